@@ -1,0 +1,151 @@
+/* rvm_program.h: programs of the reversible machine: load, save, verify, inspect. Included by rvm.h.
+ *
+ * A program is made by the assembler (rvm_asm.h) or loaded from bytecode; it is verified once, then immutable, and may be
+ * shared between threads. Every function that can fail returns a status and, where `err` is not NULL, fills it.
+ */
+#ifndef RVM_PROGRAM_H
+#define RVM_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RVM_VERSION_MAJOR  0
+#define RVM_VERSION_MINOR  1
+#define RVM_VERSION_PATCH  0
+#define RVM_VERSION_STRING "0.1.0"
+#if defined(__GNUC__)
+#define RVM_API __attribute__((visibility("default")))
+#else
+#define RVM_API
+#endif
+
+/* Status codes: X(name, exit status of the commands, what it says). */
+#define RVM_STATUS_MAP(X)                                                                                                   \
+    X(OK, 0, "ok")                                                                                                          \
+    X(MEMORY, 4, "out of memory")                                                                                           \
+    X(USAGE, 2, "wrong use of the interface")                                                                               \
+    X(IO, 3, "cannot read or write")                                                                                        \
+    X(SYNTAX, 3, "syntax error")                                                                                            \
+    X(TYPE, 3, "type error")                                                                                                \
+    X(NAME, 3, "unknown or repeated name")                                                                                  \
+    X(FORMAT, 3, "damaged or foreign file")                                                                                 \
+    X(VERSION, 3, "file of another version")                                                                                \
+    X(VERIFY, 3, "program rejected by the verifier")                                                                        \
+    X(ARGUMENT, 2, "wrong argument")                                                                                        \
+    X(SHAPE, 1, "shapes disagree")                                                                                          \
+    X(ALIAS, 1, "places overlap")                                                                                           \
+    X(RELEASE, 1, "an ancilla does not disappear as its value")                                                             \
+    X(CONDITION, 1, "a postcondition disagrees")                                                                            \
+    X(LOOP, 1, "a loop bound is wrong")                                                                                     \
+    X(ASSERT, 1, "an assertion fails")                                                                                      \
+    X(INDEX, 1, "index out of bounds")                                                                                      \
+    X(DOMAIN, 1, "a value is outside the domain of the instruction")                                                        \
+    X(OVERFLOW, 1, "fixed-point overflow")                                                                                  \
+    X(STACK, 1, "the stack does not hold what a pop expects")                                                               \
+    X(TRAP, 1, "control arrives where it must not")                                                                         \
+    X(NOT_RESTORABLE, 1, "a value cannot be restored")                                                                      \
+    X(TANGENT, 1, "an ancilla disappears with a nonzero tangent")                                                           \
+    X(DEPTH, 4, "call depth limit")                                                                                         \
+    X(FUEL, 4, "instruction limit")                                                                                         \
+    X(CANCELLED, 4, "cancelled")                                                                                            \
+    X(UNSUPPORTED, 2, "not available")                                                                                      \
+    X(CHECK, 1, "a check of derivatives or reversibility fails")                                                            \
+    X(INTERNAL, 1, "internal error; please report it")
+
+typedef enum rvm_status {
+#define X(name, exit_status, text) RVM_ERR_##name,
+    RVM_STATUS_MAP(X)
+#undef X
+        RVM_OK = RVM_ERR_OK
+} rvm_status;
+
+/* Name ("RELEASE"), description, and exit status of a command that ends with it. Static strings; any thread. */
+RVM_API const char *rvm_status_name(rvm_status s);
+RVM_API const char *rvm_status_text(rvm_status s);
+RVM_API int rvm_status_exit(rvm_status s);
+
+/* What went wrong, where. line and column count from 1; 0 means unknown. pc is the instruction's index in its function. */
+typedef struct rvm_error {
+    rvm_status code;
+    uint32_t line, column, pc;
+    char file[256];
+    char message[512];
+} rvm_error;
+
+/* Memory source. alloc(ud, NULL, 0, n) allocates, (ud, p, old, n) resizes, (ud, p, old, 0) frees and returns NULL.
+ * It returns NULL when it cannot; the library then reports RVM_ERR_MEMORY. Alignment as malloc. A NULL rvm_allocator means
+ * the C library's. It must outlive what was created with it; calls come from the thread that uses the object. */
+typedef struct rvm_allocator {
+    void *(*alloc)(void *userdata, void *p, size_t old_size, size_t new_size);
+    void *userdata;
+} rvm_allocator;
+
+typedef enum rvm_type { RVM_I64, RVM_F64, RVM_FIX, RVM_TYPE_COUNT } rvm_type;
+RVM_API const char *rvm_type_name(rvm_type t); /* "i64" ...; "?" outside the enum */
+
+/* Roles of parameters: only read, only accumulated into, anything else. */
+typedef enum rvm_role { RVM_READ, RVM_ACC, RVM_OWN } rvm_role;
+RVM_API const char *rvm_role_name(rvm_role r);
+
+/* fix: signed Q20.43 in an int64_t. to: nearest, ties to even; saturates, NaN gives 0; from: exact up to 53 bits. */
+#define RVM_FIX_FRACTION 43
+RVM_API int64_t rvm_fix_from_double(double x);
+RVM_API double rvm_fix_to_double(int64_t x);
+
+#define RVM_MAX_DIMS 4
+
+typedef struct rvm_program rvm_program;
+
+/* Load bytecode from memory (copied) or a file, check its hash, and verify it. *out is owned by the caller.
+ * Errors: IO, FORMAT (truncated, damaged, foreign), VERSION, VERIFY, MEMORY; *out is NULL then. */
+RVM_API rvm_status rvm_program_load(const void *bytes, size_t size, const char *name, const rvm_allocator *al,
+                                    rvm_program **out, rvm_error *err);
+RVM_API rvm_status rvm_program_load_file(const char *path, const rvm_allocator *al, rvm_program **out, rvm_error *err);
+/* Encode to bytes that rvm_program_load takes. *bytes comes from the program's allocator: free with rvm_program_free_bytes.
+ */
+RVM_API rvm_status rvm_program_save(const rvm_program *p, void **bytes, size_t *size, rvm_error *err);
+RVM_API void rvm_program_free_bytes(const rvm_program *p, void *bytes, size_t size);
+/* Write bytecode to a file, through a temporary beside it that is renamed, so that a failure leaves no half file. */
+RVM_API rvm_status rvm_program_save_file(const rvm_program *p, const char *path, rvm_error *err);
+RVM_API void rvm_program_free(rvm_program *p); /* NULL is allowed; no machine may still use it */
+
+/* Identity: XXH3-128 of the body of the encoding, high and low half. */
+RVM_API void rvm_program_id(const rvm_program *p, uint64_t id[2]);
+
+/* One parameter. ndim is 0 for a scalar. A length that is a name is shared by every parameter that uses the name. */
+typedef struct rvm_param_info {
+    const char *name; /* owned by the program */
+    rvm_type type;
+    rvm_role role;
+    int ndim;
+    const char *dim_name[RVM_MAX_DIMS]; /* NULL where the length is a constant */
+    int64_t dim_value[RVM_MAX_DIMS];    /* the constant, or -1 */
+} rvm_param_info;
+
+RVM_API uint32_t rvm_program_function_count(const rvm_program *p);
+/* Index of a function by name, or -1. */
+RVM_API int64_t rvm_program_find(const rvm_program *p, const char *name);
+RVM_API const char *rvm_program_function_name(const rvm_program *p, uint32_t fn); /* NULL if out of range */
+RVM_API uint32_t rvm_program_param_count(const rvm_program *p, uint32_t fn);
+/* Errors: USAGE when fn or i is out of range. */
+RVM_API rvm_status rvm_program_param(const rvm_program *p, uint32_t fn, uint32_t i, rvm_param_info *out);
+/* Instructions of a function; source position of one (file NULL when unknown). Line 0 when unknown. */
+RVM_API uint32_t rvm_program_code_size(const rvm_program *p, uint32_t fn);
+RVM_API void rvm_program_position(const rvm_program *p, uint32_t fn, uint32_t pc, const char **file, uint32_t *line,
+                                  uint32_t *column);
+
+/* Write the text of the program (fn < 0: all of it) in assembly that assembles to the same bytes. Errors: IO. */
+RVM_API rvm_status rvm_program_disassemble(const rvm_program *p, int64_t fn, FILE *out, rvm_error *err);
+/* The text of one instruction, cut to size; returns the length it has uncut, as snprintf does. */
+RVM_API int rvm_program_instruction_text(const rvm_program *p, uint32_t fn, uint32_t pc, char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,161 @@
+/* rvm.h: the machine that runs reversible programs forward, backward, and in gradient and tangent mode.
+ *
+ *     rvm_program *p;  rvm_machine *m;  rvm_error e;
+ *     if (rvm_assemble_file("norm.rasm", NULL, &p, &e, NULL, NULL)) ...        (rvm_asm.h)
+ *     if (rvm_machine_new(p, NULL, &m, &e)) ...
+ *     rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_array_f64(x, 1, shape)};
+ *     a[0].active = a[1].active = true;  a[0].shadow.f = 1;  a[1].shadow_data = gradient;
+ *     rvm_gradient(m, rvm_program_find(p, "norm"), a, 2, &e);       gradient[i] gained d out / d x[i], x is as before
+ *
+ * Threads: a program may be shared; a machine belongs to one thread, save rvm_machine_cancel. Nothing here prints, aborts or
+ * keeps global state. After the first call of a function with arguments of given shapes, further calls allocate nothing.
+ */
+#ifndef RVM_H
+#define RVM_H
+
+#include "rvm_program.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rvm_machine rvm_machine;
+
+/* ---- creation ---- */
+
+/* Start from rvm_options_default(). Memory counts what the machine itself allocates: frames, ancilla arrays, stack, shadows
+ * of locals. Fuel counts instructions, charged at calls and loops, per run. 0 means no limit, for fuel and memory. */
+typedef struct rvm_options {
+    bool unchecked;   /* drop the assertions of releases, postconditions, come-froms; never memory safety */
+    bool trust;       /* drop index, stack and depth checks too: only for programs you wrote */
+    bool profile;     /* count executions by opcode */
+    double tolerance; /* of the release of a real: times max(1, largest magnitude held); default 1e-8 */
+    uint64_t fuel;
+    uint32_t depth;                 /* of calls; default 10000 */
+    size_t memory;                  /* bytes */
+    const rvm_allocator *allocator; /* NULL: the C library's; must outlive the machine */
+    /* Called about every million instructions with the count so far, from the running thread; may be NULL. A true result
+     * cancels the run. */
+    bool (*progress)(void *userdata, uint64_t instructions);
+    void *userdata;
+} rvm_options;
+RVM_API rvm_options rvm_options_default(void);
+
+/* options NULL: the defaults. The program is borrowed and must outlive the machine. *out is owned by the caller, NULL on
+ * failure. Errors: USAGE (program not verified), MEMORY. */
+RVM_API rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm_machine **out, rvm_error *err);
+RVM_API void rvm_machine_free(rvm_machine *m); /* NULL is allowed */
+/* Make the run in progress, or the next, stop with CANCELLED at its next loop or call. Any thread. */
+RVM_API void rvm_machine_cancel(rvm_machine *m);
+
+/* ---- arguments ---- */
+
+typedef union rvm_scalar {
+    int64_t i; /* i64; also the raw bits of fix */
+    double f;  /* f64 */
+} rvm_scalar;
+
+/* An argument: a scalar held here, or an array borrowed for as long as the call is bound.
+ * Scalars: value is read at the start and written back when a run ends (also one that ends in an error that was undone).
+ * Arrays: element (i, j, ...) stands at data + 8 * (i * stride[0] + j * stride[1] + ...); strides count elements and are not
+ * negative. Arrays of one call must not overlap unless both parameters are read, or both accumulate.
+ * active: in gradient and tangent mode this argument has a shadow: shadow (scalar) or shadow_data (array, same shape,
+ * strides shadow_stride). Gradient mode: shadows are the seeds of what the function puts out and gain the derivatives with
+ * respect to what it reads; never cleared. Tangent mode: shadows are the tangents, in and out. i64 arguments cannot be
+ * active. */
+typedef struct rvm_arg {
+    rvm_type type;
+    int ndim; /* 0: scalar */
+    bool active;
+    rvm_scalar value, shadow;
+    void *data, *shadow_data;
+    int64_t shape[RVM_MAX_DIMS], stride[RVM_MAX_DIMS], shadow_stride[RVM_MAX_DIMS];
+} rvm_arg;
+
+/* Conveniences: a scalar; a contiguous row-major array of ndim dimensions (shadow strides set alike, shadow_data NULL). */
+RVM_API rvm_arg rvm_arg_i64(int64_t v);
+RVM_API rvm_arg rvm_arg_f64(double v);
+RVM_API rvm_arg rvm_arg_fix(double v);
+RVM_API rvm_arg rvm_arg_array(rvm_type type, void *data, int ndim, const int64_t *shape);
+RVM_API rvm_arg rvm_arg_array_f64(double *data, int ndim, const int64_t *shape);
+RVM_API rvm_arg rvm_arg_array_i64(int64_t *data, int ndim, const int64_t *shape);
+
+/* ---- whole runs ----
+ * One rvm_arg for each parameter, in order. On an error the machine stays where it failed, so that it can be stepped or run
+ * back to the start (rvm_machine_backward), which hands the inputs back.
+ * Errors of all: USAGE, ARGUMENT (type, count, activity), SHAPE, ALIAS, every run-time status, MEMORY. */
+RVM_API rvm_status rvm_call(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
+RVM_API rvm_status rvm_uncall(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
+/* Forward, then the backward sweep in gradient mode: values end as they began, shadows have gained. */
+RVM_API rvm_status rvm_gradient(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
+/* The backward sweep alone, from the function's outputs in args to its inputs (f'adj). */
+RVM_API rvm_status rvm_sweep(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
+/* Forward with tangents. */
+RVM_API rvm_status rvm_tangent(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
+
+/* ---- a run in parts: bind, then move ---- */
+
+typedef enum rvm_mode { RVM_PRIMAL, RVM_GRADIENT, RVM_TANGENT } rvm_mode;
+
+/* Check the arguments and place the machine before (at_end false) or behind (true) the function. args is borrowed until the
+ * next bind or rvm_machine_unbind. RVM_GRADIENT: forward and backward are plain; rvm_machine_sweep is the backward sweep. */
+RVM_API rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_mode mode, bool at_end,
+                                    rvm_error *err);
+RVM_API void rvm_machine_unbind(rvm_machine *m); /* writes scalars back; the arguments are free again */
+/* Run from where the machine is to the end, to the start, or to the start as the backward sweep. After an error the machine
+ * stands before the instruction that failed, which has changed nothing. Once a sweep has begun, only a sweep may go on:
+ * forward again is refused with UNSUPPORTED, since the shadows it dropped are gone.
+ * Running back to the start reports NOT_RESTORABLE where a real overflowed to infinity or became NaN on the way. */
+RVM_API rvm_status rvm_machine_forward(rvm_machine *m, rvm_error *err);
+RVM_API rvm_status rvm_machine_backward(rvm_machine *m, rvm_error *err);
+RVM_API rvm_status rvm_machine_sweep(rvm_machine *m, rvm_error *err);
+/* Execute one instruction towards the end (direction > 0) or the start (< 0). *done tells that that end was reached. */
+RVM_API rvm_status rvm_machine_step(rvm_machine *m, int direction, bool *done, rvm_error *err);
+
+/* ---- where it is: frame 0 is the innermost ---- */
+
+typedef struct rvm_location {
+    uint32_t fn, pc; /* the instruction that would run next in the present direction */
+    int direction;   /* of the counter in this frame: 1 up, -1 down */
+    const char *function, *file;
+    uint32_t line, column;
+} rvm_location;
+RVM_API uint32_t rvm_machine_frames(const rvm_machine *m);
+/* direction > 0: the location as seen by a step towards the end, < 0 towards the start. False if no such frame. */
+RVM_API bool rvm_machine_location(const rvm_machine *m, uint32_t frame, int direction, rvm_location *out);
+/* The k-th named place that is present in a frame; its text form is cut to 8 elements an axis. False past the last one. */
+typedef struct rvm_variable {
+    const char *name;
+    rvm_type type;
+    int ndim;
+    rvm_scalar value, shadow; /* scalars */
+    const void *data;         /* arrays */
+    int64_t shape[RVM_MAX_DIMS], stride[RVM_MAX_DIMS];
+} rvm_variable;
+RVM_API bool rvm_machine_variable(const rvm_machine *m, uint32_t frame, uint32_t k, rvm_variable *out);
+
+/* ---- statistics, since the machine was made or reset ---- */
+
+typedef struct rvm_residue {
+    double value;    /* |y - f| at the release */
+    uint32_t fn, pc; /* the release */
+} rvm_residue;
+#define RVM_RESIDUES 4
+typedef struct rvm_stats {
+    uint64_t forward, backward, swept; /* instructions by direction of the run; sweep counted apart */
+    uint64_t calls;
+    uint64_t shadows_dropped; /* nonzero shadows that the sweep dropped at releases */
+    size_t ancilla_peak;      /* bytes of local arrays, at most */
+    size_t memory_peak;       /* bytes the machine allocated, at most */
+    uint32_t depth_peak;
+    rvm_residue residues[RVM_RESIDUES]; /* the largest of releases by place in the program, largest first; value 0: none */
+} rvm_stats;
+RVM_API void rvm_machine_stats(const rvm_machine *m, rvm_stats *out);
+RVM_API void rvm_machine_stats_reset(rvm_machine *m);
+/* With options.profile: executions by mnemonic, most frequent first; the k-th. False past the last. */
+RVM_API bool rvm_machine_profile(const rvm_machine *m, uint32_t k, const char **mnemonic, uint64_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
