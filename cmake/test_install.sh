@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Installs the build into a scratch prefix and builds consumer/ against it: with find_package, shared and static, and with
+# pkg-config. Arguments: the build folder, the C compiler. Exit status 77: skipped, the reason printed.
+set -eu
+build=$1 cc=$2
+here=$(cd "$(dirname "$0")" && pwd)
+if ! command -v pkg-config >/dev/null; then
+    echo "SKIP: pkg-config is not installed"
+    exit 77
+fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+expect_6() {
+    local got
+    got=$("$@")
+    if [ "$got" != 6 ]; then
+        echo "$*: expected 6, got $got"
+        exit 1
+    fi
+}
+
+# Only what the headers declare is exported.
+exported=$(nm -D --defined-only "$build/cmake/librvm.so" | awk '$2 ~ /^[A-Z]$/ {print $3}')
+if foreign=$(grep -Ev '^rvm_[^_]' <<<"$exported"); then
+    echo "librvm.so exports what is not public: $foreign"
+    exit 1
+fi
+
+cmake --install "$build" --prefix "$scratch/usr" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
+
+cmake -S "$here/consumer" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$scratch/usr" -DCMAKE_C_COMPILER="$cc" >"$scratch/log" &&
+    cmake --build "$scratch/build" >>"$scratch/log" || { cat "$scratch/log"; exit 1; }
+expect_6 "$scratch/build/consumer_rvm"
+expect_6 "$scratch/build/consumer_rvm_static"
+
+pc=$(find "$scratch/usr" -name rvm.pc)
+export PKG_CONFIG_PATH=${pc%/*}
+# shellcheck disable=SC2046 # the flags are words
+"$cc" "$here/consumer/consumer.c" -o "$scratch/consumer" $(pkg-config --cflags --libs rvm)
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir rvm) expect_6 "$scratch/consumer"
+echo "installed, and used by find_package and pkg-config"
