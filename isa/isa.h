@@ -172,6 +172,11 @@ typedef struct rvm_symbol {
     uint32_t from, to;
 } rvm_symbol;
 
+/* Open-addressed table of element numbers + 1, by a hash of the element; its capacity is 0 or a power of two. */
+typedef struct rvm_index {
+    uint32_t *slots, cap;
+} rvm_index;
+
 typedef struct rvm_function {
     char *name;
     rvm_param *params;
@@ -185,6 +190,7 @@ typedef struct rvm_function {
     rvm_symbol *symbols;
     uint32_t nparams, nregs, nconsts, narrays, ncode, nplaces, nsymbols;
     uint32_t cap_params, cap_regs, cap_consts, cap_arrays, cap_code, cap_places, cap_symbols; /* used by the builder */
+    rvm_index const_index;                                                                    /* the same */
 } rvm_function;
 
 /* Limits of the format: slots and arrays of a function, parameters and places of an instruction. */
@@ -195,8 +201,11 @@ struct rvm_program {
     rvm_function *functions;
     char **files;
     uint32_t nfunctions, nfiles, cap_functions, cap_files;
-    uint64_t id[2];
+    rvm_index name_index; /* functions by name */
+    uint64_t id[2];       /* of a decoded program; else 0, and rvm_program_id encodes */
     bool verified;
+    bool
+        roles_claimed; /* decoded: the params' roles are the file's claim, which the verifier compares with what it infers */
 };
 
 static inline rvm_type rvm__slot_type(const rvm_function *f, uint16_t slot) {
@@ -211,6 +220,9 @@ static inline rvm_type rvm__place_type(const rvm_function *f, const rvm_place *p
 }
 /* Name of a place's register or array at pc, or NULL. */
 const char *rvm__symbol_at(const rvm_function *f, bool is_array, uint16_t index, uint32_t pc);
+/* Text of a value as raw mnemonics write it: an i64 as a whole number, an f64 with a point or an exponent, else TYPE:NUMBER
+ * or TYPE:0xBITS; reads back as the same bits. snprintf's convention. */
+int rvm__value_text(rvm_type t, rvm_value v, char *text, size_t size);
 /* Text of a place at pc with source names where known ("x[i]", "%3"); snprintf's convention. */
 int rvm__place_text(const rvm_function *f, const rvm_place *p, uint32_t pc, char *text, size_t size);
 
@@ -228,8 +240,11 @@ rvm_status rvm__fail(rvm_error *err, rvm_status code, const char *file, uint32_t
 rvm_status rvm__fail_at(rvm_error *err, rvm_status code, const rvm_program *p, uint32_t fn, uint32_t pc, const char *format,
                         ...) __attribute__((format(printf, 6, 7)));
 
-/* ---- builder: all return an index, or -1 when out of memory or past a limit of the format ---- */
+/* ---- builder: all return an index, or -1 when out of memory or past a limit of the format ----
+ * Names of functions, parameters and symbols are words ([A-Za-z_][A-Za-z0-9_']*), functions' without repetition: -1 else.
+ * A file added twice is one file. */
 rvm_program *rvm__program_new(const rvm_allocator *al);
+bool rvm__is_word(const char *name, size_t length);
 int64_t rvm__program_add_file(rvm_program *p, const char *name);
 int64_t rvm__program_add_function(rvm_program *p, const char *name, size_t length);
 int64_t rvm__function_add_register(const rvm_program *p, rvm_function *f, rvm_type t);
@@ -242,9 +257,11 @@ int64_t rvm__function_add_param(const rvm_program *p, rvm_function *f, const rvm
                                 size_t length);
 int64_t rvm__function_add_symbol(const rvm_program *p, rvm_function *f, const rvm_symbol *s, const char *name,
                                  size_t length);
+/* Appends an instruction and a copy of its places; returns its pc. */
 int64_t rvm__function_emit(const rvm_program *p, rvm_function *f, rvm_op op, rvm_row row, uint8_t flags, uint32_t target,
                            const rvm_place *places, uint32_t nplaces, rvm_position at);
-void rvm__function_finish(rvm_function *f);
+void rvm__function_finish(rvm_function *f); /* once; also sorts the symbols by rvm__symbol_compare */
+int rvm__symbol_compare(const void *a, const void *b);
 
 /* ---- encoding ---- */
 rvm_status rvm__encode(const rvm_program *p, void **bytes, size_t *size, rvm_error *err);

@@ -1,0 +1,43 @@
+/* memory.c: all memory of the library goes through an rvm_allocator; these are its few uses. */
+#include "isa.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void *libc_alloc(void *userdata, void *p, size_t old_size, size_t new_size) {
+    (void)userdata, (void)old_size;
+    if (new_size) return realloc(p, new_size);
+    free(p);
+    return NULL;
+}
+
+const rvm_allocator rvm__libc_allocator = {libc_alloc, NULL};
+
+void *rvm__realloc(const rvm_allocator *al, void *p, size_t old_size, size_t new_size) {
+    if (!p && !new_size) return NULL;
+    if (!al) al = &rvm__libc_allocator;
+    return al->alloc(al->userdata, p, old_size, new_size);
+}
+
+bool rvm__grow(const rvm_allocator *al, void **p, uint32_t *cap, uint32_t need, size_t element_size) {
+    if (need <= *cap) return true;
+    uint64_t size = (uint64_t)*cap * 2 > need ? (uint64_t)*cap * 2 : need;
+    if (size < 8) size = 8;
+    if (size > UINT32_MAX) size = need;
+    void *grown = rvm__realloc(al, *p, (size_t)*cap * element_size, (size_t)size * element_size);
+    if (!grown) return false;
+    *p = grown;
+    *cap = (uint32_t)size;
+    return true;
+}
+
+char *rvm__strdup(const rvm_allocator *al, const char *s, size_t length) {
+    char *copy = rvm__realloc(al, NULL, 0, length + 1);
+    if (!copy) return NULL;
+    if (length) memcpy(copy, s, length);
+    copy[length] = 0;
+    return copy;
+}
+
+void rvm__strfree(const rvm_allocator *al, char *s) {
+    if (s) rvm__realloc(al, s, strlen(s) + 1, 0);
+}

@@ -1,0 +1,89 @@
+/* status.c: status codes, names of types and roles, conversion of fix, and errors. */
+#include "isa.h"
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+typedef struct status_row {
+    const char *name, *text;
+    int exit_status;
+} status_row;
+
+static const status_row statuses[] = {
+#define X(name_, exit_, text_) {#name_, text_, exit_},
+    RVM_STATUS_MAP(X)
+#undef X
+};
+
+/* The map's row; INTERNAL's, the last, for a code outside it. */
+static const status_row *status_of(rvm_status s) {
+    size_t n = sizeof statuses / sizeof *statuses;
+    return statuses + ((size_t)s < n ? (size_t)s : n - 1);
+}
+
+const char *rvm_status_name(rvm_status s) {
+    return status_of(s)->name;
+}
+
+const char *rvm_status_text(rvm_status s) {
+    return status_of(s)->text;
+}
+
+int rvm_status_exit(rvm_status s) {
+    return status_of(s)->exit_status;
+}
+
+const char *rvm_type_name(rvm_type t) {
+    static const char *const names[] = {[RVM_I64] = "i64", [RVM_F64] = "f64", [RVM_FIX] = "fix"};
+    _Static_assert(sizeof names / sizeof *names == RVM_TYPE_COUNT, "a name for each type");
+    return (unsigned)t < RVM_TYPE_COUNT ? names[t] : "?";
+}
+
+const char *rvm_role_name(rvm_role r) {
+    static const char *const names[] = {[RVM_READ] = "read", [RVM_ACC] = "accumulate", [RVM_OWN] = "own"};
+    return (unsigned)r <= RVM_OWN ? names[r] : "?";
+}
+
+int64_t rvm_fix_from_double(double x) {
+    double scaled = nearbyint(x * (double)(INT64_C(1) << RVM_FIX_FRACTION)); /* the product is exact or infinite */
+    if (isnan(scaled)) return 0;
+    if (scaled >= 0x1p63) return INT64_MAX;
+    return scaled < -0x1p63 ? INT64_MIN : (int64_t)scaled;
+}
+
+double rvm_fix_to_double(int64_t x) {
+    return (double)x / (double)(INT64_C(1) << RVM_FIX_FRACTION);
+}
+
+static void fill(rvm_error *err, rvm_status code, const char *file, uint32_t line, uint32_t column, uint32_t pc,
+                 const char *format, va_list args) {
+    err->code = code;
+    err->line = line;
+    err->column = column;
+    err->pc = pc;
+    snprintf(err->file, sizeof err->file, "%s", file ? file : "");
+    vsnprintf(err->message, sizeof err->message, format, args);
+}
+
+rvm_status rvm__fail(rvm_error *err, rvm_status code, const char *file, uint32_t line, uint32_t column, const char *format,
+                     ...) {
+    if (!err) return code;
+    va_list args;
+    va_start(args, format);
+    fill(err, code, file, line, column, 0, format, args);
+    va_end(args);
+    return code;
+}
+
+rvm_status rvm__fail_at(rvm_error *err, rvm_status code, const rvm_program *p, uint32_t fn, uint32_t pc, const char *format,
+                        ...) {
+    if (!err) return code;
+    const char *file;
+    uint32_t line, column;
+    rvm_program_position(p, fn, pc, &file, &line, &column);
+    va_list args;
+    va_start(args, format);
+    fill(err, code, file, line, column, pc, format, args);
+    va_end(args);
+    return code;
+}

@@ -1,0 +1,91 @@
+/* tables.c: the .def files as tables, and which types an update may have.
+ *
+ * Names are found by looking along the table: it is short.
+ */
+#include "isa.h"
+#include <string.h>
+
+/* Types that a family's target may have; `mul` on i64 is narrower still (rvm__update_legal). */
+enum {
+    TYPES_add = RVM_TYPES_N,
+    TYPES_sub = TYPES_add,
+    TYPES_xor = RVM_TYPES_I,
+    TYPES_mul = RVM_TYPES_I | RVM_TYPES_D,
+    TYPES_div = TYPES_mul,
+    TYPES_let = RVM_TYPES_N,
+    TYPES_unlet = TYPES_let,
+};
+
+const rvm_op_info rvm__op_info[RVM_OP_LIMIT] = {
+#define FAMILY(name_, inverse_, sym, access_, value, seed, sb, sd, doc_)                                                    \
+    [RVM_OP_##name_] = {#name_, RVM_OP_##inverse_, NULL, sym, RVM_##access_, TYPES_##name_, doc_},
+#define INVERSE FAMILY
+#include "families.def"
+#undef FAMILY
+#undef INVERSE
+#define PAIR(name_, inverse_, operands_, types_, doc_)                                                                      \
+    [RVM_OP_##name_] = {#name_, RVM_OP_##inverse_, operands_, NULL, RVM_READ, RVM_TYPES_##types_, doc_},                    \
+    [RVM_OP_##inverse_] = {#inverse_, RVM_OP_##name_, operands_, NULL, RVM_READ, RVM_TYPES_##types_, doc_},
+#define SELF(name_, operands_, types_, doc_)                                                                                \
+    [RVM_OP_##name_] = {#name_, RVM_OP_##name_, operands_, NULL, RVM_READ, RVM_TYPES_##types_, doc_},
+#include "ops.def"
+#undef PAIR
+#undef SELF
+};
+
+#include "text_words.h"
+const rvm_row_info rvm__row_info[RVM_ROW_COUNT] = {
+#define ROW1(name_, sig_, f_, da, doc_)         {#name_, RVM_SIG_##sig_, 1, f_, {da, NULL, NULL}, doc_},
+#define ROW2(name_, sig_, f_, da, db, doc_)     {#name_, RVM_SIG_##sig_, 2, f_, {da, db, NULL}, doc_},
+#define ROW3(name_, sig_, f_, da, db, dc, doc_) {#name_, RVM_SIG_##sig_, 3, f_, {da, db, dc}, doc_},
+#include "rows.def"
+#undef ROW1
+#undef ROW2
+#undef ROW3
+};
+#include "text_words_undef.h"
+
+static bool same(const char *entry, const char *name, size_t length) {
+    return entry && strlen(entry) == length && !memcmp(entry, name, length);
+}
+
+int rvm__op_find(const char *name, size_t length) {
+    for (int op = 0; op < RVM_OP_LIMIT; op++)
+        if (same(rvm__op_info[op].name, name, length)) return op;
+    return -1;
+}
+
+int rvm__row_find(const char *name, size_t length) {
+    for (int row = 0; row < RVM_ROW_COUNT; row++)
+        if (same(rvm__row_info[row].name, name, length)) return row;
+    return -1;
+}
+
+/* Types that the target of a row may have. */
+static unsigned result_types(rvm_row row) {
+    switch (rvm__row_info[row].sig) {
+    case RVM_SIG_NUM:
+    case RVM_SIG_SEL:
+    case RVM_SIG_CONV: return RVM_TYPES_N;
+    case RVM_SIG_REAL: return RVM_TYPES_R;
+    case RVM_SIG_INT:
+    case RVM_SIG_QUOT:
+    case RVM_SIG_CMP: return RVM_TYPES_I;
+    }
+    return 0;
+}
+
+bool rvm__row_types(rvm_row row, rvm_type y, rvm_type t, rvm_type operand[3]) {
+    if (!(result_types(row) & 1u << y)) return false;
+    rvm_sig sig = rvm__row_info[row].sig;
+    bool converts = sig == RVM_SIG_CONV;
+    if (sig != RVM_SIG_CMP && converts == (t == y)) return false;
+    for (int k = 0; k < 3; k++) operand[k] = t;
+    if (sig == RVM_SIG_SEL) operand[0] = RVM_I64;
+    return true;
+}
+
+bool rvm__update_legal(rvm_op op, rvm_row row, rvm_type y) {
+    if (!rvm__op_is_update(op) || !(rvm__op_info[op].types & result_types(row) & 1u << y)) return false;
+    return y != RVM_I64 || op >> 1 != RVM_PAIR_mul || row == RVM_ROW_id; /* invertible by an odd constant only */
+}
