@@ -27,10 +27,11 @@ if foreign=$(grep -Ev '^rvm_[^_]' <<<"$exported"); then
     exit 1
 fi
 
-cmake --install "$build" --prefix "$scratch/usr" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
+quietly() { "$@" >"$scratch/log" 2>&1 || { cat "$scratch/log" && exit 1; }; }
 
-cmake -S "$here/consumer" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$scratch/usr" -DCMAKE_C_COMPILER="$cc" >"$scratch/log" &&
-    cmake --build "$scratch/build" >>"$scratch/log" || { cat "$scratch/log"; exit 1; }
+quietly cmake --install "$build" --prefix "$scratch/usr"
+quietly cmake -S "$here/consumer" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$scratch/usr" -DCMAKE_C_COMPILER="$cc"
+quietly cmake --build "$scratch/build"
 expect_6 "$scratch/build/consumer_rvm"
 expect_6 "$scratch/build/consumer_rvm_static"
 
