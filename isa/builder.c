@@ -77,7 +77,7 @@ void rvm_program_free(rvm_program *p) {
 int64_t rvm__program_add_file(rvm_program *p, const char *name) {
     for (uint32_t k = 0; k < p->nfiles; k++)
         if (!strcmp(p->files[k], name)) return k;
-    if (p->nfiles > UINT16_MAX || !GROW(p, p, files, cap_files, p->nfiles + 1)) return -1;
+    if (p->nfiles >= RVM_MAX_FILES || !GROW(p, p, files, cap_files, p->nfiles + 1)) return -1;
     char *copy = rvm__strdup(&p->al, name, strlen(name));
     if (!copy) return -1;
     p->files[p->nfiles] = copy;
@@ -98,7 +98,7 @@ static uint64_t name_hash(const void *owner, uint32_t k) {
     return XXH3_64bits(name, strlen(name));
 }
 
-static int64_t find_function(const rvm_program *p, const char *name, size_t length) {
+int64_t rvm__program_find(const rvm_program *p, const char *name, size_t length) {
     if (!p->name_index.cap) return -1;
     uint32_t mask = p->name_index.cap - 1;
     for (uint32_t at = (uint32_t)XXH3_64bits(name, length) & mask; p->name_index.slots[at]; at = (at + 1) & mask) {
@@ -109,11 +109,11 @@ static int64_t find_function(const rvm_program *p, const char *name, size_t leng
 }
 
 int64_t rvm_program_find(const rvm_program *p, const char *name) {
-    return find_function(p, name, strlen(name));
+    return rvm__program_find(p, name, strlen(name));
 }
 
 int64_t rvm__program_add_function(rvm_program *p, const char *name, size_t length) {
-    if (!rvm__is_word(name, length) || find_function(p, name, length) >= 0) return -1;
+    if (!rvm__is_word(name, length) || rvm__program_find(p, name, length) >= 0) return -1;
     if (!GROW(p, p, functions, cap_functions, p->nfunctions + 1) ||
         !index_room(&p->al, &p->name_index, p->nfunctions, p, name_hash))
         return -1;
@@ -144,28 +144,6 @@ static uint64_t const_hash(const void *owner, uint32_t k) {
     return value_hash((rvm_type)f->const_type[k], f->consts[k]);
 }
 
-/* Room for `need` elements in two arrays that share a capacity. */
-static bool grow_two(const rvm_allocator *al, void **a, size_t a_size, void **b, size_t b_size, uint32_t *cap,
-                     uint32_t need) {
-    if (need <= *cap) return true;
-    uint32_t a_cap = 0, b_cap = 0, want = need > *cap * UINT64_C(2) ? need : *cap * 2;
-    void *a_new = NULL, *b_new = NULL;
-    if (!rvm__grow(al, &a_new, &a_cap, want, a_size) || !rvm__grow(al, &b_new, &b_cap, want, b_size)) {
-        rvm__realloc(al, a_new, a_cap * a_size, 0);
-        return false;
-    }
-    if (*cap) {
-        memcpy(a_new, *a, *cap * a_size);
-        memcpy(b_new, *b, *cap * b_size);
-    }
-    rvm__realloc(al, *a, *cap * a_size, 0);
-    rvm__realloc(al, *b, *cap * b_size, 0);
-    *a = a_new;
-    *b = b_new;
-    *cap = a_cap;
-    return true;
-}
-
 int64_t rvm__function_add_const(const rvm_program *p, rvm_function *f, rvm_type t, rvm_value v) {
     if (!index_room(&p->al, &f->const_index, f->nconsts, f, const_hash)) return -1;
     uint32_t mask = f->const_index.cap - 1, at = (uint32_t)value_hash(t, v) & mask;
@@ -173,8 +151,9 @@ int64_t rvm__function_add_const(const rvm_program *p, rvm_function *f, rvm_type 
         uint32_t k = f->const_index.slots[at] - 1;
         if (f->const_type[k] == t && f->consts[k].u == v.u) return k;
     }
-    if (f->nconsts >= RVM_MAX_CONSTS || !grow_two(&p->al, (void **)&f->const_type, sizeof *f->const_type,
-                                                  (void **)&f->consts, sizeof *f->consts, &f->cap_consts, f->nconsts + 1))
+    if (f->nconsts >= RVM_MAX_CONSTS ||
+        !rvm__grow_two(&p->al, (void **)&f->const_type, sizeof *f->const_type, (void **)&f->consts, sizeof *f->consts,
+                       &f->cap_consts, f->nconsts + 1))
         return -1;
     f->const_type[f->nconsts] = (uint8_t)t;
     f->consts[f->nconsts] = v;
@@ -213,8 +192,8 @@ int64_t rvm__function_emit(const rvm_program *p, rvm_function *f, rvm_op op, rvm
                            const rvm_place *places, uint32_t nplaces, rvm_position at) {
     if (nplaces > UINT8_MAX || f->ncode >= INT32_MAX || f->nplaces >= INT32_MAX) return -1;
     if (!GROW(p, f, places, cap_places, f->nplaces + nplaces) ||
-        !grow_two(&p->al, (void **)&f->code, sizeof *f->code, (void **)&f->positions, sizeof *f->positions, &f->cap_code,
-                  f->ncode + 1))
+        !rvm__grow_two(&p->al, (void **)&f->code, sizeof *f->code, (void **)&f->positions, sizeof *f->positions,
+                       &f->cap_code, f->ncode + 1))
         return -1;
     if (nplaces) memcpy(f->places + f->nplaces, places, nplaces * sizeof *places);
     f->code[f->ncode] = (rvm_insn){(uint8_t)op, (uint8_t)row, flags, (uint8_t)nplaces, 0, f->nplaces, target};

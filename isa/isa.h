@@ -101,6 +101,9 @@ int rvm__row_find(const char *name, size_t length); /* row or -1 */
 bool rvm__row_types(rvm_row row, rvm_type y, rvm_type t, rvm_type operand[3]);
 /* Whether op y, row(...) exists for target type y (families: xor is i64 only, and so on). */
 bool rvm__update_legal(rvm_op op, rvm_row row, rvm_type y);
+/* Places of an instruction, or -1 where the op lets them vary (calls, arrays, views). */
+int rvm__op_places(rvm_op op, rvm_row row, uint8_t flags);
+char rvm__op_target(rvm_op op); /* 'L', 'F', or 0: what its text's target is */
 static inline bool rvm__op_is_update(rvm_op op) {
     return op < RVM_OP_start;
 }
@@ -194,7 +197,7 @@ typedef struct rvm_function {
 } rvm_function;
 
 /* Limits of the format: slots and arrays of a function, parameters and places of an instruction. */
-enum { RVM_MAX_REGS = 32767, RVM_MAX_CONSTS = 32767, RVM_MAX_ARRAYS = 65535, RVM_MAX_PARAMS = 255 };
+enum { RVM_MAX_REGS = 32767, RVM_MAX_CONSTS = 32767, RVM_MAX_ARRAYS = 65535, RVM_MAX_PARAMS = 255, RVM_MAX_FILES = 4096 };
 
 struct rvm_program {
     rvm_allocator al;
@@ -231,6 +234,8 @@ extern const rvm_allocator rvm__libc_allocator;
 void *rvm__realloc(const rvm_allocator *al, void *p, size_t old_size, size_t new_size); /* NULL when size 0 or failing */
 /* Make room for `need` elements; false when out of memory (the array is unchanged). */
 bool rvm__grow(const rvm_allocator *al, void **p, uint32_t *cap, uint32_t need, size_t element_size);
+/* The same for two arrays that share a capacity. */
+bool rvm__grow_two(const rvm_allocator *al, void **a, size_t a_size, void **b, size_t b_size, uint32_t *cap, uint32_t need);
 char *rvm__strdup(const rvm_allocator *al, const char *s, size_t length);
 void rvm__strfree(const rvm_allocator *al, char *s);
 /* Fill *err (may be NULL) and return the code. Position 0 where there is none. */
@@ -245,6 +250,7 @@ rvm_status rvm__fail_at(rvm_error *err, rvm_status code, const rvm_program *p, u
  * A file added twice is one file. */
 rvm_program *rvm__program_new(const rvm_allocator *al);
 bool rvm__is_word(const char *name, size_t length);
+int64_t rvm__program_find(const rvm_program *p, const char *name, size_t length); /* function or -1 */
 int64_t rvm__program_add_file(rvm_program *p, const char *name);
 int64_t rvm__program_add_function(rvm_program *p, const char *name, size_t length);
 int64_t rvm__function_add_register(const rvm_program *p, rvm_function *f, rvm_type t);

@@ -30,6 +30,26 @@ bool rvm__grow(const rvm_allocator *al, void **p, uint32_t *cap, uint32_t need, 
     return true;
 }
 
+bool rvm__grow_two(const rvm_allocator *al, void **a, size_t a_size, void **b, size_t b_size, uint32_t *cap, uint32_t need) {
+    if (need <= *cap) return true;
+    uint32_t a_cap = 0, b_cap = 0, want = need > *cap * UINT64_C(2) ? need : *cap * 2;
+    void *a_new = NULL, *b_new = NULL;
+    if (!rvm__grow(al, &a_new, &a_cap, want, a_size) || !rvm__grow(al, &b_new, &b_cap, want, b_size)) {
+        rvm__realloc(al, a_new, a_cap * a_size, 0);
+        return false;
+    }
+    if (*cap) {
+        memcpy(a_new, *a, *cap * a_size);
+        memcpy(b_new, *b, *cap * b_size);
+    }
+    rvm__realloc(al, *a, *cap * a_size, 0);
+    rvm__realloc(al, *b, *cap * b_size, 0);
+    *a = a_new;
+    *b = b_new;
+    *cap = a_cap;
+    return true;
+}
+
 char *rvm__strdup(const rvm_allocator *al, const char *s, size_t length) {
     char *copy = rvm__realloc(al, NULL, 0, length + 1);
     if (!copy) return NULL;

@@ -61,6 +61,18 @@ int rvm__row_find(const char *name, size_t length) {
     return -1;
 }
 
+int rvm__op_places(rvm_op op, rvm_row row, uint8_t flags) {
+    if (rvm__op_is_update(op)) return 1 + rvm__row_info[row].arity + (flags & RVM_FLAG_TOL ? 1 : 0);
+    const char *operands = rvm__op_info[op].operands;
+    return strpbrk(operands, "*+#") ? -1 : (int)strcspn(operands, "LF");
+}
+
+char rvm__op_target(rvm_op op) {
+    const char *operands = rvm__op_info[op].operands;
+    const char *at = operands ? strpbrk(operands, "LF") : NULL;
+    return at ? *at : 0;
+}
+
 /* Types that the target of a row may have. */
 static unsigned result_types(rvm_row row) {
     switch (rvm__row_info[row].sig) {

@@ -1,0 +1,215 @@
+/* encode.c: a program as the bytes of rbc.h. The program must be finished; what the format cannot say is refused. */
+#include "isa.h"
+#include "rbc.h"
+#include <string.h>
+#include <xxhash.h>
+
+typedef struct writer {
+    const rvm_allocator *al;
+    uint8_t *bytes;
+    size_t size, cap;
+    bool failed; /* out of memory */
+} writer;
+
+static bool room(writer *w, size_t n) {
+    if (w->failed) return false;
+    if (w->size + n <= w->cap) return true;
+    size_t cap = w->cap * 2 > w->size + n ? w->cap * 2 : w->size + n + 4096;
+    uint8_t *grown = rvm__realloc(w->al, w->bytes, w->cap, cap);
+    if (!grown) {
+        w->failed = true;
+        return false;
+    }
+    w->bytes = grown;
+    w->cap = cap;
+    return true;
+}
+
+static void put_bytes(writer *w, const void *bytes, size_t n) {
+    if (!n || !room(w, n)) return;
+    memcpy(w->bytes + w->size, bytes, n);
+    w->size += n;
+}
+
+static void put_byte(writer *w, unsigned b) {
+    if (room(w, 1)) w->bytes[w->size++] = (uint8_t)b;
+}
+
+static void put_fixed(writer *w, uint64_t x, int size) {
+    for (int k = 0; k < size; k++) put_byte(w, (unsigned)(x >> 8 * k & 255));
+}
+
+static void put_number(writer *w, uint64_t x) {
+    for (; x >= 128; x >>= 7) put_byte(w, (unsigned)(x & 127) | 128);
+    put_byte(w, (unsigned)x);
+}
+
+static void put_signed(writer *w, int64_t x) {
+    put_number(w, (uint64_t)x << 1 ^ (x < 0 ? UINT64_MAX : 0));
+}
+
+static void put_string(writer *w, const char *s) {
+    size_t n = strlen(s);
+    put_number(w, n);
+    put_bytes(w, s, n);
+}
+
+/* ---- what the format cannot say ---- */
+
+static bool params_in_order(const rvm_function *f) {
+    uint32_t next[2] = {0, 0};
+    for (uint32_t k = 0; k < f->nparams; k++) {
+        const rvm_param *q = f->params + k;
+        bool is_array = q->ndim > 0;
+        if (q->index != next[is_array]++ || q->index >= (is_array ? f->narrays : f->nregs)) return false;
+        if (q->type != (is_array ? f->arrays[q->index].type : f->reg_type[q->index])) return false;
+        if (is_array && q->ndim != f->arrays[q->index].ndim) return false;
+    }
+    return true;
+}
+
+static bool symbols_in_order(const rvm_function *f) {
+    for (uint32_t k = 0; k < f->nsymbols; k++) {
+        if (f->symbols[k].from > f->symbols[k].to) return false;
+        if (k && rvm__symbol_compare(f->symbols + k - 1, f->symbols + k) > 0) return false;
+    }
+    return true;
+}
+
+static bool place_sayable(const rvm_function *f, const rvm_place *p) {
+    if (p->kind >= RVM_PLACE_KIND_COUNT) return false;
+    return p->kind != RVM_PLACE_ELEM || (p->slot < f->narrays && p->nidx == f->arrays[p->slot].ndim);
+}
+
+static bool code_sayable(const rvm_function *f) {
+    for (uint32_t pc = 0; pc < f->ncode; pc++) {
+        const rvm_insn *in = f->code + pc;
+        if (in->op >= RVM_OP_LIMIT || !rvm__op_info[in->op].name || in->row >= RVM_ROW_COUNT) return false;
+        int n = rvm__op_places((rvm_op)in->op, (rvm_row)in->row, in->flags);
+        if (n >= 0 && n != in->nplaces) return false;
+        for (int k = 0; k < in->nplaces; k++)
+            if (!place_sayable(f, rvm__places(f, in) + k)) return false;
+    }
+    return true;
+}
+
+/* ---- functions ---- */
+
+static void put_declarations(writer *w, const rvm_function *f) {
+    put_number(w, f->nregs);
+    put_bytes(w, f->reg_type, f->nregs);
+    put_number(w, f->nconsts);
+    for (uint32_t k = 0; k < f->nconsts; k++) {
+        put_byte(w, f->const_type[k]);
+        put_fixed(w, f->consts[k].u, 8);
+    }
+    put_number(w, f->narrays);
+    for (uint32_t k = 0; k < f->narrays; k++) put_byte(w, f->arrays[k].type | f->arrays[k].ndim << 4);
+    put_number(w, f->nparams);
+    for (uint32_t k = 0; k < f->nparams; k++) {
+        const rvm_param *q = f->params + k;
+        put_string(w, q->name);
+        put_byte(w, (q->ndim > 0) | q->role << 1);
+        for (int d = 0; d < q->ndim; d++) put_number(w, q->dim[d]);
+    }
+}
+
+static void put_place(writer *w, const rvm_place *p) {
+    put_number(w, p->kind | (uint32_t)p->slot << 2);
+    int n = p->kind == RVM_PLACE_ELEM ? p->nidx : p->kind == RVM_PLACE_RANGE;
+    for (int k = 0; k < n; k++) put_number(w, p->idx[k]);
+}
+
+static void put_code(writer *w, const rvm_function *f) {
+    uint32_t places = 0;
+    for (uint32_t pc = 0; pc < f->ncode; pc++) places += f->code[pc].nplaces;
+    put_number(w, f->ncode);
+    put_number(w, places);
+    for (uint32_t pc = 0; pc < f->ncode; pc++) {
+        const rvm_insn *in = f->code + pc;
+        rvm_op op = (rvm_op)in->op;
+        put_byte(w, in->op);
+        put_byte(w, in->flags);
+        if (rvm__op_is_update(op)) put_byte(w, in->row);
+        if (rvm__op_places(op, (rvm_row)in->row, in->flags) < 0) put_number(w, in->nplaces);
+        if (rvm__op_target(op) == 'L') put_signed(w, (int64_t)in->target - pc);
+        if (rvm__op_target(op) == 'F') put_number(w, in->target);
+        for (int k = 0; k < in->nplaces; k++) put_place(w, rvm__places(f, in) + k);
+    }
+}
+
+static bool same_position(rvm_position a, rvm_position b) {
+    return a.line == b.line && a.column == b.column && a.file == b.file;
+}
+
+static void put_positions(writer *w, const rvm_function *f) {
+    rvm_position last = {0, 0, 0};
+    for (uint32_t pc = 0, end; pc < f->ncode; pc = end) {
+        rvm_position at = f->positions[pc];
+        for (end = pc + 1; end < f->ncode && same_position(at, f->positions[end]); end++) {}
+        put_number(w, end - pc);
+        put_signed(w, (int64_t)at.file - last.file);
+        put_signed(w, (int64_t)at.line - last.line);
+        put_number(w, at.column);
+        last = at;
+    }
+}
+
+static void put_symbols(writer *w, const rvm_function *f) {
+    put_number(w, f->nsymbols);
+    for (uint32_t k = 0; k < f->nsymbols; k++) {
+        const rvm_symbol *s = f->symbols + k;
+        put_string(w, s->name);
+        put_number(w, s->from - (k ? s[-1].from : 0));
+        put_number(w, s->to - s->from);
+        put_number(w, s->is_array | (uint32_t)s->index << 1);
+    }
+}
+
+static void put_body(writer *w, const rvm_program *p) {
+    put_number(w, p->nfiles);
+    for (uint32_t k = 0; k < p->nfiles; k++) put_string(w, p->files[k]);
+    put_number(w, p->nfunctions);
+    for (uint32_t k = 0; k < p->nfunctions; k++) put_string(w, p->functions[k].name);
+    for (uint32_t k = 0; k < p->nfunctions; k++) {
+        put_declarations(w, p->functions + k);
+        put_code(w, p->functions + k);
+        put_positions(w, p->functions + k);
+        put_symbols(w, p->functions + k);
+    }
+}
+
+static void put_header(writer *w, size_t body_size, uint64_t hash) {
+    put_bytes(w, RVM_RBC_MAGIC, 4);
+    put_fixed(w, RVM_VERSION_MAJOR, 2);
+    put_fixed(w, RVM_VERSION_MINOR, 2);
+    put_fixed(w, body_size, 8);
+    put_fixed(w, hash, 8);
+}
+
+rvm_status rvm__encode(const rvm_program *p, void **bytes, size_t *size, rvm_error *err) {
+    writer w = {.al = &p->al};
+    *bytes = NULL;
+    *size = 0;
+    for (uint32_t k = 0; k < p->nfunctions; k++) {
+        const rvm_function *f = p->functions + k;
+        if (!params_in_order(f) || !symbols_in_order(f) || !code_sayable(f))
+            return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "function %s is not well formed; verify it first", f->name);
+    }
+    put_header(&w, 0, 0);
+    put_body(&w, p);
+    if (w.failed) goto fail;
+    uint8_t *exact = rvm__realloc(w.al, w.bytes, w.cap, w.size);
+    if (!exact) goto fail;
+    w.bytes = exact;
+    w.cap = w.size;
+    size_t body_size = w.size - RVM_RBC_HEADER;
+    w.size = 0;
+    put_header(&w, body_size, XXH3_64bits(exact + RVM_RBC_HEADER, body_size));
+    *bytes = exact;
+    *size = RVM_RBC_HEADER + body_size;
+    return RVM_OK;
+fail:
+    rvm__realloc(w.al, w.bytes, w.cap, 0);
+    return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory encoding a program");
+}
