@@ -1,0 +1,163 @@
+/* bundle_adjustment.c: the cost of a scene, its gradient by one backward sweep, and the sparse Jacobian of the residuals.
+ *
+ * The gradient comes from `cost` of reproject.rasm over the whole scene; a Jacobian block, 2 x 12, from two sweeps over
+ * `residual`, the function of one observation, on the same machine. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bal.h"
+#include "common.h"
+
+static const char usage[] =
+    "usage: bundle_adjustment SCENE [--jacobian FILE.mtx] [--program FILE] [--unchecked]\n"
+    "Prints the cost (sum of squared residuals) of a scene in BAL text format, and the norm of its gradient.\n"
+    "  --jacobian FILE  write the Jacobian of the residuals in Matrix Market form: rows x, y of each observation,\n"
+    "                   columns 9 of each camera, then 3 of each point\n"
+    "  --program FILE   use another reproject.rasm (source or bytecode)\n"
+    "  --unchecked      drop the machine's assertions\n";
+
+typedef struct solution {
+    double cost, seconds;
+    double *r, *r_b;              /* residuals, x and y of each observation, and their shadow */
+    double *cameras_b, *points_b; /* gradient of cost */
+} solution;
+
+static bool solution_new(solution *s, const bal *b) {
+    *s = (solution){0};
+    s->r = new_array(b->nobservations, 2 * sizeof *s->r);
+    s->r_b = new_array(b->nobservations, 2 * sizeof *s->r_b);
+    s->cameras_b = new_array(b->ncameras, BAL_CAMERA * sizeof *s->cameras_b);
+    s->points_b = new_array(b->npoints, BAL_POINT * sizeof *s->points_b);
+    return s->r && s->r_b && s->cameras_b && s->points_b;
+}
+
+static void solution_free(solution *s) {
+    free(s->r);
+    free(s->r_b);
+    free(s->cameras_b);
+    free(s->points_b);
+}
+
+static rvm_arg matrix(double *data, int64_t rows, int64_t columns, double *shadow) {
+    rvm_arg a = rvm_arg_array_f64(data, 2, (int64_t[]){rows, columns});
+    a.active = shadow != NULL;
+    a.shadow_data = shadow;
+    return a;
+}
+
+static rvm_arg vector(double *data, int64_t n, double *shadow) {
+    rvm_arg a = rvm_arg_array_f64(data, 1, &n);
+    a.active = shadow != NULL;
+    a.shadow_data = shadow;
+    return a;
+}
+
+/* Forward to the cost, then the sweep back to the gradient. */
+static rvm_status solve(rvm_machine *m, int64_t cost, const bal *b, solution *s, rvm_error *e) {
+    rvm_arg args[] = {rvm_arg_f64(0),
+                      matrix(s->r, b->nobservations, 2, s->r_b),
+                      matrix(b->cameras, b->ncameras, BAL_CAMERA, s->cameras_b),
+                      matrix(b->points, b->npoints, BAL_POINT, s->points_b),
+                      rvm_arg_array_i64(b->camera, 1, &b->nobservations),
+                      rvm_arg_array_i64(b->point, 1, &b->nobservations),
+                      matrix(b->observed, b->nobservations, 2, NULL)};
+    args[0].active = true;
+    args[0].shadow.f = 1;
+    double start = now();
+    rvm_status status = rvm_machine_bind(m, cost, args, sizeof args / sizeof *args, RVM_GRADIENT, false, e);
+    if (!status) status = rvm_machine_forward(m, e);
+    s->cost = args[0].value.f;
+    if (!status) status = rvm_machine_sweep(m, e);
+    s->seconds = now() - start;
+    rvm_machine_unbind(m);
+    return status;
+}
+
+/* The two rows of observation i. */
+static rvm_status write_block(rvm_machine *m, int64_t residual, const bal *b, int64_t i, FILE *out, rvm_error *e) {
+    int64_t first[2] = {BAL_CAMERA * b->camera[i], BAL_CAMERA * b->ncameras + BAL_POINT * b->point[i]};
+    for (int row = 0; row < 2; row++) {
+        double r[2] = {0}, seed[2] = {row == 0, row == 1}, camera_b[BAL_CAMERA] = {0}, point_b[BAL_POINT] = {0};
+        rvm_arg args[] = {vector(r, 2, seed), vector(&b->cameras[BAL_CAMERA * b->camera[i]], BAL_CAMERA, camera_b),
+                          vector(&b->points[BAL_POINT * b->point[i]], BAL_POINT, point_b),
+                          vector(&b->observed[2 * i], 2, NULL)};
+        rvm_status status = rvm_gradient(m, residual, args, sizeof args / sizeof *args, e);
+        if (status) return status;
+        long long line = 2 * (long long)i + row + 1;
+        for (int k = 0; k < BAL_CAMERA; k++)
+            fprintf(out, "%lld %lld %.17g\n", line, (long long)first[0] + k + 1, camera_b[k]);
+        for (int k = 0; k < BAL_POINT; k++) fprintf(out, "%lld %lld %.17g\n", line, (long long)first[1] + k + 1, point_b[k]);
+    }
+    return RVM_OK;
+}
+
+static rvm_status write_jacobian(rvm_machine *m, int64_t residual, const bal *b, const char *path, rvm_error *e) {
+    FILE *out = fopen(path, "w");
+    rvm_status status = RVM_OK;
+    bool written = false;
+    if (!out) goto end;
+    fprintf(out, "%%%%MatrixMarket matrix coordinate real general\n%lld %lld %lld\n", 2 * (long long)b->nobservations,
+            BAL_CAMERA * (long long)b->ncameras + BAL_POINT * (long long)b->npoints,
+            2 * (BAL_CAMERA + BAL_POINT) * (long long)b->nobservations);
+    for (int64_t i = 0; i < b->nobservations && !status; i++) status = write_block(m, residual, b, i, out, e);
+    written = !ferror(out);
+    if (fclose(out)) written = false;
+end:
+    if (!status && !written) {
+        *e = (rvm_error){.code = RVM_ERR_IO};
+        snprintf(e->message, sizeof e->message, "%s: cannot write: %s", path, strerror(errno));
+        status = e->code;
+    }
+    return status;
+}
+
+static void print_result(const bal *b, const solution *s) {
+    double gradient = square_sum(s->cameras_b, BAL_CAMERA * b->ncameras) + square_sum(s->points_b, BAL_POINT * b->npoints);
+    printf("{\"cameras\":%lld,\"points\":%lld,\"observations\":%lld,", (long long)b->ncameras, (long long)b->npoints,
+           (long long)b->nobservations);
+    print_json_number(stdout, "cost", s->cost);
+    putchar(',');
+    print_json_number(stdout, "rms", sqrt(s->cost / (double)b->nobservations));
+    putchar(',');
+    print_json_number(stdout, "gradient_norm", sqrt(gradient));
+    putchar(',');
+    print_json_number(stdout, "seconds", s->seconds);
+    printf("}\n");
+}
+
+static int run(const command_line *c, const bal *b) {
+    rvm_program *p = NULL;
+    rvm_machine *m = NULL;
+    rvm_error e = {0};
+    solution s;
+    bool have_memory = solution_new(&s, b);
+    int code = have_memory ? open_machine(c->program, c->unchecked, &p, &m) : 4;
+    if (!have_memory) fprintf(stderr, "%s: out of memory\n", c->input);
+    if (code) goto end;
+    rvm_status status = solve(m, rvm_program_find(p, "cost"), b, &s, &e);
+    if (!status && c->extra) status = write_jacobian(m, rvm_program_find(p, "residual"), b, c->extra, &e);
+    code = print_failure(status, &e);
+    if (!code) print_result(b, &s);
+end:
+    rvm_machine_free(m);
+    rvm_program_free(p);
+    solution_free(&s);
+    return code;
+}
+
+int main(int argc, char **argv) {
+    command_line c = {.program = REPROJECT};
+    char message[512];
+    bal b;
+    int code = parse_command_line(argc, argv, usage, "--jacobian", &c);
+    if (code >= 0) return code;
+    if (!bal_read(&b, c.input, message, sizeof message)) {
+        fprintf(stderr, "%s\n", message);
+        return 3;
+    }
+    code = run(&c, &b);
+    bal_free(&b);
+    return code;
+}

@@ -1,0 +1,51 @@
+/* common.h: what the example programs share: numbers from text files, JSON numbers, a clock, and opening a program. */
+#ifndef EXAMPLES_COMMON_H
+#define EXAMPLES_COMMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "rvm.h"
+
+/* Reads numbers separated by white space. A function that fails returns false and leaves a message with file, line and the
+ * offending text; `what` names the number in it. */
+typedef struct reader {
+    const char *path;
+    char *text; /* the whole file, NUL-terminated */
+    const char *at, *end;
+    unsigned line;
+    char message[512];
+} reader;
+
+bool reader_open(reader *r, const char *path);
+bool reader_count(reader *r, const char *what, int64_t lo, int64_t hi, int64_t *out); /* lo <= *out <= hi */
+bool reader_number(reader *r, const char *what, double *out);                         /* finite */
+bool reader_numbers(reader *r, const char *what, double *out, int64_t count);
+bool reader_holds(reader *r, double count); /* whether what is left can hold so many numbers: ask before allocating */
+bool reader_end(reader *r);                 /* only white space is left */
+void reader_close(reader *r);
+
+/* calloc that takes counts from files: NULL when count * size overflows. */
+void *new_array(int64_t count, size_t size);
+double now(void); /* seconds, monotonic */
+/* "name": value, 17 digits; infinities and NaN as strings. */
+void print_json_number(FILE *out, const char *name, double value);
+double square_sum(const double *x, int64_t n);
+
+/* Assemble or load a program and make a machine for it; diagnostics go to stderr. Returns the exit status, 0 when done. */
+int open_machine(const char *path, bool unchecked, rvm_program **p, rvm_machine **m);
+
+/* Says on stderr what failed and where, if anything did; returns the exit status. */
+int print_failure(rvm_status status, const rvm_error *e);
+
+/* A command line: --help, --unchecked, --program FILE, one input file, and perhaps one more option that takes a file. */
+typedef struct command_line {
+    const char *input, *program, *extra;
+    bool unchecked;
+} command_line;
+/* extra_option may be NULL. Returns -1 to go on, else the exit status. */
+int parse_command_line(int argc, char **argv, const char *usage, const char *extra_option, command_line *out);
+
+#endif
