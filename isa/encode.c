@@ -187,6 +187,12 @@ static void put_header(writer *w, size_t body_size, uint64_t hash) {
     put_fixed(w, hash, 8);
 }
 
+void rvm__body_id(const void *bytes, size_t size, uint64_t id[2]) {
+    XXH128_hash_t h = XXH3_128bits((const uint8_t *)bytes + RVM_RBC_HEADER, size - RVM_RBC_HEADER);
+    id[0] = h.high64;
+    id[1] = h.low64;
+}
+
 rvm_status rvm__encode(const rvm_program *p, void **bytes, size_t *size, rvm_error *err) {
     writer w = {.al = &p->al};
     *bytes = NULL;
@@ -212,4 +218,14 @@ rvm_status rvm__encode(const rvm_program *p, void **bytes, size_t *size, rvm_err
 fail:
     rvm__realloc(w.al, w.bytes, w.cap, 0);
     return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory encoding a program");
+}
+
+void rvm_program_id(const rvm_program *p, uint64_t id[2]) {
+    void *bytes;
+    size_t size;
+    id[0] = p->id[0];
+    id[1] = p->id[1];
+    if (id[0] | id[1] || rvm__encode(p, &bytes, &size, NULL) != RVM_OK) return;
+    rvm__body_id(bytes, size, id);
+    rvm_program_free_bytes(p, bytes, size);
 }

@@ -23,7 +23,11 @@
 #ifndef RVM_RBC_H
 #define RVM_RBC_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #define RVM_RBC_MAGIC "\x89RVM"
 enum { RVM_RBC_HEADER = 24 };
+void rvm__body_id(const void *bytes, size_t size, uint64_t id[2]); /* of a whole file: XXH3-128 of its body */
 
 #endif
