@@ -1,0 +1,77 @@
+/* bench.h: what is measured, and the table it goes into.
+ *
+ *   jobs.c      the measured programs with their arguments       peers.c    the same by hand
+ *   measure.c   times a job's passes and fills its rows          other.c    memory, assembler, start of the command
+ *   table.c     rows with their targets, as text or JSON         main.c     the command line
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bal.h"
+#include "rvm.h"
+
+/* ---- the table ---- */
+
+enum { CHECKED, UNCHECKED, TRUSTED, SETTINGS }; /* a column each; what has no such settings uses the first */
+enum { MAX_ROWS = 64, MAX_REPETITIONS = 99 };
+
+typedef enum bound { NO_TARGET, AT_LEAST, AT_MOST } bound;
+
+typedef struct figure {
+    bool present;
+    double value, spread; /* median of the repetitions, and half the distance of their quartiles, relative to it */
+    bound bound;          /* what is asked of the value, if anything */
+    double target;
+} figure;
+
+typedef struct row {
+    const char *group, *label, *unit;
+    figure figures[SETTINGS];
+} row;
+
+typedef struct table {
+    row rows[MAX_ROWS];
+    int nrows;
+} table;
+
+row *table_row(table *t, const char *group, const char *label, const char *unit);
+/* Sorts the samples, and sets the figure to their median. */
+void figure_set(figure *f, double *samples, int n);
+void figure_target(figure *f, bound kind, double target);
+void table_print(const table *t, FILE *out);
+void table_print_json(const table *t, FILE *out);
+
+/* ---- jobs ---- */
+
+typedef struct job {
+    const char *name, *title, *path, *function;
+    rvm_arg args[12];
+    uint32_t nargs;
+    void (*peer)(struct job *j); /* the same work in C, on arrays of its own */
+    double multiply_adds;        /* of a forward pass; 0 where the figure means nothing */
+    bool has_gradient;
+    bal scene;
+    int64_t integers[8];
+    double *owned[12];
+    int nowned;
+    volatile double sink; /* keeps what the peer computed alive */
+} job;
+
+/* Fill *j, false when out of memory. Free with job_free either way. */
+bool job_loop(job *j);
+bool job_matvec(job *j);
+bool job_bundle(job *j);
+void job_free(job *j);
+
+/* ---- measurements: each adds its rows; failures are told on stderr ---- */
+
+bool measure_job(table *t, job *j, int repetitions);
+bool measure_memory(table *t);
+bool measure_assembler(table *t, int repetitions);
+bool measure_start(table *t, int repetitions);
+
+#endif
