@@ -7,10 +7,6 @@
 #define B               "b"
 #define C               "c"
 #define R               "f"
-#define F               "f"
-#define D               "df"
-#define Y               "y"
-#define Y_              "y'"
 #define K(x)            #x
 #define NEG(a)          "(-" a ")"
 #define ADD(a, b)       "(" a " + " b ")"

@@ -3,10 +3,6 @@
 #undef B
 #undef C
 #undef R
-#undef F
-#undef D
-#undef Y
-#undef Y_
 #undef K
 #undef NEG
 #undef ADD
