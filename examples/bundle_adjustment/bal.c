@@ -118,7 +118,7 @@ static double gaussian(uint64_t *seed) {
 /* A camera at angle a of a ring of radius 5 about the y axis, looking at the origin: it turns by -a about y, so that the
  * first camera's rotation is exactly 0, and then stands 5 before what it looks at, which is along its -z. */
 static void place_camera(double camera[BAL_CAMERA], double a) {
-    const double values[BAL_CAMERA] = {0, a > M_PI ? 2 * M_PI - a : -a, 0, 0, 0, -5, 800, -0.05, 0.01};
+    const double values[BAL_CAMERA] = {0, a > M_PI ? 2 * M_PI - a : 0 - a, 0, 0, 0, -5, 800, -0.05, 0.01};
     memcpy(camera, values, sizeof values);
 }
 
