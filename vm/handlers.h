@@ -1,0 +1,50 @@
+/* handlers.h: the handlers of the interpreter, in pairs: going down, the machine runs the other half of a pair.
+ *
+ *   HP(handler, inverse)   HS(handler): its own inverse
+ *
+ * Updates come three ways: by kernel (T_family), inlined on registers (r_...), inlined on any places (g_...); the rows worth
+ * inlining are listed in HOT_*. `letu`, `forget` are let and unlet without the comparison. */
+#ifndef RVM_HANDLERS_H
+#define RVM_HANDLERS_H
+
+/* clang-format off */
+#define HOT_I64(X) X(i64, i64, id, 1) X(i64, i64, add, 2) X(i64, i64, sub, 2) X(i64, i64, mul, 2)
+#define HOT_F64(X) \
+    X(f64, f64, id, 1) X(f64, f64, neg, 1) X(f64, f64, sqr, 1) \
+    X(f64, f64, add, 2) X(f64, f64, sub, 2) X(f64, f64, mul, 2) X(f64, f64, div, 2)
+#define HOT_CMP(X) \
+    X(i64, i64, lt, 2) X(i64, i64, le, 2) X(i64, i64, gt, 2) X(i64, i64, ge, 2) X(i64, i64, eq, 2) X(i64, i64, ne, 2) \
+    X(i64, f64, lt, 2) X(i64, f64, le, 2) X(i64, f64, gt, 2) X(i64, f64, ge, 2) X(i64, f64, eq, 2) X(i64, f64, ne, 2)
+
+/* The handlers of one hot row: target type Y, operand type T. */
+#define HOT_LET_PAIRS(Y, T, row, arity) \
+    HP(r_##T##_let_##row, r_##T##_unlet_##row) HP(r_##T##_letu_##row, r_##T##_forget_##row) \
+    HP(g_##T##_let_##row, g_##T##_unlet_##row) HP(g_##T##_letu_##row, g_##T##_forget_##row)
+#define HOT_PAIRS(Y, T, row, arity) \
+    HP(r_##T##_add_##row, r_##T##_sub_##row) HP(g_##T##_add_##row, g_##T##_sub_##row) HOT_LET_PAIRS(Y, T, row, arity)
+
+/* Handlers with a shadowed form for gradient and tangent mode, and those without. Both lists make the enumeration. */
+#define SHADOW_HANDLERS \
+    HP(f64_add, f64_sub) HP(f64_mul, f64_div) HP(f64_let, f64_unlet) HP(f64_letu, f64_forget) HOT_F64(HOT_PAIRS) \
+    HP(fix_add, fix_sub) HP(fix_let, fix_unlet) HP(fix_letu, fix_forget) \
+    HS(r_swap) HS(g_swap) HS(cswap) HS(f64_neg) HS(fix_neg) HP(f64_rot, f64_irot) HP(fix_rot, fix_irot) \
+    HP(f64_hadamard, f64_ihadamard) HP(fix_hadamard, fix_ihadamard) HS(inv) HP(push, pop) HP(pushc, popc)
+#define PLAIN_HANDLERS \
+    HP(i64_add, i64_sub) HP(i64_mul, i64_div) HP(i64_let, i64_unlet) HP(i64_letu, i64_forget) HOT_I64(HOT_PAIRS) \
+    HOT_CMP(HOT_LET_PAIRS) HS(i64_xor) HS(r_xor) HS(i64_neg) HS(i64_not) HP(rol, ror) \
+    HP(i64_inc, i64_dec) HP(f64_inc, f64_dec) HP(fix_inc, fix_dec) \
+    HP(start, halt) HP(jmp, cf) HP(jt, cft) HP(jf, cff) HP(jtu, cftu) HP(jfu, cffu) HP(for_up, for_down) HP(next_up, next_down) \
+    HP(call, uncall) HP(compute_up, compute_down) HP(do_up, do_down) HP(undo_up, undo_down) \
+    HP(new, del) HP(view, unview) HS(assert) HS(nop) HS(trap)
+/* clang-format on */
+
+enum rvm__handler {
+#define HP(a, b) H_##a, H_##b,
+#define HS(a)    H_##a, H_##a##_again,
+    SHADOW_HANDLERS PLAIN_HANDLERS
+#undef HP
+#undef HS
+        RVM__PLAIN /* added to a handler where shadows have no part in the instruction */
+};
+
+#endif

@@ -1,0 +1,4 @@
+/* run_gradient.c: values, and adjoints while the sweep is on. */
+#define MODE_LEVEL 1
+#define RUN        rvm__run_gradient
+#include "interp.inc"

@@ -1,0 +1,27 @@
+/* Forget every word, before a vocabulary defines its own. */
+#undef ADD
+#undef SUB
+#undef MUL
+#undef DIV
+#undef FMA
+#undef NEG
+#undef K
+#undef FN
+#undef FN2
+#undef IDIV
+#undef IREM
+#undef AND
+#undef OR
+#undef XOR
+#undef NOT
+#undef SHL
+#undef SHR
+#undef LSHR
+#undef SELECT
+#undef NONZERO
+#undef LT
+#undef LE
+#undef GT
+#undef GE
+#undef EQ
+#undef NE
