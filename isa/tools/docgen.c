@@ -155,7 +155,7 @@ static const char *letter_text(char letter) {
     case 'p': return "place of type T, read";
     case 'a': return "operand of type T, read: a place or a constant";
     case 'c': return "i64 register, read";
-    case 'k': return "i64 operand, read";
+    case 'k': return "i64 slot, read: a register or a constant";
     case 'i': return "i64 register, owned";
     case 'X': return "array, owned: it appears or disappears";
     case 'V': return "array, viewed";
