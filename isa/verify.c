@@ -1,0 +1,163 @@
+/* verify.c: the order in which a program is proved, and its parameters. See verify.h. */
+#include "verify.h"
+#include <string.h>
+
+/* ---- memory ---- */
+
+void *rvm__verify_make(rvm__verifier *v, size_t count, size_t size) {
+    if (v->nblocks == sizeof v->blocks / sizeof *v->blocks || count >= SIZE_MAX / size) return NULL;
+    size_t bytes = (count + 1) * size;
+    void *p = rvm__realloc(&v->p->al, NULL, 0, bytes);
+    if (!p) return NULL;
+    memset(p, 0, bytes);
+    v->blocks[v->nblocks].p = p;
+    v->blocks[v->nblocks++].size = bytes;
+    return p;
+}
+
+rvm_status rvm__verify_no_memory(rvm__verifier *v) {
+    return rvm__fail(v->err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory verifying '%s'", v->f ? v->f->name : "");
+}
+
+static void release(rvm__verifier *v) {
+    for (uint32_t k = 0; k < v->nblocks; k++) rvm__realloc(&v->p->al, v->blocks[k].p, v->blocks[k].size, 0);
+    rvm__realloc(&v->p->al, v->words, v->cap_words * sizeof *v->words, 0);
+    rvm__realloc(&v->p->al, v->edges, v->cap_edges * sizeof *v->edges, 0);
+}
+
+/* ---- the present function ---- */
+
+void rvm__verify_enter(rvm__verifier *v, uint32_t fn) {
+    v->fn = fn;
+    v->f = v->p->functions + fn;
+    v->at = v->base + fn;
+    memset(v->is_length, 0, v->f->nregs);
+    for (uint32_t k = 0; k < v->f->nparams; k++)
+        for (int d = 0; d < v->f->params[k].ndim && d < RVM_MAX_DIMS; d++)
+            if (v->f->params[k].dim[d] < v->f->nregs) v->is_length[v->f->params[k].dim[d]] = true;
+}
+
+const char *rvm__verify_name(const rvm__verifier *v, uint32_t pc, const rvm_place *place, char *text) {
+    rvm__place_text(v->f, place, pc, text, RVM__NAME_SIZE);
+    return text;
+}
+
+void rvm__place_letters(const rvm_insn *in, char letters[256]) {
+    uint32_t n = in->nplaces, k = 0;
+    if (rvm__op_is_update((rvm_op)in->op)) {
+        memset(letters, 'a', n);
+        if (n) letters[0] = in->op >> 1 == RVM_PAIR_let ? 't' : 'y';
+        if (n && in->flags & RVM_FLAG_TOL) letters[n - 1] = 'e';
+        return;
+    }
+    for (const char *c = rvm__op_info[in->op].operands; *c; c++) {
+        if (*c == 'L' || *c == 'F') continue;
+        if (*c == '*' || *c == '#' || *c == '+') {
+            memset(letters + k, *c == '+' ? 'k' : *c, n - rvm__min(k, n));
+            if (*c == '+' && n > k) letters[n - 1] = 'a';
+            return;
+        }
+        letters[k++] = *c;
+    }
+}
+
+/* ---- parameters ---- */
+
+static rvm_status check_length(rvm__verifier *v, const rvm_param *q, int d) {
+    const rvm_function *f = v->f;
+    uint16_t slot = q->dim[d];
+    if (slot >= f->nregs + f->nconsts || rvm__slot_type(f, slot) != RVM_I64)
+        return RVM__REJECT(v, 0, "length %d of '%s' is no i64", d + 1, q->name);
+    if (slot < v->at->nscalars)
+        return RVM__REJECT(v, 0, "length %d of '%s' is the parameter '%s'; lengths have registers of their own", d + 1,
+                           q->name, RVM__REG_NAME(v, 0, slot));
+    if (rvm__is_const(f, slot) && rvm__const_value(f, slot).i < 0)
+        return RVM__REJECT(v, 0, "length %d of '%s' is negative", d + 1, q->name);
+    return RVM_OK;
+}
+
+static rvm_status check_param(rvm__verifier *v, const rvm_param *q, uint32_t next[2]) {
+    const rvm_function *f = v->f;
+    if (q->ndim > RVM_MAX_DIMS) return RVM__REJECT(v, 0, "'%s' has %d dimensions", q->name, q->ndim);
+    if (q->index != next[q->ndim > 0]++ || q->index >= (q->ndim ? f->narrays : f->nregs))
+        return RVM__REJECT(v, 0, "parameter '%s' has number %d, out of order", q->name, q->index);
+    bool same = q->ndim ? f->arrays[q->index].type == q->type && f->arrays[q->index].ndim == q->ndim
+                        : f->reg_type[q->index] == q->type;
+    return same ? RVM_OK : RVM__REJECT(v, 0, "parameter '%s' differs from its register or array", q->name);
+}
+
+static rvm_status check_params(rvm__verifier *v) {
+    const rvm_function *f = v->f;
+    uint32_t next[2] = {0, 0};
+    for (uint32_t k = 0; k < f->nparams; k++) { RVM__TRY(check_param(v, f->params + k, next)); }
+    for (uint32_t k = 0; k < f->nparams; k++)
+        for (int d = 0; d < f->params[k].ndim; d++) {
+            rvm_status s = check_length(v, f->params + k, d);
+            if (s) return s;
+        }
+    return RVM_OK;
+}
+
+static rvm_status check_function(rvm__verifier *v) {
+    const rvm_function *f = v->f;
+    if (f->ncode < 2)
+        return rvm__fail(v->err, RVM_ERR_VERIFY, NULL, 0, 0, "function '%s' has no code", f->name ? f->name : "");
+    if (f->nregs > RVM_MAX_REGS || f->nconsts > RVM_MAX_CONSTS || f->narrays > RVM_MAX_ARRAYS ||
+        f->nparams > RVM_MAX_PARAMS || f->ncode > INT32_MAX || f->nplaces > INT32_MAX)
+        return RVM__REJECT(v, 0, "function '%s' is too large", f->name);
+    for (uint32_t k = 0; k < f->narrays; k++)
+        if (f->arrays[k].ndim < 1 || f->arrays[k].ndim > RVM_MAX_DIMS)
+            return RVM__REJECT(v, 0, "array %u has %d dimensions", k, f->arrays[k].ndim);
+    return check_params(v);
+}
+
+/* ---- the program ---- */
+
+static rvm_status make_tables(rvm__verifier *v) {
+    uint32_t n = v->p->nfunctions;
+    v->base = rvm__verify_make(v, (size_t)n + 1, sizeof *v->base);
+    if (!v->base) return rvm__verify_no_memory(v);
+    for (uint32_t k = 0; k < n; k++) {
+        const rvm_function *f = v->p->functions + k;
+        rvm__fn_base *b = v->base + k;
+        b[1] = (rvm__fn_base){b->params + f->nparams, b->code + f->ncode, b->places + f->nplaces, 0};
+        for (uint32_t q = 0; q < f->nparams; q++) b->nscalars += f->params[q].ndim == 0;
+#define LARGEST(what)                                                                                                       \
+    if (f->n##what > v->max_##what) v->max_##what = f->n##what;
+        LARGEST(regs) LARGEST(arrays) LARGEST(code) LARGEST(places)
+#undef LARGEST
+    }
+    v->bits = rvm__verify_make(v, v->base[n].params, sizeof *v->bits);
+    v->snapshot = rvm__verify_make(v, v->base[n].code, sizeof *v->snapshot);
+    v->root = rvm__verify_make(v, v->base[n].places, sizeof *v->root);
+    v->is_length = rvm__verify_make(v, v->max_regs, sizeof *v->is_length);
+    v->scope = rvm__verify_make(v, v->max_code, sizeof *v->scope);
+    return v->bits && v->snapshot && v->root && v->scope && v->is_length ? RVM_OK : rvm__verify_no_memory(v);
+}
+
+static rvm_status check_functions(rvm__verifier *v) {
+    for (uint32_t k = 0; k < v->p->nfunctions; k++) {
+        rvm__verify_enter(v, k);
+        RVM__TRY(check_function(v));
+    }
+    return RVM_OK;
+}
+
+static rvm_status check_program(rvm__verifier *v) {
+    RVM__TRY(make_tables(v));
+    RVM__TRY(check_functions(v));
+    RVM__TRY(rvm__verify_shape(v));
+    RVM__TRY(rvm__verify_flow(v));
+    RVM__TRY(rvm__verify_roles(v));
+    RVM__TRY(rvm__verify_rules(v));
+    return rvm__verify_facts(v);
+}
+
+rvm_status rvm__verify(rvm_program *p, rvm_error *err) {
+    rvm__verifier v = {.p = p, .err = err};
+    p->verified = false;
+    rvm_status s = check_program(&v);
+    p->verified = !s;
+    release(&v);
+    return s;
+}

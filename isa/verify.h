@@ -1,0 +1,132 @@
+/* verify.h: the verifier's parts. Internal to isa/verify*.c.
+ *
+ *   verify.c         memory, the order of the passes, parameters
+ *   verify_shape.c   each instruction by itself: kinds and types of its places; pairing and nesting of jumps, loops, regions
+ *   verify_flow.c    what is present where, along all ways; which array a view is part of; how parameters are accessed
+ *   verify_roles.c   roles of parameters over the call graph
+ *   verify_rules.c   what nobody may change: lengths, loop bounds, what compute used; overlapping places and arguments
+ *   verify_facts.c   indices that are in bounds
+ *
+ * A pass may rely on what the ones above it proved. Nothing here recurses, and time and memory are linear in the program
+ * but for nesting, which is limited, and the snapshots of verify_flow.c, which are limited too.
+ */
+#ifndef RVM_VERIFY_H
+#define RVM_VERIFY_H
+
+#include "isa.h"
+
+enum {
+    RVM__MAX_NEST = 255,       /* open loops and regions */
+    RVM__MAX_WORDS = 64 << 20, /* of all snapshots: 256 MiB */
+    RVM__NAME_SIZE = 64,       /* text of a place in a message */
+    RVM__NO_SNAPSHOT = 0,      /* offset in `words` */
+};
+
+/* How a place is accessed, as bits: own is read and accumulate at once. */
+enum rvm__access_bits { RVM__BITS_NONE = 0, RVM__BITS_READ = 1, RVM__BITS_ACC = 2, RVM__BITS_OWN = 3 };
+
+/* Where a function's entries begin in the tables that serve the whole program. */
+typedef struct rvm__fn_base {
+    size_t params, code, places;
+    uint32_t nscalars; /* scalar parameters: the first registers */
+} rvm__fn_base;
+
+/* A call hands the caller's parameter `to` on as the callee's parameter `from`. */
+typedef struct rvm__role_edge {
+    uint32_t from, to;
+} rvm__role_edge;
+
+typedef struct rvm__verifier {
+    rvm_program *p;
+    rvm_error *err;
+    uint32_t fn; /* the function being looked at */
+    const rvm_function *f;
+    const rvm__fn_base *at;
+    rvm__fn_base *base; /* of each function, and one more */
+    uint8_t *bits;      /* by parameter of the program: rvm__access_bits */
+    uint32_t *snapshot; /* by instruction: offset in words (verify_flow.c) */
+    uint16_t *root;     /* by place: the array that an ARRAY or ELEM place is, or is part of */
+    uint32_t *words;    /* snapshots: registers, arrays, their numbers */
+    rvm__role_edge *edges;
+    uint32_t nwords, cap_words, nedges, cap_edges;
+    uint32_t max_regs, max_arrays, max_code, max_places; /* of any function */
+    struct {
+        void *p;
+        size_t size;
+    } blocks[24]; /* what rvm__verify_make gave out */
+    uint32_t nblocks;
+    uint32_t *scope;    /* of the present function, by instruction: the loop or region part it stands in (verify_shape.c) */
+    uint8_t *is_length; /* of the present function, by register */
+} rvm__verifier;
+
+/* Zeroed memory until the verifier ends; NULL when there is none. */
+void *rvm__verify_make(rvm__verifier *v, size_t count, size_t size);
+rvm_status rvm__verify_no_memory(rvm__verifier *v);
+/* Make fn the present function. */
+void rvm__verify_enter(rvm__verifier *v, uint32_t fn);
+
+#define RVM__REJECT(v, pc, ...)  rvm__fail_at((v)->err, RVM_ERR_VERIFY, (v)->p, (v)->fn, (pc), __VA_ARGS__)
+#define RVM__OVERLAP(v, pc, ...) rvm__fail_at((v)->err, RVM_ERR_ALIAS, (v)->p, (v)->fn, (pc), __VA_ARGS__)
+#define RVM__TRY(call)                                                                                                      \
+    do {                                                                                                                    \
+        rvm_status status_ = (call);                                                                                        \
+        if (status_) return status_;                                                                                        \
+    } while (0)
+/* Names of places for messages; each valid to the end of the full expression. */
+#define RVM__NAME(v, pc, place)       rvm__verify_name(v, pc, place, (char[RVM__NAME_SIZE]){0})
+#define RVM__REG_NAME(v, pc, reg)     RVM__NAME(v, pc, (&(rvm_place){.kind = RVM_PLACE_SLOT, .slot = (uint16_t)(reg)}))
+#define RVM__ARRAY_NAME(v, pc, array) RVM__NAME(v, pc, (&(rvm_place){.kind = RVM_PLACE_ARRAY, .slot = (uint16_t)(array)}))
+const char *rvm__verify_name(const rvm__verifier *v, uint32_t pc, const rvm_place *place, char *text);
+
+/* ---- what an instruction does with its places ----
+ * A letter for each place: those of ops.def, and for updates y and a, t for a target that appears or disappears, e for a
+ * tolerance. t, X and i appear where the opcode's direction bit is 0, else they disappear. */
+void rvm__place_letters(const rvm_insn *in, char letters[256]);
+static inline bool rvm__letter_toggles(char letter) {
+    return letter == 't' || letter == 'X' || letter == 'i';
+}
+static inline bool rvm__op_appears(const rvm_insn *in) {
+    return !(in->op & 1);
+}
+/* How place k is accessed; a call's arguments by the callee's roles as far as they are known. */
+static inline unsigned rvm__access(const rvm__verifier *v, const rvm_insn *in, char letter, uint32_t k) {
+    switch (letter) {
+    case '*': return v->bits[v->base[in->target].params + k];
+    case 'y':
+        if (!rvm__op_is_update((rvm_op)in->op)) return RVM__BITS_OWN;
+        return rvm__op_info[in->op].access == RVM_ACC ? RVM__BITS_ACC : RVM__BITS_OWN;
+    case 't':
+    case 'X':
+    case 'i': return RVM__BITS_OWN;
+    case 'V': return RVM__BITS_NONE;
+    }
+    return RVM__BITS_READ;
+}
+static inline uint32_t rvm__min(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+static inline bool rvm__is_register(const rvm_function *f, const rvm_place *q) {
+    return q->kind == RVM_PLACE_SLOT && q->slot < f->nregs;
+}
+static inline bool rvm__is_const(const rvm_function *f, uint16_t slot) {
+    return slot >= f->nregs;
+}
+static inline rvm_value rvm__const_value(const rvm_function *f, uint16_t slot) {
+    return f->consts[slot - f->nregs];
+}
+/* Registers that are present throughout: scalar parameters and lengths. */
+static inline bool rvm__is_fixed(const rvm__verifier *v, uint32_t reg) {
+    return reg < v->at->nscalars || v->is_length[reg];
+}
+static inline uint32_t rvm__array_params(const rvm__verifier *v) {
+    return v->f->nparams - v->at->nscalars; /* the first arrays */
+}
+
+/* ---- passes ---- */
+rvm_status rvm__verify_shape(rvm__verifier *v);
+rvm_status rvm__verify_flow(rvm__verifier *v);
+rvm_status rvm__verify_roles(rvm__verifier *v);
+rvm_status rvm__verify_rules(rvm__verifier *v);
+rvm_status rvm__verify_facts(rvm__verifier *v);
+
+#endif

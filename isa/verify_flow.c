@@ -1,0 +1,396 @@
+/* verify_flow.c: what is present where.
+ *
+ * Between two instructions lies a boundary; boundary b is before instruction b. Each has one state: the local registers and
+ * arrays that are present, and which array each view is part of. An instruction changes the state the same way whichever
+ * direction it is passed in, so a state known at one boundary spreads both up and down. Only jmp, cf and undo are not
+ * passed: they end a run of boundaries. Runs are tied together by links, each between two boundaries of equal state:
+ *
+ *     before jmp = behind its cf        at jt, jf = at their cft, cff       behind for = before its next
+ *     behind undo = at its compute      before undo = at its do
+ *
+ * The first end of a link that is met leaves a snapshot and puts the other on the list of runs to do; the second compares.
+ * All starts from boundary 0, where no local is present, and from the end likewise. A run met by neither can never execute,
+ * in either direction, and is rejected.
+ *
+ * Arrays form a stack, since they must disappear in nested order: so a view cannot outlive what it is part of.
+ */
+#include "verify.h"
+#include <string.h>
+
+enum { EMPTY = 0 /* the snapshot of no locals; as the snapshot of a link: none yet */ };
+#define ABSENT UINT32_MAX
+
+typedef struct flow {
+    rvm__verifier *v;
+    uint32_t *live, *where; /* present local registers in any order; by register: its index there, or ABSENT */
+    uint32_t *stack;        /* present local arrays, the latest last: array and, above 16 bits, its root */
+    uint32_t *height;       /* by array: its index in the stack, or ABSENT */
+    uint32_t *work;         /* boundaries to spread from: their state is the snapshot of the link `via` */
+    uint32_t *via;
+    uint8_t *seen;                                                  /* by boundary */
+    uint8_t reg_param[RVM_MAX_PARAMS], array_param[RVM_MAX_PARAMS]; /* the parameters that registers and arrays are */
+    uint32_t nlive, nstack, nwork;
+} flow;
+
+/* ---- the state ---- */
+
+static bool register_present(const flow *w, uint32_t reg) {
+    return rvm__is_fixed(w->v, reg) || w->where[reg] != ABSENT;
+}
+
+static bool array_present(const flow *w, uint32_t array) {
+    return array < rvm__array_params(w->v) || w->height[array] != ABSENT;
+}
+
+static uint16_t root_of(const flow *w, uint32_t array) {
+    return (uint16_t)(array < rvm__array_params(w->v) ? array : w->stack[w->height[array]] >> 16);
+}
+
+static void add_register(flow *w, uint32_t reg) {
+    w->where[reg] = w->nlive;
+    w->live[w->nlive++] = reg;
+}
+
+static void remove_register(flow *w, uint32_t reg) {
+    uint32_t last = w->live[--w->nlive];
+    w->live[w->where[reg]] = last;
+    w->where[last] = w->where[reg];
+    w->where[reg] = ABSENT;
+}
+
+static void clear(flow *w) {
+    while (w->nlive) w->where[w->live[--w->nlive]] = ABSENT;
+    while (w->nstack) w->height[w->stack[--w->nstack] & UINT16_MAX] = ABSENT;
+}
+
+static void load(flow *w, uint32_t snapshot) {
+    const uint32_t *s = w->v->words + snapshot;
+    clear(w);
+    for (uint32_t k = 0; k < s[0]; k++) add_register(w, s[2 + k]);
+    for (uint32_t k = 0; k < s[1]; k++) {
+        w->stack[k] = s[2 + s[0] + k];
+        w->height[w->stack[k] & UINT16_MAX] = k;
+    }
+    w->nstack = s[1];
+}
+
+static rvm_status save(flow *w, uint32_t pc, uint32_t *snapshot) {
+    rvm__verifier *v = w->v;
+    uint32_t size = 2 + w->nlive + w->nstack;
+    if (size > RVM__MAX_WORDS - v->nwords) return RVM__REJECT(v, pc, "too complex: too many places at too many jumps");
+    if (!rvm__grow(&v->p->al, (void **)&v->words, &v->cap_words, v->nwords + size, sizeof *v->words))
+        return rvm__verify_no_memory(v);
+    uint32_t *s = v->words + v->nwords;
+    s[0] = w->nlive;
+    s[1] = w->nstack;
+    memcpy(s + 2, w->live, w->nlive * sizeof *s);
+    memcpy(s + 2 + w->nlive, w->stack, w->nstack * sizeof *s);
+    *snapshot = v->nwords;
+    v->nwords += size;
+    return RVM_OK;
+}
+
+/* ---- links ---- */
+
+static rvm_status differs(const flow *w, uint32_t pc, uint32_t other, const rvm_place *q) {
+    rvm__verifier *v = w->v;
+    return RVM__REJECT(v, pc, "'%s' is present on one way but not on the other: here and at line %u", RVM__NAME(v, pc, q),
+                       v->f->positions[other].line);
+}
+
+static rvm_status compare(const flow *w, uint32_t pc, uint32_t other, uint32_t snapshot) {
+    const uint32_t *s = w->v->words + snapshot, *arrays = s + 2 + s[0];
+    for (uint32_t k = 0; k < s[0]; k++)
+        if (w->where[s[2 + k]] == ABSENT)
+            return differs(w, pc, other, &(rvm_place){.kind = RVM_PLACE_SLOT, .slot = (uint16_t)s[2 + k]});
+    for (uint32_t k = 0; s[0] != w->nlive && k < w->nlive; k++) {
+        uint32_t j = 0;
+        while (j < s[0] && s[2 + j] != w->live[k]) j++;
+        if (j == s[0]) return differs(w, pc, other, &(rvm_place){.kind = RVM_PLACE_SLOT, .slot = (uint16_t)w->live[k]});
+    }
+    uint32_t n = rvm__min(s[1], w->nstack), k = 0;
+    while (k < n && arrays[k] == w->stack[k]) k++;
+    if (k == s[1] && k == w->nstack) return RVM_OK;
+    uint32_t odd = (k < w->nstack ? w->stack[k] : arrays[k]) & UINT16_MAX;
+    return differs(w, pc, other, &(rvm_place){.kind = RVM_PLACE_ARRAY, .slot = (uint16_t)odd});
+}
+
+/* The present state, at pc, is that of boundary `there`, at the instruction `other`. `key` is the instruction that keeps the
+ * snapshot of the link. */
+static rvm_status link(flow *w, uint32_t pc, uint32_t key, uint32_t other, uint32_t there) {
+    uint32_t *snapshot = w->v->snapshot + w->v->at->code + key;
+    if (*snapshot != EMPTY) return compare(w, pc, other, *snapshot);
+    RVM__TRY(save(w, pc, snapshot));
+    w->work[w->nwork] = there;
+    w->via[w->nwork++] = *snapshot;
+    return RVM_OK;
+}
+
+/* ---- places of one instruction ---- */
+
+static rvm_status need_register(const flow *w, uint32_t pc, uint32_t slot) {
+    if (rvm__is_const(w->v->f, (uint16_t)slot) || register_present(w, slot)) return RVM_OK;
+    return RVM__REJECT(w->v, pc, "'%s' is not present here", RVM__REG_NAME(w->v, pc, slot));
+}
+
+static void note(flow *w, const rvm_place *q, uint16_t root, unsigned bits) {
+    const rvm__verifier *v = w->v;
+    uint8_t *of = v->bits + v->at->params;
+    if (q->kind != RVM_PLACE_SLOT) {
+        if (root < rvm__array_params(v)) of[w->array_param[root]] |= bits;
+    } else if (q->slot < v->at->nscalars)
+        of[w->reg_param[q->slot]] |= bits;
+}
+
+static void note_index(flow *w, uint16_t slot) {
+    note(w, &(rvm_place){.kind = RVM_PLACE_SLOT, .slot = slot}, 0, RVM__BITS_READ);
+}
+
+/* Everything the place names is present; its root is kept, and the access noted. */
+static rvm_status use(flow *w, uint32_t pc, uint32_t place, unsigned bits) {
+    const rvm_place *q = w->v->f->places + place;
+    uint16_t *root = w->v->root + w->v->at->places + place;
+    uint32_t nidx = q->kind == RVM_PLACE_ELEM ? q->nidx : q->kind == RVM_PLACE_RANGE;
+    for (uint32_t k = 0; k < nidx; k++) {
+        RVM__TRY(need_register(w, pc, q->idx[k]));
+        note_index(w, q->idx[k]);
+    }
+    if (q->kind == RVM_PLACE_SLOT || q->kind == RVM_PLACE_RANGE)
+        RVM__TRY(need_register(w, pc, q->slot));
+    else if (!array_present(w, q->slot))
+        return RVM__REJECT(w->v, pc, "'%s' is not present here", RVM__ARRAY_NAME(w->v, pc, q->slot));
+    else
+        *root = root_of(w, q->slot);
+    if (q->kind == RVM_PLACE_RANGE)
+        note_index(w, q->slot);
+    else
+        note(w, q, *root, bits);
+    return RVM_OK;
+}
+
+static rvm_status add_edge(flow *w, uint32_t pc, const rvm_insn *in, uint32_t k) {
+    rvm__verifier *v = w->v;
+    const rvm_place *q = rvm__places(v->f, in) + k;
+    uint16_t root = v->root[v->at->places + in->places + k];
+    bool slot = q->kind == RVM_PLACE_SLOT;
+    if (slot ? q->slot >= v->at->nscalars : root >= rvm__array_params(v)) return RVM_OK;
+    if (v->nedges >= UINT32_MAX / 2) return RVM__REJECT(v, pc, "too complex: too many arguments");
+    if (!rvm__grow(&v->p->al, (void **)&v->edges, &v->cap_edges, v->nedges + 1, sizeof *v->edges))
+        return rvm__verify_no_memory(v);
+    size_t to = v->at->params + (slot ? w->reg_param[q->slot] : w->array_param[root]);
+    v->edges[v->nedges++] = (rvm__role_edge){(uint32_t)(v->base[in->target].params + k), (uint32_t)to};
+    return RVM_OK;
+}
+
+static rvm_status use_all(flow *w, uint32_t pc, const rvm_insn *in, const char *letters) {
+    for (uint32_t k = 0; k < in->nplaces; k++) {
+        if (rvm__letter_toggles(letters[k])) continue;
+        bool argument = letters[k] == '*';
+        RVM__TRY(use(w, pc, in->places + k, argument ? RVM__BITS_NONE : rvm__access(w->v, in, letters[k], k)));
+        if (argument) RVM__TRY(add_edge(w, pc, in, k));
+    }
+    return RVM_OK;
+}
+
+/* ---- what appears and disappears ---- */
+
+static rvm_status appear(flow *w, uint32_t pc, const rvm_place *q, uint32_t root) {
+    bool array = q->kind == RVM_PLACE_ARRAY;
+    if (array ? array_present(w, q->slot) : register_present(w, q->slot))
+        return RVM__REJECT(w->v, pc, "'%s' appears here but is already present", RVM__NAME(w->v, pc, q));
+    if (!array) {
+        add_register(w, q->slot);
+        return RVM_OK;
+    }
+    w->height[q->slot] = w->nstack;
+    w->stack[w->nstack++] = q->slot | root << 16;
+    return RVM_OK;
+}
+
+static rvm_status disappear_array(flow *w, uint32_t pc, const rvm_place *q) {
+    if (w->height[q->slot] == w->nstack - 1) {
+        w->height[q->slot] = ABSENT;
+        w->nstack--;
+        return RVM_OK;
+    }
+    return RVM__REJECT(w->v, pc, "'%s' disappears before '%s', which appeared later", RVM__NAME(w->v, pc, q),
+                       RVM__ARRAY_NAME(w->v, pc, w->stack[w->nstack - 1] & UINT16_MAX));
+}
+
+static rvm_status disappear(flow *w, uint32_t pc, const rvm_place *q) {
+    bool array = q->kind == RVM_PLACE_ARRAY;
+    if (!(array ? array_present(w, q->slot) : register_present(w, q->slot)))
+        return RVM__REJECT(w->v, pc, "'%s' disappears here but is not present", RVM__NAME(w->v, pc, q));
+    if (array) return disappear_array(w, pc, q);
+    remove_register(w, q->slot);
+    return RVM_OK;
+}
+
+/* What the array of the instruction is part of: the viewed array's root, or itself. */
+static uint16_t new_root(const flow *w, const rvm_place *q, const char *letters) {
+    return letters[1] == 'V' ? root_of(w, q[1].slot) : q[0].slot;
+}
+
+/* Pass an instruction one of whose places appears or disappears: the first, in all of them. Its operands are looked at while
+ * that place is absent. */
+static rvm_status pass_toggle(flow *w, uint32_t pc, const rvm_insn *in, const char *letters, bool up) {
+    const rvm_place *q = rvm__places(w->v->f, in);
+    bool array = q->kind == RVM_PLACE_ARRAY;
+    if (rvm__op_appears(in) == up) {
+        RVM__TRY(use_all(w, pc, in, letters));
+        return appear(w, pc, q, array ? new_root(w, q, letters) : 0);
+    }
+    uint32_t was = array && array_present(w, q->slot) ? root_of(w, q->slot) : 0;
+    RVM__TRY(disappear(w, pc, q));
+    RVM__TRY(use_all(w, pc, in, letters));
+    if (!array || was == new_root(w, q, letters)) return RVM_OK;
+    return RVM__REJECT(w->v, pc, "'%s' did not appear as part of '%s'", RVM__NAME(w->v, pc, q),
+                       RVM__ARRAY_NAME(w->v, pc, new_root(w, q, letters)));
+}
+
+/* ---- instructions ---- */
+
+/* jmp, cf, undo: control does not go from one side to the other. */
+static bool parts(const rvm_insn *in) {
+    return in->op >> 1 == RVM_PAIR_jmp || in->op >> 1 == RVM_PAIR_undo;
+}
+
+static rvm_status at_end(const flow *w, uint32_t pc) {
+    rvm__verifier *v = w->v;
+    if (w->nlive)
+        return RVM__REJECT(v, pc, "'%s' is still present at the %s of '%s'", RVM__REG_NAME(v, pc, w->live[0]),
+                           pc ? "end" : "start", v->f->name);
+    if (!w->nstack) return RVM_OK;
+    return RVM__REJECT(v, pc, "'%s' is still present at the %s of '%s'", RVM__ARRAY_NAME(v, pc, w->stack[0] & UINT16_MAX),
+                       pc ? "end" : "start", v->f->name);
+}
+
+/* The link of an instruction that control passes, on the side where its places are present. */
+static rvm_status pass_link(flow *w, uint32_t pc, const rvm_insn *in) {
+    switch (in->op >> 1) {
+    case RVM_PAIR_start: return at_end(w, pc);
+    case RVM_PAIR_jt:
+    case RVM_PAIR_jf: return link(w, pc, rvm__min(pc, in->target), in->target, in->target);
+    case RVM_PAIR_for: /* for: behind it, to before next; next: the reverse */
+        return link(w, pc, rvm__min(pc, in->target), in->target, in->op & 1 ? in->target + 1 : in->target);
+    case RVM_PAIR_compute: {
+        uint32_t undo = w->v->f->code[in->target].target;
+        return link(w, pc, pc, undo, undo + 1);
+    }
+    case RVM_PAIR_do: return link(w, pc, pc, in->target, in->target);
+    }
+    return RVM_OK;
+}
+
+static rvm_status pass(flow *w, uint32_t pc, bool up) {
+    const rvm_insn *in = w->v->f->code + pc;
+    char letters[256];
+    rvm__place_letters(in, letters);
+    bool toggles = in->nplaces && rvm__letter_toggles(letters[0]);
+    bool link_first = toggles && rvm__op_appears(in) != up;
+    if (link_first) RVM__TRY(pass_link(w, pc, in));
+    RVM__TRY(toggles ? pass_toggle(w, pc, in, letters, up) : use_all(w, pc, in, letters));
+    return link_first ? RVM_OK : pass_link(w, pc, in);
+}
+
+/* The link of an instruction that ends a run, met from below (up) or from above. */
+static rvm_status end_link(flow *w, uint32_t pc, bool up) {
+    const rvm_insn *in = w->v->f->code + pc, *code = w->v->f->code;
+    if (in->op >> 1 == RVM_PAIR_undo) {
+        uint32_t compute = in->target, begin = code[compute].target;
+        return up ? link(w, pc, begin, begin, begin) : link(w, pc, compute, compute, compute);
+    }
+    if (up == (in->op & 1)) return RVM_OK; /* the sides that control never comes to */
+    return link(w, pc, rvm__min(pc, in->target), in->target, up ? in->target + 1 : in->target);
+}
+
+/* ---- runs ---- */
+
+static rvm_status sweep_up(flow *w, uint32_t b) {
+    const rvm_function *f = w->v->f;
+    for (; w->seen[b] = 1, b < f->ncode; b++) {
+        if (parts(f->code + b)) return end_link(w, b, true);
+        RVM__TRY(pass(w, b, true));
+    }
+    return RVM_OK;
+}
+
+static rvm_status sweep_down(flow *w, uint32_t b) {
+    const rvm_function *f = w->v->f;
+    for (; w->seen[b] = 1, b > 0; b--) {
+        if (parts(f->code + b - 1)) return end_link(w, b - 1, false);
+        RVM__TRY(pass(w, b - 1, false));
+    }
+    return RVM_OK;
+}
+
+/* Spread from boundary b, whose state is the snapshot, both ways; then from all that this reaches. */
+static rvm_status spread(flow *w, uint32_t b, uint32_t snapshot) {
+    w->work[0] = b;
+    w->via[0] = snapshot;
+    w->nwork = 1;
+    while (w->nwork) {
+        b = w->work[--w->nwork];
+        snapshot = w->via[w->nwork];
+        if (w->seen[b]) continue;
+        load(w, snapshot);
+        RVM__TRY(sweep_up(w, b));
+        load(w, snapshot);
+        RVM__TRY(sweep_down(w, b));
+    }
+    return RVM_OK;
+}
+
+static rvm_status check_seen(const flow *w) {
+    const rvm_function *f = w->v->f;
+    for (uint32_t b = 0; b <= f->ncode; b++) {
+        bool between = b > 0 && b < f->ncode && f->code[b - 1].op == RVM_OP_jmp && f->code[b].op == RVM_OP_cf;
+        if (!w->seen[b] && !between)
+            return RVM__REJECT(w->v, b < f->ncode ? b : b - 1, "control never arrives here, in either direction");
+    }
+    return RVM_OK;
+}
+
+/* ---- the program ---- */
+
+static rvm_status make(flow *w) {
+    rvm__verifier *v = w->v;
+    w->live = rvm__verify_make(v, v->max_regs, sizeof *w->live);
+    w->where = rvm__verify_make(v, v->max_regs, sizeof *w->where);
+    w->stack = rvm__verify_make(v, v->max_arrays, sizeof *w->stack);
+    w->height = rvm__verify_make(v, v->max_arrays, sizeof *w->height);
+    w->work = rvm__verify_make(v, v->max_code, sizeof *w->work);
+    w->via = rvm__verify_make(v, v->max_code, sizeof *w->via);
+    w->seen = rvm__verify_make(v, v->max_code, sizeof *w->seen);
+    if (!w->live || !w->where || !w->stack || !w->height || !w->work || !w->via || !w->seen ||
+        !rvm__grow(&v->p->al, (void **)&v->words, &v->cap_words, EMPTY + 2, sizeof *v->words))
+        return rvm__verify_no_memory(v);
+    memset(w->where, 0xff, v->max_regs * sizeof *w->where);
+    memset(w->height, 0xff, v->max_arrays * sizeof *w->height);
+    memset(v->words, 0, 2 * sizeof *v->words);
+    v->nwords = EMPTY + 2;
+    return RVM_OK;
+}
+
+static rvm_status check_function(flow *w) {
+    const rvm_function *f = w->v->f;
+    uint8_t scalars = 0, arrays = 0;
+    for (uint32_t k = 0; k < f->nparams; k++)
+        *(f->params[k].ndim ? w->array_param + arrays++ : w->reg_param + scalars++) = (uint8_t)k;
+    memset(w->seen, 0, f->ncode + 1);
+    RVM__TRY(spread(w, 0, EMPTY));
+    RVM__TRY(spread(w, f->ncode, EMPTY));
+    RVM__TRY(check_seen(w));
+    clear(w);
+    return RVM_OK;
+}
+
+rvm_status rvm__verify_flow(rvm__verifier *v) {
+    flow w = {.v = v};
+    RVM__TRY(make(&w));
+    for (uint32_t k = 0; k < v->p->nfunctions; k++) {
+        rvm__verify_enter(v, k);
+        RVM__TRY(check_function(&w));
+    }
+    return RVM_OK;
+}

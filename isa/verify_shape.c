@@ -1,0 +1,324 @@
+/* verify_shape.c: each instruction by itself, then how they pair and nest.
+ *
+ * Loops and regions nest, and the two ends of a jump stand in the same loop body or region part. So control enters and
+ * leaves a body or part only through the instructions that bound it, which is what read-only bounds, the hidden state of
+ * loops and the direction bit of a region rest on.
+ */
+#include "verify.h"
+#include <math.h>
+
+/* ---- one place ---- */
+
+static rvm_status check_index(rvm__verifier *v, uint32_t pc, uint16_t slot) {
+    const rvm_function *f = v->f;
+    if (slot >= f->nregs + f->nconsts) return RVM__REJECT(v, pc, "no register or constant has the number %u", slot);
+    if (rvm__slot_type(f, slot) == RVM_I64) return RVM_OK;
+    return RVM__REJECT(v, pc, "the index or length '%s' is %s; it must be i64", RVM__REG_NAME(v, pc, slot),
+                       rvm_type_name(rvm__slot_type(f, slot)));
+}
+
+static rvm_status check_element(rvm__verifier *v, uint32_t pc, const rvm_place *q) {
+    const rvm_array_decl *a = v->f->arrays + q->slot;
+    if (q->nidx != a->ndim)
+        return RVM__REJECT(v, pc, "%d indices for '%s', which has %d dimensions", q->nidx, RVM__ARRAY_NAME(v, pc, q->slot),
+                           a->ndim);
+    for (int k = 0; k < q->nidx; k++) RVM__TRY(check_index(v, pc, q->idx[k]));
+    return RVM_OK;
+}
+
+static rvm_status check_place(rvm__verifier *v, uint32_t pc, const rvm_place *q) {
+    const rvm_function *f = v->f;
+    switch ((rvm_place_kind)q->kind) {
+    case RVM_PLACE_SLOT:
+        if (q->slot < f->nregs + f->nconsts) return RVM_OK;
+        return RVM__REJECT(v, pc, "no register or constant has the number %u", q->slot);
+    case RVM_PLACE_ELEM:
+    case RVM_PLACE_ARRAY:
+        if (q->slot >= f->narrays) return RVM__REJECT(v, pc, "no array has the number %u", q->slot);
+        return q->kind == RVM_PLACE_ELEM ? check_element(v, pc, q) : RVM_OK;
+    case RVM_PLACE_RANGE: RVM__TRY(check_index(v, pc, q->slot)); return check_index(v, pc, q->idx[0]);
+    case RVM_PLACE_KIND_COUNT: break;
+    }
+    return RVM__REJECT(v, pc, "unknown kind of place %d", q->kind);
+}
+
+/* ---- a place against its letter ---- */
+
+static rvm_status check_tolerance(rvm__verifier *v, uint32_t pc, const rvm_place *q) {
+    bool constant = q->kind == RVM_PLACE_SLOT && rvm__is_const(v->f, q->slot) && rvm__slot_type(v->f, q->slot) == RVM_F64;
+    double x = constant ? rvm__const_value(v->f, q->slot).f : -1;
+    if (isfinite(x) && x >= 0) return RVM_OK;
+    return RVM__REJECT(v, pc, "a tolerance is an f64 constant, finite and not negative");
+}
+
+/* A register that may appear and disappear. */
+static rvm_status check_local(rvm__verifier *v, uint32_t pc, const rvm_place *q) {
+    if (!rvm__is_register(v->f, q))
+        return RVM__REJECT(v, pc, "'%s' appears or disappears here, but is no register", RVM__NAME(v, pc, q));
+    if (!rvm__is_fixed(v, q->slot)) return RVM_OK;
+    return RVM__REJECT(v, pc, "%s '%s' is always present; it cannot appear or disappear",
+                       v->is_length[q->slot] ? "the length" : "the parameter", RVM__NAME(v, pc, q));
+}
+
+static rvm_status check_kind(rvm__verifier *v, uint32_t pc, const rvm_place *q, char letter) {
+    const rvm_function *f = v->f;
+    bool slot = q->kind == RVM_PLACE_SLOT, scalar = slot || q->kind == RVM_PLACE_ELEM;
+    switch (letter) {
+    case 'y':
+    case 'p':
+        if (rvm__is_register(f, q) || q->kind == RVM_PLACE_ELEM) return RVM_OK;
+        return RVM__REJECT(v, pc, "'%s' is no register or element, so %s cannot change it", RVM__NAME(v, pc, q),
+                           rvm__op_info[f->code[pc].op].name);
+    case 'a':
+    case '*':
+        if (scalar || letter == '*') break;
+        return RVM__REJECT(v, pc, "'%s' is no register, element or constant", RVM__NAME(v, pc, q));
+    case 'c':
+        if (rvm__is_register(f, q) && rvm__slot_type(f, q->slot) == RVM_I64) return RVM_OK;
+        return RVM__REJECT(v, pc, "the condition '%s' is no i64 register", RVM__NAME(v, pc, q));
+    case 'k':
+    case '#':
+        if (q->kind == RVM_PLACE_RANGE && letter == '#') return RVM_OK;
+        if (slot) return check_index(v, pc, q->slot);
+        return RVM__REJECT(v, pc, "'%s' is no i64 register or constant", RVM__NAME(v, pc, q));
+    case 'i':
+        if (rvm__is_register(f, q) && rvm__slot_type(f, q->slot) != RVM_I64)
+            return RVM__REJECT(v, pc, "the loop index '%s' is no i64", RVM__NAME(v, pc, q));
+        return check_local(v, pc, q);
+    case 't': return check_local(v, pc, q);
+    case 'X':
+    case 'V':
+        if (q->kind != RVM_PLACE_ARRAY) return RVM__REJECT(v, pc, "'%s' is no whole array", RVM__NAME(v, pc, q));
+        if (letter == 'V' || q->slot >= rvm__array_params(v)) return RVM_OK;
+        return RVM__REJECT(v, pc, "the parameter '%s' is always present; it cannot appear or disappear",
+                           RVM__NAME(v, pc, q));
+    case 'e': return check_tolerance(v, pc, q);
+    }
+    return q->kind != RVM_PLACE_RANGE ? RVM_OK : RVM__REJECT(v, pc, "a range stands where only a view may have one");
+}
+
+/* ---- types ---- */
+
+static rvm_status check_type(rvm__verifier *v, uint32_t pc, const rvm_place *q, rvm_type t) {
+    rvm_type got = rvm__place_type(v->f, q);
+    if (got == t) return RVM_OK;
+    return RVM__REJECT(v, pc, "'%s' is %s where %s is expected", RVM__NAME(v, pc, q), rvm_type_name(got), rvm_type_name(t));
+}
+
+/* An i64 is multiplied by an odd constant only, which has an inverse. */
+static rvm_status check_factor(rvm__verifier *v, uint32_t pc, const rvm_insn *in, const rvm_place *q) {
+    if (in->op >> 1 != RVM_PAIR_mul || rvm__place_type(v->f, q) != RVM_I64) return RVM_OK;
+    if (q[1].kind == RVM_PLACE_SLOT && rvm__is_const(v->f, q[1].slot) && rvm__const_value(v->f, q[1].slot).u & 1)
+        return RVM_OK;
+    return RVM__REJECT(v, pc, "an i64 is multiplied or divided in place by odd constants only, not by '%s'",
+                       RVM__NAME(v, pc, q + 1));
+}
+
+static rvm_status check_update(rvm__verifier *v, uint32_t pc, const rvm_insn *in, const rvm_place *q) {
+    const rvm_row_info *row = rvm__row_info + in->row;
+    rvm_type y = rvm__place_type(v->f, q), operand[3];
+    bool own = row->sig == RVM_SIG_CMP || row->sig == RVM_SIG_CONV; /* the operands' type is not the target's */
+    rvm_type t = own ? rvm__place_type(v->f, q + 1) : y;
+    if (!rvm__update_legal((rvm_op)in->op, (rvm_row)in->row, y) || !rvm__row_types((rvm_row)in->row, y, t, operand))
+        return RVM__REJECT(v, pc, "%s.%s does not exist for a target '%s' of type %s", rvm__op_info[in->op].name, row->name,
+                           RVM__NAME(v, pc, q), rvm_type_name(y));
+    for (int k = 0; k < row->arity; k++) RVM__TRY(check_type(v, pc, q + 1 + k, operand[k]));
+    if (in->flags & RVM_FLAG_TOL && y == RVM_I64)
+        return RVM__REJECT(v, pc, "an i64 disappears exactly, without a tolerance");
+    return check_factor(v, pc, in, q);
+}
+
+/* The places that share a type, and whether that is one the instruction takes. */
+static rvm_status check_types(rvm__verifier *v, uint32_t pc, const rvm_insn *in, const rvm_place *q, const char *letters) {
+    int t = -1;
+    for (uint32_t k = 0; k < in->nplaces; k++) {
+        char c = letters[k];
+        if (c != 'y' && c != 'p' && c != 'a' && c != 'X' && c != 'V') continue;
+        if (t < 0) t = (int)rvm__place_type(v->f, q + k);
+        RVM__TRY(check_type(v, pc, q + k, (rvm_type)t));
+    }
+    if (t < 0 || rvm__op_info[in->op].types >> t & 1) return RVM_OK;
+    return RVM__REJECT(v, pc, "%s does not exist for '%s', which is %s", rvm__op_info[in->op].name, RVM__NAME(v, pc, q),
+                       rvm_type_name((rvm_type)t));
+}
+
+/* ---- calls, arrays, views ---- */
+
+static rvm_status check_argument(rvm__verifier *v, uint32_t pc, const rvm_place *q, const rvm_param *param) {
+    bool array = q->kind == RVM_PLACE_ARRAY;
+    if (array != (param->ndim > 0))
+        return RVM__REJECT(v, pc, "'%s' is %s array, but the parameter '%s' is %s", RVM__NAME(v, pc, q), array ? "an" : "no",
+                           param->name, array ? "a scalar" : "an array");
+    if (array && v->f->arrays[q->slot].ndim != param->ndim)
+        return RVM__REJECT(v, pc, "'%s' has %d dimensions, the parameter '%s' %d", RVM__NAME(v, pc, q),
+                           v->f->arrays[q->slot].ndim, param->name, param->ndim);
+    return check_type(v, pc, q, (rvm_type)param->type);
+}
+
+static rvm_status check_call(rvm__verifier *v, uint32_t pc, const rvm_insn *in, const rvm_place *q) {
+    if (in->target >= v->p->nfunctions) return RVM__REJECT(v, pc, "no function has the number %u", in->target);
+    const rvm_function *g = v->p->functions + in->target;
+    if (in->nplaces != g->nparams)
+        return RVM__REJECT(v, pc, "%d arguments for '%s', which has %u parameters", in->nplaces, g->name, g->nparams);
+    for (uint32_t k = 0; k < g->nparams; k++) RVM__TRY(check_argument(v, pc, q + k, g->params + k));
+    return RVM_OK;
+}
+
+static rvm_status check_view(rvm__verifier *v, uint32_t pc, const rvm_insn *in, const rvm_place *q) {
+    int x = v->f->arrays[q[0].slot].ndim, dims = v->f->arrays[q[1].slot].ndim, leading = in->nplaces - 2, removed = 0;
+    for (int k = 0; k < leading; k++) removed += q[2 + k].kind == RVM_PLACE_SLOT;
+    if (leading <= dims && dims - removed == x) return RVM_OK;
+    return RVM__REJECT(v, pc, "'%s' has %d dimensions, which do not follow from '%s' and the indices", RVM__NAME(v, pc, q),
+                       x, RVM__NAME(v, pc, q + 1));
+}
+
+/* ---- one instruction ---- */
+
+/* Enough places that every letter has one. */
+static rvm_status check_count(rvm__verifier *v, uint32_t pc, const rvm_insn *in) {
+    int want = rvm__op_places((rvm_op)in->op, (rvm_row)in->row, in->flags), least = 0;
+    const char *c = rvm__op_info[in->op].operands;
+    const rvm_place *q = rvm__places(v->f, in);
+    for (; want < 0 && *c; c++) least += *c != 'F' && *c != '*' && *c != '#' && *c != '+';
+    if (want >= 0 ? in->nplaces != want : in->nplaces < least)
+        return RVM__REJECT(v, pc, "%s has %d places", rvm__op_info[in->op].name, in->nplaces);
+    if (want >= 0 || c[-1] != '+' || q[0].kind != RVM_PLACE_ARRAY) return RVM_OK;
+    if (q[0].slot < v->f->narrays && in->nplaces == v->f->arrays[q[0].slot].ndim + 2) return RVM_OK;
+    return RVM__REJECT(v, pc, "%s has %d places, which does not suit its array", rvm__op_info[in->op].name, in->nplaces);
+}
+
+static rvm_status check_header(rvm__verifier *v, uint32_t pc, rvm_insn *in, uint32_t places) {
+    if (in->op >= RVM_OP_LIMIT || !rvm__op_info[in->op].name) return RVM__REJECT(v, pc, "unknown instruction %d", in->op);
+    if (in->row >= RVM_ROW_COUNT || (in->row && !rvm__op_is_update((rvm_op)in->op)))
+        return RVM__REJECT(v, pc, "unknown row %d", in->row);
+    bool lets = in->op >> 1 == RVM_PAIR_let;
+    if (in->flags & ~(lets ? RVM_FLAG_ALL : RVM_FLAG_ALL & ~RVM_FLAG_TOL))
+        return RVM__REJECT(v, pc, "unknown flags %d", in->flags);
+    if (in->places != places || in->nplaces > v->f->nplaces - places) return RVM__REJECT(v, pc, "places out of order");
+    in->facts = 0;
+    if (!rvm__op_target((rvm_op)in->op)) in->target = 0;
+    return check_count(v, pc, in);
+}
+
+static rvm_status check_insn(rvm__verifier *v, uint32_t pc, const rvm_insn *in) {
+    const rvm_place *q = rvm__places(v->f, in);
+    char letters[256];
+    rvm__place_letters(in, letters);
+    for (uint32_t k = 0; k < in->nplaces; k++) {
+        RVM__TRY(check_place(v, pc, q + k));
+        RVM__TRY(check_kind(v, pc, q + k, letters[k]));
+    }
+    if (rvm__op_is_update((rvm_op)in->op)) return check_update(v, pc, in, q);
+    RVM__TRY(check_types(v, pc, in, q, letters));
+    const char *operands = rvm__op_info[in->op].operands;
+    if (operands[0] == 'F') return check_call(v, pc, in, q);
+    return operands[0] && operands[1] == 'V' ? check_view(v, pc, in, q) : RVM_OK;
+}
+
+/* ---- pairing and nesting ---- */
+
+typedef struct nest {
+    uint32_t open[RVM__MAX_NEST]; /* pc of the for, compute or do that opened a body or part */
+    uint32_t depth;
+} nest;
+
+static rvm_status push(rvm__verifier *v, nest *n, uint32_t pc) {
+    if (n->depth == RVM__MAX_NEST) return RVM__REJECT(v, pc, "loops and regions nest deeper than %d", RVM__MAX_NEST);
+    n->open[n->depth++] = pc;
+    return RVM_OK;
+}
+
+/* Close the innermost part, which `opener` must have opened. */
+static rvm_status pop(rvm__verifier *v, nest *n, uint32_t pc, enum rvm_pair opener, uint32_t *opened) {
+    *opened = n->depth ? n->open[n->depth - 1] : 0;
+    if (!n->depth || v->f->code[*opened].op >> 1 != opener)
+        return RVM__REJECT(v, pc, "%s without its %s", rvm__op_info[v->f->code[pc].op].name, rvm__op_info[opener * 2].name);
+    n->depth--;
+    return RVM_OK;
+}
+
+static bool same_slots(const rvm_place *a, const rvm_place *b, uint32_t n) {
+    for (uint32_t k = 0; k < n; k++)
+        if (a[k].slot != b[k].slot) return false;
+    return true;
+}
+
+/* The instruction and its target name each other and the same places. */
+static rvm_status check_pair(rvm__verifier *v, uint32_t pc, const rvm_insn *in) {
+    const rvm_function *f = v->f;
+    const rvm_insn *other = in->target < f->ncode ? f->code + in->target : NULL;
+    if (!other || other->op != rvm__op_inverse((rvm_op)in->op) || other->target != pc)
+        return RVM__REJECT(v, pc, "%s is not paired: instruction %u is no %s that names it", rvm__op_info[in->op].name,
+                           in->target, rvm__op_info[rvm__op_inverse((rvm_op)in->op)].name);
+    if (!same_slots(rvm__places(f, in), rvm__places(f, other), in->nplaces))
+        return RVM__REJECT(v, pc, "%s and its %s have different operands", rvm__op_info[in->op].name,
+                           rvm__op_info[other->op].name);
+    return RVM_OK;
+}
+
+static rvm_status check_loop(rvm__verifier *v, nest *n, uint32_t pc, const rvm_insn *in) {
+    uint32_t opened;
+    if (!(in->op & 1)) return push(v, n, pc);
+    RVM__TRY(pop(v, n, pc, RVM_PAIR_for, &opened));
+    return opened == in->target ? RVM_OK : RVM__REJECT(v, pc, "next belongs to another loop than the innermost");
+}
+
+static rvm_status check_undo(rvm__verifier *v, nest *n, uint32_t pc, rvm_insn *code) {
+    uint32_t opened;
+    RVM__TRY(pop(v, n, pc, RVM_PAIR_do, &opened));
+    code[pc].target = code[opened].target; /* until now, of do: its compute */
+    code[opened].target = pc;
+    return RVM_OK;
+}
+
+static rvm_status check_do(rvm__verifier *v, nest *n, uint32_t pc, rvm_insn *code) {
+    uint32_t opened;
+    RVM__TRY(pop(v, n, pc, RVM_PAIR_compute, &opened));
+    code[opened].target = pc;
+    code[pc].target = opened;
+    return push(v, n, pc);
+}
+
+static rvm_status check_structure(rvm__verifier *v, nest *n, uint32_t pc, rvm_insn *code) {
+    const rvm_insn *in = code + pc;
+    if (rvm__op_target((rvm_op)in->op) == 'L') RVM__TRY(check_pair(v, pc, in));
+    bool ends = in->op >> 1 == RVM_PAIR_start;
+    if (ends != (pc == 0 || pc == v->f->ncode - 1) || (ends && (in->op & 1) != (pc > 0)))
+        return RVM__REJECT(v, pc, "a function begins with start and ends with halt, and has neither elsewhere");
+    v->scope[pc] = n->depth ? n->open[n->depth - 1] + 1 : 0;
+    switch (in->op >> 1) {
+    case RVM_PAIR_jmp:
+    case RVM_PAIR_jt:
+    case RVM_PAIR_jf:
+        if (in->target > pc || v->scope[in->target] == v->scope[pc]) return RVM_OK;
+        return RVM__REJECT(v, pc, "a jump crosses into or out of a loop or region");
+    case RVM_PAIR_for: return check_loop(v, n, pc, in);
+    case RVM_PAIR_compute: return push(v, n, pc);
+    case RVM_PAIR_do: return check_do(v, n, pc, code);
+    case RVM_PAIR_undo: return check_undo(v, n, pc, code);
+    }
+    return RVM_OK;
+}
+
+static rvm_status check_function(rvm__verifier *v) {
+    rvm_function *f = v->p->functions + v->fn;
+    nest n = {.depth = 0};
+    uint32_t places = 0;
+    for (uint32_t pc = 0; pc < f->ncode; pc++) {
+        RVM__TRY(check_header(v, pc, f->code + pc, places));
+        RVM__TRY(check_insn(v, pc, f->code + pc));
+        places += f->code[pc].nplaces;
+    }
+    for (uint32_t pc = 0; pc < f->ncode; pc++) RVM__TRY(check_structure(v, &n, pc, f->code));
+    if (!n.depth) return RVM_OK;
+    uint32_t last = n.open[n.depth - 1];
+    return RVM__REJECT(v, last, "%s is never closed", rvm__op_info[f->code[last].op].name);
+}
+
+rvm_status rvm__verify_shape(rvm__verifier *v) {
+    for (uint32_t k = 0; k < v->p->nfunctions; k++) {
+        rvm__verify_enter(v, k);
+        RVM__TRY(check_function(v));
+    }
+    return RVM_OK;
+}
