@@ -1,0 +1,194 @@
+/* cli.c: getopt_long driven by options.def. Everything a command accepts and everything --help says comes from the tables.
+ */
+#include "cli.h"
+#include "isa.h"
+#include "number.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { FLAG, TEXT, LIST, REAL, COUNT, BYTES };
+
+#define ON(command) (1u << COMMAND_##command)
+#define EVERY       ((1u << COMMAND_COUNT) - 1)
+#define RUNS        (ON(RUN) | ON(GRAD) | ON(JVP) | ON(CHECK) | ON(DEBUG))
+#define LOADS       (EVERY & ~ON(RVM))
+
+static const struct option_spec {
+    const char *name, *metavar, *help;
+    enum kind kind;
+    int letter;
+    unsigned commands;
+    size_t offset;
+} specs[OPTION_COUNT] = {
+#define OPTION(name, letter, kind, metavar, commands, help)                                                                 \
+    {#name, metavar, help, kind, letter, commands, offsetof(options, name)},
+#include "options.def"
+#undef OPTION
+};
+
+static const struct command_spec {
+    const char *program, *name, *words, *doc;
+    int least, most;
+} commands[COMMAND_COUNT] = {
+#define COMMAND(id, program, name, words, least, most, doc) {program, name, words, doc, least, most},
+#include "commands.def"
+#undef COMMAND
+};
+
+int command_find(const char *program, const char *name, const char **near) {
+    nearest n = {.wanted = name};
+    for (int c = 0; c < COMMAND_COUNT; c++) {
+        if (!commands[c].name || strcmp(commands[c].program, program) != 0) continue;
+        if (strcmp(commands[c].name, name) == 0) return c;
+        nearest_offer(&n, commands[c].name);
+    }
+    *near = n.best;
+    return -1;
+}
+
+void command_title(command_id c, char title[32]) {
+    const char *name = commands[c].name;
+    snprintf(title, 32, "%s%s%s", commands[c].program, name ? " " : "", name ? name : "");
+}
+
+static bool takes(command_id c, const struct option_spec *s) {
+    return s->commands >> c & 1;
+}
+
+/* ---- parsing ---- */
+
+/* A whole number with an optional k, M or G, which multiply by `unit`. */
+static bool parse_count(const char *text, uint64_t unit, uint64_t *out) {
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (end == text || errno || *text == '-') return false;
+    uint64_t factor = 1;
+    switch (*end) {
+    case 'G': factor *= unit; /* fall through */
+    case 'M': factor *= unit; /* fall through */
+    case 'k':
+    case 'K': factor *= unit; end++;
+    }
+    return !*end && !__builtin_mul_overflow((uint64_t)n, factor, out);
+}
+
+static bool parse_positive(const char *text, double *out) {
+    char *end;
+    *out = strtod(text, &end);
+    return end != text && !*end && *out >= 0 && isfinite(*out);
+}
+
+static bool append(text_list *l, const char *text) {
+    const char **grown = realloc(l->item, (l->n + 2) * sizeof *grown);
+    if (!grown) return false;
+    l->item = grown;
+    l->item[l->n++] = text;
+    l->item[l->n] = NULL;
+    return true;
+}
+
+static rvm_status set_option(const struct option_spec *s, const char *text, options *o, rvm_error *err) {
+    void *at = (char *)o + s->offset;
+    bool good = true;
+    o->given |= UINT64_C(1) << (s - specs);
+    switch (s->kind) {
+    case FLAG: *(bool *)at = true; break;
+    case TEXT: *(const char **)at = text; break;
+    case LIST:
+        if (!append(at, text)) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+        break;
+    case REAL: good = parse_positive(text, at); break;
+    case COUNT: good = parse_count(text, 1000, at); break;
+    case BYTES: good = parse_count(text, 1024, at); break;
+    }
+    if (good) return RVM_OK;
+    return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "--%s takes a number%s, not `%s`", s->name,
+                     s->kind == REAL ? " that is not negative" : ", whole and not negative", text);
+}
+
+static rvm_status unknown_option(command_id c, const char *text, rvm_error *err) {
+    nearest n = {.wanted = text + strspn(text, "-")};
+    char bare[64], title[32];
+    snprintf(bare, sizeof bare, "%.*s", (int)strcspn(n.wanted, "="), n.wanted);
+    n.wanted = bare;
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        if (takes(c, &specs[i])) nearest_offer(&n, specs[i].name);
+    command_title(c, title);
+    return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "%s has no option `%s`%s%s%s", title, text,
+                     n.best ? "; did you mean --" : "", n.best ? n.best : "", n.best ? "?" : "");
+}
+
+static rvm_status parse_options(command_id c, int argc, char **argv, options *o, rvm_error *err) {
+    struct option longs[OPTION_COUNT + 1] = {0};
+    char shorts[2 * OPTION_COUNT + 2] = ":";
+    size_t n = 0, k = 1;
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (!takes(c, &specs[i])) continue;
+        int wants = specs[i].kind == FLAG ? no_argument : required_argument;
+        longs[n++] = (struct option){specs[i].name, wants, NULL, 256 + i};
+        if (specs[i].letter) {
+            shorts[k++] = (char)specs[i].letter;
+            if (wants == required_argument) shorts[k++] = ':';
+        }
+    }
+    opterr = 0;
+    for (int got; (got = getopt_long(argc, argv, shorts, longs, NULL)) >= 0;) {
+        if (got == ':') return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "`%s` needs a value", argv[optind - 1]);
+        if (got == '?') return unknown_option(c, argv[optind - 1], err);
+        const struct option_spec *s = specs;
+        while (got < 256 ? s->letter != got : s != &specs[got - 256]) s++;
+        rvm_status st = set_option(s, optarg, o, err);
+        if (st) return st;
+    }
+    return RVM_OK;
+}
+
+rvm_status cli_parse(command_id c, int argc, char **argv, options *o, int *first, rvm_error *err) {
+    *o = (options){0};
+    rvm_status st = parse_options(c, argc, argv, o, err);
+    *first = optind;
+    if (st || o->help || o->version) return st;
+    int words = argc - optind;
+    char title[32];
+    command_title(c, title);
+    if (words < commands[c].least || (commands[c].most >= 0 && words > commands[c].most))
+        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "usage: %s %s; see %s --help", title, commands[c].words, title);
+    return RVM_OK;
+}
+
+void cli_free(options *o) {
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (specs[i].kind == LIST) free(((text_list *)((char *)o + specs[i].offset))->item);
+}
+
+/* ---- help ---- */
+
+void cli_help(command_id c, FILE *out) {
+    char title[32];
+    command_title(c, title);
+    fprintf(out, "usage: %s [options] %s\n\n%s\n", title, commands[c].words, commands[c].doc);
+    if (c == COMMAND_RVM) {
+        fputs("\ncommands:\n", out);
+        for (int k = 0; k < COMMAND_COUNT; k++)
+            if (commands[k].name) fprintf(out, "  %-8s %s\n", commands[k].name, commands[k].doc);
+    }
+    if (RUNS >> c & 1)
+        fputs("\nvalues: 1.5   [1,2,3]   [[1,2],[3,4]]   zeros(3,4)   ones(3)   @file.npy\n"
+              "A parameter that is only accumulated into may be left out: it starts as 0.\n",
+              out);
+    fputs("\noptions:\n", out);
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (!takes(c, &specs[i])) continue;
+        char left[64], letter[8] = "    ";
+        if (specs[i].letter) snprintf(letter, sizeof letter, "-%c, ", specs[i].letter);
+        snprintf(left, sizeof left, "%s--%s%s%s", letter, specs[i].name, specs[i].metavar ? " " : "",
+                 specs[i].metavar ? specs[i].metavar : "");
+        fprintf(out, "  %-26s %s\n", left, specs[i].help);
+    }
+    fputs("\nexit status: 0 done, 1 a check of the program failed, 2 usage, 3 bad input file, 4 a limit was reached\n", out);
+}

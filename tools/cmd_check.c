@@ -1,0 +1,372 @@
+/* cmd_check.c: rvm check. Each check is a row of the table that is printed:
+ *
+ *   restore     forward, then backward: all arguments are as before
+ *   transpose   <w, J v> by tangents equals <J'w, v> by the backward sweep, for two fixed random vectors
+ *   tangent     J v along each parameter against differences of forward runs, every output
+ *   gradient    entries of J'w against differences, some of each parameter
+ *
+ * Where a run that was moved a little fails, or is not a number, there is nothing to compare with; the row says so and
+ * does not count as failed.
+ */
+#include "differences.h"
+#include "isa.h"
+#include "number.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GRADIENT_ENTRIES = 16 }; /* of a parameter, evenly spread */
+enum { MAX_ROWS = 2 + 2 * RVM_MAX_PARAMS };
+static const double transpose_tolerance = 1e-9, difference_tolerance = 1e-6, kink_tolerance = 1e-3;
+
+enum outcome { FAILED, PASSED, SKIPPED };
+
+typedef struct row {
+    const char *check;
+    char what[80], worst[80], note[256];
+    enum outcome outcome;
+    double got, expected, ratio; /* of the worst; ratio: its error in terms of what is allowed */
+} row;
+
+typedef struct check {
+    tool *t;
+    bool wrt[RVM_MAX_PARAMS + 1];    /* parameters to move */
+    bool active[RVM_MAX_PARAMS + 1]; /* those, and the reals that the function writes */
+    values out;                      /* what the function makes of t->v */
+    values tangent;                  /* its shadows: J v */
+    values gradient;                 /* its shadows: J'w */
+    row rows[MAX_ROWS];
+    size_t n;
+} check;
+
+static row *add_row(check *c, const char *name, const char *format, const char *what) {
+    row *r = &c->rows[c->n++];
+    *r = (row){.check = name, .outcome = PASSED};
+    snprintf(r->what, sizeof r->what, format, what);
+    return r;
+}
+
+static void fail_row(row *r, const rvm_error *e) {
+    r->outcome = FAILED;
+    if (e->line)
+        snprintf(r->note, sizeof r->note, "%.40s:%u: %.200s", e->file, e->line, e->message);
+    else
+        snprintf(r->note, sizeof r->note, "%.250s", e->message);
+}
+
+/* ---- restore ---- */
+
+static rvm_status check_restore(check *c) {
+    tool *t = c->t;
+    values back = {0};
+    row *r = add_row(c, "restore", "forward, then backward%s", "");
+    rvm_error e;
+    rvm_status st = values_copy(&c->out, &t->v, &t->err);
+    if (!st) st = rvm_call(t->machine, t->fn, c->out.arg, c->out.n, &t->err);
+    if (!st) st = values_copy(&back, &c->out, &t->err);
+    if (st) goto done; /* a program that does not run is an error of its own */
+    if (rvm_uncall(t->machine, t->fn, back.arg, back.n, &e)) {
+        fail_row(r, &e);
+        goto done;
+    }
+    difference d = values_compare(&t->v, &back, option_given(&t->o, tol) ? t->o.tol : rvm_options_default().tolerance);
+    r->outcome = d.same ? PASSED : FAILED;
+    if (d.error == 0 && d.same) goto done;
+    values_element_name(&t->v, d.param, d.element, r->worst, sizeof r->worst);
+    rvm_type type = t->v.info[d.param].type;
+    r->expected = scalar_to_double(type, arg_get(&t->v.arg[d.param], d.element));
+    r->got = scalar_to_double(type, arg_get(&back.arg[d.param], d.element));
+done:
+    values_free(&back);
+    return st;
+}
+
+/* ---- transpose ---- */
+
+/* A copy of the inputs whose active parameters have a random shadow; only >= 0: the others' are 0. */
+static rvm_status seeded(check *c, values *v, uint32_t stream, int64_t only) {
+    const values *in = &c->t->v;
+    values_free(v);
+    rvm_status st = values_copy(v, in, &c->t->err);
+    for (uint32_t i = 0; !st && i < in->n; i++) {
+        if (!c->active[i]) continue;
+        st = arg_activate(&v->arg[i], &c->t->err);
+        if (only >= 0 && i != (uint32_t)only) continue;
+        for (size_t k = 0, n = st ? 0 : arg_count(&in->arg[i]); k < n; k++) {
+            double x = noise(stream, i, k) * (stream == STREAM_V ? step_scale(&in->arg[i], k) : 1);
+            arg_set_shadow(&v->arg[i], k, scalar_from_double(in->info[i].type, x));
+        }
+    }
+    return st;
+}
+
+static double shadow(const values *v, uint32_t i, size_t k) {
+    return scalar_to_double(v->info[i].type, arg_get_shadow(&v->arg[i], k));
+}
+
+/* <noise of a stream, shadows of v>; *magnitude gains the sum of the terms' sizes. */
+static double product(const check *c, const values *v, uint32_t stream, double *magnitude) {
+    double sum = 0;
+    for (uint32_t i = 0; i < v->n; i++)
+        for (size_t k = 0, n = c->active[i] ? arg_count(&v->arg[i]) : 0; k < n; k++) {
+            double scale = stream == STREAM_V ? step_scale(&c->t->v.arg[i], k) : 1;
+            double term = noise(stream, i, k) * scale * shadow(v, i, k);
+            sum += term;
+            *magnitude += fabs(term);
+        }
+    return sum;
+}
+
+static bool has_fix(const check *c) {
+    for (uint32_t i = 0; i < c->t->v.n; i++)
+        if (c->active[i] && c->t->v.info[i].type == RVM_FIX) return true;
+    return false;
+}
+
+/* Leaves J'w in c->gradient; false when a mode does not run at all. */
+static rvm_status check_transpose(check *c, bool *runs) {
+    tool *t = c->t;
+    rvm_error e;
+    row *r = add_row(c, "transpose", "<w, J v> = <J'w, v>%s", "");
+    rvm_status st = seeded(c, &c->tangent, STREAM_V, -1);
+    if (!st) st = seeded(c, &c->gradient, STREAM_W, -1);
+    if (st) return st;
+    *runs = !rvm_tangent(t->machine, t->fn, c->tangent.arg, c->tangent.n, &e) &&
+            !rvm_gradient(t->machine, t->fn, c->gradient.arg, c->gradient.n, &e);
+    if (!*runs) {
+        fail_row(r, &e);
+        return RVM_OK;
+    }
+    double magnitude = 0;
+    r->expected = product(c, &c->tangent, STREAM_W, &magnitude);
+    r->got = product(c, &c->gradient, STREAM_V, &magnitude);
+    double tolerance = has_fix(c) ? difference_tolerance : transpose_tolerance;
+    r->ratio = fabs(r->got - r->expected) / (tolerance * fmax(1, magnitude));
+    r->outcome = r->ratio <= 1 ? PASSED : FAILED;
+    return RVM_OK;
+}
+
+/* ---- differences ---- */
+
+/* Takes a comparison into the row if it is worse than what the row has. A kink agrees on one side only. */
+static void compare(row *r, const char *name, double got, double central, const double side[2], double allowed) {
+    double ratio = fabs(got - central) / allowed;
+    if (!(ratio <= 1) && fabs(side[0] - side[1]) > 2 * kink_tolerance * fmax(fabs(side[0]), fabs(side[1])))
+        for (int s = 0; s < 2; s++)
+            if (fabs(got - side[s]) <= kink_tolerance * fmax(fabs(got), fabs(side[s])) + allowed) {
+                snprintf(r->note, sizeof r->note, "%.60s has a kink here and agrees on one side", name);
+                return;
+            }
+    if (isnan(ratio)) ratio = INFINITY;
+    if (ratio < r->ratio || (ratio == r->ratio && r->worst[0])) return;
+    snprintf(r->worst, sizeof r->worst, "%s", name);
+    r->ratio = ratio;
+    r->got = got;
+    r->expected = central;
+    r->outcome = ratio <= 1 ? PASSED : FAILED;
+}
+
+static double magnitude_of(const values *v) {
+    double m = 1;
+    for (uint32_t i = 0; i < v->n; i++)
+        for (size_t k = 0, n = type_is_real(v->info[i].type) ? arg_count(&v->arg[i]) : 0; k < n; k++)
+            m = fmax(m, fabs(scalar_to_double(v->info[i].type, arg_get(&v->arg[i], k))));
+    return isfinite(m) ? m : 1;
+}
+
+static double tolerance_for(rvm_type t) {
+    return t == RVM_FIX ? 1e-4 : difference_tolerance;
+}
+
+/* Every output against its slope; false when some slope is not a number, so that nothing was learned. */
+static bool compare_tangents(const check *c, const stencil *s, row *r) {
+    double magnitude = magnitude_of(&c->out);
+    for (uint32_t i = 0; i < c->out.n; i++) {
+        rvm_type type = c->out.info[i].type;
+        for (size_t k = 0, n = c->active[i] ? arg_count(&c->out.arg[i]) : 0; k < n; k++) {
+            char name[80];
+            double central = stencil_slope(s, i, k, 0), got = shadow(&c->tangent, i, k);
+            if (!isfinite(central)) return false;
+            values_element_name(&c->out, i, k, name, sizeof name);
+            compare(r, name, got, central, (double[]){stencil_slope(s, i, k, 1), stencil_slope(s, i, k, -1)},
+                    tolerance_for(type) * fmax(fabs(got), fabs(central)) + stencil_noise(s, type, magnitude));
+        }
+    }
+    return true;
+}
+
+/* One entry of J'w against the slope of <w, outputs>. */
+static bool compare_gradient(const check *c, const stencil *s, row *r, uint32_t param, size_t element) {
+    const rvm_arg *a = &c->t->v.arg[param];
+    double slope[3] = {0}, weight = 0, got = shadow(&c->gradient, param, element) * step_scale(a, element);
+    char name[80];
+    for (uint32_t i = 0; i < c->out.n; i++)
+        for (size_t k = 0, n = c->active[i] ? arg_count(&c->out.arg[i]) : 0; k < n; k++) {
+            double w = noise(STREAM_W, i, k);
+            for (int side = -1; side <= 1; side++) slope[side + 1] += w * stencil_slope(s, i, k, side);
+            weight += fabs(w);
+        }
+    if (!isfinite(slope[1])) return false;
+    values_element_name(&c->t->v, param, element, name, sizeof name);
+    double allowed = tolerance_for(a->type) * fmax(fabs(got), fabs(slope[1])) +
+                     stencil_noise(s, a->type, magnitude_of(&c->out)) * fmax(1, sqrt(weight));
+    compare(r, name, got, slope[1], (double[]){slope[0], slope[2]}, allowed);
+    return true;
+}
+
+/* One direction with shorter and shorter steps, until the row passes. The row keeps the best attempt. */
+static void attempt(check *c, stencil *s, row *r, uint32_t param, ptrdiff_t element) {
+    static const double steps[] = {1e-3, 1e-5, 1e-7};
+    row best = *r;
+    bool learned = false;
+    char why[200] = "the function is not a number nearby";
+    for (size_t h = 0; h < sizeof steps / sizeof *steps; h++) {
+        row now = *r;
+        if (stencil_run(s, param, element, steps[h])) {
+            snprintf(why, sizeof why, "%.190s", c->t->err.message);
+            continue;
+        }
+        if (!(element == WHOLE ? compare_tangents(c, s, &now) : compare_gradient(c, s, &now, param, (size_t)element)))
+            continue;
+        if (!learned || now.ratio < best.ratio) best = now;
+        learned = true;
+        if (best.outcome == PASSED) break;
+    }
+    *r = best;
+    if (learned || r->outcome == FAILED) return;
+    r->outcome = SKIPPED;
+    snprintf(r->note, sizeof r->note, "nothing to compare with: %.200s", why);
+}
+
+static rvm_status check_tangent(check *c, stencil *s, uint32_t param) {
+    tool *t = c->t;
+    rvm_error e;
+    row *r = add_row(c, "tangent", "along %.60s", t->v.info[param].name);
+    rvm_status st = seeded(c, &c->tangent, STREAM_V, param);
+    if (st) return st;
+    if (rvm_tangent(t->machine, t->fn, c->tangent.arg, c->tangent.n, &e))
+        fail_row(r, &e);
+    else
+        attempt(c, s, r, param, WHOLE);
+    return RVM_OK;
+}
+
+static void check_gradient(check *c, stencil *s, uint32_t param) {
+    row *r = add_row(c, "gradient", "by %.60s", c->t->v.info[param].name);
+    size_t n = arg_count(&c->t->v.arg[param]), entries = n < GRADIENT_ENTRIES ? n : GRADIENT_ENTRIES;
+    for (size_t e = 0; e < entries && r->outcome != FAILED; e++) {
+        enum outcome before = r->outcome;
+        attempt(c, s, r, param, (ptrdiff_t)(e * n / entries));
+        if (e && before == PASSED && r->outcome == SKIPPED) r->outcome = PASSED; /* the note stays */
+    }
+}
+
+static rvm_status check_differences(check *c) {
+    stencil s;
+    rvm_status st = stencil_new(&s, c->t, &c->t->v, &c->out);
+    for (uint32_t i = 0; !st && i < c->out.n; i++) {
+        if (!c->wrt[i] || !arg_count(&c->out.arg[i])) continue;
+        st = check_tangent(c, &s, i);
+        if (!st) check_gradient(c, &s, i);
+    }
+    stencil_free(&s);
+    return st;
+}
+
+/* ---- output ---- */
+
+static const char *const outcome_text[] = {[FAILED] = "FAILED", [PASSED] = "ok", [SKIPPED] = "skipped"};
+
+static size_t count_failed(const check *c) {
+    size_t failed = 0;
+    for (size_t k = 0; k < c->n; k++) failed += c->rows[k].outcome == FAILED;
+    return failed;
+}
+
+static void print_text(const check *c) {
+    for (size_t k = 0; k < c->n; k++) {
+        const row *r = &c->rows[k];
+        printf("%-10s %-24s %-8s", r->check, r->what, outcome_text[r->outcome]);
+        if (r->worst[0]) printf(" worst %s:", r->worst);
+        if (r->worst[0] || r->got != 0 || r->expected != 0)
+            printf(" %.12g against %.12g, %.1e apart", r->got, r->expected, fabs(r->got - r->expected));
+        if (r->note[0]) printf(" (%s)", r->note);
+        putchar('\n');
+    }
+    size_t failed = count_failed(c);
+    if (failed)
+        printf("%zu of %zu checks failed\n", failed, c->n);
+    else
+        printf("all %zu checks passed\n", c->n);
+    output_stats(c->t);
+}
+
+static void print_json(const check *c) {
+    json j = {.out = stdout};
+    size_t failed = count_failed(c);
+    char message[64];
+    json_open(&j, '{');
+    json_key(&j, "ok"), json_bool(&j, !failed);
+    if (failed) {
+        snprintf(message, sizeof message, "%zu of %zu checks failed", failed, c->n);
+        json_key(&j, "error");
+        json_open(&j, '{');
+        json_key(&j, "code"), json_text(&j, rvm_status_name(RVM_ERR_CHECK));
+        json_key(&j, "message"), json_text(&j, message);
+        json_key(&j, "file"), json_null(&j);
+        json_key(&j, "line"), json_null(&j);
+        json_key(&j, "column"), json_null(&j);
+        json_close(&j, '}');
+    }
+    json_key(&j, "checks");
+    json_open(&j, '[');
+    for (size_t k = 0; k < c->n; k++) {
+        const row *r = &c->rows[k];
+        json_open(&j, '{');
+        json_key(&j, "check"), json_text(&j, r->check);
+        json_key(&j, "what"), json_text(&j, r->what);
+        json_key(&j, "result"), json_text(&j, outcome_text[r->outcome]);
+        json_key(&j, "worst"), json_text(&j, r->worst[0] ? r->worst : NULL);
+        json_key(&j, "got"), json_real(&j, r->got);
+        json_key(&j, "expected"), json_real(&j, r->expected);
+        json_key(&j, "note"), json_text(&j, r->note[0] ? r->note : NULL);
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    output_json_stats(&j, c->t);
+    json_close(&j, '}');
+    putchar('\n');
+}
+
+rvm_status command_CHECK(tool *t) {
+    bool runs = false, any = false;
+    rvm_status st = RVM_ERR_MEMORY;
+    check *c = calloc(1, sizeof *c);
+    if (!c) return tool_fail(t, st, "out of memory");
+    c->t = t;
+    st = tool_prepare(t);
+    if (!st) st = values_select(&t->v, t->o.wrt, c->wrt, &t->err);
+    for (uint32_t i = 0; !st && i < t->v.n; i++) {
+        any |= c->wrt[i];
+        c->active[i] = c->wrt[i] || (type_is_real(t->v.info[i].type) && t->v.info[i].role != RVM_READ);
+    }
+    if (st) goto done;
+    progress_begin(&t->progress, t->machine);
+    st = check_restore(c);
+    if (!st && any) st = check_transpose(c, &runs);
+    if (!st && runs) st = check_differences(c);
+    progress_end(&t->progress);
+    if (st) goto done;
+    if (t->o.json)
+        print_json(c);
+    else
+        print_text(c);
+    if (count_failed(c)) st = RVM_ERR_CHECK;
+done:
+    values_free(&c->out);
+    values_free(&c->tangent);
+    values_free(&c->gradient);
+    free(c);
+    return st;
+}

@@ -1,0 +1,137 @@
+/* cmd_inspect.c: rvm dis, verify, info: what a program is, without running it. */
+#include "number.h"
+#include "tool.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static void signature(const tool *t, uint32_t fn, FILE *out) {
+    fprintf(out, "fn %s(", rvm_program_function_name(t->program, fn));
+    for (uint32_t i = 0; i < rvm_program_param_count(t->program, fn); i++) {
+        rvm_param_info p;
+        char type[256];
+        rvm_program_param(t->program, fn, i, &p);
+        param_type_text(&p, type, sizeof type);
+        fprintf(out, "%s%s: %s %s", i ? ", " : "", p.name, rvm_role_name(p.role), type);
+    }
+    fputc(')', out);
+}
+
+static void json_signature(json *j, const tool *t, uint32_t fn) {
+    json_open(j, '{');
+    json_key(j, "name"), json_text(j, rvm_program_function_name(t->program, fn));
+    json_key(j, "instructions"), json_uint(j, rvm_program_code_size(t->program, fn));
+    json_key(j, "parameters");
+    json_open(j, '[');
+    for (uint32_t i = 0; i < rvm_program_param_count(t->program, fn); i++) {
+        rvm_param_info p;
+        rvm_program_param(t->program, fn, i, &p);
+        json_open(j, '{');
+        json_key(j, "name"), json_text(j, p.name);
+        json_key(j, "type"), json_text(j, rvm_type_name(p.type));
+        json_key(j, "role"), json_text(j, rvm_role_name(p.role));
+        json_key(j, "shape");
+        json_open(j, '[');
+        for (int d = 0; d < p.ndim; d++) {
+            if (p.dim_name[d])
+                json_text(j, p.dim_name[d]);
+            else
+                json_uint(j, (uint64_t)p.dim_value[d]);
+        }
+        json_close(j, ']');
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_close(j, '}');
+}
+
+static void identity(const tool *t, char text[33]) {
+    uint64_t id[2];
+    rvm_program_id(t->program, id);
+    snprintf(text, 33, "%016" PRIx64 "%016" PRIx64, id[0], id[1]);
+}
+
+static uint64_t code_size(const tool *t) {
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < rvm_program_function_count(t->program); i++) n += rvm_program_code_size(t->program, i);
+    return n;
+}
+
+static void print_json(const tool *t) {
+    json j = {.out = stdout};
+    char id[33];
+    identity(t, id);
+    json_open(&j, '{');
+    json_key(&j, "ok"), json_bool(&j, true);
+    json_key(&j, "id"), json_text(&j, id);
+    json_key(&j, "version"), json_text(&j, RVM_VERSION_STRING);
+    json_key(&j, "instructions"), json_uint(&j, code_size(t));
+    json_key(&j, "functions");
+    json_open(&j, '[');
+    for (uint32_t i = 0; i < rvm_program_function_count(t->program); i++) json_signature(&j, t, i);
+    json_close(&j, ']');
+    json_close(&j, '}');
+    putchar('\n');
+}
+
+static void print_functions(const tool *t) {
+    for (uint32_t i = 0; i < rvm_program_function_count(t->program); i++) {
+        printf("  %6u  ", rvm_program_code_size(t->program, i));
+        signature(t, i, stdout);
+        putchar('\n');
+    }
+}
+
+rvm_status command_INFO(tool *t) {
+    rvm_status st = tool_open(t);
+    if (st) return st;
+    if (t->o.json) {
+        print_json(t);
+        return st;
+    }
+    char id[33];
+    identity(t, id);
+    printf("%s: program %s\nrvm %s; %u functions, %" PRIu64 " instructions\n", t->words[0], id, RVM_VERSION_STRING,
+           rvm_program_function_count(t->program), code_size(t));
+    print_functions(t);
+    return st;
+}
+
+/* Opening a program is verifying it: nothing unverified gets this far. */
+rvm_status command_VERIFY(tool *t) {
+    rvm_status st = tool_open(t);
+    if (st) return st;
+    if (t->o.json) {
+        print_json(t);
+        return st;
+    }
+    printf("%s: verified: %u functions, %" PRIu64 " instructions\n"
+           "proved for each: operand types, the pairing of jumps, loops and regions, presence of every place, read-only\n"
+           "lengths and bounds, arguments of calls; and these roles of the parameters:\n",
+           t->words[0], rvm_program_function_count(t->program), code_size(t));
+    print_functions(t);
+    return st;
+}
+
+rvm_status command_DIS(tool *t) {
+    char *text = NULL;
+    size_t size;
+    uint32_t fn = 0;
+    rvm_status st = tool_open(t);
+    if (!st && t->nwords > 1) st = tool_function(t, t->words[1], &fn);
+    if (st) return st;
+    FILE *out = t->o.json ? open_memstream(&text, &size) : stdout;
+    if (!out) return tool_fail(t, RVM_ERR_MEMORY, "out of memory");
+    st = rvm_program_disassemble(t->program, t->nwords > 1 ? (int64_t)fn : -1, out, &t->err);
+    if (out != stdout) fclose(out);
+    if (!st && t->o.json) {
+        json j = {.out = stdout};
+        json_open(&j, '{');
+        json_key(&j, "ok"), json_bool(&j, true);
+        json_key(&j, "text"), json_text(&j, text);
+        json_close(&j, '}');
+        putchar('\n');
+    }
+    free(text);
+    return st;
+}

@@ -1,0 +1,66 @@
+/* cmd_run.c: rvm run. After a run-time error it goes back to where it started and says whether that gave the inputs back. */
+#include "tool.h"
+
+rvm_status command_RVM(tool *t) {
+    return tool_fail(t, RVM_ERR_USAGE, "which command? see rvm --help");
+}
+
+static void say(tool *t, enum restored r, const char *format, const char *name, const char *why) {
+    t->restored = r;
+    snprintf(t->restored_text, sizeof t->restored_text, format, name, why);
+}
+
+/* Goes back from where the run failed and compares with what it was given. */
+static void restore(tool *t, const values *before) {
+    rvm_error e;
+    if (!rvm_machine_frames(t->machine)) return; /* it had not begun */
+    progress_begin(&t->progress, t->machine);
+    rvm_status st = t->o.backward ? rvm_machine_forward(t->machine, &e) : rvm_machine_backward(t->machine, &e);
+    progress_end(&t->progress);
+    rvm_machine_unbind(t->machine);
+    if (st) {
+        say(t, RESTORED_NO, "running back does not restore the inputs: %s%s", e.message, "");
+        return;
+    }
+    difference d = values_compare(before, &t->v, rvm_options_default().tolerance);
+    char name[96];
+    if (!d.same) values_element_name(&t->v, d.param, d.element, name, sizeof name);
+    if (d.same)
+        say(t, RESTORED_YES, "ran back to the start: the inputs are restored%s%s", "", "");
+    else
+        say(t, RESTORED_NO, "ran back to the start, but `%s` differs from what was given%s", name, "");
+}
+
+static void print(tool *t) {
+    json j = {.out = stdout};
+    if (!t->o.json) {
+        output_values(&t->v);
+        output_stats(t);
+        return;
+    }
+    json_open(&j, '{');
+    json_key(&j, "ok"), json_bool(&j, true);
+    output_json_values(&j, &t->v);
+    output_json_stats(&j, t);
+    json_close(&j, '}');
+    putchar('\n');
+}
+
+rvm_status command_RUN(tool *t) {
+    values before = {0};
+    rvm_status st = tool_prepare(t);
+    if (!st) st = values_copy(&before, &t->v, &t->err);
+    if (st) goto done;
+    progress_begin(&t->progress, t->machine);
+    st = t->o.backward ? rvm_uncall(t->machine, t->fn, t->v.arg, t->v.n, &t->err)
+                       : rvm_call(t->machine, t->fn, t->v.arg, t->v.n, &t->err);
+    progress_end(&t->progress);
+    if (st)
+        restore(t, &before);
+    else
+        st = output_save(t, &t->v, NULL);
+    if (!st) print(t);
+done:
+    values_free(&before);
+    return st;
+}

@@ -1,0 +1,130 @@
+/* literal.c: 1.5   [1,2,3]   [[1,2],[3,4]]   zeros(3,4)   ones(3)   @file.npy
+ * The elements of nested brackets are gathered row by row; the first row of each depth fixes the length of the others. */
+#include "isa.h"
+#include "npy.h"
+#include "number.h"
+#include "values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct reader {
+    const char *at;
+    const rvm_param_info *p;
+    rvm_error *err;
+    rvm_scalar *cells;
+    size_t n, room;
+    int64_t shape[RVM_MAX_DIMS]; /* -1: not known yet */
+} reader;
+
+static bool accept(reader *r, char c) {
+    r->at += strspn(r->at, " \t\n");
+    if (*r->at != c) return false;
+    r->at++;
+    return true;
+}
+
+static rvm_status wrong(reader *r, const char *what) {
+    return rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "%s before `%.20s`", what, *r->at ? r->at : "end of the value");
+}
+
+static rvm_status read_cell(reader *r) {
+    if (r->n == r->room) {
+        size_t room = r->room ? 2 * r->room : 64;
+        rvm_scalar *grown = realloc(r->cells, room * sizeof *grown);
+        if (!grown) return rvm__fail(r->err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+        r->cells = grown;
+        r->room = room;
+    }
+    return number_parse(r->p->type, &r->at, &r->cells[r->n++], r->err);
+}
+
+static rvm_status wrong_depth(reader *r) {
+    char type[128];
+    param_type_text(r->p, type, sizeof type);
+    return rvm__fail(r->err, RVM_ERR_SHAPE, NULL, 0, 0, "the value has another number of dimensions than %s, before `%.20s`",
+                     type, *r->at ? r->at : "the end");
+}
+
+/* Dimension d of the value, from behind its bracket to the closing one. At most ndim (4) deep. */
+static rvm_status read_row(reader *r, int d) {
+    int64_t length = 0;
+    rvm_status st = RVM_OK;
+    while (!accept(r, ']')) {
+        if (length && !accept(r, ',')) return wrong(r, "expected , or ]");
+        bool nested = accept(r, '[');
+        if (nested != (d + 1 < r->p->ndim)) return wrong_depth(r);
+        st = nested ? read_row(r, d + 1) : read_cell(r);
+        if (st) return st;
+        length++;
+    }
+    if (r->shape[d] >= 0 && r->shape[d] != length)
+        return rvm__fail(r->err, RVM_ERR_SHAPE, NULL, 0, 0, "its rows have different lengths, %lld and %lld",
+                         (long long)r->shape[d], (long long)length);
+    r->shape[d] = length;
+    return RVM_OK;
+}
+
+static rvm_status read_nested(reader *r, rvm_arg *a) {
+    for (int d = 0; d < RVM_MAX_DIMS; d++) r->shape[d] = -1;
+    rvm_status st = read_row(r, 0);
+    for (int d = 0; !st && d < r->p->ndim; d++)
+        if (r->shape[d] < 0)
+            return rvm__fail(r->err, RVM_ERR_SHAPE, NULL, 0, 0,
+                             "an empty value does not tell its shape; write zeros(0, ...)");
+    if (!st) st = arg_allocate(a, r->shape, r->err);
+    if (!st && r->n) memcpy(a->data, r->cells, r->n * sizeof *r->cells);
+    return st;
+}
+
+/* zeros(3, 4) and ones(3, 4) */
+static rvm_status read_filled(reader *r, double value, rvm_arg *a) {
+    int d = 0;
+    do {
+        rvm_scalar length;
+        rvm_status st = number_parse(RVM_I64, &r->at, &length, r->err);
+        if (st) return st;
+        if (length.i < 0) return wrong(r, "a length is negative");
+        if (d == r->p->ndim) return wrong_depth(r);
+        r->shape[d++] = length.i;
+    } while (accept(r, ','));
+    if (!accept(r, ')')) return wrong(r, "expected , or )");
+    if (d != r->p->ndim) return wrong_depth(r);
+    rvm_status st = arg_allocate(a, r->shape, r->err);
+    rvm_scalar v = scalar_from_double(a->type, value);
+    for (size_t k = 0, n = st || value == 0 ? 0 : arg_count(a); k < n; k++) arg_set(a, k, v);
+    return st;
+}
+
+static rvm_status read_text(reader *r, rvm_arg *a) {
+    rvm_status st;
+    bool is_zeros = strncmp(r->at, "zeros(", 6) == 0, is_ones = strncmp(r->at, "ones(", 5) == 0;
+    if (is_zeros || is_ones) {
+        r->at += is_zeros ? 6 : 5;
+        st = read_filled(r, is_ones, a);
+    } else if (accept(r, '[')) {
+        st = r->p->ndim ? read_nested(r, a) : wrong_depth(r);
+    } else if (r->p->ndim) {
+        st = wrong_depth(r);
+    } else {
+        st = number_parse(r->p->type, &r->at, &a->value, r->err);
+    }
+    if (!st && (r->at += strspn(r->at, " \t\n"), *r->at)) st = wrong(r, "expected the end of the value");
+    return st;
+}
+
+/* Puts the parameter's name in front of what went wrong. */
+static rvm_status name_it(const rvm_param_info *p, rvm_status st, rvm_error *err) {
+    char message[sizeof err->message];
+    memcpy(message, err->message, sizeof message);
+    snprintf(err->message, sizeof err->message, "%s: %.450s", p->name, message);
+    return st;
+}
+
+rvm_status literal_read(const rvm_param_info *p, const char *text, rvm_arg *a, rvm_error *err) {
+    reader r = {.at = text, .p = p, .err = err};
+    *a = (rvm_arg){.type = p->type, .ndim = p->ndim};
+    rvm_status st = *text == '@' ? npy_read(text + 1, a, err) : read_text(&r, a);
+    free(r.cells);
+    return st ? name_it(p, st, err) : RVM_OK;
+}

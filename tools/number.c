@@ -1,0 +1,142 @@
+#include "number.h"
+#include "isa.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the nearest name ---- */
+
+enum { NAME_MAX_COMPARED = 48 };
+
+static size_t min3(size_t a, size_t b, size_t c) {
+    size_t m = a < b ? a : b;
+    return m < c ? m : c;
+}
+
+/* Edit distance. */
+static size_t distance(const char *a, const char *b) {
+    size_t row[NAME_MAX_COMPARED + 1], n = strlen(b);
+    for (size_t j = 0; j <= n; j++) row[j] = j;
+    for (size_t i = 1; *a; a++, i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t up = row[j];
+            row[j] = min3(up + 1, row[j - 1] + 1, diagonal + (*a != b[j - 1]));
+            diagonal = up;
+        }
+    }
+    return row[n];
+}
+
+void nearest_offer(nearest *n, const char *candidate) {
+    size_t length = strlen(n->wanted);
+    if (length > NAME_MAX_COMPARED || strlen(candidate) > NAME_MAX_COMPARED) return;
+    size_t d = distance(n->wanted, candidate);
+    if (d > 1 + length / 3 || d >= length || (n->best && d >= n->distance)) return;
+    n->best = candidate;
+    n->distance = d;
+}
+
+/* ---- numbers ---- */
+
+static const char *real_text(double x, char text[NUMBER_TEXT]) {
+    if (isnan(x)) return strcpy(text, "nan");
+    if (isinf(x)) return strcpy(text, x < 0 ? "-inf" : "inf");
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, NUMBER_TEXT, "%.*g", digits, x);
+        if (strtod(text, NULL) == x) break;
+    }
+    return text;
+}
+
+/* Steps of 2^-43 are further apart than 1e-13, so that 13 decimals tell them apart; long double holds all 63 bits. */
+static const char *fix_text(int64_t raw, char text[NUMBER_TEXT]) {
+    int n = snprintf(text, NUMBER_TEXT, "%.13Lf", ldexpl((long double)raw, -RVM_FIX_FRACTION));
+    while (text[n - 1] == '0') text[--n] = 0;
+    if (text[n - 1] == '.') text[n - 1] = 0;
+    return text;
+}
+
+const char *number_text(rvm_type t, rvm_scalar v, char text[NUMBER_TEXT]) {
+    if (t == RVM_F64) return real_text(v.f, text);
+    if (t == RVM_FIX) return fix_text(v.i, text);
+    snprintf(text, NUMBER_TEXT, "%lld", (long long)v.i);
+    return text;
+}
+
+static rvm_status bad_number(const char *at, const char *why, rvm_error *err) {
+    int length = (int)strcspn(at, ",]) \t\n");
+    if (length > 40) length = 40;
+    if (!length && *at) length = 1;
+    return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%.*s` %s", length, at, why);
+}
+
+static rvm_status parse_i64(const char **at, rvm_scalar *out, rvm_error *err) {
+    const char *digits = *at + strspn(*at, "+-");
+    int base = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X') ? 16 : 10;
+    char *end, *real_end;
+    errno = 0;
+    long long n = strtoll(*at, &end, base);
+    if (end != *at && errno == ERANGE) return bad_number(*at, "is outside the range of i64", err);
+    double x = strtod(*at, &real_end);
+    if (real_end == *at) return bad_number(*at, "is not a number", err);
+    if (real_end > end) { /* 1e6 is whole, too */
+        if (x != floor(x) || isinf(x)) return bad_number(*at, "is not whole, as an i64 must be", err);
+        if (fabs(x) > 0x1p53) return bad_number(*at, "is too large for this notation: write all its digits", err);
+        n = (long long)x;
+        end = real_end;
+    }
+    out->i = n;
+    *at = end;
+    return RVM_OK;
+}
+
+static rvm_status parse_fix(const char **at, rvm_scalar *out, rvm_error *err) {
+    char *end;
+    long double x = strtold(*at, &end);
+    if (end == *at) return bad_number(*at, "is not a number", err);
+    if (!(x >= -0x1p20L && x < 0x1p20L)) return bad_number(*at, "is outside the range of fix, [-1048576, 1048576)", err);
+    long double scaled = rintl(ldexpl(x, RVM_FIX_FRACTION));
+    out->i = scaled < 0x1p63L ? (int64_t)scaled : INT64_MAX;
+    *at = end;
+    return RVM_OK;
+}
+
+rvm_status number_parse(rvm_type t, const char **at, rvm_scalar *out, rvm_error *err) {
+    *at += strspn(*at, " \t\n");
+    if (t == RVM_I64) return parse_i64(at, out, err);
+    if (t == RVM_FIX) return parse_fix(at, out, err);
+    char *end;
+    out->f = strtod(*at, &end);
+    if (end == *at) return bad_number(*at, "is not a number", err);
+    if (isinf(out->f) && isdigit((unsigned char)end[-1])) return bad_number(*at, "is outside the range of f64", err);
+    *at = end;
+    return RVM_OK;
+}
+
+double scalar_to_double(rvm_type t, rvm_scalar v) {
+    if (t == RVM_F64) return v.f;
+    return t == RVM_FIX ? rvm_fix_to_double(v.i) : (double)v.i;
+}
+
+rvm_scalar scalar_from_double(rvm_type t, double x) {
+    if (t == RVM_F64) return (rvm_scalar){.f = x};
+    return (rvm_scalar){.i = t == RVM_FIX ? rvm_fix_from_double(x) : llrint(x)};
+}
+
+void param_type_text(const rvm_param_info *p, char *text, size_t size) {
+    int n = snprintf(text, size, "%s", rvm_type_name(p->type));
+    for (int d = 0; d < p->ndim && (size_t)n < size; d++) {
+        n += snprintf(text + n, size - (size_t)n, "%s", d ? ", " : "[");
+        if ((size_t)n >= size) return;
+        if (p->dim_name[d])
+            n += snprintf(text + n, size - (size_t)n, "%s", p->dim_name[d]);
+        else
+            n += snprintf(text + n, size - (size_t)n, "%lld", (long long)p->dim_value[d]);
+    }
+    if (p->ndim && (size_t)n < size) snprintf(text + n, size - (size_t)n, "]");
+}

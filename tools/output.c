@@ -1,0 +1,190 @@
+/* output.c: values and statistics, as text and as JSON. Text of long arrays is cut, as NumPy does; JSON never is. */
+#include "tool.h"
+#include "isa.h"
+#include "npy.h"
+#include "number.h"
+
+#include <string.h>
+
+enum { CUT_ABOVE = 1000, EDGE = 3 }; /* elements above which an array is cut; items kept at each end of an axis */
+
+static rvm_scalar cell(const rvm_arg *a, enum shadow_kind which, size_t k) {
+    return which == SHADOW ? arg_get_shadow(a, k) : arg_get(a, k);
+}
+
+/* ---- values ---- */
+
+typedef struct axis {
+    const rvm_arg *a;
+    enum shadow_kind which;
+    size_t next; /* number of the element to print next */
+} axis;
+
+static void text_axis(FILE *out, axis *x, int d, bool cut) {
+    char text[NUMBER_TEXT];
+    if (d == x->a->ndim) {
+        fputs(number_text(x->a->type, cell(x->a, x->which, x->next++), text), out);
+        return;
+    }
+    size_t inner = 1;
+    for (int e = d + 1; e < x->a->ndim; e++) inner *= (size_t)x->a->shape[e];
+    fputc('[', out);
+    for (int64_t i = 0; i < x->a->shape[d]; i++) {
+        if (i) fputs(", ", out);
+        int64_t skipped = x->a->shape[d] - 2 * EDGE;
+        if (cut && i == EDGE && skipped > 0) {
+            fputs("..., ", out);
+            x->next += inner * (size_t)skipped;
+            i += skipped;
+        }
+        text_axis(out, x, d + 1, cut);
+    }
+    fputc(']', out);
+}
+
+void output_value(FILE *out, const rvm_arg *a, enum shadow_kind which) {
+    axis x = {.a = a, .which = which};
+    text_axis(out, &x, 0, arg_count(a) > CUT_ABOVE);
+}
+
+static void json_axis(json *j, axis *x, int d) {
+    if (d == x->a->ndim) {
+        json_number(j, x->a->type, cell(x->a, x->which, x->next++));
+        return;
+    }
+    json_open(j, '[');
+    for (int64_t i = 0; i < x->a->shape[d]; i++) json_axis(j, x, d + 1);
+    json_close(j, ']');
+}
+
+void output_json_value(json *j, const rvm_arg *a, enum shadow_kind which) {
+    axis x = {.a = a, .which = which};
+    json_axis(j, &x, 0);
+}
+
+void output_values(const values *v) {
+    for (uint32_t i = 0; i < v->n; i++) {
+        printf("%s = ", v->info[i].name);
+        output_value(stdout, &v->arg[i], NO_SHADOW);
+        putchar('\n');
+    }
+}
+
+void output_json_values(json *j, const values *v) {
+    json_key(j, "values");
+    json_open(j, '{');
+    for (uint32_t i = 0; i < v->n; i++) {
+        json_key(j, v->info[i].name);
+        output_json_value(j, &v->arg[i], NO_SHADOW);
+    }
+    json_close(j, '}');
+}
+
+/* ---- statistics ---- */
+
+/* What is released at (fn, pc): the first place of the instruction, by its name in the source. */
+static void release_name(const tool *t, const rvm_residue *r, char *text, size_t size) {
+    const rvm_function *f = &t->program->functions[r->fn];
+    rvm__place_text(f, rvm__places(f, &f->code[r->pc]), r->pc, text, size);
+}
+
+static void json_residues(json *j, const tool *t, const rvm_stats *s) {
+    json_key(j, "residues");
+    json_open(j, '[');
+    for (int k = 0; k < RVM_RESIDUES && s->residues[k].value > 0; k++) {
+        const rvm_residue *r = &s->residues[k];
+        const char *file;
+        uint32_t line, column;
+        char name[128];
+        release_name(t, r, name, sizeof name);
+        rvm_program_position(t->program, r->fn, r->pc, &file, &line, &column);
+        json_open(j, '{');
+        json_key(j, "name"), json_text(j, name);
+        json_key(j, "value"), json_real(j, r->value);
+        json_key(j, "function"), json_text(j, rvm_program_function_name(t->program, r->fn));
+        json_key(j, "file"), json_text(j, file);
+        json_key(j, "line"), json_uint(j, line);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void json_profile(json *j, const tool *t) {
+    const char *mnemonic;
+    uint64_t count;
+    json_key(j, "profile");
+    json_open(j, '{');
+    for (uint32_t k = 0; rvm_machine_profile(t->machine, k, &mnemonic, &count); k++)
+        json_key(j, mnemonic), json_uint(j, count);
+    json_close(j, '}');
+}
+
+void output_json_stats(json *j, const tool *t) {
+    rvm_stats s;
+    rvm_machine_stats(t->machine, &s);
+    json_key(j, "stats");
+    json_open(j, '{');
+    json_key(j, "instructions"), json_uint(j, s.forward + s.backward + s.swept);
+    json_key(j, "forward"), json_uint(j, s.forward);
+    json_key(j, "backward"), json_uint(j, s.backward);
+    json_key(j, "swept"), json_uint(j, s.swept);
+    json_key(j, "calls"), json_uint(j, s.calls);
+    json_key(j, "shadows_dropped"), json_uint(j, s.shadows_dropped);
+    json_key(j, "ancilla_peak"), json_uint(j, s.ancilla_peak);
+    json_key(j, "memory_peak"), json_uint(j, s.memory_peak);
+    json_key(j, "depth_peak"), json_uint(j, s.depth_peak);
+    json_key(j, "seconds"), json_real(j, progress_seconds(&t->progress));
+    json_residues(j, t, &s);
+    json_close(j, '}');
+    if (t->o.profile) json_profile(j, t);
+}
+
+static void text_stats(const tool *t) {
+    rvm_stats s;
+    rvm_machine_stats(t->machine, &s);
+    printf("instructions: %llu forward, %llu backward, %llu in the sweep; %llu calls, %u deep\n",
+           (unsigned long long)s.forward, (unsigned long long)s.backward, (unsigned long long)s.swept,
+           (unsigned long long)s.calls, s.depth_peak);
+    printf("memory: %zu bytes at most, %zu of them ancilla arrays; %llu nonzero shadows dropped\n", s.memory_peak,
+           s.ancilla_peak, (unsigned long long)s.shadows_dropped);
+    for (int k = 0; k < RVM_RESIDUES && s.residues[k].value > 0; k++) {
+        const char *file;
+        uint32_t line, column;
+        char name[128];
+        release_name(t, &s.residues[k], name, sizeof name);
+        rvm_program_position(t->program, s.residues[k].fn, s.residues[k].pc, &file, &line, &column);
+        printf("residue: %.3g in %s at %s:%u\n", s.residues[k].value, name, file ? file : "?", line);
+    }
+}
+
+void output_stats(const tool *t) {
+    const char *mnemonic;
+    uint64_t count;
+    if (t->o.stats) text_stats(t);
+    for (uint32_t k = 0; t->o.profile && rvm_machine_profile(t->machine, k, &mnemonic, &count); k++)
+        printf("%14llu %s\n", (unsigned long long)count, mnemonic);
+}
+
+/* ---- files ---- */
+
+static rvm_status save(tool *t, const values *v, const char *word, const char *suffix) {
+    const char *equals = strchr(word, '=');
+    if (!equals || !equals[1]) return tool_fail(t, RVM_ERR_USAGE, "--save takes name=file.npy, not `%s`", word);
+    int length = (int)(equals - word);
+    size_t tail = suffix ? strlen(suffix) : 0;
+    bool is_shadow = tail && (size_t)length > tail && memcmp(equals - tail, suffix, tail) == 0;
+    for (uint32_t i = 0; is_shadow && i < t->v.n; i++) /* a parameter may itself be called so */
+        if (strlen(t->v.info[i].name) == (size_t)length && memcmp(t->v.info[i].name, word, (size_t)length) == 0)
+            is_shadow = false;
+    int i = values_find(&t->v, word, is_shadow ? length - (int)tail : length, &t->err);
+    if (i < 0) return t->err.code;
+    if (is_shadow && !t->v.arg[i].active)
+        return tool_fail(t, RVM_ERR_ARGUMENT, "--save %s: `%s` has no derivative here", word, t->v.info[i].name);
+    return npy_write(equals + 1, is_shadow ? &t->v.arg[i] : &v->arg[i], is_shadow, &t->err);
+}
+
+rvm_status output_save(tool *t, const values *v, const char *suffix) {
+    rvm_status st = RVM_OK;
+    for (size_t k = 0; !st && k < t->o.save.n; k++) st = save(t, v, t->o.save.item[k], suffix);
+    return st;
+}

@@ -1,0 +1,62 @@
+/* progress.c: the only state of the process that is not in a tool: what the handler of SIGINT needs. */
+#include "tool.h"
+
+#include <math.h>
+#include <signal.h>
+#include <unistd.h>
+
+static rvm_machine *volatile running;
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number) {
+    (void)signal_number;
+    interrupted = 1;
+    if (running) rvm_machine_cancel(running);
+}
+
+void progress_begin(progress *p, rvm_machine *m) {
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    *p = (progress){.terminal = isatty(STDERR_FILENO)};
+    clock_gettime(CLOCK_MONOTONIC, &p->begin);
+    running = m;
+    interrupted = 0;
+    sigaction(SIGINT, &action, NULL);
+}
+
+double progress_seconds(const progress *p) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - p->begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - p->begin.tv_nsec);
+}
+
+bool progress_interrupted(void) {
+    return interrupted;
+}
+
+static double scaled(double x, const char **unit) {
+    static const char *const units[] = {"", " k", " M", " G", " T"};
+    size_t u = 0;
+    while (fabs(x) >= 1000 && u + 1 < sizeof units / sizeof *units) x /= 1000, u++;
+    *unit = units[u];
+    return x;
+}
+
+bool progress_callback(void *userdata, uint64_t instructions) {
+    progress *p = userdata;
+    if (!p->terminal) return false;
+    double s = progress_seconds(p);
+    if (s < 1 || s < p->shown + 0.25) return false;
+    const char *unit, *rate_unit;
+    double n = scaled((double)instructions, &unit), rate = scaled((double)instructions / s, &rate_unit);
+    fprintf(stderr, "\r%.1f%s instructions, %.0f%s a second, %.0f s\033[K", n, unit, rate, rate_unit, s);
+    fflush(stderr);
+    p->shown = s;
+    return false;
+}
+
+void progress_end(progress *p) {
+    if (p->shown > 0) fputs("\r\033[K", stderr);
+    p->shown = 0;
+    running = NULL;
+    signal(SIGINT, SIG_DFL);
+}

@@ -1,0 +1,52 @@
+/* rasm.c: the command rasm. */
+#include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* PROG.rasm becomes PROG.rbc; another name gets .rbc behind it. NULL when out of memory. */
+static char *output_name(const char *source) {
+    static const char from[] = ".rasm", to[] = ".rbc";
+    size_t n = strlen(source), tail = sizeof from - 1;
+    char *name = malloc(n + sizeof to);
+    if (!name) return NULL;
+    if (n > tail && strcmp(source + n - tail, from) == 0) n -= tail;
+    memcpy(name, source, n);
+    memcpy(name + n, to, sizeof to);
+    return name;
+}
+
+static void print_json(const tool *t, const char *path, const char *listing) {
+    json j = {.out = stdout};
+    uint64_t code = 0;
+    uint32_t n = rvm_program_function_count(t->program);
+    for (uint32_t i = 0; i < n; i++) code += rvm_program_code_size(t->program, i);
+    json_open(&j, '{');
+    json_key(&j, "ok"), json_bool(&j, true);
+    json_key(&j, "output"), json_text(&j, path);
+    json_key(&j, "functions"), json_uint(&j, n);
+    json_key(&j, "instructions"), json_uint(&j, code);
+    if (listing) json_key(&j, "listing"), json_text(&j, listing);
+    json_close(&j, '}');
+    putchar('\n');
+}
+
+rvm_status command_RASM(tool *t) {
+    rvm_asm_options o;
+    char *path = NULL, *listing = NULL;
+    size_t size;
+    FILE *out = t->o.listing && t->o.json ? open_memstream(&listing, &size) : stdout;
+    rvm_status st = tool_asm_options(t, &o);
+    if (!out) return tool_fail(t, RVM_ERR_MEMORY, "out of memory");
+    if (!st) st = rvm_assemble_file(t->words[0], &o, &t->program, &t->err, tool_diagnostic, t);
+    if (!st && t->o.listing) st = rvm_listing(t->program, t->words[0], out, &t->err);
+    if (out != stdout) fclose(out);
+    if (!st && (t->o.output || !t->o.listing)) {
+        path = t->o.output ? strdup(t->o.output) : output_name(t->words[0]);
+        st = path ? rvm_program_save_file(t->program, path, &t->err) : tool_fail(t, RVM_ERR_MEMORY, "out of memory");
+    }
+    if (!st && t->o.json) print_json(t, path, listing);
+    free(path);
+    free(listing);
+    return st;
+}

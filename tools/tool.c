@@ -1,0 +1,183 @@
+#include "tool.h"
+#include "isa.h"
+#include "number.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+rvm_status tool_fail(tool *t, rvm_status code, const char *format, ...) {
+    va_list list;
+    t->err = (rvm_error){.code = code};
+    va_start(list, format);
+    vsnprintf(t->err.message, sizeof t->err.message, format, list);
+    va_end(list);
+    return code;
+}
+
+/* ---- programs and functions ---- */
+
+void tool_diagnostic(void *userdata, const rvm_error *e, const char *text) {
+    tool *t = userdata;
+    (void)e;
+    if (t->o.json) return;
+    fprintf(stderr, "%s\n", text);
+    t->shown = true;
+}
+
+rvm_status tool_asm_options(tool *t, rvm_asm_options *o) {
+    *o = (rvm_asm_options){.real = RVM_F64, .include_path = t->o.include.item};
+    if (!t->o.real || strcmp(t->o.real, rvm_type_name(RVM_F64)) == 0) return RVM_OK;
+    o->real = RVM_FIX;
+    if (strcmp(t->o.real, rvm_type_name(RVM_FIX)) == 0) return RVM_OK;
+    return tool_fail(t, RVM_ERR_USAGE, "--real takes f64 or fix, not `%s`", t->o.real);
+}
+
+rvm_status tool_open(tool *t) {
+    rvm_asm_options o;
+    rvm_status st = tool_asm_options(t, &o);
+    return st ? st : rvm_open(t->words[0], &o, &t->program, &t->err, tool_diagnostic, t);
+}
+
+rvm_status tool_function(tool *t, const char *name, uint32_t *fn) {
+    nearest near = {.wanted = name};
+    for (uint32_t i = 0; i < rvm_program_function_count(t->program); i++) {
+        const char *candidate = rvm_program_function_name(t->program, i);
+        *fn = i;
+        if (strcmp(candidate, name) == 0) return RVM_OK;
+        nearest_offer(&near, candidate);
+    }
+    return tool_fail(t, RVM_ERR_ARGUMENT, "%s has no function `%s`%s%s%s", t->words[0], name,
+                     near.best ? "; did you mean `" : "", near.best ? near.best : "", near.best ? "`?" : "");
+}
+
+/* The function to run when none is named. */
+static rvm_status default_function(tool *t) {
+    char names[200] = "";
+    uint32_t n = rvm_program_function_count(t->program);
+    t->fn = 0;
+    if (n == 1) return RVM_OK;
+    int64_t found = rvm_program_find(t->program, "main");
+    t->fn = (uint32_t)found;
+    if (found >= 0) return RVM_OK;
+    for (uint32_t i = 0; i < n; i++) {
+        size_t at = strlen(names);
+        snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", rvm_program_function_name(t->program, i));
+    }
+    return tool_fail(t, RVM_ERR_USAGE, "%s has several functions; name one of: %s", t->words[0], names);
+}
+
+rvm_status tool_machine(tool *t, rvm_machine **out) {
+    rvm_options o = rvm_options_default();
+    if (t->o.depth > UINT32_MAX) return tool_fail(t, RVM_ERR_USAGE, "--depth is at most %u", UINT32_MAX);
+    o.unchecked = t->o.unchecked;
+    o.trust = t->o.trust;
+    o.profile = t->o.profile;
+    if (option_given(&t->o, tol)) o.tolerance = t->o.tol;
+    if (option_given(&t->o, depth)) o.depth = (uint32_t)t->o.depth;
+    o.fuel = t->o.fuel;
+    o.memory = t->o.memory;
+    o.progress = progress_callback;
+    o.userdata = &t->progress;
+    return rvm_machine_new(t->program, &o, out, &t->err);
+}
+
+rvm_status tool_prepare(tool *t) {
+    bool named = t->nwords > 1 && !strchr(t->words[1], '=');
+    int first = named ? 2 : 1;
+    rvm_status st = tool_open(t);
+    if (!st) st = named ? tool_function(t, t->words[1], &t->fn) : default_function(t);
+    if (!st) st = values_read(&t->v, t->program, t->fn, t->words + first, t->nwords - first, &t->err);
+    return st ? st : tool_machine(t, &t->machine);
+}
+
+/* ---- the end ---- */
+
+static void report_text(const tool *t) {
+    const rvm_error *e = &t->err;
+    char title[32];
+    command_title(t->command, title);
+    if (!t->shown) {
+        if (e->file[0] && e->line)
+            fprintf(stderr, "%s:%u:%u: ", e->file, e->line, e->column);
+        else
+            fprintf(stderr, "%s: ", e->file[0] ? e->file : title);
+        fprintf(stderr, "error: %s [%s]\n", e->message, rvm_status_name(e->code));
+    }
+    if (t->restored) fprintf(stderr, "%s\n", t->restored_text);
+}
+
+static void report_json(const tool *t) {
+    const rvm_error *e = &t->err;
+    json j = {.out = stdout};
+    json_open(&j, '{');
+    json_key(&j, "ok"), json_bool(&j, false);
+    json_key(&j, "error");
+    json_open(&j, '{');
+    json_key(&j, "code"), json_text(&j, rvm_status_name(e->code));
+    json_key(&j, "message"), json_text(&j, e->message);
+    json_key(&j, "file"), json_text(&j, e->file[0] ? e->file : NULL);
+    json_key(&j, "line");
+    if (e->line)
+        json_uint(&j, e->line);
+    else
+        json_null(&j);
+    json_key(&j, "column");
+    if (e->column)
+        json_uint(&j, e->column);
+    else
+        json_null(&j);
+    json_close(&j, '}');
+    if (t->restored) {
+        json_key(&j, "restored"), json_bool(&j, t->restored == RESTORED_YES);
+        json_key(&j, "restored_text"), json_text(&j, t->restored_text);
+    }
+    json_close(&j, '}');
+    putchar('\n');
+}
+
+static int finish(tool *t, rvm_status st) {
+    if (st && !(t->command == COMMAND_CHECK && st == RVM_ERR_CHECK)) { /* check has printed what failed */
+        t->err.code = st;
+        if (t->o.json)
+            report_json(t);
+        else
+            report_text(t);
+    }
+    rvm_machine_free(t->machine);
+    values_free(&t->v);
+    rvm_program_free(t->program);
+    cli_free(&t->o);
+    int status = rvm_status_exit(st);
+    if (fflush(stdout) || ferror(stdout)) {
+        fputs("cannot write to standard output\n", stderr);
+        status = rvm_status_exit(RVM_ERR_IO);
+    }
+    return status;
+}
+
+static rvm_status dispatch(tool *t) {
+    static rvm_status (*const run[COMMAND_COUNT])(tool *) = {
+#define COMMAND(id, program, name, words, least, most, doc) command_##id,
+#include "commands.def"
+#undef COMMAND
+    };
+    return run[t->command](t);
+}
+
+int tool_main(command_id c, int argc, char **argv) {
+    tool t = {.command = c};
+    int first;
+    rvm_status st = cli_parse(c, argc, argv, &t.o, &first, &t.err);
+    for (int i = 1; st && i < argc; i++) /* a mistake may stand before --json */
+        if (strcmp(argv[i], "--json") == 0) t.o.json = true;
+    t.words = argv + first;
+    t.nwords = argc - first;
+    if (!st && t.o.help)
+        cli_help(c, stdout);
+    else if (!st && t.o.version)
+        printf("%s %s\n", argv[0], RVM_VERSION_STRING);
+    else if (!st)
+        st = dispatch(&t);
+    return finish(&t, st);
+}

@@ -1,0 +1,81 @@
+/* tool.h: what the commands share: one run of one command, from its words to its exit status.
+ *
+ * A command computes first and prints last, so that with --json there is one object whatever happens. It returns a status
+ * with tool.err filled; tool_finish prints that, frees everything and gives the exit status.
+ */
+#ifndef RVM_TOOLS_TOOL_H
+#define RVM_TOOLS_TOOL_H
+
+#include "cli.h"
+#include "json.h"
+#include "rvm_asm.h"
+#include "values.h"
+
+#include <time.h>
+
+typedef struct progress {
+    struct timespec begin;
+    double shown; /* seconds after begin at which the line was drawn last; 0: it is not on the screen */
+    bool terminal;
+} progress;
+
+enum restored { RESTORED_UNKNOWN, RESTORED_YES, RESTORED_NO };
+
+typedef struct tool {
+    command_id command;
+    options o;
+    char **words; /* what follows the options */
+    int nwords;
+    rvm_error err;
+    bool shown;             /* the assembler's diagnostics are on the screen already */
+    enum restored restored; /* after a run-time error */
+    char restored_text[256];
+    rvm_program *program;
+    rvm_machine *machine;
+    uint32_t fn;
+    values v;
+    progress progress;
+} tool;
+
+/* main() of both programs: dispatch, report, exit status. argv[0] is the program's name for messages. */
+int tool_main(command_id c, int argc, char **argv);
+
+rvm_status tool_fail(tool *t, rvm_status code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Opens words[0], source or bytecode. */
+rvm_status tool_open(tool *t);
+/* Assembler options from the command line. */
+rvm_status tool_asm_options(tool *t, rvm_asm_options *o);
+/* rvm_diagnostic: prints it unless --json. userdata is the tool. */
+void tool_diagnostic(void *userdata, const rvm_error *e, const char *text);
+/* Opens the program, finds the function (words[1], or the only one, or main), reads the values, makes a machine. */
+rvm_status tool_prepare(tool *t);
+/* Another machine with the same options, for the program of t. */
+rvm_status tool_machine(tool *t, rvm_machine **out);
+/* Function by name. NAME naming the nearest. */
+rvm_status tool_function(tool *t, const char *name, uint32_t *fn);
+
+/* progress.c: draws and erases the line; SIGINT cancels the machine, a second one ends the process. */
+void progress_begin(progress *p, rvm_machine *m);
+void progress_end(progress *p);
+bool progress_callback(void *userdata, uint64_t instructions);
+double progress_seconds(const progress *p);
+bool progress_interrupted(void); /* since progress_begin */
+
+/* The commands. */
+#define COMMAND(id, program, name, words, least, most, doc) rvm_status command_##id(tool *t);
+#include "commands.def"
+#undef COMMAND
+
+/* output.c */
+enum shadow_kind { NO_SHADOW, SHADOW };
+void output_value(FILE *out, const rvm_arg *a, enum shadow_kind which); /* without a newline; long ones are cut */
+void output_json_value(json *j, const rvm_arg *a, enum shadow_kind which);
+void output_values(const values *v);               /* name = value, a line each */
+void output_json_values(json *j, const values *v); /* the member "values" of the open object */
+void output_json_stats(json *j, const tool *t);    /* "stats" and, if asked for, "profile" */
+void output_stats(const tool *t);                  /* as text, if --stats or --profile */
+/* --save: NAME is a parameter, whose value is taken from v, or its shadow in t->v, by the suffix ("_b", "_d"; NULL: none).
+ */
+rvm_status output_save(tool *t, const values *v, const char *suffix);
+
+#endif

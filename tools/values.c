@@ -1,0 +1,288 @@
+#include "values.h"
+#include "isa.h"
+#include "number.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- elements ---- */
+
+static size_t offset(const rvm_arg *a, const int64_t *stride, size_t k) {
+    size_t at = 0;
+    for (int d = a->ndim - 1; d >= 0; d--) {
+        size_t length = (size_t)a->shape[d];
+        at += k % length * (size_t)stride[d];
+        k /= length;
+    }
+    return at;
+}
+
+size_t arg_count(const rvm_arg *a) {
+    size_t n = 1;
+    for (int d = 0; d < a->ndim; d++) n *= (size_t)a->shape[d];
+    return n;
+}
+
+rvm_scalar arg_get(const rvm_arg *a, size_t k) {
+    return a->ndim ? ((const rvm_scalar *)a->data)[offset(a, a->stride, k)] : a->value;
+}
+
+void arg_set(rvm_arg *a, size_t k, rvm_scalar v) {
+    if (a->ndim)
+        ((rvm_scalar *)a->data)[offset(a, a->stride, k)] = v;
+    else
+        a->value = v;
+}
+
+rvm_scalar arg_get_shadow(const rvm_arg *a, size_t k) {
+    return a->ndim ? ((const rvm_scalar *)a->shadow_data)[offset(a, a->shadow_stride, k)] : a->shadow;
+}
+
+void arg_set_shadow(rvm_arg *a, size_t k, rvm_scalar v) {
+    if (a->ndim)
+        ((rvm_scalar *)a->shadow_data)[offset(a, a->shadow_stride, k)] = v;
+    else
+        a->shadow = v;
+}
+
+/* Elements of a shape, or false when their bytes do not fit a size. */
+static bool count_shape(int ndim, const int64_t *shape, size_t *n) {
+    size_t bytes = sizeof(rvm_scalar);
+    for (int d = 0; d < ndim; d++)
+        if (shape[d] && __builtin_mul_overflow(bytes, (size_t)shape[d], &bytes)) return false;
+    *n = bytes / sizeof(rvm_scalar);
+    for (int d = 0; d < ndim; d++)
+        if (!shape[d]) *n = 0;
+    return bytes <= PTRDIFF_MAX;
+}
+
+static rvm_status zeros(int ndim, const int64_t *shape, void **out, rvm_error *err) {
+    size_t n = 0;
+    *out = count_shape(ndim, shape, &n) ? calloc(n ? n : 1, sizeof(rvm_scalar)) : NULL;
+    if (*out) return RVM_OK;
+    return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "no memory for an array of %lld%s", ndim ? (long long)shape[0] : 0LL,
+                     ndim > 1 ? " rows" : " elements");
+}
+
+rvm_status arg_allocate(rvm_arg *a, const int64_t *shape, rvm_error *err) {
+    void *data;
+    rvm_status st = zeros(a->ndim, shape, &data, err);
+    if (!st) *a = rvm_arg_array(a->type, data, a->ndim, shape);
+    return st;
+}
+
+void arg_free(rvm_arg *a) {
+    free(a->data);
+    free(a->shadow_data);
+    a->data = a->shadow_data = NULL;
+}
+
+rvm_status arg_activate(rvm_arg *a, rvm_error *err) {
+    a->active = true;
+    a->shadow = (rvm_scalar){0};
+    if (!a->ndim) return RVM_OK;
+    if (a->shadow_data) {
+        arg_clear_shadow(a);
+        return RVM_OK;
+    }
+    int64_t stride = 1;
+    for (int d = a->ndim - 1; d >= 0; d--) {
+        a->shadow_stride[d] = stride;
+        stride *= a->shape[d];
+    }
+    return zeros(a->ndim, a->shape, &a->shadow_data, err);
+}
+
+void arg_clear_shadow(rvm_arg *a) {
+    a->shadow = (rvm_scalar){0};
+    if (a->shadow_data) memset(a->shadow_data, 0, arg_count(a) * sizeof(rvm_scalar));
+}
+
+/* ---- names ---- */
+
+int values_find(const values *v, const char *name, int length, rvm_error *err) {
+    char bare[64];
+    snprintf(bare, sizeof bare, "%.*s", length < 0 ? (int)strlen(name) : length, name);
+    nearest near = {.wanted = bare};
+    for (uint32_t i = 0; i < v->n; i++) {
+        if (strcmp(v->info[i].name, bare) == 0) return (int)i;
+        nearest_offer(&near, v->info[i].name);
+    }
+    for (uint32_t i = 0; i < v->n; i++)
+        for (int d = 0; d < v->info[i].ndim; d++)
+            if (v->info[i].dim_name[d] && strcmp(v->info[i].dim_name[d], bare) == 0) {
+                rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0,
+                          "`%s` is no parameter: it is a length, which the shape of `%s` gives", bare, v->info[i].name);
+                return -1;
+            }
+    rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "there is no parameter `%s`%s%s%s", bare,
+              near.best ? "; did you mean `" : "", near.best ? near.best : "", near.best ? "`?" : "");
+    return -1;
+}
+
+void values_element_name(const values *v, uint32_t i, size_t k, char *text, size_t size) {
+    const rvm_arg *a = &v->arg[i];
+    int64_t index[RVM_MAX_DIMS] = {0};
+    for (int d = a->ndim - 1; d >= 0; d--) {
+        index[d] = (int64_t)(k % (size_t)a->shape[d]);
+        k /= (size_t)a->shape[d];
+    }
+    int n = snprintf(text, size, "%s", v->info[i].name);
+    for (int d = 0; d < a->ndim && n >= 0 && (size_t)n < size; d++)
+        n += snprintf(text + n, size - (size_t)n, "%s%lld%s", d ? ", " : "[", (long long)index[d],
+                      d + 1 == a->ndim ? "]" : "");
+}
+
+static rvm_status bad_element(const char *text, const rvm_param_info *p, rvm_error *err) {
+    char type[128];
+    param_type_text(p, type, sizeof type);
+    return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` names no single number: `%s` is %s", text, p->name, type);
+}
+
+rvm_status values_find_element(const values *v, const char *text, uint32_t *i, size_t *k, rvm_error *err) {
+    const char *s = strchr(text, '[');
+    int found = values_find(v, text, s ? (int)(s - text) : -1, err);
+    if (found < 0) return RVM_ERR_ARGUMENT;
+    *i = (uint32_t)found;
+    *k = 0;
+    const rvm_arg *a = &v->arg[found];
+    for (int d = 0; d < a->ndim; d++) {
+        char *end;
+        if (!s || *s != (d ? ',' : '[')) return bad_element(text, &v->info[found], err);
+        long long index = strtoll(s + 1, &end, 10);
+        if (end == s + 1) return bad_element(text, &v->info[found], err);
+        if (index < 0 || index >= a->shape[d])
+            return rvm__fail(err, RVM_ERR_INDEX, NULL, 0, 0, "`%s`: index %lld is outside [0, %lld)", text, index,
+                             (long long)a->shape[d]);
+        *k = *k * (size_t)a->shape[d] + (size_t)index;
+        s = end;
+    }
+    if (a->ndim ? strcmp(s, "]") != 0 : s != NULL) return bad_element(text, &v->info[found], err);
+    return RVM_OK;
+}
+
+rvm_status values_select(const values *v, const char *names, bool *set, rvm_error *err) {
+    for (uint32_t i = 0; i < v->n; i++) set[i] = !names && type_is_real(v->info[i].type);
+    while (names && *names) {
+        int length = (int)strcspn(names, ",");
+        int i = values_find(v, names, length, err);
+        if (i < 0) return RVM_ERR_ARGUMENT;
+        if (!type_is_real(v->info[i].type))
+            return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is i64 and has no derivative", v->info[i].name);
+        set[i] = true;
+        names += length + (names[length] == ',');
+    }
+    return RVM_OK;
+}
+
+/* ---- reading ---- */
+
+static rvm_status give_value(values *v, bool *given, const char *word, rvm_error *err) {
+    const char *equals = strchr(word, '=');
+    if (!equals) return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is not of the form name=value", word);
+    int i = values_find(v, word, (int)(equals - word), err);
+    if (i < 0) return RVM_ERR_ARGUMENT;
+    if (given[i]) return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is given twice", v->info[i].name);
+    given[i] = true;
+    return literal_read(&v->info[i], equals + 1, &v->arg[i], err);
+}
+
+/* The length that a given array before parameter `end` has for a name, or -1. */
+static int64_t known_length(const values *v, const bool *given, uint32_t end, const char *name, const char **from) {
+    for (uint32_t i = 0; i < end; i++)
+        for (int d = 0; given[i] && d < v->info[i].ndim; d++)
+            if (v->info[i].dim_name[d] && strcmp(v->info[i].dim_name[d], name) == 0) {
+                *from = v->info[i].name;
+                return v->arg[i].shape[d];
+            }
+    return -1;
+}
+
+static rvm_status check_shape(const values *v, const bool *given, uint32_t i, rvm_error *err) {
+    const rvm_param_info *p = &v->info[i];
+    for (int d = 0; d < p->ndim; d++) {
+        const char *from = NULL;
+        int64_t want = p->dim_name[d] ? known_length(v, given, i, p->dim_name[d], &from) : p->dim_value[d];
+        int64_t got = v->arg[i].shape[d];
+        for (int e = 0; want < 0 && e < d; e++)
+            if (p->dim_name[d] && p->dim_name[e] && strcmp(p->dim_name[d], p->dim_name[e]) == 0) {
+                want = v->arg[i].shape[e];
+                from = p->name;
+            }
+        if (want < 0 || want == got) continue;
+        char type[128];
+        param_type_text(p, type, sizeof type);
+        if (!from)
+            return rvm__fail(err, RVM_ERR_SHAPE, NULL, 0, 0, "`%s` has length %lld in dimension %d, and %s wants %lld",
+                             p->name, (long long)got, d + 1, type, (long long)want);
+        return rvm__fail(err, RVM_ERR_SHAPE, NULL, 0, 0,
+                         "`%s` has length %lld in dimension %d, where %s wants %s, which is %lld in `%s`", p->name,
+                         (long long)got, d + 1, type, p->dim_name[d], (long long)want, from);
+    }
+    return RVM_OK;
+}
+
+/* A parameter that was not given: 0 where the function only accumulates into it and its shape is known. */
+static rvm_status default_value(values *v, const bool *given, uint32_t i, rvm_error *err) {
+    const rvm_param_info *p = &v->info[i];
+    int64_t shape[RVM_MAX_DIMS] = {0};
+    char type[128];
+    param_type_text(p, type, sizeof type);
+    if (p->role != RVM_ACC)
+        return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "the argument `%s: %s` is missing; give %s=%s", p->name, type,
+                         p->name, p->ndim ? "[...] or @file.npy" : "a number");
+    for (int d = 0; d < p->ndim; d++) {
+        const char *from;
+        shape[d] = p->dim_name[d] ? known_length(v, given, v->n, p->dim_name[d], &from) : p->dim_value[d];
+        if (shape[d] < 0)
+            return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0,
+                             "the argument `%s: %s` is missing, and no other tells its length %s; give %s=zeros(...)",
+                             p->name, type, p->dim_name[d], p->name);
+    }
+    return p->ndim ? arg_allocate(&v->arg[i], shape, err) : RVM_OK;
+}
+
+static rvm_status allocate(values *v, uint32_t n, rvm_error *err) {
+    *v = (values){.n = n, .info = calloc(n + 1, sizeof *v->info), .arg = calloc(n + 1, sizeof *v->arg)};
+    if (v->info && v->arg) return RVM_OK;
+    return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+}
+
+rvm_status values_read(values *v, const rvm_program *p, uint32_t fn, char **words, int n, rvm_error *err) {
+    bool given[RVM_MAX_PARAMS + 1] = {0};
+    rvm_status st = allocate(v, rvm_program_param_count(p, fn), err);
+    for (uint32_t i = 0; !st && i < v->n; i++) {
+        st = rvm_program_param(p, fn, i, &v->info[i]);
+        v->arg[i] = (rvm_arg){.type = v->info[i].type, .ndim = v->info[i].ndim};
+    }
+    for (int k = 0; !st && k < n; k++) st = give_value(v, given, words[k], err);
+    for (uint32_t i = 0; !st && i < v->n; i++)
+        if (given[i]) st = check_shape(v, given, i, err);
+    for (uint32_t i = 0; !st && i < v->n; i++)
+        if (!given[i]) st = default_value(v, given, i, err);
+    return st;
+}
+
+void values_free(values *v) {
+    for (uint32_t i = 0; v->arg && i < v->n; i++) arg_free(&v->arg[i]);
+    free(v->arg);
+    free(v->info);
+    *v = (values){0};
+}
+
+rvm_status values_copy(values *to, const values *from, rvm_error *err) {
+    rvm_status st = allocate(to, from->n, err);
+    for (uint32_t i = 0; !st && i < from->n; i++) {
+        const rvm_arg *a = &from->arg[i];
+        to->info[i] = from->info[i];
+        to->arg[i] = (rvm_arg){.type = a->type, .ndim = a->ndim};
+        if (a->ndim) st = arg_allocate(&to->arg[i], a->shape, err);
+    }
+    if (!st) values_assign(to, from);
+    return st;
+}
+
+void values_assign(values *to, const values *from) {
+    for (uint32_t i = 0; i < from->n; i++)
+        for (size_t k = 0, n = arg_count(&from->arg[i]); k < n; k++) arg_set(&to->arg[i], k, arg_get(&from->arg[i], k));
+}

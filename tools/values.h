@@ -1,0 +1,63 @@
+/* values.h: the arguments of a run: from name=value words, with shapes inferred; elements by number; copies.
+ *
+ * An element has a number k, row by row (0 for a scalar), whatever the strides. Storage is owned by the set.
+ */
+#ifndef RVM_TOOLS_VALUES_H
+#define RVM_TOOLS_VALUES_H
+
+#include "rvm.h"
+
+typedef struct values {
+    uint32_t n;
+    rvm_param_info *info; /* names are the program's */
+    rvm_arg *arg;         /* data and shadow_data are owned */
+} values;
+
+/* An array of zeros, row-major; *a must have type and ndim. MEMORY. */
+rvm_status arg_allocate(rvm_arg *a, const int64_t *shape, rvm_error *err);
+void arg_free(rvm_arg *a);
+size_t arg_count(const rvm_arg *a);
+rvm_scalar arg_get(const rvm_arg *a, size_t k);
+void arg_set(rvm_arg *a, size_t k, rvm_scalar v);
+rvm_scalar arg_get_shadow(const rvm_arg *a, size_t k);
+void arg_set_shadow(rvm_arg *a, size_t k, rvm_scalar v);
+/* Gives it a shadow of zeros. MEMORY. */
+rvm_status arg_activate(rvm_arg *a, rvm_error *err);
+/* Clears the shadow. */
+void arg_clear_shadow(rvm_arg *a);
+static inline bool type_is_real(rvm_type t) {
+    return t != RVM_I64;
+}
+
+/* literal.c: the value of one parameter from the text behind its `=`. *a gets type, shape and data.
+ * ARGUMENT, SHAPE (ragged, or other than ndim dimensions), MEMORY; of a file: IO, FORMAT, TYPE, VERSION. */
+rvm_status literal_read(const rvm_param_info *p, const char *text, rvm_arg *a, rvm_error *err);
+
+/* Every word is name=value. ARGUMENT (unknown, repeated, missing, not a value), SHAPE (lengths disagree), and those of
+ * literal_read. What a function only accumulates into may be missing and is 0. */
+rvm_status values_read(values *v, const rvm_program *p, uint32_t fn, char **words, int n, rvm_error *err);
+void values_free(values *v);
+/* Values, not shadows; arrays become row-major. MEMORY. */
+rvm_status values_copy(values *to, const values *from, rvm_error *err);
+/* Values of `from` into the storage of `to`, of the same shapes. */
+void values_assign(values *to, const values *from);
+/* Parameter by name (length < 0: all of it), or -1 with ARGUMENT naming the nearest. */
+int values_find(const values *v, const char *name, int length, rvm_error *err);
+/* "x", "x[1, 2]" */
+void values_element_name(const values *v, uint32_t i, size_t k, char *text, size_t size);
+/* "x" (a scalar) or "x[1, 2]" to parameter and element number. ARGUMENT, INDEX. */
+rvm_status values_find_element(const values *v, const char *text, uint32_t *i, size_t *k, rvm_error *err);
+/* Splits "x,y" and marks those parameters in set[n], which must be real. NULL: all reals. ARGUMENT. */
+rvm_status values_select(const values *v, const char *names, bool *set, rvm_error *err);
+
+/* compare.c: how far two sets of values are apart, against what is allowed: i64 and fix exactly, f64 within
+ * tol * max(1, |x|); NaN equals NaN. worst is the element with the largest error in terms of its allowance. */
+typedef struct difference {
+    bool same;
+    uint32_t param;
+    size_t element;
+    double error;
+} difference;
+difference values_compare(const values *a, const values *b, double tol);
+
+#endif
