@@ -1,0 +1,152 @@
+/* derivatives.c: adjoint against tangent against differences, and what activity leaves out.
+ *
+ *     y = f(x), every argument in-out, so x and y have the same places
+ *     <w, J v> = <J^T w, v>        tangent run with v, sweep with w, both random
+ *     <w, J v> = lim <w, f(x + h v) - f(x - h v)> / 2h
+ */
+#include "harness.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef rvm_status (*run_fn)(rvm_machine *, int64_t, rvm_arg *, uint32_t, rvm_error *);
+
+/* Run `f` on a copy of `values`, whose shadows come along. False after a report; *out is to be freed in any case. */
+static bool run_on(const subject *s, const engine *e, const char *what, run_fn f, args *values, args *out) {
+    rvm_machine *m = NULL;
+    rvm_error err = {0};
+    rvm_options o = engine_options(s, e);
+    *out = args_copy(values);
+    bool good = report_ok(s->rep, what, rvm_machine_new(s->program, &o, &m, &err), &err) &&
+                report_ok(s->rep, what, f(m, s->fn, out->a, out->n, &err), &err);
+    rvm_machine_free(m);
+    return good;
+}
+
+static bool has_reals(const args *a) {
+    for (uint32_t i = 0; i < a->n; i++)
+        if (a->a[i].active) return true;
+    return false;
+}
+
+static bool has_fix(const args *a) {
+    for (uint32_t i = 0; i < a->n; i++)
+        if (a->a[i].type == RVM_FIX) return true;
+    return false;
+}
+
+static bool close_to(report *r, const char *what, double a, double b, double tol, double scale) {
+    r->checks++;
+    if (fabs(a - b) <= tol * fmax(1e-3, scale)) return true;
+    return report_fail(r, "%s: %.17g against %.17g (scale %.3g)", what, a, b, scale);
+}
+
+/* x + h v for the active reals of `in`, whose shadows are v. */
+static args moved(args *in, double h) {
+    args a = args_copy(in);
+    for (uint32_t i = 0; i < a.n; i++)
+        for (size_t k = 0; a.a[i].active && k < arg_count(&a.a[i]); k++) {
+            rvm_type t = a.a[i].type;
+            rvm_scalar *v = arg_value(&a.a[i], k);
+            *v = arg_from_real(t, arg_real(t, *v) + h * arg_real(t, *arg_shadow(&in->a[i], k)));
+        }
+    return a;
+}
+
+/* <w, f(x + h v) - f(x - h v)> / 2h; NaN after a report. */
+static double difference(const subject *s, args *in, args *w, double h) {
+    args x[2] = {moved(in, h), moved(in, -h)}, y[2] = {{0}, {0}};
+    bool good = true;
+    for (int k = 0; good && k < 2; k++) good = run_on(s, &engines[0], "differences", rvm_call, &x[k], &y[k]);
+    double sum = good ? 0 : NAN;
+    for (uint32_t i = 0; good && i < in->n; i++)
+        for (size_t k = 0; in->a[i].active && k < arg_count(&in->a[i]); k++) {
+            rvm_type t = in->a[i].type;
+            sum += arg_real(t, *arg_shadow(&w->a[i], k)) *
+                   (arg_real(t, *arg_value(&y[0].a[i], k)) - arg_real(t, *arg_value(&y[1].a[i], k)));
+        }
+    for (int k = 0; k < 2; k++) {
+        args_free(&x[k]);
+        args_free(&y[k]);
+    }
+    return sum / (2 * h);
+}
+
+static bool check_differences(const subject *s, args *v, args *w, double jv, double scale) {
+    if (s->no_differences) {
+        report_skip(s->rep, "differences: %s", s->no_differences);
+        return true;
+    }
+    double h = 1e-3, coarse = difference(s, v, w, h), fine = difference(s, v, w, h / 2);
+    return close_to(s->rep, "tangent against differences", jv, (4 * fine - coarse) / 3, has_fix(s->in) ? 1e-5 : 1e-6, scale);
+}
+
+/* With a part of the parameters active, that part of the shadows comes out as if the others had been given zeros. */
+static bool check_activity(const subject *s, const engine *e, args *v, run_fn f, args *values) {
+    bool *only = calloc(v->n + 1, sizeof *only), good = true;
+    rng r = {v->n + 77};
+    for (uint32_t i = 0; i < v->n; i++) only[i] = rng_below(&r, 2) && v->a[i].active;
+    args full = args_copy(values), part = args_copy(values), a = {0}, b = {0};
+    args_activate(&full, s->active);
+    args_activate(&part, only);
+    for (uint32_t i = 0; i < v->n; i++)
+        for (size_t k = 0; only[i] && k < arg_count(&v->a[i]); k++)
+            *arg_shadow(&full.a[i], k) = *arg_shadow(&part.a[i], k) = *arg_shadow(&v->a[i], k);
+    if (has_reals(&part))
+        good = run_on(s, e, "all active", f, &full, &a) && run_on(s, e, "some active", f, &part, &b) &&
+               args_agree(s->rep, "some active: shadows", s->program, s->fn, &a, &b, COMPARE_SHADOWS, 1e-12) &&
+               args_agree(s->rep, "some active: values", s->program, s->fn, &a, &b, COMPARE_BITS, 0);
+    args_free(&full);
+    args_free(&part);
+    args_free(&a);
+    args_free(&b);
+    free(only);
+    return good;
+}
+
+static bool check_engine(const subject *s, const engine *e, args *v, args *w, bool first) {
+    double s1 = 0, s2 = 0, jv, jtw, tol = has_fix(s->in) ? 1e-6 : 1e-10;
+    args y = {0}, yd = {0}, yw = {0}, xb = {0}, swept = {0};
+    bool good = run_on(s, e, "forward", rvm_call, s->in, &y) && run_on(s, e, "tangent", rvm_tangent, v, &yd) &&
+                run_on(s, e, "gradient", rvm_gradient, w, &xb);
+    good = good && args_agree(s->rep, "tangent mode: values", s->program, s->fn, &y, &yd, COMPARE_BITS, 0) &&
+           args_agree(s->rep, "gradient mode: inputs not restored", s->program, s->fn, s->in, &xb, 0, s->restore);
+    if (!good) goto done;
+    jv = args_dot_shadows(w, &yd, &s1);
+    jtw = args_dot_shadows(&xb, v, &s2);
+    good = close_to(s->rep, "<w, Jv> against <J'w, v>", jv, jtw, tol, fmax(s1, s2));
+    good = good && (!first || check_differences(s, v, w, jv, fmax(s1, s2)));
+
+    yw = args_copy(w);
+    for (uint32_t i = 0; i < yw.n; i++)
+        for (size_t k = 0; k < arg_count(&yw.a[i]); k++) *arg_value(&yw.a[i], k) = *arg_value(&y.a[i], k);
+    good = good && run_on(s, e, "sweep", rvm_sweep, &yw, &swept) &&
+           args_agree(s->rep, "sweep from the outputs", s->program, s->fn, &xb, &swept, COMPARE_SHADOWS | COMPARE_BITS, 0);
+    good = good && check_activity(s, e, v, rvm_tangent, s->in) && check_activity(s, e, w, rvm_gradient, s->in);
+done:
+    args_free(&y);
+    args_free(&yd);
+    args_free(&yw);
+    args_free(&xb);
+    args_free(&swept);
+    return good;
+}
+
+bool check_derivatives(const subject *s) {
+    bool good = true;
+    rng r = {4711};
+    if (s->no_derivatives) {
+        report_skip(s->rep, "derivatives: %s", s->no_derivatives);
+        return true;
+    }
+    args v = args_copy(s->in);
+    args_activate(&v, s->active);
+    args w = args_copy(&v);
+    args_random_shadows(&v, &r);
+    args_random_shadows(&w, &r);
+    if (has_reals(&v) && !s->inverse)
+        for (unsigned k = 0; good && k < engine_count; k++) good = check_engine(s, &engines[k], &v, &w, k == 0);
+    args_free(&v);
+    args_free(&w);
+    return good;
+}

@@ -1,0 +1,47 @@
+/* directive.h: the lines "#: KIND ..." of a case file.
+ *
+ *     #: run      FN name=value ... -> name=value ...     outputs; what is not named must come out as it went in
+ *     #: unrun    FN name=value ... -> name=value ...     the same from the end of the function to its start
+ *     #: gradient FN of=out wrt=x,y name=value ... -> x=...    shadows after a seed of 1 (of= may be an array)
+ *     #: tangent  FN wrt=x name=value ... -> y=...        tangents of the outputs for a tangent of 1 in wrt=
+ *     #: fail     FN name=value ... -> STATUS LINE "text"      and back to the start: inputs restored
+ *     #: unfail   FN name=value ... -> STATUS LINE "text"      the same going from end to start
+ *     #: lost     FN name=value ... -> "text"             forward ends well, going back says NOT_RESTORABLE
+ *     #: error    STATUS LINE "text"                      one for each diagnostic of the assembler
+ *     #: roles    FN name=role ...                        as the verifier infers them
+ *     #: options  fuel= depth= memory= tolerance= restore= real=    for the whole file
+ *     #: without  differences|derivatives "why"           skipped in this file, and said so
+ *
+ * The message must hold each "text" (any number of them). LINE is a number, or @name for the line that ends in "#@name"; 0
+ * for none. A value may end in ~tol, and ? is any. Values are those of args_set. A missing argument is 0 where its shape is
+ * known.
+ */
+#ifndef RVM_TEST_DIRECTIVE_H
+#define RVM_TEST_DIRECTIVE_H
+
+#include <stdbool.h>
+
+enum { DIRECTIVE_WORDS = 63 };
+
+/* Words are split at blanks outside of quotes and brackets, quotes removed; words[arrow] is "->", or arrow is count. */
+typedef struct directive {
+    unsigned line, count, arrow;
+    char *words[DIRECTIVE_WORDS + 1]; /* NULL behind the last */
+    char *text, *storage;             /* the line for messages; what words point into */
+} directive;
+
+typedef struct directives {
+    directive *list;
+    unsigned count;
+} directives;
+
+/* All directives of a source. Lines are those of the text. */
+directives directives_parse(const char *source);
+void directives_free(directives *d);
+/* Word k, or "" past the last; and from word k on, NULL-terminated. */
+const char *directive_word(const directive *d, unsigned k);
+char *const *directive_words(const directive *d, unsigned k);
+/* The line that a LINE word means; 0 where no line carries the mark. */
+unsigned directive_target(const char *source, const char *word);
+
+#endif

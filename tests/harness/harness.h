@@ -1,0 +1,114 @@
+/* harness.h: what every test program shares: arguments as text and as data, the checks that take one call through every
+ * engine and every mode, and the report they write to.
+ *
+ *   args      the arguments of one call: values and shadows, arrays contiguous and owned
+ *   subject   a program, a function, its inputs and options: what the checks take
+ *   report    says what fails: case, directive, expected and got; says what is skipped and why
+ */
+#ifndef RVM_TEST_HARNESS_H
+#define RVM_TEST_HARNESS_H
+
+#include "isa.h"
+#include "rvm.h"
+#include "rvm_asm.h"
+
+/* ---- report ---- */
+typedef struct report {
+    const char *name;  /* the case */
+    const char *about; /* the directive, or what is being checked; may be NULL */
+    unsigned line;     /* of the directive; 0: none */
+    unsigned checks, failures;
+} report;
+/* Print a failure and return false. */
+bool report_fail(report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void report_skip(report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* True, or a failure that shows the status, place and message of *e. */
+bool report_ok(report *r, const char *what, rvm_status s, const rvm_error *e);
+
+/* ---- random numbers: the same on every machine ---- */
+typedef struct rng {
+    uint64_t state;
+} rng;
+uint64_t rng_next(rng *r);
+double rng_real(rng *r, double lo, double hi);
+uint32_t rng_below(rng *r, uint32_t n); /* 0 when n is 0 */
+
+/* ---- arguments ---- */
+typedef struct args {
+    uint32_t n;
+    rvm_arg *a;
+} args;
+/* Arguments for the parameters of fn: scalars 0, arrays without shape yet. */
+args args_new(const rvm_program *p, int64_t fn);
+/* Set one from text: 1.5, nan, 0x1f, [1,2], [[1,2],[3,4]], or 100*0.5 for an array of a hundred; *why explains a false. */
+bool args_set(args *a, const rvm_program *p, int64_t fn, const char *name, const char *text, const char **why);
+/* Arrays that were not set become zeros where other arguments tell their shape. */
+bool args_complete(args *a, const rvm_program *p, int64_t fn, const char **why);
+/* Every array gets `length` elements an axis (constants of the signature win), every value a random one. */
+void args_random(args *a, const rvm_program *p, int64_t fn, int64_t length, rng *r);
+args args_copy(const args *a);
+void args_free(args *a);
+size_t arg_count(const rvm_arg *a);          /* elements; 1 for a scalar */
+rvm_scalar *arg_value(rvm_arg *a, size_t k); /* element k in row-major order */
+rvm_scalar *arg_shadow(rvm_arg *a, size_t k);
+double arg_real(rvm_type t, rvm_scalar v); /* any type as a double */
+rvm_scalar arg_from_real(rvm_type t, double x);
+int64_t args_find(const rvm_program *p, int64_t fn, const char *name); /* parameter index or -1 */
+
+/* Shadows: all reals active (or those in `only`, a mask by parameter), cleared; random; inner product of two. */
+void args_activate(args *a, const bool *only);
+void args_random_shadows(args *a, rng *r);
+/* Sum over active places; *scale is the sum of magnitudes. */
+double args_dot_shadows(args *a, args *b, double *scale);
+
+/* Compare values, or shadows: bit for bit, or reals within tol * max(1, |x|). A difference is reported. */
+enum { COMPARE_BITS = 1, COMPARE_SHADOWS = 2, COMPARE_REAL_FIX = 4 /* fix within tolerance too */ };
+bool args_agree(report *r, const char *what, const rvm_program *p, int64_t fn, args *expected, args *got, int how,
+                double tol);
+
+/* ---- checks ---- */
+typedef struct subject {
+    const rvm_program *program;
+    int64_t fn;
+    args *in;
+    rvm_options options;                         /* those of the case; the engine sets unchecked and trust */
+    bool inverse;                                /* begin at the end and go back first */
+    double restore;                              /* tolerance of restored reals */
+    const char *no_differences, *no_derivatives; /* why these are skipped, or NULL */
+    const bool *active;                          /* NULL: all reals */
+    report *rep;
+} subject;
+subject subject_new(const rvm_program *p, int64_t fn, args *in, report *r);
+
+typedef struct engine {
+    const char *name;
+    bool unchecked, trust;
+} engine;
+extern const engine engines[];
+extern const unsigned engine_count;
+rvm_options engine_options(const subject *s, const engine *e);
+
+/* Each prints what fails and returns false then. check_run leaves the outputs in *out (to be freed) where it succeeds. */
+bool check_run(const subject *s, args *out); /* every engine, there and back, stepped and whole */
+bool check_derivatives(const subject *s);    /* adjoint against tangent, both against differences */
+bool check_round_trips(const rvm_program *p, report *r, rvm_program **again); /* *again: decoded copy, to be freed */
+/* Everything on the program and on its decoded copy. */
+bool check_all(const subject *s, args *out);
+/* A run that must fail with `code` and a message that holds each of texts (NULL-terminated, or NULL): from where it stands
+ * it goes back, whole and by steps, and hands the inputs back. */
+bool check_failure(const subject *s, rvm_status code, uint32_t line, char *const *texts);
+
+/* ---- allocators ---- */
+typedef struct counting {
+    rvm_allocator al;
+    uint64_t calls, live_blocks, live_bytes;
+    uint64_t fail_at;      /* the allocation (from 1) that fails, and all after it while `sticky`; 0: none */
+    bool sticky, mismatch; /* mismatch: an old size that was not the one asked for */
+} counting;
+void counting_init(counting *c);
+
+/* ---- sources ---- */
+/* Assemble text, or report and return NULL. */
+rvm_program *assemble_text(const char *text, const rvm_allocator *al, report *r);
+
+#endif

@@ -1,0 +1,79 @@
+/* trips.c: round trips of a program through bytes and through text. */
+#include "harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct bytes {
+    void *data;
+    size_t size;
+} bytes;
+
+static bool save(const rvm_program *p, report *r, bytes *b) {
+    rvm_error e = {0};
+    return report_ok(r, "encode", rvm_program_save(p, &b->data, &b->size, &e), &e);
+}
+
+static bool same_bytes(report *r, const char *what, const bytes *a, const bytes *b) {
+    size_t k = 0;
+    r->checks++;
+    if (a->size == b->size && !memcmp(a->data, b->data, a->size)) return true;
+    while (k < a->size && k < b->size && ((char *)a->data)[k] == ((char *)b->data)[k]) k++;
+    return report_fail(r, "%s: %zu bytes became %zu; the first to differ is %zu", what, a->size, b->size, k);
+}
+
+static bool encode_trip(const rvm_program *p, report *r, const bytes *b, rvm_program **again) {
+    bytes c = {0};
+    rvm_error e = {0};
+    bool good = report_ok(r, "decode", rvm_program_load(b->data, b->size, "again.rbc", NULL, again, &e), &e) &&
+                save(*again, r, &c) && same_bytes(r, "encode, decode, encode", b, &c);
+    uint64_t id[2][2];
+    rvm_program_id(p, id[0]);
+    if (good) rvm_program_id(*again, id[1]);
+    if (good && memcmp(id[0], id[1], sizeof id[0]) != 0) good = report_fail(r, "the decoded program has another identity");
+    if (*again) rvm_program_free_bytes(*again, c.data, c.size);
+    return good;
+}
+
+static bool text_trip(const rvm_program *p, report *r, const bytes *b) {
+    char *text = NULL;
+    size_t size = 0;
+    bytes c = {0};
+    rvm_program *q = NULL;
+    rvm_error e = {0};
+    FILE *f = open_memstream(&text, &size);
+    bool good = f && report_ok(r, "disassemble", rvm_program_disassemble(p, -1, f, &e), &e);
+    if (f) fclose(f);
+    good = good && report_ok(r, "assemble what was disassembled",
+                             rvm_assemble(text, size, "dis.rasm", NULL, &q, &e, NULL, NULL), &e);
+    good = good && save(q, r, &c) && same_bytes(r, "disassemble, assemble", b, &c);
+    if (!good && text && getenv("RVM_TEST_VERBOSE")) fputs(text, stdout);
+    if (q) rvm_program_free_bytes(q, c.data, c.size);
+    rvm_program_free(q);
+    free(text);
+    return good;
+}
+
+bool check_round_trips(const rvm_program *p, report *r, rvm_program **again) {
+    bytes b = {0};
+    *again = NULL;
+    bool good = save(p, r, &b) && encode_trip(p, r, &b, again) && text_trip(p, r, &b);
+    rvm_program_free_bytes(p, b.data, b.size);
+    return good;
+}
+
+bool check_all(const subject *s, args *out) {
+    rvm_program *again = NULL;
+    args out2 = {0};
+    *out = (args){0};
+    bool good = check_run(s, out) && check_derivatives(s) && check_round_trips(s->program, s->rep, &again);
+    if (good) {
+        subject t = *s;
+        t.program = again;
+        t.fn = rvm_program_find(again, rvm_program_function_name(s->program, (uint32_t)s->fn));
+        good = check_run(&t, &out2) && args_agree(s->rep, "decoded program", again, t.fn, out, &out2, COMPARE_BITS, 0);
+    }
+    args_free(&out2);
+    rvm_program_free(again);
+    return good;
+}

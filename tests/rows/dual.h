@@ -1,0 +1,34 @@
+/* dual.h: the dual vocabulary: rows as arithmetic on dual numbers x + d e, e^2 = 0, in long double.
+ *
+ * What the library's functions are differentiated by is a central difference of eighth order, so that nothing here knows
+ * a derivative that a row states. Comparisons and integer words give numbers without a derivative; SELECT takes the
+ * derivative of the side that it takes.
+ */
+#ifndef RVM_TEST_DUAL_H
+#define RVM_TEST_DUAL_H
+
+#include "isa.h"
+
+typedef struct dual {
+    long double v, d;
+} dual;
+
+typedef dual (*dual_f)(dual a, dual b, dual c);
+typedef dual (*dual_partial)(dual a, dual b, dual c, dual r);
+typedef struct dual_row {
+    dual_f f;
+    dual_partial partial[3];
+} dual_row;
+
+extern const dual_row dual_rows[RVM_ROW_COUNT];
+extern const dual_row planted_rows[RVM_ROW_COUNT]; /* the same, but NEG is forgotten in the partials */
+
+/* Derivative of row k by operand j at x, from its formula alone. */
+long double dual_derivative(const dual_row *row, const long double x[3], int j);
+/* What the row states. */
+long double dual_stated(const dual_row *row, const long double x[3], int j);
+
+dual dual_fn(long double (*f)(long double), dual a);
+dual dual_fn2(long double (*f)(long double, long double), dual a, dual b);
+
+#endif

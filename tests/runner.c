@@ -1,0 +1,378 @@
+/* runner.c: takes case files through every engine present; see harness/directive.h for what a case may say.
+ *
+ *     runner FILE...        exit status 0 when every directive of every file holds
+ *
+ * A file that expects no error is assembled once and goes through the round trips; every `run` goes through all checks.
+ */
+#include "harness/directive.h"
+#include "harness/harness.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_DIAGNOSTICS = 64 };
+
+typedef struct test_case {
+    const char *path;
+    char *source;
+    directives all;
+    rvm_program *program;
+    rvm_asm_options assembler;
+    rvm_options options;
+    double restore;
+    const char *no_differences, *no_derivatives;
+    rvm_error diagnostics[MAX_DIAGNOSTICS];
+    bool matched[MAX_DIAGNOSTICS];
+    unsigned ndiagnostics;
+    report rep;
+} test_case;
+
+static char *read_file(const char *path) {
+    FILE *f = fopen(path, "rb");
+    if (!f) return NULL;
+    char *text = NULL;
+    size_t size = 0, n;
+    do {
+        text = realloc(text, size + 65537);
+        if (!text) abort();
+        n = fread(text + size, 1, 65536, f);
+        size += n;
+    } while (n);
+    text[size] = 0;
+    fclose(f);
+    return text;
+}
+
+/* ---- assembling ---- */
+static void on_diagnostic(void *userdata, const rvm_error *e, const char *text) {
+    test_case *t = userdata;
+    if (t->ndiagnostics < MAX_DIAGNOSTICS) t->diagnostics[t->ndiagnostics++] = *e;
+    if (!strstr(text, e->message) || !strstr(text, "error"))
+        report_fail(&t->rep, "a diagnostic's text must hold its message: %s", text);
+    if (e->line && !strchr(text, '^')) report_fail(&t->rep, "a diagnostic without a caret: %s", text);
+}
+
+static rvm_status status_of(const char *name) {
+#define X(n, exit_status, text)                                                                                             \
+    if (!strcmp(name, #n)) return RVM_ERR_##n;
+    RVM_STATUS_MAP(X)
+#undef X
+    return RVM_ERR_INTERNAL;
+}
+
+static bool holds(const char *message, char *const *texts) {
+    while (*texts && strstr(message, *texts)) texts++;
+    return !*texts;
+}
+
+static bool do_error(test_case *t, const directive *d) {
+    rvm_status code = status_of(directive_word(d, 1));
+    unsigned line = directive_target(t->source, directive_word(d, 2));
+    for (unsigned k = 0; k < t->ndiagnostics; k++) {
+        const rvm_error *e = &t->diagnostics[k];
+        if (t->matched[k] || e->code != code || e->line != line || !holds(e->message, directive_words(d, 3))) continue;
+        return t->matched[k] = true;
+    }
+    return report_fail(&t->rep, "no such diagnostic (line %u)", line);
+}
+
+static void unexpected_diagnostics(test_case *t) {
+    t->rep.about = NULL;
+    for (unsigned k = 0; k < t->ndiagnostics; k++)
+        if (!t->matched[k])
+            report_fail(&t->rep, "diagnostic that no directive expects: %s at %s:%u:%u: %s",
+                        rvm_status_name(t->diagnostics[k].code), t->diagnostics[k].file, t->diagnostics[k].line,
+                        t->diagnostics[k].column, t->diagnostics[k].message);
+}
+
+/* ---- arguments of a directive ---- */
+static char *split_value(const char *word, char *name, size_t size) {
+    char *eq = strchr(word, '=');
+    if (!eq || (size_t)(eq - word) >= size) return NULL;
+    memcpy(name, word, (size_t)(eq - word));
+    name[eq - word] = 0;
+    return eq + 1;
+}
+
+/* Set words [from, to) of the directive; `of` and `wrt` are left to the caller. */
+static bool set_words(test_case *t, const directive *d, unsigned from, unsigned to, int64_t fn, args *a) {
+    for (unsigned k = from; k < to; k++) {
+        char name[64];
+        const char *why = "not name=value", *value = split_value(d->words[k], name, sizeof name);
+        if (value && (!strcmp(name, "of") || !strcmp(name, "wrt"))) continue;
+        if (!value || !args_set(a, t->program, fn, name, value, &why))
+            return report_fail(&t->rep, "bad directive: %s: %s", d->words[k], why);
+    }
+    return true;
+}
+
+static bool begin(test_case *t, const directive *d, subject *s, args *in) {
+    const char *why = "";
+    int64_t fn = rvm_program_find(t->program, directive_word(d, 1));
+    *in = (args){0};
+    if (fn < 0) return report_fail(&t->rep, "no function %s", directive_word(d, 1));
+    *in = args_new(t->program, fn);
+    if (!set_words(t, d, 2, d->arrow, fn, in)) return false;
+    if (!args_complete(in, t->program, fn, &why)) return report_fail(&t->rep, "bad directive: %s", why);
+    *s = subject_new(t->program, fn, in, &t->rep);
+    s->options = t->options;
+    s->restore = t->restore;
+    s->no_differences = t->no_differences;
+    s->no_derivatives = t->no_derivatives;
+    return true;
+}
+
+static double cut_tolerance(char *word, double otherwise) {
+    char *tilde = strrchr(word, '~');
+    if (!tilde) return otherwise;
+    *tilde = 0;
+    return strtod(tilde + 1, NULL);
+}
+
+/* Compare one word `name=value[~tol]` behind the arrow with what came out; a value of ? is any. */
+static bool expect_word(test_case *t, subject *s, args *got, char *word, bool shadows, bool *named) {
+    double tol = cut_tolerance(word, -1);
+    char name[64];
+    const char *value = split_value(word, name, sizeof name), *why = "not name=value";
+    int64_t i = value ? args_find(t->program, s->fn, name) : -1;
+    if (i < 0) return report_fail(&t->rep, "bad directive: %s: no such parameter", word);
+    named[i] = true;
+    if (!strcmp(value, "?")) return true;
+    args want = args_copy(got), shown = args_copy(got);
+    bool good = args_set(&want, t->program, s->fn, name, value, &why);
+    if (!good) report_fail(&t->rep, "bad directive: %s: %s", word, why);
+    size_t n = arg_count(&want.a[i]), have = arg_count(&got->a[i]);
+    if (good && n != have) good = report_fail(&t->rep, "%s: expected %zu elements, got %zu", name, n, have);
+    for (size_t k = 0; good && shadows && k < n; k++) *arg_value(&shown.a[i], k) = *arg_shadow(&got->a[i], k);
+    int how = tol < 0 ? 0 : COMPARE_REAL_FIX;
+    good = good && args_agree(&t->rep, "value", t->program, s->fn, &want, &shown, how, tol < 0 ? 1e-12 : tol);
+    args_free(&want);
+    args_free(&shown);
+    return good;
+}
+
+static bool expect_rest(test_case *t, subject *s, args *got, const bool *named) {
+    for (uint32_t i = 0; i < got->n; i++)
+        for (size_t k = 0; !named[i] && k < arg_count(&got->a[i]); k++)
+            if (arg_value(&got->a[i], k)->i != arg_value(&s->in->a[i], k)->i)
+                return report_fail(&t->rep, "argument %u, which the directive does not name, changed", i);
+    return true;
+}
+
+/* All words behind the arrow; what a `run` does not name must equal the input. */
+static bool expect(test_case *t, const directive *d, subject *s, args *got, bool shadows) {
+    bool good = true, *named = calloc(got->n + 1, sizeof *named);
+    for (unsigned k = d->arrow + 1; good && k < d->count; k++) {
+        char *word = strdup(d->words[k]);
+        good = expect_word(t, s, got, word, shadows, named);
+        free(word);
+    }
+    good = good && (shadows || expect_rest(t, s, got, named));
+    free(named);
+    return good;
+}
+
+/* ---- directives that run ---- */
+static bool do_run(test_case *t, const directive *d) {
+    subject s;
+    args in, out = {0};
+    bool good = begin(t, d, &s, &in);
+    if (good) {
+        s.inverse = d->words[0][0] == 'u';
+        good = check_all(&s, &out) && expect(t, d, &s, &out, false);
+    }
+    args_free(&out);
+    args_free(&in);
+    return good;
+}
+
+static bool listed(const char *list, const char *name) {
+    size_t n = strlen(name);
+    for (const char *s = list; *s; s += strcspn(s, ",") + (s[strcspn(s, ",")] == ','))
+        if (!strncmp(s, name, n) && (s[n] == ',' || !s[n])) return true;
+    return false;
+}
+
+/* gradient: seed 1 in of=, active of= and wrt=. tangent: 1 in wrt=, all active. */
+static bool do_shadow(test_case *t, const directive *d) {
+    bool tangent = !strcmp(d->words[0], "tangent");
+    const char *of = "", *wrt = "";
+    subject s;
+    args in;
+    rvm_error e = {0};
+    bool good = begin(t, d, &s, &in);
+    for (unsigned k = 2; good && k < d->arrow; k++) {
+        if (!strncmp(d->words[k], "of=", 3)) of = d->words[k] + 3;
+        if (!strncmp(d->words[k], "wrt=", 4)) wrt = d->words[k] + 4;
+    }
+    if (good) args_activate(&in, NULL);
+    for (uint32_t i = 0; good && i < in.n; i++) {
+        rvm_param_info info;
+        rvm_program_param(t->program, (uint32_t)s.fn, i, &info);
+        bool seeded = listed(tangent ? wrt : of, info.name);
+        if (!tangent) in.a[i].active = in.a[i].type != RVM_I64 && (listed(of, info.name) || listed(wrt, info.name));
+        for (size_t k = 0; seeded && k < arg_count(&in.a[i]); k++) *arg_shadow(&in.a[i], k) = arg_from_real(in.a[i].type, 1);
+    }
+    for (unsigned k = 0; good && k < engine_count; k++) {
+        rvm_options o = engine_options(&s, &engines[k]);
+        rvm_machine *m = NULL;
+        args a = args_copy(&in);
+        good = report_ok(&t->rep, "machine", rvm_machine_new(t->program, &o, &m, &e), &e);
+        rvm_status st = !good ? RVM_ERR_MEMORY : (tangent ? rvm_tangent : rvm_gradient)(m, s.fn, a.a, a.n, &e);
+        good = report_ok(&t->rep, engines[k].name, st, &e) && expect(t, d, &s, &a, true);
+        rvm_machine_free(m);
+        args_free(&a);
+    }
+    args_free(&in);
+    return good;
+}
+
+static bool do_fail(test_case *t, const directive *d) {
+    subject s;
+    args in;
+    bool good = begin(t, d, &s, &in);
+    if (good) {
+        s.inverse = d->words[0][0] == 'u';
+        good = check_failure(&s, status_of(directive_word(d, d->arrow + 1)),
+                             directive_target(t->source, directive_word(d, d->arrow + 2)), directive_words(d, d->arrow + 3));
+    }
+    args_free(&in);
+    return good;
+}
+
+static bool do_lost(test_case *t, const directive *d) {
+    subject s;
+    args in;
+    rvm_machine *m = NULL;
+    rvm_error e = {0};
+    bool good = begin(t, d, &s, &in) &&
+                report_ok(&t->rep, "machine", rvm_machine_new(t->program, &t->options, &m, &e), &e) &&
+                report_ok(&t->rep, "bind", rvm_machine_bind(m, s.fn, in.a, in.n, RVM_PRIMAL, false, &e), &e) &&
+                report_ok(&t->rep, "forward", rvm_machine_forward(m, &e), &e);
+    rvm_status st = good ? rvm_machine_backward(m, &e) : RVM_OK;
+    if (good && st != RVM_ERR_NOT_RESTORABLE)
+        good =
+            report_fail(&t->rep, "expected NOT_RESTORABLE going back, got %s: %s", rvm_status_name(st), st ? e.message : "");
+    if (good && !strstr(e.message, directive_word(d, d->arrow + 1)))
+        good = report_fail(&t->rep, "expected a message with \"%s\", got: %s", directive_word(d, d->arrow + 1), e.message);
+    rvm_machine_free(m);
+    args_free(&in);
+    return good;
+}
+
+static bool do_roles(test_case *t, const directive *d) {
+    int64_t fn = rvm_program_find(t->program, directive_word(d, 1));
+    if (fn < 0) return report_fail(&t->rep, "no function %s", directive_word(d, 1));
+    for (unsigned k = 2; k < d->count; k++) {
+        char name[64];
+        rvm_param_info info;
+        const char *role = split_value(d->words[k], name, sizeof name);
+        int64_t i = role ? args_find(t->program, fn, name) : -1;
+        if (i < 0) return report_fail(&t->rep, "bad directive: %s", d->words[k]);
+        rvm_program_param(t->program, (uint32_t)fn, (uint32_t)i, &info);
+        if (strcmp(rvm_role_name(info.role), role) != 0)
+            return report_fail(&t->rep, "%s: expected %s, got %s", name, role, rvm_role_name(info.role));
+    }
+    return true;
+}
+
+/* ---- directives that set up; read before assembling ---- */
+static bool do_options(test_case *t, const directive *d) {
+    for (unsigned k = 1; k < d->count; k++) {
+        char name[64];
+        const char *v = split_value(d->words[k], name, sizeof name);
+        double x = v ? strtod(v, NULL) : NAN;
+        if (v && !strcmp(name, "fuel"))
+            t->options.fuel = (uint64_t)x;
+        else if (v && !strcmp(name, "depth"))
+            t->options.depth = (uint32_t)x;
+        else if (v && !strcmp(name, "memory"))
+            t->options.memory = (size_t)x;
+        else if (v && !strcmp(name, "tolerance"))
+            t->options.tolerance = x;
+        else if (v && !strcmp(name, "restore"))
+            t->restore = x;
+        else if (v && !strcmp(name, "real"))
+            t->assembler.real = !strcmp(v, "fix") ? RVM_FIX : RVM_F64;
+        else
+            return report_fail(&t->rep, "unknown option %s", d->words[k]);
+    }
+    return true;
+}
+
+static bool do_without(test_case *t, const directive *d) {
+    const char *what = directive_word(d, 1), *why = directive_word(d, 2);
+    if (!strcmp(what, "differences") && *why)
+        t->no_differences = why;
+    else if (!strcmp(what, "derivatives") && *why)
+        t->no_derivatives = why;
+    else
+        return report_fail(&t->rep, "`without` takes differences or derivatives, and why");
+    return true;
+}
+
+typedef struct kind {
+    const char *name;
+    int phase; /* 0: before assembling, 1: needs the diagnostics, 2: needs the program */
+    bool (*run)(test_case *t, const directive *d);
+} kind;
+static const kind kinds[] = {
+    {"options", 0, do_options}, {"without", 0, do_without}, {"error", 1, do_error},    {"run", 2, do_run},
+    {"unrun", 2, do_run},       {"gradient", 2, do_shadow}, {"tangent", 2, do_shadow}, {"fail", 2, do_fail},
+    {"unfail", 2, do_fail},     {"lost", 2, do_lost},       {"roles", 2, do_roles},
+};
+
+/* Run the directives of a phase; the answer is how many there were. */
+static unsigned run_phase(test_case *t, int phase) {
+    unsigned found = 0;
+    for (unsigned k = 0; k < t->all.count; k++) {
+        const directive *d = &t->all.list[k];
+        const kind *which = NULL;
+        for (unsigned j = 0; j < sizeof kinds / sizeof *kinds; j++)
+            if (!strcmp(directive_word(d, 0), kinds[j].name)) which = &kinds[j];
+        t->rep.about = d->text;
+        t->rep.line = d->line;
+        if (!which && phase == 0) report_fail(&t->rep, "unknown directive");
+        if (!which || which->phase != phase) continue;
+        found++;
+        t->rep.checks++;
+        which->run(t, d);
+    }
+    t->rep.about = NULL;
+    t->rep.line = 0;
+    return found;
+}
+
+static bool run_file(const char *path) {
+    test_case t = {.path = path, .options = rvm_options_default(), .restore = 1e-8, .rep = {.name = path}};
+    t.assembler = (rvm_asm_options){.real = RVM_F64};
+    t.source = read_file(path);
+    if (!t.source) return report_fail(&t.rep, "cannot read");
+    t.all = directives_parse(t.source);
+    run_phase(&t, 0);
+    rvm_error e = {0};
+    rvm_status st = rvm_assemble_file(path, &t.assembler, &t.program, &e, on_diagnostic, &t);
+    unsigned errors = run_phase(&t, 1), runs = 0;
+    unexpected_diagnostics(&t);
+    if (errors && st == RVM_OK) report_fail(&t.rep, "assembled, though errors are expected");
+    if (st != RVM_OK && !t.ndiagnostics) report_fail(&t.rep, "%s without a diagnostic: %s", rvm_status_name(st), e.message);
+    if (st == RVM_OK) {
+        rvm_program *again = NULL;
+        check_round_trips(t.program, &t.rep, &again);
+        rvm_program_free(again);
+        runs = run_phase(&t, 2);
+    }
+    if (!errors && !runs) report_fail(&t.rep, "a case without a directive that tests something");
+    printf("%s: %u checks, %u failures\n", path, t.rep.checks, t.rep.failures);
+    rvm_program_free(t.program);
+    directives_free(&t.all);
+    free(t.source);
+    return t.rep.failures == 0;
+}
+
+int main(int argc, char **argv) {
+    bool good = argc > 1;
+    for (int k = 1; k < argc; k++) good = run_file(argv[k]) && good;
+    return good ? 0 : 1;
+}
