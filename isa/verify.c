@@ -103,7 +103,7 @@ static rvm_status check_function(rvm__verifier *v) {
     if (f->ncode < 2)
         return rvm__fail(v->err, RVM_ERR_VERIFY, NULL, 0, 0, "function '%s' has no code", f->name ? f->name : "");
     if (f->nregs > RVM_MAX_REGS || f->nconsts > RVM_MAX_CONSTS || f->narrays > RVM_MAX_ARRAYS ||
-        f->nparams > RVM_MAX_PARAMS || f->ncode > INT32_MAX || f->nplaces > INT32_MAX)
+        f->nparams > RVM_MAX_PARAMS || f->ncode > INT32_MAX || f->nplaces > INT32_MAX / 2)
         return RVM__REJECT(v, 0, "function '%s' is too large", f->name);
     for (uint32_t k = 0; k < f->narrays; k++)
         if (f->arrays[k].ndim < 1 || f->arrays[k].ndim > RVM_MAX_DIMS)
@@ -150,6 +150,7 @@ static rvm_status check_program(rvm__verifier *v) {
     RVM__TRY(rvm__verify_flow(v));
     RVM__TRY(rvm__verify_roles(v));
     RVM__TRY(rvm__verify_rules(v));
+    RVM__TRY(rvm__verify_alias(v));
     return rvm__verify_facts(v);
 }
 

@@ -4,7 +4,8 @@
  *   verify_shape.c   each instruction by itself: kinds and types of its places; pairing and nesting of jumps, loops, regions
  *   verify_flow.c    what is present where, along all ways; which array a view is part of; how parameters are accessed
  *   verify_roles.c   roles of parameters over the call graph
- *   verify_rules.c   what nobody may change: lengths, loop bounds, what compute used; overlapping places and arguments
+ *   verify_rules.c   what nobody may change: lengths, loop bounds, what compute used
+ *   verify_alias.c   places of one instruction that overlap
  *   verify_facts.c   indices that are in bounds
  *
  * A pass may rely on what the ones above it proved. Nothing here recurses, and time and memory are linear in the program
@@ -53,7 +54,7 @@ typedef struct rvm__verifier {
     struct {
         void *p;
         size_t size;
-    } blocks[24]; /* what rvm__verify_make gave out */
+    } blocks[40]; /* what rvm__verify_make gave out */
     uint32_t nblocks;
     uint32_t *scope;    /* of the present function, by instruction: the loop or region part it stands in (verify_shape.c) */
     uint8_t *is_length; /* of the present function, by register */
@@ -127,6 +128,7 @@ rvm_status rvm__verify_shape(rvm__verifier *v);
 rvm_status rvm__verify_flow(rvm__verifier *v);
 rvm_status rvm__verify_roles(rvm__verifier *v);
 rvm_status rvm__verify_rules(rvm__verifier *v);
+rvm_status rvm__verify_alias(rvm__verifier *v);
 rvm_status rvm__verify_facts(rvm__verifier *v);
 
 #endif

@@ -1,6 +1,278 @@
-/* verify_rules.c */
+/* verify_rules.c: what must not change.
+ *
+ *   lengths             anywhere
+ *   loops               index, ends and step, inside the body
+ *   compute do undo     inside `do`: registers that compute used and that are present at `do`, arrays likewise (their
+ * appearing and disappearing), and elements that compute used under the same indices
+ *
+ * Code is read in the order of the text, since bodies and parts nest. While regions are open, everything that is used goes
+ * on a log. At `do` the entries since its compute are locked as far as they are still the same place, at `undo` unlocked.
+ * Registers, arrays and elements are numbered in one row, so that one set of tables serves them: a thing. An element is a
+ * thing by its array and index slots.
+ */
 #include "verify.h"
-rvm_status rvm__verify_rules(rvm__verifier *v) {
-    (void)v;
+#include <string.h>
+#include <xxhash.h>
+
+#define LOCKED (UINT32_C(1) << 31) /* in the log */
+
+typedef struct region {
+    uint32_t compute, start, end; /* of its compute part in the log; end once in `do` */
+} region;
+
+typedef struct rules {
+    rvm__verifier *v;
+    uint32_t *loops, *bound_at;  /* by register: open loops that it bounds, the outermost of them */
+    uint32_t *locks;             /* by thing: regions in whose do we are and whose compute used it */
+    uint32_t *logged, *used;     /* by thing: its last index in the log + 1; pc + 1 of the last use */
+    uint32_t *changed, *present; /* by register and array: pc + 1 of the last change; of the last do where present */
+    uint8_t *appeared;           /* the last change was that it appeared */
+    uint32_t *elements;          /* by element: the first place that is it */
+    uint32_t *table;             /* elements + 1, hashed */
+    uint32_t *log, nlog, cap_log, nelements, table_size;
+    region open[RVM__MAX_NEST];
+    uint32_t depth;
+} rules;
+
+static uint32_t array_thing(const rules *w, uint32_t array) {
+    return w->v->f->nregs + array;
+}
+
+static uint32_t first_element(const rules *w) {
+    return w->v->f->nregs + w->v->f->narrays;
+}
+
+/* ---- elements ---- */
+
+static uint64_t element_hash(const rules *w, const rvm_place *q) {
+    uint16_t key[1 + RVM_MAX_DIMS] = {q->slot};
+    memcpy(key + 1, q->idx, q->nidx * sizeof *key);
+    return XXH3_64bits_withSeed(key, sizeof key, (uintptr_t)w->table); /* a seed that no file can know */
+}
+
+static bool element_equal(const rvm_place *a, const rvm_place *b) {
+    return a->slot == b->slot && !memcmp(a->idx, b->idx, a->nidx * sizeof *a->idx);
+}
+
+static uint32_t element_thing(rules *w, const rvm_place *q) {
+    const rvm_place *places = w->v->f->places;
+    uint32_t mask = w->table_size - 1, at = (uint32_t)element_hash(w, q) & mask;
+    while (w->table[at] && !element_equal(places + w->elements[w->table[at] - 1], q)) at = (at + 1) & mask;
+    if (!w->table[at]) {
+        w->elements[w->nelements] = (uint32_t)(q - places);
+        w->table[at] = ++w->nelements;
+    }
+    return first_element(w) + w->table[at] - 1;
+}
+
+/* ---- uses ---- */
+
+static rvm_status use(rules *w, uint32_t pc, uint32_t thing) {
+    w->used[thing] = pc + 1;
+    if (w->logged[thing] > w->open[w->depth - 1].start) return RVM_OK;
+    if (w->nlog == UINT32_MAX) return RVM__REJECT(w->v, pc, "too complex: too many uses in regions");
+    if (!rvm__grow(&w->v->p->al, (void **)&w->log, &w->cap_log, w->nlog + 1, sizeof *w->log))
+        return rvm__verify_no_memory(w->v);
+    w->log[w->nlog++] = thing;
+    w->logged[thing] = w->nlog;
     return RVM_OK;
+}
+
+static rvm_status use_slot(rules *w, uint32_t pc, uint16_t slot) {
+    return rvm__is_const(w->v->f, slot) ? RVM_OK : use(w, pc, slot);
+}
+
+static rvm_status use_place(rules *w, uint32_t pc, const rvm_place *q) {
+    if (!w->depth) return RVM_OK;
+    switch ((rvm_place_kind)q->kind) {
+    case RVM_PLACE_SLOT: return use_slot(w, pc, q->slot);
+    case RVM_PLACE_RANGE: RVM__TRY(use_slot(w, pc, q->slot)); return use_slot(w, pc, q->idx[0]);
+    case RVM_PLACE_ARRAY: return use(w, pc, array_thing(w, q->slot));
+    case RVM_PLACE_ELEM:
+        for (int k = 0; k < q->nidx; k++) RVM__TRY(use_slot(w, pc, q->idx[k]));
+        RVM__TRY(use(w, pc, array_thing(w, q->slot)));
+        return use(w, pc, element_thing(w, q));
+    case RVM_PLACE_KIND_COUNT: break;
+    }
+    return RVM_OK;
+}
+
+/* ---- changes ---- */
+
+static rvm_status check_register(rules *w, uint32_t pc, const rvm_place *q) {
+    rvm__verifier *v = w->v;
+    if (v->is_length[q->slot]) return RVM__REJECT(v, pc, "'%s' is a length, which cannot change", RVM__NAME(v, pc, q));
+    if (!w->loops[q->slot]) return RVM_OK;
+    return RVM__REJECT(v, pc, "'%s' is the index, an end or the step of the loop at line %u and cannot change inside it",
+                       RVM__NAME(v, pc, q), v->f->positions[w->bound_at[q->slot]].line);
+}
+
+static rvm_status check_lock(rules *w, uint32_t pc, const rvm_place *q, uint32_t thing) {
+    if (!w->locks[thing]) return RVM_OK;
+    return RVM__REJECT(w->v, pc, "'%s' changes in the do part of a region whose compute part uses it",
+                       RVM__NAME(w->v, pc, q));
+}
+
+/* The place changes; toggles: by appearing or disappearing. */
+static rvm_status change(rules *w, uint32_t pc, const rvm_insn *in, const rvm_place *q, bool toggles) {
+    if (q->kind == RVM_PLACE_ELEM) return w->depth ? check_lock(w, pc, q, element_thing(w, q)) : RVM_OK;
+    if (q->kind == RVM_PLACE_ARRAY && !toggles) return RVM_OK; /* some of its elements: found when it runs */
+    bool array = q->kind == RVM_PLACE_ARRAY;
+    uint32_t thing = array ? array_thing(w, q->slot) : q->slot;
+    if (!array) RVM__TRY(check_register(w, pc, q));
+    RVM__TRY(check_lock(w, pc, q, thing));
+    w->changed[thing] = pc + 1;
+    w->appeared[thing] = toggles && rvm__op_appears(in);
+    return RVM_OK;
+}
+
+static rvm_status check_accesses(rules *w, uint32_t pc, const rvm_insn *in) {
+    const rvm_place *q = rvm__places(w->v->f, in);
+    char letters[256];
+    rvm__place_letters(in, letters);
+    for (uint32_t k = 0; k < in->nplaces; k++) {
+        if (rvm__access(w->v, in, letters[k], k) & RVM__BITS_ACC)
+            RVM__TRY(change(w, pc, in, q + k, rvm__letter_toggles(letters[k])));
+        RVM__TRY(use_place(w, pc, q + k));
+    }
+    return RVM_OK;
+}
+
+/* ---- loops ---- */
+
+static void bound(rules *w, uint32_t pc, const rvm_insn *in, bool opens) {
+    const rvm_place *q = rvm__places(w->v->f, in);
+    for (uint32_t k = 0; k < in->nplaces; k++) {
+        if (!rvm__is_register(w->v->f, q + k)) continue;
+        if (opens && !w->loops[q[k].slot]++) w->bound_at[q[k].slot] = pc;
+        if (!opens) w->loops[q[k].slot]--;
+    }
+}
+
+/* ---- regions ---- */
+
+static bool is_present(const rules *w, uint32_t pc, uint32_t thing) {
+    const rvm__verifier *v = w->v;
+    bool fixed = thing < v->f->nregs ? rvm__is_fixed(v, thing) : thing - v->f->nregs < rvm__array_params(v);
+    return fixed || w->present[thing] == pc + 1;
+}
+
+/* Present at the `do` at pc, and since the use at `used` what it was. */
+static bool is_same(const rules *w, uint32_t pc, const region *r, uint32_t thing, uint32_t used) {
+    if (!is_present(w, pc, thing)) return false;
+    return w->changed[thing] <= r->compute || (w->appeared[thing] && w->changed[thing] < used);
+}
+
+static bool is_same_element(const rules *w, uint32_t pc, const region *r, uint32_t thing) {
+    const rvm_place *q = w->v->f->places + w->elements[thing - first_element(w)];
+    for (int k = 0; k < q->nidx; k++)
+        if (!rvm__is_const(w->v->f, q->idx[k]) && !is_same(w, pc, r, q->idx[k], w->used[thing])) return false;
+    return is_same(w, pc, r, array_thing(w, q->slot), w->used[thing]);
+}
+
+static void mark_present(const rules *w, uint32_t pc) {
+    const uint32_t *s = w->v->words + w->v->snapshot[w->v->at->code + pc];
+    for (uint32_t k = 0; k < s[0]; k++) w->present[s[2 + k]] = pc + 1;
+    for (uint32_t k = 0; k < s[1]; k++) w->present[array_thing(w, s[2 + s[0] + k] & UINT16_MAX)] = pc + 1;
+}
+
+static void lock(rules *w, uint32_t pc, region *r) {
+    mark_present(w, pc);
+    r->end = w->nlog;
+    for (uint32_t k = r->start; k < r->end; k++) {
+        uint32_t thing = w->log[k];
+        if (thing < first_element(w) ? !is_present(w, pc, thing) : !is_same_element(w, pc, r, thing)) continue;
+        w->locks[thing]++;
+        w->log[k] |= LOCKED;
+    }
+}
+
+static void unlock(rules *w, const region *r) {
+    for (uint32_t k = r->start; k < r->end; k++) {
+        if (!(w->log[k] & LOCKED)) continue;
+        w->log[k] &= ~LOCKED;
+        w->locks[w->log[k]]--;
+    }
+}
+
+/* ---- functions ---- */
+
+static rvm_status check_insn(rules *w, uint32_t pc, const rvm_insn *in) {
+    if (in->op == RVM_OP_next) bound(w, pc, in, false);
+    RVM__TRY(check_accesses(w, pc, in));
+    switch (in->op >> 1) {
+    case RVM_PAIR_for:
+        if (!(in->op & 1)) bound(w, pc, in, true);
+        break;
+    case RVM_PAIR_compute: w->open[w->depth++] = (region){.compute = pc, .start = w->nlog}; break;
+    case RVM_PAIR_do: lock(w, pc, w->open + w->depth - 1); break;
+    case RVM_PAIR_undo: unlock(w, w->open + --w->depth); break;
+    }
+    return RVM_OK;
+}
+
+static bool has_regions(const rvm_function *f) {
+    for (uint32_t pc = 0; pc < f->ncode; pc++)
+        if (f->code[pc].op == RVM_OP_compute) return true;
+    return false;
+}
+
+static uint32_t table_size(const rvm_function *f) {
+    uint32_t size = 16;
+    while (size < f->nplaces * 2) size *= 2;
+    return size;
+}
+
+static rvm_status check_function(rules *w) {
+    const rvm_function *f = w->v->f;
+    bool regions = has_regions(f);
+    size_t things = (size_t)f->nregs + f->narrays, all = things + (regions ? f->nplaces : 0);
+    memset(w->loops, 0, f->nregs * sizeof *w->loops);
+    memset(w->locks, 0, all * sizeof *w->locks);
+    memset(w->logged, 0, all * sizeof *w->logged);
+    memset(w->used, 0, all * sizeof *w->used);
+    memset(w->changed, 0, things * sizeof *w->changed);
+    memset(w->present, 0, things * sizeof *w->present);
+    w->nlog = w->nelements = w->depth = 0;
+    w->table_size = table_size(f);
+    if (regions) memset(w->table, 0, w->table_size * sizeof *w->table);
+    for (uint32_t pc = 0; pc < f->ncode; pc++) RVM__TRY(check_insn(w, pc, f->code + pc));
+    return RVM_OK;
+}
+
+/* ---- the program ---- */
+
+static rvm_status make(rules *w) {
+    rvm__verifier *v = w->v;
+    uint32_t places = 0, table = 0;
+    for (uint32_t k = 0; k < v->p->nfunctions; k++) {
+        const rvm_function *f = v->p->functions + k;
+        if (f->nplaces < places || !has_regions(f)) continue;
+        places = f->nplaces;
+        table = table_size(f);
+    }
+    size_t things = (size_t)v->max_regs + v->max_arrays, all = things + places;
+    uint32_t **each[] = {&w->locks,   &w->logged,  &w->used,     &w->loops, &w->bound_at,
+                         &w->changed, &w->present, &w->elements, &w->table};
+    size_t size[] = {all, all, all, v->max_regs, v->max_regs, things, things, places, table};
+    for (size_t k = 0; k < sizeof size / sizeof *size; k++)
+        if (!(*each[k] = rvm__verify_make(v, size[k], sizeof **each[k]))) return rvm__verify_no_memory(v);
+    w->appeared = rvm__verify_make(v, things, sizeof *w->appeared);
+    return w->appeared ? RVM_OK : rvm__verify_no_memory(v);
+}
+
+static rvm_status check_functions(rules *w) {
+    RVM__TRY(make(w));
+    for (uint32_t k = 0; k < w->v->p->nfunctions; k++) {
+        rvm__verify_enter(w->v, k);
+        RVM__TRY(check_function(w));
+    }
+    return RVM_OK;
+}
+
+rvm_status rvm__verify_rules(rvm__verifier *v) {
+    rules w = {.v = v};
+    rvm_status s = check_functions(&w);
+    rvm__realloc(&v->p->al, w.log, w.cap_log * sizeof *w.log, 0);
+    return s;
 }
