@@ -25,7 +25,7 @@ static bool accept(reader *r, char c) {
 }
 
 static rvm_status wrong(reader *r, const char *what) {
-    return rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "%s before `%.20s`", what, *r->at ? r->at : "end of the value");
+    return rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "%s, found `%.20s`", what, *r->at ? r->at : "the end");
 }
 
 static rvm_status read_cell(reader *r) {
@@ -42,8 +42,7 @@ static rvm_status read_cell(reader *r) {
 static rvm_status wrong_depth(reader *r) {
     char type[128];
     param_type_text(r->p, type, sizeof type);
-    return rvm__fail(r->err, RVM_ERR_SHAPE, NULL, 0, 0, "the value has another number of dimensions than %s, before `%.20s`",
-                     type, *r->at ? r->at : "the end");
+    return rvm__fail(r->err, RVM_ERR_SHAPE, NULL, 0, 0, "the value does not have the dimensions of %s", type);
 }
 
 /* Dimension d of the value, from behind its bracket to the closing one. At most ndim (4) deep. */
@@ -51,7 +50,7 @@ static rvm_status read_row(reader *r, int d) {
     int64_t length = 0;
     rvm_status st = RVM_OK;
     while (!accept(r, ']')) {
-        if (length && !accept(r, ',')) return wrong(r, "expected , or ]");
+        if (length && !accept(r, ',')) return wrong(r, "expected `,` or `]`");
         bool nested = accept(r, '[');
         if (nested != (d + 1 < r->p->ndim)) return wrong_depth(r);
         st = nested ? read_row(r, d + 1) : read_cell(r);
@@ -84,11 +83,11 @@ static rvm_status read_filled(reader *r, double value, rvm_arg *a) {
         rvm_scalar length;
         rvm_status st = number_parse(RVM_I64, &r->at, &length, r->err);
         if (st) return st;
-        if (length.i < 0) return wrong(r, "a length is negative");
+        if (length.i < 0) return wrong(r, "a length must not be negative");
         if (d == r->p->ndim) return wrong_depth(r);
         r->shape[d++] = length.i;
     } while (accept(r, ','));
-    if (!accept(r, ')')) return wrong(r, "expected , or )");
+    if (!accept(r, ')')) return wrong(r, "expected `,` or `)`");
     if (d != r->p->ndim) return wrong_depth(r);
     rvm_status st = arg_allocate(a, r->shape, r->err);
     rvm_scalar v = scalar_from_double(a->type, value);

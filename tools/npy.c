@@ -298,5 +298,6 @@ rvm_status npy_write(const char *path, const rvm_arg *a, bool shadow, rvm_error 
     bool bad = ferror(f);
     bad |= fclose(f) != 0;
     if (!st && bad) st = rvm__fail(err, RVM_ERR_IO, path, 0, 0, "cannot write: %s", strerror(errno));
+    if (st) remove(path); /* no half file */
     return st;
 }
