@@ -1,8 +1,11 @@
 /* cmd_run.c: rvm run. After a run-time error it goes back to where it started and says whether that gave the inputs back. */
 #include "tool.h"
 
-rvm_status command_RVM(tool *t) {
-    return tool_fail(t, RVM_ERR_USAGE, "which command? see rvm --help");
+rvm_status command_RVM(tool *t) { /* reached with a word that is no command */
+    const char *near;
+    command_find("rvm", t->words[0], &near);
+    return tool_fail(t, RVM_ERR_USAGE, "there is no command `%s`%s%s%s; see rvm --help", t->words[0],
+                     near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
 }
 
 static void say(tool *t, enum restored r, const char *format, const char *name, const char *why) {
