@@ -1,0 +1,439 @@
+/* asm.h: what the files of the assembler share. Not installed.
+ *
+ *   source.c    files: the main one, then the included ones in the order they are named
+ *   lex.c       bytes to tokens, a token ahead
+ *   parse*.c    tokens to trees; names are interned, so that everything about a name is found in its struct
+ *   check.c     trees of expressions: names and types resolved, constants folded, conversions inserted, in place
+ *   gen.c       registers, instructions, the mirror of temporaries
+ *   lower*.c    checked statements to instructions
+ *   raw.c       mnemonics by the letters of their operands
+ *   diag.c      messages.def with arguments, kept and sorted by place
+ *
+ * Memory comes from one arena. A failing allocation sets `oom`: the lexer then yields only ends of file, so that
+ * everything above unwinds by itself.
+ */
+#ifndef RVM_ASSEMBLER_H
+#define RVM_ASSEMBLER_H
+
+#include "isa.h"
+#include "rvm_asm.h"
+#include <locale.h>
+
+enum {
+    MAX_NESTING = 200, /* blocks in blocks, expressions in expressions */
+    MAX_CHAIN = 1000,  /* operations in a row: a + b + c + ... */
+    MAX_NAME = 255,
+    MAX_SOURCE = 1 << 28,
+    MAX_MESSAGES = 1000
+};
+
+typedef struct span {
+    uint32_t line, column;
+    uint16_t file, length;
+} span;
+
+#define KEYWORDS(X)                                                                                                         \
+    X(fn)                                                                                                                   \
+    X(const)                                                                                                                \
+    X(include)                                                                                                              \
+    X(let)                                                                                                                  \
+    X(if)                                                                                                                   \
+    X(else)                                                                                                                 \
+    X(end)                                                                                                                  \
+    X(from)                                                                                                                 \
+    X(while)                                                                                                                \
+    X(for)                                                                                                                  \
+    X(in)                                                                                                                   \
+    X(step)                                                                                                                 \
+    X(compute)                                                                                                              \
+    X(do)                                                                                                                   \
+    X(undo)                                                                                                                 \
+    X(call)                                                                                                                 \
+    X(uncall)                                                                                                               \
+    X(unchecked)                                                                                                            \
+    X(and)                                                                                                                  \
+    X(or)                                                                                                                   \
+    X(not )                                                                                                                 \
+    X(reg)                                                                                                                  \
+    X(arr)                                                                                                                  \
+    X(set)                                                                                                                  \
+    X(drop)                                                                                                                 \
+    X(parallel)
+typedef enum keyword {
+    KW_NONE,
+#define X(word) KW_##word,
+    KEYWORDS(X)
+#undef X
+} keyword;
+
+/* ---- names ---- */
+
+typedef struct name {
+    struct name *next; /* in its bucket */
+    const char *text;  /* ends in NUL */
+    uint32_t hash, length;
+    int16_t op, row; /* as a mnemonic, as a row; -1 */
+    uint8_t keyword;
+    struct var *var; /* visible now */
+    struct func *func;
+    struct constant *constant;
+    struct label *label;       /* of the function being lowered, when its owner is */
+    const struct func *writer; /* the function being lowered, when it changes a place of this name */
+} name;
+
+/* ---- expressions ---- */
+
+enum { T_INT = RVM_TYPE_COUNT, T_REAL, T_ERROR, T_NONE }; /* beside rvm_type: constants without a type yet; no value */
+
+typedef enum expr_kind {
+    E_INT,    /* i */
+    E_REAL,   /* f */
+    E_NAME,   /* name */
+    E_INDEX,  /* name, kids: subscripts */
+    E_RANGE,  /* kids: lo, hi */
+    E_UNARY,  /* operator, kid */
+    E_BINARY, /* operator, kids */
+    E_CALL,   /* name of a row or type, kids */
+    /* after checking, besides E_INT and E_REAL where no type was met: */
+    E_VALUE, /* value, of its type */
+    E_VAR,   /* var: a register, or a whole array */
+    E_ELEM,  /* var, kids: all subscripts, i64 */
+    E_PART,  /* var, kids: subscripts and ranges; a row or slice */
+    E_ROW,   /* row, kids */
+    E_POWER, /* i, kid: a small whole power */
+    E_ERROR
+} expr_kind;
+
+typedef struct expr {
+    uint8_t kind, type, nkids;
+    uint8_t op; /* operator, or row */
+    uint16_t depth;
+    bool checked;
+    bool raw_bits; /* of E_VALUE: written with its type, f64:0x.. */
+    span at;
+    union {
+        int64_t i;
+        double f;
+        rvm_value value;
+        struct name *name;
+        struct var *var;
+    } u;
+    struct expr **kids;
+} expr;
+
+/* ---- statements ---- */
+
+typedef enum stmt_kind {
+    S_LET,    /* name, type, dims in args, expr, tolerance */
+    S_UPDATE, /* op, row (-1: the expression's own), args[0] target, expr or args[1..] */
+    S_OP,     /* op, args */
+    S_CALL,   /* op, name, args */
+    S_IF,     /* expr, post, body, other */
+    S_FROM,   /* expr, post: the while part, body */
+    S_FOR,    /* name, args: lo, hi, step; body */
+    S_REGION, /* body, other */
+    S_UNCHECKED,
+    S_LABEL, /* name */
+    S_REG,   /* name, type; ndim for arr */
+} stmt_kind;
+
+typedef struct stmt {
+    struct stmt *next;
+    uint8_t kind, op, type, ndim, flags;
+    int16_t row;
+    uint16_t nargs;
+    span at;
+    struct name *name;
+    span name_at;
+    expr **args;
+    expr *expr, *post, *tolerance;
+    struct stmt *body, *other;
+    span do_at, undo_at; /* of a region */
+    bool broken;         /* its line is wrong, which was told; what it declares counts as known */
+} stmt;
+
+/* ---- what names stand for ---- */
+
+typedef enum var_kind { V_LOCAL, V_PARAM, V_LENGTH, V_INDEX } var_kind;
+
+typedef struct var {
+    struct var *below; /* declared before, still visible */
+    struct name *name;
+    uint8_t kind, type, ndim; /* ndim 0: a register */
+    bool failed;              /* its declaration was wrong: say nothing more */
+    uint16_t slot;
+    uint32_t from; /* first instruction where the name holds */
+    stmt *let;     /* to be released at the end of its scope */
+    span at;
+} var;
+
+typedef struct param {
+    struct name *name;
+    uint8_t type, ndim;
+    span at;
+    expr *dim[RVM_MAX_DIMS];
+} param;
+
+/* A name that a function's statements may change; collected while parsing. */
+typedef struct written {
+    struct written *next;
+    struct name *name;
+} written;
+
+typedef struct func {
+    struct func *next;
+    struct name *name;
+    span at;
+    uint32_t index, nparams;
+    param *params;
+    stmt *body;
+    written *written;
+    span end;    /* of its last word */
+    bool broken; /* its header is wrong: calls are not looked at */
+} func;
+
+typedef struct constant {
+    struct constant *next;
+    struct name *name;
+    span at;
+    expr *expr;
+    uint8_t type;  /* declared, or T_NONE */
+    uint8_t state; /* 0 not looked at, 1 being resolved, 2 done */
+} constant;
+
+typedef struct label {
+    const func *owner;
+    bool placed;
+    uint32_t pc;
+    span at;
+} label;
+
+/* ---- the assembler ---- */
+
+typedef struct source {
+    const char *name, *path; /* path: real, NULL when from memory */
+    char *text;
+    size_t size;
+} source;
+
+typedef struct message {
+    rvm_status code;
+    span at;
+    uint32_t order;
+    const char *text, *hint;
+} message;
+
+typedef struct assembler {
+    rvm_allocator al;
+    rvm_asm_options options;
+    struct block *blocks; /* the arena */
+    name **buckets;
+    uint32_t nnames, nbuckets;
+    source *sources;
+    uint32_t nsources, cap_sources;
+    message *messages;
+    uint32_t nmessages, cap_messages;
+    func *funcs, **funcs_end;
+    constant *constants, **constants_end;
+    uint32_t constant_depth;
+    rvm_program *program;
+    locale_t c_locale;
+    bool oom;
+} assembler;
+
+/* arena.c */
+void *rvm__arena(assembler *a, size_t size); /* zeroed; NULL and a->oom when there is none */
+const char *rvm__arena_copy(assembler *a, const char *text, size_t length);
+void rvm__arena_free(assembler *a);
+name *rvm__intern(assembler *a, const char *text, size_t length);
+const char *rvm__keyword_text(keyword k);
+
+/* diag.c: messages by number, their texts in messages.def; the arguments replace $1, $2, $3 and may be NULL */
+typedef enum diag {
+#define X(id, status, text, hint) D_##id,
+#include "messages.def"
+#undef X
+} diag;
+void rvm__diag(assembler *a, span at, diag d, const char *a1, const char *a2, const char *a3);
+/* A hint for the message told last, in place of its own. */
+void rvm__diag_hint(assembler *a, diag d, const char *a1, const char *a2, const char *a3);
+const char *rvm__number(assembler *a, int64_t n); /* as text, for messages */
+const char *rvm__type_text(int type);
+/* The visible name nearest to `n` in spelling, or NULL; `what` chooses among them. */
+typedef enum near_what { NEAR_VALUE, NEAR_FUNC, NEAR_ROW, NEAR_STATEMENT, NEAR_TYPE } near_what;
+const char *rvm__near(assembler *a, const name *n, near_what what);
+rvm_status rvm__diag_report(assembler *a, rvm_error *err, rvm_diagnostic report, void *userdata);
+void rvm__diag_verify(assembler *a, const rvm_error *e); /* the verifier's error as a message */
+
+/* source.c */
+bool rvm__source_add(assembler *a, const char *shown, const char *path, const char *text, size_t size);
+bool rvm__source_include(assembler *a, const char *file, size_t length, uint16_t from, span at);
+rvm_status rvm__read_file(assembler *a, const char *path, char **text, size_t *size);
+
+/* lex.c */
+typedef enum token_kind { K_EOF, K_LINE, K_NAME, K_INT, K_REAL, K_STRING, K_PUNCT, K_BAD } token_kind;
+typedef struct token {
+    uint8_t kind;
+    bool limit;  /* K_INT: the literal is 2^63, fine only behind a minus */
+    bool first;  /* first on its line */
+    bool inside; /* unclosed parentheses before it */
+    uint32_t punct;
+    size_t offset;
+    span at;
+    union {
+        struct name *name;
+        int64_t i;
+        double f;
+    } u;
+} token;
+typedef struct parser {
+    assembler *a;
+    const char *text;
+    size_t size, pos, line_start;
+    uint32_t line;
+    uint16_t file;
+    bool fresh;       /* nothing on this line yet */
+    uint32_t parens;  /* open ( and [: lines go on inside */
+    token tok, ahead; /* this one and the next */
+    span last;        /* of the token before */
+    uint32_t depth;
+    unsigned allowed; /* words that end an open block */
+    func *fn;         /* being parsed */
+} parser;
+void rvm__lex_start(parser *p, assembler *a, uint16_t file);
+void rvm__lex_next(parser *p);
+void rvm__lex_skip_line(parser *p); /* after an error: go on with the next line */
+const char *rvm__token_text(parser *p, const token *t);
+static inline uint32_t punct(const char *s) {
+    uint32_t v = 0;
+    while (*s) v = v << 8 | (unsigned char)*s++;
+    return v;
+}
+static inline bool is_punct(const token *t, const char *s) {
+    return t->kind == K_PUNCT && t->punct == punct(s);
+}
+static inline bool is_keyword(const token *t, keyword k) {
+    return t->kind == K_NAME && t->u.name->keyword == k;
+}
+
+/* parse.c, parse_expr.c, parse_stmt.c: NULL or false after an error that was told */
+void rvm__parse_file(assembler *a, uint16_t file);
+expr *rvm__parse_expr(parser *p);
+expr *rvm__parse_part(parser *p); /* an expression or a range lo..hi */
+/* Parts separated by commas up to the end of the line (close NULL) or `close`, which is taken. */
+bool rvm__parse_parts(parser *p, const char *close, expr ***items, uint32_t *count, uint32_t limit);
+bool rvm__parse_type(parser *p, uint8_t *type);
+name *rvm__parse_new_name(parser *p, const char *what, span *at);
+/* Up to one of the words in `allowed`, which is left; or, told, to where the block must be over. */
+enum { END_end = 1, END_else = 2, END_do = 4, END_undo = 8 };
+stmt *rvm__parse_block(parser *p, span opened, const char *opener, unsigned allowed);
+bool rvm__expect(parser *p, const char *s, const char *where);
+bool rvm__expect_line(parser *p);
+void rvm__unexpected(parser *p, const char *expected);
+expr *rvm__expr_new(assembler *a, expr_kind kind, span at, uint32_t nkids);
+
+/* operators.c */
+typedef struct operator_info {
+    const char *text; /* as written */
+    uint8_t keyword;
+    uint8_t level; /* the higher, the tighter */
+    int16_t row;   /* -1: the checker's own */
+} operator_info;
+enum { LEVEL_NOT = 3, LEVEL_COMPARE = 4, LEVEL_UNARY = 11, LEVEL_POWER = 12 };
+enum operator_id { O_OR, O_AND, O_POWER, O_NOT, O_NEG, O_COMPLEMENT, O_OTHERS };
+extern const operator_info rvm__operators[];
+extern const uint32_t rvm__operator_count;
+
+/* check.c, fold.c */
+bool rvm__constant_resolve(assembler *a, constant *c);
+/* want: a type that the surroundings need, T_NONE when free. Marks errors with type T_ERROR and tells them. */
+void rvm__check(assembler *a, expr *e, int want);
+bool rvm__coerce(assembler *a, expr *e, rvm_type type);      /* checked e as a value of this type */
+bool rvm__check_value(assembler *a, expr *e, rvm_type type); /* check and coerce */
+int rvm__settle(assembler *a, expr *e, int want);            /* give a constant its type; the type, or T_ERROR */
+bool rvm__check_place(assembler *a, expr *e, bool change);   /* a scalar place; change: one that may be changed */
+/* A name or subscripts: its dimensions (0: a scalar), -1 after an error; becomes E_VAR, E_ELEM or E_PART. */
+int rvm__check_part(assembler *a, expr *e);
+bool rvm__mentions(const expr *e, const var *v);
+bool rvm__same_place(const expr *a, const expr *b);
+const expr *rvm__finds_place(const expr *e, const expr *place); /* place itself somewhere in e, or NULL */
+/* Row of constants, all i64 or all f64. False: division by zero. */
+bool rvm__fold(rvm_row row, bool reals, const rvm_value v[3], rvm_value *out);
+
+/* gen.c */
+enum { CLASSES = RVM_TYPE_COUNT * (1 + RVM_MAX_DIMS) }; /* registers by type, arrays by type and dimensions */
+typedef struct free_level { /* slots released at this level of regions, to be taken again; 1-based, 0 ends */
+    struct free_level *outer;
+    uint16_t head[CLASSES];
+} free_level;
+typedef struct gen {
+    assembler *a;
+    const func *fn;
+    rvm_function *f;
+    var *vars;
+    uint8_t flags; /* for every instruction: unchecked */
+    bool failed;   /* no more room: told once */
+    free_level *level;
+    uint16_t *reg_next, *array_next; /* the free lists */
+    uint32_t cap_reg_next, cap_array_next;
+    uint32_t *temps; /* instructions to mirror */
+    uint32_t ntemps, cap_temps;
+    struct forward *jumps;
+    uint32_t njumps, cap_jumps;
+    span at; /* of the statement */
+} gen;
+typedef struct forward { /* a jump to a label */
+    uint32_t pc;
+    struct name *name;
+    span at;
+} forward;
+void rvm__gen_start(gen *g, assembler *a, const func *fn);
+void rvm__gen_free(gen *g);
+uint16_t rvm__gen_reg(gen *g, rvm_type t);
+uint16_t rvm__gen_array(gen *g, rvm_type t, int ndim);
+void rvm__gen_free_reg(gen *g, uint16_t slot);
+void rvm__gen_free_array(gen *g, uint16_t array);
+void rvm__gen_level_open(gen *g, free_level *level);
+void rvm__gen_level_hold(gen *g, free_level *level);  /* at `do`: what compute used waits */
+void rvm__gen_level_close(gen *g, free_level *level); /* at `undo` */
+rvm_place rvm__gen_const(gen *g, rvm_type t, rvm_value v);
+rvm_place rvm__gen_slot(uint16_t slot);
+rvm_place rvm__gen_whole(uint16_t array);
+uint32_t rvm__emit(gen *g, rvm_op op, int row, uint32_t target, const rvm_place *places, uint32_t n, span at);
+/* The same, to be mirrored by rvm__unwind; the first place appears and is freed then. */
+void rvm__emit_temp(gen *g, rvm_op op, int row, const rvm_place *places, uint32_t n, span at);
+void rvm__unwind(gen *g, uint32_t mark); /* inverses of the temporaries since mark, last first */
+var *rvm__declare(gen *g, name *n, var_kind kind, int type, int ndim, span at); /* without a slot yet */
+void rvm__undeclare(gen *g);                                                    /* the last one; its symbol ends here */
+
+/* lower_expr.c: emits temporaries for what is nested */
+rvm_place rvm__lower_operand(gen *g, const expr *e);
+rvm_place rvm__lower_temp(gen *g, const expr *e);     /* in a new register */
+rvm_place rvm__lower_register(gen *g, const expr *e); /* in a register: a new one if it is in none */
+rvm_place rvm__lower_place(gen *g, const expr *e);
+rvm_place rvm__lower_part(gen *g, const expr *e);                            /* a view, or the whole array */
+uint32_t rvm__lower_root(gen *g, const expr *e, int *row, rvm_place ops[3]); /* the outermost operation's operands */
+uint32_t rvm__lower_subs(gen *g, expr *const *subs, uint32_t n, rvm_place *places);
+
+/* lower_stmt.c */
+void rvm__lower_function(assembler *a, func *fn);
+void rvm__lower_statements(gen *g, stmt *s);
+void rvm__lower_block(gen *g, stmt *s);                                      /* a scope of its own */
+void rvm__lower_scope_end(gen *g, const var *mark, bool releases);           /* names declared since mark */
+bool rvm__check_tolerance(gen *g, expr *e, int type);                        /* e may be NULL */
+bool rvm__check_target(gen *g, const stmt *s, const expr *y, const expr *e); /* y is changed by a function of e */
+bool rvm__check_factor(gen *g, const stmt *s, const expr *y, const expr *e);
+
+/* lower_block.c, lower_call.c, raw.c */
+void rvm__lower_if(gen *g, const stmt *s);
+void rvm__lower_from(gen *g, const stmt *s);
+void rvm__lower_for(gen *g, const stmt *s);
+void rvm__lower_region(gen *g, const stmt *s);
+void rvm__lower_call(gen *g, const stmt *s);
+void rvm__lower_op(gen *g, const stmt *s);
+void rvm__lower_raw_update(gen *g, const stmt *s);
+void rvm__lower_reg(gen *g, const stmt *s);
+void rvm__lower_label(gen *g, const stmt *s);
+void rvm__resolve_jumps(gen *g);
+
+#endif

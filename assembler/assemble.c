@@ -1,0 +1,106 @@
+/* assemble.c: the public functions: read, parse all files, lower all functions, verify. */
+#include "asm.h"
+#include "rbc.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_pi(assembler *a) {
+    name *n = rvm__intern(a, "pi", 2);
+    constant *c = rvm__arena(a, sizeof *c);
+    expr *e = rvm__expr_new(a, E_REAL, (span){0, 0, 0, 0}, 0);
+    if (!n || !c || !e) return;
+    e->u.f = 3.14159265358979323846;
+    *c = (constant){.name = n, .expr = e, .type = T_NONE};
+    n->constant = c;
+}
+
+static bool start(assembler *a, const rvm_asm_options *options) {
+    *a = (assembler){.options = options ? *options : (rvm_asm_options){.real = RVM_F64}};
+    if (a->options.real == RVM_I64) a->options.real = RVM_F64;
+    a->al = a->options.allocator ? *a->options.allocator : rvm__libc_allocator;
+    a->funcs_end = &a->funcs;
+    a->constants_end = &a->constants;
+    a->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    a->program = rvm__program_new(&a->al);
+    a->oom = !a->c_locale || !a->program;
+    if (!a->oom) add_pi(a);
+    return !a->oom;
+}
+
+static void finish(assembler *a) {
+    if (a->c_locale) freelocale(a->c_locale);
+    rvm__realloc(&a->al, a->sources, a->cap_sources * sizeof *a->sources, 0);
+    rvm__realloc(&a->al, a->messages, a->cap_messages * sizeof *a->messages, 0);
+    rvm_program_free(a->program);
+    rvm__arena_free(a);
+}
+
+static void build(assembler *a) {
+    for (uint32_t k = 0; k < a->nsources && !a->oom; k++) rvm__parse_file(a, (uint16_t)k); /* grows as files are included */
+    for (constant *c = a->constants; c && !a->oom; c = c->next) rvm__constant_resolve(a, c);
+    for (uint32_t k = 0; k < a->nsources && !a->oom; k++)
+        if (rvm__program_add_file(a->program, a->sources[k].name) < 0) a->oom = true;
+    for (func *f = a->funcs; f && !a->oom; f = f->next) {
+        int64_t k = rvm__program_add_function(a->program, f->name->text, f->name->length);
+        if (k < 0) a->oom = true;
+        f->index = (uint32_t)k;
+    }
+    for (func *f = a->funcs; f && !a->oom; f = f->next) rvm__lower_function(a, f);
+}
+
+static rvm_status assemble(assembler *a, rvm_program **out, rvm_error *err, rvm_diagnostic report, void *userdata) {
+    rvm_error verdict = {0};
+    build(a);
+    if (!a->oom && !a->nmessages && rvm__verify(a->program, &verdict)) rvm__diag_verify(a, &verdict);
+    if (a->oom) return rvm__fail(err, RVM_ERR_MEMORY, a->nsources ? a->sources[0].name : "", 0, 0, "out of memory");
+    if (a->nmessages) return rvm__diag_report(a, err, report, userdata);
+    *out = a->program;
+    a->program = NULL;
+    return RVM_OK;
+}
+
+rvm_status rvm_assemble(const char *text, size_t size, const char *shown, const rvm_asm_options *options, rvm_program **out,
+                        rvm_error *err, rvm_diagnostic report, void *userdata) {
+    assembler a;
+    rvm_status status = RVM_ERR_MEMORY;
+    *out = NULL;
+    if (size > MAX_SOURCE)
+        return rvm__fail(err, RVM_ERR_SYNTAX, shown, 0, 0, "a source may have %d bytes at most", MAX_SOURCE);
+    if (start(&a, options) && rvm__source_add(&a, shown, NULL, text, size))
+        status = assemble(&a, out, err, report, userdata);
+    else
+        rvm__fail(err, status, shown, 0, 0, "out of memory");
+    finish(&a);
+    return status;
+}
+
+rvm_status rvm_assemble_file(const char *path, const rvm_asm_options *options, rvm_program **out, rvm_error *err,
+                             rvm_diagnostic report, void *userdata) {
+    assembler a;
+    char *text, *real = realpath(path, NULL);
+    size_t size;
+    *out = NULL;
+    rvm_status status = start(&a, options) ? rvm__read_file(&a, path, &text, &size) : RVM_ERR_MEMORY;
+    if (status == RVM_OK && !rvm__source_add(&a, path, real, text, size)) status = RVM_ERR_MEMORY;
+    if (status == RVM_OK)
+        status = assemble(&a, out, err, report, userdata);
+    else
+        rvm__fail(err, status, path, 0, 0, "cannot read the file: %s", strerror(status == RVM_ERR_MEMORY ? ENOMEM : errno));
+    finish(&a);
+    free(real);
+    return status;
+}
+
+rvm_status rvm_open(const char *path, const rvm_asm_options *options, rvm_program **out, rvm_error *err,
+                    rvm_diagnostic report, void *userdata) {
+    char head[4] = "";
+    FILE *in = fopen(path, "rb");
+    *out = NULL;
+    if (!in) return rvm__fail(err, RVM_ERR_IO, path, 0, 0, "cannot read the file: %s", strerror(errno));
+    size_t n = fread(head, 1, sizeof head, in);
+    fclose(in);
+    if (n == sizeof head && !memcmp(head, RVM_RBC_MAGIC, sizeof head))
+        return rvm_program_load_file(path, options ? options->allocator : NULL, out, err);
+    return rvm_assemble_file(path, options, out, err, report, userdata);
+}

@@ -1,0 +1,234 @@
+/* diag.c: messages, kept until the end and told in order of place, each with its line, a caret and a hint. */
+#include "asm.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct diag_text {
+    rvm_status status;
+    const char *text, *hint;
+} diag_text;
+static const diag_text texts[] = {
+#define X(id, status_, text_, hint_) [D_##id] = {RVM_ERR_##status_, text_, hint_},
+#include "messages.def"
+#undef X
+};
+
+/* $1 $2 $3 replaced; NULL where an argument that is needed is NULL. */
+static const char *fill(assembler *a, const char *format, const char *const args[3]) {
+    char text[512];
+    size_t used = 0;
+    for (const char *f = format; *f; f++) {
+        bool argument = *f == '$' && f[1] >= '1' && f[1] <= '3';
+        const char *piece = argument ? args[*++f - '1'] : f;
+        if (!piece) return NULL;
+        size_t length = argument ? strlen(piece) : 1;
+        if (used + length >= sizeof text) length = sizeof text - 1 - used;
+        memcpy(text + used, piece, length);
+        used += length;
+    }
+    return rvm__arena_copy(a, text, used);
+}
+
+static void add(assembler *a, rvm_status code, span at, const char *text, const char *hint) {
+    if (!text || a->nmessages >= MAX_MESSAGES) return;
+    void *list = a->messages;
+    if (!rvm__grow(&a->al, &list, &a->cap_messages, a->nmessages + 1, sizeof *a->messages)) {
+        a->oom = true;
+        return;
+    }
+    a->messages = list;
+    a->messages[a->nmessages] = (message){code, at, a->nmessages, text, hint};
+    a->nmessages++;
+}
+
+void rvm__diag(assembler *a, span at, diag d, const char *a1, const char *a2, const char *a3) {
+    if (a->nmessages >= MAX_MESSAGES) return;
+    const char *const args[3] = {a1, a2, a3};
+    const char *text = fill(a, texts[d].text, args);
+    add(a, texts[d].status, at, text ? text : texts[d].text, texts[d].hint ? fill(a, texts[d].hint, args) : NULL);
+}
+
+void rvm__diag_hint(assembler *a, diag d, const char *a1, const char *a2, const char *a3) {
+    const char *const args[3] = {a1, a2, a3};
+    if (a->nmessages && a->nmessages < MAX_MESSAGES) a->messages[a->nmessages - 1].hint = fill(a, texts[d].text, args);
+}
+
+void rvm__diag_verify(assembler *a, const rvm_error *e) {
+    span at = {e->line, e->column, 0, 1};
+    for (uint32_t k = 0; k < a->nsources; k++)
+        if (!strcmp(a->sources[k].name, e->file)) at.file = (uint16_t)k;
+    add(a, e->code, at, rvm__arena_copy(a, e->message, strlen(e->message)), NULL);
+}
+
+const char *rvm__number(assembler *a, int64_t n) {
+    char text[24];
+    int length = snprintf(text, sizeof text, "%lld", (long long)n);
+    const char *copy = rvm__arena_copy(a, text, (size_t)length);
+    return copy ? copy : "?";
+}
+
+const char *rvm__type_text(int type) {
+    switch (type) {
+    case T_INT: return "a whole number";
+    case T_REAL: return "a number";
+    case T_ERROR:
+    case T_NONE: return "nothing";
+    }
+    return rvm_type_name((rvm_type)type);
+}
+
+/* ---- spelling ---- */
+
+enum { NEAR_LENGTH = 32 };
+
+static uint32_t distance(const name *s, const name *t, uint32_t limit) {
+    uint32_t row[NEAR_LENGTH + 1];
+    if (s->length > NEAR_LENGTH || t->length > NEAR_LENGTH) return limit;
+    for (uint32_t k = 0; k <= t->length; k++) row[k] = k;
+    for (uint32_t i = 0; i < s->length; i++) {
+        uint32_t diagonal = row[0];
+        row[0] = i + 1;
+        for (uint32_t k = 0; k < t->length; k++) {
+            uint32_t best = diagonal + (s->text[i] != t->text[k]);
+            if (row[k] + 1 < best) best = row[k] + 1;
+            if (row[k + 1] + 1 < best) best = row[k + 1] + 1;
+            diagonal = row[k + 1];
+            row[k + 1] = best;
+        }
+    }
+    return row[t->length];
+}
+
+static bool is_near_what(const name *n, near_what what) {
+    switch (what) {
+    case NEAR_VALUE: return n->var || n->constant;
+    case NEAR_FUNC: return n->func;
+    case NEAR_ROW: return n->row >= 0;
+    case NEAR_STATEMENT: return n->keyword || n->op >= 0;
+    case NEAR_TYPE: return false;
+    }
+    return false;
+}
+
+const char *rvm__near(assembler *a, const name *n, near_what what) {
+    static const char *const types[] = {"i64", "f64", "fix", "real"};
+    const name *found = NULL;
+    if (a->nmessages > 50) return NULL; /* a search of all names: not for ever */
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++)
+        if (what == NEAR_TYPE || what == NEAR_ROW) rvm__intern(a, types[k], strlen(types[k]));
+    for (int k = 0; what == NEAR_ROW && k < RVM_ROW_COUNT; k++)
+        rvm__intern(a, rvm__row_info[k].name, strlen(rvm__row_info[k].name));
+    for (int k = 0; what == NEAR_STATEMENT && k < RVM_OP_LIMIT; k++)
+        if (rvm__op_info[k].name) rvm__intern(a, rvm__op_info[k].name, strlen(rvm__op_info[k].name));
+    for (int k = 1; what == NEAR_STATEMENT && k <= KW_parallel; k++)
+        rvm__intern(a, rvm__keyword_text((keyword)k), strlen(rvm__keyword_text((keyword)k)));
+    uint32_t best = n->length < 3 ? 2 : n->length < 6 ? 3 : 4; /* farther is no help */
+    for (uint32_t b = 0; b < a->nbuckets; b++)
+        for (const name *m = a->buckets[b]; m; m = m->next) {
+            bool type = false;
+            for (size_t k = 0; k < sizeof types / sizeof *types; k++) type = type || !strcmp(m->text, types[k]);
+            bool fits = is_near_what(m, what) || (type && (what == NEAR_TYPE || what == NEAR_ROW));
+            if (m == n || !fits) continue;
+            uint32_t d = distance(n, m, best);
+            if (d < best || (found && d == best && strcmp(m->text, found->text) < 0)) {
+                best = d;
+                found = m;
+            }
+        }
+    return found ? found->text : NULL;
+}
+
+/* ---- telling ---- */
+
+static int in_order(const void *p, const void *q) {
+    const message *a = p, *b = q;
+    if (a->at.file != b->at.file) return a->at.file < b->at.file ? -1 : 1;
+    if (a->at.line != b->at.line) return a->at.line < b->at.line ? -1 : 1;
+    if (a->at.column != b->at.column) return a->at.column < b->at.column ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+typedef struct text {
+    char *out;
+    size_t size, used;
+} text;
+
+static void put(text *t, const char *s, size_t length) {
+    if (length > t->size - 1 - t->used) length = t->size - 1 - t->used;
+    memcpy(t->out + t->used, s, length);
+    t->used += length;
+    t->out[t->used] = 0;
+}
+
+static void put_string(text *t, const char *s) {
+    put(t, s, strlen(s));
+}
+
+/* The part of a line around the column, bytes that would upset a terminal replaced; tabs stay in both lines. */
+static void put_line(text *t, const char *line, size_t length, const span *at) {
+    enum { WIDTH = 160, LEFT = 100 };
+    size_t column = at->column ? at->column - 1 : 0, from = column > LEFT ? column - LEFT : 0;
+    size_t to = length - from > WIDTH ? from + WIDTH : length;
+    if (column > length) return;
+    put_string(t, from ? "\n    ..." : "\n    ");
+    for (size_t k = from; k < to; k++) {
+        unsigned char c = (unsigned char)line[k];
+        put(t, c == '\t' ? "\t" : c < 32 || c > 126 ? "?" : (const char *)&c, 1);
+    }
+    put_string(t, from ? "\n       " : "\n    ");
+    for (size_t k = from; k < column; k++) put(t, line[k] == '\t' ? "\t" : " ", 1);
+    put_string(t, "^");
+    for (size_t k = column + 1; k < column + at->length && k < to; k++) put_string(t, "~");
+}
+
+static void put_source(text *t, const source *s, const span *at) {
+    const char *line = s->text, *end = s->text + s->size;
+    for (uint32_t k = 1; k < at->line && line; k++) {
+        line = memchr(line, '\n', (size_t)(end - line));
+        if (line) line++;
+    }
+    if (!line || !at->line) return;
+    const char *stop = memchr(line, '\n', (size_t)(end - line));
+    size_t length = (size_t)((stop ? stop : end) - line);
+    if (length && line[length - 1] == '\r') length--;
+    put_line(t, line, length, at);
+}
+
+static void tell(assembler *a, const message *m, rvm_error *err, rvm_diagnostic report, void *userdata) {
+    char out[4096];
+    char place[300];
+    text t = {out, sizeof out, 0};
+    rvm_error e = {.code = m->code, .line = m->at.line, .column = m->at.column};
+    const char *file = m->at.file < a->nsources ? a->sources[m->at.file].name : "";
+    snprintf(e.file, sizeof e.file, "%s", file);
+    snprintf(e.message, sizeof e.message, "%s", m->text);
+    if (m->hint && strlen(m->text) + strlen(m->hint) + 3 < sizeof e.message)
+        snprintf(e.message + strlen(m->text), sizeof e.message - strlen(m->text), " (%s)", m->hint);
+    if (m->at.line)
+        snprintf(place, sizeof place, "%s:%u:%u: error: ", e.file, e.line, e.column);
+    else
+        snprintf(place, sizeof place, "%s: error: ", e.file);
+    put_string(&t, place);
+    put_string(&t, m->text);
+    if (m->at.file < a->nsources) put_source(&t, a->sources + m->at.file, &m->at);
+    if (m->hint) {
+        put_string(&t, "\n    hint: ");
+        put_string(&t, m->hint);
+    }
+    if (err) *err = e;
+    if (report) report(userdata, &e, out);
+}
+
+rvm_status rvm__diag_report(assembler *a, rvm_error *err, rvm_diagnostic report, void *userdata) {
+    if (!a->nmessages) return RVM_OK;
+    qsort(a->messages, a->nmessages, sizeof *a->messages, in_order);
+    uint32_t limit = a->options.max_errors ? a->options.max_errors : 20, told = 0;
+    for (uint32_t k = 0; k < a->nmessages && told < limit; k++) {
+        const message *m = a->messages + k;
+        bool again = k && m[-1].at.file == m->at.file && m[-1].at.line == m->at.line && m[-1].at.column == m->at.column;
+        if (again) continue; /* one message a place: the first is the cause */
+        tell(a, m, told ? NULL : err, report, userdata);
+        told++;
+    }
+    return a->messages[0].code;
+}

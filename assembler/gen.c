@@ -1,0 +1,203 @@
+/* gen.c: registers, instructions, temporaries.
+ *
+ * A register or array that was released is taken again by the next that needs one of its kind, so that frames stay small.
+ * Within a region, what the compute part has used must rest until `undo`, since the do part may not change it: each compute
+ * part takes from the levels around it, and gives back to a level of its own, which `do` sets aside and `undo` merges.
+ */
+#include "asm.h"
+#include <string.h>
+
+static uint32_t reg_class(rvm_type t) {
+    return (uint32_t)t;
+}
+static uint32_t array_class(rvm_type t, int ndim) {
+    return RVM_TYPE_COUNT * (uint32_t)ndim + (uint32_t)t;
+}
+
+static void fail(gen *g, diag d, int64_t limit) {
+    if (!g->failed) rvm__diag(g->a, g->at, d, rvm__number(g->a, limit), NULL, NULL);
+    g->failed = true;
+}
+
+static void no_memory(gen *g) {
+    g->a->oom = g->failed = true;
+}
+
+void rvm__gen_start(gen *g, assembler *a, const func *fn) {
+    free_level *bottom = rvm__arena(a, sizeof *bottom);
+    *g = (gen){.a = a, .fn = fn, .f = a->program->functions + fn->index, .level = bottom, .at = fn->at, .failed = !bottom};
+}
+
+void rvm__gen_free(gen *g) {
+    const rvm_allocator *al = &g->a->al;
+    rvm__realloc(al, g->reg_next, g->cap_reg_next * sizeof *g->reg_next, 0);
+    rvm__realloc(al, g->array_next, g->cap_array_next * sizeof *g->array_next, 0);
+    rvm__realloc(al, g->temps, g->cap_temps * sizeof *g->temps, 0);
+    rvm__realloc(al, g->jumps, g->cap_jumps * sizeof *g->jumps, 0);
+}
+
+/* ---- slots ---- */
+
+static uint16_t take_free(gen *g, uint32_t class, const uint16_t *next) {
+    for (free_level *l = g->level; l; l = l->outer)
+        if (l->head[class]) {
+            uint16_t slot = (uint16_t)(l->head[class] - 1);
+            l->head[class] = next[slot];
+            return slot;
+        }
+    return UINT16_MAX;
+}
+
+uint16_t rvm__gen_reg(gen *g, rvm_type t) {
+    uint16_t slot = g->failed ? 0 : take_free(g, reg_class(t), g->reg_next);
+    if (g->failed || slot != UINT16_MAX) return slot;
+    int64_t k = rvm__function_add_register(g->a->program, g->f, t);
+    void *next = g->reg_next;
+    if (k < 0 && g->f->nregs >= RVM_MAX_REGS)
+        fail(g, D_REGISTERS, RVM_MAX_REGS);
+    else if (k < 0 || !rvm__grow(&g->a->al, &next, &g->cap_reg_next, g->f->nregs, sizeof *g->reg_next))
+        no_memory(g);
+    g->reg_next = next;
+    return k < 0 ? 0 : (uint16_t)k;
+}
+
+uint16_t rvm__gen_array(gen *g, rvm_type t, int ndim) {
+    uint16_t slot = g->failed ? 0 : take_free(g, array_class(t, ndim), g->array_next);
+    if (g->failed || slot != UINT16_MAX) return slot;
+    int64_t k = rvm__function_add_array(g->a->program, g->f, t, ndim);
+    void *next = g->array_next;
+    if (k < 0 && g->f->narrays >= RVM_MAX_ARRAYS)
+        fail(g, D_ARRAYS, RVM_MAX_ARRAYS);
+    else if (k < 0 || !rvm__grow(&g->a->al, &next, &g->cap_array_next, g->f->narrays, sizeof *g->array_next))
+        no_memory(g);
+    g->array_next = next;
+    return k < 0 ? 0 : (uint16_t)k;
+}
+
+void rvm__gen_free_reg(gen *g, uint16_t slot) {
+    if (g->failed || slot >= g->f->nregs) return;
+    uint16_t *head = g->level->head + reg_class((rvm_type)g->f->reg_type[slot]);
+    g->reg_next[slot] = *head;
+    *head = (uint16_t)(slot + 1);
+}
+
+void rvm__gen_free_array(gen *g, uint16_t array) {
+    if (g->failed || array >= g->f->narrays) return;
+    uint16_t *head = g->level->head + array_class((rvm_type)g->f->arrays[array].type, g->f->arrays[array].ndim);
+    g->array_next[array] = *head;
+    *head = (uint16_t)(array + 1);
+}
+
+void rvm__gen_level_open(gen *g, free_level *level) {
+    *level = (free_level){.outer = g->level};
+    g->level = level;
+}
+
+void rvm__gen_level_hold(gen *g, free_level *level) {
+    g->level = level->outer;
+}
+
+void rvm__gen_level_close(gen *g, free_level *level) {
+    for (uint32_t class = 0; class < CLASSES; class ++) {
+        bool arrays = class >= RVM_TYPE_COUNT;
+        while (!g->failed && level->head[class]) {
+            uint16_t slot = (uint16_t)(level->head[class] - 1);
+            level->head[class] = (arrays ? g->array_next : g->reg_next)[slot];
+            (arrays ? rvm__gen_free_array : rvm__gen_free_reg)(g, slot);
+        }
+    }
+}
+
+/* ---- places ---- */
+
+rvm_place rvm__gen_slot(uint16_t slot) {
+    return (rvm_place){.kind = RVM_PLACE_SLOT, .slot = slot};
+}
+
+rvm_place rvm__gen_whole(uint16_t array) {
+    return (rvm_place){.kind = RVM_PLACE_ARRAY, .slot = array};
+}
+
+rvm_place rvm__gen_const(gen *g, rvm_type t, rvm_value v) {
+    int64_t k = g->failed ? 0 : rvm__function_add_const(g->a->program, g->f, t, v);
+    if (k < 0 && g->f->nconsts >= RVM_MAX_CONSTS)
+        fail(g, D_CONSTANTS, RVM_MAX_CONSTS);
+    else if (k < 0)
+        no_memory(g);
+    return rvm__gen_slot((uint16_t)(RVM_BUILD_CONST + (k < 0 ? 0 : k)));
+}
+
+/* ---- instructions ---- */
+
+uint32_t rvm__emit(gen *g, rvm_op op, int row, uint32_t target, const rvm_place *places, uint32_t n, span at) {
+    uint8_t flags = g->flags;
+    if (row >= 0 && n > 1u + rvm__row_info[row].arity) flags |= RVM_FLAG_TOL;
+    rvm_position position = {at.line, (uint16_t)(at.column > UINT16_MAX ? UINT16_MAX : at.column), at.file};
+    int64_t pc = g->failed ? 0
+                           : rvm__function_emit(g->a->program, g->f, op, (rvm_row)(row < 0 ? 0 : row), flags, target, places,
+                                                n, position);
+    if (pc < 0) no_memory(g);
+    return pc < 0 ? 0 : (uint32_t)pc;
+}
+
+void rvm__emit_temp(gen *g, rvm_op op, int row, const rvm_place *places, uint32_t n, span at) {
+    uint32_t pc = rvm__emit(g, op, row, 0, places, n, at);
+    void *list = g->temps;
+    if (g->failed) return;
+    if (!rvm__grow(&g->a->al, &list, &g->cap_temps, g->ntemps + 1, sizeof *g->temps)) {
+        no_memory(g);
+        return;
+    }
+    g->temps = list;
+    g->temps[g->ntemps++] = pc;
+}
+
+void rvm__unwind(gen *g, uint32_t mark) {
+    while (g->ntemps > mark && !g->failed) {
+        uint32_t pc = g->temps[--g->ntemps];
+        rvm_insn in = g->f->code[pc];
+        rvm_place places[2 + RVM_MAX_DIMS];
+        memcpy(places, g->f->places + in.places, in.nplaces * sizeof *places);
+        int64_t at = rvm__function_emit(g->a->program, g->f, rvm__op_inverse((rvm_op)in.op), (rvm_row)in.row, in.flags, 0,
+                                        places, in.nplaces, g->f->positions[pc]);
+        if (at < 0) no_memory(g);
+        if (places[0].kind == RVM_PLACE_ARRAY)
+            rvm__gen_free_array(g, places[0].slot);
+        else
+            rvm__gen_free_reg(g, places[0].slot);
+    }
+    if (g->failed) g->ntemps = mark;
+}
+
+/* ---- names ---- */
+
+var *rvm__declare(gen *g, name *n, var_kind kind, int type, int ndim, span at) {
+    var *v = rvm__arena(g->a, sizeof *v);
+    if (!v) return NULL;
+    *v = (var){.below = g->vars,
+               .name = n,
+               .kind = (uint8_t)kind,
+               .type = (uint8_t)type,
+               .ndim = (uint8_t)ndim,
+               .from = g->f->ncode,
+               .failed = type >= RVM_TYPE_COUNT,
+               .at = at};
+    if (n->var)
+        rvm__diag(g->a, at, D_AGAIN, n->text, rvm__number(g->a, n->var->at.line), NULL);
+    else if (n->constant)
+        rvm__diag(g->a, at, D_AGAIN, n->text, rvm__number(g->a, n->constant->at.line), NULL);
+    else
+        n->var = v;
+    g->vars = v;
+    return v;
+}
+
+void rvm__undeclare(gen *g) {
+    var *v = g->vars;
+    g->vars = v->below;
+    if (v->name->var != v) return; /* it was a redeclaration */
+    v->name->var = NULL;
+    if (v->failed || g->failed) return;
+    rvm_symbol s = {.is_array = v->ndim > 0, .index = v->slot, .from = v->from, .to = g->f->ncode};
+    if (s.from < s.to && rvm__function_add_symbol(g->a->program, g->f, &s, v->name->text, v->name->length) < 0) no_memory(g);
+}

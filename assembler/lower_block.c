@@ -1,0 +1,123 @@
+/* lower_block.c: if, from, for, regions: the shapes drawn in docs/semantics.md, sections 4 and 5. */
+#include "asm.h"
+
+static bool check_condition(gen *g, expr *e) {
+    if (!e) return false;
+    rvm__check(g->a, e, T_NONE);
+    int type = rvm__settle(g->a, e, T_NONE);
+    if (type == RVM_I64) return true;
+    if (type != T_ERROR) rvm__diag(g->a, e->at, D_CONDITION, rvm__type_text(type), NULL, NULL);
+    return false;
+}
+
+/* let or unlet of the condition's register */
+static void condition(gen *g, rvm_op op, rvm_place c, const expr *e) {
+    uint32_t mark = g->ntemps;
+    rvm_place places[4] = {c};
+    int row;
+    uint32_t n = rvm__lower_root(g, e, &row, places + 1);
+    rvm__emit(g, op, row, 0, places, n + 1, e->at);
+    rvm__unwind(g, mark);
+}
+
+static uint32_t jump(gen *g, rvm_op op, const rvm_place *c, uint32_t target, span at) {
+    return rvm__emit(g, op, -1, target, c, c ? 1 : 0, at);
+}
+
+static void aim(gen *g, uint32_t pc, uint32_t target) {
+    if (!g->failed) g->f->code[pc].target = target;
+}
+
+void rvm__lower_if(gen *g, const stmt *s) {
+    const expr *p = s->expr, *q = s->post ? s->post : p;
+    bool good = check_condition(g, s->expr);
+    if (s->post) good = check_condition(g, s->post) && good;
+    if (!good) { /* what stands inside is looked at all the same */
+        rvm__lower_block(g, s->body);
+        rvm__lower_block(g, s->other);
+        return;
+    }
+    rvm_place c = rvm__gen_slot(rvm__gen_reg(g, RVM_I64));
+    condition(g, RVM_OP_let, c, p);
+    uint32_t split = jump(g, RVM_OP_jf, &c, 0, p->at);
+    condition(g, RVM_OP_unlet, c, p);
+    rvm__lower_block(g, s->body);
+    condition(g, RVM_OP_let, c, q);
+    uint32_t over = jump(g, RVM_OP_jt, &c, 0, q->at);
+    aim(g, split, jump(g, RVM_OP_cff, &c, split, p->at));
+    condition(g, RVM_OP_unlet, c, p);
+    rvm__lower_block(g, s->other);
+    condition(g, RVM_OP_let, c, q);
+    aim(g, over, jump(g, RVM_OP_cft, &c, over, q->at));
+    condition(g, RVM_OP_unlet, c, q);
+    rvm__gen_free_reg(g, c.slot);
+}
+
+void rvm__lower_from(gen *g, const stmt *s) {
+    const expr *p = s->expr, *q = s->post;
+    bool good = check_condition(g, s->expr);
+    if (!check_condition(g, s->post) || !good) {
+        rvm__lower_block(g, s->body);
+        return;
+    }
+    rvm_place c = rvm__gen_slot(rvm__gen_reg(g, RVM_I64));
+    condition(g, RVM_OP_let, c, p);
+    uint32_t entry = jump(g, RVM_OP_cff, &c, 0, p->at);
+    condition(g, RVM_OP_unlet, c, p);
+    condition(g, RVM_OP_let, c, q);
+    uint32_t leave = jump(g, RVM_OP_jf, &c, 0, q->at);
+    condition(g, RVM_OP_unlet, c, q);
+    rvm__lower_block(g, s->body);
+    condition(g, RVM_OP_let, c, p);
+    aim(g, entry, jump(g, RVM_OP_jf, &c, entry, p->at));
+    jump(g, RVM_OP_trap, NULL, 0, p->at);
+    aim(g, leave, jump(g, RVM_OP_cff, &c, leave, q->at));
+    condition(g, RVM_OP_unlet, c, q);
+    rvm__gen_free_reg(g, c.slot);
+}
+
+/* A bound in place: a constant, or a register that nothing in the function changes; else a temporary around the loop. */
+static rvm_place bound(gen *g, const expr *e) {
+    bool fixed = e->kind == E_VALUE;
+    if (e->kind == E_VAR) fixed = e->u.var->kind == V_LENGTH || e->u.var->kind == V_INDEX || e->u.var->name->writer != g->fn;
+    if (fixed) return rvm__lower_operand(g, e);
+    return rvm__lower_temp(g, e);
+}
+
+void rvm__lower_for(gen *g, const stmt *s) {
+    bool good = s->nargs == 3;
+    for (int k = 0; k < s->nargs; k++) good = rvm__check_value(g->a, s->args[k], RVM_I64) && good;
+    if (good && s->args[2]->kind == E_VALUE && !s->args[2]->u.value.i) {
+        rvm__diag(g->a, s->args[2]->at, D_STEP_ZERO, NULL, NULL, NULL);
+        good = false;
+    }
+    uint32_t temps = g->ntemps, top = 0;
+    rvm_place places[4];
+    for (int k = 0; good && k < 3; k++) places[1 + k] = bound(g, s->args[k]);
+    const var *mark = g->vars;
+    var *index = s->name ? rvm__declare(g, s->name, V_INDEX, good ? RVM_I64 : T_ERROR, 0, s->name_at) : NULL;
+    if (good && index) {
+        index->slot = rvm__gen_reg(g, RVM_I64);
+        places[0] = rvm__gen_slot(index->slot);
+        top = rvm__emit(g, RVM_OP_for, -1, 0, places, 4, s->at);
+    }
+    rvm__lower_block(g, s->body);
+    if (good && index) aim(g, top, rvm__emit(g, RVM_OP_next, -1, top, places, 4, s->at));
+    rvm__lower_scope_end(g, mark, false);
+    rvm__unwind(g, temps);
+}
+
+/* What compute lets appear stays for the do part, and `undo`, running compute backward, makes it disappear. */
+void rvm__lower_region(gen *g, const stmt *s) {
+    free_level level;
+    const var *mark = g->vars;
+    rvm__emit(g, RVM_OP_compute, -1, 0, NULL, 0, s->at);
+    rvm__gen_level_open(g, &level);
+    rvm__lower_statements(g, s->body);
+    rvm__gen_level_hold(g, &level);
+    rvm__emit(g, RVM_OP_do, -1, 0, NULL, 0, s->do_at);
+    rvm__lower_block(g, s->other);
+    rvm__emit(g, RVM_OP_undo, -1, 0, NULL, 0, s->undo_at);
+    rvm__gen_level_close(g, &level);
+    rvm__lower_scope_end(g, mark, false);
+}

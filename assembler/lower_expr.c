@@ -1,0 +1,112 @@
+/* lower_expr.c: checked expressions to instructions.
+ *
+ * Every operation but the outermost becomes a temporary: `let.row t, ...`, which rvm__unwind mirrors behind the statement.
+ * Places and constants are operands as they are; a subscript is a register or a constant.
+ */
+#include "asm.h"
+
+rvm_place rvm__lower_temp(gen *g, const expr *e) {
+    rvm_place ops[4];
+    int row;
+    uint32_t n = rvm__lower_root(g, e, &row, ops + 1);
+    ops[0] = rvm__gen_slot(rvm__gen_reg(g, (rvm_type)e->type));
+    rvm__emit_temp(g, RVM_OP_let, row, ops, n + 1, e->at);
+    return ops[0];
+}
+
+static uint16_t lower_index(gen *g, const expr *e) {
+    rvm_place p = rvm__lower_operand(g, e);
+    if (p.kind == RVM_PLACE_SLOT) return p.slot;
+    return rvm__lower_temp(g, e).slot;
+}
+
+rvm_place rvm__lower_place(gen *g, const expr *e) {
+    if (e->kind == E_VAR) return e->u.var->ndim ? rvm__gen_whole(e->u.var->slot) : rvm__gen_slot(e->u.var->slot);
+    rvm_place p = {.kind = RVM_PLACE_ELEM, .nidx = e->nkids, .slot = e->u.var->slot};
+    for (int k = 0; k < e->nkids && k < RVM_MAX_DIMS; k++) p.idx[k] = lower_index(g, e->kids[k]);
+    return p;
+}
+
+rvm_place rvm__lower_operand(gen *g, const expr *e) {
+    switch ((expr_kind)e->kind) {
+    case E_VALUE: return rvm__gen_const(g, (rvm_type)e->type, e->u.value);
+    case E_VAR:
+    case E_ELEM: return rvm__lower_place(g, e);
+    case E_ROW:
+    case E_POWER: return rvm__lower_temp(g, e);
+    case E_INT:
+    case E_REAL:
+    case E_NAME:
+    case E_INDEX:
+    case E_RANGE:
+    case E_UNARY:
+    case E_BINARY:
+    case E_CALL:
+    case E_PART:
+    case E_ERROR: break;
+    }
+    g->failed = true; /* a message has been given */
+    return rvm__gen_slot(0);
+}
+
+/* base ^ n by squares and products; the last of them is left to the caller. */
+static uint32_t lower_power(gen *g, const expr *e, int *row, rvm_place ops[3]) {
+    rvm_place base = rvm__lower_operand(g, e->kids[0]), r = base;
+    int64_t n = e->u.i;
+    int bit = 0;
+    while (n >> (bit + 1)) bit++;
+    for (bit--; bit >= 0; bit--) {
+        bool odd = n >> bit & 1, last = bit == 0;
+        rvm_place let[3] = {{0}, r, base};
+        for (int step = 0; step <= odd; step++) { /* the square, then the product */
+            *row = step ? RVM_ROW_mul : RVM_ROW_sqr;
+            let[1] = r;
+            if (last && step == odd) break;
+            let[0] = rvm__gen_slot(rvm__gen_reg(g, RVM_I64));
+            rvm__emit_temp(g, RVM_OP_let, *row, let, step ? 3 : 2, e->at);
+            r = let[0];
+        }
+    }
+    ops[0] = r;
+    ops[1] = base;
+    return n & 1 ? 2 : 1;
+}
+
+uint32_t rvm__lower_root(gen *g, const expr *e, int *row, rvm_place ops[3]) {
+    if (e->kind == E_POWER) return lower_power(g, e, row, ops);
+    if (e->kind != E_ROW) {
+        *row = RVM_ROW_id;
+        ops[0] = rvm__lower_operand(g, e);
+        return 1;
+    }
+    *row = e->op;
+    for (int k = 0; k < e->nkids && k < 3; k++) ops[k] = rvm__lower_operand(g, e->kids[k]);
+    return e->nkids;
+}
+
+rvm_place rvm__lower_register(gen *g, const expr *e) {
+    bool place = e->kind == E_VAR && !e->u.var->ndim;
+    return place ? rvm__lower_place(g, e) : rvm__lower_temp(g, e);
+}
+
+uint32_t rvm__lower_subs(gen *g, expr *const *subs, uint32_t n, rvm_place *places) {
+    for (uint32_t k = 0; k < n; k++) {
+        const expr *s = subs[k];
+        if (s->kind == E_RANGE) {
+            places[k] = (rvm_place){.kind = RVM_PLACE_RANGE, .nidx = 1, .slot = lower_index(g, s->kids[0])};
+            places[k].idx[0] = lower_index(g, s->kids[1]);
+        } else
+            places[k] = rvm__gen_slot(lower_index(g, s));
+    }
+    return n;
+}
+
+rvm_place rvm__lower_part(gen *g, const expr *e) {
+    if (e->kind != E_PART) return rvm__lower_place(g, e);
+    rvm_place places[2 + RVM_MAX_DIMS];
+    uint32_t n = rvm__lower_subs(g, e->kids, e->nkids, places + 2);
+    places[0] = rvm__gen_whole(rvm__gen_array(g, (rvm_type)e->type, e->op));
+    places[1] = rvm__gen_whole(e->u.var->slot);
+    rvm__emit_temp(g, RVM_OP_view, -1, places, n + 2, e->at);
+    return places[0];
+}

@@ -1,0 +1,214 @@
+/* parse_expr.c: expressions, by precedence climbing. */
+#include "asm.h"
+#include <string.h>
+
+expr *rvm__expr_new(assembler *a, expr_kind kind, span at, uint32_t nkids) {
+    expr *e = rvm__arena(a, sizeof *e);
+    if (!e) return NULL;
+    *e = (expr){.kind = (uint8_t)kind, .type = T_NONE, .nkids = (uint8_t)nkids, .at = at, .depth = 1};
+    e->kids = nkids ? rvm__arena(a, nkids * sizeof *e->kids) : NULL;
+    return nkids && !e->kids ? NULL : e;
+}
+
+/* From the start of a to the end of b, where they share a line. */
+static span join(span a, span b) {
+    if (a.line == b.line && b.column >= a.column && b.column - a.column + b.length < 1000)
+        a.length = (uint16_t)(b.column - a.column + b.length);
+    return a;
+}
+
+static bool adopt(parser *p, expr *e, uint32_t k, expr *kid) {
+    if (!kid) return false;
+    e->kids[k] = kid;
+    if (kid->depth >= e->depth) e->depth = (uint16_t)(kid->depth + 1);
+    if (e->depth <= MAX_CHAIN) return true;
+    rvm__diag(p->a, e->at, D_CHAIN, rvm__number(p->a, MAX_CHAIN), NULL, NULL);
+    return false;
+}
+
+static expr *take_items(parser *p, expr_kind kind, name *n, span at, const char *close) {
+    expr **items;
+    uint32_t count;
+    if (!rvm__parse_parts(p, close, &items, &count, UINT8_MAX)) return NULL;
+    expr *e = rvm__expr_new(p->a, kind, join(at, p->last), count);
+    if (!e) return NULL;
+    e->u.name = n;
+    for (uint32_t k = 0; k < count; k++)
+        if (!adopt(p, e, k, items[k])) return NULL;
+    return e;
+}
+
+static expr *parse_name(parser *p) {
+    name *n = p->tok.u.name;
+    span at = p->tok.at;
+    if (n->keyword) {
+        rvm__unexpected(p, "an expression");
+        return NULL;
+    }
+    rvm__lex_next(p);
+    if (is_punct(&p->tok, "(")) {
+        rvm__lex_next(p);
+        return take_items(p, E_CALL, n, at, ")");
+    }
+    if (is_punct(&p->tok, "[")) {
+        rvm__lex_next(p);
+        return take_items(p, E_INDEX, n, at, "]");
+    }
+    expr *e = rvm__expr_new(p->a, E_NAME, at, 0);
+    if (e) e->u.name = n;
+    return e;
+}
+
+static expr *parse_number(parser *p, bool negative) {
+    bool whole = p->tok.kind == K_INT;
+    expr *e = rvm__expr_new(p->a, whole ? E_INT : E_REAL, p->tok.at, 0);
+    if (!e) return NULL;
+    if (whole)
+        e->u.i = negative ? (int64_t)(0 - (uint64_t)p->tok.u.i) : p->tok.u.i;
+    else
+        e->u.f = negative ? -p->tok.u.f : p->tok.u.f;
+    if (p->tok.limit && !negative) {
+        rvm__diag(p->a, p->tok.at, D_INT_RANGE, NULL, NULL, NULL);
+        return NULL;
+    }
+    rvm__lex_next(p);
+    return e;
+}
+
+static expr *parse_primary(parser *p) {
+    if (p->tok.kind == K_NAME) return parse_name(p);
+    if (p->tok.kind == K_INT || p->tok.kind == K_REAL) return parse_number(p, false);
+    if (is_punct(&p->tok, "&")) {
+        rvm__diag(p->a, p->tok.at, D_UNSUPPORTED, "a function value", NULL, NULL);
+        return NULL;
+    }
+    if (!is_punct(&p->tok, "(")) {
+        rvm__unexpected(p, "an expression");
+        return NULL;
+    }
+    rvm__lex_next(p);
+    expr *e = rvm__parse_expr(p);
+    return e && rvm__expect(p, ")", "behind the expression") ? e : NULL;
+}
+
+static expr *parse_unary(parser *p);
+
+static expr *parse_power(parser *p) {
+    expr *base = parse_primary(p);
+    if (!base || !is_punct(&p->tok, "^")) return base;
+    rvm__lex_next(p);
+    expr *exponent = parse_unary(p);
+    if (!exponent) return NULL;
+    expr *e = rvm__expr_new(p->a, E_BINARY, join(base->at, exponent->at), 2);
+    if (!e || !adopt(p, e, 0, base) || !adopt(p, e, 1, exponent)) return NULL;
+    e->op = O_POWER;
+    return e;
+}
+
+static bool deeper(parser *p) {
+    if (p->depth++ < MAX_NESTING) return true;
+    rvm__diag(p->a, p->tok.at, D_NESTING, rvm__number(p->a, MAX_NESTING), NULL, NULL);
+    return false;
+}
+
+static expr *parse_binary(parser *p, uint32_t level);
+
+static expr *parse_prefix(parser *p, enum operator_id op) {
+    span at = p->tok.at;
+    rvm__lex_next(p);
+    bool number = p->tok.kind == K_INT || p->tok.kind == K_REAL;
+    if (op == O_NEG && number && !is_punct(&p->ahead, "^")) return parse_number(p, true);
+    expr *kid = op == O_NOT ? parse_binary(p, LEVEL_NOT) : parse_unary(p);
+    expr *e = kid ? rvm__expr_new(p->a, E_UNARY, join(at, kid->at), 1) : NULL;
+    if (!e || !adopt(p, e, 0, kid)) return NULL;
+    e->op = (uint8_t)op;
+    return e;
+}
+
+static expr *parse_unary(parser *p) {
+    if (!deeper(p)) return NULL;
+    expr *e = is_punct(&p->tok, "-")        ? parse_prefix(p, O_NEG)
+              : is_punct(&p->tok, "~")      ? parse_prefix(p, O_COMPLEMENT)
+              : is_keyword(&p->tok, KW_not) ? parse_prefix(p, O_NOT)
+                                            : parse_power(p);
+    p->depth--;
+    return e;
+}
+
+/* The infix operator that the token is, or -1. */
+static int infix(const token *t) {
+    for (uint32_t k = 0; k < rvm__operator_count; k++) {
+        const operator_info *o = rvm__operators + k;
+        if (!o->level) continue;
+        if (o->keyword ? is_keyword(t, (keyword)o->keyword) : is_punct(t, o->text)) return (int)k;
+    }
+    return -1;
+}
+
+static expr *parse_binary(parser *p, uint32_t level) {
+    expr *left = parse_unary(p);
+    while (left && (p->tok.kind == K_PUNCT || p->tok.kind == K_NAME)) {
+        int op = infix(&p->tok);
+        if (op < 0 || rvm__operators[op].level < level || op == O_POWER) break;
+        uint32_t own = rvm__operators[op].level;
+        rvm__lex_next(p);
+        expr *right = parse_binary(p, own + 1);
+        expr *e = right ? rvm__expr_new(p->a, E_BINARY, join(left->at, right->at), 2) : NULL;
+        if (!e || !adopt(p, e, 0, left) || !adopt(p, e, 1, right)) return NULL;
+        e->op = (uint8_t)op;
+        left = e;
+        int then = own == LEVEL_COMPARE ? infix(&p->tok) : -1;
+        if (then >= 0 && rvm__operators[then].level == LEVEL_COMPARE) {
+            rvm__diag(p->a, p->tok.at, D_COMPARE_CHAIN, NULL, NULL, NULL);
+            return NULL;
+        }
+    }
+    return left;
+}
+
+expr *rvm__parse_expr(parser *p) {
+    if (!deeper(p)) return NULL;
+    expr *e = parse_binary(p, 0);
+    p->depth--;
+    return e;
+}
+
+expr *rvm__parse_part(parser *p) {
+    expr *lo = rvm__parse_expr(p);
+    if (!lo || !is_punct(&p->tok, "..")) return lo;
+    rvm__lex_next(p);
+    expr *hi = rvm__parse_expr(p);
+    expr *e = hi ? rvm__expr_new(p->a, E_RANGE, join(lo->at, hi->at), 2) : NULL;
+    return e && adopt(p, e, 0, lo) && adopt(p, e, 1, hi) ? e : NULL;
+}
+
+bool rvm__parse_parts(parser *p, const char *close, expr ***items, uint32_t *count, uint32_t limit) {
+    expr *few[16], **list = few;
+    uint32_t n = 0, cap = sizeof few / sizeof *few;
+    *count = 0;
+    *items = NULL;
+    bool empty = close ? is_punct(&p->tok, close) : p->tok.kind == K_LINE || p->tok.kind == K_EOF;
+    while (!empty) {
+        if (n == limit) {
+            rvm__diag(p->a, p->tok.at, D_TOO_MANY, rvm__number(p->a, limit), NULL, NULL);
+            return false;
+        }
+        if (n == cap) {
+            expr **more = rvm__arena(p->a, 2 * cap * sizeof *more);
+            if (!more) return false;
+            memcpy(more, list, n * sizeof *more);
+            list = more;
+            cap *= 2;
+        }
+        list[n] = rvm__parse_part(p);
+        if (!list[n++]) return false;
+        if (!is_punct(&p->tok, ",")) break;
+        rvm__lex_next(p);
+    }
+    if (close && !rvm__expect(p, close, "or ','")) return false;
+    *items = rvm__arena(p->a, (n ? n : 1) * sizeof **items);
+    if (!*items) return false;
+    memcpy(*items, list, n * sizeof *list);
+    *count = n;
+    return true;
+}

@@ -1,0 +1,483 @@
+/* parse_stmt.c: statements and blocks.
+ *
+ * After an error the rest of the line is skipped, and the block that the line opens is read all the same, so that its
+ * `end` closes nothing else. A block ends at a word that it allows; at one that only an outer block allows, its own end is
+ * missing.
+ */
+#include "asm.h"
+#include <string.h>
+
+static bool parse_statement(parser *p, stmt **out);
+
+static stmt *stmt_new(parser *p, stmt_kind kind) {
+    stmt *s = rvm__arena(p->a, sizeof *s);
+    if (s) *s = (stmt){.kind = (uint8_t)kind, .at = p->tok.at, .type = T_NONE, .row = -1};
+    return s;
+}
+
+/* The span of a statement: its first line. */
+static void stmt_end(parser *p, stmt *s) {
+    if (p->last.line == s->at.line && p->last.column >= s->at.column && p->last.column - s->at.column < 900)
+        s->at.length = (uint16_t)(p->last.column + p->last.length - s->at.column);
+}
+
+static void note_written(parser *p, const expr *e) {
+    if (e->kind != E_NAME || !p->fn) return;
+    written *w = rvm__arena(p->a, sizeof *w);
+    if (!w) return;
+    *w = (written){p->fn->written, e->u.name};
+    p->fn->written = w;
+}
+
+static void take_args(stmt *s, expr **args, uint32_t n) {
+    s->args = args;
+    s->nargs = (uint16_t)n;
+}
+
+/* ---- blocks ---- */
+
+static unsigned terminator(const token *t) {
+    if (t->kind == K_EOF) return 0;
+    switch (t->kind == K_NAME ? (keyword)t->u.name->keyword : KW_NONE) {
+    case KW_end: return END_end;
+    case KW_else: return END_else;
+    case KW_do: return END_do;
+    case KW_undo: return END_undo;
+    default: return 0; /* any other word */
+    }
+}
+
+/* Whether the block ends here; tells what is missing. */
+static bool at_block_end(parser *p, span opened, const char *opener, unsigned allowed) {
+    unsigned end = terminator(&p->tok);
+    if (end & allowed) return true;
+    bool over = p->tok.kind == K_EOF || is_keyword(&p->tok, KW_fn) || (end & p->allowed);
+    if (!over && !end) return false;
+    const char *wanted = allowed & END_end ? "'end'" : allowed & END_do ? "'do'" : "'undo'";
+    const char *found = rvm__token_text(p, &p->tok);
+    if (p->a->oom) return true;
+    if (over) {
+        rvm__diag(p->a, p->tok.at, D_MISSING_END, wanted, found, NULL);
+        rvm__diag_hint(p->a, D_BLOCK_BEGAN, opener, rvm__number(p->a, opened.line), NULL);
+    } else {
+        rvm__diag(p->a, p->tok.at, D_STRAY_END, found, NULL, NULL);
+        rvm__lex_skip_line(p);
+    }
+    return over;
+}
+
+stmt *rvm__parse_block(parser *p, span opened, const char *opener, unsigned allowed) {
+    stmt *first = NULL, **end = &first;
+    unsigned outer = p->allowed;
+    for (;;) {
+        if (p->tok.kind == K_LINE) {
+            rvm__lex_next(p);
+            continue;
+        }
+        p->allowed = outer;
+        if (at_block_end(p, opened, opener, allowed)) break;
+        if (terminator(&p->tok) || p->tok.kind == K_LINE || p->tok.kind == K_EOF) continue;
+        p->allowed = outer | allowed;
+        stmt *s = NULL;
+        if (!parse_statement(p, &s)) rvm__lex_skip_line(p);
+        if (s) {
+            *end = s;
+            end = &s->next;
+        }
+    }
+    p->allowed = outer;
+    return first;
+}
+
+/* The end of a header's line, or over it after an error. */
+static void header_end(parser *p, stmt *s, bool good) {
+    if (good) stmt_end(p, s);
+    s->broken = s->broken || !good;
+    if (good)
+        rvm__expect_line(p);
+    else
+        rvm__lex_skip_line(p);
+}
+
+/* The closing word, missing only when that was told. */
+static bool close_block(parser *p, keyword k) {
+    if (!is_keyword(&p->tok, k)) return true;
+    rvm__lex_next(p);
+    return rvm__expect_line(p) || true;
+}
+
+static bool post_condition(parser *p, stmt *s) {
+    if (!is_punct(&p->tok, "->")) return true;
+    rvm__lex_next(p);
+    return (s->post = rvm__parse_expr(p)) != NULL;
+}
+
+static stmt *parse_if(parser *p) {
+    stmt *s = stmt_new(p, S_IF);
+    if (!s) return NULL;
+    span opened = p->tok.at;
+    rvm__lex_next(p);
+    header_end(p, s, (s->expr = rvm__parse_expr(p)) && post_condition(p, s));
+    s->body = rvm__parse_block(p, opened, "if", END_end | END_else);
+    if (!is_keyword(&p->tok, KW_else)) {
+        close_block(p, KW_end);
+        return s;
+    }
+    opened = p->tok.at;
+    rvm__lex_next(p);
+    if (is_keyword(&p->tok, KW_if)) {
+        if (p->depth >= MAX_NESTING) {
+            rvm__diag(p->a, p->tok.at, D_NESTING, rvm__number(p->a, MAX_NESTING), NULL, NULL);
+            return NULL;
+        }
+        p->depth++;
+        s->other = parse_if(p);
+        p->depth--;
+        return s->other ? s : NULL;
+    }
+    rvm__expect_line(p);
+    s->other = rvm__parse_block(p, opened, "else", END_end);
+    close_block(p, KW_end);
+    return s;
+}
+
+static stmt *parse_from(parser *p) {
+    stmt *s = stmt_new(p, S_FROM);
+    if (!s) return NULL;
+    span opened = p->tok.at;
+    rvm__lex_next(p);
+    bool good = (s->expr = rvm__parse_expr(p));
+    if (good && !is_keyword(&p->tok, KW_while)) {
+        rvm__unexpected(p, "'while' and a condition");
+        good = false;
+    } else if (good) {
+        rvm__lex_next(p);
+        good = (s->post = rvm__parse_expr(p));
+    }
+    header_end(p, s, good);
+    s->body = rvm__parse_block(p, opened, "from", END_end);
+    close_block(p, KW_end);
+    return s;
+}
+
+static bool for_header(parser *p, stmt *s) {
+    expr **args = rvm__arena(p->a, 3 * sizeof *args);
+    if (!args) return false;
+    s->name = rvm__parse_new_name(p, "the name of the index", &s->name_at);
+    if (!s->name) return false;
+    if (!is_keyword(&p->tok, KW_in)) {
+        rvm__unexpected(p, "'in'");
+        return false;
+    }
+    rvm__lex_next(p);
+    args[0] = rvm__parse_expr(p);
+    if (!args[0] || !rvm__expect(p, "..", "and the upper bound")) return false;
+    args[1] = rvm__parse_expr(p);
+    if (!args[1]) return false;
+    if (is_keyword(&p->tok, KW_step)) {
+        rvm__lex_next(p);
+        args[2] = rvm__parse_expr(p);
+    } else if ((args[2] = rvm__expr_new(p->a, E_INT, s->at, 0)))
+        args[2]->u.i = 1;
+    take_args(s, args, 3);
+    return args[2] != NULL;
+}
+
+static stmt *parse_for(parser *p) {
+    stmt *s = stmt_new(p, S_FOR);
+    if (!s) return NULL;
+    span opened = p->tok.at;
+    rvm__lex_next(p);
+    header_end(p, s, for_header(p, s));
+    s->body = rvm__parse_block(p, opened, "for", END_end);
+    close_block(p, KW_end);
+    return s;
+}
+
+static stmt *parse_region(parser *p) {
+    stmt *s = stmt_new(p, S_REGION);
+    if (!s) return NULL;
+    span opened = p->tok.at;
+    rvm__lex_next(p);
+    rvm__expect_line(p);
+    s->body = rvm__parse_block(p, opened, "compute", END_do);
+    s->do_at = s->undo_at = p->tok.at;
+    if (!is_keyword(&p->tok, KW_do)) return s;
+    span middle = p->tok.at;
+    rvm__lex_next(p);
+    rvm__expect_line(p);
+    s->other = rvm__parse_block(p, middle, "do", END_undo);
+    s->undo_at = p->tok.at;
+    close_block(p, KW_undo);
+    return s;
+}
+
+static stmt *parse_unchecked(parser *p) {
+    stmt *s = stmt_new(p, S_UNCHECKED);
+    if (!s) return NULL;
+    span opened = p->tok.at;
+    rvm__lex_next(p);
+    rvm__expect_line(p);
+    s->body = rvm__parse_block(p, opened, "unchecked", END_end);
+    close_block(p, KW_end);
+    return s;
+}
+
+/* ---- one line ---- */
+
+static bool tolerance(parser *p, stmt *s) {
+    if (!is_punct(&p->tok, "~")) return true;
+    rvm__lex_next(p);
+    return (s->tolerance = rvm__parse_expr(p)) != NULL;
+}
+
+static bool parse_let(parser *p, stmt **out) {
+    stmt *s = stmt_new(p, S_LET);
+    if (!s) return false;
+    *out = s;
+    rvm__lex_next(p);
+    s->broken = true; /* until it has been read: the name is then known, and not complained of again */
+    s->name = rvm__parse_new_name(p, "the name of what appears", &s->name_at);
+    if (!s->name || !tolerance(p, s)) return false;
+    if (is_punct(&p->tok, ":")) {
+        rvm__lex_next(p);
+        if (!rvm__parse_type(p, &s->type)) return false;
+        if (is_punct(&p->tok, "[")) {
+            span at = p->tok.at;
+            uint32_t n;
+            rvm__lex_next(p);
+            if (!rvm__parse_parts(p, "]", &s->args, &n, UINT8_MAX)) return false;
+            if (!n || n > RVM_MAX_DIMS) {
+                rvm__diag(p->a, at, D_DIMS, rvm__number(p->a, RVM_MAX_DIMS), NULL, NULL);
+                return false;
+            }
+            s->nargs = s->ndim = (uint8_t)n;
+        }
+    }
+    if (is_punct(&p->tok, "=")) {
+        rvm__lex_next(p);
+        if (!(s->expr = rvm__parse_expr(p))) return false;
+    } else if (s->type == T_NONE) {
+        rvm__unexpected(p, "':' and a type, or '=' and a value");
+        return false;
+    }
+    stmt_end(p, s);
+    s->broken = false;
+    return rvm__expect_line(p) || true;
+}
+
+/* The update that a token like += stands for, or -1. */
+static int update_op(const token *t) {
+    for (int op = 0; t->kind == K_PUNCT && op < RVM_OP_LIMIT; op++) {
+        const rvm_op_info *info = rvm__op_info + op;
+        if (info->name && info->symbol && is_punct(t, info->symbol) && t->punct >> 8 && (t->punct & 255) == '=') return op;
+    }
+    return -1;
+}
+
+static bool parse_update(parser *p, stmt **out) {
+    stmt *s = stmt_new(p, S_UPDATE);
+    expr **args = rvm__arena(p->a, sizeof *args);
+    if (!s || !args) return false;
+    args[0] = rvm__parse_expr(p);
+    if (!args[0]) return false;
+    int op = update_op(&p->tok);
+    if (op < 0) {
+        if (is_punct(&p->tok, "="))
+            rvm__diag(p->a, p->tok.at, D_ASSIGN, NULL, NULL, NULL);
+        else
+            rvm__unexpected(p, "+= -= *= /= or ^=");
+        return false;
+    }
+    take_args(s, args, 1);
+    note_written(p, args[0]);
+    s->op = (uint8_t)op;
+    rvm__lex_next(p);
+    s->expr = rvm__parse_expr(p);
+    if (!s->expr) return false;
+    stmt_end(p, s);
+    *out = s;
+    return rvm__expect_line(p) || true;
+}
+
+/* family.row target, operands */
+static bool parse_raw_update(parser *p, stmt **out) {
+    stmt *s = stmt_new(p, S_UPDATE);
+    int op = p->tok.u.name->op;
+    if (!s) return false;
+    if (op < 0 || !rvm__op_is_update((rvm_op)op)) {
+        rvm__diag(p->a, p->tok.at, D_FAMILY, p->tok.u.name->text, NULL, NULL);
+        return false;
+    }
+    rvm__lex_next(p);
+    rvm__lex_next(p);
+    if (p->tok.kind != K_NAME || p->tok.u.name->row < 0) {
+        const name *n = p->tok.kind == K_NAME ? p->tok.u.name : NULL;
+        if (!n)
+            rvm__unexpected(p, "the name of a row");
+        else
+            rvm__diag(p->a, p->tok.at, D_UNKNOWN_ROW, n->text, rvm__near(p->a, n, NEAR_ROW), NULL);
+        return false;
+    }
+    s->op = (uint8_t)op;
+    s->row = p->tok.u.name->row;
+    rvm__lex_next(p);
+    expr **args;
+    uint32_t n;
+    if (!rvm__parse_parts(p, NULL, &args, &n, UINT8_MAX)) return false;
+    take_args(s, args, n);
+    if (n) note_written(p, args[0]);
+    if (!tolerance(p, s)) return false;
+    stmt_end(p, s);
+    *out = s;
+    return rvm__expect_line(p) || true;
+}
+
+static bool parse_call(parser *p, stmt **out) {
+    stmt *s = stmt_new(p, S_CALL);
+    if (!s) return false;
+    s->op = (uint8_t)p->tok.u.name->op;
+    rvm__lex_next(p);
+    if (p->tok.kind == K_NAME && strchr(p->tok.u.name->text, '\'')) {
+        rvm__diag(p->a, p->tok.at, D_UNSUPPORTED, "a derived function", NULL, NULL);
+        return false;
+    }
+    s->name = rvm__parse_new_name(p, "the name of a function", &s->name_at);
+    expr **args;
+    uint32_t n;
+    if (!s->name || !rvm__expect(p, "(", "and arguments") || !rvm__parse_parts(p, ")", &args, &n, RVM_MAX_PARAMS))
+        return false;
+    take_args(s, args, n);
+    for (uint32_t k = 0; k < n; k++) note_written(p, args[k]);
+    stmt_end(p, s);
+    *out = s;
+    return rvm__expect_line(p) || true;
+}
+
+static bool parse_op(parser *p, stmt **out) {
+    stmt *s = stmt_new(p, S_OP);
+    if (!s) return false;
+    s->op = (uint8_t)p->tok.u.name->op;
+    rvm__lex_next(p);
+    expr **args;
+    uint32_t n;
+    if (!rvm__parse_parts(p, NULL, &args, &n, UINT8_MAX)) return false;
+    take_args(s, args, n);
+    for (uint32_t k = 0; k < n; k++) note_written(p, args[k]);
+    stmt_end(p, s);
+    *out = s;
+    return rvm__expect_line(p) || true;
+}
+
+/* reg t: i64    arr v: f64[,] */
+static bool parse_reg(parser *p, stmt **out) {
+    stmt *s = stmt_new(p, S_REG);
+    if (!s) return false;
+    bool array = is_keyword(&p->tok, KW_arr);
+    rvm__lex_next(p);
+    s->name = rvm__parse_new_name(p, array ? "the name of an array" : "the name of a register", &s->name_at);
+    if (!s->name || !rvm__expect(p, ":", "and a type") || !rvm__parse_type(p, &s->type)) return false;
+    if (array) {
+        if (!rvm__expect(p, "[", "and ']', with a comma between two dimensions")) return false;
+        for (s->ndim = 1; is_punct(&p->tok, ",") && s->ndim < RVM_MAX_DIMS; s->ndim++) rvm__lex_next(p);
+        if (!rvm__expect(p, "]", "behind the dimensions")) return false;
+    }
+    stmt_end(p, s);
+    *out = s;
+    return rvm__expect_line(p) || true;
+}
+
+static bool parse_label(parser *p, stmt **out) {
+    stmt *s = stmt_new(p, S_LABEL);
+    if (!s) return false;
+    s->name = p->tok.u.name;
+    s->name_at = p->tok.at;
+    rvm__lex_next(p);
+    rvm__lex_next(p);
+    *out = s;
+    return true; /* a statement may follow on the line */
+}
+
+static bool unknown_statement(parser *p) {
+    const name *n = p->tok.kind == K_NAME ? p->tok.u.name : NULL;
+    if (!n || n->keyword)
+        rvm__unexpected(p, "a statement");
+    else if (is_punct(&p->ahead, "="))
+        rvm__diag(p->a, p->ahead.at, D_ASSIGN, NULL, NULL, NULL);
+    else if (is_punct(&p->ahead, "("))
+        rvm__diag(p->a, p->tok.at, n->row >= 0 ? D_ROW_STATEMENT : D_CALL_STATEMENT, n->text, NULL, NULL);
+    else
+        rvm__diag(p->a, p->tok.at, D_UNKNOWN_STATEMENT, n->text, rvm__near(p->a, n, NEAR_STATEMENT), NULL);
+    return false;
+}
+
+static bool parse_named(parser *p, stmt **out) {
+    const token *next = &p->ahead;
+    if (is_punct(next, ":")) return parse_label(p, out);
+    if (is_punct(next, ".")) return parse_raw_update(p, out);
+    if (update_op(next) >= 0 || is_punct(next, "[")) return parse_update(p, out);
+    int op = p->tok.u.name->op;
+    if (op >= 0 && !rvm__op_is_update((rvm_op)op) && !is_punct(next, "=") && !is_punct(next, "(")) return parse_op(p, out);
+    if (op >= 0 && is_punct(next, "(") && rvm__op_info[op].operands && *rvm__op_info[op].operands) return parse_op(p, out);
+    return unknown_statement(p);
+}
+
+/* `for i, lo, ...`, the instruction, rather than `for i in lo..hi`: what follows the name? */
+static bool raw_for(const parser *p) {
+    size_t at = p->pos;
+    while (at < p->size && (p->text[at] == ' ' || p->text[at] == '\t')) at++;
+    return at < p->size && p->text[at] == ',';
+}
+
+static bool take(stmt **out, stmt *s) {
+    *out = s;
+    return s != NULL;
+}
+
+static bool parse_known(parser *p, stmt **out) {
+    switch ((keyword)p->tok.u.name->keyword) {
+    case KW_let: return parse_let(p, out);
+    case KW_if: return take(out, parse_if(p));
+    case KW_from: return take(out, parse_from(p));
+    case KW_for: return p->ahead.kind == K_NAME && raw_for(p) ? parse_op(p, out) : take(out, parse_for(p));
+    case KW_compute: return take(out, parse_region(p));
+    case KW_unchecked: return take(out, parse_unchecked(p));
+    case KW_call:
+    case KW_uncall: return parse_call(p, out);
+    case KW_reg:
+    case KW_arr: return parse_reg(p, out);
+    case KW_not: return parse_op(p, out);
+    case KW_set:
+    case KW_drop: rvm__diag(p->a, p->tok.at, D_UNSUPPORTED, p->tok.u.name->text, NULL, NULL); return false;
+    case KW_parallel: rvm__diag(p->a, p->tok.at, D_UNSUPPORTED, "parallel", NULL, NULL); return false;
+    case KW_NONE: return parse_named(p, out);
+    case KW_fn:
+    case KW_const:
+    case KW_include:
+    case KW_else:
+    case KW_end:
+    case KW_while:
+    case KW_in:
+    case KW_step:
+    case KW_do:
+    case KW_undo:
+    case KW_and:
+    case KW_or: break;
+    }
+    return unknown_statement(p);
+}
+
+static bool parse_statement(parser *p, stmt **out) {
+    if (p->tok.kind != K_NAME) {
+        rvm__unexpected(p, "a statement");
+        return false;
+    }
+    if (p->depth >= MAX_NESTING) {
+        rvm__diag(p->a, p->tok.at, D_NESTING, rvm__number(p->a, MAX_NESTING), NULL, NULL);
+        return false;
+    }
+    p->depth++;
+    bool good = parse_known(p, out);
+    p->depth--;
+    return good;
+}
