@@ -149,8 +149,8 @@ static rvm_status check_program(rvm__verifier *v) {
     RVM__TRY(rvm__verify_shape(v));
     RVM__TRY(rvm__verify_flow(v));
     RVM__TRY(rvm__verify_roles(v));
-    RVM__TRY(rvm__verify_rules(v));
     RVM__TRY(rvm__verify_alias(v));
+    RVM__TRY(rvm__verify_rules(v));
     return rvm__verify_facts(v);
 }
 

@@ -4,8 +4,8 @@
  *   verify_shape.c   each instruction by itself: kinds and types of its places; pairing and nesting of jumps, loops, regions
  *   verify_flow.c    what is present where, along all ways; which array a view is part of; how parameters are accessed
  *   verify_roles.c   roles of parameters over the call graph
- *   verify_rules.c   what nobody may change: lengths, loop bounds, what compute used
- *   verify_alias.c   places of one instruction that overlap
+ *   verify_alias.c   places of one instruction, or arguments of a call, that overlap
+ *   verify_rules.c   what must not change: lengths, loop bounds, what compute used
  *   verify_facts.c   indices that are in bounds
  *
  * A pass may rely on what the ones above it proved. Nothing here recurses, and time and memory are linear in the program
@@ -127,8 +127,8 @@ static inline uint32_t rvm__array_params(const rvm__verifier *v) {
 rvm_status rvm__verify_shape(rvm__verifier *v);
 rvm_status rvm__verify_flow(rvm__verifier *v);
 rvm_status rvm__verify_roles(rvm__verifier *v);
-rvm_status rvm__verify_rules(rvm__verifier *v);
 rvm_status rvm__verify_alias(rvm__verifier *v);
+rvm_status rvm__verify_rules(rvm__verifier *v);
 rvm_status rvm__verify_facts(rvm__verifier *v);
 
 #endif
