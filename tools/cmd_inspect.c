@@ -63,6 +63,7 @@ static void print_json(const tool *t) {
     identity(t, id);
     json_open(&j, '{');
     json_key(&j, "ok"), json_bool(&j, true);
+    json_key(&j, "verified"), json_bool(&j, true);
     json_key(&j, "id"), json_text(&j, id);
     json_key(&j, "version"), json_text(&j, RVM_VERSION_STRING);
     json_key(&j, "instructions"), json_uint(&j, code_size(t));
