@@ -43,8 +43,6 @@ typedef struct span {
     X(from)                                                                                                                 \
     X(while)                                                                                                                \
     X(for)                                                                                                                  \
-    X(in)                                                                                                                   \
-    X(step)                                                                                                                 \
     X(compute)                                                                                                              \
     X(do)                                                                                                                   \
     X(undo)                                                                                                                 \
@@ -54,17 +52,18 @@ typedef struct span {
     X(and)                                                                                                                  \
     X(or)                                                                                                                   \
     X(not )                                                                                                                 \
-    X(reg)                                                                                                                  \
-    X(arr)                                                                                                                  \
-    X(set)                                                                                                                  \
-    X(drop)                                                                                                                 \
-    X(parallel)
-typedef enum keyword {
-    KW_NONE,
+    typedef enum keyword {
+KW_NONE,
 #define X(word) KW_##word,
     KEYWORDS(X)
 #undef X
-} keyword;
+}
+keyword;
+
+/* Words with a meaning in their place only, which may be names as well, come last. */
+static inline bool is_reserved(uint8_t keyword_) {
+    return keyword_ && keyword_ < KW_in;
+}
 
 /* ---- names ---- */
 

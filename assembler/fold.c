@@ -11,10 +11,7 @@
 #define EQ(x, y)        ((x) == (y))
 #define NE(x, y)        ((x) != (y))
 #define CONVERT(x)      (x)
-#define ROWS(TYPE, NAME)                                                                                                    \
-    static TYPE NAME(rvm_row row, TYPE A, TYPE B, TYPE C) {                                                                 \
-        switch (row) {                                                                                                      \
-        case RVM_ROW_COUNT: break; #define ROW1(name, sig, F_, DA_, doc)                                                    \
+#define ROW1(name, sig, F_, DA_, doc)                                                                                       \
     case RVM_ROW_##name:                                                                                                    \
         return F_;
 #define ROW2(name, sig, F_, DA_, DB_, doc)      ROW1(name, sig, F_, DA_, doc)
@@ -39,10 +36,12 @@
 #define SHL(x, y)       (x)
 #define SHR(x, y)       (x)
 #define LSHR(x, y)      (x)
-ROWS(double, fold_f64)
+static double fold_f64(rvm_row row, double A, double B, double C) {
+    switch (row) {
 #include "rows.def"
-}
-return 0;
+    case RVM_ROW_COUNT: break;
+    }
+    return 0;
 }
 #undef ADD
 #undef SUB
@@ -81,10 +80,12 @@ return 0;
 #define SHL(x, y)       ((int64_t)((uint64_t)(x) << ((y)&63)))
 #define SHR(x, y)       ((x) >> ((y)&63))
 #define LSHR(x, y)      ((int64_t)((uint64_t)(x) >> ((y)&63)))
-ROWS(int64_t, fold_i64)
+static int64_t fold_i64(rvm_row row, int64_t A, int64_t B, int64_t C) {
+    switch (row) {
 #include "rows.def"
-}
-return 0;
+    case RVM_ROW_COUNT: break;
+    }
+    return 0;
 }
 
 bool rvm__fold(rvm_row row, bool reals, const rvm_value v[3], rvm_value *out) {

@@ -11,7 +11,7 @@ void rvm__unexpected(parser *p, const char *expected) {
         at.column += at.length;
         at.length = 1;
     }
-    bool reserved = p->tok.kind == K_NAME && p->tok.u.name->keyword;
+    bool reserved = p->tok.kind == K_NAME && is_reserved(p->tok.u.name->keyword);
     rvm__diag(p->a, at, reserved ? D_EXPECTED_KEYWORD : D_EXPECTED, expected,
               p->tok.first && p->tok.inside ? "the end of the line" : rvm__token_text(p, &p->tok), NULL);
 }
@@ -39,7 +39,7 @@ bool rvm__expect_line(parser *p) {
 
 name *rvm__parse_new_name(parser *p, const char *what, span *at) {
     *at = p->tok.at;
-    if (p->tok.kind != K_NAME || p->tok.u.name->keyword) {
+    if (p->tok.kind != K_NAME || is_reserved(p->tok.u.name->keyword)) {
         rvm__unexpected(p, what);
         return NULL;
     }

@@ -41,7 +41,7 @@ static expr *take_items(parser *p, expr_kind kind, name *n, span at, const char 
 static expr *parse_name(parser *p) {
     name *n = p->tok.u.name;
     span at = p->tok.at;
-    if (n->keyword) {
+    if (is_reserved(n->keyword)) {
         rvm__unexpected(p, "an expression");
         return NULL;
     }
@@ -158,7 +158,8 @@ static expr *parse_binary(parser *p, uint32_t level) {
         e->op = (uint8_t)op;
         left = e;
         int then = own == LEVEL_COMPARE ? infix(&p->tok) : -1;
-        if (then >= 0 && rvm__operators[then].level == LEVEL_COMPARE) {
+        bool equality = then >= 0 && (is_punct(&p->tok, "==") || is_punct(&p->tok, "!="));
+        if (then >= 0 && !equality && rvm__operators[then].level == LEVEL_COMPARE) {
             rvm__diag(p->a, p->tok.at, D_COMPARE_CHAIN, NULL, NULL, NULL);
             return NULL;
         }

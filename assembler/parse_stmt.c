@@ -400,7 +400,7 @@ static bool parse_label(parser *p, stmt **out) {
 
 static bool unknown_statement(parser *p) {
     const name *n = p->tok.kind == K_NAME ? p->tok.u.name : NULL;
-    if (!n || n->keyword)
+    if (!n || is_reserved(n->keyword))
         rvm__unexpected(p, "a statement");
     else if (is_punct(&p->ahead, "="))
         rvm__diag(p->a, p->ahead.at, D_ASSIGN, NULL, NULL, NULL);
@@ -435,8 +435,10 @@ static bool take(stmt **out, stmt *s) {
 }
 
 static bool parse_known(parser *p, stmt **out) {
-    switch ((keyword)p->tok.u.name->keyword) {
-    case KW_let: return parse_let(p, out);
+    uint8_t word = p->tok.u.name->keyword;
+    bool name_of_place = update_op(&p->ahead) >= 0 || is_punct(&p->ahead, "[") || is_punct(&p->ahead, ":");
+    switch (word && !is_reserved(word) && name_of_place ? KW_NONE : (keyword)word) {
+    case KW_let: return is_punct(&p->ahead, ".") ? parse_raw_update(p, out) : parse_let(p, out);
     case KW_if: return take(out, parse_if(p));
     case KW_from: return take(out, parse_from(p));
     case KW_for: return p->ahead.kind == K_NAME && raw_for(p) ? parse_op(p, out) : take(out, parse_for(p));
