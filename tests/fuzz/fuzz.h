@@ -1,0 +1,17 @@
+/* fuzz.h: what a fuzz target is to libFuzzer, and to replay.c where there is no clang.
+ *
+ *   load       bytes as they are, and with the checksum made right
+ *   verify     a program decoded, its instructions mutated, encoded again with the right checksum
+ *   assemble   text
+ *
+ * Whatever the verifier lets pass is run in every mode.
+ */
+#ifndef RVM_FUZZ_H
+#define RVM_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#endif

@@ -1,0 +1,103 @@
+/* exercise.c: run any verified program, whatever it does; for the fuzz targets and for damaged files that verify. */
+#include "harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { FUEL = 20000, DEPTH = 50, MEMORY = 1 << 20, FUNCTIONS = 6, ELEMENTS = 4096 };
+
+/* A defect of the machine, not of the program: stop where it is. */
+static rvm_status sound(rvm_status s) {
+    if (s == RVM_ERR_INTERNAL) abort();
+    return s;
+}
+
+/* Small integers make loops and indices that do something. */
+static void small_values(args *a, rng *r) {
+    for (uint32_t i = 0; i < a->n; i++)
+        for (size_t k = 0; a->a[i].type == RVM_I64 && k < arg_count(&a->a[i]); k++)
+            if (rng_below(r, 4)) arg_value(&a->a[i], k)->i = (int64_t)rng_below(r, 7) - 1;
+}
+
+static void step_some(rvm_machine *m, rng *r) {
+    rvm_error e;
+    bool done = false;
+    rvm_location at;
+    rvm_variable v;
+    for (int k = 0; k < 60; k++) {
+        int direction = rng_below(r, 3) ? 1 : -1;
+        if (sound(rvm_machine_step(m, direction, &done, &e)) != RVM_OK) break;
+        for (uint32_t f = 0; rvm_machine_location(m, f, direction, &at) && f < 3; f++)
+            for (uint32_t j = 0; rvm_machine_variable(m, f, j, &v) && j < 4; j++) continue;
+    }
+}
+
+static void run_modes(rvm_machine *m, int64_t fn, args *in, rng *r) {
+    rvm_error e;
+    args a = args_copy(in);
+    args_random_shadows(&a, r);
+    if (sound(rvm_machine_bind(m, fn, a.a, a.n, RVM_PRIMAL, false, &e)) == RVM_OK) {
+        step_some(m, r);
+        sound(rvm_machine_forward(m, &e));
+        sound(rvm_machine_backward(m, &e));
+        rvm_machine_unbind(m);
+    }
+    sound(rvm_uncall(m, fn, a.a, a.n, &e));
+    sound(rvm_gradient(m, fn, a.a, a.n, &e));
+    sound(rvm_sweep(m, fn, a.a, a.n, &e));
+    sound(rvm_tangent(m, fn, a.a, a.n, &e));
+    args_free(&a);
+}
+
+static bool small_enough(const args *a) {
+    size_t total = 0;
+    for (uint32_t i = 0; i < a->n; i++) {
+        size_t n = 1;
+        for (int d = 0; d < a->a[i].ndim; d++) n = n > ELEMENTS ? n : n * (size_t)a->a[i].shape[d];
+        total += n;
+    }
+    return total <= ELEMENTS;
+}
+
+/* Shapes of the signature may be huge constants: those calls are left out. */
+static bool constants_small(const rvm_program *p, uint32_t fn) {
+    rvm_param_info info;
+    for (uint32_t i = 0; rvm_program_param(p, fn, i, &info) == RVM_OK; i++)
+        for (int d = 0; d < info.ndim; d++)
+            if (info.dim_value[d] > 8) return false;
+    return true;
+}
+
+static void exercise_function(const rvm_program *p, uint32_t fn, bool unchecked, rng *r) {
+    rvm_options o = rvm_options_default();
+    rvm_machine *m = NULL;
+    rvm_error e;
+    o.unchecked = unchecked;
+    o.fuel = FUEL;
+    o.depth = DEPTH;
+    o.memory = MEMORY;
+    if (!constants_small(p, fn) || rvm_machine_new(p, &o, &m, &e) != RVM_OK) return;
+    args in = args_new(p, fn);
+    args_random(&in, p, fn, 1 + rng_below(r, 4), r);
+    small_values(&in, r);
+    args_activate(&in, NULL);
+    if (small_enough(&in)) run_modes(m, fn, &in, r);
+    args_free(&in);
+    rvm_machine_free(m);
+}
+
+void exercise(const rvm_program *p, uint64_t seed) {
+    rng r = {seed};
+    uint32_t n = rvm_program_function_count(p);
+    for (uint32_t fn = 0; fn < n && fn < FUNCTIONS; fn++)
+        for (int unchecked = 0; unchecked < 2; unchecked++) exercise_function(p, fn, unchecked, &r);
+}
+
+/* Header of bytecode, as the container documents it: magic 4, version 4, length of the body 8, XXH3-64 of the body 8. */
+bool bytecode_seal(unsigned char *bytes, size_t size) {
+    if (size < 24) return false;
+    uint64_t field[2] = {size - 24, XXH3_64bits(bytes + 24, size - 24)};
+    for (int k = 0; k < 16; k++) bytes[8 + k] = (unsigned char)(field[k / 8] >> (8 * (k % 8)));
+    return true;
+}

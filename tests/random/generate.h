@@ -1,0 +1,18 @@
+/* generate.h: random programs that assemble, verify and run without an error, forward and backward.
+ *
+ * What makes them reversible by construction:
+ *   - a place that a condition, a bound, a release or an expression still to be taken back has read is locked: nothing
+ *     writes it until then; `do` locks all that its `compute` touched;
+ *   - the index masks its operand (& 3) and every axis that is indexed so has 4 elements; divisors are odd (| 1);
+ *   - reals change by bounded amounts, so that nothing overflows and rounding stays small; i64 and fix never read an f64,
+ *     so that they come back bit for bit.
+ */
+#ifndef RVM_TEST_GENERATE_H
+#define RVM_TEST_GENERATE_H
+
+#include <stdint.h>
+
+/* The text of the program of a seed (to be freed); its last function is `main_fn`, whose arrays have 4 elements an axis. */
+char *generate_program(uint64_t seed);
+
+#endif
