@@ -32,33 +32,17 @@ typedef struct span {
     uint16_t file, length;
 } span;
 
-#define KEYWORDS(X)                                                                                                         \
-    X(fn)                                                                                                                   \
-    X(const)                                                                                                                \
-    X(include)                                                                                                              \
-    X(let)                                                                                                                  \
-    X(if)                                                                                                                   \
-    X(else)                                                                                                                 \
-    X(end)                                                                                                                  \
-    X(from)                                                                                                                 \
-    X(while)                                                                                                                \
-    X(for)                                                                                                                  \
-    X(compute)                                                                                                              \
-    X(do)                                                                                                                   \
-    X(undo)                                                                                                                 \
-    X(call)                                                                                                                 \
-    X(uncall)                                                                                                               \
-    X(unchecked)                                                                                                            \
-    X(and)                                                                                                                  \
-    X(or)                                                                                                                   \
-    X(not )                                                                                                                 \
-    typedef enum keyword {
-KW_NONE,
+/* clang-format off */
+#define KEYWORDS(X) \
+    X(fn) X(const) X(include) X(let) X(if) X(else) X(end) X(from) X(while) X(for) X(compute) X(do) X(undo) \
+    X(call) X(uncall) X(unchecked) X(and) X(or) X(not) X(in) X(step) X(reg) X(arr) X(set) X(drop) X(parallel)
+/* clang-format on */
+typedef enum keyword {
+    KW_NONE,
 #define X(word) KW_##word,
     KEYWORDS(X)
 #undef X
-}
-keyword;
+} keyword;
 
 /* Words with a meaning in their place only, which may be names as well, come last. */
 static inline bool is_reserved(uint8_t keyword_) {
