@@ -42,23 +42,21 @@ const char *rvm__verify_name(const rvm__verifier *v, uint32_t pc, const rvm_plac
     return text;
 }
 
-void rvm__place_letters(const rvm_insn *in, char letters[256]) {
-    uint32_t n = in->nplaces, k = 0;
+const char *rvm__place_letters(const rvm_insn *in, char buffer[256]) {
+    const char *c = rvm__op_info[in->op].operands;
     if (rvm__op_is_update((rvm_op)in->op)) {
-        memset(letters, 'a', n);
-        if (n) letters[0] = in->op >> 1 == RVM_PAIR_let ? 't' : 'y';
-        if (n && in->flags & RVM_FLAG_TOL) letters[n - 1] = 'e';
-        return;
+        c = in->op >> 1 == RVM_PAIR_let ? "taaa" : "yaaa";
+        if (!(in->flags & RVM_FLAG_TOL)) return c;
+        memcpy(buffer, c, 4);
+        buffer[in->nplaces - 1] = 'e';
+        return buffer;
     }
-    for (const char *c = rvm__op_info[in->op].operands; *c; c++) {
-        if (*c == 'L' || *c == 'F') continue;
-        if (*c == '*' || *c == '#' || *c == '+') {
-            memset(letters + k, *c == '+' ? 'k' : *c, n - rvm__min(k, n));
-            if (*c == '+' && n > k) letters[n - 1] = 'a';
-            return;
-        }
-        letters[k++] = *c;
-    }
+    if (*c != 'F' && *c != 'X') return c; /* as many as there are letters, before L */
+    uint32_t n = in->nplaces, k = 0;
+    for (c += *c == 'F'; *c != '*' && *c != '+' && *c != '#'; c++) buffer[k++] = *c;
+    memset(buffer + k, *c == '+' ? 'k' : *c, n - k);
+    if (*c == '+') buffer[n - 1] = 'a';
+    return buffer;
 }
 
 /* ---- parameters ---- */
@@ -114,6 +112,8 @@ static rvm_status check_function(rvm__verifier *v) {
 /* ---- the program ---- */
 
 static rvm_status make_tables(rvm__verifier *v) {
+    for (int op = 0; op < RVM_OP_LIMIT; op++)
+        if (rvm__op_info[op].name) v->target[op] = rvm__op_target((rvm_op)op);
     uint32_t n = v->p->nfunctions;
     v->base = rvm__verify_make(v, (size_t)n + 1, sizeof *v->base);
     if (!v->base) return rvm__verify_no_memory(v);

@@ -56,8 +56,9 @@ typedef struct rvm__verifier {
         size_t size;
     } blocks[40]; /* what rvm__verify_make gave out */
     uint32_t nblocks;
-    uint32_t *scope;    /* of the present function, by instruction: the loop or region part it stands in (verify_shape.c) */
-    uint8_t *is_length; /* of the present function, by register */
+    uint32_t *scope; /* of the present function, by instruction: the loop or region part it stands in (verify_shape.c) */
+    char target[RVM_OP_LIMIT]; /* rvm__op_target */
+    uint8_t *is_length;        /* of the present function, by register */
 } rvm__verifier;
 
 /* Zeroed memory until the verifier ends; NULL when there is none. */
@@ -80,9 +81,10 @@ void rvm__verify_enter(rvm__verifier *v, uint32_t fn);
 const char *rvm__verify_name(const rvm__verifier *v, uint32_t pc, const rvm_place *place, char *text);
 
 /* ---- what an instruction does with its places ----
- * A letter for each place: those of ops.def, and for updates y and a, t for a target that appears or disappears, e for a
- * tolerance. t, X and i appear where the opcode's direction bit is 0, else they disappear. */
-void rvm__place_letters(const rvm_insn *in, char letters[256]);
+ * A letter for each of the places, whose number must be right: those of ops.def, and for updates y and a, t for a target
+ * that appears or disappears, e for a tolerance. t, X and i appear where the opcode's direction bit is 0, else they
+ * disappear. */
+const char *rvm__place_letters(const rvm_insn *in, char buffer[256]);
 static inline bool rvm__letter_toggles(char letter) {
     return letter == 't' || letter == 'X' || letter == 'i';
 }

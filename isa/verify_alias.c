@@ -65,8 +65,8 @@ static rvm_status check_changed(rvm__verifier *v, uint32_t pc, rvm_insn *in, uin
 }
 
 static rvm_status check_changes(rvm__verifier *v, uint32_t pc, rvm_insn *in) {
-    char letters[256];
-    rvm__place_letters(in, letters);
+    char buffer[256];
+    const char *letters = rvm__place_letters(in, buffer);
     for (uint32_t i = 0; i < in->nplaces; i++) {
         if (letters[i] != 'y') continue;
         for (uint32_t j = 0; j < in->nplaces; j++)
@@ -114,8 +114,7 @@ rvm_status rvm__verify_alias(rvm__verifier *v) {
         rvm__verify_enter(v, k);
         rvm_insn *code = v->p->functions[k].code;
         for (uint32_t pc = 0; pc < v->f->ncode; pc++)
-            RVM__TRY(rvm__op_target((rvm_op)code[pc].op) == 'F' ? check_call(v, pc, code + pc)
-                                                                : check_changes(v, pc, code + pc));
+            RVM__TRY(v->target[code[pc].op] == 'F' ? check_call(v, pc, code + pc) : check_changes(v, pc, code + pc));
     }
     return RVM_OK;
 }

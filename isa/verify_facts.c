@@ -93,8 +93,8 @@ static void note_lengths(const facts *w, const rvm_insn *in) {
     const rvm_function *f = w->v->f;
     const rvm_place *q = rvm__places(f, in);
     if (!in->nplaces || q[0].kind != RVM_PLACE_ARRAY) return;
-    char letters[256];
-    rvm__place_letters(in, letters);
+    char buffer[256];
+    const char *letters = rvm__place_letters(in, buffer);
     if (letters[0] != 'X') return;
     uint16_t *length = w->length[q[0].slot];
     for (int d = 0; d < f->arrays[q[0].slot].ndim; d++) {

@@ -284,8 +284,8 @@ static rvm_status pass_link(flow *w, uint32_t pc, const rvm_insn *in) {
 
 static rvm_status pass(flow *w, uint32_t pc, bool up) {
     const rvm_insn *in = w->v->f->code + pc;
-    char letters[256];
-    rvm__place_letters(in, letters);
+    char buffer[256];
+    const char *letters = rvm__place_letters(in, buffer);
     bool toggles = in->nplaces && rvm__letter_toggles(letters[0]);
     bool link_first = toggles && rvm__op_appears(in) != up;
     if (link_first) RVM__TRY(pass_link(w, pc, in));

@@ -128,8 +128,8 @@ static rvm_status change(rules *w, uint32_t pc, const rvm_insn *in, const rvm_pl
 
 static rvm_status check_accesses(rules *w, uint32_t pc, const rvm_insn *in) {
     const rvm_place *q = rvm__places(w->v->f, in);
-    char letters[256];
-    rvm__place_letters(in, letters);
+    char buffer[256];
+    const char *letters = rvm__place_letters(in, buffer);
     for (uint32_t k = 0; k < in->nplaces; k++) {
         if (rvm__access(w->v, in, letters[k], k) & RVM__BITS_ACC)
             RVM__TRY(change(w, pc, in, q + k, rvm__letter_toggles(letters[k])));

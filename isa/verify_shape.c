@@ -176,15 +176,23 @@ static rvm_status check_view(rvm__verifier *v, uint32_t pc, const rvm_insn *in, 
 
 /* Enough places that every letter has one. */
 static rvm_status check_count(rvm__verifier *v, uint32_t pc, const rvm_insn *in) {
-    int want = rvm__op_places((rvm_op)in->op, (rvm_row)in->row, in->flags), least = 0;
-    const char *c = rvm__op_info[in->op].operands;
+    const char *operands = rvm__op_info[in->op].operands;
     const rvm_place *q = rvm__places(v->f, in);
-    for (; want < 0 && *c; c++) least += *c != 'F' && *c != '*' && *c != '#' && *c != '+';
-    if (want >= 0 ? in->nplaces != want : in->nplaces < least)
-        return RVM__REJECT(v, pc, "%s has %d places", rvm__op_info[in->op].name, in->nplaces);
-    if (want >= 0 || c[-1] != '+' || q[0].kind != RVM_PLACE_ARRAY) return RVM_OK;
-    if (q[0].slot < v->f->narrays && in->nplaces == v->f->arrays[q[0].slot].ndim + 2) return RVM_OK;
-    return RVM__REJECT(v, pc, "%s has %d places, which does not suit its array", rvm__op_info[in->op].name, in->nplaces);
+    uint32_t want = 0;
+    bool varies = false;
+    if (!operands) want = 1u + rvm__row_info[in->row].arity + (in->flags & RVM_FLAG_TOL ? 1 : 0);
+    for (const char *c = operands; c && *c; c++) {
+        if (*c == 'L' || *c == 'F') continue;
+        if (*c != '*' && *c != '#' && *c != '+')
+            want++;
+        else if (*c != '+')
+            varies = true;
+        else if (in->nplaces && q[0].kind == RVM_PLACE_ARRAY && q[0].slot < v->f->narrays)
+            want += v->f->arrays[q[0].slot].ndim + 1u;
+    }
+    if (varies ? in->nplaces >= want : in->nplaces == want) return RVM_OK;
+    return RVM__REJECT(v, pc, "%s has %d places where %s%u are expected", rvm__op_info[in->op].name, in->nplaces,
+                       varies ? "at least " : "", want);
 }
 
 static rvm_status check_header(rvm__verifier *v, uint32_t pc, rvm_insn *in, uint32_t places) {
@@ -196,14 +204,14 @@ static rvm_status check_header(rvm__verifier *v, uint32_t pc, rvm_insn *in, uint
         return RVM__REJECT(v, pc, "unknown flags %d", in->flags);
     if (in->places != places || in->nplaces > v->f->nplaces - places) return RVM__REJECT(v, pc, "places out of order");
     in->facts = 0;
-    if (!rvm__op_target((rvm_op)in->op)) in->target = 0;
+    if (!v->target[in->op]) in->target = 0;
     return check_count(v, pc, in);
 }
 
 static rvm_status check_insn(rvm__verifier *v, uint32_t pc, const rvm_insn *in) {
     const rvm_place *q = rvm__places(v->f, in);
-    char letters[256];
-    rvm__place_letters(in, letters);
+    char buffer[256];
+    const char *letters = rvm__place_letters(in, buffer);
     for (uint32_t k = 0; k < in->nplaces; k++) {
         RVM__TRY(check_place(v, pc, q + k));
         RVM__TRY(check_kind(v, pc, q + k, letters[k]));
@@ -281,7 +289,7 @@ static rvm_status check_do(rvm__verifier *v, nest *n, uint32_t pc, rvm_insn *cod
 
 static rvm_status check_structure(rvm__verifier *v, nest *n, uint32_t pc, rvm_insn *code) {
     const rvm_insn *in = code + pc;
-    if (rvm__op_target((rvm_op)in->op) == 'L') RVM__TRY(check_pair(v, pc, in));
+    if (v->target[in->op] == 'L') RVM__TRY(check_pair(v, pc, in));
     bool ends = in->op >> 1 == RVM_PAIR_start;
     if (ends != (pc == 0 || pc == v->f->ncode - 1) || (ends && (in->op & 1) != (pc > 0)))
         return RVM__REJECT(v, pc, "a function begins with start and ends with halt, and has neither elsewhere");
