@@ -4,6 +4,7 @@
  *   interp.inc    the handlers; instantiated by run_primal.c, run_gradient.c, run_tangent.c
  *   frames.c      calls, arrays, views: what handlers do out of line
  *   activity.c    which places have a shadow
+ *   machine.c, run.c, inspect.c   the interface of rvm.h
  *   explain.c     the message of a failure, from the machine standing on the failed instruction
  *
  * A frame in memory, with its shadow in a parallel array:   | registers | constants | hidden: loop ends, region bits |
@@ -92,28 +93,28 @@ struct rvm_machine {
     rvm_options o;
     rvm_allocator al;
     size_t memory; /* allocated now */
-    rvm__code *codes;
-    /* what runs */
+    rvm__code *codes, *primal_codes, *shadow_codes; /* codes: the set that the bound mode uses */
+    /* the bound call */
     rvm_arg *args;
     uint32_t nargs, entry;
     rvm_mode mode;
+    /* where it stands */
     enum rvm__where where;
     int course, dir;
     bool sweeping;    /* the innermost frame runs adjoints (not so while a sweep computes a region again) */
     bool sweep_begun; /* since bind */
-    bool prepared_shadow; /* codes were prepared for the activity below */
+    bool began_at_start, may_be_lost; /* bound at the start; a floating-point exception was raised since */
+    bool single;      /* stop after one instruction */
     rvm__xinsn *pc;
     int64_t budget;   /* bytes of prepared code that may still run before the next look around */
-    uint64_t slice;   /* instructions of the present slice */
-    uint64_t counted; /* instructions of the present run, up to the present slice */
-    bool single;      /* stop after one instruction */
-    volatile int cancel;
+    uint64_t slice;   /* instructions granted with the present budget */
+    uint64_t counted; /* instructions of the present run, slices before the present one */
+    int cancel;       /* atomic */
     /* memory */
     rvm_value *slots, *shadows;
     double *magnitudes;
     size_t cap_slots, cap_shadows, cap_magnitudes;
     rvm__array *arrays;
-    double *array_magnitudes;
     size_t cap_arrays;
     rvm__frame *frames;
     uint32_t nframes, cap_frames;
@@ -121,15 +122,17 @@ struct rvm_machine {
     uint32_t nstack, cap_stack;
     rvm__chunk *arena;
     size_t arena_used;
-    /* activity: a byte for each slot or array of a function, offsets by function */
+    /* activity: a byte for each slot or array of a function, at the function's offset */
     uint8_t *active_slots, *active_arrays;
     size_t *active_slot_at, *active_array_at;
-    bool *wrt; /* activity of the entry's parameters that the codes were prepared for */
-    uint32_t wrt_fn, wrt_count;
+    size_t nactive_slots, nactive_arrays;
+    bool active_stack;
+    uint8_t wrt[RVM_MAX_PARAMS]; /* activity of the entry's parameters that shadow_codes were prepared for */
+    uint32_t wrt_fn;
     /* results */
     rvm_stats stats;
     double residue_floor;
-    uint64_t *profile;
-    char detail[256]; /* of a failure found out of line */
+    uint64_t *profile; /* by opcode; NULL when not asked for */
+    char detail[256];  /* of a failure found out of line */
 };
 #endif

@@ -1,0 +1,239 @@
+/* arrays.c: local arrays and views, in both directions and every mode. */
+#include "memory.h"
+#include "out_of_line.h"
+
+#include <string.h>
+
+typedef struct site {
+    const rvm_function *f;
+    const rvm_place *places;
+    uint32_t nplaces;
+    rvm_value *slots, *shadows; /* of the frame; shadows NULL in primal mode */
+    rvm__array *arrays;
+    uint32_t fn;
+} site;
+
+static site site_of(const rvm_machine *m, const rvm__xinsn *x) {
+    const rvm__frame *top = &m->frames[m->nframes - 1];
+    site s = {.f = &m->p->functions[top->fn], .fn = top->fn};
+    const rvm_insn *in = &s.f->code[x - m->codes[top->fn].x];
+    s.places = rvm__places(s.f, in);
+    s.nplaces = in->nplaces;
+    s.slots = m->slots + top->slots;
+    s.shadows = m->mode == RVM_PRIMAL ? NULL : m->shadows + top->slots;
+    s.arrays = m->arrays + top->arrays;
+    return s;
+}
+
+/* An array in the arena:   | magnitude, 16 bytes | elements | shadows, if active | */
+enum { HEADER = 16 };
+
+static size_t bytes_of(const rvm__array *a) {
+    size_t n = sizeof(rvm_value);
+    for (int d = 0; d < a->ndim; d++) n *= (size_t)a->dim[d];
+    return n;
+}
+
+static bool array_active(const rvm_machine *m, const site *s, uint16_t slot) {
+    return m->mode != RVM_PRIMAL && m->active_arrays[m->active_array_at[s->fn] + slot];
+}
+
+/* The value of new and del: their last place; elements too. */
+static rvm_value *value_of(rvm_machine *m, const site *s, bool shadow) {
+    const rvm_place *q = &s->places[s->nplaces - 1];
+    if (q->kind == RVM_PLACE_SLOT) return (shadow ? s->shadows : s->slots) + q->slot;
+    const rvm__array *a = &s->arrays[q->slot];
+    char *p = shadow ? a->shadow : a->data;
+    for (int d = 0; d < q->nidx; d++) {
+        const int64_t i = s->slots[q->idx[d]].i;
+        if ((uint64_t)i >= (uint64_t)a->dim[d]) return NULL;
+        p += i * (shadow ? a->shadow_stride : a->stride)[d];
+    }
+    (void)m;
+    return (rvm_value *)(void *)p;
+}
+
+static bool value_active(const rvm__xinsn *x) { return x->active >> 1 & 1; }
+
+static void fill(char *p, size_t bytes, rvm_value v) {
+    if (v.u == 0) {
+        memset(p, 0, bytes);
+        return;
+    }
+    rvm_value *e = (rvm_value *)(void *)p;
+    for (size_t k = 0; k < bytes / sizeof v; k++) e[k] = v;
+}
+
+/* Lengths from their slots into *a, with row-major strides. */
+static rvm_status lengths(rvm_machine *m, const site *s, rvm__array *a) {
+    size_t n = sizeof(rvm_value);
+    for (int d = a->ndim - 1; d >= 0; d--) {
+        const int64_t length = s->slots[s->places[1 + d].slot].i;
+        if (length < 0) {
+            snprintf(m->detail, sizeof m->detail, "length %lld in dimension %d", (long long)length, d + 1);
+            return RVM_ERR_SHAPE;
+        }
+        a->dim[d] = length;
+        a->stride[d] = a->shadow_stride[d] = (int64_t)n;
+        if (__builtin_mul_overflow(n, (size_t)length, &n) || n > SIZE_MAX / 8) return RVM_ERR_MEMORY;
+    }
+    return RVM_OK;
+}
+
+rvm_status rvm__new(rvm_machine *m, const rvm__xinsn *x) {
+    const site s = site_of(m, x);
+    const uint16_t slot = s.places[0].slot;
+    rvm__array a = {.ndim = s.f->arrays[slot].ndim, .base = slot, .type = s.f->arrays[slot].type, .present = true};
+    rvm_status status = lengths(m, &s, &a);
+    if (status) return status;
+    const rvm_value *v = value_of(m, &s, false);
+    if (!v) return RVM_ERR_INDEX;
+    const bool active = array_active(m, &s, slot);
+    const size_t bytes = bytes_of(&a);
+    char *p = rvm__arena_push(m, HEADER + bytes * (active ? 2 : 1));
+    if (!p) return RVM_ERR_MEMORY;
+    a.data = p + HEADER;
+    fill(a.data, bytes, *v);
+    if (active) {
+        const bool tangent = m->mode == RVM_TANGENT && value_active(x);
+        a.shadow = a.data + bytes;
+        fill(a.shadow, bytes, tangent ? *value_of(m, &s, true) : (rvm_value){0});
+    }
+    if (a.type == RVM_F64 && !m->o.unchecked) {
+        a.magnitude = (double *)(void *)p;
+        *a.magnitude = fabs(v->f);
+    }
+    s.arrays[slot] = a;
+    return RVM_OK;
+}
+
+/* Elements against v, within the tolerance of releases; the first that disagrees is named in m->detail. */
+static bool elements_agree(rvm_machine *m, const rvm__xinsn *x, const rvm__array *a, rvm_value v, size_t n) {
+    const rvm_value *e = (const rvm_value *)(const void *)a->data;
+    const double bound = a->type == RVM_F64 && a->magnitude ? rvm__tolerance(m, x) * fmax(1, *a->magnitude) : 0;
+    double worst = 0;
+    for (size_t k = 0; k < n; k++) {
+        if (a->type != RVM_F64 ? e[k].i == v.i : e[k].f == v.f) continue;
+        const double residue = a->type == RVM_F64 ? fabs(e[k].f - v.f) : INFINITY;
+        if (residue <= bound) {
+            worst = fmax(worst, residue);
+            continue;
+        }
+        if (a->type == RVM_F64)
+            snprintf(m->detail, sizeof m->detail, "element %zu is %.17g, must be %.17g", k, e[k].f, v.f);
+        else if (a->type == RVM_FIX)
+            snprintf(m->detail, sizeof m->detail, "element %zu is %.17g, must be %.17g", k, rvm__fix_real(e[k].i),
+                     rvm__fix_real(v.i));
+        else
+            snprintf(m->detail, sizeof m->detail, "element %zu is %lld, must be %lld", k, (long long)e[k].i, (long long)v.i);
+        return false;
+    }
+    if (worst > m->residue_floor) rvm__record_residue(m, x, worst);
+    return true;
+}
+
+static bool tangents_agree(const rvm_machine *m, const rvm__xinsn *x, const rvm__array *a, rvm_value v_d, size_t n) {
+    const rvm_value *e = (const rvm_value *)(const void *)a->shadow;
+    for (size_t k = 0; k < n; k++)
+        if (e[k].u != v_d.u && !rvm__tangent_agrees(m, x, &e[k], v_d)) return false;
+    return true;
+}
+
+/* Adjoint of `new`: the value gains the shadows that are dropped. */
+static void gain_dropped(rvm_machine *m, const site *s, const rvm__xinsn *x, const rvm__array *a, size_t n) {
+    const rvm_value *e = (const rvm_value *)(const void *)a->shadow;
+    rvm_value gain = {0};
+    for (size_t k = 0; k < n; k++) {
+        if (a->type == RVM_F64)
+            gain.f += e[k].f;
+        else
+            gain.u += e[k].u;
+        m->stats.shadows_dropped += a->type == RVM_F64 ? e[k].f != 0 : e[k].i != 0;
+    }
+    if (!value_active(x)) return;
+    rvm_value *v = value_of(m, s, true);
+    if (a->type == RVM_F64)
+        v->f += gain.f;
+    else
+        v->u += gain.u;
+}
+
+rvm_status rvm__del(rvm_machine *m, const rvm__xinsn *x) {
+    const site s = site_of(m, x);
+    rvm__array *a = &s.arrays[s.places[0].slot];
+    rvm__array now = {.ndim = a->ndim};
+    m->detail[0] = 0;
+    rvm_status status = lengths(m, &s, &now);
+    if (status) return status;
+    const rvm_value *v = value_of(m, &s, false);
+    if (!v) return RVM_ERR_INDEX;
+    for (int d = 0; d < a->ndim; d++)
+        if (now.dim[d] != a->dim[d]) {
+            snprintf(m->detail, sizeof m->detail, "length %lld in dimension %d is now %lld", (long long)a->dim[d], d + 1,
+                     (long long)now.dim[d]);
+            return RVM_ERR_RELEASE;
+        }
+    const size_t bytes = bytes_of(a), n = bytes / sizeof(rvm_value);
+    if (!(x->flags & X_UNCHECKED) && !elements_agree(m, x, a, *v, n)) return RVM_ERR_RELEASE;
+    if (a->shadow && m->mode == RVM_TANGENT && !(x->flags & X_UNCHECKED) &&
+        !tangents_agree(m, x, a, value_active(x) ? *value_of(m, &s, true) : (rvm_value){0}, n))
+        return RVM_ERR_TANGENT;
+    if (a->shadow && m->sweeping) gain_dropped(m, &s, x, a, n);
+    rvm__arena_pop(m, HEADER + bytes * (a->shadow ? 2 : 1));
+    a->present = false;
+    return RVM_OK;
+}
+
+/* The part of V that the specifications name. */
+static rvm_status part_of(rvm_machine *m, const site *s, rvm__array *part) {
+    const rvm__array *whole = &s->arrays[s->places[1].slot];
+    *part = *whole;
+    part->ndim = 0;
+    for (int d = 0; d < whole->ndim; d++) {
+        int64_t lo = 0, length = whole->dim[d];
+        bool kept = true;
+        if (2 + (uint32_t)d < s->nplaces) {
+            const rvm_place *q = &s->places[2 + d];
+            const int64_t hi = s->slots[q->kind == RVM_PLACE_RANGE ? q->idx[0] : q->slot].i;
+            lo = s->slots[q->slot].i;
+            kept = q->kind == RVM_PLACE_RANGE;
+            if (lo < 0 || hi > length || lo > hi || (!kept && lo >= length)) {
+                if (kept)
+                    snprintf(m->detail, sizeof m->detail, "range %lld..%lld", (long long)lo, (long long)hi);
+                else
+                    snprintf(m->detail, sizeof m->detail, "index %lld", (long long)lo);
+                const size_t n = strlen(m->detail);
+                snprintf(m->detail + n, sizeof m->detail - n, " of a dimension of length %lld", (long long)length);
+                return RVM_ERR_INDEX;
+            }
+            length = hi - lo;
+        }
+        part->data += lo * whole->stride[d];
+        if (part->shadow) part->shadow += lo * whole->shadow_stride[d];
+        if (!kept) continue;
+        part->dim[part->ndim] = length;
+        part->stride[part->ndim] = whole->stride[d];
+        part->shadow_stride[part->ndim++] = whole->shadow_stride[d];
+    }
+    return RVM_OK;
+}
+
+rvm_status rvm__view(rvm_machine *m, const rvm__xinsn *x) {
+    const site s = site_of(m, x);
+    rvm__array part;
+    m->detail[0] = 0;
+    rvm_status status = part_of(m, &s, &part);
+    if (!status) s.arrays[s.places[0].slot] = part;
+    return status;
+}
+
+rvm_status rvm__unview(rvm_machine *m, const rvm__xinsn *x) {
+    const site s = site_of(m, x);
+    rvm__array *a = &s.arrays[s.places[0].slot], part;
+    m->detail[0] = 0;
+    rvm_status status = part_of(m, &s, &part);
+    if (status) return status;
+    if (part.data != a->data || memcmp(part.dim, a->dim, a->ndim * sizeof a->dim[0]) != 0) return RVM_ERR_ALIAS;
+    a->present = false;
+    return RVM_OK;
+}

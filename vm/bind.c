@@ -1,0 +1,229 @@
+/* bind.c: the caller's arguments, checked and laid into the entry frame. */
+#include <string.h>
+
+#include "memory.h"
+#include "prepare.h"
+#include "run.h"
+
+static const rvm_function *entry_of(const rvm_machine *m) { return &m->p->functions[m->entry]; }
+
+#define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
+
+static rvm_status check_one(const rvm_function *f, uint32_t k, const rvm_arg *a, rvm_mode mode, rvm_error *err) {
+    const rvm_param *param = &f->params[k];
+    if ((int)a->type != param->type)
+        BAD(RVM_ERR_ARGUMENT, "argument `%s` of %s is %s, must be %s", param->name, f->name, rvm_type_name(a->type),
+            rvm_type_name((rvm_type)param->type));
+    if (a->ndim != param->ndim)
+        BAD(RVM_ERR_SHAPE, "argument `%s` of %s has %d dimensions, must have %d", param->name, f->name, a->ndim, param->ndim);
+    if (a->active && mode != RVM_PRIMAL && a->type == RVM_I64)
+        BAD(RVM_ERR_ARGUMENT, "argument `%s` of %s is i64 and cannot be active", param->name, f->name);
+    size_t elements = 1;
+    for (int d = 0; d < a->ndim; d++) {
+        if (a->shape[d] < 0 || a->stride[d] < 0 || a->shadow_stride[d] < 0)
+            BAD(RVM_ERR_SHAPE, "argument `%s` of %s has a negative length or stride", param->name, f->name);
+        elements *= a->shape[d] != 0;
+    }
+    if (a->ndim && elements && (!a->data || (a->active && mode != RVM_PRIMAL && !a->shadow_data)))
+        BAD(RVM_ERR_ARGUMENT, "argument `%s` of %s has no %s", param->name, f->name, a->data ? "shadow" : "data");
+    return RVM_OK;
+}
+
+static bool is_empty(const rvm_arg *a) {
+    for (int d = 0; d < a->ndim; d++)
+        if (!a->shape[d]) return true;
+    return false;
+}
+
+static const char *first_byte(const rvm_arg *a, bool shadow) { return shadow ? a->shadow_data : a->data; }
+static const char *last_byte(const rvm_arg *a, bool shadow) {
+    const char *p = first_byte(a, shadow) + sizeof(rvm_value) - 1;
+    for (int d = 0; d < a->ndim; d++)
+        p += (a->shape[d] - 1) * (shadow ? a->shadow_stride : a->stride)[d] * (int64_t)sizeof(rvm_value);
+    return p;
+}
+
+static bool meets(const rvm_arg *a, bool a_shadow, const rvm_arg *b, bool b_shadow) {
+    if (!a->ndim || !b->ndim || is_empty(a) || is_empty(b)) return false;
+    if ((a_shadow && !a->active) || (b_shadow && !b->active)) return false;
+    return first_byte(a, a_shadow) <= last_byte(b, b_shadow) && first_byte(b, b_shadow) <= last_byte(a, a_shadow);
+}
+
+/* Values may overlap where both roles are read or both accumulate; so may shadows; a value and a shadow never. */
+static rvm_status check_overlap(const rvm_function *f, const rvm_arg *args, rvm_mode mode, rvm_error *err) {
+    const bool shadows = mode != RVM_PRIMAL;
+    for (uint32_t k = 0; k < f->nparams; k++)
+        for (uint32_t i = 0; i <= k; i++) {
+            const bool alike = f->params[i].role == f->params[k].role && f->params[k].role != RVM_OWN;
+            bool bad = i < k && !alike && meets(&args[i], false, &args[k], false);
+            if (shadows) {
+                bad |= i < k && !alike && meets(&args[i], true, &args[k], true);
+                bad |= meets(&args[i], false, &args[k], true) || meets(&args[k], false, &args[i], true);
+            }
+            if (bad) BAD(RVM_ERR_ALIAS, "arguments `%s` and `%s` of %s overlap", f->params[i].name, f->params[k].name, f->name);
+        }
+    return RVM_OK;
+}
+
+static rvm_status check_arguments(const rvm_machine *m, int64_t fn, const rvm_arg *args, uint32_t nargs, rvm_mode mode,
+                                  rvm_error *err) {
+    if (fn < 0 || fn >= m->p->nfunctions) BAD(RVM_ERR_USAGE, "no function %lld", (long long)fn);
+    const rvm_function *f = &m->p->functions[fn];
+    if (nargs != f->nparams) BAD(RVM_ERR_ARGUMENT, "%s takes %u arguments, %u given", f->name, f->nparams, nargs);
+    for (uint32_t k = 0; k < nargs; k++) {
+        rvm_status status = check_one(f, k, &args[k], mode, err);
+        if (status) return status;
+    }
+    return check_overlap(f, args, mode, err);
+}
+
+/* The codes of the mode, prepared anew when the activity differs from what they were prepared for. */
+static rvm_status choose_codes(rvm_machine *m, uint32_t fn, const rvm_arg *args, rvm_mode mode) {
+    uint8_t wrt[RVM_MAX_PARAMS];
+    const uint32_t n = m->p->functions[fn].nparams;
+    m->codes = m->primal_codes;
+    if (mode == RVM_PRIMAL) return RVM_OK;
+    for (uint32_t k = 0; k < n; k++) wrt[k] = args[k].active;
+    if (!m->shadow_codes || m->wrt_fn != fn || memcmp(m->wrt, wrt, n) != 0) {
+        m->wrt_fn = UINT32_MAX;
+        if (!rvm__activity(m, fn, wrt)) return RVM_ERR_MEMORY;
+        rvm_status status = rvm__prepare(m, true, &m->shadow_codes);
+        if (status) return status;
+        memcpy(m->wrt, wrt, n);
+        m->wrt_fn = fn;
+    }
+    m->codes = m->shadow_codes;
+    return RVM_OK;
+}
+
+static size_t array_bytes(const rvm_arg *a) {
+    size_t n = sizeof(rvm_value);
+    for (int d = 0; d < a->ndim; d++) n *= (size_t)a->shape[d];
+    return n;
+}
+
+/* The shadow of an array that depends on active places but that the caller has not named: zeros of the machine's own. */
+static bool own_shadow(rvm_machine *m, const rvm_arg *a, rvm__array *to) {
+    const size_t bytes = array_bytes(a);
+    int64_t stride = sizeof(rvm_value);
+    if (!(to->shadow = rvm__arena_push(m, bytes))) return false;
+    memset(to->shadow, 0, bytes);
+    for (int d = a->ndim - 1; d >= 0; d--) {
+        to->shadow_stride[d] = stride;
+        stride *= a->shape[d];
+    }
+    return true;
+}
+
+static bool bind_array(rvm_machine *m, const rvm_param *param, const rvm_arg *a) {
+    rvm__array to = {.data = a->data, .ndim = param->ndim, .base = param->index, .type = param->type, .present = true};
+    for (int d = 0; d < a->ndim; d++) {
+        to.dim[d] = a->shape[d];
+        to.stride[d] = a->stride[d] * (int64_t)sizeof(rvm_value);
+        to.shadow_stride[d] = a->shadow_stride[d] * (int64_t)sizeof(rvm_value);
+    }
+    const bool active = m->mode != RVM_PRIMAL && m->active_arrays[m->active_array_at[m->entry] + param->index];
+    if (active && a->active)
+        to.shadow = a->shadow_data;
+    else if (active && !own_shadow(m, a, &to))
+        return false;
+    m->arrays[param->index] = to;
+    return true;
+}
+
+static rvm_status bind_lengths(rvm_machine *m, const rvm_arg *args, rvm_error *err) {
+    const rvm_function *f = entry_of(m);
+    for (uint32_t k = 0; k < f->nparams; k++)
+        for (int d = 0; d < f->params[k].ndim; d++)
+            if (f->params[k].dim[d] < f->nregs) m->slots[f->params[k].dim[d]].i = -1;
+    for (uint32_t k = 0; k < f->nparams; k++)
+        for (int d = 0; d < f->params[k].ndim; d++) {
+            rvm_value *length = &m->slots[f->params[k].dim[d]];
+            if (length->i < 0) length->i = args[k].shape[d];
+            if (length->i != args[k].shape[d])
+                BAD(RVM_ERR_SHAPE, "dimension %d of argument `%s` of %s is %lld, must be %lld", d + 1, f->params[k].name, f->name,
+                    (long long)args[k].shape[d], (long long)length->i);
+        }
+    return RVM_OK;
+}
+
+/* Fresh storage: shadows of absent places are 0. */
+static rvm_status lay_out(rvm_machine *m, rvm_arg *args, rvm_error *err) {
+    const rvm_function *f = entry_of(m);
+    size_t cap = m->cap_frames;
+    rvm__arena_clear(m);
+    m->nstack = 0;
+    m->nframes = 0;
+    if (!rvm__reserve(m, (void **)&m->frames, &cap, 1, sizeof *m->frames)) return RVM_ERR_MEMORY;
+    m->cap_frames = (uint32_t)cap;
+    if (!rvm__reserve_frame(m, m->codes[m->entry].slots, f->narrays)) return RVM_ERR_MEMORY;
+    if (m->mode != RVM_PRIMAL) memset(m->shadows, 0, m->cap_shadows * sizeof *m->shadows);
+    memcpy(m->slots + f->nregs, f->consts, f->nconsts * sizeof *m->slots);
+    rvm_status status = bind_lengths(m, args, err);
+    for (uint32_t k = 0; k < f->nparams && !status; k++) {
+        const rvm_param *param = &f->params[k];
+        if (param->ndim) {
+            if (!bind_array(m, param, &args[k])) status = RVM_ERR_MEMORY;
+            continue;
+        }
+        m->slots[param->index].i = args[k].value.i;
+        if (m->mode != RVM_PRIMAL && args[k].active) m->shadows[param->index].i = args[k].shadow.i;
+    }
+    m->frames[m->nframes++] = (rvm__frame){.fn = m->entry};
+    if (m->stats.depth_peak < 1) m->stats.depth_peak = 1;
+    return status;
+}
+
+rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_mode mode, bool at_end,
+                            rvm_error *err) {
+    m->where = UNBOUND;
+    rvm_status status = check_arguments(m, fn, args, nargs, mode, err);
+    if (status) return status;
+    m->mode = mode;
+    m->entry = (uint32_t)fn;
+    status = choose_codes(m, m->entry, args, mode);
+    if (!status) status = lay_out(m, args, err);
+    if (status == RVM_ERR_MEMORY) BAD(status, "out of memory");
+    if (status) return status;
+    m->args = args;
+    m->nargs = nargs;
+    m->where = at_end ? AT_END : AT_START;
+    m->course = m->dir = at_end ? -1 : 1;
+    m->sweeping = m->sweep_begun = m->may_be_lost = false;
+    m->began_at_start = !at_end;
+    return RVM_OK;
+}
+
+void rvm__write_back(rvm_machine *m) {
+    const rvm_function *f = entry_of(m);
+    for (uint32_t k = 0; k < m->nargs; k++) {
+        if (f->params[k].ndim) continue;
+        m->args[k].value.i = m->slots[f->params[k].index].i;
+        if (m->mode != RVM_PRIMAL && m->args[k].active) m->args[k].shadow.i = m->shadows[f->params[k].index].i;
+    }
+}
+
+void rvm_machine_unbind(rvm_machine *m) {
+    if (m->where == UNBOUND) return;
+    rvm__write_back(m);
+    m->where = UNBOUND;
+    m->args = NULL;
+    m->nargs = 0;
+}
+
+static bool finite_from(const rvm_arg *a, int d, const double *p) {
+    if (d == a->ndim) return isfinite(*p);
+    for (int64_t i = 0; i < a->shape[d]; i++)
+        if (!finite_from(a, d + 1, p + i * a->stride[d])) return false;
+    return true;
+}
+
+const rvm_param *rvm__not_finite(const rvm_machine *m) {
+    const rvm_function *f = entry_of(m);
+    for (uint32_t k = 0; k < m->nargs; k++) {
+        if (f->params[k].type != RVM_F64) continue;
+        const rvm_arg *a = &m->args[k];
+        if (a->ndim ? !finite_from(a, 0, a->data) : !isfinite(m->slots[f->params[k].index].f)) return &f->params[k];
+    }
+    return NULL;
+}

@@ -1,0 +1,243 @@
+/* frames.c: calls. Arguments are written into the callee's frame, above the caller's, before anything changes; so a call that
+ * is refused has changed nothing.
+ *
+ * Scalars are copied in, and out again where the callee may have changed them. Where accumulating scalars share a place, each
+ * later one enters as 0 and is added on return (semantics.md, section 6); likewise the shadows of read ones in a sweep. */
+#include "out_of_line.h"
+#include "memory.h"
+
+#include <string.h>
+
+typedef struct transfer {
+    rvm_machine *m;
+    const rvm_program *p;
+    const rvm_function *caller, *callee;
+    const rvm_place *args;
+    const rvm__frame *from; /* the caller's */
+    size_t slots, arrays;   /* of the callee */
+    uint32_t callee_fn, caller_fn;
+    bool shadows; /* copy shadows: tangent mode, or a sweep */
+    bool shared;  /* arguments may overlap */
+} transfer;
+
+static transfer transfer_of(rvm_machine *m, uint32_t frame, uint32_t call_pc, bool shared) {
+    transfer t = {.m = m, .p = m->p, .from = &m->frames[frame], .shared = shared};
+    t.caller_fn = t.from->fn;
+    t.caller = &m->p->functions[t.caller_fn];
+    const rvm_insn *in = &t.caller->code[call_pc];
+    t.args = rvm__places(t.caller, in);
+    t.callee_fn = in->target;
+    t.callee = &m->p->functions[in->target];
+    t.slots = t.from->slots + m->codes[t.caller_fn].slots;
+    t.arrays = t.from->arrays + t.caller->narrays;
+    t.shadows = m->mode == RVM_TANGENT || m->sweeping;
+    return t;
+}
+
+/* The caller's element or slot; NULL where an index is out of bounds. */
+static rvm_value *scalar_place(const transfer *t, const rvm_place *q, bool shadow) {
+    const rvm_machine *m = t->m;
+    rvm_value *slots = m->slots + t->from->slots;
+    if (q->kind == RVM_PLACE_SLOT) return (shadow ? m->shadows + t->from->slots : slots) + q->slot;
+    const rvm__array *a = &m->arrays[t->from->arrays + q->slot];
+    char *p = shadow ? a->shadow : a->data;
+    const int64_t *stride = shadow ? a->shadow_stride : a->stride;
+    for (int d = 0; d < q->nidx; d++) {
+        const int64_t i = slots[q->idx[d]].i;
+        if ((uint64_t)i >= (uint64_t)a->dim[d]) return NULL;
+        p += i * stride[d];
+    }
+    return (rvm_value *)(void *)p;
+}
+
+static bool place_active(const transfer *t, const rvm_place *q) {
+    const rvm_machine *m = t->m;
+    if (q->kind == RVM_PLACE_SLOT) return m->active_slots[m->active_slot_at[t->caller_fn] + q->slot];
+    return m->active_arrays[m->active_array_at[t->caller_fn] + q->slot];
+}
+
+/* Memory that an argument covers; false for an index out of bounds or nothing. */
+typedef struct extent {
+    const char *data;
+    int ndim;
+    int64_t dim[RVM_MAX_DIMS], stride[RVM_MAX_DIMS];
+} extent;
+
+static bool extent_of(const transfer *t, const rvm_place *q, extent *e) {
+    if (q->kind != RVM_PLACE_ARRAY) {
+        *e = (extent){.data = (const char *)scalar_place(t, q, false)};
+        return e->data != NULL;
+    }
+    const rvm__array *a = &t->m->arrays[t->from->arrays + q->slot];
+    *e = (extent){.data = a->data, .ndim = a->ndim};
+    for (int d = 0; d < a->ndim; d++) {
+        e->dim[d] = a->dim[d];
+        e->stride[d] = a->stride[d];
+        if (a->dim[d] == 0) return false;
+    }
+    return true;
+}
+
+static const char *last_byte(const extent *e) {
+    const char *p = e->data + sizeof(rvm_value) - 1;
+    for (int d = 0; d < e->ndim; d++) p += (e->dim[d] - 1) * e->stride[d];
+    return p;
+}
+
+/* Whether some element of a is `apart` bytes before one of b, from dimension d on: strides fall, so that what later dimensions
+ * can bridge is less than this one's stride, and two quotients need a try. */
+static bool meet(const extent *a, const extent *b, int d, int64_t apart) {
+    if (d == a->ndim) return apart == 0;
+    int64_t q = apart / a->stride[d];
+    if (apart % a->stride[d] < 0) q--;
+    for (int64_t k = q; k <= q + 1; k++)
+        if (-b->dim[d] < k && k < a->dim[d] && meet(a, b, d + 1, apart - k * a->stride[d])) return true;
+    return false;
+}
+
+/* Whether two parts of memory meet. Parts of unlike strides count as whole intervals. */
+static bool overlap(const extent *a, const extent *b) {
+    if (last_byte(a) < b->data || last_byte(b) < a->data) return false;
+    if (a->ndim != b->ndim) return true;
+    for (int d = 0; d < a->ndim; d++)
+        if (a->stride[d] != b->stride[d] || a->stride[d] <= 0) return true;
+    return meet(a, b, 0, b->data - a->data);
+}
+
+static bool arguments_overlap(const transfer *t, uint32_t i, uint32_t k) {
+    extent a, b;
+    return extent_of(t, &t->args[i], &a) && extent_of(t, &t->args[k], &b) && overlap(&a, &b);
+}
+
+/* Whether scalar argument k shares its place with an earlier scalar, or with any array, which is not copied. */
+static bool shares(const transfer *t, uint32_t k) {
+    for (uint32_t i = 0; t->shared && i < t->callee->nparams; i++)
+        if ((i < k || (i > k && t->args[i].kind == RVM_PLACE_ARRAY)) && arguments_overlap(t, i, k)) return true;
+    return false;
+}
+
+static rvm_status check_overlap(const transfer *t) {
+    for (uint32_t k = 1; t->shared && k < t->callee->nparams; k++)
+        for (uint32_t i = 0; i < k; i++) {
+            const uint8_t a = t->callee->params[i].role, b = t->callee->params[k].role;
+            if (a == b && a != RVM_OWN) continue;
+            if (!arguments_overlap(t, i, k)) continue;
+            snprintf(t->m->detail, sizeof t->m->detail, "arguments %u and %u of %s", i + 1, k + 1, t->callee->name);
+            return RVM_ERR_ALIAS;
+        }
+    return RVM_OK;
+}
+
+/* Lengths: a register not yet set takes the length, anything else must equal it. */
+static rvm_status bind_lengths(const transfer *t, const rvm_param *param, const rvm__array *a) {
+    rvm_value *slots = t->m->slots + t->slots;
+    for (int d = 0; d < param->ndim; d++) {
+        rvm_value *length = &slots[param->dim[d]];
+        if (length->i < 0) length->i = a->dim[d];
+        if (length->i == a->dim[d]) continue;
+        snprintf(t->m->detail, sizeof t->m->detail, "dimension %d of argument `%s` of %s is %lld, must be %lld", d + 1,
+                 param->name, t->callee->name, (long long)a->dim[d], (long long)length->i);
+        return RVM_ERR_SHAPE;
+    }
+    return RVM_OK;
+}
+
+static void begin_lengths(const transfer *t) {
+    for (uint32_t k = 0; k < t->callee->nparams; k++)
+        for (int d = 0; d < t->callee->params[k].ndim; d++) {
+            const uint16_t slot = t->callee->params[k].dim[d];
+            if (slot < t->callee->nregs) t->m->slots[t->slots + slot].i = -1;
+        }
+}
+
+static rvm_status pass_array(const transfer *t, const rvm_param *param, const rvm_place *q) {
+    rvm__array *to = &t->m->arrays[t->arrays + param->index];
+    *to = t->m->arrays[t->from->arrays + q->slot];
+    to->base = param->index;
+    return bind_lengths(t, param, to);
+}
+
+static rvm_status pass_scalar(const transfer *t, uint32_t k) {
+    const rvm_param *param = &t->callee->params[k];
+    const rvm_place *q = &t->args[k];
+    const rvm_value *v = scalar_place(t, q, false);
+    if (!v) return RVM_ERR_INDEX;
+    const bool again = shares(t, k);
+    t->m->slots[t->slots + param->index] = again && param->role == RVM_ACC ? (rvm_value){0} : *v;
+    if (!t->shadows) return RVM_OK;
+    const bool gathers = t->m->mode == RVM_TANGENT ? param->role == RVM_ACC : param->role == RVM_READ;
+    rvm_value *shadow = &t->m->shadows[t->slots + param->index];
+    *shadow = place_active(t, q) && !(again && gathers) ? *scalar_place(t, q, true) : (rvm_value){0};
+    return RVM_OK;
+}
+
+rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
+    const uint32_t frame = m->nframes - 1, pc = (uint32_t)(x - m->codes[m->frames[frame].fn].x);
+    rvm_status status = RVM_OK;
+    m->detail[0] = 0;
+    if (m->nframes >= m->o.depth) return RVM_ERR_DEPTH;
+    size_t cap = m->cap_frames;
+    if (!rvm__reserve(m, (void **)&m->frames, &cap, (size_t)m->nframes + 1, sizeof *m->frames)) return RVM_ERR_MEMORY;
+    m->cap_frames = (uint32_t)cap;
+    transfer t = transfer_of(m, frame, pc, x->flags & X_ALIAS);
+    const rvm__code *code = &m->codes[t.callee_fn];
+    if (!rvm__reserve_frame(m, t.slots + code->slots, t.arrays + t.callee->narrays)) return RVM_ERR_MEMORY;
+    begin_lengths(&t);
+    for (uint32_t k = 0; k < t.callee->nparams && !status; k++)
+        status = t.callee->params[k].ndim ? pass_array(&t, &t.callee->params[k], &t.args[k]) : pass_scalar(&t, k);
+    if (!status) status = check_overlap(&t);
+    if (status) return status;
+    memcpy(m->slots + t.slots + t.callee->nregs, t.callee->consts, t.callee->nconsts * sizeof(rvm_value));
+    m->frames[m->nframes++] = (rvm__frame){t.callee_fn, pc, t.slots, t.arrays, direction != m->dir};
+    m->dir = direction;
+    m->pc = direction > 0 ? code->x + 1 : code->x + t.callee->ncode - 2;
+    m->stats.calls++;
+    if (m->nframes > m->stats.depth_peak) m->stats.depth_peak = m->nframes;
+    return RVM_OK;
+}
+
+static rvm_value sum(rvm_type type, rvm_value a, rvm_value b) {
+    return type == RVM_F64 ? (rvm_value){.f = a.f + b.f} : (rvm_value){.u = a.u + b.u};
+}
+
+/* A scalar goes back to its place: replaces it, or is added where it entered as 0. */
+static void give_back(rvm_value *place, rvm_value v, rvm_type type, bool add) { *place = add ? sum(type, *place, v) : v; }
+
+static void return_scalar(const transfer *t, uint32_t k) {
+    const rvm_param *param = &t->callee->params[k];
+    const rvm_place *q = &t->args[k];
+    const bool again = shares(t, k);
+    rvm_value *shadow = t->shadows ? &t->m->shadows[t->slots + param->index] : NULL;
+    if (param->role != RVM_READ) {
+        const rvm_value v = t->m->slots[t->slots + param->index];
+        give_back(scalar_place(t, q, false), v, (rvm_type)param->type, again && param->role == RVM_ACC);
+        if (param->type == RVM_F64 && q->kind == RVM_PLACE_SLOT && t->m->magnitudes) {
+            double *held = &t->m->magnitudes[t->from->slots + q->slot];
+            *held = fmax(*held, fabs(v.f));
+        }
+    }
+    if (!shadow) return;
+    const rvm_role untouched = t->m->mode == RVM_TANGENT ? RVM_READ : RVM_ACC;
+    if (param->role != untouched && place_active(t, q))
+        give_back(scalar_place(t, q, true), *shadow, (rvm_type)param->type, again && param->role != RVM_OWN);
+    shadow->i = 0;
+}
+
+rvm_status rvm__leave(rvm_machine *m) {
+    const rvm__frame *top = &m->frames[m->nframes - 1];
+    if (m->nframes == 1) {
+        m->where = m->dir > 0 ? AT_END : AT_START;
+        return RVM_OK;
+    }
+    const rvm__frame *below = top - 1;
+    rvm__xinsn *call = m->codes[below->fn].x + top->call_pc;
+    transfer t = transfer_of(m, m->nframes - 2, top->call_pc, call->flags & X_ALIAS);
+    for (uint32_t k = 0; k < t.callee->nparams; k++)
+        if (!t.callee->params[k].ndim && !scalar_place(&t, &t.args[k], false)) return RVM_ERR_INDEX;
+    for (uint32_t k = 0; k < t.callee->nparams; k++)
+        if (!t.callee->params[k].ndim) return_scalar(&t, k);
+    if (top->against) m->dir = -m->dir;
+    m->pc = call + m->dir;
+    m->nframes--;
+    return RVM_OK;
+}

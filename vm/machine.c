@@ -1,0 +1,156 @@
+/* machine.c: creation, statistics, and what stops a run. */
+#include "machine.h"
+
+#include <string.h>
+
+#include "memory.h"
+#include "out_of_line.h"
+#include "prepare.h"
+
+rvm_options rvm_options_default(void) { return (rvm_options){.tolerance = 1e-8, .depth = 10000}; }
+
+static bool options_valid(const rvm_options *o) { return o->tolerance >= 0 && o->depth > 0; }
+
+rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm_machine **out, rvm_error *err) {
+    if (!out) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no place for the machine");
+    *out = NULL;
+    const rvm_options o = options ? *options : rvm_options_default();
+    if (!p || !p->verified) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the program is not verified");
+    if (!options_valid(&o)) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "tolerance or depth is out of range");
+    const rvm_allocator al = o.allocator ? *o.allocator : rvm__libc_allocator;
+    rvm_machine *m = al.alloc(al.userdata, NULL, 0, sizeof *m);
+    if (!m) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    memset(m, 0, sizeof *m);
+    m->p = p;
+    m->o = o;
+    m->al = al;
+    m->memory = sizeof *m;
+    m->where = UNBOUND;
+    rvm_status status = RVM_OK;
+    if (o.profile) {
+        m->profile = rvm__resize(m, NULL, 0, RVM_OP_LIMIT * sizeof *m->profile);
+        if (!m->profile)
+            status = RVM_ERR_MEMORY;
+        else
+            memset(m->profile, 0, RVM_OP_LIMIT * sizeof *m->profile);
+    }
+    if (!status) status = rvm__prepare(m, false, &m->primal_codes);
+    if (status) {
+        rvm_machine_free(m);
+        return rvm__fail(err, status, NULL, 0, 0, "%s", status == RVM_ERR_MEMORY ? "out of memory" : "a function is too large");
+    }
+    *out = m;
+    return RVM_OK;
+}
+
+void rvm_machine_free(rvm_machine *m) {
+    if (!m) return;
+    rvm__prepare_free(m, &m->primal_codes);
+    rvm__prepare_free(m, &m->shadow_codes);
+    rvm__arena_free(m);
+    rvm__resize(m, m->slots, m->cap_slots * sizeof *m->slots, 0);
+    rvm__resize(m, m->shadows, m->cap_shadows * sizeof *m->shadows, 0);
+    rvm__resize(m, m->magnitudes, m->cap_magnitudes * sizeof *m->magnitudes, 0);
+    rvm__resize(m, m->arrays, m->cap_arrays * sizeof *m->arrays, 0);
+    rvm__resize(m, m->frames, m->cap_frames * sizeof *m->frames, 0);
+    rvm__resize(m, m->stack, m->cap_stack * sizeof *m->stack, 0);
+    rvm__resize(m, m->active_slots, m->nactive_slots, 0);
+    rvm__resize(m, m->active_arrays, m->nactive_arrays, 0);
+    if (m->active_slot_at)
+        rvm__resize(m, m->active_slot_at, 2 * (size_t)m->p->nfunctions * sizeof *m->active_slot_at + 1, 0);
+    if (m->profile) rvm__resize(m, m->profile, RVM_OP_LIMIT * sizeof *m->profile, 0);
+    const rvm_allocator al = m->al;
+    al.alloc(al.userdata, m, sizeof *m, 0);
+}
+
+void rvm_machine_cancel(rvm_machine *m) { __atomic_store_n(&m->cancel, 1, __ATOMIC_RELAXED); }
+
+/* ---- what stops a run ---- */
+
+enum { SLICE = 1000000 };
+
+/* Grant what may run before the next look. */
+static void grant(rvm_machine *m) {
+    uint64_t slice = SLICE;
+    if (m->o.fuel && m->o.fuel - m->counted < slice) slice = m->o.fuel - m->counted;
+    m->slice = slice;
+    m->budget = (int64_t)(slice * sizeof(rvm__xinsn));
+}
+
+/* Instructions of the present run so far. The budget may be overdrawn by a stretch of straight code. */
+static uint64_t so_far(const rvm_machine *m) {
+    return m->counted + (uint64_t)((int64_t)m->slice - m->budget / (int64_t)sizeof(rvm__xinsn));
+}
+
+void rvm__run_begins(rvm_machine *m) {
+    m->counted = 0;
+    grant(m);
+}
+
+uint64_t rvm__run_count(const rvm_machine *m) { return so_far(m); }
+
+rvm_status rvm__look(rvm_machine *m) {
+    m->counted = so_far(m);
+    m->slice = 0;
+    m->budget = 0;
+    if (__atomic_exchange_n(&m->cancel, 0, __ATOMIC_RELAXED)) return RVM_ERR_CANCELLED;
+    if (m->o.progress && m->o.progress(m->o.userdata, m->counted)) return RVM_ERR_CANCELLED;
+    if (m->o.fuel && m->counted >= m->o.fuel) return RVM_ERR_FUEL;
+    grant(m);
+    return RVM_OK;
+}
+
+/* ---- statistics ---- */
+
+void rvm__count_op(rvm_machine *m, const rvm__xinsn *x, ptrdiff_t step) {
+    const uint32_t fn = m->frames[m->nframes - 1].fn;
+    const rvm_op op = (rvm_op)m->p->functions[fn].code[x - m->codes[fn].x].op;
+    m->profile[step > 0 ? op : rvm__op_inverse(op)]++;
+}
+
+void rvm_machine_stats(const rvm_machine *m, rvm_stats *out) { *out = m->stats; }
+
+void rvm_machine_stats_reset(rvm_machine *m) {
+    const size_t memory = m->memory;
+    m->stats = (rvm_stats){.memory_peak = memory, .ancilla_peak = m->arena_used};
+    m->residue_floor = 0;
+    if (m->profile) memset(m->profile, 0, RVM_OP_LIMIT * sizeof *m->profile);
+}
+
+/* Order of counts, ties by opcode: a precedes b. */
+static bool precedes(const uint64_t *counts, int a, int b) {
+    return counts[a] > counts[b] || (counts[a] == counts[b] && a < b);
+}
+
+bool rvm_machine_profile(const rvm_machine *m, uint32_t k, const char **mnemonic, uint64_t *count) {
+    for (int op = 0; m->profile && op < RVM_OP_LIMIT; op++) {
+        uint32_t rank = 0;
+        if (!m->profile[op]) continue;
+        for (int other = 0; other < RVM_OP_LIMIT; other++)
+            if (m->profile[other] && precedes(m->profile, other, op)) rank++;
+        if (rank != k) continue;
+        *mnemonic = rvm__op_info[op].name;
+        *count = m->profile[op];
+        return true;
+    }
+    return false;
+}
+
+/* ---- arguments ---- */
+
+rvm_arg rvm_arg_i64(int64_t v) { return (rvm_arg){.type = RVM_I64, .value.i = v}; }
+rvm_arg rvm_arg_f64(double v) { return (rvm_arg){.type = RVM_F64, .value.f = v}; }
+rvm_arg rvm_arg_fix(double v) { return (rvm_arg){.type = RVM_FIX, .value.i = rvm_fix_from_double(v)}; }
+
+rvm_arg rvm_arg_array(rvm_type type, void *data, int ndim, const int64_t *shape) {
+    rvm_arg a = {.type = type, .ndim = ndim, .data = data};
+    int64_t n = 1;
+    for (int d = ndim - 1; d >= 0 && ndim <= RVM_MAX_DIMS; d--) {
+        a.shape[d] = shape[d];
+        a.stride[d] = a.shadow_stride[d] = n;
+        n *= shape[d] > 0 ? shape[d] : 1;
+    }
+    return a;
+}
+rvm_arg rvm_arg_array_f64(double *data, int ndim, const int64_t *shape) { return rvm_arg_array(RVM_F64, data, ndim, shape); }
+rvm_arg rvm_arg_array_i64(int64_t *data, int ndim, const int64_t *shape) { return rvm_arg_array(RVM_I64, data, ndim, shape); }

@@ -1,0 +1,93 @@
+/* memory.c: counted memory, frames' storage, and the arena of local arrays. */
+#include "memory.h"
+
+#include <string.h>
+
+enum { CHUNK = 64 * 1024, ALIGN = 16 };
+
+void *rvm__resize(rvm_machine *m, void *p, size_t old_size, size_t new_size) {
+    const size_t others = m->memory - old_size;
+    if (new_size > old_size && m->o.memory && (new_size > m->o.memory || others > m->o.memory - new_size)) return NULL;
+    void *q = m->al.alloc(m->al.userdata, p, old_size, new_size);
+    if (!q && new_size) return NULL;
+    m->memory = others + new_size;
+    if (m->memory > m->stats.memory_peak) m->stats.memory_peak = m->memory;
+    return q;
+}
+
+bool rvm__reserve(rvm_machine *m, void **p, size_t *cap, size_t need, size_t element) {
+    if (need <= *cap) return true;
+    size_t grown = *cap * 2 < 64 ? 64 : *cap * 2;
+    if (grown < need) grown = need;
+    if (grown > SIZE_MAX / 2 / element) return false;
+    void *q = rvm__resize(m, *p, *cap * element, grown * element);
+    if (!q && grown > need) q = rvm__resize(m, *p, *cap * element, (grown = need) * element);
+    if (!q) return false;
+    memset((char *)q + *cap * element, 0, (grown - *cap) * element);
+    *p = q;
+    *cap = grown;
+    return true;
+}
+
+bool rvm__reserve_frame(rvm_machine *m, size_t slots, size_t arrays) {
+    if (!rvm__reserve(m, (void **)&m->slots, &m->cap_slots, slots, sizeof *m->slots)) return false;
+    if (m->mode != RVM_PRIMAL && !rvm__reserve(m, (void **)&m->shadows, &m->cap_shadows, slots, sizeof *m->shadows)) return false;
+    if (!m->o.unchecked && !rvm__reserve(m, (void **)&m->magnitudes, &m->cap_magnitudes, slots, sizeof *m->magnitudes))
+        return false;
+    return rvm__reserve(m, (void **)&m->arrays, &m->cap_arrays, arrays, sizeof *m->arrays);
+}
+
+/* A chunk that holds `size` bytes, above the present one: the one kept there if it is large enough. */
+static rvm__chunk *chunk_for(rvm_machine *m, size_t size) {
+    rvm__chunk *present = m->arena, *next = present ? present->above : NULL;
+    if (next && next->size >= size) return next;
+    const size_t room = size > CHUNK ? size : CHUNK;
+    if (room > SIZE_MAX / 2) return NULL;
+    rvm__chunk *c = rvm__resize(m, NULL, 0, sizeof *c + room);
+    if (!c) return NULL;
+    *c = (rvm__chunk){.below = present, .above = next, .size = room};
+    if (next) next->below = c;
+    if (present) present->above = c;
+    return c;
+}
+
+void *rvm__arena_push(rvm_machine *m, size_t size) {
+    if (size > SIZE_MAX / 4) return NULL;
+    size = (size + ALIGN - 1) / ALIGN * ALIGN;
+    if (!m->arena || m->arena->size - m->arena->used < size) {
+        rvm__chunk *c = chunk_for(m, size);
+        if (!c) return NULL;
+        m->arena = c;
+    }
+    void *p = m->arena->bytes + m->arena->used;
+    m->arena->used += size;
+    m->arena_used += size;
+    if (m->arena_used > m->stats.ancilla_peak) m->stats.ancilla_peak = m->arena_used;
+    return p;
+}
+
+void rvm__arena_pop(rvm_machine *m, size_t size) {
+    size = (size + ALIGN - 1) / ALIGN * ALIGN;
+    m->arena_used -= size;
+    while (m->arena->used == 0 && size && m->arena->below) m->arena = m->arena->below;
+    m->arena->used -= size;
+    while (m->arena->used == 0 && m->arena->below) m->arena = m->arena->below;
+}
+
+void rvm__arena_clear(rvm_machine *m) {
+    while (m->arena && m->arena->above) m->arena = m->arena->above;
+    for (rvm__chunk *c = m->arena; c; c = c->below) {
+        c->used = 0;
+        m->arena = c;
+    }
+    m->arena_used = 0;
+}
+
+void rvm__arena_free(rvm_machine *m) {
+    while (m->arena && m->arena->above) m->arena = m->arena->above;
+    while (m->arena) {
+        rvm__chunk *below = m->arena->below;
+        rvm__resize(m, m->arena, sizeof *m->arena + m->arena->size, 0);
+        m->arena = below;
+    }
+}

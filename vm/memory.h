@@ -1,0 +1,21 @@
+/* memory.h: the machine's own memory, counted and limited. */
+#ifndef RVM_MEMORY_H
+#define RVM_MEMORY_H
+
+#include "machine.h"
+
+/* realloc through the machine's allocator within options.memory; NULL leaves the block as it was. */
+void *rvm__resize(rvm_machine *m, void *p, size_t old_size, size_t new_size);
+/* Room for `need` elements, new ones zero. False: out of memory. */
+bool rvm__reserve(rvm_machine *m, void **p, size_t *cap, size_t need, size_t element);
+
+/* Slots, shadows and magnitudes up to `slots`, array descriptors up to `arrays`. May move them. */
+bool rvm__reserve_frame(rvm_machine *m, size_t slots, size_t arrays);
+
+/* Arena of local arrays, last in first out. NULL: out of memory. Chunks are kept for the next time. */
+void *rvm__arena_push(rvm_machine *m, size_t size);
+void rvm__arena_pop(rvm_machine *m, size_t size);
+void rvm__arena_clear(rvm_machine *m);
+void rvm__arena_free(rvm_machine *m);
+
+#endif

@@ -1,0 +1,307 @@
+/* prepare.c: choose a handler for each instruction and lay its operands out for it. */
+#include "prepare.h"
+
+#include "handlers.h"
+#include "memory.h"
+
+#include <string.h>
+
+/* Handlers of hot rows by operand type, each + 1; 0: not hot. */
+typedef struct hot {
+    uint16_t r_add, g_add, r_let, r_letu, g_let, g_letu;
+} hot;
+#define INDEX_i64 RVM_I64
+#define INDEX_f64 RVM_F64
+#define HOT_LET_ENTRY(T, row)                                                                                                \
+    .r_let = H_r_##T##_let_##row + 1, .r_letu = H_r_##T##_letu_##row + 1, .g_let = H_g_##T##_let_##row + 1,                  \
+    .g_letu = H_g_##T##_letu_##row + 1
+#define HOT_ENTRY(Y, T, row, arity)                                                                                          \
+    [INDEX_##T][RVM_ROW_##row] = {.r_add = H_r_##T##_add_##row + 1, .g_add = H_g_##T##_add_##row + 1, HOT_LET_ENTRY(T, row)},
+#define HOT_CMP_ENTRY(Y, T, row, arity) [INDEX_##T][RVM_ROW_##row] = {HOT_LET_ENTRY(T, row)},
+static const hot hot_rows[RVM_TYPE_COUNT][RVM_ROW_COUNT] = {HOT_I64(HOT_ENTRY) HOT_F64(HOT_ENTRY) HOT_CMP(HOT_CMP_ENTRY)};
+
+typedef struct preparation {
+    rvm_machine *m;
+    const rvm_function *f;
+    uint32_t fn;
+    bool shadow, tracks; /* tracks: some f64 array is local, so elements may have a magnitude to keep */
+    uint8_t *modified;   /* by register: changed otherwise than by appearing and disappearing */
+    uint16_t *base;      /* by array: the array it is part of; NO_BASE where several */
+    uint32_t depth, deepest;
+} preparation;
+enum { NO_BASE = 0xffff };
+
+static bool is_let(const rvm_insn *in) { return (in->op | 1) == RVM_OP_unlet; }
+
+static rvm__xplace place_of(const preparation *p, const rvm_place *q) {
+    if (q->kind != RVM_PLACE_ELEM) return (rvm__xplace){.slot = q->slot, .kind = XSLOT};
+    if (q->nidx <= 2) return (rvm__xplace){q->slot, q->idx[0], q->idx[1], q->nidx == 1 ? XELEM1 : XELEM2};
+    const uint32_t k = (uint32_t)(q - p->f->places);
+    return (rvm__xplace){q->slot, (uint16_t)k, (uint16_t)(k >> 16), XELEM};
+}
+
+static bool place_active(const preparation *p, const rvm_place *q) {
+    const rvm_machine *m = p->m;
+    if (!p->shadow || rvm__place_type(p->f, q) == RVM_I64) return false;
+    if (q->kind == RVM_PLACE_SLOT) return m->active_slots[m->active_slot_at[p->fn] + q->slot];
+    return m->active_arrays[m->active_array_at[p->fn] + q->slot];
+}
+
+static bool is_constant(const preparation *p, const rvm_place *q) { return q->kind == RVM_PLACE_SLOT && q->slot >= p->f->nregs; }
+
+static bool tracked(const preparation *p, const rvm_place *q) {
+    if (p->m->o.unchecked || rvm__place_type(p->f, q) != RVM_F64) return false;
+    return q->kind == RVM_PLACE_SLOT ? q->slot < p->f->nregs && p->modified[q->slot] : p->tracks;
+}
+
+/* Whether every place is a register or constant, and in shadowed code every real one active or constant: form r. */
+static bool all_registers(const preparation *p, const rvm_place *places, int n, bool active) {
+    for (int k = 0; k < n; k++) {
+        const rvm_place *q = &places[k];
+        if (q->kind != RVM_PLACE_SLOT) return false;
+        if (active && !is_constant(p, q) && !place_active(p, q)) return false;
+    }
+    return true;
+}
+
+static uint16_t kernel_handler(rvm_type y, const rvm_insn *in, bool unchecked) {
+    static const uint16_t add[] = {H_i64_add, H_f64_add, H_fix_add}, mul[] = {H_i64_mul, H_f64_mul, H_f64_mul},
+                          let[] = {H_i64_let, H_f64_let, H_fix_let}, letu[] = {H_i64_letu, H_f64_letu, H_fix_letu};
+    switch ((enum rvm_pair)(in->op >> 1)) {
+    case RVM_PAIR_add: return add[y];
+    case RVM_PAIR_mul: return mul[y];
+    case RVM_PAIR_let: return unchecked ? letu[y] : let[y];
+    default: return H_i64_xor;
+    }
+}
+
+static uint16_t update_handler(const rvm_insn *in, rvm_type y, rvm_type t, bool registers, bool unchecked) {
+    const hot *h = &hot_rows[t][in->row];
+    uint16_t chosen = 0;
+    if ((in->op >> 1) == RVM_PAIR_add) chosen = registers ? h->r_add : h->g_add;
+    if (is_let(in)) chosen = registers ? (unchecked ? h->r_letu : h->r_let) : unchecked ? h->g_letu : h->g_let;
+    if (in->op == RVM_OP_xor && registers && in->row == RVM_ROW_id) return H_r_xor;
+    return chosen ? (uint16_t)(chosen - 1) : kernel_handler(y, in, unchecked);
+}
+
+static void prepare_update(const preparation *p, const rvm_insn *in, const rvm_place *places, bool unchecked, rvm__xinsn *x) {
+    const rvm_row_info *row = &rvm__row_info[in->row];
+    const rvm_type y = rvm__place_type(p->f, &places[0]);
+    const rvm_type t = rvm__place_type(p->f, &places[row->sig == RVM_SIG_SEL ? 2 : 1]);
+    const bool active = place_active(p, &places[0]);
+    x->type = (uint8_t)y;
+    x->arity = row->arity;
+    x->kernel = rvm__kernel_index((rvm_row)in->row, y, t);
+    for (int k = 0; k <= row->arity; k++) {
+        x->p[k] = place_of(p, &places[k]);
+        if (place_active(p, &places[k]) && (k == 0 || rvm__kernels[x->kernel].d[k - 1])) x->active |= (uint8_t)(1 << k);
+    }
+    if (row->sig == RVM_SIG_QUOT) x->flags |= X_NONZERO;
+    if (row->sig == RVM_SIG_CONV && y != RVM_I64 && t != RVM_I64) x->flags |= X_CONV;
+    if (tracked(p, &places[0])) x->flags |= is_let(in) ? X_TRACK | X_FRESH : X_TRACK;
+    const bool registers = !(x->flags & (X_TRACK | X_ALIAS)) && all_registers(p, places, row->arity + 1, active);
+    x->handler = (uint16_t)(update_handler(in, y, t, registers, unchecked) + (in->op & (in->op == RVM_OP_xor ? 0 : 1)));
+    if (!active) x->handler = (uint16_t)(x->handler + RVM__PLAIN);
+}
+
+static int32_t bytes_to(uint32_t from, uint32_t to) { return (int32_t)(((int64_t)to - from) * (int64_t)sizeof(rvm__xinsn)); }
+
+static uint16_t hidden_slot(const preparation *p, uint32_t depth) { return (uint16_t)(p->f->nregs + p->f->nconsts + depth); }
+
+static void prepare_loop(const preparation *p, const rvm_place *places, uint32_t depth, rvm__xinsn *x) {
+    x->to.i = places[0].slot;
+    x->to.lo = places[1].slot;
+    x->to.hi = places[2].slot;
+    x->to.step = places[3].slot;
+    x->to.last = hidden_slot(p, depth);
+}
+
+static void deeper(preparation *p) {
+    if (++p->depth > p->deepest) p->deepest = p->depth;
+}
+
+/* Two arguments that may be the same memory: same register, same array, or parameters that the caller may have overlapped. */
+static bool may_share(const preparation *p, const rvm_place *a, const rvm_place *b) {
+    if (a->kind == RVM_PLACE_SLOT || b->kind == RVM_PLACE_SLOT)
+        return a->kind == b->kind && a->slot == b->slot && a->slot < p->f->nregs;
+    const uint16_t x = p->base[a->slot], y = p->base[b->slot];
+    if (x == y || x == NO_BASE || y == NO_BASE) return true;
+    int roles[2] = {-1, -2};
+    for (uint32_t k = 0; k < p->f->nparams; k++) {
+        if (!p->f->params[k].ndim) continue;
+        if (p->f->params[k].index == x) roles[0] = p->f->params[k].role;
+        if (p->f->params[k].index == y) roles[1] = p->f->params[k].role;
+    }
+    return roles[0] == roles[1] && roles[0] != RVM_OWN;
+}
+
+static void prepare_call(const preparation *p, const rvm_insn *in, const rvm_place *places, rvm__xinsn *x) {
+    for (int k = 1; k < in->nplaces; k++)
+        for (int i = 0; i < k; i++)
+            if (may_share(p, &places[i], &places[k])) x->flags |= X_ALIAS;
+}
+
+/* The handler of an instruction that is no update; its direction bit is added by the caller. */
+static uint16_t other_handler(preparation *p, const rvm_insn *in, const rvm_place *places, bool unchecked, rvm__xinsn *x) {
+    static const uint16_t neg[] = {H_i64_neg, H_f64_neg, H_fix_neg}, inc[] = {H_i64_inc, H_f64_inc, H_fix_inc},
+                          rot[] = {H_nop, H_f64_rot, H_fix_rot}, hadamard[] = {H_nop, H_f64_hadamard, H_fix_hadamard};
+    const rvm_type t = in->nplaces ? rvm__place_type(p->f, &places[0]) : RVM_I64;
+    switch ((enum rvm_pair)(in->op >> 1)) {
+    case RVM_PAIR_start: return H_start;
+    case RVM_PAIR_jmp: return H_jmp;
+    case RVM_PAIR_jt: return unchecked ? H_jtu : H_jt;
+    case RVM_PAIR_jf: return unchecked ? H_jfu : H_jf;
+    case RVM_PAIR_for: return in->op == RVM_OP_for ? H_for_up : H_next_up - 1;
+    case RVM_PAIR_call: prepare_call(p, in, places, x); return H_call;
+    case RVM_PAIR_compute: return H_compute_up;
+    case RVM_PAIR_do: return H_do_up;
+    case RVM_PAIR_undo: return H_undo_up;
+    case RVM_PAIR_swap: {
+        const bool track = tracked(p, &places[0]) || tracked(p, &places[1]);
+        if (track) x->flags |= X_TRACK;
+        return !track && all_registers(p, places, 2, false) ? H_r_swap : H_g_swap;
+    }
+    case RVM_PAIR_neg: return neg[t];
+    case RVM_PAIR_not: return H_i64_not;
+    case RVM_PAIR_inc: return inc[t];
+    case RVM_PAIR_rot: return rot[t];
+    case RVM_PAIR_hadamard: return hadamard[t];
+    case RVM_PAIR_inv: return H_inv;
+    case RVM_PAIR_rol: return H_rol;
+    case RVM_PAIR_cswap: x->arity = 1; return H_cswap;
+    case RVM_PAIR_push: return H_push;
+    case RVM_PAIR_pushc: return H_pushc;
+    case RVM_PAIR_new: return H_new;
+    case RVM_PAIR_view: return H_view;
+    case RVM_PAIR_assert: return unchecked ? H_nop : H_assert;
+    case RVM_PAIR_trap: return H_trap;
+    case RVM_PAIR_add:
+    case RVM_PAIR_xor:
+    case RVM_PAIR_mul:
+    case RVM_PAIR_let:
+    case RVM_PAIR_COUNT: break;
+    }
+    return H_trap;
+}
+
+/* Whether the instruction is shadowed: some owned or read real place of it is active. */
+static void prepare_places(const preparation *p, const rvm_insn *in, const rvm_place *places, rvm__xinsn *x) {
+    const int n = in->nplaces < 4 ? in->nplaces : 4;
+    for (int k = 0; k < n; k++) {
+        x->p[k] = place_of(p, &places[k]);
+        if (place_active(p, &places[k])) x->active |= (uint8_t)(1 << k);
+        if (k <= 2 && tracked(p, &places[k])) x->flags |= X_TRACK;
+    }
+}
+
+static void prepare_other(preparation *p, uint32_t pc, const rvm_insn *in, const rvm_place *places, bool unchecked,
+                          rvm__xinsn *x) {
+    const char *operands = rvm__op_info[in->op].operands;
+    const rvm_place *last = in->nplaces ? &places[in->nplaces - 1] : NULL;
+    if (in->op == RVM_OP_for || in->op == RVM_OP_compute) deeper(p);
+    if (in->op == RVM_OP_for || in->op == RVM_OP_next)
+        prepare_loop(p, places, p->depth, x);
+    else if (strchr(operands, 'c') && !strchr(operands, 'y'))
+        x->to.c = places[0].slot;
+    else if (strpbrk(operands, "yp"))
+        prepare_places(p, in, places, x);
+    else if (strchr(operands, '+'))
+        x->active = place_active(p, last) ? 2 : 0;
+    if (strpbrk(operands, "yp")) x->type = (uint8_t)rvm__place_type(p->f, last);
+    if (strchr(operands, 'L')) x->to.jump = bytes_to(pc, in->target);
+    if (in->op == RVM_OP_compute || in->op == RVM_OP_do || in->op == RVM_OP_undo) {
+        x->to.hidden = hidden_slot(p, p->depth);
+        const uint32_t next = in->target, after = p->f->code[next].target;
+        if (in->op == RVM_OP_compute) x->to.jump2 = bytes_to(pc, after);
+        if (in->op == RVM_OP_do) x->to.jump2 = bytes_to(pc, next);
+        if (in->op == RVM_OP_undo) x->to.jump = bytes_to(pc, after), x->to.jump2 = bytes_to(pc, next);
+    }
+    const uint16_t handler = other_handler(p, in, places, unchecked, x);
+    x->handler = (uint16_t)(handler + (in->op & 1));
+    if (!(x->active)) x->handler = (uint16_t)(x->handler + RVM__PLAIN);
+    if (in->op == RVM_OP_next || in->op == RVM_OP_undo) p->depth--;
+}
+
+static void prepare_one(preparation *p, uint32_t pc, rvm__xinsn *x) {
+    const rvm_insn *in = &p->f->code[pc];
+    const rvm_place *places = rvm__places(p->f, in);
+    const bool unchecked = p->m->o.unchecked || (in->flags & RVM_FLAG_UNCHECKED);
+    memset(x, 0, sizeof *x);
+    if (unchecked) x->flags |= X_UNCHECKED;
+    if (in->facts & RVM_FACT_ALIAS) x->flags |= X_ALIAS;
+    if (rvm__op_is_update((rvm_op)in->op))
+        prepare_update(p, in, places, unchecked, x);
+    else
+        prepare_other(p, pc, in, places, unchecked, x);
+}
+
+/* What changes registers other than by let and unlet; what views are part of. */
+static void survey(preparation *p) {
+    const rvm_function *f = p->f;
+    for (uint32_t k = 0; k < f->narrays; k++) p->base[k] = (uint16_t)k;
+    for (uint32_t pc = 0; pc < f->ncode; pc++) {
+        const rvm_insn *in = &f->code[pc];
+        const rvm_place *places = rvm__places(f, in);
+        const char *operands = rvm__op_info[in->op].operands;
+        if (is_let(in)) continue;
+        if (in->op == RVM_OP_view) {
+            const uint16_t whole = p->base[places[1].slot];
+            uint16_t *base = &p->base[places[0].slot];
+            *base = *base == places[0].slot || *base == whole ? whole : NO_BASE;
+        }
+        if (operands && !strchr(operands, 'y') && !strchr(operands, '*')) continue;
+        const int n = operands ? in->nplaces : 1; /* an update changes its target */
+        for (int k = 0; k < n; k++)
+            if (places[k].kind == RVM_PLACE_SLOT && places[k].slot < f->nregs) p->modified[places[k].slot] = 1;
+    }
+}
+
+static bool has_local_reals(const rvm_program *p) {
+    for (uint32_t fn = 0; fn < p->nfunctions; fn++)
+        for (uint32_t pc = 0; pc < p->functions[fn].ncode; pc++) {
+            const rvm_insn *in = &p->functions[fn].code[pc];
+            if (in->op == RVM_OP_new && rvm__place_type(&p->functions[fn], rvm__places(&p->functions[fn], in)) == RVM_F64)
+                return true;
+        }
+    return false;
+}
+
+static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, bool tracks, rvm__code *code) {
+    const rvm_function *f = &m->p->functions[fn];
+    preparation p = {.m = m, .f = f, .fn = fn, .shadow = shadow, .tracks = tracks};
+    rvm_status status = RVM_ERR_MEMORY;
+    const size_t modified = f->nregs + 1, base = ((size_t)f->narrays + 1) * sizeof *p.base;
+    p.modified = rvm__resize(m, NULL, 0, modified);
+    p.base = rvm__resize(m, NULL, 0, base);
+    if (!code->x) code->x = rvm__resize(m, NULL, 0, f->ncode * sizeof *code->x);
+    if (!p.modified || !p.base || !code->x) goto done;
+    memset(p.modified, 0, modified);
+    survey(&p);
+    for (uint32_t pc = 0; pc < f->ncode; pc++) prepare_one(&p, pc, &code->x[pc]);
+    code->slots = f->nregs + f->nconsts + p.deepest + 1;
+    status = code->slots > UINT16_MAX || f->ncode > INT32_MAX / sizeof *code->x ? RVM_ERR_UNSUPPORTED : RVM_OK;
+done:
+    rvm__resize(m, p.modified, p.modified ? modified : 0, 0);
+    rvm__resize(m, p.base, p.base ? base : 0, 0);
+    return status;
+}
+
+rvm_status rvm__prepare(rvm_machine *m, bool shadow, rvm__code **codes) {
+    const uint32_t n = m->p->nfunctions;
+    const bool tracks = !m->o.unchecked && has_local_reals(m->p);
+    if (!*codes) {
+        if (!(*codes = rvm__resize(m, NULL, 0, (n + 1) * sizeof **codes))) return RVM_ERR_MEMORY;
+        memset(*codes, 0, (n + 1) * sizeof **codes);
+    }
+    rvm_status status = RVM_OK;
+    for (uint32_t fn = 0; fn < n && !status; fn++) status = prepare_function(m, fn, shadow, tracks, &(*codes)[fn]);
+    return status;
+}
+
+void rvm__prepare_free(rvm_machine *m, rvm__code **codes) {
+    if (!*codes) return;
+    for (uint32_t fn = 0; fn < m->p->nfunctions; fn++)
+        if ((*codes)[fn].x) rvm__resize(m, (*codes)[fn].x, m->p->functions[fn].ncode * sizeof(rvm__xinsn), 0);
+    rvm__resize(m, *codes, (m->p->nfunctions + 1) * sizeof **codes, 0);
+    *codes = NULL;
+}

@@ -1,0 +1,136 @@
+/* run.c: moving a bound machine. See machine.h for what pc, dir and course mean between instructions. */
+#include <fenv.h>
+
+#include "out_of_line.h"
+#include "run.h"
+
+/* Turn the run so that it goes on towards the end (1) or the start (-1). */
+static void set_course(rvm_machine *m, int course) {
+    const rvm_function *f = &m->p->functions[m->entry];
+    if (m->where != INSIDE) { /* step in from an end */
+        m->dir = course;
+        m->pc = course > 0 ? m->codes[m->entry].x + 1 : m->codes[m->entry].x + f->ncode - 2;
+        m->where = INSIDE;
+    } else if (m->course != course) {
+        m->dir = -m->dir;
+        m->pc += m->dir;
+    }
+    m->course = course;
+}
+
+static rvm_status run(rvm_machine *m) {
+    switch (m->mode) {
+    case RVM_PRIMAL: return rvm__run_primal(m);
+    case RVM_GRADIENT: return rvm__run_gradient(m);
+    case RVM_TANGENT: return rvm__run_tangent(m);
+    }
+    return RVM_ERR_USAGE;
+}
+
+/* Run, count, and note whether an operation raised an exception that may have lost a value. */
+static rvm_status counted_run(rvm_machine *m, uint64_t *count) {
+    const int lossy = FE_OVERFLOW | FE_DIVBYZERO | FE_INVALID;
+    fexcept_t before;
+    fegetexceptflag(&before, lossy);
+    feclearexcept(lossy);
+    rvm__run_begins(m);
+    rvm_status status = run(m);
+    *count += rvm__run_count(m);
+    if (fetestexcept(lossy)) m->may_be_lost = true;
+    fesetexceptflag(&before, lossy);
+    return status;
+}
+
+static rvm_status check_bound(const rvm_machine *m, rvm_error *err) {
+    if (m->where == UNBOUND) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no call is bound");
+    return RVM_OK;
+}
+
+static rvm_status refuse_after_sweep(const rvm_machine *m, rvm_error *err) {
+    if (!m->sweep_begun) return RVM_OK;
+    return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "the backward sweep has dropped shadows: it can only go on");
+}
+
+/* Back at the start: whether everything came back with it. */
+static rvm_status check_restored(const rvm_machine *m, rvm_error *err) {
+    if (!m->began_at_start || !m->may_be_lost) return RVM_OK;
+    const rvm_param *lost = rvm__not_finite(m);
+    if (!lost) return RVM_OK;
+    return rvm__fail(err, RVM_ERR_NOT_RESTORABLE, NULL, 0, 0,
+                     "`%s` cannot be restored: a value became infinite or NaN on the way forward", lost->name);
+}
+
+static rvm_status move(rvm_machine *m, int course, bool sweep, uint64_t *count, rvm_error *err) {
+    rvm_status status = check_bound(m, err);
+    if (status) return status;
+    if (m->where == (course > 0 ? AT_END : AT_START)) return RVM_OK;
+    set_course(m, course);
+    if (sweep && !m->sweep_begun) m->sweep_begun = m->sweeping = true;
+    status = counted_run(m, count);
+    if (status) return rvm__explain(m, status, err);
+    rvm__write_back(m);
+    if (m->where != AT_START || sweep) return RVM_OK;
+    return check_restored(m, err);
+}
+
+rvm_status rvm_machine_forward(rvm_machine *m, rvm_error *err) {
+    rvm_status status = refuse_after_sweep(m, err);
+    return status ? status : move(m, 1, false, &m->stats.forward, err);
+}
+
+rvm_status rvm_machine_backward(rvm_machine *m, rvm_error *err) {
+    rvm_status status = refuse_after_sweep(m, err);
+    return status ? status : move(m, -1, false, &m->stats.backward, err);
+}
+
+rvm_status rvm_machine_sweep(rvm_machine *m, rvm_error *err) {
+    if (m->where != UNBOUND && m->mode != RVM_GRADIENT)
+        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "a sweep needs a call bound in gradient mode");
+    if (m->where == INSIDE && !m->sweep_begun)
+        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "a sweep starts at the end of the run: go forward first");
+    return move(m, -1, true, &m->stats.swept, err);
+}
+
+rvm_status rvm_machine_step(rvm_machine *m, int direction, bool *done, rvm_error *err) {
+    const int course = direction < 0 ? -1 : 1;
+    const enum rvm__where end = course > 0 ? AT_END : AT_START;
+    rvm_status status = check_bound(m, err);
+    if (!status) status = refuse_after_sweep(m, err);
+    if (status) return status;
+    m->single = true;
+    status = move(m, course, false, course > 0 ? &m->stats.forward : &m->stats.backward, err);
+    m->single = false;
+    if (done) *done = m->where == end;
+    return status;
+}
+
+/* ---- whole runs ---- */
+
+static rvm_status whole(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_mode mode, bool at_end,
+                        rvm_status (*first)(rvm_machine *, rvm_error *), rvm_status (*second)(rvm_machine *, rvm_error *),
+                        rvm_error *err) {
+    rvm_status status = rvm_machine_bind(m, fn, args, nargs, mode, at_end, err);
+    if (!status) status = first(m, err);
+    if (!status && second) status = second(m, err);
+    return status;
+}
+
+rvm_status rvm_call(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {
+    return whole(m, fn, args, nargs, RVM_PRIMAL, false, rvm_machine_forward, NULL, err);
+}
+
+rvm_status rvm_uncall(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {
+    return whole(m, fn, args, nargs, RVM_PRIMAL, true, rvm_machine_backward, NULL, err);
+}
+
+rvm_status rvm_gradient(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {
+    return whole(m, fn, args, nargs, RVM_GRADIENT, false, rvm_machine_forward, rvm_machine_sweep, err);
+}
+
+rvm_status rvm_sweep(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {
+    return whole(m, fn, args, nargs, RVM_GRADIENT, true, rvm_machine_sweep, NULL, err);
+}
+
+rvm_status rvm_tangent(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {
+    return whole(m, fn, args, nargs, RVM_TANGENT, false, rvm_machine_forward, NULL, err);
+}

@@ -1,0 +1,19 @@
+/* run.h: between the parts of the interface. */
+#ifndef RVM_RUN_H
+#define RVM_RUN_H
+
+#include "machine.h"
+
+/* machine.c: counting of a run's instructions. */
+void rvm__run_begins(rvm_machine *m);
+uint64_t rvm__run_count(const rvm_machine *m);
+
+/* bind.c: arguments into the entry frame and back. */
+void rvm__write_back(rvm_machine *m);
+/* The first parameter with an infinite or NaN real, or NULL. */
+const rvm_param *rvm__not_finite(const rvm_machine *m);
+
+/* explain.c: fill err for a status met at m->pc in m->dir; returns the status. */
+rvm_status rvm__explain(rvm_machine *m, rvm_status status, rvm_error *err);
+
+#endif

@@ -1,0 +1,29 @@
+/* stack.c: the typed stack of push and pop. */
+#include "memory.h"
+#include "out_of_line.h"
+
+rvm_status rvm__push(rvm_machine *m, rvm_type type, rvm_value value, rvm_value shadow) {
+    size_t cap = m->cap_stack;
+    if (!rvm__reserve(m, (void **)&m->stack, &cap, (size_t)m->nstack + 1, sizeof *m->stack)) return RVM_ERR_MEMORY;
+    m->cap_stack = (uint32_t)cap;
+    m->stack[m->nstack++] = (rvm__cell){value, shadow, type};
+    return RVM_OK;
+}
+
+const rvm__cell *rvm__top(const rvm_machine *m, rvm_type type) {
+    const rvm__cell *top = m->nstack ? &m->stack[m->nstack - 1] : NULL;
+    return top && top->type == type ? top : NULL;
+}
+
+bool rvm__popc_agrees(rvm_machine *m, const rvm__xinsn *x, const rvm_value *y, const rvm__cell *top) {
+    if (x->flags & X_UNCHECKED) return true;
+    if (x->type != RVM_F64) return y->i == top->value.i;
+    return y->f == top->value.f || rvm__agrees(m, x, NULL, y->f, top->value.f);
+}
+
+void rvm__popc_gain(const rvm__xinsn *x, rvm_value *shadow, const rvm__cell *top) {
+    if (x->type == RVM_F64)
+        shadow->f += top->shadow.f;
+    else
+        shadow->u += top->shadow.u;
+}
