@@ -75,6 +75,11 @@ static void print_json(const tool *t) {
     putchar('\n');
 }
 
+static void print_size(const tool *t) {
+    uint32_t n = rvm_program_function_count(t->program);
+    printf("%u function%s, %" PRIu64 " instructions\n", n, n == 1 ? "" : "s", code_size(t));
+}
+
 static void print_functions(const tool *t) {
     for (uint32_t i = 0; i < rvm_program_function_count(t->program); i++) {
         printf("  %6u  ", rvm_program_code_size(t->program, i));
@@ -92,8 +97,8 @@ rvm_status command_INFO(tool *t) {
     }
     char id[33];
     identity(t, id);
-    printf("%s: program %s\nrvm %s; %u functions, %" PRIu64 " instructions\n", t->words[0], id, RVM_VERSION_STRING,
-           rvm_program_function_count(t->program), code_size(t));
+    printf("%s: program %s\nrvm %s; ", t->words[0], id, RVM_VERSION_STRING);
+    print_size(t);
     print_functions(t);
     return st;
 }
@@ -106,10 +111,10 @@ rvm_status command_VERIFY(tool *t) {
         print_json(t);
         return st;
     }
-    printf("%s: verified: %u functions, %" PRIu64 " instructions\n"
-           "proved for each: operand types, the pairing of jumps, loops and regions, presence of every place, read-only\n"
-           "lengths and bounds, arguments of calls; and these roles of the parameters:\n",
-           t->words[0], rvm_program_function_count(t->program), code_size(t));
+    printf("%s: verified: ", t->words[0]);
+    print_size(t);
+    puts("proved: types of operands; pairing of jumps, loops and regions; presence of every place; read-only lengths and\n"
+         "bounds; arguments of calls; and these roles of the parameters:");
     print_functions(t);
     return st;
 }
