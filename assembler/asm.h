@@ -171,8 +171,10 @@ typedef struct func {
     param *params;
     stmt *body;
     written *written;
-    span end;    /* of its last word */
-    bool broken; /* its header is wrong: calls are not looked at */
+    span end; /* of its last word */
+    bool is_raw;
+    size_t offset; /* raw: of its name */
+    bool broken;   /* its header is wrong: calls are not looked at */
 } func;
 
 typedef struct constant {
@@ -197,11 +199,15 @@ typedef struct source {
     const char *name, *path; /* path: real, NULL when from memory */
     char *text;
     size_t size;
+    uint16_t *files; /* numbers in the program of what `.file` names */
+    uint32_t nfiles, cap_files;
+    int32_t number; /* its own in the program, -1 until an instruction comes from it */
 } source;
 
 typedef struct message {
     rvm_status code;
     span at;
+    const char *file; /* when it is none of the sources */
     uint32_t order;
     const char *text, *hint;
 } message;
@@ -285,7 +291,8 @@ typedef struct parser {
 } parser;
 void rvm__lex_start(parser *p, assembler *a, uint16_t file);
 void rvm__lex_next(parser *p);
-void rvm__lex_skip_line(parser *p); /* after an error: go on with the next line */
+void rvm__lex_seek(parser *p, size_t offset, uint32_t line); /* go on there, the start of a token or line */
+void rvm__lex_skip_line(parser *p);                          /* after an error: go on with the next line */
 const char *rvm__token_text(parser *p, const token *t);
 static inline uint32_t punct(const char *s) {
     uint32_t v = 0;
@@ -301,6 +308,7 @@ static inline bool is_keyword(const token *t, keyword k) {
 
 /* parse.c, parse_expr.c, parse_stmt.c: NULL or false after an error that was told */
 void rvm__parse_file(assembler *a, uint16_t file);
+void rvm__add_func(assembler *a, func *fn); /* complains of a name in use */
 expr *rvm__parse_expr(parser *p);
 expr *rvm__parse_part(parser *p); /* an expression or a range lo..hi */
 /* Parts separated by commas up to the end of the line (close NULL) or `close`, which is taken. */
@@ -385,6 +393,7 @@ rvm_place rvm__gen_whole(uint16_t array);
 uint32_t rvm__emit(gen *g, rvm_op op, int row, uint32_t target, const rvm_place *places, uint32_t n, span at);
 /* The same, to be mirrored by rvm__unwind; the first place appears and is freed then. */
 void rvm__emit_temp(gen *g, rvm_op op, int row, const rvm_place *places, uint32_t n, span at);
+rvm_position rvm__gen_position(gen *g, span at);
 void rvm__unwind(gen *g, uint32_t mark); /* inverses of the temporaries since mark, last first */
 var *rvm__declare(gen *g, name *n, var_kind kind, int type, int ndim, span at); /* without a slot yet */
 void rvm__undeclare(gen *g);                                                    /* the last one; its symbol ends here */
@@ -417,6 +426,12 @@ void rvm__lower_op(gen *g, const stmt *s);
 void rvm__lower_raw_update(gen *g, const stmt *s);
 void rvm__lower_reg(gen *g, const stmt *s);
 void rvm__lower_label(gen *g, const stmt *s);
+void rvm__note_jump(gen *g, uint32_t pc, name *n, span at); /* resolved at the end */
 void rvm__resolve_jumps(gen *g);
+
+/* raw_fn.c */
+void rvm__parse_file_directive(parser *p);
+void rvm__parse_raw_fn(parser *p);
+void rvm__lower_raw_fn(assembler *a, func *fn);
 
 #endif

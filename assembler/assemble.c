@@ -30,6 +30,8 @@ static bool start(assembler *a, const rvm_asm_options *options) {
 
 static void finish(assembler *a) {
     if (a->c_locale) freelocale(a->c_locale);
+    for (uint32_t k = 0; k < a->nsources; k++)
+        rvm__realloc(&a->al, a->sources[k].files, a->sources[k].cap_files * sizeof *a->sources->files, 0);
     rvm__realloc(&a->al, a->sources, a->cap_sources * sizeof *a->sources, 0);
     rvm__realloc(&a->al, a->messages, a->cap_messages * sizeof *a->messages, 0);
     rvm_program_free(a->program);
@@ -39,14 +41,15 @@ static void finish(assembler *a) {
 static void build(assembler *a) {
     for (uint32_t k = 0; k < a->nsources && !a->oom; k++) rvm__parse_file(a, (uint16_t)k); /* grows as files are included */
     for (constant *c = a->constants; c && !a->oom; c = c->next) rvm__constant_resolve(a, c);
-    for (uint32_t k = 0; k < a->nsources && !a->oom; k++)
-        if (rvm__program_add_file(a->program, a->sources[k].name) < 0) a->oom = true;
     for (func *f = a->funcs; f && !a->oom; f = f->next) {
         int64_t k = rvm__program_add_function(a->program, f->name->text, f->name->length);
         if (k < 0) a->oom = true;
         f->index = (uint32_t)k;
     }
-    for (func *f = a->funcs; f && !a->oom; f = f->next) rvm__lower_function(a, f);
+    for (func *f = a->funcs; f && !a->oom; f = f->next)
+        if (f->is_raw) rvm__lower_raw_fn(a, f);
+    for (func *f = a->funcs; f && !a->oom; f = f->next)
+        if (!f->is_raw) rvm__lower_function(a, f);
 }
 
 static rvm_status assemble(assembler *a, rvm_program **out, rvm_error *err, rvm_diagnostic report, void *userdata) {

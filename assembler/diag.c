@@ -37,7 +37,7 @@ static void add(assembler *a, rvm_status code, span at, const char *text, const 
         return;
     }
     a->messages = list;
-    a->messages[a->nmessages] = (message){code, at, a->nmessages, text, hint};
+    a->messages[a->nmessages] = (message){code, at, NULL, a->nmessages, text, hint};
     a->nmessages++;
 }
 
@@ -54,10 +54,12 @@ void rvm__diag_hint(assembler *a, diag d, const char *a1, const char *a2, const 
 }
 
 void rvm__diag_verify(assembler *a, const rvm_error *e) {
-    span at = {e->line, e->column, 0, 1};
+    span at = {e->line, e->column, UINT16_MAX, 1};
     for (uint32_t k = 0; k < a->nsources; k++)
         if (!strcmp(a->sources[k].name, e->file)) at.file = (uint16_t)k;
     add(a, e->code, at, rvm__arena_copy(a, e->message, strlen(e->message)), NULL);
+    if (a->nmessages && at.file == UINT16_MAX)
+        a->messages[a->nmessages - 1].file = rvm__arena_copy(a, e->file, strlen(e->file));
 }
 
 const char *rvm__number(assembler *a, int64_t n) {
@@ -199,7 +201,7 @@ static void tell(assembler *a, const message *m, rvm_error *err, rvm_diagnostic 
     char place[300];
     text t = {out, sizeof out, 0};
     rvm_error e = {.code = m->code, .line = m->at.line, .column = m->at.column};
-    const char *file = m->at.file < a->nsources ? a->sources[m->at.file].name : "";
+    const char *file = m->file ? m->file : m->at.file < a->nsources ? a->sources[m->at.file].name : "";
     snprintf(e.file, sizeof e.file, "%s", file);
     snprintf(e.message, sizeof e.message, "%s", m->text);
     if (m->hint && strlen(m->text) + strlen(m->hint) + 3 < sizeof e.message)

@@ -129,10 +129,21 @@ rvm_place rvm__gen_const(gen *g, rvm_type t, rvm_value v) {
 
 /* ---- instructions ---- */
 
+/* The file of a source enters the program with the first instruction from it. */
+rvm_position rvm__gen_position(gen *g, span at) {
+    source *s = g->a->sources + at.file;
+    if (s->number < 0) {
+        int64_t k = rvm__program_add_file(g->a->program, s->name);
+        if (k < 0) no_memory(g);
+        s->number = k < 0 ? 0 : (int32_t)k;
+    }
+    return (rvm_position){at.line, (uint16_t)(at.column > UINT16_MAX ? UINT16_MAX : at.column), (uint16_t)s->number};
+}
+
 uint32_t rvm__emit(gen *g, rvm_op op, int row, uint32_t target, const rvm_place *places, uint32_t n, span at) {
     uint8_t flags = g->flags;
     if (row >= 0 && n > 1u + rvm__row_info[row].arity) flags |= RVM_FLAG_TOL;
-    rvm_position position = {at.line, (uint16_t)(at.column > UINT16_MAX ? UINT16_MAX : at.column), at.file};
+    rvm_position position = rvm__gen_position(g, at);
     int64_t pc = g->failed ? 0
                            : rvm__function_emit(g->a->program, g->f, op, (rvm_row)(row < 0 ? 0 : row), flags, target, places,
                                                 n, position);

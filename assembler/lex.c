@@ -225,19 +225,25 @@ void rvm__lex_start(parser *p, assembler *a, uint16_t file) {
     p->last = p->tok.at;
 }
 
-/* A token that begins a line inside unclosed parentheses may begin the next statement: look at it again. */
-void rvm__lex_skip_line(parser *p) {
-    if (p->tok.kind == K_EOF) return;
-    size_t to = p->tok.offset;
-    p->line = p->tok.at.line;
-    p->line_start = to - (p->tok.at.column - 1);
-    if (!(p->tok.first && p->tok.inside))
-        while (to < p->size && p->text[to] != '\n') to++;
-    p->pos = to;
+void rvm__lex_seek(parser *p, size_t offset, uint32_t line) {
+    size_t start = offset;
+    while (start && p->text[start - 1] != '\n') start--;
+    p->line = line;
+    p->line_start = start;
+    p->pos = offset;
     p->parens = 0;
     p->fresh = true;
     lex(p, &p->tok);
     lex(p, &p->ahead);
+}
+
+/* A token that begins a line inside unclosed parentheses may begin the next statement: look at it again. */
+void rvm__lex_skip_line(parser *p) {
+    if (p->tok.kind == K_EOF) return;
+    size_t to = p->tok.offset;
+    if (!(p->tok.first && p->tok.inside))
+        while (to < p->size && p->text[to] != '\n') to++;
+    rvm__lex_seek(p, to, p->tok.at.line);
 }
 
 const char *rvm__token_text(parser *p, const token *t) {

@@ -120,7 +120,16 @@ static bool parse_params(parser *p, func *fn) {
     return rvm__expect(p, ")", "or ',' behind a parameter");
 }
 
-/* Ends a block: `end`, or a message that says where the block began. */
+void rvm__add_func(assembler *a, func *fn) {
+    if (fn->name->func) {
+        rvm__diag(a, fn->at, D_FUNCTION_AGAIN, fn->name->text, rvm__number(a, fn->name->func->at.line), NULL);
+        return;
+    }
+    fn->name->func = fn;
+    *a->funcs_end = fn;
+    a->funcs_end = &fn->next;
+}
+
 static void parse_fn(parser *p) {
     func *fn = rvm__arena(p->a, sizeof *fn);
     span opened = p->tok.at;
@@ -128,13 +137,7 @@ static void parse_fn(parser *p) {
     if (!fn) return;
     p->fn = fn;
     fn->name = rvm__parse_new_name(p, "the name of the function", &fn->at);
-    if (fn->name && fn->name->func) {
-        rvm__diag(p->a, fn->at, D_FUNCTION_AGAIN, fn->name->text, rvm__number(p->a, fn->name->func->at.line), NULL);
-    } else if (fn->name) {
-        fn->name->func = fn;
-        *p->a->funcs_end = fn;
-        p->a->funcs_end = &fn->next;
-    }
+    if (fn->name) rvm__add_func(p->a, fn);
     bool good = fn->name && parse_params(p, fn);
     if (!good) {
         fn->nparams = 0;
@@ -194,6 +197,10 @@ void rvm__parse_file(assembler *a, uint16_t file) {
             rvm__lex_next(p);
         else if (k == KW_fn)
             parse_fn(p);
+        else if (p->tok.kind == K_NAME && is_keyword(&p->ahead, KW_fn) && !strcmp(p->tok.u.name->text, "raw"))
+            rvm__parse_raw_fn(p);
+        else if (is_punct(&p->tok, ".") && p->ahead.kind == K_NAME && !strcmp(p->ahead.u.name->text, "file"))
+            rvm__parse_file_directive(p);
         else if (k == KW_const)
             parse_const(p);
         else if (k == KW_include)

@@ -31,7 +31,7 @@ void rvm__resolve_jumps(gen *g) {
     }
 }
 
-static void note_jump(gen *g, uint32_t pc, name *n, span at) {
+void rvm__note_jump(gen *g, uint32_t pc, name *n, span at) {
     void *list = g->jumps;
     if (!rvm__grow(&g->a->al, &list, &g->cap_jumps, g->njumps + 1, sizeof *g->jumps)) {
         g->a->oom = g->failed = true;
@@ -200,7 +200,7 @@ void rvm__lower_op(gen *g, const stmt *s) {
         if (l[1]) l++;
     }
     uint32_t pc = rvm__emit(g, (rvm_op)s->op, -1, 0, places, n, s->at);
-    if (r.label) note_jump(g, pc, r.label, r.label_at);
+    if (r.label) rvm__note_jump(g, pc, r.label, r.label_at);
     rvm__unwind(g, mark);
 }
 

@@ -40,7 +40,13 @@ bool rvm__source_add(assembler *a, const char *shown, const char *path, const ch
     }
     a->sources = list;
     a->sources[a->nsources] = (source){rvm__arena_copy(a, shown, strlen(shown)),
-                                       path ? rvm__arena_copy(a, path, strlen(path)) : NULL, (char *)text, size};
+                                       path ? rvm__arena_copy(a, path, strlen(path)) : NULL,
+                                       (char *)text,
+                                       size,
+                                       NULL,
+                                       0,
+                                       0,
+                                       -1};
     return a->sources[a->nsources].name && a->nsources++ < UINT16_MAX;
 }
 
