@@ -212,7 +212,7 @@ void rvm_machine_unbind(rvm_machine *m) {
 }
 
 static bool finite_from(const rvm_arg *a, int d, const double *p) {
-    if (d == a->ndim) return isfinite(*p);
+    if (d >= a->ndim || d >= RVM_MAX_DIMS) return isfinite(*p);
     for (int64_t i = 0; i < a->shape[d]; i++)
         if (!finite_from(a, d + 1, p + i * a->stride[d])) return false;
     return true;

@@ -87,7 +87,7 @@ static const char *last_byte(const extent *e) {
 /* Whether some element of a is `apart` bytes before one of b, from dimension d on: strides fall, so that what later dimensions
  * can bridge is less than this one's stride, and two quotients need a try. */
 static bool meet(const extent *a, const extent *b, int d, int64_t apart) {
-    if (d == a->ndim) return apart == 0;
+    if (d >= a->ndim || d >= RVM_MAX_DIMS) return apart == 0;
     int64_t q = apart / a->stride[d];
     if (apart % a->stride[d] < 0) q--;
     for (int64_t k = q; k <= q + 1; k++)

@@ -6,6 +6,7 @@
 #include "memory.h"
 #include "out_of_line.h"
 #include "prepare.h"
+#include "run.h"
 
 rvm_options rvm_options_default(void) { return (rvm_options){.tolerance = 1e-8, .depth = 10000}; }
 
