@@ -467,7 +467,7 @@ static bool region(generator *g) {
 
 /* A local with a value. In compute it may change, since that is taken back; elsewhere it and what it read are locked. */
 static bool local(generator *g) {
-    if (full(g)) return false;
+    if (full(g) || (!g->in_compute && !chance(g, 3))) return false;
     rvm_type type = any_type(g);
     set before = g->touched;
     bool array = g->in_compute && chance(g, 3);
@@ -547,7 +547,7 @@ static bool argument(generator *g, const signature *f, int i, set *used) {
 static bool call(generator *g) {
     if (!g->nfunctions) return false;
     const signature *f = &g->functions[rng_below(&g->r, (uint32_t)g->nfunctions)];
-    if (f->cost * g->weight + g->cost > MAX_COST) return false;
+    if (f->cost * g->weight + g->cost > 4 * MAX_COST) return false;
     char *text = NULL;
     size_t size;
     FILE *out = g->out;
@@ -582,8 +582,8 @@ static bool assertion(generator *g) {
 typedef bool (*statement)(generator *g);
 static const statement simple[] = {update,     update,     update, update, update, in_place,
                                    two_places, two_places, call,   call,   local};
-static const statement structured[] = {branch, flagged_branch, counted, conditional_loop,
-                                       region, region,         stacked, unchecked};
+static const statement structured[] = {branch, flagged_branch, counted,   conditional_loop, region,
+                                       region, stacked,        unchecked, assertion};
 
 static void block(generator *g, int statements) {
     int count = 1 + (int)rng_below(&g->r, (uint32_t)statements);
@@ -596,9 +596,9 @@ static void block(generator *g, int statements) {
 }
 
 /* ---- functions ---- */
-static void function(generator *g, const char *name, int statements) {
+static void function(generator *g, const char *name, int params, int statements) {
     static const char *const prefix[] = {"n", "x", "q"};
-    signature f = {.n = 5 + (int)rng_below(&g->r, MAX_PARAMS - 4)};
+    signature f = {.n = params};
     snprintf(f.name, sizeof f.name, "%s", name);
     g->nvars = g->names = g->cost = g->depth = 0;
     g->weight = 1;
@@ -631,9 +631,9 @@ char *generate_program(uint64_t seed) {
     for (int k = 0, n = (int)rng_below(&g->r, MAX_FUNCTIONS); k < n; k++) {
         char name[12];
         snprintf(name, sizeof name, "f%d", k);
-        function(g, name, 3);
+        function(g, name, 3 + (int)rng_below(&g->r, 3), 3);
     }
-    function(g, "main_fn", 6);
+    function(g, "main_fn", MAX_PARAMS, 6);
     fclose(g->out);
     free(g);
     return text;
