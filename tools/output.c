@@ -22,12 +22,12 @@ typedef struct axis {
 
 static void text_axis(FILE *out, axis *x, int d, bool cut) {
     char text[NUMBER_TEXT];
-    if (d == x->a->ndim) {
+    if (d >= x->a->ndim || d >= RVM_MAX_DIMS) {
         fputs(number_text(x->a->type, cell(x->a, x->which, x->next++), text), out);
         return;
     }
     size_t inner = 1;
-    for (int e = d + 1; e < x->a->ndim; e++) inner *= (size_t)x->a->shape[e];
+    for (int e = d + 1; e < x->a->ndim && e < RVM_MAX_DIMS; e++) inner *= (size_t)x->a->shape[e];
     fputc('[', out);
     for (int64_t i = 0; i < x->a->shape[d]; i++) {
         if (i) fputs(", ", out);
@@ -48,7 +48,7 @@ void output_value(FILE *out, const rvm_arg *a, enum shadow_kind which) {
 }
 
 static void json_axis(json *j, axis *x, int d) {
-    if (d == x->a->ndim) {
+    if (d >= x->a->ndim || d >= RVM_MAX_DIMS) {
         json_number(j, x->a->type, cell(x->a, x->which, x->next++));
         return;
     }

@@ -29,7 +29,7 @@ typedef struct tool {
     rvm_error err;
     bool shown;             /* the assembler's diagnostics are on the screen already */
     enum restored restored; /* after a run-time error */
-    char restored_text[256];
+    char restored_text[640];
     rvm_program *program;
     rvm_machine *machine;
     uint32_t fn;
