@@ -90,7 +90,7 @@ rvm_status rvm__new(rvm_machine *m, const rvm__xinsn *x) {
     if (!v) return RVM_ERR_INDEX;
     const bool active = array_active(m, &s, slot);
     const size_t bytes = bytes_of(&a);
-    char *p = rvm__arena_push(m, HEADER + bytes * (active ? 2 : 1));
+    char *p = rvm__locals_push(m, HEADER + bytes * (active ? 2 : 1));
     if (!p) return RVM_ERR_MEMORY;
     a.data = p + HEADER;
     fill(a.data, bytes, *v);
@@ -179,7 +179,7 @@ rvm_status rvm__del(rvm_machine *m, const rvm__xinsn *x) {
         !tangents_agree(m, x, a, value_active(x) ? *value_of(m, &s, true) : (rvm_value){0}, n))
         return RVM_ERR_TANGENT;
     if (a->shadow && m->sweeping) gain_dropped(m, &s, x, a, n);
-    rvm__arena_pop(m, HEADER + bytes * (a->shadow ? 2 : 1));
+    rvm__locals_pop(m, HEADER + bytes * (a->shadow ? 2 : 1));
     a->present = false;
     return RVM_OK;
 }

@@ -106,7 +106,7 @@ static size_t array_bytes(const rvm_arg *a) {
 static bool own_shadow(rvm_machine *m, const rvm_arg *a, rvm__array *to) {
     const size_t bytes = array_bytes(a);
     int64_t stride = sizeof(rvm_value);
-    if (!(to->shadow = rvm__arena_push(m, bytes))) return false;
+    if (!(to->shadow = rvm__locals_push(m, bytes))) return false;
     memset(to->shadow, 0, bytes);
     for (int d = a->ndim - 1; d >= 0; d--) {
         to->shadow_stride[d] = stride;
@@ -151,7 +151,7 @@ static rvm_status bind_lengths(rvm_machine *m, const rvm_arg *args, rvm_error *e
 static rvm_status lay_out(rvm_machine *m, rvm_arg *args, rvm_error *err) {
     const rvm_function *f = entry_of(m);
     size_t cap = m->cap_frames;
-    rvm__arena_clear(m);
+    rvm__locals_clear(m);
     m->nstack = 0;
     m->nframes = 0;
     if (!rvm__reserve(m, (void **)&m->frames, &cap, 1, sizeof *m->frames)) return RVM_ERR_MEMORY;

@@ -48,7 +48,7 @@ void rvm_machine_free(rvm_machine *m) {
     if (!m) return;
     rvm__prepare_free(m, &m->primal_codes);
     rvm__prepare_free(m, &m->shadow_codes);
-    rvm__arena_free(m);
+    rvm__locals_free(m);
     rvm__resize(m, m->slots, m->cap_slots * sizeof *m->slots, 0);
     rvm__resize(m, m->shadows, m->cap_shadows * sizeof *m->shadows, 0);
     rvm__resize(m, m->magnitudes, m->cap_magnitudes * sizeof *m->magnitudes, 0);

@@ -51,7 +51,7 @@ static rvm__chunk *chunk_for(rvm_machine *m, size_t size) {
     return c;
 }
 
-void *rvm__arena_push(rvm_machine *m, size_t size) {
+void *rvm__locals_push(rvm_machine *m, size_t size) {
     if (size > SIZE_MAX / 4) return NULL;
     size = (size + ALIGN - 1) / ALIGN * ALIGN;
     if (!m->arena || m->arena->size - m->arena->used < size) {
@@ -66,7 +66,7 @@ void *rvm__arena_push(rvm_machine *m, size_t size) {
     return p;
 }
 
-void rvm__arena_pop(rvm_machine *m, size_t size) {
+void rvm__locals_pop(rvm_machine *m, size_t size) {
     size = (size + ALIGN - 1) / ALIGN * ALIGN;
     m->arena_used -= size;
     while (m->arena->used == 0 && size && m->arena->below) m->arena = m->arena->below;
@@ -74,7 +74,7 @@ void rvm__arena_pop(rvm_machine *m, size_t size) {
     while (m->arena->used == 0 && m->arena->below) m->arena = m->arena->below;
 }
 
-void rvm__arena_clear(rvm_machine *m) {
+void rvm__locals_clear(rvm_machine *m) {
     while (m->arena && m->arena->above) m->arena = m->arena->above;
     for (rvm__chunk *c = m->arena; c; c = c->below) {
         c->used = 0;
@@ -83,7 +83,7 @@ void rvm__arena_clear(rvm_machine *m) {
     m->arena_used = 0;
 }
 
-void rvm__arena_free(rvm_machine *m) {
+void rvm__locals_free(rvm_machine *m) {
     while (m->arena && m->arena->above) m->arena = m->arena->above;
     while (m->arena) {
         rvm__chunk *below = m->arena->below;

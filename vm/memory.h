@@ -13,9 +13,9 @@ bool rvm__reserve(rvm_machine *m, void **p, size_t *cap, size_t need, size_t ele
 bool rvm__reserve_frame(rvm_machine *m, size_t slots, size_t arrays);
 
 /* Arena of local arrays, last in first out. NULL: out of memory. Chunks are kept for the next time. */
-void *rvm__arena_push(rvm_machine *m, size_t size);
-void rvm__arena_pop(rvm_machine *m, size_t size);
-void rvm__arena_clear(rvm_machine *m);
-void rvm__arena_free(rvm_machine *m);
+void *rvm__locals_push(rvm_machine *m, size_t size);
+void rvm__locals_pop(rvm_machine *m, size_t size);
+void rvm__locals_clear(rvm_machine *m);
+void rvm__locals_free(rvm_machine *m);
 
 #endif
