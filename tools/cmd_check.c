@@ -278,33 +278,34 @@ static rvm_status check_differences(check *c) {
 
 static const char *const outcome_text[] = {[FAILED] = "FAILED", [PASSED] = "ok", [SKIPPED] = "skipped"};
 
-static size_t count_failed(const check *c) {
-    size_t failed = 0;
-    for (size_t k = 0; k < c->n; k++) failed += c->rows[k].outcome == FAILED;
-    return failed;
+static size_t count(const check *c, enum outcome o) {
+    size_t n = 0;
+    for (size_t k = 0; k < c->n; k++) n += c->rows[k].outcome == o;
+    return n;
+}
+
+static void print_row(const row *r) {
+    printf("%-10s %-24s %s", r->check, r->what, outcome_text[r->outcome]);
+    if (r->worst[0] || r->got != 0 || r->expected != 0)
+        printf("  %s%s%.12g against %.12g, %.1e apart", r->worst, r->worst[0] ? ": " : "", r->got, r->expected,
+               fabs(r->got - r->expected));
+    if (r->note[0]) printf(" (%s)", r->note);
+    putchar('\n');
 }
 
 static void print_text(const check *c) {
-    for (size_t k = 0; k < c->n; k++) {
-        const row *r = &c->rows[k];
-        printf("%-10s %-24s %-8s", r->check, r->what, outcome_text[r->outcome]);
-        if (r->worst[0]) printf(" worst %s:", r->worst);
-        if (r->worst[0] || r->got != 0 || r->expected != 0)
-            printf(" %.12g against %.12g, %.1e apart", r->got, r->expected, fabs(r->got - r->expected));
-        if (r->note[0]) printf(" (%s)", r->note);
-        putchar('\n');
-    }
-    size_t failed = count_failed(c);
-    if (failed)
-        printf("%zu of %zu checks failed\n", failed, c->n);
-    else
-        printf("all %zu checks passed\n", c->n);
+    size_t failed = count(c, FAILED), skipped = count(c, SKIPPED);
+    for (size_t k = 0; k < c->n; k++) print_row(&c->rows[k]);
+    printf("%zu of %zu check%s passed", count(c, PASSED), c->n, c->n == 1 ? "" : "s");
+    if (failed) printf(", %zu FAILED", failed);
+    if (skipped) printf(", %zu skipped", skipped);
+    putchar('\n');
     output_stats(c->t);
 }
 
 static void print_json(const check *c) {
     json j = {.out = stdout};
-    size_t failed = count_failed(c);
+    size_t failed = count(c, FAILED);
     char message[64];
     json_open(&j, '{');
     json_key(&j, "ok"), json_bool(&j, !failed);
@@ -362,7 +363,7 @@ rvm_status command_CHECK(tool *t) {
         print_json(c);
     else
         print_text(c);
-    if (count_failed(c)) st = RVM_ERR_CHECK;
+    if (count(c, FAILED)) st = RVM_ERR_CHECK;
 done:
     values_free(&c->out);
     values_free(&c->tangent);
