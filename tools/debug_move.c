@@ -204,12 +204,12 @@ static bool file_matches(const char *file, const char *wanted, size_t length) {
     return n == length || file[n - length - 1] == '/';
 }
 
-/* The first line from `line` on that has an instruction, in the wanted file (length 0: that of the function debugged). */
+/* The first line from `line` on that has an instruction, in the wanted file. Nothing stands before `start` or `halt`. */
 static uint32_t line_with_code(const debugger *d, const char *wanted, size_t length, uint32_t line, const char **file) {
     const rvm_program *p = d->t->program;
     uint32_t best = 0;
     for (uint32_t fn = 0; fn < rvm_program_function_count(p); fn++)
-        for (uint32_t pc = 0; pc < rvm_program_code_size(p, fn); pc++) {
+        for (uint32_t pc = 1; pc + 1 < rvm_program_code_size(p, fn); pc++) {
             const char *f;
             uint32_t l, column;
             rvm_program_position(p, fn, pc, &f, &l, &column);
@@ -224,7 +224,7 @@ static uint32_t line_with_code(const debugger *d, const char *wanted, size_t len
 static uint32_t line_of_function(const debugger *d, const char *name, const char **file) {
     int64_t fn = rvm_program_find(d->t->program, name);
     uint32_t line = 0, column;
-    for (uint32_t pc = 1; fn >= 0 && !line && pc < rvm_program_code_size(d->t->program, (uint32_t)fn); pc++)
+    for (uint32_t pc = 1; fn >= 0 && !line && pc + 1 < rvm_program_code_size(d->t->program, (uint32_t)fn); pc++)
         rvm_program_position(d->t->program, (uint32_t)fn, pc, file, &line, &column);
     return line;
 }

@@ -2,7 +2,7 @@
 # What the commands promise to whoever calls them: exit status and text. commands.sh FOLDER_OF_BINARIES
 # expect STATUS TEXT COMMAND...: runs it, and wants that exit status and TEXT (a shell pattern) somewhere in its output.
 set -u
-bin=$1
+bin=$(cd "$1" && pwd) || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
