@@ -381,6 +381,16 @@ static void check_call(assembler *a, expr *e, int want) {
 
 /* ---- names ---- */
 
+/* Where a parameter could not be read, names are not complained of. */
+static void unknown(assembler *a, expr *e, const name *n) {
+    if (a->lenient)
+        failed(e);
+    else if (n->row >= 0 || n->func)
+        wrong(a, e, n->func ? D_FUNCTION_NAME : D_ROW_NAME, n->text, NULL, NULL);
+    else
+        wrong(a, e, D_UNKNOWN_NAME, n->text, rvm__near(a, n, NEAR_VALUE), NULL);
+}
+
 static void check_name(assembler *a, expr *e) {
     name *n = e->u.name;
     if (n->var) {
@@ -393,14 +403,14 @@ static void check_name(assembler *a, expr *e) {
         else
             failed(e);
     } else
-        wrong(a, e, D_UNKNOWN_NAME, n->text, rvm__near(a, n, NEAR_VALUE), NULL);
+        unknown(a, e, n);
 }
 
 /* The array that e = name[...] names, or NULL. */
 static var *array_of(assembler *a, expr *e) {
     name *n = e->u.name;
     if (!n->var && !n->constant)
-        wrong(a, e, D_UNKNOWN_NAME, n->text, rvm__near(a, n, NEAR_VALUE), NULL);
+        unknown(a, e, n);
     else if (n->constant || (!n->var->failed && !n->var->ndim))
         wrong(a, e, D_NO_ARRAY, n->text, NULL, NULL);
     else if (n->var->failed)
@@ -449,6 +459,8 @@ static void check_scalar(assembler *a, expr *e) {
     if (ndim <= 0) return;
     if (e->kind == E_VAR)
         wrong(a, e, D_ARRAY_VALUE, n->text, NULL, NULL);
+    else if (e->nkids == e->u.var->ndim)
+        wrong(a, e, D_RANGE, NULL, NULL, NULL);
     else
         wrong(a, e, D_SUBSCRIPTS, n->text, rvm__number(a, e->u.var->ndim), rvm__number(a, e->nkids));
 }

@@ -115,7 +115,7 @@ static bool is_near_what(const name *n, near_what what) {
 const char *rvm__near(assembler *a, const name *n, near_what what) {
     static const char *const types[] = {"i64", "f64", "fix", "real"};
     const name *found = NULL;
-    if (a->nmessages > 50) return NULL; /* a search of all names: not for ever */
+    if (a->nmessages > 50 || n->length < 2) return NULL; /* a search of all names: not for ever */
     for (size_t k = 0; k < sizeof types / sizeof *types; k++)
         if (what == NEAR_TYPE || what == NEAR_ROW) rvm__intern(a, types[k], strlen(types[k]));
     for (int k = 0; what == NEAR_ROW && k < RVM_ROW_COUNT; k++)

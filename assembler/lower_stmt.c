@@ -226,6 +226,7 @@ static void declare_params(gen *g) {
 void rvm__lower_function(assembler *a, func *fn) {
     gen state, *g = &state;
     rvm__gen_start(g, a, fn);
+    a->lenient = fn->broken;
     for (const written *w = fn->written; w; w = w->next) w->name->writer = fn;
     declare_params(g);
     rvm__emit(g, RVM_OP_start, -1, 0, NULL, 0, fn->at);

@@ -103,13 +103,15 @@ static bool parse_param(parser *p, func *fn, param *out) {
 
 static bool parse_params(parser *p, func *fn) {
     param list[RVM_MAX_PARAMS];
+    bool good = true;
     if (!rvm__expect(p, "(", "and the parameters behind the name of a function")) return false;
     while (fn->nparams || !is_punct(&p->tok, ")")) {
         if (fn->nparams == RVM_MAX_PARAMS) {
             rvm__diag(p->a, p->tok.at, D_TOO_MANY, rvm__number(p->a, RVM_MAX_PARAMS), NULL, NULL);
             return false;
         }
-        if (!parse_param(p, fn, list + fn->nparams)) return false;
+        good = parse_param(p, fn, list + fn->nparams);
+        if (!good) break;
         fn->nparams++;
         if (!is_punct(&p->tok, ",")) break;
         rvm__lex_next(p);
@@ -117,7 +119,7 @@ static bool parse_params(parser *p, func *fn) {
     fn->params = rvm__arena(p->a, (fn->nparams + 1) * sizeof *fn->params);
     if (!fn->params) return false;
     memcpy(fn->params, list, fn->nparams * sizeof *list);
-    return rvm__expect(p, ")", "or ',' behind a parameter");
+    return good && rvm__expect(p, ")", "or ',' behind a parameter");
 }
 
 void rvm__add_func(assembler *a, func *fn) {
@@ -140,8 +142,7 @@ static void parse_fn(parser *p) {
     if (fn->name) rvm__add_func(p->a, fn);
     bool good = fn->name && parse_params(p, fn);
     if (!good) {
-        fn->nparams = 0;
-        if (fn->name) fn->broken = true;
+        fn->broken = true;
         rvm__lex_skip_line(p);
     } else
         rvm__expect_line(p);

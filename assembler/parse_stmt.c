@@ -179,8 +179,9 @@ static bool for_header(parser *p, stmt *s) {
         args[2] = rvm__parse_expr(p);
     } else if ((args[2] = rvm__expr_new(p->a, E_INT, s->at, 0)))
         args[2]->u.i = 1;
+    if (!args[2]) return false;
     take_args(s, args, 3);
-    return args[2] != NULL;
+    return true;
 }
 
 static stmt *parse_for(parser *p) {
