@@ -1,6 +1,7 @@
 #include "bench.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "common.h"
 #include "rvm_asm.h"
@@ -11,7 +12,7 @@ enum { FORWARD, BACKWARD, AGAIN, SWEEP, PASSES };
 
 typedef struct samples {
     double seconds[SETTINGS][PASSES][MAX_REPETITIONS], peer[MAX_REPETITIONS];
-    double instructions[SETTINGS][PASSES];
+    double instructions[PASSES];
     int n;
 } samples;
 
@@ -23,51 +24,72 @@ static rvm_status run_pass(rvm_machine *m, int pass, rvm_error *e) {
     }
 }
 
-static rvm_status time_pass(rvm_machine *m, int pass, double *seconds, double *instructions, rvm_error *e) {
-    rvm_stats stats;
-    rvm_machine_stats_reset(m);
-    double start = now();
-    rvm_status status = run_pass(m, pass, e);
-    *seconds = now() - start;
-    rvm_machine_stats(m, &stats);
-    *instructions = (double)(stats.forward + stats.backward + stats.swept);
-    return status;
+/* Of this thread, so that what else the machine does delays nothing that is measured. */
+static double processor_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static rvm_status time_setting(rvm_machine *m, int64_t fn, job *j, samples *s, int setting, rvm_error *e) {
+static double executed(const rvm_machine *m) {
+    const char *mnemonic;
+    uint64_t count;
+    double sum = 0;
+    for (uint32_t k = 0; rvm_machine_profile(m, k, &mnemonic, &count); k++) sum += (double)count;
+    return sum;
+}
+
+/* One pass after the other; seconds[pass][at] is how long each took. With instructions not NULL, what it executed by opcode
+ * is summed into instructions[pass] instead: counts come from a machine that profiles, times from machines that do not. */
+static rvm_status run_passes(rvm_machine *m, int64_t fn, job *j, double seconds[][MAX_REPETITIONS], int at,
+                             double *instructions, rvm_error *e) {
     rvm_status status = RVM_OK;
     rvm_arg args[12];
     memcpy(args, j->args, sizeof args);
     for (int pass = 0; pass < PASSES && !status; pass++) {
         bool starts = pass == FORWARD || pass == AGAIN;
         if (starts) status = rvm_machine_bind(m, fn, args, j->nargs, pass == AGAIN ? RVM_GRADIENT : RVM_PRIMAL, false, e);
-        if (!status) status = time_pass(m, pass, &s->seconds[setting][pass][s->n], &s->instructions[setting][pass], e);
+        rvm_machine_stats_reset(m);
+        double start = processor_seconds();
+        if (!status) status = run_pass(m, pass, e);
+        if (seconds) seconds[pass][at] = processor_seconds() - start;
+        if (instructions) instructions[pass] = executed(m);
         if (!starts || status) rvm_machine_unbind(m);
+    }
+    return status;
+}
+
+enum { COUNTING = SETTINGS, MACHINES };
+
+static rvm_status make_machines(const rvm_program *p, rvm_machine *m[MACHINES], rvm_error *e) {
+    rvm_status status = RVM_OK;
+    for (int k = 0; k < MACHINES && !status; k++) {
+        rvm_options o = rvm_options_default();
+        o.unchecked = k != CHECKED;
+        o.trust = k == TRUSTED;
+        o.profile = k == COUNTING;
+        status = rvm_machine_new(p, &o, &m[k], e);
     }
     return status;
 }
 
 static bool take_samples(job *j, samples *s, int repetitions) {
     rvm_program *p = NULL;
-    rvm_machine *m[SETTINGS] = {0};
+    rvm_machine *m[MACHINES] = {0};
     rvm_error e = {0};
     rvm_status status = rvm_open(j->path, NULL, &p, &e, NULL, NULL);
+    if (!status) status = make_machines(p, m, &e);
     if (status) goto end;
     int64_t fn = rvm_program_find(p, j->function);
-    for (int k = 0; k < SETTINGS && !status; k++) {
-        rvm_options o = rvm_options_default();
-        o.unchecked = k != CHECKED;
-        o.trust = k == TRUSTED;
-        status = rvm_machine_new(p, &o, &m[k], &e);
-    }
+    status = run_passes(m[COUNTING], fn, j, NULL, 0, s->instructions, &e);
     for (s->n = 0; s->n < repetitions && !status; s->n++) {
-        for (int k = 0; k < SETTINGS && !status; k++) status = time_setting(m[k], fn, j, s, k, &e);
-        double start = now();
+        for (int k = 0; k < SETTINGS && !status; k++) status = run_passes(m[k], fn, j, s->seconds[k], s->n, NULL, &e);
+        double start = processor_seconds();
         j->peer(j);
-        s->peer[s->n] = now() - start;
+        s->peer[s->n] = processor_seconds() - start;
     }
 end:
-    for (int k = 0; k < SETTINGS; k++) rvm_machine_free(m[k]);
+    for (int k = 0; k < MACHINES; k++) rvm_machine_free(m[k]);
     rvm_program_free(p);
     return print_failure(status, &e) == 0;
 }
@@ -78,7 +100,7 @@ static void speed_row(table *t, const job *j, samples *s, int pass, const char *
     row *r = table_row(t, j->title, label, "million instructions/s");
     for (int k = 0; k < SETTINGS; k++) {
         double v[MAX_REPETITIONS];
-        for (int i = 0; i < s->n; i++) v[i] = s->instructions[k][pass] / s->seconds[k][pass][i] * 1e-6;
+        for (int i = 0; i < s->n; i++) v[i] = s->instructions[pass] / s->seconds[k][pass][i] * 1e-6;
         figure_set(&r->figures[k], v, s->n);
     }
 }
