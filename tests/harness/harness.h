@@ -101,7 +101,7 @@ bool check_failure(const subject *s, rvm_status code, uint32_t line, char *const
 /* ---- allocators ---- */
 typedef struct counting {
     rvm_allocator al;
-    uint64_t calls, live_blocks, live_bytes;
+    uint64_t calls, live_blocks, live_bytes, largest;
     uint64_t fail_at;      /* the allocation (from 1) that fails, and all after it while `sticky`; 0: none */
     bool sticky, mismatch; /* mismatch: an old size that was not the one asked for */
 } counting;
@@ -117,5 +117,8 @@ bool bytecode_seal(unsigned char *bytes, size_t size);
 /* ---- sources ---- */
 /* Assemble text, or report and return NULL. */
 rvm_program *assemble_text(const char *text, const rvm_allocator *al, report *r);
+/* A program with something of everything: loops, branches, regions, calls, views, local arrays, the stack. Its function
+ * `all` takes (y: real, x: real[n], A: real[m, n], k: i64, q: fix). */
+extern const char sample_text[];
 
 #endif

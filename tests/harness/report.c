@@ -51,6 +51,7 @@ static void *counting_alloc(void *userdata, void *p, size_t old_size, size_t new
         return NULL;
     }
     c->calls++;
+    if (new_size > c->largest) c->largest = new_size;
     if (c->fail_at && (c->calls == c->fail_at || (c->sticky && c->calls > c->fail_at))) return NULL;
     char *fresh = realloc(block, new_size + HEADER);
     if (!fresh) return NULL;
