@@ -227,6 +227,7 @@ typedef struct assembler {
     uint32_t constant_depth;
     rvm_program *program;
     locale_t c_locale;
+    bool silent;  /* no more messages: they would follow from the last */
     bool lenient; /* the function at hand has a broken header */
     bool oom;
 } assembler;

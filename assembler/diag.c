@@ -42,7 +42,7 @@ static void add(assembler *a, rvm_status code, span at, const char *text, const 
 }
 
 void rvm__diag(assembler *a, span at, diag d, const char *a1, const char *a2, const char *a3) {
-    if (a->nmessages >= MAX_MESSAGES) return;
+    if (a->silent || a->nmessages >= MAX_MESSAGES) return;
     const char *const args[3] = {a1, a2, a3};
     const char *text = fill(a, texts[d].text, args);
     add(a, texts[d].status, at, text ? text : texts[d].text, texts[d].hint ? fill(a, texts[d].hint, args) : NULL);
@@ -50,7 +50,8 @@ void rvm__diag(assembler *a, span at, diag d, const char *a1, const char *a2, co
 
 void rvm__diag_hint(assembler *a, diag d, const char *a1, const char *a2, const char *a3) {
     const char *const args[3] = {a1, a2, a3};
-    if (a->nmessages && a->nmessages < MAX_MESSAGES) a->messages[a->nmessages - 1].hint = fill(a, texts[d].text, args);
+    if (a->nmessages && a->nmessages < MAX_MESSAGES && !a->silent)
+        a->messages[a->nmessages - 1].hint = fill(a, texts[d].text, args);
 }
 
 void rvm__diag_verify(assembler *a, const rvm_error *e) {

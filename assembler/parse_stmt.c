@@ -9,6 +9,15 @@
 
 static bool parse_statement(parser *p, stmt **out);
 
+/* Too deep: what follows would close the wrong blocks, so reading ends here. */
+static bool too_deep(parser *p) {
+    if (p->depth < MAX_NESTING) return false;
+    rvm__diag(p->a, p->tok.at, D_NESTING, rvm__number(p->a, MAX_NESTING), NULL, NULL);
+    p->a->silent = true;
+    rvm__lex_seek(p, p->size, p->tok.at.line);
+    return true;
+}
+
 static stmt *stmt_new(parser *p, stmt_kind kind) {
     stmt *s = rvm__arena(p->a, sizeof *s);
     if (s) *s = (stmt){.kind = (uint8_t)kind, .at = p->tok.at, .type = T_NONE, .row = -1};
@@ -126,10 +135,7 @@ static stmt *parse_if(parser *p) {
     opened = p->tok.at;
     rvm__lex_next(p);
     if (is_keyword(&p->tok, KW_if)) {
-        if (p->depth >= MAX_NESTING) {
-            rvm__diag(p->a, p->tok.at, D_NESTING, rvm__number(p->a, MAX_NESTING), NULL, NULL);
-            return NULL;
-        }
+        if (too_deep(p)) return NULL;
         p->depth++;
         s->other = parse_if(p);
         p->depth--;
@@ -475,10 +481,7 @@ static bool parse_statement(parser *p, stmt **out) {
         rvm__unexpected(p, "a statement");
         return false;
     }
-    if (p->depth >= MAX_NESTING) {
-        rvm__diag(p->a, p->tok.at, D_NESTING, rvm__number(p->a, MAX_NESTING), NULL, NULL);
-        return false;
-    }
+    if (too_deep(p)) return false;
     p->depth++;
     bool good = parse_known(p, out);
     p->depth--;
