@@ -13,12 +13,26 @@ static void say(tool *t, enum restored r, const char *format, const char *name, 
     snprintf(t->restored_text, sizeof t->restored_text, format, name, why);
 }
 
+/* Back to where it started. Fuel is per run, and the way back may cost as much as the way there: it is granted again as long
+ * as that gets on. */
+static rvm_status run_back(tool *t, rvm_error *e) {
+    rvm_status (*const back)(rvm_machine *, rvm_error *) = t->o.backward ? rvm_machine_forward : rvm_machine_backward;
+    rvm_stats before, after;
+    rvm_status st;
+    do {
+        rvm_machine_stats(t->machine, &before);
+        st = back(t->machine, e);
+        rvm_machine_stats(t->machine, &after);
+    } while (st == RVM_ERR_FUEL && after.forward + after.backward > before.forward + before.backward);
+    return st;
+}
+
 /* Goes back from where the run failed and compares with what it was given. */
 static void restore(tool *t, const values *before) {
     rvm_error e;
     if (!rvm_machine_frames(t->machine)) return; /* it had not begun */
     progress_begin(&t->progress, t->machine);
-    rvm_status st = t->o.backward ? rvm_machine_forward(t->machine, &e) : rvm_machine_backward(t->machine, &e);
+    rvm_status st = run_back(t, &e);
     progress_end(&t->progress);
     rvm_machine_unbind(t->machine);
     if (st) {

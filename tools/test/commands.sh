@@ -111,7 +111,7 @@ expect 2 '"code":"USAGE"' rvm run norm.rasm --nothing --json
 expect 1 'ran back to the start: the inputs are restored' rvm run two.rasm leak x=5
 expect 1 '"code":"RELEASE"*"line":*"restored":true' rvm run two.rasm leak x=5 --json
 expect 0 'x = 5' rvm run two.rasm leak x=5 --unchecked
-expect 4 'FUEL' rvm run two.rasm spin k=0 n=1000000 --fuel 1k
+expect 4 'FUEL*the inputs are restored' rvm run two.rasm spin k=0 n=1000000 --fuel 1k
 expect 2 '' rvm run two.rasm spin k=0 n=1 --real f32
 
 # derivatives
