@@ -23,12 +23,28 @@
 #define HOT_PAIRS(Y, T, row, arity) \
     HP(r_##T##_add_##row, r_##T##_sub_##row) HP(g_##T##_add_##row, g_##T##_sub_##row) HOT_LET_PAIRS(Y, T, row, arity)
 
+/* Products and copies of elements whose indices are proved or trusted: form e, by the kinds of the places, S a slot, 1 and 2 an
+ * element of a vector or a matrix. */
+#define E_KINDS_AB(X, y) X(y, S, 1) X(y, S, 2) X(y, 1, S) X(y, 1, 1) X(y, 1, 2) X(y, 2, S) X(y, 2, 1) X(y, 2, 2)
+#define E_MUL(X) E_KINDS_AB(X, S) E_KINDS_AB(X, 1) X(1, S, S) X(2, S, S)
+#define E_ID(X) X(S, 1, S) X(S, 2, S) X(1, S, S) X(1, 1, S) X(1, 2, S) X(2, S, S) X(2, 1, S) X(2, 2, S)
+#define E_MUL_PAIR(y, a, b) HP(e_add_mul_##y##a##b, e_sub_mul_##y##a##b)
+#define E_ID_PAIR(y, a, b) HP(e_add_id_##y##a##b, e_sub_id_##y##a##b)
+
+/* Register instructions that cannot fail are run two at a time: the handler of one runs its neighbour too, the one after it
+ * going up, the one before it going down. Entering at the neighbour, by a jump, runs that alone.
+ * X(number, name, inverse's number), and all pairs of them. */
+#define FUSIBLE(X) X(1, i64_add, 2) X(2, i64_sub, 1) X(3, xor, 3) X(4, swap, 4)
+#define FUSED_WITH(X, a, A, ia) X(a, A, ia, 1, i64_add, 2) X(a, A, ia, 2, i64_sub, 1) X(a, A, ia, 3, xor, 3) X(a, A, ia, 4, swap, 4)
+#define FUSED(X) FUSED_WITH(X, 1, i64_add, 2) FUSED_WITH(X, 2, i64_sub, 1) FUSED_WITH(X, 3, xor, 3) FUSED_WITH(X, 4, swap, 4)
+
 /* Handlers with a shadowed form for gradient and tangent mode, and those without. Both lists make the enumeration. */
 #define SHADOW_HANDLERS \
     HP(f64_add, f64_sub) HP(f64_mul, f64_div) HP(f64_let, f64_unlet) HP(f64_letu, f64_forget) HOT_F64(HOT_PAIRS) \
     HP(fix_add, fix_sub) HP(fix_let, fix_unlet) HP(fix_letu, fix_forget) \
     HS(r_swap) HS(g_swap) HS(cswap) HS(f64_neg) HS(fix_neg) HP(f64_rot, f64_irot) HP(fix_rot, fix_irot) \
-    HP(f64_hadamard, f64_ihadamard) HP(fix_hadamard, fix_ihadamard) HS(inv) HP(push, pop) HP(pushc, popc)
+    HP(f64_hadamard, f64_ihadamard) HP(fix_hadamard, fix_ihadamard) HS(inv) HP(push, pop) HP(pushc, popc) \
+    E_MUL(E_MUL_PAIR) E_ID(E_ID_PAIR)
 #define PLAIN_HANDLERS \
     HP(i64_add, i64_sub) HP(i64_mul, i64_div) HP(i64_let, i64_unlet) HP(i64_letu, i64_forget) HOT_I64(HOT_PAIRS) \
     HOT_CMP(HOT_LET_PAIRS) HS(i64_xor) HS(r_xor) HS(i64_neg) HS(i64_not) HP(rol, ror) \
@@ -44,7 +60,9 @@ enum rvm__handler {
     SHADOW_HANDLERS PLAIN_HANDLERS
 #undef HP
 #undef HS
-        RVM__PLAIN /* added to a handler where shadows have no part in the instruction */
+        RVM__PLAIN,                 /* added to a handler where shadows have no part in the instruction */
+    RVM__FUSED = 2 * RVM__PLAIN, /* + here * 25 + before * 5 + after, numbers of FUSIBLE, or 0 */
+    RVM__HANDLERS = RVM__FUSED + 125
 };
 
 #endif

@@ -28,6 +28,7 @@
 /* The largest magnitude held, kept for releases of checked runs. Form r is never tracked. */
 #define TRACK_r_i64(v)
 #define TRACK_r_f64(v)
+#define TRACK_e_f64(v)
 #define TRACK_g_i64(v)
 #define TRACK_g_fix(v)
 #define TRACK_g_f64(v)                                                                                                       \
@@ -39,9 +40,11 @@
 /* The first operand's shadow, which a conversion holds in another type. */
 #define TANGENT_A_r(T)          (sa->V_##T)
 #define TANGENT_A_g(T)          (sa->V_##T)
+#define TANGENT_A_e(T)          (sa->V_##T)
 #define TANGENT_A_k(T)          (x->flags & X_CONV ? rvm__conv_tangent(x, *sa).V_##T : sa->V_##T)
 #define GAIN_A_r(T, p, g)       (p)->V_##T = PLUS_##T((p)->V_##T, g)
 #define GAIN_A_g                GAIN_A_r
+#define GAIN_A_e                GAIN_A_r
 #define GAIN_A_k(T, p, g)                                                                                                    \
     do {                                                                                                                     \
         if (x->flags & X_CONV)                                                                                               \

@@ -2,6 +2,7 @@
 #ifndef RVM_OUT_OF_LINE_H
 #define RVM_OUT_OF_LINE_H
 
+#include "handlers.h"
 #include "machine.h"
 
 /* run_*.c: run until an end, a failure, or after one instruction if m->single. m->pc, m->dir, m->where tell where it stopped. */
@@ -12,6 +13,11 @@ rvm_status rvm__run_tangent(rvm_machine *m);
 /* Budget spent: look at fuel, the cancel flag and the caller's progress function; grant the next slice. */
 rvm_status rvm__look(rvm_machine *m);
 void rvm__count_op(rvm_machine *m, const rvm__xinsn *x, ptrdiff_t step);
+
+/* The handler that runs one instruction alone, where x's may run its neighbour too. */
+static inline uint16_t rvm__alone(uint16_t handler) {
+    return handler < RVM__FUSED ? handler : (uint16_t)(RVM__FUSED + (handler - RVM__FUSED) / 25 * 25);
+}
 
 /* Elements of arrays of three and four dimensions: NULL where out of bounds. */
 rvm_value *rvm__element(const rvm_machine *m, const rvm__xplace *q);

@@ -20,6 +20,14 @@ typedef struct hot {
 #define HOT_CMP_ENTRY(Y, T, row, arity) [INDEX_##T][RVM_ROW_##row] = {HOT_LET_ENTRY(T, row)},
 static const hot hot_rows[RVM_TYPE_COUNT][RVM_ROW_COUNT] = {HOT_I64(HOT_ENTRY) HOT_F64(HOT_ENTRY) HOT_CMP(HOT_CMP_ENTRY)};
 
+/* Handlers of form e, each + 1, by the kinds of the places. */
+#define KIND_S XSLOT
+#define KIND_1 XELEM1
+#define KIND_2 XELEM2
+#define E_MUL_ENTRY(y, a, b) [KIND_##y][KIND_##a][KIND_##b] = H_e_add_mul_##y##a##b + 1,
+#define E_ID_ENTRY(y, a, b)  [KIND_##y][KIND_##a] = H_e_add_id_##y##a##b + 1,
+static const uint16_t e_mul[3][3][3] = {E_MUL(E_MUL_ENTRY)}, e_id[3][3] = {E_ID(E_ID_ENTRY)};
+
 typedef struct preparation {
     rvm_machine *m;
     const rvm_function *f;
@@ -84,6 +92,20 @@ static uint16_t update_handler(const rvm_insn *in, rvm_type y, rvm_type t, bool 
     return chosen ? (uint16_t)(chosen - 1) : kernel_handler(y, in, unchecked);
 }
 
+/* Form e of an addition of a product or a copy, + 1, or 0: indices must be proved or trusted. */
+static uint16_t element_handler(const preparation *p, const rvm_insn *in, const rvm_place *places, const rvm__xinsn *x,
+                                bool active) {
+    const int n = rvm__row_info[in->row].arity + 1;
+    if ((in->op >> 1) != RVM_PAIR_add || x->type != RVM_F64 || (x->flags & (X_TRACK | X_ALIAS | X_CONV))) return 0;
+    for (int k = 0; k < n; k++) {
+        if (x->p[k].kind == XELEM) return 0;
+        if (x->p[k].kind != XSLOT && !p->m->o.trust && !(in->facts & (RVM_FACT_INBOUNDS0 << k))) return 0;
+        if (active && !is_constant(p, &places[k]) && !place_active(p, &places[k])) return 0;
+    }
+    if (in->row == RVM_ROW_mul) return e_mul[x->p[0].kind][x->p[1].kind][x->p[2].kind];
+    return in->row == RVM_ROW_id ? e_id[x->p[0].kind][x->p[1].kind] : 0;
+}
+
 static void prepare_update(const preparation *p, const rvm_insn *in, const rvm_place *places, bool unchecked, rvm__xinsn *x) {
     const rvm_row_info *row = &rvm__row_info[in->row];
     const rvm_type y = rvm__place_type(p->f, &places[0]);
@@ -100,7 +122,9 @@ static void prepare_update(const preparation *p, const rvm_insn *in, const rvm_p
     if (row->sig == RVM_SIG_CONV && y != RVM_I64 && t != RVM_I64) x->flags |= X_CONV;
     if (tracked(p, &places[0])) x->flags |= is_let(in) ? X_TRACK | X_FRESH : X_TRACK;
     const bool registers = !(x->flags & (X_TRACK | X_ALIAS)) && all_registers(p, places, row->arity + 1, active);
-    x->handler = (uint16_t)(update_handler(in, y, t, registers, unchecked) + (in->op & (in->op == RVM_OP_xor ? 0 : 1)));
+    const uint16_t element = element_handler(p, in, places, x, active);
+    x->handler = element ? (uint16_t)(element - 1) : update_handler(in, y, t, registers, unchecked);
+    x->handler = (uint16_t)(x->handler + (in->op & 1));
     if (!active) x->handler = (uint16_t)(x->handler + RVM__PLAIN);
 }
 
@@ -266,6 +290,28 @@ static bool has_local_reals(const rvm_program *p) {
     return false;
 }
 
+/* The number of an instruction among FUSIBLE, or 0. */
+static int fusible(const rvm__xinsn *x) {
+    switch (x->handler) {
+    case H_r_i64_add_id + RVM__PLAIN: return 1;
+    case H_r_i64_sub_id + RVM__PLAIN: return 2;
+    case H_r_xor + RVM__PLAIN: return 3;
+    case H_r_swap + RVM__PLAIN: return 4;
+    default: return 0;
+    }
+}
+
+/* Give runs of fusible instructions the handlers that take their neighbours along. */
+static void fuse(rvm__xinsn *x, uint32_t n) {
+    int before = 0, here = fusible(&x[0]);
+    for (uint32_t k = 0; k < n; k++) {
+        const int after = k + 1 < n ? fusible(&x[k + 1]) : 0;
+        if (here && (before || after)) x[k].handler = (uint16_t)(RVM__FUSED + here * 25 + before * 5 + after);
+        before = here;
+        here = after;
+    }
+}
+
 static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, bool tracks, rvm__code *code) {
     const rvm_function *f = &m->p->functions[fn];
     preparation p = {.m = m, .f = f, .fn = fn, .shadow = shadow, .tracks = tracks};
@@ -278,6 +324,7 @@ static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, boo
     memset(p.modified, 0, modified);
     survey(&p);
     for (uint32_t pc = 0; pc < f->ncode; pc++) prepare_one(&p, pc, &code->x[pc]);
+    fuse(code->x, f->ncode);
     code->slots = f->nregs + f->nconsts + p.deepest + 1;
     status = code->slots > UINT16_MAX || f->ncode > INT32_MAX / sizeof *code->x ? RVM_ERR_UNSUPPORTED : RVM_OK;
 done:
