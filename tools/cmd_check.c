@@ -149,13 +149,14 @@ static rvm_status check_transpose(check *c, bool *runs) {
 
 /* ---- differences ---- */
 
-/* Takes a comparison into the row if it is worse than what the row has. A kink agrees on one side only. */
+/* Takes a comparison into the row if it is worse than what the row has. Where the function is not smooth, one side suffices.
+ */
 static void compare(row *r, const char *name, double got, double central, const double side[2], double allowed) {
     double ratio = fabs(got - central) / allowed;
     if (!(ratio <= 1) && fabs(side[0] - side[1]) > 2 * kink_tolerance * fmax(fabs(side[0]), fabs(side[1])))
         for (int s = 0; s < 2; s++)
             if (fabs(got - side[s]) <= kink_tolerance * fmax(fabs(got), fabs(side[s])) + allowed) {
-                snprintf(r->note, sizeof r->note, "%.60s has a kink here and agrees on one side", name);
+                snprintf(r->note, sizeof r->note, "%.60s is not smooth here: one side agrees", name);
                 return;
             }
     if (isnan(ratio)) ratio = INFINITY;
@@ -284,11 +285,18 @@ static size_t count(const check *c, enum outcome o) {
     return n;
 }
 
+/* To some digits; a NaN has no sign. */
+static const char *short_text(int digits, double x, char text[32]) {
+    snprintf(text, 32, "%.*g", digits, isnan(x) ? (double)NAN : x);
+    return text;
+}
+
 static void print_row(const row *r) {
+    char got[32], expected[32], apart[32];
     printf("%-10s %-24s %s", r->check, r->what, outcome_text[r->outcome]);
     if (r->worst[0] || r->got != 0 || r->expected != 0)
-        printf("  %s%s%.12g against %.12g, %.1e apart", r->worst, r->worst[0] ? ": " : "", r->got, r->expected,
-               fabs(r->got - r->expected));
+        printf("  %s%s%s against %s, %s apart", r->worst, r->worst[0] ? ": " : "", short_text(12, r->got, got),
+               short_text(12, r->expected, expected), short_text(2, fabs(r->got - r->expected), apart));
     if (r->note[0]) printf(" (%s)", r->note);
     putchar('\n');
 }
