@@ -122,10 +122,9 @@ static rvm_status make_tables(rvm__verifier *v) {
         rvm__fn_base *b = v->base + k;
         b[1] = (rvm__fn_base){b->params + f->nparams, b->code + f->ncode, b->places + f->nplaces, 0};
         for (uint32_t q = 0; q < f->nparams; q++) b->nscalars += f->params[q].ndim == 0;
-#define LARGEST(what)                                                                                                       \
-    if (f->n##what > v->max_##what) v->max_##what = f->n##what;
-        LARGEST(regs) LARGEST(arrays) LARGEST(code) LARGEST(places)
-#undef LARGEST
+        if (f->nregs > v->max_regs) v->max_regs = f->nregs;
+        if (f->narrays > v->max_arrays) v->max_arrays = f->narrays;
+        if (f->ncode > v->max_code) v->max_code = f->ncode;
     }
     v->bits = rvm__verify_make(v, v->base[n].params, sizeof *v->bits);
     v->snapshot = rvm__verify_make(v, v->base[n].code, sizeof *v->snapshot);

@@ -50,7 +50,7 @@ typedef struct rvm__verifier {
     uint32_t *words;    /* snapshots: registers, arrays, their numbers */
     rvm__role_edge *edges;
     uint32_t nwords, cap_words, nedges, cap_edges;
-    uint32_t max_regs, max_arrays, max_code, max_places; /* of any function */
+    uint32_t max_regs, max_arrays, max_code; /* of any function */
     struct {
         void *p;
         size_t size;

@@ -255,14 +255,29 @@ static bool parts(const rvm_insn *in) {
     return in->op >> 1 == RVM_PAIR_jmp || in->op >> 1 == RVM_PAIR_undo;
 }
 
+/* The last instruction before pc that makes the place appear. */
+static uint32_t appeared_at(const flow *w, uint32_t pc, const rvm_place *q) {
+    const rvm_function *f = w->v->f;
+    char buffer[256];
+    while (pc-- > 0) {
+        const rvm_insn *in = f->code + pc;
+        const rvm_place *first = rvm__places(f, in);
+        if (in->nplaces && first->kind == q->kind && first->slot == q->slot && rvm__op_appears(in) &&
+            rvm__letter_toggles(rvm__place_letters(in, buffer)[0]))
+            break;
+    }
+    return pc == UINT32_MAX ? 0 : pc;
+}
+
 static rvm_status at_end(const flow *w, uint32_t pc) {
     rvm__verifier *v = w->v;
-    if (w->nlive)
-        return RVM__REJECT(v, pc, "'%s' is still present at the %s of '%s'", RVM__REG_NAME(v, pc, w->live[0]),
-                           pc ? "end" : "start", v->f->name);
-    if (!w->nstack) return RVM_OK;
-    return RVM__REJECT(v, pc, "'%s' is still present at the %s of '%s'", RVM__ARRAY_NAME(v, pc, w->stack[0] & UINT16_MAX),
-                       pc ? "end" : "start", v->f->name);
+    if (!w->nlive && !w->nstack) return RVM_OK;
+    rvm_place q = {.kind = w->nlive ? RVM_PLACE_SLOT : RVM_PLACE_ARRAY,
+                   .slot = (uint16_t)(w->nlive ? w->live[0] : w->stack[0] & UINT16_MAX)};
+    uint32_t since = appeared_at(w, pc, &q);
+    return RVM__REJECT(v, pc, "'%s', which appears at line %u, is still present at the %s of '%s'",
+                       RVM__NAME(v, since + (since < pc), &q), v->f->positions[since].line, pc ? "end" : "start",
+                       v->f->name);
 }
 
 /* The link of an instruction that control passes, on the side where its places are present. */
