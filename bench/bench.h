@@ -69,6 +69,8 @@ void job_free(job *j);
 
 /* ---- measurements: each adds its rows; failures are told on stderr ---- */
 
+/* Of this thread, so that what else the machine does delays nothing that is measured. */
+double processor_seconds(void);
 bool measure_job(table *t, job *j, int repetitions);
 bool measure_memory(table *t);
 bool measure_assembler(table *t, int repetitions);

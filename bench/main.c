@@ -40,7 +40,7 @@ static int find_part(const char *name) {
 int main(int argc, char **argv) {
     static table t;
     bool json = false, wanted[PARTS] = {false}, all = true, ok = true;
-    int repetitions = 7;
+    int repetitions = 9;
     for (int i = 1; i < argc; i++) {
         int part = find_part(argv[i]);
         if (!strcmp(argv[i], "--help")) return fputs(usage, stdout) < 0;

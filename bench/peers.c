@@ -12,22 +12,22 @@ void peer_loop(int64_t n, int64_t state[8]) {
     for (int k = 0; k < 8; k++) v[k] = (uint64_t)state[k];
     uint64_t a = v[0], b = v[1], c = v[2], d = v[3], e = v[4], f = v[5], g = v[6], h = v[7];
     for (int64_t i = 0; i < n; i++) {
-        a += b;
-        c ^= d;
-        e -= f;
+        a += e;
+        b -= f;
+        c ^= g;
+        d += h;
+        SWAP(e, f);
         SWAP(g, h);
-        b += c;
+        e += 3;
+        g ^= (uint64_t)i;
+        a -= g;
+        b ^= h;
+        c += f;
         d -= e;
-        f ^= g;
-        h += a;
-        SWAP(b, d);
-        c -= f;
-        e ^= h;
-        g += 7;
-        a -= e;
-        d += 12345;
-        f += (uint64_t)i;
-        SWAP(a, c);
+        SWAP(a, b);
+        SWAP(c, d);
+        h += 5;
+        f -= (uint64_t)i;
     }
     const uint64_t out[8] = {a, b, c, d, e, f, g, h};
     for (int k = 0; k < 8; k++) state[k] = (int64_t)out[k];
