@@ -347,6 +347,7 @@ static bool flagged_branch(generator *g) {
     fclose(g->out);
     g->out = out;
     lock(g, read, 1);
+    g->vars[z].readable = false; /* or a local that read it would be released behind the change */
     line(g);
     put(g, "if %s -> %s == 1", cond, flag);
     nested(g, 2);
@@ -363,6 +364,7 @@ static bool flagged_branch(generator *g) {
     put(g, "\n%*s%s -= 1", 4 * g->indent + 4, "", flag);
     line(g);
     put(g, "end");
+    g->vars[z].readable = true;
     lock(g, read & ~((set)1 << z), -1); /* the flag must be 0 again when it goes: nobody else may write it */
     free(cond);
     return true;
@@ -416,9 +418,8 @@ static bool conditional_loop(generator *g) {
     put(g, "let %s: i64", name);
     lock(g, (set)1 << k, 1); /* for good: the generator counts with it */
     g->out = open_memstream(&limit, &size);
-    g->vars[k].readable = false;
+    g->vars[k].readable = false; /* as a flag is not */
     set read = bound(g);
-    g->vars[k].readable = true;
     fclose(g->out);
     g->out = out;
     lock(g, read, 1);
@@ -432,6 +433,7 @@ static bool conditional_loop(generator *g) {
     put(g, "end");
     line(g);
     put(g, "%s -= %s", name, limit);
+    g->vars[k].readable = true;
     lock(g, read, -1);
     free(limit);
     return true;
@@ -495,9 +497,13 @@ static bool stacked(generator *g) {
     g->touched |= self;
     line(g);
     put(g, "%s %s", copy ? "pushc" : "push", g->vars[k].name);
-    lock(g, self, 1);
-    nested(g, 2);
-    lock(g, self, -1);
+    g->vars[k].locks++;
+    g->vars[k].readable = copy;
+    g->depth++;
+    block(g, 2); /* no scope: its locals go with the block around */
+    g->depth--;
+    g->vars[k].readable = true;
+    g->vars[k].locks--;
     line(g);
     put(g, "%s %s", copy ? "popc" : "pop", g->vars[k].name);
     return true;
