@@ -337,7 +337,7 @@ enum operator_id { O_OR, O_AND, O_POWER, O_NOT, O_NEG, O_COMPLEMENT, O_OTHERS };
 extern const operator_info rvm__operators[];
 extern const uint32_t rvm__operator_count;
 
-/* check.c, fold.c */
+/* check.c, check_name.c, fold.c */
 bool rvm__constant_resolve(assembler *a, constant *c);
 /* want: a type that the surroundings need, T_NONE when free. Marks errors with type T_ERROR and tells them. */
 void rvm__check(assembler *a, expr *e, int want);
@@ -345,6 +345,10 @@ bool rvm__coerce(assembler *a, expr *e, rvm_type type);      /* checked e as a v
 bool rvm__check_value(assembler *a, expr *e, rvm_type type); /* check and coerce */
 int rvm__settle(assembler *a, expr *e, int want);            /* give a constant its type; the type, or T_ERROR */
 bool rvm__check_place(assembler *a, expr *e, bool change);   /* a scalar place; change: one that may be changed */
+void rvm__failed(expr *e);                                   /* an error in e was told */
+void rvm__wrong(assembler *a, expr *e, diag d, const char *a1, const char *a2, const char *a3); /* tell one */
+void rvm__become(expr *e, const expr *other);  /* takes the place of a subtree, keeps its own */
+void rvm__check_scalar(assembler *a, expr *e); /* a name or an element */
 /* A name or subscripts: its dimensions (0: a scalar), -1 after an error; becomes E_VAR, E_ELEM or E_PART. */
 int rvm__check_part(assembler *a, expr *e);
 bool rvm__mentions(const expr *e, const var *v);

@@ -8,16 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-static void failed(expr *e) {
-    e->kind = E_ERROR;
-    e->type = T_ERROR;
-}
-
-static void wrong(assembler *a, expr *e, diag d, const char *a1, const char *a2, const char *a3) {
-    rvm__diag(a, e->at, d, a1, a2, a3);
-    failed(e);
-}
-
 static bool is_constant(const expr *e) {
     return e->type == T_INT || e->type == T_REAL;
 }
@@ -34,13 +24,6 @@ static void set_real(expr *e, double v) {
     e->kind = E_REAL;
     e->type = T_REAL;
     e->u.f = v;
-}
-
-/* e takes the place of a subtree, and keeps its own. */
-static void become(expr *e, const expr *other) {
-    span at = e->at;
-    *e = *other;
-    e->at = at;
 }
 
 static double real_of(const expr *e) {
@@ -63,12 +46,12 @@ static int join(assembler *a, int x, int y) {
 static bool constant_as(assembler *a, expr *e, rvm_type type) {
     rvm_value v = {0};
     if (type == RVM_I64 && e->type == T_REAL) {
-        wrong(a, e, D_REAL_AS_I64, NULL, NULL, NULL);
+        rvm__wrong(a, e, D_REAL_AS_I64, NULL, NULL, NULL);
         return false;
     }
     double real = real_of(e);
     if (type == RVM_FIX && !(real >= -1048576.0 && real < 1048576.0)) {
-        wrong(a, e, D_FIX_RANGE, NULL, NULL, NULL);
+        rvm__wrong(a, e, D_FIX_RANGE, NULL, NULL, NULL);
         return false;
     }
     switch (type) {
@@ -94,7 +77,7 @@ static void wrap(assembler *a, expr *e, rvm_row row, int type, expr *second) {
     expr *kid = copy_of(a, e);
     expr **kids = rvm__arena(a, 2 * sizeof *kids);
     if (!kid || !kids) {
-        failed(e);
+        rvm__failed(e);
         return;
     }
     kids[0] = kid;
@@ -114,7 +97,7 @@ bool rvm__coerce(assembler *a, expr *e, rvm_type type) {
         wrap(a, e, RVM_ROW_conv, type, NULL);
         return e->kind != E_ERROR;
     }
-    wrong(a, e, D_MISMATCH, rvm__type_text(type), rvm__type_text(e->type), NULL);
+    rvm__wrong(a, e, D_MISMATCH, rvm__type_text(type), rvm__type_text(e->type), NULL);
     return false;
 }
 
@@ -143,7 +126,7 @@ static void fold(assembler *a, expr *e, rvm_row row, int type) {
             v[k].f = real_of(e->kids[k]);
     }
     if (!rvm__fold(row, type == T_REAL, v, &out))
-        wrong(a, e, D_ZERO_DIVISOR, NULL, NULL, NULL);
+        rvm__wrong(a, e, D_ZERO_DIVISOR, NULL, NULL, NULL);
     else if (type == T_INT || sig == RVM_SIG_CMP)
         set_int(e, out.i);
     else
@@ -156,7 +139,7 @@ static int common(assembler *a, expr *e, int from) {
     for (int k = from + 1; k < e->nkids; k++) {
         int other = e->kids[k]->type, joined = join(a, type, other);
         if (joined == T_ERROR && type != T_ERROR && other != T_ERROR)
-            wrong(a, e, D_MIX, rvm__type_text(type), rvm__type_text(other), NULL);
+            rvm__wrong(a, e, D_MIX, rvm__type_text(type), rvm__type_text(other), NULL);
         type = joined;
     }
     return type;
@@ -171,7 +154,7 @@ static int operand_type(assembler *a, expr *e, rvm_row row, int type, int want) 
     switch (rvm__row_info[row].sig) {
     case RVM_SIG_REAL:
         if (type == RVM_I64 && row == RVM_ROW_div) {
-            wrong(a, e, D_DIVIDE_I64, NULL, NULL, NULL);
+            rvm__wrong(a, e, D_DIVIDE_I64, NULL, NULL, NULL);
             return T_ERROR;
         }
         if (type == T_INT) return T_REAL;
@@ -179,7 +162,7 @@ static int operand_type(assembler *a, expr *e, rvm_row row, int type, int want) 
     case RVM_SIG_INT:
     case RVM_SIG_QUOT:
         if (type == RVM_I64 || type == T_INT || type == T_ERROR) return type;
-        wrong(a, e, D_NEEDS_I64, operator_text(e, row), rvm__type_text(type), NULL);
+        rvm__wrong(a, e, D_NEEDS_I64, operator_text(e, row), rvm__type_text(type), NULL);
         return T_ERROR;
     case RVM_SIG_NUM:
     case RVM_SIG_CMP:
@@ -201,7 +184,7 @@ static void finish_row(assembler *a, expr *e, rvm_row row, int want) {
     int from = sig == RVM_SIG_SEL, type = common(a, e, from);
     if (e->kind != E_ERROR) type = operand_type(a, e, row, type, want);
     if (type == T_ERROR || e->kind == E_ERROR) {
-        failed(e);
+        rvm__failed(e);
         return;
     }
     if (from && e->kids[0]->type == T_REAL) rvm__coerce(a, e->kids[0], RVM_I64);
@@ -214,7 +197,7 @@ static void finish_row(assembler *a, expr *e, rvm_row row, int want) {
     bool good = true;
     for (int k = 0; k < e->nkids; k++) good = rvm__coerce(a, e->kids[k], k < from ? RVM_I64 : (rvm_type)type) && good;
     if (good && sig == RVM_SIG_QUOT && e->kids[1]->kind == E_VALUE && !e->kids[1]->u.value.i) {
-        wrong(a, e->kids[1], D_ZERO_DIVISOR, NULL, NULL, NULL);
+        rvm__wrong(a, e->kids[1], D_ZERO_DIVISOR, NULL, NULL, NULL);
         good = false;
     }
     e->kind = good ? E_ROW : E_ERROR;
@@ -257,7 +240,7 @@ static bool truth(assembler *a, expr *e, bool negated) {
     }
     if (e->type == T_ERROR) return false;
     if (e->type != RVM_I64) {
-        wrong(a, e, D_CONDITION, rvm__type_text(e->type), NULL, NULL);
+        rvm__wrong(a, e, D_CONDITION, rvm__type_text(e->type), NULL, NULL);
         return false;
     }
     expr *none = zero(a, e->at);
@@ -270,9 +253,9 @@ static void check_logic(assembler *a, expr *e) {
     check_kids(a, e, T_NONE);
     for (int k = 0; k < e->nkids; k++) good = truth(a, e->kids[k], e->op == O_NOT) && good;
     if (!good)
-        failed(e);
+        rvm__failed(e);
     else if (e->op == O_NOT)
-        become(e, e->kids[0]);
+        rvm__become(e, e->kids[0]);
     else
         finish_row(a, e, e->op == O_AND ? RVM_ROW_and : RVM_ROW_or, T_NONE);
 }
@@ -297,9 +280,9 @@ static void small_power(assembler *a, expr *e, int64_t n, int want) {
     } else if (is_real(base->type))
         finish_row(a, e, RVM_ROW_pow, want);
     else if (n < 0 || n > MAX_POWER)
-        wrong(a, e, D_POWER_I64, rvm__number(a, MAX_POWER), NULL, NULL);
+        rvm__wrong(a, e, D_POWER_I64, rvm__number(a, MAX_POWER), NULL, NULL);
     else if (n < 2 && n == 1)
-        become(e, base);
+        rvm__become(e, base);
     else if (n == 0)
         set_int(e, 1);
     else {
@@ -316,7 +299,7 @@ static void check_power(assembler *a, expr *e, int want) {
     rvm__check(a, exponent, T_NONE);
     bool whole = exponent->type == T_INT;
     if (base->type == T_ERROR || exponent->type == T_ERROR)
-        failed(e);
+        rvm__failed(e);
     else if (whole && base->type == T_INT && exponent->u.i >= 0)
         set_int(e, whole_power(base->u.i, exponent->u.i));
     else if (whole && !is_constant(base))
@@ -324,7 +307,7 @@ static void check_power(assembler *a, expr *e, int want) {
     else if (whole && exponent->u.i == 2)
         set_real(e, base->u.f * base->u.f); /* the bits of sqr */
     else if (join(a, base->type, exponent->type) == RVM_I64)
-        wrong(a, e, D_POWER_I64, rvm__number(a, MAX_POWER), NULL, NULL);
+        rvm__wrong(a, e, D_POWER_I64, rvm__number(a, MAX_POWER), NULL, NULL);
     else
         finish_row(a, e, RVM_ROW_pow, want);
 }
@@ -341,13 +324,13 @@ static void convert(assembler *a, expr *e, rvm_type type) {
     expr *kid = e->kids[0];
     rvm__check(a, kid, T_NONE);
     if (kid->type == T_ERROR)
-        failed(e);
+        rvm__failed(e);
     else if (is_constant(kid) && type == RVM_I64)
         set_int(e, kid->type == T_INT ? kid->u.i : saturate(kid->u.f));
     else if (is_constant(kid))
         set_real(e, real_of(kid));
     else if (kid->type == type)
-        become(e, kid);
+        rvm__become(e, kid);
     else {
         e->kind = E_ROW;
         e->op = RVM_ROW_conv;
@@ -366,128 +349,20 @@ static void check_call(assembler *a, expr *e, int want) {
     const name *n = e->u.name;
     int type = conversion(a, n), arity = type >= 0 ? 1 : n->row >= 0 ? rvm__row_info[n->row].arity : -1;
     if (n->row == RVM_ROW_conv)
-        wrong(a, e, D_CONV, NULL, NULL, NULL);
+        rvm__wrong(a, e, D_CONV, NULL, NULL, NULL);
     else if (arity < 0 && n->func)
-        wrong(a, e, D_FUNCTION_VALUE, n->text, NULL, NULL);
+        rvm__wrong(a, e, D_FUNCTION_VALUE, n->text, NULL, NULL);
     else if (arity < 0)
-        wrong(a, e, D_UNKNOWN_ROW, n->text, rvm__near(a, n, NEAR_ROW), NULL);
+        rvm__wrong(a, e, D_UNKNOWN_ROW, n->text, rvm__near(a, n, NEAR_ROW), NULL);
     else if (arity != e->nkids)
-        wrong(a, e, D_ARITY, n->text, rvm__number(a, arity), rvm__number(a, e->nkids));
+        rvm__wrong(a, e, D_ARITY, n->text, rvm__number(a, arity), rvm__number(a, e->nkids));
     else if (type >= 0)
         convert(a, e, (rvm_type)type);
     else
         check_row(a, e, (rvm_row)n->row, want);
 }
 
-/* ---- names ---- */
-
-/* Where a parameter could not be read, names are not complained of. */
-static void unknown(assembler *a, expr *e, const name *n) {
-    if (a->lenient)
-        failed(e);
-    else if (n->row >= 0 || n->func)
-        wrong(a, e, n->func ? D_FUNCTION_NAME : D_ROW_NAME, n->text, NULL, NULL);
-    else
-        wrong(a, e, D_UNKNOWN_NAME, n->text, rvm__near(a, n, NEAR_VALUE), NULL);
-}
-
-static void check_name(assembler *a, expr *e) {
-    name *n = e->u.name;
-    if (n->var) {
-        e->kind = n->var->failed ? E_ERROR : E_VAR;
-        e->type = n->var->failed ? T_ERROR : n->var->type;
-        e->u.var = n->var;
-    } else if (n->constant) {
-        if (rvm__constant_resolve(a, n->constant))
-            become(e, n->constant->expr);
-        else
-            failed(e);
-    } else
-        unknown(a, e, n);
-}
-
-/* The array that e = name[...] names, or NULL. */
-static var *array_of(assembler *a, expr *e) {
-    name *n = e->u.name;
-    if (!n->var && !n->constant)
-        unknown(a, e, n);
-    else if (n->constant || (!n->var->failed && !n->var->ndim))
-        wrong(a, e, D_NO_ARRAY, n->text, NULL, NULL);
-    else if (n->var->failed)
-        failed(e);
-    else
-        return n->var;
-    return NULL;
-}
-
-int rvm__check_part(assembler *a, expr *e) {
-    if (e->checked) return e->kind == E_ERROR ? -1 : e->op;
-    e->checked = true;
-    var *v = NULL;
-    if (e->kind == E_NAME)
-        check_name(a, e);
-    else if ((v = array_of(a, e))) {
-        e->kind = E_PART;
-        e->type = v->type;
-        e->u.var = v;
-    }
-    e->op = e->kind == E_VAR ? e->u.var->ndim : 0;
-    if (e->kind == E_ERROR) return -1;
-    if (e->kind != E_PART) return e->op;
-    if (e->nkids > v->ndim || !e->nkids) {
-        wrong(a, e, D_SUBSCRIPTS, v->name->text, rvm__number(a, v->ndim), rvm__number(a, e->nkids));
-        return -1;
-    }
-    e->op = (uint8_t)(v->ndim - e->nkids);
-    for (int k = 0; k < e->nkids; k++) {
-        expr *s = e->kids[k];
-        bool range = s->kind == E_RANGE;
-        e->op = (uint8_t)(e->op + range);
-        bool good = range ? rvm__check_value(a, s->kids[0], RVM_I64) & rvm__check_value(a, s->kids[1], RVM_I64)
-                          : rvm__check_value(a, s, RVM_I64);
-        if (!good) failed(e);
-    }
-    if (e->kind == E_PART && !e->op) e->kind = E_ELEM;
-    return e->kind == E_ERROR ? -1 : e->op;
-}
-
-/* A scalar by name or subscripts. */
-static void check_scalar(assembler *a, expr *e) {
-    const name *n = e->u.name;
-    e->checked = false;
-    int ndim = rvm__check_part(a, e);
-    if (ndim <= 0) return;
-    if (e->kind == E_VAR)
-        wrong(a, e, D_ARRAY_VALUE, n->text, NULL, NULL);
-    else if (e->nkids == e->u.var->ndim)
-        wrong(a, e, D_RANGE, NULL, NULL, NULL);
-    else
-        wrong(a, e, D_SUBSCRIPTS, n->text, rvm__number(a, e->u.var->ndim), rvm__number(a, e->nkids));
-}
-
-bool rvm__check_place(assembler *a, expr *e, bool change) {
-    if (e->kind != E_NAME && e->kind != E_INDEX) {
-        rvm__check(a, e, T_NONE);
-        if (e->kind != E_ERROR) wrong(a, e, D_NOT_PLACE, NULL, NULL, NULL);
-        return false;
-    }
-    const name *n = e->u.name;
-    check_scalar(a, e);
-    if (e->kind == E_ERROR) return false;
-    e->checked = true;
-    if (e->kind != E_VAR && e->kind != E_ELEM) {
-        wrong(a, e, D_CHANGE_CONST, n->text, NULL, NULL);
-        return false;
-    }
-    if (!change || e->kind == E_ELEM) return true;
-    switch ((var_kind)e->u.var->kind) {
-    case V_LENGTH: wrong(a, e, D_CHANGE_LENGTH, n->text, NULL, NULL); return false;
-    case V_INDEX: wrong(a, e, D_CHANGE_INDEX, n->text, NULL, NULL); return false;
-    case V_LOCAL:
-    case V_PARAM: break;
-    }
-    return true;
-}
+/* ---- expressions ---- */
 
 void rvm__check(assembler *a, expr *e, int want) {
     if (e->checked) return;
@@ -496,8 +371,8 @@ void rvm__check(assembler *a, expr *e, int want) {
     case E_INT: e->type = T_INT; break;
     case E_REAL: e->type = T_REAL; break;
     case E_NAME:
-    case E_INDEX: check_scalar(a, e); break;
-    case E_RANGE: wrong(a, e, D_RANGE, NULL, NULL, NULL); break;
+    case E_INDEX: rvm__check_scalar(a, e); break;
+    case E_RANGE: rvm__wrong(a, e, D_RANGE, NULL, NULL, NULL); break;
     case E_CALL: check_call(a, e, want); break;
     case E_UNARY:
         if (e->op == O_NOT)
@@ -540,40 +415,11 @@ bool rvm__constant_resolve(assembler *a, constant *c) {
     a->constant_depth--;
     if (c->state == 2) return false; /* a cycle came back here */
     c->state = 2;
-    if (e->kind != E_ERROR && !is_constant(e)) wrong(a, e, D_NOT_CONSTANT, c->name->text, NULL, NULL);
+    if (e->kind != E_ERROR && !is_constant(e)) rvm__wrong(a, e, D_NOT_CONSTANT, c->name->text, NULL, NULL);
     if (e->kind == E_ERROR) return false;
     if (is_real(c->type))
         set_real(e, real_of(e));
     else if (c->type == RVM_I64 && e->type == T_REAL)
-        wrong(a, e, D_REAL_AS_I64, NULL, NULL, NULL);
+        rvm__wrong(a, e, D_REAL_AS_I64, NULL, NULL, NULL);
     return e->kind != E_ERROR;
-}
-
-/* ---- places in expressions ---- */
-
-bool rvm__mentions(const expr *e, const var *v) {
-    if ((e->kind == E_VAR || e->kind == E_ELEM || e->kind == E_PART) && e->u.var == v) return true;
-    for (int k = 0; k < e->nkids; k++)
-        if (rvm__mentions(e->kids[k], v)) return true;
-    return false;
-}
-
-bool rvm__same_place(const expr *a, const expr *b) {
-    if (a->kind != b->kind) return false;
-    if (a->kind == E_VALUE) return a->type == b->type && a->u.value.u == b->u.value.u;
-    if (a->kind == E_VAR) return a->u.var == b->u.var;
-    if (a->kind == E_ROW ? a->op != b->op : a->kind != E_ELEM || a->u.var != b->u.var) return false;
-    if (a->nkids != b->nkids) return false;
-    for (int k = 0; k < a->nkids; k++)
-        if (!rvm__same_place(a->kids[k], b->kids[k])) return false;
-    return true;
-}
-
-const expr *rvm__finds_place(const expr *e, const expr *place) {
-    if (e->kind == place->kind && rvm__same_place(e, place)) return e;
-    for (int k = 0; k < e->nkids; k++) {
-        const expr *found = rvm__finds_place(e->kids[k], place);
-        if (found) return found;
-    }
-    return NULL;
 }
