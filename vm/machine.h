@@ -3,7 +3,7 @@
  *   prepare.c     verified instructions -> rvm__xinsn, once a function: handlers chosen, operands resolved to frame slots
  *   interp.inc    the handlers; instantiated by run_primal.c, run_gradient.c, run_tangent.c
  *   frames.c      calls, arrays, views: what handlers do out of line
- *   activity.c    which places have a shadow
+ *   activity.c, borrow.c   which places have a shadow
  *   machine.c, run.c, inspect.c   the interface of rvm.h
  *   explain.c     the message of a failure, from the machine standing on the failed instruction
  *
@@ -33,6 +33,7 @@ enum rvm__xflag {
     X_NONZERO = 8,  /* the second operand must not be 0 (idiv, irem) */
     X_FRESH = 16,   /* let or unlet: magnitudes start anew */
     X_UNCHECKED = 32,
+    X_BORROWS = 64, /* compute, undo: a sweep runs the compute part as an adjoint from the start (borrow.c) */
 };
 
 typedef struct rvm__xinsn {

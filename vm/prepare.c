@@ -324,6 +324,7 @@ static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, boo
     memset(p.modified, 0, modified);
     survey(&p);
     for (uint32_t pc = 0; pc < f->ncode; pc++) prepare_one(&p, pc, &code->x[pc]);
+    if (shadow && !rvm__mark_borrowing(m, fn, code->x)) goto done;
     fuse(code->x, f->ncode);
     code->slots = f->nregs + f->nconsts + p.deepest + 1;
     status = code->slots > UINT16_MAX || f->ncode > INT32_MAX / sizeof *code->x ? RVM_ERR_UNSUPPORTED : RVM_OK;

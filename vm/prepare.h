@@ -12,4 +12,7 @@ bool rvm__activity(rvm_machine *m, uint32_t fn, const uint8_t *wrt);
 rvm_status rvm__prepare(rvm_machine *m, bool shadow, rvm__code **codes);
 void rvm__prepare_free(rvm_machine *m, rvm__code **codes);
 
+/* borrow.c: set X_BORROWS on the compute and undo of regions that borrow active places. False: out of memory. */
+bool rvm__mark_borrowing(rvm_machine *m, uint32_t fn, rvm__xinsn *x);
+
 #endif
