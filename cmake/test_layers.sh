@@ -9,7 +9,7 @@ declare -A uses=(
     [vm]="vm isa"
     [tools]="tools vm assembler isa"
     [examples]="examples vm/rvm.h assembler/rvm_asm.h isa/rvm_program.h"
-    [bench]="bench vm/rvm.h assembler/rvm_asm.h isa/rvm_program.h"
+    [bench]="bench examples vm/rvm.h assembler/rvm_asm.h isa/rvm_program.h"
 )
 bad=0 seen=0
 for folder in "${!uses[@]}"; do
