@@ -5,7 +5,9 @@
 #include "prepare.h"
 #include "run.h"
 
-static const rvm_function *entry_of(const rvm_machine *m) { return &m->p->functions[m->entry]; }
+static const rvm_function *entry_of(const rvm_machine *m) {
+    return &m->p->functions[m->entry];
+}
 
 #define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
 
@@ -15,7 +17,8 @@ static rvm_status check_one(const rvm_function *f, uint32_t k, const rvm_arg *a,
         BAD(RVM_ERR_ARGUMENT, "argument `%s` of %s is %s, must be %s", param->name, f->name, rvm_type_name(a->type),
             rvm_type_name((rvm_type)param->type));
     if (a->ndim != param->ndim)
-        BAD(RVM_ERR_SHAPE, "argument `%s` of %s has %d dimensions, must have %d", param->name, f->name, a->ndim, param->ndim);
+        BAD(RVM_ERR_SHAPE, "argument `%s` of %s has %d dimensions, must have %d", param->name, f->name, a->ndim,
+            param->ndim);
     if (a->active && mode != RVM_PRIMAL && a->type == RVM_I64)
         BAD(RVM_ERR_ARGUMENT, "argument `%s` of %s is i64 and cannot be active", param->name, f->name);
     size_t elements = 1;
@@ -35,7 +38,9 @@ static bool is_empty(const rvm_arg *a) {
     return false;
 }
 
-static const char *first_byte(const rvm_arg *a, bool shadow) { return shadow ? a->shadow_data : a->data; }
+static const char *first_byte(const rvm_arg *a, bool shadow) {
+    return shadow ? a->shadow_data : a->data;
+}
 static const char *last_byte(const rvm_arg *a, bool shadow) {
     const char *p = first_byte(a, shadow) + sizeof(rvm_value) - 1;
     for (int d = 0; d < a->ndim; d++)
@@ -60,7 +65,8 @@ static rvm_status check_overlap(const rvm_function *f, const rvm_arg *args, rvm_
                 bad |= i < k && !alike && meets(&args[i], true, &args[k], true);
                 bad |= meets(&args[i], false, &args[k], true) || meets(&args[k], false, &args[i], true);
             }
-            if (bad) BAD(RVM_ERR_ALIAS, "arguments `%s` and `%s` of %s overlap", f->params[i].name, f->params[k].name, f->name);
+            if (bad)
+                BAD(RVM_ERR_ALIAS, "arguments `%s` and `%s` of %s overlap", f->params[i].name, f->params[k].name, f->name);
         }
     return RVM_OK;
 }
@@ -141,8 +147,8 @@ static rvm_status bind_lengths(rvm_machine *m, const rvm_arg *args, rvm_error *e
             rvm_value *length = &m->slots[f->params[k].dim[d]];
             if (length->i < 0) length->i = args[k].shape[d];
             if (length->i != args[k].shape[d])
-                BAD(RVM_ERR_SHAPE, "dimension %d of argument `%s` of %s is %lld, must be %lld", d + 1, f->params[k].name, f->name,
-                    (long long)args[k].shape[d], (long long)length->i);
+                BAD(RVM_ERR_SHAPE, "dimension %d of argument `%s` of %s is %lld, must be %lld", d + 1, f->params[k].name,
+                    f->name, (long long)args[k].shape[d], (long long)length->i);
         }
     return RVM_OK;
 }
@@ -158,7 +164,7 @@ static rvm_status lay_out(rvm_machine *m, rvm_arg *args, rvm_error *err) {
     m->cap_frames = (uint32_t)cap;
     if (!rvm__reserve_frame(m, m->codes[m->entry].slots, f->narrays)) return RVM_ERR_MEMORY;
     if (m->mode != RVM_PRIMAL) memset(m->shadows, 0, m->cap_shadows * sizeof *m->shadows);
-    memcpy(m->slots + f->nregs, f->consts, f->nconsts * sizeof *m->slots);
+    if (f->nconsts) memcpy(m->slots + f->nregs, f->consts, f->nconsts * sizeof *m->slots);
     rvm_status status = bind_lengths(m, args, err);
     for (uint32_t k = 0; k < f->nparams && !status; k++) {
         const rvm_param *param = &f->params[k];

@@ -1,8 +1,9 @@
-/* frames.c: calls. Arguments are written into the callee's frame, above the caller's, before anything changes; so a call that
- * is refused has changed nothing.
+/* frames.c: calls. Arguments are written into the callee's frame, above the caller's, before anything changes; so a call
+ * that is refused has changed nothing.
  *
- * Scalars are copied in, and out again where the callee may have changed them. Where accumulating scalars share a place, each
- * later one enters as 0 and is added on return (semantics.md, section 6); likewise the shadows of read ones in a sweep. */
+ * Scalars are copied in, and out again where the callee may have changed them. Where accumulating scalars share a place,
+ * each later one enters as 0 and is added on return (semantics.md, section 6); likewise the shadows of read ones in a sweep.
+ */
 #include "out_of_line.h"
 #include "memory.h"
 
@@ -84,8 +85,8 @@ static const char *last_byte(const extent *e) {
     return p;
 }
 
-/* Whether some element of a is `apart` bytes before one of b, from dimension d on: strides fall, so that what later dimensions
- * can bridge is less than this one's stride, and two quotients need a try. */
+/* Whether some element of a is `apart` bytes before one of b, from dimension d on: strides fall, so that what later
+ * dimensions can bridge is less than this one's stride, and two quotients need a try. */
 static bool meet(const extent *a, const extent *b, int d, int64_t apart) {
     if (d >= a->ndim || d >= RVM_MAX_DIMS) return apart == 0;
     int64_t q = apart / a->stride[d];
@@ -202,7 +203,9 @@ static rvm_value sum(rvm_type type, rvm_value a, rvm_value b) {
 }
 
 /* A scalar goes back to its place: replaces it, or is added where it entered as 0. */
-static void give_back(rvm_value *place, rvm_value v, rvm_type type, bool add) { *place = add ? sum(type, *place, v) : v; }
+static void give_back(rvm_value *place, rvm_value v, rvm_type type, bool add) {
+    *place = add ? sum(type, *place, v) : v;
+}
 
 static void return_scalar(const transfer *t, uint32_t k) {
     const rvm_param *param = &t->callee->params[k];
