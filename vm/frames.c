@@ -183,7 +183,8 @@ rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
     transfer t = transfer_of(m, frame, pc, x->flags & X_ALIAS);
     const rvm__code *code = &m->codes[t.callee_fn];
     if (!rvm__reserve_frame(m, t.slots + code->slots, t.arrays + t.callee->narrays)) return RVM_ERR_MEMORY;
-    memcpy(m->slots + t.slots + t.callee->nregs, t.callee->consts, t.callee->nconsts * sizeof(rvm_value));
+    if (t.callee->nconsts)
+        memcpy(m->slots + t.slots + t.callee->nregs, t.callee->consts, t.callee->nconsts * sizeof(rvm_value));
     if (t.shadows) memset(m->shadows + t.slots + t.callee->nregs, 0, t.callee->nconsts * sizeof(rvm_value));
     begin_lengths(&t);
     for (uint32_t k = 0; k < t.callee->nparams && !status; k++)
