@@ -59,6 +59,12 @@ static uint8_t keyword_find(const char *text, size_t length) {
     return KW_NONE;
 }
 
+static int16_t type_find(const assembler *a, const char *text) {
+    for (int t = 0; t < RVM_TYPE_COUNT; t++)
+        if (!strcmp(text, rvm_type_name((rvm_type)t))) return (int16_t)t;
+    return strcmp(text, "real") ? -1 : (int16_t)a->options.real;
+}
+
 static uint32_t hash_of(const char *text, size_t length) {
     uint32_t h = 2166136261u; /* FNV-1a */
     for (size_t k = 0; k < length; k++) h = (h ^ (unsigned char)text[k]) * 16777619u;
@@ -92,6 +98,7 @@ name *rvm__intern(assembler *a, const char *text, size_t length) {
     *n = (name){.next = *bucket, .text = copy, .hash = hash, .length = (uint32_t)length};
     n->op = (int16_t)rvm__op_find(text, length);
     n->row = (int16_t)rvm__row_find(text, length);
+    n->type = type_find(a, copy);
     n->keyword = keyword_find(text, length);
     a->nnames++;
     return *bucket = n;

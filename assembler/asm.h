@@ -55,7 +55,7 @@ typedef struct name {
     struct name *next; /* in its bucket */
     const char *text;  /* ends in NUL */
     uint32_t hash, length;
-    int16_t op, row; /* as a mnemonic, as a row; -1 */
+    int16_t op, row, type; /* as a mnemonic, a row, a type; -1 */
     uint8_t keyword;
     struct var *var; /* visible now */
     struct func *func;

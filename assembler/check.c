@@ -338,16 +338,9 @@ static void convert(assembler *a, expr *e, rvm_type type) {
     }
 }
 
-/* The type that a name converts to, or -1. */
-static int conversion(assembler *a, const name *n) {
-    for (int t = 0; t < RVM_TYPE_COUNT; t++)
-        if (!strcmp(n->text, rvm_type_name((rvm_type)t))) return t;
-    return strcmp(n->text, "real") ? -1 : (int)a->options.real;
-}
-
 static void check_call(assembler *a, expr *e, int want) {
     const name *n = e->u.name;
-    int type = conversion(a, n), arity = type >= 0 ? 1 : n->row >= 0 ? rvm__row_info[n->row].arity : -1;
+    int arity = n->type >= 0 ? 1 : n->row >= 0 ? rvm__row_info[n->row].arity : -1;
     if (n->row == RVM_ROW_conv)
         rvm__wrong(a, e, D_CONV, NULL, NULL, NULL);
     else if (arity < 0 && n->func)
@@ -356,8 +349,8 @@ static void check_call(assembler *a, expr *e, int want) {
         rvm__wrong(a, e, D_UNKNOWN_ROW, n->text, rvm__near(a, n, NEAR_ROW), NULL);
     else if (arity != e->nkids)
         rvm__wrong(a, e, D_ARITY, n->text, rvm__number(a, arity), rvm__number(a, e->nkids));
-    else if (type >= 0)
-        convert(a, e, (rvm_type)type);
+    else if (n->type >= 0)
+        convert(a, e, (rvm_type)n->type);
     else
         check_row(a, e, (rvm_row)n->row, want);
 }

@@ -106,33 +106,32 @@ static bool is_near_what(const name *n, near_what what) {
     switch (what) {
     case NEAR_VALUE: return n->var || n->constant;
     case NEAR_FUNC: return n->func;
-    case NEAR_ROW: return n->row >= 0;
+    case NEAR_ROW: return n->row >= 0 || n->type >= 0;
     case NEAR_STATEMENT: return n->keyword || n->op >= 0;
-    case NEAR_TYPE: return false;
+    case NEAR_TYPE: return n->type >= 0;
     }
     return false;
 }
 
-const char *rvm__near(assembler *a, const name *n, near_what what) {
+/* Words that the source may not hold are names as well. */
+static void intern_words(assembler *a) {
     static const char *const types[] = {"i64", "f64", "fix", "real"};
-    const name *found = NULL;
-    if (a->nmessages > 50 || n->length < 2) return NULL; /* a search of all names: not for ever */
-    for (size_t k = 0; k < sizeof types / sizeof *types; k++)
-        if (what == NEAR_TYPE || what == NEAR_ROW) rvm__intern(a, types[k], strlen(types[k]));
-    for (int k = 0; what == NEAR_ROW && k < RVM_ROW_COUNT; k++)
-        rvm__intern(a, rvm__row_info[k].name, strlen(rvm__row_info[k].name));
-    for (int k = 0; what == NEAR_STATEMENT && k < RVM_OP_LIMIT; k++)
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++) rvm__intern(a, types[k], strlen(types[k]));
+    for (int k = 0; k < RVM_ROW_COUNT; k++) rvm__intern(a, rvm__row_info[k].name, strlen(rvm__row_info[k].name));
+    for (int k = 0; k < RVM_OP_LIMIT; k++)
         if (rvm__op_info[k].name) rvm__intern(a, rvm__op_info[k].name, strlen(rvm__op_info[k].name));
-    for (int k = 1; what == NEAR_STATEMENT && k <= KW_parallel; k++)
+    for (int k = KW_NONE + 1; k <= KW_parallel; k++)
         rvm__intern(a, rvm__keyword_text((keyword)k), strlen(rvm__keyword_text((keyword)k)));
+}
+
+const char *rvm__near(assembler *a, const name *n, near_what what) {
+    const name *found = NULL;
     uint32_t best = n->length < 3 ? 2 : n->length < 6 ? 3 : 4; /* farther is no help */
+    if (a->nmessages > 50 || n->length < 2) return NULL;       /* a search of all names: not for ever */
+    intern_words(a);
     for (uint32_t b = 0; b < a->nbuckets; b++)
         for (const name *m = a->buckets[b]; m; m = m->next) {
-            bool type = false;
-            for (size_t k = 0; k < sizeof types / sizeof *types; k++) type = type || !strcmp(m->text, types[k]);
-            bool fits = is_near_what(m, what) || (type && (what == NEAR_TYPE || what == NEAR_ROW));
-            if (m == n || !fits) continue;
-            uint32_t d = distance(n, m, best);
+            uint32_t d = m == n || !is_near_what(m, what) ? UINT32_MAX : distance(n, m, best);
             if (d < best || (found && d == best && strcmp(m->text, found->text) < 0)) {
                 best = d;
                 found = m;

@@ -220,6 +220,7 @@ void rvm__lex_next(parser *p) {
 void rvm__lex_start(parser *p, assembler *a, uint16_t file) {
     *p = (parser){
         .a = a, .text = a->sources[file].text, .size = a->sources[file].size, .line = 1, .file = file, .fresh = true};
+    if (p->size >= 3 && !memcmp(p->text, "\xef\xbb\xbf", 3)) p->pos = p->line_start = 3; /* a byte order mark */
     lex(p, &p->tok);
     lex(p, &p->ahead);
     p->last = p->tok.at;

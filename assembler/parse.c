@@ -59,14 +59,8 @@ bool rvm__parse_type(parser *p, uint8_t *type) {
         return false;
     }
     const name *n = p->tok.u.name;
-    for (int t = 0; t < RVM_TYPE_COUNT; t++)
-        if (!strcmp(n->text, rvm_type_name((rvm_type)t))) {
-            *type = (uint8_t)t;
-            rvm__lex_next(p);
-            return true;
-        }
-    if (!strcmp(n->text, "real")) {
-        *type = (uint8_t)p->a->options.real;
+    if (n->type >= 0) {
+        *type = (uint8_t)n->type;
         rvm__lex_next(p);
         return true;
     }

@@ -46,14 +46,10 @@ static void take_args(stmt *s, expr **args, uint32_t n) {
 /* ---- blocks ---- */
 
 static unsigned terminator(const token *t) {
-    if (t->kind == K_EOF) return 0;
-    switch (t->kind == K_NAME ? (keyword)t->u.name->keyword : KW_NONE) {
-    case KW_end: return END_end;
-    case KW_else: return END_else;
-    case KW_do: return END_do;
-    case KW_undo: return END_undo;
-    default: return 0; /* any other word */
-    }
+    if (is_keyword(t, KW_end)) return END_end;
+    if (is_keyword(t, KW_else)) return END_else;
+    if (is_keyword(t, KW_do)) return END_do;
+    return is_keyword(t, KW_undo) ? END_undo : 0;
 }
 
 /* Whether the block ends here; tells what is missing. */

@@ -117,9 +117,7 @@ static bool is_hex(const parser *p) {
 /* -12  1.5  f64:0x7ff0000000000000  fix:1.5 */
 static bool take_value(raw_fn *r, rvm_type *type, rvm_value *v) {
     parser *p = &r->p;
-    int prefix = -1;
-    for (int t = 0; p->tok.kind == K_NAME && is_punct(&p->ahead, ":") && t < RVM_TYPE_COUNT; t++)
-        if (!strcmp(p->tok.u.name->text, rvm_type_name((rvm_type)t))) prefix = t;
+    int prefix = p->tok.kind == K_NAME && is_punct(&p->ahead, ":") ? p->tok.u.name->type : -1;
     if (prefix >= 0) {
         rvm__lex_next(p);
         rvm__lex_next(p);

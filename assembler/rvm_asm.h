@@ -22,7 +22,7 @@ typedef void (*rvm_diagnostic)(void *userdata, const rvm_error *e, const char *t
 
 /* Assemble text of `size` bytes; name appears in messages, and its folder is where `include` looks first. Verified. *out is
  * owned by the caller, NULL on failure; *err (may be NULL) is the first diagnostic. options and report may be NULL.
- * Errors: SYNTAX, TYPE, NAME, VERIFY, IO (an include), MEMORY. Any thread; no globals. */
+ * Errors: SYNTAX, TYPE, NAME, UNSUPPORTED, VERIFY, ALIAS, IO (an include), MEMORY. Any thread; no globals. */
 RVM_API rvm_status rvm_assemble(const char *text, size_t size, const char *name, const rvm_asm_options *options,
                                 rvm_program **out, rvm_error *err, rvm_diagnostic report, void *userdata);
 RVM_API rvm_status rvm_assemble_file(const char *path, const rvm_asm_options *options, rvm_program **out, rvm_error *err,
