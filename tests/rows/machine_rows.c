@@ -14,6 +14,10 @@ typedef struct combination {
     bool constant; /* the operand is a constant: *= on i64 */
 } combination;
 
+static bool multiplies(const combination *c) {
+    return c->op == RVM_OP_mul || rvm__op_inverse(c->op) == RVM_OP_mul;
+}
+
 static void put_operands(FILE *f, const combination *c) {
     for (int k = 0; k < rvm__row_info[c->row].arity; k++) fprintf(f, c->constant ? ", -21" : ", %c", 'a' + k);
 }
@@ -57,7 +61,7 @@ static bool arguments(const combination *c, args *a, rng *r) {
     }
     if (rvm__row_info[c->row].sig == RVM_SIG_SEL) a->a[1].value.i = x[0] = rng_below(r, 2);
     long double f = dual_rows[c->row].f((dual){x[0], 0}, (dual){x[1], 0}, (dual){x[2], 0}).v;
-    return isfinite(f) && (fabsl(f) > 1e-3L || c->op != RVM_OP_mul);
+    return isfinite(f) && (fabsl(f) > 1e-3L || !multiplies(c));
 }
 
 /* y += f: with seed 1, each shadow is the derivative. */
@@ -114,7 +118,7 @@ static void check_type(rvm_type y) {
                 bool other = op != RVM_OP_let && rvm__op_info[op].inverse == RVM_OP_let; /* unlet: with its let */
                 if (other || !rvm__update_legal(c.op, c.row, y) || !rvm__row_types(c.row, y, (rvm_type)t, c.operand))
                     continue;
-                c.constant = y == RVM_I64 && (op | 1) == (RVM_OP_mul | 1);
+                c.constant = y == RVM_I64 && multiplies(&c);
                 check_combination(&c, &rep);
                 count++;
             }

