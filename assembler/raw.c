@@ -89,9 +89,9 @@ static bool check_typed_place(gen *g, raw_op *r, expr *e, bool change) {
 }
 
 /* A value read by an instruction that changes places: none of them may be in it. */
-static bool check_read(gen *g, raw_op *r, expr *e, rvm_type type) {
+static bool check_read(gen *g, raw_op *r, char letter, expr *e, rvm_type type) {
     if (!rvm__check_value(g->a, e, type)) return false;
-    if (r->jumps && e->kind != E_VALUE && e->kind != E_VAR) {
+    if (r->jumps && e->kind != E_VAR && (letter == 'c' || e->kind != E_VALUE)) {
         rvm__diag(g->a, e->at, D_JUMP_OPERAND, r->info->name, NULL, NULL);
         return false;
     }
@@ -115,18 +115,18 @@ static bool check_label(gen *g, raw_op *r, expr *e) {
 
 /* A leading dimension of a view: an index, or a range */
 static bool check_sub(gen *g, raw_op *r, expr *e) {
-    if (e->kind != E_RANGE) return check_read(g, r, e, RVM_I64);
-    bool good = check_read(g, r, e->kids[0], RVM_I64);
-    return check_read(g, r, e->kids[1], RVM_I64) && good;
+    if (e->kind != E_RANGE) return check_read(g, r, '#', e, RVM_I64);
+    bool good = check_read(g, r, '#', e->kids[0], RVM_I64);
+    return check_read(g, r, '#', e->kids[1], RVM_I64) && good;
 }
 
 static bool check_letter(gen *g, raw_op *r, char letter, expr *e) {
     switch (letter) {
     case 'y': return check_typed_place(g, r, e, true);
     case 'p': return check_typed_place(g, r, e, false);
-    case 'a': return check_read(g, r, e, r->type < 0 ? g->a->options.real : (rvm_type)r->type);
+    case 'a': return check_read(g, r, letter, e, r->type < 0 ? g->a->options.real : (rvm_type)r->type);
     case 'c':
-    case 'k': return check_read(g, r, e, RVM_I64);
+    case 'k': return check_read(g, r, letter, e, RVM_I64);
     case 'L': return check_label(g, r, e);
     case '#': return check_sub(g, r, e);
     case 'i':
