@@ -136,8 +136,13 @@ static int run(const command_line *c, const bal *b) {
     int code = have_memory ? open_machine(c->program, c->unchecked, &p, &m) : 4;
     if (!have_memory) fprintf(stderr, "%s: out of memory\n", c->input);
     if (code) goto end;
-    rvm_status status = solve(m, rvm_program_find(p, "cost"), b, &s, &e);
-    if (!status && c->extra) status = write_jacobian(m, rvm_program_find(p, "residual"), b, c->extra, &e);
+    int64_t cost = find_function(p, c->program, "cost"), residual = find_function(p, c->program, "residual");
+    if (cost < 0 || residual < 0) {
+        code = 3;
+        goto end;
+    }
+    rvm_status status = solve(m, cost, b, &s, &e);
+    if (!status && c->extra) status = write_jacobian(m, residual, b, c->extra, &e);
     code = print_failure(status, &e);
     if (!code) print_result(b, &s);
 end:

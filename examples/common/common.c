@@ -125,7 +125,10 @@ double now(void) {
 }
 
 void print_json_number(FILE *out, const char *name, double value) {
-    fprintf(out, isfinite(value) ? "\"%s\":%.17g" : "\"%s\":\"%g\"", name, value);
+    if (isfinite(value))
+        fprintf(out, "\"%s\":%.17g", name, value);
+    else
+        fprintf(out, "\"%s\":\"%s\"", name, isnan(value) ? "NaN" : value < 0 ? "-Infinity" : "Infinity");
 }
 
 double square_sum(const double *x, int64_t n) {
@@ -138,6 +141,12 @@ static void print_diagnostic(void *userdata, const rvm_error *e, const char *tex
     (void)userdata;
     (void)e;
     fprintf(stderr, "%s\n", text);
+}
+
+int64_t find_function(const rvm_program *p, const char *path, const char *name) {
+    int64_t fn = rvm_program_find(p, name);
+    if (fn < 0) fprintf(stderr, "%s: there is no function `%s`\n", path, name);
+    return fn;
 }
 
 int print_failure(rvm_status status, const rvm_error *e) {

@@ -37,6 +37,8 @@ double square_sum(const double *x, int64_t n);
 /* Assemble or load a program and make a machine for it; diagnostics go to stderr. Returns the exit status, 0 when done. */
 int open_machine(const char *path, bool unchecked, rvm_program **p, rvm_machine **m);
 
+/* Index of a function; when there is none, says so on stderr and returns -1. */
+int64_t find_function(const rvm_program *p, const char *path, const char *name);
 /* Says on stderr what failed and where, if anything did; returns the exit status. */
 int print_failure(rvm_status status, const rvm_error *e);
 

@@ -114,8 +114,11 @@ static int run(const command_line *c, mixture *g) {
     rvm_machine *m = NULL;
     rvm_error e = {0};
     int code = open_machine(c->program, c->unchecked, &p, &m);
-    if (!code) code = print_failure(solve(m, rvm_program_find(p, "gmm"), g, &e), &e);
+    if (code) goto end;
+    int64_t fn = find_function(p, c->program, "gmm");
+    code = fn < 0 ? 3 : print_failure(solve(m, fn, g, &e), &e);
     if (!code) print_result(g);
+end:
     rvm_machine_free(m);
     rvm_program_free(p);
     return code;
