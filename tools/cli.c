@@ -67,13 +67,10 @@ static bool parse_count(const char *text, uint64_t unit, uint64_t *out) {
     errno = 0;
     unsigned long long n = strtoull(text, &end, 10);
     if (end == text || errno || *text == '-') return false;
+    static const char prefixes[] = "kMG";
+    const char *prefix = *end ? strchr(prefixes, *end) : NULL;
     uint64_t factor = 1;
-    switch (*end) {
-    case 'G': factor *= unit; /* fall through */
-    case 'M': factor *= unit; /* fall through */
-    case 'k':
-    case 'K': factor *= unit; end++;
-    }
+    for (end += prefix != NULL; prefix && prefix >= prefixes; prefix--) factor *= unit;
     return !*end && !__builtin_mul_overflow((uint64_t)n, factor, out);
 }
 

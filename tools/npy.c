@@ -5,6 +5,7 @@
  */
 #include "npy.h"
 #include "isa.h"
+#include "number.h"
 #include "values.h"
 
 #include <ctype.h>
@@ -88,7 +89,8 @@ static rvm_status scan_descr(scanner *s, header *h) {
     const char *d = h->descr;
     h->big = *d == '>';
     if (*d && strchr("<>=|", *d)) d++;
-    h->kind = *d ? *d++ : '?';
+    h->kind = *d;
+    d += *d != 0;
     h->size = isdigit((unsigned char)*d) && !d[1] ? (size_t)(*d - '0') : 0;
     h->have_descr = true;
     return RVM_OK;
@@ -164,13 +166,13 @@ static rvm_scalar decode(const header *h, const unsigned char *b, rvm_type want)
         if (want == RVM_I64) return (rvm_scalar){.i = i};
         f = (double)i;
     }
-    return want == RVM_FIX ? (rvm_scalar){.i = rvm_fix_from_double(f)} : (rvm_scalar){.f = f};
+    return scalar_from_double(want, f);
 }
 
 /* A fix must be in range; rounding to nearest is what writing its decimals does, too. */
 static rvm_status check_fix(const scanner *s, const header *h, size_t k, const unsigned char *b) {
     double x = decode(h, b, RVM_F64).f;
-    if (x >= -0x1p20 && x < 0x1p20) return RVM_OK;
+    if (x >= -FIX_LIMIT && x < FIX_LIMIT) return RVM_OK;
     return rvm__fail(s->err, RVM_ERR_ARGUMENT, s->path, 0, 0,
                      "element %zu is %g, outside the range of fix, [-1048576, 1048576)", k, x);
 }

@@ -99,7 +99,7 @@ static rvm_status parse_fix(const char **at, rvm_scalar *out, rvm_error *err) {
     char *end;
     long double x = strtold(*at, &end);
     if (end == *at) return bad_number(*at, "is not a number", err);
-    if (!(x >= -0x1p20L && x < 0x1p20L)) return bad_number(*at, "is outside the range of fix, [-1048576, 1048576)", err);
+    if (!(x >= -FIX_LIMIT && x < FIX_LIMIT)) return bad_number(*at, "is outside the range of fix, [-1048576, 1048576)", err);
     long double scaled = rintl(ldexpl(x, RVM_FIX_FRACTION));
     out->i = scaled < 0x1p63L ? (int64_t)scaled : INT64_MAX;
     *at = end;

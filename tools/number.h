@@ -11,7 +11,7 @@ typedef struct nearest {
 } nearest;
 void nearest_offer(nearest *n, const char *candidate);
 
-enum { NUMBER_TEXT = 40 };
+enum { NUMBER_TEXT = 40, FIX_LIMIT = 1 << (63 - RVM_FIX_FRACTION) }; /* a fix is in [-FIX_LIMIT, FIX_LIMIT) */
 /* The shortest text that reads back as the same value; fix as a decimal. NaN, inf, -inf as such. */
 const char *number_text(rvm_type t, rvm_scalar v, char text[NUMBER_TEXT]);
 /* Reads one number of type t at *at and moves behind it. ARGUMENT when there is none, or it is not whole or in range. */

@@ -6,7 +6,11 @@
 
 #include <string.h>
 
-enum { CUT_ABOVE = 1000, EDGE = 3 }; /* elements above which an array is cut; items kept at each end of an axis */
+enum {
+    CUT_ABOVE = 1000,
+    EDGE = 3,
+    EDGES = 2 * EDGE
+}; /* elements above which an array is cut; items kept at each end of an axis */
 
 static rvm_scalar cell(const rvm_arg *a, enum shadow_kind which, size_t k) {
     return which == SHADOW ? arg_get_shadow(a, k) : arg_get(a, k);
@@ -31,7 +35,7 @@ static void text_axis(FILE *out, axis *x, int d, bool cut) {
     fputc('[', out);
     for (int64_t i = 0; i < x->a->shape[d]; i++) {
         if (i) fputs(", ", out);
-        int64_t skipped = x->a->shape[d] - 2 * EDGE;
+        int64_t skipped = x->a->shape[d] - EDGES;
         if (cut && i == EDGE && skipped > 0) {
             fputs("..., ", out);
             x->next += inner * (size_t)skipped;

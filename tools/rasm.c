@@ -11,8 +11,7 @@ static char *output_name(const char *source) {
     char *name = malloc(n + sizeof to);
     if (!name) return NULL;
     if (n > tail && strcmp(source + n - tail, from) == 0) n -= tail;
-    memcpy(name, source, n);
-    memcpy(name + n, to, sizeof to);
+    snprintf(name, n + sizeof to, "%.*s%s", (int)n, source, to);
     return name;
 }
 

@@ -157,7 +157,7 @@ rvm_status values_find_element(const values *v, const char *text, uint32_t *i, s
         *k = *k * (size_t)a->shape[d] + (size_t)index;
         s = end;
     }
-    if (a->ndim ? strcmp(s, "]") != 0 : s != NULL) return bad_element(text, &v->info[found], err);
+    if (strcmp(s ? s : "", a->ndim ? "]" : "") != 0) return bad_element(text, &v->info[found], err);
     return RVM_OK;
 }
 
