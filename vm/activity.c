@@ -24,11 +24,17 @@ static void raise_mark(walk *w, uint8_t *mark, uint8_t to) {
     }
 }
 
-static uint8_t value_of(const uint8_t *mark) { return mark ? *mark : 0; }
+static uint8_t value_of(const uint8_t *mark) {
+    return mark ? *mark : 0;
+}
 
 /* A place of an instruction by its letter in ops.def: does it give activity, does it take it? */
-static bool gives(char letter) { return strchr("ypaXV", letter) != NULL; }
-static bool takes(char letter) { return strchr("yXV", letter) != NULL; }
+static bool gives(char letter) {
+    return strchr("ypaXV", letter) != NULL;
+}
+static bool takes(char letter) {
+    return strchr("yXV", letter) != NULL;
+}
 
 static void visit_update(walk *w, uint32_t fn, const rvm_insn *in, const rvm_place *places) {
     uint8_t any = 0;

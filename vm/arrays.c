@@ -53,7 +53,9 @@ static rvm_value *value_of(rvm_machine *m, const site *s, bool shadow) {
     return (rvm_value *)(void *)p;
 }
 
-static bool value_active(const rvm__xinsn *x) { return x->active >> 1 & 1; }
+static bool value_active(const rvm__xinsn *x) {
+    return x->active >> 1 & 1;
+}
 
 static void fill(char *p, size_t bytes, rvm_value v) {
     if (v.u == 0) {

@@ -1,8 +1,8 @@
 /* borrow.c: regions whose compute part changes a place with a shadow that was there before it, and gives it back at `undo`.
  *
- * The adjoint of a region runs C again, B's adjoint, C's adjoint. What C makes appear has shadow 0 while C runs again, so that
- * C may run plainly; a borrowed place has a shadow that must go along, so that C must run as an adjoint. One pass: a change of
- * a place inside a compute part borrows if the place appeared before the part. */
+ * The adjoint of a region runs C again, B's adjoint, C's adjoint. What C makes appear has shadow 0 while C runs again, so
+ * that C may run plainly; a borrowed place has a shadow that must go along, so that C must run as an adjoint. One pass: a
+ * change of a place inside a compute part borrows if the place appeared before the part. */
 #include "memory.h"
 #include "prepare.h"
 

@@ -1,7 +1,9 @@
 /* checks.c: whether a released real agrees with its value, the residues that agreeing leaves, and magnitudes held. */
 #include "out_of_line.h"
 
-static rvm_function *function_of(const rvm_machine *m) { return &m->p->functions[m->frames[m->nframes - 1].fn]; }
+static rvm_function *function_of(const rvm_machine *m) {
+    return &m->p->functions[m->frames[m->nframes - 1].fn];
+}
 
 static uint32_t index_of(const rvm_machine *m, const rvm__xinsn *x) {
     return (uint32_t)(x - m->codes[m->frames[m->nframes - 1].fn].x);
@@ -66,7 +68,9 @@ static void track_place(rvm_machine *m, const rvm__xinsn *x, const rvm__xplace *
         raise_to(ar[q->slot].magnitude, y, false);
 }
 
-void rvm__track(rvm_machine *m, const rvm__xinsn *x, const rvm__array *ar, double y) { track_place(m, x, &x->p[0], ar, y); }
+void rvm__track(rvm_machine *m, const rvm__xinsn *x, const rvm__array *ar, double y) {
+    track_place(m, x, &x->p[0], ar, y);
+}
 
 /* Of swap, rot and hadamard the places come first, of cswap behind the condition. */
 void rvm__track_pair(rvm_machine *m, const rvm__xinsn *x, const rvm__array *ar, double y, double z) {

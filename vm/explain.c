@@ -63,8 +63,8 @@ static rvm_status explain_index(scene *s, rvm_status status, rvm_error *err) {
         const rvm_place *q = &s->places[k];
         int d = 0;
         if (q->kind != RVM_PLACE_ELEM || look_up(s, q, &d)) continue;
-        SAY("index %lld in dimension %d of `%s` is out of bounds: the length is %lld", (long long)s->slots[q->idx[d]].i, d + 1,
-            name_of(s, q), (long long)s->arrays[q->slot].dim[d]);
+        SAY("index %lld in dimension %d of `%s` is out of bounds: the length is %lld", (long long)s->slots[q->idx[d]].i,
+            d + 1, name_of(s, q), (long long)s->arrays[q->slot].dim[d]);
     }
     SAY("out of bounds: %s", s->m->detail[0] ? s->m->detail : "an index of an argument changed during the call");
 }

@@ -29,7 +29,9 @@ static inline int64_t rvm__fix_fma(int64_t a, int64_t b, int64_t c, int *overflo
     return rvm__fix_narrow((((__int128)a * b + half) >> RVM_FIX_FRACTION) + c, overflow);
 }
 
-static inline int64_t rvm__fix_mul(int64_t a, int64_t b, int *overflow) { return rvm__fix_fma(a, b, 0, overflow); }
+static inline int64_t rvm__fix_mul(int64_t a, int64_t b, int *overflow) {
+    return rvm__fix_fma(a, b, 0, overflow);
+}
 
 /* a / b to the nearest, ties away from zero; by zero: 0 and overflow. */
 static inline int64_t rvm__fix_div(int64_t a, int64_t b, int *overflow) {
@@ -42,7 +44,9 @@ static inline int64_t rvm__fix_div(int64_t a, int64_t b, int *overflow) {
     return rvm__fix_narrow(q, overflow);
 }
 
-static inline double rvm__fix_real(int64_t x) { return (double)x / RVM__FIX_ONE; }
+static inline double rvm__fix_real(int64_t x) {
+    return (double)x / RVM__FIX_ONE;
+}
 
 /* The nearest fix; outside the range or NaN: what rvm_fix_from_double gives, and overflow. */
 static inline int64_t rvm__fix_of(double x, int *overflow) {

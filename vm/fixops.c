@@ -1,16 +1,20 @@
 /* fixops.c: fix rotations by shears, and the shadows of conversions between real types. */
 #include "out_of_line.h"
 
-static rvm_type other_real(const rvm__xinsn *x) { return x->type == RVM_FIX ? RVM_F64 : RVM_FIX; }
+static rvm_type other_real(const rvm__xinsn *x) {
+    return x->type == RVM_FIX ? RVM_F64 : RVM_FIX;
+}
 
 rvm_value rvm__conv_tangent(const rvm__xinsn *x, rvm_value shadow) {
     int overflow = 0;
-    return rvm__kernels[rvm__kernel_index(RVM_ROW_conv, (rvm_type)x->type, other_real(x))].f(shadow, shadow, shadow, &overflow);
+    return rvm__kernels[rvm__kernel_index(RVM_ROW_conv, (rvm_type)x->type, other_real(x))].f(shadow, shadow, shadow,
+                                                                                             &overflow);
 }
 
 void rvm__conv_gain(const rvm__xinsn *x, rvm_value *shadow, rvm_value gain) {
     int overflow = 0;
-    rvm_value g = rvm__kernels[rvm__kernel_index(RVM_ROW_conv, other_real(x), (rvm_type)x->type)].f(gain, gain, gain, &overflow);
+    rvm_value g =
+        rvm__kernels[rvm__kernel_index(RVM_ROW_conv, other_real(x), (rvm_type)x->type)].f(gain, gain, gain, &overflow);
     if (x->type == RVM_FIX)
         shadow->f += g.f;
     else
@@ -18,8 +22,8 @@ void rvm__conv_gain(const rvm__xinsn *x, rvm_value *shadow, rvm_value gain) {
 }
 
 /* The shadows may be one place twice: its gains add up. */
-bool rvm__gain_fits(const rvm__xinsn *x, const rvm_value *sa, int64_t g0, const rvm_value *sb, int64_t g1, const rvm_value *sc,
-                    int64_t g2) {
+bool rvm__gain_fits(const rvm__xinsn *x, const rvm_value *sa, int64_t g0, const rvm_value *sb, int64_t g1,
+                    const rvm_value *sc, int64_t g2) {
     if (x->flags & (X_UNCHECKED | X_CONV)) return true;
     const rvm_value *s[3] = {sa, sb, sc};
     const int64_t g[3] = {g0, g1, g2};
@@ -89,7 +93,8 @@ static void hadamard(int64_t *a, int64_t *b, bool inverse, int *overflow) {
     if (inverse) *b = rvm__fix_sub(0, *b, overflow);
 }
 
-bool rvm__fix_hadamard(const rvm__xinsn *x, int level, bool inverse, rvm_value *a, rvm_value *b, rvm_value *a_, rvm_value *b_) {
+bool rvm__fix_hadamard(const rvm__xinsn *x, int level, bool inverse, rvm_value *a, rvm_value *b, rvm_value *a_,
+                       rvm_value *b_) {
     int overflow = 0;
     int64_t va = a->i, vb = b->i, sa = level ? a_->i : 0, sb = level ? b_->i : 0;
     hadamard(&va, &vb, inverse, &overflow);

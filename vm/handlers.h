@@ -50,6 +50,7 @@
     HOT_CMP(HOT_LET_PAIRS) HS(i64_xor) HS(r_xor) HS(i64_neg) HS(i64_not) HP(rol, ror) \
     HP(i64_inc, i64_dec) HP(f64_inc, f64_dec) HP(fix_inc, fix_dec) \
     HP(start, halt) HP(jmp, cf) HP(jt, cft) HP(jf, cff) HP(jtu, cftu) HP(jfu, cffu) HP(for_up, for_down) HP(next_up, next_down) \
+    HP(inner_for_up, inner_for_down) HP(inner_next_up, inner_next_down) \
     HP(call, uncall) HP(compute_up, compute_down) HP(do_up, do_down) HP(undo_up, undo_down) \
     HP(new, del) HP(view, unview) HS(assert) HS(nop) HS(trap)
 /* clang-format on */
@@ -60,9 +61,10 @@ enum rvm__handler {
     SHADOW_HANDLERS PLAIN_HANDLERS
 #undef HP
 #undef HS
-        RVM__PLAIN,                 /* added to a handler where shadows have no part in the instruction */
+        RVM__PLAIN,              /* added to a handler where shadows have no part in the instruction */
     RVM__FUSED = 2 * RVM__PLAIN, /* + here * 25 + before * 5 + after, numbers of FUSIBLE, or 0 */
     RVM__HANDLERS = RVM__FUSED + 125
 };
+_Static_assert(H_inner_for_up - H_for_up == H_inner_next_down - H_next_down, "inner loops stand in the order of loops");
 
 #endif

@@ -7,22 +7,22 @@
 #define FORCE_INLINE static inline __attribute__((always_inline, unused))
 
 /* The member of rvm_value and the C type of a type; arithmetic on it. */
-#define V_i64        i
-#define V_f64        f
-#define V_fix        i
-#define C_i64        int64_t
-#define C_f64        double
-#define C_fix        int64_t
+#define V_i64          i
+#define V_f64          f
+#define V_fix          i
+#define C_i64          int64_t
+#define C_f64          double
+#define C_fix          int64_t
 #define MULT_f64(a, b) ((a) * (b))
 #define MULT_fix(a, b) rvm__fix_mul(a, b, &overflow)
 #define PLUS_f64(a, b) ((a) + (b))
 #define PLUS_fix(a, b) rvm__fix_add(a, b, &overflow)
 
 /* Agreement of a released value: exact, or the tolerance out of line. */
-#define AGREE_i64(y, f)                                                                                                      \
+#define AGREE_i64(y, f)                                                                                                     \
     if (unlikely((y) != (f))) FAIL(RVM_ERR_RELEASE)
 #define AGREE_fix AGREE_i64
-#define AGREE_f64(y, f)                                                                                                      \
+#define AGREE_f64(y, f)                                                                                                     \
     if (unlikely(!((y) == (f))) && !rvm__agrees(m, x, ar, y, f)) FAIL(RVM_ERR_RELEASE)
 
 /* The largest magnitude held, kept for releases of checked runs. Form r is never tracked. */
@@ -31,30 +31,30 @@
 #define TRACK_e_f64(v)
 #define TRACK_g_i64(v)
 #define TRACK_g_fix(v)
-#define TRACK_g_f64(v)                                                                                                       \
+#define TRACK_g_f64(v)                                                                                                      \
     if (unlikely(x->flags & X_TRACK)) rvm__track(m, x, ar, v)
 #define TRACK_k_i64(v)
 #define TRACK_k_fix(v)
-#define TRACK_k_f64             TRACK_g_f64
+#define TRACK_k_f64 TRACK_g_f64
 
 /* The first operand's shadow, which a conversion holds in another type. */
-#define TANGENT_A_r(T)          (sa->V_##T)
-#define TANGENT_A_g(T)          (sa->V_##T)
-#define TANGENT_A_e(T)          (sa->V_##T)
-#define TANGENT_A_k(T)          (x->flags & X_CONV ? rvm__conv_tangent(x, *sa).V_##T : sa->V_##T)
-#define GAIN_A_r(T, p, g)       (p)->V_##T = PLUS_##T((p)->V_##T, g)
-#define GAIN_A_g                GAIN_A_r
-#define GAIN_A_e                GAIN_A_r
-#define GAIN_A_k(T, p, g)                                                                                                    \
-    do {                                                                                                                     \
-        if (x->flags & X_CONV)                                                                                               \
-            rvm__conv_gain(x, p, (rvm_value){.V_##T = (g)});                                                                 \
-        else                                                                                                                 \
-            (p)->V_##T = PLUS_##T((p)->V_##T, g);                                                                            \
+#define TANGENT_A_r(T)    (sa->V_##T)
+#define TANGENT_A_g(T)    (sa->V_##T)
+#define TANGENT_A_e(T)    (sa->V_##T)
+#define TANGENT_A_k(T)    (x->flags & X_CONV ? rvm__conv_tangent(x, *sa).V_##T : sa->V_##T)
+#define GAIN_A_r(T, p, g) (p)->V_##T = PLUS_##T((p)->V_##T, g)
+#define GAIN_A_g          GAIN_A_r
+#define GAIN_A_e          GAIN_A_r
+#define GAIN_A_k(T, p, g)                                                                                                   \
+    do {                                                                                                                    \
+        if (x->flags & X_CONV)                                                                                              \
+            rvm__conv_gain(x, p, (rvm_value){.V_##T = (g)});                                                                \
+        else                                                                                                                \
+            (p)->V_##T = PLUS_##T((p)->V_##T, g);                                                                           \
     } while (0)
 #define GAIN_FITS_f64(form, arity) 1
-#define GAIN_FITS_fix(form, arity)                                                                                           \
-    rvm__gain_fits(x, ACTIVE_##form(1, arity) ? sa : NULL, g0, ACTIVE_##form(2, arity) ? sb : NULL, g1,                      \
+#define GAIN_FITS_fix(form, arity)                                                                                          \
+    rvm__gain_fits(x, ACTIVE_##form(1, arity) ? sa : NULL, g0, ACTIVE_##form(2, arity) ? sb : NULL, g1,                     \
                    ACTIVE_##form(3, arity) ? sc : NULL, g2)
 
 /* The place, or NULL where an index is out of bounds. */
@@ -84,7 +84,8 @@ FORCE_INLINE rvm_value *shadow_place(const rvm_machine *m, const rvm__xplace *q,
 
 /* max(0, ceil((hi - lo) / s)) without overflow; s is not 0. */
 FORCE_INLINE uint64_t loop_trips(int64_t lo, int64_t hi, int64_t s) {
-    if (s > 0) return hi > lo ? (s == 1 ? (uint64_t)hi - (uint64_t)lo : ((uint64_t)hi - (uint64_t)lo - 1) / (uint64_t)s + 1) : 0;
+    if (s > 0)
+        return hi > lo ? (s == 1 ? (uint64_t)hi - (uint64_t)lo : ((uint64_t)hi - (uint64_t)lo - 1) / (uint64_t)s + 1) : 0;
     return lo > hi ? ((uint64_t)lo - (uint64_t)hi - 1) / (-(uint64_t)s) + 1 : 0;
 }
 

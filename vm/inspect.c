@@ -3,9 +3,12 @@
 
 #include "machine.h"
 
-uint32_t rvm_machine_frames(const rvm_machine *m) { return m->where == UNBOUND ? 0 : m->nframes; }
+uint32_t rvm_machine_frames(const rvm_machine *m) {
+    return m->where == UNBOUND ? 0 : m->nframes;
+}
 
-/* The instruction that a run in `course` would execute next in a frame, and the frame's direction then. For a caller: its call. */
+/* The instruction that a run in `course` would execute next in a frame, and the frame's direction then. For a caller: its
+ * call. */
 static uint32_t next_of(const rvm_machine *m, uint32_t frame, int course, int *direction) {
     const rvm__frame *f = &m->frames[m->nframes - 1 - frame];
     const uint32_t ncode = m->p->functions[f->fn].ncode;

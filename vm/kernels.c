@@ -9,12 +9,12 @@
 #define PACK_fix      .i
 
 /* One instance: TA, T, TR are the types of a, of b and c, and of the result. */
-#define KERNEL(T, name, part, TA, TR)                                                                                        \
-    static rvm_value kernel_##T##_##name##_##part(rvm_value a, rvm_value b, rvm_value c, int *overflow) {                    \
-        return (rvm_value){PACK_##TR = T##_##name##_##part(UNPACK_##TA(a), UNPACK_##T(b), UNPACK_##T(c), overflow)};         \
+#define KERNEL(T, name, part, TA, TR)                                                                                       \
+    static rvm_value kernel_##T##_##name##_##part(rvm_value a, rvm_value b, rvm_value c, int *overflow) {                   \
+        return (rvm_value){PACK_##TR = T##_##name##_##part(UNPACK_##TA(a), UNPACK_##T(b), UNPACK_##T(c), overflow)};        \
     }
 #define VALUE_ONLY(T, name, TA, TR) KERNEL(T, name, f, TA, TR)
-#define WITH_PARTIALS(T, name, TA)                                                                                           \
+#define WITH_PARTIALS(T, name, TA)                                                                                          \
     KERNEL(T, name, f, TA, T) KERNEL(T, name, d0, TA, T) KERNEL(T, name, d1, TA, T) KERNEL(T, name, d2, TA, T)
 
 #define NUM(name)  VALUE_ONLY(i64, name, i64, i64) WITH_PARTIALS(f64, name, f64) WITH_PARTIALS(fix, name, fix)
@@ -41,35 +41,45 @@ static int64_t i64_of_real(double x) {
     if (!(x > -9223372036854775808.0)) return isnan(x) ? 0 : INT64_MIN;
     return x < 9223372036854775808.0 ? (int64_t)x : INT64_MAX;
 }
-#define CONVERSION(to, from, PART, EXPRESSION)                                                                               \
-    static rvm_value conv_##to##_##from(rvm_value a, rvm_value b, rvm_value c, int *overflow) {                              \
-        (void)a, (void)b, (void)c, (void)overflow;                                                                                \
-        return (rvm_value){PART = (EXPRESSION)};                                                                             \
+#define CONVERSION(to, from, PART, EXPRESSION)                                                                              \
+    static rvm_value conv_##to##_##from(rvm_value a, rvm_value b, rvm_value c, int *overflow) {                             \
+        (void)a, (void)b, (void)c, (void)overflow;                                                                          \
+        return (rvm_value){PART = (EXPRESSION)};                                                                            \
     }
 CONVERSION(i64, f64, .i, i64_of_real(a.f))
 CONVERSION(i64, fix, .i, a.i / (INT64_C(1) << RVM_FIX_FRACTION))
 CONVERSION(f64, i64, .f, (double)a.i)
 CONVERSION(f64, fix, .f, rvm__fix_real(a.i))
 CONVERSION(fix, f64, .i, rvm__fix_of(a.f, overflow))
-CONVERSION(fix, i64, .i, rvm__fix_narrow((__int128)a.i * ((__int128)1 << RVM_FIX_FRACTION), overflow))
+CONVERSION(fix, i64, .i, rvm__fix_narrow((__int128)a.i *((__int128)1 << RVM_FIX_FRACTION), overflow))
 CONVERSION(one, f64, .f, 1.0)
 CONVERSION(one, fix, .i, (int64_t)RVM__FIX_ONE)
 
-#define V(T, name)    [RVM_ROW_##name * RVM_TYPE_COUNT + RVM_##T]
-#define FULL(T, name) {kernel_##T##_##name##_f, {kernel_##T##_##name##_d0, kernel_##T##_##name##_d1, kernel_##T##_##name##_d2}}
-#define ONLY(T, name) {kernel_##T##_##name##_f, {NULL, NULL, NULL}}
-#define NUM(name)     V(I64, name) = ONLY(i64, name), V(F64, name) = FULL(f64, name), V(FIX, name) = FULL(fix, name),
-#define REAL(name)    V(F64, name) = FULL(f64, name), V(FIX, name) = FULL(fix, name),
-#define INT(name)     V(I64, name) = ONLY(i64, name),
-#define QUOT(name)    V(I64, name) = ONLY(i64, name),
-#define CMP(name)     V(I64, name) = ONLY(i64, name), V(F64, name) = ONLY(f64, name), V(FIX, name) = ONLY(fix, name),
-#define SEL(name)     V(I64, name) = ONLY(i64, name), V(F64, name) = FULL(f64, name), V(FIX, name) = FULL(fix, name),
+#define V(T, name) [RVM_ROW_##name * RVM_TYPE_COUNT + RVM_##T]
+#define FULL(T, name)                                                                                                       \
+    {                                                                                                                       \
+        kernel_##T##_##name##_f, {                                                                                          \
+            kernel_##T##_##name##_d0, kernel_##T##_##name##_d1, kernel_##T##_##name##_d2                                    \
+        }                                                                                                                   \
+    }
+#define ONLY(T, name)                                                                                                       \
+    {                                                                                                                       \
+        kernel_##T##_##name##_f, {                                                                                          \
+            NULL, NULL, NULL                                                                                                \
+        }                                                                                                                   \
+    }
+#define NUM(name)  V(I64, name) = ONLY(i64, name), V(F64, name) = FULL(f64, name), V(FIX, name) = FULL(fix, name),
+#define REAL(name) V(F64, name) = FULL(f64, name), V(FIX, name) = FULL(fix, name),
+#define INT(name)  V(I64, name) = ONLY(i64, name),
+#define QUOT(name) V(I64, name) = ONLY(i64, name),
+#define CMP(name)  V(I64, name) = ONLY(i64, name), V(F64, name) = ONLY(f64, name), V(FIX, name) = ONLY(fix, name),
+#define SEL(name)  V(I64, name) = ONLY(i64, name), V(F64, name) = FULL(f64, name), V(FIX, name) = FULL(fix, name),
 #define CONV(name)
-#define C(to, from)   [RVM__KERNEL_CONV + RVM_##to * RVM_TYPE_COUNT + RVM_##from]
+#define C(to, from) [RVM__KERNEL_CONV + RVM_##to * RVM_TYPE_COUNT + RVM_##from]
 
 const rvm__kernel rvm__kernels[RVM__KERNEL_COUNT] = {
 #include "rows.def"
-    C(I64, F64) = {conv_i64_f64, {NULL}}, C(I64, FIX) = {conv_i64_fix, {NULL}},
-    C(F64, I64) = {conv_f64_i64, {NULL}}, C(F64, FIX) = {conv_f64_fix, {conv_one_f64}},
+    C(I64, F64) = {conv_i64_f64, {NULL}},         C(I64, FIX) = {conv_i64_fix, {NULL}},
+    C(F64, I64) = {conv_f64_i64, {NULL}},         C(F64, FIX) = {conv_f64_fix, {conv_one_f64}},
     C(FIX, F64) = {conv_fix_f64, {conv_one_fix}}, C(FIX, I64) = {conv_fix_i64, {NULL}},
 };

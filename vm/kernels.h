@@ -43,14 +43,15 @@ typedef struct rvm__kernel {
     rvm__function f, d[3]; /* d: NULL where no derivative exists */
 } rvm__kernel;
 
-/* Kernels of all rows by operand type, then of the conversions by (to, from); NULL functions where a row has no such type. */
+/* Kernels of all rows by operand type, then of the conversions by (to, from); NULL functions where a row has no such type.
+ */
 enum { RVM__KERNEL_CONV = RVM_ROW_COUNT * RVM_TYPE_COUNT };
 enum { RVM__KERNEL_COUNT = RVM__KERNEL_CONV + RVM_TYPE_COUNT * RVM_TYPE_COUNT };
 extern const rvm__kernel rvm__kernels[RVM__KERNEL_COUNT];
 /* Index of the kernel of a row for target type y and (real or only) operand type t. */
 static inline uint16_t rvm__kernel_index(rvm_row row, rvm_type y, rvm_type t) {
     return (uint16_t)(rvm__row_info[row].sig == RVM_SIG_CONV ? RVM__KERNEL_CONV + (int)y * RVM_TYPE_COUNT + (int)t
-                                                            : (int)row * RVM_TYPE_COUNT + (int)t);
+                                                             : (int)row * RVM_TYPE_COUNT + (int)t);
 }
 
 #endif

@@ -8,9 +8,13 @@
 #include "prepare.h"
 #include "run.h"
 
-rvm_options rvm_options_default(void) { return (rvm_options){.tolerance = 1e-8, .depth = 10000}; }
+rvm_options rvm_options_default(void) {
+    return (rvm_options){.tolerance = 1e-8, .depth = 10000};
+}
 
-static bool options_valid(const rvm_options *o) { return o->tolerance >= 0 && o->depth > 0; }
+static bool options_valid(const rvm_options *o) {
+    return o->tolerance >= 0 && o->depth > 0;
+}
 
 rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm_machine **out, rvm_error *err) {
     if (!out) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no place for the machine");
@@ -38,7 +42,8 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
     if (!status) status = rvm__prepare(m, false, &m->primal_codes);
     if (status) {
         rvm_machine_free(m);
-        return rvm__fail(err, status, NULL, 0, 0, "%s", status == RVM_ERR_MEMORY ? "out of memory" : "a function is too large");
+        return rvm__fail(err, status, NULL, 0, 0, "%s",
+                         status == RVM_ERR_MEMORY ? "out of memory" : "a function is too large");
     }
     *out = m;
     return RVM_OK;
@@ -64,7 +69,9 @@ void rvm_machine_free(rvm_machine *m) {
     al.alloc(al.userdata, m, sizeof *m, 0);
 }
 
-void rvm_machine_cancel(rvm_machine *m) { __atomic_store_n(&m->cancel, 1, __ATOMIC_RELAXED); }
+void rvm_machine_cancel(rvm_machine *m) {
+    __atomic_store_n(&m->cancel, 1, __ATOMIC_RELAXED);
+}
 
 /* ---- what stops a run ---- */
 
@@ -88,7 +95,9 @@ void rvm__run_begins(rvm_machine *m) {
     grant(m);
 }
 
-uint64_t rvm__run_count(const rvm_machine *m) { return so_far(m); }
+uint64_t rvm__run_count(const rvm_machine *m) {
+    return so_far(m);
+}
 
 rvm_status rvm__look(rvm_machine *m) {
     m->counted = so_far(m);
@@ -109,7 +118,9 @@ void rvm__count_op(rvm_machine *m, const rvm__xinsn *x, ptrdiff_t step) {
     m->profile[step > 0 ? op : rvm__op_inverse(op)]++;
 }
 
-void rvm_machine_stats(const rvm_machine *m, rvm_stats *out) { *out = m->stats; }
+void rvm_machine_stats(const rvm_machine *m, rvm_stats *out) {
+    *out = m->stats;
+}
 
 void rvm_machine_stats_reset(rvm_machine *m) {
     const size_t memory = m->memory;
@@ -139,9 +150,15 @@ bool rvm_machine_profile(const rvm_machine *m, uint32_t k, const char **mnemonic
 
 /* ---- arguments ---- */
 
-rvm_arg rvm_arg_i64(int64_t v) { return (rvm_arg){.type = RVM_I64, .value.i = v}; }
-rvm_arg rvm_arg_f64(double v) { return (rvm_arg){.type = RVM_F64, .value.f = v}; }
-rvm_arg rvm_arg_fix(double v) { return (rvm_arg){.type = RVM_FIX, .value.i = rvm_fix_from_double(v)}; }
+rvm_arg rvm_arg_i64(int64_t v) {
+    return (rvm_arg){.type = RVM_I64, .value.i = v};
+}
+rvm_arg rvm_arg_f64(double v) {
+    return (rvm_arg){.type = RVM_F64, .value.f = v};
+}
+rvm_arg rvm_arg_fix(double v) {
+    return (rvm_arg){.type = RVM_FIX, .value.i = rvm_fix_from_double(v)};
+}
 
 rvm_arg rvm_arg_array(rvm_type type, void *data, int ndim, const int64_t *shape) {
     rvm_arg a = {.type = type, .ndim = ndim, .data = data};
@@ -153,5 +170,9 @@ rvm_arg rvm_arg_array(rvm_type type, void *data, int ndim, const int64_t *shape)
     }
     return a;
 }
-rvm_arg rvm_arg_array_f64(double *data, int ndim, const int64_t *shape) { return rvm_arg_array(RVM_F64, data, ndim, shape); }
-rvm_arg rvm_arg_array_i64(int64_t *data, int ndim, const int64_t *shape) { return rvm_arg_array(RVM_I64, data, ndim, shape); }
+rvm_arg rvm_arg_array_f64(double *data, int ndim, const int64_t *shape) {
+    return rvm_arg_array(RVM_F64, data, ndim, shape);
+}
+rvm_arg rvm_arg_array_i64(int64_t *data, int ndim, const int64_t *shape) {
+    return rvm_arg_array(RVM_I64, data, ndim, shape);
+}

@@ -27,11 +27,11 @@ typedef struct rvm__xplace {
 } rvm__xplace;
 
 enum rvm__xflag {
-    X_ALIAS = 1,    /* compare target and operands when it runs */
-    X_TRACK = 2,    /* keep the largest magnitude of the target */
-    X_CONV = 4,     /* a conversion between real types: shadows convert too */
-    X_NONZERO = 8,  /* the second operand must not be 0 (idiv, irem) */
-    X_FRESH = 16,   /* let or unlet: magnitudes start anew */
+    X_ALIAS = 1,   /* compare target and operands when it runs */
+    X_TRACK = 2,   /* keep the largest magnitude of the target */
+    X_CONV = 4,    /* a conversion between real types: shadows convert too */
+    X_NONZERO = 8, /* the second operand must not be 0 (idiv, irem) */
+    X_FRESH = 16,  /* let or unlet: magnitudes start anew */
     X_UNCHECKED = 32,
     X_BORROWS = 64, /* compute, undo: a sweep runs the compute part as an adjoint from the start (borrow.c) */
 };
@@ -93,7 +93,7 @@ struct rvm_machine {
     const rvm_program *p;
     rvm_options o;
     rvm_allocator al;
-    size_t memory; /* allocated now */
+    size_t memory;                                  /* allocated now */
     rvm__code *codes, *primal_codes, *shadow_codes; /* codes: the set that the bound mode uses */
     /* the bound call */
     rvm_arg *args;
@@ -102,10 +102,10 @@ struct rvm_machine {
     /* where it stands */
     enum rvm__where where;
     int course, dir;
-    bool sweeping;    /* the innermost frame runs adjoints (not so while a sweep computes a region again) */
-    bool sweep_begun; /* since bind */
+    bool sweeping;                    /* the innermost frame runs adjoints (not so while a sweep computes a region again) */
+    bool sweep_begun;                 /* since bind */
     bool began_at_start, may_be_lost; /* bound at the start; a floating-point exception was raised since */
-    bool single;      /* stop after one instruction */
+    bool single;                      /* stop after one instruction */
     rvm__xinsn *pc;
     int64_t budget;   /* bytes of prepared code that may still run before the next look around */
     uint64_t slice;   /* instructions granted with the present budget */

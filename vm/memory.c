@@ -31,7 +31,8 @@ bool rvm__reserve(rvm_machine *m, void **p, size_t *cap, size_t need, size_t ele
 
 bool rvm__reserve_frame(rvm_machine *m, size_t slots, size_t arrays) {
     if (!rvm__reserve(m, (void **)&m->slots, &m->cap_slots, slots, sizeof *m->slots)) return false;
-    if (m->mode != RVM_PRIMAL && !rvm__reserve(m, (void **)&m->shadows, &m->cap_shadows, slots, sizeof *m->shadows)) return false;
+    if (m->mode != RVM_PRIMAL && !rvm__reserve(m, (void **)&m->shadows, &m->cap_shadows, slots, sizeof *m->shadows))
+        return false;
     if (!m->o.unchecked && !rvm__reserve(m, (void **)&m->magnitudes, &m->cap_magnitudes, slots, sizeof *m->magnitudes))
         return false;
     return rvm__reserve(m, (void **)&m->arrays, &m->cap_arrays, arrays, sizeof *m->arrays);

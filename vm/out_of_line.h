@@ -5,7 +5,8 @@
 #include "handlers.h"
 #include "machine.h"
 
-/* run_*.c: run until an end, a failure, or after one instruction if m->single. m->pc, m->dir, m->where tell where it stopped. */
+/* run_*.c: run until an end, a failure, or after one instruction if m->single. m->pc, m->dir, m->where tell where it
+ * stopped. */
 rvm_status rvm__run_primal(rvm_machine *m);
 rvm_status rvm__run_gradient(rvm_machine *m);
 rvm_status rvm__run_tangent(rvm_machine *m);
@@ -14,10 +15,23 @@ rvm_status rvm__run_tangent(rvm_machine *m);
 rvm_status rvm__look(rvm_machine *m);
 void rvm__count_op(rvm_machine *m, const rvm__xinsn *x, ptrdiff_t step);
 
-/* The handler that runs one instruction alone, where x's may run its neighbour too. */
+/* The handler that runs one instruction alone, where x's may run its neighbours or a whole loop too. */
 static inline uint16_t rvm__alone(uint16_t handler) {
-    return handler < RVM__FUSED ? handler : (uint16_t)(RVM__FUSED + (handler - RVM__FUSED) / 25 * 25);
+    if (handler >= RVM__FUSED) return (uint16_t)(RVM__FUSED + (handler - RVM__FUSED) / 25 * 25);
+    const bool inner = handler >= H_inner_for_up + RVM__PLAIN && handler <= H_inner_next_down + RVM__PLAIN;
+    return inner ? (uint16_t)(handler - H_inner_for_up + H_for_up) : handler;
 }
+
+/* inner.c: run n trips of a loop around one update, the first at index `first`. level as in updates.inc. */
+typedef struct rvm__inner {
+    const rvm__xinsn *body;
+    rvm_value *slots, *shadows;
+    const rvm__array *arrays;
+    uint16_t index;
+    bool subtract; /* the update in its effective direction */
+    int64_t first, step;
+} rvm__inner;
+void rvm__inner_run(const rvm__inner *loop, int level, uint64_t n);
 
 /* Elements of arrays of three and four dimensions: NULL where out of bounds. */
 rvm_value *rvm__element(const rvm_machine *m, const rvm__xplace *q);
@@ -34,12 +48,13 @@ void rvm__record_residue(rvm_machine *m, const rvm__xinsn *x, double residue);
 /* fixops.c: shadows of conversions and fix. gain_fits: whether the sums stay in range (always so when unchecked). */
 rvm_value rvm__conv_tangent(const rvm__xinsn *x, rvm_value shadow);
 void rvm__conv_gain(const rvm__xinsn *x, rvm_value *shadow, rvm_value gain);
-bool rvm__gain_fits(const rvm__xinsn *x, const rvm_value *sa, int64_t g0, const rvm_value *sb, int64_t g1, const rvm_value *sc,
-                    int64_t g2);
+bool rvm__gain_fits(const rvm__xinsn *x, const rvm_value *sa, int64_t g0, const rvm_value *sb, int64_t g1,
+                    const rvm_value *sc, int64_t g2);
 /* level and the order of shadow operations as in updates.inc. False on overflow, with nothing changed. */
 bool rvm__fix_rotate(const rvm__xinsn *x, int level, bool inverse, rvm_value *a, rvm_value *b, const rvm_value *t,
                      rvm_value *a_, rvm_value *b_, rvm_value *t_);
-bool rvm__fix_hadamard(const rvm__xinsn *x, int level, bool inverse, rvm_value *a, rvm_value *b, rvm_value *a_, rvm_value *b_);
+bool rvm__fix_hadamard(const rvm__xinsn *x, int level, bool inverse, rvm_value *a, rvm_value *b, rvm_value *a_,
+                       rvm_value *b_);
 
 /* stack.c */
 rvm_status rvm__push(rvm_machine *m, rvm_type type, rvm_value value, rvm_value shadow);

@@ -12,21 +12,23 @@ typedef struct hot {
 } hot;
 #define INDEX_i64 RVM_I64
 #define INDEX_f64 RVM_F64
-#define HOT_LET_ENTRY(T, row)                                                                                                \
-    .r_let = H_r_##T##_let_##row + 1, .r_letu = H_r_##T##_letu_##row + 1, .g_let = H_g_##T##_let_##row + 1,                  \
+#define HOT_LET_ENTRY(T, row)                                                                                               \
+    .r_let = H_r_##T##_let_##row + 1, .r_letu = H_r_##T##_letu_##row + 1, .g_let = H_g_##T##_let_##row + 1,                 \
     .g_letu = H_g_##T##_letu_##row + 1
-#define HOT_ENTRY(Y, T, row, arity)                                                                                          \
+#define HOT_ENTRY(Y, T, row, arity)                                                                                         \
     [INDEX_##T][RVM_ROW_##row] = {.r_add = H_r_##T##_add_##row + 1, .g_add = H_g_##T##_add_##row + 1, HOT_LET_ENTRY(T, row)},
 #define HOT_CMP_ENTRY(Y, T, row, arity) [INDEX_##T][RVM_ROW_##row] = {HOT_LET_ENTRY(T, row)},
 static const hot hot_rows[RVM_TYPE_COUNT][RVM_ROW_COUNT] = {HOT_I64(HOT_ENTRY) HOT_F64(HOT_ENTRY) HOT_CMP(HOT_CMP_ENTRY)};
 
 /* Handlers of form e, each + 1, by the kinds of the places. */
-#define KIND_S XSLOT
-#define KIND_1 XELEM1
-#define KIND_2 XELEM2
+#define KIND_S               XSLOT
+#define KIND_1               XELEM1
+#define KIND_2               XELEM2
 #define E_MUL_ENTRY(y, a, b) [KIND_##y][KIND_##a][KIND_##b] = H_e_add_mul_##y##a##b + 1,
 #define E_ID_ENTRY(y, a, b)  [KIND_##y][KIND_##a] = H_e_add_id_##y##a##b + 1,
 static const uint16_t e_mul[3][3][3] = {E_MUL(E_MUL_ENTRY)}, e_id[3][3] = {E_ID(E_ID_ENTRY)};
+
+enum { FIRST_E = H_e_add_mul_SS1, LAST_E = H_e_sub_id_22S };
 
 typedef struct preparation {
     rvm_machine *m;
@@ -39,7 +41,9 @@ typedef struct preparation {
 } preparation;
 enum { NO_BASE = 0xffff };
 
-static bool is_let(const rvm_insn *in) { return (in->op | 1) == RVM_OP_unlet; }
+static bool is_let(const rvm_insn *in) {
+    return (in->op | 1) == RVM_OP_unlet;
+}
 
 static rvm__xplace place_of(const preparation *p, const rvm_place *q) {
     if (q->kind != RVM_PLACE_ELEM) return (rvm__xplace){.slot = q->slot, .kind = XSLOT};
@@ -55,7 +59,9 @@ static bool place_active(const preparation *p, const rvm_place *q) {
     return m->active_arrays[m->active_array_at[p->fn] + q->slot];
 }
 
-static bool is_constant(const preparation *p, const rvm_place *q) { return q->kind == RVM_PLACE_SLOT && q->slot >= p->f->nregs; }
+static bool is_constant(const preparation *p, const rvm_place *q) {
+    return q->kind == RVM_PLACE_SLOT && q->slot >= p->f->nregs;
+}
 
 static bool tracked(const preparation *p, const rvm_place *q) {
     if (p->m->o.unchecked || rvm__place_type(p->f, q) != RVM_F64) return false;
@@ -106,7 +112,8 @@ static uint16_t element_handler(const preparation *p, const rvm_insn *in, const 
     return in->row == RVM_ROW_id ? e_id[x->p[0].kind][x->p[1].kind] : 0;
 }
 
-static void prepare_update(const preparation *p, const rvm_insn *in, const rvm_place *places, bool unchecked, rvm__xinsn *x) {
+static void prepare_update(const preparation *p, const rvm_insn *in, const rvm_place *places, bool unchecked,
+                           rvm__xinsn *x) {
     const rvm_row_info *row = &rvm__row_info[in->row];
     const rvm_type y = rvm__place_type(p->f, &places[0]);
     const rvm_type t = rvm__place_type(p->f, &places[row->sig == RVM_SIG_SEL ? 2 : 1]);
@@ -128,9 +135,13 @@ static void prepare_update(const preparation *p, const rvm_insn *in, const rvm_p
     if (!active) x->handler = (uint16_t)(x->handler + RVM__PLAIN);
 }
 
-static int32_t bytes_to(uint32_t from, uint32_t to) { return (int32_t)(((int64_t)to - from) * (int64_t)sizeof(rvm__xinsn)); }
+static int32_t bytes_to(uint32_t from, uint32_t to) {
+    return (int32_t)(((int64_t)to - from) * (int64_t)sizeof(rvm__xinsn));
+}
 
-static uint16_t hidden_slot(const preparation *p, uint32_t depth) { return (uint16_t)(p->f->nregs + p->f->nconsts + depth); }
+static uint16_t hidden_slot(const preparation *p, uint32_t depth) {
+    return (uint16_t)(p->f->nregs + p->f->nconsts + depth);
+}
 
 static void prepare_loop(const preparation *p, const rvm_place *places, uint32_t depth, rvm__xinsn *x) {
     x->to.i = places[0].slot;
@@ -144,7 +155,8 @@ static void deeper(preparation *p) {
     if (++p->depth > p->deepest) p->deepest = p->depth;
 }
 
-/* Two arguments that may be the same memory: same register, same array, or parameters that the caller may have overlapped. */
+/* Two arguments that may be the same memory: same register, same array, or parameters that the caller may have overlapped.
+ */
 static bool may_share(const preparation *p, const rvm_place *a, const rvm_place *b) {
     if (a->kind == RVM_PLACE_SLOT || b->kind == RVM_PLACE_SLOT)
         return a->kind == b->kind && a->slot == b->slot && a->slot < p->f->nregs;
@@ -312,6 +324,17 @@ static void fuse(rvm__xinsn *x, uint32_t n) {
     }
 }
 
+/* Loops around one update of form e run in one piece. Such an update stands in the table between the first and last e. */
+static void find_inner_loops(const rvm_function *f, rvm__xinsn *x) {
+    for (uint32_t k = 0; k + 2 < f->ncode; k++) {
+        if (f->code[k].op != RVM_OP_for || f->code[k].target != k + 2) continue;
+        const uint16_t body = x[k + 1].handler % RVM__PLAIN;
+        if (x[k + 1].handler >= RVM__FUSED || body < FIRST_E || body > LAST_E) continue;
+        x[k].handler = H_inner_for_up + RVM__PLAIN;
+        x[k + 2].handler = H_inner_next_up + RVM__PLAIN;
+    }
+}
+
 static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, bool tracks, rvm__code *code) {
     const rvm_function *f = &m->p->functions[fn];
     preparation p = {.m = m, .f = f, .fn = fn, .shadow = shadow, .tracks = tracks};
@@ -326,6 +349,7 @@ static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, boo
     for (uint32_t pc = 0; pc < f->ncode; pc++) prepare_one(&p, pc, &code->x[pc]);
     if (shadow && !rvm__mark_borrowing(m, fn, code->x)) goto done;
     fuse(code->x, f->ncode);
+    find_inner_loops(f, code->x);
     code->slots = f->nregs + f->nconsts + p.deepest + 1;
     status = code->slots > UINT16_MAX || f->ncode > INT32_MAX / sizeof *code->x ? RVM_ERR_UNSUPPORTED : RVM_OK;
 done:

@@ -4,8 +4,8 @@
 
 #include "machine.h"
 
-/* Which slots and arrays have a shadow when the parameters of fn that wrt marks are active: a fixed point over the call graph.
- * Fills m->active_*; they are allocated on the first call. False: out of memory. */
+/* Which slots and arrays have a shadow when the parameters of fn that wrt marks are active: a fixed point over the call
+ * graph. Fills m->active_*; they are allocated on the first call. False: out of memory. */
 bool rvm__activity(rvm_machine *m, uint32_t fn, const uint8_t *wrt);
 
 /* Prepare every function; shadow: for gradient and tangent mode, by m->active_*. Allocates *codes if NULL. */
