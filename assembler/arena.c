@@ -62,7 +62,7 @@ static uint8_t keyword_find(const char *text, size_t length) {
 static int16_t type_find(const assembler *a, const char *text) {
     for (int t = 0; t < RVM_TYPE_COUNT; t++)
         if (!strcmp(text, rvm_type_name((rvm_type)t))) return (int16_t)t;
-    return strcmp(text, "real") ? -1 : (int16_t)a->options.real;
+    return (int16_t)(strcmp(text, "real") == 0 ? (int)a->options.real : -1);
 }
 
 static uint32_t hash_of(const char *text, size_t length) {

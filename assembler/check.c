@@ -281,7 +281,7 @@ static void small_power(assembler *a, expr *e, int64_t n, int want) {
         finish_row(a, e, RVM_ROW_pow, want);
     else if (n < 0 || n > MAX_POWER)
         rvm__wrong(a, e, D_POWER_I64, rvm__number(a, MAX_POWER), NULL, NULL);
-    else if (n < 2 && n == 1)
+    else if (n == 1)
         rvm__become(e, base);
     else if (n == 0)
         set_int(e, 1);

@@ -71,7 +71,7 @@ int rvm__check_part(assembler *a, expr *e) {
     }
     e->op = e->kind == E_VAR ? e->u.var->ndim : 0;
     if (e->kind == E_ERROR) return -1;
-    if (e->kind != E_PART) return e->op;
+    if (!v || e->kind != E_PART) return e->op;
     if (e->nkids > v->ndim || !e->nkids) {
         rvm__wrong(a, e, D_SUBSCRIPTS, v->name->text, rvm__number(a, v->ndim), rvm__number(a, e->nkids));
         return -1;

@@ -21,7 +21,7 @@ static bool collect(const rvm_program *p, const char *path, entry **list, uint32
         const rvm_function *f = p->functions + fn;
         for (uint32_t pc = 0; pc < f->ncode; pc++) {
             rvm_position at = f->positions[pc];
-            if (at.file >= p->nfiles || strcmp(p->files[at.file], path)) continue;
+            if (at.file >= p->nfiles || strcmp(p->files[at.file], path) != 0) continue;
             void *grown = *list;
             if (!rvm__grow(&p->al, &grown, cap, *count + 1, sizeof **list)) return false;
             *list = grown;

@@ -6,7 +6,7 @@
 #include "asm.h"
 
 rvm_place rvm__lower_temp(gen *g, const expr *e) {
-    rvm_place ops[4];
+    rvm_place ops[4] = {{0}};
     int row;
     uint32_t n = rvm__lower_root(g, e, &row, ops + 1);
     ops[0] = rvm__gen_slot(rvm__gen_reg(g, (rvm_type)e->type));

@@ -195,7 +195,7 @@ bool rvm__parse_parts(parser *p, const char *close, expr ***items, uint32_t *cou
             return false;
         }
         if (n == cap) {
-            expr **more = rvm__arena(p->a, 2 * cap * sizeof *more);
+            expr **more = rvm__arena(p->a, (size_t)cap * 2 * sizeof *more);
             if (!more) return false;
             memcpy(more, list, n * sizeof *more);
             list = more;

@@ -158,7 +158,8 @@ static bool check_letters(gen *g, raw_op *r) {
     for (const char *l = r->info->operands; good && *l; l++) {
         uint32_t n = letter_count(r, *l);
         for (uint32_t k = 0; good && k < n; k++, r->next++) {
-            char letter = *l != '+' ? *l : k + 1 < n ? 'k' : 'a';
+            char letter = *l;
+            if (letter == '+') letter = "ka"[k + 1 == n];
             if (r->next >= r->s->nargs) {
                 rvm__diag(g->a, r->s->at, D_FEW_OPERANDS, r->info->name, rvm__number(g->a, r->s->nargs), NULL);
                 return false;

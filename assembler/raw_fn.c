@@ -42,7 +42,7 @@ void rvm__parse_file_directive(parser *p) {
 /* Whether the line at `pos` is `end`. */
 static bool is_end(const parser *p, size_t pos) {
     while (pos < p->size && (p->text[pos] == ' ' || p->text[pos] == '\t')) pos++;
-    if (p->size - pos < 3 || memcmp(p->text + pos, "end", 3)) return false;
+    if (p->size - pos < 3 || memcmp(p->text + pos, "end", 3) != 0) return false;
     pos += 3;
     return pos == p->size || strchr(" \t\r\n#", p->text[pos]);
 }
@@ -310,7 +310,7 @@ static bool read_directive(raw_fn *r) {
     rvm__lex_next(p);
     if (!take_word(r, &n)) return false;
     for (size_t k = 0; k < sizeof directives / sizeof *directives; k++) {
-        if (strcmp(n->text, directives[k].name + 1)) continue;
+        if (strcmp(n->text, directives[k].name + 1) != 0) continue;
         if (!r->code || directives[k].anywhere) return directives[k].read(r);
         rvm__diag(p->a, at, D_RAW_LATE, directives[k].name, NULL, NULL);
         return false;
