@@ -24,38 +24,37 @@ static moving place_of(const rvm__xplace *q, const rvm__inner *l, bool shadow) {
     return m;
 }
 
-#define AT(m) (*(double *)(void *)(m).p)
-#define TRIPS(...)                                                                                                          \
-    for (uint64_t k = 0; k < n; k++) {                                                                                      \
-        __VA_ARGS__;                                                                                                        \
-        y.p += y.by, a.p += a.by, b.p += b.by;                                                                              \
-    }
-#define SHADOW_TRIPS(...)                                                                                                   \
-    for (uint64_t k = 0; k < n; k++) {                                                                                      \
-        __VA_ARGS__;                                                                                                        \
-        y.p += y.by, a.p += a.by, b.p += b.by, y_.p += y_.by, a_.p += a_.by, b_.p += b_.by;                                 \
-    }
+#define AT(m)         (*(double *)(void *)(m).p)
 #define F(row)        f64_##row##_f(AT(a), AT(b), 0, &overflow)
 #define D(row, which) f64_##row##_##which(AT(a), AT(b), 0, &overflow)
 
-/* One loop for each (family, row); the formulas are the rows' and families'. */
-#define PLAIN(fam, row) TRIPS(AT(y) = f64_##fam##_value(AT(y), F(row), 0, 0, &overflow))
+/* All trips. The target and its shadow are no operands, so where they stay in place they stay in registers, Y and Y_. */
+#define TRIPS(shadowed, ...)                                                                                                \
+    {                                                                                                                       \
+        double Y = AT(y), Y_ = shadowed ? AT(y_) : 0;                                                                       \
+        for (uint64_t k = 0; k < n; k++) {                                                                                  \
+            if (!stays) Y = AT(y), Y_ = shadowed ? AT(y_) : 0;                                                              \
+            const double f = __VA_ARGS__;                                                                                   \
+            if (held && fabs(Y) > *held) *held = fabs(Y);                                                                   \
+            if (!stays) AT(y) = Y;                                                                                          \
+            if (!stays && shadowed) AT(y_) = Y_;                                                                            \
+            y.p += y.by, a.p += a.by, b.p += b.by;                                                                          \
+            if (shadowed) y_.p += y_.by, a_.p += a_.by, b_.p += b_.by;                                                      \
+            (void)f;                                                                                                        \
+        }                                                                                                                   \
+        if (stays) AT(y) = Y;                                                                                               \
+        if (stays && shadowed) AT(y_) = Y_;                                                                                 \
+    }
+
+/* One loop for each family and row; the formulas are the rows' and families'. */
+#define PLAIN(fam, row) TRIPS(false, F(row); Y = f64_##fam##_value(Y, f, 0, 0, &overflow))
 #define ADJOINT(fam, inv, row, gain_b)                                                                                      \
-    SHADOW_TRIPS({                                                                                                          \
-        const double f = F(row), seed = f64_##inv##_seed(AT(y), f, AT(y_), 0, &overflow);                                   \
-        const double ga = D(row, d0) * seed, gb = D(row, d1) * seed;                                                        \
-        AT(a_) += ga;                                                                                                       \
-        if (gain_b) AT(b_) += gb;                                                                                           \
-        AT(y_) = f64_##inv##_shadow_b(AT(y), f, AT(y_), 0, &overflow);                                                      \
-        AT(y) = f64_##fam##_value(AT(y), f, 0, 0, &overflow);                                                               \
-    })
+    TRIPS(true, F(row); const double seed = f64_##inv##_seed(Y, f, Y_, 0, &overflow);                                       \
+          const double ga = D(row, d0) * seed, gb = D(row, d1) * seed; AT(a_) += ga; if (gain_b) AT(b_) += gb;              \
+          Y_ = f64_##inv##_shadow_b(Y, f, Y_, 0, &overflow); Y = f64_##fam##_value(Y, f, 0, 0, &overflow))
 #define TANGENT(fam, row, gain_b)                                                                                           \
-    SHADOW_TRIPS({                                                                                                          \
-        double d = 0 + D(row, d0) * AT(a_);                                                                                 \
-        if (gain_b) d = d + D(row, d1) * AT(b_);                                                                            \
-        AT(y_) = f64_##fam##_shadow_d(AT(y), F(row), AT(y_), d, &overflow);                                                 \
-        AT(y) = f64_##fam##_value(AT(y), F(row), 0, 0, &overflow);                                                          \
-    })
+    TRIPS(true, F(row); double d = 0 + D(row, d0) * AT(a_); if (gain_b) d = d + D(row, d1) * AT(b_);                        \
+          Y_ = f64_##fam##_shadow_d(Y, f, Y_, d, &overflow); Y = f64_##fam##_value(Y, f, 0, 0, &overflow))
 
 void rvm__inner_run(const rvm__inner *l, int level, uint64_t n) {
     const rvm__xinsn *x = l->body;
@@ -68,6 +67,8 @@ void rvm__inner_run(const rvm__inner *l, int level, uint64_t n) {
         a_ = place_of(&x->p[1], l, true);
         b_ = product ? place_of(&x->p[2], l, true) : a_;
     }
+    const bool stays = y.by == 0 && y_.by == 0;
+    double *held = x->p[0].kind == XSLOT ? NULL : l->arrays[x->p[0].slot].magnitude;
     switch (level * 4 + l->subtract * 2 + product) {
     case 0: PLAIN(add, id) break;
     case 1: PLAIN(add, mul) break;

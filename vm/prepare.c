@@ -34,9 +34,10 @@ typedef struct preparation {
     rvm_machine *m;
     const rvm_function *f;
     uint32_t fn;
-    bool shadow, tracks; /* tracks: some f64 array is local, so elements may have a magnitude to keep */
-    uint8_t *modified;   /* by register: changed otherwise than by appearing and disappearing */
-    uint16_t *base;      /* by array: the array it is part of; NO_BASE where several */
+    bool shadow;
+    const uint8_t *local; /* by array: may be local, so that its elements may have a magnitude to keep (locals.c) */
+    uint8_t *modified;    /* by register: changed otherwise than by appearing and disappearing */
+    uint16_t *base;       /* by array: the array it is part of; NO_BASE where several */
     uint32_t depth, deepest;
 } preparation;
 enum { NO_BASE = 0xffff };
@@ -65,7 +66,7 @@ static bool is_constant(const preparation *p, const rvm_place *q) {
 
 static bool tracked(const preparation *p, const rvm_place *q) {
     if (p->m->o.unchecked || rvm__place_type(p->f, q) != RVM_F64) return false;
-    return q->kind == RVM_PLACE_SLOT ? q->slot < p->f->nregs && p->modified[q->slot] : p->tracks;
+    return q->kind == RVM_PLACE_SLOT ? q->slot < p->f->nregs && p->modified[q->slot] : p->local[q->slot];
 }
 
 /* Whether every place is a register or constant, and in shadowed code every real one active or constant: form r. */
@@ -102,7 +103,8 @@ static uint16_t update_handler(const rvm_insn *in, rvm_type y, rvm_type t, bool 
 static uint16_t element_handler(const preparation *p, const rvm_insn *in, const rvm_place *places, const rvm__xinsn *x,
                                 bool active) {
     const int n = rvm__row_info[in->row].arity + 1;
-    if ((in->op >> 1) != RVM_PAIR_add || x->type != RVM_F64 || (x->flags & (X_TRACK | X_ALIAS | X_CONV))) return 0;
+    if ((in->op >> 1) != RVM_PAIR_add || x->type != RVM_F64 || (x->flags & (X_ALIAS | X_CONV))) return 0;
+    if ((x->flags & X_TRACK) && x->p[0].kind == XSLOT) return 0;
     for (int k = 0; k < n; k++) {
         if (x->p[k].kind == XELEM) return 0;
         if (x->p[k].kind != XSLOT && !p->m->o.trust && !(in->facts & (RVM_FACT_INBOUNDS0 << k))) return 0;
@@ -292,16 +294,6 @@ static void survey(preparation *p) {
     }
 }
 
-static bool has_local_reals(const rvm_program *p) {
-    for (uint32_t fn = 0; fn < p->nfunctions; fn++)
-        for (uint32_t pc = 0; pc < p->functions[fn].ncode; pc++) {
-            const rvm_insn *in = &p->functions[fn].code[pc];
-            if (in->op == RVM_OP_new && rvm__place_type(&p->functions[fn], rvm__places(&p->functions[fn], in)) == RVM_F64)
-                return true;
-        }
-    return false;
-}
-
 /* The number of an instruction among FUSIBLE, or 0. */
 static int fusible(const rvm__xinsn *x) {
     switch (x->handler) {
@@ -335,9 +327,9 @@ static void find_inner_loops(const rvm_function *f, rvm__xinsn *x) {
     }
 }
 
-static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, bool tracks, rvm__code *code) {
+static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, const uint8_t *local, rvm__code *code) {
     const rvm_function *f = &m->p->functions[fn];
-    preparation p = {.m = m, .f = f, .fn = fn, .shadow = shadow, .tracks = tracks};
+    preparation p = {.m = m, .f = f, .fn = fn, .shadow = shadow, .local = local};
     rvm_status status = RVM_ERR_MEMORY;
     const size_t modified = f->nregs + 1, base = ((size_t)f->narrays + 1) * sizeof *p.base;
     p.modified = rvm__resize(m, NULL, 0, modified);
@@ -360,13 +352,16 @@ done:
 
 rvm_status rvm__prepare(rvm_machine *m, bool shadow, rvm__code **codes) {
     const uint32_t n = m->p->nfunctions;
-    const bool tracks = !m->o.unchecked && has_local_reals(m->p);
     if (!*codes) {
         if (!(*codes = rvm__resize(m, NULL, 0, (n + 1) * sizeof **codes))) return RVM_ERR_MEMORY;
         memset(*codes, 0, (n + 1) * sizeof **codes);
     }
-    rvm_status status = RVM_OK;
-    for (uint32_t fn = 0; fn < n && !status; fn++) status = prepare_function(m, fn, shadow, tracks, &(*codes)[fn]);
+    size_t cap = 0, at = 0;
+    uint8_t *local = rvm__local_arrays(m, &cap);
+    rvm_status status = local ? RVM_OK : RVM_ERR_MEMORY;
+    for (uint32_t fn = 0; fn < n && !status; at += m->p->functions[fn++].narrays)
+        status = prepare_function(m, fn, shadow, local + at, &(*codes)[fn]);
+    rvm__resize(m, local, cap, 0);
     return status;
 }
 

@@ -15,4 +15,8 @@ void rvm__prepare_free(rvm_machine *m, rvm__code **codes);
 /* borrow.c: set X_BORROWS on the compute and undo of regions that borrow active places. False: out of memory. */
 bool rvm__mark_borrowing(rvm_machine *m, uint32_t fn, rvm__xinsn *x);
 
+/* locals.c: for every array of every function, in order, whether it may be (part of) one that a function made. NULL: out of
+ * memory. The caller frees it with rvm__resize(m, p, *size, 0). */
+uint8_t *rvm__local_arrays(rvm_machine *m, size_t *size);
+
 #endif

@@ -1,0 +1,58 @@
+/* locals.c: which arrays may be local. Only those keep the magnitude that their release needs; arrays that the caller lends
+ * are never released. A fixed point over views and calls. */
+#include "memory.h"
+#include "prepare.h"
+
+#include <string.h>
+
+typedef struct marks {
+    const rvm_program *p;
+    uint8_t *of;  /* by array, functions one after the other */
+    size_t *from; /* first of each function */
+    bool changed;
+} marks;
+
+static void mark(marks *k, uint32_t fn, uint16_t array, bool local) {
+    uint8_t *at = &k->of[k->from[fn] + array];
+    if (!local || *at) return;
+    *at = 1;
+    k->changed = true;
+}
+
+static void visit(marks *k, uint32_t fn) {
+    const rvm_function *f = &k->p->functions[fn];
+    for (uint32_t pc = 0; pc < f->ncode; pc++) {
+        const rvm_insn *in = &f->code[pc];
+        const rvm_place *q = rvm__places(f, in);
+        if (in->op == RVM_OP_new) mark(k, fn, q[0].slot, true);
+        if (in->op == RVM_OP_view) mark(k, fn, q[0].slot, k->of[k->from[fn] + q[1].slot]);
+        if (in->op != RVM_OP_call && in->op != RVM_OP_uncall) continue;
+        for (int n = 0; n < in->nplaces; n++)
+            if (q[n].kind == RVM_PLACE_ARRAY)
+                mark(k, in->target, k->p->functions[in->target].params[n].index, k->of[k->from[fn] + q[n].slot]);
+    }
+}
+
+uint8_t *rvm__local_arrays(rvm_machine *m, size_t *size) {
+    const uint32_t n = m->p->nfunctions;
+    marks k = {.p = m->p, .changed = true};
+    size_t total = 1;
+    for (uint32_t fn = 0; fn < n; fn++) total += m->p->functions[fn].narrays;
+    k.from = rvm__resize(m, NULL, 0, (n + 1) * sizeof *k.from);
+    k.of = rvm__resize(m, NULL, 0, total);
+    *size = total;
+    if (k.from && k.of) {
+        memset(k.of, 0, total);
+        k.from[0] = 0;
+        for (uint32_t fn = 0; fn < n; fn++) k.from[fn + 1] = k.from[fn] + m->p->functions[fn].narrays;
+        while (k.changed) {
+            k.changed = false;
+            for (uint32_t fn = 0; fn < n; fn++) visit(&k, fn);
+        }
+    } else if (k.of) {
+        rvm__resize(m, k.of, total, 0);
+        k.of = NULL;
+    }
+    rvm__resize(m, k.from, k.from ? (n + 1) * sizeof *k.from : 0, 0);
+    return k.of;
+}
