@@ -69,7 +69,7 @@ void table_print(const table *t, FILE *out) {
     fprintf(out, "%-48s%11s    %11s    %11s      target\n", "", setting_names[0], setting_names[1], setting_names[2]);
     for (int i = 0; i < t->nrows; i++) {
         const row *r = &t->rows[i];
-        if (!i || strcmp(r->group, r[-1].group)) fprintf(out, "%s\n", r->group);
+        if (!i || strcmp(r->group, r[-1].group) != 0) fprintf(out, "%s\n", r->group);
         char label[64];
         snprintf(label, sizeof label, "%s%s%s", r->label, *r->unit ? ", " : "", r->unit);
         fprintf(out, "  %-46s", label);

@@ -100,7 +100,7 @@ static rvm_status write_jacobian(rvm_machine *m, int64_t residual, const bal *b,
     if (!out) goto end;
     fprintf(out, "%%%%MatrixMarket matrix coordinate real general\n%lld %lld %lld\n", 2 * (long long)b->nobservations,
             BAL_CAMERA * (long long)b->ncameras + BAL_POINT * (long long)b->npoints,
-            2 * (BAL_CAMERA + BAL_POINT) * (long long)b->nobservations);
+            2 * (long long)b->nobservations * (BAL_CAMERA + BAL_POINT));
     for (int64_t i = 0; i < b->nobservations && !status; i++) status = write_block(m, residual, b, i, out, e);
     written = !ferror(out);
     if (fclose(out)) written = false;
