@@ -187,8 +187,10 @@ static rvm_status check_count(rvm__verifier *v, uint32_t pc, const rvm_insn *in)
             want++;
         else if (*c != '+')
             varies = true;
-        else if (in->nplaces && q[0].kind == RVM_PLACE_ARRAY && q[0].slot < v->f->narrays)
-            want += v->f->arrays[q[0].slot].ndim + 1u;
+        else /* what is no array is rejected by its letter, which needs two places behind it */
+            want += in->nplaces && q[0].kind == RVM_PLACE_ARRAY && q[0].slot < v->f->narrays
+                        ? v->f->arrays[q[0].slot].ndim + 1u
+                        : 2;
     }
     if (varies ? in->nplaces >= want : in->nplaces == want) return RVM_OK;
     return RVM__REJECT(v, pc, "%s has %d places where %s%u are expected", rvm__op_info[in->op].name, in->nplaces,
