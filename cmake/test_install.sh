@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs the build into a scratch prefix and builds consumer/ against it: with find_package, shared and static, and with
-# pkg-config. Arguments: the build folder, the C compiler. Exit status 77: skipped, the reason printed.
+# pkg-config. Arguments: the build folder, the C compiler, CMake's generator. Exit status 77: skipped, the reason printed.
 set -eu
-build=$1 cc=$2
+build=$1 cc=$2 generator=$3
 here=$(cd "$(dirname "$0")" && pwd)
 if ! command -v pkg-config >/dev/null; then
     echo "SKIP: pkg-config is not installed"
@@ -30,7 +30,7 @@ fi
 quietly() { "$@" >"$scratch/log" 2>&1 || { cat "$scratch/log" && exit 1; }; }
 
 quietly cmake --install "$build" --prefix "$scratch/usr"
-quietly cmake -S "$here/consumer" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$scratch/usr" -DCMAKE_C_COMPILER="$cc"
+quietly cmake -G "$generator" -S "$here/consumer" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$scratch/usr" -DCMAKE_C_COMPILER="$cc"
 quietly cmake --build "$scratch/build"
 expect_6 "$scratch/build/consumer_rvm"
 expect_6 "$scratch/build/consumer_rvm_static"
