@@ -15,8 +15,10 @@ int main(void) {
     rvm_status s = rvm_assemble(text, strlen(text), "square.rasm", NULL, &p, &e, NULL, NULL);
     if (!s) s = rvm_machine_new(p, NULL, &m, &e);
     if (!s) s = rvm_gradient(m, rvm_program_find(p, "square"), a, 2, &e);
-    if (s) fprintf(stderr, "%s:%u: %s\n", e.file, e.line, e.message);
-    else printf("%g\n", a[1].shadow.f);
+    if (s)
+        fprintf(stderr, "%s:%u: %s\n", e.file, e.line, e.message);
+    else
+        printf("%g\n", a[1].shadow.f);
     rvm_machine_free(m);
     rvm_program_free(p);
     return s;
