@@ -43,7 +43,7 @@ const rvm_row_info rvm__row_info[RVM_ROW_COUNT] = {
 #undef ROW2
 #undef ROW3
 };
-#include "text_words_undef.h"
+#include "words_undef.h"
 
 static bool same(const char *entry, const char *name, size_t length) {
     return entry && strlen(entry) == length && !memcmp(entry, name, length);

@@ -1,7 +1,7 @@
 /* text_words.h: the text vocabulary: the words of rows.def and families.def as strings of infix notation.
  *
  * Each word parenthesises its result, so that strings nest; who prints them may drop an outer pair.
- * Included where a table of strings is made; text_words_undef.h takes the words back.
+ * Included where a table of strings is made; words_undef.h takes the words back.
  */
 #define A               "a"
 #define B               "b"

@@ -1,4 +1,8 @@
-/* Forget every word, before a vocabulary defines its own. */
+/* words_undef.h: forget every word, before a vocabulary defines its own or when it is done. */
+#undef A
+#undef B
+#undef C
+#undef R
 #undef ADD
 #undef SUB
 #undef MUL
@@ -8,6 +12,7 @@
 #undef K
 #undef FN
 #undef FN2
+#undef CONVERT
 #undef IDIV
 #undef IREM
 #undef AND

@@ -33,7 +33,7 @@ static const char *const tangents[] = {
 #undef Y
 #undef F
 #undef D
-#include "text_words_undef.h"
+#include "words_undef.h"
 
 /* ---- text ---- */
 
