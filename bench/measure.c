@@ -31,15 +31,12 @@ double processor_seconds(void) {
 }
 
 static double executed(const rvm_machine *m) {
-    const char *mnemonic;
-    uint64_t count;
-    double sum = 0;
-    for (uint32_t k = 0; rvm_machine_profile(m, k, &mnemonic, &count); k++) sum += (double)count;
-    return sum;
+    rvm_stats stats;
+    rvm_machine_stats(m, &stats);
+    return (double)(stats.forward + stats.backward + stats.swept);
 }
 
-/* One pass after the other; seconds[pass][at] is how long each took. With instructions not NULL, what it executed by opcode
- * is summed into instructions[pass] instead: counts come from a machine that profiles, times from machines that do not. */
+/* One pass after the other: seconds[pass][at] is how long each took, instructions[pass] what it executed. */
 static rvm_status run_passes(rvm_machine *m, int64_t fn, job *j, double seconds[][MAX_REPETITIONS], int at,
                              double *instructions, rvm_error *e) {
     rvm_status status = RVM_OK;
@@ -51,22 +48,19 @@ static rvm_status run_passes(rvm_machine *m, int64_t fn, job *j, double seconds[
         rvm_machine_stats_reset(m);
         double start = processor_seconds();
         if (!status) status = run_pass(m, pass, e);
-        if (seconds) seconds[pass][at] = processor_seconds() - start;
-        if (instructions) instructions[pass] = executed(m);
+        seconds[pass][at] = processor_seconds() - start;
+        instructions[pass] = executed(m);
         if (!starts || status) rvm_machine_unbind(m);
     }
     return status;
 }
 
-enum { COUNTING = SETTINGS, MACHINES };
-
-static rvm_status make_machines(const rvm_program *p, rvm_machine *m[MACHINES], rvm_error *e) {
+static rvm_status make_machines(const rvm_program *p, rvm_machine *m[SETTINGS], rvm_error *e) {
     rvm_status status = RVM_OK;
-    for (int k = 0; k < MACHINES && !status; k++) {
+    for (int k = 0; k < SETTINGS && !status; k++) {
         rvm_options o = rvm_options_default();
         o.unchecked = k != CHECKED;
         o.trust = k == TRUSTED;
-        o.profile = k == COUNTING;
         status = rvm_machine_new(p, &o, &m[k], e);
     }
     return status;
@@ -74,21 +68,21 @@ static rvm_status make_machines(const rvm_program *p, rvm_machine *m[MACHINES], 
 
 static bool take_samples(job *j, samples *s, int repetitions) {
     rvm_program *p = NULL;
-    rvm_machine *m[MACHINES] = {0};
+    rvm_machine *m[SETTINGS] = {0};
     rvm_error e = {0};
     rvm_status status = rvm_open(j->path, NULL, &p, &e, NULL, NULL);
     if (!status) status = make_machines(p, m, &e);
     if (status) goto end;
     int64_t fn = rvm_program_find(p, j->function);
-    status = run_passes(m[COUNTING], fn, j, NULL, 0, s->instructions, &e);
     for (s->n = 0; s->n < repetitions && !status; s->n++) {
-        for (int k = 0; k < SETTINGS && !status; k++) status = run_passes(m[k], fn, j, s->seconds[k], s->n, NULL, &e);
+        for (int k = 0; k < SETTINGS && !status; k++)
+            status = run_passes(m[k], fn, j, s->seconds[k], s->n, s->instructions, &e);
         double start = processor_seconds();
         j->peer(j);
         s->peer[s->n] = processor_seconds() - start;
     }
 end:
-    for (int k = 0; k < MACHINES; k++) rvm_machine_free(m[k]);
+    for (int k = 0; k < SETTINGS; k++) rvm_machine_free(m[k]);
     rvm_program_free(p);
     return print_failure(status, &e) == 0;
 }
