@@ -11,6 +11,15 @@ static const rvm_function *entry_of(const rvm_machine *m) {
 
 #define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
 
+/* Whether the offset of the last element, in bytes, is a number. */
+static bool fits(const rvm_arg *a, const int64_t *stride) {
+    int64_t last = 0, part;
+    for (int d = 0; d < a->ndim; d++)
+        if (__builtin_mul_overflow(a->shape[d] - 1, stride[d], &part) || __builtin_add_overflow(last, part, &last))
+            return false;
+    return last < INT64_MAX / 16;
+}
+
 static rvm_status check_one(const rvm_function *f, uint32_t k, const rvm_arg *a, rvm_mode mode, rvm_error *err) {
     const rvm_param *param = &f->params[k];
     if ((int)a->type != param->type)
@@ -27,6 +36,8 @@ static rvm_status check_one(const rvm_function *f, uint32_t k, const rvm_arg *a,
             BAD(RVM_ERR_SHAPE, "argument `%s` of %s has a negative length or stride", param->name, f->name);
         elements *= a->shape[d] != 0;
     }
+    if (elements && (!fits(a, a->stride) || (a->active && !fits(a, a->shadow_stride))))
+        BAD(RVM_ERR_SHAPE, "argument `%s` of %s is larger than memory can be", param->name, f->name);
     if (a->ndim && elements && (!a->data || (a->active && mode != RVM_PRIMAL && !a->shadow_data)))
         BAD(RVM_ERR_ARGUMENT, "argument `%s` of %s has no %s", param->name, f->name, a->data ? "shadow" : "data");
     return RVM_OK;

@@ -93,6 +93,7 @@ static uint64_t so_far(const rvm_machine *m) {
 void rvm__run_begins(rvm_machine *m) {
     m->counted = 0;
     grant(m);
+    if (__atomic_load_n(&m->cancel, __ATOMIC_RELAXED)) m->slice = 0, m->budget = 0; /* look at once */
 }
 
 uint64_t rvm__run_count(const rvm_machine *m) {

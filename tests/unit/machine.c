@@ -1,0 +1,316 @@
+/* machine.c: the machine through its interface: wrong use, arguments, parts of a run, what it shows of itself. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+
+static const char scale_text[] = "fn scale(y: real[n], x: real[n], k: real)\n"
+                                 "    for i in 0..n\n"
+                                 "        y[i] += k * x[i]\n"
+                                 "    end\n"
+                                 "end\n"
+                                 "fn grid(s: real, A: real[m, n])\n"
+                                 "    for i in 0..m\n"
+                                 "        for j in 0..n\n"
+                                 "            s += A[i, j] * (10 * i + j)\n"
+                                 "        end\n"
+                                 "    end\n"
+                                 "end\n"
+                                 "fn sums(a: real[n], b: real[n], x: real)\n"
+                                 "    for i in 0..n\n"
+                                 "        a[i] += x\n"
+                                 "        b[i] += 2 * x\n"
+                                 "    end\n"
+                                 "end\n"
+                                 "fn leak(x: i64)\n"
+                                 "    x += 1\n"
+                                 "    let t: i64 = x\n"
+                                 "    t += 1\n"
+                                 "end\n"
+                                 "fn lossy(y: real, x: real)\n"
+                                 "    let t: real\n"
+                                 "    t += x * 1e9\n"
+                                 "    y += t\n"
+                                 "    t -= 1e9 * x\n"
+                                 "    t += 1e-9\n"
+                                 "    t -= 0\n"
+                                 "end\n";
+
+static rvm_program *program;
+static rvm_machine *machine;
+static rvm_error e;
+static report rep = {.name = "machine"};
+
+static void open_machine(const rvm_options *o) {
+    program = assemble_text(scale_text, NULL, &rep);
+    cr_assert(program && rvm_machine_new(program, o, &machine, &e) == RVM_OK);
+}
+
+static void setup(void) {
+    open_machine(NULL);
+}
+
+static void teardown(void) {
+    rvm_machine_free(machine);
+    rvm_program_free(program);
+}
+
+TestSuite(machine, .init = setup, .fini = teardown);
+
+static int64_t fn(const char *name) {
+    return rvm_program_find(program, name);
+}
+
+Test(machine, wrong_use) {
+    rvm_arg a[3] = {rvm_arg_f64(1), rvm_arg_f64(1), rvm_arg_f64(1)};
+    bool done;
+    cr_assert(rvm_call(machine, 99, a, 3, &e) == RVM_ERR_USAGE && rvm_call(machine, -1, a, 3, &e) == RVM_ERR_USAGE);
+    cr_assert(rvm_call(machine, fn("leak"), a, 3, &e) == RVM_ERR_ARGUMENT, "too many");
+    cr_assert(rvm_call(machine, fn("scale"), a, 2, &e) == RVM_ERR_ARGUMENT, "too few");
+    cr_assert(rvm_call(machine, fn("leak"), a, 1, &e) == RVM_ERR_ARGUMENT, "another type");
+    cr_assert(strstr(e.message, "x") && strstr(e.message, "i64"), "%s", e.message);
+    cr_assert(rvm_call(machine, fn("scale"), a, 3, &e) == RVM_ERR_ARGUMENT || e.code == RVM_ERR_SHAPE,
+              "a scalar for an array");
+    cr_assert(rvm_machine_forward(machine, &e) == RVM_ERR_USAGE, "nothing is bound");
+    cr_assert(rvm_machine_step(machine, 1, &done, &e) == RVM_ERR_USAGE);
+    cr_assert(rvm_machine_frames(machine) == 0 && !rvm_machine_location(machine, 0, 1, &(rvm_location){0}));
+    rvm_arg i = rvm_arg_i64(3);
+    i.active = true;
+    cr_assert(rvm_gradient(machine, fn("leak"), &i, 1, &e) == RVM_ERR_ARGUMENT, "integers have no shadow");
+    rvm_machine_free(NULL);
+    rvm_machine_unbind(machine);
+}
+
+Test(machine, unverified_program_is_refused) {
+    rvm_program *p = rvm__program_new(NULL);
+    rvm_machine *m = NULL;
+    cr_assert(rvm_machine_new(p, NULL, &m, &e) == RVM_ERR_USAGE && !m);
+    rvm_program_free(p);
+}
+
+Test(machine, shapes) {
+    double x[6] = {1, 2, 3, 4, 5, 6}, y[6] = {0};
+    int64_t three = 3, two = 2, negative = -1;
+    rvm_arg a[] = {rvm_arg_array_f64(y, 1, &three), rvm_arg_array_f64(x, 1, &two), rvm_arg_f64(2)};
+    cr_assert(rvm_call(machine, fn("scale"), a, 3, &e) == RVM_ERR_SHAPE);
+    cr_assert(strstr(e.message, "3") && strstr(e.message, "2"), "%s", e.message);
+    a[1] = rvm_arg_array_f64(x, 1, &negative);
+    a[0] = rvm_arg_array_f64(y, 1, &negative);
+    rvm_status s = rvm_call(machine, fn("scale"), a, 3, &e);
+    cr_assert(s == RVM_ERR_SHAPE || s == RVM_ERR_ARGUMENT);
+    a[1] = rvm_arg_array_f64(NULL, 1, &three);
+    a[0] = rvm_arg_array_f64(y, 1, &three);
+    cr_assert(rvm_call(machine, fn("scale"), a, 3, &e) == RVM_ERR_ARGUMENT, "no data");
+    int64_t huge = INT64_MAX;
+    a[1] = rvm_arg_array_f64(x, 1, &huge);
+    a[0] = rvm_arg_array_f64(y, 1, &huge);
+    s = rvm_call(machine, fn("scale"), a, 3, &e);
+    cr_assert(s == RVM_ERR_SHAPE || s == RVM_ERR_ARGUMENT || s == RVM_ERR_ALIAS, "%s", rvm_status_name(s));
+}
+
+/* Strides count elements; columns, every other element, and a broadcast of what is only read. */
+Test(machine, strides) {
+    double data[24], s;
+    for (int k = 0; k < 24; k++) data[k] = k;
+    int64_t shape[2] = {2, 3};
+    rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_array_f64(data, 2, shape)};
+    int64_t strides[][2] = {{3, 1}, {1, 2}, {12, 4}, {0, 1}, {4, 0}};
+    for (size_t k = 0; k < sizeof strides / sizeof *strides; k++) {
+        s = 0;
+        for (int i = 0; i < 2; i++)
+            for (int j = 0; j < 3; j++) s += data[i * strides[k][0] + j * strides[k][1]] * (10 * i + j);
+        a[0].value.f = 0;
+        memcpy(a[1].stride, strides[k], sizeof strides[k]);
+        cr_assert(rvm_call(machine, fn("grid"), a, 2, &e) == RVM_OK, "%s", e.message);
+        cr_assert(a[0].value.f == s, "strides %zu: %g, %g", k, a[0].value.f, s);
+    }
+    a[1].stride[0] = -1;
+    cr_assert(rvm_call(machine, fn("grid"), a, 2, &e) == RVM_ERR_ARGUMENT || e.code == RVM_ERR_SHAPE, "negative stride");
+}
+
+Test(machine, shadow_strides) {
+    double x[2] = {3, 4}, y[2] = {0, 0}, xb[6] = {0}, yb[4] = {1, 0, 2, 0};
+    int64_t two = 2;
+    rvm_arg a[] = {rvm_arg_array_f64(y, 1, &two), rvm_arg_array_f64(x, 1, &two), rvm_arg_f64(5)};
+    for (int k = 0; k < 3; k++) a[k].active = true;
+    a[0].shadow_data = yb;
+    a[0].shadow_stride[0] = 2;
+    a[1].shadow_data = xb;
+    a[1].shadow_stride[0] = 3;
+    cr_assert(rvm_gradient(machine, fn("scale"), a, 3, &e) == RVM_OK, "%s", e.message);
+    cr_assert(xb[0] == 5 && xb[3] == 10 && xb[1] == 0 && a[2].shadow.f == 1 * 3 + 2 * 4 && yb[2] == 2);
+    cr_assert(rvm_gradient(machine, fn("scale"), a, 3, &e) == RVM_OK && xb[0] == 10, "shadows are never cleared");
+    a[1].shadow_data = NULL;
+    cr_assert(rvm_gradient(machine, fn("scale"), a, 3, &e) == RVM_ERR_ARGUMENT, "active without a shadow");
+}
+
+/* Arguments may share memory where both are read, or both accumulate; else they are refused before anything runs. */
+Test(machine, overlap) {
+    double v[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    int64_t four = 4;
+    rvm_arg a[] = {rvm_arg_array_f64(v, 1, &four), rvm_arg_array_f64(v + 3, 1, &four), rvm_arg_f64(1)};
+    cr_assert(rvm_call(machine, fn("scale"), a, 3, &e) == RVM_ERR_ALIAS);
+    cr_assert(strstr(e.message, "x") && strstr(e.message, "y") && v[0] == 1, "%s", e.message);
+    a[1].data = v + 4;
+    cr_assert(rvm_call(machine, fn("scale"), a, 3, &e) == RVM_OK && v[0] == 6 && v[3] == 12);
+    rvm_arg b[] = {rvm_arg_array_f64(v, 1, &four), rvm_arg_array_f64(v + 3, 1, &four), rvm_arg_f64(1)};
+    double before = v[3];
+    cr_assert(rvm_call(machine, fn("sums"), b, 3, &e) == RVM_OK && v[3] == before + 3, "both accumulate");
+    cr_assert(rvm_uncall(machine, fn("sums"), b, 3, &e) == RVM_OK && v[3] == before);
+    rvm_arg c[] = {rvm_arg_array_f64(v, 1, &four), rvm_arg_array_f64(v + 4, 1, &four), rvm_arg_f64(1)};
+    for (int k = 0; k < 2; k++) c[k].active = true, c[k].shadow_data = v + 4; /* a shadow that is somebody's value */
+    rvm_status s = rvm_gradient(machine, fn("scale"), c, 3, &e);
+    cr_assert(s == RVM_ERR_ALIAS, "%s", rvm_status_name(s));
+}
+
+/* Interleaved arrays do not overlap, though their extents do. */
+Test(machine, interleaved) {
+    double v[6] = {1, 10, 2, 20, 3, 30};
+    int64_t three = 3;
+    rvm_arg a[] = {rvm_arg_array_f64(v, 1, &three), rvm_arg_array_f64(v + 1, 1, &three), rvm_arg_f64(1)};
+    a[0].stride[0] = a[1].stride[0] = 2;
+    rvm_status s = rvm_call(machine, fn("scale"), a, 3, &e);
+    cr_assert(s == RVM_ERR_ALIAS || (s == RVM_OK && v[0] == 11 && v[4] == 33));
+}
+
+Test(machine, parts_of_a_run) {
+    double x[3] = {1, 2, 3}, y[3] = {0}, xb[3] = {0}, yb[3] = {1, 1, 1};
+    int64_t three = 3;
+    bool done;
+    rvm_arg a[] = {rvm_arg_array_f64(y, 1, &three), rvm_arg_array_f64(x, 1, &three), rvm_arg_f64(2)};
+    for (int k = 0; k < 2; k++) a[k].active = true;
+    a[0].shadow_data = yb;
+    a[1].shadow_data = xb;
+    cr_assert(rvm_machine_bind(machine, fn("scale"), a, 3, RVM_GRADIENT, false, &e) == RVM_OK);
+    cr_assert(rvm_machine_forward(machine, &e) == RVM_OK && y[2] == 6);
+    cr_assert(rvm_machine_backward(machine, &e) == RVM_OK && y[2] == 0 && xb[2] == 0, "plain backward leaves shadows");
+    cr_assert(rvm_machine_forward(machine, &e) == RVM_OK && rvm_machine_forward(machine, &e) == RVM_OK,
+              "already at the end");
+    cr_assert(rvm_machine_sweep(machine, &e) == RVM_OK && y[2] == 0 && xb[2] == 2);
+    cr_assert(rvm_machine_forward(machine, &e) == RVM_ERR_UNSUPPORTED, "what was swept does not go forward again");
+    cr_assert(rvm_machine_step(machine, 1, &done, &e) == RVM_ERR_UNSUPPORTED);
+    rvm_machine_unbind(machine);
+    cr_assert(rvm_machine_bind(machine, fn("scale"), a, 3, RVM_PRIMAL, false, &e) == RVM_OK);
+    cr_assert(rvm_machine_sweep(machine, &e) == RVM_ERR_USAGE, "a sweep needs gradient mode");
+}
+
+Test(machine, scalars_come_back_after_an_error) {
+    rvm_arg x = rvm_arg_i64(5);
+    cr_assert(rvm_machine_bind(machine, fn("leak"), &x, 1, RVM_PRIMAL, false, &e) == RVM_OK);
+    cr_assert(rvm_machine_forward(machine, &e) == RVM_ERR_RELEASE && e.line == 21, "line %u", e.line);
+    cr_assert(rvm_machine_backward(machine, &e) == RVM_OK);
+    rvm_machine_unbind(machine);
+    cr_assert(x.value.i == 5);
+    cr_assert(rvm_call(machine, fn("leak"), &x, 1, &e) == RVM_ERR_RELEASE);
+    cr_assert(rvm_machine_backward(machine, &e) == RVM_OK, "a call that failed can go back");
+    rvm_machine_unbind(machine);
+    cr_assert(x.value.i == 5);
+}
+
+Test(machine, where_it_is) {
+    rvm_arg x = rvm_arg_i64(5);
+    rvm_location at;
+    rvm_variable v;
+    cr_assert(rvm_machine_bind(machine, fn("leak"), &x, 1, RVM_PRIMAL, false, &e) == RVM_OK);
+    cr_assert(rvm_machine_forward(machine, &e) == RVM_ERR_RELEASE);
+    cr_assert(rvm_machine_frames(machine) == 1 && !rvm_machine_location(machine, 1, 1, &at));
+    cr_assert(rvm_machine_location(machine, 0, 1, &at) && !strcmp(at.function, "leak") && at.direction == 1 &&
+              at.line == 21);
+    cr_assert(rvm_machine_location(machine, 0, -1, &at) && at.direction == -1 && at.line == 22, "back is t += 1");
+    bool seen_x = false, seen_t = false;
+    for (uint32_t k = 0; rvm_machine_variable(machine, 0, k, &v); k++) {
+        seen_x = seen_x || (!strcmp(v.name, "x") && v.type == RVM_I64 && v.value.i == 6);
+        seen_t = seen_t || (!strcmp(v.name, "t") && v.value.i == 7);
+    }
+    cr_assert(seen_x && seen_t);
+}
+
+Test(machine, statistics) {
+    double x[3] = {1, 2, 3}, y[3] = {0};
+    int64_t three = 3;
+    rvm_stats s;
+    rvm_arg a[] = {rvm_arg_array_f64(y, 1, &three), rvm_arg_array_f64(x, 1, &three), rvm_arg_f64(2)};
+    cr_assert(rvm_call(machine, fn("scale"), a, 3, &e) == RVM_OK);
+    rvm_machine_stats(machine, &s);
+    cr_assert(s.forward > 6 && s.backward == 0 && s.swept == 0 && s.memory_peak > 0 && s.ancilla_peak == 0);
+    uint64_t forward = s.forward;
+    cr_assert(rvm_uncall(machine, fn("scale"), a, 3, &e) == RVM_OK);
+    rvm_machine_stats(machine, &s);
+    cr_assert(s.forward == forward && s.backward == forward, "as many back as forward");
+    rvm_machine_stats_reset(machine);
+    rvm_machine_stats(machine, &s);
+    cr_assert(s.forward == 0 && s.backward == 0 && s.residues[0].value == 0);
+}
+
+Test(machine, residues) {
+    rvm_stats s;
+    rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_f64(1.1)};
+    cr_assert(rvm_call(machine, fn("lossy"), a, 2, &e) == RVM_OK, "%s", e.message);
+    rvm_machine_stats(machine, &s);
+    cr_assert(s.residues[0].value >= 1e-10 && s.residues[0].value < 1e-6 && s.residues[0].fn == (uint32_t)fn("lossy"));
+    for (int k = 1; k < RVM_RESIDUES; k++) cr_assert(s.residues[k].value <= s.residues[k - 1].value);
+}
+
+Test(machine, profile_on_request) {
+    const char *name = NULL;
+    uint64_t count = 0, total = 0, last = UINT64_MAX;
+    double x[3] = {1, 2, 3}, y[3] = {0};
+    int64_t three = 3;
+    rvm_arg a[] = {rvm_arg_array_f64(y, 1, &three), rvm_arg_array_f64(x, 1, &three), rvm_arg_f64(2)};
+    cr_assert(!rvm_machine_profile(machine, 0, &name, &count), "not asked for");
+    teardown();
+    rvm_options o = rvm_options_default();
+    o.profile = true;
+    open_machine(&o);
+    cr_assert(rvm_call(machine, fn("scale"), a, 3, &e) == RVM_OK);
+    rvm_stats s;
+    rvm_machine_stats(machine, &s);
+    bool found = false;
+    for (uint32_t k = 0; rvm_machine_profile(machine, k, &name, &count); k++) {
+        found = found || (!strncmp(name, "add", 3) && count == 3);
+        cr_assert(count <= last && count > 0);
+        last = count;
+        total += count;
+    }
+    cr_assert(found && total == s.forward, "%llu of %llu", (unsigned long long)total, (unsigned long long)s.forward);
+}
+
+/* Only what is named has a shadow: an array that is not active needs none, and its memory is not touched. */
+Test(machine, activity) {
+    double x[2] = {3, 4}, y[2] = {0, 0}, yb[2] = {1, 1}, guard[2] = {7, 7};
+    int64_t two = 2;
+    rvm_arg a[] = {rvm_arg_array_f64(y, 1, &two), rvm_arg_array_f64(x, 1, &two), rvm_arg_f64(5)};
+    a[0].active = a[2].active = true;
+    a[0].shadow_data = yb;
+    a[1].shadow_data = guard;
+    cr_assert(rvm_gradient(machine, fn("scale"), a, 3, &e) == RVM_OK, "%s", e.message);
+    cr_assert(a[2].shadow.f == 7 && guard[0] == 7 && guard[1] == 7);
+    cr_assert(yb[0] == 1 && yb[1] == 1);
+}
+
+static void *run_in_thread(void *userdata) {
+    const rvm_program *p = userdata;
+    rvm_machine *m = NULL;
+    double x[64], y[64] = {0};
+    int64_t n = 64;
+    for (int k = 0; k < 64; k++) x[k] = k;
+    rvm_arg a[] = {rvm_arg_array_f64(y, 1, &n), rvm_arg_array_f64(x, 1, &n), rvm_arg_f64(0.5)};
+    bool good = rvm_machine_new(p, NULL, &m, NULL) == RVM_OK;
+    for (int k = 0; good && k < 2000; k++)
+        good = rvm_call(m, 0, a, 3, NULL) == RVM_OK && y[63] == 31.5 && rvm_uncall(m, 0, a, 3, NULL) == RVM_OK && y[63] == 0;
+    rvm_machine_free(m);
+    return good ? userdata : NULL;
+}
+
+Test(machine, threads_share_a_program) {
+    pthread_t t[4];
+    for (int k = 0; k < 4; k++) cr_assert(pthread_create(&t[k], NULL, run_in_thread, program) == 0);
+    for (int k = 0; k < 4; k++) {
+        void *good = NULL;
+        pthread_join(t[k], &good);
+        cr_assert(good);
+    }
+}

@@ -1,0 +1,233 @@
+/* memory.c: a machine used a million times; an allocator that fails at every allocation in turn; nothing leaks. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+
+static report rep = {.name = "memory"};
+
+typedef struct sample_call {
+    double x[3], A[6], xb[3], Ab[6];
+    rvm_arg a[5];
+} sample_call;
+
+static void fill(sample_call *c) {
+    static const int64_t shape[2] = {2, 3};
+    *c = (sample_call){.x = {1, 2, 3}, .A = {1, 2, 3, 4, 5, 6}};
+    c->a[0] = rvm_arg_f64(0);
+    c->a[1] = rvm_arg_array_f64(c->x, 1, shape + 1);
+    c->a[2] = rvm_arg_array_f64(c->A, 2, shape);
+    c->a[3] = rvm_arg_i64(5);
+    c->a[4] = rvm_arg_fix(0.25);
+    for (int k = 0; k < 3; k++) c->a[k].active = true;
+    c->a[0].shadow.f = 1;
+    c->a[1].shadow_data = c->xb;
+    c->a[2].shadow_data = c->Ab;
+}
+
+typedef rvm_status (*run_fn)(rvm_machine *, int64_t, rvm_arg *, uint32_t, rvm_error *);
+static const run_fn runs[] = {rvm_call, rvm_uncall, rvm_gradient, rvm_tangent, rvm_sweep};
+
+/* After the first call of each kind there is no further allocation, and in the end nothing is left. */
+static void check_reuse(bool unchecked, unsigned times) {
+    counting c;
+    rvm_error e;
+    rvm_machine *m = NULL;
+    sample_call call;
+    rvm_options o = rvm_options_default();
+    rvm_program *p = assemble_text(sample_text, NULL, &rep);
+    int64_t fn = rvm_program_find(p, "all");
+    counting_init(&c);
+    o.allocator = &c.al;
+    o.unchecked = unchecked;
+    cr_assert(rvm_machine_new(p, &o, &m, &e) == RVM_OK);
+    uint64_t calls = 0;
+    for (unsigned k = 0; k < times; k++) {
+        fill(&call);
+        for (unsigned j = 0; j < 4; j++) cr_assert(runs[j](m, fn, call.a, 5, &e) == RVM_OK, "%u: %s", j, e.message);
+        if (k == 0) calls = c.calls;
+    }
+    cr_assert(c.calls == calls, "%llu allocations after the first calls", (unsigned long long)(c.calls - calls));
+    rvm_machine_free(m);
+    cr_assert(c.live_blocks == 0 && c.live_bytes == 0 && !c.mismatch);
+    rvm_program_free(p);
+}
+
+Test(memory, reuse_checked, .timeout = 120) {
+    check_reuse(false, 2000);
+}
+Test(memory, reuse_unchecked, .timeout = 120) {
+    check_reuse(true, 2000);
+}
+
+/* A million calls, of another program so that it takes a second. */
+Test(memory, a_million_calls, .timeout = 120) {
+    counting c;
+    rvm_error e;
+    rvm_machine *m = NULL;
+    rvm_options o = rvm_options_default();
+    rvm_program *p = assemble_text("fn add(y: real, x: real)\n    y += x * x\nend\n"
+                                   "fn f(y: real, x: real[n])\n    for i in 0..n\n        call add(y, x[i])\n    end\nend\n",
+                                   NULL, &rep);
+    double x[2] = {1, 2}, xb[2] = {0};
+    int64_t n = 2;
+    counting_init(&c);
+    o.allocator = &c.al;
+    cr_assert(rvm_machine_new(p, &o, &m, &e) == RVM_OK);
+    uint64_t calls = 0;
+    rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_array_f64(x, 1, &n)};
+    a[0].active = a[1].active = true;
+    a[0].shadow.f = 1;
+    a[1].shadow_data = xb;
+    for (int k = 0; k < 1000000; k++) {
+        rvm_status s = runs[k % 3](m, 1, a, 2, &e);
+        if (s != RVM_OK || (k > 2 && c.calls != calls)) cr_assert_fail("call %d: %s", k, rvm_status_name(s));
+        calls = c.calls;
+    }
+    rvm_machine_free(m);
+    cr_assert(c.live_blocks == 0 && c.live_bytes == 0);
+    rvm_program_free(p);
+}
+
+/* Run `work` with the n-th allocation failing, for every n until none fails any more. */
+static void each_failure(void (*work)(counting *c, bool *complete), bool sticky) {
+    bool complete = false;
+    uint64_t n = 1;
+    for (; !complete && n < 100000; n++) {
+        counting c;
+        counting_init(&c);
+        c.fail_at = n;
+        c.sticky = sticky;
+        work(&c, &complete);
+        cr_assert(c.live_blocks == 0 && c.live_bytes == 0 && !c.mismatch, "allocation %llu: %llu blocks left",
+                  (unsigned long long)n, (unsigned long long)c.live_blocks);
+        complete = complete && c.calls < n;
+    }
+    cr_assert(complete && n > 3, "%llu", (unsigned long long)n);
+}
+
+static void work_assemble(counting *c, bool *complete) {
+    rvm_asm_options o = {.real = RVM_F64, .allocator = &c->al};
+    rvm_program *p = NULL;
+    rvm_error e;
+    rvm_status s = rvm_assemble(sample_text, strlen(sample_text), "test.rasm", &o, &p, &e, NULL, NULL);
+    cr_assert(s == (p ? RVM_OK : RVM_ERR_MEMORY), "%s: %s", rvm_status_name(s), e.message);
+    *complete = p != NULL;
+    rvm_program_free(p);
+}
+
+static void work_diagnose(counting *c, bool *complete) {
+    static const char wrong[] = "fn f(x: real, x: y)\n    x += z\n    let k = (x\n    if q\nend\ncall g(3)\n";
+    rvm_asm_options o = {.real = RVM_F64, .allocator = &c->al};
+    rvm_program *p = NULL;
+    rvm_error e;
+    rvm_status s = rvm_assemble(wrong, sizeof wrong - 1, "test.rasm", &o, &p, &e, NULL, NULL);
+    cr_assert(s != RVM_OK && !p);
+    *complete = s != RVM_ERR_MEMORY;
+}
+
+Test(memory, assembler_out_of_memory, .timeout = 120) {
+    each_failure(work_assemble, false);
+    each_failure(work_assemble, true);
+    each_failure(work_diagnose, true);
+}
+
+static void *saved;
+static size_t saved_size;
+
+static void save_sample(void) {
+    rvm_program *p = assemble_text(sample_text, NULL, &rep);
+    void *bytes = NULL;
+    cr_assert(rvm_program_save(p, &bytes, &saved_size, NULL) == RVM_OK);
+    saved = malloc(saved_size);
+    memcpy(saved, bytes, saved_size);
+    rvm_program_free_bytes(p, bytes, saved_size);
+    rvm_program_free(p);
+}
+
+static void work_load(counting *c, bool *complete) {
+    rvm_program *p = NULL;
+    rvm_error e;
+    rvm_status s = rvm_program_load(saved, saved_size, "x.rbc", &c->al, &p, &e);
+    cr_assert(s == (p ? RVM_OK : RVM_ERR_MEMORY), "%s: %s", rvm_status_name(s), e.message);
+    if (p) {
+        void *bytes = NULL;
+        size_t size;
+        s = rvm_program_save(p, &bytes, &size, &e);
+        cr_assert(s == (bytes ? RVM_OK : RVM_ERR_MEMORY));
+        *complete = bytes != NULL;
+        if (bytes) rvm_program_free_bytes(p, bytes, size);
+    }
+    rvm_program_free(p);
+}
+
+Test(memory, loader_out_of_memory, .timeout = 120) {
+    save_sample();
+    each_failure(work_load, false);
+    each_failure(work_load, true);
+    free(saved);
+}
+
+static rvm_program *shared;
+
+static void work_machine(counting *c, bool *complete) {
+    rvm_options o = rvm_options_default();
+    rvm_machine *m = NULL;
+    rvm_error e;
+    sample_call call;
+    o.allocator = &c->al;
+    rvm_status s = rvm_machine_new(shared, &o, &m, &e);
+    cr_assert(s == (m ? RVM_OK : RVM_ERR_MEMORY));
+    *complete = m != NULL;
+    for (unsigned k = 0; m && k < 5; k++) {
+        fill(&call);
+        s = runs[k](m, rvm_program_find(shared, "all"), call.a, 5, &e);
+        /* Uncalling and sweeping the inputs is a computation of its own, which may end as it likes. */
+        cr_assert(s == RVM_OK || s == RVM_ERR_MEMORY || k == 1 || k == 4, "run %u: %s: %s", k, rvm_status_name(s),
+                  e.message);
+        if (s == RVM_ERR_MEMORY) *complete = false;
+        rvm_machine_unbind(m);
+    }
+    rvm_machine_free(m);
+}
+
+Test(memory, machine_out_of_memory, .timeout = 120) {
+    shared = assemble_text(sample_text, NULL, &rep);
+    each_failure(work_machine, false);
+    each_failure(work_machine, true);
+    rvm_program_free(shared);
+}
+
+/* A call that ran out of memory in the middle goes back to the start when there is none to be had. */
+Test(memory, goes_back_without_memory) {
+    rvm_error e;
+    shared = assemble_text(sample_text, NULL, &rep);
+    int64_t fn = rvm_program_find(shared, "all");
+    unsigned failed = 0;
+    for (uint64_t n = 1; n < 60; n++) {
+        counting c;
+        rvm_machine *m = NULL;
+        sample_call call;
+        rvm_options o = rvm_options_default();
+        counting_init(&c);
+        o.allocator = &c.al;
+        fill(&call);
+        if (rvm_machine_new(shared, &o, &m, &e) == RVM_OK &&
+            rvm_machine_bind(m, fn, call.a, 5, RVM_PRIMAL, false, &e) == RVM_OK) {
+            c.fail_at = c.calls + n;
+            c.sticky = true;
+            rvm_status s = rvm_machine_forward(m, &e);
+            failed += s == RVM_ERR_MEMORY;
+            cr_assert(s == RVM_OK || s == RVM_ERR_MEMORY);
+            cr_assert(rvm_machine_backward(m, &e) == RVM_OK, "after allocation %llu: %s", (unsigned long long)n, e.message);
+            rvm_machine_unbind(m);
+            cr_assert(fabs(call.x[0] - 1) < 1e-9 && call.a[3].value.i == 5 && call.a[4].value.i == rvm_fix_from_double(0.25));
+        }
+        rvm_machine_free(m);
+        cr_assert(c.live_blocks == 0);
+    }
+    cr_assert(failed > 0);
+    rvm_program_free(shared);
+}
