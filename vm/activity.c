@@ -28,39 +28,23 @@ static uint8_t value_of(const uint8_t *mark) {
     return mark ? *mark : 0;
 }
 
-/* A place of an instruction by its letter in ops.def: does it give activity, does it take it? */
+/* A place by its letter (rvm__place_letters): does it give activity, does it take it? */
 static bool gives(char letter) {
-    return strchr("ypaXV", letter) != NULL;
+    return strchr("typaXV", letter) != NULL;
 }
 static bool takes(char letter) {
-    return strchr("yXV", letter) != NULL;
+    return strchr("tyXV", letter) != NULL;
 }
 
-static void visit_update(walk *w, uint32_t fn, const rvm_insn *in, const rvm_place *places) {
-    uint8_t any = 0;
-    for (int k = 1; k < in->nplaces; k++) any |= value_of(mark_of(w->m, fn, &places[k]));
-    raise_mark(w, mark_of(w->m, fn, &places[0]), any);
-}
-
-/* The letter of place k: '+' repeats k and ends with a; '#' are indices. */
-static char letter_of(const char *operands, int k, int nplaces) {
-    for (int n = 0; *operands; operands++) {
-        if (*operands == 'L' || *operands == 'F') continue;
-        if (*operands == '+') return k + 1 == nplaces ? 'a' : 'k';
-        if (*operands == '#') return 'k';
-        if (n++ == k) return *operands;
-    }
-    return 'k';
-}
-
-static void visit_other(walk *w, uint32_t fn, const rvm_insn *in, const rvm_place *places) {
-    const char *operands = rvm__op_info[in->op].operands;
+static void visit_places(walk *w, uint32_t fn, const rvm_insn *in, const rvm_place *places) {
+    char buffer[256];
+    const char *letters = rvm__place_letters(in, buffer);
     const bool stack = (in->op | 1) == RVM_OP_pop || (in->op | 1) == RVM_OP_popc;
     uint8_t any = stack ? w->m->active_stack : 0;
     for (int k = 0; k < in->nplaces; k++)
-        if (gives(letter_of(operands, k, in->nplaces))) any |= value_of(mark_of(w->m, fn, &places[k]));
+        if (gives(letters[k])) any |= value_of(mark_of(w->m, fn, &places[k]));
     for (int k = 0; k < in->nplaces; k++)
-        if (stack || takes(letter_of(operands, k, in->nplaces))) raise_mark(w, mark_of(w->m, fn, &places[k]), any);
+        if (stack || takes(letters[k])) raise_mark(w, mark_of(w->m, fn, &places[k]), any);
     if (!stack || !any || w->m->active_stack) return;
     w->m->active_stack = true;
     w->changed = true;
@@ -82,12 +66,10 @@ static void visit(walk *w, uint32_t fn) {
     for (uint32_t pc = 0; pc < f->ncode; pc++) {
         const rvm_insn *in = &f->code[pc];
         const rvm_place *places = rvm__places(f, in);
-        if (rvm__op_is_update((rvm_op)in->op))
-            visit_update(w, fn, in, places);
-        else if (in->op == RVM_OP_call || in->op == RVM_OP_uncall)
+        if (in->op == RVM_OP_call || in->op == RVM_OP_uncall)
             visit_call(w, fn, in, places);
         else
-            visit_other(w, fn, in, places);
+            visit_places(w, fn, in, places);
     }
 }
 
@@ -105,12 +87,18 @@ static bool allocate(rvm_machine *m) {
         arrays += f->narrays;
     }
     m->active_slots = rvm__resize(m, NULL, 0, slots);
-    m->active_arrays = rvm__resize(m, NULL, 0, arrays);
-    m->nactive_slots = m->active_slots ? slots : 0;
-    m->nactive_arrays = m->active_arrays ? arrays : 0;
+    m->active_arrays = m->active_slots ? rvm__resize(m, NULL, 0, arrays) : NULL;
+    if (!m->active_arrays) { /* all of it or nothing */
+        rvm__resize(m, m->active_slots, slots, 0);
+        rvm__resize(m, at, 2 * (size_t)n * sizeof *at + 1, 0);
+        m->active_slots = NULL;
+        return false;
+    }
+    m->nactive_slots = slots;
+    m->nactive_arrays = arrays;
     m->active_slot_at = at;
     m->active_array_at = at + n;
-    return m->active_slots && m->active_arrays;
+    return true;
 }
 
 bool rvm__activity(rvm_machine *m, uint32_t fn, const uint8_t *wrt) {

@@ -61,14 +61,14 @@ Test(limits, fuel_goes_on) {
     rvm_program *p;
     o.fuel = 1000;
     rvm_machine *m = machine_with(&o, &p);
-    rvm_arg a[] = {rvm_arg_i64(0), rvm_arg_i64(1000)};
+    rvm_arg a[] = {rvm_arg_i64(0), rvm_arg_i64(2000)};
     cr_assert(rvm_machine_bind(m, 0, a, 2, RVM_PRIMAL, false, &e) == RVM_OK);
     rvm_status s = RVM_ERR_FUEL;
     int runs = 0;
     for (; s == RVM_ERR_FUEL && runs < 10; runs++) s = rvm_machine_forward(m, &e);
     cr_assert(s == RVM_OK && runs > 2, "%s after %d", rvm_status_name(s), runs);
     rvm_machine_unbind(m);
-    cr_assert(a[0].value.i == 499500);
+    cr_assert(a[0].value.i == 1999000);
     close_machine(m, p);
 }
 
