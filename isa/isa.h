@@ -150,6 +150,14 @@ typedef struct rvm_insn {
     uint32_t target; /* L: code index of the paired instruction (for, next too); F: function; compute, do, undo: see below */
 } rvm_insn; /* target of compute: its do; of do: its undo; of undo: its compute. Filled by the verifier, not stored */
 
+/* A letter for each place of an instruction that has the right number of them: those of ops.def, and for updates y and a, t
+ * for a target that appears or disappears, e for a tolerance. t, X and i appear where the direction bit is 0, else they
+ * disappear. */
+const char *rvm__place_letters(const rvm_insn *in, char buffer[256]);
+static inline bool rvm__letter_toggles(char letter) {
+    return letter == 't' || letter == 'X' || letter == 'i';
+}
+
 typedef struct rvm_param {
     char *name;
     uint8_t type, ndim;         /* ndim 0: scalar */

@@ -67,6 +67,23 @@ int rvm__op_places(rvm_op op, rvm_row row, uint8_t flags) {
     return strpbrk(operands, "*+#") ? -1 : (int)strcspn(operands, "LF");
 }
 
+const char *rvm__place_letters(const rvm_insn *in, char buffer[256]) {
+    const char *c = rvm__op_info[in->op].operands;
+    if (rvm__op_is_update((rvm_op)in->op)) {
+        c = in->op >> 1 == RVM_PAIR_let ? "taaa" : "yaaa";
+        if (!(in->flags & RVM_FLAG_TOL)) return c;
+        memcpy(buffer, c, 4);
+        buffer[in->nplaces - 1] = 'e';
+        return buffer;
+    }
+    if (*c != 'F' && *c != 'X') return c; /* as many as there are letters, before L */
+    uint32_t n = in->nplaces, k = 0;
+    for (c += *c == 'F'; *c != '*' && *c != '+' && *c != '#'; c++) buffer[k++] = *c;
+    memset(buffer + k, *c == '+' ? 'k' : *c, n - k);
+    if (*c == '+') buffer[n - 1] = 'a';
+    return buffer;
+}
+
 char rvm__op_target(rvm_op op) {
     const char *operands = rvm__op_info[op].operands;
     const char *at = operands ? strpbrk(operands, "LF") : NULL;

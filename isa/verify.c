@@ -42,23 +42,6 @@ const char *rvm__verify_name(const rvm__verifier *v, uint32_t pc, const rvm_plac
     return text;
 }
 
-const char *rvm__place_letters(const rvm_insn *in, char buffer[256]) {
-    const char *c = rvm__op_info[in->op].operands;
-    if (rvm__op_is_update((rvm_op)in->op)) {
-        c = in->op >> 1 == RVM_PAIR_let ? "taaa" : "yaaa";
-        if (!(in->flags & RVM_FLAG_TOL)) return c;
-        memcpy(buffer, c, 4);
-        buffer[in->nplaces - 1] = 'e';
-        return buffer;
-    }
-    if (*c != 'F' && *c != 'X') return c; /* as many as there are letters, before L */
-    uint32_t n = in->nplaces, k = 0;
-    for (c += *c == 'F'; *c != '*' && *c != '+' && *c != '#'; c++) buffer[k++] = *c;
-    memset(buffer + k, *c == '+' ? 'k' : *c, n - k);
-    if (*c == '+') buffer[n - 1] = 'a';
-    return buffer;
-}
-
 /* ---- parameters ---- */
 
 static rvm_status check_length(rvm__verifier *v, const rvm_param *q, int d) {

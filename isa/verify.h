@@ -80,14 +80,7 @@ void rvm__verify_enter(rvm__verifier *v, uint32_t fn);
 #define RVM__ARRAY_NAME(v, pc, array) RVM__NAME(v, pc, (&(rvm_place){.kind = RVM_PLACE_ARRAY, .slot = (uint16_t)(array)}))
 const char *rvm__verify_name(const rvm__verifier *v, uint32_t pc, const rvm_place *place, char *text);
 
-/* ---- what an instruction does with its places ----
- * A letter for each of the places, whose number must be right: those of ops.def, and for updates y and a, t for a target
- * that appears or disappears, e for a tolerance. t, X and i appear where the opcode's direction bit is 0, else they
- * disappear. */
-const char *rvm__place_letters(const rvm_insn *in, char buffer[256]);
-static inline bool rvm__letter_toggles(char letter) {
-    return letter == 't' || letter == 'X' || letter == 'i';
-}
+/* ---- what an instruction does with its places ---- */
 static inline bool rvm__op_appears(const rvm_insn *in) {
     return !(in->op & 1);
 }
