@@ -1,5 +1,6 @@
 /* explain.c: the message of a failure. The machine stands on the instruction that failed, which has changed nothing; so its
  * operands can be looked at again. */
+#include <math.h>
 #include <string.h>
 
 #include "out_of_line.h"
@@ -33,6 +34,14 @@ static const char *name_of(scene *s, const rvm_place *q) {
     return s->text;
 }
 
+/* The array of an element or view by itself, where indices without a name would say nothing. A part that is a temporary
+ * goes by the name of its whole. */
+static const char *array_name(scene *s, const rvm_place *q) {
+    const rvm_place array = {.kind = RVM_PLACE_ARRAY, .slot = q->slot};
+    const rvm_place whole = {.kind = RVM_PLACE_ARRAY, .slot = s->arrays[q->slot].base};
+    return name_of(s, &array)[0] == '@' ? name_of(s, &whole) : s->text;
+}
+
 /* An element's value, or a slot's; NULL out of bounds, with the dimension. */
 static const rvm_value *look_up(const scene *s, const rvm_place *q, int *bad_dim) {
     if (q->kind == RVM_PLACE_SLOT) return &s->slots[q->slot];
@@ -50,7 +59,7 @@ static const rvm_value *look_up(const scene *s, const rvm_place *q, int *bad_dim
 static void value_text(rvm_type t, rvm_value v, char *text, size_t size) {
     switch (t) {
     case RVM_I64: snprintf(text, size, "%lld", (long long)v.i); break;
-    case RVM_F64: snprintf(text, size, "%.17g", v.f); break;
+    case RVM_F64: snprintf(text, size, "%.17g", isnan(v.f) ? fabs(v.f) : v.f); break;
     case RVM_FIX: snprintf(text, size, "%.17g", rvm__fix_real(v.i)); break;
     case RVM_TYPE_COUNT: break;
     }
@@ -63,10 +72,14 @@ static rvm_status explain_index(scene *s, rvm_status status, rvm_error *err) {
         const rvm_place *q = &s->places[k];
         int d = 0;
         if (q->kind != RVM_PLACE_ELEM || look_up(s, q, &d)) continue;
+        const char *name = name_of(s, q);
+        if (strpbrk(name, "%@")) name = array_name(s, q);
         SAY("index %lld in dimension %d of `%s` is out of bounds: the length is %lld", (long long)s->slots[q->idx[d]].i,
-            d + 1, name_of(s, q), (long long)s->arrays[q->slot].dim[d]);
+            d + 1, name, (long long)s->arrays[q->slot].dim[d]);
     }
-    SAY("out of bounds: %s", s->m->detail[0] ? s->m->detail : "an index of an argument changed during the call");
+    if (!s->m->detail[0]) SAY("out of bounds: an index of an argument changed during the call");
+    if (s->in->op != RVM_OP_view && s->in->op != RVM_OP_unview) SAY("out of bounds: %s", s->m->detail);
+    SAY("out of bounds in `%s`: %s", array_name(s, &s->places[1]), s->m->detail);
 }
 
 /* f of an update, where every operand can be read. */
@@ -84,6 +97,24 @@ static bool recompute(const scene *s, rvm_value *y, rvm_value *f) {
     return true;
 }
 
+/* What disappears: temporaries have no name, but they may be the bound of a loop. */
+static const char *released(scene *s, char *text, size_t size) {
+    const rvm_place *t = &s->places[0];
+    snprintf(text, size, "ancilla `%s`", name_of(s, t));
+    if (t->kind != RVM_PLACE_SLOT || s->text[0] != '%') return text;
+    const char *file;
+    uint32_t here, there, column;
+    rvm_program_position(s->m->p, s->fn, s->pc, &file, &here, &column);
+    for (uint32_t pc = 0; pc < s->f->ncode; pc++) {
+        const rvm_place *q = rvm__places(s->f, &s->f->code[pc]);
+        rvm_program_position(s->m->p, s->fn, pc, &file, &there, &column);
+        if (s->f->code[pc].op != RVM_OP_for || there != here) continue;
+        for (int k = 1; k < s->f->code[pc].nplaces; k++)
+            if (q[k].slot == t->slot) return "the bound of this loop";
+    }
+    return "the temporary of this expression";
+}
+
 static rvm_status explain_release(scene *s, rvm_status status, rvm_error *err) {
     rvm_value y, f;
     if (!rvm__op_is_update((rvm_op)s->in->op) || !recompute(s, &y, &f))
@@ -92,7 +123,37 @@ static rvm_status explain_release(scene *s, rvm_status status, rvm_error *err) {
     char has[40], must[40];
     value_text(t, y, has, sizeof has);
     value_text(t, f, must, sizeof must);
-    SAY("ancilla `%s` is %s but must disappear as %s, going %s", name_of(s, &s->places[0]), has, must, s->going);
+    char what[220];
+    SAY("%s is %s but must disappear as %s, going %s%s", released(s, what, sizeof what), has, must, s->going,
+        t == RVM_F64 && isnan(y.f) ? "; nan agrees with nothing" : "");
+}
+
+/* Conditions, in words of the statement that has the shape which semantics.md draws; raw code may have another one. */
+static const char *story(const scene *s) {
+    const rvm_insn *in = s->in, *mate = &s->f->code[in->target];
+    if (in->op == RVM_OP_trap && in[-1].op == RVM_OP_jf && in[1].op == RVM_OP_cff)
+        return s->m->dir > 0 ? "the condition of this `from` is true again after an iteration"
+                             : "the condition of the `while` is true behind the loop";
+    if (in->op == RVM_OP_cff && mate[1].op == RVM_OP_trap) return "the condition of this `from` is false on entry";
+    if (in->op == RVM_OP_jf && mate[-1].op == RVM_OP_trap)
+        return "the condition of this `while` is false before an iteration";
+    if (in->op == RVM_OP_cff && in[-1].op == RVM_OP_jt)
+        return "the postcondition of this `if` is false although its condition was true";
+    if (in->op == RVM_OP_cft && mate[1].op == RVM_OP_cff)
+        return "the postcondition of this `if` is true although its condition was false";
+    if (in->op == RVM_OP_jf && mate[-1].op == RVM_OP_jt)
+        return "the condition of this `if` is false although its postcondition was true";
+    if (in->op == RVM_OP_jt && in[1].op == RVM_OP_cff)
+        return "the condition of this `if` is true although its postcondition was false";
+    return NULL;
+}
+
+static rvm_status explain_condition(scene *s, rvm_status status, rvm_error *err) {
+    const char *told = story(s);
+    if (told) SAY("%s, going %s", told, s->going);
+    if (status == RVM_ERR_TRAP) SAY("control arrives where it must not, going %s", s->going);
+    SAY("the condition here disagrees with the way control arrived, going %s: it is %lld", s->going,
+        (long long)s->slots[s->places[0].slot].i);
 }
 
 static rvm_status explain_domain(scene *s, rvm_status status, rvm_error *err) {
@@ -110,7 +171,7 @@ static rvm_status explain_domain(scene *s, rvm_status status, rvm_error *err) {
 
 static rvm_status explain_alias(scene *s, rvm_status status, rvm_error *err) {
     if (s->in->op == RVM_OP_view || s->in->op == RVM_OP_unview)
-        SAY("the indices that made `%s` have changed", name_of(s, &s->places[0]));
+        SAY("the indices of this part of `%s` have changed", array_name(s, &s->places[1]));
     if (s->m->detail[0]) SAY("%s overlap", s->m->detail);
     char first[200];
     snprintf(first, sizeof first, "%s", name_of(s, &s->places[0]));
@@ -150,9 +211,7 @@ rvm_status rvm__explain(rvm_machine *m, rvm_status status, rvm_error *err) {
     case RVM_ERR_STACK: return explain_stack(s, status, err);
     case RVM_ERR_TANGENT: return explain_tangent(s, status, err);
     case RVM_ERR_CONDITION:
-        SAY("the condition here disagrees with the way control arrived, going %s: it is %lld", s->going,
-            (long long)s->slots[s->places[0].slot].i);
-    case RVM_ERR_TRAP: SAY("control arrives where it must not, going %s", s->going);
+    case RVM_ERR_TRAP: return explain_condition(s, status, err);
     case RVM_ERR_LOOP: SAY("the step of the loop is 0");
     case RVM_ERR_ASSERT: SAY("the assertion fails, going %s", s->going);
     case RVM_ERR_OVERFLOW: SAY("the result is outside the range of fix, -2^20 to 2^20, in `%s`", text);
