@@ -185,7 +185,6 @@ rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
     if (!rvm__reserve_frame(m, t.slots + code->slots, t.arrays + t.callee->narrays)) return RVM_ERR_MEMORY;
     if (t.callee->nconsts)
         memcpy(m->slots + t.slots + t.callee->nregs, t.callee->consts, t.callee->nconsts * sizeof(rvm_value));
-    if (t.shadows) memset(m->shadows + t.slots + t.callee->nregs, 0, t.callee->nconsts * sizeof(rvm_value));
     begin_lengths(&t);
     for (uint32_t k = 0; k < t.callee->nparams && !status; k++)
         status = t.callee->params[k].ndim ? pass_array(&t, &t.callee->params[k], &t.args[k]) : pass_scalar(&t, k);
@@ -241,6 +240,8 @@ rvm_status rvm__leave(rvm_machine *m) {
         if (!t.callee->params[k].ndim && !scalar_place(&t, &t.args[k], false)) return RVM_ERR_INDEX;
     for (uint32_t k = 0; k < t.callee->nparams; k++)
         if (!t.callee->params[k].ndim) return_scalar(&t, k);
+    /* Shadows of constants gain too, so that handlers need not ask; the next frame here must not find that. */
+    if (t.shadows) memset(m->shadows + t.slots + t.callee->nregs, 0, t.callee->nconsts * sizeof(rvm_value));
     if (top->against) m->dir = -m->dir;
     m->pc = call + m->dir;
     m->nframes--;
