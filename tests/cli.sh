@@ -64,7 +64,7 @@ npy product.npy "{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 
 survives product "$rvm" run sum.rbc sum x=@product.npy
 npy negative.npy "{'descr': '<f8', 'fortran_order': False, 'shape': (-1,), }" "$one"
 refused 3 'negative.npy' "$rvm" run sum.rbc sum x=@negative.npy
-npy type.npy "{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }" "$one"
+npy type.npy "{'descr': '<c16', 'fortran_order': False, 'shape': (1,), }" "$one$one"
 refused 3 'type.npy' "$rvm" run sum.rbc sum x=@type.npy
 npy objects.npy "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }" "$one"
 refused 3 'objects.npy' "$rvm" run sum.rbc sum x=@objects.npy

@@ -13,7 +13,7 @@ enum { MAX_VARS = 60, MAX_PARAMS = 8, MAX_FUNCTIONS = 4, MAX_DEPTH = 3, MAX_COST
 typedef uint64_t set; /* of variables, by number */
 
 typedef struct variable {
-    char name[12];
+    char name[24];
     rvm_type type;
     int ndim; /* 0, 1, 2 */
     bool readable;
@@ -21,7 +21,7 @@ typedef struct variable {
 } variable;
 
 typedef struct signature {
-    char name[12];
+    char name[24];
     int n, cost;
     rvm_type type[MAX_PARAMS];
     int ndim[MAX_PARAMS];
@@ -635,7 +635,7 @@ char *generate_program(uint64_t seed) {
     g->r.state = seed;
     g->out = open_memstream(&text, &size);
     for (int k = 0, n = (int)rng_below(&g->r, MAX_FUNCTIONS); k < n; k++) {
-        char name[12];
+        char name[24];
         snprintf(name, sizeof name, "f%d", k);
         function(g, name, 3 + (int)rng_below(&g->r, 3), 3);
     }

@@ -79,7 +79,8 @@ static rvm_status judge_file(rvm_program *p, rvm_error *e) {
         rvm__function_finish(f);                                                                                            \
         __VA_ARGS__;                                                                                                        \
         rvm_status s = judge(b.p, &e);                                                                                      \
-        cr_assert(s == RVM_ERR_VERIFY || s == RVM_ERR_ALIAS || s == RVM_ERR_FORMAT, "%s: %s", what, rvm_status_name(s));    \
+        cr_assert(s == RVM_ERR_VERIFY || s == RVM_ERR_ALIAS || s == RVM_ERR_FORMAT || s == RVM_ERR_USAGE, "%s: %s", what,   \
+                  rvm_status_name(s));                                                                                      \
         cr_assert(e.message[0] && !b.p->verified, "%s", what);                                                              \
         rvm_program_free(b.p);                                                                                              \
     } while (0)
