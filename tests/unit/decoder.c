@@ -98,8 +98,8 @@ Test(decoder, newer_version) {
 
 Test(decoder, foreign) {
     static const char *const texts[] = {"", "fn f(x: real)\nend\n",
-                                        "\x7f"
-                                        "ELF",
+                                        ("\x7f"
+                                         "ELF"),
                                         "\x89RVM", "\x93NUMPY\x01"};
     rvm_program *p;
     rvm_error e;
