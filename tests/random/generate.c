@@ -635,7 +635,7 @@ char *generate_program(uint64_t seed) {
     g->r.state = seed;
     g->out = open_memstream(&text, &size);
     for (int k = 0, n = (int)rng_below(&g->r, MAX_FUNCTIONS); k < n; k++) {
-        char name[24];
+        char name[32];
         snprintf(name, sizeof name, "f%d", k);
         function(g, name, 3 + (int)rng_below(&g->r, 3), 3);
     }

@@ -223,7 +223,8 @@ Test(memory, goes_back_without_memory) {
             cr_assert(s == RVM_OK || s == RVM_ERR_MEMORY);
             cr_assert(rvm_machine_backward(m, &e) == RVM_OK, "after allocation %llu: %s", (unsigned long long)n, e.message);
             rvm_machine_unbind(m);
-            cr_assert(fabs(call.x[0] - 1) < 1e-9 && call.a[3].value.i == 5 && call.a[4].value.i == rvm_fix_from_double(0.25));
+            cr_assert(fabs(call.x[0] - 1) < 1e-9 && call.a[3].value.i == 5 &&
+                      call.a[4].value.i == rvm_fix_from_double(0.25));
         }
         rvm_machine_free(m);
         cr_assert(c.live_blocks == 0);
