@@ -212,6 +212,13 @@ typedef struct message {
     const char *text, *hint;
 } message;
 
+/* An argument that is no place. */
+typedef struct given {
+    uint32_t function, param;
+    span at;
+    struct given *next;
+} given;
+
 typedef struct assembler {
     rvm_allocator al;
     rvm_asm_options options;
@@ -224,6 +231,7 @@ typedef struct assembler {
     uint32_t nmessages, cap_messages;
     func *funcs, **funcs_end;
     constant *constants, **constants_end;
+    given *given; /* latest first */
     uint32_t constant_depth;
     rvm_program *program;
     locale_t c_locale;
@@ -427,6 +435,7 @@ void rvm__lower_if(gen *g, const stmt *s);
 void rvm__lower_from(gen *g, const stmt *s);
 void rvm__lower_for(gen *g, const stmt *s);
 void rvm__lower_region(gen *g, const stmt *s);
+void rvm__check_given(assembler *a); /* of a verified program, whose roles are known */
 void rvm__lower_call(gen *g, const stmt *s);
 void rvm__lower_op(gen *g, const stmt *s);
 void rvm__lower_raw_update(gen *g, const stmt *s);

@@ -54,8 +54,16 @@ static void build(assembler *a) {
 
 static rvm_status assemble(assembler *a, rvm_program **out, rvm_error *err, rvm_diagnostic report, void *userdata) {
     rvm_error verdict = {0};
+    const source *first = &a->sources[0];
+    if (first->size >= 4 && !memcmp(first->text, RVM_RBC_MAGIC, 4))
+        return rvm__fail(err, RVM_ERR_FORMAT, first->name, 0, 0, "this is bytecode, not a source");
     build(a);
-    if (!a->oom && !a->nmessages && rvm__verify(a->program, &verdict)) rvm__diag_verify(a, &verdict);
+    if (!a->oom && !a->nmessages) {
+        if (rvm__verify(a->program, &verdict))
+            rvm__diag_verify(a, &verdict);
+        else
+            rvm__check_given(a);
+    }
     if (a->oom) return rvm__fail(err, RVM_ERR_MEMORY, a->nsources ? a->sources[0].name : "", 0, 0, "out of memory");
     if (a->nmessages) return rvm__diag_report(a, err, report, userdata);
     *out = a->program;
@@ -102,8 +110,10 @@ rvm_status rvm_open(const char *path, const rvm_asm_options *options, rvm_progra
     *out = NULL;
     if (!in) return rvm__fail(err, RVM_ERR_IO, path, 0, 0, "cannot read the file: %s", strerror(errno));
     size_t n = fread(head, 1, sizeof head, in);
+    const bool empty = !n && !ferror(in);
     fclose(in);
-    if (n == sizeof head && !memcmp(head, RVM_RBC_MAGIC, sizeof head))
+    if (empty) return rvm__fail(err, RVM_ERR_FORMAT, path, 0, 0, "the file is empty");
+    if (!memcmp(head, RVM_RBC_MAGIC, n))
         return rvm_program_load_file(path, options ? options->allocator : NULL, out, err);
     return rvm_assemble_file(path, options, out, err, report, userdata);
 }

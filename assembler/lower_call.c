@@ -60,17 +60,29 @@ static bool check_call(gen *g, const stmt *s) {
     return good;
 }
 
-static rvm_place lower_argument(gen *g, const expr *e) {
+static rvm_place lower_argument(gen *g, uint32_t function, uint32_t position, const expr *e) {
     if (e->kind == E_VAR || e->kind == E_ELEM) return rvm__lower_place(g, e);
     if (e->kind == E_PART) return rvm__lower_part(g, e);
+    given *n = rvm__arena(g->a, sizeof *n);
+    if (n) *n = (given){function, position, e->at, g->a->given};
+    if (n) g->a->given = n;
     return rvm__lower_temp(g, e);
+}
+
+/* A parameter that is own may be given back; one that is accumulated into would never fit its temporary again. */
+void rvm__check_given(assembler *a) {
+    for (const given *n = a->given; n; n = n->next) {
+        rvm_param_info p;
+        if (rvm_program_param(a->program, n->function, n->param, &p) || p.role != RVM_ACC) continue;
+        rvm__diag(a, n->at, D_GIVEN, rvm_program_function_name(a->program, n->function), p.name, NULL);
+    }
 }
 
 void rvm__lower_call(gen *g, const stmt *s) {
     rvm_place places[RVM_MAX_PARAMS];
     uint32_t mark = g->ntemps;
     if (!check_call(g, s)) return;
-    for (uint32_t k = 0; k < s->nargs; k++) places[k] = lower_argument(g, s->args[k]);
+    for (uint32_t k = 0; k < s->nargs; k++) places[k] = lower_argument(g, s->name->func->index, k, s->args[k]);
     rvm__emit(g, (rvm_op)s->op, -1, s->name->func->index, places, s->nargs, s->at);
     rvm__unwind(g, mark);
 }

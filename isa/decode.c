@@ -392,11 +392,11 @@ static bool check_header(reader *r, size_t size) {
     r->at = b + 8;
     if (fixed(b + 8, 8) != size - RVM_RBC_HEADER)
         return fixed(b + 8, 8) > size - RVM_RBC_HEADER
-                   ? reject(r, "the file is truncated: it should have more bytes, its body", fixed(b + 8, 8))
+                   ? reject(r, "the file is truncated: more bytes belong to its body", fixed(b + 8, 8))
                    : reject(r, "bytes behind the body, whose length is", fixed(b + 8, 8));
     r->at = b + 16;
     uint64_t hash = XXH3_64bits(b + RVM_RBC_HEADER, size - RVM_RBC_HEADER);
-    if (hash != fixed(b + 16, 8)) return reject(r, "the file is damaged: the checksum of its body is another", hash);
+    if (hash != fixed(b + 16, 8)) return reject(r, "the file is damaged: its body has another checksum", hash);
     r->at = b + RVM_RBC_HEADER;
     return true;
 }

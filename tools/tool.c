@@ -64,6 +64,7 @@ static rvm_status default_function(tool *t) {
         size_t at = strlen(names);
         snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", rvm_program_function_name(t->program, i));
     }
+    if (n == 0) return tool_fail(t, RVM_ERR_USAGE, "%s has no functions", t->words[0]);
     return tool_fail(t, RVM_ERR_USAGE, "%s has several functions; name one of: %s", t->words[0], names);
 }
 
@@ -144,11 +145,13 @@ static int finish(tool *t, rvm_status st) {
         else
             report_text(t);
     }
+    const bool had_program = t->program;
     rvm_machine_free(t->machine);
     values_free(&t->v);
     rvm_program_free(t->program);
     cli_free(&t->o);
     int status = rvm_status_exit(st);
+    if (!had_program && status == rvm_status_exit(RVM_ERR_ALIAS)) status = rvm_status_exit(RVM_ERR_VERIFY);
     if (fflush(stdout) || ferror(stdout)) {
         fputs("cannot write to standard output\n", stderr);
         status = rvm_status_exit(RVM_ERR_IO);
