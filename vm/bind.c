@@ -20,6 +20,23 @@ static bool fits(const rvm_arg *a, const int64_t *stride) {
     return last < INT64_MAX / 16;
 }
 
+/* Whether some order of the dimensions nests them without overlap; false too where the extent is beyond an address. */
+static bool is_apart(const rvm_arg *a) {
+    int64_t extent = 0, step;
+    uint32_t done = 0;
+    for (int n = 0; n < a->ndim; n++) {
+        int least = -1;
+        for (int d = 0; d < a->ndim; d++)
+            if (!(done >> d & 1) && (least < 0 || a->stride[d] < a->stride[least])) least = d;
+        done |= 1u << least;
+        if (a->shape[least] <= 1) continue;
+        if (a->stride[least] <= extent || __builtin_mul_overflow(a->shape[least] - 1, a->stride[least], &step) ||
+            __builtin_add_overflow(extent, step, &extent))
+            return false;
+    }
+    return extent < INT64_MAX / (int64_t)sizeof(rvm_value);
+}
+
 static rvm_status check_one(const rvm_function *f, uint32_t k, const rvm_arg *a, rvm_mode mode, rvm_error *err) {
     const rvm_param *param = &f->params[k];
     if ((int)a->type != param->type)
@@ -38,6 +55,9 @@ static rvm_status check_one(const rvm_function *f, uint32_t k, const rvm_arg *a,
     }
     if (elements && (!fits(a, a->stride) || (a->active && !fits(a, a->shadow_stride))))
         BAD(RVM_ERR_SHAPE, "argument `%s` of %s is larger than memory can be", param->name, f->name);
+    if (elements && param->role == RVM_OWN && !is_apart(a))
+        BAD(RVM_ERR_ALIAS, "elements of argument `%s` of %s overlap: its strides are too small for its shape", param->name,
+            f->name);
     if (a->ndim && elements && (!a->data || (a->active && mode != RVM_PRIMAL && !a->shadow_data)))
         BAD(RVM_ERR_ARGUMENT, "argument `%s` of %s has no %s", param->name, f->name, a->data ? "shadow" : "data");
     return RVM_OK;
@@ -86,6 +106,7 @@ static rvm_status check_arguments(const rvm_machine *m, int64_t fn, const rvm_ar
                                   rvm_error *err) {
     if (fn < 0 || fn >= m->p->nfunctions) BAD(RVM_ERR_USAGE, "no function %lld", (long long)fn);
     const rvm_function *f = &m->p->functions[fn];
+    if (nargs && !args) BAD(RVM_ERR_USAGE, "no arguments");
     if (nargs != f->nparams) BAD(RVM_ERR_ARGUMENT, "%s takes %u arguments, %u given", f->name, f->nparams, nargs);
     for (uint32_t k = 0; k < nargs; k++) {
         rvm_status status = check_one(f, k, &args[k], mode, err);
@@ -200,13 +221,14 @@ rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
     m->entry = (uint32_t)fn;
     status = choose_codes(m, m->entry, args, mode);
     if (!status) status = lay_out(m, args, err);
+    if (status == RVM_ERR_MEMORY && m->o.memory) BAD(status, "out of memory: the limit is %zu bytes", m->o.memory);
     if (status == RVM_ERR_MEMORY) BAD(status, "out of memory");
     if (status) return status;
     m->args = args;
     m->nargs = nargs;
     m->where = at_end ? AT_END : AT_START;
     m->course = m->dir = at_end ? -1 : 1;
-    m->sweeping = m->sweep_begun = m->may_be_lost = false;
+    m->sweeping = m->sweep_begun = m->sweep_left = m->may_be_lost = false;
     m->began_at_start = !at_end;
     return RVM_OK;
 }

@@ -75,12 +75,9 @@ bool rvm__mark_borrowing(rvm_machine *m, uint32_t fn, rvm__xinsn *x) {
     uint32_t regions = 1;
     for (uint32_t pc = 0; pc < f->ncode; pc++) regions += f->code[pc].op == RVM_OP_compute;
     if (regions == 1) return true;
-    const size_t births = ((size_t)f->nregs + f->nconsts + f->narrays) * sizeof *p.births, open = regions * sizeof *p.open;
-    size_t cap = 0;
-    p.open = rvm__resize(m, NULL, 0, open);
-    const bool ok = rvm__reserve(m, (void **)&p.births, &cap, births / sizeof *p.births + 1, sizeof *p.births) && p.open;
-    for (uint32_t pc = 0; ok && pc < f->ncode; pc++) visit(&p, pc, x);
-    rvm__resize(m, p.births, cap * sizeof *p.births, 0);
-    rvm__resize(m, p.open, p.open ? open : 0, 0);
-    return ok;
+    p.open = rvm__scratch(m, SCRATCH_OPEN, regions * sizeof *p.open);
+    p.births = rvm__scratch(m, SCRATCH_BIRTHS, ((size_t)f->nregs + f->nconsts + f->narrays) * sizeof *p.births);
+    if (!p.open || !p.births) return false;
+    for (uint32_t pc = 0; pc < f->ncode; pc++) visit(&p, pc, x);
+    return true;
 }

@@ -3,8 +3,6 @@
 #include "memory.h"
 #include "prepare.h"
 
-#include <string.h>
-
 typedef struct marks {
     const rvm_program *p;
     uint8_t *of;  /* by array, functions one after the other */
@@ -33,26 +31,18 @@ static void visit(marks *k, uint32_t fn) {
     }
 }
 
-uint8_t *rvm__local_arrays(rvm_machine *m, size_t *size) {
+uint8_t *rvm__local_arrays(rvm_machine *m) {
     const uint32_t n = m->p->nfunctions;
     marks k = {.p = m->p, .changed = true};
     size_t total = 1;
     for (uint32_t fn = 0; fn < n; fn++) total += m->p->functions[fn].narrays;
-    k.from = rvm__resize(m, NULL, 0, (n + 1) * sizeof *k.from);
-    k.of = rvm__resize(m, NULL, 0, total);
-    *size = total;
-    if (k.from && k.of) {
-        memset(k.of, 0, total);
-        k.from[0] = 0;
-        for (uint32_t fn = 0; fn < n; fn++) k.from[fn + 1] = k.from[fn] + m->p->functions[fn].narrays;
-        while (k.changed) {
-            k.changed = false;
-            for (uint32_t fn = 0; fn < n; fn++) visit(&k, fn);
-        }
-    } else if (k.of) {
-        rvm__resize(m, k.of, total, 0);
-        k.of = NULL;
+    k.from = rvm__scratch(m, SCRATCH_FROM, (n + 1) * sizeof *k.from);
+    k.of = rvm__scratch(m, SCRATCH_LOCAL, total);
+    if (!k.from || !k.of) return NULL;
+    for (uint32_t fn = 0; fn < n; fn++) k.from[fn + 1] = k.from[fn] + m->p->functions[fn].narrays;
+    while (k.changed) {
+        k.changed = false;
+        for (uint32_t fn = 0; fn < n; fn++) visit(&k, fn);
     }
-    rvm__resize(m, k.from, k.from ? (n + 1) * sizeof *k.from : 0, 0);
     return k.of;
 }

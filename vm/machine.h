@@ -87,6 +87,17 @@ typedef struct rvm__chunk {
     _Alignas(16) char bytes[];
 } rvm__chunk;
 
+/* What preparing code keeps for the next time (memory.h). */
+enum rvm__scratch {
+    SCRATCH_LOCAL,
+    SCRATCH_FROM,
+    SCRATCH_MODIFIED,
+    SCRATCH_BASE,
+    SCRATCH_BIRTHS,
+    SCRATCH_OPEN,
+    RVM__SCRATCHES
+};
+
 enum rvm__where { AT_START, INSIDE, AT_END, UNBOUND };
 
 struct rvm_machine {
@@ -103,7 +114,7 @@ struct rvm_machine {
     enum rvm__where where;
     int course, dir;
     bool sweeping;                    /* the innermost frame runs adjoints (not so while a sweep computes a region again) */
-    bool sweep_begun;                 /* since bind */
+    bool sweep_begun, sweep_left;     /* since bind; left: plainly back to the start from within it */
     bool began_at_start, may_be_lost; /* bound at the start; a floating-point exception was raised since */
     bool single;                      /* stop after one instruction */
     rvm__xinsn *pc;
@@ -123,6 +134,8 @@ struct rvm_machine {
     uint32_t nstack, cap_stack;
     rvm__chunk *arena;
     size_t arena_used;
+    void *scratch[RVM__SCRATCHES];
+    size_t cap_scratch[RVM__SCRATCHES];
     /* activity: a byte for each slot or array of a function, at the function's offset */
     uint8_t *active_slots, *active_arrays;
     size_t *active_slot_at, *active_array_at;

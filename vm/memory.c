@@ -29,6 +29,17 @@ bool rvm__reserve(rvm_machine *m, void **p, size_t *cap, size_t need, size_t ele
     return true;
 }
 
+void *rvm__scratch(rvm_machine *m, enum rvm__scratch which, size_t size) {
+    if (size >= m->cap_scratch[which]) {
+        void *p = rvm__resize(m, m->scratch[which], m->cap_scratch[which], size + 1);
+        if (!p) return NULL;
+        m->scratch[which] = p;
+        m->cap_scratch[which] = size + 1;
+    }
+    memset(m->scratch[which], 0, size);
+    return m->scratch[which];
+}
+
 bool rvm__reserve_frame(rvm_machine *m, size_t slots, size_t arrays) {
     if (!rvm__reserve(m, (void **)&m->slots, &m->cap_slots, slots, sizeof *m->slots)) return false;
     if (m->mode != RVM_PRIMAL && !rvm__reserve(m, (void **)&m->shadows, &m->cap_shadows, slots, sizeof *m->shadows))

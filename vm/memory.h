@@ -9,6 +9,9 @@ void *rvm__resize(rvm_machine *m, void *p, size_t old_size, size_t new_size);
 /* Room for `need` elements, new ones zero. False: out of memory. */
 bool rvm__reserve(rvm_machine *m, void **p, size_t *cap, size_t need, size_t element);
 
+/* `size` bytes, all zero, until the same is asked for again; freed with the machine. NULL: out of memory. */
+void *rvm__scratch(rvm_machine *m, enum rvm__scratch which, size_t size);
+
 /* Slots, shadows and magnitudes up to `slots`, array descriptors up to `arrays`. May move them. */
 bool rvm__reserve_frame(rvm_machine *m, size_t slots, size_t arrays);
 

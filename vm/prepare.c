@@ -330,24 +330,17 @@ static void find_inner_loops(const rvm_function *f, rvm__xinsn *x) {
 static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, const uint8_t *local, rvm__code *code) {
     const rvm_function *f = &m->p->functions[fn];
     preparation p = {.m = m, .f = f, .fn = fn, .shadow = shadow, .local = local};
-    rvm_status status = RVM_ERR_MEMORY;
-    const size_t modified = f->nregs + 1, base = ((size_t)f->narrays + 1) * sizeof *p.base;
-    p.modified = rvm__resize(m, NULL, 0, modified);
-    p.base = rvm__resize(m, NULL, 0, base);
+    p.modified = rvm__scratch(m, SCRATCH_MODIFIED, f->nregs);
+    p.base = rvm__scratch(m, SCRATCH_BASE, f->narrays * sizeof *p.base);
     if (!code->x) code->x = rvm__resize(m, NULL, 0, f->ncode * sizeof *code->x);
-    if (!p.modified || !p.base || !code->x) goto done;
-    memset(p.modified, 0, modified);
+    if (!p.modified || !p.base || !code->x) return RVM_ERR_MEMORY;
     survey(&p);
     for (uint32_t pc = 0; pc < f->ncode; pc++) prepare_one(&p, pc, &code->x[pc]);
-    if (shadow && !rvm__mark_borrowing(m, fn, code->x)) goto done;
+    if (shadow && !rvm__mark_borrowing(m, fn, code->x)) return RVM_ERR_MEMORY;
     fuse(code->x, f->ncode);
     find_inner_loops(f, code->x);
     code->slots = f->nregs + f->nconsts + p.deepest + 1;
-    status = code->slots > UINT16_MAX || f->ncode > INT32_MAX / sizeof *code->x ? RVM_ERR_UNSUPPORTED : RVM_OK;
-done:
-    rvm__resize(m, p.modified, p.modified ? modified : 0, 0);
-    rvm__resize(m, p.base, p.base ? base : 0, 0);
-    return status;
+    return code->slots > UINT16_MAX || f->ncode > INT32_MAX / sizeof *code->x ? RVM_ERR_UNSUPPORTED : RVM_OK;
 }
 
 rvm_status rvm__prepare(rvm_machine *m, bool shadow, rvm__code **codes) {
@@ -356,12 +349,11 @@ rvm_status rvm__prepare(rvm_machine *m, bool shadow, rvm__code **codes) {
         if (!(*codes = rvm__resize(m, NULL, 0, (n + 1) * sizeof **codes))) return RVM_ERR_MEMORY;
         memset(*codes, 0, (n + 1) * sizeof **codes);
     }
-    size_t cap = 0, at = 0;
-    uint8_t *local = rvm__local_arrays(m, &cap);
+    size_t at = 0;
+    const uint8_t *local = rvm__local_arrays(m);
     rvm_status status = local ? RVM_OK : RVM_ERR_MEMORY;
     for (uint32_t fn = 0; fn < n && !status; at += m->p->functions[fn++].narrays)
         status = prepare_function(m, fn, shadow, local + at, &(*codes)[fn]);
-    rvm__resize(m, local, cap, 0);
     return status;
 }
 

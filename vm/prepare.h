@@ -16,7 +16,7 @@ void rvm__prepare_free(rvm_machine *m, rvm__code **codes);
 bool rvm__mark_borrowing(rvm_machine *m, uint32_t fn, rvm__xinsn *x);
 
 /* locals.c: for every array of every function, in order, whether it may be (part of) one that a function made. NULL: out of
- * memory. The caller frees it with rvm__resize(m, p, *size, 0). */
-uint8_t *rvm__local_arrays(rvm_machine *m, size_t *size);
+ * memory. Scratch of the machine. */
+uint8_t *rvm__local_arrays(rvm_machine *m);
 
 #endif

@@ -48,7 +48,7 @@ static rvm_status check_bound(const rvm_machine *m, rvm_error *err) {
 
 static rvm_status refuse_after_sweep(const rvm_machine *m, rvm_error *err) {
     if (!m->sweep_begun) return RVM_OK;
-    return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "the backward sweep has dropped shadows: it can only go on");
+    return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "the backward sweep has dropped shadows: forward again is not possible");
 }
 
 /* Back at the start: whether everything came back with it. */
@@ -58,6 +58,12 @@ static rvm_status check_restored(const rvm_machine *m, rvm_error *err) {
     if (!lost) return RVM_OK;
     return rvm__fail(err, RVM_ERR_NOT_RESTORABLE, NULL, 0, 0,
                      "`%s` cannot be restored: a value became infinite or NaN on the way forward", lost->name);
+}
+
+/* The way back from within a sweep that cannot go on: values only. */
+static void leave_sweep(rvm_machine *m) {
+    m->sweep_left = m->sweep_begun;
+    if (m->sweep_left) m->sweeping = false;
 }
 
 static rvm_status move(rvm_machine *m, int course, bool sweep, uint64_t *count, rvm_error *err) {
@@ -79,13 +85,15 @@ rvm_status rvm_machine_forward(rvm_machine *m, rvm_error *err) {
 }
 
 rvm_status rvm_machine_backward(rvm_machine *m, rvm_error *err) {
-    rvm_status status = refuse_after_sweep(m, err);
-    return status ? status : move(m, -1, false, &m->stats.backward, err);
+    leave_sweep(m);
+    return move(m, -1, false, &m->stats.backward, err);
 }
 
 rvm_status rvm_machine_sweep(rvm_machine *m, rvm_error *err) {
     if (m->where != UNBOUND && m->mode != RVM_GRADIENT)
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "a sweep needs a call bound in gradient mode");
+    if (m->where == INSIDE && m->sweep_left)
+        return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "the backward sweep was left: it cannot go on");
     if (m->where == INSIDE && !m->sweep_begun)
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "a sweep starts at the end of the run: go forward first");
     return move(m, -1, true, &m->stats.swept, err);
@@ -95,8 +103,9 @@ rvm_status rvm_machine_step(rvm_machine *m, int direction, bool *done, rvm_error
     const int course = direction < 0 ? -1 : 1;
     const enum rvm__where end = course > 0 ? AT_END : AT_START;
     rvm_status status = check_bound(m, err);
-    if (!status) status = refuse_after_sweep(m, err);
+    if (!status && course > 0) status = refuse_after_sweep(m, err);
     if (status) return status;
+    if (course < 0) leave_sweep(m);
     m->single = true;
     status = move(m, course, false, course > 0 ? &m->stats.forward : &m->stats.backward, err);
     m->single = false;

@@ -103,8 +103,9 @@ RVM_API rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, u
                                     rvm_error *err);
 RVM_API void rvm_machine_unbind(rvm_machine *m); /* writes scalars back; the arguments are free again */
 /* Run from where the machine is to the end, to the start, or to the start as the backward sweep. After an error the machine
- * stands before the instruction that failed, which has changed nothing. Once a sweep has begun, only a sweep may go on:
- * forward again is refused with UNSUPPORTED, since the shadows it dropped are gone.
+ * stands before the instruction that failed, which has changed nothing. Once a sweep has begun, forward again is refused
+ * with UNSUPPORTED, since the shadows it dropped are gone. Backward from within a sweep gives it up: the values come back to
+ * the start, the shadows mean nothing.
  * Running back to the start reports NOT_RESTORABLE where a real overflowed to infinity or became NaN on the way. */
 RVM_API rvm_status rvm_machine_forward(rvm_machine *m, rvm_error *err);
 RVM_API rvm_status rvm_machine_backward(rvm_machine *m, rvm_error *err);
