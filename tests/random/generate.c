@@ -13,7 +13,7 @@ enum { MAX_VARS = 60, MAX_PARAMS = 8, MAX_FUNCTIONS = 4, MAX_DEPTH = 3, MAX_COST
 typedef uint64_t set; /* of variables, by number */
 
 typedef struct variable {
-    char name[24];
+    char name[32];
     rvm_type type;
     int ndim; /* 0, 1, 2 */
     bool readable;
@@ -21,7 +21,7 @@ typedef struct variable {
 } variable;
 
 typedef struct signature {
-    char name[24];
+    char name[32];
     int n, cost;
     rvm_type type[MAX_PARAMS];
     int ndim[MAX_PARAMS];
@@ -605,7 +605,7 @@ static void block(generator *g, int statements) {
 static void function(generator *g, const char *name, int params, int statements) {
     static const char *const prefix[] = {"n", "x", "q"};
     signature f = {.n = params};
-    snprintf(f.name, sizeof f.name, "%s", name);
+    memcpy(f.name, name, strlen(name) + 1);
     g->nvars = g->names = g->cost = g->depth = 0;
     g->weight = 1;
     g->touched = 0;
