@@ -38,19 +38,22 @@ static bool array_active(const rvm_machine *m, const site *s, uint16_t slot) {
     return m->mode != RVM_PRIMAL && m->active_arrays[m->active_array_at[s->fn] + slot];
 }
 
-/* The value of new and del: their last place; elements too. */
-static rvm_value *value_of(rvm_machine *m, const site *s, bool shadow) {
-    const rvm_place *q = &s->places[s->nplaces - 1];
-    if (q->kind == RVM_PLACE_SLOT) return (shadow ? s->shadows : s->slots) + q->slot;
-    const rvm__array *a = &s->arrays[q->slot];
+rvm_value *rvm__element_at(const rvm__array *a, const rvm_place *q, const rvm_value *slots, bool shadow) {
+    const int64_t *stride = shadow ? a->shadow_stride : a->stride;
     char *p = shadow ? a->shadow : a->data;
     for (int d = 0; d < q->nidx; d++) {
-        const int64_t i = s->slots[q->idx[d]].i;
+        const int64_t i = slots[q->idx[d]].i;
         if ((uint64_t)i >= (uint64_t)a->dim[d]) return NULL;
-        p += i * (shadow ? a->shadow_stride : a->stride)[d];
+        p += i * stride[d];
     }
-    (void)m;
     return (rvm_value *)(void *)p;
+}
+
+/* The value of new and del: their last place; elements too. */
+static rvm_value *value_of(const site *s, bool shadow) {
+    const rvm_place *q = &s->places[s->nplaces - 1];
+    if (q->kind == RVM_PLACE_SLOT) return (shadow ? s->shadows : s->slots) + q->slot;
+    return rvm__element_at(&s->arrays[q->slot], q, s->slots, shadow);
 }
 
 static bool value_active(const rvm__xinsn *x) {
@@ -88,7 +91,7 @@ rvm_status rvm__new(rvm_machine *m, const rvm__xinsn *x) {
     rvm__array a = {.ndim = s.f->arrays[slot].ndim, .base = slot, .type = s.f->arrays[slot].type, .present = true};
     rvm_status status = lengths(m, &s, &a);
     if (status) return status;
-    const rvm_value *v = value_of(m, &s, false);
+    const rvm_value *v = value_of(&s, false);
     if (!v) return RVM_ERR_INDEX;
     const bool active = array_active(m, &s, slot);
     const size_t bytes = bytes_of(&a);
@@ -99,7 +102,7 @@ rvm_status rvm__new(rvm_machine *m, const rvm__xinsn *x) {
     if (active) {
         const bool tangent = m->mode == RVM_TANGENT && value_active(x);
         a.shadow = a.data + bytes;
-        fill(a.shadow, bytes, tangent ? *value_of(m, &s, true) : (rvm_value){0});
+        fill(a.shadow, bytes, tangent ? *value_of(&s, true) : (rvm_value){0});
     }
     if (a.type == RVM_F64 && !m->o.unchecked) {
         a.magnitude = (double *)(void *)p;
@@ -153,7 +156,7 @@ static void gain_dropped(rvm_machine *m, const site *s, const rvm__xinsn *x, con
         m->stats.shadows_dropped += a->type == RVM_F64 ? e[k].f != 0 : e[k].i != 0;
     }
     if (!value_active(x)) return;
-    rvm_value *v = value_of(m, s, true);
+    rvm_value *v = value_of(s, true);
     if (a->type == RVM_F64)
         v->f += gain.f;
     else
@@ -167,7 +170,7 @@ rvm_status rvm__del(rvm_machine *m, const rvm__xinsn *x) {
     m->detail[0] = 0;
     rvm_status status = lengths(m, &s, &now);
     if (status) return status;
-    const rvm_value *v = value_of(m, &s, false);
+    const rvm_value *v = value_of(&s, false);
     if (!v) return RVM_ERR_INDEX;
     for (int d = 0; d < a->ndim; d++)
         if (now.dim[d] != a->dim[d]) {
@@ -178,7 +181,7 @@ rvm_status rvm__del(rvm_machine *m, const rvm__xinsn *x) {
     const size_t bytes = bytes_of(a), n = bytes / sizeof(rvm_value);
     if (!(x->flags & X_UNCHECKED) && !elements_agree(m, x, a, *v, n)) return RVM_ERR_RELEASE;
     if (a->shadow && m->mode == RVM_TANGENT && !(x->flags & X_UNCHECKED) &&
-        !tangents_agree(m, x, a, value_active(x) ? *value_of(m, &s, true) : (rvm_value){0}, n))
+        !tangents_agree(m, x, a, value_active(x) ? *value_of(&s, true) : (rvm_value){0}, n))
         return RVM_ERR_TANGENT;
     if (a->shadow && m->sweeping) gain_dropped(m, &s, x, a, n);
     rvm__locals_pop(m, HEADER + bytes * (a->shadow ? 2 : 1));

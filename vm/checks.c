@@ -16,11 +16,21 @@ double rvm__tolerance(const rvm_machine *m, const rvm__xinsn *x) {
     return f->consts[rvm__places(f, in)[in->nplaces - 1].slot - f->nregs].f;
 }
 
+static const rvm_place *pool_place(const rvm_machine *m, const rvm__xplace *q) {
+    return &function_of(m)->places[q->i + ((uint32_t)q->j << 16)];
+}
+
+/* Where the largest magnitude of a place is kept: a register's own, or that of the whole local array; NULL: nowhere. */
+static double *magnitude_of(const rvm_machine *m, const rvm__xplace *q) {
+    const rvm__frame *top = &m->frames[m->nframes - 1];
+    if (q->kind == XSLOT) return &m->magnitudes[top->slots + q->slot];
+    return m->arrays[top->arrays + (q->kind == XELEM ? pool_place(m, q)->slot : q->slot)].magnitude;
+}
+
 /* The largest magnitude that the target held: what was tracked, and what it holds. */
 static double magnitude(const rvm_machine *m, const rvm__xinsn *x, double y) {
-    double held = fabs(y);
-    if (x->flags & X_TRACK) held = fmax(held, m->magnitudes[m->frames[m->nframes - 1].slots + x->p[0].slot]);
-    return fmax(1, held);
+    const double *held = x->flags & X_TRACK ? magnitude_of(m, &x->p[0]) : NULL;
+    return fmax(1, held ? fmax(*held, fabs(y)) : fabs(y));
 }
 
 void rvm__record_residue(rvm_machine *m, const rvm__xinsn *x, double residue) {
@@ -37,8 +47,7 @@ void rvm__record_residue(rvm_machine *m, const rvm__xinsn *x, double residue) {
     m->residue_floor = list[RVM_RESIDUES - 1].value;
 }
 
-bool rvm__agrees(rvm_machine *m, const rvm__xinsn *x, const rvm__array *ar, double y, double f) {
-    (void)ar;
+bool rvm__agrees(rvm_machine *m, const rvm__xinsn *x, double y, double f) {
     /* Going back over what overflowed or became NaN: whether an argument was lost is said at the start. */
     if (!isfinite(y) && m->course < 0 && m->began_at_start && m->may_be_lost) return true;
     const double residue = fabs(y - f);
@@ -48,55 +57,38 @@ bool rvm__agrees(rvm_machine *m, const rvm__xinsn *x, const rvm__array *ar, doub
 }
 
 bool rvm__tangent_agrees(const rvm_machine *m, const rvm__xinsn *x, const rvm_value *shadow, rvm_value expected) {
-    if (x->type == RVM_FIX) return shadow->i == expected.i;
-    const double scale = fmax(1, fmax(fabs(shadow->f), fabs(expected.f)));
-    return fabs(shadow->f - expected.f) <= rvm__tolerance(m, x) * scale;
+    const bool fix = x->type == RVM_FIX; /* whose rotations give values back exactly, but round tangents */
+    const double has = fix ? rvm__fix_real(shadow->i) : shadow->f, must = fix ? rvm__fix_real(expected.i) : expected.f;
+    return fabs(has - must) <= rvm__tolerance(m, x) * fmax(1, fmax(fabs(has), fabs(must)));
 }
 
-static void raise_to(double *held, double y, bool fresh) {
-    const double a = fabs(y);
-    if (fresh || a > *held) *held = a;
+static void track_place(rvm_machine *m, const rvm__xinsn *x, const rvm__xplace *q, double y) {
+    double *held = magnitude_of(m, q);
+    const bool fresh = q->kind == XSLOT && (x->flags & X_FRESH);
+    if (held && (fresh || fabs(y) > *held)) *held = fabs(y);
 }
 
-static void track_place(rvm_machine *m, const rvm__xinsn *x, const rvm__xplace *q, const rvm__array *ar, double y) {
-    if (q->kind == XSLOT)
-        raise_to(&m->magnitudes[m->frames[m->nframes - 1].slots + q->slot], y, x->flags & X_FRESH);
-    else if (q->kind == XELEM) {
-        const rvm_place *place = &function_of(m)->places[q->i + ((uint32_t)q->j << 16)];
-        if (ar[place->slot].magnitude) raise_to(ar[place->slot].magnitude, y, false);
-    } else if (ar[q->slot].magnitude)
-        raise_to(ar[q->slot].magnitude, y, false);
-}
-
-void rvm__track(rvm_machine *m, const rvm__xinsn *x, const rvm__array *ar, double y) {
-    track_place(m, x, &x->p[0], ar, y);
+void rvm__track(rvm_machine *m, const rvm__xinsn *x, double y) {
+    track_place(m, x, &x->p[0], y);
 }
 
 /* Of swap, rot and hadamard the places come first, of cswap behind the condition. */
-void rvm__track_pair(rvm_machine *m, const rvm__xinsn *x, const rvm__array *ar, double y, double z) {
+void rvm__track_pair(rvm_machine *m, const rvm__xinsn *x, double y, double z) {
     const rvm__xplace *q = x->p + x->arity;
-    track_place(m, x, q, ar, y);
-    track_place(m, x, q + 1, ar, z);
+    track_place(m, x, q, y);
+    track_place(m, x, q + 1, z);
+}
+
+static rvm_value *element(const rvm_machine *m, const rvm__xplace *q, bool shadow) {
+    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm_place *place = pool_place(m, q);
+    return rvm__element_at(&m->arrays[top->arrays + place->slot], place, m->slots + top->slots, shadow);
 }
 
 rvm_value *rvm__element(const rvm_machine *m, const rvm__xplace *q) {
-    const rvm__frame *frame = &m->frames[m->nframes - 1];
-    const rvm_place *place = &m->p->functions[frame->fn].places[q->i + ((uint32_t)q->j << 16)];
-    const rvm__array *a = &m->arrays[frame->arrays + place->slot];
-    char *p = a->data;
-    for (int d = 0; d < place->nidx; d++) {
-        const int64_t i = m->slots[frame->slots + place->idx[d]].i;
-        if ((uint64_t)i >= (uint64_t)a->dim[d]) return NULL;
-        p += i * a->stride[d];
-    }
-    return (rvm_value *)(void *)p;
+    return element(m, q, false);
 }
 
 rvm_value *rvm__element_shadow(const rvm_machine *m, const rvm__xplace *q) {
-    const rvm__frame *frame = &m->frames[m->nframes - 1];
-    const rvm_place *place = &m->p->functions[frame->fn].places[q->i + ((uint32_t)q->j << 16)];
-    const rvm__array *a = &m->arrays[frame->arrays + place->slot];
-    char *p = a->shadow;
-    for (int d = 0; d < place->nidx; d++) p += m->slots[frame->slots + place->idx[d]].i * a->shadow_stride[d];
-    return (rvm_value *)(void *)p;
+    return element(m, q, true);
 }

@@ -5,16 +5,24 @@ static rvm_type other_real(const rvm__xinsn *x) {
     return x->type == RVM_FIX ? RVM_F64 : RVM_FIX;
 }
 
-rvm_value rvm__conv_tangent(const rvm__xinsn *x, rvm_value shadow) {
+static rvm_value convert(rvm_type to, rvm_type from, rvm_value v, int *overflow) {
+    return rvm__kernels[rvm__kernel_index(RVM_ROW_conv, to, from)].f(v, v, v, overflow);
+}
+
+rvm_value rvm__conv_tangent(const rvm__xinsn *x, rvm_value shadow, int *overflow) {
+    return convert((rvm_type)x->type, other_real(x), shadow, overflow);
+}
+
+bool rvm__conv_fits(const rvm__xinsn *x, const rvm_value *shadow, rvm_value gain) {
     int overflow = 0;
-    return rvm__kernels[rvm__kernel_index(RVM_ROW_conv, (rvm_type)x->type, other_real(x))].f(shadow, shadow, shadow,
-                                                                                             &overflow);
+    if (x->type == RVM_FIX || (x->flags & X_UNCHECKED)) return true;
+    rvm__fix_add(shadow->i, convert(RVM_FIX, RVM_F64, gain, &overflow).i, &overflow);
+    return !overflow;
 }
 
 void rvm__conv_gain(const rvm__xinsn *x, rvm_value *shadow, rvm_value gain) {
     int overflow = 0;
-    rvm_value g =
-        rvm__kernels[rvm__kernel_index(RVM_ROW_conv, other_real(x), (rvm_type)x->type)].f(gain, gain, gain, &overflow);
+    const rvm_value g = convert(other_real(x), (rvm_type)x->type, gain, &overflow);
     if (x->type == RVM_FIX)
         shadow->f += g.f;
     else

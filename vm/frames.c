@@ -40,15 +40,7 @@ static rvm_value *scalar_place(const transfer *t, const rvm_place *q, bool shado
     const rvm_machine *m = t->m;
     rvm_value *slots = m->slots + t->from->slots;
     if (q->kind == RVM_PLACE_SLOT) return (shadow ? m->shadows + t->from->slots : slots) + q->slot;
-    const rvm__array *a = &m->arrays[t->from->arrays + q->slot];
-    char *p = shadow ? a->shadow : a->data;
-    const int64_t *stride = shadow ? a->shadow_stride : a->stride;
-    for (int d = 0; d < q->nidx; d++) {
-        const int64_t i = slots[q->idx[d]].i;
-        if ((uint64_t)i >= (uint64_t)a->dim[d]) return NULL;
-        p += i * stride[d];
-    }
-    return (rvm_value *)(void *)p;
+    return rvm__element_at(&m->arrays[t->from->arrays + q->slot], q, slots, shadow);
 }
 
 static bool place_active(const transfer *t, const rvm_place *q) {
@@ -165,6 +157,7 @@ static rvm_status pass_scalar(const transfer *t, uint32_t k) {
     if (!v) return RVM_ERR_INDEX;
     const bool again = shares(t, k);
     t->m->slots[t->slots + param->index] = again && param->role == RVM_ACC ? (rvm_value){0} : *v;
+    if (t->m->magnitudes) t->m->magnitudes[t->slots + param->index] = fabs(v->f); /* of an f64 */
     if (!t->shadows) return RVM_OK;
     const bool gathers = t->m->mode == RVM_TANGENT ? param->role == RVM_ACC : param->role == RVM_READ;
     rvm_value *shadow = &t->m->shadows[t->slots + param->index];
@@ -217,7 +210,7 @@ static void return_scalar(const transfer *t, uint32_t k) {
         give_back(scalar_place(t, q, false), v, (rvm_type)param->type, again && param->role == RVM_ACC);
         if (param->type == RVM_F64 && q->kind == RVM_PLACE_SLOT && t->m->magnitudes) {
             double *held = &t->m->magnitudes[t->from->slots + q->slot];
-            *held = fmax(*held, fabs(v.f));
+            *held = fmax(*held, fmax(fabs(v.f), t->m->magnitudes[t->slots + param->index]));
         }
     }
     if (!shadow) return;

@@ -23,7 +23,7 @@
     if (unlikely((y) != (f))) FAIL(RVM_ERR_RELEASE)
 #define AGREE_fix AGREE_i64
 #define AGREE_f64(y, f)                                                                                                     \
-    if (unlikely(!((y) == (f))) && !rvm__agrees(m, x, ar, y, f)) FAIL(RVM_ERR_RELEASE)
+    if (unlikely(!((y) == (f))) && !rvm__agrees(m, x, y, f)) FAIL(RVM_ERR_RELEASE)
 
 /* The largest magnitude held, kept for releases of checked runs. Form r is never tracked. */
 #define TRACK_r_i64(v)
@@ -31,7 +31,7 @@
 #define TRACK_g_i64(v)
 #define TRACK_g_fix(v)
 #define TRACK_g_f64(v)                                                                                                      \
-    if (unlikely(x->flags & X_TRACK)) rvm__track(m, x, ar, v)
+    if (unlikely(x->flags & X_TRACK)) rvm__track(m, x, v)
 #define TRACK_k_i64(v)
 #define TRACK_k_fix(v)
 #define TRACK_k_f64 TRACK_g_f64
@@ -41,7 +41,7 @@
 #define TANGENT_A_r(T)    (sa->V_##T)
 #define TANGENT_A_g(T)    (sa->V_##T)
 #define TANGENT_A_e(T)    (sa->V_##T)
-#define TANGENT_A_k(T)    (x->flags & X_CONV ? rvm__conv_tangent(x, *sa).V_##T : sa->V_##T)
+#define TANGENT_A_k(T)    (x->flags & X_CONV ? rvm__conv_tangent(x, *sa, &overflow).V_##T : sa->V_##T)
 #define GAIN_A_r(T, p, g) (p)->V_##T = PLUS_##T((p)->V_##T, g)
 #define GAIN_A_g          GAIN_A_r
 #define GAIN_A_e          GAIN_A_r
@@ -52,7 +52,11 @@
         else                                                                                                                \
             (p)->V_##T = PLUS_##T((p)->V_##T, g);                                                                           \
     } while (0)
-#define GAIN_FITS_f64(form, arity) 1
+#define GAIN_FITS_f64(form, arity) GAIN_FITS_f64_##form
+#define GAIN_FITS_f64_r            1
+#define GAIN_FITS_f64_g            1
+#define GAIN_FITS_f64_e            1
+#define GAIN_FITS_f64_k            (!(x->flags & X_CONV) || !ACTIVE_k(1, 1) || rvm__conv_fits(x, sa, (rvm_value){.f = g0}))
 #define GAIN_FITS_fix(form, arity)                                                                                          \
     rvm__gain_fits(x, ACTIVE_##form(1, arity) ? sa : NULL, g0, ACTIVE_##form(2, arity) ? sb : NULL, g1,                     \
                    ACTIVE_##form(3, arity) ? sc : NULL, g2)
@@ -87,6 +91,12 @@ FORCE_INLINE uint64_t loop_trips(int64_t lo, int64_t hi, int64_t s) {
     if (s > 0)
         return hi > lo ? (s == 1 ? (uint64_t)hi - (uint64_t)lo : ((uint64_t)hi - (uint64_t)lo - 1) / (uint64_t)s + 1) : 0;
     return lo > hi ? ((uint64_t)lo - (uint64_t)hi - 1) / (-(uint64_t)s) + 1 : 0;
+}
+
+/* Trips still to come, the one at index `at` among them, up to `end`, which is some steps away. */
+FORCE_INLINE uint64_t loop_left(int64_t at, int64_t end, int64_t s) {
+    const uint64_t way = at < end ? (uint64_t)end - (uint64_t)at : (uint64_t)at - (uint64_t)end;
+    return (s == 1 ? way : way / (s < 0 ? -(uint64_t)s : (uint64_t)s)) + 1;
 }
 
 FORCE_INLINE void rotate_f64(rvm_value *a, rvm_value *b, double c, double s) {

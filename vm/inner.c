@@ -19,7 +19,7 @@ static moving place_of(const rvm__xplace *q, const rvm__inner *l, bool shadow) {
     for (int d = 0; d < (q->kind == XELEM2 ? 2 : 1); d++) {
         const int64_t at = idx[d] == l->index ? l->first : l->slots[idx[d]].i;
         m.p += at * stride[d];
-        if (idx[d] == l->index) m.by += l->step * stride[d];
+        if (idx[d] == l->index) m.by += (ptrdiff_t)((uint64_t)l->step * (uint64_t)stride[d]); /* one trip may be all */
     }
     return m;
 }

@@ -33,20 +33,23 @@ typedef struct rvm__inner {
 } rvm__inner;
 void rvm__inner_run(const rvm__inner *loop, int level, uint64_t n);
 
-/* Elements of arrays of three and four dimensions: NULL where out of bounds. */
+/* arrays.c: the element of a place of kind ELEM, or its shadow; NULL where an index is out of bounds. */
+rvm_value *rvm__element_at(const rvm__array *a, const rvm_place *q, const rvm_value *slots, bool shadow);
+/* checks.c: of arrays of three and four dimensions, from prepared code. */
 rvm_value *rvm__element(const rvm_machine *m, const rvm__xplace *q);
 rvm_value *rvm__element_shadow(const rvm_machine *m, const rvm__xplace *q);
 
 /* checks.c: tolerance of releases. agrees also records the residue. track keeps the largest magnitude of the target. */
-bool rvm__agrees(rvm_machine *m, const rvm__xinsn *x, const rvm__array *ar, double y, double f);
+bool rvm__agrees(rvm_machine *m, const rvm__xinsn *x, double y, double f);
 bool rvm__tangent_agrees(const rvm_machine *m, const rvm__xinsn *x, const rvm_value *shadow, rvm_value expected);
-void rvm__track(rvm_machine *m, const rvm__xinsn *x, const rvm__array *ar, double y);
-void rvm__track_pair(rvm_machine *m, const rvm__xinsn *x, const rvm__array *ar, double y, double z);
+void rvm__track(rvm_machine *m, const rvm__xinsn *x, double y);
+void rvm__track_pair(rvm_machine *m, const rvm__xinsn *x, double y, double z);
 double rvm__tolerance(const rvm_machine *m, const rvm__xinsn *x);
 void rvm__record_residue(rvm_machine *m, const rvm__xinsn *x, double residue);
 
-/* fixops.c: shadows of conversions and fix. gain_fits: whether the sums stay in range (always so when unchecked). */
-rvm_value rvm__conv_tangent(const rvm__xinsn *x, rvm_value shadow);
+/* fixops.c: shadows of conversions and fix. ..._fits: whether the sums stay in range (always so when unchecked). */
+rvm_value rvm__conv_tangent(const rvm__xinsn *x, rvm_value shadow, int *overflow);
+bool rvm__conv_fits(const rvm__xinsn *x, const rvm_value *shadow, rvm_value gain);
 void rvm__conv_gain(const rvm__xinsn *x, rvm_value *shadow, rvm_value gain);
 bool rvm__gain_fits(const rvm__xinsn *x, const rvm_value *sa, int64_t g0, const rvm_value *sb, int64_t g1,
                     const rvm_value *sc, int64_t g2);

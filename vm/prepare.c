@@ -245,7 +245,7 @@ static void prepare_other(preparation *p, uint32_t pc, const rvm_insn *in, const
         prepare_places(p, in, places, x);
     else if (strchr(operands, '+'))
         x->active = place_active(p, last) ? 2 : 0;
-    if (strpbrk(operands, "yp")) x->type = (uint8_t)rvm__place_type(p->f, last);
+    if (strpbrk(operands, "yp+")) x->type = (uint8_t)rvm__place_type(p->f, last);
     if (strchr(operands, 'L')) x->to.jump = bytes_to(pc, in->target);
     if (in->op == RVM_OP_compute || in->op == RVM_OP_do || in->op == RVM_OP_undo) {
         x->to.hidden = hidden_slot(p, p->depth);

@@ -75,7 +75,7 @@ static rvm_status move(rvm_machine *m, int course, bool sweep, uint64_t *count, 
     status = counted_run(m, count);
     if (status) return rvm__explain(m, status, err);
     rvm__write_back(m);
-    if (m->where != AT_START || sweep) return RVM_OK;
+    if (m->where != AT_START) return RVM_OK;
     return check_restored(m, err);
 }
 

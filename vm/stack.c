@@ -18,7 +18,7 @@ const rvm__cell *rvm__top(const rvm_machine *m, rvm_type type) {
 bool rvm__popc_agrees(rvm_machine *m, const rvm__xinsn *x, const rvm_value *y, const rvm__cell *top) {
     if (x->flags & X_UNCHECKED) return true;
     if (x->type != RVM_F64) return y->i == top->value.i;
-    return y->f == top->value.f || rvm__agrees(m, x, NULL, y->f, top->value.f);
+    return y->f == top->value.f || rvm__agrees(m, x, y->f, top->value.f);
 }
 
 void rvm__popc_gain(const rvm__xinsn *x, rvm_value *shadow, const rvm__cell *top) {
