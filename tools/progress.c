@@ -44,6 +44,9 @@ static double scaled(double x, const char **unit) {
 bool progress_callback(void *userdata, uint64_t instructions) {
     progress *p = userdata;
     if (!p->terminal) return false;
+    if (instructions < p->latest) p->before += p->latest; /* another run: a sweep after its way forward */
+    p->latest = instructions;
+    instructions += p->before;
     double s = progress_seconds(p);
     if (s < 1 || s < p->shown + 0.25) return false;
     const char *unit, *rate_unit;

@@ -151,7 +151,7 @@ static int finish(tool *t, rvm_status st) {
     rvm_program_free(t->program);
     cli_free(&t->o);
     int status = rvm_status_exit(st);
-    if (!had_program && status == rvm_status_exit(RVM_ERR_ALIAS)) status = rvm_status_exit(RVM_ERR_VERIFY);
+    if (!had_program && (st == RVM_ERR_ALIAS || st == RVM_ERR_UNSUPPORTED)) status = rvm_status_exit(RVM_ERR_VERIFY);
     if (fflush(stdout) || ferror(stdout)) {
         fputs("cannot write to standard output\n", stderr);
         status = rvm_status_exit(RVM_ERR_IO);

@@ -15,7 +15,8 @@
 
 typedef struct progress {
     struct timespec begin;
-    double shown; /* seconds after begin at which the line was drawn last; 0: it is not on the screen */
+    uint64_t before, latest; /* instructions of the runs before the present one, and of it */
+    double shown;            /* seconds after begin at which the line was drawn last; 0: it is not on the screen */
     bool terminal;
 } progress;
 
