@@ -134,9 +134,12 @@ static rvm_status choose_codes(rvm_machine *m, uint32_t fn, const rvm_arg *args,
     return RVM_OK;
 }
 
+/* SIZE_MAX where so many, which strides of 0 allow, cannot be. */
 static size_t array_bytes(const rvm_arg *a) {
     size_t n = sizeof(rvm_value);
-    for (int d = 0; d < a->ndim; d++) n *= (size_t)a->shape[d];
+    if (is_empty(a)) return 0;
+    for (int d = 0; d < a->ndim; d++)
+        if (__builtin_mul_overflow(n, (size_t)a->shape[d], &n)) return SIZE_MAX;
     return n;
 }
 
@@ -148,7 +151,7 @@ static bool own_shadow(rvm_machine *m, const rvm_arg *a, rvm__array *to) {
     memset(to->shadow, 0, bytes);
     for (int d = a->ndim - 1; d >= 0; d--) {
         to->shadow_stride[d] = stride;
-        stride *= a->shape[d];
+        stride *= bytes ? a->shape[d] : 0;
     }
     return true;
 }

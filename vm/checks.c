@@ -47,9 +47,13 @@ void rvm__record_residue(rvm_machine *m, const rvm__xinsn *x, double residue) {
     m->residue_floor = list[RVM_RESIDUES - 1].value;
 }
 
+/* Going back over what overflowed or became NaN: whether an argument was lost is said at the start. */
+static bool is_lost(const rvm_machine *m, double y) {
+    return !isfinite(y) && m->course < 0 && m->began_at_start && m->may_be_lost;
+}
+
 bool rvm__agrees(rvm_machine *m, const rvm__xinsn *x, double y, double f) {
-    /* Going back over what overflowed or became NaN: whether an argument was lost is said at the start. */
-    if (!isfinite(y) && m->course < 0 && m->began_at_start && m->may_be_lost) return true;
+    if (is_lost(m, y)) return true;
     const double residue = fabs(y - f);
     if (!(residue <= rvm__tolerance(m, x) * magnitude(m, x, y))) return false;
     if (residue > m->residue_floor) rvm__record_residue(m, x, residue);
@@ -59,7 +63,7 @@ bool rvm__agrees(rvm_machine *m, const rvm__xinsn *x, double y, double f) {
 bool rvm__tangent_agrees(const rvm_machine *m, const rvm__xinsn *x, const rvm_value *shadow, rvm_value expected) {
     const bool fix = x->type == RVM_FIX; /* whose rotations give values back exactly, but round tangents */
     const double has = fix ? rvm__fix_real(shadow->i) : shadow->f, must = fix ? rvm__fix_real(expected.i) : expected.f;
-    return fabs(has - must) <= rvm__tolerance(m, x) * fmax(1, fmax(fabs(has), fabs(must)));
+    return is_lost(m, has) || fabs(has - must) <= rvm__tolerance(m, x) * fmax(1, fmax(fabs(has), fabs(must)));
 }
 
 static void track_place(rvm_machine *m, const rvm__xinsn *x, const rvm__xplace *q, double y) {

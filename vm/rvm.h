@@ -27,8 +27,8 @@ typedef struct rvm_machine rvm_machine;
  * of locals. Fuel counts instructions, charged at calls and loops, per run. 0 means no limit, for fuel and memory. */
 typedef struct rvm_options {
     bool unchecked;   /* drop the assertions of releases, postconditions, come-froms; never memory safety */
-    bool trust;       /* drop index, stack and depth checks too: only for programs you wrote */
-    bool profile;     /* count executions by opcode */
+    bool trust;       /* drop checks of indices too: only for programs you wrote */
+    bool profile;     /* count executions by opcode; a come-from that its jump leads to is not counted apart */
     double tolerance; /* of the release of a real: times max(1, largest magnitude held); default 1e-8 */
     uint64_t fuel;
     uint32_t depth;                 /* of calls; default 10000 */
@@ -45,7 +45,8 @@ RVM_API rvm_options rvm_options_default(void);
  * failure. Errors: USAGE (program not verified), MEMORY. */
 RVM_API rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm_machine **out, rvm_error *err);
 RVM_API void rvm_machine_free(rvm_machine *m); /* NULL is allowed */
-/* Make the run in progress, or the next, stop with CANCELLED at its next loop or call. Any thread. */
+/* Make the run in progress stop with CANCELLED within about a million instructions, at a loop or call; if it ends before, or
+ * none is in progress, the next one at its first loop or call. Any thread. */
 RVM_API void rvm_machine_cancel(rvm_machine *m);
 
 /* ---- arguments ---- */
@@ -58,7 +59,8 @@ typedef union rvm_scalar {
 /* An argument: a scalar held here, or an array borrowed for as long as the call is bound.
  * Scalars: value is read at the start and written back when a run ends (also one that ends in an error that was undone).
  * Arrays: element (i, j, ...) stands at data + 8 * (i * stride[0] + j * stride[1] + ...); strides count elements and are not
- * negative. Arrays of one call must not overlap unless both parameters are read, or both accumulate.
+ * negative. Arrays of one call must not overlap unless both parameters are read, or both accumulate; values and shadows
+ * never. An array counts as all memory from its first element to its last.
  * active: in gradient and tangent mode this argument has a shadow: shadow (scalar) or shadow_data (array, same shape,
  * strides shadow_stride). Gradient mode: shadows are the seeds of what the function puts out and gain the derivatives with
  * respect to what it reads; never cleared. Tangent mode: shadows are the tangents, in and out. i64 arguments cannot be
@@ -124,7 +126,7 @@ typedef struct rvm_location {
 RVM_API uint32_t rvm_machine_frames(const rvm_machine *m);
 /* direction > 0: the location as seen by a step towards the end, < 0 towards the start. False if no such frame. */
 RVM_API bool rvm_machine_location(const rvm_machine *m, uint32_t frame, int direction, rvm_location *out);
-/* The k-th named place that is present in a frame; its text form is cut to 8 elements an axis. False past the last one. */
+/* The k-th named place that is present in a frame; strides count elements. False past the last one. */
 typedef struct rvm_variable {
     const char *name;
     rvm_type type;
