@@ -11,9 +11,10 @@ void rvm__unexpected(parser *p, const char *expected) {
         at.column += at.length;
         at.length = 1;
     }
-    bool reserved = p->tok.kind == K_NAME && is_reserved(p->tok.u.name->keyword);
+    bool line_ended = p->tok.first && p->tok.inside;
+    bool reserved = !line_ended && p->tok.kind == K_NAME && is_reserved(p->tok.u.name->keyword);
     rvm__diag(p->a, at, reserved ? D_EXPECTED_KEYWORD : D_EXPECTED, expected,
-              p->tok.first && p->tok.inside ? "the end of the line" : rvm__token_text(p, &p->tok), NULL);
+              line_ended ? "the end of the line" : rvm__token_text(p, &p->tok), NULL);
 }
 
 bool rvm__expect(parser *p, const char *s, const char *where) {
@@ -102,9 +103,9 @@ static bool parse_params(parser *p, func *fn) {
     while (fn->nparams || !is_punct(&p->tok, ")")) {
         if (fn->nparams == RVM_MAX_PARAMS) {
             rvm__diag(p->a, p->tok.at, D_TOO_MANY, rvm__number(p->a, RVM_MAX_PARAMS), NULL, NULL);
-            return false;
-        }
-        good = parse_param(p, fn, list + fn->nparams);
+            good = false;
+        } else
+            good = parse_param(p, fn, list + fn->nparams);
         if (!good) break;
         fn->nparams++;
         if (!is_punct(&p->tok, ",")) break;

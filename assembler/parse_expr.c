@@ -168,10 +168,7 @@ static expr *parse_binary(parser *p, uint32_t level) {
 }
 
 expr *rvm__parse_expr(parser *p) {
-    if (!deeper(p)) return NULL;
-    expr *e = parse_binary(p, 0);
-    p->depth--;
-    return e;
+    return parse_binary(p, 0);
 }
 
 expr *rvm__parse_part(parser *p) {
