@@ -48,7 +48,8 @@ static rvm_status check_bound(const rvm_machine *m, rvm_error *err) {
 
 static rvm_status refuse_after_sweep(const rvm_machine *m, rvm_error *err) {
     if (!m->sweep_begun) return RVM_OK;
-    return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "the backward sweep has dropped shadows: forward again is not possible");
+    return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,
+                     "the backward sweep has dropped shadows: forward again is not possible");
 }
 
 /* Back at the start: whether everything came back with it. */
