@@ -113,7 +113,6 @@ rvm_status rvm_open(const char *path, const rvm_asm_options *options, rvm_progra
     const bool empty = !n && !ferror(in);
     fclose(in);
     if (empty) return rvm__fail(err, RVM_ERR_FORMAT, path, 0, 0, "the file is empty");
-    if (!memcmp(head, RVM_RBC_MAGIC, n))
-        return rvm_program_load_file(path, options ? options->allocator : NULL, out, err);
+    if (!memcmp(head, RVM_RBC_MAGIC, n)) return rvm_program_load_file(path, options ? options->allocator : NULL, out, err);
     return rvm_assemble_file(path, options, out, err, report, userdata);
 }
