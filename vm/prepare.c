@@ -80,14 +80,12 @@ static bool all_registers(const preparation *p, const rvm_place *places, int n, 
 }
 
 static uint16_t kernel_handler(rvm_type y, const rvm_insn *in, bool unchecked) {
-    static const uint16_t add[] = {H_i64_add, H_f64_add, H_fix_add}, mul[] = {H_i64_mul, H_f64_mul, H_f64_mul},
-                          let[] = {H_i64_let, H_f64_let, H_fix_let}, letu[] = {H_i64_letu, H_f64_letu, H_fix_letu};
-    switch ((enum rvm_pair)(in->op >> 1)) {
-    case RVM_PAIR_add: return add[y];
-    case RVM_PAIR_mul: return mul[y];
-    case RVM_PAIR_let: return unchecked ? letu[y] : let[y];
-    default: return H_i64_xor;
-    }
+    static const uint16_t of_family[][RVM_TYPE_COUNT] = {[RVM_PAIR_add] = {H_i64_add, H_f64_add, H_fix_add},
+                                                         [RVM_PAIR_xor] = {H_i64_xor},
+                                                         [RVM_PAIR_mul] = {H_i64_mul, H_f64_mul},
+                                                         [RVM_PAIR_let] = {H_i64_let, H_f64_let, H_fix_let}};
+    static const uint16_t letu[] = {H_i64_letu, H_f64_letu, H_fix_letu};
+    return is_let(in) && unchecked ? letu[y] : of_family[in->op >> 1][y];
 }
 
 static uint16_t update_handler(const rvm_insn *in, rvm_type y, rvm_type t, bool registers, bool unchecked) {
