@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "overlap.h"
 #include "prepare.h"
 #include "run.h"
 
@@ -69,20 +70,20 @@ static bool is_empty(const rvm_arg *a) {
     return false;
 }
 
-static const char *first_byte(const rvm_arg *a, bool shadow) {
-    return shadow ? a->shadow_data : a->data;
-}
-static const char *last_byte(const rvm_arg *a, bool shadow) {
-    const char *p = first_byte(a, shadow) + sizeof(rvm_value) - 1;
-    for (int d = 0; d < a->ndim; d++)
-        p += (a->shape[d] - 1) * (shadow ? a->shadow_stride : a->stride)[d] * (int64_t)sizeof(rvm_value);
-    return p;
+static rvm__extent extent_of(const rvm_arg *a, bool shadow) {
+    rvm__extent e = {.data = shadow ? a->shadow_data : a->data, .ndim = a->ndim};
+    for (int d = 0; d < a->ndim && d < RVM_MAX_DIMS; d++) {
+        e.dim[d] = a->shape[d];
+        e.stride[d] = (shadow ? a->shadow_stride : a->stride)[d] * (int64_t)sizeof(rvm_value);
+    }
+    return e;
 }
 
 static bool meets(const rvm_arg *a, bool a_shadow, const rvm_arg *b, bool b_shadow) {
     if (!a->ndim || !b->ndim || is_empty(a) || is_empty(b)) return false;
     if ((a_shadow && !a->active) || (b_shadow && !b->active)) return false;
-    return first_byte(a, a_shadow) <= last_byte(b, b_shadow) && first_byte(b, b_shadow) <= last_byte(a, a_shadow);
+    const rvm__extent x = extent_of(a, a_shadow), y = extent_of(b, b_shadow);
+    return rvm__overlap(&x, &y);
 }
 
 /* Values may overlap where both roles are read or both accumulate; so may shadows; a value and a shadow never. */

@@ -6,6 +6,7 @@
  */
 #include "out_of_line.h"
 #include "memory.h"
+#include "overlap.h"
 
 #include <string.h>
 
@@ -50,19 +51,13 @@ static bool place_active(const transfer *t, const rvm_place *q) {
 }
 
 /* Memory that an argument covers; false for an index out of bounds or nothing. */
-typedef struct extent {
-    const char *data;
-    int ndim;
-    int64_t dim[RVM_MAX_DIMS], stride[RVM_MAX_DIMS];
-} extent;
-
-static bool extent_of(const transfer *t, const rvm_place *q, extent *e) {
+static bool extent_of(const transfer *t, const rvm_place *q, rvm__extent *e) {
     if (q->kind != RVM_PLACE_ARRAY) {
-        *e = (extent){.data = (const char *)scalar_place(t, q, false)};
+        *e = (rvm__extent){.data = (const char *)scalar_place(t, q, false)};
         return e->data != NULL;
     }
     const rvm__array *a = &t->m->arrays[t->from->arrays + q->slot];
-    *e = (extent){.data = a->data, .ndim = a->ndim};
+    *e = (rvm__extent){.data = a->data, .ndim = a->ndim};
     for (int d = 0; d < a->ndim; d++) {
         e->dim[d] = a->dim[d];
         e->stride[d] = a->stride[d];
@@ -71,35 +66,9 @@ static bool extent_of(const transfer *t, const rvm_place *q, extent *e) {
     return true;
 }
 
-static const char *last_byte(const extent *e) {
-    const char *p = e->data + sizeof(rvm_value) - 1;
-    for (int d = 0; d < e->ndim; d++) p += (e->dim[d] - 1) * e->stride[d];
-    return p;
-}
-
-/* Whether some element of a is `apart` bytes before one of b, from dimension d on: strides fall, so that what later
- * dimensions can bridge is less than this one's stride, and two quotients need a try. */
-static bool meet(const extent *a, const extent *b, int d, int64_t apart) {
-    if (d >= a->ndim || d >= RVM_MAX_DIMS) return apart == 0;
-    int64_t q = apart / a->stride[d];
-    if (apart % a->stride[d] < 0) q--;
-    for (int64_t k = q; k <= q + 1; k++)
-        if (-b->dim[d] < k && k < a->dim[d] && meet(a, b, d + 1, apart - k * a->stride[d])) return true;
-    return false;
-}
-
-/* Whether two parts of memory meet. Parts of unlike strides count as whole intervals. */
-static bool overlap(const extent *a, const extent *b) {
-    if (last_byte(a) < b->data || last_byte(b) < a->data) return false;
-    if (a->ndim != b->ndim) return true;
-    for (int d = 0; d < a->ndim; d++)
-        if (a->stride[d] != b->stride[d] || a->stride[d] <= 0) return true;
-    return meet(a, b, 0, b->data - a->data);
-}
-
 static bool arguments_overlap(const transfer *t, uint32_t i, uint32_t k) {
-    extent a, b;
-    return extent_of(t, &t->args[i], &a) && extent_of(t, &t->args[k], &b) && overlap(&a, &b);
+    rvm__extent a, b;
+    return extent_of(t, &t->args[i], &a) && extent_of(t, &t->args[k], &b) && rvm__overlap(&a, &b);
 }
 
 /* Whether scalar argument k shares its place with an earlier scalar, or with any array, which is not copied. */

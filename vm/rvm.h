@@ -60,11 +60,11 @@ typedef union rvm_scalar {
  * Scalars: value is read at the start and written back when a run ends (also one that ends in an error that was undone).
  * Arrays: element (i, j, ...) stands at data + 8 * (i * stride[0] + j * stride[1] + ...); strides count elements and are not
  * negative. Arrays of one call must not overlap unless both parameters are read, or both accumulate; values and shadows
- * never. An array counts as all memory from its first element to its last.
- * active: in gradient and tangent mode this argument has a shadow: shadow (scalar) or shadow_data (array, same shape,
- * strides shadow_stride). Gradient mode: shadows are the seeds of what the function puts out and gain the derivatives with
- * respect to what it reads; never cleared. Tangent mode: shadows are the tangents, in and out. i64 arguments cannot be
- * active. */
+ * never. Arrays of equal strides may interleave (two members of an array of structs); of other strides, an array counts as
+ * all memory from its first element to its last. active: in gradient and tangent mode this argument has a shadow: shadow
+ * (scalar) or shadow_data (array, same shape, strides shadow_stride). Gradient mode: shadows are the seeds of what the
+ * function puts out and gain the derivatives with respect to what it reads; never cleared. Tangent mode: shadows are the
+ * tangents, in and out. i64 arguments cannot be active. */
 typedef struct rvm_arg {
     rvm_type type;
     int ndim; /* 0: scalar */

@@ -1,0 +1,51 @@
+#include "overlap.h"
+
+static const char *last_byte(const rvm__extent *e) {
+    const char *p = e->data + sizeof(rvm_value) - 1;
+    for (int d = 0; d < e->ndim; d++) p += (e->dim[d] - 1) * e->stride[d];
+    return p;
+}
+
+/* Dimensions in the order of falling strides. */
+static void by_stride(const rvm__extent *a, int order[RVM_MAX_DIMS]) {
+    for (int d = 0; d < a->ndim && d < RVM_MAX_DIMS; d++) {
+        int k = d;
+        for (; k > 0 && a->stride[order[k - 1]] < a->stride[d]; k--) order[k] = order[k - 1];
+        order[k] = d;
+    }
+}
+
+/* Whether each stride is more than all smaller ones together can bridge. */
+static bool nests(const rvm__extent *a, const int order[RVM_MAX_DIMS]) {
+    int64_t bridged = 0;
+    for (int k = a->ndim - 1; k >= 0; k--) {
+        const int64_t stride = a->stride[order[k]];
+        if (stride <= bridged) return false;
+        bridged += (a->dim[order[k]] - 1) * stride;
+    }
+    return true;
+}
+
+/* Whether some element of a is `apart` bytes before one of b, from the k-th stride on. What the later dimensions can bridge
+ * is less than this stride, so two quotients need a try. */
+static bool meet(const rvm__extent *a, const rvm__extent *b, const int order[RVM_MAX_DIMS], int k, int64_t apart) {
+    const int64_t size = sizeof(rvm_value);
+    if (k >= a->ndim || k >= RVM_MAX_DIMS) return -size < apart && apart < size;
+    const int d = order[k];
+    int64_t q = apart / a->stride[d];
+    if (apart % a->stride[d] < 0) q--;
+    for (int64_t n = q; n <= q + 1; n++)
+        if (-b->dim[d] < n && n < a->dim[d] && meet(a, b, order, k + 1, apart - n * a->stride[d])) return true;
+    return false;
+}
+
+bool rvm__overlap(const rvm__extent *a, const rvm__extent *b) {
+    int order[RVM_MAX_DIMS] = {0};
+    if (last_byte(a) < b->data || last_byte(b) < a->data) return false;
+    if (a->ndim != b->ndim) return true;
+    for (int d = 0; d < a->ndim; d++)
+        if (a->stride[d] != b->stride[d]) return true;
+    by_stride(a, order);
+    if (!nests(a, order) || !nests(b, order)) return true;
+    return meet(a, b, order, 0, b->data - a->data);
+}
