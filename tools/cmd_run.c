@@ -48,6 +48,16 @@ static void restore(tool *t, const values *before) {
         say(t, RESTORED_NO, "ran back to the start, but `%s` differs from what was given%s", name, "");
 }
 
+/* What is not taken back from the stack is lost with the run, and cannot be run backward from. */
+static void note_stack(const tool *t) {
+    rvm_stats s;
+    rvm_machine_stats(t->machine, &s);
+    if (s.stack_left)
+        fprintf(stderr, "rvm run: note: %u value%s left on the stack %s lost: a run back from these results will miss %s\n",
+                s.stack_left, s.stack_left == 1 ? "" : "s", s.stack_left == 1 ? "is" : "are",
+                s.stack_left == 1 ? "it" : "them");
+}
+
 static void print(tool *t) {
     json j = {.out = stdout};
     if (!t->o.json) {
@@ -77,6 +87,7 @@ rvm_status command_RUN(tool *t) {
     else
         st = output_save(t, &t->v, NULL);
     if (!st) print(t);
+    if (!st && !t->o.json) note_stack(t);
 done:
     values_free(&before);
     return st;

@@ -137,6 +137,7 @@ void output_json_stats(json *j, const tool *t) {
     json_key(j, "ancilla_peak"), json_uint(j, s.ancilla_peak);
     json_key(j, "memory_peak"), json_uint(j, s.memory_peak);
     json_key(j, "depth_peak"), json_uint(j, s.depth_peak);
+    json_key(j, "stack_left"), json_uint(j, s.stack_left);
     json_key(j, "seconds"), json_real(j, progress_seconds(&t->progress));
     json_residues(j, t, &s);
     json_close(j, '}');

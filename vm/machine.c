@@ -122,6 +122,7 @@ void rvm__count_op(rvm_machine *m, const rvm__xinsn *x, ptrdiff_t step) {
 
 void rvm_machine_stats(const rvm_machine *m, rvm_stats *out) {
     *out = m->stats;
+    out->stack_left = m->nstack;
 }
 
 void rvm_machine_stats_reset(rvm_machine *m) {

@@ -151,6 +151,7 @@ typedef struct rvm_stats {
     size_t ancilla_peak;      /* bytes of local arrays, at most */
     size_t memory_peak;       /* bytes the machine allocated, at most */
     uint32_t depth_peak;
+    uint32_t stack_left;                /* values on the stack now: at an end of the run they go with the call */
     rvm_residue residues[RVM_RESIDUES]; /* the largest of releases by place in the program, largest first; value 0: none */
 } rvm_stats;
 RVM_API void rvm_machine_stats(const rvm_machine *m, rvm_stats *out);
