@@ -223,7 +223,7 @@ static inline rvm_type rvm__slot_type(const rvm_function *f, uint16_t slot) {
     return (rvm_type)(slot < f->nregs ? f->reg_type[slot] : f->const_type[slot - f->nregs]);
 }
 static inline const rvm_place *rvm__places(const rvm_function *f, const rvm_insn *in) {
-    return f->places + in->places;
+    return f->places ? f->places + in->places : NULL; /* a function without operands has no pool */
 }
 static inline rvm_type rvm__place_type(const rvm_function *f, const rvm_place *p) {
     if (p->kind == RVM_PLACE_ELEM || p->kind == RVM_PLACE_ARRAY) return (rvm_type)f->arrays[p->slot].type;

@@ -4,27 +4,27 @@
 #include "kernels.h"
 #include "out_of_line.h"
 
-/* A place of the body and how far it moves from one trip to the next, in bytes. */
+/* A place of the body and how far it moves from one trip to the next, in bytes: numbers rather than pointers, since behind
+ * the last trip they may be anywhere. */
 typedef struct moving {
-    char *p;
-    ptrdiff_t by;
+    uintptr_t p, by;
 } moving;
 
 static moving place_of(const rvm__xplace *q, const rvm__inner *l, bool shadow) {
-    if (q->kind == XSLOT) return (moving){(char *)((shadow ? l->shadows : l->slots) + q->slot), 0};
+    if (q->kind == XSLOT) return (moving){(uintptr_t)((shadow ? l->shadows : l->slots) + q->slot), 0};
     const rvm__array *a = &l->arrays[q->slot];
     const int64_t *stride = shadow ? a->shadow_stride : a->stride;
-    moving m = {shadow ? a->shadow : a->data, 0};
+    moving m = {(uintptr_t)(shadow ? a->shadow : a->data), 0};
     const uint16_t idx[2] = {q->i, q->j};
     for (int d = 0; d < (q->kind == XELEM2 ? 2 : 1); d++) {
         const int64_t at = idx[d] == l->index ? l->first : l->slots[idx[d]].i;
-        m.p += at * stride[d];
-        if (idx[d] == l->index) m.by += (ptrdiff_t)((uint64_t)l->step * (uint64_t)stride[d]); /* one trip may be all */
+        m.p += (uintptr_t)at * (uintptr_t)stride[d];
+        if (idx[d] == l->index) m.by += (uintptr_t)l->step * (uintptr_t)stride[d];
     }
     return m;
 }
 
-#define AT(m)         (*(double *)(void *)(m).p)
+#define AT(m)         (*(double *)(m).p)
 #define F(row)        f64_##row##_f(AT(a), AT(b), 0, &overflow)
 #define D(row, which) f64_##row##_##which(AT(a), AT(b), 0, &overflow)
 
