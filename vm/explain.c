@@ -25,7 +25,7 @@ static scene scene_of(rvm_machine *m) {
     s.in = &s.f->code[s.pc];
     s.places = rvm__places(s.f, s.in);
     s.slots = m->slots + top->slots;
-    s.arrays = m->arrays + top->arrays;
+    s.arrays = m->arrays ? m->arrays + top->arrays : NULL;
     return s;
 }
 
