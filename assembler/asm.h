@@ -1,11 +1,13 @@
 /* asm.h: what the files of the assembler share. Not installed.
  *
  *   source.c    files: the main one, then the included ones in the order they are named
+ *   search.c    where the standard library is
  *   lex.c       bytes to tokens, a token ahead
  *   parse*.c    tokens to trees; names are interned, so that everything about a name is found in its struct
  *   check.c     trees of expressions: names and types resolved, constants folded, conversions inserted, in place
  *   gen.c       registers, instructions, the mirror of temporaries
  *   lower*.c    checked statements to instructions
+ *   derived.c   the names of derived functions: f'grad[out, x]'tan
  *   raw.c       mnemonics by the letters of their operands
  *   diag.c      messages.def with arguments, kept and sorted by place
  *
@@ -15,14 +17,16 @@
 #ifndef RVM_ASSEMBLER_H
 #define RVM_ASSEMBLER_H
 
-#include "isa.h"
 #include "rvm_asm.h"
+#include "transform.h"
+#include <limits.h>
 #include <locale.h>
 
 enum {
     MAX_NESTING = 200, /* blocks in blocks, expressions in expressions */
     MAX_CHAIN = 1000,  /* operations in a row: a + b + c + ... */
     MAX_NAME = 255,
+    MAX_TICKED = 4095, /* of a derived function */
     MAX_SOURCE = 1 << 28,
     MAX_MESSAGES = 1000
 };
@@ -66,7 +70,9 @@ typedef struct name {
 
 /* ---- expressions ---- */
 
-enum { T_INT = RVM_TYPE_COUNT, T_REAL, T_ERROR, T_NONE }; /* beside rvm_type: constants without a type yet; no value */
+/* Beside rvm_type: constants without a type yet; no value; the types that numbers.def turns into reals, complex + its
+ * parts'. */
+enum { T_INT = RVM_TYPE_COUNT, T_REAL, T_ERROR, T_NONE, T_LNS, T_COMPLEX };
 
 typedef enum expr_kind {
     E_INT,    /* i */
@@ -77,20 +83,25 @@ typedef enum expr_kind {
     E_UNARY,  /* operator, kid */
     E_BINARY, /* operator, kids */
     E_CALL,   /* name of a row or type, kids */
+    E_FN,     /* callee: its number, a function value */
     /* after checking, besides E_INT and E_REAL where no type was met: */
-    E_VALUE, /* value, of its type */
-    E_VAR,   /* var: a register, or a whole array */
-    E_ELEM,  /* var, kids: all subscripts, i64 */
-    E_PART,  /* var, kids: subscripts and ranges; a row or slice */
-    E_ROW,   /* row, kids */
-    E_POWER, /* i, kid: a small whole power */
+    E_VALUE,   /* value, of its type */
+    E_VAR,     /* var: a register, or a whole array */
+    E_ELEM,    /* var, kids: all subscripts, i64 */
+    E_PART,    /* var, kids: subscripts and ranges; a row or slice */
+    E_ROW,     /* row, kids */
+    E_POWER,   /* i, kid: a small whole power */
+    E_COMPLEX, /* row of numbers.def in op, kids */
+    E_PLACE,   /* place: lowered already */
     E_ERROR
 } expr_kind;
 
 typedef struct expr {
     uint8_t kind, type, nkids;
-    uint8_t op; /* operator, or row */
+    uint8_t op;   /* operator, or row */
+    uint8_t part; /* of E_NAME, E_INDEX: 1 .re, 2 .im */
     uint16_t depth;
+    uint16_t signature; /* of a function value, an i64: 1 + its type; else 0 */
     bool checked;
     bool raw_bits; /* of E_VALUE: written with its type, f64:0x.. */
     span at;
@@ -98,26 +109,53 @@ typedef struct expr {
         int64_t i;
         double f;
         rvm_value value;
+        rvm_place place;
         struct name *name;
         struct var *var;
+        struct callee *callee;
     } u;
     struct expr **kids;
 } expr;
 
 /* ---- statements ---- */
 
+/* A tick behind the name of a function, as 'adj or 'adj[out, x]. */
+typedef struct tick {
+    struct tick *next;
+    uint8_t kind; /* rvm_transform */
+    bool listed;  /* with a list of active parameters */
+    uint32_t nactive;
+    expr **active; /* E_NAME */
+    span at;
+} tick;
+
+/* A function as a statement names it; with ticks, it is declared before any function is lowered. */
+typedef struct callee {
+    struct callee *next; /* with ticks: the one before in the source */
+    struct name *name;   /* up to the first tick */
+    struct name *word;   /* all of it, where it has no list: a raw function may be called so */
+    tick *ticks;
+    int64_t index; /* in the program; -1: none, which was told */
+    const struct param *params;
+    uint32_t nparams;
+    span at;
+} callee;
+
 typedef enum stmt_kind {
     S_LET,    /* name, type, dims in args, expr, tolerance */
     S_UPDATE, /* op, row (-1: the expression's own), args[0] target, expr or args[1..] */
     S_OP,     /* op, args */
-    S_CALL,   /* op, name, args */
+    S_CALL,   /* op, callee, args */
     S_IF,     /* expr, post, body, other */
     S_FROM,   /* expr, post: the while part, body */
-    S_FOR,    /* name, args: lo, hi, step; body */
+    S_FOR,    /* op: for or par; name, args: lo, hi, and of for the step; body */
     S_REGION, /* body, other */
     S_UNCHECKED,
     S_LABEL, /* name */
     S_REG,   /* name, type; ndim for arr */
+    S_SET,   /* args[0] target, expr, post: a condition */
+    S_DROP,  /* args[0] */
+    S_WHILE, /* expr, body */
 } stmt_kind;
 
 typedef struct stmt {
@@ -125,13 +163,16 @@ typedef struct stmt {
     uint8_t kind, op, type, ndim, flags;
     int16_t row;
     uint16_t nargs;
+    uint16_t signature; /* of what let makes */
     span at;
     struct name *name;
     span name_at;
     expr **args;
     expr *expr, *post, *tolerance;
+    struct callee *callee;
     struct stmt *body, *other;
     span do_at, undo_at; /* of a region */
+    bool drops;          /* of an if: its condition goes onto the trail */
     bool broken;         /* its line is wrong, which was told; what it declares counts as known */
 } stmt;
 
@@ -144,16 +185,20 @@ typedef struct var {
     struct name *name;
     uint8_t kind, type, ndim; /* ndim 0: a register */
     bool failed;              /* its declaration was wrong: say nothing more */
-    uint16_t slot;
+    bool again;               /* its name stood for something else already */
+    uint16_t slot, signature;
     uint32_t from; /* first instruction where the name holds */
     stmt *let;     /* to be released at the end of its scope */
     span at;
+    struct var *part[2], *whole; /* of a complex: its real and imaginary part, which know it */
 } var;
 
 typedef struct param {
     struct name *name;
     uint8_t type, ndim;
+    uint16_t signature;
     span at;
+    uint16_t place[2]; /* among those of the program's function: of a complex, its parts */
     expr *dim[RVM_MAX_DIMS];
 } param;
 
@@ -173,8 +218,9 @@ typedef struct func {
     written *written;
     span end; /* of its last word */
     bool is_raw;
-    size_t offset; /* raw: of its name */
-    bool broken;   /* its header is wrong: calls are not looked at */
+    size_t offset;     /* raw: of its name */
+    bool broken;       /* its header is wrong: calls are not looked at */
+    struct var *scope; /* its parameters and lengths, once declared */
 } func;
 
 typedef struct constant {
@@ -212,6 +258,21 @@ typedef struct message {
     const char *text, *hint;
 } message;
 
+/* A function value where one of a type is needed: roles are compared when they are known. */
+typedef struct taken {
+    struct taken *next;
+    uint32_t function, signature;
+    span at;
+} taken;
+
+/* Of a raw variant's table: what it runs for a function. */
+typedef struct derived {
+    struct derived *next;
+    struct name *fn, *derived;
+    uint32_t variant;
+    span at;
+} derived;
+
 /* An argument that is no place. */
 typedef struct given {
     uint32_t function, param;
@@ -232,7 +293,10 @@ typedef struct assembler {
     func *funcs, **funcs_end;
     constant *constants, **constants_end;
     given *given; /* latest first */
-    uint32_t constant_depth;
+    derived *derived;
+    taken *taken;
+    callee *callees, **callees_end;  /* those with ticks */
+    uint32_t constant_depth, nsites; /* sites of the trail so far */
     rvm_program *program;
     locale_t c_locale;
     bool silent;  /* no more messages: they would follow from the last */
@@ -262,12 +326,16 @@ const char *rvm__type_text(int type);
 typedef enum near_what { NEAR_VALUE, NEAR_FUNC, NEAR_ROW, NEAR_STATEMENT, NEAR_TYPE } near_what;
 const char *rvm__near(assembler *a, const name *n, near_what what);
 rvm_status rvm__diag_report(assembler *a, rvm_error *err, rvm_diagnostic report, void *userdata);
-void rvm__diag_verify(assembler *a, const rvm_error *e); /* the verifier's error as a message */
+void rvm__diag_error(assembler *a, span at, const rvm_error *e); /* an error of isa/ as a message there */
+void rvm__diag_verify(assembler *a, const rvm_error *e);         /* the verifier's error as a message */
 
 /* source.c */
 bool rvm__source_add(assembler *a, const char *shown, const char *path, const char *text, size_t size);
 bool rvm__source_include(assembler *a, const char *file, size_t length, uint16_t from, span at);
 rvm_status rvm__read_file(assembler *a, const char *path, char **text, size_t *size);
+
+/* search.c: folder k of those that are always searched; false past the last, "" where it does not exist */
+bool rvm__search_folder(unsigned k, char folder[PATH_MAX]);
 
 /* lex.c */
 typedef enum token_kind { K_EOF, K_LINE, K_NAME, K_INT, K_REAL, K_STRING, K_PUNCT, K_BAD } token_kind;
@@ -349,11 +417,11 @@ extern const uint32_t rvm__operator_count;
 bool rvm__constant_resolve(assembler *a, constant *c);
 /* want: a type that the surroundings need, T_NONE when free. Marks errors with type T_ERROR and tells them. */
 void rvm__check(assembler *a, expr *e, int want);
-bool rvm__coerce(assembler *a, expr *e, rvm_type type);      /* checked e as a value of this type */
-bool rvm__check_value(assembler *a, expr *e, rvm_type type); /* check and coerce */
-int rvm__settle(assembler *a, expr *e, int want);            /* give a constant its type; the type, or T_ERROR */
-bool rvm__check_place(assembler *a, expr *e, bool change);   /* a scalar place; change: one that may be changed */
-void rvm__failed(expr *e);                                   /* an error in e was told */
+bool rvm__coerce(assembler *a, expr *e, int type);         /* checked e as a value of this type */
+bool rvm__check_value(assembler *a, expr *e, int type);    /* check and coerce */
+int rvm__settle(assembler *a, expr *e, int want);          /* give a constant its type; the type, or T_ERROR */
+bool rvm__check_place(assembler *a, expr *e, bool change); /* a scalar place; change: one that may be changed */
+void rvm__failed(expr *e);                                 /* an error in e was told */
 void rvm__wrong(assembler *a, expr *e, diag d, const char *a1, const char *a2, const char *a3); /* tell one */
 void rvm__become(expr *e, const expr *other);  /* takes the place of a subtree, keeps its own */
 void rvm__check_scalar(assembler *a, expr *e); /* a name or an element */
@@ -364,6 +432,28 @@ bool rvm__same_place(const expr *a, const expr *b);
 const expr *rvm__finds_place(const expr *e, const expr *place); /* place itself somewhere in e, or NULL */
 /* Row of constants, all i64 or all f64. False: division by zero. */
 bool rvm__fold(rvm_row row, bool reals, const rvm_value v[3], rvm_value *out);
+
+/* numbers.c, lower_number.c: complex and lns */
+typedef struct maker { /* makes the tree of a formula over leaves: parts of the operands a, b, c, then S and T */
+    assembler *a;
+    rvm_type base;
+    span at;
+    expr *leaf[8];
+} maker;
+enum formula_part { FORMULA_S, FORMULA_T, FORMULA_RE, FORMULA_IM };
+bool rvm__is_complex(int type);
+bool rvm__is_value_type(int type);
+rvm_type rvm__part_type(int type);                       /* of the registers that hold it */
+int rvm__number_type(const assembler *a, const name *n); /* that the word means, or -1 */
+const char *rvm__number_type_text(int type);
+expr *rvm__number_formula(maker *m, uint8_t row, enum formula_part part);
+bool rvm__coerce_number(assembler *a, expr *e, int type);
+/* e, whose operands are checked, as the operation `word` if one of them is complex or lns; false: none is. */
+bool rvm__check_number(assembler *a, expr *e, const char *word, int want);
+bool rvm__check_number_call(assembler *a, expr *e, int want); /* conj(z), lns(x) ...; false: no such function */
+void rvm__lns_to_real(assembler *a, expr *e, int type);       /* e(kid), a conversion of an lns */
+expr *rvm__number_node(assembler *a, const char *word, int type, span at, const expr *x, const expr *y); /* y may be NULL */
+const expr *rvm__number_real(const expr *e); /* x, where e is complex(x, 0); else NULL */
 
 /* gen.c */
 enum { CLASSES = RVM_TYPE_COUNT * (1 + RVM_MAX_DIMS) }; /* registers by type, arrays by type and dimensions */
@@ -408,7 +498,8 @@ uint32_t rvm__emit(gen *g, rvm_op op, int row, uint32_t target, const rvm_place 
 /* The same, to be mirrored by rvm__unwind; the first place appears and is freed then. */
 void rvm__emit_temp(gen *g, rvm_op op, int row, const rvm_place *places, uint32_t n, span at);
 rvm_position rvm__gen_position(gen *g, span at);
-void rvm__unwind(gen *g, uint32_t mark); /* inverses of the temporaries since mark, last first */
+void rvm__unwind(gen *g, uint32_t mark);                   /* inverses of the temporaries since mark, last first */
+int rvm__part_name(const var *v, char *text, size_t size); /* of a register or array in the program; snprintf's convention */
 var *rvm__declare(gen *g, name *n, var_kind kind, int type, int ndim, span at); /* without a slot yet */
 void rvm__undeclare(gen *g);                                                    /* the last one; its symbol ends here */
 
@@ -421,7 +512,21 @@ rvm_place rvm__lower_part(gen *g, const expr *e);                            /* 
 uint32_t rvm__lower_root(gen *g, const expr *e, int *row, rvm_place ops[3]); /* the outermost operation's operands */
 uint32_t rvm__lower_subs(gen *g, expr *const *subs, uint32_t n, rvm_place *places);
 
+/* lower_number.c */
+void rvm__gen_var(gen *g, var *v); /* gives a variable its register or array; two to a complex */
+void rvm__gen_free_var(gen *g, const var *v);
+bool rvm__lower_parts(gen *g, const expr *e, expr *parts[2]); /* of a complex: trees of the real type, over places */
+const expr *rvm__lower_part_of(gen *g, const expr *e);        /* of E_COMPLEX that is no pair */
+void rvm__emit_let_parts(gen *g, const stmt *s, const var *v, rvm_op op);
+void rvm__emit_new_parts(gen *g, const stmt *s, const var *v, rvm_op op);
+void rvm__lower_update_parts(gen *g, const stmt *s);
+void rvm__lower_set_parts(gen *g, const stmt *s);
+bool rvm__lower_op_parts(gen *g, const stmt *s); /* false: not an instruction on complex places */
+rvm_op rvm__lns_op(rvm_op op);                   /* on the logarithms, for an update of an lns */
+int rvm__op_on_lns(rvm_op op);                   /* the same for an instruction that is no update; -1: none */
+
 /* lower_stmt.c */
+void rvm__declare_function(assembler *a, func *fn); /* its parameters, so that calls can be checked */
 void rvm__lower_function(assembler *a, func *fn);
 void rvm__lower_statements(gen *g, stmt *s);
 void rvm__lower_block(gen *g, stmt *s);                                      /* a scope of its own */
@@ -430,19 +535,47 @@ bool rvm__check_tolerance(gen *g, expr *e, int type);                        /* 
 bool rvm__check_target(gen *g, const stmt *s, const expr *y, const expr *e); /* y is changed by a function of e */
 bool rvm__check_factor(gen *g, const stmt *s, const expr *y, const expr *e);
 
+/* lower_trail.c: check_set before lower_set. dropped: the place onto the trail, at a site of its own */
+bool rvm__check_set(gen *g, const stmt *s);
+void rvm__lower_set(gen *g, const stmt *s);
+void rvm__lower_drop(gen *g, const stmt *s);
+rvm_place rvm__lower_site(gen *g);
+void rvm__lower_dropped(gen *g, rvm_place what, span at);
+
 /* lower_block.c, lower_call.c, raw.c */
+void rvm__lower_set_if(gen *g, const stmt *s);
+void rvm__lower_while(gen *g, const stmt *s);
 void rvm__lower_if(gen *g, const stmt *s);
 void rvm__lower_from(gen *g, const stmt *s);
 void rvm__lower_for(gen *g, const stmt *s);
 void rvm__lower_region(gen *g, const stmt *s);
 void rvm__check_given(assembler *a); /* of a verified program, whose roles are known */
 void rvm__lower_call(gen *g, const stmt *s);
+const char *rvm__signature(assembler *a, const callee *c); /* f(out: f64, x: f64[]) */
 void rvm__lower_op(gen *g, const stmt *s);
 void rvm__lower_raw_update(gen *g, const stmt *s);
 void rvm__lower_reg(gen *g, const stmt *s);
 void rvm__lower_label(gen *g, const stmt *s);
 void rvm__note_jump(gen *g, uint32_t pc, name *n, span at); /* resolved at the end */
 void rvm__resolve_jumps(gen *g);
+
+/* fn_types.c */
+/* A type or variant that could not be added: result says why. */
+void rvm__fn_limit(assembler *a, span at, int64_t result);
+void rvm__check_function(assembler *a, expr *e); /* E_FN: finds the function */
+/* Checked e where a value of the type is needed, or with signature 0 none. */
+bool rvm__check_function_type(assembler *a, expr *e, uint16_t signature);
+void rvm__check_taken(assembler *a);                                     /* of a verified program, whose roles are known */
+bool rvm__parse_any_type(parser *p, uint8_t *type, uint16_t *signature); /* 1 + that of a function value, an i64; else 0 */
+void rvm__parse_type_directive(parser *p);                               /* .type, .variant */
+void rvm__resolve_derived(assembler *a);                                 /* once functions have numbers */
+/* derived.c */
+callee *rvm__parse_callee(parser *p);                                                 /* NULL after an error */
+bool rvm__mark_active(assembler *a, const callee *c, const tick *t, uint8_t *active); /* by its list */
+void rvm__declare_derived(assembler *a); /* all that the sources name; functions have their parameters */
+/* Whether it has a function, which is filled in; tells of an unknown one. */
+bool rvm__callee(assembler *a, callee *c);
+void rvm__finish_program(assembler *a); /* writes the derived functions, and verifies */
 
 /* raw_fn.c */
 void rvm__parse_file_directive(parser *p);

@@ -21,6 +21,7 @@ static bool start(assembler *a, const rvm_asm_options *options) {
     a->al = a->options.allocator ? *a->options.allocator : rvm__libc_allocator;
     a->funcs_end = &a->funcs;
     a->constants_end = &a->constants;
+    a->callees_end = &a->callees;
     a->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     a->program = rvm__program_new(&a->al);
     a->oom = !a->c_locale || !a->program;
@@ -46,24 +47,22 @@ static void build(assembler *a) {
         if (k < 0) a->oom = true;
         f->index = (uint32_t)k;
     }
+    rvm__resolve_derived(a);
     for (func *f = a->funcs; f && !a->oom; f = f->next)
         if (f->is_raw) rvm__lower_raw_fn(a, f);
+    for (func *f = a->funcs; f && !a->oom; f = f->next)
+        if (!f->is_raw) rvm__declare_function(a, f);
+    if (!a->oom) rvm__declare_derived(a);
     for (func *f = a->funcs; f && !a->oom; f = f->next)
         if (!f->is_raw) rvm__lower_function(a, f);
 }
 
 static rvm_status assemble(assembler *a, rvm_program **out, rvm_error *err, rvm_diagnostic report, void *userdata) {
-    rvm_error verdict = {0};
     const source *first = &a->sources[0];
     if (first->size >= 4 && !memcmp(first->text, RVM_RBC_MAGIC, 4))
         return rvm__fail(err, RVM_ERR_FORMAT, first->name, 0, 0, "this is bytecode, not a source");
     build(a);
-    if (!a->oom && !a->nmessages) {
-        if (rvm__verify(a->program, &verdict))
-            rvm__diag_verify(a, &verdict);
-        else
-            rvm__check_given(a);
-    }
+    if (!a->oom && !a->nmessages) rvm__finish_program(a);
     if (a->oom) return rvm__fail(err, RVM_ERR_MEMORY, a->nsources ? a->sources[0].name : "", 0, 0, "out of memory");
     if (a->nmessages) return rvm__diag_report(a, err, report, userdata);
     *out = a->program;

@@ -12,7 +12,7 @@ static bool is_constant(const expr *e) {
     return e->type == T_INT || e->type == T_REAL;
 }
 static bool is_real(int type) {
-    return type == RVM_F64 || type == RVM_FIX;
+    return type < RVM_TYPE_COUNT && type != RVM_I64;
 }
 
 static void set_int(expr *e, int64_t v) {
@@ -57,6 +57,7 @@ static bool constant_as(assembler *a, expr *e, rvm_type type) {
     switch (type) {
     case RVM_I64: v.i = e->u.i; break;
     case RVM_F64: v.f = real; break;
+    case RVM_F32: v.f = (float)real; break;
     case RVM_FIX: v.i = rvm_fix_from_double(real); break;
     case RVM_TYPE_COUNT: return false;
     }
@@ -89,10 +90,15 @@ static void wrap(assembler *a, expr *e, rvm_row row, int type, expr *second) {
     e->nkids = second ? 2 : 1;
 }
 
-bool rvm__coerce(assembler *a, expr *e, rvm_type type) {
-    if (e->type == type) return true;
+bool rvm__coerce(assembler *a, expr *e, int type) {
     if (e->type == T_ERROR) return false;
-    if (is_constant(e)) return constant_as(a, e, type);
+    if (e->signature) {
+        rvm__wrong(a, e, D_FN_MISMATCH, rvm__type_text(type), a->program->signatures[e->signature - 1].text, NULL);
+        return false;
+    }
+    if (e->type == type) return true;
+    if (type >= RVM_TYPE_COUNT) return rvm__coerce_number(a, e, type);
+    if (is_constant(e)) return constant_as(a, e, (rvm_type)type);
     if (e->type == RVM_I64 && is_real(type)) {
         wrap(a, e, RVM_ROW_conv, type, NULL);
         return e->kind != E_ERROR;
@@ -101,7 +107,7 @@ bool rvm__coerce(assembler *a, expr *e, rvm_type type) {
     return false;
 }
 
-bool rvm__check_value(assembler *a, expr *e, rvm_type type) {
+bool rvm__check_value(assembler *a, expr *e, int type) {
     rvm__check(a, e, type);
     return rvm__coerce(a, e, type);
 }
@@ -126,7 +132,7 @@ static void fold(assembler *a, expr *e, rvm_row row, int type) {
             v[k].f = real_of(e->kids[k]);
     }
     if (!rvm__fold(row, type == T_REAL, v, &out))
-        rvm__wrong(a, e, D_ZERO_DIVISOR, NULL, NULL, NULL);
+        rvm__wrong(a, e, sig == RVM_SIG_POS ? D_NOT_POSITIVE : D_ZERO_DIVISOR, NULL, NULL, NULL);
     else if (type == T_INT || sig == RVM_SIG_CMP)
         set_int(e, out.i);
     else
@@ -153,6 +159,7 @@ static const char *operator_text(const expr *e, rvm_row row) {
 static int operand_type(assembler *a, expr *e, rvm_row row, int type, int want) {
     switch (rvm__row_info[row].sig) {
     case RVM_SIG_REAL:
+    case RVM_SIG_POS:
         if (type == RVM_I64 && row == RVM_ROW_div) {
             rvm__wrong(a, e, D_DIVIDE_I64, NULL, NULL, NULL);
             return T_ERROR;
@@ -167,7 +174,8 @@ static int operand_type(assembler *a, expr *e, rvm_row row, int type, int want) 
     case RVM_SIG_NUM:
     case RVM_SIG_CMP:
     case RVM_SIG_SEL:
-    case RVM_SIG_CONV: break;
+    case RVM_SIG_CONV:
+    case RVM_SIG_COUNT: break;
     }
     return type;
 }
@@ -180,6 +188,7 @@ static bool all_constant(const expr *e) {
 
 /* Operands checked before; makes e an E_ROW or a constant. */
 static void finish_row(assembler *a, expr *e, rvm_row row, int want) {
+    if (rvm__check_number(a, e, rvm__row_info[row].name, want)) return;
     rvm_sig sig = rvm__row_info[row].sig;
     int from = sig == RVM_SIG_SEL, type = common(a, e, from);
     if (e->kind != E_ERROR) type = operand_type(a, e, row, type, want);
@@ -211,8 +220,10 @@ static void check_kids(assembler *a, expr *e, int want) {
 
 static void check_row(assembler *a, expr *e, rvm_row row, int want) {
     rvm_sig sig = rvm__row_info[row].sig;
-    bool passes = sig == RVM_SIG_NUM || sig == RVM_SIG_REAL || sig == RVM_SIG_SEL;
+    bool passes = sig == RVM_SIG_NUM || sig == RVM_SIG_REAL || sig == RVM_SIG_SEL || sig == RVM_SIG_POS;
     for (int k = 0; k < e->nkids; k++) rvm__check(a, e->kids[k], passes && !(sig == RVM_SIG_SEL && k == 0) ? want : T_NONE);
+    const bool compares = (row == RVM_ROW_eq || row == RVM_ROW_ne) && e->kids[0]->signature && e->kids[1]->signature;
+    for (int k = 0; k < e->nkids && compares; k++) e->kids[k]->signature = 0; /* their numbers */
     finish_row(a, e, row, want);
 }
 
@@ -300,7 +311,11 @@ static void check_power(assembler *a, expr *e, int want) {
     bool whole = exponent->type == T_INT;
     if (base->type == T_ERROR || exponent->type == T_ERROR)
         rvm__failed(e);
-    else if (whole && base->type == T_INT && exponent->u.i >= 0)
+    else if (base->type > T_NONE) {
+        const bool square = whole && exponent->u.i == 2;
+        if (square) e->nkids = 1;
+        finish_row(a, e, square ? RVM_ROW_sqr : RVM_ROW_pow, want);
+    } else if (whole && base->type == T_INT && exponent->u.i >= 0)
         set_int(e, whole_power(base->u.i, exponent->u.i));
     else if (whole && !is_constant(base))
         small_power(a, e, exponent->u.i, want);
@@ -325,6 +340,10 @@ static void convert(assembler *a, expr *e, rvm_type type) {
     rvm__check(a, kid, T_NONE);
     if (kid->type == T_ERROR)
         rvm__failed(e);
+    else if (kid->type == T_LNS)
+        rvm__lns_to_real(a, e, type);
+    else if (kid->type > T_NONE)
+        rvm__wrong(a, e, D_COMPLEX_AS_REAL, rvm_type_name(type), NULL, NULL);
     else if (is_constant(kid) && type == RVM_I64)
         set_int(e, kid->type == T_INT ? kid->u.i : saturate(kid->u.f));
     else if (is_constant(kid))
@@ -340,6 +359,7 @@ static void convert(assembler *a, expr *e, rvm_type type) {
 
 static void check_call(assembler *a, expr *e, int want) {
     const name *n = e->u.name;
+    if (rvm__check_number_call(a, e, want)) return;
     int arity = n->type >= 0 ? 1 : n->row >= 0 ? rvm__row_info[n->row].arity : -1;
     if (n->row == RVM_ROW_conv)
         rvm__wrong(a, e, D_CONV, NULL, NULL, NULL);
@@ -367,6 +387,7 @@ void rvm__check(assembler *a, expr *e, int want) {
     case E_INDEX: rvm__check_scalar(a, e); break;
     case E_RANGE: rvm__wrong(a, e, D_RANGE, NULL, NULL, NULL); break;
     case E_CALL: check_call(a, e, want); break;
+    case E_FN: rvm__check_function(a, e); break;
     case E_UNARY:
         if (e->op == O_NOT)
             check_logic(a, e);
@@ -387,6 +408,8 @@ void rvm__check(assembler *a, expr *e, int want) {
     case E_PART:
     case E_ROW:
     case E_POWER:
+    case E_COMPLEX:
+    case E_PLACE:
     case E_ERROR: break;
     }
     e->checked = true;

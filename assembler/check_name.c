@@ -29,12 +29,25 @@ static void unknown(assembler *a, expr *e, const name *n) {
         rvm__wrong(a, e, D_UNKNOWN_NAME, n->text, rvm__near(a, n, NEAR_VALUE), NULL);
 }
 
+/* e, which names a variable or parts of it, with .re or .im behind it. */
+static void take_part(assembler *a, expr *e) {
+    const var *v = e->u.var;
+    if (!v->part[0]) {
+        rvm__wrong(a, e, D_NO_PART, v->name->text, NULL, NULL);
+        return;
+    }
+    e->u.var = v->part[e->part - 1];
+    e->type = e->u.var->type;
+}
+
 static void check_name(assembler *a, expr *e) {
     name *n = e->u.name;
     if (n->var) {
         e->kind = n->var->failed ? E_ERROR : E_VAR;
         e->type = n->var->failed ? T_ERROR : n->var->type;
+        e->signature = n->var->signature;
         e->u.var = n->var;
+        if (e->kind == E_VAR && e->part) take_part(a, e);
     } else if (n->constant) {
         if (rvm__constant_resolve(a, n->constant))
             rvm__become(e, n->constant->expr);
@@ -67,7 +80,9 @@ int rvm__check_part(assembler *a, expr *e) {
     else if ((v = array_of(a, e))) {
         e->kind = E_PART;
         e->type = v->type;
+        e->signature = v->signature;
         e->u.var = v;
+        if (e->part) take_part(a, e);
     }
     e->op = e->kind == E_VAR ? e->u.var->ndim : 0;
     if (e->kind == E_ERROR) return -1;
@@ -129,8 +144,13 @@ bool rvm__check_place(assembler *a, expr *e, bool change) {
 
 /* ---- places in expressions ---- */
 
+/* A complex and its parts have places in common. */
+static bool shares(const var *v, const var *w) {
+    return v == w || v->whole == w || w->whole == v;
+}
+
 bool rvm__mentions(const expr *e, const var *v) {
-    if ((e->kind == E_VAR || e->kind == E_ELEM || e->kind == E_PART) && e->u.var == v) return true;
+    if ((e->kind == E_VAR || e->kind == E_ELEM || e->kind == E_PART) && shares(e->u.var, v)) return true;
     for (int k = 0; k < e->nkids; k++)
         if (rvm__mentions(e->kids[k], v)) return true;
     return false;
@@ -139,8 +159,8 @@ bool rvm__mentions(const expr *e, const var *v) {
 bool rvm__same_place(const expr *a, const expr *b) {
     if (a->kind != b->kind) return false;
     if (a->kind == E_VALUE) return a->type == b->type && a->u.value.u == b->u.value.u;
-    if (a->kind == E_VAR) return a->u.var == b->u.var;
-    if (a->kind == E_ROW ? a->op != b->op : a->kind != E_ELEM || a->u.var != b->u.var) return false;
+    if (a->kind == E_VAR) return shares(a->u.var, b->u.var);
+    if (a->kind == E_ROW ? a->op != b->op : a->kind != E_ELEM || !shares(a->u.var, b->u.var)) return false;
     if (a->nkids != b->nkids) return false;
     for (int k = 0; k < a->nkids; k++)
         if (!rvm__same_place(a->kids[k], b->kids[k])) return false;

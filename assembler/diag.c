@@ -54,6 +54,10 @@ void rvm__diag_hint(assembler *a, diag d, const char *a1, const char *a2, const 
         a->messages[a->nmessages - 1].hint = fill(a, texts[d].text, args);
 }
 
+void rvm__diag_error(assembler *a, span at, const rvm_error *e) {
+    add(a, e->code, at, rvm__arena_copy(a, e->message, strlen(e->message)), NULL);
+}
+
 void rvm__diag_verify(assembler *a, const rvm_error *e) {
     span at = {e->line, e->column, UINT16_MAX, 1};
     for (uint32_t k = 0; k < a->nsources; k++)
@@ -77,6 +81,7 @@ const char *rvm__type_text(int type) {
     case T_ERROR:
     case T_NONE: return "nothing";
     }
+    if (type > T_NONE) return rvm__number_type_text(type);
     return rvm_type_name((rvm_type)type);
 }
 
@@ -108,14 +113,14 @@ static bool is_near_what(const name *n, near_what what) {
     case NEAR_FUNC: return n->func;
     case NEAR_ROW: return n->row >= 0 || n->type >= 0;
     case NEAR_STATEMENT: return n->keyword || n->op >= 0;
-    case NEAR_TYPE: return n->type >= 0;
+    case NEAR_TYPE: return n->type >= 0 || !strcmp(n->text, "lns") || !strcmp(n->text, "complex");
     }
     return false;
 }
 
 /* Words that the source may not hold are names as well. */
 static void intern_words(assembler *a) {
-    static const char *const types[] = {"i64", "f64", "fix", "real"};
+    static const char *const types[] = {"i64", "f64", "fix", "f32", "real", "complex", "lns"};
     for (size_t k = 0; k < sizeof types / sizeof *types; k++) rvm__intern(a, types[k], strlen(types[k]));
     for (int k = 0; k < RVM_ROW_COUNT; k++) rvm__intern(a, rvm__row_info[k].name, strlen(rvm__row_info[k].name));
     for (int k = 0; k < RVM_OP_LIMIT; k++)

@@ -26,6 +26,12 @@ static void no_memory(gen *g) {
 void rvm__gen_start(gen *g, assembler *a, const func *fn) {
     free_level *bottom = rvm__arena(a, sizeof *bottom);
     *g = (gen){.a = a, .fn = fn, .f = a->program->functions + fn->index, .level = bottom, .at = fn->at, .failed = !bottom};
+    void *regs = NULL, *arrays = NULL; /* for the slots of parameters that were declared before */
+    bool room = rvm__grow(&a->al, &regs, &g->cap_reg_next, g->f->nregs, sizeof *g->reg_next) &&
+                rvm__grow(&a->al, &arrays, &g->cap_array_next, g->f->narrays, sizeof *g->array_next);
+    g->reg_next = regs;
+    g->array_next = arrays;
+    if (!room) no_memory(g);
 }
 
 void rvm__gen_free(gen *g) {
@@ -49,6 +55,7 @@ static uint16_t take_free(gen *g, uint32_t class, const uint16_t *next) {
 }
 
 uint16_t rvm__gen_reg(gen *g, rvm_type t) {
+    t = rvm__part_type((int)t);
     uint16_t slot = g->failed ? 0 : take_free(g, reg_class(t), g->reg_next);
     if (g->failed || slot != UINT16_MAX) return slot;
     int64_t k = rvm__function_add_register(g->a->program, g->f, t);
@@ -62,6 +69,7 @@ uint16_t rvm__gen_reg(gen *g, rvm_type t) {
 }
 
 uint16_t rvm__gen_array(gen *g, rvm_type t, int ndim) {
+    t = rvm__part_type((int)t);
     uint16_t slot = g->failed ? 0 : take_free(g, array_class(t, ndim), g->array_next);
     if (g->failed || slot != UINT16_MAX) return slot;
     int64_t k = rvm__function_add_array(g->a->program, g->f, t, ndim);
@@ -119,7 +127,7 @@ rvm_place rvm__gen_whole(uint16_t array) {
 }
 
 rvm_place rvm__gen_const(gen *g, rvm_type t, rvm_value v) {
-    int64_t k = g->failed ? 0 : rvm__function_add_const(g->a->program, g->f, t, v);
+    int64_t k = g->failed ? 0 : rvm__function_add_const(g->a->program, g->f, rvm__part_type((int)t), v);
     if (k < 0 && g->f->nconsts >= RVM_MAX_CONSTS)
         fail(g, D_CONSTANTS, RVM_MAX_CONSTS);
     else if (k < 0)
@@ -142,7 +150,7 @@ rvm_position rvm__gen_position(gen *g, span at) {
 
 uint32_t rvm__emit(gen *g, rvm_op op, int row, uint32_t target, const rvm_place *places, uint32_t n, span at) {
     uint8_t flags = g->flags;
-    if (row >= 0 && n > 1u + rvm__row_info[row].arity) flags |= RVM_FLAG_TOL;
+    if (row >= 0 && !rvm__op_sets(op) && n > 1u + rvm__row_info[row].arity) flags |= RVM_FLAG_TOL;
     rvm_position position = rvm__gen_position(g, at);
     int64_t pc = g->failed ? 0
                            : rvm__function_emit(g->a->program, g->f, op, (rvm_row)(row < 0 ? 0 : row), flags, target, places,
@@ -169,8 +177,8 @@ void rvm__unwind(gen *g, uint32_t mark) {
         rvm_insn in = g->f->code[pc];
         rvm_place places[2 + RVM_MAX_DIMS];
         memcpy(places, g->f->places + in.places, in.nplaces * sizeof *places);
-        int64_t at = rvm__function_emit(g->a->program, g->f, rvm__op_inverse((rvm_op)in.op), (rvm_row)in.row, in.flags, 0,
-                                        places, in.nplaces, g->f->positions[pc]);
+        int64_t at = rvm__function_emit(g->a->program, g->f, rvm__op_inverse((rvm_op)in.op), (rvm_row)in.row, in.flags,
+                                        in.target, places, in.nplaces, g->f->positions[pc]);
         if (at < 0) no_memory(g);
         if (places[0].kind == RVM_PLACE_ARRAY)
             rvm__gen_free_array(g, places[0].slot);
@@ -182,6 +190,21 @@ void rvm__unwind(gen *g, uint32_t mark) {
 
 /* ---- names ---- */
 
+static void make_parts(gen *g, var *v) {
+    for (int k = 0; k < 2; k++) {
+        var *part = v->part[k] = rvm__arena(g->a, sizeof *part);
+        if (!part) {
+            v->part[0] = NULL;
+            v->failed = true;
+            return;
+        }
+        *part = *v;
+        part->type = (uint8_t)rvm__part_type(v->type);
+        part->whole = v;
+        part->part[0] = NULL;
+    }
+}
+
 var *rvm__declare(gen *g, name *n, var_kind kind, int type, int ndim, span at) {
     var *v = rvm__arena(g->a, sizeof *v);
     if (!v) return NULL;
@@ -191,8 +214,9 @@ var *rvm__declare(gen *g, name *n, var_kind kind, int type, int ndim, span at) {
                .type = (uint8_t)type,
                .ndim = (uint8_t)ndim,
                .from = g->f->ncode,
-               .failed = type >= RVM_TYPE_COUNT,
+               .failed = !rvm__is_value_type(type),
                .at = at};
+    if (rvm__is_complex(type)) make_parts(g, v);
     if (n->var)
         rvm__diag(g->a, at, D_AGAIN, n->text, rvm__number(g->a, n->var->at.line), NULL);
     else if (n->constant)
@@ -203,12 +227,26 @@ var *rvm__declare(gen *g, name *n, var_kind kind, int type, int ndim, span at) {
     return v;
 }
 
+/* The symbol of a variable: z is z.re and z.im where it is complex, y.log where it is lns. */
+static void add_symbol(gen *g, const var *v) {
+    char text[MAX_NAME + 8];
+    for (int k = 0; v->part[0] && k < 2; k++) add_symbol(g, v->part[k]);
+    rvm_symbol s = {.is_array = v->ndim > 0, .index = v->slot, .from = v->from, .to = g->f->ncode};
+    if (v->part[0] || s.from >= s.to) return;
+    const int length = rvm__part_name(v, text, sizeof text);
+    if (rvm__function_add_symbol(g->a->program, g->f, &s, text, (size_t)length) < 0) no_memory(g);
+}
+
+int rvm__part_name(const var *v, char *text, size_t size) {
+    const char *suffix = v->type == T_LNS ? ".log" : !v->whole ? "" : v->whole->part[0] == v ? ".re" : ".im";
+    return snprintf(text, size, "%s%s", v->name->text, suffix);
+}
+
 void rvm__undeclare(gen *g) {
     var *v = g->vars;
     g->vars = v->below;
     if (v->name->var != v) return; /* it was a redeclaration */
     v->name->var = NULL;
     if (v->failed || g->failed) return;
-    rvm_symbol s = {.is_array = v->ndim > 0, .index = v->slot, .from = v->from, .to = g->f->ncode};
-    if (s.from < s.to && rvm__function_add_symbol(g->a->program, g->f, &s, v->name->text, v->name->length) < 0) no_memory(g);
+    add_symbol(g, v);
 }

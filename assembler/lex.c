@@ -162,7 +162,7 @@ static void lex_name(parser *p, token *t, size_t start) {
     t->u.name = rvm__intern(p->a, p->text + start, p->pos - start);
     if (!t->u.name)
         t->kind = K_EOF;
-    else if (p->pos - start > MAX_NAME)
+    else if (p->pos - start > (strchr(t->u.name->text, '\'') ? MAX_TICKED : MAX_NAME))
         bad(p, t, start, D_NAME_LONG, NULL);
 }
 
@@ -180,7 +180,7 @@ static void lex_punct(parser *p, token *t, size_t start) {
     t->punct = (uint32_t)c;
     if (c == '(' || c == '[') p->parens++;
     if ((c == ')' || c == ']') && p->parens) p->parens--;
-    if (strchr("()[],:.=+-*/%^&|<>~@", c) && c) return;
+    if (strchr("()[],:.=+-*/%^&|<>~@'", c) && c) return;
     char hex[8];
     snprintf(hex, sizeof hex, "0x%02x", (unsigned)c);
     while (c > 127 && at(p, 0) > 127 && at(p, 0) < 0xc0) p->pos++; /* the rest of the character */

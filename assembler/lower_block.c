@@ -1,4 +1,4 @@
-/* lower_block.c: if, from, for, regions: the shapes drawn in docs/semantics.md, sections 4 and 5. */
+/* lower_block.c: if, while, from, for, regions: the shapes drawn in docs/semantics.md, sections 4 and 5. */
 #include "asm.h"
 
 static bool check_condition(gen *g, expr *e) {
@@ -28,6 +28,26 @@ static void aim(gen *g, uint32_t pc, uint32_t target) {
     if (!g->failed) g->f->code[pc].target = target;
 }
 
+/* let or unlet of a register as a constant */
+static void flag(gen *g, rvm_op op, rvm_place c, int64_t value, span at) {
+    const rvm_place places[2] = {c, rvm__gen_const(g, RVM_I64, (rvm_value){.i = value})};
+    rvm__emit(g, op, RVM_ROW_id, 0, places, 2, at);
+}
+
+/* What was known on the way here goes onto the trail. */
+static void drop_flag(gen *g, rvm_place c, span at) {
+    rvm__lower_dropped(g, c, at);
+    flag(g, RVM_OP_unlet, c, 0, at);
+}
+
+/* At the end of a branch: the postcondition, or with `-> drop` which branch it was. */
+static void post_let(gen *g, const stmt *s, rvm_place c, const expr *q, int64_t branch) {
+    if (s->drops)
+        flag(g, RVM_OP_let, c, branch, q->at);
+    else
+        condition(g, RVM_OP_let, c, q);
+}
+
 void rvm__lower_if(gen *g, const stmt *s) {
     const expr *p = s->expr, *q = s->post ? s->post : p;
     bool good = check_condition(g, s->expr);
@@ -42,14 +62,17 @@ void rvm__lower_if(gen *g, const stmt *s) {
     uint32_t split = jump(g, RVM_OP_jf, &c, 0, p->at);
     condition(g, RVM_OP_unlet, c, p);
     rvm__lower_block(g, s->body);
-    condition(g, RVM_OP_let, c, q);
+    post_let(g, s, c, q, 1);
     uint32_t over = jump(g, RVM_OP_jt, &c, 0, q->at);
     aim(g, split, jump(g, RVM_OP_cff, &c, split, p->at));
     condition(g, RVM_OP_unlet, c, p);
     rvm__lower_block(g, s->other);
-    condition(g, RVM_OP_let, c, q);
+    post_let(g, s, c, q, 0);
     aim(g, over, jump(g, RVM_OP_cft, &c, over, q->at));
-    condition(g, RVM_OP_unlet, c, q);
+    if (s->drops)
+        drop_flag(g, c, q->at);
+    else
+        condition(g, RVM_OP_unlet, c, q);
     rvm__gen_free_reg(g, c.slot);
 }
 
@@ -76,6 +99,48 @@ void rvm__lower_from(gen *g, const stmt *s) {
     rvm__gen_free_reg(g, c.slot);
 }
 
+/* A loop that says of no iteration whether it was the first: a flag on the trail for each arrival tells the entry from the
+ * way back. */
+void rvm__lower_while(gen *g, const stmt *s) {
+    const expr *q = s->expr;
+    if (!check_condition(g, s->expr)) {
+        rvm__lower_block(g, s->body);
+        return;
+    }
+    rvm_place c = rvm__gen_slot(rvm__gen_reg(g, RVM_I64));
+    flag(g, RVM_OP_let, c, 1, q->at);
+    uint32_t entry = jump(g, RVM_OP_cff, &c, 0, q->at);
+    drop_flag(g, c, q->at);
+    condition(g, RVM_OP_let, c, q);
+    uint32_t leave = jump(g, RVM_OP_jf, &c, 0, q->at);
+    condition(g, RVM_OP_unlet, c, q);
+    rvm__lower_block(g, s->body);
+    flag(g, RVM_OP_let, c, 0, q->at);
+    aim(g, entry, jump(g, RVM_OP_jf, &c, entry, q->at));
+    jump(g, RVM_OP_trap, NULL, 0, q->at);
+    aim(g, leave, jump(g, RVM_OP_cff, &c, leave, q->at));
+    condition(g, RVM_OP_unlet, c, q);
+    rvm__gen_free_reg(g, c.slot);
+}
+
+/* set y = e, or set y = e if c: what c was goes onto the trail, since the change may change it. */
+void rvm__lower_set_if(gen *g, const stmt *s) {
+    bool good = rvm__check_set(g, s);
+    if (s->post) good = check_condition(g, s->post) && good;
+    if (!good) return;
+    if (!s->post) {
+        rvm__lower_set(g, s);
+        return;
+    }
+    rvm_place c = rvm__gen_slot(rvm__gen_reg(g, RVM_I64));
+    condition(g, RVM_OP_let, c, s->post);
+    uint32_t over = jump(g, RVM_OP_jf, &c, 0, s->post->at);
+    rvm__lower_set(g, s);
+    aim(g, over, jump(g, RVM_OP_cff, &c, over, s->post->at));
+    drop_flag(g, c, s->post->at);
+    rvm__gen_free_reg(g, c.slot);
+}
+
 /* A bound in place: a constant, or a register that nothing in the function changes; else a temporary around the loop. */
 static rvm_place bound(gen *g, const expr *e) {
     bool fixed = e->kind == E_VALUE;
@@ -84,25 +149,28 @@ static rvm_place bound(gen *g, const expr *e) {
     return rvm__lower_temp(g, e);
 }
 
+/* for and parallel */
 void rvm__lower_for(gen *g, const stmt *s) {
-    bool good = s->nargs == 3;
+    const rvm_op op = (rvm_op)s->op;
+    const uint32_t bounds = op == RVM_OP_for ? 3 : 2;
+    bool good = s->nargs == bounds;
     for (int k = 0; k < s->nargs; k++) good = rvm__check_value(g->a, s->args[k], RVM_I64) && good;
-    if (good && s->args[2]->kind == E_VALUE && !s->args[2]->u.value.i) {
+    if (good && bounds == 3 && s->args[2]->kind == E_VALUE && !s->args[2]->u.value.i) {
         rvm__diag(g->a, s->args[2]->at, D_STEP_ZERO, NULL, NULL, NULL);
         good = false;
     }
     uint32_t temps = g->ntemps, top = 0;
     rvm_place places[4];
-    for (int k = 0; good && k < 3; k++) places[1 + k] = bound(g, s->args[k]);
+    for (uint32_t k = 0; good && k < bounds; k++) places[1 + k] = bound(g, s->args[k]);
     const var *mark = g->vars;
     var *index = s->name ? rvm__declare(g, s->name, V_INDEX, good ? RVM_I64 : T_ERROR, 0, s->name_at) : NULL;
     if (good && index) {
         index->slot = rvm__gen_reg(g, RVM_I64);
         places[0] = rvm__gen_slot(index->slot);
-        top = rvm__emit(g, RVM_OP_for, -1, 0, places, 4, s->at);
+        top = rvm__emit(g, op, -1, 0, places, 1 + bounds, s->at);
     }
     rvm__lower_block(g, s->body);
-    if (good && index) aim(g, top, rvm__emit(g, RVM_OP_next, -1, top, places, 4, s->at));
+    if (good && index) aim(g, top, rvm__emit(g, rvm__op_inverse(op), -1, top, places, 1 + bounds, s->at));
     rvm__lower_scope_end(g, mark, false);
     rvm__unwind(g, temps);
 }

@@ -1,71 +1,135 @@
-/* lower_call.c: call and uncall. Places and arrays are passed as they are, rows and slices as views, all else as
- * temporaries. */
+/* lower_call.c: call and uncall, of functions and through function values. Places and arrays are passed as they are, rows
+ * and slices as views, all else as temporaries. */
 #include "asm.h"
 #include <string.h>
 
+/* A function value has no index: its parameters are numbered. */
+static const char *name_of(const assembler *a, const callee *c) {
+    return c->index < 0 ? c->name->text : a->program->functions[c->index].name;
+}
+
 /* fn(out: f64, x: f64[n]) */
-static const char *signature(assembler *a, const func *f) {
-    char text[256];
-    size_t used = (size_t)snprintf(text, sizeof text, "%s(", f->name->text);
-    for (uint32_t k = 0; k < f->nparams && used < sizeof text - 1; k++) {
-        const param *p = f->params + k;
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s: %s%s%.*s%s", k ? ", " : "", p->name->text,
-                                 rvm_type_name((rvm_type)p->type), p->ndim ? "[" : "", p->ndim ? p->ndim - 1 : 0, ",,,",
-                                 p->ndim ? "]" : "");
+const char *rvm__signature(assembler *a, const callee *c) {
+    char text[400];
+    size_t used = (size_t)snprintf(text, sizeof text, "%s(", name_of(a, c));
+    for (uint32_t k = 0; k < c->nparams && used < sizeof text - 1; k++) {
+        const param *p = c->params + k;
+        const char *type = p->signature ? a->program->signatures[p->signature - 1].text : rvm__type_text(p->type);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s: %s%s%.*s%s", k ? ", " : "", p->name->text, type,
+                                 p->ndim ? "[" : "", p->ndim ? p->ndim - 1 : 0, ",,,", p->ndim ? "]" : "");
     }
     if (used >= sizeof text - 2) used = sizeof text - 2;
     memcpy(text + used, ")", 2);
     return rvm__arena_copy(a, text, used + 1);
 }
 
-static bool wrong_shape(gen *g, const func *f, const param *p, span at, int type, int ndim) {
+static bool wrong_shape(gen *g, const callee *c, const param *p, span at, int type, int ndim) {
     char wanted[48], got[48];
     snprintf(wanted, sizeof wanted, "%s%s%.*s%s", rvm__type_text(p->type), p->ndim ? "[" : "", p->ndim ? p->ndim - 1 : 0,
              ",,,", p->ndim ? "]" : "");
     snprintf(got, sizeof got, "%s%s%.*s%s", rvm__type_text(type), ndim ? "[" : "", ndim ? ndim - 1 : 0, ",,,",
              ndim ? "]" : "");
     rvm__diag(g->a, at, D_ARGUMENT, p->name->text, wanted, got);
-    rvm__diag_hint(g->a, D_SIGNATURE, signature(g->a, f), NULL, NULL);
+    rvm__diag_hint(g->a, D_SIGNATURE, rvm__signature(g->a, c), NULL, NULL);
     return false;
 }
 
-static bool check_argument(gen *g, const func *f, const param *p, expr *e) {
+static bool check_argument(gen *g, const callee *c, const param *p, expr *e) {
     if (e->kind == E_NAME || e->kind == E_INDEX) {
         span at = e->at;
         int ndim = rvm__check_part(g->a, e);
         if (ndim < 0) return false;
-        if (ndim != p->ndim || (ndim && e->type != p->type)) return wrong_shape(g, f, p, at, e->type, ndim);
-        return ndim || rvm__coerce(g->a, e, (rvm_type)p->type);
+        if (ndim != p->ndim || (ndim && e->type != p->type)) return wrong_shape(g, c, p, at, e->type, ndim);
+        if (p->signature || e->signature) return rvm__check_function_type(g->a, e, p->signature);
+        return ndim || rvm__coerce(g->a, e, p->type);
     }
     rvm__check(g->a, e, p->ndim ? T_NONE : p->type);
     if (e->kind == E_ERROR) return false;
-    if (p->ndim) return wrong_shape(g, f, p, e->at, e->type, 0);
-    return rvm__coerce(g->a, e, (rvm_type)p->type);
+    if (p->signature && !p->ndim) return rvm__check_function_type(g->a, e, p->signature);
+    if (p->ndim) return wrong_shape(g, c, p, e->at, e->type, 0);
+    return rvm__coerce(g->a, e, p->type);
+}
+
+/* What a call runs: a function, or a function value by a variant. */
+typedef struct target {
+    callee *callee;
+    const var *value;
+    uint32_t number;
+} target;
+
+static bool number_params(assembler *a, callee *c, const rvm_signature *s) {
+    param *params = rvm__arena(a, (s->nparams + 1) * sizeof *params);
+    if (!params) return false;
+    for (uint32_t k = 0; k < s->nparams; k++) {
+        const rvm_param *q = s->params + k;
+        const char *number = rvm__number(a, k + 1);
+        params[k] = (param){.name = rvm__intern(a, number, strlen(number)),
+                            .type = q->type,
+                            .ndim = q->ndim,
+                            .signature = q->signature,
+                            .place = {(uint16_t)k}};
+        if (!params[k].name) return false;
+    }
+    c->index = -1;
+    c->params = params;
+    c->nparams = s->nparams;
+    return true;
+}
+
+/* The variant that the ticks make of the value's type; c gets its parameters. */
+static bool variant_of(gen *g, callee *c, const var *v, uint32_t *out) {
+    rvm_program *p = g->a->program;
+    int64_t k = rvm__program_add_variant(p, v->signature - 1u);
+    for (const tick *t = c->ticks; t && k >= 0; t = t->next) {
+        uint8_t active[RVM_MAX_PARAMS] = {0};
+        if (!number_params(g->a, c, p->signatures + p->variants[k].signature) || !rvm__mark_active(g->a, c, t, active))
+            return false;
+        const rvm_variant d = {.parent = (uint32_t)k, .kind = t->kind, .active = t->listed ? active : NULL};
+        k = rvm__variant_derive(p, &d);
+    }
+    if (k < 0) rvm__fn_limit(g->a, c->at, k);
+    *out = (uint32_t)k;
+    return k >= 0 && number_params(g->a, c, p->signatures + p->variants[k].signature);
+}
+
+static bool find_target(gen *g, const stmt *s, target *t) {
+    const var *v = s->callee->name->var;
+    *t = (target){.callee = s->callee, .value = v && v->signature && !v->ndim ? v : NULL};
+    if (t->value) return !v->failed && variant_of(g, t->callee, v, &t->number);
+    if (!rvm__callee(g->a, t->callee)) return false;
+    t->number = (uint32_t)t->callee->index;
+    return true;
 }
 
 static bool check_call(gen *g, const stmt *s) {
-    const func *f = s->name->func;
-    if (!f) {
-        rvm__diag(g->a, s->name_at, D_UNKNOWN_FUNCTION, s->name->text, rvm__near(g->a, s->name, NEAR_FUNC), NULL);
-        return false;
-    }
-    if (f->broken) return false;
-    if (f->nparams != s->nargs) {
-        rvm__diag(g->a, s->at, D_ARGUMENTS, s->name->text, rvm__number(g->a, f->nparams), rvm__number(g->a, s->nargs));
-        rvm__diag_hint(g->a, D_SIGNATURE, signature(g->a, f), NULL, NULL);
+    callee *c = s->callee;
+    if (c->nparams != s->nargs) {
+        rvm__diag(g->a, s->at, D_ARGUMENTS, name_of(g->a, c), rvm__number(g->a, c->nparams), rvm__number(g->a, s->nargs));
+        rvm__diag_hint(g->a, D_SIGNATURE, rvm__signature(g->a, c), NULL, NULL);
         return false;
     }
     bool good = true;
-    for (uint32_t k = 0; k < s->nargs; k++) good = check_argument(g, f, f->params + k, s->args[k]) && good;
+    for (uint32_t k = 0; k < s->nargs; k++) good = check_argument(g, c, c->params + k, s->args[k]) && good;
     return good;
 }
 
-static rvm_place lower_argument(gen *g, uint32_t function, uint32_t position, const expr *e) {
+/* An argument that is no place. The roles of a function value's parameters are known here. */
+static void note_given(gen *g, const target *t, uint32_t position, const expr *e) {
+    const rvm_program *p = g->a->program;
+    if (t->value) {
+        if (p->signatures[p->variants[t->number].signature].params[position].role == RVM_ACC)
+            rvm__diag(g->a, e->at, D_GIVEN, name_of(g->a, t->callee), rvm__number(g->a, position + 1), NULL);
+        return;
+    }
+    given *n = rvm__arena(g->a, sizeof *n);
+    if (n) *n = (given){t->number, position, e->at, g->a->given};
+    if (n) g->a->given = n;
+}
+
+static rvm_place lower_argument(gen *g, const target *t, uint32_t position, const expr *e) {
     if (e->kind == E_VAR || e->kind == E_ELEM) return rvm__lower_place(g, e);
     if (e->kind == E_PART) return rvm__lower_part(g, e);
-    given *n = rvm__arena(g->a, sizeof *n);
-    if (n) *n = (given){function, position, e->at, g->a->given};
-    if (n) g->a->given = n;
+    note_given(g, t, position, e);
     return rvm__lower_temp(g, e);
 }
 
@@ -78,11 +142,38 @@ void rvm__check_given(assembler *a) {
     }
 }
 
+/* The place of an argument, or those of both parts of a complex one, each at its parameter's position. */
+static void lower_places(gen *g, const target *t, const param *p, const expr *e, rvm_place *places) {
+    if (!rvm__is_complex(e->type)) {
+        places[p->place[0]] = lower_argument(g, t, p->place[0], e);
+        return;
+    }
+    expr *parts[2] = {NULL, NULL};
+    const bool array = e->kind == E_PART || (e->kind == E_VAR && e->u.var->ndim);
+    if (!array && !rvm__lower_parts(g, e, parts)) return;
+    for (int k = 0; k < 2; k++) {
+        expr part = *e;
+        if (array) {
+            part.u.var = e->u.var->part[k];
+            part.type = part.u.var->type;
+        }
+        const bool place = parts[k] && e->kind != E_COMPLEX && !array;
+        places[p->place[k]] = place ? parts[k]->u.place : lower_argument(g, t, p->place[k], array ? &part : parts[k]);
+    }
+}
+
 void rvm__lower_call(gen *g, const stmt *s) {
-    rvm_place places[RVM_MAX_PARAMS];
+    rvm_place places[1 + RVM_MAX_PARAMS];
+    const rvm_program *p = g->a->program;
     uint32_t mark = g->ntemps;
-    if (!check_call(g, s)) return;
-    for (uint32_t k = 0; k < s->nargs; k++) places[k] = lower_argument(g, s->name->func->index, k, s->args[k]);
-    rvm__emit(g, (rvm_op)s->op, -1, s->name->func->index, places, s->nargs, s->at);
+    target t;
+    if (!find_target(g, s, &t) || !check_call(g, s)) return;
+    const uint32_t first = t.value != NULL;
+    for (uint32_t k = 0; k < s->nargs; k++) lower_places(g, &t, t.callee->params + k, s->args[k], places + first);
+    if (t.value) {
+        places[0] = rvm__gen_slot(t.value->slot);
+        rvm__emit(g, s->op & 1 ? RVM_OP_uncalli : RVM_OP_calli, -1, t.number, places, 1 + s->nargs, s->at);
+    } else
+        rvm__emit(g, (rvm_op)s->op, -1, t.number, places, p->functions[t.number].nparams, s->at);
     rvm__unwind(g, mark);
 }

@@ -5,9 +5,17 @@
  */
 #include "asm.h"
 
+static rvm_place lower_function(gen *g, const expr *e) {
+    rvm_place p = rvm__gen_slot(rvm__gen_reg(g, RVM_I64));
+    rvm__emit_temp(g, RVM_OP_addr, -1, &p, 1, e->at);
+    if (!g->failed) g->f->code[g->f->ncode - 1].target = (uint32_t)e->u.callee->index;
+    return p;
+}
+
 rvm_place rvm__lower_temp(gen *g, const expr *e) {
     rvm_place ops[4] = {{0}};
     int row;
+    if (e->kind == E_FN) return lower_function(g, e);
     uint32_t n = rvm__lower_root(g, e, &row, ops + 1);
     ops[0] = rvm__gen_slot(rvm__gen_reg(g, (rvm_type)e->type));
     rvm__emit_temp(g, RVM_OP_let, row, ops, n + 1, e->at);
@@ -32,8 +40,15 @@ rvm_place rvm__lower_operand(gen *g, const expr *e) {
     case E_VALUE: return rvm__gen_const(g, (rvm_type)e->type, e->u.value);
     case E_VAR:
     case E_ELEM: return rvm__lower_place(g, e);
+    case E_FN:
     case E_ROW:
     case E_POWER: return rvm__lower_temp(g, e);
+    case E_PLACE: return e->u.place;
+    case E_COMPLEX: {
+        const expr *part = rvm__is_complex(e->type) ? NULL : rvm__lower_part_of(g, e);
+        if (part) return rvm__lower_operand(g, part);
+        break;
+    }
     case E_INT:
     case E_REAL:
     case E_NAME:
@@ -74,6 +89,10 @@ static uint32_t lower_power(gen *g, const expr *e, int *row, rvm_place ops[3]) {
 
 uint32_t rvm__lower_root(gen *g, const expr *e, int *row, rvm_place ops[3]) {
     if (e->kind == E_POWER) return lower_power(g, e, row, ops);
+    if (e->kind == E_COMPLEX) {
+        const expr *part = rvm__lower_part_of(g, e);
+        if (part) return rvm__lower_root(g, part, row, ops);
+    }
     if (e->kind != E_ROW) {
         *row = RVM_ROW_id;
         ops[0] = rvm__lower_operand(g, e);

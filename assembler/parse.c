@@ -53,10 +53,23 @@ name *rvm__parse_new_name(parser *p, const char *what, span *at) {
     return n;
 }
 
+/* complex, complex(f32) */
+static bool parse_base(parser *p, uint8_t *type) {
+    if (!is_punct(&p->tok, "(")) return true;
+    rvm__lex_next(p);
+    const int base = p->tok.kind == K_NAME ? p->tok.u.name->type : -1;
+    if (base < 0 || base == RVM_I64) {
+        rvm__unexpected(p, "f64, f32, fix or real");
+        return false;
+    }
+    *type = (uint8_t)(T_COMPLEX + base);
+    rvm__lex_next(p);
+    return rvm__expect(p, ")", "behind the type of the parts");
+}
+
 bool rvm__parse_type(parser *p, uint8_t *type) {
-    static const char *const later[] = {"f32", "lns", "complex"};
     if (p->tok.kind != K_NAME) {
-        rvm__unexpected(p, "a type (i64, f64, fix or real)");
+        rvm__unexpected(p, "a type (i64, f64, f32, fix, real, complex or lns)");
         return false;
     }
     const name *n = p->tok.u.name;
@@ -65,11 +78,12 @@ bool rvm__parse_type(parser *p, uint8_t *type) {
         rvm__lex_next(p);
         return true;
     }
-    for (size_t k = 0; k < sizeof later / sizeof *later; k++)
-        if (!strcmp(n->text, later[k])) {
-            rvm__diag(p->a, p->tok.at, D_UNSUPPORTED_TYPE, n->text, NULL, NULL);
-            return false;
-        }
+    const int number = rvm__number_type(p->a, n);
+    if (number >= 0) {
+        *type = (uint8_t)number;
+        rvm__lex_next(p);
+        return number == T_LNS || parse_base(p, type);
+    }
     rvm__diag(p->a, p->tok.at, D_UNKNOWN_TYPE, n->text, rvm__near(p->a, n, NEAR_TYPE), NULL);
     return false;
 }
@@ -79,7 +93,8 @@ bool rvm__parse_type(parser *p, uint8_t *type) {
 static bool parse_param(parser *p, func *fn, param *out) {
     *out = (param){0};
     out->name = rvm__parse_new_name(p, fn->nparams ? "the name of a parameter" : "')' or the name of a parameter", &out->at);
-    if (!out->name || !rvm__expect(p, ":", "and a type behind the name of a parameter") || !rvm__parse_type(p, &out->type))
+    if (!out->name || !rvm__expect(p, ":", "and a type behind the name of a parameter") ||
+        !rvm__parse_any_type(p, &out->type, &out->signature))
         return false;
     if (!is_punct(&p->tok, "[")) return true;
     span at = p->tok.at;
@@ -156,7 +171,12 @@ static void parse_const(parser *p) {
     bool good = c->name;
     if (good && is_punct(&p->tok, ":")) {
         rvm__lex_next(p);
+        span at = p->tok.at;
         good = rvm__parse_type(p, &c->type);
+        if (good && c->type >= RVM_TYPE_COUNT) {
+            rvm__diag(p->a, at, D_CONST_TYPE, rvm__type_text(c->type), NULL, NULL);
+            good = false;
+        }
     }
     good = good && rvm__expect(p, "=", "and its value behind the name of a constant") && (c->expr = rvm__parse_expr(p));
     if (c->name && c->name->constant)
@@ -197,6 +217,9 @@ void rvm__parse_file(assembler *a, uint16_t file) {
             rvm__parse_raw_fn(p);
         else if (is_punct(&p->tok, ".") && p->ahead.kind == K_NAME && !strcmp(p->ahead.u.name->text, "file"))
             rvm__parse_file_directive(p);
+        else if (is_punct(&p->tok, ".") && p->ahead.kind == K_NAME &&
+                 (!strcmp(p->ahead.u.name->text, "type") || !strcmp(p->ahead.u.name->text, "variant")))
+            rvm__parse_type_directive(p);
         else if (k == KW_const)
             parse_const(p);
         else if (k == KW_include)

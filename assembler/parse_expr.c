@@ -38,6 +38,21 @@ static expr *take_items(parser *p, expr_kind kind, name *n, span at, const char 
     return e;
 }
 
+/* .re or .im behind a name or an element */
+static expr *take_part(parser *p, expr *e) {
+    if (!e || !is_punct(&p->tok, ".")) return e;
+    const char *part = p->ahead.kind == K_NAME ? p->ahead.u.name->text : "";
+    e->part = !strcmp(part, "re") ? 1 : !strcmp(part, "im") ? 2 : 0;
+    rvm__lex_next(p);
+    if (!e->part) {
+        rvm__unexpected(p, "re or im behind '.'");
+        return NULL;
+    }
+    e->at = join(e->at, p->tok.at);
+    rvm__lex_next(p);
+    return e;
+}
+
 static expr *parse_name(parser *p) {
     name *n = p->tok.u.name;
     span at = p->tok.at;
@@ -52,11 +67,11 @@ static expr *parse_name(parser *p) {
     }
     if (is_punct(&p->tok, "[")) {
         rvm__lex_next(p);
-        return take_items(p, E_INDEX, n, at, "]");
+        return take_part(p, take_items(p, E_INDEX, n, at, "]"));
     }
     expr *e = rvm__expr_new(p->a, E_NAME, at, 0);
     if (e) e->u.name = n;
-    return e;
+    return take_part(p, e);
 }
 
 static expr *parse_number(parser *p, bool negative) {
@@ -79,8 +94,12 @@ static expr *parse_primary(parser *p) {
     if (p->tok.kind == K_NAME) return parse_name(p);
     if (p->tok.kind == K_INT || p->tok.kind == K_REAL) return parse_number(p, false);
     if (is_punct(&p->tok, "&")) {
-        rvm__diag(p->a, p->tok.at, D_UNSUPPORTED, "a function value", NULL, NULL);
-        return NULL;
+        span at = p->tok.at;
+        rvm__lex_next(p);
+        callee *c = rvm__parse_callee(p);
+        expr *e = c ? rvm__expr_new(p->a, E_FN, join(at, p->last), 0) : NULL;
+        if (e) e->u.callee = c;
+        return e;
     }
     if (!is_punct(&p->tok, "(")) {
         rvm__unexpected(p, "an expression");

@@ -5,6 +5,7 @@
  * missing.
  */
 #include "asm.h"
+#include <ctype.h>
 #include <string.h>
 
 static bool parse_statement(parser *p, stmt **out);
@@ -114,6 +115,11 @@ static bool close_block(parser *p, keyword k) {
 static bool post_condition(parser *p, stmt *s) {
     if (!is_punct(&p->tok, "->")) return true;
     rvm__lex_next(p);
+    if (is_keyword(&p->tok, KW_drop) && p->ahead.kind == K_LINE) {
+        s->drops = true;
+        rvm__lex_next(p);
+        return true;
+    }
     return (s->post = rvm__parse_expr(p)) != NULL;
 }
 
@@ -162,6 +168,17 @@ static stmt *parse_from(parser *p) {
     return s;
 }
 
+static stmt *parse_while(parser *p) {
+    stmt *s = stmt_new(p, S_WHILE);
+    if (!s) return NULL;
+    span opened = p->tok.at;
+    rvm__lex_next(p);
+    header_end(p, s, (s->expr = rvm__parse_expr(p)));
+    s->body = rvm__parse_block(p, opened, "while", END_end);
+    close_block(p, KW_end);
+    return s;
+}
+
 static bool for_header(parser *p, stmt *s) {
     expr **args = rvm__arena(p->a, 3 * sizeof *args);
     if (!args) return false;
@@ -176,6 +193,10 @@ static bool for_header(parser *p, stmt *s) {
     if (!args[0] || !rvm__expect(p, "..", "and the upper bound")) return false;
     args[1] = rvm__parse_expr(p);
     if (!args[1]) return false;
+    if (s->op == RVM_OP_par) {
+        take_args(s, args, 2);
+        return true;
+    }
     if (is_keyword(&p->tok, KW_step)) {
         rvm__lex_next(p);
         args[2] = rvm__parse_expr(p);
@@ -186,13 +207,15 @@ static bool for_header(parser *p, stmt *s) {
     return true;
 }
 
-static stmt *parse_for(parser *p) {
+/* for and parallel */
+static stmt *parse_for(parser *p, rvm_op op) {
     stmt *s = stmt_new(p, S_FOR);
     if (!s) return NULL;
     span opened = p->tok.at;
+    s->op = (uint8_t)op;
     rvm__lex_next(p);
     header_end(p, s, for_header(p, s));
-    s->body = rvm__parse_block(p, opened, "for", END_end);
+    s->body = rvm__parse_block(p, opened, op == RVM_OP_for ? "for" : "parallel", END_end);
     close_block(p, KW_end);
     return s;
 }
@@ -244,7 +267,7 @@ static bool parse_let(parser *p, stmt **out) {
     if (!s->name || !tolerance(p, s)) return false;
     if (is_punct(&p->tok, ":")) {
         rvm__lex_next(p);
-        if (!rvm__parse_type(p, &s->type)) return false;
+        if (!rvm__parse_any_type(p, &s->type, &s->signature)) return false;
         if (is_punct(&p->tok, "[")) {
             span at = p->tok.at;
             uint32_t n;
@@ -341,14 +364,10 @@ static bool parse_call(parser *p, stmt **out) {
     if (!s) return false;
     s->op = (uint8_t)p->tok.u.name->op;
     rvm__lex_next(p);
-    if (p->tok.kind == K_NAME && strchr(p->tok.u.name->text, '\'')) {
-        rvm__diag(p->a, p->tok.at, D_UNSUPPORTED, "a derived function", NULL, NULL);
-        return false;
-    }
-    s->name = rvm__parse_new_name(p, "the name of a function", &s->name_at);
+    s->callee = rvm__parse_callee(p);
     expr **args;
     uint32_t n;
-    if (!s->name || !rvm__expect(p, "(", "and arguments") || !rvm__parse_parts(p, ")", &args, &n, RVM_MAX_PARAMS))
+    if (!s->callee || !rvm__expect(p, "(", "and arguments") || !rvm__parse_parts(p, ")", &args, &n, RVM_MAX_PARAMS))
         return false;
     take_args(s, args, n);
     for (uint32_t k = 0; k < n; k++) note_written(p, args[k]);
@@ -370,6 +389,32 @@ static bool parse_op(parser *p, stmt **out) {
     stmt_end(p, s);
     *out = s;
     return rvm__expect_line(p) || true;
+}
+
+/* set y = e    set y = e if c */
+static bool parse_set(parser *p, stmt **out) {
+    stmt *s = stmt_new(p, S_SET);
+    expr **args = rvm__arena(p->a, sizeof *args);
+    if (!s || !args) return false;
+    rvm__lex_next(p);
+    if (!(args[0] = rvm__parse_expr(p))) return false;
+    take_args(s, args, 1);
+    note_written(p, args[0]);
+    if (!rvm__expect(p, "=", "and the new value") || !(s->expr = rvm__parse_expr(p))) return false;
+    if (is_keyword(&p->tok, KW_if)) {
+        rvm__lex_next(p);
+        if (!(s->post = rvm__parse_expr(p))) return false;
+    }
+    stmt_end(p, s);
+    *out = s;
+    return rvm__expect_line(p) || true;
+}
+
+/* drop x, the statement; with a level and a site before the places it is the instruction. */
+static bool parse_drop(parser *p, stmt **out) {
+    if (!parse_op(p, out)) return false;
+    if ((*out)->nargs == 1) (*out)->kind = S_DROP;
+    return true;
 }
 
 /* reg t: i64    arr v: f64[,] */
@@ -414,8 +459,17 @@ static bool unknown_statement(parser *p) {
     return false;
 }
 
+/* Of a name and '.': is it a part, .re or .im, rather than a row? */
+static bool names_part(const parser *p) {
+    const char *at = p->text + p->pos;
+    const bool part = p->size - p->pos >= 2 && (!memcmp(at, "re", 2) || !memcmp(at, "im", 2));
+    const char after = part && p->size - p->pos > 2 ? at[2] : ' ';
+    return part && !strchr("_'", after) && !isalnum((unsigned char)after);
+}
+
 static bool parse_named(parser *p, stmt **out) {
     const token *next = &p->ahead;
+    if (is_punct(next, ".") && names_part(p)) return parse_update(p, out);
     if (is_punct(next, ":")) return parse_label(p, out);
     if (is_punct(next, ".")) return parse_raw_update(p, out);
     if (update_op(next) >= 0 || is_punct(next, "[")) return parse_update(p, out);
@@ -444,7 +498,7 @@ static bool parse_known(parser *p, stmt **out) {
     case KW_let: return is_punct(&p->ahead, ".") ? parse_raw_update(p, out) : parse_let(p, out);
     case KW_if: return take(out, parse_if(p));
     case KW_from: return take(out, parse_from(p));
-    case KW_for: return p->ahead.kind == K_NAME && raw_for(p) ? parse_op(p, out) : take(out, parse_for(p));
+    case KW_for: return p->ahead.kind == K_NAME && raw_for(p) ? parse_op(p, out) : take(out, parse_for(p, RVM_OP_for));
     case KW_compute: return take(out, parse_region(p));
     case KW_unchecked: return take(out, parse_unchecked(p));
     case KW_call:
@@ -452,16 +506,16 @@ static bool parse_known(parser *p, stmt **out) {
     case KW_reg:
     case KW_arr: return parse_reg(p, out);
     case KW_not: return parse_op(p, out);
-    case KW_set:
-    case KW_drop: rvm__diag(p->a, p->tok.at, D_UNSUPPORTED, p->tok.u.name->text, NULL, NULL); return false;
-    case KW_parallel: rvm__diag(p->a, p->tok.at, D_UNSUPPORTED, "parallel", NULL, NULL); return false;
+    case KW_set: return is_punct(&p->ahead, ".") ? parse_raw_update(p, out) : parse_set(p, out);
+    case KW_drop: return parse_drop(p, out);
+    case KW_while: return take(out, parse_while(p));
+    case KW_parallel: return take(out, parse_for(p, RVM_OP_par));
     case KW_NONE: return parse_named(p, out);
     case KW_fn:
     case KW_const:
     case KW_include:
     case KW_else:
     case KW_end:
-    case KW_while:
     case KW_in:
     case KW_step:
     case KW_do:

@@ -43,7 +43,7 @@ void rvm__note_jump(gen *g, uint32_t pc, name *n, span at) {
 
 void rvm__lower_reg(gen *g, const stmt *s) {
     var *v = rvm__declare(g, s->name, V_LOCAL, s->type, s->ndim, s->name_at);
-    if (v) v->slot = s->ndim ? rvm__gen_array(g, (rvm_type)s->type, s->ndim) : rvm__gen_reg(g, (rvm_type)s->type);
+    if (v && !g->a->oom) rvm__gen_var(g, v);
 }
 
 /* ---- operands by letter ---- */
@@ -70,7 +70,7 @@ static bool check_array_name(gen *g, raw_op *r, expr *e) {
 
 static bool check_typed_place(gen *g, raw_op *r, expr *e, bool change) {
     if (!rvm__check_place(g->a, e, change)) return false;
-    if (!(r->info->types >> e->type & 1)) {
+    if (!(r->info->types >> e->type & 1) && !(e->type == T_LNS && rvm__op_on_lns((rvm_op)r->s->op) >= 0)) {
         rvm__diag(g->a, e->at, D_OP_TYPE, r->info->name, rvm__type_text(e->type), NULL);
         return false;
     }
@@ -120,6 +120,28 @@ static bool check_sub(gen *g, raw_op *r, expr *e) {
     return check_read(g, r, '#', e->kids[1], RVM_I64) && good;
 }
 
+/* A whole number that is known: a level of trails, a site, positions in a slot. */
+static bool check_known(gen *g, const char *mnemonic, char letter, expr *e) {
+    const char *what = letter == 'l' ? "level of the trail" : letter == 's' ? "site" : "positions in the slot";
+    if (!rvm__check_value(g->a, e, RVM_I64)) return false;
+    if (e->kind == E_VALUE && e->u.value.i >= 0) return true;
+    rvm__diag(g->a, e->at, D_LEVEL_SITE, mnemonic, what, NULL);
+    return false;
+}
+
+static bool check_register(gen *g, const raw_op *r, expr *e) {
+    if (!rvm__check_place(g->a, e, true)) return false;
+    if (e->kind == E_VAR) return true;
+    rvm__diag(g->a, e->at, D_NEEDS_REGISTER, r->info->name, NULL, NULL);
+    return false;
+}
+
+/* What goes onto the trail: a place, or a whole array. */
+static bool check_dropped(gen *g, raw_op *r, expr *e) {
+    if (e->kind == E_NAME && e->u.name->var && e->u.name->var->ndim) return check_array_name(g, r, e);
+    return rvm__check_place(g->a, e, true);
+}
+
 static bool check_letter(gen *g, raw_op *r, char letter, expr *e) {
     switch (letter) {
     case 'y': return check_typed_place(g, r, e, true);
@@ -129,11 +151,12 @@ static bool check_letter(gen *g, raw_op *r, char letter, expr *e) {
     case 'k': return check_read(g, r, letter, e, RVM_I64);
     case 'L': return check_label(g, r, e);
     case '#': return check_sub(g, r, e);
-    case 'i':
-        if (!rvm__check_place(g->a, e, true) || !rvm__coerce(g->a, e, RVM_I64)) return false;
-        if (e->kind == E_VAR) return true;
-        rvm__diag(g->a, e->at, D_NEEDS_REGISTER, r->info->name, NULL, NULL);
-        return false;
+    case 'i': return check_register(g, r, e) && rvm__coerce(g->a, e, RVM_I64);
+    case 'l':
+    case 'm':
+    case 's': return check_known(g, r->info->name, letter, e);
+    case 'd': return check_dropped(g, r, e);
+    case 'r': return check_register(g, r, e);
     case 'X':
     case 'V':
         if (!check_array_name(g, r, e)) return false;
@@ -145,11 +168,13 @@ static bool check_letter(gen *g, raw_op *r, char letter, expr *e) {
     return false;
 }
 
-/* How many arguments a letter takes; + is a length for each dimension, then a value; # at most one for each dimension. */
+/* How many arguments a letter takes; + is a length for each dimension, then a value; # at most one for each dimension; d and
+ * r are one or more. */
 static uint32_t letter_count(const raw_op *r, char letter) {
-    if (letter == '+') return r->ndim < 0 ? 0 : (uint32_t)r->ndim + 1;
-    if (letter != '#') return 1;
     uint32_t left = r->s->nargs > r->next ? r->s->nargs - r->next : 0;
+    if (letter == '+') return r->ndim < 0 ? 0 : (uint32_t)r->ndim + 1;
+    if (letter == 'd' || letter == 'r') return left ? left : 1;
+    if (letter != '#') return 1;
     return left > (uint32_t)r->ndim ? (uint32_t)r->ndim : left;
 }
 
@@ -182,6 +207,8 @@ static uint32_t lower_letter(gen *g, char letter, expr *e, rvm_place *out) {
     case 'V':
     case 'y':
     case 'p':
+    case 'd':
+    case 'r':
     case 'i': *out = rvm__lower_place(g, e); return 1;
     case '#': return rvm__lower_subs(g, &e, 1, out);
     }
@@ -190,17 +217,19 @@ static uint32_t lower_letter(gen *g, char letter, expr *e, rvm_place *out) {
 }
 
 void rvm__lower_op(gen *g, const stmt *s) {
+    if (rvm__lower_op_parts(g, s)) return;
     raw_op r = {.s = s, .info = rvm__op_info + s->op, .type = -1, .ndim = -1};
     r.jumps = strchr(r.info->operands, 'L') != NULL;
     if (!check_letters(g, &r)) return;
     uint32_t mark = g->ntemps, n = 0;
-    rvm_place places[3 + RVM_MAX_DIMS];
+    rvm_place places[UINT8_MAX];
     const char *l = r.info->operands;
     for (uint32_t k = 0; k < s->nargs; k++) {
         n += lower_letter(g, *l, s->args[k], places + n);
         if (l[1]) l++;
     }
-    uint32_t pc = rvm__emit(g, (rvm_op)s->op, -1, 0, places, n, s->at);
+    const rvm_op op = r.type == T_LNS ? (rvm_op)rvm__op_on_lns((rvm_op)s->op) : (rvm_op)s->op;
+    uint32_t pc = rvm__emit(g, op, -1, 0, places, n, s->at);
     if (r.label) rvm__note_jump(g, pc, r.label, r.label_at);
     rvm__unwind(g, mark);
 }
@@ -212,7 +241,7 @@ static int row_type(gen *g, const stmt *s, rvm_sig sig) {
     int type = s->args[0]->type;
     if (sig != RVM_SIG_CMP && sig != RVM_SIG_CONV) return type;
     type = T_INT;
-    for (uint32_t k = 1; k < s->nargs; k++) {
+    for (uint32_t k = 1; k <= rvm__row_info[s->row].arity; k++) {
         rvm__check(g->a, s->args[k], T_NONE);
         int t = s->args[k]->type;
         if (t == T_ERROR) return T_ERROR;
@@ -225,8 +254,10 @@ static bool check_raw_update(gen *g, const stmt *s) {
     const rvm_row_info *row = rvm__row_info + s->row;
     const char *family = rvm__op_info[s->op].name;
     rvm_type operand[3];
-    if (s->nargs != 1u + row->arity) {
+    bool sets = rvm__op_sets((rvm_op)s->op);
+    if (s->nargs != 1u + row->arity + sets) {
         rvm__diag(g->a, s->at, D_ROW_OPERANDS, row->name, rvm__number(g->a, row->arity), rvm__number(g->a, s->nargs));
+        if (sets) rvm__diag_hint(g->a, D_SITE_LAST, NULL, NULL, NULL);
         return false;
     }
     expr *y = s->args[0];
@@ -238,11 +269,12 @@ static bool check_raw_update(gen *g, const stmt *s) {
         rvm__diag(g->a, s->at, D_ROW_TYPE, family, row->name, rvm__type_text(y->type));
         return false;
     }
-    for (uint32_t k = 1; k < s->nargs; k++) {
+    for (uint32_t k = 1; k <= row->arity; k++) {
         expr *e = s->args[k];
-        if (!rvm__check_value(g->a, e, operand[k - 1]) || !rvm__check_target(g, s, y, e)) return false;
+        if (!rvm__check_value(g->a, e, operand[k - 1]) || (!sets && !rvm__check_target(g, s, y, e))) return false;
     }
-    if (s->tolerance && (s->op >> 1 != RVM_PAIR_let || y->type != RVM_F64)) {
+    if (sets && !check_known(g, family, 's', s->args[s->nargs - 1])) return false;
+    if (s->tolerance && (s->op >> 1 != RVM_PAIR_let || !rvm__is_floating((rvm_type)y->type))) {
         rvm__diag(g->a, s->tolerance->at, D_TOLERANCE_HERE, NULL, NULL, NULL);
         return false;
     }

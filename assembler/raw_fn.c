@@ -135,8 +135,8 @@ static bool take_value(raw_fn *r, rvm_type *type, rvm_value *v) {
     bool fits = *type != RVM_I64 || whole;
     if (*type == RVM_I64 || bits)
         v->u = minus ? 0 - (uint64_t)p->tok.u.i : (uint64_t)p->tok.u.i;
-    else if (*type == RVM_F64)
-        v->f = real;
+    else if (rvm__is_floating(*type))
+        v->f = *type == RVM_F32 ? (double)(float)real : real;
     else {
         v->i = rvm_fix_from_double(real);
         fits = real >= -1048576.0 && real < 1048576.0;
@@ -199,10 +199,19 @@ static bool take_place(raw_fn *r, rvm_place *out) {
 
 /* ---- directives ---- */
 
+/* Types that the program knows: complex and lns are reals in it. */
+static bool parse_machine_type(parser *p, uint8_t *type) {
+    const span at = p->tok.at;
+    if (!rvm__parse_type(p, type)) return false;
+    if (*type < RVM_TYPE_COUNT) return true;
+    rvm__diag(p->a, at, D_RAW_TYPE, rvm__type_text(*type), NULL, NULL);
+    return false;
+}
+
 static bool read_reg(raw_fn *r) {
     while (r->p.tok.kind == K_NAME) {
         uint8_t type;
-        if (!rvm__parse_type(&r->p, &type)) return false;
+        if (!parse_machine_type(&r->p, &type)) return false;
         rvm__gen_reg(&r->g, (rvm_type)type);
     }
     return true;
@@ -229,7 +238,7 @@ static bool read_array(raw_fn *r) {
     while (p->tok.kind == K_NAME) {
         uint8_t type;
         int ndim = 1;
-        if (!rvm__parse_type(p, &type) || !rvm__expect(p, "[", "and ']'")) return false;
+        if (!parse_machine_type(p, &type) || !rvm__expect(p, "[", "and ']'")) return false;
         for (; is_punct(&p->tok, ",") && ndim < RVM_MAX_DIMS; ndim++) rvm__lex_next(p);
         if (!rvm__expect(p, "]", "behind the dimensions")) return false;
         rvm__gen_array(&r->g, (rvm_type)type, ndim);
@@ -247,17 +256,32 @@ static bool take_word(raw_fn *r, name **out) {
     return true;
 }
 
+/* A name of a parameter or symbol: a word, or two with a point between. */
+static bool take_place_name(raw_fn *r, name **out) {
+    name *tail;
+    if (!take_word(r, out)) return false;
+    if (!is_punct(&r->p.tok, ".")) return true;
+    rvm__lex_next(&r->p);
+    if (!take_word(r, &tail)) return false;
+    char text[2 * MAX_NAME + 2];
+    const int length = snprintf(text, sizeof text, "%s.%s", (*out)->text, tail->text);
+    *out = rvm__intern(r->p.a, text, (size_t)length);
+    return *out;
+}
+
 static bool read_param(raw_fn *r) {
     parser *p = &r->p;
     rvm_function *f = r->g.f;
     rvm_param q = {0};
+    uint8_t type;
     name *n;
-    if (!take_word(r, &n)) return false;
+    if (!take_place_name(r, &n)) return false;
     span at = p->tok.at;
     bool array = is_punct(&p->tok, "@");
     if (!take_slot(r, array ? "@" : "%", array ? f->narrays : f->nregs, &q.index)) return false;
     q.type = array ? f->arrays[q.index].type : f->reg_type[q.index];
     if (array && !take_subscripts(r, q.dim, &q.ndim)) return false;
+    if (is_keyword(&p->tok, KW_fn) && !rvm__parse_any_type(p, &type, &q.signature)) return false;
     if (q.index != r->next[array]++ || f->nparams >= RVM_MAX_PARAMS || (array && q.ndim != f->arrays[q.index].ndim)) {
         rvm__diag(p->a, at, D_RAW_PARAM, NULL, NULL, NULL);
         return false;
@@ -270,7 +294,7 @@ static bool read_symbol(raw_fn *r) {
     parser *p = &r->p;
     rvm_symbol s = {0};
     name *n;
-    if (!take_word(r, &n)) return false;
+    if (!take_place_name(r, &n)) return false;
     s.is_array = is_punct(&p->tok, "@");
     if (!take_slot(r, s.is_array ? "@" : "%", s.is_array ? r->g.f->narrays : r->g.f->nregs, &s.index)) return false;
     if (!take_number(r, INT32_MAX, &s.from) || !take_number(r, INT32_MAX, &s.to)) return false;
@@ -328,15 +352,20 @@ typedef struct raw_insn {
     uint32_t target, n;
     name *label;
     span label_at;
+    bool has_function;
     rvm_place places[UINT8_MAX];
 } raw_insn;
 
 static bool read_mnemonic(raw_fn *r, raw_insn *in) {
     parser *p = &r->p;
     for (; p->tok.kind == K_NAME; rvm__lex_next(p)) {
-        bool unchecked = is_keyword(&p->tok, KW_unchecked), restore = !strcmp(p->tok.u.name->text, "restore");
-        if (!unchecked && !restore) break;
-        in->flags |= unchecked ? RVM_FLAG_UNCHECKED : RVM_FLAG_RESTORE;
+        const char *word = p->tok.u.name->text;
+        const uint8_t flag = is_keyword(&p->tok, KW_unchecked) ? RVM_FLAG_UNCHECKED
+                             : !strcmp(word, "restore")        ? RVM_FLAG_RESTORE
+                             : !strcmp(word, "reversed")       ? RVM_FLAG_REVERSED
+                                                               : 0;
+        if (!flag) break;
+        in->flags |= flag;
     }
     if (p->tok.kind != K_NAME || p->tok.u.name->op < 0) {
         rvm__unexpected(p, "a mnemonic");
@@ -355,7 +384,7 @@ static bool read_mnemonic(raw_fn *r, raw_insn *in) {
     return true;
 }
 
-static bool read_callee(raw_fn *r, raw_insn *in) {
+static bool read_function(raw_fn *r, raw_insn *in) {
     span at = r->p.tok.at;
     name *n;
     if (!take_word(r, &n)) return false;
@@ -364,19 +393,43 @@ static bool read_callee(raw_fn *r, raw_insn *in) {
         return false;
     }
     in->target = n->func->index;
-    return rvm__expect(&r->p, "(", "and arguments");
+    in->has_function = true;
+    return true;
 }
 
-static bool at_end_of_operands(const parser *p, char target) {
-    return target == 'F' ? is_punct(&p->tok, ")") : p->tok.kind == K_LINE || p->tok.kind == K_EOF;
+static bool read_callee(raw_fn *r, raw_insn *in) {
+    return read_function(r, in) && rvm__expect(&r->p, "(", "and arguments");
+}
+
+/* v0: the variant by which a function value is called. */
+static bool read_variant(raw_fn *r, raw_insn *in) {
+    parser *p = &r->p;
+    const rvm_program *program = p->a->program;
+    span at = p->tok.at;
+    name *n;
+    char *end = NULL;
+    if (!take_word(r, &n)) return false;
+    unsigned long k = n->text[0] == 'v' && n->length > 1 ? strtoul(n->text + 1, &end, 10) : 0;
+    if (!end || *end || k >= program->nvariants) {
+        rvm__diag(p->a, at, D_RAW_UNDECLARED, "variant", n->text, NULL);
+        return false;
+    }
+    in->target = (uint32_t)k;
+    return rvm__expect(p, "(", "and the function value");
+}
+
+static bool at_end_of_operands(const parser *p, bool call) {
+    return call ? is_punct(&p->tok, ")") : p->tok.kind == K_LINE || p->tok.kind == K_EOF;
 }
 
 /* Places, then ~ tolerance or a label. */
 static bool read_operands(raw_fn *r, raw_insn *in) {
     parser *p = &r->p;
     char target = rvm__op_target(in->op);
-    if (target == 'F' && !read_callee(r, in)) return false;
-    for (bool more = !at_end_of_operands(p, target); more;) {
+    bool call = rvm__is_call(&(rvm_insn){.op = (uint8_t)in->op});
+    if (call && !(target == 'F' ? read_callee(r, in) : read_variant(r, in))) return false;
+    for (bool more = !at_end_of_operands(p, call); more;) {
+        if (target == 'F' && !call && p->tok.kind == K_NAME && !is_punct(&p->ahead, ":")) return read_function(r, in);
         if (target == 'L' && p->tok.kind == K_NAME && !is_punct(&p->ahead, ":")) {
             in->label_at = p->tok.at;
             return take_word(r, &in->label);
@@ -393,7 +446,7 @@ static bool read_operands(raw_fn *r, raw_insn *in) {
         }
         if (more) rvm__lex_next(p);
     }
-    return target != 'F' || rvm__expect(p, ")", "or ','");
+    return !call || rvm__expect(p, ")", "or ','");
 }
 
 static bool read_insn(raw_fn *r) {
@@ -410,6 +463,10 @@ static bool read_insn(raw_fn *r) {
     }
     if (rvm__op_target(in.op) == 'L' && !in.label) {
         rvm__diag(p->a, at, D_LABEL, NULL, NULL, NULL);
+        return false;
+    }
+    if (rvm__op_target(in.op) == 'F' && !in.has_function) {
+        rvm__diag(p->a, at, D_RAW_FUNCTION, rvm__op_info[in.op].name, NULL, NULL);
         return false;
     }
     rvm_position position = r->has_line ? r->at : rvm__gen_position(&r->g, at);
@@ -436,8 +493,11 @@ static void describe(assembler *a, func *fn, const rvm_function *f) {
     fn->nparams = f->nparams;
     for (uint32_t k = 0; k < f->nparams; k++) {
         const rvm_param *q = f->params + k;
-        fn->params[k] =
-            (param){.name = rvm__intern(a, q->name, strlen(q->name)), .type = q->type, .ndim = q->ndim, .at = fn->at};
+        fn->params[k] = (param){.name = rvm__intern(a, q->name, strlen(q->name)),
+                                .type = q->type,
+                                .ndim = q->ndim,
+                                .at = fn->at,
+                                .place = {(uint16_t)k}};
     }
 }
 

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 typedef struct rvm_asm_options {
-    rvm_type real; /* what the type name `real` means: RVM_F64 (default) or RVM_FIX */
+    rvm_type real; /* what the type name `real` means: RVM_F64 (default), RVM_F32 or RVM_FIX */
     const char *const
         *include_path; /* folders searched for `include`, after the including file's; NULL-terminated, or NULL */
     const rvm_allocator *allocator; /* NULL: the C library's */

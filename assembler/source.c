@@ -84,6 +84,9 @@ bool rvm__source_include(assembler *a, const char *file, size_t length, uint16_t
         found = include_from(a, includer, slash ? (size_t)(slash - includer) + 1 : 0, file, &status);
         for (const char *const *p = a->options.include_path; !found && p && *p; p++)
             found = include_from(a, *p, strlen(*p), file, &status);
+        char folder[PATH_MAX];
+        for (unsigned k = 0; !found && rvm__search_folder(k, folder); k++)
+            found = *folder && include_from(a, folder, strlen(folder), file, &status);
     }
     if (status == RVM_ERR_IO) rvm__diag(a, at, D_INCLUDE, file, strerror(errno), NULL);
     return status == RVM_OK;

@@ -2,6 +2,9 @@
  *
  *   jobs.c      the measured programs with their arguments       peers.c    the same by hand
  *   measure.c   times a job's passes and fills its rows          other.c    memory, assembler, start of the command
+ *   second.c    the one-sweep Hessian                            trail.c    gradients by the trail
+ *   exact.c     runs that restore every bit
+ *   derived.c   counts of derivative programs
  *   table.c     rows with their targets, as text or JSON         main.c     the command line
  */
 #ifndef BENCH_H
@@ -65,6 +68,7 @@ typedef struct job {
 bool job_loop(job *j);
 bool job_matvec(job *j);
 bool job_bundle(job *j);
+bool job_gmm(job *j); /* for counts alone: it has no peer */
 void job_free(job *j);
 
 /* ---- measurements: each adds its rows; failures are told on stderr ---- */
@@ -72,7 +76,11 @@ void job_free(job *j);
 /* Of this thread, so that what else the machine does delays nothing that is measured. */
 double processor_seconds(void);
 bool measure_job(table *t, job *j, int repetitions);
+bool measure_derived(table *t, job *j); /* the derivatives of the job as programs */
 bool measure_memory(table *t);
+bool measure_exact(table *t);
+bool measure_second(table *t, int repetitions);
+bool measure_trail(table *t, int repetitions);
 bool measure_assembler(table *t, int repetitions);
 bool measure_start(table *t, int repetitions);
 

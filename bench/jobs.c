@@ -109,3 +109,34 @@ bool job_bundle(job *j) {
     add(j, rvm_arg_array_f64(b->observed, 2, (int64_t[]){b->nobservations, 2}));
     return ok;
 }
+
+/* ---- Gaussian mixture ---- */
+
+enum { COMPONENTS = 5, AXES = 4, TRIANGLE = AXES * (AXES + 1) / 2, POINTS = 200 };
+
+/* Numbers between -1 and 1 that repeat late. */
+static void fill(double *a, int64_t count) {
+    for (int64_t i = 0; a && i < count; i++) a[i] = (double)((i * 31 + 17) % 197) / 98.5 - 1;
+}
+
+bool job_gmm(job *j) {
+    *j = (job){.name = "gmm",
+               .title = "Gaussian mixture, 5 components of 4 axes, 200 points",
+               .path = EXAMPLES_DIR "/gmm/gmm.rasm",
+               .function = "gmm",
+               .has_gradient = true};
+    rvm_arg out = rvm_arg_f64(0);
+    out.active = true;
+    out.shadow.f = 1;
+    add(j, out);
+    double *alphas = add_active(j, NULL, 1, COMPONENTS, 0), *means = add_active(j, NULL, 2, COMPONENTS, AXES);
+    double *icf = add_active(j, NULL, 2, COMPONENTS, TRIANGLE), *x = job_array(j, POINTS * AXES);
+    fill(alphas, COMPONENTS);
+    fill(means, COMPONENTS * AXES);
+    fill(icf, COMPONENTS * TRIANGLE);
+    fill(x, POINTS * AXES);
+    add(j, rvm_arg_array_f64(x, 2, (int64_t[]){POINTS, AXES}));
+    add(j, rvm_arg_f64(1));
+    add(j, rvm_arg_f64(0));
+    return alphas && means && icf && x;
+}

@@ -4,17 +4,31 @@
 
 #include "bench.h"
 
-static const char usage[] = "usage: rvm_bench [--json] [--repetitions N] [memory|loop|matvec|bundle|assembler|start ...]\n"
+static const char usage[] = "usage: rvm_bench [--json] [--repetitions N]\n"
+                            "                 [memory|loop|matvec|bundle|derived|hessian|trail|exact|assembler|start ...]\n"
                             "Measures the named parts, or all, and prints one table with the targets that there are.\n";
 
-enum { MEMORY, LOOP, MATVEC, BUNDLE, ASSEMBLER, START, PARTS }; /* memory first: it reads the peak of the process */
-static const char *const part_names[PARTS] = {"memory", "loop", "matvec", "bundle", "assembler", "start"};
+enum {
+    MEMORY,
+    LOOP,
+    MATVEC,
+    BUNDLE,
+    DERIVED,
+    HESSIAN,
+    TRAIL,
+    EXACT,
+    ASSEMBLER,
+    START,
+    PARTS
+}; /* memory first: it reads the peak of the process */
+static const char *const part_names[PARTS] = {"memory",  "loop",  "matvec", "bundle",    "derived",
+                                              "hessian", "trail", "exact",  "assembler", "start"};
 
-static bool measure_one(table *t, bool (*make)(job *), int repetitions) {
+static bool measure_one(table *t, bool (*make)(job *), int repetitions) { /* 0: its derivatives */
     static job j;
     bool made = make(&j);
     if (!made) fprintf(stderr, "rvm_bench: out of memory\n");
-    bool ok = made && measure_job(t, &j, repetitions);
+    bool ok = made && (repetitions ? measure_job(t, &j, repetitions) : measure_derived(t, &j));
     job_free(&j);
     return ok;
 }
@@ -24,6 +38,10 @@ static bool measure(table *t, int part, int repetitions) {
     case LOOP: return measure_one(t, job_loop, repetitions);
     case MATVEC: return measure_one(t, job_matvec, repetitions);
     case BUNDLE: return measure_one(t, job_bundle, repetitions);
+    case DERIVED: return measure_one(t, job_bundle, 0) & measure_one(t, job_gmm, 0);
+    case HESSIAN: return measure_second(t, repetitions);
+    case TRAIL: return measure_trail(t, repetitions);
+    case EXACT: return measure_exact(t);
     case MEMORY: return measure_memory(t);
     case ASSEMBLER: return measure_assembler(t, repetitions);
     case START: return measure_start(t, repetitions);

@@ -40,4 +40,12 @@ export PKG_CONFIG_PATH=${pc%/*}
 # shellcheck disable=SC2046 # the flags are words
 "$cc" "$here/consumer/consumer.c" -o "$scratch/consumer" $(pkg-config --cflags --libs rvm)
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir rvm) expect_6 "$scratch/consumer"
+
+# The standard library is found by what was installed, wherever the prefix went: by the commands, and by the library.
+mv "$scratch/usr" "$scratch/moved"
+printf 'include "std/blas.rasm"\nfn norm(out: real, x: real[n])\n    call nrm2(out, x)\nend\n' >"$scratch/norm.rasm"
+cd "$scratch"
+quietly moved/bin/rasm norm.rasm -o norm.rbc
+quietly env PATH="$scratch/moved/bin:$PATH" rvm run norm.rasm norm 'x=[3,4]' out=0
+grep -qx 'out = 5' log || { cat log && exit 1; }
 echo "installed, and used by find_package and pkg-config"

@@ -8,8 +8,8 @@ declare -A uses=(
     [assembler]="assembler isa"
     [vm]="vm isa"
     [tools]="tools vm assembler isa"
-    [examples]="examples vm/rvm.h assembler/rvm_asm.h isa/rvm_program.h"
-    [bench]="bench examples vm/rvm.h assembler/rvm_asm.h isa/rvm_program.h"
+    [examples]="examples vm/rvm.h vm/rvm_derivatives.h assembler/rvm_asm.h isa/rvm_program.h"
+    [bench]="bench examples vm/rvm.h vm/rvm_derivatives.h assembler/rvm_asm.h isa/rvm_program.h"
 )
 bad=0 seen=0
 for folder in "${!uses[@]}"; do

@@ -10,7 +10,11 @@ commands() { sed -e ':a' -e '/^#.*\\$/{N;s/ *\\\n# */ /;ba}' "$1" | sed -n 's/^#
 
 # Compares "name = value, name = [value, value]" with the lines that were printed, to six digits.
 compare='
-function numbers(text, out) { gsub(/[^-+.0-9e]+/, " ", text); gsub(/\.\.\./, "", text); return split(text, out, " ") }
+function numbers(text, out) {
+    while (match(text, /[0-9.][-+][0-9.]+(e[-+]?[0-9]+)?i/)) # a complex number is two
+        text = substr(text, 1, RSTART) " " substr(text, RSTART + 1)
+    gsub(/[^-+.0-9e]+/, " ", text); gsub(/\.\.\./, "", text); return split(text, out, " ")
+}
 function find(name, want, i, n, a, b) {
     for (i = 1; i <= nlines; i++) {
         if (index(line[i], name " = ") != 1) continue
@@ -23,7 +27,7 @@ function find(name, want, i, n, a, b) {
 }
 { line[++nlines] = $0 }
 END {
-    while (match(wanted, /(d [A-Za-z_]+ \/ d )?[A-Za-z_]+ = (\[[^=]*\]|[^],=]+)/)) {
+    while (match(wanted, /(d [A-Za-z_.]+ \/ d )?[A-Za-z_.]+ = (\[[^=]*\]|[^],=]+)/)) {
         item = substr(wanted, RSTART, RLENGTH)
         wanted = substr(wanted, RSTART + RLENGTH)
         at = index(item, " = ")

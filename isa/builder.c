@@ -3,7 +3,7 @@
  * While a function is built, constant k is slot RVM_BUILD_CONST + k, since the number of registers is not known yet;
  * rvm__function_finish turns that into nregs + k. Equal constants are one, so that text which writes them out names them.
  */
-#include "isa.h"
+#include "transform.h"
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -63,13 +63,26 @@ static void function_free(const rvm_allocator *al, rvm_function *f) {
     index_free(al, &f->const_index);
 }
 
+static void variant_free(const rvm_allocator *al, rvm_variant *v, const rvm_program *p) {
+    if (v->active) rvm__realloc(al, v->active, p->signatures[p->variants[v->parent].signature].nparams, 0);
+    rvm__realloc(al, v->derived, v->cap_derived * sizeof *v->derived, 0);
+}
+
 void rvm_program_free(rvm_program *p) {
     if (!p) return;
     rvm_allocator al = p->al;
+    for (uint32_t k = 0; k < p->nvariants; k++) variant_free(&al, p->variants + k, p);
+    for (uint32_t k = 0; k < p->nsignatures; k++) {
+        rvm__realloc(&al, p->signatures[k].params, p->signatures[k].nparams * sizeof *p->signatures->params, 0);
+        rvm__strfree(&al, p->signatures[k].text);
+    }
+    rvm__realloc(&al, p->variants, p->cap_variants * sizeof *p->variants, 0);
+    rvm__realloc(&al, p->signatures, p->cap_signatures * sizeof *p->signatures, 0);
     for (uint32_t k = 0; k < p->nfunctions; k++) function_free(&al, p->functions + k);
     for (uint32_t k = 0; k < p->nfiles; k++) rvm__strfree(&al, p->files[k]);
     rvm__realloc(&al, p->functions, p->cap_functions * sizeof *p->functions, 0);
     rvm__realloc(&al, p->files, p->cap_files * sizeof *p->files, 0);
+    rvm__transform_forget(p);
     index_free(&al, &p->name_index);
     rvm__realloc(&al, p, sizeof *p, 0);
 }
@@ -91,6 +104,13 @@ bool rvm__is_word(const char *name, size_t length) {
         if (!letter && (k == 0 || !((c >= '0' && c <= '9') || c == '\''))) return false;
     }
     return length > 0;
+}
+
+bool rvm__is_place_name(const char *name, size_t length) {
+    const char *point = memchr(name, '.', length);
+    if (!point) return rvm__is_word(name, length);
+    const size_t head = (size_t)(point - name);
+    return rvm__is_word(name, head) && rvm__is_word(point + 1, length - head - 1);
 }
 
 static uint64_t name_hash(const void *owner, uint32_t k) {
@@ -170,7 +190,7 @@ int64_t rvm__function_add_array(const rvm_program *p, rvm_function *f, rvm_type 
 
 int64_t rvm__function_add_param(const rvm_program *p, rvm_function *f, const rvm_param *param, const char *name,
                                 size_t length) {
-    if (!rvm__is_word(name, length) || f->nparams >= RVM_MAX_PARAMS) return -1;
+    if (!rvm__is_place_name(name, length) || f->nparams >= RVM_MAX_PARAMS) return -1;
     if (!GROW(p, f, params, cap_params, f->nparams + 1)) return -1;
     rvm_param *copy = f->params + f->nparams;
     *copy = *param;
@@ -180,7 +200,7 @@ int64_t rvm__function_add_param(const rvm_program *p, rvm_function *f, const rvm
 
 int64_t rvm__function_add_symbol(const rvm_program *p, rvm_function *f, const rvm_symbol *s, const char *name,
                                  size_t length) {
-    if (!rvm__is_word(name, length) || f->nsymbols == UINT32_MAX) return -1;
+    if (!rvm__is_place_name(name, length) || f->nsymbols == UINT32_MAX) return -1;
     if (!GROW(p, f, symbols, cap_symbols, f->nsymbols + 1)) return -1;
     rvm_symbol *copy = f->symbols + f->nsymbols;
     *copy = *s;

@@ -7,6 +7,7 @@
  */
 #include "isa.h"
 #include "rbc.h"
+#include "transform.h"
 #include <inttypes.h>
 #include <string.h>
 #include <xxhash.h>
@@ -67,7 +68,8 @@ static inline bool get_number(reader *r, uint64_t *out) {
 /* A number below `limit`. */
 static inline bool get_below(reader *r, uint64_t limit, const char *what, uint32_t *out) {
     const uint8_t *at = r->at;
-    uint64_t x;
+    uint64_t x = 0;
+    *out = 0;
     if (!get_number(r, &x)) return false;
     if (x >= limit) {
         r->at = at;
@@ -89,7 +91,8 @@ static bool get_count(reader *r, uint64_t limit, size_t bytes, const char *what,
 /* base + a signed difference, in [0, limit). */
 static bool get_offset(reader *r, uint64_t base, uint64_t limit, const char *what, uint32_t *out) {
     const uint8_t *at = r->at;
-    uint64_t z;
+    uint64_t z = 0;
+    *out = 0;
     if (!get_number(r, &z)) return false;
     uint64_t x = base + (z >> 1 ^ (z & 1 ? UINT64_MAX : 0));
     if (x < limit) {
@@ -124,16 +127,95 @@ static bool get_string(reader *r, const char **s, size_t *length) {
     return true;
 }
 
-static bool get_word(reader *r, const char **s, size_t *length) {
+static bool get_name(reader *r, bool (*is_name)(const char *name, size_t length), const char **s, size_t *length) {
     const uint8_t *at = r->at;
     if (!get_string(r, s, length)) return false;
-    if (rvm__is_word(*s, *length)) return true;
+    if (is_name(*s, *length)) return true;
     r->at = at;
     return reject(r, "a name is not a word, its length", *length);
 }
 
 #define MAKE(r, f, array, cap, n)                                                                                           \
     (rvm__grow(&(r)->p->al, (void **)&(f)->array, &(f)->cap, n, sizeof *(f)->array) || no_memory(r))
+
+/* ---- types of function values, and variants ---- */
+
+static bool get_signature_param(reader *r, uint32_t number, rvm_param *q) {
+    uint8_t b;
+    uint32_t signature;
+    if (!get_byte(r, 256, "", &b)) return false;
+    *q = (rvm_param){.type = b & 15, .ndim = b >> 4};
+    if (q->type >= RVM_TYPE_COUNT || q->ndim > RVM_MAX_DIMS) return reject(r, "a parameter of unknown type", b);
+    if (!get_byte(r, RVM_OWN + 1, "unknown role of a parameter", &q->role)) return false;
+    if (!get_below(r, number + 1, "the type of a parameter is no earlier type", &signature)) return false;
+    q->signature = (uint16_t)signature;
+    return !signature || q->type == RVM_I64 || reject(r, "a function value that is no i64", q->type);
+}
+
+static bool get_signatures(reader *r) {
+    uint32_t n, nparams;
+    rvm_param params[RVM_MAX_PARAMS];
+    if (!get_count(r, RVM_MAX_SIGNATURES, 1, "too many types of function values", &n)) return false;
+    if (!MAKE(r, r->p, signatures, cap_signatures, n)) return false;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t size = 1;
+        if (!get_count(r, RVM_MAX_SIGNATURE_PARAMS, 3, "too many parameters", &nparams)) return false;
+        for (uint32_t i = 0; i < nparams; i++) {
+            if (!get_signature_param(r, k, params + i)) return false;
+            size += 1 + (params[i].signature ? r->p->signatures[params[i].signature - 1].size : 0);
+            if (size > RVM_MAX_SIGNATURE_SIZE) return reject(r, "a type is too large", size);
+        }
+        int64_t got = rvm__program_add_signature(r->p, params, nparams);
+        if (got < 0) return no_memory(r);
+        if (got != k) return reject(r, "a type appears a second time", k);
+    }
+    return true;
+}
+
+static bool get_derived(reader *r, uint32_t variant) {
+    uint32_t n, fn = 0, more, derived;
+    if (!get_count(r, r->p->nfunctions, 2, "more derived functions than functions", &n)) return false;
+    for (uint32_t k = 0; k < n; k++) {
+        if (!get_below(r, r->p->nfunctions - fn, "no function has this number", &more)) return false;
+        if (k && !more) return reject(r, "a function has two derived ones", fn);
+        fn += more;
+        if (!get_below(r, r->p->nfunctions, "no function has this number", &derived)) return false;
+        if (!rvm__variant_set(r->p, variant, fn, derived)) return no_memory(r);
+    }
+    return true;
+}
+
+static bool get_variant(reader *r, uint32_t number) {
+    uint32_t of, parent, signature;
+    uint8_t kind, level, stack, active[RVM_MAX_PARAMS];
+    int64_t got;
+    if (!get_below(r, r->p->nsignatures, "no type has this number", &of)) return false;
+    if (!get_offset(r, number, number + 1, "the parent of a variant stands before it", &parent)) return false;
+    if (parent == number) {
+        if ((got = rvm__program_add_variant(r->p, of)) < 0) return no_memory(r);
+        return got == number || reject(r, "a variant appears a second time", number);
+    }
+    if (of != r->p->variants[parent].of) return reject(r, "a variant of other values than its parent", of);
+    if (!get_byte(r, RVM_TRANSFORM_COUNT, "unknown kind of a variant", &kind)) return false;
+    if (!get_byte(r, RVM_MAX_ORDER, "a level beyond the limit", &level)) return false;
+    if (!get_byte(r, 2, "the stack neither carries shadows nor not", &stack)) return false;
+    if (!get_below(r, r->p->nsignatures, "no type has this number", &signature)) return false;
+    for (uint32_t k = 0; k < r->p->signatures[r->p->variants[parent].signature].nparams; k++)
+        if (!get_byte(r, 2, "a parameter is neither active nor not", active + k)) return false;
+    const rvm_variant v = {
+        .parent = parent, .kind = kind, .level = level, .stack = stack, .active = active, .signature = signature};
+    if ((got = rvm__variant_make(r->p, &v)) < 0) return no_memory(r);
+    if (got != number) return reject(r, "a variant appears a second time", number);
+    return get_derived(r, number);
+}
+
+static bool get_variants(reader *r) {
+    uint32_t n;
+    if (!get_count(r, RVM_MAX_VARIANTS, 2, "too many variants", &n)) return false;
+    for (uint32_t k = 0; k < n; k++)
+        if (!get_variant(r, k)) return false;
+    return true;
+}
 
 /* ---- declarations ---- */
 
@@ -180,16 +262,22 @@ static bool get_param(reader *r, rvm_function *f, uint16_t next[2]) {
     size_t length;
     uint8_t b;
     uint32_t slot;
-    if (!get_word(r, &name, &length)) return false;
-    if (!get_byte(r, (RVM_OWN + 1) << 1, "unknown kind of a parameter", &b)) return false;
+    if (!get_name(r, rvm__is_place_name, &name, &length)) return false;
+    if (!get_byte(r, 16, "unknown kind of a parameter", &b)) return false;
     bool is_array = b & 1;
-    rvm_param q = {.role = b >> 1, .index = next[is_array]++};
+    rvm_param q = {.role = b >> 1 & 3, .index = next[is_array]++};
+    if (q.role > RVM_OWN) return reject(r, "unknown role of a parameter", q.role);
     if (q.index >= (is_array ? f->narrays : f->nregs)) return reject(r, "a parameter without a register or array", q.index);
     q.type = is_array ? f->arrays[q.index].type : f->reg_type[q.index];
     q.ndim = is_array ? f->arrays[q.index].ndim : 0;
     for (int d = 0; d < q.ndim; d++) {
         if (!get_below(r, f->nregs + f->nconsts, "the length of a parameter is no slot", &slot)) return false;
         q.dim[d] = (uint16_t)slot;
+    }
+    if (b & 8) {
+        if (!get_below(r, r->p->nsignatures, "no type has this number", &slot)) return false;
+        if (q.type != RVM_I64) return reject(r, "a function value that is no i64", q.type);
+        q.signature = (uint16_t)(slot + 1);
     }
     return rvm__function_add_param(r->p, f, &q, name, length) >= 0 || no_memory(r);
 }
@@ -246,8 +334,7 @@ static bool get_insn(reader *r, const op_shape *shapes, uint32_t pc, uint32_t nc
     if (r->end - r->at < 2) return truncated(r);
     *in = (rvm_insn){.op = r->at[0], .flags = r->at[1]};
     if (in->op >= RVM_OP_LIMIT || !rvm__op_info[in->op].name) return reject(r, "unknown instruction", in->op);
-    bool lets = in->op >> 1 == RVM_PAIR_let;
-    if (in->flags & ~(lets ? RVM_FLAG_ALL : RVM_FLAG_ALL & ~RVM_FLAG_TOL)) return reject(r, "unknown flags", in->flags);
+    if (in->flags & ~rvm__op_flags((rvm_op)in->op)) return reject(r, "unknown flags", in->flags);
     r->at += 2;
     rvm_op op = (rvm_op)in->op;
     const op_shape *shape = shapes + op;
@@ -259,6 +346,7 @@ static bool get_insn(reader *r, const op_shape *shapes, uint32_t pc, uint32_t nc
     } else
         in->nplaces = (uint8_t)rvm__op_places(op, (rvm_row)in->row, in->flags);
     if (shape->target == 'L') return get_offset(r, pc, ncode, "a target outside the function", &in->target);
+    if (shape->target == 'S') return get_below(r, r->p->nvariants, "no variant has this number", &in->target);
     return shape->target != 'F' || get_below(r, r->p->nfunctions, "no function has this number", &in->target);
 }
 
@@ -305,7 +393,7 @@ static bool get_symbol(reader *r, rvm_function *f) {
     const char *name;
     size_t length;
     uint32_t from = f->nsymbols ? f->symbols[f->nsymbols - 1].from : 0, more, span, x;
-    if (!get_word(r, &name, &length)) return false;
+    if (!get_name(r, rvm__is_place_name, &name, &length)) return false;
     if (!get_below(r, (uint64_t)f->ncode - from + 1, "a symbol starts outside the code", &more)) return false;
     from += more;
     if (!get_below(r, (uint64_t)f->ncode - from + 1, "a symbol ends outside the code", &span)) return false;
@@ -351,7 +439,7 @@ static bool get_function_names(reader *r) {
     for (uint32_t k = 0; k < n; k++) {
         const char *s;
         size_t length;
-        if (!get_word(r, &s, &length)) return false;
+        if (!get_name(r, rvm__is_word, &s, &length)) return false;
         if (rvm__program_find(r->p, s, length) >= 0)
             return reject(r, "two functions have one name, the second is number", k);
         if (rvm__program_add_function(r->p, s, length) < 0) return no_memory(r);
@@ -364,7 +452,7 @@ static bool get_body(reader *r) {
     for (int op = 0; op < RVM_OP_LIMIT; op++)
         if (rvm__op_info[op].name)
             shapes[op] = (op_shape){rvm__op_target((rvm_op)op), rvm__op_places((rvm_op)op, RVM_ROW_id, 0) < 0};
-    if (!get_files(r) || !get_function_names(r)) return false;
+    if (!get_files(r) || !get_function_names(r) || !get_signatures(r) || !get_variants(r)) return false;
     for (uint32_t k = 0; k < r->p->nfunctions; k++) {
         rvm_function *f = r->p->functions + k;
         if (!get_types(r, f) || !get_consts(r, f) || !get_arrays(r, f) || !get_params(r, f) || !get_code(r, f, shapes) ||

@@ -65,7 +65,9 @@ static void put_params(rvm_sink *to, const rvm_view *v) {
             rvm__put(to, "%s", d ? ", " : "[");
             rvm__put_slot(to, v, q->dim[d]);
         }
-        rvm__put(to, "%s  # %s\n", q->ndim ? "]" : "", rvm_role_name((rvm_role)q->role));
+        rvm__put(to, "%s", q->ndim ? "]" : "");
+        if (q->signature) rvm__put(to, " %s", v->p->signatures[q->signature - 1].text);
+        rvm__put(to, "  # %s\n", rvm_role_name((rvm_role)q->role));
     }
 }
 
@@ -159,6 +161,25 @@ static bool put_function(listing *l) {
     return ok;
 }
 
+/* .type fn(acc f64)   .variant 0   .variant 0 2 0 0 "10" 1 f f'adj ..: parent, kind, level, stack, active, type of the
+ * arguments, functions */
+static void put_variants(rvm_sink *to, const rvm_program *p) {
+    for (uint32_t k = 0; k < p->nsignatures; k++) rvm__put(to, ".type %s  # %u\n", p->signatures[k].text, k);
+    for (uint32_t k = 0; k < p->nvariants; k++) {
+        const rvm_variant *v = p->variants + k;
+        rvm__put(to, ".variant %u", v->parent == k ? v->of : v->parent);
+        if (v->parent != k) {
+            uint32_t n = p->signatures[p->variants[v->parent].signature].nparams;
+            rvm__put(to, " %u %u %u \"", v->kind, v->level, v->stack);
+            for (uint32_t i = 0; i < n; i++) rvm__put(to, "%u", v->active[i]);
+            rvm__put(to, "\" %u", v->signature);
+        }
+        for (uint32_t i = 0; i < v->nderived; i++)
+            rvm__put(to, " %s %s", p->functions[v->derived[i].fn].name, p->functions[v->derived[i].derived].name);
+        rvm__put(to, "  # v%u\n", k);
+    }
+}
+
 rvm_status rvm_program_disassemble(const rvm_program *p, int64_t fn, FILE *out, rvm_error *err) {
     listing l = {.to = {.file = out}, .view = {.p = p}, .al = &p->al};
     l.view.names = &l.names;
@@ -169,6 +190,7 @@ rvm_status rvm_program_disassemble(const rvm_program *p, int64_t fn, FILE *out, 
         put_quoted(&l.to, p->files[k]);
         rvm__put(&l.to, "\n");
     }
+    put_variants(&l.to, p);
     uint32_t from = fn < 0 ? 0 : (uint32_t)fn, to = fn < 0 ? p->nfunctions : from + 1;
     for (uint32_t k = from; k < to; k++) {
         l.view.f = p->functions + k;

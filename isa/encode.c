@@ -93,6 +93,35 @@ static bool code_sayable(const rvm_function *f) {
     return true;
 }
 
+/* ---- types and variants ---- */
+
+static void put_signature(writer *w, const rvm_signature *s) {
+    put_number(w, s->nparams);
+    for (uint32_t k = 0; k < s->nparams; k++) {
+        put_byte(w, s->params[k].type | s->params[k].ndim << 4);
+        put_byte(w, s->params[k].role);
+        put_number(w, s->params[k].signature);
+    }
+}
+
+static void put_variant(writer *w, const rvm_program *p, uint32_t variant) {
+    const rvm_variant *v = p->variants + variant;
+    uint32_t nactive = p->signatures[p->variants[v->parent].signature].nparams;
+    put_number(w, v->of);
+    put_signed(w, (int64_t)v->parent - variant);
+    if (v->parent == variant) return;
+    put_byte(w, v->kind);
+    put_byte(w, v->level);
+    put_byte(w, v->stack);
+    put_number(w, v->signature);
+    for (uint32_t k = 0; k < nactive; k++) put_byte(w, v->active[k]);
+    put_number(w, v->nderived);
+    for (uint32_t k = 0; k < v->nderived; k++) {
+        put_number(w, v->derived[k].fn - (k ? v->derived[k - 1].fn : 0));
+        put_number(w, v->derived[k].derived);
+    }
+}
+
 /* ---- functions ---- */
 
 static void put_declarations(writer *w, const rvm_function *f) {
@@ -109,8 +138,9 @@ static void put_declarations(writer *w, const rvm_function *f) {
     for (uint32_t k = 0; k < f->nparams; k++) {
         const rvm_param *q = f->params + k;
         put_string(w, q->name);
-        put_byte(w, (q->ndim > 0) | q->role << 1);
+        put_byte(w, (q->ndim > 0) | q->role << 1 | (q->signature > 0) << 3);
         for (int d = 0; d < q->ndim; d++) put_number(w, q->dim[d]);
+        if (q->signature) put_number(w, q->signature - 1u);
     }
 }
 
@@ -133,7 +163,7 @@ static void put_code(writer *w, const rvm_function *f) {
         if (rvm__op_is_update(op)) put_byte(w, in->row);
         if (rvm__op_places(op, (rvm_row)in->row, in->flags) < 0) put_number(w, in->nplaces);
         if (rvm__op_target(op) == 'L') put_signed(w, (int64_t)in->target - pc);
-        if (rvm__op_target(op) == 'F') put_number(w, in->target);
+        if (rvm__op_target(op) == 'F' || rvm__op_target(op) == 'S') put_number(w, in->target);
         for (int k = 0; k < in->nplaces; k++) put_place(w, rvm__places(f, in) + k);
     }
 }
@@ -171,6 +201,10 @@ static void put_body(writer *w, const rvm_program *p) {
     for (uint32_t k = 0; k < p->nfiles; k++) put_string(w, p->files[k]);
     put_number(w, p->nfunctions);
     for (uint32_t k = 0; k < p->nfunctions; k++) put_string(w, p->functions[k].name);
+    put_number(w, p->nsignatures);
+    for (uint32_t k = 0; k < p->nsignatures; k++) put_signature(w, p->signatures + k);
+    put_number(w, p->nvariants);
+    for (uint32_t k = 0; k < p->nvariants; k++) put_variant(w, p, k);
     for (uint32_t k = 0; k < p->nfunctions; k++) {
         put_declarations(w, p->functions + k);
         put_code(w, p->functions + k);

@@ -36,6 +36,13 @@ static inline int64_t rvm__odd_inverse(int64_t x) {
 #define WITH_INT    0
 #define WITH_SHADOW 1
 #include "rows.inc"
+#include "words_f32.h"
+#define TYPE        f32
+#define CTYPE       double
+#define WITH_REAL   1
+#define WITH_INT    0
+#define WITH_SHADOW 1
+#include "rows.inc"
 #include "words_undef.h"
 
 typedef rvm_value (*rvm__function)(rvm_value a, rvm_value b, rvm_value c, int *overflow);

@@ -29,6 +29,7 @@ rvm_status rvm_program_param(const rvm_program *p, uint32_t fn, uint32_t i, rvm_
     if (!f || i >= f->nparams) return RVM_ERR_USAGE;
     const rvm_param *q = f->params + i;
     *out = (rvm_param_info){.name = q->name, .type = (rvm_type)q->type, .role = (rvm_role)q->role, .ndim = q->ndim};
+    if (q->signature) out->function_type = p->signatures[q->signature - 1].text;
     for (int d = 0; d < q->ndim; d++) {
         bool constant = q->dim[d] >= f->nregs;
         const char *name = constant ? NULL : rvm__symbol_at(f, false, q->dim[d], 0);
@@ -46,6 +47,16 @@ void rvm_program_position(const rvm_program *p, uint32_t fn, uint32_t pc, const 
     *file = at.line && at.file < p->nfiles ? p->files[at.file] : NULL;
     *line = at.line;
     *column = at.column;
+}
+
+int64_t rvm_program_block(const rvm_program *p, uint32_t fn, uint32_t k, bool *proved) {
+    const rvm_function *f = function_at(p, fn);
+    for (uint32_t pc = 0; f && pc < f->ncode; pc++) {
+        if (f->code[pc].op != RVM_OP_par || k-- > 0) continue;
+        if (proved) *proved = !(f->code[pc].facts & RVM_FACT_GUARD);
+        return pc;
+    }
+    return -1;
 }
 
 const char *rvm__symbol_at(const rvm_function *f, bool is_array, uint16_t index, uint32_t pc) {

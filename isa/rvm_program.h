@@ -47,11 +47,15 @@ extern "C" {
     X(INDEX, 1, "index out of bounds")                                                                                      \
     X(DOMAIN, 1, "a value is outside the domain of the instruction")                                                        \
     X(OVERFLOW, 1, "fixed-point overflow")                                                                                  \
+    X(FUNCTION, 1, "a function value does not fit its call")                                                                \
     X(STACK, 1, "the stack does not hold what a pop expects")                                                               \
+    X(TRAIL, 1, "the trail does not hold what is taken back from it")                                                       \
+    X(RACE, 1, "instances of a parallel block share what one alone may use")                                                \
     X(TRAP, 1, "control arrives where it must not")                                                                         \
     X(NOT_RESTORABLE, 1, "a value cannot be restored")                                                                      \
     X(TANGENT, 1, "an ancilla disappears with a nonzero tangent")                                                           \
     X(DEPTH, 4, "call depth limit")                                                                                         \
+    X(LIMIT, 4, "limit of the trail")                                                                                       \
     X(FUEL, 4, "instruction limit")                                                                                         \
     X(CANCELLED, 4, "cancelled")                                                                                            \
     X(UNSUPPORTED, 2, "not available")                                                                                      \
@@ -86,7 +90,8 @@ typedef struct rvm_allocator {
     void *userdata;
 } rvm_allocator;
 
-typedef enum rvm_type { RVM_I64, RVM_F64, RVM_FIX, RVM_TYPE_COUNT } rvm_type;
+/* An f32 is kept as a double that a float holds exactly: in rvm_scalar, in arrays (8 bytes an element), in constants. */
+typedef enum rvm_type { RVM_I64, RVM_F64, RVM_FIX, RVM_F32, RVM_TYPE_COUNT } rvm_type;
 RVM_API const char *rvm_type_name(rvm_type t); /* "i64" ...; "?" outside the enum */
 
 /* Roles of parameters: only read, only accumulated into, anything else. */
@@ -124,6 +129,7 @@ typedef struct rvm_param_info {
     rvm_type type;
     rvm_role role;
     int ndim;
+    const char *function_type;          /* of an i64 that is a function value: "fn(acc f64, read f64[])"; else NULL */
     const char *dim_name[RVM_MAX_DIMS]; /* NULL where the length is a constant */
     int64_t dim_value[RVM_MAX_DIMS];    /* the constant, or -1 */
 } rvm_param_info;
@@ -140,10 +146,33 @@ RVM_API uint32_t rvm_program_code_size(const rvm_program *p, uint32_t fn);
 RVM_API void rvm_program_position(const rvm_program *p, uint32_t fn, uint32_t pc, const char **file, uint32_t *line,
                                   uint32_t *column);
 
+/* The instruction that opens the k-th parallel block of a function, or -1. *proved (may be NULL): whether the verifier
+ * proved what its instances may share; else the machine watches over it while the block runs. */
+RVM_API int64_t rvm_program_block(const rvm_program *p, uint32_t fn, uint32_t k, bool *proved);
+
 /* Write the text of the program (fn < 0: all of it) in assembly that assembles to the same bytes. Errors: IO. */
 RVM_API rvm_status rvm_program_disassemble(const rvm_program *p, int64_t fn, FILE *out, rvm_error *err);
 /* The text of one instruction, cut to size; returns the length it has uncut, as snprintf does. */
 RVM_API int rvm_program_instruction_text(const rvm_program *p, uint32_t fn, uint32_t pc, char *text, size_t size);
+
+/* ---- derived functions ----
+ * f'inv is f run backward; f'tan is f with a tangent x_d beside every active real x; f'adj is the backward sweep, from f's
+ * outputs y and seeds y_b to its inputs x and what x_b gains; f'grad is f, then f'adj. Each active parameter is followed by
+ * its shadow. They are functions like others, of which there are derivatives again. */
+typedef enum rvm_transform { RVM_INVERSE, RVM_TANGENT_OF, RVM_ADJOINT, RVM_GRADIENT_OF, RVM_TRANSFORM_COUNT } rvm_transform;
+/* A copy of p with the function derived from fn, and what it calls, behind the functions of p; *index is its number. active:
+ * for each parameter of fn, nonzero where it gets a shadow; NULL: all reals. *out is owned by the caller, NULL on failure.
+ * Errors: USAGE (fn), UNSUPPORTED (why fn has none, and where; an i64 is active; nested too deep; a parameter that depends
+ * on an active one is not), VERIFY, MEMORY. */
+RVM_API rvm_status rvm_program_transform(const rvm_program *p, uint32_t fn, rvm_transform kind, const uint8_t *active,
+                                         rvm_program **out, uint32_t *index, rvm_error *err);
+/* The same by name: "f'grad", "f'grad'tan", "f'adj[out,x]" with the active parameters listed. Errors besides: ARGUMENT (no
+ * such function, tick or parameter). */
+RVM_API rvm_status rvm_program_derive(const rvm_program *p, const char *name, rvm_program **out, uint32_t *index,
+                                      rvm_error *err);
+/* Adds to active[], a byte for each parameter of fn, the parameters whose values depend on active ones: the least that
+ * rvm_program_transform takes. Errors: USAGE, ARGUMENT (an i64 is active), MEMORY. */
+RVM_API rvm_status rvm_program_close_active(const rvm_program *p, uint32_t fn, uint8_t *active, rvm_error *err);
 
 #ifdef __cplusplus
 }

@@ -34,7 +34,7 @@ int rvm_status_exit(rvm_status s) {
 }
 
 const char *rvm_type_name(rvm_type t) {
-    static const char *const names[] = {[RVM_I64] = "i64", [RVM_F64] = "f64", [RVM_FIX] = "fix"};
+    static const char *const names[] = {[RVM_I64] = "i64", [RVM_F64] = "f64", [RVM_FIX] = "fix", [RVM_F32] = "f32"};
     _Static_assert(sizeof names / sizeof *names == RVM_TYPE_COUNT, "a name for each type");
     return (unsigned)t < RVM_TYPE_COUNT ? names[t] : "?";
 }

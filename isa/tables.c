@@ -14,6 +14,8 @@ enum {
     TYPES_div = TYPES_mul,
     TYPES_let = RVM_TYPES_N,
     TYPES_unlet = TYPES_let,
+    TYPES_set = RVM_TYPES_N,
+    TYPES_unset = TYPES_set,
 };
 
 const rvm_op_info rvm__op_info[RVM_OP_LIMIT] = {
@@ -61,24 +63,32 @@ int rvm__row_find(const char *name, size_t length) {
     return -1;
 }
 
-int rvm__op_places(rvm_op op, rvm_row row, uint8_t flags) {
-    if (rvm__op_is_update(op)) return 1 + rvm__row_info[row].arity + (flags & RVM_FLAG_TOL ? 1 : 0);
+bool rvm__op_on_trail(rvm_op op) {
     const char *operands = rvm__op_info[op].operands;
-    return strpbrk(operands, "*+#") ? -1 : (int)strcspn(operands, "LF");
+    return rvm__op_sets(op) || (operands && strchr(operands, 'l'));
+}
+
+#define VARYING "*+#dr" /* letters that stand for any number of places */
+
+int rvm__op_places(rvm_op op, rvm_row row, uint8_t flags) {
+    if (rvm__op_is_update(op)) return 1 + rvm__row_info[row].arity + (flags & RVM_FLAG_TOL || rvm__op_sets(op) ? 1 : 0);
+    const char *operands = rvm__op_info[op].operands;
+    return strpbrk(operands, VARYING) ? -1 : (int)strcspn(operands, "LFS");
 }
 
 const char *rvm__place_letters(const rvm_insn *in, char buffer[256]) {
     const char *c = rvm__op_info[in->op].operands;
     if (rvm__op_is_update((rvm_op)in->op)) {
-        c = in->op >> 1 == RVM_PAIR_let ? "taaa" : "yaaa";
-        if (!(in->flags & RVM_FLAG_TOL)) return c;
+        bool sets = rvm__op_sets((rvm_op)in->op);
+        c = in->op >> 1 == RVM_PAIR_let ? "taaa" : sets ? "waaa" : "yaaa";
+        if (!(in->flags & RVM_FLAG_TOL) && !sets) return c;
         memcpy(buffer, c, 4);
-        buffer[in->nplaces - 1] = 'e';
+        buffer[in->nplaces - 1] = sets ? 's' : 'e';
         return buffer;
     }
-    if (*c != 'F' && *c != 'X') return c; /* as many as there are letters, before L */
+    if (!strpbrk(c, VARYING)) return c; /* as many as there are letters, before L and F */
     uint32_t n = in->nplaces, k = 0;
-    for (c += *c == 'F'; *c != '*' && *c != '+' && *c != '#'; c++) buffer[k++] = *c;
+    for (c += *c == 'F' || *c == 'S'; !strchr(VARYING, *c); c++) buffer[k++] = *c;
     memset(buffer + k, *c == '+' ? 'k' : *c, n - k);
     if (*c == '+') buffer[n - 1] = 'a';
     return buffer;
@@ -86,8 +96,23 @@ const char *rvm__place_letters(const rvm_insn *in, char buffer[256]) {
 
 char rvm__op_target(rvm_op op) {
     const char *operands = rvm__op_info[op].operands;
-    const char *at = operands ? strpbrk(operands, "LF") : NULL;
+    const char *at = operands ? strpbrk(operands, "LFS") : NULL;
     return at ? *at : 0;
+}
+
+void rvm__block_registers(const rvm_program *p, const rvm_function *f, uint32_t pc, uint8_t *bits) {
+    char buffer[256];
+    memset(bits, 0, f->nregs);
+    for (const rvm_insn *in = f->code + pc + 1; in < f->code + f->code[pc].target; in++) {
+        const rvm_place *q = rvm__places(f, in);
+        const char *letters = rvm__place_letters(in, buffer);
+        for (uint32_t k = 0; k < in->nplaces; k++) {
+            if (q[k].kind != RVM_PLACE_SLOT || q[k].slot >= f->nregs) continue;
+            const rvm_callee callee = letters[k] == '*' ? rvm__callee_of(p, in) : (rvm_callee){.params = NULL};
+            const rvm_param *param = callee.params ? callee.params + (k - callee.first) : NULL;
+            bits[q[k].slot] |= param ? rvm__role_access((rvm_role)param->role) : rvm__letter_access(in, letters[k]);
+        }
+    }
 }
 
 /* Types that the target of a row may have. */
@@ -96,10 +121,12 @@ static unsigned result_types(rvm_row row) {
     case RVM_SIG_NUM:
     case RVM_SIG_SEL:
     case RVM_SIG_CONV: return RVM_TYPES_N;
-    case RVM_SIG_REAL: return RVM_TYPES_R;
+    case RVM_SIG_REAL:
+    case RVM_SIG_POS: return RVM_TYPES_R;
     case RVM_SIG_INT:
     case RVM_SIG_QUOT:
     case RVM_SIG_CMP: return RVM_TYPES_I;
+    case RVM_SIG_COUNT: break;
     }
     return 0;
 }

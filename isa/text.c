@@ -42,6 +42,9 @@ int rvm__value_text(rvm_type t, rvm_value v, char *text, size_t size) {
     case RVM_F64:
         if (isfinite(v.f)) return double_text(v.f, "", text, size);
         break;
+    case RVM_F32:
+        if (isfinite(v.f)) return double_text(v.f, "f32:", text, size);
+        break;
     case RVM_FIX:
         if (rvm_fix_from_double(rvm_fix_to_double(v.i)) == v.i && v.i != INT64_MAX)
             return double_text(rvm_fix_to_double(v.i), "fix:", text, size);
@@ -119,6 +122,7 @@ static void put_mnemonic(rvm_sink *to, const rvm_insn *in) {
     rvm_op op = (rvm_op)in->op;
     if (in->flags & RVM_FLAG_UNCHECKED) rvm__put(to, "unchecked ");
     if (in->flags & RVM_FLAG_RESTORE) rvm__put(to, "restore ");
+    if (in->flags & RVM_FLAG_REVERSED) rvm__put(to, "reversed ");
     rvm__put(to, "%s", rvm__op_info[op].name);
     if (rvm__op_is_update(op)) rvm__put(to, ".%s", rvm__row_info[in->row].name);
 }
@@ -128,8 +132,13 @@ void rvm__put_insn(rvm_sink *to, const rvm_view *v) {
     char target = rvm__op_target((rvm_op)in->op);
     const char *before = " ";
     put_mnemonic(to, in);
-    if (target == 'F') {
-        rvm__put(to, " %s", in->target < v->p->nfunctions ? v->p->functions[in->target].name : "?");
+    const char *callee = in->target < v->p->nfunctions ? v->p->functions[in->target].name : "?";
+    bool call = rvm__is_call(in);
+    if (call) {
+        if (target == 'F')
+            rvm__put(to, " %s", callee);
+        else
+            rvm__put(to, " v%u", in->target);
         before = "(";
     }
     for (int k = 0; k < in->nplaces; k++) {
@@ -139,7 +148,8 @@ void rvm__put_insn(rvm_sink *to, const rvm_view *v) {
         before = ", ";
     }
     if (target == 'L') rvm__put(to, "%sL%u", before, in->target);
-    if (target == 'F') rvm__put(to, in->nplaces ? ")" : "()");
+    if (target == 'F' && !call) rvm__put(to, "%s%s", before, callee);
+    if (call) rvm__put(to, in->nplaces ? ")" : "()");
 }
 
 int rvm_program_instruction_text(const rvm_program *p, uint32_t fn, uint32_t pc, char *text, size_t size) {

@@ -19,7 +19,7 @@ rvm_status rvm__verify_no_memory(rvm__verifier *v) {
     return rvm__fail(v->err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory verifying '%s'", v->f ? v->f->name : "");
 }
 
-static void release(rvm__verifier *v) {
+void rvm__verify_release(rvm__verifier *v) {
     for (uint32_t k = 0; k < v->nblocks; k++) rvm__realloc(&v->p->al, v->blocks[k].p, v->blocks[k].size, 0);
     rvm__realloc(&v->p->al, v->words, v->cap_words * sizeof *v->words, 0);
     rvm__realloc(&v->p->al, v->edges, v->cap_edges * sizeof *v->edges, 0);
@@ -62,6 +62,8 @@ static rvm_status check_param(rvm__verifier *v, const rvm_param *q, uint32_t nex
     if (q->ndim > RVM_MAX_DIMS) return RVM__REJECT(v, 0, "'%s' has %d dimensions", q->name, q->ndim);
     if (q->index != next[q->ndim > 0]++ || q->index >= (q->ndim ? f->narrays : f->nregs))
         return RVM__REJECT(v, 0, "parameter '%s' has number %d, out of order", q->name, q->index);
+    if (q->signature > v->p->nsignatures || (q->signature && q->type != RVM_I64))
+        return RVM__REJECT(v, 0, "parameter '%s' is of a function type that does not exist", q->name);
     bool same = q->ndim ? f->arrays[q->index].type == q->type && f->arrays[q->index].ndim == q->ndim
                         : f->reg_type[q->index] == q->type;
     return same ? RVM_OK : RVM__REJECT(v, 0, "parameter '%s' differs from its register or array", q->name);
@@ -89,6 +91,9 @@ static rvm_status check_function(rvm__verifier *v) {
     for (uint32_t k = 0; k < f->narrays; k++)
         if (f->arrays[k].ndim < 1 || f->arrays[k].ndim > RVM_MAX_DIMS)
             return RVM__REJECT(v, 0, "array %u has %d dimensions", k, f->arrays[k].ndim);
+    for (uint32_t k = 0; k < f->nconsts; k++)
+        if (f->const_type[k] == RVM_F32 && !rvm__is_single(f->consts[k].f))
+            return RVM__REJECT(v, 0, "constant %u is an f32, but %.17g does not fit one", k, f->consts[k].f);
     return check_params(v);
 }
 
@@ -109,7 +114,7 @@ static rvm_status make_tables(rvm__verifier *v) {
         if (f->narrays > v->max_arrays) v->max_arrays = f->narrays;
         if (f->ncode > v->max_code) v->max_code = f->ncode;
     }
-    v->bits = rvm__verify_make(v, v->base[n].params, sizeof *v->bits);
+    v->bits = rvm__verify_make(v, rvm__nbits(v), sizeof *v->bits);
     v->snapshot = rvm__verify_make(v, v->base[n].code, sizeof *v->snapshot);
     v->root = rvm__verify_make(v, v->base[n].places, sizeof *v->root);
     v->is_length = rvm__verify_make(v, v->max_regs, sizeof *v->is_length);
@@ -119,6 +124,7 @@ static rvm_status make_tables(rvm__verifier *v) {
 
 static rvm_status check_functions(rvm__verifier *v) {
     for (uint32_t k = 0; k < v->p->nfunctions; k++) {
+        if (rvm__verify_skips(v, k)) continue;
         rvm__verify_enter(v, k);
         RVM__TRY(check_function(v));
     }
@@ -126,6 +132,7 @@ static rvm_status check_functions(rvm__verifier *v) {
 }
 
 static rvm_status check_program(rvm__verifier *v) {
+    rvm__mark_values(v->p);
     RVM__TRY(make_tables(v));
     RVM__TRY(check_functions(v));
     RVM__TRY(rvm__verify_shape(v));
@@ -133,6 +140,7 @@ static rvm_status check_program(rvm__verifier *v) {
     RVM__TRY(rvm__verify_roles(v));
     RVM__TRY(rvm__verify_alias(v));
     RVM__TRY(rvm__verify_rules(v));
+    RVM__TRY(rvm__verify_par(v));
     return rvm__verify_facts(v);
 }
 
@@ -141,6 +149,11 @@ rvm_status rvm__verify(rvm_program *p, rvm_error *err) {
     p->verified = false;
     rvm_status s = check_program(&v);
     p->verified = !s;
-    release(&v);
+    rvm__verify_release(&v);
     return s;
+}
+
+rvm_status rvm__verify_part(rvm__verifier *v, rvm_program *p, const uint8_t *skip, rvm_error *err) {
+    *v = (rvm__verifier){.p = p, .err = err, .skip = skip};
+    return check_program(v);
 }

@@ -6,6 +6,7 @@
  *   verify_roles.c   roles of parameters over the call graph
  *   verify_alias.c   places of one instruction, or arguments of a call, that overlap
  *   verify_rules.c   what must not change: lengths, loop bounds, what compute used
+ *   verify_par.c     what the instances of a parallel block share; verify_forms.c: indices as functions of the instance
  *   verify_facts.c   indices that are in bounds
  *
  * A pass may rely on what the ones above it proved. Nothing here recurses, and time and memory are linear in the program
@@ -17,14 +18,12 @@
 #include "isa.h"
 
 enum {
-    RVM__MAX_NEST = 255,       /* open loops and regions */
+    RVM__MAX_NEST = 255,       /* open loops, regions and segments */
+    RVM__MAX_SITE = INT32_MAX, /* sites are below it */
     RVM__MAX_WORDS = 64 << 20, /* of all snapshots: 256 MiB */
     RVM__NAME_SIZE = 64,       /* text of a place in a message */
     RVM__NO_SNAPSHOT = 0,      /* offset in `words` */
 };
-
-/* How a place is accessed, as bits: own is read and accumulate at once. */
-enum rvm__access_bits { RVM__BITS_NONE = 0, RVM__BITS_READ = 1, RVM__BITS_ACC = 2, RVM__BITS_OWN = 3 };
 
 /* Where a function's entries begin in the tables that serve the whole program. */
 typedef struct rvm__fn_base {
@@ -32,7 +31,7 @@ typedef struct rvm__fn_base {
     uint32_t nscalars; /* scalar parameters: the first registers */
 } rvm__fn_base;
 
-/* A call hands the caller's parameter `to` on as the callee's parameter `from`. */
+/* A call hands the caller's parameter `to` on as the callee's parameter `from`: indices into rvm__verifier.bits. */
 typedef struct rvm__role_edge {
     uint32_t from, to;
 } rvm__role_edge;
@@ -44,7 +43,7 @@ typedef struct rvm__verifier {
     const rvm_function *f;
     const rvm__fn_base *at;
     rvm__fn_base *base; /* of each function, and one more */
-    uint8_t *bits;      /* by parameter of the program: rvm__access_bits */
+    uint8_t *bits;      /* by parameter of the program: rvm__access_bits; behind them by function, not 0: uses the stack */
     uint32_t *snapshot; /* by instruction: offset in words (verify_flow.c) */
     uint16_t *root;     /* by place: the array that an ARRAY or ELEM place is, or is part of */
     uint32_t *words;    /* snapshots: registers, arrays, their numbers */
@@ -54,12 +53,20 @@ typedef struct rvm__verifier {
     struct {
         void *p;
         size_t size;
-    } blocks[40]; /* what rvm__verify_make gave out */
+    } blocks[64]; /* what rvm__verify_make gave out */
     uint32_t nblocks;
     uint32_t *scope; /* of the present function, by instruction: the loop or region part it stands in (verify_shape.c) */
     char target[RVM_OP_LIMIT]; /* rvm__op_target */
     uint8_t *is_length;        /* of the present function, by register */
+    const uint8_t *skip;       /* by function: it, or one that it calls, has no code yet; NULL: none */
 } rvm__verifier;
+
+static inline bool rvm__verify_skips(const rvm__verifier *v, uint32_t fn) {
+    return v->skip && v->skip[fn];
+}
+/* Prove what skip leaves of a program in the making. v holds what was found until rvm__verify_release. */
+rvm_status rvm__verify_part(rvm__verifier *v, rvm_program *p, const uint8_t *skip, rvm_error *err);
+void rvm__verify_release(rvm__verifier *v);
 
 /* Zeroed memory until the verifier ends; NULL when there is none. */
 void *rvm__verify_make(rvm__verifier *v, size_t count, size_t size);
@@ -81,22 +88,24 @@ void rvm__verify_enter(rvm__verifier *v, uint32_t fn);
 const char *rvm__verify_name(const rvm__verifier *v, uint32_t pc, const rvm_place *place, char *text);
 
 /* ---- what an instruction does with its places ---- */
+/* The first of its places that appear or disappear; their number if none does. */
+static inline uint32_t rvm__first_toggle(const rvm_insn *in, const char *letters) {
+    uint32_t k = 0;
+    while (k < in->nplaces && !rvm__letter_toggles(letters[k])) k++;
+    return k;
+}
 static inline bool rvm__op_appears(const rvm_insn *in) {
     return !(in->op & 1);
 }
+/* How an argument is: by the callee's roles as far as they are known, or those of the function value's type. */
+static inline unsigned rvm__argument_access(const rvm__verifier *v, const rvm_insn *in, uint32_t k) {
+    if (v->target[in->op] == 'F') return v->bits[v->base[in->target].params + k];
+    rvm_callee c = rvm__callee_of(v->p, in);
+    return rvm__role_access((rvm_role)c.params[k - c.first].role);
+}
 /* How place k is accessed; a call's arguments by the callee's roles as far as they are known. */
 static inline unsigned rvm__access(const rvm__verifier *v, const rvm_insn *in, char letter, uint32_t k) {
-    switch (letter) {
-    case '*': return v->bits[v->base[in->target].params + k];
-    case 'y':
-        if (!rvm__op_is_update((rvm_op)in->op)) return RVM__BITS_OWN;
-        return rvm__op_info[in->op].access == RVM_ACC ? RVM__BITS_ACC : RVM__BITS_OWN;
-    case 't':
-    case 'X':
-    case 'i': return RVM__BITS_OWN;
-    case 'V': return RVM__BITS_NONE;
-    }
-    return RVM__BITS_READ;
+    return letter == '*' ? rvm__argument_access(v, in, k) : rvm__letter_access(in, letter);
 }
 static inline uint32_t rvm__min(uint32_t a, uint32_t b) {
     return a < b ? a : b;
@@ -109,6 +118,21 @@ static inline bool rvm__is_const(const rvm_function *f, uint16_t slot) {
 }
 static inline rvm_value rvm__const_value(const rvm_function *f, uint16_t slot) {
     return f->consts[slot - f->nregs];
+}
+/* Whether a function, or one that it calls, pushes or pops: index into bits. Spreads as the roles of parameters do. */
+static inline size_t rvm__uses_stack(const rvm__verifier *v, uint32_t fn) {
+    return v->base[v->p->nfunctions].params + fn;
+}
+/* The same of what an instruction calls. Behind the functions stand those of a shape, then the derived ones of a variant. */
+static inline size_t rvm__calls_stack(const rvm__verifier *v, const rvm_insn *in) {
+    const rvm_program *p = v->p;
+    if (v->target[in->op] == 'F') return rvm__uses_stack(v, in->target);
+    const rvm_variant *variant = p->variants + in->target;
+    const bool itself = variant->parent == in->target;
+    return rvm__uses_stack(v, p->nfunctions + (itself ? p->signatures[variant->of].shape : p->nsignatures + in->target));
+}
+static inline size_t rvm__nbits(const rvm__verifier *v) {
+    return rvm__uses_stack(v, v->p->nfunctions + v->p->nsignatures + v->p->nvariants);
 }
 /* Registers that are present throughout: scalar parameters and lengths. */
 static inline bool rvm__is_fixed(const rvm__verifier *v, uint32_t reg) {
@@ -124,6 +148,7 @@ rvm_status rvm__verify_flow(rvm__verifier *v);
 rvm_status rvm__verify_roles(rvm__verifier *v);
 rvm_status rvm__verify_alias(rvm__verifier *v);
 rvm_status rvm__verify_rules(rvm__verifier *v);
+rvm_status rvm__verify_par(rvm__verifier *v);
 rvm_status rvm__verify_facts(rvm__verifier *v);
 
 #endif

@@ -68,7 +68,7 @@ static rvm_status check_changes(rvm__verifier *v, uint32_t pc, rvm_insn *in) {
     char buffer[256];
     const char *letters = rvm__place_letters(in, buffer);
     for (uint32_t i = 0; i < in->nplaces; i++) {
-        if (letters[i] != 'y') continue;
+        if (letters[i] != 'y' && letters[i] != 'd') continue;
         for (uint32_t j = 0; j < in->nplaces; j++)
             if (i != j) RVM__TRY(check_changed(v, pc, in, i, j));
     }
@@ -79,7 +79,8 @@ static rvm_status check_changes(rvm__verifier *v, uint32_t pc, rvm_insn *in) {
 
 static rvm_status check_arguments(rvm__verifier *v, uint32_t pc, rvm_insn *in, uint32_t i, uint32_t j) {
     const rvm_place *a = rvm__places(v->f, in) + i, *b = rvm__places(v->f, in) + j;
-    const rvm_param *p = v->p->functions[in->target].params + i, *q = v->p->functions[in->target].params + j;
+    const rvm_callee g = rvm__callee_of(v->p, in);
+    const rvm_param *p = g.params + (i - g.first), *q = g.params + (j - g.first);
     bool allowed = p->role == q->role && p->role != RVM_OWN;
     if ((p->role != RVM_READ && is_index(v->f, a, b)) || (q->role != RVM_READ && is_index(v->f, b, a)))
         return RVM__OVERLAP(v, pc, "the arguments '%s' and '%s': the call would change the index", RVM__NAME(v, pc, a),
@@ -98,23 +99,29 @@ static rvm_status check_arguments(rvm__verifier *v, uint32_t pc, rvm_insn *in, u
 
 static rvm_status check_call(rvm__verifier *v, uint32_t pc, rvm_insn *in) {
     const rvm_place *q = rvm__places(v->f, in);
-    const rvm_function *g = v->p->functions + in->target;
-    for (uint32_t i = 0; i < in->nplaces; i++) {
-        bool constant = q[i].kind == RVM_PLACE_SLOT && rvm__is_const(v->f, q[i].slot);
-        if (constant && g->params[i].role != RVM_READ)
-            return RVM__REJECT(v, pc, "the constant '%s' is passed for '%s', which '%s' changes", RVM__NAME(v, pc, q + i),
-                               g->params[i].name, g->name);
-        for (uint32_t j = 0; j < i; j++) RVM__TRY(check_arguments(v, pc, in, j, i));
+    const rvm_callee g = rvm__callee_of(v->p, in);
+    for (uint32_t i = g.first; i < in->nplaces; i++) {
+        const rvm_param *param = g.params + (i - g.first);
+        if (param->role != RVM_READ && q[i].kind == RVM_PLACE_SLOT) {
+            if (rvm__is_const(v->f, q[i].slot))
+                return RVM__REJECT(v, pc, "the constant '%s' is passed for '%s', which '%s' changes",
+                                   RVM__NAME(v, pc, q + i), param->name ? param->name : "a parameter",
+                                   g.name ? g.name : RVM__NAME(v, pc, q));
+            if (g.first && q[0].slot == q[i].slot)
+                return RVM__OVERLAP(v, pc, "'%s' is called here, and would change itself", RVM__NAME(v, pc, q));
+        }
+        for (uint32_t j = g.first; j < i; j++) RVM__TRY(check_arguments(v, pc, in, j, i));
     }
     return RVM_OK;
 }
 
 rvm_status rvm__verify_alias(rvm__verifier *v) {
     for (uint32_t k = 0; k < v->p->nfunctions; k++) {
+        if (rvm__verify_skips(v, k)) continue;
         rvm__verify_enter(v, k);
         rvm_insn *code = v->p->functions[k].code;
         for (uint32_t pc = 0; pc < v->f->ncode; pc++)
-            RVM__TRY(v->target[code[pc].op] == 'F' ? check_call(v, pc, code + pc) : check_changes(v, pc, code + pc));
+            RVM__TRY(rvm__is_call(code + pc) ? check_call(v, pc, code + pc) : check_changes(v, pc, code + pc));
     }
     return RVM_OK;
 }

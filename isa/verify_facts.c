@@ -25,14 +25,16 @@ static int64_t value(const facts *w, uint16_t slot) {
     return rvm__const_value(w->v->f, slot).i;
 }
 
-/* The loop that the slot counts, its places i, lo, hi, step; or NULL. */
+/* The loop or block that the slot counts, its places i, lo, hi, and of a loop step; or NULL. */
 static const rvm_place *counted(const facts *w, uint16_t slot) {
     const rvm_function *f = w->v->f;
     return is_const(w, slot) || !w->loop[slot] ? NULL : rvm__places(f, f->code + w->loop[slot] - 1);
 }
 
-static bool goes_up(const facts *w, const rvm_place *loop) {
-    return is_const(w, loop[3].slot) && value(w, loop[3].slot) > 0;
+static bool goes_up(const facts *w, uint16_t index) {
+    const rvm_insn *in = w->v->f->code + w->loop[index] - 1;
+    const rvm_place *loop = rvm__places(w->v->f, in);
+    return in->op == RVM_OP_par || (is_const(w, loop[3].slot) && value(w, loop[3].slot) > 0);
 }
 
 static bool not_negative(const facts *w, uint16_t slot) {
@@ -40,7 +42,7 @@ static bool not_negative(const facts *w, uint16_t slot) {
         if (is_const(w, slot)) return value(w, slot) >= 0;
         if (w->v->is_length[slot]) return true;
         const rvm_place *loop = counted(w, slot);
-        if (!loop || !goes_up(w, loop)) return false;
+        if (!loop || !goes_up(w, slot)) return false;
         slot = loop[1].slot;
     }
     return false;
@@ -55,7 +57,7 @@ static bool below(const facts *w, uint16_t slot, uint16_t length, bool or_equal)
             return or_equal ? value(w, slot) <= value(w, length) : value(w, slot) < value(w, length);
         }
         const rvm_place *loop = counted(w, slot);
-        if (!loop || !goes_up(w, loop)) return false;
+        if (!loop || !goes_up(w, slot)) return false;
         slot = loop[2].slot;
         or_equal = true; /* below an upper end that may be the length */
     }
@@ -74,7 +76,8 @@ static void prove(const facts *w, rvm_insn *in) {
     const rvm_place *q = rvm__places(w->v->f, in);
     for (uint32_t k = 0; k < in->nplaces && k < 4; k++)
         if (q[k].kind == RVM_PLACE_ELEM && in_bounds(w, q + k)) in->facts |= (uint8_t)(RVM_FACT_INBOUNDS0 << k);
-    if (in->op >> 1 == RVM_PAIR_for) w->loop[q[0].slot] = in->op & 1 ? 0 : (uint32_t)(in - w->v->f->code) + 1;
+    if (in->op >> 1 == RVM_PAIR_for || in->op >> 1 == RVM_PAIR_par)
+        w->loop[q[0].slot] = in->op & 1 ? 0 : (uint32_t)(in - w->v->f->code) + 1;
 }
 
 /* ---- lengths ---- */
@@ -125,6 +128,7 @@ rvm_status rvm__verify_facts(rvm__verifier *v) {
     w.length = rvm__verify_make(v, v->max_arrays, sizeof *w.length);
     if (!w.loop || !w.met || !w.length) return rvm__verify_no_memory(v);
     for (uint32_t k = 0; k < v->p->nfunctions; k++) {
+        if (rvm__verify_skips(v, k)) continue;
         rvm__verify_enter(v, k);
         function_facts(&w);
     }

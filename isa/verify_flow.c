@@ -6,7 +6,7 @@
  * passed: they end a run of boundaries. Runs are tied together by links, each between two boundaries of equal state:
  *
  *     before jmp = behind its cf        at jt, jf = at their cft, cff       behind for = before its next
- *     behind undo = at its compute      before undo = at its do
+ *     behind undo = at its compute      before undo = at its do         (par, endpar as for, next)
  *
  * The first end of a link that is met leaves a snapshot and puts the other on the list of runs to do; the second compares.
  * All starts from boundary 0, where no local is present, and from the end likewise. A run met by neither can never execute,
@@ -168,26 +168,39 @@ static rvm_status use(flow *w, uint32_t pc, uint32_t place, unsigned bits) {
     return RVM_OK;
 }
 
-static rvm_status add_edge(flow *w, uint32_t pc, const rvm_insn *in, uint32_t k) {
+static rvm_status add_edge(flow *w, uint32_t pc, size_t from, size_t to) {
+    rvm__verifier *v = w->v;
+    if (v->nedges >= UINT32_MAX / 2) return RVM__REJECT(v, pc, "too complex: too many arguments");
+    if (!rvm__grow(&v->p->al, (void **)&v->edges, &v->cap_edges, v->nedges + 1, sizeof *v->edges))
+        return rvm__verify_no_memory(v);
+    v->edges[v->nedges++] = (rvm__role_edge){(uint32_t)from, (uint32_t)to};
+    return RVM_OK;
+}
+
+static rvm_status hand_on(flow *w, uint32_t pc, const rvm_insn *in, uint32_t k) {
     rvm__verifier *v = w->v;
     const rvm_place *q = rvm__places(v->f, in) + k;
     uint16_t root = v->root[v->at->places + in->places + k];
     bool slot = q->kind == RVM_PLACE_SLOT;
     if (slot ? q->slot >= v->at->nscalars : root >= rvm__array_params(v)) return RVM_OK;
-    if (v->nedges >= UINT32_MAX / 2) return RVM__REJECT(v, pc, "too complex: too many arguments");
-    if (!rvm__grow(&v->p->al, (void **)&v->edges, &v->cap_edges, v->nedges + 1, sizeof *v->edges))
-        return rvm__verify_no_memory(v);
     size_t to = v->at->params + (slot ? w->reg_param[q->slot] : w->array_param[root]);
-    v->edges[v->nedges++] = (rvm__role_edge){(uint32_t)(v->base[in->target].params + k), (uint32_t)to};
-    return RVM_OK;
+    return add_edge(w, pc, v->base[in->target].params + k, to);
+}
+
+/* Whether the stack is used: here, or by who is called. */
+static rvm_status note_stack(flow *w, uint32_t pc, const rvm_insn *in) {
+    rvm__verifier *v = w->v;
+    const size_t here = rvm__uses_stack(v, v->fn);
+    if (rvm__op_on_stack((rvm_op)in->op)) v->bits[here] = RVM__BITS_OWN;
+    return rvm__is_call(in) ? add_edge(w, pc, rvm__calls_stack(v, in), here) : RVM_OK;
 }
 
 static rvm_status use_all(flow *w, uint32_t pc, const rvm_insn *in, const char *letters) {
     for (uint32_t k = 0; k < in->nplaces; k++) {
         if (rvm__letter_toggles(letters[k])) continue;
-        bool argument = letters[k] == '*';
+        bool argument = letters[k] == '*' && w->v->target[in->op] == 'F';
         RVM__TRY(use(w, pc, in->places + k, argument ? RVM__BITS_NONE : rvm__access(w->v, in, letters[k], k)));
-        if (argument) RVM__TRY(add_edge(w, pc, in, k));
+        if (argument) RVM__TRY(hand_on(w, pc, in, k));
     }
     return RVM_OK;
 }
@@ -231,17 +244,20 @@ static uint16_t new_root(const flow *w, const rvm_place *q, const char *letters)
     return letters[1] == 'V' ? root_of(w, q[1].slot) : q[0].slot;
 }
 
-/* Pass an instruction one of whose places appears or disappears: the first, in all of them. Its operands are looked at while
- * that place is absent. */
-static rvm_status pass_toggle(flow *w, uint32_t pc, const rvm_insn *in, const char *letters, bool up) {
-    const rvm_place *q = rvm__places(w->v->f, in);
+/* Pass an instruction whose places from `first` on appear or disappear: one, or several registers. Its operands are looked
+ * at while they are absent. */
+static rvm_status pass_toggle(flow *w, uint32_t pc, const rvm_insn *in, const char *letters, uint32_t first, bool up) {
+    const rvm_place *all = rvm__places(w->v->f, in), *q = all + first;
     bool array = q->kind == RVM_PLACE_ARRAY;
+    uint32_t end = first;
+    while (end < in->nplaces && rvm__letter_toggles(letters[end])) end++;
     if (rvm__op_appears(in) == up) {
         RVM__TRY(use_all(w, pc, in, letters));
-        return appear(w, pc, q, array ? new_root(w, q, letters) : 0);
+        for (uint32_t k = first; k < end; k++) RVM__TRY(appear(w, pc, all + k, array ? new_root(w, q, letters) : 0));
+        return RVM_OK;
     }
     uint32_t was = array && array_present(w, q->slot) ? root_of(w, q->slot) : 0;
-    RVM__TRY(disappear(w, pc, q));
+    for (uint32_t k = end; k-- > first;) RVM__TRY(disappear(w, pc, all + k));
     RVM__TRY(use_all(w, pc, in, letters));
     if (!array || was == new_root(w, q, letters)) return RVM_OK;
     return RVM__REJECT(w->v, pc, "'%s' did not appear as part of '%s'", RVM__NAME(w->v, pc, q),
@@ -255,18 +271,20 @@ static bool parts(const rvm_insn *in) {
     return in->op >> 1 == RVM_PAIR_jmp || in->op >> 1 == RVM_PAIR_undo;
 }
 
-/* The last instruction before pc that makes the place appear. */
-static uint32_t appeared_at(const flow *w, uint32_t pc, const rvm_place *q) {
-    const rvm_function *f = w->v->f;
+static bool makes_appear(const rvm_function *f, const rvm_insn *in, const rvm_place *q) {
     char buffer[256];
-    while (pc-- > 0) {
-        const rvm_insn *in = f->code + pc;
-        const rvm_place *first = rvm__places(f, in);
-        if (in->nplaces && first->kind == q->kind && first->slot == q->slot && rvm__op_appears(in) &&
-            rvm__letter_toggles(rvm__place_letters(in, buffer)[0]))
-            break;
-    }
-    return pc == UINT32_MAX ? 0 : pc;
+    const char *letters = rvm__place_letters(in, buffer);
+    const rvm_place *places = rvm__places(f, in);
+    for (uint32_t k = 0; k < in->nplaces && rvm__op_appears(in); k++)
+        if (rvm__letter_toggles(letters[k]) && places[k].kind == q->kind && places[k].slot == q->slot) return true;
+    return false;
+}
+
+/* The last instruction before pc that makes the place appear, or 0. */
+static uint32_t appeared_at(const flow *w, uint32_t pc, const rvm_place *q) {
+    while (pc-- > 0)
+        if (makes_appear(w->v->f, w->v->f->code + pc, q)) return pc;
+    return 0;
 }
 
 static rvm_status at_end(const flow *w, uint32_t pc) {
@@ -286,6 +304,7 @@ static rvm_status pass_link(flow *w, uint32_t pc, const rvm_insn *in) {
     case RVM_PAIR_start: return at_end(w, pc);
     case RVM_PAIR_jt:
     case RVM_PAIR_jf: return link(w, pc, rvm__min(pc, in->target), in->target, in->target);
+    case RVM_PAIR_par:
     case RVM_PAIR_for: /* for: behind it, to before next; next: the reverse */
         return link(w, pc, rvm__min(pc, in->target), in->target, in->op & 1 ? in->target + 1 : in->target);
     case RVM_PAIR_compute: {
@@ -301,10 +320,11 @@ static rvm_status pass(flow *w, uint32_t pc, bool up) {
     const rvm_insn *in = w->v->f->code + pc;
     char buffer[256];
     const char *letters = rvm__place_letters(in, buffer);
-    bool toggles = in->nplaces && rvm__letter_toggles(letters[0]);
-    bool link_first = toggles && rvm__op_appears(in) != up;
+    uint32_t first = rvm__first_toggle(in, letters);
+    bool toggles = first < in->nplaces, link_first = toggles && rvm__op_appears(in) != up;
+    RVM__TRY(note_stack(w, pc, in));
     if (link_first) RVM__TRY(pass_link(w, pc, in));
-    RVM__TRY(toggles ? pass_toggle(w, pc, in, letters, up) : use_all(w, pc, in, letters));
+    RVM__TRY(toggles ? pass_toggle(w, pc, in, letters, first, up) : use_all(w, pc, in, letters));
     return link_first ? RVM_OK : pass_link(w, pc, in);
 }
 
@@ -400,10 +420,29 @@ static rvm_status check_function(flow *w) {
     return RVM_OK;
 }
 
+/* What calls through function values may run: by shape, and by variant. */
+static rvm_status note_values(flow *w) {
+    rvm__verifier *v = w->v;
+    const rvm_program *p = v->p;
+    for (uint32_t fn = 0; fn < p->nfunctions && p->nvariants; fn++)
+        for (uint32_t k = 0; k < p->nsignatures; k++) {
+            if (p->signatures[k].shape != k || !rvm__fits_types(p, fn, k)) continue;
+            RVM__TRY(add_edge(w, 0, rvm__uses_stack(v, fn), rvm__uses_stack(v, p->nfunctions + k)));
+            break;
+        }
+    for (uint32_t k = 0; k < p->nvariants; k++)
+        for (uint32_t i = 0; i < p->variants[k].nderived; i++)
+            RVM__TRY(add_edge(w, 0, rvm__uses_stack(v, p->variants[k].derived[i].derived),
+                              rvm__uses_stack(v, p->nfunctions + p->nsignatures + k)));
+    return RVM_OK;
+}
+
 rvm_status rvm__verify_flow(rvm__verifier *v) {
     flow w = {.v = v};
     RVM__TRY(make(&w));
+    RVM__TRY(note_values(&w));
     for (uint32_t k = 0; k < v->p->nfunctions; k++) {
+        if (rvm__verify_skips(v, k)) continue;
         rvm__verify_enter(v, k);
         RVM__TRY(check_function(&w));
     }

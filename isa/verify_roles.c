@@ -1,7 +1,8 @@
 /* verify_roles.c: the roles of parameters, over the call graph.
  *
  * verify_flow.c noted each parameter's accesses as bits and each handing on of a parameter as an edge. Bits spread along the
- * edges from callees to callers until nothing changes: a parameter's bits can grow twice, so that this is linear.
+ * edges from callees to callers until nothing changes: a parameter's bits can grow twice, so that this is linear. Whether a
+ * function uses the stack spreads likewise, as if the stack were one more parameter of each.
  */
 #include "verify.h"
 
@@ -58,15 +59,17 @@ static rvm_status settle(rvm__verifier *v, uint32_t fn) {
             return RVM__REJECT(v, 0, "the file says that '%s' has the role %s, but it is %s", f->params[k].name,
                                rvm_role_name((rvm_role)f->params[k].role), rvm_role_name(role));
         f->params[k].role = role;
+        f->params[k].untouched = !v->bits[v->at->params + k];
     }
     return RVM_OK;
 }
 
 rvm_status rvm__verify_roles(rvm__verifier *v) {
     graph g = {.nwork = 0};
-    size_t n = v->base[v->p->nfunctions].params;
+    size_t n = rvm__nbits(v);
     RVM__TRY(make(v, &g, n));
     spread(v, &g, n);
-    for (uint32_t k = 0; k < v->p->nfunctions; k++) RVM__TRY(settle(v, k));
+    for (uint32_t k = 0; k < v->p->nfunctions; k++)
+        if (!rvm__verify_skips(v, k)) RVM__TRY(settle(v, k));
     return RVM_OK;
 }

@@ -1,7 +1,7 @@
 /* verify_rules.c: what must not change.
  *
  *   lengths             anywhere
- *   loops               index, ends and step, inside the body
+ *   loops               index, ends and step, inside the body; parallel blocks likewise
  *   compute do undo     inside `do`: registers that compute used and that are present at `do`, arrays likewise (their
  * appearing and disappearing), and elements that compute used under the same indices
  *
@@ -198,10 +198,11 @@ static void unlock(rules *w, const region *r) {
 /* ---- functions ---- */
 
 static rvm_status check_insn(rules *w, uint32_t pc, const rvm_insn *in) {
-    if (in->op == RVM_OP_next) bound(w, pc, in, false);
+    if (in->op == RVM_OP_next || in->op == RVM_OP_endpar) bound(w, pc, in, false);
     RVM__TRY(check_accesses(w, pc, in));
     switch (in->op >> 1) {
     case RVM_PAIR_for:
+    case RVM_PAIR_par:
         if (!(in->op & 1)) bound(w, pc, in, true);
         break;
     case RVM_PAIR_compute: w->open[w->depth++] = (region){.compute = pc, .start = w->nlog}; break;

@@ -4,8 +4,10 @@
  * leaves a body or part only through the instructions that bound it, which is what read-only bounds, the hidden state of
  * loops and the direction bit of a region rest on.
  */
+#include "transform.h"
 #include "verify.h"
 #include <math.h>
+#include <string.h>
 
 /* ---- one place ---- */
 
@@ -51,6 +53,14 @@ static rvm_status check_tolerance(rvm__verifier *v, uint32_t pc, const rvm_place
     return RVM__REJECT(v, pc, "a tolerance is an f64 constant, finite and not negative");
 }
 
+/* A level of trails, or a site: what names a slot must be known before the program runs. */
+static rvm_status check_constant(rvm__verifier *v, uint32_t pc, const rvm_place *q, int64_t limit, const char *what) {
+    bool constant = q->kind == RVM_PLACE_SLOT && rvm__is_const(v->f, q->slot) && rvm__slot_type(v->f, q->slot) == RVM_I64;
+    int64_t x = constant ? rvm__const_value(v->f, q->slot).i : -1;
+    if (x >= 0 && x < limit) return RVM_OK;
+    return RVM__REJECT(v, pc, "%s is an i64 constant from 0 up to, not including, %lld", what, (long long)limit);
+}
+
 /* A register that may appear and disappear. */
 static rvm_status check_local(rvm__verifier *v, uint32_t pc, const rvm_place *q) {
     if (!rvm__is_register(v->f, q))
@@ -65,6 +75,7 @@ static rvm_status check_kind(rvm__verifier *v, uint32_t pc, const rvm_place *q, 
     bool slot = q->kind == RVM_PLACE_SLOT, scalar = slot || q->kind == RVM_PLACE_ELEM;
     switch (letter) {
     case 'y':
+    case 'w':
     case 'p':
         if (rvm__is_register(f, q) || q->kind == RVM_PLACE_ELEM) return RVM_OK;
         return RVM__REJECT(v, pc, "'%s' is no register or element, so %s cannot change it", RVM__NAME(v, pc, q),
@@ -85,7 +96,15 @@ static rvm_status check_kind(rvm__verifier *v, uint32_t pc, const rvm_place *q, 
         if (rvm__is_register(f, q) && rvm__slot_type(f, q->slot) != RVM_I64)
             return RVM__REJECT(v, pc, "the loop index '%s' is no i64", RVM__NAME(v, pc, q));
         return check_local(v, pc, q);
-    case 't': return check_local(v, pc, q);
+    case 'd':
+        if (rvm__is_register(f, q) || q->kind == RVM_PLACE_ELEM || q->kind == RVM_PLACE_ARRAY) return RVM_OK;
+        return RVM__REJECT(v, pc, "'%s' is no register, element or array, so it cannot go onto the trail",
+                           RVM__NAME(v, pc, q));
+    case 'l': return check_constant(v, pc, q, RVM_MAX_ORDER, "a level of trails");
+    case 's': return check_constant(v, pc, q, RVM__MAX_SITE, "a site");
+    case 'm': return check_constant(v, pc, q, INT64_MAX, "what says positions in a slot");
+    case 't':
+    case 'r': return check_local(v, pc, q);
     case 'X':
     case 'V':
         if (q->kind != RVM_PLACE_ARRAY) return RVM__REJECT(v, pc, "'%s' is no whole array", RVM__NAME(v, pc, q));
@@ -133,7 +152,7 @@ static rvm_status check_types(rvm__verifier *v, uint32_t pc, const rvm_insn *in,
     int t = -1;
     for (uint32_t k = 0; k < in->nplaces; k++) {
         char c = letters[k];
-        if (c != 'y' && c != 'p' && c != 'a' && c != 'X' && c != 'V') continue;
+        if (!strchr("ypatXV", c)) continue;
         if (t < 0) t = (int)rvm__place_type(v->f, q + k);
         RVM__TRY(check_type(v, pc, q + k, (rvm_type)t));
     }
@@ -146,21 +165,40 @@ static rvm_status check_types(rvm__verifier *v, uint32_t pc, const rvm_insn *in,
 
 static rvm_status check_argument(rvm__verifier *v, uint32_t pc, const rvm_place *q, const rvm_param *param) {
     bool array = q->kind == RVM_PLACE_ARRAY;
+    const char *name = param->name ? param->name : "of the function value";
     if (array != (param->ndim > 0))
         return RVM__REJECT(v, pc, "'%s' is %s array, but the parameter '%s' is %s", RVM__NAME(v, pc, q), array ? "an" : "no",
-                           param->name, array ? "a scalar" : "an array");
+                           name, array ? "a scalar" : "an array");
     if (array && v->f->arrays[q->slot].ndim != param->ndim)
         return RVM__REJECT(v, pc, "'%s' has %d dimensions, the parameter '%s' %d", RVM__NAME(v, pc, q),
-                           v->f->arrays[q->slot].ndim, param->name, param->ndim);
+                           v->f->arrays[q->slot].ndim, name, param->ndim);
     return check_type(v, pc, q, (rvm_type)param->type);
 }
 
 static rvm_status check_call(rvm__verifier *v, uint32_t pc, const rvm_insn *in, const rvm_place *q) {
-    if (in->target >= v->p->nfunctions) return RVM__REJECT(v, pc, "no function has the number %u", in->target);
-    const rvm_function *g = v->p->functions + in->target;
-    if (in->nplaces != g->nparams)
-        return RVM__REJECT(v, pc, "%d arguments for '%s', which has %u parameters", in->nplaces, g->name, g->nparams);
-    for (uint32_t k = 0; k < g->nparams; k++) RVM__TRY(check_argument(v, pc, q + k, g->params + k));
+    rvm_callee g = rvm__callee_of(v->p, in);
+    if (in->nplaces != g.first + g.nparams)
+        return RVM__REJECT(v, pc, "%d arguments for '%s', which has %u parameters", in->nplaces - (int)g.first,
+                           g.name ? g.name : RVM__NAME(v, pc, q), g.nparams);
+    for (uint32_t k = 0; k < g.nparams; k++) RVM__TRY(check_argument(v, pc, q + g.first + k, g.params + k));
+    return RVM_OK;
+}
+
+/* A slot is of places, or of arrays of as many dimensions, at as many positions; q: the positions, then the places. */
+static rvm_status check_slot(rvm__verifier *v, uint32_t pc, const rvm_place *q, int n) {
+    const int64_t positions = rvm__const_value(v->f, q++->slot).i;
+    if (!(positions & 1) || __builtin_popcountll((uint64_t)positions) != n)
+        return RVM__REJECT(v, pc, "the slot has %d places, but its positions are %lld: a bit for each, and bit 0", n,
+                           (long long)positions);
+    const bool array = q[0].kind == RVM_PLACE_ARRAY;
+    for (int k = 1; k < n; k++) {
+        if ((q[k].kind == RVM_PLACE_ARRAY) != array)
+            return RVM__REJECT(v, pc, "'%s' and '%s' cannot share a slot: one is an array", RVM__NAME(v, pc, q),
+                               RVM__NAME(v, pc, q + k));
+        if (array && v->f->arrays[q[k].slot].ndim != v->f->arrays[q[0].slot].ndim)
+            return RVM__REJECT(v, pc, "'%s' and '%s' cannot share slots: they have different dimensions",
+                               RVM__NAME(v, pc, q), RVM__NAME(v, pc, q + k));
+    }
     return RVM_OK;
 }
 
@@ -180,11 +218,11 @@ static rvm_status check_count(rvm__verifier *v, uint32_t pc, const rvm_insn *in)
     const rvm_place *q = rvm__places(v->f, in);
     uint32_t want = 0;
     bool varies = false;
-    if (!operands) want = 1u + rvm__row_info[in->row].arity + (in->flags & RVM_FLAG_TOL ? 1 : 0);
+    if (!operands) want = (uint32_t)rvm__op_places((rvm_op)in->op, (rvm_row)in->row, in->flags);
     for (const char *c = operands; c && *c; c++) {
-        if (*c == 'L' || *c == 'F') continue;
+        if (*c == 'L' || *c == 'F' || *c == 'S') continue;
         if (*c != '*' && *c != '#' && *c != '+')
-            want++;
+            want++, varies |= *c == 'd' || *c == 'r';
         else if (*c != '+')
             varies = true;
         else /* what is no array is rejected by its letter, which needs two places behind it */
@@ -201,12 +239,14 @@ static rvm_status check_header(rvm__verifier *v, uint32_t pc, rvm_insn *in, uint
     if (in->op >= RVM_OP_LIMIT || !rvm__op_info[in->op].name) return RVM__REJECT(v, pc, "unknown instruction %d", in->op);
     if (in->row >= RVM_ROW_COUNT || (in->row && !rvm__op_is_update((rvm_op)in->op)))
         return RVM__REJECT(v, pc, "unknown row %d", in->row);
-    bool lets = in->op >> 1 == RVM_PAIR_let;
-    if (in->flags & ~(lets ? RVM_FLAG_ALL : RVM_FLAG_ALL & ~RVM_FLAG_TOL))
-        return RVM__REJECT(v, pc, "unknown flags %d", in->flags);
+    if (in->flags & ~rvm__op_flags((rvm_op)in->op)) return RVM__REJECT(v, pc, "unknown flags %d", in->flags);
     if (in->places != places || in->nplaces > v->f->nplaces - places) return RVM__REJECT(v, pc, "places out of order");
     in->facts = 0;
     if (!v->target[in->op]) in->target = 0;
+    if (v->target[in->op] == 'F' && in->target >= v->p->nfunctions)
+        return RVM__REJECT(v, pc, "no function has the number %u", in->target);
+    if (v->target[in->op] == 'S' && in->target >= v->p->nvariants)
+        return RVM__REJECT(v, pc, "no variant has the number %u", in->target);
     return check_count(v, pc, in);
 }
 
@@ -221,19 +261,22 @@ static rvm_status check_insn(rvm__verifier *v, uint32_t pc, const rvm_insn *in) 
     if (rvm__op_is_update((rvm_op)in->op)) return check_update(v, pc, in, q);
     RVM__TRY(check_types(v, pc, in, q, letters));
     const char *operands = rvm__op_info[in->op].operands;
-    if (operands[0] == 'F') return check_call(v, pc, in, q);
+    if (rvm__is_call(in)) return check_call(v, pc, in, q);
+    const char *m = strchr(operands, 'm');
+    if (m) return check_slot(v, pc, q + (m - operands), in->nplaces - (int)(m - operands) - 1);
     return operands[0] && operands[1] == 'V' ? check_view(v, pc, in, q) : RVM_OK;
 }
 
 /* ---- pairing and nesting ---- */
 
 typedef struct nest {
-    uint32_t open[RVM__MAX_NEST]; /* pc of the for, compute or do that opened a body or part */
+    uint32_t open[RVM__MAX_NEST]; /* pc of the for, par, compute, do or segment that opened a body or part */
     uint32_t depth;
 } nest;
 
 static rvm_status push(rvm__verifier *v, nest *n, uint32_t pc) {
-    if (n->depth == RVM__MAX_NEST) return RVM__REJECT(v, pc, "loops and regions nest deeper than %d", RVM__MAX_NEST);
+    if (n->depth == RVM__MAX_NEST)
+        return RVM__REJECT(v, pc, "loops, regions and segments nest deeper than %d", RVM__MAX_NEST);
     n->open[n->depth++] = pc;
     return RVM_OK;
 }
@@ -266,11 +309,26 @@ static rvm_status check_pair(rvm__verifier *v, uint32_t pc, const rvm_insn *in) 
     return RVM_OK;
 }
 
+/* Loops and parallel blocks. */
 static rvm_status check_loop(rvm__verifier *v, nest *n, uint32_t pc, const rvm_insn *in) {
     uint32_t opened;
     if (!(in->op & 1)) return push(v, n, pc);
-    RVM__TRY(pop(v, n, pc, RVM_PAIR_for, &opened));
-    return opened == in->target ? RVM_OK : RVM__REJECT(v, pc, "next belongs to another loop than the innermost");
+    RVM__TRY(pop(v, n, pc, (enum rvm_pair)(in->op >> 1), &opened));
+    if (opened != in->target)
+        return RVM__REJECT(v, pc, "%s belongs to another %s than the innermost", rvm__op_info[in->op].name,
+                           rvm__op_info[in->op ^ 1].name);
+    if ((in->flags ^ v->f->code[opened].flags) & (RVM_FLAG_REVERSED | RVM_FLAG_UNCHECKED))
+        return RVM__REJECT(v, pc, "one end is reversed or unchecked, the other is not");
+    return RVM_OK;
+}
+
+/* A segment ends at the level where it began. */
+static rvm_status check_segment(rvm__verifier *v, nest *n, uint32_t pc, const rvm_insn *in) {
+    uint32_t opened;
+    if (!(in->op & 1)) return push(v, n, pc);
+    RVM__TRY(pop(v, n, pc, RVM_PAIR_segment, &opened));
+    if (same_slots(rvm__places(v->f, in), rvm__places(v->f, v->f->code + opened), 1)) return RVM_OK;
+    return RVM__REJECT(v, pc, "endsegment is of another level than its segment at line %u", v->f->positions[opened].line);
 }
 
 static rvm_status check_undo(rvm__verifier *v, nest *n, uint32_t pc, rvm_insn *code) {
@@ -301,9 +359,11 @@ static rvm_status check_structure(rvm__verifier *v, nest *n, uint32_t pc, rvm_in
     case RVM_PAIR_jt:
     case RVM_PAIR_jf:
         if (in->target > pc || v->scope[in->target] == v->scope[pc]) return RVM_OK;
-        return RVM__REJECT(v, pc, "a jump crosses into or out of a loop or region");
-    case RVM_PAIR_for: return check_loop(v, n, pc, in);
+        return RVM__REJECT(v, pc, "a jump crosses into or out of a loop, region or segment");
+    case RVM_PAIR_for:
+    case RVM_PAIR_par: return check_loop(v, n, pc, in);
     case RVM_PAIR_compute: return push(v, n, pc);
+    case RVM_PAIR_segment: return check_segment(v, n, pc, in);
     case RVM_PAIR_do: return check_do(v, n, pc, code);
     case RVM_PAIR_undo: return check_undo(v, n, pc, code);
     }
@@ -327,6 +387,7 @@ static rvm_status check_function(rvm__verifier *v) {
 
 rvm_status rvm__verify_shape(rvm__verifier *v) {
     for (uint32_t k = 0; k < v->p->nfunctions; k++) {
+        if (rvm__verify_skips(v, k)) continue;
         rvm__verify_enter(v, k);
         RVM__TRY(check_function(v));
     }

@@ -20,8 +20,9 @@ typedef struct test_case {
     rvm_program *program;
     rvm_asm_options assembler;
     rvm_options options;
-    double restore;
-    const char *no_differences, *no_derivatives;
+    double restore, loose; /* loose: values agree within this at least; 0: as each directive says */
+    int orders;
+    const char *no_differences, *no_derivatives, *no_products, *no_transforms, *no_undoing;
     rvm_error diagnostics[MAX_DIAGNOSTICS];
     bool matched[MAX_DIAGNOSTICS];
     unsigned ndiagnostics;
@@ -108,11 +109,26 @@ static bool set_words(test_case *t, const directive *d, unsigned from, unsigned 
     return true;
 }
 
+/* The function of a directive, or -1 after a report. A derived one is derived now, in a program that takes the place of the
+ * case's. */
+static int64_t function(test_case *t, const directive *d) {
+    const char *name = directive_word(d, 1);
+    int64_t fn = rvm_program_find(t->program, name);
+    rvm_program *derived;
+    rvm_error e = {0};
+    uint32_t index = 0;
+    if (fn >= 0) return fn;
+    if (!report_ok(&t->rep, name, rvm_program_derive(t->program, name, &derived, &index, &e), &e)) return -1;
+    rvm_program_free(t->program);
+    t->program = derived;
+    return index;
+}
+
 static bool begin(test_case *t, const directive *d, subject *s, args *in) {
     const char *why = "";
-    int64_t fn = rvm_program_find(t->program, directive_word(d, 1));
+    int64_t fn = function(t, d);
     *in = (args){0};
-    if (fn < 0) return report_fail(&t->rep, "no function %s", directive_word(d, 1));
+    if (fn < 0) return false;
     *in = args_new(t->program, fn);
     if (!set_words(t, d, 2, d->arrow, fn, in)) return false;
     if (!args_complete(in, t->program, fn, &why)) return report_fail(&t->rep, "bad directive: %s", why);
@@ -121,6 +137,10 @@ static bool begin(test_case *t, const directive *d, subject *s, args *in) {
     s->restore = t->restore;
     s->no_differences = t->no_differences;
     s->no_derivatives = t->no_derivatives;
+    s->no_products = t->no_products;
+    s->no_transforms = t->no_transforms;
+    s->no_undoing = t->no_undoing;
+    s->orders = t->orders;
     return true;
 }
 
@@ -146,6 +166,7 @@ static bool expect_word(test_case *t, subject *s, args *got, char *word, bool sh
     size_t n = arg_count(&want.a[i]), have = arg_count(&got->a[i]);
     if (good && n != have) good = report_fail(&t->rep, "%s: expected %zu elements, got %zu", name, n, have);
     for (size_t k = 0; good && shadows && k < n; k++) *arg_value(&shown.a[i], k) = *arg_shadow(&got->a[i], k);
+    if (t->loose > 0) tol = fmax(tol, t->loose);
     int how = tol < 0 ? 0 : COMPARE_REAL_FIX;
     good = good && args_agree(&t->rep, "value", t->program, s->fn, &want, &shown, how, tol < 0 ? 1e-12 : tol);
     args_free(&want);
@@ -195,6 +216,27 @@ static bool listed(const char *list, const char *name) {
     return false;
 }
 
+/* "y[1, 2]" among the names of a list: sets that element's shadow to 1. False when there is no such element. */
+static bool seed_elements(test_case *t, int64_t fn, const char *list, args *in) {
+    for (const char *s = strchr(list, '['); s; s = strchr(s + 1, '[')) {
+        const char *name = s, *at = s;
+        while (name > list && name[-1] != ',') name--;
+        char text[64];
+        snprintf(text, sizeof text, "%.*s", (int)(s - name), name);
+        int64_t i = args_find(t->program, fn, text), k = 0;
+        if (i < 0) return false;
+        for (int d = 0; d < in->a[i].ndim; d++) {
+            char *end;
+            k = k * in->a[i].shape[d] + strtoll(at + 1, &end, 10);
+            at = end;
+        }
+        if (k < 0 || k >= (int64_t)arg_count(&in->a[i]) || *at != ']') return false;
+        in->a[i].active = true;
+        *arg_shadow(&in->a[i], (size_t)k) = arg_from_real(in->a[i].type, 1);
+    }
+    return true;
+}
+
 /* gradient: seed 1 in of=, active of= and wrt=. tangent: 1 in wrt=, all active. */
 static bool do_shadow(test_case *t, const directive *d) {
     bool tangent = !strcmp(d->words[0], "tangent");
@@ -215,6 +257,7 @@ static bool do_shadow(test_case *t, const directive *d) {
         if (!tangent) in.a[i].active = in.a[i].type != RVM_I64 && (listed(of, info.name) || listed(wrt, info.name));
         for (size_t k = 0; seeded && k < arg_count(&in.a[i]); k++) *arg_shadow(&in.a[i], k) = arg_from_real(in.a[i].type, 1);
     }
+    if (good && !seed_elements(t, s.fn, tangent ? wrt : of, &in)) good = report_fail(&t->rep, "no such element");
     for (unsigned k = 0; good && k < engine_count; k++) {
         rvm_options o = engine_options(&s, &engines[k]);
         rvm_machine *m = NULL;
@@ -229,6 +272,49 @@ static bool do_shadow(test_case *t, const directive *d) {
     return good;
 }
 
+/* Sets shadows to 1 in what a list names: "x,y[1]"; to another number where a `*NUMBER` follows: "x*7,y*8". */
+static bool direction(test_case *t, int64_t fn, const char *list, args *a) {
+    for (uint32_t i = 0; i < a->n; i++) {
+        rvm_param_info info;
+        rvm_program_param(t->program, (uint32_t)fn, i, &info);
+        const size_t n = strlen(info.name);
+        for (const char *w = list; *w; w += strcspn(w, ",") + (w[strcspn(w, ",")] == ',')) {
+            if (strncmp(w, info.name, n) != 0 || (w[n] && !strchr(",*", w[n]))) continue;
+            const double x = w[n] == '*' ? strtod(w + n + 1, NULL) : 1;
+            for (size_t k = 0; k < arg_count(&a->a[i]); k++) *arg_shadow(&a->a[i], k) = arg_from_real(info.type, x);
+        }
+    }
+    return seed_elements(t, fn, list, a) || report_fail(&t->rep, "no such element");
+}
+
+/* Hessian of of= by every real, times the direction that wrt= names; what comes out is shown as shadows. */
+static bool do_hessian(test_case *t, const directive *d) {
+    const char *of = "", *wrt = "";
+    subject s;
+    args in;
+    bool good = begin(t, d, &s, &in);
+    for (unsigned k = 2; good && k < d->arrow; k++) {
+        if (!strncmp(d->words[k], "of=", 3)) of = d->words[k] + 3;
+        if (!strncmp(d->words[k], "wrt=", 4)) wrt = d->words[k] + 4;
+    }
+    args seed = good ? args_copy(&in) : (args){0}, along = good ? args_copy(&in) : (args){0};
+    if (good) {
+        args_activate(&in, NULL);
+        args_activate(&seed, NULL);
+        args_activate(&along, NULL);
+        good = direction(t, s.fn, of, &seed) && direction(t, s.fn, wrt, &along);
+    }
+    for (int method = 0; good && method < 2; method++) {
+        args got = args_copy(&in);
+        good = hessian_times(&s, method ? RVM_BY_HVP : RVM_BY_SWEEP, &seed, &along, &got) && expect(t, d, &s, &got, true);
+        args_free(&got);
+    }
+    args_free(&seed);
+    args_free(&along);
+    args_free(&in);
+    return good;
+}
+
 static bool do_fail(test_case *t, const directive *d) {
     subject s;
     args in;
@@ -238,6 +324,70 @@ static bool do_fail(test_case *t, const directive *d) {
         good = check_failure(&s, status_of(directive_word(d, d->arrow + 1)),
                              directive_target(t->source, directive_word(d, d->arrow + 2)), directive_words(d, d->arrow + 3));
     }
+    args_free(&in);
+    return good;
+}
+
+/* The program runs, but with tangents of 1 in wrt= (all reals without it) a release is found to be an accident. */
+static bool do_accident(test_case *t, const directive *d) {
+    subject s;
+    args in, a = {0};
+    rvm_machine *m = NULL;
+    rvm_error e = {0};
+    const char *wrt = NULL;
+    bool good = begin(t, d, &s, &in);
+    for (unsigned k = 2; good && k < d->arrow; k++)
+        if (!strncmp(d->words[k], "wrt=", 4)) wrt = d->words[k] + 4;
+    good = good && report_ok(&t->rep, "machine", rvm_machine_new(t->program, &t->options, &m, &e), &e);
+    if (good) {
+        a = args_copy(&in);
+        good = report_ok(&t->rep, "run", rvm_call(m, s.fn, a.a, a.n, &e), &e);
+        args_free(&a);
+        a = args_copy(&in);
+        args_activate(&a, NULL);
+        good = good && direction(t, s.fn, wrt ? wrt : "", &a);
+    }
+    for (uint32_t i = 0; good && !wrt && i < a.n; i++)
+        for (size_t k = 0; a.a[i].active && k < arg_count(&a.a[i]); k++)
+            *arg_shadow(&a.a[i], k) = arg_from_real(a.a[i].type, 1);
+    const rvm_status st = good ? rvm_tangent(m, s.fn, a.a, a.n, &e) : RVM_OK;
+    const unsigned line = directive_target(t->source, directive_word(d, d->arrow + 1));
+    if (good && (st != RVM_ERR_TANGENT || e.line != line || !holds(e.message, directive_words(d, d->arrow + 2))))
+        good = report_fail(&t->rep, "expected TANGENT at line %u, got %s at line %u: %s", line, rvm_status_name(st), e.line,
+                           st ? e.message : "");
+    rvm_machine_free(m);
+    args_free(&a);
+    args_free(&in);
+    return good;
+}
+
+/* Every place where a derivative by all reals ends, as LINE:PLACE, in the order met. */
+static bool do_cuts(test_case *t, const directive *d) {
+    enum { ROOM = 16, DIRECTIONS = 256 };
+    subject s;
+    args in;
+    rvm_machine *m = NULL;
+    rvm_error e = {0};
+    rvm_part by[RVM_MAX_PARAMS];
+    rvm_cut cuts[ROOM];
+    double v[DIRECTIONS];
+    uint32_t n = 0;
+    bool good = begin(t, d, &s, &in) && report_ok(&t->rep, "machine", rvm_machine_new(t->program, &t->options, &m, &e), &e);
+    rvm_question q = {.fn = s.fn, .args = in.a, .nargs = in.n, .by = by};
+    for (uint32_t i = 0; good && i < in.n; i++)
+        if (in.a[i].type != RVM_I64) by[q.nby++] = (rvm_part){i, -1};
+    for (int k = 0; k < DIRECTIONS; k++) v[k] = 1;
+    good = good && report_ok(&t->rep, "cuts", rvm_derivative_cuts(m, &q, v, cuts, ROOM, &n, &e), &e);
+    for (uint32_t k = 0; good && k < n && k < ROOM; k++) {
+        const char *word = directive_word(d, d->arrow + 1 + k), *colon = strchr(word, ':');
+        char text[40];
+        snprintf(text, sizeof text, "%.*s", colon ? (int)(colon - word) : 0, word);
+        if (!colon || directive_target(t->source, text) != cuts[k].line || strcmp(colon + 1, cuts[k].place) != 0)
+            good = report_fail(&t->rep, "expected `%s`, got `%s` at line %u", word, cuts[k].place, cuts[k].line);
+    }
+    if (good && n != d->count - d->arrow - 1)
+        good = report_fail(&t->rep, "expected %u places, got %u", d->count - d->arrow - 1, n);
+    rvm_machine_free(m);
     args_free(&in);
     return good;
 }
@@ -263,8 +413,8 @@ static bool do_lost(test_case *t, const directive *d) {
 }
 
 static bool do_roles(test_case *t, const directive *d) {
-    int64_t fn = rvm_program_find(t->program, directive_word(d, 1));
-    if (fn < 0) return report_fail(&t->rep, "no function %s", directive_word(d, 1));
+    int64_t fn = function(t, d);
+    if (fn < 0) return false;
     for (unsigned k = 2; k < d->count; k++) {
         char name[64];
         rvm_param_info info;
@@ -290,12 +440,16 @@ static bool do_options(test_case *t, const directive *d) {
             t->options.depth = (uint32_t)x;
         else if (v && !strcmp(name, "memory"))
             t->options.memory = (size_t)x;
+        else if (v && !strcmp(name, "trail_limit"))
+            t->options.trail_limit = (size_t)x;
         else if (v && !strcmp(name, "tolerance"))
             t->options.tolerance = x;
         else if (v && !strcmp(name, "restore"))
             t->restore = x;
+        else if (v && !strcmp(name, "orders"))
+            t->orders = (int)x;
         else if (v && !strcmp(name, "real"))
-            t->assembler.real = !strcmp(v, "fix") ? RVM_FIX : RVM_F64;
+            t->assembler.real = !strcmp(v, "fix") ? RVM_FIX : !strcmp(v, "f32") ? RVM_F32 : RVM_F64;
         else
             return report_fail(&t->rep, "unknown option %s", d->words[k]);
     }
@@ -308,8 +462,63 @@ static bool do_without(test_case *t, const directive *d) {
         t->no_differences = why;
     else if (!strcmp(what, "derivatives") && *why)
         t->no_derivatives = why;
+    else if (!strcmp(what, "products") && *why)
+        t->no_products = why;
+    else if (!strcmp(what, "transforms") && *why)
+        t->no_transforms = why;
+    else if (!strcmp(what, "undoing") && *why)
+        t->no_undoing = why;
     else
-        return report_fail(&t->rep, "`without` takes differences or derivatives, and why");
+        return report_fail(&t->rep, "`without` takes differences, derivatives, products, transforms or undoing, and why");
+    return true;
+}
+
+/* ---- the same with another type for `real` ---- */
+
+/* Whether a word "!fn" of the directive leaves this function out. */
+static bool left_out(const directive *reals, const char *fn) {
+    for (unsigned k = 1; k < reals->count; k++)
+        if (reals->words[k][0] == '!' && !strcmp(reals->words[k] + 1, fn)) return true;
+    return false;
+}
+
+/* Every `run` and `unrun` of the file, with all checks; derivatives not against differences, which need more digits. */
+static void run_with_real(test_case *t, const directive *reals, rvm_type real, double tolerance) {
+    test_case u = *t;
+    rvm_error e = {0};
+    u.program = NULL;
+    u.assembler.real = real;
+    u.loose = tolerance;
+    u.no_differences = "";
+    u.restore = fmax(u.restore, tolerance);
+    if (report_ok(&u.rep, rvm_type_name(real), rvm_assemble_file(t->path, &u.assembler, &u.program, &e, on_diagnostic, &u),
+                  &e))
+        for (unsigned k = 0; k < t->all.count; k++) {
+            const directive *d = &t->all.list[k];
+            const bool runs = !strcmp(directive_word(d, 0), "run") || !strcmp(directive_word(d, 0), "unrun");
+            char about[400];
+            snprintf(about, sizeof about, "%s: %.360s", rvm_type_name(real), d->text);
+            if (!runs || left_out(reals, directive_word(d, 1))) continue;
+            u.rep.about = about;
+            u.rep.line = d->line;
+            do_run(&u, d);
+        }
+    t->rep = u.rep;
+    rvm_program_free(u.program);
+}
+
+static bool do_reals(test_case *t, const directive *d) {
+    for (unsigned k = 1; k < d->count; k++) {
+        char word[64];
+        snprintf(word, sizeof word, "%s", d->words[k]);
+        if (*word == '!') continue;
+        const double tolerance = cut_tolerance(word, 0);
+        const rvm_type real = !strcmp(word, "fix") ? RVM_FIX : RVM_F32;
+        if (!strcmp(word, "none") && k + 1 < d->count) return report_skip(&t->rep, "other reals: %s", d->words[k + 1]), true;
+        if (strcmp(word, rvm_type_name(real)) != 0 || !(tolerance > 0))
+            return report_fail(&t->rep, "`reals` takes fix~TOL, f32~TOL, !FN, or none \"why\"");
+        run_with_real(t, d, real, tolerance);
+    }
     return true;
 }
 
@@ -319,9 +528,10 @@ typedef struct kind {
     bool (*run)(test_case *t, const directive *d);
 } kind;
 static const kind kinds[] = {
-    {"options", 0, do_options}, {"without", 0, do_without}, {"error", 1, do_error},    {"run", 2, do_run},
-    {"unrun", 2, do_run},       {"gradient", 2, do_shadow}, {"tangent", 2, do_shadow}, {"fail", 2, do_fail},
-    {"unfail", 2, do_fail},     {"lost", 2, do_lost},       {"roles", 2, do_roles},
+    {"hessian", 2, do_hessian}, {"accident", 2, do_accident}, {"cuts", 2, do_cuts},   {"options", 0, do_options},
+    {"without", 0, do_without}, {"error", 1, do_error},       {"run", 2, do_run},     {"unrun", 2, do_run},
+    {"gradient", 2, do_shadow}, {"tangent", 2, do_shadow},    {"fail", 2, do_fail},   {"unfail", 2, do_fail},
+    {"lost", 2, do_lost},       {"roles", 2, do_roles},       {"reals", 2, do_reals},
 };
 
 /* Run the directives of a phase; the answer is how many there were. */
@@ -346,7 +556,7 @@ static unsigned run_phase(test_case *t, int phase) {
 }
 
 static bool run_file(const char *path) {
-    test_case t = {.path = path, .options = rvm_options_default(), .restore = 1e-8, .rep = {.name = path}};
+    test_case t = {.path = path, .options = rvm_options_default(), .restore = 1e-8, .orders = 1, .rep = {.name = path}};
     t.assembler = (rvm_asm_options){.real = RVM_F64};
     t.source = read_file(path);
     if (!t.source) return report_fail(&t.rep, "cannot read");

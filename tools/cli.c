@@ -14,7 +14,7 @@ enum kind { FLAG, TEXT, LIST, REAL, COUNT, BYTES };
 
 #define ON(command) (1u << COMMAND_##command)
 #define EVERY       ((1u << COMMAND_COUNT) - 1)
-#define RUNS        (ON(RUN) | ON(GRAD) | ON(JVP) | ON(CHECK) | ON(DEBUG))
+#define RUNS        (ON(RUN) | ON(GRAD) | ON(JVP) | ON(VJP) | ON(JAC) | ON(HESS) | ON(HVP) | ON(CHECK) | ON(DEBUG))
 #define LOADS       (EVERY & ~ON(RVM))
 
 static const struct option_spec {
@@ -26,6 +26,8 @@ static const struct option_spec {
 } specs[OPTION_COUNT] = {
 #define OPTION(name, letter, kind, metavar, commands, help)                                                                 \
     {#name, metavar, help, kind, letter, commands, offsetof(options, name)},
+#define OPTION_AS(name, written, letter, kind, metavar, commands, help)                                                     \
+    {written, metavar, help, kind, letter, commands, offsetof(options, name)},
 #include "options.def"
 #undef OPTION
 };

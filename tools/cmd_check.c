@@ -1,13 +1,16 @@
 /* cmd_check.c: rvm check. Each check is a row of the table that is printed:
  *
  *   restore     forward, then backward: all arguments are as before
+ *   release     every ancilla disappears with the tangent that its value has: that it agrees is no accident of the input
  *   transpose   <w, J v> by tangents equals <J'w, v> by the backward sweep, for two fixed random vectors
+ *   entries     single entries of J by sweeps and by tangents, a sample
  *   tangent     J v along each parameter against differences of forward runs, every output
  *   gradient    entries of J'w against differences, some of each parameter
  *
  * Where a run that was moved a little fails, or is not a number, there is nothing to compare with; the row says so and
- * does not count as failed.
+ * does not count as failed. Below the table stand the places where a derivative ends by rule.
  */
+#include "check.h"
 #include "differences.h"
 #include "isa.h"
 #include "number.h"
@@ -17,40 +20,19 @@
 #include <string.h>
 
 enum { GRADIENT_ENTRIES = 16 }; /* of a parameter, evenly spread */
-enum { MAX_ROWS = 2 + 2 * RVM_MAX_PARAMS };
 static const double transpose_tolerance = 1e-9, difference_tolerance = 1e-6, kink_tolerance = 1e-3;
 
-enum outcome { FAILED, PASSED, SKIPPED };
-
-typedef struct row {
-    const char *check;
-    char what[80], worst[80], note[256];
-    enum outcome outcome;
-    double got, expected, ratio; /* of the worst; ratio: its error in terms of what is allowed */
-} row;
-
-typedef struct check {
-    tool *t;
-    bool wrt[RVM_MAX_PARAMS + 1];    /* parameters to move */
-    bool active[RVM_MAX_PARAMS + 1]; /* those, and the reals that the function writes */
-    values out;                      /* what the function makes of t->v */
-    values tangent;                  /* its shadows: J v */
-    values gradient;                 /* its shadows: J'w */
-    row rows[MAX_ROWS];
-    size_t n;
-} check;
-
-static row *add_row(check *c, const char *name, const char *format, const char *what) {
+row *check_add_row(check *c, const char *name, const char *format, const char *what) {
     row *r = &c->rows[c->n++];
     *r = (row){.check = name, .outcome = PASSED};
     snprintf(r->what, sizeof r->what, format, what);
     return r;
 }
 
-static void fail_row(row *r, const rvm_error *e) {
+void check_fail_row(row *r, const rvm_error *e) {
     r->outcome = FAILED;
     if (e->line)
-        snprintf(r->note, sizeof r->note, "%.40s:%u: %.200s", e->file, e->line, e->message);
+        snprintf(r->note, sizeof r->note, "%.200s:%u: %.250s", e->file, e->line, e->message);
     else
         snprintf(r->note, sizeof r->note, "%.250s", e->message);
 }
@@ -60,14 +42,15 @@ static void fail_row(row *r, const rvm_error *e) {
 static rvm_status check_restore(check *c) {
     tool *t = c->t;
     values back = {0};
-    row *r = add_row(c, "restore", "forward, then backward%s", "");
+    row *r = check_add_row(c, "restore", "forward, then backward%s", "");
     rvm_error e;
-    rvm_status st = values_copy(&c->out, &t->v, &t->err);
-    if (!st) st = rvm_call(t->machine, t->fn, c->out.arg, c->out.n, &t->err);
-    if (!st) st = values_copy(&back, &c->out, &t->err);
+    rvm_status st = values_copy(&back, &t->v, &t->err);
+    if (!st) st = rvm_machine_bind(t->machine, t->fn, back.arg, back.n, RVM_PRIMAL, false, &t->err);
+    if (!st) st = rvm_machine_forward(t->machine, &t->err);
+    if (!st) st = values_copy(&c->out, &back, &t->err);
     if (st) goto done; /* a program that does not run is an error of its own */
-    if (rvm_uncall(t->machine, t->fn, back.arg, back.n, &e)) {
-        fail_row(r, &e);
+    if (rvm_machine_backward(t->machine, &e)) {
+        check_fail_row(r, &e);
         goto done;
     }
     difference d = values_compare(&t->v, &back, option_given(&t->o, tol) ? t->o.tol : rvm_options_default().tolerance);
@@ -78,6 +61,7 @@ static rvm_status check_restore(check *c) {
     r->expected = scalar_to_double(type, arg_get(&t->v.arg[d.param], d.element));
     r->got = scalar_to_double(type, arg_get(&back.arg[d.param], d.element));
 done:
+    rvm_machine_unbind(t->machine);
     values_free(&back);
     return st;
 }
@@ -118,30 +102,37 @@ static double product(const check *c, const values *v, uint32_t stream, double *
     return sum;
 }
 
-static bool has_fix(const check *c) {
-    for (uint32_t i = 0; i < c->t->v.n; i++)
-        if (c->active[i] && c->t->v.info[i].type == RVM_FIX) return true;
-    return false;
+/* The transpose of a function that computes in a coarser type than f64. */
+double check_transpose_tolerance(const check *c) {
+    double tolerance = transpose_tolerance;
+    for (uint32_t i = 0; i < c->t->v.n; i++) {
+        const rvm_type type = c->t->v.info[i].type;
+        if (c->active[i] && type != RVM_F64) tolerance = fmax(tolerance, type == RVM_F32 ? 1e-4 : difference_tolerance);
+    }
+    return tolerance;
 }
 
 /* Leaves J'w in c->gradient; false when a mode does not run at all. */
 static rvm_status check_transpose(check *c, bool *runs) {
     tool *t = c->t;
     rvm_error e;
-    row *r = add_row(c, "transpose", "<w, J v> = <J'w, v>%s", "");
+    row *r = check_add_row(c, "release", "tangents of ancillas%s", "");
     rvm_status st = seeded(c, &c->tangent, STREAM_V, -1);
     if (!st) st = seeded(c, &c->gradient, STREAM_W, -1);
     if (st) return st;
-    *runs = !rvm_tangent(t->machine, t->fn, c->tangent.arg, c->tangent.n, &e) &&
-            !rvm_gradient(t->machine, t->fn, c->gradient.arg, c->gradient.n, &e);
+    const rvm_status forward = rvm_tangent(t->machine, t->fn, c->tangent.arg, c->tangent.n, &e);
+    if (forward == RVM_ERR_TANGENT) check_fail_row(r, &e);
+    if (forward == RVM_ERR_TANGENT) return RVM_OK;
+    r = check_add_row(c, "transpose", "<w, J v> = <J'w, v>%s", "");
+    *runs = !forward && !rvm_gradient(t->machine, t->fn, c->gradient.arg, c->gradient.n, &e);
     if (!*runs) {
-        fail_row(r, &e);
+        check_fail_row(r, &e);
         return RVM_OK;
     }
     double magnitude = 0;
     r->expected = product(c, &c->tangent, STREAM_W, &magnitude);
     r->got = product(c, &c->gradient, STREAM_V, &magnitude);
-    double tolerance = has_fix(c) ? difference_tolerance : transpose_tolerance;
+    double tolerance = check_transpose_tolerance(c);
     r->ratio = fabs(r->got - r->expected) / (tolerance * fmax(1, magnitude));
     r->outcome = r->ratio <= 1 ? PASSED : FAILED;
     return RVM_OK;
@@ -177,7 +168,7 @@ static double magnitude_of(const values *v) {
 }
 
 static double tolerance_for(rvm_type t) {
-    return t == RVM_FIX ? 1e-4 : difference_tolerance;
+    return t == RVM_FIX ? 1e-4 : t == RVM_F32 ? 1e-3 : difference_tolerance;
 }
 
 /* Every output against its slope; false when some slope is not a number, so that nothing was learned. */
@@ -218,13 +209,13 @@ static bool compare_gradient(const check *c, const stencil *s, row *r, uint32_t 
 
 /* One direction with shorter and shorter steps, until the row passes. The row keeps the best attempt. */
 static void attempt(check *c, stencil *s, row *r, uint32_t param, ptrdiff_t element) {
-    static const double steps[] = {1e-3, 1e-5, 1e-7};
+    static const double steps[] = {1e-3, 1e-5, 1e-7}, singles[] = {1e-2, 1e-1, 1e-3};
     row best = *r;
-    bool learned = false;
+    bool learned = false, single = c->t->v.info[param].type == RVM_F32;
     char why[200] = "the function is not a number nearby";
     for (size_t h = 0; h < sizeof steps / sizeof *steps; h++) {
         row now = *r;
-        if (stencil_run(s, param, element, steps[h])) {
+        if (stencil_run(s, param, element, (single ? singles : steps)[h])) {
             snprintf(why, sizeof why, "%.190s", c->t->err.message);
             continue;
         }
@@ -243,18 +234,18 @@ static void attempt(check *c, stencil *s, row *r, uint32_t param, ptrdiff_t elem
 static rvm_status check_tangent(check *c, stencil *s, uint32_t param) {
     tool *t = c->t;
     rvm_error e;
-    row *r = add_row(c, "tangent", "along %.60s", t->v.info[param].name);
+    row *r = check_add_row(c, "tangent", "along %.60s", t->v.info[param].name);
     rvm_status st = seeded(c, &c->tangent, STREAM_V, param);
     if (st) return st;
     if (rvm_tangent(t->machine, t->fn, c->tangent.arg, c->tangent.n, &e))
-        fail_row(r, &e);
+        check_fail_row(r, &e);
     else
         attempt(c, s, r, param, WHOLE);
     return RVM_OK;
 }
 
 static void check_gradient(check *c, stencil *s, uint32_t param) {
-    row *r = add_row(c, "gradient", "by %.60s", c->t->v.info[param].name);
+    row *r = check_add_row(c, "gradient", "by %.60s", c->t->v.info[param].name);
     size_t n = arg_count(&c->t->v.arg[param]), entries = n < GRADIENT_ENTRIES ? n : GRADIENT_ENTRIES;
     for (size_t e = 0; e < entries && r->outcome != FAILED; e++) {
         enum outcome before = r->outcome;
@@ -308,7 +299,26 @@ static void print_text(const check *c) {
     if (failed) printf(", %zu FAILED", failed);
     if (skipped) printf(", %zu skipped", skipped);
     putchar('\n');
+    for (uint32_t k = 0; k < c->ncuts && k < MAX_CUTS; k++)
+        printf("no derivative by `%s` at %s:%u, in %s (%s): it contributes 0\n", c->cuts[k].place,
+               c->cuts[k].file ? c->cuts[k].file : "?", c->cuts[k].line, c->cuts[k].function, c->cuts[k].row);
+    if (c->ncuts > MAX_CUTS) printf("and at %u more places\n", c->ncuts - MAX_CUTS);
     output_stats(c->t);
+}
+
+static void json_cuts(json *j, const check *c) {
+    json_key(j, "cuts");
+    json_open(j, '[');
+    for (uint32_t k = 0; k < c->ncuts && k < MAX_CUTS; k++) {
+        json_open(j, '{');
+        json_key(j, "place"), json_text(j, c->cuts[k].place);
+        json_key(j, "row"), json_text(j, c->cuts[k].row);
+        json_key(j, "function"), json_text(j, c->cuts[k].function);
+        json_key(j, "file"), json_text(j, c->cuts[k].file);
+        json_key(j, "line"), json_uint(j, c->cuts[k].line);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
 }
 
 static void print_json(const check *c) {
@@ -343,6 +353,7 @@ static void print_json(const check *c) {
         json_close(&j, '}');
     }
     json_close(&j, ']');
+    json_cuts(&j, c);
     output_json_stats(&j, c->t);
     json_close(&j, '}');
     putchar('\n');
@@ -355,7 +366,7 @@ rvm_status command_CHECK(tool *t) {
     if (!c) return tool_fail(t, st, "out of memory");
     c->t = t;
     st = tool_prepare(t);
-    if (!st) st = values_select(&t->v, t->o.wrt, c->wrt, &t->err);
+    if (!st) st = tool_at_function(t, values_select(&t->v, t->o.wrt, c->wrt, &t->err));
     for (uint32_t i = 0; !st && i < t->v.n; i++) {
         any |= c->wrt[i];
         c->active[i] = c->wrt[i] || (type_is_real(t->v.info[i].type) && t->v.info[i].role != RVM_READ);
@@ -364,7 +375,9 @@ rvm_status command_CHECK(tool *t) {
     progress_begin(&t->progress, t->machine);
     st = check_restore(c);
     if (!st && any) st = check_transpose(c, &runs);
+    if (!st && runs) st = check_entries(c);
     if (!st && runs) st = check_differences(c);
+    if (!st && runs) st = check_cuts(c);
     progress_end(&t->progress);
     if (st) goto done;
     if (t->o.json)

@@ -1,20 +1,17 @@
-/* cmd_grad.c: rvm grad (the backward sweep) and rvm jvp (tangents). */
+/* cmd_grad.c: rvm grad and rvm vjp (the backward sweep), rvm jvp (tangents). */
 #include "isa.h"
 #include "number.h"
 #include "tool.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- output that both share ---- */
 
-/* One line for each marked parameter: PREFIX NAME = shadow. */
-static void text_shadows(const tool *t, const bool *set, const char *prefix) {
-    for (uint32_t i = 0; i < t->v.n; i++) {
-        if (!set[i]) continue;
-        printf("%s%s = ", prefix, t->v.info[i].name);
-        output_value(stdout, &t->v.arg[i], SHADOW);
-        putchar('\n');
-    }
+/* One line for each marked parameter: PREFIX NAME SUFFIX = shadow. */
+static void text_shadows(const tool *t, const bool *set, const char *prefix, const char *suffix) {
+    for (uint32_t i = 0; i < t->v.n; i++)
+        if (set[i]) output_param(stdout, prefix, suffix, &t->v, i, SHADOW);
 }
 
 static void print_json(const tool *t, const values *shown, const bool *set, const char *key) {
@@ -24,20 +21,17 @@ static void print_json(const tool *t, const values *shown, const bool *set, cons
     output_json_values(&j, shown);
     json_key(&j, key);
     json_open(&j, '{');
-    for (uint32_t i = 0; i < t->v.n; i++) {
-        if (!set[i]) continue;
-        json_key(&j, t->v.info[i].name);
-        output_json_value(&j, &t->v.arg[i], SHADOW);
-    }
+    for (uint32_t i = 0; i < t->v.n; i++)
+        if (set[i]) output_json_param(&j, &t->v, i, SHADOW);
     json_close(&j, '}');
     output_json_stats(&j, t);
     json_close(&j, '}');
     putchar('\n');
 }
 
-static void print_text(const tool *t, const values *shown, const bool *set, const char *prefix) {
+static void print_text(const tool *t, const values *shown, const bool *set, const char *prefix, const char *suffix) {
     output_values(shown);
-    text_shadows(t, set, prefix);
+    text_shadows(t, set, prefix, suffix);
     output_stats(t);
 }
 
@@ -58,30 +52,70 @@ static rvm_status choose(tool *t, bool *wrt, uint32_t *of, size_t *element) {
     return st;
 }
 
+/* Forward and back in one piece, from seeds that are there already, so that what the run leaves behind is there for the
+ * sweep. *after: the results. */
+static rvm_status forward_and_sweep(tool *t, values *after) {
+    progress_begin(&t->progress, t->machine);
+    rvm_status st = rvm_machine_bind(t->machine, t->fn, t->v.arg, t->v.n, RVM_GRADIENT, false, &t->err);
+    if (!st) st = rvm_machine_forward(t->machine, &t->err);
+    if (!st) st = values_copy(after, &t->v, &t->err);
+    if (!st) st = rvm_machine_sweep(t->machine, &t->err);
+    progress_end(&t->progress);
+    return st ? st : output_save(t, after, "_b");
+}
+
+/* --undo: forward again, which takes the gradient back: the results `after` and the seed must be there again. *apart: by how
+ * much they differ at most. The gradient is put back for printing. */
+static rvm_status undo(tool *t, const values *after, uint32_t of, size_t element, double *apart) {
+    const double tol = option_given(&t->o, tol) ? t->o.tol : rvm_options_default().tolerance;
+    values gradient = {0};
+    double scale = 1;
+    rvm_status st = values_copy(&gradient, &t->v, &t->err);
+    for (uint32_t i = 0; !st && i < t->v.n; i++) {
+        if (!t->v.arg[i].active) continue;
+        st = arg_activate(&gradient.arg[i], &t->err);
+        for (size_t k = 0, n = st ? 0 : arg_count(&t->v.arg[i]); k < n; k++)
+            arg_set_shadow(&gradient.arg[i], k, arg_get_shadow(&t->v.arg[i], k));
+    }
+    if (!st) st = rvm_machine_forward(t->machine, &t->err);
+    if (st) goto done;
+    const difference d = values_compare(after, &t->v, tol);
+    *apart = d.error;
+    for (uint32_t i = 0; i < t->v.n; i++)
+        for (size_t k = 0, n = t->v.arg[i].active ? arg_count(&t->v.arg[i]) : 0; k < n; k++) {
+            const rvm_type type = t->v.info[i].type;
+            const double seed = i == of && k == element;
+            scale = fmax(scale, fabs(scalar_to_double(type, arg_get_shadow(&gradient.arg[i], k))));
+            *apart = fmax(*apart, fabs(scalar_to_double(type, arg_get_shadow(&t->v.arg[i], k)) - seed));
+            arg_set_shadow(&t->v.arg[i], k, arg_get_shadow(&gradient.arg[i], k));
+        }
+    if (!d.same || !(*apart <= tol * scale * 10))
+        st = tool_fail(t, RVM_ERR_CHECK, "forward again after the sweep: values or seeds are %.3g apart", *apart);
+done:
+    values_free(&gradient);
+    return st;
+}
+
 rvm_status command_GRAD(tool *t) {
     bool wrt[RVM_MAX_PARAMS + 1] = {0};
     uint32_t of = 0;
     size_t element = 0;
     values after = {0};
     char prefix[128];
+    double apart = 0;
     rvm_status st = tool_prepare(t);
-    if (!st) st = choose(t, wrt, &of, &element);
+    if (!st) st = tool_at_function(t, choose(t, wrt, &of, &element));
     if (st) goto done;
-    progress_begin(&t->progress, t->machine);
-    st = rvm_call(t->machine, t->fn, t->v.arg, t->v.n, &t->err);
-    if (!st) st = values_copy(&after, &t->v, &t->err);
-    if (!st) {
-        arg_set_shadow(&t->v.arg[of], element, scalar_from_double(t->v.info[of].type, 1));
-        st = rvm_sweep(t->machine, t->fn, t->v.arg, t->v.n, &t->err);
-    }
-    progress_end(&t->progress);
-    if (!st) st = output_save(t, &after, "_b");
+    arg_set_shadow(&t->v.arg[of], element, scalar_from_double(t->v.info[of].type, 1));
+    st = forward_and_sweep(t, &after);
+    if (!st && t->o.undo) st = undo(t, &after, of, element, &apart);
     if (st) goto done;
     snprintf(prefix, sizeof prefix, "d %s / d ", t->o.of);
     if (t->o.json)
         print_json(t, &after, wrt, "gradients");
     else
-        print_text(t, &after, wrt, prefix);
+        print_text(t, &after, wrt, prefix, "");
+    if (t->o.undo && !t->o.json) printf("taken back: values and seeds are there again, %.3g apart at most\n", apart);
 done:
     values_free(&after);
     return st;
@@ -89,21 +123,38 @@ done:
 
 /* ---- jvp ---- */
 
-static rvm_status read_dot(tool *t, const char *word) {
+/* A shadow from the command line: option is --dot or --seed, shadow what it means. */
+static rvm_status read_shadow(tool *t, const char *option, const char *shadow, const char *word) {
     const char *equals = strchr(word, '=');
-    if (!equals) return tool_fail(t, RVM_ERR_USAGE, "--dot takes name=value, not `%s`", word);
-    int i = values_find(&t->v, word, (int)(equals - word), &t->err);
+    if (!equals) return tool_fail(t, RVM_ERR_USAGE, "%s takes name=value, not `%s`", option, word);
+    const int shown = values_find_shown(&t->v, word, (int)(equals - word));
+    uint32_t im = 0;
+    const bool complex = shown >= 0 && values_shown(&t->v, (uint32_t)shown, &im) == SHOWN_COMPLEX;
+    int i = complex ? shown : values_find(&t->v, word, (int)(equals - word), &t->err);
     if (i < 0) return t->err.code;
-    rvm_arg *a = &t->v.arg[i], dot;
+    rvm_arg *a = &t->v.arg[i], given = {0}, given_im = {0};
     if (!a->active)
-        return tool_fail(t, RVM_ERR_ARGUMENT, "--dot %s: `%s` is i64 and has no tangent", word, t->v.info[i].name);
-    rvm_status st = literal_read(&t->v.info[i], equals + 1, &dot, &t->err);
+        return tool_fail(t, RVM_ERR_ARGUMENT, "%s %s: `%s` is i64 and has no %s", option, word, t->v.info[i].name, shadow);
+    rvm_status st = complex ? literal_read_shown(SHOWN_COMPLEX, &t->v.info[i], equals + 1, &given, &given_im, &t->err)
+                            : literal_read(t->program, &t->v.info[i], equals + 1, &given, &t->err);
     for (int d = 0; !st && d < a->ndim; d++)
-        if (dot.shape[d] != a->shape[d])
-            st = tool_fail(t, RVM_ERR_SHAPE, "--dot: the tangent of `%s` has length %lld in dimension %d, its value %lld",
-                           t->v.info[i].name, (long long)dot.shape[d], d + 1, (long long)a->shape[d]);
-    for (size_t k = 0, n = st ? 0 : arg_count(a); k < n; k++) arg_set_shadow(a, k, arg_get(&dot, k));
-    arg_free(&dot);
+        if (given.shape[d] != a->shape[d])
+            st = tool_fail(t, RVM_ERR_SHAPE, "%s: the %s of `%s` has length %lld in dimension %d, its value %lld", option,
+                           shadow, t->v.info[i].name, (long long)given.shape[d], d + 1, (long long)a->shape[d]);
+    for (size_t k = 0, n = st ? 0 : arg_count(a); k < n; k++) {
+        arg_set_shadow(a, k, arg_get(&given, k));
+        if (complex) arg_set_shadow(&t->v.arg[im], k, arg_get(&given_im, k));
+    }
+    arg_free(&given);
+    arg_free(&given_im);
+    return st;
+}
+
+rvm_status tool_read_shadows(tool *t, bool *real, const text_list *words, const char *option, const char *shadow) {
+    rvm_status st = values_select(&t->v, NULL, real, &t->err);
+    for (uint32_t i = 0; !st && i < t->v.n; i++)
+        if (real[i]) st = arg_activate(&t->v.arg[i], &t->err);
+    for (size_t k = 0; !st && k < words->n; k++) st = read_shadow(t, option, shadow, words->item[k]);
     return st;
 }
 
@@ -111,10 +162,7 @@ rvm_status command_JVP(tool *t) {
     bool real[RVM_MAX_PARAMS + 1];
     rvm_status st = tool_prepare(t);
     if (!st && !t->o.dot.n) st = tool_fail(t, RVM_ERR_USAGE, "--dot NAME=VALUE is missing: along what?");
-    if (!st) st = values_select(&t->v, NULL, real, &t->err);
-    for (uint32_t i = 0; !st && i < t->v.n; i++)
-        if (real[i]) st = arg_activate(&t->v.arg[i], &t->err);
-    for (size_t k = 0; !st && k < t->o.dot.n; k++) st = read_dot(t, t->o.dot.item[k]);
+    if (!st) st = tool_read_shadows(t, real, &t->o.dot, "--dot", "tangent");
     if (st) return st;
     progress_begin(&t->progress, t->machine);
     st = rvm_tangent(t->machine, t->fn, t->v.arg, t->v.n, &t->err);
@@ -124,6 +172,21 @@ rvm_status command_JVP(tool *t) {
     if (t->o.json)
         print_json(t, &t->v, real, "tangents");
     else
-        print_text(t, &t->v, real, "d ");
+        print_text(t, &t->v, real, "d ", "");
     return RVM_OK;
+}
+
+/* ---- vjp ---- */
+
+rvm_status command_VJP(tool *t) {
+    bool real[RVM_MAX_PARAMS + 1];
+    values after = {0};
+    rvm_status st = tool_prepare(t);
+    if (!st && !t->o.seed.n) st = tool_fail(t, RVM_ERR_USAGE, "--seed NAME=VALUE is missing: the derivatives of what?");
+    if (!st) st = tool_read_shadows(t, real, &t->o.seed, "--seed", "weight");
+    if (!st) st = forward_and_sweep(t, &after);
+    if (!st && t->o.json) print_json(t, &after, real, "gradients");
+    if (!st && !t->o.json) print_text(t, &after, real, "", "_b");
+    values_free(&after);
+    return st;
 }

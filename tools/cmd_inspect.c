@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static void signature(const tool *t, uint32_t fn, FILE *out) {
+void output_signature(const tool *t, uint32_t fn, FILE *out) {
     fprintf(out, "fn %s(", rvm_program_function_name(t->program, fn));
     for (uint32_t i = 0; i < rvm_program_param_count(t->program, fn); i++) {
         rvm_param_info p;
@@ -17,7 +17,7 @@ static void signature(const tool *t, uint32_t fn, FILE *out) {
     fputc(')', out);
 }
 
-static void json_signature(json *j, const tool *t, uint32_t fn) {
+void output_json_signature(json *j, const tool *t, uint32_t fn) {
     json_open(j, '{');
     json_key(j, "name"), json_text(j, rvm_program_function_name(t->program, fn));
     json_key(j, "instructions"), json_uint(j, rvm_program_code_size(t->program, fn));
@@ -69,7 +69,7 @@ static void print_json(const tool *t) {
     json_key(&j, "instructions"), json_uint(&j, code_size(t));
     json_key(&j, "functions");
     json_open(&j, '[');
-    for (uint32_t i = 0; i < rvm_program_function_count(t->program); i++) json_signature(&j, t, i);
+    for (uint32_t i = 0; i < rvm_program_function_count(t->program); i++) output_json_signature(&j, t, i);
     json_close(&j, ']');
     json_close(&j, '}');
     putchar('\n');
@@ -83,7 +83,7 @@ static void print_size(const tool *t) {
 static void print_functions(const tool *t) {
     for (uint32_t i = 0; i < rvm_program_function_count(t->program); i++) {
         printf("  %6u  ", rvm_program_code_size(t->program, i));
-        signature(t, i, stdout);
+        output_signature(t, i, stdout);
         putchar('\n');
     }
 }
@@ -103,6 +103,20 @@ rvm_status command_INFO(tool *t) {
     return RVM_OK;
 }
 
+static void print_blocks(const tool *t, bool proved) {
+    const char *before = proved ? "parallel blocks, proved: " : "parallel blocks, watched while they run: ", *file;
+    uint32_t line, column;
+    bool is_proved, any = false;
+    for (uint32_t i = 0; i < rvm_program_function_count(t->program); i++)
+        for (uint32_t k = 0; rvm_program_block(t->program, i, k, &is_proved) >= 0; k++) {
+            if (is_proved != proved) continue;
+            rvm_program_position(t->program, i, (uint32_t)rvm_program_block(t->program, i, k, NULL), &file, &line, &column);
+            printf("%s%s:%u", any ? ", " : before, file ? file : "?", line);
+            any = true;
+        }
+    if (any) putchar('\n');
+}
+
 /* Opening a program is verifying it: nothing unverified gets this far. */
 rvm_status command_VERIFY(tool *t) {
     rvm_status st = tool_open(t);
@@ -116,6 +130,8 @@ rvm_status command_VERIFY(tool *t) {
     puts("proved: types of operands; pairing of jumps, loops and regions; presence of every place; read-only lengths and\n"
          "bounds; arguments of calls; and these roles of the parameters:");
     print_functions(t);
+    print_blocks(t, true);
+    print_blocks(t, false);
     return RVM_OK;
 }
 

@@ -1,16 +1,17 @@
 #include "values.h"
+#include "isa.h"
 
 #include <math.h>
 
 /* Error of b against a in units of what is allowed: above 1 is too far. */
 static double excess(rvm_type t, rvm_scalar a, rvm_scalar b, double tol, double *error) {
-    if (t != RVM_F64) {
+    if (!rvm__is_floating(t)) {
         *error = t == RVM_FIX ? fabs(rvm_fix_to_double(a.i) - rvm_fix_to_double(b.i)) : fabs((double)a.i - (double)b.i);
         return a.i == b.i ? 0 : INFINITY;
     }
     *error = fabs(a.f - b.f);
     if (a.i == b.i || a.f == b.f || (isnan(a.f) && isnan(b.f))) return *error = 0;
-    double allowed = tol * fmax(1, fabs(a.f));
+    double allowed = (t == RVM_F32 ? 1e4 : 1) * tol * fmax(1, fabs(a.f));
     return isfinite(*error) && allowed > 0 ? *error / allowed : INFINITY;
 }
 

@@ -60,6 +60,6 @@ double stencil_slope(const stencil *s, uint32_t param, size_t element, int side)
 }
 
 double stencil_noise(const stencil *s, rvm_type t, double magnitude) {
-    double unit = t == RVM_FIX ? ldexp(1, -RVM_FIX_FRACTION) : DBL_EPSILON * magnitude;
-    return 1000 * unit / s->h;
+    double unit = t == RVM_FIX ? ldexp(1, -RVM_FIX_FRACTION) : (t == RVM_F32 ? FLT_EPSILON : DBL_EPSILON) * magnitude;
+    return (t == RVM_F32 ? 10 : 1000) * unit / s->h;
 }

@@ -1,4 +1,5 @@
 #include "json.h"
+#include "isa.h"
 #include "number.h"
 
 #include <math.h>
@@ -88,9 +89,9 @@ void json_uint(json *j, uint64_t v) {
 
 void json_number(json *j, rvm_type t, rvm_scalar v) {
     char text[NUMBER_TEXT];
-    if (t == RVM_F64 && isnan(v.f))
+    if (rvm__is_floating(t) && isnan(v.f))
         plain(j, "\"NaN\"");
-    else if (t == RVM_F64 && isinf(v.f))
+    else if (rvm__is_floating(t) && isinf(v.f))
         plain(j, v.f < 0 ? "\"-Infinity\"" : "\"Infinity\"");
     else
         plain(j, number_text(t, v, text));

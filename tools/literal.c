@@ -1,4 +1,4 @@
-/* literal.c: 1.5   [1,2,3]   [[1,2],[3,4]]   zeros(3,4)   ones(3)   @file.npy
+/* literal.c: 1.5   &square   [1,2,3]   [[1,2],[3,4]]   zeros(3,4)   ones(3)   @file.npy
  * The elements of nested brackets are gathered row by row; the first row of each depth fixes the length of the others. */
 #include "isa.h"
 #include "npy.h"
@@ -10,9 +10,11 @@
 
 typedef struct reader {
     const char *at;
+    const rvm_program *program;
     const rvm_param_info *p;
     rvm_error *err;
-    rvm_scalar *cells;
+    enum shown kind;
+    rvm_scalar *cells; /* of a complex the parts by turns */
     size_t n, room;
     int64_t shape[RVM_MAX_DIMS]; /* -1: not known yet */
 } reader;
@@ -28,15 +30,31 @@ static rvm_status wrong(reader *r, const char *what) {
     return rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "%s, found `%.20s`", what, *r->at ? r->at : "the end");
 }
 
+/* A number, or for a function value &name. */
+static rvm_status read_scalar(reader *r, rvm_scalar *out) {
+    char name[256];
+    if (!r->p->function_type || !accept(r, '&')) return number_parse(r->p->type, &r->at, out, r->err);
+    size_t length = strcspn(r->at, " \t\n,]"), copied = length < sizeof name ? length : sizeof name - 1;
+    memcpy(name, r->at, copied);
+    name[copied] = 0;
+    out->i = rvm_program_find(r->program, name);
+    if (out->i < 0) return rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "there is no function `%s`", name);
+    r->at += length;
+    return RVM_OK;
+}
+
 static rvm_status read_cell(reader *r) {
-    if (r->n == r->room) {
+    if (r->n + 2 > r->room) {
         size_t room = r->room ? 2 * r->room : 64;
         rvm_scalar *grown = realloc(r->cells, room * sizeof *grown);
         if (!grown) return rvm__fail(r->err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
         r->cells = grown;
         r->room = room;
     }
-    return number_parse(r->p->type, &r->at, &r->cells[r->n++], r->err);
+    rvm_scalar *to = &r->cells[r->n];
+    r->n += r->kind == SHOWN_COMPLEX ? 2 : 1;
+    if (r->kind == SHOWN_COMPLEX) return complex_parse(r->p->type, &r->at, to, r->err);
+    return r->kind == SHOWN_LNS ? lns_parse(&r->at, to, r->err) : read_scalar(r, to);
 }
 
 static rvm_status wrong_depth(reader *r) {
@@ -64,7 +82,7 @@ static rvm_status read_row(reader *r, int d) {
     return RVM_OK;
 }
 
-static rvm_status read_nested(reader *r, rvm_arg *a) {
+static rvm_status read_nested(reader *r, rvm_arg *a, rvm_arg *im) {
     for (int d = 0; d < RVM_MAX_DIMS; d++) r->shape[d] = -1;
     rvm_status st = read_row(r, 0);
     for (int d = 0; !st && d < r->p->ndim; d++)
@@ -72,12 +90,16 @@ static rvm_status read_nested(reader *r, rvm_arg *a) {
             return rvm__fail(r->err, RVM_ERR_SHAPE, NULL, 0, 0,
                              "an empty value does not tell its shape; write zeros(0, ...)");
     if (!st) st = arg_allocate(a, r->shape, r->err);
-    if (!st && r->n) memcpy(a->data, r->cells, r->n * sizeof *r->cells);
+    if (!st && r->kind == SHOWN_COMPLEX) st = arg_allocate(im, r->shape, r->err);
+    for (size_t k = 0; !st && k < r->n; k++) {
+        const bool pairs = r->kind == SHOWN_COMPLEX;
+        arg_set(pairs && k % 2 ? im : a, pairs ? k / 2 : k, r->cells[k]);
+    }
     return st;
 }
 
 /* zeros(3, 4) and ones(3, 4) */
-static rvm_status read_filled(reader *r, double value, rvm_arg *a) {
+static rvm_status read_filled(reader *r, double value, rvm_arg *a, rvm_arg *im) {
     int d = 0;
     do {
         rvm_scalar length;
@@ -89,24 +111,29 @@ static rvm_status read_filled(reader *r, double value, rvm_arg *a) {
     } while (accept(r, ','));
     if (!accept(r, ')')) return wrong(r, "expected `,` or `)`");
     if (d != r->p->ndim) return wrong_depth(r);
+    if (r->kind == SHOWN_LNS && value == 0) return wrong(r, "an lns is positive");
+    if (r->kind == SHOWN_LNS) value = 0; /* the logarithm of 1 */
     rvm_status st = arg_allocate(a, r->shape, r->err);
+    if (!st && r->kind == SHOWN_COMPLEX) st = arg_allocate(im, r->shape, r->err);
     rvm_scalar v = scalar_from_double(a->type, value);
     for (size_t k = 0, n = st || value == 0 ? 0 : arg_count(a); k < n; k++) arg_set(a, k, v);
     return st;
 }
 
-static rvm_status read_text(reader *r, rvm_arg *a) {
+static rvm_status read_text(reader *r, rvm_arg *a, rvm_arg *im) {
     rvm_status st;
     bool is_zeros = strncmp(r->at, "zeros(", 6) == 0, is_ones = strncmp(r->at, "ones(", 5) == 0;
     if (is_zeros || is_ones) {
         r->at += is_zeros ? 6 : 5;
-        st = read_filled(r, is_ones, a);
+        st = read_filled(r, is_ones, a, im);
     } else if (accept(r, '[')) {
-        st = r->p->ndim ? read_nested(r, a) : wrong_depth(r);
+        st = r->p->ndim ? read_nested(r, a, im) : wrong_depth(r);
     } else if (r->p->ndim) {
         st = wrong_depth(r);
     } else {
-        st = number_parse(r->p->type, &r->at, &a->value, r->err);
+        st = read_cell(r);
+        if (!st) a->value = r->cells[0];
+        if (!st && im) im->value = r->cells[1];
     }
     if (!st && (r->at += strspn(r->at, " \t\n"), *r->at)) st = wrong(r, "expected the end of the value");
     return st;
@@ -120,10 +147,27 @@ static rvm_status name_it(const rvm_param_info *p, rvm_status st, rvm_error *err
     return st;
 }
 
-rvm_status literal_read(const rvm_param_info *p, const char *text, rvm_arg *a, rvm_error *err) {
-    reader r = {.at = text, .p = p, .err = err};
-    *a = (rvm_arg){.type = p->type, .ndim = p->ndim};
-    rvm_status st = *text == '@' ? npy_read(text + 1, a, err) : read_text(&r, a);
-    free(r.cells);
-    return st ? name_it(p, st, err) : RVM_OK;
+static rvm_status read_file(const reader *r, rvm_arg *a) {
+    if (r->kind == SHOWN_PLAIN) return npy_read(r->at + 1, a, r->err);
+    return rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "a file holds reals: give %s=@file.npy%s", r->p->name,
+                     r->kind == SHOWN_LNS ? ", of logarithms" : ", and the imaginary part likewise");
+}
+
+static rvm_status read_any(reader *r, rvm_arg *a, rvm_arg *im) {
+    *a = (rvm_arg){.type = r->p->type, .ndim = r->p->ndim};
+    if (im) *im = *a;
+    rvm_status st = *r->at == '@' ? read_file(r, a) : read_text(r, a, im);
+    free(r->cells);
+    return st ? name_it(r->p, st, r->err) : RVM_OK;
+}
+
+rvm_status literal_read(const rvm_program *program, const rvm_param_info *p, const char *text, rvm_arg *a, rvm_error *err) {
+    reader r = {.program = program, .at = text, .p = p, .err = err};
+    return read_any(&r, a, NULL);
+}
+
+rvm_status literal_read_shown(enum shown kind, const rvm_param_info *p, const char *text, rvm_arg *a, rvm_arg *im,
+                              rvm_error *err) {
+    reader r = {.at = text, .p = p, .err = err, .kind = kind};
+    return read_any(&r, a, im);
 }

@@ -264,7 +264,9 @@ done:
 static void write_header(FILE *f, const rvm_arg *a) {
     char text[192];
     int n = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (",
-                     a->type == RVM_I64 ? "<i8" : "<f8");
+                     a->type == RVM_I64   ? "<i8"
+                     : a->type == RVM_F32 ? "<f4"
+                                          : "<f8");
     for (int d = 0; d < a->ndim; d++)
         n += snprintf(text + n, sizeof text - (size_t)n, "%s%lld%s", d ? " " : "", (long long)a->shape[d],
                       d + 1 < a->ndim || a->ndim == 1 ? "," : "");
@@ -278,6 +280,13 @@ static void write_header(FILE *f, const rvm_arg *a) {
 static rvm_status write_element(FILE *f, const rvm_arg *a, rvm_scalar v, const char *path, size_t k, rvm_error *err) {
     uint64_t u = (uint64_t)v.i;
     unsigned char b[8];
+    const int size = a->type == RVM_F32 ? 4 : 8;
+    if (a->type == RVM_F32) {
+        float single = (float)v.f;
+        uint32_t low;
+        memcpy(&low, &single, sizeof low);
+        u = low;
+    }
     if (a->type == RVM_FIX) {
         double x = rvm_fix_to_double(v.i);
         if (rvm_fix_from_double(x) != v.i)
@@ -285,8 +294,8 @@ static rvm_status write_element(FILE *f, const rvm_arg *a, rvm_scalar v, const c
                              "element %zu, a fix near %g, has more digits than a file of doubles holds", k, x);
         memcpy(&u, &x, sizeof u);
     }
-    for (int i = 0; i < 8; i++) b[i] = (unsigned char)(u >> 8 * i);
-    fwrite(b, 1, sizeof b, f);
+    for (int i = 0; i < size; i++) b[i] = (unsigned char)(u >> 8 * i);
+    fwrite(b, 1, (size_t)size, f);
     return RVM_OK;
 }
 

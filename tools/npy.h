@@ -5,11 +5,12 @@
 #include "rvm.h"
 
 /* Reads a file into *a, whose type and ndim say what is wanted. Elements convert where that is exact for every value of
- * their type: into f64 from floats and integers up to 32 bits, into i64 from integers and booleans; into fix from the
- * former, rounded to nearest, in range. Either byte order; C and Fortran order. a->data is the caller's.
+ * their type: into f64 from floats and integers up to 32 bits, into i64 from integers and booleans; into fix and f32
+ * from the former, rounded to nearest, in range. Either byte order; C and Fortran order. a->data is the caller's.
  * Errors: IO, FORMAT (truncated, damaged), VERSION, TYPE, SHAPE (other than ndim dimensions), ARGUMENT (out of range). */
 rvm_status npy_read(const char *path, rvm_arg *a, rvm_error *err);
-/* Writes values, or shadows, in C order: <i8 for i64, else <f8. A fix that a double cannot hold is an error. IO, ARGUMENT.
+/* Writes values, or shadows, in C order: <i8 for i64, <f4 for f32, else <f8. A fix that a double cannot hold is an error.
+ * IO, ARGUMENT.
  */
 rvm_status npy_write(const char *path, const rvm_arg *a, bool shadow, rvm_error *err);
 

@@ -62,7 +62,7 @@ static const char *fix_text(int64_t raw, char text[NUMBER_TEXT]) {
 }
 
 const char *number_text(rvm_type t, rvm_scalar v, char text[NUMBER_TEXT]) {
-    if (t == RVM_F64) return real_text(v.f, text);
+    if (rvm__is_floating(t)) return real_text(v.f, text);
     if (t == RVM_FIX) return fix_text(v.i, text);
     snprintf(text, NUMBER_TEXT, "%lld", (long long)v.i);
     return text;
@@ -113,23 +113,25 @@ rvm_status number_parse(rvm_type t, const char **at, rvm_scalar *out, rvm_error 
     char *end;
     out->f = strtod(*at, &end);
     if (end == *at) return bad_number(*at, "is not a number", err);
-    if (isinf(out->f) && isdigit((unsigned char)end[-1])) return bad_number(*at, "is outside the range of f64", err);
+    *out = scalar_from_double(t, out->f);
+    if (isinf(out->f) && isdigit((unsigned char)end[-1]))
+        return bad_number(*at, t == RVM_F32 ? "is outside the range of f32" : "is outside the range of f64", err);
     *at = end;
     return RVM_OK;
 }
 
 double scalar_to_double(rvm_type t, rvm_scalar v) {
-    if (t == RVM_F64) return v.f;
+    if (rvm__is_floating(t)) return v.f;
     return t == RVM_FIX ? rvm_fix_to_double(v.i) : (double)v.i;
 }
 
 rvm_scalar scalar_from_double(rvm_type t, double x) {
-    if (t == RVM_F64) return (rvm_scalar){.f = x};
+    if (rvm__is_floating(t)) return (rvm_scalar){.f = t == RVM_F32 ? (double)(float)x : x};
     return (rvm_scalar){.i = t == RVM_FIX ? rvm_fix_from_double(x) : llrint(x)};
 }
 
 void param_type_text(const rvm_param_info *p, char *text, size_t size) {
-    int n = snprintf(text, size, "%s", rvm_type_name(p->type));
+    int n = snprintf(text, size, "%s", p->function_type ? p->function_type : rvm_type_name(p->type));
     for (int d = 0; d < p->ndim && (size_t)n < size; d++) {
         n += snprintf(text + n, size - (size_t)n, "%s", d ? ", " : "[");
         if ((size_t)n >= size) return;

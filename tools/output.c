@@ -4,6 +4,7 @@
 #include "npy.h"
 #include "number.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -21,13 +22,24 @@ static rvm_scalar cell(const rvm_arg *a, enum shadow_kind which, size_t k) {
 typedef struct axis {
     const rvm_arg *a;
     enum shadow_kind which;
-    size_t next; /* number of the element to print next */
+    size_t next;       /* number of the element to print next */
+    const rvm_arg *im; /* of a complex, or NULL */
+    bool lns;
 } axis;
 
+static void text_cell(FILE *out, axis *x) {
+    char text[COMPLEX_TEXT];
+    const size_t k = x->next++;
+    if (x->im)
+        complex_text(x->a->type, cell(x->a, x->which, k), cell(x->im, x->which, k), text);
+    else if (x->lns)
+        lns_text(cell(x->a, x->which, k).f, text);
+    fputs(x->im || x->lns ? text : number_text(x->a->type, cell(x->a, x->which, k), text), out);
+}
+
 static void text_axis(FILE *out, axis *x, int d, bool cut) {
-    char text[NUMBER_TEXT];
     if (d >= x->a->ndim || d >= RVM_MAX_DIMS) {
-        fputs(number_text(x->a->type, cell(x->a, x->which, x->next++), text), out);
+        text_cell(out, x);
         return;
     }
     size_t inner = 1;
@@ -51,9 +63,25 @@ void output_value(FILE *out, const rvm_arg *a, enum shadow_kind which) {
     text_axis(out, &x, 0, arg_count(a) > CUT_ABOVE);
 }
 
+static void json_cell(json *j, axis *x) {
+    const size_t k = x->next++;
+    char text[NUMBER_TEXT];
+    if (x->im) {
+        json_open(j, '{');
+        json_key(j, "re"), json_number(j, x->a->type, cell(x->a, x->which, k));
+        json_key(j, "im"), json_number(j, x->a->type, cell(x->im, x->which, k));
+        json_close(j, '}');
+    } else if (!x->lns)
+        json_number(j, x->a->type, cell(x->a, x->which, k));
+    else if (lns_text(cell(x->a, x->which, k).f, text))
+        json_real(j, strtod(text, NULL));
+    else
+        json_text(j, text);
+}
+
 static void json_axis(json *j, axis *x, int d) {
     if (d >= x->a->ndim || d >= RVM_MAX_DIMS) {
-        json_number(j, x->a->type, cell(x->a, x->which, x->next++));
+        json_cell(j, x);
         return;
     }
     json_open(j, '[');
@@ -66,21 +94,93 @@ void output_json_value(json *j, const rvm_arg *a, enum shadow_kind which) {
     json_axis(j, &x, 0);
 }
 
+/* Parameter i as it is shown; its name. False: it is part of another. A shadow of an lns is a plain real. */
+static bool axis_of(const values *v, uint32_t i, enum shadow_kind which, axis *x, char *name, size_t size) {
+    uint32_t im;
+    const enum shown kind = values_shown(v, i, &im);
+    if (kind == SHOWN_PART) return false;
+    const bool plain = which == SHADOW && kind == SHOWN_LNS;
+    *x = (axis){.a = &v->arg[i], .which = which, .im = kind == SHOWN_COMPLEX ? &v->arg[im] : NULL};
+    x->lns = kind == SHOWN_LNS && !plain;
+    if (plain)
+        snprintf(name, size, "%s", v->info[i].name);
+    else
+        values_shown_name(v, i, name, size);
+    return true;
+}
+
+void output_param(FILE *out, const char *prefix, const char *suffix, const values *v, uint32_t i, enum shadow_kind which) {
+    const char *function = which == NO_SHADOW ? values_function(v, i) : NULL;
+    char name[600];
+    axis x;
+    if (!axis_of(v, i, which, &x, name, sizeof name)) return;
+    fprintf(out, "%s%s%s = ", prefix, name, suffix);
+    if (function)
+        fprintf(out, "&%s", function);
+    else
+        text_axis(out, &x, 0, arg_count(x.a) > CUT_ABOVE);
+    fputc('\n', out);
+}
+
+void output_json_param(json *j, const values *v, uint32_t i, enum shadow_kind which) {
+    const char *function = which == NO_SHADOW ? values_function(v, i) : NULL;
+    char name[600];
+    axis x;
+    if (!axis_of(v, i, which, &x, name, sizeof name)) return;
+    json_key(j, name);
+    if (function)
+        json_text(j, function);
+    else
+        json_axis(j, &x, 0);
+}
+
 void output_values(const values *v) {
-    for (uint32_t i = 0; i < v->n; i++) {
-        printf("%s = ", v->info[i].name);
-        output_value(stdout, &v->arg[i], NO_SHADOW);
-        putchar('\n');
-    }
+    for (uint32_t i = 0; i < v->n; i++) output_param(stdout, "", "", v, i, NO_SHADOW);
 }
 
 void output_json_values(json *j, const values *v) {
     json_key(j, "values");
     json_open(j, '{');
-    for (uint32_t i = 0; i < v->n; i++) {
-        json_key(j, v->info[i].name);
-        output_json_value(j, &v->arg[i], NO_SHADOW);
-    }
+    for (uint32_t i = 0; i < v->n; i++) output_json_param(j, v, i, NO_SHADOW);
+    json_close(j, '}');
+}
+
+/* ---- what derivatives cost ---- */
+
+void output_cost(const rvm_cost *c) {
+    const struct {
+        const char *what;
+        uint64_t n;
+    } items[] = {{"tangent run", c->tangents},
+                 {"sweep", c->adjoints},
+                 {"colour", (uint64_t)c->colours},
+                 {"instruction", c->instructions},
+                 {"entry update", c->updates}};
+    printf("by %s:", c->method);
+    for (size_t k = 0, shown = 0; k < sizeof items / sizeof *items; k++)
+        if (items[k].n)
+            printf("%s %llu %s%s", shown++ ? "," : "", (unsigned long long)items[k].n, items[k].what,
+                   items[k].n == 1 ? "" : "s");
+    if (c->otherwise)
+        printf("; by %s: %s%llu instructions", c->other, c->estimated ? "about " : "", (unsigned long long)c->otherwise);
+    if (c->other_updates) printf(", %llu entry updates", (unsigned long long)c->other_updates);
+    putchar('\n');
+}
+
+void output_json_cost(json *j, const rvm_cost *c) {
+    json_key(j, "cost");
+    json_open(j, '{');
+    json_key(j, "method"), json_text(j, c->method);
+    json_key(j, "tangents"), json_uint(j, c->tangents);
+    json_key(j, "adjoints"), json_uint(j, c->adjoints);
+    json_key(j, "instructions"), json_uint(j, c->instructions);
+    json_key(j, "colours"), json_uint(j, (uint64_t)c->colours);
+    json_key(j, "updates"), json_uint(j, c->updates);
+    json_key(j, "entries"), json_uint(j, c->entries);
+    json_key(j, "other"), json_text(j, c->other);
+    json_key(j, "otherwise"), json_uint(j, c->otherwise);
+    json_key(j, "other_updates"), json_uint(j, c->other_updates);
+    json_key(j, "estimated"), json_bool(j, c->estimated);
     json_close(j, '}');
 }
 
@@ -136,6 +236,12 @@ void output_json_stats(json *j, const tool *t) {
     json_key(j, "shadows_dropped"), json_uint(j, s.shadows_dropped);
     json_key(j, "ancilla_peak"), json_uint(j, s.ancilla_peak);
     json_key(j, "memory_peak"), json_uint(j, s.memory_peak);
+    json_key(j, "trail_cells"), json_uint(j, s.trail_cells);
+    json_key(j, "trail_peak"), json_uint(j, s.trail_peak);
+    json_key(j, "bits_erased"), json_uint(j, s.bits_erased);
+    json_key(j, "exact_updates"), json_uint(j, s.exact_updates);
+    json_key(j, "exact_bits"), json_uint(j, s.exact_bits);
+    json_key(j, "exact_peak"), json_uint(j, s.exact_peak);
     json_key(j, "depth_peak"), json_uint(j, s.depth_peak);
     json_key(j, "stack_left"), json_uint(j, s.stack_left);
     json_key(j, "seconds"), json_real(j, progress_seconds(&t->progress));
@@ -152,6 +258,13 @@ static void text_stats(const tool *t) {
            (unsigned long long)s.calls, s.depth_peak);
     printf("memory: %zu bytes at most, %zu of them ancilla arrays; %llu nonzero shadows dropped\n", s.memory_peak,
            s.ancilla_peak, (unsigned long long)s.shadows_dropped);
+    if (s.trail_peak || s.bits_erased)
+        printf("trail: %llu bytes at most, %llu values on it now; %llu bits erased\n", (unsigned long long)s.trail_peak,
+               (unsigned long long)s.trail_cells, (unsigned long long)s.bits_erased);
+    if (s.exact_updates)
+        printf("exact: %llu updates; %llu bits recorded, %llu held at most, %.5f an update\n",
+               (unsigned long long)s.exact_updates, (unsigned long long)s.exact_bits, (unsigned long long)s.exact_peak,
+               (double)s.exact_peak / (double)s.exact_updates);
     for (int k = 0; k < RVM_RESIDUES && s.residues[k].value > 0; k++) {
         const char *file;
         uint32_t line, column;

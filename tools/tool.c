@@ -28,9 +28,11 @@ void tool_diagnostic(void *userdata, const rvm_error *e, const char *text) {
 rvm_status tool_asm_options(tool *t, rvm_asm_options *o) {
     *o = (rvm_asm_options){.real = RVM_F64, .include_path = t->o.include.item};
     if (!t->o.real || strcmp(t->o.real, rvm_type_name(RVM_F64)) == 0) return RVM_OK;
-    o->real = RVM_FIX;
-    if (strcmp(t->o.real, rvm_type_name(RVM_FIX)) == 0) return RVM_OK;
-    return tool_fail(t, RVM_ERR_USAGE, "--real takes f64 or fix, not `%s`", t->o.real);
+    for (rvm_type r = RVM_F64; r < RVM_TYPE_COUNT; r++) {
+        o->real = r;
+        if (strcmp(t->o.real, rvm_type_name(r)) == 0) return RVM_OK;
+    }
+    return tool_fail(t, RVM_ERR_USAGE, "--real takes f64, f32 or fix, not `%s`", t->o.real);
 }
 
 rvm_status tool_open(tool *t) {
@@ -39,15 +41,30 @@ rvm_status tool_open(tool *t) {
     return st ? st : rvm_open(t->words[0], &o, &t->program, &t->err, tool_diagnostic, t);
 }
 
+/* A derived function that the program does not have yet: derived now, in a copy that takes the program's place. */
+static rvm_status derive(tool *t, const char *name, uint32_t *fn) {
+    rvm_program *derived;
+    rvm_status st = rvm_program_derive(t->program, name, &derived, fn, &t->err);
+    if (st) return st;
+    rvm_program_free(t->program);
+    t->program = derived;
+    return RVM_OK;
+}
+
 rvm_status tool_function(tool *t, const char *name, uint32_t *fn) {
-    nearest near = {.wanted = name};
+    char base[256];
+    snprintf(base, sizeof base, "%.*s", (int)strcspn(name, "'["), name);
+    nearest near = {.wanted = base};
+    bool known = false;
     for (uint32_t i = 0; i < rvm_program_function_count(t->program); i++) {
         const char *candidate = rvm_program_function_name(t->program, i);
         *fn = i;
         if (strcmp(candidate, name) == 0) return RVM_OK;
+        known = known || strcmp(candidate, base) == 0;
         nearest_offer(&near, candidate);
     }
-    return tool_fail(t, RVM_ERR_ARGUMENT, "%s has no function `%s`%s%s%s", t->words[0], name,
+    if (known) return derive(t, name, fn);
+    return tool_fail(t, RVM_ERR_ARGUMENT, "%s has no function `%s`%s%s%s", t->words[0], base,
                      near.best ? "; did you mean `" : "", near.best ? near.best : "", near.best ? "`?" : "");
 }
 
@@ -73,14 +90,30 @@ rvm_status tool_machine(tool *t, rvm_machine **out) {
     if (t->o.depth > UINT32_MAX) return tool_fail(t, RVM_ERR_USAGE, "--depth is at most %u", UINT32_MAX);
     o.unchecked = t->o.unchecked;
     o.trust = t->o.trust;
+    o.exact = t->o.exact;
     o.profile = t->o.profile;
     if (option_given(&t->o, tol)) o.tolerance = t->o.tol;
     if (option_given(&t->o, depth)) o.depth = (uint32_t)t->o.depth;
     o.fuel = t->o.fuel;
     o.memory = t->o.memory;
+    o.trail_limit = t->o.trail_limit;
+    o.keep_shadows = t->o.undo;
+    const char *trail = t->o.trail ? t->o.trail : "keep";
+    if (strcmp(trail, "keep") != 0 && strcmp(trail, "off") != 0)
+        return tool_fail(t, RVM_ERR_USAGE, "--trail is keep or off, not `%s`", trail);
+    o.trail = *trail == 'o' ? RVM_TRAIL_OFF : RVM_TRAIL_KEEP;
     o.progress = progress_callback;
     o.userdata = &t->progress;
     return rvm_machine_new(t->program, &o, out, &t->err);
+}
+
+/* An error of an argument that has no place yet is one of the function's parameters. */
+rvm_status tool_at_function(tool *t, rvm_status st) {
+    const char *file = NULL;
+    if (st != RVM_ERR_ARGUMENT || t->err.line || !t->program) return st;
+    rvm_program_position(t->program, t->fn, 0, &file, &t->err.line, &t->err.column);
+    snprintf(t->err.file, sizeof t->err.file, "%s", file ? file : "");
+    return st;
 }
 
 rvm_status tool_prepare(tool *t) {

@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "json.h"
 #include "rvm_asm.h"
+#include "rvm_derivatives.h"
 #include "values.h"
 
 #include <time.h>
@@ -42,6 +43,8 @@ typedef struct tool {
 int tool_main(command_id c, int argc, char **argv);
 
 rvm_status tool_fail(tool *t, rvm_status code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Returns st; where it is ARGUMENT and has no line, the error gets that of the function. */
+rvm_status tool_at_function(tool *t, rvm_status st);
 /* Opens words[0], source or bytecode. */
 rvm_status tool_open(tool *t);
 /* Assembler options from the command line. */
@@ -52,8 +55,13 @@ void tool_diagnostic(void *userdata, const rvm_error *e, const char *text);
 rvm_status tool_prepare(tool *t);
 /* Another machine with the same options, for the program of t. */
 rvm_status tool_machine(tool *t, rvm_machine **out);
-/* Function by name. NAME naming the nearest. */
+/* Function by name, derived if need be (f'grad): t->program is then another. ARGUMENT naming the nearest, and those of
+ * rvm_program_derive. */
 rvm_status tool_function(tool *t, const char *name, uint32_t *fn);
+
+/* Gives every real of t->v a shadow, marks it in real[], and reads the values of the named ones from name=value words.
+ * option and shadow are for messages: "--dot", "tangent". */
+rvm_status tool_read_shadows(tool *t, bool *real, const text_list *words, const char *option, const char *shadow);
 
 /* progress.c: draws and erases the line; SIGINT cancels the machine, a second one ends the process. */
 void progress_begin(progress *p, rvm_machine *m);
@@ -67,13 +75,22 @@ bool progress_interrupted(void); /* since progress_begin */
 #include "commands.def"
 #undef COMMAND
 
+/* cmd_inspect.c: "fn norm(out: accumulate f64, x: read f64[n])"; an object with all of it */
+void output_signature(const tool *t, uint32_t fn, FILE *out);
+void output_json_signature(json *j, const tool *t, uint32_t fn);
+
 /* output.c */
 enum shadow_kind { NO_SHADOW, SHADOW };
 void output_value(FILE *out, const rvm_arg *a, enum shadow_kind which); /* without a newline; long ones are cut */
 void output_json_value(json *j, const rvm_arg *a, enum shadow_kind which);
-void output_values(const values *v);               /* name = value, a line each */
+/* PREFIX NAME SUFFIX = value, a line, with complex and lns as users write them; nothing for an imaginary part. */
+void output_param(FILE *out, const char *prefix, const char *suffix, const values *v, uint32_t i, enum shadow_kind which);
+void output_json_param(json *j, const values *v, uint32_t i, enum shadow_kind which); /* the same as a member */
+void output_values(const values *v);                                                  /* name = value, a line each */
 void output_json_values(json *j, const values *v); /* the member "values" of the open object */
 void output_json_stats(json *j, const tool *t);    /* "stats" and, if asked for, "profile" */
+void output_cost(const rvm_cost *c);               /* of derivatives, a line */
+void output_json_cost(json *j, const rvm_cost *c); /* "cost" */
 void output_stats(const tool *t);                  /* as text, if --stats or --profile */
 /* --save: NAME is a parameter, whose value is taken from v, or its shadow in t->v, by the suffix ("_b", "_d"; NULL: none).
  */

@@ -165,7 +165,10 @@ rvm_status values_select(const values *v, const char *names, bool *set, rvm_erro
     for (uint32_t i = 0; i < v->n; i++) set[i] = !names && type_is_real(v->info[i].type);
     while (names && *names) {
         int length = (int)strcspn(names, ",");
-        int i = values_find(v, names, length, err);
+        const int shown = values_find_shown(v, names, length);
+        uint32_t im = (uint32_t)shown;
+        if (shown >= 0 && values_shown(v, (uint32_t)shown, &im) == SHOWN_COMPLEX) set[im] = true;
+        int i = shown >= 0 ? shown : values_find(v, names, length, err);
         if (i < 0) return RVM_ERR_ARGUMENT;
         if (!type_is_real(v->info[i].type))
             return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is i64 and has no derivative", v->info[i].name);
@@ -177,14 +180,26 @@ rvm_status values_select(const values *v, const char *names, bool *set, rvm_erro
 
 /* ---- reading ---- */
 
+/* z=2+3i, y=3 for an lns. */
+static rvm_status give_shown(values *v, bool *given, uint32_t i, const char *text, rvm_error *err) {
+    uint32_t im = i;
+    const enum shown kind = values_shown(v, i, &im);
+    if (given[i] || given[im])
+        return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is given twice", v->info[given[i] ? i : im].name);
+    given[i] = given[im] = true;
+    return literal_read_shown(kind, &v->info[i], text, &v->arg[i], kind == SHOWN_COMPLEX ? &v->arg[im] : NULL, err);
+}
+
 static rvm_status give_value(values *v, bool *given, const char *word, rvm_error *err) {
     const char *equals = strchr(word, '=');
     if (!equals) return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is not of the form name=value", word);
+    const int shown = values_find_shown(v, word, (int)(equals - word));
+    if (shown >= 0) return give_shown(v, given, (uint32_t)shown, equals + 1, err);
     int i = values_find(v, word, (int)(equals - word), err);
     if (i < 0) return RVM_ERR_ARGUMENT;
     if (given[i]) return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is given twice", v->info[i].name);
     given[i] = true;
-    return literal_read(&v->info[i], equals + 1, &v->arg[i], err);
+    return literal_read(v->program, &v->info[i], equals + 1, &v->arg[i], err);
 }
 
 /* The length that a given array before parameter `end` has for a name, or -1. */
@@ -230,7 +245,10 @@ static rvm_status default_value(values *v, const bool *given, uint32_t i, rvm_er
     param_type_text(p, type, sizeof type);
     if (p->role != RVM_ACC)
         return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "the argument `%s: %s` is missing; give %s=%s", p->name, type,
-                         p->name, p->ndim ? "[...] or @file.npy" : "a number");
+                         p->name,
+                         p->function_type ? "&function"
+                         : p->ndim        ? "[...] or @file.npy"
+                                          : "a number");
     for (int d = 0; d < p->ndim; d++) {
         const char *from;
         shape[d] = p->dim_name[d] ? known_length(v, given, v->n, p->dim_name[d], &from) : p->dim_value[d];
@@ -242,6 +260,12 @@ static rvm_status default_value(values *v, const bool *given, uint32_t i, rvm_er
     return p->ndim ? arg_allocate(&v->arg[i], shape, err) : RVM_OK;
 }
 
+const char *values_function(const values *v, uint32_t i) {
+    const int64_t fn = v->arg[i].value.i;
+    if (!v->info[i].function_type || v->info[i].ndim || fn < 0 || fn > UINT32_MAX) return NULL;
+    return rvm_program_function_name(v->program, (uint32_t)fn);
+}
+
 static rvm_status allocate(values *v, uint32_t n, rvm_error *err) {
     *v = (values){.n = n, .info = calloc(n + 1, sizeof *v->info), .arg = calloc(n + 1, sizeof *v->arg)};
     if (v->info && v->arg) return RVM_OK;
@@ -251,6 +275,7 @@ static rvm_status allocate(values *v, uint32_t n, rvm_error *err) {
 rvm_status values_read(values *v, const rvm_program *p, uint32_t fn, char **words, int n, rvm_error *err) {
     bool given[RVM_MAX_PARAMS + 1] = {0};
     rvm_status st = allocate(v, rvm_program_param_count(p, fn), err);
+    v->program = p;
     for (uint32_t i = 0; !st && i < v->n; i++) {
         st = rvm_program_param(p, fn, i, &v->info[i]);
         v->arg[i] = (rvm_arg){.type = v->info[i].type, .ndim = v->info[i].ndim};
@@ -272,6 +297,7 @@ void values_free(values *v) {
 
 rvm_status values_copy(values *to, const values *from, rvm_error *err) {
     rvm_status st = allocate(to, from->n, err);
+    to->program = from->program;
     for (uint32_t i = 0; !st && i < from->n; i++) {
         const rvm_arg *a = &from->arg[i];
         to->info[i] = from->info[i];

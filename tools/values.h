@@ -9,6 +9,7 @@
 
 typedef struct values {
     uint32_t n;
+    const rvm_program *program;
     rvm_param_info *info; /* names are the program's */
     rvm_arg *arg;         /* data and shadow_data are owned */
 } values;
@@ -29,9 +30,29 @@ static inline bool type_is_real(rvm_type t) {
     return t != RVM_I64;
 }
 
-/* literal.c: the value of one parameter from the text behind its `=`. *a gets type, shape and data.
- * ARGUMENT, SHAPE (ragged, or other than ndim dimensions), MEMORY; of a file: IO, FORMAT, TYPE, VERSION. */
-rvm_status literal_read(const rvm_param_info *p, const char *text, rvm_arg *a, rvm_error *err);
+/* shown.c: complex and lns parameters, as users write them: by the name z, where the program has z.re and z.im; y for y.log.
+ */
+enum shown {
+    SHOWN_PLAIN,
+    SHOWN_COMPLEX /* i is the real part */,
+    SHOWN_PART /* the imaginary part of another */,
+    SHOWN_LNS
+};
+enum { COMPLEX_TEXT = 96 };
+enum shown values_shown(const values *v, uint32_t i, uint32_t *im); /* im: of SHOWN_COMPLEX */
+void values_shown_name(const values *v, uint32_t i, char *text, size_t size);
+int values_find_shown(const values *v, const char *name, int length); /* a complex or lns of this name, or -1 */
+void complex_text(rvm_type t, rvm_scalar re, rvm_scalar im, char text[COMPLEX_TEXT]);
+bool lns_text(double logarithm, char text[40]); /* false: as exp(X), since no double holds it */
+rvm_status complex_parse(rvm_type t, const char **at, rvm_scalar part[2], rvm_error *err);
+rvm_status lns_parse(const char **at, rvm_scalar *out, rvm_error *err);
+
+/* literal.c: the value of one parameter from the text behind its `=`; program: where functions are looked up. *a gets type,
+ * shape and data. ARGUMENT, SHAPE (ragged, or other than ndim dimensions), MEMORY; of a file: IO, FORMAT, TYPE, VERSION. */
+rvm_status literal_read(const rvm_program *program, const rvm_param_info *p, const char *text, rvm_arg *a, rvm_error *err);
+/* The same of an lns, or of a complex, whose imaginary part goes to *im. */
+rvm_status literal_read_shown(enum shown kind, const rvm_param_info *p, const char *text, rvm_arg *a, rvm_arg *im,
+                              rvm_error *err);
 
 /* Every word is name=value. ARGUMENT (unknown, repeated, missing, not a value), SHAPE (lengths disagree), and those of
  * literal_read. What a function only accumulates into may be missing and is 0. */
@@ -47,6 +68,8 @@ int values_find(const values *v, const char *name, int length, rvm_error *err);
 void values_element_name(const values *v, uint32_t i, size_t k, char *text, size_t size);
 /* "x" (a scalar) or "x[1, 2]" to parameter and element number. ARGUMENT, INDEX. */
 rvm_status values_find_element(const values *v, const char *text, uint32_t *i, size_t *k, rvm_error *err);
+/* The name of the function that scalar i is, or NULL: it is none. */
+const char *values_function(const values *v, uint32_t i);
 /* Splits "x,y" and marks those parameters in set[n], which must be real. NULL: all reals. ARGUMENT. */
 rvm_status values_select(const values *v, const char *names, bool *set, rvm_error *err);
 

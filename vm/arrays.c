@@ -35,7 +35,7 @@ static size_t bytes_of(const rvm__array *a) {
 }
 
 static bool array_active(const rvm_machine *m, const site *s, uint16_t slot) {
-    return m->mode != RVM_PRIMAL && m->active_arrays[m->active_array_at[s->fn] + slot];
+    return m->mode != RVM_PRIMAL && m->activity.arrays[m->activity.array_at[s->fn] + slot];
 }
 
 rvm_value *rvm__element_at(const rvm__array *a, const rvm_place *q, const rvm_value *slots, bool shadow) {
@@ -85,6 +85,32 @@ static rvm_status lengths(rvm_machine *m, const site *s, rvm__array *a) {
     return RVM_OK;
 }
 
+/* Forward again after a sweep. */
+static bool takes_back(const rvm_machine *m) {
+    return m->sweeping && m->course > 0;
+}
+
+/* The shadows that the sweep dropped with the array are there again, and the value loses what it gained. */
+static void lose_dropped(rvm_machine *m, const site *s, const rvm__xinsn *x, const rvm__array *a, size_t n) {
+    rvm_value *e = (rvm_value *)(void *)a->shadow, *v = value_active(x) ? value_of(s, true) : NULL;
+    const bool floating = rvm__is_floating((rvm_type)a->type);
+    while (n-- > 0) {
+        e[n] = rvm__kept(m);
+        if (v) *v = rvm__sum((rvm_type)a->type, *v, floating ? (rvm_value){.f = -e[n].f} : (rvm_value){.u = -e[n].u});
+    }
+}
+
+static rvm_status keep_dropped(rvm_machine *m, const rvm__array *a, size_t n) {
+    const rvm_value *e = (const rvm_value *)(const void *)a->shadow;
+    for (size_t k = 0; k < n; k++) {
+        rvm_status status = rvm__keep(m, e[k]);
+        if (!status) continue;
+        while (k-- > 0) rvm__kept(m);
+        return status;
+    }
+    return RVM_OK;
+}
+
 rvm_status rvm__new(rvm_machine *m, const rvm__xinsn *x) {
     const site s = site_of(m, x);
     const uint16_t slot = s.places[0].slot;
@@ -104,10 +130,11 @@ rvm_status rvm__new(rvm_machine *m, const rvm__xinsn *x) {
         a.shadow = a.data + bytes;
         fill(a.shadow, bytes, tangent ? *value_of(&s, true) : (rvm_value){0});
     }
-    if (a.type == RVM_F64 && !m->o.unchecked) {
+    if (rvm__is_floating((rvm_type)a.type) && !m->o.unchecked) {
         a.magnitude = (double *)(void *)p;
         *a.magnitude = fabs(v->f);
     }
+    if (active && takes_back(m)) lose_dropped(m, &s, x, &a, bytes / sizeof(rvm_value));
     s.arrays[slot] = a;
     return RVM_OK;
 }
@@ -115,16 +142,17 @@ rvm_status rvm__new(rvm_machine *m, const rvm__xinsn *x) {
 /* Elements against v, within the tolerance of releases; the first that disagrees is named in m->detail. */
 static bool elements_agree(rvm_machine *m, const rvm__xinsn *x, const rvm__array *a, rvm_value v, size_t n) {
     const rvm_value *e = (const rvm_value *)(const void *)a->data;
-    const double bound = a->type == RVM_F64 && a->magnitude ? rvm__tolerance(m, x) * fmax(1, *a->magnitude) : 0;
+    const bool floating = rvm__is_floating((rvm_type)a->type);
+    const double bound = floating && a->magnitude ? rvm__tolerance(m, x) * fmax(1, *a->magnitude) : 0;
     double worst = 0;
     for (size_t k = 0; k < n; k++) {
-        if (a->type != RVM_F64 ? e[k].i == v.i : e[k].f == v.f) continue;
-        const double residue = a->type == RVM_F64 ? fabs(e[k].f - v.f) : INFINITY;
+        if (!floating ? e[k].i == v.i : e[k].f == v.f) continue;
+        const double residue = floating ? fabs(e[k].f - v.f) : INFINITY;
         if (residue <= bound) {
             worst = fmax(worst, residue);
             continue;
         }
-        if (a->type == RVM_F64)
+        if (floating)
             snprintf(m->detail, sizeof m->detail, "element %zu is %.17g, must be %.17g", k, e[k].f, v.f);
         else if (a->type == RVM_FIX)
             snprintf(m->detail, sizeof m->detail, "element %zu is %.17g, must be %.17g", k, rvm__fix_real(e[k].i),
@@ -139,28 +167,20 @@ static bool elements_agree(rvm_machine *m, const rvm__xinsn *x, const rvm__array
 
 static bool tangents_agree(const rvm_machine *m, const rvm__xinsn *x, const rvm__array *a, rvm_value v_d, size_t n) {
     const rvm_value *e = (const rvm_value *)(const void *)a->shadow;
+    const double held = a->magnitude ? *a->magnitude : 0;
     for (size_t k = 0; k < n; k++)
-        if (e[k].u != v_d.u && !rvm__tangent_agrees(m, x, &e[k], v_d)) return false;
+        if (e[k].u != v_d.u && !rvm__tangent_within(m, x, &e[k], v_d, held)) return false;
     return true;
 }
 
 /* Adjoint of `new`: the value gains the shadows that are dropped. */
 static void gain_dropped(rvm_machine *m, const site *s, const rvm__xinsn *x, const rvm__array *a, size_t n) {
     const rvm_value *e = (const rvm_value *)(const void *)a->shadow;
-    rvm_value gain = {0};
+    rvm_value *v = value_active(x) ? value_of(s, true) : NULL;
     for (size_t k = 0; k < n; k++) {
-        if (a->type == RVM_F64)
-            gain.f += e[k].f;
-        else
-            gain.u += e[k].u;
-        m->stats.shadows_dropped += a->type == RVM_F64 ? e[k].f != 0 : e[k].i != 0;
+        if (v) *v = rvm__sum((rvm_type)a->type, *v, e[k]);
+        m->stats.shadows_dropped += rvm__is_floating((rvm_type)a->type) ? e[k].f != 0 : e[k].i != 0;
     }
-    if (!value_active(x)) return;
-    rvm_value *v = value_of(s, true);
-    if (a->type == RVM_F64)
-        v->f += gain.f;
-    else
-        v->u += gain.u;
 }
 
 rvm_status rvm__del(rvm_machine *m, const rvm__xinsn *x) {
@@ -183,7 +203,10 @@ rvm_status rvm__del(rvm_machine *m, const rvm__xinsn *x) {
     if (a->shadow && m->mode == RVM_TANGENT && !(x->flags & X_UNCHECKED) &&
         !tangents_agree(m, x, a, value_active(x) ? *value_of(&s, true) : (rvm_value){0}, n))
         return RVM_ERR_TANGENT;
-    if (a->shadow && m->sweeping) gain_dropped(m, &s, x, a, n);
+    if (a->shadow && m->sweeping && !takes_back(m)) {
+        if ((status = keep_dropped(m, a, n))) return status;
+        gain_dropped(m, &s, x, a, n);
+    }
     rvm__locals_pop(m, HEADER + bytes * (a->shadow ? 2 : 1));
     a->present = false;
     return RVM_OK;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "out_of_line.h"
 #include "overlap.h"
 #include "prepare.h"
 #include "run.h"
@@ -38,7 +39,22 @@ static bool is_apart(const rvm_arg *a) {
     return extent < INT64_MAX / (int64_t)sizeof(rvm_value);
 }
 
-static rvm_status check_one(const rvm_function *f, uint32_t k, const rvm_arg *a, rvm_mode mode, rvm_error *err) {
+static rvm_status check_function(const rvm_program *p, const rvm_function *f, const rvm_param *param, int64_t value,
+                                 rvm_error *err) {
+    const char *needed = p->signatures[param->signature - 1].text;
+    char type[200];
+    if (value < 0 || value >= p->nfunctions)
+        BAD(RVM_ERR_ARGUMENT, "argument `%s` of %s is %lld, which is no function; %s is needed", param->name, f->name,
+            (long long)value, needed);
+    if (rvm__fits(p, (uint32_t)value, param->signature - 1u)) return RVM_OK;
+    const rvm_function *g = &p->functions[value];
+    rvm__params_text(p, g->params, g->nparams, type, sizeof type);
+    BAD(RVM_ERR_ARGUMENT, "argument `%s` of %s is &%s of type %s; %s is needed", param->name, f->name, g->name, type,
+        needed);
+}
+
+static rvm_status check_one(const rvm_program *p, const rvm_function *f, uint32_t k, const rvm_arg *a, rvm_mode mode,
+                            rvm_error *err) {
     const rvm_param *param = &f->params[k];
     if ((int)a->type != param->type)
         BAD(RVM_ERR_ARGUMENT, "argument `%s` of %s is %s, must be %s", param->name, f->name, rvm_type_name(a->type),
@@ -48,6 +64,10 @@ static rvm_status check_one(const rvm_function *f, uint32_t k, const rvm_arg *a,
             param->ndim);
     if (a->active && mode != RVM_PRIMAL && a->type == RVM_I64)
         BAD(RVM_ERR_ARGUMENT, "argument `%s` of %s is i64 and cannot be active", param->name, f->name);
+    if (param->signature && !param->ndim) {
+        rvm_status status = check_function(p, f, param, a->value.i, err);
+        if (status) return status;
+    }
     size_t elements = 1;
     for (int d = 0; d < a->ndim; d++) {
         if (a->shape[d] < 0 || a->stride[d] < 0 || a->shadow_stride[d] < 0)
@@ -62,6 +82,22 @@ static rvm_status check_one(const rvm_function *f, uint32_t k, const rvm_arg *a,
     if (a->ndim && elements && (!a->data || (a->active && mode != RVM_PRIMAL && !a->shadow_data)))
         BAD(RVM_ERR_ARGUMENT, "argument `%s` of %s has no %s", param->name, f->name, a->data ? "shadow" : "data");
     return RVM_OK;
+}
+
+/* The first element from dimension d on that no float holds, or NULL. */
+static const double *not_single(const rvm_arg *a, int d, const double *p) {
+    const double *bad = NULL;
+    if (d >= a->ndim || d >= RVM_MAX_DIMS) return rvm__is_single(*p) ? NULL : p;
+    for (int64_t i = 0; i < a->shape[d] && !bad; i++) bad = not_single(a, d + 1, p + i * a->stride[d]);
+    return bad;
+}
+
+static rvm_status check_singles(const rvm_function *f, uint32_t k, const rvm_arg *a, rvm_error *err) {
+    if (a->type != RVM_F32) return RVM_OK;
+    const double *bad = not_single(a, 0, a->ndim ? a->data : &a->value.f);
+    if (!bad) return RVM_OK;
+    BAD(RVM_ERR_ARGUMENT, "argument `%s` of %s holds %.17g, which is not rounded to an f32", f->params[k].name, f->name,
+        *bad);
 }
 
 static bool is_empty(const rvm_arg *a) {
@@ -110,7 +146,8 @@ static rvm_status check_arguments(const rvm_machine *m, int64_t fn, const rvm_ar
     if (nargs && !args) BAD(RVM_ERR_USAGE, "no arguments");
     if (nargs != f->nparams) BAD(RVM_ERR_ARGUMENT, "%s takes %u arguments, %u given", f->name, f->nparams, nargs);
     for (uint32_t k = 0; k < nargs; k++) {
-        rvm_status status = check_one(f, k, &args[k], mode, err);
+        rvm_status status = check_one(m->p, f, k, &args[k], mode, err);
+        if (!status) status = check_singles(f, k, &args[k], err);
         if (status) return status;
     }
     return check_overlap(f, args, mode, err);
@@ -125,7 +162,12 @@ static rvm_status choose_codes(rvm_machine *m, uint32_t fn, const rvm_arg *args,
     for (uint32_t k = 0; k < n; k++) wrt[k] = args[k].active;
     if (!m->shadow_codes || m->wrt_fn != fn || memcmp(m->wrt, wrt, n) != 0) {
         m->wrt_fn = UINT32_MAX;
-        if (!rvm__activity(m, fn, wrt)) return RVM_ERR_MEMORY;
+        if (!m->activity.slot_at) {
+            void *block = rvm__resize(m, NULL, 0, rvm__activity_size(m->p));
+            if (!block) return RVM_ERR_MEMORY;
+            m->activity = rvm__activity_in(m->p, block);
+        }
+        rvm__activity_find(m->p, &m->activity, fn, wrt, false);
         rvm_status status = rvm__prepare(m, true, &m->shadow_codes);
         if (status) return status;
         memcpy(m->wrt, wrt, n);
@@ -164,7 +206,7 @@ static bool bind_array(rvm_machine *m, const rvm_param *param, const rvm_arg *a)
         to.stride[d] = a->stride[d] * (int64_t)sizeof(rvm_value);
         to.shadow_stride[d] = a->shadow_stride[d] * (int64_t)sizeof(rvm_value);
     }
-    const bool active = m->mode != RVM_PRIMAL && m->active_arrays[m->active_array_at[m->entry] + param->index];
+    const bool active = m->mode != RVM_PRIMAL && m->activity.arrays[m->activity.array_at[m->entry] + param->index];
     if (active && a->active)
         to.shadow = a->shadow_data;
     else if (active && !own_shadow(m, a, &to))
@@ -194,8 +236,10 @@ static rvm_status lay_out(rvm_machine *m, rvm_arg *args, rvm_error *err) {
     const rvm_function *f = entry_of(m);
     size_t cap = m->cap_frames;
     rvm__locals_clear(m);
-    m->nstack = 0;
+    m->nstack = m->nguards = 0;
     m->nframes = 0;
+    rvm__trail_clear(m);
+    rvm__exact_clear(m);
     if (!rvm__reserve(m, (void **)&m->frames, &cap, 1, sizeof *m->frames)) return RVM_ERR_MEMORY;
     m->cap_frames = (uint32_t)cap;
     if (!rvm__reserve_frame(m, m->codes[m->entry].slots, f->narrays)) return RVM_ERR_MEMORY;
@@ -216,14 +260,27 @@ static rvm_status lay_out(rvm_machine *m, rvm_arg *args, rvm_error *err) {
     return status;
 }
 
+/* With the trail off, levels that the run does not take from keep nothing. */
+static rvm_status discard_trails(rvm_machine *m, int direction) {
+    uint16_t needed = 0;
+    m->trail.discards = 0;
+    if (m->o.trail == RVM_TRAIL_KEEP) return RVM_OK;
+    if (!rvm__trail_pops(m, direction, &needed)) return RVM_ERR_MEMORY;
+    m->trail.discards = (uint16_t)~needed;
+    return RVM_OK;
+}
+
 rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_mode mode, bool at_end,
                             rvm_error *err) {
     m->where = UNBOUND;
     rvm_status status = check_arguments(m, fn, args, nargs, mode, err);
     if (status) return status;
+    if (m->o.exact && mode != RVM_PRIMAL)
+        BAD(RVM_ERR_UNSUPPORTED, "exact runs have no gradient or tangent mode: derivative programs may run exactly");
     m->mode = mode;
     m->entry = (uint32_t)fn;
     status = choose_codes(m, m->entry, args, mode);
+    if (!status) status = discard_trails(m, at_end ? -1 : 1);
     if (!status) status = lay_out(m, args, err);
     if (status == RVM_ERR_MEMORY && m->o.memory) BAD(status, "out of memory: the limit is %zu bytes", m->o.memory);
     if (status == RVM_ERR_MEMORY) BAD(status, "out of memory");
@@ -264,7 +321,7 @@ static bool finite_from(const rvm_arg *a, int d, const double *p) {
 const rvm_param *rvm__not_finite(const rvm_machine *m) {
     const rvm_function *f = entry_of(m);
     for (uint32_t k = 0; k < m->nargs; k++) {
-        if (f->params[k].type != RVM_F64) continue;
+        if (!rvm__is_floating((rvm_type)f->params[k].type)) continue;
         const rvm_arg *a = &m->args[k];
         if (a->ndim ? !finite_from(a, 0, a->data) : !isfinite(m->slots[f->params[k].index].f)) return &f->params[k];
     }

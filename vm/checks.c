@@ -9,10 +9,14 @@ static uint32_t index_of(const rvm_machine *m, const rvm__xinsn *x) {
     return (uint32_t)(x - m->codes[m->frames[m->nframes - 1].fn].x);
 }
 
+static double tolerance_of(const rvm_machine *m, rvm_type t) {
+    return m->o.tolerance * (t == RVM_F32 ? 1e4 : 1);
+}
+
 double rvm__tolerance(const rvm_machine *m, const rvm__xinsn *x) {
     const rvm_function *f = function_of(m);
     const rvm_insn *in = &f->code[index_of(m, x)];
-    if (!(in->flags & RVM_FLAG_TOL)) return m->o.tolerance;
+    if (!(in->flags & RVM_FLAG_TOL)) return tolerance_of(m, (rvm_type)x->type);
     return f->consts[rvm__places(f, in)[in->nplaces - 1].slot - f->nregs].f;
 }
 
@@ -60,10 +64,37 @@ bool rvm__agrees(rvm_machine *m, const rvm__xinsn *x, double y, double f) {
     return true;
 }
 
-bool rvm__tangent_agrees(const rvm_machine *m, const rvm__xinsn *x, const rvm_value *shadow, rvm_value expected) {
+/* A tangent is rounded with what the values are multiplied by, so the largest value held bounds its residue too. */
+bool rvm__tangent_within(const rvm_machine *m, const rvm__xinsn *x, const rvm_value *shadow, rvm_value expected,
+                         double held) {
     const bool fix = x->type == RVM_FIX; /* whose rotations give values back exactly, but round tangents */
     const double has = fix ? rvm__fix_real(shadow->i) : shadow->f, must = fix ? rvm__fix_real(expected.i) : expected.f;
-    return is_lost(m, has) || fabs(has - must) <= rvm__tolerance(m, x) * fmax(1, fmax(fabs(has), fabs(must)));
+    return is_lost(m, has) || fabs(has - must) <= rvm__tolerance(m, x) * fmax(fmax(1, held), fmax(fabs(has), fabs(must)));
+}
+
+bool rvm__tangent_agrees(const rvm_machine *m, const rvm__xinsn *x, const rvm_value *shadow, rvm_value expected) {
+    return rvm__tangent_within(m, x, shadow, expected, magnitude(m, x, 0));
+}
+
+bool rvm__vanishes(rvm_machine *m, const rvm__xinsn *x, rvm_type t, double y, const double *held) {
+    if (is_lost(m, y)) return true;
+    const double residue = fabs(y);
+    if (!(residue <= tolerance_of(m, t) * fmax(1, fmax(held ? *held : 0, residue)))) return false;
+    if (residue > m->residue_floor) rvm__record_residue(m, x, residue);
+    return true;
+}
+
+bool rvm__tangent_vanishes(const rvm_machine *m, rvm_type t, rvm_value shadow) {
+    const double has = t == RVM_FIX ? rvm__fix_real(shadow.i) : shadow.f;
+    return is_lost(m, has) || fabs(has) <= tolerance_of(m, t) * fmax(1, fabs(has));
+}
+
+rvm_status rvm__set_disagrees(rvm_machine *m, const rvm__xinsn *x, rvm_value was, rvm_value f) {
+    char has[40], must[40];
+    rvm__value_text((rvm_type)x->type, was, has, sizeof has);
+    rvm__value_text((rvm_type)x->type, f, must, sizeof must);
+    snprintf(m->detail, sizeof m->detail, "is %s, but what comes back from the trail makes %s", has, must);
+    return RVM_ERR_RELEASE;
 }
 
 static void track_place(rvm_machine *m, const rvm__xinsn *x, const rvm__xplace *q, double y) {

@@ -59,6 +59,7 @@ static const rvm_value *look_up(const scene *s, const rvm_place *q, int *bad_dim
 static void value_text(rvm_type t, rvm_value v, char *text, size_t size) {
     switch (t) {
     case RVM_I64: snprintf(text, size, "%lld", (long long)v.i); break;
+    case RVM_F32:
     case RVM_F64: snprintf(text, size, "%.17g", isnan(v.f) ? fabs(v.f) : v.f); break;
     case RVM_FIX: snprintf(text, size, "%.17g", rvm__fix_real(v.i)); break;
     case RVM_TYPE_COUNT: break;
@@ -108,15 +109,45 @@ static const char *released(scene *s, char *text, size_t size) {
     for (uint32_t pc = 0; pc < s->f->ncode; pc++) {
         const rvm_place *q = rvm__places(s->f, &s->f->code[pc]);
         rvm_program_position(s->m->p, s->fn, pc, &file, &there, &column);
-        if (s->f->code[pc].op != RVM_OP_for || there != here) continue;
+        if ((s->f->code[pc].op != RVM_OP_for && s->f->code[pc].op != RVM_OP_par) || there != here) continue;
         for (int k = 1; k < s->f->code[pc].nplaces; k++)
             if (q[k].slot == t->slot) return "the bound of this loop";
     }
     return "the temporary of this expression";
 }
 
+/* A function value: &square, or the number that is none. */
+static void function_text(const scene *s, int64_t value, char *text, size_t size) {
+    if (value >= 0 && value < s->m->p->nfunctions)
+        snprintf(text, size, "&%s", s->m->p->functions[value].name);
+    else
+        snprintf(text, size, "%lld", (long long)value);
+}
+
+static rvm_status explain_function(scene *s, rvm_status status, rvm_error *err) {
+    const rvm_program *p = s->m->p;
+    const rvm_variant *v = &p->variants[s->in->target];
+    const int64_t value = s->slots[s->places[0].slot].i;
+    const char *needed = p->signatures[v->of].text;
+    char is[64], type[200];
+    function_text(s, value, is, sizeof is);
+    if (is[0] != '&') SAY("`%s` is %s, which is no function; %s is needed", name_of(s, &s->places[0]), is, needed);
+    const rvm_function *f = &p->functions[value];
+    rvm__params_text(p, f->params, f->nparams, type, sizeof type);
+    if (!rvm__fits(p, (uint32_t)value, v->of))
+        SAY("`%s` is %s of type %s; %s is needed", name_of(s, &s->places[0]), is, type, needed);
+    SAY("`%s` is %s, which has no derivative of the kind that is called here", name_of(s, &s->places[0]), is);
+}
+
 static rvm_status explain_release(scene *s, rvm_status status, rvm_error *err) {
     rvm_value y, f;
+    if (rvm__op_target((rvm_op)s->in->op) == 'F') {
+        char is[64], must[64];
+        function_text(s, s->slots[s->places[0].slot].i, is, sizeof is);
+        function_text(s, s->in->target, must, sizeof must);
+        SAY("ancilla `%s` is %s but must disappear as %s, going %s", name_of(s, &s->places[0]), is, must, s->going);
+    }
+    if (rvm__op_sets((rvm_op)s->in->op)) SAY("`%s` %s, going %s", name_of(s, &s->places[0]), s->m->detail, s->going);
     if (!rvm__op_is_update((rvm_op)s->in->op) || !recompute(s, &y, &f))
         SAY("array `%s` does not disappear as its value, going %s: %s", name_of(s, &s->places[0]), s->going, s->m->detail);
     const rvm_type t = rvm__place_type(s->f, &s->places[0]);
@@ -125,7 +156,7 @@ static rvm_status explain_release(scene *s, rvm_status status, rvm_error *err) {
     value_text(t, f, must, sizeof must);
     char what[220];
     SAY("%s is %s but must disappear as %s, going %s%s", released(s, what, sizeof what), has, must, s->going,
-        t == RVM_F64 && isnan(y.f) ? "; nan agrees with nothing" : "");
+        rvm__is_floating(t) && isnan(y.f) ? "; nan agrees with nothing" : "");
 }
 
 /* Conditions, in words of the statement that has the shape which semantics.md draws; raw code may have another one. */
@@ -164,6 +195,16 @@ static rvm_status explain_domain(scene *s, rvm_status status, rvm_error *err) {
         value_text(RVM_F64, *look_up(s, &s->places[0], &d), has, sizeof has);
         SAY("`%s` is %s, which has no inverse", name_of(s, &s->places[0]), has);
     }
+    if (rvm__row_info[s->in->row].sig == RVM_SIG_POS) {
+        int d;
+        const rvm_type t = rvm__place_type(s->f, &s->places[1]);
+        const rvm_value x = *look_up(s, &s->places[1], &d);
+        const bool named = *name_of(s, &s->places[1]) != '%'; /* no temporary */
+        value_text(t, x, has, sizeof has);
+        if (t == RVM_FIX ? x.i <= 0 : !(x.f > 0 && isfinite(x.f)))
+            SAY("%s%s%s is %s: only a positive number has a logarithm here", named ? "`" : "",
+                named ? s->text : "the operand", named ? "`" : "", has);
+    }
     if (!recompute(s, &y, &f)) SAY("the divisor `%s` is 0", name_of(s, &s->places[2]));
     value_text(rvm__place_type(s->f, &s->places[0]), f, has, sizeof has);
     SAY("the factor of `%s` is %s: it must be finite and not 0", name_of(s, &s->places[0]), has);
@@ -181,10 +222,13 @@ static rvm_status explain_alias(scene *s, rvm_status status, rvm_error *err) {
 static rvm_status explain_stack(scene *s, rvm_status status, rvm_error *err) {
     const rvm_machine *m = s->m;
     const rvm_type t = rvm__place_type(s->f, &s->places[0]);
+    if (s->in->op >> 1 == RVM_PAIR_stow && m->detail[0]) SAY("%s", m->detail);
     if (!m->nstack) SAY("the stack is empty: nothing to pop into `%s`", name_of(s, &s->places[0]));
     const rvm__cell *top = &m->stack[m->nstack - 1];
     if (top->type != t)
-        SAY("the stack holds %s, `%s` is %s", rvm_type_name(top->type), name_of(s, &s->places[0]), rvm_type_name(t));
+        SAY("the stack holds %s, `%s` is %s", rvm_type_name((rvm_type)top->type), name_of(s, &s->places[0]),
+            rvm_type_name(t));
+    if (top->extra) SAY("the stack holds a value with shadows that nothing takes here");
     char has[40], must[40];
     int d;
     const rvm_value *y = look_up(s, &s->places[0], &d);
@@ -194,9 +238,17 @@ static rvm_status explain_stack(scene *s, rvm_status status, rvm_error *err) {
     SAY("`%s` is %s, but the copy on the stack is %s", name_of(s, &s->places[0]), has, must);
 }
 
+static rvm_status explain_trail(scene *s, rvm_status status, rvm_error *err) {
+    const uint32_t k = s->m->detail_place;
+    SAY("nothing comes back into `%s`, going %s: %s", name_of(s, &s->places[k]), s->going, s->m->detail);
+}
+
 static rvm_status explain_tangent(scene *s, rvm_status status, rvm_error *err) {
-    SAY("`%s` disappears with a tangent that its value does not have: that its value agrees is an accident of the input",
-        name_of(s, &s->places[0]));
+    static const char rest[] =
+        "with a tangent that its value does not have: that its value agrees is an accident of the input";
+    char what[220];
+    if ((s->in->op | 1) == RVM_OP_popc) SAY("the copy of `%s` on the stack goes %s", name_of(s, &s->places[0]), rest);
+    SAY("%s disappears %s", released(s, what, sizeof what), rest);
 }
 
 rvm_status rvm__explain(rvm_machine *m, rvm_status status, rvm_error *err) {
@@ -205,17 +257,27 @@ rvm_status rvm__explain(rvm_machine *m, rvm_status status, rvm_error *err) {
     rvm_program_instruction_text(m->p, s->fn, s->pc, text, sizeof text);
     switch (status) {
     case RVM_ERR_INDEX: return explain_index(s, status, err);
+    case RVM_ERR_FUNCTION: return explain_function(s, status, err);
     case RVM_ERR_RELEASE: return explain_release(s, status, err);
     case RVM_ERR_DOMAIN: return explain_domain(s, status, err);
     case RVM_ERR_ALIAS: return explain_alias(s, status, err);
     case RVM_ERR_STACK: return explain_stack(s, status, err);
+    case RVM_ERR_TRAIL: return explain_trail(s, status, err);
     case RVM_ERR_TANGENT: return explain_tangent(s, status, err);
+    case RVM_ERR_RACE: SAY("%s", m->detail);
     case RVM_ERR_CONDITION:
     case RVM_ERR_TRAP: return explain_condition(s, status, err);
+    case RVM_ERR_UNSUPPORTED:
+        if (m->o.exact)
+            SAY("exact runs do not go through parallel blocks that add into a register: what its sums round is not "
+                "recorded");
+        if (m->hessian) SAY("the Hessian by one sweep does not go through `%s`; by products it does", text);
+        break;
     case RVM_ERR_LOOP: SAY("the step of the loop is 0");
     case RVM_ERR_ASSERT: SAY("the assertion fails, going %s", s->going);
     case RVM_ERR_OVERFLOW: SAY("the result is outside the range of fix, -2^20 to 2^20, in `%s`", text);
     case RVM_ERR_SHAPE: SAY("shapes disagree: %s", m->detail);
+    case RVM_ERR_LIMIT: SAY("the trail reaches its limit of %zu bytes", m->o.trail_limit);
     case RVM_ERR_DEPTH: SAY("calls are nested deeper than %u", m->o.depth);
     case RVM_ERR_FUEL: SAY("the limit of %llu instructions is reached", (unsigned long long)m->o.fuel);
     case RVM_ERR_CANCELLED: SAY("cancelled");

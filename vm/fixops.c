@@ -1,8 +1,13 @@
-/* fixops.c: fix rotations by shears, and the shadows of conversions between real types. */
+/* fixops.c: fix rotations by shears, the shadows of conversions between real types, sums of shadows. */
 #include "out_of_line.h"
 
-static rvm_type other_real(const rvm__xinsn *x) {
-    return x->type == RVM_FIX ? RVM_F64 : RVM_FIX;
+static rvm_type converted_from(const rvm__xinsn *x) {
+    return (rvm_type)((x->kernel - RVM__KERNEL_CONV) % RVM_TYPE_COUNT);
+}
+
+rvm_value rvm__sum(rvm_type type, rvm_value a, rvm_value b) {
+    if (!rvm__is_floating(type)) return (rvm_value){.u = a.u + b.u};
+    return (rvm_value){.f = type == RVM_F32 ? (double)(float)(a.f + b.f) : a.f + b.f};
 }
 
 static rvm_value convert(rvm_type to, rvm_type from, rvm_value v, int *overflow) {
@@ -10,23 +15,20 @@ static rvm_value convert(rvm_type to, rvm_type from, rvm_value v, int *overflow)
 }
 
 rvm_value rvm__conv_tangent(const rvm__xinsn *x, rvm_value shadow, int *overflow) {
-    return convert((rvm_type)x->type, other_real(x), shadow, overflow);
+    return convert((rvm_type)x->type, converted_from(x), shadow, overflow);
 }
 
 bool rvm__conv_fits(const rvm__xinsn *x, const rvm_value *shadow, rvm_value gain) {
     int overflow = 0;
-    if (x->type == RVM_FIX || (x->flags & X_UNCHECKED)) return true;
-    rvm__fix_add(shadow->i, convert(RVM_FIX, RVM_F64, gain, &overflow).i, &overflow);
+    if (converted_from(x) != RVM_FIX || (x->flags & X_UNCHECKED)) return true;
+    rvm__fix_add(shadow->i, convert(RVM_FIX, (rvm_type)x->type, gain, &overflow).i, &overflow);
     return !overflow;
 }
 
 void rvm__conv_gain(const rvm__xinsn *x, rvm_value *shadow, rvm_value gain) {
     int overflow = 0;
-    const rvm_value g = convert(other_real(x), (rvm_type)x->type, gain, &overflow);
-    if (x->type == RVM_FIX)
-        shadow->f += g.f;
-    else
-        shadow->u += g.u;
+    const rvm_type from = converted_from(x);
+    *shadow = rvm__sum(from, *shadow, convert(from, (rvm_type)x->type, gain, &overflow));
 }
 
 /* The shadows may be one place twice: its gains add up. */
@@ -84,6 +86,11 @@ bool rvm__fix_rotate(const rvm__xinsn *x, int level, bool inverse, rvm_value *a,
     }
     rotate(&va, &vb, angle, inverse, &overflow);
     if (level) rotate(&sa, &sb, angle, inverse, &overflow);
+    if (level == 3 && t_) { /* forward again: that gain is lost */
+        const int64_t g =
+            cross(&(rvm_value){.i = va}, &(rvm_value){.i = vb}, &(rvm_value){.i = sa}, &(rvm_value){.i = sb}, &overflow);
+        st = inverse ? rvm__fix_add(st, g, &overflow) : rvm__fix_sub(st, g, &overflow);
+    }
     if (level == 2 && t_) {
         shear(&sa, vb, t_->i, !inverse, &overflow);
         shear(&sb, va, t_->i, inverse, &overflow);
@@ -91,7 +98,7 @@ bool rvm__fix_rotate(const rvm__xinsn *x, int level, bool inverse, rvm_value *a,
     if (overflow && !(x->flags & X_UNCHECKED)) return false;
     a->i = va, b->i = vb;
     if (level) a_->i = sa, b_->i = sb;
-    if (level == 1 && t_) t_->i = st;
+    if ((level == 1 || level == 3) && t_) t_->i = st;
     return true;
 }
 

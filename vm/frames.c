@@ -4,6 +4,7 @@
  * Scalars are copied in, and out again where the callee may have changed them. Where accumulating scalars share a place,
  * each later one enters as 0 and is added on return (semantics.md, section 6); likewise the shadows of read ones in a sweep.
  */
+#include "hessian.h"
 #include "out_of_line.h"
 #include "memory.h"
 #include "overlap.h"
@@ -15,6 +16,7 @@ typedef struct transfer {
     const rvm_program *p;
     const rvm_function *caller, *callee;
     const rvm_place *args;
+    const rvm_param *types; /* what the call says of them: the callee's parameters, or those of a function value's type */
     const rvm__frame *from; /* the caller's */
     size_t slots, arrays;   /* of the callee */
     uint32_t callee_fn, caller_fn;
@@ -22,14 +24,15 @@ typedef struct transfer {
     bool shared;  /* arguments may overlap */
 } transfer;
 
-static transfer transfer_of(rvm_machine *m, uint32_t frame, uint32_t call_pc, bool shared) {
+static transfer transfer_of(rvm_machine *m, uint32_t frame, const rvm_insn *in, uint32_t callee, bool shared) {
     transfer t = {.m = m, .p = m->p, .from = &m->frames[frame], .shared = shared};
+    const rvm_callee g = rvm__callee_of(m->p, in);
     t.caller_fn = t.from->fn;
     t.caller = &m->p->functions[t.caller_fn];
-    const rvm_insn *in = &t.caller->code[call_pc];
-    t.args = rvm__places(t.caller, in);
-    t.callee_fn = in->target;
-    t.callee = &m->p->functions[in->target];
+    t.args = rvm__places(t.caller, in) + g.first;
+    t.types = g.params;
+    t.callee_fn = callee;
+    t.callee = &m->p->functions[callee];
     t.slots = t.from->slots + m->codes[t.caller_fn].slots;
     t.arrays = t.from->arrays + t.caller->narrays;
     t.shadows = m->mode == RVM_TANGENT || m->sweeping;
@@ -44,10 +47,14 @@ static rvm_value *scalar_place(const transfer *t, const rvm_place *q, bool shado
     return rvm__element_at(&m->arrays[t->from->arrays + q->slot], q, slots, shadow);
 }
 
+/* The same for the Hessian that a sweep carries; 0 where the place has no shadow. */
+static rvm__key key_of(const transfer *t, const rvm_place *q) {
+    if (!rvm__is_active(t->m->p, &t->m->activity, t->caller_fn, q)) return 0;
+    return q->kind == RVM_PLACE_SLOT ? rvm__slot_key(t->from->slots + q->slot) : rvm__element_key(scalar_place(t, q, true));
+}
+
 static bool place_active(const transfer *t, const rvm_place *q) {
-    const rvm_machine *m = t->m;
-    if (q->kind == RVM_PLACE_SLOT) return m->active_slots[m->active_slot_at[t->caller_fn] + q->slot];
-    return m->active_arrays[m->active_array_at[t->caller_fn] + q->slot];
+    return rvm__is_active(t->m->p, &t->m->activity, t->caller_fn, q);
 }
 
 /* Memory that an argument covers; false for an index out of bounds or nothing. */
@@ -81,7 +88,7 @@ static bool shares(const transfer *t, uint32_t k) {
 static rvm_status check_overlap(const transfer *t) {
     for (uint32_t k = 1; t->shared && k < t->callee->nparams; k++)
         for (uint32_t i = 0; i < k; i++) {
-            const uint8_t a = t->callee->params[i].role, b = t->callee->params[k].role;
+            const uint8_t a = t->types[i].role, b = t->types[k].role;
             if (a == b && a != RVM_OWN) continue;
             if (!arguments_overlap(t, i, k)) continue;
             snprintf(t->m->detail, sizeof t->m->detail, "arguments %u and %u of %s", i + 1, k + 1, t->callee->name);
@@ -126,7 +133,7 @@ static rvm_status pass_scalar(const transfer *t, uint32_t k) {
     if (!v) return RVM_ERR_INDEX;
     const bool again = shares(t, k);
     t->m->slots[t->slots + param->index] = again && param->role == RVM_ACC ? (rvm_value){0} : *v;
-    if (t->m->magnitudes) t->m->magnitudes[t->slots + param->index] = fabs(v->f); /* of an f64 */
+    if (t->m->magnitudes) t->m->magnitudes[t->slots + param->index] = fabs(v->f); /* of a floating one */
     if (!t->shadows) return RVM_OK;
     const bool gathers = t->m->mode == RVM_TANGENT ? param->role == RVM_ACC : param->role == RVM_READ;
     rvm_value *shadow = &t->m->shadows[t->slots + param->index];
@@ -134,15 +141,57 @@ static rvm_status pass_scalar(const transfer *t, uint32_t k) {
     return RVM_OK;
 }
 
+/* The Hessian of a sweep goes along, copies first: they are taken from the place's row, which is then the first one's. */
+static rvm_status pass_rows(const transfer *t) {
+    for (int copies = 1; copies >= 0; copies--)
+        for (uint32_t k = 0; k < t->callee->nparams; k++) {
+            const rvm_param *param = &t->callee->params[k];
+            if (param->ndim || shares(t, k) != copies) continue;
+            if (!rvm__hessian_pass(t->m, key_of(t, &t->args[k]), t->slots + param->index, copies, (rvm_role)param->role))
+                return RVM_ERR_MEMORY;
+        }
+    return RVM_OK;
+}
+
+static rvm_status return_rows(const transfer *t) {
+    for (uint32_t k = 0; k < t->callee->nparams; k++) {
+        const rvm_param *param = &t->callee->params[k];
+        if (param->ndim) continue;
+        const bool again = shares(t, k);
+        if (!rvm__hessian_return(t->m, key_of(t, &t->args[k]), t->slots + param->index, again, (rvm_role)param->role))
+            return RVM_ERR_MEMORY;
+    }
+    return RVM_OK;
+}
+
+/* The function that the instruction calls: a function value is looked at, but for the last one that its variant met. */
+static rvm_status find_callee(rvm_machine *m, const rvm_insn *in, uint32_t *callee) {
+    *callee = in->target;
+    if (rvm__op_target((rvm_op)in->op) != 'S') return RVM_OK;
+    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const int64_t value = m->slots[top->slots + rvm__places(&m->p->functions[top->fn], in)->slot].i;
+    rvm__met *met = &m->met[in->target];
+    if (!met->any || met->value != value) {
+        const int64_t found = rvm__variant_callee(m->p, in->target, value);
+        if (found < 0) return RVM_ERR_FUNCTION;
+        *met = (rvm__met){value, (uint32_t)found, true};
+    }
+    *callee = met->callee;
+    return RVM_OK;
+}
+
 rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
-    const uint32_t frame = m->nframes - 1, pc = (uint32_t)(x - m->codes[m->frames[frame].fn].x);
-    rvm_status status = RVM_OK;
+    const uint32_t frame = m->nframes - 1, fn = m->frames[frame].fn, pc = (uint32_t)(x - m->codes[fn].x);
+    const rvm_insn *in = &m->p->functions[fn].code[pc];
+    uint32_t callee;
+    rvm_status status = find_callee(m, in, &callee);
     m->detail[0] = 0;
+    if (status) return status;
     if (m->nframes >= m->o.depth) return RVM_ERR_DEPTH;
     size_t cap = m->cap_frames;
     if (!rvm__reserve(m, (void **)&m->frames, &cap, (size_t)m->nframes + 1, sizeof *m->frames)) return RVM_ERR_MEMORY;
     m->cap_frames = (uint32_t)cap;
-    transfer t = transfer_of(m, frame, pc, x->flags & X_ALIAS);
+    transfer t = transfer_of(m, frame, in, callee, x->flags & X_ALIAS);
     const rvm__code *code = &m->codes[t.callee_fn];
     if (!rvm__reserve_frame(m, t.slots + code->slots, t.arrays + t.callee->narrays)) return RVM_ERR_MEMORY;
     if (t.callee->nconsts)
@@ -151,6 +200,7 @@ rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
     for (uint32_t k = 0; k < t.callee->nparams && !status; k++)
         status = t.callee->params[k].ndim ? pass_array(&t, &t.callee->params[k], &t.args[k]) : pass_scalar(&t, k);
     if (!status) status = check_overlap(&t);
+    if (!status && m->hessian && t.shadows) status = pass_rows(&t);
     if (status) return status;
     m->frames[m->nframes++] = (rvm__frame){t.callee_fn, pc, t.slots, t.arrays, direction != m->dir};
     m->dir = direction;
@@ -160,13 +210,9 @@ rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
     return RVM_OK;
 }
 
-static rvm_value sum(rvm_type type, rvm_value a, rvm_value b) {
-    return type == RVM_F64 ? (rvm_value){.f = a.f + b.f} : (rvm_value){.u = a.u + b.u};
-}
-
 /* A scalar goes back to its place: replaces it, or is added where it entered as 0. */
 static void give_back(rvm_value *place, rvm_value v, rvm_type type, bool add) {
-    *place = add ? sum(type, *place, v) : v;
+    *place = add ? rvm__sum(type, *place, v) : v;
 }
 
 static void return_scalar(const transfer *t, uint32_t k) {
@@ -177,7 +223,7 @@ static void return_scalar(const transfer *t, uint32_t k) {
     if (param->role != RVM_READ) {
         const rvm_value v = t->m->slots[t->slots + param->index];
         give_back(scalar_place(t, q, false), v, (rvm_type)param->type, again && param->role == RVM_ACC);
-        if (param->type == RVM_F64 && q->kind == RVM_PLACE_SLOT && t->m->magnitudes) {
+        if (rvm__is_floating((rvm_type)param->type) && q->kind == RVM_PLACE_SLOT && t->m->magnitudes) {
             double *held = &t->m->magnitudes[t->from->slots + q->slot];
             *held = fmax(*held, fmax(fabs(v.f), t->m->magnitudes[t->slots + param->index]));
         }
@@ -197,11 +243,13 @@ rvm_status rvm__leave(rvm_machine *m) {
     }
     const rvm__frame *below = top - 1;
     rvm__xinsn *call = m->codes[below->fn].x + top->call_pc;
-    transfer t = transfer_of(m, m->nframes - 2, top->call_pc, call->flags & X_ALIAS);
+    const rvm_insn *in = &m->p->functions[below->fn].code[top->call_pc];
+    transfer t = transfer_of(m, m->nframes - 2, in, top->fn, call->flags & X_ALIAS);
     for (uint32_t k = 0; k < t.callee->nparams; k++)
         if (!t.callee->params[k].ndim && !scalar_place(&t, &t.args[k], false)) return RVM_ERR_INDEX;
     for (uint32_t k = 0; k < t.callee->nparams; k++)
         if (!t.callee->params[k].ndim) return_scalar(&t, k);
+    if (m->hessian && t.shadows && return_rows(&t)) return RVM_ERR_MEMORY;
     /* Shadows of constants gain too, so that handlers need not ask; the next frame here must not find that. */
     if (t.shadows) memset(m->shadows + t.slots + t.callee->nregs, 0, t.callee->nconsts * sizeof(rvm_value));
     if (top->against) m->dir = -m->dir;

@@ -3,7 +3,8 @@
  *   HP(handler, inverse)   HS(handler): its own inverse
  *
  * Updates come three ways: by kernel (T_family), inlined on registers (r_...), inlined on any places (g_...); the rows worth
- * inlining are listed in HOT_*. `letu`, `forget` are let and unlet without the comparison. */
+ * inlining are listed in HOT_*. `letu`, `forget` are let and unlet without the comparison. x_...: reals in runs that restore
+ * every bit. */
 #ifndef RVM_HANDLERS_H
 #define RVM_HANDLERS_H
 
@@ -40,19 +41,23 @@
 
 /* Handlers with a shadowed form for gradient and tangent mode, and those without. Both lists make the enumeration. */
 #define SHADOW_HANDLERS \
+    HP(f64_set, f64_unset) HP(fix_set, fix_unset) HP(f32_set, f32_unset) HP(drop, undrop) HP(recall, shed) HP(stow, unstow) \
     HP(f64_add, f64_sub) HP(f64_mul, f64_div) HP(f64_let, f64_unlet) HP(f64_letu, f64_forget) HOT_F64(HOT_PAIRS) \
     HP(fix_add, fix_sub) HP(fix_let, fix_unlet) HP(fix_letu, fix_forget) \
-    HS(r_swap) HS(g_swap) HS(cswap) HS(f64_neg) HS(fix_neg) HP(f64_rot, f64_irot) HP(fix_rot, fix_irot) \
-    HP(f64_hadamard, f64_ihadamard) HP(fix_hadamard, fix_ihadamard) HS(inv) HP(push, pop) HP(pushc, popc) \
+    HP(f32_add, f32_sub) HP(f32_mul, f32_div) HP(f32_let, f32_unlet) HP(f32_letu, f32_forget) \
+    HS(r_swap) HS(g_swap) HS(cswap) HS(f64_neg) HS(fix_neg) HP(f64_rot, f64_irot) HP(fix_rot, fix_irot) HP(f32_rot, f32_irot) \
+    HP(f64_hadamard, f64_ihadamard) HP(fix_hadamard, fix_ihadamard) HP(f32_hadamard, f32_ihadamard) HS(f64_inv) HS(f32_inv) HP(push, pop) HP(pushc, popc) \
     E_MUL(E_MUL_PAIR) E_ID(E_ID_PAIR)
 #define PLAIN_HANDLERS \
-    HP(i64_add, i64_sub) HP(i64_mul, i64_div) HP(i64_let, i64_unlet) HP(i64_letu, i64_forget) HOT_I64(HOT_PAIRS) \
+    HP(x_let, x_unlet) HP(x_add, x_sub) HP(x_mul, x_div) HP(x_inc, x_dec) HP(x_rot, x_irot) HP(x_hadamard, x_ihadamard) HS(x_inv) \
+    HP(i64_set, i64_unset) HP(segment, endsegment) HP(i64_add, i64_sub) HP(i64_mul, i64_div) HP(i64_let, i64_unlet) HP(i64_letu, i64_forget) HOT_I64(HOT_PAIRS) \
     HOT_CMP(HOT_LET_PAIRS) HS(i64_xor) HS(r_xor) HS(i64_neg) HS(i64_not) HP(rol, ror) \
-    HP(i64_inc, i64_dec) HP(f64_inc, f64_dec) HP(fix_inc, fix_dec) \
+    HP(i64_inc, i64_dec) HP(f64_inc, f64_dec) HP(fix_inc, fix_dec) HP(f32_inc, f32_dec) \
     HP(start, halt) HP(jmp, cf) HP(jt, cft) HP(jf, cff) HP(jtu, cftu) HP(jfu, cffu) HP(for_up, for_down) HP(next_up, next_down) \
+    HP(par_up, par_down) HP(endpar_up, endpar_down) \
     HP(inner_for_up, inner_for_down) HP(inner_next_up, inner_next_down) \
     HP(call, uncall) HP(compute_up, compute_down) HP(do_up, do_down) HP(undo_up, undo_down) \
-    HP(new, del) HP(view, unview) HS(assert) HS(nop) HS(trap)
+    HP(addr, unaddr) HP(new, del) HP(view, unview) HS(assert) HS(nop) HS(trap)
 /* clang-format on */
 
 enum rvm__handler {

@@ -7,16 +7,23 @@
 #define FORCE_INLINE static inline __attribute__((always_inline, unused))
 
 /* The member of rvm_value and the C type of a type; arithmetic on it. */
-#define V_i64          i
-#define V_f64          f
-#define V_fix          i
-#define C_i64          int64_t
-#define C_f64          double
-#define C_fix          int64_t
-#define MULT_f64(a, b) ((a) * (b))
-#define MULT_fix(a, b) rvm__fix_mul(a, b, &overflow)
-#define PLUS_f64(a, b) ((a) + (b))
-#define PLUS_fix(a, b) rvm__fix_add(a, b, &overflow)
+#define V_i64           i
+#define V_f64           f
+#define V_fix           i
+#define V_f32           f
+#define C_i64           int64_t
+#define C_f64           double
+#define C_fix           int64_t
+#define C_f32           double
+#define MULT_f64(a, b)  ((a) * (b))
+#define MULT_fix(a, b)  rvm__fix_mul(a, b, &overflow)
+#define MINUS_f64(a, b) ((a) - (b))
+#define MINUS_fix(a, b) rvm__fix_sub(a, b, &overflow)
+#define MINUS_f32(a, b) ((double)(float)((a) - (b)))
+#define PLUS_f64(a, b)  ((a) + (b))
+#define PLUS_fix(a, b)  rvm__fix_add(a, b, &overflow)
+#define MULT_f32(a, b)  ((double)(float)((a) * (b)))
+#define PLUS_f32(a, b)  ((double)(float)((a) + (b)))
 
 /* Agreement of a released value: exact, or the tolerance out of line. */
 #define AGREE_i64(y, f)                                                                                                     \
@@ -24,6 +31,7 @@
 #define AGREE_fix AGREE_i64
 #define AGREE_f64(y, f)                                                                                                     \
     if (unlikely(!((y) == (f))) && !rvm__agrees(m, x, y, f)) FAIL(RVM_ERR_RELEASE)
+#define AGREE_f32 AGREE_f64
 
 /* The largest magnitude held, kept for releases of checked runs. Form r is never tracked. */
 #define TRACK_r_i64(v)
@@ -35,6 +43,8 @@
 #define TRACK_k_i64(v)
 #define TRACK_k_fix(v)
 #define TRACK_k_f64 TRACK_g_f64
+#define TRACK_g_f32 TRACK_g_f64
+#define TRACK_k_f32 TRACK_g_f64
 #define TRACK_e_f64 TRACK_g_f64
 
 /* The first operand's shadow, which a conversion holds in another type. */
@@ -52,11 +62,22 @@
         else                                                                                                                \
             (p)->V_##T = PLUS_##T((p)->V_##T, g);                                                                           \
     } while (0)
+#define LOSE_A_r(T, p, g) (p)->V_##T = MINUS_##T((p)->V_##T, g)
+#define LOSE_A_g          LOSE_A_r
+#define LOSE_A_e          LOSE_A_r
+#define LOSE_A_k(T, p, g)                                                                                                   \
+    do {                                                                                                                    \
+        if (x->flags & X_CONV)                                                                                              \
+            rvm__conv_gain(x, p, (rvm_value){.V_##T = -(g)});                                                               \
+        else                                                                                                                \
+            (p)->V_##T = MINUS_##T((p)->V_##T, g);                                                                          \
+    } while (0)
 #define GAIN_FITS_f64(form, arity) GAIN_FITS_f64_##form
 #define GAIN_FITS_f64_r            1
 #define GAIN_FITS_f64_g            1
 #define GAIN_FITS_f64_e            1
 #define GAIN_FITS_f64_k            (!(x->flags & X_CONV) || !ACTIVE_k(1, 1) || rvm__conv_fits(x, sa, (rvm_value){.f = g0}))
+#define GAIN_FITS_f32              GAIN_FITS_f64
 #define GAIN_FITS_fix(form, arity)                                                                                          \
     rvm__gain_fits(x, ACTIVE_##form(1, arity) ? sa : NULL, g0, ACTIVE_##form(2, arity) ? sb : NULL, g1,                     \
                    ACTIVE_##form(3, arity) ? sc : NULL, g2)
@@ -99,14 +120,18 @@ FORCE_INLINE uint64_t loop_left(int64_t at, int64_t end, int64_t s) {
     return (s == 1 ? way : way / (s < 0 ? -(uint64_t)s : (uint64_t)s)) + 1;
 }
 
-FORCE_INLINE void rotate_f64(rvm_value *a, rvm_value *b, double c, double s) {
-    const double x = a->f * c - b->f * s, y = a->f * s + b->f * c;
-    a->f = x;
-    b->f = y;
-}
-
-FORCE_INLINE void hadamard_f64(rvm_value *a, rvm_value *b) {
-    const double x = (a->f + b->f) * M_SQRT1_2, y = (a->f - b->f) * M_SQRT1_2;
-    a->f = x;
-    b->f = y;
-}
+#define ROUND_f64(x) (x)
+#define ROUND_f32(x) ((double)(float)(x))
+#define PAIR_CHANGES(T)                                                                                                     \
+    FORCE_INLINE void rotate_##T(rvm_value *a, rvm_value *b, double c, double s) {                                          \
+        const double x = a->f * c - b->f * s, y = a->f * s + b->f * c;                                                      \
+        a->f = ROUND_##T(x);                                                                                                \
+        b->f = ROUND_##T(y);                                                                                                \
+    }                                                                                                                       \
+    FORCE_INLINE void hadamard_##T(rvm_value *a, rvm_value *b) {                                                            \
+        const double x = (a->f + b->f) * M_SQRT1_2, y = (a->f - b->f) * M_SQRT1_2;                                          \
+        a->f = ROUND_##T(x);                                                                                                \
+        b->f = ROUND_##T(y);                                                                                                \
+    }
+PAIR_CHANGES(f64)
+PAIR_CHANGES(f32)

@@ -17,6 +17,15 @@ static void mark(marks *k, uint32_t fn, uint16_t array, bool local) {
     k->changed = true;
 }
 
+static void visit_call(marks *k, uint32_t fn, const rvm_insn *in, const rvm_place *args) {
+    uint32_t at = 0, callee;
+    while (rvm__next_callee(k->p, in, &at, &callee)) {
+        const rvm_function *g = &k->p->functions[callee];
+        for (uint32_t n = 0; n < g->nparams; n++)
+            if (g->params[n].ndim) mark(k, callee, g->params[n].index, k->of[k->from[fn] + args[n].slot]);
+    }
+}
+
 static void visit(marks *k, uint32_t fn) {
     const rvm_function *f = &k->p->functions[fn];
     for (uint32_t pc = 0; pc < f->ncode; pc++) {
@@ -24,10 +33,7 @@ static void visit(marks *k, uint32_t fn) {
         const rvm_place *q = rvm__places(f, in);
         if (in->op == RVM_OP_new) mark(k, fn, q[0].slot, true);
         if (in->op == RVM_OP_view) mark(k, fn, q[0].slot, k->of[k->from[fn] + q[1].slot]);
-        if (in->op != RVM_OP_call && in->op != RVM_OP_uncall) continue;
-        for (int n = 0; n < in->nplaces; n++)
-            if (q[n].kind == RVM_PLACE_ARRAY)
-                mark(k, in->target, k->p->functions[in->target].params[n].index, k->of[k->from[fn] + q[n].slot]);
+        if (rvm__is_call(in)) visit_call(k, fn, in, q + rvm__callee_of(k->p, in).first);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "memory.h"
 #include "out_of_line.h"
 #include "prepare.h"
+#include "products.h"
 #include "run.h"
 
 rvm_options rvm_options_default(void) {
@@ -39,6 +40,14 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
         else
             memset(m->profile, 0, RVM_OP_LIMIT * sizeof *m->profile);
     }
+    if (p->nvariants && !status) {
+        m->met = rvm__resize(m, NULL, 0, p->nvariants * sizeof *m->met);
+        if (!m->met)
+            status = RVM_ERR_MEMORY;
+        else
+            memset(m->met, 0, p->nvariants * sizeof *m->met);
+    }
+    if (!status && !rvm__trail_init(m)) status = RVM_ERR_MEMORY;
     if (!status) status = rvm__prepare(m, false, &m->primal_codes);
     if (status) {
         rvm_machine_free(m);
@@ -51,21 +60,23 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
 
 void rvm_machine_free(rvm_machine *m) {
     if (!m) return;
+    rvm__products_free(m);
     rvm__prepare_free(m, &m->primal_codes);
     rvm__prepare_free(m, &m->shadow_codes);
     rvm__locals_free(m);
+    rvm__trail_free(m);
+    rvm__exact_free(m);
     for (int k = 0; k < RVM__SCRATCHES; k++) rvm__resize(m, m->scratch[k], m->cap_scratch[k], 0);
     rvm__resize(m, m->slots, m->cap_slots * sizeof *m->slots, 0);
     rvm__resize(m, m->shadows, m->cap_shadows * sizeof *m->shadows, 0);
     rvm__resize(m, m->magnitudes, m->cap_magnitudes * sizeof *m->magnitudes, 0);
     rvm__resize(m, m->arrays, m->cap_arrays * sizeof *m->arrays, 0);
     rvm__resize(m, m->frames, m->cap_frames * sizeof *m->frames, 0);
+    if (m->met) rvm__resize(m, m->met, m->p->nvariants * sizeof *m->met, 0);
     rvm__resize(m, m->stack, m->cap_stack * sizeof *m->stack, 0);
-    rvm__resize(m, m->active_slots, m->nactive_slots, 0);
-    rvm__resize(m, m->active_arrays, m->nactive_arrays, 0);
-    if (m->active_slot_at)
-        rvm__resize(m, m->active_slot_at, 2 * (size_t)m->p->nfunctions * sizeof *m->active_slot_at + 1, 0);
+    if (m->activity.slot_at) rvm__resize(m, m->activity.slot_at, rvm__activity_size(m->p), 0);
     if (m->profile) rvm__resize(m, m->profile, RVM_OP_LIMIT * sizeof *m->profile, 0);
+    rvm__guards_free(m);
     const rvm_allocator al = m->al;
     al.alloc(al.userdata, m, sizeof *m, 0);
 }
@@ -123,12 +134,19 @@ void rvm__count_op(rvm_machine *m, const rvm__xinsn *x, ptrdiff_t step) {
 void rvm_machine_stats(const rvm_machine *m, rvm_stats *out) {
     *out = m->stats;
     out->stack_left = m->nstack;
+    rvm__trail_stats(m, out);
+    out->exact_updates = m->exact.updates;
+    out->exact_bits = m->exact.recorded;
+    out->exact_peak = m->exact.peak;
 }
 
 void rvm_machine_stats_reset(rvm_machine *m) {
     const size_t memory = m->memory;
     m->stats = (rvm_stats){.memory_peak = memory, .ancilla_peak = m->arena_used};
     m->residue_floor = 0;
+    m->trail.peak = m->trail.erased = 0;
+    m->exact.updates = m->exact.recorded = 0;
+    m->exact.peak = m->exact.held;
     if (m->profile) memset(m->profile, 0, RVM_OP_LIMIT * sizeof *m->profile);
 }
 
@@ -156,8 +174,20 @@ bool rvm_machine_profile(const rvm_machine *m, uint32_t k, const char **mnemonic
 rvm_arg rvm_arg_i64(int64_t v) {
     return (rvm_arg){.type = RVM_I64, .value.i = v};
 }
+rvm_arg rvm_arg_fn(int64_t fn) {
+    return rvm_arg_i64(fn);
+}
 rvm_arg rvm_arg_f64(double v) {
     return (rvm_arg){.type = RVM_F64, .value.f = v};
+}
+rvm_arg rvm_arg_lns(double v) {
+    return rvm_arg_f64(log(v));
+}
+double rvm_arg_lns_value(const rvm_arg *a) {
+    return exp(a->value.f);
+}
+rvm_arg rvm_arg_f32(double v) {
+    return (rvm_arg){.type = RVM_F32, .value.f = (float)v};
 }
 rvm_arg rvm_arg_fix(double v) {
     return (rvm_arg){.type = RVM_FIX, .value.i = rvm_fix_from_double(v)};

@@ -1,13 +1,15 @@
 /* machine.h: inside the machine. Not installed.
  *
  *   prepare.c     verified instructions -> rvm__xinsn, once a function: handlers chosen, operands resolved to frame slots
- *   interp.inc    the handlers; instantiated by run_primal.c, run_gradient.c, run_tangent.c
+ *   interp.inc    the handlers; instantiated by run_primal.c, run_gradient.c, run_tangent.c, run_unsweep.c
  *   frames.c      calls, arrays, views: what handlers do out of line
- *   activity.c, borrow.c   which places have a shadow
+ *   blocks.c      what the instances of a parallel block add together; guard.c: that they share nothing else
+ *   trail.c, slots.c, trail_off.c   what is overwritten: its stacks, what moves there, what need not be kept
  *   machine.c, run.c, inspect.c   the interface of rvm.h
  *   explain.c     the message of a failure, from the machine standing on the failed instruction
  *
- * A frame in memory, with its shadow in a parallel array:   | registers | constants | hidden: loop ends, region bits |
+ * A frame in memory, with its shadow in a parallel array:
+ *     | registers | constants | hidden: loop ends, region bits, partial sums of parallel blocks |
  *
  * Between instructions, pc is the next instruction in the direction `dir` of the innermost frame. Turning a run around is
  * therefore dir = -dir, pc += dir. `course` says which way the run as a whole goes: 1 to the end, -1 to the start.
@@ -15,9 +17,12 @@
 #ifndef RVM_MACHINE_H
 #define RVM_MACHINE_H
 
+#include "activity.h"
+#include "exact.h"
 #include "isa.h"
 #include "kernels.h"
 #include "rvm.h"
+#include "trail.h"
 
 /* ---- prepared code ---- */
 
@@ -27,43 +32,66 @@ typedef struct rvm__xplace {
 } rvm__xplace;
 
 enum rvm__xflag {
-    X_ALIAS = 1,   /* compare target and operands when it runs */
-    X_TRACK = 2,   /* keep the largest magnitude of the target */
-    X_CONV = 4,    /* a conversion between real types: shadows convert too */
-    X_NONZERO = 8, /* the second operand must not be 0 (idiv, irem) */
-    X_FRESH = 16,  /* let or unlet: magnitudes start anew */
+    X_ALIAS = 1,  /* compare target and operands when it runs */
+    X_TRACK = 2,  /* keep the largest magnitude of the target */
+    X_CONV = 4,   /* a conversion between real types: shadows convert too */
+    X_DOMAIN = 8, /* operands are looked at: of i64 the second must not be 0, of reals the first positive and finite */
+    X_FRESH = 16, /* let or unlet: magnitudes start anew */
     X_UNCHECKED = 32,
-    X_BORROWS = 64, /* compute, undo: a sweep runs the compute part as an adjoint from the start (borrow.c) */
+    X_RESTORE = 128, /* takes back rather than computes (exact.h) */
+    X_BORROWS = 64,  /* compute, undo: a sweep runs the compute part as an adjoint from the start (borrow.c) */
+    /* par and endpar, which have none of the above but X_UNCHECKED */
+    X_REVERSED = 1, /* from the last instance to the first */
+    X_GUARD = 2,    /* roles of elements are enforced (guard.c) */
 };
 
 typedef struct rvm__xinsn {
     uint16_t handler; /* see handlers.h; + RVM__PLAIN where the shadows have no part in it */
     uint8_t flags;
-    uint8_t arity;   /* operands of an update */
-    uint8_t active;  /* bit k: place k (target 0) has a shadow */
-    uint8_t type;    /* of the target */
-    uint16_t kernel; /* of an update */
+    uint8_t arity : 7; /* operands of an update */
+    bool touches : 1;  /* elements of arrays, other than through what it calls */
+    uint8_t active;    /* bit k: place k (target 0) has a shadow */
+    uint8_t type;      /* of the target */
+    uint16_t kernel;   /* of an update */
     union {
         rvm__xplace p[4];
         struct {
-            uint16_t i, lo, hi, step, last, c, hidden, pad;
-            int32_t jump;  /* bytes from here to the paired instruction; of undo, to its do */
-            int32_t jump2; /* of compute and do, to the undo; of undo, to its compute */
-        } to;              /* jumps, loops, regions */
+            uint16_t i, lo, hi, step, last, c, hidden;
+            uint16_t shared; /* of par: how many registers its instances add into */
+            int32_t jump;    /* bytes from here to the paired instruction; of undo, to its do */
+            int32_t jump2;   /* of compute and do, to the undo; of undo, to its compute; of par, the first of its shared */
+        } to;                /* jumps, loops, regions, blocks */
+        struct {
+            rvm__xplace p[3];
+            uint32_t site; /* in this machine; not so for three operands (rvm__set_site) */
+        } set;
+        struct {
+            uint32_t site;
+            uint16_t level, appear;
+        } trail; /* drop, recall, segment; their places are looked up */
     };
 } rvm__xinsn;
 _Static_assert(sizeof(rvm__xinsn) == 40, "one instruction, one stride");
 
+/* A register that the instances of a parallel block add into, its shadow, or both (blocks.c). */
+enum rvm__sharing { SHARED_VALUE = 1, SHARED_SWEEP = 2, SHARED_TANGENT = 4 }; /* the value; its shadow in that mode */
+typedef struct rvm__shared {
+    uint16_t slot;
+    uint8_t type, how;
+} rvm__shared;
+
 typedef struct rvm__code {
     rvm__xinsn *x;
     uint32_t slots; /* of a frame: registers, constants, hidden */
+    rvm__shared *shared;
+    size_t cap_shared;
 } rvm__code;
 
 /* ---- frames and arrays ---- */
 
 typedef struct rvm__array {
     char *data, *shadow; /* shadow NULL: none */
-    double *magnitude;   /* largest held, of a local f64 array in checked runs; else NULL */
+    double *magnitude;   /* largest held, of a local f64 or f32 array in checked runs; else NULL */
     int64_t dim[RVM_MAX_DIMS], stride[RVM_MAX_DIMS], shadow_stride[RVM_MAX_DIMS]; /* strides in bytes */
     uint16_t ndim, base; /* base: the array of this frame that a view is part of; itself otherwise */
     uint8_t type;
@@ -76,9 +104,28 @@ typedef struct rvm__frame {
     bool against;         /* runs against its caller's direction (uncall) */
 } rvm__frame;
 
-typedef struct rvm__cell {
+/* The last function value that a variant was called with, and its function. */
+typedef struct rvm__met {
+    int64_t value;
+    uint32_t callee;
+    bool any;
+} rvm__met;
+
+typedef struct rvm__mark rvm__mark;   /* guard.c */
+typedef struct rvm__guard rvm__guard; /* of a parallel block that runs */
+
+/* What rounding lost, in runs that restore every bit (exact.h). */
+typedef struct rvm__exact_run {
+    bool restoring;  /* the instructions that run take back what was recorded */
+    rvm__bits *bits; /* by depth of compute parts */
+    size_t nbits;
+    uint64_t updates, recorded, held, peak; /* updates and bits recorded since the statistics began; bits held */
+} rvm__exact_run;
+
+typedef struct rvm__cell { /* of the stack */
     rvm_value value, shadow;
-    rvm_type type;
+    uint8_t type, index; /* index: in its slot (trail.h), of a cell that is not the value */
+    uint16_t extra;      /* cells of the slot below this one, the value */
 } rvm__cell;
 
 typedef struct rvm__chunk {
@@ -93,8 +140,9 @@ enum rvm__scratch {
     SCRATCH_FROM,
     SCRATCH_MODIFIED,
     SCRATCH_BASE,
-    SCRATCH_BIRTHS,
-    SCRATCH_OPEN,
+    SCRATCH_BORROW,
+    SCRATCH_BLOCK,
+    SCRATCH_POPS,
     RVM__SCRATCHES
 };
 
@@ -130,23 +178,29 @@ struct rvm_machine {
     size_t cap_arrays;
     rvm__frame *frames;
     uint32_t nframes, cap_frames;
+    rvm__met *met; /* by variant */
     rvm__cell *stack;
     uint32_t nstack, cap_stack;
+    rvm__trail trail;
+    rvm__guard *guards;
+    uint32_t nguards; /* of the blocks that run, the innermost last */
+    size_t cap_guards;
     rvm__chunk *arena;
     size_t arena_used;
     void *scratch[RVM__SCRATCHES];
     size_t cap_scratch[RVM__SCRATCHES];
     /* activity: a byte for each slot or array of a function, at the function's offset */
-    uint8_t *active_slots, *active_arrays;
-    size_t *active_slot_at, *active_array_at;
-    size_t nactive_slots, nactive_arrays;
-    bool active_stack;
+    rvm__activity activity;      /* of the bound call, in one block; slot_at NULL: none yet */
     uint8_t wrt[RVM_MAX_PARAMS]; /* activity of the entry's parameters that shadow_codes were prepared for */
     uint32_t wrt_fn;
+    rvm__exact_run exact;
     /* results */
     rvm_stats stats;
     double residue_floor;
-    uint64_t *profile; /* by opcode; NULL when not asked for */
-    char detail[256];  /* of a failure found out of line */
+    uint64_t *profile;              /* by opcode; NULL when not asked for */
+    struct rvm__hessian *hessian;   /* carried by the sweep (hessian.h); NULL: none */
+    struct rvm__products *products; /* kept for products with Hessians (products.c); NULL: none yet */
+    char detail[256];               /* of a failure found out of line, */
+    uint32_t detail_place;          /* and the place of the instruction that it is about */
 };
 #endif

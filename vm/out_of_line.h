@@ -10,6 +10,7 @@
 rvm_status rvm__run_primal(rvm_machine *m);
 rvm_status rvm__run_gradient(rvm_machine *m);
 rvm_status rvm__run_tangent(rvm_machine *m);
+rvm_status rvm__run_unsweep(rvm_machine *m); /* gradient mode, forward from within or behind a sweep */
 
 /* Budget spent: look at fuel, the cancel flag and the caller's progress function; grant the next slice. */
 rvm_status rvm__look(rvm_machine *m);
@@ -42,8 +43,15 @@ rvm_value *rvm__element_shadow(const rvm_machine *m, const rvm__xplace *q);
 /* checks.c: tolerance of releases. agrees also records the residue. track keeps the largest magnitude of the target. */
 bool rvm__agrees(rvm_machine *m, const rvm__xinsn *x, double y, double f);
 bool rvm__tangent_agrees(const rvm_machine *m, const rvm__xinsn *x, const rvm_value *shadow, rvm_value expected);
+bool rvm__tangent_within(const rvm_machine *m, const rvm__xinsn *x, const rvm_value *shadow, rvm_value expected,
+                         double held);
 void rvm__track(rvm_machine *m, const rvm__xinsn *x, double y);
 void rvm__track_pair(rvm_machine *m, const rvm__xinsn *x, double y, double z);
+/* A real that must be 0 within the tolerance; held: the largest magnitude, or NULL. A tangent likewise. */
+bool rvm__vanishes(rvm_machine *m, const rvm__xinsn *x, rvm_type t, double y, const double *held);
+bool rvm__tangent_vanishes(const rvm_machine *m, rvm_type t, rvm_value shadow);
+/* Tells that what came back into a place that was set does not make what it was. */
+rvm_status rvm__set_disagrees(rvm_machine *m, const rvm__xinsn *x, rvm_value was, rvm_value f);
 double rvm__tolerance(const rvm_machine *m, const rvm__xinsn *x);
 void rvm__record_residue(rvm_machine *m, const rvm__xinsn *x, double residue);
 
@@ -59,11 +67,33 @@ bool rvm__fix_rotate(const rvm__xinsn *x, int level, bool inverse, rvm_value *a,
 bool rvm__fix_hadamard(const rvm__xinsn *x, int level, bool inverse, rvm_value *a, rvm_value *b, rvm_value *a_,
                        rvm_value *b_);
 
+/* fixops.c: the sum of two values or shadows, on fix and i64 wrapping. */
+rvm_value rvm__sum(rvm_type type, rvm_value a, rvm_value b);
+
 /* stack.c */
+/* exact_run.c: record, and take back, what an update of a real loses; whole values of one or two places. The x_ handlers
+ * have tried what needs no record. */
+rvm_status rvm__exact_keep(rvm_machine *m, const rvm__xinsn *x, rvm__exact op, double y, double f, double after);
+rvm_status rvm__exact_back(rvm_machine *m, const rvm__xinsn *x, rvm__exact op, double after, double f, double *y);
+rvm_status rvm__exact_keep_whole(rvm_machine *m, int n, const rvm_value *y, const rvm_value *z);
+rvm_status rvm__exact_back_whole(rvm_machine *m, int n, rvm_value *y, rvm_value *z);
+void rvm__exact_clear(rvm_machine *m);
+void rvm__exact_free(rvm_machine *m);
+/* Whether the course of the run takes back what it did: towards where it was bound. */
+static inline bool rvm__course_restores(const rvm_machine *m) {
+    return (m->course < 0) == m->began_at_start;
+}
+
+/* slots.c: the value on top of trail 0 and its shadow, for `unset`; nothing changed. */
+rvm_status rvm__trail_top_value(rvm_machine *m, const rvm__xinsn *x, uint32_t site, rvm_value *value, rvm_value *shadow);
+
 rvm_status rvm__push(rvm_machine *m, rvm_type type, rvm_value value, rvm_value shadow);
+rvm_status rvm__stow(rvm_machine *m, const rvm__xinsn *x, int level);
+rvm_status rvm__unstow(rvm_machine *m, const rvm__xinsn *x, int level);
 const rvm__cell *rvm__top(const rvm_machine *m, rvm_type type); /* NULL: empty or of another type */
+bool rvm__pop_empty(rvm_machine *m, const rvm__xinsn *x, const rvm_value *y);
 bool rvm__popc_agrees(rvm_machine *m, const rvm__xinsn *x, const rvm_value *y, const rvm__cell *top);
-void rvm__popc_gain(const rvm__xinsn *x, rvm_value *shadow, const rvm__cell *top);
+void rvm__popc_gain(const rvm__xinsn *x, rvm_value *shadow, const rvm__cell *top, bool lose);
 
 /* frames.c: direction is the callee's, 1 or -1. leave sets m->where when it leaves the entry. */
 rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction);
@@ -74,5 +104,17 @@ rvm_status rvm__new(rvm_machine *m, const rvm__xinsn *x);
 rvm_status rvm__del(rvm_machine *m, const rvm__xinsn *x);
 rvm_status rvm__view(rvm_machine *m, const rvm__xinsn *x);
 rvm_status rvm__unview(rvm_machine *m, const rvm__xinsn *x);
+
+/* blocks.c: the first instance begins; instance k ends, and `next` begins or the block is left. mask: of rvm__sharing, what
+ * is shared now. Overflow of a sum of fix fails and has changed nothing. */
+void rvm__block_open(rvm_machine *m, const rvm__xinsn *x, unsigned mask);
+rvm_status rvm__block_turn(rvm_machine *m, const rvm__xinsn *x, unsigned mask, uint64_t k, uint64_t next, bool leaves);
+
+/* guard.c: roles of elements in a block that X_GUARD marks. note: what x uses, before it runs; RACE where an element would
+ * be shared. open, close: the innermost block begins, ends. */
+rvm_status rvm__guard_open(rvm_machine *m, const rvm__xinsn *x);
+void rvm__guard_close(rvm_machine *m);
+rvm_status rvm__guard_note(rvm_machine *m, const rvm__xinsn *x);
+void rvm__guards_free(rvm_machine *m);
 
 #endif

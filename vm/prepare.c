@@ -54,18 +54,19 @@ static rvm__xplace place_of(const preparation *p, const rvm_place *q) {
 }
 
 static bool place_active(const preparation *p, const rvm_place *q) {
-    const rvm_machine *m = p->m;
-    if (!p->shadow || rvm__place_type(p->f, q) == RVM_I64) return false;
-    if (q->kind == RVM_PLACE_SLOT) return m->active_slots[m->active_slot_at[p->fn] + q->slot];
-    return m->active_arrays[m->active_array_at[p->fn] + q->slot];
+    return p->shadow && rvm__is_active(p->m->p, &p->m->activity, p->fn, q);
 }
 
 static bool is_constant(const preparation *p, const rvm_place *q) {
     return q->kind == RVM_PLACE_SLOT && q->slot >= p->f->nregs;
 }
 
+static int64_t const_value(const preparation *p, const rvm_place *q) {
+    return p->f->consts[q->slot - p->f->nregs].i;
+}
+
 static bool tracked(const preparation *p, const rvm_place *q) {
-    if (p->m->o.unchecked || rvm__place_type(p->f, q) != RVM_F64) return false;
+    if (p->m->o.unchecked || !rvm__is_floating(rvm__place_type(p->f, q))) return false;
     return q->kind == RVM_PLACE_SLOT ? q->slot < p->f->nregs && p->modified[q->slot] : p->local[q->slot];
 }
 
@@ -80,11 +81,13 @@ static bool all_registers(const preparation *p, const rvm_place *places, int n, 
 }
 
 static uint16_t kernel_handler(rvm_type y, const rvm_insn *in, bool unchecked) {
-    static const uint16_t of_family[][RVM_TYPE_COUNT] = {[RVM_PAIR_add] = {H_i64_add, H_f64_add, H_fix_add},
-                                                         [RVM_PAIR_xor] = {H_i64_xor},
-                                                         [RVM_PAIR_mul] = {H_i64_mul, H_f64_mul},
-                                                         [RVM_PAIR_let] = {H_i64_let, H_f64_let, H_fix_let}};
-    static const uint16_t letu[] = {H_i64_letu, H_f64_letu, H_fix_letu};
+    static const uint16_t of_family[][RVM_TYPE_COUNT] = {
+        [RVM_PAIR_add] = {H_i64_add, H_f64_add, H_fix_add, H_f32_add},
+        [RVM_PAIR_xor] = {H_i64_xor},
+        [RVM_PAIR_mul] = {[RVM_I64] = H_i64_mul, [RVM_F64] = H_f64_mul, [RVM_F32] = H_f32_mul},
+        [RVM_PAIR_let] = {H_i64_let, H_f64_let, H_fix_let, H_f32_let},
+        [RVM_PAIR_set] = {H_i64_set, H_f64_set, H_fix_set, H_f32_set}};
+    static const uint16_t letu[] = {H_i64_letu, H_f64_letu, H_fix_letu, H_f32_letu};
     return is_let(in) && unchecked ? letu[y] : of_family[in->op >> 1][y];
 }
 
@@ -112,6 +115,14 @@ static uint16_t element_handler(const preparation *p, const rvm_insn *in, const 
     return in->row == RVM_ROW_id ? e_id[x->p[0].kind][x->p[1].kind] : 0;
 }
 
+/* Reals in a run that restores every bit; 0: as in any run. */
+static uint16_t exact_handler(const preparation *p, const rvm_insn *in, rvm_type y, bool unchecked) {
+    if (!p->m->o.exact || !rvm__is_floating(y)) return 0;
+    if (is_let(in)) return unchecked ? 0 : H_x_let;
+    if (in->op >> 1 == RVM_PAIR_add) return H_x_add;
+    return in->op >> 1 == RVM_PAIR_mul ? H_x_mul : 0;
+}
+
 static void prepare_update(const preparation *p, const rvm_insn *in, const rvm_place *places, bool unchecked,
                            rvm__xinsn *x) {
     const rvm_row_info *row = &rvm__row_info[in->row];
@@ -125,12 +136,14 @@ static void prepare_update(const preparation *p, const rvm_insn *in, const rvm_p
         x->p[k] = place_of(p, &places[k]);
         if (place_active(p, &places[k]) && (k == 0 || rvm__kernels[x->kernel].d[k - 1])) x->active |= (uint8_t)(1 << k);
     }
-    if (row->sig == RVM_SIG_QUOT) x->flags |= X_NONZERO;
+    if (row->sig == RVM_SIG_QUOT || row->sig == RVM_SIG_POS) x->flags |= X_DOMAIN;
     if (row->sig == RVM_SIG_CONV && y != RVM_I64 && t != RVM_I64) x->flags |= X_CONV;
-    if (tracked(p, &places[0])) x->flags |= is_let(in) ? X_TRACK | X_FRESH : X_TRACK;
+    if (tracked(p, &places[0])) x->flags |= is_let(in) || rvm__op_sets((rvm_op)in->op) ? X_TRACK | X_FRESH : X_TRACK;
     const bool registers = !(x->flags & (X_TRACK | X_ALIAS)) && all_registers(p, places, row->arity + 1, active);
     const uint16_t element = element_handler(p, in, places, x, active);
-    x->handler = element ? (uint16_t)(element - 1) : update_handler(in, y, t, registers, unchecked);
+    const uint16_t exact = exact_handler(p, in, y, unchecked);
+    x->handler = exact ? exact : element ? (uint16_t)(element - 1) : update_handler(in, y, t, registers, unchecked);
+    if (rvm__op_sets((rvm_op)in->op) && row->arity < 3) x->set.site = rvm__trail_site(p->m, rvm__insn_site(p->f, in));
     x->handler = (uint16_t)(x->handler + (in->op & 1));
     if (!active) x->handler = (uint16_t)(x->handler + RVM__PLAIN);
 }
@@ -143,12 +156,17 @@ static uint16_t hidden_slot(const preparation *p, uint32_t depth) {
     return (uint16_t)(p->f->nregs + p->f->nconsts + depth);
 }
 
-static void prepare_loop(const preparation *p, const rvm_place *places, uint32_t depth, rvm__xinsn *x) {
+static void prepare_loop(const preparation *p, const rvm_insn *in, const rvm_place *places, rvm__xinsn *x) {
     x->to.i = places[0].slot;
     x->to.lo = places[1].slot;
     x->to.hi = places[2].slot;
+    if (in->op >> 1 == RVM_PAIR_par) {
+        if (in->flags & RVM_FLAG_REVERSED) x->flags |= X_REVERSED;
+        if ((in->facts & RVM_FACT_GUARD) && !(x->flags & X_UNCHECKED)) x->flags |= X_GUARD;
+        return; /* the rest: blocks.c */
+    }
     x->to.step = places[3].slot;
-    x->to.last = hidden_slot(p, depth);
+    x->to.last = hidden_slot(p, p->depth);
 }
 
 static void deeper(preparation *p) {
@@ -172,23 +190,32 @@ static bool may_share(const preparation *p, const rvm_place *a, const rvm_place 
 }
 
 static void prepare_call(const preparation *p, const rvm_insn *in, const rvm_place *places, rvm__xinsn *x) {
-    for (int k = 1; k < in->nplaces; k++)
-        for (int i = 0; i < k; i++)
+    const int first = (int)rvm__callee_of(p->m->p, in).first;
+    for (int k = first + 1; k < in->nplaces; k++)
+        for (int i = first; i < k; i++)
             if (may_share(p, &places[i], &places[k])) x->flags |= X_ALIAS;
 }
 
 /* The handler of an instruction that is no update; its direction bit is added by the caller. */
 static uint16_t other_handler(preparation *p, const rvm_insn *in, const rvm_place *places, bool unchecked, rvm__xinsn *x) {
-    static const uint16_t neg[] = {H_i64_neg, H_f64_neg, H_fix_neg}, inc[] = {H_i64_inc, H_f64_inc, H_fix_inc},
-                          rot[] = {H_nop, H_f64_rot, H_fix_rot}, hadamard[] = {H_nop, H_f64_hadamard, H_fix_hadamard};
+    static const uint16_t neg[RVM_TYPE_COUNT] = {H_i64_neg, H_f64_neg, H_fix_neg, H_f64_neg},
+                          inc[RVM_TYPE_COUNT] = {H_i64_inc, H_f64_inc, H_fix_inc, H_f32_inc},
+                          rot[RVM_TYPE_COUNT] = {H_nop, H_f64_rot, H_fix_rot, H_f32_rot},
+                          hadamard[RVM_TYPE_COUNT] = {H_nop, H_f64_hadamard, H_fix_hadamard, H_f32_hadamard};
     const rvm_type t = in->nplaces ? rvm__place_type(p->f, &places[0]) : RVM_I64;
+    const bool exact = p->m->o.exact && rvm__is_floating(t);
     switch ((enum rvm_pair)(in->op >> 1)) {
     case RVM_PAIR_start: return H_start;
     case RVM_PAIR_jmp: return H_jmp;
     case RVM_PAIR_jt: return unchecked ? H_jtu : H_jt;
     case RVM_PAIR_jf: return unchecked ? H_jfu : H_jf;
-    case RVM_PAIR_for: return in->op == RVM_OP_for ? H_for_up : H_next_up - 1;
-    case RVM_PAIR_call: prepare_call(p, in, places, x); return H_call;
+    case RVM_PAIR_par: return in->op == RVM_OP_par ? H_par_up : H_endpar_up - 1;
+    case RVM_PAIR_for: /* reversed: the ends trade places, and each is met from the other side */
+        if (in->flags & RVM_FLAG_REVERSED) return in->op == RVM_OP_for ? H_next_down : H_for_down - 1;
+        return in->op == RVM_OP_for ? H_for_up : H_next_up - 1;
+    case RVM_PAIR_call:
+    case RVM_PAIR_calli: prepare_call(p, in, places, x); return H_call;
+    case RVM_PAIR_addr: x->to.jump = (int32_t)in->target; return H_addr;
     case RVM_PAIR_compute: return H_compute_up;
     case RVM_PAIR_do: return H_do_up;
     case RVM_PAIR_undo: return H_undo_up;
@@ -199,10 +226,10 @@ static uint16_t other_handler(preparation *p, const rvm_insn *in, const rvm_plac
     }
     case RVM_PAIR_neg: return neg[t];
     case RVM_PAIR_not: return H_i64_not;
-    case RVM_PAIR_inc: return inc[t];
-    case RVM_PAIR_rot: return rot[t];
-    case RVM_PAIR_hadamard: return hadamard[t];
-    case RVM_PAIR_inv: return H_inv;
+    case RVM_PAIR_inc: return exact ? H_x_inc : inc[t];
+    case RVM_PAIR_rot: return exact ? H_x_rot : rot[t];
+    case RVM_PAIR_hadamard: return exact ? H_x_hadamard : hadamard[t];
+    case RVM_PAIR_inv: return exact ? H_x_inv : t == RVM_F32 ? H_f32_inv : H_f64_inv;
     case RVM_PAIR_rol: return H_rol;
     case RVM_PAIR_cswap: x->arity = 1; return H_cswap;
     case RVM_PAIR_push: return H_push;
@@ -210,11 +237,16 @@ static uint16_t other_handler(preparation *p, const rvm_insn *in, const rvm_plac
     case RVM_PAIR_new: return H_new;
     case RVM_PAIR_view: return H_view;
     case RVM_PAIR_assert: return unchecked ? H_nop : H_assert;
+    case RVM_PAIR_drop: return H_drop;
+    case RVM_PAIR_recall: return H_recall;
+    case RVM_PAIR_stow: return H_stow;
+    case RVM_PAIR_segment: return H_segment;
     case RVM_PAIR_trap: return H_trap;
     case RVM_PAIR_add:
     case RVM_PAIR_xor:
     case RVM_PAIR_mul:
     case RVM_PAIR_let:
+    case RVM_PAIR_set:
     case RVM_PAIR_COUNT: break;
     }
     return H_trap;
@@ -230,15 +262,28 @@ static void prepare_places(const preparation *p, const rvm_insn *in, const rvm_p
     }
 }
 
+/* Instructions of a level of the trail, and slots of the stack; their places vary in number. */
+static void prepare_trail(const preparation *p, const rvm_insn *in, const rvm_place *places, rvm__xinsn *x) {
+    const char *operands = rvm__op_info[in->op].operands;
+    if (*operands == 'l') x->trail.level = (uint16_t)const_value(p, &places[0]);
+    x->trail.appear = in->op >> 1 == RVM_PAIR_recall;
+    if (strchr(operands, 's')) x->trail.site = rvm__trail_site(p->m, rvm__insn_site(p->f, in));
+    for (int k = (int)strcspn(operands, "m") + 1; k < in->nplaces; k++) x->active |= place_active(p, &places[k]);
+}
+
 static void prepare_other(preparation *p, uint32_t pc, const rvm_insn *in, const rvm_place *places, bool unchecked,
                           rvm__xinsn *x) {
     const char *operands = rvm__op_info[in->op].operands;
     const rvm_place *last = in->nplaces ? &places[in->nplaces - 1] : NULL;
     if (in->op == RVM_OP_for || in->op == RVM_OP_compute) deeper(p);
-    if (in->op == RVM_OP_for || in->op == RVM_OP_next)
-        prepare_loop(p, places, p->depth, x);
+    if (in->op >> 1 == RVM_PAIR_for || in->op >> 1 == RVM_PAIR_par)
+        prepare_loop(p, in, places, x);
     else if (strchr(operands, 'c') && !strchr(operands, 'y'))
         x->to.c = places[0].slot;
+    else if (strchr(operands, 't'))
+        x->to.i = places[0].slot;
+    else if (strpbrk(operands, "lm"))
+        prepare_trail(p, in, places, x);
     else if (strpbrk(operands, "yp"))
         prepare_places(p, in, places, x);
     else if (strchr(operands, '+'))
@@ -258,12 +303,22 @@ static void prepare_other(preparation *p, uint32_t pc, const rvm_insn *in, const
     if (in->op == RVM_OP_next || in->op == RVM_OP_undo) p->depth--;
 }
 
+static bool touches_elements(const rvm_insn *in, const rvm_place *places) {
+    char buffer[256];
+    const char *letters = rvm__place_letters(in, buffer);
+    for (int k = 0; k < in->nplaces; k++)
+        if (places[k].kind == RVM_PLACE_ELEM || (places[k].kind == RVM_PLACE_ARRAY && letters[k] == 'd')) return true;
+    return false;
+}
+
 static void prepare_one(preparation *p, uint32_t pc, rvm__xinsn *x) {
     const rvm_insn *in = &p->f->code[pc];
     const rvm_place *places = rvm__places(p->f, in);
     const bool unchecked = p->m->o.unchecked || (in->flags & RVM_FLAG_UNCHECKED);
     memset(x, 0, sizeof *x);
+    x->touches = touches_elements(in, places);
     if (unchecked) x->flags |= X_UNCHECKED;
+    if (in->flags & RVM_FLAG_RESTORE) x->flags |= X_RESTORE;
     if (in->facts & RVM_FACT_ALIAS) x->flags |= X_ALIAS;
     if (rvm__op_is_update((rvm_op)in->op))
         prepare_update(p, in, places, unchecked, x);
@@ -285,7 +340,7 @@ static void survey(preparation *p) {
             uint16_t *base = &p->base[places[0].slot];
             *base = *base == places[0].slot || *base == whole ? whole : NO_BASE;
         }
-        if (operands && !strchr(operands, 'y') && !strchr(operands, '*')) continue;
+        if (operands && !strpbrk(operands, "yd*")) continue;
         const int n = operands ? in->nplaces : 1; /* an update changes its target */
         for (int k = 0; k < n; k++)
             if (places[k].kind == RVM_PLACE_SLOT && places[k].slot < f->nregs) p->modified[places[k].slot] = 1;
@@ -320,9 +375,17 @@ static void find_inner_loops(const rvm_function *f, rvm__xinsn *x) {
         if (f->code[k].op != RVM_OP_for || f->code[k].target != k + 2) continue;
         const uint16_t body = x[k + 1].handler % RVM__PLAIN;
         if (x[k + 1].handler >= RVM__FUSED || body < FIRST_E || body > LAST_E) continue;
-        x[k].handler = H_inner_for_up + RVM__PLAIN;
-        x[k + 2].handler = H_inner_next_up + RVM__PLAIN;
+        const bool reversed = f->code[k].flags & RVM_FLAG_REVERSED;
+        x[k].handler = (reversed ? H_inner_next_down : H_inner_for_up) + RVM__PLAIN;
+        x[k + 2].handler = (reversed ? H_inner_for_down : H_inner_next_up) + RVM__PLAIN;
     }
+}
+
+static void mark_borrowing(void *code, uint32_t compute, uint32_t undo) {
+    rvm__xinsn *x = code;
+    x[compute].flags |= X_BORROWS;
+    x[undo].flags |= X_BORROWS;
+    x[(int64_t)undo + x[undo].to.jump / (int64_t)sizeof *x].flags |= X_BORROWS; /* its do */
 }
 
 static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, const uint8_t *local, rvm__code *code) {
@@ -334,10 +397,15 @@ static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, con
     if (!p.modified || !p.base || !code->x) return RVM_ERR_MEMORY;
     survey(&p);
     for (uint32_t pc = 0; pc < f->ncode; pc++) prepare_one(&p, pc, &code->x[pc]);
-    if (shadow && !rvm__mark_borrowing(m, fn, code->x)) return RVM_ERR_MEMORY;
+    if (shadow) {
+        void *scratch = rvm__scratch(m, SCRATCH_BORROW, rvm__borrow_scratch(f));
+        if (!scratch) return RVM_ERR_MEMORY;
+        rvm__borrow_find(m->p, &m->activity, fn, scratch, mark_borrowing, code->x);
+    }
     fuse(code->x, f->ncode);
     find_inner_loops(f, code->x);
     code->slots = f->nregs + f->nconsts + p.deepest + 1;
+    if (!rvm__prepare_blocks(m, fn, shadow, code)) return RVM_ERR_MEMORY;
     return code->slots > UINT16_MAX || f->ncode > INT32_MAX / sizeof *code->x ? RVM_ERR_UNSUPPORTED : RVM_OK;
 }
 
@@ -357,8 +425,11 @@ rvm_status rvm__prepare(rvm_machine *m, bool shadow, rvm__code **codes) {
 
 void rvm__prepare_free(rvm_machine *m, rvm__code **codes) {
     if (!*codes) return;
-    for (uint32_t fn = 0; fn < m->p->nfunctions; fn++)
-        if ((*codes)[fn].x) rvm__resize(m, (*codes)[fn].x, m->p->functions[fn].ncode * sizeof(rvm__xinsn), 0);
+    for (uint32_t fn = 0; fn < m->p->nfunctions; fn++) {
+        rvm__code *code = &(*codes)[fn];
+        if (code->x) rvm__resize(m, code->x, m->p->functions[fn].ncode * sizeof(rvm__xinsn), 0);
+        if (code->shared) rvm__resize(m, code->shared, code->cap_shared * sizeof *code->shared, 0);
+    }
     rvm__resize(m, *codes, (m->p->nfunctions + 1) * sizeof **codes, 0);
     *codes = NULL;
 }

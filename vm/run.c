@@ -1,6 +1,7 @@
 /* run.c: moving a bound machine. See machine.h for what pc, dir and course mean between instructions. */
 #include <fenv.h>
 
+#include "hessian.h"
 #include "out_of_line.h"
 #include "run.h"
 
@@ -9,10 +10,12 @@ static void set_course(rvm_machine *m, int course) {
     const rvm_function *f = &m->p->functions[m->entry];
     if (m->where != INSIDE) { /* step in from an end */
         m->dir = course;
+        m->exact.restoring = (course < 0) == m->began_at_start;
         m->pc = course > 0 ? m->codes[m->entry].x + 1 : m->codes[m->entry].x + f->ncode - 2;
         m->where = INSIDE;
     } else if (m->course != course) {
         m->dir = -m->dir;
+        m->exact.restoring = !m->exact.restoring;
         m->pc += m->dir;
     }
     m->course = course;
@@ -21,7 +24,9 @@ static void set_course(rvm_machine *m, int course) {
 static rvm_status run(rvm_machine *m) {
     switch (m->mode) {
     case RVM_PRIMAL: return rvm__run_primal(m);
-    case RVM_GRADIENT: return rvm__run_gradient(m);
+    case RVM_GRADIENT:
+        if (m->sweep_begun && m->course > 0) return rvm__run_unsweep(m);
+        return m->hessian && m->sweep_begun ? rvm__run_hessian(m) : rvm__run_gradient(m);
     case RVM_TANGENT: return rvm__run_tangent(m);
     }
     return RVM_ERR_USAGE;
@@ -46,15 +51,17 @@ static rvm_status check_bound(const rvm_machine *m, rvm_error *err) {
     return RVM_OK;
 }
 
+/* Forward again after a sweep: with option keep_shadows, where the sweep was not left. */
 static rvm_status refuse_after_sweep(const rvm_machine *m, rvm_error *err) {
-    if (!m->sweep_begun) return RVM_OK;
+    if (!m->sweep_begun || m->where == UNBOUND) return RVM_OK;
+    if (m->o.keep_shadows && m->hessian == NULL && !m->sweep_left) return RVM_OK;
     return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,
                      "the backward sweep has dropped shadows: forward again is not possible");
 }
 
 /* Back at the start: whether everything came back with it. */
 static rvm_status check_restored(const rvm_machine *m, rvm_error *err) {
-    if (!m->began_at_start || !m->may_be_lost) return RVM_OK;
+    if (!m->began_at_start || !m->may_be_lost || m->o.exact) return RVM_OK;
     const rvm_param *lost = rvm__not_finite(m);
     if (!lost) return RVM_OK;
     return rvm__fail(err, RVM_ERR_NOT_RESTORABLE, NULL, 0, 0,
@@ -76,6 +83,7 @@ static rvm_status move(rvm_machine *m, int course, bool sweep, uint64_t *count, 
     status = counted_run(m, count);
     if (status) return rvm__explain(m, status, err);
     rvm__write_back(m);
+    if (m->where == AT_END) m->sweep_begun = m->sweeping = false; /* taken back */
     if (m->where != AT_START) return RVM_OK;
     return check_restored(m, err);
 }

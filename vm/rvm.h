@@ -8,7 +8,8 @@
  *     rvm_gradient(m, rvm_program_find(p, "norm"), a, 2, &e);       gradient[i] gained d out / d x[i], x is as before
  *
  * Threads: a program may be shared; a machine belongs to one thread, save rvm_machine_cancel. Nothing here prints, aborts or
- * keeps global state. After the first call of a function with arguments of given shapes, further calls allocate nothing.
+ * keeps global state. After the first call of a function with arguments of given shapes, further calls allocate nothing, but
+ * for the trail, whose memory is given back as a run unwinds it.
  */
 #ifndef RVM_H
 #define RVM_H
@@ -23,16 +24,27 @@ typedef struct rvm_machine rvm_machine;
 
 /* ---- creation ---- */
 
+typedef enum rvm_trail {
+    RVM_TRAIL_KEEP, /* what `set` and `drop` overwrite is kept for going back */
+    RVM_TRAIL_OFF   /* it is discarded and counted, but for what the run itself takes back; going back over it fails */
+} rvm_trail;
+
 /* Start from rvm_options_default(). Memory counts what the machine itself allocates: frames, ancilla arrays, stack, shadows
- * of locals. Fuel counts instructions, charged at calls and loops, per run. 0 means no limit, for fuel and memory. */
+ * of locals, the trail. Fuel counts instructions, charged at calls and loops, per run. 0 means no limit, for fuel and
+ * memory. */
 typedef struct rvm_options {
     bool unchecked;   /* drop the assertions of releases, postconditions, come-froms; never memory safety */
     bool trust;       /* drop checks of indices too: only for programs you wrote */
+    bool exact;       /* primal runs: backward restores every bit of f64 and f32, by a record of what rounding lost */
     bool profile;     /* count executions by opcode; a come-from that its jump leads to is not counted apart */
-    double tolerance; /* of the release of a real: times max(1, largest magnitude held); default 1e-8 */
+    double tolerance; /* of the release of a real: times max(1, largest magnitude held); default 1e-8; of an f32 10^4 times
+                         that */
     uint64_t fuel;
     uint32_t depth;                 /* of calls; default 10000 */
     size_t memory;                  /* bytes */
+    rvm_trail trail;                /* default RVM_TRAIL_KEEP */
+    size_t trail_limit;             /* bytes of all trails; 0: no limit */
+    bool keep_shadows;              /* what a sweep discards is kept, so that the run can go forward again after it */
     const rvm_allocator *allocator; /* NULL: the C library's; must outlive the machine */
     /* Called about every million instructions with the count so far, from the running thread; may be NULL. A true result
      * cancels the run. */
@@ -53,7 +65,7 @@ RVM_API void rvm_machine_cancel(rvm_machine *m);
 
 typedef union rvm_scalar {
     int64_t i; /* i64; also the raw bits of fix */
-    double f;  /* f64 */
+    double f;  /* f64; f32, rounded to a float */
 } rvm_scalar;
 
 /* An argument: a scalar held here, or an array borrowed for as long as the call is bound.
@@ -77,6 +89,12 @@ typedef struct rvm_arg {
 /* Conveniences: a scalar; a contiguous row-major array of ndim dimensions (shadow strides set alike, shadow_data NULL). */
 RVM_API rvm_arg rvm_arg_i64(int64_t v);
 RVM_API rvm_arg rvm_arg_f64(double v);
+RVM_API rvm_arg rvm_arg_f32(double v);              /* rounded */
+RVM_API rvm_arg rvm_arg_lns(double v);              /* for the parameter y.log that y: lns is: an f64, the logarithm of v */
+RVM_API double rvm_arg_lns_value(const rvm_arg *a); /* the number again */
+/* A function value: the number of a function of the program, as rvm_program_find gives it. Where a parameter takes one, a
+ * number that is none or a function of another type is refused (ARGUMENT); an array's when they are called (FUNCTION). */
+RVM_API rvm_arg rvm_arg_fn(int64_t fn);
 RVM_API rvm_arg rvm_arg_fix(double v);
 RVM_API rvm_arg rvm_arg_array(rvm_type type, void *data, int ndim, const int64_t *shape);
 RVM_API rvm_arg rvm_arg_array_f64(double *data, int ndim, const int64_t *shape);
@@ -106,9 +124,10 @@ RVM_API rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, u
 RVM_API void rvm_machine_unbind(rvm_machine *m); /* writes scalars back; the arguments are free again */
 /* Run from where the machine is to the end, to the start, or to the start as the backward sweep. After an error the machine
  * stands before the instruction that failed, which has changed nothing. Once a sweep has begun, forward again is refused
- * with UNSUPPORTED, since the shadows it dropped are gone. Backward from within a sweep gives it up: the values come back to
- * the start, the shadows mean nothing.
- * Running back to the start reports NOT_RESTORABLE where a real overflowed to infinity or became NaN on the way. */
+ * with UNSUPPORTED, since the shadows it dropped are gone; with options.keep_shadows it takes the sweep back: at the end
+ * the shadows are what they were before it, to rounding, and the values too.
+ * Backward from within a sweep gives it up: the values come back to the start, the shadows mean nothing. Running back to the
+ * start reports NOT_RESTORABLE where a real overflowed to infinity or became NaN on the way. */
 RVM_API rvm_status rvm_machine_forward(rvm_machine *m, rvm_error *err);
 RVM_API rvm_status rvm_machine_backward(rvm_machine *m, rvm_error *err);
 RVM_API rvm_status rvm_machine_sweep(rvm_machine *m, rvm_error *err);
@@ -151,6 +170,11 @@ typedef struct rvm_stats {
     size_t ancilla_peak;      /* bytes of local arrays, at most */
     size_t memory_peak;       /* bytes the machine allocated, at most */
     uint32_t depth_peak;
+    uint64_t trail_cells;               /* values and shadows on the trail now */
+    uint64_t exact_updates;             /* with the option exact: updates of reals that recorded what rounding lost, */
+    uint64_t exact_bits, exact_peak;    /* the bits of that in all, and held at most */
+    uint64_t trail_peak;                /* bytes there, at most: 9 a cell */
+    uint64_t bits_erased;               /* discarded with RVM_TRAIL_OFF: 64 a value, or shadow that is not 0 */
     uint32_t stack_left;                /* values on the stack now: at an end of the run they go with the call */
     rvm_residue residues[RVM_RESIDUES]; /* the largest of releases by place in the program, largest first; value 0: none */
 } rvm_stats;

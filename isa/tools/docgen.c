@@ -1,4 +1,5 @@
 /* docgen.c: writes docs/isa.md, the manual of the instruction set, from the tables. */
+#include "docderive.h"
 #include "isa.h"
 #include <stdlib.h>
 #include <string.h>
@@ -116,12 +117,16 @@ static void print_families(void) {
 static const char *sig_title(rvm_sig sig) {
     switch (sig) {
     case RVM_SIG_NUM: return "Numbers: T ← T…, T any type";
-    case RVM_SIG_REAL: return "Reals: T ← T…, T f64 or fix";
+    case RVM_SIG_REAL: return "Reals: T ← T…, T f64, f32 or fix";
     case RVM_SIG_INT: return "Integers: i64 ← i64…";
     case RVM_SIG_QUOT: return "Integer quotients: i64 ← i64, i64; a second operand of 0 is an error (DOMAIN)";
     case RVM_SIG_CMP: return "Comparisons: i64 ← T, T, T any type";
     case RVM_SIG_SEL: return "Selection: T ← i64, T, T, T any type";
     case RVM_SIG_CONV: return "Conversion: any type ← any other type";
+    case RVM_SIG_POS:
+        return "Of positive numbers: T ← T, T f64, f32 or fix; an operand that is not positive and finite is an error "
+               "(DOMAIN)";
+    case RVM_SIG_COUNT: break;
     }
     return "";
 }
@@ -144,7 +149,7 @@ static void print_rows(void) {
            "Operands are\n"
            "registers, constants or array elements; in expressions of the language a row is a function or the operator it "
            "shows.\n");
-    for (int sig = 0; sig <= RVM_SIG_CONV; sig++) print_rows_of((rvm_sig)sig);
+    for (int sig = 0; sig < RVM_SIG_COUNT; sig++) print_rows_of((rvm_sig)sig);
 }
 
 /* ---- the other instructions ---- */
@@ -163,7 +168,14 @@ static const char *letter_text(char letter) {
     case '#': return "for leading dimensions of V: a k, which removes the dimension, or a range lo..hi, which keeps it";
     case 'L': return "label of the paired instruction";
     case 'F': return "function";
-    case '*': return "an argument for each parameter of F";
+    case 'S': return "variant: which function a function value stands for here";
+    case 't': return "register of type T that appears or disappears";
+    case '*': return "an argument for each parameter of F or S";
+    case 'l': return "i64 constant, from 0: a level of trails";
+    case 'm': return "i64 constant: positions in the slot, a bit for each place that follows";
+    case 's': return "i64 constant, from 0: a site";
+    case 'd': return "one or more places or whole arrays of any types, owned";
+    case 'r': return "one or more registers, owned: they appear or disappear";
     }
     return NULL;
 }
@@ -175,6 +187,8 @@ static void print_operands(const char *operands) {
         case '+': printf(", k…, a"); break;
         case '#': printf(", k or lo..hi…"); break;
         case '*': printf("(…)"); break;
+        case 'd':
+        case 'r': printf(", %c…", *at); break;
         default: printf("%s%c", before, *at);
         }
     }
@@ -185,7 +199,7 @@ static void print_ops(void) {
            "What each means in every mode, and when it fails, is in [semantics.md](semantics.md). A place is a register or "
            "an array\n"
            "element; indices are registers or constants. Operands:\n\n");
-    for (const char *at = "ypackiXV+#LF*"; *at; at++) printf("- `%c`: %s\n", *at, letter_text(*at));
+    for (const char *at = "ypackitXV+#LFS*lsdr"; *at; at++) printf("- `%c`: %s\n", *at, letter_text(*at));
     printf("\n| code | instruction | code | inverse | T | |\n|--|--|--|--|--|--|\n");
     for (int op = RVM_OP_start; op < RVM_OP_LIMIT; op += 2) {
         const rvm_op_info *info = rvm__op_info + op;
@@ -195,7 +209,7 @@ static void print_ops(void) {
             printf("` | | itself | ");
         else
             printf("` | %d | `%s` | ", info->inverse, rvm__op_info[info->inverse].name);
-        if (strpbrk(info->operands, "ypaX"))
+        if (strpbrk(info->operands, "ypatX"))
             print_types(info->types);
         else
             printf("–");
@@ -210,9 +224,11 @@ int main(void) {
         "Every instruction is one table row of `isa/`; this page is printed from the tables. Codes are those of the "
         "bytecode, whose\n"
         "layout is in `isa/rbc.h`; the low bit of an instruction's code is its direction. In text, `unchecked` before an\n"
-        "instruction drops its assertion, and `restore` marks an inverse that takes back what was done.\n\n");
+        "instruction drops its assertion, `restore` marks an inverse that takes back what was done, and `reversed`\n"
+        "turns the order of a loop or parallel block around.\n\n");
     print_families();
     print_rows();
+    if (!docgen_derivatives()) return 1;
     print_ops();
     return fflush(stdout) || ferror(stdout) ? 1 : 0;
 }

@@ -40,11 +40,11 @@ rvm_scalar *arg_shadow(rvm_arg *a, size_t k) {
 }
 
 double arg_real(rvm_type t, rvm_scalar v) {
-    return t == RVM_F64 ? v.f : t == RVM_FIX ? rvm_fix_to_double(v.i) : (double)v.i;
+    return rvm__is_floating(t) ? v.f : t == RVM_FIX ? rvm_fix_to_double(v.i) : (double)v.i;
 }
 
 rvm_scalar arg_from_real(rvm_type t, double x) {
-    if (t == RVM_F64) return (rvm_scalar){.f = x};
+    if (rvm__is_floating(t)) return (rvm_scalar){.f = t == RVM_F32 ? (double)(float)x : x};
     return (rvm_scalar){.i = t == RVM_FIX ? rvm_fix_from_double(x) : (int64_t)x};
 }
 
@@ -169,6 +169,9 @@ bool args_set(args *a, const rvm_program *p, int64_t fn, const char *name, const
     int64_t i = args_find(p, fn, name);
     *why = i < 0 ? "no such parameter" : "not a value of its type";
     if (i < 0) return false;
+    rvm_param_info info;
+    if (*text == '&' && rvm_program_param(p, (uint32_t)fn, (uint32_t)i, &info) == RVM_OK && info.function_type && !info.ndim)
+        return (a->a[i].value.i = rvm_program_find(p, text + 1)) >= 0;
     if (a->a[i].ndim) return parse_array(&a->a[i], text);
     return parse_scalar(a->a[i].type, &text, &a->a[i].value) && !*text;
 }
@@ -206,11 +209,23 @@ bool args_complete(args *a, const rvm_program *p, int64_t fn, const char **why) 
     return true;
 }
 
+/* A function of the type, if there is one. */
+static rvm_scalar random_function(const rvm_program *p, uint32_t signature, rng *r) {
+    uint32_t n = p->nfunctions, from = rng_below(r, n), k = 0;
+    while (k < n && !rvm__fits(p, (from + k) % n, signature)) k++;
+    return (rvm_scalar){.i = (from + k) % n};
+}
+
 void args_random(args *a, const rvm_program *p, int64_t fn, int64_t length, rng *r) {
     for (uint32_t i = 0; i < a->n; i++) {
         int64_t shape[RVM_MAX_DIMS] = {0};
         if (a->a[i].ndim && shape_of(a, p, fn, i, length, shape)) shape_array(&a->a[i], shape);
+        const uint16_t function = p->functions[fn].params[i].signature;
         for (size_t k = 0; k < arg_count(&a->a[i]); k++) {
+            if (function) {
+                *arg_value(&a->a[i], k) = random_function(p, function - 1u, r);
+                continue;
+            }
             double x = rng_real(r, -2, 2);
             *arg_value(&a->a[i], k) = a->a[i].type == RVM_I64 ? (rvm_scalar){.i = (int64_t)(rng_next(r) >> rng_below(r, 64))}
                                                               : arg_from_real(a->a[i].type, x);
@@ -249,6 +264,8 @@ static bool agrees(rvm_type t, rvm_scalar x, rvm_scalar y, int how, double tol) 
     if (x.i == y.i) return true;
     if ((how & COMPARE_BITS) || t == RVM_I64 || (t == RVM_FIX && !(how & COMPARE_REAL_FIX))) return false;
     double a = arg_real(t, x), b = arg_real(t, y);
+    const bool stated = how & COMPARE_REAL_FIX;
+    if (t == RVM_F32 && !stated) tol = fmax(tol, 1e-12) * 1e5; /* it has so many digits less */
     if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
     return a == b || fabs(a - b) <= tol * fmax(1, fabs(a));
 }

@@ -9,7 +9,8 @@ const unsigned engine_count = sizeof engines / sizeof *engines;
 enum { STEP_LIMIT = 400000 };
 
 subject subject_new(const rvm_program *p, int64_t fn, args *in, report *r) {
-    return (subject){.program = p, .fn = fn, .in = in, .options = rvm_options_default(), .restore = 1e-8, .rep = r};
+    return (subject){
+        .program = p, .fn = fn, .in = in, .options = rvm_options_default(), .restore = 1e-8, .orders = 1, .rep = r};
 }
 
 rvm_options engine_options(const subject *s, const engine *e) {
@@ -67,7 +68,15 @@ static bool ok(session *x, const char *what, rvm_status st) {
 }
 
 static bool same(session *x, const char *what, args *expected, int how) {
+    if (x->s->derived) how |= COMPARE_REAL_FIX; /* a fix shadow comes from f64 ones, and back only within their rounding */
     return args_agree(x->s->rep, what, x->s->program, x->s->fn, expected, &x->a, how, x->s->restore);
+}
+
+/* Whether the call overwrote something, so that its outputs alone do not say where it began. */
+bool left_on_trail(const rvm_machine *m) {
+    rvm_stats st;
+    rvm_machine_stats(m, &st);
+    return st.trail_cells > 0;
 }
 
 /* The whole call in one piece, and the inverse call from its outputs. */
@@ -81,8 +90,10 @@ static bool check_calls(const subject *s, const engine *e, args *out) {
         *out = args_copy(&x.a);
     else
         good = good && same(&x, "engines disagree", out, COMPARE_BITS);
+    if (!good || left_on_trail(x.m)) goto done; /* the inverse call begins with an empty trail; check_turn goes back */
     good = good && ok(&x, "inverse call", back(x.m, s->fn, x.a.a, x.a.n, &x.e));
     good = good && same(&x, "inverse call: inputs not restored", s->in, 0);
+done:
     session_close(&x);
     return good;
 }

@@ -50,6 +50,23 @@ static void run_modes(rvm_machine *m, int64_t fn, args *in, rng *r) {
     args_free(&a);
 }
 
+/* Second derivatives, by both ways, of everything by everything. */
+static void run_second(rvm_machine *m, int64_t fn, args *in, bool products) {
+    enum { COLUMNS = 40 };
+    rvm_part parts[RVM_MAX_PARAMS];
+    double w[COLUMNS], H[COLUMNS * COLUMNS];
+    rvm_error e;
+    int64_t rows = 0, columns = 0;
+    rvm_question q = {.fn = fn, .args = in->a, .nargs = in->n, .of = parts, .by = parts};
+    for (uint32_t i = 0; i < in->n; i++)
+        if (in->a[i].type != RVM_I64) parts[q.nof++] = (rvm_part){i, -1};
+    q.nby = q.nof;
+    for (int k = 0; k < COLUMNS; k++) w[k] = k - 1.5;
+    if (rvm_question_size(m, &q, &rows, &columns, &e) || rows > COLUMNS) return;
+    sound(rvm_hessian(m, &q, w, RVM_BY_SWEEP, H, NULL, &e));
+    if (products) sound(rvm_hvp(m, &q, w, w, H, NULL, &e));
+}
+
 static bool small_enough(const args *a) {
     size_t total = 0;
     for (uint32_t i = 0; i < a->n; i++) {
@@ -83,6 +100,7 @@ static void exercise_function(const rvm_program *p, uint32_t fn, bool unchecked,
     small_values(&in, r);
     args_activate(&in, NULL);
     if (small_enough(&in)) run_modes(m, fn, &in, r);
+    if (small_enough(&in)) run_second(m, fn, &in, !unchecked);
     args_free(&in);
     rvm_machine_free(m);
 }

@@ -11,6 +11,7 @@
 #include "isa.h"
 #include "rvm.h"
 #include "rvm_asm.h"
+#include "rvm_derivatives.h"
 
 /* ---- report ---- */
 typedef struct report {
@@ -40,7 +41,8 @@ typedef struct args {
 } args;
 /* Arguments for the parameters of fn: scalars 0, arrays without shape yet. */
 args args_new(const rvm_program *p, int64_t fn);
-/* Set one from text: 1.5, nan, 0x1f, [1,2], [[1,2],[3,4]], or 100*0.5 for an array of a hundred; *why explains a false. */
+/* Set one from text: 1.5, nan, 0x1f, &function, [1,2], [[1,2],[3,4]], or 100*0.5 for an array of a hundred; *why explains a
+ * false. */
 bool args_set(args *a, const rvm_program *p, int64_t fn, const char *name, const char *text, const char **why);
 /* Arrays that were not set become zeros where other arguments tell their shape. */
 bool args_complete(args *a, const rvm_program *p, int64_t fn, const char **why);
@@ -62,7 +64,11 @@ void args_random_shadows(args *a, rng *r);
 double args_dot_shadows(args *a, args *b, double *scale);
 
 /* Compare values, or shadows: bit for bit, or reals within tol * max(1, |x|). A difference is reported. */
-enum { COMPARE_BITS = 1, COMPARE_SHADOWS = 2, COMPARE_REAL_FIX = 4 /* fix within tolerance too */ };
+enum {
+    COMPARE_BITS = 1,
+    COMPARE_SHADOWS = 2,
+    COMPARE_REAL_FIX = 4 /* tolerances are stated: fix within them too, f32 not wider */
+};
 bool args_agree(report *r, const char *what, const rvm_program *p, int64_t fn, args *expected, args *got, int how,
                 double tol);
 
@@ -75,7 +81,11 @@ typedef struct subject {
     bool inverse;                                /* begin at the end and go back first */
     double restore;                              /* tolerance of restored reals */
     const char *no_differences, *no_derivatives; /* why these are skipped (shown unless empty), or NULL */
+    const char *no_products;                     /* likewise: of the Hessian, by the gradient program */
+    const char *no_transforms, *no_undoing;      /* likewise: derived programs; running them back */
     const bool *active;                          /* NULL: all reals */
+    bool derived;                                /* a derived program */
+    int orders;                                  /* of derivatives that are taken as programs */
     report *rep;
 } subject;
 subject subject_new(const rvm_program *p, int64_t fn, args *in, report *r);
@@ -90,7 +100,12 @@ rvm_options engine_options(const subject *s, const engine *e);
 
 /* Each prints what fails and returns false then. check_run leaves the outputs in *out (to be freed) where it succeeds. */
 bool check_run(const subject *s, args *out); /* every engine, there and back, stepped and whole */
+bool left_on_trail(const rvm_machine *m);    /* the call overwrote something */
 bool check_derivatives(const subject *s);    /* adjoint against tangent, both against differences */
+/* The Hessian of <shadows of seed, f>, at s->in, times the shadows of `along`, into the shadows of *got: by one method. */
+bool hessian_times(const subject *s, rvm_method method, args *seed, args *along, args *got);
+bool check_hessian(const subject *s);    /* by one sweep, against differences of gradients */
+bool check_transforms(const subject *s); /* derived programs against the modes, to the third order */
 bool check_round_trips(const rvm_program *p, report *r, rvm_program **again); /* *again: decoded copy, to be freed */
 /* Everything on the program and on its decoded copy. */
 bool check_all(const subject *s, args *out);

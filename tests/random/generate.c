@@ -26,6 +26,7 @@ typedef struct signature {
     rvm_type type[MAX_PARAMS];
     int ndim[MAX_PARAMS];
     bool read[MAX_PARAMS];
+    bool stack; /* it, or what it calls, pushes */
 } signature;
 
 typedef struct generator {
@@ -35,7 +36,8 @@ typedef struct generator {
     variable vars[MAX_VARS];
     int nvars;
     set touched;
-    bool in_compute; /* directly in a compute part: what appears there is taken back, and may change */
+    bool in_compute;              /* directly in a compute part: what appears there is taken back, and may change */
+    bool in_parallel, uses_stack; /* inside a parallel block; the present function pushes */
     signature functions[MAX_FUNCTIONS];
     int nfunctions;
 } generator;
@@ -183,7 +185,10 @@ static void real(generator *g, rvm_type type, set except, int depth) {
         put(g, ")");
         break;
     case 3: {
-        int other = pick(g, type == RVM_F64 && chance(g, 2) ? RVM_FIX : RVM_I64, except, false, 0);
+        rvm_type from = !rvm__is_floating(type) || chance(g, 2) ? RVM_I64
+                        : type == RVM_F32 && chance(g, 2)       ? RVM_F64
+                                                                : RVM_FIX;
+        int other = pick(g, from, except, false, 0);
         if (other < 0) return leaf(g, type, except);
         g->touched |= (set)1 << other;
         put(g, g->vars[other].type == RVM_I64 ? "%s(%s & 7)" : "%s(%s)", rvm_type_name(type), g->vars[other].name);
@@ -244,10 +249,10 @@ static bool update(generator *g) {
     set except = (set)1 << k;
     line(g);
     put_place(g, k, except);
-    uint32_t how = rng_below(&g->r, type == RVM_I64 ? 4 : type == RVM_F64 ? 3 : 2);
+    uint32_t how = rng_below(&g->r, type == RVM_I64 ? 4 : rvm__is_floating(type) ? 3 : 2);
     if (type == RVM_I64 && how == 3) {
         put(g, " %s %d", chance(g, 2) ? "*=" : "/=", 2 * (int)rng_below(&g->r, 1000) - 999);
-    } else if (type == RVM_F64 && how == 2) {
+    } else if (rvm__is_floating(type) && how == 2) {
         put(g, " %s 1 + 0.1 * ", chance(g, 2) ? "*=" : "/=");
         bounded(g, type, except, 1);
     } else {
@@ -407,6 +412,55 @@ static bool counted(generator *g) {
     return true;
 }
 
+/* In a parallel block: what all add to, and a vector whose elements instances own, are not read by the rest of the body. */
+static void shared_change(generator *g, int k, set except, const char *index) {
+    if (k < 0) return;
+    const variable *v = &g->vars[k];
+    put(g, "\n%*s", 4 * g->indent + 4, "");
+    if (index)
+        put(g, "%s[%s]", v->name, index), g->touched |= (set)1 << k;
+    else
+        put_place(g, k, except);
+    if (index && rvm__is_floating(v->type) && chance(g, 2))
+        put(g, " *= 1.5");
+    else {
+        put(g, chance(g, 2) ? " += " : " -= ");
+        increment(g, v->type, except);
+    }
+}
+
+static bool instances(generator *g) {
+    if (full(g) || g->weight > 20) return false;
+    const int weight = g->weight, vars = g->nvars;
+    const bool outer = g->in_parallel;
+    int sum = pick(g, any_type(g), 0, true, -1), own = pick(g, any_type(g), sum < 0 ? 0 : (set)1 << sum, true, 1);
+    const int hidden[2] = {sum, own};
+    set except = 0;
+    for (int k = 0; k < 2; k++)
+        if (hidden[k] >= 0) except |= (set)1 << hidden[k], g->vars[hidden[k]].readable = false;
+    line(g);
+    put(g, "parallel i%d in 0..", g->names);
+    bound(g);
+    const int i = declare(g, "i", RVM_I64, 0);
+    const set all = ((set)1 << g->nvars) - 1;
+    lock(g, all, 1);
+    g->weight *= AXIS;
+    g->in_parallel = true;
+    nested(g, 3);
+    g->in_parallel = outer;
+    g->weight = weight;
+    shared_change(g, sum, except, NULL);
+    shared_change(g, own, except, g->vars[i].name);
+    line(g);
+    put(g, "end");
+    for (int k = 0; k < 2; k++)
+        if (hidden[k] >= 0) g->vars[hidden[k]].readable = true;
+    g->nvars = vars;
+    lock(g, all, -1);
+    g->touched &= ((set)1 << vars) - 1;
+    return true;
+}
+
 static bool conditional_loop(generator *g) {
     if (full(g) || g->weight > 20) return false;
     int weight = g->weight, k = declare(g, "k", RVM_I64, 0);
@@ -492,7 +546,8 @@ static bool stacked(generator *g) {
     rvm_type type = any_type(g);
     int k = pick(g, type, 0, true, 0);
     bool copy = chance(g, 2);
-    if (k < 0) return false;
+    if (k < 0 || g->in_parallel) return false;
+    g->uses_stack = true;
     set self = (set)1 << k;
     g->touched |= self;
     line(g);
@@ -553,7 +608,7 @@ static bool argument(generator *g, const signature *f, int i, set *used) {
 static bool call(generator *g) {
     if (!g->nfunctions) return false;
     const signature *f = &g->functions[rng_below(&g->r, (uint32_t)g->nfunctions)];
-    if (f->cost * g->weight + g->cost > 4 * MAX_COST) return false;
+    if (f->cost * g->weight + g->cost > 4 * MAX_COST || (f->stack && g->in_parallel)) return false;
     char *text = NULL;
     size_t size;
     FILE *out = g->out;
@@ -570,6 +625,7 @@ static bool call(generator *g) {
         line(g);
         put(g, "%s %s(%s)", chance(g, 3) ? "uncall" : "call", f->name, text);
         g->cost += f->cost * g->weight;
+        g->uses_stack |= f->stack;
     } else {
         g->touched = before;
     }
@@ -589,7 +645,7 @@ typedef bool (*statement)(generator *g);
 static const statement simple[] = {update,     update,     update, update, update, in_place,
                                    two_places, two_places, call,   call,   local};
 static const statement structured[] = {branch, flagged_branch, counted,   conditional_loop, region,
-                                       region, stacked,        unchecked, assertion};
+                                       region, stacked,        unchecked, assertion,        instances};
 
 static void block(generator *g, int statements) {
     int count = 1 + (int)rng_below(&g->r, (uint32_t)statements);
@@ -603,12 +659,13 @@ static void block(generator *g, int statements) {
 
 /* ---- functions ---- */
 static void function(generator *g, const char *name, int params, int statements) {
-    static const char *const prefix[] = {"n", "x", "q"};
+    static const char *const prefix[] = {"n", "x", "q", "s"};
     signature f = {.n = params};
     memcpy(f.name, name, strlen(name) + 1);
     g->nvars = g->names = g->cost = g->depth = 0;
     g->weight = 1;
     g->touched = 0;
+    g->in_parallel = g->uses_stack = false;
     put(g, "fn %s(", name);
     for (int i = 0; i < f.n; i++) {
         f.type[i] = i < RVM_TYPE_COUNT ? (rvm_type)i : any_type(g);
@@ -624,6 +681,7 @@ static void function(generator *g, const char *name, int params, int statements)
     for (int k = 0; k < statements; k++) block(g, 3);
     put(g, "\nend\n");
     f.cost = g->cost + 10;
+    f.stack = g->uses_stack;
     if (g->nfunctions < MAX_FUNCTIONS) g->functions[g->nfunctions++] = f;
 }
 

@@ -4,8 +4,8 @@
  *   - a place that a condition, a bound, a release or an expression still to be taken back has read is locked: nothing
  *     writes it until then; `do` locks all that its `compute` touched;
  *   - the index masks its operand (& 3) and every axis that is indexed so has 4 elements; divisors are odd (| 1);
- *   - reals change by bounded amounts, so that nothing overflows and rounding stays small; i64 and fix never read an f64,
- *     so that they come back bit for bit.
+ *   - reals change by bounded amounts, so that nothing overflows and rounding stays small; i64 and fix never read an f64
+ *     or f32, so that they come back bit for bit; an f64 reads no f32, whose residues are larger.
  */
 #ifndef RVM_TEST_GENERATE_H
 #define RVM_TEST_GENERATE_H

@@ -11,7 +11,7 @@ enum { POINTS = 40 };
 
 static bool differentiable(rvm_row row) {
     rvm_sig sig = rvm__row_info[row].sig;
-    return sig == RVM_SIG_NUM || sig == RVM_SIG_REAL || sig == RVM_SIG_SEL || sig == RVM_SIG_CONV;
+    return sig == RVM_SIG_NUM || sig == RVM_SIG_REAL || sig == RVM_SIG_SEL || sig == RVM_SIG_CONV || sig == RVM_SIG_POS;
 }
 
 /* A random point around which f is finite and tame; the first operand of a selection is 0 or 1. */

@@ -116,10 +116,39 @@ Test(assembler, includes) {
     cr_assert(rvm_program_function_count(p) == 3);
     rvm_program_free(p);
     cr_assert(rvm_assemble_file(main_path, NULL, &p, &e, on_diagnostic, &s) == RVM_ERR_IO && strstr(e.message, "far.rasm"));
+    /* RVM_PATH: any entry; empty and missing ones are passed over; -I goes before */
+    char list[200];
+    snprintf(list, sizeof list, "/nonexistent::%s", sub);
+    cr_assert(setenv("RVM_PATH", list, 1) == 0);
+    cr_assert(rvm_assemble_file(main_path, NULL, &p, &e, on_diagnostic, &s) == RVM_OK, "%s", s.text);
+    rvm_program_free(p);
+    cr_assert(unsetenv("RVM_PATH") == 0);
     write_file(sub, "far.rasm", "fn far(x: real)\n    x += nothing\nend\n");
     cr_assert(rvm_assemble_file(main_path, &o, &p, &e, on_diagnostic, &s) == RVM_ERR_NAME);
     cr_assert(strstr(e.file, "far.rasm") && e.line == 2);
     cr_assert(rvm_assemble_file("/nonexistent.rasm", &o, &p, &e, on_diagnostic, &s) == RVM_ERR_IO && !p);
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    cr_assert(system(command) == 0);
+}
+
+/* std/ is found beside the binary, whatever folder one is in; a std/ of the user's own goes before. */
+Test(assembler, standard_library) {
+    static const char text[] = "include \"std/blas.rasm\"\nfn f(x: real[n], out: real)\n    call dot(out, x, x)\nend\n";
+    char dir[] = "/tmp/rvm-test-XXXXXX", sub[64], main_path[64], command[80];
+    rvm_program *p;
+    rvm_error e;
+    cr_assert(mkdtemp(dir) && chdir(dir) == 0);
+    snprintf(sub, sizeof sub, "%s/std", dir);
+    snprintf(main_path, sizeof main_path, "%s/main.rasm", dir);
+    write_file(dir, "main.rasm", text);
+    cr_assert(rvm_assemble_file(main_path, NULL, &p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
+    cr_assert(rvm_program_find(p, "gemm") >= 0);
+    rvm_program_free(p);
+    cr_assert(mkdir(sub, 0700) == 0);
+    write_file(sub, "blas.rasm", "fn dot(out: real, x: real[n], y: real[n])\nend\n");
+    cr_assert(rvm_assemble_file(main_path, NULL, &p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
+    cr_assert(rvm_program_find(p, "gemm") < 0);
+    rvm_program_free(p);
     snprintf(command, sizeof command, "rm -r %s", dir);
     cr_assert(system(command) == 0);
 }

@@ -318,3 +318,21 @@ Test(machine, threads_share_a_program) {
         cr_assert(good);
     }
 }
+
+/* An f32 is a double that a float holds; others are refused before anything runs. */
+Test(machine, singles) {
+    rvm_program *p = assemble_text("fn twice(y: f32, x: f32[n])\n    y += 2 * x[0]\nend\n", NULL, &rep);
+    rvm_machine *m = NULL;
+    double x[2] = {(float)0.1, 0.5};
+    int64_t n = 2;
+    rvm_arg a[] = {rvm_arg_f32(0.3), rvm_arg_array(RVM_F32, x, 1, &n)};
+    cr_assert(rvm_machine_new(p, NULL, &m, &e) == RVM_OK);
+    cr_assert(rvm_call(m, 0, a, 2, &e) == RVM_OK && a[0].value.f == (double)(0.3f + 0.2f), "%s", e.message);
+    x[1] = 0.1;
+    cr_assert(rvm_call(m, 0, a, 2, &e) == RVM_ERR_ARGUMENT && strstr(e.message, "`x` of twice holds 0.10000000000000001"));
+    x[1] = NAN;
+    a[0].value.f = 1e300;
+    cr_assert(rvm_call(m, 0, a, 2, &e) == RVM_ERR_ARGUMENT && strstr(e.message, "`y`"));
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}

@@ -118,6 +118,20 @@ static void work_assemble(counting *c, bool *complete) {
     rvm_program_free(p);
 }
 
+static void work_numbers(counting *c, bool *complete) {
+    static const char text[] = "fn f(z: complex[n], y: lns, x: real)\n    let t: complex[n] = 1\n"
+                               "    z[0] += sqrt(t[0] * 2) / z[1].re\n    z[1] *= complex(1, 2)\n    swap z[0], z[1]\n"
+                               "    y *= lns(x) ^ 2\n    call g(z[0..1], log(t[0]) + 1)\nend\n"
+                               "fn g(z: complex[n], w: complex)\n    z[0] -= w\nend\n";
+    rvm_asm_options o = {.real = RVM_F64, .allocator = &c->al};
+    rvm_program *p = NULL;
+    rvm_error e;
+    rvm_status s = rvm_assemble(text, sizeof text - 1, "test.rasm", &o, &p, &e, NULL, NULL);
+    cr_assert(s == (p ? RVM_OK : RVM_ERR_MEMORY), "%s: %s", rvm_status_name(s), e.message);
+    *complete = p != NULL;
+    rvm_program_free(p);
+}
+
 static void work_diagnose(counting *c, bool *complete) {
     static const char wrong[] = "fn f(x: real, x: y)\n    x += z\n    let k = (x\n    if q\nend\ncall g(3)\n";
     rvm_asm_options o = {.real = RVM_F64, .allocator = &c->al};
@@ -131,6 +145,8 @@ static void work_diagnose(counting *c, bool *complete) {
 Test(memory, assembler_out_of_memory, .timeout = 120) {
     each_failure(work_assemble, false);
     each_failure(work_assemble, true);
+    each_failure(work_numbers, false);
+    each_failure(work_numbers, true);
     each_failure(work_diagnose, true);
 }
 

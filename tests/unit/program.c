@@ -54,6 +54,10 @@ Test(program, parameters) {
     cr_assert(rvm_program_param(p, (uint32_t)fn, 0, &i) == RVM_OK && i.role == RVM_ACC && i.ndim == 0);
     cr_assert(rvm_program_param(p, (uint32_t)fn, 5, &i) == RVM_ERR_USAGE);
     cr_assert(rvm_program_param(p, 99, 0, &i) == RVM_ERR_USAGE);
+    bool proved = true;
+    const int64_t block = rvm_program_block(p, (uint32_t)fn, 0, &proved);
+    cr_assert(block > 0 && !proved && rvm_program_block(p, (uint32_t)fn, 1, NULL) < 0 &&
+              rvm_program_block(p, 99, 0, NULL) < 0);
     rvm_program_free(p);
     rvm_program_free(NULL);
 }

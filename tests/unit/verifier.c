@@ -145,6 +145,7 @@ Test(verifier, declarations) {
     REFUSED("a length that is a real", f->params[1].dim[0] = R);
     REFUSED("a length that is a parameter", f->params[1].dim[0] = X);
     REFUSED("a length past the slots", f->params[1].dim[0] = 500);
+    REFUSED("an f32 constant that no float holds", (f->const_type[1] = RVM_F32, f->consts[1].f = 0.1));
 }
 
 /* Control: each is a program of its own. */

@@ -57,6 +57,18 @@ fn spin(k: i64, n: i64)
     end
 end
 TEXT
+cat >three.rasm <<'TEXT'
+fn three(y: real, x: real)
+    let t: real
+    t += x - 3
+end
+fn step(y: real, x: real)
+    y += x * floor(x)
+end
+fn whole(y: real, x: real, k: i64)
+    y += k * x
+end
+TEXT
 cat >wrong.rasm <<'TEXT'
 fn f(x: i64)
     x += 1.5
@@ -84,6 +96,51 @@ expect 0 'out = 5' rvm run norm.rasm x=[3,4] --save x=x.npy --save out=out.npy
 expect 0 'out = 10' rvm run norm.rasm x=@x.npy out=@out.npy
 expect 0 '' rvm grad norm.rasm --of out x=[3,4] --save x_b=g.npy
 expect 0 'x = [[]0.6*, 0.8]' rvm run two.rasm scale x=@g.npy a=0
+printf 'fn twice(y: f32[n], x: f32[n])\n    for i in 0..n\n        y[i] += 2 * x[i]\n    end\nend\n' >single.rasm
+expect 0 'y = [[]0.200000002980232*, 0.5[]]' rvm run single.rasm x=[0.1,0.25] --save y=y4.npy
+expect 0 'y = [[]0.400000005960464*, 1[]]' rvm run single.rasm x=@y4.npy
+expect 0 '<f4' head -c 80 y4.npy
+expect 2 'is outside the range of f32' rvm run single.rasm x=[1e39]
+expect 0 'ok' rvm check single.rasm x=[0.1,0.25]
+expect 0 '' rvm run norm.rasm x=[3,4] --real f32
+cat >numbers.rasm <<'END'
+fn clog(y: complex, x: complex)
+    y += log(x)
+end
+fn dot(y: complex, a: complex[n], b: complex[n])
+    for i in 0..n
+        y += conj(a[i]) * b[i]
+    end
+end
+fn power(y: lns, x: lns, n: i64)
+    for i in 0..n
+        y *= x
+    end
+end
+fn takes(y: lns, x: real)
+    y *= lns(x)
+end
+END
+expect 0 'y = 2.8047189562170503+2.536352390999194i' rvm run numbers.rasm clog y=2+3i x=2-i
+expect 0 'x_b = 1.8+0.6' rvm vjp numbers.rasm clog --seed y=3+3i y=2+3i x=2-i
+expect 0 'd y.re / d x = 0.39999999999999997-0.19999999999999998i' rvm grad numbers.rasm clog --of y.re --wrt x y=2+3i x=2-i
+expect 0 'd y = -0.19999999999999998+0.4i' rvm jvp numbers.rasm clog --dot x=i x=2-i
+expect 0 '"y":{"re":2,"im":-5}' rvm run numbers.rasm dot 'a=[1+2i,2+i]' 'b=[1,1-i]' --json
+expect 0 'y = 2-5i' rvm run numbers.rasm dot 'a=[1+2i,2+i]' b.re=[1,1] b.im=[0,-1]
+expect 0 'y = 0+0i' rvm run numbers.rasm dot 'a=zeros(2)' 'b=ones(2)'
+expect 2 '`2+3` is no complex number' rvm run numbers.rasm clog y=2+3 x=2-i
+expect 2 '`-j` is not a number' rvm run numbers.rasm clog x=2-j
+expect 2 '`x.im` is given twice' rvm run numbers.rasm clog x.im=1 x=2
+expect 2 'give b.re=@file.npy, and the imaginary part likewise' rvm run numbers.rasm dot a=[1] b=@b.npy
+expect 0 'y = 18' rvm run numbers.rasm power y=2 x=3 n=2
+expect 0 'y = 2
+' rvm run numbers.rasm power y=18 x=3 n=2 --backward
+expect 0 'y = exp(1002.19722457734)' rvm run numbers.rasm power 'y=exp(1000)' x=3 n=2
+expect 0 'd y.log / d x.log = 2' rvm grad numbers.rasm power --of y.log y=1 x=3 n=2
+expect 2 '`-1` is not positive and finite, as an lns must be' rvm run numbers.rasm power y=-1 x=3 n=2
+expect 1 'numbers.rasm:15:5: error: `x` is -2: only a positive number has a logarithm here' rvm run numbers.rasm takes y=1 x=-2
+expect 0 'd y.im / d x.re = 0.2' rvm jac numbers.rasm clog --of y --wrt x y=2+3i x=2-i
+expect 0 'checks passed' rvm check numbers.rasm clog y=2+3i x=2-i
 head -c 130 x.npy >cut.npy
 expect 3 'cut.npy: error: x: is cut off' rvm run norm.rasm x=@cut.npy
 expect 3 'holds elements of type `<f8`' rvm run two.rasm spin k=@out.npy n=1
@@ -112,7 +169,27 @@ expect 1 'ran back to the start: the inputs are restored' rvm run two.rasm leak 
 expect 1 '"code":"RELEASE"*"line":*"restored":true' rvm run two.rasm leak x=5 --json
 expect 0 'x = 5' rvm run two.rasm leak x=5 --unchecked
 expect 4 'FUEL*the inputs are restored' rvm run two.rasm spin k=0 n=1000000 --fuel 1k
-expect 2 '' rvm run two.rasm spin k=0 n=1 --real f32
+cat >dot.rasm <<'EOF'
+fn dot(s: real, a: real[n], b: real[n])
+    set s = 0
+    for i in 0..n
+        set s = s + a[i] * b[i]
+    end
+end
+EOF
+expect 0 'd s / d a = [[]3, 4]' rvm grad dot.rasm --of s s=0 a=[1,2] b=[3,4]
+expect 0 'd s / d a = [[]3, 4]*taken back' rvm grad dot.rasm --of s s=0 a=[1,2] b=[3,4] --undo
+expect 0 'taken back' rvm grad norm.rasm --of out x=[3,4] --undo
+expect 0 '10 of 10 checks passed' rvm check dot.rasm s=1 a=[1,2] b=[3,4]
+expect 0 '27 bytes at most, 3 values on it now; 0 bits erased' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --stats
+expect 0 '0 values on it now; 192 bits erased' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --stats --trail off
+expect 0 '"trail_cells":0,"trail_peak":0,"bits_erased":192' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --json --trail off
+expect 1 'dot.rasm:4:*discarded*TRAIL' rvm grad dot.rasm --of s s=0 a=[1,2] b=[3,4] --trail off
+expect 1 'exhausted' rvm run dot.rasm s=11 a=[1,2] b=[3,4] --backward
+expect 4 'dot.rasm:4:*limit of 20 bytes*LIMIT' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --trail-limit 20
+expect 0 's = 11' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --trail-limit 27
+expect 2 'keep or off' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --trail on
+expect 2 '' rvm run two.rasm spin k=0 n=1 --real i64
 
 # derivatives
 expect 0 'd out / d x = [[]0.6*, 0.8]' rvm grad norm.rasm --of out x=[3,4]
@@ -125,9 +202,52 @@ expect 2 'of NAME is missing' rvm grad norm.rasm x=[3,4]
 expect 0 'd out = 0.6' rvm jvp norm.rasm x=[3,4] --dot x=[1,0]
 expect 0 '"tangents":{"out":0.6' rvm jvp norm.rasm x=[3,4] --dot x=[1,0] --json
 expect 1 'the tangent of `x`' rvm jvp norm.rasm x=[3,4] --dot x=[1]
-expect 0 '6 of 6 checks passed' rvm check norm.rasm x=[3,4]
+expect 0 '8 of 8 checks passed' rvm check norm.rasm x=[3,4]
+expect 1 'release *FAILED (three.rasm:2: ancilla `t` disappears with a tangent' rvm check three.rasm three y=0 x=3
+expect 0 'no derivative by `x` at three.rasm:6, in step (floor): it contributes 0' rvm check three.rasm step x=3.5
+expect 0 '"cuts":[[]{"place":"x","row":"floor","function":"step","file":"three.rasm","line":6}]' rvm check three.rasm step x=3.5 --json
+expect 2 'three.rasm:8:*`k` is i64' rvm grad three.rasm whole --of y --wrt k k=3 x=1
+expect 2 'three.rasm:8:*`k` is i64' rvm check three.rasm whole --wrt k k=3 x=1
+expect 2 'three.rasm:8:*: error: `k` is i64 and has no derivative' rvm jac three.rasm whole --of y --wrt k k=3 x=1
 expect 0 '"checks":' rvm check two.rasm scale x=[1,2] a=3 --json
 expect 1 'RELEASE' rvm check two.rasm leak x=1
+
+P='[[1,0],[0,1]]'
+expect 0 'd y / d x = [[][[]3, 0], [[]0, 3]]' rvm jac two.rasm scale --wrt x x=[1,2] a=3 k=0
+expect 0 'by adjoint: 1 sweep, ' rvm jac two.rasm scale --of 'y[1]' --wrt x,a x=[1,2] a=3 k=0 --stats --method adjoint
+expect 0 'd y[[]1] / d x[[]1] = 3' rvm jac two.rasm scale --wrt x x=[1,2] a=3 k=0 --pattern "$P"
+expect 0 '1 colour' rvm jac two.rasm scale --wrt x x=[1,2] a=3 k=0 --pattern "$P" --stats
+expect 0 '"jacobian":{"y":{"x":[[][[]3,0],[[]0,3]]}},"cost":{"method":"tangent"' rvm jac two.rasm scale --wrt x x=[1,2] a=3 k=0 --json
+expect 0 '"row_start":[[]0,1,2],"columns":[[]0,1],"values":[[]3,3]' rvm jac two.rasm scale --wrt x x=[1,2] a=3 k=0 --json --pattern "$P"
+expect 2 'misses entry (1, 1): d y[[]1] / d x[[]1] is 3' rvm jac two.rasm scale --wrt x x=[1,2] a=3 k=0 --pattern '[[1,0],[1,0]]'
+expect 1 'the pattern is 1 by 2, the Jacobian 2 by 2' rvm jac two.rasm scale --wrt x x=[1,2] a=3 k=0 --pattern '[[1,0]]'
+expect 2 '`k` is i64' rvm jac two.rasm scale --wrt k x=[1,2] a=3 k=0
+expect 2 '--method takes auto, tangent or adjoint' rvm jac two.rasm scale x=[1,2] a=3 k=0 --method sweep
+expect 2 '`x` is named twice' rvm jac two.rasm scale --wrt 'x,x[0]' x=[1,2] a=3 k=0
+expect 0 '' rvm jac two.rasm scale --wrt x x=[1,2] a=3 k=0 -o J.npy
+expect 0 'd y[[]0] / d x[[]0] = 3' rvm jac two.rasm scale --wrt x x=[1,2] a=3 k=0 --pattern J.npy
+expect 0 'x_b = [[]3, 0]' rvm vjp two.rasm scale x=[1,2] a=3 k=0 --seed y=[1,0]
+expect 2 'seed NAME=VALUE is missing' rvm vjp two.rasm scale x=[1,2] a=3 k=0
+expect 0 'd2 out / d x d x = [[][[]0.128, -0.096], [[]-0.096, 0.07*]]' rvm hess norm.rasm --of out x=[3,4]
+expect 0 '"hessian":{"x":{"x":[[][[]0.128,' rvm hess norm.rasm --of out x=[3,4] --json
+expect 0 'by sweep: 1 sweep' rvm hess norm.rasm --of out x=[3,4] --stats
+expect 2 'a Hessian is of one number, and this is 2' rvm hess two.rasm scale --of y x=[1,2] a=3 k=0
+expect 2 'of NAME is missing' rvm hess norm.rasm x=[3,4]
+
+expect 0 'by sweep: 1 sweep, *; by hvp: * instructions' rvm hess norm.rasm --of out x=[3,4] --stats
+expect 0 'by hvp: 2 tangent runs, *; by sweep: * instructions, * entry updates' rvm hess norm.rasm --of out x=[3,4] --stats --method hvp
+expect 0 'd2 out / d x d x = [[][[]0.128, -0.09*], [[]-0.09*, 0.07*]]' rvm hess norm.rasm --of out x=[3,4] --method hvp
+expect 0 'd (d out / d x) = [[]0.12*, -0.09*]' rvm hvp norm.rasm --of out x=[3,4] --dot x=[1,0]
+expect 0 '"product":{"out":{"x":[[]0.12*,-0.09*]}}' rvm hvp norm.rasm --of out x=[3,4] --dot x=[1,0] --json
+expect 2 'dot NAME=VALUE is missing' rvm hvp norm.rasm --of out x=[3,4]
+
+cat >turned.rasm <<'TEXT'
+fn turned(out: real, z: complex)
+    out += abs(z * z)
+end
+TEXT
+expect 0 'd out / d z.im = 8' rvm jac turned.rasm --of out --wrt z z=3+4i
+expect 0 'd (d out / d z.re) = 2' rvm hvp turned.rasm --of out z=3+4i --dot z.re=1
 
 # programs
 expect 3 'wrong.rasm:2:' rasm wrong.rasm

@@ -1,0 +1,205 @@
+/* derived.c: derived functions by name: f'grad[out, x]'tan, or with numbers of parameters: f'grad[1, 3].
+ *
+ * A list behind a tick names the parameters that get a shadow; without one all reals do. Names are read while parsing and
+ * declared once the parameters of all functions are known, so that calls are checked like any other; the code is written
+ * when every function has its own.
+ */
+#include "asm.h"
+#include <string.h>
+
+/* ---- reading ---- */
+
+/* grad'tan: what stands behind a first tick. The last one read, or NULL. */
+static tick *take_ticks(parser *p, tick **to, const char *text, span at) {
+    for (;; text++) {
+        size_t length = strcspn(text, "'");
+        int kind = rvm__transform_find(text, length);
+        tick *t = rvm__arena(p->a, sizeof *t);
+        if (!t) return NULL;
+        if (kind < 0) {
+            rvm__diag(p->a, at, D_UNKNOWN_TICK, rvm__arena_copy(p->a, text, length), NULL, NULL);
+            return NULL;
+        }
+        *t = (tick){.kind = (uint8_t)kind, .at = at};
+        *to = t;
+        to = &t->next;
+        text += length;
+        if (!*text) return t;
+    }
+}
+
+/* [out, x] */
+static bool take_active(parser *p, tick *t) {
+    t->at = p->tok.at;
+    if (t->kind == RVM_INVERSE) {
+        rvm__diag(p->a, t->at, D_ACTIVE_INVERSE, NULL, NULL, NULL);
+        return false;
+    }
+    rvm__lex_next(p);
+    if (!rvm__parse_parts(p, "]", &t->active, &t->nactive, RVM_MAX_PARAMS)) return false;
+    t->listed = true;
+    for (uint32_t k = 0; k < t->nactive; k++)
+        if (t->active[k]->kind != E_NAME && t->active[k]->kind != E_INT) {
+            rvm__diag(p->a, t->active[k]->at, D_ACTIVE, NULL, NULL, NULL);
+            return false;
+        }
+    return true;
+}
+
+callee *rvm__parse_callee(parser *p) {
+    callee *c = rvm__arena(p->a, sizeof *c);
+    if (!c) return NULL;
+    *c = (callee){.index = -1, .at = p->tok.at};
+    const char *text = p->tok.kind == K_NAME ? strchr(p->tok.u.name->text, '\'') : NULL;
+    if (!text) {
+        c->name = rvm__parse_new_name(p, "the name of a function", &c->at);
+        return c->name ? c : NULL;
+    }
+    c->word = p->tok.u.name;
+    c->name = rvm__intern(p->a, c->word->text, (size_t)(text - c->word->text));
+    tick **to = &c->ticks;
+    for (text++; c->name; text = p->tok.u.name->text) {
+        tick *last = take_ticks(p, to, text, p->tok.at);
+        if (!last) return NULL;
+        to = &last->next;
+        rvm__lex_next(p);
+        if (!is_punct(&p->tok, "[")) break;
+        c->word = NULL;
+        if (!take_active(p, last)) return NULL;
+        if (!is_punct(&p->tok, "'") || p->ahead.kind != K_NAME) break;
+        rvm__lex_next(p);
+    }
+    *p->a->callees_end = c;
+    p->a->callees_end = &c->next;
+    return c->name ? c : NULL;
+}
+
+/* ---- declaring ---- */
+
+static uint32_t parts_of(const param *p) {
+    return rvm__is_complex(p->type) ? 2 : 1;
+}
+
+/* The parameter that a list names or numbers, from 1; nparams: none. */
+static uint32_t find_param(const callee *c, const expr *e) {
+    uint32_t i = 0;
+    if (e->kind == E_INT) return e->u.i > 0 && e->u.i <= c->nparams ? (uint32_t)e->u.i - 1 : c->nparams;
+    while (i < c->nparams && c->params[i].name != e->u.name) i++;
+    return i;
+}
+
+bool rvm__mark_active(assembler *a, const callee *c, const tick *t, uint8_t *active) {
+    for (uint32_t k = 0; k < t->nactive; k++) {
+        const expr *e = t->active[k];
+        uint32_t i = find_param(c, e);
+        if (i == c->nparams || c->params[i].type == RVM_I64) {
+            const char *which = e->kind == E_INT ? rvm__number(a, e->u.i) : e->u.name->text;
+            rvm__diag(a, e->at, i == c->nparams ? D_UNKNOWN_ACTIVE : D_ACTIVE_I64, which, NULL, NULL);
+            rvm__diag_hint(a, D_SIGNATURE, rvm__signature(a, c), NULL, NULL);
+            return false;
+        }
+        for (uint32_t part = 0; part < parts_of(c->params + i); part++) active[c->params[i].place[part]] = 1;
+    }
+    return true;
+}
+
+/* The shadow of p, whose places are those of the shadows of p's: a complex has a complex one, a lns a real one. */
+static param shadow_of(assembler *a, const param *p, const rvm_function *f, rvm_transform kind) {
+    param s = *p;
+    char text[MAX_NAME + 8];
+    const int length = snprintf(text, sizeof text, "%s%s", p->name->text, kind == RVM_TANGENT_OF ? "_d" : "_b");
+    for (uint32_t k = 0; k < parts_of(p); k++) s.place[k]++;
+    const char *own = parts_of(p) == 1 ? f->params[s.place[0]].name : text;
+    s.name = rvm__intern(a, own, parts_of(p) == 1 ? strlen(own) : (size_t)length);
+    if (parts_of(p) == 1) s.type = (uint8_t)rvm__part_type(p->type);
+    return s;
+}
+
+/* The parameters of the function derived from the callee's, which f is now. */
+static void derive_params(assembler *a, callee *c, rvm_transform kind, const uint8_t *active, const rvm_function *f) {
+    uint16_t place[RVM_MAX_PARAMS + 1] = {0};
+    param *list = rvm__arena(a, (2 * c->nparams + 1) * sizeof *list);
+    uint32_t n = 0;
+    if (!list) return;
+    for (uint32_t k = 0; k < RVM_MAX_PARAMS; k++) place[k + 1] = (uint16_t)(place[k] + (active[k] ? 2 : 1));
+    for (uint32_t k = 0; k < c->nparams; k++) {
+        param *p = list + n++;
+        *p = c->params[k];
+        const bool shadowed = active[p->place[0]];
+        for (uint32_t part = 0; part < parts_of(p); part++) p->place[part] = place[p->place[part]];
+        if (shadowed) list[n++] = shadow_of(a, p, f, kind);
+    }
+    c->params = list;
+    c->nparams = n;
+}
+
+static bool declare_tick(assembler *a, callee *c, const tick *t) {
+    uint8_t active[RVM_MAX_PARAMS] = {0};
+    rvm_error e = {0};
+    uint32_t fn = (uint32_t)c->index;
+    const rvm_function *f = a->program->functions + fn;
+    if (!rvm__mark_active(a, c, t, active)) return false;
+    for (uint32_t k = 0; k < f->nparams && !t->listed && t->kind != RVM_INVERSE; k++)
+        active[k] = f->params[k].type != RVM_I64;
+    rvm_status st = rvm__transform_declare(a->program, fn, (rvm_transform)t->kind, active, &fn, &e);
+    if (st == RVM_ERR_MEMORY)
+        a->oom = true;
+    else if (st)
+        rvm__diag_error(a, t->at, &e);
+    if (st) return false;
+    derive_params(a, c, (rvm_transform)t->kind, active, a->program->functions + fn);
+    c->index = fn;
+    return true;
+}
+
+static bool take_function(callee *c, const func *f) {
+    if (f->broken) return false;
+    c->index = f->index;
+    c->params = f->params;
+    c->nparams = f->nparams;
+    return true;
+}
+
+static void declare_callee(assembler *a, callee *c) {
+    const func *whole = c->word ? c->word->func : NULL, *base = whole ? whole : c->name->func;
+    if (!base || !take_function(c, base)) return; /* it may be a function value: see rvm__callee */
+    bool good = true;
+    for (const tick *t = whole ? NULL : c->ticks; t && good; t = t->next) good = declare_tick(a, c, t);
+    if (!good) c->index = -1;
+}
+
+void rvm__declare_derived(assembler *a) {
+    for (callee *c = a->callees; c && !a->oom; c = c->next) declare_callee(a, c);
+}
+
+bool rvm__callee(assembler *a, callee *c) {
+    const func *f = c->word && c->word->func ? c->word->func : c->name->func;
+    if (!f) rvm__diag(a, c->at, D_UNKNOWN_FUNCTION, c->name->text, rvm__near(a, c->name, NEAR_FUNC), NULL);
+    if (c->ticks) return c->index >= 0;
+    return f && take_function(c, f);
+}
+
+/* ---- the end ---- */
+
+/* A function without code is the verifier's to tell of: to the transforms it would be one that they are to write. */
+static bool all_coded(const assembler *a) {
+    for (const func *f = a->funcs; f; f = f->next)
+        if (!a->program->functions[f->index].ncode) return false;
+    return true;
+}
+
+void rvm__finish_program(assembler *a) {
+    rvm_error e = {0};
+    bool derive = a->callees && all_coded(a);
+    rvm_status st = derive ? rvm__transform_resolve(a->program, &e) : rvm__verify(a->program, &e);
+    if (st == RVM_ERR_MEMORY)
+        a->oom = true;
+    else if (st && derive && !e.line)
+        rvm__diag_error(a, a->callees->at, &e);
+    else if (st)
+        rvm__diag_verify(a, &e);
+    else {
+        rvm__check_given(a);
+        rvm__check_taken(a);
+    }
+}

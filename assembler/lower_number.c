@@ -1,0 +1,253 @@
+/* lower_number.c: what is complex becomes two real statements, one for each part; places of complex and lns.
+ *
+ * The operands of an operation become places first (a place as it is, all else a temporary), then the formulas of
+ * numbers.def are trees over these places, which lower_expr.c knows how to lower.
+ */
+#include "asm.h"
+#include <string.h>
+
+/* ---- places ---- */
+
+void rvm__gen_var(gen *g, var *v) {
+    for (int k = 0; v->part[0] && k < 2; k++) rvm__gen_var(g, v->part[k]);
+    if (v->part[0]) return;
+    v->slot = v->ndim ? rvm__gen_array(g, (rvm_type)v->type, v->ndim) : rvm__gen_reg(g, (rvm_type)v->type);
+}
+
+void rvm__gen_free_var(gen *g, const var *v) {
+    for (int k = 1; v->part[0] && k >= 0; k--) rvm__gen_free_var(g, v->part[k]);
+    if (v->part[0]) return;
+    if (v->ndim)
+        rvm__gen_free_array(g, v->slot);
+    else
+        rvm__gen_free_reg(g, v->slot);
+}
+
+static expr *place_leaf(gen *g, rvm_place place, int type, span at) {
+    expr *e = rvm__expr_new(g->a, E_PLACE, at, 0);
+    if (!e) return NULL;
+    e->type = (uint8_t)type;
+    e->checked = true;
+    e->u.place = place;
+    return e;
+}
+
+static expr *place_of(gen *g, expr *e) {
+    if (!e || e->kind == E_PLACE || e->kind == E_VALUE) return e;
+    return place_leaf(g, rvm__lower_operand(g, e), e->type, e->at);
+}
+
+/* ---- expressions ---- */
+
+static bool have_parts(gen *g, expr *parts[2]) {
+    const bool good = parts[0] && parts[1];
+    if (!good) g->failed = true; /* no memory, or a message has been given */
+    return good;
+}
+
+/* An operand's places: two of a complex one. */
+static bool operand(gen *g, const expr *e, expr **leaf) {
+    if (!rvm__is_complex(e->type)) {
+        leaf[0] = e->kind == E_VALUE ? (expr *)(uintptr_t)e : place_leaf(g, rvm__lower_operand(g, e), e->type, e->at);
+        return leaf[0];
+    }
+    if (!rvm__lower_parts(g, e, leaf)) return false;
+    for (int k = 0; k < 2; k++) leaf[k] = place_of(g, leaf[k]);
+    return leaf[0] && leaf[1];
+}
+
+static bool operation(gen *g, const expr *e, expr *parts[2]) {
+    const int base = rvm__is_complex(e->type) ? (int)rvm__part_type(e->type) : -1;
+    maker m = {.a = g->a, .at = e->at};
+    bool good = true;
+    int part = base;
+    for (int k = 0; good && k < e->nkids && k < 3; k++) {
+        good = operand(g, e->kids[k], m.leaf + 2 * k);
+        if (rvm__is_complex(e->kids[k]->type)) part = (int)rvm__part_type(e->kids[k]->type);
+    }
+    m.base = (rvm_type)(part < 0 ? RVM_F64 : part);
+    m.leaf[6] = good ? place_of(g, rvm__number_formula(&m, e->op, FORMULA_S)) : NULL;
+    m.leaf[7] = good ? place_of(g, rvm__number_formula(&m, e->op, FORMULA_T)) : NULL;
+    parts[0] = good ? rvm__number_formula(&m, e->op, FORMULA_RE) : NULL;
+    parts[1] = good && base >= 0 ? rvm__number_formula(&m, e->op, FORMULA_IM) : parts[0];
+    return have_parts(g, parts);
+}
+
+bool rvm__lower_parts(gen *g, const expr *e, expr *parts[2]) {
+    if (e->kind == E_COMPLEX) return operation(g, e, parts);
+    parts[0] = parts[1] = NULL;
+    if (e->kind != E_VAR && e->kind != E_ELEM) return have_parts(g, parts);
+    rvm_place place = {.kind = RVM_PLACE_SLOT};
+    if (e->kind == E_ELEM) place = rvm__lower_place(g, e);
+    for (int k = 0; k < 2; k++) {
+        place.slot = e->u.var->part[k]->slot;
+        parts[k] = place_leaf(g, place, (int)rvm__part_type(e->type), e->at);
+    }
+    return have_parts(g, parts);
+}
+
+const expr *rvm__lower_part_of(gen *g, const expr *e) {
+    expr *parts[2];
+    return operation(g, e, parts) ? parts[0] : NULL;
+}
+
+/* ---- statements ---- */
+
+/* Each part of y by an instruction of its own, with the temporaries of both around them; backward: the last part first. */
+static void update_parts(gen *g, rvm_op op, const rvm_place y[2], expr *const parts[2], const expr *tolerance, span at) {
+    for (int i = 0; i < 2; i++) {
+        const int k = op & 1 ? 1 - i : i;
+        const bool zero = parts[k]->kind == E_VALUE && !parts[k]->u.value.u;
+        if (zero && op >> 1 == RVM_PAIR_add) continue;
+        rvm_place places[5] = {y[k]};
+        int row;
+        uint32_t n = 1 + rvm__lower_root(g, parts[k], &row, places + 1);
+        if (tolerance && rvm__is_floating((rvm_type)parts[k]->type))
+            places[n++] = rvm__gen_const(g, RVM_F64, tolerance->u.value);
+        rvm__emit(g, op, row, 0, places, n, at);
+    }
+}
+
+void rvm__emit_let_parts(gen *g, const stmt *s, const var *v, rvm_op op) {
+    const uint32_t mark = g->ntemps;
+    const rvm_place y[2] = {rvm__gen_slot(v->part[0]->slot), rvm__gen_slot(v->part[1]->slot)};
+    expr *parts[2];
+    if (rvm__lower_parts(g, s->expr, parts)) update_parts(g, op, y, parts, s->tolerance, s->at);
+    rvm__unwind(g, mark);
+}
+
+void rvm__emit_new_parts(gen *g, const stmt *s, const var *v, rvm_op op) {
+    const uint32_t mark = g->ntemps;
+    rvm_place places[2 + RVM_MAX_DIMS];
+    expr *parts[2];
+    for (int k = 0; k < s->ndim; k++) places[1 + k] = rvm__lower_operand(g, s->args[k]);
+    const bool good = rvm__lower_parts(g, s->expr, parts);
+    rvm_place values[2];
+    for (int k = 0; good && k < 2; k++) values[k] = rvm__lower_operand(g, parts[k]);
+    for (int i = 0; good && i < 2; i++) {
+        const int k = op & 1 ? 1 - i : i;
+        places[0] = rvm__gen_whole(v->part[k]->slot);
+        places[1 + s->ndim] = values[k];
+        rvm__emit(g, op, -1, 0, places, 2u + s->ndim, s->at);
+    }
+    rvm__unwind(g, mark);
+}
+
+/* y *= e scales by the absolute value of e and turns by its angle, /= undoes that: both parts change at once. By a real it
+ * only scales. */
+static void scale(gen *g, rvm_op op, const rvm_place y[2], const expr *e, span at) {
+    const expr *real = rvm__number_real(e);
+    expr *leaf[2], *abs = NULL, *angle = NULL;
+    if (!real && operand(g, e, leaf)) {
+        const expr *pair = rvm__number_node(g->a, "complex", e->type, at, leaf[0], leaf[1]);
+        abs = rvm__number_node(g->a, "abs", leaf[0]->type, at, pair, NULL);
+        angle = rvm__number_node(g->a, "angle", leaf[0]->type, at, pair, NULL);
+    }
+    if (!real && (!abs || !angle)) return;
+    const rvm_place by = rvm__lower_operand(g, real ? real : abs);
+    const rvm_place turn[3] = {y[0], y[1], real ? by : rvm__lower_operand(g, angle)};
+    const bool back = op & 1;
+    if (back && !real) rvm__emit(g, RVM_OP_irot, -1, 0, turn, 3, at);
+    for (int i = 0; i < 2; i++) {
+        const rvm_place places[2] = {y[back ? 1 - i : i], by};
+        rvm__emit(g, op, RVM_ROW_id, 0, places, 2, at);
+    }
+    if (!back && !real) rvm__emit(g, RVM_OP_rot, -1, 0, turn, 3, at);
+}
+
+void rvm__lower_update_parts(gen *g, const stmt *s) {
+    const uint32_t mark = g->ntemps;
+    expr *y[2], *parts[2];
+    if (rvm__lower_parts(g, s->args[0], y)) {
+        const rvm_place places[2] = {y[0]->u.place, y[1]->u.place};
+        if (s->op >> 1 == RVM_PAIR_mul)
+            scale(g, (rvm_op)s->op, places, s->expr, s->at);
+        else if (rvm__lower_parts(g, s->expr, parts))
+            update_parts(g, (rvm_op)s->op, places, parts, NULL, s->at);
+    }
+    rvm__unwind(g, mark);
+}
+
+/* As for a real that its new value reads (lower_trail.c): both parts of that first, then they change places with the old. */
+void rvm__lower_set_parts(gen *g, const stmt *s) {
+    const uint32_t mark = g->ntemps;
+    const rvm_type base = rvm__part_type(s->args[0]->type);
+    const rvm_place t[2] = {rvm__gen_slot(rvm__gen_reg(g, base)), rvm__gen_slot(rvm__gen_reg(g, base))};
+    expr *y[2], *parts[2];
+    bool good = rvm__lower_parts(g, s->expr, parts);
+    if (good) update_parts(g, RVM_OP_let, t, parts, NULL, s->at);
+    rvm__unwind(g, mark);
+    good = good && rvm__lower_parts(g, s->args[0], y);
+    for (int k = 0; good && k < 2; k++) {
+        const rvm_place both[2] = {y[k]->u.place, t[k]}, none[2] = {t[k], rvm__gen_const(g, base, (rvm_value){0})};
+        rvm__lower_dropped(g, both[0], s->at);
+        rvm__emit(g, RVM_OP_swap, -1, 0, both, 2, s->at);
+        rvm__emit(g, RVM_OP_unlet, RVM_ROW_id, 0, none, 2, s->at);
+    }
+    rvm__unwind(g, mark);
+    for (int k = 1; k >= 0; k--) rvm__gen_free_reg(g, t[k].slot);
+}
+
+/* ---- instructions that treat the parts alike ---- */
+
+static bool names_complex(const expr *e) {
+    if ((e->kind != E_NAME && e->kind != E_INDEX) || e->part || !e->u.name->var) return false;
+    return rvm__is_complex(e->u.name->var->type);
+}
+
+/* An unchecked expression again, as one part of what it names (1, 2; 0: as it is). */
+static expr *copy_part(assembler *a, const expr *e, int part) {
+    expr *copy = rvm__arena(a, sizeof *copy);
+    expr **kids = e->nkids ? rvm__arena(a, e->nkids * sizeof *kids) : NULL;
+    if (!copy || (e->nkids && !kids)) return NULL;
+    *copy = *e;
+    copy->kids = kids;
+    if (part) copy->part = (uint8_t)part;
+    for (int k = 0; k < e->nkids; k++)
+        if (!(kids[k] = copy_part(a, e->kids[k], 0))) return NULL;
+    return copy;
+}
+
+static bool moves(rvm_op op) {
+    const enum rvm_pair pair = op >> 1;
+    return pair == RVM_PAIR_swap || pair == RVM_PAIR_cswap || pair == RVM_PAIR_push || pair == RVM_PAIR_pushc;
+}
+
+/* Moves and linear changes by a real matrix, which act on each part by itself. */
+static bool by_parts(rvm_op op) {
+    const enum rvm_pair pair = op >> 1;
+    return moves(op) || pair == RVM_PAIR_neg || pair == RVM_PAIR_rot || pair == RVM_PAIR_hadamard;
+}
+
+static bool is_changed(const stmt *s, uint32_t k) {
+    const char *letters = rvm__op_info[s->op].operands;
+    return k < strlen(letters) && (letters[k] == 'y' || letters[k] == 'p');
+}
+
+bool rvm__lower_op_parts(gen *g, const stmt *s) {
+    bool all = by_parts((rvm_op)s->op), any = false;
+    for (uint32_t k = 0; k < s->nargs; k++) {
+        any = any || (is_changed(s, k) && names_complex(s->args[k]));
+        all = all && (!is_changed(s, k) || names_complex(s->args[k]));
+    }
+    if (!any || !all) return false;
+    for (int i = 0; i < 2; i++) {
+        stmt half = *s;
+        half.args = rvm__arena(g->a, s->nargs * sizeof *half.args);
+        for (uint32_t k = 0; half.args && k < s->nargs; k++)
+            if (!(half.args[k] = copy_part(g->a, s->args[k], is_changed(s, k) ? (s->op & 1 ? 2 - i : 1 + i) : 0)))
+                return true;
+        if (half.args) rvm__lower_op(g, &half);
+    }
+    return true;
+}
+
+/* y *= e, where y is an lns: an addition of logarithms. */
+rvm_op rvm__lns_op(rvm_op op) {
+    return op == RVM_OP_mul ? RVM_OP_add : op == RVM_OP_div ? RVM_OP_sub : op;
+}
+
+int rvm__op_on_lns(rvm_op op) {
+    if (moves(op)) return op;
+    return op == RVM_OP_inv ? (int)RVM_OP_neg : -1;
+}

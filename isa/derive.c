@@ -1,0 +1,267 @@
+/* derive.c: the code list walked, up for the tangent, down for inverse and adjoint; regions and calls on the way.
+ *
+ * A region's inverse is the region around the inverse of B, and its tangent is the region of the tangents. Its adjoint, in
+ * either direction, is no region:
+ *
+ *     segment n - 1 ; C again ; endsegment n - 1 ; B's adjoint ; segment n - 1 ; C's adjoint ; endsegment n - 1
+ *
+ * C runs again as it is, the shadows of what it leaves appearing beside, unless it borrows (activity.h): then as the adjoint
+ * of its inverse. The segments are left out where C does nothing with a trail.
+ *
+ * Walking a list up with the sweep's style gives the adjoint of its inverse.
+ */
+#include "derive.h"
+#include "verify.h"
+
+#include <string.h>
+
+static void walk(rvm__derive *t, uint32_t lo, uint32_t hi, int step, enum rvm__style style);
+
+/* ---- calls ---- */
+
+/* Whether something that the instruction may call does that with trails, or with the stack. */
+static bool reaches(const rvm__derive *t, const rvm_insn *in, bool trail) {
+    uint32_t at = 0, callee;
+    while (rvm__next_callee(t->p, in, &at, &callee))
+        if (callee >= t->nreach || (trail ? t->reach[callee].trail : t->reach[callee].stack)) return true;
+    return false;
+}
+
+static bool derives(const rvm__derive *t, const rvm_insn *in, const uint8_t *active) {
+    for (uint32_t k = 0; k < in->nplaces; k++)
+        if (active[k]) return true;
+    return t->a.stack && reaches(t, in, false);
+}
+
+/* active: by place. */
+static void emit_call(rvm__derive *t, const rvm_insn *in, rvm_op op, uint32_t target, const uint8_t *active) {
+    const rvm_place *q = rvm__places(rvm__source(t), in);
+    rvm_place places[2 * RVM_MAX_PARAMS];
+    int n = 0;
+    for (int k = 0; k < in->nplaces; k++) {
+        places[n++] = rvm__value_place(t, &q[k]);
+        if (active[k]) places[n++] = rvm__shadow_place(t, &q[k]);
+    }
+    const uint32_t at = rvm__add(t, op, 0, in->flags, n, places);
+    if (!t->status) t->g.code[at].target = target;
+}
+
+static uint32_t request(rvm__derive *t, uint32_t of, rvm_transform kind, const uint8_t *active) {
+    const rvm__request r = {of, kind, t->level, t->a.stack, active, t->reach, t->nreach};
+    uint32_t out = 0;
+    if (!t->status) rvm__derive_fail(t, rvm__transform_request(t->p, &r, &out, t->err));
+    return out;
+}
+
+/* The variant by which a derived function calls what it calls by another (isa.h). */
+static uint32_t derive_variant(rvm__derive *t, uint32_t parent, rvm_transform kind, const uint8_t *active) {
+    const rvm_variant v = {.parent = parent,
+                           .kind = (uint8_t)kind,
+                           .level = kind == RVM_INVERSE ? 0 : t->level,
+                           .stack = kind != RVM_INVERSE && t->a.stack,
+                           .active = (uint8_t *)(uintptr_t)active};
+    const int64_t out = t->status ? 0 : rvm__variant_derive(t->p, &v);
+    if (out == -1) rvm__derive_fail(t, RVM_ERR_MEMORY);
+    if (out == -2)
+        rvm__derive_fail(t, rvm__fail_at(t->err, RVM_ERR_UNSUPPORTED, t->p, t->src, t->pc,
+                                         "too many kinds of derivatives of function values, or one with more than %d "
+                                         "parameters",
+                                         RVM_MAX_SIGNATURE_PARAMS));
+    return out < 0 ? 0 : (uint32_t)out;
+}
+
+static uint32_t derive_target(rvm__derive *t, const rvm_insn *in, uint32_t target, rvm_transform kind,
+                              const uint8_t *active) {
+    const bool value = rvm__op_target((rvm_op)in->op) == 'S';
+    return value ? derive_variant(t, target, kind, active + 1) : request(t, target, kind, active);
+}
+
+static void derive_call(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    static const uint8_t none[RVM_MAX_PARAMS];
+    const rvm_place *q = rvm__places(rvm__source(t), in);
+    uint8_t active[RVM_MAX_PARAMS] = {0};
+    for (int k = 0; k < in->nplaces; k++) active[k] = rvm__active(t, &q[k]);
+    const bool sweep = t->kind == RVM_ADJOINT;
+    if (!derives(t, in, active)) {
+        emit_call(t, in, sweep ? rvm__op_inverse(op) : op, in->target, none);
+        return;
+    }
+    uint32_t target = in->target;
+    if (sweep && (op & 1)) target = derive_target(t, in, target, RVM_INVERSE, none);
+    emit_call(t, in, sweep ? (rvm_op)(op & ~1u) : op, derive_target(t, in, target, t->kind, active), active);
+}
+
+/* ---- one instruction ---- */
+
+static void copy(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    if (!rvm__is_call(in)) {
+        rvm__copy_op(t, in, op);
+        return;
+    }
+    static const uint8_t none[RVM_MAX_PARAMS];
+    emit_call(t, in, op, in->target, none);
+}
+
+static void derive_one(rvm__derive *t, uint32_t pc, int step, enum rvm__style style) {
+    const rvm_insn in = rvm__source(t)->code[pc];
+    const rvm_op op = (rvm_op)in.op;
+    t->pc = pc;
+    switch (style) {
+    case RVM__COPY: copy(t, &in, op); return;
+    case RVM__INVERT: copy(t, &in, rvm__op_inverse(op)); return;
+    case RVM__TANGENT:
+        if (rvm__is_call(&in))
+            derive_call(t, &in, op);
+        else if (rvm__op_is_update(op))
+            rvm__tangent_update(t, &in, op);
+        else
+            rvm__tangent_op(t, &in, op);
+        return;
+    case RVM__SWEEP: {
+        const rvm_op does = step < 0 ? op : rvm__op_inverse(op);
+        if (rvm__is_call(&in))
+            derive_call(t, &in, does);
+        else if (rvm__op_is_update(op))
+            rvm__sweep_update(t, &in, does);
+        else
+            rvm__sweep_op(t, &in, does);
+        return;
+    }
+    }
+}
+
+/* ---- regions ---- */
+
+typedef struct region {
+    uint32_t compute, begin, undo; /* begin: the `do` */
+} region;
+
+static void emit_at(rvm__derive *t, uint32_t pc) {
+    const rvm_insn in = rvm__source(t)->code[pc];
+    t->pc = pc;
+    rvm__add_value(t, &in, (rvm_op)in.op);
+}
+
+/* The region as a region, of C and B each in its style. */
+static void keep_region(rvm__derive *t, region r, int step_b, enum rvm__style c, enum rvm__style b) {
+    emit_at(t, r.compute);
+    walk(t, r.compute + 1, r.begin, 1, c);
+    emit_at(t, r.begin);
+    walk(t, r.begin + 1, r.undo, step_b, b);
+    emit_at(t, r.undo);
+}
+
+/* What C leaves for B: present at `do` but not at `compute`. The verifier has noted both. */
+static void mark_leaves(rvm__derive *t, region r, uint8_t value) {
+    const rvm__verifier *v = t->v;
+    const uint32_t *snapshot = v->snapshot + v->base[t->src].code;
+    const uint32_t ends[2] = {r.begin, r.compute}, nregs = rvm__source(t)->nregs;
+    for (int e = 0; e < 2; e++) {
+        const uint32_t *s = v->words + snapshot[ends[e]];
+        const uint8_t to = e ? 0 : value;
+        for (uint32_t k = 0; k < s[0]; k++) t->mirror[s[2 + k]] = to;
+        for (uint32_t k = 0; k < s[1]; k++) t->mirror[nregs + (s[2 + s[0] + k] & UINT16_MAX)] = to;
+    }
+}
+
+static void run_again(rvm__derive *t, region r) {
+    if (t->borrows[r.compute]) {
+        walk(t, r.compute + 1, r.begin, 1, RVM__SWEEP);
+        return;
+    }
+    mark_leaves(t, r, 1);
+    walk(t, r.compute + 1, r.begin, 1, RVM__COPY);
+    memset(t->mirror, 0, (size_t)rvm__source(t)->nregs + rvm__source(t)->narrays);
+}
+
+static bool touches_trail(const rvm__derive *t, region r) {
+    const rvm_function *f = rvm__source(t);
+    for (uint32_t pc = r.compute; pc < r.begin; pc++) {
+        const rvm_insn *in = &f->code[pc];
+        if (rvm__op_on_trail((rvm_op)in->op) || (rvm__is_call(in) && reaches(t, in, true))) return true;
+    }
+    return false;
+}
+
+static void segment(rvm__derive *t, uint32_t pc, bool touches, rvm_op op) {
+    t->pc = pc;
+    if (touches) RVM__ADD(t, op, 0, 0, rvm__integer_place(t, t->level - 1));
+}
+
+static void sweep_region(rvm__derive *t, region r, int step) {
+    const bool touches = touches_trail(t, r);
+    segment(t, r.compute, touches, RVM_OP_segment);
+    run_again(t, r);
+    segment(t, r.begin, touches, RVM_OP_endsegment);
+    walk(t, r.begin + 1, r.undo, step, RVM__SWEEP);
+    segment(t, r.begin, touches, RVM_OP_segment);
+    walk(t, r.compute + 1, r.begin, -1, RVM__SWEEP);
+    segment(t, r.compute, touches, RVM_OP_endsegment);
+}
+
+static void derive_region(rvm__derive *t, region r, int step, enum rvm__style style) {
+    switch (style) {
+    case RVM__COPY: keep_region(t, r, 1, RVM__COPY, RVM__COPY); return;
+    case RVM__INVERT: keep_region(t, r, -1, RVM__COPY, RVM__INVERT); return;
+    case RVM__TANGENT: keep_region(t, r, 1, RVM__TANGENT, RVM__TANGENT); return;
+    case RVM__SWEEP: sweep_region(t, r, step); return;
+    }
+}
+
+/* ---- the list ---- */
+
+/* Instructions lo up to, not including, hi, in the order of step. Jumps and loops do not leave such a stretch. */
+static void walk(rvm__derive *t, uint32_t lo, uint32_t hi, int step, enum rvm__style style) {
+    const uint32_t nopen = t->nopen;
+    for (uint32_t k = step > 0 ? lo : hi; step > 0 ? k < hi : k > lo;) {
+        const uint32_t pc = step > 0 ? k : k - 1;
+        const rvm_insn *code = rvm__source(t)->code, *in = &code[pc];
+        if (in->op >> 1 == RVM_PAIR_compute || in->op >> 1 == RVM_PAIR_undo) {
+            const uint32_t compute = in->op >> 1 == RVM_PAIR_compute ? pc : in->target;
+            const region r = {compute, code[compute].target, code[code[compute].target].target};
+            derive_region(t, r, step, style);
+            k = step > 0 ? r.undo + 1 : r.compute;
+        } else {
+            derive_one(t, pc, step, style);
+            k = step > 0 ? k + 1 : k - 1;
+        }
+        if (t->status) return;
+    }
+    rvm__close_targets(t, nopen);
+}
+
+/* call f; call f'adj */
+static void gradient(rvm__derive *t) {
+    const rvm_function *f = rvm__source(t);
+    rvm_place plain[RVM_MAX_PARAMS], all[RVM_MAX_PARAMS];
+    int n = 0, m = 0;
+    for (uint32_t k = 0; k < t->g.nparams; k++) {
+        const rvm_param *q = &t->g.params[k];
+        all[n++] = (rvm_place){.kind = q->ndim ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT, .slot = q->index};
+    }
+    for (uint32_t k = 0, at = 0; k < f->nparams; k++, at++) {
+        plain[m++] = all[at];
+        at += t->wrt[k] != 0;
+    }
+    t->pc = 0;
+    rvm__add(t, RVM_OP_start, 0, 0, 0, NULL);
+    uint32_t at = rvm__add(t, RVM_OP_call, 0, 0, m, plain);
+    if (!t->status) t->g.code[at].target = t->src;
+    at = rvm__add(t, RVM_OP_call, 0, 0, n, all);
+    const uint32_t adjoint = request(t, t->src, RVM_ADJOINT, t->wrt);
+    if (!t->status) t->g.code[at].target = adjoint;
+    if (!t->status) t->pc = rvm__source(t)->ncode - 1;
+    rvm__add(t, RVM_OP_halt, 0, 0, 0, NULL);
+}
+
+rvm_status rvm__derive_code(rvm__derive *t) {
+    const uint32_t n = rvm__source(t)->ncode;
+    switch (t->kind) {
+    case RVM_INVERSE: walk(t, 0, n, -1, RVM__INVERT); break;
+    case RVM_TANGENT_OF: walk(t, 0, n, 1, RVM__TANGENT); break;
+    case RVM_ADJOINT: walk(t, 0, n, -1, RVM__SWEEP); break;
+    case RVM_GRADIENT_OF: gradient(t); break;
+    case RVM_TRANSFORM_COUNT: break;
+    }
+    return t->status;
+}

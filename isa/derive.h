@@ -1,0 +1,124 @@
+/* derive.h: one function being derived from another. Internal to isa/derive*.c and transform.c.
+ *
+ *   transform.c       which functions are derived, in which order; their parameters
+ *   derive.c          the code list walked up or down; regions; calls
+ *   derive_update.c   updates, by the formulas of rows and families
+ *   derive_op.c       the other instructions
+ *   derive_emit.c     registers, places and instructions of the new function; source names
+ *
+ * Code is a list whose reverse, each instruction replaced by its inverse, is the inverse of the function. The adjoint is
+ * that reverse, each instruction replaced by its adjoint; the tangent is the list itself, each instruction followed or
+ * preceded by its tangent. Only regions are more than a list: see derive.c.
+ */
+#ifndef RVM_DERIVE_H
+#define RVM_DERIVE_H
+
+#include "activity.h"
+#include "formula.h"
+#include "transform.h"
+
+/* What a function and all that it calls do with trails and the stack. */
+typedef struct rvm__reach {
+    bool ready;    /* all of them have code */
+    bool trail;    /* something goes onto a trail, or comes from it */
+    bool stack;    /* push, pop and the like */
+    uint8_t order; /* transforms applied so far, as the trails show: the next one has this level; at least 1 */
+} rvm__reach;
+
+/* A request for a derived function: what its name says. */
+typedef struct rvm__request {
+    uint32_t of;
+    rvm_transform kind;
+    uint8_t level;           /* 0: the natural one, the order of `of` */
+    bool stack;              /* the stack carries shadows */
+    const uint8_t *active;   /* by parameter; NULL: every real */
+    const rvm__reach *reach; /* of the first nreach functions; NULL: not known */
+    uint32_t nreach;
+} rvm__request;
+
+enum rvm__style {
+    RVM__COPY,    /* as it is; with shadows appearing beside what outlives a compute part, where `mirror` is set */
+    RVM__INVERT,  /* each instruction's inverse */
+    RVM__TANGENT, /* with tangents */
+    RVM__SWEEP,   /* each instruction's adjoint */
+};
+
+enum { RVM__NO_PLACE = UINT16_MAX };
+
+typedef struct rvm__derive {
+    rvm_program *p;
+    rvm_error *err;
+    rvm_status status; /* the first failure; then nothing more is emitted */
+    uint32_t src, dst;
+    rvm_transform kind;
+    uint8_t level; /* of this transform: trail that an adjoint pushes to; 1 << (level - 1) is added to positions in slots */
+    rvm__activity a;
+    const uint8_t *wrt;      /* by parameter of the source: has a shadow */
+    const rvm__reach *reach; /* by function, of those that were there when this round began */
+    uint32_t nreach;
+    rvm_function g;                                             /* the new function, moved into the program at the end */
+    uint16_t *reg, *shadow_reg, *array, *shadow_array;          /* of the source's, in g; RVM__NO_PLACE */
+    uint16_t nfree[RVM_TYPE_COUNT], *free_regs[RVM_TYPE_COUNT]; /* temporaries to be used again */
+    uint32_t cap_free[RVM_TYPE_COUNT];
+    uint8_t *mirror;  /* by register, then array: its shadow appears where it does in a copied compute part; else NULL */
+    uint8_t *borrows; /* by instruction: a compute or undo whose region borrows */
+    uint32_t *map;    /* by instruction of the source: where it was emitted last */
+    uint32_t *open, nopen, cap_open; /* emitted instructions whose target is still that of the source */
+    uint32_t *from, cap_from;        /* by emitted instruction: pc in the source */
+    uint32_t pc;                     /* the instruction being derived */
+    uint32_t *next_site;
+    const struct rvm__verifier *v; /* of the source: what is present at the ends of compute parts */
+} rvm__derive;
+
+static inline const rvm_function *rvm__source(const rvm__derive *t) {
+    return &t->p->functions[t->src];
+}
+
+/* ---- derive_emit.c ---- */
+rvm_status rvm__derive_begin(rvm__derive *t); /* parameters are there already: maps their registers and the others */
+void rvm__derive_end(rvm__derive *t); /* frees what begin made; the function is moved into the program if all is well */
+void rvm__derive_fail(rvm__derive *t, rvm_status s);
+bool rvm__active(const rvm__derive *t, const rvm_place *q); /* a place of the source */
+rvm_place rvm__value_place(rvm__derive *t, const rvm_place *q);
+rvm_place rvm__shadow_place(rvm__derive *t, const rvm_place *q);
+rvm_place rvm__const_place(rvm__derive *t, rvm_type type, double k);
+rvm_place rvm__integer_place(rvm__derive *t, int64_t k);
+rvm_place rvm__temp(rvm__derive *t, rvm_type type);
+void rvm__temp_free(rvm__derive *t, rvm_place q);
+uint32_t rvm__add(rvm__derive *t, rvm_op op, rvm_row row, uint8_t flags, int n, const rvm_place *places);
+#define RVM__ADD(t, op, row, flags, ...)                                                                                    \
+    rvm__add(t, op, row, flags, (int)(sizeof((rvm_place[]){__VA_ARGS__}) / sizeof(rvm_place)), (rvm_place[]){__VA_ARGS__})
+void rvm__discard(rvm__derive *t, rvm_op op, rvm_place shadow); /* drop or shed: onto the trail of this level */
+void rvm__slot_too_deep(rvm__derive *t);                        /* the error: more shadows than a slot has positions */
+/* The instruction with op in place of its own, on values or on shadows. */
+void rvm__add_value(rvm__derive *t, const rvm_insn *in, rvm_op op);
+void rvm__add_shadow(rvm__derive *t, const rvm_insn *in, rvm_op op);
+void rvm__add_control(rvm__derive *t, const rvm_insn *in, rvm_op op); /* its target is put right by rvm__close_targets */
+void rvm__close_targets(rvm__derive *t, uint32_t nopen_before);
+
+/* ---- derive_update.c ---- */
+void rvm__sweep_update(rvm__derive *t, const rvm_insn *in, rvm_op op); /* the adjoint of op, which stands for in's */
+void rvm__tangent_update(rvm__derive *t, const rvm_insn *in, rvm_op op);
+
+/* ---- derive_op.c: instructions that are neither updates nor regions ---- */
+typedef struct rvm__slot_places { /* what moves into a slot or out of it, by position; begins as 0 */
+    uint64_t positions;           /* bit RVM_MAX_SLOT: there are more than a slot has */
+    rvm_type type;
+    rvm_place place[RVM_MAX_SLOT];
+} rvm__slot_places;
+void rvm__slot_put(rvm__slot_places *s, int position, rvm_place place);
+/* drop, shed, stow or their inverses: head is what stands before the positions. In a sweep it also discards, onto the trail
+ * of its level, what else it may find in a slot. */
+void rvm__add_slot(rvm__derive *t, rvm_op op, uint8_t flags, int nhead, const rvm_place *head, rvm__slot_places *s);
+void rvm__sweep_op(rvm__derive *t, const rvm_insn *in, rvm_op op);
+void rvm__tangent_op(rvm__derive *t, const rvm_insn *in, rvm_op op);
+void rvm__copy_op(rvm__derive *t, const rvm_insn *in, rvm_op op);
+
+/* ---- derive.c ---- */
+rvm_status rvm__derive_code(rvm__derive *t);
+
+/* ---- transform.c ---- */
+/* The derived function of a request, declared if need be. */
+rvm_status rvm__transform_request(rvm_program *p, const rvm__request *r, uint32_t *out, rvm_error *err);
+
+#endif

@@ -1,0 +1,422 @@
+/* derive_op.c: adjoint, tangent and copy of the instructions that are neither updates nor regions nor calls: the columns of
+ * docs/semantics.md, sections 3 to 8, as instructions.
+ *
+ * `op` is what the instruction does in the direction that is being derived: its own opcode or the inverse. Most act alike on
+ * values and on shadows; then the tangent is the instruction on both, and the adjoint its inverse on both.
+ */
+#include "derive.h"
+
+#include <string.h>
+
+static const rvm_place *places_of(const rvm__derive *t, const rvm_insn *in) {
+    return rvm__places(rvm__source(t), in);
+}
+
+/* The first real place that is changed: all that an instruction changes are active together. */
+static bool is_active(const rvm__derive *t, const rvm_insn *in) {
+    char buffer[256];
+    const char *letters = rvm__place_letters(in, buffer);
+    const rvm_place *q = places_of(t, in);
+    for (int k = 0; k < in->nplaces; k++)
+        if (letters[k] == 'y' && rvm__active(t, &q[k])) return true;
+    return false;
+}
+
+static void on_both(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    rvm__add_value(t, in, op);
+    if (is_active(t, in)) rvm__add_shadow(t, in, op);
+}
+
+/* y op= a * b */
+static void add_product(rvm__derive *t, rvm_op op, rvm_place y, rvm_place a, rvm_place b) {
+    RVM__ADD(t, op, RVM_ROW_mul, 0, y, a, b);
+}
+
+/* ---- rotation: with (a, b) as they are behind it, a_d -= b t_d, b_d += a t_d; transposed, t_b += a b_b - b a_b ---- */
+
+static void turn_shadows(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    const rvm_place *q = places_of(t, in), angle = q[2];
+    rvm_insn on_shadows = *in;
+    const rvm_place places[3] = {rvm__shadow_place(t, &q[0]), rvm__shadow_place(t, &q[1]), rvm__value_place(t, &angle)};
+    rvm__add(t, op, 0, on_shadows.flags, 3, places);
+}
+
+static void sweep_rot(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    const rvm_place *q = places_of(t, in);
+    const rvm_op gain = op == RVM_OP_rot ? RVM_OP_add : RVM_OP_sub;
+    if (is_active(t, in) && rvm__active(t, &q[2])) {
+        const rvm_place t_ = rvm__shadow_place(t, &q[2]);
+        add_product(t, gain, t_, rvm__value_place(t, &q[0]), rvm__shadow_place(t, &q[1]));
+        add_product(t, rvm__op_inverse(gain), t_, rvm__value_place(t, &q[1]), rvm__shadow_place(t, &q[0]));
+    }
+    rvm__add_value(t, in, rvm__op_inverse(op));
+    if (is_active(t, in)) turn_shadows(t, in, rvm__op_inverse(op));
+}
+
+static void tangent_rot(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    const rvm_place *q = places_of(t, in);
+    const rvm_op more = op == RVM_OP_rot ? RVM_OP_add : RVM_OP_sub;
+    rvm__add_value(t, in, op);
+    if (!is_active(t, in)) return;
+    turn_shadows(t, in, op);
+    if (!rvm__active(t, &q[2])) return;
+    const rvm_place t_ = rvm__shadow_place(t, &q[2]);
+    add_product(t, rvm__op_inverse(more), rvm__shadow_place(t, &q[0]), rvm__value_place(t, &q[1]), t_);
+    add_product(t, more, rvm__shadow_place(t, &q[1]), rvm__value_place(t, &q[0]), t_);
+}
+
+/* ---- y = 1 / y: y_d is multiplied by -1/y^2, y as before; y_b alike ---- */
+
+static void derive_inv(rvm__derive *t, const rvm_insn *in) {
+    const rvm_place *q = places_of(t, in);
+    rvm__add_value(t, in, RVM_OP_inv);
+    if (!is_active(t, in)) return;
+    const rvm_place y = rvm__value_place(t, &q[0]), y_ = rvm__shadow_place(t, &q[0]);
+    const rvm_place square = rvm__temp(t, rvm__place_type(rvm__source(t), &q[0]));
+    RVM__ADD(t, RVM_OP_neg, 0, 0, y_);
+    RVM__ADD(t, RVM_OP_let, RVM_ROW_mul, RVM_FLAG_UNCHECKED, square, y, y);
+    RVM__ADD(t, t->kind == RVM_TANGENT_OF ? RVM_OP_mul : RVM_OP_div, RVM_ROW_id, 0, y_, square);
+    RVM__ADD(t, RVM_OP_unlet, RVM_ROW_mul, RVM_FLAG_UNCHECKED, square, y, y);
+    rvm__temp_free(t, square);
+}
+
+/* ---- slots of a trail or of the stack: the values, then their shadows, at twice as many positions as the transforms
+ * before made. A sweep of level n may find shadows of level n in a slot at positions that nothing here has: an adjoint of a
+ * lower level took a shadow from there that was never pushed, so it was 0, and that shadow's own shadow came back into the
+ * slot. It is the gradient by a constant: it is taken, and discarded. ---- */
+
+static rvm_place integer(rvm__derive *t, int64_t k) {
+    return rvm__integer_place(t, k);
+}
+
+static bool takes(rvm_op op) {
+    return op == RVM_OP_undrop || op == RVM_OP_recall || op == RVM_OP_unstow;
+}
+
+/* The positions that only a shadow of a missing one can have. */
+static uint64_t rest_of(const rvm__derive *t, rvm_op op, const rvm__slot_places *s) {
+    const int shift = 1 << (t->level - 1);
+    const rvm_place *first = &s->place[0];
+    if (t->kind != RVM_ADJOINT || !takes(op) || s->type == RVM_I64 || first->kind == RVM_PLACE_ARRAY) return 0;
+    uint64_t rest = 0;
+    for (int k = shift + 1; k < 2 * shift && k < RVM_MAX_SLOT; k++) rest |= UINT64_C(1) << k;
+    return rest & ~s->positions;
+}
+
+void rvm__add_slot(rvm__derive *t, rvm_op op, uint8_t flags, int nhead, const rvm_place *head, rvm__slot_places *s) {
+    rvm_place places[RVM_MAX_SLOT + 4], old[RVM_MAX_SLOT + 4];
+    int n = nhead + 1, nold = 3;
+    if (s->positions >> RVM_MAX_SLOT) {
+        rvm__slot_too_deep(t);
+        return;
+    }
+    for (uint64_t rest = rest_of(t, op, s); rest; rest &= rest - 1) {
+        const int k = __builtin_ctzll(rest);
+        old[nold++] = s->place[k] = rvm__temp(t, s->type);
+        s->positions |= UINT64_C(1) << k;
+        if (op != RVM_OP_recall) RVM__ADD(t, RVM_OP_let, RVM_ROW_id, 0, s->place[k], rvm__const_place(t, s->type, 0));
+    }
+    for (int k = 0; k < nhead; k++) places[k] = head[k];
+    places[nhead] = integer(t, (int64_t)s->positions);
+    for (uint64_t left = s->positions; left; left &= left - 1) places[n++] = s->place[__builtin_ctzll(left)];
+    rvm__add(t, op, 0, flags, n, places);
+    if (nold == 3) return;
+    old[0] = integer(t, t->level);
+    old[1] = integer(t, (*t->next_site)++);
+    old[2] = integer(t, (INT64_C(1) << (nold - 3)) - 1);
+    rvm__add(t, RVM_OP_shed, 0, 0, nold, old);
+    while (nold-- > 3) rvm__temp_free(t, old[nold]);
+}
+
+void rvm__slot_put(rvm__slot_places *s, int position, rvm_place place) {
+    if (position < RVM_MAX_SLOT) s->place[position] = place;
+    s->positions |= UINT64_C(1) << (position < RVM_MAX_SLOT ? position : RVM_MAX_SLOT);
+}
+
+/* The letter of the positions that a slot's places have: the places follow. */
+static int positions_at(const rvm_insn *in) {
+    return (int)strcspn(rvm__op_info[in->op].operands, "m");
+}
+
+/* `op` with the shadows in the slot too. */
+static void move_slot(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    const rvm_function *f = rvm__source(t);
+    const rvm_place *q = places_of(t, in);
+    const int at = positions_at(in), shift = 1 << (t->level - 1);
+    uint64_t left = (uint64_t)f->consts[q[at].slot - f->nregs].i;
+    rvm__slot_places s = {.type = rvm__place_type(f, &q[at + 1])};
+    rvm_place head[2];
+    for (int k = 0; k < at; k++) head[k] = rvm__value_place(t, &q[k]);
+    for (int k = at + 1; k < in->nplaces; k++, left &= left - 1) {
+        const int position = __builtin_ctzll(left);
+        rvm__slot_put(&s, position, rvm__value_place(t, &q[k]));
+        if (rvm__active(t, &q[k])) rvm__slot_put(&s, position + shift, rvm__shadow_place(t, &q[k]));
+    }
+    rvm__add_slot(t, op, in->flags, at, head, &s);
+}
+
+/* The shadows of what is about to come back are discarded. */
+static void discard_shadows(rvm__derive *t, const rvm_insn *in) {
+    const rvm_place *q = places_of(t, in);
+    for (int k = positions_at(in) + 1; k < in->nplaces; k++)
+        if (rvm__active(t, &q[k])) rvm__discard(t, RVM_OP_drop, rvm__shadow_place(t, &q[k]));
+}
+
+/* What goes away comes back with its shadows; what appears goes with them. */
+static void sweep_slot(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    if (op == RVM_OP_drop || op == RVM_OP_stow) discard_shadows(t, in);
+    move_slot(t, in, rvm__op_inverse(op));
+}
+
+/* ---- the stack ---- */
+
+static rvm_place zero_of(rvm__derive *t, const rvm_place *q) {
+    return rvm__const_place(t, rvm__place_type(rvm__source(t), q), 0);
+}
+
+static void stow(rvm__derive *t, rvm_op op, rvm_type type, rvm_place y, rvm_place y_) {
+    rvm__slot_places s = {.type = type};
+    rvm__slot_put(&s, 0, y);
+    rvm__slot_put(&s, 1 << (t->level - 1), y_);
+    rvm__add_slot(t, op, 0, 0, NULL, &s);
+}
+
+static void derive_push(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    const rvm_place *q = places_of(t, in);
+    const bool sweep = t->kind == RVM_ADJOINT;
+    const rvm_op does = sweep ? rvm__op_inverse(op) : op;
+    if (!rvm__active(t, &q[0])) {
+        rvm__add_value(t, in, does);
+        return;
+    }
+    if (sweep && op == RVM_OP_push) rvm__discard(t, RVM_OP_drop, rvm__shadow_place(t, &q[0]));
+    stow(t, does == RVM_OP_push ? RVM_OP_stow : RVM_OP_unstow, rvm__place_type(rvm__source(t), &q[0]),
+         rvm__value_place(t, &q[0]), rvm__shadow_place(t, &q[0]));
+}
+
+/* s <- y; push s; s -> 0 */
+static void copy_onto_stack(rvm__derive *t, const rvm_insn *in, rvm_place s, rvm_place s_) {
+    const rvm_place *q = places_of(t, in), zero = zero_of(t, &q[0]);
+    RVM__ADD(t, RVM_OP_let, RVM_ROW_id, in->flags, s, rvm__value_place(t, &q[0]));
+    RVM__ADD(t, RVM_OP_let, RVM_ROW_id, 0, s_, rvm__shadow_place(t, &q[0]));
+    stow(t, RVM_OP_stow, rvm__place_type(rvm__source(t), &q[0]), s, s_);
+    RVM__ADD(t, RVM_OP_unlet, RVM_ROW_id, 0, s_, zero);
+    RVM__ADD(t, RVM_OP_unlet, RVM_ROW_id, 0, s, zero);
+}
+
+static void copy_from_stack(rvm__derive *t, const rvm_insn *in, rvm_place s, rvm_place s_) {
+    const rvm_place *q = places_of(t, in), zero = zero_of(t, &q[0]);
+    RVM__ADD(t, RVM_OP_let, RVM_ROW_id, 0, s, zero);
+    RVM__ADD(t, RVM_OP_let, RVM_ROW_id, 0, s_, zero);
+    stow(t, RVM_OP_unstow, rvm__place_type(rvm__source(t), &q[0]), s, s_);
+    if (t->kind == RVM_ADJOINT) {
+        RVM__ADD(t, RVM_OP_add, RVM_ROW_id, 0, rvm__shadow_place(t, &q[0]), s_);
+        rvm__discard(t, RVM_OP_shed, s_);
+    } else
+        RVM__ADD(t, RVM_OP_unlet, RVM_ROW_id, in->flags, s_, rvm__shadow_place(t, &q[0]));
+    RVM__ADD(t, RVM_OP_unlet, RVM_ROW_id, in->flags, s, rvm__value_place(t, &q[0]));
+}
+
+static void derive_pushc(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    const rvm_place *q = places_of(t, in);
+    const bool sweep = t->kind == RVM_ADJOINT;
+    if (!rvm__active(t, &q[0]) || (sweep && op == RVM_OP_popc)) { /* a copy goes on top, its shadow being 0 */
+        rvm__add_value(t, in, sweep ? rvm__op_inverse(op) : op);
+        return;
+    }
+    const rvm_type type = rvm__place_type(rvm__source(t), &q[0]);
+    const rvm_place s = rvm__temp(t, type), s_ = rvm__temp(t, type);
+    if (sweep || op == RVM_OP_popc)
+        copy_from_stack(t, in, s, s_);
+    else
+        copy_onto_stack(t, in, s, s_);
+    rvm__temp_free(t, s);
+    rvm__temp_free(t, s_);
+}
+
+/* ---- arrays ---- */
+
+static void both_views(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    const bool active = rvm__active(t, &places_of(t, in)[0]);
+    if (active && op == RVM_OP_unview) rvm__add_shadow(t, in, op); /* nested: the shadow is the younger */
+    rvm__add_value(t, in, op);
+    if (active && op == RVM_OP_view) rvm__add_shadow(t, in, op);
+}
+
+/* The shadow of an array appears or disappears, every element v. */
+static void shadow_array(rvm__derive *t, const rvm_insn *in, rvm_op op, rvm_place v) {
+    const rvm_place *q = places_of(t, in);
+    rvm_place places[RVM_MAX_DIMS + 2];
+    for (int k = 1; k + 1 < in->nplaces; k++) places[k] = rvm__value_place(t, &q[k]);
+    places[0] = rvm__shadow_place(t, &q[0]);
+    places[in->nplaces - 1] = v;
+    rvm__add(t, op, 0, op == RVM_OP_del ? in->flags : 0, in->nplaces, places);
+}
+
+/* v_b gains every element of the shadow: a nest of loops, of which the innermost body is one instruction. */
+static void gain_elements(rvm__derive *t, const rvm_insn *in, rvm_place v_) {
+    const rvm_place *q = places_of(t, in), zero = integer(t, 0), one = integer(t, 1);
+    const int ndim = in->nplaces - 2;
+    rvm_place index[RVM_MAX_DIMS], element = rvm__shadow_place(t, &q[0]);
+    uint32_t at[RVM_MAX_DIMS];
+    element.kind = RVM_PLACE_ELEM;
+    element.nidx = (uint8_t)ndim;
+    for (int d = 0; d < ndim; d++) {
+        index[d] = rvm__temp(t, RVM_I64);
+        element.idx[d] = index[d].slot;
+        at[d] = RVM__ADD(t, RVM_OP_for, 0, 0, index[d], zero, rvm__value_place(t, &q[d + 1]), one);
+    }
+    RVM__ADD(t, RVM_OP_add, RVM_ROW_id, 0, v_, element);
+    for (int d = ndim; d-- > 0;) {
+        const uint32_t end = RVM__ADD(t, RVM_OP_next, 0, 0, index[d], zero, rvm__value_place(t, &q[d + 1]), one);
+        if (t->status) return;
+        t->g.code[at[d]].target = end;
+        t->g.code[end].target = at[d];
+        rvm__temp_free(t, index[d]);
+    }
+}
+
+static void sweep_new(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    const rvm_place *q = places_of(t, in), *v = &q[in->nplaces - 1];
+    if (!rvm__active(t, &q[0])) {
+        rvm__add_value(t, in, rvm__op_inverse(op));
+        return;
+    }
+    if (op == RVM_OP_del) {
+        rvm__add_value(t, in, RVM_OP_new);
+        shadow_array(t, in, RVM_OP_new, zero_of(t, &q[0]));
+        return;
+    }
+    if (rvm__active(t, v)) gain_elements(t, in, rvm__shadow_place(t, v));
+    rvm__discard(t, RVM_OP_drop, rvm__shadow_place(t, &q[0]));
+    shadow_array(t, in, RVM_OP_del, zero_of(t, &q[0]));
+    rvm__add_value(t, in, RVM_OP_del);
+}
+
+static void tangent_new(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    const rvm_place *q = places_of(t, in), *v = &q[in->nplaces - 1];
+    const bool active = rvm__active(t, &q[0]);
+    const rvm_place v_d = !active ? q[0] : rvm__active(t, v) ? rvm__shadow_place(t, v) : zero_of(t, &q[0]);
+    if (active && op == RVM_OP_del) shadow_array(t, in, op, v_d);
+    rvm__add_value(t, in, op);
+    if (active && op == RVM_OP_new) shadow_array(t, in, op, v_d);
+}
+
+/* ---- one instruction ---- */
+
+void rvm__sweep_op(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    switch ((enum rvm_pair)(op >> 1)) {
+    case RVM_PAIR_swap:
+    case RVM_PAIR_cswap:
+    case RVM_PAIR_neg:
+    case RVM_PAIR_hadamard: on_both(t, in, rvm__op_inverse(op)); return;
+    case RVM_PAIR_rot: sweep_rot(t, in, op); return;
+    case RVM_PAIR_inv: derive_inv(t, in); return;
+    case RVM_PAIR_not:
+    case RVM_PAIR_inc:
+    case RVM_PAIR_rol:
+    case RVM_PAIR_assert:
+    case RVM_PAIR_trap:
+    case RVM_PAIR_addr:
+    case RVM_PAIR_segment: rvm__add_value(t, in, rvm__op_inverse(op)); return;
+    case RVM_PAIR_drop:
+    case RVM_PAIR_recall:
+    case RVM_PAIR_stow: sweep_slot(t, in, op); return;
+    case RVM_PAIR_new: sweep_new(t, in, op); return;
+    case RVM_PAIR_view: both_views(t, in, rvm__op_inverse(op)); return;
+    case RVM_PAIR_push: derive_push(t, in, op); return;
+    case RVM_PAIR_pushc: derive_pushc(t, in, op); return;
+    case RVM_PAIR_start:
+    case RVM_PAIR_jmp:
+    case RVM_PAIR_jt:
+    case RVM_PAIR_jf:
+    case RVM_PAIR_for:
+    case RVM_PAIR_par: rvm__add_control(t, in, rvm__op_inverse(op)); return;
+    case RVM_PAIR_call:
+    case RVM_PAIR_calli:
+    case RVM_PAIR_compute:
+    case RVM_PAIR_do:
+    case RVM_PAIR_undo:
+#define FAMILY(name, inverse, sym, access, value, seed, sb, sd, doc) case RVM_PAIR_##name:
+#define INVERSE(name, inverse, sym, access, value, seed, sb, sd, doc)
+#include "families.def"
+#undef FAMILY
+#undef INVERSE
+    case RVM_PAIR_COUNT: return; /* derive.c and derive_update.c have these */
+    }
+}
+
+void rvm__tangent_op(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    switch ((enum rvm_pair)(op >> 1)) {
+    case RVM_PAIR_swap:
+    case RVM_PAIR_cswap:
+    case RVM_PAIR_neg:
+    case RVM_PAIR_hadamard: on_both(t, in, op); return;
+    case RVM_PAIR_rot: tangent_rot(t, in, op); return;
+    case RVM_PAIR_inv: derive_inv(t, in); return;
+    case RVM_PAIR_not:
+    case RVM_PAIR_inc:
+    case RVM_PAIR_rol:
+    case RVM_PAIR_assert:
+    case RVM_PAIR_trap:
+    case RVM_PAIR_addr:
+    case RVM_PAIR_segment: rvm__add_value(t, in, op); return;
+    case RVM_PAIR_drop:
+    case RVM_PAIR_recall:
+    case RVM_PAIR_stow: move_slot(t, in, op); return;
+    case RVM_PAIR_new: tangent_new(t, in, op); return;
+    case RVM_PAIR_view: both_views(t, in, op); return;
+    case RVM_PAIR_push: derive_push(t, in, op); return;
+    case RVM_PAIR_pushc: derive_pushc(t, in, op); return;
+    case RVM_PAIR_start:
+    case RVM_PAIR_jmp:
+    case RVM_PAIR_jt:
+    case RVM_PAIR_jf:
+    case RVM_PAIR_for:
+    case RVM_PAIR_par: rvm__add_control(t, in, op); return;
+    case RVM_PAIR_call:
+    case RVM_PAIR_calli:
+    case RVM_PAIR_compute:
+    case RVM_PAIR_do:
+    case RVM_PAIR_undo:
+#define FAMILY(name, inverse, sym, access, value, seed, sb, sd, doc) case RVM_PAIR_##name:
+#define INVERSE(name, inverse, sym, access, value, seed, sb, sd, doc)
+#include "families.def"
+#undef FAMILY
+#undef INVERSE
+    case RVM_PAIR_COUNT: return;
+    }
+}
+
+/* In a compute part that a sweep runs again plainly: shadows appear, as 0, beside the values that outlive the part. */
+static bool is_mirrored(const rvm__derive *t, const rvm_place *q, char letter) {
+    if (!rvm__letter_toggles(letter) || !rvm__active(t, q)) return false;
+    return t->mirror[q->kind == RVM_PLACE_ARRAY ? rvm__source(t)->nregs + q->slot : q->slot];
+}
+
+static void mirror_one(rvm__derive *t, const rvm_insn *in, rvm_op op, const rvm_place *q) {
+    const rvm_place zero = zero_of(t, q);
+    if (q->kind == RVM_PLACE_SLOT)
+        RVM__ADD(t, op & 1 ? RVM_OP_unlet : RVM_OP_let, RVM_ROW_id, 0, rvm__shadow_place(t, q), zero);
+    else if (op >> 1 == RVM_PAIR_new)
+        shadow_array(t, in, op, zero);
+    else
+        rvm__add_shadow(t, in, op);
+}
+
+static void mirror(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    char buffer[256];
+    const char *letters = rvm__place_letters(in, buffer);
+    const rvm_place *q = places_of(t, in);
+    for (int k = 0; k < in->nplaces; k++)
+        if (is_mirrored(t, &q[k], letters[k])) mirror_one(t, in, op, &q[k]);
+}
+
+void rvm__copy_op(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    if (op & 1) mirror(t, in, op); /* shadows go before, and come after, since arrays are nested */
+    if (rvm__op_target(op) == 'L')
+        rvm__add_control(t, in, op);
+    else
+        rvm__add_value(t, in, op);
+    if (!(op & 1)) mirror(t, in, op);
+}

@@ -1,0 +1,143 @@
+/* second.c: the partials that rows.def states, on dual numbers; the values that families.def states, on jets in (Y, F). */
+#include "second.h"
+
+#include "kernels.h"
+
+/* ---- rows ---- */
+
+typedef struct rvm__dual {
+    double v, d[3];
+} rvm__dual;
+
+static inline rvm__dual rvm__dual_neg(rvm__dual a) {
+    return (rvm__dual){-a.v, {-a.d[0], -a.d[1], -a.d[2]}};
+}
+static inline rvm__dual rvm__dual_add(rvm__dual a, rvm__dual b) {
+    return (rvm__dual){a.v + b.v, {a.d[0] + b.d[0], a.d[1] + b.d[1], a.d[2] + b.d[2]}};
+}
+
+/* p a + q b to first order, at value v; a direction that an operand lacks gains nothing from an infinite partial. */
+static rvm__dual combine(double v, double p, rvm__dual a, double q, rvm__dual b) {
+    rvm__dual r = {.v = v};
+    for (int k = 0; k < 3; k++) r.d[k] = (a.d[k] != 0 ? p * a.d[k] : 0) + (b.d[k] != 0 ? q * b.d[k] : 0);
+    return r;
+}
+static inline rvm__dual rvm__dual_mul(rvm__dual a, rvm__dual b) {
+    return combine(a.v * b.v, b.v, a, a.v, b);
+}
+static inline rvm__dual rvm__dual_div(rvm__dual a, rvm__dual b) {
+    return combine(a.v / b.v, 1 / b.v, a, -(a.v / b.v) / b.v, b);
+}
+
+/* Row of one or two operands at a, b, by its kernel and the partials it states. */
+static rvm__dual rvm__dual_of_row(rvm_row row, rvm__dual a, rvm__dual b) {
+    const rvm__kernel *k = &rvm__kernels[rvm__kernel_index(row, RVM_F64, RVM_F64)];
+    const rvm_value x = {.f = a.v}, y = {.f = b.v};
+    int overflow = 0;
+    const double p = k->d[0](x, y, x, &overflow).f, q = rvm__row_info[row].arity > 1 ? k->d[1](x, y, x, &overflow).f : 0;
+    return combine(k->f(x, y, x, &overflow).f, p, a, q, b);
+}
+
+#define FORMULA(name, F_, D0_, D1_, D2_)                                                                                    \
+    static void second_##name(rvm__dual a_, rvm__dual b_, rvm__dual c_, rvm__dual out[4]) {                                 \
+        (void)a_, (void)b_, (void)c_;                                                                                       \
+        const rvm__dual r_ = (F_);                                                                                          \
+        out[0] = (D0_), out[1] = (D1_), out[2] = (D2_), out[3] = r_;                                                        \
+    }
+#include "words_dual.h"
+#define HAS_NUM(...)            FORMULA(__VA_ARGS__)
+#define HAS_REAL(...)           FORMULA(__VA_ARGS__)
+#define HAS_POS(...)            FORMULA(__VA_ARGS__)
+#define HAS_SEL(...)            FORMULA(__VA_ARGS__)
+#define HAS_CONV(name, F_, ...) FORMULA(name, A, __VA_ARGS__)
+#define HAS_CMP(...)
+#define HAS_INT(...)
+#define HAS_QUOT(...)
+#define ROW1(name, sig, F_, D0_, doc)           HAS_##sig(name, F_, D0_, K(0), K(0))
+#define ROW2(name, sig, F_, D0_, D1_, doc)      HAS_##sig(name, F_, D0_, D1_, K(0))
+#define ROW3(name, sig, F_, D0_, D1_, D2_, doc) HAS_##sig(name, F_, D0_, D1_, D2_)
+#include "rows.def"
+#undef HAS_NUM
+#undef HAS_REAL
+#undef HAS_POS
+#undef HAS_SEL
+#undef HAS_CONV
+#undef ROW1
+#undef ROW2
+#undef ROW3
+#include "words_undef.h"
+
+typedef void (*second_row)(rvm__dual a, rvm__dual b, rvm__dual c, rvm__dual out[4]);
+#define HAS_NUM(name)                       [RVM_ROW_##name] = second_##name,
+#define HAS_REAL                            HAS_NUM
+#define HAS_POS                             HAS_NUM
+#define HAS_SEL                             HAS_NUM
+#define HAS_CONV                            HAS_NUM
+#define ROW1(name, sig, f, da, doc)         HAS_##sig(name)
+#define ROW2(name, sig, f, da, db, doc)     HAS_##sig(name)
+#define ROW3(name, sig, f, da, db, dc, doc) HAS_##sig(name)
+static const second_row second_rows[RVM_ROW_COUNT] = {
+#include "rows.def"
+};
+
+bool rvm__row_second(rvm_row row, const double x[3], rvm__second *out) {
+    if (!second_rows[row]) return false;
+    const int arity = rvm__row_info[row].arity;
+    rvm__dual operand[3] = {{0}}, got[4];
+    for (int k = 0; k < arity; k++) operand[k].v = x[k], operand[k].d[k] = 1;
+    second_rows[row](operand[0], operand[1], operand[2], got);
+    *out = (rvm__second){.f = got[3].v};
+    for (int j = 0; j < arity; j++) {
+        out->d[j] = got[j].v;
+        for (int k = 0; k <= j; k++) out->dd[j][k] = out->dd[k][j] = got[j].d[k];
+    }
+    return true;
+}
+
+/* ---- families: jets to second order in (Y, F) ---- */
+
+typedef struct jet {
+    double v, y, f, yy, yf, ff;
+} jet;
+
+static inline jet jet_add(jet a, jet b, double sign) {
+    return (jet){a.v + sign * b.v,   a.y + sign * b.y,   a.f + sign * b.f,
+                 a.yy + sign * b.yy, a.yf + sign * b.yf, a.ff + sign * b.ff};
+}
+static inline jet jet_mul(jet a, jet b) {
+    return (jet){a.v * b.v,
+                 a.y * b.v + a.v * b.y,
+                 a.f * b.v + a.v * b.f,
+                 a.yy * b.v + 2 * a.y * b.y + a.v * b.yy,
+                 a.yf * b.v + a.y * b.f + a.f * b.y + a.v * b.yf,
+                 a.ff * b.v + 2 * a.f * b.f + a.v * b.ff};
+}
+static inline jet jet_inverse(jet a) {
+    const double i = 1 / a.v, d = -i * i, dd = -2 * i * d;
+    return (jet){i, d * a.y, d * a.f, d * a.yy + dd * a.y * a.y, d * a.yf + dd * a.y * a.f, d * a.ff + dd * a.f * a.f};
+}
+
+#define ADD(a, b) jet_add(a, b, 1)
+#define SUB(a, b) jet_add(a, b, -1)
+#define MUL(a, b) jet_mul(a, b)
+#define DIV(a, b) jet_mul(a, jet_inverse(b))
+#define K(x)      ((jet){.v = (x)})
+#define XOR(a, b) (a) /* i64 only */
+#define FAMILY(name, inverse, sym, access, VALUE_, SEED_, SB_, SD_, doc)                                                    \
+    static jet family_##name(jet Y, jet F) {                                                                                \
+        (void)Y, (void)F;                                                                                                   \
+        return VALUE_;                                                                                                      \
+    }
+#define INVERSE FAMILY
+#include "families.def"
+#undef FAMILY
+#include "words_undef.h"
+
+rvm__family_second rvm__family_partials(rvm_op op, double Y, double F) {
+    static jet (*const of[RVM_OP_start])(jet, jet) = {
+#define FAMILY(name, inverse, sym, access, value, seed, sb, sd, doc) [RVM_OP_##name] = family_##name,
+#include "families.def"
+    };
+    const jet g = of[op]((jet){.v = Y, .y = 1}, (jet){.v = F, .f = 1});
+    return (rvm__family_second){g.y, g.f, g.yy, g.yf, g.ff};
+}

@@ -1,0 +1,21 @@
+/* second.h: first and second partial derivatives of rows and of families, in double: the dual vocabulary. */
+#ifndef RVM_SECOND_H
+#define RVM_SECOND_H
+
+#include "isa.h"
+
+/* x: the operands as doubles. dd is symmetric. */
+typedef struct rvm__second {
+    double f, d[3], dd[3][3];
+} rvm__second;
+/* False where the row has no derivative at all (comparisons, integers). At points without a derivative the stated rules hold
+ * for the first partials, and what follows from them for the second. */
+bool rvm__row_second(rvm_row row, const double x[3], rvm__second *out);
+
+/* What a family makes of its target, g(Y, F): its partials by Y and F. */
+typedef struct rvm__family_second {
+    double y, f, yy, yf, ff;
+} rvm__family_second;
+rvm__family_second rvm__family_partials(rvm_op op, double Y, double F);
+
+#endif

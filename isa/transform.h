@@ -1,0 +1,51 @@
+/* transform.h: the inverse, the tangent and the adjoint of a function, as functions of the same program. Not installed;
+ * rvm_program.h has rvm_program_transform and rvm_program_derive.
+ *
+ *   f'inv          f run backward
+ *   f'tan          f with x_d beside every active real x
+ *   f'adj          the backward sweep: from f's outputs y, y_b to its inputs x, x_b
+ *   f'grad         call f, then f'adj: values as after f'adj, that is as before f
+ *
+ * Parameters are those of f, in order, each active one followed by its shadow of the same shape. Transforms nest. The rules
+ * of every instruction stand in transform_*.c; those of updates are made from rows.def and families.def by the words of
+ * code_words.h.
+ */
+#ifndef RVM_TRANSFORM_H
+#define RVM_TRANSFORM_H
+
+#include "isa.h"
+
+extern const char *const rvm__transform_tick[RVM_TRANSFORM_COUNT]; /* "inv", "tan", "adj", "grad" */
+int rvm__transform_find(const char *tick, size_t length);          /* which of them, or -1 */
+
+/* Nested ticks of a name, at most; also the levels of trails. */
+enum { RVM_MAX_ORDER = 12 };
+
+/* Declare a function derived from fn: its name and its parameters; no code yet, so that calls to it can be made. active: by
+ * parameter of fn, nonzero where it gets a shadow; NULL: every real. *out is the same for the same request. fn may itself be
+ * a declared one. The name is f'adj, or where not every real is active f'adj'wrt'out'x. A function of that name that is
+ * there already, with the same parameters, is taken as it is: a program may bring its own derivatives. Shadows of parameters
+ * are named x_b or x_d, with a number behind where that is taken. Errors: UNSUPPORTED (an integer parameter is active, with
+ * its name; nested deeper than RVM_MAX_ORDER), MEMORY. */
+rvm_status rvm__transform_declare(rvm_program *p, uint32_t fn, rvm_transform kind, const uint8_t *active, uint32_t *out,
+                                  rvm_error *err);
+
+/* Write the code of all declared functions, and of all that they call. p need not be verified: functions are verified as far
+ * as they must be to be transformed, and p is verified as a whole at the end. Errors: what the verifier says; UNSUPPORTED:
+ * a function that calls its own derivative; an active set that leaves out a parameter whose value depends on it, with the
+ * names of both; an instruction without the derivative, with its line. p is then incomplete: free it. */
+rvm_status rvm__transform_resolve(rvm_program *p, rvm_error *err);
+
+/* The smallest active set that contains `active` and is closed: parameters whose values depend on active ones join. fn and
+ * all it calls must have code. */
+rvm_status rvm__transform_close(const rvm_program *p, uint32_t fn, uint8_t *active, rvm_error *err);
+
+/* Free what p keeps of derived functions. */
+void rvm__transform_forget(rvm_program *p);
+
+/* Whether fn was declared and has no code yet. */
+static inline bool rvm__is_pending(const rvm_function *f) {
+    return f->ncode == 0;
+}
+
+#endif

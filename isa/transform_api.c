@@ -1,0 +1,117 @@
+/* transform_api.c: the transforms as functions from program to program, by index and by name. */
+#include "transform.h"
+#include <string.h>
+
+int rvm__transform_find(const char *tick, size_t length) {
+    for (int k = 0; k < RVM_TRANSFORM_COUNT; k++)
+        if (strlen(rvm__transform_tick[k]) == length && !memcmp(rvm__transform_tick[k], tick, length)) return k;
+    return -1;
+}
+
+/* A copy that may grow: through its bytes, so that it needs no list of what a program is made of. */
+static rvm_status clone(const rvm_program *p, rvm_program **out, rvm_error *err) {
+    void *bytes;
+    size_t size;
+    *out = NULL;
+    rvm_status st = rvm__encode(p, &bytes, &size, err);
+    if (st) return st;
+    st = rvm__decode(bytes, size, "", &p->al, out, err);
+    rvm_program_free_bytes(p, bytes, size);
+    if (st) return st;
+    (*out)->roles_claimed = false;
+    (*out)->id[0] = (*out)->id[1] = 0;
+    return RVM_OK;
+}
+
+/* Ends a derivation: writes what was declared in *out, or gives it up. */
+static rvm_status finish(rvm_status st, rvm_program **out, rvm_error *err) {
+    if (!st) st = rvm__transform_resolve(*out, err);
+    if (!st) return RVM_OK;
+    rvm_program_free(*out);
+    *out = NULL;
+    return st;
+}
+
+rvm_status rvm_program_transform(const rvm_program *p, uint32_t fn, rvm_transform kind, const uint8_t *active,
+                                 rvm_program **out, uint32_t *index, rvm_error *err) {
+    *out = NULL;
+    if (fn >= p->nfunctions || kind >= RVM_TRANSFORM_COUNT)
+        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no function has number %u", fn);
+    rvm_status st = clone(p, out, err);
+    if (st) return st;
+    return finish(rvm__transform_declare(*out, fn, kind, active, index, err), out, err);
+}
+
+rvm_status rvm_program_close_active(const rvm_program *p, uint32_t fn, uint8_t *active, rvm_error *err) {
+    if (fn >= p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no function has number %u", fn);
+    for (uint32_t k = 0; k < p->functions[fn].nparams; k++)
+        if (active[k] && p->functions[fn].params[k].type == RVM_I64)
+            return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is i64 and has no derivative",
+                             p->functions[fn].params[k].name);
+    return rvm__transform_close(p, fn, active, err);
+}
+
+/* ---- names ---- */
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+/* x, y] behind the bracket: marks them; *text moves behind it. */
+static rvm_status read_active(const rvm_function *f, const char **text, uint8_t *active, rvm_error *err) {
+    const char *s = *text;
+    while (*s != ']') {
+        while (is_blank(*s)) s++;
+        size_t n = strcspn(s, ",] \t");
+        uint32_t k = 0;
+        while (k < f->nparams && (strncmp(f->params[k].name, s, n) != 0 || f->params[k].name[n])) k++;
+        if (k == f->nparams)
+            return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` has no parameter `%.*s`", f->name,
+                             (int)(n > 64 ? 64 : n), s);
+        if (f->params[k].type == RVM_I64)
+            return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is i64 and has no derivative", f->params[k].name);
+        active[k] = 1;
+        for (s += n; is_blank(*s);) s++;
+        if (*s == ',')
+            s++;
+        else if (*s != ']')
+            return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "a list of active parameters is not closed by `]`");
+    }
+    *text = s + 1;
+    return RVM_OK;
+}
+
+/* A tick and its list, at *text. */
+static rvm_status read_tick(rvm_program *p, const char **text, uint32_t *fn, rvm_error *err) {
+    uint8_t active[RVM_MAX_PARAMS] = {0};
+    size_t n = strcspn(*text + 1, "'[");
+    int kind = **text == '\'' ? rvm__transform_find(*text + 1, n) : -1;
+    if (kind < 0)
+        return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%.64s` derives no function: 'inv 'tan 'adj 'grad do", *text);
+    *text += 1 + n;
+    bool listed = **text == '[';
+    if (listed) {
+        ++*text;
+        rvm_status st = read_active(p->functions + *fn, text, active, err);
+        if (st) return st;
+    }
+    return rvm__transform_declare(p, *fn, (rvm_transform)kind, listed ? active : NULL, fn, err);
+}
+
+rvm_status rvm_program_derive(const rvm_program *p, const char *name, rvm_program **out, uint32_t *index, rvm_error *err) {
+    size_t n = strcspn(name, "["), first = strcspn(name, "'[");
+    int64_t found = rvm__program_find(p, name, n);
+    *out = NULL;
+    while (found < 0 && n > first) { /* as many ticks as the program has already */
+        do n--;
+        while (name[n] != '\'');
+        found = rvm__program_find(p, name, n);
+    }
+    if (found < 0)
+        return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "there is no function `%.*s`", (int)(n > 255 ? 255 : n), name);
+    rvm_status st = clone(p, out, err);
+    if (st) return st;
+    *index = (uint32_t)found;
+    for (const char *s = name + n; !st && *s;) st = read_tick(*out, &s, index, err);
+    return finish(st, out, err);
+}

@@ -1,0 +1,25 @@
+/* The words on dual numbers with three directions, one for each operand: so that a row's stated partial, evaluated on them,
+ * gives the row's second partials. A function of the C library is itself a row, whose own partials it is differentiated by.
+ */
+#include "words_undef.h"
+#define A               a_
+#define B               b_
+#define C               c_
+#define R               r_
+#define K(x)            ((rvm__dual){.v = (x)})
+#define ADD(x, y)       rvm__dual_add(x, y)
+#define SUB(x, y)       rvm__dual_add(x, rvm__dual_neg(y))
+#define MUL(x, y)       rvm__dual_mul(x, y)
+#define DIV(x, y)       rvm__dual_div(x, y)
+#define FMA(x, y, z)    rvm__dual_add(rvm__dual_mul(x, y), z)
+#define NEG(x)          rvm__dual_neg(x)
+#define FN(name, x)     rvm__dual_of_row(RVM_ROW_##name, x, x)
+#define FN2(name, x, y) rvm__dual_of_row(RVM_ROW_##name, x, y)
+#define SELECT(c, x, y) ((c) ? (x) : (y))
+#define NONZERO(x)      ((x).v != 0)
+#define LT(x, y)        ((x).v < (y).v)
+#define LE(x, y)        ((x).v <= (y).v)
+#define GT(x, y)        ((x).v > (y).v)
+#define GE(x, y)        ((x).v >= (y).v)
+#define EQ(x, y)        ((x).v == (y).v)
+#define NE(x, y)        ((x).v != (y).v)

@@ -1,0 +1,211 @@
+/* transforms.c: derived functions against the modes of the machine, bit for bit, and as programs of their own.
+ *
+ *     f'inv (y)          against rvm_uncall      f'adj (y, y_b)   against rvm_sweep
+ *     f'tan (x, x_d)     against rvm_tangent     f'grad (x, x_b)  against rvm_gradient
+ *
+ * The first of these also go there and back in every engine, and round trips of their program; then the same is asked of the
+ * derivatives of each, up to the third order as long as runs are short.
+ */
+#include "harness.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SECOND_ORDER = 20000, THIRD_ORDER = 600 }; /* instructions of the run of which derivatives are still taken */
+
+typedef struct derivation {
+    const subject *s;
+    uint8_t active[RVM_MAX_PARAMS + 1];
+    args x, y, v, w; /* inputs; outputs; inputs with tangents; inputs with seeds */
+    uint64_t instructions;
+} derivation;
+
+/* ---- arguments: each active one becomes two ---- */
+
+static args interleave(const args *a, const uint8_t *active) {
+    args list = {0, calloc(2 * a->n + 1, sizeof *list.a)};
+    if (!list.a) abort();
+    for (uint32_t i = 0; i < a->n; i++) {
+        rvm_arg *value = &list.a[list.n++], *shadow = value + 1;
+        *value = a->a[i];
+        if (!active[i]) continue;
+        *shadow = a->a[i];
+        shadow->value = a->a[i].shadow;
+        shadow->data = a->a[i].shadow_data;
+        list.n++;
+    }
+    args copy = args_copy(&list);
+    free(list.a);
+    for (uint32_t i = 0; i < copy.n; i++) copy.a[i].active = false;
+    return copy;
+}
+
+/* The other way, in the shape of `like`. */
+static args separate(args *derived, const args *like, const uint8_t *active) {
+    args a = args_copy(like);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < a.n; at += active[i++] ? 2 : 1)
+        for (size_t k = 0; k < arg_count(&a.a[i]); k++) {
+            *arg_value(&a.a[i], k) = *arg_value(&derived->a[at], k);
+            if (active[i]) *arg_shadow(&a.a[i], k) = *arg_value(&derived->a[at + 1], k);
+        }
+    return a;
+}
+
+/* ---- one transform ---- */
+
+typedef rvm_status (*run_fn)(rvm_machine *, int64_t, rvm_arg *, uint32_t, rvm_error *);
+
+static rvm_status run(const rvm_program *p, int64_t fn, run_fn f, const subject *s, args *a, uint64_t *instructions,
+                      rvm_error *e) {
+    rvm_machine *m = NULL;
+    rvm_stats stats = {0};
+    rvm_status st = rvm_machine_new(p, &s->options, &m, e);
+    if (!st) st = f(m, fn, a->a, a->n, e);
+    if (!st) rvm_machine_stats(m, &stats);
+    if (instructions) *instructions = stats.forward + stats.backward + stats.swept;
+    rvm_machine_free(m);
+    return st;
+}
+
+static const struct {
+    const char *tick;
+    run_fn mode;
+} kinds[RVM_TRANSFORM_COUNT] = {[RVM_INVERSE] = {"'inv", rvm_uncall},
+                                [RVM_TANGENT_OF] = {"'tan", rvm_tangent},
+                                [RVM_ADJOINT] = {"'adj", rvm_sweep},
+                                [RVM_GRADIENT_OF] = {"'grad", rvm_gradient}};
+
+/* What the mode starts from: the outputs with the seeds for an adjoint, and so on. */
+static args inputs(derivation *d, rvm_transform kind) {
+    if (kind == RVM_INVERSE) return args_copy(&d->y);
+    args a = args_copy(kind == RVM_TANGENT_OF ? &d->v : &d->w);
+    for (uint32_t i = 0; kind == RVM_ADJOINT && i < a.n; i++)
+        for (size_t k = 0; k < arg_count(&a.a[i]); k++) *arg_value(&a.a[i], k) = *arg_value(&d->y.a[i], k);
+    return a;
+}
+
+static bool check_derived(const subject *s, int order);
+
+/* The derived program by itself: there and back, round trips, and its own derivatives. */
+/* Values of the size m come back as near to 0 as the tolerance of m is. */
+static double size_of(args *a) {
+    double most = 1;
+    for (uint32_t i = 0; i < a->n; i++)
+        for (size_t k = 0; k < arg_count(&a->a[i]); k++)
+            if (a->a[i].type != RVM_I64) most = fmax(most, fabs(arg_real(a->a[i].type, *arg_value(&a->a[i], k))));
+    return most;
+}
+
+/* Of tangents, whose terms a program adds in another order. */
+static double rounding(const args *a) {
+    for (uint32_t i = 0; i < a->n; i++)
+        if (a->a[i].type == RVM_F32) return 1e-4;
+    return 1e-10;
+}
+
+static bool uses_trail(const rvm_program *p) {
+    for (uint32_t k = 0; k < p->nfunctions; k++)
+        for (uint32_t pc = 0; pc < p->functions[k].ncode; pc++)
+            if (rvm__op_on_trail((rvm_op)p->functions[k].code[pc].op)) return true;
+    return false;
+}
+
+static bool check_as_program(derivation *d, const rvm_program *p, uint32_t fn, args *in, int order) {
+    subject t = *d->s;
+    rvm_program *again = NULL;
+    args out = {0};
+    t.program = p;
+    t.fn = fn;
+    t.in = in;
+    t.inverse = false;
+    t.derived = true;
+    t.active = NULL;
+    if (!d->s->derived) t.restore *= fmax(size_of(&d->x), size_of(&d->y)) * (rounding(&d->x) > 1e-10 ? 1e5 : 1);
+    if (uses_trail(d->s->program)) t.no_undoing = "a shadow that goes back into a slot is 0 within rounding only";
+    if (t.no_undoing && order == 1) report_skip(t.rep, "undoing derivatives: %s", t.no_undoing);
+    bool good = order > 1 || ((t.no_undoing || check_run(&t, &out)) && check_round_trips(p, t.rep, &again));
+    args_free(&out);
+    rvm_program_free(again);
+    return good && check_derived(&t, order + 1);
+}
+
+static bool check_kind(derivation *d, rvm_transform kind, int order) {
+    const subject *s = d->s;
+    rvm_program *p = NULL;
+    rvm_error e = {0};
+    uint32_t fn;
+    char what[300];
+    uint8_t none[RVM_MAX_PARAMS + 1] = {0}, *active = kind == RVM_INVERSE ? none : d->active;
+    snprintf(what, sizeof what, "%s%s", rvm_program_function_name(s->program, (uint32_t)s->fn), kinds[kind].tick);
+    rvm_status st = rvm_program_transform(s->program, (uint32_t)s->fn, kind, active, &p, &fn, &e);
+    if (st == RVM_ERR_UNSUPPORTED) {
+        report_skip(s->rep, "%s: %s:%u: %s", what, e.file, e.line, e.message);
+        return true;
+    }
+    if (!report_ok(s->rep, what, st, &e)) return false;
+    bool good = true;
+    args want = inputs(d, kind), in = interleave(&want, active), got = args_copy(&in), back = {0};
+    st = run(s->program, s->fn, kinds[kind].mode, s, &want, NULL, &e);
+    if (st) { /* an accident of a derivative's own inputs: the derived program may fail in another place */
+        report_skip(s->rep, "%s: the mode fails: %s", what, e.message);
+        goto skip;
+    }
+    good = report_ok(s->rep, what, run(p, fn, rvm_call, s, &got, NULL, &e), &e);
+    if (good) {
+        back = separate(&got, &want, active);
+        int how = kind == RVM_TANGENT_OF ? COMPARE_REAL_FIX : COMPARE_BITS;
+        good = args_agree(s->rep, what, s->program, s->fn, &want, &back, COMPARE_BITS, 0) &&
+               (kind == RVM_INVERSE ||
+                args_agree(s->rep, what, s->program, s->fn, &want, &back, how | COMPARE_SHADOWS, rounding(&want)));
+    }
+    good = good && check_as_program(d, p, fn, &in, order);
+skip:
+    args_free(&want);
+    args_free(&in);
+    args_free(&got);
+    args_free(&back);
+    rvm_program_free(p);
+    return good;
+}
+
+/* All transforms of a function of order - 1 derivations. */
+static bool check_derived(const subject *s, int order) {
+    derivation d = {.s = s};
+    rvm_error e = {0};
+    rng r = {order + 99u};
+    bool good = true;
+    d.x = args_copy(s->in);
+    if (s->inverse && run(s->program, s->fn, rvm_uncall, s, &d.x, NULL, &e)) goto done;
+    d.y = args_copy(&d.x);
+    if (run(s->program, s->fn, rvm_call, s, &d.y, &d.instructions, &e)) goto done;
+    if (order > 1 && d.instructions > (order > 2 ? THIRD_ORDER : SECOND_ORDER)) goto done;
+    bool any = false;
+    for (uint32_t i = 0; i < d.x.n; i++) d.active[i] = d.x.a[i].type != RVM_I64 && (!s->active || s->active[i]);
+    if (rvm_program_close_active(s->program, (uint32_t)s->fn, d.active, &e)) goto done;
+    bool *only = calloc(d.x.n + 1, sizeof *only);
+    for (uint32_t i = 0; i < d.x.n; i++) any = (only[i] = d.active[i]) || any;
+    args_activate(&d.x, only);
+    free(only);
+    d.v = args_copy(&d.x);
+    d.w = args_copy(&d.x);
+    args_random_shadows(&d.v, &r);
+    args_random_shadows(&d.w, &r);
+    for (int k = 0; good && order <= s->orders && k < RVM_TRANSFORM_COUNT; k++)
+        if (k == RVM_INVERSE || (any && !s->no_derivatives)) good = check_kind(&d, (rvm_transform)k, order);
+done:
+    args_free(&d.x);
+    args_free(&d.y);
+    args_free(&d.v);
+    args_free(&d.w);
+    return good;
+}
+
+bool check_transforms(const subject *s) {
+    if (s->no_transforms) {
+        report_skip(s->rep, "transforms: %s", s->no_transforms);
+        return true;
+    }
+    return check_derived(s, 1);
+}

@@ -1,0 +1,193 @@
+/* trail.c: the trail by the C interface: memory, limits, the option off. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "harness.h"
+#include "rvm.h"
+#include "rvm_asm.h"
+
+static rvm_program *program(const char *text) {
+    rvm_program *p = NULL;
+    rvm_error e;
+    cr_assert(rvm_assemble(text, strlen(text), "t.rasm", NULL, &p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
+    return p;
+}
+
+static const char fill[] = "fn fill(y: real, n: i64)\n"
+                           "    for i in 0..n\n"
+                           "        set y = y + 1\n"
+                           "    end\n"
+                           "end\n"
+                           "fn regions(y: real, x: real)\n"
+                           "    compute\n"
+                           "        let t: real\n"
+                           "        set t = x\n"
+                           "    do\n"
+                           "        set y = t * 2\n"
+                           "    undo\n"
+                           "end\n"
+                           "fn back(y: real, x: real)\n"
+                           "    call regions(y, x)\n"
+                           "    uncall regions(y, x)\n"
+                           "end\n";
+
+static rvm_machine *machine(const rvm_program *p, rvm_trail trail, size_t limit) {
+    rvm_options o = rvm_options_default();
+    rvm_machine *m = NULL;
+    o.trail = trail;
+    o.trail_limit = limit;
+    cr_assert(rvm_machine_new(p, &o, &m, NULL) == RVM_OK);
+    return m;
+}
+
+static rvm_stats stats(const rvm_machine *m) {
+    rvm_stats s;
+    rvm_machine_stats(m, &s);
+    return s;
+}
+
+/* 8 bytes a value and one for its site; nothing is left of it when the run is back. */
+Test(trail, memory) {
+    rvm_program *p = program(fill);
+    rvm_machine *m = machine(p, RVM_TRAIL_KEEP, 0);
+    rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_i64(1000000)};
+    rvm_error e;
+    cr_assert(rvm_machine_bind(m, 0, a, 2, RVM_PRIMAL, false, &e) == RVM_OK);
+    size_t before = stats(m).memory_peak;
+    cr_assert(rvm_machine_forward(m, &e) == RVM_OK, "%s", e.message);
+    cr_assert(stats(m).trail_cells == 1000000 && stats(m).trail_peak == 9000000);
+    cr_assert(stats(m).memory_peak - before < 9100000, "%zu", stats(m).memory_peak);
+    cr_assert(rvm_machine_backward(m, &e) == RVM_OK, "%s", e.message);
+    rvm_machine_stats_reset(m);
+    cr_assert(stats(m).trail_cells == 0 && stats(m).memory_peak < before + 200000, "%zu", stats(m).memory_peak);
+    cr_assert(a[0].value.f == 0);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}
+
+/* Off: the bits are counted, nothing is kept, and there is no way back; what the run takes back itself is kept. */
+Test(trail, off) {
+    rvm_program *p = program(fill);
+    rvm_machine *m = machine(p, RVM_TRAIL_OFF, 0);
+    rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_i64(1000)};
+    rvm_error e;
+    cr_assert(rvm_machine_bind(m, 0, a, 2, RVM_PRIMAL, false, &e) == RVM_OK);
+    cr_assert(rvm_machine_forward(m, &e) == RVM_OK && a[0].value.f == 1000);
+    cr_assert(stats(m).bits_erased == 64000 && stats(m).trail_peak == 0);
+    cr_assert(rvm_machine_backward(m, &e) == RVM_ERR_TRAIL && strstr(e.message, "discarded"), "%s", e.message);
+    rvm_arg b[] = {rvm_arg_f64(3), rvm_arg_f64(7)};
+    cr_assert(rvm_call(m, rvm_program_find(p, "regions"), b, 2, &e) == RVM_OK, "%s", e.message);
+    cr_assert(stats(m).bits_erased == 64064 && stats(m).trail_peak == 9);
+    cr_assert(rvm_call(m, rvm_program_find(p, "back"), b, 2, &e) == RVM_OK, "%s", e.message);
+    cr_assert(stats(m).bits_erased == 64064 && b[0].value.f == 14 && stats(m).trail_peak == 18);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}
+
+/* A limit is an error that has changed nothing: the run goes back. */
+Test(trail, limit) {
+    rvm_program *p = program(fill);
+    rvm_machine *m = machine(p, RVM_TRAIL_KEEP, 9000);
+    rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_i64(1000)};
+    rvm_error e;
+    cr_assert(rvm_call(m, 0, a, 2, &e) == RVM_OK, "%s", e.message);
+    a[0].value.f = 5;
+    a[1].value.i = 1001;
+    cr_assert(rvm_call(m, 0, a, 2, &e) == RVM_ERR_LIMIT && rvm_status_exit(e.code) == 4 && e.line == 3, "%s", e.message);
+    cr_assert(rvm_machine_backward(m, &e) == RVM_OK && a[0].value.f == 5);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}
+
+/* More sites than a byte can tell, each still by its own number. */
+Test(trail, sites) {
+    enum { N = 600 };
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    fprintf(f, "fn f(y: real)\n");
+    for (int k = 0; k < N; k++) fprintf(f, "    set y = y %c %d\n", "+*"[k % 2], 1 + k % 3);
+    fprintf(f, "end\nfn g(y: real)\n    drop 0, %d, 1, y\n    undrop 0, %d, 1, y\nend\n", N + 100, N + 101);
+    fclose(f);
+    rvm_program *p = program(text);
+    rvm_machine *m = machine(p, RVM_TRAIL_KEEP, 0);
+    rvm_arg a[] = {rvm_arg_f64(1)};
+    rvm_error e;
+    a[0].active = true;
+    a[0].shadow.f = 1;
+    cr_assert(rvm_gradient(m, 0, a, 1, &e) == RVM_OK && a[0].value.f == 1 && a[0].shadow.f > 1, "%s", e.message);
+    cr_assert(stats(m).trail_cells == 0);
+    cr_assert(rvm_call(m, 1, a, 1, &e) == RVM_ERR_TRAIL && e.line == N + 5, "%s at %u", e.message, e.line);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+    free(text);
+}
+
+/* Forward and sweep in small pieces, turning around wherever a piece ends: inside loops, calls, both passes of regions. */
+static const char turns[] = "fn inner(y: real, x: real[n], k: real)\n"
+                            "    compute\n"
+                            "        let s: real\n"
+                            "        for i in 0..n\n"
+                            "            set s = s * k + x[i]\n"
+                            "        end\n"
+                            "        for i in 0..n\n"
+                            "            x[i] *= 2\n"
+                            "        end\n"
+                            "    do\n"
+                            "        for i in 0..n\n"
+                            "            y += s * sin(k)\n"
+                            "        end\n"
+                            "    undo\n"
+                            "end\n"
+                            "fn turns(y: real, x: real[n], k: real)\n"
+                            "    for j in 0..3\n"
+                            "        call inner(y, x, k)\n"
+                            "        set k = k / 2 + cos(y) / 8\n"
+                            "        uncall inner(y, x, k)\n"
+                            "        let v: real[2] = k\n"
+                            "        x[0] += v[0] * v[1] / 4\n"
+                            "    end\n"
+                            "end\n";
+
+static rvm_status go_on(rvm_machine *m, bool sweep, int pieces, rvm_error *e) {
+    rvm_status st = RVM_ERR_FUEL;
+    for (int k = 0; k < pieces && st == RVM_ERR_FUEL; k++) st = sweep ? rvm_machine_sweep(m, e) : rvm_machine_forward(m, e);
+    return st;
+}
+
+Test(trail, turns) {
+    enum { N = 4, PIECES = 100000 };
+    const double at[N] = {1, -0.5, 0.25, 2};
+    rvm_program *p = program(turns);
+    rvm_options o = rvm_options_default();
+    rvm_machine *m = NULL;
+    rvm_error e;
+    double x[N], x_b[N], gradient[N];
+    o.fuel = 9;
+    o.keep_shadows = true;
+    cr_assert(rvm_machine_new(p, &o, &m, &e) == RVM_OK);
+    memcpy(x, at, sizeof x);
+    memset(x_b, 0, sizeof x_b);
+    rvm_arg a[] = {rvm_arg_f64(0.5), rvm_arg_array_f64(x, 1, (int64_t[]){N}), rvm_arg_f64(0.75)};
+    for (int k = 0; k < 3; k++) a[k].active = true;
+    a[0].shadow.f = 1;
+    a[1].shadow_data = x_b;
+    cr_assert(rvm_machine_bind(m, rvm_program_find(p, "turns"), a, 3, RVM_GRADIENT, false, &e) == RVM_OK, "%s", e.message);
+    cr_assert(go_on(m, false, PIECES, &e) == RVM_OK, "%s", e.message);
+    cr_assert(go_on(m, true, PIECES, &e) == RVM_OK, "%s", e.message);
+    const double by_k = a[2].shadow.f;
+    memcpy(gradient, x_b, sizeof x_b);
+    rng r = {5};
+    for (int turn = 0; turn < 400; turn++) {
+        rvm_status st = go_on(m, turn % 2, 1 + (int)rng_below(&r, 12), &e);
+        cr_assert(st == RVM_OK || st == RVM_ERR_FUEL, "turn %d: %s", turn, e.message);
+    }
+    cr_assert(go_on(m, false, PIECES, &e) == RVM_OK, "%s", e.message);
+    cr_assert(fabs(a[0].shadow.f - 1) < 1e-9 && fabs(a[2].shadow.f) < 1e-9 && fabs(x_b[0]) < 1e-9);
+    cr_assert(go_on(m, true, PIECES, &e) == RVM_OK, "%s", e.message);
+    cr_assert(fabs(a[2].shadow.f - by_k) < 1e-9 && fabs(a[0].value.f - 0.5) < 1e-12);
+    for (int k = 0; k < N; k++) cr_assert(fabs(x_b[k] - gradient[k]) < 1e-9 && fabs(x[k] - at[k]) < 1e-12);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}

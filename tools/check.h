@@ -1,0 +1,41 @@
+/* check.h: the table that rvm check prints, between the files that fill it. */
+#ifndef RVM_TOOLS_CHECK_H
+#define RVM_TOOLS_CHECK_H
+
+#include "isa.h"
+#include "tool.h"
+
+enum { MAX_ROWS = 4 + 2 * RVM_MAX_PARAMS, MAX_CUTS = 20 };
+
+enum outcome { FAILED, PASSED, SKIPPED };
+
+typedef struct row {
+    const char *check;
+    char what[80], worst[200], note[512];
+    enum outcome outcome;
+    double got, expected, ratio; /* of the worst; ratio: its error in terms of what is allowed */
+} row;
+
+typedef struct check {
+    tool *t;
+    bool wrt[RVM_MAX_PARAMS + 1];    /* parameters to move */
+    bool active[RVM_MAX_PARAMS + 1]; /* those, and the reals that the function writes */
+    values out;                      /* what the function makes of t->v */
+    values tangent;                  /* its shadows: J v */
+    values gradient;                 /* its shadows: J'w */
+    row rows[MAX_ROWS];
+    size_t n;
+    rvm_cut cuts[MAX_CUTS];
+    uint32_t ncuts; /* all that there are */
+} check;
+
+row *check_add_row(check *c, const char *name, const char *format, const char *what);
+void check_fail_row(row *r, const rvm_error *e);
+/* What transposes may be apart, relative to their size. */
+double check_transpose_tolerance(const check *c);
+
+/* check_entries.c: a sample of the Jacobian by sweeps against the same by tangents; where derivatives end. */
+rvm_status check_entries(check *c);
+rvm_status check_cuts(check *c);
+
+#endif

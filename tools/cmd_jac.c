@@ -1,0 +1,325 @@
+/* cmd_jac.c: rvm jac, rvm hess, rvm hvp: matrices of derivatives and products with them, by rvm_derivatives.h. */
+#include "isa.h"
+#include "npy.h"
+#include "number.h"
+#include "parts.h"
+#include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static rvm_question question(const tool *t, const parts *of, const parts *by) {
+    return (rvm_question){
+        .fn = t->fn, .args = t->v.arg, .nargs = t->v.n, .of = of->part, .nof = of->n, .by = by->part, .nby = by->n};
+}
+
+/* ---- a matrix in blocks: one for each part of the rows and part of the columns ---- */
+
+/* A block as an array of the shapes of both parts; of more than four dimensions as rows and columns. */
+static rvm_arg block_of(const tool *t, const answer *a, uint32_t i, uint32_t j) {
+    const rvm_part *row = &a->rows.part[i], *column = &a->columns.part[j];
+    const rvm_arg *r = &t->v.arg[row->param], *c = &t->v.arg[column->param];
+    const int rd = row->element < 0 ? r->ndim : 0, cd = column->element < 0 ? c->ndim : 0;
+    rvm_arg b = {.type = RVM_F64, .ndim = rd + cd};
+    b.data = a->value + a->rows.first[i] * a->ncolumns + a->columns.first[j];
+    if (rd + cd > RVM_MAX_DIMS) {
+        b.ndim = 2;
+        b.shape[0] = a->rows.first[i + 1] - a->rows.first[i];
+        b.shape[1] = a->columns.first[j + 1] - a->columns.first[j];
+        b.stride[0] = a->ncolumns;
+        b.stride[1] = 1;
+        return b;
+    }
+    int64_t stride = 1;
+    for (int d = cd; d-- > 0; stride *= c->shape[d]) b.shape[rd + d] = c->shape[d], b.stride[rd + d] = stride;
+    stride = a->ncolumns;
+    for (int d = rd; d-- > 0; stride *= r->shape[d]) b.shape[d] = r->shape[d], b.stride[d] = stride;
+    if (!b.ndim) b.value.f = *(double *)b.data;
+    return b;
+}
+
+/* "d y / d x", "d2 out / d x d z" */
+static void block_name(const tool *t, const answer *a, uint32_t i, uint32_t j, char text[300]) {
+    char row[100], column[100];
+    part_name(&t->v, &a->rows.part[i], row, sizeof row);
+    part_name(&t->v, &a->columns.part[j], column, sizeof column);
+    if (t->command == COMMAND_HVP)
+        snprintf(text, 300, "d (d %s / d %s)", row, column);
+    else if (t->command == COMMAND_HESS)
+        snprintf(text, 300, "d2 %s / d %s d %s", t->o.of, row, column);
+    else
+        snprintf(text, 300, "d %s / d %s", row, column);
+}
+
+static void print_blocks(const tool *t, const answer *a) {
+    char name[300];
+    for (uint32_t i = 0; i < a->rows.n; i++)
+        for (uint32_t j = 0; j < a->columns.n; j++) {
+            const rvm_arg b = block_of(t, a, i, j);
+            block_name(t, a, i, j, name);
+            printf("%s = ", name);
+            output_value(stdout, &b, NO_SHADOW);
+            putchar('\n');
+        }
+}
+
+static void json_blocks(json *j, const tool *t, const answer *a) {
+    char name[100];
+    json_open(j, '{');
+    for (uint32_t i = 0; i < a->rows.n; i++) {
+        part_name(&t->v, &a->rows.part[i], name, sizeof name);
+        json_key(j, name);
+        json_open(j, '{');
+        for (uint32_t k = 0; k < a->columns.n; k++) {
+            const rvm_arg b = block_of(t, a, i, k);
+            part_name(&t->v, &a->columns.part[k], name, sizeof name);
+            json_key(j, name);
+            output_json_value(j, &b, NO_SHADOW);
+        }
+        json_close(j, '}');
+    }
+    json_close(j, '}');
+}
+
+/* ---- the entries of a pattern ---- */
+
+enum { CUT_ABOVE = 1000, EDGE = 3 }; /* as arrays are (output.c) */
+
+static void print_entries(const tool *t, const answer *a) {
+    const int64_t n = a->pattern.row_start[a->nrows];
+    const rvm_question q = question(t, &a->rows, &a->columns);
+    char row[160], column[160], number[NUMBER_TEXT];
+    int64_t e = 0;
+    for (int64_t i = 0; i < a->nrows; i++)
+        for (; e < a->pattern.row_start[i + 1]; e++) {
+            if (n > CUT_ABOVE && e == EDGE) puts("...");
+            if (n > CUT_ABOVE && e >= EDGE && e < n - EDGE) continue;
+            rvm_question_name(t->machine, &q, false, i, row, sizeof row);
+            rvm_question_name(t->machine, &q, true, a->pattern.column[e], column, sizeof column);
+            printf("d %s / d %s = %s\n", row, column, number_text(RVM_F64, (rvm_scalar){.f = a->value[e]}, number));
+        }
+}
+
+static void json_entries(json *j, const answer *a) {
+    const int64_t n = a->pattern.row_start[a->nrows];
+    json_open(j, '{');
+    json_key(j, "row_start");
+    json_open(j, '[');
+    for (int64_t i = 0; i <= a->nrows; i++) json_uint(j, (uint64_t)a->pattern.row_start[i]);
+    json_close(j, ']');
+    json_key(j, "columns");
+    json_open(j, '[');
+    for (int64_t e = 0; e < n; e++) json_uint(j, (uint64_t)a->pattern.column[e]);
+    json_close(j, ']');
+    json_key(j, "values");
+    json_open(j, '[');
+    for (int64_t e = 0; e < n; e++) json_real(j, a->value[e]);
+    json_close(j, ']');
+    json_close(j, '}');
+}
+
+/* ---- both ---- */
+
+static void print_text(const tool *t, const answer *a) {
+    output_values(&a->after);
+    if (a->pattern.row_start)
+        print_entries(t, a);
+    else
+        print_blocks(t, a);
+    if (t->o.stats) output_cost(&a->cost);
+    output_stats(t);
+}
+
+static void print_json(const tool *t, const answer *a) {
+    json j = {.out = stdout};
+    json_open(&j, '{');
+    json_key(&j, "ok"), json_bool(&j, true);
+    output_json_values(&j, &a->after);
+    json_key(&j, t->command == COMMAND_HESS ? "hessian" : t->command == COMMAND_HVP ? "product" : "jacobian");
+    if (a->pattern.row_start)
+        json_entries(&j, a);
+    else
+        json_blocks(&j, t, a);
+    output_json_cost(&j, &a->cost);
+    output_json_stats(&j, t);
+    json_close(&j, '}');
+    putchar('\n');
+}
+
+/* ---- what the commands share ---- */
+
+static rvm_status begin(tool *t, answer *a) {
+    rvm_status st = tool_prepare(t);
+    if (!st) st = values_copy(&a->after, &t->v, &t->err);
+    if (!st) st = rvm_call(t->machine, t->fn, a->after.arg, a->after.n, &t->err);
+    return st;
+}
+
+/* Room for n numbers. */
+static rvm_status room(tool *t, answer *a, int64_t n) {
+    if (n <= INT64_MAX / 64 && (a->value = calloc((size_t)n + 1, sizeof *a->value))) return RVM_OK;
+    return tool_fail(t, RVM_ERR_MEMORY, "no memory for a matrix of %lld by %lld", (long long)a->nrows,
+                     (long long)a->ncolumns);
+}
+
+static rvm_status room_for_matrix(tool *t, answer *a) {
+    int64_t n;
+    return room(t, a, __builtin_mul_overflow(a->nrows, a->ncolumns, &n) ? INT64_MAX : n);
+}
+
+/* -o: the whole matrix, or the entries of the pattern. */
+static rvm_status save_matrix(tool *t, const answer *a) {
+    const bool sparse = a->pattern.row_start;
+    const int64_t shape[2] = {sparse ? a->pattern.row_start[a->nrows] : a->nrows, a->ncolumns};
+    const rvm_arg matrix = rvm_arg_array_f64(a->value, sparse ? 1 : 2, shape);
+    return t->o.output ? npy_write(t->o.output, &matrix, false, &t->err) : RVM_OK;
+}
+
+static rvm_status finish(tool *t, answer *a, rvm_status st) {
+    if (!st) st = save_matrix(t, a);
+    if (!st && t->o.json) print_json(t, a);
+    if (!st && !t->o.json) print_text(t, a);
+    values_free(&a->after);
+    parts_free(&a->rows);
+    parts_free(&a->columns);
+    pattern_free(&a->pattern);
+    free(a->value);
+    return st;
+}
+
+static rvm_status method_of(tool *t, const char *const names[2], rvm_method first, rvm_method *method) {
+    *method = RVM_AUTO;
+    for (int k = 0; k < 2; k++)
+        if (t->o.method && strcmp(t->o.method, names[k]) == 0) *method = (rvm_method)(first + (rvm_method)k);
+    if (!t->o.method || *method != RVM_AUTO || strcmp(t->o.method, "auto") == 0) return RVM_OK;
+    return tool_fail(t, RVM_ERR_USAGE, "--method takes auto, %s or %s, not `%s`", names[0], names[1], t->o.method);
+}
+
+/* ---- jac ---- */
+
+static rvm_status jacobian(tool *t, answer *a, const rvm_question *q, rvm_method method) {
+    rvm_status st = RVM_OK;
+    if (t->o.pattern) st = pattern_read(t->o.pattern, a->nrows, a->ncolumns, &a->pattern, &t->err);
+    if (!st) st = t->o.pattern ? room(t, a, a->pattern.row_start[a->nrows]) : room_for_matrix(t, a);
+    if (st) return st;
+    progress_begin(&t->progress, t->machine);
+    st = t->o.pattern ? rvm_jacobian_sparse(t->machine, q, method, &a->pattern, a->value, &a->cost, &t->err)
+                      : rvm_jacobian(t->machine, q, method, a->value, &a->cost, &t->err);
+    progress_end(&t->progress);
+    return st;
+}
+
+rvm_status command_JAC(tool *t) {
+    static const char *const methods[2] = {"tangent", "adjoint"};
+    answer a = {0};
+    rvm_method method;
+    rvm_status st = method_of(t, methods, RVM_BY_TANGENTS, &method);
+    if (!st) st = begin(t, &a);
+    if (!st) st = parts_read(&a.rows, &t->v, t->o.of, PARTS_WRITTEN, &t->err);
+    if (!st) st = parts_read(&a.columns, &t->v, t->o.wrt, PARTS_READ, &t->err);
+    const rvm_question q = question(t, &a.rows, &a.columns);
+    if (!st) st = rvm_question_size(t->machine, &q, &a.nrows, &a.ncolumns, &t->err);
+    if (!st) st = jacobian(t, &a, &q, method);
+    return finish(t, &a, st);
+}
+
+/* ---- hess ---- */
+
+/* Whether --of is one number; counts the columns. */
+static rvm_status one_number(tool *t, answer *a, const rvm_question *q) {
+    rvm_status st = rvm_question_size(t->machine, q, &a->nrows, &a->ncolumns, &t->err);
+    if (st || a->nrows == 1) return st;
+    return tool_fail(t, RVM_ERR_ARGUMENT, "--of %s: a Hessian is of one number, and this is %lld", t->o.of,
+                     (long long)a->nrows);
+}
+
+/* With --stats: what the other method takes. A product takes as many instructions for every column. */
+static rvm_status count_other(tool *t, answer *a, const rvm_question *q) {
+    const bool swept = strcmp(a->cost.method, "sweep") == 0;
+    rvm_cost other = {0};
+    double *v = calloc(2 * (size_t)a->ncolumns + 1, sizeof *v);
+    rvm_sparse entries = {0};
+    rvm_error e; /* it may have none */
+    rvm_status st = !v      ? RVM_ERR_MEMORY
+                    : swept ? rvm_hvp(t->machine, q, NULL, v, v + a->ncolumns, &other, &e)
+                            : rvm_hessian_sparse(t->machine, q, NULL, &entries, &other, &e);
+    rvm_sparse_free(t->machine, &entries);
+    free(v);
+    if (st) return st == RVM_ERR_MEMORY ? tool_fail(t, st, "out of memory") : RVM_OK;
+    a->cost.other = other.method;
+    a->cost.otherwise = other.instructions * (swept ? (uint64_t)a->ncolumns : 1);
+    a->cost.other_updates = other.updates;
+    return RVM_OK;
+}
+
+static rvm_status hessian(tool *t, answer *a, const rvm_question *q, rvm_method method) {
+    rvm_status st = one_number(t, a, q);
+    if (st) return st;
+    a->nrows = a->ncolumns;
+    st = room_for_matrix(t, a);
+    if (st) return st;
+    progress_begin(&t->progress, t->machine);
+    st = rvm_hessian(t->machine, q, NULL, method, a->value, &a->cost, &t->err);
+    if (!st && (t->o.stats || t->o.json)) st = count_other(t, a, q);
+    progress_end(&t->progress);
+    return st;
+}
+
+rvm_status command_HESS(tool *t) {
+    static const char *const methods[2] = {"sweep", "hvp"};
+    answer a = {0};
+    parts of = {0};
+    rvm_method method;
+    rvm_status st = method_of(t, methods, RVM_BY_SWEEP, &method);
+    if (!st && !t->o.of) st = tool_fail(t, RVM_ERR_USAGE, "--of NAME is missing: what is to be differentiated?");
+    if (!st) st = begin(t, &a);
+    if (!st) st = parts_read(&of, &t->v, t->o.of, PARTS_WRITTEN, &t->err);
+    if (!st) st = parts_read(&a.rows, &t->v, t->o.wrt, PARTS_READ, &t->err);
+    if (!st) st = parts_read(&a.columns, &t->v, t->o.wrt, PARTS_READ, &t->err);
+    const rvm_question q = question(t, &of, &a.columns);
+    if (!st) st = hessian(t, &a, &q, method);
+    parts_free(&of);
+    return finish(t, &a, st);
+}
+
+/* ---- hvp ---- */
+
+static double *direction(const tool *t, const answer *a, const bool *real) {
+    double *v = calloc((size_t)a->ncolumns + 1, sizeof *v);
+    for (uint32_t j = 0; v && j < a->columns.n; j++) {
+        const rvm_part *p = &a->columns.part[j];
+        for (int64_t k = a->columns.first[j]; real[p->param] && k < a->columns.first[j + 1]; k++) {
+            const int64_t element = p->element < 0 ? k - a->columns.first[j] : p->element;
+            v[k] = scalar_to_double(t->v.info[p->param].type, arg_get_shadow(&t->v.arg[p->param], (size_t)element));
+        }
+    }
+    return v;
+}
+
+static rvm_status product(tool *t, answer *a, const rvm_question *q, const bool *real) {
+    rvm_status st = one_number(t, a, q);
+    if (!st) st = room_for_matrix(t, a);
+    if (st) return st;
+    double *v = direction(t, a, real);
+    if (!v) return tool_fail(t, RVM_ERR_MEMORY, "out of memory");
+    progress_begin(&t->progress, t->machine);
+    st = rvm_hvp(t->machine, q, NULL, v, a->value, &a->cost, &t->err);
+    progress_end(&t->progress);
+    free(v);
+    return st;
+}
+
+rvm_status command_HVP(tool *t) {
+    bool real[RVM_MAX_PARAMS + 1] = {false};
+    answer a = {0};
+    rvm_status st = RVM_OK;
+    if (!t->o.of) st = tool_fail(t, RVM_ERR_USAGE, "--of NAME is missing: what is to be differentiated?");
+    if (!st && !t->o.dot.n) st = tool_fail(t, RVM_ERR_USAGE, "--dot NAME=VALUE is missing: times what?");
+    if (!st) st = begin(t, &a);
+    if (!st) st = tool_read_shadows(t, real, &t->o.dot, "--dot", "direction");
+    if (!st) st = parts_read(&a.rows, &t->v, t->o.of, PARTS_WRITTEN, &t->err);
+    if (!st) st = parts_read(&a.columns, &t->v, t->o.wrt, PARTS_READ, &t->err);
+    const rvm_question q = question(t, &a.rows, &a.columns);
+    if (!st) st = product(t, &a, &q, real);
+    return finish(t, &a, st);
+}

@@ -1,0 +1,102 @@
+/* cmd_transform.c: rvm transform: derives functions and writes the program with them, or prints them. */
+#include "isa.h"
+#include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The functions that were asked for, by number: numbers stay when functions are added. */
+typedef struct derived {
+    uint32_t *fn, n;
+} derived;
+
+/* Marks the parameters of --wrt and those that depend on them. */
+static rvm_status choose(tool *t, uint32_t fn, uint8_t *active) {
+    const char *names = t->o.wrt;
+    while (*names) {
+        int length = (int)strcspn(names, ",");
+        rvm_param_info p = {0};
+        uint32_t i = 0, n = rvm_program_param_count(t->program, fn);
+        for (; i < n; i++)
+            if (!rvm_program_param(t->program, fn, i, &p) && (int)strlen(p.name) == length &&
+                !strncmp(p.name, names, (size_t)length))
+                break;
+        if (i == n)
+            return tool_fail(t, RVM_ERR_ARGUMENT, "--wrt: `%s` has no parameter `%.*s`",
+                             rvm_program_function_name(t->program, fn), length, names);
+        active[i] = 1;
+        names += length + (names[length] == ',');
+    }
+    return rvm_program_close_active(t->program, fn, active, &t->err);
+}
+
+static rvm_status derive(tool *t, rvm_transform kind, const char *name, derived *d) {
+    uint8_t active[RVM_MAX_PARAMS] = {0};
+    const bool some = t->o.wrt && kind != RVM_INVERSE;
+    uint32_t fn;
+    rvm_program *out;
+    rvm_status st = tool_function(t, name, &fn);
+    if (!st && some) st = choose(t, fn, active);
+    if (!st) st = rvm_program_transform(t->program, fn, kind, some ? active : NULL, &out, &fn, &t->err);
+    if (st) return st;
+    rvm_program_free(t->program);
+    t->program = out;
+    d->fn[d->n++] = fn;
+    return RVM_OK;
+}
+
+static rvm_status derive_all(tool *t, derived *d) {
+    const text_list *const lists[RVM_TRANSFORM_COUNT] = {[RVM_INVERSE] = &t->o.inverse,
+                                                         [RVM_TANGENT_OF] = &t->o.tangent,
+                                                         [RVM_ADJOINT] = &t->o.adjoint,
+                                                         [RVM_GRADIENT_OF] = &t->o.gradient};
+    size_t n = 0;
+    rvm_status st = RVM_OK;
+    for (int k = 0; k < RVM_TRANSFORM_COUNT; k++) n += lists[k]->n;
+    if (!n) return tool_fail(t, RVM_ERR_USAGE, "nothing to derive: give --inverse, --tangent, --adjoint or --gradient FN");
+    d->fn = calloc(n, sizeof *d->fn);
+    if (!d->fn) return tool_fail(t, RVM_ERR_MEMORY, "out of memory");
+    for (int k = 0; k < RVM_TRANSFORM_COUNT; k++)
+        for (size_t i = 0; !st && i < lists[k]->n; i++) st = derive(t, (rvm_transform)k, lists[k]->item[i], d);
+    return st;
+}
+
+/* With -o a line each, else the code. */
+static rvm_status print_text(tool *t, const derived *d) {
+    rvm_status st = RVM_OK;
+    for (uint32_t k = 0; !st && k < d->n; k++) {
+        if (t->o.output) {
+            printf("%8u  ", rvm_program_code_size(t->program, d->fn[k]));
+            output_signature(t, d->fn[k], stdout);
+            putchar('\n');
+        } else
+            st = rvm_program_disassemble(t->program, d->fn[k], stdout, &t->err);
+    }
+    return st;
+}
+
+static void print_json(const tool *t, const derived *d) {
+    json j = {.out = stdout};
+    json_open(&j, '{');
+    json_key(&j, "ok"), json_bool(&j, true);
+    json_key(&j, "output"), json_text(&j, t->o.output);
+    json_key(&j, "functions");
+    json_open(&j, '[');
+    for (uint32_t k = 0; k < d->n; k++) output_json_signature(&j, t, d->fn[k]);
+    json_close(&j, ']');
+    json_close(&j, '}');
+    putchar('\n');
+}
+
+rvm_status command_TRANSFORM(tool *t) {
+    derived d = {0};
+    rvm_status st = tool_open(t);
+    if (!st) st = derive_all(t, &d);
+    if (!st && t->o.output) st = rvm_program_save_file(t->program, t->o.output, &t->err);
+    if (!st && t->o.json)
+        print_json(t, &d);
+    else if (!st)
+        st = print_text(t, &d);
+    free(d.fn);
+    return st;
+}

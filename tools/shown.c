@@ -1,0 +1,130 @@
+/* shown.c: complex and lns parameters as users write them.
+ *
+ * In a program z: complex is two reals, z.re and z.im, and y: lns is the real y.log. Of a derived function the names go on:
+ * z.re_b and z.im_b are the parts of z_b; a shadow of an lns is by the logarithm, a plain real.
+ */
+#include "isa.h"
+#include "number.h"
+#include "values.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Whether name is STEM "." PART REST; stem and rest by where they are. */
+static bool is_part(const char *name, const char *part, int *stem, const char **rest) {
+    const char *point = strchr(name, '.');
+    const size_t length = strlen(part);
+    if (!point || strncmp(point + 1, part, length) != 0) return false;
+    *stem = (int)(point - name);
+    *rest = point + 1 + length;
+    return **rest == 0 || **rest == '_';
+}
+
+static int find(const values *v, const char *name) {
+    for (uint32_t i = 0; i < v->n; i++)
+        if (!strcmp(v->info[i].name, name)) return (int)i;
+    return -1;
+}
+
+/* The other part of a complex: PART in place of what parameter i is. -1: none of the same type and dimensions. */
+static int partner(const values *v, uint32_t i, const char *part, int stem, const char *rest) {
+    char name[600];
+    snprintf(name, sizeof name, "%.*s.%s%s", stem, v->info[i].name, part, rest);
+    const int k = find(v, name);
+    return k >= 0 && v->info[k].type == v->info[i].type && v->info[k].ndim == v->info[i].ndim ? k : -1;
+}
+
+enum shown values_shown(const values *v, uint32_t i, uint32_t *im) {
+    const char *name = v->info[i].name, *rest;
+    int stem, other = -1;
+    if (!type_is_real(v->info[i].type)) return SHOWN_PLAIN;
+    if (is_part(name, "log", &stem, &rest) && !*rest) return SHOWN_LNS;
+    if (is_part(name, "im", &stem, &rest)) return partner(v, i, "re", stem, rest) < 0 ? SHOWN_PLAIN : SHOWN_PART;
+    if (is_part(name, "re", &stem, &rest)) other = partner(v, i, "im", stem, rest);
+    if (other < 0) return SHOWN_PLAIN;
+    *im = (uint32_t)other;
+    return SHOWN_COMPLEX;
+}
+
+void values_shown_name(const values *v, uint32_t i, char *text, size_t size) {
+    const char *name = v->info[i].name, *point = strchr(name, '.');
+    uint32_t im;
+    const enum shown kind = values_shown(v, i, &im);
+    if (kind == SHOWN_PLAIN || kind == SHOWN_PART)
+        snprintf(text, size, "%s", name);
+    else
+        snprintf(text, size, "%.*s%s", (int)(point - name), name, kind == SHOWN_LNS ? "" : point + 3);
+}
+
+int values_find_shown(const values *v, const char *name, int length) {
+    for (uint32_t i = 0; i < v->n; i++) {
+        char shown[600];
+        uint32_t im;
+        const enum shown kind = values_shown(v, i, &im);
+        if (kind != SHOWN_COMPLEX && kind != SHOWN_LNS) continue;
+        values_shown_name(v, i, shown, sizeof shown);
+        if (strlen(shown) == (size_t)length && !memcmp(shown, name, (size_t)length)) return (int)i;
+    }
+    return -1;
+}
+
+/* ---- text ---- */
+
+void complex_text(rvm_type t, rvm_scalar re, rvm_scalar im, char text[COMPLEX_TEXT]) {
+    char r[NUMBER_TEXT], i[NUMBER_TEXT];
+    number_text(t, re, r);
+    number_text(t, im, i);
+    snprintf(text, COMPLEX_TEXT, "%s%s%si", r, *i == '-' ? "" : "+", i);
+}
+
+/* To 15 digits: the logarithm holds no more of it. */
+bool lns_text(double logarithm, char text[NUMBER_TEXT]) {
+    const double x = exp(logarithm);
+    const bool plain = x > 0 && isfinite(x);
+    if (plain)
+        snprintf(text, NUMBER_TEXT, "%.15g", x);
+    else
+        snprintf(text, NUMBER_TEXT, "exp(%.15g)", logarithm);
+    return plain;
+}
+
+/* 2+3i, 2, 3i, -i */
+rvm_status complex_parse(rvm_type t, const char **at, rvm_scalar part[2], rvm_error *err) {
+    *at += strspn(*at, " \t\n");
+    const char *start = *at;
+    part[0] = part[1] = scalar_from_double(t, 0);
+    for (int k = 0; k < 2; k++) {
+        const char *digits = *at + (**at == '+' || **at == '-');
+        rvm_scalar x = scalar_from_double(t, **at == '-' ? -1 : 1);
+        if (*digits == 'i' && digits[1] != 'n') { /* not inf */
+            *at = digits;
+        } else {
+            rvm_status st = number_parse(t, at, &x, err);
+            if (st) return st;
+        }
+        const bool imaginary = **at == 'i';
+        if (k && !imaginary) break;
+        part[imaginary] = x;
+        if (imaginary) ++*at;
+        if (imaginary || (**at != '+' && **at != '-')) return RVM_OK;
+    }
+    return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%.20s` is no complex number: 2+3i is one", start);
+}
+
+/* A positive number, or exp(X). */
+rvm_status lns_parse(const char **at, rvm_scalar *out, rvm_error *err) {
+    *at += strspn(*at, " \t\n");
+    const char *start = *at;
+    const bool by_logarithm = !strncmp(*at, "exp(", 4);
+    if (by_logarithm) *at += 4;
+    rvm_status st = number_parse(RVM_F64, at, out, err);
+    if (st || by_logarithm) {
+        if (st || *(*at)++ == ')') return st;
+        return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%.20s` does not end with `)`", start);
+    }
+    if (!(out->f > 0 && isfinite(out->f)))
+        return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%.*s` is not positive and finite, as an lns must be",
+                         (int)(*at - start), start);
+    out->f = log(out->f);
+    return RVM_OK;
+}

@@ -1,0 +1,80 @@
+/* cuts.c: where a derivative ends: instructions that take a number which depends on the inputs and whose result has no
+ * derivative by it (comparisons, conversions to integers, floor). Such an instruction contributes 0, by the rules; that this
+ * is what was meant only the author can tell, so it is reported where it happens.
+ *
+ * A tangent run, instruction by instruction: a number depends on the inputs where its tangent along the given direction is
+ * not 0.
+ */
+#include <string.h>
+
+#include "memory.h"
+#include "out_of_line.h"
+#include "question.h"
+#include "reals.h"
+
+typedef struct search {
+    rvm__work w;
+    rvm_cut *cuts;
+    uint32_t room, n;
+} search;
+
+static bool has_derivative(const rvm_insn *in, rvm_type y, rvm_type t, int operand) {
+    const rvm_row_info *row = &rvm__row_info[in->row];
+    const rvm__kernel *kernel = &rvm__kernels[rvm__kernel_index((rvm_row)in->row, y, t)];
+    return kernel->d[operand] && strcmp(row->partial[operand], "0") != 0;
+}
+
+static void note(search *s, uint32_t fn, uint32_t pc, const rvm_place *q) {
+    const rvm_program *p = s->w.m->p;
+    const rvm_function *f = &p->functions[fn];
+    const rvm_row row = (rvm_row)f->code[pc].row;
+    rvm_cut c = {.fn = fn, .pc = pc, .function = f->name, .row = rvm__row_info[row].name};
+    rvm__place_text(f, q, pc, c.place, sizeof c.place);
+    rvm_program_position(p, fn, pc, &c.file, &c.line, &c.column);
+    for (uint32_t k = 0; k < s->n && k < s->room; k++) /* the same again, or its release */
+        if (s->cuts[k].fn == fn && s->cuts[k].line == c.line && !strcmp(s->cuts[k].row, c.row) &&
+            !strcmp(s->cuts[k].place, c.place))
+            return;
+    if (s->n < s->room) s->cuts[s->n] = c;
+    s->n++;
+}
+
+/* The instruction that runs next. */
+static void look(search *s) {
+    const rvm_machine *m = s->w.m;
+    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm_function *f = &m->p->functions[top->fn];
+    const uint32_t pc = m->where == INSIDE ? (uint32_t)(m->pc - m->codes[top->fn].x) : 1;
+    const rvm_insn *in = &f->code[pc];
+    if (!rvm__op_is_update((rvm_op)in->op)) return;
+    const rvm_place *places = rvm__places(f, in);
+    const rvm_row_info *row = &rvm__row_info[in->row];
+    const rvm_type y = rvm__place_type(f, &places[0]), t = rvm__place_type(f, &places[row->sig == RVM_SIG_SEL ? 2 : 1]);
+    for (int k = 0; k < row->arity; k++) {
+        const rvm_place *q = &places[k + 1];
+        if (!rvm__is_active(m->p, &m->activity, top->fn, q) || has_derivative(in, y, t, k)) continue;
+        const rvm_value *shadow = q->kind == RVM_PLACE_SLOT
+                                      ? &m->shadows[top->slots + q->slot]
+                                      : rvm__element_at(&m->arrays[top->arrays + q->slot], q, m->slots + top->slots, true);
+        if (shadow && rvm__real_of(rvm__place_type(f, q), *shadow) != 0) note(s, top->fn, pc, q);
+    }
+}
+
+rvm_status rvm_derivative_cuts(rvm_machine *m, const rvm_question *q, const double *v, rvm_cut *cuts, uint32_t room,
+                               uint32_t *n, rvm_error *err) {
+    search s = {.cuts = cuts, .room = room};
+    bool done = false;
+    *n = 0;
+    rvm_status status = rvm__work_begin(&s.w, m, q, err);
+    if (status) return status;
+    rvm__work_reset(&s.w);
+    for (int64_t k = 0; k < s.w.columns; k++) rvm__work_set(&s.w, true, k, v[k]);
+    status = rvm_machine_bind(m, q->fn, s.w.args, q->nargs, RVM_TANGENT, false, err);
+    while (!status && !done) {
+        look(&s);
+        status = rvm_machine_step(m, 1, &done, err);
+    }
+    rvm__work_end(&s.w, NULL);
+    *n = s.n;
+    return status;
+}

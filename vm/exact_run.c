@@ -1,0 +1,102 @@
+/* exact_run.c: the records of a run that restores every bit: a stack of bits for each depth of compute parts, since what
+ * `compute` records is taken back by `undo`. See exact.h; docs/semantics.md, section 12. */
+#include <stdio.h>
+#include <string.h>
+
+#include "memory.h"
+#include "out_of_line.h"
+
+static void *counted(void *userdata, void *p, size_t old_size, size_t new_size) {
+    return rvm__resize(userdata, p, old_size, new_size);
+}
+
+static rvm__bits *bits_at_depth(rvm_machine *m) {
+    const size_t depth = m->trail.deep;
+    if (!rvm__reserve(m, (void **)&m->exact.bits, &m->exact.nbits, depth + 1, sizeof *m->exact.bits)) return NULL;
+    return &m->exact.bits[depth];
+}
+
+static void count(rvm_machine *m, size_t more) {
+    m->exact.recorded += more;
+    m->exact.held += more;
+    if (m->exact.held > m->exact.peak) m->exact.peak = m->exact.held;
+}
+
+static rvm_status keep_raw(rvm_machine *m, double y) {
+    const rvm_allocator al = {counted, m};
+    rvm__bits *b = bits_at_depth(m);
+    if (!b || !rvm__exact_record_raw(&al, b, y)) return RVM_ERR_MEMORY;
+    count(m, 64);
+    return RVM_OK;
+}
+
+static rvm_status nothing_left(rvm_machine *m) {
+    m->detail_place = 0;
+    snprintf(m->detail, sizeof m->detail, "what rounding lost has not been recorded");
+    return RVM_ERR_TRAIL;
+}
+
+static rvm_status back_raw(rvm_machine *m, double *y) {
+    const rvm_allocator al = {counted, m};
+    rvm__bits *b = bits_at_depth(m);
+    rvm_value v;
+    if (!b) return RVM_ERR_MEMORY;
+    if (!rvm__bits_pop(&al, b, 64, &v.u)) return nothing_left(m);
+    m->exact.held -= 64;
+    *y = v.f;
+    return RVM_OK;
+}
+
+rvm_status rvm__exact_keep(rvm_machine *m, const rvm__xinsn *x, rvm__exact op, double y, double f, double after) {
+    const rvm_allocator al = {counted, m};
+    if (x->type != RVM_F64) return keep_raw(m, y);
+    rvm__bits *b = bits_at_depth(m);
+    const size_t before = b ? b->n : 0;
+    if (!b || !rvm__exact_record(&al, b, op, y, f, after)) return RVM_ERR_MEMORY;
+    count(m, b->n - before);
+    return RVM_OK;
+}
+
+rvm_status rvm__exact_back(rvm_machine *m, const rvm__xinsn *x, rvm__exact op, double after, double f, double *y) {
+    const rvm_allocator al = {counted, m};
+    if (x->type != RVM_F64) return back_raw(m, y);
+    rvm__bits *b = bits_at_depth(m);
+    if (!b) return RVM_ERR_MEMORY;
+    const size_t before = b->n;
+    if (!rvm__exact_restore(&al, b, op, after, f, y)) return nothing_left(m);
+    m->exact.held -= before - b->n;
+    return RVM_OK;
+}
+
+rvm_status rvm__exact_keep_whole(rvm_machine *m, int n, const rvm_value *y, const rvm_value *z) {
+    const rvm_status status = keep_raw(m, y->f);
+    if (status || n == 1) return status;
+    if (keep_raw(m, z->f)) {
+        double taken;
+        back_raw(m, &taken);
+        return RVM_ERR_MEMORY;
+    }
+    return RVM_OK;
+}
+
+rvm_status rvm__exact_back_whole(rvm_machine *m, int n, rvm_value *y, rvm_value *z) {
+    double of_z = 0, of_y;
+    rvm_status status = n == 2 ? back_raw(m, &of_z) : RVM_OK;
+    if (!status) status = back_raw(m, &of_y);
+    if (status) return status;
+    y->f = of_y;
+    if (n == 2) z->f = of_z;
+    return RVM_OK;
+}
+
+void rvm__exact_clear(rvm_machine *m) {
+    const rvm_allocator al = {counted, m};
+    for (size_t k = 0; k < m->exact.nbits; k++) rvm__bits_free(&al, &m->exact.bits[k]);
+    m->exact.held = 0;
+    m->exact.restoring = false;
+}
+
+void rvm__exact_free(rvm_machine *m) {
+    rvm__exact_clear(m);
+    rvm__resize(m, m->exact.bits, m->exact.nbits * sizeof *m->exact.bits, 0);
+}

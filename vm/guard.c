@@ -1,0 +1,229 @@
+/* guard.c: the roles of elements in parallel blocks where the verifier could not prove them (RVM_FACT_GUARD).
+ *
+ * While such a block runs, a table of the interpreter sends every instruction here first, in what is called too. Each
+ * element of the arrays around the block has a mark: which instance used it first, a second one, and how all of them use it.
+ * The access that would give an element of several instances a role other than read or accumulate fails, before it is made.
+ *
+ * Marks lie in an open-addressed table by address. Those of a run of the block that is over count as empty, so that a block
+ * costs nothing to begin again and allocates only while its table grows.
+ */
+#include "memory.h"
+#include "out_of_line.h"
+
+#include <string.h>
+
+struct rvm__mark {
+    uintptr_t at;
+    int64_t first, second; /* instances; second where `several` */
+    uint32_t run;
+    uint8_t bits; /* rvm__access_bits of all of them */
+    bool several;
+};
+
+typedef struct extent {
+    uintptr_t from, to;
+} extent;
+
+struct rvm__guard {
+    rvm__mark *marks;
+    size_t cap, used; /* a power of two; marks of this run */
+    uint32_t run;
+    extent *extents; /* of the arrays around the block */
+    size_t nextents, cap_extents;
+    size_t index;    /* slot of the instance */
+    uint32_t fn, pc; /* of the block */
+};
+
+/* ---- marks ---- */
+
+/* Neighbours among eight elements stay neighbours. */
+static size_t place_in(const rvm__guard *g, uintptr_t at) {
+    const uint64_t group = (uint64_t)(at / 64) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
+    size_t k = (size_t)(group * 8 + at / 8 % 8) & (g->cap - 1);
+    while (g->marks[k].run == g->run && g->marks[k].at != at) k = (k + 1) & (g->cap - 1);
+    return k;
+}
+
+static bool grow(rvm_machine *m, rvm__guard *g) {
+    const rvm__guard old = *g;
+    const size_t cap = old.cap ? 2 * old.cap : 256;
+    rvm__mark *marks = rvm__resize(m, NULL, 0, cap * sizeof *marks);
+    if (!marks) return false;
+    memset(marks, 0, cap * sizeof *marks);
+    g->marks = marks;
+    g->cap = cap;
+    for (size_t k = 0; k < old.cap; k++)
+        if (old.marks[k].run == g->run) marks[place_in(g, old.marks[k].at)] = old.marks[k];
+    rvm__resize(m, old.marks, old.cap * sizeof *old.marks, 0);
+    return true;
+}
+
+static bool is_guarded(const rvm__guard *g, uintptr_t at) {
+    for (size_t k = 0; k < g->nextents; k++)
+        if (at >= g->extents[k].from && at < g->extents[k].to) return true;
+    return false;
+}
+
+/* Whether instance i may use the element; if not, *other is one that it meets. */
+static bool admits(rvm__mark *k, int64_t i, unsigned bits, int64_t *other) {
+    const unsigned all = k->bits | bits;
+    const bool alone = !k->several && k->first == i;
+    *other = k->first != i ? k->first : k->second;
+    if (!alone && all == RVM__BITS_OWN) return false;
+    if (k->first != i) k->several = true, k->second = i;
+    k->bits = (uint8_t)all;
+    return true;
+}
+
+typedef struct use {
+    const rvm_function *f;
+    const rvm_place *place;
+    uint32_t pc;
+    unsigned bits;
+} use;
+
+static rvm_status refuse(rvm_machine *m, const rvm__guard *g, const use *u, int64_t i, int64_t other) {
+    char name[64];
+    rvm__place_text(u->f, u->place, u->pc, name, sizeof name);
+    snprintf(
+        m->detail, sizeof m->detail,
+        "instances %lld and %lld of the parallel block at line %u meet at `%s`: all may read it, all may add to it, or one "
+        "alone may use it",
+        (long long)i, (long long)other, m->p->functions[g->fn].positions[g->pc].line, name);
+    return RVM_ERR_RACE;
+}
+
+static rvm_status mark(rvm_machine *m, rvm__guard *g, const use *u, uintptr_t at) {
+    const int64_t i = m->slots[g->index].i;
+    int64_t other;
+    if (!is_guarded(g, at)) return RVM_OK;
+    rvm__mark *k = g->cap ? &g->marks[place_in(g, at)] : NULL;
+    if (k && k->run == g->run) return admits(k, i, u->bits, &other) ? RVM_OK : refuse(m, g, u, i, other);
+    if (g->cap <= 2 * g->used) { /* going back needs none: all is marked already */
+        if (!grow(m, g)) return RVM_ERR_MEMORY;
+        k = &g->marks[place_in(g, at)];
+    }
+    *k = (rvm__mark){.at = at, .run = g->run, .first = i, .bits = (uint8_t)u->bits};
+    g->used++;
+    return RVM_OK;
+}
+
+static rvm_status mark_all(rvm_machine *m, const use *u, const void *at) {
+    for (uint32_t k = 0; k < m->nguards; k++) {
+        const rvm_status status = mark(m, &m->guards[k], u, (uintptr_t)at);
+        if (status) return status;
+    }
+    return RVM_OK;
+}
+
+/* ---- what an instruction uses ---- */
+
+/* Every element of an array that an instruction takes whole. */
+static rvm_status mark_elements(rvm_machine *m, const use *u, const rvm__array *a, int d, const char *p) {
+    if (d >= a->ndim || d >= RVM_MAX_DIMS) return mark_all(m, u, p);
+    rvm_status status = RVM_OK;
+    for (int64_t k = 0; k < a->dim[d] && !status; k++) status = mark_elements(m, u, a, d + 1, p + k * a->stride[d]);
+    return status;
+}
+
+/* By letter; arguments of a call by the parameter's role. */
+static unsigned access_of(const rvm_machine *m, const rvm_insn *in, char letter, int k) {
+    if (letter == '*') {
+        const rvm_callee callee = rvm__callee_of(m->p, in);
+        return rvm__role_access((rvm_role)callee.params[(uint32_t)k - callee.first].role);
+    }
+    return letter == 'X' ? RVM__BITS_NONE : rvm__letter_access(in, letter);
+}
+
+rvm_status rvm__guard_note(rvm_machine *m, const rvm__xinsn *x) {
+    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm_function *f = &m->p->functions[top->fn];
+    use u = {.f = f, .pc = (uint32_t)(x - m->codes[top->fn].x)};
+    const rvm_insn *in = &f->code[u.pc];
+    char buffer[256];
+    const char *letters = rvm__place_letters(in, buffer);
+    rvm_status status = RVM_OK;
+    u.place = rvm__places(f, in);
+    for (int k = 0; k < in->nplaces && !status; k++, u.place++) {
+        u.bits = access_of(m, in, letters[k], k);
+        const rvm__array *a = &m->arrays[top->arrays + u.place->slot];
+        if (!u.bits || (u.place->kind == RVM_PLACE_ARRAY && letters[k] == '*'))
+            continue;                          /* the callee's instructions come here too */
+        if (u.place->kind == RVM_PLACE_ELEM) { /* out of bounds: the instruction will say so */
+            const rvm_value *at = rvm__element_at(a, u.place, m->slots + top->slots, false);
+            if (at) status = mark_all(m, &u, at);
+        } else if (u.place->kind == RVM_PLACE_ARRAY)
+            status = mark_elements(m, &u, a, 0, a->data);
+    }
+    return status;
+}
+
+/* ---- blocks ---- */
+
+static bool add_extent(rvm_machine *m, rvm__guard *g, const rvm__array *a) {
+    void *list = g->extents;
+    const bool good = rvm__reserve(m, &list, &g->cap_extents, g->nextents + 1, sizeof *g->extents);
+    g->extents = list;
+    if (!good) return false;
+    extent e = {(uintptr_t)a->data, (uintptr_t)a->data + sizeof(rvm_value)};
+    for (int d = 0; d < a->ndim; d++) {
+        if (a->dim[d] == 0) return true;
+        e.to += (uintptr_t)((a->dim[d] - 1) * a->stride[d]);
+    }
+    g->extents[g->nextents++] = e;
+    return true;
+}
+
+/* The arrays that the body uses and that do not appear in it. */
+static bool find_extents(rvm_machine *m, rvm__guard *g, const rvm_function *f, const rvm__array *arrays) {
+    enum { USED = 1, OWN = 2 };
+    char buffer[256];
+    uint8_t *how = rvm__scratch(m, SCRATCH_BLOCK, f->narrays);
+    if (!how) return false;
+    for (uint32_t pc = g->pc + 1; pc < f->code[g->pc].target; pc++) {
+        const rvm_insn *in = &f->code[pc];
+        const rvm_place *q = rvm__places(f, in);
+        const char *letters = rvm__place_letters(in, buffer);
+        for (int k = 0; k < in->nplaces; k++)
+            if (q[k].kind == RVM_PLACE_ELEM || q[k].kind == RVM_PLACE_ARRAY)
+                how[q[k].slot] |= rvm__letter_toggles(letters[k]) ? OWN : USED;
+    }
+    bool good = true;
+    for (uint32_t k = 0; k < f->narrays && good; k++)
+        if (how[k] == USED) good = add_extent(m, g, &arrays[k]);
+    return good;
+}
+
+rvm_status rvm__guard_open(rvm_machine *m, const rvm__xinsn *x) {
+    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm_function *f = &m->p->functions[top->fn];
+    void *list = m->guards;
+    const bool good = rvm__reserve(m, &list, &m->cap_guards, (size_t)m->nguards + 1, sizeof *m->guards);
+    m->guards = list;
+    if (!good) return RVM_ERR_MEMORY;
+    rvm__guard *g = &m->guards[m->nguards];
+    const uint32_t pc = (uint32_t)(x - m->codes[top->fn].x);
+    if (++g->run == 0) { /* came around: older marks would count */
+        if (g->cap) memset(g->marks, 0, g->cap * sizeof *g->marks);
+        g->run = 1;
+    }
+    g->used = g->nextents = 0;
+    g->index = top->slots + x->to.i;
+    g->fn = top->fn;
+    g->pc = f->code[pc].op == RVM_OP_par ? pc : f->code[pc].target;
+    if (!find_extents(m, g, f, m->arrays + top->arrays)) return RVM_ERR_MEMORY;
+    m->nguards++;
+    return RVM_OK;
+}
+
+void rvm__guard_close(rvm_machine *m) {
+    m->nguards--;
+}
+
+void rvm__guards_free(rvm_machine *m) {
+    for (size_t k = 0; k < m->cap_guards; k++) {
+        rvm__resize(m, m->guards[k].marks, m->guards[k].cap * sizeof *m->guards[k].marks, 0);
+        rvm__resize(m, m->guards[k].extents, m->guards[k].cap_extents * sizeof *m->guards[k].extents, 0);
+    }
+    rvm__resize(m, m->guards, m->cap_guards * sizeof *m->guards, 0);
+}

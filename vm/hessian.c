@@ -1,0 +1,436 @@
+/* hessian.c: what each instruction does to the Hessian in a backward sweep.
+ *
+ * With x the places before an instruction and x' = F(x) those after it, w = dL/dx' and H' the Hessian of L in x':
+ *
+ *     H = J' H' J  +  sum over outputs i of w_i * (second partials of F_i)
+ *
+ * The machine does values and adjoints, one instruction at a time; here the places and w are noted before it does, and H is
+ * brought over after it has, when the operands' values are those that F read. J is a few shears and a scaling where the
+ * target stays, and in general: every output under a temporary name, sheared into each input, then dropped. Second partials
+ * come from the rows and families (second.h). Instructions that touch no shadow touch no row of H.
+ */
+#include "hessian.h"
+
+#include "out_of_line.h"
+#include "reals.h"
+#include "second.h"
+
+#include <string.h>
+
+typedef struct site {
+    rvm_machine *m;
+    rvm__sym *h;
+    const rvm_function *f;
+    const rvm_insn *in;
+    const rvm_place *places;
+    const rvm__xinsn *x;
+    const rvm__frame *frame;
+    rvm_op op; /* as run forward */
+} site;
+
+static site site_of(rvm_machine *m) {
+    site s = {.m = m, .h = &m->hessian->h, .x = m->pc, .frame = &m->frames[m->nframes - 1]};
+    s.f = &m->p->functions[s.frame->fn];
+    s.in = &s.f->code[m->pc - m->codes[s.frame->fn].x];
+    s.places = rvm__places(s.f, s.in);
+    s.op = m->dir < 0 ? (rvm_op)s.in->op : rvm__op_inverse((rvm_op)s.in->op);
+    return s;
+}
+
+static rvm_value *cell_of(const site *s, int k, bool shadow) {
+    const rvm_place *q = &s->places[k];
+    rvm_value *slots = s->m->slots + s->frame->slots;
+    if (q->kind == RVM_PLACE_SLOT) return (shadow ? s->m->shadows + s->frame->slots : slots) + q->slot;
+    return rvm__element_at(&s->m->arrays[s->frame->arrays + q->slot], q, slots, shadow);
+}
+
+/* 0 where an index is out of bounds, which the machine will find. */
+static rvm__key key_of(const site *s, int k) {
+    if (s->places[k].kind == RVM_PLACE_SLOT) return rvm__slot_key(s->frame->slots + s->places[k].slot);
+    return rvm__element_key(cell_of(s, k, true));
+}
+
+static double value_of(const site *s, int k) {
+    return rvm__real_of(rvm__place_type(s->f, &s->places[k]), *cell_of(s, k, false));
+}
+
+static double shadow_of(const site *s, int k) {
+    return rvm__real_of(rvm__place_type(s->f, &s->places[k]), *cell_of(s, k, true));
+}
+
+static bool is_active(const site *s, int k) {
+    return s->x->active >> k & 1;
+}
+
+/* v to both H[a, b] and H[b, a]: twice to the diagonal where two operands are one place. */
+static bool add_pair(rvm__sym *h, rvm__key a, rvm__key b, double v) {
+    return rvm__sym_add(h, a, b, a == b ? 2 * v : v);
+}
+
+/* ---- updates: y' = g(y, f(a, b, c)) ---- */
+
+typedef struct update {
+    rvm__key key[4]; /* of the target and the operands; 0: not active */
+    double w;
+} update;
+
+static bool note_update(const site *s, update *u) {
+    for (int k = 0; k <= rvm__row_info[s->in->row].arity; k++) {
+        u->key[k] = is_active(s, k) ? key_of(s, k) : 0;
+        if (is_active(s, k) && !u->key[k]) return false;
+    }
+    u->w = shadow_of(s, 0);
+    return true;
+}
+
+static bool second_order(rvm__sym *h, const update *u, const rvm__second *f, const rvm__family_second *g, int arity) {
+    bool good = rvm__sym_add(h, u->key[0], u->key[0], u->w * g->yy);
+    for (int j = 0; j < arity && good; j++) {
+        if (!u->key[j + 1]) continue;
+        good = rvm__sym_add(h, u->key[0], u->key[j + 1], u->w * g->yf * f->d[j]) &&
+               rvm__sym_add(h, u->key[j + 1], u->key[j + 1], u->w * (g->ff * f->d[j] * f->d[j] + g->f * f->dd[j][j]));
+        for (int k = 0; k < j && good; k++)
+            if (u->key[k + 1])
+                good = add_pair(h, u->key[j + 1], u->key[k + 1], u->w * (g->ff * f->d[j] * f->d[k] + g->f * f->dd[j][k]));
+    }
+    return good;
+}
+
+static bool bring_update(const site *s, const update *u) {
+    const int arity = rvm__row_info[s->in->row].arity;
+    const bool present = rvm__sym_row_of(s->h, u->key[0]) != NULL;
+    double x[3] = {0};
+    rvm__second f;
+    if (u->w == 0 && !present) return true;
+    for (int k = 0; k < arity; k++) x[k] = value_of(s, k + 1);
+    if (!rvm__row_second((rvm_row)s->in->row, x, &f)) return true;
+    const rvm__family_second g = rvm__family_partials(s->op, value_of(s, 0), f.f);
+    bool good = true;
+    for (int k = 0; k < arity && good; k++)
+        if (u->key[k + 1]) good = rvm__sym_shear(s->h, u->key[0], u->key[k + 1], g.f * f.d[k]);
+    rvm__sym_scale(s->h, u->key[0], g.y);
+    return good && (u->w == 0 || second_order(s->h, u, &f, &g, arity));
+}
+
+/* ---- changes in place ---- */
+
+enum { MOST_INPUTS = 3 };
+
+typedef struct change {
+    int outputs, inputs; /* the outputs are the first inputs */
+    rvm__key key[MOST_INPUTS];
+    double w[MOST_INPUTS], d[MOST_INPUTS][MOST_INPUTS], dd[MOST_INPUTS][MOST_INPUTS]; /* dd: weighted, over all outputs */
+} change;
+
+static bool bring_change(rvm__sym *h, const change *c) {
+    bool good = true;
+    for (int i = 0; i < c->outputs && good; i++) good = rvm__sym_rename(h, c->key[i], rvm__temporary_key(i));
+    for (int i = 0; i < c->outputs && good; i++) {
+        for (int k = 0; k < c->inputs && good; k++)
+            if (c->key[k]) good = rvm__sym_shear(h, rvm__temporary_key(i), c->key[k], c->d[i][k]);
+        rvm__sym_drop(h, rvm__temporary_key(i));
+    }
+    for (int j = 0; j < c->inputs && good; j++)
+        for (int k = 0; k <= j && good; k++)
+            if (c->key[j] && c->key[k]) good = rvm__sym_add(h, c->key[j], c->key[k], c->dd[j][k]);
+    return good;
+}
+
+static bool note_change(const site *s, change *c) {
+    for (int k = 0; k < c->inputs; k++) {
+        c->key[k] = is_active(s, k) ? key_of(s, k) : 0;
+        if (is_active(s, k) && !c->key[k]) return false;
+        if (k < c->outputs) c->w[k] = shadow_of(s, k);
+    }
+    return true;
+}
+
+/* (a, b) turned by sign * t; a, b as before the turn. */
+static void fill_rotation(const site *s, change *c) {
+    const double sign = s->op == RVM_OP_rot ? 1 : -1, t = sign * value_of(s, 2), a = value_of(s, 0), b = value_of(s, 1);
+    const double co = cos(t), si = sin(t), y0 = a * co - b * si, y1 = a * si + b * co;
+    c->d[0][0] = c->d[1][1] = co;
+    c->d[0][1] = -si;
+    c->d[1][0] = si;
+    c->d[0][2] = -sign * y1;
+    c->d[1][2] = sign * y0;
+    c->dd[2][0] = sign * (c->w[1] * co - c->w[0] * si);
+    c->dd[2][1] = sign * (-c->w[0] * co - c->w[1] * si);
+    c->dd[2][2] = -c->w[0] * y0 - c->w[1] * y1;
+}
+
+static void fill_hadamard(change *c) {
+    c->d[0][0] = c->d[0][1] = c->d[1][0] = M_SQRT1_2;
+    c->d[1][1] = -M_SQRT1_2;
+}
+
+static void fill_inverse(const site *s, change *c) {
+    rvm__second f;
+    const double x[3] = {value_of(s, 0)};
+    if (!rvm__row_second(RVM_ROW_inv, x, &f)) return;
+    c->d[0][0] = f.d[0];
+    c->dd[0][0] = c->w[0] * f.dd[0][0];
+}
+
+/* ---- arrays that appear, in one piece: their elements are all the value of `new` ---- */
+
+static bool bring_elements(const site *s, const rvm__array *a) {
+    const int value = s->in->nplaces - 1;
+    size_t n = 1;
+    for (int d = 0; d < a->ndim; d++) n *= (size_t)a->dim[d];
+    for (size_t k = 0; k < n; k++) {
+        const rvm__key element = rvm__element_key(a->shadow + k * sizeof(rvm_value));
+        if (is_active(s, 1) && !rvm__sym_shear(s->h, element, key_of(s, value), 1)) return false;
+        rvm__sym_drop(s->h, element);
+    }
+    return true;
+}
+
+/* ---- calls ---- */
+
+bool rvm__hessian_pass(rvm_machine *m, rvm__key place, size_t slot, bool again, rvm_role role) {
+    rvm__sym *h = &m->hessian->h;
+    if (!place) return true;
+    if (!again) return rvm__sym_rename(h, place, rvm__slot_key(slot));
+    return role != RVM_ACC || rvm__sym_shear(h, place, rvm__slot_key(slot), 1);
+}
+
+bool rvm__hessian_return(rvm_machine *m, rvm__key place, size_t slot, bool again, rvm_role role) {
+    rvm__sym *h = &m->hessian->h;
+    const rvm__key key = rvm__slot_key(slot);
+    if (place && !again) return rvm__sym_rename(h, key, place);
+    if (place && role == RVM_READ && !rvm__sym_shear(h, key, place, 1)) return false;
+    rvm__sym_drop(h, key);
+    return true;
+}
+
+/* ---- the trail ---- */
+
+enum { MOST_PLACES = 4 };
+
+/* Whether a place, or an element of an array, has a row; dropping it if asked to. */
+static bool has_row(const site *s, int k, bool drop) {
+    const rvm_place *q = &s->places[k];
+    const rvm__array *a = &s->m->arrays[s->frame->arrays + q->slot];
+    size_t n = 1;
+    bool has = false;
+    if (rvm__place_type(s->f, q) == RVM_I64 || (q->kind == RVM_PLACE_ARRAY && !a->shadow)) return false;
+    for (int d = 0; q->kind == RVM_PLACE_ARRAY && d < a->ndim; d++) n *= (size_t)a->dim[d];
+    for (size_t e = 0; e < n; e++) {
+        const char *p = q->kind == RVM_PLACE_ARRAY ? a->shadow : NULL;
+        for (size_t d = q->kind == RVM_PLACE_ARRAY ? a->ndim : 0, rest = e; d-- > 0; rest /= (size_t)a->dim[d])
+            p += (int64_t)(rest % (size_t)a->dim[d]) * a->shadow_stride[d];
+        const rvm__key key = q->kind == RVM_PLACE_ARRAY ? rvm__element_key(p) : key_of(s, k);
+        has = has || (key && rvm__sym_row_of(s->h, key));
+        if (drop && key) rvm__sym_drop(s->h, key);
+    }
+    return has;
+}
+
+/* A position in the slot that is on top of the trail, level 0: the address of its value's cell, and the number of the
+ * position, of which a key has room for four. 0: there is none. */
+static rvm__key slot_key(const site *s, int place) {
+    const rvm__trail_stack *t = s->m->trail.now;
+    return t->n && place < MOST_PLACES ? (rvm__key)(uintptr_t)&t->cells[t->n - 1] | 4 | (rvm__key)place : 0;
+}
+
+/* ---- one instruction ---- */
+
+/* The machine runs one instruction of the sweep. */
+static rvm_status machine_step(rvm_machine *m) {
+    const bool single = m->single;
+    m->single = true;
+    const rvm_status status = rvm__run_gradient(m);
+    m->single = single;
+    return status;
+}
+
+#define GOOD(call) return (call) ? RVM_OK : RVM_ERR_MEMORY
+
+static rvm_status step_update(const site *s) {
+    update u;
+    const bool noted = note_update(s, &u);
+    const rvm_status status = machine_step(s->m);
+    if (status || !noted) return status;
+    GOOD(bring_update(s, &u));
+}
+
+static rvm_status step_change(const site *s, int outputs, int inputs) {
+    change c = {.outputs = outputs, .inputs = inputs};
+    const bool noted = note_change(s, &c);
+    const rvm_status status = machine_step(s->m);
+    if (status || !noted) return status;
+    const enum rvm_pair pair = (enum rvm_pair)(s->op >> 1);
+    if (pair == RVM_PAIR_rot) fill_rotation(s, &c);
+    if (pair == RVM_PAIR_hadamard) fill_hadamard(&c);
+    if (pair == RVM_PAIR_inv) fill_inverse(s, &c);
+    if (pair == RVM_PAIR_neg) c.d[0][0] = -1;
+    GOOD(bring_change(s->h, &c));
+}
+
+static rvm_status step_swap(const site *s, int first) {
+    const rvm__key a = key_of(s, first), b = key_of(s, first + 1);
+    const bool taken = !first || cell_of(s, 0, false)->i != 0;
+    const rvm_status status = machine_step(s->m);
+    if (status || !taken || !a || !b) return status;
+    GOOD(rvm__sym_swap(s->h, a, b));
+}
+
+static rvm_status step_stack(const site *s) {
+    const rvm__key place = key_of(s, 0), top = rvm__cell_key(s->m->nstack - 1), above = rvm__cell_key(s->m->nstack);
+    const rvm_op op = s->op;
+    const rvm_status status = machine_step(s->m);
+    if (status || !place || op == RVM_OP_popc) return status;
+    if (op == RVM_OP_push) rvm__sym_drop(s->h, place); /* what push leaves is 0 */
+    if (op == RVM_OP_push) GOOD(rvm__sym_rename(s->h, top, place));
+    if (op == RVM_OP_pop) GOOD(rvm__sym_rename(s->h, place, above));
+    const bool good = rvm__sym_shear(s->h, top, place, 1);
+    rvm__sym_drop(s->h, top);
+    return good ? RVM_OK : RVM_ERR_MEMORY;
+}
+
+static rvm_status step_new(const site *s) {
+    const rvm__array a = s->m->arrays[s->frame->arrays + s->places[0].slot];
+    const rvm_status status = machine_step(s->m);
+    if (status || s->op == RVM_OP_del || !a.shadow) return status;
+    GOOD(bring_elements(s, &a));
+}
+
+/* y' = f, whose operands may be y itself; y comes back from the slot. */
+static rvm_status step_set(const site *s) {
+    const int arity = rvm__row_info[s->in->row].arity;
+    const rvm__family_second whole = {.f = 1};
+    const rvm__key slot = slot_key(s, 0);
+    update u;
+    rvm__second f;
+    double x[3] = {0};
+    const bool noted = note_update(s, &u);
+    const rvm_status status = machine_step(s->m);
+    if (status || !noted) return status;
+    const rvm__key y = u.key[0];
+    if (s->op == RVM_OP_unset) GOOD(rvm__sym_rename(s->h, y, slot_key(s, 0)));
+    bool good = rvm__sym_rename(s->h, y, rvm__temporary_key(0));
+    u.key[0] = rvm__temporary_key(0);
+    for (int k = 0; k < arity; k++) x[k] = value_of(s, k + 1);
+    const bool smooth = rvm__row_second((rvm_row)s->in->row, x, &f);
+    for (int k = 0; k < arity && good && smooth; k++)
+        if (u.key[k + 1]) good = rvm__sym_shear(s->h, u.key[0], u.key[k + 1], f.d[k]);
+    rvm__sym_drop(s->h, u.key[0]);
+    good = good && (!smooth || u.w == 0 || second_order(s->h, &u, &f, &whole, arity));
+    if (slot) good = good && rvm__sym_shear(s->h, slot, y, 1); /* y may have been read, too */
+    if (slot) rvm__sym_drop(s->h, slot);
+    GOOD(good);
+}
+
+/* The places of an instruction that moves them as a slot: those behind its `m`, of which each bit is a position. */
+typedef struct slot {
+    int first, n;
+    bool followed; /* level 0, no whole arrays, few positions: rows can go along */
+    int at[MOST_PLACES];
+    rvm__key key[MOST_PLACES];
+} slot;
+
+static slot slot_of(const site *s) {
+    const int mask_at = (int)strcspn(rvm__op_info[s->in->op].operands, "m");
+    slot t = {.first = mask_at + 1, .n = s->in->nplaces - mask_at - 1};
+    uint64_t mask = cell_of(s, mask_at, false)->u;
+    t.followed = s->op >> 1 != RVM_PAIR_stow && cell_of(s, 0, false)->i == 0 && mask < 1 << MOST_PLACES;
+    for (int k = 0; k < t.n && t.followed; k++, mask &= mask - 1) {
+        t.followed = s->places[t.first + k].kind != RVM_PLACE_ARRAY && mask;
+        if (!t.followed) break;
+        t.at[k] = __builtin_ctzll(mask);
+        t.key[k] = key_of(s, t.first + k);
+    }
+    return t;
+}
+
+/* Places come back from a slot: drop left 0 in them, and shed nothing. */
+static rvm_status step_from_slot(const site *s) {
+    const slot t = slot_of(s);
+    rvm__key from[MOST_PLACES];
+    for (int k = 0; k < t.n; k++) {
+        if (s->op != RVM_OP_shed) has_row(s, t.first + k, true);
+        if (t.followed) from[k] = slot_key(s, t.at[k]);
+    }
+    const rvm_status status = machine_step(s->m);
+    bool good = true;
+    for (int k = 0; !status && t.followed && good && k < t.n; k++)
+        if (from[k] && t.key[k]) good = rvm__sym_rename(s->h, from[k], t.key[k]);
+    return status || good ? status : RVM_ERR_MEMORY;
+}
+
+/* Places go onto a slot. */
+static rvm_status step_to_slot(const site *s) {
+    const slot t = slot_of(s);
+    bool any = false, good = true;
+    for (int k = 0; k < t.n; k++) any = has_row(s, t.first + k, false) || any;
+    if (any && !t.followed) return RVM_ERR_UNSUPPORTED;
+    const rvm_status status = machine_step(s->m);
+    for (int k = 0; !status && any && good && k < t.n; k++)
+        if (t.key[k]) good = rvm__sym_rename(s->h, t.key[k], slot_key(s, t.at[k]));
+    return status || good ? status : RVM_ERR_MEMORY;
+}
+
+static rvm_status step_slot(const site *s) {
+    const bool back = s->op == RVM_OP_drop || s->op == RVM_OP_stow || s->op == RVM_OP_shed;
+    return back ? step_from_slot(s) : step_to_slot(s);
+}
+
+/* An instruction of the sweep with a part for shadows. */
+static rvm_status step(rvm_machine *m) {
+    const site s = site_of(m);
+    if (rvm__op_sets(s.op)) return s.x->active & 1 ? step_set(&s) : machine_step(m);
+    if (rvm__op_is_update(s.op)) return s.x->active & 1 ? step_update(&s) : machine_step(m);
+    switch ((enum rvm_pair)(s.op >> 1)) {
+    case RVM_PAIR_neg:
+    case RVM_PAIR_inv: return is_active(&s, 0) ? step_change(&s, 1, 1) : machine_step(m);
+    case RVM_PAIR_hadamard: return is_active(&s, 0) ? step_change(&s, 2, 2) : machine_step(m);
+    case RVM_PAIR_rot: return is_active(&s, 0) ? step_change(&s, 2, 3) : machine_step(m);
+    case RVM_PAIR_swap: return is_active(&s, 0) ? step_swap(&s, 0) : machine_step(m);
+    case RVM_PAIR_cswap: return is_active(&s, 1) ? step_swap(&s, 1) : machine_step(m);
+    case RVM_PAIR_push:
+    case RVM_PAIR_pushc: return is_active(&s, 0) ? step_stack(&s) : machine_step(m);
+    case RVM_PAIR_new: return step_new(&s);
+    case RVM_PAIR_drop:
+    case RVM_PAIR_stow:
+    case RVM_PAIR_recall: return step_slot(&s);
+    case RVM_PAIR_start: /* calls: frames.c tells what goes in and out */
+    case RVM_PAIR_call:
+    case RVM_PAIR_calli:
+    case RVM_PAIR_jmp: /* from here on: no shadow is touched */
+    case RVM_PAIR_jt:
+    case RVM_PAIR_jf:
+    case RVM_PAIR_for:
+    case RVM_PAIR_par:
+    case RVM_PAIR_compute:
+    case RVM_PAIR_do:
+    case RVM_PAIR_undo:
+    case RVM_PAIR_not:
+    case RVM_PAIR_inc:
+    case RVM_PAIR_rol:
+    case RVM_PAIR_view:
+    case RVM_PAIR_addr:
+    case RVM_PAIR_segment:
+    case RVM_PAIR_assert:
+    case RVM_PAIR_trap: return machine_step(m);
+    case RVM_PAIR_add:
+    case RVM_PAIR_xor:
+    case RVM_PAIR_mul:
+    case RVM_PAIR_let:
+    case RVM_PAIR_set:
+    case RVM_PAIR_COUNT: break;
+    }
+    return RVM_ERR_INTERNAL;
+}
+
+rvm_status rvm__run_hessian(rvm_machine *m) {
+    rvm__hessian *h = m->hessian;
+    rvm_status status = RVM_OK;
+    while (m->where == INSIDE && !status) {
+        status = m->sweeping ? step(m) : machine_step(m);
+        h->steps++;
+        h->gave_up = h->most && h->h.updates > h->most;
+        if (h->gave_up && !status) status = RVM_ERR_UNSUPPORTED;
+    }
+    return status;
+}

@@ -1,0 +1,38 @@
+/* hessian.h: the backward sweep to second order. While a machine has m->hessian, rvm_machine_sweep goes instruction by
+ * instruction and carries, besides values and adjoints, the Hessian of the seeded result in the places at hand
+ * (symmetric.h). At the start of the function those are its parameters. */
+#ifndef RVM_HESSIAN_H
+#define RVM_HESSIAN_H
+
+#include "symmetric.h"
+
+typedef struct rvm__hessian {
+    rvm__sym h;
+    uint64_t most;  /* entries that may be changed; 0: no limit */
+    uint64_t steps; /* instructions swept one by one */
+    bool gave_up;   /* `most` was reached: the sweep ended with RVM_ERR_UNSUPPORTED */
+} rvm__hessian;
+
+/* Instead of rvm__run_gradient while the sweep is on. */
+rvm_status rvm__run_hessian(rvm_machine *m);
+
+/* frames.c, in a sweep: scalar argument k of a call whose parameter stands at `slot`. place NULL: a constant or an inactive
+ * place. again: another argument of the call shares the place. False: out of memory. */
+bool rvm__hessian_pass(rvm_machine *m, rvm__key place, size_t slot, bool again, rvm_role role);
+bool rvm__hessian_return(rvm_machine *m, rvm__key place, size_t slot, bool again, rvm_role role);
+
+/* Keys: a register's shadow by its number, since the stack of slots moves when it grows; an element's by its address. */
+static inline rvm__key rvm__slot_key(size_t slot) {
+    return (rvm__key)slot << 3 | 1;
+}
+static inline rvm__key rvm__cell_key(size_t cell) {
+    return (rvm__key)cell << 3 | 2;
+}
+static inline rvm__key rvm__temporary_key(int k) {
+    return (rvm__key)k << 3 | 3;
+}
+static inline rvm__key rvm__element_key(const void *shadow) {
+    return (rvm__key)(uintptr_t)shadow;
+}
+
+#endif

@@ -1,0 +1,217 @@
+/* hessians.c: Hessians for the caller: by the one-sweep method (hessian.c), or a product for each column (products.c). */
+#include <string.h>
+
+#include "hessian.h"
+#include "memory.h"
+#include "products.h"
+
+#define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
+
+static rvm_status check(const rvm__work *w, const double *weights, rvm_error *err) {
+    if (w->rows != 1 && !weights) BAD(RVM_ERR_ARGUMENT, "a Hessian is of one number, not of %lld", (long long)w->rows);
+    return RVM_OK;
+}
+
+/* ---- the sweep ---- */
+
+/* A product takes the time of about four runs forward, and an update of an entry that of two instructions, as measured
+ * (docs/derivatives.md). More than a product for each column takes is not worth it. */
+static uint64_t most_updates(const rvm__work *w) {
+    rvm_stats now;
+    rvm_machine_stats(w->m, &now);
+    return 1000 + 2 * (now.forward - w->before.forward) * (uint64_t)w->columns;
+}
+
+/* Forward, then the sweep that carries *h; limited: given up when products would have been cheaper. */
+static rvm_status sweep(rvm__work *w, const double *weights, bool limited, rvm__hessian *h, rvm_error *err) {
+    rvm_machine *m = w->m;
+    rvm__work_reset(w);
+    for (int64_t k = 0; k < w->rows; k++) rvm__work_set(w, false, k, weights ? weights[k] : 1);
+    w->cost.adjoints++;
+    rvm_status status = rvm_machine_bind(m, w->q->fn, w->args, w->q->nargs, RVM_GRADIENT, false, err);
+    if (!status) status = rvm_machine_forward(m, err);
+    h->most = limited ? most_updates(w) : 0;
+    m->hessian = h;
+    if (!status) status = rvm_machine_sweep(m, err);
+    m->hessian = NULL;
+    w->cost.updates = h->h.updates;
+    w->cost.entries = h->h.live_peak;
+    return status;
+}
+
+/* At the start of the function: the row of a parameter's element. */
+static rvm__key key_of(const rvm__work *w, int64_t column) {
+    rvm_type t;
+    const rvm_value *v = rvm__work_shadow(w, true, column, &t);
+    for (uint32_t k = 0; k < w->q->nargs; k++)
+        if ((const rvm_scalar *)(const void *)v == &w->args[k].shadow) return rvm__slot_key(w->f->params[k].index);
+    return rvm__element_key(v);
+}
+
+/* Gives the rows their columns' numbers. */
+static void label(const rvm__work *w, const rvm__hessian *h) {
+    for (int64_t k = 0; k < w->columns; k++) {
+        rvm__sym_row *row = rvm__sym_row_of(&h->h, key_of(w, k));
+        if (row) row->label = k;
+    }
+}
+
+/* Every entry both of whose ends are asked for, once. */
+static void each_entry(const rvm__hessian *h, void (*visit)(void *to, int64_t i, int64_t j, double v), void *to) {
+    for (uint32_t r = 0; r < h->h.nrows; r++) {
+        const rvm__sym_row *row = &h->h.rows[r];
+        for (uint32_t k = 0; row->key && row->label >= 0 && k < row->n; k++) {
+            const rvm__entry *e = &h->h.entries[row->links[k].entry];
+            const rvm__sym_row *other = &h->h.rows[row->links[k].other];
+            if (e->end[0] == r && other->label >= 0) visit(to, row->label, other->label, e->value);
+        }
+    }
+}
+
+typedef struct dense {
+    double *H;
+    int64_t n;
+} dense;
+
+static void to_dense(void *to, int64_t i, int64_t j, double v) {
+    dense *d = to;
+    d->H[i * d->n + j] = d->H[j * d->n + i] = v;
+}
+
+static rvm_status by_sweep(rvm__work *w, const double *weights, bool limited, double *H, rvm_error *err) {
+    rvm__hessian h = {.most = 0};
+    rvm__sym_init(&h.h, w->m);
+    w->cost.method = "sweep";
+    rvm_status status = sweep(w, weights, limited, &h, err);
+    if (!status) {
+        memset(H, 0, (size_t)(w->columns * w->columns) * sizeof *H);
+        label(w, &h);
+        each_entry(&h, to_dense, &(dense){H, w->columns});
+    }
+    rvm__sym_free(&h.h);
+    return status;
+}
+
+static rvm_status by_products(rvm__work *w, const double *weights, double *H, rvm_error *err) {
+    rvm__product p;
+    w->cost.method = "hvp";
+    rvm_status status = rvm__product_begin(&p, w, err);
+    for (int64_t j = 0; j < w->columns && !status; j++) {
+        rvm__work_reset(w);
+        rvm__work_set(w, true, j, 1);
+        status = rvm__product_run(&p, weights, err);
+        for (int64_t i = 0; i < w->columns && !status; i++) H[i * w->columns + j] = rvm__work_get(w, true, i);
+    }
+    rvm__product_end(&p);
+    return status;
+}
+
+rvm_status rvm_hessian(rvm_machine *m, const rvm_question *q, const double *weights, rvm_method method, double *H,
+                       rvm_cost *cost, rvm_error *err) {
+    rvm__work w;
+    rvm_status status = rvm__work_begin(&w, m, q, err);
+    if (status) return status;
+    status = check(&w, weights, err);
+    if (!status && method != RVM_BY_HVP) status = by_sweep(&w, weights, method == RVM_AUTO, H, err);
+    const bool again = status == RVM_ERR_UNSUPPORTED && method == RVM_AUTO;
+    if (again || (!status && method == RVM_BY_HVP)) status = by_products(&w, weights, H, err);
+    rvm__work_end(&w, cost);
+    return status;
+}
+
+rvm_status rvm_hvp(rvm_machine *m, const rvm_question *q, const double *weights, const double *v, double *hv, rvm_cost *cost,
+                   rvm_error *err) {
+    rvm__work w;
+    rvm__product p = {.args = NULL};
+    rvm_status status = rvm__work_begin(&w, m, q, err);
+    if (status) return status;
+    w.cost.method = "hvp";
+    status = check(&w, weights, err);
+    if (!status) status = rvm__product_begin(&p, &w, err);
+    rvm__work_reset(&w);
+    for (int64_t k = 0; k < w.columns; k++) rvm__work_set(&w, true, k, v[k]);
+    if (!status) status = rvm__product_run(&p, weights, err);
+    for (int64_t k = 0; k < w.columns && !status; k++) hv[k] = rvm__work_get(&w, true, k);
+    rvm__product_end(&p);
+    rvm__work_end(&w, cost);
+    return status;
+}
+
+/* ---- sparse ---- */
+
+static void count_entry(void *to, int64_t i, int64_t j, double v) {
+    rvm_sparse *s = to;
+    if (v == 0) return;
+    s->row_start[i + 1]++;
+    if (i != j) s->row_start[j + 1]++;
+}
+
+static void put(rvm_sparse *s, int64_t i, int64_t j, double v) {
+    const int64_t at = s->row_start[i]++;
+    s->column[at] = j;
+    s->value[at] = v;
+}
+
+static void put_entry(void *to, int64_t i, int64_t j, double v) {
+    if (v == 0) return;
+    put(to, i, j, v);
+    if (i != j) put(to, j, i, v);
+}
+
+/* The transpose of the same, which is the same with every row in order: from *a, whose row_start is one row ahead. */
+static void sort_rows(const rvm_sparse *a, rvm_sparse *out) {
+    for (int64_t i = 0; i < a->rows; i++)
+        for (int64_t e = i ? a->row_start[i - 1] : 0; e < a->row_start[i]; e++) put(out, a->column[e], i, a->value[e]);
+    memmove(out->row_start + 1, out->row_start, (size_t)out->rows * sizeof *out->row_start);
+    out->row_start[0] = 0;
+}
+
+static bool allocate(rvm_machine *m, rvm_sparse *s, int64_t n, int64_t entries) {
+    const size_t bytes = (size_t)(n + 1 + 2 * entries) * sizeof(int64_t);
+    *s = (rvm_sparse){.rows = n, .columns = n, .row_start = rvm__resize(m, NULL, 0, bytes)};
+    if (!s->row_start) return false;
+    memset(s->row_start, 0, bytes);
+    s->column = s->row_start + n + 1;
+    s->value = (double *)(void *)(s->column + entries);
+    return true;
+}
+
+static rvm_status to_sparse(rvm__work *w, const rvm__hessian *h, rvm_sparse *out, rvm_error *err) {
+    rvm_sparse counts, rows;
+    const int64_t n = w->columns;
+    if (!allocate(w->m, &counts, n, 0)) BAD(RVM_ERR_MEMORY, "out of memory");
+    each_entry(h, count_entry, &counts);
+    for (int64_t i = 0; i < n; i++) counts.row_start[i + 1] += counts.row_start[i];
+    const int64_t entries = counts.row_start[n];
+    const bool good = allocate(w->m, &rows, n, entries) && allocate(w->m, out, n, entries);
+    if (good) {
+        memcpy(rows.row_start, counts.row_start, (size_t)n * sizeof *rows.row_start);
+        memcpy(out->row_start, counts.row_start, (size_t)n * sizeof *out->row_start);
+        each_entry(h, put_entry, &rows);
+        sort_rows(&rows, out);
+    }
+    if (rows.row_start) rvm__resize(w->m, rows.row_start, (size_t)(n + 1 + 2 * entries) * sizeof(int64_t), 0);
+    rvm__resize(w->m, counts.row_start, (size_t)(n + 1) * sizeof(int64_t), 0);
+    if (!good) BAD(RVM_ERR_MEMORY, "out of memory");
+    return RVM_OK;
+}
+
+rvm_status rvm_hessian_sparse(rvm_machine *m, const rvm_question *q, const double *weights, rvm_sparse *out, rvm_cost *cost,
+                              rvm_error *err) {
+    rvm__work w;
+    rvm__hessian h = {.most = 0};
+    *out = (rvm_sparse){0};
+    rvm_status status = rvm__work_begin(&w, m, q, err);
+    if (status) return status;
+    rvm__sym_init(&h.h, m);
+    w.cost.method = "sweep";
+    status = check(&w, weights, err);
+    if (!status) status = sweep(&w, weights, false, &h, err);
+    if (!status) {
+        label(&w, &h);
+        status = to_sparse(&w, &h, out, err);
+    }
+    rvm__sym_free(&h.h);
+    rvm__work_end(&w, cost);
+    return status;
+}

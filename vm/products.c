@@ -1,0 +1,164 @@
+/* products.c: products of a Hessian with a vector: the tangent of the gradient. The gradient of f is a program, f'grad, that
+ * the transforms derive; run in tangent mode with x_d = v, the tangents of its shadows x_b are H v.
+ *
+ * The program with f'grad in it is a copy of the machine's, with a machine of its own; both are kept for the next product.
+ */
+#include "products.h"
+
+#include <string.h>
+
+#include "memory.h"
+#include "reals.h"
+#include "transform.h"
+
+typedef struct rvm__products {
+    rvm_program *program;
+    rvm_machine *machine;
+    uint32_t of, gradient; /* f, and f'grad in the program */
+    uint8_t active[RVM_MAX_PARAMS];
+} products;
+
+void rvm__products_free(rvm_machine *m) {
+    if (!m->products) return;
+    rvm_machine_free(m->products->machine);
+    rvm_program_free(m->products->program);
+    rvm__resize(m, m->products, sizeof *m->products, 0);
+    m->products = NULL;
+}
+
+static rvm_status copy_program(const rvm_program *p, const rvm_allocator *al, rvm_program **out, rvm_error *err) {
+    void *bytes = NULL;
+    size_t size = 0;
+    rvm_status status = rvm__encode(p, &bytes, &size, err);
+    if (!status) status = rvm__decode(bytes, size, "copy", al, out, err);
+    rvm_program_free_bytes(p, bytes, size);
+    return status;
+}
+
+/* The program with f'grad, for the closure of the active parameters. */
+static rvm_status derive(rvm_machine *m, uint32_t fn, const uint8_t *active, products *d, rvm_error *err) {
+    d->of = fn;
+    memcpy(d->active, active, m->p->functions[fn].nparams);
+    rvm_status status = copy_program(m->p, &m->al, &d->program, err);
+    if (!status) status = rvm__transform_declare(d->program, fn, RVM_GRADIENT_OF, active, &d->gradient, err);
+    if (!status) status = rvm__transform_resolve(d->program, err);
+    if (!status) status = rvm_machine_new(d->program, &m->o, &d->machine, err);
+    return status;
+}
+
+static rvm_status ensure(rvm_machine *m, uint32_t fn, const uint8_t *active, rvm_error *err) {
+    if (m->products && m->products->of == fn && !memcmp(m->products->active, active, m->p->functions[fn].nparams))
+        return RVM_OK;
+    rvm__products_free(m);
+    m->products = rvm__resize(m, NULL, 0, sizeof *m->products);
+    if (!m->products) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    *m->products = (products){.of = UINT32_MAX};
+    rvm_status status = derive(m, fn, active, m->products, err);
+    if (status) rvm__products_free(m);
+    return status;
+}
+
+/* ---- one product ---- */
+
+/* Shadows of one active parameter, as f'grad has them: of its value the tangent, of its adjoint the value and the tangent.
+ * They lie one after the other, elements in row-major order. */
+enum { X_D, X_B, X_BD, PLANES };
+
+static size_t count(const rvm__work *w, uint32_t param) {
+    return w->at[param + 1] - w->at[param];
+}
+
+static rvm_value *plane(const rvm__product *p, uint32_t param, int which) {
+    return p->cells + PLANES * p->w->at[param] + (size_t)which * count(p->w, param);
+}
+
+rvm_status rvm__product_begin(rvm__product *p, rvm__work *w, rvm_error *err) {
+    rvm_machine *m = w->m;
+    uint8_t active[RVM_MAX_PARAMS];
+    *p = (rvm__product){.w = w};
+    for (uint32_t k = 0; k < w->q->nargs; k++) active[k] = w->args[k].active;
+    rvm_status status = rvm__transform_close(m->p, (uint32_t)w->q->fn, active, err);
+    if (!status) status = ensure(m, (uint32_t)w->q->fn, active, err);
+    if (status) return status;
+    const size_t cells = PLANES * w->at[w->q->nargs];
+    p->bytes = 2 * w->q->nargs * sizeof *p->args + cells * sizeof *p->cells;
+    p->args = rvm__resize(m, NULL, 0, p->bytes);
+    if (!p->args) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    p->cells = (rvm_value *)(void *)(p->args + 2 * w->q->nargs);
+    return RVM_OK;
+}
+
+void rvm__product_end(rvm__product *p) {
+    if (p->args) rvm__resize(p->w->m, p->args, p->bytes, 0);
+    p->args = NULL;
+}
+
+/* The arguments of f'grad: each of f's, and behind it the adjoint where it is active. */
+static uint32_t lay_out(rvm__product *p) {
+    const rvm__work *w = p->w;
+    const uint8_t *active = w->m->products->active;
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < w->q->nargs; k++) {
+        rvm_arg a = w->args[k];
+        a.active = active[k];
+        a.shadow_data = plane(p, k, X_D);
+        a.shadow.i = plane(p, k, X_D)->i;
+        if (count(w, k) == 0) a.shadow_data = NULL;
+        for (int64_t d = a.ndim - 1, stride = 1; d >= 0; stride *= a.shape[d], d--) a.shadow_stride[d] = stride;
+        p->args[n++] = a;
+        if (!active[k]) continue;
+        rvm_arg b = a;
+        memcpy(b.stride, a.shadow_stride, sizeof b.stride);
+        b.data = a.ndim && count(w, k) ? plane(p, k, X_B) : NULL;
+        b.value.i = plane(p, k, X_B)->i;
+        b.shadow_data = a.ndim && count(w, k) ? plane(p, k, X_BD) : NULL;
+        b.shadow.i = 0;
+        p->args[n++] = b;
+    }
+    return n;
+}
+
+/* The shadows that w holds (rvm__work_set) as plane `which` of the parameters; they are then 0 again. */
+static void take(rvm__product *p, int which) {
+    rvm__work *w = p->w;
+    for (uint32_t k = 0; k < w->q->nargs; k++) {
+        rvm_value *to = plane(p, k, which),
+                  *from = w->args[k].ndim ? w->shadows + w->at[k] : (rvm_value *)&w->args[k].shadow;
+        if (!count(w, k)) continue;
+        memcpy(to, from, count(w, k) * sizeof *to);
+        memset(from, 0, count(w, k) * sizeof *from);
+    }
+}
+
+/* The tangents of the adjoints, back where rvm__work_get finds them. */
+static void give(rvm__product *p) {
+    rvm__work *w = p->w;
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < w->q->nargs; k++, n++) {
+        if (!w->m->products->active[k]) continue;
+        n++;
+        if (w->args[k].ndim && count(w, k))
+            memcpy(w->shadows + w->at[k], plane(p, k, X_BD), count(w, k) * sizeof(rvm_value));
+        if (!w->args[k].ndim) w->args[k].shadow = p->args[n].shadow;
+    }
+}
+
+rvm_status rvm__product_run(rvm__product *p, const double *weights, rvm_error *err) {
+    rvm__work *w = p->w;
+    rvm_machine *m = w->m->products->machine;
+    rvm_stats before, after;
+    take(p, X_D);
+    for (int64_t k = 0; k < w->rows; k++) rvm__work_set(w, false, k, weights ? weights[k] : 1);
+    take(p, X_B);
+    for (uint32_t k = 0; k < w->q->nargs; k++)
+        if (count(w, k)) memset(plane(p, k, X_BD), 0, count(w, k) * sizeof(rvm_value));
+    const uint32_t n = lay_out(p);
+    w->cost.tangents++;
+    rvm_machine_stats(m, &before);
+    rvm_status status = rvm_tangent(m, w->m->products->gradient, p->args, n, err);
+    rvm_machine_stats(m, &after);
+    rvm_machine_unbind(m);
+    w->cost.instructions += after.forward - before.forward;
+    give(p);
+    return status;
+}

@@ -1,0 +1,210 @@
+/* question.c: parts and their names, the storage of an answer's runs, and the runs. */
+#include "question.h"
+
+#include <string.h>
+
+#include "memory.h"
+#include "reals.h"
+
+#define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
+
+static int64_t count_of(const rvm_arg *a) {
+    int64_t n = 1;
+    for (int d = 0; d < a->ndim && d < RVM_MAX_DIMS; d++)
+        if (a->shape[d] < 0 || __builtin_mul_overflow(n, a->shape[d], &n) || n > INT64_MAX / 64) return -1;
+    return n;
+}
+
+static int64_t size_of(const rvm_question *q, const rvm_part *part, uint32_t n) {
+    int64_t sum = 0;
+    for (uint32_t k = 0; k < n; k++) sum += part[k].element < 0 ? count_of(&q->args[part[k].param]) : 1;
+    return sum;
+}
+
+static rvm_status check_parts(const rvm_machine *m, const rvm_function *f, const rvm_question *q, const rvm_part *part,
+                              uint32_t n, rvm_error *err) {
+    for (uint32_t k = 0; k < n; k++) {
+        if (part[k].param >= q->nargs) BAD(RVM_ERR_ARGUMENT, "%s has no parameter %u", f->name, part[k].param);
+        const char *name = f->params[part[k].param].name;
+        if (f->params[part[k].param].type == RVM_I64)
+            return rvm__fail_at(err, RVM_ERR_ARGUMENT, m->p, (uint32_t)q->fn, 0, "`%s` is i64 and has no derivative", name);
+        if (part[k].element >= count_of(&q->args[part[k].param]))
+            BAD(RVM_ERR_ARGUMENT, "`%s` has no element %lld: it has %lld", name, (long long)part[k].element,
+                (long long)count_of(&q->args[part[k].param]));
+        for (uint32_t i = 0; i < k; i++)
+            if (part[i].param == part[k].param &&
+                (part[i].element < 0 || part[k].element < 0 || part[i].element == part[k].element))
+                BAD(RVM_ERR_ARGUMENT, "`%s` is named twice", name);
+    }
+    return RVM_OK;
+}
+
+static rvm_status check(const rvm_machine *m, const rvm_question *q, rvm_error *err) {
+    if (q->fn < 0 || q->fn >= m->p->nfunctions) BAD(RVM_ERR_USAGE, "no function %lld", (long long)q->fn);
+    const rvm_function *f = &m->p->functions[q->fn];
+    if (q->nargs != f->nparams) BAD(RVM_ERR_ARGUMENT, "%s takes %u arguments, %u given", f->name, f->nparams, q->nargs);
+    for (uint32_t k = 0; k < q->nargs; k++)
+        if (q->args[k].ndim != f->params[k].ndim || count_of(&q->args[k]) < 0)
+            BAD(RVM_ERR_SHAPE, "argument `%s` of %s has the wrong shape", f->params[k].name, f->name);
+    rvm_status status = check_parts(m, f, q, q->of, q->nof, err);
+    return status ? status : check_parts(m, f, q, q->by, q->nby, err);
+}
+
+rvm_status rvm_question_size(const rvm_machine *m, const rvm_question *q, int64_t *rows, int64_t *columns, rvm_error *err) {
+    rvm_status status = check(m, q, err);
+    if (status) return status;
+    *rows = size_of(q, q->of, q->nof);
+    *columns = size_of(q, q->by, q->nby);
+    return RVM_OK;
+}
+
+/* Row or column k as parameter and element; false past the last. */
+static bool locate(const rvm_question *q, bool column, int64_t k, uint32_t *param, int64_t *element) {
+    const rvm_part *part = column ? q->by : q->of;
+    for (uint32_t i = 0; i < (column ? q->nby : q->nof); i++) {
+        const int64_t n = part[i].element < 0 ? count_of(&q->args[part[i].param]) : 1;
+        if (k < n) {
+            *param = part[i].param;
+            *element = part[i].element < 0 ? k : part[i].element;
+            return true;
+        }
+        k -= n;
+    }
+    return false;
+}
+
+int rvm_question_name(const rvm_machine *m, const rvm_question *q, bool column, int64_t k, char *text, size_t size) {
+    uint32_t param;
+    int64_t element, index[RVM_MAX_DIMS] = {0};
+    char all[160];
+    if (k < 0 || !locate(q, column, k, &param, &element)) return snprintf(text, size, "?");
+    const rvm_arg *a = &q->args[param];
+    int n = snprintf(all, sizeof all, "%.100s", m->p->functions[q->fn].params[param].name);
+    for (int d = a->ndim - 1; d >= 0; d--) {
+        index[d] = element % a->shape[d];
+        element /= a->shape[d];
+    }
+    for (int d = 0; d < a->ndim && d < RVM_MAX_DIMS && (size_t)n < sizeof all; d++)
+        n += snprintf(all + n, sizeof all - (size_t)n, "%s%lld%s", d ? ", " : "[", (long long)index[d],
+                      d + 1 == a->ndim ? "]" : "");
+    return snprintf(text, size, "%s", all);
+}
+
+/* ---- storage ---- */
+
+static void take(rvm_value *cell, rvm_value *saved) {
+    *saved = *cell;
+}
+static void give(rvm_value *cell, rvm_value *saved) {
+    *cell = *saved;
+}
+
+/* Every element of an array and its number, in row-major order. */
+static void each(const rvm_arg *a, int d, rvm_value *data, rvm_value **saved, void (*visit)(rvm_value *, rvm_value *)) {
+    if (d >= a->ndim || d >= RVM_MAX_DIMS) {
+        visit(data, (*saved)++);
+        return;
+    }
+    for (int64_t i = 0; i < a->shape[d]; i++) each(a, d + 1, data + i * a->stride[d], saved, visit);
+}
+
+static void for_inputs(rvm__work *w, void (*visit)(rvm_value *, rvm_value *)) {
+    for (uint32_t k = 0; k < w->q->nargs; k++) {
+        rvm_value *saved = w->saved + w->at[k];
+        const bool changes = visit == take || w->f->params[k].role != RVM_READ;
+        if (w->args[k].ndim && changes) each(&w->args[k], 0, w->args[k].data, &saved, visit);
+        if (!w->args[k].ndim) visit((rvm_value *)(void *)&w->args[k].value, saved);
+    }
+}
+
+static void mark(rvm__work *w, const rvm_part *part, uint32_t n) {
+    for (uint32_t k = 0; k < n; k++) {
+        rvm_arg *a = &w->args[part[k].param];
+        int64_t stride = 1;
+        a->active = true;
+        a->shadow_data = w->shadows + w->at[part[k].param];
+        for (int d = a->ndim - 1; d >= 0; d--) {
+            a->shadow_stride[d] = stride;
+            stride *= a->shape[d];
+        }
+    }
+}
+
+rvm_status rvm__work_begin(rvm__work *w, rvm_machine *m, const rvm_question *q, rvm_error *err) {
+    *w = (rvm__work){.m = m, .q = q};
+    rvm_status status = rvm_question_size(m, q, &w->rows, &w->columns, err);
+    if (status) return status;
+    w->f = &m->p->functions[q->fn];
+    size_t cells = 0;
+    for (uint32_t k = 0; k < q->nargs; k++) cells += (size_t)count_of(&q->args[k]);
+    const size_t head = q->nargs * sizeof *w->args, places = (q->nargs + 1) * sizeof *w->at;
+    w->bytes = head + places + 2 * cells * sizeof *w->saved;
+    char *block = rvm__resize(m, NULL, 0, w->bytes);
+    if (!block) BAD(RVM_ERR_MEMORY, "out of memory");
+    w->args = (rvm_arg *)(void *)block;
+    w->at = (size_t *)(void *)(block + head);
+    w->saved = (rvm_value *)(void *)(block + head + places);
+    w->shadows = w->saved + cells;
+    if (q->nargs) memcpy(w->args, q->args, head);
+    w->at[0] = 0;
+    for (uint32_t k = 0; k < q->nargs; k++) w->at[k + 1] = w->at[k] + (size_t)count_of(&q->args[k]);
+    for (uint32_t k = 0; k < q->nargs; k++) w->args[k].active = false;
+    mark(w, q->of, q->nof);
+    mark(w, q->by, q->nby);
+    for_inputs(w, take);
+    rvm_machine_stats(m, &w->before);
+    return RVM_OK;
+}
+
+void rvm__work_end(rvm__work *w, rvm_cost *cost) {
+    if (!w->args) return;
+    rvm_stats now;
+    if (w->m->args == w->args) w->m->where = UNBOUND; /* a call bound before may be gone by now: leave it alone */
+    for_inputs(w, give);
+    rvm_machine_stats(w->m, &now);
+    w->cost.instructions += now.forward + now.swept - w->before.forward - w->before.swept;
+    w->cost.otherwise = (uint64_t)((double)w->cost.instructions * w->other_share);
+    w->cost.estimated = w->cost.otherwise != 0;
+    if (cost) *cost = w->cost;
+    rvm__resize(w->m, w->args, w->bytes, 0);
+    w->args = NULL;
+}
+
+void rvm__work_reset(rvm__work *w) {
+    for_inputs(w, give);
+    if (w->at[w->q->nargs]) memset(w->shadows, 0, w->at[w->q->nargs] * sizeof *w->shadows);
+    for (uint32_t k = 0; k < w->q->nargs; k++) w->args[k].shadow.i = 0;
+}
+
+/* ---- runs ---- */
+
+rvm_value *rvm__work_shadow(const rvm__work *w, bool column, int64_t k, rvm_type *type) {
+    uint32_t param;
+    int64_t element;
+    if (!locate(w->q, column, k, &param, &element)) return NULL;
+    *type = (rvm_type)w->f->params[param].type;
+    rvm_arg *a = &w->args[param];
+    return a->ndim ? (rvm_value *)a->shadow_data + element : (rvm_value *)(void *)&a->shadow;
+}
+
+double rvm__work_get(const rvm__work *w, bool column, int64_t k) {
+    rvm_type t;
+    const rvm_value *v = rvm__work_shadow(w, column, k, &t);
+    return v ? rvm__real_of(t, *v) : 0;
+}
+
+void rvm__work_set(rvm__work *w, bool column, int64_t k, double x) {
+    rvm_type t;
+    rvm_value *v = rvm__work_shadow(w, column, k, &t);
+    if (v) *v = rvm__of_real(t, x);
+}
+
+rvm_status rvm__work_tangent(rvm__work *w, rvm_error *err) {
+    w->cost.tangents++;
+    return rvm_tangent(w->m, w->q->fn, w->args, w->q->nargs, err);
+}
+
+rvm_status rvm__work_adjoint(rvm__work *w, rvm_error *err) {
+    w->cost.adjoints++;
+    return rvm_gradient(w->m, w->q->fn, w->args, w->q->nargs, err);
+}

@@ -1,0 +1,42 @@
+/* question.h: the runs that answer a question about derivatives: the caller's arguments with shadows of our own. */
+#ifndef RVM_QUESTION_H
+#define RVM_QUESTION_H
+
+#include "machine.h"
+#include "rvm_derivatives.h"
+
+typedef struct rvm__work {
+    rvm_machine *m;
+    const rvm_question *q;
+    const rvm_function *f;
+    int64_t rows, columns;
+    rvm_arg *args;              /* the caller's, shadows replaced */
+    rvm_value *saved, *shadows; /* of all elements of all arguments, argument after argument */
+    size_t *at;                 /* first of each argument in them; at[nargs] the number of all */
+    size_t bytes;               /* of the block that holds the three */
+    rvm_stats before;
+    rvm_cost cost;
+    double other_share; /* of a run's instructions that the other method takes; 0: unknown */
+} rvm__work;
+
+/* Checks the question and saves the inputs; rvm__work_end hands them back and fills *cost (may be NULL). */
+rvm_status rvm__work_begin(rvm__work *w, rvm_machine *m, const rvm_question *q, rvm_error *err);
+void rvm__work_end(rvm__work *w, rvm_cost *cost);
+
+/* Inputs as they were and shadows 0: what each run starts from. */
+void rvm__work_reset(rvm__work *w);
+/* The shadow of row or column k; its type. */
+rvm_value *rvm__work_shadow(const rvm__work *w, bool column, int64_t k, rvm_type *type);
+double rvm__work_get(const rvm__work *w, bool column, int64_t k);
+void rvm__work_set(rvm__work *w, bool column, int64_t k, double v);
+/* A run on what the shadows hold. */
+rvm_status rvm__work_tangent(rvm__work *w, rvm_error *err);
+rvm_status rvm__work_adjoint(rvm__work *w, rvm_error *err);
+
+/* Whether forward runs, one for each of n columns, are cheaper than sweeps for each of m rows: an adjoint runs the program
+ * forward and, dearer, back (docs/derivatives.md has the measured ratios). */
+static inline bool rvm__tangents_are_cheaper(int64_t n, int64_t m) {
+    return n <= 2 * m;
+}
+
+#endif

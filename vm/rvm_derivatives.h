@@ -1,0 +1,120 @@
+/* rvm_derivatives.h: Jacobians, Hessians and products with them, by the modes of the machine. docs/derivatives.md says which
+ * to ask for when, and what each costs.
+ *
+ *     rvm_part of = {0, -1}, by = {1, -1};                     parameter 0, and by all of parameter 1
+ *     rvm_question q = {.fn = fn, .args = args, .nargs = 2, .of = &of, .nof = 1, .by = &by, .nby = 1};
+ *     double J[rows * columns];
+ *     rvm_jacobian(m, &q, RVM_AUTO, J, NULL, &e)
+ *
+ * Threads and memory: as the machine's (rvm.h); all storage beside the results is taken from the machine's allocator, within
+ * its limit, and given back. Arguments come back as they were, on errors too; their active, shadow, shadow_data and
+ * shadow_stride are neither read nor changed. Arguments that overlap count as separate ones.
+ * Errors of all: those of a run (rvm.h); ARGUMENT (a part that does not exist, or is no real), SHAPE, MEMORY.
+ */
+#ifndef RVM_DERIVATIVES_H
+#define RVM_DERIVATIVES_H
+
+#include "rvm.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A parameter, all its elements in row-major order (element < 0), or one of them. */
+typedef struct rvm_part {
+    uint32_t param;
+    int64_t element;
+} rvm_part;
+
+/* What is differentiated by what, and where. Rows of a Jacobian number the elements of `of` in the order of the parts,
+ * columns those of `by`. Inputs are the values of args when the function begins, results those when it ends; a parameter may
+ * be both. */
+typedef struct rvm_question {
+    int64_t fn;
+    rvm_arg *args; /* one for each parameter, as for rvm_call */
+    uint32_t nargs;
+    const rvm_part *of, *by;
+    uint32_t nof, nby;
+} rvm_question;
+
+/* rows: elements of `of`; columns: of `by`. */
+RVM_API rvm_status rvm_question_size(const rvm_machine *m, const rvm_question *q, int64_t *rows, int64_t *columns,
+                                     rvm_error *err);
+/* Text of row or column k, as "y[3]"; cut to size. Returns the length it has uncut. */
+RVM_API int rvm_question_name(const rvm_machine *m, const rvm_question *q, bool column, int64_t k, char *text, size_t size);
+
+/* What an answer cost. */
+typedef struct rvm_cost {
+    const char *method;          /* "tangent", "adjoint", "sweep", "hvp"; a static string */
+    uint64_t tangents, adjoints; /* runs: forward with tangents; forward and back as a sweep */
+    uint64_t instructions;
+    int64_t colours;           /* with a pattern: groups of columns, or of rows */
+    uint64_t updates, entries; /* of a one-sweep Hessian: entries changed, and held at most */
+    const char *other;         /* the other method, and the instructions that it takes: counted, or estimated from this */
+    uint64_t otherwise, other_updates;
+    bool estimated;
+} rvm_cost;
+
+typedef enum rvm_method {
+    RVM_AUTO,
+    RVM_BY_TANGENTS, /* Jacobian: a run for each column, or colour of columns */
+    RVM_BY_ADJOINTS, /* Jacobian: a run for each row, or colour of rows; it takes about two of the former */
+    RVM_BY_SWEEP,    /* Hessian: one backward sweep that carries it */
+    RVM_BY_HVP       /* Hessian: a product for each column */
+} rvm_method;
+
+/* J v, v by columns; and w J, w by rows. cost may be NULL, here and below. */
+RVM_API rvm_status rvm_jvp(rvm_machine *m, const rvm_question *q, const double *v, double *jv, rvm_cost *cost,
+                           rvm_error *err);
+RVM_API rvm_status rvm_vjp(rvm_machine *m, const rvm_question *q, const double *w, double *wj, rvm_cost *cost,
+                           rvm_error *err);
+/* J, row by row. */
+RVM_API rvm_status rvm_jacobian(rvm_machine *m, const rvm_question *q, rvm_method method, double *J, rvm_cost *cost,
+                                rvm_error *err);
+
+/* A sparse matrix by rows: the columns of row i are column[row_start[i] .. row_start[i + 1]), each once, in any order; value
+ * alike. */
+typedef struct rvm_sparse {
+    int64_t rows, columns;
+    int64_t *row_start, *column; /* rows + 1; row_start[rows] */
+    double *value;               /* NULL in a pattern */
+} rvm_sparse;
+
+/* The entries of J that the pattern has, in its order. Columns that share no row are taken in one run (greedy colouring), or
+ * rows that share no column, whichever needs less; then the whole is compared with one product in another direction, so that
+ * a pattern which misses an entry that is not 0 is found: ARGUMENT, naming the entry. value[row_start[rows]]. */
+RVM_API rvm_status rvm_jacobian_sparse(rvm_machine *m, const rvm_question *q, rvm_method method, const rvm_sparse *pattern,
+                                       double *value, rvm_cost *cost, rvm_error *err);
+
+/* Hessian by the columns of the sum of w[i] times row i (w NULL: of the one row there is): dense, row by row; or its entries
+ * that are not 0, rows in order and columns ascending, in *out, which is freed with rvm_sparse_free on the same machine.
+ * RVM_AUTO: the sweep, unless it turns out dearer than products while it runs, or does not go through the program. */
+RVM_API rvm_status rvm_hessian(rvm_machine *m, const rvm_question *q, const double *w, rvm_method method, double *H,
+                               rvm_cost *cost, rvm_error *err);
+RVM_API rvm_status rvm_hessian_sparse(rvm_machine *m, const rvm_question *q, const double *w, rvm_sparse *out,
+                                      rvm_cost *cost, rvm_error *err);
+/* H v, v and the result by columns: the tangent of the gradient program, which is derived on the first call and kept by the
+ * machine, with a machine of its own of the same options. Errors: UNSUPPORTED, with the reason, where there is no such
+ * program. */
+RVM_API rvm_status rvm_hvp(rvm_machine *m, const rvm_question *q, const double *w, const double *v, double *hv,
+                           rvm_cost *cost, rvm_error *err);
+RVM_API void rvm_sparse_free(rvm_machine *m, rvm_sparse *s);
+
+/* Where a derivative ends: an instruction that takes `place`, which depends on the inputs, and whose result has no
+ * derivative by it: a comparison, a conversion to an integer, floor. It contributes 0. */
+typedef struct rvm_cut {
+    uint32_t fn, pc;
+    const char *function, *file, *row; /* row: "lt", "conv", "floor"; the program's own strings */
+    uint32_t line, column;
+    char place[80]; /* as in the source where it has a name there */
+} rvm_cut;
+/* Those met in a run along direction v (by columns), each line, row and place once, in the order met: the first `room` in
+ * cuts, and how many there are in *n. The run is a tangent run: it ends with TANGENT where an ancilla's release is an
+ * accident of the input. */
+RVM_API rvm_status rvm_derivative_cuts(rvm_machine *m, const rvm_question *q, const double *v, rvm_cut *cuts, uint32_t room,
+                                       uint32_t *n, rvm_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

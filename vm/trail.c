@@ -1,0 +1,340 @@
+/* trail.c: the stacks of the trail. See trail.h. */
+#include "trail.h"
+
+#include <string.h>
+
+#include "memory.h"
+
+enum { FIRST_CHUNK = 64, LARGEST_CHUNK = 8192, CELL = sizeof(rvm_value) + 1, WORD = sizeof(uint32_t) };
+
+static uint8_t *bytes_of(rvm__trail_chunk *c) {
+    return (uint8_t *)(c->cells + c->cap);
+}
+
+/* ---- sites ---- */
+
+bool rvm__trail_init(rvm_machine *m) {
+    rvm__trail *tr = &m->trail;
+    const size_t most = rvm__sites_most(m->p);
+    tr->now = &tr->none;
+    if (!most) return true;
+    if (!(tr->sites = rvm__resize(m, NULL, 0, most * sizeof *tr->sites))) return false;
+    tr->nsites = rvm__sites_collect(m->p, tr->sites);
+    void *fitted = rvm__resize(m, tr->sites, most * sizeof *tr->sites, tr->nsites * sizeof *tr->sites);
+    if (fitted)
+        tr->sites = fitted;
+    else
+        tr->nsites = (uint32_t)most; /* as large as it is */
+    return fitted != NULL;
+}
+
+uint32_t rvm__trail_site(const rvm_machine *m, int64_t site) {
+    return rvm__sites_find(m->trail.sites, m->trail.nsites, site);
+}
+
+/* ---- chunks ---- */
+
+static void free_chunk(rvm_machine *m, rvm__trail_chunk *c) {
+    if (!c) return;
+    m->trail.granted -= (size_t)c->cap * CELL;
+    rvm__resize(m, c, sizeof *c + (size_t)c->cap * CELL, 0);
+}
+
+static void stand_on(rvm__trail_stack *t, rvm__trail_chunk *c, uint32_t n) {
+    t->top = c;
+    t->cells = c ? c->cells : NULL;
+    t->bytes = c ? bytes_of(c) : NULL;
+    t->cap = c ? c->cap : 0;
+    t->n = n;
+}
+
+/* Free what is kept for the next push, of every stack. */
+static void free_spares(rvm_machine *m) {
+    rvm__trail *tr = &m->trail;
+    for (int level = 0; level < RVM_MAX_ORDER; level++)
+        for (size_t d = 0; d < tr->nstacks[level]; d++) {
+            rvm__trail_stack *t = &tr->stacks[level][d];
+            free_chunk(m, t->spare);
+            t->spare = NULL;
+            if (!t->top || t->n || t->top->below) continue;
+            free_chunk(m, t->top);
+            stand_on(t, NULL, 0);
+        }
+}
+
+/* As many of `want` units of `size` bytes as the limit leaves; 0: none. */
+static size_t granted(rvm_machine *m, size_t want, size_t size) {
+    if (!m->o.trail_limit) return want;
+    if (m->o.trail_limit - m->trail.granted < want * size) free_spares(m);
+    const size_t left = (m->o.trail_limit - m->trail.granted) / size;
+    return left < want ? left : want;
+}
+
+/* Room for a cell on a full stack. */
+static rvm_status more_room(rvm_machine *m, rvm__trail_stack *t) {
+    rvm__trail_chunk *c = t->spare;
+    if (!c) {
+        size_t cap = !t->top ? FIRST_CHUNK : t->top->cap < LARGEST_CHUNK / 2 ? 2 * t->top->cap : LARGEST_CHUNK;
+        if (!(cap = granted(m, cap, CELL))) return RVM_ERR_LIMIT;
+        if (!(c = rvm__resize(m, NULL, 0, sizeof *c + cap * CELL))) return RVM_ERR_MEMORY;
+        c->cap = (uint32_t)cap;
+        m->trail.granted += cap * CELL;
+    }
+    t->spare = NULL;
+    c->below = t->top;
+    stand_on(t, c, 0);
+    return RVM_OK;
+}
+
+static rvm_status more_words(rvm_machine *m, rvm__trail_stack *t) {
+    if (t->nwords + 2 <= t->cap_words) return RVM_OK;
+    const size_t more = granted(m, t->cap_words + 64, WORD);
+    if (more < 2) return RVM_ERR_LIMIT;
+    void *p = rvm__resize(m, t->words, t->cap_words * WORD, (t->cap_words + more) * WORD);
+    if (!p) return RVM_ERR_MEMORY;
+    t->words = p;
+    t->cap_words += more;
+    m->trail.granted += more * WORD;
+    return RVM_OK;
+}
+
+static rvm_status put_cell(rvm_machine *m, rvm__trail_stack *t, rvm_value v, uint8_t byte) {
+    if (t->n == t->cap) {
+        rvm_status status = more_room(m, t);
+        if (status) return status;
+    }
+    t->cells[t->n] = v;
+    t->bytes[t->n++] = byte;
+    m->trail.cells++;
+    return RVM_OK;
+}
+
+static void drop_cell(rvm_machine *m, rvm__trail_stack *t) {
+    m->trail.cells--;
+    if (--t->n || !t->top->below) return;
+    free_chunk(m, t->spare);
+    t->spare = t->top;
+    stand_on(t, t->top->below, t->top->below->cap);
+}
+
+static void release_words(rvm_machine *m, rvm__trail_stack *t) {
+    m->trail.granted -= t->cap_words * WORD;
+    rvm__resize(m, t->words, t->cap_words * WORD, 0);
+    t->words = NULL;
+    t->nwords = t->cap_words = 0;
+}
+
+static void release(rvm_machine *m, rvm__trail_stack *t) {
+    free_chunk(m, t->spare);
+    t->spare = NULL;
+    while (t->top) {
+        rvm__trail_chunk *below = t->top->below;
+        free_chunk(m, t->top);
+        t->top = below;
+    }
+    stand_on(t, NULL, 0);
+    release_words(m, t);
+}
+
+/* ---- depth ---- */
+
+static size_t depth(const rvm_machine *m, uint32_t level) {
+    return (size_t)m->trail.deep + m->trail.segments[level];
+}
+
+static bool is_discarding(const rvm_machine *m, uint32_t level) {
+    return depth(m, level) == 0 && m->trail.discards >> level & 1;
+}
+
+/* The stack at the present depth; NULL where nothing is kept or none has been used. */
+static rvm__trail_stack *present(const rvm_machine *m, uint32_t level) {
+    const rvm__trail *tr = &m->trail;
+    const size_t d = depth(m, level);
+    return d < tr->nstacks[level] && !is_discarding(m, level) ? &tr->stacks[level][d] : NULL;
+}
+
+static void refresh(rvm_machine *m) {
+    rvm__trail_stack *t = present(m, 0);
+    m->trail.now = t ? t : &m->trail.none;
+}
+
+void rvm__trail_deeper(rvm_machine *m, int by) {
+    m->trail.deep += (uint32_t)by;
+    refresh(m);
+}
+
+void rvm__trail_segment(rvm_machine *m, uint32_t level, int by) {
+    for (uint32_t k = 0; k <= level; k++) m->trail.segments[k] += (uint32_t)by;
+    refresh(m);
+}
+
+void rvm__trail_clear(rvm_machine *m) {
+    rvm__trail *tr = &m->trail;
+    for (int level = 0; level < RVM_MAX_ORDER; level++)
+        for (size_t d = 0; d < tr->nstacks[level]; d++) release(m, &tr->stacks[level][d]);
+    release(m, &tr->kept);
+    tr->cells = tr->words = 0;
+    tr->deep = 0;
+    memset(tr->segments, 0, sizeof tr->segments);
+    refresh(m);
+}
+
+void rvm__trail_free(rvm_machine *m) {
+    rvm__trail *tr = &m->trail;
+    rvm__trail_clear(m);
+    for (int level = 0; level < RVM_MAX_ORDER; level++)
+        rvm__resize(m, tr->stacks[level], tr->nstacks[level] * sizeof *tr->stacks[level], 0);
+    rvm__resize(m, tr->sites, tr->nsites * sizeof *tr->sites, 0);
+}
+
+/* ---- statistics ---- */
+
+static uint64_t bytes_held(const rvm_machine *m) {
+    return m->trail.cells * CELL + m->trail.words * WORD;
+}
+
+static void note_peak(rvm_machine *m) {
+    if (bytes_held(m) > m->trail.peak) m->trail.peak = bytes_held(m);
+}
+
+void rvm__trail_stats(const rvm_machine *m, rvm_stats *out) {
+    const uint64_t held = bytes_held(m);
+    out->trail_cells = m->trail.cells;
+    out->trail_peak = held > m->trail.peak ? held : m->trail.peak;
+    out->bits_erased = m->trail.erased;
+}
+
+/* ---- pushing ---- */
+
+static rvm_status stack_for(rvm_machine *m, uint32_t level, rvm__trail_stack **t) {
+    if ((*t = present(m, level))) return RVM_OK;
+    if (!rvm__reserve(m, (void **)&m->trail.stacks[level], &m->trail.nstacks[level], depth(m, level) + 1, sizeof **t))
+        return RVM_ERR_MEMORY;
+    refresh(m);
+    *t = present(m, level);
+    return RVM_OK;
+}
+
+rvm_status rvm__trail_push(rvm_machine *m, uint32_t level, const rvm__slot *slot) {
+    rvm__trail_stack *t;
+    uint32_t done = 0;
+    const bool extra = slot->n > 1, word = extra || slot->site >= TRAIL_PLAIN;
+    if (is_discarding(m, level)) {
+        m->trail.erased += 64 * (uint64_t)slot->n;
+        return RVM_OK;
+    }
+    rvm_status status = stack_for(m, level, &t);
+    if (!status && word) status = more_words(m, t);
+    if (status) return status;
+    for (; done + 1 < slot->n && !status; done += !status)
+        status = put_cell(m, t, slot->value[done + 1], slot->index[done + 1]);
+    if (!status) status = put_cell(m, t, slot->value[0], extra ? TRAIL_EXTRA : word ? TRAIL_WORD : (uint8_t)slot->site);
+    if (status) {
+        while (done--) drop_cell(m, t);
+        return status;
+    }
+    if (word) t->words[t->nwords++] = slot->site;
+    if (extra) t->words[t->nwords++] = slot->n - 1;
+    m->trail.words += (uint32_t)word + extra;
+    return RVM_OK;
+}
+
+rvm_status rvm__trail_push_value(rvm_machine *m, uint32_t site, rvm_value value, rvm_value shadow) {
+    rvm__slot slot;
+    slot.site = site;
+    slot.n = shadow.u ? 2 : 1;
+    slot.value[0] = value;
+    slot.value[1] = shadow;
+    slot.index[1] = 1;
+    return rvm__trail_push(m, 0, &slot);
+}
+
+/* ---- taking back ---- */
+
+rvm__trail_cursor rvm__trail_begin(const rvm_machine *m, uint32_t level) {
+    const rvm__trail_stack *t = present(m, level);
+    return t ? (rvm__trail_cursor){t->words, t->top, t->n, t->nwords} : (rvm__trail_cursor){0};
+}
+
+/* Stand on the next cell down. */
+static bool go_down(rvm__trail_cursor *c) {
+    while (c->chunk && !c->n) {
+        c->chunk = c->chunk->below;
+        c->n = c->chunk ? c->chunk->cap : 0;
+    }
+    c->n -= c->chunk != NULL;
+    return c->chunk != NULL;
+}
+
+bool rvm__trail_next(rvm__trail_cursor *c, rvm__slot *slot) {
+    if (!go_down(c)) return false;
+    const uint8_t byte = bytes_of(c->chunk)[c->n];
+    slot->value[0] = c->chunk->cells[c->n];
+    slot->n = 1;
+    if (byte == TRAIL_EXTRA) slot->n += c->words[--c->nwords];
+    slot->site = byte < TRAIL_PLAIN ? byte : c->words[--c->nwords];
+    for (uint32_t k = slot->n; k-- > 1 && go_down(c);) {
+        slot->value[k] = c->chunk->cells[c->n];
+        slot->index[k] = bytes_of(c->chunk)[c->n];
+    }
+    return true;
+}
+
+/* Where the program has the site, for a message. */
+static uint32_t line_of(const rvm_program *p, uint32_t site) {
+    for (uint32_t fn = 0; fn < p->nfunctions; fn++)
+        for (uint32_t pc = 0; pc < p->functions[fn].ncode; pc++)
+            if (rvm__insn_site(&p->functions[fn], &p->functions[fn].code[pc]) == site)
+                return p->functions[fn].positions[pc].line;
+    return 0;
+}
+
+rvm_status rvm__trail_wrong(rvm_machine *m, uint32_t level, const rvm__slot *found) {
+    if (found)
+        snprintf(m->detail, sizeof m->detail, "the trail holds what line %u left there",
+                 line_of(m->p, m->trail.sites[found->site]));
+    else if (is_discarding(m, level))
+        snprintf(m->detail, sizeof m->detail, "the trail is off: what was overwritten has been discarded");
+    else
+        snprintf(m->detail, sizeof m->detail, "the trail is exhausted");
+    return RVM_ERR_TRAIL;
+}
+
+rvm_status rvm__trail_more(rvm_machine *m) {
+    snprintf(m->detail, sizeof m->detail, "the slot on the trail holds more than is taken from it");
+    return RVM_ERR_TRAIL;
+}
+
+void rvm__trail_pop(rvm_machine *m, uint32_t level) {
+    rvm__trail_stack *t = present(m, level);
+    const uint8_t byte = t->bytes[t->n - 1];
+    uint32_t n = 1;
+    note_peak(m);
+    if (byte == TRAIL_EXTRA) n += t->words[--t->nwords];
+    if (byte >= TRAIL_PLAIN) t->nwords--;
+    m->trail.words -= (uint32_t)(byte >= TRAIL_PLAIN) + (byte == TRAIL_EXTRA);
+    while (n--) drop_cell(m, t);
+}
+
+/* ---- shadows that a sweep discards ---- */
+
+rvm_status rvm__keep(rvm_machine *m, rvm_value shadow) {
+    rvm__trail_stack *t = &m->trail.kept;
+    if (!m->o.keep_shadows) return RVM_OK;
+    if (shadow.u || !t->n || t->bytes[t->n - 1] == UINT8_MAX) return put_cell(m, t, shadow, 0);
+    t->bytes[t->n - 1]++;
+    return RVM_OK;
+}
+
+rvm_value rvm__kept(rvm_machine *m) {
+    rvm__trail_stack *t = &m->trail.kept;
+    if (!t->n) return (rvm_value){0};
+    if (t->bytes[t->n - 1]) {
+        t->bytes[t->n - 1]--;
+        return (rvm_value){0};
+    }
+    const rvm_value shadow = t->cells[t->n - 1];
+    note_peak(m);
+    drop_cell(m, t);
+    return shadow;
+}

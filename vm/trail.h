@@ -1,0 +1,107 @@
+/* trail.h: what instructions overwrote, to be taken back when the run goes back (docs/semantics.md, section 8).
+ *
+ * A stack for each level and depth. A slot on it, from below:
+ *
+ *     | extra cells | value |        extra: a shadow, or a further place of `drop`, whose bits are not 0
+ *
+ * A cell is 8 bytes and a byte beside it. The byte of an extra cell is its index, that of a value its site: sites are
+ * numbered densely in the machine, the first TRAIL_PLAIN of them are their own byte; else TRAIL_WORD, and the site is the
+ * last of the stack's words; or TRAIL_EXTRA, and the last two words are the site and the number of extra cells.
+ *
+ * Cells come in chunks. When one is empty it is kept for the next push, and one that was kept before it is freed.
+ */
+#ifndef RVM_TRAIL_H
+#define RVM_TRAIL_H
+
+#include "isa.h"
+#include "rvm.h"
+#include "transform.h"
+
+enum { TRAIL_PLAIN = 254, TRAIL_WORD = 254, TRAIL_EXTRA = 255 };
+
+typedef struct rvm__trail_chunk {
+    struct rvm__trail_chunk *below;
+    uint32_t cap;
+    rvm_value cells[]; /* then a byte for each */
+} rvm__trail_chunk;
+
+typedef struct rvm__trail_stack {
+    rvm_value *cells; /* of the top chunk; those below are full */
+    uint8_t *bytes;
+    uint32_t n, cap;
+    rvm__trail_chunk *top, *spare; /* spare: empty, above the top */
+    uint32_t *words;
+    size_t nwords, cap_words;
+} rvm__trail_stack;
+
+typedef struct rvm__trail {
+    rvm__trail_stack *stacks[RVM_MAX_ORDER]; /* by depth */
+    size_t nstacks[RVM_MAX_ORDER];
+    uint32_t deep, segments[RVM_MAX_ORDER]; /* depth: compute parts around, and segments of the level */
+    rvm__trail_stack *now;                  /* of level 0 at the present depth, or `none` */
+    rvm__trail_stack none;                  /* without room: pushes are looked at out of line */
+    uint16_t discards;                      /* levels that keep nothing at depth 0 */
+    rvm__trail_stack kept;                  /* shadows that a sweep discarded; a byte: zeros that followed */
+    uint64_t cells, words, erased;          /* held now; bits discarded */
+    uint64_t peak;                          /* bytes, but for what is held now */
+    size_t granted;                         /* bytes of chunks and words, which the limit bounds */
+    uint32_t *sites;                        /* the program's, rising: their index is the number in this machine */
+    uint32_t nsites;
+} rvm__trail;
+
+/* A value and its extra cells, indices rising, as the machine hands them over: extra k of place p is 2 p, its shadow 2 p
+ * + 1. */
+enum { RVM__SLOT_CELLS = 2 * RVM_MAX_SLOT };
+typedef struct rvm__slot {
+    uint32_t site, n; /* n: cells, the value's too */
+    rvm_value value[RVM__SLOT_CELLS];
+    uint8_t index[RVM__SLOT_CELLS];
+} rvm__slot;
+
+/* init: false when out of memory. clear: at a bind. */
+bool rvm__trail_init(rvm_machine *m);
+void rvm__trail_clear(rvm_machine *m);
+void rvm__trail_free(rvm_machine *m);
+void rvm__trail_stats(const rvm_machine *m, rvm_stats *out);
+/* The machine's number of a site of the program. */
+uint32_t rvm__trail_site(const rvm_machine *m, int64_t site);
+/* trail_off.c: levels from which a run of the bound function in this direction takes slots that it did not put there in a
+ * compute part or segment: those that option trail = off must keep. False: out of memory. */
+bool rvm__trail_pops(rvm_machine *m, int direction, uint16_t *levels);
+
+/* Depth of all levels by one more or less (regions), or of levels 0 to `level`. */
+void rvm__trail_deeper(rvm_machine *m, int by);
+void rvm__trail_segment(rvm_machine *m, uint32_t level, int by);
+
+/* push: one slot; MEMORY or LIMIT, with nothing changed. pop: drop the slot on top, which there is. */
+rvm_status rvm__trail_push(rvm_machine *m, uint32_t level, const rvm__slot *slot);
+void rvm__trail_pop(rvm_machine *m, uint32_t level);
+/* Slots from the top down, nothing changed; false: no more. */
+typedef struct rvm__trail_cursor {
+    const uint32_t *words;
+    rvm__trail_chunk *chunk;
+    uint32_t n;
+    size_t nwords;
+} rvm__trail_cursor;
+rvm__trail_cursor rvm__trail_begin(const rvm_machine *m, uint32_t level);
+bool rvm__trail_next(rvm__trail_cursor *c, rvm__slot *slot);
+/* TRAIL, with the reason in m->detail: found, not the slot that was expected, or NULL, none; one with more than is taken. */
+rvm_status rvm__trail_wrong(rvm_machine *m, uint32_t level, const rvm__slot *found);
+rvm_status rvm__trail_more(rvm_machine *m);
+
+/* With option keep_shadows, what a sweep discards, to be taken back in reverse when the run goes forward again: 0 without
+ * the option. keep: MEMORY or LIMIT. */
+rvm_status rvm__keep(rvm_machine *m, rvm_value shadow);
+rvm_value rvm__kept(rvm_machine *m);
+
+/* A value and a shadow, level 0: what `set` moves. */
+rvm_status rvm__trail_push_value(rvm_machine *m, uint32_t site, rvm_value value, rvm_value shadow);
+
+/* The site of a `set` with three operands. slots.c: drop, undrop, shed and recall of the instruction at x. level as in
+ * updates.inc. */
+struct rvm__xinsn;
+uint32_t rvm__set_site(const rvm_machine *m, const struct rvm__xinsn *x);
+rvm_status rvm__drop(rvm_machine *m, const struct rvm__xinsn *x, int level);
+rvm_status rvm__undrop(rvm_machine *m, const struct rvm__xinsn *x, int level);
+
+#endif

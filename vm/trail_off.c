@@ -1,0 +1,66 @@
+/* trail_off.c: which levels of the trail a run may need, so that the others may be discarded.
+ *
+ * What compute parts and segments put on the trail they take back themselves. Outside of them a run takes slots where it
+ * meets `undrop`, `recall` or `unset` in its own direction. A fixed point over the call graph, of a mask of levels for each
+ * function and direction. */
+#include <string.h>
+
+#include "memory.h"
+#include "trail.h"
+
+enum { ALL_LEVELS = (1 << RVM_MAX_ORDER) - 1 };
+
+typedef struct walk {
+    const rvm_program *p;
+    uint16_t (*pops)[2]; /* by function: going up, going down */
+    uint16_t any[2];     /* of all functions: what a call through a value may run */
+    bool changed;
+} walk;
+
+static unsigned level_of(const rvm_function *f, const rvm_insn *in) {
+    return (unsigned)f->consts[rvm__places(f, in)[0].slot - f->nregs].i;
+}
+
+/* Levels that an instruction takes from, where the counter goes up or down. */
+static uint16_t pops_of(const walk *w, const rvm_function *f, const rvm_insn *in, bool down) {
+    const rvm_op op = down ? rvm__op_inverse((rvm_op)in->op) : (rvm_op)in->op;
+    if (op == RVM_OP_unset) return 1;
+    if (op == RVM_OP_undrop || op == RVM_OP_recall) return (uint16_t)(1u << level_of(f, in));
+    if (op == RVM_OP_calli || op == RVM_OP_uncalli) return w->any[op == RVM_OP_uncalli];
+    return op == RVM_OP_call || op == RVM_OP_uncall ? w->pops[in->target][op == RVM_OP_uncall] : 0;
+}
+
+/* Levels that are deeper between this instruction and the next than before it; `outer` keeps those around. */
+static uint16_t cover(const rvm_function *f, const rvm_insn *in, uint16_t covered, uint16_t *outer, int *depth) {
+    if (in->op == RVM_OP_do || in->op == RVM_OP_endsegment) return outer[--*depth];
+    if (in->op != RVM_OP_compute && in->op != RVM_OP_segment) return covered;
+    outer[(*depth)++] = covered;
+    return in->op == RVM_OP_compute ? ALL_LEVELS : (uint16_t)(covered | ((2u << level_of(f, in)) - 1));
+}
+
+static void visit(walk *w, uint32_t fn) {
+    const rvm_function *f = &w->p->functions[fn];
+    uint16_t outer[256], covered = 0; /* as deep as the verifier lets parts nest */
+    int depth = 0;
+    for (uint32_t pc = 0; pc < f->ncode; pc++) {
+        const rvm_insn *in = &f->code[pc];
+        covered = cover(f, in, covered, outer, &depth);
+        for (int down = 0; down < 2; down++) {
+            const uint16_t more = (uint16_t)(pops_of(w, f, in, down) & ~covered & ~w->pops[fn][down]);
+            w->pops[fn][down] |= more;
+            w->any[down] |= more;
+            w->changed |= more != 0;
+        }
+    }
+}
+
+bool rvm__trail_pops(rvm_machine *m, int direction, uint16_t *levels) {
+    walk w = {m->p, rvm__scratch(m, SCRATCH_POPS, m->p->nfunctions * sizeof *w.pops), {0, 0}, true};
+    if (!w.pops) return false;
+    while (w.changed) {
+        w.changed = false;
+        for (uint32_t fn = 0; fn < m->p->nfunctions; fn++) visit(&w, fn);
+    }
+    *levels = w.pops[m->entry][direction < 0];
+    return true;
+}
