@@ -100,18 +100,18 @@ static uint32_t lay_out(rvm__product *p) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < w->q->nargs; k++) {
         rvm_arg a = w->args[k];
+        const size_t cells = count(w, k); /* none for an integer and for an array without elements */
         a.active = active[k];
-        a.shadow_data = plane(p, k, X_D);
-        a.shadow.i = plane(p, k, X_D)->i;
-        if (count(w, k) == 0) a.shadow_data = NULL;
+        a.shadow_data = cells ? plane(p, k, X_D) : NULL;
+        a.shadow.i = cells ? plane(p, k, X_D)->i : 0;
         for (int64_t d = a.ndim - 1, stride = 1; d >= 0; stride *= a.shape[d], d--) a.shadow_stride[d] = stride;
         p->args[n++] = a;
         if (!active[k]) continue;
         rvm_arg b = a;
         memcpy(b.stride, a.shadow_stride, sizeof b.stride);
-        b.data = a.ndim && count(w, k) ? plane(p, k, X_B) : NULL;
-        b.value.i = plane(p, k, X_B)->i;
-        b.shadow_data = a.ndim && count(w, k) ? plane(p, k, X_BD) : NULL;
+        b.data = a.ndim && cells ? plane(p, k, X_B) : NULL;
+        b.value.i = cells ? plane(p, k, X_B)->i : 0;
+        b.shadow_data = a.ndim && cells ? plane(p, k, X_BD) : NULL;
         b.shadow.i = 0;
         p->args[n++] = b;
     }
