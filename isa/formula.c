@@ -83,6 +83,7 @@ rvm__family_formula rvm__formula_of_family(rvm__formula *g, rvm_op op, int f) {
 #include "ops.def"
 #undef PAIR
 #undef SELF
+        break;
     }
     return (rvm__family_formula){0, 0, 0};
 }
