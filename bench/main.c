@@ -38,7 +38,10 @@ static bool measure(table *t, int part, int repetitions) {
     case LOOP: return measure_one(t, job_loop, repetitions);
     case MATVEC: return measure_one(t, job_matvec, repetitions);
     case BUNDLE: return measure_one(t, job_bundle, repetitions);
-    case DERIVED: return measure_one(t, job_bundle, 0) & measure_one(t, job_gmm, 0);
+    case DERIVED: {
+        const bool bundle = measure_one(t, job_bundle, 0), gmm = measure_one(t, job_gmm, 0);
+        return bundle && gmm;
+    }
     case HESSIAN: return measure_second(t, repetitions);
     case TRAIL: return measure_trail(t, repetitions);
     case EXACT: return measure_exact(t);
