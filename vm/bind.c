@@ -270,6 +270,28 @@ static rvm_status discard_trails(rvm_machine *m, int direction) {
     return RVM_OK;
 }
 
+static bool finite_from(const rvm_arg *a, int d, const double *p) {
+    if (d >= a->ndim || d >= RVM_MAX_DIMS) return isfinite(*p);
+    for (int64_t i = 0; i < a->shape[d]; i++)
+        if (!finite_from(a, d + 1, p + i * a->stride[d])) return false;
+    return true;
+}
+
+static bool is_finite(const rvm_machine *m, uint32_t param) {
+    const rvm_param *p = &entry_of(m)->params[param];
+    const rvm_arg *a = &m->args[param];
+    if (!rvm__is_floating((rvm_type)p->type)) return true;
+    return a->ndim ? finite_from(a, 0, a->data) : isfinite(m->slots[p->index].f);
+}
+
+/* What enters as infinity or NaN spreads without an exception that would tell. */
+static void note_not_finite(rvm_machine *m) {
+    for (uint32_t k = 0; k < m->nargs; k++) {
+        m->never_finite[k] = !is_finite(m, k);
+        if (m->never_finite[k]) m->may_be_lost = true;
+    }
+}
+
 rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_mode mode, bool at_end,
                             rvm_error *err) {
     m->where = UNBOUND;
@@ -291,6 +313,7 @@ rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
     m->course = m->dir = at_end ? -1 : 1;
     m->sweeping = m->sweep_begun = m->sweep_left = m->may_be_lost = false;
     m->began_at_start = !at_end;
+    if (!at_end) note_not_finite(m);
     return RVM_OK;
 }
 
@@ -311,19 +334,8 @@ void rvm_machine_unbind(rvm_machine *m) {
     m->nargs = 0;
 }
 
-static bool finite_from(const rvm_arg *a, int d, const double *p) {
-    if (d >= a->ndim || d >= RVM_MAX_DIMS) return isfinite(*p);
-    for (int64_t i = 0; i < a->shape[d]; i++)
-        if (!finite_from(a, d + 1, p + i * a->stride[d])) return false;
-    return true;
-}
-
 const rvm_param *rvm__not_finite(const rvm_machine *m) {
-    const rvm_function *f = entry_of(m);
-    for (uint32_t k = 0; k < m->nargs; k++) {
-        if (!rvm__is_floating((rvm_type)f->params[k].type)) continue;
-        const rvm_arg *a = &m->args[k];
-        if (a->ndim ? !finite_from(a, 0, a->data) : !isfinite(m->slots[f->params[k].index].f)) return &f->params[k];
-    }
+    for (uint32_t k = 0; k < m->nargs; k++)
+        if (!m->never_finite[k] && !is_finite(m, k)) return &entry_of(m)->params[k];
     return NULL;
 }

@@ -161,10 +161,11 @@ struct rvm_machine {
     /* where it stands */
     enum rvm__where where;
     int course, dir;
-    bool sweeping;                    /* the innermost frame runs adjoints (not so while a sweep computes a region again) */
-    bool sweep_begun, sweep_left;     /* since bind; left: plainly back to the start from within it */
-    bool began_at_start, may_be_lost; /* bound at the start; a floating-point exception was raised since */
-    bool single;                      /* stop after one instruction */
+    bool sweeping;                     /* the innermost frame runs adjoints (not so while a sweep computes a region again) */
+    bool sweep_begun, sweep_left;      /* since bind; left: plainly back to the start from within it */
+    bool began_at_start, may_be_lost;  /* bound at the start; an argument was not finite, or an exception was raised since */
+    bool never_finite[RVM_MAX_PARAMS]; /* arguments that were infinite or NaN, or held such a value, at the start */
+    bool single;                       /* stop after one instruction */
     rvm__xinsn *pc;
     int64_t budget;   /* bytes of prepared code that may still run before the next look around */
     uint64_t slice;   /* instructions granted with the present budget */

@@ -127,7 +127,7 @@ RVM_API void rvm_machine_unbind(rvm_machine *m); /* writes scalars back; the arg
  * with UNSUPPORTED, since the shadows it dropped are gone; with options.keep_shadows it takes the sweep back: at the end
  * the shadows are what they were before it, to rounding, and the values too.
  * Backward from within a sweep gives it up: the values come back to the start, the shadows mean nothing. Running back to the
- * start reports NOT_RESTORABLE where a real overflowed to infinity or became NaN on the way. */
+ * start reports NOT_RESTORABLE where an argument that was finite at bind overflowed to infinity or became NaN on the way. */
 RVM_API rvm_status rvm_machine_forward(rvm_machine *m, rvm_error *err);
 RVM_API rvm_status rvm_machine_backward(rvm_machine *m, rvm_error *err);
 RVM_API rvm_status rvm_machine_sweep(rvm_machine *m, rvm_error *err);
