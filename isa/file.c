@@ -71,14 +71,14 @@ static FILE *open_beside(const char *path, char *temporary, size_t size) {
     return NULL;
 }
 
-static rvm_status write_file(const char *path, const void *bytes, size_t size, rvm_error *err) {
+rvm_status rvm__write_file(const char *path, const void *bytes, size_t size, rvm_error *err) {
     char temporary[4096];
     struct stat st;
     bool device = !stat(path, &st) && !S_ISREG(st.st_mode); /* a pipe or a terminal is not to be replaced */
     if (strlen(path) + 32 > sizeof temporary)
         return rvm__fail(err, RVM_ERR_IO, path, 0, 0, "the name of the file is too long");
     FILE *out = device ? fopen(path, "wb") : open_beside(path, temporary, sizeof temporary);
-    if (!out) return fail_io(err, path, "create");
+    if (!out) return fail_io(err, path, "write");
     bool written = fwrite(bytes, 1, size, out) == size;
     int why = errno;
     if (fclose(out)) written = false, why = errno;
@@ -94,7 +94,7 @@ rvm_status rvm_program_save_file(const rvm_program *p, const char *path, rvm_err
     size_t size;
     rvm_status s = rvm__encode(p, &bytes, &size, err);
     if (s != RVM_OK) return s;
-    s = write_file(path, bytes, size, err);
+    s = rvm__write_file(path, bytes, size, err);
     rvm_program_free_bytes(p, bytes, size);
     return s;
 }

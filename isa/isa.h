@@ -358,6 +358,8 @@ rvm_status rvm__fail(rvm_error *err, rvm_status code, const char *file, uint32_t
 /* The same with the position of instruction pc of function fn. */
 rvm_status rvm__fail_at(rvm_error *err, rvm_status code, const rvm_program *p, uint32_t fn, uint32_t pc, const char *format,
                         ...) __attribute__((format(printf, 6, 7)));
+/* Returns code. An error about what a caller gave to function fn, which has no position yet, gets that of the function. */
+rvm_status rvm__fail_in(rvm_error *err, rvm_status code, const rvm_program *p, int64_t fn);
 
 /* ---- builder: all return an index, or -1 when out of memory or past a limit of the format ----
  * Names of functions are words ([A-Za-z_][A-Za-z0-9_']*) without repetition, those of parameters and symbols place names: -1
@@ -433,6 +435,8 @@ typedef struct rvm_callee {
 rvm_callee rvm__callee_of(const rvm_program *p, const rvm_insn *in);
 
 /* ---- encoding ---- */
+/* A file is there whole, or as it was before; what is no regular file, as a pipe, is written where it is. IO. */
+rvm_status rvm__write_file(const char *path, const void *bytes, size_t size, rvm_error *err);
 rvm_status rvm__encode(const rvm_program *p, void **bytes, size_t *size, rvm_error *err);
 rvm_status rvm__decode(const void *bytes, size_t size, const char *name, const rvm_allocator *al, rvm_program **out,
                        rvm_error *err);

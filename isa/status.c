@@ -87,3 +87,12 @@ rvm_status rvm__fail_at(rvm_error *err, rvm_status code, const rvm_program *p, u
     va_end(args);
     return code;
 }
+
+rvm_status rvm__fail_in(rvm_error *err, rvm_status code, const rvm_program *p, int64_t fn) {
+    const bool about = code && code != RVM_ERR_USAGE && code != RVM_ERR_MEMORY;
+    if (!err || !about || err->file[0] || err->line || fn < 0 || fn >= p->nfunctions) return code;
+    const char *file;
+    rvm_program_position(p, (uint32_t)fn, 0, &file, &err->line, &err->column);
+    snprintf(err->file, sizeof err->file, "%s", file ? file : "");
+    return code;
+}

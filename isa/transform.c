@@ -264,11 +264,11 @@ static rvm_status check_closed(const rvm_program *p, const rvm__activity *a, con
     for (uint32_t k = 0; k < f->nparams; k++) {
         const rvm_place q = {.kind = f->params[k].ndim ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT, .slot = f->params[k].index};
         if (d->active[k] || !rvm__is_active(p, a, d->of, &q)) continue;
-        const char *given = "";
-        for (uint32_t j = f->nparams; j-- > 0;)
-            if (d->active[j]) given = f->params[j].name;
+        char given[200] = "";
+        for (uint32_t j = 0, n = 0; j < f->nparams && n < sizeof given; j++)
+            if (d->active[j]) n += (uint32_t)snprintf(given + n, sizeof given - n, "%s%s", n ? ", " : "", f->params[j].name);
         return rvm__fail_at(err, RVM_ERR_UNSUPPORTED, p, d->of, 0,
-                            "'%s' of '%s' depends on what is active ('%s'), so it must be active too", f->params[k].name,
+                            "'%s' of '%s' depends on what is active (%s), so it must be active too", f->params[k].name,
                             f->name, given);
     }
     return RVM_OK;
@@ -299,8 +299,8 @@ static rvm_status derive(round_ *w, const rvm__derived *d) {
     rvm__activity_find(p, &t.a, d->of, d->active, d->stack);
     t.status = check_closed(p, &t.a, d, w->err);
     if (!t.status && t.level >= RVM_MAX_ORDER)
-        t.status = rvm__fail(w->err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "derivatives of '%s' nest deeper than %d",
-                             p->functions[d->of].name, RVM_MAX_ORDER);
+        t.status = rvm__fail_at(w->err, RVM_ERR_UNSUPPORTED, p, d->of, 0, "derivatives of '%s' nest deeper than %d",
+                                p->functions[d->of].name, RVM_MAX_ORDER);
     if (!t.status) {
         rvm__derive_begin(&t);
         rvm__derive_code(&t);

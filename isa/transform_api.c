@@ -39,15 +39,16 @@ rvm_status rvm_program_transform(const rvm_program *p, uint32_t fn, rvm_transfor
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no function has number %u", fn);
     rvm_status st = clone(p, out, err);
     if (st) return st;
-    return finish(rvm__transform_declare(*out, fn, kind, active, index, err), out, err);
+    st = finish(rvm__transform_declare(*out, fn, kind, active, index, err), out, err);
+    return rvm__fail_in(err, st, p, fn);
 }
 
 rvm_status rvm_program_close_active(const rvm_program *p, uint32_t fn, uint8_t *active, rvm_error *err) {
     if (fn >= p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no function has number %u", fn);
     for (uint32_t k = 0; k < p->functions[fn].nparams; k++)
         if (active[k] && p->functions[fn].params[k].type == RVM_I64)
-            return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is i64 and has no derivative",
-                             p->functions[fn].params[k].name);
+            return rvm__fail_at(err, RVM_ERR_ARGUMENT, p, fn, 0, "`%s` is i64 and has no derivative",
+                                p->functions[fn].params[k].name);
     return rvm__transform_close(p, fn, active, err);
 }
 
@@ -90,6 +91,8 @@ static rvm_status read_tick(rvm_program *p, const char **text, uint32_t *fn, rvm
         return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%.64s` derives no function: 'inv 'tan 'adj 'grad do", *text);
     *text += 1 + n;
     bool listed = **text == '[';
+    if (listed && kind == RVM_INVERSE)
+        return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "'inv takes no list: an inverse has no shadows");
     if (listed) {
         ++*text;
         rvm_status st = read_active(p->functions + *fn, text, active, err);
@@ -113,5 +116,5 @@ rvm_status rvm_program_derive(const rvm_program *p, const char *name, rvm_progra
     if (st) return st;
     *index = (uint32_t)found;
     for (const char *s = name + n; !st && *s;) st = read_tick(*out, &s, index, err);
-    return finish(st, out, err);
+    return rvm__fail_in(err, finish(st, out, err), p, found);
 }

@@ -366,7 +366,7 @@ rvm_status command_CHECK(tool *t) {
     if (!c) return tool_fail(t, st, "out of memory");
     c->t = t;
     st = tool_prepare(t);
-    if (!st) st = tool_at_function(t, values_select(&t->v, t->o.wrt, c->wrt, &t->err));
+    if (!st) st = values_select(&t->v, t->o.wrt, c->wrt, &t->err);
     for (uint32_t i = 0; !st && i < t->v.n; i++) {
         any |= c->wrt[i];
         c->active[i] = c->wrt[i] || (type_is_real(t->v.info[i].type) && t->v.info[i].role != RVM_READ);

@@ -104,7 +104,7 @@ rvm_status command_GRAD(tool *t) {
     char prefix[128];
     double apart = 0;
     rvm_status st = tool_prepare(t);
-    if (!st) st = tool_at_function(t, choose(t, wrt, &of, &element));
+    if (!st) st = choose(t, wrt, &of, &element);
     if (st) goto done;
     arg_set_shadow(&t->v.arg[of], element, scalar_from_double(t->v.info[of].type, 1));
     st = forward_and_sweep(t, &after);

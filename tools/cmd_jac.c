@@ -296,12 +296,31 @@ static double *direction(const tool *t, const answer *a, const bool *real) {
     return v;
 }
 
+static size_t count_nonzero(const double *v, int64_t n) {
+    size_t count = 0;
+    for (int64_t k = 0; k < n; k++) count += v[k] != 0;
+    return count;
+}
+
+/* Numbers that --dot gives a direction to. */
+static size_t count_directions(const tool *t, const bool *real) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < t->v.n; i++)
+        for (size_t k = 0, n = real[i] ? arg_count(&t->v.arg[i]) : 0; k < n; k++)
+            count += scalar_to_double(t->v.info[i].type, arg_get_shadow(&t->v.arg[i], k)) != 0;
+    return count;
+}
+
 static rvm_status product(tool *t, answer *a, const rvm_question *q, const bool *real) {
     rvm_status st = one_number(t, a, q);
     if (!st) st = room_for_matrix(t, a);
     if (st) return st;
     double *v = direction(t, a, real);
     if (!v) return tool_fail(t, RVM_ERR_MEMORY, "out of memory");
+    if (t->o.wrt && count_directions(t, real) > count_nonzero(v, a->ncolumns)) {
+        free(v);
+        return tool_fail(t, RVM_ERR_ARGUMENT, "--dot gives a direction to what --wrt %s leaves out", t->o.wrt);
+    }
     progress_begin(&t->progress, t->machine);
     st = rvm_hvp(t->machine, q, NULL, v, a->value, &a->cost, &t->err);
     progress_end(&t->progress);

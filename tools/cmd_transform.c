@@ -13,6 +13,7 @@ typedef struct derived {
 /* Marks the parameters of --wrt and those that depend on them. */
 static rvm_status choose(tool *t, uint32_t fn, uint8_t *active) {
     const char *names = t->o.wrt;
+    if (!*names) return tool_fail(t, RVM_ERR_ARGUMENT, "--wrt names nothing");
     while (*names) {
         int length = (int)strcspn(names, ",");
         rvm_param_info p = {0};
@@ -36,7 +37,7 @@ static rvm_status derive(tool *t, rvm_transform kind, const char *name, derived 
     uint32_t fn;
     rvm_program *out;
     rvm_status st = tool_function(t, name, &fn);
-    if (!st && some) st = choose(t, fn, active);
+    if (!st && some) st = rvm__fail_in(&t->err, choose(t, fn, active), t->program, fn);
     if (!st) st = rvm_program_transform(t->program, fn, kind, some ? active : NULL, &out, &fn, &t->err);
     if (st) return st;
     rvm_program_free(t->program);

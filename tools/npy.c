@@ -300,15 +300,18 @@ static rvm_status write_element(FILE *f, const rvm_arg *a, rvm_scalar v, const c
 }
 
 rvm_status npy_write(const char *path, const rvm_arg *a, bool shadow, rvm_error *err) {
-    FILE *f = fopen(path, "wb");
-    if (!f) return rvm__fail(err, RVM_ERR_IO, path, 0, 0, "cannot write: %s", strerror(errno));
+    char *bytes = NULL;
+    size_t size = 0;
     rvm_status st = RVM_OK;
+    FILE *f = open_memstream(&bytes, &size); /* so that a file is there whole or as it was */
+    if (!f) return rvm__fail(err, RVM_ERR_MEMORY, path, 0, 0, "out of memory");
     write_header(f, a);
     for (size_t k = 0, n = arg_count(a); !st && k < n; k++)
         st = write_element(f, a, shadow ? arg_get_shadow(a, k) : arg_get(a, k), path, k, err);
     bool bad = ferror(f);
     bad |= fclose(f) != 0;
-    if (!st && bad) st = rvm__fail(err, RVM_ERR_IO, path, 0, 0, "cannot write: %s", strerror(errno));
-    if (st) remove(path); /* no half file */
+    if (!st && bad) st = rvm__fail(err, RVM_ERR_MEMORY, path, 0, 0, "out of memory");
+    if (!st) st = rvm__write_file(path, bytes, size, err);
+    free(bytes);
     return st;
 }

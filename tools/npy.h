@@ -10,8 +10,7 @@
  * Errors: IO, FORMAT (truncated, damaged), VERSION, TYPE, SHAPE (other than ndim dimensions), ARGUMENT (out of range). */
 rvm_status npy_read(const char *path, rvm_arg *a, rvm_error *err);
 /* Writes values, or shadows, in C order: <i8 for i64, <f4 for f32, else <f8. A fix that a double cannot hold is an error.
- * IO, ARGUMENT.
- */
+ * The file is written whole or stays as it was. IO, ARGUMENT, MEMORY. */
 rvm_status npy_write(const char *path, const rvm_arg *a, bool shadow, rvm_error *err);
 
 #endif

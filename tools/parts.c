@@ -50,6 +50,7 @@ rvm_status parts_read(parts *p, const values *v, const char *text, enum parts_de
     const rvm_role left_out = otherwise == PARTS_WRITTEN ? RVM_READ : RVM_ACC;
     rvm_status st = RVM_OK;
     *p = (parts){0};
+    if (text && !*text) BAD(RVM_ERR_ARGUMENT, "the list of names is empty");
     for (uint32_t i = 0; !text && !st && i < v->n; i++)
         if (type_is_real(v->info[i].type) && v->info[i].role != left_out) st = put(p, v, i, -1, err);
     for (const char *s = text; s && *s && !st;) {

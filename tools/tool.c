@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 rvm_status tool_fail(tool *t, rvm_status code, const char *format, ...) {
     va_list list;
@@ -107,20 +108,12 @@ rvm_status tool_machine(tool *t, rvm_machine **out) {
     return rvm_machine_new(t->program, &o, out, &t->err);
 }
 
-/* An error of an argument that has no place yet is one of the function's parameters. */
-rvm_status tool_at_function(tool *t, rvm_status st) {
-    const char *file = NULL;
-    if (st != RVM_ERR_ARGUMENT || t->err.line || !t->program) return st;
-    rvm_program_position(t->program, t->fn, 0, &file, &t->err.line, &t->err.column);
-    snprintf(t->err.file, sizeof t->err.file, "%s", file ? file : "");
-    return st;
-}
-
 rvm_status tool_prepare(tool *t) {
     bool named = t->nwords > 1 && !strchr(t->words[1], '=');
     int first = named ? 2 : 1;
     rvm_status st = tool_open(t);
     if (!st) st = named ? tool_function(t, t->words[1], &t->fn) : default_function(t);
+    t->chosen = !st;
     if (!st) st = values_read(&t->v, t->program, t->fn, t->words + first, t->nwords - first, &t->err);
     return st ? st : tool_machine(t, &t->machine);
 }
@@ -173,6 +166,7 @@ static void report_json(const tool *t) {
 static int finish(tool *t, rvm_status st) {
     if (st && !(t->command == COMMAND_CHECK && st == RVM_ERR_CHECK)) { /* check has printed what failed */
         t->err.code = st;
+        if (t->chosen) rvm__fail_in(&t->err, st, t->program, t->fn);
         if (t->o.json)
             report_json(t);
         else
@@ -192,13 +186,31 @@ static int finish(tool *t, rvm_status st) {
     return status;
 }
 
+/* What a command writes never replaces the program that it reads, which may be the only copy of a source. */
+static rvm_status spare_program(tool *t, const char *path) {
+    struct stat program, out;
+    if (!path || stat(t->words[0], &program) || stat(path, &out) || !S_ISREG(out.st_mode)) return RVM_OK;
+    if (program.st_dev != out.st_dev || program.st_ino != out.st_ino) return RVM_OK;
+    return tool_fail(t, RVM_ERR_USAGE, "`%s` is the program itself: name another file to write to", path);
+}
+
+static rvm_status spare_all(tool *t) {
+    rvm_status st = spare_program(t, t->o.output);
+    for (size_t k = 0; !st && k < t->o.save.n; k++) {
+        const char *equals = strchr(t->o.save.item[k], '=');
+        st = spare_program(t, equals ? equals + 1 : NULL);
+    }
+    return st;
+}
+
 static rvm_status dispatch(tool *t) {
     static rvm_status (*const run[COMMAND_COUNT])(tool *) = {
 #define COMMAND(id, program, name, words, least, most, doc) command_##id,
 #include "commands.def"
 #undef COMMAND
     };
-    return run[t->command](t);
+    rvm_status st = spare_all(t);
+    return st ? st : run[t->command](t);
 }
 
 int tool_main(command_id c, int argc, char **argv) {

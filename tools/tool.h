@@ -35,6 +35,7 @@ typedef struct tool {
     rvm_program *program;
     rvm_machine *machine;
     uint32_t fn;
+    bool chosen; /* fn is the function that is asked for: an error of what it is given has its line */
     values v;
     progress progress;
 } tool;
@@ -43,8 +44,6 @@ typedef struct tool {
 int tool_main(command_id c, int argc, char **argv);
 
 rvm_status tool_fail(tool *t, rvm_status code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Returns st; where it is ARGUMENT and has no line, the error gets that of the function. */
-rvm_status tool_at_function(tool *t, rvm_status st);
 /* Opens words[0], source or bytecode. */
 rvm_status tool_open(tool *t);
 /* Assembler options from the command line. */

@@ -163,6 +163,7 @@ rvm_status values_find_element(const values *v, const char *text, uint32_t *i, s
 
 rvm_status values_select(const values *v, const char *names, bool *set, rvm_error *err) {
     for (uint32_t i = 0; i < v->n; i++) set[i] = !names && type_is_real(v->info[i].type);
+    if (names && !*names) return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "the list of names is empty");
     while (names && *names) {
         int length = (int)strcspn(names, ",");
         const int shown = values_find_shown(v, names, length);
@@ -192,7 +193,7 @@ static rvm_status give_shown(values *v, bool *given, uint32_t i, const char *tex
 
 static rvm_status give_value(values *v, bool *given, const char *word, rvm_error *err) {
     const char *equals = strchr(word, '=');
-    if (!equals) return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is not of the form name=value", word);
+    if (!equals) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "`%s` is not of the form name=value", word);
     const int shown = values_find_shown(v, word, (int)(equals - word));
     if (shown >= 0) return give_shown(v, given, (uint32_t)shown, equals + 1, err);
     int i = values_find(v, word, (int)(equals - word), err);

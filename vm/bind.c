@@ -296,7 +296,7 @@ rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
                             rvm_error *err) {
     m->where = UNBOUND;
     rvm_status status = check_arguments(m, fn, args, nargs, mode, err);
-    if (status) return status;
+    if (status) return rvm__fail_in(err, status, m->p, fn);
     if (m->o.exact && mode != RVM_PRIMAL)
         BAD(RVM_ERR_UNSUPPORTED, "exact runs have no gradient or tangent mode: derivative programs may run exactly");
     m->mode = mode;
@@ -306,7 +306,7 @@ rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
     if (!status) status = lay_out(m, args, err);
     if (status == RVM_ERR_MEMORY && m->o.memory) BAD(status, "out of memory: the limit is %zu bytes", m->o.memory);
     if (status == RVM_ERR_MEMORY) BAD(status, "out of memory");
-    if (status) return status;
+    if (status) return rvm__fail_in(err, status, m->p, fn);
     m->args = args;
     m->nargs = nargs;
     m->where = at_end ? AT_END : AT_START;

@@ -8,8 +8,9 @@
 #define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
 
 static rvm_status check(const rvm__work *w, const double *weights, rvm_error *err) {
-    if (w->rows != 1 && !weights) BAD(RVM_ERR_ARGUMENT, "a Hessian is of one number, not of %lld", (long long)w->rows);
-    return RVM_OK;
+    if (w->rows == 1 || weights) return RVM_OK;
+    return rvm__fail_at(err, RVM_ERR_ARGUMENT, w->m->p, (uint32_t)w->q->fn, 0, "a Hessian is of one number, not of %lld",
+                        (long long)w->rows);
 }
 
 /* ---- the sweep ---- */

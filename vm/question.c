@@ -21,13 +21,12 @@ static int64_t size_of(const rvm_question *q, const rvm_part *part, uint32_t n) 
     return sum;
 }
 
-static rvm_status check_parts(const rvm_machine *m, const rvm_function *f, const rvm_question *q, const rvm_part *part,
-                              uint32_t n, rvm_error *err) {
+static rvm_status check_parts(const rvm_function *f, const rvm_question *q, const rvm_part *part, uint32_t n,
+                              rvm_error *err) {
     for (uint32_t k = 0; k < n; k++) {
         if (part[k].param >= q->nargs) BAD(RVM_ERR_ARGUMENT, "%s has no parameter %u", f->name, part[k].param);
         const char *name = f->params[part[k].param].name;
-        if (f->params[part[k].param].type == RVM_I64)
-            return rvm__fail_at(err, RVM_ERR_ARGUMENT, m->p, (uint32_t)q->fn, 0, "`%s` is i64 and has no derivative", name);
+        if (f->params[part[k].param].type == RVM_I64) BAD(RVM_ERR_ARGUMENT, "`%s` is i64 and has no derivative", name);
         if (part[k].element >= count_of(&q->args[part[k].param]))
             BAD(RVM_ERR_ARGUMENT, "`%s` has no element %lld: it has %lld", name, (long long)part[k].element,
                 (long long)count_of(&q->args[part[k].param]));
@@ -46,13 +45,13 @@ static rvm_status check(const rvm_machine *m, const rvm_question *q, rvm_error *
     for (uint32_t k = 0; k < q->nargs; k++)
         if (q->args[k].ndim != f->params[k].ndim || count_of(&q->args[k]) < 0)
             BAD(RVM_ERR_SHAPE, "argument `%s` of %s has the wrong shape", f->params[k].name, f->name);
-    rvm_status status = check_parts(m, f, q, q->of, q->nof, err);
-    return status ? status : check_parts(m, f, q, q->by, q->nby, err);
+    rvm_status status = check_parts(f, q, q->of, q->nof, err);
+    return status ? status : check_parts(f, q, q->by, q->nby, err);
 }
 
 rvm_status rvm_question_size(const rvm_machine *m, const rvm_question *q, int64_t *rows, int64_t *columns, rvm_error *err) {
     rvm_status status = check(m, q, err);
-    if (status) return status;
+    if (status) return rvm__fail_in(err, status, m->p, q->fn);
     *rows = size_of(q, q->of, q->nof);
     *columns = size_of(q, q->by, q->nby);
     return RVM_OK;

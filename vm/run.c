@@ -64,8 +64,8 @@ static rvm_status check_restored(const rvm_machine *m, rvm_error *err) {
     if (!m->began_at_start || !m->may_be_lost || m->o.exact) return RVM_OK;
     const rvm_param *lost = rvm__not_finite(m);
     if (!lost) return RVM_OK;
-    return rvm__fail(err, RVM_ERR_NOT_RESTORABLE, NULL, 0, 0,
-                     "`%s` cannot be restored: a value became infinite or NaN on the way forward", lost->name);
+    return rvm__fail_at(err, RVM_ERR_NOT_RESTORABLE, m->p, m->entry, 0,
+                        "`%s` cannot be restored: a value became infinite or NaN on the way forward", lost->name);
 }
 
 /* The way back from within a sweep that cannot go on: values only. */

@@ -241,7 +241,7 @@ rvm_status rvm_jacobian_sparse(rvm_machine *m, const rvm_question *q, rvm_method
     compression c = {.pattern = pattern, .value = value};
     rvm_status status = rvm__work_begin(&c.w, m, q, err);
     if (status) return status;
-    status = compress(&c, method, err);
+    status = rvm__fail_in(err, compress(&c, method, err), m->p, q->fn);
     rvm__resize(m, c.block, c.bytes, 0);
     rvm__work_end(&c.w, cost);
     return status;

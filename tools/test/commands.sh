@@ -148,6 +148,17 @@ expect 1 'has 1 dimension, and 0 are wanted' rvm run norm.rasm x=[1] out=@x.npy
 expect 3 'cannot read' rvm run norm.rasm x=@none.npy
 expect 3 'cannot write' rvm run norm.rasm x=[1] --save x=no/x.npy
 
+# what is written is there whole, or as it was; never over the program
+expect 3 'cannot write /dev/full: No space' rvm run norm.rasm x=[1] --save x=/dev/full
+[ -c /dev/full ] || expect 0 'still a device' false
+expect 3 'cannot write x.npy/y: Not a directory' rvm run norm.rasm x=[1] --save x=x.npy/y
+expect 0 'out = 5' rvm run norm.rasm x=@x.npy --save x=x.npy
+expect 0 'out = 5' rvm run norm.rasm x=@x.npy
+expect 2 '`norm.rasm` is the program itself' rvm run norm.rasm x=[1] --save x=norm.rasm
+expect 2 '`./norm.rasm` is the program itself' rasm norm.rasm -o ./norm.rasm
+expect 2 'is the program itself' rvm jac norm.rasm x=[1] -o norm.rasm
+expect 0 'out = 5' rvm run norm.rasm x=@x.npy
+
 # what is wrong with arguments
 expect 2 'the argument `x: f64[[]n]` is missing' rvm run norm.rasm
 expect 2 'did you mean `out`' rvm run norm.rasm x=[1] ou=1
@@ -212,6 +223,63 @@ expect 2 'three.rasm:8:*: error: `k` is i64 and has no derivative' rvm jac three
 expect 0 '"checks":' rvm check two.rasm scale x=[1,2] a=3 --json
 expect 1 'RELEASE' rvm check two.rasm leak x=1
 
+# derivatives that cannot be: why, with the line
+cat >bad.rasm <<'TEXT'
+# what has no derivative
+fn f(y: real, x: real, k: i64)
+    y += k * x ^ 2
+end
+fn over(y: real, n: i64)
+    for i in 0..n
+        set y = y * 1.5
+    end
+end
+fn scale(y: real, x: real)
+    y *= x
+end
+fn apply(y: real, x: real, g: fn(acc real, read real))
+    call g(y, x)
+end
+fn sum(y: real, x: real[n])
+    for i in 0..n
+        y += x[i]
+    end
+end
+fn over_x(y: real, x: real)
+    y += 1 / x
+end
+TEXT
+deep="f'inv'inv'inv'inv'inv'inv'inv'inv'inv'inv'inv'inv"
+expect 2 'bad.rasm:2:4: error: `k` is i64 and has no derivative' rvm run bad.rasm "f'grad[y, k]" y=0 x=1 k=2
+expect 2 'bad.rasm:2:4: error: `k` is i64 and has no derivative' rvm transform bad.rasm --adjoint f --wrt x,k
+expect 2 'bad.rasm:2:4: error: --wrt: `f` has no parameter `q`' rvm transform bad.rasm --adjoint f --wrt q
+expect 2 'bad.rasm:2:4: error: `f` has no parameter `q`' rvm run bad.rasm "f'adj[q]" y=0 x=1 k=2
+expect 2 "bad.rasm:2:4: error: \`'dual\` derives no function" rvm run bad.rasm "f'dual" y=0 x=1 k=2
+expect 2 "bad.rasm:2:4: error: 'inv takes no list" rvm run bad.rasm "f'inv[x]" y=0 x=1 k=2
+expect 2 "bad.rasm:2:4: error: 'y' of 'f' depends on what is active (x)" rvm run bad.rasm "f'adj[x]" y=0 x=1 k=2
+expect 2 "bad.rasm:2:4: error: derivatives of '$deep' nest deeper than 12" rvm run bad.rasm "$deep'inv" y=0 x=1 k=2
+expect 2 'bad.rasm:7:9: error: a slot has no room' rvm transform bad.rasm --adjoint "over'adj'adj'adj'adj'adj'adj"
+expect 2 'nothing to derive' rvm transform bad.rasm --wrt x
+expect 2 '--wrt names nothing' rvm transform bad.rasm --adjoint f --wrt ''
+expect 2 'bad.rasm has no function `g`' rvm transform bad.rasm --adjoint g
+expect 3 'cannot write no/x.rbc: No such file' rvm transform bad.rasm --adjoint f -o no/x.rbc
+expect 1 'bad.rasm:7:9: error: nothing comes back into `y`*exhausted' rvm run bad.rasm "over'adj" y=3 y_b=1 n=2
+expect 4 'bad.rasm:7:9: error: the trail reaches its limit of 16 bytes' rvm run bad.rasm "over'grad" y=3 y_b=1 n=9 --trail-limit 16
+for c in grad hess jac; do
+    expect 4 'bad.rasm:7:9: error: the trail reaches its limit' rvm $c bad.rasm over --of y y=3 n=9 --trail-limit 16
+done
+expect 1 'bad.rasm:11:5: error: the factor of `y` is 0' rvm run bad.rasm scale y=1 x=0 --backward
+expect 1 'bad.rasm:11:5: error: the factor of `y` is 0' rvm run bad.rasm "scale'inv" y=1 x=0
+expect 1 'bad.rasm:11:5: error: the factor of `y_b` is 0' rvm run bad.rasm "scale'adj" y=1 y_b=1 x=0
+expect 1 'bad.rasm:11:5: error: the factor of `y` is 0' rvm grad bad.rasm scale --of y y=1 x=0
+expect 2 'bad.rasm:13:4: error: argument `g` of apply is &sum of type' rvm run bad.rasm apply x=3 g=\&sum
+expect 2 'bad.rasm:13:4: error: argument `g` of apply is 77, which is no function' rvm grad bad.rasm apply --of y x=3 g=77
+expect 2 'there is no function `nothing`' rvm run bad.rasm apply x=3 g=\&nothing
+expect 2 'the list of names is empty' rvm jac bad.rasm f --wrt '' x=1 k=2
+expect 2 'the list of names is empty' rvm check bad.rasm f --wrt '' x=1 k=2
+expect 2 '--wrt x leaves out' rvm hvp bad.rasm f --of y --wrt x x=1 k=2 --dot y=1
+expect 1 'bad.rasm:21:4: error: `y` cannot be restored' rvm hess bad.rasm over_x --of y x=0
+
 P='[[1,0],[0,1]]'
 expect 0 'd y / d x = [[][[]3, 0], [[]0, 3]]' rvm jac two.rasm scale --wrt x x=[1,2] a=3 k=0
 expect 0 'by adjoint: 1 sweep, ' rvm jac two.rasm scale --of 'y[1]' --wrt x,a x=[1,2] a=3 k=0 --stats --method adjoint
@@ -219,7 +287,7 @@ expect 0 'd y[[]1] / d x[[]1] = 3' rvm jac two.rasm scale --wrt x x=[1,2] a=3 k=
 expect 0 '1 colour' rvm jac two.rasm scale --wrt x x=[1,2] a=3 k=0 --pattern "$P" --stats
 expect 0 '"jacobian":{"y":{"x":[[][[]3,0],[[]0,3]]}},"cost":{"method":"tangent"' rvm jac two.rasm scale --wrt x x=[1,2] a=3 k=0 --json
 expect 0 '"row_start":[[]0,1,2],"columns":[[]0,1],"values":[[]3,3]' rvm jac two.rasm scale --wrt x x=[1,2] a=3 k=0 --json --pattern "$P"
-expect 2 'misses entry (1, 1): d y[[]1] / d x[[]1] is 3' rvm jac two.rasm scale --wrt x x=[1,2] a=3 k=0 --pattern '[[1,0],[1,0]]'
+expect 2 'two.rasm:1:4: error: the pattern misses entry (1, 1): d y[[]1] / d x[[]1] is 3' rvm jac two.rasm scale --wrt x x=[1,2] a=3 k=0 --pattern '[[1,0],[1,0]]'
 expect 1 'the pattern is 1 by 2, the Jacobian 2 by 2' rvm jac two.rasm scale --wrt x x=[1,2] a=3 k=0 --pattern '[[1,0]]'
 expect 2 '`k` is i64' rvm jac two.rasm scale --wrt k x=[1,2] a=3 k=0
 expect 2 '--method takes auto, tangent or adjoint' rvm jac two.rasm scale x=[1,2] a=3 k=0 --method sweep
