@@ -177,7 +177,7 @@ void cli_help(command_id c, FILE *out) {
             if (commands[k].name) fprintf(out, "  %-8s %s\n", commands[k].name, commands[k].doc);
     }
     if (RUNS >> c & 1)
-        fputs("\nvalues: 1.5   [1,2,3]   [[1,2],[3,4]]   zeros(3,4)   ones(3)   @file.npy\n"
+        fputs("\nvalues: 1.5   [1,2,3]   [[1,2],[3,4]]   2+3i   zeros(3,4)   ones(3)   @file.npy   &function\n"
               "A parameter that is only accumulated into may be left out: it starts as 0.\n",
               out);
     fputs("\noptions:\n", out);

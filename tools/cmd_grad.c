@@ -11,7 +11,7 @@
 /* One line for each marked parameter: PREFIX NAME SUFFIX = shadow. */
 static void text_shadows(const tool *t, const bool *set, const char *prefix, const char *suffix) {
     for (uint32_t i = 0; i < t->v.n; i++)
-        if (set[i]) output_param(stdout, prefix, suffix, &t->v, i, SHADOW);
+        if (set[i]) output_param(stdout, prefix, suffix, &t->v, i, set);
 }
 
 static void print_json(const tool *t, const values *shown, const bool *set, const char *key) {
@@ -22,7 +22,7 @@ static void print_json(const tool *t, const values *shown, const bool *set, cons
     json_key(&j, key);
     json_open(&j, '{');
     for (uint32_t i = 0; i < t->v.n; i++)
-        if (set[i]) output_json_param(&j, &t->v, i, SHADOW);
+        if (set[i]) output_json_param(&j, &t->v, i, set);
     json_close(&j, '}');
     output_json_stats(&j, t);
     json_close(&j, '}');

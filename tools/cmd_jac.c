@@ -172,7 +172,7 @@ static rvm_status save_matrix(tool *t, const answer *a) {
     const bool sparse = a->pattern.row_start;
     const int64_t shape[2] = {sparse ? a->pattern.row_start[a->nrows] : a->nrows, a->ncolumns};
     const rvm_arg matrix = rvm_arg_array_f64(a->value, sparse ? 1 : 2, shape);
-    return t->o.output ? npy_write(t->o.output, &matrix, false, &t->err) : RVM_OK;
+    return t->o.output ? npy_write(t->o.output, &matrix, NULL, false, &t->err) : RVM_OK;
 }
 
 static rvm_status finish(tool *t, answer *a, rvm_status st) {

@@ -147,16 +147,16 @@ static rvm_status name_it(const rvm_param_info *p, rvm_status st, rvm_error *err
     return st;
 }
 
-static rvm_status read_file(const reader *r, rvm_arg *a) {
-    if (r->kind == SHOWN_PLAIN) return npy_read(r->at + 1, a, r->err);
-    return rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "a file holds reals: give %s=@file.npy%s", r->p->name,
-                     r->kind == SHOWN_LNS ? ", of logarithms" : ", and the imaginary part likewise");
+static rvm_status read_file(const reader *r, rvm_arg *a, rvm_arg *im) {
+    if (r->kind != SHOWN_LNS) return npy_read(r->at + 1, a, im, r->err);
+    return rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "a file holds reals: give %s=@file.npy, of logarithms",
+                     r->p->name);
 }
 
 static rvm_status read_any(reader *r, rvm_arg *a, rvm_arg *im) {
     *a = (rvm_arg){.type = r->p->type, .ndim = r->p->ndim};
     if (im) *im = *a;
-    rvm_status st = *r->at == '@' ? read_file(r, a) : read_text(r, a, im);
+    rvm_status st = *r->at == '@' ? read_file(r, a, im) : read_text(r, a, im);
     free(r->cells);
     return st ? name_it(r->p, st, r->err) : RVM_OK;
 }

@@ -16,8 +16,9 @@
 
 typedef struct header {
     char descr[16];
-    char kind; /* f i u b */
+    char kind; /* f i u b c */
     size_t size;
+    int parts; /* numbers of this size in an element: 2 if complex, and kind is then f */
     bool big, fortran, have_descr, have_order, have_shape;
     int ndim;
     int64_t shape[RVM_MAX_DIMS];
@@ -91,7 +92,9 @@ static rvm_status scan_descr(scanner *s, header *h) {
     if (*d && strchr("<>=|", *d)) d++;
     h->kind = *d;
     d += *d != 0;
-    h->size = isdigit((unsigned char)*d) && !d[1] ? (size_t)(*d - '0') : 0;
+    const size_t digits = strspn(d, "0123456789");
+    h->size = digits && digits < 3 && !d[digits] ? (size_t)strtoul(d, NULL, 10) : 0;
+    h->parts = 1;
     h->have_descr = true;
     return RVM_OK;
 }
@@ -185,7 +188,7 @@ static rvm_status check_size(const scanner *s, const header *h, size_t *count) {
         fits &= !__builtin_mul_overflow(n, (size_t)h->shape[d], &n);
     }
     if (empty) n = 0, fits = true;
-    fits &= !__builtin_mul_overflow(n, h->size, &bytes);
+    fits &= !__builtin_mul_overflow(n, h->size * (size_t)h->parts, &bytes);
     *count = n;
     if (fits && bytes == have) return RVM_OK;
     if (!fits || bytes > have)
@@ -195,13 +198,14 @@ static rvm_status check_size(const scanner *s, const header *h, size_t *count) {
     return rvm__fail(s->err, RVM_ERR_FORMAT, s->path, 0, 0, "has %zu bytes behind its elements", have - bytes);
 }
 
-static rvm_status read_elements(scanner *s, const header *h, rvm_arg *a) {
+/* Number `part` of each element. */
+static rvm_status read_elements(scanner *s, const header *h, rvm_arg *a, int part) {
     size_t n, k;
     rvm_status st = check_size(s, h, &n);
     if (!st && a->ndim) st = arg_allocate(a, h->shape, s->err);
     rvm_scalar *to = a->ndim ? a->data : &a->value;
-    for (k = 0; !st && k < n; k++) {
-        const unsigned char *b = (const unsigned char *)s->at + k * h->size;
+    for (k = 0; !st && k < n && part < h->parts; k++) {
+        const unsigned char *b = (const unsigned char *)s->at + (k * (size_t)h->parts + (size_t)part) * h->size;
         if (a->type == RVM_FIX) st = check_fix(s, h, k, b);
         to[k] = decode(h, b, a->type);
     }
@@ -237,7 +241,7 @@ static rvm_status read_whole(const char *path, char **bytes, size_t *size, rvm_e
     return st;
 }
 
-rvm_status npy_read(const char *path, rvm_arg *a, rvm_error *err) {
+rvm_status npy_read(const char *path, rvm_arg *a, rvm_arg *im, rvm_error *err) {
     char *bytes;
     size_t size;
     header h = {0};
@@ -248,6 +252,7 @@ rvm_status npy_read(const char *path, rvm_arg *a, rvm_error *err) {
     s.end = bytes + size;
     st = scan_file(&s, &h);
     if (st) goto done;
+    if (im && h.kind == 'c' && h.size % 2 == 0) h.kind = 'f', h.size /= 2, h.parts = 2;
     if (!readable(&h, a->type))
         st = rvm__fail(err, RVM_ERR_TYPE, path, 0, 0, "holds elements of type `%s`, which are not exactly %s", h.descr,
                        rvm_type_name(a->type));
@@ -255,17 +260,19 @@ rvm_status npy_read(const char *path, rvm_arg *a, rvm_error *err) {
         st = rvm__fail(err, RVM_ERR_SHAPE, path, 0, 0, "has %d dimension%s, and %d are wanted", h.ndim,
                        h.ndim == 1 ? "" : "s", a->ndim);
     else
-        st = read_elements(&s, &h, a);
+        st = read_elements(&s, &h, a, 0);
+    if (!st && im) st = read_elements(&s, &h, im, 1);
 done:
     free(bytes);
     return st;
 }
 
-static void write_header(FILE *f, const rvm_arg *a) {
+static void write_header(FILE *f, const rvm_arg *a, bool complex) {
     char text[192];
     int n = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (",
                      a->type == RVM_I64   ? "<i8"
-                     : a->type == RVM_F32 ? "<f4"
+                     : a->type == RVM_F32 ? (complex ? "<c8" : "<f4")
+                     : complex            ? "<c16"
                                           : "<f8");
     for (int d = 0; d < a->ndim; d++)
         n += snprintf(text + n, sizeof text - (size_t)n, "%s%lld%s", d ? " " : "", (long long)a->shape[d],
@@ -299,15 +306,17 @@ static rvm_status write_element(FILE *f, const rvm_arg *a, rvm_scalar v, const c
     return RVM_OK;
 }
 
-rvm_status npy_write(const char *path, const rvm_arg *a, bool shadow, rvm_error *err) {
+rvm_status npy_write(const char *path, const rvm_arg *a, const rvm_arg *im, bool shadow, rvm_error *err) {
     char *bytes = NULL;
     size_t size = 0;
     rvm_status st = RVM_OK;
     FILE *f = open_memstream(&bytes, &size); /* so that a file is there whole or as it was */
     if (!f) return rvm__fail(err, RVM_ERR_MEMORY, path, 0, 0, "out of memory");
-    write_header(f, a);
-    for (size_t k = 0, n = arg_count(a); !st && k < n; k++)
+    write_header(f, a, im);
+    for (size_t k = 0, n = arg_count(a); !st && k < n; k++) {
         st = write_element(f, a, shadow ? arg_get_shadow(a, k) : arg_get(a, k), path, k, err);
+        if (!st && im) st = write_element(f, im, shadow ? arg_get_shadow(im, k) : arg_get(im, k), path, k, err);
+    }
     bool bad = ferror(f);
     bad |= fclose(f) != 0;
     if (!st && bad) st = rvm__fail(err, RVM_ERR_MEMORY, path, 0, 0, "out of memory");

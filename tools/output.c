@@ -94,13 +94,15 @@ void output_json_value(json *j, const rvm_arg *a, enum shadow_kind which) {
     json_axis(j, &x, 0);
 }
 
-/* Parameter i as it is shown; its name. False: it is part of another. A shadow of an lns is a plain real. */
-static bool axis_of(const values *v, uint32_t i, enum shadow_kind which, axis *x, char *name, size_t size) {
-    uint32_t im;
-    const enum shown kind = values_shown(v, i, &im);
-    if (kind == SHOWN_PART) return false;
-    const bool plain = which == SHADOW && kind == SHOWN_LNS;
-    *x = (axis){.a = &v->arg[i], .which = which, .im = kind == SHOWN_COMPLEX ? &v->arg[im] : NULL};
+/* Parameter i as it is shown; its name. False: it is part of another. A shadow of an lns is a plain real, and so is that of
+ * a part of a complex whose other part shows none. */
+static bool axis_of(const values *v, uint32_t i, const bool *shadows, axis *x, char *name, size_t size) {
+    uint32_t other = i;
+    const enum shown kind = values_shown(v, i, &other);
+    const bool plain = shadows && (kind == SHOWN_LNS || !shadows[other]);
+    if (kind == SHOWN_PART && !plain) return false;
+    *x = (axis){.a = &v->arg[i], .which = shadows ? SHADOW : NO_SHADOW};
+    x->im = kind == SHOWN_COMPLEX && !plain ? &v->arg[other] : NULL;
     x->lns = kind == SHOWN_LNS && !plain;
     if (plain)
         snprintf(name, size, "%s", v->info[i].name);
@@ -109,11 +111,11 @@ static bool axis_of(const values *v, uint32_t i, enum shadow_kind which, axis *x
     return true;
 }
 
-void output_param(FILE *out, const char *prefix, const char *suffix, const values *v, uint32_t i, enum shadow_kind which) {
-    const char *function = which == NO_SHADOW ? values_function(v, i) : NULL;
+void output_param(FILE *out, const char *prefix, const char *suffix, const values *v, uint32_t i, const bool *shadows) {
+    const char *function = shadows ? NULL : values_function(v, i);
     char name[600];
     axis x;
-    if (!axis_of(v, i, which, &x, name, sizeof name)) return;
+    if (!axis_of(v, i, shadows, &x, name, sizeof name)) return;
     fprintf(out, "%s%s%s = ", prefix, name, suffix);
     if (function)
         fprintf(out, "&%s", function);
@@ -122,11 +124,11 @@ void output_param(FILE *out, const char *prefix, const char *suffix, const value
     fputc('\n', out);
 }
 
-void output_json_param(json *j, const values *v, uint32_t i, enum shadow_kind which) {
-    const char *function = which == NO_SHADOW ? values_function(v, i) : NULL;
+void output_json_param(json *j, const values *v, uint32_t i, const bool *shadows) {
+    const char *function = shadows ? NULL : values_function(v, i);
     char name[600];
     axis x;
-    if (!axis_of(v, i, which, &x, name, sizeof name)) return;
+    if (!axis_of(v, i, shadows, &x, name, sizeof name)) return;
     json_key(j, name);
     if (function)
         json_text(j, function);
@@ -135,13 +137,13 @@ void output_json_param(json *j, const values *v, uint32_t i, enum shadow_kind wh
 }
 
 void output_values(const values *v) {
-    for (uint32_t i = 0; i < v->n; i++) output_param(stdout, "", "", v, i, NO_SHADOW);
+    for (uint32_t i = 0; i < v->n; i++) output_param(stdout, "", "", v, i, NULL);
 }
 
 void output_json_values(json *j, const values *v) {
     json_key(j, "values");
     json_open(j, '{');
-    for (uint32_t i = 0; i < v->n; i++) output_json_param(j, v, i, NO_SHADOW);
+    for (uint32_t i = 0; i < v->n; i++) output_json_param(j, v, i, NULL);
     json_close(j, '}');
 }
 
@@ -294,11 +296,16 @@ static rvm_status save(tool *t, const values *v, const char *word, const char *s
     for (uint32_t i = 0; is_shadow && i < t->v.n; i++) /* a parameter may itself be called so */
         if (strlen(t->v.info[i].name) == (size_t)length && memcmp(t->v.info[i].name, word, (size_t)length) == 0)
             is_shadow = false;
-    int i = values_find(&t->v, word, is_shadow ? length - (int)tail : length, &t->err);
+    if (is_shadow) length -= (int)tail;
+    const int shown = values_find_shown(&t->v, word, length);
+    uint32_t im = 0;
+    const bool pair = shown >= 0 && values_shown(&t->v, (uint32_t)shown, &im) == SHOWN_COMPLEX;
+    const int i = pair ? shown : values_find(&t->v, word, length, &t->err);
     if (i < 0) return t->err.code;
-    if (is_shadow && !t->v.arg[i].active)
-        return tool_fail(t, RVM_ERR_ARGUMENT, "--save %s: `%s` has no derivative here", word, t->v.info[i].name);
-    return npy_write(equals + 1, is_shadow ? &t->v.arg[i] : &v->arg[i], is_shadow, &t->err);
+    const rvm_arg *from = is_shadow ? t->v.arg : v->arg;
+    if (is_shadow && (!from[i].active || (pair && !from[im].active)))
+        return tool_fail(t, RVM_ERR_ARGUMENT, "--save %s: `%.*s` has no derivative here", word, length, word);
+    return npy_write(equals + 1, &from[i], pair ? &from[im] : NULL, is_shadow, &t->err);
 }
 
 rvm_status output_save(tool *t, const values *v, const char *suffix) {

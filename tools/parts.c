@@ -91,7 +91,7 @@ static rvm_status from_matrix(const char *file, int64_t rows, int64_t columns, r
     rvm_arg a = {.type = RVM_F64, .ndim = 2};
     int64_t n = 0;
     const rvm_param_info info = {.name = "--pattern", .type = RVM_F64, .ndim = 2, .dim_value = {rows, columns}};
-    rvm_status st = file[0] == '[' ? literal_read(NULL, &info, file, &a, err) : npy_read(file, &a, err);
+    rvm_status st = file[0] == '[' ? literal_read(NULL, &info, file, &a, err) : npy_read(file, &a, NULL, err);
     if (!st && (a.shape[0] != rows || a.shape[1] != columns))
         st = rvm__fail(err, RVM_ERR_SHAPE, NULL, 0, 0, "the pattern is %lld by %lld, the Jacobian %lld by %lld",
                        (long long)a.shape[0], (long long)a.shape[1], (long long)rows, (long long)columns);
@@ -110,8 +110,8 @@ static rvm_status from_matrix(const char *file, int64_t rows, int64_t columns, r
 static rvm_status from_lists(const char *starts, const char *list, int64_t rows, int64_t columns, rvm_sparse *out,
                              rvm_error *err) {
     rvm_arg start = {.type = RVM_I64, .ndim = 1}, column = {.type = RVM_I64, .ndim = 1};
-    rvm_status st = npy_read(starts, &start, err);
-    if (!st) st = npy_read(list, &column, err);
+    rvm_status st = npy_read(starts, &start, NULL, err);
+    if (!st) st = npy_read(list, &column, NULL, err);
     if (!st && start.shape[0] != rows + 1)
         st = rvm__fail(err, RVM_ERR_SHAPE, NULL, 0, 0, "%s has %lld elements: for %lld rows it must have %lld", starts,
                        (long long)start.shape[0], (long long)rows, (long long)rows + 1);

@@ -34,16 +34,16 @@ static int partner(const values *v, uint32_t i, const char *part, int stem, cons
     return k >= 0 && v->info[k].type == v->info[i].type && v->info[k].ndim == v->info[i].ndim ? k : -1;
 }
 
-enum shown values_shown(const values *v, uint32_t i, uint32_t *im) {
+enum shown values_shown(const values *v, uint32_t i, uint32_t *other) {
     const char *name = v->info[i].name, *rest;
-    int stem, other = -1;
+    int stem, other_part = -1;
     if (!type_is_real(v->info[i].type)) return SHOWN_PLAIN;
     if (is_part(name, "log", &stem, &rest) && !*rest) return SHOWN_LNS;
-    if (is_part(name, "im", &stem, &rest)) return partner(v, i, "re", stem, rest) < 0 ? SHOWN_PLAIN : SHOWN_PART;
-    if (is_part(name, "re", &stem, &rest)) other = partner(v, i, "im", stem, rest);
-    if (other < 0) return SHOWN_PLAIN;
-    *im = (uint32_t)other;
-    return SHOWN_COMPLEX;
+    const bool imaginary = is_part(name, "im", &stem, &rest);
+    if (imaginary || is_part(name, "re", &stem, &rest)) other_part = partner(v, i, imaginary ? "re" : "im", stem, rest);
+    if (other_part < 0) return SHOWN_PLAIN;
+    *other = (uint32_t)other_part;
+    return imaginary ? SHOWN_PART : SHOWN_COMPLEX;
 }
 
 void values_shown_name(const values *v, uint32_t i, char *text, size_t size) {

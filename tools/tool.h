@@ -82,10 +82,11 @@ void output_json_signature(json *j, const tool *t, uint32_t fn);
 enum shadow_kind { NO_SHADOW, SHADOW };
 void output_value(FILE *out, const rvm_arg *a, enum shadow_kind which); /* without a newline; long ones are cut */
 void output_json_value(json *j, const rvm_arg *a, enum shadow_kind which);
-/* PREFIX NAME SUFFIX = value, a line, with complex and lns as users write them; nothing for an imaginary part. */
-void output_param(FILE *out, const char *prefix, const char *suffix, const values *v, uint32_t i, enum shadow_kind which);
-void output_json_param(json *j, const values *v, uint32_t i, enum shadow_kind which); /* the same as a member */
-void output_values(const values *v);                                                  /* name = value, a line each */
+/* PREFIX NAME SUFFIX = value, a line, with complex and lns as users write them; nothing for an imaginary part. shadows:
+ * NULL, or the parameters whose shadows are shown in place of values, i among them. */
+void output_param(FILE *out, const char *prefix, const char *suffix, const values *v, uint32_t i, const bool *shadows);
+void output_json_param(json *j, const values *v, uint32_t i, const bool *shadows); /* the same as a member */
+void output_values(const values *v);                                               /* name = value, a line each */
 void output_json_values(json *j, const values *v); /* the member "values" of the open object */
 void output_json_stats(json *j, const tool *t);    /* "stats" and, if asked for, "profile" */
 void output_cost(const rvm_cost *c);               /* of derivatives, a line */

@@ -108,6 +108,14 @@ int values_find(const values *v, const char *name, int length, rvm_error *err) {
         if (strcmp(v->info[i].name, bare) == 0) return (int)i;
         nearest_offer(&near, v->info[i].name);
     }
+    const int shown = values_find_shown(v, bare, (int)strlen(bare));
+    if (shown >= 0) {
+        uint32_t other;
+        const bool pair = values_shown(v, (uint32_t)shown, &other) == SHOWN_COMPLEX;
+        rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is %s: name `%s`%s%s%s", bare, pair ? "complex" : "an lns",
+                  v->info[shown].name, pair ? " or `" : "", pair ? v->info[other].name : "", pair ? "`" : "");
+        return -1;
+    }
     for (uint32_t i = 0; i < v->n; i++)
         for (int d = 0; d < v->info[i].ndim; d++)
             if (v->info[i].dim_name[d] && strcmp(v->info[i].dim_name[d], bare) == 0) {
@@ -140,7 +148,12 @@ static rvm_status bad_element(const char *text, const rvm_param_info *p, rvm_err
 }
 
 rvm_status values_find_element(const values *v, const char *text, uint32_t *i, size_t *k, rvm_error *err) {
-    const char *s = strchr(text, '[');
+    const char *s = strchr(text, '['), *close = s ? strchr(s, ']') : NULL;
+    char turned[128];
+    if (close && close[1] == '.') { /* z[0].re, as the language has it, is z.re[0] */
+        snprintf(turned, sizeof turned, "%.*s%s%.*s", (int)(s - text), text, close + 1, (int)(close + 1 - s), s);
+        return values_find_element(v, turned, i, k, err);
+    }
     int found = values_find(v, text, s ? (int)(s - text) : -1, err);
     if (found < 0) return RVM_ERR_ARGUMENT;
     *i = (uint32_t)found;

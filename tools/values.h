@@ -39,7 +39,7 @@ enum shown {
     SHOWN_LNS
 };
 enum { COMPLEX_TEXT = 96 };
-enum shown values_shown(const values *v, uint32_t i, uint32_t *im); /* im: of SHOWN_COMPLEX */
+enum shown values_shown(const values *v, uint32_t i, uint32_t *other); /* *other: the other part of a complex */
 void values_shown_name(const values *v, uint32_t i, char *text, size_t size);
 int values_find_shown(const values *v, const char *name, int length); /* a complex or lns of this name, or -1 */
 void complex_text(rvm_type t, rvm_scalar re, rvm_scalar im, char text[COMPLEX_TEXT]);

@@ -131,7 +131,25 @@ expect 0 'y = 0+0i' rvm run numbers.rasm dot 'a=zeros(2)' 'b=ones(2)'
 expect 2 '`2+3` is no complex number' rvm run numbers.rasm clog y=2+3 x=2-i
 expect 2 '`-j` is not a number' rvm run numbers.rasm clog x=2-j
 expect 2 '`x.im` is given twice' rvm run numbers.rasm clog x.im=1 x=2
-expect 2 'give b.re=@file.npy, and the imaginary part likewise' rvm run numbers.rasm dot a=[1] b=@b.npy
+expect 0 'y = 2-5i' rvm run numbers.rasm dot 'a=[1+2i,2+i]' 'b=[1,1-i]' --save a=za.npy --save b.im=im.npy
+expect 0 '<c16' head -c 80 za.npy
+expect 0 'y = 10+0i' rvm run numbers.rasm dot a=@za.npy b=@za.npy --save y=z.npy
+expect 0 'y = 9+6i' rvm run numbers.rasm dot y=@z.npy a=@im.npy 'b=[1,1-6i]'
+expect 0 'b = [[]1+2i, 2+1i]' rvm grad numbers.rasm dot --of y.re --wrt b a=@za.npy b=[1,1] --save b_b=zb.npy
+expect 0 'a = [[]1+2i, 2+1i]' rvm run numbers.rasm dot a=@zb.npy b=[1,1] --real f32 --save a=z8.npy
+expect 0 '<c8' head -c 80 z8.npy
+expect 0 'a = [[]1+2i, 2+1i]' rvm run numbers.rasm dot a=@z8.npy b=[1,1] --real fix
+expect 3 'za.npy: error: x: holds elements of type `<c16`' rvm run norm.rasm x=@za.npy
+expect 3 'cut.npy: error: a.re: is cut off' sh -c "head -c 150 za.npy >cut.npy; '$bin/rvm' run numbers.rasm dot a=@cut.npy b=[1,1]"
+expect 2 'give y.log=@file.npy, of logarithms' rvm run numbers.rasm power y=@z.npy x=1 n=1
+# parts of a complex by themselves
+expect 0 'd y.re / d b.re = [[]1, 2]' rvm grad numbers.rasm dot --of y.re --wrt b.re 'a=[1+2i,2+i]' b=[1,1]
+expect 0 'd y.re / d b.im = [[]2, 1]' rvm grad numbers.rasm dot --of y.re --wrt b.im 'a=[1+2i,2+i]' b=[1,1]
+expect 0 '"gradients":{"b.im":[[]2,1]}' rvm grad numbers.rasm dot --of y.re --wrt b.im 'a=[1+2i,2+i]' b=[1,1] --json
+expect 2 '`b` has no derivative here' rvm grad numbers.rasm dot --of y.re --wrt b.im 'a=[1]' b=[1] --save b_b=zb.npy
+expect 2 '`y` is complex: name `y.re` or `y.im`' rvm grad numbers.rasm dot --of y a=[1] b=[1]
+expect 2 '`y` is an lns: name `y.log`' rvm grad numbers.rasm power --of y y=1 x=3 n=2
+expect 0 'd a[[]0].im / d b' rvm grad numbers.rasm dot --of a[0].im --wrt a,b a=[1] b=[1]
 expect 0 'y = 18' rvm run numbers.rasm power y=2 x=3 n=2
 expect 0 'y = 2
 ' rvm run numbers.rasm power y=18 x=3 n=2 --backward
@@ -147,6 +165,9 @@ expect 3 'holds elements of type `<f8`' rvm run two.rasm spin k=@out.npy n=1
 expect 1 'has 1 dimension, and 0 are wanted' rvm run norm.rasm x=[1] out=@x.npy
 expect 3 'cannot read' rvm run norm.rasm x=@none.npy
 expect 3 'cannot write' rvm run norm.rasm x=[1] --save x=no/x.npy
+ln -s /dev/full full
+expect 3 'cannot write' rvm run norm.rasm x=[1] --save x=full
+expect 0 '' test -L full
 
 # what is written is there whole, or as it was; never over the program
 expect 3 'cannot write /dev/full: No space' rvm run norm.rasm x=[1] --save x=/dev/full
