@@ -8,14 +8,13 @@ int rvm__transform_find(const char *tick, size_t length) {
     return -1;
 }
 
-/* A copy that may grow: through its bytes, so that it needs no list of what a program is made of. */
-static rvm_status clone(const rvm_program *p, rvm_program **out, rvm_error *err) {
-    void *bytes;
-    size_t size;
+/* Through its bytes, so that it needs no list of what a program is made of. */
+rvm_status rvm__program_copy(const rvm_program *p, const rvm_allocator *al, rvm_program **out, rvm_error *err) {
+    void *bytes = NULL;
+    size_t size = 0;
     *out = NULL;
     rvm_status st = rvm__encode(p, &bytes, &size, err);
-    if (st) return st;
-    st = rvm__decode(bytes, size, "", &p->al, out, err);
+    if (!st) st = rvm__decode(bytes, size, "", al, out, err);
     rvm_program_free_bytes(p, bytes, size);
     if (st) return st;
     (*out)->roles_claimed = false;
@@ -37,7 +36,7 @@ rvm_status rvm_program_transform(const rvm_program *p, uint32_t fn, rvm_transfor
     *out = NULL;
     if (fn >= p->nfunctions || kind >= RVM_TRANSFORM_COUNT)
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no function has number %u", fn);
-    rvm_status st = clone(p, out, err);
+    rvm_status st = rvm__program_copy(p, &p->al, out, err);
     if (st) return st;
     st = finish(rvm__transform_declare(*out, fn, kind, active, index, err), out, err);
     return rvm__fail_in(err, st, p, fn);
@@ -112,7 +111,7 @@ rvm_status rvm_program_derive(const rvm_program *p, const char *name, rvm_progra
     }
     if (found < 0)
         return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "there is no function `%.*s`", (int)(n > 255 ? 255 : n), name);
-    rvm_status st = clone(p, out, err);
+    rvm_status st = rvm__program_copy(p, &p->al, out, err);
     if (st) return st;
     *index = (uint32_t)found;
     for (const char *s = name + n; !st && *s;) st = read_tick(*out, &s, index, err);

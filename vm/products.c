@@ -26,24 +26,15 @@ void rvm__products_free(rvm_machine *m) {
     m->products = NULL;
 }
 
-static rvm_status copy_program(const rvm_program *p, const rvm_allocator *al, rvm_program **out, rvm_error *err) {
-    void *bytes = NULL;
-    size_t size = 0;
-    rvm_status status = rvm__encode(p, &bytes, &size, err);
-    if (!status) status = rvm__decode(bytes, size, "copy", al, out, err);
-    rvm_program_free_bytes(p, bytes, size);
-    return status;
-}
-
 /* The program with f'grad, for the closure of the active parameters. */
 static rvm_status derive(rvm_machine *m, uint32_t fn, const uint8_t *active, products *d, rvm_error *err) {
     d->of = fn;
     memcpy(d->active, active, m->p->functions[fn].nparams);
-    rvm_status status = copy_program(m->p, &m->al, &d->program, err);
+    rvm_status status = rvm__program_copy(m->p, &m->al, &d->program, err);
     if (!status) status = rvm__transform_declare(d->program, fn, RVM_GRADIENT_OF, active, &d->gradient, err);
     if (!status) status = rvm__transform_resolve(d->program, err);
     if (!status) status = rvm_machine_new(d->program, &m->o, &d->machine, err);
-    return status;
+    return rvm__fail_in(err, status, m->p, fn);
 }
 
 static rvm_status ensure(rvm_machine *m, uint32_t fn, const uint8_t *active, rvm_error *err) {

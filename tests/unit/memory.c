@@ -153,8 +153,8 @@ Test(memory, assembler_out_of_memory, .timeout = 120) {
 static void *saved;
 static size_t saved_size;
 
-static void save_sample(void) {
-    rvm_program *p = assemble_text(sample_text, NULL, &rep);
+static void save_text(const char *text) {
+    rvm_program *p = assemble_text(text, NULL, &rep);
     void *bytes = NULL;
     cr_assert(rvm_program_save(p, &bytes, &saved_size, NULL) == RVM_OK);
     saved = malloc(saved_size);
@@ -180,7 +180,7 @@ static void work_load(counting *c, bool *complete) {
 }
 
 Test(memory, loader_out_of_memory, .timeout = 120) {
-    save_sample();
+    save_text(sample_text);
     each_failure(work_load, false);
     each_failure(work_load, true);
     free(saved);
@@ -247,4 +247,63 @@ Test(memory, goes_back_without_memory) {
     }
     cr_assert(failed > 0);
     rvm_program_free(shared);
+}
+
+/* ---- derivatives: made, taken by name, and asked of a machine ---- */
+
+/* Something of everything that a transform meets: regions, branches, the trail, a function value, a parallel block. */
+static const char derivable[] = "fn square(y: real, x: real)\n    y += x ^ 2\nend\n"
+                                "fn apply(y: real, x: real, g: fn(acc real, read real))\n    call g(y, x)\nend\n"
+                                "fn sum(out: real, x: real[n])\n    compute\n        let s: real\n"
+                                "        parallel i in 0..n\n            s += x[i] * sin(x[i])\n        end\n"
+                                "    do\n        out += sqrt(s)\n    undo\nend\n"
+                                "fn f(out: real, x: real[n], k: i64)\n    let t: real = 1\n    call sum(t, x)\n"
+                                "    call apply(out, t, &square)\n    if k > 0\n        set out = out * x[0]\n    end\n"
+                                "    call sum(t, x[0..n])\n    uncall sum(t, x)\n    uncall sum(t, x)\nend\n";
+
+static const char *derived_name;
+
+static void work_transform(counting *c, bool *complete) {
+    rvm_program *p = NULL, *out = NULL;
+    rvm_error e;
+    uint32_t fn;
+    rvm_status s = rvm_program_load(saved, saved_size, "x.rbc", &c->al, &p, &e);
+    if (!s) s = rvm_program_derive(p, derived_name, &out, &fn, &e);
+    cr_assert(s == (out ? RVM_OK : RVM_ERR_MEMORY), "%s: %s: %s", derived_name, rvm_status_name(s), e.message);
+    cr_assert(!s || strstr(e.message, "out of memory"), "%s", e.message);
+    *complete = out != NULL;
+    rvm_program_free(out);
+    rvm_program_free(p);
+}
+
+Test(memory, transforms_out_of_memory, .timeout = 120) {
+    static const char *const names[] = {"f'inv", "f'tan", "f'adj[out, x]", "f'grad'tan", "f'grad'adj"};
+    save_text(derivable);
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        derived_name = names[k];
+        each_failure(work_transform, false);
+        each_failure(work_transform, true);
+    }
+    free(saved);
+}
+
+static void work_derived_calls(counting *c, bool *complete) {
+    static const char calls[] = "fn h(out: real, out_b: real, x: real[n], x_b: real[n], v: real[n], hv: real[n])\n"
+                                "    let d: real\n    let d_b: real\n"
+                                "    call f'grad'tan(out, d, out_b, d_b, x, v, x_b, hv, 1)\n"
+                                "    call f'grad[1, 2](out, out_b, x, x_b, 1)\nend\n";
+    char text[sizeof derivable + sizeof calls];
+    rvm_asm_options o = {.real = RVM_F64, .allocator = &c->al};
+    rvm_program *p = NULL;
+    rvm_error e;
+    const int n = snprintf(text, sizeof text, "%s%s", derivable, calls);
+    rvm_status s = rvm_assemble(text, (size_t)n, "test.rasm", &o, &p, &e, NULL, NULL);
+    cr_assert(s == (p ? RVM_OK : RVM_ERR_MEMORY), "%s: %s", rvm_status_name(s), e.message);
+    *complete = p != NULL;
+    rvm_program_free(p);
+}
+
+Test(memory, calls_of_derivatives_out_of_memory, .timeout = 120) {
+    each_failure(work_derived_calls, false);
+    each_failure(work_derived_calls, true);
 }
