@@ -32,6 +32,18 @@ static const struct option_spec {
 #undef OPTION
 };
 
+static const struct synonym {
+    const char *written;
+    int option;
+} synonyms[] = {
+#define OPTION(...)
+#define OPTION_AS(...)
+#define SYNONYM(name, written) {written, OPTION_##name},
+#include "options.def"
+#undef OPTION
+};
+enum { SYNONYM_COUNT = sizeof synonyms / sizeof *synonyms };
+
 static const struct command_spec {
     const char *program, *name, *words, *doc;
     int least, most;
@@ -123,7 +135,7 @@ static rvm_status unknown_option(command_id c, const char *text, rvm_error *err)
 }
 
 static rvm_status parse_options(command_id c, int argc, char **argv, options *o, rvm_error *err) {
-    struct option longs[OPTION_COUNT + 1] = {0};
+    struct option longs[OPTION_COUNT + SYNONYM_COUNT + 1] = {0};
     char shorts[2 * OPTION_COUNT + 2] = ":";
     size_t n = 0, k = 1;
     for (int i = 0; i < OPTION_COUNT; i++) {
@@ -134,6 +146,11 @@ static rvm_status parse_options(command_id c, int argc, char **argv, options *o,
             shorts[k++] = (char)specs[i].letter;
             if (wants == required_argument) shorts[k++] = ':';
         }
+    }
+    for (int i = 0; i < SYNONYM_COUNT; i++) {
+        const struct option_spec *s = &specs[synonyms[i].option];
+        const int wants = s->kind == FLAG ? no_argument : required_argument;
+        if (takes(c, s)) longs[n++] = (struct option){synonyms[i].written, wants, NULL, 256 + synonyms[i].option};
     }
     opterr = 0;
     for (int got; (got = getopt_long(argc, argv, shorts, longs, NULL)) >= 0;) {
@@ -178,7 +195,7 @@ void cli_help(command_id c, FILE *out) {
     }
     if (RUNS >> c & 1)
         fputs("\nvalues: 1.5   [1,2,3]   [[1,2],[3,4]]   2+3i   zeros(3,4)   ones(3)   @file.npy   &function\n"
-              "A parameter that is only accumulated into may be left out: it starts as 0.\n",
+              "What may be left out starts as 0: parameters only accumulated into, shadows of a derived function.\n",
               out);
     fputs("\noptions:\n", out);
     for (int i = 0; i < OPTION_COUNT; i++) {

@@ -251,13 +251,35 @@ static rvm_status check_shape(const values *v, const bool *given, uint32_t i, rv
     return RVM_OK;
 }
 
-/* A parameter that was not given: 0 where the function only accumulates into it and its shape is known. */
-static rvm_status default_value(values *v, const bool *given, uint32_t i, rvm_error *err) {
+/* Whether parameter i is a shadow: of a derived function, x_b or x_d beside an x. What the function it came from has itself
+ * is none. */
+static bool is_shadow(const values *v, uint32_t fn, uint32_t i) {
+    const char *name = v->info[i].name, *function = rvm_program_function_name(v->program, fn);
+    const size_t length = strlen(name);
+    const int tick = (int)strcspn(function, "'");
+    char primal[128];
+    if (!function[tick] || snprintf(primal, sizeof primal, "%.*s", tick, function) >= (int)sizeof primal) return false;
+    const int64_t from = rvm_program_find(v->program, primal);
+    rvm_param_info q;
+    for (uint32_t k = 0; from >= 0 && k < rvm_program_param_count(v->program, (uint32_t)from); k++)
+        if (!rvm_program_param(v->program, (uint32_t)from, k, &q) && strcmp(q.name, name) == 0) return false;
+    for (uint32_t k = 0; k < v->n; k++) {
+        const size_t n = strlen(v->info[k].name);
+        if (n + 2 <= length && memcmp(v->info[k].name, name, n) == 0 && name[n] == '_' && strchr("bd", name[n + 1]) &&
+            strspn(name + n + 2, "0123456789") == length - n - 2)
+            return true;
+    }
+    return false;
+}
+
+/* A parameter that was not given: 0 where the function only accumulates into it, or it is a shadow, and its shape is known.
+ */
+static rvm_status default_value(values *v, const bool *given, uint32_t fn, uint32_t i, rvm_error *err) {
     const rvm_param_info *p = &v->info[i];
     int64_t shape[RVM_MAX_DIMS] = {0};
     char type[128];
     param_type_text(p, type, sizeof type);
-    if (p->role != RVM_ACC)
+    if (p->role != RVM_ACC && !is_shadow(v, fn, i))
         return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "the argument `%s: %s` is missing; give %s=%s", p->name, type,
                          p->name,
                          p->function_type ? "&function"
@@ -298,7 +320,7 @@ rvm_status values_read(values *v, const rvm_program *p, uint32_t fn, char **word
     for (uint32_t i = 0; !st && i < v->n; i++)
         if (given[i]) st = check_shape(v, given, i, err);
     for (uint32_t i = 0; !st && i < v->n; i++)
-        if (!given[i]) st = default_value(v, given, i, err);
+        if (!given[i]) st = default_value(v, given, fn, i, err);
     return st;
 }
 

@@ -55,7 +55,8 @@ rvm_status literal_read_shown(enum shown kind, const rvm_param_info *p, const ch
                               rvm_error *err);
 
 /* Every word is name=value. ARGUMENT (unknown, repeated, missing, not a value), SHAPE (lengths disagree), and those of
- * literal_read. What a function only accumulates into may be missing and is 0. */
+ * literal_read. What a function only accumulates into may be missing and is 0, and so may
+ * the shadows of a derived function. */
 rvm_status values_read(values *v, const rvm_program *p, uint32_t fn, char **words, int n, rvm_error *err);
 void values_free(values *v);
 /* Values, not shadows; arrays become row-major. MEMORY. */

@@ -280,6 +280,7 @@ expect 2 "bad.rasm:2:4: error: 'inv takes no list" rvm run bad.rasm "f'inv[x]" y
 expect 2 "bad.rasm:2:4: error: 'y' of 'f' depends on what is active (x)" rvm run bad.rasm "f'adj[x]" y=0 x=1 k=2
 expect 2 "bad.rasm:2:4: error: derivatives of '$deep' nest deeper than 12" rvm run bad.rasm "$deep'inv" y=0 x=1 k=2
 expect 2 'bad.rasm:7:9: error: a slot has no room' rvm transform bad.rasm --adjoint "over'adj'adj'adj'adj'adj'adj"
+expect 0 "fn f'inv(" rvm transform bad.rasm --invert f -o inverse.rbc
 expect 2 'nothing to derive' rvm transform bad.rasm --wrt x
 expect 2 '--wrt names nothing' rvm transform bad.rasm --adjoint f --wrt ''
 expect 2 'bad.rasm has no function `g`' rvm transform bad.rasm --adjoint g
@@ -328,6 +329,16 @@ expect 0 'by hvp: 2 tangent runs, *; by sweep: * instructions, * entry updates' 
 expect 0 'd2 out / d x d x = [[][[]0.128, -0.09*], [[]-0.09*, 0.07*]]' rvm hess norm.rasm --of out x=[3,4] --method hvp
 expect 0 'd (d out / d x) = [[]0.12*, -0.09*]' rvm hvp norm.rasm --of out x=[3,4] --dot x=[1,0]
 expect 0 '"product":{"out":{"x":[[]0.12*,-0.09*]}}' rvm hvp norm.rasm --of out x=[3,4] --dot x=[1,0] --json
+# the shadows of a derived function are 0 where not given; what the function has itself must be
+cat >shadow.rasm <<'EOF'
+fn f(x: real, x_b: real[n])
+    x *= x_b[0]
+end
+EOF
+expect 0 'x_b_d = [[]0]*' rvm run shadow.rasm "f'tan" x=2 x_b=[3] x_d=1
+expect 0 'x_b2_d = 0*' rvm run shadow.rasm "f'grad'tan" x=2 x_b=[3] x_b2=1
+expect 2 'the argument `x_b: f64[[]n]` is missing' rvm run shadow.rasm "f'grad" x=2 x_b2=1
+expect 2 'the argument `x: f64` is missing' rvm run shadow.rasm "f'grad" x_b=[3]
 expect 2 'dot NAME=VALUE is missing' rvm hvp norm.rasm --of out x=[3,4]
 
 cat >turned.rasm <<'TEXT'
