@@ -93,13 +93,14 @@ static bool takes(rvm_op op) {
     return op == RVM_OP_undrop || op == RVM_OP_recall || op == RVM_OP_unstow;
 }
 
-/* The positions that only a shadow of a missing one can have. */
+/* The positions of this level that are not named: only a shadow of what was missing, or of what does not depend on an active
+ * place though another function takes it to, can stand there. */
 static uint64_t rest_of(const rvm__derive *t, rvm_op op, const rvm__slot_places *s) {
     const int shift = 1 << (t->level - 1);
     const rvm_place *first = &s->place[0];
     if (t->kind != RVM_ADJOINT || !takes(op) || s->type == RVM_I64 || first->kind == RVM_PLACE_ARRAY) return 0;
     uint64_t rest = 0;
-    for (int k = shift + 1; k < 2 * shift && k < RVM_MAX_SLOT; k++) rest |= UINT64_C(1) << k;
+    for (int k = shift; shift > 1 && k < 2 * shift && k < RVM_MAX_SLOT; k++) rest |= UINT64_C(1) << k;
     return rest & ~s->positions;
 }
 

@@ -490,7 +490,7 @@ static void run_with_real(test_case *t, const directive *reals, rvm_type real, d
     u.assembler.real = real;
     u.loose = tolerance;
     u.no_differences = "";
-    u.restore = fmax(u.restore, tolerance);
+    u.restore = fmax(u.restore, real == RVM_F32 ? tolerance / F32_COARSER : tolerance);
     if (report_ok(&u.rep, rvm_type_name(real), rvm_assemble_file(t->path, &u.assembler, &u.program, &e, on_diagnostic, &u),
                   &e))
         for (unsigned k = 0; k < t->all.count; k++) {
@@ -556,7 +556,7 @@ static unsigned run_phase(test_case *t, int phase) {
 }
 
 static bool run_file(const char *path) {
-    test_case t = {.path = path, .options = rvm_options_default(), .restore = 1e-8, .orders = 1, .rep = {.name = path}};
+    test_case t = {.path = path, .options = rvm_options_default(), .restore = 1e-8, .orders = 2, .rep = {.name = path}};
     t.assembler = (rvm_asm_options){.real = RVM_F64};
     t.source = read_file(path);
     if (!t.source) return report_fail(&t.rep, "cannot read");

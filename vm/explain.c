@@ -228,7 +228,7 @@ static rvm_status explain_stack(scene *s, rvm_status status, rvm_error *err) {
     if (top->type != t)
         SAY("the stack holds %s, `%s` is %s", rvm_type_name((rvm_type)top->type), name_of(s, &s->places[0]),
             rvm_type_name(t));
-    if (top->extra) SAY("the stack holds a value with shadows that nothing takes here");
+    if (top->extra && m->detail[0]) SAY("%s", m->detail);
     char has[40], must[40];
     int d;
     const rvm_value *y = look_up(s, &s->places[0], &d);

@@ -22,6 +22,7 @@ typedef struct moving {
     const rvm_function *f;
     const rvm__frame *top;
     const rvm_place *places;
+    bool stack;                          /* else the trail */
     uint32_t level, site, nlanes, first; /* first: place of the instruction that the first lane is */
     uint64_t positions;                  /* in the slot: a bit for each lane */
     size_t count;                        /* slots */
@@ -33,24 +34,6 @@ uint32_t rvm__set_site(const rvm_machine *m, const rvm__xinsn *x) {
     const rvm_function *f = &m->p->functions[fn];
     const rvm_insn *in = &f->code[x - m->codes[fn].x];
     return rvm__trail_site(m, rvm__insn_site(f, in));
-}
-
-/* Not in trail.c: gcc 12, with both in view, takes rvm__trail_next for not writing `index`. */
-rvm_status rvm__trail_top_value(rvm_machine *m, const rvm__xinsn *x, uint32_t site, rvm_value *value, rvm_value *shadow) {
-    rvm__slot slot;
-    rvm__trail_cursor c = rvm__trail_begin(m, 0);
-    slot.value[1].u = slot.index[1] = 0;
-    m->detail_place = 0;
-    if (!rvm__trail_next(&c, &slot)) return rvm__trail_wrong(m, 0, NULL);
-    if (slot.site != site) return rvm__trail_wrong(m, 0, &slot);
-    *value = slot.value[0];
-    shadow->u = slot.n > 1 && slot.index[1] == 1 ? slot.value[1].u : 0;
-    for (uint32_t k = 1; k < slot.n; k++) { /* as fits below: only the value has a place */
-        const rvm_type type = (rvm_type)x->type;
-        if (m->mode != RVM_PRIMAL && (slot.index[k] == 1 || (m->sweeping && slot.index[k] & 1))) continue;
-        if (!rvm__is_floating(type) || !rvm__vanishes(m, x, type, slot.value[k].f, NULL)) return rvm__trail_more(m);
-    }
-    return RVM_OK;
 }
 
 /* ---- lanes ---- */
@@ -117,8 +100,9 @@ static rvm_status check_shapes(const moving *w) {
     return RVM_OK;
 }
 
-static rvm_status begin(moving *w, rvm_machine *m, const rvm__xinsn *x, bool shadows) {
+static rvm_status begin(moving *w, rvm_machine *m, const rvm__xinsn *x, bool stack, bool shadows) {
     w->m = m;
+    w->stack = stack;
     w->x = x;
     w->top = &m->frames[m->nframes - 1];
     w->f = &m->p->functions[w->top->fn];
@@ -155,7 +139,23 @@ static void hold(const lane *l, double y) {
     if (l->held && (!l->array || fabs(y) > *l->held)) *l->held = fabs(y);
 }
 
-/* ---- shadows that a sweep discards ---- */
+/* ---- one slot after another: from the top of the trail, or of the stack ---- */
+
+typedef struct top_down {
+    rvm__trail_cursor trail;
+    uint32_t stack;
+} top_down;
+
+static top_down begin_down(const moving *w) {
+    return (top_down){w->stack ? (rvm__trail_cursor){0} : rvm__trail_begin(w->m, w->level), w->m->nstack};
+}
+
+static bool next_down(const moving *w, top_down *d, rvm__slot *slot) {
+    if (!w->stack) return rvm__trail_next(&d->trail, slot);
+    return rvm__stack_slot(w->m, (rvm_type)w->lanes[0].type, &d->stack, slot);
+}
+
+/* ---- shadows that a sweep discards: of the places, in order, then the rests of the slots ---- */
 
 /* What the sweep discards of places that a value comes back into; unkeep takes it back. */
 static void unkeep(const moving *w, size_t from) {
@@ -177,13 +177,26 @@ static rvm_status keep(const moving *w) {
     return RVM_OK;
 }
 
-/* ---- onto the trail ---- */
-
-static void put(rvm__slot *slot, uint32_t index, rvm_value v) {
-    if (index && !v.u) return;
-    slot->value[slot->n] = v;
-    slot->index[slot->n++] = (uint8_t)index;
+static rvm_status keep_rests(const moving *w) {
+    rvm__slot slot;
+    top_down d = begin_down(w);
+    for (size_t e = 0; w->m->o.keep_shadows && e < w->count; e++) {
+        rvm_status status = next_down(w, &d, &slot) ? rvm__rest_keep(w->m, w->positions, &slot) : RVM_OK;
+        if (!status) continue;
+        while (e-- > 0) rvm__rest_kept(w->m, &slot);
+        return status;
+    }
+    return RVM_OK;
 }
+
+static rvm_status keep_all(const moving *w, bool appear) {
+    rvm_status status = appear ? RVM_OK : keep(w);
+    if (status || !(status = keep_rests(w))) return status;
+    if (!appear) unkeep(w, 0);
+    return status;
+}
+
+/* ---- onto the trail ---- */
 
 static void gather(const moving *w, size_t e, rvm__slot *slot) {
     slot->site = w->site;
@@ -191,8 +204,8 @@ static void gather(const moving *w, size_t e, rvm__slot *slot) {
     uint64_t left = w->positions;
     for (uint32_t k = 0; k < w->nlanes; k++, left &= left - 1) {
         const uint32_t p = (uint32_t)__builtin_ctzll(left);
-        put(slot, 2 * p, *at(&w->lanes[k], e, false));
-        if (w->lanes[k].shadow) put(slot, 2 * p + 1, *at(&w->lanes[k], e, true));
+        rvm__slot_insert(slot, 2 * p, *at(&w->lanes[k], e, false));
+        if (w->lanes[k].shadow) rvm__slot_insert(slot, 2 * p + 1, *at(&w->lanes[k], e, true));
     }
 }
 
@@ -205,22 +218,46 @@ static void clear(const moving *w) {
         }
 }
 
-rvm_status rvm__drop(rvm_machine *m, const rvm__xinsn *x, int level) {
-    moving w;
+/* `n` slots that were pushed are taken off again; at level 3 their rests are kept again. */
+static void take_off(const moving *w, size_t n, int level) {
     rvm__slot slot;
-    rvm_status status = begin(&w, m, x, level > 0);
-    const uint64_t erased = m->trail.erased;
-    if (status) return status;
-    for (size_t e = 0; e < w.count && !status; e++) {
-        gather(&w, e, &slot);
-        status = rvm__trail_push(m, w.level, &slot);
+    while (n-- > 0) {
+        top_down d = begin_down(w);
+        next_down(w, &d, &slot);
+        if (level == 3) rvm__rest_keep(w->m, w->positions, &slot);
+        w->stack ? (void)(w->m->nstack = d.stack) : rvm__trail_pop(w->m, w->level);
+    }
+}
+
+/* All places, each a slot, and 0 then. */
+static rvm_status put_away(const moving *w, int level, bool disappear) {
+    rvm__slot slot;
+    const uint64_t erased = w->m->trail.erased;
+    for (size_t e = 0; e < w->count; e++) {
+        gather(w, e, &slot);
+        if (level == 3) rvm__rest_kept(w->m, &slot);
+        rvm_status status =
+            w->stack ? rvm__stack_push(w->m, (rvm_type)w->lanes[0].type, &slot) : rvm__trail_push(w->m, w->level, &slot);
         if (!status) continue;
-        while (e-- > 0 && m->trail.erased == erased) rvm__trail_pop(m, w.level);
+        if (level == 3) rvm__rest_keep(w->m, w->positions, &slot);
+        if (w->m->trail.erased == erased) take_off(w, e, level);
         return status;
     }
-    clear(&w);
-    if (level == 3 && !x->trail.appear) unkeep(&w, 0);
+    clear(w);
+    if (level == 3 && !disappear) unkeep(w, 0);
     return RVM_OK;
+}
+
+rvm_status rvm__drop(rvm_machine *m, const rvm__xinsn *x, int level) {
+    moving w;
+    rvm_status status = begin(&w, m, x, false, level > 0);
+    return status ? status : put_away(&w, level, x->trail.appear);
+}
+
+rvm_status rvm__stow(rvm_machine *m, const rvm__xinsn *x, int level) {
+    moving w;
+    rvm_status status = begin(&w, m, x, true, level > 0);
+    return status ? status : put_away(&w, level, false);
 }
 
 /* ---- back from it ---- */
@@ -231,37 +268,13 @@ static uint32_t lane_of(const moving *w, uint32_t index) {
     return w->positions & bit ? (uint32_t)__builtin_popcountll(w->positions & (bit - 1)) : w->nlanes;
 }
 
-/* What a derivative leaves in a place that it has emptied, and rounding keeps from being 0. */
-static bool is_residue(const moving *w, rvm_value v) {
-    const rvm_type type = (rvm_type)w->lanes[0].type; /* that of its shadows, too */
-    return rvm__is_floating(type) && rvm__vanishes(w->m, w->x, type, v.f, NULL);
-}
-
-/* The bit of a position that the latest transform added: that of the last of the places' own shadows; 0: none. */
-static uint32_t latest_bit(const moving *w) {
-    uint32_t all = 0;
-    for (uint64_t left = w->positions; left; left &= left - 1) all |= (uint32_t)__builtin_ctzll(left);
-    return all ? 1u << (31 - __builtin_clz(all)) : 0;
-}
-
-/* A value that no place takes may be lost where it is the derivative by one that was 0 by not being there: what the latest
- * adjoint, the program's or the sweep's, left beside a position that is not taken. Else it is 0, but for rounding. */
-static bool may_be_lost(const moving *w, uint32_t index, rvm_value v, int level) {
-    if (index & 1 && level == 1) return true;
-    return (index / 2 & latest_bit(w)) || is_residue(w, v);
-}
-
 /* The slot has no more than there are places for; a shadow of a place that has none in this run is left. */
 static bool fits(const moving *w, const rvm__slot *slot, int level) {
-    for (uint32_t k = 1; k < slot->n; k++) {
+    for (uint32_t k = 1; w->m->mode == RVM_PRIMAL && k < slot->n; k++) {
         const uint32_t place = lane_of(w, slot->index[k]);
-        if (place == w->nlanes) {
-            if (!may_be_lost(w, slot->index[k], slot->value[k], level)) return false;
-            continue;
-        }
-        if (slot->index[k] & 1 && !w->lanes[place].shadow && w->m->mode == RVM_PRIMAL) return false;
+        if (slot->index[k] & 1 && place < w->nlanes && !w->lanes[place].shadow) return false;
     }
-    return true;
+    return rvm__rest_fits(w->m, w->x, (rvm_type)w->lanes[0].type, w->positions, slot, level);
 }
 
 /* Nothing may stand where the slot goes: 0, as in `unlet`; in tangent mode, without a tangent. */
@@ -285,15 +298,19 @@ static rvm_status check_empty(const moving *w, size_t e, int level) {
     return RVM_OK;
 }
 
+static rvm_status no_slot(const moving *w, const rvm__slot *found) {
+    return w->stack ? RVM_ERR_STACK : rvm__trail_wrong(w->m, w->level, found);
+}
+
 static rvm_status check_slots(const moving *w, int level, bool appear) {
     rvm__slot slot;
-    rvm__trail_cursor c = rvm__trail_begin(w->m, w->level);
+    top_down d = begin_down(w);
     for (size_t e = w->count; e-- > 0;) {
-        const bool more = rvm__trail_next(&c, &slot);
-        if (!more || slot.site != w->site) return rvm__trail_wrong(w->m, w->level, more ? &slot : NULL);
-        if (!fits(w, &slot, level)) return rvm__trail_more(w->m);
+        const bool more = next_down(w, &d, &slot);
+        if (!more || (!w->stack && slot.site != w->site)) return no_slot(w, more ? &slot : NULL);
+        if (!fits(w, &slot, level)) return rvm__rest_fails(w->m, w->stack);
         rvm_status status = appear ? RVM_OK : check_empty(w, e, level);
-        if (status) return status;
+        if (status) return status == RVM_ERR_TRAIL && w->stack ? RVM_ERR_STACK : status;
     }
     return RVM_OK;
 }
@@ -316,99 +333,28 @@ static void spread(const moving *w, size_t e, const rvm__slot *slot, int level) 
     for (uint32_t k = 0; k < w->nlanes; k++) hold(&w->lanes[k], at(&w->lanes[k], e, false)->f);
 }
 
+static rvm_status take(const moving *w, int level, bool appear) {
+    rvm__slot slot;
+    rvm_status status = check_slots(w, level, appear);
+    if (!status && level == 1) status = keep_all(w, appear);
+    if (status) return status;
+    for (size_t e = w->count; e-- > 0;) {
+        top_down d = begin_down(w);
+        next_down(w, &d, &slot);
+        spread(w, e, &slot, level);
+        w->stack ? (void)(w->m->nstack = d.stack) : rvm__trail_pop(w->m, w->level);
+    }
+    return RVM_OK;
+}
+
 rvm_status rvm__undrop(rvm_machine *m, const rvm__xinsn *x, int level) {
     moving w;
-    rvm__slot slot;
-    const bool appear = x->trail.appear;
-    rvm_status status = begin(&w, m, x, level > 0);
-    if (!status) status = check_slots(&w, level, appear);
-    if (!status && level == 1 && !appear) status = keep(&w);
-    if (status) return status;
-    for (size_t e = w.count; e-- > 0;) {
-        rvm__trail_cursor c = rvm__trail_begin(m, w.level);
-        rvm__trail_next(&c, &slot);
-        spread(&w, e, &slot, level);
-        rvm__trail_pop(m, w.level);
-    }
-    return RVM_OK;
-}
-
-/* ---- the same with the stack ---- */
-
-static bool push_cell(rvm_machine *m, rvm__cell cell) {
-    size_t cap = m->cap_stack;
-    if (!rvm__reserve(m, (void **)&m->stack, &cap, (size_t)m->nstack + 1, sizeof *m->stack)) return false;
-    m->cap_stack = (uint32_t)cap;
-    m->stack[m->nstack++] = cell;
-    return true;
-}
-
-/* What is not the value lies below it; the value's own shadow is in its cell, as that of push is. */
-static bool push_slot(const moving *w, const rvm__slot *slot) {
-    const uint8_t type = w->lanes[0].type;
-    rvm__cell top = {.value = slot->value[0], .type = type};
-    for (uint32_t k = 1; k < slot->n; k++) {
-        if (slot->index[k] == 1)
-            top.shadow = slot->value[k];
-        else if (push_cell(w->m, (rvm__cell){.value = slot->value[k], .type = type, .index = slot->index[k]}))
-            top.extra++;
-        else
-            return false;
-    }
-    return push_cell(w->m, top);
-}
-
-rvm_status rvm__stow(rvm_machine *m, const rvm__xinsn *x, int level) {
-    moving w;
-    rvm__slot slot;
-    const uint32_t before = m->nstack;
-    rvm_status status = begin(&w, m, x, level > 0);
-    for (size_t e = 0; e < w.count && !status; e++) {
-        gather(&w, e, &slot);
-        if (!push_slot(&w, &slot)) status = RVM_ERR_MEMORY;
-    }
-    if (status)
-        m->nstack = before;
-    else
-        clear(&w);
-    if (!status && level == 3) unkeep(&w, 0);
-    return status;
-}
-
-/* The slot whose value is cell n - 1; false: none, or of another type. n: cells below it. */
-static bool slot_below(const moving *w, uint32_t *n, rvm__slot *slot) {
-    const rvm__cell *top = *n ? &w->m->stack[*n - 1] : NULL;
-    if (!top || top->type != w->lanes[0].type) return false;
-    slot->value[0] = top->value;
-    slot->n = 1;
-    if (top->shadow.u) put(slot, 1, top->shadow);
-    *n -= 1u + top->extra;
-    for (uint32_t k = *n; k + 1 < *n + 1u + top->extra; k++) put(slot, w->m->stack[k].index, w->m->stack[k].value);
-    return true;
-}
-
-static rvm_status check_stack(const moving *w, int level) {
-    uint32_t n = w->m->nstack;
-    rvm__slot slot;
-    for (size_t e = w->count; e-- > 0;) {
-        if (!slot_below(w, &n, &slot)) return RVM_ERR_STACK;
-        if (!fits(w, &slot, level)) {
-            snprintf(w->m->detail, sizeof w->m->detail, "the stack holds a value with shadows that nothing takes here");
-            return RVM_ERR_STACK;
-        }
-        rvm_status status = check_empty(w, e, level);
-        if (status) return status == RVM_ERR_TRAIL ? RVM_ERR_STACK : status;
-    }
-    return RVM_OK;
+    rvm_status status = begin(&w, m, x, false, level > 0);
+    return status ? status : take(&w, level, x->trail.appear);
 }
 
 rvm_status rvm__unstow(rvm_machine *m, const rvm__xinsn *x, int level) {
     moving w;
-    rvm__slot slot;
-    rvm_status status = begin(&w, m, x, level > 0);
-    if (!status) status = check_stack(&w, level);
-    if (!status && level == 1) status = keep(&w);
-    for (size_t e = w.count; e-- > 0 && !status;)
-        if (slot_below(&w, &m->nstack, &slot)) spread(&w, e, &slot, level);
-    return status;
+    rvm_status status = begin(&w, m, x, true, level > 0);
+    return status ? status : take(&w, level, false);
 }

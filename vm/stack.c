@@ -1,18 +1,53 @@
 /* stack.c: the typed stack of push and pop. */
 #include "memory.h"
 #include "out_of_line.h"
+#include "trail.h"
+
+static bool push_cell(rvm_machine *m, rvm__cell cell) {
+    size_t cap = m->cap_stack;
+    if (!rvm__reserve(m, (void **)&m->stack, &cap, (size_t)m->nstack + 1, sizeof *m->stack)) return false;
+    m->cap_stack = (uint32_t)cap;
+    m->stack[m->nstack++] = cell;
+    return true;
+}
 
 rvm_status rvm__push(rvm_machine *m, rvm_type type, rvm_value value, rvm_value shadow) {
-    size_t cap = m->cap_stack;
-    if (!rvm__reserve(m, (void **)&m->stack, &cap, (size_t)m->nstack + 1, sizeof *m->stack)) return RVM_ERR_MEMORY;
-    m->cap_stack = (uint32_t)cap;
-    m->stack[m->nstack++] = (rvm__cell){value, shadow, (uint8_t)type, 0, 0};
-    return RVM_OK;
+    return push_cell(m, (rvm__cell){value, shadow, (uint8_t)type, 0, 0}) ? RVM_OK : RVM_ERR_MEMORY;
+}
+
+/* What is not the value lies below it; the value's own shadow is in its cell, as that of push is. */
+rvm_status rvm__stack_push(rvm_machine *m, rvm_type type, const rvm__slot *slot) {
+    const uint32_t before = m->nstack;
+    rvm__cell top = {.value = slot->value[0], .type = (uint8_t)type};
+    for (uint32_t k = 1; k < slot->n; k++) {
+        const rvm__cell cell = {.value = slot->value[k], .type = (uint8_t)type, .index = slot->index[k]};
+        if (slot->index[k] == 1)
+            top.shadow = slot->value[k];
+        else if (push_cell(m, cell))
+            top.extra++;
+        else
+            goto fail;
+    }
+    if (push_cell(m, top)) return RVM_OK;
+fail:
+    m->nstack = before;
+    return RVM_ERR_MEMORY;
 }
 
 const rvm__cell *rvm__top(const rvm_machine *m, rvm_type type) {
     const rvm__cell *top = m->nstack ? &m->stack[m->nstack - 1] : NULL;
-    return top && top->type == type && !top->extra ? top : NULL;
+    return top && top->type == type ? top : NULL;
+}
+
+bool rvm__stack_slot(const rvm_machine *m, rvm_type type, uint32_t *n, rvm__slot *slot) {
+    const rvm__cell *top = *n ? &m->stack[*n - 1] : NULL;
+    if (!top || top->type != type) return false;
+    slot->n = 0;
+    rvm__slot_insert(slot, 0, top->value);
+    rvm__slot_insert(slot, 1, top->shadow);
+    *n -= 1u + top->extra;
+    for (uint32_t k = *n; k < *n + top->extra; k++) rvm__slot_insert(slot, m->stack[k].index, m->stack[k].value);
+    return true;
 }
 
 /* y, whose bits are not all 0, is 0 as far as its type can tell. */

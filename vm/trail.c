@@ -300,11 +300,6 @@ rvm_status rvm__trail_wrong(rvm_machine *m, uint32_t level, const rvm__slot *fou
     return RVM_ERR_TRAIL;
 }
 
-rvm_status rvm__trail_more(rvm_machine *m) {
-    snprintf(m->detail, sizeof m->detail, "the slot on the trail holds more than is taken from it");
-    return RVM_ERR_TRAIL;
-}
-
 void rvm__trail_pop(rvm_machine *m, uint32_t level) {
     rvm__trail_stack *t = present(m, level);
     const uint8_t byte = t->bytes[t->n - 1];

@@ -57,6 +57,8 @@ typedef struct rvm__slot {
     rvm_value value[RVM__SLOT_CELLS];
     uint8_t index[RVM__SLOT_CELLS];
 } rvm__slot;
+/* Into the slot, where the index belongs, unless it is an extra cell that is 0. */
+void rvm__slot_insert(rvm__slot *slot, uint32_t index, rvm_value v);
 
 /* init: false when out of memory. clear: at a bind. */
 bool rvm__trail_init(rvm_machine *m);
@@ -85,21 +87,34 @@ typedef struct rvm__trail_cursor {
 } rvm__trail_cursor;
 rvm__trail_cursor rvm__trail_begin(const rvm_machine *m, uint32_t level);
 bool rvm__trail_next(rvm__trail_cursor *c, rvm__slot *slot);
-/* TRAIL, with the reason in m->detail: found, not the slot that was expected, or NULL, none; one with more than is taken. */
+/* TRAIL, with the reason in m->detail: found, not the slot that was expected, or NULL, none. */
 rvm_status rvm__trail_wrong(rvm_machine *m, uint32_t level, const rvm__slot *found);
-rvm_status rvm__trail_more(rvm_machine *m);
 
 /* With option keep_shadows, what a sweep discards, to be taken back in reverse when the run goes forward again: 0 without
  * the option. keep: MEMORY or LIMIT. */
 rvm_status rvm__keep(rvm_machine *m, rvm_value shadow);
 rvm_value rvm__kept(rvm_machine *m);
 
+/* rest.c: what a slot has besides the positions that are taken from it. fits: whether it may be lost: a shadow in a sweep
+ * (level 1), else what is 0 within the tolerance. fails: TRAIL or STACK, with the reason. keep: in a sweep, with option
+ * keep_shadows; kept: puts back into the slot what was kept last. */
+struct rvm__xinsn;
+bool rvm__rest_fits(rvm_machine *m, const struct rvm__xinsn *x, rvm_type type, uint64_t positions, const rvm__slot *slot,
+                    int level);
+rvm_status rvm__rest_fails(rvm_machine *m, bool stack);
+rvm_status rvm__rest_keep(rvm_machine *m, uint64_t positions, const rvm__slot *slot);
+void rvm__rest_kept(rvm_machine *m, rvm__slot *slot);
+
+/* stack.c: one slot on the stack. push: MEMORY, with nothing changed. slot: the one whose value is cell n - 1, and n
+ * becomes the number of cells below it; false: none, or of another type. */
+rvm_status rvm__stack_push(rvm_machine *m, rvm_type type, const rvm__slot *slot);
+bool rvm__stack_slot(const rvm_machine *m, rvm_type type, uint32_t *n, rvm__slot *slot);
+
 /* A value and a shadow, level 0: what `set` moves. */
 rvm_status rvm__trail_push_value(rvm_machine *m, uint32_t site, rvm_value value, rvm_value shadow);
 
 /* The site of a `set` with three operands. slots.c: drop, undrop, shed and recall of the instruction at x. level as in
  * updates.inc. */
-struct rvm__xinsn;
 uint32_t rvm__set_site(const rvm_machine *m, const struct rvm__xinsn *x);
 rvm_status rvm__drop(rvm_machine *m, const struct rvm__xinsn *x, int level);
 rvm_status rvm__undrop(rvm_machine *m, const struct rvm__xinsn *x, int level);

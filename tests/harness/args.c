@@ -265,7 +265,7 @@ static bool agrees(rvm_type t, rvm_scalar x, rvm_scalar y, int how, double tol) 
     if ((how & COMPARE_BITS) || t == RVM_I64 || (t == RVM_FIX && !(how & COMPARE_REAL_FIX))) return false;
     double a = arg_real(t, x), b = arg_real(t, y);
     const bool stated = how & COMPARE_REAL_FIX;
-    if (t == RVM_F32 && !stated) tol = fmax(tol, 1e-12) * 1e5; /* it has so many digits less */
+    if (t == RVM_F32 && !stated) tol = fmax(tol, 1e-12) * F32_COARSER;
     if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
     return a == b || fabs(a - b) <= tol * fmax(1, fabs(a));
 }

@@ -10,7 +10,7 @@ enum { STEP_LIMIT = 400000 };
 
 subject subject_new(const rvm_program *p, int64_t fn, args *in, report *r) {
     return (subject){
-        .program = p, .fn = fn, .in = in, .options = rvm_options_default(), .restore = 1e-8, .orders = 1, .rep = r};
+        .program = p, .fn = fn, .in = in, .options = rvm_options_default(), .restore = 1e-8, .orders = 2, .rep = r};
 }
 
 rvm_options engine_options(const subject *s, const engine *e) {

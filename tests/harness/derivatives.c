@@ -130,7 +130,7 @@ static bool check_taken_back(const subject *s, const engine *e, args *w, args *y
     args a = args_copy(w), seeds = args_copy(w);
     for (uint32_t i = 0; i < seeds.n; i++)
         for (size_t k = 0; k < arg_count(&seeds.a[i]); k++) *arg_value(&seeds.a[i], k) = *arg_value(&y->a[i], k);
-    const double tol = (has(w, RVM_F32) ? 1000 : 10) * s->restore * largest_shadow(xb);
+    const double tol = (has(w, RVM_F32) ? F32_COARSER / 10 : 10) * s->restore * largest_shadow(xb);
     const int how = COMPARE_SHADOWS | (has(w, RVM_F32) || has(w, RVM_F64) ? COMPARE_REAL_FIX : 0);
     bool good = report_ok(s->rep, "machine", rvm_machine_new(s->program, &o, &m, &err), &err) &&
                 report_ok(s->rep, "bind", rvm_machine_bind(m, s->fn, a.a, a.n, RVM_GRADIENT, false, &err), &err) &&

@@ -63,6 +63,8 @@ void args_random_shadows(args *a, rng *r);
 /* Sum over active places; *scale is the sum of magnitudes. */
 double args_dot_shadows(args *a, args *b, double *scale);
 
+/* Tolerances are those of f64; where nothing else is stated, f32 has them so much wider. */
+#define F32_COARSER 1e5
 /* Compare values, or shadows: bit for bit, or reals within tol * max(1, |x|). A difference is reported. */
 enum {
     COMPARE_BITS = 1,
