@@ -3,6 +3,9 @@
  * Each has nine hidden slots in the frame: what it held before the block, and the eight partial sums of a chunk. While an
  * instance runs, the register itself holds the partial sum of that instance, so that its instructions need not know. A
  * shadow that instances add into lies likewise beside the same slots.
+ *
+ * In runs that restore every bit, the end of a chunk records what was held before and the partial sums; a chunk that is
+ * taken back begins with these and ends with -0 in all of them, so that nothing is added then.
  */
 #include "fix.h"
 #include "memory.h"
@@ -68,14 +71,19 @@ static rvm_value plus(rvm_type t, rvm_value a, rvm_value b, int *overflow) {
     return t == RVM_FIX ? (rvm_value){.i = rvm__fix_add(a.i, b.i, overflow)} : rvm__sum(t, a, b);
 }
 
-/* What was before the chunk and the tree of its partial sums, of which part `at` is in the register. */
-static rvm_value total(rvm_type t, const rvm_value *held, rvm_value now, uint64_t at, int *overflow) {
+/* The tree of a chunk's partial sums. */
+static rvm_value tree(rvm_type t, const rvm_value *parts, int *overflow) {
     rvm_value v[PARTS];
-    memcpy(v, held + 1, sizeof v);
-    v[at] = now;
+    memcpy(v, parts, sizeof v);
     for (int n = PARTS / 2; n > 0; n /= 2)
         for (int k = 0; k < n; k++) v[k] = plus(t, v[k], v[k + n], overflow);
-    return plus(t, held[0], v[0], overflow);
+    return v[0];
+}
+
+/* What was before the chunk and its partial sums, of which part `at` is in the register. */
+static rvm_value total(rvm_type t, rvm_value *held, rvm_value now, uint64_t at, int *overflow) {
+    held[1 + at] = now;
+    return plus(t, held[0], tree(t, held + 1, overflow), overflow);
 }
 
 /* ---- running ---- */
@@ -107,13 +115,86 @@ static void begin(rvm_value *held, rvm_value *place, rvm_type t) {
     clear(held, *place);
 }
 
-void rvm__block_open(rvm_machine *m, const rvm__xinsn *x, unsigned mask) {
+/* ---- running so that every bit comes back ---- */
+
+static bool exactly(const rvm_machine *m, const rvm__shared *a, unsigned mask) {
+    return m->o.exact && (a->how & mask & SHARED_VALUE) && rvm__is_floating((rvm_type)a->type);
+}
+
+static bool taken_back(const rvm_machine *m, const rvm__shared *a, unsigned mask) {
+    return m->exact.restoring && exactly(m, a, mask);
+}
+
+/* How many partial sums the chunk of instance k has. */
+static uint64_t parts_of(const sharing *s, const rvm__xinsn *x, uint64_t k) {
+    const uint64_t n = s->values[x->to.hi].u - s->values[x->to.lo].u - k / CHUNK * CHUNK;
+    return n < PARTS ? n : PARTS;
+}
+
+/* Room for what a chunk's end records of all registers. */
+static bool reserve(rvm_machine *m, const sharing *s) {
+    return !m->o.exact || rvm__exact_reserve(m, (size_t)s->n * (64 * PARTS + RVM__EXACT_MOST));
+}
+
+/* held: before the chunk, and its sums. */
+static void record(rvm_machine *m, rvm_type t, const rvm_value *held, uint64_t parts) {
+    int none = 0;
+    const rvm_value s = tree(t, held + 1, &none);
+    rvm__exact_keep(m, t, RVM__EXACT_ADD, held[0].f, s.f, plus(t, held[0], s, &none).f);
+    for (uint64_t k = 0; k < parts; k++) rvm__exact_keep_raw(m, held[1 + k].f);
+    m->exact.updates++;
+}
+
+/* held[0]: behind the chunk; becomes what record() was given. */
+static rvm_status recall(rvm_machine *m, rvm_type t, rvm_value *held, uint64_t parts) {
+    rvm_status status = RVM_OK;
+    int none = 0;
+    clear(held, nothing(t));
+    for (uint64_t k = parts; k-- > 0 && !status;) status = rvm__exact_take_raw(m, &held[1 + k].f);
+    if (status) return status;
+    return rvm__exact_take(m, t, RVM__EXACT_ADD, held[0].f, tree(t, held + 1, &none).f, &held[0].f);
+}
+
+/* The chunk of instance k is to be taken back, in all registers; first: it is the first one, so that they still hold what is
+ * behind it. */
+static rvm_status recall_all(rvm_machine *m, const rvm__xinsn *x, const sharing *s, unsigned mask, uint64_t k, bool first) {
+    const size_t before = rvm__exact_held(m);
+    rvm_status status = RVM_OK;
+    if (!m->o.exact) return RVM_OK;
+    for (int really = 0; really < 2 && !status; really++) {
+        rvm__exact_rewind(m, before);
+        for (uint32_t j = s->n; j-- > 0 && !status;) {
+            const rvm__shared *a = &s->first[j];
+            rvm_value held[SLOTS], *place = &s->values[a->slot], *to = s->held + j * SLOTS;
+            if (!taken_back(m, a, mask)) continue;
+            held[0] = first ? *place : to[0];
+            status = recall(m, (rvm_type)a->type, held, parts_of(s, x, k));
+            if (status || !really) continue;
+            memcpy(to, held, sizeof held);
+            *place = held[1 + k % PARTS];
+        }
+    }
+    if (status)
+        rvm__exact_rewind(m, before);
+    else
+        rvm__exact_trim(m);
+    return status;
+}
+
+/* ---- from instance to instance ---- */
+
+rvm_status rvm__block_open(rvm_machine *m, const rvm__xinsn *x, unsigned mask) {
     const sharing s = sharing_at(m, x);
+    const uint64_t k0 = s.values[x->to.i].u - s.values[x->to.lo].u;
+    const rvm_status status = recall_all(m, x, &s, mask, k0, true);
+    if (status) return status;
     for (uint32_t k = 0; k < s.n; k++) {
         const rvm__shared *a = &s.first[k];
-        if (a->how & mask & SHARED_VALUE) begin(s.held + k * SLOTS, &s.values[a->slot], (rvm_type)a->type);
-        if (a->how & mask & ~SHARED_VALUE) begin(s.shadows_held + k * SLOTS, &s.shadows[a->slot], (rvm_type)a->type);
+        if ((a->how & mask & SHARED_VALUE) && !taken_back(m, a, mask))
+            begin(s.held + k * SLOTS, &s.values[a->slot], (rvm_type)a->type);
+        if (a->how & mask & SHARED_SHADOW) begin(s.shadows_held + k * SLOTS, &s.shadows[a->slot], (rvm_type)a->type);
     }
+    return RVM_OK;
 }
 
 static bool fits(const sharing *s, unsigned mask, uint64_t at) {
@@ -122,15 +203,13 @@ static bool fits(const sharing *s, unsigned mask, uint64_t at) {
         const rvm__shared *a = &s->first[k];
         if (a->type != RVM_FIX) continue;
         if (a->how & mask & SHARED_VALUE) total(RVM_FIX, s->held + k * SLOTS, s->values[a->slot], at, &overflow);
-        if (a->how & mask & ~SHARED_VALUE) total(RVM_FIX, s->shadows_held + k * SLOTS, s->shadows[a->slot], at, &overflow);
+        if (a->how & mask & SHARED_SHADOW) total(RVM_FIX, s->shadows_held + k * SLOTS, s->shadows[a->slot], at, &overflow);
     }
     return !overflow;
 }
 
-/* The chunk of part `at` ends. */
-static void merge(rvm_value *held, rvm_value *place, rvm_type t, uint64_t at, bool leaves) {
-    int wraps = 0;
-    const rvm_value sum = total(t, held, *place, at, &wraps);
+/* The chunk of part `at` ends with `sum`. */
+static void merge(rvm_value *held, rvm_value *place, rvm_type t, rvm_value sum, bool leaves) {
     held[0] = leaves ? (rvm_value){0} : sum; /* beyond the block the slots are others', whose shadows must be 0 */
     *place = leaves ? sum : nothing(t);
     clear(held, leaves ? (rvm_value){0} : *place);
@@ -146,27 +225,45 @@ static void note_magnitude(rvm_machine *m, size_t slot, rvm_value sum) {
     if (m->magnitudes) m->magnitudes[slot] = fmax(m->magnitudes[slot], fabs(sum.f));
 }
 
+/* Of all registers; one that is taken back begins the next chunk already. parts: how many sums the chunk has. */
+static void end_chunk(rvm_machine *m, const sharing *s, unsigned mask, uint64_t at, uint64_t parts, bool leaves) {
+    int wraps = 0;
+    for (uint32_t j = 0; j < s->n; j++) {
+        const rvm__shared *a = &s->first[j];
+        const rvm_type t = (rvm_type)a->type;
+        rvm_value *value = &s->values[a->slot], *shadow = &s->shadows[a->slot];
+        rvm_value *held = s->held + j * SLOTS, *shadow_held = s->shadows_held + j * SLOTS;
+        if (taken_back(m, a, mask)) {
+            if (leaves) merge(held, value, t, held[0], true);
+        } else if (a->how & mask & SHARED_VALUE) {
+            const rvm_value sum = total(t, held, *value, at, &wraps);
+            if (exactly(m, a, mask)) record(m, t, held, parts);
+            merge(held, value, t, sum, leaves);
+            if (rvm__is_floating(t)) note_magnitude(m, s->slots + a->slot, sum);
+        }
+        if (a->how & mask & SHARED_SHADOW) merge(shadow_held, shadow, t, total(t, shadow_held, *shadow, at, &wraps), leaves);
+    }
+}
+
+static void pass_on(const sharing *s, unsigned mask, uint64_t at, uint64_t next) {
+    for (uint32_t j = 0; j < s->n; j++) {
+        const rvm__shared *a = &s->first[j];
+        if (a->how & mask & SHARED_VALUE) hand_over(s->held + j * SLOTS, &s->values[a->slot], at, next);
+        if (a->how & mask & SHARED_SHADOW) hand_over(s->shadows_held + j * SLOTS, &s->shadows[a->slot], at, next);
+    }
+}
+
 rvm_status rvm__block_turn(rvm_machine *m, const rvm__xinsn *x, unsigned mask, uint64_t k, uint64_t next, bool leaves) {
     const sharing s = sharing_at(m, x);
     const uint64_t at = k % PARTS;
-    const bool ends = leaves || k / CHUNK != next / CHUNK;
-    if (ends && !(x->flags & X_UNCHECKED) && !fits(&s, mask, at)) return RVM_ERR_OVERFLOW;
-    for (uint32_t j = 0; j < s.n; j++) {
-        const rvm__shared *a = &s.first[j];
-        const unsigned how = a->how & mask;
-        rvm_value *value = &s.values[a->slot], *shadow = &s.shadows[a->slot];
-        rvm_value *held = s.held + j * SLOTS, *shadow_held = s.shadows_held + j * SLOTS;
-        if (!ends) {
-            if (how & SHARED_VALUE) hand_over(held, value, at, next % PARTS);
-            if (how & ~SHARED_VALUE) hand_over(shadow_held, shadow, at, next % PARTS);
-            continue;
-        }
-        if (how & SHARED_VALUE) merge(held, value, (rvm_type)a->type, at, leaves);
-        if (how & ~SHARED_VALUE) merge(shadow_held, shadow, (rvm_type)a->type, at, leaves);
-        if ((how & SHARED_VALUE) && rvm__is_floating((rvm_type)a->type)) {
-            const rvm_value now = leaves ? *value : held[0];
-            note_magnitude(m, s.slots + a->slot, now);
-        }
+    if (!leaves && k / CHUNK == next / CHUNK) {
+        pass_on(&s, mask, at, next % PARTS);
+        return RVM_OK;
     }
+    if (!(x->flags & X_UNCHECKED) && !fits(&s, mask, at)) return RVM_ERR_OVERFLOW;
+    if (!reserve(m, &s)) return RVM_ERR_MEMORY;
+    const rvm_status status = leaves ? RVM_OK : recall_all(m, x, &s, mask, next, false);
+    if (status) return status;
+    end_chunk(m, &s, mask, at, parts_of(&s, x, k), leaves);
     return RVM_OK;
 }

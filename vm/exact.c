@@ -22,10 +22,17 @@ static uint64_t low(uint64_t v, unsigned count) {
     return count < 64 ? v & ((UINT64_C(1) << count) - 1) : v;
 }
 
+bool rvm__bits_reserve(const rvm_allocator *al, rvm__bits *b, size_t more) {
+    const size_t need = (b->n + more) / 64 + 2;
+    size_t cap = b->cap ? b->cap : FIRST_WORDS;
+    while (cap < need) cap *= 2;
+    return cap == b->cap || resize(al, b, cap);
+}
+
 bool rvm__bits_push(const rvm_allocator *al, rvm__bits *b, uint64_t v, unsigned count) {
     const size_t word = b->n / 64;
     const unsigned at = (unsigned)(b->n % 64);
-    if (word + 2 > b->cap && !resize(al, b, b->cap ? 2 * b->cap : FIRST_WORDS)) return false;
+    if (word + 2 > b->cap && !rvm__bits_reserve(al, b, count)) return false;
     v = low(v, count);
     b->words[word] = at ? low(b->words[word], at) | v << at : v;
     if (at + count > 64) b->words[word + 1] = v >> (64 - at);
@@ -33,7 +40,7 @@ bool rvm__bits_push(const rvm_allocator *al, rvm__bits *b, uint64_t v, unsigned 
     return true;
 }
 
-bool rvm__bits_pop(const rvm_allocator *al, rvm__bits *b, unsigned count, uint64_t *v) {
+bool rvm__bits_pop(rvm__bits *b, unsigned count, uint64_t *v) {
     if (b->n < count) return false;
     const size_t first = b->n - count, word = first / 64;
     const unsigned at = (unsigned)(first % 64);
@@ -41,8 +48,11 @@ bool rvm__bits_pop(const rvm_allocator *al, rvm__bits *b, unsigned count, uint64
     if (at && at + count > 64) x |= b->words[word + 1] << (64 - at);
     *v = low(x, count);
     b->n = first;
-    if (b->cap > FIRST_WORDS && first / 64 + 2 < b->cap / 4) resize(al, b, b->cap / 2); /* or it stays as it is */
     return true;
+}
+
+void rvm__bits_trim(const rvm_allocator *al, rvm__bits *b) {
+    if (b->cap > FIRST_WORDS && b->n / 64 + 2 < b->cap / 4) resize(al, b, b->cap / 2); /* or it stays as it is */
 }
 
 /* ---- the order of the bit patterns ---- */
@@ -101,15 +111,15 @@ static bool push_distance(const rvm_allocator *al, rvm__bits *b, int64_t from, i
            rvm__bits_push(al, b, below, 1);
 }
 
-static bool pop_distance(const rvm_allocator *al, rvm__bits *b, int64_t from, int64_t *to) {
+static bool pop_distance(rvm__bits *b, int64_t from, int64_t *to) {
     uint64_t below, bit = 0, w, n;
     unsigned ww = 0;
-    if (!rvm__bits_pop(al, b, 1, &below)) return false;
+    if (!rvm__bits_pop(b, 1, &below)) return false;
     for (; !bit; ww++)
-        if (ww == 7 || !rvm__bits_pop(al, b, 1, &bit)) return false;
-    if (!rvm__bits_pop(al, b, ww - 1, &w)) return false;
+        if (ww == 7 || !rvm__bits_pop(b, 1, &bit)) return false;
+    if (!rvm__bits_pop(b, ww - 1, &w)) return false;
     w |= UINT64_C(1) << (ww - 1);
-    if (w > 64 || !rvm__bits_pop(al, b, (unsigned)w - 1, &n)) return false;
+    if (w > 64 || !rvm__bits_pop(b, (unsigned)w - 1, &n)) return false;
     n |= UINT64_C(1) << (w - 1);
     *to = (int64_t)(below ? (uint64_t)from - n : (uint64_t)from + n);
     return true;
@@ -131,19 +141,23 @@ bool rvm__exact_record(const rvm_allocator *al, rvm__bits *b, rvm__exact op, dou
     return false;
 }
 
-bool rvm__exact_restore(const rvm_allocator *al, rvm__bits *b, rvm__exact op, double after, double x, double *y) {
+bool rvm__exact_restore(rvm__bits *b, rvm__exact op, double after, double x, double *y) {
     if (rvm__exact_alone(op, after, x, y)) return true;
     const basis at = find_basis(op, after, x);
+    const size_t before = b->n;
     int64_t r = at.rank;
     uint64_t bits;
     if (at.raw) {
-        if (!rvm__bits_pop(al, b, 64, &bits)) return false;
+        if (!rvm__bits_pop(b, 64, &bits)) return false;
         *y = ((rvm_value){.u = bits}).f;
         return true;
     }
     if (at.several) {
-        if (!rvm__bits_pop(al, b, 1, &bits)) return false;
-        if (bits && !pop_distance(al, b, at.rank, &r)) return false;
+        if (!rvm__bits_pop(b, 1, &bits)) return false;
+        if (bits && !pop_distance(b, at.rank, &r)) {
+            b->n = before;
+            return false;
+        }
     }
     *y = of_rank(r);
     return true;

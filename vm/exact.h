@@ -21,8 +21,13 @@ typedef struct rvm__bits {
 
 /* The low `count` (at most 64) bits of v go on top; false: out of memory, nothing changed. al: of the block. */
 bool rvm__bits_push(const rvm_allocator *al, rvm__bits *b, uint64_t v, unsigned count);
-/* The top `count` bits as they were pushed; false: there are fewer, nothing changed. */
-bool rvm__bits_pop(const rvm_allocator *al, rvm__bits *b, unsigned count, uint64_t *v);
+/* The top `count` bits as they were pushed; false: there are fewer, nothing changed. Until the next push, n may go back to
+ * what it was before: the bits are still there. */
+bool rvm__bits_pop(rvm__bits *b, unsigned count, uint64_t *v);
+/* Room for `more` bits, so that pushing them cannot fail. */
+bool rvm__bits_reserve(const rvm_allocator *al, rvm__bits *b, size_t more);
+/* Memory that bits popped have left is given back. */
+void rvm__bits_trim(const rvm_allocator *al, rvm__bits *b);
 void rvm__bits_free(const rvm_allocator *al, rvm__bits *b);
 
 typedef enum rvm__exact { RVM__EXACT_ADD, RVM__EXACT_SUB, RVM__EXACT_MUL, RVM__EXACT_DIV } rvm__exact;
@@ -57,9 +62,11 @@ static inline bool rvm__exact_alone(rvm__exact op, double after, double x, doubl
            rvm__exact_apply(op, down.f, x) != after && after - after == 0;
 }
 
-/* What y' = y op x loses goes onto b; and y comes back from y', x and b (false: b holds less than that). */
+/* What y' = y op x loses goes onto b, at most RVM__EXACT_MOST bits (false: out of memory); and y comes back from y', x and b
+ * (false: b holds less than that). Where they fail, nothing has changed. */
+enum { RVM__EXACT_MOST = 80 };
 bool rvm__exact_record(const rvm_allocator *al, rvm__bits *b, rvm__exact op, double y, double x, double after);
-bool rvm__exact_restore(const rvm_allocator *al, rvm__bits *b, rvm__exact op, double after, double x, double *y);
+bool rvm__exact_restore(rvm__bits *b, rvm__exact op, double after, double x, double *y);
 /* A whole value: for changes that have no such inverse. */
 static inline bool rvm__exact_record_raw(const rvm_allocator *al, rvm__bits *b, double y) {
     return rvm__bits_push(al, b, ((rvm_value){.f = y}).u, 64);

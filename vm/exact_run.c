@@ -22,7 +22,37 @@ static void count(rvm_machine *m, size_t more) {
     if (m->exact.held > m->exact.peak) m->exact.peak = m->exact.held;
 }
 
-static rvm_status keep_raw(rvm_machine *m, double y) {
+static rvm_status nothing_left(rvm_machine *m) {
+    m->detail_place = 0;
+    snprintf(m->detail, sizeof m->detail, "what rounding lost has not been recorded");
+    return RVM_ERR_TRAIL;
+}
+
+/* ---- in steps, of which the last may fail ---- */
+
+bool rvm__exact_reserve(rvm_machine *m, size_t bits) {
+    const rvm_allocator al = {counted, m};
+    rvm__bits *b = bits_at_depth(m);
+    return b && rvm__bits_reserve(&al, b, bits);
+}
+
+size_t rvm__exact_held(const rvm_machine *m) {
+    return m->trail.deep < m->exact.nbits ? m->exact.bits[m->trail.deep].n : 0;
+}
+
+void rvm__exact_rewind(rvm_machine *m, size_t held) {
+    if (m->trail.deep >= m->exact.nbits) return;
+    rvm__bits *b = &m->exact.bits[m->trail.deep];
+    m->exact.held += held - b->n;
+    b->n = held;
+}
+
+void rvm__exact_trim(rvm_machine *m) {
+    const rvm_allocator al = {counted, m};
+    if (m->trail.deep < m->exact.nbits) rvm__bits_trim(&al, &m->exact.bits[m->trail.deep]);
+}
+
+rvm_status rvm__exact_keep_raw(rvm_machine *m, double y) {
     const rvm_allocator al = {counted, m};
     rvm__bits *b = bits_at_depth(m);
     if (!b || !rvm__exact_record_raw(&al, b, y)) return RVM_ERR_MEMORY;
@@ -30,26 +60,19 @@ static rvm_status keep_raw(rvm_machine *m, double y) {
     return RVM_OK;
 }
 
-static rvm_status nothing_left(rvm_machine *m) {
-    m->detail_place = 0;
-    snprintf(m->detail, sizeof m->detail, "what rounding lost has not been recorded");
-    return RVM_ERR_TRAIL;
-}
-
-static rvm_status back_raw(rvm_machine *m, double *y) {
-    const rvm_allocator al = {counted, m};
+rvm_status rvm__exact_take_raw(rvm_machine *m, double *y) {
     rvm__bits *b = bits_at_depth(m);
     rvm_value v;
     if (!b) return RVM_ERR_MEMORY;
-    if (!rvm__bits_pop(&al, b, 64, &v.u)) return nothing_left(m);
+    if (!rvm__bits_pop(b, 64, &v.u)) return nothing_left(m);
     m->exact.held -= 64;
     *y = v.f;
     return RVM_OK;
 }
 
-rvm_status rvm__exact_keep(rvm_machine *m, const rvm__xinsn *x, rvm__exact op, double y, double f, double after) {
+rvm_status rvm__exact_keep(rvm_machine *m, rvm_type t, rvm__exact op, double y, double f, double after) {
     const rvm_allocator al = {counted, m};
-    if (x->type != RVM_F64) return keep_raw(m, y);
+    if (t != RVM_F64) return rvm__exact_keep_raw(m, y);
     rvm__bits *b = bits_at_depth(m);
     const size_t before = b ? b->n : 0;
     if (!b || !rvm__exact_record(&al, b, op, y, f, after)) return RVM_ERR_MEMORY;
@@ -57,33 +80,37 @@ rvm_status rvm__exact_keep(rvm_machine *m, const rvm__xinsn *x, rvm__exact op, d
     return RVM_OK;
 }
 
-rvm_status rvm__exact_back(rvm_machine *m, const rvm__xinsn *x, rvm__exact op, double after, double f, double *y) {
-    const rvm_allocator al = {counted, m};
-    if (x->type != RVM_F64) return back_raw(m, y);
+rvm_status rvm__exact_take(rvm_machine *m, rvm_type t, rvm__exact op, double after, double f, double *y) {
+    if (t != RVM_F64) return rvm__exact_take_raw(m, y);
     rvm__bits *b = bits_at_depth(m);
     if (!b) return RVM_ERR_MEMORY;
     const size_t before = b->n;
-    if (!rvm__exact_restore(&al, b, op, after, f, y)) return nothing_left(m);
+    if (!rvm__exact_restore(b, op, after, f, y)) return nothing_left(m);
     m->exact.held -= before - b->n;
     return RVM_OK;
 }
 
+/* ---- whole ---- */
+
+rvm_status rvm__exact_back(rvm_machine *m, rvm_type t, rvm__exact op, double after, double f, double *y) {
+    const rvm_status status = rvm__exact_take(m, t, op, after, f, y);
+    if (!status) rvm__exact_trim(m);
+    return status;
+}
+
 rvm_status rvm__exact_keep_whole(rvm_machine *m, int n, const rvm_value *y, const rvm_value *z) {
-    const rvm_status status = keep_raw(m, y->f);
-    if (status || n == 1) return status;
-    if (keep_raw(m, z->f)) {
-        double taken;
-        back_raw(m, &taken);
-        return RVM_ERR_MEMORY;
-    }
+    if (!rvm__exact_reserve(m, (size_t)n * 64)) return RVM_ERR_MEMORY;
+    rvm__exact_keep_raw(m, y->f);
+    if (n == 2) rvm__exact_keep_raw(m, z->f);
     return RVM_OK;
 }
 
 rvm_status rvm__exact_back_whole(rvm_machine *m, int n, rvm_value *y, rvm_value *z) {
     double of_z = 0, of_y;
-    rvm_status status = n == 2 ? back_raw(m, &of_z) : RVM_OK;
-    if (!status) status = back_raw(m, &of_y);
-    if (status) return status;
+    if (rvm__exact_held(m) < (size_t)n * 64) return nothing_left(m);
+    if (n == 2) rvm__exact_take_raw(m, &of_z);
+    rvm__exact_take_raw(m, &of_y);
+    rvm__exact_trim(m);
     y->f = of_y;
     if (n == 2) z->f = of_z;
     return RVM_OK;

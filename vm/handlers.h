@@ -49,7 +49,7 @@
     HP(f64_hadamard, f64_ihadamard) HP(fix_hadamard, fix_ihadamard) HP(f32_hadamard, f32_ihadamard) HS(f64_inv) HS(f32_inv) HP(push, pop) HP(pushc, popc) \
     E_MUL(E_MUL_PAIR) E_ID(E_ID_PAIR)
 #define PLAIN_HANDLERS \
-    HP(x_let, x_unlet) HP(x_add, x_sub) HP(x_mul, x_div) HP(x_inc, x_dec) HP(x_rot, x_irot) HP(x_hadamard, x_ihadamard) HS(x_inv) \
+    HP(x_let, x_unlet) HP(x_add, x_sub) HP(x_mul, x_div) HP(x_inc, x_dec) HP(x_rot, x_irot) HP(x_hadamard, x_ihadamard) HS(x_inv) HP(x_foreign, x_foreign_back) \
     HP(i64_set, i64_unset) HP(segment, endsegment) HP(i64_add, i64_sub) HP(i64_mul, i64_div) HP(i64_let, i64_unlet) HP(i64_letu, i64_forget) HOT_I64(HOT_PAIRS) \
     HOT_CMP(HOT_LET_PAIRS) HS(i64_xor) HS(r_xor) HS(i64_neg) HS(i64_not) HP(rol, ror) \
     HP(i64_inc, i64_dec) HP(f64_inc, f64_dec) HP(fix_inc, fix_dec) HP(f32_inc, f32_dec) \

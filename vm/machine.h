@@ -6,6 +6,7 @@
  *   blocks.c      what the instances of a parallel block add together; guard.c: that they share nothing else
  *   trail.c, slots.c, trail_off.c   what is overwritten: its stacks, what moves there, what need not be kept
  *   machine.c, run.c, inspect.c   the interface of rvm.h
+ *   exact_run.c   what rounding loses, in runs that restore every bit
  *   explain.c     the message of a failure, from the machine standing on the failed instruction
  *
  * A frame in memory, with its shadow in a parallel array:
@@ -38,8 +39,7 @@ enum rvm__xflag {
     X_DOMAIN = 8, /* operands are looked at: of i64 the second must not be 0, of reals the first positive and finite */
     X_FRESH = 16, /* let or unlet: magnitudes start anew */
     X_UNCHECKED = 32,
-    X_RESTORE = 128, /* takes back rather than computes (exact.h) */
-    X_BORROWS = 64,  /* compute, undo: a sweep runs the compute part as an adjoint from the start (borrow.c) */
+    X_BORROWS = 64, /* compute, undo: a sweep runs the compute part as an adjoint from the start (borrow.c) */
     /* par and endpar, which have none of the above but X_UNCHECKED */
     X_REVERSED = 1, /* from the last instance to the first */
     X_GUARD = 2,    /* roles of elements are enforced (guard.c) */
@@ -74,7 +74,12 @@ typedef struct rvm__xinsn {
 _Static_assert(sizeof(rvm__xinsn) == 40, "one instruction, one stride");
 
 /* A register that the instances of a parallel block add into, its shadow, or both (blocks.c). */
-enum rvm__sharing { SHARED_VALUE = 1, SHARED_SWEEP = 2, SHARED_TANGENT = 4 }; /* the value; its shadow in that mode */
+enum rvm__sharing {
+    SHARED_VALUE = 1,
+    SHARED_SWEEP = 2, /* its shadow in that mode */
+    SHARED_TANGENT = 4,
+    SHARED_SHADOW = SHARED_SWEEP | SHARED_TANGENT
+};
 typedef struct rvm__shared {
     uint16_t slot;
     uint8_t type, how;

@@ -73,10 +73,19 @@ rvm_value rvm__sum(rvm_type type, rvm_value a, rvm_value b);
 /* stack.c */
 /* exact_run.c: record, and take back, what an update of a real loses; whole values of one or two places. The x_ handlers
  * have tried what needs no record. */
-rvm_status rvm__exact_keep(rvm_machine *m, const rvm__xinsn *x, rvm__exact op, double y, double f, double after);
-rvm_status rvm__exact_back(rvm_machine *m, const rvm__xinsn *x, rvm__exact op, double after, double f, double *y);
+rvm_status rvm__exact_keep(rvm_machine *m, rvm_type t, rvm__exact op, double y, double f, double after);
+rvm_status rvm__exact_back(rvm_machine *m, rvm_type t, rvm__exact op, double after, double f, double *y);
 rvm_status rvm__exact_keep_whole(rvm_machine *m, int n, const rvm_value *y, const rvm_value *z);
 rvm_status rvm__exact_back_whole(rvm_machine *m, int n, rvm_value *y, rvm_value *z);
+/* For what takes several such steps: with room reserved, keeping cannot fail; what was taken is there again after a rewind
+ * to what was held before. Memory is given back by a trim. */
+bool rvm__exact_reserve(rvm_machine *m, size_t bits);
+size_t rvm__exact_held(const rvm_machine *m);
+void rvm__exact_rewind(rvm_machine *m, size_t held);
+void rvm__exact_trim(rvm_machine *m);
+rvm_status rvm__exact_keep_raw(rvm_machine *m, double y);
+rvm_status rvm__exact_take_raw(rvm_machine *m, double *y);
+rvm_status rvm__exact_take(rvm_machine *m, rvm_type t, rvm__exact op, double after, double f, double *y);
 void rvm__exact_clear(rvm_machine *m);
 void rvm__exact_free(rvm_machine *m);
 /* Whether the course of the run takes back what it did: towards where it was bound. */
@@ -113,8 +122,8 @@ rvm_status rvm__view(rvm_machine *m, const rvm__xinsn *x);
 rvm_status rvm__unview(rvm_machine *m, const rvm__xinsn *x);
 
 /* blocks.c: the first instance begins; instance k ends, and `next` begins or the block is left. mask: of rvm__sharing, what
- * is shared now. Overflow of a sum of fix fails and has changed nothing. */
-void rvm__block_open(rvm_machine *m, const rvm__xinsn *x, unsigned mask);
+ * is shared now. Overflow of a sum of fix, and a record that is missing or finds no room, fail and have changed nothing. */
+rvm_status rvm__block_open(rvm_machine *m, const rvm__xinsn *x, unsigned mask);
 rvm_status rvm__block_turn(rvm_machine *m, const rvm__xinsn *x, unsigned mask, uint64_t k, uint64_t next, bool leaves);
 
 /* guard.c: roles of elements in a block that X_GUARD marks. note: what x uses, before it runs; RACE where an element would

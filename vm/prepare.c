@@ -118,6 +118,7 @@ static uint16_t element_handler(const preparation *p, const rvm_insn *in, const 
 /* Reals in a run that restores every bit; 0: as in any run. */
 static uint16_t exact_handler(const preparation *p, const rvm_insn *in, rvm_type y, bool unchecked) {
     if (!p->m->o.exact || !rvm__is_floating(y)) return 0;
+    if (in->flags & RVM_FLAG_RESTORE) return H_x_foreign;
     if (is_let(in)) return unchecked ? 0 : H_x_let;
     if (in->op >> 1 == RVM_PAIR_add) return H_x_add;
     return in->op >> 1 == RVM_PAIR_mul ? H_x_mul : 0;
@@ -318,7 +319,6 @@ static void prepare_one(preparation *p, uint32_t pc, rvm__xinsn *x) {
     memset(x, 0, sizeof *x);
     x->touches = touches_elements(in, places);
     if (unchecked) x->flags |= X_UNCHECKED;
-    if (in->flags & RVM_FLAG_RESTORE) x->flags |= X_RESTORE;
     if (in->facts & RVM_FACT_ALIAS) x->flags |= X_ALIAS;
     if (rvm__op_is_update((rvm_op)in->op))
         prepare_update(p, in, places, unchecked, x);

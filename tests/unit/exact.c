@@ -24,7 +24,7 @@ static void round_trip(rvm__bits *b, rvm__exact op, double y, double x) {
     const double after = rvm__exact_apply(op, y, x);
     if (op >= RVM__EXACT_MUL && (x == 0 || !isfinite(x))) return;
     cr_assert(rvm__exact_record(&rvm__libc_allocator, b, op, y, x, after));
-    cr_assert(rvm__exact_restore(&rvm__libc_allocator, b, op, after, x, &back));
+    cr_assert(rvm__exact_restore(b, op, after, x, &back));
     cr_assert(same(back, y) && b->n == before, "op %d: %a by %a gives %a, which goes back to %a", op, y, x, after, back);
 }
 
