@@ -3,6 +3,8 @@
  *
  * Scalars are copied in, and out again where the callee may have changed them. Where accumulating scalars share a place,
  * each later one enters as 0 and is added on return (semantics.md, section 6); likewise the shadows of read ones in a sweep.
+ * In runs that restore every bit, the return records what was there and what was added; going back, both are there again
+ * when the callee is entered, and nothing is added when it has taken them back.
  */
 #include "hessian.h"
 #include "out_of_line.h"
@@ -141,6 +143,66 @@ static rvm_status pass_scalar(const transfer *t, uint32_t k) {
     return RVM_OK;
 }
 
+/* ---- sums of accumulating scalars, in runs that restore every bit ---- */
+
+static bool sums_exactly(const transfer *t, uint32_t k) {
+    const rvm_param *param = &t->callee->params[k];
+    if (!t->m->o.exact || param->ndim || param->role != RVM_ACC || !rvm__is_floating((rvm_type)param->type)) return false;
+    return shares(t, k);
+}
+
+/* What arguments before k, from behind, have given back is added again. */
+static void put_sums_back(const transfer *t, uint32_t k) {
+    for (; k < t->callee->nparams; k++) {
+        rvm_value *place = sums_exactly(t, k) ? scalar_place(t, &t->args[k], false) : NULL;
+        const rvm_param *param = &t->callee->params[k];
+        if (place) *place = rvm__sum((rvm_type)param->type, *place, t->m->slots[t->slots + param->index]);
+    }
+}
+
+/* The callee is entered from behind, to be taken back: what was added when it returned. */
+static rvm_status take_sums(const transfer *t) {
+    rvm_machine *m = t->m;
+    const size_t before = rvm__exact_held(m);
+    rvm_status status = RVM_OK;
+    if (!m->o.exact || !t->shared || !m->exact.restoring) return RVM_OK;
+    for (uint32_t k = t->callee->nparams; k-- > 0 && !status;) {
+        const rvm_param *param = &t->callee->params[k];
+        rvm_value *place = scalar_place(t, &t->args[k], false), *v = &m->slots[t->slots + param->index];
+        if (!sums_exactly(t, k)) continue;
+        status = rvm__exact_take_raw(m, &v->f);
+        if (!status) status = rvm__exact_take(m, (rvm_type)param->type, RVM__EXACT_ADD, place->f, v->f, &place->f);
+        if (status) put_sums_back(t, k + 1);
+    }
+    if (status) {
+        rvm__exact_rewind(m, before);
+        return status;
+    }
+    rvm__exact_trim(m);
+    for (uint32_t k = 0; k < t->callee->nparams; k++) { /* the first of those that share has what the others left */
+        const rvm_param *param = &t->callee->params[k];
+        if (!param->ndim && !sums_exactly(t, k)) m->slots[t->slots + param->index] = *scalar_place(t, &t->args[k], false);
+    }
+    return RVM_OK;
+}
+
+static bool reserve_sums(const transfer *t) {
+    if (!t->shared || !t->m->o.exact) return true;
+    return rvm__exact_reserve(t->m, t->callee->nparams * (64 + (size_t)RVM__EXACT_MOST));
+}
+
+/* v is added to what the place holds. */
+static void add_exactly(rvm_machine *m, rvm_value *place, rvm_value v, rvm_type type) {
+    if (m->exact.restoring) return;
+    const rvm_value sum = rvm__sum(type, *place, v);
+    rvm__exact_keep(m, type, RVM__EXACT_ADD, place->f, v.f, sum.f);
+    rvm__exact_keep_raw(m, v.f);
+    m->exact.updates++;
+    *place = sum;
+}
+
+/* ---- calls ---- */
+
 /* The Hessian of a sweep goes along, copies first: they are taken from the place's row, which is then the first one's. */
 static rvm_status pass_rows(const transfer *t) {
     for (int copies = 1; copies >= 0; copies--)
@@ -201,6 +263,7 @@ rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
         status = t.callee->params[k].ndim ? pass_array(&t, &t.callee->params[k], &t.args[k]) : pass_scalar(&t, k);
     if (!status) status = check_overlap(&t);
     if (!status && m->hessian && t.shadows) status = pass_rows(&t);
+    if (!status) status = take_sums(&t);
     if (status) return status;
     m->frames[m->nframes++] = (rvm__frame){t.callee_fn, pc, t.slots, t.arrays, direction != m->dir};
     m->dir = direction;
@@ -222,7 +285,10 @@ static void return_scalar(const transfer *t, uint32_t k) {
     rvm_value *shadow = t->shadows ? &t->m->shadows[t->slots + param->index] : NULL;
     if (param->role != RVM_READ) {
         const rvm_value v = t->m->slots[t->slots + param->index];
-        give_back(scalar_place(t, q, false), v, (rvm_type)param->type, again && param->role == RVM_ACC);
+        if (sums_exactly(t, k))
+            add_exactly(t->m, scalar_place(t, q, false), v, (rvm_type)param->type);
+        else
+            give_back(scalar_place(t, q, false), v, (rvm_type)param->type, again && param->role == RVM_ACC);
         if (rvm__is_floating((rvm_type)param->type) && q->kind == RVM_PLACE_SLOT && t->m->magnitudes) {
             double *held = &t->m->magnitudes[t->from->slots + q->slot];
             *held = fmax(*held, fmax(fabs(v.f), t->m->magnitudes[t->slots + param->index]));
@@ -247,6 +313,7 @@ rvm_status rvm__leave(rvm_machine *m) {
     transfer t = transfer_of(m, m->nframes - 2, in, top->fn, call->flags & X_ALIAS);
     for (uint32_t k = 0; k < t.callee->nparams; k++)
         if (!t.callee->params[k].ndim && !scalar_place(&t, &t.args[k], false)) return RVM_ERR_INDEX;
+    if (!reserve_sums(&t)) return RVM_ERR_MEMORY;
     for (uint32_t k = 0; k < t.callee->nparams; k++)
         if (!t.callee->params[k].ndim) return_scalar(&t, k);
     if (m->hessian && t.shadows && return_rows(&t)) return RVM_ERR_MEMORY;
