@@ -139,15 +139,16 @@ rvm_status rvm__new(rvm_machine *m, const rvm__xinsn *x) {
     return RVM_OK;
 }
 
-/* Elements against v, within the tolerance of releases; the first that disagrees is named in m->detail. */
+/* Elements against v, within the tolerance of releases, in exact runs bit for bit; the first that disagrees is named in
+ * m->detail. */
 static bool elements_agree(rvm_machine *m, const rvm__xinsn *x, const rvm__array *a, rvm_value v, size_t n) {
     const rvm_value *e = (const rvm_value *)(const void *)a->data;
-    const bool floating = rvm__is_floating((rvm_type)a->type);
+    const bool floating = rvm__is_floating((rvm_type)a->type), bits = !floating || m->o.exact;
     const double bound = floating && a->magnitude ? rvm__tolerance(m, x) * fmax(1, *a->magnitude) : 0;
     double worst = 0;
     for (size_t k = 0; k < n; k++) {
-        if (!floating ? e[k].i == v.i : e[k].f == v.f) continue;
-        const double residue = floating ? fabs(e[k].f - v.f) : INFINITY;
+        if (bits ? e[k].i == v.i : e[k].f == v.f) continue;
+        const double residue = bits ? INFINITY : fabs(e[k].f - v.f);
         if (residue <= bound) {
             worst = fmax(worst, residue);
             continue;

@@ -57,6 +57,7 @@ static bool is_lost(const rvm_machine *m, double y) {
 }
 
 bool rvm__agrees(rvm_machine *m, const rvm__xinsn *x, double y, double f) {
+    if (m->o.exact) return ((rvm_value){.f = y}).u == ((rvm_value){.f = f}).u;
     if (is_lost(m, y)) return true;
     const double residue = fabs(y - f);
     if (!(residue <= rvm__tolerance(m, x) * magnitude(m, x, y))) return false;
@@ -77,6 +78,7 @@ bool rvm__tangent_agrees(const rvm_machine *m, const rvm__xinsn *x, const rvm_va
 }
 
 bool rvm__vanishes(rvm_machine *m, const rvm__xinsn *x, rvm_type t, double y, const double *held) {
+    if (m->o.exact) return ((rvm_value){.f = y}).u == 0;
     if (is_lost(m, y)) return true;
     const double residue = fabs(y);
     if (!(residue <= tolerance_of(m, t) * fmax(1, fmax(held ? *held : 0, residue)))) return false;

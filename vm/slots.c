@@ -284,7 +284,7 @@ static rvm_status check_empty(const moving *w, size_t e, int level) {
         const rvm_value y = *at(l, e, false);
         const bool floats = rvm__is_floating((rvm_type)l->type);
         if (w->x->flags & X_UNCHECKED) continue;
-        if (floats ? y.f != 0 && !rvm__vanishes(w->m, w->x, (rvm_type)l->type, y.f, l->held) : y.i != 0) {
+        if (floats ? y.u != 0 && !rvm__vanishes(w->m, w->x, (rvm_type)l->type, y.f, l->held) : y.i != 0) {
             snprintf(w->m->detail, sizeof w->m->detail, "it is %.17g, and must be 0 to take a value back from the trail",
                      floats               ? y.f
                      : l->type == RVM_FIX ? rvm__fix_real(y.i)

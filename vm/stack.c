@@ -52,13 +52,13 @@ bool rvm__stack_slot(const rvm_machine *m, rvm_type type, uint32_t *n, rvm__slot
 
 /* y, whose bits are not all 0, is 0 as far as its type can tell. */
 bool rvm__pop_empty(rvm_machine *m, const rvm__xinsn *x, const rvm_value *y) {
-    return rvm__is_floating((rvm_type)x->type) && (y->f == 0 || rvm__agrees(m, x, y->f, 0));
+    return rvm__is_floating((rvm_type)x->type) && rvm__agrees(m, x, y->f, 0);
 }
 
 bool rvm__popc_agrees(rvm_machine *m, const rvm__xinsn *x, const rvm_value *y, const rvm__cell *top) {
     if (x->flags & X_UNCHECKED) return true;
     if (!rvm__is_floating((rvm_type)x->type)) return y->i == top->value.i;
-    return y->f == top->value.f || rvm__agrees(m, x, y->f, top->value.f);
+    return rvm__agrees(m, x, y->f, top->value.f);
 }
 
 void rvm__popc_gain(const rvm__xinsn *x, rvm_value *shadow, const rvm__cell *top, bool lose) {
