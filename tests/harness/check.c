@@ -152,6 +152,39 @@ static bool check_walk(const subject *s, const engine *e, args *out, uint64_t ex
     return good;
 }
 
+/* Some steps towards the end, some back, some on again; an error ends it. */
+static void wander(session *x, uint64_t executed) {
+    for (int turn = 0; turn < 3; turn++) {
+        const uint64_t n = executed / (turn == 1 ? 5 : 3) + 1;
+        bool done = false;
+        for (uint64_t k = 0; k < n && k < STEP_LIMIT && !done; k++)
+            if (rvm_machine_step(x->m, (turn == 1) != x->s->inverse ? -1 : 1, &done, &x->e)) return;
+    }
+}
+
+/* With every bit restored: from the end, and from where some steps led. What a release leaves over is refused there, and so
+ * are derivative programs; then from where that was. */
+static bool check_exact(const subject *s, args *out) {
+    const engine e = {"exact", false, false};
+    subject exact = *s;
+    session x;
+    exact.options.exact = true;
+    bool good = session_open(&x, &exact, &e, s->in) && ok(&x, "exact: bind", bind(&x, s->inverse));
+    const rvm_status there = good ? go(&x, s->inverse) : RVM_OK;
+    const bool refused =
+        there == RVM_ERR_RELEASE || there == RVM_ERR_STACK || there == RVM_ERR_TRAIL || there == RVM_ERR_UNSUPPORTED;
+    if (refused && !s->derived) report_skip(s->rep, "exact outputs: %s", x.e.message);
+    if (good && !refused) good = ok(&x, "exact", there) && same(&x, "exact outputs", out, 0);
+    const uint64_t executed = good ? count(&x) : 0;
+    good = good && ok(&x, "exact: back to the start", go(&x, !s->inverse));
+    if (good) wander(&x, executed);
+    good = good && ok(&x, "exact: back to the start from within", go(&x, !s->inverse));
+    if (good) rvm_machine_unbind(x.m);
+    good = good && same(&x, "exact: inputs not restored", s->in, COMPARE_BITS);
+    session_close(&x);
+    return good;
+}
+
 bool check_run(const subject *s, args *out) {
     bool good = true;
     *out = (args){0};
@@ -166,6 +199,7 @@ bool check_run(const subject *s, args *out) {
             report_skip(s->rep, "single steps: %llu instructions are too many", (unsigned long long)executed);
         args_free(&restored);
     }
+    good = good && check_exact(s, out);
     if (!good) args_free(out);
     return good;
 }
