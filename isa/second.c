@@ -38,11 +38,21 @@ static rvm__dual rvm__dual_of_row(rvm_row row, rvm__dual a, rvm__dual b) {
     return combine(k->f(x, y, x, &overflow).f, p, a, q, b);
 }
 
+/* A comparison of equals is a corner of the function; EQ and NONZERO choose between formulas. */
+static inline bool compared(bool result, rvm__dual x, rvm__dual y, bool *corner) {
+    *corner |= x.v == y.v;
+    return result;
+}
+
 #define FORMULA(name, F_, D0_, D1_, D2_)                                                                                    \
-    static void second_##name(rvm__dual a_, rvm__dual b_, rvm__dual c_, rvm__dual out[4]) {                                 \
+    static void second_##name(rvm__dual a_, rvm__dual b_, rvm__dual c_, rvm__dual out[4], bool corner[3]) {                 \
         (void)a_, (void)b_, (void)c_;                                                                                       \
+        bool ignored = false, *corner_ = &ignored;                                                                          \
         const rvm__dual r_ = (F_);                                                                                          \
-        out[0] = (D0_), out[1] = (D1_), out[2] = (D2_), out[3] = r_;                                                        \
+        corner_ = &corner[0], out[0] = (D0_);                                                                               \
+        corner_ = &corner[1], out[1] = (D1_);                                                                               \
+        corner_ = &corner[2], out[2] = (D2_);                                                                               \
+        out[3] = r_, (void)corner_;                                                                                         \
     }
 #include "words_dual.h"
 #define HAS_NUM(...)            FORMULA(__VA_ARGS__)
@@ -67,7 +77,7 @@ static rvm__dual rvm__dual_of_row(rvm_row row, rvm__dual a, rvm__dual b) {
 #undef ROW3
 #include "words_undef.h"
 
-typedef void (*second_row)(rvm__dual a, rvm__dual b, rvm__dual c, rvm__dual out[4]);
+typedef void (*second_row)(rvm__dual a, rvm__dual b, rvm__dual c, rvm__dual out[4], bool corner[3]);
 #define HAS_NUM(name)                       [RVM_ROW_##name] = second_##name,
 #define HAS_REAL                            HAS_NUM
 #define HAS_POS                             HAS_NUM
@@ -85,8 +95,9 @@ bool rvm__row_second(rvm_row row, const double x[3], rvm__second *out) {
     const int arity = rvm__row_info[row].arity;
     rvm__dual operand[3] = {{0}}, got[4];
     for (int k = 0; k < arity; k++) operand[k].v = x[k], operand[k].d[k] = 1;
-    second_rows[row](operand[0], operand[1], operand[2], got);
-    *out = (rvm__second){.f = got[3].v};
+    *out = (rvm__second){0};
+    second_rows[row](operand[0], operand[1], operand[2], got, out->corner);
+    out->f = got[3].v;
     for (int j = 0; j < arity; j++) {
         out->d[j] = got[j].v;
         for (int k = 0; k <= j; k++) out->dd[j][k] = out->dd[k][j] = got[j].d[k];

@@ -4,9 +4,11 @@
 
 #include "isa.h"
 
-/* x: the operands as doubles. dd is symmetric. */
+/* x: the operands as doubles. dd is symmetric. corner: where the row has no derivative by that operand, and d is what the
+ * stated rule takes: a comparison in the partial is of equals. */
 typedef struct rvm__second {
     double f, d[3], dd[3][3];
+    bool corner[3];
 } rvm__second;
 /* False where the row has no derivative at all (comparisons, integers). At points without a derivative the stated rules hold
  * for the first partials, and what follows from them for the second. */

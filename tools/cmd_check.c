@@ -299,9 +299,13 @@ static void print_text(const check *c) {
     if (failed) printf(", %zu FAILED", failed);
     if (skipped) printf(", %zu skipped", skipped);
     putchar('\n');
-    for (uint32_t k = 0; k < c->ncuts && k < MAX_CUTS; k++)
-        printf("no derivative by `%s` at %s:%u, in %s (%s): it contributes 0\n", c->cuts[k].place,
-               c->cuts[k].file ? c->cuts[k].file : "?", c->cuts[k].line, c->cuts[k].function, c->cuts[k].row);
+    for (uint32_t k = 0; k < c->ncuts && k < MAX_CUTS; k++) {
+        char taken[32];
+        printf("no derivative by `%s` at %s:%u, in %s (%s): %s%s\n", c->cuts[k].place,
+               c->cuts[k].file ? c->cuts[k].file : "?", c->cuts[k].line, c->cuts[k].function, c->cuts[k].row,
+               c->cuts[k].taken == 0 ? "it contributes 0" : "by its rule it is ",
+               c->cuts[k].taken == 0 ? "" : short_text(12, c->cuts[k].taken, taken));
+    }
     if (c->ncuts > MAX_CUTS) printf("and at %u more places\n", c->ncuts - MAX_CUTS);
     output_stats(c->t);
 }
@@ -316,6 +320,7 @@ static void json_cuts(json *j, const check *c) {
         json_key(j, "function"), json_text(j, c->cuts[k].function);
         json_key(j, "file"), json_text(j, c->cuts[k].file);
         json_key(j, "line"), json_uint(j, c->cuts[k].line);
+        json_key(j, "taken"), json_real(j, c->cuts[k].taken);
         json_close(j, '}');
     }
     json_close(j, ']');

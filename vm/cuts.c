@@ -1,9 +1,10 @@
 /* cuts.c: where a derivative ends: instructions that take a number which depends on the inputs and whose result has no
  * derivative by it (comparisons, conversions to integers, floor). Such an instruction contributes 0, by the rules; that this
- * is what was meant only the author can tell, so it is reported where it happens.
+ * is what was meant only the author can tell, so it is reported where it happens. So are corners, where a derivative that
+ * there is elsewhere is taken by rule: sqrt and abs of 0, ties.
  *
  * A tangent run, instruction by instruction: a number depends on the inputs where its tangent along the given direction is
- * not 0.
+ * not 0; for a corner it suffices that it is active, since 0 is often where its tangent is 0 too (sqrt(x^2 + y^2)).
  */
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "out_of_line.h"
 #include "question.h"
 #include "reals.h"
+#include "second.h"
 
 typedef struct search {
     rvm__work w;
@@ -24,11 +26,11 @@ static bool has_derivative(const rvm_insn *in, rvm_type y, rvm_type t, int opera
     return kernel->d[operand] && strcmp(row->partial[operand], "0") != 0;
 }
 
-static void note(search *s, uint32_t fn, uint32_t pc, const rvm_place *q) {
+static void note(search *s, uint32_t fn, uint32_t pc, const rvm_place *q, double taken) {
     const rvm_program *p = s->w.m->p;
     const rvm_function *f = &p->functions[fn];
     const rvm_row row = (rvm_row)f->code[pc].row;
-    rvm_cut c = {.fn = fn, .pc = pc, .function = f->name, .row = rvm__row_info[row].name};
+    rvm_cut c = {.fn = fn, .pc = pc, .function = f->name, .row = rvm__row_info[row].name, .taken = taken};
     rvm__place_text(f, q, pc, c.place, sizeof c.place);
     rvm_program_position(p, fn, pc, &c.file, &c.line, &c.column);
     for (uint32_t k = 0; k < s->n && k < s->room; k++) /* the same again, or its release */
@@ -37,6 +39,14 @@ static void note(search *s, uint32_t fn, uint32_t pc, const rvm_place *q) {
             return;
     if (s->n < s->room) s->cuts[s->n] = c;
     s->n++;
+}
+
+static double number_at(const rvm_machine *m, const rvm__frame *top, const rvm_function *f, const rvm_place *q,
+                        bool shadow) {
+    const rvm_value *v = q->kind == RVM_PLACE_SLOT
+                             ? (shadow ? m->shadows : m->slots) + top->slots + q->slot
+                             : rvm__element_at(&m->arrays[top->arrays + q->slot], q, m->slots + top->slots, shadow);
+    return v ? rvm__real_of(rvm__place_type(f, q), *v) : 0;
 }
 
 /* The instruction that runs next. */
@@ -50,13 +60,17 @@ static void look(search *s) {
     const rvm_place *places = rvm__places(f, in);
     const rvm_row_info *row = &rvm__row_info[in->row];
     const rvm_type y = rvm__place_type(f, &places[0]), t = rvm__place_type(f, &places[row->sig == RVM_SIG_SEL ? 2 : 1]);
+    rvm__second second = {0};
+    double x[3] = {0};
+    for (int k = 0; k < row->arity; k++) x[k] = number_at(m, top, f, &places[k + 1], false);
+    rvm__row_second((rvm_row)in->row, x, &second);
     for (int k = 0; k < row->arity; k++) {
         const rvm_place *q = &places[k + 1];
-        if (!rvm__is_active(m->p, &m->activity, top->fn, q) || has_derivative(in, y, t, k)) continue;
-        const rvm_value *shadow = q->kind == RVM_PLACE_SLOT
-                                      ? &m->shadows[top->slots + q->slot]
-                                      : rvm__element_at(&m->arrays[top->arrays + q->slot], q, m->slots + top->slots, true);
-        if (shadow && rvm__real_of(rvm__place_type(f, q), *shadow) != 0) note(s, top->fn, pc, q);
+        if (!rvm__is_active(m->p, &m->activity, top->fn, q)) continue;
+        if (!has_derivative(in, y, t, k)) {
+            if (number_at(m, top, f, q, true) != 0) note(s, top->fn, pc, q, 0);
+        } else if (second.corner[k])
+            note(s, top->fn, pc, q, second.d[k]);
     }
 }
 

@@ -101,10 +101,11 @@ RVM_API rvm_status rvm_hvp(rvm_machine *m, const rvm_question *q, const double *
 RVM_API void rvm_sparse_free(rvm_machine *m, rvm_sparse *s);
 
 /* Where a derivative ends: an instruction that takes `place`, which depends on the inputs, and whose result has no
- * derivative by it: a comparison, a conversion to an integer, floor. It contributes 0. */
+ * derivative by it: a comparison, a conversion to an integer, floor; or has none there: sqrt or abs of 0, a tie of min. */
 typedef struct rvm_cut {
     uint32_t fn, pc;
-    const char *function, *file, *row; /* row: "lt", "conv", "floor"; the program's own strings */
+    const char *function, *file, *row; /* row: "lt", "conv", "floor", "sqrt"; the program's own strings */
+    double taken;                      /* what is taken for the derivative, by its rule; mostly 0 */
     uint32_t line, column;
     char place[80]; /* as in the source where it has a name there */
 } rvm_cut;

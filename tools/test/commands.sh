@@ -237,7 +237,7 @@ expect 1 'the tangent of `x`' rvm jvp norm.rasm x=[3,4] --dot x=[1]
 expect 0 '8 of 8 checks passed' rvm check norm.rasm x=[3,4]
 expect 1 'release *FAILED (three.rasm:2: ancilla `t` disappears with a tangent' rvm check three.rasm three y=0 x=3
 expect 0 'no derivative by `x` at three.rasm:6, in step (floor): it contributes 0' rvm check three.rasm step x=3.5
-expect 0 '"cuts":[[]{"place":"x","row":"floor","function":"step","file":"three.rasm","line":6}]' rvm check three.rasm step x=3.5 --json
+expect 0 '"cuts":[[]{"place":"x","row":"floor","function":"step","file":"three.rasm","line":6,"taken":0}]' rvm check three.rasm step x=3.5 --json
 expect 2 'three.rasm:8:*`k` is i64' rvm grad three.rasm whole --of y --wrt k k=3 x=1
 expect 2 'three.rasm:8:*`k` is i64' rvm check three.rasm whole --wrt k k=3 x=1
 expect 2 'three.rasm:8:*: error: `k` is i64 and has no derivative' rvm jac three.rasm whole --of y --wrt k k=3 x=1
