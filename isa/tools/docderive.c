@@ -5,54 +5,82 @@
 #include "text.h"
 #include "transform.h"
 
-typedef struct sample { /* a function of one update, y += row(a, b, c) */
+typedef struct sample { /* a function of one update, y op row(a, b, c) */
     rvm_program *p;
     uint32_t fn;
+    rvm_op op;
     rvm_type y, t, operand[3];
 } sample;
 
-static bool add_param(rvm_program *p, rvm_function *f, const char *name, rvm_type type, uint32_t k) {
+static const rvm_position here = {1, 0, 0}, elsewhere = {2, 0, 0}; /* the update and what is made of it; the rest */
+
+static bool toggles(const sample *s) {
+    return s->op == RVM_OP_let || s->op == RVM_OP_unlet;
+}
+
+static bool add_register(const sample *s, rvm_function *f, const char *name, rvm_type type, bool param) {
+    const int64_t k = rvm__function_add_register(s->p, f, type);
     const rvm_param q = {.type = (uint8_t)type, .index = (uint16_t)k};
-    const rvm_symbol s = {.index = (uint16_t)k, .from = 0, .to = 3};
-    return rvm__function_add_register(p, f, type) == k && rvm__function_add_param(p, f, &q, name, 1) == k &&
-           rvm__function_add_symbol(p, f, &s, name, 1) >= 0;
+    const rvm_symbol symbol = {.index = (uint16_t)k, .from = 0, .to = toggles(s) ? 4 : 3};
+    return k >= 0 && (!param || rvm__function_add_param(s->p, f, &q, name, 1) >= 0) &&
+           rvm__function_add_symbol(s->p, f, &symbol, name, 1) >= 0;
+}
+
+/* The update between start and halt; where it makes its target appear or disappear, with its inverse. */
+static bool emit(const sample *s, rvm_function *f, rvm_row row, const rvm_place *places, uint32_t n) {
+    const rvm_op ops[] = {RVM_OP_start, s->op == RVM_OP_unlet ? RVM_OP_let : s->op,
+                          s->op == RVM_OP_let ? RVM_OP_unlet : s->op, RVM_OP_halt};
+    for (int k = 0; k < 4; k++) {
+        const bool update = k == 1 || k == 2;
+        if (k == 2 && !toggles(s)) continue;
+        if (rvm__function_emit(s->p, f, ops[k], update ? row : 0, 0, 0, places, update ? n : 0,
+                               update && ops[k] == s->op ? here : elsewhere) < 0)
+            return false;
+    }
+    rvm__function_finish(f);
+    return true;
 }
 
 static bool make(sample *s, rvm_row row) {
     const int n = rvm__row_info[row].arity;
-    const rvm_position nowhere = {0, 0, 0};
-    rvm_place places[4] = {{.kind = RVM_PLACE_SLOT}};
+    rvm_place places[5] = {{.kind = RVM_PLACE_SLOT}};
     s->p = rvm__program_new(NULL);
     const int64_t fn = s->p ? rvm__program_add_function(s->p, "f", 1) : -1;
     if (fn < 0) return false;
     s->fn = (uint32_t)fn;
     rvm_function *f = &s->p->functions[fn];
-    bool good = add_param(s->p, f, "y", s->y, 0);
+    bool good = toggles(s) || add_register(s, f, "y", s->y, true);
     for (int k = 0; k < n && good; k++) {
-        places[k + 1] = (rvm_place){.kind = RVM_PLACE_SLOT, .slot = (uint16_t)(k + 1)};
-        good = add_param(s->p, f, &"abc"[k], s -> operand[k], (uint32_t)k + 1);
+        places[k + 1] = (rvm_place){.kind = RVM_PLACE_SLOT, .slot = (uint16_t)f->nregs};
+        good = add_register(s, f, &"abc"[k], s -> operand[k], true);
     }
-    good = good && rvm__function_emit(s->p, f, RVM_OP_start, 0, 0, 0, NULL, 0, nowhere) == 0;
-    good = good && rvm__function_emit(s->p, f, RVM_OP_add, row, 0, 0, places, (uint32_t)n + 1, nowhere) == 1;
-    good = good && rvm__function_emit(s->p, f, RVM_OP_halt, 0, 0, 0, NULL, 0, nowhere) == 2;
-    if (good) rvm__function_finish(f);
-    return good;
+    if (toggles(s)) { /* parameters come first */
+        places[0].slot = (uint16_t)f->nregs;
+        good = good && add_register(s, f, "y", s->y, false);
+    }
+    if (!rvm__op_sets(s->op)) return good && emit(s, f, row, places, (uint32_t)n + 1);
+    const int64_t site = rvm__function_add_const(s->p, f, RVM_I64, (rvm_value){.i = 0});
+    places[n + 1] = (rvm_place){.kind = RVM_PLACE_SLOT, .slot = (uint16_t)(RVM_BUILD_CONST + site)};
+    return good && site >= 0 && emit(s, f, row, places, (uint32_t)n + 2);
 }
 
-/* Instructions from..to - 1 of a function, a line of the table's cell each. */
-static void print_code(const rvm_program *p, uint32_t fn, uint32_t from, uint32_t to) {
+/* What stands for the update in a function, a line of the table's cell each. */
+static void print_code(const rvm_program *p, uint32_t fn) {
     const rvm_function *f = &p->functions[fn];
-    for (uint32_t pc = from; pc < to; pc++) {
+    bool first = true;
+    for (uint32_t pc = 0; pc < f->ncode; pc++) {
         const rvm_view v = {.p = p, .f = f, .pc = pc};
         rvm_sink out = {.file = stdout};
-        printf("%s`", pc > from ? "<br>" : "");
+        if (f->positions[pc].line != here.line) continue;
+        printf("%s`", first ? "" : "<br>");
         rvm__put_insn(&out, &v);
         printf("`");
+        first = false;
     }
 }
 
-static bool print_row(rvm_row row) {
-    sample s = {.y = RVM_F64, .t = RVM_F64};
+static bool print_row(rvm_op op, rvm_row row) {
+    sample s = {.op = op, .y = RVM_F64, .t = RVM_F64};
     uint32_t tangent, adjoint;
     bool good = true;
     const bool converts = rvm__row_info[row].sig == RVM_SIG_CONV;
@@ -61,11 +89,11 @@ static bool print_row(rvm_row row) {
            !rvm__transform_declare(s.p, s.fn, RVM_ADJOINT, NULL, &adjoint, NULL) && !rvm__transform_resolve(s.p, NULL);
     if (good) {
         printf("| ");
-        print_code(s.p, s.fn, 1, 2);
+        print_code(s.p, s.fn);
         printf(" | ");
-        print_code(s.p, tangent, 1, s.p->functions[tangent].ncode - 1);
+        print_code(s.p, tangent);
         printf(" | ");
-        print_code(s.p, adjoint, 1, s.p->functions[adjoint].ncode - 1);
+        print_code(s.p, adjoint);
         printf(" |\n");
     }
     rvm_program_free(s.p);
@@ -73,13 +101,17 @@ static bool print_row(rvm_row row) {
 }
 
 bool docgen_derivatives(void) {
+    static const rvm_op families[] = {RVM_OP_sub, RVM_OP_mul, RVM_OP_div, RVM_OP_let, RVM_OP_unlet, RVM_OP_set};
+    static const char head[] = "| update | tangent | adjoint |\n|--|--|--|\n";
     bool good = true;
     printf("\n## Updates: tangents and adjoints as instructions\n\n"
            "What `f'tan` and `f'adj` have in place of an update of a real, all of whose operands are active: shadows are "
-           "x_d and "
-           "x_b,\n"
-           "temporaries %%k. Made by the transforms from the partial derivatives above.\n\n"
-           "| update | tangent | adjoint |\n|--|--|--|\n");
-    for (int row = 0; row < RVM_ROW_COUNT && good; row++) good = print_row((rvm_row)row);
+           "x_d and x_b,\n"
+           "temporaries %%k; `shed` and `drop` move what would be lost onto the trail. Made by the transforms from the "
+           "partial\nderivatives above. Each row, added:\n\n%s",
+           head);
+    for (int row = 0; row < RVM_ROW_COUNT && good; row++) good = print_row(RVM_OP_add, (rvm_row)row);
+    printf("\nThe other families, with a product:\n\n%s", head);
+    for (size_t k = 0; k < sizeof families / sizeof *families && good; k++) good = print_row(families[k], RVM_ROW_mul);
     return good;
 }
