@@ -27,10 +27,11 @@ RVM_API rvm_status rvm_assemble(const char *text, size_t size, const char *name,
                                 rvm_program **out, rvm_error *err, rvm_diagnostic report, void *userdata);
 RVM_API rvm_status rvm_assemble_file(const char *path, const rvm_asm_options *options, rvm_program **out, rvm_error *err,
                                      rvm_diagnostic report, void *userdata);
-/* Source or bytecode, told by its first bytes. */
+/* Source or bytecode, told by its first bytes. Errors: those of rvm_assemble_file and of rvm_program_load_file. */
 RVM_API rvm_status rvm_open(const char *path, const rvm_asm_options *options, rvm_program **out, rvm_error *err,
                             rvm_diagnostic report, void *userdata);
-/* Write the source with, under each line, the instructions it became. Errors: IO. */
+/* Write the source at path, which p was assembled from, with the instructions under each line that it became. Errors: IO,
+ * MEMORY. */
 RVM_API rvm_status rvm_listing(const rvm_program *p, const char *path, FILE *out, rvm_error *err);
 
 #ifdef __cplusplus

@@ -74,7 +74,8 @@ RVM_API const char *rvm_status_name(rvm_status s);
 RVM_API const char *rvm_status_text(rvm_status s);
 RVM_API int rvm_status_exit(rvm_status s);
 
-/* What went wrong, where. line and column count from 1; 0 means unknown. pc is the instruction's index in its function. */
+/* What went wrong, where: at the statement, or where an argument is wrong at the function that takes it. line and column
+ * count from 1; 0 means unknown. pc is the instruction's index in its function. */
 typedef struct rvm_error {
     rvm_status code;
     uint32_t line, column, pc;
@@ -84,7 +85,8 @@ typedef struct rvm_error {
 
 /* Memory source. alloc(ud, NULL, 0, n) allocates, (ud, p, old, n) resizes, (ud, p, old, 0) frees and returns NULL.
  * It returns NULL when it cannot; the library then reports RVM_ERR_MEMORY. Alignment as malloc. A NULL rvm_allocator means
- * the C library's. It must outlive what was created with it; calls come from the thread that uses the object. */
+ * the C library's. It must outlive what was created with it; calls come from the thread that uses the object, and for a
+ * program from each thread that saves it or derives from it. */
 typedef struct rvm_allocator {
     void *(*alloc)(void *userdata, void *p, size_t old_size, size_t new_size);
     void *userdata;
@@ -113,14 +115,15 @@ RVM_API rvm_status rvm_program_load(const void *bytes, size_t size, const char *
                                     rvm_program **out, rvm_error *err);
 RVM_API rvm_status rvm_program_load_file(const char *path, const rvm_allocator *al, rvm_program **out, rvm_error *err);
 /* Encode to bytes that rvm_program_load takes. *bytes comes from the program's allocator: free with rvm_program_free_bytes.
- */
+ * Errors: MEMORY; *bytes is NULL then. */
 RVM_API rvm_status rvm_program_save(const rvm_program *p, void **bytes, size_t *size, rvm_error *err);
 RVM_API void rvm_program_free_bytes(const rvm_program *p, void *bytes, size_t size);
-/* Write bytecode to a file, through a temporary beside it that is renamed, so that a failure leaves no half file. */
+/* Write bytecode to a file, through a temporary beside it that is renamed, so that a failure leaves the file as it was; what
+ * is no regular file, as a pipe, is written where it is. Errors: IO (with errno's text), MEMORY. */
 RVM_API rvm_status rvm_program_save_file(const rvm_program *p, const char *path, rvm_error *err);
 RVM_API void rvm_program_free(rvm_program *p); /* NULL is allowed; no machine may still use it */
 
-/* Identity: XXH3-128 of the body of the encoding, high and low half. */
+/* Identity: XXH3-128 of the body of the encoding, high and low half. 0 when a derived program's memory is out. */
 RVM_API void rvm_program_id(const rvm_program *p, uint64_t id[2]);
 
 /* One parameter. ndim is 0 for a scalar. A length that is a name is shared by every parameter that uses the name. */
@@ -152,7 +155,7 @@ RVM_API int64_t rvm_program_block(const rvm_program *p, uint32_t fn, uint32_t k,
 
 /* Write the text of the program (fn < 0: all of it) in assembly that assembles to the same bytes. Errors: IO. */
 RVM_API rvm_status rvm_program_disassemble(const rvm_program *p, int64_t fn, FILE *out, rvm_error *err);
-/* The text of one instruction, cut to size; returns the length it has uncut, as snprintf does. */
+/* The text of one instruction, cut to size and ended by 0; returns the length it has uncut, as snprintf does. */
 RVM_API int rvm_program_instruction_text(const rvm_program *p, uint32_t fn, uint32_t pc, char *text, size_t size);
 
 /* ---- derived functions ----
@@ -163,7 +166,7 @@ typedef enum rvm_transform { RVM_INVERSE, RVM_TANGENT_OF, RVM_ADJOINT, RVM_GRADI
 /* A copy of p with the function derived from fn, and what it calls, behind the functions of p; *index is its number. active:
  * for each parameter of fn, nonzero where it gets a shadow; NULL: all reals. *out is owned by the caller, NULL on failure.
  * Errors: USAGE (fn), UNSUPPORTED (why fn has none, and where; an i64 is active; nested too deep; a parameter that depends
- * on an active one is not), VERIFY, MEMORY. */
+ * on an active one is not), VERIFY, MEMORY. The rules of every instruction: docs/semantics.md and docs/isa.md. */
 RVM_API rvm_status rvm_program_transform(const rvm_program *p, uint32_t fn, rvm_transform kind, const uint8_t *active,
                                          rvm_program **out, uint32_t *index, rvm_error *err);
 /* The same by name: "f'grad", "f'grad'tan", "f'adj[out,x]" with the active parameters listed. Errors besides: ARGUMENT (no

@@ -95,7 +95,8 @@ RVM_API double rvm_arg_lns_value(const rvm_arg *a); /* the number again */
 /* A function value: the number of a function of the program, as rvm_program_find gives it. Where a parameter takes one, a
  * number that is none or a function of another type is refused (ARGUMENT); an array's when they are called (FUNCTION). */
 RVM_API rvm_arg rvm_arg_fn(int64_t fn);
-RVM_API rvm_arg rvm_arg_fix(double v);
+RVM_API rvm_arg rvm_arg_fix(double v); /* as rvm_fix_from_double */
+/* data: int64_t for i64 and fix (raw bits), double for f64 and f32; borrowed. */
 RVM_API rvm_arg rvm_arg_array(rvm_type type, void *data, int ndim, const int64_t *shape);
 RVM_API rvm_arg rvm_arg_array_f64(double *data, int ndim, const int64_t *shape);
 RVM_API rvm_arg rvm_arg_array_i64(int64_t *data, int ndim, const int64_t *shape);
@@ -103,7 +104,8 @@ RVM_API rvm_arg rvm_arg_array_i64(int64_t *data, int ndim, const int64_t *shape)
 /* ---- whole runs ----
  * One rvm_arg for each parameter, in order. On an error the machine stays where it failed, so that it can be stepped or run
  * back to the start (rvm_machine_backward), which hands the inputs back.
- * Errors of all: USAGE, ARGUMENT (type, count, activity), SHAPE, ALIAS, every run-time status, MEMORY. */
+ * Errors of all: USAGE, ARGUMENT (type, count, activity, a function value that does not fit), SHAPE, ALIAS, every run-time
+ * status, MEMORY, and the limits FUEL, DEPTH, LIMIT (of the trail), CANCELLED. */
 RVM_API rvm_status rvm_call(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
 RVM_API rvm_status rvm_uncall(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
 /* Forward, then the backward sweep in gradient mode: values end as they began, shadows have gained. */
@@ -178,6 +180,7 @@ typedef struct rvm_stats {
     uint32_t stack_left;                /* values on the stack now: at an end of the run they go with the call */
     rvm_residue residues[RVM_RESIDUES]; /* the largest of releases by place in the program, largest first; value 0: none */
 } rvm_stats;
+/* *out is a copy; residues name places of the program. */
 RVM_API void rvm_machine_stats(const rvm_machine *m, rvm_stats *out);
 RVM_API void rvm_machine_stats_reset(rvm_machine *m);
 /* With options.profile: executions by mnemonic, most frequent first; the k-th. False past the last. */

@@ -9,7 +9,8 @@
  * Threads and memory: as the machine's (rvm.h); all storage beside the results is taken from the machine's allocator, within
  * its limit, and given back. Arguments come back as they were, on errors too; their active, shadow, shadow_data and
  * shadow_stride are neither read nor changed. Arguments that overlap count as separate ones.
- * Errors of all: those of a run (rvm.h); ARGUMENT (a part that does not exist, or is no real), SHAPE, MEMORY.
+ * Errors of all: those of a run (rvm.h); ARGUMENT (a part that does not exist, or is no real), SHAPE, MEMORY. Where a part,
+ * a shape or a pattern is wrong, the position is that of the function.
  */
 #ifndef RVM_DERIVATIVES_H
 #define RVM_DERIVATIVES_H
@@ -63,12 +64,13 @@ typedef enum rvm_method {
     RVM_BY_HVP       /* Hessian: a product for each column */
 } rvm_method;
 
-/* J v, v by columns; and w J, w by rows. cost may be NULL, here and below. */
+/* J v: v[columns], jv[rows], by one tangent run; w J: w[rows], wj[columns], by one sweep. cost may be NULL, here and below.
+ */
 RVM_API rvm_status rvm_jvp(rvm_machine *m, const rvm_question *q, const double *v, double *jv, rvm_cost *cost,
                            rvm_error *err);
 RVM_API rvm_status rvm_vjp(rvm_machine *m, const rvm_question *q, const double *w, double *wj, rvm_cost *cost,
                            rvm_error *err);
-/* J, row by row. */
+/* J[rows * columns], row by row. */
 RVM_API rvm_status rvm_jacobian(rvm_machine *m, const rvm_question *q, rvm_method method, double *J, rvm_cost *cost,
                                 rvm_error *err);
 
@@ -81,23 +83,26 @@ typedef struct rvm_sparse {
 } rvm_sparse;
 
 /* The entries of J that the pattern has, in its order. Columns that share no row are taken in one run (greedy colouring), or
- * rows that share no column, whichever needs less; then the whole is compared with one product in another direction, so that
- * a pattern which misses an entry that is not 0 is found: ARGUMENT, naming the entry. value[row_start[rows]]. */
+ * rows that share no column, whichever needs less (A. R. Curtis, M. J. D. Powell, J. K. Reid, 1974); then the whole is
+ * compared with one product in another direction, so that a pattern which misses an entry that is not 0 is found: ARGUMENT,
+ * naming the entry. value[row_start[rows]]. */
 RVM_API rvm_status rvm_jacobian_sparse(rvm_machine *m, const rvm_question *q, rvm_method method, const rvm_sparse *pattern,
                                        double *value, rvm_cost *cost, rvm_error *err);
 
-/* Hessian by the columns of the sum of w[i] times row i (w NULL: of the one row there is): dense, row by row; or its entries
- * that are not 0, rows in order and columns ascending, in *out, which is freed with rvm_sparse_free on the same machine.
- * RVM_AUTO: the sweep, unless it turns out dearer than products while it runs, or does not go through the program. */
+/* Hessian by the columns of the sum of w[i] times row i (w NULL: of the one row there is): dense, H[columns * columns], row
+ * by row; or its entries that are not 0, rows in order and columns ascending, in *out, which is freed with rvm_sparse_free
+ * on the same machine. The sweep is the edge pushing of R. M. Gower and M. P. Mello (2012); RVM_AUTO takes it, unless it
+ * turns out dearer than products while it runs, or does not go through the program. */
 RVM_API rvm_status rvm_hessian(rvm_machine *m, const rvm_question *q, const double *w, rvm_method method, double *H,
                                rvm_cost *cost, rvm_error *err);
 RVM_API rvm_status rvm_hessian_sparse(rvm_machine *m, const rvm_question *q, const double *w, rvm_sparse *out,
                                       rvm_cost *cost, rvm_error *err);
-/* H v, v and the result by columns: the tangent of the gradient program, which is derived on the first call and kept by the
+/* H v, v[columns] and hv[columns]: the tangent of the gradient program, which is derived on the first call and kept by the
  * machine, with a machine of its own of the same options. Errors: UNSUPPORTED, with the reason, where there is no such
  * program. */
 RVM_API rvm_status rvm_hvp(rvm_machine *m, const rvm_question *q, const double *w, const double *v, double *hv,
                            rvm_cost *cost, rvm_error *err);
+/* Of what rvm_hessian_sparse gave, also when it failed; *s is then empty. */
 RVM_API void rvm_sparse_free(rvm_machine *m, rvm_sparse *s);
 
 /* Where a derivative ends: an instruction that takes `place`, which depends on the inputs, and whose result has no
