@@ -13,7 +13,6 @@ enum { ALL_LEVELS = (1 << RVM_MAX_ORDER) - 1 };
 typedef struct walk {
     const rvm_program *p;
     uint16_t (*pops)[2]; /* by function: going up, going down */
-    uint16_t any[2];     /* of all functions: what a call through a value may run */
     bool changed;
 } walk;
 
@@ -26,8 +25,11 @@ static uint16_t pops_of(const walk *w, const rvm_function *f, const rvm_insn *in
     const rvm_op op = down ? rvm__op_inverse((rvm_op)in->op) : (rvm_op)in->op;
     if (op == RVM_OP_unset) return 1;
     if (op == RVM_OP_undrop || op == RVM_OP_recall) return (uint16_t)(1u << level_of(f, in));
-    if (op == RVM_OP_calli || op == RVM_OP_uncalli) return w->any[op == RVM_OP_uncalli];
-    return op == RVM_OP_call || op == RVM_OP_uncall ? w->pops[in->target][op == RVM_OP_uncall] : 0;
+    const bool against = op == RVM_OP_uncall || op == RVM_OP_uncalli;
+    uint16_t levels = 0;
+    if (against || op == RVM_OP_call || op == RVM_OP_calli)
+        for (uint32_t at = 0, callee; rvm__next_callee(w->p, in, &at, &callee);) levels |= w->pops[callee][against];
+    return levels;
 }
 
 /* Levels that are deeper between this instruction and the next than before it; `outer` keeps those around. */
@@ -48,14 +50,13 @@ static void visit(walk *w, uint32_t fn) {
         for (int down = 0; down < 2; down++) {
             const uint16_t more = (uint16_t)(pops_of(w, f, in, down) & ~covered & ~w->pops[fn][down]);
             w->pops[fn][down] |= more;
-            w->any[down] |= more;
             w->changed |= more != 0;
         }
     }
 }
 
 bool rvm__trail_pops(rvm_machine *m, int direction, uint16_t *levels) {
-    walk w = {m->p, rvm__scratch(m, SCRATCH_POPS, m->p->nfunctions * sizeof *w.pops), {0, 0}, true};
+    walk w = {m->p, rvm__scratch(m, SCRATCH_POPS, m->p->nfunctions * sizeof *w.pops), true};
     if (!w.pops) return false;
     while (w.changed) {
         w.changed = false;

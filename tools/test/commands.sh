@@ -217,6 +217,29 @@ expect 0 '27 bytes at most, 3 values on it now; 0 bits erased' rvm run dot.rasm 
 expect 0 '0 values on it now; 192 bits erased' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --stats --trail off
 expect 0 '"trail_cells":0,"trail_peak":0,"bits_erased":192' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --json --trail off
 expect 1 'dot.rasm:4:*discarded*TRAIL' rvm grad dot.rasm --of s s=0 a=[1,2] b=[3,4] --trail off
+cat >through.rasm <<'EOF'
+fn over(y: real, x: real)
+    set y = x * x
+end
+fn once(y: real, x: real, g: fn(real, read real))
+    call g(y, x)
+end
+fn there(x: real)
+    set x = x * x
+end
+fn back(x: real, g: fn(real))
+    call g(x)
+    uncall g(x)
+end
+fn main(y: real, x: real)
+    call once(y, x, &over)
+end
+fn other(x: real)
+    call back(x, &there)
+end
+EOF
+expect 0 'y = 9*0 values on it now; 64 bits erased' rvm run through.rasm main y=2 x=3 --stats --trail off # others are taken back
+expect 0 'x = 3*0 values on it now; 0 bits erased' rvm run through.rasm other x=3 --stats --trail off
 expect 1 'exhausted' rvm run dot.rasm s=11 a=[1,2] b=[3,4] --backward
 expect 4 'dot.rasm:4:*limit of 20 bytes*LIMIT' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --trail-limit 20
 expect 0 's = 11' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --trail-limit 27
