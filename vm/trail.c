@@ -296,7 +296,8 @@ rvm_status rvm__trail_wrong(rvm_machine *m, uint32_t level, const rvm__slot *fou
     else if (is_discarding(m, level))
         snprintf(m->detail, sizeof m->detail, "the trail is off: what was overwritten has been discarded");
     else
-        snprintf(m->detail, sizeof m->detail, "the trail is exhausted");
+        snprintf(m->detail, sizeof m->detail,
+                 "the trail is exhausted: what comes back must have gone forward in the same run");
     return RVM_ERR_TRAIL;
 }
 
