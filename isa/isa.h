@@ -352,6 +352,9 @@ bool rvm__grow(const rvm_allocator *al, void **p, uint32_t *cap, uint32_t need, 
 bool rvm__grow_two(const rvm_allocator *al, void **a, size_t a_size, void **b, size_t b_size, uint32_t *cap, uint32_t need);
 char *rvm__strdup(const rvm_allocator *al, const char *s, size_t length);
 void rvm__strfree(const rvm_allocator *al, char *s);
+/* Whether the name of a parameter is STEM "." PART REST: of z: complex the parts are z.re and z.im, of its shadow z_b in a
+ * derived function z.re_b and z.im_b; of y: lns the part is y.log. */
+bool rvm__is_part(const char *name, const char *part, int *stem, const char **rest);
 /* Fill *err (may be NULL) and return the code. Position 0 where there is none. */
 rvm_status rvm__fail(rvm_error *err, rvm_status code, const char *file, uint32_t line, uint32_t column, const char *format,
                      ...) __attribute__((format(printf, 6, 7)));

@@ -50,6 +50,8 @@ static size_t name_of(const rvm_program *p, const rvm__request *r, const uint8_t
         at = append(name, at, "'wrt");
         for (uint32_t k = 0; k < f->nparams; k++)
             if (active[k]) at = append(name, append(name, at, "'"), f->params[k].name);
+        for (char *c = name; c < name + NAME_SIZE && *c; c++)
+            if (*c == '.') *c = '\''; /* a part, as z.re: no other parameter is called z then */
     }
     char level[24] = "";
     if (r->level) snprintf(level, sizeof level, "'at%d", r->level);

@@ -57,20 +57,42 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
+/* Whether a parameter is called so, or is a part of what is. */
+static bool is_named(const char *param, const char *name, size_t length) {
+    static const char *const parts[] = {"re", "im", "log"};
+    const char *rest;
+    int stem;
+    if (!strncmp(param, name, length) && !param[length]) return true;
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+        if (rvm__is_part(param, parts[k], &stem, &rest))
+            return length == (size_t)stem + strlen(rest) && !strncmp(name, param, (size_t)stem) &&
+                   !strncmp(name + stem, rest, strlen(rest));
+    return false;
+}
+
+rvm_status rvm__transform_mark(const rvm_function *f, const char *name, size_t length, uint8_t *active, rvm_error *err) {
+    bool any = false;
+    for (uint32_t k = 0; k < f->nparams; k++) {
+        const rvm_param *q = &f->params[k];
+        if (!is_named(q->name, name, length)) continue;
+        if (q->type == RVM_I64)
+            return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is i64 and has no derivative", q->name);
+        active[k] = 1;
+        any = true;
+    }
+    if (any) return RVM_OK;
+    return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` has no parameter `%.*s`", f->name,
+                     (int)(length > 64 ? 64 : length), name);
+}
+
 /* x, y] behind the bracket: marks them; *text moves behind it. */
 static rvm_status read_active(const rvm_function *f, const char **text, uint8_t *active, rvm_error *err) {
     const char *s = *text;
     while (*s != ']') {
         while (is_blank(*s)) s++;
         size_t n = strcspn(s, ",] \t");
-        uint32_t k = 0;
-        while (k < f->nparams && (strncmp(f->params[k].name, s, n) != 0 || f->params[k].name[n])) k++;
-        if (k == f->nparams)
-            return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` has no parameter `%.*s`", f->name,
-                             (int)(n > 64 ? 64 : n), s);
-        if (f->params[k].type == RVM_I64)
-            return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is i64 and has no derivative", f->params[k].name);
-        active[k] = 1;
+        rvm_status st = rvm__transform_mark(f, s, n, active, err);
+        if (st) return st;
         for (s += n; is_blank(*s);) s++;
         if (*s == ',')
             s++;

@@ -1,6 +1,7 @@
 /* cmd_transform.c: rvm transform: derives functions and writes the program with them, or prints them. */
 #include "isa.h"
 #include "tool.h"
+#include "transform.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +16,9 @@ static rvm_status choose(tool *t, uint32_t fn, uint8_t *active) {
     const char *names = t->o.wrt;
     if (!*names) return tool_fail(t, RVM_ERR_ARGUMENT, "--wrt names nothing");
     while (*names) {
-        int length = (int)strcspn(names, ",");
-        rvm_param_info p = {0};
-        uint32_t i = 0, n = rvm_program_param_count(t->program, fn);
-        for (; i < n; i++)
-            if (!rvm_program_param(t->program, fn, i, &p) && (int)strlen(p.name) == length &&
-                !strncmp(p.name, names, (size_t)length))
-                break;
-        if (i == n)
-            return tool_fail(t, RVM_ERR_ARGUMENT, "--wrt: `%s` has no parameter `%.*s`",
-                             rvm_program_function_name(t->program, fn), length, names);
-        active[i] = 1;
+        const size_t length = strcspn(names, ",");
+        rvm_status st = rvm__transform_mark(&t->program->functions[fn], names, length, active, &t->err);
+        if (st) return st;
         names += length + (names[length] == ',');
     }
     return rvm_program_close_active(t->program, fn, active, &t->err);

@@ -139,11 +139,12 @@ static rvm_status read_text(reader *r, rvm_arg *a, rvm_arg *im) {
     return st;
 }
 
-/* Puts the parameter's name in front of what went wrong. */
-static rvm_status name_it(const rvm_param_info *p, rvm_status st, rvm_error *err) {
+/* Puts the parameter's name in front of what went wrong; of a complex and an lns without its part. */
+static rvm_status name_it(const reader *r, rvm_status st, rvm_error *err) {
+    const int length = (int)(r->kind == SHOWN_PLAIN ? strlen(r->p->name) : strcspn(r->p->name, "."));
     char message[sizeof err->message];
     memcpy(message, err->message, sizeof message);
-    snprintf(err->message, sizeof err->message, "%s: %.450s", p->name, message);
+    snprintf(err->message, sizeof err->message, "%.*s: %.450s", length, r->p->name, message);
     return st;
 }
 
@@ -158,7 +159,7 @@ static rvm_status read_any(reader *r, rvm_arg *a, rvm_arg *im) {
     if (im) *im = *a;
     rvm_status st = *r->at == '@' ? read_file(r, a, im) : read_text(r, a, im);
     free(r->cells);
-    return st ? name_it(r->p, st, r->err) : RVM_OK;
+    return st ? name_it(r, st, r->err) : RVM_OK;
 }
 
 rvm_status literal_read(const rvm_program *program, const rvm_param_info *p, const char *text, rvm_arg *a, rvm_error *err) {

@@ -10,16 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Whether name is STEM "." PART REST; stem and rest by where they are. */
-static bool is_part(const char *name, const char *part, int *stem, const char **rest) {
-    const char *point = strchr(name, '.');
-    const size_t length = strlen(part);
-    if (!point || strncmp(point + 1, part, length) != 0) return false;
-    *stem = (int)(point - name);
-    *rest = point + 1 + length;
-    return **rest == 0 || **rest == '_';
-}
-
 static int find(const values *v, const char *name) {
     for (uint32_t i = 0; i < v->n; i++)
         if (!strcmp(v->info[i].name, name)) return (int)i;
@@ -38,9 +28,9 @@ enum shown values_shown(const values *v, uint32_t i, uint32_t *other) {
     const char *name = v->info[i].name, *rest;
     int stem, other_part = -1;
     if (!type_is_real(v->info[i].type)) return SHOWN_PLAIN;
-    if (is_part(name, "log", &stem, &rest) && !*rest) return SHOWN_LNS;
-    const bool imaginary = is_part(name, "im", &stem, &rest);
-    if (imaginary || is_part(name, "re", &stem, &rest)) other_part = partner(v, i, imaginary ? "re" : "im", stem, rest);
+    if (rvm__is_part(name, "log", &stem, &rest) && !*rest) return SHOWN_LNS;
+    const bool imaginary = rvm__is_part(name, "im", &stem, &rest);
+    if (imaginary || rvm__is_part(name, "re", &stem, &rest)) other_part = partner(v, i, imaginary ? "re" : "im", stem, rest);
     if (other_part < 0) return SHOWN_PLAIN;
     *other = (uint32_t)other_part;
     return imaginary ? SHOWN_PART : SHOWN_COMPLEX;
