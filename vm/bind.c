@@ -303,8 +303,7 @@ rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
     status = choose_codes(m, m->entry, args, mode);
     if (!status) status = discard_trails(m, at_end ? -1 : 1);
     if (!status) status = lay_out(m, args, err);
-    if (status == RVM_ERR_MEMORY && m->o.memory) BAD(status, "out of memory: the limit is %zu bytes", m->o.memory);
-    if (status == RVM_ERR_MEMORY) BAD(status, "out of memory");
+    if (status == RVM_ERR_MEMORY) return rvm__no_memory(m, err);
     if (status) return rvm__fail_in(err, status, m->p, fn);
     m->args = args;
     m->nargs = nargs;

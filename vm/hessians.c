@@ -5,8 +5,6 @@
 #include "memory.h"
 #include "products.h"
 
-#define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
-
 static rvm_status check(const rvm__work *w, const double *weights, rvm_error *err) {
     if (w->rows == 1 || weights) return RVM_OK;
     return rvm__fail_at(err, RVM_ERR_ARGUMENT, w->m->p, (uint32_t)w->q->fn, 0, "a Hessian is of one number, not of %lld",
@@ -180,7 +178,7 @@ static bool allocate(rvm_machine *m, rvm_sparse *s, int64_t n, int64_t entries) 
 static rvm_status to_sparse(rvm__work *w, const rvm__hessian *h, rvm_sparse *out, rvm_error *err) {
     rvm_sparse counts, rows;
     const int64_t n = w->columns;
-    if (!allocate(w->m, &counts, n, 0)) BAD(RVM_ERR_MEMORY, "out of memory");
+    if (!allocate(w->m, &counts, n, 0)) return rvm__no_memory(w->m, err);
     each_entry(h, count_entry, &counts);
     for (int64_t i = 0; i < n; i++) counts.row_start[i + 1] += counts.row_start[i];
     const int64_t entries = counts.row_start[n];
@@ -193,7 +191,7 @@ static rvm_status to_sparse(rvm__work *w, const rvm__hessian *h, rvm_sparse *out
     }
     if (rows.row_start) rvm__resize(w->m, rows.row_start, (size_t)(n + 1 + 2 * entries) * sizeof(int64_t), 0);
     rvm__resize(w->m, counts.row_start, (size_t)(n + 1) * sizeof(int64_t), 0);
-    if (!good) BAD(RVM_ERR_MEMORY, "out of memory");
+    if (!good) return rvm__no_memory(w->m, err);
     return RVM_OK;
 }
 

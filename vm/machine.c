@@ -50,9 +50,12 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
     if (!status && !rvm__trail_init(m)) status = RVM_ERR_MEMORY;
     if (!status) status = rvm__prepare(m, false, &m->primal_codes);
     if (status) {
+        if (status == RVM_ERR_MEMORY)
+            rvm__no_memory(m, err);
+        else
+            rvm__fail(err, status, NULL, 0, 0, "a function is too large");
         rvm_machine_free(m);
-        return rvm__fail(err, status, NULL, 0, 0, "%s",
-                         status == RVM_ERR_MEMORY ? "out of memory" : "a function is too large");
+        return status;
     }
     *out = m;
     return RVM_OK;

@@ -15,6 +15,11 @@ void *rvm__resize(rvm_machine *m, void *p, size_t old_size, size_t new_size) {
     return q;
 }
 
+rvm_status rvm__no_memory(const rvm_machine *m, rvm_error *err) {
+    if (m->o.memory) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory: the limit is %zu bytes", m->o.memory);
+    return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+}
+
 bool rvm__reserve(rvm_machine *m, void **p, size_t *cap, size_t need, size_t element) {
     if (need <= *cap) return true;
     size_t grown = *cap * 2 < 64 ? 64 : *cap * 2;

@@ -42,7 +42,7 @@ static rvm_status ensure(rvm_machine *m, uint32_t fn, const uint8_t *active, rvm
         return RVM_OK;
     rvm__products_free(m);
     m->products = rvm__resize(m, NULL, 0, sizeof *m->products);
-    if (!m->products) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    if (!m->products) return rvm__no_memory(m, err);
     *m->products = (products){.of = UINT32_MAX};
     rvm_status status = derive(m, fn, active, m->products, err);
     if (status) rvm__products_free(m);
@@ -74,7 +74,7 @@ rvm_status rvm__product_begin(rvm__product *p, rvm__work *w, rvm_error *err) {
     const size_t cells = PLANES * w->at[w->q->nargs];
     p->bytes = 2 * w->q->nargs * sizeof *p->args + cells * sizeof *p->cells;
     p->args = rvm__resize(m, NULL, 0, p->bytes);
-    if (!p->args) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    if (!p->args) return rvm__no_memory(m, err);
     p->cells = (rvm_value *)(void *)(p->args + 2 * w->q->nargs);
     return RVM_OK;
 }

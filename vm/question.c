@@ -139,7 +139,7 @@ rvm_status rvm__work_begin(rvm__work *w, rvm_machine *m, const rvm_question *q, 
     const size_t head = q->nargs * sizeof *w->args, places = (q->nargs + 1) * sizeof *w->at;
     w->bytes = head + places + 2 * cells * sizeof *w->saved;
     char *block = rvm__resize(m, NULL, 0, w->bytes);
-    if (!block) BAD(RVM_ERR_MEMORY, "out of memory");
+    if (!block) return rvm__no_memory(m, err);
     w->args = (rvm_arg *)(void *)block;
     w->at = (size_t *)(void *)(block + head);
     w->saved = (rvm_value *)(void *)(block + head + places);

@@ -108,7 +108,7 @@ static rvm_status allocate(compression *c, rvm_error *err) {
     const int64_t most = (rows > columns ? rows : columns) + 1;
     c->bytes = (size_t)(rows + columns + 4 + 4 * n + 4 * most) * sizeof(int64_t);
     char *at = c->block = rvm__resize(c->w.m, NULL, 0, c->bytes);
-    if (!at) BAD(RVM_ERR_MEMORY, "out of memory");
+    if (!at) return rvm__no_memory(c->w.m, err);
     c->rows = (lines){.n = rows, .start = cut(&at, rows + 2)};
     c->columns = (lines){.n = columns, .start = cut(&at, columns + 2)};
     c->rows.other = cut(&at, n);

@@ -126,6 +126,7 @@ Test(derivatives, a_missing_entry_is_named) {
                     if (i != missing[k][0] || columns[e] != missing[k][1]) column[n++] = columns[e];
             const rvm_sparse pattern = {.rows = N, .columns = N, .row_start = start, .column = column};
             cr_assert(rvm_jacobian_sparse(f.m, &f.q, (rvm_method)method, &pattern, value, NULL, &f.e) == RVM_ERR_ARGUMENT);
+            cr_assert(f.e.line == 1 && strcmp(f.e.file, "test.rasm") == 0, "%s:%u", f.e.file, f.e.line);
             snprintf(expected, sizeof expected, "entry (%d, %d): d y[%d] / d x[%d]", (int)missing[k][0], (int)missing[k][1],
                      (int)missing[k][0], (int)missing[k][1]);
             cr_assert(strstr(f.e.message, expected), "%s, not %s", f.e.message, expected);

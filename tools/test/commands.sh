@@ -243,6 +243,8 @@ expect 0 'x = 3*0 values on it now; 0 bits erased' rvm run through.rasm other x=
 expect 1 'exhausted' rvm run dot.rasm s=11 a=[1,2] b=[3,4] --backward
 expect 4 'dot.rasm:4:*limit of 20 bytes*LIMIT' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --trail-limit 20
 expect 0 's = 11' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --trail-limit 27
+expect 4 'out of memory: the limit is 100 bytes' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --memory 100
+expect 4 'out of memory: the limit is 20480 bytes' rvm hess norm.rasm --of out x=zeros\(2000\) --memory 20k
 expect 2 'keep or off' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --trail on
 expect 2 '' rvm run two.rasm spin k=0 n=1 --real i64
 
