@@ -159,9 +159,10 @@ static bool check_letter(gen *g, raw_op *r, char letter, expr *e) {
     case 'r': return check_register(g, r, e);
     case 'X':
     case 'V':
+    case 'W':
         if (!check_array_name(g, r, e)) return false;
         if (letter == 'X') r->type = e->type;
-        r->ndim = e->op;
+        if (letter != 'W') r->ndim = e->op;
         return true;
     }
     rvm__diag(g->a, e->at, D_OPERAND, r->info->name, NULL, NULL);
@@ -205,6 +206,7 @@ static uint32_t lower_letter(gen *g, char letter, expr *e, rvm_place *out) {
     case 'c': *out = rvm__lower_register(g, e); return 1;
     case 'X':
     case 'V':
+    case 'W':
     case 'y':
     case 'p':
     case 'd':

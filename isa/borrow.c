@@ -40,17 +40,17 @@ static void visit_places(pass *p, const rvm_insn *in, const rvm_place *places) {
         return;
     }
     const char *operands = rvm__op_info[in->op].operands;
-    for (int k = 0; k < in->nplaces && (operands || k == 0); k++)
-        if (in->op != RVM_OP_let && in->op != RVM_OP_recall && in->op != RVM_OP_new && in->op != RVM_OP_view &&
-            in->op != RVM_OP_unview)
-            change(p, &places[k]);
+    if (in->op == RVM_OP_let || in->op == RVM_OP_recall || in->op == RVM_OP_new || in->op == RVM_OP_view ||
+        in->op == RVM_OP_unview || in->op >> 1 == RVM_PAIR_like)
+        return;
+    for (int k = 0; k < in->nplaces && (operands || k == 0); k++) change(p, &places[k]);
 }
 
 static void visit(pass *p, uint32_t pc) {
     const rvm_insn *in = &p->f->code[pc];
     const rvm_place *places = rvm__places(p->f, in);
     visit_places(p, in, places);
-    if (in->op == RVM_OP_let || in->op == RVM_OP_new) *birth_of(p, &places[0]) = pc;
+    if (in->op == RVM_OP_let || in->op == RVM_OP_new || in->op == RVM_OP_like) *birth_of(p, &places[0]) = pc;
     for (int k = 2; in->op == RVM_OP_recall && k < in->nplaces; k++) *birth_of(p, &places[k]) = pc;
     if (in->op == RVM_OP_view) *birth_of(p, &places[0]) = *birth_of(p, &places[1]);
     if (in->op == RVM_OP_compute) p->open[p->depth++] = (part){pc, UINT32_MAX};

@@ -60,6 +60,7 @@ typedef struct rvm__derive {
     uint16_t *reg, *shadow_reg, *array, *shadow_array;          /* of the source's, in g; RVM__NO_PLACE */
     uint16_t nfree[RVM_TYPE_COUNT], *free_regs[RVM_TYPE_COUNT]; /* temporaries to be used again */
     uint32_t cap_free[RVM_TYPE_COUNT];
+    uint16_t nspare, spare_arrays[RVM_MAX_SLOT]; /* likewise */
     uint8_t *mirror;  /* by register, then array: its shadow appears where it does in a copied compute part; else NULL */
     uint8_t *borrows; /* by instruction: a compute or undo whose region borrows */
     uint32_t *map;    /* by instruction of the source: where it was emitted last */
@@ -85,6 +86,8 @@ rvm_place rvm__const_place(rvm__derive *t, rvm_type type, double k);
 rvm_place rvm__integer_place(rvm__derive *t, int64_t k);
 rvm_place rvm__temp(rvm__derive *t, rvm_type type);
 void rvm__temp_free(rvm__derive *t, rvm_place q);
+rvm_place rvm__temp_array(rvm__derive *t, rvm_type type, const rvm_place *like); /* of as many dimensions, in g */
+void rvm__temp_array_free(rvm__derive *t, rvm_place q);
 uint32_t rvm__add(rvm__derive *t, rvm_op op, rvm_row row, uint8_t flags, int n, const rvm_place *places);
 #define RVM__ADD(t, op, row, flags, ...)                                                                                    \
     rvm__add(t, op, row, flags, (int)(sizeof((rvm_place[]){__VA_ARGS__}) / sizeof(rvm_place)), (rvm_place[]){__VA_ARGS__})

@@ -200,6 +200,24 @@ void rvm__temp_free(rvm__derive *t, rvm_place q) {
         t->free_regs[type][t->nfree[type]++] = q.slot;
 }
 
+rvm_place rvm__temp_array(rvm__derive *t, rvm_type type, const rvm_place *like) {
+    const rvm_array_decl want = {.type = (uint8_t)type, .ndim = t->status ? 1 : t->g.arrays[like->slot].ndim};
+    rvm_place q = {.kind = RVM_PLACE_ARRAY};
+    for (uint16_t k = 0; k < t->nspare && !t->status; k++) {
+        const rvm_array_decl *a = &t->g.arrays[t->spare_arrays[k]];
+        if (a->type != want.type || a->ndim != want.ndim) continue;
+        q.slot = t->spare_arrays[k];
+        t->spare_arrays[k] = t->spare_arrays[--t->nspare];
+        return q;
+    }
+    q.slot = new_array(t, &want);
+    return q;
+}
+
+void rvm__temp_array_free(rvm__derive *t, rvm_place q) {
+    if (t->nspare < RVM_MAX_SLOT) t->spare_arrays[t->nspare++] = q.slot;
+}
+
 /* ---- instructions ---- */
 
 uint32_t rvm__add(rvm__derive *t, rvm_op op, rvm_row row, uint8_t flags, int n, const rvm_place *places) {

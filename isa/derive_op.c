@@ -97,36 +97,57 @@ static bool takes(rvm_op op) {
  * place though another function takes it to, can stand there. */
 static uint64_t rest_of(const rvm__derive *t, rvm_op op, const rvm__slot_places *s) {
     const int shift = 1 << (t->level - 1);
-    const rvm_place *first = &s->place[0];
-    if (t->kind != RVM_ADJOINT || !takes(op) || s->type == RVM_I64 || first->kind == RVM_PLACE_ARRAY) return 0;
+    if (t->kind != RVM_ADJOINT || !takes(op) || s->type == RVM_I64) return 0;
     uint64_t rest = 0;
     for (int k = shift; shift > 1 && k < 2 * shift && k < RVM_MAX_SLOT; k++) rest |= UINT64_C(1) << k;
     return rest & ~s->positions;
 }
 
+/* A temporary, 0, for what is not named: shaped as the first place. */
+static rvm_place rest_appears(rvm__derive *t, rvm_op op, const rvm__slot_places *s, const rvm_place *first) {
+    if (first->kind == RVM_PLACE_ARRAY) {
+        const rvm_place q = rvm__temp_array(t, s->type, first);
+        RVM__ADD(t, RVM_OP_like, 0, 0, q, *first);
+        return q;
+    }
+    const rvm_place q = rvm__temp(t, s->type);
+    if (op != RVM_OP_recall) RVM__ADD(t, RVM_OP_let, RVM_ROW_id, 0, q, rvm__const_place(t, s->type, 0));
+    return q;
+}
+
+/* Onto the trail of this level, and away. */
+static void rest_disappears(rvm__derive *t, int n, const rvm_place *rest, const rvm_place *first) {
+    const bool array = first->kind == RVM_PLACE_ARRAY;
+    rvm_place places[RVM_MAX_SLOT + 3];
+    places[0] = integer(t, t->level);
+    places[1] = integer(t, (*t->next_site)++);
+    places[2] = integer(t, (INT64_C(1) << n) - 1);
+    memcpy(places + 3, rest, (size_t)n * sizeof *rest);
+    rvm__add(t, array ? RVM_OP_drop : RVM_OP_shed, 0, 0, n + 3, places);
+    while (n-- > 0) {
+        if (array) RVM__ADD(t, RVM_OP_unlike, 0, 0, rest[n], *first);
+        (array ? rvm__temp_array_free : rvm__temp_free)(t, rest[n]);
+    }
+}
+
 void rvm__add_slot(rvm__derive *t, rvm_op op, uint8_t flags, int nhead, const rvm_place *head, rvm__slot_places *s) {
-    rvm_place places[RVM_MAX_SLOT + 4], old[RVM_MAX_SLOT + 4];
-    int n = nhead + 1, nold = 3;
+    rvm_place places[RVM_MAX_SLOT + 4], rest[RVM_MAX_SLOT];
+    int n = nhead + 1, nrest = 0;
     if (s->positions >> RVM_MAX_SLOT) {
         rvm__slot_too_deep(t);
         return;
     }
-    for (uint64_t rest = rest_of(t, op, s); rest; rest &= rest - 1) {
-        const int k = __builtin_ctzll(rest);
-        old[nold++] = s->place[k] = rvm__temp(t, s->type);
+    const rvm_place first = s->place[__builtin_ctzll(s->positions)];
+    for (uint64_t left = rest_of(t, op, s); left; left &= left - 1) {
+        const int k = __builtin_ctzll(left);
+        rest[nrest++] = s->place[k] = rest_appears(t, op, s, &first);
         s->positions |= UINT64_C(1) << k;
-        if (op != RVM_OP_recall) RVM__ADD(t, RVM_OP_let, RVM_ROW_id, 0, s->place[k], rvm__const_place(t, s->type, 0));
     }
     for (int k = 0; k < nhead; k++) places[k] = head[k];
     places[nhead] = integer(t, (int64_t)s->positions);
     for (uint64_t left = s->positions; left; left &= left - 1) places[n++] = s->place[__builtin_ctzll(left)];
     rvm__add(t, op, 0, flags, n, places);
-    if (nold == 3) return;
-    old[0] = integer(t, t->level);
-    old[1] = integer(t, (*t->next_site)++);
-    old[2] = integer(t, (INT64_C(1) << (nold - 3)) - 1);
-    rvm__add(t, RVM_OP_shed, 0, 0, nold, old);
-    while (nold-- > 3) rvm__temp_free(t, old[nold]);
+    if (nrest) rest_disappears(t, nrest, rest, &first);
 }
 
 void rvm__slot_put(rvm__slot_places *s, int position, rvm_place place) {
@@ -277,6 +298,18 @@ static void gain_elements(rvm__derive *t, const rvm_insn *in, rvm_place v_) {
     }
 }
 
+/* Of the lengths of another array. */
+static void derive_like(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    const rvm_place *q = places_of(t, in);
+    const bool active = rvm__active(t, &q[0]), sweep = t->kind == RVM_ADJOINT;
+    const rvm_op does = sweep ? rvm__op_inverse(op) : op;
+    const rvm_place x_ = active ? rvm__shadow_place(t, &q[0]) : q[0], w = rvm__value_place(t, &q[1]);
+    if (active && sweep && does == RVM_OP_unlike) rvm__discard(t, RVM_OP_drop, x_);
+    if (active && does == RVM_OP_unlike) RVM__ADD(t, does, 0, 0, x_, w); /* nested: the shadow is the younger */
+    rvm__add_value(t, in, does);
+    if (active && does == RVM_OP_like) RVM__ADD(t, does, 0, 0, x_, w);
+}
+
 static void sweep_new(rvm__derive *t, const rvm_insn *in, rvm_op op) {
     const rvm_place *q = places_of(t, in), *v = &q[in->nplaces - 1];
     if (!rvm__active(t, &q[0])) {
@@ -324,6 +357,7 @@ void rvm__sweep_op(rvm__derive *t, const rvm_insn *in, rvm_op op) {
     case RVM_PAIR_recall:
     case RVM_PAIR_stow: sweep_slot(t, in, op); return;
     case RVM_PAIR_new: sweep_new(t, in, op); return;
+    case RVM_PAIR_like: derive_like(t, in, op); return;
     case RVM_PAIR_view: both_views(t, in, rvm__op_inverse(op)); return;
     case RVM_PAIR_push: derive_push(t, in, op); return;
     case RVM_PAIR_pushc: derive_pushc(t, in, op); return;
@@ -366,6 +400,7 @@ void rvm__tangent_op(rvm__derive *t, const rvm_insn *in, rvm_op op) {
     case RVM_PAIR_recall:
     case RVM_PAIR_stow: move_slot(t, in, op); return;
     case RVM_PAIR_new: tangent_new(t, in, op); return;
+    case RVM_PAIR_like: derive_like(t, in, op); return;
     case RVM_PAIR_view: both_views(t, in, op); return;
     case RVM_PAIR_push: derive_push(t, in, op); return;
     case RVM_PAIR_pushc: derive_pushc(t, in, op); return;

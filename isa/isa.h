@@ -202,7 +202,8 @@ static inline unsigned rvm__letter_access(const rvm_insn *in, char letter) {
     case 'i':
     case 'd':
     case 'r': return RVM__BITS_OWN;
-    case 'V': return RVM__BITS_NONE;
+    case 'V':
+    case 'W': return RVM__BITS_NONE;
     }
     return RVM__BITS_READ;
 }

@@ -107,8 +107,9 @@ static rvm_status check_kind(rvm__verifier *v, uint32_t pc, const rvm_place *q, 
     case 'r': return check_local(v, pc, q);
     case 'X':
     case 'V':
+    case 'W':
         if (q->kind != RVM_PLACE_ARRAY) return RVM__REJECT(v, pc, "'%s' is no whole array", RVM__NAME(v, pc, q));
-        if (letter == 'V' || q->slot >= rvm__array_params(v)) return RVM_OK;
+        if (letter != 'X' || q->slot >= rvm__array_params(v)) return RVM_OK;
         return RVM__REJECT(v, pc, "the parameter '%s' is always present; it cannot appear or disappear",
                            RVM__NAME(v, pc, q));
     case 'e': return check_tolerance(v, pc, q);
@@ -210,6 +211,11 @@ static rvm_status check_view(rvm__verifier *v, uint32_t pc, const rvm_insn *in, 
                        x, RVM__NAME(v, pc, q + 1));
 }
 
+static rvm_status check_like(rvm__verifier *v, uint32_t pc, const rvm_place *q) {
+    if (v->f->arrays[q[0].slot].ndim == v->f->arrays[q[1].slot].ndim) return RVM_OK;
+    return RVM__REJECT(v, pc, "'%s' and '%s' have different dimensions", RVM__NAME(v, pc, q), RVM__NAME(v, pc, q + 1));
+}
+
 /* ---- one instruction ---- */
 
 /* Enough places that every letter has one. */
@@ -264,6 +270,7 @@ static rvm_status check_insn(rvm__verifier *v, uint32_t pc, const rvm_insn *in) 
     if (rvm__is_call(in)) return check_call(v, pc, in, q);
     const char *m = strchr(operands, 'm');
     if (m) return check_slot(v, pc, q + (m - operands), in->nplaces - (int)(m - operands) - 1);
+    if (operands[0] && operands[1] == 'W') return check_like(v, pc, q);
     return operands[0] && operands[1] == 'V' ? check_view(v, pc, in, q) : RVM_OK;
 }
 

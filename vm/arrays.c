@@ -11,6 +11,7 @@ typedef struct site {
     rvm_value *slots, *shadows; /* of the frame; shadows NULL in primal mode */
     rvm__array *arrays;
     uint32_t fn;
+    bool like; /* lengths are those of the second place */
 } site;
 
 static site site_of(const rvm_machine *m, const rvm__xinsn *x) {
@@ -19,6 +20,7 @@ static site site_of(const rvm_machine *m, const rvm__xinsn *x) {
     const rvm_insn *in = &s.f->code[x - m->codes[top->fn].x];
     s.places = rvm__places(s.f, in);
     s.nplaces = in->nplaces;
+    s.like = in->op >> 1 == RVM_PAIR_like;
     s.slots = m->slots + top->slots;
     s.shadows = m->mode == RVM_PRIMAL ? NULL : m->shadows + top->slots;
     s.arrays = m->arrays + top->arrays;
@@ -49,8 +51,10 @@ rvm_value *rvm__element_at(const rvm__array *a, const rvm_place *q, const rvm_va
     return (rvm_value *)(void *)p;
 }
 
-/* The value of new and del: their last place; elements too. */
+/* The value of new and del: their last place; elements too. Of `like` and `unlike` it is 0. */
 static rvm_value *value_of(const site *s, bool shadow) {
+    static const rvm_value zero = {.u = 0};
+    if (s->like) return (rvm_value *)(uintptr_t)&zero; /* which is not active, so nothing is added to it */
     const rvm_place *q = &s->places[s->nplaces - 1];
     if (q->kind == RVM_PLACE_SLOT) return (shadow ? s->shadows : s->slots) + q->slot;
     return rvm__element_at(&s->arrays[q->slot], q, s->slots, shadow);
@@ -73,7 +77,7 @@ static void fill(char *p, size_t bytes, rvm_value v) {
 static rvm_status lengths(rvm_machine *m, const site *s, rvm__array *a) {
     size_t n = sizeof(rvm_value);
     for (int d = a->ndim - 1; d >= 0; d--) {
-        const int64_t length = s->slots[s->places[1 + d].slot].i;
+        const int64_t length = s->like ? s->arrays[s->places[1].slot].dim[d] : s->slots[s->places[1 + d].slot].i;
         if (length < 0) {
             snprintf(m->detail, sizeof m->detail, "length %lld in dimension %d", (long long)length, d + 1);
             return RVM_ERR_SHAPE;

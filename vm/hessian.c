@@ -292,7 +292,7 @@ static rvm_status step_stack(const site *s) {
 static rvm_status step_new(const site *s) {
     const rvm__array a = s->m->arrays[s->frame->arrays + s->places[0].slot];
     const rvm_status status = machine_step(s->m);
-    if (status || s->op == RVM_OP_del || !a.shadow) return status;
+    if (status || s->op & 1 || !a.shadow) return status;
     GOOD(bring_elements(s, &a));
 }
 
@@ -390,7 +390,8 @@ static rvm_status step(rvm_machine *m) {
     case RVM_PAIR_cswap: return is_active(&s, 1) ? step_swap(&s, 1) : machine_step(m);
     case RVM_PAIR_push:
     case RVM_PAIR_pushc: return is_active(&s, 0) ? step_stack(&s) : machine_step(m);
-    case RVM_PAIR_new: return step_new(&s);
+    case RVM_PAIR_new:
+    case RVM_PAIR_like: return step_new(&s);
     case RVM_PAIR_drop:
     case RVM_PAIR_stow:
     case RVM_PAIR_recall: return step_slot(&s);

@@ -31,7 +31,7 @@ static void visit(marks *k, uint32_t fn) {
     for (uint32_t pc = 0; pc < f->ncode; pc++) {
         const rvm_insn *in = &f->code[pc];
         const rvm_place *q = rvm__places(f, in);
-        if (in->op == RVM_OP_new) mark(k, fn, q[0].slot, true);
+        if (in->op == RVM_OP_new || in->op == RVM_OP_like) mark(k, fn, q[0].slot, true);
         if (in->op == RVM_OP_view) mark(k, fn, q[0].slot, k->of[k->from[fn] + q[1].slot]);
         if (rvm__is_call(in)) visit_call(k, fn, in, q + rvm__callee_of(k->p, in).first);
     }

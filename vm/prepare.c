@@ -235,7 +235,8 @@ static uint16_t other_handler(preparation *p, const rvm_insn *in, const rvm_plac
     case RVM_PAIR_cswap: x->arity = 1; return H_cswap;
     case RVM_PAIR_push: return H_push;
     case RVM_PAIR_pushc: return H_pushc;
-    case RVM_PAIR_new: return H_new;
+    case RVM_PAIR_new:
+    case RVM_PAIR_like: return H_new;
     case RVM_PAIR_view: return H_view;
     case RVM_PAIR_assert: return unchecked ? H_nop : H_assert;
     case RVM_PAIR_drop: return H_drop;

@@ -20,19 +20,11 @@ static bool is_rest(uint64_t positions, uint32_t index) {
     return !(positions >> index / 2 & 1);
 }
 
-/* The bit of a position that the latest transform added: that of the last of the places' own shadows; 0: none. */
-static uint32_t latest_bit(uint64_t positions) {
-    uint32_t all = 0;
-    for (; positions; positions &= positions - 1) all |= (uint32_t)__builtin_ctzll(positions);
-    return all ? 1u << (31 - __builtin_clz(all)) : 0;
-}
-
 bool rvm__rest_fits(rvm_machine *m, const rvm__xinsn *x, rvm_type type, uint64_t positions, const rvm__slot *slot,
                     int level) {
-    const uint32_t latest = latest_bit(positions); /* what the latest adjoint left beside a place that it had none for */
     for (uint32_t k = 1; k < slot->n; k++) {
         const uint32_t index = slot->index[k];
-        if (!is_rest(positions, index) || (index & 1 && level == 1) || index / 2 & latest) continue;
+        if (!is_rest(positions, index) || (index & 1 && level == 1)) continue;
         if (!rvm__is_floating(type) || !rvm__vanishes(m, x, type, slot->value[k].f, NULL)) return false;
     }
     return true;

@@ -164,6 +164,7 @@ static const char *letter_text(char letter) {
     case 'i': return "i64 register, owned";
     case 'X': return "array, owned: it appears or disappears";
     case 'V': return "array, viewed";
+    case 'W': return "array, of which the lengths are read";
     case '+': return "one k for each dimension of X, then a value of its type";
     case '#': return "for leading dimensions of V: a k, which removes the dimension, or a range lo..hi, which keeps it";
     case 'L': return "label of the paired instruction";
@@ -199,7 +200,7 @@ static void print_ops(void) {
            "What each means in every mode, and when it fails, is in [semantics.md](semantics.md). A place is a register or "
            "an array\n"
            "element; indices are registers or constants. Operands:\n\n");
-    for (const char *at = "ypackitXV+#LFS*lsdr"; *at; at++) printf("- `%c`: %s\n", *at, letter_text(*at));
+    for (const char *at = "ypackitXVW+#LFS*lsdr"; *at; at++) printf("- `%c`: %s\n", *at, letter_text(*at));
     printf("\n| code | instruction | code | inverse | T | |\n|--|--|--|--|--|--|\n");
     for (int op = RVM_OP_start; op < RVM_OP_LIMIT; op += 2) {
         const rvm_op_info *info = rvm__op_info + op;
