@@ -556,7 +556,7 @@ static unsigned run_phase(test_case *t, int phase) {
 }
 
 static bool run_file(const char *path) {
-    test_case t = {.path = path, .options = rvm_options_default(), .restore = 1e-8, .orders = 2, .rep = {.name = path}};
+    test_case t = {.path = path, .options = rvm_options_default(), .restore = 1e-8, .orders = 3, .rep = {.name = path}};
     t.assembler = (rvm_asm_options){.real = RVM_F64};
     t.source = read_file(path);
     if (!t.source) return report_fail(&t.rep, "cannot read");
