@@ -330,8 +330,10 @@ const char *rvm__symbol_at(const rvm_function *f, bool is_array, uint16_t index,
 /* Text of a value as raw mnemonics write it: an i64 as a whole number, an f64 with a point or an exponent, else TYPE:NUMBER
  * or TYPE:0xBITS; reads back as the same bits. snprintf's convention. */
 int rvm__value_text(rvm_type t, rvm_value v, char *text, size_t size);
-/* Text of a place at pc with source names where known ("x[i]", "%3"); snprintf's convention. */
-int rvm__place_text(const rvm_function *f, const rvm_place *p, uint32_t pc, char *text, size_t size);
+/* Text of a place at pc with source names where known ("x[i]", "%3"); snprintf's convention. values: registers of a running
+ * frame, so that an index without a name goes by its value ("x[4]"); or NULL. */
+int rvm__place_text(const rvm_function *f, const rvm_place *p, uint32_t pc, const rvm_value *values, char *text,
+                    size_t size);
 
 /* How the body of the parallel block at pc accesses registers, by register: rvm__access_bits. In a verified function a
  * register of the surroundings has READ or ACC, one of the instances' own has OWN. */

@@ -87,6 +87,13 @@ static void put_array(rvm_sink *to, const rvm_view *v, uint16_t array) {
         rvm__put(to, "@%u", array);
 }
 
+static void put_index(rvm_sink *to, const rvm_view *v, uint16_t slot) {
+    if (v->values && slot < v->f->nregs && !rvm__view_name(v, false, slot))
+        rvm__put(to, "%lld", (long long)v->values[slot].i);
+    else
+        rvm__put_slot(to, v, slot);
+}
+
 void rvm__put_place(rvm_sink *to, const rvm_view *v, const rvm_place *q) {
     switch ((rvm_place_kind)q->kind) {
     case RVM_PLACE_KIND_COUNT: break;
@@ -101,16 +108,17 @@ void rvm__put_place(rvm_sink *to, const rvm_view *v, const rvm_place *q) {
         put_array(to, v, q->slot);
         for (int k = 0; k < q->nidx && k < RVM_MAX_DIMS; k++) {
             rvm__put(to, "%s", k ? ", " : "[");
-            rvm__put_slot(to, v, q->idx[k]);
+            put_index(to, v, q->idx[k]);
         }
         rvm__put(to, "]");
         break;
     }
 }
 
-int rvm__place_text(const rvm_function *f, const rvm_place *p, uint32_t pc, char *text, size_t size) {
+int rvm__place_text(const rvm_function *f, const rvm_place *p, uint32_t pc, const rvm_value *values, char *text,
+                    size_t size) {
     rvm_sink to = {.text = text, .size = size};
-    rvm_view v = {.f = f, .pc = pc};
+    rvm_view v = {.f = f, .pc = pc, .values = values};
     if (size) *text = 0;
     rvm__put_place(&to, &v, p);
     return to.used;

@@ -24,7 +24,8 @@ typedef struct rvm_view {
     const rvm_function *f;
     uint32_t pc;
     bool raw;
-    const rvm_names *names; /* NULL: look every name up */
+    const rvm_names *names;  /* NULL: look every name up */
+    const rvm_value *values; /* registers of a running frame: an index without a name goes by its value; or NULL */
 } rvm_view;
 const char *rvm__view_name(const rvm_view *v, bool is_array, uint16_t index);
 void rvm__put_slot(rvm_sink *to, const rvm_view *v, uint16_t slot);

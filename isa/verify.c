@@ -38,7 +38,7 @@ void rvm__verify_enter(rvm__verifier *v, uint32_t fn) {
 }
 
 const char *rvm__verify_name(const rvm__verifier *v, uint32_t pc, const rvm_place *place, char *text) {
-    rvm__place_text(v->f, place, pc, text, RVM__NAME_SIZE);
+    rvm__place_text(v->f, place, pc, NULL, text, RVM__NAME_SIZE);
     return text;
 }
 

@@ -191,7 +191,7 @@ void output_json_cost(json *j, const rvm_cost *c) {
 /* What is released at (fn, pc): the first place of the instruction, by its name in the source. */
 static void release_name(const tool *t, const rvm_residue *r, char *text, size_t size) {
     const rvm_function *f = &t->program->functions[r->fn];
-    rvm__place_text(f, rvm__places(f, &f->code[r->pc]), r->pc, text, size);
+    rvm__place_text(f, rvm__places(f, &f->code[r->pc]), r->pc, NULL, text, size);
 }
 
 static void json_residues(json *j, const tool *t, const rvm_stats *s) {

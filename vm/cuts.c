@@ -31,7 +31,7 @@ static void note(search *s, uint32_t fn, uint32_t pc, const rvm_place *q, double
     const rvm_function *f = &p->functions[fn];
     const rvm_row row = (rvm_row)f->code[pc].row;
     rvm_cut c = {.fn = fn, .pc = pc, .function = f->name, .row = rvm__row_info[row].name, .taken = taken};
-    rvm__place_text(f, q, pc, c.place, sizeof c.place);
+    rvm__place_text(f, q, pc, NULL, c.place, sizeof c.place);
     rvm_program_position(p, fn, pc, &c.file, &c.line, &c.column);
     for (uint32_t k = 0; k < s->n && k < s->room; k++) /* the same again, or its release */
         if (s->cuts[k].fn == fn && s->cuts[k].line == c.line && !strcmp(s->cuts[k].row, c.row) &&

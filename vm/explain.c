@@ -30,7 +30,7 @@ static scene scene_of(rvm_machine *m) {
 }
 
 static const char *name_of(scene *s, const rvm_place *q) {
-    rvm__place_text(s->f, q, s->pc, s->text, sizeof s->text);
+    rvm__place_text(s->f, q, s->pc, s->slots, s->text, sizeof s->text);
     return s->text;
 }
 
@@ -73,8 +73,8 @@ static rvm_status explain_index(scene *s, rvm_status status, rvm_error *err) {
         const rvm_place *q = &s->places[k];
         int d = 0;
         if (q->kind != RVM_PLACE_ELEM || look_up(s, q, &d)) continue;
-        const char *name = name_of(s, q);
-        if (strpbrk(name, "%@")) name = array_name(s, q);
+        rvm__place_text(s->f, q, s->pc, NULL, s->text, sizeof s->text);
+        const char *name = strpbrk(s->text, "%@") ? array_name(s, q) : s->text;
         SAY("index %lld in dimension %d of `%s` is out of bounds: the length is %lld", (long long)s->slots[q->idx[d]].i,
             d + 1, name, (long long)s->arrays[q->slot].dim[d]);
     }

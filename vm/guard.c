@@ -84,7 +84,7 @@ typedef struct use {
 
 static rvm_status refuse(rvm_machine *m, const rvm__guard *g, const use *u, int64_t i, int64_t other) {
     char name[64];
-    rvm__place_text(u->f, u->place, u->pc, name, sizeof name);
+    rvm__place_text(u->f, u->place, u->pc, m->slots + m->frames[m->nframes - 1].slots, name, sizeof name);
     snprintf(
         m->detail, sizeof m->detail,
         "instances %lld and %lld of the parallel block at line %u meet at `%s`: all may read it, all may add to it, or one "

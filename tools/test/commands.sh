@@ -262,6 +262,9 @@ expect 1 'the tangent of `x`' rvm jvp norm.rasm x=[3,4] --dot x=[1]
 expect 0 '8 of 8 checks passed' rvm check norm.rasm x=[3,4]
 expect 1 'release *FAILED (three.rasm:2: ancilla `t` disappears with a tangent' rvm check three.rasm three y=0 x=3
 expect 0 'no derivative by `x` at three.rasm:6, in step (floor): it contributes 0' rvm check three.rasm step x=3.5
+printf 'fn f(y: real, x: real)\n    y += floor(2 * x) + abs(x)\nend\n' >temporary.rasm
+expect 0 'no derivative at temporary.rasm:2, in f (floor): it contributes 0' rvm check temporary.rasm x=0.3
+expect 0 'no derivative by `x` at temporary.rasm:2, in f (abs): by its rule it is -1' rvm check temporary.rasm x=0
 expect 0 '"cuts":[[]{"place":"x","row":"floor","function":"step","file":"three.rasm","line":6,"taken":0}]' rvm check three.rasm step x=3.5 --json
 expect 2 'three.rasm:8:*`k` is i64' rvm grad three.rasm whole --of y --wrt k k=3 x=1
 expect 2 'three.rasm:8:*`k` is i64' rvm check three.rasm whole --wrt k k=3 x=1
