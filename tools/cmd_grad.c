@@ -123,10 +123,31 @@ done:
 
 /* ---- jvp ---- */
 
+/* "x[1]=2" */
+static rvm_status read_element_shadow(tool *t, const char *option, const char *shadow, const char *word, int length) {
+    char name[128];
+    uint32_t i;
+    size_t k;
+    rvm_arg given = {0};
+    if (length >= (int)sizeof name) return tool_fail(t, RVM_ERR_ARGUMENT, "%s: `%.60s...` names no element", option, word);
+    snprintf(name, sizeof name, "%.*s", length, word);
+    rvm_status st = values_find_element(&t->v, name, &i, &k, &t->err);
+    if (st) return st;
+    if (!t->v.arg[i].active)
+        return tool_fail(t, RVM_ERR_ARGUMENT, "%s %s: `%s` is i64 and has no %s", option, word, t->v.info[i].name, shadow);
+    rvm_param_info scalar = t->v.info[i];
+    scalar.ndim = 0;
+    st = literal_read(t->program, &scalar, word + length + 1, &given, &t->err);
+    if (!st) arg_set_shadow(&t->v.arg[i], k, given.value);
+    return st;
+}
+
 /* A shadow from the command line: option is --dot or --seed, shadow what it means. */
 static rvm_status read_shadow(tool *t, const char *option, const char *shadow, const char *word) {
     const char *equals = strchr(word, '=');
     if (!equals) return tool_fail(t, RVM_ERR_USAGE, "%s takes name=value, not `%s`", option, word);
+    if (memchr(word, '[', (size_t)(equals - word)))
+        return read_element_shadow(t, option, shadow, word, (int)(equals - word));
     const int shown = values_find_shown(&t->v, word, (int)(equals - word));
     uint32_t im = 0;
     const bool complex = shown >= 0 && values_shown(&t->v, (uint32_t)shown, &im) == SHOWN_COMPLEX;

@@ -359,6 +359,13 @@ expect 2 'of NAME is missing' rvm hess norm.rasm x=[3,4]
 expect 0 'by sweep: 1 sweep, *; by hvp: * instructions' rvm hess norm.rasm --of out x=[3,4] --stats
 expect 0 'by hvp: 2 tangent runs, *; by sweep: * instructions, * entry updates' rvm hess norm.rasm --of out x=[3,4] --stats --method hvp
 expect 0 'd2 out / d x d x = [[][[]0.128, -0.09*], [[]-0.09*, 0.07*]]' rvm hess norm.rasm --of out x=[3,4] --method hvp
+expect 0 'd (d out / d x) = [[]0.12*, -0.09*]' rvm hvp norm.rasm --of out x=[3,4] --dot 'x[0]=1'
+printf 'fn counted(y: real, x: real, n: i64[k])\n    y += x * n[0]\nend\n' >counted.rasm
+expect 0 'd out = 0.8*d x = [[]0, 1]' rvm jvp norm.rasm x=[3,4] --dot 'x[1]=1'
+expect 0 'y_b = [[]0, 2]' rvm vjp two.rasm scale x=[1,2] a=3 k=0 --seed 'y[1]=2'
+expect 1 'index 2 is outside' rvm jvp norm.rasm x=[3,4] --dot 'x[2]=1'
+expect 1 'norm.rasm:1:4: error: x: the value does not have the dimensions' rvm jvp norm.rasm x=[3,4] --dot 'x[1]=[1]'
+expect 2 '`n` is i64' rvm jvp counted.rasm x=1 n=[1] --dot 'n[0]=1'
 expect 0 'd (d out / d x) = [[]0.12*, -0.09*]' rvm hvp norm.rasm --of out x=[3,4] --dot x=[1,0]
 expect 0 '"product":{"out":{"x":[[]0.12*,-0.09*]}}' rvm hvp norm.rasm --of out x=[3,4] --dot x=[1,0] --json
 # the shadows of a derived function are 0 where not given; what the function has itself must be
