@@ -143,10 +143,6 @@ static bool check_kind(derivation *d, rvm_transform kind, int order) {
     uint8_t none[RVM_MAX_PARAMS + 1] = {0}, *active = kind == RVM_INVERSE ? none : d->active;
     snprintf(what, sizeof what, "%s%s", rvm_program_function_name(s->program, (uint32_t)s->fn), kinds[kind].tick);
     rvm_status st = rvm_program_transform(s->program, (uint32_t)s->fn, kind, active, &p, &fn, &e);
-    if (st == RVM_ERR_UNSUPPORTED) {
-        report_skip(s->rep, "%s: %s:%u: %s", what, e.file, e.line, e.message);
-        return true;
-    }
     if (!report_ok(s->rep, what, st, &e)) return false;
     bool good = true;
     args want = inputs(d, kind), in = interleave(&want, active), got = args_copy(&in), back = {0};
