@@ -106,7 +106,7 @@ rvm_status rvm__exact_keep_whole(rvm_machine *m, int n, const rvm_value *y, cons
 }
 
 rvm_status rvm__exact_back_whole(rvm_machine *m, int n, rvm_value *y, rvm_value *z) {
-    double of_z = 0, of_y;
+    double of_z = 0, of_y = 0;
     if (rvm__exact_held(m) < (size_t)n * 64) return nothing_left(m);
     if (n == 2) rvm__exact_take_raw(m, &of_z);
     rvm__exact_take_raw(m, &of_y);
