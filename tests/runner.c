@@ -446,6 +446,8 @@ static bool do_options(test_case *t, const directive *d) {
             t->options.tolerance = x;
         else if (v && !strcmp(name, "restore"))
             t->restore = x;
+        else if (v && !strcmp(name, "exact"))
+            t->options.exact = x != 0;
         else if (v && !strcmp(name, "orders"))
             t->orders = (int)x;
         else if (v && !strcmp(name, "real"))

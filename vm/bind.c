@@ -297,7 +297,6 @@ rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
     m->where = UNBOUND;
     rvm_status status = check_arguments(m, fn, args, nargs, mode, err);
     if (status) return rvm__fail_in(err, status, m->p, fn);
-    if (m->o.exact && mode != RVM_PRIMAL) BAD(RVM_ERR_UNSUPPORTED, "exact runs have no gradient or tangent mode");
     m->mode = mode;
     m->entry = (uint32_t)fn;
     status = choose_codes(m, m->entry, args, mode);

@@ -116,6 +116,7 @@ static uint16_t element_handler(const preparation *p, const rvm_insn *in, const 
 }
 
 /* Reals in a run that restores every bit; 0: as in any run. */
+_Static_assert(H_x_let > 0 && H_x_add > 0 && H_x_mul > 0 && H_x_foreign > 0, "0 is no exact handler");
 static uint16_t exact_handler(const preparation *p, const rvm_insn *in, rvm_type y, bool unchecked) {
     if (!p->m->o.exact || !rvm__is_floating(y)) return 0;
     if (in->flags & RVM_FLAG_RESTORE) return H_x_foreign;

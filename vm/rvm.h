@@ -35,7 +35,7 @@ typedef enum rvm_trail {
 typedef struct rvm_options {
     bool unchecked;   /* drop the assertions of releases, postconditions, come-froms; never memory safety */
     bool trust;       /* drop checks of indices too: only for programs you wrote */
-    bool exact;       /* primal runs: backward restores every bit of f64 and f32, by a record of what rounding lost */
+    bool exact;       /* backward restores every bit of f64 and f32, by a record of what rounding lost */
     bool profile;     /* count executions by opcode; a come-from that its jump leads to is not counted apart */
     double tolerance; /* of the release of a real: times max(1, largest magnitude held); default 1e-8; of an f32 10^4 times
                          that */

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const engine engines[] = {{"checked", false, false}, {"unchecked", true, false}, {"trust", true, true}};
+const engine engines[] = {{"checked", .unchecked = false}, {"unchecked", .unchecked = true}, {"trust", true, true, false}};
+const engine exact_engine = {"exact", .exact = true};
 const unsigned engine_count = sizeof engines / sizeof *engines;
 enum { STEP_LIMIT = 400000 };
 
@@ -17,6 +18,7 @@ rvm_options engine_options(const subject *s, const engine *e) {
     rvm_options o = s->options;
     o.unchecked = e->unchecked;
     o.trust = e->trust;
+    o.exact |= e->exact;
     return o;
 }
 
@@ -162,17 +164,23 @@ static void wander(session *x, uint64_t executed) {
     }
 }
 
-/* With every bit restored: from the end, and from where some steps led. What a release leaves over is refused there, and so
- * are derivative programs; then from where that was. */
-static bool check_exact(const subject *s, args *out) {
-    const engine e = {"exact", false, false};
-    subject exact = *s;
+static bool refuses_exactly(rvm_status status) {
+    return status == RVM_ERR_RELEASE || status == RVM_ERR_STACK || status == RVM_ERR_TRAIL || status == RVM_ERR_UNSUPPORTED;
+}
+
+bool runs_exactly(const subject *s) {
     session x;
-    exact.options.exact = true;
-    bool good = session_open(&x, &exact, &e, s->in) && ok(&x, "exact: bind", bind(&x, s->inverse));
+    const bool good = session_open(&x, s, &exact_engine, s->in) && !bind(&x, s->inverse) && !go(&x, s->inverse);
+    session_close(&x);
+    return good;
+}
+
+/* With every bit restored: from the end, and from where some steps led, if only to where the run was refused. */
+static bool check_exact(const subject *s, args *out) {
+    session x;
+    bool good = session_open(&x, s, &exact_engine, s->in) && ok(&x, "exact: bind", bind(&x, s->inverse));
     const rvm_status there = good ? go(&x, s->inverse) : RVM_OK;
-    const bool refused =
-        there == RVM_ERR_RELEASE || there == RVM_ERR_STACK || there == RVM_ERR_TRAIL || there == RVM_ERR_UNSUPPORTED;
+    const bool refused = refuses_exactly(there);
     if (refused && !s->derived) report_skip(s->rep, "exact outputs: %s", x.e.message);
     if (good && !refused) good = ok(&x, "exact", there) && same(&x, "exact outputs", out, 0);
     const uint64_t executed = good ? count(&x) : 0;

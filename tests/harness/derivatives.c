@@ -142,7 +142,7 @@ static bool check_taken_back(const subject *s, const engine *e, args *w, args *y
         goto done;
     }
     good = good && report_ok(s->rep, "sweep taken back", st, &err) &&
-           args_agree(s->rep, "sweep taken back", s->program, s->fn, &seeds, &a, 0, s->restore) &&
+           args_agree(s->rep, "sweep taken back", s->program, s->fn, &seeds, &a, e->exact ? COMPARE_BITS : 0, s->restore) &&
            args_agree(s->rep, "sweep taken back: shadows", s->program, s->fn, &seeds, &a, how, tol) &&
            report_ok(s->rep, "sweep again", rvm_machine_sweep(m, &err), &err) &&
            args_agree(s->rep, "sweep again: shadows", s->program, s->fn, xb, &a, how, tol);
@@ -153,6 +153,22 @@ done:
     return good;
 }
 
+/* Back to the start in tangent mode, exactly: every bit of the values. */
+static bool check_tangent_back(const subject *s, const engine *e, args *v) {
+    rvm_machine *m = NULL;
+    rvm_error err = {0};
+    const rvm_options o = engine_options(s, e);
+    args a = args_copy(v);
+    const bool good = report_ok(s->rep, "machine", rvm_machine_new(s->program, &o, &m, &err), &err) &&
+                      report_ok(s->rep, "bind", rvm_machine_bind(m, s->fn, a.a, a.n, RVM_TANGENT, false, &err), &err) &&
+                      report_ok(s->rep, "tangents forward", rvm_machine_forward(m, &err), &err) &&
+                      report_ok(s->rep, "tangents backward", rvm_machine_backward(m, &err), &err) &&
+                      args_agree(s->rep, "tangents backward", s->program, s->fn, s->in, &a, COMPARE_BITS, 0);
+    rvm_machine_free(m);
+    args_free(&a);
+    return good;
+}
+
 static bool check_engine(const subject *s, const engine *e, args *v, args *w, bool first) {
     double s1 = 0, s2 = 0, jv, jtw, tol = has(s->in, RVM_F32) ? 1e-5 : has(s->in, RVM_FIX) ? 1e-6 : 1e-10;
     args y = {0}, yd = {0}, yw = {0}, xb = {0}, swept = {0};
@@ -160,7 +176,9 @@ static bool check_engine(const subject *s, const engine *e, args *v, args *w, bo
     bool good = run_left(s, e, "forward", rvm_call, s->in, &y, &left) && run_on(s, e, "tangent", rvm_tangent, v, &yd) &&
                 run_on(s, e, "gradient", rvm_gradient, w, &xb);
     good = good && args_agree(s->rep, "tangent mode: values", s->program, s->fn, &y, &yd, COMPARE_BITS, 0) &&
-           args_agree(s->rep, "gradient mode: inputs not restored", s->program, s->fn, s->in, &xb, 0, s->restore);
+           args_agree(s->rep, "gradient mode: inputs not restored", s->program, s->fn, s->in, &xb,
+                      e->exact ? COMPARE_BITS : 0, s->restore);
+    good = good && (!e->exact || check_tangent_back(s, e, v));
     if (!good) goto done;
     jv = args_dot_shadows(w, &yd, &s1);
     jtw = args_dot_shadows(&xb, v, &s2);
@@ -170,7 +188,7 @@ static bool check_engine(const subject *s, const engine *e, args *v, args *w, bo
     yw = args_copy(w);
     for (uint32_t i = 0; i < yw.n; i++)
         for (size_t k = 0; k < arg_count(&yw.a[i]); k++) *arg_value(&yw.a[i], k) = *arg_value(&y.a[i], k);
-    if (!left) /* else the outputs alone do not say where it began */
+    if (!left && !e->exact) /* else the outputs alone do not say where it began */
         good =
             good && run_on(s, e, "sweep", rvm_sweep, &yw, &swept) &&
             args_agree(s->rep, "sweep from the outputs", s->program, s->fn, &xb, &swept, COMPARE_SHADOWS | COMPARE_BITS, 0);
@@ -199,6 +217,7 @@ bool check_derivatives(const subject *s) {
     args_random_shadows(&w, &r);
     if (has_reals(&v) && !s->inverse)
         for (unsigned k = 0; good && k < engine_count; k++) good = check_engine(s, &engines[k], &v, &w, k == 0);
+    if (good && has_reals(&v) && !s->inverse && runs_exactly(s)) good = check_engine(s, &exact_engine, &v, &w, false);
     good = good && (s->inverse || check_hessian(s));
     args_free(&v);
     args_free(&w);

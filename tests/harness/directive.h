@@ -14,7 +14,7 @@
  *     #: lost     FN name=value ... -> "text"             forward ends well, going back says NOT_RESTORABLE
  *     #: error    STATUS LINE "text"                      one for each diagnostic of the assembler
  *     #: roles    FN name=role ...                        as the verifier infers them
- *     #: options  fuel= depth= memory= tolerance= restore= real= orders=    for the whole file
+ *     #: options  fuel= depth= memory= tolerance= restore= real= orders= exact=    for the whole file
  *              (orders: up to which derivatives are checked as programs; 3)
  *     #: reals    fix~TOL f32~TOL !FN   or   none "why"    every run and unrun but of FN again with these for `real`, values
  *                                                        within TOL; i64 and fix come back bit for bit as ever

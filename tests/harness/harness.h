@@ -94,15 +94,17 @@ subject subject_new(const rvm_program *p, int64_t fn, args *in, report *r);
 
 typedef struct engine {
     const char *name;
-    bool unchecked, trust;
+    bool unchecked, trust, exact;
 } engine;
 extern const engine engines[];
 extern const unsigned engine_count;
+extern const engine exact_engine; /* which refuses what a release leaves over, and derivative programs */
 rvm_options engine_options(const subject *s, const engine *e);
 
 /* Each prints what fails and returns false then. check_run leaves the outputs in *out (to be freed) where it succeeds. */
 bool check_run(const subject *s, args *out); /* every engine, there and back, stepped and whole */
 bool left_on_trail(const rvm_machine *m);    /* the call overwrote something */
+bool runs_exactly(const subject *s);         /* forward, by exact_engine */
 bool check_derivatives(const subject *s);    /* adjoint against tangent, both against differences */
 /* The Hessian of <shadows of seed, f>, at s->in, times the shadows of `along`, into the shadows of *got: by one method. */
 bool hessian_times(const subject *s, rvm_method method, args *seed, args *along, args *got);

@@ -125,13 +125,24 @@ Test(exact, runs) {
     rvm_program_free(p);
 }
 
+/* Gradient mode restores every bit too, by a sweep; tangent mode from the middle of a run. */
 Test(exact, modes) {
     rvm_program *p;
     rvm_machine *m = machine(&p);
     rvm_error e;
-    rvm_arg a[] = {rvm_arg_f64(0.3), rvm_arg_f64(-1.7), rvm_arg_f64(0.01), rvm_arg_i64(2)};
-    a[0].active = true;
-    cr_assert(rvm_gradient(m, rvm_program_find(p, "turn"), a, 4, &e) == RVM_ERR_UNSUPPORTED);
+    const int64_t fn = rvm_program_find(p, "turn");
+    rvm_arg a[] = {rvm_arg_f64(0.3), rvm_arg_f64(-1.7), rvm_arg_f64(0.01), rvm_arg_i64(50)};
+    for (int k = 0; k < 3; k++) a[k].active = true;
+    a[0].shadow.f = 1;
+    cr_assert(rvm_gradient(m, fn, a, 4, &e) == RVM_OK, "%s", e.message);
+    check_same(a);
+    cr_assert(rvm_machine_bind(m, fn, a, 4, RVM_GRADIENT, false, &e) == RVM_OK);
+    cr_assert(rvm_machine_forward(m, &e) == RVM_OK && rvm_machine_sweep(m, &e) == RVM_OK, "%s", e.message);
+    check_same(a);
+    cr_assert(rvm_machine_bind(m, fn, a, 4, RVM_TANGENT, false, &e) == RVM_OK);
+    for (int k = 0; k < 500; k++) cr_assert(rvm_machine_step(m, 1, NULL, &e) == RVM_OK, "%s", e.message);
+    cr_assert(rvm_machine_backward(m, &e) == RVM_OK, "%s", e.message);
+    check_same(a);
     rvm_machine_free(m);
     rvm_program_free(p);
 }
