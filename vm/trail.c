@@ -87,9 +87,9 @@ static rvm_status more_room(rvm_machine *m, rvm__trail_stack *t) {
 }
 
 static rvm_status more_words(rvm_machine *m, rvm__trail_stack *t) {
-    if (t->nwords + 2 <= t->cap_words) return RVM_OK;
+    if (t->nwords < t->cap_words) return RVM_OK;
     const size_t more = granted(m, t->cap_words + 64, WORD);
-    if (more < 2) return RVM_ERR_LIMIT;
+    if (!more) return RVM_ERR_LIMIT;
     void *p = rvm__resize(m, t->words, t->cap_words * WORD, (t->cap_words + more) * WORD);
     if (!p) return RVM_ERR_MEMORY;
     t->words = p;
@@ -122,6 +122,7 @@ static void release_words(rvm_machine *m, rvm__trail_stack *t) {
     rvm__resize(m, t->words, t->cap_words * WORD, 0);
     t->words = NULL;
     t->nwords = t->cap_words = 0;
+    t->last = 0;
 }
 
 static void release(rvm_machine *m, rvm__trail_stack *t) {
@@ -184,6 +185,9 @@ void rvm__trail_free(rvm_machine *m) {
     rvm__trail_clear(m);
     for (int level = 0; level < RVM_MAX_ORDER; level++)
         rvm__resize(m, tr->stacks[level], tr->nstacks[level] * sizeof *tr->stacks[level], 0);
+    for (size_t k = 0; k < tr->nbefore; k++)
+        rvm__resize(m, tr->before[k].last, tr->before[k].cap * sizeof *tr->before->last, 0);
+    rvm__resize(m, tr->before, tr->nbefore * sizeof *tr->before, 0);
     rvm__resize(m, tr->sites, tr->nsites * sizeof *tr->sites, 0);
 }
 
@@ -215,27 +219,45 @@ static rvm_status stack_for(rvm_machine *m, uint32_t level, rvm__trail_stack **t
     return RVM_OK;
 }
 
+/* The byte of a chained slot; the words have room for TRAIL_WORD. */
+static rvm_status chain(rvm_machine *m, rvm__trail_stack *t, uint32_t site, uint8_t *byte) {
+    rvm__trail *tr = &m->trail;
+    if (!rvm__reserve(m, (void **)&tr->before, &tr->nbefore, tr->nsites, sizeof *tr->before)) return RVM_ERR_MEMORY;
+    rvm__trail_before *b = &tr->before[site];
+    size_t k = 0;
+    while (k < b->n && b->last[k] != t->last) k++;
+    *byte = (uint8_t)(TRAIL_PLAIN + k);
+    if (*byte == TRAIL_WORD) return more_words(m, t);
+    if (k < b->n) return RVM_OK;
+    if (!rvm__reserve(m, (void **)&b->last, &b->cap, b->n + 1, sizeof *b->last)) return RVM_ERR_MEMORY;
+    b->last[b->n++] = t->last;
+    return RVM_OK;
+}
+
 rvm_status rvm__trail_push(rvm_machine *m, uint32_t level, const rvm__slot *slot) {
     rvm__trail_stack *t;
-    uint32_t done = 0;
-    const bool extra = slot->n > 1, word = extra || slot->site >= TRAIL_PLAIN;
+    uint32_t left = slot->n;
+    uint8_t byte = (uint8_t)slot->site;
+    const bool chained = slot->n > 1 || slot->site >= TRAIL_PLAIN;
     if (is_discarding(m, level)) {
         m->trail.erased += 64 * (uint64_t)slot->n;
         return RVM_OK;
     }
     rvm_status status = stack_for(m, level, &t);
-    if (!status && word) status = more_words(m, t);
+    if (!status && chained) status = chain(m, t, slot->site, &byte);
     if (status) return status;
-    for (; done + 1 < slot->n && !status; done += !status)
-        status = put_cell(m, t, slot->value[done + 1], slot->index[done + 1]);
-    if (!status) status = put_cell(m, t, slot->value[0], extra ? TRAIL_EXTRA : word ? TRAIL_WORD : (uint8_t)slot->site);
+    while (left > 1 && !(status = put_cell(m, t, slot->value[left - 1], TRAIL_EXTRA | slot->index[left - 1]))) left--;
+    if (!status) status = put_cell(m, t, slot->value[0], byte);
     if (status) {
-        while (done--) drop_cell(m, t);
+        for (; left < slot->n; left++) drop_cell(m, t);
         return status;
     }
-    if (word) t->words[t->nwords++] = slot->site;
-    if (extra) t->words[t->nwords++] = slot->n - 1;
-    m->trail.words += (uint32_t)word + extra;
+    if (!chained) return RVM_OK;
+    if (byte == TRAIL_WORD) {
+        t->words[t->nwords++] = t->last;
+        m->trail.words++;
+    }
+    t->last = slot->site + 1;
     return RVM_OK;
 }
 
@@ -251,9 +273,16 @@ rvm_status rvm__trail_push_value(rvm_machine *m, uint32_t site, rvm_value value,
 
 /* ---- taking back ---- */
 
+/* What was last before the slot with this byte, which was chained when `last` was. */
+static uint32_t last_before(const rvm__trail_before *before, uint32_t last, uint8_t byte, const uint32_t *words,
+                            size_t *nwords) {
+    return byte == TRAIL_WORD ? words[--*nwords] : before[last - 1].last[byte - TRAIL_PLAIN];
+}
+
 rvm__trail_cursor rvm__trail_begin(const rvm_machine *m, uint32_t level) {
     const rvm__trail_stack *t = present(m, level);
-    return t ? (rvm__trail_cursor){t->words, t->top, t->n, t->nwords} : (rvm__trail_cursor){0};
+    if (!t) return (rvm__trail_cursor){0};
+    return (rvm__trail_cursor){m->trail.before, t->words, t->top, t->n, t->last, t->nwords};
 }
 
 /* Stand on the next cell down. */
@@ -271,11 +300,12 @@ bool rvm__trail_next(rvm__trail_cursor *c, rvm__slot *slot) {
     const uint8_t byte = bytes_of(c->chunk)[c->n];
     slot->value[0] = c->chunk->cells[c->n];
     slot->n = 1;
-    if (byte == TRAIL_EXTRA) slot->n += c->words[--c->nwords];
-    slot->site = byte < TRAIL_PLAIN ? byte : c->words[--c->nwords];
-    for (uint32_t k = slot->n; k-- > 1 && go_down(c);) {
-        slot->value[k] = c->chunk->cells[c->n];
-        slot->index[k] = bytes_of(c->chunk)[c->n];
+    slot->site = byte < TRAIL_PLAIN ? byte : c->last - 1;
+    if (byte < TRAIL_PLAIN) return true;
+    c->last = last_before(c->before, c->last, byte, c->words, &c->nwords);
+    for (rvm__trail_cursor next = *c; go_down(&next) && bytes_of(next.chunk)[next.n] >= TRAIL_EXTRA; *c = next) {
+        slot->value[slot->n] = next.chunk->cells[next.n];
+        slot->index[slot->n++] = bytes_of(next.chunk)[next.n] & ~TRAIL_EXTRA;
     }
     return true;
 }
@@ -304,12 +334,12 @@ rvm_status rvm__trail_wrong(rvm_machine *m, uint32_t level, const rvm__slot *fou
 void rvm__trail_pop(rvm_machine *m, uint32_t level) {
     rvm__trail_stack *t = present(m, level);
     const uint8_t byte = t->bytes[t->n - 1];
-    uint32_t n = 1;
     note_peak(m);
-    if (byte == TRAIL_EXTRA) n += t->words[--t->nwords];
-    if (byte >= TRAIL_PLAIN) t->nwords--;
-    m->trail.words -= (uint32_t)(byte >= TRAIL_PLAIN) + (byte == TRAIL_EXTRA);
-    while (n--) drop_cell(m, t);
+    drop_cell(m, t);
+    if (byte < TRAIL_PLAIN) return;
+    t->last = last_before(m->trail.before, t->last, byte, t->words, &t->nwords);
+    m->trail.words -= byte == TRAIL_WORD;
+    while (t->n && t->bytes[t->n - 1] >= TRAIL_EXTRA) drop_cell(m, t);
 }
 
 /* ---- shadows that a sweep discards ---- */

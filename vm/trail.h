@@ -4,9 +4,14 @@
  *
  *     | extra cells | value |        extra: a shadow, or a further place of `drop`, whose bits are not 0
  *
- * A cell is 8 bytes and a byte beside it. The byte of an extra cell is its index, that of a value its site: sites are
- * numbered densely in the machine, the first TRAIL_PLAIN of them are their own byte; else TRAIL_WORD, and the site is the
- * last of the stack's words; or TRAIL_EXTRA, and the last two words are the site and the number of extra cells.
+ * A cell is 8 bytes and a byte beside it. The byte of an extra cell is TRAIL_EXTRA and its index, that of a value tells its
+ * site, of which each machine has numbers without gaps:
+ *
+ *   - A slot without extra cells, of one of the first TRAIL_PLAIN sites: the site.
+ *   - All others are chained: the stack remembers the site of the uppermost one, and the byte is TRAIL_PLAIN and the number
+ * of the site that was remembered before, among those that ever came before this one. A program has few such pairs, so a
+ *     byte does however many sites there are.
+ *   - TRAIL_WORD: the site before is the last of the stack's words, as more came before this one than a byte can number.
  *
  * Cells come in chunks. When one is empty it is kept for the next push, and one that was kept before it is freed.
  */
@@ -17,7 +22,7 @@
 #include "rvm.h"
 #include "transform.h"
 
-enum { TRAIL_PLAIN = 254, TRAIL_WORD = 254, TRAIL_EXTRA = 255 };
+enum { TRAIL_PLAIN = 64, TRAIL_WORD = 127, TRAIL_EXTRA = 128 };
 
 typedef struct rvm__trail_chunk {
     struct rvm__trail_chunk *below;
@@ -32,7 +37,14 @@ typedef struct rvm__trail_stack {
     rvm__trail_chunk *top, *spare; /* spare: empty, above the top */
     uint32_t *words;
     size_t nwords, cap_words;
+    uint32_t last; /* the site of the uppermost chained slot and 1; 0: none */
 } rvm__trail_stack;
+
+/* What was `last` when slots of one site were pushed. Only grows: what a byte means does not change. */
+typedef struct rvm__trail_before {
+    uint32_t *last;
+    size_t n, cap;
+} rvm__trail_before;
 
 typedef struct rvm__trail {
     rvm__trail_stack *stacks[RVM_MAX_ORDER]; /* by depth */
@@ -47,6 +59,8 @@ typedef struct rvm__trail {
     size_t granted;                         /* bytes of chunks and words, which the limit bounds */
     uint32_t *sites;                        /* the program's, rising: their index is the number in this machine */
     uint32_t nsites;
+    rvm__trail_before *before; /* by site; allocated on first use */
+    size_t nbefore;
 } rvm__trail;
 
 /* A value and its extra cells, indices rising, as the machine hands them over: extra k of place p is 2 p, its shadow 2 p
@@ -80,9 +94,10 @@ rvm_status rvm__trail_push(rvm_machine *m, uint32_t level, const rvm__slot *slot
 void rvm__trail_pop(rvm_machine *m, uint32_t level);
 /* Slots from the top down, nothing changed; false: no more. */
 typedef struct rvm__trail_cursor {
+    const rvm__trail_before *before;
     const uint32_t *words;
     rvm__trail_chunk *chunk;
-    uint32_t n;
+    uint32_t n, last;
     size_t nwords;
 } rvm__trail_cursor;
 rvm__trail_cursor rvm__trail_begin(const rvm_machine *m, uint32_t level);

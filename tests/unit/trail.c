@@ -66,6 +66,31 @@ Test(trail, memory) {
     rvm_program_free(p);
 }
 
+/* 9 bytes a value also where sites are many, and where a slot has two values. */
+Test(trail, many_sites) {
+    enum { LINES = 400, TRIPS = 25 };
+    static char source[LINES * 48 + 200];
+    size_t at = 0;
+    at += (size_t)sprintf(source, "fn f(x: real, z: complex, n: i64)\n    for i in 0..n\n");
+    for (int k = 0; k < LINES; k++) at += (size_t)sprintf(source + at, "        set x = x + %d\n        set z = z / 2\n", k);
+    sprintf(source + at, "    end\nend\n");
+    rvm_program *p = program(source);
+    rvm_machine *m = machine(p, RVM_TRAIL_KEEP, 0);
+    rvm_arg a[] = {rvm_arg_f64(1), rvm_arg_f64(0x1p-900), rvm_arg_f64(0x1p-900), rvm_arg_i64(TRIPS)};
+    rvm_error e;
+    cr_assert(rvm_machine_bind(m, 0, a, 4, RVM_PRIMAL, false, &e) == RVM_OK, "%s", e.message);
+    for (int again = 0; again < 2; again++) {
+        cr_assert(rvm_machine_forward(m, &e) == RVM_OK, "%s", e.message);
+        cr_assert(stats(m).trail_cells == 3 * LINES * TRIPS);
+        cr_assert(stats(m).trail_peak == 9 * 3 * LINES * TRIPS, "%zu", (size_t)stats(m).trail_peak);
+        cr_assert(rvm_machine_backward(m, &e) == RVM_OK, "%s", e.message);
+    }
+    rvm_machine_unbind(m);
+    cr_assert(a[0].value.f == 1 && a[1].value.f == 0x1p-900 && a[2].value.f == 0x1p-900);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}
+
 /* Off: the bits are counted, nothing is kept, and there is no way back; what the run takes back itself is kept. */
 Test(trail, off) {
     rvm_program *p = program(fill);
