@@ -101,7 +101,9 @@ typedef struct expr {
     uint8_t op;   /* operator, or row */
     uint8_t part; /* of E_NAME, E_INDEX: 1 .re, 2 .im */
     uint16_t depth;
-    uint16_t signature; /* of a function value, an i64: 1 + its type; else 0 */
+    uint16_t signature;   /* of a function value, an i64: 1 + its type; else 0 */
+    const uint8_t *types; /* of a function value's parameters, where some are
+                             complex or lns; else NULL */
     bool checked;
     bool raw_bits; /* of E_VALUE: written with its type, f64:0x.. */
     span at;
@@ -163,7 +165,8 @@ typedef struct stmt {
     uint8_t kind, op, type, ndim, flags;
     int16_t row;
     uint16_t nargs;
-    uint16_t signature; /* of what let makes */
+    uint16_t signature;   /* of what let makes */
+    const uint8_t *types; /* and of its parameters, as in expr */
     span at;
     struct name *name;
     span name_at;
@@ -187,8 +190,9 @@ typedef struct var {
     bool failed;              /* its declaration was wrong: say nothing more */
     bool again;               /* its name stood for something else already */
     uint16_t slot, signature;
-    uint32_t from; /* first instruction where the name holds */
-    stmt *let;     /* to be released at the end of its scope */
+    const uint8_t *types; /* as in expr */
+    uint32_t from;        /* first instruction where the name holds */
+    stmt *let;            /* to be released at the end of its scope */
     span at;
     struct var *part[2], *whole; /* of a complex: its real and imaginary part, which know it */
 } var;
@@ -197,6 +201,7 @@ typedef struct param {
     struct name *name;
     uint8_t type, ndim;
     uint16_t signature;
+    const uint8_t *types; /* as in expr */
     span at;
     uint16_t place[2]; /* among those of the program's function: of a complex, its parts */
     expr *dim[RVM_MAX_DIMS];
@@ -565,13 +570,17 @@ void rvm__fn_limit(assembler *a, span at, int64_t result);
 void rvm__check_function(assembler *a, expr *e); /* E_FN: finds the function */
 /* Checked e where a value of the type is needed, or with signature 0 none. */
 bool rvm__check_function_type(assembler *a, expr *e, uint16_t signature);
-void rvm__check_taken(assembler *a);                                     /* of a verified program, whose roles are known */
-bool rvm__parse_any_type(parser *p, uint8_t *type, uint16_t *signature); /* 1 + that of a function value, an i64; else 0 */
-void rvm__parse_type_directive(parser *p);                               /* .type, .variant */
-void rvm__resolve_derived(assembler *a);                                 /* once functions have numbers */
+void rvm__check_taken(assembler *a); /* of a verified program, whose roles are known */
+/* *signature: 1 + that of a function value, an i64; else 0. *types, unless
+ * NULL: as in expr. */
+bool rvm__parse_any_type(parser *p, uint8_t *type, uint16_t *signature, const uint8_t **types);
+void rvm__parse_type_directive(parser *p); /* .type, .variant */
+void rvm__resolve_derived(assembler *a);   /* once functions have numbers */
 /* derived.c */
 callee *rvm__parse_callee(parser *p);                                                 /* NULL after an error */
 bool rvm__mark_active(assembler *a, const callee *c, const tick *t, uint8_t *active); /* by its list */
+/* c's parameters become those of its derivative: named as f's, which it is, or for NULL by c's. */
+void rvm__derive_params(assembler *a, callee *c, rvm_transform kind, const uint8_t *active, const rvm_function *f);
 void rvm__declare_derived(assembler *a); /* all that the sources name; functions have their parameters */
 /* Whether it has a function, which is filled in; tells of an unknown one. */
 bool rvm__callee(assembler *a, callee *c);

@@ -46,6 +46,7 @@ static void check_name(assembler *a, expr *e) {
         e->kind = n->var->failed ? E_ERROR : E_VAR;
         e->type = n->var->failed ? T_ERROR : n->var->type;
         e->signature = n->var->signature;
+        e->types = n->var->types;
         e->u.var = n->var;
         if (e->kind == E_VAR && e->part) take_part(a, e);
     } else if (n->constant) {
@@ -81,6 +82,7 @@ int rvm__check_part(assembler *a, expr *e) {
         e->kind = E_PART;
         e->type = v->type;
         e->signature = v->signature;
+        e->types = v->types;
         e->u.var = v;
         if (e->part) take_part(a, e);
     }

@@ -109,14 +109,13 @@ static param shadow_of(assembler *a, const param *p, const rvm_function *f, rvm_
     char text[MAX_NAME + 8];
     const int length = snprintf(text, sizeof text, "%s%s", p->name->text, kind == RVM_TANGENT_OF ? "_d" : "_b");
     for (uint32_t k = 0; k < parts_of(p); k++) s.place[k]++;
-    const char *own = parts_of(p) == 1 ? f->params[s.place[0]].name : text;
-    s.name = rvm__intern(a, own, parts_of(p) == 1 ? strlen(own) : (size_t)length);
+    const char *own = f && parts_of(p) == 1 ? f->params[s.place[0]].name : NULL;
+    s.name = rvm__intern(a, own ? own : text, own ? strlen(own) : (size_t)length);
     if (parts_of(p) == 1) s.type = (uint8_t)rvm__part_type(p->type);
     return s;
 }
 
-/* The parameters of the function derived from the callee's, which f is now. */
-static void derive_params(assembler *a, callee *c, rvm_transform kind, const uint8_t *active, const rvm_function *f) {
+void rvm__derive_params(assembler *a, callee *c, rvm_transform kind, const uint8_t *active, const rvm_function *f) {
     uint16_t place[RVM_MAX_PARAMS + 1] = {0};
     param *list = rvm__arena(a, (2 * c->nparams + 1) * sizeof *list);
     uint32_t n = 0;
@@ -147,7 +146,7 @@ static bool declare_tick(assembler *a, callee *c, const tick *t) {
     else if (st)
         rvm__diag_error(a, t->at, &e);
     if (st) return false;
-    derive_params(a, c, (rvm_transform)t->kind, active, a->program->functions + fn);
+    rvm__derive_params(a, c, (rvm_transform)t->kind, active, a->program->functions + fn);
     c->index = fn;
     return true;
 }

@@ -47,7 +47,7 @@ static bool parse_dims(parser *p, uint8_t *ndim) {
 
 static bool parse_signature_param(parser *p, rvm_param *out) {
     *out = (rvm_param){.role = (uint8_t)parse_role(p)};
-    if (!rvm__parse_any_type(p, &out->type, &out->signature)) return false;
+    if (!rvm__parse_any_type(p, &out->type, &out->signature, NULL)) return false;
     return !is_punct(&p->tok, "[") || parse_dims(p, &out->ndim);
 }
 
@@ -60,17 +60,21 @@ static uint32_t split_param(rvm_param *q) {
 }
 
 /* Behind `fn`. */
-static bool parse_signature(parser *p, uint16_t *signature) {
+static bool parse_signature(parser *p, uint16_t *signature, const uint8_t **types) {
     rvm_param *params = rvm__arena(p->a, (RVM_MAX_PARAMS + 1) * sizeof *params);
-    uint32_t n = 0;
+    uint8_t *list = rvm__arena(p->a, RVM_MAX_PARAMS + 1);
+    uint32_t n = 0, count = 0;
     span at = p->tok.at;
-    if (!params || !rvm__expect(p, "(", "and the types of the parameters")) return false;
+    *types = NULL;
+    if (!params || !list || !rvm__expect(p, "(", "and the types of the parameters")) return false;
     while (n || !is_punct(&p->tok, ")")) {
         if (n >= RVM_MAX_SIGNATURE_PARAMS) {
             rvm__diag(p->a, at, D_TOO_MANY, rvm__number(p->a, RVM_MAX_SIGNATURE_PARAMS), NULL, NULL);
             return false;
         }
         if (!parse_signature_param(p, params + n)) return false;
+        list[count++] = params[n].type;
+        if (params[n].type >= RVM_TYPE_COUNT) *types = list;
         n += split_param(params + n);
         if (!is_punct(&p->tok, ",")) break;
         rvm__lex_next(p);
@@ -86,8 +90,10 @@ static bool parse_signature(parser *p, uint16_t *signature) {
     return k >= 0;
 }
 
-bool rvm__parse_any_type(parser *p, uint8_t *type, uint16_t *signature) {
+bool rvm__parse_any_type(parser *p, uint8_t *type, uint16_t *signature, const uint8_t **types) {
+    const uint8_t *none;
     *signature = 0;
+    if (types) *types = NULL;
     if (!is_keyword(&p->tok, KW_fn)) return rvm__parse_type(p, type);
     if (p->depth++ >= MAX_NESTING) {
         rvm__diag(p->a, p->tok.at, D_NESTING, rvm__number(p->a, MAX_NESTING), NULL, NULL);
@@ -95,12 +101,23 @@ bool rvm__parse_any_type(parser *p, uint8_t *type, uint16_t *signature) {
     }
     rvm__lex_next(p);
     *type = RVM_I64;
-    bool good = parse_signature(p, signature);
+    bool good = parse_signature(p, signature, types ? types : &none);
     p->depth--;
     return good;
 }
 
 /* ---- values ---- */
+
+/* Of the parameters, where some are complex or lns; else NULL. */
+static const uint8_t *types_of(assembler *a, const callee *c) {
+    uint8_t *list = rvm__arena(a, c->nparams + 1);
+    bool plain = true;
+    for (uint32_t k = 0; list && k < c->nparams; k++) {
+        list[k] = c->params[k].type;
+        plain = plain && list[k] < RVM_TYPE_COUNT;
+    }
+    return plain ? NULL : list;
+}
 
 /* By itself a function is taken for one that owns everything, which fits least types but is always true. */
 void rvm__check_function(assembler *a, expr *e) {
@@ -122,6 +139,7 @@ void rvm__check_function(assembler *a, expr *e) {
     }
     e->type = RVM_I64;
     e->signature = (uint16_t)(k + 1);
+    e->types = types_of(a, e->u.callee);
 }
 
 static void note_taken(assembler *a, const expr *e, uint16_t signature) {
@@ -241,7 +259,7 @@ void rvm__parse_type_directive(parser *p) {
         uint32_t before = p->a->program->nsignatures;
         uint8_t t;
         uint16_t signature;
-        good = rvm__parse_any_type(p, &t, &signature);
+        good = rvm__parse_any_type(p, &t, &signature, NULL);
         if (good && signature != before + 1) rvm__diag(p->a, at, D_RAW_AGAIN, "type", NULL, NULL);
     } else
         good = read_variant(p, at);

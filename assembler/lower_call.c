@@ -57,39 +57,56 @@ typedef struct target {
     uint32_t number;
 } target;
 
-static bool number_params(assembler *a, callee *c, const rvm_signature *s) {
-    param *params = rvm__arena(a, (s->nparams + 1) * sizeof *params);
-    if (!params) return false;
-    for (uint32_t k = 0; k < s->nparams; k++) {
-        const rvm_param *q = s->params + k;
+static void number_names(assembler *a, param *params, uint32_t n) {
+    for (uint32_t k = 0; k < n; k++) {
         const char *number = rvm__number(a, k + 1);
-        params[k] = (param){.name = rvm__intern(a, number, strlen(number)),
-                            .type = q->type,
+        params[k].name = rvm__intern(a, number, strlen(number));
+    }
+}
+
+/* The parameters of a type, in the language's types. */
+static void take_params(assembler *a, callee *c, const rvm_signature *s, const uint8_t *types) {
+    param *params = rvm__arena(a, (s->nparams + 1) * sizeof *params);
+    uint32_t n = 0;
+    for (uint32_t k = 0; params && k < s->nparams; n++) {
+        const rvm_param *q = s->params + k;
+        params[n] = (param){.type = types ? types[n] : q->type,
                             .ndim = q->ndim,
                             .signature = q->signature,
-                            .place = {(uint16_t)k}};
-        if (!params[k].name) return false;
+                            .place = {(uint16_t)k, (uint16_t)(k + 1)}};
+        k += rvm__is_complex(params[n].type) ? 2 : 1;
     }
+    number_names(a, params, n);
     c->index = -1;
     c->params = params;
-    c->nparams = s->nparams;
-    return true;
+    c->nparams = n;
+}
+
+/* c's parameters become those of its derivative; s is the type that they have
+ * now. */
+static bool take_tick(assembler *a, callee *c, const tick *t, const rvm_signature *s, uint8_t active[RVM_MAX_PARAMS]) {
+    if (!rvm__mark_active(a, c, t, active)) return false;
+    for (uint32_t k = 0; k < s->nparams && !t->listed && t->kind != RVM_INVERSE; k++)
+        active[k] = s->params[k].type != RVM_I64;
+    rvm__derive_params(a, c, (rvm_transform)t->kind, active, NULL);
+    number_names(a, (param *)c->params, c->nparams);
+    return !a->oom;
 }
 
 /* The variant that the ticks make of the value's type; c gets its parameters. */
 static bool variant_of(gen *g, callee *c, const var *v, uint32_t *out) {
     rvm_program *p = g->a->program;
     int64_t k = rvm__program_add_variant(p, v->signature - 1u);
-    for (const tick *t = c->ticks; t && k >= 0; t = t->next) {
+    take_params(g->a, c, p->signatures + v->signature - 1, v->types);
+    for (const tick *t = c->ticks; t && k >= 0 && !g->a->oom; t = t->next) {
         uint8_t active[RVM_MAX_PARAMS] = {0};
-        if (!number_params(g->a, c, p->signatures + p->variants[k].signature) || !rvm__mark_active(g->a, c, t, active))
-            return false;
+        if (!take_tick(g->a, c, t, p->signatures + p->variants[k].signature, active)) return false;
         const rvm_variant d = {.parent = (uint32_t)k, .kind = t->kind, .active = t->listed ? active : NULL};
         k = rvm__variant_derive(p, &d);
     }
     if (k < 0) rvm__fn_limit(g->a, c->at, k);
     *out = (uint32_t)k;
-    return k >= 0 && number_params(g->a, c, p->signatures + p->variants[k].signature);
+    return k >= 0 && !g->a->oom;
 }
 
 static bool find_target(gen *g, const stmt *s, target *t) {
@@ -172,7 +189,8 @@ void rvm__lower_call(gen *g, const stmt *s) {
     for (uint32_t k = 0; k < s->nargs; k++) lower_places(g, &t, t.callee->params + k, s->args[k], places + first);
     if (t.value) {
         places[0] = rvm__gen_slot(t.value->slot);
-        rvm__emit(g, s->op & 1 ? RVM_OP_uncalli : RVM_OP_calli, -1, t.number, places, 1 + s->nargs, s->at);
+        const uint32_t n = p->signatures[p->variants[t.number].signature].nparams;
+        rvm__emit(g, s->op & 1 ? RVM_OP_uncalli : RVM_OP_calli, -1, t.number, places, 1 + n, s->at);
     } else
         rvm__emit(g, (rvm_op)s->op, -1, t.number, places, p->functions[t.number].nparams, s->at);
     rvm__unwind(g, mark);

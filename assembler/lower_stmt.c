@@ -71,7 +71,7 @@ static bool check_let(gen *g, stmt *s) {
         s->expr->u.i = s->type == T_LNS; /* which appears as 1 */
     }
     rvm__check(g->a, s->expr, s->type);
-    if (s->type == T_NONE) s->signature = s->expr->signature;
+    if (s->type == T_NONE) s->signature = s->expr->signature, s->types = s->expr->types;
     if (s->type == T_NONE) s->type = (uint8_t)rvm__settle(g->a, s->expr, T_NONE);
     good = rvm__is_value_type(s->type) &&
            (s->signature ? rvm__check_function_type(g->a, s->expr, s->signature) : rvm__coerce(g->a, s->expr, s->type));
@@ -94,6 +94,7 @@ static void lower_let(gen *g, stmt *s) {
     }
     rvm__gen_var(g, v);
     v->signature = s->signature;
+    v->types = s->types;
     v->let = s;
     if (s->ndim)
         emit_new(g, s, v, RVM_OP_new);
@@ -247,6 +248,7 @@ static void declare_params(gen *g) {
         v->from = 0;
         for (int i = 0; v->part[0] && i < 2; i++) v->part[i]->from = 0;
         v->signature = p->signature;
+        v->types = p->types;
         rvm__gen_var(g, v);
         vars[k] = v;
     }

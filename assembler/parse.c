@@ -94,7 +94,7 @@ static bool parse_param(parser *p, func *fn, param *out) {
     *out = (param){0};
     out->name = rvm__parse_new_name(p, fn->nparams ? "the name of a parameter" : "')' or the name of a parameter", &out->at);
     if (!out->name || !rvm__expect(p, ":", "and a type behind the name of a parameter") ||
-        !rvm__parse_any_type(p, &out->type, &out->signature))
+        !rvm__parse_any_type(p, &out->type, &out->signature, &out->types))
         return false;
     if (!is_punct(&p->tok, "[")) return true;
     span at = p->tok.at;

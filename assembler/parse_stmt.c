@@ -267,7 +267,7 @@ static bool parse_let(parser *p, stmt **out) {
     if (!s->name || !tolerance(p, s)) return false;
     if (is_punct(&p->tok, ":")) {
         rvm__lex_next(p);
-        if (!rvm__parse_any_type(p, &s->type, &s->signature)) return false;
+        if (!rvm__parse_any_type(p, &s->type, &s->signature, &s->types)) return false;
         if (is_punct(&p->tok, "[")) {
             span at = p->tok.at;
             uint32_t n;

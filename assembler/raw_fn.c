@@ -281,7 +281,7 @@ static bool read_param(raw_fn *r) {
     if (!take_slot(r, array ? "@" : "%", array ? f->narrays : f->nregs, &q.index)) return false;
     q.type = array ? f->arrays[q.index].type : f->reg_type[q.index];
     if (array && !take_subscripts(r, q.dim, &q.ndim)) return false;
-    if (is_keyword(&p->tok, KW_fn) && !rvm__parse_any_type(p, &type, &q.signature)) return false;
+    if (is_keyword(&p->tok, KW_fn) && !rvm__parse_any_type(p, &type, &q.signature, NULL)) return false;
     if (q.index != r->next[array]++ || f->nparams >= RVM_MAX_PARAMS || (array && q.ndim != f->arrays[q.index].ndim)) {
         rvm__diag(p->a, at, D_RAW_PARAM, NULL, NULL, NULL);
         return false;

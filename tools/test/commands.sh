@@ -142,6 +142,8 @@ expect 0 'a = [[]1+2i, 2+1i]' rvm run numbers.rasm dot a=@z8.npy b=[1,1] --real 
 expect 3 'za.npy: error: x: holds elements of type `<c16`' rvm run norm.rasm x=@za.npy
 expect 3 'cut.npy: error: a: is cut off' sh -c "head -c 150 za.npy >cut.npy; '$bin/rvm' run numbers.rasm dot a=@cut.npy b=[1,1]"
 expect 2 'give y.log=@file.npy, of logarithms' rvm run numbers.rasm power y=@z.npy x=1 n=1
+expect 0 'x_b = 2+1i' rvm run numbers.rasm "clog'grad[y,x]" y_b=5 y=0 x=2+i
+expect 0 'x_b = 2+1i' rvm run numbers.rasm "clog'grad[y.re,y.im,x.re,x.im]" y_b=5 y=0 x=2+i
 # parts of a complex by themselves
 expect 0 'd y.re / d b.re = [[]1, 2]' rvm grad numbers.rasm dot --of y.re --wrt b.re 'a=[1+2i,2+i]' b=[1,1]
 expect 0 'd y.re / d b.im = [[]2, 1]' rvm grad numbers.rasm dot --of y.re --wrt b.im 'a=[1+2i,2+i]' b=[1,1]
