@@ -343,9 +343,10 @@ rvm_status rvm__read_file(assembler *a, const char *path, char **text, size_t *s
 bool rvm__search_folder(unsigned k, char folder[PATH_MAX]);
 
 /* lex.c */
-typedef enum token_kind { K_EOF, K_LINE, K_NAME, K_INT, K_REAL, K_STRING, K_PUNCT, K_BAD } token_kind;
+typedef enum token_kind { K_EOF, K_LINE, K_NAME, K_INT, K_REAL, K_IMAGINARY, K_STRING, K_PUNCT, K_BAD } token_kind;
 typedef struct token {
     uint8_t kind;
+    bool whole;  /* K_IMAGINARY: without a point or an exponent */
     bool limit;  /* K_INT: the literal is 2^63, fine only behind a minus */
     bool first;  /* first on its line */
     bool inside; /* unclosed parentheses before it */

@@ -103,7 +103,8 @@ bool rvm__coerce(assembler *a, expr *e, int type) {
         wrap(a, e, RVM_ROW_conv, type, NULL);
         return e->kind != E_ERROR;
     }
-    rvm__wrong(a, e, D_MISMATCH, rvm__type_text(type), rvm__type_text(e->type), NULL);
+    const diag d = rvm__is_complex(e->type) && is_real(type) ? D_COMPLEX_FOUND : D_MISMATCH;
+    rvm__wrong(a, e, d, rvm__type_text(type), rvm__type_text(e->type), NULL);
     return false;
 }
 
@@ -417,6 +418,13 @@ void rvm__check(assembler *a, expr *e, int want) {
 
 /* ---- constants ---- */
 
+/* Complex numbers are not folded, but may be made of constants. */
+static bool is_complex_constant(const expr *e) {
+    bool good = e->kind == E_COMPLEX;
+    for (int k = 0; good && k < e->nkids; k++) good = e->kids[k]->kind == E_VALUE || is_complex_constant(e->kids[k]);
+    return good;
+}
+
 bool rvm__constant_resolve(assembler *a, constant *c) {
     if (c->state == 1 || a->constant_depth > MAX_NESTING) {
         rvm__diag(a, c->at, c->state == 1 ? D_CONST_CYCLE : D_CONST_DEEP, c->name->text, NULL, NULL);
@@ -431,8 +439,10 @@ bool rvm__constant_resolve(assembler *a, constant *c) {
     a->constant_depth--;
     if (c->state == 2) return false; /* a cycle came back here */
     c->state = 2;
-    if (e->kind != E_ERROR && !is_constant(e)) rvm__wrong(a, e, D_NOT_CONSTANT, c->name->text, NULL, NULL);
+    if (e->kind != E_ERROR && !is_constant(e) && !is_complex_constant(e))
+        rvm__wrong(a, e, D_NOT_CONSTANT, c->name->text, NULL, NULL);
     if (e->kind == E_ERROR) return false;
+    if (e->kind == E_COMPLEX) return c->type == T_NONE || rvm__coerce(a, e, c->type);
     if (is_real(c->type))
         set_real(e, real_of(e));
     else if (c->type == RVM_I64 && e->type == T_REAL)

@@ -40,6 +40,17 @@ static void take_part(assembler *a, expr *e) {
     e->type = e->u.var->type;
 }
 
+/* With kids of its own: each use of a constant goes its own way. */
+static expr *tree_copy(assembler *a, const expr *e) {
+    expr *copy = rvm__arena(a, sizeof *copy), **kids = e->nkids ? rvm__arena(a, e->nkids * sizeof *kids) : NULL;
+    if (!copy || (e->nkids && !kids)) return NULL;
+    *copy = *e;
+    copy->kids = kids;
+    for (int k = 0; k < e->nkids; k++)
+        if (!(kids[k] = tree_copy(a, e->kids[k]))) return NULL;
+    return copy;
+}
+
 static void check_name(assembler *a, expr *e) {
     name *n = e->u.name;
     if (n->var) {
@@ -50,8 +61,9 @@ static void check_name(assembler *a, expr *e) {
         e->u.var = n->var;
         if (e->kind == E_VAR && e->part) take_part(a, e);
     } else if (n->constant) {
-        if (rvm__constant_resolve(a, n->constant))
-            rvm__become(e, n->constant->expr);
+        const expr *value = rvm__constant_resolve(a, n->constant) ? tree_copy(a, n->constant->expr) : NULL;
+        if (value)
+            rvm__become(e, value);
         else
             rvm__failed(e);
     } else
@@ -73,7 +85,7 @@ static var *array_of(assembler *a, expr *e) {
 }
 
 int rvm__check_part(assembler *a, expr *e) {
-    if (e->checked) return e->kind == E_ERROR ? -1 : e->op;
+    if (e->checked) return e->kind == E_ERROR ? -1 : e->kind == E_COMPLEX ? 0 : e->op;
     e->checked = true;
     var *v = NULL;
     if (e->kind == E_NAME)
@@ -86,6 +98,7 @@ int rvm__check_part(assembler *a, expr *e) {
         e->u.var = v;
         if (e->part) take_part(a, e);
     }
+    if (e->kind == E_COMPLEX) return 0; /* a constant, whose op is its row */
     e->op = e->kind == E_VAR ? e->u.var->ndim : 0;
     if (e->kind == E_ERROR) return -1;
     if (!v || e->kind != E_PART) return e->op;

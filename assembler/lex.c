@@ -116,7 +116,8 @@ static void lex_number(parser *p, token *t, size_t start) {
         used = digits(p, text, used, sizeof text - 1);
     }
     text[used] = 0;
-    if (is_letter(at(p, 0)) || used >= ROOM) {
+    const bool imaginary = at(p, 0) == 'i' && !is_letter(at(p, 1)) && !is_digit(at(p, 1)) && at(p, 1) != '_';
+    if ((is_letter(at(p, 0)) && !imaginary) || used >= ROOM) {
         while (is_letter(at(p, 0)) || is_digit(at(p, 0))) p->pos++;
         bad(p, t, start, D_NUMBER, NULL);
     } else if (!real)
@@ -126,6 +127,10 @@ static void lex_number(parser *p, token *t, size_t start) {
         t->u.f = strtod_l(text, NULL, p->a->c_locale);
         if (t->u.f > 1.7976931348623157e308) bad(p, t, start, D_REAL_RANGE, NULL);
     }
+    if (!imaginary || t->kind == K_BAD) return;
+    p->pos++;
+    t->whole = !real;
+    t->kind = K_IMAGINARY;
 }
 
 static void lex_string(parser *p, token *t, size_t start) {
@@ -254,6 +259,7 @@ const char *rvm__token_text(parser *p, const token *t) {
     case K_NAME:
     case K_INT:
     case K_REAL:
+    case K_IMAGINARY:
     case K_STRING:
     case K_PUNCT:
     case K_BAD: break;

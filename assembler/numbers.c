@@ -176,7 +176,8 @@ bool rvm__coerce_number(assembler *a, expr *e, int type) {
     const bool real = is_constant(e) || e->type == RVM_I64 || e->type == (int)rvm__part_type(type);
     if (rvm__is_complex(type) && real) return widen(a, e, type);
     if (type == T_LNS && is_constant(e)) return lns_constant(a, e);
-    rvm__wrong(a, e, D_MISMATCH, rvm__type_text(type), rvm__type_text(e->type), NULL);
+    const diag d = rvm__is_complex(type) && rvm__is_complex(e->type) ? D_COMPLEX_BASE : D_MISMATCH;
+    rvm__wrong(a, e, d, rvm__type_text(type), rvm__type_text(e->type), NULL);
     return false;
 }
 
@@ -213,7 +214,7 @@ static int base_of(assembler *a, expr *e, int row, int want) {
         if (rows[row].operands[k] == 'R' && type < RVM_TYPE_COUNT && type != RVM_I64 && real == T_NONE) real = type;
         if (!rvm__is_complex(type)) continue;
         if (base != T_NONE && base != (int)rvm__part_type(type)) {
-            rvm__wrong(a, e, D_MIX, rvm__type_text(T_COMPLEX + base), rvm__type_text(type), NULL);
+            rvm__wrong(a, e, D_COMPLEX_MIX, rvm__type_text(T_COMPLEX + base), rvm__type_text(type), NULL);
             return T_ERROR;
         }
         base = (int)rvm__part_type(type);

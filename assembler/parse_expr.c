@@ -74,8 +74,20 @@ static expr *parse_name(parser *p) {
     return take_part(p, e);
 }
 
+static bool is_number(const parser *p) {
+    return p->tok.kind == K_INT || p->tok.kind == K_REAL || p->tok.kind == K_IMAGINARY;
+}
+
+/* 3i is complex(0, 3). */
+static expr *imaginary(parser *p, expr *number) {
+    expr *e = rvm__expr_new(p->a, E_CALL, number->at, 2), *zero = rvm__expr_new(p->a, E_INT, number->at, 0);
+    if (!e || !zero || !adopt(p, e, 0, zero) || !adopt(p, e, 1, number)) return NULL;
+    e->u.name = rvm__intern(p->a, "complex", strlen("complex"));
+    return e->u.name ? e : NULL;
+}
+
 static expr *parse_number(parser *p, bool negative) {
-    bool whole = p->tok.kind == K_INT;
+    const bool is_imaginary = p->tok.kind == K_IMAGINARY, whole = is_imaginary ? p->tok.whole : p->tok.kind == K_INT;
     expr *e = rvm__expr_new(p->a, whole ? E_INT : E_REAL, p->tok.at, 0);
     if (!e) return NULL;
     if (whole)
@@ -87,12 +99,12 @@ static expr *parse_number(parser *p, bool negative) {
         return NULL;
     }
     rvm__lex_next(p);
-    return e;
+    return is_imaginary ? imaginary(p, e) : e;
 }
 
 static expr *parse_primary(parser *p) {
     if (p->tok.kind == K_NAME) return parse_name(p);
-    if (p->tok.kind == K_INT || p->tok.kind == K_REAL) return parse_number(p, false);
+    if (is_number(p)) return parse_number(p, false);
     if (is_punct(&p->tok, "&")) {
         span at = p->tok.at;
         rvm__lex_next(p);
@@ -135,8 +147,7 @@ static expr *parse_binary(parser *p, uint32_t level);
 static expr *parse_prefix(parser *p, enum operator_id op) {
     span at = p->tok.at;
     rvm__lex_next(p);
-    bool number = p->tok.kind == K_INT || p->tok.kind == K_REAL;
-    if (op == O_NEG && number && !is_punct(&p->ahead, "^")) return parse_number(p, true);
+    if (op == O_NEG && is_number(p) && !is_punct(&p->ahead, "^")) return parse_number(p, true);
     expr *kid = op == O_NOT ? parse_binary(p, LEVEL_NOT) : parse_unary(p);
     expr *e = kid ? rvm__expr_new(p->a, E_UNARY, join(at, kid->at), 1) : NULL;
     if (!e || !adopt(p, e, 0, kid)) return NULL;
