@@ -153,7 +153,26 @@ bool debug_place(const debugger *d, uint32_t frame, const char *text, bool quiet
     return !why;
 }
 
+/* Of a complex or an lns, z[1], its parts: z.re[1] and z.im[1], or z.log[1]. */
+static bool print_parts(const debugger *d, const char *place) {
+    static const char *const parts[] = {"re", "im", "log"};
+    const int length = (int)strcspn(place, "[ \t");
+    char part[600];
+    bool found = false;
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        rvm_arg a;
+        snprintf(part, sizeof part, "%.*s.%s%s", length, place, parts[k], place + length);
+        if (!debug_place(d, d->frame, part, true, &a)) continue;
+        show_variable(part, &a);
+        found = true;
+    }
+    return found;
+}
+
 void debug_print(const debugger *d, const char *place) {
     rvm_arg a;
-    if (debug_place(d, d->frame, place, false, &a)) show_variable(place, &a);
+    if (debug_place(d, d->frame, place, true, &a))
+        show_variable(place, &a);
+    else if (!print_parts(d, place))
+        debug_place(d, d->frame, place, false, &a);
 }

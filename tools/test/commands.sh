@@ -144,6 +144,10 @@ expect 3 'cut.npy: error: a: is cut off' sh -c "head -c 150 za.npy >cut.npy; '$b
 expect 2 'give y.log=@file.npy, of logarithms' rvm run numbers.rasm power y=@z.npy x=1 n=1
 expect 0 'x_b = 2+1i' rvm run numbers.rasm "clog'grad[y,x]" y_b=5 y=0 x=2+i
 expect 0 'x_b = 2+1i' rvm run numbers.rasm "clog'grad[y.re,y.im,x.re,x.im]" y_b=5 y=0 x=2+i
+expect 0 'd y.re / d x' rvm grad numbers.rasm clog --of y.re --wrt x y=0 x=2+i
+expect 0 "y.re: accumulate f64, y.re_d: accumulate f64" rvm transform numbers.rasm --tangent clog --wrt x,y -o clog.rbc
+expect 2 'has no parameter `z`' rvm transform numbers.rasm --tangent clog --wrt z
+expect 0 'a.im[[]0] = 2' sh -c "printf 'print a[0]\n' | '$bin/rvm' debug numbers.rasm dot 'a=[1+2i]' b=[1]"
 # parts of a complex by themselves
 expect 0 'd y.re / d b.re = [[]1, 2]' rvm grad numbers.rasm dot --of y.re --wrt b.re 'a=[1+2i,2+i]' b=[1,1]
 expect 0 'd y.re / d b.im = [[]2, 1]' rvm grad numbers.rasm dot --of y.re --wrt b.im 'a=[1+2i,2+i]' b=[1,1]
