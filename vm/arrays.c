@@ -43,7 +43,7 @@ static bool array_active(const rvm_machine *m, const site *s, uint16_t slot) {
 rvm_value *rvm__element_at(const rvm__array *a, const rvm_place *q, const rvm_value *slots, bool shadow) {
     const int64_t *stride = shadow ? a->shadow_stride : a->stride;
     char *p = shadow ? a->shadow : a->data;
-    for (int d = 0; d < q->nidx; d++) {
+    for (int d = 0; p && d < q->nidx; d++) {
         const int64_t i = slots[q->idx[d]].i;
         if ((uint64_t)i >= (uint64_t)a->dim[d]) return NULL;
         p += i * stride[d];

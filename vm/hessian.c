@@ -208,19 +208,23 @@ bool rvm__hessian_return(rvm_machine *m, rvm__key place, size_t slot, bool again
 
 enum { MOST_PLACES = 4 };
 
+/* The shadow of element e, in row-major order. */
+static const char *shadow_at(const rvm__array *a, size_t e) {
+    const char *p = a->shadow;
+    for (size_t d = a->ndim; d-- > 0; e /= (size_t)a->dim[d]) p += (int64_t)(e % (size_t)a->dim[d]) * a->shadow_stride[d];
+    return p;
+}
+
 /* Whether a place, or an element of an array, has a row; dropping it if asked to. */
 static bool has_row(const site *s, int k, bool drop) {
     const rvm_place *q = &s->places[k];
-    const rvm__array *a = &s->m->arrays[s->frame->arrays + q->slot];
+    const rvm__array *a = q->kind == RVM_PLACE_ARRAY ? &s->m->arrays[s->frame->arrays + q->slot] : NULL;
     size_t n = 1;
     bool has = false;
-    if (rvm__place_type(s->f, q) == RVM_I64 || (q->kind == RVM_PLACE_ARRAY && !a->shadow)) return false;
-    for (int d = 0; q->kind == RVM_PLACE_ARRAY && d < a->ndim; d++) n *= (size_t)a->dim[d];
+    if (rvm__place_type(s->f, q) == RVM_I64 || (a && !a->shadow)) return false;
+    for (int d = 0; a && d < a->ndim; d++) n *= (size_t)a->dim[d];
     for (size_t e = 0; e < n; e++) {
-        const char *p = q->kind == RVM_PLACE_ARRAY ? a->shadow : NULL;
-        for (size_t d = q->kind == RVM_PLACE_ARRAY ? a->ndim : 0, rest = e; d-- > 0; rest /= (size_t)a->dim[d])
-            p += (int64_t)(rest % (size_t)a->dim[d]) * a->shadow_stride[d];
-        const rvm__key key = q->kind == RVM_PLACE_ARRAY ? rvm__element_key(p) : key_of(s, k);
+        const rvm__key key = a ? rvm__element_key(shadow_at(a, e)) : key_of(s, k);
         has = has || (key && rvm__sym_row_of(s->h, key));
         if (drop && key) rvm__sym_drop(s->h, key);
     }
