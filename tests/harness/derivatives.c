@@ -20,7 +20,7 @@ static bool run_left(const subject *s, const engine *e, const char *what, run_fn
     *out = args_copy(values);
     bool good = report_ok(s->rep, what, rvm_machine_new(s->program, &o, &m, &err), &err) &&
                 report_ok(s->rep, what, f(m, s->fn, out->a, out->n, &err), &err);
-    if (left) *left = m && left_on_trail(m);
+    if (left) *left = m && left_behind(m);
     rvm_machine_free(m);
     return good;
 }

@@ -19,6 +19,7 @@ typedef struct report {
     const char *about; /* the directive, or what is being checked; may be NULL */
     unsigned line;     /* of the directive; 0: none */
     unsigned checks, failures;
+    bool quiet; /* about what is skipped */
 } report;
 /* Print a failure and return false. */
 bool report_fail(report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -103,7 +104,7 @@ rvm_options engine_options(const subject *s, const engine *e);
 
 /* Each prints what fails and returns false then. check_run leaves the outputs in *out (to be freed) where it succeeds. */
 bool check_run(const subject *s, args *out); /* every engine, there and back, stepped and whole */
-bool left_on_trail(const rvm_machine *m);    /* the call overwrote something */
+bool left_behind(const rvm_machine *m);      /* on the trail or on the stack, as a call of the inverse lacks it */
 bool runs_exactly(const subject *s);         /* forward, by exact_engine */
 bool check_derivatives(const subject *s);    /* adjoint against tangent, both against differences */
 /* The Hessian of <shadows of seed, f>, at s->in, times the shadows of `along`, into the shadows of *got: by one method. */

@@ -26,6 +26,7 @@ bool report_fail(report *r, const char *format, ...) {
 
 void report_skip(report *r, const char *format, ...) {
     va_list list;
+    if (r->quiet) return;
     va_start(list, format);
     say(r, "skipped", format, list);
     va_end(list);
