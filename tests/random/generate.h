@@ -7,8 +7,8 @@
  *   - reals change by bounded amounts, so that nothing overflows and rounding stays small; i64 and fix never read an f64
  *     or f32, so that they come back bit for bit; an f64 reads no f32, whose residues are larger;
  *   - a function says which of its effects outlive a call: what it leaves on the stack or on a trail. Where something is
- *     to be taken back later (push and pop, a call and its uncall), nothing is left between. A compute part may leave what it
- *     likes on its trail. All functions of a type keep to the effects of the first;
+ *     to be taken back later (push and pop, a call and its uncall), nothing is left between. A compute part may leave what
+ * it likes on its trail. All functions of a type keep to the effects of the first;
  *   - in a parallel block, instances own elements by their index, add to some places without reading them, and only read
  *     the rest.
  */
