@@ -53,16 +53,22 @@ static void sweep_rot(rvm__derive *t, const rvm_insn *in, rvm_op op) {
     if (is_active(t, in)) turn_shadows(t, in, rvm__op_inverse(op));
 }
 
+/* The tangent of irot is that of rot in reverse, so that on fix the one takes back every bit of the other. */
 static void tangent_rot(rvm__derive *t, const rvm_insn *in, rvm_op op) {
     const rvm_place *q = places_of(t, in);
-    const rvm_op more = op == RVM_OP_rot ? RVM_OP_add : RVM_OP_sub;
-    rvm__add_value(t, in, op);
-    if (!is_active(t, in)) return;
-    turn_shadows(t, in, op);
-    if (!rvm__active(t, &q[2])) return;
-    const rvm_place t_ = rvm__shadow_place(t, &q[2]);
-    add_product(t, rvm__op_inverse(more), rvm__shadow_place(t, &q[0]), rvm__value_place(t, &q[1]), t_);
-    add_product(t, more, rvm__shadow_place(t, &q[1]), rvm__value_place(t, &q[0]), t_);
+    const bool back = op == RVM_OP_irot, active = is_active(t, in);
+    if (!back) rvm__add_value(t, in, op);
+    if (active && !back) turn_shadows(t, in, op);
+    if (active && rvm__active(t, &q[2])) {
+        const rvm_place t_ = rvm__shadow_place(t, &q[2]);
+        for (int k = 0; k < 2; k++)
+            if (k == back)
+                add_product(t, back ? RVM_OP_add : RVM_OP_sub, rvm__shadow_place(t, &q[0]), rvm__value_place(t, &q[1]), t_);
+            else
+                add_product(t, back ? RVM_OP_sub : RVM_OP_add, rvm__shadow_place(t, &q[1]), rvm__value_place(t, &q[0]), t_);
+    }
+    if (active && back) turn_shadows(t, in, op);
+    if (back) rvm__add_value(t, in, op);
 }
 
 /* ---- y = 1 / y: y_d is multiplied by -1/y^2, y as before; y_b alike ---- */

@@ -84,6 +84,10 @@ bool rvm__fix_rotate(const rvm__xinsn *x, int level, bool inverse, rvm_value *a,
         const int64_t g = cross(a, b, a_, b_, &overflow);
         st = inverse ? rvm__fix_add(st, g, &overflow) : rvm__fix_sub(st, g, &overflow);
     }
+    if (level == 2 && t_ && inverse) { /* the reverse of what is below */
+        shear(&sb, va, t_->i, true, &overflow);
+        shear(&sa, vb, t_->i, false, &overflow);
+    }
     rotate(&va, &vb, angle, inverse, &overflow);
     if (level) rotate(&sa, &sb, angle, inverse, &overflow);
     if (level == 3 && t_) { /* forward again: that gain is lost */
@@ -91,9 +95,9 @@ bool rvm__fix_rotate(const rvm__xinsn *x, int level, bool inverse, rvm_value *a,
             cross(&(rvm_value){.i = va}, &(rvm_value){.i = vb}, &(rvm_value){.i = sa}, &(rvm_value){.i = sb}, &overflow);
         st = inverse ? rvm__fix_add(st, g, &overflow) : rvm__fix_sub(st, g, &overflow);
     }
-    if (level == 2 && t_) {
-        shear(&sa, vb, t_->i, !inverse, &overflow);
-        shear(&sb, va, t_->i, inverse, &overflow);
+    if (level == 2 && t_ && !inverse) {
+        shear(&sa, vb, t_->i, true, &overflow);
+        shear(&sb, va, t_->i, false, &overflow);
     }
     if (overflow && !(x->flags & X_UNCHECKED)) return false;
     a->i = va, b->i = vb;
