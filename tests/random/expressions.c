@@ -247,7 +247,12 @@ static void lns_value(generator *g, set except, int depth) {
 void value(generator *g, sort s, rvm_type type, set except) {
     switch (s) {
     case PLAIN: increment(g, type, except); break;
-    case COMPLEX: complex_value(g, type, except, 2); break;
+    case COMPLEX:
+        if (type != RVM_F64 && pick(g, RVM_I64, except, false, 0) < 0)
+            put(g, "complex(0.25, -0.5)"); /* it takes the type that it meets; deeper down it would not */
+        else
+            complex_value(g, type, except, 2);
+        break;
     case LOGARITHM: lns_value(g, except, 2); break;
     case VALUE: break;
     }
