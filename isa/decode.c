@@ -472,7 +472,7 @@ static bool check_header(reader *r, size_t size) {
     }
     if (size < RVM_RBC_HEADER) return truncated(r);
     unsigned major = (unsigned)fixed(b + 4, 2), minor = (unsigned)fixed(b + 6, 2);
-    if (major != RVM_VERSION_MAJOR || minor > RVM_VERSION_MINOR) {
+    if (major != RVM_VERSION_MAJOR || (major ? minor > RVM_VERSION_MINOR : minor != RVM_VERSION_MINOR)) {
         r->status = rvm__fail(r->err, RVM_ERR_VERSION, r->name, 0, 0, "bytecode of version %u.%u; this library reads %d.%d",
                               major, minor, RVM_VERSION_MAJOR, RVM_VERSION_MINOR);
         return false;

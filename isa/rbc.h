@@ -2,6 +2,8 @@
  *
  *     "\x89RVM"  u16 major  u16 minor  u64 length of the body  u64 XXH3-64 of the body  body          (little-endian)
  *
+ * The version is the library's. Before 1.0 each minor version reads only its own; later, also those before it.
+ *
  * Body; v is an unsigned LEB128 number, z a signed one (zigzag), s a string (v length, bytes), b a byte:
  *
  *     v files, an s each

@@ -16,9 +16,9 @@ extern "C" {
 #endif
 
 #define RVM_VERSION_MAJOR  0
-#define RVM_VERSION_MINOR  1
+#define RVM_VERSION_MINOR  2
 #define RVM_VERSION_PATCH  0
-#define RVM_VERSION_STRING "0.1.0"
+#define RVM_VERSION_STRING "0.2.0"
 #if defined(__GNUC__)
 #define RVM_API __attribute__((visibility("default")))
 #else

@@ -99,6 +99,9 @@ done
 cp sum.rbc newer.rbc
 flip newer.rbc 4 9
 refused 3 'version' "$rvm" info newer.rbc
+cp sum.rbc older.rbc # of another layout
+flip older.rbc 6 1
+refused 3 'version 0.1' "$rvm" info older.rbc
 refused 3 '"code":"VERSION"' "$rvm" verify newer.rbc --json
 refused 3 '"ok":false' "$rvm" dis cut.rbc --json
 [ $failures -eq 0 ]
