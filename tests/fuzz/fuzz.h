@@ -4,7 +4,7 @@
  *   verify     a program decoded, its instructions mutated, encoded again with the right checksum
  *   assemble   text
  *
- * Whatever the verifier lets pass is run in every mode.
+ * Whatever the verifier lets pass is run in every mode, and so are its derivatives.
  */
 #ifndef RVM_FUZZ_H
 #define RVM_FUZZ_H

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { FUEL = 20000, DEPTH = 50, MEMORY = 1 << 20, FUNCTIONS = 6, ELEMENTS = 4096 };
+enum { FUEL = 20000, DEPTH = 50, MEMORY = 1 << 20, FUNCTIONS = 6, ELEMENTS = 4096, ORDERS = 2 };
 
 /* A defect of the machine, not of the program: stop where it is. */
 static rvm_status sound(rvm_status s) {
@@ -40,6 +40,15 @@ static void run_modes(rvm_machine *m, int64_t fn, args *in, rng *r) {
     if (sound(rvm_machine_bind(m, fn, a.a, a.n, RVM_PRIMAL, false, &e)) == RVM_OK) {
         step_some(m, r);
         sound(rvm_machine_forward(m, &e));
+        sound(rvm_machine_backward(m, &e));
+        rvm_machine_unbind(m);
+    }
+    if (sound(rvm_machine_bind(m, fn, a.a, a.n, RVM_GRADIENT, false, &e)) == RVM_OK) {
+        step_some(m, r);
+        sound(rvm_machine_forward(m, &e));
+        sound(rvm_machine_sweep(m, &e));
+        step_some(m, r);
+        sound(rvm_machine_forward(m, &e)); /* takes the sweep back, where its shadows are kept */
         sound(rvm_machine_backward(m, &e));
         rvm_machine_unbind(m);
     }
@@ -86,30 +95,61 @@ static bool constants_small(const rvm_program *p, uint32_t fn) {
     return true;
 }
 
-static void exercise_function(const rvm_program *p, uint32_t fn, bool unchecked, rng *r) {
+/* Of every kind: what a run keeps, and how much of it. */
+static rvm_options any_options(bool unchecked, rng *r) {
     rvm_options o = rvm_options_default();
-    rvm_machine *m = NULL;
-    rvm_error e;
     o.unchecked = unchecked;
     o.fuel = FUEL;
     o.depth = DEPTH;
     o.memory = MEMORY;
+    if (!rng_below(r, 4)) o.trail = RVM_TRAIL_OFF;
+    if (!rng_below(r, 4)) o.trail_limit = 1 + rng_below(r, 4096);
+    o.keep_shadows = rng_below(r, 2);
+    o.exact = !rng_below(r, 3);
+    return o;
+}
+
+static void exercise_function(const rvm_program *p, uint32_t fn, bool unchecked, bool second, rng *r) {
+    const rvm_options o = any_options(unchecked, r);
+    rvm_machine *m = NULL;
+    rvm_error e;
     if (!constants_small(p, fn) || rvm_machine_new(p, &o, &m, &e) != RVM_OK) return;
     args in = args_new(p, fn);
     args_random(&in, p, fn, 1 + rng_below(r, 4), r);
     small_values(&in, r);
     args_activate(&in, NULL);
     if (small_enough(&in)) run_modes(m, fn, &in, r);
-    if (small_enough(&in)) run_second(m, fn, &in, !unchecked);
+    if (second && small_enough(&in)) run_second(m, fn, &in, !unchecked);
     args_free(&in);
     rvm_machine_free(m);
+}
+
+/* A derivative of it, by some of its reals, and sometimes one of that. What is derived of a verified program is verified. */
+static void exercise_derived(const rvm_program *p, uint32_t fn, int order, rng *r) {
+    uint8_t active[RVM_MAX_PARAMS + 1] = {0};
+    const rvm_transform kind = (rvm_transform)rng_below(r, RVM_TRANSFORM_COUNT);
+    rvm_param_info info;
+    rvm_program *q = NULL;
+    rvm_error e;
+    uint32_t derived;
+    for (uint32_t i = 0; rvm_program_param(p, fn, i, &info) == RVM_OK; i++)
+        active[i] = info.type != RVM_I64 && rng_below(r, 4);
+    if (sound(rvm_program_close_active(p, fn, active, &e))) return;
+    const rvm_status st = sound(rvm_program_transform(p, fn, kind, active, &q, &derived, &e));
+    if (st == RVM_ERR_VERIFY) abort();
+    if (st) return;
+    exercise_function(q, derived, rng_below(r, 2), false, r);
+    if (order < ORDERS && rng_below(r, 2)) exercise_derived(q, derived, order + 1, r);
+    rvm_program_free(q);
 }
 
 void exercise(const rvm_program *p, uint64_t seed) {
     rng r = {seed};
     uint32_t n = rvm_program_function_count(p);
-    for (uint32_t fn = 0; fn < n && fn < FUNCTIONS; fn++)
-        for (int unchecked = 0; unchecked < 2; unchecked++) exercise_function(p, fn, unchecked, &r);
+    for (uint32_t fn = 0; fn < n && fn < FUNCTIONS; fn++) {
+        for (int unchecked = 0; unchecked < 2; unchecked++) exercise_function(p, fn, unchecked, true, &r);
+        exercise_derived(p, fn, 1, &r);
+    }
 }
 
 /* Header of bytecode, as the container documents it: magic 4, version 4, length of the body 8, XXH3-64 of the body 8. */
