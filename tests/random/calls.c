@@ -165,6 +165,13 @@ static bool choose(generator *g, chosen *c, bool back) {
     return good;
 }
 
+/* A derivative of what calls function values is one of all that these may be: the present function perhaps. */
+static bool has_derivative(const chosen *c) {
+    for (int i = 0; i < c->f->n; i++)
+        if (c->f->param[i].sort == VALUE) return false;
+    return c->k < 0;
+}
+
 static bool leaves_something(const chosen *c) {
     return c->f->effects.leaves_stack || c->f->effects.leaves_trail;
 }
@@ -172,7 +179,7 @@ static bool leaves_something(const chosen *c) {
 bool call(generator *g) {
     chosen c;
     if (!choose(g, &c, false)) return false;
-    const bool back = !leaves_something(&c) && chance(g, 3), tick = back && c.k < 0 && chance(g, 2);
+    const bool back = !leaves_something(&c) && chance(g, 3), tick = back && has_derivative(&c) && chance(g, 2);
     line(g);
     put(g, "%s %s%s(%s)", back && !tick ? "uncall" : "call", name_of(g, &c), tick ? "'inv" : "", c.arguments);
     g->done.leaves_stack |= c.f->effects.leaves_stack;
