@@ -33,17 +33,56 @@ static bool derives(const rvm__derive *t, const rvm_insn *in, const uint8_t *act
     return t->a.stack && reaches(t, in, false);
 }
 
-/* active: by place. */
+/* active: by place. What is active in the callee and not here gets a shadow for the call, which is 0; what it gains is
+ * nobody's. */
 static void emit_call(rvm__derive *t, const rvm_insn *in, rvm_op op, uint32_t target, const uint8_t *active) {
     const rvm_place *q = rvm__places(rvm__source(t), in);
-    rvm_place places[2 * RVM_MAX_PARAMS];
-    int n = 0;
+    rvm_place places[2 * RVM_MAX_PARAMS] = {{0}}, spare[RVM_MAX_PARAMS];
+    int n = 0, nspare = 0;
     for (int k = 0; k < in->nplaces; k++) {
         places[n++] = rvm__value_place(t, &q[k]);
-        if (active[k]) places[n++] = rvm__shadow_place(t, &q[k]);
+        if (!active[k]) continue;
+        if (rvm__active(t, &q[k])) {
+            places[n++] = rvm__shadow_place(t, &q[k]);
+            continue;
+        }
+        const rvm_type type = rvm__place_type(rvm__source(t), &q[k]);
+        places[n++] = spare[nspare++] = rvm__temp(t, type);
+        RVM__ADD(t, RVM_OP_let, RVM_ROW_id, 0, spare[nspare - 1], rvm__const_place(t, type, 0));
     }
     const uint32_t at = rvm__add(t, op, 0, in->flags, n, places);
     if (!t->status) t->g.code[at].target = target;
+    while (nspare-- > 0) {
+        const rvm_type type = (rvm_type)t->g.reg_type[spare[nspare].slot];
+        if (t->kind == RVM_ADJOINT)
+            rvm__discard(t, RVM_OP_shed, spare[nspare]);
+        else
+            RVM__ADD(t, RVM_OP_unlet, RVM_ROW_id, 0, spare[nspare], rvm__const_place(t, type, 0));
+        rvm__temp_free(t, spare[nspare]);
+    }
+}
+
+/* Whether a parameter that is not given as active may be so in the callee. */
+static bool may_need_more(const rvm__derive *t, uint32_t callee, const uint8_t *active) {
+    const rvm_function *f = &t->p->functions[callee];
+    for (uint32_t k = 0; k < f->nparams; k++) {
+        const rvm_place q = {.kind = f->params[k].ndim ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT, .slot = f->params[k].index};
+        if (!active[k] && rvm__is_active(t->p, &t->a, callee, &q)) return true;
+    }
+    return false;
+}
+
+/* A parameter that is only read may become active by recursion, or by what stands on the stack, whatever is given for it. */
+static void close_active(rvm__derive *t, const rvm_insn *in, uint8_t *active) {
+    uint8_t *const list = active + rvm__callee_of(t->p, in).first;
+    uint8_t before[RVM_MAX_PARAMS + 1];
+    do {
+        uint32_t at = 0, callee;
+        memcpy(before, active, sizeof before);
+        while (!t->status && rvm__next_callee(t->p, in, &at, &callee))
+            if (may_need_more(t, callee, list))
+                rvm__derive_fail(t, rvm__transform_close(t->p, callee, list, t->a.stack, t->err));
+    } while (!t->status && memcmp(before, active, sizeof before) != 0);
 }
 
 static uint32_t request(rvm__derive *t, uint32_t of, rvm_transform kind, const uint8_t *active) {
@@ -79,13 +118,14 @@ static uint32_t derive_target(rvm__derive *t, const rvm_insn *in, uint32_t targe
 static void derive_call(rvm__derive *t, const rvm_insn *in, rvm_op op) {
     static const uint8_t none[RVM_MAX_PARAMS];
     const rvm_place *q = rvm__places(rvm__source(t), in);
-    uint8_t active[RVM_MAX_PARAMS] = {0};
+    uint8_t active[RVM_MAX_PARAMS + 1] = {0};
     for (int k = 0; k < in->nplaces; k++) active[k] = rvm__active(t, &q[k]);
     const bool sweep = t->kind == RVM_ADJOINT;
     if (!derives(t, in, active)) {
         emit_call(t, in, sweep ? rvm__op_inverse(op) : op, in->target, none);
         return;
     }
+    close_active(t, in, active);
     uint32_t target = in->target;
     if (sweep && (op & 1)) target = derive_target(t, in, target, RVM_INVERSE, none);
     emit_call(t, in, sweep ? (rvm_op)(op & ~1u) : op, derive_target(t, in, target, t->kind, active), active);

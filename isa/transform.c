@@ -466,13 +466,13 @@ rvm_status rvm__transform_resolve(rvm_program *p, rvm_error *err) {
     return s ? s : rvm__verify(p, err);
 }
 
-rvm_status rvm__transform_close(const rvm_program *p, uint32_t fn, uint8_t *active, rvm_error *err) {
+rvm_status rvm__transform_close(const rvm_program *p, uint32_t fn, uint8_t *active, bool stack, rvm_error *err) {
     const rvm_function *f = &p->functions[fn];
     const size_t size = rvm__activity_size(p);
     void *block = rvm__realloc(&p->al, NULL, 0, size);
     if (!block) return no_memory(err);
     rvm__activity a = rvm__activity_in(p, block);
-    rvm__activity_find(p, &a, fn, active, false);
+    rvm__activity_find(p, &a, fn, active, stack);
     for (uint32_t k = 0; k < f->nparams; k++) {
         const rvm_place q = {.kind = f->params[k].ndim ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT, .slot = f->params[k].index};
         if (rvm__is_active(p, &a, fn, &q)) active[k] = 1;

@@ -48,7 +48,7 @@ rvm_status rvm_program_close_active(const rvm_program *p, uint32_t fn, uint8_t *
         if (active[k] && p->functions[fn].params[k].type == RVM_I64)
             return rvm__fail_at(err, RVM_ERR_ARGUMENT, p, fn, 0, "`%s` is i64 and has no derivative",
                                 p->functions[fn].params[k].name);
-    return rvm__transform_close(p, fn, active, err);
+    return rvm__transform_close(p, fn, active, false, err);
 }
 
 /* ---- names ---- */

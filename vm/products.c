@@ -68,7 +68,7 @@ rvm_status rvm__product_begin(rvm__product *p, rvm__work *w, rvm_error *err) {
     uint8_t active[RVM_MAX_PARAMS];
     *p = (rvm__product){.w = w};
     for (uint32_t k = 0; k < w->q->nargs; k++) active[k] = w->args[k].active;
-    rvm_status status = rvm__transform_close(m->p, (uint32_t)w->q->fn, active, err);
+    rvm_status status = rvm__transform_close(m->p, (uint32_t)w->q->fn, active, false, err);
     if (!status) status = ensure(m, (uint32_t)w->q->fn, active, err);
     if (status) return status;
     const size_t cells = PLANES * w->at[w->q->nargs];
