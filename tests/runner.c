@@ -7,6 +7,7 @@
 #include "harness/directive.h"
 #include "harness/harness.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +21,8 @@ typedef struct test_case {
     rvm_program *program;
     rvm_asm_options assembler;
     rvm_options options;
-    double restore, loose; /* loose: values agree within this at least; 0: as each directive says */
-    int orders;
+    double restore, loose;   /* loose: values agree within this at least; 0: as each directive says */
+    int orders, most_orders; /* the case's; the command line's */
     const char *no_differences, *no_derivatives, *no_products, *no_transforms, *no_undoing;
     rvm_error diagnostics[MAX_DIAGNOSTICS];
     bool matched[MAX_DIAGNOSTICS];
@@ -140,7 +141,7 @@ static bool begin(test_case *t, const directive *d, subject *s, args *in) {
     s->no_products = t->no_products;
     s->no_transforms = t->no_transforms;
     s->no_undoing = t->no_undoing;
-    s->orders = t->orders;
+    s->orders = t->orders < t->most_orders ? t->orders : t->most_orders;
     return true;
 }
 
@@ -557,8 +558,13 @@ static unsigned run_phase(test_case *t, int phase) {
     return found;
 }
 
-static bool run_file(const char *path) {
-    test_case t = {.path = path, .options = rvm_options_default(), .restore = 1e-8, .orders = 3, .rep = {.name = path}};
+static bool run_file(const char *path, int most_orders) {
+    test_case t = {.path = path,
+                   .options = rvm_options_default(),
+                   .restore = 1e-8,
+                   .orders = 3,
+                   .most_orders = most_orders,
+                   .rep = {.name = path}};
     t.assembler = (rvm_asm_options){.real = RVM_F64};
     t.source = read_file(path);
     if (!t.source) return report_fail(&t.rep, "cannot read");
@@ -584,8 +590,11 @@ static bool run_file(const char *path) {
     return t.rep.failures == 0;
 }
 
+/* runner [--orders N] FILE...: derivatives of order N at most are checked as programs. */
 int main(int argc, char **argv) {
-    bool good = argc > 1;
-    for (int k = 1; k < argc; k++) good = run_file(argv[k]) && good;
+    int first = 1, orders = INT_MAX;
+    if (argc > 2 && !strcmp(argv[1], "--orders")) orders = atoi(argv[2]), first = 3;
+    bool good = argc > first;
+    for (int k = first; k < argc; k++) good = run_file(argv[k], orders) && good;
     return good ? 0 : 1;
 }
