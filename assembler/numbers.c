@@ -176,7 +176,7 @@ bool rvm__coerce_number(assembler *a, expr *e, int type) {
     const bool real = is_constant(e) || e->type == RVM_I64 || e->type == (int)rvm__part_type(type);
     if (rvm__is_complex(type) && real) return widen(a, e, type);
     if (type == T_LNS && is_constant(e)) return lns_constant(a, e);
-    const diag d = rvm__is_complex(type) && rvm__is_complex(e->type) ? D_COMPLEX_BASE : D_MISMATCH;
+    const diag d = rvm__is_complex(type) ? D_COMPLEX_BASE : D_MISMATCH;
     rvm__wrong(a, e, d, rvm__type_text(type), rvm__type_text(e->type), NULL);
     return false;
 }
