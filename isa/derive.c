@@ -155,7 +155,7 @@ static void derive_one(rvm__derive *t, uint32_t pc, int step, enum rvm__style st
         else if (rvm__op_is_update(op))
             rvm__tangent_update(t, &in, op);
         else
-            rvm__tangent_op(t, &in, op);
+            rvm__derive_op(t, &in, op, false);
         return;
     case RVM__SWEEP: {
         const rvm_op does = step < 0 ? op : rvm__op_inverse(op);
@@ -164,7 +164,7 @@ static void derive_one(rvm__derive *t, uint32_t pc, int step, enum rvm__style st
         else if (rvm__op_is_update(op))
             rvm__sweep_update(t, &in, does);
         else
-            rvm__sweep_op(t, &in, does);
+            rvm__derive_op(t, &in, does, true);
         return;
     }
     }

@@ -113,8 +113,8 @@ void rvm__slot_put(rvm__slot_places *s, int position, rvm_place place);
 /* drop, shed, stow or their inverses: head is what stands before the positions. In a sweep it also discards, onto the trail
  * of its level, what else it may find in a slot. */
 void rvm__add_slot(rvm__derive *t, rvm_op op, uint8_t flags, int nhead, const rvm_place *head, rvm__slot_places *s);
-void rvm__sweep_op(rvm__derive *t, const rvm_insn *in, rvm_op op);
-void rvm__tangent_op(rvm__derive *t, const rvm_insn *in, rvm_op op);
+/* What is no update and no call, doing `op`: its adjoint in a sweep, else its tangent. */
+void rvm__derive_op(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep);
 void rvm__copy_op(rvm__derive *t, const rvm_insn *in, rvm_op op);
 
 /* ---- derive.c ---- */

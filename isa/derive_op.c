@@ -344,13 +344,14 @@ static void tangent_new(rvm__derive *t, const rvm_insn *in, rvm_op op) {
 
 /* ---- one instruction ---- */
 
-void rvm__sweep_op(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+void rvm__derive_op(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep) {
+    const rvm_op does = sweep ? rvm__op_inverse(op) : op; /* to the values */
     switch ((enum rvm_pair)(op >> 1)) {
     case RVM_PAIR_swap:
     case RVM_PAIR_cswap:
     case RVM_PAIR_neg:
-    case RVM_PAIR_hadamard: on_both(t, in, rvm__op_inverse(op)); return;
-    case RVM_PAIR_rot: sweep_rot(t, in, op); return;
+    case RVM_PAIR_hadamard: on_both(t, in, does); return;
+    case RVM_PAIR_rot: (sweep ? sweep_rot : tangent_rot)(t, in, op); return;
     case RVM_PAIR_inv: derive_inv(t, in); return;
     case RVM_PAIR_not:
     case RVM_PAIR_inc:
@@ -358,13 +359,13 @@ void rvm__sweep_op(rvm__derive *t, const rvm_insn *in, rvm_op op) {
     case RVM_PAIR_assert:
     case RVM_PAIR_trap:
     case RVM_PAIR_addr:
-    case RVM_PAIR_segment: rvm__add_value(t, in, rvm__op_inverse(op)); return;
+    case RVM_PAIR_segment: rvm__add_value(t, in, does); return;
     case RVM_PAIR_drop:
     case RVM_PAIR_recall:
-    case RVM_PAIR_stow: sweep_slot(t, in, op); return;
-    case RVM_PAIR_new: sweep_new(t, in, op); return;
+    case RVM_PAIR_stow: (sweep ? sweep_slot : move_slot)(t, in, op); return;
+    case RVM_PAIR_new: (sweep ? sweep_new : tangent_new)(t, in, op); return;
     case RVM_PAIR_like: derive_like(t, in, op); return;
-    case RVM_PAIR_view: both_views(t, in, rvm__op_inverse(op)); return;
+    case RVM_PAIR_view: both_views(t, in, does); return;
     case RVM_PAIR_push: derive_push(t, in, op); return;
     case RVM_PAIR_pushc: derive_pushc(t, in, op); return;
     case RVM_PAIR_start:
@@ -372,7 +373,7 @@ void rvm__sweep_op(rvm__derive *t, const rvm_insn *in, rvm_op op) {
     case RVM_PAIR_jt:
     case RVM_PAIR_jf:
     case RVM_PAIR_for:
-    case RVM_PAIR_par: rvm__add_control(t, in, rvm__op_inverse(op)); return;
+    case RVM_PAIR_par: rvm__add_control(t, in, does); return;
     case RVM_PAIR_call:
     case RVM_PAIR_calli:
     case RVM_PAIR_compute:
@@ -384,49 +385,6 @@ void rvm__sweep_op(rvm__derive *t, const rvm_insn *in, rvm_op op) {
 #undef FAMILY
 #undef INVERSE
     case RVM_PAIR_COUNT: return; /* derive.c and derive_update.c have these */
-    }
-}
-
-void rvm__tangent_op(rvm__derive *t, const rvm_insn *in, rvm_op op) {
-    switch ((enum rvm_pair)(op >> 1)) {
-    case RVM_PAIR_swap:
-    case RVM_PAIR_cswap:
-    case RVM_PAIR_neg:
-    case RVM_PAIR_hadamard: on_both(t, in, op); return;
-    case RVM_PAIR_rot: tangent_rot(t, in, op); return;
-    case RVM_PAIR_inv: derive_inv(t, in); return;
-    case RVM_PAIR_not:
-    case RVM_PAIR_inc:
-    case RVM_PAIR_rol:
-    case RVM_PAIR_assert:
-    case RVM_PAIR_trap:
-    case RVM_PAIR_addr:
-    case RVM_PAIR_segment: rvm__add_value(t, in, op); return;
-    case RVM_PAIR_drop:
-    case RVM_PAIR_recall:
-    case RVM_PAIR_stow: move_slot(t, in, op); return;
-    case RVM_PAIR_new: tangent_new(t, in, op); return;
-    case RVM_PAIR_like: derive_like(t, in, op); return;
-    case RVM_PAIR_view: both_views(t, in, op); return;
-    case RVM_PAIR_push: derive_push(t, in, op); return;
-    case RVM_PAIR_pushc: derive_pushc(t, in, op); return;
-    case RVM_PAIR_start:
-    case RVM_PAIR_jmp:
-    case RVM_PAIR_jt:
-    case RVM_PAIR_jf:
-    case RVM_PAIR_for:
-    case RVM_PAIR_par: rvm__add_control(t, in, op); return;
-    case RVM_PAIR_call:
-    case RVM_PAIR_calli:
-    case RVM_PAIR_compute:
-    case RVM_PAIR_do:
-    case RVM_PAIR_undo:
-#define FAMILY(name, inverse, sym, access, value, seed, sb, sd, doc) case RVM_PAIR_##name:
-#define INVERSE(name, inverse, sym, access, value, seed, sb, sd, doc)
-#include "families.def"
-#undef FAMILY
-#undef INVERSE
-    case RVM_PAIR_COUNT: return;
     }
 }
 
