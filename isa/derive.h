@@ -15,15 +15,8 @@
 
 #include "activity.h"
 #include "formula.h"
+#include "reach.h"
 #include "transform.h"
-
-/* What a function and all that it calls do with trails and the stack. */
-typedef struct rvm__reach {
-    bool ready;    /* all of them have code */
-    bool trail;    /* something goes onto a trail, or comes from it */
-    bool stack;    /* push, pop and the like */
-    uint8_t order; /* transforms applied so far, as the trails show: the next one has this level; at least 1 */
-} rvm__reach;
 
 /* A request for a derived function: what its name says. */
 typedef struct rvm__request {

@@ -358,6 +358,9 @@ void rvm__strfree(const rvm_allocator *al, char *s);
 /* Whether the name of a parameter is STEM "." PART REST: of z: complex the parts are z.re and z.im, of its shadow z_b in a
  * derived function z.re_b and z.im_b; of y: lns the part is y.log. */
 bool rvm__is_part(const char *name, const char *part, int *stem, const char **rest);
+/* What lies at `way` from the folder of the binary that holds this code, as a real path; false: nothing there. `found` has
+ * room for PATH_MAX. */
+bool rvm__beside_binary(const char *way, char *found);
 /* Fill *err (may be NULL) and return the code. Position 0 where there is none. */
 rvm_status rvm__fail(rvm_error *err, rvm_status code, const char *file, uint32_t line, uint32_t column, const char *format,
                      ...) __attribute__((format(printf, 6, 7)));

@@ -177,6 +177,23 @@ RVM_API rvm_status rvm_program_derive(const rvm_program *p, const char *name, rv
  * rvm_program_transform takes. Errors: USAGE, ARGUMENT (an i64 is active), MEMORY. */
 RVM_API rvm_status rvm_program_close_active(const rvm_program *p, uint32_t fn, uint8_t *active, rvm_error *err);
 
+/* ---- constants ----
+ * What a function only reads may be given once and for all: an engine that compiles then knows it. */
+typedef struct rvm_constant {
+    const char *name; /* of a scalar parameter, or of a length */
+    union {
+        int64_t i; /* of an i64, of a length; the raw bits of a fix */
+        double f;  /* of an f64 or f32 */
+    } value;
+} rvm_constant;
+/* A copy of p with fn for these values behind its functions: a function without the scalars, whose arrays must have the
+ * lengths (SHAPE when it is bound), and copies of what it calls with them. *index is its number; its name is fn's with
+ * 'const behind it, and its results are those of fn. *out is owned by the caller, NULL on failure. Errors: USAGE (fn),
+ * ARGUMENT (no such name, one given twice, an array, a parameter that fn changes, a length below 0, no f32), what the
+ * verifier finds wrong with these values (two elements are the same), MEMORY. */
+RVM_API rvm_status rvm_program_fold(const rvm_program *p, uint32_t fn, const rvm_constant *constants, uint32_t n,
+                                    rvm_program **out, uint32_t *index, rvm_error *err);
+
 #ifdef __cplusplus
 }
 #endif

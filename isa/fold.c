@@ -1,0 +1,443 @@
+/* fold.c: functions for given values of what they only read. See rvm_program.h.
+ *
+ * A register whose value is given, a scalar parameter or a length, becomes a constant wherever it stands, and its parameter
+ * goes. A few places take registers only, such as the condition of a jump: for these it appears at the start as a local that
+ * holds the value. Calls that pass such a value on, as an argument or as the length of an array, get a copy of what they
+ * call, made in the same way; a copy for the same values is made once. Instructions stay what they are, so that errors are
+ * those of the function.
+ */
+#include "transform.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_COPIES = 256, MOST_ROUNDS = 8, NONE = UINT16_MAX };
+
+typedef struct known { /* what is given: of a register, or of the length of an array */
+    bool is;
+    bool literal; /* the program says so itself, which alone makes no copy */
+    rvm_value value;
+} known;
+
+typedef struct request {
+    uint32_t of, fn;
+    known *regs; /* by register of the source */
+} request;
+
+typedef struct folding {
+    rvm_program *p;
+    rvm_error *err;
+    request *requests;
+    uint32_t n, cap;
+} folding;
+
+typedef struct copying { /* a function being written */
+    folding *w;
+    rvm_function f, g; /* source, copy */
+    const known *regs;
+    known (*lengths)[RVM_MAX_DIMS]; /* by array: of all that makes it appear */
+    known (*latest)[RVM_MAX_DIMS];  /* by array: of what did so last, */
+    uint32_t *since;                /* in the stretch of straight code of this number */
+    uint32_t stretch;
+    bool changed;            /* less is known than was thought */
+    uint8_t *met;            /* by array: it has appeared */
+    uint16_t *slots, *local; /* by slot of the source: that of the copy; the local in place of a constant, or NONE */
+    uint32_t nlocal;
+} copying;
+
+static rvm_status no_memory(folding *w) {
+    return rvm__fail(w->err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+}
+
+static void *make(const folding *w, size_t bytes) {
+    void *p = rvm__realloc(&w->p->al, NULL, 0, bytes + 1);
+    if (p) memset(p, 0, bytes + 1);
+    return p;
+}
+static void release(const folding *w, void *p, size_t bytes) {
+    if (p) rvm__realloc(&w->p->al, p, bytes + 1, 0);
+}
+
+/* ---- requests ---- */
+
+static bool same_known(const known *a, const known *b, uint32_t n) {
+    for (uint32_t k = 0; k < n; k++)
+        if (a[k].is != b[k].is || (a[k].is && a[k].value.u != b[k].value.u)) return false;
+    return true;
+}
+
+/* A name that is free: f'const, f'const2. */
+static int64_t add_named(rvm_program *p, const char *of) {
+    char name[1024];
+    int n = snprintf(name, sizeof name, "%s'const", of);
+    for (int k = 2; n < (int)sizeof name && rvm__program_find(p, name, (size_t)n) >= 0; k++)
+        n = snprintf(name, sizeof name, "%s'const%d", of, k);
+    return n < (int)sizeof name ? rvm__program_add_function(p, name, (size_t)n) : -1;
+}
+
+/* The copy of a function for what is known, which is taken over; `of` itself where there are too many. */
+static rvm_status ask(folding *w, uint32_t of, known *regs, uint32_t *fn) {
+    const uint32_t nregs = w->p->functions[of].nregs;
+    *fn = of;
+    for (uint32_t k = 0; k < w->n; k++) {
+        if (w->requests[k].of != of || !same_known(w->requests[k].regs, regs, nregs)) continue;
+        *fn = w->requests[k].fn;
+        release(w, regs, nregs * sizeof *regs);
+        return RVM_OK;
+    }
+    int64_t added = -1;
+    if (w->n < MOST_COPIES && rvm__grow(&w->p->al, (void **)&w->requests, &w->cap, w->n + 1, sizeof *w->requests))
+        added = add_named(w->p, w->p->functions[of].name);
+    if (added < 0) {
+        release(w, regs, nregs * sizeof *regs);
+        return w->n < MOST_COPIES ? no_memory(w) : RVM_OK;
+    }
+    *fn = (uint32_t)added;
+    w->requests[w->n++] = (request){of, *fn, regs};
+    return RVM_OK;
+}
+
+/* ---- what is known in a function ---- */
+
+static known known_slot(const copying *c, uint16_t slot) {
+    if (slot < c->f.nregs) return c->regs[slot];
+    return (known){true, true, c->f.consts[slot - c->f.nregs]};
+}
+
+static bool agree(known a, known b) {
+    return a.is == b.is && (!a.is || a.value.i == b.value.i);
+}
+
+static const known *lengths_of(const copying *c, uint16_t array) {
+    return c->since[array] == c->stretch ? c->latest[array] : c->lengths[array];
+}
+
+/* The lengths of an array that appears, by the instruction. */
+static void lengths_here(const copying *c, const rvm_insn *in, const rvm_place *q, known to[RVM_MAX_DIMS]) {
+    const int ndim = c->f.arrays[q[0].slot].ndim;
+    if (in->op >> 1 == RVM_PAIR_like) memcpy(to, lengths_of(c, q[1].slot), sizeof c->lengths[0]);
+    for (int d = 0; in->op >> 1 == RVM_PAIR_new && d < ndim; d++) to[d] = known_slot(c, q[1 + d].slot);
+    for (int d = 0, at = 0; in->op >> 1 == RVM_PAIR_view && d < c->f.arrays[q[1].slot].ndim; d++) {
+        if (d + 2 >= in->nplaces) {
+            to[at++] = lengths_of(c, q[1].slot)[d];
+        } else if (q[d + 2].kind == RVM_PLACE_RANGE) {
+            const known lo = known_slot(c, q[d + 2].slot), hi = known_slot(c, q[d + 2].idx[0]);
+            to[at].is = lo.is && hi.is;
+            to[at].literal = lo.literal && hi.literal;
+            to[at++].value.u = hi.value.u - lo.value.u;
+        }
+    }
+}
+
+/* Names of arrays are used again for others. What one is known as where it has just appeared holds up to where ways may
+ * meet; elsewhere a length is known where all that makes the array appear says the same. */
+static void note_lengths(copying *c, const rvm_insn *in) {
+    const rvm_place *q = rvm__places(&c->f, in);
+    char buffer[256];
+    const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
+    if (rvm__op_target((rvm_op)in->op) == 'L' || pair == RVM_PAIR_compute || pair == RVM_PAIR_do || pair == RVM_PAIR_undo)
+        c->stretch++;
+    if (!in->nplaces || rvm__place_letters(in, buffer)[0] != 'X') return;
+    known here[RVM_MAX_DIMS] = {{false}}, *there = c->lengths[q[0].slot];
+    lengths_here(c, in, q, here);
+    for (int d = 0; d < RVM_MAX_DIMS; d++) {
+        if (!c->met[q[0].slot])
+            there[d] = here[d];
+        else if (!agree(there[d], here[d]) && there[d].is) {
+            there[d].is = false;
+            c->changed = true;
+        }
+    }
+    c->met[q[0].slot] = 1;
+    memcpy(c->latest[q[0].slot], here, sizeof here);
+    c->since[q[0].slot] = c->stretch;
+}
+
+static void find_lengths(copying *c) {
+    for (uint32_t k = 0; k < c->f.nparams; k++)
+        for (int d = 0; d < c->f.params[k].ndim; d++)
+            c->lengths[c->f.params[k].index][d] = known_slot(c, c->f.params[k].dim[d]);
+    int rounds = 0;
+    do {
+        c->changed = false;
+        for (uint32_t pc = 0; pc < c->f.ncode; pc++) note_lengths(c, &c->f.code[pc]);
+    } while (c->changed && ++rounds < MOST_ROUNDS);
+    for (uint32_t k = 0; c->changed && k < c->f.narrays; k++)
+        if (c->met[k]) memset(c->lengths[k], 0, sizeof c->lengths[k]);
+    c->stretch++; /* now again, to be asked on the way */
+}
+
+/* ---- places ---- */
+
+static uint16_t map(const copying *c, uint16_t slot) {
+    return c->slots[slot];
+}
+
+static rvm_place map_place(const copying *c, const rvm_place *q, char letter) {
+    rvm_place to = *q;
+    const bool local = letter == 'c' || letter == 'p'; /* which take no constant */
+    if (q->kind == RVM_PLACE_SLOT || q->kind == RVM_PLACE_RANGE) to.slot = map(c, q->slot);
+    if (q->kind == RVM_PLACE_SLOT && local && c->local[q->slot] != NONE) to.slot = c->local[q->slot];
+    for (int k = 0; k < (q->kind == RVM_PLACE_RANGE ? 1 : q->nidx); k++) to.idx[k] = map(c, q->idx[k]);
+    return to;
+}
+
+/* Constants that stand where only a register may. */
+static bool needs_local(const copying *c, uint16_t slot) {
+    char buffer[256];
+    for (uint32_t pc = 0; pc < c->f.ncode; pc++) {
+        const rvm_insn *in = &c->f.code[pc];
+        const rvm_place *q = rvm__places(&c->f, in);
+        const char *letters = rvm__place_letters(in, buffer);
+        for (uint32_t k = 0; k < in->nplaces; k++)
+            if (q[k].kind == RVM_PLACE_SLOT && q[k].slot == slot && (letters[k] == 'c' || letters[k] == 'p')) return true;
+    }
+    return false;
+}
+
+/* Registers and constants of the copy: scalar parameters first, as in the source. */
+static bool add_slots(copying *c) {
+    const rvm_program *p = c->w->p;
+    bool ok = true;
+    for (uint32_t k = 0; ok && k < c->f.nregs; k++) {
+        const rvm_type t = (rvm_type)c->f.reg_type[k];
+        const int64_t at =
+            c->regs[k].is ? rvm__function_add_const(p, &c->g, t, c->regs[k].value) : rvm__function_add_register(p, &c->g, t);
+        ok = at >= 0;
+        c->local[k] = NONE;
+        c->slots[k] = (uint16_t)(c->regs[k].is ? RVM_BUILD_CONST + at : at);
+    }
+    for (uint32_t k = 0; ok && k < c->f.nregs; k++) {
+        if (!c->regs[k].is || !needs_local(c, (uint16_t)k)) continue;
+        const int64_t at = rvm__function_add_register(p, &c->g, (rvm_type)c->f.reg_type[k]);
+        ok = at >= 0;
+        c->local[k] = (uint16_t)at;
+        c->nlocal++;
+    }
+    for (uint32_t k = 0; ok && k < c->f.nconsts; k++) {
+        const int64_t at = rvm__function_add_const(p, &c->g, (rvm_type)c->f.const_type[k], c->f.consts[k]);
+        ok = at >= 0;
+        c->slots[c->f.nregs + k] = (uint16_t)(RVM_BUILD_CONST + at);
+        c->local[c->f.nregs + k] = NONE;
+    }
+    for (uint32_t k = 0; ok && k < c->f.narrays; k++)
+        ok = rvm__function_add_array(p, &c->g, (rvm_type)c->f.arrays[k].type, c->f.arrays[k].ndim) >= 0;
+    return ok;
+}
+
+static bool add_params(copying *c) {
+    bool ok = true;
+    for (uint32_t k = 0; ok && k < c->f.nparams; k++) {
+        rvm_param q = c->f.params[k];
+        if (!q.ndim && c->regs[q.index].is) continue;
+        if (!q.ndim) q.index = map(c, q.index);
+        for (int d = 0; d < q.ndim; d++) q.dim[d] = map(c, q.dim[d]);
+        ok = rvm__function_add_param(c->w->p, &c->g, &q, q.name, strlen(q.name)) >= 0;
+    }
+    return ok;
+}
+
+static bool add_symbols(copying *c) {
+    bool ok = true;
+    for (uint32_t k = 0; ok && k < c->f.nsymbols; k++) {
+        rvm_symbol s = c->f.symbols[k];
+        if (!s.is_array && c->regs[s.index].is) continue;
+        if (!s.is_array) s.index = map(c, s.index);
+        s.from += s.from ? c->nlocal : 0;
+        s.to += c->nlocal;
+        ok = rvm__function_add_symbol(c->w->p, &c->g, &s, s.name, strlen(s.name)) >= 0;
+    }
+    return ok;
+}
+
+/* ---- calls ---- */
+
+/* What the callee knows of a register; false: another argument says otherwise. */
+static bool tell(known *to, known is, bool *given) {
+    if (!is.is) return true;
+    if (to->is) return to->value.u == is.value.u;
+    *to = is;
+    *given |= !is.literal;
+    return true;
+}
+
+/* What the arguments of a call say of the callee's registers. */
+static bool tell_callee(const copying *c, const rvm_function *g, const rvm_place *q, known *regs) {
+    bool given = false, consistent = true;
+    for (uint32_t k = 0; k < g->nparams; k++) {
+        const rvm_param *param = &g->params[k];
+        if (!param->ndim && param->role == RVM_READ && q[k].kind == RVM_PLACE_SLOT)
+            consistent &= tell(&regs[param->index], known_slot(c, q[k].slot), &given);
+        for (int d = 0; d < param->ndim; d++)
+            if (param->dim[d] < g->nregs) consistent &= tell(&regs[param->dim[d]], lengths_of(c, q[k].slot)[d], &given);
+    }
+    return given && consistent;
+}
+
+/* The function to call, and in gone[] the arguments that it does not take. */
+static rvm_status choose_callee(copying *c, const rvm_insn *in, uint32_t *target, bool *gone) {
+    folding *w = c->w;
+    const rvm_function g = w->p->functions[in->target];
+    known *regs = make(w, g.nregs * sizeof *regs);
+    bool scalar[RVM_MAX_PARAMS];
+    *target = in->target;
+    if (!regs) return no_memory(w);
+    if (!tell_callee(c, &g, rvm__places(&c->f, in), regs)) {
+        release(w, regs, g.nregs * sizeof *regs);
+        return RVM_OK;
+    }
+    for (uint32_t k = 0; k < g.nparams; k++) scalar[k] = !g.params[k].ndim && regs[g.params[k].index].is;
+    rvm_status st = ask(w, in->target, regs, target);
+    for (uint32_t k = 0; k < g.nparams; k++) gone[k] = *target != in->target && scalar[k];
+    return st;
+}
+
+/* ---- code ---- */
+
+static rvm_status emit(copying *c, rvm_op op, const rvm_insn *like, uint32_t target, const rvm_place *q, uint32_t n,
+                       uint32_t pc) {
+    const int64_t at =
+        rvm__function_emit(c->w->p, &c->g, op, (rvm_row)like->row, like->flags, target, q, n, c->f.positions[pc]);
+    return at < 0 ? no_memory(c->w) : RVM_OK;
+}
+
+static rvm_status copy_insn(copying *c, uint32_t pc) {
+    const rvm_insn *in = &c->f.code[pc];
+    const rvm_place *q = rvm__places(&c->f, in);
+    char buffer[256];
+    const char *letters = rvm__place_letters(in, buffer), kind = rvm__op_target((rvm_op)in->op);
+    rvm_place places[256];
+    bool gone[RVM_MAX_PARAMS + 1] = {false};
+    note_lengths(c, in);
+    uint32_t n = 0, target = kind == 'L' ? in->target + c->nlocal : kind ? in->target : 0;
+    if (in->op >> 1 == RVM_PAIR_call) {
+        const rvm_status st = choose_callee(c, in, &target, gone);
+        if (st) return st;
+    }
+    for (uint32_t k = 0; k < in->nplaces; k++)
+        if (!gone[k]) places[n++] = map_place(c, &q[k], letters[k]);
+    return emit(c, (rvm_op)in->op, in, target, places, n, pc);
+}
+
+/* Locals that hold constants appear first and disappear last. */
+static rvm_status emit_locals(copying *c, rvm_op op, uint32_t pc) {
+    static const rvm_insn let = {.row = RVM_ROW_id};
+    rvm_status st = RVM_OK;
+    for (uint32_t k = 0; !st && k < c->f.nregs; k++) {
+        const rvm_place q[] = {{.kind = RVM_PLACE_SLOT, .slot = c->local[k]}, {.kind = RVM_PLACE_SLOT, .slot = c->slots[k]}};
+        if (c->local[k] != NONE) st = emit(c, op, &let, 0, q, 2, pc);
+    }
+    return st;
+}
+
+static rvm_status copy_code(copying *c) {
+    const uint32_t last = c->f.ncode - 1;
+    rvm_status st = RVM_OK;
+    for (uint32_t pc = 0; !st && pc <= last; pc++) {
+        if (pc == last) st = emit_locals(c, RVM_OP_unlet, pc);
+        if (!st) st = copy_insn(c, pc);
+        if (!st && pc == 0) st = emit_locals(c, RVM_OP_let, pc);
+    }
+    return st;
+}
+
+static rvm_status write_with(copying *c) {
+    folding *w = c->w;
+    find_lengths(c);
+    if (!add_slots(c) || !add_params(c)) return no_memory(w);
+    rvm_status st = copy_code(c);
+    if (!st && !add_symbols(c)) st = no_memory(w);
+    return st;
+}
+
+static rvm_status write_copy(folding *w, uint32_t number) {
+    const request *r = &w->requests[number];
+    const uint32_t fn = r->fn;
+    copying c = {.w = w, .f = w->p->functions[r->of], .regs = r->regs};
+    const size_t nslots = ((size_t)c.f.nregs + c.f.nconsts) * sizeof *c.slots, nlengths = c.f.narrays * sizeof *c.lengths;
+    c.slots = make(w, nslots);
+    c.local = make(w, nslots);
+    c.lengths = make(w, nlengths);
+    c.latest = make(w, nlengths);
+    c.since = make(w, c.f.narrays * sizeof *c.since);
+    c.stretch = 1;
+    c.met = make(w, c.f.narrays);
+    rvm_status st = c.slots && c.local && c.lengths && c.latest && c.since && c.met ? write_with(&c) : no_memory(w);
+    /* What was written goes into the program even if it is not whole, to be freed with it. */
+    c.g.name = w->p->functions[fn].name;
+    w->p->functions[fn] = c.g;
+    if (!st) rvm__function_finish(&w->p->functions[fn]);
+    release(w, c.slots, nslots);
+    release(w, c.local, nslots);
+    release(w, c.lengths, nlengths);
+    release(w, c.latest, nlengths);
+    release(w, c.since, c.f.narrays * sizeof *c.since);
+    release(w, c.met, c.f.narrays);
+    return st;
+}
+
+/* ---- what is given ---- */
+
+/* Marks the register of a scalar parameter, or of a length. */
+static rvm_status take(folding *w, uint32_t fn, const rvm_constant *is, known *regs) {
+    const rvm_function *f = &w->p->functions[fn];
+    const known value = {true, false, {.i = is->value.i}};
+    for (uint32_t k = 0; k < f->nparams; k++) {
+        const rvm_param *q = &f->params[k];
+        const bool named = !strcmp(q->name, is->name);
+        if (named && q->ndim)
+            return rvm__fail(w->err, RVM_ERR_ARGUMENT, NULL, 0, 0,
+                             "`%s` is an array: only scalars and lengths are constants", is->name);
+        if (named && q->role != RVM_READ)
+            return rvm__fail(w->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` changes `%s`, which so is no constant", f->name,
+                             is->name);
+        if (named && q->type == RVM_F32 && !rvm__is_single(is->value.f))
+            return rvm__fail(w->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is f32, but %.17g does not fit one", is->name,
+                             is->value.f);
+        if (named) return regs[q->index] = value, RVM_OK;
+        for (int d = 0; d < q->ndim; d++) {
+            const char *name = q->dim[d] < f->nregs ? rvm__symbol_at(f, false, q->dim[d], 0) : NULL;
+            if (!name || strcmp(name, is->name)) continue;
+            if (is->value.i < 0)
+                return rvm__fail(w->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "the length `%s` is negative: %lld", name,
+                                 (long long)is->value.i);
+            return regs[q->dim[d]] = value, RVM_OK;
+        }
+    }
+    return rvm__fail(w->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` has no parameter and no length `%s`", f->name, is->name);
+}
+
+static rvm_status take_all(folding *w, uint32_t fn, const rvm_constant *constants, uint32_t n, uint32_t *index) {
+    const uint32_t nregs = w->p->functions[fn].nregs;
+    known *regs = make(w, nregs * sizeof *regs);
+    rvm_status st = regs ? RVM_OK : no_memory(w);
+    for (uint32_t k = 0; !st && k < n; k++) {
+        for (uint32_t j = 0; !st && j < k; j++)
+            if (!strcmp(constants[j].name, constants[k].name))
+                st = rvm__fail(w->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is given twice", constants[k].name);
+        if (!st) st = take(w, fn, &constants[k], regs);
+    }
+    if (!st) return ask(w, fn, regs, index);
+    release(w, regs, nregs * sizeof *regs);
+    return st;
+}
+
+rvm_status rvm_program_fold(const rvm_program *p, uint32_t fn, const rvm_constant *constants, uint32_t n, rvm_program **out,
+                            uint32_t *index, rvm_error *err) {
+    *out = NULL;
+    if (fn >= p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no function has number %u", fn);
+    rvm_status st = rvm__program_copy(p, &p->al, out, err);
+    if (st) return st;
+    folding w = {.p = *out, .err = err};
+    st = rvm__verify(*out, err); /* for roles */
+    if (!st) st = take_all(&w, fn, constants, n, index);
+    for (uint32_t k = 0; !st && k < w.n; k++) st = write_copy(&w, k);
+    if (!st) st = rvm__verify(*out, err);
+    for (uint32_t k = 0; k < w.n; k++)
+        release(&w, w.requests[k].regs, (*out)->functions[w.requests[k].of].nregs * sizeof *w.requests->regs);
+    rvm__realloc(&(*out)->al, w.requests, w.cap * sizeof *w.requests, 0);
+    if (!st) return RVM_OK;
+    rvm_program_free(*out);
+    *out = NULL;
+    return rvm__fail_in(err, st, p, fn);
+}

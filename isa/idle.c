@@ -1,0 +1,534 @@
+/* idle.c: which places are used, backward through the list of what is executed, until nothing changes; over all functions
+ * that the run calls, each with what its callers use. See idle.h.
+ *
+ * Sets have a bit for each register and each array. One set moves down the list; where control parts or meets, sets are
+ * kept and only grow:
+ *
+ *     come-from   what is used behind it, for its jump
+ *     for         what its body uses when it begins, for next
+ *     next        what is used behind the loop, for `for`, which may pass it by
+ *
+ * All begins with what nobody uses, so a value that is used for nothing but itself is not.
+ */
+#include "idle_list.h"
+#include "vanish.h"
+
+#include <string.h>
+
+enum { UP = 1, DOWN = 2, MOST_WORDS = 8 << 20 /* in all sets: 64 MiB */ };
+
+typedef struct version {                    /* a function in a direction */
+    uint8_t *needed, *seen;                 /* by instruction: UP, DOWN */
+    bool reached, waits, outer;             /* outer: called outside of compute parts only */
+    uint8_t unused[RVM_MAX_PARAMS / 8 + 1]; /* by parameter, a bit */
+} version;
+
+struct rvm__idle {
+    const rvm_program *p;
+    rvm__idle_run run;
+    rvm__reach *reach;
+    version *versions; /* two for each function: forward, backward */
+    uint32_t *work, nwork;
+};
+
+typedef struct flow {
+    rvm__idle *s;
+    version *v;
+    rvm__list list;
+    uint32_t words;
+    uint64_t *sets, *used; /* used: at the present point */
+    bool changed, record;
+} flow;
+
+static version *version_of(const rvm__idle *s, uint32_t fn, bool backward) {
+    return &s->versions[2 * (size_t)fn + backward];
+}
+
+/* ---- sets ---- */
+
+static bool join(uint64_t *to, const uint64_t *from, uint32_t words) {
+    uint64_t gained = 0;
+    for (uint32_t k = 0; k < words; k++) {
+        gained |= from[k] & ~to[k];
+        to[k] |= from[k];
+    }
+    return gained != 0;
+}
+
+static uint64_t *set_at(const flow *w, uint32_t node) {
+    return w->sets + (size_t)w->list.nodes[node].set * w->words;
+}
+
+/* The bit of a place, or -1 of a constant. root: of its array. */
+static int64_t bit_of(const flow *w, const rvm_place *q, uint16_t root) {
+    const uint32_t nregs = w->list.f->nregs;
+    if (q->kind == RVM_PLACE_SLOT) return q->slot < nregs ? q->slot : -1;
+    return q->kind == RVM_PLACE_RANGE ? -1 : (int64_t)nregs + root;
+}
+
+static bool is_used(const flow *w, const rvm_place *q, uint16_t root) {
+    const int64_t bit = bit_of(w, q, root);
+    return bit >= 0 && w->used[bit / 64] >> bit % 64 & 1;
+}
+
+static void set_used(const flow *w, const rvm_place *q, uint16_t root, bool to) {
+    const int64_t bit = bit_of(w, q, root);
+    if (bit < 0) return;
+    const uint64_t mask = UINT64_C(1) << bit % 64;
+    w->used[bit / 64] = to ? w->used[bit / 64] | mask : w->used[bit / 64] & ~mask;
+}
+
+static void use_slot(const flow *w, uint16_t slot) {
+    set_used(w, &(rvm_place){.kind = RVM_PLACE_SLOT, .slot = slot}, 0, true);
+}
+
+static void use_indices(const flow *w, const rvm_place *q) {
+    if (q->kind == RVM_PLACE_RANGE) use_slot(w, q->slot);
+    for (int k = 0; k < (q->kind == RVM_PLACE_RANGE ? 1 : q->kind == RVM_PLACE_ELEM ? q->nidx : 0); k++)
+        use_slot(w, q->idx[k]);
+}
+
+/* ---- one instruction ---- */
+
+typedef struct step { /* an instruction as it is executed */
+    const rvm__node *node;
+    const rvm_insn *in;
+    const rvm_place *q;
+    const char *letters;
+    const uint16_t *roots;
+    rvm_op op;
+    bool unchecked, discarded; /* discarded: what it pushes onto a trail */
+} step;
+
+static bool is_discarded(const flow *w, const rvm__node *d, const rvm_insn *in) {
+    const rvm_function *f = w->list.f;
+    if (!rvm__op_on_trail((rvm_op)d->op) || d->inner || !w->v->outer || in->op >> 1 == RVM_PAIR_segment) return false;
+    const bool pushes = d->op == RVM_OP_set || d->op == RVM_OP_drop || d->op == RVM_OP_shed;
+    const uint64_t level = rvm__op_sets((rvm_op)d->op) ? 0 : f->consts[rvm__places(f, in)[0].slot - f->nregs].u;
+    return pushes && w->s->run.discarded >> level & 1;
+}
+
+static step step_of(const flow *w, const rvm__node *d, char buffer[256]) {
+    const rvm_insn *in = rvm__node_insn(&w->list, d);
+    return (step){.node = d,
+                  .in = in,
+                  .q = rvm__places(w->list.f, in),
+                  .letters = rvm__place_letters(in, buffer),
+                  .roots = w->list.roots + d->roots,
+                  .op = (rvm_op)d->op,
+                  .unchecked = w->s->run.unchecked || (in->flags & RVM_FLAG_UNCHECKED),
+                  .discarded = is_discarded(w, d, in)};
+}
+
+static bool appears(const step *x, uint32_t k) {
+    return rvm__letter_toggles(x->letters[k]) && !(x->op & 1);
+}
+
+/* By the domain of the instruction. */
+static bool has_domain(const flow *w, const step *x) {
+    const rvm_function *f = w->list.f;
+    if (!rvm__op_is_update(x->op)) return x->op == RVM_OP_inv;
+    if (x->op >> 1 == RVM_PAIR_mul) return rvm__place_type(f, x->q) != RVM_I64;
+    if (rvm__row_info[x->in->row].sig == RVM_SIG_POS) return true;
+    if (rvm__row_info[x->in->row].sig != RVM_SIG_QUOT) return false;
+    const rvm_place *by = &x->q[2];
+    return by->kind != RVM_PLACE_SLOT || by->slot < f->nregs || f->consts[by->slot - f->nregs].i == 0;
+}
+
+/* Whether it may fail in another way than by an assertion that is dropped. */
+static bool may_fail(const flow *w, const step *x) {
+    if ((x->in->facts & RVM_FACT_ALIAS && !x->node->apart) || has_domain(w, x)) return true;
+    uint32_t moved = 0; /* arrays, of which the shapes are compared */
+    for (uint32_t k = 0; k < x->in->nplaces; k++) {
+        const bool proved = w->s->run.trust || (k < 4 && x->in->facts & RVM_FACT_INBOUNDS0 << k);
+        moved += x->q[k].kind == RVM_PLACE_ARRAY;
+        if (x->q[k].kind == RVM_PLACE_ELEM && (!proved || !x->unchecked)) return true; /* checked: RACE */
+        if (!x->unchecked && rvm__place_type(w->list.f, &x->q[k]) == RVM_FIX) return true;
+    }
+    return moved > 1;
+}
+
+static bool changes_used(const flow *w, const step *x) {
+    for (uint32_t k = 0; k < x->in->nplaces; k++)
+        if (rvm__letter_access(x->in, x->letters[k]) & RVM__BITS_ACC && is_used(w, &x->q[k], x->roots[k])) return true;
+    return false;
+}
+
+/* What runs for something else than for what it changes. */
+static bool always_runs(const step *x) {
+    switch ((enum rvm_pair)(x->op >> 1)) {
+    case RVM_PAIR_add:
+    case RVM_PAIR_xor:
+    case RVM_PAIR_mul:
+    case RVM_PAIR_swap:
+    case RVM_PAIR_neg:
+    case RVM_PAIR_not:
+    case RVM_PAIR_inc:
+    case RVM_PAIR_rot:
+    case RVM_PAIR_hadamard:
+    case RVM_PAIR_inv:
+    case RVM_PAIR_rol:
+    case RVM_PAIR_cswap: return false;
+    case RVM_PAIR_let:
+    case RVM_PAIR_addr: return (x->op & 1) && !x->unchecked;
+    case RVM_PAIR_assert: return !x->unchecked;
+    case RVM_PAIR_set:
+    case RVM_PAIR_drop:
+    case RVM_PAIR_recall: return !x->discarded;
+    case RVM_PAIR_start:
+    case RVM_PAIR_jmp:
+    case RVM_PAIR_jt:
+    case RVM_PAIR_jf:
+    case RVM_PAIR_for:
+    case RVM_PAIR_par:
+    case RVM_PAIR_call:
+    case RVM_PAIR_calli:
+    case RVM_PAIR_compute:
+    case RVM_PAIR_do:
+    case RVM_PAIR_undo:
+    case RVM_PAIR_push:
+    case RVM_PAIR_pushc:
+    case RVM_PAIR_stow:
+    case RVM_PAIR_segment:
+    case RVM_PAIR_new:
+    case RVM_PAIR_like:
+    case RVM_PAIR_view:
+    case RVM_PAIR_trap:
+    case RVM_PAIR_COUNT: break;
+    }
+    return true;
+}
+
+/* What disappears without being looked at, when nothing is asserted. */
+static bool only_asserts(const step *x) {
+    const enum rvm_pair pair = (enum rvm_pair)(x->op >> 1);
+    const bool place = pair == RVM_PAIR_let || pair == RVM_PAIR_new || pair == RVM_PAIR_like || pair == RVM_PAIR_addr;
+    return pair == RVM_PAIR_assert || (place && (x->op & 1));
+}
+
+/* Whether the place has nothing left of what it held: it disappears or appears, or all of it is moved or overwritten. */
+static bool is_replaced(const step *x, uint32_t k) {
+    const char letter = x->letters[k];
+    if (rvm__letter_toggles(letter)) return true;
+    if (x->q[k].kind == RVM_PLACE_ELEM) return false;
+    return letter == 'd' || letter == 'w' || (letter == 'y' && x->op >> 1 == RVM_PAIR_push);
+}
+
+/* Whether it reads what the place held, or indices and lengths but not that. */
+static bool reads(const step *x, uint32_t k) {
+    const char letter = x->letters[k];
+    if (letter == 'V' || letter == 'W' || appears(x, k)) return false;
+    if (letter == 'w' || letter == 'd' || letter == 'r') return !x->discarded;
+    return !(rvm__letter_toggles(letter) && x->op >> 1 == RVM_PAIR_view);
+}
+
+static void pass(const flow *w, const step *x, bool needed) {
+    for (uint32_t k = 0; k < x->in->nplaces; k++)
+        if (is_replaced(x, k) && x->op >> 1 != RVM_PAIR_view) set_used(w, &x->q[k], x->roots[k], false);
+    for (uint32_t k = 0; k < x->in->nplaces; k++) {
+        if (!needed && !(x->letters[0] == 'X' && x->letters[k] == 'k')) continue; /* lengths agree, unchecked too */
+        use_indices(w, &x->q[k]);
+        if (reads(x, k)) set_used(w, &x->q[k], x->roots[k], true);
+    }
+}
+
+/* ---- control ---- */
+
+static void keep(flow *w, uint32_t node) {
+    w->changed |= join(set_at(w, node), w->used, w->words);
+}
+
+/* for, next, par, endpar. */
+static void pass_loop(flow *w, const step *x, uint32_t at) {
+    const uint32_t other = x->node->partner;
+    if (x->op & 1) {
+        const uint64_t *body = set_at(w, other), *apart = body + w->words; /* slices: behind the set of the first end */
+        keep(w, at);
+        for (uint32_t k = 0; k < w->words; k++) w->used[k] |= body[k] & ~apart[k];
+    } else {
+        keep(w, at);
+        join(w->used, set_at(w, other), w->words);
+    }
+    pass(w, x, true);
+}
+
+static void pass_jump(flow *w, const step *x, uint32_t at) {
+    const bool asserts = (x->op & 1) && !x->unchecked;
+    if (x->op & 1)
+        keep(w, at);
+    else
+        join(w->used, set_at(w, x->node->partner), w->words);
+    if (!(x->op & 1) || asserts) pass(w, x, true);
+}
+
+/* ---- calls ---- */
+
+static void enqueue(rvm__idle *s, version *v) {
+    if (!v->waits) s->work[s->nwork++] = (uint32_t)(v - s->versions);
+    v->waits = v->reached = true;
+}
+
+static bool called_unused(const flow *w, const step *x, const rvm_callee *g, uint32_t k) {
+    return g->params[k].role == RVM_READ || !is_used(w, &x->q[g->first + k], x->roots[g->first + k]);
+}
+
+/* What the version's callers use grows. */
+static void merge(const flow *w, const step *x, const rvm_callee *g, uint32_t callee) {
+    rvm__idle *s = w->s;
+    version *v = version_of(s, callee, x->op & 1);
+    bool grows = !v->reached;
+    if (!v->reached) memset(v->unused, 0xff, sizeof v->unused);
+    const bool outer = w->v->outer && !x->node->inner && (!v->reached || v->outer);
+    grows |= outer != v->outer;
+    v->outer = outer;
+    for (uint32_t k = 0; k < g->nparams; k++) {
+        const uint8_t bit = (uint8_t)(1u << k % 8);
+        if (!(v->unused[k / 8] & bit) || called_unused(w, x, g, k)) continue;
+        v->unused[k / 8] &= (uint8_t)~bit;
+        grows = true;
+    }
+    if (grows) enqueue(s, v);
+}
+
+static void pass_call(const flow *w, const step *x) {
+    const rvm_callee g = rvm__callee_of(w->s->p, x->in);
+    uint32_t at = 0, callee;
+    while (w->record && rvm__next_callee(w->s->p, x->in, &at, &callee)) merge(w, x, &g, callee);
+    for (uint32_t k = 0; k < x->in->nplaces; k++) {
+        use_indices(w, &x->q[k]);
+        if (k < g.first || g.params[k - g.first].role != RVM_ACC) set_used(w, &x->q[k], x->roots[k], true);
+    }
+}
+
+/* ---- a function ---- */
+
+static void visit(flow *w, uint32_t at) {
+    const rvm__node *d = &w->list.nodes[at];
+    char buffer[256];
+    const step x = step_of(w, d, buffer);
+    if (rvm__is_call(x.in)) {
+        pass_call(w, &x);
+    } else if (d->partner != RVM__NO_NODE) {
+        if (rvm__letter_toggles(x.letters[0]))
+            pass_loop(w, &x, at);
+        else
+            pass_jump(w, &x, at);
+    } else {
+        const bool fails = !only_asserts(&x) && may_fail(w, &x);
+        const bool needed = always_runs(&x) ? !only_asserts(&x) || !x.unchecked : fails || changes_used(w, &x);
+        pass(w, &x, needed);
+        if (!needed && x.letters[0] != 'X') return;
+    }
+    if (w->record) w->v->needed[d->pc] |= d->down ? DOWN : UP;
+}
+
+/* What is used when the function is through. */
+static void start_at_end(const flow *w) {
+    const rvm_function *f = w->list.f;
+    memset(w->used, 0, w->words * sizeof *w->used);
+    for (uint32_t k = 0; k < f->nparams; k++) {
+        const rvm_place q = {.kind = f->params[k].ndim ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT, .slot = f->params[k].index};
+        if (!(w->v->unused[k / 8] >> k % 8 & 1)) set_used(w, &q, q.slot, true);
+    }
+}
+
+static void sweep(flow *w) {
+    start_at_end(w);
+    for (uint32_t k = w->list.n; k-- > 0;) visit(w, k);
+}
+
+/* A set for each node that keeps one, and for the first end of a loop its slices behind it. False: there are too many. */
+static bool number_sets(flow *w, uint64_t *words) {
+    uint64_t n = 1; /* the first is `used` */
+    for (uint32_t k = 0; k < w->list.n; k++) {
+        rvm__node *d = &w->list.nodes[k];
+        const bool loop = d->partner != RVM__NO_NODE && rvm__op_target((rvm_op)d->op) == 'L' &&
+                          (d->op >> 1 == RVM_PAIR_for || d->op >> 1 == RVM_PAIR_par);
+        if (d->partner == RVM__NO_NODE || (!loop && !(d->op & 1))) continue;
+        if (n * w->words > MOST_WORDS) return false;
+        d->set = (uint32_t)n;
+        n += loop && !(d->op & 1) ? 2 : 1;
+    }
+    *words = n * w->words;
+    return *words <= MOST_WORDS;
+}
+
+/* The bits of arrays, put behind those of registers. */
+static void find_slices(flow *w, void *work, uint64_t *bits) {
+    const rvm_function *f = w->list.f;
+    for (uint32_t k = 0; k < w->list.n; k++) {
+        const rvm__node *d = &w->list.nodes[k];
+        if (d->op != RVM_OP_for && d->op != RVM_OP_par) continue;
+        memset(bits, 0, (f->narrays / 64 + 1) * sizeof *bits);
+        rvm__slices_find(&w->list, k, work, bits);
+        uint64_t *apart = set_at(w, k) + w->words;
+        for (uint32_t a = 0; a < f->narrays; a++)
+            if (bits[a / 64] >> a % 64 & 1) apart[(f->nregs + a) / 64] |= UINT64_C(1) << (f->nregs + a) % 64;
+    }
+}
+
+static void settle(flow *w) {
+    const uint32_t n = w->list.f->ncode;
+    do {
+        w->changed = false;
+        sweep(w);
+    } while (w->changed);
+    memset(w->v->needed, 0, n);
+    memset(w->v->seen, 0, n);
+    for (uint32_t k = 0; k < w->list.n; k++) w->v->seen[w->list.nodes[k].pc] |= w->list.nodes[k].down ? DOWN : UP;
+    w->record = true;
+    sweep(w);
+}
+
+/* All that the instruction may call is used. */
+static void use_callees(const flow *w, const rvm_insn *in) {
+    static const uint8_t none[RVM_MAX_PARAMS / 8 + 1];
+    uint32_t at = 0, callee;
+    while (rvm__next_callee(w->s->p, in, &at, &callee))
+        for (int backward = 0; backward < 2; backward++) {
+            version *v = version_of(w->s, callee, backward);
+            if (v->reached && !v->outer && !memcmp(v->unused, none, sizeof none)) continue;
+            memset(v->unused, 0, sizeof v->unused);
+            v->outer = false;
+            enqueue(w->s, v);
+        }
+}
+
+/* Nothing is idle in the function. */
+static void give_up(const flow *w) {
+    const rvm_function *f = w->list.f;
+    memset(w->v->seen, UP | DOWN, f->ncode);
+    memset(w->v->needed, UP | DOWN, f->ncode);
+    memset(w->v->unused, 0, sizeof w->v->unused);
+    for (uint32_t pc = 0; pc < f->ncode; pc++)
+        if (rvm__is_call(&f->code[pc])) use_callees(w, &f->code[pc]);
+}
+
+/* ---- memory ---- */
+
+static void *make(const rvm__idle *s, size_t bytes) {
+    void *p = rvm__realloc(&s->p->al, NULL, 0, bytes + 1);
+    if (p) memset(p, 0, bytes + 1);
+    return p;
+}
+
+static void release(const rvm__idle *s, void *p, size_t bytes) {
+    if (p) rvm__realloc(&s->p->al, p, bytes + 1, 0);
+}
+
+static void mark_vanishing(void *vanishes, const rvm__vanishing *region) {
+    ((uint8_t *)vanishes)[region->compute] = 1;
+}
+
+/* The list of the function; false: out of memory. */
+static bool make_list(flow *w, uint32_t fn, bool backward) {
+    const rvm__idle *s = w->s;
+    const rvm_function *f = &s->p->functions[fn];
+    const size_t size = rvm__vanish_scratch(f);
+    uint8_t *vanishes = make(s, f->ncode);
+    void *scratch = make(s, size);
+    bool ok = vanishes && scratch;
+    if (ok) {
+        if (!s->run.whole) rvm__vanish_find(s->p, s->reach, fn, s->run.unchecked, scratch, mark_vanishing, vanishes);
+        ok = rvm__list_make(&w->list, s->p, fn, backward, vanishes);
+    }
+    release(s, vanishes, f->ncode);
+    release(s, scratch, size);
+    return ok;
+}
+
+/* The sets of a function, and what is idle. */
+static bool solve(flow *w) {
+    const rvm__idle *s = w->s;
+    const rvm_function *f = w->list.f;
+    const size_t nbits = (f->narrays / 64 + 1) * sizeof(uint64_t), nwork = rvm__slices_work(f);
+    uint64_t words = 0;
+    w->words = (f->nregs + f->narrays) / 64 + 1;
+    if (w->list.too_large || !number_sets(w, &words)) return give_up(w), true;
+    uint64_t *bits = make(s, nbits);
+    void *work = make(s, nwork);
+    w->sets = w->used = make(s, words * sizeof *w->sets);
+    const bool ok = bits && work && w->sets;
+    if (ok) {
+        find_slices(w, work, bits);
+        settle(w);
+    }
+    release(s, bits, nbits);
+    release(s, work, nwork);
+    release(s, w->sets, words * sizeof *w->sets);
+    return ok;
+}
+
+static bool analyse(rvm__idle *s, uint32_t number) {
+    version *v = &s->versions[number];
+    const uint32_t fn = number / 2, ncode = s->p->functions[fn].ncode;
+    flow w = {.s = s, .v = v};
+    if (!v->needed) v->needed = make(s, ncode);
+    if (!v->seen) v->seen = make(s, ncode);
+    const bool ok = v->needed && v->seen && make_list(&w, fn, number & 1) && solve(&w);
+    rvm__list_free(&w.list);
+    return ok;
+}
+
+static bool find(rvm__idle *s, const rvm__idle_run *run) {
+    const size_t n = s->p->nfunctions;
+    s->reach = make(s, n * sizeof *s->reach);
+    s->versions = make(s, 2 * n * sizeof *s->versions);
+    s->work = make(s, 2 * n * sizeof *s->work);
+    if (!s->reach || !s->versions || !s->work) return false;
+    rvm__reach_find(s->p, s->reach);
+    version *first = version_of(s, run->fn, run->backward);
+    for (uint32_t k = 0; run->unused && k < s->p->functions[run->fn].nparams; k++)
+        if (run->unused[k]) first->unused[k / 8] |= (uint8_t)(1u << k % 8);
+    first->outer = true;
+    enqueue(s, first);
+    while (s->nwork) {
+        const uint32_t number = s->work[--s->nwork];
+        s->versions[number].waits = false;
+        if (!analyse(s, number)) return false;
+    }
+    return true;
+}
+
+rvm_status rvm__idle_new(const rvm_program *p, const rvm__idle_run *run, rvm__idle **out) {
+    rvm__idle *s = rvm__realloc(&p->al, NULL, 0, sizeof *s);
+    *out = s;
+    if (!s) return RVM_ERR_MEMORY;
+    *s = (rvm__idle){.p = p, .run = *run};
+    s->run.unused = NULL;
+    if (find(s, run)) return RVM_OK;
+    rvm__idle_free(s);
+    *out = NULL;
+    return RVM_ERR_MEMORY;
+}
+
+void rvm__idle_free(rvm__idle *s) {
+    if (!s) return;
+    const size_t n = s->p->nfunctions;
+    for (size_t k = 0; s->versions && k < 2 * n; k++) {
+        release(s, s->versions[k].needed, s->p->functions[k / 2].ncode);
+        release(s, s->versions[k].seen, s->p->functions[k / 2].ncode);
+    }
+    release(s, s->reach, n * sizeof *s->reach);
+    release(s, s->versions, 2 * n * sizeof *s->versions);
+    release(s, s->work, 2 * n * sizeof *s->work);
+    rvm__realloc(&s->p->al, s, sizeof *s, 0);
+}
+
+/* ---- answers ---- */
+
+enum rvm__idle_answer rvm__idle_at(const rvm__idle *s, uint32_t fn, bool backward, uint32_t pc, bool down) {
+    const version *v = version_of(s, fn, backward);
+    const uint8_t way = down ? DOWN : UP;
+    if (!v->reached || !(v->seen[pc] & way)) return RVM__NOT_PASSED;
+    return v->needed[pc] & way ? RVM__NEEDED : RVM__IDLE;
+}
+
+bool rvm__idle_reached(const rvm__idle *s, uint32_t fn, bool backward) {
+    return version_of(s, fn, backward)->reached;
+}
+
+bool rvm__idle_param(const rvm__idle *s, uint32_t fn, bool backward, uint32_t param) {
+    const version *v = version_of(s, fn, backward);
+    return v->reached && v->unused[param / 8] >> param % 8 & 1;
+}

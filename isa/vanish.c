@@ -1,0 +1,133 @@
+/* vanish.c: regions whose compute part changes only what it makes appear.
+ *
+ * One pass in the order of the text. A change of a place says since when the place has been there: the region's part began
+ * earlier, or the place is from outside. `since` is the instruction that made it appear, the last one above in the text; of
+ * a view, the one that made the array appear of which it is part. Text order stands for the order of execution: within a
+ * compute part every instruction follows one that stands above it, but for those behind a jmp or cf, which code that was
+ * written as statements has not; a part with these stays. So the first time that the part mentions a place that appears and
+ * disappears, it appears, or the place is from outside.
+ */
+#include "vanish.h"
+
+typedef struct part { /* an open region */
+    uint32_t compute;
+    uint32_t oldest; /* since when the oldest place has been there that it changes so far */
+    bool trails;     /* it does something with a trail */
+} part;
+
+typedef struct pass {
+    const rvm_program *p;
+    const rvm__reach *reach;
+    const rvm_function *f;
+    bool unchecked;
+    uint32_t *named;  /* by register, then array: the instruction at which it appeared; 0: a parameter */
+    uint32_t *stored; /* by array: where what it is part of appeared */
+    part *open;
+    uint32_t depth;
+} pass;
+
+enum { ALWAYS = 0 /* there since before every region */ };
+
+static uint32_t earliest(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+static uint32_t *name_of(const pass *s, const rvm_place *q) {
+    return &s->named[q->kind == RVM_PLACE_SLOT ? q->slot : s->f->nregs + q->slot];
+}
+
+static void appear(const pass *s, uint32_t pc, const rvm_place *q, const char *letters) {
+    *name_of(s, q) = pc;
+    if (q->kind == RVM_PLACE_ARRAY) s->stored[q->slot] = letters[1] == 'V' ? s->stored[q[1].slot] : pc;
+}
+
+static unsigned access_of(const pass *s, const rvm_insn *in, char letter, uint32_t k) {
+    if (letter != '*') return rvm__letter_access(in, letter);
+    const rvm_callee g = rvm__callee_of(s->p, in);
+    return rvm__role_access((rvm_role)g.params[k - g.first].role);
+}
+
+/* Since when the oldest place has been there that the instruction changes; UINT32_MAX where it changes none. */
+static uint32_t oldest_changed(const pass *s, const rvm_insn *in, const char *letters) {
+    const rvm_place *q = rvm__places(s->f, in);
+    uint32_t oldest = UINT32_MAX;
+    for (uint32_t k = 0; k < in->nplaces; k++) {
+        const bool toggles = rvm__letter_toggles(letters[k]);
+        if ((toggles && !(in->op & 1)) || !(access_of(s, in, letters[k], k) & RVM__BITS_ACC)) continue;
+        const bool name = toggles || q[k].kind == RVM_PLACE_SLOT;
+        oldest = earliest(oldest, name ? *name_of(s, q + k) : s->stored[q[k].slot]);
+    }
+    return oldest;
+}
+
+/* Whether the instruction, or what it calls, moves something to or from a trail, or else the stack. */
+static bool moves(const pass *s, const rvm_insn *in, bool trail) {
+    const rvm_op op = (rvm_op)in->op;
+    bool any = trail ? rvm__op_on_trail(op) : rvm__op_on_stack(op);
+    uint32_t at = 0, callee;
+    while (!any && rvm__is_call(in) && rvm__next_callee(s->p, in, &at, &callee))
+        any = trail ? s->reach[callee].trail : s->reach[callee].stack;
+    return any;
+}
+
+/* Whether the instruction must run again, whatever it changes: what it moves lies outside, it asserts something, or the
+ * order of the text is not that of execution. */
+static bool stays(const pass *s, const rvm_insn *in) {
+    const rvm_op op = (rvm_op)in->op;
+    if (op >> 1 == RVM_PAIR_jmp || moves(s, in, false)) return true;
+    return !s->unchecked && (rvm__is_call(in) || !(in->flags & RVM_FLAG_UNCHECKED)); /* a callee has its own assertions */
+}
+
+static void change(const pass *s, uint32_t since, bool trails) {
+    if (!s->depth) return;
+    part *top = &s->open[s->depth - 1];
+    top->oldest = earliest(top->oldest, since);
+    top->trails |= trails;
+}
+
+static bool is_region(const rvm_insn *in) {
+    return in->op == RVM_OP_compute || in->op == RVM_OP_do || in->op == RVM_OP_undo;
+}
+
+/* At compute, do or undo; whether the compute part that ends here vanishes. */
+static bool visit_region(pass *s, uint32_t pc, const rvm_insn *in) {
+    if (in->op == RVM_OP_compute) {
+        s->open[s->depth++] = (part){pc, UINT32_MAX, false};
+        return false;
+    }
+    const part *top = &s->open[s->depth - 1];
+    if (in->op == RVM_OP_do) return top->oldest > top->compute;
+    s->depth--;
+    change(s, top->oldest, top->trails);
+    return false;
+}
+
+static void visit(const pass *s, uint32_t pc, const rvm_insn *in) {
+    char buffer[256];
+    const char *letters = rvm__place_letters(in, buffer);
+    const rvm_place *q = rvm__places(s->f, in);
+    if (s->depth) change(s, stays(s, in) ? ALWAYS : oldest_changed(s, in, letters), moves(s, in, true));
+    for (uint32_t k = 0; k < in->nplaces && !(in->op & 1); k++)
+        if (rvm__letter_toggles(letters[k])) appear(s, pc, q + k, letters);
+}
+
+size_t rvm__vanish_scratch(const rvm_function *f) {
+    size_t regions = 1;
+    for (uint32_t pc = 0; pc < f->ncode; pc++) regions += f->code[pc].op == RVM_OP_compute;
+    return regions * sizeof(part) + ((size_t)f->nregs + 2 * (size_t)f->narrays) * sizeof(uint32_t);
+}
+
+void rvm__vanish_find(const rvm_program *p, const rvm__reach *reach, uint32_t fn, bool unchecked, void *scratch,
+                      void (*found)(void *userdata, const rvm__vanishing *region), void *userdata) {
+    const rvm_function *f = &p->functions[fn];
+    pass s = {.p = p, .reach = reach, .f = f, .unchecked = unchecked, .named = scratch};
+    s.stored = s.named + f->nregs + f->narrays;
+    s.open = (part *)(s.stored + f->narrays);
+    for (uint32_t pc = 0; pc < f->ncode; pc++) {
+        const rvm_insn *in = &f->code[pc];
+        if (!is_region(in))
+            visit(&s, pc, in);
+        else if (visit_region(&s, pc, in))
+            found(userdata, &(rvm__vanishing){s.open[s.depth - 1].compute, in->target, s.open[s.depth - 1].trails});
+    }
+}
