@@ -28,7 +28,7 @@ static site site_of(const rvm_machine *m, const rvm__xinsn *x) {
 }
 
 /* An array in the arena:   | magnitude, 16 bytes | elements | shadows, if active | */
-enum { HEADER = 16 };
+enum { HEADER = 16 }; /* as native code has it: RVM__ARRAY_HEADER (jit/emit.h) */
 
 static size_t bytes_of(const rvm__array *a) {
     size_t n = sizeof(rvm_value);
@@ -145,10 +145,12 @@ rvm_status rvm__new(rvm_machine *m, const rvm__xinsn *x) {
 
 /* Elements against v, within the tolerance of releases, in exact runs bit for bit; the first that disagrees is named in
  * m->detail. */
-static bool elements_agree(rvm_machine *m, const rvm__xinsn *x, const rvm__array *a, rvm_value v, size_t n) {
-    const rvm_value *e = (const rvm_value *)(const void *)a->data;
-    const bool floating = rvm__is_floating((rvm_type)a->type), bits = !floating || m->o.exact;
-    const double bound = floating && a->magnitude ? rvm__tolerance(m, x) * fmax(1, *a->magnitude) : 0;
+bool rvm__elements_agree_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, const rvm_value *e, size_t n, rvm_value v,
+                            const double *held) {
+    const rvm_function *f = &m->p->functions[fn];
+    const rvm_type type = (rvm_type)f->arrays[rvm__places(f, &f->code[x - m->codes[fn].x])[0].slot].type;
+    const bool floating = rvm__is_floating(type), bits = !floating || m->o.exact;
+    const double bound = floating && held ? rvm__tolerance_at(m, fn, x) * fmax(1, *held) : 0;
     double worst = 0;
     for (size_t k = 0; k < n; k++) {
         if (bits ? e[k].i == v.i : e[k].f == v.f) continue;
@@ -159,14 +161,14 @@ static bool elements_agree(rvm_machine *m, const rvm__xinsn *x, const rvm__array
         }
         if (floating)
             snprintf(m->detail, sizeof m->detail, "element %zu is %.17g, must be %.17g", k, e[k].f, v.f);
-        else if (a->type == RVM_FIX)
+        else if (type == RVM_FIX)
             snprintf(m->detail, sizeof m->detail, "element %zu is %.17g, must be %.17g", k, rvm__fix_real(e[k].i),
                      rvm__fix_real(v.i));
         else
             snprintf(m->detail, sizeof m->detail, "element %zu is %lld, must be %lld", k, (long long)e[k].i, (long long)v.i);
         return false;
     }
-    if (worst > m->residue_floor) rvm__record_residue(m, x, worst);
+    if (worst > m->residue_floor) rvm__record_residue_at(m, fn, x, worst);
     return true;
 }
 
@@ -204,7 +206,9 @@ rvm_status rvm__del(rvm_machine *m, const rvm__xinsn *x) {
             return RVM_ERR_RELEASE;
         }
     const size_t bytes = bytes_of(a), n = bytes / sizeof(rvm_value);
-    if (!(x->flags & X_UNCHECKED) && !elements_agree(m, x, a, *v, n)) return RVM_ERR_RELEASE;
+    if (!(x->flags & X_UNCHECKED) &&
+        !rvm__elements_agree_at(m, s.fn, x, (const rvm_value *)(const void *)a->data, n, *v, a->magnitude))
+        return RVM_ERR_RELEASE;
     if (a->shadow && m->mode == RVM_TANGENT && !(x->flags & X_UNCHECKED) &&
         !tangents_agree(m, x, a, value_active(x) ? *value_of(&s, true) : (rvm_value){0}, n))
         return RVM_ERR_TANGENT;
@@ -212,7 +216,7 @@ rvm_status rvm__del(rvm_machine *m, const rvm__xinsn *x) {
         if ((status = keep_dropped(m, a, n))) return status;
         gain_dropped(m, &s, x, a, n);
     }
-    rvm__locals_pop(m, HEADER + bytes * (a->shadow ? 2 : 1));
+    if (!a->outside) rvm__locals_pop(m, HEADER + bytes * (a->shadow ? 2 : 1));
     a->present = false;
     return RVM_OK;
 }

@@ -265,12 +265,32 @@ static rvm_status discard_trails(rvm_machine *m, int direction) {
     uint16_t needed = 0;
     m->trail.discards = 0;
     if (m->o.trail == RVM_TRAIL_KEEP) return RVM_OK;
-    if (!rvm__trail_pops(m, direction, &needed)) return RVM_ERR_MEMORY;
+    if (!rvm__trail_pops(m, m->entry, direction, &needed)) return RVM_ERR_MEMORY;
     m->trail.discards = (uint16_t)~needed;
     return RVM_OK;
 }
 
+/* Numbers side by side: 0 times one that is not finite is NaN, and so is what that is added to. Four sums at once, since
+ * each call looks at all its arguments. */
+static bool all_finite(const double *p, int64_t n) {
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    int64_t k = 0;
+    for (; k + 4 <= n; k += 4) s0 += 0 * p[k], s1 += 0 * p[k + 1], s2 += 0 * p[k + 2], s3 += 0 * p[k + 3];
+    for (; k < n; k++) s0 += 0 * p[k];
+    return s0 + s1 + s2 + s3 == 0;
+}
+
+/* Elements from dimension d on, where they stand side by side; else -1. */
+static int64_t side_by_side(const rvm_arg *a, int d) {
+    int64_t n = 1;
+    for (int k = a->ndim - 1; k >= d; n *= a->shape[k--])
+        if (a->stride[k] != n) return -1;
+    return n;
+}
+
 static bool finite_from(const rvm_arg *a, int d, const double *p) {
+    const int64_t n = d < a->ndim ? side_by_side(a, d) : -1;
+    if (n >= 0) return all_finite(p, n);
     if (d >= a->ndim || d >= RVM_MAX_DIMS) return isfinite(*p);
     for (int64_t i = 0; i < a->shape[d]; i++)
         if (!finite_from(a, d + 1, p + i * a->stride[d])) return false;

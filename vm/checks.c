@@ -1,23 +1,27 @@
 /* checks.c: whether a released real agrees with its value, the residues that agreeing leaves, and magnitudes held. */
 #include "out_of_line.h"
 
-static rvm_function *function_of(const rvm_machine *m) {
-    return &m->p->functions[m->frames[m->nframes - 1].fn];
+static uint32_t present_function(const rvm_machine *m) {
+    return m->frames[m->nframes - 1].fn;
 }
 
-static uint32_t index_of(const rvm_machine *m, const rvm__xinsn *x) {
-    return (uint32_t)(x - m->codes[m->frames[m->nframes - 1].fn].x);
+static rvm_function *function_of(const rvm_machine *m) {
+    return &m->p->functions[present_function(m)];
 }
 
 static double tolerance_of(const rvm_machine *m, rvm_type t) {
     return m->o.tolerance * (t == RVM_F32 ? 1e4 : 1);
 }
 
-double rvm__tolerance(const rvm_machine *m, const rvm__xinsn *x) {
-    const rvm_function *f = function_of(m);
-    const rvm_insn *in = &f->code[index_of(m, x)];
+double rvm__tolerance_at(const rvm_machine *m, uint32_t fn, const rvm__xinsn *x) {
+    const rvm_function *f = &m->p->functions[fn];
+    const rvm_insn *in = &f->code[x - m->codes[fn].x];
     if (!(in->flags & RVM_FLAG_TOL)) return tolerance_of(m, (rvm_type)x->type);
     return f->consts[rvm__places(f, in)[in->nplaces - 1].slot - f->nregs].f;
+}
+
+double rvm__tolerance(const rvm_machine *m, const rvm__xinsn *x) {
+    return rvm__tolerance_at(m, present_function(m), x);
 }
 
 static const rvm_place *pool_place(const rvm_machine *m, const rvm__xplace *q) {
@@ -31,14 +35,19 @@ static double *magnitude_of(const rvm_machine *m, const rvm__xplace *q) {
     return m->arrays[top->arrays + (q->kind == XELEM ? pool_place(m, q)->slot : q->slot)].magnitude;
 }
 
-/* The largest magnitude that the target held: what was tracked, and what it holds. */
-static double magnitude(const rvm_machine *m, const rvm__xinsn *x, double y) {
+/* The largest magnitude of the target that was tracked, or 0. */
+static double tracked(const rvm_machine *m, const rvm__xinsn *x) {
     const double *held = x->flags & X_TRACK ? magnitude_of(m, &x->p[0]) : NULL;
-    return fmax(1, held ? fmax(*held, fabs(y)) : fabs(y));
+    return held ? *held : 0;
 }
 
-void rvm__record_residue(rvm_machine *m, const rvm__xinsn *x, double residue) {
-    const uint32_t fn = m->frames[m->nframes - 1].fn, pc = index_of(m, x);
+/* With what it holds. */
+static double magnitude(const rvm_machine *m, const rvm__xinsn *x, double y) {
+    return fmax(1, fmax(tracked(m, x), fabs(y)));
+}
+
+void rvm__record_residue_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double residue) {
+    const uint32_t pc = (uint32_t)(x - m->codes[fn].x);
     rvm_residue *list = m->stats.residues;
     int k = 0; /* this release's entry, or the smallest */
     while (k < RVM_RESIDUES - 1 && list[k].value > 0 && !(list[k].fn == fn && list[k].pc == pc)) k++;
@@ -56,13 +65,17 @@ static bool is_lost(const rvm_machine *m, double y) {
     return !isfinite(y) && m->course < 0 && m->began_at_start && m->may_be_lost;
 }
 
-bool rvm__agrees(rvm_machine *m, const rvm__xinsn *x, double y, double f) {
+bool rvm__agrees_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double y, double f, double held) {
     if (m->o.exact) return ((rvm_value){.f = y}).u == ((rvm_value){.f = f}).u;
     if (is_lost(m, y)) return true;
     const double residue = fabs(y - f);
-    if (!(residue <= rvm__tolerance(m, x) * magnitude(m, x, y))) return false;
-    if (residue > m->residue_floor) rvm__record_residue(m, x, residue);
+    if (!(residue <= rvm__tolerance_at(m, fn, x) * fmax(1, fmax(held, fabs(y))))) return false;
+    if (residue > m->residue_floor) rvm__record_residue_at(m, fn, x, residue);
     return true;
+}
+
+bool rvm__agrees(rvm_machine *m, const rvm__xinsn *x, double y, double f) {
+    return rvm__agrees_at(m, present_function(m), x, y, f, tracked(m, x));
 }
 
 /* A tangent is rounded with what the values are multiplied by, so the largest value held bounds its residue too. */
@@ -77,12 +90,12 @@ bool rvm__tangent_agrees(const rvm_machine *m, const rvm__xinsn *x, const rvm_va
     return rvm__tangent_within(m, x, shadow, expected, magnitude(m, x, 0));
 }
 
-bool rvm__vanishes(rvm_machine *m, const rvm__xinsn *x, rvm_type t, double y, const double *held) {
+bool rvm__vanishes_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, rvm_type t, double y, const double *held) {
     if (m->o.exact) return ((rvm_value){.f = y}).u == 0;
     if (is_lost(m, y)) return true;
     const double residue = fabs(y);
     if (!(residue <= tolerance_of(m, t) * fmax(1, fmax(held ? *held : 0, residue)))) return false;
-    if (residue > m->residue_floor) rvm__record_residue(m, x, residue);
+    if (residue > m->residue_floor) rvm__record_residue_at(m, fn, x, residue);
     return true;
 }
 

@@ -1,4 +1,4 @@
-/* inline.h: what the handlers inline, and the functions they call out of line. Included by interp.inc only. */
+/* inline.h: what the handlers inline, and the functions they call out of line. Included by interp.inc, and by a test. */
 #include "handlers.h"
 #include "machine.h"
 #include "out_of_line.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "native.h"
 #include "out_of_line.h"
 #include "prepare.h"
 #include "products.h"
@@ -63,10 +64,12 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
 
 void rvm_machine_free(rvm_machine *m) {
     if (!m) return;
+    if (m->engine) m->engine->released(m->engine);
     rvm__products_free(m);
     rvm__prepare_free(m, &m->primal_codes);
     rvm__prepare_free(m, &m->shadow_codes);
     rvm__locals_free(m);
+    rvm__resize(m, m->outside, m->cap_outside, 0);
     rvm__trail_free(m);
     rvm__exact_free(m);
     for (int k = 0; k < RVM__SCRATCHES; k++) rvm__resize(m, m->scratch[k], m->cap_scratch[k], 0);

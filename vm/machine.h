@@ -6,6 +6,7 @@
  *   blocks.c      what the instances of a parallel block add together; guard.c: that they share nothing else
  *   trail.c, slots.c, trail_off.c   what is overwritten: its stacks, what moves there, what need not be kept
  *   machine.c, run.c, inspect.c   the interface of rvm.h
+ *   native.c   entered and left by native code, in the interpreter's place
  *   exact_run.c   what rounding loses, in runs that restore every bit
  *   explain.c     the message of a failure, from the machine standing on the failed instruction
  *
@@ -101,6 +102,7 @@ typedef struct rvm__array {
     uint16_t ndim, base; /* base: the array of this frame that a view is part of; itself otherwise */
     uint8_t type;
     bool present;
+    bool outside; /* a local one that stands in rvm_machine.outside rather than in the arena (native.h) */
 } rvm__array;
 
 typedef struct rvm__frame {
@@ -193,6 +195,8 @@ struct rvm_machine {
     size_t cap_guards;
     rvm__chunk *arena;
     size_t arena_used;
+    char *outside; /* local arrays that native code kept elsewhere, when it was left */
+    size_t cap_outside, outside_used;
     void *scratch[RVM__SCRATCHES];
     size_t cap_scratch[RVM__SCRATCHES];
     /* activity: a byte for each slot or array of a function, at the function's offset */
@@ -204,6 +208,7 @@ struct rvm_machine {
     rvm_stats stats;
     double residue_floor;
     uint64_t *profile;              /* by opcode; NULL when not asked for */
+    struct rvm__engine *engine;     /* may run a bound call in the interpreter's place (native.h); borrowed, NULL: none */
     struct rvm__hessian *hessian;   /* carried by the sweep (hessian.h); NULL: none */
     struct rvm__products *products; /* kept for products with Hessians (products.c); NULL: none yet */
     char detail[256];               /* of a failure found out of line, */

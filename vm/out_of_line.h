@@ -42,18 +42,21 @@ rvm_value *rvm__element_shadow(const rvm_machine *m, const rvm__xplace *q);
 
 /* checks.c: tolerance of releases. agrees also records the residue. track keeps the largest magnitude of the target. */
 bool rvm__agrees(rvm_machine *m, const rvm__xinsn *x, double y, double f);
+/* ..._at: x stands in function fn, of which there may be no frame. held: the largest magnitude, or 0. */
+bool rvm__agrees_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double y, double f, double held);
+double rvm__tolerance_at(const rvm_machine *m, uint32_t fn, const rvm__xinsn *x);
+void rvm__record_residue_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double residue);
 bool rvm__tangent_agrees(const rvm_machine *m, const rvm__xinsn *x, const rvm_value *shadow, rvm_value expected);
 bool rvm__tangent_within(const rvm_machine *m, const rvm__xinsn *x, const rvm_value *shadow, rvm_value expected,
                          double held);
 void rvm__track(rvm_machine *m, const rvm__xinsn *x, double y);
 void rvm__track_pair(rvm_machine *m, const rvm__xinsn *x, double y, double z);
-/* A real that must be 0 within the tolerance; held: the largest magnitude, or NULL. A tangent likewise. */
-bool rvm__vanishes(rvm_machine *m, const rvm__xinsn *x, rvm_type t, double y, const double *held);
+/* A real of type t that must be 0 within the tolerance; held: the largest magnitude, or NULL. A tangent likewise. */
+bool rvm__vanishes_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, rvm_type t, double y, const double *held);
 bool rvm__tangent_vanishes(const rvm_machine *m, rvm_type t, rvm_value shadow);
 /* Tells that what came back into a place that was set does not make what it was. */
 rvm_status rvm__set_disagrees(rvm_machine *m, const rvm__xinsn *x, rvm_value was, rvm_value f);
 double rvm__tolerance(const rvm_machine *m, const rvm__xinsn *x);
-void rvm__record_residue(rvm_machine *m, const rvm__xinsn *x, double residue);
 
 /* fixops.c: shadows of conversions and fix. ..._fits: whether the sums stay in range (always so when unchecked). */
 rvm_value rvm__conv_tangent(const rvm__xinsn *x, rvm_value shadow, int *overflow);
@@ -117,6 +120,9 @@ rvm_status rvm__leave(rvm_machine *m);
 
 /* arrays.c: semantics.md, section 6; the inverse of each by the direction of the counter. */
 rvm_status rvm__new(rvm_machine *m, const rvm__xinsn *x);
+/* The n elements at e, of the type of the local array that instruction x of function fn makes disappear, agree with v. */
+bool rvm__elements_agree_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, const rvm_value *e, size_t n, rvm_value v,
+                            const double *held);
 rvm_status rvm__del(rvm_machine *m, const rvm__xinsn *x);
 rvm_status rvm__view(rvm_machine *m, const rvm__xinsn *x);
 rvm_status rvm__unview(rvm_machine *m, const rvm__xinsn *x);

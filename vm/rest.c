@@ -20,12 +20,12 @@ static bool is_rest(uint64_t positions, uint32_t index) {
     return !(positions >> index / 2 & 1);
 }
 
-bool rvm__rest_fits(rvm_machine *m, const rvm__xinsn *x, rvm_type type, uint64_t positions, const rvm__slot *slot,
-                    int level) {
+bool rvm__rest_fits(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, rvm_type type, uint64_t positions,
+                    const rvm__slot *slot, int level) {
     for (uint32_t k = 1; k < slot->n; k++) {
         const uint32_t index = slot->index[k];
         if (!is_rest(positions, index) || (index & 1 && level == 1)) continue;
-        if (!rvm__is_floating(type) || !rvm__vanishes(m, x, type, slot->value[k].f, NULL)) return false;
+        if (!rvm__is_floating(type) || !rvm__vanishes_at(m, fn, x, type, slot->value[k].f, NULL)) return false;
     }
     return true;
 }
@@ -70,7 +70,8 @@ rvm_status rvm__set_top(rvm_machine *m, const rvm__xinsn *x, uint32_t site, int 
     *value = slot.value[0];
     shadow->u = slot.n > 1 && slot.index[1] == 1 ? slot.value[1].u : 0;
     if (m->mode == RVM_PRIMAL && shadow->u) return rvm__rest_fails(m, false);
-    return rvm__rest_fits(m, x, (rvm_type)x->type, 1, &slot, level) ? RVM_OK : rvm__rest_fails(m, false);
+    if (rvm__rest_fits(m, m->frames[m->nframes - 1].fn, x, (rvm_type)x->type, 1, &slot, level)) return RVM_OK;
+    return rvm__rest_fails(m, false);
 }
 
 /* The rest, then the shadow that the sweep discards. */
@@ -106,7 +107,7 @@ bool rvm__pop_fits(rvm_machine *m, const rvm__xinsn *x, int level) {
     uint32_t n = m->nstack;
     m->detail[0] = 0;
     rvm__stack_slot(m, (rvm_type)x->type, &n, &slot);
-    if (rvm__rest_fits(m, x, (rvm_type)x->type, 1, &slot, level)) return true;
+    if (rvm__rest_fits(m, m->frames[m->nframes - 1].fn, x, (rvm_type)x->type, 1, &slot, level)) return true;
     rvm__rest_fails(m, true);
     return false;
 }

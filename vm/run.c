@@ -2,6 +2,7 @@
 #include <fenv.h>
 
 #include "hessian.h"
+#include "native.h"
 #include "out_of_line.h"
 #include "run.h"
 
@@ -22,6 +23,11 @@ static void set_course(rvm_machine *m, int course) {
 }
 
 static rvm_status run(rvm_machine *m) {
+    if (m->engine) {
+        bool ran;
+        const rvm_status status = rvm__native_run(m, &ran);
+        if (ran) return status;
+    }
     switch (m->mode) {
     case RVM_PRIMAL: return rvm__run_primal(m);
     case RVM_GRADIENT:

@@ -9,24 +9,17 @@
 #include "overlap.h"
 #include "trail.h"
 
-typedef struct lane {
-    char *value, *shadow; /* shadow NULL: none, or none that counts in this run */
-    const rvm__array *array;
-    double *held; /* the largest magnitude of an f64, where that is kept */
-    uint8_t type;
-} lane;
-
 typedef struct moving {
     rvm_machine *m;
     const rvm__xinsn *x;
+    uint32_t fn;
     const rvm_function *f;
-    const rvm__frame *top;
     const rvm_place *places;
     bool stack;                          /* else the trail */
     uint32_t level, site, nlanes, first; /* first: place of the instruction that the first lane is */
     uint64_t positions;                  /* in the slot: a bit for each lane */
     size_t count;                        /* slots */
-    lane lanes[RVM_MAX_SLOT];
+    rvm__lane lanes[RVM_MAX_SLOT];
 } moving;
 
 uint32_t rvm__set_site(const rvm_machine *m, const rvm__xinsn *x) {
@@ -38,19 +31,21 @@ uint32_t rvm__set_site(const rvm_machine *m, const rvm__xinsn *x) {
 
 /* ---- lanes ---- */
 
-static bool find_lane(const moving *w, const rvm_place *q, bool shadows, lane *out) {
+static bool find_lane(const moving *w, const rvm_place *q, bool shadows, rvm__lane *out) {
     const rvm_machine *m = w->m;
-    const bool active = shadows && rvm__is_active(m->p, &m->activity, w->top->fn, q);
-    *out = (lane){.type = (uint8_t)rvm__place_type(w->f, q)};
+    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const bool active = shadows && rvm__is_active(m->p, &m->activity, w->fn, q);
+    *out = (rvm__lane){.type = (uint8_t)rvm__place_type(w->f, q)};
     if (q->kind == RVM_PLACE_SLOT) {
-        const size_t at = w->top->slots + q->slot;
+        const size_t at = top->slots + q->slot;
+        out->fresh = true;
         out->value = (char *)&m->slots[at];
         out->shadow = active ? (char *)&m->shadows[at] : NULL;
         out->held = m->magnitudes && rvm__is_floating((rvm_type)out->type) ? &m->magnitudes[at] : NULL;
         return true;
     }
-    const rvm__array *a = &m->arrays[w->top->arrays + q->slot];
-    const rvm_value *slots = m->slots + w->top->slots;
+    const rvm__array *a = &m->arrays[top->arrays + q->slot];
+    const rvm_value *slots = m->slots + top->slots;
     out->held = a->magnitude;
     if (q->kind == RVM_PLACE_ARRAY) {
         out->array = a;
@@ -63,7 +58,7 @@ static bool find_lane(const moving *w, const rvm_place *q, bool shadows, lane *o
     return out->value != NULL;
 }
 
-static rvm__extent extent_of(const lane *l) {
+static rvm__extent extent_of(const rvm__lane *l) {
     rvm__extent e = {.data = l->value};
     for (int d = 0; l->array && d < l->array->ndim; d++) {
         e.dim[e.ndim] = l->array->dim[d];
@@ -100,13 +95,14 @@ static rvm_status check_shapes(const moving *w) {
     return RVM_OK;
 }
 
-static rvm_status begin(moving *w, rvm_machine *m, const rvm__xinsn *x, bool stack, bool shadows) {
+/* Of instruction x of function fn; the lanes are still to be found. */
+static void begin(moving *w, rvm_machine *m, uint32_t fn, const rvm__xinsn *x) {
     w->m = m;
-    w->stack = stack;
     w->x = x;
-    w->top = &m->frames[m->nframes - 1];
-    w->f = &m->p->functions[w->top->fn];
-    const rvm_insn *in = &w->f->code[x - m->codes[w->top->fn].x];
+    w->fn = fn;
+    w->f = &m->p->functions[fn];
+    const rvm_insn *in = &w->f->code[x - m->codes[fn].x];
+    w->stack = rvm__op_on_stack((rvm_op)in->op);
     const uint32_t first = (uint32_t)strcspn(rvm__op_info[in->op].operands, "m") + 1;
     w->places = rvm__places(w->f, in) + first;
     w->nlanes = in->nplaces - first;
@@ -116,15 +112,23 @@ static rvm_status begin(moving *w, rvm_machine *m, const rvm__xinsn *x, bool sta
     w->site = x->trail.site; /* of no meaning on the stack */
     m->detail[0] = 0;
     m->detail_place = first;
-    for (uint32_t k = 0; k < w->nlanes; k++)
-        if (!find_lane(w, &w->places[k], shadows, &w->lanes[k])) return RVM_ERR_INDEX;
+}
+
+static rvm_status check_lanes(moving *w) {
     w->count = w->lanes[0].array ? elements(w->lanes[0].array) : 1;
     rvm_status status = check_shapes(w);
     return status ? status : check_apart(w);
 }
 
+static rvm_status begin_here(moving *w, rvm_machine *m, const rvm__xinsn *x, bool shadows) {
+    begin(w, m, m->frames[m->nframes - 1].fn, x);
+    for (uint32_t k = 0; k < w->nlanes; k++)
+        if (!find_lane(w, &w->places[k], shadows, &w->lanes[k])) return RVM_ERR_INDEX;
+    return check_lanes(w);
+}
+
 /* Where element e of a lane stands. */
-static rvm_value *at(const lane *l, size_t e, bool shadow) {
+static rvm_value *at(const rvm__lane *l, size_t e, bool shadow) {
     char *p = shadow ? l->shadow : l->value;
     const rvm__array *a = l->array;
     for (int d = a ? a->ndim - 1 : -1; d >= 0; d--) {
@@ -135,8 +139,8 @@ static rvm_value *at(const lane *l, size_t e, bool shadow) {
     return (rvm_value *)(void *)p;
 }
 
-static void hold(const lane *l, double y) {
-    if (l->held && (!l->array || fabs(y) > *l->held)) *l->held = fabs(y);
+static void hold(const rvm__lane *l, double y) {
+    if (l->held && (l->fresh || fabs(y) > *l->held)) *l->held = fabs(y);
 }
 
 /* ---- one slot after another: from the top of the trail, or of the stack ---- */
@@ -248,18 +252,6 @@ static rvm_status put_away(const moving *w, int level, bool disappear) {
     return RVM_OK;
 }
 
-rvm_status rvm__drop(rvm_machine *m, const rvm__xinsn *x, int level) {
-    moving w;
-    rvm_status status = begin(&w, m, x, false, level > 0);
-    return status ? status : put_away(&w, level, x->trail.appear);
-}
-
-rvm_status rvm__stow(rvm_machine *m, const rvm__xinsn *x, int level) {
-    moving w;
-    rvm_status status = begin(&w, m, x, true, level > 0);
-    return status ? status : put_away(&w, level, false);
-}
-
 /* ---- back from it ---- */
 
 /* The lane of an index in a slot, or nlanes. */
@@ -274,17 +266,17 @@ static bool fits(const moving *w, const rvm__slot *slot, int level) {
         const uint32_t place = lane_of(w, slot->index[k]);
         if (slot->index[k] & 1 && place < w->nlanes && !w->lanes[place].shadow) return false;
     }
-    return rvm__rest_fits(w->m, w->x, (rvm_type)w->lanes[0].type, w->positions, slot, level);
+    return rvm__rest_fits(w->m, w->fn, w->x, (rvm_type)w->lanes[0].type, w->positions, slot, level);
 }
 
 /* Nothing may stand where the slot goes: 0, as in `unlet`; in tangent mode, without a tangent. */
 static rvm_status check_empty(const moving *w, size_t e, int level) {
     for (uint32_t k = 0; k < w->nlanes; k++) {
-        const lane *l = &w->lanes[k];
+        const rvm__lane *l = &w->lanes[k];
         const rvm_value y = *at(l, e, false);
         const bool floats = rvm__is_floating((rvm_type)l->type);
         if (w->x->flags & X_UNCHECKED) continue;
-        if (floats ? y.u != 0 && !rvm__vanishes(w->m, w->x, (rvm_type)l->type, y.f, l->held) : y.i != 0) {
+        if (floats ? y.u != 0 && !rvm__vanishes_at(w->m, w->fn, w->x, (rvm_type)l->type, y.f, l->held) : y.i != 0) {
             snprintf(w->m->detail, sizeof w->m->detail, "it is %.17g, and must be 0 to take a value back from the trail",
                      floats               ? y.f
                      : l->type == RVM_FIX ? rvm__fix_real(y.i)
@@ -317,7 +309,7 @@ static rvm_status check_slots(const moving *w, int level, bool appear) {
 
 static void spread(const moving *w, size_t e, const rvm__slot *slot, int level) {
     for (uint32_t k = 0; k < w->nlanes; k++) {
-        const lane *l = &w->lanes[k];
+        const rvm__lane *l = &w->lanes[k];
         at(l, e, false)->u = 0;
         if (!l->shadow) continue;
         w->m->stats.shadows_dropped += level == 1 && at(l, e, true)->u << 1 != 0;
@@ -326,7 +318,7 @@ static void spread(const moving *w, size_t e, const rvm__slot *slot, int level) 
     for (uint32_t k = 0; k < slot->n; k++) {
         const uint32_t index = k ? slot->index[k] : 0;
         const uint32_t place = lane_of(w, index);
-        const lane *l = &w->lanes[place];
+        const rvm__lane *l = &w->lanes[place];
         if (place == w->nlanes || (index & 1 && !l->shadow)) continue;
         *at(l, e, index & 1) = slot->value[k];
     }
@@ -347,14 +339,53 @@ static rvm_status take(const moving *w, int level, bool appear) {
     return RVM_OK;
 }
 
-rvm_status rvm__undrop(rvm_machine *m, const rvm__xinsn *x, int level) {
+/* ---- the instructions ---- */
+
+/* level 0: without shadows. */
+static rvm_status move_here(rvm_machine *m, const rvm__xinsn *x, int level, bool back) {
     moving w;
-    rvm_status status = begin(&w, m, x, false, level > 0);
-    return status ? status : take(&w, level, x->trail.appear);
+    rvm_status status = begin_here(&w, m, x, level > 0);
+    return status ? status : (back ? take : put_away)(&w, level, x->trail.appear);
+}
+
+rvm_status rvm__drop(rvm_machine *m, const rvm__xinsn *x, int level) {
+    return move_here(m, x, level, false);
+}
+
+rvm_status rvm__stow(rvm_machine *m, const rvm__xinsn *x, int level) {
+    return move_here(m, x, level, false);
+}
+
+rvm_status rvm__undrop(rvm_machine *m, const rvm__xinsn *x, int level) {
+    return move_here(m, x, level, true);
 }
 
 rvm_status rvm__unstow(rvm_machine *m, const rvm__xinsn *x, int level) {
+    return move_here(m, x, level, true);
+}
+
+/* One scalar and the trail, as it mostly is; false: look closer. */
+static bool move_one(rvm_machine *m, const rvm__xinsn *x, const rvm__lane *l, bool back) {
+    rvm_value *y = (rvm_value *)(void *)l->value;
+    const rvm_value *top;
+    if (!back) {
+        if (rvm__trail_push_plain(m, x->trail.level, x->trail.site, *y)) return false;
+        y->u = 0;
+    } else {
+        if (y->u && !x->trail.appear && !(x->flags & X_UNCHECKED)) return false;
+        if (!(top = rvm__trail_top(m, x->trail.level, x->trail.site))) return false;
+        *y = *top;
+        rvm__trail_pop(m, x->trail.level);
+    }
+    hold(l, y->f);
+    return true;
+}
+
+rvm_status rvm__move_lanes(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, const rvm__lane *lanes, bool back) {
     moving w;
-    rvm_status status = begin(&w, m, x, true, level > 0);
-    return status ? status : take(&w, level, false);
+    begin(&w, m, fn, x);
+    if (!w.stack && w.nlanes == 1 && !lanes->array && move_one(m, x, lanes, back)) return RVM_OK;
+    memcpy(w.lanes, lanes, w.nlanes * sizeof *lanes);
+    rvm_status status = check_lanes(&w);
+    return status ? status : (back ? take : put_away)(&w, 0, x->trail.appear);
 }

@@ -261,6 +261,15 @@ rvm_status rvm__trail_push(rvm_machine *m, uint32_t level, const rvm__slot *slot
     return RVM_OK;
 }
 
+rvm_status rvm__trail_push_plain(rvm_machine *m, uint32_t level, uint32_t site, rvm_value value) {
+    rvm__trail_stack *t = present(m, level);
+    if (!t || t->n == t->cap || site >= TRAIL_PLAIN) return rvm__trail_push(m, level, &(rvm__slot){site, 1, {value}, {0}});
+    t->cells[t->n] = value;
+    t->bytes[t->n++] = (uint8_t)site;
+    m->trail.cells++;
+    return RVM_OK;
+}
+
 rvm_status rvm__trail_push_value(rvm_machine *m, uint32_t site, rvm_value value, rvm_value shadow) {
     rvm__slot slot;
     slot.site = site;
@@ -308,6 +317,16 @@ bool rvm__trail_next(rvm__trail_cursor *c, rvm__slot *slot) {
         slot->index[slot->n++] = bytes_of(next.chunk)[next.n] & ~TRAIL_EXTRA;
     }
     return true;
+}
+
+const rvm_value *rvm__trail_top(const rvm_machine *m, uint32_t level, uint32_t site) {
+    const rvm__trail_stack *t = present(m, level);
+    if (!t || !t->n) return NULL;
+    const rvm_value *top = &t->cells[t->n - 1];
+    if (site < TRAIL_PLAIN && t->bytes[t->n - 1] == site) return top;
+    rvm__slot slot;
+    rvm__trail_cursor c = rvm__trail_begin(m, level);
+    return rvm__trail_next(&c, &slot) && slot.n == 1 && slot.site == site ? top : NULL;
 }
 
 /* Where the program has the site, for a message. */

@@ -81,9 +81,15 @@ void rvm__trail_free(rvm_machine *m);
 void rvm__trail_stats(const rvm_machine *m, rvm_stats *out);
 /* The machine's number of a site of the program. */
 uint32_t rvm__trail_site(const rvm_machine *m, int64_t site);
-/* trail_off.c: levels from which a run of the bound function in this direction takes slots that it did not put there in a
+/* trail_off.c: levels from which a run of function `entry` in this direction takes slots that it did not put there in a
  * compute part or segment: those that option trail = off must keep. False: out of memory. */
-bool rvm__trail_pops(rvm_machine *m, int direction, uint16_t *levels);
+bool rvm__trail_pops(rvm_machine *m, uint32_t entry, int direction, uint16_t *levels);
+/* Levels that are deeper where the text of a function has come to than where it began: starts at {0}, and passes each
+ * instruction in turn. */
+typedef struct rvm__trail_cover {
+    uint16_t levels, depth, outer[256]; /* outer: those around; as deep as the verifier lets parts nest */
+} rvm__trail_cover;
+void rvm__trail_pass(const rvm_function *f, const rvm_insn *in, rvm__trail_cover *c);
 
 /* Depth of all levels by one more or less (regions), or of levels 0 to `level`. */
 void rvm__trail_deeper(rvm_machine *m, int by);
@@ -92,6 +98,9 @@ void rvm__trail_segment(rvm_machine *m, uint32_t level, int by);
 /* push: one slot; MEMORY or LIMIT, with nothing changed. pop: drop the slot on top, which there is. */
 rvm_status rvm__trail_push(rvm_machine *m, uint32_t level, const rvm__slot *slot);
 void rvm__trail_pop(rvm_machine *m, uint32_t level);
+/* One value alone, likewise; the value on top if nothing but one of that site is in its slot, else NULL. */
+rvm_status rvm__trail_push_plain(rvm_machine *m, uint32_t level, uint32_t site, rvm_value value);
+const rvm_value *rvm__trail_top(const rvm_machine *m, uint32_t level, uint32_t site);
 /* Slots from the top down, nothing changed; false: no more. */
 typedef struct rvm__trail_cursor {
     const rvm__trail_before *before;
@@ -110,12 +119,12 @@ rvm_status rvm__trail_wrong(rvm_machine *m, uint32_t level, const rvm__slot *fou
 rvm_status rvm__keep(rvm_machine *m, rvm_value shadow);
 rvm_value rvm__kept(rvm_machine *m);
 
-/* rest.c: what a slot has besides the positions that are taken from it. fits: whether it may be lost: a shadow in a sweep
- * (level 1), else what is 0 within the tolerance. fails: TRAIL or STACK, with the reason. keep: in a sweep, with option
- * keep_shadows; kept: puts back into the slot what was kept last. */
+/* rest.c: what a slot has besides the positions that are taken from it, by instruction x of function fn. fits: whether it
+ * may be lost: a shadow in a sweep (level 1), else what is 0 within the tolerance. fails: TRAIL or STACK, with the reason.
+ * keep: in a sweep, with option keep_shadows; kept: puts back into the slot what was kept last. */
 struct rvm__xinsn;
-bool rvm__rest_fits(rvm_machine *m, const struct rvm__xinsn *x, rvm_type type, uint64_t positions, const rvm__slot *slot,
-                    int level);
+bool rvm__rest_fits(rvm_machine *m, uint32_t fn, const struct rvm__xinsn *x, rvm_type type, uint64_t positions,
+                    const rvm__slot *slot, int level);
 rvm_status rvm__rest_fails(rvm_machine *m, bool stack);
 rvm_status rvm__rest_keep(rvm_machine *m, uint64_t positions, const rvm__slot *slot);
 void rvm__rest_kept(rvm_machine *m, rvm__slot *slot);
@@ -133,5 +142,17 @@ rvm_status rvm__trail_push_value(rvm_machine *m, uint32_t site, rvm_value value,
 uint32_t rvm__set_site(const rvm_machine *m, const struct rvm__xinsn *x);
 rvm_status rvm__drop(rvm_machine *m, const struct rvm__xinsn *x, int level);
 rvm_status rvm__undrop(rvm_machine *m, const struct rvm__xinsn *x, int level);
+
+/* A place of such an instruction, a scalar or an array; its bytes are what the program has there. */
+typedef struct rvm__lane {
+    char *value, *shadow;           /* shadow NULL: none, or none that counts in this run */
+    const struct rvm__array *array; /* NULL: a scalar */
+    double *held;                   /* the largest magnitude of an f64, where that is kept */
+    uint8_t type;
+    bool fresh; /* that magnitude is of what is there now: a register */
+} rvm__lane;
+/* Instruction x of function fn, of which there may be no frame, with these lanes, in primal mode. back: from the trail or
+ * the stack; else onto it. */
+rvm_status rvm__move_lanes(rvm_machine *m, uint32_t fn, const struct rvm__xinsn *x, const rvm__lane *lanes, bool back);
 
 #endif

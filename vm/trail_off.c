@@ -32,36 +32,34 @@ static uint16_t pops_of(const walk *w, const rvm_function *f, const rvm_insn *in
     return levels;
 }
 
-/* Levels that are deeper between this instruction and the next than before it; `outer` keeps those around. */
-static uint16_t cover(const rvm_function *f, const rvm_insn *in, uint16_t covered, uint16_t *outer, int *depth) {
-    if (in->op == RVM_OP_do || in->op == RVM_OP_endsegment) return outer[--*depth];
-    if (in->op != RVM_OP_compute && in->op != RVM_OP_segment) return covered;
-    outer[(*depth)++] = covered;
-    return in->op == RVM_OP_compute ? ALL_LEVELS : (uint16_t)(covered | ((2u << level_of(f, in)) - 1));
+void rvm__trail_pass(const rvm_function *f, const rvm_insn *in, rvm__trail_cover *c) {
+    if (in->op == RVM_OP_do || in->op == RVM_OP_endsegment) c->levels = c->outer[--c->depth];
+    if (in->op != RVM_OP_compute && in->op != RVM_OP_segment) return;
+    c->outer[c->depth++] = c->levels;
+    c->levels |= in->op == RVM_OP_compute ? ALL_LEVELS : (uint16_t)((2u << level_of(f, in)) - 1);
 }
 
 static void visit(walk *w, uint32_t fn) {
     const rvm_function *f = &w->p->functions[fn];
-    uint16_t outer[256], covered = 0; /* as deep as the verifier lets parts nest */
-    int depth = 0;
+    rvm__trail_cover cover = {0};
     for (uint32_t pc = 0; pc < f->ncode; pc++) {
         const rvm_insn *in = &f->code[pc];
-        covered = cover(f, in, covered, outer, &depth);
+        rvm__trail_pass(f, in, &cover);
         for (int down = 0; down < 2; down++) {
-            const uint16_t more = (uint16_t)(pops_of(w, f, in, down) & ~covered & ~w->pops[fn][down]);
+            const uint16_t more = (uint16_t)(pops_of(w, f, in, down) & ~cover.levels & ~w->pops[fn][down]);
             w->pops[fn][down] |= more;
             w->changed |= more != 0;
         }
     }
 }
 
-bool rvm__trail_pops(rvm_machine *m, int direction, uint16_t *levels) {
+bool rvm__trail_pops(rvm_machine *m, uint32_t entry, int direction, uint16_t *levels) {
     walk w = {m->p, rvm__scratch(m, SCRATCH_POPS, m->p->nfunctions * sizeof *w.pops), true};
     if (!w.pops) return false;
     while (w.changed) {
         w.changed = false;
         for (uint32_t fn = 0; fn < m->p->nfunctions; fn++) visit(&w, fn);
     }
-    *levels = w.pops[m->entry][direction < 0];
+    *levels = w.pops[entry][direction < 0];
     return true;
 }

@@ -1,0 +1,188 @@
+/* native.c: what native code calls, and how the machine enters it and goes on where it was left. */
+#include "native.h"
+
+#include "memory.h"
+#include "out_of_line.h"
+#include "run.h"
+
+#include <string.h>
+
+enum { SIZE = sizeof(rvm__xinsn) };
+
+/* ---- what native code calls ---- */
+
+/* Fuel, cancel, progress: not 0 ends the run. */
+static int32_t rvm__native_look(rvm_machine *m, rvm__native *n) {
+    m->budget = (n->limit - n->charged) * SIZE;
+    n->status = rvm__look(m);
+    n->limit = n->charged + m->budget / SIZE;
+    return n->status != RVM_OK;
+}
+
+/* Segments nest with loops and regions, so the text tells which are around. */
+static void enter_segments(rvm_machine *m, const rvm__native_site *site) {
+    const rvm_function *f = &m->p->functions[site->fn];
+    uint32_t left = site->segments, closed = 0;
+    for (uint32_t pc = site->pc + (site->dir < 0); left && pc-- > 0;) {
+        if (f->code[pc].op == RVM_OP_endsegment) closed++;
+        if (f->code[pc].op != RVM_OP_segment || (closed && closed--)) continue;
+        rvm__trail_segment(m, m->codes[site->fn].x[pc].trail.level, 1);
+        left--;
+    }
+}
+
+/* The frame of the function that is left; returns its slots, for native code to fill. Room was made before. */
+static rvm_value *rvm__native_leave(rvm_machine *m, const rvm__native_site *site, uint64_t slots, uint64_t arrays,
+                                    uint64_t frame) {
+    const rvm_function *f = &m->p->functions[site->fn];
+    rvm__frame *top = &m->frames[frame];
+    *top = (rvm__frame){.fn = site->fn, .call_pc = top->call_pc, .slots = slots, .arrays = arrays, .against = top->against};
+    if (site->calling) {
+        top[1].call_pc = site->pc;
+        top[1].against = site->against;
+    } else {
+        m->nframes = (uint32_t)frame + 1;
+        m->dir = site->dir;
+        m->pc = m->codes[site->fn].x + site->pc;
+    }
+    for (unsigned k = 0; k < site->deeper; k++) rvm__trail_deeper(m, 1);
+    enter_segments(m, site);
+    if (f->nconsts) memcpy(m->slots + slots + f->nregs, f->consts, f->nconsts * sizeof *f->consts);
+    return m->slots + slots;
+}
+
+static double *rvm__native_magnitudes(rvm_machine *m, uint64_t slots) {
+    return m->magnitudes + slots;
+}
+
+static rvm__array *rvm__native_arrays(rvm_machine *m, uint64_t arrays) {
+    return m->arrays + arrays;
+}
+
+/* Room for the frames of a recursive function, its callees' included; false: the interpreter says what is wrong. */
+static bool rvm__native_room(rvm_machine *m, uint64_t slots, uint64_t arrays, uint64_t frame, const rvm__native_need *need) {
+    size_t cap = m->cap_frames;
+    if (frame + need->depth > m->o.depth) return false;
+    if (!rvm__reserve(m, (void **)&m->frames, &cap, (size_t)(frame + need->depth) + 1, sizeof *m->frames)) return false;
+    m->cap_frames = (uint32_t)cap;
+    return rvm__reserve_frame(m, slots + need->slots, arrays + need->arrays);
+}
+
+static bool rvm__native_agrees(rvm_machine *m, uint32_t fn, uint32_t pc, double y, double f, double held) {
+    return rvm__agrees_at(m, fn, &m->codes[fn].x[pc], y, f, held);
+}
+
+/* A local array of n elements, each with these bits; NULL: the interpreter says why. */
+static void *rvm__native_new(rvm_machine *m, uint64_t n, uint64_t bits) {
+    const size_t header = 2 * sizeof(rvm_value);
+    rvm_value *p = n <= SIZE_MAX / 16 ? rvm__locals_push(m, header + n * sizeof *p) : NULL;
+    if (!p) return NULL;
+    if (!bits)
+        memset(p + 2, 0, n * sizeof *p);
+    else
+        for (uint64_t k = 0; k < n; k++) p[2 + k].u = bits;
+    return p;
+}
+
+static void rvm__native_del(rvm_machine *m, uint64_t n) {
+    rvm__locals_pop(m, (2 + n) * sizeof(rvm_value));
+}
+
+/* Whether the elements of a local array agree with what they were at first; a residue is left to the interpreter. */
+static bool rvm__native_agree_all(rvm_machine *m, uint32_t fn, uint32_t pc, const rvm_value *e, uint64_t n, uint64_t bits,
+                                  const double *held) {
+    return rvm__elements_agree_at(m, fn, &m->codes[fn].x[pc], e, n, (rvm_value){.u = bits}, held);
+}
+
+/* ---- the stack and the trail: false or NULL: the interpreter is to do it ---- */
+
+static bool rvm__native_push(rvm_machine *m, uint32_t type, uint64_t bits) {
+    return !rvm__push(m, (rvm_type)type, (rvm_value){.u = bits}, (rvm_value){0});
+}
+
+/* The value on top, if nothing but one is in its slot. */
+static const rvm_value *rvm__native_top(rvm_machine *m, uint32_t type) {
+    const rvm__cell *top = rvm__top(m, (rvm_type)type);
+    return top && !top->extra ? &top->value : NULL;
+}
+
+static bool rvm__native_put(rvm_machine *m, uint32_t level, uint32_t site, uint64_t bits) {
+    return !rvm__trail_push_plain(m, level, site, (rvm_value){.u = bits});
+}
+
+static bool rvm__native_move(rvm_machine *m, uint32_t fn, uint32_t pc, const rvm__lane *lanes, uint32_t back) {
+    return !rvm__move_lanes(m, fn, &m->codes[fn].x[pc], lanes, back);
+}
+
+/* Of the compiler's own library: LLVM calls it for the division of fix. */
+extern __int128 __divti3(__int128 a, __int128 b);
+
+/* Memory for a local array that native code kept elsewhere; there is enough (rvm__native_need). */
+static void *rvm__native_outside(rvm_machine *m, uint64_t bytes) {
+    void *p = m->outside + m->outside_used;
+    m->outside_used += bytes;
+    return p;
+}
+
+#define SYMBOL(name)                                                                                                        \
+    { #name, (void *)(uintptr_t)name }
+const rvm__native_symbol rvm__native_symbols[] = {
+    SYMBOL(rvm__native_look),   SYMBOL(rvm__native_outside),   SYMBOL(rvm__native_leave),  SYMBOL(rvm__native_magnitudes),
+    SYMBOL(rvm__native_arrays), SYMBOL(rvm__native_room),      SYMBOL(rvm__native_agrees), SYMBOL(rvm__native_new),
+    SYMBOL(rvm__native_del),    SYMBOL(rvm__native_agree_all), SYMBOL(rvm__trail_deeper),  SYMBOL(rvm__trail_segment),
+    SYMBOL(rvm__trail_top),     SYMBOL(rvm__trail_pop),        SYMBOL(rvm__native_push),   SYMBOL(rvm__native_top),
+    SYMBOL(rvm__native_put),    SYMBOL(rvm__native_move),      SYMBOL(__divti3),
+};
+const size_t rvm__native_nsymbols = sizeof rvm__native_symbols / sizeof *rvm__native_symbols;
+
+/* ---- entering ---- */
+
+/* Whether the machine stands at an end of the bound call, about to run it whole, in a way that native code can. */
+static bool at_an_end(const rvm_machine *m) {
+    const rvm_function *f = &m->p->functions[m->entry];
+    if (m->mode != RVM_PRIMAL || m->single || m->nframes != 1) return false;
+    return m->pc == m->codes[m->entry].x + (m->dir > 0 ? 1 : f->ncode - 2);
+}
+
+static bool make_room(rvm_machine *m, const rvm__native_need *need) {
+    size_t cap = m->cap_frames;
+    if (need->depth > m->o.depth) return false;
+    if (!rvm__reserve(m, (void **)&m->frames, &cap, need->depth + 1, sizeof *m->frames)) return false;
+    m->cap_frames = (uint32_t)cap;
+    if (!rvm__reserve(m, (void **)&m->outside, &m->cap_outside, need->bytes, 1)) return false;
+    m->outside_used = 0;
+    return rvm__reserve_frame(m, need->slots, need->arrays);
+}
+
+/* What is part of an array that native code kept elsewhere gets an address. */
+static void find_homes(rvm_machine *m) {
+    for (uint32_t f = 0; f < m->nframes; f++)
+        for (uint32_t k = 0; k < m->p->functions[m->frames[f].fn].narrays; k++) {
+            rvm__array *a = &m->arrays[m->frames[f].arrays + k];
+            const uint64_t home = (uintptr_t)a->shadow;
+            if (!home) continue;
+            const rvm__array *whole = &m->arrays[m->frames[RVM__HOME_FRAME(home)].arrays + RVM__HOME_ARRAY(home)];
+            a->data = whole->data + (uintptr_t)a->data;
+            a->magnitude = whole->magnitude;
+            a->shadow = NULL;
+        }
+}
+
+rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
+    rvm__native_need need;
+    *ran = false;
+    rvm__native_entry entry = at_an_end(m) ? m->engine->entry(m->engine, m, &need) : NULL;
+    if (!entry || !make_room(m, &need)) return RVM_OK;
+    rvm__native n = {.limit = m->budget / SIZE, .peak = m->stats.depth_peak};
+    const bool left = entry(m, &n);
+    m->budget = (n.limit - n.charged) * SIZE;
+    m->stats.calls += n.calls;
+    m->trail.erased += n.erased;
+    if (n.peak > m->stats.depth_peak) m->stats.depth_peak = (uint32_t)n.peak;
+    if (left) find_homes(m);
+    *ran = !left || n.status;
+    if (left) return n.status;
+    m->where = m->dir > 0 ? AT_END : AT_START;
+    m->pc = m->codes[m->entry].x + (m->dir > 0 ? m->p->functions[m->entry].ncode - 1 : 0);
+    return RVM_OK;
+}
