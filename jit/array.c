@@ -1,0 +1,223 @@
+/* array.c: local arrays and views, as vm/arrays.c has them. */
+#include "emit.h"
+
+typedef struct site {
+    const rvm_place *places;
+    uint32_t nplaces;
+    const rvm_array_decl *decl;
+    uint16_t array;
+    bool like;
+} site;
+
+static site site_of(const rvm__emit *e, const rvm_insn *in) {
+    site s = {rvm__places(e->f, in), in->nplaces, NULL, 0, in->op >> 1 == RVM_PAIR_like};
+    s.array = s.places[0].slot;
+    s.decl = &e->f->arrays[s.array];
+    return s;
+}
+
+static LLVMValueRef length(rvm__emit *e, const site *s, int d) {
+    return s->like ? rvm__dimension(e, s->places[1].slot, d) : rvm__slot_value(e, s->places[1 + d].slot);
+}
+
+static LLVMValueRef value(rvm__emit *e, const site *s) {
+    if (s->like) return LLVMConstNull(rvm__build_type(e->k, (rvm_type)s->decl->type));
+    const rvm__operand o = rvm__operand_of(e, &s->places[s->nplaces - 1], UINT32_MAX);
+    return rvm__load(e, &o);
+}
+
+static LLVMValueRef bits(rvm__emit *e, LLVMValueRef v) {
+    return LLVMBuildBitCast(e->k->b, v, e->k->i64, "");
+}
+
+/* Negative lengths and those whose product is beyond an address leave. */
+static LLVMValueRef count(rvm__emit *e, const site *s, LLVMValueRef *dim) {
+    rvm__build *k = e->k;
+    LLVMValueRef n = rvm__build_int(k, 1), most = rvm__build_int(k, INT64_C(1) << 56);
+    for (int d = 0; d < s->decl->ndim; d++) {
+        dim[d] = length(e, s, d);
+        if (s->like) continue;
+        LLVMValueRef limit = s->decl->ndim > 1 ? rvm__build_int(k, INT64_C(1) << 28) : most;
+        rvm__leave_if(e, LLVMBuildICmp(k->b, LLVMIntUGE, dim[d], limit, ""));
+    }
+    for (int d = 0; d < s->decl->ndim; d++) {
+        n = LLVMBuildMul(k->b, n, dim[d], "");
+        if (d > 0 && !s->like) rvm__leave_if(e, LLVMBuildICmp(k->b, LLVMIntUGE, n, rvm__build_int(k, INT64_C(1) << 28), ""));
+    }
+    return n;
+}
+
+/* Elements, all v, in an alloca. */
+static void fill_alloca(rvm__emit *e, const rvm__array_ir *a, LLVMValueRef v) {
+    const bool zero = LLVMIsConstant(v) && LLVMIsNull(v);
+    if (zero)
+        LLVMBuildMemSet(e->k->b, a->memory, LLVMConstInt(e->k->i8, 0, false), rvm__build_int(e->k, (int64_t)a->bytes), 16);
+    for (uint64_t at = RVM__ARRAY_HEADER; !zero && at < a->bytes; at += sizeof(rvm_value))
+        rvm__put_at(e, v, rvm__member(e, a->memory, at));
+}
+
+/* Where the elements of an array that appears stand, behind a header; NULL: no memory. */
+static LLVMValueRef place_of(rvm__emit *e, const site *s, LLVMValueRef n, LLVMValueRef v) {
+    rvm__build *k = e->k;
+    const rvm__array_ir *a = &e->array[s->array];
+    if (a->memory) {
+        LLVMValueRef home = LLVMBuildShl(k->b, e->frame, rvm__build_int(k, 17), "");
+        home = LLVMBuildOr(k->b, home, rvm__build_int(k, (int64_t)RVM__HOME(0, s->array)), "");
+        rvm__put_at(e, home, a->home);
+        rvm__put_at(e, LLVMConstInt(k->i1, 1, false), a->own);
+        fill_alloca(e, a, v);
+        return a->memory;
+    }
+    LLVMValueRef args[3] = {e->machine, n, bits(e, v)};
+    if (e->u->w->standalone) return rvm__standalone_new(e, s->array, n, args[2]);
+    LLVMValueRef p = rvm__call_runtime(e, "rvm__native_new", k->ptr, 3, args);
+    rvm__leave_if(e, LLVMBuildIsNull(k->b, p, ""));
+    return p;
+}
+
+static void appear(rvm__emit *e, const site *s) {
+    rvm__build *k = e->k;
+    const rvm__array_ir *a = &e->array[s->array];
+    const bool floating = rvm__is_floating((rvm_type)s->decl->type);
+    LLVMValueRef dim[RVM_MAX_DIMS], n = count(e, s, dim), v = value(e, s);
+    LLVMValueRef p = place_of(e, s, n, v);
+    rvm__put_at(e, rvm__member(e, p, RVM__ARRAY_HEADER), a->data);
+    if (a->magnitude && floating) rvm__put_at(e, rvm__absolute(e, v), p);
+    if (a->magnitude) rvm__put_at(e, floating ? p : LLVMConstNull(k->ptr), a->magnitude);
+    LLVMValueRef stride = rvm__build_int(k, sizeof(rvm_value));
+    for (int d = s->decl->ndim - 1; d >= 0; d--) {
+        rvm__put_at(e, dim[d], a->dim[d]);
+        rvm__put_at(e, stride, a->stride[d]);
+        stride = LLVMBuildNSWMul(k->b, stride, dim[d], "");
+    }
+    rvm__put_at(e, rvm__build_int(k, 0), a->offset);
+    rvm__put_at(e, LLVMConstInt(k->i16, s->array, false), a->base);
+    rvm__put_at(e, LLVMConstInt(k->i8, 1, false), a->present);
+}
+
+void rvm__drop_array(rvm__emit *e, uint16_t array) {
+    rvm__build *k = e->k;
+    LLVMValueRef n = rvm__build_int(k, 1);
+    rvm__put_at(e, rvm__build_int(k, 0), e->array[array].home);
+    if (e->array[array].memory) {
+        rvm__put_at(e, LLVMConstInt(k->i1, 0, false), e->array[array].own);
+        rvm__put_at(e, LLVMConstInt(k->i8, 0, false), e->array[array].present);
+        return;
+    }
+    for (int d = 0; d < e->f->arrays[array].ndim; d++) n = LLVMBuildMul(k->b, n, rvm__dimension(e, array, d), "");
+    LLVMValueRef args[2] = {e->machine, n};
+    if (e->u->w->standalone)
+        rvm__standalone_del(e, array);
+    else
+        rvm__call_runtime(e, "rvm__native_del", k->nothing, 2, args);
+    rvm__put_at(e, LLVMConstInt(k->i8, 0, false), e->array[array].present);
+}
+
+static void disappear(rvm__emit *e, const site *s, const rvm__xinsn *x) {
+    rvm__build *k = e->k;
+    const rvm__array_ir *a = &e->array[s->array];
+    LLVMValueRef n = rvm__build_int(k, 1);
+    for (int d = 0; d < s->decl->ndim; d++) {
+        LLVMValueRef is = rvm__dimension(e, s->array, d);
+        rvm__leave_if(e, LLVMBuildICmp(k->b, LLVMIntNE, is, length(e, s, d), ""));
+        n = LLVMBuildMul(k->b, n, is, "");
+    }
+    LLVMValueRef v = value(e, s);
+    if (!(x->flags & X_UNCHECKED)) {
+        LLVMValueRef args[7] = {e->machine,
+                                LLVMConstInt(k->i32, e->fn, false),
+                                LLVMConstInt(k->i32, e->pc, false),
+                                rvm__get(e, k->ptr, a->data),
+                                n,
+                                bits(e, v),
+                                a->magnitude ? rvm__get(e, k->ptr, a->magnitude) : LLVMConstNull(k->ptr)};
+        LLVMValueRef agree = e->u->w->standalone
+                                 ? rvm__standalone_agree_all(e, (rvm_type)s->decl->type, args[3], n, v, args[6])
+                                 : rvm__call_runtime(e, "rvm__native_agree_all", k->i1, 7, args);
+        rvm__leave_if(e, LLVMBuildNot(k->b, agree, ""));
+    }
+    rvm__drop_array(e, s->array);
+}
+
+/* ---- views ---- */
+
+typedef struct part {
+    LLVMValueRef data, offset, dim[RVM_MAX_DIMS], stride[RVM_MAX_DIMS];
+    int ndim;
+} part;
+
+/* One dimension: a range keeps it, an index does not. */
+static void cut(rvm__emit *e, const rvm_place *q, LLVMValueRef whole, LLVMValueRef *lo, LLVMValueRef *length_kept) {
+    LLVMBuilderRef b = e->k->b;
+    const bool range = q->kind == RVM_PLACE_RANGE;
+    *lo = rvm__slot_value(e, q->slot);
+    LLVMValueRef hi = range ? rvm__slot_value(e, q->idx[0]) : NULL;
+    if (!e->u->w->trust) {
+        if (range) {
+            rvm__leave_if(e, LLVMBuildICmp(b, LLVMIntUGT, hi, whole, ""));
+            rvm__leave_if(e, LLVMBuildICmp(b, LLVMIntUGT, *lo, hi, ""));
+        } else
+            rvm__leave_if(e, LLVMBuildICmp(b, LLVMIntUGE, *lo, whole, ""));
+    }
+    *length_kept = range ? LLVMBuildSub(b, hi, *lo, "") : NULL;
+}
+
+static part part_of(rvm__emit *e, const site *s) {
+    LLVMBuilderRef b = e->k->b;
+    const uint16_t whole = s->places[1].slot;
+    part p = {.data = rvm__get(e, e->k->ptr, e->array[whole].data),
+              .offset = rvm__get(e, e->k->i64, e->array[whole].offset)};
+    for (int d = 0; d < e->f->arrays[whole].ndim; d++) {
+        LLVMValueRef lo = NULL, n = rvm__dimension(e, whole, d), stride = rvm__stride(e, whole, d);
+        if (2 + (uint32_t)d < s->nplaces) cut(e, &s->places[2 + d], n, &lo, &n);
+        if (lo) {
+            LLVMValueRef offset = LLVMBuildNSWMul(b, lo, stride, "");
+            p.data = LLVMBuildInBoundsGEP2(b, e->k->i8, p.data, &offset, 1, "");
+            p.offset = LLVMBuildAdd(b, p.offset, offset, "");
+        }
+        if (!n) continue;
+        p.dim[p.ndim] = n;
+        p.stride[p.ndim++] = stride;
+    }
+    return p;
+}
+
+static void view(rvm__emit *e, const site *s) {
+    const rvm__array_ir *a = &e->array[s->array], *whole = &e->array[s->places[1].slot];
+    const part p = part_of(e, s);
+    rvm__put_at(e, p.data, a->data);
+    rvm__put_at(e, p.offset, a->offset);
+    rvm__put_at(e, rvm__get(e, e->k->i64, whole->home), a->home);
+    for (int d = 0; d < p.ndim; d++) {
+        rvm__put_at(e, p.dim[d], a->dim[d]);
+        rvm__put_at(e, p.stride[d], a->stride[d]);
+    }
+    if (a->magnitude) rvm__put_at(e, rvm__get(e, e->k->ptr, whole->magnitude), a->magnitude);
+    rvm__put_at(e, rvm__get(e, e->k->i16, whole->base), a->base);
+    rvm__put_at(e, LLVMConstInt(e->k->i8, 1, false), a->present);
+}
+
+static void unview(rvm__emit *e, const site *s) {
+    rvm__build *k = e->k;
+    const rvm__array_ir *a = &e->array[s->array];
+    if (!e->u->w->trust) {
+        const part p = part_of(e, s);
+        rvm__leave_if(e, LLVMBuildICmp(k->b, LLVMIntNE, p.data, rvm__get(e, k->ptr, a->data), ""));
+        for (int d = 0; d < p.ndim; d++)
+            rvm__leave_if(e, LLVMBuildICmp(k->b, LLVMIntNE, p.dim[d], rvm__get(e, k->i64, a->dim[d]), ""));
+    }
+    rvm__put_at(e, rvm__build_int(k, 0), a->home);
+    rvm__put_at(e, LLVMConstInt(k->i8, 0, false), a->present);
+}
+
+void rvm__emit_array(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
+    const site s = site_of(e, in);
+    if (op == RVM_OP_view)
+        view(e, &s);
+    else if (op == RVM_OP_unview)
+        unview(e, &s);
+    else if (op & 1)
+        disappear(e, &s, x);
+    else
+        appear(e, &s);
+}

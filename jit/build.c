@@ -1,0 +1,61 @@
+/* build.c: a module of IR; types and constants, on scalars and in lanes. */
+#include "build.h"
+
+#include <string.h>
+
+bool rvm__build_begin(rvm__build *k, const char *name) {
+    LLVMContextRef c = LLVMContextCreate();
+    memset(k, 0, sizeof *k);
+    k->lanes = 1;
+    if (!c) return false;
+    k->context = c;
+    k->module = LLVMModuleCreateWithNameInContext(name, c);
+    k->b = LLVMCreateBuilderInContext(c);
+    k->i1 = LLVMInt1TypeInContext(c);
+    k->i8 = LLVMInt8TypeInContext(c);
+    k->i16 = LLVMInt16TypeInContext(c);
+    k->i32 = LLVMInt32TypeInContext(c);
+    k->i64 = LLVMInt64TypeInContext(c);
+    k->i128 = LLVMInt128TypeInContext(c);
+    k->f64 = LLVMDoubleTypeInContext(c);
+    k->f32 = LLVMFloatTypeInContext(c);
+    k->ptr = LLVMPointerTypeInContext(c, 0);
+    k->nothing = LLVMVoidTypeInContext(c);
+    return k->module && k->b;
+}
+
+void rvm__build_end(rvm__build *k) {
+    if (k->b) LLVMDisposeBuilder(k->b);
+    if (k->module) LLVMDisposeModule(k->module);
+    if (k->context) LLVMContextDispose(k->context);
+    memset(k, 0, sizeof *k);
+}
+
+LLVMTypeRef rvm__build_lanes(const rvm__build *k, LLVMTypeRef scalar) {
+    return k->lanes > 1 ? LLVMVectorType(scalar, k->lanes) : scalar;
+}
+
+LLVMTypeRef rvm__build_type(const rvm__build *k, rvm_type t) {
+    return rvm__build_lanes(k, rvm__is_floating(t) ? k->f64 : k->i64);
+}
+
+LLVMTypeRef rvm__build_bool(const rvm__build *k) {
+    return rvm__build_lanes(k, k->i1);
+}
+
+LLVMValueRef rvm__build_int(const rvm__build *k, int64_t v) {
+    return LLVMConstInt(k->i64, (unsigned long long)v, true);
+}
+
+LLVMValueRef rvm__build_splat(const rvm__build *k, LLVMValueRef constant) {
+    LLVMValueRef each[RVM__MAX_LANES];
+    if (k->lanes == 1) return constant;
+    for (unsigned n = 0; n < k->lanes; n++) each[n] = constant;
+    return LLVMConstVector(each, k->lanes);
+}
+
+/* A double by its bits: what LLVMConstReal makes of a NaN is not said. */
+LLVMValueRef rvm__build_value(const rvm__build *k, rvm_type t, rvm_value v) {
+    LLVMValueRef bits = rvm__build_int(k, v.i);
+    return rvm__build_splat(k, rvm__is_floating(t) ? LLVMConstBitCast(bits, k->f64) : bits);
+}

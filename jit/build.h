@@ -1,0 +1,70 @@
+/* build.h: inside jit/. What builds LLVM's IR, on scalars or on vectors of lanes.
+ *
+ *   words.c     the LLVM vocabulary: rows.def and families.def as calls of the builder
+ *   lower.h     a function of the program as a function of IR
+ *   target.c    what the host can do; passes; object code
+ *   module.c    the module that is opened on first use: its one entry point
+ *
+ * A value of type i64 or fix is an i64 of IR, one of f64 or f32 a double (an f32 is a double that a float holds), in lanes a
+ * vector of these.
+ */
+#ifndef RVM_JIT_BUILD_H
+#define RVM_JIT_BUILD_H
+
+#include "isa.h"
+#include "older.h"
+
+typedef struct rvm__build {
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef b;
+    LLVMTypeRef i1, i8, i16, i32, i64, i128, f64, f32, ptr, nothing;
+    unsigned lanes; /* of the values being built: 1 scalars, else vectors of so many */
+    bool fast;      /* contraction and reassociation are allowed */
+    unsigned small; /* functions of so many instructions, those of callees included, are inlined */
+} rvm__build;
+enum { RVM__MAX_LANES = 64 };
+
+/* ---- build.c ---- */
+
+/* Starts a module of that name, of scalars and not fast; false: out of memory. End it in any case; what was taken out of it
+ * (module, context) is NULL then. */
+bool rvm__build_begin(rvm__build *k, const char *name);
+void rvm__build_end(rvm__build *k);
+
+/* Types and constants in k->lanes lanes: of that scalar type; of a value of type t; of a truth value; one constant in every
+ * lane; a constant of type t. */
+LLVMTypeRef rvm__build_lanes(const rvm__build *k, LLVMTypeRef scalar);
+LLVMTypeRef rvm__build_type(const rvm__build *k, rvm_type t);
+LLVMTypeRef rvm__build_bool(const rvm__build *k);
+LLVMValueRef rvm__build_splat(const rvm__build *k, LLVMValueRef constant);
+LLVMValueRef rvm__build_value(const rvm__build *k, rvm_type t, rvm_value v);
+LLVMValueRef rvm__build_int(const rvm__build *k, int64_t v); /* an i64, never in lanes */
+
+/* ---- words.c ---- */
+
+/* Below, *overflow is NULL or a truth value: it becomes "or what overflowed here", on fix only. overflow may be NULL: nobody
+ * asks, and results wrap. Truth values are i1. */
+
+/* f of a row, from its operands, whose first typed one has type t; y is the type of the target. Signature QUOT wants the
+ * divisor tested before, POS the operand: else the result means nothing, but nothing traps. */
+LLVMValueRef rvm__build_row(rvm__build *k, rvm_row row, rvm_type y, rvm_type t, const LLVMValueRef operand[3],
+                            LLVMValueRef *overflow);
+/* What an update by opcode op leaves in its target of type t: the family's value of (y, f). The update is a legal one. */
+LLVMValueRef rvm__build_update(rvm__build *k, rvm_op op, rvm_type t, LLVMValueRef y, LLVMValueRef f, LLVMValueRef *overflow);
+/* Whether x is neither 0 nor infinite nor NaN: what may be a factor; whether it is positive and finite. */
+LLVMValueRef rvm__build_is_factor(rvm__build *k, LLVMValueRef x);
+LLVMValueRef rvm__build_is_positive(rvm__build *k, rvm_type t, LLVMValueRef x);
+/* In place, on f64, f32 and fix: (a, b) rotated by angle, or back; the Hadamard transform. */
+void rvm__build_rotate(rvm__build *k, rvm_type t, bool back, LLVMValueRef *a, LLVMValueRef *b, LLVMValueRef angle,
+                       LLVMValueRef *overflow);
+void rvm__build_hadamard(rvm__build *k, rvm_type t, bool back, LLVMValueRef *a, LLVMValueRef *b, LLVMValueRef *overflow);
+LLVMValueRef rvm__build_negated(rvm__build *k, rvm_type t, LLVMValueRef x, LLVMValueRef *overflow);
+LLVMValueRef rvm__build_inverted(rvm__build *k, rvm_type t, LLVMValueRef x); /* 1 / x, rounded; on f64 and f32 */
+/* y's 64 bits rotated left by n mod 64. */
+LLVMValueRef rvm__build_rol(rvm__build *k, LLVMValueRef y, LLVMValueRef n);
+/* A call of a C function of doubles, as libm has them: never looked into, so that all engines give the same bits. In lanes:
+ * lane by lane. Those that are exact (square root, floor, ..) are instructions where the target has them. */
+LLVMValueRef rvm__build_call(rvm__build *k, const char *name, unsigned n, const LLVMValueRef *x);
+
+#endif

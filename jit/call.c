@@ -1,0 +1,314 @@
+/* call.c: calls, as vm/frames.c has them: scalars go as values or as copies that come back, arrays as they are.
+ *
+ * Where arguments may be the same memory, the callee is a version that does not rely on the contrary; an accumulating scalar
+ * whose place is another argument's, too, enters as 0 and is added on return; and what the roles forbid is left to the
+ * interpreter. */
+#include "emit.h"
+
+#include <stddef.h>
+
+typedef struct argument {
+    const rvm_place *q;
+    const rvm_param *param;  /* the callee's */
+    rvm__operand o;          /* scalars */
+    LLVMValueRef copy, held; /* of one that comes back: allocas */
+    bool added;              /* an accumulating scalar that entered as 0, since an earlier one has its register */
+    LLVMValueRef shares;     /* likewise where this is so: its place is another's; or NULL */
+} argument;
+
+typedef struct call {
+    rvm__emit *e;
+    uint32_t callee;
+    int dir;
+    uint32_t n;
+    argument *arg;
+} call;
+
+static bool has_magnitudes(const rvm__emit *e) {
+    return !e->u->w->unchecked;
+}
+
+/* ---- arguments that may be the same memory ---- */
+
+/* Parameters that the caller may have overlapped: where nobody says that they are apart. */
+static bool same_memory(const rvm__emit *e, const rvm_place *a, const rvm_place *b) {
+    if (a->kind == RVM_PLACE_SLOT || b->kind == RVM_PLACE_SLOT)
+        return a->kind == b->kind && a->slot == b->slot && a->slot < e->f->nregs;
+    const uint16_t x = rvm__base_of(e, a->slot, e->pc), y = rvm__base_of(e, b->slot, e->pc);
+    return x == y || x == RVM__NO_BASE || y == RVM__NO_BASE || !e->apart;
+}
+
+typedef struct extent {
+    LLVMValueRef from, to; /* addresses as i64; to: behind the last element */
+} extent;
+
+static extent extent_of(rvm__emit *e, const argument *a) {
+    LLVMBuilderRef b = e->k->b;
+    if (a->q->kind != RVM_PLACE_ARRAY) {
+        LLVMValueRef at = LLVMBuildPtrToInt(b, a->o.address, e->k->i64, "");
+        return (extent){at, LLVMBuildAdd(b, at, rvm__build_int(e->k, 8), "")};
+    }
+    LLVMValueRef from = LLVMBuildPtrToInt(b, rvm__get(e, e->k->ptr, e->array[a->q->slot].data), e->k->i64, "");
+    LLVMValueRef to = LLVMBuildAdd(b, from, rvm__build_int(e->k, 8), ""), empty = NULL, zero = rvm__build_int(e->k, 0);
+    for (int d = 0; d < a->param->ndim; d++) {
+        LLVMValueRef n = rvm__dimension(e, a->q->slot, d), last = LLVMBuildSub(b, n, rvm__build_int(e->k, 1), "");
+        LLVMValueRef none = LLVMBuildICmp(b, LLVMIntEQ, n, zero, "");
+        to = LLVMBuildAdd(b, to, LLVMBuildMul(b, last, rvm__stride(e, a->q->slot, d), ""), "");
+        empty = empty ? LLVMBuildOr(b, empty, none, "") : none;
+    }
+    if (empty) to = LLVMBuildSelect(b, empty, from, to, "");
+    return (extent){from, to};
+}
+
+/* vm/overlap.c: whether some element of x is `apart` bytes before one of y, from dimension d on. */
+static LLVMValueRef meet(rvm__emit *e, const argument *x, const argument *y, int d, LLVMValueRef apart) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMValueRef zero = rvm__build_int(e->k, 0), one = rvm__build_int(e->k, 1), found = NULL;
+    if (d == x->param->ndim) return LLVMBuildICmp(b, LLVMIntEQ, apart, zero, "");
+    LLVMValueRef stride = rvm__stride(e, x->q->slot, d), most = rvm__dimension(e, x->q->slot, d);
+    LLVMValueRef least = LLVMBuildNeg(b, rvm__dimension(e, y->q->slot, d), "");
+    stride = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntEQ, stride, zero, ""), one, stride, "");
+    LLVMValueRef low = LLVMBuildICmp(b, LLVMIntSLT, LLVMBuildSRem(b, apart, stride, ""), zero, "");
+    LLVMValueRef n = LLVMBuildSub(b, LLVMBuildSDiv(b, apart, stride, ""), LLVMBuildZExt(b, low, e->k->i64, ""), "");
+    for (int k = 0; k < 2; k++, n = LLVMBuildAdd(b, n, one, "")) {
+        LLVMValueRef above = LLVMBuildICmp(b, LLVMIntSGT, n, least, ""), below = LLVMBuildICmp(b, LLVMIntSLT, n, most, "");
+        LLVMValueRef rest = meet(e, x, y, d + 1, LLVMBuildSub(b, apart, LLVMBuildMul(b, n, stride, ""), ""));
+        LLVMValueRef here = LLVMBuildAnd(b, LLVMBuildAnd(b, above, below, ""), rest, "");
+        found = found ? LLVMBuildOr(b, found, here, "") : here;
+    }
+    return found;
+}
+
+/* Whether every stride is more than the later ones together can bridge: then `meet` is right. */
+static LLVMValueRef nests(rvm__emit *e, const argument *a) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMValueRef bridged = rvm__build_int(e->k, 0), good = LLVMConstInt(e->k->i1, 1, false);
+    for (int d = a->param->ndim; d-- > 0;) {
+        LLVMValueRef stride = rvm__stride(e, a->q->slot, d);
+        LLVMValueRef last = LLVMBuildSub(b, rvm__dimension(e, a->q->slot, d), rvm__build_int(e->k, 1), "");
+        good = LLVMBuildAnd(b, good, LLVMBuildICmp(b, LLVMIntSGT, stride, bridged, ""), "");
+        bridged = LLVMBuildAdd(b, bridged, LLVMBuildMul(b, last, stride, ""), "");
+    }
+    return good;
+}
+
+/* As vm/overlap.c decides it, but that elements are aligned, and dimensions in the order of falling strides. */
+static LLVMValueRef overlapping(rvm__emit *e, const argument *a, const argument *b) {
+    LLVMBuilderRef builder = e->k->b;
+    const extent x = extent_of(e, a), y = extent_of(e, b);
+    LLVMValueRef left = LLVMBuildICmp(builder, LLVMIntULT, x.from, y.to, "");
+    LLVMValueRef right = LLVMBuildICmp(builder, LLVMIntULT, y.from, x.to, "");
+    LLVMValueRef near = LLVMBuildAnd(builder, left, right, "");
+    if (!a->param->ndim || a->param->ndim != b->param->ndim) return near;
+    LLVMValueRef plain = LLVMBuildAnd(builder, nests(e, a), nests(e, b), "");
+    for (int d = 0; d < a->param->ndim; d++) {
+        LLVMValueRef s = rvm__stride(e, a->q->slot, d), t = rvm__stride(e, b->q->slot, d);
+        plain = LLVMBuildAnd(builder, plain, LLVMBuildICmp(builder, LLVMIntEQ, s, t, ""), "");
+    }
+    LLVMValueRef met = meet(e, a, b, 0, LLVMBuildSub(builder, y.from, x.from, ""));
+    return LLVMBuildAnd(builder, near, LLVMBuildOr(builder, LLVMBuildNot(builder, plain, ""), met, ""), "");
+}
+
+static void share(rvm__emit *e, argument *a, LLVMValueRef cond) {
+    if (!a->param->ndim) a->shares = a->shares ? LLVMBuildOr(e->k->b, a->shares, cond, "") : cond;
+}
+
+/* False: only the interpreter can do it. *apart: the arrays of the callee are apart. */
+static bool look_at_pair(call *c, argument *a, argument *b, bool *apart) {
+    const rvm_role x = (rvm_role)a->param->role, y = (rvm_role)b->param->role;
+    if (!same_memory(c->e, a->q, b->q)) return true;
+    if (x == RVM_READ && y == RVM_READ) return true;
+    if (a->param->ndim && b->param->ndim) *apart = false;
+    if (x == RVM_ACC && y == RVM_ACC && a->param->ndim && b->param->ndim) return true;
+    if (a->q->kind == RVM_PLACE_SLOT) { /* the same register */
+        if (x != RVM_ACC || y != RVM_ACC) return false;
+        b->added = true;
+        return true;
+    }
+    LLVMValueRef cond = overlapping(c->e, a, b);
+    if (x != RVM_ACC || y != RVM_ACC)
+        rvm__leave_if(c->e, cond);
+    else {
+        share(c->e, b, cond);
+        if (b->param->ndim) share(c->e, a, cond);
+    }
+    return true;
+}
+
+static bool look_at_sharing(call *c, bool *apart) {
+    *apart = true;
+    for (uint32_t k = 1; k < c->n; k++)
+        for (uint32_t i = 0; i < k; i++)
+            if (!look_at_pair(c, &c->arg[i], &c->arg[k], apart)) return false;
+    return true;
+}
+
+/* ---- lengths ---- */
+
+/* The first array that has a length says it; others, and constants, must agree. */
+static void look_at_lengths(call *c) {
+    rvm__emit *e = c->e;
+    const rvm_function *g = &e->u->p->functions[c->callee];
+    LLVMValueRef *length = rvm__unit_alloc(e->u, (g->nregs + 1) * sizeof *length);
+    for (uint32_t k = 0; k < c->n && length; k++)
+        for (int d = 0; d < c->arg[k].param->ndim; d++) {
+            const uint16_t slot = c->arg[k].param->dim[d];
+            LLVMValueRef n = rvm__dimension(e, c->arg[k].q->slot, d), must;
+            if (slot < g->nregs && !length[slot]) {
+                length[slot] = n;
+                continue;
+            }
+            must = slot < g->nregs ? length[slot] : rvm__build_int(e->k, g->consts[slot - g->nregs].i);
+            rvm__leave_if(e, LLVMBuildICmp(e->k->b, LLVMIntNE, n, must, ""));
+        }
+}
+
+/* ---- the call ---- */
+
+static unsigned pass_array(call *c, const argument *a, LLVMValueRef *to) {
+    rvm__emit *e = c->e;
+    const uint16_t array = a->q->slot;
+    unsigned n = 0;
+    to[n++] = rvm__get(e, e->k->ptr, e->array[array].data);
+    for (int d = 0; d < a->param->ndim; d++) to[n++] = rvm__dimension(e, array, d);
+    for (int d = 0; d < a->param->ndim; d++) to[n++] = rvm__stride(e, array, d);
+    to[n++] = rvm__get(e, e->k->i64, e->array[array].home);
+    to[n++] = rvm__get(e, e->k->i64, e->array[array].offset);
+    if (has_magnitudes(e)) to[n++] = rvm__get(e, e->k->ptr, e->array[array].magnitude);
+    return n;
+}
+
+static unsigned pass_scalar(call *c, argument *a, LLVMValueRef *to) {
+    rvm__emit *e = c->e;
+    LLVMTypeRef t = rvm__build_type(e->k, a->o.type);
+    LLVMValueRef v = a->added ? LLVMConstNull(t) : rvm__load(e, &a->o);
+    if (a->shares) v = LLVMBuildSelect(e->k->b, a->shares, LLVMConstNull(t), v, "");
+    if (a->param->role == RVM_READ) return to[0] = v, 1;
+    to[0] = a->copy = rvm__local(e, t, "copy");
+    rvm__put_at(e, v, a->copy);
+    if (!has_magnitudes(e) || !rvm__is_floating(a->o.type)) return 1;
+    to[1] = a->held = rvm__local(e, e->k->f64, "held");
+    return 2;
+}
+
+/* vm/frames.c: the caller's register has held what the callee's did. */
+static void take_back(call *c, const argument *a) {
+    rvm__emit *e = c->e;
+    if (!a->copy) return;
+    LLVMValueRef v = rvm__get(e, rvm__build_type(e->k, a->o.type), a->copy), overflow = NULL;
+    LLVMValueRef now = v;
+    if (a->added || a->shares) now = rvm__build_update(e->k, RVM_OP_add, a->o.type, rvm__load(e, &a->o), v, &overflow);
+    if (a->shares) now = LLVMBuildSelect(e->k->b, a->shares, now, v, "");
+    rvm__store(e, &a->o, now);
+    if (!a->held || a->q->kind != RVM_PLACE_SLOT) return;
+    LLVMValueRef to = e->held[a->q->slot], both[2] = {v, rvm__get(e, e->k->f64, a->held)};
+    for (int k = 0; k < 2; k++) {
+        LLVMValueRef size = rvm__absolute(e, both[k]), was = rvm__get(e, e->k->f64, to);
+        LLVMValueRef larger = LLVMBuildFCmp(e->k->b, LLVMRealOGT, size, was, "");
+        rvm__put_at(e, LLVMBuildSelect(e->k->b, larger, size, was, ""), to);
+    }
+}
+
+static void count_call(rvm__emit *e, LLVMValueRef depth) {
+    rvm__build *k = e->k;
+    rvm__put_at(e, LLVMBuildAdd(k->b, rvm__get(e, k->i64, e->calls), rvm__build_int(k, 1), ""), e->calls);
+    LLVMValueRef was = rvm__get(e, k->i64, e->peak), deeper = LLVMBuildICmp(k->b, LLVMIntUGT, depth, was, "");
+    rvm__put_at(e, LLVMBuildSelect(k->b, deeper, depth, was, ""), e->peak);
+}
+
+static void run_call(call *c, bool apart) {
+    rvm__emit *e = c->e;
+    rvm__build *k = e->k;
+    const rvm__facts *facts = &e->u->facts[c->callee];
+    LLVMValueRef *args = rvm__unit_alloc(e->u, (RVM__FIXED_PARAMS + c->n * (size_t)RVM__MOST_PARAMS) * sizeof *args);
+    const rvm__version *v = rvm__version_of(e->u, c->callee, c->dir, apart, rvm__deep_at(e, e->pc));
+    if (!args || !v || !v->function) return;
+    unsigned n = 0;
+    if (!rvm__is_inlined(e->u, c->callee)) { /* calls alone can go on for ever */
+        rvm__charge(e, 0);
+        rvm__look_around(e, e->pc);
+    }
+    args[n++] = e->machine;
+    args[n++] = e->native;
+    args[n++] = LLVMBuildAdd(k->b, e->first_slot, rvm__build_int(k, e->code->slots), "");
+    args[n++] = LLVMBuildAdd(k->b, e->first_array, rvm__build_int(k, e->f->narrays), "");
+    args[n++] = LLVMBuildAdd(k->b, e->frame, rvm__build_int(k, 1), "");
+    if (facts->recursive && e->u->w->standalone)
+        rvm__standalone_depth(e, args[4]);
+    else if (facts->recursive) { /* the rest was made sure of at the start */
+        LLVMValueRef room[5] = {e->machine, args[2], args[3], args[4], rvm__need_constant(e->u, c->callee)};
+        LLVMValueRef has = rvm__call_runtime(e, "rvm__native_room", k->i1, 5, room);
+        rvm__leave_if(e, LLVMBuildNot(k->b, has, ""));
+    }
+    for (uint32_t a = 0; a < c->n; a++)
+        n += c->arg[a].param->ndim ? pass_array(c, &c->arg[a], args + n) : pass_scalar(c, &c->arg[a], args + n);
+    rvm__native_site site = rvm__site_here(e);
+    site.calling = 1;
+    site.against = c->dir != e->context->dir;
+    rvm__charge(e, 1);
+    if (!e->u->w->standalone) count_call(e, LLVMBuildAdd(k->b, args[4], rvm__build_int(k, 1), ""));
+    rvm__hand_counts(e);
+    LLVMValueRef left = LLVMBuildCall2(k->b, v->type, v->function, args, n, "");
+    LLVMValueRef ended = LLVMBuildICmp(k->b, LLVMIntNE, left, LLVMConstInt(k->i32, 0, false), "");
+    rvm__take_counts(e);
+    if (e->u->w->standalone)
+        rvm__leave_with(e, ended, left);
+    else
+        rvm__leave_at(e, ended, site, 0);
+    for (uint32_t a = 0; a < c->n; a++) take_back(c, &c->arg[a]);
+}
+
+/* Calls `callee` with the arguments of the instruction, unless the interpreter must. */
+static void call_one(rvm__emit *e, const rvm_insn *in, uint32_t callee, int dir, const rvm__xinsn *x) {
+    const rvm_function *g = &e->u->p->functions[callee];
+    const rvm_place *places = rvm__places(e->f, in) + rvm__callee_of(e->u->p, in).first;
+    call c = {e, callee, dir, g->nparams, rvm__unit_alloc(e->u, (g->nparams + 1) * sizeof *c.arg)};
+    bool apart = e->apart;
+    if (!c.arg) return;
+    for (uint32_t k = 0; k < c.n; k++) {
+        c.arg[k] = (argument){.q = &places[k], .param = &g->params[k]};
+        if (!c.arg[k].param->ndim) c.arg[k].o = rvm__operand_of(e, &places[k], UINT32_MAX);
+    }
+    look_at_lengths(&c);
+    if ((x->flags & X_ALIAS || !e->apart) && !look_at_sharing(&c, &apart)) {
+        const uint32_t walked = e->walked;
+        rvm__leave_now(e);
+        rvm__at(e, rvm__block(e, "dead"));
+        e->walked = walked;
+        return;
+    }
+    run_call(&c, apart);
+}
+
+/* Through a function value: a call for each function that it may be. */
+static void call_value(rvm__emit *e, const rvm_insn *in, int dir, const rvm__xinsn *x) {
+    rvm__build *k = e->k;
+    const rvm_program *p = e->u->p;
+    LLVMValueRef value = rvm__slot_value(e, rvm__places(e->f, in)->slot);
+    LLVMBasicBlockRef other = rvm__block(e, "other"), on = rvm__block(e, "on");
+    LLVMValueRef choice = LLVMBuildSwitch(k->b, value, other, 4);
+    const uint32_t walked = e->walked;
+    rvm__at(e, other);
+    rvm__leave_now(e);
+    for (uint32_t fn = 0; fn < p->nfunctions; fn++) {
+        const int64_t callee = rvm__variant_callee(p, in->target, fn);
+        if (callee < 0) continue;
+        LLVMBasicBlockRef here = rvm__block(e, "value");
+        LLVMAddCase(choice, rvm__build_int(k, fn), here);
+        rvm__at(e, here);
+        e->walked = walked;
+        call_one(e, in, (uint32_t)callee, dir, x);
+        LLVMBuildBr(k->b, on);
+    }
+    e->walked = 0;
+    rvm__at(e, on);
+}
+
+void rvm__emit_call(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
+    const int dir = op & 1 ? -1 : 1;
+    if (in->op >> 1 == RVM_PAIR_calli)
+        call_value(e, in, dir, x);
+    else
+        call_one(e, in, in->target, dir, x);
+    e->walked = 0;
+}

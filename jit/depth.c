@@ -1,0 +1,116 @@
+/* depth.c: how deep the trails are where an instruction runs, as far as it is known before the program runs.
+ *
+ * A level of the trail is deep inside a compute part, and inside a segment of its own or of a higher level; calls pass this
+ * on. So what is deep are the lowest levels, and each version of a function knows which. Two things follow:
+ *
+ *   - With the trail off, what goes onto a level that discards, and is not deep, is counted and gone.
+ *   - The machine is told of a compute part or a segment only where something inside asks it how deep it is. All else that
+ *     is around is written down for where the code is left (rvm__native_site). Inside of what is not told nothing is told.
+ */
+#include "emit.h"
+
+#include <string.h>
+
+static unsigned level_of(const rvm_function *f, const rvm_insn *in) {
+    return rvm__op_sets((rvm_op)in->op) ? 0 : (unsigned)f->consts[rvm__places(f, in)[0].slot - f->nregs].i;
+}
+
+/* Whether something goes onto a trail or comes from it. */
+static bool is_on_trail(const rvm_insn *in) {
+    return rvm__op_on_trail((rvm_op)in->op) && in->op >> 1 != RVM_PAIR_segment;
+}
+
+static bool is_kept(uint16_t discards, uint16_t deep, unsigned level) {
+    return !((discards & ~deep) >> level & 1);
+}
+
+/* ---- over the call graph ---- */
+
+static void join(rvm__facts *to, uint16_t levels, unsigned told_from, bool *changed) {
+    *changed |= (levels & ~to->levels) || told_from < to->told_from;
+    to->levels |= levels;
+    if (told_from < to->told_from) to->told_from = (uint8_t)told_from;
+}
+
+/* What an instruction adds to the facts of its function, where these levels are deep around it. */
+static void add_instruction(rvm__unit *u, uint32_t fn, const rvm_insn *in, uint16_t deep, bool *changed) {
+    rvm__facts *to = &u->facts[fn];
+    const unsigned level = is_on_trail(in) ? level_of(&u->p->functions[fn], in) : 0;
+    if (is_on_trail(in)) join(to, (uint16_t)(1u << level), is_kept(u->w->discards, deep, level) ? 0 : level + 1, changed);
+    for (uint32_t at = 0, g; rvm__is_call(in) && rvm__next_callee(u->p, in, &at, &g);) {
+        const rvm__facts *from = &u->facts[g];
+        join(to, from->levels, rvm__asks_depth(from, deep) ? 0 : from->told_from, changed);
+    }
+}
+
+bool rvm__asks_depth(const rvm__facts *facts, uint16_t deep) {
+    return (unsigned)__builtin_popcount(deep) >= facts->told_from;
+}
+
+void rvm__find_depths(rvm__unit *u) {
+    for (uint32_t fn = 0; fn < u->p->nfunctions; fn++) u->facts[fn].told_from = RVM__NEVER_TOLD;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t fn = 0; fn < u->p->nfunctions; fn++) {
+            const rvm_function *f = &u->p->functions[fn];
+            rvm__trail_cover cover = {0};
+            for (uint32_t pc = 0; pc < f->ncode; pc++) {
+                rvm__trail_pass(f, &f->code[pc], &cover);
+                add_instruction(u, fn, &f->code[pc], cover.levels, &changed);
+            }
+        }
+    }
+}
+
+uint16_t rvm__deep_version(const rvm__unit *u, uint32_t fn, uint16_t deep) {
+    const uint16_t matters = u->w->discards & u->facts[fn].levels & deep;
+    return matters ? (uint16_t)((2u << (31 - __builtin_clz(matters))) - 1) : 0;
+}
+
+/* ---- in a function ---- */
+
+uint16_t rvm__deep_at(const rvm__emit *e, uint32_t pc) {
+    return e->deep | e->covered[pc];
+}
+
+bool rvm__is_discarded(const rvm__emit *e, unsigned level) {
+    return !is_kept(e->u->w->discards, rvm__deep_at(e, e->pc), level);
+}
+
+bool rvm__is_told(const rvm__emit *e, uint32_t first, uint32_t last) {
+    for (uint32_t pc = first + 1; pc < last; pc++) {
+        const rvm_insn *in = &e->f->code[pc];
+        const uint16_t deep = rvm__deep_at(e, pc);
+        if (is_on_trail(in) && is_kept(e->u->w->discards, deep, level_of(e->f, in))) return true;
+        for (uint32_t at = 0, g; rvm__is_call(in) && rvm__next_callee(e->u->p, in, &at, &g);)
+            if (rvm__asks_depth(&e->u->facts[g], deep)) return true;
+    }
+    return false;
+}
+
+uint32_t rvm__untold_segments(const rvm__emit *e, uint32_t pc, int dir) {
+    return e->untold[pc + (dir < 0)];
+}
+
+bool rvm__find_segments(rvm__emit *e) {
+    const rvm_function *f = e->f;
+    rvm__trail_cover cover = {0};
+    uint32_t open[sizeof cover.outer / sizeof *cover.outer], n = 0;
+    e->covered = rvm__unit_alloc(e->u, f->ncode * sizeof *e->covered);
+    e->told = rvm__unit_alloc(e->u, f->ncode);
+    e->untold = rvm__unit_alloc(e->u, f->ncode + 1);
+    if (!e->covered || !e->told || !e->untold) return false;
+    for (uint32_t pc = 0; pc < f->ncode; pc++) {
+        rvm__trail_pass(f, &f->code[pc], &cover);
+        e->covered[pc] = cover.levels;
+    }
+    for (uint32_t pc = 0; pc < f->ncode; pc++) {
+        if (f->code[pc].op == RVM_OP_segment) open[n++] = pc;
+        if (f->code[pc].op == RVM_OP_endsegment) e->told[pc] = e->told[open[n - 1]] = rvm__is_told(e, open[n - 1], pc), n--;
+    }
+    for (uint32_t pc = 0; pc < f->ncode; pc++) {
+        const int by = e->told[pc] ? 0 : (f->code[pc].op == RVM_OP_segment) - (f->code[pc].op == RVM_OP_endsegment);
+        e->untold[pc + 1] = (uint8_t)(e->untold[pc] + by);
+    }
+    return true;
+}

@@ -1,0 +1,288 @@
+/* emit.h: inside jit/. One function of the program, in one direction, as a function of IR.
+ *
+ *   lower.c     the module: which functions, what they need, the entry
+ *   walk.c      instructions in the order of control; jumps, loops, regions
+ *   frame.c     registers and arrays as IR; leaving to the interpreter
+ *   place.c     operands and targets, indices
+ *   update.c    updates and changes in place
+ *   call.c      calls          array.c   local arrays and views          block.c   parallel blocks
+ *   stored.c    the stack, set, segments      slots.c   what moves there and to the trail      depth.c   how deep trails are
+ *   standalone.c   what is different where there is no machine: C functions
+ *   lines.c     line tables
+ *
+ * Registers, hidden slots and descriptors of arrays are allocas, which LLVM turns into values. A copy of a region's compute
+ * part is walked for each way it is run: a `context` says which one this is, and its direction.
+ *
+ * A function of IR takes (machine, native, first slot, first array, number of its frame, then for each parameter
+ *     a scalar that is read: the value; another: the address of a copy, and with checks of the largest magnitude it held
+ *     an array: data, lengths, strides in bytes, its home and where it begins there (vm/native.h), and with checks the
+ *         address of its largest magnitude or NULL)
+ * and returns not 0 when it was left. Standalone, machine, native and the first slot and array are NULL and 0, and what it
+ * returns is the number of an end (standalone.c).
+ */
+#ifndef RVM_JIT_EMIT_H
+#define RVM_JIT_EMIT_H
+
+#include "lower.h"
+#include "native.h"
+#include "reach.h"
+
+enum rvm__pass { PASS_WHOLE, PASS_FIRST, PASS_UNDO, PASS_AGAIN, PASS_LAST }; /* how a compute part is run */
+
+typedef struct rvm__context {
+    struct rvm__context *parent;
+    uint32_t compute; /* the region's; of the whole function 0 */
+    enum rvm__pass pass;
+    int dir;
+    unsigned depth;             /* compute parts around that no trail was told of */
+    bool told;                  /* this one: something in it uses the trail */
+    LLVMBasicBlockRef *landing; /* by pc: where a jump lands past that instruction */
+    struct rvm__context *next;  /* all of the function */
+} rvm__context;
+
+typedef struct rvm__pending { /* a stretch still to be walked */
+    LLVMBasicBlockRef block;
+    uint32_t pc;
+    rvm__context *context;
+} rvm__pending;
+
+/* A function in a direction; `apart`: its arrays are known not to overlap; `deep`: levels of the trail that are deep in it,
+ * of those that it matters for. */
+typedef struct rvm__version {
+    struct rvm__version *next;  /* of the function */
+    struct rvm__version *later; /* to be emitted */
+    uint32_t fn;
+    int dir;
+    bool apart;
+    uint16_t deep;
+    LLVMValueRef function;
+    LLVMTypeRef type;
+} rvm__version;
+
+typedef struct rvm__facts { /* of a function of the program */
+    bool recursive;
+    rvm__native_need need;
+    uint64_t size;     /* instructions, those of callees included, as far as counted */
+    uint16_t levels;   /* of the trail that something goes onto, or comes from */
+    uint8_t told_from; /* with so many levels deep it must be known at run time how deep they are */
+} rvm__facts;
+enum { RVM__NEVER_TOLD = 255 };
+
+enum rvm__end_reason { RVM__END_CHECK, RVM__END_MEMORY, RVM__END_DEPTH, RVM__END_LENGTH };
+typedef struct rvm__end { /* where a standalone function may end early, and why */
+    uint32_t fn, pc;
+    enum rvm__end_reason reason;
+} rvm__end;
+
+typedef struct rvm__unit {
+    rvm__build *k;
+    const rvm__lowering *w;
+    const rvm_program *p;
+    rvm_machine *m; /* for prepared code: nothing runs on it */
+    rvm__facts *facts;
+    rvm__reach *reach;       /* by function, as facts are */
+    rvm__version **versions; /* by function */
+    rvm__version *work;      /* to be emitted */
+    rvm__end *ends;
+    uint32_t nends, cap_ends;
+    struct rvm__lines *lines;            /* NULL: none are asked for */
+    struct rvm__block_of_memory *memory; /* all of the unit */
+    bool recursive;                      /* some function that is reached */
+    rvm_error *err;
+    rvm_status status;
+} rvm__unit;
+
+typedef struct rvm__array_ir { /* allocas */
+    LLVMValueRef data, magnitude, dim[RVM_MAX_DIMS], stride[RVM_MAX_DIMS], base, present;
+    LLVMValueRef home, offset; /* home: 0 where data is an address that the machine can use, else as in vm/native.h */
+    LLVMValueRef memory;       /* of a local one that is not in the arena: header and elements; else NULL */
+    LLVMValueRef own;          /* it is there, and not a view */
+    uint64_t bytes;            /* of that */
+    LLVMValueRef heap;         /* standalone, of another local one: what is to be freed, or NULL */
+} rvm__array_ir;
+
+/* Of the straight loop whose lower end stands at a pc: trips left behind the present strip, and the index at its end. */
+typedef struct rvm__strip {
+    LLVMValueRef left, stop; /* allocas */
+} rvm__strip;
+
+typedef struct rvm__emit {
+    rvm__unit *u;
+    rvm__build *k;
+    const rvm_function *f;
+    const rvm__code *code;
+    uint32_t fn;
+    int dir;
+    bool apart;
+    LLVMValueRef function, machine, native, first_slot, first_array, frame;
+    LLVMValueRef *reg, *held; /* by slot of the frame; held: largest magnitudes, or NULL */
+    rvm__array_ir *array;
+    LLVMValueRef charged, calls, peak, site, erased; /* allocas; erased: here, since it was entered */
+    bool erases;
+    LLVMValueRef lanes; /* alloca of slots.c, or NULL */
+    uint16_t deep;      /* of its version */
+    uint16_t *covered;  /* by pc: levels of the trail deeper there than at the start */
+    uint8_t *told;      /* by pc, of segments: the machine is told of it */
+    uint8_t *untold;    /* between pc - 1 and pc: how many segments around are not told */
+    LLVMBasicBlockRef leave, done, entry;
+    rvm__native_site *sites;
+    uint32_t nsites, cap_sites;
+    rvm__context *context, *contexts;
+    rvm__pending *pending;
+    uint32_t npending, cap_pending;
+    uint32_t walked, emitted; /* instructions since the last charge; in all */
+    uint32_t pc;              /* being walked */
+    uint8_t *vanish;          /* by pc of compute: its uncomputing is not observed */
+    LLVMValueRef *before;     /* by pc of compute: alloca, what its first run charged */
+    rvm__strip *strips;       /* by pc of the lower end of a loop */
+} rvm__emit;
+enum { RVM__NO_BASE = 0xffff };
+enum { RVM__ARRAY_HEADER = 16 }; /* bytes before the elements of a local array, as in vm/arrays.c: its largest magnitude */
+enum { RVM__FIXED_PARAMS = 5 };  /* of a function of IR, before those of the program */
+/* Parameters of IR that an array is. */
+static inline unsigned rvm__array_params(int ndim, bool magnitudes) {
+    return 3 + 2 * (unsigned)ndim + magnitudes;
+}
+enum { RVM__MOST_PARAMS = 4 + 2 * RVM_MAX_DIMS }; /* that a parameter of the program is */
+enum { RVM__SUMS = 9 }; /* hidden slots of a register that a parallel block adds into (vm/blocks.c) */
+
+/* ---- lower.c ---- */
+/* Of a function that must be there; it will be emitted. */
+const rvm__version *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep);
+bool rvm__is_inlined(const rvm__unit *u, uint32_t fn);
+/* The address of what a function needs, a constant. */
+LLVMValueRef rvm__need_constant(rvm__unit *u, uint32_t fn);
+/* A function of vm/native.c by name, of that type; declared once. */
+LLVMValueRef rvm__runtime(rvm__unit *u, const char *name, LLVMTypeRef result, unsigned n, const LLVMTypeRef *params);
+LLVMValueRef rvm__call_runtime(rvm__emit *e, const char *name, LLVMTypeRef result, unsigned n, const LLVMValueRef *args);
+/* An attribute of a function of IR, or of its parameter `param` (-1: the function). */
+void rvm__attribute(rvm__build *k, LLVMValueRef f, int param, const char *name, uint64_t value);
+rvm_status rvm__out_of_memory(rvm__unit *u); /* notes it */
+/* Memory until the unit is done; NULL noted. */
+void *rvm__unit_alloc(rvm__unit *u, size_t size);
+
+/* Bytes of array `array` of a function in an alloca rather than in the arena, its header included; 0: it goes there. */
+uint64_t rvm__alloca_bytes(const rvm__unit *u, uint32_t fn, uint16_t array);
+
+/* ---- walk.c ---- */
+void rvm__emit_function(rvm__unit *u, const rvm__version *v);
+/* What was walked since the last charge, and `extra`. */
+void rvm__charge(rvm__emit *e, uint32_t extra);
+/* Before instruction pc of the context. */
+void rvm__look_around(rvm__emit *e, uint32_t pc);
+LLVMBasicBlockRef rvm__block(rvm__emit *e, const char *name); /* a new one at the end of the function */
+void rvm__at(rvm__emit *e, LLVMBasicBlockRef b);
+/* Control passes to where a jump lands past pc; back: in a loop, where it looks around first. */
+void rvm__jump(rvm__emit *e, rvm__context *c, uint32_t pc, bool back);
+
+/* ---- frame.c ---- */
+/* The array that `array` is part of at pc, itself unless it is a view; RVM__NO_BASE: nobody can say. */
+uint16_t rvm__base_of(const rvm__emit *e, uint16_t array, uint32_t pc);
+/* Between allocas and what goes along with native code, around calls and at both ends. */
+void rvm__take_counts(rvm__emit *e);
+void rvm__hand_counts(rvm__emit *e);
+LLVMValueRef rvm__absolute(rvm__emit *e, LLVMValueRef x);
+void rvm__find_vanishing(rvm__emit *e); /* fills vanish and before */
+bool rvm__frame_begin(rvm__emit *e);
+void rvm__frame_end(rvm__emit *e);
+LLVMValueRef rvm__local(rvm__emit *e, LLVMTypeRef t, const char *name); /* an alloca */
+LLVMValueRef rvm__get(rvm__emit *e, LLVMTypeRef t, LLVMValueRef address);
+void rvm__put_at(rvm__emit *e, LLVMValueRef value, LLVMValueRef address);
+LLVMValueRef rvm__member(rvm__emit *e, LLVMValueRef address, size_t offset); /* address + offset bytes */
+rvm__strip rvm__strip_of(rvm__emit *e, uint32_t pc);
+/* All that appears in the compute part is gone, without a trace but for the memory of arrays. */
+void rvm__forget_locals(rvm__emit *e, uint32_t compute);
+/* Leave before the instruction being walked if cond; always. */
+void rvm__leave_if(rvm__emit *e, LLVMValueRef cond);
+void rvm__leave_now(rvm__emit *e);
+/* With another site: calling, or before instruction pc of a context, with what was walked charged already. */
+void rvm__leave_at(rvm__emit *e, LLVMValueRef cond, rvm__native_site site, uint32_t uncharged);
+rvm__native_site rvm__site_here(const rvm__emit *e);
+/* Standalone: with that status, an i32. */
+void rvm__leave_with(rvm__emit *e, LLVMValueRef cond, LLVMValueRef status);
+
+/* ---- standalone.c ---- */
+bool rvm__standalone_entry(rvm__unit *u); /* false: noted */
+void rvm__standalone_texts(rvm__unit *u); /* once all ends are known */
+uint32_t rvm__end_number(rvm__unit *u, uint32_t fn, uint32_t pc, enum rvm__end_reason reason);
+/* The instruction being walked cannot be carried out without a machine: UNSUPPORTED is noted. */
+void rvm__refuse(rvm__emit *e, const char *why);
+void rvm__standalone_leave(rvm__emit *e);                     /* the block where it leaves */
+void rvm__standalone_depth(rvm__emit *e, LLVMValueRef frame); /* leaves where the callee's frame would be too deep */
+/* As rvm__native_agrees, rvm__native_agree_all, rvm__native_new and rvm__native_del do; held: values, and an address. */
+LLVMValueRef rvm__standalone_agrees(rvm__emit *e, LLVMValueRef y, LLVMValueRef f, LLVMValueRef held);
+LLVMValueRef rvm__standalone_agree_all(rvm__emit *e, rvm_type t, LLVMValueRef data, LLVMValueRef n, LLVMValueRef v,
+                                       LLVMValueRef held);
+LLVMValueRef rvm__standalone_new(rvm__emit *e, uint16_t array, LLVMValueRef n, LLVMValueRef bits);
+void rvm__standalone_del(rvm__emit *e, uint16_t array);
+/* What goes onto a trail is lost; what comes back from it or uses the stack is refused. */
+void rvm__emit_discarded(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
+
+/* ---- lines.c: nothing happens where no lines are asked for ---- */
+bool rvm__lines_begin(rvm__unit *u); /* false: noted */
+void rvm__lines_end(rvm__unit *u);
+/* A function of IR stands for function fn of the program; what is built from now on belongs to its first line. */
+void rvm__lines_function(rvm__unit *u, LLVMValueRef f, uint32_t fn, const char *name);
+void rvm__lines_at(rvm__emit *e);   /* what is built from now on belongs to the instruction being walked */
+void rvm__lines_none(rvm__unit *u); /* to no line */
+
+/* ---- depth.c ---- */
+void rvm__find_depths(rvm__unit *u); /* fills levels and told_from of all facts */
+/* Whether what the function does, entered with these levels deep, depends on how deep they are. */
+bool rvm__asks_depth(const rvm__facts *facts, uint16_t deep);
+uint16_t rvm__deep_version(const rvm__unit *u, uint32_t fn, uint16_t deep); /* what of it matters for the function */
+bool rvm__find_segments(rvm__emit *e);                                      /* fills covered, told, untold */
+uint16_t rvm__deep_at(const rvm__emit *e, uint32_t pc);     /* at an instruction that is no end of a part or segment */
+bool rvm__is_discarded(const rvm__emit *e, unsigned level); /* what the instruction being walked puts onto that level */
+bool rvm__is_told(const rvm__emit *e, uint32_t first, uint32_t last);    /* the machine is, of the part between them */
+uint32_t rvm__untold_segments(const rvm__emit *e, uint32_t pc, int dir); /* around, before that instruction */
+
+/* ---- place.c ---- */
+typedef struct rvm__operand {
+    rvm_type type;
+    LLVMValueRef address; /* NULL: a constant */
+    LLVMValueRef value;   /* of a constant */
+    LLVMValueRef element; /* address, where it is an element, else NULL */
+} rvm__operand;
+/* Place q of the instruction being walked, whose k-th it is; indices are checked where not proved or trusted. */
+rvm__operand rvm__operand_of(rvm__emit *e, const rvm_place *q, unsigned k);
+LLVMValueRef rvm__load(rvm__emit *e, const rvm__operand *o);
+void rvm__store(rvm__emit *e, const rvm__operand *o, LLVMValueRef v);
+LLVMValueRef rvm__slot_value(rvm__emit *e, uint16_t slot); /* value of an i64 register or constant */
+void rvm__set_slot(rvm__emit *e, uint16_t slot, LLVMValueRef v);
+void rvm__gone(rvm__emit *e, uint16_t slot);                                 /* the register disappears */
+void rvm__apart(rvm__emit *e, const rvm__operand *a, const rvm__operand *b); /* leaves where both are the same element */
+LLVMValueRef rvm__dimension(rvm__emit *e, uint16_t array, int d);
+LLVMValueRef rvm__stride(rvm__emit *e, uint16_t array, int d);
+/* The largest magnitude of a place follows its new value. fresh: it starts anew. */
+void rvm__track_held(rvm__emit *e, const rvm_place *q, LLVMValueRef v, bool fresh);
+LLVMValueRef rvm__magnitude(rvm__emit *e, const rvm_place *q); /* its address, or NULL */
+
+void rvm__drop_array(rvm__emit *e, uint16_t array); /* array.c: the memory of a local array is given back */
+
+/* ---- update.c: parts of updates ---- */
+typedef struct rvm__operands {
+    rvm__operand y, o[3];
+    LLVMValueRef value[3];
+    rvm_type t; /* of the first operand that has the row's */
+} rvm__operands;
+void rvm__find_operands(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm__operands *to); /* all but the values */
+void rvm__load_operands(rvm__emit *e, const rvm__xinsn *x, rvm__operands *to);
+/* f of the row, which leaves where it is not defined. */
+LLVMValueRef rvm__defined_row(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, const rvm__operands *o,
+                              LLVMValueRef *overflow);
+/* Whether what stands at q agrees with f, as a release asks: equal, or within the tolerance, which the machine looks at. */
+LLVMValueRef rvm__emit_agrees(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, LLVMValueRef y, LLVMValueRef f);
+
+/* ---- update.c, call.c, array.c, block.c: the instruction being walked, going up or down ---- */
+void rvm__emit_update(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
+void rvm__emit_in_place(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
+void rvm__emit_call(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
+void rvm__emit_array(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
+void rvm__emit_stored(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
+void rvm__emit_slots(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
+void rvm__count_erased(rvm__emit *e, LLVMValueRef cells); /* slots.c: of a trail that discards */
+void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);
+void rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);
+
+#endif

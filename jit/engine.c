@@ -1,0 +1,278 @@
+/* engine.c: from a request to code in the process.
+ *
+ *     rvm__lower ──▶ module of IR ──passes──▶ object code ──LLJIT──▶ addresses of the entry and of what it needs
+ *
+ * All code is in one library of the LLJIT. So the two names that a lowering defines get a number behind them, and everything
+ * else that it defines is internal. Code calls the machine's functions by the names of rvm__native_symbols, bound to what
+ * the library that opened this module handed over; all else, as libm's, is looked up in the process.
+ */
+#include "engine.h"
+
+#include <dlfcn.h>
+#include <llvm-c/ExecutionEngine.h>
+#include <llvm-c/LLJIT.h>
+#include <llvm-c/Object.h>
+#include <llvm-c/OrcEE.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "c_function.h"
+#include "lower.h"
+#include "target.h"
+
+struct rvm__compiler {
+    rvm__target target;
+    LLVMOrcLLJITRef jit;
+    unsigned made;  /* pieces of code, the next one's number */
+    char said[256]; /* by LLVM, beside the errors that it returns */
+    char about[200];
+};
+
+/* ---- what LLVM says, which it would print otherwise ---- */
+
+static void on_error(void *context, LLVMErrorRef e) {
+    rvm__compiler *c = context;
+    char *text = LLVMGetErrorMessage(e);
+    snprintf(c->said, sizeof c->said, "%s", text);
+    LLVMDisposeErrorMessage(text);
+}
+
+static void on_diagnostic(LLVMDiagnosticInfoRef d, void *context) {
+    rvm__compiler *c = context;
+    if (LLVMGetDiagInfoSeverity(d) != LLVMDSError) return;
+    char *text = LLVMGetDiagInfoDescription(d);
+    snprintf(c->said, sizeof c->said, "%s", text);
+    LLVMDisposeMessage(text);
+}
+
+/* ---- setting up ---- */
+
+/* A linker that tells debuggers and profilers; LLVM's default one does not. */
+static LLVMOrcObjectLayerRef linker_with_symbols(void *context, LLVMOrcExecutionSessionRef session, const char *triple) {
+    LLVMOrcObjectLayerRef layer = LLVMOrcCreateRTDyldObjectLinkingLayerWithSectionMemoryManager(session);
+    const LLVMJITEventListenerRef listeners[] = {LLVMCreateGDBRegistrationListener(), LLVMCreatePerfJITEventListener()};
+    (void)context, (void)triple;
+    for (size_t k = 0; k < sizeof listeners / sizeof *listeners; k++)
+        if (listeners[k]) LLVMOrcRTDyldObjectLinkingLayerRegisterJITEventListener(layer, listeners[k]);
+    return layer;
+}
+
+static LLVMErrorRef define_native(rvm__compiler *c, const rvm__compiler_options *o) {
+    const LLVMJITSymbolFlags flags = {LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
+    if (!o->nnative) return NULL;
+    LLVMOrcCSymbolMapPair *pairs = calloc(o->nnative, sizeof *pairs);
+    if (!pairs) return LLVMCreateStringError("out of memory");
+    for (size_t k = 0; k < o->nnative; k++) {
+        pairs[k].Name = LLVMOrcLLJITMangleAndIntern(c->jit, o->native[k].name);
+        pairs[k].Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)o->native[k].address;
+        pairs[k].Sym.Flags = flags;
+    }
+    LLVMOrcMaterializationUnitRef unit = LLVMOrcAbsoluteSymbols(pairs, o->nnative);
+    LLVMErrorRef e = LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(c->jit), unit);
+    if (e) LLVMOrcDisposeMaterializationUnit(unit);
+    free(pairs);
+    return e;
+}
+
+static LLVMErrorRef define_process(rvm__compiler *c) {
+    LLVMOrcDefinitionGeneratorRef process;
+    dlopen("libm.so.6", RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD); /* it is here; now it can be found in the process */
+    LLVMErrorRef e =
+        LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(c->jit), NULL, NULL);
+    if (!e) LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(c->jit), process);
+    return e;
+}
+
+static rvm_status open_linker(rvm__compiler *c, const rvm__compiler_options *o, rvm_error *err) {
+    LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
+    if (o->symbols) LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, linker_with_symbols, NULL);
+    LLVMErrorRef e = LLVMOrcCreateLLJIT(&c->jit, builder);
+    if (!e) {
+        LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(c->jit), on_error, c);
+        e = define_native(c, o);
+    }
+    if (!e) e = define_process(c);
+    return rvm__target_fail(e, "is set up", c->said, err);
+}
+
+rvm_status rvm__compiler_open(const rvm__compiler_options *o, rvm__compiler **out, const char **about, rvm_error *err) {
+    rvm__compiler *c = calloc(1, sizeof *c);
+    if (!c) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    rvm_status status = rvm__target_open(&c->target, RVM__CPU_NATIVE, o->level, err);
+    if (!status) status = open_linker(c, o, err);
+    if (status) {
+        rvm__compiler_close(c);
+        return status;
+    }
+    snprintf(c->about, sizeof c->about, "LLVM %s, %.80s, %.60s", LLVM_VERSION_STRING, c->target.triple, c->target.cpu);
+    *about = c->about;
+    *out = c;
+    return RVM_OK;
+}
+
+void rvm__compiler_close(rvm__compiler *c) {
+    if (!c) return;
+    if (c->jit) {
+        LLVMErrorRef e = LLVMOrcDisposeLLJIT(c->jit);
+        if (e) LLVMConsumeError(e);
+    }
+    rvm__target_close(&c->target);
+    free(c);
+}
+
+/* ---- one piece of code ---- */
+
+static double lap(double *since) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    const double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec, took = now - *since;
+    *since = now;
+    return took;
+}
+
+/* Two names with a number behind them, so that pieces do not meet; all other definitions are internal. */
+typedef struct names {
+    char entry[120], need[40];
+} names;
+
+static void export_two(LLVMModuleRef module, LLVMValueRef a, LLVMValueRef b) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && f != a && f != b) LLVMSetLinkage(f, LLVMInternalLinkage);
+    for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g))
+        if (!LLVMIsDeclaration(g) && g != b) LLVMSetLinkage(g, LLVMInternalLinkage);
+}
+
+/* The entry has the function's own name, for profilers. */
+static rvm_status name_piece(rvm__compiler *c, const rvm__build *k, const char *name, names *n, rvm_error *err) {
+    LLVMValueRef entry = LLVMGetNamedFunction(k->module, RVM__ENTRY), need = LLVMGetNamedGlobal(k->module, RVM__NEED);
+    if (!entry || !need) return rvm__fail(err, RVM_ERR_INTERNAL, NULL, 0, 0, "lowering made no entry");
+    export_two(k->module, entry, need);
+    const int a = snprintf(n->entry, sizeof n->entry, "%.100s.%u", name, c->made);
+    const int b = snprintf(n->need, sizeof n->need, "%s.%u", RVM__NEED, c->made);
+    LLVMSetValueName2(entry, n->entry, (size_t)a);
+    LLVMSetValueName2(need, n->need, (size_t)b);
+    c->made++;
+    return RVM_OK;
+}
+
+/* Of standalone code: its function and what explains its status keep their names. */
+static rvm_status name_functions(const rvm__build *k, const char *name, rvm_error *err) {
+    char message[RVM__C_NAME + sizeof RVM__C_MESSAGE];
+    snprintf(message, sizeof message, "%s" RVM__C_MESSAGE, name);
+    LLVMValueRef f = LLVMGetNamedFunction(k->module, name), g = LLVMGetNamedFunction(k->module, message);
+    if (!f || !g) return rvm__fail(err, RVM_ERR_INTERNAL, NULL, 0, 0, "lowering made no function %s", name);
+    export_two(k->module, f, g);
+    return RVM_OK;
+}
+
+/* Lowered, named and optimised; k is to be ended in any case. */
+static rvm_status make_ir(rvm__compiler *c, const rvm__target *t, const rvm__lowering *what, rvm__build *k, names *n,
+                          double seconds[RVM_JIT_PHASES], rvm_error *err) {
+    double since = 0;
+    lap(&since);
+    c->said[0] = 0;
+    if (!rvm__build_begin(k, what->p->functions[what->fn].name))
+        return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    LLVMContextSetDiagnosticHandler(k->context, on_diagnostic, c);
+    rvm__target_prepare(t, k->module);
+    k->fast = what->fast;
+    k->small = c->target.level < 2 ? 60 : 2000;
+    rvm_status status = rvm__lower(k, what, err);
+    if (!status)
+        status = what->standalone ? name_functions(k, what->standalone, err)
+                                  : name_piece(c, k, what->p->functions[what->fn].name, n, err);
+    seconds[RVM_JIT_LOWER] = lap(&since);
+    if (!status) status = rvm__target_optimise(t, k->module, err);
+    seconds[RVM_JIT_OPTIMISE] = lap(&since);
+    return status;
+}
+
+/* Bytes of machine code in an object file. */
+static size_t code_size(LLVMMemoryBufferRef object) {
+    char *why = NULL;
+    size_t size = 0;
+    LLVMBinaryRef file = LLVMCreateBinary(object, NULL, &why);
+    if (!file) {
+        LLVMDisposeMessage(why);
+        return 0;
+    }
+    LLVMSectionIteratorRef s = LLVMObjectFileCopySectionIterator(file);
+    for (; !LLVMObjectFileIsSectionIteratorAtEnd(file, s); LLVMMoveToNextSection(s)) {
+        const char *name = LLVMGetSectionName(s);
+        if (name && strncmp(name, ".text", 5) == 0) size += LLVMGetSectionSize(s);
+    }
+    LLVMDisposeSectionIterator(s);
+    LLVMDisposeBinary(file);
+    return size;
+}
+
+/* Takes the object. */
+static rvm_status link_object(rvm__compiler *c, LLVMMemoryBufferRef object, const names *n, rvm__compiled *out,
+                              rvm_error *err) {
+    LLVMOrcExecutorAddress entry = 0, need = 0;
+    LLVMErrorRef e = LLVMOrcLLJITAddObjectFile(c->jit, LLVMOrcLLJITGetMainJITDylib(c->jit), object);
+    if (!e) e = LLVMOrcLLJITLookup(c->jit, &entry, n->entry);
+    if (!e) e = LLVMOrcLLJITLookup(c->jit, &need, n->need);
+    if (e) return rvm__target_fail(e, "links", c->said, err);
+    memcpy(&out->need, (const void *)(uintptr_t)need, sizeof out->need);
+    const uintptr_t address = (uintptr_t)entry;
+    memcpy(&out->entry, &address, sizeof out->entry);
+    return RVM_OK;
+}
+
+rvm_status rvm__compiler_compile(rvm__compiler *c, const rvm__lowering *what, rvm__compiled *out, rvm_error *err) {
+    rvm__build k;
+    names n;
+    LLVMMemoryBufferRef object = NULL;
+    double since = 0;
+    *out = (rvm__compiled){0};
+    rvm_status status = make_ir(c, &c->target, what, &k, &n, out->seconds, err);
+    lap(&since);
+    if (!status) status = rvm__target_emit(&c->target, k.module, LLVMObjectFile, &object, err);
+    rvm__build_end(&k);
+    out->seconds[RVM_JIT_EMIT] = lap(&since);
+    if (status) return status;
+    out->size = code_size(object);
+    status = link_object(c, object, &n, out, err);
+    out->seconds[RVM_JIT_LINK] = lap(&since);
+    return status;
+}
+
+rvm_status rvm__compiler_print(rvm__compiler *c, const rvm__lowering *what, rvm_jit_form form, FILE *out, rvm_error *err) {
+    rvm__build k;
+    names n;
+    LLVMMemoryBufferRef text = NULL;
+    double seconds[RVM_JIT_PHASES];
+    rvm_status status = make_ir(c, &c->target, what, &k, &n, seconds, err);
+    if (!status && form == RVM_JIT_IR) {
+        char *ir = LLVMPrintModuleToString(k.module);
+        fputs(ir, out);
+        LLVMDisposeMessage(ir);
+    }
+    if (!status && form == RVM_JIT_ASSEMBLY) status = rvm__target_emit(&c->target, k.module, LLVMAssemblyFile, &text, err);
+    if (text) {
+        fwrite(LLVMGetBufferStart(text), 1, LLVMGetBufferSize(text), out);
+        LLVMDisposeMemoryBuffer(text);
+    }
+    rvm__build_end(&k);
+    return status;
+}
+
+rvm_status rvm__compiler_object(rvm__compiler *c, const rvm__lowering *what, const char *cpu, FILE *out, rvm_error *err) {
+    rvm__build k = {0};
+    rvm__target t;
+    names n;
+    LLVMMemoryBufferRef object = NULL;
+    double seconds[RVM_JIT_PHASES];
+    rvm_status status = rvm__target_open(&t, cpu, c->target.level, err);
+    if (!status) status = make_ir(c, &t, what, &k, &n, seconds, err);
+    if (!status) status = rvm__target_emit(&t, k.module, LLVMObjectFile, &object, err);
+    if (object) {
+        fwrite(LLVMGetBufferStart(object), 1, LLVMGetBufferSize(object), out);
+        LLVMDisposeMemoryBuffer(object);
+    }
+    rvm__build_end(&k);
+    rvm__target_close(&t);
+    return status;
+}

@@ -1,0 +1,466 @@
+/* frame.c: registers and arrays of a function as allocas; leaving to the interpreter, which finds them in its own frame. */
+#include "emit.h"
+
+#include <stddef.h>
+#include <string.h>
+
+LLVMValueRef rvm__get(rvm__emit *e, LLVMTypeRef t, LLVMValueRef address) {
+    return LLVMBuildLoad2(e->k->b, t, address, "");
+}
+
+void rvm__put_at(rvm__emit *e, LLVMValueRef value, LLVMValueRef address) {
+    LLVMBuildStore(e->k->b, value, address);
+}
+
+LLVMValueRef rvm__member(rvm__emit *e, LLVMValueRef address, size_t offset) {
+    LLVMValueRef bytes = rvm__build_int(e->k, (int64_t)offset);
+    return LLVMBuildInBoundsGEP2(e->k->b, e->k->i8, address, &bytes, 1, "");
+}
+
+/* In the entry block, whose terminator is added last. */
+LLVMValueRef rvm__local(rvm__emit *e, LLVMTypeRef t, const char *name) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b);
+    LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(e->k->b); /* which an instruction found there would change */
+    LLVMValueRef first = LLVMGetFirstInstruction(e->entry);
+    if (first)
+        LLVMPositionBuilderBefore(e->k->b, first);
+    else
+        rvm__at(e, e->entry);
+    LLVMValueRef a = LLVMBuildAlloca(e->k->b, t, name);
+    rvm__at(e, here);
+    LLVMSetCurrentDebugLocation2(e->k->b, line);
+    return a;
+}
+
+rvm__strip rvm__strip_of(rvm__emit *e, uint32_t pc) {
+    rvm__strip *s = &e->strips[pc];
+    if (!s->left) *s = (rvm__strip){rvm__local(e, e->k->i64, "left"), rvm__local(e, e->k->i64, "stop")};
+    return *s;
+}
+
+/* ---- the start ---- */
+
+static bool has_magnitudes(const rvm__emit *e) {
+    return !e->u->w->unchecked;
+}
+
+/* What is not present is 0 in the interpreter's frames. */
+static LLVMValueRef absent(rvm__emit *e, LLVMValueRef address, rvm_type t) {
+    rvm__put_at(e, LLVMConstNull(rvm__build_type(e->k, t)), address);
+    return address;
+}
+
+/* Types of the slots: registers; hidden ones are i64, but for the partial sums of parallel blocks, which stand in one
+ * alloca for each register. */
+static void make_sums(rvm__emit *e, uint32_t pc) {
+    const rvm__xinsn *x = &e->code->x[pc];
+    for (uint32_t k = 0; k < x->to.shared; k++) {
+        const rvm__shared *s = &e->code->shared[(uint32_t)x->to.jump2 + k];
+        LLVMTypeRef t = rvm__build_type(e->k, (rvm_type)s->type);
+        LLVMValueRef all = rvm__local(e, LLVMArrayType2(t, RVM__SUMS), "sums");
+        for (unsigned n = 0; n < RVM__SUMS; n++)
+            e->reg[x->to.hidden + RVM__SUMS * k + n] =
+                absent(e, rvm__member(e, all, n * sizeof(rvm_value)), (rvm_type)s->type);
+    }
+}
+
+static void make_slots(rvm__emit *e) {
+    const rvm_function *f = e->f;
+    for (uint32_t pc = 0; pc < f->ncode; pc++)
+        if (f->code[pc].op == RVM_OP_par) make_sums(e, pc);
+    for (uint32_t k = 0; k < e->code->slots; k++) {
+        if (k >= f->nregs && k < f->nregs + f->nconsts) continue;
+        const rvm_type t = k < f->nregs ? (rvm_type)f->reg_type[k] : RVM_I64;
+        if (!e->reg[k]) e->reg[k] = absent(e, rvm__local(e, rvm__build_type(e->k, t), "r"), t);
+        if (k < f->nregs && rvm__is_floating(t) && has_magnitudes(e)) e->held[k] = rvm__local(e, e->k->f64, "held");
+    }
+}
+
+static bool appears(const rvm_function *f, uint32_t array) {
+    for (uint32_t pc = 0; pc < f->ncode; pc++) {
+        const rvm_insn *in = &f->code[pc];
+        const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
+        if ((pair == RVM_PAIR_new || pair == RVM_PAIR_like) && rvm__places(f, in)->slot == array) return true;
+    }
+    return false;
+}
+
+static void make_arrays(rvm__emit *e) {
+    for (uint32_t k = 0; k < e->f->narrays; k++) {
+        rvm__array_ir *a = &e->array[k];
+        a->data = rvm__local(e, e->k->ptr, "data");
+        if (has_magnitudes(e)) a->magnitude = rvm__local(e, e->k->ptr, "magnitude");
+        a->base = rvm__local(e, e->k->i16, "base");
+        a->present = rvm__local(e, e->k->i8, "present");
+        a->home = rvm__local(e, e->k->i64, "home");
+        a->offset = rvm__local(e, e->k->i64, "offset");
+        a->own = rvm__local(e, e->k->i1, "own");
+        a->bytes = rvm__alloca_bytes(e->u, e->fn, (uint16_t)k);
+        if (a->bytes) {
+            a->memory = rvm__local(e, LLVMArrayType2(e->k->i8, a->bytes), "array");
+            LLVMSetAlignment(a->memory, 16);
+        }
+        if (!a->memory && e->u->w->standalone && appears(e->f, k)) {
+            a->heap = rvm__local(e, e->k->ptr, "heap");
+            rvm__put_at(e, LLVMConstNull(e->k->ptr), a->heap);
+        }
+        rvm__put_at(e, rvm__build_int(e->k, 0), a->home);
+        rvm__put_at(e, rvm__build_int(e->k, 0), a->offset);
+        rvm__put_at(e, LLVMConstInt(e->k->i1, 0, false), a->own);
+        rvm__put_at(e, LLVMConstInt(e->k->i16, k, false), a->base);
+        rvm__put_at(e, LLVMConstInt(e->k->i8, 0, false), a->present);
+        for (int d = 0; d < e->f->arrays[k].ndim; d++) {
+            a->dim[d] = rvm__local(e, e->k->i64, "dim");
+            a->stride[d] = rvm__local(e, e->k->i64, "stride");
+        }
+    }
+}
+
+/* The instruction that made an array appear that is there at pc, or 0: none, a parameter. What lies between opens and
+ * closes others, so what was closed on the way is passed over. */
+static uint32_t maker_of(const rvm_function *f, uint16_t array, uint32_t pc) {
+    unsigned closed = 0;
+    while (--pc > 0) {
+        const rvm_insn *in = &f->code[pc];
+        const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
+        if (in->op == RVM_OP_undo) pc = in->target; /* a region that is behind: what it made is gone */
+        if (pair != RVM_PAIR_new && pair != RVM_PAIR_like && pair != RVM_PAIR_view) continue;
+        if (rvm__places(f, in)->slot != array) continue;
+        if (in->op & 1)
+            closed++;
+        else if (closed-- == 0)
+            return pc;
+    }
+    return 0;
+}
+
+/* Whether no jump leads from before `from` to between it and `to`, as none does in assembled statements. */
+static bool is_closed(const rvm_function *f, uint32_t from, uint32_t to) {
+    for (uint32_t pc = from + 1; pc < to; pc++) {
+        const enum rvm_pair pair = (enum rvm_pair)(f->code[pc].op >> 1);
+        const bool jumps = pair == RVM_PAIR_jmp || pair == RVM_PAIR_jt || pair == RVM_PAIR_jf;
+        if (jumps && f->code[pc].target < from) return false;
+    }
+    return true;
+}
+
+uint16_t rvm__base_of(const rvm__emit *e, uint16_t array, uint32_t pc) {
+    for (uint32_t at = pc; (at = maker_of(e->f, array, at));) {
+        if (!is_closed(e->f, at, pc)) return RVM__NO_BASE;
+        const rvm_insn *in = &e->f->code[at];
+        if (in->op != RVM_OP_view) return array;
+        array = rvm__places(e->f, in)[1].slot;
+    }
+    return array;
+}
+
+static LLVMValueRef magnitude_of(rvm__emit *e, LLVMValueRef x) {
+    const char *name = "llvm.fabs";
+    LLVMTypeRef t = LLVMTypeOf(x);
+    const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(e->k->module, id, &t, 1);
+    return LLVMBuildCall2(e->k->b, LLVMIntrinsicGetType(e->k->context, id, &t, 1), f, &x, 1, "");
+}
+
+LLVMValueRef rvm__absolute(rvm__emit *e, LLVMValueRef x) {
+    return magnitude_of(e, x);
+}
+
+static void take_array(rvm__emit *e, const rvm_param *param, unsigned *at) {
+    rvm__array_ir *a = &e->array[param->index];
+    rvm__put_at(e, LLVMGetParam(e->function, (*at)++), a->data);
+    for (int d = 0; d < param->ndim; d++) {
+        LLVMValueRef length = LLVMGetParam(e->function, (*at)++);
+        rvm__put_at(e, length, a->dim[d]);
+        if (param->dim[d] < e->f->nregs) rvm__put_at(e, length, e->reg[param->dim[d]]);
+    }
+    for (int d = 0; d < param->ndim; d++) rvm__put_at(e, LLVMGetParam(e->function, (*at)++), a->stride[d]);
+    rvm__put_at(e, LLVMGetParam(e->function, (*at)++), a->home);
+    rvm__put_at(e, LLVMGetParam(e->function, (*at)++), a->offset);
+    if (a->magnitude) rvm__put_at(e, LLVMGetParam(e->function, (*at)++), a->magnitude);
+    rvm__put_at(e, LLVMConstInt(e->k->i8, 1, false), a->present);
+}
+
+static bool gives_back(const rvm_param *param) {
+    return !param->ndim && param->role != RVM_READ;
+}
+
+static void take_scalar(rvm__emit *e, const rvm_param *param, unsigned *at) {
+    LLVMValueRef given = LLVMGetParam(e->function, (*at)++);
+    if (gives_back(param)) {
+        given = rvm__get(e, rvm__build_type(e->k, (rvm_type)param->type), given);
+        *at += has_magnitudes(e) && rvm__is_floating((rvm_type)param->type);
+    }
+    rvm__put_at(e, given, e->reg[param->index]);
+    if (e->held[param->index]) rvm__put_at(e, magnitude_of(e, given), e->held[param->index]);
+}
+
+/* Parameters that are to be given back, and largest magnitudes with them. */
+static void give_back(rvm__emit *e) {
+    unsigned at = RVM__FIXED_PARAMS;
+    for (uint32_t k = 0; k < e->f->nparams; k++) {
+        const rvm_param *param = &e->f->params[k];
+        if (param->ndim) {
+            at += rvm__array_params(param->ndim, has_magnitudes(e));
+            continue;
+        }
+        LLVMValueRef to = LLVMGetParam(e->function, at++);
+        if (!gives_back(param)) continue;
+        LLVMTypeRef t = rvm__build_type(e->k, (rvm_type)param->type);
+        rvm__put_at(e, rvm__get(e, t, e->reg[param->index]), to);
+        if (e->held[param->index]) rvm__put_at(e, rvm__get(e, t, e->held[param->index]), LLVMGetParam(e->function, at++));
+    }
+}
+
+/* ---- counts: values here, in memory where functions pass them on ---- */
+
+static const size_t counts[3] = {offsetof(rvm__native, charged), offsetof(rvm__native, calls), offsetof(rvm__native, peak)};
+
+void rvm__take_counts(rvm__emit *e) {
+    if (e->u->w->standalone) return;
+    LLVMValueRef to[3] = {e->charged, e->calls, e->peak};
+    for (int n = 0; n < 3; n++) rvm__put_at(e, rvm__get(e, e->k->i64, rvm__member(e, e->native, counts[n])), to[n]);
+}
+
+void rvm__hand_counts(rvm__emit *e) {
+    if (e->u->w->standalone) return;
+    LLVMValueRef from[3] = {e->charged, e->calls, e->peak};
+    for (int n = 0; n < 3; n++) rvm__put_at(e, rvm__get(e, e->k->i64, from[n]), rvm__member(e, e->native, counts[n]));
+}
+
+static bool allocate(rvm__emit *e) {
+    const rvm_function *f = e->f;
+    rvm__unit *u = e->u;
+    e->reg = rvm__unit_alloc(u, (e->code->slots + 1) * sizeof *e->reg);
+    e->held = rvm__unit_alloc(u, (e->code->slots + 1) * sizeof *e->held);
+    e->array = rvm__unit_alloc(u, (f->narrays + 1u) * sizeof *e->array);
+    e->vanish = rvm__unit_alloc(u, f->ncode);
+    e->before = rvm__unit_alloc(u, f->ncode * sizeof *e->before);
+    e->strips = rvm__unit_alloc(u, f->ncode * sizeof *e->strips);
+    return e->reg && e->held && e->array && e->vanish && e->before && e->strips;
+}
+
+bool rvm__frame_begin(rvm__emit *e) {
+    rvm__build *k = e->k;
+    if (!allocate(e) || !rvm__find_segments(e)) return false;
+    e->machine = LLVMGetParam(e->function, 0);
+    e->native = LLVMGetParam(e->function, 1);
+    e->first_slot = LLVMGetParam(e->function, 2);
+    e->first_array = LLVMGetParam(e->function, 3);
+    e->frame = LLVMGetParam(e->function, 4);
+    e->entry = rvm__block(e, "entry");
+    LLVMBasicBlockRef begin = rvm__block(e, "begin");
+    e->leave = rvm__block(e, "leave");
+    e->done = rvm__block(e, "done");
+    rvm__at(e, begin);
+    rvm__lines_function(e->u, e->function, e->fn, e->f->name);
+    e->charged = rvm__local(e, k->i64, "charged");
+    e->calls = rvm__local(e, k->i64, "calls");
+    e->peak = rvm__local(e, k->i64, "peak");
+    e->site = rvm__local(e, k->i32, "site");
+    e->erased = rvm__local(e, k->i64, "erased");
+    rvm__put_at(e, rvm__build_int(k, 0), e->erased);
+    make_slots(e);
+    make_arrays(e);
+    rvm__take_counts(e);
+    unsigned at = RVM__FIXED_PARAMS;
+    for (uint32_t n = 0; n < e->f->nparams; n++)
+        e->f->params[n].ndim ? take_array(e, &e->f->params[n], &at) : take_scalar(e, &e->f->params[n], &at);
+    rvm__find_vanishing(e);
+    return true;
+}
+
+/* ---- leaving ---- */
+
+rvm__native_site rvm__site_here(const rvm__emit *e) {
+    return (rvm__native_site){
+        .fn = e->fn, .pc = e->pc, .dir = (int8_t)e->context->dir, .deeper = (uint8_t)e->context->depth};
+}
+
+/* A block that leaves with that status. */
+static LLVMBasicBlockRef ending(rvm__emit *e, LLVMValueRef status) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b), cold = rvm__block(e, "cold");
+    rvm__at(e, cold);
+    rvm__put_at(e, status, e->site);
+    LLVMBuildBr(e->k->b, e->leave);
+    e->nsites++;
+    rvm__at(e, here);
+    return cold;
+}
+
+static LLVMBasicBlockRef leaving(rvm__emit *e, rvm__native_site site, uint32_t uncharged) {
+    if (e->u->w->standalone)
+        return ending(e, LLVMConstInt(e->k->i32, rvm__end_number(e->u, site.fn, site.pc, RVM__END_CHECK), false));
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b), cold = rvm__block(e, "cold");
+    void *list = e->sites;
+    if (!rvm__grow(&rvm__libc_allocator, &list, &e->cap_sites, e->nsites + 1, sizeof *e->sites))
+        rvm__out_of_memory(e->u);
+    else {
+        e->sites = list;
+        site.segments = rvm__untold_segments(e, site.pc, site.dir);
+        e->sites[e->nsites] = site;
+    }
+    rvm__at(e, cold);
+    if (uncharged) {
+        LLVMValueRef now = rvm__get(e, e->k->i64, e->charged);
+        rvm__put_at(e, LLVMBuildAdd(e->k->b, now, rvm__build_int(e->k, uncharged), ""), e->charged);
+    }
+    rvm__put_at(e, LLVMConstInt(e->k->i32, e->nsites++, false), e->site);
+    LLVMBuildBr(e->k->b, e->leave);
+    rvm__at(e, here);
+    return cold;
+}
+
+/* Branch weights: leaving is rare. */
+static void unlikely(rvm__emit *e, LLVMValueRef branch) {
+    LLVMContextRef c = e->k->context;
+    LLVMMetadataRef part[3] = {LLVMMDStringInContext2(c, "branch_weights", 14),
+                               LLVMValueAsMetadata(LLVMConstInt(e->k->i32, 1, false)),
+                               LLVMValueAsMetadata(LLVMConstInt(e->k->i32, 1 << 20, false))};
+    LLVMValueRef weights = LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, part, 3));
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c, "prof", 4), weights);
+}
+
+void rvm__leave_at(rvm__emit *e, LLVMValueRef cond, rvm__native_site site, uint32_t uncharged) {
+    if (LLVMIsAConstantInt(cond) && !LLVMConstIntGetZExtValue(cond)) return;
+    LLVMBasicBlockRef cold = leaving(e, site, uncharged), on = rvm__block(e, "ok");
+    unlikely(e, LLVMBuildCondBr(e->k->b, cond, cold, on));
+    rvm__at(e, on);
+}
+
+void rvm__leave_with(rvm__emit *e, LLVMValueRef cond, LLVMValueRef status) {
+    LLVMBasicBlockRef cold = ending(e, status), on = rvm__block(e, "ok");
+    unlikely(e, LLVMBuildCondBr(e->k->b, cond, cold, on));
+    rvm__at(e, on);
+}
+
+void rvm__leave_if(rvm__emit *e, LLVMValueRef cond) {
+    rvm__leave_at(e, cond, rvm__site_here(e), e->walked);
+}
+
+void rvm__leave_now(rvm__emit *e) {
+    LLVMBuildBr(e->k->b, leaving(e, rvm__site_here(e), e->walked));
+}
+
+/* Of an array in an alloca, where it is there: its elements go to the machine. */
+static LLVMValueRef take_out(rvm__emit *e, const rvm__array_ir *a) {
+    rvm__build *k = e->k;
+    LLVMBasicBlockRef some = rvm__block(e, "outside"), on = rvm__block(e, "on"), here = LLVMGetInsertBlock(k->b);
+    LLVMValueRef bytes = rvm__build_int(k, (int64_t)a->bytes);
+    LLVMBuildCondBr(k->b, rvm__get(e, k->i1, a->own), some, on);
+    rvm__at(e, some);
+    LLVMValueRef args[2] = {e->machine, bytes}, to = rvm__call_runtime(e, "rvm__native_outside", k->ptr, 2, args);
+    LLVMBuildMemCpy(k->b, to, 16, a->memory, 16, bytes);
+    LLVMBuildBr(k->b, on);
+    rvm__at(e, on);
+    LLVMValueRef phi = LLVMBuildPhi(k->b, k->ptr, ""), values[2] = {LLVMConstNull(k->ptr), to};
+    LLVMBasicBlockRef from[2] = {here, some};
+    LLVMAddIncoming(phi, values, from, 2);
+    return phi;
+}
+
+static void write_array(rvm__emit *e, LLVMValueRef arrays, uint32_t n) {
+    const rvm_array_decl *decl = &e->f->arrays[n];
+    const rvm__array_ir *a = &e->array[n];
+    rvm__build *k = e->k;
+    LLVMValueRef to = rvm__member(e, arrays, n * sizeof(rvm__array)), null = LLVMConstNull(k->ptr);
+    LLVMValueRef out = a->memory ? take_out(e, a) : NULL, home = rvm__get(e, k->i64, a->home);
+    LLVMValueRef in_place = LLVMBuildICmp(k->b, LLVMIntEQ, home, rvm__build_int(k, 0), "");
+    LLVMValueRef offset = LLVMBuildIntToPtr(k->b, rvm__get(e, k->i64, a->offset), k->ptr, "");
+    LLVMValueRef data = LLVMBuildSelect(k->b, in_place, rvm__get(e, k->ptr, a->data), offset, ""), magnitude = null;
+    if (a->magnitude) magnitude = LLVMBuildSelect(k->b, in_place, rvm__get(e, k->ptr, a->magnitude), null, "");
+    LLVMValueRef own = out ? rvm__get(e, k->i1, a->own) : LLVMConstInt(k->i1, 0, false);
+    if (out) {
+        data = LLVMBuildSelect(k->b, own, rvm__member(e, out, RVM__ARRAY_HEADER), data, "");
+        home = LLVMBuildSelect(k->b, own, rvm__build_int(k, 0), home, "");
+        if (a->magnitude && rvm__is_floating((rvm_type)decl->type))
+            magnitude = LLVMBuildSelect(k->b, own, out, magnitude, "");
+    }
+#define FIELD(name) rvm__member(e, to, offsetof(rvm__array, name))
+    rvm__put_at(e, data, FIELD(data));
+    rvm__put_at(e, LLVMBuildIntToPtr(k->b, home, k->ptr, ""), FIELD(shadow));
+    rvm__put_at(e, magnitude, FIELD(magnitude));
+    rvm__put_at(e, LLVMBuildZExt(k->b, own, k->i8, ""), FIELD(outside));
+    rvm__put_at(e, LLVMConstInt(k->i16, decl->ndim, false), FIELD(ndim));
+    rvm__put_at(e, rvm__get(e, k->i16, a->base), FIELD(base));
+    rvm__put_at(e, LLVMConstInt(k->i8, decl->type, false), FIELD(type));
+    rvm__put_at(e, rvm__get(e, k->i8, a->present), FIELD(present));
+    for (int d = 0; d < decl->ndim; d++) {
+        rvm__put_at(e, rvm__get(e, k->i64, a->dim[d]), rvm__member(e, to, offsetof(rvm__array, dim) + 8 * (size_t)d));
+        rvm__put_at(e, rvm__get(e, k->i64, a->stride[d]), rvm__member(e, to, offsetof(rvm__array, stride) + 8 * (size_t)d));
+    }
+#undef FIELD
+}
+
+static LLVMValueRef sites_constant(rvm__emit *e) {
+    rvm__build *k = e->k;
+    LLVMTypeRef field[7] = {k->i32, k->i32, k->i8, k->i8, k->i8, k->i8, k->i32},
+                t = LLVMStructTypeInContext(k->context, field, 7, false);
+    LLVMValueRef *all = rvm__unit_alloc(e->u, (e->nsites + 1) * sizeof *all);
+    if (!all) return LLVMConstNull(k->ptr);
+    for (uint32_t n = 0; n < e->nsites; n++) {
+        const rvm__native_site *s = &e->sites[n];
+        LLVMValueRef v[7] = {LLVMConstInt(k->i32, s->fn, false),          LLVMConstInt(k->i32, s->pc, false),
+                             LLVMConstInt(k->i8, (uint8_t)s->dir, false), LLVMConstInt(k->i8, s->deeper, false),
+                             LLVMConstInt(k->i8, s->calling, false),      LLVMConstInt(k->i8, s->against, false),
+                             LLVMConstInt(k->i32, s->segments, false)};
+        all[n] = LLVMConstStructInContext(k->context, v, 7, false);
+    }
+    LLVMValueRef g = LLVMAddGlobal(k->module, LLVMArrayType2(t, e->nsites), "sites");
+    LLVMSetInitializer(g, LLVMConstArray2(t, all, e->nsites));
+    LLVMSetLinkage(g, LLVMPrivateLinkage);
+    LLVMSetGlobalConstant(g, true);
+    return g;
+}
+_Static_assert(sizeof(rvm__native_site) == 16 && offsetof(rvm__native_site, dir) == 8, "as in IR");
+
+/* Of this frame alone; its callees have added theirs. */
+static void add_erased(rvm__emit *e) {
+    LLVMValueRef all = rvm__member(e, e->native, offsetof(rvm__native, erased)), here = rvm__get(e, e->k->i64, e->erased);
+    if (e->erases) rvm__put_at(e, LLVMBuildAdd(e->k->b, rvm__get(e, e->k->i64, all), here, ""), all);
+}
+
+/* All frames are written: the callee's before the caller's. */
+static void write_frame(rvm__emit *e) {
+    rvm__build *k = e->k;
+    rvm__at(e, e->leave);
+    LLVMValueRef index = LLVMBuildZExt(k->b, rvm__get(e, k->i32, e->site), k->i64, "");
+    LLVMValueRef at = LLVMBuildMul(k->b, index, rvm__build_int(k, sizeof(rvm__native_site)), "");
+    LLVMValueRef site = LLVMBuildInBoundsGEP2(k->b, k->i8, sites_constant(e), &at, 1, "");
+    LLVMValueRef args[5] = {e->machine, site, e->first_slot, e->first_array, e->frame};
+    LLVMValueRef slots = rvm__call_runtime(e, "rvm__native_leave", k->ptr, 5, args);
+    for (uint32_t n = 0; n < e->code->slots; n++) {
+        if (!e->reg[n]) continue;
+        const rvm_type t = n < e->f->nregs ? (rvm_type)e->f->reg_type[n] : RVM_I64;
+        rvm__put_at(e, rvm__get(e, rvm__build_type(k, t), e->reg[n]), rvm__member(e, slots, n * sizeof(rvm_value)));
+    }
+    LLVMValueRef held_args[2] = {e->machine, e->first_slot};
+    LLVMValueRef held = has_magnitudes(e) ? rvm__call_runtime(e, "rvm__native_magnitudes", k->ptr, 2, held_args) : NULL;
+    for (uint32_t n = 0; n < e->code->slots && held; n++)
+        if (e->held[n]) rvm__put_at(e, rvm__get(e, k->f64, e->held[n]), rvm__member(e, held, n * sizeof(double)));
+    LLVMValueRef arrays_args[2] = {e->machine, e->first_array};
+    LLVMValueRef arrays = rvm__call_runtime(e, "rvm__native_arrays", k->ptr, 2, arrays_args);
+    for (uint32_t n = 0; n < e->f->narrays; n++) write_array(e, arrays, n);
+    rvm__hand_counts(e);
+    add_erased(e);
+    LLVMBuildRet(k->b, LLVMConstInt(k->i32, 1, false));
+}
+
+void rvm__frame_end(rvm__emit *e) {
+    rvm__build *k = e->k;
+    rvm__at(e, e->done);
+    rvm__hand_counts(e);
+    add_erased(e);
+    give_back(e);
+    LLVMBuildRet(k->b, LLVMConstInt(k->i32, 0, false));
+    if (e->nsites && e->u->w->standalone)
+        rvm__standalone_leave(e);
+    else if (e->nsites)
+        write_frame(e);
+    else {
+        rvm__at(e, e->leave);
+        LLVMBuildUnreachable(k->b);
+    }
+    rvm__at(e, e->entry);
+    LLVMBuildBr(k->b, LLVMGetNextBasicBlock(e->entry));
+}

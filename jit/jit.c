@@ -1,0 +1,339 @@
+/* jit.c: what is compiled, for whom. No LLVM here: that is the module's.
+ *
+ * Code is kept in records, by all that it depends on, the program by its identity; a record also remembers that something
+ * could not be compiled. A machine that is attached has an `attachment`, which is its rvm__engine and remembers the last
+ * record, so that a run like the one before takes no lock.
+ */
+#include <fenv.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "c_function.h"
+#include "header.h"
+
+typedef struct record {
+    struct record *next;
+    uint64_t id[2];     /* of the program */
+    rvm__lowering what; /* its p means nothing */
+    rvm__compiled code;
+    rvm_error why; /* code RVM_OK: it was compiled */
+} record;
+
+typedef struct attachment {
+    rvm__engine engine; /* first: the machine knows this */
+    struct attachment *next, **link;
+    rvm_jit *jit;
+    rvm_machine *m;
+    uint64_t id[2];
+    const record *last;
+    rvm_error why; /* of the last run */
+    bool told;     /* that these options are interpreted */
+} attachment;
+
+struct rvm_jit {
+    rvm_jit_options o;
+    rvm_allocator al;
+    const rvm__module *module;
+    rvm__compiler *compiler;
+    const char *about;
+    pthread_mutex_t lock; /* of all below, and of the compiler */
+    bool has_lock;
+    record *records;
+    attachment *attached;
+    rvm_jit_totals totals;
+};
+
+rvm_jit_options rvm_jit_options_default(void) {
+    return (rvm_jit_options){.level = 3};
+}
+
+static double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error *err) {
+    if (!out) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no place for the engine");
+    *out = NULL;
+    const rvm_jit_options o = options ? *options : rvm_jit_options_default();
+    if (o.level > 3) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "levels of optimisation are 0 to 3, not %u", o.level);
+    const rvm_allocator al = o.allocator ? *o.allocator : rvm__libc_allocator;
+    rvm_jit *j = rvm__realloc(&al, NULL, 0, sizeof *j);
+    if (!j) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    *j = (rvm_jit){.o = o, .al = al};
+    const double begin = seconds();
+    const rvm__compiler_options c = {
+        .level = o.level, .symbols = o.symbols, .native = rvm__native_symbols, .nnative = rvm__native_nsymbols};
+    rvm_status status = rvm__module_open(&j->module, err);
+    if (!status) status = j->module->open(&c, &j->compiler, &j->about, err);
+    if (!status) {
+        j->has_lock = pthread_mutex_init(&j->lock, NULL) == 0;
+        if (!j->has_lock) status = rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    }
+    j->totals.opening = seconds() - begin;
+    if (status)
+        rvm_jit_free(j);
+    else
+        *out = j;
+    return status;
+}
+
+const char *rvm_jit_about(const rvm_jit *j) {
+    return j->about;
+}
+
+void rvm_jit_stats(rvm_jit *j, rvm_jit_totals *out) {
+    pthread_mutex_lock(&j->lock);
+    *out = j->totals;
+    pthread_mutex_unlock(&j->lock);
+}
+
+/* ---- code ---- */
+
+static bool same(const rvm__lowering *a, const rvm__lowering *b) {
+    return a->fn == b->fn && a->direction == b->direction && a->unchecked == b->unchecked && a->trust == b->trust &&
+           a->contiguous == b->contiguous && a->fast == b->fast && a->discards == b->discards &&
+           a->tolerance == b->tolerance;
+}
+
+static void tell(const rvm_jit *j, const rvm__lowering *what, const rvm__compiled *code, const rvm_error *why) {
+    rvm_jit_notice n = {.function = what->p->functions[what->fn].name,
+                        .direction = what->direction,
+                        .status = why->code,
+                        .reason = why->message,
+                        .code_size = code->size};
+    memcpy(n.seconds, code->seconds, sizeof n.seconds);
+    if (j->o.notice) j->o.notice(j->o.userdata, &n);
+}
+
+static void count(rvm_jit *j, const record *r) {
+    *(r->why.code ? &j->totals.refused : &j->totals.compiled) += 1;
+    for (int k = 0; k < RVM_JIT_PHASES && !r->why.code; k++) j->totals.seconds[k] += r->code.seconds[k];
+    j->totals.code_size += r->code.size;
+}
+
+/* Locked. A record that is there, or a new one; NULL: out of memory, which is not remembered. */
+static const record *obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowering *what) {
+    for (const record *r = j->records; r; r = r->next)
+        if (r->id[0] == id[0] && r->id[1] == id[1] && same(&r->what, what)) return r;
+    record *r = rvm__realloc(&j->al, NULL, 0, sizeof *r);
+    if (!r) return NULL;
+    *r = (record){.id = {id[0], id[1]}, .what = *what};
+    fenv_t environment; /* LLVM computes constants, which must not count as the program's exceptions */
+    feholdexcept(&environment);
+    r->why.code = j->module->compile(j->compiler, what, &r->code, &r->why);
+    fesetenv(&environment);
+    if (r->why.code) r->code = (rvm__compiled){0};
+    tell(j, what, &r->code, &r->why);
+    if (r->why.code == RVM_ERR_MEMORY) {
+        rvm__realloc(&j->al, r, sizeof *r, 0);
+        return NULL;
+    }
+    count(j, r);
+    r->what.p = NULL;
+    r->next = j->records;
+    j->records = r;
+    return r;
+}
+
+/* ---- machines ---- */
+
+/* Row-major without gaps. A stride that is never multiplied by more than 0 does not matter. */
+static bool is_contiguous(const rvm_arg *a) {
+    int64_t n = 1;
+    for (int d = a->ndim - 1; d >= 0; d--) {
+        if (a->shape[d] > 1 && a->stride[d] != n) return false;
+        n *= a->shape[d] > 0 ? a->shape[d] : 1;
+    }
+    return true;
+}
+
+static const char *end_of(const rvm_arg *a) {
+    size_t n = a->ndim != 0;
+    for (int d = 0; d < a->ndim; d++) n *= (size_t)a->shape[d];
+    return (const char *)a->data + n * sizeof(double);
+}
+
+/* Arrays without gaps: whether none shares memory with another, unless both are only read. */
+static bool are_apart(const rvm_machine *m) {
+    const rvm_function *f = &m->p->functions[m->entry];
+    for (uint32_t k = 1; k < m->nargs; k++)
+        for (uint32_t i = 0; i < k; i++) {
+            const rvm_arg *a = &m->args[i], *b = &m->args[k];
+            const bool read = f->params[i].role == RVM_READ && f->params[k].role == RVM_READ;
+            if (!read && (const char *)a->data < end_of(b) && (const char *)b->data < end_of(a)) return false;
+        }
+    return true;
+}
+
+static rvm__lowering wanted(const attachment *a) {
+    const rvm_machine *m = a->m;
+    rvm__lowering what = {.p = m->p,
+                          .fn = m->entry,
+                          .direction = m->dir,
+                          .unchecked = m->o.unchecked,
+                          .trust = m->o.trust,
+                          .contiguous = true,
+                          .fast = a->jit->o.fast_math,
+                          .discards = m->trail.discards,
+                          .lines = a->jit->o.symbols,
+                          .tolerance = m->o.tolerance};
+    for (uint32_t k = 0; k < m->nargs && what.contiguous; k++) what.contiguous = is_contiguous(&m->args[k]);
+    what.contiguous = what.contiguous && are_apart(m);
+    return what;
+}
+
+/* Options that only the interpreter serves. */
+static const char *refused_option(const rvm_options *o) {
+    if (o->exact) return "native code keeps no record of what rounding loses (exact)";
+    if (o->profile) return "native code does not count by opcode (profile)";
+    return NULL;
+}
+
+static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, rvm__native_need *need) {
+    attachment *a = (attachment *)e;
+    rvm_jit *j = a->jit;
+    const rvm__lowering what = wanted(a);
+    const char *refused = refused_option(&m->o);
+    if (refused) {
+        rvm__fail(&a->why, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", refused);
+        pthread_mutex_lock(&j->lock);
+        if (!a->told) tell(j, &what, &(rvm__compiled){0}, &a->why);
+        pthread_mutex_unlock(&j->lock);
+        a->told = true;
+        return NULL;
+    }
+    if (!a->last || !same(&a->last->what, &what)) {
+        pthread_mutex_lock(&j->lock);
+        a->last = obtain(j, a->id, &what);
+        pthread_mutex_unlock(&j->lock);
+        if (a->last)
+            a->why = a->last->why;
+        else
+            rvm__fail(&a->why, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory while compiling");
+    }
+    if (!a->last || a->last->why.code) return NULL;
+    *need = a->last->code.need;
+    return a->last->code.entry;
+}
+
+/* Locked. */
+static void unlink_attachment(attachment *a) {
+    *a->link = a->next;
+    if (a->next) a->next->link = a->link;
+    a->m->engine = NULL;
+    rvm__realloc(&a->jit->al, a, sizeof *a, 0);
+}
+
+static void released(rvm__engine *e) {
+    attachment *a = (attachment *)e;
+    rvm_jit *j = a->jit;
+    pthread_mutex_lock(&j->lock);
+    unlink_attachment(a);
+    pthread_mutex_unlock(&j->lock);
+}
+
+rvm_status rvm_jit_attach(rvm_jit *j, rvm_machine *m, rvm_error *err) {
+    attachment *a = rvm__realloc(&j->al, NULL, 0, sizeof *a);
+    if (!a) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    *a = (attachment){.engine = {.entry = entry, .released = released}, .jit = j, .m = m};
+    rvm_program_id(m->p, a->id);
+    if (!a->id[0] && !a->id[1]) {
+        rvm__realloc(&j->al, a, sizeof *a, 0);
+        return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    }
+    rvm_jit_detach(m);
+    pthread_mutex_lock(&j->lock);
+    a->next = j->attached;
+    a->link = &j->attached;
+    if (a->next) a->next->link = &a->next;
+    j->attached = a;
+    pthread_mutex_unlock(&j->lock);
+    m->engine = &a->engine;
+    return RVM_OK;
+}
+
+void rvm_jit_detach(rvm_machine *m) {
+    if (m->engine) m->engine->released(m->engine);
+}
+
+rvm_status rvm_jit_reason(const rvm_machine *m, rvm_error *err) {
+    if (!m->engine) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the machine has no native engine");
+    const attachment *a = (const attachment *)m->engine;
+    if (err && a->why.code) *err = a->why;
+    return a->why.code;
+}
+
+void rvm_jit_free(rvm_jit *j) {
+    if (!j) return;
+    while (j->attached) unlink_attachment(j->attached);
+    while (j->records) {
+        record *r = j->records;
+        j->records = r->next;
+        rvm__realloc(&j->al, r, sizeof *r, 0);
+    }
+    if (j->compiler) j->module->close(j->compiler);
+    if (j->has_lock) pthread_mutex_destroy(&j->lock);
+    const rvm_allocator al = j->al;
+    rvm__realloc(&al, j, sizeof *j, 0);
+}
+
+rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direction, const rvm_options *options,
+                        rvm_jit_form form, FILE *out, rvm_error *err) {
+    const rvm_options o = options ? *options : rvm_options_default();
+    const rvm__lowering what = {.p = p,
+                                .fn = fn,
+                                .direction = direction,
+                                .unchecked = o.unchecked,
+                                .trust = o.trust,
+                                .contiguous = true,
+                                .fast = j->o.fast_math,
+                                .tolerance = o.tolerance};
+    const char *refused = refused_option(&o);
+    if (!p->verified) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the program is not verified");
+    if (fn >= p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "there is no function %u", fn);
+    if (direction != 1 && direction != -1)
+        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "a direction is 1 or -1, not %d", direction);
+    if (refused) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", refused);
+    pthread_mutex_lock(&j->lock);
+    rvm_status status = j->module->print(j->compiler, &what, form, out, err);
+    pthread_mutex_unlock(&j->lock);
+    if (!status && ferror(out)) status = rvm__fail(err, RVM_ERR_IO, NULL, 0, 0, "the code cannot be written");
+    return status;
+}
+
+/* ---- ahead of time ---- */
+
+rvm_jit_object rvm_jit_object_default(void) {
+    return (rvm_jit_object){.cpu = "generic"};
+}
+
+rvm_status rvm_jit_compile(rvm_jit *j, const rvm_program *p, uint32_t fn, const rvm_options *options,
+                           const rvm_jit_object *what, FILE *object, FILE *header, rvm_error *err) {
+    const rvm_options o = options ? *options : rvm_options_default();
+    const rvm_jit_object made = what ? *what : rvm_jit_object_default();
+    char name[RVM__C_NAME];
+    const rvm__lowering lowering = {.p = p,
+                                    .fn = fn,
+                                    .direction = 1,
+                                    .unchecked = o.unchecked,
+                                    .trust = o.trust,
+                                    .contiguous = true,
+                                    .fast = j->o.fast_math,
+                                    .tolerance = o.tolerance,
+                                    .standalone = name,
+                                    .depth = o.depth,
+                                    .lines = made.lines};
+    if (!p->verified) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the program is not verified");
+    if (fn >= p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "there is no function %u", fn);
+    rvm_status status = rvm__c_name(p, fn, made.name, name, err);
+    if (status) return status;
+    pthread_mutex_lock(&j->lock);
+    status = j->module->object(j->compiler, &lowering, made.cpu, object, err);
+    pthread_mutex_unlock(&j->lock);
+    if (!status && header) rvm__header_write(&lowering, header);
+    if (!status && (ferror(object) || (header && ferror(header))))
+        status = rvm__fail(err, RVM_ERR_IO, NULL, 0, 0, "the code cannot be written");
+    return status;
+}

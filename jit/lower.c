@@ -1,0 +1,398 @@
+/* lower.c: what is lowered, and the entry.
+ *
+ * The functions that the call reaches are emitted as they are asked for, each in the directions and with the assumptions
+ * that occur. The entry takes the arguments from frame 0 of the machine and puts scalars back. */
+#include "emit.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- memory of the unit ---- */
+
+typedef struct rvm__block_of_memory {
+    struct rvm__block_of_memory *next;
+    size_t size;
+    _Alignas(16) char bytes[];
+} block_of_memory;
+
+rvm_status rvm__out_of_memory(rvm__unit *u) {
+    if (!u->status) u->status = rvm__fail(u->err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory while compiling");
+    return u->status;
+}
+
+void *rvm__unit_alloc(rvm__unit *u, size_t size) {
+    const size_t whole = sizeof(block_of_memory) + size;
+    block_of_memory *b = rvm__realloc(&rvm__libc_allocator, NULL, 0, whole);
+    if (!b) {
+        rvm__out_of_memory(u);
+        return NULL;
+    }
+    memset(b, 0, whole);
+    b->next = u->memory;
+    b->size = whole;
+    u->memory = b;
+    return b->bytes;
+}
+
+static void free_memory(rvm__unit *u) {
+    while (u->memory) {
+        block_of_memory *b = u->memory;
+        u->memory = b->next;
+        rvm__realloc(&rvm__libc_allocator, b, b->size, 0);
+    }
+}
+
+/* ---- runtime functions ---- */
+
+LLVMValueRef rvm__runtime(rvm__unit *u, const char *name, LLVMTypeRef result, unsigned n, const LLVMTypeRef *params) {
+    LLVMValueRef f = LLVMGetNamedFunction(u->k->module, name);
+    LLVMTypeRef t[8];
+    if (f) return f;
+    for (unsigned k = 0; k < n && k < 8; k++) t[k] = params[k];
+    f = LLVMAddFunction(u->k->module, name, LLVMFunctionType(result, t, n, false));
+    rvm__attribute(u->k, f, -1, "nounwind", 0);
+    rvm__attribute(u->k, f, -1, "willreturn", 0);
+    return f;
+}
+
+LLVMValueRef rvm__call_runtime(rvm__emit *e, const char *name, LLVMTypeRef result, unsigned n, const LLVMValueRef *args) {
+    LLVMTypeRef t[8];
+    LLVMValueRef v[8];
+    for (unsigned k = 0; k < n && k < 8; k++) v[k] = args[k], t[k] = LLVMTypeOf(args[k]);
+    LLVMValueRef f = rvm__runtime(e->u, name, result, n, t);
+    return LLVMBuildCall2(e->k->b, LLVMGlobalGetValueType(f), f, v, n, "");
+}
+
+void rvm__attribute(rvm__build *k, LLVMValueRef f, int param, const char *name, uint64_t value) {
+    const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    const LLVMAttributeIndex at =
+        param < 0 ? (LLVMAttributeIndex)LLVMAttributeFunctionIndex : (LLVMAttributeIndex)(1 + param);
+    LLVMAddAttributeAtIndex(f, at, LLVMCreateEnumAttribute(k->context, kind, value));
+}
+
+/* ---- local arrays that need no memory ---- */
+
+enum { MOST_BYTES = 1024 };
+
+/* Elements by what makes an array appear or disappear; 0: not a constant. */
+static uint64_t constant_size(const rvm_function *f, const rvm_insn *in) {
+    const rvm_place *q = rvm__places(f, in);
+    uint64_t n = 1;
+    if (in->op >> 1 != RVM_PAIR_new) return 0;
+    for (int d = 0; d < f->arrays[q->slot].ndim; d++) {
+        const uint16_t slot = q[1 + d].slot;
+        const int64_t length = slot < f->nregs ? -1 : f->consts[slot - f->nregs].i;
+        if (length <= 0 || length > MOST_BYTES) return 0;
+        n *= (uint64_t)length;
+        if (n > MOST_BYTES / sizeof(rvm_value)) return 0;
+    }
+    return n;
+}
+
+/* Of few elements, a constant number, wherever it appears. Recursion, which may be deep, keeps its arrays in the arena. */
+uint64_t rvm__alloca_bytes(const rvm__unit *u, uint32_t fn, uint16_t array) {
+    const rvm_function *f = &u->p->functions[fn];
+    uint64_t n = 0;
+    for (uint32_t pc = 0; pc < f->ncode; pc++) {
+        const rvm_insn *in = &f->code[pc];
+        const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
+        if (pair != RVM_PAIR_new && pair != RVM_PAIR_like) continue;
+        if (rvm__places(f, in)->slot != array) continue;
+        const uint64_t here = constant_size(f, in);
+        if (!here || (n && n != here)) return 0;
+        n = here;
+    }
+    return n && !u->recursive ? RVM__ARRAY_HEADER + n * sizeof(rvm_value) : 0;
+}
+
+/* ---- facts of functions ---- */
+
+static uint64_t larger(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+/* Depth first: callees before callers; one that is met again while it is open is in a cycle, and so is all above it there.
+ */
+typedef struct survey {
+    rvm__unit *u;
+    uint32_t *number, *low, *stack;
+    uint32_t n, top;
+} survey;
+
+static void add_callee(rvm__facts *f, const rvm__facts *g) {
+    if (g->recursive) return; /* makes room by itself */
+    f->need.slots = larger(f->need.slots, g->need.slots);
+    f->need.arrays = larger(f->need.arrays, g->need.arrays);
+    f->need.depth = larger(f->need.depth, g->need.depth);
+    f->need.bytes = larger(f->need.bytes, g->need.bytes);
+    f->size += g->size;
+}
+
+static void visit(survey *s, uint32_t fn);
+
+static void visit_code(survey *s, uint32_t fn) {
+    const rvm_program *p = s->u->p;
+    const rvm_function *f = &p->functions[fn];
+    rvm__facts *facts = &s->u->facts[fn];
+    for (uint32_t pc = 0; pc < f->ncode; pc++) {
+        const rvm_insn *in = &f->code[pc];
+        for (uint32_t at = 0, g; rvm__is_call(in) && rvm__next_callee(p, in, &at, &g);) {
+            if (!s->number[g]) {
+                visit(s, g);
+                if (s->low[g] < s->low[fn]) s->low[fn] = s->low[g];
+            } else if (s->stack[g] && s->number[g] < s->low[fn])
+                s->low[fn] = s->number[g];
+            if (g == fn || s->stack[g]) facts->recursive = true;
+        }
+    }
+}
+
+static void visit_needs(survey *s, uint32_t fn) {
+    const rvm_program *p = s->u->p;
+    const rvm_function *f = &p->functions[fn];
+    rvm__facts *facts = &s->u->facts[fn];
+    facts->size = f->ncode;
+    for (uint32_t pc = 0; pc < f->ncode; pc++)
+        for (uint32_t at = 0, g; rvm__is_call(&f->code[pc]) && rvm__next_callee(p, &f->code[pc], &at, &g);)
+            if (g != fn) add_callee(facts, &s->u->facts[g]);
+    facts->need.slots += s->u->m->codes[fn].slots;
+    facts->need.arrays += f->narrays;
+    facts->need.depth++;
+    for (uint32_t k = 0; k < f->narrays; k++) facts->need.bytes += rvm__alloca_bytes(s->u, fn, (uint16_t)k);
+}
+
+static void visit(survey *s, uint32_t fn) {
+    s->number[fn] = s->low[fn] = ++s->n;
+    s->stack[fn] = ++s->top;
+    visit_code(s, fn);
+    if (s->low[fn] == s->number[fn]) /* the head of its cycle: all above it on the stack belong to it */
+        for (uint32_t g = 0; g < s->u->p->nfunctions; g++) {
+            if (s->stack[g] < s->stack[fn] || !s->stack[g]) continue;
+            if (g != fn) s->u->facts[g].recursive = s->u->facts[fn].recursive = true;
+        }
+    if (s->low[fn] != s->number[fn]) return;
+    const uint32_t base = s->stack[fn];
+    for (uint32_t g = 0; g < s->u->p->nfunctions; g++)
+        if (s->stack[g] >= base) visit_needs(s, g);
+    for (uint32_t g = 0; g < s->u->p->nfunctions; g++)
+        if (s->stack[g] >= base) s->stack[g] = 0;
+    s->top = base - 1;
+}
+
+static bool survey_functions(rvm__unit *u) {
+    const size_t n = (u->p->nfunctions + 1) * sizeof(uint32_t);
+    survey s = {.u = u, .number = rvm__unit_alloc(u, n), .low = rvm__unit_alloc(u, n), .stack = rvm__unit_alloc(u, n)};
+    if (u->status) return false;
+    visit(&s, u->w->fn);
+    for (uint32_t fn = 0; fn < u->p->nfunctions; fn++) u->recursive |= u->facts[fn].recursive;
+    return true;
+}
+
+/* ---- versions ---- */
+
+/* Where it is called, once it is simplified itself: what is promised of its parameters is not lost then, as it is by
+ * `alwaysinline`, which comes first. */
+static void inline_always(rvm__build *k, LLVMValueRef f) {
+    static const char name[] = "function-inline-cost";
+    LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateStringAttribute(k->context, name, sizeof name - 1, "0", 1));
+}
+
+bool rvm__is_inlined(const rvm__unit *u, uint32_t fn) {
+    return !u->facts[fn].recursive && u->facts[fn].size <= u->k->small;
+}
+
+static LLVMTypeRef type_of(rvm__unit *u, const rvm_function *f) {
+    rvm__build *k = u->k;
+    LLVMTypeRef *t = rvm__unit_alloc(u, (RVM__FIXED_PARAMS + f->nparams * (size_t)RVM__MOST_PARAMS) * sizeof *t);
+    unsigned n = 0;
+    if (!t) return NULL;
+    t[n++] = k->ptr, t[n++] = k->ptr;
+    for (int i = 0; i < 3; i++) t[n++] = k->i64;
+    for (uint32_t i = 0; i < f->nparams; i++) {
+        const rvm_param *p = &f->params[i];
+        const bool magnitude = !u->w->unchecked && (p->ndim || (p->role != RVM_READ && rvm__is_floating((rvm_type)p->type)));
+        t[n++] = p->ndim || p->role != RVM_READ ? k->ptr : rvm__build_type(k, (rvm_type)p->type);
+        for (int d = 0; p->ndim && d < 2 * p->ndim + 2; d++) t[n++] = k->i64;
+        if (magnitude) t[n++] = k->ptr;
+    }
+    return LLVMFunctionType(k->i32, t, n, false);
+}
+
+static void promise(rvm__unit *u, LLVMValueRef f, const rvm_function *g, bool apart) {
+    int n = RVM__FIXED_PARAMS;
+    rvm__attribute(u->k, f, 1, "noalias", 0);
+    for (uint32_t i = 0; i < g->nparams; i++) {
+        const rvm_param *p = &g->params[i];
+        const bool magnitude = !u->w->unchecked && (p->ndim || (p->role != RVM_READ && rvm__is_floating((rvm_type)p->type)));
+        if (p->ndim ? apart || p->role == RVM_OWN : p->role != RVM_READ) rvm__attribute(u->k, f, n, "noalias", 0);
+        n += p->ndim ? (int)rvm__array_params(p->ndim, magnitude) : 1 + magnitude;
+    }
+}
+
+static rvm__version *find_version(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep) {
+    for (rvm__version *v = u->versions[fn]; v; v = v->next)
+        if (v->dir == dir && v->apart == apart && v->deep == deep) return v;
+    rvm__version *v = rvm__unit_alloc(u, sizeof *v);
+    if (!v) return NULL;
+    *v = (rvm__version){.next = u->versions[fn], .fn = fn, .dir = dir, .apart = apart, .deep = deep};
+    return u->versions[fn] = v;
+}
+
+const rvm__version *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep) {
+    rvm__version *v = find_version(u, fn, dir, apart, rvm__deep_version(u, fn, deep));
+    const rvm_function *g = &u->p->functions[fn];
+    char name[256];
+    if (!v || v->function || !(v->type = type_of(u, g))) return v;
+    snprintf(name, sizeof name, "%s%s%s%s", g->name, dir < 0 ? ".backward" : ".forward", apart ? "" : ".overlapping",
+             v->deep ? ".deep" : ""); /* a point keeps it apart from what is called, as C's sin */
+    v->function = LLVMAddFunction(u->k->module, name, v->type);
+    LLVMSetLinkage(v->function, LLVMInternalLinkage);
+    rvm__attribute(u->k, v->function, -1, "nounwind", 0);
+    if (rvm__is_inlined(u, fn)) inline_always(u->k, v->function);
+    promise(u, v->function, g, apart);
+    v->later = u->work;
+    u->work = v;
+    return v;
+}
+
+/* ---- the entry ---- */
+
+static LLVMValueRef member(rvm__build *k, LLVMValueRef p, size_t offset) {
+    LLVMValueRef at = rvm__build_int(k, (int64_t)offset);
+    return LLVMBuildInBoundsGEP2(k->b, k->i8, p, &at, 1, "");
+}
+
+static unsigned enter_array(rvm__unit *u, const rvm_param *p, LLVMValueRef arrays, LLVMValueRef *to) {
+    rvm__build *k = u->k;
+    LLVMValueRef a = member(k, arrays, p->index * sizeof(rvm__array)), dim[RVM_MAX_DIMS], stride[RVM_MAX_DIMS];
+    unsigned n = 0;
+    LLVMValueRef gap = rvm__build_int(k, sizeof(rvm_value));
+    to[n++] = LLVMBuildLoad2(k->b, k->ptr, member(k, a, offsetof(rvm__array, data)), p->name);
+    for (int d = p->ndim - 1; d >= 0; d--) {
+        dim[d] = LLVMBuildLoad2(k->b, k->i64, member(k, a, offsetof(rvm__array, dim) + 8 * (size_t)d), "");
+        stride[d] = LLVMBuildLoad2(k->b, k->i64, member(k, a, offsetof(rvm__array, stride) + 8 * (size_t)d), "");
+        if (u->w->contiguous) stride[d] = gap, gap = LLVMBuildNSWMul(k->b, gap, dim[d], "");
+    }
+    for (int d = 0; d < p->ndim; d++) to[n++] = dim[d];
+    for (int d = 0; d < p->ndim; d++) to[n++] = stride[d];
+    for (int d = 0; d < 2; d++) to[n++] = rvm__build_int(k, 0); /* no home: it is in memory */
+    if (!u->w->unchecked) to[n++] = LLVMBuildLoad2(k->b, k->ptr, member(k, a, offsetof(rvm__array, magnitude)), "");
+    return n;
+}
+
+/* Scalars that are not only read go as the address of a copy, so that what the function leaves to the interpreter finds
+ * them as they were. */
+static unsigned enter_scalar(rvm__unit *u, const rvm_param *p, LLVMValueRef slots, LLVMValueRef *copy, LLVMValueRef *to) {
+    rvm__build *k = u->k;
+    LLVMTypeRef t = rvm__build_type(k, (rvm_type)p->type);
+    LLVMValueRef v = LLVMBuildLoad2(k->b, t, member(k, slots, p->index * sizeof(rvm_value)), p->name);
+    if (p->role == RVM_READ) return to[0] = v, 1;
+    to[0] = *copy = LLVMBuildAlloca(k->b, t, "");
+    LLVMBuildStore(k->b, v, *copy);
+    if (u->w->unchecked || !rvm__is_floating((rvm_type)p->type)) return 1;
+    to[1] = LLVMBuildAlloca(k->b, k->f64, "");
+    return 2;
+}
+
+static bool emit_entry(rvm__unit *u) {
+    rvm__build *k = u->k;
+    const rvm_function *f = &u->p->functions[u->w->fn];
+    LLVMTypeRef two[2] = {k->ptr, k->ptr};
+    LLVMValueRef *args = rvm__unit_alloc(u, (RVM__FIXED_PARAMS + f->nparams * (size_t)RVM__MOST_PARAMS) * sizeof *args);
+    LLVMValueRef *copy = rvm__unit_alloc(u, (f->nparams + 1) * sizeof *copy);
+    const rvm__version *v = rvm__version_of(u, u->w->fn, u->w->direction, u->w->contiguous, 0);
+    if (!args || !copy || !v || !v->function) return false;
+    LLVMValueRef entry = LLVMAddFunction(k->module, RVM__ENTRY, LLVMFunctionType(k->i32, two, 2, false));
+    rvm__attribute(k, entry, -1, "nounwind", 0);
+    rvm__lines_function(u, entry, u->w->fn, RVM__ENTRY);
+    LLVMBasicBlockRef done;
+    LLVMPositionBuilderAtEnd(k->b, LLVMAppendBasicBlockInContext(k->context, entry, "entry"));
+    LLVMValueRef machine = LLVMGetParam(entry, 0);
+    LLVMValueRef slots = LLVMBuildLoad2(k->b, k->ptr, member(k, machine, offsetof(rvm_machine, slots)), "slots");
+    LLVMValueRef arrays = LLVMBuildLoad2(k->b, k->ptr, member(k, machine, offsetof(rvm_machine, arrays)), "arrays");
+    unsigned n = 0;
+    args[n++] = machine, args[n++] = LLVMGetParam(entry, 1);
+    for (int i = 0; i < 3; i++) args[n++] = rvm__build_int(k, 0);
+    for (uint32_t i = 0; i < f->nparams; i++)
+        n += f->params[i].ndim ? enter_array(u, &f->params[i], arrays, args + n)
+                               : enter_scalar(u, &f->params[i], slots, &copy[i], args + n);
+    LLVMValueRef left = LLVMBuildCall2(k->b, v->type, v->function, args, n, "");
+    LLVMBasicBlockRef out = LLVMAppendBasicBlockInContext(k->context, entry, "left");
+    done = LLVMAppendBasicBlockInContext(k->context, entry, "done");
+    LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntEQ, left, LLVMConstInt(k->i32, 0, false), ""), done, out);
+    LLVMPositionBuilderAtEnd(k->b, out);
+    LLVMBuildRet(k->b, left);
+    LLVMPositionBuilderAtEnd(k->b, done);
+    slots =
+        LLVMBuildLoad2(k->b, k->ptr, member(k, machine, offsetof(rvm_machine, slots)), "slots"); /* recursion moves them */
+    for (uint32_t i = 0; i < f->nparams; i++) {
+        if (!copy[i]) continue;
+        LLVMTypeRef t = rvm__build_type(k, (rvm_type)f->params[i].type);
+        LLVMBuildStore(k->b, LLVMBuildLoad2(k->b, t, copy[i], ""), member(k, slots, f->params[i].index * sizeof(rvm_value)));
+    }
+    LLVMBuildRet(k->b, left);
+    return true;
+}
+
+LLVMValueRef rvm__need_constant(rvm__unit *u, uint32_t fn) {
+    rvm__build *k = u->k;
+    const rvm__native_need *need = &u->facts[fn].need;
+    LLVMValueRef v[4] = {rvm__build_int(k, (int64_t)need->slots), rvm__build_int(k, (int64_t)need->arrays),
+                         rvm__build_int(k, (int64_t)need->depth), rvm__build_int(k, (int64_t)need->bytes)};
+    LLVMValueRef g = LLVMAddGlobal(k->module, LLVMArrayType2(k->i64, 4), "need");
+    LLVMSetInitializer(g, LLVMConstArray2(k->i64, v, 4));
+    LLVMSetGlobalConstant(g, true);
+    LLVMSetLinkage(g, LLVMPrivateLinkage);
+    return g;
+}
+
+static void emit_need(rvm__unit *u) {
+    LLVMValueRef g = rvm__need_constant(u, u->w->fn);
+    LLVMSetValueName2(g, RVM__NEED, strlen(RVM__NEED));
+    LLVMSetLinkage(g, LLVMExternalLinkage);
+}
+_Static_assert(sizeof(rvm__native_need) == 32, "four numbers");
+
+/* A machine whose prepared code says how the interpreter lays out frames; it never runs. */
+static bool prepare(rvm__unit *u) {
+    rvm_options o = rvm_options_default();
+    o.unchecked = u->w->unchecked;
+    o.trust = u->w->trust;
+    o.tolerance = u->w->tolerance;
+    if ((u->status = rvm_machine_new(u->p, &o, &u->m, u->err))) return false;
+    u->m->codes = u->m->primal_codes;
+    return true;
+}
+
+rvm_status rvm__lower(rvm__build *k, const rvm__lowering *what, rvm_error *err) {
+    rvm__unit u = {.k = k, .w = what, .p = what->p, .err = err};
+    const uint32_t n = what->p->nfunctions;
+    if (what->fn >= n) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no function %u", what->fn);
+    if (!prepare(&u)) goto done;
+    u.facts = rvm__unit_alloc(&u, n * sizeof *u.facts);
+    u.reach = rvm__unit_alloc(&u, n * sizeof *u.reach);
+    u.versions = rvm__unit_alloc(&u, n * sizeof *u.versions);
+    if (u.status) goto done;
+    rvm__reach_find(u.p, u.reach);
+    rvm__find_depths(&u);
+    if (!survey_functions(&u) || !rvm__lines_begin(&u)) goto done;
+    if (!(what->standalone ? rvm__standalone_entry : emit_entry)(&u)) goto done;
+    while (u.work && !u.status) {
+        const rvm__version *v = u.work;
+        u.work = v->later;
+        rvm__emit_function(&u, v);
+    }
+    rvm__lines_none(&u);
+    if (what->standalone)
+        rvm__standalone_texts(&u);
+    else
+        emit_need(&u);
+done:
+    rvm__lines_end(&u);
+    rvm__realloc(&rvm__libc_allocator, u.ends, u.cap_ends * sizeof *u.ends, 0);
+    rvm_machine_free(u.m);
+    free_memory(&u);
+    return u.status;
+}

@@ -1,0 +1,100 @@
+/* place.c: operands and targets. */
+#include "emit.h"
+
+static LLVMValueRef constant(const rvm__emit *e, uint16_t slot) {
+    const uint32_t n = (uint32_t)slot - e->f->nregs;
+    return rvm__build_value(e->k, (rvm_type)e->f->const_type[n], e->f->consts[n]);
+}
+
+LLVMValueRef rvm__slot_value(rvm__emit *e, uint16_t slot) {
+    const uint32_t behind = e->f->nregs + e->f->nconsts;
+    if (slot >= e->f->nregs && slot < behind) return constant(e, slot);
+    return rvm__get(e, e->k->i64, e->reg[slot]);
+}
+
+void rvm__set_slot(rvm__emit *e, uint16_t slot, LLVMValueRef v) {
+    rvm__put_at(e, v, e->reg[slot]);
+}
+
+void rvm__gone(rvm__emit *e, uint16_t slot) {
+    rvm__put_at(e, LLVMGetUndef(rvm__build_type(e->k, (rvm_type)e->f->reg_type[slot])), e->reg[slot]);
+}
+
+LLVMValueRef rvm__dimension(rvm__emit *e, uint16_t array, int d) {
+    return rvm__get(e, e->k->i64, e->array[array].dim[d]);
+}
+
+LLVMValueRef rvm__stride(rvm__emit *e, uint16_t array, int d) {
+    return rvm__get(e, e->k->i64, e->array[array].stride[d]);
+}
+
+/* Indices are compared with lengths in order, as the interpreter does. */
+static LLVMValueRef element(rvm__emit *e, const rvm_place *q, bool proved) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMValueRef offset = NULL;
+    for (int d = 0; d < q->nidx; d++) {
+        LLVMValueRef i = rvm__slot_value(e, q->idx[d]);
+        if (!proved) rvm__leave_if(e, LLVMBuildICmp(b, LLVMIntUGE, i, rvm__dimension(e, q->slot, d), ""));
+        LLVMValueRef part = LLVMBuildNSWMul(b, i, rvm__stride(e, q->slot, d), "");
+        offset = offset ? LLVMBuildNSWAdd(b, offset, part, "") : part;
+    }
+    LLVMValueRef data = rvm__get(e, e->k->ptr, e->array[q->slot].data);
+    return LLVMBuildInBoundsGEP2(b, e->k->i8, data, &offset, 1, "");
+}
+
+rvm__operand rvm__operand_of(rvm__emit *e, const rvm_place *q, unsigned k) {
+    rvm__operand o = {.type = rvm__place_type(e->f, q)};
+    if (q->kind == RVM_PLACE_ELEM) {
+        const uint8_t facts = e->f->code[e->pc].facts;
+        const bool proved = e->u->w->trust || (k < 4 && facts >> k & RVM_FACT_INBOUNDS0);
+        o.address = o.element = element(e, q, proved);
+    } else if (q->slot < e->f->nregs)
+        o.address = e->reg[q->slot];
+    else
+        o.value = constant(e, q->slot);
+    return o;
+}
+
+LLVMValueRef rvm__load(rvm__emit *e, const rvm__operand *o) {
+    return o->address ? rvm__get(e, rvm__build_type(e->k, o->type), o->address) : o->value;
+}
+
+void rvm__store(rvm__emit *e, const rvm__operand *o, LLVMValueRef v) {
+    rvm__put_at(e, v, o->address);
+}
+
+void rvm__apart(rvm__emit *e, const rvm__operand *a, const rvm__operand *b) {
+    if (a->element && b->element) rvm__leave_if(e, LLVMBuildICmp(e->k->b, LLVMIntEQ, a->element, b->element, ""));
+}
+
+/* ---- largest magnitudes ---- */
+
+LLVMValueRef rvm__magnitude(rvm__emit *e, const rvm_place *q) {
+    if (q->kind == RVM_PLACE_SLOT) return e->held[q->slot];
+    return rvm__get(e, e->k->ptr, e->array[q->slot].magnitude);
+}
+
+static void raise(rvm__emit *e, LLVMValueRef held, LLVMValueRef size) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMValueRef was = rvm__get(e, e->k->f64, held);
+    LLVMValueRef larger = LLVMBuildFCmp(b, LLVMRealOGT, size, was, "");
+    rvm__put_at(e, LLVMBuildSelect(b, larger, size, was, ""), held);
+}
+
+void rvm__track_held(rvm__emit *e, const rvm_place *q, LLVMValueRef v, bool fresh) {
+    LLVMValueRef held = rvm__magnitude(e, q), size = rvm__absolute(e, v);
+    if (q->kind == RVM_PLACE_SLOT && fresh) {
+        rvm__put_at(e, size, held);
+        return;
+    }
+    if (q->kind == RVM_PLACE_SLOT) {
+        raise(e, held, size);
+        return;
+    }
+    LLVMBasicBlockRef some = rvm__block(e, "held"), on = rvm__block(e, "on"); /* arrays from outside have none */
+    LLVMBuildCondBr(e->k->b, LLVMBuildIsNull(e->k->b, held, ""), on, some);
+    rvm__at(e, some);
+    raise(e, held, size);
+    LLVMBuildBr(e->k->b, on);
+    rvm__at(e, on);
+}

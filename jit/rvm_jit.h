@@ -1,0 +1,120 @@
+/* rvm_jit.h: native code for machines, by LLVM.
+ *
+ *     rvm_jit *j;
+ *     if (rvm_jit_new(NULL, &j, &e)) ...                    there is no native code here: e says why
+ *     rvm_jit_attach(j, m, &e);                             m: an rvm_machine
+ *     rvm_call(m, fn, args, nargs, &e);                     as ever: the first time compiled, then native
+ *
+ * Native code gives the same bits as the interpreter, the same errors and the same state after them, unless fast_math allows
+ * it otherwise. Instructions are counted as if interpreted, those of uncomputing that is left out because nobody observes it
+ * included; calls are counted where they are made, and memory_peak and ancilla_peak are those of native code. It runs whole
+ * calls in primal mode; what else is asked of a machine, and what cannot be compiled, is interpreted. A gradient runs
+ * natively as the program that computes it: rvm_program_derive, f'grad.
+ *
+ * LLVM is in a module of its own, which rvm_jit_new opens: the file that the environment variable RVM_LLVM_MODULE names,
+ * else rvm/rvm_llvm.so in the library folder beside the program or the library, else in the one that was configured. It
+ * stays open until the process ends.
+ *
+ * rvm_jit_compile writes object files instead, which need neither a machine nor this library.
+ *
+ * Threads: an rvm_jit may be shared; what one thread compiles, others wait for, and then use. A machine still belongs to one
+ * thread, and attaching and detaching it are its thread's. Nothing here prints. Where LLVM itself runs out of memory the
+ * process ends: it reports no such failure.
+ */
+#ifndef RVM_JIT_H
+#define RVM_JIT_H
+
+#include "rvm.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rvm_jit rvm_jit;
+
+typedef enum rvm_jit_phase {
+    RVM_JIT_LOWER,    /* from the program to LLVM's representation */
+    RVM_JIT_OPTIMISE, /* there */
+    RVM_JIT_EMIT,     /* machine code */
+    RVM_JIT_LINK,     /* into the process */
+    RVM_JIT_PHASES
+} rvm_jit_phase;
+
+/* A function in a direction was compiled, or could not be and will be interpreted. Valid during the call. */
+typedef struct rvm_jit_notice {
+    const char *function;
+    int direction;      /* 1 forward, -1 backward */
+    rvm_status status;  /* RVM_OK: compiled */
+    const char *reason; /* else why not */
+    double seconds[RVM_JIT_PHASES];
+    size_t code_size; /* bytes of machine code */
+} rvm_jit_notice;
+
+/* Start from rvm_jit_options_default(). */
+typedef struct rvm_jit_options {
+    bool fast_math; /* sums may be taken in another order, a product and a sum rounded once */
+    bool symbols; /* tell gdb and, where LLVM can, perf of the code and of its lines; it is linked more slowly. For perf LLVM
+                     writes a file below $JITDUMPDIR or $HOME: perf record -k 1, then perf inject --jit */
+    unsigned level; /* of optimisation: 0 to 3; default 3 */
+    /* From the thread whose run asks for the code, which others then wait for; it may not call rvm_jit_*. May be NULL. */
+    void (*notice)(void *userdata, const rvm_jit_notice *notice);
+    void *userdata;
+    const rvm_allocator *allocator; /* NULL: the C library's. LLVM uses its own. */
+} rvm_jit_options;
+RVM_API rvm_jit_options rvm_jit_options_default(void);
+
+/* options NULL: the defaults. *out is owned by the caller, NULL on failure. Errors: UNSUPPORTED (the module was not built,
+ * is not found, cannot be opened, belongs to another version; no LLVM for this host), USAGE (level), MEMORY. */
+RVM_API rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error *err);
+/* Frees the code, too; machines still attached are detached, so none of them may be running. NULL is allowed. */
+RVM_API void rvm_jit_free(rvm_jit *j);
+/* "LLVM 19.1.7, x86_64-pc-linux-gnu, skylake": valid as long as j. */
+RVM_API const char *rvm_jit_about(const rvm_jit *j);
+
+/* From now on whole runs of m are native where they can be. Code is shared by all machines of equal programs that are
+ * attached to j, and kept until j is freed. A machine attached to another is taken over. A freed machine is detached.
+ * Errors: MEMORY. */
+RVM_API rvm_status rvm_jit_attach(rvm_jit *j, rvm_machine *m, rvm_error *err);
+RVM_API void rvm_jit_detach(rvm_machine *m); /* also if it is not attached */
+/* Why the last run of m that could have been native was interpreted: UNSUPPORTED with the reason, INTERNAL, MEMORY, or
+ * RVM_OK where it was not, or none was asked for. USAGE: m is not attached. */
+RVM_API rvm_status rvm_jit_reason(const rvm_machine *m, rvm_error *err);
+
+typedef enum rvm_jit_form { RVM_JIT_IR, RVM_JIT_ASSEMBLY } rvm_jit_form;
+/* Writes the code of a function in a direction (1 or -1) with all that it calls, optimised, as LLVM's intermediate
+ * representation or as assembly, for machines with these options (NULL: the defaults) and arrays without gaps. Nothing is
+ * kept. Errors: USAGE (direction, fn, the program is not verified), UNSUPPORTED (why it cannot be compiled), IO, MEMORY,
+ * INTERNAL. */
+RVM_API rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direction, const rvm_options *options,
+                                rvm_jit_form form, FILE *out, rvm_error *err);
+
+/* A C function that needs no machine, only the C library and libm. Start from rvm_jit_object_default(). */
+typedef struct rvm_jit_object {
+    const char
+        *name; /* of the C function; NULL: the function's, with _ for what C names have no use for (norm'grad: norm_grad) */
+    const char *cpu; /* what it will run on: "generic" (the default), all of the host's kind; "native", the host and its
+                        like; x86-64, x86-64-v2, x86-64-v3, x86-64-v4 where it is of that kind */
+    bool lines;      /* with line tables, for debuggers and profilers */
+} rvm_jit_object;
+RVM_API rvm_jit_object rvm_jit_object_default(void);
+/* Writes an object file with function fn and all that it calls, and, unless header is NULL, its C header, which says what
+ * the C function takes, means and returns. Of the machine's options (NULL: the defaults) unchecked, trust, tolerance and
+ * depth count. What goes onto a trail is discarded. Nothing is kept. Errors: USAGE (fn, a name, a processor, a program that
+ * is not verified), UNSUPPORTED (what takes something back from a trail or uses the stack, and where), IO, MEMORY, INTERNAL.
+ */
+RVM_API rvm_status rvm_jit_compile(rvm_jit *j, const rvm_program *p, uint32_t fn, const rvm_options *options,
+                                   const rvm_jit_object *what, FILE *object, FILE *header, rvm_error *err);
+
+/* Since j was made. */
+typedef struct rvm_jit_totals {
+    uint32_t compiled, refused;     /* functions in a direction */
+    double seconds[RVM_JIT_PHASES]; /* of those compiled */
+    double opening;                 /* seconds: loading LLVM and setting it up */
+    size_t code_size;               /* bytes of machine code */
+} rvm_jit_totals;
+RVM_API void rvm_jit_stats(rvm_jit *j, rvm_jit_totals *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

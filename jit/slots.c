@@ -1,0 +1,221 @@
+/* slots.c: drop, shed, stow and what takes back, as vm/slots.c has them. What a discarding trail does not keep is counted
+ * here; for all else the places are handed over as lanes: registers through memory of their own, elements and arrays where
+ * they stand. */
+#include "emit.h"
+
+#include <stddef.h>
+#include <string.h>
+
+typedef struct moving {
+    const rvm__xinsn *x;
+    const rvm_place *places;
+    uint32_t first, n; /* first: of the places, in the instruction */
+    bool back, appear, discarded;
+} moving;
+
+static moving moving_of(const rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
+    const char *operands = rvm__op_info[in->op].operands;
+    const enum rvm_pair pair = (enum rvm_pair)(op >> 1);
+    moving w = {.x = x, .first = (uint32_t)strcspn(operands, "m") + 1, .appear = pair == RVM_PAIR_recall};
+    w.places = rvm__places(e->f, in) + w.first;
+    w.n = in->nplaces - w.first;
+    w.back = pair == RVM_PAIR_recall ? op == RVM_OP_recall : op & 1;
+    w.discarded = pair != RVM_PAIR_stow && rvm__is_discarded(e, x->trail.level);
+    return w;
+}
+
+static LLVMValueRef bits_of(rvm__emit *e, LLVMValueRef v) {
+    return LLVMBuildBitCast(e->k->b, v, e->k->i64, "");
+}
+
+/* ---- what is not kept ---- */
+
+void rvm__count_erased(rvm__emit *e, LLVMValueRef cells) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMValueRef now = rvm__get(e, e->k->i64, e->erased), more = LLVMBuildMul(b, cells, rvm__build_int(e->k, 64), "");
+    rvm__put_at(e, LLVMBuildAdd(b, now, more, ""), e->erased);
+    e->erases = true;
+}
+
+/* An instruction that the array does not outlive, and that does not look at it. */
+static bool ends(const rvm__emit *e, uint32_t pc, uint16_t array) {
+    const rvm_insn *in = &e->f->code[pc];
+    const rvm_op op = e->context->dir > 0 ? (rvm_op)in->op : rvm__op_inverse((rvm_op)in->op);
+    const bool gone = op == RVM_OP_del || op == RVM_OP_unlike;
+    return gone && e->code->x[pc].flags & X_UNCHECKED && rvm__places(e->f, in)->slot == array;
+}
+
+/* Whether the array disappears before anything could look at it. */
+static bool is_dead(const rvm__emit *e, uint16_t array) {
+    for (uint32_t pc = e->pc + (uint32_t)e->context->dir;; pc += (uint32_t)e->context->dir) {
+        const enum rvm_pair pair = (enum rvm_pair)(e->f->code[pc].op >> 1);
+        if (ends(e, pc, array)) return true;
+        const rvm_place *q = rvm__places(e->f, &e->f->code[pc]);
+        if (pair != RVM_PAIR_new && pair != RVM_PAIR_like && pair != RVM_PAIR_drop && pair != RVM_PAIR_recall) return false;
+        for (uint32_t k = 0; k < e->f->code[pc].nplaces; k++)
+            if (q[k].kind == RVM_PLACE_ARRAY && q[k].slot == array) return false;
+    }
+}
+
+static LLVMValueRef elements(rvm__emit *e, uint16_t array) {
+    LLVMValueRef n = rvm__build_int(e->k, 1);
+    for (int d = 0; d < e->f->arrays[array].ndim; d++) n = LLVMBuildMul(e->k->b, n, rvm__dimension(e, array, d), "");
+    return n;
+}
+
+/* Dimensions from d on, at that address, become 0: a loop for each. */
+static void clear(rvm__emit *e, uint16_t array, int d, LLVMValueRef address) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMValueRef zero = rvm__build_int(e->k, 0);
+    if (d == e->f->arrays[array].ndim) {
+        rvm__put_at(e, zero, address);
+        return;
+    }
+    LLVMValueRef index = rvm__local(e, e->k->i64, "index");
+    LLVMBasicBlockRef next = rvm__block(e, "clear"), some = rvm__block(e, "some"), on = rvm__block(e, "on");
+    rvm__put_at(e, zero, index);
+    LLVMBuildBr(b, next);
+    rvm__at(e, next);
+    LLVMValueRef i = rvm__get(e, e->k->i64, index), offset = LLVMBuildNSWMul(b, i, rvm__stride(e, array, d), "");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, i, rvm__dimension(e, array, d), ""), some, on);
+    rvm__at(e, some);
+    clear(e, array, d + 1, LLVMBuildInBoundsGEP2(b, e->k->i8, address, &offset, 1, ""));
+    rvm__put_at(e, LLVMBuildNSWAdd(b, i, rvm__build_int(e->k, 1), ""), index);
+    LLVMBuildBr(b, next);
+    rvm__at(e, on);
+}
+
+static void discard_array(rvm__emit *e, uint16_t array) {
+    rvm__count_erased(e, elements(e, array));
+    if (!is_dead(e, array)) clear(e, array, 0, rvm__get(e, e->k->ptr, e->array[array].data));
+}
+
+/* Each is a cell, but for those beyond the first that are 0. */
+static void discard_scalars(rvm__emit *e, const moving *w) {
+    rvm__build *k = e->k;
+    rvm__operand *o = rvm__unit_alloc(e->u, w->n * sizeof *o);
+    LLVMValueRef cells = rvm__build_int(k, 1), zero = rvm__build_int(k, 0);
+    for (uint32_t n = 0; n < w->n && o; n++) o[n] = rvm__operand_of(e, &w->places[n], w->first + n);
+    for (uint32_t n = 0; n < w->n && o && w->x->flags & X_ALIAS; n++)
+        for (uint32_t i = 0; i < n; i++) rvm__apart(e, &o[n], &o[i]);
+    for (uint32_t n = 1; n < w->n && o; n++) {
+        LLVMValueRef some = LLVMBuildICmp(k->b, LLVMIntNE, bits_of(e, rvm__load(e, &o[n])), zero, "");
+        cells = LLVMBuildAdd(k->b, cells, LLVMBuildZExt(k->b, some, k->i64, ""), "");
+    }
+    rvm__count_erased(e, cells);
+    for (uint32_t n = 0; n < w->n && o; n++) {
+        const rvm_place *q = &w->places[n];
+        rvm__store(e, &o[n], LLVMConstNull(rvm__build_type(k, o[n].type)));
+        if (q->kind == RVM_PLACE_SLOT && e->held[q->slot]) rvm__put_at(e, LLVMConstNull(k->f64), e->held[q->slot]);
+        if (w->appear) rvm__gone(e, q->slot);
+    }
+}
+
+/* False: not such a simple case. */
+static bool discard(rvm__emit *e, const moving *w) {
+    if (w->places->kind != RVM_PLACE_ARRAY) return discard_scalars(e, w), true;
+    if (w->n > 1) return false;
+    discard_array(e, w->places->slot);
+    return true;
+}
+
+/* ---- lanes ---- */
+
+/* Memory for the lanes of any instruction of the function: | rvm__lane .. | values .. | largest magnitudes .. | arrays .. |
+ */
+typedef struct scratch {
+    LLVMValueRef lanes;
+    uint32_t most;
+} scratch;
+
+static scratch scratch_of(rvm__emit *e) {
+    const size_t each = sizeof(rvm__lane) + sizeof(rvm_value) + sizeof(double) + sizeof(rvm__array);
+    uint32_t most = 0;
+    for (uint32_t pc = 0; pc < e->f->ncode; pc++)
+        if (e->f->code[pc].nplaces > most) most = e->f->code[pc].nplaces;
+    if (!e->lanes) e->lanes = rvm__local(e, LLVMArrayType2(e->k->i64, most * each / 8), "lanes");
+    return (scratch){e->lanes, most};
+}
+_Static_assert(sizeof(rvm__lane) % 8 == 0 && sizeof(rvm__array) % 8 == 0, "one after the other");
+
+static LLVMValueRef value_at(rvm__emit *e, const scratch *s, uint32_t k) {
+    return rvm__member(e, s->lanes, s->most * sizeof(rvm__lane) + k * sizeof(rvm_value));
+}
+static LLVMValueRef held_at(rvm__emit *e, const scratch *s, uint32_t k) {
+    return rvm__member(e, s->lanes, s->most * (sizeof(rvm__lane) + sizeof(rvm_value)) + k * sizeof(double));
+}
+static LLVMValueRef array_at(rvm__emit *e, const scratch *s, uint32_t k) {
+    const size_t before = sizeof(rvm__lane) + sizeof(rvm_value) + sizeof(double);
+    return rvm__member(e, s->lanes, s->most * before + k * sizeof(rvm__array));
+}
+
+static void put_lane(rvm__emit *e, const scratch *s, uint32_t k, const rvm_place *q, LLVMValueRef value, LLVMValueRef array,
+                     LLVMValueRef held) {
+    rvm__build *b = e->k;
+    LLVMValueRef to = rvm__member(e, s->lanes, k * sizeof(rvm__lane)), null = LLVMConstNull(b->ptr);
+#define PUT(field, v) rvm__put_at(e, v, rvm__member(e, to, offsetof(rvm__lane, field)))
+    PUT(value, value);
+    PUT(shadow, null);
+    PUT(array, array ? array : null);
+    PUT(held, held ? held : null);
+    PUT(type, LLVMConstInt(b->i8, rvm__place_type(e->f, q), false));
+    PUT(fresh, LLVMConstInt(b->i8, q->kind == RVM_PLACE_SLOT, false));
+#undef PUT
+}
+
+/* What a lane asks of an array. */
+static void describe(rvm__emit *e, uint16_t array, LLVMValueRef to) {
+    const rvm__array_ir *a = &e->array[array];
+    const unsigned ndim = e->f->arrays[array].ndim;
+    rvm__put_at(e, rvm__get(e, e->k->ptr, a->data), rvm__member(e, to, offsetof(rvm__array, data)));
+    rvm__put_at(e, LLVMConstInt(e->k->i16, ndim, false), rvm__member(e, to, offsetof(rvm__array, ndim)));
+    for (unsigned d = 0; d < ndim; d++) {
+        rvm__put_at(e, rvm__get(e, e->k->i64, a->dim[d]), rvm__member(e, to, offsetof(rvm__array, dim) + 8 * d));
+        rvm__put_at(e, rvm__get(e, e->k->i64, a->stride[d]), rvm__member(e, to, offsetof(rvm__array, stride) + 8 * d));
+    }
+}
+
+static void make_lane(rvm__emit *e, const moving *w, const scratch *s, uint32_t k) {
+    const rvm_place *q = &w->places[k];
+    if (q->kind == RVM_PLACE_SLOT) {
+        LLVMValueRef value = value_at(e, s, k), held = e->held[q->slot] ? held_at(e, s, k) : NULL;
+        LLVMTypeRef t = rvm__build_type(e->k, (rvm_type)e->f->reg_type[q->slot]);
+        if (w->back && w->appear) rvm__put_at(e, LLVMConstNull(t), e->reg[q->slot]); /* as it was left */
+        rvm__put_at(e, rvm__get(e, t, e->reg[q->slot]), value);
+        if (held) rvm__put_at(e, rvm__get(e, e->k->f64, e->held[q->slot]), held);
+        put_lane(e, s, k, q, value, NULL, held);
+        return;
+    }
+    const rvm__array_ir *a = &e->array[q->slot];
+    LLVMValueRef held = a->magnitude ? rvm__get(e, e->k->ptr, a->magnitude) : NULL, array = NULL, value;
+    if (q->kind == RVM_PLACE_ARRAY) {
+        array = array_at(e, s, k);
+        describe(e, q->slot, array);
+        value = rvm__get(e, e->k->ptr, a->data);
+    } else
+        value = rvm__operand_of(e, q, w->first + k).address;
+    put_lane(e, s, k, q, value, array, held);
+}
+
+/* The register has what its lane has now. */
+static void take_lane(rvm__emit *e, const moving *w, const scratch *s, uint32_t k) {
+    const rvm_place *q = &w->places[k];
+    if (q->kind != RVM_PLACE_SLOT) return;
+    LLVMTypeRef t = rvm__build_type(e->k, (rvm_type)e->f->reg_type[q->slot]);
+    rvm__put_at(e, w->back ? rvm__get(e, t, value_at(e, s, k)) : LLVMConstNull(t), e->reg[q->slot]);
+    if (e->held[q->slot]) rvm__put_at(e, rvm__get(e, e->k->f64, held_at(e, s, k)), e->held[q->slot]);
+    if (w->appear && !w->back) rvm__gone(e, q->slot);
+}
+
+void rvm__emit_slots(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
+    rvm__build *k = e->k;
+    const moving w = moving_of(e, in, x, op);
+    if (w.discarded && !w.back && discard(e, &w)) return;
+    const scratch s = scratch_of(e);
+    for (uint32_t n = 0; n < w.n; n++) make_lane(e, &w, &s, n);
+    LLVMValueRef args[5] = {e->machine, LLVMConstInt(k->i32, e->fn, false), LLVMConstInt(k->i32, e->pc, false), s.lanes,
+                            LLVMConstInt(k->i32, w.back, false)};
+    LLVMValueRef moved = rvm__call_runtime(e, "rvm__native_move", k->i1, 5, args);
+    rvm__leave_if(e, LLVMBuildNot(k->b, moved, ""));
+    for (uint32_t n = 0; n < w.n; n++) take_lane(e, &w, &s, n);
+}

@@ -1,0 +1,107 @@
+#include "target.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Core.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <pthread.h>
+#include <string.h>
+
+static void know_host(void) {
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+}
+
+rvm_status rvm__target_fail(LLVMErrorRef e, const char *doing, const char *more, rvm_error *err) {
+    if (!e) return RVM_OK;
+    char *text = LLVMGetErrorMessage(e);
+    rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "LLVM fails when it %s: %.300s%s%.120s", doing, text, *more ? "; " : "",
+              more);
+    LLVMDisposeErrorMessage(text);
+    return RVM_ERR_UNSUPPORTED;
+}
+
+/* Processors that an object file may be made for, by what its triple begins with. LLVM prints what it thinks of others. */
+static const struct {
+    const char *kind, *name;
+} processors[] = {
+    {"", "generic"}, {"x86_64", "x86-64"}, {"x86_64", "x86-64-v2"}, {"x86_64", "x86-64-v3"}, {"x86_64", "x86-64-v4"}};
+
+static rvm_status choose_processor(rvm__target *t, const char *cpu, rvm_error *err) {
+    const bool native = strcmp(cpu, RVM__CPU_NATIVE) == 0;
+    bool known = native;
+    char all[120] = RVM__CPU_NATIVE;
+    for (size_t k = 0; k < sizeof processors / sizeof *processors; k++) {
+        if (strncmp(t->triple, processors[k].kind, strlen(processors[k].kind)) != 0) continue;
+        known |= strcmp(cpu, processors[k].name) == 0;
+        snprintf(all + strlen(all), sizeof all - strlen(all), ", %s", processors[k].name);
+    }
+    if (!known)
+        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no processor `%.60s` is known for %.80s, but %s", cpu, t->triple,
+                         all);
+    t->cpu = native ? LLVMGetHostCPUName() : LLVMCreateMessage(cpu);
+    t->features = native ? LLVMGetHostCPUFeatures() : LLVMCreateMessage("");
+    return RVM_OK;
+}
+
+rvm_status rvm__target_open(rvm__target *t, const char *cpu, unsigned level, rvm_error *err) {
+    static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess, LLVMCodeGenLevelDefault,
+                                                 LLVMCodeGenLevelAggressive};
+    static pthread_once_t once = PTHREAD_ONCE_INIT; /* LLVM's table of targets belongs to the process */
+    LLVMTargetRef target;
+    char *why = NULL;
+    pthread_once(&once, know_host);
+    *t = (rvm__target){.level = level};
+    t->triple = LLVMGetDefaultTargetTriple();
+    rvm_status status = choose_processor(t, cpu, err);
+    if (status) return status;
+    if (LLVMGetTargetFromTriple(t->triple, &target, &why)) {
+        rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "LLVM has no code for this host, %s: %s", t->triple, why);
+        LLVMDisposeMessage(why);
+        return RVM_ERR_UNSUPPORTED;
+    }
+    t->machine =
+        LLVMCreateTargetMachine(target, t->triple, t->cpu, t->features, levels[level], LLVMRelocPIC, LLVMCodeModelSmall);
+    if (!t->machine || !LLVMTargetHasJIT(target))
+        return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "LLVM has no code for this host, %s with %s", t->triple,
+                         t->cpu);
+    LLVMTargetDataRef data = LLVMCreateTargetDataLayout(t->machine);
+    t->layout = LLVMCopyStringRepOfTargetData(data);
+    LLVMDisposeTargetData(data);
+    return RVM_OK;
+}
+
+void rvm__target_close(rvm__target *t) {
+    char *const texts[] = {t->triple, t->cpu, t->features, t->layout};
+    if (t->machine) LLVMDisposeTargetMachine(t->machine);
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+        if (texts[k]) LLVMDisposeMessage(texts[k]);
+    *t = (rvm__target){0};
+}
+
+void rvm__target_prepare(const rvm__target *t, LLVMModuleRef module) {
+    LLVMSetTarget(module, t->triple);
+    LLVMSetDataLayout(module, t->layout);
+}
+
+rvm_status rvm__target_optimise(const rvm__target *t, LLVMModuleRef module, rvm_error *err) {
+    char passes[] = "default<O0>", *why = NULL;
+    const bool refused = LLVMVerifyModule(module, LLVMReturnStatusAction, &why);
+    if (refused)
+        rvm__fail(err, RVM_ERR_INTERNAL, NULL, 0, 0, "LLVM refuses what was lowered: %.*s", (int)strcspn(why, "\n"), why);
+    LLVMDisposeMessage(why);
+    if (refused) return RVM_ERR_INTERNAL;
+    *strchr(passes, '0') = (char)('0' + t->level);
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef e = LLVMRunPasses(module, passes, t->machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    return rvm__target_fail(e, "optimises", "", err);
+}
+
+rvm_status rvm__target_emit(const rvm__target *t, LLVMModuleRef module, LLVMCodeGenFileType form, LLVMMemoryBufferRef *out,
+                            rvm_error *err) {
+    char *why = NULL;
+    if (!LLVMTargetMachineEmitToMemoryBuffer(t->machine, module, form, &why, out)) return RVM_OK;
+    rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "LLVM emits no code: %s", why);
+    LLVMDisposeMessage(why);
+    return RVM_ERR_UNSUPPORTED;
+}

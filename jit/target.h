@@ -1,0 +1,33 @@
+/* target.h: inside the module. The host as LLVM sees it: what it can do, passes, machine code. */
+#ifndef RVM_JIT_TARGET_H
+#define RVM_JIT_TARGET_H
+
+#include <llvm-c/Error.h>
+#include <llvm-c/TargetMachine.h>
+
+#include "isa.h"
+
+typedef struct rvm__target {
+    LLVMTargetMachineRef machine;
+    char *triple, *cpu, *features, *layout;
+    unsigned level; /* of optimisation */
+} rvm__target;
+
+#define RVM__CPU_NATIVE "native"
+/* This host, with everything that its processor can do ("native"), with what all of its kind can ("generic"), or with what
+ * another can that it may know (target.c); USAGE: it does not. Free it also after an error: UNSUPPORTED, why LLVM has no
+ * code for it.
+ */
+rvm_status rvm__target_open(rvm__target *t, const char *cpu, unsigned level, rvm_error *err);
+void rvm__target_close(rvm__target *t);
+/* Before anything is built in the module: sizes and alignments. */
+void rvm__target_prepare(const rvm__target *t, LLVMModuleRef module);
+/* Checks what was built, INTERNAL if it is not well formed, and optimises it. */
+rvm_status rvm__target_optimise(const rvm__target *t, LLVMModuleRef module, rvm_error *err);
+/* Object code or assembly; to be disposed of. */
+rvm_status rvm__target_emit(const rvm__target *t, LLVMModuleRef module, LLVMCodeGenFileType form, LLVMMemoryBufferRef *out,
+                            rvm_error *err);
+/* An error of LLVM, consumed; RVM_OK if there is none. more: what LLVM said besides, or "". */
+rvm_status rvm__target_fail(LLVMErrorRef e, const char *doing, const char *more, rvm_error *err);
+
+#endif

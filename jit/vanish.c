@@ -1,0 +1,50 @@
+/* vanish.c: uncomputing that nobody observes is left out (isa/vanish.h). What the compute part made appear is gone then, but
+ * for the memory of its arrays, which is given back. */
+#include "emit.h"
+#include "vanish.h"
+
+static void found(void *userdata, const rvm__vanishing *region) {
+    rvm__emit *e = userdata;
+    if (region->trails && !e->u->w->standalone) return; /* its segments would have to be emptied */
+    e->vanish[region->compute] = 1;
+}
+
+void rvm__find_vanishing(rvm__emit *e) {
+    const rvm__unit *u = e->u;
+    void *scratch = rvm__unit_alloc(e->u, rvm__vanish_scratch(e->f) + 1);
+    if (!scratch) return;
+    rvm__vanish_find(u->p, u->reach, e->fn, u->w->unchecked, scratch, found, e);
+    for (uint32_t pc = 0; pc < e->f->ncode; pc++)
+        if (e->vanish[pc]) e->before[pc] = rvm__local(e, e->k->i64, "before");
+}
+
+/* Whether the array that appears at pc is still there at `end`: no instruction between makes it disappear. */
+static bool stays(const rvm__emit *e, uint32_t pc, uint32_t end) {
+    const uint16_t array = rvm__places(e->f, &e->f->code[pc])->slot;
+    for (uint32_t k = pc + 1; k < end; k++) {
+        const rvm_insn *in = &e->f->code[k];
+        const bool gone = in->op == RVM_OP_del || in->op == RVM_OP_unlike || in->op == RVM_OP_unview;
+        if (gone && rvm__places(e->f, in)->slot == array) return false;
+    }
+    return true;
+}
+
+/* Registers and arrays that appear in the compute part and are there at its end, the last one first. */
+void rvm__forget_locals(rvm__emit *e, uint32_t compute) {
+    const uint32_t end = e->f->code[compute].target;
+    for (uint32_t pc = end - 1; pc > compute; pc--) {
+        const rvm_insn *in = &e->f->code[pc];
+        const rvm_place *q = rvm__places(e->f, in);
+        if (in->op == RVM_OP_undo) { /* what a region within made appear is gone already */
+            pc = in->target;
+            continue;
+        }
+        if (in->op == RVM_OP_let && q->kind == RVM_PLACE_SLOT) rvm__gone(e, q->slot);
+        const bool array = in->op == RVM_OP_new || in->op == RVM_OP_like || in->op == RVM_OP_view;
+        if (!array || !stays(e, pc, end)) continue;
+        if (in->op == RVM_OP_view)
+            rvm__put_at(e, LLVMConstInt(e->k->i8, 0, false), e->array[q->slot].present);
+        else
+            rvm__drop_array(e, q->slot);
+    }
+}

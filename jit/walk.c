@@ -1,0 +1,403 @@
+/* walk.c: the instructions of a function in the order of control.
+ *
+ * A stretch is walked until it jumps; where it may be jumped to, a landing begins another stretch. Charges: every stretch
+ * counts its instructions and charges them where control may part, so that at a look around and where the function is left
+ * the count is the interpreter's. Looks around stand where a loop turns, but for loops around straight code, which look
+ * around every STRIP trips. */
+#include "emit.h"
+
+#include <string.h>
+
+enum { STRIP = 1 << 16, MOST_WALKED = 1 << 18 };
+
+LLVMBasicBlockRef rvm__block(rvm__emit *e, const char *name) {
+    return LLVMAppendBasicBlockInContext(e->k->context, e->function, name);
+}
+
+void rvm__at(rvm__emit *e, LLVMBasicBlockRef b) {
+    LLVMPositionBuilderAtEnd(e->k->b, b);
+}
+
+/* ---- contexts and stretches ---- */
+
+static rvm__context *context_in(rvm__emit *e, rvm__context *parent, uint32_t compute, enum rvm__pass pass, int dir) {
+    rvm__context *c = rvm__unit_alloc(e->u, sizeof *c);
+    LLVMBasicBlockRef *landing = rvm__unit_alloc(e->u, e->f->ncode * sizeof *landing);
+    if (!c || !landing) return NULL;
+    *c = (rvm__context){
+        .parent = parent, .compute = compute, .pass = pass, .dir = dir, .landing = landing, .next = e->contexts};
+    c->told = parent && rvm__is_told(e, compute, e->f->code[compute].target);
+    c->depth = parent ? parent->depth + !c->told : 0;
+    e->contexts = c;
+    return c;
+}
+
+static void later(rvm__emit *e, LLVMBasicBlockRef block, uint32_t pc, rvm__context *c) {
+    void *list = e->pending;
+    if (!rvm__grow(&rvm__libc_allocator, &list, &e->cap_pending, e->npending + 1, sizeof *e->pending)) {
+        rvm__out_of_memory(e->u);
+        return;
+    }
+    e->pending = list;
+    e->pending[e->npending++] = (rvm__pending){block, pc, c};
+}
+
+/* Where a jump lands past the instruction at pc. */
+static LLVMBasicBlockRef landing_of(rvm__emit *e, rvm__context *c, uint32_t pc) {
+    if (!c->landing[pc]) {
+        c->landing[pc] = rvm__block(e, "at");
+        later(e, c->landing[pc], pc + (uint32_t)c->dir, c);
+    }
+    return c->landing[pc];
+}
+
+/* ---- charges ---- */
+
+void rvm__charge(rvm__emit *e, uint32_t extra) {
+    const uint32_t n = e->walked + extra;
+    e->walked = 0;
+    if (!n || e->u->w->standalone) return;
+    LLVMValueRef now = rvm__get(e, e->k->i64, e->charged);
+    rvm__put_at(e, LLVMBuildNSWAdd(e->k->b, now, rvm__build_int(e->k, n), ""), e->charged);
+}
+
+void rvm__look_around(rvm__emit *e, uint32_t pc) {
+    rvm__build *k = e->k;
+    if (e->u->w->standalone) return;
+    LLVMBasicBlockRef look = rvm__block(e, "look"), on = rvm__block(e, "on");
+    LLVMValueRef limit = rvm__get(e, k->i64, rvm__member(e, e->native, offsetof(rvm__native, limit)));
+    LLVMValueRef charged = rvm__get(e, k->i64, e->charged);
+    LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntSGT, charged, limit, ""), look, on);
+    rvm__at(e, look);
+    rvm__put_at(e, charged, rvm__member(e, e->native, offsetof(rvm__native, charged)));
+    LLVMValueRef args[2] = {e->machine, e->native};
+    LLVMValueRef ended = rvm__call_runtime(e, "rvm__native_look", k->i32, 2, args);
+    rvm__native_site site = rvm__site_here(e);
+    site.pc = pc;
+    rvm__leave_at(e, LLVMBuildICmp(k->b, LLVMIntNE, ended, LLVMConstInt(k->i32, 0, false), ""), site, 0);
+    LLVMBuildBr(k->b, on);
+    rvm__at(e, on);
+}
+
+void rvm__jump(rvm__emit *e, rvm__context *c, uint32_t pc, bool back) {
+    if (back) rvm__look_around(e, pc + (uint32_t)c->dir);
+    LLVMBuildBr(e->k->b, landing_of(e, c, pc));
+}
+
+static bool is_back(const rvm__context *c, uint32_t from, uint32_t to) {
+    return c->dir > 0 ? to < from : to > from;
+}
+
+/* ---- jumps ---- */
+
+static LLVMValueRef is_taken(rvm__emit *e, const rvm__xinsn *x, bool if_true) {
+    return LLVMBuildICmp(e->k->b, if_true ? LLVMIntNE : LLVMIntEQ, rvm__slot_value(e, x->to.c), rvm__build_int(e->k, 0), "");
+}
+
+static void conditional_jump(rvm__emit *e, const rvm_insn *in, LLVMValueRef taken) {
+    rvm__context *c = e->context;
+    LLVMBasicBlockRef there = rvm__block(e, "jump"), next = rvm__block(e, "next");
+    rvm__charge(e, 1);
+    LLVMBuildCondBr(e->k->b, taken, there, next);
+    rvm__at(e, there);
+    rvm__jump(e, c, in->target, is_back(c, e->pc, in->target));
+    rvm__at(e, next);
+}
+
+/* ---- counted loops ---- */
+
+/* Whether nothing between the ends of a loop loops or calls, and somebody looks around. */
+static bool is_straight(const rvm__emit *e, uint32_t pc) {
+    const rvm_function *f = e->f;
+    if (e->u->w->standalone) return false;
+    uint32_t lo = pc, hi = f->code[pc].target;
+    if (lo > hi) lo = hi, hi = pc;
+    for (uint32_t k = lo + 1; k < hi; k++) {
+        const rvm_insn *in = &f->code[k];
+        const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
+        if (pair == RVM_PAIR_for || pair == RVM_PAIR_par || rvm__is_call(in)) return false;
+        const bool jumps = pair == RVM_PAIR_jmp || pair == RVM_PAIR_jt || pair == RVM_PAIR_jf;
+        if (jumps && !(in->op & 1) && in->target < k) return false;
+    }
+    return true;
+}
+
+static LLVMValueRef select_of(rvm__emit *e, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) {
+    return LLVMBuildSelect(e->k->b, c, a, b, "");
+}
+
+/* max(0, ceil((hi - lo) / s)), s not 0. */
+static LLVMValueRef trips_of(rvm__emit *e, LLVMValueRef lo, LLVMValueRef hi, LLVMValueRef s) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMValueRef zero = rvm__build_int(e->k, 0), one = rvm__build_int(e->k, 1);
+    if (LLVMIsAConstantInt(s) && LLVMConstIntGetSExtValue(s) == 1)
+        return select_of(e, LLVMBuildICmp(b, LLVMIntSGT, hi, lo, ""), LLVMBuildSub(b, hi, lo, ""), zero);
+    LLVMValueRef up = LLVMBuildICmp(b, LLVMIntSGT, s, zero, "");
+    LLVMValueRef size = select_of(e, up, s, LLVMBuildNeg(b, s, ""));
+    LLVMValueRef way = select_of(e, up, LLVMBuildSub(b, hi, lo, ""), LLVMBuildSub(b, lo, hi, ""));
+    LLVMValueRef some = select_of(e, up, LLVMBuildICmp(b, LLVMIntSGT, hi, lo, ""), LLVMBuildICmp(b, LLVMIntSGT, lo, hi, ""));
+    size = select_of(e, LLVMBuildICmp(b, LLVMIntEQ, size, zero, ""), one, size);
+    LLVMValueRef n = LLVMBuildUDiv(b, LLVMBuildSub(b, way, one, ""), size, "");
+    return select_of(e, some, LLVMBuildAdd(b, n, one, ""), zero);
+}
+
+/* The next strip of a straight loop from index `at` on: how many trips of `left` it takes, where it ends. */
+static void begin_strip(rvm__emit *e, const rvm__strip *strip, LLVMValueRef at, LLVMValueRef step, LLVMValueRef left) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMValueRef most = rvm__build_int(e->k, STRIP);
+    LLVMValueRef n = select_of(e, LLVMBuildICmp(b, LLVMIntULT, left, most, ""), left, most);
+    rvm__put_at(e, LLVMBuildSub(b, left, n, ""), strip->left);
+    LLVMValueRef way = LLVMBuildMul(b, LLVMBuildSub(b, n, rvm__build_int(e->k, 1), ""), step, "");
+    rvm__put_at(e, LLVMBuildAdd(b, at, way, ""), strip->stop);
+}
+
+static bool is_ascending(const rvm__emit *e, const rvm_insn *in) {
+    return (e->context->dir > 0) != ((in->flags & RVM_FLAG_REVERSED) != 0);
+}
+
+static void enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
+    LLVMBuilderRef b = e->k->b;
+    rvm__context *c = e->context;
+    LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi), s = rvm__slot_value(e, x->to.step);
+    LLVMValueRef zero = rvm__build_int(e->k, 0), one = rvm__build_int(e->k, 1);
+    rvm__leave_if(e, LLVMBuildICmp(b, LLVMIntEQ, s, zero, ""));
+    LLVMValueRef trips = trips_of(e, lo, hi, s);
+    LLVMBasicBlockRef none = rvm__block(e, "none"), some = rvm__block(e, "some");
+    rvm__charge(e, 1);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, trips, zero, ""), none, some);
+    rvm__at(e, none);
+    rvm__jump(e, c, in->target, false);
+    rvm__at(e, some);
+    LLVMValueRef last = LLVMBuildAdd(b, lo, LLVMBuildMul(b, LLVMBuildSub(b, trips, one, ""), s, ""), "");
+    const bool up = is_ascending(e, in);
+    rvm__set_slot(e, x->to.i, up ? lo : last);
+    rvm__set_slot(e, x->to.last, last);
+    if (is_straight(e, e->pc)) {
+        const rvm__strip strip = rvm__strip_of(e, e->pc < in->target ? e->pc : in->target);
+        begin_strip(e, &strip, up ? lo : last, up ? s : LLVMBuildNeg(b, s, ""), trips);
+    }
+    rvm__jump(e, c, e->pc, false);
+}
+
+static void turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
+    LLVMBuilderRef b = e->k->b;
+    rvm__context *c = e->context;
+    const bool up = is_ascending(e, in), straight = is_straight(e, e->pc);
+    const rvm__strip strip = straight ? rvm__strip_of(e, e->pc < in->target ? e->pc : in->target) : (rvm__strip){0};
+    LLVMValueRef i = rvm__slot_value(e, x->to.i), s = rvm__slot_value(e, x->to.step);
+    LLVMValueRef end = straight ? rvm__get(e, e->k->i64, strip.stop) : rvm__slot_value(e, up ? x->to.last : x->to.lo);
+    LLVMBasicBlockRef again = rvm__block(e, "again"), ended = rvm__block(e, "ended");
+    if (!up) s = LLVMBuildNeg(b, s, "");
+    rvm__charge(e, 1);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, i, end, ""), ended, again);
+    rvm__at(e, again);
+    rvm__set_slot(e, x->to.i, LLVMBuildAdd(b, i, s, ""));
+    rvm__jump(e, c, in->target, !straight);
+    rvm__at(e, ended);
+    if (!straight) return;
+    LLVMBasicBlockRef more = rvm__block(e, "more"), out = rvm__block(e, "out");
+    LLVMValueRef left = rvm__get(e, e->k->i64, strip.left);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, left, rvm__build_int(e->k, 0), ""), out, more);
+    rvm__at(e, more);
+    LLVMValueRef next = LLVMBuildAdd(b, i, s, "");
+    rvm__set_slot(e, x->to.i, next);
+    begin_strip(e, &strip, next, s, left);
+    rvm__jump(e, c, in->target, true);
+    rvm__at(e, out);
+}
+
+/* ---- regions: which way on, semantics.md, section 5 ---- */
+
+static void trail_deeper(rvm__emit *e, const rvm__context *part, int by) {
+    LLVMValueRef args[2] = {e->machine, LLVMConstInt(e->k->i32, (uint64_t)(int64_t)by, true)};
+    if (part->told && !e->u->w->standalone) rvm__call_runtime(e, "rvm__trail_deeper", e->k->nothing, 2, args);
+}
+
+/* Into the compute part at `compute`; its hidden slot says whether it turns around at the end. */
+static bool enter_part(rvm__emit *e, uint32_t compute, enum rvm__pass pass) {
+    const int dir = pass == PASS_FIRST || pass == PASS_AGAIN ? 1 : -1;
+    const bool turns = pass == PASS_UNDO || pass == PASS_AGAIN;
+    rvm__context *inner = context_in(e, e->context, compute, pass, dir);
+    if (!inner) return false;
+    trail_deeper(e, inner, 1);
+    rvm__set_slot(e, e->code->x[compute].to.hidden, rvm__build_int(e->k, turns));
+    e->context = inner;
+    if (!e->vanish[compute] || dir < 0) return true;
+    rvm__charge(e, 0);
+    rvm__put_at(e, rvm__get(e, e->k->i64, e->charged), e->before[compute]);
+    return true;
+}
+
+/* Out of it again; what its first run charged, one end of the part included, is kept for the uncomputing that is left out.
+ */
+static void leave_part(rvm__emit *e) {
+    const rvm__context *c = e->context;
+    LLVMValueRef before = e->before[c->compute];
+    trail_deeper(e, c, -1);
+    e->context = c->parent;
+    rvm__set_slot(e, e->code->x[c->compute].to.hidden, rvm__build_int(e->k, 0));
+    if (!e->vanish[c->compute] || c->dir < 0) return;
+    rvm__charge(e, 0);
+    LLVMValueRef now = rvm__get(e, e->k->i64, e->charged);
+    rvm__put_at(e, LLVMBuildSub(e->k->b, now, rvm__get(e, e->k->i64, before), ""), before);
+}
+
+/* The uncomputing of a region that nobody observes: its charge, and its locals are gone. */
+static void skip_part(rvm__emit *e, uint32_t compute) {
+    LLVMValueRef now = rvm__get(e, e->k->i64, e->charged), cost = rvm__get(e, e->k->i64, e->before[compute]);
+    rvm__put_at(e, LLVMBuildAdd(e->k->b, now, cost, ""), e->charged);
+    rvm__forget_locals(e, compute);
+}
+
+/* Where control goes on from compute, do or undo at e->pc; false: nowhere, out of memory. */
+static bool pass_region(rvm__emit *e, const rvm_insn *in, uint32_t *next) {
+    const uint32_t pc = e->pc;
+    const enum rvm__pass pass = e->context->pass;
+    const bool up = e->context->dir > 0;
+    e->walked++;
+    if (in->op == RVM_OP_compute) {
+        const uint32_t undo = e->f->code[in->target].target;
+        if (up) return *next = pc + 1, enter_part(e, pc, PASS_FIRST);
+        leave_part(e);
+        *next = pass == PASS_UNDO ? undo + 1 : pc - 1;
+        return true;
+    }
+    if (in->op == RVM_OP_do) {
+        const uint32_t compute = e->f->code[in->target].target;
+        if (up) {
+            leave_part(e);
+            *next = pass == PASS_AGAIN ? in->target - 1 : pc + 1;
+            return true;
+        }
+        if (e->vanish[compute]) return *next = compute - 1, skip_part(e, compute), true;
+        return *next = pc - 1, enter_part(e, compute, PASS_LAST);
+    }
+    const uint32_t compute = in->target, does = e->f->code[compute].target;
+    if (!up) return *next = compute + 1, enter_part(e, compute, PASS_AGAIN);
+    if (e->vanish[compute]) return *next = pc + 1, skip_part(e, compute), true;
+    return *next = does - 1, enter_part(e, compute, PASS_UNDO);
+}
+
+/* ---- one instruction; false: the stretch ends ---- */
+
+static bool step(rvm__emit *e, uint32_t *next) {
+    const rvm_insn *in = &e->f->code[e->pc];
+    const rvm__xinsn *x = &e->code->x[e->pc];
+    const rvm_op op = e->context->dir > 0 ? (rvm_op)in->op : rvm__op_inverse((rvm_op)in->op);
+    const bool unchecked = x->flags & X_UNCHECKED;
+    *next = e->pc + (uint32_t)e->context->dir;
+    switch ((enum rvm_pair)(in->op >> 1)) {
+    case RVM_PAIR_start:
+        rvm__charge(e, 1);
+        LLVMBuildBr(e->k->b, e->done);
+        return false;
+    case RVM_PAIR_jmp:
+        if (op == RVM_OP_cf) return rvm__leave_now(e), false;
+        rvm__charge(e, 1);
+        rvm__jump(e, e->context, in->target, is_back(e->context, e->pc, in->target));
+        return false;
+    case RVM_PAIR_jt:
+    case RVM_PAIR_jf: {
+        LLVMValueRef taken = is_taken(e, x, in->op >> 1 == RVM_PAIR_jt);
+        if (!(op & 1)) return conditional_jump(e, in, taken), true;
+        if (!unchecked) rvm__leave_if(e, taken);
+        rvm__charge(e, 1);
+        rvm__jump(e, e->context, e->pc, false);
+        return false;
+    }
+    case RVM_PAIR_for:
+        if (op == RVM_OP_for) return enter_loop(e, in, x), false;
+        turn_loop(e, in, x);
+        return true;
+    case RVM_PAIR_par:
+        if (op == RVM_OP_par) return rvm__enter_block(e, in, x), false;
+        rvm__turn_block(e, in, x);
+        return true;
+    case RVM_PAIR_compute:
+    case RVM_PAIR_do:
+    case RVM_PAIR_undo: return pass_region(e, in, next);
+    case RVM_PAIR_trap: return rvm__leave_now(e), false;
+    case RVM_PAIR_assert:
+        if (!unchecked) rvm__leave_if(e, is_taken(e, x, false));
+        break;
+    case RVM_PAIR_addr:
+        if (op == RVM_OP_addr)
+            rvm__set_slot(e, x->to.i, rvm__build_int(e->k, x->to.jump));
+        else {
+            LLVMValueRef is = rvm__build_int(e->k, x->to.jump);
+            if (!unchecked) rvm__leave_if(e, LLVMBuildICmp(e->k->b, LLVMIntNE, rvm__slot_value(e, x->to.i), is, ""));
+            rvm__gone(e, x->to.i);
+        }
+        break;
+    case RVM_PAIR_call:
+    case RVM_PAIR_calli: rvm__emit_call(e, in, x, op); return true; /* which charges by itself */
+    case RVM_PAIR_new:
+    case RVM_PAIR_like:
+    case RVM_PAIR_view: rvm__emit_array(e, in, x, op); break;
+    case RVM_PAIR_swap:
+    case RVM_PAIR_neg:
+    case RVM_PAIR_not:
+    case RVM_PAIR_inc:
+    case RVM_PAIR_rot:
+    case RVM_PAIR_hadamard:
+    case RVM_PAIR_inv:
+    case RVM_PAIR_rol:
+    case RVM_PAIR_cswap: rvm__emit_in_place(e, in, x, op); break;
+    case RVM_PAIR_push:
+    case RVM_PAIR_pushc:
+    case RVM_PAIR_set:
+    case RVM_PAIR_drop:
+    case RVM_PAIR_recall:
+    case RVM_PAIR_stow:
+    case RVM_PAIR_segment: (e->u->w->standalone ? rvm__emit_discarded : rvm__emit_stored)(e, in, x, op); break;
+    case RVM_PAIR_add:
+    case RVM_PAIR_xor:
+    case RVM_PAIR_mul:
+    case RVM_PAIR_let: rvm__emit_update(e, in, x, op); break;
+    case RVM_PAIR_COUNT: return false;
+    }
+    e->walked++;
+    return true;
+}
+
+static void walk(rvm__emit *e, const rvm__pending *p) {
+    rvm__at(e, p->block);
+    e->context = p->context;
+    e->walked = 0;
+    for (uint32_t pc = p->pc, next; !e->u->status; pc = next) {
+        e->pc = pc;
+        if (++e->emitted > MOST_WALKED) {
+            e->u->status = rvm__fail_at(e->u->err, RVM_ERR_UNSUPPORTED, e->u->p, e->fn, pc,
+                                        "`%s` is too large for native code: regions within regions are copied", e->f->name);
+            return;
+        }
+        rvm__lines_at(e);
+        if (!step(e, &next)) return;
+    }
+}
+
+void rvm__emit_function(rvm__unit *u, const rvm__version *v) {
+    rvm__emit e = {.u = u,
+                   .k = u->k,
+                   .f = &u->p->functions[v->fn],
+                   .code = &u->m->codes[v->fn],
+                   .fn = v->fn,
+                   .dir = v->dir,
+                   .apart = v->apart,
+                   .deep = v->deep,
+                   .function = v->function};
+    if (!rvm__frame_begin(&e)) return;
+    rvm__context *whole = context_in(&e, NULL, 0, PASS_WHOLE, v->dir);
+    if (!whole) goto done;
+    LLVMBasicBlockRef first = rvm__block(&e, "first");
+    LLVMBuildBr(u->k->b, first);
+    later(&e, first, v->dir > 0 ? 1 : e.f->ncode - 2, whole);
+    while (e.npending && !u->status) {
+        const rvm__pending p = e.pending[--e.npending];
+        walk(&e, &p);
+    }
+    rvm__frame_end(&e);
+done:
+    rvm__realloc(&rvm__libc_allocator, e.pending, e.cap_pending * sizeof *e.pending, 0);
+    rvm__realloc(&rvm__libc_allocator, e.sites, e.cap_sites * sizeof *e.sites, 0);
+}

@@ -1,0 +1,475 @@
+/* words.c: the LLVM vocabulary: the words of rows.def and families.def as calls of the builder.
+ *
+ * A word's bits are those of the C vocabulary (isa/words_*.h, isa/fix.h), on every type, infinities and ties included; a NaN
+ * is a NaN. So nothing contracts or reassociates unless k->fast says so, and LLVM does not know the functions of libm that
+ * round: they are calls without effects, of which equal ones merge and unused ones vanish, and which are never folded.
+ * Both sides of a SELECT are computed. That is the same thing, since rows guard operands, and since no row selects between
+ * values of which the one that is not taken could overflow.
+ */
+#include <string.h>
+
+#include "build.h"
+#include "kernels.h"
+
+typedef struct words { /* what the words need to know: the type they are on */
+    rvm__build *k;
+    rvm_type t;
+    LLVMValueRef *overflow; /* NULL: nobody asks */
+} words;
+
+/* ---- constants, as the C words make them ---- */
+#include "words_i64.h"
+static rvm_value constant_i64(double x) {
+    return (rvm_value){.i = K(x)};
+}
+#include "words_f64.h"
+static rvm_value constant_f64(double x) {
+    return (rvm_value){.f = K(x)};
+}
+#include "words_fix.h"
+static rvm_value constant_fix(double x) {
+    return (rvm_value){.i = K(x)};
+}
+#include "words_f32.h"
+static rvm_value constant_f32(double x) {
+    return (rvm_value){.f = K(x)};
+}
+#include "words_undef.h"
+
+static LLVMValueRef constant(const words *w, double x) {
+    static rvm_value (*const of_type[RVM_TYPE_COUNT])(double) = {
+        [RVM_I64] = constant_i64, [RVM_F64] = constant_f64, [RVM_FIX] = constant_fix, [RVM_F32] = constant_f32};
+    return rvm__build_value(w->k, w->t, of_type[w->t](x));
+}
+
+static LLVMValueRef whole(const words *w, int64_t x) {
+    return rvm__build_value(w->k, RVM_I64, (rvm_value){.i = x});
+}
+static LLVMValueRef real(const words *w, double x) {
+    return rvm__build_value(w->k, RVM_F64, (rvm_value){.f = x});
+}
+
+/* ---- instructions ---- */
+
+static LLVMValueRef intrinsic(rvm__build *k, const char *name, unsigned ntypes, LLVMTypeRef *types, unsigned n,
+                              const LLVMValueRef *x) {
+    const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef args[3] = {x[0], n > 1 ? x[1] : NULL, n > 2 ? x[2] : NULL};
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(k->module, id, types, ntypes);
+    return LLVMBuildCall2(k->b, LLVMIntrinsicGetType(k->context, id, types, ntypes), f, args, n, "");
+}
+
+/* Of operands and a result of one type. */
+static LLVMValueRef plain_intrinsic(rvm__build *k, const char *name, unsigned n, const LLVMValueRef *x) {
+    LLVMTypeRef type = LLVMTypeOf(x[0]);
+    return intrinsic(k, name, 1, &type, n, x);
+}
+
+/* An operation on floating point, with the freedom that was given. */
+static LLVMValueRef freed(const rvm__build *k, LLVMValueRef v) {
+    if (k->fast && LLVMIsAInstruction(v) && LLVMCanValueUseFastMathFlags(v))
+        LLVMSetFastMathFlags(v, LLVMFastMathAllowReassoc | LLVMFastMathAllowContract | LLVMFastMathNoSignedZeros);
+    return v;
+}
+
+static LLVMValueRef to_single(rvm__build *k, LLVMValueRef x) {
+    return LLVMBuildFPTrunc(k->b, x, rvm__build_lanes(k, k->f32), "");
+}
+static LLVMValueRef to_double(rvm__build *k, LLVMValueRef x) {
+    return LLVMBuildFPExt(k->b, x, rvm__build_lanes(k, k->f64), "");
+}
+static LLVMValueRef rounded(const words *w, LLVMValueRef x) {
+    return w->t == RVM_F32 ? to_double(w->k, to_single(w->k, x)) : x;
+}
+
+static LLVMValueRef real_op(const words *w, LLVMOpcode op, LLVMValueRef x, LLVMValueRef y) {
+    return freed(w->k, LLVMBuildBinOp(w->k->b, op, x, y, ""));
+}
+
+static LLVMValueRef compare(const words *w, LLVMRealPredicate real_is, LLVMIntPredicate whole_is, LLVMValueRef x,
+                            LLVMValueRef y) {
+    return rvm__is_floating(w->t) ? LLVMBuildFCmp(w->k->b, real_is, x, y, "") : LLVMBuildICmp(w->k->b, whole_is, x, y, "");
+}
+
+/* ---- fix ---- */
+
+static void note_overflow(const words *w, LLVMValueRef here) {
+    if (w->overflow) *w->overflow = *w->overflow ? LLVMBuildOr(w->k->b, *w->overflow, here, "") : here;
+}
+
+/* x + y or x - y, wrapping; on fix, overflow is noted. */
+static LLVMValueRef whole_sum(const words *w, LLVMOpcode op, const char *checked, LLVMValueRef x, LLVMValueRef y) {
+    if (w->t != RVM_FIX || !w->overflow) return LLVMBuildBinOp(w->k->b, op, x, y, "");
+    LLVMValueRef both = plain_intrinsic(w->k, checked, 2, (LLVMValueRef[]){x, y});
+    note_overflow(w, LLVMBuildExtractValue(w->k->b, both, 1, ""));
+    return LLVMBuildExtractValue(w->k->b, both, 0, "");
+}
+
+static LLVMValueRef widened(const words *w, LLVMValueRef x) {
+    return LLVMBuildSExt(w->k->b, x, rvm__build_lanes(w->k, w->k->i128), "");
+}
+static LLVMValueRef narrowed(const words *w, LLVMValueRef x) {
+    LLVMValueRef low = LLVMBuildTrunc(w->k->b, x, rvm__build_lanes(w->k, w->k->i64), "");
+    if (w->overflow) note_overflow(w, LLVMBuildICmp(w->k->b, LLVMIntNE, widened(w, low), x, ""));
+    return low;
+}
+
+/* x * y + z, rounded once to the nearest, ties up; z may be NULL. */
+static LLVMValueRef fix_fma(const words *w, LLVMValueRef x, LLVMValueRef y, LLVMValueRef z) {
+    LLVMBuilderRef b = w->k->b;
+    LLVMValueRef half = widened(w, whole(w, INT64_C(1) << (RVM_FIX_FRACTION - 1)));
+    LLVMValueRef v = LLVMBuildAdd(b, LLVMBuildMul(b, widened(w, x), widened(w, y), ""), half, "");
+    v = LLVMBuildAShr(b, v, widened(w, whole(w, RVM_FIX_FRACTION)), "");
+    return narrowed(w, z ? LLVMBuildAdd(b, v, widened(w, z), "") : v);
+}
+
+/* x / y to the nearest, ties away from zero; by zero 0 and overflow. The remainder fits 64 bits, where it is found. */
+static LLVMValueRef fix_div(const words *w, LLVMValueRef x, LLVMValueRef y) {
+    LLVMBuilderRef b = w->k->b;
+    LLVMValueRef none = LLVMBuildICmp(b, LLVMIntEQ, y, whole(w, 0), ""), no = LLVMConstNull(rvm__build_bool(w->k));
+    LLVMValueRef d = LLVMBuildSelect(b, none, whole(w, 1), y, ""), shift = whole(w, RVM_FIX_FRACTION);
+    LLVMValueRef q = LLVMBuildSDiv(b, LLVMBuildShl(b, widened(w, x), widened(w, shift), ""), widened(w, d), "");
+    LLVMValueRef low = LLVMBuildTrunc(b, q, rvm__build_lanes(w->k, w->k->i64), "");
+    LLVMValueRef rest = LLVMBuildSub(b, LLVMBuildShl(b, x, shift, ""), LLVMBuildMul(b, low, d, ""), "");
+    LLVMValueRef r = plain_intrinsic(w->k, "llvm.abs", 2, (LLVMValueRef[]){rest, LLVMConstNull(w->k->i1)});
+    LLVMValueRef size = plain_intrinsic(w->k, "llvm.abs", 2, (LLVMValueRef[]){d, LLVMConstNull(w->k->i1)});
+    LLVMValueRef away = LLVMBuildICmp(b, LLVMIntUGE, r, LLVMBuildSub(b, size, r, ""), "");
+    LLVMValueRef sign = LLVMBuildAShr(b, LLVMBuildXor(b, x, d, ""), whole(w, 63), "");
+    LLVMValueRef step = LLVMBuildSelect(b, away, LLVMBuildOr(b, sign, whole(w, 1), ""), whole(w, 0), "");
+    LLVMValueRef f = narrowed(w, LLVMBuildAdd(b, q, widened(w, step), ""));
+    if (w->overflow) note_overflow(w, LLVMBuildSelect(b, none, LLVMConstAllOnes(rvm__build_bool(w->k)), no, ""));
+    return LLVMBuildSelect(b, none, whole(w, 0), f, "");
+}
+
+static LLVMValueRef real_of_whole(const words *w, LLVMValueRef x) {
+    return LLVMBuildSIToFP(w->k->b, x, rvm__build_lanes(w->k, w->k->f64), "");
+}
+static LLVMValueRef real_of_fix(const words *w, LLVMValueRef x) {
+    return LLVMBuildFDiv(w->k->b, real_of_whole(w, x), real(w, RVM__FIX_ONE), "");
+}
+
+/* Towards zero, saturating, NaN to 0. */
+static LLVMValueRef whole_of_real(const words *w, LLVMValueRef x) {
+    LLVMTypeRef types[] = {rvm__build_lanes(w->k, w->k->i64), LLVMTypeOf(x)};
+    return intrinsic(w->k, "llvm.fptosi.sat", 2, types, 1, &x);
+}
+
+/* The nearest fix, ties to even, saturating. */
+static LLVMValueRef fix_of_real(const words *w, LLVMValueRef x) {
+    LLVMBuilderRef b = w->k->b;
+    LLVMValueRef low = LLVMBuildFCmp(b, LLVMRealOGE, x, real(w, -1048576.0), "");
+    LLVMValueRef high = LLVMBuildFCmp(b, LLVMRealOLT, x, real(w, 1048576.0), "");
+    if (w->overflow) note_overflow(w, LLVMBuildNot(b, LLVMBuildAnd(b, low, high, ""), ""));
+    LLVMValueRef scaled = LLVMBuildFMul(b, x, real(w, RVM__FIX_ONE), "");
+    return whole_of_real(w, rvm__build_call(w->k, "nearbyint", 1, &scaled));
+}
+
+/* ---- functions ---- */
+
+/* Those of libm that are exact or correctly rounded: whoever computes them, the bits are the same. */
+static const char *const exact[][2] = {{"sqrt", "llvm.sqrt"}, {"floor", "llvm.floor"},
+                                       {"fabs", "llvm.fabs"}, {"nearbyint", "llvm.nearbyint"},
+                                       {"fma", "llvm.fma"},   {"copysign", "llvm.copysign"}};
+
+static LLVMValueRef declared(rvm__build *k, const char *name, LLVMTypeRef type) {
+    static const char *const attributes[] = {"memory", "nounwind", "willreturn", "nobuiltin"};
+    LLVMValueRef f = LLVMGetNamedFunction(k->module, name);
+    if (f) return f;
+    f = LLVMAddFunction(k->module, name, type);
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes - k->fast; i++) { /* fast: LLVM may know it */
+        const unsigned kind = LLVMGetEnumAttributeKindForName(attributes[i], strlen(attributes[i]));
+        LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                                LLVMCreateEnumAttribute(k->context, kind, 0)); /* memory: none */
+    }
+    return f;
+}
+
+static LLVMValueRef call_scalar(rvm__build *k, const char *name, unsigned n, LLVMValueRef *x) {
+    LLVMTypeRef params[3] = {k->f64, k->f64, k->f64}, type = LLVMFunctionType(k->f64, params, n, false);
+    return freed(k, LLVMBuildCall2(k->b, type, declared(k, name, type), x, n, ""));
+}
+
+LLVMValueRef rvm__build_call(rvm__build *k, const char *name, unsigned n, const LLVMValueRef *x) {
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
+        if (!strcmp(name, exact[i][0])) return freed(k, plain_intrinsic(k, exact[i][1], n, x));
+    if (k->lanes == 1) return call_scalar(k, name, n, (LLVMValueRef[]){x[0], n > 1 ? x[1] : NULL, n > 2 ? x[2] : NULL});
+    LLVMValueRef all = LLVMGetPoison(rvm__build_type(k, RVM_F64));
+    for (unsigned lane = 0; lane < k->lanes; lane++) {
+        LLVMValueRef at = LLVMConstInt(k->i32, lane, false), one[3];
+        for (unsigned j = 0; j < n; j++) one[j] = LLVMBuildExtractElement(k->b, x[j], at, "");
+        all = LLVMBuildInsertElement(k->b, all, call_scalar(k, name, n, one), at, "");
+    }
+    return all;
+}
+
+/* ---- the words ---- */
+
+static LLVMValueRef word_add(const words *w, LLVMValueRef x, LLVMValueRef y) {
+    if (rvm__is_floating(w->t)) return rounded(w, real_op(w, LLVMFAdd, x, y));
+    return whole_sum(w, LLVMAdd, "llvm.sadd.with.overflow", x, y);
+}
+
+static LLVMValueRef word_sub(const words *w, LLVMValueRef x, LLVMValueRef y) {
+    if (rvm__is_floating(w->t)) return rounded(w, real_op(w, LLVMFSub, x, y));
+    return whole_sum(w, LLVMSub, "llvm.ssub.with.overflow", x, y);
+}
+
+static LLVMValueRef word_mul(const words *w, LLVMValueRef x, LLVMValueRef y) {
+    if (rvm__is_floating(w->t)) return rounded(w, real_op(w, LLVMFMul, x, y));
+    return w->t == RVM_FIX ? fix_fma(w, x, y, NULL) : LLVMBuildMul(w->k->b, x, y, "");
+}
+
+/* rvm__odd_inverse: Newton's iteration. */
+static LLVMValueRef odd_inverse(const words *w, LLVMValueRef x) {
+    LLVMBuilderRef b = w->k->b;
+    LLVMValueRef v = LLVMBuildXor(b, LLVMBuildMul(b, whole(w, 3), x, ""), whole(w, 2), "");
+    for (int n = 0; n < 4; n++) v = LLVMBuildMul(b, v, LLVMBuildSub(b, whole(w, 2), LLVMBuildMul(b, x, v, ""), ""), "");
+    return v;
+}
+
+static LLVMValueRef word_div(const words *w, LLVMValueRef x, LLVMValueRef y) {
+    if (rvm__is_floating(w->t)) return rounded(w, real_op(w, LLVMFDiv, x, y));
+    return w->t == RVM_FIX ? fix_div(w, x, y) : LLVMBuildMul(w->k->b, x, odd_inverse(w, y), "");
+}
+
+static LLVMValueRef word_fma(const words *w, LLVMValueRef x, LLVMValueRef y, LLVMValueRef z) {
+    rvm__build *k = w->k;
+    switch (w->t) {
+    case RVM_F64: return rvm__build_call(k, "fma", 3, (LLVMValueRef[]){x, y, z});
+    case RVM_F32: /* float's own: a double's, rounded again, would round twice */
+        return to_double(k,
+                         rvm__build_call(k, "fma", 3, (LLVMValueRef[]){to_single(k, x), to_single(k, y), to_single(k, z)}));
+    case RVM_FIX: return fix_fma(w, x, y, z);
+    case RVM_I64:
+    case RVM_TYPE_COUNT: break;
+    }
+    return word_add(w, word_mul(w, x, y), z);
+}
+
+static LLVMValueRef word_neg(const words *w, LLVMValueRef x) {
+    return rvm__is_floating(w->t) ? LLVMBuildFNeg(w->k->b, x, "") : word_sub(w, whole(w, 0), x);
+}
+
+static LLVMValueRef word_call(const words *w, const char *name, unsigned n, LLVMValueRef x, LLVMValueRef y) {
+    LLVMValueRef args[2] = {x, y};
+    if (w->t != RVM_FIX) return rounded(w, rvm__build_call(w->k, name, n, args));
+    for (unsigned j = 0; j < n; j++) args[j] = real_of_fix(w, args[j]);
+    return fix_of_real(w, rvm__build_call(w->k, name, n, args));
+}
+
+static LLVMValueRef word_select(const words *w, LLVMValueRef c, LLVMValueRef x, LLVMValueRef y) {
+    return LLVMBuildSelect(w->k->b, c, x, y, "");
+}
+
+/* By -1, where the quotient may not fit, the negative; 0 and -1 are never divided by, so that nothing traps. */
+static LLVMValueRef divide(const words *w, LLVMOpcode op, LLVMValueRef x, LLVMValueRef y, LLVMValueRef by_minus_one) {
+    LLVMBuilderRef b = w->k->b;
+    LLVMValueRef minus = LLVMBuildICmp(b, LLVMIntEQ, y, whole(w, -1), "");
+    LLVMValueRef never = LLVMBuildOr(b, minus, LLVMBuildICmp(b, LLVMIntEQ, y, whole(w, 0), ""), "");
+    LLVMValueRef q = LLVMBuildBinOp(b, op, x, LLVMBuildSelect(b, never, whole(w, 1), y, ""), "");
+    return LLVMBuildSelect(b, minus, by_minus_one, q, "");
+}
+
+static LLVMValueRef shift(const words *w, LLVMOpcode op, LLVMValueRef x, LLVMValueRef n) {
+    return LLVMBuildBinOp(w->k->b, op, x, LLVMBuildAnd(w->k->b, n, whole(w, 63), ""), "");
+}
+
+/* x, of type w->t, as a `to`: the conversions of isa/kernels.c. */
+static LLVMValueRef convert(const words *w, rvm_type to, LLVMValueRef x) {
+    LLVMBuilderRef b = w->k->b;
+    const words result = {w->k, to, w->overflow};
+    const bool from_real = rvm__is_floating(w->t);
+    LLVMValueRef unit = whole(w, INT64_C(1) << RVM_FIX_FRACTION);
+    switch (to) {
+    case RVM_I64: return from_real ? whole_of_real(w, x) : LLVMBuildSDiv(b, x, unit, "");
+    case RVM_FIX:
+        return from_real ? fix_of_real(w, x) : narrowed(&result, LLVMBuildMul(b, widened(w, x), widened(w, unit), ""));
+    case RVM_F64: return from_real ? x : w->t == RVM_FIX ? real_of_fix(w, x) : real_of_whole(w, x);
+    case RVM_F32: /* rounded once, from all of the 64 bits; powers of 2 are exact */
+        if (from_real) return rounded(&result, x);
+        x = to_double(w->k, LLVMBuildSIToFP(b, x, rvm__build_lanes(w->k, w->k->f32), ""));
+        return w->t == RVM_FIX ? LLVMBuildFDiv(b, x, real(w, RVM__FIX_ONE), "") : x;
+    case RVM_TYPE_COUNT: break;
+    }
+    return x;
+}
+
+#define ADD(x, y)       word_add(w, x, y)
+#define SUB(x, y)       word_sub(w, x, y)
+#define MUL(x, y)       word_mul(w, x, y)
+#define DIV(x, y)       word_div(w, x, y)
+#define FMA(x, y, z)    word_fma(w, x, y, z)
+#define NEG(x)          word_neg(w, x)
+#define K(x)            constant(w, x)
+#define FN(name, x)     word_call(w, #name, 1, x, NULL)
+#define FN2(name, x, y) word_call(w, #name, 2, x, y)
+#define CONVERT(x)      convert(w, target, x)
+#define IDIV(x, y)      divide(w, LLVMSDiv, x, y, NEG(x))
+#define IREM(x, y)      divide(w, LLVMSRem, x, y, K(0))
+#define AND(x, y)       LLVMBuildAnd(w->k->b, x, y, "")
+#define OR(x, y)        LLVMBuildOr(w->k->b, x, y, "")
+#define XOR(x, y)       LLVMBuildXor(w->k->b, x, y, "")
+#define NOT(x)          LLVMBuildNot(w->k->b, x, "")
+#define SHL(x, y)       shift(w, LLVMShl, x, y)
+#define SHR(x, y)       shift(w, LLVMAShr, x, y)
+#define LSHR(x, y)      shift(w, LLVMLShr, x, y)
+#define SELECT(c, x, y) word_select(w, c, x, y)
+#define NONZERO(x)      LLVMBuildICmp(w->k->b, LLVMIntNE, x, whole(w, 0), "")
+#define LT(x, y)        compare(w, LLVMRealOLT, LLVMIntSLT, x, y)
+#define LE(x, y)        compare(w, LLVMRealOLE, LLVMIntSLE, x, y)
+#define GT(x, y)        compare(w, LLVMRealOGT, LLVMIntSGT, x, y)
+#define GE(x, y)        compare(w, LLVMRealOGE, LLVMIntSGE, x, y)
+#define EQ(x, y)        compare(w, LLVMRealOEQ, LLVMIntEQ, x, y)
+#define NE(x, y)        compare(w, LLVMRealUNE, LLVMIntNE, x, y)
+
+/* ---- rows and families ---- */
+
+#define A operand[0]
+#define B operand[1]
+#define C operand[2]
+static LLVMValueRef row_f(const words *w, rvm_row row, rvm_type target, const LLVMValueRef operand[3]) {
+    switch (row) {
+#define ROW1(name, sig, f, da, doc)                                                                                         \
+    case RVM_ROW_##name:                                                                                                    \
+        return f;
+#define ROW2(name, sig, f, da, db, doc)     ROW1(name, sig, f, da, doc)
+#define ROW3(name, sig, f, da, db, dc, doc) ROW1(name, sig, f, da, doc)
+#include "rows.def"
+#undef ROW1
+#undef ROW2
+#undef ROW3
+    case RVM_ROW_COUNT: break;
+    }
+    return NULL;
+}
+#undef A
+#undef B
+#undef C
+
+LLVMValueRef rvm__build_row(rvm__build *k, rvm_row row, rvm_type y, rvm_type t, const LLVMValueRef operand[3],
+                            LLVMValueRef *overflow) {
+    const words w = {k, t, overflow};
+    LLVMValueRef f = row_f(&w, row, y, operand);
+    return rvm__row_info[row].sig == RVM_SIG_CMP ? LLVMBuildZExt(k->b, f, rvm__build_type(k, RVM_I64), "") : f;
+}
+
+#define Y y
+#define F f
+LLVMValueRef rvm__build_update(rvm__build *k, rvm_op op, rvm_type t, LLVMValueRef y, LLVMValueRef f,
+                               LLVMValueRef *overflow) {
+    const words here = {k, t, overflow}, *w = &here;
+    switch (op) {
+#define FAMILY(name, inverse, sym, access, value, seed, sb, sd, doc)                                                        \
+    case RVM_OP_##name:                                                                                                     \
+        return value;
+#define INVERSE FAMILY
+#define PAIR(name, inverse, operands, types, doc)                                                                           \
+    case RVM_OP_##name:                                                                                                     \
+    case RVM_OP_##inverse:
+#define SELF(name, operands, types, doc) case RVM_OP_##name:
+#include "families.def"
+#include "ops.def"
+#undef FAMILY
+#undef INVERSE
+#undef PAIR
+#undef SELF
+        break;
+    }
+    return NULL;
+}
+#undef Y
+#undef F
+
+LLVMValueRef rvm__build_negated(rvm__build *k, rvm_type t, LLVMValueRef x, LLVMValueRef *overflow) {
+    return word_neg(&(words){k, t, overflow}, x);
+}
+
+LLVMValueRef rvm__build_inverted(rvm__build *k, rvm_type t, LLVMValueRef x) {
+    const words here = {k, t, NULL}, *w = &here;
+    return DIV(K(1), x);
+}
+#include "words_undef.h"
+
+LLVMValueRef rvm__build_rol(rvm__build *k, LLVMValueRef y, LLVMValueRef n) {
+    return plain_intrinsic(k, "llvm.fshl", 3, (LLVMValueRef[]){y, y, n});
+}
+
+/* ---- domains ---- */
+
+LLVMValueRef rvm__build_is_factor(rvm__build *k, LLVMValueRef x) {
+    return rvm__build_is_positive(k, RVM_F64, plain_intrinsic(k, "llvm.fabs", 1, &x));
+}
+
+LLVMValueRef rvm__build_is_positive(rvm__build *k, rvm_type t, LLVMValueRef x) {
+    const words w = {k, t, NULL};
+    LLVMValueRef positive = compare(&w, LLVMRealOGT, LLVMIntSGT, x, LLVMConstNull(LLVMTypeOf(x)));
+    if (!rvm__is_floating(t)) return positive;
+    return LLVMBuildAnd(k->b, positive, LLVMBuildFCmp(k->b, LLVMRealOLT, x, real(&w, INFINITY), ""), "");
+}
+
+/* ---- rotations ---- */
+
+/* Products and their sum in double, then rounded to the type. */
+static void rotate_real(const words *w, bool back, LLVMValueRef *a, LLVMValueRef *b, LLVMValueRef angle) {
+    LLVMValueRef c = rvm__build_call(w->k, "cos", 1, &angle), s = rvm__build_call(w->k, "sin", 1, &angle);
+    if (back) s = LLVMBuildFNeg(w->k->b, s, "");
+    LLVMValueRef ac = real_op(w, LLVMFMul, *a, c), as = real_op(w, LLVMFMul, *a, s);
+    LLVMValueRef bc = real_op(w, LLVMFMul, *b, c), bs = real_op(w, LLVMFMul, *b, s);
+    *a = rounded(w, real_op(w, LLVMFSub, ac, bs));
+    *b = rounded(w, real_op(w, LLVMFAdd, as, bc));
+}
+
+/* One shear: *a gains or loses p b. */
+static void shear(const words *w, bool back, LLVMValueRef *a, LLVMValueRef p, LLVMValueRef b) {
+    LLVMValueRef d = fix_fma(w, p, b, NULL);
+    *a = back ? word_sub(w, *a, d) : word_add(w, *a, d);
+}
+
+static void shears(const words *w, bool back, LLVMValueRef *a, LLVMValueRef *b, LLVMValueRef p, LLVMValueRef q) {
+    shear(w, back, a, p, *b);
+    shear(w, back, b, q, *a);
+    shear(w, back, a, p, *b);
+}
+
+/* -x where it is to turn by half; overflow counts only there. */
+static LLVMValueRef turned(const words *w, LLVMValueRef half, LLVMValueRef x) {
+    LLVMValueRef over = NULL, v = word_neg(&(words){w->k, w->t, &over}, x);
+    if (w->overflow) note_overflow(w, LLVMBuildAnd(w->k->b, half, over, ""));
+    return LLVMBuildSelect(w->k->b, half, v, x, "");
+}
+
+/* By three shears of at most a quarter turn, and a half turn where there is more: as vm/fixops.c, which see. */
+static void rotate_fix(const words *w, bool back, LLVMValueRef *a, LLVMValueRef *b, LLVMValueRef angle) {
+    rvm__build *k = w->k;
+    LLVMBuilderRef lb = k->b;
+    LLVMValueRef t = rvm__build_call(k, "remainder", 2, (LLVMValueRef[]){real_of_fix(w, angle), real(w, 2 * M_PI)});
+    LLVMValueRef half = LLVMBuildFCmp(lb, LLVMRealOGT, rvm__build_call(k, "fabs", 1, &t), real(w, M_PI_2), "");
+    LLVMValueRef turn = rvm__build_call(k, "copysign", 2, (LLVMValueRef[]){real(w, M_PI), t});
+    t = LLVMBuildSelect(lb, half, LLVMBuildFSub(lb, t, turn, ""), t, "");
+    LLVMValueRef t_half = LLVMBuildFMul(lb, t, real(w, 0.5), "");
+    LLVMValueRef p = fix_of_real(w, LLVMBuildFNeg(lb, rvm__build_call(k, "tan", 1, &t_half), ""));
+    LLVMValueRef q = fix_of_real(w, rvm__build_call(k, "sin", 1, &t));
+    if (!back) *a = turned(w, half, *a), *b = turned(w, half, *b);
+    shears(w, back, a, b, p, q);
+    if (back) *a = turned(w, half, *a), *b = turned(w, half, *b);
+}
+
+void rvm__build_rotate(rvm__build *k, rvm_type t, bool back, LLVMValueRef *a, LLVMValueRef *b, LLVMValueRef angle,
+                       LLVMValueRef *overflow) {
+    (t == RVM_FIX ? rotate_fix : rotate_real)(&(words){k, t, overflow}, back, a, b, angle);
+}
+
+void rvm__build_hadamard(rvm__build *k, rvm_type t, bool back, LLVMValueRef *a, LLVMValueRef *b, LLVMValueRef *overflow) {
+    const words here = {k, t, overflow}, *w = &here;
+    if (t == RVM_FIX) { /* a mirror, then an eighth of a turn */
+        int never = 0;
+        LLVMValueRef p = whole(w, rvm__fix_of(-tan(M_PI_4 / 2), &never)), q = whole(w, rvm__fix_of(sin(M_PI_4), &never));
+        if (!back) *b = word_neg(w, *b);
+        shears(w, back, a, b, p, q);
+        if (back) *b = word_neg(w, *b);
+        return;
+    }
+    LLVMValueRef sum = real_op(w, LLVMFAdd, *a, *b), difference = real_op(w, LLVMFSub, *a, *b);
+    *a = rounded(w, real_op(w, LLVMFMul, sum, real(w, M_SQRT1_2)));
+    *b = rounded(w, real_op(w, LLVMFMul, difference, real(w, M_SQRT1_2)));
+}
