@@ -30,6 +30,11 @@ fi
 quietly() { "$@" >"$scratch/log" 2>&1 || { cat "$scratch/log" && exit 1; }; }
 
 quietly cmake --install "$build" --prefix "$scratch/usr"
+module=$(find "$scratch/usr" -name rvm_llvm.so)
+if [ -n "$module" ] && [ "$(nm -D --defined-only "$module" | awk '$2 == "T" {print $3}')" != rvm_llvm_module ]; then
+    echo "rvm_llvm.so exports more than its entry"
+    exit 1
+fi
 quietly cmake -G "$generator" -S "$here/consumer" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$scratch/usr" -DCMAKE_C_COMPILER="$cc"
 quietly cmake --build "$scratch/build"
 expect_6 "$scratch/build/consumer_rvm"

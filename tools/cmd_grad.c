@@ -55,12 +55,15 @@ static rvm_status choose(tool *t, bool *wrt, uint32_t *of, size_t *element) {
 /* Forward and back in one piece, from seeds that are there already, so that what the run leaves behind is there for the
  * sweep. *after: the results. */
 static rvm_status forward_and_sweep(tool *t, values *after) {
+    rvm_status st;
+    if (native_gradient(t, after, &st)) goto done;
     progress_begin(&t->progress, t->machine);
-    rvm_status st = rvm_machine_bind(t->machine, t->fn, t->v.arg, t->v.n, RVM_GRADIENT, false, &t->err);
+    st = rvm_machine_bind(t->machine, t->fn, t->v.arg, t->v.n, RVM_GRADIENT, false, &t->err);
     if (!st) st = rvm_machine_forward(t->machine, &t->err);
     if (!st) st = values_copy(after, &t->v, &t->err);
     if (!st) st = rvm_machine_sweep(t->machine, &t->err);
     progress_end(&t->progress);
+done:
     return st ? st : output_save(t, after, "_b");
 }
 
@@ -103,6 +106,7 @@ rvm_status command_GRAD(tool *t) {
     values after = {0};
     char prefix[128];
     double apart = 0;
+    if (t->o.dump) return native_dump(t);
     rvm_status st = tool_prepare(t);
     if (!st) st = choose(t, wrt, &of, &element);
     if (st) goto done;
@@ -185,9 +189,11 @@ rvm_status command_JVP(tool *t) {
     if (!st && !t->o.dot.n) st = tool_fail(t, RVM_ERR_USAGE, "--dot NAME=VALUE is missing: along what?");
     if (!st) st = tool_read_shadows(t, real, &t->o.dot, "--dot", "tangent");
     if (st) return st;
-    progress_begin(&t->progress, t->machine);
-    st = rvm_tangent(t->machine, t->fn, t->v.arg, t->v.n, &t->err);
-    progress_end(&t->progress);
+    if (!native_tangent(t, &st)) {
+        progress_begin(&t->progress, t->machine);
+        st = rvm_tangent(t->machine, t->fn, t->v.arg, t->v.n, &t->err);
+        progress_end(&t->progress);
+    }
     if (!st) st = output_save(t, &t->v, "_d");
     if (st) return st;
     if (t->o.json)

@@ -75,6 +75,7 @@ static void print(tool *t) {
 
 rvm_status command_RUN(tool *t) {
     values before = {0};
+    if (t->o.dump) return native_dump(t);
     rvm_status st = tool_prepare(t);
     if (!st) st = values_copy(&before, &t->v, &t->err);
     if (st) goto done;

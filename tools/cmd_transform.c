@@ -24,18 +24,17 @@ static rvm_status choose(tool *t, uint32_t fn, uint8_t *active) {
     return rvm_program_close_active(t->program, fn, active, &t->err);
 }
 
-static rvm_status derive(tool *t, rvm_transform kind, const char *name, derived *d) {
+rvm_status tool_derive(tool *t, rvm_transform kind, const char *name, uint32_t *index) {
     uint8_t active[RVM_MAX_PARAMS] = {0};
     const bool some = t->o.wrt && kind != RVM_INVERSE;
     uint32_t fn;
     rvm_program *out;
     rvm_status st = tool_function(t, name, &fn);
     if (!st && some) st = rvm__fail_in(&t->err, choose(t, fn, active), t->program, fn);
-    if (!st) st = rvm_program_transform(t->program, fn, kind, some ? active : NULL, &out, &fn, &t->err);
+    if (!st) st = rvm_program_transform(t->program, fn, kind, some ? active : NULL, &out, index, &t->err);
     if (st) return st;
     rvm_program_free(t->program);
     t->program = out;
-    d->fn[d->n++] = fn;
     return RVM_OK;
 }
 
@@ -51,7 +50,10 @@ static rvm_status derive_all(tool *t, derived *d) {
     d->fn = calloc(n, sizeof *d->fn);
     if (!d->fn) return tool_fail(t, RVM_ERR_MEMORY, "out of memory");
     for (int k = 0; k < RVM_TRANSFORM_COUNT; k++)
-        for (size_t i = 0; !st && i < lists[k]->n; i++) st = derive(t, (rvm_transform)k, lists[k]->item[i], d);
+        for (size_t i = 0; !st && i < lists[k]->n; i++) {
+            st = tool_derive(t, (rvm_transform)k, lists[k]->item[i], &d->fn[d->n]);
+            d->n += !st;
+        }
     return st;
 }
 

@@ -86,35 +86,55 @@ static rvm_status default_function(tool *t) {
     return tool_fail(t, RVM_ERR_USAGE, "%s has several functions; name one of: %s", t->words[0], names);
 }
 
-rvm_status tool_machine(tool *t, rvm_machine **out) {
-    rvm_options o = rvm_options_default();
+rvm_status tool_options(tool *t, rvm_options *o) {
+    *o = rvm_options_default();
     if (t->o.depth > UINT32_MAX) return tool_fail(t, RVM_ERR_USAGE, "--depth is at most %u", UINT32_MAX);
-    o.unchecked = t->o.unchecked;
-    o.trust = t->o.trust;
-    o.exact = t->o.exact;
-    o.profile = t->o.profile;
-    if (option_given(&t->o, tol)) o.tolerance = t->o.tol;
-    if (option_given(&t->o, depth)) o.depth = (uint32_t)t->o.depth;
-    o.fuel = t->o.fuel;
-    o.memory = t->o.memory;
-    o.trail_limit = t->o.trail_limit;
-    o.keep_shadows = t->o.undo;
+    o->unchecked = t->o.unchecked;
+    o->trust = t->o.trust;
+    o->exact = t->o.exact;
+    o->profile = t->o.profile;
+    if (option_given(&t->o, tol)) o->tolerance = t->o.tol;
+    if (option_given(&t->o, depth)) o->depth = (uint32_t)t->o.depth;
+    o->fuel = t->o.fuel;
+    o->memory = t->o.memory;
+    o->trail_limit = t->o.trail_limit;
+    o->keep_shadows = t->o.undo;
     const char *trail = t->o.trail ? t->o.trail : "keep";
     if (strcmp(trail, "keep") != 0 && strcmp(trail, "off") != 0)
         return tool_fail(t, RVM_ERR_USAGE, "--trail is keep or off, not `%s`", trail);
-    o.trail = *trail == 'o' ? RVM_TRAIL_OFF : RVM_TRAIL_KEEP;
-    o.progress = progress_callback;
-    o.userdata = &t->progress;
-    return rvm_machine_new(t->program, &o, out, &t->err);
+    o->trail = *trail == 'o' ? RVM_TRAIL_OFF : RVM_TRAIL_KEEP;
+    o->progress = progress_callback;
+    o->userdata = &t->progress;
+    return RVM_OK;
+}
+
+rvm_status tool_machine_for(tool *t, const rvm_program *p, bool one_way, rvm_machine **out) {
+    rvm_options o;
+    rvm_status st = tool_options(t, &o);
+    if (one_way) o.trail = RVM_TRAIL_OFF;
+    if (!st) st = rvm_machine_new(p, &o, out, &t->err);
+    return st ? st : native_attach(t, *out);
+}
+
+rvm_status tool_machine(tool *t, rvm_machine **out) {
+    return tool_machine_for(t, t->program, false, out);
+}
+
+rvm_status tool_choose(tool *t, int *first) {
+    const bool named = t->nwords > 1 && !strchr(t->words[1], '=');
+    *first = named ? 2 : 1;
+    rvm_status st = tool_open(t);
+    if (!st) st = named ? tool_function(t, t->words[1], &t->fn) : default_function(t);
+    if (!st) st = constants_fold(t, t->words + *first, t->nwords - *first);
+    t->chosen = !st;
+    return st;
 }
 
 rvm_status tool_prepare(tool *t) {
-    bool named = t->nwords > 1 && !strchr(t->words[1], '=');
-    int first = named ? 2 : 1;
-    rvm_status st = tool_open(t);
-    if (!st) st = named ? tool_function(t, t->words[1], &t->fn) : default_function(t);
-    t->chosen = !st;
+    int first;
+    rvm_status st = tool_choose(t, &first);
     if (!st) st = values_read(&t->v, t->program, t->fn, t->words + first, t->nwords - first, &t->err);
+    if (!st) st = native_open(t);
     return st ? st : tool_machine(t, &t->machine);
 }
 
@@ -174,6 +194,7 @@ static int finish(tool *t, rvm_status st) {
     }
     const bool had_program = t->program;
     rvm_machine_free(t->machine);
+    native_close(t);
     values_free(&t->v);
     rvm_program_free(t->program);
     cli_free(&t->o);
@@ -186,8 +207,7 @@ static int finish(tool *t, rvm_status st) {
     return status;
 }
 
-/* What a command writes never replaces the program that it reads, which may be the only copy of a source. */
-static rvm_status spare_program(tool *t, const char *path) {
+rvm_status tool_spare_program(tool *t, const char *path) {
     struct stat program, out;
     if (!path || stat(t->words[0], &program) || stat(path, &out) || !S_ISREG(out.st_mode)) return RVM_OK;
     if (program.st_dev != out.st_dev || program.st_ino != out.st_ino) return RVM_OK;
@@ -195,10 +215,10 @@ static rvm_status spare_program(tool *t, const char *path) {
 }
 
 static rvm_status spare_all(tool *t) {
-    rvm_status st = spare_program(t, t->o.output);
+    rvm_status st = tool_spare_program(t, t->o.output);
     for (size_t k = 0; !st && k < t->o.save.n; k++) {
         const char *equals = strchr(t->o.save.item[k], '=');
-        st = spare_program(t, equals ? equals + 1 : NULL);
+        st = tool_spare_program(t, equals ? equals + 1 : NULL);
     }
     return st;
 }

@@ -10,6 +10,7 @@
 #include "json.h"
 #include "rvm_asm.h"
 #include "rvm_derivatives.h"
+#include "rvm_jit.h"
 #include "values.h"
 
 #include <time.h>
@@ -34,6 +35,9 @@ typedef struct tool {
     char restored_text[640];
     rvm_program *program;
     rvm_machine *machine;
+    rvm_jit *jit;                 /* NULL: everything is interpreted */
+    rvm_program *derived_program; /* what ran natively in place of a mode of the machine */
+    rvm_machine *derived;
     uint32_t fn;
     bool chosen; /* fn is the function that is asked for: an error of what it is given has its line */
     values v;
@@ -52,15 +56,38 @@ rvm_status tool_asm_options(tool *t, rvm_asm_options *o);
 void tool_diagnostic(void *userdata, const rvm_error *e, const char *text);
 /* Opens the program, finds the function (words[1], or the only one, or main), reads the values, makes a machine. */
 rvm_status tool_prepare(tool *t);
-/* Another machine with the same options, for the program of t. */
+/* The machine's options from the command line. */
+rvm_status tool_options(tool *t, rvm_options *out);
+/* The first half of that: the program and the function; *first is the first word that is a value. */
+rvm_status tool_choose(tool *t, int *first);
+/* Another machine with the same options, for the program of t; for any, whose runs are never taken back. */
 rvm_status tool_machine(tool *t, rvm_machine **out);
+rvm_status tool_machine_for(tool *t, const rvm_program *p, bool one_way, rvm_machine **out);
 /* Function by name, derived if need be (f'grad): t->program is then another. ARGUMENT naming the nearest, and those of
  * rvm_program_derive. */
 rvm_status tool_function(tool *t, const char *name, uint32_t *fn);
+/* What a transform makes of the function of that name, by the parameters of --wrt: t->program is then another. */
+rvm_status tool_derive(tool *t, rvm_transform kind, const char *name, uint32_t *index);
+/* USAGE where a file to write (or NULL) is the program itself, which may be the only copy of a source. */
+rvm_status tool_spare_program(tool *t, const char *path);
+
+/* constants.c: --const: t->program becomes one in which t->fn has these values folded in. words: the values that are given,
+ * among which they are not. ARGUMENT, and those of rvm_program_fold. */
+rvm_status constants_fold(tool *t, char **words, int n);
 
 /* Gives every real of t->v a shadow, marks it in real[], and reads the values of the named ones from name=value words.
  * option and shadow are for messages: "--dot", "tangent". */
 rvm_status tool_read_shadows(tool *t, bool *real, const text_list *words, const char *option, const char *shadow);
+
+/* native.c: t->jit, if --engine asks for it and it is there; machines are attached to it. */
+rvm_status native_open(tool *t);
+rvm_status native_attach(tool *t, rvm_machine *m);
+void native_close(tool *t);
+/* The derivative of t->v by its active parameters, in place, as rvm_tangent, and as rvm_gradient; *after: the results;
+ * *done: the status. False: nothing has changed, and it is to be interpreted. */
+bool native_tangent(tool *t, rvm_status *done);
+bool native_gradient(tool *t, values *after, rvm_status *done);
+rvm_status native_dump(tool *t); /* --dump, in place of the command */
 
 /* progress.c: draws and erases the line; SIGINT cancels the machine, a second one ends the process. */
 void progress_begin(progress *p, rvm_machine *m);

@@ -202,6 +202,19 @@ expect 2 'did you mean --backward' rvm run norm.rasm --backwards x=[1]
 expect 2 'needs a value' rvm run norm.rasm x=[1] --fuel
 expect 2 '"code":"USAGE"' rvm run norm.rasm --nothing --json
 
+# constants
+expect 0 'out = 5*x = \[3, 4\]' rvm run norm.rasm x=[3,4] --const n=2
+expect 0 'd out / d x = \[0.6' rvm grad norm.rasm --of out x=[3,4] --const n=2
+expect 1 'SHAPE' rvm run norm.rasm x=[3,4] --const n=3
+expect 0 'y = \[8, 11\]' rvm run two.rasm scale y=[2,5] x=[1,1] k=0 --const a=6
+expect 0 'y = \[0, 0\]' rvm run two.rasm scale y=[6,6] x=[1,1] --backward k=0 --const a=6
+expect 2 'no parameter and no length `z`' rvm run norm.rasm x=[3,4] --const z=3
+expect 2 'is an array' rvm run norm.rasm --const x=3
+expect 2 'changes `out`' rvm run norm.rasm x=[3,4] --const out=3
+expect 2 '`a=6` is given, and --const a=6' rvm run two.rasm scale y=[2,5] x=[1,1] a=6 k=0 --const a=6
+expect 2 'NAME=VALUE' rvm run norm.rasm x=[3,4] --const n
+expect 2 'is not whole' rvm run norm.rasm x=[3,4] --const n=1.5
+
 # failures while running, and limits
 expect 1 'ran back to the start: the inputs are restored' rvm run two.rasm leak x=5
 expect 1 '"code":"RELEASE"*"line":*"restored":true' rvm run two.rasm leak x=5 --json
@@ -407,6 +420,48 @@ expect 0 'add.sqrt' rvm dis norm.rbc norm
 head -c 100 norm.rbc >cut.rbc
 expect 3 'cut.rbc' rvm verify cut.rbc
 expect 3 'none.rasm' rvm run none.rasm
+
+# native code, which says what the interpreter says; without LLVM it is the interpreter
+expect 2 'is interp, jit or auto, not `fast`' rvm run norm.rasm x=[3,4] --engine=fast
+expect 2 'is ir or asm, not `C`' rvm run norm.rasm --dump=C
+expect 2 'not with --json' rvm run norm.rasm --dump=ir --json
+expect 2 'no option' rvm jac norm.rasm --engine=jit
+for how in '' --unchecked --trust --fast-math; do
+    # shellcheck disable=SC2086 # no option is none
+    {
+        expect 0 'out = 5*x = [[]3, 4]' rvm run norm.rasm x=[3,4] --engine=jit $how
+        expect 0 'out = 0*x = [[]3, 4]' rvm run norm.rasm out=5 x=[3,4] --backward --engine=jit $how
+        expect 0 'out = 5*d out / d x = [[]0.6*, 0.8' rvm grad norm.rasm --of out x=[3,4] --engine=jit $how
+        expect 0 'out = 5*out_b = 2*x_b = [[]1.2*, 1.6' rvm vjp norm.rasm --seed out=2 x=[3,4] --engine=jit $how
+        expect 0 'out = 5*d out = 0.6*d x = [[]1, 0]' rvm jvp norm.rasm --dot x=[1,0] x=[3,4] --engine=jit $how
+    }
+done
+expect 0 'taken back' rvm grad norm.rasm --of out x=[3,4] --undo --engine=jit
+expect 1 'two.rasm:8:5: error: *the inputs are restored' rvm run two.rasm leak x=3 --engine=jit
+cat >over.rasm <<'TEXT'
+fn over(y: real, x: real)
+    set y = sin(y) * x
+    set y = y * x
+end
+TEXT
+expect 0 'd y / d x = 5.45' rvm grad over.rasm --of y y=2 x=3 --engine=jit
+RVM_LLVM_MODULE=/none && export RVM_LLVM_MODULE
+expect 0 'interpreted: *cannot be opened: /none*out = 5' rvm run norm.rasm x=[3,4] --engine=jit --verbose
+expect 0 'out = 5' rvm run norm.rasm x=[3,4] --engine=jit
+expect 2 '/none*UNSUPPORTED' rvm run norm.rasm --dump=ir
+unset RVM_LLVM_MODULE
+if rvm run norm.rasm --dump=ir >dump 2>&1; then
+    expect 0 'norm, forward: *bytes of native code; *ms: lowering*out = 5' rvm run norm.rasm x=[3,4] --engine=jit --verbose
+    expect 0 "norm'adj, forward: *d out / d x" rvm grad norm.rasm --of out x=[3,4] --engine=jit --verbose
+    expect 0 "over'grad, forward: " rvm grad over.rasm --of y y=2 x=3 --engine=jit --verbose
+    expect 0 'is interpreted: native code does not count by opcode' rvm run norm.rasm x=[3,4] --engine=jit --profile --verbose
+    expect 0 'define *@norm.*fadd' rvm run norm.rasm --dump=ir
+    expect 0 '.globl*norm.' rvm run norm.rasm --dump=asm --backward
+    expect 0 "norm'grad*define" rvm grad norm.rasm --of out --dump=ir
+    expect 2 'no parameter `z`' rvm grad norm.rasm --of z --dump=ir
+else
+    echo "skipped, native code: $(cat dump)"
+fi
 
 # the debugger, in both directions
 debug() { printf '%s\n' "$1" | "$bin/rvm" debug norm.rasm x=[3,4]; }
