@@ -1,11 +1,12 @@
 /* bench.h: what is measured, and the table it goes into.
  *
- *   jobs.c      the measured programs with their arguments       peers.c    the same by hand
+ *   jobs.c      the measured programs with their arguments       jobs_c.c   the same by hand
  *   measure.c   times a job's passes and fills its rows          other.c    memory, assembler, start of the command
  *   second.c    the one-sweep Hessian                            trail.c    gradients by the trail
  *   exact.c     runs that restore every bit
  *   derived.c   counts of derivative programs
  *   table.c     rows with their targets, as text or JSON         main.c     the command line
+ *   compare/    engines side by side: a table of its own
  */
 #ifndef BENCH_H
 #define BENCH_H

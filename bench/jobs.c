@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common.h"
-#include "peers.h"
+#include "jobs_c.h"
 
 static double *job_array(job *j, int64_t count) {
     double *a = new_array(count, sizeof *a);

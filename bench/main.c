@@ -3,10 +3,18 @@
 #include <string.h>
 
 #include "bench.h"
+#include "compare.h"
 
-static const char usage[] = "usage: rvm_bench [--json] [--repetitions N]\n"
-                            "                 [memory|loop|matvec|bundle|derived|hessian|trail|exact|assembler|start ...]\n"
-                            "Measures the named parts, or all, and prints one table with the targets that there are.\n";
+static const char usage[] =
+    "usage: rvm_bench [--json] [--repetitions N]\n"
+    "                 [memory|loop|matvec|bundle|derived|hessian|trail|exact|assembler|start ...]\n"
+    "       rvm_bench peers [--json] [--full|--check] [--only TEXT]\n"
+    "Measures the named parts, or all, and prints one table with the targets that there are.\n"
+    "peers: the same problems by every engine, by hand in C, and by ADOL-C where it is installed. All results are compared\n"
+    "before anything is timed; what disagrees makes the exit status 1. It takes some minutes.\n"
+    "  --full       all sizes, and more samples: an hour or so\n"
+    "  --check      small sizes, compared but not timed\n"
+    "  --only TEXT  problems with TEXT in their title\n";
 
 enum {
     MEMORY,
@@ -58,7 +66,30 @@ static int find_part(const char *name) {
     return -1;
 }
 
+/* `rvm_bench peers`, with what follows it. */
+static int main_peers(int argc, char **argv) {
+    level l = LEVEL_QUICK;
+    const char *only = NULL;
+    bool json = false;
+    for (int i = 0; i < argc; i++) {
+        if (!strcmp(argv[i], "--json"))
+            json = true;
+        else if (!strcmp(argv[i], "--full"))
+            l = LEVEL_FULL;
+        else if (!strcmp(argv[i], "--check"))
+            l = LEVEL_CHECK;
+        else if (!strcmp(argv[i], "--only") && i + 1 < argc)
+            only = argv[++i];
+        else {
+            fputs(usage, stderr);
+            return 2;
+        }
+    }
+    return compare_peers(l, only, json) ? 0 : 1;
+}
+
 int main(int argc, char **argv) {
+    if (argc > 1 && !strcmp(argv[1], "peers")) return main_peers(argc - 2, argv + 2);
     static table t;
     bool json = false, wanted[PARTS] = {false}, all = true, ok = true;
     int repetitions = 9;

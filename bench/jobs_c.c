@@ -1,4 +1,4 @@
-#include "peers.h"
+#include "jobs_c.h"
 
 #define SWAP(x, y)                                                                                                          \
     do {                                                                                                                    \

@@ -1,4 +1,4 @@
-/* peers.h: the measured programs by hand, in C. */
+/* jobs_c.h: the measured programs by hand, in C. */
 #ifndef PEERS_H
 #define PEERS_H
 

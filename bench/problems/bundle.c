@@ -1,0 +1,58 @@
+#include <stdio.h>
+
+#include "compare.h"
+
+/* Cameras and points of which no axis is far from 0 and no camera is close to a point; angles are far from 0, so that one
+ * tape fits all observations. */
+static void make_scene(problem *p, bundle_data *g) {
+    static const double lo[11] = {0.3, 0.3, 0.3, -1, -1, -12, 400, -10, -10, -0.05, -0.002};
+    static const double hi[11] = {0.6, 0.6, 0.6, 1, 1, -8, 600, 10, 10, 0.05, 0.002};
+    double *cameras = problem_reals(p, 11 * g->m);
+    int64_t *camera = problem_integers(p, g->n), *point = problem_integers(p, g->n);
+    for (int64_t k = 0; cameras && k < 11 * g->m; k++)
+        cameras[k] = lo[k % 11] + (hi[k % 11] - lo[k % 11]) * random_uniform(p);
+    for (int64_t i = 0; camera && point && i < g->n; i++) {
+        camera[i] = random_below(p, g->m);
+        point[i] = i * g->p / g->n; /* a point's observations stand together */
+    }
+    g->cameras = cameras;
+    g->points = problem_uniform(p, 3 * g->p, -2, 2);
+    g->w = problem_uniform(p, g->n, 0.5, 1);
+    g->feature = problem_uniform(p, 2 * g->n, -100, 100);
+    g->camera = camera;
+    g->point = point;
+}
+
+static void common_arguments(task *t, const bundle_data *g) {
+    task_reals(t, (double *)g->cameras, NULL, 2, g->m, 11, 0);
+    task_reals(t, (double *)g->points, NULL, 2, g->p, 3, 0);
+    task_reals(t, (double *)g->w, NULL, 1, g->n, 0, 0);
+    task_integers(t, (int64_t *)g->camera, g->n);
+    task_integers(t, (int64_t *)g->point, g->n);
+    task_reals(t, (double *)g->feature, NULL, 2, g->n, 2, 0);
+}
+
+void make_bundle(problem *p, const int64_t *size) {
+    const char *path = EXAMPLES_DIR "/bundle_adjustment/adbench.rasm";
+    bundle_data *g = problem_memory(p, 1, sizeof *g);
+    if (!g) return;
+    *g = (bundle_data){.m = size[0], .p = size[1], .n = size[2]};
+    snprintf(p->title, sizeof p->title, "Bundle adjustment, %d observations", (int)g->n);
+    make_scene(p, g);
+    g->e = problem_reals(p, 2 * g->n);
+    g->ew = problem_reals(p, g->n);
+    g->J = problem_reals(p, 30 * g->n);
+    g->Jw = problem_reals(p, g->n);
+    task *t = problem_task(p, "primal", path, "residuals", BY_CALL, PEER_bundle_primal, g);
+    task_reals(t, g->e, NULL, 2, g->n, 2, 0);
+    task_output(t, g->e, 2 * g->n, NULL);
+    task_reals(t, g->ew, NULL, 1, g->n, 0, 0);
+    task_output(t, g->ew, g->n, NULL);
+    common_arguments(t, g);
+    t = problem_task(p, "Jacobian", path, "jacobian", BY_CALL, PEER_bundle_jacobian, g);
+    task_reals(t, g->J, NULL, 3, g->n, 2, 15);
+    task_output(t, g->J, 30 * g->n, NULL);
+    task_reals(t, g->Jw, NULL, 1, g->n, 0, 0);
+    task_output(t, g->Jw, g->n, NULL);
+    common_arguments(t, g);
+}
