@@ -23,10 +23,12 @@ typedef struct test_case {
     rvm_options options;
     double restore, loose;   /* loose: values agree within this at least; 0: as each directive says */
     int orders, most_orders; /* the case's; the command line's */
+    int native_orders;
     const char *no_differences, *no_derivatives, *no_products, *no_transforms, *no_undoing;
     rvm_error diagnostics[MAX_DIAGNOSTICS];
     bool matched[MAX_DIAGNOSTICS];
     unsigned ndiagnostics;
+    rvm_jit *native;
     report rep;
 } test_case;
 
@@ -141,6 +143,8 @@ static bool begin(test_case *t, const directive *d, subject *s, args *in) {
     s->no_products = t->no_products;
     s->no_transforms = t->no_transforms;
     s->no_undoing = t->no_undoing;
+    s->native = t->native;
+    s->native_orders = t->native_orders;
     s->orders = t->orders < t->most_orders ? t->orders : t->most_orders;
     return true;
 }
@@ -558,8 +562,10 @@ static unsigned run_phase(test_case *t, int phase) {
     return found;
 }
 
-static bool run_file(const char *path, int most_orders) {
+static bool run_file(const char *path, int most_orders, rvm_jit *native, int native_orders) {
     test_case t = {.path = path,
+                   .native = native,
+                   .native_orders = native_orders,
                    .options = rvm_options_default(),
                    .restore = 1e-8,
                    .orders = 3,
@@ -590,11 +596,16 @@ static bool run_file(const char *path, int most_orders) {
     return t.rep.failures == 0;
 }
 
-/* runner [--orders N] FILE...: derivatives of order N at most are checked as programs. */
+/* runner [--orders N] [--native N] FILE...: derivatives of order N at most are checked as programs; of order N, 0 or 1,
+ * natively, too. */
 int main(int argc, char **argv) {
-    int first = 1, orders = INT_MAX;
-    if (argc > 2 && !strcmp(argv[1], "--orders")) orders = atoi(argv[2]), first = 3;
+    int first = 1, orders = INT_MAX, native_orders = 1;
+    for (; first + 2 < argc && argv[first][0] == '-'; first += 2)
+        *(strcmp(argv[first], "--native") ? &orders : &native_orders) = atoi(argv[first + 1]);
     bool good = argc > first;
-    for (int k = first; k < argc; k++) good = run_file(argv[k], orders) && good;
+    report rep = {.name = "runner"};
+    rvm_jit *native = native_open(0, &rep);
+    for (int k = first; k < argc; k++) good = run_file(argv[k], orders, native, native_orders) && good;
+    rvm_jit_free(native);
     return good ? 0 : 1;
 }

@@ -12,6 +12,7 @@
 #include "rvm.h"
 #include "rvm_asm.h"
 #include "rvm_derivatives.h"
+#include "rvm_jit.h"
 
 /* ---- report ---- */
 typedef struct report {
@@ -89,6 +90,8 @@ typedef struct subject {
     const bool *active;                          /* NULL: all reals */
     bool derived;                                /* a derived program */
     int orders;                                  /* of derivatives that are taken as programs */
+    rvm_jit *native;                             /* NULL: there is none */
+    int native_orders;                           /* of derivatives that run natively as programs: 0 or 1 */
     report *rep;
 } subject;
 subject subject_new(const rvm_program *p, int64_t fn, args *in, report *r);
@@ -103,15 +106,23 @@ extern const engine exact_engine; /* which refuses what a release leaves over, a
 rvm_options engine_options(const subject *s, const engine *e);
 
 /* Each prints what fails and returns false then. check_run leaves the outputs in *out (to be freed) where it succeeds. */
-bool check_run(const subject *s, args *out); /* every engine, there and back, stepped and whole */
-bool left_behind(const rvm_machine *m);      /* on the trail or on the stack, as a call of the inverse lacks it */
-bool runs_exactly(const subject *s);         /* forward, by exact_engine */
-bool check_derivatives(const subject *s);    /* adjoint against tangent, both against differences */
+bool check_run(const subject *s, args *out);    /* every engine, there and back, stepped and whole */
+bool check_idle(const subject *s, args *out);   /* with the outputs of a run: nothing idle has an effect */
+bool check_folded(const subject *s, args *out); /* the same with constants in place of what is only read */
+bool left_behind(const rvm_machine *m);         /* on the trail or on the stack, as a call of the inverse lacks it */
+bool runs_exactly(const subject *s);            /* forward, by exact_engine */
+bool check_derivatives(const subject *s);       /* adjoint against tangent, both against differences */
 /* The Hessian of <shadows of seed, f>, at s->in, times the shadows of `along`, into the shadows of *got: by one method. */
 bool hessian_times(const subject *s, rvm_method method, args *seed, args *along, args *got);
 bool check_hessian(const subject *s);    /* by one sweep, against differences of gradients */
 bool check_transforms(const subject *s); /* derived programs against the modes, to the third order */
 bool check_round_trips(const rvm_program *p, report *r, rvm_program **again); /* *again: decoded copy, to be freed */
+/* Native code: NULL where there is none, which is said. */
+rvm_jit *native_open(unsigned level, report *r);
+/* Against the interpreter, bit for bit, forward and backward, stopped on the way too; a derived program by one engine only.
+ */
+bool check_native(const subject *s);
+bool check_native_failure(const subject *s); /* a run that fails does so natively in the same way, and goes back */
 /* Everything on the program and on its decoded copy. */
 bool check_all(const subject *s, args *out);
 /* A run that must fail with `code` and a message that holds each of texts (NULL-terminated, or NULL): from where it stands

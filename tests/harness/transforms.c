@@ -121,7 +121,8 @@ static bool check_as_program(derivation *d, const rvm_program *p, uint32_t fn, a
     t.active = NULL;
     if (!d->s->derived) t.restore *= fmax(size_of(&d->x), size_of(&d->y)) * (rounding(&d->x) > 1e-10 ? F32_COARSER : 1);
     if (t.no_undoing && order == 1) report_skip(t.rep, "undoing derivatives: %s", t.no_undoing);
-    bool good = order > 1 || ((t.no_undoing || check_run(&t, &out)) && check_round_trips(p, t.rep, &again));
+    bool good =
+        order > 1 || ((t.no_undoing || check_run(&t, &out)) && check_native(&t) && check_round_trips(p, t.rep, &again));
     args_free(&out);
     rvm_program_free(again);
     return good && check_derived(&t, order + 1);

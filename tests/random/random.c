@@ -3,6 +3,7 @@
  *     random SEED [COUNT]             programs of seeds SEED, SEED + 1, ...; one that fails is printed, with its seed
  *     random SEED print               the program of a seed
  *     random SEED FILE                what is in the file, with the arguments of the seed: to make a failing program smaller
+ *     ... LEVEL                       native code of that level of optimisation, not 0
  *
  * Forward, then backward is the identity: bit for bit on i64 and fix, within tolerance on f64 and f32, and bit for bit on
  * these too in exact runs. The derivatives are taken with respect to the f64 and f32 parameters; differences, of the f64 by
@@ -88,7 +89,7 @@ typedef struct tally {
 } tally;
 
 /* How many fail. */
-static unsigned run_text(const char *text, uint64_t seed, tally *t) {
+static unsigned run_text(const char *text, uint64_t seed, rvm_jit *native, tally *t) {
     char name[40];
     snprintf(name, sizeof name, "random %llu", (unsigned long long)seed);
     report rep = {.name = name, .quiet = true};
@@ -103,6 +104,8 @@ static unsigned run_text(const char *text, uint64_t seed, tally *t) {
         subject s = subject_new(p, fn, &in, &rep);
         s.active = active;
         s.restore = 1e-7;
+        s.native = native;
+        s.native_orders = 1;
         s.no_differences = "";
         check_all(&s, &out);
         t->smooth += check_differences(p, fn, &in, &rep);
@@ -125,28 +128,35 @@ static char *read_text(const char *path) {
     return text;
 }
 
-int main(int argc, char **argv) {
-    const uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-    tally t = {0};
-    char *end = "";
-    uint64_t count = argc > 2 ? strtoull(argv[2], &end, 0) : 1;
-    if (*end) {
-        char *text = strcmp(argv[2], "print") ? read_text(argv[2]) : generate_program(first);
-        if (!text) return 2;
-        if (!strcmp(argv[2], "print"))
-            puts(text);
-        else
-            run_text(text, first, &t);
-        free(text);
-        return t.failed != 0;
-    }
+static void run_many(uint64_t first, uint64_t count, rvm_jit *native, tally *t) {
     for (uint64_t k = 0; k < count; k++) {
         char *text = generate_program(first + k);
-        if (run_text(text, first + k, &t)) printf("%s\n(seed %llu)\n", text, (unsigned long long)(first + k));
+        if (run_text(text, first + k, native, t)) printf("%s\n(seed %llu)\n", text, (unsigned long long)(first + k));
         free(text);
     }
     printf("%llu programs from seed %llu, %llu checks, %llu compared with differences, %u failed\n",
-           (unsigned long long)count, (unsigned long long)first, (unsigned long long)t.checks, (unsigned long long)t.smooth,
-           t.failed);
+           (unsigned long long)count, (unsigned long long)first, (unsigned long long)t->checks,
+           (unsigned long long)t->smooth, t->failed);
+}
+
+int main(int argc, char **argv) {
+    const uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+    tally t = {0};
+    char *end = "", *text = NULL;
+    const uint64_t count = argc > 2 ? strtoull(argv[2], &end, 0) : 1;
+    const bool print = *end && !strcmp(argv[2], "print");
+    if (*end && !(text = print ? generate_program(first) : read_text(argv[2]))) return 2;
+    if (print)
+        puts(text);
+    else {
+        report rep = {.name = "random"};
+        rvm_jit *native = native_open(argc > 3 ? (unsigned)atoi(argv[3]) : 0, &rep);
+        if (text)
+            run_text(text, first, native, &t);
+        else
+            run_many(first, count, native, &t);
+        rvm_jit_free(native);
+    }
+    free(text);
     return t.failed != 0;
 }

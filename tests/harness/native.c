@@ -1,0 +1,262 @@
+/* native.c: one call natively and by the interpreter, side by side: the same bits, errors, places and counts.
+ *
+ * What is not compared: the counts that rvm_jit.h says are others; and where a run stops for want of fuel or by a cancel,
+ * since native code looks around less often in loops around straight code. */
+#include "harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { INTERPRETED, NATIVE, SIDES };
+typedef struct side {
+    rvm_machine *m;
+    args a;
+    rvm_status status;
+    rvm_error e;
+} side;
+
+typedef struct pair {
+    const subject *s;
+    const engine *e;
+    side side[SIDES];
+} pair;
+
+rvm_jit *native_open(unsigned level, report *r) {
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_jit *j;
+    rvm_error e = {0};
+    o.level = level;
+    if (rvm_jit_new(&o, &j, &e)) report_skip(r, "native code: %s", e.message);
+    return j;
+}
+
+static bool pair_open(pair *x, const subject *s, const engine *e, rvm_options o) {
+    *x = (pair){.s = s, .e = e};
+    for (int k = 0; k < SIDES; k++) {
+        side *y = &x->side[k];
+        y->a = args_copy(s->in);
+        if (!report_ok(s->rep, "machine", rvm_machine_new(s->program, &o, &y->m, &y->e), &y->e)) return false;
+        if (k == NATIVE && !report_ok(s->rep, "attach", rvm_jit_attach(s->native, y->m, &y->e), &y->e)) return false;
+        y->status = rvm_machine_bind(y->m, s->fn, y->a.a, y->a.n, RVM_PRIMAL, s->inverse, &y->e);
+    }
+    return true;
+}
+
+static void pair_close(pair *x) {
+    for (int k = 0; k < SIDES; k++) {
+        rvm_machine_free(x->side[k].m);
+        args_free(&x->side[k].a);
+    }
+}
+
+static void go(pair *x, side *y, bool back) {
+    y->status = back != x->s->inverse ? rvm_machine_backward(y->m, &y->e) : rvm_machine_forward(y->m, &y->e);
+}
+
+/* Natively, unless it cannot be compiled, which is said. */
+static bool ran_natively(const pair *x) {
+    rvm_error e = {0};
+    const rvm_status why = rvm_jit_reason(x->side[NATIVE].m, &e);
+    if (why == RVM_ERR_UNSUPPORTED) report_skip(x->s->rep, "natively: %s", e.message);
+    if (why && why != RVM_ERR_UNSUPPORTED) report_fail(x->s->rep, "compiling: %s: %s", rvm_status_name(why), e.message);
+    return !why;
+}
+
+/* ---- comparing both sides ---- */
+
+static bool differs(const pair *x, const char *what, const char *of, unsigned long long expected, unsigned long long got) {
+    return report_fail(x->s->rep, "%s, natively, %s: %s: expected %llx, got %llx", x->e->name, what, of, expected, got);
+}
+
+static bool same_status(const pair *x, const char *what) {
+    const side *i = &x->side[INTERPRETED], *n = &x->side[NATIVE];
+    x->s->rep->checks++;
+    if (i->status == n->status &&
+        (!i->status || (i->e.line == n->e.line && i->e.column == n->e.column && !strcmp(i->e.message, n->e.message))))
+        return true;
+    return report_fail(x->s->rep, "%s, natively, %s: expected %s at %u:%u: %s; got %s at %u:%u: %s", x->e->name, what,
+                       rvm_status_name(i->status), i->e.line, i->e.column, i->status ? i->e.message : "",
+                       rvm_status_name(n->status), n->e.line, n->e.column, n->status ? n->e.message : "");
+}
+
+static const rvm_scalar *element(const rvm_variable *v, size_t k) {
+    const rvm_scalar *at = v->data;
+    for (int d = v->ndim - 1; d >= 0; k /= (size_t)v->shape[d--]) at += (int64_t)(k % (size_t)v->shape[d]) * v->stride[d];
+    return at;
+}
+
+static bool same_variable(const pair *x, const char *what, const rvm_variable *i, const rvm_variable *n) {
+    size_t count = 1;
+    if (strcmp(i->name, n->name) != 0 || i->ndim != n->ndim)
+        return report_fail(x->s->rep, "%s, natively, %s: expected `%s`, got `%s`", x->e->name, what, i->name, n->name);
+    if (!i->ndim && i->value.i != n->value.i) return differs(x, what, i->name, (uint64_t)i->value.i, (uint64_t)n->value.i);
+    for (int d = 0; d < i->ndim; d++) {
+        if (i->shape[d] != n->shape[d]) return differs(x, what, i->name, (uint64_t)i->shape[d], (uint64_t)n->shape[d]);
+        count *= (size_t)i->shape[d];
+    }
+    for (size_t k = 0; i->ndim && k < count; k++) {
+        const rvm_scalar *a = element(i, k), *b = element(n, k);
+        if (a->i != b->i) return differs(x, what, i->name, (uint64_t)a->i, (uint64_t)b->i);
+    }
+    return true;
+}
+
+/* The same frames at the same places, with the same in them. */
+static bool same_frame(const pair *x, const char *what, uint32_t frame) {
+    rvm_machine *i = x->side[INTERPRETED].m, *n = x->side[NATIVE].m;
+    for (int direction = -1; direction <= 1; direction += 2) {
+        rvm_location a = {0}, b = {0};
+        rvm_machine_location(i, frame, direction, &a);
+        rvm_machine_location(n, frame, direction, &b);
+        if (a.fn != b.fn || a.pc != b.pc || a.direction != b.direction)
+            return report_fail(x->s->rep, "%s, natively, %s: frame %u: expected %s:%u %+d, got %s:%u %+d", x->e->name, what,
+                               frame, a.function, a.pc, a.direction, b.function, b.pc, b.direction);
+    }
+    for (uint32_t k = 0;; k++) {
+        rvm_variable a = {.name = "nothing"}, b = {.name = "nothing"};
+        const bool more = rvm_machine_variable(i, frame, k, &a), too = rvm_machine_variable(n, frame, k, &b);
+        if ((more || too) && !same_variable(x, what, &a, &b)) return false;
+        if (!more) return true;
+    }
+}
+
+static bool same_stats(const pair *x, const char *what) {
+    rvm_stats i, n;
+    rvm_machine_stats(x->side[INTERPRETED].m, &i);
+    rvm_machine_stats(x->side[NATIVE].m, &n);
+#define SAME(field)                                                                                                         \
+    if (i.field != n.field) return differs(x, what, #field, i.field, n.field)
+    SAME(forward);
+    SAME(backward);
+    if (!x->e->unchecked) SAME(calls); /* uncomputing that nobody observes is left out */
+    SAME(depth_peak);
+    SAME(trail_cells);
+    SAME(trail_peak);
+    SAME(bits_erased);
+    SAME(stack_left);
+#undef SAME
+    for (int k = 0; k < RVM_RESIDUES; k++)
+        if (i.residues[k].value != n.residues[k].value || i.residues[k].pc != n.residues[k].pc)
+            return report_fail(x->s->rep, "%s, natively, %s: expected a residue of %g at %u, got %g at %u", x->e->name, what,
+                               i.residues[k].value, i.residues[k].pc, n.residues[k].value, n.residues[k].pc);
+    return true;
+}
+
+static bool same(pair *x, const char *what) {
+    rvm_machine *i = x->side[INTERPRETED].m, *n = x->side[NATIVE].m;
+    char about[80];
+    snprintf(about, sizeof about, "%s, natively, %s", x->e->name, what);
+    bool good = same_status(x, what) && args_agree(x->s->rep, about, x->s->program, x->s->fn, &x->side[INTERPRETED].a,
+                                                   &x->side[NATIVE].a, COMPARE_BITS, 0);
+    if (good && rvm_machine_frames(i) != rvm_machine_frames(n))
+        return differs(x, what, "frames", rvm_machine_frames(i), rvm_machine_frames(n));
+    for (uint32_t k = 0; good && k < rvm_machine_frames(i); k++) good = same_frame(x, what, k);
+    return good && same_stats(x, what);
+}
+
+/* ---- runs ---- */
+
+static bool both(pair *x, bool back, const char *what) {
+    for (int k = 0; k < SIDES; k++) go(x, &x->side[k], back);
+    return same(x, what);
+}
+
+/* There, back and there again, from end to end or to where it fails. *executed: instructions there; 0: not natively. */
+static bool check_moves(const subject *s, const engine *e, args *out, uint64_t *executed) {
+    pair x;
+    rvm_stats stats = {0};
+    *executed = 0;
+    bool good = pair_open(&x, s, e, engine_options(s, e)) && same(&x, "bind") && !x.side[NATIVE].status;
+    good = good && both(&x, false, "there");
+    if (good && ran_natively(&x)) {
+        rvm_machine_stats(x.side[NATIVE].m, &stats);
+        *executed = stats.forward + stats.backward;
+        *out = args_copy(&x.side[NATIVE].a);
+    }
+    if (good && *executed) good = both(&x, true, "back") && both(&x, false, "there again");
+    pair_close(&x);
+    return good;
+}
+
+typedef struct stop {
+    const char *name;
+    uint64_t part; /* of the fuel that the run takes: one part in so many; 0: a cancel */
+    bool back;     /* then to where it began */
+} stop;
+static const stop stops[] = {{"out of fuel, on", 3, false},
+                             {"out of fuel, back", 2, true},
+                             {"cancelled, on", 0, false},
+                             {"cancelled, back", 0, true}};
+
+static bool stopped(rvm_status st) {
+    return st == RVM_ERR_FUEL || st == RVM_ERR_CANCELLED;
+}
+
+/* Stopped on the way, if it is; then to the end, or back. */
+static bool check_stop(const subject *s, const engine *e, const stop *how, args *out, uint64_t executed) {
+    rvm_options o = engine_options(s, e);
+    pair x;
+    if (how->part) o.fuel = executed / how->part + 1;
+    bool good = pair_open(&x, s, e, o);
+    side *n = &x.side[NATIVE];
+    if (!good) goto done;
+    if (!how->part) rvm_machine_cancel(n->m);
+    go(&x, n, false);
+    for (uint64_t k = 0; k < 2 * how->part + 4 && (stopped(n->status) || (how->back && !k && !n->status)); k++)
+        go(&x, n, how->back);
+    rvm_machine_unbind(n->m);
+    good = report_ok(s->rep, how->name, n->status, &n->e) &&
+           args_agree(s->rep, how->name, s->program, s->fn, how->back ? s->in : out, &n->a,
+                      how->back ? (s->derived ? COMPARE_REAL_FIX : 0) : COMPARE_BITS, s->restore);
+done:
+    pair_close(&x);
+    return good;
+}
+
+static bool check_engine(const subject *s, const engine *e) {
+    args out = {0};
+    uint64_t executed;
+    bool good = check_moves(s, e, &out, &executed);
+    for (unsigned k = 0; good && executed && k < sizeof stops / sizeof *stops; k++)
+        good = (stops[k].back && s->derived && s->no_undoing) || check_stop(s, e, &stops[k], &out, executed);
+    args_free(&out);
+    return good;
+}
+
+bool check_native(const subject *s) {
+    if (!s->native || s->options.exact || (s->derived && s->native_orders < 1)) return true;
+    if (s->derived) return check_engine(s, &engines[rvm_program_function_count(s->program) % engine_count]);
+    for (unsigned k = 0; k < engine_count; k++)
+        if (!check_engine(s, &engines[k])) return false;
+    return true;
+}
+
+/* Unchecked, anything may come out, but nothing may break. */
+static void run_unchecked(const subject *s) {
+    rvm_options o = engine_options(s, &engines[1]);
+    pair x;
+    if (!o.fuel) o.fuel = 10000000;
+    if (pair_open(&x, s, &engines[1], o) && !x.side[NATIVE].status) {
+        go(&x, &x.side[NATIVE], false);
+        if (!x.side[NATIVE].status) go(&x, &x.side[NATIVE], true);
+    }
+    pair_close(&x);
+}
+
+bool check_native_failure(const subject *s) {
+    const engine *e = &engines[0];
+    pair x;
+    if (!s->native || s->options.exact) return true;
+    bool good = pair_open(&x, s, e, engine_options(s, e)) && same(&x, "bind");
+    const side *i = &x.side[INTERPRETED], *n = &x.side[NATIVE];
+    if (!good || n->status) goto done;
+    for (int k = 0; k < SIDES; k++) go(&x, &x.side[k], false);
+    if (!stopped(i->status))
+        good = same(&x, "to the failure") && both(&x, true, "back from it") && both(&x, false, "to the failure again");
+    else if (i->status != n->status)
+        good = report_fail(s->rep, "natively: expected %s, got %s", rvm_status_name(i->status), rvm_status_name(n->status));
+done:
+    pair_close(&x);
+    if (good) run_unchecked(s);
+    return good;
+}

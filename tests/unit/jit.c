@@ -1,0 +1,227 @@
+/* jit.c: the interface rvm_jit.h: modules that cannot be used, attaching, what is compiled when, printing code. What native
+ * code computes is tested by the cases and the random programs. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+
+static const char text[] = "fn sum(y: real, x: real[n])\n"
+                           "    for i in 0..n\n"
+                           "        y += x[i]\n"
+                           "    end\n"
+                           "end\n"
+                           "fn twice(y: real)\n"
+                           "    y *= 2\n"
+                           "end\n";
+enum { SUM, TWICE };
+
+static rvm_error e;
+
+typedef struct told {
+    unsigned compiled, refused;
+    char function[20], reason[200];
+    int direction;
+    size_t size;
+} told;
+
+static void on_notice(void *userdata, const rvm_jit_notice *n) {
+    told *t = userdata;
+    ++*(n->status ? &t->refused : &t->compiled);
+    snprintf(t->function, sizeof t->function, "%s", n->function);
+    snprintf(t->reason, sizeof t->reason, "%s", n->status ? n->reason : "");
+    t->direction = n->direction;
+    t->size = n->code_size;
+}
+
+/* An engine that tells t, and a program. */
+typedef struct fixture {
+    told told;
+    rvm_jit *j;
+    rvm_program *p;
+} fixture;
+
+static void begin(fixture *f) {
+    report rep = {.name = "jit"};
+    rvm_jit_options o = rvm_jit_options_default();
+    *f = (fixture){.p = assemble_text(text, NULL, &rep)};
+    o.level = 0;
+    o.notice = on_notice;
+    o.userdata = &f->told;
+    cr_assert(f->p);
+    if (rvm_jit_new(&o, &f->j, &e)) cr_skip_test("%s", e.message);
+}
+
+static void end(fixture *f) {
+    rvm_jit_free(f->j);
+    rvm_program_free(f->p);
+}
+
+static rvm_machine *machine(const fixture *f, const rvm_options *o) {
+    rvm_machine *m = NULL;
+    cr_assert(rvm_machine_new(f->p, o, &m, &e) == RVM_OK);
+    return m;
+}
+
+static double twice(rvm_machine *m, double y) {
+    rvm_arg a = rvm_arg_f64(y);
+    cr_assert(rvm_call(m, TWICE, &a, 1, &e) == RVM_OK, "%s", e.message);
+    return a.value.f;
+}
+
+static double sum(rvm_machine *m, int64_t stride) {
+    double x[] = {1, 2, 3, 4, 5, 6};
+    const int64_t n = 3;
+    rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_array_f64(x, 1, &n)};
+    a[1].stride[0] = stride;
+    cr_assert(rvm_call(m, SUM, a, 2, &e) == RVM_OK, "%s", e.message);
+    return a[0].value.f;
+}
+
+/* ---- there is none ---- */
+
+static void refused(const char *path, const char *reason) {
+    rvm_jit *j = (rvm_jit *)&e;
+    setenv("RVM_LLVM_MODULE", path, 1);
+    cr_assert(rvm_jit_new(NULL, &j, &e) == RVM_ERR_UNSUPPORTED && !j);
+    cr_assert(strstr(e.message, reason) && !strcmp(e.file, path), "%s: %s", e.file, e.message);
+}
+
+Test(jit, modules_that_are_refused) {
+    refused("/nowhere/rvm_llvm.so", "cannot be opened");
+    refused("libm.so.6", "is no module of native code");
+    refused(RVM_FOREIGN_MODULE, "of the interface, and this library wants");
+}
+
+Test(jit, usage) {
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_jit *j;
+    o.level = 4;
+    cr_assert(rvm_jit_new(&o, &j, &e) == RVM_ERR_USAGE && !j && strstr(e.message, "not 4"));
+    cr_assert(rvm_jit_new(NULL, NULL, &e) == RVM_ERR_USAGE);
+    rvm_jit_free(NULL);
+}
+
+Test(jit, out_of_memory) {
+    counting c;
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_jit *j;
+    counting_init(&c);
+    c.fail_at = 1;
+    o.allocator = &c.al;
+    cr_assert(rvm_jit_new(&o, &j, &e) == RVM_ERR_MEMORY && !j);
+    fixture f;
+    begin(&f);
+    rvm_machine *m = machine(&f, NULL);
+    counting_init(&c);
+    cr_assert(rvm_jit_new(&o, &j, &e) == RVM_OK, "%s", e.message);
+    c.fail_at = c.calls + 1;
+    cr_assert(rvm_jit_attach(j, m, &e) == RVM_ERR_MEMORY && rvm_jit_attach(j, m, &e) == RVM_OK);
+    c.fail_at = c.calls + 1; /* interpreted; the next run tries again */
+    cr_assert(twice(m, 3) == 6 && rvm_jit_reason(m, &e) == RVM_ERR_MEMORY);
+    cr_assert(twice(m, 4) == 8 && rvm_jit_reason(m, &e) == RVM_OK);
+    rvm_machine_free(m);
+    rvm_jit_free(j);
+    cr_assert(c.live_blocks == 0 && !c.mismatch);
+    end(&f);
+}
+
+/* ---- machines ---- */
+
+Test(jit, compiled_once) {
+    fixture f;
+    rvm_jit_totals t;
+    begin(&f);
+    rvm_machine *m = machine(&f, NULL), *other = machine(&f, NULL);
+    cr_assert(rvm_jit_reason(m, &e) == RVM_ERR_USAGE);
+    cr_assert(rvm_jit_attach(f.j, m, &e) == RVM_OK && rvm_jit_attach(f.j, other, &e) == RVM_OK);
+    cr_assert(twice(m, 3) == 6 && f.told.compiled == 1 && !strcmp(f.told.function, "twice") && f.told.direction == 1);
+    cr_assert(twice(m, 4) == 8 && twice(other, 5) == 10 && f.told.compiled == 1);
+    cr_assert(rvm_jit_reason(m, &e) == RVM_OK);
+    rvm_arg a = rvm_arg_f64(8);
+    cr_assert(rvm_uncall(m, TWICE, &a, 1, &e) == RVM_OK && a.value.f == 4 && f.told.direction == -1);
+    cr_assert(sum(m, 1) == 6 && sum(m, 2) == 9 && sum(m, 2) == 9 && f.told.compiled == 4);
+    rvm_jit_stats(f.j, &t);
+    cr_assert(t.compiled == 4 && !t.refused && t.code_size > f.told.size && t.seconds[RVM_JIT_EMIT] > 0 && t.opening > 0);
+    cr_assert(strstr(rvm_jit_about(f.j), "LLVM "));
+    rvm_machine_free(m);
+    rvm_machine_free(other);
+    end(&f);
+}
+
+Test(jit, detached) {
+    fixture f;
+    rvm_jit *second;
+    begin(&f);
+    rvm_machine *m = machine(&f, NULL);
+    rvm_jit_detach(m);
+    cr_assert(rvm_jit_attach(f.j, m, &e) == RVM_OK && rvm_jit_new(NULL, &second, &e) == RVM_OK);
+    cr_assert(rvm_jit_attach(second, m, &e) == RVM_OK && twice(m, 3) == 6 && !f.told.compiled); /* taken over */
+    rvm_jit_detach(m);
+    cr_assert(rvm_jit_reason(m, &e) == RVM_ERR_USAGE && twice(m, 3) == 6);
+    cr_assert(rvm_jit_attach(second, m, &e) == RVM_OK);
+    rvm_jit_free(second); /* before the machine */
+    cr_assert(rvm_jit_reason(m, &e) == RVM_ERR_USAGE && twice(m, 3) == 6);
+    rvm_machine_free(m);
+    end(&f);
+}
+
+Test(jit, interpreted_and_why) {
+    fixture f;
+    rvm_options o = rvm_options_default();
+    begin(&f);
+    for (int k = 0; k < 2; k++) {
+        o.exact = !k;
+        o.profile = k;
+        rvm_machine *m = machine(&f, &o);
+        cr_assert(rvm_jit_attach(f.j, m, &e) == RVM_OK && twice(m, 3) == 6 && twice(m, 3) == 6);
+        cr_assert(rvm_jit_reason(m, &e) == RVM_ERR_UNSUPPORTED && strstr(e.message, k ? "(profile)" : "(exact)"));
+        cr_assert(f.told.refused == (unsigned)k + 1 && !strcmp(f.told.reason, e.message));
+        rvm_machine_free(m);
+    }
+    cr_assert(!f.told.compiled);
+    end(&f);
+}
+
+/* ---- printing ---- */
+
+static rvm_status dump(const fixture *f, uint32_t fn, int direction, rvm_jit_form form, const rvm_options *o,
+                       char **printed) {
+    size_t size = 0;
+    FILE *out = open_memstream(printed, &size);
+    const rvm_status st = rvm_jit_dump(f->j, f->p, fn, direction, o, form, out, &e);
+    fclose(out);
+    return st;
+}
+
+Test(jit, printed) {
+    fixture f;
+    char *printed;
+    rvm_options exact = rvm_options_default();
+    begin(&f);
+    exact.exact = true;
+    const struct {
+        uint32_t fn;
+        int direction;
+        rvm_jit_form form;
+        const rvm_options *o;
+        rvm_status status;
+        const char *text;
+    } rows[] = {
+        {SUM, 1, RVM_JIT_IR, NULL, RVM_OK, "fadd double"},     {SUM, -1, RVM_JIT_IR, NULL, RVM_OK, "fsub double"},
+        {SUM, 1, RVM_JIT_ASSEMBLY, NULL, RVM_OK, "rvm_need"}, {2, 1, RVM_JIT_IR, NULL, RVM_ERR_USAGE, ""},
+        {SUM, 0, RVM_JIT_IR, NULL, RVM_ERR_USAGE, ""},         {SUM, 1, RVM_JIT_IR, &exact, RVM_ERR_UNSUPPORTED, ""},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const rvm_status st = dump(&f, rows[k].fn, rows[k].direction, rows[k].form, rows[k].o, &printed);
+        cr_expect(st == rows[k].status && strstr(printed, rows[k].text) && !*printed == (st != RVM_OK), "row %zu: %s", k,
+                  st ? e.message : printed);
+        free(printed);
+    }
+    FILE *full = fopen("/dev/full", "w");
+    setvbuf(full, NULL, _IONBF, 0);
+    cr_assert(rvm_jit_dump(f.j, f.p, SUM, 1, NULL, RVM_JIT_IR, full, &e) == RVM_ERR_IO);
+    fclose(full);
+    cr_assert(!f.told.compiled && !f.told.refused); /* nothing is kept */
+    end(&f);
+}
