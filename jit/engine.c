@@ -1,10 +1,11 @@
-/* engine.c: from a request to code in the process.
+/* engine.c: from a request to an object file, and where load.c is not to load that, to code in the process.
  *
- *     rvm__lower ──▶ module of IR ──passes──▶ object code ──LLJIT──▶ addresses of the entry and of what it needs
+ *     rvm__lower ──▶ module of IR ──passes──▶ object code ( ──LLJIT──▶ addresses of the entry and of what it needs )
  *
- * All code is in one library of the LLJIT. So the two names that a lowering defines get a number behind them, and everything
- * else that it defines is internal. Code calls the machine's functions by the names of rvm__native_symbols, bound to what
- * the library that opened this module handed over; all else, as libm's, is looked up in the process.
+ * All code that is linked here is in one library of the LLJIT. So the two names that a lowering defines get a number behind
+ * them, and everything else that it defines is internal. Code calls the machine's functions by the names of
+ * rvm__native_symbols, bound to what the library that opened this module handed over; all else, as libm's, is looked up in
+ * the process.
  */
 #include "engine.h"
 
@@ -23,9 +24,10 @@
 
 struct rvm__compiler {
     rvm__target target;
-    LLVMOrcLLJITRef jit;
-    unsigned made;  /* pieces of code, the next one's number */
-    char said[256]; /* by LLVM, beside the errors that it returns */
+    rvm__compiler_options o;
+    LLVMOrcLLJITRef jit; /* NULL: nothing was linked yet */
+    unsigned made;       /* pieces of code, the next one's number */
+    char said[256];      /* by LLVM, beside the errors that it returns */
     char about[200];
 };
 
@@ -84,7 +86,8 @@ static LLVMErrorRef define_process(rvm__compiler *c) {
     return e;
 }
 
-static rvm_status open_linker(rvm__compiler *c, const rvm__compiler_options *o, rvm_error *err) {
+static rvm_status open_linker(rvm__compiler *c, rvm_error *err) {
+    const rvm__compiler_options *o = &c->o;
     LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
     if (o->symbols) LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, linker_with_symbols, NULL);
     LLVMErrorRef e = LLVMOrcCreateLLJIT(&c->jit, builder);
@@ -99,8 +102,8 @@ static rvm_status open_linker(rvm__compiler *c, const rvm__compiler_options *o, 
 rvm_status rvm__compiler_open(const rvm__compiler_options *o, rvm__compiler **out, const char **about, rvm_error *err) {
     rvm__compiler *c = calloc(1, sizeof *c);
     if (!c) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    c->o = *o;
     rvm_status status = rvm__target_open(&c->target, RVM__CPU_NATIVE, o->level, err);
-    if (!status) status = open_linker(c, o, err);
     if (status) {
         rvm__compiler_close(c);
         return status;
@@ -131,11 +134,6 @@ static double lap(double *since) {
     return took;
 }
 
-/* Two names with a number behind them, so that pieces do not meet; all other definitions are internal. */
-typedef struct names {
-    char entry[120], need[40];
-} names;
-
 static void export_two(LLVMModuleRef module, LLVMValueRef a, LLVMValueRef b) {
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && f != a && f != b) LLVMSetLinkage(f, LLVMInternalLinkage);
@@ -143,8 +141,8 @@ static void export_two(LLVMModuleRef module, LLVMValueRef a, LLVMValueRef b) {
         if (!LLVMIsDeclaration(g) && g != b) LLVMSetLinkage(g, LLVMInternalLinkage);
 }
 
-/* The entry has the function's own name, for profilers. */
-static rvm_status name_piece(rvm__compiler *c, const rvm__build *k, const char *name, names *n, rvm_error *err) {
+/* The entry has the function's own name, for profilers; with a number, so that pieces do not meet. */
+static rvm_status name_piece(rvm__compiler *c, const rvm__build *k, const char *name, rvm__object *n, rvm_error *err) {
     LLVMValueRef entry = LLVMGetNamedFunction(k->module, RVM__ENTRY), need = LLVMGetNamedGlobal(k->module, RVM__NEED);
     if (!entry || !need) return rvm__fail(err, RVM_ERR_INTERNAL, NULL, 0, 0, "lowering made no entry");
     export_two(k->module, entry, need);
@@ -167,8 +165,8 @@ static rvm_status name_functions(const rvm__build *k, const char *name, rvm_erro
 }
 
 /* Lowered, named and optimised; k is to be ended in any case. */
-static rvm_status make_ir(rvm__compiler *c, const rvm__target *t, const rvm__lowering *what, rvm__build *k, names *n,
-                          double seconds[RVM_JIT_PHASES], rvm_error *err) {
+static rvm_status make_ir(rvm__compiler *c, const rvm__target *t, const rvm__lowering *what, rvm__build *k, rvm__object *n,
+                          rvm_error *err) {
     double since = 0;
     lap(&since);
     c->said[0] = 0;
@@ -182,9 +180,9 @@ static rvm_status make_ir(rvm__compiler *c, const rvm__target *t, const rvm__low
     if (!status)
         status = what->standalone ? name_functions(k, what->standalone, err)
                                   : name_piece(c, k, what->p->functions[what->fn].name, n, err);
-    seconds[RVM_JIT_LOWER] = lap(&since);
+    n->seconds[RVM_JIT_LOWER] = lap(&since);
     if (!status) status = rvm__target_optimise(t, k->module, err);
-    seconds[RVM_JIT_OPTIMISE] = lap(&since);
+    n->seconds[RVM_JIT_OPTIMISE] = lap(&since);
     return status;
 }
 
@@ -207,44 +205,50 @@ static size_t code_size(LLVMMemoryBufferRef object) {
     return size;
 }
 
-/* Takes the object. */
-static rvm_status link_object(rvm__compiler *c, LLVMMemoryBufferRef object, const names *n, rvm__compiled *out,
-                              rvm_error *err) {
+rvm_status rvm__compiler_link(rvm__compiler *c, const rvm__object *object, rvm__compiled *out, rvm_error *err) {
     LLVMOrcExecutorAddress entry = 0, need = 0;
-    LLVMErrorRef e = LLVMOrcLLJITAddObjectFile(c->jit, LLVMOrcLLJITGetMainJITDylib(c->jit), object);
-    if (!e) e = LLVMOrcLLJITLookup(c->jit, &entry, n->entry);
-    if (!e) e = LLVMOrcLLJITLookup(c->jit, &need, n->need);
+    double since = 0;
+    *out = (rvm__compiled){0};
+    c->said[0] = 0;
+    lap(&since);
+    rvm_status status = c->jit ? RVM_OK : open_linker(c, err);
+    if (status) return status;
+    LLVMMemoryBufferRef copy = LLVMCreateMemoryBufferWithMemoryRangeCopy(object->bytes, object->size, object->entry);
+    out->size = code_size(copy);
+    LLVMErrorRef e = LLVMOrcLLJITAddObjectFile(c->jit, LLVMOrcLLJITGetMainJITDylib(c->jit), copy);
+    if (!e) e = LLVMOrcLLJITLookup(c->jit, &entry, object->entry);
+    if (!e) e = LLVMOrcLLJITLookup(c->jit, &need, object->need);
     if (e) return rvm__target_fail(e, "links", c->said, err);
     memcpy(&out->need, (const void *)(uintptr_t)need, sizeof out->need);
     const uintptr_t address = (uintptr_t)entry;
     memcpy(&out->entry, &address, sizeof out->entry);
+    out->seconds[RVM_JIT_LINK] = lap(&since);
     return RVM_OK;
 }
 
-rvm_status rvm__compiler_compile(rvm__compiler *c, const rvm__lowering *what, rvm__compiled *out, rvm_error *err) {
+rvm_status rvm__compiler_compile(rvm__compiler *c, const rvm__lowering *what, rvm__object *out, rvm_error *err) {
     rvm__build k;
-    names n;
     LLVMMemoryBufferRef object = NULL;
     double since = 0;
-    *out = (rvm__compiled){0};
-    rvm_status status = make_ir(c, &c->target, what, &k, &n, out->seconds, err);
+    *out = (rvm__object){0};
+    rvm_status status = make_ir(c, &c->target, what, &k, out, err);
     lap(&since);
     if (!status) status = rvm__target_emit(&c->target, k.module, LLVMObjectFile, &object, err);
     rvm__build_end(&k);
-    out->seconds[RVM_JIT_EMIT] = lap(&since);
     if (status) return status;
-    out->size = code_size(object);
-    status = link_object(c, object, &n, out, err);
-    out->seconds[RVM_JIT_LINK] = lap(&since);
-    return status;
+    out->size = LLVMGetBufferSize(object);
+    out->bytes = malloc(out->size + 1);
+    if (out->bytes) memcpy(out->bytes, LLVMGetBufferStart(object), out->size);
+    LLVMDisposeMemoryBuffer(object);
+    out->seconds[RVM_JIT_EMIT] = lap(&since);
+    return out->bytes ? RVM_OK : rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
 }
 
 rvm_status rvm__compiler_print(rvm__compiler *c, const rvm__lowering *what, rvm_jit_form form, FILE *out, rvm_error *err) {
     rvm__build k;
-    names n;
+    rvm__object n;
     LLVMMemoryBufferRef text = NULL;
-    double seconds[RVM_JIT_PHASES];
-    rvm_status status = make_ir(c, &c->target, what, &k, &n, seconds, err);
+    rvm_status status = make_ir(c, &c->target, what, &k, &n, err);
     if (!status && form == RVM_JIT_IR) {
         char *ir = LLVMPrintModuleToString(k.module);
         fputs(ir, out);
@@ -262,11 +266,10 @@ rvm_status rvm__compiler_print(rvm__compiler *c, const rvm__lowering *what, rvm_
 rvm_status rvm__compiler_object(rvm__compiler *c, const rvm__lowering *what, const char *cpu, FILE *out, rvm_error *err) {
     rvm__build k = {0};
     rvm__target t;
-    names n;
+    rvm__object n;
     LLVMMemoryBufferRef object = NULL;
-    double seconds[RVM_JIT_PHASES];
     rvm_status status = rvm__target_open(&t, cpu, c->target.level, err);
-    if (!status) status = make_ir(c, &t, what, &k, &n, seconds, err);
+    if (!status) status = make_ir(c, &t, what, &k, &n, err);
     if (!status) status = rvm__target_emit(&t, k.module, LLVMObjectFile, &object, err);
     if (object) {
         fwrite(LLVMGetBufferStart(object), 1, LLVMGetBufferSize(object), out);

@@ -1,4 +1,5 @@
-/* jit.c: what is compiled, for whom. No LLVM here: that is the module's.
+/* jit.c: what is compiled, for whom. No LLVM here: that is the module's, which is opened when something is to be compiled
+ * that the cache does not have; or at once where not even the cache knows whether it can be.
  *
  * Code is kept in records, by all that it depends on, the program by its identity; a record also remembers that something
  * could not be compiled. A machine that is attached has an `attachment`, which is its rvm__engine and remembers the last
@@ -6,16 +7,20 @@
  */
 #include <fenv.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "c_function.h"
 #include "header.h"
+#include "load.h"
+#include "material.h"
 
 typedef struct record {
     struct record *next;
     uint64_t id[2];     /* of the program */
     rvm__lowering what; /* its p means nothing */
     rvm__compiled code;
+    rvm__loaded loaded;
     rvm_error why; /* code RVM_OK: it was compiled */
 } record;
 
@@ -33,11 +38,15 @@ typedef struct attachment {
 struct rvm_jit {
     rvm_jit_options o;
     rvm_allocator al;
-    const rvm__module *module;
-    rvm__compiler *compiler;
-    const char *about;
-    pthread_mutex_t lock; /* of all below, and of the compiler */
+    pthread_mutex_t lock; /* of all below */
     bool has_lock;
+    char path[PATH_MAX]; /* of the module */
+    const rvm__module *module;
+    rvm__compiler *compiler; /* NULL: not opened yet */
+    char about[200];
+    rvm__cache *cache;   /* NULL: none */
+    rvm__bytes material; /* of all code that is compiled here; empty: nothing is kept */
+    rvm_error trouble;   /* with the cache, that nobody was told of yet */
     record *records;
     attachment *attached;
     rvm_jit_totals totals;
@@ -53,6 +62,58 @@ static double seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* ---- opening ---- */
+
+/* What the cache says of the module: that it could be opened here, and what it is. */
+static bool is_known(rvm_jit *j) {
+    rvm__cached x;
+    if (!j->cache || rvm__cache_get(j->cache, &j->material, &x, &j->trouble) || !x.file) return false;
+    const bool known = x.content_size && x.content_size <= sizeof j->about;
+    if (known) snprintf(j->about, sizeof j->about, "%.*s", (int)x.content_size, (const char *)x.content);
+    rvm__cached_free(j->cache, &x);
+    return known;
+}
+
+/* Locked, or before anybody knows j. */
+static rvm_status open_compiler(rvm_jit *j, rvm_error *err) {
+    if (j->compiler) return RVM_OK;
+    const double begin = seconds();
+    const rvm__compiler_options c = {
+        .level = j->o.level, .symbols = j->o.symbols, .native = rvm__native_symbols, .nnative = rvm__native_nsymbols};
+    const char *about;
+    fenv_t environment;
+    feholdexcept(&environment);
+    rvm_status status = j->module ? RVM_OK : rvm__module_open(j->path, &j->module, err);
+    if (!status) status = j->module->open(&c, &j->compiler, &about, err);
+    fesetenv(&environment);
+    j->totals.opening += seconds() - begin;
+    if (status) return status;
+    if (j->about[0]) return RVM_OK; /* the same text, which somebody may be reading */
+    snprintf(j->about, sizeof j->about, "%s", about);
+    if (j->cache) rvm__cache_put(j->cache, &j->material, j->about, strlen(j->about) + 1, &j->trouble);
+    return RVM_OK;
+}
+
+/* A cache is there or not: that does not matter but to who asks. */
+static void open_cache(rvm_jit *j) {
+    j->material.al = &j->al;
+    if (j->o.cache && !*j->o.cache) return;
+    if (!rvm__material_begin(&j->material, j->path, j->o.level)) return;
+    rvm__cache_open(j->o.cache, j->o.cache_size, &j->al, &j->cache, &j->trouble);
+}
+
+static rvm_status open_all(rvm_jit *j, rvm_error *err) {
+    const double begin = seconds();
+    if (pthread_mutex_init(&j->lock, NULL)) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    j->has_lock = true;
+    rvm_status status = rvm__module_find(j->path, err);
+    if (status) return status;
+    open_cache(j);
+    const bool known = is_known(j);
+    j->totals.opening = seconds() - begin;
+    return known ? RVM_OK : open_compiler(j, err);
+}
+
 rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error *err) {
     if (!out) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no place for the engine");
     *out = NULL;
@@ -62,16 +123,7 @@ rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error 
     rvm_jit *j = rvm__realloc(&al, NULL, 0, sizeof *j);
     if (!j) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
     *j = (rvm_jit){.o = o, .al = al};
-    const double begin = seconds();
-    const rvm__compiler_options c = {
-        .level = o.level, .symbols = o.symbols, .native = rvm__native_symbols, .nnative = rvm__native_nsymbols};
-    rvm_status status = rvm__module_open(&j->module, err);
-    if (!status) status = j->module->open(&c, &j->compiler, &j->about, err);
-    if (!status) {
-        j->has_lock = pthread_mutex_init(&j->lock, NULL) == 0;
-        if (!j->has_lock) status = rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
-    }
-    j->totals.opening = seconds() - begin;
+    const rvm_status status = open_all(j, err);
     if (status)
         rvm_jit_free(j);
     else
@@ -92,25 +144,92 @@ void rvm_jit_stats(rvm_jit *j, rvm_jit_totals *out) {
 /* ---- code ---- */
 
 static bool same(const rvm__lowering *a, const rvm__lowering *b) {
-    return a->fn == b->fn && a->direction == b->direction && a->unchecked == b->unchecked && a->trust == b->trust &&
-           a->contiguous == b->contiguous && a->fast == b->fast && a->discards == b->discards &&
-           a->tolerance == b->tolerance;
+#define FIELD(type, name) &&a->name == b->name
+    return true RVM__LOWERING(FIELD);
+#undef FIELD
 }
 
-static void tell(const rvm_jit *j, const rvm__lowering *what, const rvm__compiled *code, const rvm_error *why) {
+static void tell(rvm_jit *j, const rvm__lowering *what, const rvm__compiled *code, const rvm_error *why) {
     rvm_jit_notice n = {.function = what->p->functions[what->fn].name,
                         .direction = what->direction,
                         .status = why->code,
                         .reason = why->message,
+                        .cached = code->cached,
+                        .cache = j->trouble.code ? j->trouble.message : NULL,
                         .code_size = code->size};
     memcpy(n.seconds, code->seconds, sizeof n.seconds);
     if (j->o.notice) j->o.notice(j->o.userdata, &n);
+    j->trouble.code = RVM_OK;
 }
 
 static void count(rvm_jit *j, const record *r) {
-    *(r->why.code ? &j->totals.refused : &j->totals.compiled) += 1;
+    *(r->why.code ? &j->totals.refused : r->code.cached ? &j->totals.cached : &j->totals.compiled) += 1;
     for (int k = 0; k < RVM_JIT_PHASES && !r->why.code; k++) j->totals.seconds[k] += r->code.seconds[k];
     j->totals.code_size += r->code.size;
+}
+
+/* The object is code of r from now on. */
+static rvm_status load(record *r, const void *object, size_t size, rvm_error *err) {
+    const double begin = seconds();
+    rvm_status status = rvm__object_load(object, size, &r->loaded, err);
+    if (!status && r->loaded.need_size != sizeof r->code.need) {
+        rvm__object_unload(&r->loaded);
+        status =
+            rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "native code cannot be loaded: it does not say what it needs");
+    }
+    if (status) return status;
+    memcpy(&r->code.entry, &r->loaded.entry, sizeof r->code.entry);
+    memcpy(&r->code.need, r->loaded.need, sizeof r->code.need);
+    r->code.size = r->loaded.code_size;
+    r->code.seconds[RVM_JIT_LINK] = seconds() - begin;
+    return RVM_OK;
+}
+
+/* Whether the cache has it. What it has, but cannot be loaded here, is removed. */
+static bool find_cached(rvm_jit *j, const rvm__bytes *material, record *r) {
+    rvm__cached x;
+    const double begin = seconds();
+    if (rvm__cache_get(j->cache, material, &x, &j->trouble) || !x.file) return false;
+    const rvm_status status = load(r, x.content, x.content_size, &j->trouble);
+    rvm__cached_free(j->cache, &x);
+    if (status && status != RVM_ERR_MEMORY) rvm__cache_remove(j->cache, material);
+    r->code.cached = !status;
+    r->code.seconds[RVM_JIT_LINK] = seconds() - begin;
+    return !status;
+}
+
+/* Compiled by LLVM, and kept; what is not to be loaded here, or cannot be, it links itself. */
+static rvm_status compile(rvm_jit *j, const rvm__bytes *material, const rvm__lowering *what, record *r, rvm_error *err) {
+    rvm__object object;
+    rvm_status status = open_compiler(j, err);
+    if (!status) status = j->module->compile(j->compiler, what, &object, err);
+    if (status) return status;
+    memcpy(r->code.seconds, object.seconds, sizeof r->code.seconds);
+    if (j->o.symbols || load(r, object.bytes, object.size, NULL)) {
+        status = j->module->link(j->compiler, &object, &r->code, err);
+        for (int k = 0; k < RVM_JIT_LINK; k++) r->code.seconds[k] = object.seconds[k];
+    } else if (material)
+        rvm__cache_put(j->cache, material, object.bytes, object.size, &j->trouble);
+    free(object.bytes);
+    return status;
+}
+
+/* From the cache, or compiled. LLVM computes constants, which must not count as the program's exceptions. */
+static rvm_status make(rvm_jit *j, const rvm__lowering *what, record *r, rvm_error *err) {
+    rvm__bytes material = {.al = &j->al};
+    fenv_t environment;
+    rvm_status status = RVM_OK;
+    const bool kept = j->cache && !j->o.symbols;
+    feholdexcept(&environment);
+    if (kept) {
+        rvm__bytes_add(&material, j->material.p, j->material.n);
+        rvm__material_add(&material, what);
+    }
+    const bool known = kept && !material.failed;
+    if (!known || !find_cached(j, &material, r)) status = compile(j, known ? &material : NULL, what, r, err);
+    rvm__bytes_free(&material);
+    fesetenv(&environment);
+    return status;
 }
 
 /* Locked. A record that is there, or a new one; NULL: out of memory, which is not remembered. */
@@ -120,10 +239,7 @@ static const record *obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowerin
     record *r = rvm__realloc(&j->al, NULL, 0, sizeof *r);
     if (!r) return NULL;
     *r = (record){.id = {id[0], id[1]}, .what = *what};
-    fenv_t environment; /* LLVM computes constants, which must not count as the program's exceptions */
-    feholdexcept(&environment);
-    r->why.code = j->module->compile(j->compiler, what, &r->code, &r->why);
-    fesetenv(&environment);
+    r->why.code = make(j, what, r, &r->why);
     if (r->why.code) r->code = (rvm__compiled){0};
     tell(j, what, &r->code, &r->why);
     if (r->why.code == RVM_ERR_MEMORY) {
@@ -271,9 +387,12 @@ void rvm_jit_free(rvm_jit *j) {
     while (j->records) {
         record *r = j->records;
         j->records = r->next;
+        rvm__object_unload(&r->loaded);
         rvm__realloc(&j->al, r, sizeof *r, 0);
     }
     if (j->compiler) j->module->close(j->compiler);
+    rvm__cache_close(j->cache);
+    if (j->material.al) rvm__bytes_free(&j->material);
     if (j->has_lock) pthread_mutex_destroy(&j->lock);
     const rvm_allocator al = j->al;
     rvm__realloc(&al, j, sizeof *j, 0);
@@ -297,7 +416,8 @@ rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direc
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "a direction is 1 or -1, not %d", direction);
     if (refused) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", refused);
     pthread_mutex_lock(&j->lock);
-    rvm_status status = j->module->print(j->compiler, &what, form, out, err);
+    rvm_status status = open_compiler(j, err);
+    if (!status) status = j->module->print(j->compiler, &what, form, out, err);
     pthread_mutex_unlock(&j->lock);
     if (!status && ferror(out)) status = rvm__fail(err, RVM_ERR_IO, NULL, 0, 0, "the code cannot be written");
     return status;
@@ -330,7 +450,8 @@ rvm_status rvm_jit_compile(rvm_jit *j, const rvm_program *p, uint32_t fn, const 
     rvm_status status = rvm__c_name(p, fn, made.name, name, err);
     if (status) return status;
     pthread_mutex_lock(&j->lock);
-    status = j->module->object(j->compiler, &lowering, made.cpu, object, err);
+    status = open_compiler(j, err);
+    if (!status) status = j->module->object(j->compiler, &lowering, made.cpu, object, err);
     pthread_mutex_unlock(&j->lock);
     if (!status && header) rvm__header_write(&lowering, header);
     if (!status && (ferror(object) || (header && ferror(header))))

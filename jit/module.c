@@ -10,6 +10,7 @@ const rvm__module *rvm_llvm_module(void) {
                                        .open = rvm__compiler_open,
                                        .close = rvm__compiler_close,
                                        .compile = rvm__compiler_compile,
+                                       .link = rvm__compiler_link,
                                        .print = rvm__compiler_print,
                                        .object = rvm__compiler_object};
     return &module;

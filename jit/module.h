@@ -1,7 +1,9 @@
 /* module.h: between rvm_jit, which knows no LLVM, and the module rvm_llvm.so, which it opens.
  *
  *   open.c     finds the module          jit.c      what is compiled, for whom
- *   module.c   its entry point           engine.c   a request from IR to code in the process
+ *   load.c     object files into the process, without LLVM
+ *   cache.c    files of what was compiled before           material.c   what that depended on
+ *   module.c   its entry point           engine.c   a request from IR to an object
  *
  * The module has a copy of isa/ and vm/ of its own, and works on the library's programs and machines: so both must be of one
  * build. What code calls while it runs is the library's (`symbols`).
@@ -9,30 +11,49 @@
 #ifndef RVM_JIT_MODULE_H
 #define RVM_JIT_MODULE_H
 
+#include <limits.h>
+
 #include "native.h"
 #include "rvm_jit.h"
 
-/* What is lowered: a function in a direction, with all that it calls. Everything that the code depends on stands here; code
- * refers to no address in the program, so that it serves every equal one. */
+/* All that code depends on beside the program, the level and the host: what compares requests, and what finds them in the
+ * cache, go through this list. */
+#define RVM__LOWERING(FIELD)                                                                                                \
+    FIELD(uint32_t, fn)                                                                                                     \
+    FIELD(int, direction)     /* 1 forward, -1 backward */                                                                  \
+    FIELD(bool, unchecked)    /* as in rvm_options */                                                                       \
+    FIELD(bool, trust)        /* likewise */                                                                                \
+    FIELD(bool, contiguous)   /* arrays of the call are row-major without gaps, and apart but for those only read */        \
+    FIELD(bool, fast)         /* contraction and reassociation */                                                           \
+    FIELD(bool, lines)        /* with line tables, for debuggers and profilers */                                           \
+    FIELD(uint16_t, discards) /* levels of the trail that keep nothing but in compute parts and segments */                 \
+    FIELD(double, tolerance)
+
+/* What is lowered: a function in a direction, with all that it calls. Code refers to no address in the program, so that it
+ * serves every equal one. */
 typedef struct rvm__lowering {
     const rvm_program *p;
-    uint32_t fn;
-    int direction;         /* 1 forward, -1 backward */
-    bool unchecked, trust; /* as in rvm_options */
-    bool contiguous;       /* arrays of the call are row-major without gaps, and apart but for those that are only read */
-    bool fast;             /* contraction and reassociation */
-    uint16_t discards;     /* levels of the trail that keep nothing but in compute parts and segments */
-    double tolerance;
+#define FIELD(type, name) type name;
+    RVM__LOWERING(FIELD)
+#undef FIELD
     const char *standalone; /* NULL, or the name of the C function to be made of it, which needs no machine */
     uint32_t depth;         /* of calls, where standalone */
-    bool lines;             /* with line tables, for debuggers and profilers */
 } rvm__lowering;
+
+/* An object file of the entry and of what it needs, which are all that it defines for others (load.h). */
+typedef struct rvm__object {
+    void *bytes; /* free() */
+    size_t size;
+    char entry[120], need[40]; /* their names */
+    double seconds[RVM_JIT_PHASES];
+} rvm__object;
 
 typedef struct rvm__compiled {
     rvm__native_entry entry;
     rvm__native_need need;
     double seconds[RVM_JIT_PHASES];
     size_t size; /* of machine code, bytes */
+    bool cached; /* it was not compiled now */
 } rvm__compiled;
 
 typedef struct rvm__compiler_options {
@@ -46,7 +67,7 @@ typedef struct rvm__compiler_options {
 typedef struct rvm__compiler rvm__compiler;
 
 /* Changes with everything that both sides must agree in, in this file or in native.h. */
-#define RVM__MODULE_INTERFACE 2
+#define RVM__MODULE_INTERFACE 3
 /* `interface` stands first in every version. */
 typedef struct rvm__module {
     uint32_t interface;
@@ -56,7 +77,10 @@ typedef struct rvm__module {
     rvm_status (*open)(const rvm__compiler_options *o, rvm__compiler **out, const char **about, rvm_error *err);
     void (*close)(rvm__compiler *c); /* and frees all code */
     /* Errors: UNSUPPORTED (the reason), MEMORY, INTERNAL (LLVM refuses what was lowered). */
-    rvm_status (*compile)(rvm__compiler *c, const rvm__lowering *what, rvm__compiled *out, rvm_error *err);
+    rvm_status (*compile)(rvm__compiler *c, const rvm__lowering *what, rvm__object *out, rvm_error *err);
+    /* Code in the process, with all that debuggers and profilers are to know, or of an object that load.c has no way to
+     * load. Errors: UNSUPPORTED, MEMORY. */
+    rvm_status (*link)(rvm__compiler *c, const rvm__object *object, rvm__compiled *out, rvm_error *err);
     rvm_status (*print)(rvm__compiler *c, const rvm__lowering *what, rvm_jit_form form, FILE *out, rvm_error *err);
     /* An object file of what is standalone, for a processor: "generic", the oldest of the host's kind; "native"; another of
      * those that rvm_jit_compile knows. Errors besides: USAGE (no such processor). */
@@ -66,7 +90,8 @@ typedef struct rvm__module {
 #define RVM__MODULE_ENTRY "rvm_llvm_module"
 typedef const rvm__module *(*rvm__module_entry)(void);
 
-/* open.c. The module is never closed. UNSUPPORTED: why there is none. Any thread. */
-rvm_status rvm__module_open(const rvm__module **out, rvm_error *err);
+/* open.c: where the module is; then it is opened, and never closed. UNSUPPORTED: why there is none. Any thread. */
+rvm_status rvm__module_find(char path[PATH_MAX], rvm_error *err);
+rvm_status rvm__module_open(const char *path, const rvm__module **out, rvm_error *err);
 
 #endif

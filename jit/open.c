@@ -29,7 +29,7 @@ static rvm_status check_module(const rvm__module *module, const char *path, rvm_
     return RVM_OK;
 }
 
-static rvm_status open_file(const char *path, const rvm__module **out, rvm_error *err) {
+rvm_status rvm__module_open(const char *path, const rvm__module **out, rvm_error *err) {
     /* Never closed: LLVM does not unload, and code may be running. */
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle)
@@ -46,14 +46,13 @@ static rvm_status open_file(const char *path, const rvm__module **out, rvm_error
     return check_module(*out, path, err);
 }
 
-rvm_status rvm__module_open(const rvm__module **out, rvm_error *err) {
+rvm_status rvm__module_find(char path[PATH_MAX], rvm_error *err) {
     static const char *const ways[] = {RVM_MODULE_FROM_BIN, RVM_MODULE_FROM_LIB};
     const char *named = secure_getenv("RVM_LLVM_MODULE");
-    char path[PATH_MAX];
-    if (named && *named) return open_file(named, out, err);
+    if (named && *named) return snprintf(path, PATH_MAX, "%s", named), RVM_OK;
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
-        if (rvm__beside_binary(ways[k], path)) return open_file(path, out, err);
-    if (access(RVM_MODULE_INSTALLED, F_OK) == 0) return open_file(RVM_MODULE_INSTALLED, out, err);
+        if (rvm__beside_binary(ways[k], path)) return RVM_OK;
+    if (access(RVM_MODULE_INSTALLED, F_OK) == 0) return snprintf(path, PATH_MAX, "%s", RVM_MODULE_INSTALLED), RVM_OK;
     if (!RVM_MODULE_BUILT)
         return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "there is no native code: this was built without LLVM");
     return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,

@@ -11,9 +11,11 @@
  * calls in primal mode; what else is asked of a machine, and what cannot be compiled, is interpreted. A gradient runs
  * natively as the program that computes it: rvm_program_derive, f'grad.
  *
- * LLVM is in a module of its own, which rvm_jit_new opens: the file that the environment variable RVM_LLVM_MODULE names,
- * else rvm/rvm_llvm.so in the library folder beside the program or the library, else in the one that was configured. It
- * stays open until the process ends.
+ * LLVM is in a module of its own: the file that the environment variable RVM_LLVM_MODULE names, else rvm/rvm_llvm.so in the
+ * library folder beside the program or the library, else in the one that was configured. It stays open until the process
+ * ends. Compiled code is kept in a cache, files of the user's own that processes share; where that knows this module,
+ * rvm_jit_new does not open it, and it is opened when something is to be compiled that the cache does not have. A cache that
+ * cannot be read or written, or was damaged, costs time and nothing else; notices tell.
  *
  * rvm_jit_compile writes object files instead, which need neither a machine nor this library.
  *
@@ -47,7 +49,9 @@ typedef struct rvm_jit_notice {
     rvm_status status;  /* RVM_OK: compiled */
     const char *reason; /* else why not */
     double seconds[RVM_JIT_PHASES];
-    size_t code_size; /* bytes of machine code */
+    size_t code_size;  /* bytes of machine code */
+    bool cached;       /* it comes from the cache; RVM_JIT_LINK is all that took */
+    const char *cache; /* why the cache could not be read, or does not keep what is new; NULL: nothing to tell */
 } rvm_jit_notice;
 
 /* Start from rvm_jit_options_default(). */
@@ -60,6 +64,12 @@ typedef struct rvm_jit_options {
     void (*notice)(void *userdata, const rvm_jit_notice *notice);
     void *userdata;
     const rvm_allocator *allocator; /* NULL: the C library's. LLVM uses its own. */
+    /* The folder where compiled code is kept for other processes; it is made if it is not there. NULL: the user's, which is
+     * $RVM_CACHE_DIR (empty: none), else $XDG_CACHE_HOME/rvm, else $HOME/.cache/rvm; "": none. Read by rvm_jit_new. What has
+     * symbols is not kept. */
+    const char *cache;
+    uint64_t
+        cache_size; /* bytes that it may hold; beyond, what was used longest ago goes. 0: $RVM_CACHE_SIZE, else 256 MiB */
 } rvm_jit_options;
 RVM_API rvm_jit_options rvm_jit_options_default(void);
 
@@ -108,8 +118,9 @@ RVM_API rvm_status rvm_jit_compile(rvm_jit *j, const rvm_program *p, uint32_t fn
 /* Since j was made. */
 typedef struct rvm_jit_totals {
     uint32_t compiled, refused;     /* functions in a direction */
-    double seconds[RVM_JIT_PHASES]; /* of those compiled */
-    double opening;                 /* seconds: loading LLVM and setting it up */
+    uint32_t cached;                /* likewise, of the cache */
+    double seconds[RVM_JIT_PHASES]; /* of those compiled, and linking also of those of the cache */
+    double opening;                 /* seconds: loading LLVM and setting it up; without it, finding the module */
     size_t code_size;               /* bytes of machine code */
 } rvm_jit_totals;
 RVM_API void rvm_jit_stats(rvm_jit *j, rvm_jit_totals *out);

@@ -58,6 +58,7 @@ static rvm_status make(tool *t, text *object, text *header) {
     rvm_options o;
     rvm_jit *j = NULL;
     jo.fast_math = t->o.fast_math;
+    jo.cache = ""; /* what is made goes into a file anyway */
     what.name = t->o.name;
     what.lines = t->o.symbols;
     if (t->o.cpu) what.cpu = t->o.cpu;

@@ -25,8 +25,12 @@ static void say(const tool *t, const char *format, ...) {
 
 static void on_notice(void *userdata, const rvm_jit_notice *n) {
     const char *way = n->direction < 0 ? "backward" : "forward";
+    if (n->cache) say(userdata, "the cache: %s", n->cache);
     if (n->status)
         say(userdata, "%s, %s, is interpreted: %s", n->function, way, n->reason);
+    else if (n->cached)
+        say(userdata, "%s, %s: %zu bytes of native code from the cache; %.2f ms", n->function, way, n->code_size,
+            1e3 * n->seconds[RVM_JIT_LINK]);
     else
         say(userdata,
             "%s, %s: %zu bytes of native code; %.1f ms: lowering %.1f, optimising %.1f, emitting %.1f, linking %.1f",
@@ -41,12 +45,13 @@ static rvm_status open_jit(tool *t, rvm_error *err) {
     rvm_jit_options o = rvm_jit_options_default();
     rvm_jit_totals totals;
     o.fast_math = t->o.fast_math;
+    o.cache = t->o.cache && strcmp(t->o.cache, "off") == 0 ? "" : t->o.cache;
     o.notice = on_notice;
     o.userdata = t;
     rvm_status st = rvm_jit_new(&o, &t->jit, err);
     if (st) return st;
     rvm_jit_stats(t->jit, &totals);
-    say(t, "%s, opened in %.1f ms", rvm_jit_about(t->jit), 1e3 * totals.opening);
+    say(t, "%s, ready in %.1f ms", rvm_jit_about(t->jit), 1e3 * totals.opening);
     return RVM_OK;
 }
 

@@ -26,6 +26,7 @@ rvm_jit *native_open(unsigned level, report *r) {
     rvm_jit *j;
     rvm_error e = {0};
     o.level = level;
+    o.cache = ""; /* compiled each time */
     if (rvm_jit_new(&o, &j, &e)) report_skip(r, "native code: %s", e.message);
     return j;
 }

@@ -46,6 +46,7 @@ static void begin(fixture *f) {
     rvm_jit_options o = rvm_jit_options_default();
     *f = (fixture){.p = assemble_text(text, NULL, &rep)};
     o.level = 0;
+    o.cache = "";
     o.notice = on_notice;
     o.userdata = &f->told;
     cr_assert(f->p);
@@ -106,6 +107,7 @@ Test(jit, out_of_memory) {
     counting c;
     rvm_jit_options o = rvm_jit_options_default();
     rvm_jit *j;
+    o.cache = "";
     counting_init(&c);
     c.fail_at = 1;
     o.allocator = &c.al;
@@ -208,9 +210,9 @@ Test(jit, printed) {
         rvm_status status;
         const char *text;
     } rows[] = {
-        {SUM, 1, RVM_JIT_IR, NULL, RVM_OK, "fadd double"},     {SUM, -1, RVM_JIT_IR, NULL, RVM_OK, "fsub double"},
+        {SUM, 1, RVM_JIT_IR, NULL, RVM_OK, "fadd double"},    {SUM, -1, RVM_JIT_IR, NULL, RVM_OK, "fsub double"},
         {SUM, 1, RVM_JIT_ASSEMBLY, NULL, RVM_OK, "rvm_need"}, {2, 1, RVM_JIT_IR, NULL, RVM_ERR_USAGE, ""},
-        {SUM, 0, RVM_JIT_IR, NULL, RVM_ERR_USAGE, ""},         {SUM, 1, RVM_JIT_IR, &exact, RVM_ERR_UNSUPPORTED, ""},
+        {SUM, 0, RVM_JIT_IR, NULL, RVM_ERR_USAGE, ""},        {SUM, 1, RVM_JIT_IR, &exact, RVM_ERR_UNSUPPORTED, ""},
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         const rvm_status st = dump(&f, rows[k].fn, rows[k].direction, rows[k].form, rows[k].o, &printed);
