@@ -8,13 +8,14 @@
 static const char usage[] =
     "usage: rvm_bench [--json] [--repetitions N]\n"
     "                 [memory|loop|matvec|bundle|derived|hessian|trail|exact|assembler|start ...]\n"
-    "       rvm_bench peers [--json] [--full|--check] [--only TEXT]\n"
+    "       rvm_bench peers [--json] [--full|--check] [--only TEXT] [--engine TEXT]\n"
     "Measures the named parts, or all, and prints one table with the targets that there are.\n"
     "peers: the same problems by every engine, by hand in C, and by ADOL-C where it is installed. All results are compared\n"
     "before anything is timed; what disagrees makes the exit status 1. It takes some minutes.\n"
     "  --full       all sizes, and more samples: an hour or so\n"
     "  --check      small sizes, compared but not timed\n"
-    "  --only TEXT  problems with TEXT in their title\n";
+    "  --only TEXT  problems with TEXT in their title\n"
+    "  --engine TEXT  C by hand and engines with TEXT in their name\n";
 
 enum {
     MEMORY,
@@ -69,7 +70,7 @@ static int find_part(const char *name) {
 /* `rvm_bench peers`, with what follows it. */
 static int main_peers(int argc, char **argv) {
     level l = LEVEL_QUICK;
-    const char *only = NULL;
+    const char *only = NULL, *by = NULL;
     bool json = false;
     for (int i = 0; i < argc; i++) {
         if (!strcmp(argv[i], "--json"))
@@ -80,12 +81,14 @@ static int main_peers(int argc, char **argv) {
             l = LEVEL_CHECK;
         else if (!strcmp(argv[i], "--only") && i + 1 < argc)
             only = argv[++i];
+        else if (!strcmp(argv[i], "--engine") && i + 1 < argc)
+            by = argv[++i];
         else {
             fputs(usage, stderr);
             return 2;
         }
     }
-    return compare_peers(l, only, json) ? 0 : 1;
+    return compare_peers(l, only, by, json) ? 0 : 1;
 }
 
 int main(int argc, char **argv) {

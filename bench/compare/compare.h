@@ -147,14 +147,15 @@ typedef struct result {
     cell cells[MAX_ENGINES];
 } result;
 
-/* Runs every engine once and compares what they leave, then times them unless the level is LEVEL_CHECK. Failures and
- * disagreements are told on stderr. */
-bool task_compare(const problem *p, const task *t, level l, result *out);
+/* Runs every engine that is wanted once and compares what they leave, then times them unless the level is LEVEL_CHECK.
+ * Failures and disagreements are told on stderr. */
+bool task_compare(const problem *p, const task *t, level l, const char *by, result *out);
 
 void report_text(const result *r, int n, FILE *out);
 void report_json(const result *r, int n, FILE *out);
 
-/* The whole comparison, to stdout; only problems whose title has `only` in it, if not NULL. False when something failed. */
-bool compare_peers(level l, const char *only, bool json);
+/* The whole comparison, to stdout; only problems whose title has `only` in it, if not NULL; by
+ * hand and by engines whose name has `by` in it, if not NULL. False when something failed. */
+bool compare_peers(level l, const char *only, const char *by, bool json);
 
 #endif

@@ -162,7 +162,14 @@ static void summarise(runner *r, cell *out) {
     out->spread = f.spread;
 }
 
-bool task_compare(const problem *p, const task *t, level l, result *out) {
+/* Why the engine does not take part; NULL: it does. */
+static const char *absent(const engine *g, const task *t, level l, const char *wanted) {
+    if (g->check_only && l != LEVEL_CHECK) return "only checked";
+    if (wanted && !g->by_hand && !strstr(g->name, wanted)) return "not wanted";
+    return g->missing(g, t);
+}
+
+bool task_compare(const problem *p, const task *t, level l, const char *by, result *out) {
     const double budget = l == LEVEL_FULL ? 10 : 1; /* seconds for a cell, about */
     runner r[MAX_ENGINES] = {0};
     reference ref = {0};
@@ -173,9 +180,8 @@ bool task_compare(const problem *p, const task *t, level l, result *out) {
     snprintf(out->problem, sizeof out->problem, "%s", p->title);
     out->task = t->name;
     for (int k = 0; k < nengines && !st; k++) {
-        const engine *g = r[k].g = &engines[k];
-        const bool skip = g->check_only && l != LEVEL_CHECK;
-        out->cells[k].missing = skip ? "only checked" : g->missing(g, t);
+        r[k].g = &engines[k];
+        out->cells[k].missing = absent(r[k].g, t, l, by);
         if (out->cells[k].missing) continue;
         ok = check(&r[k], p, t, &c, &ref, &out->cells[k]) && ok;
         r[k].rounds = l == LEVEL_CHECK ? 0 : (int)fmax(FEWEST, fmin(ROUNDS, budget / (r[k].seconds + 1e-9)));

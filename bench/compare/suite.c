@@ -69,14 +69,14 @@ static bool wanted(const struct entry *s, level l) {
 }
 
 /* Appends the results of the problem's tasks. */
-static bool compare_problem(const problem *p, level l, result *results, int *n) {
+static bool compare_problem(const problem *p, level l, const char *by, result *results, int *n) {
     bool ok = !p->failed;
     if (!ok) fprintf(stderr, "rvm_bench: %s: out of memory\n", p->title);
-    for (int k = 0; k < p->ntasks && !p->failed; k++) ok = task_compare(p, &p->tasks[k], l, &results[(*n)++]) && ok;
+    for (int k = 0; k < p->ntasks && !p->failed; k++) ok = task_compare(p, &p->tasks[k], l, by, &results[(*n)++]) && ok;
     return ok;
 }
 
-bool compare_peers(level l, const char *only, bool json) {
+bool compare_peers(level l, const char *only, const char *by, bool json) {
     static problem p; /* some 20 kB: off the stack */
     int n = 0;
     bool ok = true;
@@ -86,7 +86,7 @@ bool compare_peers(level l, const char *only, bool json) {
         if (!wanted(&suite[k], l)) continue;
         p = (problem){.random = 1};
         suite[k].make(&p, suite[k].size);
-        if (!only || strstr(p.title, only)) ok = compare_problem(&p, l, results, &n) && ok;
+        if (!only || strstr(p.title, only)) ok = compare_problem(&p, l, by, results, &n) && ok;
         problem_free(&p);
     }
     if (json)
