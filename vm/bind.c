@@ -304,12 +304,22 @@ static bool is_finite(const rvm_machine *m, uint32_t param) {
     return a->ndim ? finite_from(a, 0, a->data) : isfinite(m->slots[p->index].f);
 }
 
-/* What enters as infinity or NaN spreads without an exception that would tell. */
+/* What enters as infinity or NaN spreads without an exception that would tell. What is only read is looked at when the run
+ * turns back: it is the same then. What is only added to spreads nowhere; in an unchecked run it counts as finite, since
+ * looking at large results takes as long as computing them. */
 static void note_not_finite(rvm_machine *m) {
     for (uint32_t k = 0; k < m->nargs; k++) {
-        m->never_finite[k] = !is_finite(m, k);
+        const rvm_role role = (rvm_role)entry_of(m)->params[k].role;
+        const bool later = role == RVM_READ || (role == RVM_ACC && m->o.unchecked);
+        m->never_finite[k] = !later && !is_finite(m, k);
         if (m->never_finite[k]) m->may_be_lost = true;
     }
+}
+
+void rvm__note_inputs(rvm_machine *m) {
+    for (uint32_t k = 0; k < m->nargs && !m->inputs_noted; k++)
+        if (entry_of(m)->params[k].role == RVM_READ && !is_finite(m, k)) m->may_be_lost = true;
+    m->inputs_noted = true;
 }
 
 rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_mode mode, bool at_end,
@@ -328,7 +338,7 @@ rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
     m->nargs = nargs;
     m->where = at_end ? AT_END : AT_START;
     m->course = m->dir = at_end ? -1 : 1;
-    m->sweeping = m->sweep_begun = m->sweep_left = m->may_be_lost = false;
+    m->sweeping = m->sweep_begun = m->sweep_left = m->may_be_lost = m->inputs_noted = false;
     m->began_at_start = !at_end;
     if (!at_end) note_not_finite(m);
     return RVM_OK;
@@ -353,6 +363,7 @@ void rvm_machine_unbind(rvm_machine *m) {
 
 const rvm_param *rvm__not_finite(const rvm_machine *m) {
     for (uint32_t k = 0; k < m->nargs; k++)
-        if (!m->never_finite[k] && !is_finite(m, k)) return &entry_of(m)->params[k];
+        if (entry_of(m)->params[k].role != RVM_READ && !m->never_finite[k] && !is_finite(m, k))
+            return &entry_of(m)->params[k];
     return NULL;
 }

@@ -73,6 +73,7 @@ void rvm_machine_free(rvm_machine *m) {
     rvm__trail_free(m);
     rvm__exact_free(m);
     for (int k = 0; k < RVM__SCRATCHES; k++) rvm__resize(m, m->scratch[k], m->cap_scratch[k], 0);
+    rvm__resize(m, m->pops, m->pops ? m->p->nfunctions * sizeof *m->pops : 0, 0);
     rvm__resize(m, m->slots, m->cap_slots * sizeof *m->slots, 0);
     rvm__resize(m, m->shadows, m->cap_shadows * sizeof *m->shadows, 0);
     rvm__resize(m, m->magnitudes, m->cap_magnitudes * sizeof *m->magnitudes, 0);

@@ -149,7 +149,6 @@ enum rvm__scratch {
     SCRATCH_BASE,
     SCRATCH_BORROW,
     SCRATCH_BLOCK,
-    SCRATCH_POPS,
     RVM__SCRATCHES
 };
 
@@ -171,7 +170,8 @@ struct rvm_machine {
     bool sweeping;                     /* the innermost frame runs adjoints (not so while a sweep computes a region again) */
     bool sweep_begun, sweep_left;      /* since bind; left: plainly back to the start from within it */
     bool began_at_start, may_be_lost;  /* bound at the start; an argument was not finite, or an exception was raised since */
-    bool never_finite[RVM_MAX_PARAMS]; /* arguments that were infinite or NaN, or held such a value, at the start */
+    bool inputs_noted;                 /* may_be_lost: those that are only read, too */
+    bool never_finite[RVM_MAX_PARAMS]; /* others that were infinite or NaN, or held such a value, at the start */
     bool single;                       /* stop after one instruction */
     rvm__xinsn *pc;
     int64_t budget;   /* bytes of prepared code that may still run before the next look around */
@@ -190,6 +190,7 @@ struct rvm_machine {
     rvm__cell *stack;
     uint32_t nstack, cap_stack;
     rvm__trail trail;
+    uint16_t (*pops)[2]; /* by function, found once (trail_off.c); NULL: not yet */
     rvm__guard *guards;
     uint32_t nguards; /* of the blocks that run, the innermost last */
     size_t cap_guards;

@@ -84,6 +84,7 @@ static rvm_status move(rvm_machine *m, int course, bool sweep, uint64_t *count, 
     rvm_status status = check_bound(m, err);
     if (status) return status;
     if (m->where == (course > 0 ? AT_END : AT_START)) return RVM_OK;
+    if (course < 0 && m->began_at_start) rvm__note_inputs(m);
     set_course(m, course);
     if (sweep && !m->sweep_begun) m->sweep_begun = m->sweeping = true;
     status = counted_run(m, count);

@@ -53,13 +53,20 @@ static void visit(walk *w, uint32_t fn) {
     }
 }
 
-bool rvm__trail_pops(rvm_machine *m, uint32_t entry, int direction, uint16_t *levels) {
-    walk w = {m->p, rvm__scratch(m, SCRATCH_POPS, m->p->nfunctions * sizeof *w.pops), true};
+static bool find_all(rvm_machine *m) {
+    walk w = {m->p, rvm__resize(m, NULL, 0, m->p->nfunctions * sizeof *w.pops), true};
     if (!w.pops) return false;
+    memset(w.pops, 0, m->p->nfunctions * sizeof *w.pops);
     while (w.changed) {
         w.changed = false;
         for (uint32_t fn = 0; fn < m->p->nfunctions; fn++) visit(&w, fn);
     }
-    *levels = w.pops[entry][direction < 0];
+    m->pops = w.pops;
+    return true;
+}
+
+bool rvm__trail_pops(rvm_machine *m, uint32_t entry, int direction, uint16_t *levels) {
+    if (!m->pops && !find_all(m)) return false;
+    *levels = m->pops[entry][direction < 0];
     return true;
 }
