@@ -597,14 +597,14 @@ static bool run_file(const char *path, int most_orders, rvm_jit *native, int nat
 }
 
 /* runner [--orders N] [--native N] FILE...: derivatives of order N at most are checked as programs; of order N, 0 or 1,
- * natively, too. */
+ * natively, too; with -1 nothing is. */
 int main(int argc, char **argv) {
     int first = 1, orders = INT_MAX, native_orders = 1;
     for (; first + 2 < argc && argv[first][0] == '-'; first += 2)
         *(strcmp(argv[first], "--native") ? &orders : &native_orders) = atoi(argv[first + 1]);
     bool good = argc > first;
     report rep = {.name = "runner"};
-    rvm_jit *native = native_open(0, &rep);
+    rvm_jit *native = native_orders < 0 ? NULL : native_open(0, &rep);
     for (int k = first; k < argc; k++) good = run_file(argv[k], orders, native, native_orders) && good;
     rvm_jit_free(native);
     return good ? 0 : 1;
