@@ -159,7 +159,8 @@ enum rvm_flag {
 enum rvm_fact {                         /* what the verifier found; never stored in a file */
                 RVM_FACT_INBOUNDS0 = 1, /* place k's indices are proved in bounds: RVM_FACT_INBOUNDS0 << k, k < 4 */
                 RVM_FACT_ALIAS = 16,    /* two places may be the same element: the engine compares them */
-                RVM_FACT_GUARD = 32     /* par, endpar: roles of elements are not proved, the engine enforces them */
+                RVM_FACT_GUARD = 32,    /* par, endpar: roles of elements are not proved, the engine enforces them */
+                RVM_FACT_SUMS = 64      /* par, endpar: several instances may add into the same element */
 };
 
 typedef struct rvm_insn {

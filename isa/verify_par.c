@@ -210,14 +210,24 @@ static int64_t trips_of(const block *w) {
     return large ? INT64_MAX : n;
 }
 
-static bool any_owned(const block *w) {
+static bool any_used(const block *w, unsigned bits) {
     for (uint32_t k = 0; k < w->v->f->narrays; k++)
-        if (w->mark[w->v->max_regs + k] == w->forms.block && w->bits[k] == RVM__BITS_OWN) return true;
+        if (w->mark[w->v->max_regs + k] == w->forms.block && w->bits[k] == bits) return true;
+    return false;
+}
+
+/* Whether two instances may add into the same element of an array that the block only adds into. */
+static bool sums_elements(const block *w) {
+    if (w->too_many) return any_used(w, RVM__BITS_ACC);
+    for (uint32_t k = 0; k < w->n; k++)
+        for (uint32_t j = 0; j <= k && w->bits[w->accesses[k].root] == RVM__BITS_ACC; j++)
+            if (w->accesses[j].root == w->accesses[k].root && meet(w, &w->accesses[j], &w->accesses[k]) != APART)
+                return true;
     return false;
 }
 
 static rvm_status check_elements(block *w, bool *guard) {
-    *guard = w->too_many && any_owned(w);
+    *guard = w->too_many && any_used(w, RVM__BITS_OWN);
     for (uint32_t k = 0; k < w->n; k++)
         for (uint32_t j = 0; j <= k && w->bits[w->accesses[k].root] == RVM__BITS_OWN; j++)
             RVM__TRY(check_meeting(w, w->accesses + j, w->accesses + k, guard));
@@ -226,6 +236,7 @@ static rvm_status check_elements(block *w, bool *guard) {
 
 static rvm_status check_block(block *w, uint32_t pc) {
     rvm_insn *code = w->v->p->functions[w->v->fn].code;
+    uint8_t facts = 0;
     bool guard = false;
     w->par = w->certain_from = pc;
     w->n = 0;
@@ -234,9 +245,10 @@ static rvm_status check_block(block *w, uint32_t pc) {
     RVM__TRY(use_body(w));
     w->trips = trips_of(w);
     if (w->trips > 1) RVM__TRY(check_elements(w, &guard));
-    if (!guard) return RVM_OK;
-    code[pc].facts |= RVM_FACT_GUARD;
-    code[code[pc].target].facts |= RVM_FACT_GUARD;
+    if (guard) facts |= RVM_FACT_GUARD;
+    if (w->trips > 1 && sums_elements(w)) facts |= RVM_FACT_SUMS;
+    code[pc].facts |= facts;
+    code[code[pc].target].facts |= facts;
     return RVM_OK;
 }
 

@@ -2,9 +2,11 @@
  * whose roles are enforced while they run are the interpreter's. */
 #include "emit.h"
 
-enum { PARTS = 8, CHUNK = 1024 };
+#include <stddef.h>
 
-static bool is_ascending(const rvm__emit *e, const rvm__xinsn *x) {
+enum { PARTS = RVM__PARTS, CHUNK = RVM__CHUNK };
+
+bool rvm__is_ascending(const rvm__emit *e, const rvm__xinsn *x) {
     return (e->context->dir > 0) != ((x->flags & X_REVERSED) != 0);
 }
 
@@ -26,7 +28,7 @@ static void fill(rvm__emit *e, LLVMValueRef *held, LLVMValueRef v) {
     for (int n = 1; n <= PARTS; n++) rvm__put_at(e, v, held[n]);
 }
 
-static void begin_sums(rvm__emit *e, const rvm__xinsn *x) {
+void rvm__begin_sums(rvm__emit *e, const rvm__xinsn *x) {
     for (uint32_t k = 0; k < x->to.shared; k++) {
         const rvm__shared *s = shared_of(e, x, k);
         LLVMValueRef *held = &e->reg[x->to.hidden + RVM__SUMS * k], *place = &e->reg[s->slot];
@@ -50,8 +52,9 @@ void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__at(e, none);
     rvm__jump(e, e->context, in->target, false);
     rvm__at(e, some);
-    rvm__set_slot(e, x->to.i, is_ascending(e, x) ? lo : LLVMBuildSub(b, hi, rvm__build_int(e->k, 1), ""));
-    begin_sums(e, x);
+    rvm__set_slot(e, x->to.i, rvm__is_ascending(e, x) ? lo : LLVMBuildSub(b, hi, rvm__build_int(e->k, 1), ""));
+    rvm__begin_sums(e, x);
+    if (e->u->w->threads && !e->block) rvm__run_chunks(e, in, x);
     rvm__jump(e, e->context, e->pc, false);
 }
 
@@ -65,14 +68,19 @@ static LLVMValueRef plus(rvm__emit *e, const rvm__shared *s, LLVMValueRef x, LLV
     return rvm__build_update(e->k, RVM_OP_add, (rvm_type)s->type, x, y, overflow);
 }
 
-/* What was before the chunk, and the tree of its partial sums. */
-static LLVMValueRef total(rvm__emit *e, const rvm__shared *s, LLVMValueRef *held, LLVMValueRef *overflow) {
+static LLVMValueRef tree(rvm__emit *e, const rvm__shared *s, LLVMValueRef *held, LLVMValueRef *overflow) {
     LLVMTypeRef t = type_of(e, s);
     LLVMValueRef v[PARTS];
     for (int n = 0; n < PARTS; n++) v[n] = rvm__get(e, t, held[1 + n]);
     for (int n = PARTS / 2; n > 0; n /= 2)
         for (int k = 0; k < n; k++) v[k] = plus(e, s, v[k], v[k + n], overflow);
-    return plus(e, s, rvm__get(e, t, held[0]), v[0], overflow);
+    return v[0];
+}
+
+/* What was before the chunk, and the tree of its partial sums. */
+static LLVMValueRef total(rvm__emit *e, const rvm__shared *s, LLVMValueRef *held, LLVMValueRef *overflow) {
+    LLVMValueRef sum = tree(e, s, held, overflow);
+    return plus(e, s, rvm__get(e, type_of(e, s), held[0]), sum, overflow);
 }
 
 static void note_magnitude(rvm__emit *e, const rvm__shared *s, LLVMValueRef sum) {
@@ -98,6 +106,16 @@ static void end_chunk(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef at, bool l
         rvm__put_at(e, leaves ? zero : sum[n], held[0]);
         rvm__put_at(e, leaves ? sum[n] : nothing(e, s), e->reg[s->slot]);
         fill(e, held, leaves ? zero : nothing(e, s));
+    }
+}
+
+void rvm__leave_sums(rvm__emit *e, const rvm__xinsn *x) {
+    for (uint32_t n = 0; n < x->to.shared; n++) {
+        const rvm__shared *s = shared_of(e, x, n);
+        LLVMValueRef *held = &e->reg[x->to.hidden + RVM__SUMS * n], zero = LLVMConstNull(type_of(e, s));
+        rvm__put_at(e, rvm__get(e, type_of(e, s), held[0]), e->reg[s->slot]);
+        rvm__put_at(e, zero, held[0]);
+        fill(e, held, zero);
     }
 }
 
@@ -128,9 +146,50 @@ static void next_instance(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLV
     rvm__at(e, on);
 }
 
-void rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
+/* Totals of the chunk that this function runs: to whoever runs its block. */
+static void hand_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef at) {
+    LLVMValueRef *sum = rvm__unit_alloc(e->u, (x->to.shared + 1u) * sizeof *sum), overflow = NULL;
+    for (uint32_t n = 0; n < x->to.shared && sum; n++) {
+        const rvm__shared *s = shared_of(e, x, n);
+        LLVMValueRef *held = &e->reg[x->to.hidden + RVM__SUMS * n];
+        rvm__put_at(e, rvm__get(e, type_of(e, s), e->reg[s->slot]), part_at(e, held, at));
+        sum[n] = tree(e, s, held, &overflow);
+    }
+    if (overflow && !(x->flags & X_UNCHECKED)) rvm__leave_if(e, overflow);
+    for (uint32_t n = 0; n < x->to.shared && sum; n++) {
+        const uint16_t slot = shared_of(e, x, n)->slot;
+        LLVMValueRef to = rvm__member(e, e->sums, n * sizeof(rvm__native_sum));
+        rvm__put_at(e, sum[n], rvm__member(e, to, offsetof(rvm__native_sum, value)));
+        if (!e->held[slot]) continue;
+        rvm__put_at(e, rvm__get(e, e->k->f64, e->held[slot]), rvm__member(e, to, offsetof(rvm__native_sum, held)));
+    }
+}
+
+/* The other end of a chunk's block. */
+static void turn_chunk(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuilderRef b = e->k->b;
-    const bool up = is_ascending(e, x);
+    LLVMValueRef lo = rvm__slot_value(e, x->to.lo), at = rvm__slot_value(e, x->to.i), one = rvm__build_int(e->k, 1);
+    LLVMValueRef k = LLVMBuildSub(b, at, lo, "");
+    LLVMValueRef next = rvm__is_ascending(e, x) ? LLVMBuildAdd(b, k, one, "") : LLVMBuildSub(b, k, one, "");
+    LLVMBasicBlockRef again = rvm__block(e, "again"), ended = rvm__block(e, "ended");
+    const uint32_t walked = e->walked;
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, k, e->last, ""), ended, again);
+    rvm__at(e, again);
+    pass_on(e, x, part_number(e, k), part_number(e, next));
+    rvm__charge(e, 1);
+    rvm__set_slot(e, x->to.i, LLVMBuildAdd(b, lo, next, ""));
+    rvm__jump(e, e->context, in->target, true);
+    rvm__at(e, ended);
+    e->walked = walked;
+    hand_sums(e, x, part_number(e, k));
+    rvm__charge(e, 1);
+    LLVMBuildBr(b, e->done);
+}
+
+bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
+    if (e->block && in->target == e->block) return turn_chunk(e, in, x), false;
+    LLVMBuilderRef b = e->k->b;
+    const bool up = rvm__is_ascending(e, x);
     LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi), at = rvm__slot_value(e, x->to.i);
     LLVMValueRef one = rvm__build_int(e->k, 1), end = up ? LLVMBuildSub(b, hi, one, "") : lo;
     LLVMValueRef k = LLVMBuildSub(b, at, lo, ""), next = up ? LLVMBuildAdd(b, k, one, "") : LLVMBuildSub(b, k, one, "");
@@ -146,4 +205,5 @@ void rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     e->walked = walked;
     if (x->to.shared) end_chunk(e, x, part_number(e, k), true);
     rvm__charge(e, 1);
+    return true;
 }

@@ -77,6 +77,18 @@ bool rvm__is_discarded(const rvm__emit *e, unsigned level) {
     return !is_kept(e->u->w->discards, rvm__deep_at(e, e->pc), level);
 }
 
+enum rvm__trail_use rvm__trail_use(const rvm__emit *e, uint32_t pc) {
+    const rvm_insn *in = &e->f->code[pc];
+    const uint16_t deep = rvm__deep_at(e, pc);
+    enum rvm__trail_use use = RVM__TRAIL_UNUSED;
+    if (is_on_trail(in)) return is_kept(e->u->w->discards, deep, level_of(e->f, in)) ? RVM__TRAIL_KEPT : RVM__TRAIL_LOST;
+    for (uint32_t at = 0, g; rvm__is_call(in) && rvm__next_callee(e->u->p, in, &at, &g);) {
+        if (rvm__asks_depth(&e->u->facts[g], deep)) return RVM__TRAIL_KEPT;
+        if (e->u->facts[g].levels) use = RVM__TRAIL_LOST;
+    }
+    return use;
+}
+
 bool rvm__is_told(const rvm__emit *e, uint32_t first, uint32_t last) {
     for (uint32_t pc = first + 1; pc < last; pc++) {
         const rvm_insn *in = &e->f->code[pc];

@@ -6,6 +6,7 @@
  *   place.c     operands and targets, indices
  *   update.c    updates and changes in place
  *   call.c      calls          array.c   local arrays and views          block.c   parallel blocks
+ *   chunk.c     chunks of parallel blocks as functions of their own, for threads
  *   stored.c    the stack, set, segments      slots.c   what moves there and to the trail      depth.c   how deep trails are
  *   standalone.c   what is different where there is no machine: C functions
  *   lines.c     line tables
@@ -46,8 +47,8 @@ typedef struct rvm__pending { /* a stretch still to be walked */
     rvm__context *context;
 } rvm__pending;
 
-/* A function in a direction; `apart`: its arrays are known not to overlap; `deep`: levels of the trail that are deep in it,
- * of those that it matters for. */
+/* A function in a direction, or, for threads, a parallel block of it; `apart`: its arrays are known not to overlap; `deep`:
+ * levels of the trail that are deep in it, of those that it matters for. */
 typedef struct rvm__version {
     struct rvm__version *next;  /* of the function */
     struct rvm__version *later; /* to be emitted */
@@ -55,7 +56,8 @@ typedef struct rvm__version {
     int dir;
     bool apart;
     uint16_t deep;
-    LLVMValueRef function;
+    uint32_t block;               /* 0, or the end by which the block is entered */
+    LLVMValueRef function, entry; /* entry: of a block, what threads call */
     LLVMTypeRef type;
 } rvm__version;
 
@@ -63,6 +65,7 @@ typedef struct rvm__facts { /* of a function of the program */
     bool recursive;
     rvm__native_need need;
     uint64_t size;     /* instructions, those of callees included, as far as counted */
+    uint64_t work;     /* the same, but each counts for as often as it may run, as far as loops tell */
     uint16_t levels;   /* of the trail that something goes onto, or comes from */
     uint8_t told_from; /* with so many levels deep it must be known at run time how deep they are */
 } rvm__facts;
@@ -130,11 +133,14 @@ typedef struct rvm__emit {
     rvm__context *context, *contexts;
     rvm__pending *pending;
     uint32_t npending, cap_pending;
-    uint32_t walked, emitted; /* instructions since the last charge; in all */
-    uint32_t pc;              /* being walked */
-    uint8_t *vanish;          /* by pc of compute: its uncomputing is not observed */
-    LLVMValueRef *before;     /* by pc of compute: alloca, what its first run charged */
-    rvm__strip *strips;       /* by pc of the lower end of a loop */
+    uint32_t walked, emitted;     /* instructions since the last charge; in all */
+    uint32_t pc;                  /* being walked */
+    uint8_t *vanish;              /* by pc of compute: its uncomputing is not observed */
+    LLVMValueRef *before;         /* by pc of compute: alloca, what its first run charged */
+    rvm__strip *strips;           /* by pc of the lower end of a loop */
+    uint32_t block;               /* 0, or where the block is entered of which this runs instances of one chunk: */
+    LLVMValueRef last, sums;      /* the last of them; where totals go */
+    const struct rvm__plan *plan; /* chunk.c */
 } rvm__emit;
 enum { RVM__NO_BASE = 0xffff };
 enum { RVM__ARRAY_HEADER = 16 }; /* bytes before the elements of a local array, as in vm/arrays.c: its largest magnitude */
@@ -147,6 +153,8 @@ enum { RVM__MOST_PARAMS = 4 + 2 * RVM_MAX_DIMS }; /* that a parameter of the pro
 enum { RVM__SUMS = 9 }; /* hidden slots of a register that a parallel block adds into (vm/blocks.c) */
 
 /* ---- lower.c ---- */
+/* Made where it is not there: then without a function. NULL: noted. */
+rvm__version *rvm__find_version(rvm__unit *u, rvm__version v);
 /* Of a function that must be there; it will be emitted. */
 const rvm__version *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep);
 bool rvm__is_inlined(const rvm__unit *u, uint32_t fn);
@@ -163,6 +171,18 @@ void *rvm__unit_alloc(rvm__unit *u, size_t size);
 
 /* Bytes of array `array` of a function in an alloca rather than in the arena, its header included; 0: it goes there. */
 uint64_t rvm__alloca_bytes(const rvm__unit *u, uint32_t fn, uint16_t array);
+
+/* ---- chunk.c ---- */
+/* Where the block at e->pc is entered, its index and sums begun: what threads do of it. What is emitted behind goes on with
+ * the first instance, or with the one that they left. */
+void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);
+void rvm__begin_chunk(rvm__emit *e); /* the registers and arrays of a chunk's function */
+void rvm__enter_chunk(rvm__emit *e); /* its first instance */
+/* ---- block.c: parts of it ---- */
+bool rvm__is_ascending(const rvm__emit *e, const rvm__xinsn *x);
+void rvm__begin_sums(rvm__emit *e, const rvm__xinsn *x);
+/* What was before the block and what is behind it goes into the register; the block is left. */
+void rvm__leave_sums(rvm__emit *e, const rvm__xinsn *x);
 
 /* ---- walk.c ---- */
 void rvm__emit_function(rvm__unit *u, const rvm__version *v);
@@ -232,7 +252,11 @@ void rvm__find_depths(rvm__unit *u); /* fills levels and told_from of all facts 
 bool rvm__asks_depth(const rvm__facts *facts, uint16_t deep);
 uint16_t rvm__deep_version(const rvm__unit *u, uint32_t fn, uint16_t deep); /* what of it matters for the function */
 bool rvm__find_segments(rvm__emit *e);                                      /* fills covered, told, untold */
-uint16_t rvm__deep_at(const rvm__emit *e, uint32_t pc);     /* at an instruction that is no end of a part or segment */
+uint16_t rvm__deep_at(const rvm__emit *e, uint32_t pc); /* at an instruction that is no end of a part or segment */
+/* What the instruction at pc puts onto trails, those that it calls included: nothing, or only what is lost; else it is kept.
+ */
+enum rvm__trail_use { RVM__TRAIL_UNUSED, RVM__TRAIL_LOST, RVM__TRAIL_KEPT };
+enum rvm__trail_use rvm__trail_use(const rvm__emit *e, uint32_t pc);
 bool rvm__is_discarded(const rvm__emit *e, unsigned level); /* what the instruction being walked puts onto that level */
 bool rvm__is_told(const rvm__emit *e, uint32_t first, uint32_t last);    /* the machine is, of the part between them */
 uint32_t rvm__untold_segments(const rvm__emit *e, uint32_t pc, int dir); /* around, before that instruction */
@@ -283,6 +307,6 @@ void rvm__emit_stored(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm
 void rvm__emit_slots(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
 void rvm__count_erased(rvm__emit *e, LLVMValueRef cells); /* slots.c: of a trail that discards */
 void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);
-void rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);
+bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x); /* false: the stretch ends */
 
 #endif

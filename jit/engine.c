@@ -232,6 +232,9 @@ rvm_status rvm__compiler_compile(rvm__compiler *c, const rvm__lowering *what, rv
     double since = 0;
     *out = (rvm__object){0};
     rvm_status status = make_ir(c, &c->target, what, &k, out, err);
+    out->blocks = k.blocks;
+    out->in_threads = k.in_threads;
+    memcpy(out->serial, k.serial, sizeof out->serial);
     lap(&since);
     if (!status) status = rvm__target_emit(&c->target, k.module, LLVMObjectFile, &object, err);
     rvm__build_end(&k);

@@ -264,7 +264,8 @@ bool rvm__frame_begin(rvm__emit *e) {
     make_arrays(e);
     rvm__take_counts(e);
     unsigned at = RVM__FIXED_PARAMS;
-    for (uint32_t n = 0; n < e->f->nparams; n++)
+    if (e->block) rvm__begin_chunk(e);
+    for (uint32_t n = 0; n < e->f->nparams && !e->block; n++)
         e->f->params[n].ndim ? take_array(e, &e->f->params[n], &at) : take_scalar(e, &e->f->params[n], &at);
     rvm__find_vanishing(e);
     return true;
@@ -451,7 +452,7 @@ void rvm__frame_end(rvm__emit *e) {
     rvm__at(e, e->done);
     rvm__hand_counts(e);
     add_erased(e);
-    give_back(e);
+    if (!e->block) give_back(e);
     LLVMBuildRet(k->b, LLVMConstInt(k->i32, 0, false));
     if (e->nsites && e->u->w->standalone)
         rvm__standalone_leave(e);

@@ -5,8 +5,10 @@
  * could not be compiled. A machine that is attached has an `attachment`, which is its rvm__engine and remembers the last
  * record, so that a run like the one before takes no lock.
  */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include <fenv.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +39,7 @@ typedef struct attachment {
 
 struct rvm_jit {
     rvm_jit_options o;
+    uint32_t threads; /* of those options, a number */
     rvm_allocator al;
     pthread_mutex_t lock; /* of all below */
     bool has_lock;
@@ -60,6 +63,12 @@ static double seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Those that this process may use. */
+static uint32_t processors(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) ? 1 : (uint32_t)CPU_COUNT(&set);
 }
 
 /* ---- opening ---- */
@@ -118,11 +127,14 @@ rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error 
     if (!out) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no place for the engine");
     *out = NULL;
     const rvm_jit_options o = options ? *options : rvm_jit_options_default();
+    if (o.threads > RVM_JIT_MAX_THREADS && o.threads != RVM_JIT_ALL_THREADS)
+        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "%u threads are too many: %u at most", o.threads,
+                         RVM_JIT_MAX_THREADS);
     if (o.level > 3) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "levels of optimisation are 0 to 3, not %u", o.level);
     const rvm_allocator al = o.allocator ? *o.allocator : rvm__libc_allocator;
     rvm_jit *j = rvm__realloc(&al, NULL, 0, sizeof *j);
     if (!j) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
-    *j = (rvm_jit){.o = o, .al = al};
+    *j = (rvm_jit){.o = o, .al = al, .threads = o.threads == RVM_JIT_ALL_THREADS ? processors() : o.threads};
     const rvm_status status = open_all(j, err);
     if (status)
         rvm_jit_free(j);
@@ -156,7 +168,10 @@ static void tell(rvm_jit *j, const rvm__lowering *what, const rvm__compiled *cod
                         .reason = why->message,
                         .cached = code->cached,
                         .cache = j->trouble.code ? j->trouble.message : NULL,
-                        .code_size = code->size};
+                        .code_size = code->size,
+                        .blocks = code->blocks,
+                        .in_threads = code->in_threads,
+                        .serial = code->serial};
     memcpy(n.seconds, code->seconds, sizeof n.seconds);
     if (j->o.notice) j->o.notice(j->o.userdata, &n);
     j->trouble.code = RVM_OK;
@@ -210,6 +225,9 @@ static rvm_status compile(rvm_jit *j, const rvm__bytes *material, const rvm__low
         for (int k = 0; k < RVM_JIT_LINK; k++) r->code.seconds[k] = object.seconds[k];
     } else if (material)
         rvm__cache_put(j->cache, material, object.bytes, object.size, &j->trouble);
+    r->code.blocks = object.blocks;
+    r->code.in_threads = object.in_threads;
+    memcpy(r->code.serial, object.serial, sizeof r->code.serial);
     free(object.bytes);
     return status;
 }
@@ -294,6 +312,7 @@ static rvm__lowering wanted(const attachment *a) {
                           .fast = a->jit->o.fast_math,
                           .discards = m->trail.discards,
                           .lines = a->jit->o.symbols,
+                          .threads = m->threads > 1 || (m->threads && a->jit->o.fast_math),
                           .tolerance = m->o.tolerance};
     for (uint32_t k = 0; k < m->nargs && what.contiguous; k++) what.contiguous = is_contiguous(&m->args[k]);
     what.contiguous = what.contiguous && are_apart(m);
@@ -339,6 +358,7 @@ static void unlink_attachment(attachment *a) {
     *a->link = a->next;
     if (a->next) a->next->link = a->link;
     a->m->engine = NULL;
+    a->m->threads = 0;
     rvm__realloc(&a->jit->al, a, sizeof *a, 0);
 }
 
@@ -367,6 +387,7 @@ rvm_status rvm_jit_attach(rvm_jit *j, rvm_machine *m, rvm_error *err) {
     j->attached = a;
     pthread_mutex_unlock(&j->lock);
     m->engine = &a->engine;
+    m->threads = j->threads;
     return RVM_OK;
 }
 
@@ -408,6 +429,7 @@ rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direc
                                 .trust = o.trust,
                                 .contiguous = true,
                                 .fast = j->o.fast_math,
+                                .threads = j->threads > 1 || (j->threads && j->o.fast_math),
                                 .tolerance = o.tolerance};
     const char *refused = refused_option(&o);
     if (!p->verified) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the program is not verified");

@@ -148,6 +148,25 @@ static void visit_code(survey *s, uint32_t fn) {
     }
 }
 
+/* Callees' are known but for recursion; a loop counts for LOOP trips. */
+static void visit_work(const rvm__unit *u, uint32_t fn) {
+    enum { LOOP = 8 };
+    const rvm_program *p = u->p;
+    const rvm_function *f = &p->functions[fn];
+    const uint64_t most = UINT64_C(1) << 40;
+    uint64_t weight = 1, sum = 0;
+    for (uint32_t pc = 0; pc < f->ncode; pc++) {
+        const rvm_insn *in = &f->code[pc];
+        if (in->op >> 1 == RVM_PAIR_for && in->target < pc) weight /= LOOP;
+        uint64_t work = 1;
+        for (uint32_t at = 0, g; rvm__is_call(in) && rvm__next_callee(p, in, &at, &g);)
+            work = larger(work, u->facts[g].work);
+        sum += weight * work < most ? weight * work : most;
+        if (in->op >> 1 == RVM_PAIR_for && in->target > pc) weight *= LOOP;
+    }
+    u->facts[fn].work = sum < most ? sum : most;
+}
+
 static void visit_needs(survey *s, uint32_t fn) {
     const rvm_program *p = s->u->p;
     const rvm_function *f = &p->functions[fn];
@@ -156,6 +175,7 @@ static void visit_needs(survey *s, uint32_t fn) {
     for (uint32_t pc = 0; pc < f->ncode; pc++)
         for (uint32_t at = 0, g; rvm__is_call(&f->code[pc]) && rvm__next_callee(p, &f->code[pc], &at, &g);)
             if (g != fn) add_callee(facts, &s->u->facts[g]);
+    visit_work(s->u, fn);
     facts->need.slots += s->u->m->codes[fn].slots;
     facts->need.arrays += f->narrays;
     facts->need.depth++;
@@ -231,17 +251,19 @@ static void promise(rvm__unit *u, LLVMValueRef f, const rvm_function *g, bool ap
     }
 }
 
-static rvm__version *find_version(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep) {
-    for (rvm__version *v = u->versions[fn]; v; v = v->next)
-        if (v->dir == dir && v->apart == apart && v->deep == deep) return v;
+rvm__version *rvm__find_version(rvm__unit *u, rvm__version like) {
+    for (rvm__version *v = u->versions[like.fn]; v; v = v->next)
+        if (v->dir == like.dir && v->apart == like.apart && v->deep == like.deep && v->block == like.block) return v;
     rvm__version *v = rvm__unit_alloc(u, sizeof *v);
     if (!v) return NULL;
-    *v = (rvm__version){.next = u->versions[fn], .fn = fn, .dir = dir, .apart = apart, .deep = deep};
-    return u->versions[fn] = v;
+    *v = like;
+    v->next = u->versions[like.fn];
+    return u->versions[like.fn] = v;
 }
 
 const rvm__version *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep) {
-    rvm__version *v = find_version(u, fn, dir, apart, rvm__deep_version(u, fn, deep));
+    const uint16_t matters = rvm__deep_version(u, fn, deep);
+    rvm__version *v = rvm__find_version(u, (rvm__version){.fn = fn, .dir = dir, .apart = apart, .deep = matters});
     const rvm_function *g = &u->p->functions[fn];
     char name[256];
     if (!v || v->function || !(v->type = type_of(u, g))) return v;

@@ -26,6 +26,7 @@
     FIELD(bool, contiguous)   /* arrays of the call are row-major without gaps, and apart but for those only read */        \
     FIELD(bool, fast)         /* contraction and reassociation */                                                           \
     FIELD(bool, lines)        /* with line tables, for debuggers and profilers */                                           \
+    FIELD(bool, threads)      /* parallel blocks may run in threads (chunk.c) */                                            \
     FIELD(uint16_t, discards) /* levels of the trail that keep nothing but in compute parts and segments */                 \
     FIELD(double, tolerance)
 
@@ -46,14 +47,18 @@ typedef struct rvm__object {
     size_t size;
     char entry[120], need[40]; /* their names */
     double seconds[RVM_JIT_PHASES];
+    uint32_t blocks, in_threads; /* as in rvm_jit_notice */
+    char serial[200];
 } rvm__object;
 
 typedef struct rvm__compiled {
     rvm__native_entry entry;
     rvm__native_need need;
     double seconds[RVM_JIT_PHASES];
-    size_t size; /* of machine code, bytes */
-    bool cached; /* it was not compiled now */
+    size_t size;                 /* of machine code, bytes */
+    bool cached;                 /* it was not compiled now */
+    uint32_t blocks, in_threads; /* as in rvm_jit_notice; of what is cached 0 */
+    char serial[200];
 } rvm__compiled;
 
 typedef struct rvm__compiler_options {
@@ -67,7 +72,7 @@ typedef struct rvm__compiler_options {
 typedef struct rvm__compiler rvm__compiler;
 
 /* Changes with everything that both sides must agree in, in this file or in native.h. */
-#define RVM__MODULE_INTERFACE 3
+#define RVM__MODULE_INTERFACE 4
 /* `interface` stands first in every version. */
 typedef struct rvm__module {
     uint32_t interface;

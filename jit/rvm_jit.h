@@ -52,7 +52,14 @@ typedef struct rvm_jit_notice {
     size_t code_size;  /* bytes of machine code */
     bool cached;       /* it comes from the cache; RVM_JIT_LINK is all that took */
     const char *cache; /* why the cache could not be read, or does not keep what is new; NULL: nothing to tell */
+    /* With `threads`, of what was compiled now: parallel blocks, counted once for each way they are compiled, and those that
+     * may run in threads, where they are long enough; why the first of the others does not, with its line, or "". */
+    uint32_t blocks, in_threads;
+    const char *serial;
 } rvm_jit_notice;
+
+#define RVM_JIT_MAX_THREADS 1024u
+#define RVM_JIT_ALL_THREADS (~0u)
 
 /* Start from rvm_jit_options_default(). */
 typedef struct rvm_jit_options {
@@ -60,6 +67,10 @@ typedef struct rvm_jit_options {
     bool symbols; /* tell gdb and, where LLVM can, perf of the code and of its lines; it is linked more slowly. For perf LLVM
                      writes a file below $JITDUMPDIR or $HOME: perf record -k 1, then perf inject --jit */
     unsigned level; /* of optimisation: 0 to 3; default 3 */
+    /* Parallel blocks run in so many threads, the caller's included; default 0: all in the caller's. The same bits come out
+     * for any number, and but for fast_math as without. The machine's allocator is then called by any of them, one at a
+     * time. At most RVM_JIT_MAX_THREADS, or RVM_JIT_ALL_THREADS: one for each processor that the process may use. */
+    unsigned threads;
     /* From the thread whose run asks for the code, which others then wait for; it may not call rvm_jit_*. May be NULL. */
     void (*notice)(void *userdata, const rvm_jit_notice *notice);
     void *userdata;

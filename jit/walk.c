@@ -311,8 +311,7 @@ static bool step(rvm__emit *e, uint32_t *next) {
         return true;
     case RVM_PAIR_par:
         if (op == RVM_OP_par) return rvm__enter_block(e, in, x), false;
-        rvm__turn_block(e, in, x);
-        return true;
+        return rvm__turn_block(e, in, x);
     case RVM_PAIR_compute:
     case RVM_PAIR_do:
     case RVM_PAIR_undo: return pass_region(e, in, next);
@@ -385,13 +384,19 @@ void rvm__emit_function(rvm__unit *u, const rvm__version *v) {
                    .dir = v->dir,
                    .apart = v->apart,
                    .deep = v->deep,
+                   .block = v->block,
                    .function = v->function};
     if (!rvm__frame_begin(&e)) return;
     rvm__context *whole = context_in(&e, NULL, 0, PASS_WHOLE, v->dir);
     if (!whole) goto done;
     LLVMBasicBlockRef first = rvm__block(&e, "first");
     LLVMBuildBr(u->k->b, first);
-    later(&e, first, v->dir > 0 ? 1 : e.f->ncode - 2, whole);
+    if (v->block) {
+        e.context = whole;
+        rvm__at(&e, first);
+        rvm__enter_chunk(&e);
+    } else
+        later(&e, first, v->dir > 0 ? 1 : e.f->ncode - 2, whole);
     while (e.npending && !u->status) {
         const rvm__pending p = e.pending[--e.npending];
         walk(&e, &p);

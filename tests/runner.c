@@ -604,7 +604,7 @@ int main(int argc, char **argv) {
         *(strcmp(argv[first], "--native") ? &orders : &native_orders) = atoi(argv[first + 1]);
     bool good = argc > first;
     report rep = {.name = "runner"};
-    rvm_jit *native = native_orders < 0 ? NULL : native_open(0, &rep);
+    rvm_jit *native = native_orders < 0 ? NULL : native_open(0, 2, &rep);
     for (int k = first; k < argc; k++) good = run_file(argv[k], orders, native, native_orders) && good;
     rvm_jit_free(native);
     return good ? 0 : 1;

@@ -26,6 +26,9 @@ static void say(const tool *t, const char *format, ...) {
 static void on_notice(void *userdata, const rvm_jit_notice *n) {
     const char *way = n->direction < 0 ? "backward" : "forward";
     if (n->cache) say(userdata, "the cache: %s", n->cache);
+    if (n->blocks)
+        say(userdata, "%s, %s: %u of %u parallel blocks may run in threads%s%s", n->function, way, n->in_threads, n->blocks,
+            n->serial[0] ? "; " : "", n->serial);
     if (n->status)
         say(userdata, "%s, %s, is interpreted: %s", n->function, way, n->reason);
     else if (n->cached)
@@ -46,6 +49,7 @@ static rvm_status open_jit(tool *t, rvm_error *err) {
     rvm_jit_totals totals;
     o.fast_math = t->o.fast_math;
     o.cache = t->o.cache && strcmp(t->o.cache, "off") == 0 ? "" : t->o.cache;
+    if (option_given(&t->o, threads)) o.threads = t->o.threads ? (unsigned)t->o.threads : RVM_JIT_ALL_THREADS;
     o.notice = on_notice;
     o.userdata = t;
     rvm_status st = rvm_jit_new(&o, &t->jit, err);
@@ -58,6 +62,8 @@ static rvm_status open_jit(tool *t, rvm_error *err) {
 rvm_status native_open(tool *t) {
     const char *engine = t->o.engine ? t->o.engine : "auto";
     rvm_error why = {0};
+    if (t->o.threads > RVM_JIT_MAX_THREADS)
+        return tool_fail(t, RVM_ERR_USAGE, "--threads is at most %u", RVM_JIT_MAX_THREADS);
     if (strcmp(engine, "interp") == 0 || strcmp(engine, "auto") == 0) return RVM_OK;
     if (strcmp(engine, "jit") != 0) return tool_fail(t, RVM_ERR_USAGE, "--engine is interp, jit or auto, not `%s`", engine);
     if (open_jit(t, &why)) say(t, "interpreted: %s", why.message);

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { PARTS = 8, CHUNK = 1024, SLOTS = 1 + PARTS };
+enum { PARTS = RVM__PARTS, CHUNK = RVM__CHUNK, SLOTS = 1 + PARTS };
 
 /* ---- preparing ---- */
 
@@ -69,6 +69,10 @@ static rvm_value nothing(rvm_type t) {
 
 static rvm_value plus(rvm_type t, rvm_value a, rvm_value b, int *overflow) {
     return t == RVM_FIX ? (rvm_value){.i = rvm__fix_add(a.i, b.i, overflow)} : rvm__sum(t, a, b);
+}
+
+rvm_value rvm__block_plus(rvm_type t, rvm_value a, rvm_value b, int *overflow) {
+    return plus(t, a, b, overflow);
 }
 
 /* The tree of a chunk's partial sums. */

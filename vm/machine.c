@@ -65,6 +65,7 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
 void rvm_machine_free(rvm_machine *m) {
     if (!m) return;
     if (m->engine) m->engine->released(m->engine);
+    rvm__team_free(m);
     rvm__products_free(m);
     rvm__prepare_free(m, &m->primal_codes);
     rvm__prepare_free(m, &m->shadow_codes);

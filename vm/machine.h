@@ -6,7 +6,7 @@
  *   blocks.c      what the instances of a parallel block add together; guard.c: that they share nothing else
  *   trail.c, slots.c, trail_off.c   what is overwritten: its stacks, what moves there, what need not be kept
  *   machine.c, run.c, inspect.c   the interface of rvm.h
- *   native.c   entered and left by native code, in the interpreter's place
+ *   native.c   entered and left by native code, in the interpreter's place; team.c: in threads
  *   exact_run.c   what rounding loses, in runs that restore every bit
  *   explain.c     the message of a failure, from the machine standing on the failed instruction
  *
@@ -154,6 +154,9 @@ enum rvm__scratch {
 
 enum rvm__where { AT_START, INSIDE, AT_END, UNBOUND };
 
+/* Of parallel blocks: instances of a chunk, partial sums of a register there (docs/semantics.md, section 9). */
+enum { RVM__CHUNK = 1024, RVM__PARTS = 8 };
+
 struct rvm_machine {
     const rvm_program *p;
     rvm_options o;
@@ -208,8 +211,13 @@ struct rvm_machine {
     /* results */
     rvm_stats stats;
     double residue_floor;
-    uint64_t *profile;              /* by opcode; NULL when not asked for */
-    struct rvm__engine *engine;     /* may run a bound call in the interpreter's place (native.h); borrowed, NULL: none */
+    uint64_t *profile;          /* by opcode; NULL when not asked for */
+    struct rvm__engine *engine; /* may run a bound call in the interpreter's place (native.h); borrowed, NULL: none */
+    uint32_t threads;           /* in which native code may run parallel blocks; 0: where it was called */
+    struct rvm__team *team;     /* those threads, NULL: not started (team.c) */
+    struct rvm__seat *seat;     /* of a machine that one of them works with; else NULL */
+    const rvm__xinsn *gate;     /* such a machine stops before this end of a block, in frame gate_frames - 1 */
+    uint32_t gate_frames;
     struct rvm__hessian *hessian;   /* carried by the sweep (hessian.h); NULL: none */
     struct rvm__products *products; /* kept for products with Hessians (products.c); NULL: none yet */
     char detail[256];               /* of a failure found out of line, */

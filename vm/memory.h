@@ -6,6 +6,7 @@
 
 /* realloc through the machine's allocator within options.memory; NULL leaves the block as it was. */
 void *rvm__resize(rvm_machine *m, void *p, size_t old_size, size_t new_size);
+void *rvm__team_resize(rvm_machine *w, void *p, size_t old_size, size_t new_size); /* the same, one thread at a time */
 /* MEMORY, and the limit where there is one. */
 rvm_status rvm__no_memory(const rvm_machine *m, rvm_error *err);
 /* Room for `need` elements, new ones zero. False: out of memory. */

@@ -13,7 +13,9 @@ enum { SIZE = sizeof(rvm__xinsn) };
 
 /* Fuel, cancel, progress: not 0 ends the run. */
 static int32_t rvm__native_look(rvm_machine *m, rvm__native *n) {
+    if (m->seat) return rvm__team_look(m, n);
     m->budget = (n->limit - n->charged) * SIZE;
+    if (n->lost) return n->status = n->lost, 1;
     n->status = rvm__look(m);
     n->limit = n->charged + m->budget / SIZE;
     return n->status != RVM_OK;
@@ -131,7 +133,7 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_arrays), SYMBOL(rvm__native_room),      SYMBOL(rvm__native_agrees), SYMBOL(rvm__native_new),
     SYMBOL(rvm__native_del),    SYMBOL(rvm__native_agree_all), SYMBOL(rvm__trail_deeper),  SYMBOL(rvm__trail_segment),
     SYMBOL(rvm__trail_top),     SYMBOL(rvm__trail_pop),        SYMBOL(rvm__native_push),   SYMBOL(rvm__native_top),
-    SYMBOL(rvm__native_put),    SYMBOL(rvm__native_move),      SYMBOL(__divti3),
+    SYMBOL(rvm__native_put),    SYMBOL(rvm__native_move),      SYMBOL(rvm__native_chunks), SYMBOL(__divti3),
 };
 const size_t rvm__native_nsymbols = sizeof rvm__native_symbols / sizeof *rvm__native_symbols;
 
@@ -144,19 +146,15 @@ static bool at_an_end(const rvm_machine *m) {
     return m->pc == m->codes[m->entry].x + (m->dir > 0 ? 1 : f->ncode - 2);
 }
 
-static bool make_room(rvm_machine *m, const rvm__native_need *need) {
-    size_t cap = m->cap_frames;
-    if (need->depth > m->o.depth) return false;
-    if (!rvm__reserve(m, (void **)&m->frames, &cap, need->depth + 1, sizeof *m->frames)) return false;
-    m->cap_frames = (uint32_t)cap;
+bool rvm__native_make_room(rvm_machine *m, uint64_t slots, uint64_t arrays, uint64_t frame, const rvm__native_need *need) {
+    if (!rvm__native_room(m, slots, arrays, frame, need)) return false;
     if (!rvm__reserve(m, (void **)&m->outside, &m->cap_outside, need->bytes, 1)) return false;
     m->outside_used = 0;
-    return rvm__reserve_frame(m, need->slots, need->arrays);
+    return true;
 }
 
-/* What is part of an array that native code kept elsewhere gets an address. */
-static void find_homes(rvm_machine *m) {
-    for (uint32_t f = 0; f < m->nframes; f++)
+void rvm__native_find_homes(rvm_machine *m, uint32_t first) {
+    for (uint32_t f = first; f < m->nframes; f++)
         for (uint32_t k = 0; k < m->p->functions[m->frames[f].fn].narrays; k++) {
             rvm__array *a = &m->arrays[m->frames[f].arrays + k];
             const uint64_t home = (uintptr_t)a->shadow;
@@ -172,14 +170,14 @@ rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
     rvm__native_need need;
     *ran = false;
     rvm__native_entry entry = at_an_end(m) ? m->engine->entry(m->engine, m, &need) : NULL;
-    if (!entry || !make_room(m, &need)) return RVM_OK;
-    rvm__native n = {.limit = m->budget / SIZE, .peak = m->stats.depth_peak};
+    if (!entry || !rvm__native_make_room(m, 0, 0, 0, &need)) return RVM_OK;
+    rvm__native n = {.limit = m->budget / SIZE, .peak = m->stats.depth_peak, .threads = m->threads};
     const bool left = entry(m, &n);
     m->budget = (n.limit - n.charged) * SIZE;
     m->stats.calls += n.calls;
     m->trail.erased += n.erased;
     if (n.peak > m->stats.depth_peak) m->stats.depth_peak = (uint32_t)n.peak;
-    if (left) find_homes(m);
+    if (left) rvm__native_find_homes(m, 0);
     *ran = !left || n.status;
     if (left) return n.status;
     m->where = m->dir > 0 ? AT_END : AT_START;

@@ -17,6 +17,8 @@ typedef struct rvm__native {
     uint64_t peak;     /* of frames */
     uint64_t erased;   /* bits of what a discarding trail did not keep */
     rvm_status status; /* of a look around that ended the run */
+    rvm_status lost;   /* of a block that could not be taken back: the next look around ends with it */
+    uint64_t threads;  /* not 0: parallel blocks may run in threads */
 } rvm__native;
 
 /* The bound call's function, entered in m->dir, its arguments in frame 0 of the machine; scalars are written back there.
@@ -46,6 +48,60 @@ typedef struct rvm__native_need {
     uint64_t slots, arrays, depth;
     uint64_t bytes; /* of local arrays that it keeps out of the arena, at most */
 } rvm__native_need;
+
+/* ---- chunks of a parallel block in threads (team.c) ----
+ * A register that instances add into: what it held before, then behind the block; of a chunk, its total. held: the largest
+ * magnitude. An array that several instances add into has a copy for each chunk, zeroed; what is added there is added to
+ * the array when the chunk's turn comes, so that the order depends on no thread. */
+typedef struct rvm__native_sum {
+    rvm_value value;
+    double held;
+    uint64_t type;
+} rvm__native_sum;
+typedef struct rvm__native_copy {
+    rvm_value *to; /* the array: n elements without gaps */
+    uint64_t n, type;
+} rvm__native_copy;
+
+typedef struct rvm__native_order rvm__native_order;
+/* Runs instances first to last, both included, of one chunk, on a machine of its own. Not 0: it was left before one of them
+ * was through, and its frames stand in w. */
+typedef int32_t (*rvm__chunk_entry)(rvm_machine *w, rvm__native *n, const rvm__native_order *o, uint64_t first,
+                                    uint64_t last, rvm__native_sum *sums, rvm_value *const *copies);
+
+/* An array of the surroundings as instances see it; strides in bytes. */
+typedef struct rvm__native_view {
+    char *data;
+    uint64_t base; /* as in rvm__array */
+    int64_t dim[RVM_MAX_DIMS], stride[RVM_MAX_DIMS];
+} rvm__native_view;
+
+struct rvm__native_order {
+    rvm__chunk_entry there, back;  /* back: takes instances back; NULL: nothing outside is left to be taken back */
+    const rvm__native_need *need;  /* of the function around */
+    uint64_t slots, arrays, frame; /* of its frame */
+    uint64_t fn, pc;               /* the end of the block by which it is entered */
+    int64_t ascending, lo;         /* lo: the first index */
+    uint64_t count;                /* instances */
+    uint64_t checked;              /* sums of fix may overflow */
+    uint64_t nsums, ncopies;
+    rvm__native_sum *sums;
+    const rvm__native_copy *copies;
+    const rvm_value *registers; /* of the surroundings, those that are read */
+    const rvm__native_view *views;
+};
+
+/* Runs the block in m's threads: how many instances are done, in their order; whatever was done beyond is taken back. All
+ * but the last chunk are whole. Counts and sums are of what is done. Fewer than all: the caller is to go on, and looks
+ * around before. */
+uint64_t rvm__native_chunks(rvm_machine *m, rvm__native *n, const rvm__native_order *o);
+/* A look around from within a chunk. */
+int32_t rvm__team_look(rvm_machine *w, rvm__native *n);
+void rvm__team_free(rvm_machine *m); /* ends the threads */
+/* What is part of an array that native code kept elsewhere gets an address, in frames from `first` on. */
+void rvm__native_find_homes(rvm_machine *m, uint32_t first);
+/* Room for frames that begin there; false: out of memory, or too deep. */
+bool rvm__native_make_room(rvm_machine *m, uint64_t slots, uint64_t arrays, uint64_t frame, const rvm__native_need *need);
 
 /* An engine that may run the bound call in place of the interpreter. */
 typedef struct rvm__engine rvm__engine;

@@ -132,6 +132,9 @@ rvm_status rvm__unview(rvm_machine *m, const rvm__xinsn *x);
 rvm_status rvm__block_open(rvm_machine *m, const rvm__xinsn *x, unsigned mask);
 rvm_status rvm__block_turn(rvm_machine *m, const rvm__xinsn *x, unsigned mask, uint64_t k, uint64_t next, bool leaves);
 
+/* What was before a chunk, and its total. */
+rvm_value rvm__block_plus(rvm_type t, rvm_value a, rvm_value b, int *overflow);
+
 /* guard.c: roles of elements in a block that X_GUARD marks. note: what x uses, before it runs; RACE where an element would
  * be shared. open, close: the innermost block begins, ends. */
 rvm_status rvm__guard_open(rvm_machine *m, const rvm__xinsn *x);

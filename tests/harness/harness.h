@@ -118,7 +118,7 @@ bool check_hessian(const subject *s);    /* by one sweep, against differences of
 bool check_transforms(const subject *s); /* derived programs against the modes, to the third order */
 bool check_round_trips(const rvm_program *p, report *r, rvm_program **again); /* *again: decoded copy, to be freed */
 /* Native code: NULL where there is none, which is said. */
-rvm_jit *native_open(unsigned level, report *r);
+rvm_jit *native_open(unsigned level, unsigned threads, report *r);
 /* Against the interpreter, bit for bit, forward and backward, stopped on the way too; a derived program by one engine only.
  */
 bool check_native(const subject *s);

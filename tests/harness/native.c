@@ -21,12 +21,13 @@ typedef struct pair {
     side side[SIDES];
 } pair;
 
-rvm_jit *native_open(unsigned level, report *r) {
+rvm_jit *native_open(unsigned level, unsigned threads, report *r) {
     rvm_jit_options o = rvm_jit_options_default();
     rvm_jit *j;
     rvm_error e = {0};
     o.level = level;
     o.cache = ""; /* compiled each time */
+    o.threads = threads;
     if (rvm_jit_new(&o, &j, &e)) report_skip(r, "native code: %s", e.message);
     return j;
 }

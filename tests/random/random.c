@@ -150,7 +150,7 @@ int main(int argc, char **argv) {
         puts(text);
     else {
         report rep = {.name = "random"};
-        rvm_jit *native = native_open(argc > 3 ? (unsigned)atoi(argv[3]) : 0, &rep);
+        rvm_jit *native = native_open(argc > 3 ? (unsigned)atoi(argv[3]) : 0, 2, &rep);
         if (text)
             run_text(text, first, native, &t);
         else

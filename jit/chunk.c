@@ -1,0 +1,510 @@
+/* chunk.c: chunks of parallel blocks as functions of their own, which threads call (vm/team.c).
+ *
+ * Where a block is entered its plan says whether it may run so, and what its body uses of the surroundings. The caller
+ * writes that down, registers and views of arrays, and gives an order; a chunk's function reads it at its start. For LLVM
+ * arrays that do not overlap are parameters of it. The same body, walked in the other direction, takes a chunk back.
+ *
+ * What several instances add into in an array goes, with fast math or on i64, into a copy that each chunk has. */
+#include "emit.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+enum { WORTH = 1 << 14 }; /* instructions that a block must have for threads to be woken */
+enum { TOUCHED = 4, COPIED = 8 };
+
+typedef struct rvm__plan {
+    const char *why;         /* not; NULL: it may run in threads */
+    uint32_t par;            /* the lower end */
+    uint16_t *regs, *arrays; /* of the surroundings, those that are read or touched */
+    uint32_t nregs, narrays;
+    uint8_t *bits;  /* by array: how it, and what is part of it, is used; TOUCHED, COPIED */
+    uint16_t *base; /* by array of the surroundings that is touched: what it is part of */
+    bool undone;    /* instances change what is left when a chunk is given up */
+    bool lost;      /* what they overwrite is discarded */
+    uint64_t work;  /* of an instance */
+} plan;
+
+/* Parameters of a chunk's function behind the fixed ones. */
+enum { AT_REGISTERS = RVM__FIXED_PARAMS, AT_VIEWS, AT_FIRST, AT_LAST, AT_SUMS, AT_DATA };
+
+/* ---- what the body uses ---- */
+
+static unsigned access_of(const rvm__emit *e, const rvm_insn *in, char letter, uint32_t k) {
+    if (letter != '*') return rvm__letter_access(in, letter);
+    const rvm_callee callee = rvm__callee_of(e->u->p, in);
+    return rvm__role_access((rvm_role)callee.params[k - callee.first].role);
+}
+
+/* Arrays that appear in the body. */
+static void find_inner(const rvm__emit *e, uint32_t par, uint8_t *inner) {
+    for (uint32_t pc = par + 1; pc < e->f->code[par].target; pc++) {
+        const rvm_insn *in = &e->f->code[pc];
+        const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
+        if (pair == RVM_PAIR_new || pair == RVM_PAIR_like || pair == RVM_PAIR_view) inner[rvm__places(e->f, in)->slot] = 1;
+    }
+}
+
+static void use_array(const rvm__emit *e, plan *p, const uint8_t *inner, uint32_t pc, uint16_t array, unsigned bits) {
+    const uint16_t base = rvm__base_of(e, array, pc);
+    if (base == RVM__NO_BASE) {
+        p->why = "an array in it is part of one or another";
+        return;
+    }
+    if (inner[base]) return;
+    p->bits[base] |= bits | TOUCHED;
+    p->base[base] = base;
+    if (inner[array]) return;
+    p->bits[array] |= TOUCHED;
+    p->base[array] = base;
+}
+
+static void use_places(const rvm__emit *e, plan *p, const uint8_t *inner, uint32_t pc) {
+    const rvm_insn *in = &e->f->code[pc];
+    const rvm_place *q = rvm__places(e->f, in);
+    char buffer[256];
+    const char *letters = rvm__place_letters(in, buffer);
+    for (uint32_t k = 0; k < in->nplaces; k++)
+        if ((q[k].kind == RVM_PLACE_ELEM || q[k].kind == RVM_PLACE_ARRAY) && !rvm__letter_toggles(letters[k]))
+            use_array(e, p, inner, pc, q[k].slot, access_of(e, in, letters[k], k));
+}
+
+static bool is_guarded(const rvm__emit *e, uint32_t pc) {
+    return e->code->x[pc].flags & X_GUARD || (e->f->code[pc].facts & RVM_FACT_GUARD && !e->u->w->trust);
+}
+
+static void use_body(const rvm__emit *e, plan *p, const uint8_t *inner) {
+    uint64_t weight = 1;
+    for (uint32_t pc = p->par + 1; pc < e->f->code[p->par].target && !p->why; pc++) {
+        const rvm_insn *in = &e->f->code[pc];
+        const enum rvm__trail_use use = rvm__trail_use(e, pc);
+        uint64_t work = 1;
+        use_places(e, p, inner, pc);
+        if (use == RVM__TRAIL_KEPT) p->why = "what it overwrites is kept on a trail";
+        if (use == RVM__TRAIL_LOST) p->lost = true;
+        if (in->op >> 1 == RVM_PAIR_par && is_guarded(e, pc))
+            p->why = "roles in a block within are only known while it runs";
+        if (in->op >> 1 == RVM_PAIR_for && in->target < pc) weight /= 8;
+        for (uint32_t at = 0, g; rvm__is_call(in) && rvm__next_callee(e->u->p, in, &at, &g);) {
+            if (e->u->facts[g].recursive) p->why = "it calls what is recursive";
+            if (work < e->u->facts[g].work) work = e->u->facts[g].work;
+        }
+        p->work += weight * work;
+        if (p->work > UINT64_C(1) << 40) p->work = UINT64_C(1) << 40;
+        if (in->op >> 1 == RVM_PAIR_for && in->target > pc) weight *= 8;
+    }
+}
+
+/* What becomes of arrays that are changed. */
+static void use_arrays(const rvm__emit *e, plan *p) {
+    const bool sums = e->f->code[p->par].facts & RVM_FACT_SUMS || !e->apart;
+    for (uint32_t k = 0; k < e->f->narrays; k++) {
+        const unsigned bits = p->bits[k] & RVM__BITS_OWN;
+        if (bits != RVM__BITS_ACC || !sums) {
+            p->undone |= bits > RVM__BITS_READ;
+            continue;
+        }
+        p->bits[k] |= COPIED;
+        if (!e->k->fast && e->f->arrays[k].type != RVM_I64)
+            p->why = "its instances add into elements, in their order unless math is fast";
+    }
+    if (p->undone && p->lost) p->why = "it could not be taken back: what it overwrites is discarded";
+}
+
+static void list_used(const rvm__emit *e, plan *p) {
+    const rvm_insn *par = &e->f->code[p->par];
+    uint8_t *bits = rvm__unit_alloc(e->u, e->f->nregs + 1);
+    p->regs = rvm__unit_alloc(e->u, (e->f->nregs + 1) * sizeof *p->regs);
+    p->arrays = rvm__unit_alloc(e->u, (e->f->narrays + 1) * sizeof *p->arrays);
+    if (!bits || !p->regs || !p->arrays) return;
+    rvm__block_registers(e->u->p, e->f, p->par, bits);
+    const rvm_place *q = rvm__places(e->f, par);
+    for (int k = 1; k < 3; k++)
+        if (q[k].slot < e->f->nregs) bits[q[k].slot] = RVM__BITS_READ;
+    for (uint32_t pc = p->par + 1; pc < par->target; pc++) { /* indices */
+        const rvm_insn *in = &e->f->code[pc];
+        q = rvm__places(e->f, in);
+        for (uint32_t k = 0; k < in->nplaces; k++)
+            for (uint32_t d = 0; d < (q[k].kind == RVM_PLACE_RANGE ? 1 : q[k].kind == RVM_PLACE_ELEM ? q[k].nidx : 0u); d++)
+                if (q[k].idx[d] < e->f->nregs) bits[q[k].idx[d]] |= RVM__BITS_READ;
+        for (uint32_t k = 0; k < in->nplaces; k++)
+            if (q[k].kind == RVM_PLACE_RANGE && q[k].slot < e->f->nregs) bits[q[k].slot] |= RVM__BITS_READ;
+    }
+    for (uint32_t k = 0; k < e->f->nregs; k++)
+        if (bits[k] == RVM__BITS_READ) p->regs[p->nregs++] = (uint16_t)k;
+    for (uint32_t k = 0; k < e->f->narrays; k++)
+        if (p->bits[k]) p->arrays[p->narrays++] = (uint16_t)k;
+}
+
+/* Of the block with an end at pc; NULL: out of memory, noted. */
+static const plan *plan_of(const rvm__emit *e, uint32_t pc) {
+    const uint32_t other = e->f->code[pc].target;
+    plan *p = rvm__unit_alloc(e->u, sizeof *p);
+    uint8_t *inner = rvm__unit_alloc(e->u, e->f->narrays + 1u);
+    if (!p || !inner) return NULL;
+    p->bits = rvm__unit_alloc(e->u, e->f->narrays + 1u);
+    p->base = rvm__unit_alloc(e->u, (e->f->narrays + 1u) * sizeof *p->base);
+    if (!p->bits || !p->base) return NULL;
+    p->par = pc < other ? pc : other;
+    p->why = is_guarded(e, p->par) ? "roles in it are not proved" : NULL;
+    find_inner(e, p->par, inner);
+    use_body(e, p, inner);
+    use_arrays(e, p);
+    list_used(e, p);
+    return e->u->status ? NULL : p;
+}
+
+/* ---- the function of a chunk ---- */
+
+static bool is_base(const plan *p, uint16_t array) {
+    return p->base[array] == array;
+}
+
+/* Whether nothing that is not part of the array shares its memory. */
+static bool is_apart(const rvm__emit *e, uint16_t array) {
+    for (uint32_t k = 0; k < e->f->nparams; k++)
+        if (e->f->params[k].ndim && e->f->params[k].index == array) return e->apart || e->f->params[k].role == RVM_OWN;
+    return true;
+}
+
+/* Registers of the surroundings that are added into begin with a magnitude of 0, which whoever runs the block joins. */
+static void begin_registers(rvm__emit *e) {
+    for (uint32_t k = 0; k < e->plan->nregs; k++) {
+        const uint16_t r = e->plan->regs[k];
+        LLVMTypeRef t = rvm__build_type(e->k, (rvm_type)e->f->reg_type[r]);
+        LLVMValueRef from = rvm__member(e, LLVMGetParam(e->function, AT_REGISTERS), k * sizeof(rvm_value));
+        rvm__put_at(e, rvm__get(e, t, from), e->reg[r]);
+    }
+    for (uint32_t k = 0; k < e->f->nregs; k++)
+        if (e->held[k]) rvm__put_at(e, LLVMConstReal(e->k->f64, 0), e->held[k]);
+}
+
+static LLVMValueRef view_field(rvm__emit *e, uint32_t at, size_t offset, LLVMTypeRef t) {
+    return rvm__get(e, t, rvm__member(e, LLVMGetParam(e->function, AT_VIEWS), at * sizeof(rvm__native_view) + offset));
+}
+
+static uint32_t index_of(const plan *p, uint16_t array) {
+    uint32_t k = 0;
+    while (p->arrays[k] != array) k++;
+    return k;
+}
+
+/* Of a part: its base's address, and how far behind it it begins. */
+static LLVMValueRef data_of(rvm__emit *e, uint32_t at, const LLVMValueRef *given) {
+    const uint16_t array = e->plan->arrays[at], base = e->plan->base[array];
+    if (base == array) return given[array];
+    LLVMValueRef from = view_field(e, index_of(e->plan, base), offsetof(rvm__native_view, data), e->k->i64);
+    LLVMValueRef way = LLVMBuildSub(e->k->b, view_field(e, at, offsetof(rvm__native_view, data), e->k->i64), from, "");
+    return LLVMBuildInBoundsGEP2(e->k->b, e->k->i8, given[base], &way, 1, "");
+}
+
+static void begin_array(rvm__emit *e, uint32_t at, const LLVMValueRef *given) {
+    const uint16_t array = e->plan->arrays[at];
+    const rvm__array_ir *a = &e->array[array];
+    const int ndim = e->f->arrays[array].ndim;
+    LLVMValueRef base = view_field(e, at, offsetof(rvm__native_view, base), e->k->i64);
+    rvm__put_at(e, data_of(e, at, given), a->data);
+    rvm__put_at(e, LLVMBuildTrunc(e->k->b, base, e->k->i16, ""), a->base);
+    rvm__put_at(e, LLVMConstInt(e->k->i8, 1, false), a->present);
+    if (a->magnitude) rvm__put_at(e, LLVMConstNull(e->k->ptr), a->magnitude);
+    for (int d = 0; d < ndim; d++) {
+        const size_t dim = offsetof(rvm__native_view, dim) + 8 * (size_t)d;
+        const size_t stride = offsetof(rvm__native_view, stride) + 8 * (size_t)d;
+        rvm__put_at(e, view_field(e, at, dim, e->k->i64), a->dim[d]);
+        const bool innermost = d == ndim - 1; /* looked at before */
+        rvm__put_at(e, innermost ? rvm__build_int(e->k, 8) : view_field(e, at, stride, e->k->i64), a->stride[d]);
+    }
+}
+
+void rvm__begin_chunk(rvm__emit *e) {
+    LLVMValueRef *given = rvm__unit_alloc(e->u, (e->f->narrays + 1u) * sizeof *given);
+    unsigned at = AT_DATA;
+    e->plan = plan_of(e, e->block);
+    if (!e->plan || !given) return;
+    e->last = LLVMGetParam(e->function, AT_LAST);
+    e->sums = LLVMGetParam(e->function, AT_SUMS);
+    begin_registers(e);
+    for (uint32_t k = 0; k < e->plan->narrays; k++)
+        if (is_base(e->plan, e->plan->arrays[k])) given[e->plan->arrays[k]] = LLVMGetParam(e->function, at++);
+    for (uint32_t k = 0; k < e->plan->narrays; k++) begin_array(e, k, given);
+}
+
+void rvm__enter_chunk(rvm__emit *e) {
+    const rvm__xinsn *x = &e->code->x[e->block];
+    if (e->u->status) return;
+    e->pc = e->block;
+    LLVMValueRef first = LLVMGetParam(e->function, AT_FIRST), lo = rvm__slot_value(e, x->to.lo);
+    rvm__set_slot(e, x->to.i, LLVMBuildAdd(e->k->b, lo, first, ""));
+    rvm__begin_sums(e, x);
+    rvm__jump(e, e->context, e->block, false);
+}
+
+/* ---- the version of it, and what threads call ---- */
+
+static LLVMTypeRef type_of(const rvm__emit *e, const plan *p) {
+    rvm__build *k = e->k;
+    LLVMTypeRef *t = rvm__unit_alloc(e->u, (AT_DATA + p->narrays) * sizeof *t);
+    unsigned n = 0;
+    if (!t) return NULL;
+    t[n++] = k->ptr, t[n++] = k->ptr;
+    for (int i = 0; i < 3; i++) t[n++] = k->i64;
+    t[n++] = k->ptr, t[n++] = k->ptr, t[n++] = k->i64, t[n++] = k->i64, t[n++] = k->ptr;
+    for (uint32_t i = 0; i < p->narrays; i++)
+        if (is_base(p, p->arrays[i])) t[n++] = k->ptr;
+    return LLVMFunctionType(k->i32, t, n, false);
+}
+
+static void promise(const rvm__emit *e, const plan *p, LLVMValueRef f) {
+    const int apart[] = {1, AT_REGISTERS, AT_VIEWS, AT_SUMS};
+    int n = AT_DATA;
+    rvm__attribute(e->k, f, -1, "nounwind", 0);
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++) rvm__attribute(e->k, f, apart[i], "noalias", 0);
+    for (uint32_t i = 0; i < p->narrays; i++) {
+        if (!is_base(p, p->arrays[i])) continue;
+        if (is_apart(e, p->arrays[i])) rvm__attribute(e->k, f, n, "noalias", 0);
+        n++;
+    }
+}
+
+/* From an order to the parameters of the chunk's function. */
+static LLVMValueRef make_entry(rvm__emit *e, const plan *p, const rvm__version *v) {
+    rvm__build *k = e->k;
+    LLVMTypeRef t[7] = {k->ptr, k->ptr, k->ptr, k->i64, k->i64, k->ptr, k->ptr};
+    LLVMValueRef *args = rvm__unit_alloc(e->u, (AT_DATA + p->narrays) * sizeof *args);
+    LLVMValueRef f = LLVMAddFunction(k->module, "chunk", LLVMFunctionType(k->i32, t, 7, false));
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(k->b);
+    LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(k->b);
+    if (!args) return f;
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+    rvm__attribute(k, f, -1, "nounwind", 0);
+    rvm__at(e, LLVMAppendBasicBlockInContext(k->context, f, "entry"));
+    LLVMSetCurrentDebugLocation2(k->b, NULL);
+    LLVMValueRef o = LLVMGetParam(f, 2);
+#define FIELD(type, name) rvm__get(e, k->type, rvm__member(e, o, offsetof(rvm__native_order, name)))
+    LLVMValueRef views = FIELD(ptr, views);
+    unsigned n = 0, copies = 0;
+    args[n++] = LLVMGetParam(f, 0), args[n++] = LLVMGetParam(f, 1);
+    args[n++] = FIELD(i64, slots), args[n++] = FIELD(i64, arrays), args[n++] = FIELD(i64, frame);
+    args[n++] = FIELD(ptr, registers), args[n++] = views;
+    for (unsigned i = 3; i < 6; i++) args[n++] = LLVMGetParam(f, i);
+#undef FIELD
+    for (uint32_t i = 0; i < p->narrays; i++) {
+        if (!is_base(p, p->arrays[i])) continue;
+        LLVMValueRef at = rvm__member(e, views, i * sizeof(rvm__native_view) + offsetof(rvm__native_view, data));
+        if (p->bits[p->arrays[i]] & COPIED) at = rvm__member(e, LLVMGetParam(f, 6), copies++ * sizeof(void *));
+        args[n++] = rvm__get(e, k->ptr, at);
+    }
+    LLVMBuildRet(k->b, LLVMBuildCall2(k->b, v->type, v->function, args, n, ""));
+    rvm__at(e, here);
+    LLVMSetCurrentDebugLocation2(k->b, line);
+    return f;
+}
+
+/* What threads call for the block entered at pc in that direction; NULL: noted. */
+static LLVMValueRef entry_of(rvm__emit *e, const plan *p, uint32_t pc, int dir) {
+    rvm__unit *u = e->u;
+    rvm__version *v =
+        rvm__find_version(u, (rvm__version){.fn = e->fn, .dir = dir, .apart = e->apart, .deep = e->deep, .block = pc});
+    char name[256];
+    if (!v || v->entry || !(v->type = type_of(e, p))) return v ? v->entry : NULL;
+    snprintf(name, sizeof name, "%s.block.%u.%s", e->f->name, (unsigned)p->par, dir < 0 ? "backward" : "forward");
+    v->function = LLVMAddFunction(e->k->module, name, v->type);
+    LLVMSetLinkage(v->function, LLVMInternalLinkage);
+    promise(e, p, v->function);
+    v->entry = make_entry(e, p, v);
+    v->later = u->work;
+    u->work = v;
+    return v->entry;
+}
+
+/* ---- where the block is entered: whether, now ---- */
+
+static LLVMValueRef both(rvm__emit *e, LLVMValueRef a, LLVMValueRef b) {
+    return LLVMBuildAnd(e->k->b, a, b, "");
+}
+
+static LLVMValueRef is_equal(rvm__emit *e, LLVMValueRef a, LLVMValueRef b) {
+    return LLVMBuildICmp(e->k->b, LLVMIntEQ, a, b, "");
+}
+
+/* An array whose innermost elements are neighbours; which is copied: without gaps, adding to *elements; that is changed:
+ * without a magnitude to be kept. */
+static LLVMValueRef is_simple(rvm__emit *e, const plan *p, uint16_t array, LLVMValueRef *elements) {
+    LLVMBuilderRef b = e->k->b;
+    const rvm__array_ir *a = &e->array[array];
+    const int ndim = e->f->arrays[array].ndim;
+    LLVMValueRef gap = rvm__build_int(e->k, 8), good = is_equal(e, rvm__stride(e, array, ndim - 1), gap);
+    if (a->magnitude && (p->bits[array] & RVM__BITS_ACC))
+        good = both(e, good, LLVMBuildIsNull(b, rvm__get(e, e->k->ptr, a->magnitude), ""));
+    if (!(p->bits[array] & COPIED)) return good;
+    LLVMValueRef n = rvm__build_int(e->k, 1);
+    for (int d = ndim - 1; d >= 0; d--) {
+        good = both(e, good, is_equal(e, rvm__stride(e, array, d), gap));
+        gap = LLVMBuildMul(b, gap, rvm__dimension(e, array, d), "");
+        n = LLVMBuildMul(b, n, rvm__dimension(e, array, d), "");
+    }
+    *elements = *elements ? LLVMBuildAdd(b, *elements, n, "") : n;
+    return good;
+}
+
+/* Copies may cost what a sixteenth of a chunk's work does. */
+static LLVMValueRef may_run(rvm__emit *e, const plan *p, LLVMValueRef count) {
+    rvm__build *k = e->k;
+    LLVMValueRef elements = NULL;
+    LLVMValueRef threads = rvm__get(e, k->i64, rvm__member(e, e->native, offsetof(rvm__native, threads)));
+    const uint64_t least = WORTH / p->work > RVM__CHUNK ? WORTH / p->work : RVM__CHUNK;
+    LLVMValueRef good = LLVMBuildICmp(k->b, LLVMIntNE, threads, rvm__build_int(k, 0), "");
+    good = both(e, good, LLVMBuildICmp(k->b, LLVMIntUGT, count, rvm__build_int(k, (int64_t)least), ""));
+    for (uint32_t n = 0; n < p->narrays; n++) good = both(e, good, is_simple(e, p, p->arrays[n], &elements));
+    LLVMValueRef most = rvm__build_int(k, (int64_t)(p->work * (RVM__CHUNK / 16)));
+    return elements ? both(e, good, LLVMBuildICmp(k->b, LLVMIntULE, elements, most, "")) : good;
+}
+
+/* ---- the order ---- */
+
+static LLVMValueRef list(rvm__emit *e, size_t n, size_t size, const char *name) {
+    LLVMValueRef a = rvm__local(e, LLVMArrayType2(e->k->i64, (n + !n) * size / 8), name);
+    LLVMSetAlignment(a, 16);
+    return a;
+}
+
+static LLVMValueRef write_registers(rvm__emit *e, const plan *p) {
+    LLVMValueRef to = list(e, p->nregs, sizeof(rvm_value), "registers");
+    for (uint32_t k = 0; k < p->nregs; k++) {
+        LLVMTypeRef t = rvm__build_type(e->k, (rvm_type)e->f->reg_type[p->regs[k]]);
+        rvm__put_at(e, rvm__get(e, t, e->reg[p->regs[k]]), rvm__member(e, to, k * sizeof(rvm_value)));
+    }
+    return to;
+}
+
+static LLVMValueRef write_views(rvm__emit *e, const plan *p) {
+    LLVMValueRef to = list(e, p->narrays, sizeof(rvm__native_view), "views");
+    for (uint32_t k = 0; k < p->narrays; k++) {
+        const uint16_t array = p->arrays[k];
+        const rvm__array_ir *a = &e->array[array];
+        LLVMValueRef view = rvm__member(e, to, k * sizeof(rvm__native_view));
+        LLVMValueRef base = LLVMBuildZExt(e->k->b, rvm__get(e, e->k->i16, a->base), e->k->i64, "");
+        rvm__put_at(e, rvm__get(e, e->k->ptr, a->data), rvm__member(e, view, offsetof(rvm__native_view, data)));
+        rvm__put_at(e, base, rvm__member(e, view, offsetof(rvm__native_view, base)));
+        for (int d = 0; d < e->f->arrays[array].ndim; d++) {
+            const size_t dim = offsetof(rvm__native_view, dim) + 8 * (size_t)d;
+            const size_t stride = offsetof(rvm__native_view, stride) + 8 * (size_t)d;
+            rvm__put_at(e, rvm__dimension(e, array, d), rvm__member(e, view, dim));
+            rvm__put_at(e, rvm__stride(e, array, d), rvm__member(e, view, stride));
+        }
+    }
+    return to;
+}
+
+static LLVMValueRef write_copies(rvm__emit *e, const plan *p, uint64_t *n) {
+    LLVMValueRef to = list(e, p->narrays, sizeof(rvm__native_copy), "copies");
+    *n = 0;
+    for (uint32_t k = 0; k < p->narrays; k++) {
+        const uint16_t array = p->arrays[k];
+        if (!(p->bits[array] & COPIED)) continue;
+        LLVMValueRef copy = rvm__member(e, to, (*n)++ * sizeof(rvm__native_copy)), elements = rvm__build_int(e->k, 1);
+        for (int d = 0; d < e->f->arrays[array].ndim; d++)
+            elements = LLVMBuildMul(e->k->b, elements, rvm__dimension(e, array, d), "");
+        rvm__put_at(e, rvm__get(e, e->k->ptr, e->array[array].data), rvm__member(e, copy, offsetof(rvm__native_copy, to)));
+        rvm__put_at(e, elements, rvm__member(e, copy, offsetof(rvm__native_copy, n)));
+        LLVMValueRef type = rvm__build_int(e->k, e->f->arrays[array].type);
+        rvm__put_at(e, type, rvm__member(e, copy, offsetof(rvm__native_copy, type)));
+    }
+    return to;
+}
+
+/* What stood in the register before the block, in the first of its hidden slots, and what it has held. */
+static void pass_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef list_of_sums, bool back) {
+    for (uint32_t k = 0; k < x->to.shared; k++) {
+        const rvm__shared *s = &e->code->shared[(uint32_t)x->to.jump2 + k];
+        LLVMTypeRef t = rvm__build_type(e->k, (rvm_type)s->type);
+        LLVMValueRef sum = rvm__member(e, list_of_sums, k * sizeof(rvm__native_sum));
+        LLVMValueRef value = rvm__member(e, sum, offsetof(rvm__native_sum, value));
+        LLVMValueRef held = rvm__member(e, sum, offsetof(rvm__native_sum, held));
+        LLVMValueRef before = e->reg[x->to.hidden + RVM__SUMS * k], largest = e->held[s->slot];
+        rvm__put_at(e, rvm__get(e, t, back ? value : before), back ? before : value);
+        if (largest) rvm__put_at(e, rvm__get(e, e->k->f64, back ? held : largest), back ? largest : held);
+        if (back) continue;
+        if (!largest) rvm__put_at(e, LLVMConstReal(e->k->f64, 0), held);
+        rvm__put_at(e, rvm__build_int(e->k, s->type), rvm__member(e, sum, offsetof(rvm__native_sum, type)));
+    }
+}
+
+/* The order; NULL: noted. */
+static LLVMValueRef write_order(rvm__emit *e, const plan *p, const rvm_insn *in, const rvm__xinsn *x, LLVMValueRef count,
+                                LLVMValueRef sums) {
+    rvm__build *k = e->k;
+    const int dir = e->context->dir;
+    LLVMValueRef there = entry_of(e, p, e->pc, dir), back = LLVMConstNull(k->ptr);
+    LLVMValueRef order = list(e, 1, sizeof(rvm__native_order), "order");
+    uint64_t ncopies;
+    if (p->undone) back = entry_of(e, p, in->target, -dir);
+    if (!there || !back) return NULL;
+#define PUT(name, value) rvm__put_at(e, value, rvm__member(e, order, offsetof(rvm__native_order, name)))
+    PUT(there, there);
+    PUT(back, back);
+    PUT(need, rvm__need_constant(e->u, e->fn));
+    PUT(slots, e->first_slot);
+    PUT(arrays, e->first_array);
+    PUT(frame, e->frame);
+    PUT(fn, rvm__build_int(k, e->fn));
+    PUT(pc, rvm__build_int(k, e->pc));
+    PUT(ascending, rvm__build_int(k, rvm__is_ascending(e, x)));
+    PUT(lo, rvm__slot_value(e, x->to.lo));
+    PUT(count, count);
+    PUT(checked, rvm__build_int(k, !(x->flags & X_UNCHECKED)));
+    PUT(nsums, rvm__build_int(k, x->to.shared));
+    PUT(sums, sums);
+    PUT(copies, write_copies(e, p, &ncopies));
+    PUT(ncopies, rvm__build_int(k, (int64_t)ncopies));
+    PUT(registers, write_registers(e, p));
+    PUT(views, write_views(e, p));
+#undef PUT
+    return order;
+}
+
+/* All instances are done, or the rest is done here. */
+static void go_on(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, LLVMValueRef done, LLVMValueRef count) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMBasicBlockRef all = rvm__block(e, "all"), rest = rvm__block(e, "rest");
+    LLVMValueRef one = rvm__build_int(e->k, 1), i = rvm__slot_value(e, x->to.i); /* the first one's */
+    const bool up = rvm__is_ascending(e, x);
+    LLVMBuildCondBr(b, is_equal(e, done, count), all, rest);
+    rvm__at(e, all);
+    LLVMValueRef last = LLVMBuildSub(b, count, one, "");
+    rvm__set_slot(e, x->to.i, up ? LLVMBuildAdd(b, i, last, "") : LLVMBuildSub(b, i, last, ""));
+    rvm__leave_sums(e, x);
+    rvm__jump(e, e->context, in->target, false);
+    rvm__at(e, rest);
+    rvm__set_slot(e, x->to.i, up ? LLVMBuildAdd(b, i, done, "") : LLVMBuildSub(b, i, done, ""));
+    rvm__jump(e, e->context, e->pc, true);
+}
+
+static void count(rvm__emit *e, const plan *p) {
+    rvm__build *k = e->k;
+    k->blocks++;
+    k->in_threads += !p->why;
+    if (p->why && !k->serial[0]) snprintf(k->serial, sizeof k->serial, "line %u: %s", e->f->positions[p->par].line, p->why);
+}
+
+void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
+    rvm__build *k = e->k;
+    const plan *p = plan_of(e, e->pc);
+    if (p) count(e, p);
+    if (!p || p->why) return;
+    LLVMBasicBlockRef threads = rvm__block(e, "threads"), here = rvm__block(e, "here");
+    LLVMValueRef count = LLVMBuildSub(k->b, rvm__slot_value(e, x->to.hi), rvm__slot_value(e, x->to.lo), "");
+    LLVMBuildCondBr(k->b, may_run(e, p, count), threads, here);
+    rvm__at(e, threads);
+    LLVMValueRef sums = list(e, x->to.shared, sizeof(rvm__native_sum), "sums");
+    LLVMValueRef order = write_order(e, p, in, x, count, sums);
+    if (!order) return;
+    pass_sums(e, x, sums, false);
+    rvm__hand_counts(e);
+    LLVMValueRef args[3] = {e->machine, e->native, order};
+    LLVMValueRef done = rvm__call_runtime(e, "rvm__native_chunks", k->i64, 3, args);
+    rvm__take_counts(e);
+    pass_sums(e, x, sums, true);
+    go_on(e, in, x, done, count);
+    rvm__at(e, here);
+}

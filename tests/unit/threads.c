@@ -1,0 +1,180 @@
+/* threads.c: parallel blocks in threads, beside the interpreter: the same bits, counts and errors for any number of them;
+ * what fails, is cancelled or finds no fuel in the middle stops where a run in one thread does. */
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <time.h>
+
+#include "harness.h"
+
+static const char text[] =
+    "fn sums(s: real, t: f32, u: fix, v: i64, x: real[n], w: real)\n"
+    "    parallel i in 0..n\n"
+    "        s += x[i] * w + sin(x[i])\n"
+    "        t += f32(x[i])\n"
+    "        u += fix(x[i]) / 8\n"
+    "        v += i * i\n"
+    "    end\n"
+    "end\n"
+    "fn step(y: i64, s: real, a: real[m], x: real, stop: real)\n" /* fails where x is stop, in the middle of a region */
+    "    compute\n"
+    "        let t: real[m] = 0.5\n"
+    "        for k in 0..m\n"
+    "            t[k] += a[k] * x\n"
+    "        end\n"
+    "        let q: real[3] = 1\n"
+    "        q[1] += t[0] ^ 2\n"
+    "        let go = x != stop\n"
+    "        assert go\n"
+    "    do\n"
+    "        y += i64(q[1])\n"
+    "        s += q[1] + t[m - 1]\n"
+    "    undo\n"
+    "end\n"
+    "fn own(s: real, y: i64[n], z: real[n, 2], a: real[m], x: real[n], stop: real)\n"
+    "    compute\n"
+    "        let b: real[m] = 0\n"
+    "        for k in 0..m\n"
+    "            b[k] += 2 * a[k]\n"
+    "        end\n"
+    "        let c: real[2] = 0.25\n"
+    "    do\n"
+    "        parallel i in 0..n\n"
+    "            z[i, 1] += x[i] * c[1]\n"
+    "            call step(y[i], s, b, x[i], stop)\n"
+    "            z[i, 0] += 3\n"
+    "        end\n"
+    "    undo\n"
+    "end\n"
+    "fn back(s: real, y: i64[n], z: real[n, 2], a: real[m], x: real[n], stop: real)\n"
+    "    uncall own(s, y, z, a, x, stop)\n"
+    "end\n"
+    "fn histogram(h: i64[m], x: real[n])\n"
+    "    parallel i in 0..n\n"
+    "        let k = i64(floor(abs(x[i]))) % m\n"
+    "        for j in 0..m\n"
+    "            h[(k + j) % m] += j * i\n"
+    "        end\n"
+    "    end\n"
+    "end\n"
+    "fn weights(h: real[m], s: real, x: real[n])\n"
+    "    parallel i in 0..n\n"
+    "        for j in 0..m\n"
+    "            h[j] += sin(x[i] + real(j))\n"
+    "            s += cos(x[i])\n"
+    "        end\n"
+    "    end\n"
+    "end\n"
+    "fn spin(y: i64[n], m: i64)\n"
+    "    parallel i in 0..n\n"
+    "        for k in 0..m\n"
+    "            if k >= 0\n"
+    "                y[i] += k * k % 7\n"
+    "            end\n"
+    "        end\n"
+    "    end\n"
+    "end\n";
+enum { N = 5001 };
+
+static rvm_program *program;
+static report rep = {.name = "threads"};
+static rvm_error e;
+
+static void setup(void) {
+    program = assemble_text(text, NULL, &rep);
+    cr_assert(program);
+}
+
+static void teardown(void) {
+    rvm_program_free(program);
+}
+
+TestSuite(threads, .init = setup, .fini = teardown);
+
+/* Skips the test where there is no native code. */
+static rvm_jit *open_jit(unsigned threads, bool fast) {
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_jit *j = NULL;
+    o.level = 0;
+    o.threads = threads;
+    o.fast_math = fast;
+    o.cache = "";
+    if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
+    return j;
+}
+
+/* Arguments with x of N elements, whole numbers of eighths, so that what is taken back comes back bit for bit. Where the run
+ * is to fail an instance takes longer, so that other threads have begun what lies behind. */
+static args arguments(const char *function, double stop) {
+    const int64_t fn = rvm_program_find(program, function);
+    args a = args_new(program, fn);
+    const char *why;
+    rng r = {42};
+    const int64_t x = args_find(program, fn, "x");
+    if (x >= 0) {
+        cr_assert(args_set(&a, program, fn, "x", "5001*0.5", &why), "%s", why);
+        for (size_t k = 0; k < N; k++) arg_value(&a.a[x], k)->f = (double)rng_below(&r, 4000) / 8 - 250.0625;
+    }
+    if (args_find(program, fn, "a") >= 0) cr_assert(args_set(&a, program, fn, "a", stop > 1 ? "400*0.5" : "6*0.5", &why));
+    if (args_find(program, fn, "h") >= 0) cr_assert(args_set(&a, program, fn, "h", "9*0", &why));
+    if (args_find(program, fn, "stop") >= 0) a.a[args_find(program, fn, "stop")].value.f = stop;
+    cr_assert(args_complete(&a, program, fn, &why), "%s", why);
+    return a;
+}
+
+static void check(const char *function, double fails_at, bool inverse) {
+    args a = arguments(function, fails_at >= 0 ? 1e6 : 0.03);
+    if (fails_at >= 0)
+        arg_value(&a.a[args_find(program, rvm_program_find(program, function), "x")], (size_t)fails_at)->f = 1e6;
+    for (unsigned threads = 2; threads <= 5; threads += 3) {
+        rvm_jit *j = open_jit(threads, false);
+        subject s = subject_new(program, rvm_program_find(program, function), &a, &rep);
+        s.native = j;
+        s.inverse = inverse;
+        cr_assert(fails_at >= 0 ? check_native_failure(&s) : check_native(&s), "%s, %u threads", function, threads);
+        rvm_jit_free(j);
+    }
+    args_free(&a);
+}
+
+Test(threads, sums) {
+    check("sums", -1, false);
+    check("sums", -1, true);
+}
+
+Test(threads, own_elements) {
+    check("own", -1, false);
+    check("back", -1, false);
+}
+
+Test(threads, failures) {
+    check("own", 3000, false);
+    check("own", 0, false);
+    check("own", 1023, false);
+    check("own", 5000, false);
+    check("back", 3000, false);
+}
+
+Test(threads, whole_numbers_into_elements) {
+    check("histogram", -1, false);
+}
+
+/* With fast math, too, the bits depend on no number. */
+Test(threads, fast) {
+    args first = {0};
+    const int64_t fn = rvm_program_find(program, "weights");
+    for (unsigned threads = 1; threads <= 5; threads += 1 + (threads == 3)) {
+        rvm_jit *j = open_jit(threads, true);
+        rvm_machine *m = NULL;
+        args a = arguments("weights", 0);
+        cr_assert(!rvm_machine_new(program, NULL, &m, &e) && !rvm_jit_attach(j, m, &e));
+        cr_assert(rvm_call(m, fn, a.a, a.n, &e) == RVM_OK, "%s", e.message);
+        if (threads == 1)
+            first = args_copy(&a);
+        else
+            cr_assert(args_agree(&rep, "fast", program, fn, &first, &a, COMPARE_BITS, 0));
+        args_free(&a);
+        rvm_machine_free(m);
+        rvm_jit_free(j);
+    }
+    args_free(&first);
+}
