@@ -143,7 +143,7 @@ typedef struct native {
     rvm_machine *m;
 } native;
 
-enum { NATIVE_STRICT, NATIVE_FAST };
+enum { NATIVE_STRICT, NATIVE_FAST, NATIVE_THREADS = 2 }; /* bits */
 
 static const char *missing_native(const engine *g, const task *t) {
     rvm_jit *j = NULL;
@@ -169,7 +169,8 @@ static rvm_status open_native(const engine *g, const task *t, const call *c, voi
     (void)t;
     o.unchecked = o.trust = true;
     o.trail = RVM_TRAIL_OFF; /* it is never taken back */
-    jit.fast_math = g->variant == NATIVE_FAST;
+    jit.fast_math = g->variant & NATIVE_FAST;
+    if (g->variant & NATIVE_THREADS) jit.threads = 2;
     native *s = calloc(1, sizeof *s);
     *state = s;
     if (!s) return RVM_ERR_MEMORY;
@@ -268,6 +269,19 @@ const engine engines[] = {
     {.name = "native scalar", .missing = missing_native, .open = open_native, .run = run_native, .close = close_native},
     {.name = "native, fast math",
      .variant = NATIVE_FAST,
+     .kind = FAST,
+     .missing = missing_native,
+     .open = open_native,
+     .run = run_native,
+     .close = close_native},
+    {.name = "native, 2 threads",
+     .variant = NATIVE_THREADS,
+     .missing = missing_native,
+     .open = open_native,
+     .run = run_native,
+     .close = close_native},
+    {.name = "native, fast math, 2 threads",
+     .variant = NATIVE_THREADS | NATIVE_FAST,
      .kind = FAST,
      .missing = missing_native,
      .open = open_native,

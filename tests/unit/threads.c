@@ -178,3 +178,103 @@ Test(threads, fast) {
     }
     args_free(&first);
 }
+
+/* ---- cancelled from elsewhere ---- */
+
+typedef struct canceller {
+    rvm_machine *m;
+    long after; /* nanoseconds */
+    uint64_t told;
+} canceller;
+
+static void *cancel_soon(void *argument) {
+    const canceller *c = argument;
+    nanosleep(&(struct timespec){.tv_nsec = c->after}, NULL);
+    rvm_machine_cancel(c->m);
+    return NULL;
+}
+
+static bool told(void *userdata, uint64_t instructions) {
+    canceller *c = userdata;
+    c->told = instructions;
+    return instructions > 3000000;
+}
+
+static rvm_machine *spinning(rvm_jit *j, const rvm_options *o) {
+    rvm_machine *m = NULL;
+    cr_assert(!rvm_machine_new(program, o, &m, &e) && !rvm_jit_attach(j, m, &e));
+    return m;
+}
+
+static bool all_zero(const int64_t *y, size_t n) {
+    for (size_t k = 0; k < n; k++)
+        if (y[k]) return false;
+    return true;
+}
+
+/* Chunks that are short are ended, long ones are left in the middle: either way everything is taken back. */
+static void cancelled(int64_t m, long after) {
+    rvm_jit *j = open_jit(3, false);
+    const int64_t n = N, fn = rvm_program_find(program, "spin");
+    int64_t y[N] = {0};
+    rvm_arg a[] = {rvm_arg_array_i64(y, 1, &n), rvm_arg_i64(m)};
+    canceller c = {spinning(j, NULL), after, 0};
+    pthread_t thread;
+    cr_assert(!pthread_create(&thread, NULL, cancel_soon, &c));
+    const rvm_status st = rvm_call(c.m, fn, a, 2, &e);
+    pthread_join(thread, NULL);
+    cr_assert(st == RVM_ERR_CANCELLED, "%s", rvm_status_name(st));
+    cr_assert(rvm_machine_backward(c.m, &e) == RVM_OK && all_zero(y, N), "%s", e.message);
+    rvm_machine_free(c.m);
+    rvm_jit_free(j);
+}
+
+Test(threads, cancelled) {
+    cancelled(20000, 50000000);
+    cancelled(10000000, 50000000);
+}
+
+/* The caller's own function, which is called by its thread alone. */
+Test(threads, progress) {
+    rvm_jit *j = open_jit(3, false);
+    const int64_t n = N, fn = rvm_program_find(program, "spin");
+    int64_t y[N] = {0};
+    rvm_arg a[] = {rvm_arg_array_i64(y, 1, &n), rvm_arg_i64(20000)};
+    canceller c = {0};
+    rvm_options o = rvm_options_default();
+    o.progress = told;
+    o.userdata = &c;
+    rvm_machine *m = spinning(j, &o);
+    cr_assert(rvm_call(m, fn, a, 2, &e) == RVM_ERR_CANCELLED && c.told > 3000000, "%s", e.message);
+    rvm_machine_free(m);
+    rvm_jit_free(j);
+}
+
+/* The machine's memory is limited for all threads together, and comes from its allocator, by one thread at a time. */
+static void *counted(void *userdata, void *p, size_t old_size, size_t new_size) {
+    size_t *now = userdata;
+    void *q = rvm__libc_allocator.alloc(rvm__libc_allocator.userdata, p, old_size, new_size);
+    if (q || !new_size) *now += new_size - old_size;
+    return q;
+}
+
+Test(threads, memory) {
+    size_t now = 0;
+    const rvm_allocator al = {counted, &now};
+    rvm_options o = rvm_options_default();
+    args a = arguments("own", 1e6);
+    o.allocator = &al;
+    for (o.memory = 0; o.memory <= 200000; o.memory += 20000) {
+        rvm_jit *j = open_jit(3, false);
+        rvm_machine *m = NULL;
+        rvm_status st = rvm_machine_new(program, &o, &m, &e);
+        if (!st) st = rvm_jit_attach(j, m, &e);
+        if (!st) st = rvm_call(m, rvm_program_find(program, "own"), a.a, a.n, &e);
+        if (st == RVM_OK) st = rvm_machine_backward(m, &e);
+        cr_assert(st == RVM_OK || st == RVM_ERR_MEMORY, "%s", e.message);
+        rvm_machine_free(m);
+        rvm_jit_free(j);
+        cr_assert(now == 0);
+    }
+    args_free(&a);
+}
