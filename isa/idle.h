@@ -20,6 +20,7 @@ typedef struct rvm__idle_run {
     uint32_t fn;
     bool backward;         /* it is run from its end to its start */
     bool whole;            /* regions that vanish are not left out (vanish.h) */
+    bool trails;           /* those of them that push onto trails are not */
     bool unchecked, trust; /* as in rvm_options. What is not proved may fail, and is not idle then. */
     uint32_t discarded;    /* bit k: what is pushed onto trail k, outside of compute parts, is thrown away */
     const uint8_t *unused; /* by parameter: what the run leaves in it the caller does not use; NULL: all is used */

@@ -24,6 +24,7 @@
 #ifndef RVM_JIT_EMIT_H
 #define RVM_JIT_EMIT_H
 
+#include "idle.h"
 #include "lower.h"
 #include "native.h"
 #include "reach.h"
@@ -88,6 +89,8 @@ typedef struct rvm__unit {
     rvm__version *work;      /* to be emitted */
     rvm__end *ends;
     uint32_t nends, cap_ends;
+    rvm__idle *idle;                     /* NULL: nothing is left out for it */
+    uint64_t idle_found;                 /* instructions left out */
     struct rvm__lines *lines;            /* NULL: none are asked for */
     struct rvm__block_of_memory *memory; /* all of the unit */
     bool recursive;                      /* some function that is reached */
@@ -203,6 +206,8 @@ void rvm__take_counts(rvm__emit *e);
 void rvm__hand_counts(rvm__emit *e);
 LLVMValueRef rvm__absolute(rvm__emit *e, LLVMValueRef x);
 void rvm__find_vanishing(rvm__emit *e); /* fills vanish and before */
+/* Whether the instruction being walked is left out since nobody observes its effect; what counts has been counted. */
+bool rvm__leave_out(rvm__emit *e, const rvm_insn *in, rvm_op op);
 bool rvm__frame_begin(rvm__emit *e);
 void rvm__frame_end(rvm__emit *e);
 LLVMValueRef rvm__local(rvm__emit *e, LLVMTypeRef t, const char *name); /* an alloca */

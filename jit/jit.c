@@ -301,6 +301,11 @@ static bool are_apart(const rvm_machine *m) {
     return true;
 }
 
+/* Chunks of threads are taken back where they stop. */
+static bool is_one_way(const rvm_options *o, const rvm__lowering *what) {
+    return o->unchecked && o->trail == RVM_TRAIL_OFF && !what->threads;
+}
+
 static rvm__lowering wanted(const attachment *a) {
     const rvm_machine *m = a->m;
     rvm__lowering what = {.p = m->p,
@@ -314,6 +319,7 @@ static rvm__lowering wanted(const attachment *a) {
                           .lines = a->jit->o.symbols,
                           .threads = m->threads > 1 || (m->threads && a->jit->o.fast_math),
                           .tolerance = m->o.tolerance};
+    what.one_way = is_one_way(&m->o, &what);
     for (uint32_t k = 0; k < m->nargs && what.contiguous; k++) what.contiguous = is_contiguous(&m->args[k]);
     what.contiguous = what.contiguous && are_apart(m);
     return what;
@@ -419,26 +425,42 @@ void rvm_jit_free(rvm_jit *j) {
     rvm__realloc(&al, j, sizeof *j, 0);
 }
 
+/* Levels of the trail that a run with these options discards. */
+static rvm_status discarded(const rvm_program *p, uint32_t fn, int direction, const rvm_options *o, uint16_t *levels,
+                            rvm_error *err) {
+    rvm_machine *m = NULL;
+    uint16_t needed = UINT16_MAX;
+    rvm_status status = o->trail == RVM_TRAIL_KEEP ? RVM_OK : rvm_machine_new(p, o, &m, err);
+    if (m && !rvm__trail_pops(m, fn, direction, &needed))
+        status = rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    rvm_machine_free(m);
+    *levels = (uint16_t)~needed;
+    return status;
+}
+
 rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direction, const rvm_options *options,
                         rvm_jit_form form, FILE *out, rvm_error *err) {
     const rvm_options o = options ? *options : rvm_options_default();
-    const rvm__lowering what = {.p = p,
-                                .fn = fn,
-                                .direction = direction,
-                                .unchecked = o.unchecked,
-                                .trust = o.trust,
-                                .contiguous = true,
-                                .fast = j->o.fast_math,
-                                .threads = j->threads > 1 || (j->threads && j->o.fast_math),
-                                .tolerance = o.tolerance};
+    rvm__lowering what = {.p = p,
+                          .fn = fn,
+                          .direction = direction,
+                          .unchecked = o.unchecked,
+                          .trust = o.trust,
+                          .contiguous = true,
+                          .fast = j->o.fast_math,
+                          .threads = j->threads > 1 || (j->threads && j->o.fast_math),
+                          .tolerance = o.tolerance};
     const char *refused = refused_option(&o);
     if (!p->verified) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the program is not verified");
     if (fn >= p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "there is no function %u", fn);
     if (direction != 1 && direction != -1)
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "a direction is 1 or -1, not %d", direction);
     if (refused) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", refused);
+    what.one_way = is_one_way(&o, &what);
+    rvm_status status = discarded(p, fn, direction, &o, &what.discards, err);
+    if (status) return status;
     pthread_mutex_lock(&j->lock);
-    rvm_status status = open_compiler(j, err);
+    status = open_compiler(j, err);
     if (!status) status = j->module->print(j->compiler, &what, form, out, err);
     pthread_mutex_unlock(&j->lock);
     if (!status && ferror(out)) status = rvm__fail(err, RVM_ERR_IO, NULL, 0, 0, "the code cannot be written");
@@ -463,6 +485,7 @@ rvm_status rvm_jit_compile(rvm_jit *j, const rvm_program *p, uint32_t fn, const 
                                     .trust = o.trust,
                                     .contiguous = true,
                                     .fast = j->o.fast_math,
+                                    .one_way = o.unchecked,
                                     .tolerance = o.tolerance,
                                     .standalone = name,
                                     .depth = o.depth,

@@ -361,10 +361,11 @@ static bool emit_entry(rvm__unit *u) {
 LLVMValueRef rvm__need_constant(rvm__unit *u, uint32_t fn) {
     rvm__build *k = u->k;
     const rvm__native_need *need = &u->facts[fn].need;
-    LLVMValueRef v[4] = {rvm__build_int(k, (int64_t)need->slots), rvm__build_int(k, (int64_t)need->arrays),
-                         rvm__build_int(k, (int64_t)need->depth), rvm__build_int(k, (int64_t)need->bytes)};
-    LLVMValueRef g = LLVMAddGlobal(k->module, LLVMArrayType2(k->i64, 4), "need");
-    LLVMSetInitializer(g, LLVMConstArray2(k->i64, v, 4));
+    LLVMValueRef v[5] = {rvm__build_int(k, (int64_t)need->slots), rvm__build_int(k, (int64_t)need->arrays),
+                         rvm__build_int(k, (int64_t)need->depth), rvm__build_int(k, (int64_t)need->bytes),
+                         rvm__build_int(k, (int64_t)u->idle_found)};
+    LLVMValueRef g = LLVMAddGlobal(k->module, LLVMArrayType2(k->i64, 5), "need");
+    LLVMSetInitializer(g, LLVMConstArray2(k->i64, v, 5));
     LLVMSetGlobalConstant(g, true);
     LLVMSetLinkage(g, LLVMPrivateLinkage);
     return g;
@@ -375,7 +376,7 @@ static void emit_need(rvm__unit *u) {
     LLVMSetValueName2(g, RVM__NEED, strlen(RVM__NEED));
     LLVMSetLinkage(g, LLVMExternalLinkage);
 }
-_Static_assert(sizeof(rvm__native_need) == 32, "four numbers");
+_Static_assert(sizeof(rvm__native_need) == 40, "five numbers");
 
 /* A machine whose prepared code says how the interpreter lays out frames; it never runs. */
 static bool prepare(rvm__unit *u) {
@@ -386,6 +387,20 @@ static bool prepare(rvm__unit *u) {
     if ((u->status = rvm_machine_new(u->p, &o, &u->m, u->err))) return false;
     u->m->codes = u->m->primal_codes;
     return true;
+}
+
+/* What of the run is idle: where it does not turn back. */
+static bool find_idle(rvm__unit *u) {
+    const rvm__lowering *w = u->w;
+    const rvm__idle_run run = {.fn = w->fn,
+                               .backward = w->direction < 0,
+                               .trails = !w->standalone,
+                               .unchecked = w->unchecked,
+                               .trust = w->trust,
+                               .discarded = w->standalone ? UINT32_MAX : w->discards};
+    if (!w->one_way) return true;
+    if (rvm__idle_new(u->p, &run, &u->idle)) rvm__out_of_memory(u);
+    return !u->status;
 }
 
 rvm_status rvm__lower(rvm__build *k, const rvm__lowering *what, rvm_error *err) {
@@ -399,7 +414,7 @@ rvm_status rvm__lower(rvm__build *k, const rvm__lowering *what, rvm_error *err) 
     if (u.status) goto done;
     rvm__reach_find(u.p, u.reach);
     rvm__find_depths(&u);
-    if (!survey_functions(&u) || !rvm__lines_begin(&u)) goto done;
+    if (!survey_functions(&u) || !find_idle(&u) || !rvm__lines_begin(&u)) goto done;
     if (!(what->standalone ? rvm__standalone_entry : emit_entry)(&u)) goto done;
     while (u.work && !u.status) {
         const rvm__version *v = u.work;
@@ -413,6 +428,7 @@ rvm_status rvm__lower(rvm__build *k, const rvm__lowering *what, rvm_error *err) 
         emit_need(&u);
 done:
     rvm__lines_end(&u);
+    rvm__idle_free(u.idle);
     rvm__realloc(&rvm__libc_allocator, u.ends, u.cap_ends * sizeof *u.ends, 0);
     rvm_machine_free(u.m);
     free_memory(&u);

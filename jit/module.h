@@ -27,6 +27,7 @@
     FIELD(bool, fast)         /* contraction and reassociation */                                                           \
     FIELD(bool, lines)        /* with line tables, for debuggers and profilers */                                           \
     FIELD(bool, threads)      /* parallel blocks may run in threads (chunk.c) */                                            \
+    FIELD(bool, one_way)      /* the run does not turn back where it is left: idle instructions are left out (idle.h) */    \
     FIELD(uint16_t, discards) /* levels of the trail that keep nothing but in compute parts and segments */                 \
     FIELD(double, tolerance)
 
@@ -72,7 +73,7 @@ typedef struct rvm__compiler_options {
 typedef struct rvm__compiler rvm__compiler;
 
 /* Changes with everything that both sides must agree in, in this file or in native.h. */
-#define RVM__MODULE_INTERFACE 4
+#define RVM__MODULE_INTERFACE 5
 /* `interface` stands first in every version. */
 typedef struct rvm__module {
     uint32_t interface;

@@ -11,6 +11,11 @@
  * calls in primal mode; what else is asked of a machine, and what cannot be compiled, is interpreted. A gradient runs
  * natively as the program that computes it: rvm_program_derive, f'grad.
  *
+ * A machine that is unchecked and keeps no trail (RVM_TRAIL_OFF) says that its runs need not turn back. Then native code
+ * leaves out single instructions of which no result is ever read, too, unless it has threads. Where such a run is stopped or
+ * fails it can go on, but to go back is UNSUPPORTED until it has come to an end; locals may hold anything then, and
+ * bits_erased counts a `drop` of what nobody reads as one value.
+ *
  * LLVM is in a module of its own: the file that the environment variable RVM_LLVM_MODULE names, else rvm/rvm_llvm.so in the
  * library folder beside the program or the library, else in the one that was configured. It stays open until the process
  * ends. Compiled code is kept in a cache, files of the user's own that processes share; where that knows this module,

@@ -1,5 +1,5 @@
-/* vanish.c: uncomputing that nobody observes is left out (isa/vanish.h). What the compute part made appear is gone then, but
- * for the memory of its arrays, which is given back. */
+/* vanish.c: what nobody observes is left out. Of a region that vanishes (isa/vanish.h), what the compute part made appear is
+ * gone, but for the memory of its arrays, which is given back. Idle instructions (isa/idle.h) leave places as they are. */
 #include "emit.h"
 #include "vanish.h"
 
@@ -47,4 +47,26 @@ void rvm__forget_locals(rvm__emit *e, uint32_t compute) {
         else
             rvm__drop_array(e, q->slot);
     }
+}
+
+/* What nobody reads is not kept either, but counts. Whole arrays stand in memory and are cleared as ever. */
+static bool is_discarded_alone(const rvm__emit *e, const rvm_insn *in, rvm_op op) {
+    const enum rvm_pair pair = (enum rvm_pair)(op >> 1);
+    if (pair == RVM_PAIR_set) return true;
+    if (pair != RVM_PAIR_drop) return false;
+    for (uint32_t k = 0; k < in->nplaces; k++)
+        if (rvm__places(e->f, in)[k].kind == RVM_PLACE_ARRAY) return false;
+    return true;
+}
+
+bool rvm__leave_out(rvm__emit *e, const rvm_insn *in, rvm_op op) {
+    const bool down = e->context->dir < 0;
+    if (!e->u->idle || rvm__idle_at(e->u->idle, e->fn, e->dir < 0, e->pc, down) != RVM__IDLE) return false;
+    if (rvm__op_on_trail(op)) {
+        if (!is_discarded_alone(e, in, op)) return false;
+        rvm__count_erased(e, rvm__build_int(e->k, 1));
+    } else if (op == RVM_OP_unlet || op == RVM_OP_unaddr)
+        return false; /* the register has no value any more */
+    e->u->idle_found++;
+    return true;
 }

@@ -286,6 +286,7 @@ static bool step(rvm__emit *e, uint32_t *next) {
     const rvm_op op = e->context->dir > 0 ? (rvm_op)in->op : rvm__op_inverse((rvm_op)in->op);
     const bool unchecked = x->flags & X_UNCHECKED;
     *next = e->pc + (uint32_t)e->context->dir;
+    if (rvm__leave_out(e, in, op)) return e->walked++, true;
     switch ((enum rvm_pair)(in->op >> 1)) {
     case RVM_PAIR_start:
         rvm__charge(e, 1);

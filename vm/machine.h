@@ -175,7 +175,8 @@ struct rvm_machine {
     bool began_at_start, may_be_lost;  /* bound at the start; an argument was not finite, or an exception was raised since */
     bool inputs_noted;                 /* may_be_lost: those that are only read, too */
     bool never_finite[RVM_MAX_PARAMS]; /* others that were infinite or NaN, or held such a value, at the start */
-    bool single;                       /* stop after one instruction */
+    int one_way; /* native code was left that left out what going back takes back: the course; else 0 */
+    bool single; /* stop after one instruction */
     rvm__xinsn *pc;
     int64_t budget;   /* bytes of prepared code that may still run before the next look around */
     uint64_t slice;   /* instructions granted with the present budget */

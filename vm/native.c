@@ -178,6 +178,7 @@ rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
     m->trail.erased += n.erased;
     if (n.peak > m->stats.depth_peak) m->stats.depth_peak = (uint32_t)n.peak;
     if (left) rvm__native_find_homes(m, 0);
+    if (left && need.idle) m->one_way = m->course;
     *ran = !left || n.status;
     if (left) return n.status;
     m->where = m->dir > 0 ? AT_END : AT_START;

@@ -47,6 +47,7 @@ typedef struct rvm__native_site {
 typedef struct rvm__native_need {
     uint64_t slots, arrays, depth;
     uint64_t bytes; /* of local arrays that it keeps out of the arena, at most */
+    uint64_t idle;  /* instructions left out: where it is left, the run cannot turn back */
 } rvm__native_need;
 
 /* ---- chunks of a parallel block in threads (team.c) ----

@@ -80,8 +80,17 @@ static void leave_sweep(rvm_machine *m) {
     if (m->sweep_left) m->sweeping = false;
 }
 
+/* Where native code left out what nobody would observe on the way that the run went. */
+static rvm_status refuse_turning(const rvm_machine *m, int course, rvm_error *err) {
+    if (!m->one_way || m->one_way == course || m->where != INSIDE) return RVM_OK;
+    return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,
+                     "the run cannot turn back here: native code that is unchecked and keeps no trail has left out what "
+                     "going back would take back");
+}
+
 static rvm_status move(rvm_machine *m, int course, bool sweep, uint64_t *count, rvm_error *err) {
     rvm_status status = check_bound(m, err);
+    if (!status) status = refuse_turning(m, course, err);
     if (status) return status;
     if (m->where == (course > 0 ? AT_END : AT_START)) return RVM_OK;
     if (course < 0 && m->began_at_start) rvm__note_inputs(m);
@@ -90,6 +99,7 @@ static rvm_status move(rvm_machine *m, int course, bool sweep, uint64_t *count, 
     status = counted_run(m, count);
     if (status) return rvm__explain(m, status, err);
     rvm__write_back(m);
+    if (m->where != INSIDE) m->one_way = 0;
     if (m->where == AT_END) m->sweep_begun = m->sweeping = false; /* taken back */
     if (m->where != AT_START) return RVM_OK;
     return check_restored(m, err);

@@ -42,7 +42,8 @@ typedef struct rvm_options {
     uint64_t fuel;
     uint32_t depth;                 /* of calls; default 10000 */
     size_t memory;                  /* bytes */
-    rvm_trail trail;                /* default RVM_TRAIL_KEEP */
+    rvm_trail trail;                /* default RVM_TRAIL_KEEP. OFF and unchecked: where native code is stopped or fails, the
+                                       run can go on, but not back */
     size_t trail_limit;             /* bytes of all trails; 0: no limit */
     bool keep_shadows;              /* what a sweep discards is kept, so that the run can go forward again after it */
     const rvm_allocator *allocator; /* NULL: the C library's; must outlive the machine */

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const engine engines[] = {{"checked", .unchecked = false}, {"unchecked", .unchecked = true}, {"trust", true, true, false}};
+const engine engines[] = {
+    {"checked", .unchecked = false}, {"unchecked", .unchecked = true}, {"trust", .unchecked = true, .trust = true}};
 const engine exact_engine = {"exact", .exact = true};
 const unsigned engine_count = sizeof engines / sizeof *engines;
 enum { STEP_LIMIT = 400000 };
@@ -19,6 +20,7 @@ rvm_options engine_options(const subject *s, const engine *e) {
     o.unchecked = e->unchecked;
     o.trust = e->trust;
     o.exact |= e->exact;
+    if (e->discards) o.trail = RVM_TRAIL_OFF;
     return o;
 }
 

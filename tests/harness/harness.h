@@ -99,6 +99,7 @@ subject subject_new(const rvm_program *p, int64_t fn, args *in, report *r);
 typedef struct engine {
     const char *name;
     bool unchecked, trust, exact;
+    bool discards; /* what is overwritten (trail off) */
 } engine;
 extern const engine engines[];
 extern const unsigned engine_count;

@@ -227,3 +227,54 @@ Test(jit, printed) {
     cr_assert(!f.told.compiled && !f.told.refused); /* nothing is kept */
     end(&f);
 }
+
+/* ---- what cannot turn back ---- */
+
+/* `unused` is idle: it is made for nothing but to be taken back. */
+static const char one_way[] = "fn f(y: real, x: real[n])\n"
+                              "    let unused: real\n"
+                              "    for i in 0..n\n"
+                              "        for j in 0..n\n"
+                              "            unused += x[i] * x[j]\n"
+                              "            y += x[i]\n"
+                              "        end\n"
+                              "    end\n"
+                              "    for i in 0..n\n"
+                              "        for j in 0..n\n"
+                              "            unused -= x[i] * x[j]\n"
+                              "        end\n"
+                              "    end\n"
+                              "end\n";
+
+/* Stopped half way and sent back: whether that is refused. */
+static bool sent_back(rvm_jit *j, const rvm_program *p, rvm_trail trail) {
+    static double x[20];
+    rvm_arg a[2] = {rvm_arg_f64(0), rvm_arg_array_f64(x, 1, (int64_t[]){20})};
+    rvm_options o = rvm_options_default();
+    rvm_machine *m;
+    o.unchecked = true;
+    o.trail = trail;
+    o.fuel = 500;
+    cr_assert(rvm_machine_new(p, &o, &m, &e) == RVM_OK && rvm_jit_attach(j, m, &e) == RVM_OK);
+    cr_assert(rvm_call(m, 0, a, 2, &e) == RVM_ERR_FUEL);
+    rvm_status st = rvm_machine_backward(m, &e);
+    const bool refused = st == RVM_ERR_UNSUPPORTED && strstr(e.message, "cannot turn back");
+    cr_assert(refused || st == RVM_ERR_FUEL || !st, "%s", e.message);
+    for (st = RVM_ERR_FUEL; refused && st == RVM_ERR_FUEL;) st = rvm_machine_forward(m, &e); /* on it goes */
+    cr_assert(!refused || !st);
+    cr_assert(!refused || !rvm_machine_backward(m, &e) || e.code == RVM_ERR_FUEL); /* and back from the end */
+    rvm_machine_free(m);
+    return refused;
+}
+
+Test(jit, turning_back) {
+    fixture f;
+    rvm_program *p;
+    begin(&f);
+    cr_assert(rvm_assemble(one_way, sizeof one_way - 1, "one_way.rasm", NULL, &p, &e, NULL, NULL) == RVM_OK, "%s",
+              e.message);
+    cr_assert(!sent_back(f.j, p, RVM_TRAIL_KEEP));
+    cr_assert(sent_back(f.j, p, RVM_TRAIL_OFF));
+    rvm_program_free(p);
+    end(&f);
+}
