@@ -30,10 +30,60 @@ static bool has_magnitudes(const rvm__emit *e) {
 
 /* ---- arguments that may be the same memory ---- */
 
+typedef struct part { /* of an array: one index or a range in each of its first dimensions */
+    uint16_t whole;
+    unsigned n;
+    struct {
+        uint16_t lo, hi; /* slots; hi RVM__NO_BASE: an index */
+    } cut[RVM_MAX_DIMS];
+} part;
+
+/* False: all of an array. */
+static bool part_of(const rvm__emit *e, const rvm_place *q, part *to) {
+    if (q->kind == RVM_PLACE_ELEM) {
+        *to = (part){.whole = q->slot, .n = q->nidx};
+        for (unsigned d = 0; d < to->n; d++) to->cut[d].lo = q->idx[d], to->cut[d].hi = RVM__NO_BASE;
+        return true;
+    }
+    const rvm_insn *in = rvm__view_at(e, q->slot, e->pc);
+    if (!in) return false;
+    const rvm_place *of = rvm__places(e->f, in) + 1;
+    *to = (part){.whole = of->slot, .n = in->nplaces - 2u};
+    for (unsigned d = 0; d < to->n; d++) {
+        const rvm_place *cut = &of[1 + d];
+        to->cut[d].lo = cut->slot;
+        to->cut[d].hi = cut->kind == RVM_PLACE_RANGE ? cut->idx[0] : RVM__NO_BASE;
+    }
+    return true;
+}
+
+/* Bounds in dimension d, if they are constants. */
+static bool constant_cut(const rvm__emit *e, const part *p, unsigned d, int64_t *lo, int64_t *hi) {
+    const rvm_function *f = e->f;
+    const bool index = p->cut[d].hi == RVM__NO_BASE;
+    if (p->cut[d].lo < f->nregs || (!index && p->cut[d].hi < f->nregs)) return false;
+    *lo = f->consts[p->cut[d].lo - f->nregs].i;
+    *hi = index ? *lo + 1 : f->consts[p->cut[d].hi - f->nregs].i;
+    return true;
+}
+
+/* Parts of one array that constants keep apart in some dimension. Only where no array of the call meets itself. */
+static bool cut_apart(const rvm__emit *e, const rvm_place *a, const rvm_place *b) {
+    part x, y;
+    if (!e->u->w->contiguous || !part_of(e, a, &x) || !part_of(e, b, &y) || x.whole != y.whole) return false;
+    for (unsigned d = 0; d < x.n && d < y.n; d++) {
+        int64_t x_lo, x_hi, y_lo, y_hi;
+        if (!constant_cut(e, &x, d, &x_lo, &x_hi) || !constant_cut(e, &y, d, &y_lo, &y_hi)) continue;
+        if (x_hi <= y_lo || y_hi <= x_lo) return true;
+    }
+    return false;
+}
+
 /* Parameters that the caller may have overlapped: where nobody says that they are apart. */
 static bool same_memory(const rvm__emit *e, const rvm_place *a, const rvm_place *b) {
     if (a->kind == RVM_PLACE_SLOT || b->kind == RVM_PLACE_SLOT)
         return a->kind == b->kind && a->slot == b->slot && a->slot < e->f->nregs;
+    if (cut_apart(e, a, b)) return false;
     const uint16_t x = rvm__base_of(e, a->slot, e->pc), y = rvm__base_of(e, b->slot, e->pc);
     return x == y || x == RVM__NO_BASE || y == RVM__NO_BASE || !e->apart;
 }

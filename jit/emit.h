@@ -201,6 +201,8 @@ void rvm__jump(rvm__emit *e, rvm__context *c, uint32_t pc, bool back);
 /* ---- frame.c ---- */
 /* The array that `array` is part of at pc, itself unless it is a view; RVM__NO_BASE: nobody can say. */
 uint16_t rvm__base_of(const rvm__emit *e, uint16_t array, uint32_t pc);
+/* The instruction that made the array a view as it is at pc; NULL: none, or nobody can say. */
+const rvm_insn *rvm__view_at(const rvm__emit *e, uint16_t array, uint32_t pc);
 /* Between allocas and what goes along with native code, around calls and at both ends. */
 void rvm__take_counts(rvm__emit *e);
 void rvm__hand_counts(rvm__emit *e);

@@ -154,6 +154,11 @@ uint16_t rvm__base_of(const rvm__emit *e, uint16_t array, uint32_t pc) {
     return array;
 }
 
+const rvm_insn *rvm__view_at(const rvm__emit *e, uint16_t array, uint32_t pc) {
+    const uint32_t at = maker_of(e->f, array, pc);
+    return at && is_closed(e->f, at, pc) && e->f->code[at].op == RVM_OP_view ? &e->f->code[at] : NULL;
+}
+
 static LLVMValueRef magnitude_of(rvm__emit *e, LLVMValueRef x) {
     const char *name = "llvm.fabs";
     LLVMTypeRef t = LLVMTypeOf(x);
