@@ -198,6 +198,22 @@ static LLVMValueRef data_of(rvm__emit *e, uint32_t at, const LLVMValueRef *given
     return LLVMBuildInBoundsGEP2(e->k->b, e->k->i8, given[base], &way, 1, "");
 }
 
+/* Arrays whose largest magnitude follows what instances do. */
+static bool is_marked(const rvm__emit *e, const plan *p, uint16_t array) {
+    return e->array[array].magnitude && rvm__is_floating((rvm_type)e->f->arrays[array].type) &&
+           (p->bits[p->base[array]] & RVM__BITS_ACC);
+}
+
+/* The address of the chunk's own largest magnitude of the array, behind the sums; NULL where none is kept. */
+static LLVMValueRef mark_of(rvm__emit *e, uint16_t array) {
+    uint32_t n = e->code->x[e->block].to.shared;
+    if (!is_marked(e, e->plan, array)) return LLVMConstNull(e->k->ptr);
+    for (uint32_t k = 0; e->plan->arrays[k] != array; k++) n += is_marked(e, e->plan, e->plan->arrays[k]);
+    LLVMValueRef mark = rvm__member(e, e->sums, n * sizeof(rvm__native_sum) + offsetof(rvm__native_sum, held));
+    rvm__put_at(e, LLVMConstReal(e->k->f64, 0), mark);
+    return mark;
+}
+
 static void begin_array(rvm__emit *e, uint32_t at, const LLVMValueRef *given) {
     const uint16_t array = e->plan->arrays[at];
     const rvm__array_ir *a = &e->array[array];
@@ -206,7 +222,7 @@ static void begin_array(rvm__emit *e, uint32_t at, const LLVMValueRef *given) {
     rvm__put_at(e, data_of(e, at, given), a->data);
     rvm__put_at(e, LLVMBuildTrunc(e->k->b, base, e->k->i16, ""), a->base);
     rvm__put_at(e, LLVMConstInt(e->k->i8, 1, false), a->present);
-    if (a->magnitude) rvm__put_at(e, LLVMConstNull(e->k->ptr), a->magnitude);
+    if (a->magnitude) rvm__put_at(e, mark_of(e, array), a->magnitude);
     for (int d = 0; d < ndim; d++) {
         const size_t dim = offsetof(rvm__native_view, dim) + 8 * (size_t)d;
         const size_t stride = offsetof(rvm__native_view, stride) + 8 * (size_t)d;
@@ -327,15 +343,11 @@ static LLVMValueRef is_equal(rvm__emit *e, LLVMValueRef a, LLVMValueRef b) {
     return LLVMBuildICmp(e->k->b, LLVMIntEQ, a, b, "");
 }
 
-/* An array whose innermost elements are neighbours; which is copied: without gaps, adding to *elements; that is changed:
- * without a magnitude to be kept. */
+/* An array whose innermost elements are neighbours; which is copied: without gaps, adding to *elements. */
 static LLVMValueRef is_simple(rvm__emit *e, const plan *p, uint16_t array, LLVMValueRef *elements) {
     LLVMBuilderRef b = e->k->b;
-    const rvm__array_ir *a = &e->array[array];
     const int ndim = e->f->arrays[array].ndim;
     LLVMValueRef gap = rvm__build_int(e->k, 8), good = is_equal(e, rvm__stride(e, array, ndim - 1), gap);
-    if (a->magnitude && (p->bits[array] & RVM__BITS_ACC))
-        good = both(e, good, LLVMBuildIsNull(b, rvm__get(e, e->k->ptr, a->magnitude), ""));
     if (!(p->bits[array] & COPIED)) return good;
     LLVMValueRef n = rvm__build_int(e->k, 1);
     for (int d = ndim - 1; d >= 0; d--) {
@@ -407,8 +419,22 @@ static LLVMValueRef write_copies(rvm__emit *e, const plan *p, uint64_t *n) {
             elements = LLVMBuildMul(e->k->b, elements, rvm__dimension(e, array, d), "");
         rvm__put_at(e, rvm__get(e, e->k->ptr, e->array[array].data), rvm__member(e, copy, offsetof(rvm__native_copy, to)));
         rvm__put_at(e, elements, rvm__member(e, copy, offsetof(rvm__native_copy, n)));
+        LLVMValueRef held =
+            is_marked(e, p, array) ? rvm__get(e, e->k->ptr, e->array[array].magnitude) : LLVMConstNull(e->k->ptr);
+        rvm__put_at(e, held, rvm__member(e, copy, offsetof(rvm__native_copy, held)));
         LLVMValueRef type = rvm__build_int(e->k, e->f->arrays[array].type);
         rvm__put_at(e, type, rvm__member(e, copy, offsetof(rvm__native_copy, type)));
+    }
+    return to;
+}
+
+static LLVMValueRef write_marks(rvm__emit *e, const plan *p, uint64_t *n) {
+    LLVMValueRef to = list(e, p->narrays, sizeof(double *), "marks");
+    *n = 0;
+    for (uint32_t k = 0; k < p->narrays; k++) {
+        if (!is_marked(e, p, p->arrays[k])) continue;
+        LLVMValueRef mark = rvm__get(e, e->k->ptr, e->array[p->arrays[k]].magnitude);
+        rvm__put_at(e, mark, rvm__member(e, to, (*n)++ * sizeof(double *)));
     }
     return to;
 }
@@ -437,7 +463,7 @@ static LLVMValueRef write_order(rvm__emit *e, const plan *p, const rvm_insn *in,
     const int dir = e->context->dir;
     LLVMValueRef there = entry_of(e, p, e->pc, dir), back = LLVMConstNull(k->ptr);
     LLVMValueRef order = list(e, 1, sizeof(rvm__native_order), "order");
-    uint64_t ncopies;
+    uint64_t ncopies, nmarks;
     if (p->undone) back = entry_of(e, p, in->target, -dir);
     if (!there || !back) return NULL;
 #define PUT(name, value) rvm__put_at(e, value, rvm__member(e, order, offsetof(rvm__native_order, name)))
@@ -457,6 +483,8 @@ static LLVMValueRef write_order(rvm__emit *e, const plan *p, const rvm_insn *in,
     PUT(sums, sums);
     PUT(copies, write_copies(e, p, &ncopies));
     PUT(ncopies, rvm__build_int(k, (int64_t)ncopies));
+    PUT(marks, write_marks(e, p, &nmarks));
+    PUT(nmarks, rvm__build_int(k, (int64_t)nmarks));
     PUT(registers, write_registers(e, p));
     PUT(views, write_views(e, p));
 #undef PUT

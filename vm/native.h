@@ -62,6 +62,7 @@ typedef struct rvm__native_sum {
 typedef struct rvm__native_copy {
     rvm_value *to; /* the array: n elements without gaps */
     uint64_t n, type;
+    double *held; /* its largest magnitude; NULL: none is kept */
 } rvm__native_copy;
 
 typedef struct rvm__native_order rvm__native_order;
@@ -85,8 +86,9 @@ struct rvm__native_order {
     int64_t ascending, lo;         /* lo: the first index */
     uint64_t count;                /* instances */
     uint64_t checked;              /* sums of fix may overflow */
-    uint64_t nsums, ncopies;
+    uint64_t nsums, ncopies, nmarks;
     rvm__native_sum *sums;
+    double *const *marks; /* largest magnitudes of arrays, NULL: none; those of a chunk are `held` behind its sums */
     const rvm__native_copy *copies;
     const rvm_value *registers; /* of the surroundings, those that are read */
     const rvm__native_view *views;

@@ -246,6 +246,8 @@ static bool merge_sums(const team *t, const desk *d) {
         if (!rvm__is_floating((rvm_type)s->type)) continue;
         s->held = fmax(s->held, fmax(d->sums[k].held, fabs(s->value.f)));
     }
+    for (uint64_t k = 0; k < o->nmarks; k++)
+        if (o->marks[k]) *o->marks[k] = fmax(*o->marks[k], d->sums[o->nsums + k].held);
     return true;
 }
 
@@ -258,6 +260,7 @@ static void merge_copies(const team *t, const desk *d) {
             for (uint64_t i = 0; i < c->n; i++) c->to[i].f += from[i].f;
         else
             for (uint64_t i = 0; i < c->n; i++) c->to[i] = rvm__block_plus((rvm_type)c->type, c->to[i], from[i], &overflow);
+        for (uint64_t i = 0; c->held && i < c->n; i++) *c->held = fmax(*c->held, fabs(c->to[i].f));
     }
 }
 
@@ -420,13 +423,14 @@ static team *team_of(rvm_machine *m) {
 }
 
 /* Desks for an order, free, in one block:
- *     desks | for each: sums | for each: addresses of copies | for each: copies */
+ *     desks | for each: sums, marks | for each: addresses of copies | for each: copies */
 static bool set_desks(team *t, const rvm__native_order *o) {
     uint64_t elements = 0;
     for (uint64_t k = 0; k < o->ncopies; k++) elements += o->copies[k].n;
     if (elements > SIZE_MAX / 64 / t->ndesks) return false;
+    const uint64_t nsums = o->nsums + o->nmarks;
     const size_t each =
-        sizeof(desk) + o->nsums * sizeof(rvm__native_sum) + o->ncopies * sizeof(void *) + elements * sizeof(rvm_value);
+        sizeof(desk) + nsums * sizeof(rvm__native_sum) + o->ncopies * sizeof(void *) + elements * sizeof(rvm_value);
     const size_t size = t->ndesks * each;
     if (size > t->size) {
         char *room = rvm__resize(t->m, t->room, t->size, size);
@@ -437,9 +441,9 @@ static bool set_desks(team *t, const rvm__native_order *o) {
     t->desks = (desk *)t->room;
     memset(t->desks, 0, t->ndesks * sizeof *t->desks);
     rvm__native_sum *sums = (rvm__native_sum *)(t->desks + t->ndesks);
-    rvm_value **copies = (rvm_value **)(sums + t->ndesks * o->nsums), *at = (rvm_value *)(copies + t->ndesks * o->ncopies);
+    rvm_value **copies = (rvm_value **)(sums + t->ndesks * nsums), *at = (rvm_value *)(copies + t->ndesks * o->ncopies);
     for (uint32_t k = 0; k < t->ndesks; k++) {
-        t->desks[k].sums = sums + k * o->nsums;
+        t->desks[k].sums = sums + k * nsums;
         t->desks[k].copies = copies + k * o->ncopies;
         for (uint64_t i = 0; i < o->ncopies; i++, at += o->copies[i - 1].n) t->desks[k].copies[i] = at;
     }

@@ -64,6 +64,32 @@ static const char text[] =
     "        end\n"
     "    end\n"
     "end\n"
+    "fn fill(s: real, x: real[n], w: real)\n" /* a local array that instances change: its largest magnitude counts */
+    "    compute\n"
+    "        let t: real[n] = 0\n"
+    "        parallel i in 0..n\n"
+    "            t[i] += exp(x[i] / 300) + w\n"
+    "            t[i] += 1000000000000\n"
+    "            t[i] -= 1000000000000\n"
+    "        end\n"
+    "    do\n"
+    "        parallel i in 0..n\n"
+    "            s += t[i] * x[i] + cos(t[i])\n"
+    "        end\n"
+    "    undo\n"
+    "end\n"
+    "fn gather(s: real, x: real[n])\n" /* the same with elements that all add into */
+    "    compute\n"
+    "        let h: real[3] = 0\n"
+    "        parallel i in 0..n\n"
+    "            for j in 0..3\n"
+    "                h[j] += 10000000000 * sin(x[i]) ^ 2 + real(j)\n"
+    "            end\n"
+    "        end\n"
+    "    do\n"
+    "        s += h[0] + h[1] + h[2]\n"
+    "    undo\n"
+    "end\n"
     "fn spin(y: i64[n], m: i64)\n"
     "    parallel i in 0..n\n"
     "        for k in 0..m\n"
@@ -154,18 +180,23 @@ Test(threads, failures) {
     check("back", 3000, false);
 }
 
+Test(threads, local_arrays) {
+    check("fill", -1, false);
+    check("fill", -1, true);
+}
+
 Test(threads, whole_numbers_into_elements) {
     check("histogram", -1, false);
 }
 
 /* With fast math, too, the bits depend on no number. */
-Test(threads, fast) {
+static void fast(const char *function) {
     args first = {0};
-    const int64_t fn = rvm_program_find(program, "weights");
+    const int64_t fn = rvm_program_find(program, function);
     for (unsigned threads = 1; threads <= 5; threads += 1 + (threads == 3)) {
         rvm_jit *j = open_jit(threads, true);
         rvm_machine *m = NULL;
-        args a = arguments("weights", 0);
+        args a = arguments(function, 0);
         cr_assert(!rvm_machine_new(program, NULL, &m, &e) && !rvm_jit_attach(j, m, &e));
         cr_assert(rvm_call(m, fn, a.a, a.n, &e) == RVM_OK, "%s", e.message);
         if (threads == 1)
@@ -177,6 +208,11 @@ Test(threads, fast) {
         rvm_jit_free(j);
     }
     args_free(&first);
+}
+
+Test(threads, fast) {
+    fast("weights");
+    fast("gather");
 }
 
 /* ---- cancelled from elsewhere ---- */
@@ -220,6 +256,9 @@ static void cancelled(int64_t m, long after) {
     rvm_arg a[] = {rvm_arg_array_i64(y, 1, &n), rvm_arg_i64(m)};
     canceller c = {spinning(j, NULL), after, 0};
     pthread_t thread;
+    a[1].value.i = 1;
+    cr_assert(rvm_call(c.m, fn, a, 2, &e) == RVM_OK, "%s", e.message); /* compiled from here on */
+    a[1].value.i = m;
     cr_assert(!pthread_create(&thread, NULL, cancel_soon, &c));
     const rvm_status st = rvm_call(c.m, fn, a, 2, &e);
     pthread_join(thread, NULL);
