@@ -26,16 +26,28 @@ typedef struct record {
     rvm_error why; /* code RVM_OK: it was compiled */
 } record;
 
+/* What is known of a function in one machine. */
+typedef struct warmth {
+    uint64_t ran;          /* instructions interpreted in it and in what it calls */
+    uint64_t round;        /* of counting, the last that it was met in */
+    const record *last[2]; /* by direction */
+} warmth;
+
 typedef struct attachment {
     rvm__engine engine; /* first: the machine knows this */
     struct attachment *next, **link;
     rvm_jit *jit;
     rvm_machine *m;
-    uint64_t id[2];
-    const record *last;
+    uint64_t id[2], round;
     rvm_error why; /* of the last run */
     bool told;     /* that these options are interpreted */
+    size_t size;   /* of this, with hot bytes behind functions */
+    warmth functions[];
 } attachment;
+
+/* Instructions interpreted that make a function worth looking for in the cache, which takes some 0.1 ms, and worth
+ * compiling, which takes 50 to 100: about as long as interpreting them did. */
+enum { WARM = 1 << 18, HOT = 1 << 24 };
 
 struct rvm_jit {
     rvm_jit_options o;
@@ -47,6 +59,7 @@ struct rvm_jit {
     const rvm__module *module;
     rvm__compiler *compiler; /* NULL: not opened yet */
     char about[200];
+    bool has_cache;      /* it was looked for */
     rvm__cache *cache;   /* NULL: none */
     rvm__bytes material; /* of all code that is compiled here; empty: nothing is kept */
     rvm_error trouble;   /* with the cache, that nobody was told of yet */
@@ -103,9 +116,10 @@ static rvm_status open_compiler(rvm_jit *j, rvm_error *err) {
     return RVM_OK;
 }
 
-/* A cache is there or not: that does not matter but to who asks. */
+/* Locked, or before anybody knows j. A cache is there or not: that does not matter but to who asks. */
 static void open_cache(rvm_jit *j) {
-    j->material.al = &j->al;
+    if (j->has_cache) return;
+    j->has_cache = true;
     if (j->o.cache && !*j->o.cache) return;
     if (!rvm__material_begin(&j->material, j->path, j->o.level)) return;
     rvm__cache_open(j->o.cache, j->o.cache_size, &j->al, &j->cache, &j->trouble);
@@ -117,10 +131,10 @@ static rvm_status open_all(rvm_jit *j, rvm_error *err) {
     j->has_lock = true;
     rvm_status status = rvm__module_find(j->path, err);
     if (status) return status;
-    open_cache(j);
+    if (!j->o.tiers) open_cache(j);
     const bool known = is_known(j);
     j->totals.opening = seconds() - begin;
-    return known ? RVM_OK : open_compiler(j, err);
+    return known || j->o.tiers ? RVM_OK : open_compiler(j, err);
 }
 
 rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error *err) {
@@ -135,6 +149,8 @@ rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error 
     rvm_jit *j = rvm__realloc(&al, NULL, 0, sizeof *j);
     if (!j) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
     *j = (rvm_jit){.o = o, .al = al, .threads = o.threads == RVM_JIT_ALL_THREADS ? processors() : o.threads};
+    j->material.al = &j->al;
+    if (!o.hot) j->o.hot = HOT;
     const rvm_status status = open_all(j, err);
     if (status)
         rvm_jit_free(j);
@@ -232,34 +248,37 @@ static rvm_status compile(rvm_jit *j, const rvm__bytes *material, const rvm__low
     return status;
 }
 
-/* From the cache, or compiled. LLVM computes constants, which must not count as the program's exceptions. */
-static rvm_status make(rvm_jit *j, const rvm__lowering *what, record *r, rvm_error *err) {
+/* From the cache, or compiled if it is to be; why says how that went. False: neither. LLVM computes constants, which must
+ * not count as the program's exceptions. */
+static bool make(rvm_jit *j, const rvm__lowering *what, record *r, bool compiles, rvm_error *why) {
     rvm__bytes material = {.al = &j->al};
     fenv_t environment;
-    rvm_status status = RVM_OK;
+    open_cache(j);
     const bool kept = j->cache && !j->o.symbols;
     feholdexcept(&environment);
     if (kept) {
         rvm__bytes_add(&material, j->material.p, j->material.n);
         rvm__material_add(&material, what);
     }
-    const bool known = kept && !material.failed;
-    if (!known || !find_cached(j, &material, r)) status = compile(j, known ? &material : NULL, what, r, err);
+    const bool known = kept && !material.failed, found = known && find_cached(j, &material, r);
+    if (!found && compiles) why->code = compile(j, known ? &material : NULL, what, r, why);
     rvm__bytes_free(&material);
     fesetenv(&environment);
-    return status;
+    return found || compiles;
 }
 
-/* Locked. A record that is there, or a new one; NULL: out of memory, which is not remembered. */
-static const record *obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowering *what) {
+/* Locked. A record that is there, or a new one; NULL: out of memory, which is not remembered, or it would have to be
+ * compiled and is not to be. */
+static const record *obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowering *what, bool compiles) {
     for (const record *r = j->records; r; r = r->next)
         if (r->id[0] == id[0] && r->id[1] == id[1] && same(&r->what, what)) return r;
     record *r = rvm__realloc(&j->al, NULL, 0, sizeof *r);
     if (!r) return NULL;
     *r = (record){.id = {id[0], id[1]}, .what = *what};
-    r->why.code = make(j, what, r, &r->why);
+    const bool made = make(j, what, r, compiles, &r->why);
+    r->why.code = made ? r->why.code : RVM_ERR_MEMORY;
     if (r->why.code) r->code = (rvm__compiled){0};
-    tell(j, what, &r->code, &r->why);
+    if (made) tell(j, what, &r->code, &r->why);
     if (r->why.code == RVM_ERR_MEMORY) {
         rvm__realloc(&j->al, r, sizeof *r, 0);
         return NULL;
@@ -274,30 +293,33 @@ static const record *obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowerin
 /* ---- machines ---- */
 
 /* Row-major without gaps. A stride that is never multiplied by more than 0 does not matter. */
-static bool is_contiguous(const rvm_arg *a) {
-    int64_t n = 1;
+static bool is_contiguous(const rvm__array *a) {
+    int64_t n = sizeof(rvm_value);
     for (int d = a->ndim - 1; d >= 0; d--) {
-        if (a->shape[d] > 1 && a->stride[d] != n) return false;
-        n *= a->shape[d] > 0 ? a->shape[d] : 1;
+        if (a->dim[d] > 1 && a->stride[d] != n) return false;
+        n *= a->dim[d] > 0 ? a->dim[d] : 1;
     }
     return true;
 }
 
-static const char *end_of(const rvm_arg *a) {
-    size_t n = a->ndim != 0;
-    for (int d = 0; d < a->ndim; d++) n *= (size_t)a->shape[d];
-    return (const char *)a->data + n * sizeof(double);
+static const char *end_of(const rvm__array *a) {
+    size_t n = sizeof(rvm_value);
+    for (int d = 0; d < a->ndim; d++) n *= (size_t)a->dim[d];
+    return a->data + n;
 }
 
-/* Arrays without gaps: whether none shares memory with another, unless both are only read. */
-static bool are_apart(const rvm_machine *m) {
-    const rvm_function *f = &m->p->functions[m->entry];
-    for (uint32_t k = 1; k < m->nargs; k++)
+/* Whether arrays that a function gets have no gaps, and none shares memory with another, unless both are only read. */
+static bool are_contiguous(const rvm_function *f, const rvm__array *arrays) {
+    for (uint32_t k = 0; k < f->nparams; k++) {
+        const rvm__array *b = &arrays[f->params[k].index];
+        if (!f->params[k].ndim) continue;
+        if (!is_contiguous(b)) return false;
         for (uint32_t i = 0; i < k; i++) {
-            const rvm_arg *a = &m->args[i], *b = &m->args[k];
+            const rvm__array *a = &arrays[f->params[i].index];
             const bool read = f->params[i].role == RVM_READ && f->params[k].role == RVM_READ;
-            if (!read && (const char *)a->data < end_of(b) && (const char *)b->data < end_of(a)) return false;
+            if (f->params[i].ndim && !read && a->data < end_of(b) && b->data < end_of(a)) return false;
         }
+    }
     return true;
 }
 
@@ -306,22 +328,22 @@ static bool is_one_way(const rvm_options *o, const rvm__lowering *what) {
     return o->unchecked && o->trail == RVM_TRAIL_OFF && !what->threads;
 }
 
+/* For the innermost frame. */
 static rvm__lowering wanted(const attachment *a) {
     const rvm_machine *m = a->m;
+    const rvm__frame *top = &m->frames[m->nframes - 1];
     rvm__lowering what = {.p = m->p,
-                          .fn = m->entry,
+                          .fn = top->fn,
                           .direction = m->dir,
                           .unchecked = m->o.unchecked,
                           .trust = m->o.trust,
-                          .contiguous = true,
+                          .contiguous = are_contiguous(&m->p->functions[top->fn], m->arrays + top->arrays),
                           .fast = a->jit->o.fast_math,
                           .discards = m->trail.discards,
                           .lines = a->jit->o.symbols,
                           .threads = m->threads > 1 || (m->threads && a->jit->o.fast_math),
                           .tolerance = m->o.tolerance};
     what.one_way = is_one_way(&m->o, &what);
-    for (uint32_t k = 0; k < m->nargs && what.contiguous; k++) what.contiguous = is_contiguous(&m->args[k]);
-    what.contiguous = what.contiguous && are_apart(m);
     return what;
 }
 
@@ -332,31 +354,62 @@ static const char *refused_option(const rvm_options *o) {
     return NULL;
 }
 
+static bool is_refused(attachment *a, const rvm__lowering *what) {
+    rvm_jit *j = a->jit;
+    const char *refused = refused_option(&a->m->o);
+    if (!refused) return false;
+    rvm__fail(&a->why, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", refused);
+    pthread_mutex_lock(&j->lock);
+    if (!a->told) tell(j, what, &(rvm__compiled){0}, &a->why);
+    pthread_mutex_unlock(&j->lock);
+    a->told = true;
+    return true;
+}
+
 static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, rvm__native_need *need) {
     attachment *a = (attachment *)e;
     rvm_jit *j = a->jit;
+    const uint32_t fn = m->frames[m->nframes - 1].fn;
+    warmth *w = &a->functions[fn];
+    const record **last = &w->last[m->dir > 0];
+    const bool called = m->nframes > 1, compiles = w->ran >= j->o.hot || (called ? j->o.hot <= 1 : !j->o.tiers);
+    if (!compiles && w->ran < WARM && !*last) return NULL;
     const rvm__lowering what = wanted(a);
-    const char *refused = refused_option(&m->o);
-    if (refused) {
-        rvm__fail(&a->why, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", refused);
-        pthread_mutex_lock(&j->lock);
-        if (!a->told) tell(j, &what, &(rvm__compiled){0}, &a->why);
-        pthread_mutex_unlock(&j->lock);
-        a->told = true;
+    if (is_refused(a, &what)) {
+        a->engine.hot[fn] = false;
         return NULL;
     }
-    if (!a->last || !same(&a->last->what, &what)) {
+    if (!*last || !same(&(*last)->what, &what)) {
         pthread_mutex_lock(&j->lock);
-        a->last = obtain(j, a->id, &what);
+        if (!a->id[0] && !a->id[1]) rvm_program_id(m->p, a->id);
+        *last = a->id[0] || a->id[1] ? obtain(j, a->id, &what, compiles) : NULL;
         pthread_mutex_unlock(&j->lock);
-        if (a->last)
-            a->why = a->last->why;
-        else
+        if (*last)
+            a->why = (*last)->why;
+        else if (compiles)
             rvm__fail(&a->why, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory while compiling");
     }
-    if (!a->last || a->last->why.code) return NULL;
-    *need = a->last->code.need;
-    return a->last->code.entry;
+    if (!*last || (*last)->why.code) {
+        a->engine.hot[fn] = false;
+        return NULL;
+    }
+    *need = (*last)->code.need;
+    return (*last)->code.entry;
+}
+
+/* Callers are as warm as what they call: they are the ones to be compiled when they are called next. */
+static void ran(rvm__engine *e, const rvm_machine *m, uint64_t instructions) {
+    attachment *a = (attachment *)e;
+    const uint64_t hot = a->jit->o.hot;
+    a->round++;
+    for (uint32_t k = 0; k < m->nframes; k++) {
+        warmth *w = &a->functions[m->frames[k].fn];
+        if (w->round == a->round) continue;
+        const uint64_t before = w->ran;
+        w->round = a->round;
+        w->ran += instructions;
+        if ((before < WARM && w->ran >= WARM) || (before < hot && w->ran >= hot)) a->engine.hot[m->frames[k].fn] = true;
+    }
 }
 
 /* Locked. */
@@ -365,7 +418,7 @@ static void unlink_attachment(attachment *a) {
     if (a->next) a->next->link = a->link;
     a->m->engine = NULL;
     a->m->threads = 0;
-    rvm__realloc(&a->jit->al, a, sizeof *a, 0);
+    rvm__realloc(&a->jit->al, a, a->size, 0);
 }
 
 static void released(rvm__engine *e) {
@@ -377,14 +430,16 @@ static void released(rvm__engine *e) {
 }
 
 rvm_status rvm_jit_attach(rvm_jit *j, rvm_machine *m, rvm_error *err) {
-    attachment *a = rvm__realloc(&j->al, NULL, 0, sizeof *a);
+    const uint32_t n = m->p->nfunctions;
+    const size_t size = sizeof(attachment) + n * (sizeof(warmth) + 1);
+    attachment *a = rvm__realloc(&j->al, NULL, 0, size);
     if (!a) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
-    *a = (attachment){.engine = {.entry = entry, .released = released}, .jit = j, .m = m};
-    rvm_program_id(m->p, a->id);
-    if (!a->id[0] && !a->id[1]) {
-        rvm__realloc(&j->al, a, sizeof *a, 0);
-        return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
-    }
+    memset(a, 0, size);
+    a->engine = (rvm__engine){.entry = entry, .ran = ran, .hot = (uint8_t *)&a->functions[n], .released = released};
+    a->jit = j;
+    a->m = m;
+    a->size = size;
+    if (j->o.hot <= 1) memset(a->engine.hot, 1, n); /* what is called, at once */
     rvm_jit_detach(m);
     pthread_mutex_lock(&j->lock);
     a->next = j->attached;
@@ -419,7 +474,7 @@ void rvm_jit_free(rvm_jit *j) {
     }
     if (j->compiler) j->module->close(j->compiler);
     rvm__cache_close(j->cache);
-    if (j->material.al) rvm__bytes_free(&j->material);
+    rvm__bytes_free(&j->material);
     if (j->has_lock) pthread_mutex_destroy(&j->lock);
     const rvm_allocator al = j->al;
     rvm__realloc(&al, j, sizeof *j, 0);

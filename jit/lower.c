@@ -286,6 +286,13 @@ static LLVMValueRef member(rvm__build *k, LLVMValueRef p, size_t offset) {
     return LLVMBuildInBoundsGEP2(k->b, k->i8, p, &at, 1, "");
 }
 
+/* Where the frame that is entered begins in an array of the machine, which is a member of it. */
+static LLVMValueRef frame_at(rvm__build *k, LLVMValueRef machine, size_t offset, LLVMValueRef first, size_t size) {
+    LLVMValueRef all = LLVMBuildLoad2(k->b, k->ptr, member(k, machine, offset), "");
+    LLVMValueRef bytes = LLVMBuildMul(k->b, first, rvm__build_int(k, (int64_t)size), "");
+    return LLVMBuildInBoundsGEP2(k->b, k->i8, all, &bytes, 1, "");
+}
+
 static unsigned enter_array(rvm__unit *u, const rvm_param *p, LLVMValueRef arrays, LLVMValueRef *to) {
     rvm__build *k = u->k;
     LLVMValueRef a = member(k, arrays, p->index * sizeof(rvm__array)), dim[RVM_MAX_DIMS], stride[RVM_MAX_DIMS];
@@ -306,16 +313,32 @@ static unsigned enter_array(rvm__unit *u, const rvm_param *p, LLVMValueRef array
 
 /* Scalars that are not only read go as the address of a copy, so that what the function leaves to the interpreter finds
  * them as they were. */
-static unsigned enter_scalar(rvm__unit *u, const rvm_param *p, LLVMValueRef slots, LLVMValueRef *copy, LLVMValueRef *to) {
+static unsigned enter_scalar(rvm__unit *u, const rvm_param *p, LLVMValueRef slots, LLVMValueRef copy[2], LLVMValueRef *to) {
     rvm__build *k = u->k;
     LLVMTypeRef t = rvm__build_type(k, (rvm_type)p->type);
     LLVMValueRef v = LLVMBuildLoad2(k->b, t, member(k, slots, p->index * sizeof(rvm_value)), p->name);
     if (p->role == RVM_READ) return to[0] = v, 1;
-    to[0] = *copy = LLVMBuildAlloca(k->b, t, "");
-    LLVMBuildStore(k->b, v, *copy);
+    to[0] = copy[0] = LLVMBuildAlloca(k->b, t, "");
+    LLVMBuildStore(k->b, v, copy[0]);
     if (u->w->unchecked || !rvm__is_floating((rvm_type)p->type)) return 1;
-    to[1] = LLVMBuildAlloca(k->b, k->f64, "");
+    to[1] = copy[1] = LLVMBuildAlloca(k->b, k->f64, "");
     return 2;
+}
+
+/* Values, and largest magnitudes, of the frame that is entered; recursion may have moved them. */
+static void give_back(rvm__unit *u, LLVMValueRef machine, LLVMValueRef first, LLVMValueRef (*copy)[2]) {
+    rvm__build *k = u->k;
+    const rvm_function *f = &u->p->functions[u->w->fn];
+    const size_t from[2] = {offsetof(rvm_machine, slots), offsetof(rvm_machine, magnitudes)};
+    _Static_assert(sizeof(rvm_value) == sizeof(double), "one index, one offset");
+    for (int which = 0; which < 2 - u->w->unchecked; which++) {
+        LLVMValueRef frame = frame_at(k, machine, from[which], first, sizeof(rvm_value));
+        for (uint32_t i = 0; i < f->nparams; i++) {
+            LLVMTypeRef t = which ? k->f64 : rvm__build_type(k, (rvm_type)f->params[i].type);
+            LLVMValueRef to = member(k, frame, f->params[i].index * sizeof(rvm_value));
+            if (copy[i][which]) LLVMBuildStore(k->b, LLVMBuildLoad2(k->b, t, copy[i][which], ""), to);
+        }
+    }
 }
 
 static bool emit_entry(rvm__unit *u) {
@@ -323,37 +346,32 @@ static bool emit_entry(rvm__unit *u) {
     const rvm_function *f = &u->p->functions[u->w->fn];
     LLVMTypeRef two[2] = {k->ptr, k->ptr};
     LLVMValueRef *args = rvm__unit_alloc(u, (RVM__FIXED_PARAMS + f->nparams * (size_t)RVM__MOST_PARAMS) * sizeof *args);
-    LLVMValueRef *copy = rvm__unit_alloc(u, (f->nparams + 1) * sizeof *copy);
+    LLVMValueRef(*copy)[2] = rvm__unit_alloc(u, (f->nparams + 1) * sizeof *copy);
     const rvm__version *v = rvm__version_of(u, u->w->fn, u->w->direction, u->w->contiguous, 0);
     if (!args || !copy || !v || !v->function) return false;
     LLVMValueRef entry = LLVMAddFunction(k->module, RVM__ENTRY, LLVMFunctionType(k->i32, two, 2, false));
     rvm__attribute(k, entry, -1, "nounwind", 0);
     rvm__lines_function(u, entry, u->w->fn, RVM__ENTRY);
-    LLVMBasicBlockRef done;
     LLVMPositionBuilderAtEnd(k->b, LLVMAppendBasicBlockInContext(k->context, entry, "entry"));
-    LLVMValueRef machine = LLVMGetParam(entry, 0);
-    LLVMValueRef slots = LLVMBuildLoad2(k->b, k->ptr, member(k, machine, offsetof(rvm_machine, slots)), "slots");
-    LLVMValueRef arrays = LLVMBuildLoad2(k->b, k->ptr, member(k, machine, offsetof(rvm_machine, arrays)), "arrays");
+    LLVMValueRef machine = LLVMGetParam(entry, 0), native = LLVMGetParam(entry, 1);
+    const size_t where[3] = {offsetof(rvm__native, slots), offsetof(rvm__native, arrays), offsetof(rvm__native, frame)};
     unsigned n = 0;
-    args[n++] = machine, args[n++] = LLVMGetParam(entry, 1);
-    for (int i = 0; i < 3; i++) args[n++] = rvm__build_int(k, 0);
+    args[n++] = machine, args[n++] = native;
+    for (int i = 0; i < 3; i++) args[n++] = LLVMBuildLoad2(k->b, k->i64, member(k, native, where[i]), "");
+    LLVMValueRef first_slot = args[2];
+    LLVMValueRef slots = frame_at(k, machine, offsetof(rvm_machine, slots), first_slot, sizeof(rvm_value));
+    LLVMValueRef arrays = frame_at(k, machine, offsetof(rvm_machine, arrays), args[3], sizeof(rvm__array));
     for (uint32_t i = 0; i < f->nparams; i++)
         n += f->params[i].ndim ? enter_array(u, &f->params[i], arrays, args + n)
-                               : enter_scalar(u, &f->params[i], slots, &copy[i], args + n);
+                               : enter_scalar(u, &f->params[i], slots, copy[i], args + n);
     LLVMValueRef left = LLVMBuildCall2(k->b, v->type, v->function, args, n, "");
     LLVMBasicBlockRef out = LLVMAppendBasicBlockInContext(k->context, entry, "left");
-    done = LLVMAppendBasicBlockInContext(k->context, entry, "done");
+    LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(k->context, entry, "done");
     LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntEQ, left, LLVMConstInt(k->i32, 0, false), ""), done, out);
     LLVMPositionBuilderAtEnd(k->b, out);
     LLVMBuildRet(k->b, left);
     LLVMPositionBuilderAtEnd(k->b, done);
-    slots =
-        LLVMBuildLoad2(k->b, k->ptr, member(k, machine, offsetof(rvm_machine, slots)), "slots"); /* recursion moves them */
-    for (uint32_t i = 0; i < f->nparams; i++) {
-        if (!copy[i]) continue;
-        LLVMTypeRef t = rvm__build_type(k, (rvm_type)f->params[i].type);
-        LLVMBuildStore(k->b, LLVMBuildLoad2(k->b, t, copy[i], ""), member(k, slots, f->params[i].index * sizeof(rvm_value)));
-    }
+    give_back(u, machine, first_slot, copy);
     LLVMBuildRet(k->b, left);
     return true;
 }

@@ -9,7 +9,8 @@
  * it otherwise. Instructions are counted as if interpreted, those of uncomputing that is left out because nobody observes it
  * included; calls are counted where they are made, and memory_peak and ancilla_peak are those of native code. It runs whole
  * calls in primal mode; what else is asked of a machine, and what cannot be compiled, is interpreted. A gradient runs
- * natively as the program that computes it: rvm_program_derive, f'grad.
+ * natively as the program that computes it: rvm_program_derive, f'grad. Where native code leaves something to the
+ * interpreter, that goes on, and what it calls often is native again.
  *
  * A machine that is unchecked and keeps no trail (RVM_TRAIL_OFF) says that its runs need not turn back. Then native code
  * leaves out single instructions of which no result is ever read, too, unless it has threads. Where such a run is stopped or
@@ -76,6 +77,10 @@ typedef struct rvm_jit_options {
      * for any number, and but for fast_math as without. The machine's allocator is then called by any of them, one at a
      * time. At most RVM_JIT_MAX_THREADS, or RVM_JIT_ALL_THREADS: one for each processor that the process may use. */
     unsigned threads;
+    /* Start in the interpreter, and go native where so many instructions were interpreted that compiling pays: a function
+     * that was that busy is native when it is called next. LLVM is opened not before. */
+    bool tiers;
+    uint64_t hot; /* with tiers, instructions of a function and its callees in a machine; 0: the default, some 50 ms */
     /* From the thread whose run asks for the code, which others then wait for; it may not call rvm_jit_*. May be NULL. */
     void (*notice)(void *userdata, const rvm_jit_notice *notice);
     void *userdata;
@@ -94,7 +99,8 @@ RVM_API rvm_jit_options rvm_jit_options_default(void);
 RVM_API rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error *err);
 /* Frees the code, too; machines still attached are detached, so none of them may be running. NULL is allowed. */
 RVM_API void rvm_jit_free(rvm_jit *j);
-/* "LLVM 19.1.7, x86_64-pc-linux-gnu, skylake": valid as long as j. */
+/* "LLVM 19.1.7, x86_64-pc-linux-gnu, skylake": valid as long as j; with tiers "" before LLVM was opened for the first time.
+ */
 RVM_API const char *rvm_jit_about(const rvm_jit *j);
 
 /* From now on whole runs of m are native where they can be. Code is shared by all machines of equal programs that are

@@ -28,7 +28,7 @@ typedef struct test_case {
     rvm_error diagnostics[MAX_DIAGNOSTICS];
     bool matched[MAX_DIAGNOSTICS];
     unsigned ndiagnostics;
-    rvm_jit *native;
+    const natives *native;
     report rep;
 } test_case;
 
@@ -562,7 +562,7 @@ static unsigned run_phase(test_case *t, int phase) {
     return found;
 }
 
-static bool run_file(const char *path, int most_orders, rvm_jit *native, int native_orders) {
+static bool run_file(const char *path, int most_orders, const natives *native, int native_orders) {
     test_case t = {.path = path,
                    .native = native,
                    .native_orders = native_orders,
@@ -604,8 +604,9 @@ int main(int argc, char **argv) {
         *(strcmp(argv[first], "--native") ? &orders : &native_orders) = atoi(argv[first + 1]);
     bool good = argc > first;
     report rep = {.name = "runner"};
-    rvm_jit *native = native_orders < 0 ? NULL : native_open(0, 2, &rep);
-    for (int k = first; k < argc; k++) good = run_file(argv[k], orders, native, native_orders) && good;
-    rvm_jit_free(native);
+    natives native = {0};
+    if (native_orders >= 0) native_open(&native, 0, 2, &rep);
+    for (int k = first; k < argc; k++) good = run_file(argv[k], orders, &native, native_orders) && good;
+    native_close(&native);
     return good ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-/* native.c: --engine=jit: runs and derivatives as native code; --dump: that code.
+/* native.c: --engine=jit: runs and derivatives as native code; auto: runs, once that pays; --dump: that code.
  *
  * Where there is no native code the interpreter runs, which gives the same, and --verbose says why. A derivative is the run
  * of a program: of f'tan; of f, then of f'adj from its outputs, or f'grad where the outputs alone do not say what the run
@@ -44,10 +44,11 @@ static void on_notice(void *userdata, const rvm_jit_notice *n) {
             1e3 * n->seconds[RVM_JIT_LINK]);
 }
 
-static rvm_status open_jit(tool *t, rvm_error *err) {
+static rvm_status open_jit(tool *t, bool tiers, rvm_error *err) {
     rvm_jit_options o = rvm_jit_options_default();
     rvm_jit_totals totals;
     o.fast_math = t->o.fast_math;
+    o.tiers = tiers;
     o.cache = t->o.cache && strcmp(t->o.cache, "off") == 0 ? "" : t->o.cache;
     if (option_given(&t->o, threads)) o.threads = t->o.threads ? (unsigned)t->o.threads : RVM_JIT_ALL_THREADS;
     o.notice = on_notice;
@@ -55,18 +56,22 @@ static rvm_status open_jit(tool *t, rvm_error *err) {
     rvm_status st = rvm_jit_new(&o, &t->jit, err);
     if (st) return st;
     rvm_jit_stats(t->jit, &totals);
-    say(t, "%s, ready in %.1f ms", rvm_jit_about(t->jit), 1e3 * totals.opening);
+    const char *about = rvm_jit_about(t->jit);
+    say(t, "%s, ready in %.1f ms", *about ? about : "native code for what runs long", 1e3 * totals.opening);
     return RVM_OK;
 }
 
 rvm_status native_open(tool *t) {
     const char *engine = t->o.engine ? t->o.engine : "auto";
+    const bool tiers = strcmp(engine, "auto") == 0;
     rvm_error why = {0};
     if (t->o.threads > RVM_JIT_MAX_THREADS)
         return tool_fail(t, RVM_ERR_USAGE, "--threads is at most %u", RVM_JIT_MAX_THREADS);
-    if (strcmp(engine, "interp") == 0 || strcmp(engine, "auto") == 0) return RVM_OK;
-    if (strcmp(engine, "jit") != 0) return tool_fail(t, RVM_ERR_USAGE, "--engine is interp, jit or auto, not `%s`", engine);
-    if (open_jit(t, &why)) say(t, "interpreted: %s", why.message);
+    if (strcmp(engine, "interp") == 0) return RVM_OK;
+    if (!tiers && strcmp(engine, "jit") != 0)
+        return tool_fail(t, RVM_ERR_USAGE, "--engine is interp, jit or auto, not `%s`", engine);
+    if (tiers && t->command != COMMAND_RUN) return RVM_OK;
+    if (open_jit(t, tiers, &why)) say(t, "interpreted: %s", why.message);
     return RVM_OK;
 }
 
@@ -221,7 +226,7 @@ rvm_status native_dump(tool *t) {
     if (t->o.json) return tool_fail(t, RVM_ERR_USAGE, "--dump prints text: not with --json");
     rvm_status st = tool_choose(t, &first);
     if (!st) st = tool_options(t, &o);
-    if (!st) st = open_jit(t, &t->err);
+    if (!st) st = open_jit(t, false, &t->err);
     if (!st && t->command == COMMAND_GRAD) st = gradient_program(t);
     if (st) return st;
     const rvm_program *p = t->derived_program ? t->derived_program : t->program;

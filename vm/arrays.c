@@ -216,7 +216,10 @@ rvm_status rvm__del(rvm_machine *m, const rvm__xinsn *x) {
         if ((status = keep_dropped(m, a, n))) return status;
         gain_dropped(m, &s, x, a, n);
     }
-    if (!a->outside) rvm__locals_pop(m, HEADER + bytes * (a->shadow ? 2 : 1));
+    if (a->outside)
+        m->outside_arrays--;
+    else
+        rvm__locals_pop(m, HEADER + bytes * (a->shadow ? 2 : 1));
     a->present = false;
     return RVM_OK;
 }

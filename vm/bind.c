@@ -238,6 +238,7 @@ static rvm_status lay_out(rvm_machine *m, rvm_arg *args, rvm_error *err) {
     rvm__locals_clear(m);
     m->nstack = m->nguards = 0;
     m->nframes = 0;
+    m->outside_arrays = 0;
     rvm__trail_clear(m);
     rvm__exact_clear(m);
     if (!rvm__reserve(m, (void **)&m->frames, &cap, 1, sizeof *m->frames)) return RVM_ERR_MEMORY;

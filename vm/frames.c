@@ -7,8 +7,9 @@
  * when the callee is entered, and nothing is added when it has taken them back.
  */
 #include "hessian.h"
-#include "out_of_line.h"
 #include "memory.h"
+#include "native.h"
+#include "out_of_line.h"
 #include "overlap.h"
 
 #include <string.h>
@@ -270,7 +271,7 @@ rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
     m->pc = direction > 0 ? code->x + 1 : code->x + t.callee->ncode - 2;
     m->stats.calls++;
     if (m->nframes > m->stats.depth_peak) m->stats.depth_peak = m->nframes;
-    return RVM_OK;
+    return m->engine && m->engine->hot[callee] ? rvm__native_call(m) : RVM_OK;
 }
 
 /* A scalar goes back to its place: replaces it, or is added where it entered as 0. */

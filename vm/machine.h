@@ -202,6 +202,7 @@ struct rvm_machine {
     size_t arena_used;
     char *outside; /* local arrays that native code kept elsewhere, when it was left */
     size_t cap_outside, outside_used;
+    uint32_t outside_arrays; /* that stand there now */
     void *scratch[RVM__SCRATCHES];
     size_t cap_scratch[RVM__SCRATCHES];
     /* activity: a byte for each slot or array of a function, at the function's offset */

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { SIZE = sizeof(rvm__xinsn) };
+enum { SIZE = sizeof(rvm__xinsn), MORE_OUTSIDE = 4096 };
 
 /* ---- what native code calls ---- */
 
@@ -146,11 +146,12 @@ static bool at_an_end(const rvm_machine *m) {
     return m->pc == m->codes[m->entry].x + (m->dir > 0 ? 1 : f->ncode - 2);
 }
 
+/* What stands outside of the arena already must not move. */
 bool rvm__native_make_room(rvm_machine *m, uint64_t slots, uint64_t arrays, uint64_t frame, const rvm__native_need *need) {
     if (!rvm__native_room(m, slots, arrays, frame, need)) return false;
-    if (!rvm__reserve(m, (void **)&m->outside, &m->cap_outside, need->bytes, 1)) return false;
-    m->outside_used = 0;
-    return true;
+    if (m->outside_arrays) return need->bytes <= m->cap_outside - m->outside_used;
+    m->outside_used = 0; /* and some room for what is called once this is left */
+    return rvm__reserve(m, (void **)&m->outside, &m->cap_outside, need->bytes ? need->bytes + MORE_OUTSIDE : 0, 1);
 }
 
 void rvm__native_find_homes(rvm_machine *m, uint32_t first) {
@@ -158,6 +159,7 @@ void rvm__native_find_homes(rvm_machine *m, uint32_t first) {
         for (uint32_t k = 0; k < m->p->functions[m->frames[f].fn].narrays; k++) {
             rvm__array *a = &m->arrays[m->frames[f].arrays + k];
             const uint64_t home = (uintptr_t)a->shadow;
+            m->outside_arrays += a->outside && a->present;
             if (!home) continue;
             const rvm__array *whole = &m->arrays[m->frames[RVM__HOME_FRAME(home)].arrays + RVM__HOME_ARRAY(home)];
             a->data = whole->data + (uintptr_t)a->data;
@@ -166,22 +168,68 @@ void rvm__native_find_homes(rvm_machine *m, uint32_t first) {
         }
 }
 
-rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
-    rvm__native_need need;
-    *ran = false;
-    rvm__native_entry entry = at_an_end(m) ? m->engine->entry(m->engine, m, &need) : NULL;
-    if (!entry || !rvm__native_make_room(m, 0, 0, 0, &need)) return RVM_OK;
-    rvm__native n = {.limit = m->budget / SIZE, .peak = m->stats.depth_peak, .threads = m->threads};
-    const bool left = entry(m, &n);
+static bool has_room(rvm_machine *m, const rvm__native_need *need) {
+    const rvm__frame *top = &m->frames[m->nframes - 1];
+    return rvm__native_make_room(m, top->slots, top->arrays, m->nframes - 1, need);
+}
+
+/* The innermost frame, which stands at an end; *left: somewhere in it, or deeper. */
+static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__native_need *need, bool *left) {
+    const rvm__frame *top = &m->frames[m->nframes - 1];
+    rvm__native n = {.limit = m->budget / SIZE,
+                     .peak = m->stats.depth_peak,
+                     .slots = top->slots,
+                     .arrays = top->arrays,
+                     .frame = m->nframes - 1,
+                     .threads = m->threads};
+    *left = entry(m, &n);
     m->budget = (n.limit - n.charged) * SIZE;
     m->stats.calls += n.calls;
     m->trail.erased += n.erased;
     if (n.peak > m->stats.depth_peak) m->stats.depth_peak = (uint32_t)n.peak;
-    if (left) rvm__native_find_homes(m, 0);
-    if (left && need.idle) m->one_way = m->course;
-    *ran = !left || n.status;
-    if (left) return n.status;
+    if (*left) rvm__native_find_homes(m, (uint32_t)n.frame);
+    if (*left && need->idle) m->one_way = m->course;
+    return n.status;
+}
+
+rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
+    rvm__native_need need;
+    bool left;
+    *ran = false;
+    rvm__native_entry entry = at_an_end(m) ? m->engine->entry(m->engine, m, &need) : NULL;
+    if (!entry || !has_room(m, &need)) return RVM_OK;
+    const rvm_status status = run_frame(m, entry, &need, &left);
+    *ran = !left || status;
+    if (left) return status;
     m->where = m->dir > 0 ? AT_END : AT_START;
     m->pc = m->codes[m->entry].x + (m->dir > 0 ? m->p->functions[m->entry].ncode - 1 : 0);
     return RVM_OK;
+}
+
+/* Whether what is deep now, of trails that discard, is what native code was made for: nothing. */
+static bool trails_fit(const rvm_machine *m) {
+    uint32_t deep = m->trail.discards ? m->trail.deep : 0;
+    for (uint32_t k = 0; k < RVM_MAX_ORDER && m->trail.discards; k++) deep |= m->trail.segments[k];
+    return !deep;
+}
+
+rvm_status rvm__native_call(rvm_machine *m) {
+    rvm__native_need need;
+    bool left;
+    if (m->mode != RVM_PRIMAL || m->single || m->nguards || m->profile || !trails_fit(m)) return RVM_OK;
+    rvm__native_entry entry = m->engine->entry(m->engine, m, &need);
+    if (!entry || !has_room(m, &need)) return RVM_OK;
+    const rvm_status status = run_frame(m, entry, &need, &left);
+    if (status) m->budget -= SIZE; /* which the interpreter adds, since to it the call has failed; that was made, though */
+    if (status || left) return status;
+    const uint32_t fn = m->frames[m->nframes - 1].fn;
+    m->pc = m->codes[fn].x + (m->dir > 0 ? m->p->functions[fn].ncode - 1 : 0);
+    return rvm__leave(m);
+}
+
+rvm_status rvm__look_warm(rvm_machine *m) {
+    const uint64_t before = m->counted;
+    const rvm_status status = rvm__look(m);
+    if (m->engine) m->engine->ran(m->engine, m, m->counted - before);
+    return status;
 }

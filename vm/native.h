@@ -14,15 +14,16 @@
 typedef struct rvm__native {
     int64_t charged, limit; /* since it was entered; the next look around comes when charged > limit */
     uint64_t calls;
-    uint64_t peak;     /* of frames */
-    uint64_t erased;   /* bits of what a discarding trail did not keep */
-    rvm_status status; /* of a look around that ended the run */
-    rvm_status lost;   /* of a block that could not be taken back: the next look around ends with it */
-    uint64_t threads;  /* not 0: parallel blocks may run in threads */
+    uint64_t peak;                 /* of frames */
+    uint64_t erased;               /* bits of what a discarding trail did not keep */
+    rvm_status status;             /* of a look around that ended the run */
+    rvm_status lost;               /* of a block that could not be taken back: the next look around ends with it */
+    uint64_t threads;              /* not 0: parallel blocks may run in threads */
+    uint64_t slots, arrays, frame; /* where the frame that is entered begins, and its number */
 } rvm__native;
 
-/* The bound call's function, entered in m->dir, its arguments in frame 0 of the machine; scalars are written back there.
- * Not 0: it was left, and its frames stand in the machine. */
+/* The function of the innermost frame, entered in m->dir at its end there, its arguments in that frame; scalars are written
+ * back there. Not 0: it was left, and its frames stand in the machine. */
 typedef int32_t (*rvm__native_entry)(rvm_machine *m, rvm__native *n);
 
 /* Small local arrays need not stand in memory. When native code is left, the function that made one writes its elements into
@@ -106,16 +107,23 @@ void rvm__native_find_homes(rvm_machine *m, uint32_t first);
 /* Room for frames that begin there; false: out of memory, or too deep. */
 bool rvm__native_make_room(rvm_machine *m, uint64_t slots, uint64_t arrays, uint64_t frame, const rvm__native_need *need);
 
-/* An engine that may run the bound call in place of the interpreter. */
+/* An engine that may run functions in place of the interpreter: the bound call from an end of it, and what the interpreter
+ * calls once that is worth it. */
 typedef struct rvm__engine rvm__engine;
 struct rvm__engine {
-    /* The code for the call that m is bound to, standing at an end of it; NULL: the interpreter is to run it. */
+    /* The code for the innermost frame of m, standing at an end of its function; NULL: the interpreter is to run it. */
     rvm__native_entry (*entry)(rvm__engine *e, rvm_machine *m, rvm__native_need *need);
+    /* So many instructions were interpreted, in the frames of m. */
+    void (*ran)(rvm__engine *e, const rvm_machine *m, uint64_t instructions);
+    uint8_t *hot; /* by function: whether to ask for code where the interpreter calls it */
     /* The machine that has it as m->engine is freed, or has no use for it any more: sets that to NULL. */
     void (*released)(rvm__engine *e);
 };
 /* Runs the bound call natively, if there is code for it: *ran tells. The status is that of a run. */
 rvm_status rvm__native_run(rvm_machine *m, bool *ran);
+/* The interpreter has entered a function that is hot: runs it natively to where it returns to, if there is code for it.
+ * The status is that of the instruction that called. */
+rvm_status rvm__native_call(rvm_machine *m);
 
 /* What native code calls, by name; the module binds these. */
 typedef struct rvm__native_symbol {

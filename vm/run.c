@@ -47,6 +47,7 @@ static rvm_status counted_run(rvm_machine *m, uint64_t *count) {
     rvm__run_begins(m);
     rvm_status status = run(m);
     *count += rvm__run_count(m);
+    if (m->engine && m->mode == RVM_PRIMAL) m->engine->ran(m->engine, m, rvm__run_count(m) - m->counted);
     if (fetestexcept(lossy)) m->may_be_lost = true;
     fesetexceptflag(&before, lossy);
     return status;

@@ -142,6 +142,7 @@ static bool set_up(const team *t, rvm_machine *w) {
     w->may_be_lost = m->may_be_lost;
     memset(&w->stats, 0, sizeof w->stats);
     w->gate = NULL;
+    w->outside_arrays = 0;
     return rvm__native_make_room(w, o->slots, o->arrays, o->frame, o->need);
 }
 
@@ -154,6 +155,7 @@ static void clear(rvm_machine *w) {
 /* Whole instances; false: they could not be. */
 static bool take_back(const team *t, seat *s, desk *d, uint64_t first, uint64_t last) {
     rvm__native n = {.limit = INT64_MAX};
+    if (!s->w->outside_arrays) s->w->outside_used = 0;
     return !t->o->back || t->o->back(s->w, &n, t->o, first, last, d->sums, d->copies) == 0;
 }
 

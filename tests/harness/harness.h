@@ -77,6 +77,11 @@ bool args_agree(report *r, const char *what, const rvm_program *p, int64_t fn, a
                 double tol);
 
 /* ---- checks ---- */
+/* Native code of whole runs; of what the interpreter calls. */
+typedef struct natives {
+    rvm_jit *whole, *tiers;
+} natives;
+
 typedef struct subject {
     const rvm_program *program;
     int64_t fn;
@@ -90,7 +95,7 @@ typedef struct subject {
     const bool *active;                          /* NULL: all reals */
     bool derived;                                /* a derived program */
     int orders;                                  /* of derivatives that are taken as programs */
-    rvm_jit *native;                             /* NULL: there is none */
+    const natives *native;                       /* NULL or empty: there is none */
     int native_orders;                           /* of derivatives that run natively as programs: 0 or 1 */
     report *rep;
 } subject;
@@ -119,7 +124,8 @@ bool check_hessian(const subject *s);    /* by one sweep, against differences of
 bool check_transforms(const subject *s); /* derived programs against the modes, to the third order */
 bool check_round_trips(const rvm_program *p, report *r, rvm_program **again); /* *again: decoded copy, to be freed */
 /* Native code: NULL where there is none, which is said. */
-rvm_jit *native_open(unsigned level, unsigned threads, report *r);
+bool native_open(natives *n, unsigned level, unsigned threads, report *r); /* false: empty, and said why */
+void native_close(natives *n);
 /* Against the interpreter, bit for bit, forward and backward, stopped on the way too; a derived program by one engine only.
  */
 bool check_native(const subject *s);

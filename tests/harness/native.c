@@ -18,27 +18,39 @@ typedef struct side {
 typedef struct pair {
     const subject *s;
     const engine *e;
+    rvm_jit *j;
+    const char *way; /* that it runs */
     side side[SIDES];
 } pair;
 
-rvm_jit *native_open(unsigned level, unsigned threads, report *r) {
+bool native_open(natives *n, unsigned level, unsigned threads, report *r) {
     rvm_jit_options o = rvm_jit_options_default();
-    rvm_jit *j;
     rvm_error e = {0};
+    *n = (natives){0};
     o.level = level;
     o.cache = ""; /* compiled each time */
     o.threads = threads;
-    if (rvm_jit_new(&o, &j, &e)) report_skip(r, "native code: %s", e.message);
-    return j;
+    if (!rvm_jit_new(&o, &n->whole, &e)) {
+        o.tiers = true;
+        o.hot = 1; /* the interpreter begins, and whatever it calls is native */
+        rvm_jit_new(&o, &n->tiers, &e);
+    }
+    if (!n->tiers) report_skip(r, "native code: %s", e.message);
+    return n->tiers;
 }
 
-static bool pair_open(pair *x, const subject *s, const engine *e, rvm_options o) {
-    *x = (pair){.s = s, .e = e};
+void native_close(natives *n) {
+    rvm_jit_free(n->whole);
+    rvm_jit_free(n->tiers);
+}
+
+static bool pair_open(pair *x, const subject *s, bool tiers, const engine *e, rvm_options o) {
+    *x = (pair){.s = s, .e = e, .j = tiers ? s->native->tiers : s->native->whole, .way = tiers ? "in tiers" : "natively"};
     for (int k = 0; k < SIDES; k++) {
         side *y = &x->side[k];
         y->a = args_copy(s->in);
         if (!report_ok(s->rep, "machine", rvm_machine_new(s->program, &o, &y->m, &y->e), &y->e)) return false;
-        if (k == NATIVE && !report_ok(s->rep, "attach", rvm_jit_attach(s->native, y->m, &y->e), &y->e)) return false;
+        if (k == NATIVE && !report_ok(s->rep, "attach", rvm_jit_attach(x->j, y->m, &y->e), &y->e)) return false;
         y->status = rvm_machine_bind(y->m, s->fn, y->a.a, y->a.n, RVM_PRIMAL, s->inverse, &y->e);
     }
     return true;
@@ -67,7 +79,7 @@ static bool ran_natively(const pair *x) {
 /* ---- comparing both sides ---- */
 
 static bool differs(const pair *x, const char *what, const char *of, unsigned long long expected, unsigned long long got) {
-    return report_fail(x->s->rep, "%s, natively, %s: %s: expected %llx, got %llx", x->e->name, what, of, expected, got);
+    return report_fail(x->s->rep, "%s, %s, %s: %s: expected %llx, got %llx", x->e->name, x->way, what, of, expected, got);
 }
 
 static bool same_status(const pair *x, const char *what) {
@@ -76,7 +88,7 @@ static bool same_status(const pair *x, const char *what) {
     if (i->status == n->status &&
         (!i->status || (i->e.line == n->e.line && i->e.column == n->e.column && !strcmp(i->e.message, n->e.message))))
         return true;
-    return report_fail(x->s->rep, "%s, natively, %s: expected %s at %u:%u: %s; got %s at %u:%u: %s", x->e->name, what,
+    return report_fail(x->s->rep, "%s, %s, %s: expected %s at %u:%u: %s; got %s at %u:%u: %s", x->e->name, x->way, what,
                        rvm_status_name(i->status), i->e.line, i->e.column, i->status ? i->e.message : "",
                        rvm_status_name(n->status), n->e.line, n->e.column, n->status ? n->e.message : "");
 }
@@ -90,7 +102,7 @@ static const rvm_scalar *element(const rvm_variable *v, size_t k) {
 static bool same_variable(const pair *x, const char *what, const rvm_variable *i, const rvm_variable *n) {
     size_t count = 1;
     if (strcmp(i->name, n->name) != 0 || i->ndim != n->ndim)
-        return report_fail(x->s->rep, "%s, natively, %s: expected `%s`, got `%s`", x->e->name, what, i->name, n->name);
+        return report_fail(x->s->rep, "%s, %s, %s: expected `%s`, got `%s`", x->e->name, x->way, what, i->name, n->name);
     if (!i->ndim && i->value.i != n->value.i) return differs(x, what, i->name, (uint64_t)i->value.i, (uint64_t)n->value.i);
     for (int d = 0; d < i->ndim; d++) {
         if (i->shape[d] != n->shape[d]) return differs(x, what, i->name, (uint64_t)i->shape[d], (uint64_t)n->shape[d]);
@@ -111,8 +123,8 @@ static bool same_frame(const pair *x, const char *what, uint32_t frame) {
         rvm_machine_location(i, frame, direction, &a);
         rvm_machine_location(n, frame, direction, &b);
         if (a.fn != b.fn || a.pc != b.pc || a.direction != b.direction)
-            return report_fail(x->s->rep, "%s, natively, %s: frame %u: expected %s:%u %+d, got %s:%u %+d", x->e->name, what,
-                               frame, a.function, a.pc, a.direction, b.function, b.pc, b.direction);
+            return report_fail(x->s->rep, "%s, %s, %s: frame %u: expected %s:%u %+d, got %s:%u %+d", x->e->name, x->way,
+                               what, frame, a.function, a.pc, a.direction, b.function, b.pc, b.direction);
     }
     for (uint32_t k = 0;; k++) {
         rvm_variable a = {.name = "nothing"}, b = {.name = "nothing"};
@@ -139,15 +151,15 @@ static bool same_stats(const pair *x, const char *what) {
 #undef SAME
     for (int k = 0; k < RVM_RESIDUES; k++)
         if (i.residues[k].value != n.residues[k].value || i.residues[k].pc != n.residues[k].pc)
-            return report_fail(x->s->rep, "%s, natively, %s: expected a residue of %g at %u, got %g at %u", x->e->name, what,
-                               i.residues[k].value, i.residues[k].pc, n.residues[k].value, n.residues[k].pc);
+            return report_fail(x->s->rep, "%s, %s, %s: expected a residue of %g at %u, got %g at %u", x->e->name, x->way,
+                               what, i.residues[k].value, i.residues[k].pc, n.residues[k].value, n.residues[k].pc);
     return true;
 }
 
 static bool same(pair *x, const char *what) {
     rvm_machine *i = x->side[INTERPRETED].m, *n = x->side[NATIVE].m;
     char about[80];
-    snprintf(about, sizeof about, "%s, natively, %s", x->e->name, what);
+    snprintf(about, sizeof about, "%s, %s, %s", x->e->name, x->way, what);
     bool good = same_status(x, what) && args_agree(x->s->rep, about, x->s->program, x->s->fn, &x->side[INTERPRETED].a,
                                                    &x->side[NATIVE].a, COMPARE_BITS, 0);
     if (good && rvm_machine_frames(i) != rvm_machine_frames(n))
@@ -164,11 +176,11 @@ static bool both(pair *x, bool back, const char *what) {
 }
 
 /* There, back and there again, from end to end or to where it fails. *executed: instructions there; 0: not natively. */
-static bool check_moves(const subject *s, const engine *e, args *out, uint64_t *executed) {
+static bool check_moves(const subject *s, bool tiers, const engine *e, args *out, uint64_t *executed) {
     pair x;
     rvm_stats stats = {0};
     *executed = 0;
-    bool good = pair_open(&x, s, e, engine_options(s, e)) && same(&x, "bind") && !x.side[NATIVE].status;
+    bool good = pair_open(&x, s, tiers, e, engine_options(s, e)) && same(&x, "bind") && !x.side[NATIVE].status;
     good = good && both(&x, false, "there");
     if (good && ran_natively(&x)) {
         rvm_machine_stats(x.side[NATIVE].m, &stats);
@@ -195,11 +207,11 @@ static bool stopped(rvm_status st) {
 }
 
 /* Stopped on the way, if it is; then to the end, or back. */
-static bool check_stop(const subject *s, const engine *e, const stop *how, args *out, uint64_t executed) {
+static bool check_stop(const subject *s, bool tiers, const engine *e, const stop *how, args *out, uint64_t executed) {
     rvm_options o = engine_options(s, e);
     pair x;
     if (how->part) o.fuel = executed / how->part + 1;
-    bool good = pair_open(&x, s, e, o);
+    bool good = pair_open(&x, s, tiers, e, o);
     side *n = &x.side[NATIVE];
     if (!good) goto done;
     if (!how->part) rvm_machine_cancel(n->m);
@@ -215,12 +227,12 @@ done:
     return good;
 }
 
-static bool check_engine(const subject *s, const engine *e) {
+static bool check_engine(const subject *s, bool tiers, const engine *e) {
     args out = {0};
     uint64_t executed;
-    bool good = check_moves(s, e, &out, &executed);
+    bool good = check_moves(s, tiers, e, &out, &executed);
     for (unsigned k = 0; good && executed && k < sizeof stops / sizeof *stops; k++)
-        good = (stops[k].back && s->derived && s->no_undoing) || check_stop(s, e, &stops[k], &out, executed);
+        good = (stops[k].back && s->derived && s->no_undoing) || check_stop(s, tiers, e, &stops[k], &out, executed);
     args_free(&out);
     return good;
 }
@@ -231,44 +243,53 @@ static bool check_one_way(const subject *s) {
     const stop ways[] = {{"out of fuel, on", 3, false}, {"cancelled, on", 0, false}};
     args out = {0};
     pair x;
-    bool good = pair_open(&x, s, &e, engine_options(s, &e)) && !x.side[NATIVE].status && both(&x, false, "one way");
+    bool good = pair_open(&x, s, false, &e, engine_options(s, &e)) && !x.side[NATIVE].status && both(&x, false, "one way");
     const bool native = good && !x.side[NATIVE].status && ran_natively(&x);
     rvm_stats stats = {0};
     if (native) rvm_machine_stats(x.side[NATIVE].m, &stats);
     if (native) out = args_copy(&x.side[NATIVE].a);
     pair_close(&x);
     for (unsigned k = 0; native && good && k < 2; k++)
-        good = check_stop(s, &e, &ways[k], &out, stats.forward + stats.backward);
+        good = check_stop(s, false, &e, &ways[k], &out, stats.forward + stats.backward);
     args_free(&out);
     return good;
 }
 
+static bool is_wanted(const subject *s) {
+    return s->native && s->native->whole && !s->options.exact;
+}
+
+/* In tiers each function is compiled by itself, with all that it calls: not where many call many. */
+static bool are_few(const subject *s) {
+    return s->native->tiers && rvm_program_function_count(s->program) <= 8;
+}
+
 bool check_native(const subject *s) {
-    if (!s->native || s->options.exact || (s->derived && s->native_orders < 1)) return true;
+    if (!is_wanted(s) || (s->derived && s->native_orders < 1)) return true;
     const unsigned which = rvm_program_function_count(s->program) % (engine_count + 1);
-    if (s->derived) return which == engine_count ? check_one_way(s) : check_engine(s, &engines[which]);
+    if (s->derived) return which == engine_count ? check_one_way(s) : check_engine(s, false, &engines[which]);
     for (unsigned k = 0; k < engine_count; k++)
-        if (!check_engine(s, &engines[k])) return false;
+        for (int tiers = 0; tiers <= are_few(s); tiers++)
+            if (!check_engine(s, tiers, &engines[k])) return false;
     return check_one_way(s);
 }
 
 /* Unchecked, anything may come out, but nothing may break. */
-static void run_unchecked(const subject *s) {
+static void run_unchecked(const subject *s, bool tiers) {
     rvm_options o = engine_options(s, &engines[1]);
     pair x;
     if (!o.fuel) o.fuel = 10000000;
-    if (pair_open(&x, s, &engines[1], o) && !x.side[NATIVE].status) {
+    if (pair_open(&x, s, tiers, &engines[1], o) && !x.side[NATIVE].status) {
         go(&x, &x.side[NATIVE], false);
         if (!x.side[NATIVE].status) go(&x, &x.side[NATIVE], true);
     }
     pair_close(&x);
 }
 
-bool check_native_failure(const subject *s) {
+static bool check_failing(const subject *s, bool tiers) {
     const engine *e = &engines[0];
     pair x;
-    if (!s->native || s->options.exact) return true;
-    bool good = pair_open(&x, s, e, engine_options(s, e)) && same(&x, "bind");
+    bool good = pair_open(&x, s, tiers, e, engine_options(s, e)) && same(&x, "bind");
     const side *i = &x.side[INTERPRETED], *n = &x.side[NATIVE];
     if (!good || n->status) goto done;
     for (int k = 0; k < SIDES; k++) go(&x, &x.side[k], false);
@@ -278,6 +299,10 @@ bool check_native_failure(const subject *s) {
         good = report_fail(s->rep, "natively: expected %s, got %s", rvm_status_name(i->status), rvm_status_name(n->status));
 done:
     pair_close(&x);
-    if (good) run_unchecked(s);
+    if (good) run_unchecked(s, tiers);
     return good;
+}
+
+bool check_native_failure(const subject *s) {
+    return !is_wanted(s) || (check_failing(s, false) && (!s->native->tiers || check_failing(s, true)));
 }

@@ -89,7 +89,7 @@ typedef struct tally {
 } tally;
 
 /* How many fail. */
-static unsigned run_text(const char *text, uint64_t seed, rvm_jit *native, tally *t) {
+static unsigned run_text(const char *text, uint64_t seed, const natives *native, tally *t) {
     char name[40];
     snprintf(name, sizeof name, "random %llu", (unsigned long long)seed);
     report rep = {.name = name, .quiet = true};
@@ -128,7 +128,7 @@ static char *read_text(const char *path) {
     return text;
 }
 
-static void run_many(uint64_t first, uint64_t count, rvm_jit *native, tally *t) {
+static void run_many(uint64_t first, uint64_t count, const natives *native, tally *t) {
     for (uint64_t k = 0; k < count; k++) {
         char *text = generate_program(first + k);
         if (run_text(text, first + k, native, t)) printf("%s\n(seed %llu)\n", text, (unsigned long long)(first + k));
@@ -150,12 +150,13 @@ int main(int argc, char **argv) {
         puts(text);
     else {
         report rep = {.name = "random"};
-        rvm_jit *native = native_open(argc > 3 ? (unsigned)atoi(argv[3]) : 0, 2, &rep);
+        natives native;
+        native_open(&native, argc > 3 ? (unsigned)atoi(argv[3]) : 0, 2, &rep);
         if (text)
-            run_text(text, first, native, &t);
+            run_text(text, first, &native, &t);
         else
-            run_many(first, count, native, &t);
-        rvm_jit_free(native);
+            run_many(first, count, &native, &t);
+        native_close(&native);
     }
     free(text);
     return t.failed != 0;

@@ -185,6 +185,57 @@ Test(jit, interpreted_and_why) {
     end(&f);
 }
 
+/* ---- tiers ---- */
+
+static const char busy[] = "fn leaf(y: real, x: real)\n"
+                           "    for i in 0..100\n"
+                           "        y += sin(x)\n"
+                           "    end\n"
+                           "end\n"
+                           "fn main(y: real, x: real, n: i64)\n"
+                           "    for i in 0..n\n"
+                           "        call leaf(y, x)\n"
+                           "    end\n"
+                           "end\n";
+
+/* Instructions of a run of main. */
+static uint64_t run_busy(rvm_machine *m, int64_t n) {
+    rvm_stats before, after;
+    rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_f64(1), rvm_arg_i64(n)};
+    rvm_machine_stats(m, &before);
+    cr_assert(rvm_call(m, 1, a, 3, &e) == RVM_OK && rvm_jit_reason(m, &e) == RVM_OK, "%s", e.message);
+    rvm_machine_stats(m, &after);
+    return after.forward - before.forward;
+}
+
+Test(jit, tiers) {
+    told t = {0};
+    report rep = {.name = "jit"};
+    rvm_program *p = assemble_text(busy, NULL, &rep);
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_jit *j;
+    rvm_machine *m;
+    o.level = 0;
+    o.cache = "";
+    o.notice = on_notice;
+    o.userdata = &t;
+    o.tiers = true;
+    o.hot = 3000000;
+    cr_assert(p);
+    if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
+    cr_assert(rvm_machine_new(p, NULL, &m, &e) == RVM_OK && rvm_jit_attach(j, m, &e) == RVM_OK);
+    cr_assert(!*rvm_jit_about(j));
+    const uint64_t one = run_busy(m, 1);
+    cr_assert(run_busy(m, 1000) == 2 + (one - 2) * 1000 && !t.compiled);
+    cr_assert(run_busy(m, 20000) == 2 + (one - 2) * 20000 && t.compiled == 1 && !strcmp(t.function, "leaf"));
+    cr_assert(strstr(rvm_jit_about(j), "LLVM "));
+    cr_assert(run_busy(m, 10) && t.compiled == 2 && !strcmp(t.function, "main")); /* as warm as what it calls */
+    cr_assert(run_busy(m, 10) && t.compiled == 2);
+    rvm_machine_free(m);
+    rvm_jit_free(j);
+    rvm_program_free(p);
+}
+
 /* ---- printing ---- */
 
 static rvm_status dump(const fixture *f, uint32_t fn, int direction, rvm_jit_form form, const rvm_options *o,
