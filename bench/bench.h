@@ -5,6 +5,7 @@
  *   second.c    the one-sweep Hessian                            trail.c    gradients by the trail
  *   exact.c     runs that restore every bit
  *   derived.c   counts of derivative programs
+ *   compile.c   until native code can be called
  *   table.c     rows with their targets, as text or JSON         main.c     the command line
  *   compare/    engines side by side: a table of its own
  */
@@ -84,5 +85,6 @@ bool measure_second(table *t, int repetitions);
 bool measure_trail(table *t, int repetitions);
 bool measure_assembler(table *t, int repetitions);
 bool measure_start(table *t, int repetitions);
+bool measure_compile(table *t, int repetitions);
 
 #endif

@@ -7,7 +7,7 @@
 
 static const char usage[] =
     "usage: rvm_bench [--json] [--repetitions N]\n"
-    "                 [memory|loop|matvec|bundle|derived|hessian|trail|exact|assembler|start ...]\n"
+    "                 [memory|loop|matvec|bundle|derived|hessian|trail|exact|assembler|start|compile ...]\n"
     "       rvm_bench peers [--json] [--full|--check] [--only TEXT] [--engine TEXT]\n"
     "Measures the named parts, or all, and prints one table with the targets that there are.\n"
     "peers: the same problems by every engine, by hand in C, and by ADOL-C where it is installed. All results are compared\n"
@@ -28,10 +28,11 @@ enum {
     EXACT,
     ASSEMBLER,
     START,
+    COMPILE,
     PARTS
 }; /* memory first: it reads the peak of the process */
-static const char *const part_names[PARTS] = {"memory",  "loop",  "matvec", "bundle",    "derived",
-                                              "hessian", "trail", "exact",  "assembler", "start"};
+static const char *const part_names[PARTS] = {"memory", "loop",  "matvec",    "bundle", "derived", "hessian",
+                                              "trail",  "exact", "assembler", "start",  "compile"};
 
 static bool measure_one(table *t, bool (*make)(job *), int repetitions) { /* 0: its derivatives */
     static job j;
@@ -57,6 +58,7 @@ static bool measure(table *t, int part, int repetitions) {
     case MEMORY: return measure_memory(t);
     case ASSEMBLER: return measure_assembler(t, repetitions);
     case START: return measure_start(t, repetitions);
+    case COMPILE: return measure_compile(t, repetitions);
     }
     return false;
 }
