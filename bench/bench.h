@@ -3,6 +3,7 @@
  *   jobs.c      the measured programs with their arguments       jobs_c.c   the same by hand
  *   measure.c   times a job's passes and fills its rows          other.c    memory, assembler, start of the command
  *   second.c    the one-sweep Hessian                            trail.c    gradients by the trail
+ *   peaks.c     what this processor can do at most
  *   exact.c     runs that restore every bit
  *   derived.c   counts of derivative programs
  *   compile.c   until native code can be called
@@ -86,5 +87,6 @@ bool measure_trail(table *t, int repetitions);
 bool measure_assembler(table *t, int repetitions);
 bool measure_start(table *t, int repetitions);
 bool measure_compile(table *t, int repetitions);
+bool measure_peaks(table *t, int repetitions);
 
 #endif

@@ -7,7 +7,7 @@
 
 static const char usage[] =
     "usage: rvm_bench [--json] [--repetitions N]\n"
-    "                 [memory|loop|matvec|bundle|derived|hessian|trail|exact|assembler|start|compile ...]\n"
+    "                 [memory|loop|matvec|bundle|derived|hessian|trail|exact|assembler|start|compile|peaks ...]\n"
     "       rvm_bench peers [--json] [--full|--check] [--only TEXT] [--engine TEXT]\n"
     "Measures the named parts, or all, and prints one table with the targets that there are.\n"
     "peers: the same problems by every engine, by hand in C, and by ADOL-C where it is installed. All results are compared\n"
@@ -29,10 +29,11 @@ enum {
     ASSEMBLER,
     START,
     COMPILE,
+    PEAKS,
     PARTS
 }; /* memory first: it reads the peak of the process */
 static const char *const part_names[PARTS] = {"memory", "loop",  "matvec",    "bundle", "derived", "hessian",
-                                              "trail",  "exact", "assembler", "start",  "compile"};
+                                              "trail",  "exact", "assembler", "start",  "compile", "peaks"};
 
 static bool measure_one(table *t, bool (*make)(job *), int repetitions) { /* 0: its derivatives */
     static job j;
@@ -59,6 +60,7 @@ static bool measure(table *t, int part, int repetitions) {
     case ASSEMBLER: return measure_assembler(t, repetitions);
     case START: return measure_start(t, repetitions);
     case COMPILE: return measure_compile(t, repetitions);
+    case PEAKS: return measure_peaks(t, repetitions);
     }
     return false;
 }
