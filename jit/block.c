@@ -54,8 +54,8 @@ void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__at(e, some);
     rvm__set_slot(e, x->to.i, rvm__is_ascending(e, x) ? lo : LLVMBuildSub(b, hi, rvm__build_int(e->k, 1), ""));
     rvm__begin_sums(e, x);
-    if (e->u->w->threads && !e->block) rvm__run_chunks(e, in, x);
-    rvm__jump(e, e->context, e->pc, false);
+    if (e->u->w->threads && !e->block && !e->laned) rvm__run_chunks(e, in, x);
+    rvm__to_instance(e, e->pc, false);
 }
 
 /* Address of partial sum n of a register, n no constant. */
@@ -178,7 +178,7 @@ static void turn_chunk(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     pass_on(e, x, part_number(e, k), part_number(e, next));
     rvm__charge(e, 1);
     rvm__set_slot(e, x->to.i, LLVMBuildAdd(b, lo, next, ""));
-    rvm__jump(e, e->context, in->target, true);
+    rvm__to_instance(e, in->target, true);
     rvm__at(e, ended);
     e->walked = walked;
     hand_sums(e, x, part_number(e, k));
@@ -200,7 +200,7 @@ bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     if (x->to.shared) next_instance(e, x, k, next);
     rvm__charge(e, 1);
     rvm__set_slot(e, x->to.i, LLVMBuildAdd(b, lo, next, ""));
-    rvm__jump(e, e->context, in->target, true);
+    rvm__to_instance(e, in->target, true);
     rvm__at(e, ended);
     e->walked = walked;
     if (x->to.shared) end_chunk(e, x, part_number(e, k), true);

@@ -24,6 +24,9 @@ typedef struct rvm__build {
     unsigned small;              /* functions of so many instructions, those of callees included, are inlined */
     uint32_t blocks, in_threads; /* parallel blocks that were lowered, where threads were asked for; that may run so */
     char serial[200];            /* why the first one that may not does not, or "" */
+    unsigned grouped, single;    /* instances of which groups were made, or were not */
+    char why[80];                /* not, of the last one of these */
+    unsigned instances;          /* functions named so, of which lanes.c makes groups */
 } rvm__build;
 enum { RVM__MAX_LANES = 64 };
 

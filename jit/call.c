@@ -13,6 +13,7 @@ typedef struct argument {
     rvm__operand o;          /* scalars */
     LLVMValueRef copy, held; /* of one that comes back: allocas */
     bool added;              /* an accumulating scalar that entered as 0, since an earlier one has its register */
+    bool loose;              /* likewise, since instances of a block may add to its place */
     LLVMValueRef shares;     /* likewise where this is so: its place is another's; or NULL */
 } argument;
 
@@ -21,6 +22,7 @@ typedef struct call {
     uint32_t callee;
     int dir;
     uint32_t n;
+    uint64_t loose; /* of what is laned, by parameter */
     argument *arg;
 } call;
 
@@ -231,7 +233,7 @@ static unsigned pass_array(call *c, const argument *a, LLVMValueRef *to) {
 static unsigned pass_scalar(call *c, argument *a, LLVMValueRef *to) {
     rvm__emit *e = c->e;
     LLVMTypeRef t = rvm__build_type(e->k, a->o.type);
-    LLVMValueRef v = a->added ? LLVMConstNull(t) : rvm__load(e, &a->o);
+    LLVMValueRef v = a->added || a->loose ? LLVMConstNull(t) : rvm__load(e, &a->o);
     if (a->shares) v = LLVMBuildSelect(e->k->b, a->shares, LLVMConstNull(t), v, "");
     if (a->param->role == RVM_READ) return to[0] = v, 1;
     to[0] = a->copy = rvm__local(e, t, "copy");
@@ -247,6 +249,10 @@ static void take_back(call *c, const argument *a) {
     if (!a->copy) return;
     LLVMValueRef v = rvm__get(e, rvm__build_type(e->k, a->o.type), a->copy), overflow = NULL;
     LLVMValueRef now = v;
+    if (a->loose) {
+        rvm__add_loosely(e, a->q, &a->o, RVM_OP_add, v);
+        return;
+    }
     if (a->added || a->shares) now = rvm__build_update(e->k, RVM_OP_add, a->o.type, rvm__load(e, &a->o), v, &overflow);
     if (a->shares) now = LLVMBuildSelect(e->k->b, a->shares, now, v, "");
     rvm__store(e, &a->o, now);
@@ -271,7 +277,9 @@ static void run_call(call *c, bool apart) {
     rvm__build *k = e->k;
     const rvm__facts *facts = &e->u->facts[c->callee];
     LLVMValueRef *args = rvm__unit_alloc(e->u, (RVM__FIXED_PARAMS + c->n * (size_t)RVM__MOST_PARAMS) * sizeof *args);
-    const rvm__version *v = rvm__version_of(e->u, c->callee, c->dir, apart, rvm__deep_at(e, e->pc));
+    const uint16_t deep = rvm__deep_at(e, e->pc);
+    const rvm__version *v = e->laned ? rvm__laned_version(e->u, c->callee, c->dir, apart, deep, c->loose)
+                                     : rvm__version_of(e->u, c->callee, c->dir, apart, deep);
     if (!args || !v || !v->function) return;
     unsigned n = 0;
     if (!rvm__is_inlined(e->u, c->callee)) { /* calls alone can go on for ever */
@@ -303,7 +311,7 @@ static void run_call(call *c, bool apart) {
     rvm__take_counts(e);
     if (e->u->w->standalone)
         rvm__leave_with(e, ended, left);
-    else
+    else if (!e->laned) /* which gives up at once */
         rvm__leave_at(e, ended, site, 0);
     for (uint32_t a = 0; a < c->n; a++) take_back(c, &c->arg[a]);
 }
@@ -312,13 +320,17 @@ static void run_call(call *c, bool apart) {
 static void call_one(rvm__emit *e, const rvm_insn *in, uint32_t callee, int dir, const rvm__xinsn *x) {
     const rvm_function *g = &e->u->p->functions[callee];
     const rvm_place *places = rvm__places(e->f, in) + rvm__callee_of(e->u->p, in).first;
-    call c = {e, callee, dir, g->nparams, rvm__unit_alloc(e->u, (g->nparams + 1) * sizeof *c.arg)};
+    call c = {.e = e, .callee = callee, .dir = dir, .n = g->nparams};
+    c.arg = rvm__unit_alloc(e->u, (g->nparams + 1) * sizeof *c.arg);
     bool apart = e->apart;
     if (!c.arg) return;
     for (uint32_t k = 0; k < c.n; k++) {
         c.arg[k] = (argument){.q = &places[k], .param = &g->params[k]};
         if (!c.arg[k].param->ndim) c.arg[k].o = rvm__operand_of(e, &places[k], UINT32_MAX);
+        c.arg[k].loose =
+            e->loose && places[k].kind == RVM_PLACE_ELEM && e->loose[places[k].slot] && c.arg[k].param->role == RVM_ACC;
     }
+    c.loose = rvm__loose_arguments(e, g, places);
     look_at_lengths(&c);
     if ((x->flags & X_ALIAS || !e->apart) && !look_at_sharing(&c, &apart)) {
         const uint32_t walked = e->walked;

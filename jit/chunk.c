@@ -252,7 +252,7 @@ void rvm__enter_chunk(rvm__emit *e) {
     LLVMValueRef first = LLVMGetParam(e->function, AT_FIRST), lo = rvm__slot_value(e, x->to.lo);
     rvm__set_slot(e, x->to.i, LLVMBuildAdd(e->k->b, lo, first, ""));
     rvm__begin_sums(e, x);
-    rvm__jump(e, e->context, e->block, false);
+    rvm__to_instance(e, e->block, false);
 }
 
 /* ---- the version of it, and what threads call ---- */
@@ -505,7 +505,7 @@ static void go_on(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, LLVMVal
     rvm__jump(e, e->context, in->target, false);
     rvm__at(e, rest);
     rvm__set_slot(e, x->to.i, up ? LLVMBuildAdd(b, i, done, "") : LLVMBuildSub(b, i, done, ""));
-    rvm__jump(e, e->context, e->pc, true);
+    rvm__to_instance(e, e->pc, true);
 }
 
 static void count(rvm__emit *e, const plan *p) {

@@ -8,6 +8,7 @@
  *   call.c      calls          array.c   local arrays and views          block.c   parallel blocks
  *   chunk.c     chunks of parallel blocks as functions of their own, for threads
  *   stored.c    the stack, set, segments      slots.c   what moves there and to the trail      depth.c   how deep trails are
+ *   instance.c   an instance of a parallel block as a function, of which lanes.c makes a group of eight
  *   standalone.c   what is different where there is no machine: C functions
  *   lines.c     line tables
  *
@@ -39,6 +40,7 @@ typedef struct rvm__context {
     unsigned depth;             /* compute parts around that no trail was told of */
     bool told;                  /* this one: something in it uses the trail */
     LLVMBasicBlockRef *landing; /* by pc: where a jump lands past that instruction */
+    LLVMBasicBlockRef *start;   /* by pc of a block that goes in lanes: where its next instance begins; or NULL */
     struct rvm__context *next;  /* all of the function */
 } rvm__context;
 
@@ -56,6 +58,8 @@ typedef struct rvm__version {
     uint32_t fn;
     int dir;
     bool apart;
+    bool laned;     /* called by an instance of a block: it gives up where others leave (instance.c) */
+    uint64_t loose; /* of a laned one, by parameter: see rvm__emit.loose */
     uint16_t deep;
     uint32_t block;               /* 0, or the end by which the block is entered */
     LLVMValueRef function, entry; /* entry: of a block, what threads call */
@@ -67,6 +71,7 @@ typedef struct rvm__facts { /* of a function of the program */
     rvm__native_need need;
     uint64_t size;     /* instructions, those of callees included, as far as counted */
     uint64_t work;     /* the same, but each counts for as often as it may run, as far as loops tell */
+    bool by_value;     /* it, or what it calls, calls through function values */
     uint16_t levels;   /* of the trail that something goes onto, or comes from */
     uint8_t told_from; /* with so many levels deep it must be known at run time how deep they are */
 } rvm__facts;
@@ -144,6 +149,10 @@ typedef struct rvm__emit {
     uint32_t block;               /* 0, or where the block is entered of which this runs instances of one chunk: */
     LLVMValueRef last, sums;      /* the last of them; where totals go */
     const struct rvm__plan *plan; /* chunk.c */
+    bool laned;                   /* an instance, or what it calls: see instance.c */
+    uint32_t ends;                /* of an instance: the end of the block, where it ends; else 0 */
+    LLVMValueRef *instance;       /* by pc of a block's end: that function, or NULL; or NULL */
+    uint8_t *loose;               /* by array, of what is laned: instances may add to the same element; or NULL */
 } rvm__emit;
 enum { RVM__NO_BASE = 0xffff };
 enum { RVM__ARRAY_HEADER = 16 }; /* bytes before the elements of a local array, as in vm/arrays.c: its largest magnitude */
@@ -160,6 +169,7 @@ enum { RVM__SUMS = 9 }; /* hidden slots of a register that a parallel block adds
 rvm__version *rvm__find_version(rvm__unit *u, rvm__version v);
 /* Of a function that must be there; it will be emitted. */
 const rvm__version *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep);
+const rvm__version *rvm__laned_version(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep, uint64_t loose);
 bool rvm__is_inlined(const rvm__unit *u, uint32_t fn);
 /* The address of what a function needs, a constant. */
 LLVMValueRef rvm__need_constant(rvm__unit *u, uint32_t fn);
@@ -193,6 +203,8 @@ void rvm__emit_function(rvm__unit *u, const rvm__version *v);
 void rvm__charge(rvm__emit *e, uint32_t extra);
 /* Before instruction pc of the context. */
 void rvm__look_around(rvm__emit *e, uint32_t pc);
+/* From instruction pc on, in a context of its own, until all that is reached is emitted; control comes from `first`. */
+void rvm__walk_from(rvm__emit *e, LLVMBasicBlockRef first, uint32_t pc, int dir);
 LLVMBasicBlockRef rvm__block(rvm__emit *e, const char *name); /* a new one at the end of the function */
 void rvm__at(rvm__emit *e, LLVMBasicBlockRef b);
 /* Control passes to where a jump lands past pc; back: in a loop, where it looks around first. */
@@ -212,6 +224,9 @@ void rvm__find_vanishing(rvm__emit *e); /* fills vanish and before */
 bool rvm__leave_out(rvm__emit *e, const rvm_insn *in, rvm_op op);
 bool rvm__frame_begin(rvm__emit *e);
 void rvm__frame_end(rvm__emit *e);
+bool rvm__frame_make(rvm__emit *e);  /* the first part of the beginning: blocks and allocas; false: noted */
+void rvm__frame_close(rvm__emit *e); /* the last part of the end: e->done has returned */
+void rvm__add_erased(rvm__emit *e);
 LLVMValueRef rvm__local(rvm__emit *e, LLVMTypeRef t, const char *name); /* an alloca */
 LLVMValueRef rvm__get(rvm__emit *e, LLVMTypeRef t, LLVMValueRef address);
 void rvm__put_at(rvm__emit *e, LLVMValueRef value, LLVMValueRef address);
@@ -315,5 +330,19 @@ void rvm__emit_slots(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_
 void rvm__count_erased(rvm__emit *e, LLVMValueRef cells); /* slots.c: of a trail that discards */
 void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);
 bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x); /* false: the stretch ends */
+
+/* ---- instance.c ---- */
+/* Whether the block that is entered at pc, an end of it, goes in lanes: its instance is a function then. */
+bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc);
+/* To the next instance of it: a group of them, if there is a whole one, or that one alone. back: from another. */
+void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back);
+/* What is laned gives up if cond: the group is run again, one instance after the other. */
+void rvm__give_up(rvm__emit *e, LLVMValueRef cond);
+/* Where instances may add to the same element, an update of it adds f (or takes it away): then it is done here. */
+bool rvm__add_loosely(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f);
+/* The parameters of a callee, by bit, that get arrays which are loose. */
+uint64_t rvm__loose_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places);
+/* Of a laned version: which of its arrays are. */
+void rvm__find_loose(rvm__emit *e, uint64_t params);
 
 #endif

@@ -181,6 +181,7 @@ static rvm_status make_ir(rvm__compiler *c, const rvm__target *t, const rvm__low
         status = what->standalone ? name_functions(k, what->standalone, err)
                                   : name_piece(c, k, what->p->functions[what->fn].name, n, err);
     n->seconds[RVM_JIT_LOWER] = lap(&since);
+    if (!status) status = rvm__target_group(t, k, what->vector_math, err);
     if (!status) status = rvm__target_optimise(t, k->module, err);
     n->seconds[RVM_JIT_OPTIMISE] = lap(&since);
     return status;
@@ -237,6 +238,8 @@ rvm_status rvm__compiler_compile(rvm__compiler *c, const rvm__lowering *what, rv
     memcpy(out->serial, k.serial, sizeof out->serial);
     lap(&since);
     if (!status) status = rvm__target_emit(&c->target, k.module, LLVMObjectFile, &object, err);
+    out->grouped = k.grouped, out->single = k.single;
+    memcpy(out->why, k.why, sizeof out->why);
     rvm__build_end(&k);
     if (status) return status;
     out->size = LLVMGetBufferSize(object);

@@ -245,14 +245,9 @@ static bool allocate(rvm__emit *e) {
     return e->reg && e->held && e->array && e->vanish && e->before && e->strips;
 }
 
-bool rvm__frame_begin(rvm__emit *e) {
+bool rvm__frame_make(rvm__emit *e) {
     rvm__build *k = e->k;
     if (!allocate(e) || !rvm__find_segments(e)) return false;
-    e->machine = LLVMGetParam(e->function, 0);
-    e->native = LLVMGetParam(e->function, 1);
-    e->first_slot = LLVMGetParam(e->function, 2);
-    e->first_array = LLVMGetParam(e->function, 3);
-    e->frame = LLVMGetParam(e->function, 4);
     e->entry = rvm__block(e, "entry");
     LLVMBasicBlockRef begin = rvm__block(e, "begin");
     e->leave = rvm__block(e, "leave");
@@ -267,12 +262,22 @@ bool rvm__frame_begin(rvm__emit *e) {
     rvm__put_at(e, rvm__build_int(k, 0), e->erased);
     make_slots(e);
     make_arrays(e);
+    rvm__find_vanishing(e);
+    return true;
+}
+
+bool rvm__frame_begin(rvm__emit *e) {
+    e->machine = LLVMGetParam(e->function, 0);
+    e->native = LLVMGetParam(e->function, 1);
+    e->first_slot = LLVMGetParam(e->function, 2);
+    e->first_array = LLVMGetParam(e->function, 3);
+    e->frame = LLVMGetParam(e->function, 4);
+    if (!rvm__frame_make(e)) return false;
     rvm__take_counts(e);
     unsigned at = RVM__FIXED_PARAMS;
     if (e->block) rvm__begin_chunk(e);
     for (uint32_t n = 0; n < e->f->nparams && !e->block; n++)
         e->f->params[n].ndim ? take_array(e, &e->f->params[n], &at) : take_scalar(e, &e->f->params[n], &at);
-    rvm__find_vanishing(e);
     return true;
 }
 
@@ -329,6 +334,10 @@ static void unlikely(rvm__emit *e, LLVMValueRef branch) {
 
 void rvm__leave_at(rvm__emit *e, LLVMValueRef cond, rvm__native_site site, uint32_t uncharged) {
     if (LLVMIsAConstantInt(cond) && !LLVMConstIntGetZExtValue(cond)) return;
+    if (e->laned) {
+        rvm__give_up(e, cond);
+        return;
+    }
     LLVMBasicBlockRef cold = leaving(e, site, uncharged), on = rvm__block(e, "ok");
     unlikely(e, LLVMBuildCondBr(e->k->b, cond, cold, on));
     rvm__at(e, on);
@@ -345,6 +354,11 @@ void rvm__leave_if(rvm__emit *e, LLVMValueRef cond) {
 }
 
 void rvm__leave_now(rvm__emit *e) {
+    if (e->laned) {
+        rvm__give_up(e, LLVMConstInt(e->k->i1, 1, false));
+        LLVMBuildUnreachable(e->k->b);
+        return;
+    }
     LLVMBuildBr(e->k->b, leaving(e, rvm__site_here(e), e->walked));
 }
 
@@ -421,7 +435,7 @@ static LLVMValueRef sites_constant(rvm__emit *e) {
 _Static_assert(sizeof(rvm__native_site) == 16 && offsetof(rvm__native_site, dir) == 8, "as in IR");
 
 /* Of this frame alone; its callees have added theirs. */
-static void add_erased(rvm__emit *e) {
+void rvm__add_erased(rvm__emit *e) {
     LLVMValueRef all = rvm__member(e, e->native, offsetof(rvm__native, erased)), here = rvm__get(e, e->k->i64, e->erased);
     if (e->erases) rvm__put_at(e, LLVMBuildAdd(e->k->b, rvm__get(e, e->k->i64, all), here, ""), all);
 }
@@ -448,7 +462,7 @@ static void write_frame(rvm__emit *e) {
     LLVMValueRef arrays = rvm__call_runtime(e, "rvm__native_arrays", k->ptr, 2, arrays_args);
     for (uint32_t n = 0; n < e->f->narrays; n++) write_array(e, arrays, n);
     rvm__hand_counts(e);
-    add_erased(e);
+    rvm__add_erased(e);
     LLVMBuildRet(k->b, LLVMConstInt(k->i32, 1, false));
 }
 
@@ -456,9 +470,14 @@ void rvm__frame_end(rvm__emit *e) {
     rvm__build *k = e->k;
     rvm__at(e, e->done);
     rvm__hand_counts(e);
-    add_erased(e);
+    rvm__add_erased(e);
     if (!e->block) give_back(e);
     LLVMBuildRet(k->b, LLVMConstInt(k->i32, 0, false));
+    rvm__frame_close(e);
+}
+
+void rvm__frame_close(rvm__emit *e) {
+    rvm__build *k = e->k;
     if (e->nsites && e->u->w->standalone)
         rvm__standalone_leave(e);
     else if (e->nsites)

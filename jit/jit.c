@@ -187,7 +187,11 @@ static void tell(rvm_jit *j, const rvm__lowering *what, const rvm__compiled *cod
                         .code_size = code->size,
                         .blocks = code->blocks,
                         .in_threads = code->in_threads,
-                        .serial = code->serial};
+                        .serial = code->serial,
+
+                        .grouped = code->grouped,
+                        .single = code->single,
+                        .why_single = code->why};
     memcpy(n.seconds, code->seconds, sizeof n.seconds);
     if (j->o.notice) j->o.notice(j->o.userdata, &n);
     j->trouble.code = RVM_OK;
@@ -244,6 +248,8 @@ static rvm_status compile(rvm_jit *j, const rvm__bytes *material, const rvm__low
     r->code.blocks = object.blocks;
     r->code.in_threads = object.in_threads;
     memcpy(r->code.serial, object.serial, sizeof r->code.serial);
+    r->code.grouped = object.grouped, r->code.single = object.single;
+    memcpy(r->code.why, object.why, sizeof r->code.why);
     free(object.bytes);
     return status;
 }
@@ -339,6 +345,8 @@ static rvm__lowering wanted(const attachment *a) {
                           .trust = m->o.trust,
                           .contiguous = are_contiguous(&m->p->functions[top->fn], m->arrays + top->arrays),
                           .fast = a->jit->o.fast_math,
+                          .lanes = !a->jit->o.no_lanes,
+                          .vector_math = a->jit->o.vector_math || a->jit->o.fast_math,
                           .discards = m->trail.discards,
                           .lines = a->jit->o.symbols,
                           .threads = m->threads > 1 || (m->threads && a->jit->o.fast_math),
@@ -504,6 +512,8 @@ rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direc
                           .contiguous = true,
                           .fast = j->o.fast_math,
                           .threads = j->threads > 1 || (j->threads && j->o.fast_math),
+                          .lanes = !j->o.no_lanes,
+                          .vector_math = j->o.vector_math || j->o.fast_math,
                           .tolerance = o.tolerance};
     const char *refused = refused_option(&o);
     if (!p->verified) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the program is not verified");

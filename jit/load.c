@@ -176,7 +176,12 @@ static void *find_outside(loading *l, const char *name) {
     for (size_t k = 0; k < rvm__native_nsymbols; k++)
         if (strcmp(name, rvm__native_symbols[k].name) == 0) return rvm__native_symbols[k].address;
     if (!l->libm) l->libm = dlopen("libm.so.6", RTLD_NOW | RTLD_NODELETE);
-    return l->libm ? dlsym(l->libm, name) : NULL;
+    void *found = l->libm ? dlsym(l->libm, name) : NULL;
+    if (found || strncmp(name, "_ZGV", 4) != 0) return found;
+    void *vectors = dlopen("libmvec.so.1", RTLD_NOW | RTLD_NODELETE); /* functions of vectors have such names */
+    found = vectors ? dlsym(vectors, name) : NULL;
+    if (vectors) dlclose(vectors);
+    return found;
 }
 
 static rvm_status bind_symbol(loading *l, uint64_t k) {

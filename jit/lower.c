@@ -127,6 +127,7 @@ static void add_callee(rvm__facts *f, const rvm__facts *g) {
     f->need.depth = larger(f->need.depth, g->need.depth);
     f->need.bytes = larger(f->need.bytes, g->need.bytes);
     f->size += g->size;
+    f->by_value |= g->by_value;
 }
 
 static void visit(survey *s, uint32_t fn);
@@ -172,6 +173,7 @@ static void visit_needs(survey *s, uint32_t fn) {
     const rvm_function *f = &p->functions[fn];
     rvm__facts *facts = &s->u->facts[fn];
     facts->size = f->ncode;
+    for (uint32_t pc = 0; pc < f->ncode; pc++) facts->by_value |= f->code[pc].op >> 1 == RVM_PAIR_calli;
     for (uint32_t pc = 0; pc < f->ncode; pc++)
         for (uint32_t at = 0, g; rvm__is_call(&f->code[pc]) && rvm__next_callee(p, &f->code[pc], &at, &g);)
             if (g != fn) add_callee(facts, &s->u->facts[g]);
@@ -253,7 +255,9 @@ static void promise(rvm__unit *u, LLVMValueRef f, const rvm_function *g, bool ap
 
 rvm__version *rvm__find_version(rvm__unit *u, rvm__version like) {
     for (rvm__version *v = u->versions[like.fn]; v; v = v->next)
-        if (v->dir == like.dir && v->apart == like.apart && v->deep == like.deep && v->block == like.block) return v;
+        if (v->dir == like.dir && v->apart == like.apart && v->deep == like.deep && v->block == like.block &&
+            v->laned == like.laned && v->loose == like.loose)
+            return v;
     rvm__version *v = rvm__unit_alloc(u, sizeof *v);
     if (!v) return NULL;
     *v = like;
@@ -261,22 +265,32 @@ rvm__version *rvm__find_version(rvm__unit *u, rvm__version like) {
     return u->versions[like.fn] = v;
 }
 
-const rvm__version *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep) {
-    const uint16_t matters = rvm__deep_version(u, fn, deep);
-    rvm__version *v = rvm__find_version(u, (rvm__version){.fn = fn, .dir = dir, .apart = apart, .deep = matters});
-    const rvm_function *g = &u->p->functions[fn];
+static const rvm__version *declare_version(rvm__unit *u, const rvm__version *like) {
+    rvm__version *v = rvm__find_version(u, *like);
+    const rvm_function *g = &u->p->functions[like->fn];
     char name[256];
     if (!v || v->function || !(v->type = type_of(u, g))) return v;
-    snprintf(name, sizeof name, "%s%s%s%s", g->name, dir < 0 ? ".backward" : ".forward", apart ? "" : ".overlapping",
-             v->deep ? ".deep" : ""); /* a point keeps it apart from what is called, as C's sin */
+    snprintf(name, sizeof name, "%s%s%s%s%s", g->name, v->dir < 0 ? ".backward" : ".forward", v->apart ? "" : ".overlapping",
+             v->deep ? ".deep" : "", v->laned ? ".laned" : ""); /* a point keeps it apart from what is called, as C's sin */
     v->function = LLVMAddFunction(u->k->module, name, v->type);
     LLVMSetLinkage(v->function, LLVMInternalLinkage);
     rvm__attribute(u->k, v->function, -1, "nounwind", 0);
-    if (rvm__is_inlined(u, fn)) inline_always(u->k, v->function);
-    promise(u, v->function, g, apart);
+    if (v->laned || rvm__is_inlined(u, v->fn)) inline_always(u->k, v->function);
+    promise(u, v->function, g, v->apart);
     v->later = u->work;
     u->work = v;
     return v;
+}
+
+const rvm__version *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep) {
+    const rvm__version like = {.fn = fn, .dir = dir, .apart = apart, .deep = rvm__deep_version(u, fn, deep)};
+    return declare_version(u, &like);
+}
+
+const rvm__version *rvm__laned_version(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep, uint64_t loose) {
+    const rvm__version like = {
+        .fn = fn, .dir = dir, .apart = apart, .deep = rvm__deep_version(u, fn, deep), .laned = true, .loose = loose};
+    return declare_version(u, &like);
 }
 
 /* ---- the entry ---- */
@@ -295,12 +309,15 @@ static LLVMValueRef frame_at(rvm__build *k, LLVMValueRef machine, size_t offset,
 
 static unsigned enter_array(rvm__unit *u, const rvm_param *p, LLVMValueRef arrays, LLVMValueRef *to) {
     rvm__build *k = u->k;
+    const rvm_function *f = &u->p->functions[u->w->fn];
     LLVMValueRef a = member(k, arrays, p->index * sizeof(rvm__array)), dim[RVM_MAX_DIMS], stride[RVM_MAX_DIMS];
     unsigned n = 0;
     LLVMValueRef gap = rvm__build_int(k, sizeof(rvm_value));
     to[n++] = LLVMBuildLoad2(k->b, k->ptr, member(k, a, offsetof(rvm__array, data)), p->name);
     for (int d = p->ndim - 1; d >= 0; d--) {
-        dim[d] = LLVMBuildLoad2(k->b, k->i64, member(k, a, offsetof(rvm__array, dim) + 8 * (size_t)d), "");
+        dim[d] = p->dim[d] < f->nregs
+                     ? LLVMBuildLoad2(k->b, k->i64, member(k, a, offsetof(rvm__array, dim) + 8 * (size_t)d), "")
+                     : rvm__build_int(k, f->consts[p->dim[d] - f->nregs].i); /* the bind made sure */
         stride[d] = LLVMBuildLoad2(k->b, k->i64, member(k, a, offsetof(rvm__array, stride) + 8 * (size_t)d), "");
         if (u->w->contiguous) stride[d] = gap, gap = LLVMBuildNSWMul(k->b, gap, dim[d], "");
     }

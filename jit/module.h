@@ -25,6 +25,8 @@
     FIELD(bool, trust)        /* likewise */                                                                                \
     FIELD(bool, contiguous)   /* arrays of the call are row-major without gaps, and apart but for those only read */        \
     FIELD(bool, fast)         /* contraction and reassociation */                                                           \
+    FIELD(bool, lanes)        /* parallel blocks go in groups of eight instances, where they can */                         \
+    FIELD(bool, vector_math)  /* elementary functions of a group by a library of vectors, within 4 ulp */                   \
     FIELD(bool, lines)        /* with line tables, for debuggers and profilers */                                           \
     FIELD(bool, threads)      /* parallel blocks may run in threads (chunk.c) */                                            \
     FIELD(bool, one_way)      /* the run does not turn back where it is left: idle instructions are left out (idle.h) */    \
@@ -50,6 +52,8 @@ typedef struct rvm__object {
     double seconds[RVM_JIT_PHASES];
     uint32_t blocks, in_threads; /* as in rvm_jit_notice */
     char serial[200];
+    unsigned grouped, single; /* parallel blocks that go in lanes, that do not */
+    char why[80];             /* not, the last one of these */
 } rvm__object;
 
 typedef struct rvm__compiled {
@@ -60,6 +64,8 @@ typedef struct rvm__compiled {
     bool cached;                 /* it was not compiled now */
     uint32_t blocks, in_threads; /* as in rvm_jit_notice; of what is cached 0 */
     char serial[200];
+    unsigned grouped, single; /* parallel blocks that go in lanes, that do not */
+    char why[80];             /* not, the last one of these */
 } rvm__compiled;
 
 typedef struct rvm__compiler_options {
@@ -73,7 +79,7 @@ typedef struct rvm__compiler_options {
 typedef struct rvm__compiler rvm__compiler;
 
 /* Changes with everything that both sides must agree in, in this file or in native.h. */
-#define RVM__MODULE_INTERFACE 5
+#define RVM__MODULE_INTERFACE 6
 /* `interface` stands first in every version. */
 typedef struct rvm__module {
     uint32_t interface;

@@ -62,6 +62,8 @@ typedef struct rvm_jit_notice {
      * may run in threads, where they are long enough; why the first of the others does not, with its line, or "". */
     uint32_t blocks, in_threads;
     const char *serial;
+    unsigned grouped, single; /* loops of parallel blocks that go in lanes, and that do not */
+    const char *why_single;   /* of the last one of these; else empty */
 } rvm_jit_notice;
 
 #define RVM_JIT_MAX_THREADS 1024u
@@ -69,7 +71,10 @@ typedef struct rvm_jit_notice {
 
 /* Start from rvm_jit_options_default(). */
 typedef struct rvm_jit_options {
-    bool fast_math; /* sums may be taken in another order, a product and a sum rounded once */
+    bool fast_math;   /* sums may be taken in another order, a product and a sum rounded once */
+    bool vector_math; /* elementary functions of instances that go in lanes from libmvec, where it is there: within 4 ulp.
+                         fast_math has it, too */
+    bool no_lanes;    /* parallel blocks of unchecked code run one instance after the other, not eight at once */
     bool symbols; /* tell gdb and, where LLVM can, perf of the code and of its lines; it is linked more slowly. For perf LLVM
                      writes a file below $JITDUMPDIR or $HOME: perf record -k 1, then perf inject --jit */
     unsigned level; /* of optimisation: 0 to 3; default 3 */

@@ -1,5 +1,7 @@
 #include "target.h"
 
+#include "lanes.h"
+
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -83,13 +85,23 @@ void rvm__target_prepare(const rvm__target *t, LLVMModuleRef module) {
     LLVMSetDataLayout(module, t->layout);
 }
 
-rvm_status rvm__target_optimise(const rvm__target *t, LLVMModuleRef module, rvm_error *err) {
-    char passes[] = "default<O0>", *why = NULL;
+static rvm_status verify(LLVMModuleRef module, rvm_error *err) {
+    char *why = NULL;
     const bool refused = LLVMVerifyModule(module, LLVMReturnStatusAction, &why);
     if (refused)
         rvm__fail(err, RVM_ERR_INTERNAL, NULL, 0, 0, "LLVM refuses what was lowered: %.*s", (int)strcspn(why, "\n"), why);
     LLVMDisposeMessage(why);
-    if (refused) return RVM_ERR_INTERNAL;
+    return refused ? RVM_ERR_INTERNAL : RVM_OK;
+}
+
+rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, bool vector_math, rvm_error *err) {
+    const rvm_status status = k->instances ? verify(k->module, err) : RVM_OK;
+    return status ? status : rvm__target_fail(rvm__make_groups(k, t->machine, vector_math), "simplifies", "", err);
+}
+
+rvm_status rvm__target_optimise(const rvm__target *t, LLVMModuleRef module, rvm_error *err) {
+    char passes[] = "default<O0>";
+    if (verify(module, err)) return RVM_ERR_INTERNAL;
     *strchr(passes, '0') = (char)('0' + t->level);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef e = LLVMRunPasses(module, passes, t->machine, options);

@@ -63,7 +63,7 @@ void rvm__charge(rvm__emit *e, uint32_t extra) {
 
 void rvm__look_around(rvm__emit *e, uint32_t pc) {
     rvm__build *k = e->k;
-    if (e->u->w->standalone) return;
+    if (e->u->w->standalone || e->laned) return;
     LLVMBasicBlockRef look = rvm__block(e, "look"), on = rvm__block(e, "on");
     LLVMValueRef limit = rvm__get(e, k->i64, rvm__member(e, e->native, offsetof(rvm__native, limit)));
     LLVMValueRef charged = rvm__get(e, k->i64, e->charged);
@@ -109,7 +109,7 @@ static void conditional_jump(rvm__emit *e, const rvm_insn *in, LLVMValueRef take
 /* Whether nothing between the ends of a loop loops or calls, and somebody looks around. */
 static bool is_straight(const rvm__emit *e, uint32_t pc) {
     const rvm_function *f = e->f;
-    if (e->u->w->standalone) return false;
+    if (e->u->w->standalone || e->laned) return false;
     uint32_t lo = pc, hi = f->code[pc].target;
     if (lo > hi) lo = hi, hi = pc;
     for (uint32_t k = lo + 1; k < hi; k++) {
@@ -286,6 +286,11 @@ static bool step(rvm__emit *e, uint32_t *next) {
     const rvm_op op = e->context->dir > 0 ? (rvm_op)in->op : rvm__op_inverse((rvm_op)in->op);
     const bool unchecked = x->flags & X_UNCHECKED;
     *next = e->pc + (uint32_t)e->context->dir;
+    if (e->ends && e->pc == e->ends) {
+        rvm__charge(e, 0);
+        LLVMBuildBr(e->k->b, e->done);
+        return false;
+    }
     if (rvm__leave_out(e, in, op)) return e->walked++, true;
     switch ((enum rvm_pair)(in->op >> 1)) {
     case RVM_PAIR_start:
@@ -376,6 +381,22 @@ static void walk(rvm__emit *e, const rvm__pending *p) {
     }
 }
 
+static void walk_pending(rvm__emit *e) {
+    while (e->npending && !e->u->status) {
+        const rvm__pending p = e->pending[--e->npending];
+        walk(e, &p);
+    }
+    rvm__realloc(&rvm__libc_allocator, e->pending, e->cap_pending * sizeof *e->pending, 0);
+    e->pending = NULL;
+    e->cap_pending = e->npending = 0;
+}
+
+void rvm__walk_from(rvm__emit *e, LLVMBasicBlockRef first, uint32_t pc, int dir) {
+    rvm__context *whole = context_in(e, NULL, 0, PASS_WHOLE, dir);
+    if (whole) later(e, first, pc, whole);
+    walk_pending(e);
+}
+
 void rvm__emit_function(rvm__unit *u, const rvm__version *v) {
     rvm__emit e = {.u = u,
                    .k = u->k,
@@ -386,24 +407,19 @@ void rvm__emit_function(rvm__unit *u, const rvm__version *v) {
                    .apart = v->apart,
                    .deep = v->deep,
                    .block = v->block,
+                   .laned = v->laned,
                    .function = v->function};
     if (!rvm__frame_begin(&e)) return;
-    rvm__context *whole = context_in(&e, NULL, 0, PASS_WHOLE, v->dir);
-    if (!whole) goto done;
+    if (e.laned) rvm__find_loose(&e, v->loose);
     LLVMBasicBlockRef first = rvm__block(&e, "first");
     LLVMBuildBr(u->k->b, first);
     if (v->block) {
-        e.context = whole;
+        if (!(e.context = context_in(&e, NULL, 0, PASS_WHOLE, v->dir))) return;
         rvm__at(&e, first);
         rvm__enter_chunk(&e);
+        walk_pending(&e);
     } else
-        later(&e, first, v->dir > 0 ? 1 : e.f->ncode - 2, whole);
-    while (e.npending && !u->status) {
-        const rvm__pending p = e.pending[--e.npending];
-        walk(&e, &p);
-    }
+        rvm__walk_from(&e, first, v->dir > 0 ? 1 : e.f->ncode - 2, v->dir);
     rvm__frame_end(&e);
-done:
-    rvm__realloc(&rvm__libc_allocator, e.pending, e.cap_pending * sizeof *e.pending, 0);
     rvm__realloc(&rvm__libc_allocator, e.sites, e.cap_sites * sizeof *e.sites, 0);
 }

@@ -42,6 +42,8 @@ static void on_notice(void *userdata, const rvm_jit_notice *n) {
                    n->seconds[RVM_JIT_LINK]),
             1e3 * n->seconds[RVM_JIT_LOWER], 1e3 * n->seconds[RVM_JIT_OPTIMISE], 1e3 * n->seconds[RVM_JIT_EMIT],
             1e3 * n->seconds[RVM_JIT_LINK]);
+    if (n->grouped) say(userdata, "%s, %s: parallel blocks in lanes: %u", n->function, way, n->grouped);
+    if (n->single) say(userdata, "%s, %s: not in lanes: %u: %s", n->function, way, n->single, n->why_single);
 }
 
 static rvm_status open_jit(tool *t, bool tiers, rvm_error *err) {
@@ -51,6 +53,8 @@ static rvm_status open_jit(tool *t, bool tiers, rvm_error *err) {
     o.tiers = tiers;
     o.cache = t->o.cache && strcmp(t->o.cache, "off") == 0 ? "" : t->o.cache;
     if (option_given(&t->o, threads)) o.threads = t->o.threads ? (unsigned)t->o.threads : RVM_JIT_ALL_THREADS;
+    o.vector_math = t->o.vector_math;
+    o.no_lanes = t->o.lanes && strcmp(t->o.lanes, "off") == 0;
     o.notice = on_notice;
     o.userdata = t;
     rvm_status st = rvm_jit_new(&o, &t->jit, err);
@@ -67,6 +71,8 @@ rvm_status native_open(tool *t) {
     rvm_error why = {0};
     if (t->o.threads > RVM_JIT_MAX_THREADS)
         return tool_fail(t, RVM_ERR_USAGE, "--threads is at most %u", RVM_JIT_MAX_THREADS);
+    if (t->o.lanes && strcmp(t->o.lanes, "on") != 0 && strcmp(t->o.lanes, "off") != 0)
+        return tool_fail(t, RVM_ERR_USAGE, "--lanes is on or off, not `%s`", t->o.lanes);
     if (strcmp(engine, "interp") == 0) return RVM_OK;
     if (!tiers && strcmp(engine, "jit") != 0)
         return tool_fail(t, RVM_ERR_USAGE, "--engine is interp, jit or auto, not `%s`", engine);

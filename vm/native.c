@@ -90,6 +90,18 @@ static void rvm__native_del(rvm_machine *m, uint64_t n) {
     rvm__locals_pop(m, (2 + n) * sizeof(rvm_value));
 }
 
+/* What local arrays take; back to that, whatever has appeared since. */
+static uint64_t rvm__native_mark(const rvm_machine *m) {
+    return m->arena_used;
+}
+
+static void rvm__native_release(rvm_machine *m, uint64_t mark) {
+    while (m->arena_used > mark) {
+        const size_t more = m->arena_used - mark;
+        rvm__locals_pop(m, more < m->arena->used ? more : m->arena->used);
+    }
+}
+
 /* Whether the elements of a local array agree with what they were at first; a residue is left to the interpreter. */
 static bool rvm__native_agree_all(rvm_machine *m, uint32_t fn, uint32_t pc, const rvm_value *e, uint64_t n, uint64_t bits,
                                   const double *held) {
@@ -129,11 +141,17 @@ static void *rvm__native_outside(rvm_machine *m, uint64_t bytes) {
 #define SYMBOL(name)                                                                                                        \
     { #name, (void *)(uintptr_t)name }
 const rvm__native_symbol rvm__native_symbols[] = {
-    SYMBOL(rvm__native_look),   SYMBOL(rvm__native_outside),   SYMBOL(rvm__native_leave),  SYMBOL(rvm__native_magnitudes),
-    SYMBOL(rvm__native_arrays), SYMBOL(rvm__native_room),      SYMBOL(rvm__native_agrees), SYMBOL(rvm__native_new),
-    SYMBOL(rvm__native_del),    SYMBOL(rvm__native_agree_all), SYMBOL(rvm__trail_deeper),  SYMBOL(rvm__trail_segment),
-    SYMBOL(rvm__trail_top),     SYMBOL(rvm__trail_pop),        SYMBOL(rvm__native_push),   SYMBOL(rvm__native_top),
-    SYMBOL(rvm__native_put),    SYMBOL(rvm__native_move),      SYMBOL(rvm__native_chunks), SYMBOL(__divti3),
+    SYMBOL(rvm__native_look),    SYMBOL(rvm__native_outside),
+    SYMBOL(rvm__native_leave),   SYMBOL(rvm__native_magnitudes),
+    SYMBOL(rvm__native_arrays),  SYMBOL(rvm__native_room),
+    SYMBOL(rvm__native_agrees),  SYMBOL(rvm__native_new),
+    SYMBOL(rvm__native_del),     SYMBOL(rvm__native_agree_all),
+    SYMBOL(rvm__trail_deeper),   SYMBOL(rvm__trail_segment),
+    SYMBOL(rvm__trail_top),      SYMBOL(rvm__trail_pop),
+    SYMBOL(rvm__native_push),    SYMBOL(rvm__native_top),
+    SYMBOL(rvm__native_put),     SYMBOL(rvm__native_move),
+    SYMBOL(rvm__native_chunks),  SYMBOL(rvm__native_mark),
+    SYMBOL(rvm__native_release), SYMBOL(__divti3),
 };
 const size_t rvm__native_nsymbols = sizeof rvm__native_symbols / sizeof *rvm__native_symbols;
 

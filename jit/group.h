@@ -1,0 +1,111 @@
+/* group.h: inside jit/. What lanes.c and its parts know of an instance that becomes a group.
+ *
+ * A value of the instance is *uniform*, the same in all lanes and computed once, or *varying*, a vector of eight. One that
+ * grows by a constant from lane to lane, as the index does, is *linear*: kept as its value in the first lane and the
+ * stride, too. Memory is *shared* or *private*: of private memory each lane has its own, interleaved by elements of eight
+ * bytes, so that byte 8 e of lane l stands at 8 (8 e + l); an address of it is that of its first lane.
+ *
+ * Control keeps its form where it is uniform. Where ways part that are not, both are taken one after the other, each under a
+ * mask, and skipped if no lane takes it; a loop goes on until no lane does.
+ */
+#ifndef RVM_JIT_GROUP_H
+#define RVM_JIT_GROUP_H
+
+#include "lanes.h"
+
+#include <llvm-c/Target.h>
+
+enum rvm__memory { RVM__NOWHERE, RVM__SHARED, RVM__PRIVATE_MEMORY, RVM__MIXED };
+
+typedef struct rvm__item { /* a value of the instance: a parameter or an instruction */
+    LLVMValueRef v;
+    bool varying;
+    uint8_t memory;         /* of a pointer: rvm__memory */
+    LLVMValueRef one;       /* in the group, if it is uniform; of a linear one in its first lane */
+    LLVMValueRef stride;    /* of a linear one: an i64, bytes where it is a pointer; else NULL */
+    LLVMValueRef many, phi; /* its vector, if it is varying; an alloca for a phi */
+} rvm__item;
+
+enum { RVM__NO_NODE = UINT32_MAX, RVM__NO_LOOP = UINT32_MAX };
+typedef struct rvm__node { /* a block of the instance */
+    LLVMBasicBlockRef b;
+    uint32_t nsucc, succ[2];  /* as they stand */
+    uint32_t nway, way[2];    /* without ways back, which go to the loop's exit, and ways out of loops */
+    uint32_t loop, dominator; /* innermost; the nearest one */
+    uint32_t order, meet;     /* from the end on; where all ways from here meet */
+    uint8_t gives_up;         /* 1: where its condition holds, 2: where it does not; 0: never, by a way that it has */
+    bool guarded;             /* not all lanes that are in its loop, or in the function, need be here */
+    uint32_t nin;             /* ways that lead here */
+} rvm__node;
+
+typedef struct rvm__loop {
+    uint32_t header, latch, exit, parent;
+    bool divergent;                /* lanes leave it at different trips */
+    LLVMBasicBlockRef head, after; /* in the group */
+    LLVMValueRef active, around;   /* alloca of the mask of those in it; the mask around it */
+} rvm__loop;
+
+typedef struct rvm__group {
+    rvm__build *k;
+    LLVMTargetDataRef layout;
+    bool vector_math;
+    unsigned width; /* doubles in a register of the host */
+    LLVMValueRef from, to;
+    rvm__item *items; /* by a hash of v */
+    uint32_t cap_items;
+    rvm__node *nodes;
+    rvm__loop *loops;
+    uint32_t *order; /* nodes, so that no way leads back */
+    uint32_t n, nloops, emitted;
+    LLVMBasicBlockRef entry, given_up;
+    bool logs; /* shared memory may have been changed where it gives up */
+    LLVMValueRef log_n, log_at, log_old, log_mask, mark;
+    const char *why; /* NULL, or what cannot be */
+} rvm__group;
+enum { RVM__LOG = 128 }; /* stores that may be taken back */
+
+static inline bool rvm__no_group(rvm__group *g, const char *why) {
+    if (!g->why) g->why = why;
+    return false;
+}
+
+/* NULL: a constant. */
+rvm__item *rvm__item_of(const rvm__group *g, LLVMValueRef v);
+uint32_t rvm__node_of(const rvm__group *g, LLVMBasicBlockRef b);
+bool rvm__is_varying(const rvm__group *g, LLVMValueRef v);
+uint8_t rvm__memory_of(const rvm__group *g, LLVMValueRef v);
+const char *rvm__callee_name(LLVMValueRef call);
+
+/* graph.c: nodes, loops, order. False: why. */
+bool rvm__graph_find(rvm__group *g);
+bool rvm__is_in_loop(const rvm__group *g, uint32_t node, uint32_t loop);
+/* uniform.c: what is varying, divergent; and whether every instruction is one that lanes.c knows. False: why. */
+bool rvm__uniform_find(rvm__group *g);
+
+/* lanes.c */
+LLVMValueRef rvm__one(rvm__group *g, LLVMValueRef v);  /* of a uniform value */
+LLVMValueRef rvm__many(rvm__group *g, LLVMValueRef v); /* of any */
+LLVMValueRef rvm__splat(rvm__group *g, LLVMValueRef scalar);
+LLVMTypeRef rvm__vector_of(LLVMTypeRef scalar);
+LLVMValueRef rvm__vector_intrinsic(rvm__group *g, const char *name, unsigned ntypes, LLVMTypeRef *types, unsigned n,
+                                   LLVMValueRef *args);
+LLVMValueRef rvm__any(rvm__group *g, LLVMValueRef mask);
+LLVMBasicBlockRef rvm__group_block(rvm__group *g, const char *name);
+LLVMValueRef rvm__group_local(rvm__group *g, LLVMTypeRef t); /* an alloca */
+void rvm__give_group_up(rvm__group *g, LLVMValueRef cond);
+/* 0 .. 7, each times an i64. */
+LLVMValueRef rvm__steps(rvm__group *g, LLVMValueRef stride);
+
+/* memory.c: mask NULL: all lanes. */
+void rvm__group_load(rvm__group *g, LLVMValueRef load, LLVMValueRef mask);
+void rvm__group_store(rvm__group *g, LLVMValueRef store, LLVMValueRef mask);
+void rvm__group_add(rvm__group *g, LLVMValueRef call, LLVMValueRef mask);
+void rvm__group_memset(rvm__group *g, LLVMValueRef call);
+void rvm__group_address(rvm__group *g, LLVMValueRef gep);
+void rvm__take_back(rvm__group *g); /* the block where it gives up */
+
+/* vectors.c: a call of a function of doubles, in lanes. */
+bool rvm__is_group_function(LLVMValueRef call); /* what is known here */
+LLVMValueRef rvm__group_function(rvm__group *g, LLVMValueRef call);
+
+#endif

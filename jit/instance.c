@@ -1,0 +1,582 @@
+/* instance.c: an instance of a parallel block as a function of IR, and the place that runs eight at once.
+ *
+ *     rvm_instance.N(machine, frame, out, index, sums .., registers .., (data, lengths, strides) of arrays ..)
+ *
+ * lanes.c makes a group of eight of it, which takes the same and the index of its first lane; out is then what each lane
+ * counted, sums the eight partial sums of a register that instances add into. A group is a run of instances whose numbers
+ * within the block begin at a multiple of eight, so that lane and partial sum are one number. What is left at both ends
+ * runs as before, instance after instance; so does a group that gives up: where others leave to the interpreter it takes
+ * back what it did and returns 1. Then the single instances leave, if they still do, at the right place.
+ *
+ * In lanes go blocks of unchecked code without recursion, function values, the stack and trails that are kept. Where
+ * instances may add to the same element (an array that is added into, but not only at the block's index in one dimension)
+ * the order counts: such an array is *loose*, and its block goes in lanes where the order is free (k->fast), each addition
+ * by a call of RVM__ADD that lanes.c knows.
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "emit.h"
+#include "lanes.h"
+
+enum { LANES = RVM__GROUP };
+
+/* ---- what a laned function does in another way ---- */
+
+static LLVMValueRef marker(rvm__emit *e, const char *name, unsigned n, const LLVMValueRef *args) {
+    LLVMTypeRef t[2];
+    LLVMValueRef f = LLVMGetNamedFunction(e->k->module, name), v[2];
+    for (unsigned k = 0; k < n; k++) v[k] = args[k], t[k] = LLVMTypeOf(args[k]);
+    if (!f) {
+        f = LLVMAddFunction(e->k->module, name, LLVMFunctionType(e->k->nothing, t, n, false));
+        rvm__attribute(e->k, f, -1, "nounwind", 0);
+    }
+    return LLVMBuildCall2(e->k->b, LLVMGlobalGetValueType(f), f, v, n, "");
+}
+
+void rvm__give_up(rvm__emit *e, LLVMValueRef cond) {
+    marker(e, RVM__GIVE_UP, 1, &cond);
+}
+
+bool rvm__add_loosely(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f) {
+    if (!e->loose || q->kind != RVM_PLACE_ELEM || !e->loose[q->slot]) return false;
+    if (op & 1) f = rvm__build_negated(e->k, y->type, f, NULL);
+    marker(e, rvm__is_floating(y->type) ? RVM__ADD "f64" : RVM__ADD "i64", 2, (LLVMValueRef[]){y->address, f});
+    return true;
+}
+
+/* Views of what is loose are. */
+static void spread_loose(rvm__emit *e) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t pc = 0; pc < e->f->ncode; pc++) {
+            const rvm_place *q = rvm__places(e->f, &e->f->code[pc]);
+            if (e->f->code[pc].op != RVM_OP_view || !e->loose[q[1].slot] || e->loose[q[0].slot]) continue;
+            e->loose[q[0].slot] = changed = true;
+        }
+    }
+}
+
+void rvm__find_loose(rvm__emit *e, uint64_t params) {
+    if (!params || !(e->loose = rvm__unit_alloc(e->u, e->f->narrays + 1u))) return;
+    for (uint32_t k = 0; k < e->f->nparams && k < 64; k++)
+        if (params >> k & 1) e->loose[e->f->params[k].index] = 1;
+    spread_loose(e);
+}
+
+uint64_t rvm__loose_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places) {
+    uint64_t found = 0;
+    for (uint32_t k = 0; e->loose && k < g->nparams && k < 64; k++)
+        if (g->params[k].ndim && g->params[k].role == RVM_ACC && e->loose[places[k].slot]) found |= UINT64_C(1) << k;
+    return found;
+}
+
+/* ---- which arrays are loose in a block ---- */
+
+enum {
+    OUTSIDE,
+    MADE,
+    SLICED
+}; /* where an array comes from: from around the block, or a part of such; this instance;
+      a part that only this instance has */
+enum { NO_DIMENSION = 255 };
+typedef struct survey {
+    rvm__emit *e;
+    uint32_t first, last; /* of the body */
+    uint16_t index;       /* the block's */
+    uint8_t *from;        /* by array */
+    uint8_t *inside;      /* by array: it appears in the body */
+    uint8_t *bits;        /* by array: how it is accessed, by what is part of it too */
+    uint8_t *dimension;   /* by array from outside that is added into: the one in which all are at the block's index */
+    bool any;             /* some array is loose */
+} survey;
+
+static bool is_sliced_at(const survey *s, const rvm_place *q) {
+    return q->kind == RVM_PLACE_SLOT && q->slot == s->index;
+}
+
+/* Where a view begins; *dimension of what it is part of. */
+static uint8_t origin(const survey *s, const rvm_insn *in) {
+    const rvm_place *q = rvm__places(s->e->f, in);
+    if (s->from[q[1].slot] != OUTSIDE) return s->from[q[1].slot];
+    for (uint32_t d = 2; d < in->nplaces; d++)
+        if (is_sliced_at(s, &q[d])) return SLICED;
+    return OUTSIDE;
+}
+
+static void find_origins(survey *s) {
+    const rvm_function *f = s->e->f;
+    for (uint32_t pc = s->first; pc <= s->last; pc++) {
+        const rvm_insn *in = &f->code[pc];
+        const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
+        if (pair != RVM_PAIR_new && pair != RVM_PAIR_like && pair != RVM_PAIR_view) continue;
+        s->from[rvm__places(f, in)->slot] = MADE;
+        s->inside[rvm__places(f, in)->slot] = 1;
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t pc = s->first; pc <= s->last; pc++) {
+            const rvm_insn *in = &f->code[pc];
+            if (in->op >> 1 != RVM_PAIR_view) continue;
+            uint8_t *to = &s->from[rvm__places(f, in)->slot], now = origin(s, in);
+            if (now == OUTSIDE ? *to != OUTSIDE : *to == MADE && now == SLICED) *to = now, changed = true;
+        }
+    }
+}
+
+static void found_loose(survey *s, uint16_t array) {
+    s->e->loose[array] = 1;
+    s->any = true;
+}
+
+static void sliced(survey *s, uint16_t array, unsigned d) {
+    if (s->dimension[array] == NO_DIMENSION) s->dimension[array] = (uint8_t)d;
+    if (s->dimension[array] != d) found_loose(s, array);
+}
+
+/* Of an array from outside, which is added into at this place. */
+static void look_at_addition(survey *s, const rvm_place *q) {
+    for (unsigned d = 0; q->kind == RVM_PLACE_ELEM && !s->inside[q->slot] && d < q->nidx; d++)
+        if (q->idx[d] == s->index) {
+            sliced(s, q->slot, d);
+            return;
+        }
+    found_loose(s, q->slot);
+}
+
+/* How instruction `in` accesses its place k, if that is an array or an element. */
+static unsigned access_of(const survey *s, const rvm_insn *in, uint32_t k) {
+    const rvm_place *q = rvm__places(s->e->f, in) + k;
+    char buffer[256];
+    if (q->kind != RVM_PLACE_ELEM && q->kind != RVM_PLACE_ARRAY) return RVM__BITS_NONE;
+    const rvm_callee callee = rvm__is_call(in) ? rvm__callee_of(s->e->u->p, in) : (rvm_callee){0};
+    if (callee.params && k >= callee.first) return rvm__role_access((rvm_role)callee.params[k - callee.first].role);
+    const char letter = rvm__place_letters(in, buffer)[k];
+    return rvm__letter_toggles(letter) ? RVM__BITS_NONE : rvm__letter_access(in, letter);
+}
+
+static void find_bits(survey *s) {
+    const rvm_function *f = s->e->f;
+    for (uint32_t pc = s->first; pc <= s->last; pc++)
+        for (uint32_t k = 0; k < f->code[pc].nplaces; k++) {
+            const unsigned bits = access_of(s, &f->code[pc], k);
+            if (bits) s->bits[rvm__places(f, &f->code[pc])[k].slot] |= (uint8_t)bits;
+        }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t pc = s->first; pc <= s->last; pc++) {
+            const rvm_place *q = rvm__places(f, &f->code[pc]);
+            if (f->code[pc].op != RVM_OP_view || !(s->bits[q[0].slot] & ~s->bits[q[1].slot])) continue;
+            s->bits[q[1].slot] |= s->bits[q[0].slot];
+            changed = true;
+        }
+    }
+}
+
+/* A part of an array from outside, through which it is added into. */
+static void look_at_view(survey *s, const rvm_insn *in) {
+    const rvm_place *q = rvm__places(s->e->f, in);
+    if (s->from[q[1].slot] != OUTSIDE || !(s->bits[q[0].slot] & RVM__BITS_ACC)) return;
+    for (uint32_t d = 2; d < in->nplaces && !s->inside[q[1].slot]; d++)
+        if (is_sliced_at(s, &q[d])) {
+            sliced(s, q[1].slot, d - 2);
+            return;
+        }
+    if (s->inside[q[1].slot]) found_loose(s, q[1].slot);
+}
+
+static void look_at(survey *s, const rvm_insn *in) {
+    const rvm_place *q = rvm__places(s->e->f, in);
+    if (in->op == RVM_OP_view) look_at_view(s, in);
+    for (uint32_t k = 0; k < in->nplaces; k++)
+        if (access_of(s, in, k) == RVM__BITS_ACC && s->from[q[k].slot] == OUTSIDE) look_at_addition(s, &q[k]);
+}
+
+/* Two arrays that are added into may be the same memory, unless both are parameters that are apart. */
+static void look_at_roots(survey *s) {
+    const rvm__emit *e = s->e;
+    uint32_t first = UINT32_MAX;
+    for (uint32_t a = 0; a < e->f->narrays; a++) {
+        if (s->dimension[a] == NO_DIMENSION) continue;
+        for (uint32_t b = first; b < a; b++) {
+            if (s->dimension[b] == NO_DIMENSION || s->bits[a] != RVM__BITS_ACC || s->bits[b] != RVM__BITS_ACC) continue;
+            const uint16_t x = rvm__base_of(e, (uint16_t)a, s->first), y = rvm__base_of(e, (uint16_t)b, s->first);
+            if (e->apart && x != y && x != RVM__NO_BASE && y != RVM__NO_BASE) continue;
+            found_loose(s, (uint16_t)a), found_loose(s, (uint16_t)b);
+        }
+        if (first == UINT32_MAX) first = a;
+    }
+}
+
+/* Fills e->loose for the block; false: some are, of a type that RVM__ADD has not, or out of memory. */
+static bool survey_arrays(rvm__emit *e, uint32_t first, uint32_t last, uint16_t index, bool *any) {
+    survey s = {.e = e, .first = first, .last = last, .index = index};
+    s.from = rvm__unit_alloc(e->u, e->f->narrays + 1u);
+    s.dimension = rvm__unit_alloc(e->u, e->f->narrays + 1u);
+    s.inside = rvm__unit_alloc(e->u, e->f->narrays + 1u);
+    s.bits = rvm__unit_alloc(e->u, e->f->narrays + 1u);
+    e->loose = rvm__unit_alloc(e->u, e->f->narrays + 1u);
+    if (!s.from || !s.dimension || !s.inside || !s.bits || !e->loose) return false;
+    memset(s.dimension, NO_DIMENSION, e->f->narrays + 1u);
+    find_origins(&s);
+    find_bits(&s);
+    for (uint32_t pc = first; pc <= last; pc++) look_at(&s, &e->f->code[pc]);
+    look_at_roots(&s);
+    spread_loose(e);
+    *any = s.any;
+    for (uint32_t a = 0; a < e->f->narrays; a++)
+        if (e->loose[a] && e->f->arrays[a].type == RVM_F32) return false;
+    return true;
+}
+
+/* ---- which blocks ---- */
+
+static bool calls_are_plain(const rvm__emit *e, uint32_t first, uint32_t last) {
+    for (uint32_t pc = first; pc <= last; pc++) {
+        const rvm_insn *in = &e->f->code[pc];
+        if (in->op >> 1 == RVM_PAIR_calli) return false;
+        if (in->op >> 1 != RVM_PAIR_call) continue;
+        const rvm__facts *g = &e->u->facts[in->target];
+        if (g->recursive || g->by_value || g->size > RVM__MOST_LANED) return false;
+    }
+    return true;
+}
+
+static void body_of(const rvm__emit *e, uint32_t pc, uint32_t *first, uint32_t *last) {
+    const uint32_t other = e->f->code[pc].target;
+    *first = (pc < other ? pc : other) + 1;
+    *last = (pc < other ? other : pc) - 1;
+}
+
+bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc) {
+    const rvm__xinsn *x = &e->code->x[pc];
+    const rvm__lowering *w = e->u->w;
+    uint32_t first, last;
+    if (!w->lanes || !w->unchecked || w->standalone || w->lines || e->laned || x->flags & X_GUARD) return false;
+    body_of(e, pc, &first, &last);
+    return first <= last && calls_are_plain(e, first, last) && !rvm__is_told(e, first - 1, last + 1);
+}
+
+/* ---- the function ---- */
+
+typedef struct instance {
+    rvm__emit *outer;
+    rvm__emit e;
+    const rvm__xinsn *x;
+    uint8_t *bits;  /* by register, as rvm__block_registers has them */
+    uint8_t *array; /* by array: it comes from outside */
+    LLVMValueRef args[RVM__MOST_LANED_ARGS];
+    bool apart[RVM__MOST_LANED_ARGS]; /* arguments that are arrays which nothing else is part of */
+    unsigned n;
+    LLVMTypeRef type;
+} instance;
+
+static void find_arrays(instance *o, uint32_t first, uint32_t last) {
+    const rvm_function *f = o->outer->f;
+    for (uint32_t pc = first; pc <= last; pc++)
+        for (uint32_t k = 0; k < f->code[pc].nplaces; k++) {
+            const rvm_place *q = &rvm__places(f, &f->code[pc])[k];
+            if (q->kind == RVM_PLACE_ELEM || q->kind == RVM_PLACE_ARRAY) o->array[q->slot] = 1;
+        }
+    for (uint32_t pc = first; pc <= last; pc++) {
+        const enum rvm_pair pair = (enum rvm_pair)(f->code[pc].op >> 1);
+        if (pair == RVM_PAIR_new || pair == RVM_PAIR_like || pair == RVM_PAIR_view)
+            o->array[rvm__places(f, &f->code[pc])->slot] = 0;
+    }
+}
+
+static bool is_register(const instance *o, uint32_t k) {
+    return o->bits[k] == RVM__BITS_READ && k != o->x->to.i;
+}
+
+static void use_index(instance *o, uint16_t slot) {
+    if (slot < o->outer->f->nregs && !o->bits[slot]) o->bits[slot] = RVM__BITS_READ;
+}
+
+/* Registers that the body reads, those of indices included. */
+static void find_registers(instance *o, uint32_t first, uint32_t last) {
+    const rvm_function *f = o->outer->f;
+    rvm__block_registers(o->outer->u->p, f, first - 1, o->bits);
+    for (uint32_t pc = first; pc <= last; pc++)
+        for (uint32_t k = 0; k < f->code[pc].nplaces; k++) {
+            const rvm_place *q = &rvm__places(f, &f->code[pc])[k];
+            for (int d = 0; q->kind == RVM_PLACE_ELEM && d < q->nidx; d++) use_index(o, q->idx[d]);
+            if (q->kind == RVM_PLACE_RANGE) use_index(o, q->slot), use_index(o, q->idx[0]);
+        }
+}
+
+static void add(instance *o, LLVMValueRef v) {
+    if (o->n < RVM__MOST_LANED_ARGS) o->args[o->n] = v;
+    o->n++;
+}
+
+static bool is_alone(const instance *o, uint16_t array) {
+    const rvm__emit *e = o->outer;
+    for (uint32_t k = 0; k < e->f->narrays; k++)
+        if (o->array[k] && k != array && rvm__base_of(e, (uint16_t)k, e->pc) == array) return false;
+    for (uint32_t k = 0; k < e->f->nparams; k++)
+        if (e->f->params[k].ndim && e->f->params[k].index == array) return e->apart || e->f->params[k].role == RVM_OWN;
+    return false;
+}
+
+/* What is passed, in order; out and the index are the caller's. */
+static void gather(instance *o, LLVMValueRef out, LLVMValueRef index) {
+    rvm__emit *e = o->outer;
+    LLVMValueRef fixed[4] = {e->machine, e->frame, out, index};
+    for (int k = 0; k < 4; k++) add(o, fixed[k]);
+    for (uint32_t k = 0; k < o->x->to.shared; k++) add(o, e->reg[o->x->to.hidden + RVM__SUMS * k + 1]);
+    for (uint32_t k = 0; k < e->f->nregs; k++)
+        if (is_register(o, k)) add(o, rvm__get(e, rvm__build_type(e->k, (rvm_type)e->f->reg_type[k]), e->reg[k]));
+    for (uint32_t k = 0; k < e->f->narrays; k++) {
+        if (!o->array[k]) continue;
+        if (o->n < RVM__MOST_LANED_ARGS) o->apart[o->n] = is_alone(o, (uint16_t)k);
+        add(o, rvm__get(e, e->k->ptr, e->array[k].data));
+        for (int d = 0; d < e->f->arrays[k].ndim; d++) add(o, rvm__dimension(e, (uint16_t)k, d));
+        for (int d = 0; d < e->f->arrays[k].ndim; d++) add(o, rvm__stride(e, (uint16_t)k, d));
+    }
+}
+
+static LLVMValueRef declare(instance *o) {
+    rvm__build *k = o->outer->k;
+    LLVMTypeRef t[RVM__MOST_LANED_ARGS];
+    char name[40];
+    for (unsigned n = 0; n < o->n; n++) t[n] = LLVMTypeOf(o->args[n]);
+    o->type = LLVMFunctionType(k->i32, t, o->n, false);
+    snprintf(name, sizeof name, RVM__INSTANCE "%u", k->instances++);
+    LLVMValueRef f = LLVMAddFunction(k->module, name, o->type);
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+    rvm__attribute(k, f, -1, "nounwind", 0);
+    rvm__attribute(k, f, -1, "noinline", 0);
+    for (unsigned n = 0; n < o->x->to.shared + 1u; n++) {
+        const unsigned at = n ? RVM__LANED_SUMS + n - 1 : RVM__LANED_OUT;
+        LLVMAddAttributeAtIndex(f, 1 + at, LLVMCreateStringAttribute(k->context, RVM__PRIVATE, strlen(RVM__PRIVATE), "", 0));
+    }
+    for (unsigned n = 0; n < o->n; n++)
+        if (o->apart[n]) rvm__attribute(k, f, (int)n, "noalias", 0);
+    return f;
+}
+
+/* Registers and arrays of the instance have what was passed. */
+static void bind(instance *o) {
+    rvm__emit *e = &o->e;
+    unsigned at = RVM__LANED_SUMS;
+    for (uint32_t k = 0; k < o->x->to.shared; k++) {
+        const rvm__shared *s = &e->code->shared[(uint32_t)o->x->to.jump2 + k];
+        rvm__put_at(e, rvm__get(e, rvm__build_type(e->k, (rvm_type)s->type), LLVMGetParam(e->function, at++)),
+                    e->reg[s->slot]);
+    }
+    for (uint32_t k = 0; k < e->f->nregs; k++)
+        if (is_register(o, k)) rvm__put_at(e, LLVMGetParam(e->function, at++), e->reg[k]);
+    rvm__put_at(e, LLVMGetParam(e->function, RVM__LANED_INDEX), e->reg[o->x->to.i]);
+    for (uint32_t k = 0; k < e->f->narrays; k++) {
+        if (!o->array[k]) continue;
+        rvm__put_at(e, LLVMGetParam(e->function, at++), e->array[k].data);
+        for (int d = 0; d < e->f->arrays[k].ndim; d++) rvm__put_at(e, LLVMGetParam(e->function, at++), e->array[k].dim[d]);
+        for (int d = 0; d < e->f->arrays[k].ndim; d++)
+            rvm__put_at(e, LLVMGetParam(e->function, at++), e->array[k].stride[d]);
+        rvm__put_at(e, LLVMConstInt(e->k->i8, 1, false), e->array[k].present);
+    }
+}
+
+static const size_t counted[RVM__LANED_COUNTS] = {offsetof(rvm__native, charged), offsetof(rvm__native, calls),
+                                                  offsetof(rvm__native, peak), offsetof(rvm__native, erased)};
+
+static void make_native(rvm__emit *e) {
+    LLVMValueRef n = rvm__local(e, LLVMArrayType2(e->k->i64, sizeof(rvm__native) / 8), "native");
+    e->native = n;
+    for (int k = 0; k < RVM__LANED_COUNTS; k++) rvm__put_at(e, rvm__build_int(e->k, 0), rvm__member(e, n, counted[k]));
+    rvm__take_counts(e);
+}
+
+static void finish(instance *o) {
+    rvm__emit *e = &o->e;
+    rvm__at(e, e->done);
+    rvm__hand_counts(e);
+    rvm__add_erased(e);
+    for (uint32_t k = 0; k < o->x->to.shared; k++) {
+        const rvm__shared *s = &e->code->shared[(uint32_t)o->x->to.jump2 + k];
+        LLVMValueRef v = rvm__get(e, rvm__build_type(e->k, (rvm_type)s->type), e->reg[s->slot]);
+        rvm__put_at(e, v, LLVMGetParam(e->function, RVM__LANED_SUMS + k));
+    }
+    for (size_t k = 0; k < RVM__LANED_COUNTS; k++)
+        rvm__put_at(e, rvm__get(e, e->k->i64, rvm__member(e, e->native, counted[k])),
+                    rvm__member(e, LLVMGetParam(e->function, RVM__LANED_OUT), k * sizeof(int64_t)));
+    LLVMTypeRef none = LLVMFunctionType(e->k->i32, NULL, 0, false);
+    LLVMValueRef f = LLVMGetNamedFunction(e->k->module, RVM__RESULT);
+    if (!f) f = LLVMAddFunction(e->k->module, RVM__RESULT, none);
+    LLVMBuildRet(e->k->b, LLVMBuildCall2(e->k->b, none, f, NULL, 0, ""));
+    rvm__frame_close(e);
+}
+
+/* The builder stands where it stood. One function serves all copies of the block that run in the same direction. */
+static void emit(instance *o, uint32_t pc) {
+    rvm__emit *outer = o->outer, *e = &o->e;
+    if (!outer->instance && !(outer->instance = rvm__unit_alloc(outer->u, outer->f->ncode * sizeof *outer->instance)))
+        return;
+    if ((e->function = outer->instance[pc])) {
+        o->type = LLVMGlobalGetValueType(e->function);
+        return;
+    }
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(outer->k->b);
+    *e = (rvm__emit){.u = outer->u,
+                     .k = outer->k,
+                     .f = outer->f,
+                     .code = outer->code,
+                     .fn = outer->fn,
+                     .dir = outer->dir,
+                     .apart = outer->apart,
+                     .deep = outer->deep,
+                     .laned = true,
+                     .ends = outer->f->code[pc].target,
+                     .loose = outer->loose,
+                     .function = declare(o)};
+    e->machine = LLVMGetParam(e->function, 0);
+    e->frame = LLVMGetParam(e->function, 1);
+    e->first_slot = e->first_array = rvm__build_int(e->k, 0);
+    if (rvm__frame_make(e)) {
+        make_native(e);
+        bind(o);
+        LLVMBasicBlockRef first = rvm__block(e, "first");
+        LLVMBuildBr(e->k->b, first);
+        rvm__walk_from(e, first, pc + (uint32_t)outer->context->dir, outer->context->dir);
+        finish(o);
+    }
+    outer->instance[pc] = e->function;
+    rvm__at(outer, here);
+}
+
+/* ---- where it is called ---- */
+
+static LLVMValueRef reduced(rvm__emit *e, LLVMValueRef out, int which) {
+    rvm__build *k = e->k;
+    LLVMValueRef sum = NULL;
+    for (size_t n = 0; n < LANES; n++) {
+        LLVMValueRef v = rvm__get(e, k->i64, rvm__member(e, out, ((size_t)which * LANES + n) * 8));
+        if (sum && which == RVM__LANED_PEAK)
+            sum = LLVMBuildSelect(k->b, LLVMBuildICmp(k->b, LLVMIntUGT, v, sum, ""), v, sum, "");
+        else
+            sum = sum ? LLVMBuildAdd(k->b, sum, v, "") : v;
+    }
+    return sum;
+}
+
+static void increase(rvm__emit *e, LLVMValueRef counter, LLVMValueRef by) {
+    rvm__put_at(e, LLVMBuildAdd(e->k->b, rvm__get(e, e->k->i64, counter), by, ""), counter);
+}
+
+static void count(rvm__emit *e, LLVMValueRef out, LLVMValueRef cost) {
+    rvm__build *k = e->k;
+    LLVMValueRef charged = LLVMBuildAdd(k->b, reduced(e, out, RVM__LANED_CHARGED), rvm__build_int(k, LANES - 1), "");
+    LLVMValueRef peak = reduced(e, out, RVM__LANED_PEAK), was = rvm__get(e, k->i64, e->peak);
+    rvm__put_at(e, charged, cost);
+    increase(e, e->charged, charged);
+    increase(e, e->calls, reduced(e, out, RVM__LANED_CALLS));
+    increase(e, e->erased, reduced(e, out, RVM__LANED_ERASED));
+    e->erases = true;
+    rvm__put_at(e, LLVMBuildSelect(k->b, LLVMBuildICmp(k->b, LLVMIntUGT, peak, was, ""), peak, was, ""), e->peak);
+}
+
+/* Registers that instances add into, and their partial sums: the one of instance `lane` of the group is in the register. */
+static void move_sums(rvm__emit *e, const rvm__xinsn *x, unsigned lane, bool out) {
+    for (uint32_t k = 0; k < x->to.shared; k++) {
+        const rvm__shared *s = &e->code->shared[(uint32_t)x->to.jump2 + k];
+        LLVMValueRef part = e->reg[x->to.hidden + RVM__SUMS * k + 1 + lane], place = e->reg[s->slot];
+        rvm__put_at(e, rvm__get(e, rvm__build_type(e->k, (rvm_type)s->type), out ? place : part), out ? part : place);
+    }
+}
+
+/* Whether a whole group begins with the next instance, and there is fuel for as much as the last one took. */
+static LLVMValueRef may_group(rvm__emit *e, uint32_t pc, const rvm__xinsn *x, bool up, LLVMValueRef cost) {
+    rvm__build *k = e->k;
+    LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi), at = rvm__slot_value(e, x->to.i);
+    LLVMValueRef n = LLVMBuildSub(k->b, at, lo, ""), last = rvm__build_int(k, LANES - 1);
+    LLVMValueRef part = LLVMBuildAnd(k->b, n, last, "");
+    LLVMValueRef whole = LLVMBuildICmp(k->b, LLVMIntEQ, part, up ? rvm__build_int(k, 0) : last, "");
+    LLVMValueRef behind = up ? LLVMBuildSub(k->b, hi, at, "") : LLVMBuildAdd(k->b, n, rvm__build_int(k, 1), "");
+    if (e->block == pc && pc) /* the last one of the chunk has a number of its own */
+        behind = LLVMBuildAdd(k->b, up ? LLVMBuildSub(k->b, e->last, n, "") : LLVMBuildSub(k->b, n, e->last, ""),
+                              rvm__build_int(k, 1), "");
+    LLVMValueRef left = LLVMBuildICmp(k->b, LLVMIntUGT, behind, last, "");
+    LLVMValueRef limit = rvm__get(e, k->i64, rvm__member(e, e->native, offsetof(rvm__native, limit)));
+    LLVMValueRef then = LLVMBuildAdd(k->b, rvm__get(e, k->i64, e->charged), rvm__get(e, k->i64, cost), "");
+    whole = LLVMBuildAnd(k->b, whole, left, "");
+    return LLVMBuildAnd(k->b, whole, LLVMBuildICmp(k->b, LLVMIntSLE, then, limit, ""), "");
+}
+
+static void run_group(rvm__emit *e, instance *o, uint32_t pc, bool up, LLVMBasicBlockRef single, LLVMValueRef out,
+                      LLVMValueRef cost) {
+    rvm__build *k = e->k;
+    const rvm__xinsn *x = o->x;
+    LLVMBasicBlockRef done = rvm__block(e, "group.done");
+    LLVMValueRef at = rvm__slot_value(e, x->to.i), others = rvm__build_int(k, LANES - 1);
+    move_sums(e, x, up ? 0 : LANES - 1, true);
+    gather(o, out, up ? at : LLVMBuildSub(k->b, at, others, ""));
+    if (o->n > RVM__MOST_LANED_ARGS) {
+        LLVMBuildBr(k->b, single);
+        rvm__at(e, done);
+        LLVMBuildBr(k->b, single);
+        return;
+    }
+    emit(o, pc);
+    if (!o->e.function) return;
+    LLVMValueRef left = LLVMBuildCall2(k->b, o->type, o->e.function, o->args, o->n, "");
+    LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntEQ, left, LLVMConstInt(k->i32, 0, false), ""), done, single);
+    rvm__at(e, done);
+    count(e, out, cost);
+    move_sums(e, x, up ? LANES - 1 : 0, false);
+    rvm__set_slot(e, x->to.i, up ? LLVMBuildAdd(k->b, at, others, "") : LLVMBuildSub(k->b, at, others, ""));
+    rvm__jump(e, e->context, e->f->code[pc].target - (uint32_t)e->context->dir, false);
+}
+
+/* A block that goes on with a group, if it can, or with one instance. */
+static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
+    rvm__build *k = e->k;
+    instance *o = rvm__unit_alloc(e->u, sizeof *o);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(k->b), start = rvm__block(e, "start");
+    LLVMBasicBlockRef single = rvm__block(e, "single");
+    uint32_t first, last;
+    bool loose = false;
+    body_of(e, pc, &first, &last);
+    rvm__at(e, start);
+    if (!o) return start;
+    *o = (instance){.outer = e, .x = &e->code->x[pc], .bits = rvm__unit_alloc(e->u, e->f->nregs + 1u)};
+    o->array = rvm__unit_alloc(e->u, e->f->narrays + 1u);
+    if (!o->bits || !o->array) return start;
+    const bool known = survey_arrays(e, first, last, o->x->to.i, &loose);
+    const bool up = (e->context->dir > 0) != ((o->x->flags & X_REVERSED) != 0);
+    if (!known || (loose && !k->fast))
+        LLVMBuildBr(k->b, single);
+    else {
+        LLVMValueRef out = rvm__local(e, LLVMArrayType2(k->i64, RVM__LANED_COUNTS * LANES), "counted");
+        LLVMValueRef cost = rvm__local(e, k->i64, "cost");
+        rvm__at(e, e->entry);
+        rvm__put_at(e, rvm__build_int(k, 0), cost);
+        rvm__at(e, start);
+        find_registers(o, first, last);
+        find_arrays(o, first, last);
+        LLVMBasicBlockRef group = rvm__block(e, "group");
+        LLVMBuildCondBr(k->b, may_group(e, pc, o->x, up, cost), group, single);
+        rvm__at(e, group);
+        run_group(e, o, pc, up, single, out, cost);
+    }
+    e->loose = NULL;
+    rvm__at(e, single);
+    rvm__jump(e, e->context, pc, false);
+    rvm__at(e, here);
+    return start;
+}
+
+void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back) {
+    rvm__context *c = e->context;
+    if (!rvm__goes_in_lanes(e, pc)) {
+        rvm__jump(e, c, pc, back);
+        return;
+    }
+    if (!c->start && !(c->start = rvm__unit_alloc(e->u, e->f->ncode * sizeof *c->start))) return;
+    if (back) rvm__look_around(e, pc + (uint32_t)c->dir);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b);
+    if (!c->start[pc]) c->start[pc] = start_block(e, pc);
+    rvm__at(e, here);
+    LLVMBuildBr(e->k->b, c->start[pc]);
+}

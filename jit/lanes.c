@@ -1,0 +1,650 @@
+/* lanes.c: a group of eight instances, block by block and instruction by instruction, from an instance that LLVM has
+ * simplified (group.h says how). Nothing of the instruction set is known here: only LLVM's instructions. */
+#include "group.h"
+
+#include <llvm-c/Error.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- items ---- */
+
+static size_t hash(const void *v) {
+    uint64_t x = (uintptr_t)v;
+    x = (x >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(x >> 20);
+}
+
+static rvm__item *slot_of(const rvm__group *g, LLVMValueRef v) {
+    for (size_t k = hash(v);; k++) {
+        rvm__item *i = &g->items[k & (g->cap_items - 1)];
+        if (!i->v || i->v == v) return i;
+    }
+}
+
+rvm__item *rvm__item_of(const rvm__group *g, LLVMValueRef v) {
+    rvm__item *i = slot_of(g, v);
+    return i->v ? i : NULL;
+}
+
+bool rvm__is_varying(const rvm__group *g, LLVMValueRef v) {
+    const rvm__item *i = rvm__item_of(g, v);
+    return i && i->varying;
+}
+
+uint8_t rvm__memory_of(const rvm__group *g, LLVMValueRef v) {
+    const rvm__item *i = rvm__item_of(g, v);
+    if (i) return i->memory;
+    return LLVMIsAGlobalVariable(v) ? RVM__SHARED : RVM__NOWHERE;
+}
+
+uint32_t rvm__node_of(const rvm__group *g, LLVMBasicBlockRef b) {
+    for (uint32_t n = 0; n < g->n; n++)
+        if (g->nodes[n].b == b) return n;
+    return RVM__NO_NODE;
+}
+
+const char *rvm__callee_name(LLVMValueRef call) {
+    LLVMValueRef f = LLVMGetCalledValue(call);
+    size_t length;
+    return LLVMIsAFunction(f) ? LLVMGetValueName2(f, &length) : "";
+}
+
+/* ---- vectors ---- */
+
+LLVMTypeRef rvm__vector_of(LLVMTypeRef scalar) {
+    return LLVMVectorType(scalar, RVM__GROUP);
+}
+
+LLVMValueRef rvm__splat(rvm__group *g, LLVMValueRef scalar) {
+    LLVMValueRef each[RVM__GROUP], first = LLVMConstInt(g->k->i32, 0, false);
+    for (int n = 0; n < RVM__GROUP; n++) each[n] = scalar;
+    if (LLVMIsConstant(scalar)) return LLVMConstVector(each, RVM__GROUP);
+    LLVMValueRef v = LLVMGetPoison(rvm__vector_of(LLVMTypeOf(scalar)));
+    v = LLVMBuildInsertElement(g->k->b, v, scalar, first, "");
+    return LLVMBuildShuffleVector(g->k->b, v, v, LLVMConstNull(rvm__vector_of(g->k->i32)), "");
+}
+
+LLVMValueRef rvm__steps(rvm__group *g, LLVMValueRef stride) {
+    LLVMValueRef each[RVM__GROUP];
+    for (unsigned n = 0; n < RVM__GROUP; n++) each[n] = LLVMConstInt(g->k->i64, n, false);
+    return LLVMBuildMul(g->k->b, rvm__splat(g, stride), LLVMConstVector(each, RVM__GROUP), "");
+}
+
+LLVMValueRef rvm__one(rvm__group *g, LLVMValueRef v) {
+    const rvm__item *i = rvm__item_of(g, v);
+    return i ? i->one : v;
+}
+
+LLVMValueRef rvm__many(rvm__group *g, LLVMValueRef v) {
+    const rvm__item *i = rvm__item_of(g, v);
+    return i && i->varying ? i->many : rvm__splat(g, i ? i->one : v);
+}
+
+LLVMValueRef rvm__vector_intrinsic(rvm__group *g, const char *name, unsigned ntypes, LLVMTypeRef *types, unsigned n,
+                                   LLVMValueRef *args) {
+    const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->k->module, id, types, ntypes);
+    return LLVMBuildCall2(g->k->b, LLVMIntrinsicGetType(g->k->context, id, types, ntypes), f, args, n, "");
+}
+
+LLVMBasicBlockRef rvm__group_block(rvm__group *g, const char *name) {
+    return LLVMAppendBasicBlockInContext(g->k->context, g->to, name);
+}
+
+LLVMValueRef rvm__group_local(rvm__group *g, LLVMTypeRef t) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->k->b);
+    LLVMValueRef first = LLVMGetFirstInstruction(g->entry);
+    if (first)
+        LLVMPositionBuilderBefore(g->k->b, first);
+    else
+        LLVMPositionBuilderAtEnd(g->k->b, g->entry);
+    LLVMValueRef a = LLVMBuildAlloca(g->k->b, t, "");
+    LLVMSetAlignment(a, 64);
+    LLVMPositionBuilderAtEnd(g->k->b, here);
+    return a;
+}
+
+/* ---- masks; NULL: all lanes ---- */
+
+LLVMValueRef rvm__any(rvm__group *g, LLVMValueRef mask) {
+    LLVMValueRef bits = LLVMBuildBitCast(g->k->b, mask, g->k->i8, "");
+    return LLVMBuildICmp(g->k->b, LLVMIntNE, bits, LLVMConstInt(g->k->i8, 0, false), "");
+}
+
+/* By choice, not by arithmetic: what inactive lanes hold means nothing. */
+static LLVMValueRef both(rvm__group *g, LLVMValueRef mask, LLVMValueRef c) {
+    return mask ? LLVMBuildSelect(g->k->b, mask, c, LLVMConstNull(LLVMTypeOf(c)), "") : c;
+}
+
+void rvm__give_group_up(rvm__group *g, LLVMValueRef cond) {
+    LLVMBasicBlockRef on = rvm__group_block(g, "ok");
+    LLVMBuildCondBr(g->k->b, cond, g->given_up, on);
+    LLVMPositionBuilderAtEnd(g->k->b, on);
+}
+
+/* If the condition holds, or if it does not, in an active lane. */
+static void give_up(rvm__group *g, LLVMValueRef cond, bool if_true, LLVMValueRef mask) {
+    const bool varies = rvm__is_varying(g, cond);
+    LLVMValueRef c = varies ? rvm__many(g, cond) : rvm__one(g, cond);
+    if (!if_true) c = LLVMBuildNot(g->k->b, c, "");
+    rvm__give_group_up(g, varies ? rvm__any(g, both(g, mask, c)) : c);
+}
+
+/* ---- instructions ---- */
+
+static void copy_freedom(LLVMValueRef from, LLVMValueRef to) {
+#if LLVM_VERSION_MAJOR >= 18
+    if (LLVMIsAInstruction(to) && LLVMCanValueUseFastMathFlags(from) && LLVMCanValueUseFastMathFlags(to))
+        LLVMSetFastMathFlags(to, LLVMGetFastMathFlags(from));
+#else
+    (void)from, (void)to;
+#endif
+}
+
+static LLVMValueRef same_once(rvm__group *g, LLVMValueRef v) {
+    LLVMValueRef copy = LLVMInstructionClone(v);
+    for (int k = 0; k < LLVMGetNumOperands(v); k++) {
+        LLVMValueRef o = LLVMGetOperand(v, (unsigned)k);
+        if (rvm__item_of(g, o)) LLVMSetOperand(copy, (unsigned)k, rvm__one(g, o));
+    }
+    LLVMInsertIntoBuilder(g->k->b, copy);
+    return copy;
+}
+
+/* A divisor of 1 in lanes that are not active, so that nothing traps. */
+static LLVMValueRef divisor(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
+    LLVMValueRef one = rvm__splat(g, LLVMConstInt(LLVMGetElementType(LLVMTypeOf(v)), 1, false));
+    return mask ? LLVMBuildSelect(g->k->b, mask, v, one, "") : v;
+}
+
+static LLVMValueRef binary(rvm__group *g, LLVMValueRef v, LLVMOpcode op, LLVMValueRef mask) {
+    LLVMValueRef x = rvm__many(g, LLVMGetOperand(v, 0)), y = rvm__many(g, LLVMGetOperand(v, 1));
+    const bool divides = op == LLVMSDiv || op == LLVMUDiv || op == LLVMSRem || op == LLVMURem;
+    LLVMValueRef z = LLVMBuildBinOp(g->k->b, op, x, divides ? divisor(g, y, mask) : y, "");
+    copy_freedom(v, z);
+    return z;
+}
+
+/* Sums, differences and multiples of what is linear. */
+static void follow_line(rvm__group *g, LLVMValueRef v, LLVMOpcode op) {
+    LLVMBuilderRef b = g->k->b;
+    rvm__item *to = rvm__item_of(g, v);
+    LLVMValueRef x = LLVMGetOperand(v, 0), y = LLVMGetOperand(v, 1), zero = LLVMConstNull(g->k->i64);
+    const rvm__item *i = rvm__item_of(g, x), *j = rvm__item_of(g, y);
+    if (LLVMTypeOf(v) != g->k->i64 || (i && i->varying && !i->stride) || (j && j->varying && !j->stride)) return;
+    const bool moves_x = i && i->varying, moves_y = j && j->varying;
+    LLVMValueRef s = moves_x ? i->stride : zero, t = moves_y ? j->stride : zero, one_x = rvm__one(g, x),
+                 one_y = rvm__one(g, y);
+    if (op == LLVMAdd || op == LLVMSub)
+        to->stride = LLVMBuildBinOp(b, op, s, t, "");
+    else if ((op == LLVMMul && !(moves_x && moves_y)) || (op == LLVMShl && !moves_y))
+        to->stride = moves_x ? LLVMBuildBinOp(b, op, s, one_y, "") : LLVMBuildMul(b, one_x, t, "");
+    else
+        return;
+    to->one = LLVMBuildBinOp(b, op, one_x, one_y, "");
+    to->many = LLVMBuildAdd(b, rvm__splat(g, to->one), rvm__steps(g, to->stride), "");
+}
+
+static LLVMValueRef choose(rvm__group *g, LLVMValueRef v) {
+    LLVMValueRef c = LLVMGetOperand(v, 0), x = rvm__many(g, LLVMGetOperand(v, 1)), y = rvm__many(g, LLVMGetOperand(v, 2));
+    return LLVMBuildSelect(g->k->b, rvm__is_varying(g, c) ? rvm__many(g, c) : rvm__one(g, c), x, y, "");
+}
+
+static LLVMValueRef vector(rvm__group *g, LLVMValueRef v, LLVMOpcode op, LLVMValueRef mask) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMValueRef z = NULL;
+    if (LLVMIsABinaryOperator(v)) return binary(g, v, op, mask);
+    if (LLVMIsACastInst(v))
+        return LLVMBuildCast(b, op, rvm__many(g, LLVMGetOperand(v, 0)), rvm__vector_of(LLVMTypeOf(v)), "");
+    switch (op) {
+    case LLVMFNeg: z = LLVMBuildFNeg(b, rvm__many(g, LLVMGetOperand(v, 0)), ""); break;
+    case LLVMSelect: return choose(g, v);
+    case LLVMFreeze: return LLVMBuildFreeze(b, rvm__many(g, LLVMGetOperand(v, 0)), "");
+    case LLVMICmp:
+        return LLVMBuildICmp(b, LLVMGetICmpPredicate(v), rvm__many(g, LLVMGetOperand(v, 0)),
+                             rvm__many(g, LLVMGetOperand(v, 1)), "");
+    case LLVMFCmp:
+        z = LLVMBuildFCmp(b, LLVMGetFCmpPredicate(v), rvm__many(g, LLVMGetOperand(v, 0)), rvm__many(g, LLVMGetOperand(v, 1)),
+                          "");
+        break;
+    default: rvm__no_group(g, "an instruction of another kind"); return LLVMGetUndef(rvm__vector_of(LLVMTypeOf(v)));
+    }
+    copy_freedom(v, z);
+    return z;
+}
+
+/* Memory of n elements becomes memory for those of each lane, with room for a header of as many bytes as before. */
+static void call_new(rvm__group *g, LLVMValueRef v, bool appears) {
+    LLVMValueRef args[3], f = LLVMGetCalledValue(v);
+    for (unsigned k = 0; k < 2u + appears; k++) args[k] = rvm__one(g, LLVMGetOperand(v, k));
+    args[1] = LLVMBuildMul(g->k->b, args[1], LLVMConstInt(g->k->i64, RVM__GROUP, false), "");
+    args[1] = LLVMBuildAdd(g->k->b, args[1], LLVMConstInt(g->k->i64, 2 * (RVM__GROUP - 1), false), "");
+    LLVMValueRef p = LLVMBuildCall2(g->k->b, LLVMGlobalGetValueType(f), f, args, 2u + appears, "");
+    if (appears) rvm__item_of(g, v)->one = p;
+}
+
+static void call(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
+    const char *name = rvm__callee_name(v);
+    rvm__item *to = rvm__item_of(g, v);
+    if (!strcmp(name, RVM__GIVE_UP))
+        give_up(g, LLVMGetOperand(v, 0), true, mask);
+    else if (!strncmp(name, RVM__ADD, strlen(RVM__ADD)))
+        rvm__group_add(g, v, mask);
+    else if (!strncmp(name, "llvm.memset.", 12))
+        rvm__group_memset(g, v);
+    else if (!strcmp(name, "rvm__native_new") || !strcmp(name, "rvm__native_del"))
+        call_new(g, v, name[12] == 'n');
+    else if (LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVoidTypeKind)
+        return; /* says something to LLVM */
+    else if (!strcmp(name, RVM__RESULT))
+        to->one = LLVMConstInt(g->k->i32, 0, false);
+    else if (!to->varying)
+        to->one = same_once(g, v);
+    else
+        to->many = rvm__group_function(g, v);
+}
+
+static void alloca_of(rvm__group *g, LLVMValueRef v) {
+    const uint64_t n = LLVMConstIntGetZExtValue(LLVMGetOperand(v, 0));
+    const uint64_t bytes = LLVMABISizeOfType(g->layout, LLVMGetAllocatedType(v)) * n;
+    rvm__item_of(g, v)->one = rvm__group_local(g, LLVMArrayType2(g->k->i8, (bytes + 7) / 8 * 8 * RVM__GROUP));
+}
+
+/* A private address as a number: distances are those of one lane, and it is none of shared memory. */
+static LLVMValueRef private_number(rvm__group *g, LLVMValueRef address, LLVMTypeRef t) {
+    LLVMBuilderRef b = g->k->b;
+    const bool many = LLVMGetTypeKind(t) == LLVMVectorTypeKind;
+    LLVMValueRef shift = LLVMConstInt(g->k->i64, 3, false), bit = LLVMConstInt(g->k->i64, UINT64_C(1) << 62, false);
+    LLVMValueRef n = LLVMBuildPtrToInt(b, address, t, "");
+    n = LLVMBuildLShr(b, n, many ? rvm__splat(g, shift) : shift, "");
+    return LLVMBuildOr(b, n, many ? rvm__splat(g, bit) : bit, "");
+}
+_Static_assert(RVM__GROUP == 1 << 3, "eight times as far apart");
+
+static void instruction(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
+    const LLVMOpcode op = LLVMGetInstructionOpcode(v);
+    rvm__item *to = rvm__item_of(g, v);
+    to->one = to->stride = to->many = NULL; /* a block where several ways meet may be emitted for each */
+    switch (op) {
+    case LLVMAlloca: alloca_of(g, v); return;
+    case LLVMLoad: rvm__group_load(g, v, mask); return;
+    case LLVMStore: rvm__group_store(g, v, mask); return;
+    case LLVMGetElementPtr: rvm__group_address(g, v); return;
+    case LLVMCall: call(g, v, mask); return;
+    default: break;
+    }
+    if (op == LLVMPtrToInt && rvm__memory_of(g, LLVMGetOperand(v, 0)) == RVM__PRIVATE_MEMORY) {
+        LLVMValueRef from = LLVMGetOperand(v, 0);
+        if (to->varying)
+            to->many = private_number(g, rvm__many(g, from), rvm__vector_of(g->k->i64));
+        else
+            to->one = private_number(g, rvm__one(g, from), g->k->i64);
+        return;
+    }
+    if (!to->varying) {
+        to->one = same_once(g, v);
+        return;
+    }
+    if (LLVMIsABinaryOperator(v)) follow_line(g, v, op);
+    if (!to->many) to->many = vector(g, v, op, mask);
+}
+
+/* ---- ways ---- */
+
+static void make_phis(rvm__group *g) {
+    for (uint32_t n = 0; n < g->n; n++)
+        for (LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[n].b); v && LLVMIsAPHINode(v);
+             v = LLVMGetNextInstruction(v)) {
+            rvm__item *i = rvm__item_of(g, v);
+            i->phi = rvm__group_local(g, i->varying ? rvm__vector_of(LLVMTypeOf(v)) : LLVMTypeOf(v));
+        }
+}
+
+static LLVMValueRef incoming(LLVMValueRef phi, LLVMBasicBlockRef from) {
+    for (unsigned k = 0; k < LLVMCountIncoming(phi); k++)
+        if (LLVMGetIncomingBlock(phi, k) == from) return LLVMGetIncomingValue(phi, k);
+    return NULL;
+}
+
+/* Lanes of the mask go from a to b. */
+static void pass(rvm__group *g, uint32_t a, uint32_t b, LLVMValueRef mask) {
+    for (LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[b].b); v && LLVMIsAPHINode(v); v = LLVMGetNextInstruction(v)) {
+        const rvm__item *i = rvm__item_of(g, v);
+        LLVMValueRef from = incoming(v, g->nodes[a].b), now;
+        if (!from) continue;
+        now = i->varying ? rvm__many(g, from) : rvm__one(g, from);
+        if (mask && i->varying) {
+            LLVMValueRef was = LLVMBuildLoad2(g->k->b, LLVMTypeOf(now), i->phi, "");
+            now = LLVMBuildSelect(g->k->b, mask, now, was, "");
+        }
+        LLVMBuildStore(g->k->b, now, i->phi);
+    }
+}
+
+static void block(rvm__group *g, uint32_t n, LLVMValueRef mask) {
+    LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[n].b), end = LLVMGetBasicBlockTerminator(g->nodes[n].b);
+    for (; LLVMIsAPHINode(v); v = LLVMGetNextInstruction(v)) {
+        rvm__item *i = rvm__item_of(g, v);
+        LLVMTypeRef t = LLVMTypeOf(v);
+        if (i->varying)
+            i->many = LLVMBuildLoad2(g->k->b, rvm__vector_of(t), i->phi, "");
+        else
+            i->one = LLVMBuildLoad2(g->k->b, t, i->phi, "");
+    }
+    for (; v != end; v = LLVMGetNextInstruction(v)) instruction(g, v, mask);
+}
+
+static LLVMTypeRef mask_type(const rvm__group *g) {
+    return rvm__vector_of(g->k->i1);
+}
+
+static LLVMValueRef enter_loop(rvm__group *g, rvm__loop *l, LLVMValueRef mask) {
+    LLVMBuilderRef b = g->k->b;
+    l->around = mask;
+    l->head = rvm__group_block(g, "loop");
+    l->after = rvm__group_block(g, "after");
+    if (l->divergent) {
+        l->active = rvm__group_local(g, mask_type(g));
+        LLVMBuildStore(b, mask ? mask : LLVMConstAllOnes(mask_type(g)), l->active);
+    }
+    LLVMBuildBr(b, l->head);
+    LLVMPositionBuilderAtEnd(b, l->head);
+    return l->divergent ? LLVMBuildLoad2(b, mask_type(g), l->active, "") : mask;
+}
+
+/* Those for which the condition of n holds, or not, leave the loop; returns the mask of those that stay. */
+static LLVMValueRef leave_loop(rvm__group *g, const rvm__loop *l, uint32_t n, bool if_true, LLVMValueRef mask) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMValueRef c = LLVMGetCondition(LLVMGetBasicBlockTerminator(g->nodes[n].b));
+    LLVMBasicBlockRef on = rvm__group_block(g, "stay"), out = rvm__group_block(g, "out");
+    if (!l->divergent) {
+        LLVMValueRef one = rvm__one(g, c);
+        LLVMBuildCondBr(b, one, if_true ? out : on, if_true ? on : out);
+        LLVMPositionBuilderAtEnd(b, out);
+        pass(g, n, l->exit, mask);
+        LLVMBuildBr(b, l->after);
+        LLVMPositionBuilderAtEnd(b, on);
+        return mask;
+    }
+    LLVMValueRef many = rvm__many(g, c), no = LLVMBuildNot(b, many, "");
+    LLVMValueRef stay = both(g, mask, if_true ? no : many);
+    pass(g, n, l->exit, both(g, mask, if_true ? many : no));
+    LLVMBuildStore(b, stay, l->active);
+    LLVMBuildCondBr(b, rvm__any(g, stay), on, out);
+    LLVMPositionBuilderAtEnd(b, out);
+    LLVMBuildBr(b, l->after);
+    LLVMPositionBuilderAtEnd(b, on);
+    return stay;
+}
+
+static void region(rvm__group *g, uint32_t n, uint32_t end, LLVMValueRef mask);
+
+/* One of two ways, from n to where they meet. */
+static void way(rvm__group *g, uint32_t n, uint32_t to, LLVMValueRef mask) {
+    pass(g, n, to, mask);
+    region(g, to, g->nodes[n].meet, mask);
+}
+
+static void part_alike(rvm__group *g, uint32_t n, LLVMValueRef c, LLVMValueRef mask) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMBasicBlockRef to[2] = {rvm__group_block(g, "then"), rvm__group_block(g, "else")}, meet = rvm__group_block(g, "meet");
+    LLVMBuildCondBr(b, rvm__one(g, c), to[0], to[1]);
+    for (int s = 0; s < 2; s++) {
+        LLVMPositionBuilderAtEnd(b, to[s]);
+        way(g, n, g->nodes[n].succ[s], mask);
+        LLVMBuildBr(b, meet);
+    }
+    LLVMPositionBuilderAtEnd(b, meet);
+}
+
+static void part(rvm__group *g, uint32_t n, LLVMValueRef c, LLVMValueRef mask) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMValueRef many = rvm__many(g, c), of[2] = {both(g, mask, many), both(g, mask, LLVMBuildNot(b, many, ""))};
+    for (int s = 0; s < 2; s++) {
+        LLVMBasicBlockRef some = rvm__group_block(g, "some"), on = rvm__group_block(g, "on");
+        LLVMBuildCondBr(b, rvm__any(g, of[s]), some, on);
+        LLVMPositionBuilderAtEnd(b, some);
+        way(g, n, g->nodes[n].succ[s], of[s]);
+        LLVMBuildBr(b, on);
+        LLVMPositionBuilderAtEnd(b, on);
+    }
+}
+
+/* From node n on, up to `end`, which is where these ways meet others. */
+static void region(rvm__group *g, uint32_t n, uint32_t end, LLVMValueRef mask) {
+    while (n != end && !g->why) {
+        const rvm__node *here = &g->nodes[n];
+        rvm__loop *l = here->loop == RVM__NO_LOOP ? NULL : &g->loops[here->loop];
+        LLVMValueRef ends = LLVMGetBasicBlockTerminator(here->b);
+        if (++g->emitted > 4 * g->n + 64) rvm__no_group(g, "ways that cross");
+        if (l && l->header == n) mask = enter_loop(g, l, mask);
+        block(g, n, mask);
+        if (!here->nsucc) break;
+        if (here->gives_up) {
+            LLVMValueRef c = LLVMGetCondition(ends);
+            give_up(g, c, here->gives_up == 1, mask);
+        }
+        uint32_t next = here->succ[0];
+        for (uint32_t s = 0; l && s < here->nsucc && here->nsucc == 2; s++)
+            if (!rvm__is_in_loop(g, here->succ[s], here->loop)) {
+                mask = leave_loop(g, l, n, s == 0, mask);
+                next = here->succ[!s];
+            }
+        if (l && next == l->header) {
+            pass(g, n, next, mask);
+            LLVMBuildBr(g->k->b, l->head);
+            LLVMPositionBuilderAtEnd(g->k->b, l->after);
+            mask = l->around;
+            n = l->exit;
+        } else if (here->nway == 2) {
+            (rvm__is_varying(g, LLVMGetCondition(ends)) ? part : part_alike)(g, n, LLVMGetCondition(ends), mask);
+            n = here->meet;
+        } else {
+            pass(g, n, next, mask);
+            n = next;
+        }
+    }
+}
+
+/* ---- whether what was done must be taken back ---- */
+
+static bool changes(const rvm__group *g, LLVMValueRef v) {
+    const LLVMOpcode op = LLVMGetInstructionOpcode(v);
+    if (op == LLVMStore) return rvm__memory_of(g, LLVMGetOperand(v, 1)) == RVM__SHARED;
+    return op == LLVMCall && !strncmp(rvm__callee_name(v), RVM__ADD, strlen(RVM__ADD));
+}
+
+static bool gives_up(LLVMValueRef v) {
+    return LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), RVM__GIVE_UP);
+}
+
+static void find_log(rvm__group *g) {
+    uint8_t *changed = rvm__realloc(&rvm__libc_allocator, NULL, 0, g->n); /* on some way to the end of the node */
+    if (!changed) {
+        rvm__no_group(g, "out of memory");
+        return;
+    }
+    memset(changed, 0, g->n);
+    for (int twice = 0; twice < 2; twice++) /* loops are gone through again */
+        for (uint32_t k = g->n; k-- > 0;) {
+            rvm__node *b = &g->nodes[g->order[k]];
+            bool now = changed[g->order[k]];
+            for (LLVMValueRef v = LLVMGetFirstInstruction(b->b); v; v = LLVMGetNextInstruction(v)) {
+                now |= changes(g, v);
+                g->logs |= now && gives_up(v);
+            }
+            g->logs |= now && b->gives_up;
+            for (uint32_t s = 0; now && s < b->nsucc; s++) changed[b->succ[s]] = 1;
+        }
+    rvm__realloc(&rvm__libc_allocator, changed, g->n, 0);
+}
+
+static bool makes_arrays(const rvm__group *g) {
+    for (uint32_t n = 0; n < g->n; n++)
+        for (LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[n].b); v; v = LLVMGetNextInstruction(v))
+            if (LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), "rvm__native_new")) return true;
+    return false;
+}
+
+/* ---- one instance ---- */
+
+/* A block that gives up, whoever comes there. */
+static bool is_dead_end(LLVMBasicBlockRef b) {
+    return LLVMGetInstructionOpcode(LLVMGetBasicBlockTerminator(b)) == LLVMUnreachable;
+}
+
+static bool add_item(rvm__group *g, LLVMValueRef v) {
+    rvm__item *i = slot_of(g, v);
+    i->v = v;
+    return true;
+}
+
+static bool begin(rvm__group *g) {
+    uint32_t values = LLVMCountParams(g->from);
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(g->from); b; b = LLVMGetNextBasicBlock(b)) {
+        g->n += !is_dead_end(b);
+        for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v)) values++;
+    }
+    for (g->cap_items = 64; g->cap_items < 2 * values; g->cap_items *= 2) {}
+    g->items = rvm__realloc(&rvm__libc_allocator, NULL, 0, g->cap_items * sizeof *g->items);
+    g->nodes = rvm__realloc(&rvm__libc_allocator, NULL, 0, g->n * sizeof *g->nodes);
+    g->loops = rvm__realloc(&rvm__libc_allocator, NULL, 0, g->n * sizeof *g->loops);
+    g->order = rvm__realloc(&rvm__libc_allocator, NULL, 0, g->n * sizeof *g->order);
+    if (!g->items || !g->nodes || !g->loops || !g->order) return rvm__no_group(g, "out of memory");
+    memset(g->items, 0, g->cap_items * sizeof *g->items);
+    memset(g->nodes, 0, g->n * sizeof *g->nodes);
+    uint32_t n = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(g->from); b; b = LLVMGetNextBasicBlock(b)) {
+        if (!is_dead_end(b)) g->nodes[n++].b = b;
+        for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v)) add_item(g, v);
+    }
+    for (unsigned k = 0; k < LLVMCountParams(g->from); k++) {
+        LLVMValueRef v = LLVMGetParam(g->from, k);
+        add_item(g, v);
+        if (LLVMGetTypeKind(LLVMTypeOf(v)) != LLVMPointerTypeKind) continue;
+        const bool private = LLVMGetStringAttributeAtIndex(g->from, k + 1, RVM__PRIVATE, strlen(RVM__PRIVATE)) != NULL;
+        rvm__item_of(g, v)->memory = private ? RVM__PRIVATE_MEMORY : RVM__SHARED;
+    }
+    rvm__item_of(g, LLVMGetParam(g->from, RVM__LANED_INDEX))->varying = true;
+    return true;
+}
+
+static void end(rvm__group *g) {
+    rvm__realloc(&rvm__libc_allocator, g->items, g->cap_items * sizeof *g->items, 0);
+    rvm__realloc(&rvm__libc_allocator, g->nodes, g->n * sizeof *g->nodes, 0);
+    rvm__realloc(&rvm__libc_allocator, g->loops, g->n * sizeof *g->loops, 0);
+    rvm__realloc(&rvm__libc_allocator, g->order, g->n * sizeof *g->order, 0);
+}
+
+static void declare(rvm__group *g) {
+    g->to = LLVMAddFunction(g->k->module, "rvm_group", LLVMGlobalGetValueType(g->from));
+    LLVMSetLinkage(g->to, LLVMInternalLinkage);
+    const unsigned noalias = LLVMGetEnumAttributeKindForName("noalias", 7);
+    const unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
+    LLVMAddAttributeAtIndex(g->to, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(g->k->context, nounwind, 0));
+    for (unsigned k = 0; k < LLVMCountParams(g->from); k++) {
+        rvm__item *i = rvm__item_of(g, LLVMGetParam(g->from, k));
+        i->one = LLVMGetParam(g->to, k);
+        LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(g->from, k + 1, noalias);
+        if (a) LLVMAddAttributeAtIndex(g->to, k + 1, a);
+    }
+    g->entry = rvm__group_block(g, "entry");
+    g->given_up = rvm__group_block(g, "given.up");
+}
+
+static void make_mark(rvm__group *g) {
+    LLVMTypeRef t = LLVMFunctionType(g->k->i64, &g->k->ptr, 1, false);
+    LLVMValueRef f = LLVMGetNamedFunction(g->k->module, "rvm__native_mark"), machine = LLVMGetParam(g->to, 0);
+    if (!makes_arrays(g)) return;
+    if (!f) f = LLVMAddFunction(g->k->module, "rvm__native_mark", t);
+    g->mark = LLVMBuildCall2(g->k->b, t, f, &machine, 1, "");
+}
+
+static void emit(rvm__group *g) {
+    LLVMBuilderRef b = g->k->b;
+    declare(g);
+    LLVMBasicBlockRef body = rvm__group_block(g, "body");
+    LLVMPositionBuilderAtEnd(b, body);
+    make_phis(g);
+    make_mark(g);
+    rvm__item *index = rvm__item_of(g, LLVMGetParam(g->from, RVM__LANED_INDEX));
+    index->stride = LLVMConstInt(g->k->i64, 1, false);
+    index->many = LLVMBuildAdd(b, rvm__splat(g, index->one), rvm__steps(g, index->stride), "");
+    region(g, 0, RVM__NO_NODE, NULL);
+    LLVMBuildRet(b, LLVMConstInt(g->k->i32, 0, false));
+    rvm__take_back(g);
+    LLVMPositionBuilderAtEnd(b, g->entry);
+    LLVMBuildBr(b, body);
+}
+
+/* Calls of it become calls of the group, or give up at once. */
+static void replace(rvm__group *g) {
+    if (!g->why) {
+        LLVMReplaceAllUsesWith(g->from, g->to);
+        LLVMDeleteFunction(g->from);
+        return;
+    }
+    if (g->to) LLVMDeleteFunction(g->to);
+    for (LLVMUseRef u = LLVMGetFirstUse(g->from), next; u; u = next) {
+        LLVMValueRef call = LLVMGetUser(u);
+        next = LLVMGetNextUse(u);
+        LLVMReplaceAllUsesWith(call, LLVMConstInt(g->k->i32, 1, false));
+        LLVMInstructionEraseFromParent(call);
+    }
+    LLVMDeleteFunction(g->from);
+}
+
+static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, LLVMValueRef from, bool vector_math, unsigned width) {
+    rvm__group g = {.k = k, .layout = layout, .from = from, .vector_math = vector_math, .width = width};
+    if (begin(&g) && rvm__graph_find(&g) && rvm__uniform_find(&g)) {
+        find_log(&g);
+        if (!g.why) emit(&g);
+    }
+    replace(&g);
+    end(&g);
+    return g.why;
+}
+
+/* ---- all of a module ---- */
+
+/* Instances in the form in which groups are made of them: what they call inside, memory as values where it can be. */
+static LLVMErrorRef simplify(rvm__build *k, LLVMTargetMachineRef machine) {
+#if LLVM_VERSION_MAJOR >= 18
+#define COMBINE "instcombine<no-verify-fixpoint>"
+#else
+#define COMBINE "instcombine"
+#endif
+    static const char passes[] =
+        "function(sroa,early-cse),cgscc(inline),ipsccp,"
+        "function(sroa,early-cse<memssa>," COMBINE ",simplifycfg,loop-simplify,lcssa,loop(loop-rotate),"
+        "loop-mssa(licm),loop(loop-deletion,loop-unroll-full),sroa,gvn," COMBINE ",dse,adce,simplifycfg,"
+        "lower-switch,loop-simplify,lcssa,unify-loop-exits,loop-simplify,lcssa)";
+#undef COMBINE
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef e = LLVMRunPasses(k->module, passes, machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    return e;
+}
+
+LLVMErrorRef rvm__make_groups(rvm__build *k, LLVMTargetMachineRef machine, bool vector_math) {
+    if (!k->instances) return NULL;
+    LLVMErrorRef e = simplify(k, machine);
+    if (e) return e;
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
+    char *features = LLVMGetTargetMachineFeatureString(machine);
+    const unsigned width = strstr(features, "+avx512f") ? 8 : strstr(features, "+avx2") ? 4 : 2;
+    for (unsigned n = 0; n < k->instances; n++) {
+        char name[40];
+        snprintf(name, sizeof name, RVM__INSTANCE "%u", n);
+        LLVMValueRef f = LLVMGetNamedFunction(k->module, name);
+        const char *because = f ? make_group(k, layout, f, vector_math, width) : NULL; /* it may never be run */
+        *(because ? &k->single : &k->grouped) += f != NULL;
+        if (because) snprintf(k->why, sizeof k->why, "%s", because);
+    }
+    LLVMDisposeMessage(features);
+    LLVMDisposeTargetData(layout);
+    return NULL;
+}

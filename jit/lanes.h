@@ -1,0 +1,34 @@
+/* lanes.h: inside jit/. A group of eight instances of a parallel block as one function on vectors.
+ *
+ *   instance.c   an instance as a function of IR        lanes.c      the group, instruction by instruction
+ *   graph.c      its control: loops, where ways meet    uniform.c    what is the same in all lanes
+ *   memory.c     loads and stores, and taking them back
+ */
+#ifndef RVM_JIT_LANES_H
+#define RVM_JIT_LANES_H
+
+#include "build.h"
+
+#include <llvm-c/Error.h>
+#include <llvm-c/TargetMachine.h>
+
+enum { RVM__GROUP = 8 }; /* lanes; also the partial sums of a register that instances add into (vm/blocks.c) */
+
+/* Parameters of an instance: machine, frame, where its counts go, the block's index, partial sums, others. */
+enum { RVM__LANED_OUT = 2, RVM__LANED_INDEX = 3, RVM__LANED_SUMS = 4, RVM__MOST_LANED_ARGS = 250 };
+enum { RVM__LANED_CHARGED, RVM__LANED_CALLS, RVM__LANED_PEAK, RVM__LANED_ERASED, RVM__LANED_COUNTS };
+enum { RVM__MOST_LANED = 20000 }; /* instructions of what an instance calls */
+
+#define RVM__INSTANCE "rvm_instance."
+/* Calls that an instance makes of what is no function: give up if the truth value holds; add a value to an element. */
+#define RVM__GIVE_UP "rvm.give_up"
+#define RVM__ADD     "rvm.add."
+#define RVM__RESULT  "rvm.result" /* what it returns: unknown to LLVM */
+/* On a parameter that is an address: each lane has its own memory there, interleaved. */
+#define RVM__PRIVATE "rvm-private"
+
+/* Instances of the module become groups; one that cannot leaves its block to single instances. Fills k->grouped, single and
+ * why. The module is optimised a little before, which may fail. vector_math: as in rvm__lowering. */
+LLVMErrorRef rvm__make_groups(rvm__build *k, LLVMTargetMachineRef machine, bool vector_math);
+
+#endif

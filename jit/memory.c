@@ -1,0 +1,319 @@
+/* memory.c: loads and stores of a group, and taking them back where it gives up.
+ *
+ * Elements that stand side by side go as one vector, those at a stride one by one, others too, or under a mask by the gather
+ * and scatter that LLVM has for the host. What a store to shared memory replaces is kept if the group may give up later:
+ * addresses, values and masks of the last RVM__LOG stores. More of them give it up.
+ */
+#include "group.h"
+
+static LLVMTypeRef integers(const rvm__group *g) {
+    return LLVMVectorType(g->k->i64, RVM__GROUP);
+}
+
+static LLVMTypeRef pointers(const rvm__group *g) {
+    return LLVMVectorType(g->k->ptr, RVM__GROUP);
+}
+
+static LLVMValueRef number(const rvm__group *g, uint64_t n) {
+    return LLVMConstInt(g->k->i64, n, false);
+}
+
+static LLVMValueRef all_lanes(const rvm__group *g) {
+    return LLVMConstAllOnes(LLVMVectorType(g->k->i1, RVM__GROUP));
+}
+
+static LLVMValueRef at(rvm__group *g, LLVMValueRef address, LLVMValueRef offset) {
+    return LLVMBuildGEP2(g->k->b, g->k->i8, address, &offset, 1, "");
+}
+
+static LLVMValueRef lane(const rvm__group *g, unsigned n) {
+    return LLVMConstInt(g->k->i32, n, false);
+}
+
+/* ---- addresses ---- */
+
+typedef struct offset { /* in bytes: uniform, linear if it has a stride, or else `many` */
+    LLVMValueRef one, stride, many;
+} offset;
+
+static LLVMValueRef wide(rvm__group *g, const offset *o) {
+    if (o->many) return o->many;
+    LLVMValueRef all = rvm__splat(g, o->one);
+    return o->stride ? LLVMBuildAdd(g->k->b, all, rvm__steps(g, o->stride), "") : all;
+}
+
+static offset plus(rvm__group *g, offset x, offset y) {
+    LLVMBuilderRef b = g->k->b;
+    if (x.many || y.many) return (offset){.many = LLVMBuildAdd(b, wide(g, &x), wide(g, &y), "")};
+    offset sum = {.one = LLVMBuildAdd(b, x.one, y.one, "")};
+    sum.stride = x.stride && y.stride ? LLVMBuildAdd(b, x.stride, y.stride, "") : x.stride ? x.stride : y.stride;
+    return sum;
+}
+
+static offset times(rvm__group *g, offset x, uint64_t n) {
+    LLVMBuilderRef b = g->k->b;
+    if (n == 1) return x;
+    if (x.many) return (offset){.many = LLVMBuildMul(b, x.many, rvm__splat(g, number(g, n)), "")};
+    x.one = LLVMBuildMul(b, x.one, number(g, n), "");
+    if (x.stride) x.stride = LLVMBuildMul(b, x.stride, number(g, n), "");
+    return x;
+}
+
+static offset of_index(rvm__group *g, LLVMValueRef v) {
+    const rvm__item *i = rvm__item_of(g, v);
+    LLVMTypeRef t = LLVMTypeOf(v);
+    if (!rvm__is_varying(g, v)) {
+        LLVMValueRef one = rvm__one(g, v);
+        return (offset){.one = t == g->k->i64 ? one : LLVMBuildSExt(g->k->b, one, g->k->i64, "")};
+    }
+    if (i->stride && t == g->k->i64) return (offset){.one = i->one, .stride = i->stride};
+    LLVMValueRef many = rvm__many(g, v);
+    return (offset){.many = t == g->k->i64 ? many : LLVMBuildSExt(g->k->b, many, integers(g), "")};
+}
+
+/* Bytes from the address that a getelementptr starts from. */
+static offset offset_of(rvm__group *g, LLVMValueRef gep) {
+    LLVMTypeRef t = LLVMGetGEPSourceElementType(gep);
+    offset sum = times(g, of_index(g, LLVMGetOperand(gep, 1)), LLVMABISizeOfType(g->layout, t));
+    for (int k = 2; k < LLVMGetNumOperands(gep); k++) {
+        LLVMValueRef index = LLVMGetOperand(gep, (unsigned)k);
+        if (LLVMGetTypeKind(t) == LLVMStructTypeKind) {
+            const unsigned field = (unsigned)LLVMConstIntGetZExtValue(index);
+            sum = plus(g, sum, (offset){.one = number(g, LLVMOffsetOfElement(g->layout, t, field))});
+            t = LLVMStructGetTypeAtIndex(t, field);
+            continue;
+        }
+        t = LLVMGetElementType(t);
+        sum = plus(g, sum, times(g, of_index(g, index), LLVMABISizeOfType(g->layout, t)));
+    }
+    return sum;
+}
+
+void rvm__group_address(rvm__group *g, LLVMValueRef gep) {
+    rvm__item *to = rvm__item_of(g, gep);
+    LLVMValueRef base = LLVMGetOperand(gep, 0);
+    const rvm__item *from = rvm__item_of(g, base);
+    const bool private = to->memory == RVM__PRIVATE_MEMORY, varies = rvm__is_varying(g, base);
+    const offset o = times(g, offset_of(g, gep), private ? RVM__GROUP : 1);
+    if (o.many || (varies && !from->stride)) {
+        LLVMValueRef start = varies ? rvm__many(g, base) : rvm__one(g, base);
+        to->many = at(g, start, o.many ? o.many : wide(g, &o));
+        return;
+    }
+    to->one = at(g, varies ? from->one : rvm__one(g, base), o.one);
+    if (!to->varying) return;
+    to->stride = !varies ? o.stride : o.stride ? LLVMBuildAdd(g->k->b, from->stride, o.stride, "") : from->stride;
+    if (!to->stride) to->stride = number(g, 0);
+    to->many = at(g, to->one, rvm__steps(g, to->stride));
+}
+
+/* An address of each lane's own element: what is private lies interleaved. */
+static LLVMValueRef addresses(rvm__group *g, LLVMValueRef v) {
+    LLVMValueRef many = rvm__many(g, v);
+    if (rvm__memory_of(g, v) != RVM__PRIVATE_MEMORY) return many;
+    return at(g, many, rvm__steps(g, number(g, 8)));
+}
+
+/* Where the first lane's element stands, of elements side by side; or NULL. */
+static LLVMValueRef side_by_side(rvm__group *g, LLVMValueRef v) {
+    const rvm__item *i = rvm__item_of(g, v);
+    const bool private = rvm__memory_of(g, v) == RVM__PRIVATE_MEMORY;
+    if (!rvm__is_varying(g, v)) return private ? rvm__one(g, v) : NULL;
+    if (private || !i || !i->stride || !LLVMIsAConstantInt(i->stride)) return NULL;
+    return LLVMConstIntGetSExtValue(i->stride) == 8 ? i->one : NULL;
+}
+
+/* ---- one by one ---- */
+
+static LLVMValueRef address_of_lane(rvm__group *g, LLVMValueRef v, LLVMValueRef many, unsigned n) {
+    const rvm__item *i = rvm__item_of(g, v);
+    if (!i || !i->stride || i->memory == RVM__PRIVATE_MEMORY) return LLVMBuildExtractElement(g->k->b, many, lane(g, n), "");
+    return at(g, i->one, LLVMBuildMul(g->k->b, i->stride, number(g, n), ""));
+}
+
+static LLVMValueRef load_each(rvm__group *g, LLVMValueRef from, LLVMTypeRef t) {
+    LLVMValueRef many = addresses(g, from), all = LLVMGetPoison(rvm__vector_of(t));
+    for (unsigned n = 0; n < RVM__GROUP; n++) {
+        LLVMValueRef x = LLVMBuildLoad2(g->k->b, t, address_of_lane(g, from, many, n), "");
+        all = LLVMBuildInsertElement(g->k->b, all, x, lane(g, n), "");
+    }
+    return all;
+}
+
+static void store_each(rvm__group *g, LLVMValueRef to, LLVMValueRef v) {
+    LLVMValueRef many = addresses(g, to);
+    for (unsigned n = 0; n < RVM__GROUP; n++)
+        LLVMBuildStore(g->k->b, LLVMBuildExtractElement(g->k->b, v, lane(g, n), ""), address_of_lane(g, to, many, n));
+}
+
+/* ---- under a mask ---- */
+
+static LLVMValueRef gather(rvm__group *g, LLVMValueRef from, LLVMTypeRef t, LLVMValueRef mask) {
+    LLVMTypeRef types[2] = {t, pointers(g)};
+    LLVMValueRef args[4] = {from, LLVMConstInt(g->k->i32, 8, false), mask, LLVMConstNull(t)};
+    return rvm__vector_intrinsic(g, "llvm.masked.gather", 2, types, 4, args);
+}
+
+static void scatter(rvm__group *g, LLVMValueRef to, LLVMValueRef v, LLVMValueRef mask) {
+    LLVMTypeRef types[2] = {LLVMTypeOf(v), pointers(g)};
+    LLVMValueRef args[4] = {v, to, LLVMConstInt(g->k->i32, 8, false), mask};
+    rvm__vector_intrinsic(g, "llvm.masked.scatter", 2, types, 4, args);
+}
+
+static LLVMValueRef load_row(rvm__group *g, LLVMValueRef from, LLVMTypeRef t, LLVMValueRef mask) {
+    LLVMTypeRef types[2] = {t, g->k->ptr};
+    LLVMValueRef args[4] = {from, LLVMConstInt(g->k->i32, 8, false), mask, LLVMConstNull(t)};
+    if (mask) return rvm__vector_intrinsic(g, "llvm.masked.load", 2, types, 4, args);
+    LLVMValueRef v = LLVMBuildLoad2(g->k->b, t, from, "");
+    LLVMSetAlignment(v, 8);
+    return v;
+}
+
+static void store_row(rvm__group *g, LLVMValueRef to, LLVMValueRef v, LLVMValueRef mask) {
+    LLVMTypeRef types[2] = {LLVMTypeOf(v), g->k->ptr};
+    LLVMValueRef args[4] = {v, to, LLVMConstInt(g->k->i32, 8, false), mask};
+    if (mask)
+        rvm__vector_intrinsic(g, "llvm.masked.store", 2, types, 4, args);
+    else
+        LLVMSetAlignment(LLVMBuildStore(g->k->b, v, to), 8);
+}
+
+/* ---- what is taken back ---- */
+
+static LLVMValueRef entry_of_log(rvm__group *g, LLVMValueRef log, LLVMValueRef n, uint64_t size) {
+    return at(g, log, LLVMBuildMul(g->k->b, n, number(g, size), ""));
+}
+
+static void make_log(rvm__group *g) {
+    if (g->log_n) return;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->k->b);
+    g->log_n = rvm__group_local(g, g->k->i64);
+    g->log_at = rvm__group_local(g, LLVMArrayType2(pointers(g), RVM__LOG));
+    g->log_old = rvm__group_local(g, LLVMArrayType2(integers(g), RVM__LOG));
+    g->log_mask = rvm__group_local(g, LLVMArrayType2(g->k->i64, RVM__LOG));
+    LLVMPositionBuilderAtEnd(g->k->b, g->entry);
+    LLVMBuildStore(g->k->b, number(g, 0), g->log_n);
+    LLVMPositionBuilderAtEnd(g->k->b, here);
+}
+
+/* What stands at these addresses, which is to be replaced. */
+static void keep(rvm__group *g, LLVMValueRef where, LLVMValueRef mask) {
+    LLVMBuilderRef b = g->k->b;
+    if (!g->logs) return;
+    make_log(g);
+    LLVMValueRef n = LLVMBuildLoad2(b, g->k->i64, g->log_n, ""), m = mask ? mask : all_lanes(g);
+    rvm__give_group_up(g, LLVMBuildICmp(b, LLVMIntUGE, n, number(g, RVM__LOG), ""));
+    LLVMBuildStore(b, where, entry_of_log(g, g->log_at, n, 64));
+    LLVMBuildStore(b, gather(g, where, integers(g), m), entry_of_log(g, g->log_old, n, 64));
+    LLVMValueRef bits = LLVMBuildBitCast(b, m, g->k->i8, "");
+    LLVMBuildStore(b, LLVMBuildZExt(b, bits, g->k->i64, ""), entry_of_log(g, g->log_mask, n, 8));
+    LLVMBuildStore(b, LLVMBuildAdd(b, n, number(g, 1), ""), g->log_n);
+}
+
+static void replay(rvm__group *g) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMBasicBlockRef next = rvm__group_block(g, "back"), some = rvm__group_block(g, "some"), on = rvm__group_block(g, "on");
+    LLVMBuildBr(b, next);
+    LLVMPositionBuilderAtEnd(b, next);
+    LLVMValueRef n = LLVMBuildLoad2(b, g->k->i64, g->log_n, "");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, n, number(g, 0), ""), on, some);
+    LLVMPositionBuilderAtEnd(b, some);
+    n = LLVMBuildSub(b, n, number(g, 1), "");
+    LLVMBuildStore(b, n, g->log_n);
+    LLVMValueRef where = LLVMBuildLoad2(b, pointers(g), entry_of_log(g, g->log_at, n, 64), "");
+    LLVMValueRef old = LLVMBuildLoad2(b, integers(g), entry_of_log(g, g->log_old, n, 64), "");
+    LLVMValueRef mask = LLVMBuildLoad2(b, g->k->i64, entry_of_log(g, g->log_mask, n, 8), "");
+    mask = LLVMBuildBitCast(b, LLVMBuildTrunc(b, mask, g->k->i8, ""), LLVMVectorType(g->k->i1, RVM__GROUP), "");
+    scatter(g, where, old, mask);
+    LLVMBuildBr(b, next);
+    LLVMPositionBuilderAtEnd(b, on);
+}
+
+void rvm__take_back(rvm__group *g) {
+    LLVMPositionBuilderAtEnd(g->k->b, g->given_up);
+    if (g->log_n) replay(g);
+    if (g->mark) {
+        LLVMTypeRef t[2] = {g->k->ptr, g->k->i64}, type = LLVMFunctionType(g->k->nothing, t, 2, false);
+        LLVMValueRef f = LLVMGetNamedFunction(g->k->module, "rvm__native_release"),
+                     args[2] = {LLVMGetParam(g->to, 0), g->mark};
+        if (!f) f = LLVMAddFunction(g->k->module, "rvm__native_release", type);
+        LLVMBuildCall2(g->k->b, type, f, args, 2, "");
+    }
+    LLVMBuildRet(g->k->b, LLVMConstInt(g->k->i32, 1, false));
+}
+
+/* ---- loads and stores ---- */
+
+void rvm__group_load(rvm__group *g, LLVMValueRef load, LLVMValueRef mask) {
+    rvm__item *to = rvm__item_of(g, load);
+    LLVMValueRef from = LLVMGetOperand(load, 0), row = side_by_side(g, from);
+    LLVMTypeRef t = LLVMTypeOf(load);
+    if (!to->varying)
+        to->one = LLVMBuildLoad2(g->k->b, t, rvm__one(g, from), "");
+    else if (row)
+        to->many = load_row(g, row, rvm__vector_of(t), rvm__memory_of(g, from) == RVM__SHARED ? mask : NULL);
+    else
+        to->many = mask ? gather(g, addresses(g, from), rvm__vector_of(t), mask) : load_each(g, from, t);
+}
+
+void rvm__group_store(rvm__group *g, LLVMValueRef store, LLVMValueRef mask) {
+    LLVMValueRef v = rvm__many(g, LLVMGetOperand(store, 0)), to = LLVMGetOperand(store, 1), row = side_by_side(g, to);
+    const bool private = rvm__memory_of(g, to) == RVM__PRIVATE_MEMORY;
+    if (!private) keep(g, addresses(g, to), mask);
+    if (row && private && mask) { /* as one value, so that it may become one */
+        LLVMValueRef was = load_row(g, row, LLVMTypeOf(v), NULL);
+        store_row(g, row, LLVMBuildSelect(g->k->b, mask, v, was, ""), NULL);
+    } else if (row)
+        store_row(g, row, v, mask);
+    else if (mask)
+        scatter(g, addresses(g, to), v, mask);
+    else
+        store_each(g, to, v);
+}
+
+void rvm__group_memset(rvm__group *g, LLVMValueRef call) {
+    LLVMValueRef bytes = LLVMBuildMul(g->k->b, rvm__one(g, LLVMGetOperand(call, 2)), number(g, RVM__GROUP), "");
+    LLVMBuildMemSet(g->k->b, rvm__one(g, LLVMGetOperand(call, 0)), rvm__one(g, LLVMGetOperand(call, 1)), bytes, 8);
+}
+
+/* ---- adding to elements that lanes share ---- */
+
+static LLVMValueRef sum_of(rvm__group *g, LLVMValueRef v, bool real) {
+    LLVMTypeRef t = LLVMTypeOf(v);
+    LLVMValueRef args[2] = {LLVMConstReal(g->k->f64, -0.0), v};
+    LLVMValueRef sum = real ? rvm__vector_intrinsic(g, "llvm.vector.reduce.fadd", 1, &t, 2, args)
+                            : rvm__vector_intrinsic(g, "llvm.vector.reduce.add", 1, &t, 1, args + 1);
+    if (real) LLVMSetFastMathFlags(sum, LLVMFastMathAllowReassoc | LLVMFastMathNoSignedZeros);
+    return sum;
+}
+
+static void add_to(rvm__group *g, LLVMValueRef where, LLVMValueRef v, bool real) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMValueRef was = LLVMBuildLoad2(b, LLVMTypeOf(v), where, "");
+    LLVMBuildStore(b, real ? LLVMBuildFAdd(b, was, v, "") : LLVMBuildAdd(b, was, v, ""), where);
+}
+
+/* Lanes that are not active add nothing, to memory of no meaning. */
+static void add_each(rvm__group *g, LLVMValueRef many, LLVMValueRef v, LLVMValueRef mask, bool real) {
+    LLVMBuilderRef b = g->k->b;
+    if (mask) many = LLVMBuildSelect(b, mask, many, rvm__splat(g, rvm__group_local(g, g->k->i64)), "");
+    for (unsigned n = 0; n < RVM__GROUP; n++)
+        add_to(g, LLVMBuildExtractElement(b, many, lane(g, n), ""), LLVMBuildExtractElement(b, v, lane(g, n), ""), real);
+}
+
+void rvm__group_add(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMValueRef to = LLVMGetOperand(call, 0), v = rvm__many(g, LLVMGetOperand(call, 1)), row = side_by_side(g, to);
+    LLVMTypeRef t = LLVMTypeOf(v);
+    const bool real = LLVMGetTypeKind(LLVMGetElementType(t)) == LLVMDoubleTypeKind;
+    const bool private = rvm__memory_of(g, to) == RVM__PRIVATE_MEMORY;
+    if (mask) v = LLVMBuildSelect(b, mask, v, real ? rvm__splat(g, LLVMConstReal(g->k->f64, -0.0)) : LLVMConstNull(t), "");
+    if (!private) keep(g, addresses(g, to), mask);
+    if (row) {
+        LLVMValueRef was = load_row(g, row, t, private ? NULL : mask);
+        store_row(g, row, real ? LLVMBuildFAdd(b, was, v, "") : LLVMBuildAdd(b, was, v, ""), private ? NULL : mask);
+    } else if (!rvm__is_varying(g, to))
+        add_to(g, rvm__one(g, to), sum_of(g, v, real), real);
+    else
+        add_each(g, addresses(g, to), v, mask, real);
+}

@@ -1,0 +1,127 @@
+/* vectors.c: functions of doubles in lanes: exact ones are instructions, elementary ones calls lane by lane, or, if that is
+ * allowed, of glibc's libmvec, whose errors are below 4 ulp. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "group.h"
+
+/* Arguments of a call, each a vector. */
+static unsigned arguments(rvm__group *g, LLVMValueRef call, LLVMValueRef args[3]) {
+    const unsigned n = LLVMGetNumArgOperands(call);
+    for (unsigned k = 0; k < n && k < 3; k++) args[k] = rvm__many(g, LLVMGetOperand(call, k));
+    return n;
+}
+
+/* A function of LLVM's: of operands and a result of one type, or a conversion. */
+static LLVMValueRef intrinsic(rvm__group *g, LLVMValueRef call, unsigned n, LLVMValueRef *args) {
+    const unsigned id = LLVMGetIntrinsicID(LLVMGetCalledValue(call));
+    LLVMTypeRef t[2] = {rvm__vector_of(LLVMTypeOf(call)), LLVMTypeOf(args[0])};
+    const char *name = rvm__callee_name(call);
+    const bool converts = !strncmp(name, "llvm.fptosi.sat", 15), classifies = !strncmp(name, "llvm.is.fpclass", 15);
+    if (classifies) t[0] = t[1];
+    if (classifies || !strncmp(name, "llvm.abs", 8)) args[1] = LLVMGetOperand(call, 1);
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->k->module, id, t, 1u + converts);
+    return LLVMBuildCall2(g->k->b, LLVMIntrinsicGetType(g->k->context, id, t, 1u + converts), f, args, n, "");
+}
+
+static LLVMValueRef lane_by_lane(rvm__group *g, LLVMValueRef call, unsigned n, LLVMValueRef *args) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMValueRef f = LLVMGetCalledValue(call), all = LLVMGetPoison(rvm__vector_of(LLVMTypeOf(call))), one[3];
+    for (unsigned lane = 0; lane < RVM__GROUP; lane++) {
+        LLVMValueRef at = LLVMConstInt(g->k->i32, lane, false);
+        for (unsigned k = 0; k < n; k++) one[k] = LLVMBuildExtractElement(b, args[k], at, "");
+        LLVMValueRef x = LLVMBuildCall2(b, LLVMGlobalGetValueType(f), f, one, n, "");
+        all = LLVMBuildInsertElement(b, all, x, at, "");
+    }
+    return all;
+}
+
+/* ---- libmvec ---- */
+
+static LLVMValueRef lanes_of(rvm__group *g, LLVMValueRef v, unsigned first, unsigned n, unsigned of) {
+    LLVMValueRef each[RVM__GROUP];
+    for (unsigned k = 0; k < n; k++) each[k] = LLVMConstInt(g->k->i32, first + k, false);
+    (void)of;
+    return LLVMBuildShuffleVector(g->k->b, v, v, LLVMConstVector(each, n), "");
+}
+
+/* As many at once as fit a register; then put together again. */
+static LLVMValueRef in_parts(rvm__group *g, LLVMValueRef f, LLVMTypeRef type, unsigned n, LLVMValueRef *args) {
+    LLVMBuilderRef b = g->k->b;
+    const unsigned w = g->width;
+    LLVMValueRef part[RVM__GROUP], some[3];
+    for (unsigned at = 0; at < RVM__GROUP; at += w) {
+        for (unsigned k = 0; k < n; k++) some[k] = w == RVM__GROUP ? args[k] : lanes_of(g, args[k], at, w, RVM__GROUP);
+        part[at / w] = LLVMBuildCall2(b, type, f, some, n, "");
+    }
+    unsigned have = w;
+    for (unsigned count = RVM__GROUP / w; count > 1; count /= 2, have *= 2)
+        for (unsigned k = 0; k < count / 2; k++) {
+            LLVMValueRef each[RVM__GROUP];
+            for (unsigned i = 0; i < 2 * have; i++) each[i] = LLVMConstInt(g->k->i32, i, false);
+            part[k] = LLVMBuildShuffleVector(b, part[2 * k], part[2 * k + 1], LLVMConstVector(each, 2 * have), "");
+        }
+    return part[0];
+}
+
+/* NULL: there is none. The library stays open, so that code finds it. */
+static LLVMValueRef of_library(rvm__group *g, LLVMValueRef call, unsigned n, LLVMTypeRef *type) {
+#if defined __x86_64__ || defined __aarch64__
+#ifdef __x86_64__
+    const char isa = g->width == 8 ? 'e' : g->width == 4 ? 'd' : 'b';
+#else
+    const char isa = 'n';
+#endif
+    char name[80];
+    void *library = dlopen("libmvec.so.1", RTLD_NOW | RTLD_GLOBAL);
+    snprintf(name, sizeof name, "_ZGV%cN%u%.*s_%.40s", isa, g->width, (int)n, "vvv", rvm__callee_name(call));
+    if (!library || !dlsym(library, name)) return NULL;
+    LLVMTypeRef t = LLVMVectorType(g->k->f64, g->width), of[3] = {t, t, t};
+    *type = LLVMFunctionType(t, of, n, false);
+    LLVMValueRef f = LLVMGetNamedFunction(g->k->module, name);
+    if (f) return f;
+    f = LLVMAddFunction(g->k->module, name, *type);
+    static const char *const attributes[] = {"memory", "nounwind", "willreturn"};
+    for (size_t k = 0; k < sizeof attributes / sizeof *attributes; k++) {
+        const unsigned kind = LLVMGetEnumAttributeKindForName(attributes[k], strlen(attributes[k]));
+        LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                LLVMCreateEnumAttribute(g->k->context, kind, 0));
+    }
+    return f;
+#else
+    (void)g, (void)call, (void)n, (void)type;
+    return NULL;
+#endif
+}
+
+/* Of operands and a result of one type, but for what intrinsic() knows. */
+static const char *const known[] = {"fabs",     "sqrt",     "floor",      "ceil",       "trunc",      "nearbyint", "rint",
+                                    "fma",      "fmuladd",  "copysign",   "minnum",     "maxnum",     "smin",      "smax",
+                                    "umin",     "umax",     "abs",        "ctpop",      "ctlz",       "cttz",      "fshl",
+                                    "fshr",     "bswap",    "bitreverse", "fptosi.sat", "is.fpclass", "minimum",   "maximum",
+                                    "usub.sat", "uadd.sat", "ssub.sat",   "sadd.sat"};
+
+bool rvm__is_group_function(LLVMValueRef call) {
+    const char *name = rvm__callee_name(call);
+    const unsigned n = LLVMGetNumArgOperands(call);
+    bool good = n <= 3;
+    if (LLVMGetIntrinsicID(LLVMGetCalledValue(call))) {
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+            const size_t length = strlen(known[k]);
+            if (!strncmp(name + 5, known[k], length) && name[5 + length] == '.') return good;
+        }
+        return false;
+    }
+    for (unsigned k = 0; k < n; k++) good &= LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, k))) == LLVMDoubleTypeKind;
+    return good && LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMDoubleTypeKind;
+}
+
+LLVMValueRef rvm__group_function(rvm__group *g, LLVMValueRef call) {
+    LLVMValueRef args[3], f = NULL;
+    LLVMTypeRef type = NULL;
+    const unsigned n = arguments(g, call, args);
+    if (LLVMGetIntrinsicID(LLVMGetCalledValue(call))) return intrinsic(g, call, n, args);
+    if (g->vector_math && LLVMTypeOf(call) == g->k->f64) f = of_library(g, call, n, &type);
+    return f ? in_parts(g, f, type, n, args) : lane_by_lane(g, call, n, args);
+}
