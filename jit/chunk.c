@@ -108,6 +108,7 @@ static void use_arrays(const rvm__emit *e, plan *p) {
         if (!e->k->fast && e->f->arrays[k].type != RVM_I64)
             p->why = "its instances add into elements, in their order unless math is fast";
     }
+    if (p->undone && e->u->idle) p->why = "it could not be taken back: what nobody observes is left out";
     if (p->undone && p->lost) p->why = "it could not be taken back: what it overwrites is discarded";
 }
 
@@ -152,6 +153,25 @@ static const plan *plan_of(const rvm__emit *e, uint32_t pc) {
     use_arrays(e, p);
     list_used(e, p);
     return e->u->status ? NULL : p;
+}
+
+static bool takes_back(rvm__unit *u, uint32_t fn) {
+    rvm__emit e = {
+        .u = u, .k = u->k, .f = &u->p->functions[fn], .code = &u->m->codes[fn], .fn = fn, .dir = 1, .apart = true};
+    bool ready = false;
+    for (uint32_t pc = 0; pc < e.f->ncode; pc++) {
+        if (e.f->code[pc].op != RVM_OP_par) continue;
+        if (!ready && !(ready = rvm__find_segments(&e))) return true;
+        const plan *p = plan_of(&e, pc);
+        if (!p || (!p->why && p->undone)) return true;
+    }
+    return false;
+}
+
+bool rvm__takes_chunks_back(rvm__unit *u) {
+    for (uint32_t fn = 0; fn < u->p->nfunctions; fn++)
+        if (u->facts[fn].size && takes_back(u, fn)) return true;
+    return false;
 }
 
 /* ---- the function of a chunk ---- */

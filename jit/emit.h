@@ -189,6 +189,8 @@ uint64_t rvm__alloca_bytes(const rvm__unit *u, uint32_t fn, uint16_t array);
 /* Where the block at e->pc is entered, its index and sums begun: what threads do of it. What is emitted behind goes on with
  * the first instance, or with the one that they left. */
 void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);
+/* Whether some block that the run may meet runs in threads and changes what would have to be taken back. */
+bool rvm__takes_chunks_back(rvm__unit *u);
 void rvm__begin_chunk(rvm__emit *e); /* the registers and arrays of a chunk's function */
 void rvm__enter_chunk(rvm__emit *e); /* its first instance */
 /* ---- block.c: parts of it ---- */

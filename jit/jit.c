@@ -329,9 +329,8 @@ static bool are_contiguous(const rvm_function *f, const rvm__array *arrays) {
     return true;
 }
 
-/* Chunks of threads are taken back where they stop. */
-static bool is_one_way(const rvm_options *o, const rvm__lowering *what) {
-    return o->unchecked && o->trail == RVM_TRAIL_OFF && !what->threads;
+static bool is_one_way(const rvm_options *o) {
+    return o->unchecked && o->trail == RVM_TRAIL_OFF;
 }
 
 /* For the innermost frame. */
@@ -351,7 +350,7 @@ static rvm__lowering wanted(const attachment *a) {
                           .lines = a->jit->o.symbols,
                           .threads = m->threads > 1 || (m->threads && a->jit->o.fast_math),
                           .tolerance = m->o.tolerance};
-    what.one_way = is_one_way(&m->o, &what);
+    what.one_way = is_one_way(&m->o);
     return what;
 }
 
@@ -521,7 +520,7 @@ rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direc
     if (direction != 1 && direction != -1)
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "a direction is 1 or -1, not %d", direction);
     if (refused) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", refused);
-    what.one_way = is_one_way(&o, &what);
+    what.one_way = is_one_way(&o);
     rvm_status status = discarded(p, fn, direction, &o, &what.discards, err);
     if (status) return status;
     pthread_mutex_lock(&j->lock);

@@ -424,7 +424,7 @@ static bool prepare(rvm__unit *u) {
     return true;
 }
 
-/* What of the run is idle: where it does not turn back. */
+/* What of the run is idle: where it does not turn back, not even with chunks of threads. */
 static bool find_idle(rvm__unit *u) {
     const rvm__lowering *w = u->w;
     const rvm__idle_run run = {.fn = w->fn,
@@ -433,7 +433,7 @@ static bool find_idle(rvm__unit *u) {
                                .unchecked = w->unchecked,
                                .trust = w->trust,
                                .discarded = w->standalone ? UINT32_MAX : w->discards};
-    if (!w->one_way) return true;
+    if (!w->one_way || (w->threads && rvm__takes_chunks_back(u))) return true;
     if (rvm__idle_new(u->p, &run, &u->idle)) rvm__out_of_memory(u);
     return !u->status;
 }
