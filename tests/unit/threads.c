@@ -302,9 +302,9 @@ Test(threads, memory) {
     size_t now = 0;
     const rvm_allocator al = {counted, &now};
     rvm_options o = rvm_options_default();
-    args a = arguments("own", 1e6);
     o.allocator = &al;
     for (o.memory = 0; o.memory <= 200000; o.memory += 20000) {
+        args a = arguments("own", 1e6); /* anew: a run that stops leaves what it did */
         rvm_jit *j = open_jit(3, false);
         rvm_machine *m = NULL;
         rvm_status st = rvm_machine_new(program, &o, &m, &e);
@@ -314,7 +314,7 @@ Test(threads, memory) {
         cr_assert(st == RVM_OK || st == RVM_ERR_MEMORY, "%s", e.message);
         rvm_machine_free(m);
         rvm_jit_free(j);
+        args_free(&a);
         cr_assert(now == 0);
     }
-    args_free(&a);
 }
