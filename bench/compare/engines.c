@@ -143,7 +143,7 @@ typedef struct native {
     rvm_machine *m;
 } native;
 
-enum { NATIVE_STRICT, NATIVE_FAST, NATIVE_THREADS = 2 }; /* bits */
+enum { NATIVE_FAST = 1, NATIVE_THREADS = 2, NATIVE_LANES = 4 }; /* bits */
 
 static const char *missing_native(const engine *g, const task *t) {
     rvm_jit *j = NULL;
@@ -170,6 +170,7 @@ static rvm_status open_native(const engine *g, const task *t, const call *c, voi
     o.unchecked = o.trust = true;
     o.trail = RVM_TRAIL_OFF; /* it is never taken back */
     jit.fast_math = g->variant & NATIVE_FAST;
+    jit.no_lanes = !(g->variant & NATIVE_LANES);
     if (g->variant & NATIVE_THREADS) jit.threads = 2;
     native *s = calloc(1, sizeof *s);
     *state = s;
@@ -246,6 +247,12 @@ static rvm_status run_adolc(void *state, call *c, rvm_error *e) {
         .run = run_peer, .close = free                                                                                      \
     }
 
+#define NATIVE(NAME, VARIANT, KIND)                                                                                         \
+    {                                                                                                                       \
+        .name = NAME, .variant = VARIANT, .kind = KIND, .wall = ((VARIANT)&NATIVE_THREADS) != 0, .missing = missing_native, \
+        .open = open_native, .run = run_native, .close = close_native                                                       \
+    }
+
 /* The first one's results are what the others are compared with. */
 const engine engines[] = {
     PEER("gcc", PEER_GCC, STRICT),
@@ -266,27 +273,12 @@ const engine engines[] = {
      .open = open_interpreter,
      .run = run_interpreter,
      .close = close_interpreter},
-    {.name = "native scalar", .missing = missing_native, .open = open_native, .run = run_native, .close = close_native},
-    {.name = "native, fast math",
-     .variant = NATIVE_FAST,
-     .kind = FAST,
-     .missing = missing_native,
-     .open = open_native,
-     .run = run_native,
-     .close = close_native},
-    {.name = "native, 2 threads",
-     .variant = NATIVE_THREADS,
-     .missing = missing_native,
-     .open = open_native,
-     .run = run_native,
-     .close = close_native},
-    {.name = "native, fast math, 2 threads",
-     .variant = NATIVE_THREADS | NATIVE_FAST,
-     .kind = FAST,
-     .missing = missing_native,
-     .open = open_native,
-     .run = run_native,
-     .close = close_native},
+    NATIVE("native scalar", 0, STRICT),
+    NATIVE("native scalar, fast math", NATIVE_FAST, FAST),
+    NATIVE("lanes", NATIVE_LANES, STRICT),
+    NATIVE("lanes, fast math", NATIVE_LANES | NATIVE_FAST, FAST),
+    NATIVE("lanes, 2 threads", NATIVE_LANES | NATIVE_THREADS, STRICT),
+    NATIVE("lanes, fast math, 2 threads", NATIVE_LANES | NATIVE_THREADS | NATIVE_FAST, FAST),
     {.name = "ADOL-C", .missing = missing_adolc, .open = open_adolc, .run = run_adolc, .close = adolc_close},
 };
 const int nengines = sizeof engines / sizeof *engines;
