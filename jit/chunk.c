@@ -75,6 +75,7 @@ static bool is_guarded(const rvm__emit *e, uint32_t pc) {
 
 static void use_body(const rvm__emit *e, plan *p, const uint8_t *inner) {
     uint64_t weight = 1;
+    p->work = 1; /* a body may be empty */
     for (uint32_t pc = p->par + 1; pc < e->f->code[p->par].target && !p->why; pc++) {
         const rvm_insn *in = &e->f->code[pc];
         const enum rvm__trail_use use = rvm__trail_use(e, pc);

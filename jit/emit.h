@@ -8,7 +8,7 @@
  *   call.c      calls          array.c   local arrays and views          block.c   parallel blocks
  *   chunk.c     chunks of parallel blocks as functions of their own, for threads
  *   stored.c    the stack, set, segments      slots.c   what moves there and to the trail      depth.c   how deep trails are
- *   instance.c   an instance of a parallel block as a function, of which lanes.c makes a group of eight
+ *   instance.c   an instance of a parallel block as a function, of which lanes.c makes a group
  *   standalone.c   what is different where there is no machine: C functions
  *   lines.c     line tables
  *

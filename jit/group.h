@@ -1,9 +1,9 @@
 /* group.h: inside jit/. What lanes.c and its parts know of an instance that becomes a group.
  *
- * A value of the instance is *uniform*, the same in all lanes and computed once, or *varying*, a vector of eight. One that
+ * A value of the instance is *uniform*, the same in all lanes and computed once, or *varying*, a vector of all. One that
  * grows by a constant from lane to lane, as the index does, is *linear*: kept as its value in the first lane and the
  * stride, too. Memory is *shared* or *private*: of private memory each lane has its own, interleaved by elements of eight
- * bytes, so that byte 8 e of lane l stands at 8 (8 e + l); an address of it is that of its first lane.
+ * bytes, so that with L lanes byte 8 e of lane l stands at 8 (L e + l); an address of it is that of its first lane.
  *
  * Control keeps its form where it is uniform. Where ways part that are not, both are taken one after the other, each under a
  * mask, and skipped if no lane takes it; a loop goes on until no lane does.
@@ -49,6 +49,7 @@ typedef struct rvm__group {
     rvm__build *k;
     LLVMTargetDataRef layout;
     bool vector_math;
+    unsigned lanes; /* of the group */
     unsigned width; /* doubles in a register of the host */
     LLVMValueRef from, to;
     rvm__item *items; /* by a hash of v */
@@ -86,14 +87,14 @@ bool rvm__uniform_find(rvm__group *g);
 LLVMValueRef rvm__one(rvm__group *g, LLVMValueRef v);  /* of a uniform value */
 LLVMValueRef rvm__many(rvm__group *g, LLVMValueRef v); /* of any */
 LLVMValueRef rvm__splat(rvm__group *g, LLVMValueRef scalar);
-LLVMTypeRef rvm__vector_of(LLVMTypeRef scalar);
+LLVMTypeRef rvm__vector_of(const rvm__group *g, LLVMTypeRef scalar);
 LLVMValueRef rvm__vector_intrinsic(rvm__group *g, const char *name, unsigned ntypes, LLVMTypeRef *types, unsigned n,
                                    LLVMValueRef *args);
 LLVMValueRef rvm__any(rvm__group *g, LLVMValueRef mask);
 LLVMBasicBlockRef rvm__group_block(rvm__group *g, const char *name);
 LLVMValueRef rvm__group_local(rvm__group *g, LLVMTypeRef t); /* an alloca */
 void rvm__give_group_up(rvm__group *g, LLVMValueRef cond);
-/* 0 .. 7, each times an i64. */
+/* 0, 1, .. each times an i64. */
 LLVMValueRef rvm__steps(rvm__group *g, LLVMValueRef stride);
 
 /* memory.c: mask NULL: all lanes. */

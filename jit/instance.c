@@ -1,12 +1,12 @@
-/* instance.c: an instance of a parallel block as a function of IR, and the place that runs eight at once.
+/* instance.c: an instance of a parallel block as a function of IR, and the place that runs some at once.
  *
  *     rvm_instance.N(machine, frame, out, index, sums .., registers .., (data, lengths, strides) of arrays ..)
  *
- * lanes.c makes a group of eight of it, which takes the same and the index of its first lane; out is then what each lane
- * counted, sums the eight partial sums of a register that instances add into. A group is a run of instances whose numbers
- * within the block begin at a multiple of eight, so that lane and partial sum are one number. What is left at both ends
- * runs as before, instance after instance; so does a group that gives up: where others leave to the interpreter it takes
- * back what it did and returns 1. Then the single instances leave, if they still do, at the right place.
+ * lanes.c makes a group of it, which takes the same and the index of its first lane; out is then what each lane
+ * counted, sums their partial sums of a register that instances add into. A group is a run of instances whose numbers
+ * within the block begin at a multiple of their count, 8 or 4, so that their partial sums stand side by side. What is left
+ * at both ends runs as before, instance after instance; so does a group that gives up: where others leave to the interpreter
+ * it takes back what it did and returns 1. Then the single instances leave, if they still do, at the right place.
  *
  * In lanes go blocks of unchecked code without recursion, function values, the stack and trails that are kept. Where
  * instances may add to the same element (an array that is added into, but not only at the block's index in one dimension)
@@ -19,8 +19,6 @@
 
 #include "emit.h"
 #include "lanes.h"
-
-enum { LANES = RVM__GROUP };
 
 /* ---- what a laned function does in another way ---- */
 
@@ -269,6 +267,7 @@ typedef struct instance {
     LLVMValueRef args[RVM__MOST_LANED_ARGS];
     bool apart[RVM__MOST_LANED_ARGS]; /* arguments that are arrays which nothing else is part of */
     unsigned n;
+    unsigned lanes; /* of a group of them */
     LLVMTypeRef type;
 } instance;
 
@@ -320,12 +319,21 @@ static bool is_alone(const instance *o, uint16_t array) {
     return false;
 }
 
+/* The partial sum, of the k-th register that instances add into, of the instance with that index. */
+static LLVMValueRef part_of(rvm__emit *e, const rvm__xinsn *x, uint32_t k, LLVMValueRef index) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMValueRef n = LLVMBuildSub(b, index, rvm__slot_value(e, x->to.lo), "");
+    n = LLVMBuildAnd(b, n, rvm__build_int(e->k, RVM__MOST_GROUP - 1), "");
+    n = LLVMBuildNSWMul(b, n, rvm__build_int(e->k, sizeof(rvm_value)), "");
+    return LLVMBuildInBoundsGEP2(b, e->k->i8, e->reg[x->to.hidden + RVM__SUMS * k + 1], &n, 1, "");
+}
+
 /* What is passed, in order; out and the index are the caller's. */
 static void gather(instance *o, LLVMValueRef out, LLVMValueRef index) {
     rvm__emit *e = o->outer;
     LLVMValueRef fixed[4] = {e->machine, e->frame, out, index};
     for (int k = 0; k < 4; k++) add(o, fixed[k]);
-    for (uint32_t k = 0; k < o->x->to.shared; k++) add(o, e->reg[o->x->to.hidden + RVM__SUMS * k + 1]);
+    for (uint32_t k = 0; k < o->x->to.shared; k++) add(o, part_of(e, o->x, k, index));
     for (uint32_t k = 0; k < e->f->nregs; k++)
         if (is_register(o, k)) add(o, rvm__get(e, rvm__build_type(e->k, (rvm_type)e->f->reg_type[k]), e->reg[k]));
     for (uint32_t k = 0; k < e->f->narrays; k++) {
@@ -348,6 +356,8 @@ static LLVMValueRef declare(instance *o) {
     LLVMSetLinkage(f, LLVMInternalLinkage);
     rvm__attribute(k, f, -1, "nounwind", 0);
     rvm__attribute(k, f, -1, "noinline", 0);
+    LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateStringAttribute(k->context, RVM__LANES, strlen(RVM__LANES), &"48"[o->lanes > 4], 1));
     for (unsigned n = 0; n < o->x->to.shared + 1u; n++) {
         const unsigned at = n ? RVM__LANED_SUMS + n - 1 : RVM__LANED_OUT;
         LLVMAddAttributeAtIndex(f, 1 + at, LLVMCreateStringAttribute(k->context, RVM__PRIVATE, strlen(RVM__PRIVATE), "", 0));
@@ -448,11 +458,12 @@ static void emit(instance *o, uint32_t pc) {
 
 /* ---- where it is called ---- */
 
-static LLVMValueRef reduced(rvm__emit *e, LLVMValueRef out, int which) {
+static LLVMValueRef reduced(const instance *o, LLVMValueRef out, int which) {
+    rvm__emit *e = o->outer;
     rvm__build *k = e->k;
     LLVMValueRef sum = NULL;
-    for (size_t n = 0; n < LANES; n++) {
-        LLVMValueRef v = rvm__get(e, k->i64, rvm__member(e, out, ((size_t)which * LANES + n) * 8));
+    for (size_t n = 0; n < o->lanes; n++) {
+        LLVMValueRef v = rvm__get(e, k->i64, rvm__member(e, out, ((size_t)which * o->lanes + n) * 8));
         if (sum && which == RVM__LANED_PEAK)
             sum = LLVMBuildSelect(k->b, LLVMBuildICmp(k->b, LLVMIntUGT, v, sum, ""), v, sum, "");
         else
@@ -465,32 +476,35 @@ static void increase(rvm__emit *e, LLVMValueRef counter, LLVMValueRef by) {
     rvm__put_at(e, LLVMBuildAdd(e->k->b, rvm__get(e, e->k->i64, counter), by, ""), counter);
 }
 
-static void count(rvm__emit *e, LLVMValueRef out, LLVMValueRef cost) {
+static void count(const instance *o, LLVMValueRef out, LLVMValueRef cost) {
+    rvm__emit *e = o->outer;
     rvm__build *k = e->k;
-    LLVMValueRef charged = LLVMBuildAdd(k->b, reduced(e, out, RVM__LANED_CHARGED), rvm__build_int(k, LANES - 1), "");
-    LLVMValueRef peak = reduced(e, out, RVM__LANED_PEAK), was = rvm__get(e, k->i64, e->peak);
+    LLVMValueRef charged = LLVMBuildAdd(k->b, reduced(o, out, RVM__LANED_CHARGED), rvm__build_int(k, o->lanes - 1), "");
+    LLVMValueRef peak = reduced(o, out, RVM__LANED_PEAK), was = rvm__get(e, k->i64, e->peak);
     rvm__put_at(e, charged, cost);
     increase(e, e->charged, charged);
-    increase(e, e->calls, reduced(e, out, RVM__LANED_CALLS));
-    increase(e, e->erased, reduced(e, out, RVM__LANED_ERASED));
+    increase(e, e->calls, reduced(o, out, RVM__LANED_CALLS));
+    increase(e, e->erased, reduced(o, out, RVM__LANED_ERASED));
     e->erases = true;
     rvm__put_at(e, LLVMBuildSelect(k->b, LLVMBuildICmp(k->b, LLVMIntUGT, peak, was, ""), peak, was, ""), e->peak);
 }
 
-/* Registers that instances add into, and their partial sums: the one of instance `lane` of the group is in the register. */
-static void move_sums(rvm__emit *e, const rvm__xinsn *x, unsigned lane, bool out) {
+/* Registers that instances add into, and their partial sums: the one of the instance with that index is in the register. */
+static void move_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef index, bool out) {
     for (uint32_t k = 0; k < x->to.shared; k++) {
         const rvm__shared *s = &e->code->shared[(uint32_t)x->to.jump2 + k];
-        LLVMValueRef part = e->reg[x->to.hidden + RVM__SUMS * k + 1 + lane], place = e->reg[s->slot];
+        LLVMValueRef part = part_of(e, x, k, index), place = e->reg[s->slot];
         rvm__put_at(e, rvm__get(e, rvm__build_type(e->k, (rvm_type)s->type), out ? place : part), out ? part : place);
     }
 }
 
 /* Whether a whole group begins with the next instance, and there is fuel for as much as the last one took. */
-static LLVMValueRef may_group(rvm__emit *e, uint32_t pc, const rvm__xinsn *x, bool up, LLVMValueRef cost) {
+static LLVMValueRef may_group(const instance *o, uint32_t pc, bool up, LLVMValueRef cost) {
+    rvm__emit *e = o->outer;
+    const rvm__xinsn *x = o->x;
     rvm__build *k = e->k;
     LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi), at = rvm__slot_value(e, x->to.i);
-    LLVMValueRef n = LLVMBuildSub(k->b, at, lo, ""), last = rvm__build_int(k, LANES - 1);
+    LLVMValueRef n = LLVMBuildSub(k->b, at, lo, ""), last = rvm__build_int(k, o->lanes - 1);
     LLVMValueRef part = LLVMBuildAnd(k->b, n, last, "");
     LLVMValueRef whole = LLVMBuildICmp(k->b, LLVMIntEQ, part, up ? rvm__build_int(k, 0) : last, "");
     LLVMValueRef behind = up ? LLVMBuildSub(k->b, hi, at, "") : LLVMBuildAdd(k->b, n, rvm__build_int(k, 1), "");
@@ -509,9 +523,10 @@ static void run_group(rvm__emit *e, instance *o, uint32_t pc, bool up, LLVMBasic
     rvm__build *k = e->k;
     const rvm__xinsn *x = o->x;
     LLVMBasicBlockRef done = rvm__block(e, "group.done");
-    LLVMValueRef at = rvm__slot_value(e, x->to.i), others = rvm__build_int(k, LANES - 1);
-    move_sums(e, x, up ? 0 : LANES - 1, true);
-    gather(o, out, up ? at : LLVMBuildSub(k->b, at, others, ""));
+    LLVMValueRef at = rvm__slot_value(e, x->to.i), others = rvm__build_int(k, o->lanes - 1);
+    LLVMValueRef last = up ? LLVMBuildAdd(k->b, at, others, "") : LLVMBuildSub(k->b, at, others, "");
+    move_sums(e, x, at, true);
+    gather(o, out, up ? at : last);
     if (o->n > RVM__MOST_LANED_ARGS) {
         LLVMBuildBr(k->b, single);
         rvm__at(e, done);
@@ -523,9 +538,9 @@ static void run_group(rvm__emit *e, instance *o, uint32_t pc, bool up, LLVMBasic
     LLVMValueRef left = LLVMBuildCall2(k->b, o->type, o->e.function, o->args, o->n, "");
     LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntEQ, left, LLVMConstInt(k->i32, 0, false), ""), done, single);
     rvm__at(e, done);
-    count(e, out, cost);
-    move_sums(e, x, up ? LANES - 1 : 0, false);
-    rvm__set_slot(e, x->to.i, up ? LLVMBuildAdd(k->b, at, others, "") : LLVMBuildSub(k->b, at, others, ""));
+    count(o, out, cost);
+    move_sums(e, x, last, false);
+    rvm__set_slot(e, x->to.i, last);
     rvm__jump(e, e->context, e->f->code[pc].target - (uint32_t)e->context->dir, false);
 }
 
@@ -545,10 +560,11 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
     if (!o->bits || !o->array) return start;
     const bool known = survey_arrays(e, first, last, o->x->to.i, &loose);
     const bool up = (e->context->dir > 0) != ((o->x->flags & X_REVERSED) != 0);
+    o->lanes = loose ? RVM__MOST_GROUP : k->group; /* more lanes, fewer sums over them */
     if (!known || (loose && !k->fast))
         LLVMBuildBr(k->b, single);
     else {
-        LLVMValueRef out = rvm__local(e, LLVMArrayType2(k->i64, RVM__LANED_COUNTS * LANES), "counted");
+        LLVMValueRef out = rvm__local(e, LLVMArrayType2(k->i64, RVM__LANED_COUNTS * RVM__MOST_GROUP), "counted");
         LLVMValueRef cost = rvm__local(e, k->i64, "cost");
         rvm__at(e, e->entry);
         rvm__put_at(e, rvm__build_int(k, 0), cost);
@@ -556,7 +572,7 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
         find_registers(o, first, last);
         find_arrays(o, first, last);
         LLVMBasicBlockRef group = rvm__block(e, "group");
-        LLVMBuildCondBr(k->b, may_group(e, pc, o->x, up, cost), group, single);
+        LLVMBuildCondBr(k->b, may_group(o, pc, up, cost), group, single);
         rvm__at(e, group);
         run_group(e, o, pc, up, single, out, cost);
     }

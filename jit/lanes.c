@@ -1,4 +1,4 @@
-/* lanes.c: a group of eight instances, block by block and instruction by instruction, from an instance that LLVM has
+/* lanes.c: a group of instances, block by block and instruction by instruction, from an instance that LLVM has
  * simplified (group.h says how). Nothing of the instruction set is known here: only LLVM's instructions. */
 #include "group.h"
 
@@ -53,23 +53,23 @@ const char *rvm__callee_name(LLVMValueRef call) {
 
 /* ---- vectors ---- */
 
-LLVMTypeRef rvm__vector_of(LLVMTypeRef scalar) {
-    return LLVMVectorType(scalar, RVM__GROUP);
+LLVMTypeRef rvm__vector_of(const rvm__group *g, LLVMTypeRef scalar) {
+    return LLVMVectorType(scalar, g->lanes);
 }
 
 LLVMValueRef rvm__splat(rvm__group *g, LLVMValueRef scalar) {
-    LLVMValueRef each[RVM__GROUP], first = LLVMConstInt(g->k->i32, 0, false);
-    for (int n = 0; n < RVM__GROUP; n++) each[n] = scalar;
-    if (LLVMIsConstant(scalar)) return LLVMConstVector(each, RVM__GROUP);
-    LLVMValueRef v = LLVMGetPoison(rvm__vector_of(LLVMTypeOf(scalar)));
+    LLVMValueRef each[RVM__MOST_GROUP], first = LLVMConstInt(g->k->i32, 0, false);
+    for (unsigned n = 0; n < g->lanes; n++) each[n] = scalar;
+    if (LLVMIsConstant(scalar)) return LLVMConstVector(each, g->lanes);
+    LLVMValueRef v = LLVMGetPoison(rvm__vector_of(g, LLVMTypeOf(scalar)));
     v = LLVMBuildInsertElement(g->k->b, v, scalar, first, "");
-    return LLVMBuildShuffleVector(g->k->b, v, v, LLVMConstNull(rvm__vector_of(g->k->i32)), "");
+    return LLVMBuildShuffleVector(g->k->b, v, v, LLVMConstNull(rvm__vector_of(g, g->k->i32)), "");
 }
 
 LLVMValueRef rvm__steps(rvm__group *g, LLVMValueRef stride) {
-    LLVMValueRef each[RVM__GROUP];
-    for (unsigned n = 0; n < RVM__GROUP; n++) each[n] = LLVMConstInt(g->k->i64, n, false);
-    return LLVMBuildMul(g->k->b, rvm__splat(g, stride), LLVMConstVector(each, RVM__GROUP), "");
+    LLVMValueRef each[RVM__MOST_GROUP];
+    for (unsigned n = 0; n < g->lanes; n++) each[n] = LLVMConstInt(g->k->i64, n, false);
+    return LLVMBuildMul(g->k->b, rvm__splat(g, stride), LLVMConstVector(each, g->lanes), "");
 }
 
 LLVMValueRef rvm__one(rvm__group *g, LLVMValueRef v) {
@@ -109,8 +109,8 @@ LLVMValueRef rvm__group_local(rvm__group *g, LLVMTypeRef t) {
 /* ---- masks; NULL: all lanes ---- */
 
 LLVMValueRef rvm__any(rvm__group *g, LLVMValueRef mask) {
-    LLVMValueRef bits = LLVMBuildBitCast(g->k->b, mask, g->k->i8, "");
-    return LLVMBuildICmp(g->k->b, LLVMIntNE, bits, LLVMConstInt(g->k->i8, 0, false), "");
+    LLVMTypeRef t = LLVMIntTypeInContext(g->k->context, g->lanes);
+    return LLVMBuildICmp(g->k->b, LLVMIntNE, LLVMBuildBitCast(g->k->b, mask, t, ""), LLVMConstNull(t), "");
 }
 
 /* By choice, not by arithmetic: what inactive lanes hold means nothing. */
@@ -192,12 +192,34 @@ static LLVMValueRef choose(rvm__group *g, LLVMValueRef v) {
     return LLVMBuildSelect(g->k->b, rvm__is_varying(g, c) ? rvm__many(g, c) : rvm__one(g, c), x, y, "");
 }
 
+/* An i64 as a double. Where the host converts one at a time only (x86-64 before AVX-512): its halves as the low bits of 2^52
+ * and of 2^84 + 2^63, both exact; their sum, less the two, is rounded once. */
+static LLVMValueRef real_of(rvm__group *g, LLVMValueRef v) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMTypeRef real = rvm__vector_of(g, g->k->f64);
+#ifdef __x86_64__
+    const bool one_by_one = g->width < 8;
+#else
+    const bool one_by_one = false;
+#endif
+    if (!one_by_one) return LLVMBuildSIToFP(b, v, real, "");
+#define NUMBER(bits) rvm__splat(g, LLVMConstInt(g->k->i64, UINT64_C(bits), false))
+    LLVMValueRef low = LLVMBuildOr(b, LLVMBuildAnd(b, v, NUMBER(0xffffffff), ""), NUMBER(0x4330000000000000), "");
+    LLVMValueRef high = LLVMBuildXor(b, LLVMBuildLShr(b, v, NUMBER(32), ""), NUMBER(0x4530000080000000), "");
+    LLVMValueRef both_bits = LLVMBuildBitCast(b, NUMBER(0x4530000080100000), real, "");
+#undef NUMBER
+    high = LLVMBuildFSub(b, LLVMBuildBitCast(b, high, real, ""), both_bits, "");
+    return LLVMBuildFAdd(b, high, LLVMBuildBitCast(b, low, real, ""), "");
+}
+
 static LLVMValueRef vector(rvm__group *g, LLVMValueRef v, LLVMOpcode op, LLVMValueRef mask) {
     LLVMBuilderRef b = g->k->b;
     LLVMValueRef z = NULL;
     if (LLVMIsABinaryOperator(v)) return binary(g, v, op, mask);
+    if (op == LLVMSIToFP && LLVMTypeOf(LLVMGetOperand(v, 0)) == g->k->i64 && LLVMTypeOf(v) == g->k->f64)
+        return real_of(g, rvm__many(g, LLVMGetOperand(v, 0)));
     if (LLVMIsACastInst(v))
-        return LLVMBuildCast(b, op, rvm__many(g, LLVMGetOperand(v, 0)), rvm__vector_of(LLVMTypeOf(v)), "");
+        return LLVMBuildCast(b, op, rvm__many(g, LLVMGetOperand(v, 0)), rvm__vector_of(g, LLVMTypeOf(v)), "");
     switch (op) {
     case LLVMFNeg: z = LLVMBuildFNeg(b, rvm__many(g, LLVMGetOperand(v, 0)), ""); break;
     case LLVMSelect: return choose(g, v);
@@ -209,7 +231,7 @@ static LLVMValueRef vector(rvm__group *g, LLVMValueRef v, LLVMOpcode op, LLVMVal
         z = LLVMBuildFCmp(b, LLVMGetFCmpPredicate(v), rvm__many(g, LLVMGetOperand(v, 0)), rvm__many(g, LLVMGetOperand(v, 1)),
                           "");
         break;
-    default: rvm__no_group(g, "an instruction of another kind"); return LLVMGetUndef(rvm__vector_of(LLVMTypeOf(v)));
+    default: rvm__no_group(g, "an instruction of another kind"); return LLVMGetUndef(rvm__vector_of(g, LLVMTypeOf(v)));
     }
     copy_freedom(v, z);
     return z;
@@ -219,8 +241,8 @@ static LLVMValueRef vector(rvm__group *g, LLVMValueRef v, LLVMOpcode op, LLVMVal
 static void call_new(rvm__group *g, LLVMValueRef v, bool appears) {
     LLVMValueRef args[3], f = LLVMGetCalledValue(v);
     for (unsigned k = 0; k < 2u + appears; k++) args[k] = rvm__one(g, LLVMGetOperand(v, k));
-    args[1] = LLVMBuildMul(g->k->b, args[1], LLVMConstInt(g->k->i64, RVM__GROUP, false), "");
-    args[1] = LLVMBuildAdd(g->k->b, args[1], LLVMConstInt(g->k->i64, 2 * (RVM__GROUP - 1), false), "");
+    args[1] = LLVMBuildMul(g->k->b, args[1], LLVMConstInt(g->k->i64, g->lanes, false), "");
+    args[1] = LLVMBuildAdd(g->k->b, args[1], LLVMConstInt(g->k->i64, 2 * (g->lanes - 1), false), "");
     LLVMValueRef p = LLVMBuildCall2(g->k->b, LLVMGlobalGetValueType(f), f, args, 2u + appears, "");
     if (appears) rvm__item_of(g, v)->one = p;
 }
@@ -249,19 +271,19 @@ static void call(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
 static void alloca_of(rvm__group *g, LLVMValueRef v) {
     const uint64_t n = LLVMConstIntGetZExtValue(LLVMGetOperand(v, 0));
     const uint64_t bytes = LLVMABISizeOfType(g->layout, LLVMGetAllocatedType(v)) * n;
-    rvm__item_of(g, v)->one = rvm__group_local(g, LLVMArrayType2(g->k->i8, (bytes + 7) / 8 * 8 * RVM__GROUP));
+    rvm__item_of(g, v)->one = rvm__group_local(g, LLVMArrayType2(g->k->i8, (bytes + 7) / 8 * 8 * g->lanes));
 }
 
 /* A private address as a number: distances are those of one lane, and it is none of shared memory. */
 static LLVMValueRef private_number(rvm__group *g, LLVMValueRef address, LLVMTypeRef t) {
     LLVMBuilderRef b = g->k->b;
     const bool many = LLVMGetTypeKind(t) == LLVMVectorTypeKind;
-    LLVMValueRef shift = LLVMConstInt(g->k->i64, 3, false), bit = LLVMConstInt(g->k->i64, UINT64_C(1) << 62, false);
+    LLVMValueRef shift = LLVMConstInt(g->k->i64, g->lanes == 8 ? 3 : 2, false),
+                 bit = LLVMConstInt(g->k->i64, UINT64_C(1) << 62, false);
     LLVMValueRef n = LLVMBuildPtrToInt(b, address, t, "");
     n = LLVMBuildLShr(b, n, many ? rvm__splat(g, shift) : shift, "");
     return LLVMBuildOr(b, n, many ? rvm__splat(g, bit) : bit, "");
 }
-_Static_assert(RVM__GROUP == 1 << 3, "eight times as far apart");
 
 static void instruction(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
     const LLVMOpcode op = LLVMGetInstructionOpcode(v);
@@ -278,7 +300,7 @@ static void instruction(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
     if (op == LLVMPtrToInt && rvm__memory_of(g, LLVMGetOperand(v, 0)) == RVM__PRIVATE_MEMORY) {
         LLVMValueRef from = LLVMGetOperand(v, 0);
         if (to->varying)
-            to->many = private_number(g, rvm__many(g, from), rvm__vector_of(g->k->i64));
+            to->many = private_number(g, rvm__many(g, from), rvm__vector_of(g, g->k->i64));
         else
             to->one = private_number(g, rvm__one(g, from), g->k->i64);
         return;
@@ -298,7 +320,7 @@ static void make_phis(rvm__group *g) {
         for (LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[n].b); v && LLVMIsAPHINode(v);
              v = LLVMGetNextInstruction(v)) {
             rvm__item *i = rvm__item_of(g, v);
-            i->phi = rvm__group_local(g, i->varying ? rvm__vector_of(LLVMTypeOf(v)) : LLVMTypeOf(v));
+            i->phi = rvm__group_local(g, i->varying ? rvm__vector_of(g, LLVMTypeOf(v)) : LLVMTypeOf(v));
         }
 }
 
@@ -329,7 +351,7 @@ static void block(rvm__group *g, uint32_t n, LLVMValueRef mask) {
         rvm__item *i = rvm__item_of(g, v);
         LLVMTypeRef t = LLVMTypeOf(v);
         if (i->varying)
-            i->many = LLVMBuildLoad2(g->k->b, rvm__vector_of(t), i->phi, "");
+            i->many = LLVMBuildLoad2(g->k->b, rvm__vector_of(g, t), i->phi, "");
         else
             i->one = LLVMBuildLoad2(g->k->b, t, i->phi, "");
     }
@@ -337,7 +359,7 @@ static void block(rvm__group *g, uint32_t n, LLVMValueRef mask) {
 }
 
 static LLVMTypeRef mask_type(const rvm__group *g) {
-    return rvm__vector_of(g->k->i1);
+    return rvm__vector_of(g, g->k->i1);
 }
 
 static LLVMValueRef enter_loop(rvm__group *g, rvm__loop *l, LLVMValueRef mask) {
@@ -597,8 +619,17 @@ static void replace(rvm__group *g) {
     LLVMDeleteFunction(g->from);
 }
 
+static unsigned lanes_of(LLVMValueRef from) {
+    unsigned length = 0;
+    LLVMAttributeRef a =
+        LLVMGetStringAttributeAtIndex(from, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, RVM__LANES, strlen(RVM__LANES));
+    const char *digit = a ? LLVMGetStringAttributeValue(a, &length) : "";
+    return length == 1 && *digit == '4' ? 4 : RVM__MOST_GROUP;
+}
+
 static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, LLVMValueRef from, bool vector_math, unsigned width) {
-    rvm__group g = {.k = k, .layout = layout, .from = from, .vector_math = vector_math, .width = width};
+    rvm__group g = {
+        .k = k, .layout = layout, .from = from, .vector_math = vector_math, .width = width, .lanes = lanes_of(from)};
     if (begin(&g) && rvm__graph_find(&g) && rvm__uniform_find(&g)) {
         find_log(&g);
         if (!g.why) emit(&g);

@@ -1,4 +1,4 @@
-/* lanes.h: inside jit/. A group of eight instances of a parallel block as one function on vectors.
+/* lanes.h: inside jit/. A group of 8 or 4 instances of a parallel block as one function on vectors.
  *
  *   instance.c   an instance as a function of IR        lanes.c      the group, instruction by instruction
  *   graph.c      its control: loops, where ways meet    uniform.c    what is the same in all lanes
@@ -12,7 +12,9 @@
 #include <llvm-c/Error.h>
 #include <llvm-c/TargetMachine.h>
 
-enum { RVM__GROUP = 8 }; /* lanes; also the partial sums of a register that instances add into (vm/blocks.c) */
+/* Lanes of a group at most, as many as a register that instances add into has partial sums (vm/blocks.c); there are 8 or 4
+ * (RVM__LANES), so that lanes are partial sums side by side. */
+enum { RVM__MOST_GROUP = 8 };
 
 /* Parameters of an instance: machine, frame, where its counts go, the block's index, partial sums, others. */
 enum { RVM__LANED_OUT = 2, RVM__LANED_INDEX = 3, RVM__LANED_SUMS = 4, RVM__MOST_LANED_ARGS = 250 };
@@ -24,6 +26,8 @@ enum { RVM__MOST_LANED = 20000 }; /* instructions of what an instance calls */
 #define RVM__GIVE_UP "rvm.give_up"
 #define RVM__ADD     "rvm.add."
 #define RVM__RESULT  "rvm.result" /* what it returns: unknown to LLVM */
+/* On an instance: how many make a group, a digit. */
+#define RVM__LANES "rvm-lanes"
 /* On a parameter that is an address: each lane has its own memory there, interleaved. */
 #define RVM__PRIVATE "rvm-private"
 

@@ -7,11 +7,11 @@
 #include "group.h"
 
 static LLVMTypeRef integers(const rvm__group *g) {
-    return LLVMVectorType(g->k->i64, RVM__GROUP);
+    return LLVMVectorType(g->k->i64, g->lanes);
 }
 
 static LLVMTypeRef pointers(const rvm__group *g) {
-    return LLVMVectorType(g->k->ptr, RVM__GROUP);
+    return LLVMVectorType(g->k->ptr, g->lanes);
 }
 
 static LLVMValueRef number(const rvm__group *g, uint64_t n) {
@@ -19,7 +19,7 @@ static LLVMValueRef number(const rvm__group *g, uint64_t n) {
 }
 
 static LLVMValueRef all_lanes(const rvm__group *g) {
-    return LLVMConstAllOnes(LLVMVectorType(g->k->i1, RVM__GROUP));
+    return LLVMConstAllOnes(LLVMVectorType(g->k->i1, g->lanes));
 }
 
 static LLVMValueRef at(rvm__group *g, LLVMValueRef address, LLVMValueRef offset) {
@@ -94,7 +94,7 @@ void rvm__group_address(rvm__group *g, LLVMValueRef gep) {
     LLVMValueRef base = LLVMGetOperand(gep, 0);
     const rvm__item *from = rvm__item_of(g, base);
     const bool private = to->memory == RVM__PRIVATE_MEMORY, varies = rvm__is_varying(g, base);
-    const offset o = times(g, offset_of(g, gep), private ? RVM__GROUP : 1);
+    const offset o = times(g, offset_of(g, gep), private ? g->lanes : 1);
     if (o.many || (varies && !from->stride)) {
         LLVMValueRef start = varies ? rvm__many(g, base) : rvm__one(g, base);
         to->many = at(g, start, o.many ? o.many : wide(g, &o));
@@ -132,8 +132,8 @@ static LLVMValueRef address_of_lane(rvm__group *g, LLVMValueRef v, LLVMValueRef 
 }
 
 static LLVMValueRef load_each(rvm__group *g, LLVMValueRef from, LLVMTypeRef t) {
-    LLVMValueRef many = addresses(g, from), all = LLVMGetPoison(rvm__vector_of(t));
-    for (unsigned n = 0; n < RVM__GROUP; n++) {
+    LLVMValueRef many = addresses(g, from), all = LLVMGetPoison(rvm__vector_of(g, t));
+    for (unsigned n = 0; n < g->lanes; n++) {
         LLVMValueRef x = LLVMBuildLoad2(g->k->b, t, address_of_lane(g, from, many, n), "");
         all = LLVMBuildInsertElement(g->k->b, all, x, lane(g, n), "");
     }
@@ -142,7 +142,7 @@ static LLVMValueRef load_each(rvm__group *g, LLVMValueRef from, LLVMTypeRef t) {
 
 static void store_each(rvm__group *g, LLVMValueRef to, LLVMValueRef v) {
     LLVMValueRef many = addresses(g, to);
-    for (unsigned n = 0; n < RVM__GROUP; n++)
+    for (unsigned n = 0; n < g->lanes; n++)
         LLVMBuildStore(g->k->b, LLVMBuildExtractElement(g->k->b, v, lane(g, n), ""), address_of_lane(g, to, many, n));
 }
 
@@ -203,9 +203,9 @@ static void keep(rvm__group *g, LLVMValueRef where, LLVMValueRef mask) {
     make_log(g);
     LLVMValueRef n = LLVMBuildLoad2(b, g->k->i64, g->log_n, ""), m = mask ? mask : all_lanes(g);
     rvm__give_group_up(g, LLVMBuildICmp(b, LLVMIntUGE, n, number(g, RVM__LOG), ""));
-    LLVMBuildStore(b, where, entry_of_log(g, g->log_at, n, 64));
-    LLVMBuildStore(b, gather(g, where, integers(g), m), entry_of_log(g, g->log_old, n, 64));
-    LLVMValueRef bits = LLVMBuildBitCast(b, m, g->k->i8, "");
+    LLVMBuildStore(b, where, entry_of_log(g, g->log_at, n, 8 * g->lanes));
+    LLVMBuildStore(b, gather(g, where, integers(g), m), entry_of_log(g, g->log_old, n, 8 * g->lanes));
+    LLVMValueRef bits = LLVMBuildBitCast(b, m, LLVMIntTypeInContext(g->k->context, g->lanes), "");
     LLVMBuildStore(b, LLVMBuildZExt(b, bits, g->k->i64, ""), entry_of_log(g, g->log_mask, n, 8));
     LLVMBuildStore(b, LLVMBuildAdd(b, n, number(g, 1), ""), g->log_n);
 }
@@ -220,10 +220,11 @@ static void replay(rvm__group *g) {
     LLVMPositionBuilderAtEnd(b, some);
     n = LLVMBuildSub(b, n, number(g, 1), "");
     LLVMBuildStore(b, n, g->log_n);
-    LLVMValueRef where = LLVMBuildLoad2(b, pointers(g), entry_of_log(g, g->log_at, n, 64), "");
-    LLVMValueRef old = LLVMBuildLoad2(b, integers(g), entry_of_log(g, g->log_old, n, 64), "");
+    LLVMValueRef where = LLVMBuildLoad2(b, pointers(g), entry_of_log(g, g->log_at, n, 8 * g->lanes), "");
+    LLVMValueRef old = LLVMBuildLoad2(b, integers(g), entry_of_log(g, g->log_old, n, 8 * g->lanes), "");
     LLVMValueRef mask = LLVMBuildLoad2(b, g->k->i64, entry_of_log(g, g->log_mask, n, 8), "");
-    mask = LLVMBuildBitCast(b, LLVMBuildTrunc(b, mask, g->k->i8, ""), LLVMVectorType(g->k->i1, RVM__GROUP), "");
+    mask = LLVMBuildBitCast(b, LLVMBuildTrunc(b, mask, LLVMIntTypeInContext(g->k->context, g->lanes), ""),
+                            LLVMVectorType(g->k->i1, g->lanes), "");
     scatter(g, where, old, mask);
     LLVMBuildBr(b, next);
     LLVMPositionBuilderAtEnd(b, on);
@@ -251,9 +252,9 @@ void rvm__group_load(rvm__group *g, LLVMValueRef load, LLVMValueRef mask) {
     if (!to->varying)
         to->one = LLVMBuildLoad2(g->k->b, t, rvm__one(g, from), "");
     else if (row)
-        to->many = load_row(g, row, rvm__vector_of(t), rvm__memory_of(g, from) == RVM__SHARED ? mask : NULL);
+        to->many = load_row(g, row, rvm__vector_of(g, t), rvm__memory_of(g, from) == RVM__SHARED ? mask : NULL);
     else
-        to->many = mask ? gather(g, addresses(g, from), rvm__vector_of(t), mask) : load_each(g, from, t);
+        to->many = mask ? gather(g, addresses(g, from), rvm__vector_of(g, t), mask) : load_each(g, from, t);
 }
 
 void rvm__group_store(rvm__group *g, LLVMValueRef store, LLVMValueRef mask) {
@@ -272,7 +273,7 @@ void rvm__group_store(rvm__group *g, LLVMValueRef store, LLVMValueRef mask) {
 }
 
 void rvm__group_memset(rvm__group *g, LLVMValueRef call) {
-    LLVMValueRef bytes = LLVMBuildMul(g->k->b, rvm__one(g, LLVMGetOperand(call, 2)), number(g, RVM__GROUP), "");
+    LLVMValueRef bytes = LLVMBuildMul(g->k->b, rvm__one(g, LLVMGetOperand(call, 2)), number(g, g->lanes), "");
     LLVMBuildMemSet(g->k->b, rvm__one(g, LLVMGetOperand(call, 0)), rvm__one(g, LLVMGetOperand(call, 1)), bytes, 8);
 }
 
@@ -297,7 +298,7 @@ static void add_to(rvm__group *g, LLVMValueRef where, LLVMValueRef v, bool real)
 static void add_each(rvm__group *g, LLVMValueRef many, LLVMValueRef v, LLVMValueRef mask, bool real) {
     LLVMBuilderRef b = g->k->b;
     if (mask) many = LLVMBuildSelect(b, mask, many, rvm__splat(g, rvm__group_local(g, g->k->i64)), "");
-    for (unsigned n = 0; n < RVM__GROUP; n++)
+    for (unsigned n = 0; n < g->lanes; n++)
         add_to(g, LLVMBuildExtractElement(b, many, lane(g, n), ""), LLVMBuildExtractElement(b, v, lane(g, n), ""), real);
 }
 

@@ -25,7 +25,7 @@
     FIELD(bool, trust)        /* likewise */                                                                                \
     FIELD(bool, contiguous)   /* arrays of the call are row-major without gaps, and apart but for those only read */        \
     FIELD(bool, fast)         /* contraction and reassociation */                                                           \
-    FIELD(bool, lanes)        /* parallel blocks go in groups of eight instances, where they can */                         \
+    FIELD(bool, lanes)        /* parallel blocks go in groups of instances, where they can */                               \
     FIELD(bool, vector_math)  /* elementary functions of a group by a library of vectors, within 4 ulp */                   \
     FIELD(bool, lines)        /* with line tables, for debuggers and profilers */                                           \
     FIELD(bool, threads)      /* parallel blocks may run in threads (chunk.c) */                                            \

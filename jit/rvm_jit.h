@@ -74,7 +74,7 @@ typedef struct rvm_jit_options {
     bool fast_math;   /* sums may be taken in another order, a product and a sum rounded once */
     bool vector_math; /* elementary functions of instances that go in lanes from libmvec, where it is there: within 4 ulp.
                          fast_math has it, too */
-    bool no_lanes;    /* parallel blocks of unchecked code run one instance after the other, not eight at once */
+    bool no_lanes;    /* parallel blocks of unchecked code run one instance after the other, not several at once */
     bool symbols; /* tell gdb and, where LLVM can, perf of the code and of its lines; it is linked more slowly. For perf LLVM
                      writes a file below $JITDUMPDIR or $HOME: perf record -k 1, then perf inject --jit */
     unsigned level; /* of optimisation: 0 to 3; default 3 */

@@ -80,6 +80,10 @@ void rvm__target_close(rvm__target *t) {
     *t = (rvm__target){0};
 }
 
+unsigned rvm__target_lanes(const rvm__target *t) {
+    return strstr(t->features, "+avx512f") ? 8 : 4;
+}
+
 void rvm__target_prepare(const rvm__target *t, LLVMModuleRef module) {
     LLVMSetTarget(module, t->triple);
     LLVMSetDataLayout(module, t->layout);

@@ -22,6 +22,8 @@ rvm_status rvm__target_open(rvm__target *t, const char *cpu, unsigned level, rvm
 void rvm__target_close(rvm__target *t);
 /* Before anything is built in the module: sizes and alignments. */
 void rvm__target_prepare(const rvm__target *t, LLVMModuleRef module);
+/* Instances in a group: as many doubles as a register has, but 4 at least. */
+unsigned rvm__target_lanes(const rvm__target *t);
 /* Instances of parallel blocks become groups (lanes.h), after a check of what was built: INTERNAL. */
 rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, bool vector_math, rvm_error *err);
 /* Checks what was built, INTERNAL if it is not well formed, and optimises it. */

@@ -16,7 +16,7 @@ static unsigned arguments(rvm__group *g, LLVMValueRef call, LLVMValueRef args[3]
 /* A function of LLVM's: of operands and a result of one type, or a conversion. */
 static LLVMValueRef intrinsic(rvm__group *g, LLVMValueRef call, unsigned n, LLVMValueRef *args) {
     const unsigned id = LLVMGetIntrinsicID(LLVMGetCalledValue(call));
-    LLVMTypeRef t[2] = {rvm__vector_of(LLVMTypeOf(call)), LLVMTypeOf(args[0])};
+    LLVMTypeRef t[2] = {rvm__vector_of(g, LLVMTypeOf(call)), LLVMTypeOf(args[0])};
     const char *name = rvm__callee_name(call);
     const bool converts = !strncmp(name, "llvm.fptosi.sat", 15), classifies = !strncmp(name, "llvm.is.fpclass", 15);
     if (classifies) t[0] = t[1];
@@ -27,8 +27,8 @@ static LLVMValueRef intrinsic(rvm__group *g, LLVMValueRef call, unsigned n, LLVM
 
 static LLVMValueRef lane_by_lane(rvm__group *g, LLVMValueRef call, unsigned n, LLVMValueRef *args) {
     LLVMBuilderRef b = g->k->b;
-    LLVMValueRef f = LLVMGetCalledValue(call), all = LLVMGetPoison(rvm__vector_of(LLVMTypeOf(call))), one[3];
-    for (unsigned lane = 0; lane < RVM__GROUP; lane++) {
+    LLVMValueRef f = LLVMGetCalledValue(call), all = LLVMGetPoison(rvm__vector_of(g, LLVMTypeOf(call))), one[3];
+    for (unsigned lane = 0; lane < g->lanes; lane++) {
         LLVMValueRef at = LLVMConstInt(g->k->i32, lane, false);
         for (unsigned k = 0; k < n; k++) one[k] = LLVMBuildExtractElement(b, args[k], at, "");
         LLVMValueRef x = LLVMBuildCall2(b, LLVMGlobalGetValueType(f), f, one, n, "");
@@ -40,7 +40,7 @@ static LLVMValueRef lane_by_lane(rvm__group *g, LLVMValueRef call, unsigned n, L
 /* ---- libmvec ---- */
 
 static LLVMValueRef lanes_of(rvm__group *g, LLVMValueRef v, unsigned first, unsigned n, unsigned of) {
-    LLVMValueRef each[RVM__GROUP];
+    LLVMValueRef each[RVM__MOST_GROUP];
     for (unsigned k = 0; k < n; k++) each[k] = LLVMConstInt(g->k->i32, first + k, false);
     (void)of;
     return LLVMBuildShuffleVector(g->k->b, v, v, LLVMConstVector(each, n), "");
@@ -50,15 +50,15 @@ static LLVMValueRef lanes_of(rvm__group *g, LLVMValueRef v, unsigned first, unsi
 static LLVMValueRef in_parts(rvm__group *g, LLVMValueRef f, LLVMTypeRef type, unsigned n, LLVMValueRef *args) {
     LLVMBuilderRef b = g->k->b;
     const unsigned w = g->width;
-    LLVMValueRef part[RVM__GROUP], some[3];
-    for (unsigned at = 0; at < RVM__GROUP; at += w) {
-        for (unsigned k = 0; k < n; k++) some[k] = w == RVM__GROUP ? args[k] : lanes_of(g, args[k], at, w, RVM__GROUP);
+    LLVMValueRef part[RVM__MOST_GROUP], some[3];
+    for (unsigned at = 0; at < g->lanes; at += w) {
+        for (unsigned k = 0; k < n; k++) some[k] = w == g->lanes ? args[k] : lanes_of(g, args[k], at, w, g->lanes);
         part[at / w] = LLVMBuildCall2(b, type, f, some, n, "");
     }
     unsigned have = w;
-    for (unsigned count = RVM__GROUP / w; count > 1; count /= 2, have *= 2)
+    for (unsigned count = g->lanes / w; count > 1; count /= 2, have *= 2)
         for (unsigned k = 0; k < count / 2; k++) {
-            LLVMValueRef each[RVM__GROUP];
+            LLVMValueRef each[RVM__MOST_GROUP];
             for (unsigned i = 0; i < 2 * have; i++) each[i] = LLVMConstInt(g->k->i32, i, false);
             part[k] = LLVMBuildShuffleVector(b, part[2 * k], part[2 * k + 1], LLVMConstVector(each, 2 * have), "");
         }

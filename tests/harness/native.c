@@ -259,15 +259,24 @@ static bool is_wanted(const subject *s) {
     return s->native && s->native->whole && !s->options.exact;
 }
 
+/* What is compiled is short, since that takes most of the time: instructions of the program. */
+static bool is_short(const subject *s) {
+    enum { LONGEST = 300 };
+    uint32_t n = 0;
+    for (uint32_t fn = 0; fn < s->program->nfunctions; fn++) n += s->program->functions[fn].ncode;
+    return n <= LONGEST;
+}
+
 /* In tiers each function is compiled by itself, with all that it calls: not where many call many. */
 static bool are_few(const subject *s) {
-    return s->native->tiers && rvm_program_function_count(s->program) <= 8;
+    return s->native->tiers && rvm_program_function_count(s->program) <= 8 && is_short(s);
 }
 
 bool check_native(const subject *s) {
-    if (!is_wanted(s) || (s->derived && s->native_orders < 1)) return true;
+    if (!is_wanted(s) || (s->derived && (s->native_orders < 1 || !is_short(s)))) return true;
     const unsigned which = rvm_program_function_count(s->program) % (engine_count + 1);
-    if (s->derived) return which == engine_count ? check_one_way(s) : check_engine(s, false, &engines[which]);
+    if (s->derived || !is_short(s)) /* some way, another for another program */
+        return which == engine_count ? check_one_way(s) : check_engine(s, false, &engines[which]);
     for (unsigned k = 0; k < engine_count; k++)
         for (int tiers = 0; tiers <= are_few(s); tiers++)
             if (!check_engine(s, tiers, &engines[k])) return false;
