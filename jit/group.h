@@ -94,8 +94,13 @@ LLVMValueRef rvm__any(rvm__group *g, LLVMValueRef mask);
 LLVMBasicBlockRef rvm__group_block(rvm__group *g, const char *name);
 LLVMValueRef rvm__group_local(rvm__group *g, LLVMTypeRef t); /* an alloca */
 void rvm__give_group_up(rvm__group *g, LLVMValueRef cond);
+/* If the condition holds, or if it does not, in an active lane. */
+void rvm__give_up_where(rvm__group *g, LLVMValueRef cond, bool if_true, LLVMValueRef mask);
 /* 0, 1, .. each times an i64. */
 LLVMValueRef rvm__steps(rvm__group *g, LLVMValueRef stride);
+
+/* instructions.c: any but those that end a block. */
+void rvm__group_instruction(rvm__group *g, LLVMValueRef v, LLVMValueRef mask);
 
 /* memory.c: mask NULL: all lanes. */
 void rvm__group_load(rvm__group *g, LLVMValueRef load, LLVMValueRef mask);

@@ -1,4 +1,4 @@
-/* lanes.c: a group of instances, block by block and instruction by instruction, from an instance that LLVM has
+/* lanes.c: a group of instances, block by block, from an instance that LLVM has
  * simplified (group.h says how). Nothing of the instruction set is known here: only LLVM's instructions. */
 #include "group.h"
 
@@ -124,193 +124,11 @@ void rvm__give_group_up(rvm__group *g, LLVMValueRef cond) {
     LLVMPositionBuilderAtEnd(g->k->b, on);
 }
 
-/* If the condition holds, or if it does not, in an active lane. */
-static void give_up(rvm__group *g, LLVMValueRef cond, bool if_true, LLVMValueRef mask) {
+void rvm__give_up_where(rvm__group *g, LLVMValueRef cond, bool if_true, LLVMValueRef mask) {
     const bool varies = rvm__is_varying(g, cond);
     LLVMValueRef c = varies ? rvm__many(g, cond) : rvm__one(g, cond);
     if (!if_true) c = LLVMBuildNot(g->k->b, c, "");
     rvm__give_group_up(g, varies ? rvm__any(g, both(g, mask, c)) : c);
-}
-
-/* ---- instructions ---- */
-
-static void copy_freedom(LLVMValueRef from, LLVMValueRef to) {
-#if LLVM_VERSION_MAJOR >= 18
-    if (LLVMIsAInstruction(to) && LLVMCanValueUseFastMathFlags(from) && LLVMCanValueUseFastMathFlags(to))
-        LLVMSetFastMathFlags(to, LLVMGetFastMathFlags(from));
-#else
-    (void)from, (void)to;
-#endif
-}
-
-static LLVMValueRef same_once(rvm__group *g, LLVMValueRef v) {
-    LLVMValueRef copy = LLVMInstructionClone(v);
-    for (int k = 0; k < LLVMGetNumOperands(v); k++) {
-        LLVMValueRef o = LLVMGetOperand(v, (unsigned)k);
-        if (rvm__item_of(g, o)) LLVMSetOperand(copy, (unsigned)k, rvm__one(g, o));
-    }
-    LLVMInsertIntoBuilder(g->k->b, copy);
-    return copy;
-}
-
-/* A divisor of 1 in lanes that are not active, so that nothing traps. */
-static LLVMValueRef divisor(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
-    LLVMValueRef one = rvm__splat(g, LLVMConstInt(LLVMGetElementType(LLVMTypeOf(v)), 1, false));
-    return mask ? LLVMBuildSelect(g->k->b, mask, v, one, "") : v;
-}
-
-static LLVMValueRef binary(rvm__group *g, LLVMValueRef v, LLVMOpcode op, LLVMValueRef mask) {
-    LLVMValueRef x = rvm__many(g, LLVMGetOperand(v, 0)), y = rvm__many(g, LLVMGetOperand(v, 1));
-    const bool divides = op == LLVMSDiv || op == LLVMUDiv || op == LLVMSRem || op == LLVMURem;
-    LLVMValueRef z = LLVMBuildBinOp(g->k->b, op, x, divides ? divisor(g, y, mask) : y, "");
-    copy_freedom(v, z);
-    return z;
-}
-
-/* Sums, differences and multiples of what is linear. */
-static void follow_line(rvm__group *g, LLVMValueRef v, LLVMOpcode op) {
-    LLVMBuilderRef b = g->k->b;
-    rvm__item *to = rvm__item_of(g, v);
-    LLVMValueRef x = LLVMGetOperand(v, 0), y = LLVMGetOperand(v, 1), zero = LLVMConstNull(g->k->i64);
-    const rvm__item *i = rvm__item_of(g, x), *j = rvm__item_of(g, y);
-    if (LLVMTypeOf(v) != g->k->i64 || (i && i->varying && !i->stride) || (j && j->varying && !j->stride)) return;
-    const bool moves_x = i && i->varying, moves_y = j && j->varying;
-    LLVMValueRef s = moves_x ? i->stride : zero, t = moves_y ? j->stride : zero, one_x = rvm__one(g, x),
-                 one_y = rvm__one(g, y);
-    if (op == LLVMAdd || op == LLVMSub)
-        to->stride = LLVMBuildBinOp(b, op, s, t, "");
-    else if ((op == LLVMMul && !(moves_x && moves_y)) || (op == LLVMShl && !moves_y))
-        to->stride = moves_x ? LLVMBuildBinOp(b, op, s, one_y, "") : LLVMBuildMul(b, one_x, t, "");
-    else
-        return;
-    to->one = LLVMBuildBinOp(b, op, one_x, one_y, "");
-    to->many = LLVMBuildAdd(b, rvm__splat(g, to->one), rvm__steps(g, to->stride), "");
-}
-
-static LLVMValueRef choose(rvm__group *g, LLVMValueRef v) {
-    LLVMValueRef c = LLVMGetOperand(v, 0), x = rvm__many(g, LLVMGetOperand(v, 1)), y = rvm__many(g, LLVMGetOperand(v, 2));
-    return LLVMBuildSelect(g->k->b, rvm__is_varying(g, c) ? rvm__many(g, c) : rvm__one(g, c), x, y, "");
-}
-
-/* An i64 as a double. Where the host converts one at a time only (x86-64 before AVX-512): its halves as the low bits of 2^52
- * and of 2^84 + 2^63, both exact; their sum, less the two, is rounded once. */
-static LLVMValueRef real_of(rvm__group *g, LLVMValueRef v) {
-    LLVMBuilderRef b = g->k->b;
-    LLVMTypeRef real = rvm__vector_of(g, g->k->f64);
-#ifdef __x86_64__
-    const bool one_by_one = g->width < 8;
-#else
-    const bool one_by_one = false;
-#endif
-    if (!one_by_one) return LLVMBuildSIToFP(b, v, real, "");
-#define NUMBER(bits) rvm__splat(g, LLVMConstInt(g->k->i64, UINT64_C(bits), false))
-    LLVMValueRef low = LLVMBuildOr(b, LLVMBuildAnd(b, v, NUMBER(0xffffffff), ""), NUMBER(0x4330000000000000), "");
-    LLVMValueRef high = LLVMBuildXor(b, LLVMBuildLShr(b, v, NUMBER(32), ""), NUMBER(0x4530000080000000), "");
-    LLVMValueRef both_bits = LLVMBuildBitCast(b, NUMBER(0x4530000080100000), real, "");
-#undef NUMBER
-    high = LLVMBuildFSub(b, LLVMBuildBitCast(b, high, real, ""), both_bits, "");
-    return LLVMBuildFAdd(b, high, LLVMBuildBitCast(b, low, real, ""), "");
-}
-
-static LLVMValueRef vector(rvm__group *g, LLVMValueRef v, LLVMOpcode op, LLVMValueRef mask) {
-    LLVMBuilderRef b = g->k->b;
-    LLVMValueRef z = NULL;
-    if (LLVMIsABinaryOperator(v)) return binary(g, v, op, mask);
-    if (op == LLVMSIToFP && LLVMTypeOf(LLVMGetOperand(v, 0)) == g->k->i64 && LLVMTypeOf(v) == g->k->f64)
-        return real_of(g, rvm__many(g, LLVMGetOperand(v, 0)));
-    if (LLVMIsACastInst(v))
-        return LLVMBuildCast(b, op, rvm__many(g, LLVMGetOperand(v, 0)), rvm__vector_of(g, LLVMTypeOf(v)), "");
-    switch (op) {
-    case LLVMFNeg: z = LLVMBuildFNeg(b, rvm__many(g, LLVMGetOperand(v, 0)), ""); break;
-    case LLVMSelect: return choose(g, v);
-    case LLVMFreeze: return LLVMBuildFreeze(b, rvm__many(g, LLVMGetOperand(v, 0)), "");
-    case LLVMICmp:
-        return LLVMBuildICmp(b, LLVMGetICmpPredicate(v), rvm__many(g, LLVMGetOperand(v, 0)),
-                             rvm__many(g, LLVMGetOperand(v, 1)), "");
-    case LLVMFCmp:
-        z = LLVMBuildFCmp(b, LLVMGetFCmpPredicate(v), rvm__many(g, LLVMGetOperand(v, 0)), rvm__many(g, LLVMGetOperand(v, 1)),
-                          "");
-        break;
-    default: rvm__no_group(g, "an instruction of another kind"); return LLVMGetUndef(rvm__vector_of(g, LLVMTypeOf(v)));
-    }
-    copy_freedom(v, z);
-    return z;
-}
-
-/* Memory of n elements becomes memory for those of each lane, with room for a header of as many bytes as before. */
-static void call_new(rvm__group *g, LLVMValueRef v, bool appears) {
-    LLVMValueRef args[3], f = LLVMGetCalledValue(v);
-    for (unsigned k = 0; k < 2u + appears; k++) args[k] = rvm__one(g, LLVMGetOperand(v, k));
-    args[1] = LLVMBuildMul(g->k->b, args[1], LLVMConstInt(g->k->i64, g->lanes, false), "");
-    args[1] = LLVMBuildAdd(g->k->b, args[1], LLVMConstInt(g->k->i64, 2 * (g->lanes - 1), false), "");
-    LLVMValueRef p = LLVMBuildCall2(g->k->b, LLVMGlobalGetValueType(f), f, args, 2u + appears, "");
-    if (appears) rvm__item_of(g, v)->one = p;
-}
-
-static void call(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
-    const char *name = rvm__callee_name(v);
-    rvm__item *to = rvm__item_of(g, v);
-    if (!strcmp(name, RVM__GIVE_UP))
-        give_up(g, LLVMGetOperand(v, 0), true, mask);
-    else if (!strncmp(name, RVM__ADD, strlen(RVM__ADD)))
-        rvm__group_add(g, v, mask);
-    else if (!strncmp(name, "llvm.memset.", 12))
-        rvm__group_memset(g, v);
-    else if (!strcmp(name, "rvm__native_new") || !strcmp(name, "rvm__native_del"))
-        call_new(g, v, name[12] == 'n');
-    else if (LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVoidTypeKind)
-        return; /* says something to LLVM */
-    else if (!strcmp(name, RVM__RESULT))
-        to->one = LLVMConstInt(g->k->i32, 0, false);
-    else if (!to->varying)
-        to->one = same_once(g, v);
-    else
-        to->many = rvm__group_function(g, v);
-}
-
-static void alloca_of(rvm__group *g, LLVMValueRef v) {
-    const uint64_t n = LLVMConstIntGetZExtValue(LLVMGetOperand(v, 0));
-    const uint64_t bytes = LLVMABISizeOfType(g->layout, LLVMGetAllocatedType(v)) * n;
-    rvm__item_of(g, v)->one = rvm__group_local(g, LLVMArrayType2(g->k->i8, (bytes + 7) / 8 * 8 * g->lanes));
-}
-
-/* A private address as a number: distances are those of one lane, and it is none of shared memory. */
-static LLVMValueRef private_number(rvm__group *g, LLVMValueRef address, LLVMTypeRef t) {
-    LLVMBuilderRef b = g->k->b;
-    const bool many = LLVMGetTypeKind(t) == LLVMVectorTypeKind;
-    LLVMValueRef shift = LLVMConstInt(g->k->i64, g->lanes == 8 ? 3 : 2, false),
-                 bit = LLVMConstInt(g->k->i64, UINT64_C(1) << 62, false);
-    LLVMValueRef n = LLVMBuildPtrToInt(b, address, t, "");
-    n = LLVMBuildLShr(b, n, many ? rvm__splat(g, shift) : shift, "");
-    return LLVMBuildOr(b, n, many ? rvm__splat(g, bit) : bit, "");
-}
-
-static void instruction(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
-    const LLVMOpcode op = LLVMGetInstructionOpcode(v);
-    rvm__item *to = rvm__item_of(g, v);
-    to->one = to->stride = to->many = NULL; /* a block where several ways meet may be emitted for each */
-    switch (op) {
-    case LLVMAlloca: alloca_of(g, v); return;
-    case LLVMLoad: rvm__group_load(g, v, mask); return;
-    case LLVMStore: rvm__group_store(g, v, mask); return;
-    case LLVMGetElementPtr: rvm__group_address(g, v); return;
-    case LLVMCall: call(g, v, mask); return;
-    default: break;
-    }
-    if (op == LLVMPtrToInt && rvm__memory_of(g, LLVMGetOperand(v, 0)) == RVM__PRIVATE_MEMORY) {
-        LLVMValueRef from = LLVMGetOperand(v, 0);
-        if (to->varying)
-            to->many = private_number(g, rvm__many(g, from), rvm__vector_of(g, g->k->i64));
-        else
-            to->one = private_number(g, rvm__one(g, from), g->k->i64);
-        return;
-    }
-    if (!to->varying) {
-        to->one = same_once(g, v);
-        return;
-    }
-    if (LLVMIsABinaryOperator(v)) follow_line(g, v, op);
-    if (!to->many) to->many = vector(g, v, op, mask);
 }
 
 /* ---- ways ---- */
@@ -355,7 +173,7 @@ static void block(rvm__group *g, uint32_t n, LLVMValueRef mask) {
         else
             i->one = LLVMBuildLoad2(g->k->b, t, i->phi, "");
     }
-    for (; v != end; v = LLVMGetNextInstruction(v)) instruction(g, v, mask);
+    for (; v != end; v = LLVMGetNextInstruction(v)) rvm__group_instruction(g, v, mask);
 }
 
 static LLVMTypeRef mask_type(const rvm__group *g) {
@@ -446,7 +264,7 @@ static void region(rvm__group *g, uint32_t n, uint32_t end, LLVMValueRef mask) {
         if (!here->nsucc) break;
         if (here->gives_up) {
             LLVMValueRef c = LLVMGetCondition(ends);
-            give_up(g, c, here->gives_up == 1, mask);
+            rvm__give_up_where(g, c, here->gives_up == 1, mask);
         }
         uint32_t next = here->succ[0];
         for (uint32_t s = 0; l && s < here->nsucc && here->nsucc == 2; s++)

@@ -1,8 +1,8 @@
 /* lanes.h: inside jit/. A group of 8 or 4 instances of a parallel block as one function on vectors.
  *
- *   instance.c   an instance as a function of IR        lanes.c      the group, instruction by instruction
+ *   instance.c   an instance as a function of IR        lanes.c      the group, block by block
  *   graph.c      its control: loops, where ways meet    uniform.c    what is the same in all lanes
- *   memory.c     loads and stores, and taking them back
+ *   memory.c     loads and stores, and taking them back    instructions.c, vectors.c   all else, functions of doubles
  */
 #ifndef RVM_JIT_LANES_H
 #define RVM_JIT_LANES_H

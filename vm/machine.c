@@ -62,6 +62,18 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
     return RVM_OK;
 }
 
+void rvm__room_free(rvm_machine *m) {
+    rvm__locals_free(m);
+    rvm__trail_free(m);
+    rvm__resize(m, m->outside, m->cap_outside, 0);
+    rvm__resize(m, m->slots, m->cap_slots * sizeof *m->slots, 0);
+    rvm__resize(m, m->magnitudes, m->cap_magnitudes * sizeof *m->magnitudes, 0);
+    rvm__resize(m, m->arrays, m->cap_arrays * sizeof *m->arrays, 0);
+    rvm__resize(m, m->frames, m->cap_frames * sizeof *m->frames, 0);
+    rvm__resize(m, m->stack, m->cap_stack * sizeof *m->stack, 0);
+    if (m->met) rvm__resize(m, m->met, m->p->nvariants * sizeof *m->met, 0);
+}
+
 void rvm_machine_free(rvm_machine *m) {
     if (!m) return;
     if (m->engine) m->engine->released(m->engine);
@@ -69,19 +81,11 @@ void rvm_machine_free(rvm_machine *m) {
     rvm__products_free(m);
     rvm__prepare_free(m, &m->primal_codes);
     rvm__prepare_free(m, &m->shadow_codes);
-    rvm__locals_free(m);
-    rvm__resize(m, m->outside, m->cap_outside, 0);
-    rvm__trail_free(m);
+    rvm__room_free(m);
     rvm__exact_free(m);
     for (int k = 0; k < RVM__SCRATCHES; k++) rvm__resize(m, m->scratch[k], m->cap_scratch[k], 0);
     rvm__resize(m, m->pops, m->pops ? m->p->nfunctions * sizeof *m->pops : 0, 0);
-    rvm__resize(m, m->slots, m->cap_slots * sizeof *m->slots, 0);
     rvm__resize(m, m->shadows, m->cap_shadows * sizeof *m->shadows, 0);
-    rvm__resize(m, m->magnitudes, m->cap_magnitudes * sizeof *m->magnitudes, 0);
-    rvm__resize(m, m->arrays, m->cap_arrays * sizeof *m->arrays, 0);
-    rvm__resize(m, m->frames, m->cap_frames * sizeof *m->frames, 0);
-    if (m->met) rvm__resize(m, m->met, m->p->nvariants * sizeof *m->met, 0);
-    rvm__resize(m, m->stack, m->cap_stack * sizeof *m->stack, 0);
     if (m->activity.slot_at) rvm__resize(m, m->activity.slot_at, rvm__activity_size(m->p), 0);
     if (m->profile) rvm__resize(m, m->profile, RVM_OP_LIMIT * sizeof *m->profile, 0);
     rvm__guards_free(m);

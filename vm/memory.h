@@ -24,4 +24,7 @@ void rvm__locals_pop(rvm_machine *m, size_t size);
 void rvm__locals_clear(rvm_machine *m);
 void rvm__locals_free(rvm_machine *m);
 
+/* machine.c: frees what a run needs room for: frames and what stands in them, local arrays, trail, stack. */
+void rvm__room_free(rvm_machine *m);
+
 #endif

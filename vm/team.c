@@ -82,15 +82,7 @@ void *rvm__team_resize(rvm_machine *w, void *p, size_t old_size, size_t new_size
 static void free_worker(rvm_machine *w) {
     if (!w) return;
     rvm_machine *m = w->seat->team->m;
-    rvm__locals_free(w);
-    rvm__trail_free(w);
-    rvm__resize(w, w->outside, w->cap_outside, 0);
-    rvm__resize(w, w->slots, w->cap_slots * sizeof *w->slots, 0);
-    rvm__resize(w, w->magnitudes, w->cap_magnitudes * sizeof *w->magnitudes, 0);
-    rvm__resize(w, w->arrays, w->cap_arrays * sizeof *w->arrays, 0);
-    rvm__resize(w, w->frames, w->cap_frames * sizeof *w->frames, 0);
-    rvm__resize(w, w->stack, w->cap_stack * sizeof *w->stack, 0);
-    if (w->met) rvm__resize(w, w->met, w->p->nvariants * sizeof *w->met, 0);
+    rvm__room_free(w);
     rvm__resize(m, w, sizeof *w, 0);
 }
 

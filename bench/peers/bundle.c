@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "peers.h"
+#include "space.h"
 
 enum { R = 0, CENTER = 3, FOCAL = 6, U = 7, K1 = 9, K2 = 10, CAMERA = 11, POINT = 11, WEIGHT = 14, COLUMNS = 15 };
 
@@ -19,16 +20,6 @@ static inline turn turn_of(double a2) {
         return (turn){b, c, (1 - 2 * h * h - b) / a2, (b - 2 * c) / a2};
     }
     return (turn){1 - a2 / 6, 0.5 - a2 / 24, -1.0 / 3 + a2 / 30, -1.0 / 12 + a2 / 180};
-}
-
-static inline void cross(double y[3], const double a[3], const double b[3]) {
-    y[0] = a[1] * b[2] - a[2] * b[1];
-    y[1] = a[2] * b[0] - a[0] * b[2];
-    y[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-static inline double dot3(const double a[3], const double b[3]) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
 /* What a camera makes of a point, with what the Jacobian needs of the way. */

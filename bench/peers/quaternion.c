@@ -1,5 +1,6 @@
 /* quaternion.c: for each q = (s, u) and v, 2 (u.v) u + (s^2 - u.u) v + 2 s u x v. */
 #include "peers.h"
+#include "space.h"
 
 void PEER(quaternion_primal)(void *data) {
     const quaternion_data *g = data;
@@ -12,16 +13,6 @@ void PEER(quaternion_primal)(void *data) {
         out[3 * i + 1] = a * u[1] + b * v[1] + c * (u[2] * v[0] - u[0] * v[2]);
         out[3 * i + 2] = a * u[2] + b * v[2] + c * (u[0] * v[1] - u[1] * v[0]);
     }
-}
-
-static inline void cross(double y[3], const double a[3], const double b[3]) {
-    y[0] = a[1] * b[2] - a[2] * b[1];
-    y[1] = a[2] * b[0] - a[0] * b[2];
-    y[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-static inline double dot3(const double a[3], const double b[3]) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
 void PEER(quaternion_gradient)(void *data) {
