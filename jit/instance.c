@@ -512,10 +512,10 @@ static LLVMValueRef may_group(const instance *o, uint32_t pc, bool up, LLVMValue
         behind = LLVMBuildAdd(k->b, up ? LLVMBuildSub(k->b, e->last, n, "") : LLVMBuildSub(k->b, n, e->last, ""),
                               rvm__build_int(k, 1), "");
     LLVMValueRef left = LLVMBuildICmp(k->b, LLVMIntUGT, behind, last, "");
-    LLVMValueRef limit = rvm__get(e, k->i64, rvm__member(e, e->native, offsetof(rvm__native, limit)));
+    LLVMValueRef fuel = rvm__get(e, k->i64, rvm__member(e, e->native, offsetof(rvm__native, fuel)));
     LLVMValueRef then = LLVMBuildAdd(k->b, rvm__get(e, k->i64, e->charged), rvm__get(e, k->i64, cost), "");
     whole = LLVMBuildAnd(k->b, whole, left, "");
-    return LLVMBuildAnd(k->b, whole, LLVMBuildICmp(k->b, LLVMIntSLE, then, limit, ""), "");
+    return LLVMBuildAnd(k->b, whole, LLVMBuildICmp(k->b, LLVMIntSLE, then, fuel, ""), "");
 }
 
 static void run_group(rvm__emit *e, instance *o, uint32_t pc, bool up, LLVMBasicBlockRef single, LLVMValueRef out,

@@ -107,14 +107,18 @@ static LLVMValueRef vector(rvm__group *g, LLVMValueRef v, LLVMOpcode op, LLVMVal
     return z;
 }
 
-/* Memory of n elements becomes memory for those of each lane, with room for a header of as many bytes as before. */
+/* Memory of n elements becomes memory for those of each lane, with room for a header of as many bytes as before, at the
+ * beginning of a line of the cache: rows of lanes then cross none. */
 static void call_new(rvm__group *g, LLVMValueRef v, bool appears) {
-    LLVMValueRef args[3], f = LLVMGetCalledValue(v);
+    LLVMBuilderRef b = g->k->b;
+    LLVMValueRef args[3], f = LLVMGetCalledValue(v), i64 = LLVMConstNull(g->k->i64), line = LLVMConstInt(g->k->i64, 63, false);
     for (unsigned k = 0; k < 2u + appears; k++) args[k] = rvm__one(g, LLVMGetOperand(v, k));
-    args[1] = LLVMBuildMul(g->k->b, args[1], LLVMConstInt(g->k->i64, g->lanes, false), "");
-    args[1] = LLVMBuildAdd(g->k->b, args[1], LLVMConstInt(g->k->i64, 2 * (g->lanes - 1), false), "");
-    LLVMValueRef p = LLVMBuildCall2(g->k->b, LLVMGlobalGetValueType(f), f, args, 2u + appears, "");
-    if (appears) rvm__item_of(g, v)->one = p;
+    args[1] = LLVMBuildMul(b, args[1], LLVMConstInt(g->k->i64, g->lanes, false), "");
+    args[1] = LLVMBuildAdd(b, args[1], LLVMConstInt(g->k->i64, 2 * (g->lanes - 1) + 7, false), "");
+    LLVMValueRef p = LLVMBuildCall2(b, LLVMGlobalGetValueType(f), f, args, 2u + appears, "");
+    if (!appears) return;
+    LLVMValueRef before = LLVMBuildAnd(b, LLVMBuildSub(b, i64, LLVMBuildPtrToInt(b, p, g->k->i64, ""), ""), line, "");
+    rvm__item_of(g, v)->one = LLVMBuildGEP2(b, g->k->i8, p, &before, 1, "");
 }
 
 static void call(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {

@@ -150,7 +150,7 @@ static void store_each(rvm__group *g, LLVMValueRef to, LLVMValueRef v) {
 
 static LLVMValueRef gather(rvm__group *g, LLVMValueRef from, LLVMTypeRef t, LLVMValueRef mask) {
     LLVMTypeRef types[2] = {t, pointers(g)};
-    LLVMValueRef args[4] = {from, LLVMConstInt(g->k->i32, 8, false), mask, LLVMConstNull(t)};
+    LLVMValueRef args[4] = {from, LLVMConstInt(g->k->i32, 8, false), mask ? mask : all_lanes(g), LLVMConstNull(t)};
     return rvm__vector_intrinsic(g, "llvm.masked.gather", 2, types, 4, args);
 }
 
@@ -254,7 +254,8 @@ void rvm__group_load(rvm__group *g, LLVMValueRef load, LLVMValueRef mask) {
     else if (row)
         to->many = load_row(g, row, rvm__vector_of(g, t), rvm__memory_of(g, from) == RVM__SHARED ? mask : NULL);
     else
-        to->many = mask ? gather(g, addresses(g, from), rvm__vector_of(g, t), mask) : load_each(g, from, t);
+        to->many = mask || g->width == RVM__MOST_GROUP ? gather(g, addresses(g, from), rvm__vector_of(g, t), mask)
+                                                       : load_each(g, from, t);
 }
 
 void rvm__group_store(rvm__group *g, LLVMValueRef store, LLVMValueRef mask) {

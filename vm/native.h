@@ -13,6 +13,7 @@
 /* What goes along with native code. Counts are in instructions. */
 typedef struct rvm__native {
     int64_t charged, limit; /* since it was entered; the next look around comes when charged > limit */
+    int64_t fuel;           /* charged when there is none left; at most INT64_MAX / 2 */
     uint64_t calls;
     uint64_t peak;                 /* of frames */
     uint64_t erased;               /* bits of what a discarding trail did not keep */

@@ -187,7 +187,7 @@ static bool run_chunk(const team *t, seat *s, desk *d, rvm_status *lost) {
     s->late = 0;
     if (!w || !set_up(t, w)) return false;
     for (uint64_t k = 0; k < t->o->ncopies; k++) memset(d->copies[k], 0, t->o->copies[k].n * sizeof(rvm_value));
-    d->counts = (rvm__native){.limit = s->fuel < LOOK ? s->fuel : LOOK};
+    d->counts = (rvm__native){.limit = s->fuel < LOOK ? s->fuel : LOOK, .fuel = s->fuel};
     if (t->o->there(w, &d->counts, t->o, first, last, d->sums, d->copies)) {
         if (!undo(t, s, d, first)) *lost = RVM_ERR_NOT_RESTORABLE;
         return false;
