@@ -111,7 +111,8 @@ static LLVMValueRef vector(rvm__group *g, LLVMValueRef v, LLVMOpcode op, LLVMVal
  * beginning of a line of the cache: rows of lanes then cross none. */
 static void call_new(rvm__group *g, LLVMValueRef v, bool appears) {
     LLVMBuilderRef b = g->k->b;
-    LLVMValueRef args[3], f = LLVMGetCalledValue(v), i64 = LLVMConstNull(g->k->i64), line = LLVMConstInt(g->k->i64, 63, false);
+    LLVMValueRef args[3], f = LLVMGetCalledValue(v), i64 = LLVMConstNull(g->k->i64),
+                          line = LLVMConstInt(g->k->i64, 63, false);
     for (unsigned k = 0; k < 2u + appears; k++) args[k] = rvm__one(g, LLVMGetOperand(v, k));
     args[1] = LLVMBuildMul(b, args[1], LLVMConstInt(g->k->i64, g->lanes, false), "");
     args[1] = LLVMBuildAdd(b, args[1], LLVMConstInt(g->k->i64, 2 * (g->lanes - 1) + 7, false), "");

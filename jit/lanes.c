@@ -296,8 +296,10 @@ static bool changes(const rvm__group *g, LLVMValueRef v) {
     return op == LLVMCall && !strncmp(rvm__callee_name(v), RVM__ADD, strlen(RVM__ADD));
 }
 
+/* May; not if LLVM has found that its condition never holds. */
 static bool gives_up(LLVMValueRef v) {
-    return LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), RVM__GIVE_UP);
+    return LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), RVM__GIVE_UP) &&
+           !LLVMIsNull(LLVMGetOperand(v, 0));
 }
 
 static void find_log(rvm__group *g) {
