@@ -81,13 +81,20 @@ static bool cut_apart(const rvm__emit *e, const rvm_place *a, const rvm_place *b
     return false;
 }
 
-/* Parameters that the caller may have overlapped: where nobody says that they are apart. */
+/* Whether that is a parameter that others may overlap which are added into, too. */
+static bool overlaps(const rvm__emit *e, uint16_t array) {
+    for (uint32_t k = 0; k < e->f->nparams; k++)
+        if (e->f->params[k].ndim && e->f->params[k].index == array) return !rvm__is_apart(&e->f->params[k], e->apart);
+    return false;
+}
+
+/* Not for two arguments that are only read. */
 static bool same_memory(const rvm__emit *e, const rvm_place *a, const rvm_place *b) {
     if (a->kind == RVM_PLACE_SLOT || b->kind == RVM_PLACE_SLOT)
         return a->kind == b->kind && a->slot == b->slot && a->slot < e->f->nregs;
     if (cut_apart(e, a, b)) return false;
     const uint16_t x = rvm__base_of(e, a->slot, e->pc), y = rvm__base_of(e, b->slot, e->pc);
-    return x == y || x == RVM__NO_BASE || y == RVM__NO_BASE || !e->apart;
+    return x == y || x == RVM__NO_BASE || y == RVM__NO_BASE || (overlaps(e, x) && overlaps(e, y));
 }
 
 typedef struct extent {
@@ -165,13 +172,13 @@ static void share(rvm__emit *e, argument *a, LLVMValueRef cond) {
     if (!a->param->ndim) a->shares = a->shares ? LLVMBuildOr(e->k->b, a->shares, cond, "") : cond;
 }
 
-/* False: only the interpreter can do it. *apart: the arrays of the callee are apart. */
+/* False: only the interpreter can do it. *apart: the arrays of the callee that are added into are apart; others are so by
+ * their roles, or the interpreter goes on. */
 static bool look_at_pair(call *c, argument *a, argument *b, bool *apart) {
     const rvm_role x = (rvm_role)a->param->role, y = (rvm_role)b->param->role;
-    if (!same_memory(c->e, a->q, b->q)) return true;
     if (x == RVM_READ && y == RVM_READ) return true;
-    if (a->param->ndim && b->param->ndim) *apart = false;
-    if (x == RVM_ACC && y == RVM_ACC && a->param->ndim && b->param->ndim) return true;
+    if (!same_memory(c->e, a->q, b->q)) return true;
+    if (x == RVM_ACC && y == RVM_ACC && a->param->ndim && b->param->ndim) return *apart = false, true;
     if (a->q->kind == RVM_PLACE_SLOT) { /* the same register */
         if (x != RVM_ACC || y != RVM_ACC) return false;
         b->added = true;

@@ -184,7 +184,7 @@ static bool is_base(const plan *p, uint16_t array) {
 /* Whether nothing that is not part of the array shares its memory. */
 static bool is_apart(const rvm__emit *e, uint16_t array) {
     for (uint32_t k = 0; k < e->f->nparams; k++)
-        if (e->f->params[k].ndim && e->f->params[k].index == array) return e->apart || e->f->params[k].role == RVM_OWN;
+        if (e->f->params[k].ndim && e->f->params[k].index == array) return rvm__is_apart(&e->f->params[k], e->apart);
     return true;
 }
 

@@ -50,8 +50,8 @@ typedef struct rvm__pending { /* a stretch still to be walked */
     rvm__context *context;
 } rvm__pending;
 
-/* A function in a direction, or, for threads, a parallel block of it; `apart`: its arrays are known not to overlap; `deep`:
- * levels of the trail that are deep in it, of those that it matters for. */
+/* A function in a direction, or, for threads, a parallel block of it; `apart`: its arrays that are added into are known not
+ * to overlap; `deep`: levels of the trail that are deep in it, of those that it matters for. */
 typedef struct rvm__version {
     struct rvm__version *next;  /* of the function */
     struct rvm__version *later; /* to be emitted */
@@ -157,6 +157,11 @@ typedef struct rvm__emit {
 enum { RVM__NO_BASE = 0xffff };
 enum { RVM__ARRAY_HEADER = 16 }; /* bytes before the elements of a local array, as in vm/arrays.c: its largest magnitude */
 enum { RVM__FIXED_PARAMS = 5 };  /* of a function of IR, before those of the program */
+/* Whether nothing that changes shares the memory of a parameter that is an array, seen from the function. By their roles
+ * only those that are added into may overlap each other, and those that are only read. */
+static inline bool rvm__is_apart(const rvm_param *param, bool apart) {
+    return apart || param->role != RVM_ACC;
+}
 /* Parameters of IR that an array is. */
 static inline unsigned rvm__array_params(int ndim, bool magnitudes) {
     return 3 + 2 * (unsigned)ndim + magnitudes;

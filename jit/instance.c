@@ -315,7 +315,7 @@ static bool is_alone(const instance *o, uint16_t array) {
     for (uint32_t k = 0; k < e->f->narrays; k++)
         if (o->array[k] && k != array && rvm__base_of(e, (uint16_t)k, e->pc) == array) return false;
     for (uint32_t k = 0; k < e->f->nparams; k++)
-        if (e->f->params[k].ndim && e->f->params[k].index == array) return e->apart || e->f->params[k].role == RVM_OWN;
+        if (e->f->params[k].ndim && e->f->params[k].index == array) return rvm__is_apart(&e->f->params[k], e->apart);
     return false;
 }
 

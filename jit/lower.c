@@ -248,7 +248,7 @@ static void promise(rvm__unit *u, LLVMValueRef f, const rvm_function *g, bool ap
     for (uint32_t i = 0; i < g->nparams; i++) {
         const rvm_param *p = &g->params[i];
         const bool magnitude = !u->w->unchecked && (p->ndim || (p->role != RVM_READ && rvm__is_floating((rvm_type)p->type)));
-        if (p->ndim ? apart || p->role == RVM_OWN : p->role != RVM_READ) rvm__attribute(u->k, f, n, "noalias", 0);
+        if (p->ndim ? rvm__is_apart(p, apart) : p->role != RVM_READ) rvm__attribute(u->k, f, n, "noalias", 0);
         n += p->ndim ? (int)rvm__array_params(p->ndim, magnitude) : 1 + magnitude;
     }
 }
