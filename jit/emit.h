@@ -152,6 +152,7 @@ typedef struct rvm__emit {
     bool laned;                   /* an instance, or what it calls: see instance.c */
     uint32_t ends;                /* of an instance: the end of the block, where it ends; else 0 */
     LLVMValueRef *instance;       /* by pc of a block's end: that function, or NULL; or NULL */
+    LLVMValueRef *asked;          /* by that pc: a local that says what is known of the order of sums, or NULL; or NULL */
     uint8_t *loose;               /* by array, of what is laned: instances may add to the same element; or NULL */
 } rvm__emit;
 enum { RVM__NO_BASE = 0xffff };

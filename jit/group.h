@@ -45,6 +45,11 @@ typedef struct rvm__loop {
     LLVMValueRef active, around;   /* alloca of the mask of those in it; the mask around it */
 } rvm__loop;
 
+typedef struct rvm__bounds { /* of what is added to in a parameter's array: i64, allocas */
+    bool used;
+    LLVMValueRef low, high;
+} rvm__bounds;
+
 typedef struct rvm__group {
     rvm__build *k;
     LLVMTargetDataRef layout;
@@ -61,6 +66,9 @@ typedef struct rvm__group {
     LLVMBasicBlockRef entry, given_up;
     bool logs; /* shared memory may have been changed where it gives up */
     LLVMValueRef log_n, log_at, log_old, log_mask, mark;
+    int ordered; /* elements gain in the order of instances: 1 from the first lane on, -1 from the last; 0: in any */
+    bool traces; /* this is the function of order.c */
+    rvm__bounds bounds[RVM__MOST_LANED_ARGS];
     const char *why; /* NULL, or what cannot be */
 } rvm__group;
 enum { RVM__LOG = 128 }; /* stores that may be taken back */
@@ -109,6 +117,15 @@ void rvm__group_add(rvm__group *g, LLVMValueRef call, LLVMValueRef mask);
 void rvm__group_memset(rvm__group *g, LLVMValueRef call);
 void rvm__group_address(rvm__group *g, LLVMValueRef gep);
 void rvm__take_back(rvm__group *g); /* the block where it gives up */
+
+/* order.c: the function that tells whether an instance adds to each element once. False: why. */
+bool rvm__order_begin(rvm__group *g);
+void rvm__order_add(rvm__group *g, LLVMValueRef call);
+void rvm__order_end(rvm__group *g);
+/* Whether it has the value. */
+bool rvm__is_traced(const rvm__group *g, LLVMValueRef v);
+/* Whether it goes on behind the instruction as if that were not there. */
+bool rvm__leave_untraced(rvm__group *g, LLVMValueRef v);
 
 /* vectors.c: a call of a function of doubles, in lanes. */
 bool rvm__is_group_function(LLVMValueRef call); /* what is known here */

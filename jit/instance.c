@@ -10,8 +10,8 @@
  *
  * In lanes go blocks of unchecked code without recursion, function values, the stack and trails that are kept. Where
  * instances may add to the same element (an array that is added into, but not only at the block's index in one dimension)
- * the order counts: such an array is *loose*, and its block goes in lanes where the order is free (k->fast), each addition
- * by a call of RVM__ADD that lanes.c knows.
+ * the order counts: such an array is *loose*, and each addition is a call of RVM__ADD that lanes.c knows. Where the order
+ * is free (k->fast), lanes are summed first; else order.c looks whether lanes can keep it.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -267,7 +267,9 @@ typedef struct instance {
     LLVMValueRef args[RVM__MOST_LANED_ARGS];
     bool apart[RVM__MOST_LANED_ARGS]; /* arguments that are arrays which nothing else is part of */
     unsigned n;
-    unsigned lanes; /* of a group of them */
+    unsigned lanes;     /* of a group of them */
+    char order;         /* in which elements gain, '+' or '-'; 0: it is free */
+    LLVMValueRef asked; /* i32: 0 before it is known whether a group keeps the order, 1 if so, else 2 */
     LLVMTypeRef type;
 } instance;
 
@@ -358,6 +360,9 @@ static LLVMValueRef declare(instance *o) {
     rvm__attribute(k, f, -1, "noinline", 0);
     LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                             LLVMCreateStringAttribute(k->context, RVM__LANES, strlen(RVM__LANES), &"48"[o->lanes > 4], 1));
+    if (o->order)
+        LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                LLVMCreateStringAttribute(k->context, RVM__ORDERED, strlen(RVM__ORDERED), &o->order, 1));
     for (unsigned n = 0; n < o->x->to.shared + 1u; n++) {
         const unsigned at = n ? RVM__LANED_SUMS + n - 1 : RVM__LANED_OUT;
         LLVMAddAttributeAtIndex(f, 1 + at, LLVMCreateStringAttribute(k->context, RVM__PRIVATE, strlen(RVM__PRIVATE), "", 0));
@@ -518,6 +523,27 @@ static LLVMValueRef may_group(const instance *o, uint32_t pc, bool up, LLVMValue
     return LLVMBuildAnd(k->b, whole, LLVMBuildICmp(k->b, LLVMIntSLE, then, fuel, ""), "");
 }
 
+/* Before the first group of a block: whether lanes keep the order of sums. */
+static void ask_for_order(instance *o, LLVMBasicBlockRef single) {
+    rvm__emit *e = o->outer;
+    rvm__build *k = e->k;
+    LLVMValueRef one = LLVMConstInt(k->i32, 1, false), zero = LLVMConstNull(k->i32);
+    char name[40];
+    size_t length;
+    snprintf(name, sizeof name, RVM__ORDER "%s", LLVMGetValueName2(o->e.function, &length) + strlen(RVM__INSTANCE));
+    LLVMValueRef f = LLVMGetNamedFunction(k->module, name);
+    if (!f) f = LLVMAddFunction(k->module, name, o->type);
+    LLVMBasicBlockRef ask = rvm__block(e, "ask"), known = rvm__block(e, "known"), go = rvm__block(e, "go");
+    LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntEQ, rvm__get(e, k->i32, o->asked), zero, ""), ask, known);
+    rvm__at(e, ask);
+    LLVMValueRef differs = LLVMBuildCall2(k->b, o->type, f, o->args, o->n, "");
+    rvm__put_at(e, LLVMBuildAdd(k->b, differs, one, ""), o->asked);
+    LLVMBuildBr(k->b, known);
+    rvm__at(e, known);
+    LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntEQ, rvm__get(e, k->i32, o->asked), one, ""), go, single);
+    rvm__at(e, go);
+}
+
 static void run_group(rvm__emit *e, instance *o, uint32_t pc, bool up, LLVMBasicBlockRef single, LLVMValueRef out,
                       LLVMValueRef cost) {
     rvm__build *k = e->k;
@@ -535,6 +561,7 @@ static void run_group(rvm__emit *e, instance *o, uint32_t pc, bool up, LLVMBasic
     }
     emit(o, pc);
     if (!o->e.function) return;
+    if (o->order) ask_for_order(o, single);
     LLVMValueRef left = LLVMBuildCall2(k->b, o->type, o->e.function, o->args, o->n, "");
     LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntEQ, left, LLVMConstInt(k->i32, 0, false), ""), done, single);
     rvm__at(e, done);
@@ -561,9 +588,11 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
     const bool known = survey_arrays(e, first, last, o->x->to.i, &loose);
     const bool up = (e->context->dir > 0) != ((o->x->flags & X_REVERSED) != 0);
     o->lanes = loose ? RVM__MOST_GROUP : k->group; /* more lanes, fewer sums over them */
-    if (!known || (loose && !k->fast))
+    o->order = !loose || k->fast ? 0 : up ? '+' : '-';
+    if (!known)
         LLVMBuildBr(k->b, single);
     else {
+        o->asked = e->asked[pc] = rvm__local(e, k->i32, "asked");
         LLVMValueRef out = rvm__local(e, LLVMArrayType2(k->i64, RVM__LANED_COUNTS * RVM__MOST_GROUP), "counted");
         LLVMValueRef cost = rvm__local(e, k->i64, "cost");
         rvm__at(e, e->entry);
@@ -591,8 +620,10 @@ void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back) {
     }
     if (!c->start && !(c->start = rvm__unit_alloc(e->u, e->f->ncode * sizeof *c->start))) return;
     if (back) rvm__look_around(e, pc + (uint32_t)c->dir);
+    if (!e->asked && !(e->asked = rvm__unit_alloc(e->u, e->f->ncode * sizeof *e->asked))) return;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b);
     if (!c->start[pc]) c->start[pc] = start_block(e, pc);
     rvm__at(e, here);
+    if (!back && e->asked[pc]) rvm__put_at(e, LLVMConstNull(e->k->i32), e->asked[pc]);
     LLVMBuildBr(e->k->b, c->start[pc]);
 }

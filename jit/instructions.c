@@ -122,19 +122,27 @@ static void call_new(rvm__group *g, LLVMValueRef v, bool appears) {
     rvm__item_of(g, v)->one = LLVMBuildGEP2(b, g->k->i8, p, &before, 1, "");
 }
 
+static void change_memory(rvm__group *g, LLVMValueRef v, const char *name) {
+    if (g->traces) return;
+    if (name[0] == 'l')
+        rvm__group_memset(g, v);
+    else
+        call_new(g, v, name[12] == 'n');
+}
+
 static void call(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
     const char *name = rvm__callee_name(v);
     rvm__item *to = rvm__item_of(g, v);
     if (!strcmp(name, RVM__GIVE_UP))
         rvm__give_up_where(g, LLVMGetOperand(v, 0), true, mask);
     else if (!strncmp(name, RVM__ADD, strlen(RVM__ADD)))
-        rvm__group_add(g, v, mask);
-    else if (!strncmp(name, "llvm.memset.", 12))
-        rvm__group_memset(g, v);
-    else if (!strcmp(name, "rvm__native_new") || !strcmp(name, "rvm__native_del"))
-        call_new(g, v, name[12] == 'n');
+        (g->traces ? rvm__order_add(g, v) : rvm__group_add(g, v, mask));
+    else if (!strncmp(name, "llvm.memset.", 12) || !strcmp(name, "rvm__native_new") || !strcmp(name, "rvm__native_del"))
+        change_memory(g, v, name);
     else if (LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVoidTypeKind)
         return; /* says something to LLVM */
+    else if (g->traces && !rvm__is_traced(g, v))
+        return;
     else if (!strcmp(name, RVM__RESULT))
         to->one = LLVMConstInt(g->k->i32, 0, false);
     else if (!to->varying)
@@ -164,6 +172,7 @@ void rvm__group_instruction(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
     const LLVMOpcode op = LLVMGetInstructionOpcode(v);
     rvm__item *to = rvm__item_of(g, v);
     to->one = to->stride = to->many = NULL; /* a block where several ways meet may be emitted for each */
+    if (g->traces && rvm__leave_untraced(g, v)) return;
     switch (op) {
     case LLVMAlloca: alloca_of(g, v); return;
     case LLVMLoad: rvm__group_load(g, v, mask); return;

@@ -126,6 +126,7 @@ void rvm__give_group_up(rvm__group *g, LLVMValueRef cond) {
 
 void rvm__give_up_where(rvm__group *g, LLVMValueRef cond, bool if_true, LLVMValueRef mask) {
     const bool varies = rvm__is_varying(g, cond);
+    if (varies && g->traces) return;
     LLVMValueRef c = varies ? rvm__many(g, cond) : rvm__one(g, cond);
     if (!if_true) c = LLVMBuildNot(g->k->b, c, "");
     rvm__give_group_up(g, varies ? rvm__any(g, both(g, mask, c)) : c);
@@ -138,6 +139,7 @@ static void make_phis(rvm__group *g) {
         for (LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[n].b); v && LLVMIsAPHINode(v);
              v = LLVMGetNextInstruction(v)) {
             rvm__item *i = rvm__item_of(g, v);
+            if (g->traces && !rvm__is_traced(g, v)) continue;
             i->phi = rvm__group_local(g, i->varying ? rvm__vector_of(g, LLVMTypeOf(v)) : LLVMTypeOf(v));
         }
 }
@@ -153,7 +155,7 @@ static void pass(rvm__group *g, uint32_t a, uint32_t b, LLVMValueRef mask) {
     for (LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[b].b); v && LLVMIsAPHINode(v); v = LLVMGetNextInstruction(v)) {
         const rvm__item *i = rvm__item_of(g, v);
         LLVMValueRef from = incoming(v, g->nodes[a].b), now;
-        if (!from) continue;
+        if (!from || (g->traces && !rvm__is_traced(g, v))) continue;
         now = i->varying ? rvm__many(g, from) : rvm__one(g, from);
         if (mask && i->varying) {
             LLVMValueRef was = LLVMBuildLoad2(g->k->b, LLVMTypeOf(now), i->phi, "");
@@ -168,6 +170,7 @@ static void block(rvm__group *g, uint32_t n, LLVMValueRef mask) {
     for (; LLVMIsAPHINode(v); v = LLVMGetNextInstruction(v)) {
         rvm__item *i = rvm__item_of(g, v);
         LLVMTypeRef t = LLVMTypeOf(v);
+        if (g->traces && !rvm__is_traced(g, v)) continue;
         if (i->varying)
             i->many = LLVMBuildLoad2(g->k->b, rvm__vector_of(g, t), i->phi, "");
         else
@@ -259,6 +262,10 @@ static void region(rvm__group *g, uint32_t n, uint32_t end, LLVMValueRef mask) {
         rvm__loop *l = here->loop == RVM__NO_LOOP ? NULL : &g->loops[here->loop];
         LLVMValueRef ends = LLVMGetBasicBlockTerminator(here->b);
         if (++g->emitted > 4 * g->n + 64) rvm__no_group(g, "ways that cross");
+        if (g->traces && l && l->divergent) {
+            n = l->exit;
+            continue;
+        }
         if (l && l->header == n) mask = enter_loop(g, l, mask);
         block(g, n, mask);
         if (!here->nsucc) break;
@@ -279,7 +286,8 @@ static void region(rvm__group *g, uint32_t n, uint32_t end, LLVMValueRef mask) {
             mask = l->around;
             n = l->exit;
         } else if (here->nway == 2) {
-            (rvm__is_varying(g, LLVMGetCondition(ends)) ? part : part_alike)(g, n, LLVMGetCondition(ends), mask);
+            const bool varies = rvm__is_varying(g, LLVMGetCondition(ends));
+            if (!varies || !g->traces) (varies ? part : part_alike)(g, n, LLVMGetCondition(ends), mask);
             n = here->meet;
         } else {
             pass(g, n, next, mask);
@@ -381,7 +389,7 @@ static void end(rvm__group *g) {
 }
 
 static void declare(rvm__group *g) {
-    g->to = LLVMAddFunction(g->k->module, "rvm_group", LLVMGlobalGetValueType(g->from));
+    if (!g->to) g->to = LLVMAddFunction(g->k->module, "rvm_group", LLVMGlobalGetValueType(g->from));
     LLVMSetLinkage(g->to, LLVMInternalLinkage);
     const unsigned noalias = LLVMGetEnumAttributeKindForName("noalias", 7);
     const unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
@@ -411,50 +419,78 @@ static void emit(rvm__group *g) {
     LLVMBasicBlockRef body = rvm__group_block(g, "body");
     LLVMPositionBuilderAtEnd(b, body);
     make_phis(g);
-    make_mark(g);
+    if (g->traces && !rvm__order_begin(g)) return;
+    if (!g->traces) make_mark(g);
     rvm__item *index = rvm__item_of(g, LLVMGetParam(g->from, RVM__LANED_INDEX));
     index->stride = LLVMConstInt(g->k->i64, 1, false);
     index->many = LLVMBuildAdd(b, rvm__splat(g, index->one), rvm__steps(g, index->stride), "");
     region(g, 0, RVM__NO_NODE, NULL);
+    if (g->traces) rvm__order_end(g);
     LLVMBuildRet(b, LLVMConstInt(g->k->i32, 0, false));
     rvm__take_back(g);
     LLVMPositionBuilderAtEnd(b, g->entry);
     LLVMBuildBr(b, body);
 }
 
-/* Calls of it become calls of the group, or give up at once. */
-static void replace(rvm__group *g) {
-    if (!g->why) {
-        LLVMReplaceAllUsesWith(g->from, g->to);
-        LLVMDeleteFunction(g->from);
-        return;
-    }
-    if (g->to) LLVMDeleteFunction(g->to);
-    for (LLVMUseRef u = LLVMGetFirstUse(g->from), next; u; u = next) {
+/* Calls of it give up at once. */
+static void drop(rvm__build *k, LLVMValueRef f) {
+    for (LLVMUseRef u = LLVMGetFirstUse(f), next; u; u = next) {
         LLVMValueRef call = LLVMGetUser(u);
         next = LLVMGetNextUse(u);
-        LLVMReplaceAllUsesWith(call, LLVMConstInt(g->k->i32, 1, false));
+        LLVMReplaceAllUsesWith(call, LLVMConstInt(k->i32, 1, false));
         LLVMInstructionEraseFromParent(call);
     }
-    LLVMDeleteFunction(g->from);
+    LLVMDeleteFunction(f);
 }
 
-static unsigned lanes_of(LLVMValueRef from) {
+/* The value of an attribute of one letter; 0: there is none. */
+static char letter_of(LLVMValueRef f, const char *attribute) {
     unsigned length = 0;
-    LLVMAttributeRef a =
-        LLVMGetStringAttributeAtIndex(from, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, RVM__LANES, strlen(RVM__LANES));
-    const char *digit = a ? LLVMGetStringAttributeValue(a, &length) : "";
-    return length == 1 && *digit == '4' ? 4 : RVM__MOST_GROUP;
+    LLVMAttributeRef a = LLVMGetStringAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute,
+                                                       (unsigned)strlen(attribute));
+    const char *value = a ? LLVMGetStringAttributeValue(a, &length) : "";
+    return length == 1 ? *value : 0;
 }
 
-static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, LLVMValueRef from, bool vector_math, unsigned width) {
-    rvm__group g = {
-        .k = k, .layout = layout, .from = from, .vector_math = vector_math, .width = width, .lanes = lanes_of(from)};
-    if (begin(&g) && rvm__graph_find(&g) && rvm__uniform_find(&g)) {
+static rvm__group group_of(rvm__build *k, LLVMTargetDataRef layout, LLVMValueRef from) {
+    const char order = letter_of(from, RVM__ORDERED);
+    return (rvm__group){.k = k,
+                        .layout = layout,
+                        .from = from,
+                        .lanes = letter_of(from, RVM__LANES) == '4' ? 4 : RVM__MOST_GROUP,
+                        .ordered = order == '+'   ? 1
+                                   : order == '-' ? -1
+                                                  : 0};
+}
+
+/* Fills in the function that tells whether lanes keep the order. */
+static const char *make_order(rvm__build *k, LLVMTargetDataRef layout, LLVMValueRef from, LLVMValueRef order) {
+    rvm__group g = group_of(k, layout, from);
+    g.traces = true;
+    g.to = order;
+    if (begin(&g) && rvm__graph_find(&g) && rvm__uniform_find(&g)) emit(&g);
+    end(&g);
+    if (g.why) drop(k, order);
+    return g.why;
+}
+
+static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, LLVMValueRef from, LLVMValueRef order,
+                              bool vector_math, unsigned width) {
+    rvm__group g = group_of(k, layout, from);
+    g.vector_math = vector_math;
+    g.width = width;
+    if (order) g.why = make_order(k, layout, from, order);
+    if (!g.why && begin(&g) && rvm__graph_find(&g) && rvm__uniform_find(&g)) {
         find_log(&g);
         if (!g.why) emit(&g);
     }
-    replace(&g);
+    if (g.why) {
+        if (g.to) LLVMDeleteFunction(g.to);
+        drop(k, from);
+    } else {
+        LLVMReplaceAllUsesWith(from, g.to);
+        LLVMDeleteFunction(from);
+    }
     end(&g);
     return g.why;
 }
@@ -488,10 +524,11 @@ LLVMErrorRef rvm__make_groups(rvm__build *k, LLVMTargetMachineRef machine, bool 
     char *features = LLVMGetTargetMachineFeatureString(machine);
     const unsigned width = strstr(features, "+avx512f") ? 8 : strstr(features, "+avx2") ? 4 : 2;
     for (unsigned n = 0; n < k->instances; n++) {
-        char name[40];
+        char name[40], order[40];
         snprintf(name, sizeof name, RVM__INSTANCE "%u", n);
-        LLVMValueRef f = LLVMGetNamedFunction(k->module, name);
-        const char *because = f ? make_group(k, layout, f, vector_math, width) : NULL; /* it may never be run */
+        snprintf(order, sizeof order, RVM__ORDER "%u", n);
+        LLVMValueRef f = LLVMGetNamedFunction(k->module, name), o = LLVMGetNamedFunction(k->module, order);
+        const char *because = f ? make_group(k, layout, f, o, vector_math, width) : NULL; /* it may never be run */
         *(because ? &k->single : &k->grouped) += f != NULL;
         if (because) snprintf(k->why, sizeof k->why, "%s", because);
     }

@@ -3,6 +3,7 @@
  *   instance.c   an instance as a function of IR        lanes.c      the group, block by block
  *   graph.c      its control: loops, where ways meet    uniform.c    what is the same in all lanes
  *   memory.c     loads and stores, and taking them back    instructions.c, vectors.c   all else, functions of doubles
+ *   order.c      additions whose order counts
  */
 #ifndef RVM_JIT_LANES_H
 #define RVM_JIT_LANES_H
@@ -28,6 +29,10 @@ enum { RVM__MOST_LANED = 20000 }; /* instructions of what an instance calls */
 #define RVM__RESULT  "rvm.result" /* what it returns: unknown to LLVM */
 /* On an instance: how many make a group, a digit. */
 #define RVM__LANES "rvm-lanes"
+/* On an instance: elements gain in the order of instances, which ascend, "+", or descend, "-". RVM__ORDER and its number is
+ * then a function of the same type, declared, that is to tell whether lanes keep that order: 0: they do. */
+#define RVM__ORDERED "rvm-ordered"
+#define RVM__ORDER   "rvm_order."
 /* On a parameter that is an address: each lane has its own memory there, interleaved. */
 #define RVM__PRIVATE "rvm-private"
 

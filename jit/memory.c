@@ -303,6 +303,17 @@ static void add_each(rvm__group *g, LLVMValueRef many, LLVMValueRef v, LLVMValue
         add_to(g, LLVMBuildExtractElement(b, many, lane(g, n), ""), LLVMBuildExtractElement(b, v, lane(g, n), ""), real);
 }
 
+/* What each lane has, in the order of instances. */
+static void add_in_order(rvm__group *g, LLVMValueRef where, LLVMValueRef v) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMValueRef sum = LLVMBuildLoad2(b, g->k->f64, where, "");
+    for (unsigned n = 0; n < g->lanes; n++) {
+        const unsigned l = g->ordered > 0 ? n : g->lanes - 1 - n;
+        sum = LLVMBuildFAdd(b, sum, LLVMBuildExtractElement(b, v, lane(g, l), ""), "");
+    }
+    LLVMBuildStore(b, sum, where);
+}
+
 void rvm__group_add(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
     LLVMBuilderRef b = g->k->b;
     LLVMValueRef to = LLVMGetOperand(call, 0), v = rvm__many(g, LLVMGetOperand(call, 1)), row = side_by_side(g, to);
@@ -314,7 +325,9 @@ void rvm__group_add(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
     if (row) {
         LLVMValueRef was = load_row(g, row, t, private ? NULL : mask);
         store_row(g, row, real ? LLVMBuildFAdd(b, was, v, "") : LLVMBuildAdd(b, was, v, ""), private ? NULL : mask);
-    } else if (!rvm__is_varying(g, to))
+    } else if (!rvm__is_varying(g, to) && real && g->ordered)
+        add_in_order(g, rvm__one(g, to), v);
+    else if (!rvm__is_varying(g, to))
         add_to(g, rvm__one(g, to), sum_of(g, v, real), real);
     else
         add_each(g, addresses(g, to), v, mask, real);
