@@ -54,7 +54,8 @@ static void begin(use *u, rvm__derive *t, const rvm_insn *in, rvm_op op) {
     u->q = rvm__places(f, in);
     u->type = rvm__place_type(f, &u->q[0]);
     rvm__formula_begin(&u->g);
-    u->row = rvm__formula_of_row(&u->g, (rvm_row)in->row);
+    /* wherever derivatives are taken of what appears or disappears, it is there, as f */
+    u->row = rvm__formula_of_row(&u->g, (rvm_row)in->row, op >> 1 == RVM_PAIR_let ? RVM__LEAF_Y : RVM__LEAF_NONE);
     const int n = arity_of(in);
     u->f = in->row == RVM_ROW_id
                ? RVM__LEAF_A

@@ -29,8 +29,8 @@ int rvm__node(rvm__formula *g, rvm_row row, int a, int b, int c) {
 }
 
 #include "code_words.h"
-#define R at.f
-rvm__row_formula rvm__formula_of_row(rvm__formula *g, rvm_row row) {
+#define R (result ? result : at.f)
+rvm__row_formula rvm__formula_of_row(rvm__formula *g, rvm_row row, int result) {
     rvm__row_formula at = {0, {0}};
     switch (row) {
 #define ROW1(name, sig, f_, da, doc)                                                                                        \

@@ -51,7 +51,8 @@ typedef struct rvm__family_formula {
 } rvm__family_formula;
 
 void rvm__formula_begin(rvm__formula *g);
-rvm__row_formula rvm__formula_of_row(rvm__formula *g, rvm_row row);
+/* result: a node that holds f, for partials to use; RVM__LEAF_NONE: they use f itself. */
+rvm__row_formula rvm__formula_of_row(rvm__formula *g, rvm_row row, int result);
 rvm__family_formula rvm__formula_of_family(rvm__formula *g, rvm_op op, int f); /* f: node of the row */
 
 #endif

@@ -15,9 +15,14 @@
     static rvm_value kernel_##T##_##name##_##part(rvm_value a, rvm_value b, rvm_value c, int *overflow) {                   \
         return (rvm_value){PACK_##TR = T##_##name##_##part(UNPACK_##TA(a), UNPACK_##T(b), UNPACK_##T(c), overflow)};        \
     }
+#define PARTIAL(T, name, part, TA)                                                                                          \
+    static rvm_value kernel_##T##_##name##_##part(rvm_value a, rvm_value b, rvm_value c, rvm_value f, int *overflow) {      \
+        return (rvm_value){PACK_##T =                                                                                       \
+                               T##_##name##_##part(UNPACK_##TA(a), UNPACK_##T(b), UNPACK_##T(c), UNPACK_##T(f), overflow)}; \
+    }
 #define VALUE_ONLY(T, name, TA, TR) KERNEL(T, name, f, TA, TR)
 #define WITH_PARTIALS(T, name, TA)                                                                                          \
-    KERNEL(T, name, f, TA, T) KERNEL(T, name, d0, TA, T) KERNEL(T, name, d1, TA, T) KERNEL(T, name, d2, TA, T)
+    KERNEL(T, name, f, TA, T) PARTIAL(T, name, d0, TA) PARTIAL(T, name, d1, TA) PARTIAL(T, name, d2, TA)
 
 #define NUM(name)  VALUE_ONLY(i64, name, i64, i64) REAL(name)
 #define REAL(name) WITH_PARTIALS(f64, name, f64) WITH_PARTIALS(fix, name, fix) WITH_PARTIALS(f32, name, f32)
@@ -65,8 +70,13 @@ CONVERSION(f32, i64, .f, (double)(float)a.i)
 CONVERSION(f32, f64, .f, (double)(float)a.f)
 CONVERSION(f32, fix, .f, (double)(float)a.i / RVM__FIX_ONE)
 CONVERSION(fix, f32, .i, rvm__fix_of(a.f, overflow))
-CONVERSION(one, f64, .f, 1.0)
-CONVERSION(one, fix, .i, (int64_t)RVM__FIX_ONE)
+#define CONVERSION_PARTIAL(to, PART, ONE)                                                                                   \
+    static rvm_value conv_one_##to(rvm_value a, rvm_value b, rvm_value c, rvm_value f, int *overflow) {                     \
+        (void)a, (void)b, (void)c, (void)f, (void)overflow;                                                                 \
+        return (rvm_value){PART = (ONE)};                                                                                   \
+    }
+CONVERSION_PARTIAL(f64, .f, 1.0)
+CONVERSION_PARTIAL(fix, .i, (int64_t)RVM__FIX_ONE)
 
 #define V(T, name) [RVM_ROW_##name * RVM_TYPE_COUNT + RVM_##T]
 #define FULL(T, name)                                                                                                       \

@@ -46,8 +46,10 @@ static inline int64_t rvm__odd_inverse(int64_t x) {
 #include "words_undef.h"
 
 typedef rvm_value (*rvm__function)(rvm_value a, rvm_value b, rvm_value c, int *overflow);
+typedef rvm_value (*rvm__partial)(rvm_value a, rvm_value b, rvm_value c, rvm_value f, int *overflow);
 typedef struct rvm__kernel {
-    rvm__function f, d[3]; /* d: NULL where no derivative exists */
+    rvm__function f;
+    rvm__partial d[3]; /* given what f is; NULL where no derivative exists */
 } rvm__kernel;
 
 /* Kernels of all rows by operand type, then of the conversions by (to, from); NULL functions where a row has no such type.

@@ -34,8 +34,10 @@ static rvm__dual rvm__dual_of_row(rvm_row row, rvm__dual a, rvm__dual b) {
     const rvm__kernel *k = &rvm__kernels[rvm__kernel_index(row, RVM_F64, RVM_F64)];
     const rvm_value x = {.f = a.v}, y = {.f = b.v};
     int overflow = 0;
-    const double p = k->d[0](x, y, x, &overflow).f, q = rvm__row_info[row].arity > 1 ? k->d[1](x, y, x, &overflow).f : 0;
-    return combine(k->f(x, y, x, &overflow).f, p, a, q, b);
+    const rvm_value f = k->f(x, y, x, &overflow);
+    const double p = k->d[0](x, y, x, f, &overflow).f;
+    const double q = rvm__row_info[row].arity > 1 ? k->d[1](x, y, x, f, &overflow).f : 0;
+    return combine(f.f, p, a, q, b);
 }
 
 /* A comparison of equals is a corner of the function; EQ and NONZERO choose between formulas. */

@@ -26,7 +26,7 @@ static moving place_of(const rvm__xplace *q, const rvm__inner *l, bool shadow) {
 
 #define AT(m)         (*(double *)(m).p)
 #define F(row)        f64_##row##_f(AT(a), AT(b), 0, &overflow)
-#define D(row, which) f64_##row##_##which(AT(a), AT(b), 0, &overflow)
+#define D(row, which) f64_##row##_##which(AT(a), AT(b), 0, f, &overflow)
 
 /* All trips. The target and its shadow are no operands, so where they stay in place they stay in registers, Y and Y_. */
 #define TRIPS(shadowed, ...)                                                                                                \

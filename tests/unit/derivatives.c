@@ -286,3 +286,29 @@ Test(derivatives, out_of_memory_at_each_allocation, .timeout = 120) {
     each_failure(true);
     each_failure(false);
 }
+
+/* How often a derived function computes an exponential, or takes it back. */
+static int exponentials(const char *name) {
+    report rep = {.name = "exponentials"};
+    rvm_program *derived = NULL,
+                *p = assemble_text("fn f(y: real, x: real)\n    let t = exp(x)\n    y += t * t\nend\n", NULL, &rep);
+    rvm_error e;
+    uint32_t fn = 0;
+    int n = 0;
+    cr_assert(!rvm_program_derive(p, name, &derived, &fn, &e), "%s", e.message);
+    for (uint32_t pc = 0; pc < rvm_program_code_size(derived, fn); pc++) {
+        char text[200];
+        rvm_program_instruction_text(derived, fn, pc, text, sizeof text);
+        n += strstr(text, "exp") != NULL;
+    }
+    rvm_program_free(derived);
+    rvm_program_free(p);
+    return n;
+}
+
+/* Where y appeared as f, partials that are made of f take y. */
+Test(derivatives, partials_take_f_from_what_appeared) {
+    cr_assert_eq(exponentials("f"), 2);
+    cr_assert_eq(exponentials("f'tan"), 2);
+    cr_assert_eq(exponentials("f'adj"), 2);
+}
