@@ -195,12 +195,15 @@ static void view(rvm__emit *e, const site *s) {
     if (a->magnitude) rvm__put_at(e, rvm__get(e, e->k->ptr, whole->magnitude), a->magnitude);
     rvm__put_at(e, rvm__get(e, e->k->i16, whole->base), a->base);
     rvm__put_at(e, LLVMConstInt(e->k->i8, 1, false), a->present);
+    if (rvm__is_packed(e, e->pc)) rvm__pack(e, s->array);
 }
 
 static void unview(rvm__emit *e, const site *s) {
     rvm__build *k = e->k;
     const rvm__array_ir *a = &e->array[s->array];
-    if (!e->u->w->trust) {
+    if (rvm__is_packed(e, e->pc))
+        rvm__unpack(e, s->array);
+    else if (!e->u->w->trust) {
         const part p = part_of(e, s);
         rvm__leave_if(e, LLVMBuildICmp(k->b, LLVMIntNE, p.data, rvm__get(e, k->ptr, a->data), ""));
         for (int d = 0; d < p.ndim; d++)

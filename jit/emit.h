@@ -339,6 +339,12 @@ void rvm__count_erased(rvm__emit *e, LLVMValueRef cells); /* slots.c: of a trail
 void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);
 bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x); /* false: the stretch ends */
 
+/* ---- pack.c ---- */
+/* Whether the view that appears or disappears at pc, in an instance, is a copy. */
+bool rvm__is_packed(const rvm__emit *e, uint32_t pc);
+void rvm__pack(rvm__emit *e, uint16_t array); /* which has appeared */
+void rvm__unpack(rvm__emit *e, uint16_t array);
+
 /* ---- instance.c ---- */
 /* Whether the block that is entered at pc, an end of it, goes in lanes: its instance is a function then. */
 bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc);

@@ -1,0 +1,125 @@
+/* pack.c: in lanes, a row that each instance reads again and again, copied so that it lies interleaved by lanes.
+ *
+ * An instance's row of an array from outside stands a row away from that of the next instance, so that each element is
+ * gathered. Where the row is a view for calls only, and a callee reads it in a loop within a loop, its elements are gathered
+ * once, into a local array, when the view appears.
+ */
+#include "emit.h"
+
+enum { MOST_LOOKED_AT = 20000, MOST_DEEP = 16 };
+
+typedef struct search {
+    const rvm_program *p;
+    uint32_t left; /* instructions that may be looked at */
+} search;
+
+/* How many loops are around the innermost access to a parameter's elements. */
+static unsigned depth_of(search *s, uint32_t fn, uint32_t param, unsigned around);
+
+static unsigned deeper(unsigned x, unsigned y) {
+    return x > y ? x : y;
+}
+
+static unsigned depth_in_call(search *s, const rvm_insn *in, const rvm_place *places, uint16_t array, unsigned around) {
+    const rvm_callee g = rvm__callee_of(s->p, in);
+    unsigned depth = 0;
+    if (in->op >> 1 != RVM_PAIR_call) return around;
+    for (uint32_t k = 0; k < g.nparams; k++)
+        if (g.params[k].ndim && places[g.first + k].slot == array) depth = deeper(depth, depth_of(s, in->target, k, around));
+    return depth;
+}
+
+static unsigned depth_of(search *s, uint32_t fn, uint32_t param, unsigned around) {
+    const rvm_function *f = &s->p->functions[fn];
+    const uint16_t array = f->params[param].index;
+    unsigned open = 0, depth = 0;
+    for (uint32_t pc = 0; pc < f->ncode && around < MOST_DEEP && s->left; pc++, s->left--) {
+        const rvm_insn *in = &f->code[pc];
+        const rvm_place *q = rvm__places(f, in);
+        if (in->op == RVM_OP_for || in->op == RVM_OP_par) open++;
+        if (in->op == RVM_OP_next || in->op == RVM_OP_endpar) open--;
+        if (rvm__is_call(in)) depth = deeper(depth, depth_in_call(s, in, q, array, around + open));
+        for (uint32_t k = 0; k < in->nplaces; k++)
+            if (q[k].kind == RVM_PLACE_ELEM && q[k].slot == array) depth = deeper(depth, around + open);
+    }
+    return depth;
+}
+
+/* Whether it appears at the block's index, as part of an array that does not appear in the block. */
+static bool is_row_from_outside(const rvm__emit *e, uint32_t pc) {
+    const rvm_function *f = e->f;
+    const rvm_insn *in = &f->code[pc];
+    const rvm_place *q = rvm__places(f, in);
+    const uint32_t ends = e->ends, starts = f->code[ends].target;
+    const rvm_array_decl *a = &f->arrays[q[0].slot];
+    bool at_index = false;
+    for (uint32_t k = 2; k < in->nplaces; k++) at_index |= q[k].kind == RVM_PLACE_SLOT && q[k].slot == e->code->x[ends].to.i;
+    if (!at_index || a->ndim != 1 || a->type == RVM_F32) return false;
+    for (uint32_t k = ends < starts ? ends : starts; k < (ends < starts ? starts : ends); k++) {
+        const enum rvm_pair pair = (enum rvm_pair)(f->code[k].op >> 1);
+        if (pair != RVM_PAIR_new && pair != RVM_PAIR_like && pair != RVM_PAIR_view) continue;
+        if (rvm__places(f, &f->code[k])->slot == q[1].slot) return false;
+    }
+    return true;
+}
+
+/* What stands between the ends of a view: -1 where that is more than calls and views. Else how deep calls read it. */
+static int depth_between(const rvm__emit *e, uint32_t pc) {
+    const rvm_function *f = e->f;
+    const uint16_t array = rvm__places(f, &f->code[pc])->slot;
+    const int step = f->code[pc].op == RVM_OP_view ? 1 : -1;
+    search s = {.p = e->u->p, .left = MOST_LOOKED_AT};
+    unsigned depth = 0;
+    for (uint32_t k = pc + (uint32_t)step;; k += (uint32_t)step) {
+        const rvm_insn *in = &f->code[k];
+        const rvm_place *q = rvm__places(f, in);
+        if (in->op >> 1 == RVM_PAIR_view && q->slot == array) return (int)depth;
+        if (in->op >> 1 == RVM_PAIR_view && q[1].slot != array) continue;
+        if (in->op >> 1 != RVM_PAIR_call) return -1;
+        const rvm_callee g = rvm__callee_of(s.p, in);
+        for (uint32_t n = 0; n < g.nparams; n++)
+            if (g.params[n].ndim && q[g.first + n].slot == array && g.params[n].role != RVM_READ) return -1;
+        depth = deeper(depth, depth_in_call(&s, in, q, array, 0));
+    }
+}
+
+bool rvm__is_packed(const rvm__emit *e, uint32_t pc) {
+    return e->laned && e->ends && is_row_from_outside(e, pc) && depth_between(e, pc) >= 2;
+}
+
+/* n elements from there on, at the stride. */
+static void copy(rvm__emit *e, LLVMValueRef to, LLVMValueRef from, LLVMValueRef n, LLVMValueRef stride) {
+    rvm__build *k = e->k;
+    LLVMBasicBlockRef loop = rvm__block(e, "pack"), body = rvm__block(e, "element"), on = rvm__block(e, "packed");
+    LLVMValueRef at = rvm__local(e, k->i64, "at"), element = rvm__build_int(k, sizeof(rvm_value));
+    rvm__put_at(e, rvm__build_int(k, 0), at);
+    LLVMBuildBr(k->b, loop);
+    rvm__at(e, loop);
+    LLVMValueRef i = rvm__get(e, k->i64, at);
+    LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntSLT, i, n, ""), body, on);
+    rvm__at(e, body);
+    LLVMValueRef x = LLVMBuildNSWMul(k->b, i, stride, ""), y = LLVMBuildNSWMul(k->b, i, element, "");
+    x = LLVMBuildInBoundsGEP2(k->b, k->i8, from, &x, 1, "");
+    y = LLVMBuildInBoundsGEP2(k->b, k->i8, to, &y, 1, "");
+    rvm__put_at(e, rvm__get(e, k->i64, x), y);
+    rvm__put_at(e, LLVMBuildNSWAdd(k->b, i, rvm__build_int(k, 1), ""), at);
+    LLVMBuildBr(k->b, loop);
+    rvm__at(e, on);
+}
+
+void rvm__pack(rvm__emit *e, uint16_t array) {
+    const rvm__array_ir *a = &e->array[array];
+    rvm__build *k = e->k;
+    LLVMValueRef n = rvm__dimension(e, array, 0), args[3] = {e->machine, n, rvm__build_int(k, 0)};
+    LLVMValueRef p = rvm__call_runtime(e, "rvm__native_new", k->ptr, 3, args);
+    rvm__leave_if(e, LLVMBuildIsNull(k->b, p, ""));
+    p = rvm__member(e, p, RVM__ARRAY_HEADER);
+    copy(e, p, rvm__get(e, k->ptr, a->data), n, rvm__stride(e, array, 0));
+    rvm__put_at(e, p, a->data);
+    rvm__put_at(e, rvm__build_int(k, sizeof(rvm_value)), a->stride[0]);
+}
+
+void rvm__unpack(rvm__emit *e, uint16_t array) {
+    LLVMValueRef args[2] = {e->machine, rvm__dimension(e, array, 0)};
+    rvm__call_runtime(e, "rvm__native_del", e->k->nothing, 2, args);
+}
