@@ -50,6 +50,11 @@ typedef struct rvm__bounds { /* of what is added to in a parameter's array: i64,
     LLVMValueRef low, high;
 } rvm__bounds;
 
+typedef struct rvm__waiting { /* an addition that waits for the end of its block */
+    LLVMValueRef call, v;
+} rvm__waiting;
+enum { RVM__MOST_WAITING = 64 };
+
 typedef struct rvm__group {
     rvm__build *k;
     LLVMTargetDataRef layout;
@@ -69,6 +74,8 @@ typedef struct rvm__group {
     int ordered; /* elements gain in the order of instances: 1 from the first lane on, -1 from the last; 0: in any */
     bool traces; /* this is the function of order.c */
     rvm__bounds bounds[RVM__MOST_LANED_ARGS];
+    rvm__waiting waiting[RVM__MOST_WAITING];
+    unsigned nwaiting;
     const char *why; /* NULL, or what cannot be */
 } rvm__group;
 enum { RVM__LOG = 128 }; /* stores that may be taken back */
@@ -114,9 +121,16 @@ void rvm__group_instruction(rvm__group *g, LLVMValueRef v, LLVMValueRef mask);
 void rvm__group_load(rvm__group *g, LLVMValueRef load, LLVMValueRef mask);
 void rvm__group_store(rvm__group *g, LLVMValueRef store, LLVMValueRef mask);
 void rvm__group_add(rvm__group *g, LLVMValueRef call, LLVMValueRef mask);
+void rvm__add_at_once(rvm__group *g, LLVMValueRef call, LLVMValueRef v); /* of uniform address */
 void rvm__group_memset(rvm__group *g, LLVMValueRef call);
 void rvm__group_address(rvm__group *g, LLVMValueRef gep);
 void rvm__take_back(rvm__group *g); /* the block where it gives up */
+
+/* adjacent.c */
+bool rvm__mark_adding_loops(rvm__build *k, LLVMValueRef f); /* to be unrolled; false: there are none */
+/* What all lanes add at one address, later; false: it cannot wait. */
+bool rvm__wait_to_add(rvm__group *g, LLVMValueRef call, LLVMValueRef v);
+void rvm__add_what_waits(rvm__group *g);
 
 /* order.c: the function that tells whether an instance adds to each element once. False: why. */
 bool rvm__order_begin(rvm__group *g);

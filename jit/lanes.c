@@ -177,6 +177,7 @@ static void block(rvm__group *g, uint32_t n, LLVMValueRef mask) {
             i->one = LLVMBuildLoad2(g->k->b, t, i->phi, "");
     }
     for (; v != end; v = LLVMGetNextInstruction(v)) rvm__group_instruction(g, v, mask);
+    rvm__add_what_waits(g);
 }
 
 static LLVMTypeRef mask_type(const rvm__group *g) {
@@ -497,6 +498,12 @@ static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, LLVMValue
 
 /* ---- all of a module ---- */
 
+static LLVMValueRef instance(const rvm__build *k, const char *prefix, unsigned n) {
+    char name[40];
+    snprintf(name, sizeof name, "%s%u", prefix, n);
+    return LLVMGetNamedFunction(k->module, name);
+}
+
 /* Instances in the form in which groups are made of them: what they call inside, memory as values where it can be. */
 static LLVMErrorRef simplify(rvm__build *k, LLVMTargetMachineRef machine) {
 #if LLVM_VERSION_MAJOR >= 18
@@ -509,9 +516,18 @@ static LLVMErrorRef simplify(rvm__build *k, LLVMTargetMachineRef machine) {
         "function(sroa,early-cse<memssa>," COMBINE ",simplifycfg,loop-simplify,lcssa,loop(loop-rotate),"
         "loop-mssa(licm),loop(loop-deletion,loop-unroll-full),sroa,gvn," COMBINE ",dse,adce,simplifycfg,"
         "lower-switch,loop-simplify,lcssa,unify-loop-exits,loop-simplify,lcssa)";
+    static const char unroll[] =
+        "function(loop-unroll<no-partial;no-peeling;no-runtime;no-upperbound>," COMBINE ",simplifycfg,loop-simplify,lcssa,"
+        "unify-loop-exits,loop-simplify,lcssa)";
 #undef COMBINE
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef e = LLVMRunPasses(k->module, passes, machine, options);
+    bool any = false;
+    for (unsigned n = 0; n < k->instances && !e; n++) {
+        LLVMValueRef f = instance(k, RVM__INSTANCE, n);
+        any |= f && rvm__mark_adding_loops(k, f);
+    }
+    if (any) e = LLVMRunPasses(k->module, unroll, machine, options);
     LLVMDisposePassBuilderOptions(options);
     return e;
 }
@@ -524,10 +540,7 @@ LLVMErrorRef rvm__make_groups(rvm__build *k, LLVMTargetMachineRef machine, bool 
     char *features = LLVMGetTargetMachineFeatureString(machine);
     const unsigned width = strstr(features, "+avx512f") ? 8 : strstr(features, "+avx2") ? 4 : 2;
     for (unsigned n = 0; n < k->instances; n++) {
-        char name[40], order[40];
-        snprintf(name, sizeof name, RVM__INSTANCE "%u", n);
-        snprintf(order, sizeof order, RVM__ORDER "%u", n);
-        LLVMValueRef f = LLVMGetNamedFunction(k->module, name), o = LLVMGetNamedFunction(k->module, order);
+        LLVMValueRef f = instance(k, RVM__INSTANCE, n), o = instance(k, RVM__ORDER, n);
         const char *because = f ? make_group(k, layout, f, o, vector_math, width) : NULL; /* it may never be run */
         *(because ? &k->single : &k->grouped) += f != NULL;
         if (because) snprintf(k->why, sizeof k->why, "%s", because);

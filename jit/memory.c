@@ -314,6 +314,14 @@ static void add_in_order(rvm__group *g, LLVMValueRef where, LLVMValueRef v) {
     LLVMBuildStore(b, sum, where);
 }
 
+void rvm__add_at_once(rvm__group *g, LLVMValueRef call, LLVMValueRef v) {
+    LLVMValueRef to = rvm__one(g, LLVMGetOperand(call, 0));
+    if (g->ordered)
+        add_in_order(g, to, v);
+    else
+        add_to(g, to, sum_of(g, v, true), true);
+}
+
 void rvm__group_add(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
     LLVMBuilderRef b = g->k->b;
     LLVMValueRef to = LLVMGetOperand(call, 0), v = rvm__many(g, LLVMGetOperand(call, 1)), row = side_by_side(g, to);
@@ -325,10 +333,10 @@ void rvm__group_add(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
     if (row) {
         LLVMValueRef was = load_row(g, row, t, private ? NULL : mask);
         store_row(g, row, real ? LLVMBuildFAdd(b, was, v, "") : LLVMBuildAdd(b, was, v, ""), private ? NULL : mask);
-    } else if (!rvm__is_varying(g, to) && real && g->ordered)
-        add_in_order(g, rvm__one(g, to), v);
-    else if (!rvm__is_varying(g, to))
-        add_to(g, rvm__one(g, to), sum_of(g, v, real), real);
-    else
+    } else if (rvm__is_varying(g, to))
         add_each(g, addresses(g, to), v, mask, real);
+    else if (!real)
+        add_to(g, rvm__one(g, to), sum_of(g, v, false), false);
+    else if (!rvm__wait_to_add(g, call, v))
+        rvm__add_at_once(g, call, v);
 }

@@ -1,0 +1,218 @@
+/* adjacent.c: additions of a group to elements that stand side by side.
+ *
+ * What all lanes add to one element is summed across a vector, which takes longer than to compute it. Eight vectors for
+ * eight elements side by side are summed together, in three steps that leave a vector of eight sums; where the order counts
+ * they are turned, and the lanes added one after the other, to all eight elements. For this the loops that add at an index
+ * of theirs are unrolled before, and additions wait for the end of their block: nothing else of the instance touches what it
+ * adds to.
+ */
+#include <string.h>
+
+#include "group.h"
+
+#include <llvm-c/DebugInfo.h>
+
+enum { AT_ONCE = 8, MOST_UNROLLED = 64 }; /* instructions of a loop */
+
+/* ---- which loops are unrolled ---- */
+
+static bool adds(LLVMValueRef v) {
+    return LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), RVM__ADD "f64");
+}
+
+static bool is_loop_that_adds(LLVMBasicBlockRef b) {
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
+    bool loops = false, any = false;
+    unsigned n = 0;
+    for (unsigned s = 0; s < LLVMGetNumSuccessors(end); s++) loops |= LLVMGetSuccessor(end, s) == b;
+    if (!loops) return false;
+    for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v), n++) any |= adds(v);
+    return any && n <= MOST_UNROLLED;
+}
+
+/* A loop's metadata begin with themselves. */
+static void unroll(rvm__build *k, LLVMBasicBlockRef b) {
+    static const char name[] = "llvm.loop.unroll.count", kind[] = "llvm.loop";
+    LLVMMetadataRef count[2] = {LLVMMDStringInContext2(k->context, name, sizeof name - 1),
+                                LLVMValueAsMetadata(LLVMConstInt(k->i32, AT_ONCE, false))};
+    LLVMMetadataRef itself = LLVMTemporaryMDNode(k->context, NULL, 0);
+    LLVMMetadataRef all[2] = {itself, LLVMMDNodeInContext2(k->context, count, 2)};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(k->context, all, 2);
+    LLVMMetadataReplaceAllUsesWith(itself, node);
+    LLVMSetMetadata(LLVMGetBasicBlockTerminator(b), LLVMGetMDKindIDInContext(k->context, kind, sizeof kind - 1),
+                    LLVMMetadataAsValue(k->context, node));
+}
+
+bool rvm__mark_adding_loops(rvm__build *k, LLVMValueRef f) {
+    bool any = false;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        if (is_loop_that_adds(b)) unroll(k, b), any = true;
+    return any;
+}
+
+/* ---- addresses: a root, multiples of values, and a constant ---- */
+
+enum { MOST_TERMS = 8, MOST_STEPS = 64 };
+typedef struct line {
+    LLVMValueRef root, value[MOST_TERMS];
+    int64_t times[MOST_TERMS], offset;
+    unsigned n, steps;
+    bool unknown;
+} line;
+
+static bool is_number(LLVMValueRef v, int64_t *n) {
+    if (!LLVMIsAConstantInt(v) || LLVMGetIntTypeWidth(LLVMTypeOf(v)) > 64) return false;
+    *n = LLVMConstIntGetSExtValue(v);
+    return *n < 1 << 20 && *n > -(1 << 20);
+}
+
+static void add_term(line *l, LLVMValueRef v, int64_t times) {
+    unsigned k = 0;
+    while (k < l->n && l->value[k] != v) k++;
+    if (k == MOST_TERMS) {
+        l->unknown = true;
+        return;
+    }
+    if (k == l->n) l->value[l->n++] = v, l->times[k] = 0;
+    l->times[k] += times;
+}
+
+/* What wraps around does so alike in all that differ by a constant. */
+static void add_value(line *l, LLVMValueRef v, int64_t times) {
+    const LLVMOpcode op = LLVMIsABinaryOperator(v) ? LLVMGetInstructionOpcode(v) : LLVMRet;
+    int64_t n;
+    if (l->steps++ > MOST_STEPS || times > 1 << 20 || times < -(1 << 20))
+        l->unknown = true;
+    else if (is_number(v, &n))
+        l->offset += n * times;
+    else if (op == LLVMAdd || op == LLVMSub) {
+        add_value(l, LLVMGetOperand(v, 0), times);
+        add_value(l, LLVMGetOperand(v, 1), op == LLVMAdd ? times : -times);
+    } else if (op == LLVMMul && is_number(LLVMGetOperand(v, 1), &n))
+        add_value(l, LLVMGetOperand(v, 0), times * n);
+    else if (op == LLVMShl && is_number(LLVMGetOperand(v, 1), &n) && n >= 0 && n < 20)
+        add_value(l, LLVMGetOperand(v, 0), times * (INT64_C(1) << n));
+    else
+        add_term(l, v, times);
+}
+
+static line line_of(const rvm__group *g, LLVMValueRef address) {
+    line l = {.root = address};
+    while (LLVMIsAGetElementPtrInst(address) && LLVMGetNumOperands(address) == 2 &&
+           LLVMTypeOf(LLVMGetOperand(address, 1)) == g->k->i64) {
+        const uint64_t size = LLVMABISizeOfType(g->layout, LLVMGetGEPSourceElementType(address));
+        add_value(&l, LLVMGetOperand(address, 1), size < 1 << 20 ? (int64_t)size : 0);
+        l.unknown |= size >= 1 << 20;
+        l.root = address = LLVMGetOperand(address, 0);
+    }
+    return l;
+}
+
+/* Whether they differ by a constant. */
+static bool are_parallel(const line *x, const line *y) {
+    unsigned found = 0;
+    if (x->unknown || y->unknown || x->root != y->root || x->n != y->n) return false;
+    for (unsigned k = 0; k < x->n; k++)
+        for (unsigned i = 0; i < y->n; i++) found += x->value[k] == y->value[i] && x->times[k] == y->times[i];
+    return found == x->n;
+}
+
+/* ---- sums ---- */
+
+/* From each of x and y `run` elements, then as many from the other, beginning at `first` and going on behind 2 * run. */
+static LLVMValueRef mix(rvm__group *g, LLVMValueRef x, LLVMValueRef y, unsigned run, unsigned first) {
+    LLVMValueRef each[AT_ONCE];
+    for (unsigned n = 0; n < AT_ONCE; n++) {
+        const unsigned pair = n / (2 * run), of_y = n / run % 2;
+        each[n] = LLVMConstInt(g->k->i32, of_y * AT_ONCE + pair * 2 * run + first + n % run, false);
+    }
+    return LLVMBuildShuffleVector(g->k->b, x, y, LLVMConstVector(each, AT_ONCE), "");
+}
+
+static LLVMValueRef summed(rvm__group *g, LLVMValueRef *v) {
+    for (unsigned run = 1, n = AT_ONCE; run < AT_ONCE; run *= 2, n /= 2)
+        for (unsigned k = 0; k < n / 2; k++)
+            v[k] =
+                LLVMBuildFAdd(g->k->b, mix(g, v[2 * k], v[2 * k + 1], run, 0), mix(g, v[2 * k], v[2 * k + 1], run, run), "");
+    return v[0];
+}
+
+/* v[element] of lanes becomes v[lane] of elements. */
+static void turn(rvm__group *g, LLVMValueRef *v) {
+    for (unsigned run = 1; run < AT_ONCE; run *= 2)
+        for (unsigned k = 0; k < AT_ONCE; k++) {
+            if (k & run) continue;
+            LLVMValueRef x = v[k], y = v[k + run];
+            v[k] = mix(g, x, y, run, 0);
+            v[k + run] = mix(g, x, y, run, run);
+        }
+}
+
+static void add_eight(rvm__group *g, LLVMValueRef to, LLVMValueRef *v) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMValueRef sum = LLVMBuildLoad2(b, rvm__vector_of(g, g->k->f64), to, "");
+    LLVMSetAlignment(sum, 8);
+    if (g->ordered) turn(g, v);
+    if (!g->ordered) sum = LLVMBuildFAdd(b, sum, summed(g, v), "");
+    for (unsigned n = 0; n < AT_ONCE && g->ordered; n++)
+        sum = LLVMBuildFAdd(b, sum, v[g->ordered > 0 ? n : AT_ONCE - 1 - n], "");
+    LLVMSetAlignment(LLVMBuildStore(b, sum, to), 8);
+}
+
+/* ---- what waits ---- */
+
+bool rvm__wait_to_add(rvm__group *g, LLVMValueRef call, LLVMValueRef v) {
+    if (g->logs || g->lanes != AT_ONCE || g->nwaiting == RVM__MOST_WAITING) return false;
+    g->waiting[g->nwaiting++] = (rvm__waiting){.call = call, .v = v};
+    return true;
+}
+
+/* Whether eight from that one on are side by side, going up or down: a step, or 0. */
+static int side_by_side(const rvm__group *g, unsigned first, unsigned n, const unsigned *same) {
+    const line x = line_of(g, LLVMGetOperand(g->waiting[same[first]].call, 0));
+    int step = 0;
+    for (unsigned k = 1; k < AT_ONCE; k++) {
+        if (first + k >= n) return 0;
+        const line y = line_of(g, LLVMGetOperand(g->waiting[same[first + k]].call, 0));
+        const int64_t far = y.offset - x.offset, now = k == 1 ? far : step * (int64_t)k;
+        if (far != now || (far != 8 && far != -8 && k == 1)) return 0;
+        if (k == 1) step = (int)far;
+    }
+    return step;
+}
+
+static void add_waiting(rvm__group *g, unsigned n) {
+    rvm__add_at_once(g, g->waiting[n].call, g->waiting[n].v);
+    g->waiting[n].call = NULL;
+}
+
+/* Those at a constant distance from the first, which goes with them if it can. */
+static void add_with(rvm__group *g, unsigned first) {
+    unsigned same[RVM__MOST_WAITING], n = 0;
+    const line x = line_of(g, LLVMGetOperand(g->waiting[first].call, 0));
+    for (unsigned k = first; k < g->nwaiting; k++) {
+        if (!g->waiting[k].call) continue;
+        const line y = line_of(g, LLVMGetOperand(g->waiting[k].call, 0));
+        if (k == first || are_parallel(&x, &y)) same[n++] = k;
+    }
+    for (unsigned k = 0; k < n;) {
+        const int step = side_by_side(g, k, n, same);
+        if (!step) {
+            add_waiting(g, same[k++]);
+            continue;
+        }
+        LLVMValueRef v[AT_ONCE];
+        const unsigned lowest = same[step > 0 ? k : k + AT_ONCE - 1];
+        LLVMValueRef to = rvm__one(g, LLVMGetOperand(g->waiting[lowest].call, 0));
+        for (unsigned i = 0; i < AT_ONCE; i++) v[i] = g->waiting[same[step > 0 ? k + i : k + AT_ONCE - 1 - i]].v;
+        add_eight(g, to, v);
+        for (unsigned i = 0; i < AT_ONCE; i++) g->waiting[same[k + i]].call = NULL;
+        k += AT_ONCE;
+    }
+}
+
+void rvm__add_what_waits(rvm__group *g) {
+    for (unsigned k = 0; k < g->nwaiting; k++)
+        if (g->waiting[k].call) add_with(g, k);
+    g->nwaiting = 0;
+}
