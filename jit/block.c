@@ -38,6 +38,26 @@ void rvm__begin_sums(rvm__emit *e, const rvm__xinsn *x) {
     }
 }
 
+/* Trips that go by without a look around; 0: each has one, as a group has. */
+static uint64_t trips_unseen(rvm__emit *e, uint32_t pc) {
+    return rvm__goes_in_lanes(e, pc) ? 0 : rvm__trips_unseen(e, pc);
+}
+
+static void next_strip(rvm__emit *e, const rvm__xinsn *x, uint32_t lower, uint64_t most, LLVMValueRef left) {
+    LLVMValueRef step = rvm__build_int(e->k, rvm__is_ascending(e, x) ? 1 : -1);
+    rvm__begin_strip(e, lower, most, rvm__slot_value(e, x->to.i), step, left);
+}
+
+void rvm__begin_strips(rvm__emit *e, const rvm__xinsn *x) {
+    LLVMBuilderRef b = e->k->b;
+    const uint32_t lower = e->context->dir > 0 ? e->pc : e->f->code[e->pc].target;
+    const uint64_t most = trips_unseen(e, e->pc);
+    if (!most) return;
+    LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi), i = rvm__slot_value(e, x->to.i);
+    LLVMValueRef down = LLVMBuildAdd(b, LLVMBuildSub(b, i, lo, ""), rvm__build_int(e->k, 1), "");
+    next_strip(e, x, lower, most, rvm__is_ascending(e, x) ? LLVMBuildSub(b, hi, i, "") : down);
+}
+
 void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuilderRef b = e->k->b;
     if (x->flags & X_GUARD) {
@@ -55,6 +75,7 @@ void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__set_slot(e, x->to.i, rvm__is_ascending(e, x) ? lo : LLVMBuildSub(b, hi, rvm__build_int(e->k, 1), ""));
     rvm__begin_sums(e, x);
     if (e->u->w->threads && !e->block && !e->laned) rvm__run_chunks(e, in, x);
+    rvm__begin_strips(e, x);
     rvm__to_instance(e, e->pc, false);
 }
 
@@ -146,6 +167,13 @@ static void next_instance(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLV
     rvm__at(e, on);
 }
 
+/* To the next one, numbered within the block as k is. */
+static void go_on(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next) {
+    if (x->to.shared) next_instance(e, x, k, next);
+    rvm__charge(e, 1);
+    rvm__set_slot(e, x->to.i, LLVMBuildAdd(e->k->b, rvm__slot_value(e, x->to.lo), next, ""));
+}
+
 /* Totals of the chunk that this function runs: to whoever runs its block. */
 static void hand_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef at) {
     LLVMValueRef *sum = rvm__unit_alloc(e->u, (x->to.shared + 1u) * sizeof *sum), overflow = NULL;
@@ -190,18 +218,29 @@ bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     if (e->block && in->target == e->block) return turn_chunk(e, in, x), false;
     LLVMBuilderRef b = e->k->b;
     const bool up = rvm__is_ascending(e, x);
+    const uint32_t lower = e->pc < in->target ? e->pc : in->target;
+    const uint64_t most = trips_unseen(e, in->target);
     LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi), at = rvm__slot_value(e, x->to.i);
-    LLVMValueRef one = rvm__build_int(e->k, 1), end = up ? LLVMBuildSub(b, hi, one, "") : lo;
+    LLVMValueRef one = rvm__build_int(e->k, 1), last = up ? LLVMBuildSub(b, hi, one, "") : lo;
     LLVMValueRef k = LLVMBuildSub(b, at, lo, ""), next = up ? LLVMBuildAdd(b, k, one, "") : LLVMBuildSub(b, k, one, "");
+    LLVMValueRef end = most ? rvm__strip_end(e, lower) : last;
     LLVMBasicBlockRef again = rvm__block(e, "again"), ended = rvm__block(e, "ended");
     const uint32_t walked = e->walked;
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, at, end, ""), ended, again);
     rvm__at(e, again);
-    if (x->to.shared) next_instance(e, x, k, next);
-    rvm__charge(e, 1);
-    rvm__set_slot(e, x->to.i, LLVMBuildAdd(b, lo, next, ""));
-    rvm__to_instance(e, in->target, true);
+    go_on(e, x, k, next);
+    rvm__to_instance(e, in->target, !most);
     rvm__at(e, ended);
+    if (most) {
+        LLVMBasicBlockRef more = rvm__block(e, "more"), out = rvm__block(e, "out");
+        LLVMValueRef left = rvm__if_left(e, lower, more, out);
+        rvm__at(e, more);
+        e->walked = walked;
+        go_on(e, x, k, next);
+        next_strip(e, x, lower, most, left);
+        rvm__to_instance(e, in->target, true);
+        rvm__at(e, out);
+    }
     e->walked = walked;
     if (x->to.shared) end_chunk(e, x, part_number(e, k), true);
     rvm__charge(e, 1);

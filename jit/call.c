@@ -289,7 +289,7 @@ static void run_call(call *c, bool apart) {
                                      : rvm__version_of(e->u, c->callee, c->dir, apart, deep);
     if (!args || !v || !v->function) return;
     unsigned n = 0;
-    if (!rvm__is_inlined(e->u, c->callee)) { /* calls alone can go on for ever */
+    if (!rvm__is_inlined(e->u, c->callee) && facts->most > RVM__MOST_UNSEEN) { /* calls alone can go on for ever */
         rvm__charge(e, 0);
         rvm__look_around(e, e->pc);
     }

@@ -526,6 +526,7 @@ static void go_on(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, LLVMVal
     rvm__jump(e, e->context, in->target, false);
     rvm__at(e, rest);
     rvm__set_slot(e, x->to.i, up ? LLVMBuildAdd(b, i, done, "") : LLVMBuildSub(b, i, done, ""));
+    rvm__begin_strips(e, x);
     rvm__to_instance(e, e->pc, true);
 }
 

@@ -7,6 +7,7 @@
  *   update.c    updates and changes in place
  *   call.c      calls          array.c   local arrays and views          block.c   parallel blocks
  *   chunk.c     chunks of parallel blocks as functions of their own, for threads
+ *   bound.c     how many instructions run at most
  *   stored.c    the stack, set, segments      slots.c   what moves there and to the trail      depth.c   how deep trails are
  *   instance.c   an instance of a parallel block as a function, of which lanes.c makes a group
  *   standalone.c   what is different where there is no machine: C functions
@@ -41,6 +42,8 @@ typedef struct rvm__context {
     bool told;                  /* this one: something in it uses the trail */
     LLVMBasicBlockRef *landing; /* by pc: where a jump lands past that instruction */
     LLVMBasicBlockRef *start;   /* by pc of a block that goes in lanes: where its next instance begins; or NULL */
+    struct rvm__context *whole; /* of a loop of many trips, which goes in strips here: where all around it is; else NULL */
+    uint32_t strips;            /* its lower end */
     struct rvm__context *next;  /* all of the function */
 } rvm__context;
 
@@ -71,11 +74,14 @@ typedef struct rvm__facts { /* of a function of the program */
     rvm__native_need need;
     uint64_t size;     /* instructions, those of callees included, as far as counted */
     uint64_t work;     /* the same, but each counts for as often as it may run, as far as loops tell */
+    uint64_t most;     /* instructions of a call, or RVM__UNBOUNDED */
     bool by_value;     /* it, or what it calls, calls through function values */
     uint16_t levels;   /* of the trail that something goes onto, or comes from */
     uint8_t told_from; /* with so many levels deep it must be known at run time how deep they are */
 } rvm__facts;
-enum { RVM__NEVER_TOLD = 255 };
+enum { RVM__NEVER_TOLD = 255, RVM__UNBOUNDED = 1 << 30 };
+/* Instructions that go by without a look around: of a strip of a loop, and of one trip or call within it. */
+enum { RVM__STRIP = 1 << 20, RVM__MOST_UNSEEN = 1 << 14 };
 
 enum rvm__end_reason { RVM__END_CHECK, RVM__END_MEMORY, RVM__END_DEPTH, RVM__END_LENGTH };
 typedef struct rvm__end { /* where a standalone function may end early, and why */
@@ -112,7 +118,8 @@ typedef struct rvm__array_ir { /* allocas */
     LLVMValueRef heap;         /* standalone, of another local one: what is to be freed, or NULL */
 } rvm__array_ir;
 
-/* Of the straight loop whose lower end stands at a pc: trips left behind the present strip, and the index at its end. */
+/* Of a loop or block that looks around every so many trips, by its lower end: trips left behind the present strip, and
+ * the index at its end. */
 typedef struct rvm__strip {
     LLVMValueRef left, stop; /* allocas */
 } rvm__strip;
@@ -145,7 +152,7 @@ typedef struct rvm__emit {
     uint32_t pc;                  /* being walked */
     uint8_t *vanish;              /* by pc of compute: its uncomputing is not observed */
     LLVMValueRef *before;         /* by pc of compute: alloca, what its first run charged */
-    rvm__strip *strips;           /* by pc of the lower end of a loop */
+    rvm__strip *strips;           /* by pc of the lower end */
     uint32_t block;               /* 0, or where the block is entered of which this runs instances of one chunk: */
     LLVMValueRef last, sums;      /* the last of them; where totals go */
     const struct rvm__plan *plan; /* chunk.c */
@@ -191,6 +198,12 @@ void *rvm__unit_alloc(rvm__unit *u, size_t size);
 /* Bytes of array `array` of a function in an alloca rather than in the arena, its header included; 0: it goes there. */
 uint64_t rvm__alloca_bytes(const rvm__unit *u, uint32_t fn, uint16_t array);
 
+/* ---- bound.c ---- */
+/* Instructions from pc `from` to before `to`, each as often as it may run, or RVM__UNBOUNDED. */
+uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);
+/* How many trips of the loop or block with an end at pc may go by without a look around; 0: it looks around at each. */
+uint64_t rvm__trips_unseen(const rvm__emit *e, uint32_t pc);
+
 /* ---- chunk.c ---- */
 /* Where the block at e->pc is entered, its index and sums begun: what threads do of it. What is emitted behind goes on with
  * the first instance, or with the one that they left. */
@@ -202,6 +215,7 @@ void rvm__enter_chunk(rvm__emit *e); /* its first instance */
 /* ---- block.c: parts of it ---- */
 bool rvm__is_ascending(const rvm__emit *e, const rvm__xinsn *x);
 void rvm__begin_sums(rvm__emit *e, const rvm__xinsn *x);
+void rvm__begin_strips(rvm__emit *e, const rvm__xinsn *x); /* from the instance on that the index says */
 /* What was before the block and what is behind it goes into the register; the block is left. */
 void rvm__leave_sums(rvm__emit *e, const rvm__xinsn *x);
 
@@ -239,9 +253,15 @@ LLVMValueRef rvm__local(rvm__emit *e, LLVMTypeRef t, const char *name); /* an al
 LLVMValueRef rvm__get(rvm__emit *e, LLVMTypeRef t, LLVMValueRef address);
 void rvm__put_at(rvm__emit *e, LLVMValueRef value, LLVMValueRef address);
 LLVMValueRef rvm__member(rvm__emit *e, LLVMValueRef address, size_t offset); /* address + offset bytes */
-rvm__strip rvm__strip_of(rvm__emit *e, uint32_t pc);
+/* The next strip of the loop whose lower end is at pc, of so many trips at most, from index `at` on, with `left` trips
+ * left; it ends where the index is what rvm__strip_end says. */
+void rvm__begin_strip(rvm__emit *e, uint32_t pc, uint64_t most, LLVMValueRef at, LLVMValueRef step, LLVMValueRef left);
+LLVMValueRef rvm__strip_end(rvm__emit *e, uint32_t pc);
+/* Behind a strip: the trips left; branches there if there are any, which is rare. */
+LLVMValueRef rvm__if_left(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef more, LLVMBasicBlockRef out);
 /* All that appears in the compute part is gone, without a trace but for the memory of arrays. */
 void rvm__forget_locals(rvm__emit *e, uint32_t compute);
+void rvm__unlikely(rvm__emit *e, LLVMValueRef branch); /* which is a conditional one */
 /* Leave before the instruction being walked if cond; always. */
 void rvm__leave_if(rvm__emit *e, LLVMValueRef cond);
 void rvm__leave_now(rvm__emit *e);

@@ -32,12 +32,6 @@ LLVMValueRef rvm__local(rvm__emit *e, LLVMTypeRef t, const char *name) {
     return a;
 }
 
-rvm__strip rvm__strip_of(rvm__emit *e, uint32_t pc) {
-    rvm__strip *s = &e->strips[pc];
-    if (!s->left) *s = (rvm__strip){rvm__local(e, e->k->i64, "left"), rvm__local(e, e->k->i64, "stop")};
-    return *s;
-}
-
 /* ---- the start ---- */
 
 static bool has_magnitudes(const rvm__emit *e) {
@@ -322,8 +316,8 @@ static LLVMBasicBlockRef leaving(rvm__emit *e, rvm__native_site site, uint32_t u
     return cold;
 }
 
-/* Branch weights: leaving is rare. */
-static void unlikely(rvm__emit *e, LLVMValueRef branch) {
+/* By branch weights. */
+void rvm__unlikely(rvm__emit *e, LLVMValueRef branch) {
     LLVMContextRef c = e->k->context;
     LLVMMetadataRef part[3] = {LLVMMDStringInContext2(c, "branch_weights", 14),
                                LLVMValueAsMetadata(LLVMConstInt(e->k->i32, 1, false)),
@@ -339,13 +333,13 @@ void rvm__leave_at(rvm__emit *e, LLVMValueRef cond, rvm__native_site site, uint3
         return;
     }
     LLVMBasicBlockRef cold = leaving(e, site, uncharged), on = rvm__block(e, "ok");
-    unlikely(e, LLVMBuildCondBr(e->k->b, cond, cold, on));
+    rvm__unlikely(e, LLVMBuildCondBr(e->k->b, cond, cold, on));
     rvm__at(e, on);
 }
 
 void rvm__leave_with(rvm__emit *e, LLVMValueRef cond, LLVMValueRef status) {
     LLVMBasicBlockRef cold = ending(e, status), on = rvm__block(e, "ok");
-    unlikely(e, LLVMBuildCondBr(e->k->b, cond, cold, on));
+    rvm__unlikely(e, LLVMBuildCondBr(e->k->b, cond, cold, on));
     rvm__at(e, on);
 }
 

@@ -178,6 +178,7 @@ static void visit_needs(survey *s, uint32_t fn) {
         for (uint32_t at = 0, g; rvm__is_call(&f->code[pc]) && rvm__next_callee(p, &f->code[pc], &at, &g);)
             if (g != fn) add_callee(facts, &s->u->facts[g]);
     visit_work(s->u, fn);
+    facts->most = facts->recursive ? RVM__UNBOUNDED : rvm__most_between(s->u, fn, 0, f->ncode);
     facts->need.slots += s->u->m->codes[fn].slots;
     facts->need.arrays += f->narrays;
     facts->need.depth++;

@@ -2,13 +2,14 @@
  *
  * A stretch is walked until it jumps; where it may be jumped to, a landing begins another stretch. Charges: every stretch
  * counts its instructions and charges them where control may part, so that at a look around and where the function is left
- * the count is the interpreter's. Looks around stand where a loop turns, but for loops around straight code, which look
- * around every STRIP trips. */
+ * the count is the interpreter's. Looks around stand where a loop turns. Loops around code that is bounded (bound.c) look
+ * around every so many trips, a strip; a loop that has no more than one strip, as most have, is walked apart from one that
+ * has more. */
 #include "emit.h"
 
 #include <string.h>
 
-enum { STRIP = 1 << 16, MOST_WALKED = 1 << 18 };
+enum { MOST_WALKED = 1 << 18 };
 
 LLVMBasicBlockRef rvm__block(rvm__emit *e, const char *name) {
     return LLVMAppendBasicBlockInContext(e->k->context, e->function, name);
@@ -67,7 +68,7 @@ void rvm__look_around(rvm__emit *e, uint32_t pc) {
     LLVMBasicBlockRef look = rvm__block(e, "look"), on = rvm__block(e, "on");
     LLVMValueRef limit = rvm__get(e, k->i64, rvm__member(e, e->native, offsetof(rvm__native, limit)));
     LLVMValueRef charged = rvm__get(e, k->i64, e->charged);
-    LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntSGT, charged, limit, ""), look, on);
+    rvm__unlikely(e, LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntSGT, charged, limit, ""), look, on));
     rvm__at(e, look);
     rvm__put_at(e, charged, rvm__member(e, e->native, offsetof(rvm__native, charged)));
     LLVMValueRef args[2] = {e->machine, e->native};
@@ -106,22 +107,6 @@ static void conditional_jump(rvm__emit *e, const rvm_insn *in, LLVMValueRef take
 
 /* ---- counted loops ---- */
 
-/* Whether nothing between the ends of a loop loops or calls, and somebody looks around. */
-static bool is_straight(const rvm__emit *e, uint32_t pc) {
-    const rvm_function *f = e->f;
-    if (e->u->w->standalone || e->laned) return false;
-    uint32_t lo = pc, hi = f->code[pc].target;
-    if (lo > hi) lo = hi, hi = pc;
-    for (uint32_t k = lo + 1; k < hi; k++) {
-        const rvm_insn *in = &f->code[k];
-        const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
-        if (pair == RVM_PAIR_for || pair == RVM_PAIR_par || rvm__is_call(in)) return false;
-        const bool jumps = pair == RVM_PAIR_jmp || pair == RVM_PAIR_jt || pair == RVM_PAIR_jf;
-        if (jumps && !(in->op & 1) && in->target < k) return false;
-    }
-    return true;
-}
-
 static LLVMValueRef select_of(rvm__emit *e, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) {
     return LLVMBuildSelect(e->k->b, c, a, b, "");
 }
@@ -141,18 +126,76 @@ static LLVMValueRef trips_of(rvm__emit *e, LLVMValueRef lo, LLVMValueRef hi, LLV
     return select_of(e, some, LLVMBuildAdd(b, n, one, ""), zero);
 }
 
-/* The next strip of a straight loop from index `at` on: how many trips of `left` it takes, where it ends. */
-static void begin_strip(rvm__emit *e, const rvm__strip *strip, LLVMValueRef at, LLVMValueRef step, LLVMValueRef left) {
+/* ---- strips ---- */
+
+static rvm__strip strip_of(rvm__emit *e, uint32_t pc) {
+    rvm__strip *s = &e->strips[pc];
+    if (!s->left) *s = (rvm__strip){rvm__local(e, e->k->i64, "left"), rvm__local(e, e->k->i64, "stop")};
+    return *s;
+}
+
+void rvm__begin_strip(rvm__emit *e, uint32_t pc, uint64_t most, LLVMValueRef at, LLVMValueRef step, LLVMValueRef left) {
     LLVMBuilderRef b = e->k->b;
-    LLVMValueRef most = rvm__build_int(e->k, STRIP);
-    LLVMValueRef n = select_of(e, LLVMBuildICmp(b, LLVMIntULT, left, most, ""), left, most);
-    rvm__put_at(e, LLVMBuildSub(b, left, n, ""), strip->left);
-    LLVMValueRef way = LLVMBuildMul(b, LLVMBuildSub(b, n, rvm__build_int(e->k, 1), ""), step, "");
-    rvm__put_at(e, LLVMBuildAdd(b, at, way, ""), strip->stop);
+    const rvm__strip strip = strip_of(e, pc);
+    LLVMValueRef one = rvm__build_int(e->k, 1), all = rvm__build_int(e->k, (int64_t)most);
+    LLVMValueRef fuel = rvm__get(e, e->k->i64, rvm__member(e, e->native, offsetof(rvm__native, fuel)));
+    LLVMValueRef then = LLVMBuildAdd(b, rvm__get(e, e->k->i64, e->charged), rvm__build_int(e->k, RVM__STRIP), "");
+    all = select_of(e, LLVMBuildICmp(b, LLVMIntSLE, then, fuel, ""), all, one); /* little is left: trip by trip */
+    LLVMValueRef n = select_of(e, LLVMBuildICmp(b, LLVMIntULT, left, all, ""), left, all);
+    rvm__put_at(e, LLVMBuildSub(b, left, n, ""), strip.left);
+    LLVMValueRef way = LLVMBuildMul(b, LLVMBuildSub(b, n, one, ""), step, "");
+    rvm__put_at(e, LLVMBuildAdd(b, at, way, ""), strip.stop);
+}
+
+LLVMValueRef rvm__strip_end(rvm__emit *e, uint32_t pc) {
+    return rvm__get(e, e->k->i64, strip_of(e, pc).stop);
+}
+
+LLVMValueRef rvm__if_left(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef more, LLVMBasicBlockRef out) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMValueRef left = rvm__get(e, e->k->i64, strip_of(e, pc).left);
+    LLVMValueRef some = LLVMBuildICmp(b, LLVMIntNE, left, rvm__build_int(e->k, 0), "");
+    rvm__unlikely(e, LLVMBuildCondBr(b, some, more, out));
+    return left;
+}
+
+/* Where the body of a loop is walked that goes in strips; all else is in c. */
+static rvm__context *strips_in(rvm__emit *e, rvm__context *c, uint32_t pc) {
+    rvm__context *s = rvm__unit_alloc(e->u, sizeof *s);
+    LLVMBasicBlockRef *landing = rvm__unit_alloc(e->u, e->f->ncode * sizeof *landing);
+    if (!s || !landing) return NULL;
+    *s = *c;
+    s->landing = landing;
+    s->start = NULL;
+    s->whole = c;
+    s->strips = pc;
+    s->next = e->contexts;
+    return e->contexts = s;
 }
 
 static bool is_ascending(const rvm__emit *e, const rvm_insn *in) {
     return (e->context->dir > 0) != ((in->flags & RVM_FLAG_REVERSED) != 0);
+}
+
+static uint32_t lower_end(const rvm__emit *e, const rvm_insn *in) {
+    return e->pc < in->target ? e->pc : in->target;
+}
+
+/* More trips than one strip has go their own way. */
+static void split_trips(rvm__emit *e, const rvm_insn *in, LLVMValueRef first, LLVMValueRef step, LLVMValueRef trips) {
+    LLVMBuilderRef b = e->k->b;
+    const uint64_t most = rvm__trips_unseen(e, e->pc);
+    if (!most) return;
+    LLVMValueRef many = LLVMBuildICmp(b, LLVMIntUGT, trips, rvm__build_int(e->k, (int64_t)most), "");
+    if (LLVMIsAConstantInt(many) && !LLVMConstIntGetZExtValue(many)) return;
+    rvm__context *there = strips_in(e, e->context, lower_end(e, in));
+    LLVMBasicBlockRef strips = rvm__block(e, "strips"), one = rvm__block(e, "one");
+    if (!there) return;
+    rvm__unlikely(e, LLVMBuildCondBr(b, many, strips, one));
+    rvm__at(e, strips);
+    rvm__begin_strip(e, there->strips, most, first, step, trips);
+    rvm__jump(e, there, e->pc, false);
+    rvm__at(e, one);
 }
 
 static void enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
@@ -172,38 +215,38 @@ static void enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     const bool up = is_ascending(e, in);
     rvm__set_slot(e, x->to.i, up ? lo : last);
     rvm__set_slot(e, x->to.last, last);
-    if (is_straight(e, e->pc)) {
-        const rvm__strip strip = rvm__strip_of(e, e->pc < in->target ? e->pc : in->target);
-        begin_strip(e, &strip, up ? lo : last, up ? s : LLVMBuildNeg(b, s, ""), trips);
-    }
+    split_trips(e, in, up ? lo : last, up ? s : LLVMBuildNeg(b, s, ""), trips);
     rvm__jump(e, c, e->pc, false);
 }
 
-static void turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
+/* False: the stretch ends. */
+static bool turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuilderRef b = e->k->b;
     rvm__context *c = e->context;
-    const bool up = is_ascending(e, in), straight = is_straight(e, e->pc);
-    const rvm__strip strip = straight ? rvm__strip_of(e, e->pc < in->target ? e->pc : in->target) : (rvm__strip){0};
+    const uint32_t lower = lower_end(e, in);
+    const uint64_t most = rvm__trips_unseen(e, e->pc);
+    const bool up = is_ascending(e, in), strips = c->whole && c->strips == lower;
     LLVMValueRef i = rvm__slot_value(e, x->to.i), s = rvm__slot_value(e, x->to.step);
-    LLVMValueRef end = straight ? rvm__get(e, e->k->i64, strip.stop) : rvm__slot_value(e, up ? x->to.last : x->to.lo);
+    LLVMValueRef end = strips ? rvm__strip_end(e, lower) : rvm__slot_value(e, up ? x->to.last : x->to.lo);
     LLVMBasicBlockRef again = rvm__block(e, "again"), ended = rvm__block(e, "ended");
     if (!up) s = LLVMBuildNeg(b, s, "");
     rvm__charge(e, 1);
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, i, end, ""), ended, again);
     rvm__at(e, again);
     rvm__set_slot(e, x->to.i, LLVMBuildAdd(b, i, s, ""));
-    rvm__jump(e, c, in->target, !straight);
+    rvm__jump(e, c, in->target, !most);
     rvm__at(e, ended);
-    if (!straight) return;
+    if (!strips) return true;
     LLVMBasicBlockRef more = rvm__block(e, "more"), out = rvm__block(e, "out");
-    LLVMValueRef left = rvm__get(e, e->k->i64, strip.left);
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, left, rvm__build_int(e->k, 0), ""), out, more);
+    LLVMValueRef left = rvm__if_left(e, lower, more, out);
     rvm__at(e, more);
     LLVMValueRef next = LLVMBuildAdd(b, i, s, "");
     rvm__set_slot(e, x->to.i, next);
-    begin_strip(e, &strip, next, s, left);
+    rvm__begin_strip(e, lower, most, next, s, left);
     rvm__jump(e, c, in->target, true);
     rvm__at(e, out);
+    rvm__jump(e, c->whole, e->pc, false);
+    return false;
 }
 
 /* ---- regions: which way on, semantics.md, section 5 ---- */
@@ -313,8 +356,7 @@ static bool step(rvm__emit *e, uint32_t *next) {
     }
     case RVM_PAIR_for:
         if (op == RVM_OP_for) return enter_loop(e, in, x), false;
-        turn_loop(e, in, x);
-        return true;
+        return turn_loop(e, in, x);
     case RVM_PAIR_par:
         if (op == RVM_OP_par) return rvm__enter_block(e, in, x), false;
         return rvm__turn_block(e, in, x);

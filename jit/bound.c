@@ -1,0 +1,73 @@
+/* bound.c: how many instructions run at most, where the text alone tells: no way back but of loops whose trips are
+ * constants, and only calls of what is bounded. Loops around such code look around every so many trips (walk.c, block.c). */
+#include "emit.h"
+
+enum { MOST_TRIPS = 1 << 16 };
+
+static uint64_t limited(uint64_t n) {
+    return n < RVM__UNBOUNDED ? n : RVM__UNBOUNDED;
+}
+
+static bool constant(const rvm_function *f, uint16_t slot, int64_t *to) {
+    if (slot < f->nregs) return false;
+    *to = f->consts[slot - f->nregs].i;
+    return true;
+}
+
+/* Of the loop or block that begins at pc. */
+static uint64_t trips_at(const rvm__unit *u, uint32_t fn, uint32_t pc) {
+    const rvm_function *f = &u->p->functions[fn];
+    const rvm__xinsn *x = &u->m->codes[fn].x[pc];
+    int64_t lo, hi, step = 1;
+    if (!constant(f, x->to.lo, &lo) || !constant(f, x->to.hi, &hi)) return RVM__UNBOUNDED;
+    if (f->code[pc].op >> 1 == RVM_PAIR_for && !constant(f, x->to.step, &step)) return RVM__UNBOUNDED;
+    const int64_t most = RVM__UNBOUNDED / 2;
+    if (lo < -most || lo > most || hi < -most || hi > most) return RVM__UNBOUNDED;
+    return (uint64_t)(hi > lo ? hi - lo : lo - hi); /* whatever the step */
+}
+
+static uint64_t most_of_call(const rvm__unit *u, const rvm_insn *in) {
+    uint64_t most = 0;
+    for (uint32_t at = 0, g; rvm__next_callee(u->p, in, &at, &g);)
+        if (u->facts[g].most > most) most = u->facts[g].most;
+    return most;
+}
+
+/* Whether it passes over the elements of an array, which may be many. */
+static bool is_long(const rvm__unit *u, uint32_t fn, const rvm_insn *in) {
+    const rvm_place *q = rvm__places(&u->p->functions[fn], in);
+    if (rvm__is_call(in) || in->op >> 1 == RVM_PAIR_view) return false;
+    for (uint32_t k = 0; k < in->nplaces; k++)
+        if (q[k].kind == RVM_PLACE_ARRAY && !rvm__alloca_bytes(u, fn, q[k].slot)) return true;
+    return false;
+}
+
+uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to) {
+    const rvm_function *f = &u->p->functions[fn];
+    uint64_t n = 0;
+    for (uint32_t pc = from; pc < to && n < RVM__UNBOUNDED; pc++) {
+        const rvm_insn *in = &f->code[pc];
+        const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
+        const bool jumps = pair == RVM_PAIR_jmp || pair == RVM_PAIR_jt || pair == RVM_PAIR_jf;
+        n++;
+        if ((jumps && !(in->op & 1) && in->target < pc) || is_long(u, fn, in)) return RVM__UNBOUNDED;
+        if (rvm__is_call(in)) n += most_of_call(u, in);
+        if (in->op == RVM_OP_undo) /* the compute part runs again */
+            n += rvm__most_between(u, fn, in->target + 1, f->code[in->target].target);
+        if ((pair != RVM_PAIR_for && pair != RVM_PAIR_par) || in->target < pc) continue;
+        const uint64_t trips = trips_at(u, fn, pc), body = rvm__most_between(u, fn, pc + 1, in->target);
+        if (trips >= RVM__UNBOUNDED || body >= RVM__UNBOUNDED) return RVM__UNBOUNDED;
+        n += trips * (body + 1); /* both are too small for that to overflow */
+        pc = in->target;
+    }
+    return limited(n);
+}
+
+uint64_t rvm__trips_unseen(const rvm__emit *e, uint32_t pc) {
+    uint32_t lo = pc, hi = e->f->code[pc].target;
+    if (lo > hi) lo = hi, hi = pc;
+    if (e->u->w->standalone || e->laned) return 0;
+    const uint64_t body = rvm__most_between(e->u, e->fn, lo + 1, hi) + 1;
+    if (body > RVM__MOST_UNSEEN) return 0;
+    return body * MOST_TRIPS > RVM__STRIP ? RVM__STRIP / body : MOST_TRIPS;
+}
