@@ -272,13 +272,6 @@ static void take_back(call *c, const argument *a) {
     }
 }
 
-static void count_call(rvm__emit *e, LLVMValueRef depth) {
-    rvm__build *k = e->k;
-    rvm__put_at(e, LLVMBuildAdd(k->b, rvm__get(e, k->i64, e->calls), rvm__build_int(k, 1), ""), e->calls);
-    LLVMValueRef was = rvm__get(e, k->i64, e->peak), deeper = LLVMBuildICmp(k->b, LLVMIntUGT, depth, was, "");
-    rvm__put_at(e, LLVMBuildSelect(k->b, deeper, depth, was, ""), e->peak);
-}
-
 static void run_call(call *c, bool apart) {
     rvm__emit *e = c->e;
     rvm__build *k = e->k;
@@ -298,6 +291,7 @@ static void run_call(call *c, bool apart) {
     args[n++] = LLVMBuildAdd(k->b, e->first_slot, rvm__build_int(k, e->code->slots), "");
     args[n++] = LLVMBuildAdd(k->b, e->first_array, rvm__build_int(k, e->f->narrays), "");
     args[n++] = LLVMBuildAdd(k->b, e->frame, rvm__build_int(k, 1), "");
+    n++; /* counts */
     if (facts->recursive && e->u->w->standalone)
         rvm__standalone_depth(e, args[4]);
     else if (facts->recursive) { /* the rest was made sure of at the start */
@@ -311,11 +305,10 @@ static void run_call(call *c, bool apart) {
     site.calling = 1;
     site.against = c->dir != e->context->dir;
     rvm__charge(e, 1);
-    if (!e->u->w->standalone) count_call(e, LLVMBuildAdd(k->b, args[4], rvm__build_int(k, 1), ""));
-    rvm__hand_counts(e);
+    args[RVM__COUNTS_PARAM] = rvm__counts_for_call(e);
     LLVMValueRef left = LLVMBuildCall2(k->b, v->type, v->function, args, n, "");
     LLVMValueRef ended = LLVMBuildICmp(k->b, LLVMIntNE, left, LLVMConstInt(k->i32, 0, false), "");
-    rvm__take_counts(e);
+    rvm__counts_of_call(e, args[RVM__COUNTS_PARAM]);
     if (e->u->w->standalone)
         rvm__leave_with(e, ended, left);
     else if (!e->laned) /* which gives up at once */

@@ -26,7 +26,7 @@ typedef struct rvm__plan {
 } plan;
 
 /* Parameters of a chunk's function behind the fixed ones. */
-enum { AT_REGISTERS = RVM__FIXED_PARAMS, AT_VIEWS, AT_FIRST, AT_LAST, AT_SUMS, AT_DATA };
+enum { AT_REGISTERS = RVM__COUNTS_PARAM, AT_VIEWS, AT_FIRST, AT_LAST, AT_SUMS, AT_DATA };
 
 /* ---- what the body uses ---- */
 

@@ -7,7 +7,7 @@
  *   update.c    updates and changes in place
  *   call.c      calls          array.c   local arrays and views          block.c   parallel blocks
  *   chunk.c     chunks of parallel blocks as functions of their own, for threads
- *   bound.c     how many instructions run at most
+ *   bound.c     how many instructions run at most          counts.c   what is counted
  *   stored.c    the stack, set, segments      slots.c   what moves there and to the trail      depth.c   how deep trails are
  *   instance.c   an instance of a parallel block as a function, of which lanes.c makes a group
  *   standalone.c   what is different where there is no machine: C functions
@@ -16,12 +16,12 @@
  * Registers, hidden slots and descriptors of arrays are allocas, which LLVM turns into values. A copy of a region's compute
  * part is walked for each way it is run: a `context` says which one this is, and its direction.
  *
- * A function of IR takes (machine, native, first slot, first array, number of its frame, then for each parameter
+ * A function of IR takes (machine, native, first slot, first array, number of its frame, counts, then for each parameter
  *     a scalar that is read: the value; another: the address of a copy, and with checks of the largest magnitude it held
  *     an array: data, lengths, strides in bytes, its home and where it begins there (vm/native.h), and with checks the
  *         address of its largest magnitude or NULL)
- * and returns not 0 when it was left. Standalone, machine, native and the first slot and array are NULL and 0, and what it
- * returns is the number of an end (standalone.c).
+ * and returns not 0 when it was left. Standalone, machine, native, counts and the first slot and array are NULL and 0, and
+ * what it returns is the number of an end (standalone.c).
  */
 #ifndef RVM_JIT_EMIT_H
 #define RVM_JIT_EMIT_H
@@ -135,13 +135,14 @@ typedef struct rvm__emit {
     LLVMValueRef function, machine, native, first_slot, first_array, frame;
     LLVMValueRef *reg, *held; /* by slot of the frame; held: largest magnitudes, or NULL */
     rvm__array_ir *array;
-    LLVMValueRef charged, calls, peak, site, erased; /* allocas; erased: here, since it was entered */
-    bool erases;
-    LLVMValueRef lanes; /* alloca of slots.c, or NULL */
-    uint16_t deep;      /* of its version */
-    uint16_t *covered;  /* by pc: levels of the trail deeper there than at the start */
-    uint8_t *told;      /* by pc, of segments: the machine is told of it */
-    uint8_t *untold;    /* between pc - 1 and pc: how many segments around are not told */
+    LLVMValueRef charged, calls, below, erased; /* allocas; below: frames below this one at most; erased: in all of them */
+    LLVMValueRef site;
+    LLVMValueRef counts; /* where its caller has them; NULL: the machine */
+    LLVMValueRef lanes;  /* alloca of slots.c, or NULL */
+    uint16_t deep;       /* of its version */
+    uint16_t *covered;   /* by pc: levels of the trail deeper there than at the start */
+    uint8_t *told;       /* by pc, of segments: the machine is told of it */
+    uint8_t *untold;     /* between pc - 1 and pc: how many segments around are not told */
     LLVMBasicBlockRef leave, done, entry;
     rvm__native_site *sites;
     uint32_t nsites, cap_sites;
@@ -164,7 +165,8 @@ typedef struct rvm__emit {
 } rvm__emit;
 enum { RVM__NO_BASE = 0xffff };
 enum { RVM__ARRAY_HEADER = 16 }; /* bytes before the elements of a local array, as in vm/arrays.c: its largest magnitude */
-enum { RVM__FIXED_PARAMS = 5 };  /* of a function of IR, before those of the program */
+enum { RVM__COUNTS_PARAM = 5, RVM__FIXED_PARAMS }; /* of a function of IR, before those of the program */
+enum { RVM__COUNTS = 4 }; /* i64 that calls pass on: charged, calls, frames below the callee's at most, erased there */
 /* Whether nothing that changes shares the memory of a parameter that is an array, seen from the function. By their roles
  * only those that are added into may overlap each other, and those that are only read. */
 static inline bool rvm__is_apart(const rvm_param *param, bool apart) {
@@ -197,6 +199,14 @@ void *rvm__unit_alloc(rvm__unit *u, size_t size);
 
 /* Bytes of array `array` of a function in an alloca rather than in the arena, its header included; 0: it goes there. */
 uint64_t rvm__alloca_bytes(const rvm__unit *u, uint32_t fn, uint16_t array);
+
+/* ---- counts.c ---- */
+void rvm__begin_counts(rvm__emit *e); /* at both ends of a function */
+void rvm__end_counts(rvm__emit *e);
+LLVMValueRef rvm__counts_for_call(rvm__emit *e); /* one more: memory for what it counts, which is here behind it */
+void rvm__counts_of_call(rvm__emit *e, LLVMValueRef counts);
+void rvm__hand_counts(rvm__emit *e); /* to the machine, which adds to them, and back; but for what is erased */
+void rvm__take_counts(rvm__emit *e);
 
 /* ---- bound.c ---- */
 /* Instructions from pc `from` to before `to`, each as often as it may run, or RVM__UNBOUNDED. */
@@ -237,9 +247,6 @@ void rvm__jump(rvm__emit *e, rvm__context *c, uint32_t pc, bool back);
 uint16_t rvm__base_of(const rvm__emit *e, uint16_t array, uint32_t pc);
 /* The instruction that made the array a view as it is at pc; NULL: none, or nobody can say. */
 const rvm_insn *rvm__view_at(const rvm__emit *e, uint16_t array, uint32_t pc);
-/* Between allocas and what goes along with native code, around calls and at both ends. */
-void rvm__take_counts(rvm__emit *e);
-void rvm__hand_counts(rvm__emit *e);
 LLVMValueRef rvm__absolute(rvm__emit *e, LLVMValueRef x);
 void rvm__find_vanishing(rvm__emit *e); /* fills vanish and before */
 /* Whether the instruction being walked is left out since nobody observes its effect; what counts has been counted. */
@@ -248,7 +255,6 @@ bool rvm__frame_begin(rvm__emit *e);
 void rvm__frame_end(rvm__emit *e);
 bool rvm__frame_make(rvm__emit *e);  /* the first part of the beginning: blocks and allocas; false: noted */
 void rvm__frame_close(rvm__emit *e); /* the last part of the end: e->done has returned */
-void rvm__add_erased(rvm__emit *e);
 LLVMValueRef rvm__local(rvm__emit *e, LLVMTypeRef t, const char *name); /* an alloca */
 LLVMValueRef rvm__get(rvm__emit *e, LLVMTypeRef t, LLVMValueRef address);
 void rvm__put_at(rvm__emit *e, LLVMValueRef value, LLVMValueRef address);

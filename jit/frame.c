@@ -211,22 +211,6 @@ static void give_back(rvm__emit *e) {
     }
 }
 
-/* ---- counts: values here, in memory where functions pass them on ---- */
-
-static const size_t counts[3] = {offsetof(rvm__native, charged), offsetof(rvm__native, calls), offsetof(rvm__native, peak)};
-
-void rvm__take_counts(rvm__emit *e) {
-    if (e->u->w->standalone) return;
-    LLVMValueRef to[3] = {e->charged, e->calls, e->peak};
-    for (int n = 0; n < 3; n++) rvm__put_at(e, rvm__get(e, e->k->i64, rvm__member(e, e->native, counts[n])), to[n]);
-}
-
-void rvm__hand_counts(rvm__emit *e) {
-    if (e->u->w->standalone) return;
-    LLVMValueRef from[3] = {e->charged, e->calls, e->peak};
-    for (int n = 0; n < 3; n++) rvm__put_at(e, rvm__get(e, e->k->i64, from[n]), rvm__member(e, e->native, counts[n]));
-}
-
 static bool allocate(rvm__emit *e) {
     const rvm_function *f = e->f;
     rvm__unit *u = e->u;
@@ -250,10 +234,9 @@ bool rvm__frame_make(rvm__emit *e) {
     rvm__lines_function(e->u, e->function, e->fn, e->f->name);
     e->charged = rvm__local(e, k->i64, "charged");
     e->calls = rvm__local(e, k->i64, "calls");
-    e->peak = rvm__local(e, k->i64, "peak");
+    e->below = rvm__local(e, k->i64, "below");
     e->site = rvm__local(e, k->i32, "site");
     e->erased = rvm__local(e, k->i64, "erased");
-    rvm__put_at(e, rvm__build_int(k, 0), e->erased);
     make_slots(e);
     make_arrays(e);
     rvm__find_vanishing(e);
@@ -266,8 +249,9 @@ bool rvm__frame_begin(rvm__emit *e) {
     e->first_slot = LLVMGetParam(e->function, 2);
     e->first_array = LLVMGetParam(e->function, 3);
     e->frame = LLVMGetParam(e->function, 4);
+    if (!e->block) e->counts = LLVMGetParam(e->function, RVM__COUNTS_PARAM);
     if (!rvm__frame_make(e)) return false;
-    rvm__take_counts(e);
+    rvm__begin_counts(e);
     unsigned at = RVM__FIXED_PARAMS;
     if (e->block) rvm__begin_chunk(e);
     for (uint32_t n = 0; n < e->f->nparams && !e->block; n++)
@@ -428,12 +412,6 @@ static LLVMValueRef sites_constant(rvm__emit *e) {
 }
 _Static_assert(sizeof(rvm__native_site) == 16 && offsetof(rvm__native_site, dir) == 8, "as in IR");
 
-/* Of this frame alone; its callees have added theirs. */
-void rvm__add_erased(rvm__emit *e) {
-    LLVMValueRef all = rvm__member(e, e->native, offsetof(rvm__native, erased)), here = rvm__get(e, e->k->i64, e->erased);
-    if (e->erases) rvm__put_at(e, LLVMBuildAdd(e->k->b, rvm__get(e, e->k->i64, all), here, ""), all);
-}
-
 /* All frames are written: the callee's before the caller's. */
 static void write_frame(rvm__emit *e) {
     rvm__build *k = e->k;
@@ -455,16 +433,14 @@ static void write_frame(rvm__emit *e) {
     LLVMValueRef arrays_args[2] = {e->machine, e->first_array};
     LLVMValueRef arrays = rvm__call_runtime(e, "rvm__native_arrays", k->ptr, 2, arrays_args);
     for (uint32_t n = 0; n < e->f->narrays; n++) write_array(e, arrays, n);
-    rvm__hand_counts(e);
-    rvm__add_erased(e);
+    rvm__end_counts(e);
     LLVMBuildRet(k->b, LLVMConstInt(k->i32, 1, false));
 }
 
 void rvm__frame_end(rvm__emit *e) {
     rvm__build *k = e->k;
     rvm__at(e, e->done);
-    rvm__hand_counts(e);
-    rvm__add_erased(e);
+    rvm__end_counts(e);
     if (!e->block) give_back(e);
     LLVMBuildRet(k->b, LLVMConstInt(k->i32, 0, false));
     rvm__frame_close(e);

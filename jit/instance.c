@@ -401,14 +401,13 @@ static void make_native(rvm__emit *e) {
     LLVMValueRef n = rvm__local(e, LLVMArrayType2(e->k->i64, sizeof(rvm__native) / 8), "native");
     e->native = n;
     for (int k = 0; k < RVM__LANED_COUNTS; k++) rvm__put_at(e, rvm__build_int(e->k, 0), rvm__member(e, n, counted[k]));
-    rvm__take_counts(e);
+    rvm__begin_counts(e);
 }
 
 static void finish(instance *o) {
     rvm__emit *e = &o->e;
     rvm__at(e, e->done);
-    rvm__hand_counts(e);
-    rvm__add_erased(e);
+    rvm__end_counts(e);
     for (uint32_t k = 0; k < o->x->to.shared; k++) {
         const rvm__shared *s = &e->code->shared[(uint32_t)o->x->to.jump2 + k];
         LLVMValueRef v = rvm__get(e, rvm__build_type(e->k, (rvm_type)s->type), e->reg[s->slot]);
@@ -485,13 +484,13 @@ static void count(const instance *o, LLVMValueRef out, LLVMValueRef cost) {
     rvm__emit *e = o->outer;
     rvm__build *k = e->k;
     LLVMValueRef charged = LLVMBuildAdd(k->b, reduced(o, out, RVM__LANED_CHARGED), rvm__build_int(k, o->lanes - 1), "");
-    LLVMValueRef peak = reduced(o, out, RVM__LANED_PEAK), was = rvm__get(e, k->i64, e->peak);
+    LLVMValueRef frames = LLVMBuildAdd(k->b, e->frame, rvm__build_int(k, 1), ""), was = rvm__get(e, k->i64, e->below);
+    LLVMValueRef below = LLVMBuildSub(k->b, reduced(o, out, RVM__LANED_PEAK), frames, "");
     rvm__put_at(e, charged, cost);
     increase(e, e->charged, charged);
     increase(e, e->calls, reduced(o, out, RVM__LANED_CALLS));
     increase(e, e->erased, reduced(o, out, RVM__LANED_ERASED));
-    e->erases = true;
-    rvm__put_at(e, LLVMBuildSelect(k->b, LLVMBuildICmp(k->b, LLVMIntUGT, peak, was, ""), peak, was, ""), e->peak);
+    rvm__put_at(e, LLVMBuildSelect(k->b, LLVMBuildICmp(k->b, LLVMIntUGT, below, was, ""), below, was, ""), e->below);
 }
 
 /* Registers that instances add into, and their partial sums: the one of the instance with that index is in the register. */

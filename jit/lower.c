@@ -233,6 +233,7 @@ static LLVMTypeRef type_of(rvm__unit *u, const rvm_function *f) {
     if (!t) return NULL;
     t[n++] = k->ptr, t[n++] = k->ptr;
     for (int i = 0; i < 3; i++) t[n++] = k->i64;
+    t[n++] = k->ptr;
     for (uint32_t i = 0; i < f->nparams; i++) {
         const rvm_param *p = &f->params[i];
         const bool magnitude = !u->w->unchecked && (p->ndim || (p->role != RVM_READ && rvm__is_floating((rvm_type)p->type)));
@@ -246,6 +247,7 @@ static LLVMTypeRef type_of(rvm__unit *u, const rvm_function *f) {
 static void promise(rvm__unit *u, LLVMValueRef f, const rvm_function *g, bool apart) {
     int n = RVM__FIXED_PARAMS;
     rvm__attribute(u->k, f, 1, "noalias", 0);
+    rvm__attribute(u->k, f, RVM__COUNTS_PARAM, "noalias", 0);
     for (uint32_t i = 0; i < g->nparams; i++) {
         const rvm_param *p = &g->params[i];
         const bool magnitude = !u->w->unchecked && (p->ndim || (p->role != RVM_READ && rvm__is_floating((rvm_type)p->type)));
@@ -362,6 +364,27 @@ static void give_back(rvm__unit *u, LLVMValueRef machine, LLVMValueRef first, LL
     }
 }
 
+/* Counts for the function, and what it counted. */
+static LLVMValueRef give_counts(rvm__build *k, LLVMValueRef native) {
+    const size_t from[RVM__COUNTS] = {offsetof(rvm__native, charged), offsetof(rvm__native, calls)};
+    LLVMValueRef counts = LLVMBuildAlloca(k->b, LLVMArrayType2(k->i64, RVM__COUNTS), "counts");
+    for (size_t n = 0; n < 2; n++)
+        LLVMBuildStore(k->b, LLVMBuildLoad2(k->b, k->i64, member(k, native, from[n]), ""), member(k, counts, 8 * n));
+    return counts;
+}
+
+static void take_counts(rvm__build *k, LLVMValueRef native, LLVMValueRef counts, LLVMValueRef frame) {
+    const size_t to[RVM__COUNTS] = {offsetof(rvm__native, charged), offsetof(rvm__native, calls),
+                                    offsetof(rvm__native, peak), offsetof(rvm__native, erased)};
+    LLVMValueRef v[RVM__COUNTS];
+    for (size_t n = 0; n < RVM__COUNTS; n++) v[n] = LLVMBuildLoad2(k->b, k->i64, member(k, counts, 8 * n), "");
+    LLVMValueRef peak = LLVMBuildLoad2(k->b, k->i64, member(k, native, to[2]), "");
+    v[2] = LLVMBuildAdd(k->b, v[2], LLVMBuildAdd(k->b, frame, rvm__build_int(k, 1), ""), "");
+    v[2] = LLVMBuildSelect(k->b, LLVMBuildICmp(k->b, LLVMIntUGT, v[2], peak, ""), v[2], peak, "");
+    v[3] = LLVMBuildAdd(k->b, v[3], LLVMBuildLoad2(k->b, k->i64, member(k, native, to[3]), ""), "");
+    for (size_t n = 0; n < RVM__COUNTS; n++) LLVMBuildStore(k->b, v[n], member(k, native, to[n]));
+}
+
 static bool emit_entry(rvm__unit *u) {
     rvm__build *k = u->k;
     const rvm_function *f = &u->p->functions[u->w->fn];
@@ -379,13 +402,14 @@ static bool emit_entry(rvm__unit *u) {
     unsigned n = 0;
     args[n++] = machine, args[n++] = native;
     for (int i = 0; i < 3; i++) args[n++] = LLVMBuildLoad2(k->b, k->i64, member(k, native, where[i]), "");
-    LLVMValueRef first_slot = args[2];
+    LLVMValueRef first_slot = args[2], counts = args[n++] = give_counts(k, native);
     LLVMValueRef slots = frame_at(k, machine, offsetof(rvm_machine, slots), first_slot, sizeof(rvm_value));
     LLVMValueRef arrays = frame_at(k, machine, offsetof(rvm_machine, arrays), args[3], sizeof(rvm__array));
     for (uint32_t i = 0; i < f->nparams; i++)
         n += f->params[i].ndim ? enter_array(u, &f->params[i], arrays, args + n)
                                : enter_scalar(u, &f->params[i], slots, copy[i], args + n);
     LLVMValueRef left = LLVMBuildCall2(k->b, v->type, v->function, args, n, "");
+    take_counts(k, native, counts, args[4]);
     LLVMBasicBlockRef out = LLVMAppendBasicBlockInContext(k->context, entry, "left");
     LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(k->context, entry, "done");
     LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntEQ, left, LLVMConstInt(k->i32, 0, false), ""), done, out);

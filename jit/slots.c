@@ -34,7 +34,6 @@ void rvm__count_erased(rvm__emit *e, LLVMValueRef cells) {
     LLVMBuilderRef b = e->k->b;
     LLVMValueRef now = rvm__get(e, e->k->i64, e->erased), more = LLVMBuildMul(b, cells, rvm__build_int(e->k, 64), "");
     rvm__put_at(e, LLVMBuildAdd(b, now, more, ""), e->erased);
-    e->erases = true;
 }
 
 /* An instruction that the array does not outlive, and that does not look at it. */

@@ -263,6 +263,7 @@ bool rvm__standalone_entry(rvm__unit *u) {
     unsigned n = 0;
     args[n++] = LLVMConstNull(k->ptr), args[n++] = LLVMConstNull(k->ptr);
     for (int i = 0; i < 3; i++) args[n++] = rvm__build_int(k, 0);
+    args[n++] = LLVMConstNull(k->ptr);
     for (uint32_t i = 0; i < f->nparams; i++)
         n += f->params[i].ndim ? give_array(u, entry, i, lengths, args + n) : give_scalar(u, entry, i, args + n);
     LLVMBuildRet(k->b, LLVMBuildCall2(k->b, v->type, v->function, args, n, ""));

@@ -1,0 +1,83 @@
+/* counts.c: what is counted: instructions charged, calls, frames, bits erased. They are values in a function; calls pass
+ * them on in memory of the caller's, which is gone where they are inlined. Only the outermost function gives them to the
+ * machine, and what runs instances of a block. */
+#include "emit.h"
+
+#include <stddef.h>
+
+enum { CHARGED, CALLS, BELOW, ERASED };
+
+static LLVMValueRef counted(rvm__emit *e, LLVMValueRef counts, unsigned k) {
+    return rvm__member(e, counts, k * sizeof(int64_t));
+}
+
+static LLVMValueRef machine_count(rvm__emit *e, size_t offset) { /* in rvm__native */
+    return rvm__member(e, e->native, offset);
+}
+
+static void copy(rvm__emit *e, LLVMValueRef to, LLVMValueRef from) {
+    rvm__put_at(e, rvm__get(e, e->k->i64, from), to);
+}
+
+static void raise(rvm__emit *e, LLVMValueRef to, LLVMValueRef n) {
+    LLVMValueRef was = rvm__get(e, e->k->i64, to), more = LLVMBuildICmp(e->k->b, LLVMIntUGT, n, was, "");
+    rvm__put_at(e, LLVMBuildSelect(e->k->b, more, n, was, ""), to);
+}
+
+static void increase(rvm__emit *e, LLVMValueRef to, LLVMValueRef by) {
+    rvm__put_at(e, LLVMBuildAdd(e->k->b, rvm__get(e, e->k->i64, to), by, ""), to);
+}
+
+void rvm__take_counts(rvm__emit *e) {
+    if (e->u->w->standalone) return;
+    copy(e, e->charged, machine_count(e, offsetof(rvm__native, charged)));
+    copy(e, e->calls, machine_count(e, offsetof(rvm__native, calls)));
+}
+
+void rvm__hand_counts(rvm__emit *e) {
+    if (e->u->w->standalone) return;
+    LLVMValueRef frames = LLVMBuildAdd(e->k->b, e->frame, rvm__build_int(e->k, 1), "");
+    copy(e, machine_count(e, offsetof(rvm__native, charged)), e->charged);
+    copy(e, machine_count(e, offsetof(rvm__native, calls)), e->calls);
+    raise(e, machine_count(e, offsetof(rvm__native, peak)),
+          LLVMBuildAdd(e->k->b, frames, rvm__get(e, e->k->i64, e->below), ""));
+}
+
+void rvm__begin_counts(rvm__emit *e) {
+    rvm__put_at(e, rvm__build_int(e->k, 0), e->below);
+    rvm__put_at(e, rvm__build_int(e->k, 0), e->erased);
+    if (e->u->w->standalone) return;
+    if (!e->counts) {
+        rvm__take_counts(e);
+        return;
+    }
+    copy(e, e->charged, counted(e, e->counts, CHARGED));
+    copy(e, e->calls, counted(e, e->counts, CALLS));
+}
+
+void rvm__end_counts(rvm__emit *e) {
+    LLVMValueRef from[RVM__COUNTS] = {e->charged, e->calls, e->below, e->erased};
+    if (e->u->w->standalone) return;
+    for (unsigned k = 0; k < RVM__COUNTS && e->counts; k++) copy(e, counted(e, e->counts, k), from[k]);
+    if (e->counts) return;
+    rvm__hand_counts(e);
+    increase(e, machine_count(e, offsetof(rvm__native, erased)), rvm__get(e, e->k->i64, e->erased));
+}
+
+LLVMValueRef rvm__counts_for_call(rvm__emit *e) {
+    if (e->u->w->standalone) return LLVMConstNull(e->k->ptr);
+    LLVMValueRef counts = rvm__local(e, LLVMArrayType2(e->k->i64, RVM__COUNTS), "counts");
+    increase(e, e->calls, rvm__build_int(e->k, 1));
+    copy(e, counted(e, counts, CHARGED), e->charged);
+    copy(e, counted(e, counts, CALLS), e->calls);
+    return counts;
+}
+
+void rvm__counts_of_call(rvm__emit *e, LLVMValueRef counts) {
+    if (e->u->w->standalone) return;
+    copy(e, e->charged, counted(e, counts, CHARGED));
+    copy(e, e->calls, counted(e, counts, CALLS));
+    LLVMValueRef below = rvm__get(e, e->k->i64, counted(e, counts, BELOW));
+    raise(e, e->below, LLVMBuildAdd(e->k->b, below, rvm__build_int(e->k, 1), ""));
+    increase(e, e->erased, rvm__get(e, e->k->i64, counted(e, counts, ERASED)));
+}
