@@ -22,25 +22,30 @@
 
 /* ---- what a laned function does in another way ---- */
 
-static LLVMValueRef marker(rvm__emit *e, const char *name, unsigned n, const LLVMValueRef *args) {
+/* LLVM's `memory`: all that a marker touches is what its arguments point to, or what nobody else sees. */
+enum { ARGUMENTS = 3, UNSEEN = 12 };
+
+static LLVMValueRef marker(rvm__emit *e, const char *name, uint64_t memory, unsigned n, const LLVMValueRef *args) {
     LLVMTypeRef t[2];
     LLVMValueRef f = LLVMGetNamedFunction(e->k->module, name), v[2];
     for (unsigned k = 0; k < n; k++) v[k] = args[k], t[k] = LLVMTypeOf(args[k]);
     if (!f) {
         f = LLVMAddFunction(e->k->module, name, LLVMFunctionType(e->k->nothing, t, n, false));
         rvm__attribute(e->k, f, -1, "nounwind", 0);
+        rvm__attribute(e->k, f, -1, "memory", memory);
     }
     return LLVMBuildCall2(e->k->b, LLVMGlobalGetValueType(f), f, v, n, "");
 }
 
 void rvm__give_up(rvm__emit *e, LLVMValueRef cond) {
-    marker(e, RVM__GIVE_UP, 1, &cond);
+    marker(e, RVM__GIVE_UP, UNSEEN, 1, &cond);
 }
 
 bool rvm__add_loosely(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f) {
     if (!e->loose || q->kind != RVM_PLACE_ELEM || !e->loose[q->slot]) return false;
     if (op & 1) f = rvm__build_negated(e->k, y->type, f, NULL);
-    marker(e, rvm__is_floating(y->type) ? RVM__ADD "f64" : RVM__ADD "i64", 2, (LLVMValueRef[]){y->address, f});
+    const char *name = rvm__is_floating(y->type) ? RVM__ADD "f64" : RVM__ADD "i64";
+    marker(e, name, ARGUMENTS, 2, (LLVMValueRef[]){y->address, f});
     return true;
 }
 

@@ -2,9 +2,7 @@
  * simplified (group.h says how). Nothing of the instruction set is known here: only LLVM's instructions. */
 #include "group.h"
 
-#include <llvm-c/Error.h>
 #include <llvm-c/TargetMachine.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -498,54 +496,16 @@ static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, LLVMValue
 
 /* ---- all of a module ---- */
 
-static LLVMValueRef instance(const rvm__build *k, const char *prefix, unsigned n) {
-    char name[40];
-    snprintf(name, sizeof name, "%s%u", prefix, n);
-    return LLVMGetNamedFunction(k->module, name);
-}
-
-/* Instances in the form in which groups are made of them: what they call inside, memory as values where it can be. */
-static LLVMErrorRef simplify(rvm__build *k, LLVMTargetMachineRef machine) {
-#if LLVM_VERSION_MAJOR >= 18
-#define COMBINE "instcombine<no-verify-fixpoint>"
-#else
-#define COMBINE "instcombine"
-#endif
-    static const char passes[] =
-        "function(sroa,early-cse),cgscc(inline),ipsccp,"
-        "function(sroa,early-cse<memssa>," COMBINE ",simplifycfg,loop-simplify,lcssa,loop(loop-rotate),"
-        "loop-mssa(licm),loop(loop-deletion,loop-unroll-full),sroa,gvn," COMBINE ",dse,adce,simplifycfg,"
-        "lower-switch,loop-simplify,lcssa,unify-loop-exits,loop-simplify,lcssa)";
-    static const char unroll[] =
-        "function(loop-unroll<no-partial;no-peeling;no-runtime;no-upperbound>," COMBINE ",simplifycfg,loop-simplify,lcssa,"
-        "unify-loop-exits,loop-simplify,lcssa)";
-#undef COMBINE
-    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef e = LLVMRunPasses(k->module, passes, machine, options);
-    bool any = false;
-    for (unsigned n = 0; n < k->instances && !e; n++) {
-        LLVMValueRef f = instance(k, RVM__INSTANCE, n);
-        any |= f && rvm__mark_adding_loops(k, f);
-    }
-    if (any) e = LLVMRunPasses(k->module, unroll, machine, options);
-    LLVMDisposePassBuilderOptions(options);
-    return e;
-}
-
-LLVMErrorRef rvm__make_groups(rvm__build *k, LLVMTargetMachineRef machine, bool vector_math) {
-    if (!k->instances) return NULL;
-    LLVMErrorRef e = simplify(k, machine);
-    if (e) return e;
+void rvm__make_groups(rvm__build *k, LLVMTargetMachineRef machine, bool vector_math) {
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
     char *features = LLVMGetTargetMachineFeatureString(machine);
     const unsigned width = strstr(features, "+avx512f") ? 8 : strstr(features, "+avx2") ? 4 : 2;
     for (unsigned n = 0; n < k->instances; n++) {
-        LLVMValueRef f = instance(k, RVM__INSTANCE, n), o = instance(k, RVM__ORDER, n);
+        LLVMValueRef f = rvm__instance_function(k, RVM__INSTANCE, n), o = rvm__instance_function(k, RVM__ORDER, n);
         const char *because = f ? make_group(k, layout, f, o, vector_math, width) : NULL; /* it may never be run */
         *(because ? &k->single : &k->grouped) += f != NULL;
         if (because) snprintf(k->why, sizeof k->why, "%s", because);
     }
     LLVMDisposeMessage(features);
     LLVMDisposeTargetData(layout);
-    return NULL;
 }

@@ -36,8 +36,13 @@ enum { RVM__MOST_LANED = 20000 }; /* instructions of what an instance calls */
 /* On a parameter that is an address: each lane has its own memory there, interleaved. */
 #define RVM__PRIVATE "rvm-private"
 
-/* Instances of the module become groups; one that cannot leaves its block to single instances. Fills k->grouped, single and
- * why. The module is optimised a little before, which may fail. vector_math: as in rvm__lowering. */
-LLVMErrorRef rvm__make_groups(rvm__build *k, LLVMTargetMachineRef machine, bool vector_math);
+/* simplify.c: what is called goes where it is called, what is the same in all trips out of loops; instances get the form of
+ * which groups are made. */
+LLVMErrorRef rvm__simplify(rvm__build *k, LLVMTargetMachineRef machine);
+LLVMValueRef rvm__instance_function(const rvm__build *k, const char *prefix, unsigned n); /* NULL: it is never run */
+bool rvm__calls_functions(const rvm__build *k); /* of libm, which are worth moving */
+/* Instances of the module, simplified, become groups; one that cannot leaves its block to single instances. Fills
+ * k->grouped, single and why. vector_math: as in rvm__lowering. */
+void rvm__make_groups(rvm__build *k, LLVMTargetMachineRef machine, bool vector_math);
 
 #endif

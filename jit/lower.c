@@ -278,8 +278,8 @@ static const rvm__version *declare_version(rvm__unit *u, const rvm__version *lik
     v->function = LLVMAddFunction(u->k->module, name, v->type);
     LLVMSetLinkage(v->function, LLVMInternalLinkage);
     rvm__attribute(u->k, v->function, -1, "nounwind", 0);
-    if (v->laned) /* by lanes.c, which simplifies it before */
-        rvm__attribute(u->k, v->function, -1, "alwaysinline", 0);
+    if (v->laned)
+        rvm__attribute(u->k, v->function, -1, "alwaysinline", 0); /* by rvm__simplify */
     else if (rvm__is_inlined(u, v->fn))
         inline_always(u->k, v->function);
     promise(u, v->function, g, v->apart);

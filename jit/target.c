@@ -98,9 +98,12 @@ static rvm_status verify(LLVMModuleRef module, rvm_error *err) {
     return refused ? RVM_ERR_INTERNAL : RVM_OK;
 }
 
-rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, bool vector_math, rvm_error *err) {
-    const rvm_status status = k->instances ? verify(k->module, err) : RVM_OK;
-    return status ? status : rvm__target_fail(rvm__make_groups(k, t->machine, vector_math), "simplifies", "", err);
+rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, bool moves, bool vector_math, rvm_error *err) {
+    if (!k->instances && !(moves && t->level >= 2 && rvm__calls_functions(k))) return RVM_OK;
+    rvm_status status = verify(k->module, err);
+    if (!status) status = rvm__target_fail(rvm__simplify(k, t->machine), "simplifies", "", err);
+    if (!status) rvm__make_groups(k, t->machine, vector_math);
+    return status;
 }
 
 rvm_status rvm__target_optimise(const rvm__target *t, LLVMModuleRef module, rvm_error *err) {

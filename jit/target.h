@@ -24,8 +24,9 @@ void rvm__target_close(rvm__target *t);
 void rvm__target_prepare(const rvm__target *t, LLVMModuleRef module);
 /* Instances in a group: as many doubles as a register has, but 4 at least. */
 unsigned rvm__target_lanes(const rvm__target *t);
-/* Instances of parallel blocks become groups (lanes.h), after a check of what was built: INTERNAL. */
-rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, bool vector_math, rvm_error *err);
+/* Before it is optimised: what was built is checked, INTERNAL, and simplified, if there are instances of parallel blocks,
+ * which become groups (lanes.h), or if there are functions of libm to be moved out of loops and that is wanted. */
+rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, bool moves, bool vector_math, rvm_error *err);
 /* Checks what was built, INTERNAL if it is not well formed, and optimises it. */
 rvm_status rvm__target_optimise(const rvm__target *t, LLVMModuleRef module, rvm_error *err);
 /* Object code or assembly; to be disposed of. */

@@ -1,0 +1,110 @@
+/* simplify.c: what LLVM does before groups are made, and before its own order of passes: what is called is inlined, memory
+ * becomes values, loops are left by what is the same in all their trips.
+ *
+ * A function of doubles has no effect, so that it can be computed before a loop even if the loop calls it under a condition
+ * only: once too often at worst, and once for all trips otherwise. LLVM is told so (`speculatable`) only while it moves out
+ * of loops and merges what is equal. Else it would call them on both ways of a branch, where they seem cheap to it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "group.h"
+
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#if LLVM_VERSION_MAJOR >= 18
+#define COMBINE "instcombine<no-verify-fixpoint>"
+#else
+#define COMBINE "instcombine"
+#endif
+#define LOOPS "loop-simplify,lcssa"
+#define OUT   LOOPS ",loop-mssa(licm)"
+
+#define VALUES "function(sroa,early-cse<memssa>," COMBINE ",simplifycfg)"
+/* What is called is simple before LLVM looks what it costs to inline it. */
+static const char inlines[] = "function(sroa,early-cse),cgscc(inline," VALUES "),ipsccp," VALUES;
+/* Few loads and stores are left when they are moved: LLVM looks at so many of a loop only. Nor may a value that is loaded
+ * once have come to be one that each trip hands to the next. */
+static const char moves[] = "function(early-cse<memssa>," LOOPS ",loop(loop-rotate),loop(loop-deletion,loop-unroll-full),"
+                            "sroa,early-cse<memssa>," COMBINE ",gvn<no-pre;no-load-pre>,dse," OUT ",gvn)";
+static const char cleans[] = "function(" COMBINE ",dse,adce,simplifycfg," OUT "," COMBINE ",simplifycfg)";
+/* Loops as lanes.c wants them. */
+static const char straightens[] = "function(lower-switch," LOOPS ",unify-loop-exits," LOOPS ")";
+static const char unrolls[] = "function(loop-unroll<no-partial;no-peeling;no-runtime;no-upperbound>," COMBINE
+                              ",simplifycfg," LOOPS ",unify-loop-exits," LOOPS ")";
+
+static unsigned kind_of(const char *attribute) {
+    return LLVMGetEnumAttributeKindForName(attribute, strlen(attribute));
+}
+
+static void set(const rvm__build *k, LLVMValueRef f, const char *attribute) {
+    LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(k->context, kind_of(attribute), 0));
+}
+
+static LLVMAttributeRef attribute_of(LLVMValueRef f, const char *name) {
+    return LLVMGetEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind_of(name));
+}
+
+/* Calls that LLVM has shown never to give up: they would keep it from moving what is behind them. */
+static void drop_never(LLVMModuleRef module) {
+    LLVMValueRef f = LLVMGetNamedFunction(module, RVM__GIVE_UP);
+    for (LLVMUseRef u = f ? LLVMGetFirstUse(f) : NULL, next; u; u = next) {
+        LLVMValueRef call = LLVMGetUser(u);
+        next = LLVMGetNextUse(u);
+        if (LLVMIsACallInst(call) && LLVMIsNull(LLVMGetOperand(call, 0))) LLVMInstructionEraseFromParent(call);
+    }
+}
+
+/* Declared, no function of LLVM's own, and it returns, and that is all. */
+static bool has_no_effect(LLVMValueRef f) {
+    LLVMAttributeRef memory = attribute_of(f, "memory");
+    return LLVMIsDeclaration(f) && !LLVMGetIntrinsicID(f) && memory && !LLVMGetEnumAttributeValue(memory) &&
+           attribute_of(f, "willreturn");
+}
+
+bool rvm__calls_functions(const rvm__build *k) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f))
+        if (has_no_effect(f)) return true;
+    return false;
+}
+
+static void allow_speculation(const rvm__build *k, bool allowed) {
+    static const char speculatable[] = "speculatable";
+    for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f)) {
+        if (!has_no_effect(f)) continue;
+        if (allowed)
+            set(k, f, speculatable);
+        else
+            LLVMRemoveEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind_of(speculatable));
+    }
+}
+
+LLVMValueRef rvm__instance_function(const rvm__build *k, const char *prefix, unsigned n) {
+    char name[40];
+    snprintf(name, sizeof name, "%s%u", prefix, n);
+    return LLVMGetNamedFunction(k->module, name);
+}
+
+static LLVMErrorRef simplify_instances(rvm__build *k, LLVMTargetMachineRef machine, LLVMPassBuilderOptionsRef options) {
+    LLVMErrorRef e = LLVMRunPasses(k->module, straightens, machine, options);
+    bool any = false;
+    for (unsigned n = 0; n < k->instances && !e; n++) {
+        LLVMValueRef f = rvm__instance_function(k, RVM__INSTANCE, n);
+        any |= f && rvm__mark_adding_loops(k, f);
+    }
+    return any ? LLVMRunPasses(k->module, unrolls, machine, options) : e;
+}
+
+LLVMErrorRef rvm__simplify(rvm__build *k, LLVMTargetMachineRef machine) {
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef e = LLVMRunPasses(k->module, inlines, machine, options);
+    drop_never(k->module);
+    allow_speculation(k, true);
+    if (!e) e = LLVMRunPasses(k->module, moves, machine, options);
+    allow_speculation(k, false);
+    if (!e) e = LLVMRunPasses(k->module, cleans, machine, options);
+    if (!e && k->instances) e = simplify_instances(k, machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    return e;
+}
