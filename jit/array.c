@@ -56,23 +56,50 @@ static void fill_alloca(rvm__emit *e, const rvm__array_ir *a, LLVMValueRef v) {
         rvm__put_at(e, v, rvm__member(e, a->memory, at));
 }
 
-/* Where the elements of an array that appears stand, behind a header; NULL: no memory. */
-static LLVMValueRef place_of(rvm__emit *e, const site *s, LLVMValueRef n, LLVMValueRef v) {
+static LLVMValueRef from_arena(rvm__emit *e, const site *s, LLVMValueRef n, LLVMValueRef v) {
     rvm__build *k = e->k;
-    const rvm__array_ir *a = &e->array[s->array];
-    if (a->memory) {
-        LLVMValueRef home = LLVMBuildShl(k->b, e->frame, rvm__build_int(k, 17), "");
-        home = LLVMBuildOr(k->b, home, rvm__build_int(k, (int64_t)RVM__HOME(0, s->array)), "");
-        rvm__put_at(e, home, a->home);
-        rvm__put_at(e, LLVMConstInt(k->i1, 1, false), a->own);
-        fill_alloca(e, a, v);
-        return a->memory;
-    }
     LLVMValueRef args[3] = {e->machine, n, bits(e, v)};
     if (e->u->w->standalone) return rvm__standalone_new(e, s->array, n, args[2]);
     LLVMValueRef p = rvm__call_runtime(e, "rvm__native_new", k->ptr, 3, args);
     rvm__leave_if(e, LLVMBuildIsNull(k->b, p, ""));
     return p;
+}
+
+/* here: an i1, whether it stands in its alloca. */
+static void note_home(rvm__emit *e, const site *s, LLVMValueRef here) {
+    rvm__build *k = e->k;
+    const rvm__array_ir *a = &e->array[s->array];
+    LLVMValueRef home = LLVMBuildShl(k->b, e->frame, rvm__build_int(k, 17), "");
+    home = LLVMBuildOr(k->b, home, rvm__build_int(k, (int64_t)RVM__HOME(0, s->array)), "");
+    rvm__put_at(e, LLVMBuildSelect(k->b, here, home, rvm__build_int(k, 0), ""), a->home);
+    rvm__put_at(e, here, a->own);
+}
+
+/* Where the elements of an array that appears stand, behind a header; leaves where there is no memory. */
+static LLVMValueRef place_of(rvm__emit *e, const site *s, LLVMValueRef n, LLVMValueRef v) {
+    rvm__build *k = e->k;
+    const rvm__array_ir *a = &e->array[s->array];
+    if (!a->memory) return from_arena(e, s, n, v);
+    if (!a->few) {
+        note_home(e, s, LLVMConstInt(k->i1, 1, false));
+        fill_alloca(e, a, v);
+        return a->memory;
+    }
+    LLVMBasicBlockRef here = rvm__block(e, "few"), there = rvm__block(e, "many"), on = rvm__block(e, "on"), from[2] = {here};
+    LLVMValueRef few = LLVMBuildICmp(k->b, LLVMIntULE, n, rvm__build_int(k, RVM__FEW), ""), p[2] = {a->memory};
+    LLVMBuildCondBr(k->b, few, here, there);
+    rvm__at(e, here);
+    fill_alloca(e, a, v);
+    LLVMBuildBr(k->b, on);
+    rvm__at(e, there);
+    p[1] = from_arena(e, s, n, v);
+    from[1] = LLVMGetInsertBlock(k->b);
+    LLVMBuildBr(k->b, on);
+    rvm__at(e, on);
+    LLVMValueRef phi = LLVMBuildPhi(k->b, k->ptr, "");
+    LLVMAddIncoming(phi, p, from, 2);
+    note_home(e, s, few);
+    return phi;
 }
 
 static void appear(rvm__emit *e, const site *s) {
@@ -95,22 +122,31 @@ static void appear(rvm__emit *e, const site *s) {
     rvm__put_at(e, LLVMConstInt(k->i8, 1, false), a->present);
 }
 
-void rvm__drop_array(rvm__emit *e, uint16_t array) {
-    rvm__build *k = e->k;
-    LLVMValueRef n = rvm__build_int(k, 1);
-    rvm__put_at(e, rvm__build_int(k, 0), e->array[array].home);
-    if (e->array[array].memory) {
-        rvm__put_at(e, LLVMConstInt(k->i1, 0, false), e->array[array].own);
-        rvm__put_at(e, LLVMConstInt(k->i8, 0, false), e->array[array].present);
-        return;
-    }
-    for (int d = 0; d < e->f->arrays[array].ndim; d++) n = LLVMBuildMul(k->b, n, rvm__dimension(e, array, d), "");
+static void to_arena(rvm__emit *e, uint16_t array) {
+    LLVMValueRef n = rvm__build_int(e->k, 1);
+    for (int d = 0; d < e->f->arrays[array].ndim; d++) n = LLVMBuildMul(e->k->b, n, rvm__dimension(e, array, d), "");
     LLVMValueRef args[2] = {e->machine, n};
     if (e->u->w->standalone)
         rvm__standalone_del(e, array);
     else
-        rvm__call_runtime(e, "rvm__native_del", k->nothing, 2, args);
-    rvm__put_at(e, LLVMConstInt(k->i8, 0, false), e->array[array].present);
+        rvm__call_runtime(e, "rvm__native_del", e->k->nothing, 2, args);
+}
+
+void rvm__drop_array(rvm__emit *e, uint16_t array) {
+    rvm__build *k = e->k;
+    const rvm__array_ir *a = &e->array[array];
+    if (a->memory && a->few) {
+        LLVMBasicBlockRef there = rvm__block(e, "many"), on = rvm__block(e, "on");
+        LLVMBuildCondBr(k->b, rvm__get(e, k->i1, a->own), on, there);
+        rvm__at(e, there);
+        to_arena(e, array);
+        LLVMBuildBr(k->b, on);
+        rvm__at(e, on);
+    } else if (!a->memory)
+        to_arena(e, array);
+    rvm__put_at(e, rvm__build_int(k, 0), a->home);
+    rvm__put_at(e, LLVMConstInt(k->i1, 0, false), a->own);
+    rvm__put_at(e, LLVMConstInt(k->i8, 0, false), a->present);
 }
 
 static void disappear(rvm__emit *e, const site *s, const rvm__xinsn *x) {

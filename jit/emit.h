@@ -112,8 +112,9 @@ typedef struct rvm__unit {
 typedef struct rvm__array_ir { /* allocas */
     LLVMValueRef data, magnitude, dim[RVM_MAX_DIMS], stride[RVM_MAX_DIMS], base, present;
     LLVMValueRef home, offset; /* home: 0 where data is an address that the machine can use, else as in vm/native.h */
-    LLVMValueRef memory;       /* of a local one that is not in the arena: header and elements; else NULL */
+    LLVMValueRef memory;       /* of a local one that need not be in the arena: header and elements; else NULL */
     LLVMValueRef own;          /* it is there, and not a view */
+    bool few;                  /* but not if it has more elements than RVM__FEW, which is known when it appears */
     uint64_t bytes;            /* of that */
     LLVMValueRef heap;         /* standalone, of another local one: what is to be freed, or NULL */
 } rvm__array_ir;
@@ -164,6 +165,7 @@ typedef struct rvm__emit {
     uint8_t *loose;               /* by array, of what is laned: instances may add to the same element; or NULL */
 } rvm__emit;
 enum { RVM__NO_BASE = 0xffff };
+enum { RVM__FEW = 32 };
 enum { RVM__ARRAY_HEADER = 16 }; /* bytes before the elements of a local array, as in vm/arrays.c: its largest magnitude */
 enum { RVM__COUNTS_PARAM = 5, RVM__FIXED_PARAMS }; /* of a function of IR, before those of the program */
 enum { RVM__COUNTS = 4 }; /* i64 that calls pass on: charged, calls, frames below the callee's at most, erased there */
@@ -199,6 +201,9 @@ void *rvm__unit_alloc(rvm__unit *u, size_t size);
 
 /* Bytes of array `array` of a function in an alloca rather than in the arena, its header included; 0: it goes there. */
 uint64_t rvm__alloca_bytes(const rvm__unit *u, uint32_t fn, uint16_t array);
+/* The same, or of memory that it has there for when it is of few elements. */
+uint64_t rvm__local_bytes(const rvm__unit *u, uint32_t fn, uint16_t array);
+bool rvm__appears(const rvm_function *f, uint16_t array); /* as a local one */
 
 /* ---- counts.c ---- */
 void rvm__begin_counts(rvm__emit *e); /* at both ends of a function */

@@ -70,15 +70,6 @@ static void make_slots(rvm__emit *e) {
     }
 }
 
-static bool appears(const rvm_function *f, uint32_t array) {
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const rvm_insn *in = &f->code[pc];
-        const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
-        if ((pair == RVM_PAIR_new || pair == RVM_PAIR_like) && rvm__places(f, in)->slot == array) return true;
-    }
-    return false;
-}
-
 static void make_arrays(rvm__emit *e) {
     for (uint32_t k = 0; k < e->f->narrays; k++) {
         rvm__array_ir *a = &e->array[k];
@@ -89,12 +80,13 @@ static void make_arrays(rvm__emit *e) {
         a->home = rvm__local(e, e->k->i64, "home");
         a->offset = rvm__local(e, e->k->i64, "offset");
         a->own = rvm__local(e, e->k->i1, "own");
-        a->bytes = rvm__alloca_bytes(e->u, e->fn, (uint16_t)k);
+        a->bytes = e->laned ? rvm__alloca_bytes(e->u, e->fn, (uint16_t)k) : rvm__local_bytes(e->u, e->fn, (uint16_t)k);
+        a->few = a->bytes && !rvm__alloca_bytes(e->u, e->fn, (uint16_t)k);
         if (a->bytes) {
             a->memory = rvm__local(e, LLVMArrayType2(e->k->i8, a->bytes), "array");
             LLVMSetAlignment(a->memory, 16);
         }
-        if (!a->memory && e->u->w->standalone && appears(e->f, k)) {
+        if (!a->memory && e->u->w->standalone && rvm__appears(e->f, (uint16_t)k)) {
             a->heap = rvm__local(e, e->k->ptr, "heap");
             rvm__put_at(e, LLVMConstNull(e->k->ptr), a->heap);
         }

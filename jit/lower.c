@@ -106,6 +106,21 @@ uint64_t rvm__alloca_bytes(const rvm__unit *u, uint32_t fn, uint16_t array) {
     return n && !u->recursive ? RVM__ARRAY_HEADER + n * sizeof(rvm_value) : 0;
 }
 
+bool rvm__appears(const rvm_function *f, uint16_t array) {
+    for (uint32_t pc = 0; pc < f->ncode; pc++) {
+        const rvm_insn *in = &f->code[pc];
+        const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
+        if ((pair == RVM_PAIR_new || pair == RVM_PAIR_like) && rvm__places(f, in)->slot == array) return true;
+    }
+    return false;
+}
+
+uint64_t rvm__local_bytes(const rvm__unit *u, uint32_t fn, uint16_t array) {
+    const uint64_t always = rvm__alloca_bytes(u, fn, array);
+    const bool few = !u->recursive && !u->w->standalone && rvm__appears(&u->p->functions[fn], array);
+    return always || !few ? always : RVM__ARRAY_HEADER + RVM__FEW * sizeof(rvm_value);
+}
+
 /* ---- facts of functions ---- */
 
 static uint64_t larger(uint64_t a, uint64_t b) {
@@ -182,7 +197,7 @@ static void visit_needs(survey *s, uint32_t fn) {
     facts->need.slots += s->u->m->codes[fn].slots;
     facts->need.arrays += f->narrays;
     facts->need.depth++;
-    for (uint32_t k = 0; k < f->narrays; k++) facts->need.bytes += rvm__alloca_bytes(s->u, fn, (uint16_t)k);
+    for (uint32_t k = 0; k < f->narrays; k++) facts->need.bytes += rvm__local_bytes(s->u, fn, (uint16_t)k);
 }
 
 static void visit(survey *s, uint32_t fn) {
