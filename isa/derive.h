@@ -76,6 +76,7 @@ bool rvm__active(const rvm__derive *t, const rvm_place *q); /* a place of the so
 rvm_place rvm__value_place(rvm__derive *t, const rvm_place *q);
 rvm_place rvm__shadow_place(rvm__derive *t, const rvm_place *q);
 rvm_place rvm__const_place(rvm__derive *t, rvm_type type, double k);
+rvm_place rvm__no_gain(rvm__derive *t, rvm_type type); /* 0 as sums begin with it: -0, since -0 + x is x for every x */
 rvm_place rvm__integer_place(rvm__derive *t, int64_t k);
 rvm_place rvm__temp(rvm__derive *t, rvm_type type);
 void rvm__temp_free(rvm__derive *t, rvm_place q);

@@ -180,6 +180,10 @@ rvm_place rvm__const_place(rvm__derive *t, rvm_type type, double k) {
     return (rvm_place){.kind = RVM_PLACE_SLOT, .slot = (uint16_t)(RVM_BUILD_CONST + (c < 0 ? 0 : c))};
 }
 
+rvm_place rvm__no_gain(rvm__derive *t, rvm_type type) {
+    return rvm__const_place(t, type, -0.0);
+}
+
 rvm_place rvm__integer_place(rvm__derive *t, int64_t k) {
     const int64_t c = t->status ? -1 : rvm__function_add_const(t->p, &t->g, RVM_I64, (rvm_value){.i = k});
     if (c < 0) no_room(t);

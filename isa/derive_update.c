@@ -320,9 +320,8 @@ void rvm__sweep_update(rvm__derive *t, const rvm_insn *in, rvm_op op) {
     case RVM_PAIR_set: emit_set(&u, op == RVM_OP_set); return;
     case RVM_PAIR_let:
         if (op == RVM_OP_unlet) { /* t appears again, and its shadow as 0 */
-            const rvm_place zero = rvm__const_place(t, u.type, 0);
             rvm__add_value(t, in, inverse);
-            RVM__ADD(t, RVM_OP_let, RVM_ROW_id, 0, u.leaf[RVM__LEAF_SHADOW], zero);
+            RVM__ADD(t, RVM_OP_let, RVM_ROW_id, 0, u.leaf[RVM__LEAF_SHADOW], rvm__no_gain(t, u.type));
             return;
         }
         gains(&u, u.family.seed);
