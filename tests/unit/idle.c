@@ -247,8 +247,8 @@ Test(idle, parameters) {
     rvm__idle_free(idle);
 }
 
-/* In the adjoints of examples, what takes back a local place is idle, or the line says why not. */
-static unsigned count_uncomputing(const rvm_program *p, const rvm__idle *idle, uint32_t fn, const uint32_t *needed) {
+/* In the adjoints of examples, what takes back a local place is idle. */
+static unsigned count_uncomputing(const rvm_program *p, const rvm__idle *idle, uint32_t fn) {
     const rvm_function *f = &p->functions[fn];
     unsigned n = 0;
     for (uint32_t pc = 0; pc < f->ncode; pc++) {
@@ -260,16 +260,14 @@ static unsigned count_uncomputing(const rvm_program *p, const rvm__idle *idle, u
             from_outside |= !rvm__idle_param(idle, fn, false, k) && f->params[k].index == q->slot &&
                             (f->params[k].ndim > 0) == (q->kind != RVM_PLACE_SLOT);
         const enum rvm__idle_answer answer = rvm__idle_at(idle, fn, false, pc, false);
-        bool known = false;
-        for (const uint32_t *line = needed; *line; line++) known |= *line == f->positions[pc].line;
         if (from_outside || answer == RVM__NOT_PASSED) continue;
-        cr_expect(known != (answer == RVM__IDLE), "%s line %u", f->name, f->positions[pc].line);
+        cr_expect(answer == RVM__IDLE, "%s line %u", f->name, f->positions[pc].line);
         n++;
     }
     return n;
 }
 
-static void check_example(const char *path, const char *name, const uint32_t *needed) {
+static void check_example(const char *path, const char *name) {
     rvm_error e;
     rvm_program *p = NULL, *q = NULL;
     rvm__idle *idle;
@@ -278,7 +276,7 @@ static void check_example(const char *path, const char *name, const uint32_t *ne
     cr_assert(rvm_program_derive(p, name, &q, &run.fn, &e) == RVM_OK, "%s", e.message);
     cr_assert(rvm__idle_new(q, &run, &idle) == RVM_OK);
     unsigned n = 0;
-    for (uint32_t fn = 0; fn < q->nfunctions; fn++) n += count_uncomputing(q, idle, fn, needed);
+    for (uint32_t fn = 0; fn < q->nfunctions; fn++) n += count_uncomputing(q, idle, fn);
     cr_expect(n > 0, "%s", name);
     rvm__idle_free(idle);
     rvm_program_free(q);
@@ -286,11 +284,10 @@ static void check_example(const char *path, const char *name, const uint32_t *ne
 }
 
 Test(idle, examples) {
-    check_example(RVM_EXAMPLES "/norm.rasm", "norm'adj", (uint32_t[]){0});
-    check_example(RVM_EXAMPLES "/gmm/gmm.rasm", "gmm'adj", (uint32_t[]){0});
-    check_example(RVM_EXAMPLES "/bundle_adjustment/reproject.rasm", "cost'adj", (uint32_t[]){0});
-    /* d is taken back to what `cross` multiplied with. */
-    check_example(RVM_EXAMPLES "/bundle_adjustment/camera11.rasm", "residual11'adj", (uint32_t[]){34, 35, 0});
+    check_example(RVM_EXAMPLES "/norm.rasm", "norm'adj");
+    check_example(RVM_EXAMPLES "/gmm/gmm.rasm", "gmm'adj");
+    check_example(RVM_EXAMPLES "/bundle_adjustment/reproject.rasm", "cost'adj");
+    check_example(RVM_EXAMPLES "/bundle_adjustment/camera11.rasm", "residual11'adj");
 }
 
 static rvm_status try(const counting *c) {
