@@ -141,6 +141,19 @@ bool rvm__is_traced(const rvm__group *g, LLVMValueRef v);
 /* Whether it goes on behind the instruction as if that were not there. */
 bool rvm__leave_untraced(rvm__group *g, LLVMValueRef v);
 
+/* Where a lane's own element is, so many behind v, of shared memory. */
+LLVMValueRef rvm__address_of_lane(rvm__group *g, LLVMValueRef v, unsigned element, unsigned n);
+
+/* pairs.c: elements side by side, as a vector in an instance. In all lanes: rows, of all first elements, of all second .. */
+LLVMErrorRef rvm__find_pairs(rvm__build *k, LLVMTargetMachineRef machine); /* in instances */
+unsigned rvm__width_of(LLVMTypeRef t);                                     /* of one element: 1 */
+LLVMValueRef rvm__row_of(rvm__group *g, LLVMValueRef rows, unsigned n);
+LLVMValueRef rvm__with_row(rvm__group *g, LLVMValueRef rows, LLVMValueRef row, unsigned n);
+LLVMValueRef rvm__rows_in_all(rvm__group *g, LLVMValueRef one); /* the same elements in all lanes */
+/* Two rows, of elements of type t, of memory where each lane has its own, so many elements behind an address. */
+void rvm__load_pairs(rvm__group *g, LLVMValueRef from, unsigned element, LLVMTypeRef t, LLVMValueRef row[2]);
+void rvm__store_pairs(rvm__group *g, LLVMValueRef to, unsigned element, LLVMValueRef first, LLVMValueRef second);
+
 /* vectors.c: a call of a function of doubles, in lanes. */
 bool rvm__is_group_function(LLVMValueRef call); /* what is known here */
 LLVMValueRef rvm__group_function(rvm__group *g, LLVMValueRef call);

@@ -82,6 +82,10 @@ static LLVMValueRef real_of(rvm__group *g, LLVMValueRef v) {
     return LLVMBuildFAdd(b, high, LLVMBuildBitCast(b, low, real, ""), "");
 }
 
+static unsigned number_of(LLVMValueRef v, unsigned operand) {
+    return (unsigned)LLVMConstIntGetZExtValue(LLVMGetOperand(v, operand));
+}
+
 static LLVMValueRef vector(rvm__group *g, LLVMValueRef v, LLVMOpcode op, LLVMValueRef mask) {
     LLVMBuilderRef b = g->k->b;
     LLVMValueRef z = NULL;
@@ -93,6 +97,9 @@ static LLVMValueRef vector(rvm__group *g, LLVMValueRef v, LLVMOpcode op, LLVMVal
     switch (op) {
     case LLVMFNeg: z = LLVMBuildFNeg(b, rvm__many(g, LLVMGetOperand(v, 0)), ""); break;
     case LLVMSelect: return choose(g, v);
+    case LLVMExtractElement: return rvm__row_of(g, rvm__many(g, LLVMGetOperand(v, 0)), number_of(v, 1));
+    case LLVMInsertElement:
+        return rvm__with_row(g, rvm__many(g, LLVMGetOperand(v, 0)), rvm__many(g, LLVMGetOperand(v, 1)), number_of(v, 2));
     case LLVMFreeze: return LLVMBuildFreeze(b, rvm__many(g, LLVMGetOperand(v, 0)), "");
     case LLVMICmp:
         return LLVMBuildICmp(b, LLVMGetICmpPredicate(v), rvm__many(g, LLVMGetOperand(v, 0)),

@@ -51,8 +51,9 @@ const char *rvm__callee_name(LLVMValueRef call) {
 
 /* ---- vectors ---- */
 
-LLVMTypeRef rvm__vector_of(const rvm__group *g, LLVMTypeRef scalar) {
-    return LLVMVectorType(scalar, g->lanes);
+LLVMTypeRef rvm__vector_of(const rvm__group *g, LLVMTypeRef t) {
+    const unsigned width = rvm__width_of(t);
+    return LLVMVectorType(width > 1 ? LLVMGetElementType(t) : t, width * g->lanes);
 }
 
 LLVMValueRef rvm__splat(rvm__group *g, LLVMValueRef scalar) {
@@ -77,7 +78,8 @@ LLVMValueRef rvm__one(rvm__group *g, LLVMValueRef v) {
 
 LLVMValueRef rvm__many(rvm__group *g, LLVMValueRef v) {
     const rvm__item *i = rvm__item_of(g, v);
-    return i && i->varying ? i->many : rvm__splat(g, i ? i->one : v);
+    if (i && i->varying) return i->many;
+    return (rvm__width_of(LLVMTypeOf(v)) > 1 ? rvm__rows_in_all : rvm__splat)(g, i ? i->one : v);
 }
 
 LLVMValueRef rvm__vector_intrinsic(rvm__group *g, const char *name, unsigned ntypes, LLVMTypeRef *types, unsigned n,

@@ -3,6 +3,7 @@
  *   instance.c   an instance as a function of IR        lanes.c      the group, block by block
  *   graph.c      its control: loops, where ways meet    uniform.c    what is the same in all lanes
  *   memory.c     loads and stores, and taking them back    instructions.c, vectors.c   all else, functions of doubles
+ *   simplify.c   passes before that                     pairs.c      elements side by side
  *   order.c      additions whose order counts              adjacent.c    additions side by side
  */
 #ifndef RVM_JIT_LANES_H

@@ -107,9 +107,15 @@ void rvm__group_address(rvm__group *g, LLVMValueRef gep) {
     to->many = at(g, to->one, rvm__steps(g, to->stride));
 }
 
-/* An address of each lane's own element: what is private lies interleaved. */
-static LLVMValueRef addresses(rvm__group *g, LLVMValueRef v) {
-    LLVMValueRef many = rvm__many(g, v);
+/* `address` + so many elements; what is private lies interleaved. */
+static LLVMValueRef behind(rvm__group *g, LLVMValueRef v, LLVMValueRef address, unsigned element) {
+    const unsigned gap = rvm__memory_of(g, v) == RVM__PRIVATE_MEMORY ? 8 * g->lanes : 8;
+    return element && address ? at(g, address, number(g, element * gap)) : address;
+}
+
+/* An address of each lane's own element, so many behind v. */
+static LLVMValueRef addresses(rvm__group *g, LLVMValueRef v, unsigned element) {
+    LLVMValueRef many = behind(g, v, rvm__many(g, v), element);
     if (rvm__memory_of(g, v) != RVM__PRIVATE_MEMORY) return many;
     return at(g, many, rvm__steps(g, number(g, 8)));
 }
@@ -125,25 +131,35 @@ static LLVMValueRef side_by_side(rvm__group *g, LLVMValueRef v) {
 
 /* ---- one by one ---- */
 
-static LLVMValueRef address_of_lane(rvm__group *g, LLVMValueRef v, LLVMValueRef many, unsigned n) {
+static bool has_line(const rvm__group *g, LLVMValueRef v) {
     const rvm__item *i = rvm__item_of(g, v);
-    if (!i || !i->stride || i->memory == RVM__PRIVATE_MEMORY) return LLVMBuildExtractElement(g->k->b, many, lane(g, n), "");
-    return at(g, i->one, LLVMBuildMul(g->k->b, i->stride, number(g, n), ""));
+    return i && i->stride && i->memory != RVM__PRIVATE_MEMORY;
 }
 
-static LLVMValueRef load_each(rvm__group *g, LLVMValueRef from, LLVMTypeRef t) {
-    LLVMValueRef many = addresses(g, from), all = LLVMGetPoison(rvm__vector_of(g, t));
+static LLVMValueRef address_of_lane(rvm__group *g, LLVMValueRef v, LLVMValueRef many, unsigned element, unsigned n) {
+    const rvm__item *i = rvm__item_of(g, v);
+    if (!has_line(g, v)) return LLVMBuildExtractElement(g->k->b, many, lane(g, n), "");
+    return behind(g, v, at(g, i->one, LLVMBuildMul(g->k->b, i->stride, number(g, n), "")), element);
+}
+
+LLVMValueRef rvm__address_of_lane(rvm__group *g, LLVMValueRef v, unsigned element, unsigned n) {
+    return address_of_lane(g, v, has_line(g, v) ? NULL : addresses(g, v, element), element, n);
+}
+
+static LLVMValueRef load_each(rvm__group *g, LLVMValueRef from, unsigned element, LLVMTypeRef t) {
+    LLVMValueRef many = addresses(g, from, element), all = LLVMGetPoison(rvm__vector_of(g, t));
     for (unsigned n = 0; n < g->lanes; n++) {
-        LLVMValueRef x = LLVMBuildLoad2(g->k->b, t, address_of_lane(g, from, many, n), "");
+        LLVMValueRef x = LLVMBuildLoad2(g->k->b, t, address_of_lane(g, from, many, element, n), "");
         all = LLVMBuildInsertElement(g->k->b, all, x, lane(g, n), "");
     }
     return all;
 }
 
-static void store_each(rvm__group *g, LLVMValueRef to, LLVMValueRef v) {
-    LLVMValueRef many = addresses(g, to);
+static void store_each(rvm__group *g, LLVMValueRef to, unsigned element, LLVMValueRef v) {
+    LLVMValueRef many = addresses(g, to, element);
     for (unsigned n = 0; n < g->lanes; n++)
-        LLVMBuildStore(g->k->b, LLVMBuildExtractElement(g->k->b, v, lane(g, n), ""), address_of_lane(g, to, many, n));
+        LLVMBuildStore(g->k->b, LLVMBuildExtractElement(g->k->b, v, lane(g, n), ""),
+                       address_of_lane(g, to, many, element, n));
 }
 
 /* ---- under a mask ---- */
@@ -245,32 +261,82 @@ void rvm__take_back(rvm__group *g) {
 
 /* ---- loads and stores ---- */
 
-void rvm__group_load(rvm__group *g, LLVMValueRef load, LLVMValueRef mask) {
-    rvm__item *to = rvm__item_of(g, load);
-    LLVMValueRef from = LLVMGetOperand(load, 0), row = side_by_side(g, from);
-    LLVMTypeRef t = LLVMTypeOf(load);
-    if (!to->varying)
-        to->one = LLVMBuildLoad2(g->k->b, t, rvm__one(g, from), "");
-    else if (row)
-        to->many = load_row(g, row, rvm__vector_of(g, t), rvm__memory_of(g, from) == RVM__SHARED ? mask : NULL);
-    else
-        to->many = mask || g->width == RVM__MOST_GROUP ? gather(g, addresses(g, from), rvm__vector_of(g, t), mask)
-                                                       : load_each(g, from, t);
+/* Whether the host's own gathers are faster than loads one by one, or of pairs, where addresses are no line. */
+static bool gathers(const rvm__group *g) {
+    return g->width == RVM__MOST_GROUP;
 }
 
-void rvm__group_store(rvm__group *g, LLVMValueRef store, LLVMValueRef mask) {
-    LLVMValueRef v = rvm__many(g, LLVMGetOperand(store, 0)), to = LLVMGetOperand(store, 1), row = side_by_side(g, to);
-    const bool private = rvm__memory_of(g, to) == RVM__PRIVATE_MEMORY;
-    if (!private) keep(g, addresses(g, to), mask);
-    if (row && private && mask) { /* as one value, so that it may become one */
+/* What varies: each lane's own element, so many behind `from`. */
+static LLVMValueRef load(rvm__group *g, LLVMValueRef from, unsigned element, LLVMTypeRef t, LLVMValueRef mask) {
+    LLVMValueRef row = behind(g, from, side_by_side(g, from), element);
+    if (row) return load_row(g, row, rvm__vector_of(g, t), rvm__memory_of(g, from) == RVM__SHARED ? mask : NULL);
+    if (mask || gathers(g)) return gather(g, addresses(g, from, element), rvm__vector_of(g, t), mask);
+    return load_each(g, from, element, t);
+}
+
+/* Whether each lane's pair is read or written as a whole. */
+static bool as_pairs(rvm__group *g, LLVMValueRef address, LLVMValueRef mask) {
+    return !mask && rvm__memory_of(g, address) == RVM__SHARED && rvm__is_varying(g, address) && !side_by_side(g, address);
+}
+
+static LLVMValueRef load_rows(rvm__group *g, LLVMValueRef from, LLVMTypeRef t, LLVMValueRef mask) {
+    LLVMTypeRef one = LLVMGetElementType(t);
+    LLVMValueRef rows = LLVMGetPoison(rvm__vector_of(g, t)), row[2];
+    const bool pairs = as_pairs(g, from, mask) && (!gathers(g) || has_line(g, from));
+    for (unsigned n = 0, width = rvm__width_of(t), some; n < width; n += some) {
+        some = pairs && n + 1 < width ? 2 : 1;
+        if (some == 2)
+            rvm__load_pairs(g, from, n, one, row);
+        else
+            row[0] = load(g, from, n, one, mask);
+        for (unsigned k = 0; k < some; k++) rows = rvm__with_row(g, rows, row[k], n + k);
+    }
+    return rows;
+}
+
+void rvm__group_load(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
+    rvm__item *to = rvm__item_of(g, v);
+    LLVMValueRef from = LLVMGetOperand(v, 0);
+    LLVMTypeRef t = LLVMTypeOf(v);
+    if (!to->varying) {
+        to->one = LLVMBuildLoad2(g->k->b, t, rvm__one(g, from), "");
+        LLVMSetAlignment(to->one, 8);
+    } else
+        to->many = rvm__width_of(t) > 1 ? load_rows(g, from, t, mask) : load(g, from, 0, t, mask);
+}
+
+static void store(rvm__group *g, LLVMValueRef to, unsigned element, LLVMValueRef v, LLVMValueRef mask) {
+    LLVMValueRef row = behind(g, to, side_by_side(g, to), element);
+    if (row && mask && rvm__memory_of(g, to) == RVM__PRIVATE_MEMORY) { /* as one value, so that it may become one */
         LLVMValueRef was = load_row(g, row, LLVMTypeOf(v), NULL);
         store_row(g, row, LLVMBuildSelect(g->k->b, mask, v, was, ""), NULL);
     } else if (row)
         store_row(g, row, v, mask);
     else if (mask)
-        scatter(g, addresses(g, to), v, mask);
+        scatter(g, addresses(g, to, element), v, mask);
     else
-        store_each(g, to, v);
+        store_each(g, to, element, v);
+}
+
+static void store_rows(rvm__group *g, LLVMValueRef to, LLVMValueRef rows, unsigned width, LLVMValueRef mask) {
+    const bool pairs = as_pairs(g, to, mask);
+    for (unsigned n = 0; n < width; n++) {
+        LLVMValueRef row = rvm__row_of(g, rows, n);
+        if (!pairs || n + 1 == width)
+            store(g, to, n, row, mask);
+        else
+            rvm__store_pairs(g, to, n, row, rvm__row_of(g, rows, n + 1)), n++;
+    }
+}
+
+void rvm__group_store(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
+    LLVMValueRef value = rvm__many(g, LLVMGetOperand(v, 0)), to = LLVMGetOperand(v, 1);
+    const unsigned width = rvm__width_of(LLVMTypeOf(LLVMGetOperand(v, 0)));
+    for (unsigned n = 0; n < width && rvm__memory_of(g, to) != RVM__PRIVATE_MEMORY; n++) keep(g, addresses(g, to, n), mask);
+    if (width > 1)
+        store_rows(g, to, value, width, mask);
+    else
+        store(g, to, 0, value, mask);
 }
 
 void rvm__group_memset(rvm__group *g, LLVMValueRef call) {
@@ -329,12 +395,12 @@ void rvm__group_add(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
     const bool real = LLVMGetTypeKind(LLVMGetElementType(t)) == LLVMDoubleTypeKind;
     const bool private = rvm__memory_of(g, to) == RVM__PRIVATE_MEMORY;
     if (mask) v = LLVMBuildSelect(b, mask, v, real ? rvm__splat(g, LLVMConstReal(g->k->f64, -0.0)) : LLVMConstNull(t), "");
-    if (!private) keep(g, addresses(g, to), mask);
+    if (!private) keep(g, addresses(g, to, 0), mask);
     if (row) {
         LLVMValueRef was = load_row(g, row, t, private ? NULL : mask);
         store_row(g, row, real ? LLVMBuildFAdd(b, was, v, "") : LLVMBuildAdd(b, was, v, ""), private ? NULL : mask);
     } else if (rvm__is_varying(g, to))
-        add_each(g, addresses(g, to), v, mask, real);
+        add_each(g, addresses(g, to, 0), v, mask, real);
     else if (!real)
         add_to(g, rvm__one(g, to), sum_of(g, v, false), false);
     else if (!rvm__wait_to_add(g, call, v))

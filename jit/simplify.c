@@ -93,7 +93,8 @@ static LLVMErrorRef simplify_instances(rvm__build *k, LLVMTargetMachineRef machi
         LLVMValueRef f = rvm__instance_function(k, RVM__INSTANCE, n);
         any |= f && rvm__mark_adding_loops(k, f);
     }
-    return any ? LLVMRunPasses(k->module, unrolls, machine, options) : e;
+    if (any) e = LLVMRunPasses(k->module, unrolls, machine, options);
+    return e ? e : rvm__find_pairs(k, machine);
 }
 
 LLVMErrorRef rvm__simplify(rvm__build *k, LLVMTargetMachineRef machine) {

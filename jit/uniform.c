@@ -126,7 +126,8 @@ static bool is_plain_type(LLVMTypeRef t) {
 static bool check_access(rvm__group *g, LLVMValueRef address, LLVMTypeRef t) {
     const uint8_t memory = rvm__memory_of(g, address);
     if (memory != RVM__SHARED && memory != RVM__PRIVATE_MEMORY) return rvm__no_group(g, "memory of an unknown kind");
-    return is_plain_type(t) || rvm__no_group(g, "memory of another type than numbers");
+    return is_plain_type(rvm__width_of(t) > 1 ? LLVMGetElementType(t) : t) ||
+           rvm__no_group(g, "memory of another type than numbers");
 }
 
 static bool check_call(rvm__group *g, LLVMValueRef v) {
@@ -164,6 +165,8 @@ static bool check(rvm__group *g, LLVMValueRef v) {
     case LLVMGetElementPtr: return LLVMGetTypeKind(t) == LLVMPointerTypeKind || rvm__no_group(g, "a vector");
     case LLVMExtractValue:
     case LLVMInsertValue: return !any_operand(g, v) || rvm__no_group(g, "an aggregate");
+    case LLVMExtractElement: return LLVMIsAConstantInt(LLVMGetOperand(v, 1)) || rvm__no_group(g, "a vector");
+    case LLVMInsertElement: return LLVMIsAConstantInt(LLVMGetOperand(v, 2)) || rvm__no_group(g, "a vector");
     default: return LLVMGetTypeKind(t) != LLVMVectorTypeKind || rvm__no_group(g, "a vector");
     }
 }

@@ -1,0 +1,110 @@
+/* pairs.c: elements side by side that an instance loads or stores at once, as LLVM finds them in it.
+ *
+ * In the instance they are a vector, from which elements are taken, or into which they are put, by constant numbers. In a
+ * group it is a vector of rows: all lanes' first elements, then all second ones. Each lane loads or stores two at a time;
+ * they are transposed in registers, lanes of even number beside those of odd number, so that two rows take two shuffles.
+ */
+#include "group.h"
+
+#include <string.h>
+
+#include <llvm-c/Transforms/PassBuilder.h>
+
+/* ---- in instances ---- */
+
+static bool is_instance(LLVMValueRef f) {
+    size_t length;
+    const char *name = LLVMGetValueName2(f, &length);
+    return !strncmp(name, RVM__INSTANCE, strlen(RVM__INSTANCE)) || !strncmp(name, RVM__ORDER, strlen(RVM__ORDER));
+}
+
+/* Functions that are to stay as they are: LLVM may make no vectors of their numbers for now. */
+static void spare_others(const rvm__build *k, bool spared) {
+    static const char name[] = "noimplicitfloat";
+    const unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
+    for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f) || is_instance(f)) continue;
+        if (spared)
+            LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                    LLVMCreateEnumAttribute(k->context, kind, 0));
+        else
+            LLVMRemoveEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind);
+    }
+}
+
+LLVMErrorRef rvm__find_pairs(rvm__build *k, LLVMTargetMachineRef machine) {
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    spare_others(k, true);
+    LLVMErrorRef e = LLVMRunPasses(k->module, "function(load-store-vectorizer)", machine, options);
+    spare_others(k, false);
+    LLVMDisposePassBuilderOptions(options);
+    return e;
+}
+
+/* ---- in groups ---- */
+
+unsigned rvm__width_of(LLVMTypeRef t) {
+    return LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMGetVectorSize(t) : 1;
+}
+
+LLVMValueRef rvm__row_of(rvm__group *g, LLVMValueRef rows, unsigned n) {
+    LLVMTypeRef t = LLVMTypeOf(rows), types[2] = {LLVMVectorType(LLVMGetElementType(t), g->lanes), t};
+    LLVMValueRef args[2] = {rows, LLVMConstInt(g->k->i64, n * g->lanes, false)};
+    return rvm__vector_intrinsic(g, "llvm.vector.extract", 2, types, 2, args);
+}
+
+LLVMValueRef rvm__with_row(rvm__group *g, LLVMValueRef rows, LLVMValueRef row, unsigned n) {
+    LLVMTypeRef types[2] = {LLVMTypeOf(rows), LLVMTypeOf(row)};
+    LLVMValueRef args[3] = {rows, row, LLVMConstInt(g->k->i64, n * g->lanes, false)};
+    return rvm__vector_intrinsic(g, "llvm.vector.insert", 2, types, 3, args);
+}
+
+LLVMValueRef rvm__rows_in_all(rvm__group *g, LLVMValueRef one) {
+    LLVMValueRef rows = LLVMGetPoison(rvm__vector_of(g, LLVMTypeOf(one)));
+    for (unsigned n = 0; n < rvm__width_of(LLVMTypeOf(one)); n++) {
+        LLVMValueRef x = LLVMBuildExtractElement(g->k->b, one, LLVMConstInt(g->k->i32, n, false), "");
+        rows = rvm__with_row(g, rows, rvm__splat(g, x), n);
+    }
+    return rows;
+}
+
+/* Of x and y, each of n elements, which may be the same: n, of the numbers that `at` gives. */
+static LLVMValueRef pick(rvm__group *g, LLVMValueRef x, LLVMValueRef y, unsigned n, const unsigned *at) {
+    LLVMValueRef each[RVM__MOST_GROUP];
+    for (unsigned k = 0; k < n; k++) each[k] = LLVMConstInt(g->k->i32, at[k], false);
+    return LLVMBuildShuffleVector(g->k->b, x, y, LLVMConstVector(each, n), "");
+}
+
+/* Pairs one after the other, a power of two of them. */
+static LLVMValueRef joined(rvm__group *g, LLVMValueRef *pair, unsigned count) {
+    static const unsigned in_order[RVM__MOST_GROUP] = {0, 1, 2, 3, 4, 5, 6, 7};
+    for (unsigned n = 4; count > 1; count /= 2, n *= 2)
+        for (unsigned k = 0; k < count / 2; k++) pair[k] = pick(g, pair[2 * k], pair[2 * k + 1], n, in_order);
+    return pair[0];
+}
+
+/* Every other element of x, and between them those of y; from the second one on, if asked. */
+static LLVMValueRef woven(rvm__group *g, LLVMValueRef x, LLVMValueRef y, bool second) {
+    unsigned at[RVM__MOST_GROUP];
+    for (unsigned k = 0; k < g->lanes; k++) at[k] = k / 2 * 2 + second + k % 2 * g->lanes;
+    return pick(g, x, y, g->lanes, at);
+}
+
+void rvm__load_pairs(rvm__group *g, LLVMValueRef from, unsigned element, LLVMTypeRef t, LLVMValueRef row[2]) {
+    LLVMValueRef half[2][RVM__MOST_GROUP / 2]; /* of lanes of even and of odd number */
+    for (unsigned n = 0; n < g->lanes; n++) {
+        LLVMValueRef p = LLVMBuildLoad2(g->k->b, LLVMVectorType(t, 2), rvm__address_of_lane(g, from, element, n), "");
+        LLVMSetAlignment(p, 8);
+        half[n % 2][n / 2] = p;
+    }
+    LLVMValueRef even = joined(g, half[0], g->lanes / 2), odd = joined(g, half[1], g->lanes / 2);
+    for (int k = 0; k < 2; k++) row[k] = woven(g, even, odd, k);
+}
+
+void rvm__store_pairs(rvm__group *g, LLVMValueRef to, unsigned element, LLVMValueRef first, LLVMValueRef second) {
+    const LLVMValueRef half[2] = {woven(g, first, second, false), woven(g, first, second, true)};
+    for (unsigned n = 0; n < g->lanes; n++) {
+        LLVMValueRef p = pick(g, half[n % 2], half[n % 2], 2, (unsigned[]){n / 2 * 2, n / 2 * 2 + 1});
+        LLVMSetAlignment(LLVMBuildStore(g->k->b, p, rvm__address_of_lane(g, to, element, n)), 8);
+    }
+}
