@@ -143,7 +143,7 @@ typedef struct native {
     rvm_machine *m;
 } native;
 
-enum { NATIVE_FAST = 1, NATIVE_THREADS = 2, NATIVE_LANES = 4 }; /* bits */
+enum { NATIVE_FAST = 1, NATIVE_THREADS = 2, NATIVE_LANES = 4, NATIVE_VECTOR_MATH = 8 }; /* bits */
 
 static const char *missing_native(const engine *g, const task *t) {
     rvm_jit *j = NULL;
@@ -170,6 +170,7 @@ static rvm_status open_native(const engine *g, const task *t, const call *c, voi
     o.unchecked = o.trust = true;
     o.trail = RVM_TRAIL_OFF; /* it is never taken back */
     jit.fast_math = g->variant & NATIVE_FAST;
+    jit.vector_math = g->variant & NATIVE_VECTOR_MATH;
     jit.no_lanes = !(g->variant & NATIVE_LANES);
     if (g->variant & NATIVE_THREADS) jit.threads = 2;
     native *s = calloc(1, sizeof *s);
@@ -276,6 +277,7 @@ const engine engines[] = {
     NATIVE("native scalar", 0, STRICT),
     NATIVE("native scalar, fast math", NATIVE_FAST, FAST),
     NATIVE("lanes", NATIVE_LANES, STRICT),
+    NATIVE("lanes, functions within 4 ulp", NATIVE_LANES | NATIVE_VECTOR_MATH, STRICT),
     NATIVE("lanes, fast math", NATIVE_LANES | NATIVE_FAST, FAST),
     NATIVE("lanes, 2 threads", NATIVE_LANES | NATIVE_THREADS, STRICT),
     NATIVE("lanes, fast math, 2 threads", NATIVE_LANES | NATIVE_THREADS | NATIVE_FAST, FAST),
