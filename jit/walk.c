@@ -228,14 +228,17 @@ static bool turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     const bool up = is_ascending(e, in), strips = c->whole && c->strips == lower;
     LLVMValueRef i = rvm__slot_value(e, x->to.i), s = rvm__slot_value(e, x->to.step);
     LLVMValueRef end = strips ? rvm__strip_end(e, lower) : rvm__slot_value(e, up ? x->to.last : x->to.lo);
-    LLVMBasicBlockRef again = rvm__block(e, "again"), ended = rvm__block(e, "ended");
+    LLVMBasicBlockRef ended = rvm__block(e, "ended"), again = most ? landing_of(e, c, in->target) : rvm__block(e, "again");
     if (!up) s = LLVMBuildNeg(b, s, "");
     rvm__charge(e, 1);
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, i, end, ""), ended, again);
-    rvm__at(e, again);
     rvm__set_slot(e, x->to.i, LLVMBuildAdd(b, i, s, ""));
-    rvm__jump(e, c, in->target, !most);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, i, end, ""), ended, again); /* the loop ends with its test */
+    if (!most) {
+        rvm__at(e, again);
+        rvm__jump(e, c, in->target, true);
+    }
     rvm__at(e, ended);
+    rvm__set_slot(e, x->to.i, i);
     if (!strips) return true;
     LLVMBasicBlockRef more = rvm__block(e, "more"), out = rvm__block(e, "out");
     LLVMValueRef left = rvm__if_left(e, lower, more, out);
