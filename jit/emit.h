@@ -151,6 +151,7 @@ typedef struct rvm__emit {
     rvm__pending *pending;
     uint32_t npending, cap_pending;
     uint32_t walked, emitted;     /* instructions since the last charge; in all */
+    uint32_t ahead;               /* 0, or the end by which a loop is entered whose trips are charged already: in its body */
     uint32_t pc;                  /* being walked */
     uint8_t *vanish;              /* by pc of compute: its uncomputing is not observed */
     LLVMValueRef *before;         /* by pc of compute: alloca, what its first run charged */
@@ -238,6 +239,8 @@ void rvm__leave_sums(rvm__emit *e, const rvm__xinsn *x);
 void rvm__emit_function(rvm__unit *u, const rvm__version *v);
 /* What was walked since the last charge, and `extra`. */
 void rvm__charge(rvm__emit *e, uint32_t extra);
+/* In such a body: what was charged for this trip and those behind it. */
+LLVMValueRef rvm__charged_ahead(rvm__emit *e);
 /* Before instruction pc of the context. */
 void rvm__look_around(rvm__emit *e, uint32_t pc);
 /* From instruction pc on, in a context of its own, until all that is reached is emitted; control comes from `first`. */

@@ -282,10 +282,9 @@ static LLVMBasicBlockRef leaving(rvm__emit *e, rvm__native_site site, uint32_t u
         e->sites[e->nsites] = site;
     }
     rvm__at(e, cold);
-    if (uncharged) {
-        LLVMValueRef now = rvm__get(e, e->k->i64, e->charged);
-        rvm__put_at(e, LLVMBuildAdd(e->k->b, now, rvm__build_int(e->k, uncharged), ""), e->charged);
-    }
+    LLVMValueRef now = rvm__get(e, e->k->i64, e->charged);
+    if (e->ahead) now = LLVMBuildSub(e->k->b, now, rvm__charged_ahead(e), "");
+    rvm__put_at(e, LLVMBuildAdd(e->k->b, now, rvm__build_int(e->k, uncharged), ""), e->charged);
     rvm__put_at(e, LLVMConstInt(e->k->i32, e->nsites++, false), e->site);
     LLVMBuildBr(e->k->b, e->leave);
     rvm__at(e, here);

@@ -181,6 +181,46 @@ static uint32_t lower_end(const rvm__emit *e, const rvm_insn *in) {
     return e->pc < in->target ? e->pc : in->target;
 }
 
+/* ---- loops that are charged ahead ---- */
+
+/* Whether control goes on with the next instruction, here and not in a function. */
+static bool goes_on(const rvm_insn *in) {
+    const char *operands = rvm__op_info[in->op].operands;
+    return !operands || (*operands && !strpbrk(operands, "LFS")); /* none: an update */
+}
+
+/* Instructions of a trip of the loop with an end at pc, where all are charged when it is entered: all trips are alike and
+ * nobody looks around. 0: each charges its own. */
+static uint32_t ahead_at(const rvm__emit *e, const rvm__context *c, uint32_t pc) {
+    uint32_t lo = pc, hi = e->f->code[pc].target;
+    if (lo > hi) lo = hi, hi = pc;
+    if (e->u->w->standalone || (c->whole && c->strips == lo)) return 0;
+    if (!e->laned && !rvm__trips_unseen(e, pc)) return 0;
+    for (uint32_t k = lo + 1; k < hi; k++)
+        if (!goes_on(&e->f->code[k])) return 0;
+    return hi - lo;
+}
+
+static void charge_ahead(rvm__emit *e, LLVMValueRef trips) {
+    LLVMBuilderRef b = e->k->b;
+    const uint32_t each = ahead_at(e, e->context, e->pc);
+    if (!each) return;
+    LLVMValueRef all = LLVMBuildMul(b, trips, rvm__build_int(e->k, each), "");
+    rvm__put_at(e, LLVMBuildAdd(b, rvm__get(e, e->k->i64, e->charged), all, ""), e->charged);
+}
+
+LLVMValueRef rvm__charged_ahead(rvm__emit *e) {
+    LLVMBuilderRef b = e->k->b;
+    const rvm_insn *in = &e->f->code[e->ahead];
+    const rvm__xinsn *x = &e->code->x[e->ahead];
+    const bool up = is_ascending(e, in);
+    LLVMValueRef i = rvm__slot_value(e, x->to.i), s = rvm__slot_value(e, x->to.step);
+    LLVMValueRef way = LLVMBuildSub(b, rvm__slot_value(e, up ? x->to.last : x->to.lo), i, "");
+    LLVMValueRef behind = LLVMBuildSDiv(b, way, up ? s : LLVMBuildNeg(b, s, ""), ""); /* trips behind this one */
+    const uint32_t each = ahead_at(e, e->context, e->ahead);
+    return LLVMBuildMul(b, LLVMBuildAdd(b, behind, rvm__build_int(e->k, 1), ""), rvm__build_int(e->k, each), "");
+}
+
 /* More trips than one strip has go their own way. */
 static void split_trips(rvm__emit *e, const rvm_insn *in, LLVMValueRef first, LLVMValueRef step, LLVMValueRef trips) {
     LLVMBuilderRef b = e->k->b;
@@ -216,6 +256,7 @@ static void enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__set_slot(e, x->to.i, up ? lo : last);
     rvm__set_slot(e, x->to.last, last);
     split_trips(e, in, up ? lo : last, up ? s : LLVMBuildNeg(b, s, ""), trips);
+    charge_ahead(e, trips);
     rvm__jump(e, c, e->pc, false);
 }
 
@@ -230,7 +271,10 @@ static bool turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMValueRef end = strips ? rvm__strip_end(e, lower) : rvm__slot_value(e, up ? x->to.last : x->to.lo);
     LLVMBasicBlockRef ended = rvm__block(e, "ended"), again = most ? landing_of(e, c, in->target) : rvm__block(e, "again");
     if (!up) s = LLVMBuildNeg(b, s, "");
-    rvm__charge(e, 1);
+    if (e->ahead)
+        e->ahead = e->walked = 0;
+    else
+        rvm__charge(e, 1);
     rvm__set_slot(e, x->to.i, LLVMBuildAdd(b, i, s, ""));
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, i, end, ""), ended, again); /* the loop ends with its test */
     if (!most) {
@@ -410,10 +454,19 @@ static bool step(rvm__emit *e, uint32_t *next) {
     return true;
 }
 
+/* The end by which a loop was entered whose body begins there, if it is charged ahead; else 0. */
+static uint32_t begins_ahead(const rvm__emit *e, const rvm__pending *p) {
+    const uint32_t pc = p->pc - (uint32_t)p->context->dir;
+    const rvm_insn *in = &e->f->code[pc];
+    const rvm_op op = p->context->dir > 0 ? (rvm_op)in->op : rvm__op_inverse((rvm_op)in->op);
+    return op == RVM_OP_for && ahead_at(e, p->context, pc) ? pc : 0;
+}
+
 static void walk(rvm__emit *e, const rvm__pending *p) {
     rvm__at(e, p->block);
     e->context = p->context;
     e->walked = 0;
+    e->ahead = begins_ahead(e, p);
     for (uint32_t pc = p->pc, next; !e->u->status; pc = next) {
         e->pc = pc;
         if (++e->emitted > MOST_WALKED) {
