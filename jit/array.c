@@ -122,6 +122,23 @@ static void appear(rvm__emit *e, const site *s) {
     rvm__put_at(e, LLVMConstInt(k->i8, 1, false), a->present);
 }
 
+/* As registers, all 0. */
+void rvm__array_gone(rvm__emit *e, uint16_t array) {
+    rvm__build *k = e->k;
+    const rvm__array_ir *a = &e->array[array];
+    LLVMValueRef nothing = rvm__build_int(k, 0), nowhere = LLVMConstNull(k->ptr);
+    rvm__put_at(e, LLVMConstInt(k->i8, 0, false), a->present);
+    rvm__put_at(e, rvm__build_int(k, 0), a->home);
+    rvm__put_at(e, LLVMConstInt(k->i1, 0, false), a->own);
+    rvm__put_at(e, nowhere, a->data);
+    rvm__put_at(e, nothing, a->offset);
+    if (a->magnitude) rvm__put_at(e, nowhere, a->magnitude);
+    for (int d = 0; d < e->f->arrays[array].ndim; d++) {
+        rvm__put_at(e, nothing, a->dim[d]);
+        rvm__put_at(e, nothing, a->stride[d]);
+    }
+}
+
 static void to_arena(rvm__emit *e, uint16_t array) {
     LLVMValueRef n = rvm__build_int(e->k, 1);
     for (int d = 0; d < e->f->arrays[array].ndim; d++) n = LLVMBuildMul(e->k->b, n, rvm__dimension(e, array, d), "");
@@ -144,9 +161,7 @@ void rvm__drop_array(rvm__emit *e, uint16_t array) {
         rvm__at(e, on);
     } else if (!a->memory)
         to_arena(e, array);
-    rvm__put_at(e, rvm__build_int(k, 0), a->home);
-    rvm__put_at(e, LLVMConstInt(k->i1, 0, false), a->own);
-    rvm__put_at(e, LLVMConstInt(k->i8, 0, false), a->present);
+    rvm__array_gone(e, array);
 }
 
 static void disappear(rvm__emit *e, const site *s, const rvm__xinsn *x) {
@@ -245,8 +260,7 @@ static void unview(rvm__emit *e, const site *s) {
         for (int d = 0; d < p.ndim; d++)
             rvm__leave_if(e, LLVMBuildICmp(k->b, LLVMIntNE, p.dim[d], rvm__get(e, k->i64, a->dim[d]), ""));
     }
-    rvm__put_at(e, rvm__build_int(k, 0), a->home);
-    rvm__put_at(e, LLVMConstInt(k->i8, 0, false), a->present);
+    rvm__array_gone(e, s->array);
 }
 
 void rvm__emit_array(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {

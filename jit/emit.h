@@ -346,7 +346,10 @@ LLVMValueRef rvm__stride(rvm__emit *e, uint16_t array, int d);
 void rvm__track_held(rvm__emit *e, const rvm_place *q, LLVMValueRef v, bool fresh);
 LLVMValueRef rvm__magnitude(rvm__emit *e, const rvm_place *q); /* its address, or NULL */
 
-void rvm__drop_array(rvm__emit *e, uint16_t array); /* array.c: the memory of a local array is given back */
+/* ---- array.c ---- */
+void rvm__drop_array(rvm__emit *e, uint16_t array); /* the memory of a local array is given back */
+/* It is not present: nobody looks at the rest, which need not be kept for where the code is left. */
+void rvm__array_gone(rvm__emit *e, uint16_t array);
 
 /* ---- update.c: parts of updates ---- */
 typedef struct rvm__operands {

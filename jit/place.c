@@ -16,8 +16,9 @@ void rvm__set_slot(rvm__emit *e, uint16_t slot, LLVMValueRef v) {
     rvm__put_at(e, v, e->reg[slot]);
 }
 
+/* 0 rather than undefined, which may be any value that LLVM has: it would keep one for where the code is left. */
 void rvm__gone(rvm__emit *e, uint16_t slot) {
-    rvm__put_at(e, LLVMGetUndef(rvm__build_type(e->k, (rvm_type)e->f->reg_type[slot])), e->reg[slot]);
+    rvm__put_at(e, LLVMConstNull(rvm__build_type(e->k, (rvm_type)e->f->reg_type[slot])), e->reg[slot]);
 }
 
 LLVMValueRef rvm__dimension(rvm__emit *e, uint16_t array, int d) {

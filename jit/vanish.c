@@ -43,7 +43,7 @@ void rvm__forget_locals(rvm__emit *e, uint32_t compute) {
         const bool array = in->op == RVM_OP_new || in->op == RVM_OP_like || in->op == RVM_OP_view;
         if (!array || !stays(e, pc, end)) continue;
         if (in->op == RVM_OP_view)
-            rvm__put_at(e, LLVMConstInt(e->k->i8, 0, false), e->array[q->slot].present);
+            rvm__array_gone(e, q->slot);
         else
             rvm__drop_array(e, q->slot);
     }
@@ -67,6 +67,7 @@ bool rvm__leave_out(rvm__emit *e, const rvm_insn *in, rvm_op op) {
         rvm__count_erased(e, rvm__build_int(e->k, 1));
     } else if (op == RVM_OP_unlet || op == RVM_OP_unaddr)
         return false; /* the register has no value any more */
+    if (op == RVM_OP_unview) rvm__array_gone(e, rvm__places(e->f, in)->slot);
     e->u->idle_found++;
     return true;
 }
