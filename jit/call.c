@@ -2,7 +2,7 @@
  *
  * Where arguments may be the same memory, the callee is a version that does not rely on the contrary; an accumulating scalar
  * whose place is another argument's, too, enters as 0 and is added on return; and what the roles forbid is left to the
- * interpreter. */
+ * interpreter. What idle.h says that nobody reads behind a call does not come back from it. */
 #include "emit.h"
 
 #include <stddef.h>
@@ -272,6 +272,11 @@ static void take_back(call *c, const argument *a) {
     }
 }
 
+/* Whether nobody reads what the parameter holds behind any of these calls. */
+static bool is_unused(const call *c, uint32_t param) {
+    return c->e->u->idle && rvm__idle_param(c->e->u->idle, c->callee, c->dir < 0, param);
+}
+
 static void run_call(call *c, bool apart) {
     rvm__emit *e = c->e;
     rvm__build *k = e->k;
@@ -313,7 +318,8 @@ static void run_call(call *c, bool apart) {
         rvm__leave_with(e, ended, left);
     else if (!e->laned) /* which gives up at once */
         rvm__leave_at(e, ended, site, 0);
-    for (uint32_t a = 0; a < c->n; a++) take_back(c, &c->arg[a]);
+    for (uint32_t a = 0; a < c->n; a++)
+        if (!is_unused(c, a)) take_back(c, &c->arg[a]);
 }
 
 /* Calls `callee` with the arguments of the instruction, unless the interpreter must. */
