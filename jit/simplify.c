@@ -25,8 +25,9 @@
 static const char inlines[] = "function(sroa,early-cse),cgscc(inline," VALUES "),ipsccp," VALUES;
 /* Few loads and stores are left when they are moved: LLVM looks at so many of a loop only. Nor may a value that is loaded
  * once have come to be one that each trip hands to the next. */
-static const char moves[] = "function(early-cse<memssa>," LOOPS ",loop(loop-rotate),loop(loop-deletion,loop-unroll-full),"
-                            "sroa,early-cse<memssa>," COMBINE ",gvn<no-pre;no-load-pre>,dse," OUT ",gvn)";
+static const char moves[] =
+    "function(simplifycfg,early-cse<memssa>," LOOPS ",loop(loop-rotate),loop(loop-deletion,loop-unroll-full),"
+    "sroa,early-cse<memssa>," COMBINE ",gvn<no-pre;no-load-pre>,dse," OUT ",gvn)";
 static const char cleans[] = "function(" COMBINE ",dse,adce,simplifycfg," OUT "," COMBINE ",simplifycfg)";
 /* Loops as lanes.c wants them. */
 static const char straightens[] = "function(lower-switch," LOOPS ",unify-loop-exits," LOOPS ")";
@@ -56,6 +57,41 @@ static void drop_never(LLVMModuleRef module) {
     }
 }
 
+LLVMValueRef rvm__instance_function(const rvm__build *k, const char *prefix, unsigned n) {
+    char name[40];
+    snprintf(name, sizeof name, "%s%u", prefix, n);
+    return LLVMGetNamedFunction(k->module, name);
+}
+
+static bool is_dead_end(LLVMBasicBlockRef b) {
+    return LLVMGetInstructionOpcode(LLVMGetBasicBlockTerminator(b)) == LLVMUnreachable;
+}
+
+/* What branches to where all give up gives up itself, if so: it is no end of a loop then. */
+static void cut_dead_end(rvm__build *k, LLVMBasicBlockRef b, LLVMValueRef giver) {
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
+    if (!LLVMIsABranchInst(end) || !LLVMIsConditional(end)) return;
+    for (unsigned s = 0; s < 2; s++) {
+        LLVMBasicBlockRef to = LLVMGetSuccessor(end, s), other = LLVMGetSuccessor(end, 1 - s);
+        if (!is_dead_end(to) || is_dead_end(other) || LLVMIsAPHINode(LLVMGetFirstInstruction(to))) continue;
+        LLVMPositionBuilderBefore(k->b, end);
+        LLVMValueRef cond = s ? LLVMBuildNot(k->b, LLVMGetCondition(end), "") : LLVMGetCondition(end);
+        LLVMBuildCall2(k->b, LLVMGlobalGetValueType(giver), giver, &cond, 1, "");
+        LLVMBuildBr(k->b, other);
+        LLVMInstructionEraseFromParent(end);
+        return;
+    }
+}
+
+static void cut_dead_ends(rvm__build *k) {
+    LLVMValueRef giver = LLVMGetNamedFunction(k->module, RVM__GIVE_UP);
+    for (unsigned n = 0; n < k->instances && giver; n++) {
+        LLVMValueRef f = rvm__instance_function(k, RVM__INSTANCE, n);
+        LLVMBasicBlockRef b = f ? LLVMGetFirstBasicBlock(f) : NULL;
+        for (; b; b = LLVMGetNextBasicBlock(b)) cut_dead_end(k, b, giver);
+    }
+}
+
 /* Declared, no function of LLVM's own, and it returns, and that is all. */
 static bool has_no_effect(LLVMValueRef f) {
     LLVMAttributeRef memory = attribute_of(f, "memory");
@@ -80,12 +116,6 @@ static void allow_speculation(const rvm__build *k, bool allowed) {
     }
 }
 
-LLVMValueRef rvm__instance_function(const rvm__build *k, const char *prefix, unsigned n) {
-    char name[40];
-    snprintf(name, sizeof name, "%s%u", prefix, n);
-    return LLVMGetNamedFunction(k->module, name);
-}
-
 static LLVMErrorRef simplify_instances(rvm__build *k, LLVMTargetMachineRef machine, LLVMPassBuilderOptionsRef options) {
     LLVMErrorRef e = LLVMRunPasses(k->module, straightens, machine, options);
     bool any = false;
@@ -101,6 +131,7 @@ LLVMErrorRef rvm__simplify(rvm__build *k, LLVMTargetMachineRef machine) {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef e = LLVMRunPasses(k->module, inlines, machine, options);
     drop_never(k->module);
+    if (!e) cut_dead_ends(k);
     allow_speculation(k, true);
     if (!e) e = LLVMRunPasses(k->module, moves, machine, options);
     allow_speculation(k, false);
