@@ -387,6 +387,9 @@ void rvm__unpack(rvm__emit *e, uint16_t array);
 bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc);
 /* To the next instance of it: a group of them, if there is a whole one, or that one alone. back: from another. */
 void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back);
+/* An instance that goes on for long gives up: at a way back, or, if it has not yet changed what is outside, before a loop.
+ */
+void rvm__bound_instance(rvm__emit *e, LLVMValueRef trips);
 /* What is laned gives up if cond: the group is run again, one instance after the other. */
 void rvm__give_up(rvm__emit *e, LLVMValueRef cond);
 /* Where instances may add to the same element, an update of it adds f (or takes it away): then it is done here. */

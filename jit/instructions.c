@@ -149,7 +149,7 @@ static void change_memory(rvm__group *g, LLVMValueRef v, const char *name) {
 static void call(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
     const char *name = rvm__callee_name(v);
     rvm__item *to = rvm__item_of(g, v);
-    if (!strcmp(name, RVM__GIVE_UP))
+    if (!strcmp(name, RVM__GIVE_UP) || !strcmp(name, RVM__GIVE_UP_EARLY))
         rvm__give_up_where(g, LLVMGetOperand(v, 0), true, mask);
     else if (!strncmp(name, RVM__ADD, strlen(RVM__ADD)))
         (g->traces ? rvm__order_add(g, v) : rvm__group_add(g, v, mask));

@@ -305,10 +305,13 @@ static bool changes(const rvm__group *g, LLVMValueRef v) {
     return op == LLVMCall && !strncmp(rvm__callee_name(v), RVM__ADD, strlen(RVM__ADD));
 }
 
+static bool is_call_of(LLVMValueRef v, const char *name) {
+    return LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), name);
+}
+
 /* May; not if LLVM has found that its condition never holds. */
 static bool gives_up(LLVMValueRef v) {
-    return LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), RVM__GIVE_UP) &&
-           !LLVMIsNull(LLVMGetOperand(v, 0));
+    return is_call_of(v, RVM__GIVE_UP) && !LLVMIsNull(LLVMGetOperand(v, 0));
 }
 
 static void find_log(rvm__group *g) {
@@ -322,9 +325,11 @@ static void find_log(rvm__group *g) {
         for (uint32_t k = g->n; k-- > 0;) {
             rvm__node *b = &g->nodes[g->order[k]];
             bool now = changed[g->order[k]];
-            for (LLVMValueRef v = LLVMGetFirstInstruction(b->b); v; v = LLVMGetNextInstruction(v)) {
+            for (LLVMValueRef v = LLVMGetFirstInstruction(b->b), next; v; v = next) {
+                next = LLVMGetNextInstruction(v);
                 now |= changes(g, v);
                 g->logs |= now && gives_up(v);
+                if (now && twice && is_call_of(v, RVM__GIVE_UP_EARLY)) LLVMInstructionEraseFromParent(v);
             }
             g->logs |= now && b->gives_up;
             for (uint32_t s = 0; now && s < b->nsucc; s++) changed[b->succ[s]] = 1;

@@ -27,7 +27,9 @@ enum { RVM__MOST_LANED = 20000 }; /* instructions of what an instance calls */
 /* Calls that an instance makes of what is no function: give up if the truth value holds; add a value to an element. */
 #define RVM__GIVE_UP "rvm.give_up"
 #define RVM__ADD     "rvm.add."
-#define RVM__RESULT  "rvm.result" /* what it returns: unknown to LLVM */
+/* Give up, too, but only where nothing outside may have been changed. */
+#define RVM__GIVE_UP_EARLY "rvm.give_up_early"
+#define RVM__RESULT        "rvm.result" /* what it returns: unknown to LLVM */
 /* On an instance: how many make a group, a digit. */
 #define RVM__LANES "rvm-lanes"
 /* On an instance: elements gain in the order of instances, which ascend, "+", or descend, "-". RVM__ORDER and its number is

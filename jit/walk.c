@@ -64,7 +64,11 @@ void rvm__charge(rvm__emit *e, uint32_t extra) {
 
 void rvm__look_around(rvm__emit *e, uint32_t pc) {
     rvm__build *k = e->k;
-    if (e->u->w->standalone || e->laned) return;
+    if (e->u->w->standalone) return;
+    if (e->laned) {
+        rvm__bound_instance(e, NULL);
+        return;
+    }
     LLVMBasicBlockRef look = rvm__block(e, "look"), on = rvm__block(e, "on");
     LLVMValueRef limit = rvm__get(e, k->i64, rvm__member(e, e->native, offsetof(rvm__native, limit)));
     LLVMValueRef charged = rvm__get(e, k->i64, e->charged);
@@ -246,6 +250,7 @@ static void enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__leave_if(e, LLVMBuildICmp(b, LLVMIntEQ, s, zero, ""));
     LLVMValueRef trips = trips_of(e, lo, hi, s);
     LLVMBasicBlockRef none = rvm__block(e, "none"), some = rvm__block(e, "some");
+    if (e->laned) rvm__bound_instance(e, trips);
     rvm__charge(e, 1);
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, trips, zero, ""), none, some);
     rvm__at(e, none);
@@ -279,7 +284,7 @@ static bool turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, i, end, ""), ended, again); /* the loop ends with its test */
     if (!most) {
         rvm__at(e, again);
-        rvm__jump(e, c, in->target, true);
+        rvm__jump(e, c, in->target, !e->laned);
     }
     rvm__at(e, ended);
     rvm__set_slot(e, x->to.i, i);
