@@ -51,7 +51,7 @@ void rvm__bound_instance(rvm__emit *e, LLVMValueRef trips) {
         LLVMValueRef many = LLVMBuildICmp(b, LLVMIntUGT, trips, rvm__build_int(e->k, MOST_TRIPS), "");
         cond = LLVMBuildOr(b, cond, many, "");
     }
-    marker(e, trips ? RVM__GIVE_UP_EARLY : RVM__GIVE_UP, 1, &cond);
+    marker(e, trips ? RVM__GIVE_UP_EARLY : RVM__GIVE_UP, UNSEEN, 1, &cond);
 }
 
 bool rvm__add_loosely(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f) {
