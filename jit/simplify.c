@@ -20,19 +20,20 @@
 #define LOOPS "loop-simplify,lcssa"
 #define OUT   LOOPS ",loop-mssa(licm)"
 
+/* Loops of few trips; at O3 twice as much may come of one as else. */
+#define UNROLL "loop-unroll<O3;no-partial;no-peeling;no-runtime;no-upperbound>,"
+
 #define VALUES "function(sroa,early-cse<memssa>," COMBINE ",simplifycfg)"
 /* What is called is simple before LLVM looks what it costs to inline it. */
 static const char inlines[] = "function(sroa,early-cse),cgscc(inline," VALUES "),ipsccp," VALUES;
 /* Few loads and stores are left when they are moved: LLVM looks at so many of a loop only. Nor may a value that is loaded
  * once have come to be one that each trip hands to the next. */
-static const char moves[] =
-    "function(simplifycfg,early-cse<memssa>," LOOPS ",loop(loop-rotate),loop(loop-deletion,loop-unroll-full),"
-    "sroa,early-cse<memssa>," COMBINE ",gvn<no-pre;no-load-pre>,dse," OUT ",gvn)";
+static const char moves[] = "function(simplifycfg,early-cse<memssa>," LOOPS ",loop(loop-rotate),loop(loop-deletion)," UNROLL
+                            "sroa,early-cse<memssa>," COMBINE ",gvn<no-pre;no-load-pre>,dse," OUT ",gvn)";
 static const char cleans[] = "function(" COMBINE ",dse,adce,simplifycfg," OUT "," COMBINE ",simplifycfg)";
 /* Loops as lanes.c wants them. */
 static const char straightens[] = "function(lower-switch," LOOPS ",unify-loop-exits," LOOPS ")";
-static const char unrolls[] = "function(loop-unroll<no-partial;no-peeling;no-runtime;no-upperbound>," COMBINE
-                              ",simplifycfg," LOOPS ",unify-loop-exits," LOOPS ")";
+static const char unrolls[] = "function(" UNROLL COMBINE ",simplifycfg," LOOPS ",unify-loop-exits," LOOPS ")";
 
 static unsigned kind_of(const char *attribute) {
     return LLVMGetEnumAttributeKindForName(attribute, strlen(attribute));
