@@ -29,16 +29,7 @@ static LLVMValueRef divisor(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
     return mask ? LLVMBuildSelect(g->k->b, mask, v, one, "") : v;
 }
 
-/* By what is the same in all lanes: one quotient, and a product for each lane. */
-static LLVMValueRef by_reciprocal(rvm__group *g, LLVMValueRef v) {
-    LLVMValueRef one = LLVMConstReal(g->k->f64, 1), x = rvm__many(g, LLVMGetOperand(v, 0));
-    one = LLVMBuildFDiv(g->k->b, one, rvm__one(g, LLVMGetOperand(v, 1)), "");
-    return LLVMBuildFMul(g->k->b, x, rvm__splat(g, one), "");
-}
-
 static LLVMValueRef binary(rvm__group *g, LLVMValueRef v, LLVMOpcode op, LLVMValueRef mask) {
-    if (op == LLVMFDiv && g->k->fast && LLVMTypeOf(v) == g->k->f64 && !rvm__is_varying(g, LLVMGetOperand(v, 1)))
-        return by_reciprocal(g, v);
     LLVMValueRef x = rvm__many(g, LLVMGetOperand(v, 0)), y = rvm__many(g, LLVMGetOperand(v, 1));
     const bool divides = op == LLVMSDiv || op == LLVMUDiv || op == LLVMSRem || op == LLVMURem;
     LLVMValueRef z = LLVMBuildBinOp(g->k->b, op, x, divides ? divisor(g, y, mask) : y, "");

@@ -71,7 +71,7 @@ typedef struct rvm_jit_notice {
 
 /* Start from rvm_jit_options_default(). */
 typedef struct rvm_jit_options {
-    bool fast_math;   /* sums in another order, a product and a sum rounded once, products with reciprocals */
+    bool fast_math;   /* sums may be taken in another order, a product and a sum rounded once */
     bool vector_math; /* elementary functions of instances that go in lanes from libmvec, where it is there: within 4 ulp.
                          fast_math has it, too */
     bool no_lanes;    /* parallel blocks of unchecked code run one instance after the other, not several at once */

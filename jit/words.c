@@ -68,8 +68,7 @@ static LLVMValueRef plain_intrinsic(rvm__build *k, const char *name, unsigned n,
 /* An operation on floating point, with the freedom that was given. */
 static LLVMValueRef freed(const rvm__build *k, LLVMValueRef v) {
     if (k->fast && LLVMIsAInstruction(v) && LLVMCanValueUseFastMathFlags(v))
-        LLVMSetFastMathFlags(v, LLVMFastMathAllowReassoc | LLVMFastMathAllowContract | LLVMFastMathNoSignedZeros |
-                                    LLVMFastMathAllowReciprocal);
+        LLVMSetFastMathFlags(v, LLVMFastMathAllowReassoc | LLVMFastMathAllowContract | LLVMFastMathNoSignedZeros);
     return v;
 }
 
