@@ -172,7 +172,6 @@ static rvm_status open_native(const engine *g, const task *t, const call *c, voi
     jit.fast_math = g->variant & NATIVE_FAST;
     jit.vector_math = g->variant & NATIVE_VECTOR_MATH;
     jit.no_lanes = !(g->variant & NATIVE_LANES);
-    jit.vector_math = !jit.no_lanes; /* what lanes are for: 4 ulp a function */
     if (g->variant & NATIVE_THREADS) jit.threads = 2;
     native *s = calloc(1, sizeof *s);
     *state = s;
