@@ -7,6 +7,7 @@
  * has more. */
 #include "emit.h"
 
+#include <llvm-c/DebugInfo.h>
 #include <string.h>
 
 enum { MOST_WALKED = 1 << 18 };
@@ -265,6 +266,17 @@ static void enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__jump(e, c, e->pc, false);
 }
 
+/* Most loops have few trips, of which copies of the body would leave a rest: LLVM is to make none, but for vectors and of
+ * loops that vanish. */
+static void unrolled_whole(rvm__emit *e, LLVMValueRef branch) {
+    LLVMContextRef c = e->k->context;
+    static const char what[] = "llvm.loop.unroll.runtime.disable";
+    LLVMMetadataRef name = LLVMMDStringInContext2(c, what, sizeof what - 1), none = LLVMTemporaryMDNode(c, NULL, 0);
+    LLVMMetadataRef part[2] = {none, LLVMMDNodeInContext2(c, &name, 1)}, loop = LLVMMDNodeInContext2(c, part, 2);
+    LLVMMetadataReplaceAllUsesWith(none, loop); /* a loop's node begins with itself */
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c, "llvm.loop", 9), LLVMMetadataAsValue(c, loop));
+}
+
 /* False: the stretch ends. */
 static bool turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuilderRef b = e->k->b;
@@ -281,7 +293,9 @@ static bool turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     else
         rvm__charge(e, 1);
     rvm__set_slot(e, x->to.i, LLVMBuildAdd(b, i, s, ""));
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, i, end, ""), ended, again); /* the loop ends with its test */
+    LLVMValueRef turn =
+        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, i, end, ""), ended, again); /* with its test it ends */
+    if (most) unrolled_whole(e, turn);
     if (!most) {
         rvm__at(e, again);
         rvm__jump(e, c, in->target, !e->laned);
