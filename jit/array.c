@@ -122,11 +122,11 @@ static void appear(rvm__emit *e, const site *s) {
     rvm__put_at(e, LLVMConstInt(k->i8, 1, false), a->present);
 }
 
-/* As registers, all 0. */
+/* As registers. */
 void rvm__array_gone(rvm__emit *e, uint16_t array) {
     rvm__build *k = e->k;
     const rvm__array_ir *a = &e->array[array];
-    LLVMValueRef nothing = rvm__build_int(k, 0), nowhere = LLVMConstNull(k->ptr);
+    LLVMValueRef nothing = rvm__nothing(e, k->i64), nowhere = rvm__nothing(e, k->ptr);
     rvm__put_at(e, LLVMConstInt(k->i8, 0, false), a->present);
     rvm__put_at(e, rvm__build_int(k, 0), a->home);
     rvm__put_at(e, LLVMConstInt(k->i1, 0, false), a->own);

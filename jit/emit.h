@@ -338,6 +338,7 @@ LLVMValueRef rvm__load(rvm__emit *e, const rvm__operand *o);
 void rvm__store(rvm__emit *e, const rvm__operand *o, LLVMValueRef v);
 LLVMValueRef rvm__slot_value(rvm__emit *e, uint16_t slot); /* value of an i64 register or constant */
 void rvm__set_slot(rvm__emit *e, uint16_t slot, LLVMValueRef v);
+LLVMValueRef rvm__nothing(const rvm__emit *e, LLVMTypeRef t);                /* value of what is not there */
 void rvm__gone(rvm__emit *e, uint16_t slot);                                 /* the register disappears */
 void rvm__apart(rvm__emit *e, const rvm__operand *a, const rvm__operand *b); /* leaves where both are the same element */
 LLVMValueRef rvm__dimension(rvm__emit *e, uint16_t array, int d);

@@ -16,9 +16,14 @@ void rvm__set_slot(rvm__emit *e, uint16_t slot, LLVMValueRef v) {
     rvm__put_at(e, v, e->reg[slot]);
 }
 
-/* 0 rather than undefined, which may be any value that LLVM has: it would keep one for where the code is left. */
+/* 0 rather than undefined, which may be any value that LLVM has: it would keep one for where the code is left. Checked code
+ * is left in so many places that telling them apart costs more. */
+LLVMValueRef rvm__nothing(const rvm__emit *e, LLVMTypeRef t) {
+    return e->u->w->unchecked ? LLVMConstNull(t) : LLVMGetUndef(t);
+}
+
 void rvm__gone(rvm__emit *e, uint16_t slot) {
-    rvm__put_at(e, LLVMConstNull(rvm__build_type(e->k, (rvm_type)e->f->reg_type[slot])), e->reg[slot]);
+    rvm__put_at(e, rvm__nothing(e, rvm__build_type(e->k, (rvm_type)e->f->reg_type[slot])), e->reg[slot]);
 }
 
 LLVMValueRef rvm__dimension(rvm__emit *e, uint16_t array, int d) {

@@ -195,11 +195,11 @@ static bool goes_on(const rvm_insn *in) {
 }
 
 /* Instructions of a trip of the loop with an end at pc, where all are charged when it is entered: all trips are alike and
- * nobody looks around. 0: each charges its own. */
+ * nobody looks around; in unchecked code, where few ways lead out of them. 0: each charges its own. */
 static uint32_t ahead_at(const rvm__emit *e, const rvm__context *c, uint32_t pc) {
     uint32_t lo = pc, hi = e->f->code[pc].target;
     if (lo > hi) lo = hi, hi = pc;
-    if (e->u->w->standalone || (c->whole && c->strips == lo)) return 0;
+    if (e->u->w->standalone || !e->u->w->unchecked || (c->whole && c->strips == lo)) return 0;
     if (!e->laned && !rvm__trips_unseen(e, pc)) return 0;
     for (uint32_t k = lo + 1; k < hi; k++)
         if (!goes_on(&e->f->code[k])) return 0;
