@@ -10,6 +10,7 @@
  *   bound.c     how many instructions run at most          counts.c   what is counted
  *   stored.c    the stack, set, segments      slots.c   what moves there and to the trail      depth.c   how deep trails are
  *   instance.c   an instance of a parallel block as a function, of which lanes.c makes a group
+ *   loose.c      what instances give up at, and add to in any order; pack.c rows of theirs that are copied
  *   standalone.c   what is different where there is no machine: C functions
  *   lines.c     line tables
  *
@@ -388,8 +389,10 @@ void rvm__unpack(rvm__emit *e, uint16_t array);
 bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc);
 /* To the next instance of it: a group of them, if there is a whole one, or that one alone. back: from another. */
 void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back);
-/* An instance that goes on for long gives up: at a way back, or, if it has not yet changed what is outside, before a loop.
- */
+
+/* ---- loose.c ---- */
+/* An instance that goes on for long gives up: at a way back, or, if it has not yet changed what is outside, before a
+ * loop. */
 void rvm__bound_instance(rvm__emit *e, LLVMValueRef trips);
 /* What is laned gives up if cond: the group is run again, one instance after the other. */
 void rvm__give_up(rvm__emit *e, LLVMValueRef cond);
@@ -397,6 +400,9 @@ void rvm__give_up(rvm__emit *e, LLVMValueRef cond);
 bool rvm__add_loosely(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f);
 /* The parameters of a callee, by bit, that get arrays which are loose. */
 uint64_t rvm__loose_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places);
+/* Fills e->loose for the block between these, and says whether any is; false: of a type that RVM__ADD has not, or out of
+ * memory. */
+bool rvm__survey_loose(rvm__emit *e, uint32_t first, uint32_t last, uint16_t index, bool *any);
 /* Of a laned version: which of its arrays are. */
 void rvm__find_loose(rvm__emit *e, uint64_t params);
 

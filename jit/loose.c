@@ -1,0 +1,231 @@
+/* loose.c: what a laned function does in another way than others: it gives up where they leave, and additions to arrays that
+ * are loose, that is, where instances of its block may add to the same element, are calls that lanes.c knows. */
+#include <string.h>
+
+#include "emit.h"
+#include "lanes.h"
+
+/* ---- markers ---- */
+
+/* LLVM's `memory`: all that a marker touches is what its arguments point to, or what nobody else sees. */
+enum { ARGUMENTS = 3, UNSEEN = 12 };
+
+static LLVMValueRef marker(rvm__emit *e, const char *name, uint64_t memory, unsigned n, const LLVMValueRef *args) {
+    LLVMTypeRef t[2];
+    LLVMValueRef f = LLVMGetNamedFunction(e->k->module, name), v[2];
+    for (unsigned k = 0; k < n; k++) v[k] = args[k], t[k] = LLVMTypeOf(args[k]);
+    if (!f) {
+        f = LLVMAddFunction(e->k->module, name, LLVMFunctionType(e->k->nothing, t, n, false));
+        rvm__attribute(e->k, f, -1, "nounwind", 0);
+        rvm__attribute(e->k, f, -1, "memory", memory);
+    }
+    return LLVMBuildCall2(e->k->b, LLVMGlobalGetValueType(f), f, v, n, "");
+}
+
+void rvm__give_up(rvm__emit *e, LLVMValueRef cond) {
+    marker(e, RVM__GIVE_UP, UNSEEN, 1, &cond);
+}
+
+enum { MOST_CHARGED = 1 << 26, MOST_TRIPS = 1 << 24 }; /* so that it is not long until somebody looks around */
+
+void rvm__bound_instance(rvm__emit *e, LLVMValueRef trips) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMValueRef charged = rvm__get(e, e->k->i64, e->charged);
+    LLVMValueRef cond = LLVMBuildICmp(b, LLVMIntUGT, charged, rvm__build_int(e->k, MOST_CHARGED), "");
+    if (trips) {
+        LLVMValueRef many = LLVMBuildICmp(b, LLVMIntUGT, trips, rvm__build_int(e->k, MOST_TRIPS), "");
+        cond = LLVMBuildOr(b, cond, many, "");
+    }
+    marker(e, trips ? RVM__GIVE_UP_EARLY : RVM__GIVE_UP, UNSEEN, 1, &cond);
+}
+
+bool rvm__add_loosely(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f) {
+    if (!e->loose || q->kind != RVM_PLACE_ELEM || !e->loose[q->slot]) return false;
+    if (op & 1) f = rvm__build_negated(e->k, y->type, f, NULL);
+    const char *name = rvm__is_floating(y->type) ? RVM__ADD "f64" : RVM__ADD "i64";
+    marker(e, name, ARGUMENTS, 2, (LLVMValueRef[]){y->address, f});
+    return true;
+}
+
+/* Views of what is loose are. */
+static void spread_loose(rvm__emit *e) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t pc = 0; pc < e->f->ncode; pc++) {
+            const rvm_place *q = rvm__places(e->f, &e->f->code[pc]);
+            if (e->f->code[pc].op != RVM_OP_view || !e->loose[q[1].slot] || e->loose[q[0].slot]) continue;
+            e->loose[q[0].slot] = changed = true;
+        }
+    }
+}
+
+void rvm__find_loose(rvm__emit *e, uint64_t params) {
+    if (!params || !(e->loose = rvm__unit_alloc(e->u, e->f->narrays + 1u))) return;
+    for (uint32_t k = 0; k < e->f->nparams && k < 64; k++)
+        if (params >> k & 1) e->loose[e->f->params[k].index] = 1;
+    spread_loose(e);
+}
+
+uint64_t rvm__loose_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places) {
+    uint64_t found = 0;
+    for (uint32_t k = 0; e->loose && k < g->nparams && k < 64; k++)
+        if (g->params[k].ndim && g->params[k].role == RVM_ACC && e->loose[places[k].slot]) found |= UINT64_C(1) << k;
+    return found;
+}
+
+/* ---- which arrays are loose in a block ---- */
+
+enum {
+    OUTSIDE,
+    MADE,
+    SLICED
+}; /* where an array comes from: from around the block, or a part of such; this instance;
+      a part that only this instance has */
+enum { NO_DIMENSION = 255 };
+typedef struct survey {
+    rvm__emit *e;
+    uint32_t first, last; /* of the body */
+    uint16_t index;       /* the block's */
+    uint8_t *from;        /* by array */
+    uint8_t *inside;      /* by array: it appears in the body */
+    uint8_t *bits;        /* by array: how it is accessed, by what is part of it too */
+    uint8_t *dimension;   /* by array from outside that is added into: the one in which all are at the block's index */
+    bool any;             /* some array is loose */
+} survey;
+
+static bool is_sliced_at(const survey *s, const rvm_place *q) {
+    return q->kind == RVM_PLACE_SLOT && q->slot == s->index;
+}
+
+/* Where a view begins; *dimension of what it is part of. */
+static uint8_t origin(const survey *s, const rvm_insn *in) {
+    const rvm_place *q = rvm__places(s->e->f, in);
+    if (s->from[q[1].slot] != OUTSIDE) return s->from[q[1].slot];
+    for (uint32_t d = 2; d < in->nplaces; d++)
+        if (is_sliced_at(s, &q[d])) return SLICED;
+    return OUTSIDE;
+}
+
+static void find_origins(survey *s) {
+    const rvm_function *f = s->e->f;
+    for (uint32_t pc = s->first; pc <= s->last; pc++) {
+        const rvm_insn *in = &f->code[pc];
+        const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
+        if (pair != RVM_PAIR_new && pair != RVM_PAIR_like && pair != RVM_PAIR_view) continue;
+        s->from[rvm__places(f, in)->slot] = MADE;
+        s->inside[rvm__places(f, in)->slot] = 1;
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t pc = s->first; pc <= s->last; pc++) {
+            const rvm_insn *in = &f->code[pc];
+            if (in->op >> 1 != RVM_PAIR_view) continue;
+            uint8_t *to = &s->from[rvm__places(f, in)->slot], now = origin(s, in);
+            if (now == OUTSIDE ? *to != OUTSIDE : *to == MADE && now == SLICED) *to = now, changed = true;
+        }
+    }
+}
+
+static void found_loose(survey *s, uint16_t array) {
+    s->e->loose[array] = 1;
+    s->any = true;
+}
+
+static void sliced(survey *s, uint16_t array, unsigned d) {
+    if (s->dimension[array] == NO_DIMENSION) s->dimension[array] = (uint8_t)d;
+    if (s->dimension[array] != d) found_loose(s, array);
+}
+
+/* Of an array from outside, which is added into at this place. */
+static void look_at_addition(survey *s, const rvm_place *q) {
+    for (unsigned d = 0; q->kind == RVM_PLACE_ELEM && !s->inside[q->slot] && d < q->nidx; d++)
+        if (q->idx[d] == s->index) {
+            sliced(s, q->slot, d);
+            return;
+        }
+    found_loose(s, q->slot);
+}
+
+/* How instruction `in` accesses its place k, if that is an array or an element. */
+static unsigned access_of(const survey *s, const rvm_insn *in, uint32_t k) {
+    const rvm_place *q = rvm__places(s->e->f, in) + k;
+    char buffer[256];
+    if (q->kind != RVM_PLACE_ELEM && q->kind != RVM_PLACE_ARRAY) return RVM__BITS_NONE;
+    const rvm_callee callee = rvm__is_call(in) ? rvm__callee_of(s->e->u->p, in) : (rvm_callee){0};
+    if (callee.params && k >= callee.first) return rvm__role_access((rvm_role)callee.params[k - callee.first].role);
+    const char letter = rvm__place_letters(in, buffer)[k];
+    return rvm__letter_toggles(letter) ? RVM__BITS_NONE : rvm__letter_access(in, letter);
+}
+
+static void find_bits(survey *s) {
+    const rvm_function *f = s->e->f;
+    for (uint32_t pc = s->first; pc <= s->last; pc++)
+        for (uint32_t k = 0; k < f->code[pc].nplaces; k++) {
+            const unsigned bits = access_of(s, &f->code[pc], k);
+            if (bits) s->bits[rvm__places(f, &f->code[pc])[k].slot] |= (uint8_t)bits;
+        }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t pc = s->first; pc <= s->last; pc++) {
+            const rvm_place *q = rvm__places(f, &f->code[pc]);
+            if (f->code[pc].op != RVM_OP_view || !(s->bits[q[0].slot] & ~s->bits[q[1].slot])) continue;
+            s->bits[q[1].slot] |= s->bits[q[0].slot];
+            changed = true;
+        }
+    }
+}
+
+/* A part of an array from outside, through which it is added into. */
+static void look_at_view(survey *s, const rvm_insn *in) {
+    const rvm_place *q = rvm__places(s->e->f, in);
+    if (s->from[q[1].slot] != OUTSIDE || !(s->bits[q[0].slot] & RVM__BITS_ACC)) return;
+    for (uint32_t d = 2; d < in->nplaces && !s->inside[q[1].slot]; d++)
+        if (is_sliced_at(s, &q[d])) {
+            sliced(s, q[1].slot, d - 2);
+            return;
+        }
+    if (s->inside[q[1].slot]) found_loose(s, q[1].slot);
+}
+
+static void look_at(survey *s, const rvm_insn *in) {
+    const rvm_place *q = rvm__places(s->e->f, in);
+    if (in->op == RVM_OP_view) look_at_view(s, in);
+    for (uint32_t k = 0; k < in->nplaces; k++)
+        if (access_of(s, in, k) == RVM__BITS_ACC && s->from[q[k].slot] == OUTSIDE) look_at_addition(s, &q[k]);
+}
+
+/* Two arrays that are added into may be the same memory, unless both are parameters that are apart. */
+static void look_at_roots(survey *s) {
+    const rvm__emit *e = s->e;
+    uint32_t first = UINT32_MAX;
+    for (uint32_t a = 0; a < e->f->narrays; a++) {
+        if (s->dimension[a] == NO_DIMENSION) continue;
+        for (uint32_t b = first; b < a; b++) {
+            if (s->dimension[b] == NO_DIMENSION || s->bits[a] != RVM__BITS_ACC || s->bits[b] != RVM__BITS_ACC) continue;
+            const uint16_t x = rvm__base_of(e, (uint16_t)a, s->first), y = rvm__base_of(e, (uint16_t)b, s->first);
+            if (e->apart && x != y && x != RVM__NO_BASE && y != RVM__NO_BASE) continue;
+            found_loose(s, (uint16_t)a), found_loose(s, (uint16_t)b);
+        }
+        if (first == UINT32_MAX) first = a;
+    }
+}
+
+bool rvm__survey_loose(rvm__emit *e, uint32_t first, uint32_t last, uint16_t index, bool *any) {
+    survey s = {.e = e, .first = first, .last = last, .index = index};
+    s.from = rvm__unit_alloc(e->u, e->f->narrays + 1u);
+    s.dimension = rvm__unit_alloc(e->u, e->f->narrays + 1u);
+    s.inside = rvm__unit_alloc(e->u, e->f->narrays + 1u);
+    s.bits = rvm__unit_alloc(e->u, e->f->narrays + 1u);
+    e->loose = rvm__unit_alloc(e->u, e->f->narrays + 1u);
+    if (!s.from || !s.dimension || !s.inside || !s.bits || !e->loose) return false;
+    memset(s.dimension, NO_DIMENSION, e->f->narrays + 1u);
+    find_origins(&s);
+    find_bits(&s);
+    for (uint32_t pc = first; pc <= last; pc++) look_at(&s, &e->f->code[pc]);
+    look_at_roots(&s);
+    spread_loose(e);
+    *any = s.any;
+    for (uint32_t a = 0; a < e->f->narrays; a++)
+        if (e->loose[a] && e->f->arrays[a].type == RVM_F32) return false;
+    return true;
+}
