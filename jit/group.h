@@ -155,7 +155,8 @@ void rvm__load_pairs(rvm__group *g, LLVMValueRef from, unsigned element, LLVMTyp
 void rvm__store_pairs(rvm__group *g, LLVMValueRef to, unsigned element, LLVMValueRef first, LLVMValueRef second);
 
 /* vectors.c: a call of a function of doubles, in lanes. */
-bool rvm__is_group_function(LLVMValueRef call); /* what is known here */
+bool rvm__is_group_function(LLVMValueRef call);                 /* what is known here */
+bool rvm__is_lane_by_lane(const rvm__group *g, LLVMValueRef v); /* an elementary one that is in no library here */
 LLVMValueRef rvm__group_function(rvm__group *g, LLVMValueRef call);
 
 #endif

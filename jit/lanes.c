@@ -480,13 +480,28 @@ static const char *make_order(rvm__build *k, LLVMTargetDataRef layout, LLVMValue
     return g.why;
 }
 
+/* Functions that are called lane by lane cost more than in one instance: what is in vectors is put away around each call.
+ * The rest must save that, by as many instructions as there are other lanes. A loop counts as eight trips. */
+static bool is_worth_it(rvm__group *g) {
+    enum { AROUND_CALL = 14, TRIPS = 8, MOST = 1 << 24 };
+    double won = 0, lost = 0;
+    for (uint32_t n = 0; n < g->n; n++) {
+        double times = 1;
+        for (uint32_t l = g->nodes[n].loop; l != RVM__NO_LOOP && times < MOST; l = g->loops[l].parent) times *= TRIPS;
+        for (LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[n].b); v; v = LLVMGetNextInstruction(v))
+            if (rvm__is_varying(g, v)) *(rvm__is_lane_by_lane(g, v) ? &lost : &won) += times;
+    }
+    return lost * AROUND_CALL * g->lanes <= won * (g->lanes - 1) ||
+           rvm__no_group(g, "functions that are called for one instance after the other");
+}
+
 static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, LLVMValueRef from, LLVMValueRef order,
                               bool vector_math, unsigned width) {
     rvm__group g = group_of(k, layout, from);
     g.vector_math = vector_math;
     g.width = width;
     if (order) g.why = make_order(k, layout, from, order);
-    if (!g.why && begin(&g) && rvm__graph_find(&g) && rvm__uniform_find(&g)) {
+    if (!g.why && begin(&g) && rvm__graph_find(&g) && rvm__uniform_find(&g) && is_worth_it(&g)) {
         find_log(&g);
         if (!g.why) emit(&g);
     }

@@ -65,18 +65,33 @@ static LLVMValueRef in_parts(rvm__group *g, LLVMValueRef f, LLVMTypeRef type, un
     return part[0];
 }
 
-/* NULL: there is none. The library stays open, so that code finds it. */
-static LLVMValueRef of_library(rvm__group *g, LLVMValueRef call, unsigned n, LLVMTypeRef *type) {
+/* The library stays open, so that code finds it. */
+static bool is_in_library(const rvm__group *g, LLVMValueRef call, unsigned n, char name[80]) {
 #if defined __x86_64__ || defined __aarch64__
 #ifdef __x86_64__
     const char isa = g->width == 8 ? 'e' : g->width == 4 ? 'd' : 'b';
 #else
     const char isa = 'n';
 #endif
-    char name[80];
     void *library = dlopen("libmvec.so.1", RTLD_NOW | RTLD_GLOBAL);
-    snprintf(name, sizeof name, "_ZGV%cN%u%.*s_%.40s", isa, g->width, (int)n, "vvv", rvm__callee_name(call));
-    if (!library || !dlsym(library, name)) return NULL;
+    snprintf(name, 80, "_ZGV%cN%u%.*s_%.40s", isa, g->width, (int)n, "vvv", rvm__callee_name(call));
+    return library && dlsym(library, name);
+#else
+    (void)g, (void)call, (void)n, (void)name;
+    return false;
+#endif
+}
+
+bool rvm__is_lane_by_lane(const rvm__group *g, LLVMValueRef v) {
+    char name[80];
+    if (!LLVMIsACallInst(v) || LLVMTypeOf(v) != g->k->f64 || LLVMGetIntrinsicID(LLVMGetCalledValue(v))) return false;
+    return !g->vector_math || !is_in_library(g, v, LLVMGetNumArgOperands(v), name);
+}
+
+/* NULL: there is none. */
+static LLVMValueRef of_library(rvm__group *g, LLVMValueRef call, unsigned n, LLVMTypeRef *type) {
+    char name[80];
+    if (!is_in_library(g, call, n, name)) return NULL;
     LLVMTypeRef t = LLVMVectorType(g->k->f64, g->width), of[3] = {t, t, t};
     *type = LLVMFunctionType(t, of, n, false);
     LLVMValueRef f = LLVMGetNamedFunction(g->k->module, name);
@@ -89,10 +104,6 @@ static LLVMValueRef of_library(rvm__group *g, LLVMValueRef call, unsigned n, LLV
                                 LLVMCreateEnumAttribute(g->k->context, kind, 0));
     }
     return f;
-#else
-    (void)g, (void)call, (void)n, (void)type;
-    return NULL;
-#endif
 }
 
 /* Of operands and a result of one type, but for what intrinsic() knows. */
