@@ -194,20 +194,36 @@ static void look_at(survey *s, const rvm_insn *in) {
         if (access_of(s, in, k) == RVM__BITS_ACC && s->from[q[k].slot] == OUTSIDE) look_at_addition(s, &q[k]);
 }
 
+/* What is added into through a part of it may meet there what is added into directly. */
+static void spread_to_whole(survey *s) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t pc = s->first; pc <= s->last; pc++) {
+            const rvm_place *q = rvm__places(s->e->f, &s->e->f->code[pc]);
+            if (s->e->f->code[pc].op != RVM_OP_view || !s->e->loose[q[0].slot] || s->e->loose[q[1].slot]) continue;
+            if (s->from[q[0].slot] != OUTSIDE || s->from[q[1].slot] != OUTSIDE) continue;
+            found_loose(s, q[1].slot);
+            changed = true;
+        }
+    }
+}
+
+/* Whether it is added into, and appears around the block. */
+static bool is_added_into(const survey *s, uint32_t array) {
+    return !s->inside[array] && s->bits[array] == RVM__BITS_ACC &&
+           (s->e->loose[array] || s->dimension[array] != NO_DIMENSION);
+}
+
 /* Two arrays that are added into may be the same memory, unless both are parameters that are apart. */
 static void look_at_roots(survey *s) {
     const rvm__emit *e = s->e;
-    uint32_t first = UINT32_MAX;
-    for (uint32_t a = 0; a < e->f->narrays; a++) {
-        if (s->dimension[a] == NO_DIMENSION) continue;
-        for (uint32_t b = first; b < a; b++) {
-            if (s->dimension[b] == NO_DIMENSION || s->bits[a] != RVM__BITS_ACC || s->bits[b] != RVM__BITS_ACC) continue;
+    for (uint32_t a = 0; a < e->f->narrays; a++)
+        for (uint32_t b = 0; b < a && is_added_into(s, a); b++) {
+            if (!is_added_into(s, b)) continue;
             const uint16_t x = rvm__base_of(e, (uint16_t)a, s->first), y = rvm__base_of(e, (uint16_t)b, s->first);
             if (e->apart && x != y && x != RVM__NO_BASE && y != RVM__NO_BASE) continue;
             found_loose(s, (uint16_t)a), found_loose(s, (uint16_t)b);
         }
-        if (first == UINT32_MAX) first = a;
-    }
 }
 
 bool rvm__survey_loose(rvm__emit *e, uint32_t first, uint32_t last, uint16_t index, bool *any) {
@@ -222,6 +238,7 @@ bool rvm__survey_loose(rvm__emit *e, uint32_t first, uint32_t last, uint16_t ind
     find_origins(&s);
     find_bits(&s);
     for (uint32_t pc = first; pc <= last; pc++) look_at(&s, &e->f->code[pc]);
+    spread_to_whole(&s);
     look_at_roots(&s);
     spread_loose(e);
     *any = s.any;
