@@ -262,6 +262,7 @@ double args_dot_shadows(args *a, args *b, double *scale) {
 /* ---- comparison ---- */
 static bool agrees(rvm_type t, rvm_scalar x, rvm_scalar y, int how, double tol) {
     if (x.i == y.i) return true;
+    if (how & COMPARE_ZEROS && (t == RVM_F64 || t == RVM_F32) && x.f == 0 && y.f == 0) return true;
     if ((how & COMPARE_BITS) || t == RVM_I64 || (t == RVM_FIX && !(how & COMPARE_REAL_FIX))) return false;
     double a = arg_real(t, x), b = arg_real(t, y);
     const bool stated = how & COMPARE_REAL_FIX;

@@ -71,7 +71,8 @@ double args_dot_shadows(args *a, args *b, double *scale);
 enum {
     COMPARE_BITS = 1,
     COMPARE_SHADOWS = 2,
-    COMPARE_REAL_FIX = 4 /* tolerances are stated: fix within them too, f32 not wider */
+    COMPARE_REAL_FIX = 4, /* tolerances are stated: fix within them too, f32 not wider */
+    COMPARE_ZEROS = 8     /* with COMPARE_BITS: but zeros of either sign are one */
 };
 bool args_agree(report *r, const char *what, const rvm_program *p, int64_t fn, args *expected, args *got, int how,
                 double tol);
