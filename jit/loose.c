@@ -59,17 +59,26 @@ static void spread_loose(rvm__emit *e) {
     }
 }
 
+/* Of a parameter; the last bit is that of all further ones together: of what is loose needlessly lanes add one by one. */
+static uint64_t bit_of(uint32_t k) {
+    return UINT64_C(1) << (k < 63 ? k : 63);
+}
+
+static bool may_be_loose(const rvm_param *p) {
+    return p->ndim && p->role == RVM_ACC && p->type != RVM_F32;
+}
+
 void rvm__find_loose(rvm__emit *e, uint64_t params) {
     if (!params || !(e->loose = rvm__unit_alloc(e->u, e->f->narrays + 1u))) return;
-    for (uint32_t k = 0; k < e->f->nparams && k < 64; k++)
-        if (params >> k & 1) e->loose[e->f->params[k].index] = 1;
+    for (uint32_t k = 0; k < e->f->nparams; k++)
+        if (params & bit_of(k) && may_be_loose(&e->f->params[k])) e->loose[e->f->params[k].index] = 1;
     spread_loose(e);
 }
 
 uint64_t rvm__loose_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places) {
     uint64_t found = 0;
-    for (uint32_t k = 0; e->loose && k < g->nparams && k < 64; k++)
-        if (g->params[k].ndim && g->params[k].role == RVM_ACC && e->loose[places[k].slot]) found |= UINT64_C(1) << k;
+    for (uint32_t k = 0; e->loose && k < g->nparams; k++)
+        if (may_be_loose(&g->params[k]) && e->loose[places[k].slot]) found |= bit_of(k);
     return found;
 }
 
