@@ -63,7 +63,23 @@ static bool is_row_from_outside(const rvm__emit *e, uint32_t pc) {
     return true;
 }
 
-/* What stands between the ends of a view: -1 where that is more than calls and views. Else how deep calls read it. */
+/* Whether a call may change what the view is a part of. */
+static bool changes_whole(const rvm__emit *e, uint32_t call, uint32_t view) {
+    const rvm_insn *in = &e->f->code[call];
+    const rvm_place *q = rvm__places(e->f, in);
+    const rvm_callee g = rvm__callee_of(e->u->p, in);
+    const uint16_t whole = rvm__base_of(e, rvm__places(e->f, &e->f->code[view])[1].slot, view);
+    for (uint32_t n = 0; n < g.nparams; n++) {
+        const rvm_place *a = &q[g.first + n];
+        if (g.params[n].role == RVM_READ || a->kind == RVM_PLACE_SLOT) continue;
+        const uint16_t base = rvm__base_of(e, a->slot, call);
+        if (base == whole || base == RVM__NO_BASE || whole == RVM__NO_BASE) return true;
+    }
+    return false;
+}
+
+/* What stands between the ends of a view: -1 where that is more than views and calls that do not change it. Else how deep
+ * calls read it. */
 static int depth_between(const rvm__emit *e, uint32_t pc) {
     const rvm_function *f = e->f;
     const uint16_t array = rvm__places(f, &f->code[pc])->slot;
@@ -76,9 +92,7 @@ static int depth_between(const rvm__emit *e, uint32_t pc) {
         if (in->op >> 1 == RVM_PAIR_view && q->slot == array) return (int)depth;
         if (in->op >> 1 == RVM_PAIR_view && q[1].slot != array) continue;
         if (in->op >> 1 != RVM_PAIR_call) return -1;
-        const rvm_callee g = rvm__callee_of(s.p, in);
-        for (uint32_t n = 0; n < g.nparams; n++)
-            if (g.params[n].ndim && q[g.first + n].slot == array && g.params[n].role != RVM_READ) return -1;
+        if (changes_whole(e, k, pc)) return -1;
         depth = deeper(depth, depth_in_call(&s, in, q, array, 0));
     }
 }
