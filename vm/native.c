@@ -191,8 +191,8 @@ static bool has_room(rvm_machine *m, const rvm__native_need *need) {
     return rvm__native_make_room(m, top->slots, top->arrays, m->nframes - 1, need);
 }
 
-static int64_t fuel_left(const rvm_machine *m) {
-    const uint64_t most = INT64_MAX / 2, used = rvm__run_count(m);
+int64_t rvm__fuel_left(const rvm_machine *m, uint64_t used) {
+    const uint64_t most = INT64_MAX / 2;
     if (!m->o.fuel || m->o.fuel > most) return (int64_t)most;
     return used < m->o.fuel ? (int64_t)(m->o.fuel - used) : 0;
 }
@@ -201,7 +201,7 @@ static int64_t fuel_left(const rvm_machine *m) {
 static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__native_need *need, bool *left) {
     const rvm__frame *top = &m->frames[m->nframes - 1];
     rvm__native n = {.limit = m->budget / SIZE,
-                     .fuel = fuel_left(m),
+                     .fuel = rvm__fuel_left(m, rvm__run_count(m)),
                      .peak = m->stats.depth_peak,
                      .slots = top->slots,
                      .arrays = top->arrays,

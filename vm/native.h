@@ -107,6 +107,8 @@ void rvm__team_free(rvm_machine *m); /* ends the threads */
 void rvm__native_find_homes(rvm_machine *m, uint32_t first);
 /* Room for frames that begin there; false: out of memory, or too deep. */
 bool rvm__native_make_room(rvm_machine *m, uint64_t slots, uint64_t arrays, uint64_t frame, const rvm__native_need *need);
+/* Behind so many instructions of the run; at most INT64_MAX / 2. */
+int64_t rvm__fuel_left(const rvm_machine *m, uint64_t used);
 
 /* An engine that may run functions in place of the interpreter: the bound call from an end of it, and what the interpreter
  * calls once that is worth it. */

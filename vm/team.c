@@ -463,8 +463,7 @@ static void begin(team *t, rvm__native *n, const rvm__native_order *o) {
     t->charged = n->charged;
     t->before = so_far(m, n);
     t->told = 0;
-    t->fuel = INT64_MAX / 2;
-    if (m->o.fuel) t->fuel = m->o.fuel > t->before ? (int64_t)(m->o.fuel - t->before) : 0;
+    t->fuel = rvm__fuel_left(m, t->before);
     t->raised = 0;
     t->lost = RVM_OK;
     fegetenv(&t->environment);
