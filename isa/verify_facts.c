@@ -88,8 +88,9 @@ static bool same_length(const facts *w, uint16_t a, uint16_t b) {
 
 /* The length of dimension d of the array that the instruction's places begin with. */
 static uint16_t length_here(const facts *w, const rvm_place *q, const char *letters, int d) {
-    uint16_t slot = q[1 + d].slot;
-    return letters[1] == 'k' && (is_const(w, slot) || w->v->is_length[slot]) ? slot : UNKNOWN;
+    if (letters[1] != 'k') return UNKNOWN; /* those of another array, which is one place */
+    const uint16_t slot = q[1 + d].slot;
+    return is_const(w, slot) || w->v->is_length[slot] ? slot : UNKNOWN;
 }
 
 static void note_lengths(const facts *w, const rvm_insn *in) {
