@@ -158,6 +158,7 @@ static bool choose(generator *g, chosen *c, bool back) {
     if (good) {
         g->cost += (back ? 2 : 1) * c->f->cost * g->weight;
         g->done.stack |= e->stack;
+        g->done.calls_values |= e->calls_values || c->k >= 0;
     } else {
         g->touched = before;
         free(c->arguments);
@@ -167,9 +168,7 @@ static bool choose(generator *g, chosen *c, bool back) {
 
 /* A derivative of what calls function values is one of all that these may be: the present function perhaps. */
 static bool has_derivative(const chosen *c) {
-    for (int i = 0; i < c->f->n; i++)
-        if (c->f->param[i].sort == VALUE) return false;
-    return c->k < 0;
+    return c->k < 0 && !c->f->effects.calls_values;
 }
 
 static bool leaves_something(const chosen *c) {
@@ -279,15 +278,15 @@ void function(generator *g, const char *name, int params, int statements) {
         g->fair = g->functions[like->shape].effects;
     } else {
         for (int i = 0; i < f.n; i++) f.param[i] = any_parameter(g, i, inner);
-        g->fair = (effects){true, true, true};
-        if (chance(g, 2)) g->fair = (effects){true, false, false}; /* so that it can be uncalled */
+        g->fair = (effects){true, true, true, true};
+        if (chance(g, 2)) g->fair = (effects){true, false, false, true}; /* so that it can be uncalled */
     }
     snprintf(f.name, sizeof f.name, "%s", name);
     g->nvars = g->names = g->cost = g->depth = 0;
     g->weight = 1;
     g->touched = 0;
     g->in_parallel = false;
-    g->done = (effects){false, false, false};
+    g->done = (effects){false, false, false, false};
     put(g, "fn %s(", name);
     put_parameters(g, &f);
     put(g, ")");
@@ -296,5 +295,6 @@ void function(generator *g, const char *name, int params, int statements) {
     put(g, "\nend\n");
     f.cost = g->cost + 10;
     f.effects = like ? g->functions[like->shape].effects : g->done;
+    f.effects.calls_values = g->done.calls_values; /* no other needs to keep to that */
     if (g->nfunctions < MAX_FUNCTIONS) g->functions[g->nfunctions++] = f;
 }

@@ -48,6 +48,7 @@ typedef struct effects {
     bool stack;        /* pushes */
     bool leaves_stack; /* and does not pop again */
     bool leaves_trail;
+    bool calls_values; /* function values, or what does */
 } effects;
 
 typedef struct signature {
