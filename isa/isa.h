@@ -181,6 +181,8 @@ static inline unsigned rvm__op_flags(rvm_op op) {
     return op >> 1 == RVM_PAIR_for || op >> 1 == RVM_PAIR_par ? flags | RVM_FLAG_REVERSED : flags;
 }
 
+/* Whether the first place is an array that appears there or disappears, whole or as part of another. */
+bool rvm__op_names_array(rvm_op op);
 /* A letter for each place of an instruction that has the right number of them: those of ops.def, and for updates y and a, t
  * for a target that appears or disappears, w for one that is set and may be an operand, e for a tolerance. t, X, i and r
  * appear where the direction bit is 0, else they disappear. Those that do stand together, behind constants at most. */

@@ -68,6 +68,11 @@ bool rvm__op_on_trail(rvm_op op) {
     return rvm__op_sets(op) || (operands && strchr(operands, 'l'));
 }
 
+bool rvm__op_names_array(rvm_op op) {
+    const char *operands = rvm__op_info[op].operands;
+    return operands && *operands == 'X';
+}
+
 #define VARYING "*+#dr" /* letters that stand for any number of places */
 
 int rvm__op_places(rvm_op op, rvm_row row, uint8_t flags) {

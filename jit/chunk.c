@@ -40,8 +40,7 @@ static unsigned access_of(const rvm__emit *e, const rvm_insn *in, char letter, u
 static void find_inner(const rvm__emit *e, uint32_t par, uint8_t *inner) {
     for (uint32_t pc = par + 1; pc < e->f->code[par].target; pc++) {
         const rvm_insn *in = &e->f->code[pc];
-        const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
-        if (pair == RVM_PAIR_new || pair == RVM_PAIR_like || pair == RVM_PAIR_view) inner[rvm__places(e->f, in)->slot] = 1;
+        if (rvm__op_names_array((rvm_op)in->op)) inner[rvm__places(e->f, in)->slot] = 1;
     }
 }
 

@@ -108,9 +108,8 @@ static uint32_t maker_of(const rvm_function *f, uint16_t array, uint32_t pc) {
     unsigned closed = 0;
     while (--pc > 0) {
         const rvm_insn *in = &f->code[pc];
-        const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
         if (in->op == RVM_OP_undo) pc = in->target; /* a region that is behind: what it made is gone */
-        if (pair != RVM_PAIR_new && pair != RVM_PAIR_like && pair != RVM_PAIR_view) continue;
+        if (!rvm__op_names_array((rvm_op)in->op)) continue;
         if (rvm__places(f, in)->slot != array) continue;
         if (in->op & 1)
             closed++;

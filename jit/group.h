@@ -95,6 +95,8 @@ const char *rvm__callee_name(LLVMValueRef call);
 /* graph.c: nodes, loops, order. False: why. */
 bool rvm__graph_find(rvm__group *g);
 bool rvm__is_in_loop(const rvm__group *g, uint32_t node, uint32_t loop);
+/* simplify.c: a block that gives up, whoever comes there. */
+bool rvm__is_dead_end(LLVMBasicBlockRef b);
 /* uniform.c: what is varying, divergent; and whether every instruction is one that lanes.c knows. False: why. */
 bool rvm__uniform_find(rvm__group *g);
 

@@ -72,11 +72,8 @@ static void find_arrays(instance *o, uint32_t first, uint32_t last) {
             const rvm_place *q = &rvm__places(f, &f->code[pc])[k];
             if (q->kind == RVM_PLACE_ELEM || q->kind == RVM_PLACE_ARRAY) o->array[q->slot] = 1;
         }
-    for (uint32_t pc = first; pc <= last; pc++) {
-        const enum rvm_pair pair = (enum rvm_pair)(f->code[pc].op >> 1);
-        if (pair == RVM_PAIR_new || pair == RVM_PAIR_like || pair == RVM_PAIR_view)
-            o->array[rvm__places(f, &f->code[pc])->slot] = 0;
-    }
+    for (uint32_t pc = first; pc <= last; pc++)
+        if (rvm__op_names_array((rvm_op)f->code[pc].op)) o->array[rvm__places(f, &f->code[pc])->slot] = 0;
 }
 
 static bool is_register(const instance *o, uint32_t k) {

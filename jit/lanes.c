@@ -346,11 +346,6 @@ static bool makes_arrays(const rvm__group *g) {
 
 /* ---- one instance ---- */
 
-/* A block that gives up, whoever comes there. */
-static bool is_dead_end(LLVMBasicBlockRef b) {
-    return LLVMGetInstructionOpcode(LLVMGetBasicBlockTerminator(b)) == LLVMUnreachable;
-}
-
 static bool add_item(rvm__group *g, LLVMValueRef v) {
     rvm__item *i = slot_of(g, v);
     i->v = v;
@@ -360,7 +355,7 @@ static bool add_item(rvm__group *g, LLVMValueRef v) {
 static bool begin(rvm__group *g) {
     uint32_t values = LLVMCountParams(g->from);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(g->from); b; b = LLVMGetNextBasicBlock(b)) {
-        g->n += !is_dead_end(b);
+        g->n += !rvm__is_dead_end(b);
         for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v)) values++;
     }
     for (g->cap_items = 64; g->cap_items < 2 * values; g->cap_items *= 2) {}
@@ -373,7 +368,7 @@ static bool begin(rvm__group *g) {
     memset(g->nodes, 0, g->n * sizeof *g->nodes);
     uint32_t n = 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(g->from); b; b = LLVMGetNextBasicBlock(b)) {
-        if (!is_dead_end(b)) g->nodes[n++].b = b;
+        if (!rvm__is_dead_end(b)) g->nodes[n++].b = b;
         for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v)) add_item(g, v);
     }
     for (unsigned k = 0; k < LLVMCountParams(g->from); k++) {

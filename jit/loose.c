@@ -119,8 +119,7 @@ static void find_origins(survey *s) {
     const rvm_function *f = s->e->f;
     for (uint32_t pc = s->first; pc <= s->last; pc++) {
         const rvm_insn *in = &f->code[pc];
-        const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
-        if (pair != RVM_PAIR_new && pair != RVM_PAIR_like && pair != RVM_PAIR_view) continue;
+        if (!rvm__op_names_array((rvm_op)in->op)) continue;
         s->from[rvm__places(f, in)->slot] = MADE;
         s->inside[rvm__places(f, in)->slot] = 1;
     }

@@ -56,8 +56,7 @@ static bool is_row_from_outside(const rvm__emit *e, uint32_t pc) {
     for (uint32_t k = 2; k < in->nplaces; k++) at_index |= q[k].kind == RVM_PLACE_SLOT && q[k].slot == e->code->x[ends].to.i;
     if (!at_index || a->ndim != 1 || a->type == RVM_F32) return false;
     for (uint32_t k = ends < starts ? ends : starts; k < (ends < starts ? starts : ends); k++) {
-        const enum rvm_pair pair = (enum rvm_pair)(f->code[k].op >> 1);
-        if (pair != RVM_PAIR_new && pair != RVM_PAIR_like && pair != RVM_PAIR_view) continue;
+        if (!rvm__op_names_array((rvm_op)f->code[k].op)) continue;
         if (rvm__places(f, &f->code[k])->slot == q[1].slot) return false;
     }
     return true;

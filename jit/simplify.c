@@ -64,7 +64,7 @@ LLVMValueRef rvm__instance_function(const rvm__build *k, const char *prefix, uns
     return LLVMGetNamedFunction(k->module, name);
 }
 
-static bool is_dead_end(LLVMBasicBlockRef b) {
+bool rvm__is_dead_end(LLVMBasicBlockRef b) {
     return LLVMGetInstructionOpcode(LLVMGetBasicBlockTerminator(b)) == LLVMUnreachable;
 }
 
@@ -74,7 +74,7 @@ static void cut_dead_end(rvm__build *k, LLVMBasicBlockRef b, LLVMValueRef giver)
     if (!LLVMIsABranchInst(end) || !LLVMIsConditional(end)) return;
     for (unsigned s = 0; s < 2; s++) {
         LLVMBasicBlockRef to = LLVMGetSuccessor(end, s), other = LLVMGetSuccessor(end, 1 - s);
-        if (!is_dead_end(to) || is_dead_end(other) || LLVMIsAPHINode(LLVMGetFirstInstruction(to))) continue;
+        if (!rvm__is_dead_end(to) || rvm__is_dead_end(other) || LLVMIsAPHINode(LLVMGetFirstInstruction(to))) continue;
         LLVMPositionBuilderBefore(k->b, end);
         LLVMValueRef cond = s ? LLVMBuildNot(k->b, LLVMGetCondition(end), "") : LLVMGetCondition(end);
         LLVMBuildCall2(k->b, LLVMGlobalGetValueType(giver), giver, &cond, 1, "");
