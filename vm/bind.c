@@ -107,7 +107,9 @@ static bool is_empty(const rvm_arg *a) {
 }
 
 static rvm__extent extent_of(const rvm_arg *a, bool shadow) {
-    rvm__extent e = {.data = shadow ? a->shadow_data : a->data, .ndim = a->ndim};
+    rvm__extent e; /* lengths beyond ndim are nobody's */
+    e.data = shadow ? a->shadow_data : a->data;
+    e.ndim = a->ndim;
     for (int d = 0; d < a->ndim && d < RVM_MAX_DIMS; d++) {
         e.dim[d] = a->shape[d];
         e.stride[d] = (shadow ? a->shadow_stride : a->stride)[d] * (int64_t)sizeof(rvm_value);
@@ -200,18 +202,24 @@ static bool own_shadow(rvm_machine *m, const rvm_arg *a, rvm__array *to) {
 }
 
 static bool bind_array(rvm_machine *m, const rvm_param *param, const rvm_arg *a) {
-    rvm__array to = {.data = a->data, .ndim = param->ndim, .base = param->index, .type = param->type, .present = true};
+    rvm__array *to = &m->arrays[param->index];
+    to->data = a->data;
+    to->shadow = NULL;
+    to->magnitude = NULL;
+    to->ndim = param->ndim;
+    to->base = param->index;
+    to->type = param->type;
+    to->present = true;
+    to->outside = false;
     for (int d = 0; d < a->ndim; d++) {
-        to.dim[d] = a->shape[d];
-        to.stride[d] = a->stride[d] * (int64_t)sizeof(rvm_value);
-        to.shadow_stride[d] = a->shadow_stride[d] * (int64_t)sizeof(rvm_value);
+        to->dim[d] = a->shape[d];
+        to->stride[d] = a->stride[d] * (int64_t)sizeof(rvm_value);
+        to->shadow_stride[d] = a->shadow_stride[d] * (int64_t)sizeof(rvm_value);
     }
     const bool active = m->mode != RVM_PRIMAL && m->activity.arrays[m->activity.array_at[m->entry] + param->index];
-    if (active && a->active)
-        to.shadow = a->shadow_data;
-    else if (active && !own_shadow(m, a, &to))
-        return false;
-    m->arrays[param->index] = to;
+    if (!active) return true;
+    if (!a->active) return own_shadow(m, a, to);
+    to->shadow = a->shadow_data;
     return true;
 }
 
