@@ -45,11 +45,6 @@ typedef struct rvm__loop {
     LLVMValueRef active, around;   /* alloca of the mask of those in it; the mask around it */
 } rvm__loop;
 
-typedef struct rvm__bounds { /* of what is added to in a parameter's array: i64, allocas */
-    bool used;
-    LLVMValueRef low, high;
-} rvm__bounds;
-
 typedef struct rvm__waiting { /* an addition that waits for the end of its block */
     LLVMValueRef call, v;
 } rvm__waiting;
@@ -71,9 +66,9 @@ typedef struct rvm__group {
     LLVMBasicBlockRef entry, given_up;
     bool logs; /* shared memory may have been changed where it gives up */
     LLVMValueRef log_n, log_at, log_old, log_mask, mark;
-    int ordered; /* elements gain in the order of instances: 1 from the first lane on, -1 from the last; 0: in any */
-    bool traces; /* this is the function of order.c */
-    rvm__bounds bounds[RVM__MOST_LANED_ARGS];
+    int ordered;      /* elements gain in the order of instances: 1 from the first lane on, -1 from the last; 0: in any */
+    bool traces;      /* this is the function of order.c */
+    LLVMValueRef met; /* alloca of an rvm__native_met (vm/native.h) */
     rvm__waiting waiting[RVM__MOST_WAITING];
     unsigned nwaiting;
     const char *why; /* NULL, or what cannot be */
@@ -137,7 +132,6 @@ void rvm__add_what_waits(rvm__group *g);
 /* order.c: the function that tells whether an instance adds to each element once. False: why. */
 bool rvm__order_begin(rvm__group *g);
 void rvm__order_add(rvm__group *g, LLVMValueRef call);
-void rvm__order_end(rvm__group *g);
 /* Whether it has the value. */
 bool rvm__is_traced(const rvm__group *g, LLVMValueRef v);
 /* Whether it goes on behind the instruction as if that were not there. */

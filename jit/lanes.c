@@ -426,7 +426,6 @@ static void emit(rvm__group *g) {
     index->stride = LLVMConstInt(g->k->i64, 1, false);
     index->many = LLVMBuildAdd(b, rvm__splat(g, index->one), rvm__steps(g, index->stride), "");
     region(g, 0, RVM__NO_NODE, NULL);
-    if (g->traces) rvm__order_end(g);
     LLVMBuildRet(b, LLVMConstInt(g->k->i32, 0, false));
     rvm__take_back(g);
     LLVMPositionBuilderAtEnd(b, g->entry);

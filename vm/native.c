@@ -138,20 +138,52 @@ static void *rvm__native_outside(rvm_machine *m, uint64_t bytes) {
     return p;
 }
 
+/* One range fewer: what lies between two of them counts as met. Not beside the newest, where the next ones may be. */
+static void close_gap(rvm__native_met *met, uint64_t newest) {
+    uint64_t best = UINT64_MAX, at = 0;
+    for (uint64_t k = 1; k < met->n; k++) {
+        const uint64_t gap = met->range[k].from - met->range[k - 1].to;
+        if (k == newest || k == newest + 1 || gap >= best) continue;
+        best = gap;
+        at = k;
+    }
+    met->range[at - 1].to = met->range[at].to;
+    memmove(met->range + at, met->range + at + 1, (--met->n - at) * sizeof *met->range);
+}
+
+/* Whether no element was met there before; now one is. */
+static bool rvm__native_is_new(rvm__native_met *met, const char *element) {
+    const uint64_t at = (uint64_t)(uintptr_t)element, behind = at + sizeof(rvm_value);
+    uint64_t k = met->last < met->n ? met->last : met->n;
+    while (k && met->range[k - 1].from > at) k--;
+    while (k < met->n && met->range[k].from <= at) k++;
+    met->last = k;
+    rvm__native_range *next = met->range + k;
+    const bool touches = k < met->n && next->from == behind;
+    if (k && at < next[-1].to) return false;
+    if (k && next[-1].to == at) {
+        next[-1].to = touches ? next->to : behind;
+        met->n -= touches;
+        if (touches) memmove(next, next + 1, (met->n - k) * sizeof *next);
+    } else if (touches)
+        next->from = at;
+    else {
+        memmove(next + 1, next, (met->n++ - k) * sizeof *next);
+        *next = (rvm__native_range){at, behind};
+        if (met->n > RVM__MOST_MET) close_gap(met, k);
+    }
+    return true;
+}
+
 #define SYMBOL(name)                                                                                                        \
     { #name, (void *)(uintptr_t)name }
 const rvm__native_symbol rvm__native_symbols[] = {
-    SYMBOL(rvm__native_look),    SYMBOL(rvm__native_outside),
-    SYMBOL(rvm__native_leave),   SYMBOL(rvm__native_magnitudes),
-    SYMBOL(rvm__native_arrays),  SYMBOL(rvm__native_room),
-    SYMBOL(rvm__native_agrees),  SYMBOL(rvm__native_new),
-    SYMBOL(rvm__native_del),     SYMBOL(rvm__native_agree_all),
-    SYMBOL(rvm__trail_deeper),   SYMBOL(rvm__trail_segment),
-    SYMBOL(rvm__trail_top),      SYMBOL(rvm__trail_pop),
-    SYMBOL(rvm__native_push),    SYMBOL(rvm__native_top),
-    SYMBOL(rvm__native_put),     SYMBOL(rvm__native_move),
-    SYMBOL(rvm__native_chunks),  SYMBOL(rvm__native_mark),
-    SYMBOL(rvm__native_release), SYMBOL(__divti3),
+    SYMBOL(rvm__native_look),    SYMBOL(rvm__native_outside),   SYMBOL(rvm__native_leave),  SYMBOL(rvm__native_magnitudes),
+    SYMBOL(rvm__native_arrays),  SYMBOL(rvm__native_room),      SYMBOL(rvm__native_agrees), SYMBOL(rvm__native_new),
+    SYMBOL(rvm__native_del),     SYMBOL(rvm__native_agree_all), SYMBOL(rvm__trail_deeper),  SYMBOL(rvm__trail_segment),
+    SYMBOL(rvm__trail_top),      SYMBOL(rvm__trail_pop),        SYMBOL(rvm__native_push),   SYMBOL(rvm__native_top),
+    SYMBOL(rvm__native_put),     SYMBOL(rvm__native_move),      SYMBOL(rvm__native_chunks), SYMBOL(rvm__native_mark),
+    SYMBOL(rvm__native_release), SYMBOL(rvm__native_is_new),    SYMBOL(__divti3),
 };
 const size_t rvm__native_nsymbols = sizeof rvm__native_symbols / sizeof *rvm__native_symbols;
 

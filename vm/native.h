@@ -52,6 +52,16 @@ typedef struct rvm__native_need {
     uint64_t idle;  /* instructions left out: where it is left, the run cannot turn back */
 } rvm__native_need;
 
+/* Where an instance of a parallel block has added to so far: bytes in ranges, ascending, that do not touch. 0 at first. */
+enum { RVM__MOST_MET = 16 };
+typedef struct rvm__native_range {
+    uint64_t from, to;
+} rvm__native_range;
+typedef struct rvm__native_met {
+    uint64_t n, last; /* last: where the last one was looked for */
+    rvm__native_range range[RVM__MOST_MET + 1];
+} rvm__native_met;
+
 /* ---- chunks of a parallel block in threads (team.c) ----
  * A register that instances add into: what it held before, then behind the block; of a chunk, its total. held: the largest
  * magnitude. An array that several instances add into has a copy for each chunk, zeroed; what is added there is added to
