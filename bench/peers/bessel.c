@@ -1,55 +1,57 @@
-/* bessel.c: J_v(z) by its series, whose terms become the next by a factor; the sweep keeps them. */
-#include <math.h>
-
+/* bessel.c: J_v(z) by its series; the sweep keeps the terms. */
 #include "peers.h"
 
-enum { MOST_TERMS = 64 }; /* of |z| up to 8 */
+enum { MOST_TERMS = 16 };
 
-/* Terms of the series, the last one included that is too small to count; returns its index. */
-static inline int series(int64_t v, double z, double *restrict terms) {
-    const double half = 0.5 * z, q = half * half;
-    double term = 1;
-    int k = 0;
-    for (int64_t i = 1; i <= v; i++) term *= half / (double)i;
-    terms[0] = term;
-    while (fabs(term) > 1e-20 && k + 1 < MOST_TERMS) {
-        k++;
-        term *= -q / (double)(k * (k + v));
-        terms[k] = term;
-    }
-    return k;
+/* How many terms |z| up to g->reach needs. */
+static int64_t terms_of(const bessel_data *g) {
+    double size = 1;
+    int64_t n = g->v + 1;
+    for (; n < MOST_TERMS && size > 1e-20; n++) size *= 0.25 * g->reach * g->reach / (double)(n * (n - g->v));
+    return n;
 }
 
 void PEER(bessel_primal)(void *data) {
     const bessel_data *g = data;
+    const double *restrict zs = g->z;
+    double *restrict out = g->out;
+    const int64_t v = g->v, n = terms_of(g);
     for (int64_t i = 0; i < g->n; i++) {
-        const int64_t v = g->v;
-        const double half = 0.5 * g->z[i], q = half * half;
+        const double half = 0.5 * zs[i], q = half * half;
         double term = 1;
         for (int64_t k = 1; k <= v; k++) term *= half / (double)k;
         double sum = term;
-        for (int64_t k = 1; fabs(term) > 1e-20; k++) {
-            term *= -q / (double)(k * (k + v));
+        for (int64_t k = v + 1; k < n; k++) {
+            term *= -q / (double)(k * (k - v));
             sum += term;
         }
-        g->out[i] = sum;
+        out[i] = sum;
     }
 }
 
 void PEER(bessel_gradient)(void *data) {
     const bessel_data *g = data;
-    const int64_t v = g->v;
-    double terms[MOST_TERMS];
+    const double *restrict zs = g->z, *restrict seeds = g->out_b;
+    double *restrict z_b = g->z_b, terms[MOST_TERMS];
+    const int64_t v = g->v, n = terms_of(g);
     for (int64_t i = 0; i < g->n; i++) {
-        const double z = g->z[i], q = 0.25 * z * z, seed = g->out_b[i];
-        double term_b = 0, q_b = 0;
-        for (int k = series(v, z, terms); k > 0; k--) {
-            const double c = -1.0 / (double)(k * (k + v));
+        const double half = 0.5 * zs[i], q = half * half, seed = seeds[i];
+        double term_b = 0, q_b = 0, half_b = 0;
+        terms[0] = 1;
+        for (int64_t k = 1; k <= v; k++) terms[k] = terms[k - 1] * (half / (double)k);
+        for (int64_t k = v + 1; k < n; k++) terms[k] = terms[k - 1] * (-q / (double)(k * (k - v)));
+        for (int64_t k = n - 1; k > v; k--) {
+            const double c = -1.0 / (double)(k * (k - v));
             term_b += seed;
             q_b += c * terms[k - 1] * term_b;
             term_b *= c * q;
         }
         term_b += seed;
-        g->z_b[i] = 0.5 * z * q_b + (z != 0 ? term_b * (double)v * terms[0] / z : 0);
+        for (int64_t k = v; k > 0; k--) {
+            const double c = 1.0 / (double)k;
+            half_b += c * terms[k - 1] * term_b;
+            term_b *= c * half;
+        }
+        z_b[i] = 0.5 * half_b + half * q_b;
     }
 }

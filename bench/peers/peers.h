@@ -84,6 +84,7 @@ typedef struct lstm_data {
 /* Bessel functions: bench/problems/bessel.rasm. */
 typedef struct bessel_data {
     int64_t n, v;
+    double reach; /* the largest |z| */
     const double *z, *out_b;
     double *out, *z_b;
 } bessel_data;

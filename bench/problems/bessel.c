@@ -7,7 +7,7 @@ void make_bessel(problem *p, const int64_t *size) {
     bessel_data *g = problem_memory(p, 1, sizeof *g);
     if (!g) return;
     const int64_t n = size[0];
-    *g = (bessel_data){.n = n, .v = 2};
+    *g = (bessel_data){.n = n, .v = 2, .reach = 1.01};
     snprintf(p->title, sizeof p->title, "Bessel function J_2 near 1, %d values", (int)n);
     double *z = problem_uniform(p, n, 0.99, 1.01), *seed = problem_uniform(p, n, 0.5, 1);
     g->z = z;
@@ -18,10 +18,12 @@ void make_bessel(problem *p, const int64_t *size) {
     task_reals(t, g->out, NULL, 1, n, 0, 0);
     task_integer(t, g->v);
     task_reals(t, z, NULL, 1, n, 0, 0);
+    task_real(t, g->reach);
     task_output(t, g->out, n, NULL);
     t = problem_task(p, "gradient", path, "batch", BY_ADJOINT, PEER_bessel_gradient, g);
     task_reals(t, g->out, seed, 1, n, 0, 0);
     task_integer(t, g->v);
     task_reals(t, z, g->z_b, 1, n, 0, 0);
+    task_real(t, g->reach);
     task_output(t, g->z_b, n, NULL);
 }
