@@ -65,10 +65,13 @@ static LLVMValueRef plain_intrinsic(rvm__build *k, const char *name, unsigned n,
     return intrinsic(k, name, 1, &type, n, x);
 }
 
-/* An operation on floating point, with the freedom that was given. */
+/* An operation on floating point, with the freedom that was given. Products stay as they stand: LLVM would make (x / y) z
+ * (x z) / y, and a quotient that all trips or instances share one for each. */
 static LLVMValueRef freed(const rvm__build *k, LLVMValueRef v) {
-    if (k->fast && LLVMIsAInstruction(v) && LLVMCanValueUseFastMathFlags(v))
-        LLVMSetFastMathFlags(v, LLVMFastMathAllowReassoc | LLVMFastMathAllowContract | LLVMFastMathNoSignedZeros);
+    LLVMFastMathFlags flags = LLVMFastMathAllowContract | LLVMFastMathNoSignedZeros;
+    if (!k->fast || !LLVMIsAInstruction(v) || !LLVMCanValueUseFastMathFlags(v)) return v;
+    if (LLVMGetInstructionOpcode(v) != LLVMFMul) flags |= LLVMFastMathAllowReassoc;
+    LLVMSetFastMathFlags(v, flags);
     return v;
 }
 
