@@ -6,7 +6,8 @@
  *     segment n - 1 ; C again ; endsegment n - 1 ; B's adjoint ; segment n - 1 ; C's adjoint ; endsegment n - 1
  *
  * C runs again as it is, the shadows of what it leaves appearing beside, unless it borrows (activity.h): then as the adjoint
- * of its inverse. The segments are left out where C does nothing with a trail.
+ * of its inverse. The segments are left out where C does nothing with a trail. Where nothing in C has a shadow, either, its
+ * adjoint is C backward, and all of it a region around B's adjoint, which engines know to shorten (vanish.h).
  *
  * Walking a list up with the sweep's style gives the adjoint of its inverse.
  */
@@ -228,7 +229,24 @@ static void segment(rvm__derive *t, uint32_t pc, bool touches, rvm_op op) {
     if (touches) RVM__ADD(t, op, 0, 0, rvm__integer_place(t, t->level - 1));
 }
 
+/* Whether C has neither shadows nor trails: then its adjoint is C backward. */
+static bool is_plain(const rvm__derive *t, region r) {
+    const rvm_function *f = rvm__source(t);
+    for (uint32_t pc = r.compute; pc < r.begin; pc++) {
+        const rvm_insn *in = &f->code[pc];
+        const rvm_place *q = rvm__places(f, in);
+        for (int k = 0; k < in->nplaces; k++)
+            if (rvm__active(t, &q[k])) return false;
+        if (t->a.stack && (rvm__op_on_stack((rvm_op)in->op) || (rvm__is_call(in) && reaches(t, in, false)))) return false;
+    }
+    return !touches_trail(t, r);
+}
+
 static void sweep_region(rvm__derive *t, region r, int step) {
+    if (is_plain(t, r)) {
+        keep_region(t, r, step, RVM__COPY, RVM__SWEEP);
+        return;
+    }
     const bool touches = touches_trail(t, r);
     segment(t, r.compute, touches, RVM_OP_segment);
     run_again(t, r);
