@@ -106,9 +106,32 @@ rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, bool moves, bo
     return status;
 }
 
+/* Whether it computes with vectors of more than 256 bits, as groups do. */
+static bool is_wide(LLVMTargetDataRef data, LLVMValueRef f) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef in = LLVMGetFirstInstruction(b); in; in = LLVMGetNextInstruction(in)) {
+            const LLVMTypeRef t = LLVMTypeOf(in);
+            if (LLVMGetTypeKind(t) == LLVMVectorTypeKind && LLVMSizeOfTypeInBits(data, t) > 256) return true;
+        }
+    return false;
+}
+
+/* Where LLVM makes vectors itself it takes 256 bits if that suits the processor; it is not to move them by 512 bits at once
+ * then, which would leave fewer units for the rest. As C's compilers do. */
+static void keep_narrow(LLVMModuleRef module) {
+    static const char width[] = "min-legal-vector-width";
+    LLVMTargetDataRef data = LLVMGetModuleDataLayout(module);
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && !is_wide(data, f))
+            LLVMAddAttributeAtIndex(
+                f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                LLVMCreateStringAttribute(LLVMGetModuleContext(module), width, sizeof width - 1, "0", 1));
+}
+
 rvm_status rvm__target_optimise(const rvm__target *t, LLVMModuleRef module, rvm_error *err) {
     char passes[] = "default<O0>";
     if (verify(module, err)) return RVM_ERR_INTERNAL;
+    keep_narrow(module);
     *strchr(passes, '0') = (char)('0' + t->level);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef e = LLVMRunPasses(module, passes, t->machine, options);
