@@ -36,8 +36,10 @@ typedef struct output {
     double *data;
     int64_t count;
     const double *start;
-    int arg;    /* the scalar argument of a BY_CALL that it is, else -1 */
-    bool state; /* what a run changes on its way, and nobody compares */
+    int arg;        /* the scalar argument of a BY_CALL that it is, else -1 */
+    bool state;     /* what a run changes on its way, and nobody compares */
+    double *across; /* where programs leave it, transposed: not [count / width, width] but [width, count / width]; or NULL */
+    int64_t width;
 } output;
 
 typedef struct task {
@@ -98,6 +100,8 @@ void task_integers(task *t, int64_t *data, int64_t count);
 void task_output(task *t, double *data, int64_t count, const double *start);
 void task_output_scalar(task *t, double *data);
 void task_state(task *t, double *data, int64_t count, const double *start);
+/* Like an output that starts as 0; programs leave [width, count / width] in `across`. */
+void task_output_across(task *t, double *data, double *across, int64_t count, int64_t width);
 
 /* ---- engines ---- */
 

@@ -112,13 +112,17 @@ void task_integers(task *t, int64_t *data, int64_t count) {
 }
 
 void task_output(task *t, double *data, int64_t count, const double *start) {
-    t->outputs[t->noutputs++] = (output){data, count, start, -1, false};
+    t->outputs[t->noutputs++] = (output){.data = data, .count = count, .start = start, .arg = -1};
 }
 
 void task_output_scalar(task *t, double *data) {
-    t->outputs[t->noutputs++] = (output){data, 1, NULL, (int)t->nargs - 1, false};
+    t->outputs[t->noutputs++] = (output){.data = data, .count = 1, .arg = (int)t->nargs - 1};
 }
 
 void task_state(task *t, double *data, int64_t count, const double *start) {
-    t->outputs[t->noutputs++] = (output){data, count, start, -1, true};
+    t->outputs[t->noutputs++] = (output){.data = data, .count = count, .start = start, .arg = -1, .state = true};
+}
+
+void task_output_across(task *t, double *data, double *across, int64_t count, int64_t width) {
+    t->outputs[t->noutputs++] = (output){.data = data, .count = count, .arg = -1, .across = across, .width = width};
 }

@@ -51,6 +51,7 @@ static void start_over(const task *t, call *c) {
             memcpy(o->data, o->start, (size_t)o->count * sizeof *o->data);
         else
             memset(o->data, 0, (size_t)o->count * sizeof *o->data);
+        if (o->across) memset(o->across, 0, (size_t)o->count * sizeof *o->across);
         if (o->arg >= 0) c->args[o->arg].value.f = 0;
     }
 }
@@ -70,6 +71,13 @@ static rvm_status take(runner *r, const task *t, call *c, int runs, double *seco
 }
 
 /* ---- checks ---- */
+
+/* Programs leave scalars in the call, and an output across there. */
+static void fetch(const output *o, const call *c) {
+    if (o->arg >= 0 && c->args[o->arg].value.f != 0) *o->data = c->args[o->arg].value.f;
+    for (int64_t k = 0, rows = o->across ? o->count / o->width : 0; o->across && k < o->count; k++)
+        if (o->across[k] != 0) o->data[k % rows * o->width + k / rows] = o->across[k];
+}
 
 typedef struct reference {
     const char *engine; /* NULL: none yet */
@@ -131,10 +139,7 @@ static bool check(runner *r, const problem *p, const task *t, call *c, reference
     if (!st) st = take(r, t, c, 1, &r->seconds, &e);
     const double peak = status_bytes("VmHWM:");
     out->bytes = r->g->by_hand ? (double)t->work : before < 0 || peak < 0 ? -1 : peak - before;
-    for (int k = 0; k < t->noutputs && !st; k++) { /* engines of programs leave scalars in the call */
-        const output *o = &t->outputs[k];
-        if (o->arg >= 0 && c->args[o->arg].value.f != 0) *o->data = c->args[o->arg].value.f;
-    }
+    for (int k = 0; k < t->noutputs && !st; k++) fetch(&t->outputs[k], c);
     if (failed(p, t, r->g, st, &e)) return false;
     const bool ok = ref->engine ? agrees(p, t, r->g, ref) : reference_take(ref, t, r->g->name);
     const bool again = r->seconds > sample_seconds && r->seconds < 1;

@@ -50,8 +50,9 @@ void make_bundle(problem *p, const int64_t *size) {
     task_output(t, g->ew, g->n, NULL);
     common_arguments(t, g);
     t = problem_task(p, "Jacobian", path, "jacobian", BY_CALL, PEER_bundle_jacobian, g);
-    task_reals(t, g->J, NULL, 3, g->n, 2, 15);
-    task_output(t, g->J, 30 * g->n, NULL);
+    double *across = problem_reals(p, 30 * g->n);
+    task_reals(t, across, NULL, 3, 2, 15, g->n);
+    task_output_across(t, g->J, across, 30 * g->n, 30);
     task_reals(t, g->Jw, NULL, 1, g->n, 0, 0);
     task_output(t, g->Jw, g->n, NULL);
     common_arguments(t, g);
