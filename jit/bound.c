@@ -63,18 +63,18 @@ uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint3
     return limited(n);
 }
 
-/* A loop in a loop, unrolled, looks to LLVM like one that is worth to be vectorised, however few its trips are. */
-static bool is_around_loops(const rvm_function *f, uint32_t lo, uint32_t hi) {
-    bool any = false;
-    for (uint32_t pc = lo + 1; pc < hi && f->code[lo].op >> 1 == RVM_PAIR_for; pc++)
-        any |= f->code[pc].op >> 1 == RVM_PAIR_for || rvm__is_call(&f->code[pc]);
-    return any;
+bool rvm__is_around_loops(const rvm__emit *e, uint32_t pc) {
+    uint32_t lo = pc, hi = e->f->code[pc].target;
+    if (lo > hi) lo = hi, hi = pc;
+    while (++lo < hi)
+        if (e->f->code[lo].op >> 1 == RVM_PAIR_for || rvm__is_call(&e->f->code[lo])) return true;
+    return false;
 }
 
 uint64_t rvm__trips_unseen(const rvm__emit *e, uint32_t pc) {
     uint32_t lo = pc, hi = e->f->code[pc].target;
     if (lo > hi) lo = hi, hi = pc;
-    if (e->u->w->standalone || e->laned || is_around_loops(e->f, lo, hi)) return 0;
+    if (e->u->w->standalone || e->laned) return 0;
     const uint64_t body = rvm__most_between(e->u, e->fn, lo + 1, hi) + 1;
     if (body > RVM__MOST_UNSEEN) return 0;
     return body * MOST_TRIPS > RVM__STRIP ? RVM__STRIP / body : MOST_TRIPS;

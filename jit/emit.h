@@ -220,6 +220,8 @@ void rvm__take_counts(rvm__emit *e);
 uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);
 /* How many trips of the loop or block with an end at pc may go by without a look around; 0: it looks around at each. */
 uint64_t rvm__trips_unseen(const rvm__emit *e, uint32_t pc);
+/* Whether there are loops in the loop with an end at pc, or calls, which may have some. */
+bool rvm__is_around_loops(const rvm__emit *e, uint32_t pc);
 
 /* ---- chunk.c ---- */
 /* Where the block at e->pc is entered, its index and sums begun: what threads do of it. What is emitted behind goes on with

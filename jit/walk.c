@@ -266,13 +266,20 @@ static void enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__jump(e, c, e->pc, false);
 }
 
+static LLVMMetadataRef property(LLVMContextRef c, const char *name, LLVMValueRef value) {
+    LLVMMetadataRef part[2] = {LLVMMDStringInContext2(c, name, strlen(name)), value ? LLVMValueAsMetadata(value) : NULL};
+    return LLVMMDNodeInContext2(c, part, value ? 2 : 1);
+}
+
 /* Most loops have few trips, of which copies of the body would leave a rest: LLVM is to make none, but for vectors and of
- * loops that vanish. */
-static void unrolled_whole(rvm__emit *e, LLVMValueRef branch) {
+ * loops that vanish. A loop in a loop, unrolled, looks to it like one that is worth to be vectorised, however few. */
+static void keep_whole(rvm__emit *e, LLVMValueRef branch) {
     LLVMContextRef c = e->k->context;
-    static const char what[] = "llvm.loop.unroll.runtime.disable";
-    LLVMMetadataRef name = LLVMMDStringInContext2(c, what, sizeof what - 1), none = LLVMTemporaryMDNode(c, NULL, 0);
-    LLVMMetadataRef part[2] = {none, LLVMMDNodeInContext2(c, &name, 1)}, loop = LLVMMDNodeInContext2(c, part, 2);
+    const unsigned n = rvm__is_around_loops(e, e->pc) ? 3 : 2;
+    LLVMMetadataRef none = LLVMTemporaryMDNode(c, NULL, 0), part[3] = {none};
+    part[1] = property(c, "llvm.loop.unroll.runtime.disable", NULL);
+    part[2] = property(c, "llvm.loop.vectorize.enable", LLVMConstInt(e->k->i1, 0, false));
+    LLVMMetadataRef loop = LLVMMDNodeInContext2(c, part, n);
     LLVMMetadataReplaceAllUsesWith(none, loop); /* a loop's node begins with itself */
     LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c, "llvm.loop", 9), LLVMMetadataAsValue(c, loop));
 }
@@ -295,7 +302,7 @@ static bool turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__set_slot(e, x->to.i, LLVMBuildAdd(b, i, s, ""));
     LLVMValueRef turn =
         LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, i, end, ""), ended, again); /* with its test it ends */
-    if (most) unrolled_whole(e, turn);
+    if (most) keep_whole(e, turn);
     if (!most) {
         rvm__at(e, again);
         rvm__jump(e, c, in->target, !e->laned);
