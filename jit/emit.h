@@ -7,6 +7,7 @@
  *   update.c    updates and changes in place
  *   call.c      calls          array.c   local arrays and views          block.c   parallel blocks
  *   chunk.c     chunks of parallel blocks as functions of their own, for threads
+ *   middle.c    functions that are entered in their middle, at a loop
  *   bound.c     how many instructions run at most          counts.c   what is counted
  *   stored.c    the stack, set, segments      slots.c   what moves there and to the trail      depth.c   how deep trails are
  *   instance.c   an instance of a parallel block as a function, of which lanes.c makes a group
@@ -45,7 +46,12 @@ typedef struct rvm__context {
     LLVMBasicBlockRef *start;   /* by pc of a block that goes in lanes: where its next instance begins; or NULL */
     struct rvm__context *whole; /* of a loop of many trips, which goes in strips here: where all around it is; else NULL */
     uint32_t strips;            /* its lower end */
-    struct rvm__context *next;  /* all of the function */
+    /* Where the code came here from the middle of the function (middle.c): the gap (vm/native.h) where this part of it
+     * begins, 0: all was run; the end by which the loop there is entered; such parts for other loops are listed in the first
+     * one. */
+    uint32_t gap, head;
+    struct rvm__context *first, *others;
+    struct rvm__context *next; /* all of the function */
 } rvm__context;
 
 typedef struct rvm__pending { /* a stretch still to be walked */
@@ -66,6 +72,7 @@ typedef struct rvm__version {
     uint64_t loose; /* of a laned one, by parameter: see rvm__emit.loose */
     uint16_t deep;
     uint32_t block;               /* 0, or the end by which the block is entered */
+    uint32_t at;                  /* 0, or the instruction in its middle at which it is entered */
     LLVMValueRef function, entry; /* entry: of a block, what threads call */
     LLVMTypeRef type;
 } rvm__version;
@@ -157,6 +164,7 @@ typedef struct rvm__emit {
     uint8_t *vanish;              /* by pc of compute: its uncomputing is not observed */
     LLVMValueRef *before;         /* by pc of compute: alloca, what its first run charged */
     rvm__strip *strips;           /* by pc of the lower end */
+    uint32_t at;                  /* of its version */
     uint32_t block;               /* 0, or where the block is entered of which this runs instances of one chunk: */
     LLVMValueRef last, sums;      /* the last of them; where totals go */
     const struct rvm__plan *plan; /* chunk.c */
@@ -246,12 +254,25 @@ void rvm__charge(rvm__emit *e, uint32_t extra);
 LLVMValueRef rvm__charged_ahead(rvm__emit *e);
 /* Before instruction pc of the context. */
 void rvm__look_around(rvm__emit *e, uint32_t pc);
+/* A copy of a compute part, or of the whole function, walked in that direction; NULL: out of memory, noted. */
+rvm__context *rvm__context_in(rvm__emit *e, rvm__context *parent, uint32_t compute, enum rvm__pass pass, int dir);
+/* The body of the loop that e->pc enters, from the trip on that its index says: its context, with strips if it goes in
+ * these; else c. NULL: noted. */
+rvm__context *rvm__enter_strips(rvm__emit *e, rvm__context *c);
+LLVMBasicBlockRef rvm__landing_of(rvm__emit *e, rvm__context *c, uint32_t pc); /* where a jump lands past that instruction */
+/* A stretch from instruction pc on is to begin there; all that are. */
+void rvm__walk_later(rvm__emit *e, LLVMBasicBlockRef block, uint32_t pc, rvm__context *c);
+void rvm__walk_pending(rvm__emit *e);
 /* From instruction pc on, in a context of its own, until all that is reached is emitted; control comes from `first`. */
 void rvm__walk_from(rvm__emit *e, LLVMBasicBlockRef first, uint32_t pc, int dir);
 LLVMBasicBlockRef rvm__block(rvm__emit *e, const char *name); /* a new one at the end of the function */
 void rvm__at(rvm__emit *e, LLVMBasicBlockRef b);
 /* Control passes to where a jump lands past pc; back: in a loop, where it looks around first. */
 void rvm__jump(rvm__emit *e, rvm__context *c, uint32_t pc, bool back);
+
+/* ---- middle.c ---- */
+/* Registers and arrays have what the machine's frame has, and control goes to e->at. */
+void rvm__enter_middle(rvm__emit *e);
 
 /* ---- frame.c ---- */
 /* The array that `array` is part of at pc, itself unless it is a view; RVM__NO_BASE: nobody can say. */

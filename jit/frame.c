@@ -81,7 +81,7 @@ static void make_arrays(rvm__emit *e) {
         a->offset = rvm__local(e, e->k->i64, "offset");
         a->own = rvm__local(e, e->k->i1, "own");
         a->bytes = e->laned ? rvm__alloca_bytes(e->u, e->fn, (uint16_t)k) : rvm__local_bytes(e->u, e->fn, (uint16_t)k);
-        a->few = a->bytes && !rvm__alloca_bytes(e->u, e->fn, (uint16_t)k);
+        a->few = a->bytes && (e->at || !rvm__alloca_bytes(e->u, e->fn, (uint16_t)k)); /* entered, it may be in the arena */
         if (a->bytes) {
             a->memory = rvm__local(e, LLVMArrayType2(e->k->i8, a->bytes), "array");
             LLVMSetAlignment(a->memory, 16);

@@ -16,6 +16,7 @@
 #include "header.h"
 #include "load.h"
 #include "material.h"
+#include "warm.h"
 
 typedef struct record {
     struct record *next;
@@ -26,28 +27,23 @@ typedef struct record {
     rvm_error why; /* code RVM_OK: it was compiled */
 } record;
 
-/* What is known of a function in one machine. */
-typedef struct warmth {
-    uint64_t ran;          /* instructions interpreted in it and in what it calls */
-    uint64_t round;        /* of counting, the last that it was met in */
-    const record *last[2]; /* by direction */
-} warmth;
+typedef struct latest {      /* code of a function in one machine */
+    const record *at_end[2]; /* by direction */
+    const record *loop;      /* entered at one */
+} latest;
 
 typedef struct attachment {
     rvm__engine engine; /* first: the machine knows this */
     struct attachment *next, **link;
     rvm_jit *jit;
     rvm_machine *m;
-    uint64_t id[2], round;
+    uint64_t id[2];
     rvm_error why; /* of the last run */
     bool told;     /* that these options are interpreted */
-    size_t size;   /* of this, with hot bytes behind functions */
-    warmth functions[];
+    rvm__warm warm;
+    size_t size; /* of this, with what `warm` has by function behind it */
+    latest functions[];
 } attachment;
-
-/* Instructions interpreted that make a function worth looking for in the cache, which takes some 0.1 ms, and worth
- * compiling, which takes 50 to 100: about as long as interpreting them did. */
-enum { WARM = 1 << 18, HOT = 1 << 24 };
 
 struct rvm_jit {
     rvm_jit_options o;
@@ -150,7 +146,7 @@ rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error 
     if (!j) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
     *j = (rvm_jit){.o = o, .al = al, .threads = o.threads == RVM_JIT_ALL_THREADS ? processors() : o.threads};
     j->material.al = &j->al;
-    if (!o.hot) j->o.hot = HOT;
+    if (!o.hot) j->o.hot = rvm__usual_hot;
     const rvm_status status = open_all(j, err);
     if (status)
         rvm_jit_free(j);
@@ -177,9 +173,22 @@ static bool same(const rvm__lowering *a, const rvm__lowering *b) {
 #undef FIELD
 }
 
+/* Of the loop at which it is entered, or 0. */
+static uint32_t line_of(const rvm__lowering *what) {
+    const rvm_function *f = &what->p->functions[what->fn];
+    const int dir = __builtin_popcount(what->turns) & 1 ? -what->direction : what->direction;
+    const char *file;
+    uint32_t line = 0, column;
+    if (!what->at) return 0;
+    const uint32_t head = rvm__loop_head(f, what->at, dir), end = f->code[head].target;
+    rvm_program_position(what->p, what->fn, head < end ? head : end, &file, &line, &column);
+    return line;
+}
+
 static void tell(rvm_jit *j, const rvm__lowering *what, const rvm__compiled *code, const rvm_error *why) {
     rvm_jit_notice n = {.function = what->p->functions[what->fn].name,
                         .direction = what->direction,
+                        .line = line_of(what),
                         .status = why->code,
                         .reason = why->message,
                         .cached = code->cached,
@@ -333,13 +342,15 @@ static bool is_one_way(const rvm_options *o) {
     return o->unchecked && o->trail == RVM_TRAIL_OFF;
 }
 
-/* For the innermost frame. */
-static rvm__lowering wanted(const attachment *a) {
+/* For the innermost frame, which stands there. */
+static rvm__lowering wanted(const attachment *a, const rvm__native_place *at) {
     const rvm_machine *m = a->m;
     const rvm__frame *top = &m->frames[m->nframes - 1];
     rvm__lowering what = {.p = m->p,
                           .fn = top->fn,
-                          .direction = m->dir,
+                          .direction = at->dir,
+                          .at = at->pc,
+                          .turns = at->turns,
                           .unchecked = m->o.unchecked,
                           .trust = m->o.trust,
                           .contiguous = are_contiguous(&m->p->functions[top->fn], m->arrays + top->arrays),
@@ -373,50 +384,43 @@ static bool is_refused(attachment *a, const rvm__lowering *what) {
     return true;
 }
 
-static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, rvm__native_need *need) {
-    attachment *a = (attachment *)e;
+/* Such code, or why there is none; NULL: it was not found, and is not to be compiled. */
+static const record *ask_for(attachment *a, const rvm__lowering *what, const record **last, bool compiles) {
     rvm_jit *j = a->jit;
-    const uint32_t fn = m->frames[m->nframes - 1].fn;
-    warmth *w = &a->functions[fn];
-    const record **last = &w->last[m->dir > 0];
-    const bool called = m->nframes > 1, compiles = w->ran >= j->o.hot || (called ? j->o.hot <= 1 : !j->o.tiers);
-    if (!compiles && w->ran < WARM && !*last) return NULL;
-    const rvm__lowering what = wanted(a);
-    if (is_refused(a, &what)) {
-        a->engine.hot[fn] = false;
-        return NULL;
-    }
-    if (!*last || !same(&(*last)->what, &what)) {
-        pthread_mutex_lock(&j->lock);
-        if (!a->id[0] && !a->id[1]) rvm_program_id(m->p, a->id);
-        *last = a->id[0] || a->id[1] ? obtain(j, a->id, &what, compiles) : NULL;
-        pthread_mutex_unlock(&j->lock);
-        if (*last)
-            a->why = (*last)->why;
-        else if (compiles)
-            rvm__fail(&a->why, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory while compiling");
-    }
-    if (!*last || (*last)->why.code) {
-        a->engine.hot[fn] = false;
-        return NULL;
-    }
-    *need = (*last)->code.need;
-    return (*last)->code.entry;
+    if (*last && same(&(*last)->what, what)) return *last;
+    pthread_mutex_lock(&j->lock);
+    if (!a->id[0] && !a->id[1]) rvm_program_id(a->m->p, a->id);
+    const record *r = a->id[0] || a->id[1] ? obtain(j, a->id, what, compiles) : NULL;
+    pthread_mutex_unlock(&j->lock);
+    if (r)
+        a->why = r->why;
+    else if (compiles)
+        rvm__fail(&a->why, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory while compiling");
+    return *last = r;
 }
 
-/* Callers are as warm as what they call: they are the ones to be compiled when they are called next. */
+static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native_place *at, rvm__native_need *need) {
+    attachment *a = (attachment *)e;
+    const uint32_t fn = m->frames[m->nframes - 1].fn;
+    const record **last = at->pc ? &a->functions[fn].loop : &a->functions[fn].at_end[at->dir > 0];
+    bool compiles;
+    if (!rvm__warm_asks(&a->warm, m, at, *last, &compiles)) return NULL;
+    const rvm__lowering what = wanted(a, at);
+    const bool refused = is_refused(a, &what);
+    const record *r = refused ? NULL : ask_for(a, &what, last, compiles);
+    if (at->pc)
+        a->warm.functions[fn].passed_by = refused || (r && r->why.code);
+    else if (!r || r->why.code)
+        a->engine.hot[fn] = false;
+    if (!r || r->why.code) return NULL;
+    a->engine.soon = false;
+    *need = r->code.need;
+    return r->code.entry;
+}
+
 static void ran(rvm__engine *e, const rvm_machine *m, uint64_t instructions) {
     attachment *a = (attachment *)e;
-    const uint64_t hot = a->jit->o.hot;
-    a->round++;
-    for (uint32_t k = 0; k < m->nframes; k++) {
-        warmth *w = &a->functions[m->frames[k].fn];
-        if (w->round == a->round) continue;
-        const uint64_t before = w->ran;
-        w->round = a->round;
-        w->ran += instructions;
-        if ((before < WARM && w->ran >= WARM) || (before < hot && w->ran >= hot)) a->engine.hot[m->frames[k].fn] = true;
-    }
+    a->engine.soon = rvm__warm_ran(&a->warm, m, instructions);
 }
 
 /* Locked. */
@@ -438,15 +442,18 @@ static void released(rvm__engine *e) {
 
 rvm_status rvm_jit_attach(rvm_jit *j, rvm_machine *m, rvm_error *err) {
     const uint32_t n = m->p->nfunctions;
-    const size_t size = sizeof(attachment) + n * (sizeof(warmth) + 1);
+    const size_t size = sizeof(attachment) + n * (sizeof(latest) + sizeof(rvm__warmth) + 1);
     attachment *a = rvm__realloc(&j->al, NULL, 0, size);
     if (!a) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
     memset(a, 0, size);
-    a->engine = (rvm__engine){.entry = entry, .ran = ran, .hot = (uint8_t *)&a->functions[n], .released = released};
+    rvm__warmth *functions = (rvm__warmth *)(void *)&a->functions[n];
+    uint8_t *ask = (uint8_t *)&functions[n];
+    a->engine = (rvm__engine){.entry = entry, .ran = ran, .hot = ask, .every = j->o.hot, .released = released};
+    a->warm = (rvm__warm){.hot = j->o.hot, .tiers = j->o.tiers, .functions = functions, .ask = ask};
     a->jit = j;
     a->m = m;
     a->size = size;
-    if (j->o.hot <= 1) memset(a->engine.hot, 1, n); /* what is called, at once */
+    if (j->o.hot <= 1) memset(ask, 1, n); /* what is called, at once */
     rvm_jit_detach(m);
     pthread_mutex_lock(&j->lock);
     a->next = j->attached;

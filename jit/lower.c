@@ -274,7 +274,7 @@ static void promise(rvm__unit *u, LLVMValueRef f, const rvm_function *g, bool ap
 rvm__version *rvm__find_version(rvm__unit *u, rvm__version like) {
     for (rvm__version *v = u->versions[like.fn]; v; v = v->next)
         if (v->dir == like.dir && v->apart == like.apart && v->deep == like.deep && v->block == like.block &&
-            v->laned == like.laned && v->loose == like.loose)
+            v->at == like.at && v->laned == like.laned && v->loose == like.loose)
             return v;
     rvm__version *v = rvm__unit_alloc(u, sizeof *v);
     if (!v) return NULL;
@@ -288,8 +288,9 @@ static const rvm__version *declare_version(rvm__unit *u, const rvm__version *lik
     const rvm_function *g = &u->p->functions[like->fn];
     char name[256];
     if (!v || v->function || !(v->type = type_of(u, g))) return v;
-    snprintf(name, sizeof name, "%s%s%s%s%s", g->name, v->dir < 0 ? ".backward" : ".forward", v->apart ? "" : ".overlapping",
-             v->deep ? ".deep" : "", v->laned ? ".laned" : ""); /* a point keeps it apart from what is called, as C's sin */
+    snprintf(name, sizeof name, "%s%s%s%s%s%s", g->name, v->dir < 0 ? ".backward" : ".forward",
+             v->apart ? "" : ".overlapping", v->deep ? ".deep" : "", v->laned ? ".laned" : "",
+             v->at ? ".entered" : ""); /* a point keeps it apart from what is called, as C's sin */
     v->function = LLVMAddFunction(u->k->module, name, v->type);
     LLVMSetLinkage(v->function, LLVMInternalLinkage);
     rvm__attribute(u->k, v->function, -1, "nounwind", 0);
@@ -406,7 +407,8 @@ static bool emit_entry(rvm__unit *u) {
     LLVMTypeRef two[2] = {k->ptr, k->ptr};
     LLVMValueRef *args = rvm__unit_alloc(u, (RVM__FIXED_PARAMS + f->nparams * (size_t)RVM__MOST_PARAMS) * sizeof *args);
     LLVMValueRef(*copy)[2] = rvm__unit_alloc(u, (f->nparams + 1) * sizeof *copy);
-    const rvm__version *v = rvm__version_of(u, u->w->fn, u->w->direction, u->w->contiguous, 0);
+    const rvm__version like = {.fn = u->w->fn, .dir = u->w->direction, .apart = u->w->contiguous, .at = u->w->at};
+    const rvm__version *v = declare_version(u, &like);
     if (!args || !copy || !v || !v->function) return false;
     LLVMValueRef entry = LLVMAddFunction(k->module, RVM__ENTRY, LLVMFunctionType(k->i32, two, 2, false));
     rvm__attribute(k, entry, -1, "nounwind", 0);

@@ -1,6 +1,6 @@
 /* module.h: between rvm_jit, which knows no LLVM, and the module rvm_llvm.so, which it opens.
  *
- *   open.c     finds the module          jit.c      what is compiled, for whom
+ *   open.c     finds the module          jit.c      what is compiled, for whom      warm.c     when
  *   load.c     object files into the process, without LLVM
  *   cache.c    files of what was compiled before           material.c   what that depended on
  *   module.c   its entry point           engine.c   a request from IR to an object
@@ -21,6 +21,8 @@
 #define RVM__LOWERING(FIELD)                                                                                                \
     FIELD(uint32_t, fn)                                                                                                     \
     FIELD(int, direction)     /* 1 forward, -1 backward */                                                                  \
+    FIELD(uint32_t, at)       /* 0, or where it is entered in its middle, as in rvm__native_place */                        \
+    FIELD(uint32_t, turns)    /* likewise */                                                                                \
     FIELD(bool, unchecked)    /* as in rvm_options */                                                                       \
     FIELD(bool, trust)        /* likewise */                                                                                \
     FIELD(bool, contiguous)   /* arrays of the call are row-major without gaps, and apart but for those only read */        \

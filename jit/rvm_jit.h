@@ -10,7 +10,7 @@
  * included; calls are counted where they are made, and memory_peak and ancilla_peak are those of native code. It runs whole
  * calls in primal mode; what else is asked of a machine, and what cannot be compiled, is interpreted. A gradient runs
  * natively as the program that computes it: rvm_program_derive, f'grad. Where native code leaves something to the
- * interpreter, that goes on, and what it calls often is native again.
+ * interpreter, that goes on, and what it calls often, or a loop that it is in for long, is native again.
  *
  * A machine that is unchecked and keeps no trail (RVM_TRAIL_OFF) says that its runs need not turn back. Then native code
  * leaves out single instructions of which no result is ever read, too, unless blocks in threads change arrays that would be
@@ -48,10 +48,12 @@ typedef enum rvm_jit_phase {
     RVM_JIT_PHASES
 } rvm_jit_phase;
 
-/* A function in a direction was compiled, or could not be and will be interpreted. Valid during the call. */
+/* A function in a direction, as it is called or entered at a loop, was compiled, or could not be and will be interpreted.
+ * Valid during the call. */
 typedef struct rvm_jit_notice {
     const char *function;
     int direction;      /* 1 forward, -1 backward */
+    uint32_t line;      /* of the loop at which it is entered; 0: at its start */
     rvm_status status;  /* RVM_OK: compiled */
     const char *reason; /* else why not */
     double seconds[RVM_JIT_PHASES];
@@ -83,9 +85,12 @@ typedef struct rvm_jit_options {
      * time. At most RVM_JIT_MAX_THREADS, or RVM_JIT_ALL_THREADS: one for each processor that the process may use. */
     unsigned threads;
     /* Start in the interpreter, and go native where so many instructions were interpreted that compiling pays: a function
-     * that was that busy is native when it is called next. LLVM is opened not before. */
+     * that was that busy is native when it is called next, or where a loop turns that it is in. LLVM is opened not before.
+     */
     bool tiers;
-    uint64_t hot; /* with tiers, instructions of a function and its callees in a machine; 0: the default, some 50 ms */
+    /* Instructions of a function and its callees that are interpreted in a machine before that; 0: the default, some 50 ms.
+     */
+    uint64_t hot;
     /* From the thread whose run asks for the code, which others then wait for; it may not call rvm_jit_*. May be NULL. */
     void (*notice)(void *userdata, const rvm_jit_notice *notice);
     void *userdata;

@@ -22,7 +22,7 @@ void rvm__at(rvm__emit *e, LLVMBasicBlockRef b) {
 
 /* ---- contexts and stretches ---- */
 
-static rvm__context *context_in(rvm__emit *e, rvm__context *parent, uint32_t compute, enum rvm__pass pass, int dir) {
+rvm__context *rvm__context_in(rvm__emit *e, rvm__context *parent, uint32_t compute, enum rvm__pass pass, int dir) {
     rvm__context *c = rvm__unit_alloc(e->u, sizeof *c);
     LLVMBasicBlockRef *landing = rvm__unit_alloc(e->u, e->f->ncode * sizeof *landing);
     if (!c || !landing) return NULL;
@@ -30,11 +30,26 @@ static rvm__context *context_in(rvm__emit *e, rvm__context *parent, uint32_t com
         .parent = parent, .compute = compute, .pass = pass, .dir = dir, .landing = landing, .next = e->contexts};
     c->told = parent && rvm__is_told(e, compute, e->f->code[compute].target);
     c->depth = parent ? parent->depth + !c->told : 0;
+    c->gap = parent ? parent->gap : 0;
+    c->head = parent ? parent->head : 0;
     e->contexts = c;
     return c;
 }
 
-static void later(rvm__emit *e, LLVMBasicBlockRef block, uint32_t pc, rvm__context *c) {
+/* One like it, with code of its own. */
+static rvm__context *copy_of(rvm__emit *e, const rvm__context *c) {
+    rvm__context *s = rvm__unit_alloc(e->u, sizeof *s);
+    LLVMBasicBlockRef *landing = rvm__unit_alloc(e->u, e->f->ncode * sizeof *landing);
+    if (!s || !landing) return NULL;
+    *s = *c;
+    s->landing = landing;
+    s->start = NULL;
+    s->first = s->others = NULL;
+    s->next = e->contexts;
+    return e->contexts = s;
+}
+
+void rvm__walk_later(rvm__emit *e, LLVMBasicBlockRef block, uint32_t pc, rvm__context *c) {
     void *list = e->pending;
     if (!rvm__grow(&rvm__libc_allocator, &list, &e->cap_pending, e->npending + 1, sizeof *e->pending)) {
         rvm__out_of_memory(e->u);
@@ -44,11 +59,28 @@ static void later(rvm__emit *e, LLVMBasicBlockRef block, uint32_t pc, rvm__conte
     e->pending[e->npending++] = (rvm__pending){block, pc, c};
 }
 
-/* Where a jump lands past the instruction at pc. */
-static LLVMBasicBlockRef landing_of(rvm__emit *e, rvm__context *c, uint32_t pc) {
+/* Where code is that was entered in a loop, and control comes to the next trip of another loop around: that loop has code of
+ * its own, so that LLVM sees loops that are entered at their heads. */
+static rvm__context *around_entry(rvm__emit *e, rvm__context *c, uint32_t head) {
+    const uint32_t end = e->f->code[head].target, lo = head < end ? head : end, hi = head < end ? end : head;
+    const bool around = lo < c->gap && c->gap <= hi && head != c->head && (c->dir > 0) == (head < end);
+    if (!around || !rvm__begins_loop(e->f, lo)) return c;
+    rvm__context *first = c->first ? c->first : c, *s;
+    for (s = first->others; s; s = s->others)
+        if (s->head == head) return s;
+    if (!(s = copy_of(e, c))) return c;
+    s->gap = rvm__gap(head + (uint32_t)c->dir, c->dir);
+    s->head = head;
+    s->first = first;
+    s->others = first->others;
+    return first->others = s;
+}
+
+LLVMBasicBlockRef rvm__landing_of(rvm__emit *e, rvm__context *c, uint32_t pc) {
+    if (c->gap) c = around_entry(e, c, pc);
     if (!c->landing[pc]) {
         c->landing[pc] = rvm__block(e, "at");
-        later(e, c->landing[pc], pc + (uint32_t)c->dir, c);
+        rvm__walk_later(e, c->landing[pc], pc + (uint32_t)c->dir, c);
     }
     return c->landing[pc];
 }
@@ -87,7 +119,7 @@ void rvm__look_around(rvm__emit *e, uint32_t pc) {
 
 void rvm__jump(rvm__emit *e, rvm__context *c, uint32_t pc, bool back) {
     if (back) rvm__look_around(e, pc + (uint32_t)c->dir);
-    LLVMBuildBr(e->k->b, landing_of(e, c, pc));
+    LLVMBuildBr(e->k->b, rvm__landing_of(e, c, pc));
 }
 
 static bool is_back(const rvm__context *c, uint32_t from, uint32_t to) {
@@ -166,16 +198,11 @@ LLVMValueRef rvm__if_left(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef more, LLV
 
 /* Where the body of a loop is walked that goes in strips; all else is in c. */
 static rvm__context *strips_in(rvm__emit *e, rvm__context *c, uint32_t pc) {
-    rvm__context *s = rvm__unit_alloc(e->u, sizeof *s);
-    LLVMBasicBlockRef *landing = rvm__unit_alloc(e->u, e->f->ncode * sizeof *landing);
-    if (!s || !landing) return NULL;
-    *s = *c;
-    s->landing = landing;
-    s->start = NULL;
+    rvm__context *s = copy_of(e, c);
+    if (!s) return NULL;
     s->whole = c;
     s->strips = pc;
-    s->next = e->contexts;
-    return e->contexts = s;
+    return s;
 }
 
 static bool is_ascending(const rvm__emit *e, const rvm_insn *in) {
@@ -214,16 +241,32 @@ static void charge_ahead(rvm__emit *e, LLVMValueRef trips) {
     rvm__put_at(e, LLVMBuildAdd(b, rvm__get(e, e->k->i64, e->charged), all, ""), e->charged);
 }
 
-LLVMValueRef rvm__charged_ahead(rvm__emit *e) {
+/* Trips from the one on that runs, of the loop with an end at pc; *by: from one index to the next. */
+static LLVMValueRef trips_left(rvm__emit *e, uint32_t pc, LLVMValueRef *by) {
     LLVMBuilderRef b = e->k->b;
-    const rvm_insn *in = &e->f->code[e->ahead];
-    const rvm__xinsn *x = &e->code->x[e->ahead];
-    const bool up = is_ascending(e, in);
+    const rvm__xinsn *x = &e->code->x[pc];
+    const bool up = is_ascending(e, &e->f->code[pc]);
     LLVMValueRef i = rvm__slot_value(e, x->to.i), s = rvm__slot_value(e, x->to.step);
-    LLVMValueRef way = LLVMBuildSub(b, rvm__slot_value(e, up ? x->to.last : x->to.lo), i, "");
-    LLVMValueRef behind = LLVMBuildSDiv(b, way, up ? s : LLVMBuildNeg(b, s, ""), ""); /* trips behind this one */
-    const uint32_t each = ahead_at(e, e->context, e->ahead);
-    return LLVMBuildMul(b, LLVMBuildAdd(b, behind, rvm__build_int(e->k, 1), ""), rvm__build_int(e->k, each), "");
+    LLVMValueRef end = rvm__slot_value(e, up ? x->to.last : x->to.lo), back = LLVMBuildNeg(b, s, "");
+    LLVMValueRef rises = LLVMBuildICmp(b, up ? LLVMIntSGT : LLVMIntSLT, s, rvm__build_int(e->k, 0), "");
+    LLVMValueRef way = select_of(e, rises, LLVMBuildSub(b, end, i, ""), LLVMBuildSub(b, i, end, ""));
+    *by = up ? s : back;
+    return LLVMBuildAdd(b, LLVMBuildUDiv(b, way, select_of(e, rises, *by, up ? back : s), ""), rvm__build_int(e->k, 1), "");
+}
+
+LLVMValueRef rvm__charged_ahead(rvm__emit *e) {
+    LLVMValueRef by, left = trips_left(e, e->ahead, &by);
+    return LLVMBuildMul(e->k->b, left, rvm__build_int(e->k, ahead_at(e, e->context, e->ahead)), "");
+}
+
+rvm__context *rvm__enter_strips(rvm__emit *e, rvm__context *c) {
+    const rvm_insn *in = &e->f->code[e->pc];
+    const uint64_t most = rvm__trips_unseen(e, e->pc);
+    rvm__context *there = most ? strips_in(e, c, lower_end(e, in)) : c;
+    if (!most || !there) return there;
+    LLVMValueRef by, left = trips_left(e, e->pc, &by), i = rvm__slot_value(e, e->code->x[e->pc].to.i);
+    rvm__begin_strip(e, there->strips, most, i, by, left);
+    return there;
 }
 
 /* More trips than one strip has go their own way. */
@@ -293,7 +336,8 @@ static bool turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     const bool up = is_ascending(e, in), strips = c->whole && c->strips == lower;
     LLVMValueRef i = rvm__slot_value(e, x->to.i), s = rvm__slot_value(e, x->to.step);
     LLVMValueRef end = strips ? rvm__strip_end(e, lower) : rvm__slot_value(e, up ? x->to.last : x->to.lo);
-    LLVMBasicBlockRef ended = rvm__block(e, "ended"), again = most ? landing_of(e, c, in->target) : rvm__block(e, "again");
+    LLVMBasicBlockRef ended = rvm__block(e, "ended"),
+                      again = most ? rvm__landing_of(e, c, in->target) : rvm__block(e, "again");
     if (!up) s = LLVMBuildNeg(b, s, "");
     if (e->ahead)
         e->ahead = e->walked = 0;
@@ -329,16 +373,23 @@ static void trail_deeper(rvm__emit *e, const rvm__context *part, int by) {
     if (part->told && !e->u->w->standalone) rvm__call_runtime(e, "rvm__trail_deeper", e->k->nothing, 2, args);
 }
 
+/* Whether the second run of the compute part is left out: not in the region in which the code was entered, of whose first
+ * run nobody knows what it charged. */
+static bool vanishes(const rvm__emit *e, uint32_t compute) {
+    const uint32_t gap = e->context->gap, undo = e->f->code[e->f->code[compute].target].target;
+    return e->vanish[compute] && !(compute < gap && gap <= undo);
+}
+
 /* Into the compute part at `compute`; its hidden slot says whether it turns around at the end. */
 static bool enter_part(rvm__emit *e, uint32_t compute, enum rvm__pass pass) {
     const int dir = pass == PASS_FIRST || pass == PASS_AGAIN ? 1 : -1;
     const bool turns = pass == PASS_UNDO || pass == PASS_AGAIN;
-    rvm__context *inner = context_in(e, e->context, compute, pass, dir);
+    rvm__context *inner = rvm__context_in(e, e->context, compute, pass, dir);
     if (!inner) return false;
     trail_deeper(e, inner, 1);
     rvm__set_slot(e, e->code->x[compute].to.hidden, rvm__build_int(e->k, turns));
     e->context = inner;
-    if (!e->vanish[compute] || dir < 0) return true;
+    if (!vanishes(e, compute) || dir < 0) return true;
     rvm__charge(e, 0);
     rvm__put_at(e, rvm__get(e, e->k->i64, e->charged), e->before[compute]);
     return true;
@@ -352,7 +403,7 @@ static void leave_part(rvm__emit *e) {
     trail_deeper(e, c, -1);
     e->context = c->parent;
     rvm__set_slot(e, e->code->x[c->compute].to.hidden, rvm__build_int(e->k, 0));
-    if (!e->vanish[c->compute] || c->dir < 0) return;
+    if (!vanishes(e, c->compute) || c->dir < 0) return;
     rvm__charge(e, 0);
     LLVMValueRef now = rvm__get(e, e->k->i64, e->charged);
     rvm__put_at(e, LLVMBuildSub(e->k->b, now, rvm__get(e, e->k->i64, before), ""), before);
@@ -385,12 +436,12 @@ static bool pass_region(rvm__emit *e, const rvm_insn *in, uint32_t *next) {
             *next = pass == PASS_AGAIN ? in->target - 1 : pc + 1;
             return true;
         }
-        if (e->vanish[compute]) return *next = compute - 1, skip_part(e, compute), true;
+        if (vanishes(e, compute)) return *next = compute - 1, skip_part(e, compute), true;
         return *next = pc - 1, enter_part(e, compute, PASS_LAST);
     }
     const uint32_t compute = in->target, does = e->f->code[compute].target;
     if (!up) return *next = compute + 1, enter_part(e, compute, PASS_AGAIN);
-    if (e->vanish[compute]) return *next = pc + 1, skip_part(e, compute), true;
+    if (vanishes(e, compute)) return *next = pc + 1, skip_part(e, compute), true;
     return *next = does - 1, enter_part(e, compute, PASS_UNDO);
 }
 
@@ -505,7 +556,7 @@ static void walk(rvm__emit *e, const rvm__pending *p) {
     }
 }
 
-static void walk_pending(rvm__emit *e) {
+void rvm__walk_pending(rvm__emit *e) {
     while (e->npending && !e->u->status) {
         const rvm__pending p = e->pending[--e->npending];
         walk(e, &p);
@@ -516,9 +567,9 @@ static void walk_pending(rvm__emit *e) {
 }
 
 void rvm__walk_from(rvm__emit *e, LLVMBasicBlockRef first, uint32_t pc, int dir) {
-    rvm__context *whole = context_in(e, NULL, 0, PASS_WHOLE, dir);
-    if (whole) later(e, first, pc, whole);
-    walk_pending(e);
+    rvm__context *whole = rvm__context_in(e, NULL, 0, PASS_WHOLE, dir);
+    if (whole) rvm__walk_later(e, first, pc, whole);
+    rvm__walk_pending(e);
 }
 
 void rvm__emit_function(rvm__unit *u, const rvm__version *v) {
@@ -531,6 +582,7 @@ void rvm__emit_function(rvm__unit *u, const rvm__version *v) {
                    .apart = v->apart,
                    .deep = v->deep,
                    .block = v->block,
+                   .at = v->at,
                    .laned = v->laned,
                    .function = v->function};
     if (!rvm__frame_begin(&e)) return;
@@ -538,10 +590,14 @@ void rvm__emit_function(rvm__unit *u, const rvm__version *v) {
     LLVMBasicBlockRef first = rvm__block(&e, "first");
     LLVMBuildBr(u->k->b, first);
     if (v->block) {
-        if (!(e.context = context_in(&e, NULL, 0, PASS_WHOLE, v->dir))) return;
+        if (!(e.context = rvm__context_in(&e, NULL, 0, PASS_WHOLE, v->dir))) return;
         rvm__at(&e, first);
         rvm__enter_chunk(&e);
-        walk_pending(&e);
+        rvm__walk_pending(&e);
+    } else if (v->at) {
+        rvm__at(&e, first);
+        rvm__enter_middle(&e);
+        rvm__walk_pending(&e);
     } else
         rvm__walk_from(&e, first, v->dir > 0 ? 1 : e.f->ncode - 2, v->dir);
     rvm__frame_end(&e);

@@ -24,7 +24,9 @@ static void say(const tool *t, const char *format, ...) {
 }
 
 static void on_notice(void *userdata, const rvm_jit_notice *n) {
-    const char *way = n->direction < 0 ? "backward" : "forward";
+    char way[64];
+    snprintf(way, sizeof way, n->line ? "%s, from the loop at line %u on" : "%s", n->direction < 0 ? "backward" : "forward",
+             n->line);
     if (n->cache) say(userdata, "the cache: %s", n->cache);
     if (n->blocks)
         say(userdata, "%s, %s: %u of %u parallel blocks may run in threads%s%s", n->function, way, n->in_threads, n->blocks,

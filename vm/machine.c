@@ -105,6 +105,7 @@ enum { SLICE = 1000000 };
 static void grant(rvm_machine *m) {
     uint64_t slice = SLICE;
     if (m->o.fuel && m->o.fuel - m->counted < slice) slice = m->o.fuel - m->counted;
+    if (m->engine && m->engine->every < slice) slice = m->engine->every;
     m->slice = slice;
     m->budget = (int64_t)(slice * sizeof(rvm__xinsn));
 }
@@ -133,6 +134,12 @@ rvm_status rvm__look(rvm_machine *m) {
     if (m->o.fuel && m->counted >= m->o.fuel) return RVM_ERR_FUEL;
     grant(m);
     return RVM_OK;
+}
+
+void rvm__look_soon(rvm_machine *m) {
+    m->counted = so_far(m);
+    m->slice = rvm__rest_of_loop(m);
+    m->budget = (int64_t)(m->slice * sizeof(rvm__xinsn));
 }
 
 /* ---- statistics ---- */

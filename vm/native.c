@@ -21,16 +21,25 @@ static int32_t rvm__native_look(rvm_machine *m, rvm__native *n) {
     return n->status != RVM_OK;
 }
 
-/* Segments nest with loops and regions, so the text tells which are around. */
-static void enter_segments(rvm_machine *m, const rvm__native_site *site) {
+/* Segments nest with loops and regions, so the text tells which are around. by: 1 into them, -1 out of them. */
+static void pass_segments(rvm_machine *m, const rvm__native_site *site, int by) {
     const rvm_function *f = &m->p->functions[site->fn];
     uint32_t left = site->segments, closed = 0;
     for (uint32_t pc = site->pc + (site->dir < 0); left && pc-- > 0;) {
         if (f->code[pc].op == RVM_OP_endsegment) closed++;
         if (f->code[pc].op != RVM_OP_segment || (closed && closed--)) continue;
-        rvm__trail_segment(m, m->codes[site->fn].x[pc].trail.level, 1);
+        rvm__trail_segment(m, m->codes[site->fn].x[pc].trail.level, by);
         left--;
     }
+}
+
+/* The frame of a function that is entered in its middle, as rvm__native_leave would leave it there: its slots. */
+static rvm_value *rvm__native_enter(rvm_machine *m, uint32_t fn, uint32_t pc, int32_t dir, uint32_t deeper,
+                                    uint32_t segments, uint64_t slots) {
+    const rvm__native_site site = {.fn = fn, .pc = pc, .dir = (int8_t)dir, .segments = segments};
+    for (uint32_t k = 0; k < deeper; k++) rvm__trail_deeper(m, -1);
+    pass_segments(m, &site, -1);
+    return m->slots + slots;
 }
 
 /* The frame of the function that is left; returns its slots, for native code to fill. Room was made before. */
@@ -48,7 +57,7 @@ static rvm_value *rvm__native_leave(rvm_machine *m, const rvm__native_site *site
         m->pc = m->codes[site->fn].x + site->pc;
     }
     for (unsigned k = 0; k < site->deeper; k++) rvm__trail_deeper(m, 1);
-    enter_segments(m, site);
+    pass_segments(m, site, 1);
     if (f->nconsts) memcpy(m->slots + slots + f->nregs, f->consts, f->nconsts * sizeof *f->consts);
     return m->slots + slots;
 }
@@ -183,7 +192,7 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_del),     SYMBOL(rvm__native_agree_all), SYMBOL(rvm__trail_deeper),  SYMBOL(rvm__trail_segment),
     SYMBOL(rvm__trail_top),      SYMBOL(rvm__trail_pop),        SYMBOL(rvm__native_push),   SYMBOL(rvm__native_top),
     SYMBOL(rvm__native_put),     SYMBOL(rvm__native_move),      SYMBOL(rvm__native_chunks), SYMBOL(rvm__native_mark),
-    SYMBOL(rvm__native_release), SYMBOL(rvm__native_is_new),    SYMBOL(__divti3),
+    SYMBOL(rvm__native_release), SYMBOL(rvm__native_is_new),    SYMBOL(rvm__native_enter),  SYMBOL(__divti3),
 };
 const size_t rvm__native_nsymbols = sizeof rvm__native_symbols / sizeof *rvm__native_symbols;
 
@@ -250,10 +259,11 @@ static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__
 }
 
 rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
+    const rvm__native_place at = {.dir = m->dir};
     rvm__native_need need;
     bool left;
     *ran = false;
-    rvm__native_entry entry = at_an_end(m) ? m->engine->entry(m->engine, m, &need) : NULL;
+    rvm__native_entry entry = at_an_end(m) ? m->engine->entry(m->engine, m, &at, &need) : NULL;
     if (!entry || !has_room(m, &need)) return RVM_OK;
     const rvm_status status = run_frame(m, entry, &need, &left);
     *ran = !left || status;
@@ -263,30 +273,72 @@ rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
     return RVM_OK;
 }
 
-/* Whether what is deep now, of trails that discard, is what native code was made for: nothing. */
-static bool trails_fit(const rvm_machine *m) {
-    uint32_t deep = m->trail.discards ? m->trail.deep : 0;
-    for (uint32_t k = 0; k < RVM_MAX_ORDER && m->trail.discards; k++) deep |= m->trail.segments[k];
-    return !deep;
+/* Whether the interpreter does nothing now that native code does not. */
+static bool is_plain(const rvm_machine *m) {
+    return m->mode == RVM_PRIMAL && !m->single && !m->nguards && !m->profile;
 }
 
-rvm_status rvm__native_call(rvm_machine *m) {
-    rvm__native_need need;
-    bool left;
-    if (m->mode != RVM_PRIMAL || m->single || m->nguards || m->profile || !trails_fit(m)) return RVM_OK;
-    rvm__native_entry entry = m->engine->entry(m->engine, m, &need);
-    if (!entry || !has_room(m, &need)) return RVM_OK;
-    const rvm_status status = run_frame(m, entry, &need, &left);
-    if (status) m->budget -= SIZE; /* which the interpreter adds, since to it the call has failed; that was made, though */
-    if (status || left) return status;
+/* The innermost frame has run to where it returns to. */
+static rvm_status return_from(rvm_machine *m) {
     const uint32_t fn = m->frames[m->nframes - 1].fn;
     m->pc = m->codes[fn].x + (m->dir > 0 ? m->p->functions[fn].ncode - 1 : 0);
     return rvm__leave(m);
 }
 
+rvm_status rvm__native_call(rvm_machine *m) {
+    const rvm__native_place at = {.dir = m->dir};
+    rvm__native_need need;
+    bool left;
+    if (!is_plain(m) || !rvm__trails_fit(m, &at)) return RVM_OK;
+    rvm__native_entry entry = m->engine->entry(m->engine, m, &at, &need);
+    if (!entry || !has_room(m, &need)) return RVM_OK;
+    const rvm_status status = run_frame(m, entry, &need, &left);
+    if (status) m->budget -= SIZE; /* which the interpreter adds, since to it the call has failed; that was made, though */
+    return status || left ? status : return_from(m);
+}
+
+/* Whether all local arrays of the innermost frame stand in the arena, to which native code gives them back. */
+static bool all_in_arena(const rvm_machine *m) {
+    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm__array *a = m->arrays + top->arrays;
+    for (uint32_t k = 0; m->outside_arrays && k < m->p->functions[top->fn].narrays; k++)
+        if (a[k].present && a[k].outside) return false;
+    return true;
+}
+
+/* What native code that was entered in the middle has made disappear. */
+static void forget_locals(rvm_machine *m) {
+    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm_function *f = &m->p->functions[top->fn];
+    rvm__array *a = m->arrays + top->arrays;
+    for (uint32_t k = 0; k < f->narrays; k++) a[k].present = false;
+    for (uint32_t k = 0; k < f->nparams; k++)
+        if (f->params[k].ndim) a[f->params[k].index].present = true;
+}
+
+/* The interpreter has looked around: if that is in a loop for which there is code, it goes on natively to where the
+ * innermost frame returns to. */
+static rvm_status go_native(rvm_machine *m) {
+    rvm__native_place at;
+    rvm__native_need need;
+    bool left;
+    if (!is_plain(m) || !rvm__stands_in_loop(m, &at) || !rvm__trails_fit(m, &at) || !all_in_arena(m)) return RVM_OK;
+    rvm__native_entry entry = m->engine->entry(m->engine, m, &at, &need);
+    if (!entry || !has_room(m, &need)) return RVM_OK;
+    rvm_status status = run_frame(m, entry, &need, &left);
+    if (status || left) return status;
+    m->dir = at.dir;
+    forget_locals(m);
+    if ((status = return_from(m))) m->budget += SIZE; /* that instruction was charged */
+    return status;
+}
+
 rvm_status rvm__look_warm(rvm_machine *m) {
     const uint64_t before = m->counted;
-    const rvm_status status = rvm__look(m);
-    if (m->engine) m->engine->ran(m->engine, m, m->counted - before);
+    rvm_status status = rvm__look(m);
+    if (!m->engine) return status;
+    m->engine->ran(m->engine, m, m->counted - before);
+    if (!status) status = go_native(m);
+    if (!status && m->engine->soon) rvm__look_soon(m);
     return status;
 }

@@ -120,15 +120,28 @@ bool rvm__native_make_room(rvm_machine *m, uint64_t slots, uint64_t arrays, uint
 /* Behind so many instructions of the run; at most INT64_MAX / 2. */
 int64_t rvm__fuel_left(const rvm_machine *m, uint64_t used);
 
-/* An engine that may run functions in place of the interpreter: the bound call from an end of it, and what the interpreter
- * calls once that is worth it. */
+enum { RVM__MOST_AROUND = 7 };
+/* Where the innermost frame stands: at an end of its function, or in a loop, where that turns (loops.c). */
+typedef struct rvm__native_place {
+    uint32_t pc; /* the next instruction; 0: at an end */
+    uint32_t
+        turns; /* of the compute parts around, the outermost first: whether it turns around at its end, a bit for each */
+    int dir;   /* in which the function runs, other than within such parts */
+    uint32_t
+        loops; /* around the one that turns, compute parts, and loops around the calls below; RVM__MOST_AROUND at most */
+} rvm__native_place;
+
+/* An engine that may run functions in place of the interpreter: the bound call from an end of it, and, once that is worth
+ * it, what the interpreter calls and loops that it is in. */
 typedef struct rvm__engine rvm__engine;
 struct rvm__engine {
-    /* The code for the innermost frame of m, standing at an end of its function; NULL: the interpreter is to run it. */
-    rvm__native_entry (*entry)(rvm__engine *e, rvm_machine *m, rvm__native_need *need);
+    /* The code for the innermost frame of m, which stands there; NULL: the interpreter is to run it. */
+    rvm__native_entry (*entry)(rvm__engine *e, rvm_machine *m, const rvm__native_place *at, rvm__native_need *need);
     /* So many instructions were interpreted, in the frames of m. */
     void (*ran)(rvm__engine *e, const rvm_machine *m, uint64_t instructions);
-    uint8_t *hot; /* by function: whether to ask for code where the interpreter calls it */
+    uint8_t *hot;   /* by function: whether to ask for code where the interpreter calls it */
+    uint64_t every; /* instructions from one look around of the interpreter to the next, at most */
+    bool soon;      /* set by `ran`: code may be entered at a loop; the next look is to come where control jumps next */
     /* The machine that has it as m->engine is freed, or has no use for it any more: sets that to NULL. */
     void (*released)(rvm__engine *e);
 };
@@ -137,6 +150,22 @@ rvm_status rvm__native_run(rvm_machine *m, bool *ran);
 /* The interpreter has entered a function that is hot: runs it natively to where it returns to, if there is code for it.
  * The status is that of the instruction that called. */
 rvm_status rvm__native_call(rvm_machine *m);
+
+/* ---- loops.c ---- */
+/* Whether a loop or a parallel block begins there in the text, and ends at its target. */
+bool rvm__begins_loop(const rvm_function *f, uint32_t pc);
+/* The end by which the loop is entered that turns where pc is next; 0: none does. */
+uint32_t rvm__loop_head(const rvm_function *f, uint32_t pc, int dir);
+/* Whether m stands in a loop of its innermost frame, where that turns; *at: where. */
+bool rvm__stands_in_loop(const rvm_machine *m, rvm__native_place *at);
+/* Instructions of a shortest loop that m stands in, till it ends, up to some thousands; of others 0. */
+uint64_t rvm__rest_of_loop(const rvm_machine *m);
+/* Whether the trails are as deep as the text around m's innermost frame has it there, as far as code is made for that. */
+bool rvm__trails_fit(const rvm_machine *m, const rvm__native_place *at);
+/* The place between instructions where the next one is pc, by the instruction above it in the text. */
+static inline uint32_t rvm__gap(uint32_t pc, int dir) {
+    return pc + (dir < 0);
+}
 
 /* What native code calls, by name; the module binds these. */
 typedef struct rvm__native_symbol {

@@ -78,9 +78,11 @@ bool args_agree(report *r, const char *what, const rvm_program *p, int64_t fn, a
                 double tol);
 
 /* ---- checks ---- */
-/* Native code of whole runs; of what the interpreter calls. */
+/* Native code: of whole runs; of what the interpreter calls, and of the first loop that it is in; of loops that it has been
+ * in for a while. */
+enum { NATIVE_WHOLE, NATIVE_TIERS, NATIVE_LATER, NATIVE_WAYS };
 typedef struct natives {
-    rvm_jit *whole, *tiers;
+    rvm_jit *way[NATIVE_WAYS]; /* NULL: not in this one */
 } natives;
 
 typedef struct subject {

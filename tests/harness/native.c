@@ -23,6 +23,9 @@ typedef struct pair {
     side side[SIDES];
 } pair;
 
+/* Instructions from which on the interpreter's loops, or at once all that it calls, go native. */
+static const uint64_t hot[NATIVE_WAYS] = {[NATIVE_TIERS] = 1, [NATIVE_LATER] = 23};
+
 bool native_open(natives *n, unsigned level, unsigned threads, report *r) {
     rvm_jit_options o = rvm_jit_options_default();
     rvm_error e = {0};
@@ -30,22 +33,25 @@ bool native_open(natives *n, unsigned level, unsigned threads, report *r) {
     o.level = level;
     o.cache = ""; /* compiled each time */
     o.threads = threads;
-    if (!rvm_jit_new(&o, &n->whole, &e)) {
-        o.tiers = true;
-        o.hot = 1; /* the interpreter begins, and whatever it calls is native */
-        rvm_jit_new(&o, &n->tiers, &e);
+    for (int k = 0; k < NATIVE_WAYS; k++) {
+        o.tiers = k != NATIVE_WHOLE;
+        o.hot = hot[k];
+        if (!rvm_jit_new(&o, &n->way[k], &e)) continue;
+        report_skip(r, "native code: %s", e.message);
+        native_close(n);
+        return false;
     }
-    if (!n->tiers) report_skip(r, "native code: %s", e.message);
-    return n->tiers;
+    return true;
 }
 
 void native_close(natives *n) {
-    rvm_jit_free(n->whole);
-    rvm_jit_free(n->tiers);
+    for (int k = 0; k < NATIVE_WAYS; k++) rvm_jit_free(n->way[k]);
+    *n = (natives){0};
 }
 
-static bool pair_open(pair *x, const subject *s, bool tiers, const engine *e, rvm_options o) {
-    *x = (pair){.s = s, .e = e, .j = tiers ? s->native->tiers : s->native->whole, .way = tiers ? "in tiers" : "natively"};
+static bool pair_open(pair *x, const subject *s, int way, const engine *e, rvm_options o) {
+    static const char *const names[NATIVE_WAYS] = {"natively", "in tiers", "in tiers, later"};
+    *x = (pair){.s = s, .e = e, .j = s->native->way[way], .way = names[way]};
     for (int k = 0; k < SIDES; k++) {
         side *y = &x->side[k];
         y->a = args_copy(s->in);
@@ -176,11 +182,11 @@ static bool both(pair *x, bool back, const char *what) {
 }
 
 /* There, back and there again, from end to end or to where it fails. *executed: instructions there; 0: not natively. */
-static bool check_moves(const subject *s, bool tiers, const engine *e, args *out, uint64_t *executed) {
+static bool check_moves(const subject *s, int way, const engine *e, args *out, uint64_t *executed) {
     pair x;
     rvm_stats stats = {0};
     *executed = 0;
-    bool good = pair_open(&x, s, tiers, e, engine_options(s, e)) && same(&x, "bind") && !x.side[NATIVE].status;
+    bool good = pair_open(&x, s, way, e, engine_options(s, e)) && same(&x, "bind") && !x.side[NATIVE].status;
     good = good && both(&x, false, "there");
     if (good && ran_natively(&x)) {
         rvm_machine_stats(x.side[NATIVE].m, &stats);
@@ -207,11 +213,11 @@ static bool stopped(rvm_status st) {
 }
 
 /* Stopped on the way, if it is; then to the end, or back. */
-static bool check_stop(const subject *s, bool tiers, const engine *e, const stop *how, args *out, uint64_t executed) {
+static bool check_stop(const subject *s, int way, const engine *e, const stop *how, args *out, uint64_t executed) {
     rvm_options o = engine_options(s, e);
     pair x;
     if (how->part) o.fuel = executed / how->part + 1;
-    bool good = pair_open(&x, s, tiers, e, o);
+    bool good = pair_open(&x, s, way, e, o);
     side *n = &x.side[NATIVE];
     if (!good) goto done;
     if (!how->part) rvm_machine_cancel(n->m);
@@ -227,36 +233,36 @@ done:
     return good;
 }
 
-static bool check_engine(const subject *s, bool tiers, const engine *e) {
+static bool check_engine(const subject *s, int way, const engine *e) {
     args out = {0};
     uint64_t executed;
-    bool good = check_moves(s, tiers, e, &out, &executed);
+    bool good = check_moves(s, way, e, &out, &executed);
     for (unsigned k = 0; good && executed && k < sizeof stops / sizeof *stops; k++)
-        good = (stops[k].back && s->derived && s->no_undoing) || check_stop(s, tiers, e, &stops[k], &out, executed);
+        good = (stops[k].back && s->derived && s->no_undoing) || check_stop(s, way, e, &stops[k], &out, executed);
     args_free(&out);
     return good;
 }
 
 /* What need not turn back leaves idle instructions out: the same results, also where it stops and goes on. */
-static bool check_one_way(const subject *s) {
+static bool check_one_way(const subject *s, int way) {
     static const engine e = {.name = "trust, trail off", .unchecked = true, .trust = true, .discards = true};
     const stop ways[] = {{"out of fuel, on", 3, false}, {"cancelled, on", 0, false}};
     args out = {0};
     pair x;
-    bool good = pair_open(&x, s, false, &e, engine_options(s, &e)) && !x.side[NATIVE].status && both(&x, false, "one way");
+    bool good = pair_open(&x, s, way, &e, engine_options(s, &e)) && !x.side[NATIVE].status && both(&x, false, "one way");
     const bool native = good && !x.side[NATIVE].status && ran_natively(&x);
     rvm_stats stats = {0};
     if (native) rvm_machine_stats(x.side[NATIVE].m, &stats);
     if (native) out = args_copy(&x.side[NATIVE].a);
     pair_close(&x);
     for (unsigned k = 0; native && good && k < 2; k++)
-        good = check_stop(s, false, &e, &ways[k], &out, stats.forward + stats.backward);
+        good = check_stop(s, way, &e, &ways[k], &out, stats.forward + stats.backward);
     args_free(&out);
     return good;
 }
 
 static bool is_wanted(const subject *s) {
-    return s->native && s->native->whole && !s->options.exact;
+    return s->native && s->native->way[NATIVE_WHOLE] && !s->options.exact;
 }
 
 /* What is compiled is short, since that takes most of the time: instructions of the program. */
@@ -269,29 +275,32 @@ static bool is_short(const subject *s) {
 
 /* In tiers each function is compiled by itself, with all that it calls: not where many call many. */
 static bool are_few(const subject *s) {
-    return s->native->tiers && rvm_program_function_count(s->program) <= 8 && is_short(s);
+    return rvm_program_function_count(s->program) <= 8 && is_short(s);
 }
 
 bool check_native(const subject *s) {
     if (!is_wanted(s) || (s->derived && (s->native_orders < 1 || !is_short(s)))) return true;
     const unsigned which = rvm_program_function_count(s->program) % (engine_count + 1);
     if (s->derived || !is_short(s)) /* some way, another for another program */
-        return which == engine_count ? check_one_way(s) : check_engine(s, false, &engines[which]);
-    for (unsigned k = 0; k < engine_count; k++)
-        for (int tiers = 0; tiers <= are_few(s); tiers++)
-            if (!check_engine(s, tiers, &engines[k])) return false;
-    return check_one_way(s);
+        return which == engine_count ? check_one_way(s, NATIVE_WHOLE) : check_engine(s, NATIVE_WHOLE, &engines[which]);
+    for (int way = 0; way < (are_few(s) ? NATIVE_WAYS : 1); way++) {
+        if (!s->native->way[way]) continue;
+        for (unsigned k = 0; k < engine_count; k++)
+            if (!check_engine(s, way, &engines[k])) return false;
+        if (!check_one_way(s, way)) return false;
+    }
+    return true;
 }
 
 /* Unchecked, anything may come out, but nothing may break. What fails nevertheless, by a check that is not dropped, fails
  * alike, in the same state: so does a group of instances of which one fails. */
-static bool run_unchecked(const subject *s, rvm_status expected, bool tiers) {
+static bool run_unchecked(const subject *s, rvm_status expected, int way) {
     const engine *e = &engines[1];
     rvm_options o = engine_options(s, e);
     pair x;
     bool good = true;
     if (!o.fuel) o.fuel = 10000000;
-    if (pair_open(&x, s, tiers, e, o) && !x.side[NATIVE].status) {
+    if (pair_open(&x, s, way, e, o) && !x.side[NATIVE].status) {
         for (int k = 0; k < SIDES; k++) go(&x, &x.side[k], false);
         const bool fails = expected == RVM_ERR_DOMAIN && x.side[INTERPRETED].status == expected;
         if (fails) good = same(&x, "to the failure") && both(&x, true, "back from it");
@@ -301,11 +310,11 @@ static bool run_unchecked(const subject *s, rvm_status expected, bool tiers) {
     return good;
 }
 
-static bool check_failing(const subject *s, bool tiers) {
+static bool check_failing(const subject *s, int way) {
     const engine *e = &engines[0];
     pair x;
     rvm_status expected = RVM_OK;
-    bool good = pair_open(&x, s, tiers, e, engine_options(s, e)) && same(&x, "bind");
+    bool good = pair_open(&x, s, way, e, engine_options(s, e)) && same(&x, "bind");
     const side *i = &x.side[INTERPRETED], *n = &x.side[NATIVE];
     if (!good || n->status) goto done;
     for (int k = 0; k < SIDES; k++) go(&x, &x.side[k], false);
@@ -316,9 +325,11 @@ static bool check_failing(const subject *s, bool tiers) {
         good = report_fail(s->rep, "natively: expected %s, got %s", rvm_status_name(i->status), rvm_status_name(n->status));
 done:
     pair_close(&x);
-    return good && run_unchecked(s, expected, tiers);
+    return good && run_unchecked(s, expected, way);
 }
 
 bool check_native_failure(const subject *s) {
-    return !is_wanted(s) || (check_failing(s, false) && (!s->native->tiers || check_failing(s, true)));
+    for (int way = 0; is_wanted(s) && way < NATIVE_WAYS; way++)
+        if (s->native->way[way] && !check_failing(s, way)) return false;
+    return true;
 }

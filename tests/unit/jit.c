@@ -22,6 +22,7 @@ typedef struct told {
     unsigned compiled, refused;
     char function[20], reason[200];
     int direction;
+    uint32_t line;
     size_t size;
 } told;
 
@@ -31,6 +32,7 @@ static void on_notice(void *userdata, const rvm_jit_notice *n) {
     snprintf(t->function, sizeof t->function, "%s", n->function);
     snprintf(t->reason, sizeof t->reason, "%s", n->status ? n->reason : "");
     t->direction = n->direction;
+    t->line = n->line;
     t->size = n->code_size;
 }
 
@@ -227,9 +229,10 @@ Test(jit, tiers) {
     cr_assert(!*rvm_jit_about(j));
     const uint64_t one = run_busy(m, 1);
     cr_assert(run_busy(m, 1000) == 2 + (one - 2) * 1000 && !t.compiled);
-    cr_assert(run_busy(m, 20000) == 2 + (one - 2) * 20000 && t.compiled == 1 && !strcmp(t.function, "leaf"));
+    cr_assert(run_busy(m, 20000) == 2 + (one - 2) * 20000 && t.compiled == 1);
+    cr_assert(!strcmp(t.function, "main") && t.line == 7); /* as warm as what it calls, and around it: at its loop */
     cr_assert(strstr(rvm_jit_about(j), "LLVM "));
-    cr_assert(run_busy(m, 10) && t.compiled == 2 && !strcmp(t.function, "main")); /* as warm as what it calls */
+    cr_assert(run_busy(m, 10) && t.compiled == 2 && !strcmp(t.function, "main") && !t.line);
     cr_assert(run_busy(m, 10) && t.compiled == 2);
     rvm_machine_free(m);
     rvm_jit_free(j);

@@ -154,7 +154,7 @@ static void check(const char *function, double fails_at, bool inverse) {
     for (unsigned threads = 2; threads <= 5; threads += 3) {
         rvm_jit *j = open_jit(threads, false);
         subject s = subject_new(program, rvm_program_find(program, function), &a, &rep);
-        const natives n = {.whole = j};
+        const natives n = {.way = {[NATIVE_WHOLE] = j}};
         s.native = &n;
         s.inverse = inverse;
         cr_assert(fails_at >= 0 ? check_native_failure(&s) : check_native(&s), "%s, %u threads", function, threads);

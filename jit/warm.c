@@ -1,0 +1,70 @@
+/* warm.c: see warm.h. Counts come where the interpreter looks around; they are for the functions of all frames, so callers
+ * are as warm as what they call. Of several loops the outermost is the best one to enter, since the code has all that is in
+ * it; so a function that waits for that looks around where control jumps, for some time, and then takes a deeper one. */
+#include "warm.h"
+
+/* Instructions interpreted that make a function worth looking for in the cache, which takes some 0.1 ms, and worth
+ * compiling, which takes 50 to 100: about as long as interpreting them did. */
+enum { WARM = 1 << 18, HOT = 1 << 24 };
+/* With so many looks around a loop within one more will do. After so many, fewer where only the cache may have code, they
+ * come no sooner than ever. */
+enum { PATIENCE = 512, MOST_LOOKS = (RVM__MOST_AROUND + 1) * PATIENCE, MOST_WARM = 2 * PATIENCE, MOST_ASKED = 8 };
+
+const uint64_t rvm__usual_hot = HOT;
+
+static bool is_waiting(const rvm__warm *w, const rvm__warmth *f) {
+    const bool is_hot = f->ran >= w->hot;
+    return !f->passed_by && (is_hot || f->ran >= WARM) && f->looks < (is_hot ? MOST_LOOKS : MOST_WARM);
+}
+
+static bool has_loop(const rvm_function *f) {
+    for (uint32_t pc = 0; pc < f->ncode; pc++)
+        if (rvm__begins_loop(f, pc)) return true;
+    return false;
+}
+
+bool rvm__warm_ran(rvm__warm *w, const rvm_machine *m, uint64_t instructions) {
+    bool waits = false;
+    w->round++;
+    for (uint32_t k = 0; k < m->nframes; k++) {
+        const uint32_t fn = m->frames[k].fn;
+        rvm__warmth *f = &w->functions[fn];
+        if (f->round == w->round) continue;
+        const uint64_t before = f->ran;
+        f->round = w->round;
+        f->ran += instructions;
+        if ((before < WARM && f->ran >= WARM) || (before < w->hot && f->ran >= w->hot)) {
+            w->ask[fn] = true;
+            f->looks = 0;
+            f->passed_by |= !has_loop(&m->p->functions[fn]);
+        }
+        if (!is_waiting(w, f)) continue;
+        f->looks++;
+        waits = true;
+    }
+    return waits;
+}
+
+/* Whether a caller is as hot, and may soon be entered at a loop: its code has what it calls. */
+static bool callers_wait(const rvm__warm *w, const rvm_machine *m) {
+    enum { MOST_CALLERS = 16 };
+    for (uint32_t k = 0; k + 1 < m->nframes && k < MOST_CALLERS; k++) {
+        const rvm__warmth *f = &w->functions[m->frames[k].fn];
+        if (f->ran >= w->hot && is_waiting(w, f)) return true;
+    }
+    return false;
+}
+
+bool rvm__warm_asks(rvm__warm *w, const rvm_machine *m, const rvm__native_place *at, bool known, bool *compiles) {
+    rvm__warmth *f = &w->functions[m->frames[m->nframes - 1].fn];
+    const bool patient = w->hot >= WARM;
+    *compiles = f->ran >= w->hot;
+    if (at->pc) {
+        if (f->passed_by || (patient && at->loops * PATIENCE > f->looks)) return false;
+        return *compiles || (f->ran >= WARM && f->asked++ < MOST_ASKED);
+    }
+    const bool called = m->nframes > 1;
+    *compiles |= called ? w->hot <= 1 : !w->tiers;
+    if (*compiles && called && patient && !known && callers_wait(w, m)) return false;
+    return *compiles || known || f->ran >= WARM;
+}

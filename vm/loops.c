@@ -1,0 +1,80 @@
+/* loops.c: where the interpreter stands, seen from native code that may go on there (native.h). */
+#include "native.h"
+
+#include "inline.h"
+
+#include <string.h>
+
+/* The come-from of a jump back stands above it in the text, that of another below. */
+bool rvm__begins_loop(const rvm_function *f, uint32_t pc) {
+    const rvm_insn *in = &f->code[pc];
+    const bool counted = in->op == RVM_OP_for || in->op == RVM_OP_par;
+    return rvm__op_target((rvm_op)in->op) == 'L' && in->target > pc && (counted || (in->op & 1));
+}
+
+/* The interpreter looks around behind that end, and in its shortest loops before the other. */
+uint32_t rvm__loop_head(const rvm_function *f, uint32_t pc, int dir) {
+    if (pc < 2 || pc + 2 >= f->ncode) return 0;
+    const uint32_t before = pc - (uint32_t)dir, other = f->code[before].target, far = f->code[pc].target;
+    if (dir > 0 ? rvm__begins_loop(f, before) : other < before && rvm__begins_loop(f, other)) return before;
+    return f->code[pc].op >> 1 == RVM_PAIR_for && (dir > 0 ? far < pc : far > pc) ? far : 0;
+}
+
+static uint32_t loops_around(const rvm_function *f, uint32_t pc) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < pc; k++) n += rvm__begins_loop(f, k) && f->code[k].target > pc;
+    return n;
+}
+
+bool rvm__stands_in_loop(const rvm_machine *m, rvm__native_place *at) {
+    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm_function *f = &m->p->functions[top->fn];
+    const uint32_t pc = (uint32_t)(m->pc - m->codes[top->fn].x), gap = rvm__gap(pc, m->dir);
+    uint32_t parts = 0, loops = 0;
+    *at = (rvm__native_place){.pc = pc, .dir = m->dir};
+    if (!rvm__loop_head(f, pc, m->dir)) return false;
+    for (uint32_t k = 0; k < gap; k++) {
+        const uint32_t end = f->code[k].target;
+        if (f->code[k].op == RVM_OP_compute && end >= gap) {
+            const uint16_t hidden = m->codes[top->fn].x[k].to.hidden;
+            const uint32_t turns = (uint32_t)m->slots[top->slots + hidden].u & 1;
+            if (parts == 32) return false;
+            at->turns |= turns << parts++;
+            if (turns) at->dir = -at->dir;
+        } else if (rvm__begins_loop(f, k) && end >= gap)
+            loops++;
+    }
+    loops += parts - 1; /* without the one that turns */
+    for (uint32_t k = m->nframes - 1; k > 0 && loops < RVM__MOST_AROUND; k--)
+        loops += loops_around(&m->p->functions[m->frames[k - 1].fn], m->frames[k].call_pc);
+    at->loops = loops < RVM__MOST_AROUND ? loops : RVM__MOST_AROUND;
+    return true;
+}
+
+uint64_t rvm__rest_of_loop(const rvm_machine *m) {
+    enum { MOST = 1 << 14 };
+    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm_function *f = &m->p->functions[top->fn];
+    const uint32_t pc = (uint32_t)(m->pc - m->codes[top->fn].x), head = rvm__loop_head(f, pc, m->dir);
+    const rvm__xinsn *x = m->pc;
+    if (!head || head == pc - (uint32_t)m->dir) return 0; /* it goes trip by trip */
+    const rvm_value *r = m->slots + top->slots;
+    const bool rises = (m->dir > 0) != !!(f->code[pc].flags & RVM_FLAG_REVERSED);
+    const uint64_t left = loop_left(r[x->to.i].i, r[rises ? x->to.last : x->to.lo].i, r[x->to.step].i);
+    return left < MOST / 2 ? 2 * left : MOST;
+}
+
+/* Nothing is to be deep around the frame, of trails that discard. */
+bool rvm__trails_fit(const rvm_machine *m, const rvm__native_place *at) {
+    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm_function *f = &m->p->functions[top->fn];
+    const rvm__xinsn *x = m->codes[top->fn].x;
+    uint32_t deep = 0, segments[RVM_MAX_ORDER] = {0};
+    if (!m->trail.discards) return true;
+    for (uint32_t pc = 0; at->pc && pc < rvm__gap(at->pc, m->dir); pc++) {
+        const rvm_op op = (rvm_op)f->code[pc].op;
+        deep += (op == RVM_OP_compute) - (op == RVM_OP_do);
+        for (uint32_t k = 0; op >> 1 == RVM_PAIR_segment && k <= x[pc].trail.level; k++) segments[k] += op & 1 ? -1u : 1u;
+    }
+    return deep == m->trail.deep && !memcmp(segments, m->trail.segments, sizeof segments);
+}
