@@ -399,15 +399,28 @@ static const record *ask_for(attachment *a, const rvm__lowering *what, const rec
     return *last = r;
 }
 
+/* Whether the record is still what is wanted at an end: of that, only this differs between runs of a function in one
+ * direction on one machine. */
+static bool still_fits(const attachment *a, const record *r, const rvm__native_place *at) {
+    const rvm_machine *m = a->m;
+    const rvm__frame *top = &m->frames[m->nframes - 1];
+    return !r->why.code && r->what.turns == at->turns && r->what.discards == m->trail.discards &&
+           r->what.contiguous == are_contiguous(&m->p->functions[top->fn], m->arrays + top->arrays);
+}
+
 static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native_place *at, rvm__native_need *need) {
     attachment *a = (attachment *)e;
     const uint32_t fn = m->frames[m->nframes - 1].fn;
     const record **last = at->pc ? &a->functions[fn].loop : &a->functions[fn].at_end[at->dir > 0];
-    bool compiles;
-    if (!rvm__warm_asks(&a->warm, m, at, *last, &compiles)) return NULL;
-    const rvm__lowering what = wanted(a, at);
-    const bool refused = is_refused(a, &what);
-    const record *r = refused ? NULL : ask_for(a, &what, last, compiles);
+    const bool fits = !at->pc && *last && still_fits(a, *last, at);
+    bool compiles = false, refused = false;
+    if (!fits && !rvm__warm_asks(&a->warm, m, at, *last, &compiles)) return NULL;
+    const record *r = *last;
+    if (!fits) {
+        const rvm__lowering what = wanted(a, at);
+        refused = is_refused(a, &what);
+        r = refused ? NULL : ask_for(a, &what, last, compiles);
+    }
     if (at->pc)
         a->warm.functions[fn].passed_by = refused || (r && r->why.code);
     else if (!r || r->why.code)

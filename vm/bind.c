@@ -118,17 +118,19 @@ static rvm__extent extent_of(const rvm_arg *a, bool shadow) {
 }
 
 static bool meets(const rvm_arg *a, bool a_shadow, const rvm_arg *b, bool b_shadow) {
-    if (!a->ndim || !b->ndim || is_empty(a) || is_empty(b)) return false;
+    if (is_empty(a) || is_empty(b)) return false;
     if ((a_shadow && !a->active) || (b_shadow && !b->active)) return false;
     const rvm__extent x = extent_of(a, a_shadow), y = extent_of(b, b_shadow);
     return rvm__overlap(&x, &y);
 }
 
-/* Values may overlap where both roles are read or both accumulate; so may shadows; a value and a shadow never. */
+/* Values may overlap where both roles are read or both accumulate; so may shadows; a value and a shadow never. Scalars are
+ * copies. */
 static rvm_status check_overlap(const rvm_function *f, const rvm_arg *args, rvm_mode mode, rvm_error *err) {
     const bool shadows = mode != RVM_PRIMAL;
     for (uint32_t k = 0; k < f->nparams; k++)
-        for (uint32_t i = 0; i <= k; i++) {
+        for (uint32_t i = 0; i <= k && args[k].ndim; i++) {
+            if (!args[i].ndim) continue;
             const bool alike = f->params[i].role == f->params[k].role && f->params[k].role != RVM_OWN;
             bool bad = i < k && !alike && meets(&args[i], false, &args[k], false);
             if (shadows) {

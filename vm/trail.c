@@ -171,9 +171,9 @@ void rvm__trail_segment(rvm_machine *m, uint32_t level, int by) {
 
 void rvm__trail_clear(rvm_machine *m) {
     rvm__trail *tr = &m->trail;
-    for (int level = 0; level < RVM_MAX_ORDER; level++)
+    for (int level = 0; level < RVM_MAX_ORDER && tr->granted; level++)
         for (size_t d = 0; d < tr->nstacks[level]; d++) release(m, &tr->stacks[level][d]);
-    release(m, &tr->kept);
+    if (tr->granted) release(m, &tr->kept);
     tr->cells = tr->words = 0;
     tr->deep = 0;
     memset(tr->segments, 0, sizeof tr->segments);
