@@ -157,6 +157,30 @@ static rvm_status check_arguments(const rvm_machine *m, int64_t fn, const rvm_ar
     return check_overlap(f, args, mode, err);
 }
 
+static bool is_array_before(const rvm__array *before, const rvm_param *param, const rvm_arg *a) {
+    const int64_t size = sizeof(rvm_value);
+    if ((int)a->type != param->type || a->ndim != param->ndim || (char *)a->data != before->data) return false;
+    for (int d = 0; d < a->ndim; d++)
+        if (a->shape[d] != before->dim[d] || a->stride[d] != before->stride[d] / size ||
+            a->shadow_stride[d] != before->shadow_stride[d] / size)
+            return false;
+    return true;
+}
+
+/* Whether these are arguments that were checked already: the arrays of the call before, of the same function, and scalars of
+ * which any will do. */
+static bool are_checked(const rvm_machine *m, int64_t fn, const rvm_arg *args, uint32_t nargs, rvm_mode mode) {
+    if (!m->checked || fn != m->checked - 1 || mode != RVM_PRIMAL || nargs != m->p->functions[fn].nparams) return false;
+    for (uint32_t k = 0; k < nargs; k++) {
+        const rvm_param *param = &m->p->functions[fn].params[k];
+        if (!args || args[k].active || param->type == RVM_F32 || param->signature) return false;
+        if (param->ndim ? !is_array_before(&m->arrays[param->index], param, &args[k])
+                        : (int)args[k].type != param->type || args[k].ndim)
+            return false;
+    }
+    return true;
+}
+
 /* The codes of the mode, prepared anew when the activity differs from what they were prepared for. */
 static rvm_status choose_codes(rvm_machine *m, uint32_t fn, const rvm_arg *args, rvm_mode mode) {
     uint8_t wrt[RVM_MAX_PARAMS];
@@ -336,7 +360,9 @@ void rvm__note_inputs(rvm_machine *m) {
 rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_mode mode, bool at_end,
                             rvm_error *err) {
     m->where = UNBOUND;
-    rvm_status status = check_arguments(m, fn, args, nargs, mode, err);
+    rvm_status status = RVM_OK;
+    if (!are_checked(m, fn, args, nargs, mode)) status = check_arguments(m, fn, args, nargs, mode, err);
+    m->checked = 0;
     if (status) return rvm__fail_in(err, status, m->p, fn);
     m->mode = mode;
     m->entry = (uint32_t)fn;
@@ -345,6 +371,7 @@ rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
     if (!status) status = lay_out(m, args, err);
     if (status == RVM_ERR_MEMORY) return rvm__no_memory(m, err);
     if (status) return rvm__fail_in(err, status, m->p, fn);
+    if (mode == RVM_PRIMAL) m->checked = m->entry + 1;
     m->args = args;
     m->nargs = nargs;
     m->where = at_end ? AT_END : AT_START;
