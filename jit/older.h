@@ -11,6 +11,8 @@
 #define LLVMConstArray2(type, value, n) LLVMConstArray(type, value, (unsigned)(n))
 #endif
 #if LLVM_VERSION_MAJOR < 18 /* fast code is strict, which it may be */
+typedef unsigned LLVMFastMathFlags;
+enum { LLVMFastMathAllowReassoc, LLVMFastMathAllowContract, LLVMFastMathNoSignedZeros };
 #define LLVMCanValueUseFastMathFlags(v) false
 #define LLVMSetFastMathFlags(v, flags)  ((void)(v))
 #endif
