@@ -315,13 +315,16 @@ static LLVMMetadataRef property(LLVMContextRef c, const char *name, LLVMValueRef
 }
 
 /* Most loops have few trips, of which copies of the body would leave a rest: LLVM is to make none, but for vectors and of
- * loops that vanish. A loop in a loop, unrolled, looks to it like one that is worth to be vectorised, however few. */
+ * loops that vanish; and one vector at a time, unless sums may be taken apart. A loop in a loop, unrolled, looks to it like
+ * one that is worth to be vectorised, however few. */
 static void keep_whole(rvm__emit *e, LLVMValueRef branch) {
     LLVMContextRef c = e->k->context;
-    const unsigned n = rvm__is_around_loops(e, e->pc) ? 3 : 2;
-    LLVMMetadataRef none = LLVMTemporaryMDNode(c, NULL, 0), part[3] = {none};
-    part[1] = property(c, "llvm.loop.unroll.runtime.disable", NULL);
-    part[2] = property(c, "llvm.loop.vectorize.enable", LLVMConstInt(e->k->i1, 0, false));
+    LLVMMetadataRef none = LLVMTemporaryMDNode(c, NULL, 0), part[4] = {none};
+    unsigned n = 1;
+    part[n++] = property(c, "llvm.loop.unroll.runtime.disable", NULL);
+    if (!e->k->fast) part[n++] = property(c, "llvm.loop.interleave.count", LLVMConstInt(e->k->i32, 1, false));
+    if (rvm__is_around_loops(e, e->pc))
+        part[n++] = property(c, "llvm.loop.vectorize.enable", LLVMConstInt(e->k->i1, 0, false));
     LLVMMetadataRef loop = LLVMMDNodeInContext2(c, part, n);
     LLVMMetadataReplaceAllUsesWith(none, loop); /* a loop's node begins with itself */
     LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c, "llvm.loop", 9), LLVMMetadataAsValue(c, loop));
