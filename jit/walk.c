@@ -95,6 +95,30 @@ void rvm__charge(rvm__emit *e, uint32_t extra) {
     rvm__put_at(e, LLVMBuildNSWAdd(e->k->b, now, rvm__build_int(e->k, n), ""), e->charged);
 }
 
+/* Seldom called, from loops that would be left with little in registers if a call changed them: a function in between that
+ * keeps all but a few, where LLVM has a convention for that. */
+static LLVMValueRef looker(rvm__emit *e) {
+    enum { PRESERVE_MOST = 14 };
+    static const char name[] = "rvm.look";
+    rvm__build *k = e->k;
+    LLVMValueRef f = LLVMGetNamedFunction(k->module, name);
+    if (f) return f;
+    LLVMTypeRef params[2] = {k->ptr, k->ptr}, t = LLVMFunctionType(k->i32, params, 2, false);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(k->b);
+    const char *triple = LLVMGetTarget(k->module);
+    f = LLVMAddFunction(k->module, name, t);
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+    if (!strncmp(triple, "x86_64", 6) || !strncmp(triple, "aarch64", 7)) LLVMSetFunctionCallConv(f, PRESERVE_MOST);
+    rvm__attribute(k, f, -1, "noinline", 0);
+    rvm__attribute(k, f, -1, "cold", 0);
+    rvm__attribute(k, f, -1, "nounwind", 0);
+    rvm__at(e, LLVMAppendBasicBlockInContext(k->context, f, ""));
+    LLVMValueRef args[2] = {LLVMGetParam(f, 0), LLVMGetParam(f, 1)};
+    LLVMBuildRet(k->b, rvm__call_runtime(e, "rvm__native_look", k->i32, 2, args));
+    rvm__at(e, here);
+    return f;
+}
+
 void rvm__look_around(rvm__emit *e, uint32_t pc) {
     rvm__build *k = e->k;
     if (e->u->w->standalone) return;
@@ -109,7 +133,8 @@ void rvm__look_around(rvm__emit *e, uint32_t pc) {
     rvm__at(e, look);
     rvm__put_at(e, charged, rvm__member(e, e->native, offsetof(rvm__native, charged)));
     LLVMValueRef args[2] = {e->machine, e->native};
-    LLVMValueRef ended = rvm__call_runtime(e, "rvm__native_look", k->i32, 2, args);
+    LLVMValueRef f = looker(e), ended = LLVMBuildCall2(k->b, LLVMGlobalGetValueType(f), f, args, 2, "");
+    LLVMSetInstructionCallConv(ended, LLVMGetFunctionCallConv(f));
     rvm__native_site site = rvm__site_here(e);
     site.pc = pc;
     rvm__leave_at(e, LLVMBuildICmp(k->b, LLVMIntNE, ended, LLVMConstInt(k->i32, 0, false), ""), site, 0);
