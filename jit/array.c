@@ -47,11 +47,34 @@ static LLVMValueRef count(rvm__emit *e, const site *s, LLVMValueRef *dim) {
     return n;
 }
 
-/* Elements, all v, in an alloca. */
-static void fill_alloca(rvm__emit *e, const rvm__array_ir *a, LLVMValueRef v) {
+enum { FEWER = 2 * RVM__LINE };
+
+static void clear(rvm__emit *e, const rvm__array_ir *a, uint64_t bytes) {
+    LLVMBuildMemSet(e->k->b, a->memory, LLVMConstInt(e->k->i8, 0, false), rvm__build_int(e->k, (int64_t)bytes), RVM__LINE);
+}
+
+/* An alloca of n elements, or more: where there are but a few, no others. */
+static void clear_few(rvm__emit *e, const rvm__array_ir *a, LLVMValueRef n) {
+    rvm__build *k = e->k;
+    LLVMBasicBlockRef less = rvm__block(e, "less"), more = rvm__block(e, "more"), on = rvm__block(e, "on");
+    LLVMValueRef most = rvm__build_int(k, (FEWER - RVM__ARRAY_HEADER) / (int64_t)sizeof(rvm_value));
+    LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntULE, n, most, ""), less, more);
+    rvm__at(e, less);
+    clear(e, a, FEWER);
+    LLVMBuildBr(k->b, on);
+    rvm__at(e, more);
+    clear(e, a, a->bytes);
+    LLVMBuildBr(k->b, on);
+    rvm__at(e, on);
+}
+
+/* n elements, all v, in an alloca. */
+static void fill_alloca(rvm__emit *e, const rvm__array_ir *a, LLVMValueRef n, LLVMValueRef v) {
     const bool zero = LLVMIsConstant(v) && LLVMIsNull(v);
-    if (zero)
-        LLVMBuildMemSet(e->k->b, a->memory, LLVMConstInt(e->k->i8, 0, false), rvm__build_int(e->k, (int64_t)a->bytes), 16);
+    if (zero && a->bytes > FEWER)
+        clear_few(e, a, n);
+    else if (zero)
+        clear(e, a, a->bytes);
     for (uint64_t at = RVM__ARRAY_HEADER; !zero && at < a->bytes; at += sizeof(rvm_value))
         rvm__put_at(e, v, rvm__member(e, a->memory, at));
 }
@@ -82,14 +105,15 @@ static LLVMValueRef place_of(rvm__emit *e, const site *s, LLVMValueRef n, LLVMVa
     if (!a->memory) return from_arena(e, s, n, v);
     if (!a->few) {
         note_home(e, s, LLVMConstInt(k->i1, 1, false));
-        fill_alloca(e, a, v);
+        fill_alloca(e, a, n, v);
         return a->memory;
     }
-    LLVMBasicBlockRef here = rvm__block(e, "few"), there = rvm__block(e, "many"), on = rvm__block(e, "on"), from[2] = {here};
+    LLVMBasicBlockRef here = rvm__block(e, "few"), there = rvm__block(e, "many"), on = rvm__block(e, "on"), from[2];
     LLVMValueRef few = LLVMBuildICmp(k->b, LLVMIntULE, n, rvm__build_int(k, RVM__FEW), ""), p[2] = {a->memory};
     LLVMBuildCondBr(k->b, few, here, there);
     rvm__at(e, here);
-    fill_alloca(e, a, v);
+    fill_alloca(e, a, n, v);
+    from[0] = LLVMGetInsertBlock(k->b);
     LLVMBuildBr(k->b, on);
     rvm__at(e, there);
     p[1] = from_arena(e, s, n, v);

@@ -84,7 +84,7 @@ static void make_arrays(rvm__emit *e) {
         a->few = a->bytes && (e->at || !rvm__alloca_bytes(e->u, e->fn, (uint16_t)k)); /* entered, it may be in the arena */
         if (a->bytes) {
             a->memory = rvm__local(e, LLVMArrayType2(e->k->i8, a->bytes), "array");
-            LLVMSetAlignment(a->memory, 16);
+            LLVMSetAlignment(a->memory, RVM__LINE);
         }
         if (!a->memory && e->u->w->standalone && rvm__appears(e->f, (uint16_t)k)) {
             a->heap = rvm__local(e, e->k->ptr, "heap");
