@@ -12,7 +12,7 @@
 
 #include <llvm-c/DebugInfo.h>
 
-enum { AT_ONCE = 8, MOST_UNROLLED = 64 }; /* instructions of a loop */
+enum { AT_ONCE = 8, HALF = AT_ONCE / 2, MOST_UNROLLED = 64 }; /* instructions of a loop */
 
 /* ---- which loops are unrolled ---- */
 
@@ -20,21 +20,23 @@ static bool adds(LLVMValueRef v) {
     return LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), RVM__ADD "f64");
 }
 
-static bool is_loop_that_adds(LLVMBasicBlockRef b) {
+/* How many times a loop that adds is unrolled, so that there are eight to add; 0: it is not. */
+static unsigned copies_of(LLVMBasicBlockRef b) {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
-    bool loops = false, any = false;
-    unsigned n = 0;
+    bool loops = false;
+    unsigned n = 0, some = 0;
     for (unsigned s = 0; s < LLVMGetNumSuccessors(end); s++) loops |= LLVMGetSuccessor(end, s) == b;
-    if (!loops) return false;
-    for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v), n++) any |= adds(v);
-    return any && n <= MOST_UNROLLED;
+    if (!loops) return 0;
+    for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v), n++) some += adds(v);
+    if (!some || n > MOST_UNROLLED) return 0;
+    return some == AT_ONCE / HALF ? HALF : AT_ONCE;
 }
 
 /* A loop's metadata begin with themselves. */
-static void unroll(rvm__build *k, LLVMBasicBlockRef b) {
+static void unroll(rvm__build *k, LLVMBasicBlockRef b, unsigned copies) {
     static const char name[] = "llvm.loop.unroll.count", kind[] = "llvm.loop";
     LLVMMetadataRef count[2] = {LLVMMDStringInContext2(k->context, name, sizeof name - 1),
-                                LLVMValueAsMetadata(LLVMConstInt(k->i32, AT_ONCE, false))};
+                                LLVMValueAsMetadata(LLVMConstInt(k->i32, copies, false))};
     LLVMMetadataRef itself = LLVMTemporaryMDNode(k->context, NULL, 0);
     LLVMMetadataRef all[2] = {itself, LLVMMDNodeInContext2(k->context, count, 2)};
     LLVMMetadataRef node = LLVMMDNodeInContext2(k->context, all, 2);
@@ -45,8 +47,11 @@ static void unroll(rvm__build *k, LLVMBasicBlockRef b) {
 
 bool rvm__mark_adding_loops(rvm__build *k, LLVMValueRef f) {
     bool any = false;
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
-        if (is_loop_that_adds(b)) unroll(k, b), any = true;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+        const unsigned copies = copies_of(b);
+        if (copies) unroll(k, b, copies);
+        any |= copies > 0;
+    }
     return any;
 }
 
@@ -148,15 +153,35 @@ static void turn(rvm__group *g, LLVMValueRef *v) {
         }
 }
 
-static void add_eight(rvm__group *g, LLVMValueRef to, LLVMValueRef *v) {
+/* Elements of a vector from the first on. */
+static LLVMValueRef part(rvm__group *g, LLVMValueRef v, unsigned first, unsigned n) {
+    LLVMValueRef each[AT_ONCE];
+    for (unsigned k = 0; k < n; k++) each[k] = LLVMConstInt(g->k->i32, first + k, false);
+    return LLVMBuildShuffleVector(g->k->b, v, v, LLVMConstVector(each, n), "");
+}
+
+/* So many of the eight, from the first on, side by side. What is added to them one by one: v[lane] of elements; else one
+ * vector of sums. */
+static void add_part(rvm__group *g, LLVMValueRef to, LLVMValueRef *v, unsigned first, unsigned n) {
     LLVMBuilderRef b = g->k->b;
-    LLVMValueRef sum = LLVMBuildLoad2(b, rvm__vector_of(g, g->k->f64), to, "");
+    const unsigned rows = g->ordered ? AT_ONCE : 1;
+    LLVMValueRef sum = LLVMBuildLoad2(b, LLVMVectorType(g->k->f64, n), to, "");
     LLVMSetAlignment(sum, 8);
-    if (g->ordered) turn(g, v);
-    if (!g->ordered) sum = LLVMBuildFAdd(b, sum, summed(g, v), "");
-    for (unsigned n = 0; n < AT_ONCE && g->ordered; n++)
-        sum = LLVMBuildFAdd(b, sum, v[g->ordered > 0 ? n : AT_ONCE - 1 - n], "");
+    for (unsigned k = 0; k < rows; k++) {
+        LLVMValueRef row = v[g->ordered < 0 ? rows - 1 - k : k];
+        sum = LLVMBuildFAdd(b, sum, n < AT_ONCE ? part(g, row, first, n) : row, "");
+    }
     LLVMSetAlignment(LLVMBuildStore(b, sum, to), 8);
+}
+
+/* Eight at one place, or four at each of two. */
+static void add_eight(rvm__group *g, LLVMValueRef to, LLVMValueRef other, LLVMValueRef *v) {
+    if (g->ordered)
+        turn(g, v);
+    else
+        v[0] = summed(g, v);
+    add_part(g, to, v, 0, other ? HALF : AT_ONCE);
+    if (other) add_part(g, other, v, HALF, HALF);
 }
 
 /* ---- what waits ---- */
@@ -167,11 +192,11 @@ bool rvm__wait_to_add(rvm__group *g, LLVMValueRef call, LLVMValueRef v) {
     return true;
 }
 
-/* Whether eight from that one on are side by side, going up or down: a step, or 0. */
-static int side_by_side(const rvm__group *g, unsigned first, unsigned n, const unsigned *same) {
+/* Whether so many from that one on are side by side, going up or down: a step, or 0. */
+static int side_by_side(const rvm__group *g, unsigned first, unsigned n, const unsigned *same, unsigned many) {
     const line x = line_of(g, LLVMGetOperand(g->waiting[same[first]].call, 0));
     int step = 0;
-    for (unsigned k = 1; k < AT_ONCE; k++) {
+    for (unsigned k = 1; k < many; k++) {
         if (first + k >= n) return 0;
         const line y = line_of(g, LLVMGetOperand(g->waiting[same[first + k]].call, 0));
         const int64_t far = y.offset - x.offset, now = k == 1 ? far : step * (int64_t)k;
@@ -183,36 +208,55 @@ static int side_by_side(const rvm__group *g, unsigned first, unsigned n, const u
 
 static void add_waiting(rvm__group *g, unsigned n) {
     rvm__add_at_once(g, g->waiting[n].call, g->waiting[n].v);
-    g->waiting[n].call = NULL;
+}
+
+typedef struct four { /* side by side, ascending; wait for another four */
+    LLVMValueRef to, v[AT_ONCE];
+    unsigned at[HALF];
+    bool any;
+} four;
+
+/* As many as are given, from the lowest on, in v; where that stands. */
+static LLVMValueRef take(rvm__group *g, const unsigned *run, int step, unsigned many, LLVMValueRef *v) {
+    for (unsigned i = 0; i < many; i++) v[i] = g->waiting[run[step > 0 ? i : many - 1 - i]].v;
+    return rvm__one(g, LLVMGetOperand(g->waiting[run[step > 0 ? 0 : many - 1]].call, 0));
+}
+
+static void add_four(rvm__group *g, const unsigned *run, int step, four *before) {
+    LLVMValueRef to = take(g, run, step, HALF, before->v + (before->any ? HALF : 0));
+    if (before->any) add_eight(g, before->to, to, before->v);
+    before->to = to;
+    memcpy(before->at, run, sizeof before->at);
+    before->any = !before->any;
 }
 
 /* Those at a constant distance from the first, which goes with them if it can. */
-static void add_with(rvm__group *g, unsigned first) {
+static void add_with(rvm__group *g, unsigned first, four *before) {
     unsigned same[RVM__MOST_WAITING], n = 0;
     const line x = line_of(g, LLVMGetOperand(g->waiting[first].call, 0));
     for (unsigned k = first; k < g->nwaiting; k++) {
-        if (!g->waiting[k].call) continue;
+        if (g->waiting[k].taken) continue;
         const line y = line_of(g, LLVMGetOperand(g->waiting[k].call, 0));
         if (k == first || are_parallel(&x, &y)) same[n++] = k;
     }
     for (unsigned k = 0; k < n;) {
-        const int step = side_by_side(g, k, n, same);
-        if (!step) {
-            add_waiting(g, same[k++]);
-            continue;
-        }
+        const int eight = side_by_side(g, k, n, same, AT_ONCE), step = side_by_side(g, k, n, same, HALF);
         LLVMValueRef v[AT_ONCE];
-        const unsigned lowest = same[step > 0 ? k : k + AT_ONCE - 1];
-        LLVMValueRef to = rvm__one(g, LLVMGetOperand(g->waiting[lowest].call, 0));
-        for (unsigned i = 0; i < AT_ONCE; i++) v[i] = g->waiting[same[step > 0 ? k + i : k + AT_ONCE - 1 - i]].v;
-        add_eight(g, to, v);
-        for (unsigned i = 0; i < AT_ONCE; i++) g->waiting[same[k + i]].call = NULL;
-        k += AT_ONCE;
+        if (eight)
+            add_eight(g, take(g, same + k, eight, AT_ONCE, v), NULL, v);
+        else if (step)
+            add_four(g, same + k, step, before);
+        else
+            add_waiting(g, same[k]);
+        for (unsigned i = k; i < k + (eight ? AT_ONCE : step ? HALF : 1); i++) g->waiting[same[i]].taken = true;
+        k += eight ? AT_ONCE : step ? HALF : 1;
     }
 }
 
 void rvm__add_what_waits(rvm__group *g) {
+    four one = {.any = false};
     for (unsigned k = 0; k < g->nwaiting; k++)
-        if (g->waiting[k].call) add_with(g, k);
+        if (!g->waiting[k].taken) add_with(g, k, &one);
+    for (unsigned k = 0; k < HALF && one.any; k++) add_waiting(g, one.at[k]);
     g->nwaiting = 0;
 }

@@ -47,6 +47,7 @@ typedef struct rvm__loop {
 
 typedef struct rvm__waiting { /* an addition that waits for the end of its block */
     LLVMValueRef call, v;
+    bool taken; /* it is done, or goes with others */
 } rvm__waiting;
 enum { RVM__MOST_WAITING = 64 };
 
