@@ -2,9 +2,9 @@
  *
  * What all lanes add to one element is summed across a vector, which takes longer than to compute it. Eight vectors for
  * eight elements side by side are summed together, in three steps that leave a vector of eight sums; where the order counts
- * they are turned, and the lanes added one after the other, to all eight elements. For this the loops that add at an index
- * of theirs are unrolled before, and additions wait for the end of their block: nothing else of the instance touches what it
- * adds to.
+ * they are turned, and the lanes added one after the other, to all eight elements. So are four and four. For this the loops
+ * that add at an index of theirs are unrolled before, and additions wait for the end of their block: nothing else of the
+ * instance touches what it adds to.
  */
 #include <string.h>
 
