@@ -416,14 +416,9 @@ static void release(const rvm__idle *s, void *p, size_t bytes) {
     if (p) rvm__realloc(&s->p->al, p, bytes + 1, 0);
 }
 
-typedef struct marks {
-    uint8_t *vanishes; /* by pc of compute */
-    bool trails;
-} marks;
-
+/* by pc of compute */
 static void mark_vanishing(void *userdata, const rvm__vanishing *region) {
-    const marks *to = userdata;
-    if (!region->trails || !to->trails) to->vanishes[region->compute] = 1;
+    ((uint8_t *)userdata)[region->compute] = 1;
 }
 
 /* The list of the function; false: out of memory. */
@@ -435,8 +430,7 @@ static bool make_list(flow *w, uint32_t fn, bool backward) {
     void *scratch = make(s, size);
     bool ok = vanishes && scratch;
     if (ok) {
-        marks to = {vanishes, s->run.trails};
-        if (!s->run.whole) rvm__vanish_find(s->p, s->reach, fn, s->run.unchecked, scratch, mark_vanishing, &to);
+        if (!s->run.whole) rvm__vanish_find(s->p, s->reach, fn, s->run.unchecked, scratch, mark_vanishing, vanishes);
         ok = rvm__list_make(&w->list, s->p, fn, backward, vanishes);
     }
     release(s, vanishes, f->ncode);

@@ -7,7 +7,7 @@
  * what one trip of a loop changes is not used by later trips if their indices, at constant offsets from the loop's, tell
  * that these are other elements.
  *
- * An engine that leaves idle instructions out has the same results. It also goes on from any point of the run as the
+ * An engine that leaves idle instructions out has the same results. Of a whole run, it also goes on from any point as the
  * interpreter would; but not back from there, since what would be taken back was not done.
  */
 #ifndef RVM_IDLE_H
@@ -19,8 +19,7 @@ typedef struct rvm__idle rvm__idle;
 typedef struct rvm__idle_run {
     uint32_t fn;
     bool backward;         /* it is run from its end to its start */
-    bool whole;            /* regions that vanish are not left out (vanish.h) */
-    bool trails;           /* those of them that push onto trails are not */
+    bool whole;            /* regions that vanish are not left out (vanish.h), at least not where it is left */
     bool unchecked, trust; /* as in rvm_options. What is not proved may fail, and is not idle then. */
     uint32_t discarded;    /* bit k: what is pushed onto trail k, outside of compute parts, is thrown away */
     const uint8_t *unused; /* by parameter: what the run leaves in it the caller does not use; NULL: all is used */

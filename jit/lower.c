@@ -469,12 +469,13 @@ static bool prepare(rvm__unit *u) {
     return true;
 }
 
-/* What of the run is idle: where it does not turn back, not even with chunks of threads. */
+/* What of the run is idle: where it does not turn back, not even with chunks of threads. Where the code is left or was
+ * entered within a region the compute part runs backward, though elsewhere it vanishes; so that is looked at, too. */
 static bool find_idle(rvm__unit *u) {
     const rvm__lowering *w = u->w;
     const rvm__idle_run run = {.fn = w->fn,
                                .backward = w->direction < 0,
-                               .trails = !w->standalone,
+                               .whole = !w->standalone,
                                .unchecked = w->unchecked,
                                .trust = w->trust,
                                .discarded = w->standalone ? UINT32_MAX : w->discards};
