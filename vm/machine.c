@@ -116,7 +116,7 @@ static uint64_t so_far(const rvm_machine *m) {
 }
 
 void rvm__run_begins(rvm_machine *m) {
-    m->counted = 0;
+    m->counted = m->told = 0;
     grant(m);
     if (__atomic_load_n(&m->cancel, __ATOMIC_RELAXED)) m->slice = 0, m->budget = 0; /* look at once */
 }
@@ -130,7 +130,10 @@ rvm_status rvm__look(rvm_machine *m) {
     m->slice = 0;
     m->budget = 0;
     if (__atomic_exchange_n(&m->cancel, 0, __ATOMIC_RELAXED)) return RVM_ERR_CANCELLED;
-    if (m->o.progress && m->o.progress(m->o.userdata, m->counted)) return RVM_ERR_CANCELLED;
+    if (m->o.progress && m->counted - m->told >= SLICE) {
+        m->told = m->counted;
+        if (m->o.progress(m->o.userdata, m->counted)) return RVM_ERR_CANCELLED;
+    }
     if (m->o.fuel && m->counted >= m->o.fuel) return RVM_ERR_FUEL;
     grant(m);
     return RVM_OK;
@@ -139,6 +142,8 @@ rvm_status rvm__look(rvm_machine *m) {
 void rvm__look_soon(rvm_machine *m) {
     m->counted = so_far(m);
     m->slice = rvm__rest_of_loop(m);
+    const uint64_t left = m->o.fuel > m->counted ? m->o.fuel - m->counted : 0;
+    if (m->o.fuel && left < m->slice) m->slice = left;
     m->budget = (int64_t)(m->slice * sizeof(rvm__xinsn));
 }
 

@@ -182,6 +182,7 @@ struct rvm_machine {
     int64_t budget;   /* bytes of prepared code that may still run before the next look around */
     uint64_t slice;   /* instructions granted with the present budget */
     uint64_t counted; /* instructions of the present run, slices before the present one */
+    uint64_t told;    /* of them, that the caller's progress function knows of */
     int cancel;       /* atomic */
     /* memory */
     rvm_value *slots, *shadows;

@@ -339,6 +339,6 @@ rvm_status rvm__look_warm(rvm_machine *m) {
     if (!m->engine) return status;
     m->engine->ran(m->engine, m, m->counted - before);
     if (!status) status = go_native(m);
-    if (!status && m->engine->soon) rvm__look_soon(m);
+    if (!status && m->engine && m->engine->soon) rvm__look_soon(m); /* it may be detached while it ran */
     return status;
 }

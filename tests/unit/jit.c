@@ -239,6 +239,73 @@ Test(jit, tiers) {
     rvm_program_free(p);
 }
 
+/* ---- looks around, in tiers ---- */
+
+static const char long_rows[] = "fn main(y: real[n], x: real[n], k: i64)\n"
+                                "    for j in 0..k\n"
+                                "        for i in 0..n\n"
+                                "            y[i] += x[i]\n"
+                                "        end\n"
+                                "    end\n"
+                                "end\n";
+
+typedef struct watch {
+    rvm_machine *m;
+    unsigned calls, detach_at;
+} watch;
+
+static bool on_progress(void *userdata, uint64_t instructions) {
+    watch *w = userdata;
+    (void)instructions;
+    if (++w->calls == w->detach_at) rvm_jit_detach(w->m);
+    return false;
+}
+
+/* A run of long_rows that waits for the cache, or goes native; its status and instructions. */
+static rvm_status run_rows(watch *w, uint64_t hot, uint64_t fuel, uint64_t *instructions) {
+    enum { N = 20000, TIMES = 200 };
+    static double y[N], x[N];
+    report rep = {.name = "jit"};
+    rvm_program *p = assemble_text(long_rows, NULL, &rep);
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_options options = rvm_options_default();
+    const int64_t n = N;
+    rvm_arg a[] = {rvm_arg_array(RVM_F64, y, 1, &n), rvm_arg_array(RVM_F64, x, 1, &n), rvm_arg_i64(TIMES)};
+    rvm_stats stats;
+    rvm_jit *j;
+    o.level = 0;
+    o.cache = "";
+    o.tiers = true;
+    o.hot = hot;
+    options.fuel = fuel;
+    options.progress = on_progress;
+    options.userdata = w;
+    cr_assert(p);
+    if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
+    cr_assert(rvm_machine_new(p, &options, &w->m, &e) == RVM_OK && rvm_jit_attach(j, w->m, &e) == RVM_OK);
+    const rvm_status st = rvm_call(w->m, 0, a, 3, &e);
+    rvm_machine_stats(w->m, &stats);
+    *instructions = stats.forward;
+    rvm_machine_free(w->m);
+    rvm_jit_free(j);
+    rvm_program_free(p);
+    return st;
+}
+
+Test(jit, looks) { /* for a loop to enter: not beyond the fuel, and progress is not told of each */
+    watch w = {0};
+    uint64_t n;
+    cr_assert(run_rows(&w, 0, 1010000, &n) == RVM_ERR_FUEL && n < 1010010, "%llu", (unsigned long long)n);
+    w = (watch){0};
+    cr_assert(run_rows(&w, 0, 0, &n) == RVM_OK && w.calls && w.calls <= n / 1000000, "%u calls", w.calls);
+}
+
+Test(jit, detached_within) { /* by its own progress function, in native code */
+    watch w = {.detach_at = 3};
+    uint64_t n;
+    cr_assert(run_rows(&w, 1000, 0, &n) == RVM_OK && w.calls && w.calls <= n / 1000000, "%u calls", w.calls);
+}
+
 /* ---- printing ---- */
 
 static rvm_status dump(const fixture *f, uint32_t fn, int direction, rvm_jit_form form, const rvm_options *o,
