@@ -42,8 +42,10 @@ rvm_status rvm__module_open(const char *path, const rvm__module **out, rvm_error
         return rvm__fail(err, RVM_ERR_UNSUPPORTED, path, 0, 0, "this is no module of native code: it has no %s",
                          RVM__MODULE_ENTRY);
     }
-    *out = entry();
-    return check_module(*out, path, err);
+    const rvm__module *module = entry();
+    const rvm_status status = check_module(module, path, err);
+    if (!status) *out = module;
+    return status;
 }
 
 rvm_status rvm__module_find(char path[PATH_MAX], rvm_error *err) {

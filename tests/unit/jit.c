@@ -96,6 +96,29 @@ Test(jit, modules_that_are_refused) {
     refused(RVM_FOREIGN_MODULE, "of the interface, and this library wants");
 }
 
+Test(jit, modules_that_are_refused_later) { /* in tiers, each time anew */
+    fixture f;
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_jit *j;
+    begin(&f);
+    o.cache = "";
+    o.tiers = true;
+    o.hot = 1;
+    o.notice = on_notice;
+    o.userdata = &f.told;
+    setenv("RVM_LLVM_MODULE", RVM_FOREIGN_MODULE, 1);
+    cr_assert(rvm_jit_new(&o, &j, &e) == RVM_OK, "%s", e.message);
+    unsetenv("RVM_LLVM_MODULE");
+    rvm_machine *m = machine(&f, NULL);
+    cr_assert(rvm_jit_attach(j, m, &e) == RVM_OK);
+    rvm_arg y = rvm_arg_f64(2);
+    cr_assert(twice(m, 1) == 2 && twice(m, 1) == 2 && f.told.refused == 1);
+    cr_assert(rvm_uncall(m, TWICE, &y, 1, &e) == RVM_OK && y.value.f == 1 && f.told.refused == 2 && !f.told.compiled);
+    rvm_machine_free(m);
+    rvm_jit_free(j);
+    end(&f);
+}
+
 Test(jit, usage) {
     rvm_jit_options o = rvm_jit_options_default();
     rvm_jit *j;
