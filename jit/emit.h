@@ -257,6 +257,7 @@ LLVMValueRef rvm__charged_ahead(rvm__emit *e);
 void rvm__look_around(rvm__emit *e, uint32_t pc);
 /* A copy of a compute part, or of the whole function, walked in that direction; NULL: out of memory, noted. */
 rvm__context *rvm__context_in(rvm__emit *e, rvm__context *parent, uint32_t compute, enum rvm__pass pass, int dir);
+rvm__context *rvm__context_copy(rvm__emit *e, const rvm__context *c); /* the same, with code of its own; NULL: noted */
 /* The body of the loop that e->pc enters, from the trip on that its index says: its context, with strips if it goes in
  * these; else c. NULL: noted. */
 rvm__context *rvm__enter_strips(rvm__emit *e, rvm__context *c);
@@ -274,6 +275,10 @@ void rvm__jump(rvm__emit *e, rvm__context *c, uint32_t pc, bool back);
 /* ---- middle.c ---- */
 /* Registers and arrays have what the machine's frame has, and control goes to e->at. */
 void rvm__enter_middle(rvm__emit *e);
+/* In code that was entered in a loop control comes to the next trip of the loop that is entered by `head`. Where that is
+ * around the first one it has code of its own, in the context returned, so that LLVM sees loops that are entered at their
+ * heads. */
+rvm__context *rvm__around_entry(rvm__emit *e, rvm__context *c, uint32_t head);
 
 /* ---- frame.c ---- */
 /* The array that `array` is part of at pc, itself unless it is a view; RVM__NO_BASE: nobody can say. */

@@ -415,14 +415,16 @@ static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native
     const bool fits = !at->pc && *last && still_fits(a, *last, at);
     bool compiles = false, refused = false;
     if (!fits && !rvm__warm_asks(&a->warm, m, at, *last, &compiles)) return NULL;
-    const record *r = *last;
+    rvm__warmth *w = &a->warm.functions[fn];
+    const record *before = *last, *r = before;
     if (!fits) {
         const rvm__lowering what = wanted(a, at);
         refused = is_refused(a, &what);
         r = refused ? NULL : ask_for(a, &what, last, compiles);
     }
+    if (at->pc && r && r != before && w->entries < UINT32_MAX) w->entries++;
     if (at->pc)
-        a->warm.functions[fn].passed_by = refused || (r && r->why.code);
+        w->passed_by = refused || (r && r->why.code);
     else if (!r || r->why.code)
         a->engine.hot[fn] = false;
     if (!r || r->why.code) return NULL;

@@ -36,8 +36,7 @@ rvm__context *rvm__context_in(rvm__emit *e, rvm__context *parent, uint32_t compu
     return c;
 }
 
-/* One like it, with code of its own. */
-static rvm__context *copy_of(rvm__emit *e, const rvm__context *c) {
+rvm__context *rvm__context_copy(rvm__emit *e, const rvm__context *c) {
     rvm__context *s = rvm__unit_alloc(e->u, sizeof *s);
     LLVMBasicBlockRef *landing = rvm__unit_alloc(e->u, e->f->ncode * sizeof *landing);
     if (!s || !landing) return NULL;
@@ -59,25 +58,8 @@ void rvm__walk_later(rvm__emit *e, LLVMBasicBlockRef block, uint32_t pc, rvm__co
     e->pending[e->npending++] = (rvm__pending){block, pc, c};
 }
 
-/* Where code is that was entered in a loop, and control comes to the next trip of another loop around: that loop has code of
- * its own, so that LLVM sees loops that are entered at their heads. */
-static rvm__context *around_entry(rvm__emit *e, rvm__context *c, uint32_t head) {
-    const uint32_t end = e->f->code[head].target, lo = head < end ? head : end, hi = head < end ? end : head;
-    const bool around = lo < c->gap && c->gap <= hi && head != c->head && (c->dir > 0) == (head < end);
-    if (!around || !rvm__begins_loop(e->f, lo)) return c;
-    rvm__context *first = c->first ? c->first : c, *s;
-    for (s = first->others; s; s = s->others)
-        if (s->head == head) return s;
-    if (!(s = copy_of(e, c))) return c;
-    s->gap = rvm__gap(head + (uint32_t)c->dir, c->dir);
-    s->head = head;
-    s->first = first;
-    s->others = first->others;
-    return first->others = s;
-}
-
 LLVMBasicBlockRef rvm__landing_of(rvm__emit *e, rvm__context *c, uint32_t pc) {
-    if (c->gap) c = around_entry(e, c, pc);
+    if (c->gap) c = rvm__around_entry(e, c, pc);
     if (!c->landing[pc]) {
         c->landing[pc] = rvm__block(e, "at");
         rvm__walk_later(e, c->landing[pc], pc + (uint32_t)c->dir, c);
@@ -223,7 +205,7 @@ LLVMValueRef rvm__if_left(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef more, LLV
 
 /* Where the body of a loop is walked that goes in strips; all else is in c. */
 static rvm__context *strips_in(rvm__emit *e, rvm__context *c, uint32_t pc) {
-    rvm__context *s = copy_of(e, c);
+    rvm__context *s = rvm__context_copy(e, c);
     if (!s) return NULL;
     s->whole = c;
     s->strips = pc;

@@ -9,12 +9,14 @@ enum { WARM = 1 << 18, HOT = 1 << 24 };
 /* With so many looks around a loop within one more will do. After so many, fewer where only the cache may have code, they
  * come no sooner than ever. */
 enum { PATIENCE = 512, MOST_LOOKS = (RVM__MOST_AROUND + 1) * PATIENCE, MOST_WARM = 2 * PATIENCE, MOST_ASKED = 8 };
+enum { MOST_ENTRIES = 4 }; /* code that is left again and again is not made for each loop of a function */
 
 const uint64_t rvm__usual_hot = HOT;
 
 static bool is_waiting(const rvm__warm *w, const rvm__warmth *f) {
     const bool is_hot = f->ran >= w->hot;
-    return !f->passed_by && (is_hot || f->ran >= WARM) && f->looks < (is_hot ? MOST_LOOKS : MOST_WARM);
+    if (f->passed_by || f->entries >= MOST_ENTRIES) return false;
+    return (is_hot || f->ran >= WARM) && f->looks < (is_hot ? MOST_LOOKS : MOST_WARM);
 }
 
 static bool has_loop(const rvm_function *f) {
@@ -61,7 +63,8 @@ bool rvm__warm_asks(rvm__warm *w, const rvm_machine *m, const rvm__native_place 
     *compiles = f->ran >= w->hot;
     if (at->pc) {
         if (f->passed_by || (patient && at->loops * PATIENCE > f->looks)) return false;
-        return *compiles || (f->ran >= WARM && f->asked++ < MOST_ASKED);
+        if (*compiles) return *compiles = f->entries < MOST_ENTRIES, true;
+        return f->ran >= WARM && f->asked++ < MOST_ASKED;
     }
     const bool called = m->nframes > 1;
     *compiles |= called ? w->hot <= 1 : !w->tiers;

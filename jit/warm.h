@@ -9,6 +9,7 @@ typedef struct rvm__warmth { /* of a function */
     uint64_t round;          /* of counting, the last that it was met in */
     uint32_t looks;          /* around for a loop to enter, since it is that warm */
     uint32_t asked;          /* times, the cache, for code that is entered so */
+    uint32_t entries;        /* times that another piece of such code was entered than before */
     bool passed_by;          /* it has no loop, or is refused there */
 } rvm__warmth;
 
