@@ -229,19 +229,22 @@ rvm_status rvm__compiler_link(rvm__compiler *c, const rvm__object *object, rvm__
     return RVM_OK;
 }
 
+static rvm__found found_of(const rvm__build *k) {
+    rvm__found f = {.blocks = k->blocks, .in_threads = k->in_threads, .grouped = k->grouped, .single = k->single};
+    snprintf(f.serial, sizeof f.serial, "%s", k->serial);
+    snprintf(f.why_single, sizeof f.why_single, "%s", k->why);
+    return f;
+}
+
 rvm_status rvm__compiler_compile(rvm__compiler *c, const rvm__lowering *what, rvm__object *out, rvm_error *err) {
     rvm__build k;
     LLVMMemoryBufferRef object = NULL;
     double since = 0;
     *out = (rvm__object){0};
     rvm_status status = make_ir(c, &c->target, what, &k, out, err);
-    out->blocks = k.blocks;
-    out->in_threads = k.in_threads;
-    memcpy(out->serial, k.serial, sizeof out->serial);
     lap(&since);
     if (!status) status = rvm__target_emit(&c->target, k.module, LLVMObjectFile, &object, err);
-    out->grouped = k.grouped, out->single = k.single;
-    memcpy(out->why, k.why, sizeof out->why);
+    out->found = found_of(&k);
     rvm__build_end(&k);
     if (status) return status;
     out->size = LLVMGetBufferSize(object);

@@ -194,13 +194,12 @@ static void tell(rvm_jit *j, const rvm__lowering *what, const rvm__compiled *cod
                         .cached = code->cached,
                         .cache = j->trouble.code ? j->trouble.message : NULL,
                         .code_size = code->size,
-                        .blocks = code->blocks,
-                        .in_threads = code->in_threads,
-                        .serial = code->serial,
-
-                        .grouped = code->grouped,
-                        .single = code->single,
-                        .why_single = code->why};
+                        .blocks = code->found.blocks,
+                        .in_threads = code->found.in_threads,
+                        .serial = code->found.serial,
+                        .grouped = code->found.grouped,
+                        .single = code->found.single,
+                        .why_single = code->found.why_single};
     memcpy(n.seconds, code->seconds, sizeof n.seconds);
     if (j->o.notice) j->o.notice(j->o.userdata, &n);
     j->trouble.code = RVM_OK;
@@ -234,12 +233,25 @@ static bool find_cached(rvm_jit *j, const rvm__bytes *material, record *r) {
     rvm__cached x;
     const double begin = seconds();
     if (rvm__cache_get(j->cache, material, &x, &j->trouble) || !x.file) return false;
-    const rvm_status status = load(r, x.content, x.content_size, &j->trouble);
+    const size_t before = sizeof r->code.found;
+    rvm_status status = RVM_ERR_FORMAT;
+    if (x.content_size > before) {
+        memcpy(&r->code.found, x.content, before);
+        status = load(r, (const char *)x.content + before, x.content_size - before, &j->trouble);
+    }
     rvm__cached_free(j->cache, &x);
     if (status && status != RVM_ERR_MEMORY) rvm__cache_remove(j->cache, material);
     r->code.cached = !status;
     r->code.seconds[RVM_JIT_LINK] = seconds() - begin;
     return !status;
+}
+
+static void keep(rvm_jit *j, const rvm__bytes *material, const rvm__object *object) {
+    rvm__bytes content = {.al = &j->al};
+    rvm__bytes_add(&content, &object->found, sizeof object->found);
+    rvm__bytes_add(&content, object->bytes, object->size);
+    if (!content.failed) rvm__cache_put(j->cache, material, content.p, content.n, &j->trouble);
+    rvm__bytes_free(&content);
 }
 
 /* Compiled by LLVM, and kept; what is not to be loaded here, or cannot be, it links itself. */
@@ -253,12 +265,8 @@ static rvm_status compile(rvm_jit *j, const rvm__bytes *material, const rvm__low
         status = j->module->link(j->compiler, &object, &r->code, err);
         for (int k = 0; k < RVM_JIT_LINK; k++) r->code.seconds[k] = object.seconds[k];
     } else if (material)
-        rvm__cache_put(j->cache, material, object.bytes, object.size, &j->trouble);
-    r->code.blocks = object.blocks;
-    r->code.in_threads = object.in_threads;
-    memcpy(r->code.serial, object.serial, sizeof r->code.serial);
-    r->code.grouped = object.grouped, r->code.single = object.single;
-    memcpy(r->code.why, object.why, sizeof r->code.why);
+        keep(j, material, &object);
+    r->code.found = object.found;
     free(object.bytes);
     return status;
 }

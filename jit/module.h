@@ -46,28 +46,31 @@ typedef struct rvm__lowering {
     uint32_t depth;         /* of calls, where standalone */
 } rvm__lowering;
 
+/* Of parallel blocks, as rvm_jit_notice has it; the cache keeps it before the object. */
+typedef struct rvm__found {
+    uint32_t blocks, in_threads;
+    char serial[200];
+    uint32_t grouped, single;
+    char why_single[88];
+} rvm__found;
+_Static_assert(sizeof(rvm__found) % 16 == 0, "the object behind it is aligned");
+
 /* An object file of the entry and of what it needs, which are all that it defines for others (load.h). */
 typedef struct rvm__object {
     void *bytes; /* free() */
     size_t size;
     char entry[120], need[40]; /* their names */
     double seconds[RVM_JIT_PHASES];
-    uint32_t blocks, in_threads; /* as in rvm_jit_notice */
-    char serial[200];
-    unsigned grouped, single; /* parallel blocks that go in lanes, that do not */
-    char why[80];             /* not, the last one of these */
+    rvm__found found;
 } rvm__object;
 
 typedef struct rvm__compiled {
     rvm__native_entry entry;
     rvm__native_need need;
     double seconds[RVM_JIT_PHASES];
-    size_t size;                 /* of machine code, bytes */
-    bool cached;                 /* it was not compiled now */
-    uint32_t blocks, in_threads; /* as in rvm_jit_notice; of what is cached 0 */
-    char serial[200];
-    unsigned grouped, single; /* parallel blocks that go in lanes, that do not */
-    char why[80];             /* not, the last one of these */
+    size_t size; /* of machine code, bytes */
+    bool cached; /* it was not compiled now */
+    rvm__found found;
 } rvm__compiled;
 
 typedef struct rvm__compiler_options {

@@ -60,7 +60,7 @@ typedef struct rvm_jit_notice {
     size_t code_size;  /* bytes of machine code */
     bool cached;       /* it comes from the cache; RVM_JIT_LINK is all that took */
     const char *cache; /* why the cache could not be read, or does not keep what is new; NULL: nothing to tell */
-    /* With `threads`, of what was compiled now: parallel blocks, counted once for each way they are compiled, and those that
+    /* With `threads`: parallel blocks, counted once for each way they are compiled, and those that
      * may run in threads, where they are long enough; why the first of the others does not, with its line, or "". */
     uint32_t blocks, in_threads;
     const char *serial;

@@ -384,6 +384,58 @@ Test(cache, code) {
     cr_assert(!t.cached && t.compiled == 1 && strstr(t.trouble, "Not a directory"), "%s", t.trouble);
 }
 
+/* ---- what is told of it ---- */
+
+static const char blocks[] = "fn f(y: real, x: real[n])\n"
+                             "    parallel i in 0..n\n"
+                             "        y += x[i] * x[i]\n"
+                             "    end\n"
+                             "    parallel i in 0..n\n"
+                             "        let g: fn(acc real, read real) = &h\n"
+                             "        call g(y, x[i])\n"
+                             "    end\n"
+                             "end\n"
+                             "fn h(y: real, x: real)\n"
+                             "    y += x\n"
+                             "end\n";
+
+static void on_blocks(void *userdata, const rvm_jit_notice *n) {
+    snprintf(userdata, 400, "%u %u %s %u %u %s", n->blocks, n->in_threads, n->serial, n->grouped, n->single, n->why_single);
+    cr_assert(n->status == RVM_OK && n->blocks && n->grouped, "%s", (char *)userdata);
+}
+
+static bool tell_blocks(char text_of[400]) {
+    report rep = {.name = "cache"};
+    rvm_program *p = assemble_text(blocks, NULL, &rep);
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_options unchecked = rvm_options_default();
+    rvm_jit_totals totals;
+    rvm_jit *j;
+    rvm_machine *m;
+    double x[16] = {1};
+    const int64_t n = 16;
+    rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_array_f64(x, 1, &n)};
+    o.threads = 2;
+    o.notice = on_blocks;
+    o.userdata = text_of;
+    o.cache = folder;
+    unchecked.unchecked = true;
+    cr_assert(p);
+    if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
+    cr_assert(rvm_machine_new(p, &unchecked, &m, &e) == RVM_OK && rvm_jit_attach(j, m, &e) == RVM_OK);
+    cr_assert(rvm_call(m, 0, a, 2, &e) == RVM_OK && a[0].value.f == 2, "%s", e.message);
+    rvm_jit_stats(j, &totals);
+    rvm_machine_free(m);
+    rvm_jit_free(j);
+    rvm_program_free(p);
+    return totals.cached;
+}
+
+Test(cache, blocks_of_cached_code) {
+    char first[400], second[400];
+    cr_assert(!tell_blocks(first) && tell_blocks(second) && !strcmp(first, second), "%s, then %s", first, second);
+}
+
 static void damage(const char *path) {
     const int fd = open(path, O_WRONLY);
     cr_assert(fd >= 0 && pwrite(fd, "?", 1, 60) == 1);
@@ -414,7 +466,8 @@ Test(cache, damaged_objects) {
         each_entry(remember);
     }
     char *p = read_entry(&size);
-    const uint64_t n = (unsigned char)p[16] | (uint64_t)(unsigned char)p[17] << 8, begin = 32 + ((n + 15) & ~(uint64_t)15);
+    const uint64_t n = (unsigned char)p[16] | (uint64_t)(unsigned char)p[17] << 8,
+                   begin = 32 + ((n + 15) & ~(uint64_t)15) + sizeof(rvm__found);
     size -= begin + 16;
     cr_assert(posix_memalign((void **)&object, 16, size) == 0); /* so that what is beyond its end is noticed */
     memcpy(object, p + begin, size);
