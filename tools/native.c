@@ -2,10 +2,12 @@
  *
  * Where there is no native code the interpreter runs, which gives the same, and --verbose says why. A derivative is the run
  * of a program: of f'tan; of f, then of f'adj from its outputs, or f'grad where the outputs alone do not say what the run
- * did. If that fails the interpreter runs, too, from the start, since its errors speak of f. */
+ * did. If that fails the interpreter runs, too, from the start, since its errors speak of f. With auto a gradient goes so
+ * where f takes long; else the interpreter sweeps. */
 #include "tool.h"
 #include "isa.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,9 +69,13 @@ static rvm_status open_jit(tool *t, bool tiers, rvm_error *err) {
     return RVM_OK;
 }
 
+static bool in_tiers(const tool *t) {
+    return !t->o.engine || strcmp(t->o.engine, "auto") == 0;
+}
+
 rvm_status native_open(tool *t) {
     const char *engine = t->o.engine ? t->o.engine : "auto";
-    const bool tiers = strcmp(engine, "auto") == 0;
+    const bool tiers = in_tiers(t);
     rvm_error why = {0};
     if (t->o.threads > RVM_JIT_MAX_THREADS)
         return tool_fail(t, RVM_ERR_USAGE, "--threads is at most %u", RVM_JIT_MAX_THREADS);
@@ -78,7 +84,8 @@ rvm_status native_open(tool *t) {
     if (strcmp(engine, "interp") == 0) return RVM_OK;
     if (!tiers && strcmp(engine, "jit") != 0)
         return tool_fail(t, RVM_ERR_USAGE, "--engine is interp, jit or auto, not `%s`", engine);
-    if (tiers && t->command != COMMAND_RUN) return RVM_OK;
+    const bool either = t->command == COMMAND_RUN || t->command == COMMAND_GRAD || t->command == COMMAND_VJP;
+    if (tiers && !either) return RVM_OK;
     if (open_jit(t, tiers, &why)) say(t, "interpreted: %s", why.message);
     return RVM_OK;
 }
@@ -177,6 +184,7 @@ bool native_tangent(tool *t, rvm_status *done) {
 }
 
 bool native_gradient(tool *t, values *after, rvm_status *done) {
+    enum { LONG = 1 << 22 }; /* some 10 ms; making the program that sweeps takes one or so */
     rvm_error why = {0};
     rvm_stats s;
     if (!wanted(t)) return false;
@@ -187,7 +195,9 @@ bool native_gradient(tool *t, values *after, rvm_status *done) {
     st = rvm_call(t->machine, t->fn, after->arg, after->n, &why);
     progress_end(&t->progress);
     rvm_machine_stats(t->machine, &s);
-    const bool left = s.trail_cells || s.stack_left;
+    const bool left = s.trail_cells || s.stack_left, brief = in_tiers(t) && s.forward < LONG;
+    if (brief && !st)
+        st = rvm__fail(&why, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "it takes only %" PRIu64 " instructions", s.forward);
     if (!st) st = run_derived(t, left ? RVM_GRADIENT_OF : RVM_ADJOINT, left ? &t->v : after, &why);
     t->progress.begin = begin;
     if (!finish(t, st, &why, done)) {

@@ -1,0 +1,37 @@
+#!/bin/sh
+# A long loop of the function that is asked for goes native where it turns: in rvm run, and in the gradient that rvm grad
+# asks for; results are the interpreter's. tiers.sh RVM
+rvm=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+fail() {
+    echo "FAILED: $*"
+    failures=1
+}
+# native WHAT COMMAND...: both engines print the same, and auto says that WHAT is native
+native() {
+    what=$1
+    shift
+    "$rvm" "$@" --engine interp >expected || fail "$*: the interpreter fails"
+    "$rvm" "$@" --engine auto --cache off --verbose >got 2>said || fail "$*: $(cat said)"
+    cmp -s expected got || fail "$*: expected $(cat expected), got $(cat got)"
+    grep -q '^rvm [a-z]*: interpreted:\|cannot be opened' said && echo "skipped: $(cat said)" && exit 77
+    grep -q "$what" said || fail "$*: no \`$what\` in: $(cat said)"
+}
+
+cat >long.rasm <<'TEXT'
+fn long(y: real, x: real[n], k: i64)
+    for i in 0..k
+        for j in 0..n
+            y += sin(x[j]) * i
+        end
+    end
+end
+TEXT
+native 'long, forward, from the loop at line 2 on: [0-9]* bytes' run long.rasm long y=0 x=[1,2,3] k=2000000
+native "long'adj, forward, from the loop at line 2 on: [0-9]* bytes" grad long.rasm long y=0 x=[1,2,3] k=2000000 --of y
+native 'interpreted: it takes only' grad long.rasm long y=0 x=[1,2,3] k=20 --of y
+exit $failures
