@@ -16,7 +16,8 @@ bool rvm__begins_loop(const rvm_function *f, uint32_t pc) {
 uint32_t rvm__loop_head(const rvm_function *f, uint32_t pc, int dir) {
     if (pc < 2 || pc + 2 >= f->ncode) return 0;
     const uint32_t before = pc - (uint32_t)dir, other = f->code[before].target, far = f->code[pc].target;
-    if (dir > 0 ? rvm__begins_loop(f, before) : other < before && rvm__begins_loop(f, other)) return before;
+    const bool ends = other < before && rvm__begins_loop(f, other) && f->code[other].target == before;
+    if (dir > 0 ? rvm__begins_loop(f, before) : ends) return before;
     return f->code[pc].op >> 1 == RVM_PAIR_for && (dir > 0 ? far < pc : far > pc) ? far : 0;
 }
 
