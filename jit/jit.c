@@ -441,7 +441,7 @@ static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native
     return r->code.entry;
 }
 
-static void ran(rvm__engine *e, const rvm_machine *m, uint64_t instructions) {
+static void ran(rvm__engine *e, rvm_machine *m, uint64_t instructions) {
     attachment *a = (attachment *)e;
     a->engine.soon = rvm__warm_ran(&a->warm, m, instructions);
 }

@@ -1,6 +1,7 @@
 /* warm.c: see warm.h. Counts come where the interpreter looks around; they are for the functions of all frames, so callers
  * are as warm as what they call. Of several loops the outermost is the best one to enter, since the code has all that is in
- * it; so a function that waits for that looks around where control jumps, for some time, and then takes a deeper one. */
+ * it; so a function that waits for that looks around where control jumps, for some time, and then takes a deeper one; and,
+ * where what it calls goes on for longer, when that returns. */
 #include "warm.h"
 
 /* Instructions interpreted that make a function worth looking for in the cache, which takes some 0.1 ms, and worth
@@ -8,15 +9,23 @@
 enum { WARM = 1 << 18, HOT = 1 << 24 };
 /* With so many looks around a loop within one more will do. After so many, fewer where only the cache may have code, they
  * come no sooner than ever. */
-enum { PATIENCE = 512, MOST_LOOKS = (RVM__MOST_AROUND + 1) * PATIENCE, MOST_WARM = 2 * PATIENCE, MOST_ASKED = 8 };
+enum {
+    PATIENCE = 512,
+    MOST_LOOKS = (RVM__MOST_AROUND + 1) * PATIENCE,
+    MOST_WARM = 2 * PATIENCE,
+    MOST_ASKED = 8,
+    MOST_RETURNS = 512
+};
 enum { MOST_ENTRIES = 4 }; /* code that is left again and again is not made for each loop of a function */
 
 const uint64_t rvm__usual_hot = HOT;
 
+static bool wants_loop(const rvm__warm *w, const rvm__warmth *f) {
+    return !f->passed_by && f->entries < MOST_ENTRIES && (f->ran >= w->hot || f->ran >= WARM);
+}
+
 static bool is_waiting(const rvm__warm *w, const rvm__warmth *f) {
-    const bool is_hot = f->ran >= w->hot;
-    if (f->passed_by || f->entries >= MOST_ENTRIES) return false;
-    return (is_hot || f->ran >= WARM) && f->looks < (is_hot ? MOST_LOOKS : MOST_WARM);
+    return wants_loop(w, f) && f->looks < (f->ran >= w->hot ? MOST_LOOKS : MOST_WARM);
 }
 
 static bool has_loop(const rvm_function *f) {
@@ -25,7 +34,7 @@ static bool has_loop(const rvm_function *f) {
     return false;
 }
 
-bool rvm__warm_ran(rvm__warm *w, const rvm_machine *m, uint64_t instructions) {
+bool rvm__warm_ran(rvm__warm *w, rvm_machine *m, uint64_t instructions) {
     bool waits = false;
     w->round++;
     for (uint32_t k = 0; k < m->nframes; k++) {
@@ -37,9 +46,11 @@ bool rvm__warm_ran(rvm__warm *w, const rvm_machine *m, uint64_t instructions) {
         f->ran += instructions;
         if ((before < WARM && f->ran >= WARM) || (before < w->hot && f->ran >= w->hot)) {
             w->ask[fn] = true;
-            f->looks = 0;
+            f->looks = f->returns = 0;
             f->passed_by |= !has_loop(&m->p->functions[fn]);
         }
+        if (k + 1 < m->nframes && wants_loop(w, f) && f->returns < MOST_RETURNS && !m->frames[k + 1].looks)
+            f->returns++, m->frames[k + 1].looks = true;
         if (!is_waiting(w, f)) continue;
         f->looks++;
         waits = true;

@@ -8,6 +8,7 @@ typedef struct rvm__warmth { /* of a function */
     uint64_t ran;            /* instructions interpreted in it and in what it calls */
     uint64_t round;          /* of counting, the last that it was met in */
     uint32_t looks;          /* around for a loop to enter, since it is that warm */
+    uint32_t returns;        /* of what it called, that were to be looked at for that */
     uint32_t asked;          /* times, the cache, for code that is entered so */
     uint32_t entries;        /* times that another piece of such code was entered than before */
     bool passed_by;          /* it has no loop, or is refused there */
@@ -24,7 +25,7 @@ typedef struct rvm__warm {
 extern const uint64_t rvm__usual_hot;
 
 /* So many instructions were interpreted in the frames of m: whether some function in them waits for a loop to turn. */
-bool rvm__warm_ran(rvm__warm *w, const rvm_machine *m, uint64_t instructions);
+bool rvm__warm_ran(rvm__warm *w, rvm_machine *m, uint64_t instructions);
 /* Whether to ask for code of the innermost frame's function, which stands there; known: there was some when it was asked
  * last. *compiles: it is worth compiling; else only the cache is asked. */
 bool rvm__warm_asks(rvm__warm *w, const rvm_machine *m, const rvm__native_place *at, bool known, bool *compiles);

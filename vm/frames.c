@@ -266,7 +266,7 @@ rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
     if (!status && m->hessian && t.shadows) status = pass_rows(&t);
     if (!status) status = take_sums(&t);
     if (status) return status;
-    m->frames[m->nframes++] = (rvm__frame){t.callee_fn, pc, t.slots, t.arrays, direction != m->dir};
+    m->frames[m->nframes++] = (rvm__frame){t.callee_fn, pc, t.slots, t.arrays, direction != m->dir, false};
     m->dir = direction;
     m->pc = direction > 0 ? code->x + 1 : code->x + t.callee->ncode - 2;
     m->stats.calls++;
@@ -323,5 +323,6 @@ rvm_status rvm__leave(rvm_machine *m) {
     if (top->against) m->dir = -m->dir;
     m->pc = call + m->dir;
     m->nframes--;
+    if (top->looks) rvm__look_soon(m);
     return RVM_OK;
 }

@@ -109,6 +109,7 @@ typedef struct rvm__frame {
     uint32_t fn, call_pc; /* call_pc: of the call in the caller */
     size_t slots, arrays; /* first of its own */
     bool against;         /* runs against its caller's direction (uncall) */
+    bool looks;           /* the interpreter looks around soon when it has returned */
 } rvm__frame;
 
 /* The last function value that a variant was called with, and its function. */

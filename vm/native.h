@@ -138,7 +138,7 @@ struct rvm__engine {
     /* The code for the innermost frame of m, which stands there; NULL: the interpreter is to run it. */
     rvm__native_entry (*entry)(rvm__engine *e, rvm_machine *m, const rvm__native_place *at, rvm__native_need *need);
     /* So many instructions were interpreted, in the frames of m. */
-    void (*ran)(rvm__engine *e, const rvm_machine *m, uint64_t instructions);
+    void (*ran)(rvm__engine *e, rvm_machine *m, uint64_t instructions);
     uint8_t *hot;   /* by function: whether to ask for code where the interpreter calls it */
     uint64_t every; /* instructions from one look around of the interpreter to the next, at most */
     bool soon;      /* set by `ran`: code may be entered at a loop; the next look is to come where control jumps next */

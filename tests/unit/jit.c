@@ -262,6 +262,48 @@ Test(jit, tiers) {
     rvm_program_free(p);
 }
 
+/* What main calls turns often, and cannot be entered in a compute part where trails discard: main is, when it returns. */
+static const char within[] = "fn leaf(y: real, x: real)\n"
+                             "    for i in 0..10000\n"
+                             "        y += sin(x)\n"
+                             "    end\n"
+                             "end\n"
+                             "fn main(y: real, x: real, n: i64)\n"
+                             "    for i in 0..n\n"
+                             "        compute\n"
+                             "            let t: real\n"
+                             "            call leaf(t, x)\n"
+                             "        do\n"
+                             "            y += t\n"
+                             "        undo\n"
+                             "    end\n"
+                             "end\n";
+
+Test(jit, tiers_when_a_call_returns) {
+    told t = {0};
+    report rep = {.name = "jit"};
+    rvm_program *p = assemble_text(within, NULL, &rep);
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_options discards = rvm_options_default();
+    rvm_jit *j;
+    rvm_machine *m;
+    o.level = 0;
+    o.cache = "";
+    o.notice = on_notice;
+    o.userdata = &t;
+    o.tiers = true;
+    o.hot = 3000000;
+    discards.trail = RVM_TRAIL_OFF;
+    cr_assert(p);
+    if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
+    cr_assert(rvm_machine_new(p, &discards, &m, &e) == RVM_OK && rvm_jit_attach(j, m, &e) == RVM_OK);
+    cr_assert(run_busy(m, 150) && t.compiled == 1 && !strcmp(t.function, "main") && t.line == 7, "%s:%u", t.function,
+              t.line);
+    rvm_machine_free(m);
+    rvm_jit_free(j);
+    rvm_program_free(p);
+}
+
 /* ---- looks around, in tiers ---- */
 
 static const char long_rows[] = "fn main(y: real[n], x: real[n], k: i64)\n"
