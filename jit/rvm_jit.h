@@ -89,7 +89,7 @@ typedef struct rvm_jit_options {
      */
     bool tiers;
     /* Instructions of a function and its callees that are interpreted in a machine before that; 0: the default, some 50 ms.
-     */
+     * Below a million the interpreter looks around that often. */
     uint64_t hot;
     /* From the thread whose run asks for the code, which others then wait for; it may not call rvm_jit_*. May be NULL. */
     void (*notice)(void *userdata, const rvm_jit_notice *notice);
