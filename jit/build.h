@@ -2,7 +2,7 @@
  *
  *   words.c     the LLVM vocabulary: rows.def and families.def as calls of the builder
  *   lower.h     a function of the program as a function of IR
- *   target.c    what the host can do; passes; object code        rest.c      what vectors leave over
+ *   target.c    what the host can do; passes; object code
  *   module.c    the module that is opened on first use: its one entry point
  *
  * A value of type i64 or fix is an i64 of IR, one of f64 or f32 a double (an f32 is a double that a float holds), in lanes a

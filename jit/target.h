@@ -29,8 +29,6 @@ unsigned rvm__target_lanes(const rvm__target *t);
 rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, bool moves, bool vector_math, rvm_error *err);
 /* Checks what was built, INTERNAL if it is not well formed, and optimises it. */
 rvm_status rvm__target_optimise(const rvm__target *t, LLVMModuleRef module, rvm_error *err);
-/* Behind that, rest.c: loops that LLVM left over where it made vectors of others. */
-rvm_status rvm__target_rest(const rvm__target *t, LLVMModuleRef module, rvm_error *err);
 /* Object code or assembly; to be disposed of. */
 rvm_status rvm__target_emit(const rvm__target *t, LLVMModuleRef module, LLVMCodeGenFileType form, LLVMMemoryBufferRef *out,
                             rvm_error *err);
