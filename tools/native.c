@@ -201,8 +201,8 @@ bool native_gradient(tool *t, values *after, rvm_status *done) {
     if (!st) st = run_derived(t, left ? RVM_GRADIENT_OF : RVM_ADJOINT, left ? &t->v : after, &why);
     t->progress.begin = begin;
     if (!finish(t, st, &why, done)) {
+        rvm_machine_unbind(t->machine); /* which gives scalars back */
         values_free(after);
-        rvm_machine_unbind(t->machine);
         rvm_machine_stats_reset(t->machine);
         return false;
     }
