@@ -160,12 +160,24 @@ static void close_gap(rvm__native_met *met, uint64_t newest) {
     memmove(met->range + at, met->range + at + 1, (--met->n - at) * sizeof *met->range);
 }
 
+/* How many ranges begin at or before that; most often as many as the last time. */
+static uint64_t ranges_before(const rvm__native_met *met, uint64_t at) {
+    uint64_t lo = 0, hi = met->n, k = met->last < hi ? met->last : hi;
+    while (lo < hi) {
+        if (k < hi && met->range[k].from <= at)
+            lo = k + 1;
+        else if (k && met->range[k - 1].from > at)
+            hi = k - 1;
+        else
+            return k;
+        k = lo + (hi - lo) / 2;
+    }
+    return lo;
+}
+
 /* Whether no element was met there before; now one is. */
 static bool rvm__native_is_new(rvm__native_met *met, const char *element) {
-    const uint64_t at = (uint64_t)(uintptr_t)element, behind = at + sizeof(rvm_value);
-    uint64_t k = met->last < met->n ? met->last : met->n;
-    while (k && met->range[k - 1].from > at) k--;
-    while (k < met->n && met->range[k].from <= at) k++;
+    const uint64_t at = (uint64_t)(uintptr_t)element, behind = at + sizeof(rvm_value), k = ranges_before(met, at);
     met->last = k;
     rvm__native_range *next = met->range + k;
     const bool touches = k < met->n && next->from == behind;

@@ -53,7 +53,7 @@ typedef struct rvm__native_need {
 } rvm__native_need;
 
 /* Where an instance of a parallel block has added to so far: bytes in ranges, ascending, that do not touch. 0 at first. */
-enum { RVM__MOST_MET = 16 };
+enum { RVM__MOST_MET = 256 };
 typedef struct rvm__native_range {
     uint64_t from, to;
 } rvm__native_range;
