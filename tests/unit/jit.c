@@ -233,19 +233,25 @@ static uint64_t run_busy(rvm_machine *m, int64_t n) {
     return after.forward - before.forward;
 }
 
+/* Tiers without a cache, hot after so many instructions; t NULL: nothing is told. */
+static rvm_jit_options in_tiers(uint64_t hot, told *t) {
+    rvm_jit_options o = rvm_jit_options_default();
+    o.level = 0;
+    o.cache = "";
+    o.notice = t ? on_notice : NULL;
+    o.userdata = t;
+    o.tiers = true;
+    o.hot = hot;
+    return o;
+}
+
 Test(jit, tiers) {
     told t = {0};
     report rep = {.name = "jit"};
     rvm_program *p = assemble_text(busy, NULL, &rep);
-    rvm_jit_options o = rvm_jit_options_default();
+    rvm_jit_options o = in_tiers(3000000, &t);
     rvm_jit *j;
     rvm_machine *m;
-    o.level = 0;
-    o.cache = "";
-    o.notice = on_notice;
-    o.userdata = &t;
-    o.tiers = true;
-    o.hot = 3000000;
     cr_assert(p);
     if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
     cr_assert(rvm_machine_new(p, NULL, &m, &e) == RVM_OK && rvm_jit_attach(j, m, &e) == RVM_OK);
@@ -283,16 +289,10 @@ Test(jit, tiers_when_a_call_returns) {
     told t = {0};
     report rep = {.name = "jit"};
     rvm_program *p = assemble_text(within, NULL, &rep);
-    rvm_jit_options o = rvm_jit_options_default();
+    rvm_jit_options o = in_tiers(3000000, &t);
     rvm_options discards = rvm_options_default();
     rvm_jit *j;
     rvm_machine *m;
-    o.level = 0;
-    o.cache = "";
-    o.notice = on_notice;
-    o.userdata = &t;
-    o.tiers = true;
-    o.hot = 3000000;
     discards.trail = RVM_TRAIL_OFF;
     cr_assert(p);
     if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
@@ -332,16 +332,12 @@ static rvm_status run_rows(watch *w, uint64_t hot, uint64_t fuel, uint64_t *inst
     static double y[N], x[N];
     report rep = {.name = "jit"};
     rvm_program *p = assemble_text(long_rows, NULL, &rep);
-    rvm_jit_options o = rvm_jit_options_default();
+    rvm_jit_options o = in_tiers(hot, NULL);
     rvm_options options = rvm_options_default();
     const int64_t n = N;
     rvm_arg a[] = {rvm_arg_array(RVM_F64, y, 1, &n), rvm_arg_array(RVM_F64, x, 1, &n), rvm_arg_i64(TIMES)};
     rvm_stats stats;
     rvm_jit *j;
-    o.level = 0;
-    o.cache = "";
-    o.tiers = true;
-    o.hot = hot;
     options.fuel = fuel;
     options.progress = on_progress;
     options.userdata = w;
