@@ -8,14 +8,15 @@
 static const char usage[] =
     "usage: rvm_bench [--json] [--repetitions N]\n"
     "                 [memory|loop|matvec|bundle|derived|hessian|trail|exact|assembler|start|compile|peaks ...]\n"
-    "       rvm_bench peers [--json] [--full|--check] [--only TEXT] [--engine TEXT]\n"
+    "       rvm_bench peers [--json] [--full|--check] [--only TEXT] [--engine TEXT] [--any-lengths]\n"
     "Measures the named parts, or all, and prints one table with the targets that there are.\n"
     "peers: the same problems by every engine, by hand in C, and by ADOL-C where it is installed. All results are compared\n"
     "before anything is timed; what disagrees makes the exit status 1. It takes some minutes.\n"
     "  --full       all sizes, and more samples: an hour or so\n"
     "  --check      small sizes, compared but not timed\n"
     "  --only TEXT  problems with TEXT in their title\n"
-    "  --engine TEXT  C by hand and engines with TEXT in their name\n";
+    "  --engine TEXT  C by hand and engines with TEXT in their name\n"
+    "  --any-lengths  native code that is not made for the lengths of the arrays\n";
 
 enum {
     MEMORY,
@@ -87,6 +88,8 @@ static int main_peers(int argc, char **argv) {
             only = argv[++i];
         else if (!strcmp(argv[i], "--engine") && i + 1 < argc)
             by = argv[++i];
+        else if (!strcmp(argv[i], "--any-lengths"))
+            native_any_lengths = true;
         else {
             fputs(usage, stderr);
             return 2;

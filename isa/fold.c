@@ -5,7 +5,11 @@
  * holds the value. Calls that pass such a value on, as an argument or as the length of an array, get a copy of what they
  * call, made in the same way; a copy for the same values is made once. Instructions stay what they are, so that errors are
  * those of the function.
+ *
+ * For engines (shaped.h) copies keep the frames of what they are copies of: a register is known where it is read, and there
+ * nevertheless.
  */
+#include "shaped.h"
 #include "transform.h"
 
 #include <stdio.h>
@@ -29,6 +33,7 @@ typedef struct folding {
     rvm_error *err;
     request *requests;
     uint32_t n, cap;
+    bool framed; /* copies keep frames */
 } folding;
 
 typedef struct copying { /* a function being written */
@@ -41,8 +46,8 @@ typedef struct copying { /* a function being written */
     uint32_t stretch;
     bool changed;            /* less is known than was thought */
     uint8_t *met;            /* by array: it has appeared */
-    uint16_t *slots, *local; /* by slot of the source: that of the copy; the local in place of a constant, or NONE */
-    uint32_t nlocal;
+    uint16_t *slots, *local; /* by slot of the source: that of the copy; the register in place of a constant, or NONE */
+    uint32_t nlocal;         /* such registers that are not the source's */
 } copying;
 
 static rvm_status no_memory(folding *w) {
@@ -195,25 +200,32 @@ static bool needs_local(const copying *c, uint16_t slot) {
     return false;
 }
 
-/* Registers and constants of the copy: scalar parameters first, as in the source. */
-static bool add_slots(copying *c) {
+/* Scalar parameters first, as in the source. */
+static bool add_registers(copying *c) {
     const rvm_program *p = c->w->p;
-    bool ok = true;
-    for (uint32_t k = 0; ok && k < c->f.nregs; k++) {
+    const bool framed = c->w->framed;
+    for (uint32_t k = 0; k < c->f.nregs; k++) {
         const rvm_type t = (rvm_type)c->f.reg_type[k];
-        const int64_t at =
-            c->regs[k].is ? rvm__function_add_const(p, &c->g, t, c->regs[k].value) : rvm__function_add_register(p, &c->g, t);
-        ok = at >= 0;
-        c->local[k] = NONE;
-        c->slots[k] = (uint16_t)(c->regs[k].is ? RVM_BUILD_CONST + at : at);
+        const bool given = c->regs[k].is;
+        const int64_t at = !given || framed ? rvm__function_add_register(p, &c->g, t) : 0;
+        const int64_t is = given ? rvm__function_add_const(p, &c->g, t, c->regs[k].value) : 0;
+        if (at < 0 || is < 0) return false;
+        c->local[k] = given && framed ? (uint16_t)at : NONE;
+        c->slots[k] = (uint16_t)(given ? RVM_BUILD_CONST + is : at);
     }
-    for (uint32_t k = 0; ok && k < c->f.nregs; k++) {
+    for (uint32_t k = 0; k < c->f.nregs && !framed; k++) {
         if (!c->regs[k].is || !needs_local(c, (uint16_t)k)) continue;
         const int64_t at = rvm__function_add_register(p, &c->g, (rvm_type)c->f.reg_type[k]);
-        ok = at >= 0;
+        if (at < 0) return false;
         c->local[k] = (uint16_t)at;
         c->nlocal++;
     }
+    return true;
+}
+
+static bool add_slots(copying *c) {
+    const rvm_program *p = c->w->p;
+    bool ok = add_registers(c);
     for (uint32_t k = 0; ok && k < c->f.nconsts; k++) {
         const int64_t at = rvm__function_add_const(p, &c->g, (rvm_type)c->f.const_type[k], c->f.consts[k]);
         ok = at >= 0;
@@ -225,13 +237,27 @@ static bool add_slots(copying *c) {
     return ok;
 }
 
+/* Whether the copy lacks a register. */
+static bool is_gone(const copying *c, bool scalar, uint16_t k) {
+    return scalar && c->regs[k].is && !c->w->framed;
+}
+
+static uint16_t register_of(const copying *c, uint16_t k) {
+    return c->local[k] != NONE ? c->local[k] : map(c, k);
+}
+
+/* Of a parameter: a register even if it is known, so that the frame has it. */
+static uint16_t length_of(const copying *c, uint16_t slot) {
+    return slot < c->f.nregs && c->w->framed ? register_of(c, slot) : map(c, slot);
+}
+
 static bool add_params(copying *c) {
     bool ok = true;
     for (uint32_t k = 0; ok && k < c->f.nparams; k++) {
         rvm_param q = c->f.params[k];
-        if (!q.ndim && c->regs[q.index].is) continue;
-        if (!q.ndim) q.index = map(c, q.index);
-        for (int d = 0; d < q.ndim; d++) q.dim[d] = map(c, q.dim[d]);
+        if (is_gone(c, !q.ndim, q.index)) continue;
+        if (!q.ndim) q.index = register_of(c, q.index);
+        for (int d = 0; d < q.ndim; d++) q.dim[d] = length_of(c, q.dim[d]);
         ok = rvm__function_add_param(c->w->p, &c->g, &q, q.name, strlen(q.name)) >= 0;
     }
     return ok;
@@ -241,8 +267,8 @@ static bool add_symbols(copying *c) {
     bool ok = true;
     for (uint32_t k = 0; ok && k < c->f.nsymbols; k++) {
         rvm_symbol s = c->f.symbols[k];
-        if (!s.is_array && c->regs[s.index].is) continue;
-        if (!s.is_array) s.index = map(c, s.index);
+        if (is_gone(c, !s.is_array, s.index)) continue;
+        if (!s.is_array) s.index = register_of(c, s.index);
         s.from += s.from ? c->nlocal : 0;
         s.to += c->nlocal;
         ok = rvm__function_add_symbol(c->w->p, &c->g, &s, s.name, strlen(s.name)) >= 0;
@@ -288,7 +314,7 @@ static rvm_status choose_callee(copying *c, const rvm_insn *in, uint32_t *target
     }
     for (uint32_t k = 0; k < g.nparams; k++) scalar[k] = !g.params[k].ndim && regs[g.params[k].index].is;
     rvm_status st = ask(w, in->target, regs, target);
-    for (uint32_t k = 0; k < g.nparams; k++) gone[k] = *target != in->target && scalar[k];
+    for (uint32_t k = 0; k < g.nparams; k++) gone[k] = *target != in->target && scalar[k] && !w->framed;
     return st;
 }
 
@@ -323,7 +349,7 @@ static rvm_status copy_insn(copying *c, uint32_t pc) {
 static rvm_status emit_locals(copying *c, rvm_op op, uint32_t pc) {
     static const rvm_insn let = {.row = RVM_ROW_id};
     rvm_status st = RVM_OK;
-    for (uint32_t k = 0; !st && k < c->f.nregs; k++) {
+    for (uint32_t k = 0; !st && c->nlocal && k < c->f.nregs; k++) {
         const rvm_place q[] = {{.kind = RVM_PLACE_SLOT, .slot = c->local[k]}, {.kind = RVM_PLACE_SLOT, .slot = c->slots[k]}};
         if (c->local[k] != NONE) st = emit(c, op, &let, 0, q, 2, pc);
     }
@@ -422,22 +448,101 @@ static rvm_status take_all(folding *w, uint32_t fn, const rvm_constant *constant
     return st;
 }
 
+/* w->p is a copy of the program then, with what is asked for. */
+static rvm_status begin(folding *w, const rvm_program *p) {
+    rvm_status st = rvm__program_copy(p, &p->al, &w->p, w->err);
+    return st ? st : rvm__verify(w->p, w->err); /* for roles */
+}
+
+static rvm_status write_all(folding *w) {
+    rvm_status st = RVM_OK;
+    for (uint32_t k = 0; !st && k < w->n; k++) st = write_copy(w, k);
+    return st ? st : rvm__verify(w->p, w->err);
+}
+
+static void end(folding *w, bool failed) {
+    for (uint32_t k = 0; k < w->n; k++)
+        release(w, w->requests[k].regs, w->p->functions[w->requests[k].of].nregs * sizeof *w->requests->regs);
+    if (w->p) rvm__realloc(&w->p->al, w->requests, w->cap * sizeof *w->requests, 0);
+    if (!failed) return;
+    rvm_program_free(w->p);
+    w->p = NULL;
+}
+
 rvm_status rvm_program_fold(const rvm_program *p, uint32_t fn, const rvm_constant *constants, uint32_t n, rvm_program **out,
                             uint32_t *index, rvm_error *err) {
     *out = NULL;
     if (fn >= p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no function has number %u", fn);
-    rvm_status st = rvm__program_copy(p, &p->al, out, err);
-    if (st) return st;
-    folding w = {.p = *out, .err = err};
-    st = rvm__verify(*out, err); /* for roles */
+    folding w = {.err = err};
+    rvm_status st = begin(&w, p);
     if (!st) st = take_all(&w, fn, constants, n, index);
-    for (uint32_t k = 0; !st && k < w.n; k++) st = write_copy(&w, k);
-    if (!st) st = rvm__verify(*out, err);
-    for (uint32_t k = 0; k < w.n; k++)
-        release(&w, w.requests[k].regs, (*out)->functions[w.requests[k].of].nregs * sizeof *w.requests->regs);
-    rvm__realloc(&(*out)->al, w.requests, w.cap * sizeof *w.requests, 0);
-    if (!st) return RVM_OK;
-    rvm_program_free(*out);
-    *out = NULL;
-    return rvm__fail_in(err, st, p, fn);
+    if (!st) st = write_all(&w);
+    end(&w, st);
+    *out = w.p;
+    return st ? rvm__fail_in(err, st, p, fn) : RVM_OK;
+}
+
+/* ---- with frames ---- */
+
+static rvm_status take_lengths(folding *w, uint32_t fn, const int64_t *lengths, uint32_t *index) {
+    const uint32_t nregs = w->p->functions[fn].nregs;
+    known *regs = make(w, nregs * sizeof *regs);
+    if (!regs) return no_memory(w);
+    for (uint32_t k = 0; k < nregs; k++)
+        if (lengths[k] >= 0) regs[k] = (known){true, false, {.i = lengths[k]}};
+    return ask(w, fn, regs, index);
+}
+
+/* What is known of the copies, which stand behind the program's own functions. */
+static rvm_status describe(folding *w, rvm__shaped *to) {
+    to->first = w->p->nfunctions - w->n;
+    to->copies = make(w, w->n * sizeof *to->copies);
+    to->ncopies = to->copies ? w->n : 0;
+    for (uint32_t k = 0; to->copies && k < w->n; k++) {
+        const request *r = &w->requests[k];
+        rvm__shaped_copy *c = &to->copies[r->fn - to->first];
+        *c = (rvm__shaped_copy){.of = r->of, .nregs = w->p->functions[r->of].nregs};
+        c->value = make(w, c->nregs * sizeof *c->value);
+        if (!c->value) return no_memory(w);
+        for (uint32_t i = 0; i < c->nregs; i++) c->value[i] = r->regs[i].is ? r->regs[i].value.i : -1;
+    }
+    return to->copies ? RVM_OK : no_memory(w);
+}
+
+rvm_status rvm__shaped_make(const rvm_program *p, uint32_t fn, const int64_t *lengths, rvm__shaped *out, rvm_error *err) {
+    *out = (rvm__shaped){0};
+    folding w = {.err = err, .framed = true};
+    rvm_status st = begin(&w, p);
+    if (!st) st = take_lengths(&w, fn, lengths, &out->fn);
+    if (!st) st = write_all(&w);
+    if (!st) st = describe(&w, out);
+    end(&w, false);
+    out->p = w.p;
+    if (st) rvm__shaped_free(out);
+    return st;
+}
+
+void rvm__shaped_free(rvm__shaped *s) {
+    if (!s->p) return;
+    const folding w = {.p = s->p};
+    for (uint32_t k = 0; k < s->ncopies; k++) release(&w, s->copies[k].value, s->copies[k].nregs * sizeof(int64_t));
+    release(&w, s->copies, s->ncopies * sizeof *s->copies);
+    rvm_program_free(s->p);
+    *s = (rvm__shaped){0};
+}
+
+uint32_t rvm__length_registers(const rvm_function *f, uint16_t *to, uint32_t most) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < f->nparams; k++)
+        for (int d = 0; d < f->params[k].ndim; d++) {
+            const uint16_t slot = f->params[k].dim[d];
+            uint32_t at = 0;
+            while (at < n && to[at] != slot) at++;
+            if (slot < f->nregs && at == n && n < most) to[n++] = slot;
+        }
+    return n;
+}
+
+const rvm__shaped_copy *rvm__shaped_at(const rvm__shaped *s, uint32_t fn) {
+    return s->p && fn >= s->first && fn - s->first < s->ncopies ? &s->copies[fn - s->first] : NULL;
 }

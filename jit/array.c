@@ -200,7 +200,7 @@ static void disappear(rvm__emit *e, const site *s, const rvm__xinsn *x) {
     LLVMValueRef v = value(e, s);
     if (!(x->flags & X_UNCHECKED)) {
         LLVMValueRef args[7] = {e->machine,
-                                LLVMConstInt(k->i32, e->fn, false),
+                                rvm__known_number(e),
                                 LLVMConstInt(k->i32, e->pc, false),
                                 rvm__get(e, k->ptr, a->data),
                                 n,

@@ -493,7 +493,7 @@ static LLVMValueRef write_order(rvm__emit *e, const plan *p, const rvm_insn *in,
     PUT(slots, e->first_slot);
     PUT(arrays, e->first_array);
     PUT(frame, e->frame);
-    PUT(fn, rvm__build_int(k, e->fn));
+    PUT(fn, rvm__build_int(k, rvm__known_as(e->u, e->fn)));
     PUT(pc, rvm__build_int(k, e->pc));
     PUT(ascending, rvm__build_int(k, rvm__is_ascending(e, x)));
     PUT(lo, rvm__slot_value(e, x->to.lo));

@@ -32,6 +32,7 @@
 #include "lower.h"
 #include "native.h"
 #include "reach.h"
+#include "shaped.h"
 
 enum rvm__pass { PASS_WHOLE, PASS_FIRST, PASS_UNDO, PASS_AGAIN, PASS_LAST }; /* how a compute part is run */
 
@@ -101,7 +102,8 @@ typedef struct rvm__unit {
     rvm__build *k;
     const rvm__lowering *w;
     const rvm_program *p;
-    rvm_machine *m; /* for prepared code: nothing runs on it */
+    rvm_machine *m;     /* for prepared code: nothing runs on it */
+    rvm__shaped shaped; /* p is its program, if there is one: functions for the lengths that are known */
     rvm__facts *facts;
     rvm__reach *reach;       /* by function, as facts are */
     rvm__version **versions; /* by function */
@@ -281,6 +283,16 @@ void rvm__enter_middle(rvm__emit *e);
 rvm__context *rvm__around_entry(rvm__emit *e, rvm__context *c, uint32_t head);
 
 /* ---- frame.c ---- */
+/* Where function fn is a copy for some lengths: what it is a copy of, which the machine knows; else fn. */
+uint32_t rvm__known_as(const rvm__unit *u, uint32_t fn);
+/* Slots of its frame in the machine, and which one a slot is there: constants may be more than those of the function. */
+uint32_t rvm__machine_slots(const rvm__emit *e);
+uint32_t rvm__machine_slot(const rvm__emit *e, uint32_t slot);
+LLVMValueRef rvm__known_number(const rvm__emit *e); /* of e's function, an i32 */
+/* The length in a register, by what the lowering is for; NULL: it is not. */
+LLVMValueRef rvm__known_length(const rvm__unit *u, uint32_t fn, uint16_t slot);
+/* Lengths of parameters are what they are known to be. */
+void rvm__know_lengths(rvm__emit *e);
 /* The array that `array` is part of at pc, itself unless it is a view; RVM__NO_BASE: nobody can say. */
 uint16_t rvm__base_of(const rvm__emit *e, uint16_t array, uint32_t pc);
 /* The instruction that made the array a view as it is at pc; NULL: none, or nobody can say. */

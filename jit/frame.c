@@ -156,6 +156,48 @@ LLVMValueRef rvm__absolute(rvm__emit *e, LLVMValueRef x) {
     return magnitude_of(e, x);
 }
 
+/* ---- of functions for some lengths ---- */
+
+uint32_t rvm__known_as(const rvm__unit *u, uint32_t fn) {
+    const rvm__shaped_copy *c = rvm__shaped_at(&u->shaped, fn);
+    return c ? c->of : fn;
+}
+
+LLVMValueRef rvm__known_number(const rvm__emit *e) {
+    return LLVMConstInt(e->k->i32, rvm__known_as(e->u, e->fn), false);
+}
+
+static uint32_t added_constants(const rvm__emit *e) {
+    return e->f->nconsts - e->u->p->functions[rvm__known_as(e->u, e->fn)].nconsts;
+}
+
+uint32_t rvm__machine_slots(const rvm__emit *e) {
+    return e->code->slots - added_constants(e);
+}
+
+uint32_t rvm__machine_slot(const rvm__emit *e, uint32_t slot) {
+    return slot < e->f->nregs ? slot : slot - added_constants(e);
+}
+
+LLVMValueRef rvm__known_length(const rvm__unit *u, uint32_t fn, uint16_t slot) {
+    const rvm__shaped_copy *c = rvm__shaped_at(&u->shaped, fn);
+    return c && slot < c->nregs && c->value[slot] >= 0 ? rvm__build_int(u->k, c->value[slot]) : NULL;
+}
+
+void rvm__know_lengths(rvm__emit *e) {
+    for (uint32_t k = 0; k < e->f->nparams; k++) {
+        const rvm_param *param = &e->f->params[k];
+        for (int d = 0; d < param->ndim; d++) {
+            LLVMValueRef length = rvm__known_length(e->u, e->fn, param->dim[d]);
+            if (!length) continue;
+            rvm__put_at(e, length, e->array[param->index].dim[d]);
+            rvm__put_at(e, length, e->reg[param->dim[d]]);
+        }
+    }
+}
+
+/* ---- parameters ---- */
+
 static void take_array(rvm__emit *e, const rvm_param *param, unsigned *at) {
     rvm__array_ir *a = &e->array[param->index];
     rvm__put_at(e, LLVMGetParam(e->function, (*at)++), a->data);
@@ -247,6 +289,7 @@ bool rvm__frame_begin(rvm__emit *e) {
     if (e->block) rvm__begin_chunk(e);
     for (uint32_t n = 0; n < e->f->nparams && !e->block; n++)
         e->f->params[n].ndim ? take_array(e, &e->f->params[n], &at) : take_scalar(e, &e->f->params[n], &at);
+    rvm__know_lengths(e);
     return true;
 }
 
@@ -254,7 +297,7 @@ bool rvm__frame_begin(rvm__emit *e) {
 
 rvm__native_site rvm__site_here(const rvm__emit *e) {
     return (rvm__native_site){
-        .fn = e->fn, .pc = e->pc, .dir = (int8_t)e->context->dir, .deeper = (uint8_t)e->context->depth};
+        .fn = rvm__known_as(e->u, e->fn), .pc = e->pc, .dir = (int8_t)e->context->dir, .deeper = (uint8_t)e->context->depth};
 }
 
 /* A block that leaves with that status. */
@@ -414,12 +457,14 @@ static void write_frame(rvm__emit *e) {
     for (uint32_t n = 0; n < e->code->slots; n++) {
         if (!e->reg[n]) continue;
         const rvm_type t = n < e->f->nregs ? (rvm_type)e->f->reg_type[n] : RVM_I64;
-        rvm__put_at(e, rvm__get(e, rvm__build_type(k, t), e->reg[n]), rvm__member(e, slots, n * sizeof(rvm_value)));
+        rvm__put_at(e, rvm__get(e, rvm__build_type(k, t), e->reg[n]),
+                    rvm__member(e, slots, rvm__machine_slot(e, n) * sizeof(rvm_value)));
     }
     LLVMValueRef held_args[2] = {e->machine, e->first_slot};
     LLVMValueRef held = has_magnitudes(e) ? rvm__call_runtime(e, "rvm__native_magnitudes", k->ptr, 2, held_args) : NULL;
     for (uint32_t n = 0; n < e->code->slots && held; n++)
-        if (e->held[n]) rvm__put_at(e, rvm__get(e, k->f64, e->held[n]), rvm__member(e, held, n * sizeof(double)));
+        if (e->held[n])
+            rvm__put_at(e, rvm__get(e, k->f64, e->held[n]), rvm__member(e, held, rvm__machine_slot(e, n) * sizeof(double)));
     LLVMValueRef arrays_args[2] = {e->machine, e->first_array};
     LLVMValueRef arrays = rvm__call_runtime(e, "rvm__native_arrays", k->ptr, 2, arrays_args);
     for (uint32_t n = 0; n < e->f->narrays; n++) write_array(e, arrays, n);

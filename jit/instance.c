@@ -181,6 +181,7 @@ static void bind(instance *o) {
             rvm__put_at(e, LLVMGetParam(e->function, at++), e->array[k].stride[d]);
         rvm__put_at(e, LLVMConstInt(e->k->i8, 1, false), e->array[k].present);
     }
+    rvm__know_lengths(e);
 }
 
 static const size_t counted[RVM__LANED_COUNTS] = {offsetof(rvm__native, charged), offsetof(rvm__native, calls),

@@ -16,6 +16,7 @@
 #include "header.h"
 #include "load.h"
 #include "material.h"
+#include "shaped.h"
 #include "warm.h"
 
 typedef struct record {
@@ -27,9 +28,13 @@ typedef struct record {
     rvm_error why; /* code RVM_OK: it was compiled */
 } record;
 
-typedef struct latest {      /* code of a function in one machine */
-    const record *at_end[2]; /* by direction */
-    const record *loop;      /* entered at one */
+typedef struct latest {                    /* code of a function in one machine */
+    const record *at_end[2];               /* by direction, */
+    rvm__lengths lengths[2];               /* with what lengths it was asked for */
+    const record *loop;                    /* entered at one */
+    uint16_t registers[RVM__MOST_LENGTHS]; /* that hold lengths: so many, */
+    uint8_t nregisters;
+    bool looked; /* once it is known */
 } latest;
 
 typedef struct attachment {
@@ -168,7 +173,7 @@ void rvm_jit_stats(rvm_jit *j, rvm_jit_totals *out) {
 /* ---- code ---- */
 
 static bool same(const rvm__lowering *a, const rvm__lowering *b) {
-#define FIELD(type, name) &&a->name == b->name
+#define FIELD(type, name) &&!memcmp(&a->name, &b->name, sizeof(type))
     return true RVM__LOWERING(FIELD);
 #undef FIELD
 }
@@ -185,10 +190,27 @@ static uint32_t line_of(const rvm__lowering *what) {
     return line;
 }
 
+/* "n=3, d=2": those that the code is for. */
+static void name_lengths(const rvm__lowering *what, char *to, size_t size) {
+    const rvm_function *f = &what->p->functions[what->fn];
+    uint16_t registers[RVM__MOST_LENGTHS];
+    size_t at = 0;
+    const uint32_t n = rvm__length_registers(f, registers, RVM__MOST_LENGTHS);
+    *to = 0;
+    for (uint32_t k = 0; k < n && at < size; k++) {
+        const char *name = rvm__symbol_at(f, false, registers[k], 0);
+        if (!what->lengths.is[k]) continue;
+        at += (size_t)snprintf(to + at, size - at, "%s%s=%u", at ? ", " : "", name ? name : "?", what->lengths.is[k]);
+    }
+}
+
 static void tell(rvm_jit *j, const rvm__lowering *what, const rvm__compiled *code, const rvm_error *why) {
+    char lengths[400];
+    name_lengths(what, lengths, sizeof lengths);
     rvm_jit_notice n = {.function = what->p->functions[what->fn].name,
                         .direction = what->direction,
                         .line = line_of(what),
+                        .lengths = lengths,
                         .status = why->code,
                         .reason = why->message,
                         .cached = code->cached,
@@ -290,11 +312,38 @@ static bool make(rvm_jit *j, const rvm__lowering *what, record *r, bool compiles
     return found || compiles;
 }
 
+static const rvm__lengths any_lengths;
+
+static bool same_lengths(const rvm__lengths *a, const rvm__lengths *b) {
+    return !memcmp(a, b, sizeof *a);
+}
+
+/* Locked. A record that is there, or NULL; *others: such ones for other lengths. */
+static const record *find(const rvm_jit *j, const uint64_t id[2], const rvm__lowering *what, unsigned *others) {
+    rvm__lowering like = *what;
+    *others = 0;
+    for (const record *r = j->records; r; r = r->next) {
+        if (r->id[0] != id[0] || r->id[1] != id[1]) continue;
+        if (same(&r->what, what)) return r;
+        like.lengths = r->what.lengths;
+        *others += !same_lengths(&like.lengths, &any_lengths) && same(&r->what, &like);
+    }
+    return NULL;
+}
+
 /* Locked. A record that is there, or a new one; NULL: out of memory, which is not remembered, or it would have to be
  * compiled and is not to be. */
-static const record *obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowering *what, bool compiles) {
-    for (const record *r = j->records; r; r = r->next)
-        if (r->id[0] == id[0] && r->id[1] == id[1] && same(&r->what, what)) return r;
+static const record *obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowering *asked, bool compiles) {
+    enum { MOST_SHAPES = 4 };
+    rvm__lowering own = *asked;
+    const rvm__lowering *what = &own;
+    unsigned others;
+    const record *found = find(j, id, what, &others);
+    if (!found && others >= MOST_SHAPES) {
+        own.lengths = any_lengths;
+        found = find(j, id, what, &others);
+    }
+    if (found) return found;
     record *r = rvm__realloc(&j->al, NULL, 0, sizeof *r);
     if (!r) return NULL;
     *r = (record){.id = {id[0], id[1]}, .what = *what};
@@ -350,8 +399,24 @@ static bool is_one_way(const rvm_options *o) {
     return o->unchecked && o->trail == RVM_TRAIL_OFF;
 }
 
+/* Of the innermost frame's function there, as far as code may be for them alone. */
+static rvm__lengths lengths_of(attachment *a) {
+    const rvm_machine *m = a->m;
+    const rvm__frame *top = &m->frames[m->nframes - 1];
+    latest *f = &a->functions[top->fn];
+    rvm__lengths lengths = {{0}};
+    if (!f->looked && !a->jit->o.any_lengths)
+        f->nregisters = (uint8_t)rvm__length_registers(&m->p->functions[top->fn], f->registers, RVM__MOST_LENGTHS);
+    f->looked = true;
+    for (uint32_t k = 0; k < f->nregisters; k++) {
+        const int64_t length = m->slots[top->slots + f->registers[k]].i;
+        lengths.is[k] = (uint8_t)(length <= RVM__LONGEST ? length : 0);
+    }
+    return lengths;
+}
+
 /* For the innermost frame, which stands there. */
-static rvm__lowering wanted(const attachment *a, const rvm__native_place *at) {
+static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
     const rvm_machine *m = a->m;
     const rvm__frame *top = &m->frames[m->nframes - 1];
     rvm__lowering what = {.p = m->p,
@@ -359,6 +424,7 @@ static rvm__lowering wanted(const attachment *a, const rvm__native_place *at) {
                           .direction = at->dir,
                           .at = at->pc,
                           .turns = at->turns,
+                          .lengths = lengths_of(a),
                           .unchecked = m->o.unchecked,
                           .trust = m->o.trust,
                           .contiguous = are_contiguous(&m->p->functions[top->fn], m->arrays + top->arrays),
@@ -409,10 +475,12 @@ static const record *ask_for(attachment *a, const rvm__lowering *what, const rec
 
 /* Whether the record is still what is wanted at an end: of that, only this differs between runs of a function in one
  * direction on one machine. */
-static bool still_fits(const attachment *a, const record *r, const rvm__native_place *at) {
+static bool still_fits(attachment *a, const record *r, const rvm__native_place *at) {
     const rvm_machine *m = a->m;
     const rvm__frame *top = &m->frames[m->nframes - 1];
-    return !r->why.code && r->what.turns == at->turns && r->what.discards == m->trail.discards &&
+    const rvm__lengths lengths = lengths_of(a);
+    return !r->why.code && same_lengths(&lengths, &a->functions[top->fn].lengths[at->dir > 0]) &&
+           r->what.turns == at->turns && r->what.discards == m->trail.discards &&
            r->what.contiguous == are_contiguous(&m->p->functions[top->fn], m->arrays + top->arrays);
 }
 
@@ -429,6 +497,7 @@ static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native
         const rvm__lowering what = wanted(a, at);
         refused = is_refused(a, &what);
         r = refused ? NULL : ask_for(a, &what, last, compiles);
+        if (!at->pc) a->functions[fn].lengths[at->dir > 0] = what.lengths;
     }
     if (at->pc && r && r != before && w->entries < UINT32_MAX) w->entries++;
     if (at->pc)

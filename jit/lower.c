@@ -337,9 +337,10 @@ static unsigned enter_array(rvm__unit *u, const rvm_param *p, LLVMValueRef array
     LLVMValueRef gap = rvm__build_int(k, sizeof(rvm_value));
     to[n++] = LLVMBuildLoad2(k->b, k->ptr, member(k, a, offsetof(rvm__array, data)), p->name);
     for (int d = p->ndim - 1; d >= 0; d--) {
-        dim[d] = p->dim[d] < f->nregs
-                     ? LLVMBuildLoad2(k->b, k->i64, member(k, a, offsetof(rvm__array, dim) + 8 * (size_t)d), "")
-                     : rvm__build_int(k, f->consts[p->dim[d] - f->nregs].i); /* the bind made sure */
+        dim[d] = rvm__known_length(u, u->w->fn, p->dim[d]);
+        if (!dim[d] && p->dim[d] >= f->nregs) dim[d] = rvm__build_int(k, f->consts[p->dim[d] - f->nregs].i);
+        if (!dim[d]) /* else the bind, or who asked for these lengths, made sure */
+            dim[d] = LLVMBuildLoad2(k->b, k->i64, member(k, a, offsetof(rvm__array, dim) + 8 * (size_t)d), "");
         stride[d] = LLVMBuildLoad2(k->b, k->i64, member(k, a, offsetof(rvm__array, stride) + 8 * (size_t)d), "");
         if (u->w->contiguous) stride[d] = gap, gap = LLVMBuildNSWMul(k->b, gap, dim[d], "");
     }
@@ -484,11 +485,31 @@ static bool find_idle(rvm__unit *u) {
     return !u->status;
 }
 
-rvm_status rvm__lower(rvm__build *k, const rvm__lowering *what, rvm_error *err) {
+/* Functions for the lengths that are known; w is of these then. Where the verifier finds fault with them, which a run may
+ * find, too, or not, it is not done. */
+static void shape(rvm__unit *u, rvm__lowering *w) {
+    static const rvm__lengths any = {{0}};
+    const rvm_function *f = &w->p->functions[w->fn];
+    uint16_t registers[RVM__MOST_LENGTHS];
+    if (memcmp(&w->lengths, &any, sizeof any) == 0) return;
+    int64_t *lengths = rvm__unit_alloc(u, (f->nregs + 1u) * sizeof *lengths);
+    if (!lengths) return;
+    for (uint32_t k = 0; k < f->nregs; k++) lengths[k] = -1;
+    for (uint32_t n = rvm__length_registers(f, registers, RVM__MOST_LENGTHS); n-- > 0;)
+        if (w->lengths.is[n]) lengths[registers[n]] = w->lengths.is[n];
+    if (rvm__shaped_make(w->p, w->fn, lengths, &u->shaped, NULL)) return;
+    w->p = u->p = u->shaped.p;
+    w->fn = u->shaped.fn;
+}
+
+rvm_status rvm__lower(rvm__build *k, const rvm__lowering *asked, rvm_error *err) {
+    rvm__lowering own = *asked;
+    const rvm__lowering *what = &own;
     rvm__unit u = {.k = k, .w = what, .p = what->p, .err = err};
-    const uint32_t n = what->p->nfunctions;
-    if (what->fn >= n) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no function %u", what->fn);
-    if (!prepare(&u)) goto done;
+    if (what->fn >= what->p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no function %u", what->fn);
+    shape(&u, &own);
+    const uint32_t n = u.p->nfunctions;
+    if (u.status || !prepare(&u)) goto done;
     u.facts = rvm__unit_alloc(&u, n * sizeof *u.facts);
     u.reach = rvm__unit_alloc(&u, n * sizeof *u.reach);
     u.versions = rvm__unit_alloc(&u, n * sizeof *u.versions);
@@ -512,6 +533,7 @@ done:
     rvm__idle_free(u.idle);
     rvm__realloc(&rvm__libc_allocator, u.ends, u.cap_ends * sizeof *u.ends, 0);
     rvm_machine_free(u.m);
+    rvm__shaped_free(&u.shaped);
     free_memory(&u);
     return u.status;
 }

@@ -33,13 +33,17 @@ static void load_slots(rvm__emit *e, LLVMValueRef slots) {
     for (uint32_t n = 0; n < e->code->slots; n++) {
         const rvm_type t = n < e->f->nregs ? (rvm_type)e->f->reg_type[n] : RVM_I64;
         if (!e->reg[n] || (n < e->f->nregs && known[n])) continue;
-        rvm__put_at(e, rvm__get(e, rvm__build_type(e->k, t), rvm__member(e, slots, n * sizeof(rvm_value))), e->reg[n]);
+        rvm__put_at(
+            e, rvm__get(e, rvm__build_type(e->k, t), rvm__member(e, slots, rvm__machine_slot(e, n) * sizeof(rvm_value))),
+            e->reg[n]);
     }
     if (e->u->w->unchecked) return;
     LLVMValueRef args[2] = {e->machine, e->first_slot};
     LLVMValueRef held = rvm__call_runtime(e, "rvm__native_magnitudes", e->k->ptr, 2, args);
     for (uint32_t n = 0; n < e->code->slots; n++)
-        if (e->held[n]) rvm__put_at(e, rvm__get(e, e->k->f64, rvm__member(e, held, n * sizeof(double))), e->held[n]);
+        if (e->held[n])
+            rvm__put_at(e, rvm__get(e, e->k->f64, rvm__member(e, held, rvm__machine_slot(e, n) * sizeof(double))),
+                        e->held[n]);
 }
 
 /* ---- arrays ---- */
@@ -203,9 +207,9 @@ rvm__context *rvm__around_entry(rvm__emit *e, rvm__context *c, uint32_t head) {
 void rvm__enter_middle(rvm__emit *e) {
     const int dir = inner_direction(e);
     const uint32_t gap = rvm__gap(e->at, dir), untold = rvm__untold_segments(e, e->at, dir);
-    LLVMValueRef args[7] = {
-        e->machine,       int32(e, e->fn), int32(e, e->at), int32(e, dir), int32(e, untold_parts(e, gap)),
-        int32(e, untold), e->first_slot};
+    LLVMValueRef args[7] = {e->machine,    rvm__known_number(e),           int32(e, e->at),
+                            int32(e, dir), int32(e, untold_parts(e, gap)), int32(e, untold),
+                            e->first_slot};
     load_slots(e, rvm__call_runtime(e, "rvm__native_enter", e->k->ptr, 7, args));
     LLVMValueRef arrays_args[2] = {e->machine, e->first_array};
     LLVMValueRef arrays = rvm__call_runtime(e, "rvm__native_arrays", e->k->ptr, 2, arrays_args);

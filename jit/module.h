@@ -16,13 +16,20 @@
 #include "native.h"
 #include "rvm_jit.h"
 
+/* Of the first lengths that a function's parameters name (rvm__length_registers): what each is, or 0, anything. */
+enum { RVM__MOST_LENGTHS = 24, RVM__LONGEST = 64 };
+typedef struct rvm__lengths {
+    uint8_t is[RVM__MOST_LENGTHS];
+} rvm__lengths;
+
 /* All that code depends on beside the program, the level and the host: what compares requests, and what finds them in the
  * cache, go through this list. */
 #define RVM__LOWERING(FIELD)                                                                                                \
     FIELD(uint32_t, fn)                                                                                                     \
-    FIELD(int, direction)     /* 1 forward, -1 backward */                                                                  \
-    FIELD(uint32_t, at)       /* 0, or where it is entered in its middle, as in rvm__native_place */                        \
-    FIELD(uint32_t, turns)    /* likewise */                                                                                \
+    FIELD(int, direction)  /* 1 forward, -1 backward */                                                                     \
+    FIELD(uint32_t, at)    /* 0, or where it is entered in its middle, as in rvm__native_place */                           \
+    FIELD(uint32_t, turns) /* likewise */                                                                                   \
+    FIELD(rvm__lengths, lengths)                                                                                            \
     FIELD(bool, unchecked)    /* as in rvm_options */                                                                       \
     FIELD(bool, trust)        /* likewise */                                                                                \
     FIELD(bool, contiguous)   /* arrays of the call are row-major without gaps, and apart but for those only read */        \
@@ -84,7 +91,7 @@ typedef struct rvm__compiler_options {
 typedef struct rvm__compiler rvm__compiler;
 
 /* Changes with everything that both sides must agree in, in this file or in native.h. */
-#define RVM__MODULE_INTERFACE 7
+#define RVM__MODULE_INTERFACE 8
 /* `interface` stands first in every version. */
 typedef struct rvm__module {
     uint32_t interface;

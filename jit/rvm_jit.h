@@ -52,10 +52,11 @@ typedef enum rvm_jit_phase {
  * Valid during the call. */
 typedef struct rvm_jit_notice {
     const char *function;
-    int direction;      /* 1 forward, -1 backward */
-    uint32_t line;      /* of the loop at which it is entered; 0: at its start */
-    rvm_status status;  /* RVM_OK: compiled */
-    const char *reason; /* else why not */
+    int direction;       /* 1 forward, -1 backward */
+    uint32_t line;       /* of the loop at which it is entered; 0: at its start */
+    const char *lengths; /* of arrays that the code is for: "n=3, d=2"; else empty */
+    rvm_status status;   /* RVM_OK: compiled */
+    const char *reason;  /* else why not */
     double seconds[RVM_JIT_PHASES];
     size_t code_size;  /* bytes of machine code */
     bool cached;       /* it comes from the cache; RVM_JIT_LINK is all that took */
@@ -77,6 +78,9 @@ typedef struct rvm_jit_options {
     bool vector_math; /* elementary functions of instances that go in lanes from libmvec, where it is there: within 4 ulp.
                          fast_math has it, too */
     bool no_lanes;    /* parallel blocks of unchecked code run one instance after the other, not several at once */
+    /* One code for arrays of any lengths. Else lengths of a call's arrays up to 64 are taken for granted: code is made for
+     * the first such lengths that a function is called with, then for others, and after four times for any. */
+    bool any_lengths;
     bool symbols; /* tell gdb and, where LLVM can, perf of the code and of its lines; it is linked more slowly. For perf LLVM
                      writes a file below $JITDUMPDIR or $HOME: perf record -k 1, then perf inject --jit */
     unsigned level; /* of optimisation: 0 to 3; default 3 */
@@ -124,9 +128,9 @@ RVM_API rvm_status rvm_jit_reason(const rvm_machine *m, rvm_error *err);
 
 typedef enum rvm_jit_form { RVM_JIT_IR, RVM_JIT_ASSEMBLY } rvm_jit_form;
 /* Writes the code of a function in a direction (1 or -1) with all that it calls, optimised, as LLVM's intermediate
- * representation or as assembly, for machines with these options (NULL: the defaults) and arrays without gaps. Nothing is
- * kept. Errors: USAGE (direction, fn, the program is not verified), UNSUPPORTED (why it cannot be compiled), IO, MEMORY,
- * INTERNAL. */
+ * representation or as assembly, for machines with these options (NULL: the defaults) and arrays without gaps, of any
+ * lengths. Nothing is kept. Errors: USAGE (direction, fn, the program is not verified), UNSUPPORTED (why it cannot be
+ * compiled), IO, MEMORY, INTERNAL. */
 RVM_API rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direction, const rvm_options *options,
                                 rvm_jit_form form, FILE *out, rvm_error *err);
 

@@ -212,7 +212,7 @@ void rvm__emit_slots(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_
     if (w.discarded && !w.back && discard(e, &w)) return;
     const scratch s = scratch_of(e);
     for (uint32_t n = 0; n < w.n; n++) make_lane(e, &w, &s, n);
-    LLVMValueRef args[5] = {e->machine, LLVMConstInt(k->i32, e->fn, false), LLVMConstInt(k->i32, e->pc, false), s.lanes,
+    LLVMValueRef args[5] = {e->machine, rvm__known_number(e), LLVMConstInt(k->i32, e->pc, false), s.lanes,
                             LLVMConstInt(k->i32, w.back, false)};
     LLVMValueRef moved = rvm__call_runtime(e, "rvm__native_move", k->i1, 5, args);
     rvm__leave_if(e, LLVMBuildNot(k->b, moved, ""));

@@ -16,7 +16,7 @@ LLVMValueRef rvm__emit_agrees(rvm__emit *e, const rvm__xinsn *x, const rvm_place
     LLVMBuildCondBr(b, equal, on, near);
     rvm__at(e, near);
     LLVMValueRef args[6] = {e->machine,
-                            LLVMConstInt(e->k->i32, e->fn, false),
+                            rvm__known_number(e),
                             LLVMConstInt(e->k->i32, e->pc, false),
                             y,
                             f,

@@ -31,7 +31,7 @@ fn long(y: real, x: real[n], k: i64)
     end
 end
 TEXT
-native 'long, forward, from the loop at line 2 on: [0-9]* bytes' run long.rasm long y=0 x=[1,2,3] k=2000000
-native "long'adj, forward, from the loop at line 2 on: [0-9]* bytes" grad long.rasm long y=0 x=[1,2,3] k=2000000 --of y
+native 'long, forward, from the loop at line 2 on, for n=3: [0-9]* bytes' run long.rasm long y=0 x=[1,2,3] k=2000000
+native "long'adj, forward, from the loop at line 2 on, for n=3: [0-9]* bytes" grad long.rasm long y=0 x=[1,2,3] k=2000000 --of y
 native 'interpreted: it takes only' grad long.rasm long y=0 x=[1,2,3] k=20 --of y
 exit $failures

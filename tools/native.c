@@ -26,9 +26,10 @@ static void say(const tool *t, const char *format, ...) {
 }
 
 static void on_notice(void *userdata, const rvm_jit_notice *n) {
-    char way[64];
-    snprintf(way, sizeof way, n->line ? "%s, from the loop at line %u on" : "%s", n->direction < 0 ? "backward" : "forward",
-             n->line);
+    char way[480];
+    const int at = snprintf(way, sizeof way, n->line ? "%s, from the loop at line %u on" : "%s",
+                            n->direction < 0 ? "backward" : "forward", n->line);
+    if (n->lengths[0]) snprintf(way + at, sizeof way - (size_t)at, ", for %s", n->lengths);
     if (n->cache) say(userdata, "the cache: %s", n->cache);
     if (n->blocks)
         say(userdata, "%s, %s: %u of %u parallel blocks may run in threads%s%s", n->function, way, n->in_threads, n->blocks,
@@ -58,6 +59,7 @@ static rvm_status open_jit(tool *t, bool tiers, rvm_error *err) {
     o.cache = t->o.cache && strcmp(t->o.cache, "off") == 0 ? "" : t->o.cache;
     if (option_given(&t->o, threads)) o.threads = t->o.threads ? (unsigned)t->o.threads : RVM_JIT_ALL_THREADS;
     o.vector_math = t->o.vector_math;
+    o.any_lengths = t->o.any_lengths;
     o.no_lanes = t->o.lanes && strcmp(t->o.lanes, "off") == 0;
     o.notice = on_notice;
     o.userdata = t;

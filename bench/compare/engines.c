@@ -138,6 +138,8 @@ static rvm_status run_interpreter(void *state, call *c, rvm_error *e) {
 
 /* ---- native code: the call as it is, compiled before it is timed ---- */
 
+bool native_any_lengths;
+
 typedef struct native {
     rvm_jit *j;
     rvm_machine *m;
@@ -172,6 +174,7 @@ static rvm_status open_native(const engine *g, const task *t, const call *c, voi
     jit.fast_math = g->variant & NATIVE_FAST;
     jit.vector_math = g->variant & NATIVE_VECTOR_MATH;
     jit.no_lanes = !(g->variant & NATIVE_LANES);
+    jit.any_lengths = native_any_lengths;
     if (g->variant & NATIVE_THREADS) jit.threads = 2;
     native *s = calloc(1, sizeof *s);
     *state = s;

@@ -83,6 +83,7 @@ bool args_agree(report *r, const char *what, const rvm_program *p, int64_t fn, a
 enum { NATIVE_WHOLE, NATIVE_TIERS, NATIVE_LATER, NATIVE_WAYS };
 typedef struct natives {
     rvm_jit *way[NATIVE_WAYS]; /* NULL: not in this one */
+    rvm_jit *any;              /* whole runs, by code for any lengths; NULL: not so */
 } natives;
 
 typedef struct subject {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "harness.h"
+#include "shaped.h"
 
 static const char source[] = "fn total(out: real, x: real[n, m], w: real, k: i64, q: f32)\n"
                              "    let v: real[m] = 0\n"
@@ -166,13 +167,46 @@ Test(fold, shapes) {
     cr_expect(a[0].value.f == 6);
 }
 
+/* `total` for m = 4. */
+static rvm_status shape(const rvm_program *p, rvm__shaped *to) {
+    uint16_t registers[4];
+    int64_t lengths[40];
+    cr_assert(rvm__length_registers(&p->functions[0], registers, 4) == 2);
+    for (int k = 0; k < 40; k++) lengths[k] = k == registers[1] ? 4 : -1;
+    return rvm__shaped_make(p, 0, lengths, to, &e);
+}
+
+/* For engines: the frames stay. */
+Test(fold, frames) {
+    rvm__shaped s;
+    const rvm_function *f = &program->functions[0];
+    uint16_t registers[4];
+    cr_assert(rvm__length_registers(f, registers, 1) == 1 && rvm__length_registers(f, registers, 4) == 2);
+    cr_assert(rvm__verify(program, &e) == RVM_OK && shape(program, &s) == RVM_OK, "%s", e.message);
+    cr_expect(s.first == program->nfunctions && s.ncopies == 4 && s.fn == s.first, "total, add, and two of sum");
+    for (uint32_t k = 0; k < s.ncopies; k++) {
+        const rvm_function *of = &s.p->functions[s.copies[k].of], *g = &s.p->functions[s.first + k];
+        cr_expect(rvm__shaped_at(&s, s.first + k) == &s.copies[k] && !rvm__shaped_at(&s, s.copies[k].of));
+        cr_expect(g->ncode == of->ncode && g->nregs == of->nregs && g->narrays == of->narrays && g->nparams == of->nparams);
+        for (uint32_t pc = 0; pc < g->ncode; pc++) cr_expect(g->code[pc].op == of->code[pc].op);
+        for (uint32_t n = 0; n < g->nparams; n++) cr_expect(g->params[n].index == of->params[n].index);
+    }
+    cr_expect(s.copies[0].value[registers[0]] == -1 && s.copies[0].value[registers[1]] == 4);
+    cr_expect(s.copies[1].of == 1 && s.copies[1].value[s.p->functions[1].params[0].dim[0]] == 4);
+    rvm__shaped_free(&s);
+    cr_expect(!s.p && !rvm__shaped_at(&s, 0));
+}
+
 static rvm_status try(const counting *c) {
     const rvm_constant constants[] = {{"m", {.i = 4}}, {"w", {.f = 0.5}}};
     rvm_program *p = NULL, *q = NULL;
+    rvm__shaped s = {0};
     uint32_t index;
     rvm_status st =
         rvm_assemble(source, sizeof source - 1, "fold.rasm", &(rvm_asm_options){.allocator = &c->al}, &p, NULL, NULL, NULL);
     if (!st) st = rvm_program_fold(p, 0, constants, 2, &q, &index, NULL);
+    if (!st) st = shape(p, &s);
+    rvm__shaped_free(&s);
     rvm_program_free(q);
     rvm_program_free(p);
     return st;

@@ -20,7 +20,7 @@ static rvm_error e;
 
 typedef struct told {
     unsigned compiled, refused;
-    char function[20], reason[200];
+    char function[20], reason[200], lengths[80];
     int direction;
     uint32_t line;
     size_t size;
@@ -31,6 +31,7 @@ static void on_notice(void *userdata, const rvm_jit_notice *n) {
     ++*(n->status ? &t->refused : &t->compiled);
     snprintf(t->function, sizeof t->function, "%s", n->function);
     snprintf(t->reason, sizeof t->reason, "%s", n->status ? n->reason : "");
+    snprintf(t->lengths, sizeof t->lengths, "%s", n->lengths);
     t->direction = n->direction;
     t->line = n->line;
     t->size = n->code_size;
@@ -173,6 +174,79 @@ Test(jit, compiled_once) {
     cr_assert(strstr(rvm_jit_about(f.j), "LLVM "));
     rvm_machine_free(m);
     rvm_machine_free(other);
+    end(&f);
+}
+
+/* A machine with native code for the program, which the source says. */
+static rvm_machine *native_machine(rvm_jit *j, const char *source, rvm_program **p) {
+    rvm_machine *m = NULL;
+    cr_assert(rvm_assemble(source, strlen(source), "test.rasm", NULL, p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
+    cr_assert(rvm_machine_new(*p, NULL, &m, &e) == RVM_OK && rvm_jit_attach(j, m, &e) == RVM_OK);
+    return m;
+}
+
+/* y += x, elementwise, of n rows; the status. */
+static rvm_status add_rows(rvm_machine *m, int64_t n, int64_t columns) {
+    double x[200], y[200] = {0};
+    rvm_arg a[] = {rvm_arg_array_f64(y, 2, (int64_t[]){n, columns}), rvm_arg_array_f64(x, 2, (int64_t[]){n, columns})};
+    for (int k = 0; k < 200; k++) x[k] = k;
+    const rvm_status st = rvm_call(m, 0, a, 2, &e);
+    cr_assert(rvm_jit_reason(m, &e) == RVM_OK, "%s", e.message);
+    for (int64_t k = 0; k < 200 && !st; k++) cr_assert(y[k] == (k < n * columns ? (double)k : 0));
+    return st;
+}
+
+Test(jit, lengths) {
+    static const char add[] = "fn add(y: real[n, m], x: real[n, m])\n"
+                              "    for i in 0..n\n"
+                              "        call row(y[i], x[i])\n"
+                              "    end\n"
+                              "end\n"
+                              "fn row(y: real[m], x: real[m])\n"
+                              "    for j in 0..m\n"
+                              "        y[j] += x[j]\n"
+                              "    end\n"
+                              "end\n";
+    static const struct {
+        int64_t n, m;
+        unsigned compiled; /* so far */
+        const char *lengths;
+    } calls[] = {{3, 2, 1, "n=3, m=2"}, {3, 2, 1, ""},           {100, 2, 2, "m=2"}, {99, 2, 2, ""},
+                 {3, 2, 2, ""},         {2, 64, 3, "n=2, m=64"}, {2, 65, 4, "n=2"},  {1, 1, 5, ""},
+                 {5, 5, 5, ""},         {90, 1, 5, ""},          {3, 2, 5, ""},      {0, 4, 5, ""}};
+    fixture f;
+    rvm_program *p;
+    begin(&f);
+    rvm_machine *m = native_machine(f.j, add, &p), *other = native_machine(f.j, add, &p);
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
+        const unsigned before = f.told.compiled;
+        cr_assert(add_rows(m, calls[k].n, calls[k].m) == RVM_OK && add_rows(other, calls[k].n, calls[k].m) == RVM_OK);
+        cr_assert(f.told.compiled == calls[k].compiled, "call %zu: %u", k, f.told.compiled);
+        cr_assert(f.told.compiled == before || !strcmp(f.told.lengths, calls[k].lengths), "%s", f.told.lengths);
+    }
+    rvm_machine_free(m);
+    rvm_machine_free(other);
+    end(&f);
+}
+
+/* What the verifier refuses for a length fails when it runs, as it does for any. */
+Test(jit, lengths_that_are_refused) {
+    static const char ends[] = "fn ends(x: real[n])\n"
+                               "    x[0] += x[n - 1]\n"
+                               "end\n";
+    fixture f;
+    rvm_program *p;
+    begin(&f);
+    rvm_machine *m = native_machine(f.j, ends, &p);
+    for (int64_t n = 3; n > 0; n--) {
+        double x[] = {1, 2, 3};
+        rvm_arg a = rvm_arg_array_f64(x, 1, &n);
+        const rvm_status st = rvm_call(m, 0, &a, 1, &e);
+        cr_assert(st == (n > 1 ? RVM_OK : RVM_ERR_ALIAS) && x[0] == (n > 1 ? 1 + n : 1), "%s", e.message);
+        cr_assert(rvm_jit_reason(m, &e) == RVM_OK && f.told.compiled == 4 - n);
+    }
+    rvm_machine_free(m);
+    rvm_program_free(p);
     end(&f);
 }
 
@@ -430,8 +504,8 @@ static const char one_way[] = "fn f(y: real, x: real[n])\n"
 
 /* Stopped half way and sent back: whether that is refused. */
 static bool sent_back(rvm_jit *j, const rvm_program *p, rvm_trail trail) {
-    static double x[20];
-    rvm_arg a[2] = {rvm_arg_f64(0), rvm_arg_array_f64(x, 1, (int64_t[]){20})};
+    static double x[100];
+    rvm_arg a[2] = {rvm_arg_f64(0), rvm_arg_array_f64(x, 1, (int64_t[]){100})};
     rvm_options o = rvm_options_default();
     rvm_machine *m;
     o.unchecked = true;

@@ -452,13 +452,13 @@ expect 2 '/none*UNSUPPORTED' rvm run norm.rasm --dump=ir
 unset RVM_LLVM_MODULE
 if rvm run norm.rasm --dump=ir >dump 2>&1; then
     cache=--cache=$work/cache
-    expect 0 'norm, forward: *bytes of native code; *ms: lowering*out = 5' rvm run norm.rasm x=[3,4] --engine=jit --verbose "$cache"
-    expect 0 'norm, forward: *bytes of native code from the cache; *ms*out = 5' rvm run norm.rasm x=[3,4] --engine=jit --verbose "$cache"
+    expect 0 'norm, forward, for n=2: *bytes of native code; *ms: lowering*out = 5' rvm run norm.rasm x=[3,4] --engine=jit --verbose "$cache"
+    expect 0 'norm, forward, for n=2: *bytes of native code from the cache; *ms*out = 5' rvm run norm.rasm x=[3,4] --engine=jit --verbose "$cache"
     for entry in cache/*; do printf x >>"$entry"; done
-    expect 0 'the cache: *damaged*norm, forward: *lowering*out = 5' rvm run norm.rasm x=[3,4] --engine=jit --verbose "$cache"
-    expect 0 'the cache: *Not a directory*norm, forward: *lowering*out = 5' rvm run norm.rasm x=[3,4] --engine=jit --verbose --cache /dev/null/x
-    expect 0 'norm, forward: *lowering*out = 5' rvm run norm.rasm x=[3,4] --engine=jit --verbose --cache off
-    expect 0 "norm'adj, forward: *d out / d x" rvm grad norm.rasm --of out x=[3,4] --engine=jit --verbose
+    expect 0 'the cache: *damaged*norm, forward, for n=2: *lowering*out = 5' rvm run norm.rasm x=[3,4] --engine=jit --verbose "$cache"
+    expect 0 'the cache: *Not a directory*norm, forward, for n=2: *lowering*out = 5' rvm run norm.rasm x=[3,4] --engine=jit --verbose --cache /dev/null/x
+    expect 0 'norm, forward: *lowering*out = 5' rvm run norm.rasm x=[3,4] --engine=jit --verbose --any-lengths --cache off
+    expect 0 "norm'adj, forward, for n=2: *d out / d x" rvm grad norm.rasm --of out x=[3,4] --engine=jit --verbose
     expect 0 "over'grad, forward: " rvm grad over.rasm --of y y=2 x=3 --engine=jit --verbose
     expect 0 'is interpreted: native code does not count by opcode' rvm run norm.rasm x=[3,4] --engine=jit --profile --verbose
     expect 0 'define *@norm.*fadd' rvm run norm.rasm --dump=ir
