@@ -12,7 +12,7 @@
 #endif
 #if LLVM_VERSION_MAJOR < 18 /* fast code is strict, which it may be */
 typedef unsigned LLVMFastMathFlags;
-enum { LLVMFastMathAllowReassoc, LLVMFastMathAllowContract, LLVMFastMathNoSignedZeros };
+enum { LLVMFastMathAllowReassoc, LLVMFastMathAllowContract, LLVMFastMathNoSignedZeros, LLVMFastMathAllowReciprocal };
 #define LLVMCanValueUseFastMathFlags(v) false
 #define LLVMSetFastMathFlags(v, flags)  ((void)(v))
 #endif

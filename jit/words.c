@@ -66,11 +66,14 @@ static LLVMValueRef plain_intrinsic(rvm__build *k, const char *name, unsigned n,
 }
 
 /* An operation on floating point, with the freedom that was given. Products stay as they stand: LLVM would make (x / y) z
- * (x z) / y, and a quotient that all trips or instances share one for each. */
+ * (x z) / y, and a quotient that all trips or instances share one for each. Of what is added it does so all the same, so
+ * that may be a product with 1 / y again; a quotient as it is written stays one, since 1 / y may overflow. */
 static LLVMValueRef freed(const rvm__build *k, LLVMValueRef v) {
     LLVMFastMathFlags flags = LLVMFastMathAllowContract | LLVMFastMathNoSignedZeros;
     if (!k->fast || !LLVMIsAInstruction(v) || !LLVMCanValueUseFastMathFlags(v)) return v;
-    if (LLVMGetInstructionOpcode(v) != LLVMFMul) flags |= LLVMFastMathAllowReassoc;
+    const LLVMOpcode op = LLVMGetInstructionOpcode(v);
+    if (op != LLVMFMul) flags |= LLVMFastMathAllowReassoc;
+    if (op == LLVMFAdd || op == LLVMFSub) flags |= LLVMFastMathAllowReciprocal;
     LLVMSetFastMathFlags(v, flags);
     return v;
 }
