@@ -1,6 +1,9 @@
 /* bound.c: how many instructions run at most, where the text alone tells: no way back but of loops whose trips are
- * constants, and only calls of what is bounded. Loops around such code look around every so many trips (walk.c, block.c). */
+ * constants, or no more than the elements of a local array that each trip has one of, and only calls of what is bounded.
+ * Loops around such code look around every so many trips (walk.c, block.c). */
 #include "emit.h"
+
+#include <string.h>
 
 enum { MOST_TRIPS = 1 << 16 };
 
@@ -12,6 +15,38 @@ static bool constant(const rvm_function *f, uint16_t slot, int64_t *to) {
     if (slot < f->nregs) return false;
     *to = f->consts[slot - f->nregs].i;
     return true;
+}
+
+bool rvm__goes_on(const rvm_insn *in) {
+    const char *operands = rvm__op_info[in->op].operands;
+    return !operands || (*operands && !strpbrk(operands, "LFS")); /* none: an update */
+}
+
+/* Elements of a local array, a small constant, of which the instruction has the one at an index; else 0. */
+static uint64_t elements_at(const rvm__unit *u, uint32_t fn, const rvm_insn *in, uint16_t index) {
+    const rvm_function *f = &u->p->functions[fn];
+    const rvm_place *q = rvm__places(f, in);
+    for (uint32_t k = 0; k < in->nplaces; k++) {
+        if (q[k].kind != RVM_PLACE_ELEM || q[k].nidx != 1 || q[k].idx[0] != index) continue;
+        const uint64_t bytes = rvm__alloca_bytes(u, fn, q[k].slot);
+        if (bytes) return (bytes - RVM__ARRAY_HEADER) / sizeof(rvm_value);
+    }
+    return 0;
+}
+
+uint64_t rvm__trips_in_array(const rvm__unit *u, uint32_t fn, uint32_t pc) {
+    enum { MOST_BODY = 64 };
+    const rvm_function *f = &u->p->functions[fn];
+    const rvm__xinsn *x = &u->m->codes[fn].x[pc];
+    uint32_t lo = pc, hi = f->code[pc].target;
+    uint64_t n = 0;
+    if (lo > hi) lo = hi, hi = pc;
+    if (!u->w->trust || f->code[pc].op >> 1 != RVM_PAIR_for || hi - lo > MOST_BODY) return RVM__UNBOUNDED;
+    for (uint32_t k = lo + 1; k < hi; k++) {
+        if (!rvm__goes_on(&f->code[k])) return RVM__UNBOUNDED;
+        if (!n) n = elements_at(u, fn, &f->code[k], x->to.i);
+    }
+    return n ? n : RVM__UNBOUNDED;
 }
 
 /* Of the loop or block that begins at pc. */

@@ -30,6 +30,7 @@ typedef struct rvm__build {
     unsigned instances;          /* functions named so, of which lanes.c makes groups */
 } rvm__build;
 enum { RVM__MAX_LANES = 64 };
+#define RVM__MOST_COPIES 16 /* that LLVM makes of a loop's body where it knows only how many trips there are at most */
 
 /* ---- build.c ---- */
 

@@ -229,6 +229,11 @@ void rvm__take_counts(rvm__emit *e);
 /* ---- bound.c ---- */
 /* Instructions from pc `from` to before `to`, each as often as it may run, or RVM__UNBOUNDED. */
 uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);
+/* Whether control goes on with the next instruction, here and not in a function. */
+bool rvm__goes_on(const rvm_insn *in);
+/* Trips of the loop with an end at pc, of which each has an element of a small array, where indices are trusted; or
+ * RVM__UNBOUNDED. */
+uint64_t rvm__trips_in_array(const rvm__unit *u, uint32_t fn, uint32_t pc);
 /* How many trips of the loop or block with an end at pc may go by without a look around; 0: it looks around at each. */
 uint64_t rvm__trips_unseen(const rvm__emit *e, uint32_t pc);
 /* Whether there are loops in the loop with an end at pc, or calls, which may have some. */

@@ -9,17 +9,21 @@
 #include <pthread.h>
 #include <string.h>
 
+#define TEXT(number)    #number
+#define TEXT_OF(number) TEXT(number)
+
 /* A loop with a sum whose order counts goes in vectors but for the additions of it, which LLVM thinks of where the host has
- * instructions for that alone. The option is the process's; where it is unknown nothing happens. */
-static void keep_order_in_vectors(void) {
-    const char *const options[] = {"rvm", "-force-ordered-reductions"};
-    LLVMParseCommandLineOptions(2, options, "");
+ * instructions for that alone; and more copies are made of loops. The options are the process's; of those that are unknown
+ * nothing comes. */
+static void set_options(void) {
+    const char *const options[] = {"rvm", "-force-ordered-reductions", "-unroll-max-upperbound=" TEXT_OF(RVM__MOST_COPIES)};
+    LLVMParseCommandLineOptions(3, options, "");
 }
 
 static void know_host(void) {
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
-    keep_order_in_vectors();
+    set_options();
 }
 
 rvm_status rvm__target_fail(LLVMErrorRef e, const char *doing, const char *more, rvm_error *err) {

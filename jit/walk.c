@@ -170,6 +170,12 @@ static LLVMValueRef trips_of(rvm__emit *e, LLVMValueRef lo, LLVMValueRef hi, LLV
     return select_of(e, some, LLVMBuildAdd(b, n, one, ""), zero);
 }
 
+static LLVMValueRef at_most(rvm__emit *e, LLVMValueRef n, uint64_t most) {
+    if (most >= RVM__UNBOUNDED) return n;
+    LLVMValueRef all = rvm__build_int(e->k, (int64_t)most);
+    return select_of(e, LLVMBuildICmp(e->k->b, LLVMIntULT, n, all, ""), n, all);
+}
+
 /* ---- strips ---- */
 
 static rvm__strip strip_of(rvm__emit *e, uint32_t pc) {
@@ -222,12 +228,6 @@ static uint32_t lower_end(const rvm__emit *e, const rvm_insn *in) {
 
 /* ---- loops that are charged ahead ---- */
 
-/* Whether control goes on with the next instruction, here and not in a function. */
-static bool goes_on(const rvm_insn *in) {
-    const char *operands = rvm__op_info[in->op].operands;
-    return !operands || (*operands && !strpbrk(operands, "LFS")); /* none: an update */
-}
-
 /* Instructions of a trip of the loop with an end at pc, where all are charged when it is entered: all trips are alike and
  * nobody looks around; in unchecked code, where few ways lead out of them. 0: each charges its own. */
 static uint32_t ahead_at(const rvm__emit *e, const rvm__context *c, uint32_t pc) {
@@ -236,7 +236,7 @@ static uint32_t ahead_at(const rvm__emit *e, const rvm__context *c, uint32_t pc)
     if (e->u->w->standalone || !e->u->w->unchecked || (c->whole && c->strips == lo)) return 0;
     if (!e->laned && !rvm__trips_unseen(e, pc)) return 0;
     for (uint32_t k = lo + 1; k < hi; k++)
-        if (!goes_on(&e->f->code[k])) return 0;
+        if (!rvm__goes_on(&e->f->code[k])) return 0;
     return hi - lo;
 }
 
@@ -299,7 +299,7 @@ static void enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi), s = rvm__slot_value(e, x->to.step);
     LLVMValueRef zero = rvm__build_int(e->k, 0), one = rvm__build_int(e->k, 1);
     rvm__leave_if(e, LLVMBuildICmp(b, LLVMIntEQ, s, zero, ""));
-    LLVMValueRef trips = trips_of(e, lo, hi, s);
+    LLVMValueRef trips = at_most(e, trips_of(e, lo, hi, s), rvm__trips_in_array(e->u, e->fn, e->pc));
     LLVMBasicBlockRef none = rvm__block(e, "none"), some = rvm__block(e, "some");
     if (e->laned) rvm__bound_instance(e, trips);
     rvm__charge(e, 1);
@@ -322,13 +322,16 @@ static LLVMMetadataRef property(LLVMContextRef c, const char *name, LLVMValueRef
 }
 
 /* Most loops have few trips, of which copies of the body would leave a rest: LLVM is to make none, but for vectors and of
- * loops that vanish; and one vector at a time, unless sums may be taken apart. A loop in a loop, unrolled, looks to it like
+ * loops that vanish or have at most a few trips, since what depends on a trip's number alone then moves out of the loop
+ * around; and one vector at a time, unless sums may be taken apart. A loop in a loop, unrolled, looks to it like
  * one that is worth to be vectorised, however few. */
 static void keep_whole(rvm__emit *e, LLVMValueRef branch) {
     LLVMContextRef c = e->k->context;
-    LLVMMetadataRef none = LLVMTemporaryMDNode(c, NULL, 0), part[4] = {none};
+    LLVMMetadataRef none = LLVMTemporaryMDNode(c, NULL, 0), part[5] = {none};
     unsigned n = 1;
     part[n++] = property(c, "llvm.loop.unroll.runtime.disable", NULL);
+    if (rvm__trips_in_array(e->u, e->fn, e->pc) <= RVM__MOST_COPIES)
+        part[n++] = property(c, "llvm.loop.unroll.enable", NULL);
     if (!e->k->fast) part[n++] = property(c, "llvm.loop.interleave.count", LLVMConstInt(e->k->i32, 1, false));
     if (rvm__is_around_loops(e, e->pc))
         part[n++] = property(c, "llvm.loop.vectorize.enable", LLVMConstInt(e->k->i1, 0, false));
