@@ -106,6 +106,30 @@ bool rvm__is_around_loops(const rvm__emit *e, uint32_t pc) {
     return false;
 }
 
+/* Whether the instruction changes an element of a row of the caller's, row and place in it by these registers. */
+static bool changes_row(const rvm__emit *e, const rvm_insn *in, uint16_t row, uint16_t at) {
+    if (!rvm__op_is_update((rvm_op)in->op) || !in->nplaces) return false;
+    const rvm_place *y = rvm__places(e->f, in);
+    if (y->kind != RVM_PLACE_ELEM || y->nidx < 2 || rvm__alloca_bytes(e->u, e->fn, y->slot)) return false;
+    return y->idx[y->nidx - 2] == row && y->idx[y->nidx - 1] == at;
+}
+
+bool rvm__goes_by_rows(const rvm__emit *e, uint32_t pc) {
+    enum { VECTOR = 4 };
+    const rvm__xinsn *x = e->code->x;
+    uint32_t lo = pc, hi = e->f->code[pc].target;
+    if (lo > hi) lo = hi, hi = pc;
+    for (uint32_t k = lo + 1; k < hi; k++) {
+        const rvm_insn *in = &e->f->code[k];
+        if (in->op >> 1 != RVM_PAIR_for || in->target < k) continue;
+        const uint64_t trips = trips_at(e->u, e->fn, k);
+        if (trips < VECTOR / 2 + 1 || trips % VECTOR == 0 || trips >= RVM__UNBOUNDED) continue;
+        for (uint32_t n = k + 1; n < in->target; n++)
+            if (changes_row(e, &e->f->code[n], x[lo].to.i, x[k].to.i)) return true;
+    }
+    return false;
+}
+
 uint64_t rvm__trips_unseen(const rvm__emit *e, uint32_t pc) {
     uint32_t lo = pc, hi = e->f->code[pc].target;
     if (lo > hi) lo = hi, hi = pc;

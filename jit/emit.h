@@ -238,6 +238,9 @@ uint64_t rvm__trips_in_array(const rvm__unit *u, uint32_t fn, uint32_t pc);
 uint64_t rvm__trips_unseen(const rvm__emit *e, uint32_t pc);
 /* Whether there are loops in the loop with an end at pc, or calls, which may have some. */
 bool rvm__is_around_loops(const rvm__emit *e, uint32_t pc);
+/* Whether a trip of the loop changes a row of an array of the caller's whose length is known, more than half a vector and no
+ * multiple of one. */
+bool rvm__goes_by_rows(const rvm__emit *e, uint32_t pc);
 
 /* ---- chunk.c ---- */
 /* Where the block at e->pc is entered, its index and sums begun: what threads do of it. What is emitted behind goes on with
