@@ -30,7 +30,8 @@ typedef struct record {
 
 typedef struct latest {                    /* code of a function in one machine */
     const record *at_end[2];               /* by direction, */
-    rvm__lengths lengths[2];               /* with what lengths it was asked for */
+    rvm__lengths lengths[2];               /* with what lengths it was asked for, */
+    uint64_t shapes[2];                    /* and the machine's shapes that it was found to be for, or 0 */
     const record *loop;                    /* entered at one */
     uint16_t registers[RVM__MOST_LENGTHS]; /* that hold lengths: so many, */
     uint8_t nregisters;
@@ -399,20 +400,28 @@ static bool is_one_way(const rvm_options *o) {
     return o->unchecked && o->trail == RVM_TRAIL_OFF;
 }
 
-/* Of the innermost frame's function there, as far as code may be for them alone. */
+/* Of the innermost frame's function: what code may be for alone, the k-th length. */
+static uint8_t length_of(const rvm_machine *m, const latest *f, uint32_t k) {
+    const int64_t length = m->slots[m->frames[m->nframes - 1].slots + f->registers[k]].i;
+    return (uint8_t)(length <= RVM__LONGEST ? length : 0);
+}
+
 static rvm__lengths lengths_of(attachment *a) {
-    const rvm_machine *m = a->m;
-    const rvm__frame *top = &m->frames[m->nframes - 1];
-    latest *f = &a->functions[top->fn];
+    const uint32_t fn = a->m->frames[a->m->nframes - 1].fn;
+    latest *f = &a->functions[fn];
     rvm__lengths lengths = {{0}};
     if (!f->looked && !a->jit->o.any_lengths)
-        f->nregisters = (uint8_t)rvm__length_registers(&m->p->functions[top->fn], f->registers, RVM__MOST_LENGTHS);
+        f->nregisters = (uint8_t)rvm__length_registers(&a->m->p->functions[fn], f->registers, RVM__MOST_LENGTHS);
     f->looked = true;
-    for (uint32_t k = 0; k < f->nregisters; k++) {
-        const int64_t length = m->slots[top->slots + f->registers[k]].i;
-        lengths.is[k] = (uint8_t)(length <= RVM__LONGEST ? length : 0);
-    }
+    for (uint32_t k = 0; k < f->nregisters; k++) lengths.is[k] = length_of(a->m, f, k);
     return lengths;
+}
+
+/* Whether they are those that code was asked for last, in that direction. */
+static bool same_as_last(const rvm_machine *m, const latest *f, int dir) {
+    for (uint32_t k = 0; k < f->nregisters; k++)
+        if (length_of(m, f, k) != f->lengths[dir > 0].is[k]) return false;
+    return true;
 }
 
 /* For the innermost frame, which stands there. */
@@ -478,13 +487,18 @@ static const record *ask_for(attachment *a, const rvm__lowering *what, const rec
 static bool still_fits(attachment *a, const record *r, const rvm__native_place *at) {
     const rvm_machine *m = a->m;
     const rvm__frame *top = &m->frames[m->nframes - 1];
-    const rvm__lengths lengths = lengths_of(a);
-    return !r->why.code && same_lengths(&lengths, &a->functions[top->fn].lengths[at->dir > 0]) &&
-           r->what.turns == at->turns && r->what.discards == m->trail.discards &&
-           r->what.contiguous == are_contiguous(&m->p->functions[top->fn], m->arrays + top->arrays);
+    latest *f = &a->functions[top->fn];
+    uint64_t *shapes = &f->shapes[at->dir > 0];
+    if (r->why.code || r->what.turns != at->turns || r->what.discards != m->trail.discards) return false;
+    if (m->nframes == 1 && *shapes == m->shapes) return true;
+    if (!same_as_last(m, f, at->dir) ||
+        r->what.contiguous != are_contiguous(&m->p->functions[top->fn], m->arrays + top->arrays))
+        return false;
+    *shapes = m->nframes == 1 ? m->shapes : 0;
+    return true;
 }
 
-static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native_place *at, rvm__native_need *need) {
+static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native_place *at, const rvm__native_need **need) {
     attachment *a = (attachment *)e;
     const uint32_t fn = m->frames[m->nframes - 1].fn;
     const record **last = at->pc ? &a->functions[fn].loop : &a->functions[fn].at_end[at->dir > 0];
@@ -506,7 +520,7 @@ static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native
         a->engine.hot[fn] = false;
     if (!r || r->why.code) return NULL;
     a->engine.soon = false;
-    *need = r->code.need;
+    *need = &r->code.need;
     return r->code.entry;
 }
 

@@ -232,11 +232,12 @@ static bool bind_array(rvm_machine *m, const rvm_param *param, const rvm_arg *a)
     to->data = a->data;
     to->shadow = NULL;
     to->magnitude = NULL;
-    to->ndim = param->ndim;
     to->base = param->index;
-    to->type = param->type;
     to->present = true;
     to->outside = false;
+    if (m->bound_before) return true;
+    to->ndim = param->ndim;
+    to->type = param->type;
     for (int d = 0; d < a->ndim; d++) {
         to->dim[d] = a->shape[d];
         to->stride[d] = a->stride[d] * (int64_t)sizeof(rvm_value);
@@ -280,7 +281,7 @@ static rvm_status lay_out(rvm_machine *m, rvm_arg *args, rvm_error *err) {
     if (!rvm__reserve_frame(m, m->codes[m->entry].slots, f->narrays)) return RVM_ERR_MEMORY;
     if (m->mode != RVM_PRIMAL) memset(m->shadows, 0, m->cap_shadows * sizeof *m->shadows);
     if (f->nconsts) memcpy(m->slots + f->nregs, f->consts, f->nconsts * sizeof *m->slots);
-    rvm_status status = bind_lengths(m, args, err);
+    rvm_status status = m->bound_before ? RVM_OK : bind_lengths(m, args, err);
     for (uint32_t k = 0; k < f->nparams && !status; k++) {
         const rvm_param *param = &f->params[k];
         if (param->ndim) {
@@ -361,7 +362,9 @@ rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
                             rvm_error *err) {
     m->where = UNBOUND;
     rvm_status status = RVM_OK;
-    if (!are_checked(m, fn, args, nargs, mode)) status = check_arguments(m, fn, args, nargs, mode, err);
+    m->bound_before = are_checked(m, fn, args, nargs, mode);
+    if (!m->bound_before) status = check_arguments(m, fn, args, nargs, mode, err);
+    m->shapes += !m->bound_before;
     m->checked = 0;
     if (status) return rvm__fail_in(err, status, m->p, fn);
     m->mode = mode;

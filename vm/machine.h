@@ -167,7 +167,9 @@ struct rvm_machine {
     /* the bound call */
     rvm_arg *args;
     uint32_t nargs, entry;
-    uint32_t checked; /* 1 + the function whose arguments, in primal mode, stand in the arrays of the entry frame; or 0 */
+    bool bound_before; /* the bound call is of the same function and arrays as the one before, which stand there */
+    uint64_t shapes;   /* changes with them */
+    uint32_t checked;  /* 1 + the function whose arguments, in primal mode, stand in the arrays of the entry frame; or 0 */
     rvm_mode mode;
     /* where it stands */
     enum rvm__where where;

@@ -272,12 +272,12 @@ static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__
 
 rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
     const rvm__native_place at = {.dir = m->dir};
-    rvm__native_need need;
+    const rvm__native_need *need;
     bool left;
     *ran = false;
     rvm__native_entry entry = at_an_end(m) ? m->engine->entry(m->engine, m, &at, &need) : NULL;
-    if (!entry || !has_room(m, &need)) return RVM_OK;
-    const rvm_status status = run_frame(m, entry, &need, &left);
+    if (!entry || !has_room(m, need)) return RVM_OK;
+    const rvm_status status = run_frame(m, entry, need, &left);
     *ran = !left || status;
     if (left) return status;
     m->where = m->dir > 0 ? AT_END : AT_START;
@@ -299,12 +299,12 @@ static rvm_status return_from(rvm_machine *m) {
 
 rvm_status rvm__native_call(rvm_machine *m) {
     const rvm__native_place at = {.dir = m->dir};
-    rvm__native_need need;
+    const rvm__native_need *need;
     bool left;
     if (!is_plain(m) || !rvm__trails_fit(m, &at)) return RVM_OK;
     rvm__native_entry entry = m->engine->entry(m->engine, m, &at, &need);
-    if (!entry || !has_room(m, &need)) return RVM_OK;
-    const rvm_status status = run_frame(m, entry, &need, &left);
+    if (!entry || !has_room(m, need)) return RVM_OK;
+    const rvm_status status = run_frame(m, entry, need, &left);
     if (status) m->budget -= SIZE; /* which the interpreter adds, since to it the call has failed; that was made, though */
     return status || left ? status : return_from(m);
 }
@@ -332,12 +332,12 @@ static void forget_locals(rvm_machine *m) {
  * innermost frame returns to. */
 static rvm_status go_native(rvm_machine *m) {
     rvm__native_place at;
-    rvm__native_need need;
+    const rvm__native_need *need;
     bool left;
     if (!is_plain(m) || !rvm__stands_in_loop(m, &at) || !rvm__trails_fit(m, &at) || !all_in_arena(m)) return RVM_OK;
     rvm__native_entry entry = m->engine->entry(m->engine, m, &at, &need);
-    if (!entry || !has_room(m, &need)) return RVM_OK;
-    rvm_status status = run_frame(m, entry, &need, &left);
+    if (!entry || !has_room(m, need)) return RVM_OK;
+    rvm_status status = run_frame(m, entry, need, &left);
     if (status || left) return status;
     m->dir = at.dir;
     forget_locals(m);

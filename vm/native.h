@@ -136,7 +136,7 @@ typedef struct rvm__native_place {
 typedef struct rvm__engine rvm__engine;
 struct rvm__engine {
     /* The code for the innermost frame of m, which stands there; NULL: the interpreter is to run it. */
-    rvm__native_entry (*entry)(rvm__engine *e, rvm_machine *m, const rvm__native_place *at, rvm__native_need *need);
+    rvm__native_entry (*entry)(rvm__engine *e, rvm_machine *m, const rvm__native_place *at, const rvm__native_need **need);
     /* So many instructions were interpreted, in the frames of m. */
     void (*ran)(rvm__engine *e, rvm_machine *m, uint64_t instructions);
     uint8_t *hot;   /* by function: whether to ask for code where the interpreter calls it */
