@@ -98,6 +98,13 @@ uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint3
     return limited(n);
 }
 
+bool rvm__is_twice(const rvm__emit *e, uint32_t pc) {
+    enum { MOST = 4096 };
+    uint32_t lo = pc, hi = e->f->code[pc].target;
+    if (lo > hi) lo = hi, hi = pc;
+    return trips_at(e->u, e->fn, lo) <= 2 && rvm__most_between(e->u, e->fn, lo + 1, hi) <= MOST;
+}
+
 bool rvm__is_around_loops(const rvm__emit *e, uint32_t pc) {
     uint32_t lo = pc, hi = e->f->code[pc].target;
     if (lo > hi) lo = hi, hi = pc;

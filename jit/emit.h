@@ -236,6 +236,8 @@ bool rvm__goes_on(const rvm_insn *in);
 uint64_t rvm__trips_in_array(const rvm__unit *u, uint32_t fn, uint32_t pc);
 /* How many trips of the loop or block with an end at pc may go by without a look around; 0: it looks around at each. */
 uint64_t rvm__trips_unseen(const rvm__emit *e, uint32_t pc);
+/* Whether the loop with an end at pc has two trips at most, as the text tells, and not too much in them. */
+bool rvm__is_twice(const rvm__emit *e, uint32_t pc);
 /* Whether there are loops in the loop with an end at pc, or calls, which may have some. */
 bool rvm__is_around_loops(const rvm__emit *e, uint32_t pc);
 /* Whether a trip of the loop changes a row of an array of the caller's whose length is known, more than half a vector and no

@@ -322,7 +322,7 @@ static LLVMMetadataRef property(LLVMContextRef c, const char *name, LLVMValueRef
 }
 
 /* Most loops have few trips, of which copies of the body would leave a rest: LLVM is to make none, but for vectors and of
- * loops that vanish or have at most a few trips, since what depends on a trip's number alone then moves out of the loop
+ * loops that vanish, have two trips or at most a few, since what depends on a trip's number alone then moves out of the loop
  * around; and one vector at a time, unless sums may be taken apart. A loop in a loop, unrolled, looks to it like
  * one that is worth to be vectorised, however few. Of a few rows, unrolled for their number, it makes vectors across them:
  * who reads them row by row then waits, since of what is on its way to memory only parts of one store can be read. */
@@ -331,7 +331,7 @@ static void keep_whole(rvm__emit *e, LLVMValueRef branch) {
     LLVMMetadataRef none = LLVMTemporaryMDNode(c, NULL, 0), part[6] = {none};
     unsigned n = 1;
     part[n++] = property(c, "llvm.loop.unroll.runtime.disable", NULL);
-    if (rvm__trips_in_array(e->u, e->fn, e->pc) <= RVM__MOST_COPIES)
+    if (rvm__trips_in_array(e->u, e->fn, e->pc) <= RVM__MOST_COPIES || rvm__is_twice(e, e->pc))
         part[n++] = property(c, "llvm.loop.unroll.enable", NULL);
     if (rvm__shaped_at(&e->u->shaped, e->fn) && rvm__goes_by_rows(e, e->pc))
         part[n++] = property(c, "llvm.loop.unroll.disable", NULL);
