@@ -13,11 +13,12 @@
 #define TEXT_OF(number) TEXT(number)
 
 /* A loop with a sum whose order counts goes in vectors but for the additions of it, which LLVM thinks of where the host has
- * instructions for that alone; and more copies are made of loops. The options are the process's; of those that are unknown
- * nothing comes. */
+ * instructions for that alone; more copies are made of loops; and sums that are free to be taken in another order are looked
+ * for behind what is stored, too. The options are the process's; of those that are unknown nothing comes. */
 static void set_options(void) {
-    const char *const options[] = {"rvm", "-force-ordered-reductions", "-unroll-max-upperbound=" TEXT_OF(RVM__MOST_COPIES)};
-    LLVMParseCommandLineOptions(3, options, "");
+    static const char *const options[] = {"rvm", "-force-ordered-reductions",
+                                          "-unroll-max-upperbound=" TEXT_OF(RVM__MOST_COPIES), "-slp-vectorize-hor-store"};
+    LLVMParseCommandLineOptions(sizeof options / sizeof *options, options, "");
 }
 
 static void know_host(void) {
