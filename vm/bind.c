@@ -266,21 +266,29 @@ static rvm_status bind_lengths(rvm_machine *m, const rvm_arg *args, rvm_error *e
     return RVM_OK;
 }
 
+/* Room for the entry frame, and its constants. */
+static bool begin_frame(rvm_machine *m) {
+    const rvm_function *f = entry_of(m);
+    size_t cap = m->cap_frames;
+    if (m->bound_before) return true;
+    if (!rvm__reserve(m, (void **)&m->frames, &cap, 1, sizeof *m->frames)) return false;
+    m->cap_frames = (uint32_t)cap;
+    if (!rvm__reserve_frame(m, m->codes[m->entry].slots, f->narrays)) return false;
+    if (f->nconsts) memcpy(m->slots + f->nregs, f->consts, f->nconsts * sizeof *m->slots);
+    return true;
+}
+
 /* Fresh storage: shadows of absent places are 0. */
 static rvm_status lay_out(rvm_machine *m, rvm_arg *args, rvm_error *err) {
     const rvm_function *f = entry_of(m);
-    size_t cap = m->cap_frames;
     rvm__locals_clear(m);
     m->nstack = m->nguards = 0;
     m->nframes = 0;
     m->outside_arrays = 0;
     rvm__trail_clear(m);
     rvm__exact_clear(m);
-    if (!rvm__reserve(m, (void **)&m->frames, &cap, 1, sizeof *m->frames)) return RVM_ERR_MEMORY;
-    m->cap_frames = (uint32_t)cap;
-    if (!rvm__reserve_frame(m, m->codes[m->entry].slots, f->narrays)) return RVM_ERR_MEMORY;
+    if (!begin_frame(m)) return RVM_ERR_MEMORY;
     if (m->mode != RVM_PRIMAL) memset(m->shadows, 0, m->cap_shadows * sizeof *m->shadows);
-    if (f->nconsts) memcpy(m->slots + f->nregs, f->consts, f->nconsts * sizeof *m->slots);
     rvm_status status = m->bound_before ? RVM_OK : bind_lengths(m, args, err);
     for (uint32_t k = 0; k < f->nparams && !status; k++) {
         const rvm_param *param = &f->params[k];

@@ -253,13 +253,17 @@ int64_t rvm__fuel_left(const rvm_machine *m, uint64_t used) {
 /* The innermost frame, which stands at an end; *left: somewhere in it, or deeper. */
 static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__native_need *need, bool *left) {
     const rvm__frame *top = &m->frames[m->nframes - 1];
-    rvm__native n = {.limit = m->budget / SIZE,
-                     .fuel = rvm__fuel_left(m, rvm__run_count(m)),
-                     .peak = m->stats.depth_peak,
-                     .slots = top->slots,
-                     .arrays = top->arrays,
-                     .frame = m->nframes - 1,
-                     .threads = m->threads};
+    rvm__native n; /* field by field, since compilers clear it by an instruction that starts slowly */
+    n.charged = 0;
+    n.limit = m->budget / SIZE;
+    n.fuel = rvm__fuel_left(m, rvm__run_count(m));
+    n.calls = n.erased = 0;
+    n.peak = m->stats.depth_peak;
+    n.status = n.lost = RVM_OK;
+    n.threads = m->threads;
+    n.slots = top->slots;
+    n.arrays = top->arrays;
+    n.frame = m->nframes - 1;
     *left = entry(m, &n);
     m->budget = (n.limit - n.charged) * SIZE;
     m->stats.calls += n.calls;
