@@ -4,6 +4,7 @@
  *   derive.c          the code list walked up or down; regions; calls
  *   derive_update.c   updates, by the formulas of rows and families
  *   derive_op.c       the other instructions
+ *   derive_rows.c     arrays whose shadow is made row by row
  *   derive_emit.c     registers, places and instructions of the new function; source names
  *
  * Code is a list whose reverse, each instruction replaced by its inverse, is the inverse of the function. The adjoint is
@@ -55,6 +56,8 @@ typedef struct rvm__derive {
     uint32_t cap_free[RVM_TYPE_COUNT];
     uint16_t nspare, spare_arrays[RVM_MAX_SLOT]; /* likewise */
     uint8_t *mirror;  /* by register, then array: its shadow appears where it does in a copied compute part; else NULL */
+    uint32_t *rows;   /* by array whose shadow appears row by row: the instruction that makes it; else 0 (derive_rows.c) */
+    uint16_t *others; /* by array that shows a row of one: where shadows of it stand that are not for that */
     uint8_t *borrows; /* by instruction: a compute or undo whose region borrows */
     uint32_t *map;    /* by instruction of the source: where it was emitted last */
     uint32_t *open, nopen, cap_open; /* emitted instructions whose target is still that of the source */
@@ -110,6 +113,12 @@ void rvm__add_slot(rvm__derive *t, rvm_op op, uint8_t flags, int nhead, const rv
 /* What is no update and no call, doing `op`: its adjoint in a sweep, else its tangent. */
 void rvm__derive_op(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep);
 void rvm__copy_op(rvm__derive *t, const rvm_insn *in, rvm_op op);
+
+/* ---- derive_rows.c ---- */
+size_t rvm__rows_scratch(const rvm_function *f);
+void rvm__find_rows(rvm__derive *t, void *scratch);                 /* of an adjoint: fills t->rows */
+bool rvm__shows_row(const rvm__derive *t, const rvm_insn *in);      /* of such an array */
+void rvm__sweep_row(rvm__derive *t, const rvm_insn *in, rvm_op op); /* view or unview, of both value and shadow */
 
 /* ---- derive.c ---- */
 rvm_status rvm__derive_code(rvm__derive *t);

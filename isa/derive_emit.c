@@ -99,7 +99,8 @@ static void map_rest(rvm__derive *t) {
     }
     for (uint32_t k = 0; k < f->narrays && !t->status; k++) {
         if (t->array[k] == RVM__NO_PLACE) t->array[k] = new_array(t, &f->arrays[k]);
-        if (!shadowed(t) || t->shadow_array[k] != RVM__NO_PLACE || !has_shadow(t, RVM_PLACE_ARRAY, k)) continue;
+        if (!shadowed(t) || t->shadow_array[k] != RVM__NO_PLACE || !has_shadow(t, RVM_PLACE_ARRAY, k) || t->rows[k])
+            continue;
         t->shadow_array[k] = new_array(t, &f->arrays[k]);
     }
 }
@@ -117,6 +118,13 @@ static void find_borrowing(rvm__derive *t) {
     drop(t, scratch, size, 1);
 }
 
+static void find_rows(rvm__derive *t) {
+    const size_t size = rvm__rows_scratch(rvm__source(t));
+    void *scratch = make(t, size, 1, 0);
+    if (!t->status) rvm__find_rows(t, scratch);
+    drop(t, scratch, size, 1);
+}
+
 rvm_status rvm__derive_begin(rvm__derive *t) {
     const rvm_function *f = rvm__source(t);
     t->g = t->p->functions[t->dst];
@@ -127,10 +135,13 @@ rvm_status rvm__derive_begin(rvm__derive *t) {
     t->borrows = make(t, f->ncode, sizeof *t->borrows, 0);
     t->mirror = make(t, (size_t)f->nregs + f->narrays, sizeof *t->mirror, 0);
     t->map = make(t, f->ncode, sizeof *t->map, 0);
+    t->rows = make(t, f->narrays, sizeof *t->rows, 0);
+    t->others = make(t, f->narrays, sizeof *t->others, 0xff);
+    if (!t->status && t->kind == RVM_ADJOINT) find_borrowing(t);
+    if (!t->status && t->kind == RVM_ADJOINT) find_rows(t);
     if (!t->status) map_params(t);
     if (!t->status) map_rest(t);
     if (!t->status) map_lengths(t);
-    if (!t->status && t->kind == RVM_ADJOINT) find_borrowing(t);
     return t->status;
 }
 
@@ -370,6 +381,8 @@ void rvm__derive_end(rvm__derive *t) {
     drop(t, t->shadow_reg, f->nregs, sizeof *t->shadow_reg);
     drop(t, t->array, f->narrays, sizeof *t->array);
     drop(t, t->shadow_array, f->narrays, sizeof *t->shadow_array);
+    drop(t, t->rows, f->narrays, sizeof *t->rows);
+    drop(t, t->others, f->narrays, sizeof *t->others);
     drop(t, t->borrows, f->ncode, sizeof *t->borrows);
     drop(t, t->mirror, (size_t)f->nregs + f->narrays, sizeof *t->mirror);
     drop(t, t->map, f->ncode, sizeof *t->map);

@@ -266,6 +266,10 @@ static void derive_pushc(rvm__derive *t, const rvm_insn *in, rvm_op op) {
 
 static void both_views(rvm__derive *t, const rvm_insn *in, rvm_op op) {
     const bool active = rvm__active(t, &places_of(t, in)[0]);
+    if (active && rvm__shows_row(t, in)) {
+        rvm__sweep_row(t, in, op);
+        return;
+    }
     if (active && op == RVM_OP_unview) rvm__add_shadow(t, in, op); /* nested: the shadow is the younger */
     rvm__add_value(t, in, op);
     if (active && op == RVM_OP_view) rvm__add_shadow(t, in, op);
@@ -328,6 +332,10 @@ static rvm_place no_gains(rvm__derive *t, const rvm_insn *in) {
 static void sweep_new(rvm__derive *t, const rvm_insn *in, rvm_op op) {
     const rvm_place *q = places_of(t, in), *v = &q[in->nplaces - 1];
     if (!rvm__active(t, &q[0])) {
+        rvm__add_value(t, in, rvm__op_inverse(op));
+        return;
+    }
+    if (t->rows[q->slot]) {
         rvm__add_value(t, in, rvm__op_inverse(op));
         return;
     }
@@ -407,9 +415,9 @@ static void mirror_one(rvm__derive *t, const rvm_insn *in, rvm_op op, const rvm_
     if (q->kind == RVM_PLACE_SLOT)
         RVM__ADD(t, op & 1 ? RVM_OP_unlet : RVM_OP_let, RVM_ROW_id, 0, rvm__shadow_place(t, q),
                  rvm__no_gain(t, rvm__place_type(rvm__source(t), q)));
-    else if (op >> 1 == RVM_PAIR_new)
+    else if (op >> 1 == RVM_PAIR_new && !t->rows[q->slot])
         shadow_array(t, in, op, no_gains(t, in));
-    else
+    else if (op >> 1 != RVM_PAIR_new && !rvm__shows_row(t, in))
         rvm__add_shadow(t, in, op);
 }
 
