@@ -36,8 +36,10 @@ bool native_open(natives *n, unsigned level, unsigned threads, report *r) {
     for (int k = 0; k < NATIVE_WAYS; k++) {
         o.tiers = k != NATIVE_WHOLE;
         o.hot = hot[k];
+        o.no_lanes = k == NATIVE_LATER; /* so that instances of blocks run one by one, too */
         if (rvm_jit_new(&o, &n->way[k], &e)) goto none;
     }
+    o.no_lanes = false;
     o.tiers = false;
     o.any_lengths = true;
     if (!rvm_jit_new(&o, &n->any, &e)) return true;
