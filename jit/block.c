@@ -45,7 +45,12 @@ static uint64_t trips_unseen(rvm__emit *e, uint32_t pc) {
 
 static void next_strip(rvm__emit *e, const rvm__xinsn *x, uint32_t lower, uint64_t most, LLVMValueRef left) {
     LLVMValueRef step = rvm__build_int(e->k, rvm__is_ascending(e, x) ? 1 : -1);
-    rvm__begin_strip(e, lower, most, rvm__slot_value(e, x->to.i), step, left);
+    LLVMValueRef first = rvm__slot_value(e, x->to.i);
+    rvm__begin_strip(e, lower, most, first, step, left);
+    if (!rvm__may_turn(e, lower)) return;
+    LLVMValueRef upward = rvm__is_upward(e, lower), last = rvm__strip_end(e, lower);
+    rvm__set_slot(e, x->to.i, LLVMBuildSelect(e->k->b, upward, last, first, ""));
+    rvm__set_strip_end(e, lower, LLVMBuildSelect(e->k->b, upward, first, last, ""));
 }
 
 void rvm__begin_strips(rvm__emit *e, const rvm__xinsn *x) {
@@ -214,6 +219,13 @@ static void turn_chunk(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuildBr(b, e->done);
 }
 
+/* The next strip begins below the one that ended; the index is as if it had gone down. */
+static void go_on_below(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, LLVMValueRef left) {
+    LLVMValueRef last = LLVMBuildSub(e->k->b, left, rvm__build_int(e->k, 1), "");
+    go_on(e, x, NULL, last);
+    rvm__look_between(e, in->target);
+}
+
 bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     if (e->block && in->target == e->block) return turn_chunk(e, in, x), false;
     LLVMBuilderRef b = e->k->b;
@@ -224,6 +236,8 @@ bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMValueRef one = rvm__build_int(e->k, 1), last = up ? LLVMBuildSub(b, hi, one, "") : lo;
     LLVMValueRef k = LLVMBuildSub(b, at, lo, ""), next = up ? LLVMBuildAdd(b, k, one, "") : LLVMBuildSub(b, k, one, "");
     LLVMValueRef end = most ? rvm__strip_end(e, lower) : last;
+    const bool turns = rvm__may_turn(e, lower);
+    if (turns) next = LLVMBuildSelect(b, rvm__is_upward(e, lower), LLVMBuildAdd(b, k, one, ""), next, "");
     LLVMBasicBlockRef again = rvm__block(e, "again"), ended = rvm__block(e, "ended");
     const uint32_t walked = e->walked;
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, at, end, ""), ended, again);
@@ -236,10 +250,14 @@ bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
         LLVMValueRef left = rvm__if_left(e, lower, more, out);
         rvm__at(e, more);
         e->walked = walked;
-        go_on(e, x, k, next);
+        if (turns)
+            go_on_below(e, in, x, left);
+        else
+            go_on(e, x, k, next);
         next_strip(e, x, lower, most, left);
-        rvm__to_instance(e, in->target, true);
+        rvm__to_instance(e, in->target, !turns);
         rvm__at(e, out);
+        if (turns) rvm__set_slot(e, x->to.i, lo);
     }
     e->walked = walked;
     if (x->to.shared) end_chunk(e, x, part_number(e, k), true);

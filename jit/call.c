@@ -204,6 +204,25 @@ static bool look_at_sharing(call *c, bool *apart) {
 
 /* ---- lengths ---- */
 
+/* Whether a length of an array is a constant of the function, as a parameter has it of which the array may be a view. */
+static bool is_constant(const rvm__emit *e, uint16_t array, int d, int64_t *n) {
+    const rvm_function *f = e->f;
+    for (uint32_t k = 0; k < f->nparams; k++) {
+        if (!f->params[k].ndim || f->params[k].index != array) continue;
+        if (f->params[k].dim[d] < f->nregs) return false;
+        return *n = f->consts[f->params[k].dim[d] - f->nregs].i, true;
+    }
+    const rvm_insn *view = rvm__view_at(e, array, e->pc);
+    if (!view) return false;
+    const rvm_place *q = rvm__places(f, view);
+    for (int from = 0, kept = 0; from < f->arrays[q[1].slot].ndim; from++) {
+        const bool cut = 2u + (uint32_t)from < view->nplaces, range = cut && q[2 + from].kind == RVM_PLACE_RANGE;
+        if (cut && !range) continue;
+        if (kept++ == d) return !range && is_constant(e, q[1].slot, from, n);
+    }
+    return false;
+}
+
 /* The first array that has a length says it; others, and constants, must agree. */
 static void look_at_lengths(call *c) {
     rvm__emit *e = c->e;
@@ -213,6 +232,8 @@ static void look_at_lengths(call *c) {
         for (int d = 0; d < c->arg[k].param->ndim; d++) {
             const uint16_t slot = c->arg[k].param->dim[d];
             LLVMValueRef n = rvm__dimension(e, c->arg[k].q->slot, d), must;
+            int64_t known;
+            if (is_constant(e, c->arg[k].q->slot, d, &known)) n = rvm__build_int(e->k, known);
             if (slot < g->nregs && !length[slot]) {
                 length[slot] = n;
                 continue;

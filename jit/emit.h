@@ -6,6 +6,7 @@
  *   place.c     operands and targets, indices
  *   update.c    updates and changes in place
  *   call.c      calls          array.c   local arrays and views          block.c   parallel blocks
+ *   turned.c    parallel blocks that need not go down
  *   chunk.c     chunks of parallel blocks as functions of their own, for threads
  *   middle.c    functions that are entered in their middle, at a loop
  *   bound.c     how many instructions run at most          counts.c   what is counted
@@ -87,6 +88,8 @@ typedef struct rvm__facts { /* of a function of the program */
     bool by_value;     /* it, or what it calls, calls through function values */
     uint16_t levels;   /* of the trail that something goes onto, or comes from */
     uint8_t told_from; /* with so many levels deep it must be known at run time how deep they are */
+    bool leaves;       /* something in it is left to the interpreter, as far as it has been emitted */
+    bool silent;       /* nothing is, nor in what it calls */
 } rvm__facts;
 enum { RVM__NEVER_TOLD = 255, RVM__UNBOUNDED = 1 << 30 };
 /* Instructions that go by without a look around: of a strip of a loop, and of one trip or call within it. */
@@ -112,6 +115,7 @@ typedef struct rvm__unit {
     uint32_t nends, cap_ends;
     rvm__idle *idle;                     /* NULL: nothing is left out for it */
     uint64_t idle_found;                 /* instructions left out */
+    struct rvm__turned *turned;          /* turned.c */
     struct rvm__lines *lines;            /* NULL: none are asked for */
     struct rvm__block_of_memory *memory; /* all of the unit */
     bool recursive;                      /* some function that is reached */
@@ -175,6 +179,7 @@ typedef struct rvm__emit {
     LLVMValueRef *instance;       /* by pc of a block's end: that function, or NULL; or NULL */
     LLVMValueRef *asked;          /* by that pc: a local that says what is known of the order of sums, or NULL; or NULL */
     uint8_t *loose;               /* by array, of what is laned: instances may add to the same element; or NULL */
+    struct rvm__turned *turned, *between; /* turned.c */
 } rvm__emit;
 enum { RVM__NO_BASE = 0xffff };
 enum { RVM__FEW = 32 };
@@ -243,6 +248,14 @@ bool rvm__is_around_loops(const rvm__emit *e, uint32_t pc);
 /* Whether a trip of the loop changes a row of an array of the caller's whose length is known, more than half a vector and no
  * multiple of one. */
 bool rvm__goes_by_rows(const rvm__emit *e, uint32_t pc);
+
+/* ---- turned.c ---- */
+/* Whether the strips of a block with an end at pc might go upward though the block goes down. */
+bool rvm__may_turn(rvm__emit *e, uint32_t pc);
+LLVMValueRef rvm__is_upward(rvm__emit *e, uint32_t pc); /* whether they do, an i1 */
+void rvm__look_between(rvm__emit *e, uint32_t pc); /* around, between strips, before the index of the next one changes */
+void rvm__settle_function(rvm__emit *e);           /* when it has been emitted, and when all has */
+void rvm__settle_unit(rvm__unit *u);
 
 /* ---- chunk.c ---- */
 /* Where the block at e->pc is entered, its index and sums begun: what threads do of it. What is emitted behind goes on with
@@ -323,6 +336,7 @@ LLVMValueRef rvm__member(rvm__emit *e, LLVMValueRef address, size_t offset); /* 
  * left; it ends where the index is what rvm__strip_end says. */
 void rvm__begin_strip(rvm__emit *e, uint32_t pc, uint64_t most, LLVMValueRef at, LLVMValueRef step, LLVMValueRef left);
 LLVMValueRef rvm__strip_end(rvm__emit *e, uint32_t pc);
+void rvm__set_strip_end(rvm__emit *e, uint32_t pc, LLVMValueRef end);
 /* Behind a strip: the trips left; branches there if there are any, which is rare. */
 LLVMValueRef rvm__if_left(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef more, LLVMBasicBlockRef out);
 /* All that appears in the compute part is gone, without a trace but for the memory of arrays. */

@@ -525,6 +525,7 @@ rvm_status rvm__lower(rvm__build *k, const rvm__lowering *asked, rvm_error *err)
         u.work = v->later;
         rvm__emit_function(&u, v);
     }
+    rvm__settle_unit(&u);
     rvm__lines_none(&u);
     if (what->standalone)
         rvm__standalone_texts(&u);

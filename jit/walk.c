@@ -201,6 +201,10 @@ LLVMValueRef rvm__strip_end(rvm__emit *e, uint32_t pc) {
     return rvm__get(e, e->k->i64, strip_of(e, pc).stop);
 }
 
+void rvm__set_strip_end(rvm__emit *e, uint32_t pc, LLVMValueRef end) {
+    rvm__put_at(e, end, strip_of(e, pc).stop);
+}
+
 LLVMValueRef rvm__if_left(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef more, LLVMBasicBlockRef out) {
     LLVMBuilderRef b = e->k->b;
     LLVMValueRef left = rvm__get(e, e->k->i64, strip_of(e, pc).left);
@@ -617,5 +621,6 @@ void rvm__emit_function(rvm__unit *u, const rvm__version *v) {
     } else
         rvm__walk_from(&e, first, v->dir > 0 ? 1 : e.f->ncode - 2, v->dir);
     rvm__frame_end(&e);
+    rvm__settle_function(&e);
     rvm__realloc(&rvm__libc_allocator, e.sites, e.cap_sites * sizeof *e.sites, 0);
 }
