@@ -498,6 +498,11 @@ static bool still_fits(attachment *a, const record *r, const rvm__native_place *
     return true;
 }
 
+static void was_asked_for(latest *f, int dir, const rvm__lengths *lengths) {
+    f->lengths[dir > 0] = *lengths;
+    f->shapes[dir > 0] = 0; /* this may be a call within that of these shapes */
+}
+
 static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native_place *at, const rvm__native_need **need) {
     attachment *a = (attachment *)e;
     const uint32_t fn = m->frames[m->nframes - 1].fn;
@@ -511,7 +516,7 @@ static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native
         const rvm__lowering what = wanted(a, at);
         refused = is_refused(a, &what);
         r = refused ? NULL : ask_for(a, &what, last, compiles);
-        if (!at->pc) a->functions[fn].lengths[at->dir > 0] = what.lengths;
+        if (!at->pc) was_asked_for(&a->functions[fn], at->dir, &what.lengths);
     }
     if (at->pc && r && r != before && w->entries < UINT32_MAX) w->entries++;
     if (at->pc)

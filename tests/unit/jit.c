@@ -177,6 +177,18 @@ Test(jit, compiled_once) {
     end(&f);
 }
 
+/* Tiers without a cache, hot after so many instructions; t NULL: nothing is told. */
+static rvm_jit_options in_tiers(uint64_t hot, told *t) {
+    rvm_jit_options o = rvm_jit_options_default();
+    o.level = 0;
+    o.cache = "";
+    o.notice = t ? on_notice : NULL;
+    o.userdata = t;
+    o.tiers = true;
+    o.hot = hot;
+    return o;
+}
+
 /* A machine with native code for the program, which the source says. */
 static rvm_machine *native_machine(rvm_jit *j, const char *source, rvm_program **p) {
     rvm_machine *m = NULL;
@@ -227,6 +239,38 @@ Test(jit, lengths) {
     rvm_machine_free(m);
     rvm_machine_free(other);
     end(&f);
+}
+
+/* The sum of five numbers, which calls itself for four of them; stepped: the outer call is interpreted. */
+static double chain(rvm_machine *m, double *x, bool stepped) {
+    const int64_t n = 5;
+    bool done = false;
+    rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_array_f64(x, 1, &n)};
+    cr_assert(rvm_machine_bind(m, 0, a, 2, RVM_PRIMAL, false, &e) == RVM_OK, "%s", e.message);
+    if (stepped) cr_assert(rvm_machine_step(m, 1, &done, &e) == RVM_OK && !done);
+    cr_assert(rvm_machine_forward(m, &e) == RVM_OK && rvm_jit_reason(m, &e) == RVM_OK, "%s", e.message);
+    rvm_machine_unbind(m);
+    return a[0].value.f;
+}
+
+/* Code for the lengths of a call within is not taken for the call around it the next time, though that is bound as ever. */
+Test(jit, lengths_in_recursion) {
+    static const char source[] = "fn chain(s: real, x: real[n])\n"
+                                 "    if n > 0\n"
+                                 "        s += x[0]\n"
+                                 "        call chain(s, x[1..n])\n"
+                                 "    end\n"
+                                 "end\n";
+    const rvm_jit_options o = in_tiers(1, NULL);
+    double x[] = {1, 2, 3, 4, 5};
+    rvm_program *p;
+    rvm_jit *j;
+    if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
+    rvm_machine *m = native_machine(j, source, &p);
+    for (int k = 0; k < 6; k++) cr_expect(chain(m, x, k == 3) == 15, "call %d", k);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+    rvm_jit_free(j);
 }
 
 /* What the verifier refuses for a length fails when it runs, as it does for any. */
@@ -305,18 +349,6 @@ static uint64_t run_busy(rvm_machine *m, int64_t n) {
     cr_assert(rvm_call(m, 1, a, 3, &e) == RVM_OK && rvm_jit_reason(m, &e) == RVM_OK, "%s", e.message);
     rvm_machine_stats(m, &after);
     return after.forward - before.forward;
-}
-
-/* Tiers without a cache, hot after so many instructions; t NULL: nothing is told. */
-static rvm_jit_options in_tiers(uint64_t hot, told *t) {
-    rvm_jit_options o = rvm_jit_options_default();
-    o.level = 0;
-    o.cache = "";
-    o.notice = t ? on_notice : NULL;
-    o.userdata = t;
-    o.tiers = true;
-    o.hot = hot;
-    return o;
 }
 
 Test(jit, tiers) {
