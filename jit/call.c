@@ -223,7 +223,8 @@ static bool is_constant(const rvm__emit *e, uint16_t array, int d, int64_t *n) {
     return false;
 }
 
-/* The first array that has a length says it; others, and constants, must agree. */
+/* The first array that has a length says it; others, and constants, must agree. So must all with what a copy is for: an
+ * array has other lengths than the text before the call says where that is run backward from what makes it disappear. */
 static void look_at_lengths(call *c) {
     rvm__emit *e = c->e;
     const rvm_function *g = &e->u->p->functions[c->callee];
@@ -234,6 +235,7 @@ static void look_at_lengths(call *c) {
             LLVMValueRef n = rvm__dimension(e, c->arg[k].q->slot, d), must;
             int64_t known;
             if (is_constant(e, c->arg[k].q->slot, d, &known)) n = rvm__build_int(e->k, known);
+            if (slot < g->nregs && !length[slot]) length[slot] = rvm__known_length(e->u, c->callee, slot);
             if (slot < g->nregs && !length[slot]) {
                 length[slot] = n;
                 continue;
