@@ -16,6 +16,9 @@
 #include <string.h>
 
 enum { MOST_COPIES = 256, MOST_ROUNDS = 8, NONE = UINT16_MAX };
+/* Copies of one function that keep its frame: so many, of so many instructions in all, or one. Recursion has some for the
+ * lengths of each of its calls, and would never end. */
+enum { MOST_OF_ONE = 8, MOST_CODE_OF_ONE = 2048 };
 
 typedef struct known { /* what is given: of a register, or of the length of an array */
     bool is;
@@ -80,22 +83,32 @@ static int64_t add_named(rvm_program *p, const char *of) {
     return n < (int)sizeof name ? rvm__program_add_function(p, name, (size_t)n) : -1;
 }
 
+/* Whether there are enough copies, so many of this function. */
+static bool are_many(const folding *w, uint32_t of, uint32_t copies) {
+    if (w->n >= MOST_COPIES) return true;
+    return w->framed && copies && (copies >= MOST_OF_ONE || (copies + 1) * w->p->functions[of].ncode > MOST_CODE_OF_ONE);
+}
+
 /* The copy of a function for what is known, which is taken over; `of` itself where there are too many. */
 static rvm_status ask(folding *w, uint32_t of, known *regs, uint32_t *fn) {
     const uint32_t nregs = w->p->functions[of].nregs;
+    uint32_t copies = 0;
     *fn = of;
     for (uint32_t k = 0; k < w->n; k++) {
-        if (w->requests[k].of != of || !same_known(w->requests[k].regs, regs, nregs)) continue;
+        if (w->requests[k].of != of) continue;
+        copies++;
+        if (!same_known(w->requests[k].regs, regs, nregs)) continue;
         *fn = w->requests[k].fn;
         release(w, regs, nregs * sizeof *regs);
         return RVM_OK;
     }
+    const bool many = are_many(w, of, copies);
     int64_t added = -1;
-    if (w->n < MOST_COPIES && rvm__grow(&w->p->al, (void **)&w->requests, &w->cap, w->n + 1, sizeof *w->requests))
+    if (!many && rvm__grow(&w->p->al, (void **)&w->requests, &w->cap, w->n + 1, sizeof *w->requests))
         added = add_named(w->p, w->p->functions[of].name);
     if (added < 0) {
         release(w, regs, nregs * sizeof *regs);
-        return w->n < MOST_COPIES ? no_memory(w) : RVM_OK;
+        return many ? RVM_OK : no_memory(w);
     }
     *fn = (uint32_t)added;
     w->requests[w->n++] = (request){of, *fn, regs};

@@ -197,6 +197,27 @@ Test(fold, frames) {
     cr_expect(!s.p && !rvm__shaped_at(&s, 0));
 }
 
+/* Recursion gets copies for some of its lengths, then the function itself. */
+Test(fold, recursion) {
+    static const char chain[] = "fn chain(s: real, x: real[n])\n"
+                                "    if n > 0\n"
+                                "        s += x[0]\n"
+                                "        call chain(s, x[1..n])\n"
+                                "    end\n"
+                                "end\n";
+    rvm_program *p;
+    rvm__shaped s;
+    int64_t lengths[40];
+    cr_assert(rvm_assemble(chain, sizeof chain - 1, "chain.rasm", NULL, &p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
+    for (int k = 0; k < 40; k++) lengths[k] = k == p->functions[0].params[1].dim[0] ? 20 : -1;
+    cr_assert(rvm__verify(p, &e) == RVM_OK && rvm__shaped_make(p, 0, lengths, &s, &e) == RVM_OK, "%s", e.message);
+    cr_expect(s.ncopies == 8, "%u", s.ncopies);
+    const rvm_function *last = &s.p->functions[s.first + 7];
+    for (uint32_t pc = 0; pc < last->ncode; pc++) cr_expect(last->code[pc].op != RVM_OP_call || last->code[pc].target == 0);
+    rvm__shaped_free(&s);
+    rvm_program_free(p);
+}
+
 static rvm_status try(const counting *c) {
     const rvm_constant constants[] = {{"m", {.i = 4}}, {"w", {.f = 0.5}}};
     rvm_program *p = NULL, *q = NULL;
