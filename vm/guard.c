@@ -216,8 +216,10 @@ rvm_status rvm__guard_open(rvm_machine *m, const rvm__xinsn *x) {
     return RVM_OK;
 }
 
+/* None is open where native code for some lengths, for which the roles are proved, has left the block in its middle: then it
+ * is the outermost that was, since native code runs only where none is. */
 void rvm__guard_close(rvm_machine *m) {
-    m->nguards--;
+    if (m->nguards) m->nguards--;
 }
 
 void rvm__guards_free(rvm_machine *m) {

@@ -1,6 +1,6 @@
 /* run.c: moving a bound machine. See machine.h for what pc, dir and course mean between instructions. */
 #include <fenv.h>
-#if defined(__SSE2__)
+#if defined(__x86_64__) && defined(__SSE2_MATH__)
 #include <xmmintrin.h>
 #endif
 
@@ -41,10 +41,10 @@ static rvm_status run(rvm_machine *m) {
     return RVM_ERR_USAGE;
 }
 
-/* Which of these exceptions are raised. Asking the x87, too, in which nothing is computed here, takes as long as a short run
- * does. */
+/* Which of these exceptions are raised. Asking the x87, too, in which nothing is computed on x86-64, takes as long as a
+ * short run does. */
 static int raised_of(int exceptions) {
-#if defined(__SSE2__)
+#if defined(__x86_64__) && defined(__SSE2_MATH__)
     return (int)_mm_getcsr() & exceptions;
 #else
     return fetestexcept(exceptions);
