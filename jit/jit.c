@@ -33,6 +33,7 @@ typedef struct latest {                    /* code of a function in one machine 
     rvm__lengths lengths[2];               /* with what lengths it was asked for, */
     uint64_t shapes[2];                    /* and the machine's shapes that it was found to be for, or 0 */
     const record *loop;                    /* entered at one */
+    uint32_t missed;                       /* so often the cache had none, and it was not to be compiled */
     uint16_t registers[RVM__MOST_LENGTHS]; /* that hold lengths: so many, */
     uint8_t nregisters;
     bool looked; /* once it is known */
@@ -333,8 +334,8 @@ static const record *find(const rvm_jit *j, const uint64_t id[2], const rvm__low
 }
 
 /* Locked. A record that is there, or a new one; NULL: out of memory, which is not remembered, or it would have to be
- * compiled and is not to be. */
-static const record *obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowering *asked, bool compiles) {
+ * compiled and is not to be, or not even looked for in the cache. */
+static const record *obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowering *asked, bool compiles, bool looks) {
     enum { MOST_SHAPES = 4 };
     rvm__lowering own = *asked;
     const rvm__lowering *what = &own;
@@ -344,7 +345,7 @@ static const record *obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowerin
         own.lengths = any_lengths;
         found = find(j, id, what, &others);
     }
-    if (found) return found;
+    if (found || !(compiles || looks)) return found;
     record *r = rvm__realloc(&j->al, NULL, 0, sizeof *r);
     if (!r) return NULL;
     *r = (record){.id = {id[0], id[1]}, .what = *what};
@@ -469,16 +470,21 @@ static bool is_refused(attachment *a, const rvm__lowering *what) {
 
 /* Such code, or why there is none; NULL: it was not found, and is not to be compiled. */
 static const record *ask_for(attachment *a, const rvm__lowering *what, const record **last, bool compiles) {
+    enum { MOST_MISSED = 16 }; /* looking takes longer than to interpret a small function */
     rvm_jit *j = a->jit;
+    latest *f = &a->functions[what->fn];
+    const bool looks = f->missed < MOST_MISSED;
     if (*last && same(&(*last)->what, what)) return *last;
     pthread_mutex_lock(&j->lock);
     if (!a->id[0] && !a->id[1]) rvm_program_id(a->m->p, a->id);
-    const record *r = a->id[0] || a->id[1] ? obtain(j, a->id, what, compiles) : NULL;
+    const record *r = a->id[0] || a->id[1] ? obtain(j, a->id, what, compiles, looks) : NULL;
     pthread_mutex_unlock(&j->lock);
     if (r)
         a->why = r->why;
     else if (compiles)
         rvm__fail(&a->why, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory while compiling");
+    else
+        f->missed += looks;
     return *last = r;
 }
 
