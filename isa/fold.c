@@ -140,7 +140,7 @@ static void lengths_here(const copying *c, const rvm_insn *in, const rvm_place *
             to[at++] = lengths_of(c, q[1].slot)[d];
         } else if (q[d + 2].kind == RVM_PLACE_RANGE) {
             const known lo = known_slot(c, q[d + 2].slot), hi = known_slot(c, q[d + 2].idx[0]);
-            to[at].is = lo.is && hi.is;
+            to[at].is = lo.is && hi.is && lo.value.i <= hi.value.i; /* else it never appears */
             to[at].literal = lo.literal && hi.literal;
             to[at++].value.u = hi.value.u - lo.value.u;
         }
