@@ -99,10 +99,11 @@ uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint3
 }
 
 bool rvm__is_twice(const rvm__emit *e, uint32_t pc) {
-    enum { MOST = 4096 };
+    enum { MOST = 4096, MOST_CHECKED = 512 }; /* checks are several times the code, and branches */
     uint32_t lo = pc, hi = e->f->code[pc].target;
     if (lo > hi) lo = hi, hi = pc;
-    return trips_at(e->u, e->fn, lo) <= 2 && rvm__most_between(e->u, e->fn, lo + 1, hi) <= MOST;
+    const uint64_t most = e->u->w->unchecked ? MOST : MOST_CHECKED;
+    return trips_at(e->u, e->fn, lo) <= 2 && rvm__most_between(e->u, e->fn, lo + 1, hi) <= most;
 }
 
 bool rvm__is_around_loops(const rvm__emit *e, uint32_t pc) {
