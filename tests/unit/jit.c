@@ -227,9 +227,9 @@ Test(jit, lengths) {
                  {3, 2, 2, ""},         {2, 64, 3, "n=2, m=64"}, {2, 65, 4, "n=2"},  {1, 1, 5, ""},
                  {5, 5, 5, ""},         {90, 1, 5, ""},          {3, 2, 5, ""},      {0, 4, 5, ""}};
     fixture f;
-    rvm_program *p;
+    rvm_program *p, *same;
     begin(&f);
-    rvm_machine *m = native_machine(f.j, add, &p), *other = native_machine(f.j, add, &p);
+    rvm_machine *m = native_machine(f.j, add, &p), *other = native_machine(f.j, add, &same);
     for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
         const unsigned before = f.told.compiled;
         cr_assert(add_rows(m, calls[k].n, calls[k].m) == RVM_OK && add_rows(other, calls[k].n, calls[k].m) == RVM_OK);
@@ -238,6 +238,8 @@ Test(jit, lengths) {
     }
     rvm_machine_free(m);
     rvm_machine_free(other);
+    rvm_program_free(p);
+    rvm_program_free(same);
     end(&f);
 }
 
