@@ -21,10 +21,12 @@ void make_quaternion(problem *p, const int64_t *size) {
     task_reals(t, v, NULL, 2, n, 3, 0);
     task_reals(t, q, NULL, 2, n, 4, 0);
     task_output(t, g->out, 3 * n, NULL);
-    t = problem_task(p, "gradient", path, "rotations", BY_ADJOINT, PEER_quaternion_gradient, g);
-    task_reals(t, g->out, seed, 2, n, 3, 0);
-    task_reals(t, v, g->v_b, 2, n, 3, 0);
-    task_reals(t, q, g->q_b, 2, n, 4, 0);
+    t = problem_task(p, "gradient", path, "gradients", BY_CALL, PEER_quaternion_gradient, g);
+    task_reals(t, g->v_b, NULL, 2, n, 3, 0);
     task_output(t, g->v_b, 3 * n, NULL);
+    task_reals(t, g->q_b, NULL, 2, n, 4, 0);
     task_output(t, g->q_b, 4 * n, NULL);
+    task_reals(t, v, NULL, 2, n, 3, 0);
+    task_reals(t, q, NULL, 2, n, 4, 0);
+    task_reals(t, seed, NULL, 2, n, 3, 0);
 }
