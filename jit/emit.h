@@ -1,7 +1,7 @@
 /* emit.h: inside jit/. One function of the program, in one direction, as a function of IR.
  *
  *   lower.c     the module: which functions, what they need, the entry
- *   walk.c      instructions in the order of control; jumps, loops, regions
+ *   walk.c      instructions in the order of control; jumps, regions         counted.c   counted loops
  *   frame.c     registers and arrays as IR; leaving to the interpreter
  *   place.c     operands and targets, indices
  *   update.c    updates and changes in place
@@ -272,20 +272,34 @@ void rvm__begin_strips(rvm__emit *e, const rvm__xinsn *x); /* from the instance 
 /* What was before the block and what is behind it goes into the register; the block is left. */
 void rvm__leave_sums(rvm__emit *e, const rvm__xinsn *x);
 
+/* ---- counted.c ---- */
+void rvm__enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x); /* and the stretch ends */
+bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);  /* false: the stretch ends */
+/* Instructions of a trip of the loop with an end at pc, where all are charged when it is entered: all trips are alike and
+ * nobody looks around; in unchecked code, where few ways lead out of them. 0: each charges its own. */
+uint32_t rvm__ahead_at(const rvm__emit *e, const rvm__context *c, uint32_t pc);
+/* In such a body: what was charged for this trip and those behind it. */
+LLVMValueRef rvm__charged_ahead(rvm__emit *e);
+/* The body of the loop that e->pc enters, from the trip on that its index says: its context, with strips if it goes in
+ * these; else c. NULL: noted. */
+rvm__context *rvm__enter_strips(rvm__emit *e, rvm__context *c);
+/* The next strip of the loop whose lower end is at pc, of so many trips at most, from index `at` on, with `left` trips
+ * left; it ends where the index is what rvm__strip_end says. */
+void rvm__begin_strip(rvm__emit *e, uint32_t pc, uint64_t most, LLVMValueRef at, LLVMValueRef step, LLVMValueRef left);
+LLVMValueRef rvm__strip_end(rvm__emit *e, uint32_t pc);
+void rvm__set_strip_end(rvm__emit *e, uint32_t pc, LLVMValueRef end);
+/* Behind a strip: the trips left; branches there if there are any, which is rare. */
+LLVMValueRef rvm__if_left(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef more, LLVMBasicBlockRef out);
+
 /* ---- walk.c ---- */
 void rvm__emit_function(rvm__unit *u, const rvm__version *v);
 /* What was walked since the last charge, and `extra`. */
 void rvm__charge(rvm__emit *e, uint32_t extra);
-/* In such a body: what was charged for this trip and those behind it. */
-LLVMValueRef rvm__charged_ahead(rvm__emit *e);
 /* Before instruction pc of the context. */
 void rvm__look_around(rvm__emit *e, uint32_t pc);
 /* A copy of a compute part, or of the whole function, walked in that direction; NULL: out of memory, noted. */
 rvm__context *rvm__context_in(rvm__emit *e, rvm__context *parent, uint32_t compute, enum rvm__pass pass, int dir);
 rvm__context *rvm__context_copy(rvm__emit *e, const rvm__context *c); /* the same, with code of its own; NULL: noted */
-/* The body of the loop that e->pc enters, from the trip on that its index says: its context, with strips if it goes in
- * these; else c. NULL: noted. */
-rvm__context *rvm__enter_strips(rvm__emit *e, rvm__context *c);
 LLVMBasicBlockRef rvm__landing_of(rvm__emit *e, rvm__context *c, uint32_t pc); /* where a jump lands past that instruction */
 /* A stretch from instruction pc on is to begin there; all that are. */
 void rvm__walk_later(rvm__emit *e, LLVMBasicBlockRef block, uint32_t pc, rvm__context *c);
@@ -332,13 +346,6 @@ LLVMValueRef rvm__local(rvm__emit *e, LLVMTypeRef t, const char *name); /* an al
 LLVMValueRef rvm__get(rvm__emit *e, LLVMTypeRef t, LLVMValueRef address);
 void rvm__put_at(rvm__emit *e, LLVMValueRef value, LLVMValueRef address);
 LLVMValueRef rvm__member(rvm__emit *e, LLVMValueRef address, size_t offset); /* address + offset bytes */
-/* The next strip of the loop whose lower end is at pc, of so many trips at most, from index `at` on, with `left` trips
- * left; it ends where the index is what rvm__strip_end says. */
-void rvm__begin_strip(rvm__emit *e, uint32_t pc, uint64_t most, LLVMValueRef at, LLVMValueRef step, LLVMValueRef left);
-LLVMValueRef rvm__strip_end(rvm__emit *e, uint32_t pc);
-void rvm__set_strip_end(rvm__emit *e, uint32_t pc, LLVMValueRef end);
-/* Behind a strip: the trips left; branches there if there are any, which is rare. */
-LLVMValueRef rvm__if_left(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef more, LLVMBasicBlockRef out);
 /* All that appears in the compute part is gone, without a trace but for the memory of arrays. */
 void rvm__forget_locals(rvm__emit *e, uint32_t compute);
 void rvm__unlikely(rvm__emit *e, LLVMValueRef branch); /* which is a conditional one */

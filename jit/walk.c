@@ -2,12 +2,9 @@
  *
  * A stretch is walked until it jumps; where it may be jumped to, a landing begins another stretch. Charges: every stretch
  * counts its instructions and charges them where control may part, so that at a look around and where the function is left
- * the count is the interpreter's. Looks around stand where a loop turns. Loops around code that is bounded (bound.c) look
- * around every so many trips, a strip; a loop that has no more than one strip, as most have, is walked apart from one that
- * has more. */
+ * the count is the interpreter's. Looks around stand where a loop turns. */
 #include "emit.h"
 
-#include <llvm-c/DebugInfo.h>
 #include <string.h>
 
 enum { MOST_WALKED = 1 << 18 };
@@ -149,243 +146,6 @@ static void conditional_jump(rvm__emit *e, const rvm_insn *in, LLVMValueRef take
     rvm__at(e, next);
 }
 
-/* ---- counted loops ---- */
-
-static LLVMValueRef select_of(rvm__emit *e, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) {
-    return LLVMBuildSelect(e->k->b, c, a, b, "");
-}
-
-/* max(0, ceil((hi - lo) / s)), s not 0. */
-static LLVMValueRef trips_of(rvm__emit *e, LLVMValueRef lo, LLVMValueRef hi, LLVMValueRef s) {
-    LLVMBuilderRef b = e->k->b;
-    LLVMValueRef zero = rvm__build_int(e->k, 0), one = rvm__build_int(e->k, 1);
-    if (LLVMIsAConstantInt(s) && LLVMConstIntGetSExtValue(s) == 1)
-        return select_of(e, LLVMBuildICmp(b, LLVMIntSGT, hi, lo, ""), LLVMBuildSub(b, hi, lo, ""), zero);
-    LLVMValueRef up = LLVMBuildICmp(b, LLVMIntSGT, s, zero, "");
-    LLVMValueRef size = select_of(e, up, s, LLVMBuildNeg(b, s, ""));
-    LLVMValueRef way = select_of(e, up, LLVMBuildSub(b, hi, lo, ""), LLVMBuildSub(b, lo, hi, ""));
-    LLVMValueRef some = select_of(e, up, LLVMBuildICmp(b, LLVMIntSGT, hi, lo, ""), LLVMBuildICmp(b, LLVMIntSGT, lo, hi, ""));
-    size = select_of(e, LLVMBuildICmp(b, LLVMIntEQ, size, zero, ""), one, size);
-    LLVMValueRef n = LLVMBuildUDiv(b, LLVMBuildSub(b, way, one, ""), size, "");
-    return select_of(e, some, LLVMBuildAdd(b, n, one, ""), zero);
-}
-
-static LLVMValueRef at_most(rvm__emit *e, LLVMValueRef n, uint64_t most) {
-    if (most >= RVM__UNBOUNDED) return n;
-    LLVMValueRef all = rvm__build_int(e->k, (int64_t)most);
-    return select_of(e, LLVMBuildICmp(e->k->b, LLVMIntULT, n, all, ""), n, all);
-}
-
-/* ---- strips ---- */
-
-static rvm__strip strip_of(rvm__emit *e, uint32_t pc) {
-    rvm__strip *s = &e->strips[pc];
-    if (!s->left) *s = (rvm__strip){rvm__local(e, e->k->i64, "left"), rvm__local(e, e->k->i64, "stop")};
-    return *s;
-}
-
-void rvm__begin_strip(rvm__emit *e, uint32_t pc, uint64_t most, LLVMValueRef at, LLVMValueRef step, LLVMValueRef left) {
-    LLVMBuilderRef b = e->k->b;
-    const rvm__strip strip = strip_of(e, pc);
-    LLVMValueRef one = rvm__build_int(e->k, 1), all = rvm__build_int(e->k, (int64_t)most);
-    LLVMValueRef fuel = rvm__get(e, e->k->i64, rvm__member(e, e->native, offsetof(rvm__native, fuel)));
-    LLVMValueRef then = LLVMBuildAdd(b, rvm__get(e, e->k->i64, e->charged), rvm__build_int(e->k, RVM__STRIP), "");
-    all = select_of(e, LLVMBuildICmp(b, LLVMIntSLE, then, fuel, ""), all, one); /* little is left: trip by trip */
-    LLVMValueRef n = select_of(e, LLVMBuildICmp(b, LLVMIntULT, left, all, ""), left, all);
-    rvm__put_at(e, LLVMBuildSub(b, left, n, ""), strip.left);
-    LLVMValueRef way = LLVMBuildMul(b, LLVMBuildSub(b, n, one, ""), step, "");
-    rvm__put_at(e, LLVMBuildAdd(b, at, way, ""), strip.stop);
-}
-
-LLVMValueRef rvm__strip_end(rvm__emit *e, uint32_t pc) {
-    return rvm__get(e, e->k->i64, strip_of(e, pc).stop);
-}
-
-void rvm__set_strip_end(rvm__emit *e, uint32_t pc, LLVMValueRef end) {
-    rvm__put_at(e, end, strip_of(e, pc).stop);
-}
-
-LLVMValueRef rvm__if_left(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef more, LLVMBasicBlockRef out) {
-    LLVMBuilderRef b = e->k->b;
-    LLVMValueRef left = rvm__get(e, e->k->i64, strip_of(e, pc).left);
-    LLVMValueRef some = LLVMBuildICmp(b, LLVMIntNE, left, rvm__build_int(e->k, 0), "");
-    rvm__unlikely(e, LLVMBuildCondBr(b, some, more, out));
-    return left;
-}
-
-/* Where the body of a loop is walked that goes in strips; all else is in c. */
-static rvm__context *strips_in(rvm__emit *e, rvm__context *c, uint32_t pc) {
-    rvm__context *s = rvm__context_copy(e, c);
-    if (!s) return NULL;
-    s->whole = c;
-    s->strips = pc;
-    return s;
-}
-
-static bool is_ascending(const rvm__emit *e, const rvm_insn *in) {
-    return (e->context->dir > 0) != ((in->flags & RVM_FLAG_REVERSED) != 0);
-}
-
-static uint32_t lower_end(const rvm__emit *e, const rvm_insn *in) {
-    return e->pc < in->target ? e->pc : in->target;
-}
-
-/* ---- loops that are charged ahead ---- */
-
-/* Instructions of a trip of the loop with an end at pc, where all are charged when it is entered: all trips are alike and
- * nobody looks around; in unchecked code, where few ways lead out of them. 0: each charges its own. */
-static uint32_t ahead_at(const rvm__emit *e, const rvm__context *c, uint32_t pc) {
-    uint32_t lo = pc, hi = e->f->code[pc].target;
-    if (lo > hi) lo = hi, hi = pc;
-    if (e->u->w->standalone || !e->u->w->unchecked || (c->whole && c->strips == lo)) return 0;
-    if (!e->laned && !rvm__trips_unseen(e, pc)) return 0;
-    for (uint32_t k = lo + 1; k < hi; k++)
-        if (!rvm__goes_on(&e->f->code[k])) return 0;
-    return hi - lo;
-}
-
-static void charge_ahead(rvm__emit *e, LLVMValueRef trips) {
-    LLVMBuilderRef b = e->k->b;
-    const uint32_t each = ahead_at(e, e->context, e->pc);
-    if (!each) return;
-    LLVMValueRef all = LLVMBuildMul(b, trips, rvm__build_int(e->k, each), "");
-    rvm__put_at(e, LLVMBuildAdd(b, rvm__get(e, e->k->i64, e->charged), all, ""), e->charged);
-}
-
-/* Trips from the one on that runs, of the loop with an end at pc; *by: from one index to the next. */
-static LLVMValueRef trips_left(rvm__emit *e, uint32_t pc, LLVMValueRef *by) {
-    LLVMBuilderRef b = e->k->b;
-    const rvm__xinsn *x = &e->code->x[pc];
-    const bool up = is_ascending(e, &e->f->code[pc]);
-    LLVMValueRef i = rvm__slot_value(e, x->to.i), s = rvm__slot_value(e, x->to.step);
-    LLVMValueRef end = rvm__slot_value(e, up ? x->to.last : x->to.lo), back = LLVMBuildNeg(b, s, "");
-    LLVMValueRef rises = LLVMBuildICmp(b, up ? LLVMIntSGT : LLVMIntSLT, s, rvm__build_int(e->k, 0), "");
-    LLVMValueRef way = select_of(e, rises, LLVMBuildSub(b, end, i, ""), LLVMBuildSub(b, i, end, ""));
-    *by = up ? s : back;
-    return LLVMBuildAdd(b, LLVMBuildUDiv(b, way, select_of(e, rises, *by, up ? back : s), ""), rvm__build_int(e->k, 1), "");
-}
-
-LLVMValueRef rvm__charged_ahead(rvm__emit *e) {
-    LLVMValueRef by, left = trips_left(e, e->ahead, &by);
-    return LLVMBuildMul(e->k->b, left, rvm__build_int(e->k, ahead_at(e, e->context, e->ahead)), "");
-}
-
-rvm__context *rvm__enter_strips(rvm__emit *e, rvm__context *c) {
-    const rvm_insn *in = &e->f->code[e->pc];
-    const uint64_t most = rvm__trips_unseen(e, e->pc);
-    rvm__context *there = most ? strips_in(e, c, lower_end(e, in)) : c;
-    if (!most || !there) return there;
-    LLVMValueRef by, left = trips_left(e, e->pc, &by), i = rvm__slot_value(e, e->code->x[e->pc].to.i);
-    rvm__begin_strip(e, there->strips, most, i, by, left);
-    return there;
-}
-
-/* More trips than one strip has go their own way. */
-static void split_trips(rvm__emit *e, const rvm_insn *in, LLVMValueRef first, LLVMValueRef step, LLVMValueRef trips) {
-    LLVMBuilderRef b = e->k->b;
-    const uint64_t most = rvm__trips_unseen(e, e->pc);
-    if (!most) return;
-    LLVMValueRef many = LLVMBuildICmp(b, LLVMIntUGT, trips, rvm__build_int(e->k, (int64_t)most), "");
-    if (LLVMIsAConstantInt(many) && !LLVMConstIntGetZExtValue(many)) return;
-    rvm__context *there = strips_in(e, e->context, lower_end(e, in));
-    LLVMBasicBlockRef strips = rvm__block(e, "strips"), one = rvm__block(e, "one");
-    if (!there) return;
-    rvm__unlikely(e, LLVMBuildCondBr(b, many, strips, one));
-    rvm__at(e, strips);
-    rvm__begin_strip(e, there->strips, most, first, step, trips);
-    rvm__jump(e, there, e->pc, false);
-    rvm__at(e, one);
-}
-
-static void enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
-    LLVMBuilderRef b = e->k->b;
-    rvm__context *c = e->context;
-    LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi), s = rvm__slot_value(e, x->to.step);
-    LLVMValueRef zero = rvm__build_int(e->k, 0), one = rvm__build_int(e->k, 1);
-    rvm__leave_if(e, LLVMBuildICmp(b, LLVMIntEQ, s, zero, ""));
-    LLVMValueRef trips = at_most(e, trips_of(e, lo, hi, s), rvm__trips_in_array(e->u, e->fn, e->pc));
-    LLVMBasicBlockRef none = rvm__block(e, "none"), some = rvm__block(e, "some");
-    if (e->laned) rvm__bound_instance(e, trips);
-    rvm__charge(e, 1);
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, trips, zero, ""), none, some);
-    rvm__at(e, none);
-    rvm__jump(e, c, in->target, false);
-    rvm__at(e, some);
-    LLVMValueRef last = LLVMBuildAdd(b, lo, LLVMBuildMul(b, LLVMBuildSub(b, trips, one, ""), s, ""), "");
-    const bool up = is_ascending(e, in);
-    rvm__set_slot(e, x->to.i, up ? lo : last);
-    rvm__set_slot(e, x->to.last, last);
-    split_trips(e, in, up ? lo : last, up ? s : LLVMBuildNeg(b, s, ""), trips);
-    charge_ahead(e, trips);
-    rvm__jump(e, c, e->pc, false);
-}
-
-static LLVMMetadataRef property(LLVMContextRef c, const char *name, LLVMValueRef value) {
-    LLVMMetadataRef part[2] = {LLVMMDStringInContext2(c, name, strlen(name)), value ? LLVMValueAsMetadata(value) : NULL};
-    return LLVMMDNodeInContext2(c, part, value ? 2 : 1);
-}
-
-/* Most loops have few trips, of which copies of the body would leave a rest: LLVM is to make none, but for vectors and of
- * loops that vanish, have two trips or at most a few, since what depends on a trip's number alone then moves out of the loop
- * around; and one vector at a time, unless sums may be taken apart. A loop in a loop, unrolled, looks to it like
- * one that is worth to be vectorised, however few. Of a few rows, unrolled for their number, it makes vectors across them:
- * who reads them row by row then waits, since of what is on its way to memory only parts of one store can be read. */
-static void keep_whole(rvm__emit *e, LLVMValueRef branch) {
-    LLVMContextRef c = e->k->context;
-    LLVMMetadataRef none = LLVMTemporaryMDNode(c, NULL, 0), part[6] = {none};
-    unsigned n = 1;
-    part[n++] = property(c, "llvm.loop.unroll.runtime.disable", NULL);
-    if (rvm__trips_in_array(e->u, e->fn, e->pc) <= RVM__MOST_COPIES || rvm__is_twice(e, e->pc))
-        part[n++] = property(c, "llvm.loop.unroll.enable", NULL);
-    if (rvm__shaped_at(&e->u->shaped, e->fn) && rvm__goes_by_rows(e, e->pc))
-        part[n++] = property(c, "llvm.loop.unroll.disable", NULL);
-    if (!e->k->fast) part[n++] = property(c, "llvm.loop.interleave.count", LLVMConstInt(e->k->i32, 1, false));
-    if (rvm__is_around_loops(e, e->pc))
-        part[n++] = property(c, "llvm.loop.vectorize.enable", LLVMConstInt(e->k->i1, 0, false));
-    LLVMMetadataRef loop = LLVMMDNodeInContext2(c, part, n);
-    LLVMMetadataReplaceAllUsesWith(none, loop); /* a loop's node begins with itself */
-    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c, "llvm.loop", 9), LLVMMetadataAsValue(c, loop));
-}
-
-/* False: the stretch ends. */
-static bool turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
-    LLVMBuilderRef b = e->k->b;
-    rvm__context *c = e->context;
-    const uint32_t lower = lower_end(e, in);
-    const uint64_t most = rvm__trips_unseen(e, e->pc);
-    const bool up = is_ascending(e, in), strips = c->whole && c->strips == lower;
-    LLVMValueRef i = rvm__slot_value(e, x->to.i), s = rvm__slot_value(e, x->to.step);
-    LLVMValueRef end = strips ? rvm__strip_end(e, lower) : rvm__slot_value(e, up ? x->to.last : x->to.lo);
-    LLVMBasicBlockRef ended = rvm__block(e, "ended"),
-                      again = most ? rvm__landing_of(e, c, in->target) : rvm__block(e, "again");
-    if (!up) s = LLVMBuildNeg(b, s, "");
-    if (e->ahead)
-        e->ahead = e->walked = 0;
-    else
-        rvm__charge(e, 1);
-    rvm__set_slot(e, x->to.i, LLVMBuildAdd(b, i, s, ""));
-    LLVMValueRef turn =
-        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, i, end, ""), ended, again); /* with its test it ends */
-    if (most) keep_whole(e, turn);
-    if (!most) {
-        rvm__at(e, again);
-        rvm__jump(e, c, in->target, !e->laned);
-    }
-    rvm__at(e, ended);
-    rvm__set_slot(e, x->to.i, i);
-    if (!strips) return true;
-    LLVMBasicBlockRef more = rvm__block(e, "more"), out = rvm__block(e, "out");
-    LLVMValueRef left = rvm__if_left(e, lower, more, out);
-    rvm__at(e, more);
-    LLVMValueRef next = LLVMBuildAdd(b, i, s, "");
-    rvm__set_slot(e, x->to.i, next);
-    rvm__begin_strip(e, lower, most, next, s, left);
-    rvm__jump(e, c, in->target, true);
-    rvm__at(e, out);
-    rvm__jump(e, c->whole, e->pc, false);
-    return false;
-}
-
 /* ---- regions: which way on, semantics.md, section 5 ---- */
 
 static void trail_deeper(rvm__emit *e, const rvm__context *part, int by) {
@@ -499,8 +259,8 @@ static bool step(rvm__emit *e, uint32_t *next) {
         return false;
     }
     case RVM_PAIR_for:
-        if (op == RVM_OP_for) return enter_loop(e, in, x), false;
-        return turn_loop(e, in, x);
+        if (op == RVM_OP_for) return rvm__enter_loop(e, in, x), false;
+        return rvm__turn_loop(e, in, x);
     case RVM_PAIR_par:
         if (op == RVM_OP_par) return rvm__enter_block(e, in, x), false;
         return rvm__turn_block(e, in, x);
@@ -556,7 +316,7 @@ static uint32_t begins_ahead(const rvm__emit *e, const rvm__pending *p) {
     const uint32_t pc = p->pc - (uint32_t)p->context->dir;
     const rvm_insn *in = &e->f->code[pc];
     const rvm_op op = p->context->dir > 0 ? (rvm_op)in->op : rvm__op_inverse((rvm_op)in->op);
-    return op == RVM_OP_for && ahead_at(e, p->context, pc) ? pc : 0;
+    return op == RVM_OP_for && rvm__ahead_at(e, p->context, pc) ? pc : 0;
 }
 
 static void walk(rvm__emit *e, const rvm__pending *p) {
