@@ -1,12 +1,10 @@
 /* jit.c: what is compiled, for whom. No LLVM here: that is the module's, which is opened when something is to be compiled
  * that the cache does not have; or at once where not even the cache knows whether it can be.
  *
- * Code is kept in records, by all that it depends on, the program by its identity; a record also remembers that something
- * could not be compiled. A machine that is attached has an `attachment`, which is its rvm__engine and remembers the last
- * record, so that a run like the one before takes no lock.
+ * A machine that is attached has an `attachment`, which is its rvm__engine and remembers the last record of code
+ * (records.h), so that a run like the one before takes no lock.
  */
 #define _GNU_SOURCE /* sched_getaffinity */
-#include <fenv.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -14,25 +12,15 @@
 
 #include "c_function.h"
 #include "header.h"
-#include "load.h"
-#include "material.h"
+#include "records.h"
 #include "shaped.h"
 #include "warm.h"
 
-typedef struct record {
-    struct record *next;
-    uint64_t id[2];     /* of the program */
-    rvm__lowering what; /* its p means nothing */
-    rvm__compiled code;
-    rvm__loaded loaded;
-    rvm_error why; /* code RVM_OK: it was compiled */
-} record;
-
 typedef struct latest {                    /* code of a function in one machine */
-    const record *at_end[2];               /* by direction, */
+    const rvm__record *at_end[2];          /* by direction, */
     rvm__lengths lengths[2];               /* with what lengths it was asked for, */
     uint64_t shapes[2];                    /* and the machine's shapes that it was found to be for, or 0 */
-    const record *loop;                    /* entered at one */
+    const rvm__record *loop;               /* entered at one */
     uint32_t missed;                       /* so often the cache had none, and it was not to be compiled */
     uint16_t registers[RVM__MOST_LENGTHS]; /* that hold lengths: so many, */
     uint8_t nregisters;
@@ -52,33 +40,8 @@ typedef struct attachment {
     latest functions[];
 } attachment;
 
-struct rvm_jit {
-    rvm_jit_options o;
-    uint32_t threads; /* of those options, a number */
-    rvm_allocator al;
-    pthread_mutex_t lock; /* of all below */
-    bool has_lock;
-    char path[PATH_MAX]; /* of the module */
-    const rvm__module *module;
-    rvm__compiler *compiler; /* NULL: not opened yet */
-    char about[200];
-    bool has_cache;      /* it was looked for */
-    rvm__cache *cache;   /* NULL: none */
-    rvm__bytes material; /* of all code that is compiled here; empty: nothing is kept */
-    rvm_error trouble;   /* with the cache, that nobody was told of yet */
-    record *records;
-    attachment *attached;
-    rvm_jit_totals totals;
-};
-
 rvm_jit_options rvm_jit_options_default(void) {
     return (rvm_jit_options){.level = 3};
-}
-
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Those that this process may use. */
@@ -99,45 +62,16 @@ static bool is_known(rvm_jit *j) {
     return known;
 }
 
-/* Locked, or before anybody knows j. */
-static rvm_status open_compiler(rvm_jit *j, rvm_error *err) {
-    if (j->compiler) return RVM_OK;
-    const double begin = seconds();
-    const rvm__compiler_options c = {
-        .level = j->o.level, .symbols = j->o.symbols, .native = rvm__native_symbols, .nnative = rvm__native_nsymbols};
-    const char *about;
-    fenv_t environment;
-    feholdexcept(&environment);
-    rvm_status status = j->module ? RVM_OK : rvm__module_open(j->path, &j->module, err);
-    if (!status) status = j->module->open(&c, &j->compiler, &about, err);
-    fesetenv(&environment);
-    j->totals.opening += seconds() - begin;
-    if (status) return status;
-    if (j->about[0]) return RVM_OK; /* the same text, which somebody may be reading */
-    snprintf(j->about, sizeof j->about, "%s", about);
-    if (j->cache) rvm__cache_put(j->cache, &j->material, j->about, strlen(j->about) + 1, &j->trouble);
-    return RVM_OK;
-}
-
-/* Locked, or before anybody knows j. A cache is there or not: that does not matter but to who asks. */
-static void open_cache(rvm_jit *j) {
-    if (j->has_cache) return;
-    j->has_cache = true;
-    if (j->o.cache && !*j->o.cache) return;
-    if (!rvm__material_begin(&j->material, j->path, j->o.level)) return;
-    rvm__cache_open(j->o.cache, j->o.cache_size, &j->al, &j->cache, &j->trouble);
-}
-
 static rvm_status open_all(rvm_jit *j, rvm_error *err) {
-    const double begin = seconds();
+    const double begin = rvm__seconds();
     if (pthread_mutex_init(&j->lock, NULL)) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
     j->has_lock = true;
     rvm_status status = rvm__module_find(j->path, err);
     if (status) return status;
-    if (!j->o.tiers) open_cache(j);
+    if (!j->o.tiers) rvm__open_cache(j);
     const bool known = is_known(j);
-    j->totals.opening = seconds() - begin;
-    return known || j->o.tiers ? RVM_OK : open_compiler(j, err);
+    j->totals.opening = rvm__seconds() - begin;
+    return known || j->o.tiers ? RVM_OK : rvm__open_compiler(j, err);
 }
 
 rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error *err) {
@@ -170,198 +104,6 @@ void rvm_jit_stats(rvm_jit *j, rvm_jit_totals *out) {
     pthread_mutex_lock(&j->lock);
     *out = j->totals;
     pthread_mutex_unlock(&j->lock);
-}
-
-/* ---- code ---- */
-
-static bool same(const rvm__lowering *a, const rvm__lowering *b) {
-#define FIELD(type, name) &&!memcmp(&a->name, &b->name, sizeof(type))
-    return true RVM__LOWERING(FIELD);
-#undef FIELD
-}
-
-/* Of the loop at which it is entered, or 0. */
-static uint32_t line_of(const rvm__lowering *what) {
-    const rvm_function *f = &what->p->functions[what->fn];
-    const int dir = __builtin_popcount(what->turns) & 1 ? -what->direction : what->direction;
-    const char *file;
-    uint32_t line = 0, column;
-    if (!what->at) return 0;
-    const uint32_t head = rvm__loop_head(f, what->at, dir), end = f->code[head].target;
-    rvm_program_position(what->p, what->fn, head < end ? head : end, &file, &line, &column);
-    return line;
-}
-
-/* "n=3, d=2": those that the code is for. */
-static void name_lengths(const rvm__lowering *what, char *to, size_t size) {
-    const rvm_function *f = &what->p->functions[what->fn];
-    uint16_t registers[RVM__MOST_LENGTHS];
-    size_t at = 0;
-    const uint32_t n = rvm__length_registers(f, registers, RVM__MOST_LENGTHS);
-    *to = 0;
-    for (uint32_t k = 0; k < n && at < size; k++) {
-        const char *name = rvm__symbol_at(f, false, registers[k], 0);
-        if (!what->lengths.is[k]) continue;
-        at += (size_t)snprintf(to + at, size - at, "%s%s=%u", at ? ", " : "", name ? name : "?", what->lengths.is[k]);
-    }
-}
-
-static void tell(rvm_jit *j, const rvm__lowering *what, const rvm__compiled *code, const rvm_error *why) {
-    char lengths[400];
-    name_lengths(what, lengths, sizeof lengths);
-    rvm_jit_notice n = {.function = what->p->functions[what->fn].name,
-                        .direction = what->direction,
-                        .line = line_of(what),
-                        .lengths = lengths,
-                        .status = why->code,
-                        .reason = why->message,
-                        .cached = code->cached,
-                        .cache = j->trouble.code ? j->trouble.message : NULL,
-                        .code_size = code->size,
-                        .blocks = code->found.blocks,
-                        .in_threads = code->found.in_threads,
-                        .serial = code->found.serial,
-                        .grouped = code->found.grouped,
-                        .single = code->found.single,
-                        .why_single = code->found.why_single};
-    memcpy(n.seconds, code->seconds, sizeof n.seconds);
-    if (j->o.notice) j->o.notice(j->o.userdata, &n);
-    j->trouble.code = RVM_OK;
-}
-
-static void count(rvm_jit *j, const record *r) {
-    *(r->why.code ? &j->totals.refused : r->code.cached ? &j->totals.cached : &j->totals.compiled) += 1;
-    for (int k = 0; k < RVM_JIT_PHASES && !r->why.code; k++) j->totals.seconds[k] += r->code.seconds[k];
-    j->totals.code_size += r->code.size;
-}
-
-/* The object is code of r from now on. */
-static rvm_status load(record *r, const void *object, size_t size, rvm_error *err) {
-    const double begin = seconds();
-    rvm_status status = rvm__object_load(object, size, &r->loaded, err);
-    if (!status && r->loaded.need_size != sizeof r->code.need) {
-        rvm__object_unload(&r->loaded);
-        status =
-            rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "native code cannot be loaded: it does not say what it needs");
-    }
-    if (status) return status;
-    memcpy(&r->code.entry, &r->loaded.entry, sizeof r->code.entry);
-    memcpy(&r->code.need, r->loaded.need, sizeof r->code.need);
-    r->code.size = r->loaded.code_size;
-    r->code.seconds[RVM_JIT_LINK] = seconds() - begin;
-    return RVM_OK;
-}
-
-/* Whether the cache has it. What it has, but cannot be loaded here, is removed. */
-static bool find_cached(rvm_jit *j, const rvm__bytes *material, record *r) {
-    rvm__cached x;
-    const double begin = seconds();
-    if (rvm__cache_get(j->cache, material, &x, &j->trouble) || !x.file) return false;
-    const size_t before = sizeof r->code.found;
-    rvm_status status = RVM_ERR_FORMAT;
-    if (x.content_size > before) {
-        memcpy(&r->code.found, x.content, before);
-        status = load(r, (const char *)x.content + before, x.content_size - before, &j->trouble);
-    }
-    rvm__cached_free(j->cache, &x);
-    if (status && status != RVM_ERR_MEMORY) rvm__cache_remove(j->cache, material);
-    r->code.cached = !status;
-    r->code.seconds[RVM_JIT_LINK] = seconds() - begin;
-    return !status;
-}
-
-static void keep(rvm_jit *j, const rvm__bytes *material, const rvm__object *object) {
-    rvm__bytes content = {.al = &j->al};
-    rvm__bytes_add(&content, &object->found, sizeof object->found);
-    rvm__bytes_add(&content, object->bytes, object->size);
-    if (!content.failed) rvm__cache_put(j->cache, material, content.p, content.n, &j->trouble);
-    rvm__bytes_free(&content);
-}
-
-/* Compiled by LLVM, and kept; what is not to be loaded here, or cannot be, it links itself. */
-static rvm_status compile(rvm_jit *j, const rvm__bytes *material, const rvm__lowering *what, record *r, rvm_error *err) {
-    rvm__object object;
-    rvm_status status = open_compiler(j, err);
-    if (!status) status = j->module->compile(j->compiler, what, &object, err);
-    if (status) return status;
-    memcpy(r->code.seconds, object.seconds, sizeof r->code.seconds);
-    if (j->o.symbols || load(r, object.bytes, object.size, NULL)) {
-        status = j->module->link(j->compiler, &object, &r->code, err);
-        for (int k = 0; k < RVM_JIT_LINK; k++) r->code.seconds[k] = object.seconds[k];
-    } else if (material)
-        keep(j, material, &object);
-    r->code.found = object.found;
-    free(object.bytes);
-    return status;
-}
-
-/* From the cache, or compiled if it is to be; why says how that went. False: neither. LLVM computes constants, which must
- * not count as the program's exceptions. */
-static bool make(rvm_jit *j, const rvm__lowering *what, record *r, bool compiles, rvm_error *why) {
-    rvm__bytes material = {.al = &j->al};
-    fenv_t environment;
-    open_cache(j);
-    const bool kept = j->cache && !j->o.symbols;
-    feholdexcept(&environment);
-    if (kept) {
-        rvm__bytes_add(&material, j->material.p, j->material.n);
-        rvm__material_add(&material, what);
-    }
-    const bool known = kept && !material.failed, found = known && find_cached(j, &material, r);
-    if (!found && compiles) why->code = compile(j, known ? &material : NULL, what, r, why);
-    rvm__bytes_free(&material);
-    fesetenv(&environment);
-    return found || compiles;
-}
-
-static const rvm__lengths any_lengths;
-
-static bool same_lengths(const rvm__lengths *a, const rvm__lengths *b) {
-    return !memcmp(a, b, sizeof *a);
-}
-
-/* Locked. A record that is there, or NULL; *others: such ones for other lengths. */
-static const record *find(const rvm_jit *j, const uint64_t id[2], const rvm__lowering *what, unsigned *others) {
-    rvm__lowering like = *what;
-    *others = 0;
-    for (const record *r = j->records; r; r = r->next) {
-        if (r->id[0] != id[0] || r->id[1] != id[1]) continue;
-        if (same(&r->what, what)) return r;
-        like.lengths = r->what.lengths;
-        *others += !same_lengths(&like.lengths, &any_lengths) && same(&r->what, &like);
-    }
-    return NULL;
-}
-
-/* Locked. A record that is there, or a new one; NULL: out of memory, which is not remembered, or it would have to be
- * compiled and is not to be, or not even looked for in the cache. */
-static const record *obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowering *asked, bool compiles, bool looks) {
-    enum { MOST_SHAPES = 4 };
-    rvm__lowering own = *asked;
-    const rvm__lowering *what = &own;
-    unsigned others;
-    const record *found = find(j, id, what, &others);
-    if (!found && others >= MOST_SHAPES) {
-        own.lengths = any_lengths;
-        found = find(j, id, what, &others);
-    }
-    if (found || !(compiles || looks)) return found;
-    record *r = rvm__realloc(&j->al, NULL, 0, sizeof *r);
-    if (!r) return NULL;
-    *r = (record){.id = {id[0], id[1]}, .what = *what};
-    const bool made = make(j, what, r, compiles, &r->why);
-    r->why.code = made ? r->why.code : RVM_ERR_MEMORY;
-    if (r->why.code) r->code = (rvm__compiled){0};
-    if (made) tell(j, what, &r->code, &r->why);
-    if (r->why.code == RVM_ERR_MEMORY) {
-        rvm__realloc(&j->al, r, sizeof *r, 0);
-        return NULL;
-    }
-    count(j, r);
-    r->what.p = NULL;
-    r->next = j->records;
-    j->records = r;
-    return r;
 }
 
 /* ---- machines ---- */
@@ -462,22 +204,22 @@ static bool is_refused(attachment *a, const rvm__lowering *what) {
     if (!refused) return false;
     rvm__fail(&a->why, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", refused);
     pthread_mutex_lock(&j->lock);
-    if (!a->told) tell(j, what, &(rvm__compiled){0}, &a->why);
+    if (!a->told) rvm__tell(j, what, &(rvm__compiled){0}, &a->why);
     pthread_mutex_unlock(&j->lock);
     a->told = true;
     return true;
 }
 
 /* Such code, or why there is none; NULL: it was not found, and is not to be compiled. */
-static const record *ask_for(attachment *a, const rvm__lowering *what, const record **last, bool compiles) {
+static const rvm__record *ask_for(attachment *a, const rvm__lowering *what, const rvm__record **last, bool compiles) {
     enum { MOST_MISSED = 16 }; /* looking takes longer than to interpret a small function */
     rvm_jit *j = a->jit;
     latest *f = &a->functions[what->fn];
     const bool looks = f->missed < MOST_MISSED;
-    if (*last && same(&(*last)->what, what)) return *last;
+    if (*last && rvm__same_code(&(*last)->what, what)) return *last;
     pthread_mutex_lock(&j->lock);
     if (!a->id[0] && !a->id[1]) rvm_program_id(a->m->p, a->id);
-    const record *r = a->id[0] || a->id[1] ? obtain(j, a->id, what, compiles, looks) : NULL;
+    const rvm__record *r = a->id[0] || a->id[1] ? rvm__obtain(j, a->id, what, compiles, looks) : NULL;
     pthread_mutex_unlock(&j->lock);
     if (r)
         a->why = r->why;
@@ -490,7 +232,7 @@ static const record *ask_for(attachment *a, const rvm__lowering *what, const rec
 
 /* Whether the record is still what is wanted at an end: of that, only this differs between runs of a function in one
  * direction on one machine. */
-static bool still_fits(attachment *a, const record *r, const rvm__native_place *at) {
+static bool still_fits(attachment *a, const rvm__record *r, const rvm__native_place *at) {
     const rvm_machine *m = a->m;
     const rvm__frame *top = &m->frames[m->nframes - 1];
     latest *f = &a->functions[top->fn];
@@ -512,12 +254,12 @@ static void was_asked_for(latest *f, int dir, const rvm__lengths *lengths) {
 static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native_place *at, const rvm__native_need **need) {
     attachment *a = (attachment *)e;
     const uint32_t fn = m->frames[m->nframes - 1].fn;
-    const record **last = at->pc ? &a->functions[fn].loop : &a->functions[fn].at_end[at->dir > 0];
+    const rvm__record **last = at->pc ? &a->functions[fn].loop : &a->functions[fn].at_end[at->dir > 0];
     const bool fits = !at->pc && *last && still_fits(a, *last, at);
     bool compiles = false, refused = false;
     if (!fits && !rvm__warm_asks(&a->warm, m, at, *last, &compiles)) return NULL;
     rvm__warmth *w = &a->warm.functions[fn];
-    const record *before = *last, *r = before;
+    const rvm__record *before = *last, *r = before;
     if (!fits) {
         const rvm__lowering what = wanted(a, at);
         refused = is_refused(a, &what);
@@ -598,7 +340,7 @@ void rvm_jit_free(rvm_jit *j) {
     if (!j) return;
     while (j->attached) unlink_attachment(j->attached);
     while (j->records) {
-        record *r = j->records;
+        rvm__record *r = j->records;
         j->records = r->next;
         rvm__object_unload(&r->loaded);
         rvm__realloc(&j->al, r, sizeof *r, 0);
@@ -648,7 +390,7 @@ rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direc
     rvm_status status = discarded(p, fn, direction, &o, &what.discards, err);
     if (status) return status;
     pthread_mutex_lock(&j->lock);
-    status = open_compiler(j, err);
+    status = rvm__open_compiler(j, err);
     if (!status) status = j->module->print(j->compiler, &what, form, out, err);
     pthread_mutex_unlock(&j->lock);
     if (!status && ferror(out)) status = rvm__fail(err, RVM_ERR_IO, NULL, 0, 0, "the code cannot be written");
@@ -683,7 +425,7 @@ rvm_status rvm_jit_compile(rvm_jit *j, const rvm_program *p, uint32_t fn, const 
     rvm_status status = rvm__c_name(p, fn, made.name, name, err);
     if (status) return status;
     pthread_mutex_lock(&j->lock);
-    status = open_compiler(j, err);
+    status = rvm__open_compiler(j, err);
     if (!status) status = j->module->object(j->compiler, &lowering, made.cpu, object, err);
     pthread_mutex_unlock(&j->lock);
     if (!status && header) rvm__header_write(&lowering, header);

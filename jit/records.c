@@ -1,0 +1,236 @@
+/* records.c: code, from the cache or compiled. */
+#include "records.h"
+
+#include <fenv.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "material.h"
+#include "shaped.h"
+
+double rvm__seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- opening ---- */
+
+rvm_status rvm__open_compiler(rvm_jit *j, rvm_error *err) {
+    if (j->compiler) return RVM_OK;
+    const double begin = rvm__seconds();
+    const rvm__compiler_options c = {
+        .level = j->o.level, .symbols = j->o.symbols, .native = rvm__native_symbols, .nnative = rvm__native_nsymbols};
+    const char *about;
+    fenv_t environment;
+    feholdexcept(&environment);
+    rvm_status status = j->module ? RVM_OK : rvm__module_open(j->path, &j->module, err);
+    if (!status) status = j->module->open(&c, &j->compiler, &about, err);
+    fesetenv(&environment);
+    j->totals.opening += rvm__seconds() - begin;
+    if (status) return status;
+    if (j->about[0]) return RVM_OK; /* the same text, which somebody may be reading */
+    snprintf(j->about, sizeof j->about, "%s", about);
+    if (j->cache) rvm__cache_put(j->cache, &j->material, j->about, strlen(j->about) + 1, &j->trouble);
+    return RVM_OK;
+}
+
+void rvm__open_cache(rvm_jit *j) {
+    if (j->has_cache) return;
+    j->has_cache = true;
+    if (j->o.cache && !*j->o.cache) return;
+    if (!rvm__material_begin(&j->material, j->path, j->o.level)) return;
+    rvm__cache_open(j->o.cache, j->o.cache_size, &j->al, &j->cache, &j->trouble);
+}
+
+/* ---- code ---- */
+
+bool rvm__same_code(const rvm__lowering *a, const rvm__lowering *b) {
+#define FIELD(type, name) &&!memcmp(&a->name, &b->name, sizeof(type))
+    return true RVM__LOWERING(FIELD);
+#undef FIELD
+}
+
+/* Of the loop at which it is entered, or 0. */
+static uint32_t line_of(const rvm__lowering *what) {
+    const rvm_function *f = &what->p->functions[what->fn];
+    const int dir = __builtin_popcount(what->turns) & 1 ? -what->direction : what->direction;
+    const char *file;
+    uint32_t line = 0, column;
+    if (!what->at) return 0;
+    const uint32_t head = rvm__loop_head(f, what->at, dir), end = f->code[head].target;
+    rvm_program_position(what->p, what->fn, head < end ? head : end, &file, &line, &column);
+    return line;
+}
+
+/* "n=3, d=2": those that the code is for. */
+static void name_lengths(const rvm__lowering *what, char *to, size_t size) {
+    const rvm_function *f = &what->p->functions[what->fn];
+    uint16_t registers[RVM__MOST_LENGTHS];
+    size_t at = 0;
+    const uint32_t n = rvm__length_registers(f, registers, RVM__MOST_LENGTHS);
+    *to = 0;
+    for (uint32_t k = 0; k < n && at < size; k++) {
+        const char *name = rvm__symbol_at(f, false, registers[k], 0);
+        if (!what->lengths.is[k]) continue;
+        at += (size_t)snprintf(to + at, size - at, "%s%s=%u", at ? ", " : "", name ? name : "?", what->lengths.is[k]);
+    }
+}
+
+void rvm__tell(rvm_jit *j, const rvm__lowering *what, const rvm__compiled *code, const rvm_error *why) {
+    char lengths[400];
+    name_lengths(what, lengths, sizeof lengths);
+    rvm_jit_notice n = {.function = what->p->functions[what->fn].name,
+                        .direction = what->direction,
+                        .line = line_of(what),
+                        .lengths = lengths,
+                        .status = why->code,
+                        .reason = why->message,
+                        .cached = code->cached,
+                        .cache = j->trouble.code ? j->trouble.message : NULL,
+                        .code_size = code->size,
+                        .blocks = code->found.blocks,
+                        .in_threads = code->found.in_threads,
+                        .serial = code->found.serial,
+                        .grouped = code->found.grouped,
+                        .single = code->found.single,
+                        .why_single = code->found.why_single};
+    memcpy(n.seconds, code->seconds, sizeof n.seconds);
+    if (j->o.notice) j->o.notice(j->o.userdata, &n);
+    j->trouble.code = RVM_OK;
+}
+
+static void count(rvm_jit *j, const rvm__record *r) {
+    *(r->why.code ? &j->totals.refused : r->code.cached ? &j->totals.cached : &j->totals.compiled) += 1;
+    for (int k = 0; k < RVM_JIT_PHASES && !r->why.code; k++) j->totals.seconds[k] += r->code.seconds[k];
+    j->totals.code_size += r->code.size;
+}
+
+/* The object is code of r from now on. */
+static rvm_status load(rvm__record *r, const void *object, size_t size, rvm_error *err) {
+    const double begin = rvm__seconds();
+    rvm_status status = rvm__object_load(object, size, &r->loaded, err);
+    if (!status && r->loaded.need_size != sizeof r->code.need) {
+        rvm__object_unload(&r->loaded);
+        status =
+            rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "native code cannot be loaded: it does not say what it needs");
+    }
+    if (status) return status;
+    memcpy(&r->code.entry, &r->loaded.entry, sizeof r->code.entry);
+    memcpy(&r->code.need, r->loaded.need, sizeof r->code.need);
+    r->code.size = r->loaded.code_size;
+    r->code.seconds[RVM_JIT_LINK] = rvm__seconds() - begin;
+    return RVM_OK;
+}
+
+/* Whether the cache has it. What it has, but cannot be loaded here, is removed. */
+static bool find_cached(rvm_jit *j, const rvm__bytes *material, rvm__record *r) {
+    rvm__cached x;
+    const double begin = rvm__seconds();
+    if (rvm__cache_get(j->cache, material, &x, &j->trouble) || !x.file) return false;
+    const size_t before = sizeof r->code.found;
+    rvm_status status = RVM_ERR_FORMAT;
+    if (x.content_size > before) {
+        memcpy(&r->code.found, x.content, before);
+        status = load(r, (const char *)x.content + before, x.content_size - before, &j->trouble);
+    }
+    rvm__cached_free(j->cache, &x);
+    if (status && status != RVM_ERR_MEMORY) rvm__cache_remove(j->cache, material);
+    r->code.cached = !status;
+    r->code.seconds[RVM_JIT_LINK] = rvm__seconds() - begin;
+    return !status;
+}
+
+static void keep(rvm_jit *j, const rvm__bytes *material, const rvm__object *object) {
+    rvm__bytes content = {.al = &j->al};
+    rvm__bytes_add(&content, &object->found, sizeof object->found);
+    rvm__bytes_add(&content, object->bytes, object->size);
+    if (!content.failed) rvm__cache_put(j->cache, material, content.p, content.n, &j->trouble);
+    rvm__bytes_free(&content);
+}
+
+/* Compiled by LLVM, and kept; what is not to be loaded here, or cannot be, it links itself. */
+static rvm_status compile(rvm_jit *j, const rvm__bytes *material, const rvm__lowering *what, rvm__record *r,
+                          rvm_error *err) {
+    rvm__object object;
+    rvm_status status = rvm__open_compiler(j, err);
+    if (!status) status = j->module->compile(j->compiler, what, &object, err);
+    if (status) return status;
+    memcpy(r->code.seconds, object.seconds, sizeof r->code.seconds);
+    if (j->o.symbols || load(r, object.bytes, object.size, NULL)) {
+        status = j->module->link(j->compiler, &object, &r->code, err);
+        for (int k = 0; k < RVM_JIT_LINK; k++) r->code.seconds[k] = object.seconds[k];
+    } else if (material)
+        keep(j, material, &object);
+    r->code.found = object.found;
+    free(object.bytes);
+    return status;
+}
+
+/* From the cache, or compiled if it is to be; why says how that went. False: neither. LLVM computes constants, which must
+ * not count as the program's exceptions. */
+static bool make(rvm_jit *j, const rvm__lowering *what, rvm__record *r, bool compiles, rvm_error *why) {
+    rvm__bytes material = {.al = &j->al};
+    fenv_t environment;
+    rvm__open_cache(j);
+    const bool kept = j->cache && !j->o.symbols;
+    feholdexcept(&environment);
+    if (kept) {
+        rvm__bytes_add(&material, j->material.p, j->material.n);
+        rvm__material_add(&material, what);
+    }
+    const bool known = kept && !material.failed, found = known && find_cached(j, &material, r);
+    if (!found && compiles) why->code = compile(j, known ? &material : NULL, what, r, why);
+    rvm__bytes_free(&material);
+    fesetenv(&environment);
+    return found || compiles;
+}
+
+static const rvm__lengths any_lengths;
+
+static bool same_lengths(const rvm__lengths *a, const rvm__lengths *b) {
+    return !memcmp(a, b, sizeof *a);
+}
+
+/* Locked. A record that is there, or NULL; *others: such ones for other lengths. */
+static const rvm__record *find(const rvm_jit *j, const uint64_t id[2], const rvm__lowering *what, unsigned *others) {
+    rvm__lowering like = *what;
+    *others = 0;
+    for (const rvm__record *r = j->records; r; r = r->next) {
+        if (r->id[0] != id[0] || r->id[1] != id[1]) continue;
+        if (rvm__same_code(&r->what, what)) return r;
+        like.lengths = r->what.lengths;
+        *others += !same_lengths(&like.lengths, &any_lengths) && rvm__same_code(&r->what, &like);
+    }
+    return NULL;
+}
+
+const rvm__record *rvm__obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowering *asked, bool compiles, bool looks) {
+    enum { MOST_SHAPES = 4 };
+    rvm__lowering own = *asked;
+    const rvm__lowering *what = &own;
+    unsigned others;
+    const rvm__record *found = find(j, id, what, &others);
+    if (!found && others >= MOST_SHAPES) {
+        own.lengths = any_lengths;
+        found = find(j, id, what, &others);
+    }
+    if (found || !(compiles || looks)) return found;
+    rvm__record *r = rvm__realloc(&j->al, NULL, 0, sizeof *r);
+    if (!r) return NULL;
+    *r = (rvm__record){.id = {id[0], id[1]}, .what = *what};
+    const bool made = make(j, what, r, compiles, &r->why);
+    r->why.code = made ? r->why.code : RVM_ERR_MEMORY;
+    if (r->why.code) r->code = (rvm__compiled){0};
+    if (made) rvm__tell(j, what, &r->code, &r->why);
+    if (r->why.code == RVM_ERR_MEMORY) {
+        rvm__realloc(&j->al, r, sizeof *r, 0);
+        return NULL;
+    }
+    count(j, r);
+    r->what.p = NULL;
+    r->next = j->records;
+    j->records = r;
+    return r;
+}
