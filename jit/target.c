@@ -17,7 +17,7 @@
  * for behind what is stored, too. The options are the process's; of those that are unknown nothing comes. */
 static void set_options(void) {
     static const char *const options[] = {"rvm", "-force-ordered-reductions",
-                                          "-unroll-max-upperbound=" TEXT_OF(RVM__MOST_COPIES), "-slp-vectorize-hor-store"};
+                                          ("-unroll-max-upperbound=" TEXT_OF(RVM__MOST_COPIES)), "-slp-vectorize-hor-store"};
     LLVMParseCommandLineOptions(sizeof options / sizeof *options, options, "");
 }
 
