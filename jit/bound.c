@@ -38,9 +38,8 @@ uint64_t rvm__trips_in_array(const rvm__unit *u, uint32_t fn, uint32_t pc) {
     enum { MOST_BODY = 64 };
     const rvm_function *f = &u->p->functions[fn];
     const rvm__xinsn *x = &u->m->codes[fn].x[pc];
-    uint32_t lo = pc, hi = f->code[pc].target;
+    const uint32_t lo = rvm__lower_end(f, pc), hi = f->code[lo].target;
     uint64_t n = 0;
-    if (lo > hi) lo = hi, hi = pc;
     if (!u->w->trust || f->code[pc].op >> 1 != RVM_PAIR_for || hi - lo > MOST_BODY) return RVM__UNBOUNDED;
     for (uint32_t k = lo + 1; k < hi; k++) {
         if (!rvm__goes_on(&f->code[k])) return RVM__UNBOUNDED;
@@ -100,15 +99,14 @@ uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint3
 
 bool rvm__is_twice(const rvm__emit *e, uint32_t pc) {
     enum { MOST = 4096, MOST_CHECKED = 512 }; /* checks are several times the code, and branches */
-    uint32_t lo = pc, hi = e->f->code[pc].target;
-    if (lo > hi) lo = hi, hi = pc;
+    const uint32_t lo = rvm__lower_end(e->f, pc), hi = e->f->code[lo].target;
     const uint64_t most = e->u->w->unchecked ? MOST : MOST_CHECKED;
     return trips_at(e->u, e->fn, lo) <= 2 && rvm__most_between(e->u, e->fn, lo + 1, hi) <= most;
 }
 
 bool rvm__is_around_loops(const rvm__emit *e, uint32_t pc) {
-    uint32_t lo = pc, hi = e->f->code[pc].target;
-    if (lo > hi) lo = hi, hi = pc;
+    uint32_t lo = rvm__lower_end(e->f, pc);
+    const uint32_t hi = e->f->code[lo].target;
     while (++lo < hi)
         if (e->f->code[lo].op >> 1 == RVM_PAIR_for || rvm__is_call(&e->f->code[lo])) return true;
     return false;
@@ -125,8 +123,7 @@ static bool changes_row(const rvm__emit *e, const rvm_insn *in, uint16_t row, ui
 bool rvm__goes_by_rows(const rvm__emit *e, uint32_t pc) {
     enum { VECTOR = 4 };
     const rvm__xinsn *x = e->code->x;
-    uint32_t lo = pc, hi = e->f->code[pc].target;
-    if (lo > hi) lo = hi, hi = pc;
+    const uint32_t lo = rvm__lower_end(e->f, pc), hi = e->f->code[lo].target;
     for (uint32_t k = lo + 1; k < hi; k++) {
         const rvm_insn *in = &e->f->code[k];
         if (in->op >> 1 != RVM_PAIR_for || in->target < k) continue;
@@ -139,8 +136,7 @@ bool rvm__goes_by_rows(const rvm__emit *e, uint32_t pc) {
 }
 
 uint64_t rvm__trips_unseen(const rvm__emit *e, uint32_t pc) {
-    uint32_t lo = pc, hi = e->f->code[pc].target;
-    if (lo > hi) lo = hi, hi = pc;
+    const uint32_t lo = rvm__lower_end(e->f, pc), hi = e->f->code[lo].target;
     if (e->u->w->standalone || e->laned) return 0;
     const uint64_t body = rvm__most_between(e->u, e->fn, lo + 1, hi) + 1;
     if (body > RVM__MOST_UNSEEN) return 0;

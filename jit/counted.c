@@ -83,15 +83,10 @@ static bool is_ascending(const rvm__emit *e, const rvm_insn *in) {
     return (e->context->dir > 0) != ((in->flags & RVM_FLAG_REVERSED) != 0);
 }
 
-static uint32_t lower_end(const rvm__emit *e, const rvm_insn *in) {
-    return e->pc < in->target ? e->pc : in->target;
-}
-
 /* ---- loops that are charged ahead ---- */
 
 uint32_t rvm__ahead_at(const rvm__emit *e, const rvm__context *c, uint32_t pc) {
-    uint32_t lo = pc, hi = e->f->code[pc].target;
-    if (lo > hi) lo = hi, hi = pc;
+    const uint32_t lo = rvm__lower_end(e->f, pc), hi = e->f->code[lo].target;
     if (e->u->w->standalone || !e->u->w->unchecked || (c->whole && c->strips == lo)) return 0;
     if (!e->laned && !rvm__trips_unseen(e, pc)) return 0;
     for (uint32_t k = lo + 1; k < hi; k++)
@@ -126,9 +121,8 @@ LLVMValueRef rvm__charged_ahead(rvm__emit *e) {
 }
 
 rvm__context *rvm__enter_strips(rvm__emit *e, rvm__context *c) {
-    const rvm_insn *in = &e->f->code[e->pc];
     const uint64_t most = rvm__trips_unseen(e, e->pc);
-    rvm__context *there = most ? strips_in(e, c, lower_end(e, in)) : c;
+    rvm__context *there = most ? strips_in(e, c, rvm__lower_end(e->f, e->pc)) : c;
     if (!most || !there) return there;
     LLVMValueRef by, left = trips_left(e, e->pc, &by), i = rvm__slot_value(e, e->code->x[e->pc].to.i);
     rvm__begin_strip(e, there->strips, most, i, by, left);
@@ -136,13 +130,13 @@ rvm__context *rvm__enter_strips(rvm__emit *e, rvm__context *c) {
 }
 
 /* More trips than one strip has go their own way. */
-static void split_trips(rvm__emit *e, const rvm_insn *in, LLVMValueRef first, LLVMValueRef step, LLVMValueRef trips) {
+static void split_trips(rvm__emit *e, LLVMValueRef first, LLVMValueRef step, LLVMValueRef trips) {
     LLVMBuilderRef b = e->k->b;
     const uint64_t most = rvm__trips_unseen(e, e->pc);
     if (!most) return;
     LLVMValueRef many = LLVMBuildICmp(b, LLVMIntUGT, trips, rvm__build_int(e->k, (int64_t)most), "");
     if (LLVMIsAConstantInt(many) && !LLVMConstIntGetZExtValue(many)) return;
-    rvm__context *there = strips_in(e, e->context, lower_end(e, in));
+    rvm__context *there = strips_in(e, e->context, rvm__lower_end(e->f, e->pc));
     LLVMBasicBlockRef strips = rvm__block(e, "strips"), one = rvm__block(e, "one");
     if (!there) return;
     rvm__unlikely(e, LLVMBuildCondBr(b, many, strips, one));
@@ -170,7 +164,7 @@ void rvm__enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     const bool up = is_ascending(e, in);
     rvm__set_slot(e, x->to.i, up ? lo : last);
     rvm__set_slot(e, x->to.last, last);
-    split_trips(e, in, up ? lo : last, up ? s : LLVMBuildNeg(b, s, ""), trips);
+    split_trips(e, up ? lo : last, up ? s : LLVMBuildNeg(b, s, ""), trips);
     charge_ahead(e, trips);
     rvm__jump(e, c, e->pc, false);
 }
@@ -205,7 +199,7 @@ static void keep_whole(rvm__emit *e, LLVMValueRef branch) {
 bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuilderRef b = e->k->b;
     rvm__context *c = e->context;
-    const uint32_t lower = lower_end(e, in);
+    const uint32_t lower = rvm__lower_end(e->f, e->pc);
     const uint64_t most = rvm__trips_unseen(e, e->pc);
     const bool up = is_ascending(e, in), strips = c->whole && c->strips == lower;
     LLVMValueRef i = rvm__slot_value(e, x->to.i), s = rvm__slot_value(e, x->to.step);

@@ -231,6 +231,11 @@ void rvm__counts_of_call(rvm__emit *e, LLVMValueRef counts);
 void rvm__hand_counts(rvm__emit *e); /* to the machine, which adds to them, and back; but for what is erased */
 void rvm__take_counts(rvm__emit *e);
 
+/* The lower end of the loop or block with an end at pc. */
+static inline uint32_t rvm__lower_end(const rvm_function *f, uint32_t pc) {
+    return f->code[pc].target < pc ? f->code[pc].target : pc;
+}
+
 /* ---- bound.c ---- */
 /* Instructions from pc `from` to before `to`, each as often as it may run, or RVM__UNBOUNDED. */
 uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);

@@ -13,12 +13,6 @@ struct rvm__turned {
     uint32_t site;       /* of those between strips: where native code is left there */
 };
 
-/* Of the block with an end at pc. */
-static uint32_t lower_end(const rvm__emit *e, uint32_t pc) {
-    const uint32_t other = e->f->code[pc].target;
-    return pc < other ? pc : other;
-}
-
 bool rvm__may_turn(rvm__emit *e, uint32_t pc) {
     const rvm__xinsn *x = &e->code->x[pc];
     const uint8_t shares = RVM_FACT_SUMS | RVM_FACT_GUARD;
@@ -29,7 +23,7 @@ bool rvm__may_turn(rvm__emit *e, uint32_t pc) {
 
 static struct rvm__turned *add(rvm__emit *e, struct rvm__turned **list, uint32_t pc) {
     struct rvm__turned *t = rvm__unit_alloc(e->u, sizeof *t);
-    const uint32_t lo = lower_end(e, pc);
+    const uint32_t lo = rvm__lower_end(e->f, pc);
     if (!t) return NULL;
     *t = (struct rvm__turned){.next = *list, .fn = e->fn, .lo = lo, .hi = e->f->code[lo].target};
     return *list = t;
