@@ -189,7 +189,11 @@ Test(fold, frames) {
         cr_expect(rvm__shaped_at(&s, s.first + k) == &s.copies[k] && !rvm__shaped_at(&s, s.copies[k].of));
         cr_expect(g->ncode == of->ncode && g->nregs == of->nregs && g->narrays == of->narrays && g->nparams == of->nparams);
         for (uint32_t pc = 0; pc < g->ncode; pc++) cr_expect(g->code[pc].op == of->code[pc].op);
-        for (uint32_t n = 0; n < g->nparams; n++) cr_expect(g->params[n].index == of->params[n].index);
+        for (uint32_t n = 0; n < g->nparams; n++) {
+            cr_expect(g->params[n].index == of->params[n].index);
+            for (int d = 0; d < g->params[n].ndim; d++)
+                cr_expect(g->params[n].dim[d] == of->params[n].dim[d], "the register of a length stays one");
+        }
     }
     cr_expect(s.copies[0].value[registers[0]] == -1 && s.copies[0].value[registers[1]] == 4);
     cr_expect(s.copies[1].of == 1 && s.copies[1].value[s.p->functions[1].params[0].dim[0]] == 4);
