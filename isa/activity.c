@@ -9,22 +9,33 @@ typedef struct walk {
     bool changed;
 } walk;
 
-static uint8_t *mark_of(const walk *w, uint32_t fn, const rvm_place *q) {
-    const rvm_function *f = &w->p->functions[fn];
-    if (q->kind == RVM_PLACE_RANGE || rvm__place_type(f, q) == RVM_I64) return NULL;
-    if (q->kind != RVM_PLACE_SLOT) return &w->a->arrays[w->a->array_at[fn] + q->slot];
-    return q->slot < f->nregs ? &w->a->slots[w->a->slot_at[fn] + q->slot] : NULL;
+static uint8_t *mark_of(const walk *w, uint32_t fn, uint32_t number) {
+    return &w->a->marks[w->a->at[fn] + number];
 }
 
 static void raise_mark(walk *w, uint8_t *mark, uint8_t to) {
-    if (mark && to && !*mark) {
-        *mark = 1;
-        w->changed = true;
-    }
+    if (!to || *mark) return;
+    *mark = 1;
+    w->changed = true;
 }
 
-static uint8_t value_of(const uint8_t *mark) {
-    return mark ? *mark : 0;
+/* A place of the pool, and its slot or array with it. Constants and integers have no shadow. */
+static void raise_place(walk *w, uint32_t fn, const rvm_place *q, uint8_t to) {
+    const rvm_function *f = &w->p->functions[fn];
+    if (q->kind == RVM_PLACE_RANGE || rvm__place_type(f, q) == RVM_I64) return;
+    if (q->kind == RVM_PLACE_SLOT && q->slot >= f->nregs) return;
+    raise_mark(w, mark_of(w, fn, rvm__web_of(f, q)), to);
+    raise_mark(w, mark_of(w, fn, rvm__slot_number(f, q)), to);
+}
+
+static bool is_active(const walk *w, uint32_t fn, const rvm_place *q) {
+    return rvm__is_active(w->p, w->a, fn, q);
+}
+
+static uint8_t *mark_of_param(const walk *w, uint32_t fn, uint32_t k) {
+    const rvm_param *param = &w->p->functions[fn].params[k];
+    const rvm_place q = {.kind = param->ndim ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT, .slot = param->index};
+    return mark_of(w, fn, rvm__slot_number(&w->p->functions[fn], &q));
 }
 
 /* A place by its letter (rvm__place_letters): does it give activity, does it take it? */
@@ -45,12 +56,12 @@ static void visit_places(walk *w, uint32_t fn, const rvm_insn *in, const rvm_pla
     char buffer[256];
     const char *letters = rvm__place_letters(in, buffer);
     const bool stack = rvm__op_on_stack((rvm_op)in->op);
-    uint8_t *site = mark_of_site(w, fn, in), any = stack ? w->a->stack : value_of(site);
+    uint8_t *site = mark_of_site(w, fn, in), any = stack ? w->a->stack : site && *site;
     for (int k = 0; k < in->nplaces; k++)
-        if (gives(letters[k])) any |= value_of(mark_of(w, fn, &places[k]));
+        if (gives(letters[k])) any |= is_active(w, fn, &places[k]);
     for (int k = 0; k < in->nplaces; k++)
-        if (stack || takes(letters[k])) raise_mark(w, mark_of(w, fn, &places[k]), any);
-    raise_mark(w, site, any);
+        if (stack || takes(letters[k])) raise_place(w, fn, &places[k], any);
+    if (site) raise_mark(w, site, any);
     if (!stack || !any || w->a->stack) return;
     w->a->stack = true;
     w->changed = true;
@@ -61,10 +72,9 @@ static void visit_callee(walk *w, uint32_t fn, const rvm_place *args, uint32_t c
     raise_mark(w, &w->a->reached[callee], 1);
     for (uint32_t k = 0; k < g->nparams; k++) {
         const rvm_param *param = &g->params[k];
-        const rvm_place inside = {.kind = param->ndim ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT, .slot = param->index};
-        uint8_t *arg = mark_of(w, fn, &args[k]), *mark = mark_of(w, callee, &inside);
-        raise_mark(w, mark, value_of(arg));
-        if (param->ndim || param->role != RVM_READ) raise_mark(w, arg, value_of(mark));
+        uint8_t *mark = mark_of_param(w, callee, k);
+        raise_mark(w, mark, is_active(w, fn, &args[k]));
+        if (param->ndim || param->role != RVM_READ) raise_place(w, fn, &args[k], *mark);
     }
 }
 
@@ -87,44 +97,40 @@ static void visit(walk *w, uint32_t fn) {
     }
 }
 
+static size_t numbers_of(const rvm_function *f) {
+    return (size_t)rvm__slot_numbers(f) + f->nwebs;
+}
+
 size_t rvm__activity_size(const rvm_program *p) {
-    size_t bytes = (size_t)p->nfunctions * (2 * sizeof(size_t) + 1) + 1 + rvm__sites_most(p) * (sizeof(uint32_t) + 1);
-    for (uint32_t k = 0; k < p->nfunctions; k++)
-        bytes += (size_t)p->functions[k].nregs + p->functions[k].nconsts + p->functions[k].narrays;
+    size_t bytes = (size_t)p->nfunctions * (sizeof(size_t) + 1) + 1 + rvm__sites_most(p) * (sizeof(uint32_t) + 1);
+    for (uint32_t k = 0; k < p->nfunctions; k++) bytes += numbers_of(&p->functions[k]);
     return bytes;
 }
 
 rvm__activity rvm__activity_in(const rvm_program *p, void *block) {
     const uint32_t n = p->nfunctions;
-    rvm__activity a = {.slot_at = block};
-    size_t slots = 0, arrays = 0;
-    a.array_at = a.slot_at + n;
-    a.sites = (uint32_t *)(a.array_at + n);
+    rvm__activity a = {.at = block};
+    size_t at = 0;
+    a.sites = (uint32_t *)(a.at + n);
     a.nsites = rvm__sites_collect(p, a.sites);
-    a.slots = (uint8_t *)(a.sites + a.nsites);
+    a.marks = (uint8_t *)(a.sites + a.nsites);
     for (uint32_t k = 0; k < n; k++) {
-        a.slot_at[k] = slots;
-        a.array_at[k] = arrays;
-        slots += (size_t)p->functions[k].nregs + p->functions[k].nconsts;
-        arrays += p->functions[k].narrays;
+        a.at[k] = at;
+        at += numbers_of(&p->functions[k]);
     }
-    a.arrays = a.slots + slots;
-    a.reached = a.arrays + arrays;
+    a.reached = a.marks + at;
     a.at_site = a.reached + n;
     return a;
 }
 
 void rvm__activity_find(const rvm_program *p, rvm__activity *a, uint32_t fn, const uint8_t *wrt, bool stack) {
     walk w = {p, a, true};
-    const uint8_t *end = (const uint8_t *)a->slot_at + rvm__activity_size(p);
-    memset(a->slots, 0, (size_t)(end - a->slots));
+    const uint8_t *end = (const uint8_t *)a->at + rvm__activity_size(p);
+    memset(a->marks, 0, (size_t)(end - a->marks));
     a->stack = stack;
     a->reached[fn] = 1;
     const rvm_function *f = &p->functions[fn];
-    for (uint32_t k = 0; k < f->nparams; k++) {
-        const rvm_place q = {.kind = f->params[k].ndim ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT, .slot = f->params[k].index};
-        raise_mark(&w, mark_of(&w, fn, &q), wrt[k]);
-    }
+    for (uint32_t k = 0; k < f->nparams; k++) raise_mark(&w, mark_of_param(&w, fn, k), wrt[k]);
     while (w.changed) {
         w.changed = false;
         for (uint32_t k = 0; k < p->nfunctions; k++)

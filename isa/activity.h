@@ -5,10 +5,11 @@
 
 #include "isa.h"
 
-/* A byte for each slot and each array of each function, at the function's offset: whether it has a shadow. */
+/* Bytes for each function, at its offset: by slot, array and web (isa.h), whether it has a shadow; a slot or array, whether
+ * any of its webs has. */
 typedef struct rvm__activity {
-    uint8_t *slots, *arrays;
-    size_t *slot_at, *array_at;
+    uint8_t *marks;
+    size_t *at;
     uint8_t *reached;        /* by function: called, perhaps by others, from the one that is looked at */
     bool stack;              /* what push and pop move has shadows */
     uint32_t *sites, nsites; /* of the trail, rising, */
@@ -20,15 +21,24 @@ size_t rvm__activity_size(const rvm_program *p);
 rvm__activity rvm__activity_in(const rvm_program *p, void *block);
 
 /* Which places have a shadow when the parameters of fn that wrt marks are active, and the stack if `stack`: a fixed point
- * over the call graph. By place, without regard to order: a place that is ever active has a shadow throughout. Real places
- * only. */
+ * over the call graph, whose functions are verified. By web, otherwise without regard to order: what is ever active has a
+ * shadow from where it appears to where it disappears. Real places only. */
 void rvm__activity_find(const rvm_program *p, rvm__activity *a, uint32_t fn, const uint8_t *wrt, bool stack);
 
+/* A place of the function's pool. */
 static inline bool rvm__is_active(const rvm_program *p, const rvm__activity *a, uint32_t fn, const rvm_place *q) {
-    const rvm_function *f = &p->functions[fn];
-    if (q->kind == RVM_PLACE_RANGE || rvm__place_type(f, q) == RVM_I64) return false;
-    if (q->kind == RVM_PLACE_SLOT) return a->slots[a->slot_at[fn] + q->slot];
-    return a->arrays[a->array_at[fn] + q->slot];
+    return a->marks[a->at[fn] + rvm__web_of(&p->functions[fn], q)];
+}
+
+/* A slot or array, wherever it appears: for a parameter, that is once. */
+static inline bool rvm__is_ever_active(const rvm_program *p, const rvm__activity *a, uint32_t fn, bool array,
+                                       uint16_t slot) {
+    const rvm_place q = {.kind = array ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT, .slot = slot};
+    return a->marks[a->at[fn] + rvm__slot_number(&p->functions[fn], &q)];
+}
+static inline bool rvm__is_param_active(const rvm_program *p, const rvm__activity *a, uint32_t fn, uint32_t k) {
+    const rvm_param *param = &p->functions[fn].params[k];
+    return rvm__is_ever_active(p, a, fn, param->ndim > 0, param->index);
 }
 
 /* Regions whose compute part changes an active place that was there before it, and gives it back at `undo` (borrow.c): calls

@@ -66,10 +66,8 @@ static void emit_call(rvm__derive *t, const rvm_insn *in, rvm_op op, uint32_t ta
 /* Whether a parameter that is not given as active may be so in the callee. */
 static bool may_need_more(const rvm__derive *t, uint32_t callee, const uint8_t *active) {
     const rvm_function *f = &t->p->functions[callee];
-    for (uint32_t k = 0; k < f->nparams; k++) {
-        const rvm_place q = {.kind = f->params[k].ndim ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT, .slot = f->params[k].index};
-        if (!active[k] && rvm__is_active(t->p, &t->a, callee, &q)) return true;
-    }
+    for (uint32_t k = 0; k < f->nparams; k++)
+        if (!active[k] && rvm__is_param_active(t->p, &t->a, callee, k)) return true;
     return false;
 }
 

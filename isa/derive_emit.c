@@ -56,7 +56,7 @@ static uint16_t new_array(rvm__derive *t, const rvm_array_decl *a) {
 }
 
 static bool has_shadow(const rvm__derive *t, rvm_place_kind kind, uint32_t slot) {
-    return rvm__active(t, &(rvm_place){.kind = (uint8_t)kind, .slot = (uint16_t)slot});
+    return rvm__is_ever_active(t->p, &t->a, t->src, kind == RVM_PLACE_ARRAY, (uint16_t)slot);
 }
 
 static bool shadowed(const rvm__derive *t) {
@@ -315,12 +315,25 @@ static void add_symbol(rvm__derive *t, const rvm_symbol *s, uint32_t from, uint3
     if (rvm__function_add_symbol(t->p, &t->g, &copy, name, (size_t)n) < 0) rvm__derive_fail(t, RVM_ERR_MEMORY);
 }
 
+/* Whether what the name stands for has a shadow, which is not said of all that its register or array is elsewhere: by the
+ * instruction that makes it appear, where the name begins. */
+static bool names_active(const rvm__derive *t, const rvm_symbol *s) {
+    const rvm_function *f = rvm__source(t);
+    const rvm_insn *in = &f->code[s->from];
+    const rvm_place *q = rvm__places(f, in);
+    const uint8_t kind = s->is_array ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT;
+    for (int k = 0; k < in->nplaces; k++)
+        if (q[k].kind == kind && q[k].slot == s->index) return rvm__active(t, &q[k]);
+    return true;
+}
+
 static void close_name(names *w, uint32_t k, uint32_t to) {
     const uint32_t from = w->since[k];
+    const rvm_symbol *s = &rvm__source(w->t)->symbols[k];
     w->since[k] = UINT32_MAX;
     if (from >= to) return;
-    add_symbol(w->t, &rvm__source(w->t)->symbols[k], from, to, false);
-    add_symbol(w->t, &rvm__source(w->t)->symbols[k], from, to, true);
+    add_symbol(w->t, s, from, to, false);
+    if (names_active(w->t, s)) add_symbol(w->t, s, from, to, true);
 }
 
 static void close_list(names *w, const uint32_t *next, uint32_t k, uint32_t at) {

@@ -260,6 +260,8 @@ typedef struct rvm_function {
     uint32_t nparams, nregs, nconsts, narrays, ncode, nplaces, nsymbols;
     uint32_t cap_params, cap_regs, cap_consts, cap_arrays, cap_code, cap_places, cap_symbols; /* used by the builder */
     rvm_index const_index;                                                                    /* the same */
+    uint32_t *webs; /* by place: the web that it is of; filled by the verifier, not stored. See rvm__web_of */
+    uint32_t nwebs, cap_webs;
     uint8_t value;   /* rvm_value_use; filled by rvm__mark_values, not stored */
     bool no_derived; /* transform.c: as a value it has no derivatives, since making them would never end; not stored */
 } rvm_function;
@@ -327,6 +329,19 @@ static inline const rvm_place *rvm__places(const rvm_function *f, const rvm_insn
 static inline rvm_type rvm__place_type(const rvm_function *f, const rvm_place *p) {
     if (p->kind == RVM_PLACE_ELEM || p->kind == RVM_PLACE_ARRAY) return (rvm_type)f->arrays[p->slot].type;
     return p->kind == RVM_PLACE_RANGE ? RVM_I64 : rvm__slot_type(f, p->slot);
+}
+
+/* Webs. A register or array that appears anew is another one under the same number: a web is the places that name one such,
+ * along all ways of control. What is present throughout and constants have their slot's number, arrays behind the slots; the
+ * webs of all else are numbered behind those. rvm__web_of: of a place in the pool of a verified function. */
+static inline uint32_t rvm__slot_number(const rvm_function *f, const rvm_place *q) {
+    return q->kind == RVM_PLACE_ELEM || q->kind == RVM_PLACE_ARRAY ? f->nregs + f->nconsts + q->slot : q->slot;
+}
+static inline uint32_t rvm__slot_numbers(const rvm_function *f) {
+    return f->nregs + f->nconsts + f->narrays;
+}
+static inline uint32_t rvm__web_of(const rvm_function *f, const rvm_place *q) {
+    return f->webs[q - f->places];
 }
 /* Name of a place's register or array at pc, or NULL. */
 const char *rvm__symbol_at(const rvm_function *f, bool is_array, uint16_t index, uint32_t pc);

@@ -202,8 +202,7 @@ rvm_status rvm__transform_declare(rvm_program *p, uint32_t fn, rvm_transform kin
 static rvm_status check_closed(const rvm_program *p, const rvm__activity *a, const rvm__derived *d, rvm_error *err) {
     const rvm_function *f = &p->functions[d->of];
     for (uint32_t k = 0; k < f->nparams; k++) {
-        const rvm_place q = {.kind = f->params[k].ndim ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT, .slot = f->params[k].index};
-        if (d->active[k] || !rvm__is_active(p, a, d->of, &q)) continue;
+        if (d->active[k] || !rvm__is_param_active(p, a, d->of, k)) continue;
         char given[200] = "";
         for (uint32_t j = 0, n = 0; j < f->nparams && n < sizeof given; j++)
             if (d->active[j]) n += (uint32_t)snprintf(given + n, sizeof given - n, "%s%s", n ? ", " : "", f->params[j].name);
@@ -411,10 +410,8 @@ rvm_status rvm__transform_close(const rvm_program *p, uint32_t fn, uint8_t *acti
     if (!block) return no_memory(err);
     rvm__activity a = rvm__activity_in(p, block);
     rvm__activity_find(p, &a, fn, active, stack);
-    for (uint32_t k = 0; k < f->nparams; k++) {
-        const rvm_place q = {.kind = f->params[k].ndim ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT, .slot = f->params[k].index};
-        if (rvm__is_active(p, &a, fn, &q)) active[k] = 1;
-    }
+    for (uint32_t k = 0; k < f->nparams; k++)
+        if (rvm__is_param_active(p, &a, fn, k)) active[k] = 1;
     rvm__realloc(&p->al, block, size, 0);
     return RVM_OK;
 }

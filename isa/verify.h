@@ -46,7 +46,7 @@ typedef struct rvm__verifier {
     uint8_t *bits;      /* by parameter of the program: rvm__access_bits; behind them by function, not 0: uses the stack */
     uint32_t *snapshot; /* by instruction: offset in words (verify_flow.c) */
     uint16_t *root;     /* by place: the array that an ARRAY or ELEM place is, or is part of */
-    uint32_t *words;    /* snapshots: registers, arrays, their numbers */
+    uint32_t *words;    /* snapshots: registers, arrays, their numbers (verify_flow.c) */
     rvm__role_edge *edges;
     uint32_t nwords, cap_words, nedges, cap_edges;
     uint32_t max_regs, max_arrays, max_code; /* of any function */

@@ -13,6 +13,9 @@
  * in either direction, and is rejected.
  *
  * Arrays form a stack, since they must disappear in nested order: so a view cannot outlive what it is part of.
+ *
+ * Of all that is present the state also knows a place of its web (isa.h). A link that is met again makes the webs on its two
+ * sides one.
  */
 #include "verify.h"
 #include <string.h>
@@ -25,6 +28,8 @@ typedef struct flow {
     uint32_t *live, *where; /* present local registers in any order; by register: its index there, or ABSENT */
     uint32_t *stack;        /* present local arrays, the latest last: array and, above 16 bits, its root */
     uint32_t *height;       /* by array: its index in the stack, or ABSENT */
+    uint32_t *seen_at;      /* by register and, behind all of those, array that is present: a place of its web */
+    uint32_t *webs;         /* the function's: until the end, by place an earlier one of its web, or itself */
     uint32_t *work;         /* boundaries to spread from: their state is the snapshot of the link `via` */
     uint32_t *via;
     uint8_t *seen;                                                  /* by boundary */
@@ -44,6 +49,14 @@ static bool array_present(const flow *w, uint32_t array) {
 
 static uint16_t root_of(const flow *w, uint32_t array) {
     return (uint16_t)(array < rvm__array_params(w->v) ? array : w->stack[w->height[array]] >> 16);
+}
+
+/* A place of the web of a register or array that is present. */
+static uint32_t *of_register(const flow *w, uint32_t reg) {
+    return w->seen_at + reg;
+}
+static uint32_t *of_array(const flow *w, uint32_t array) {
+    return w->seen_at + w->v->max_regs + (array & UINT16_MAX);
 }
 
 static void add_register(flow *w, uint32_t reg) {
@@ -66,17 +79,22 @@ static void clear(flow *w) {
 static void load(flow *w, uint32_t snapshot) {
     const uint32_t *s = w->v->words + snapshot;
     clear(w);
-    for (uint32_t k = 0; k < s[0]; k++) add_register(w, s[2 + k]);
+    const uint32_t *webs = s + 2 + s[0] + s[1];
+    for (uint32_t k = 0; k < s[0]; k++) {
+        add_register(w, s[2 + k]);
+        *of_register(w, s[2 + k]) = *webs++;
+    }
     for (uint32_t k = 0; k < s[1]; k++) {
         w->stack[k] = s[2 + s[0] + k];
         w->height[w->stack[k] & UINT16_MAX] = k;
+        *of_array(w, w->stack[k]) = *webs++;
     }
     w->nstack = s[1];
 }
 
 static rvm_status save(flow *w, uint32_t pc, uint32_t *snapshot) {
     rvm__verifier *v = w->v;
-    uint32_t size = 2 + w->nlive + w->nstack;
+    uint32_t size = 2 + 2 * (w->nlive + w->nstack);
     if (size > RVM__MAX_WORDS - v->nwords) return RVM__REJECT(v, pc, "too complex: too many places at too many jumps");
     if (!rvm__grow(&v->p->al, (void **)&v->words, &v->cap_words, v->nwords + size, sizeof *v->words))
         return rvm__verify_no_memory(v);
@@ -85,9 +103,66 @@ static rvm_status save(flow *w, uint32_t pc, uint32_t *snapshot) {
     s[1] = w->nstack;
     memcpy(s + 2, w->live, w->nlive * sizeof *s);
     memcpy(s + 2 + w->nlive, w->stack, w->nstack * sizeof *s);
+    uint32_t *webs = s + 2 + w->nlive + w->nstack;
+    for (uint32_t k = 0; k < w->nlive; k++) *webs++ = *of_register(w, w->live[k]);
+    for (uint32_t k = 0; k < w->nstack; k++) *webs++ = *of_array(w, w->stack[k]);
     *snapshot = v->nwords;
     v->nwords += size;
     return RVM_OK;
+}
+
+/* ---- webs ---- */
+
+static bool is_local(const rvm__verifier *v, const rvm_place *q) {
+    if (q->kind == RVM_PLACE_ELEM || q->kind == RVM_PLACE_ARRAY) return q->slot >= rvm__array_params(v);
+    return rvm__is_register(v->f, q) && !rvm__is_fixed(v, q->slot);
+}
+
+/* A place whose register or array is present: of the web that this is of. */
+static uint32_t *web_at(const flow *w, const rvm_place *q) {
+    return q->kind == RVM_PLACE_SLOT ? of_register(w, q->slot) : of_array(w, q->slot);
+}
+
+/* The first place of a web. */
+static uint32_t first_of(const flow *w, uint32_t place) {
+    uint32_t *webs = w->webs;
+    while (webs[place] != place) place = webs[place] = webs[webs[place]];
+    return place;
+}
+
+static void join(const flow *w, uint32_t a, uint32_t b) {
+    a = first_of(w, a);
+    b = first_of(w, b);
+    w->webs[a > b ? a : b] = rvm__min(a, b);
+}
+
+/* What is present here is what the snapshot found there. */
+static void join_present(const flow *w, const uint32_t *s) {
+    const uint32_t *webs = s + 2 + s[0] + s[1];
+    for (uint32_t k = 0; k < s[0]; k++) join(w, *of_register(w, s[2 + k]), *webs++);
+    for (uint32_t k = 0; k < s[1]; k++) join(w, *of_array(w, w->stack[k]), *webs++);
+}
+
+static rvm_status begin_webs(flow *w) {
+    rvm_function *f = w->v->p->functions + w->v->fn;
+    if (!rvm__grow(&w->v->p->al, (void **)&f->webs, &f->cap_webs, f->nplaces, sizeof *f->webs))
+        return rvm__verify_no_memory(w->v);
+    for (uint32_t k = 0; k < f->nplaces; k++) f->webs[k] = k;
+    w->webs = f->webs;
+    return RVM_OK;
+}
+
+/* Numbers in place of first places, which come first. */
+static void number_webs(const flow *w) {
+    rvm_function *f = w->v->p->functions + w->v->fn;
+    f->nwebs = 0;
+    for (uint32_t k = 0; k < f->nplaces; k++) {
+        const rvm_place *q = f->places + k;
+        if (!is_local(w->v, q))
+            f->webs[k] = rvm__slot_number(f, q);
+        else
+            f->webs[k] = f->webs[k] == k ? rvm__slot_numbers(f) + f->nwebs++ : f->webs[f->webs[k]];
+    }
 }
 
 /* ---- links ---- */
@@ -110,7 +185,10 @@ static rvm_status compare(const flow *w, uint32_t pc, uint32_t other, uint32_t s
     }
     uint32_t n = rvm__min(s[1], w->nstack), k = 0;
     while (k < n && arrays[k] == w->stack[k]) k++;
-    if (k == s[1] && k == w->nstack) return RVM_OK;
+    if (k == s[1] && k == w->nstack) {
+        join_present(w, s);
+        return RVM_OK;
+    }
     uint32_t odd = (k < w->nstack ? w->stack[k] : arrays[k]) & UINT16_MAX;
     return differs(w, pc, other, &(rvm_place){.kind = RVM_PLACE_ARRAY, .slot = (uint16_t)odd});
 }
@@ -161,6 +239,7 @@ static rvm_status use(flow *w, uint32_t pc, uint32_t place, unsigned bits) {
         return RVM__REJECT(w->v, pc, "'%s' is not present here", RVM__ARRAY_NAME(w->v, pc, q->slot));
     else
         *root = root_of(w, q->slot);
+    if (q->kind != RVM_PLACE_RANGE && is_local(w->v, q)) join(w, place, *web_at(w, q));
     if (q->kind == RVM_PLACE_RANGE)
         note_index(w, q->slot);
     else
@@ -207,10 +286,12 @@ static rvm_status use_all(flow *w, uint32_t pc, const rvm_insn *in, const char *
 
 /* ---- what appears and disappears ---- */
 
-static rvm_status appear(flow *w, uint32_t pc, const rvm_place *q, uint32_t root) {
+static rvm_status appear(flow *w, uint32_t pc, uint32_t place, uint32_t root) {
+    const rvm_place *q = w->v->f->places + place;
     bool array = q->kind == RVM_PLACE_ARRAY;
     if (array ? array_present(w, q->slot) : register_present(w, q->slot))
         return RVM__REJECT(w->v, pc, "'%s' appears here but is already present", RVM__NAME(w->v, pc, q));
+    *web_at(w, q) = place;
     if (!array) {
         add_register(w, q->slot);
         return RVM_OK;
@@ -230,10 +311,12 @@ static rvm_status disappear_array(flow *w, uint32_t pc, const rvm_place *q) {
                        RVM__ARRAY_NAME(w->v, pc, w->stack[w->nstack - 1] & UINT16_MAX));
 }
 
-static rvm_status disappear(flow *w, uint32_t pc, const rvm_place *q) {
+static rvm_status disappear(flow *w, uint32_t pc, uint32_t place) {
+    const rvm_place *q = w->v->f->places + place;
     bool array = q->kind == RVM_PLACE_ARRAY;
     if (!(array ? array_present(w, q->slot) : register_present(w, q->slot)))
         return RVM__REJECT(w->v, pc, "'%s' disappears here but is not present", RVM__NAME(w->v, pc, q));
+    join(w, place, *web_at(w, q));
     if (array) return disappear_array(w, pc, q);
     remove_register(w, q->slot);
     return RVM_OK;
@@ -247,17 +330,17 @@ static uint16_t new_root(const flow *w, const rvm_place *q, const char *letters)
 /* Pass an instruction whose places from `first` on appear or disappear: one, or several registers. Its operands are looked
  * at while they are absent. */
 static rvm_status pass_toggle(flow *w, uint32_t pc, const rvm_insn *in, const char *letters, uint32_t first, bool up) {
-    const rvm_place *all = rvm__places(w->v->f, in), *q = all + first;
+    const rvm_place *q = rvm__places(w->v->f, in) + first;
     bool array = q->kind == RVM_PLACE_ARRAY;
     uint32_t end = first;
     while (end < in->nplaces && rvm__letter_toggles(letters[end])) end++;
     if (rvm__op_appears(in) == up) {
         RVM__TRY(use_all(w, pc, in, letters));
-        for (uint32_t k = first; k < end; k++) RVM__TRY(appear(w, pc, all + k, array ? new_root(w, q, letters) : 0));
+        for (uint32_t k = first; k < end; k++) RVM__TRY(appear(w, pc, in->places + k, array ? new_root(w, q, letters) : 0));
         return RVM_OK;
     }
     uint32_t was = array && array_present(w, q->slot) ? root_of(w, q->slot) : 0;
-    for (uint32_t k = end; k-- > first;) RVM__TRY(disappear(w, pc, all + k));
+    for (uint32_t k = end; k-- > first;) RVM__TRY(disappear(w, pc, in->places + k));
     RVM__TRY(use_all(w, pc, in, letters));
     if (!array || was == new_root(w, q, letters)) return RVM_OK;
     return RVM__REJECT(w->v, pc, "'%s' did not appear as part of '%s'", RVM__NAME(w->v, pc, q),
@@ -394,10 +477,11 @@ static rvm_status make(flow *w) {
     w->where = rvm__verify_make(v, v->max_regs, sizeof *w->where);
     w->stack = rvm__verify_make(v, v->max_arrays, sizeof *w->stack);
     w->height = rvm__verify_make(v, v->max_arrays, sizeof *w->height);
+    w->seen_at = rvm__verify_make(v, (size_t)v->max_regs + v->max_arrays, sizeof *w->seen_at);
     w->work = rvm__verify_make(v, v->max_code, sizeof *w->work);
     w->via = rvm__verify_make(v, v->max_code, sizeof *w->via);
     w->seen = rvm__verify_make(v, v->max_code, sizeof *w->seen);
-    if (!w->live || !w->where || !w->stack || !w->height || !w->work || !w->via || !w->seen ||
+    if (!w->live || !w->where || !w->stack || !w->height || !w->seen_at || !w->work || !w->via || !w->seen ||
         !rvm__grow(&v->p->al, (void **)&v->words, &v->cap_words, EMPTY + 2, sizeof *v->words))
         return rvm__verify_no_memory(v);
     memset(w->where, 0xff, v->max_regs * sizeof *w->where);
@@ -413,9 +497,11 @@ static rvm_status check_function(flow *w) {
     for (uint32_t k = 0; k < f->nparams; k++)
         *(f->params[k].ndim ? w->array_param + arrays++ : w->reg_param + scalars++) = (uint8_t)k;
     memset(w->seen, 0, f->ncode + 1);
+    RVM__TRY(begin_webs(w));
     RVM__TRY(spread(w, 0, EMPTY));
     RVM__TRY(spread(w, f->ncode, EMPTY));
     RVM__TRY(check_seen(w));
+    number_webs(w);
     clear(w);
     return RVM_OK;
 }

@@ -36,8 +36,8 @@ static size_t bytes_of(const rvm__array *a) {
     return n;
 }
 
-static bool array_active(const rvm_machine *m, const site *s, uint16_t slot) {
-    return m->mode != RVM_PRIMAL && m->activity.arrays[m->activity.array_at[s->fn] + slot];
+static bool array_active(const rvm_machine *m, const site *s) {
+    return m->mode != RVM_PRIMAL && rvm__is_active(m->p, &m->activity, s->fn, &s->places[0]);
 }
 
 rvm_value *rvm__element_at(const rvm__array *a, const rvm_place *q, const rvm_value *slots, bool shadow) {
@@ -123,7 +123,7 @@ rvm_status rvm__new(rvm_machine *m, const rvm__xinsn *x) {
     if (status) return status;
     const rvm_value *v = value_of(&s, false);
     if (!v) return RVM_ERR_INDEX;
-    const bool active = array_active(m, &s, slot);
+    const bool active = array_active(m, &s);
     const size_t bytes = bytes_of(&a);
     char *p = rvm__locals_push(m, HEADER + bytes * (active ? 2 : 1));
     if (!p) return RVM_ERR_MEMORY;

@@ -190,7 +190,7 @@ static rvm_status choose_codes(rvm_machine *m, uint32_t fn, const rvm_arg *args,
     for (uint32_t k = 0; k < n; k++) wrt[k] = args[k].active;
     if (!m->shadow_codes || m->wrt_fn != fn || memcmp(m->wrt, wrt, n) != 0) {
         m->wrt_fn = UINT32_MAX;
-        if (!m->activity.slot_at) {
+        if (!m->activity.at) {
             void *block = rvm__resize(m, NULL, 0, rvm__activity_size(m->p));
             if (!block) return RVM_ERR_MEMORY;
             m->activity = rvm__activity_in(m->p, block);
@@ -243,7 +243,7 @@ static bool bind_array(rvm_machine *m, const rvm_param *param, const rvm_arg *a)
         to->stride[d] = a->stride[d] * (int64_t)sizeof(rvm_value);
         to->shadow_stride[d] = a->shadow_stride[d] * (int64_t)sizeof(rvm_value);
     }
-    const bool active = m->mode != RVM_PRIMAL && m->activity.arrays[m->activity.array_at[m->entry] + param->index];
+    const bool active = m->mode != RVM_PRIMAL && rvm__is_ever_active(m->p, &m->activity, m->entry, true, param->index);
     if (!active) return true;
     if (!a->active) return own_shadow(m, a, to);
     to->shadow = a->shadow_data;

@@ -38,9 +38,9 @@ static bool prepare_block(rvm_machine *m, uint32_t fn, uint32_t pc, bool shadow,
     if (!bits) return false;
     rvm__block_registers(m->p, f, pc, bits);
     for (uint32_t k = 0; k < f->nregs; k++) {
-        const rvm_place q = {.kind = RVM_PLACE_SLOT, .slot = (uint16_t)k};
-        const unsigned how = sharing_of(bits[k], shadow && rvm__is_active(m->p, &m->activity, fn, &q));
-        if (how && !add_shared(m, code, (*n)++, (rvm__shared){q.slot, f->reg_type[k], (uint8_t)how})) return false;
+        const uint16_t slot = (uint16_t)k;
+        const unsigned how = sharing_of(bits[k], shadow && rvm__is_ever_active(m->p, &m->activity, fn, false, slot));
+        if (how && !add_shared(m, code, (*n)++, (rvm__shared){slot, f->reg_type[k], (uint8_t)how})) return false;
     }
     rvm__xinsn *ends[] = {&code->x[pc], &code->x[f->code[pc].target]};
     for (int k = 0; k < 2; k++) {

@@ -86,7 +86,7 @@ void rvm_machine_free(rvm_machine *m) {
     for (int k = 0; k < RVM__SCRATCHES; k++) rvm__resize(m, m->scratch[k], m->cap_scratch[k], 0);
     rvm__resize(m, m->pops, m->pops ? m->p->nfunctions * sizeof *m->pops : 0, 0);
     rvm__resize(m, m->shadows, m->cap_shadows * sizeof *m->shadows, 0);
-    if (m->activity.slot_at) rvm__resize(m, m->activity.slot_at, rvm__activity_size(m->p), 0);
+    if (m->activity.at) rvm__resize(m, m->activity.at, rvm__activity_size(m->p), 0);
     if (m->profile) rvm__resize(m, m->profile, RVM_OP_LIMIT * sizeof *m->profile, 0);
     rvm__guards_free(m);
     const rvm_allocator al = m->al;

@@ -210,8 +210,7 @@ struct rvm_machine {
     uint32_t outside_arrays; /* that stand there now */
     void *scratch[RVM__SCRATCHES];
     size_t cap_scratch[RVM__SCRATCHES];
-    /* activity: a byte for each slot or array of a function, at the function's offset */
-    rvm__activity activity;      /* of the bound call, in one block; slot_at NULL: none yet */
+    rvm__activity activity;      /* of the bound call, in one block; `at` NULL: none yet */
     uint8_t wrt[RVM_MAX_PARAMS]; /* activity of the entry's parameters that shadow_codes were prepared for */
     uint32_t wrt_fn;
     rvm__exact_run exact;
