@@ -74,7 +74,7 @@ static void visit_callee(walk *w, uint32_t fn, const rvm_place *args, uint32_t c
         const rvm_param *param = &g->params[k];
         uint8_t *mark = mark_of_param(w, callee, k);
         raise_mark(w, mark, is_active(w, fn, &args[k]));
-        if (param->ndim || param->role != RVM_READ) raise_place(w, fn, &args[k], *mark);
+        if ((w->a->one_code && param->ndim) || param->role != RVM_READ) raise_place(w, fn, &args[k], *mark);
     }
 }
 

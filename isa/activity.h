@@ -12,6 +12,7 @@ typedef struct rvm__activity {
     size_t *at;
     uint8_t *reached;        /* by function: called, perhaps by others, from the one that is looked at */
     bool stack;              /* what push and pop move has shadows */
+    bool one_code;           /* a function is the same for all its callers, so that all give it shadows of the same arrays */
     uint32_t *sites, nsites; /* of the trail, rising, */
     uint8_t *at_site;        /* and whether what they move has shadows */
 } rvm__activity;

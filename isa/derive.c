@@ -34,33 +34,50 @@ static bool derives(const rvm__derive *t, const rvm_insn *in, const uint8_t *act
     return t->a.stack && reaches(t, in, false);
 }
 
-/* active: by place. What is active in the callee and not here gets a shadow for the call, which is 0; what it gains is
- * nobody's. */
+/* A shadow for a call alone, which begins as 0. */
+static rvm_place lend_shadow(rvm__derive *t, const rvm_place *q) {
+    const rvm_type type = rvm__place_type(rvm__source(t), q);
+    const rvm_place v = rvm__value_place(t, q);
+    if (q->kind == RVM_PLACE_ARRAY) {
+        const rvm_place lent = rvm__temp_array(t, type, &v);
+        RVM__ADD(t, RVM_OP_like, 0, 0, lent, v);
+        return lent;
+    }
+    const rvm_place lent = rvm__temp(t, type);
+    RVM__ADD(t, RVM_OP_let, RVM_ROW_id, 0, lent, rvm__const_place(t, type, 0));
+    return lent;
+}
+
+static void take_shadow(rvm__derive *t, const rvm_place *q, rvm_place lent) {
+    const bool sweep = t->kind == RVM_ADJOINT;
+    if (q->kind == RVM_PLACE_ARRAY) {
+        if (sweep) rvm__discard(t, RVM_OP_drop, lent);
+        RVM__ADD(t, RVM_OP_unlike, 0, 0, lent, rvm__value_place(t, q));
+        rvm__temp_array_free(t, lent);
+        return;
+    }
+    if (sweep)
+        rvm__discard(t, RVM_OP_shed, lent);
+    else
+        RVM__ADD(t, RVM_OP_unlet, RVM_ROW_id, 0, lent, rvm__const_place(t, rvm__place_type(rvm__source(t), q), 0));
+    rvm__temp_free(t, lent);
+}
+
+/* active: by place. What is active in the callee and not here is lent a shadow; what that gains is nobody's. */
 static void emit_call(rvm__derive *t, const rvm_insn *in, rvm_op op, uint32_t target, const uint8_t *active) {
     const rvm_place *q = rvm__places(rvm__source(t), in);
-    rvm_place places[2 * RVM_MAX_PARAMS] = {{0}}, spare[RVM_MAX_PARAMS];
-    int n = 0, nspare = 0;
+    rvm_place places[2 * RVM_MAX_PARAMS] = {{0}};
+    int n = 0, lent[RVM_MAX_PARAMS + 1] = {0};
     for (int k = 0; k < in->nplaces; k++) {
         places[n++] = rvm__value_place(t, &q[k]);
         if (!active[k]) continue;
-        if (rvm__active(t, &q[k])) {
-            places[n++] = rvm__shadow_place(t, &q[k]);
-            continue;
-        }
-        const rvm_type type = rvm__place_type(rvm__source(t), &q[k]);
-        places[n++] = spare[nspare++] = rvm__temp(t, type);
-        RVM__ADD(t, RVM_OP_let, RVM_ROW_id, 0, spare[nspare - 1], rvm__const_place(t, type, 0));
+        if (!rvm__active(t, &q[k])) lent[k] = n;
+        places[n++] = lent[k] ? lend_shadow(t, &q[k]) : rvm__shadow_place(t, &q[k]);
     }
     const uint32_t at = rvm__add(t, op, 0, in->flags, n, places);
     if (!t->status) t->g.code[at].target = target;
-    while (nspare-- > 0) {
-        const rvm_type type = (rvm_type)t->g.reg_type[spare[nspare].slot];
-        if (t->kind == RVM_ADJOINT)
-            rvm__discard(t, RVM_OP_shed, spare[nspare]);
-        else
-            RVM__ADD(t, RVM_OP_unlet, RVM_ROW_id, 0, spare[nspare], rvm__const_place(t, type, 0));
-        rvm__temp_free(t, spare[nspare]);
-    }
+    for (int k = in->nplaces; k-- > 0;) /* arrays are nested */
+        if (lent[k]) take_shadow(t, &q[k], places[lent[k]]);
 }
 
 /* Whether a parameter that is not given as active may be so in the callee. */

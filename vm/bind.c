@@ -194,6 +194,7 @@ static rvm_status choose_codes(rvm_machine *m, uint32_t fn, const rvm_arg *args,
             void *block = rvm__resize(m, NULL, 0, rvm__activity_size(m->p));
             if (!block) return RVM_ERR_MEMORY;
             m->activity = rvm__activity_in(m->p, block);
+            m->activity.one_code = true;
         }
         rvm__activity_find(m->p, &m->activity, fn, wrt, false);
         rvm_status status = rvm__prepare(m, true, &m->shadow_codes);
