@@ -89,7 +89,9 @@ uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint3
         if (in->op == RVM_OP_undo) /* the compute part runs again */
             n += rvm__most_between(u, fn, in->target + 1, f->code[in->target].target);
         if ((pair != RVM_PAIR_for && pair != RVM_PAIR_par) || in->target < pc) continue;
-        const uint64_t trips = trips_at(u, fn, pc), body = rvm__most_between(u, fn, pc + 1, in->target);
+        const uint64_t body = rvm__most_between(u, fn, pc + 1, in->target);
+        uint64_t trips = trips_at(u, fn, pc);
+        if (trips >= RVM__UNBOUNDED) trips = rvm__trips_in_array(u, fn, pc);
         if (trips >= RVM__UNBOUNDED || body >= RVM__UNBOUNDED) return RVM__UNBOUNDED;
         n += trips * (body + 1); /* both are too small for that to overflow */
         pc = in->target;

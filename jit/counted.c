@@ -12,12 +12,15 @@ static LLVMValueRef select_of(rvm__emit *e, LLVMValueRef c, LLVMValueRef a, LLVM
     return LLVMBuildSelect(e->k->b, c, a, b, "");
 }
 
+static bool is_one(LLVMValueRef s) {
+    return LLVMIsAConstantInt(s) && LLVMConstIntGetSExtValue(s) == 1;
+}
+
 /* max(0, ceil((hi - lo) / s)), s not 0. */
 static LLVMValueRef trips_of(rvm__emit *e, LLVMValueRef lo, LLVMValueRef hi, LLVMValueRef s) {
     LLVMBuilderRef b = e->k->b;
     LLVMValueRef zero = rvm__build_int(e->k, 0), one = rvm__build_int(e->k, 1);
-    if (LLVMIsAConstantInt(s) && LLVMConstIntGetSExtValue(s) == 1)
-        return select_of(e, LLVMBuildICmp(b, LLVMIntSGT, hi, lo, ""), LLVMBuildSub(b, hi, lo, ""), zero);
+    if (is_one(s)) return select_of(e, LLVMBuildICmp(b, LLVMIntSGT, hi, lo, ""), LLVMBuildSub(b, hi, lo, ""), zero);
     LLVMValueRef up = LLVMBuildICmp(b, LLVMIntSGT, s, zero, "");
     LLVMValueRef size = select_of(e, up, s, LLVMBuildNeg(b, s, ""));
     LLVMValueRef way = select_of(e, up, LLVMBuildSub(b, hi, lo, ""), LLVMBuildSub(b, lo, hi, ""));
@@ -28,7 +31,7 @@ static LLVMValueRef trips_of(rvm__emit *e, LLVMValueRef lo, LLVMValueRef hi, LLV
 }
 
 static LLVMValueRef at_most(rvm__emit *e, LLVMValueRef n, uint64_t most) {
-    if (most >= RVM__UNBOUNDED) return n;
+    if (most >= RVM__UNBOUNDED - 1) return n;
     LLVMValueRef all = rvm__build_int(e->k, (int64_t)most);
     return select_of(e, LLVMBuildICmp(e->k->b, LLVMIntULT, n, all, ""), n, all);
 }
@@ -146,27 +149,56 @@ static void split_trips(rvm__emit *e, LLVMValueRef first, LLVMValueRef step, LLV
     rvm__at(e, one);
 }
 
+/* A loop that goes down to a constant from where only the run tells, with no more trips than an array has elements: as one
+ * with all these trips, of which the first may be passed over. Unrolled, each has an index that is known, and the array
+ * becomes registers; as it does of itself where a loop goes up. False: it is none. */
+static bool enter_from_top(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
+    rvm__context *c = e->context;
+    LLVMBuilderRef b = e->k->b;
+    const uint64_t most = rvm__trips_in_array(e->u, e->fn, e->pc);
+    LLVMValueRef lo = rvm__slot_value(e, x->to.lo), s = rvm__slot_value(e, x->to.step);
+    if (most > RVM__MOST_COPIES || is_ascending(e, in) || e->at || e->laned || !rvm__trips_unseen(e, e->pc)) return false;
+    if (!LLVMIsAConstantInt(lo) || !is_one(s)) return false;
+    if (LLVMConstIntGetZExtValue(lo) >= most) return false;
+    if (!c->passing && !(c->passing = rvm__unit_alloc(e->u, e->f->ncode * sizeof *c->passing))) return false;
+    LLVMBasicBlockRef *begins = &c->passing[e->pc], *ends = &c->passing[in->target];
+    const bool known = *begins; /* the loop is entered from several places */
+    if (!known) *begins = rvm__block(e, "begins"), *ends = rvm__block(e, "ends");
+    rvm__set_slot(e, x->to.i, rvm__build_int(e->k, (int64_t)most - 1));
+    LLVMBuildBr(b, *begins);
+    if (known) return true;
+    rvm__at(e, *begins);
+    LLVMValueRef passes = LLVMBuildICmp(b, LLVMIntSGT, rvm__slot_value(e, x->to.i), rvm__slot_value(e, x->to.last), "");
+    LLVMBuildCondBr(b, passes, *ends, rvm__landing_of(e, c, e->pc));
+    return true;
+}
+
 void rvm__enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuilderRef b = e->k->b;
     rvm__context *c = e->context;
     LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi), s = rvm__slot_value(e, x->to.step);
     LLVMValueRef zero = rvm__build_int(e->k, 0), one = rvm__build_int(e->k, 1);
     rvm__leave_if(e, LLVMBuildICmp(b, LLVMIntEQ, s, zero, ""));
-    LLVMValueRef trips = at_most(e, trips_of(e, lo, hi, s), rvm__trips_in_array(e->u, e->fn, e->pc));
+    const uint64_t most = rvm__trips_in_array(e->u, e->fn, e->pc);
+    LLVMValueRef trips = trips_of(e, lo, hi, s);
     LLVMBasicBlockRef none = rvm__block(e, "none"), some = rvm__block(e, "some");
-    if (e->laned) rvm__bound_instance(e, trips);
+    if (e->laned) rvm__bound_instance(e, at_most(e, trips, most));
     rvm__charge(e, 1);
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, trips, zero, ""), none, some);
     rvm__at(e, none);
     rvm__jump(e, c, in->target, false);
     rvm__at(e, some);
-    LLVMValueRef last = LLVMBuildAdd(b, lo, LLVMBuildMul(b, LLVMBuildSub(b, trips, one, ""), s, ""), "");
+    /* Behind the first trip, where there is one: LLVM sees how many at most without what led here. */
+    if (is_one(s)) trips = LLVMBuildSub(b, hi, lo, "");
+    LLVMValueRef others = at_most(e, LLVMBuildSub(b, trips, one, ""), most - 1);
+    LLVMValueRef last = LLVMBuildAdd(b, lo, LLVMBuildMul(b, others, s, ""), "");
+    trips = LLVMBuildAdd(b, others, one, "");
     const bool up = is_ascending(e, in);
     rvm__set_slot(e, x->to.i, up ? lo : last);
     rvm__set_slot(e, x->to.last, last);
     split_trips(e, up ? lo : last, up ? s : LLVMBuildNeg(b, s, ""), trips);
     charge_ahead(e, trips);
-    rvm__jump(e, c, e->pc, false);
+    if (!enter_from_top(e, in, x)) rvm__jump(e, c, e->pc, false);
 }
 
 static LLVMMetadataRef property(LLVMContextRef c, const char *name, LLVMValueRef value) {
@@ -202,15 +234,21 @@ bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     const uint32_t lower = rvm__lower_end(e->f, e->pc);
     const uint64_t most = rvm__trips_unseen(e, e->pc);
     const bool up = is_ascending(e, in), strips = c->whole && c->strips == lower;
-    LLVMValueRef i = rvm__slot_value(e, x->to.i), s = rvm__slot_value(e, x->to.step);
-    LLVMValueRef end = strips ? rvm__strip_end(e, lower) : rvm__slot_value(e, up ? x->to.last : x->to.lo);
-    LLVMBasicBlockRef ended = rvm__block(e, "ended"),
-                      again = most ? rvm__landing_of(e, c, in->target) : rvm__block(e, "again");
-    if (!up) s = LLVMBuildNeg(b, s, "");
+    LLVMBasicBlockRef ends = c->passing ? c->passing[e->pc] : NULL, begins = ends ? c->passing[in->target] : NULL;
     if (e->ahead)
         e->ahead = e->walked = 0;
     else
         rvm__charge(e, 1);
+    if (ends) {
+        LLVMBuildBr(b, ends);
+        rvm__at(e, ends);
+    }
+    LLVMValueRef i = rvm__slot_value(e, x->to.i), s = rvm__slot_value(e, x->to.step);
+    LLVMValueRef end = strips ? rvm__strip_end(e, lower) : rvm__slot_value(e, up ? x->to.last : x->to.lo);
+    LLVMBasicBlockRef ended = rvm__block(e, "ended"), again = begins ? begins
+                                                              : most ? rvm__landing_of(e, c, in->target)
+                                                                     : rvm__block(e, "again");
+    if (!up) s = LLVMBuildNeg(b, s, "");
     rvm__set_slot(e, x->to.i, LLVMBuildAdd(b, i, s, ""));
     LLVMValueRef turn =
         LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, i, end, ""), ended, again); /* with its test it ends */

@@ -45,6 +45,8 @@ typedef struct rvm__context {
     unsigned depth;             /* compute parts around that no trail was told of */
     bool told;                  /* this one: something in it uses the trail */
     LLVMBasicBlockRef *landing; /* by pc: where a jump lands past that instruction */
+    LLVMBasicBlockRef *passing; /* by pc, of loops of which trips are passed over: at one end where each begins, at the other
+                                   where it ends; or NULL */
     LLVMBasicBlockRef *start;   /* by pc of a block that goes in lanes: where its next instance begins; or NULL */
     struct rvm__context *whole; /* of a loop of many trips, which goes in strips here: where all around it is; else NULL */
     uint32_t strips;            /* its lower end */

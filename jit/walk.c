@@ -39,7 +39,7 @@ rvm__context *rvm__context_copy(rvm__emit *e, const rvm__context *c) {
     if (!s || !landing) return NULL;
     *s = *c;
     s->landing = landing;
-    s->start = NULL;
+    s->start = s->passing = NULL;
     s->first = s->others = NULL;
     s->next = e->contexts;
     return e->contexts = s;
