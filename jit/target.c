@@ -142,13 +142,16 @@ static void keep_narrow(LLVMModuleRef module) {
                 LLVMCreateStringAttribute(LLVMGetModuleContext(module), width, sizeof width - 1, "0", 1));
 }
 
-rvm_status rvm__target_optimise(const rvm__target *t, LLVMModuleRef module, rvm_error *err) {
-    char passes[] = "default<O0>";
-    if (verify(module, err)) return RVM_ERR_INTERNAL;
-    keep_narrow(module);
+rvm_status rvm__target_optimise(const rvm__target *t, const rvm__build *k, rvm_error *err) {
+    /* Once more behind all else: of a product that may be taken in any order the factors come last that are there last. */
+    static const char again[] = ",function(reassociate)";
+    char passes[sizeof "default<O0>" + sizeof again] = "default<O0>";
+    if (verify(k->module, err)) return RVM_ERR_INTERNAL;
+    keep_narrow(k->module);
     *strchr(passes, '0') = (char)('0' + t->level);
+    if (k->fast && t->level >= 2) strcat(passes, again);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef e = LLVMRunPasses(module, passes, t->machine, options);
+    LLVMErrorRef e = LLVMRunPasses(k->module, passes, t->machine, options);
     LLVMDisposePassBuilderOptions(options);
     return rvm__target_fail(e, "optimises", "", err);
 }

@@ -28,7 +28,7 @@ unsigned rvm__target_lanes(const rvm__target *t);
  * which become groups (lanes.h), or if there are functions of libm to be moved out of loops and that is wanted. */
 rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, bool moves, bool vector_math, rvm_error *err);
 /* Checks what was built, INTERNAL if it is not well formed, and optimises it. */
-rvm_status rvm__target_optimise(const rvm__target *t, LLVMModuleRef module, rvm_error *err);
+rvm_status rvm__target_optimise(const rvm__target *t, const rvm__build *k, rvm_error *err);
 /* Object code or assembly; to be disposed of. */
 rvm_status rvm__target_emit(const rvm__target *t, LLVMModuleRef module, LLVMCodeGenFileType form, LLVMMemoryBufferRef *out,
                             rvm_error *err);

@@ -65,15 +65,23 @@ static LLVMValueRef plain_intrinsic(rvm__build *k, const char *name, unsigned n,
     return intrinsic(k, name, 1, &type, n, x);
 }
 
+/* 1 / y or -1 / y. */
+static bool is_inverse(LLVMValueRef quotient) {
+    LLVMValueRef x = LLVMGetOperand(quotient, 0);
+    LLVMBool rounded;
+    return LLVMIsAConstantFP(x) && fabs(LLVMConstRealGetDouble(x, &rounded)) == 1;
+}
+
 /* An operation on floating point, with the freedom that was given. Products stay as they stand: LLVM would make (x / y) z
- * (x z) / y, and a quotient that all trips or instances share one for each. Of what is added it does so all the same, so
- * that may be a product with 1 / y again; a quotient as it is written stays one, since 1 / y may overflow. */
+ * (x z) / y, and a quotient that all trips or instances share one for each. Of what is added, and of 1 / y, it does so
+ * all the same, so that may be a product with 1 / y again; x / y as it is written stays a quotient, since 1 / y may
+ * overflow. */
 static LLVMValueRef freed(const rvm__build *k, LLVMValueRef v) {
     LLVMFastMathFlags flags = LLVMFastMathAllowContract | LLVMFastMathNoSignedZeros;
     if (!k->fast || !LLVMIsAInstruction(v) || !LLVMCanValueUseFastMathFlags(v)) return v;
     const LLVMOpcode op = LLVMGetInstructionOpcode(v);
     if (op != LLVMFMul) flags |= LLVMFastMathAllowReassoc;
-    if (op == LLVMFAdd || op == LLVMFSub) flags |= LLVMFastMathAllowReciprocal;
+    if (op != LLVMFDiv || is_inverse(v)) flags |= LLVMFastMathAllowReciprocal;
     LLVMSetFastMathFlags(v, flags);
     return v;
 }
