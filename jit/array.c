@@ -49,21 +49,23 @@ static LLVMValueRef count(rvm__emit *e, const site *s, LLVMValueRef *dim) {
 
 enum { FEWER = 2 * RVM__LINE };
 
+/* The first so many bytes of its elements. */
 static void clear(rvm__emit *e, const rvm__array_ir *a, uint64_t bytes) {
-    LLVMBuildMemSet(e->k->b, a->memory, LLVMConstInt(e->k->i8, 0, false), rvm__build_int(e->k, (int64_t)bytes), RVM__LINE);
+    LLVMValueRef first = rvm__member(e, a->memory, RVM__ARRAY_HEADER), n = rvm__build_int(e->k, (int64_t)bytes);
+    LLVMBuildMemSet(e->k->b, first, LLVMConstInt(e->k->i8, 0, false), n, RVM__ARRAY_HEADER);
 }
 
 /* An alloca of n elements, or more: where there are but a few, no others. */
 static void clear_few(rvm__emit *e, const rvm__array_ir *a, LLVMValueRef n) {
     rvm__build *k = e->k;
     LLVMBasicBlockRef less = rvm__block(e, "less"), more = rvm__block(e, "more"), on = rvm__block(e, "on");
-    LLVMValueRef most = rvm__build_int(k, (FEWER - RVM__ARRAY_HEADER) / (int64_t)sizeof(rvm_value));
+    LLVMValueRef most = rvm__build_int(k, FEWER / (int64_t)sizeof(rvm_value));
     LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntULE, n, most, ""), less, more);
     rvm__at(e, less);
     clear(e, a, FEWER);
     LLVMBuildBr(k->b, on);
     rvm__at(e, more);
-    clear(e, a, a->bytes);
+    clear(e, a, a->bytes - RVM__ARRAY_HEADER);
     LLVMBuildBr(k->b, on);
     rvm__at(e, on);
 }
@@ -71,10 +73,10 @@ static void clear_few(rvm__emit *e, const rvm__array_ir *a, LLVMValueRef n) {
 /* n elements, all v, in an alloca. */
 static void fill_alloca(rvm__emit *e, const rvm__array_ir *a, LLVMValueRef n, LLVMValueRef v) {
     const bool zero = LLVMIsConstant(v) && LLVMIsNull(v);
-    if (zero && a->bytes > FEWER)
+    if (zero && a->bytes - RVM__ARRAY_HEADER > FEWER)
         clear_few(e, a, n);
     else if (zero)
-        clear(e, a, a->bytes);
+        clear(e, a, a->bytes - RVM__ARRAY_HEADER);
     for (uint64_t at = RVM__ARRAY_HEADER; !zero && at < a->bytes; at += sizeof(rvm_value))
         rvm__put_at(e, v, rvm__member(e, a->memory, at));
 }

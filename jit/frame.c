@@ -83,8 +83,10 @@ static void make_arrays(rvm__emit *e) {
         a->bytes = e->laned ? rvm__alloca_bytes(e->u, e->fn, (uint16_t)k) : rvm__local_bytes(e->u, e->fn, (uint16_t)k);
         a->few = a->bytes && (e->at || !rvm__alloca_bytes(e->u, e->fn, (uint16_t)k)); /* entered, it may be in the arena */
         if (a->bytes) {
-            a->memory = rvm__local(e, LLVMArrayType2(e->k->i8, a->bytes), "array");
-            LLVMSetAlignment(a->memory, RVM__LINE);
+            const uint64_t before = e->laned ? 0 : RVM__LINE - RVM__ARRAY_HEADER; /* so that elements fill lines */
+            LLVMValueRef lines = rvm__local(e, LLVMArrayType2(e->k->i8, before + a->bytes), "array");
+            LLVMSetAlignment(lines, RVM__LINE);
+            a->memory = rvm__member(e, lines, before);
         }
         if (!a->memory && e->u->w->standalone && rvm__appears(e->f, (uint16_t)k)) {
             a->heap = rvm__local(e, e->k->ptr, "heap");
