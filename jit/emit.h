@@ -168,6 +168,8 @@ typedef struct rvm__emit {
     uint32_t npending, cap_pending;
     uint32_t walked, emitted;     /* instructions since the last charge; in all */
     uint32_t ahead;               /* 0, or the end by which a loop is entered whose trips are charged already: in its body */
+    uint64_t erasing;             /* there: cells that this trip erased, which are not counted yet */
+    bool settled;                 /* some are: it may be left */
     uint32_t pc;                  /* being walked */
     uint8_t *vanish;              /* by pc of compute: its uncomputing is not observed */
     LLVMValueRef *before;         /* by pc of compute: alloca, what its first run charged */
@@ -454,6 +456,8 @@ void rvm__emit_array(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_
 void rvm__emit_stored(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
 void rvm__emit_slots(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
 void rvm__count_erased(rvm__emit *e, LLVMValueRef cells); /* slots.c: of a trail that discards */
+/* Counts what waits for all trips of a loop that are charged ahead, since this trip may end here. */
+void rvm__settle_erased(rvm__emit *e);
 void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);
 bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x); /* false: the stretch ends */
 

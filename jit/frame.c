@@ -314,6 +314,7 @@ static LLVMBasicBlockRef ending(rvm__emit *e, LLVMValueRef status) {
 }
 
 static LLVMBasicBlockRef leaving(rvm__emit *e, rvm__native_site site, uint32_t uncharged) {
+    rvm__settle_erased(e);
     if (e->u->w->standalone)
         return ending(e, LLVMConstInt(e->k->i32, rvm__end_number(e->u, site.fn, site.pc, RVM__END_CHECK), false));
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b), cold = rvm__block(e, "cold");

@@ -32,8 +32,22 @@ static LLVMValueRef bits_of(rvm__emit *e, LLVMValueRef v) {
 
 void rvm__count_erased(rvm__emit *e, LLVMValueRef cells) {
     LLVMBuilderRef b = e->k->b;
+    if (e->ahead && LLVMIsAConstantInt(cells)) {
+        e->erasing += LLVMConstIntGetZExtValue(cells);
+        return;
+    }
     LLVMValueRef now = rvm__get(e, e->k->i64, e->erased), more = LLVMBuildMul(b, cells, rvm__build_int(e->k, 64), "");
     rvm__put_at(e, LLVMBuildAdd(b, now, more, ""), e->erased);
+}
+
+void rvm__settle_erased(rvm__emit *e) {
+    const uint32_t ahead = e->ahead;
+    LLVMValueRef cells = rvm__build_int(e->k, (int64_t)e->erasing);
+    if (!e->erasing) return;
+    e->erasing = e->ahead = 0;
+    e->settled = true;
+    rvm__count_erased(e, cells);
+    e->ahead = ahead;
 }
 
 /* An instruction that the array does not outlive, and that does not look at it. */
