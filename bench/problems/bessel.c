@@ -20,10 +20,11 @@ void make_bessel(problem *p, const int64_t *size) {
     task_reals(t, z, NULL, 1, n, 0, 0);
     task_real(t, g->reach);
     task_output(t, g->out, n, NULL);
-    t = problem_task(p, "gradient", path, "batch", BY_ADJOINT, PEER_bessel_gradient, g);
-    task_reals(t, g->out, seed, 1, n, 0, 0);
-    task_integer(t, g->v);
-    task_reals(t, z, g->z_b, 1, n, 0, 0);
-    task_real(t, g->reach);
+    t = problem_task(p, "gradient", path, "gradients", BY_CALL, PEER_bessel_gradient, g);
+    task_reals(t, g->z_b, NULL, 1, n, 0, 0);
     task_output(t, g->z_b, n, NULL);
+    task_reals(t, seed, NULL, 1, n, 0, 0);
+    task_integer(t, g->v);
+    task_reals(t, z, NULL, 1, n, 0, 0);
+    task_real(t, g->reach);
 }
