@@ -32,8 +32,9 @@ static const char inlines[] = "function(sroa,early-cse),cgscc(inline," VALUES ")
 static const char moves[] = "function(simplifycfg,early-cse<memssa>," LOOPS ",loop(loop-rotate),loop(loop-deletion)," OUT
                             "," UNROLL "sroa,early-cse<memssa>," COMBINE ",gvn<no-pre;no-load-pre>,dse," OUT ",gvn)";
 static const char cleans[] = "function(" COMBINE ",dse,adce,simplifycfg," OUT "," COMBINE ",simplifycfg)";
-/* Loops as lanes.c wants them. */
-static const char straightens[] = "function(lower-switch," LOOPS ",unify-loop-exits," LOOPS ")";
+/* Loops as lanes.c wants them. LLVM has another name for a pass since. */
+#define STRAIGHTEN(switches) "function(" switches "," LOOPS ",unify-loop-exits," LOOPS ")"
+static const char straightens[] = STRAIGHTEN("lower-switch"), straightened[] = STRAIGHTEN("lowerswitch");
 static const char unrolls[] = "function(" UNROLL COMBINE ",simplifycfg," LOOPS ",unify-loop-exits," LOOPS ")";
 
 static unsigned kind_of(const char *attribute) {
@@ -121,6 +122,10 @@ static void allow_speculation(const rvm__build *k, bool allowed) {
 static LLVMErrorRef simplify_instances(rvm__build *k, LLVMTargetMachineRef machine, LLVMPassBuilderOptionsRef options) {
     LLVMErrorRef e = LLVMRunPasses(k->module, straightens, machine, options);
     bool any = false;
+    if (e) {
+        LLVMConsumeError(e);
+        e = LLVMRunPasses(k->module, straightened, machine, options);
+    }
     for (unsigned n = 0; n < k->instances && !e; n++) {
         LLVMValueRef f = rvm__instance_function(k, RVM__INSTANCE, n);
         any |= f && rvm__mark_adding_loops(k, f);
