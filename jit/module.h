@@ -4,7 +4,7 @@
  *   records.c  code, from the cache or compiled
  *   load.c     object files into the process, without LLVM
  *   cache.c    files of what was compiled before           material.c   what that depended on
- *   module.c   its entry point           engine.c   a request from IR to an object
+ *   module.c   its entry point           engine.c   a request from IR to an object     exhausted.c   out of memory there
  *
  * The module has a copy of isa/ and vm/ of its own, and works on the library's programs and machines: so both must be of one
  * build. What code calls while it runs is the library's (`symbols`).

@@ -26,8 +26,9 @@
  * rvm_jit_compile writes object files instead, which need neither a machine nor this library.
  *
  * Threads: an rvm_jit may be shared; what one thread compiles, others wait for, and then use. A machine still belongs to one
- * thread, and attaching and detaching it are its thread's. Nothing here prints. Where LLVM itself runs out of memory the
- * process ends: it reports no such failure.
+ * thread, and attaching and detaching it are its thread's. Nothing here prints. Where LLVM itself runs out of memory what it
+ * holds is lost, and the process compiles nothing any more (MEMORY): what is not compiled by then is interpreted. While LLVM
+ * is being loaded, the process may end.
  */
 #ifndef RVM_JIT_H
 #define RVM_JIT_H

@@ -1,0 +1,95 @@
+/* exhausted.c: where memory runs out in LLVM.
+ *
+ * LLVM reports no such failure: it ends the process. But C++ asks a handler before it gives up, and so does LLVM where it
+ * allocates by malloc. Ours goes back to where LLVM was called from, by a jump over LLVM's frames, and what they own is
+ * lost, so that LLVM is in no state to be used again: from then on every request fails, and nothing of LLVM is freed but a
+ * reserve, with which the interpreter can go on.
+ *
+ * That is the process's state, as LLVM's own is; hence the globals. Threads and code that are not ours find what was there
+ * before: their own handler, or std::bad_alloc. Both libraries are C++, so they are found by their mangled names; where one
+ * has no such function, the process ends as it did.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#endif
+#include "exhausted.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef void handler(void);
+typedef void bad_alloc_handler(void *userdata, const char *reason, bool diagnostics);
+
+static const char set_new_handler[] = "_ZSt15set_new_handlerPFvvE", throw_bad_alloc[] = "_ZSt17__throw_bad_allocv",
+                  install_bad_alloc_handler[] = "_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_";
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static atomic_bool exhausted;
+static _Thread_local jmp_buf *way_out; /* NULL: this thread is not in LLVM for us */
+static handler *(*set_handler)(handler *);
+static handler *before, *throw_it;
+enum { RESERVE = 4 << 20 }; /* of addresses; nothing is written there */
+static void *_Atomic reserve;
+
+static void leave(void) {
+    if (!way_out) return;
+    atomic_store(&exhausted, true);
+    free(atomic_exchange(&reserve, NULL));
+    longjmp(*way_out, 1);
+}
+
+static void on_new(void) {
+    leave();
+    if (before)
+        before();
+    else if (throw_it)
+        throw_it();
+    else
+        abort();
+}
+
+static void on_bad_alloc(void *userdata, const char *reason, bool diagnostics) {
+    (void)userdata, (void)reason, (void)diagnostics;
+    leave();
+    abort(); /* as LLVM does */
+}
+
+/* In the process, or in what this module needs. ISO C has no conversion of an address to a function. */
+static void find(const char *name, void *function) {
+    void *const found = dlsym(RTLD_DEFAULT, name);
+    memcpy(function, &found, sizeof found);
+}
+
+static void set_up(void) {
+    void (*install)(bad_alloc_handler *, void *);
+    find(set_new_handler, &set_handler);
+    find(throw_bad_alloc, &throw_it);
+    find(install_bad_alloc_handler, &install);
+    void *const kept = malloc(RESERVE);
+    atomic_store(&reserve, kept);
+    atomic_store(&exhausted, !kept);
+    if (set_handler) before = set_handler(on_new);
+    if (install) install(on_bad_alloc, NULL);
+}
+
+bool rvm__exhausted(void) {
+    return atomic_load(&exhausted);
+}
+
+rvm_status rvm__guarded(rvm_status (*call)(void *request, rvm_error *err), void *request, rvm_error *err) {
+    jmp_buf out;
+    pthread_once(&once, set_up);
+    rvm_status status = RVM_ERR_MEMORY;
+    if (!rvm__exhausted() && !setjmp(out)) {
+        way_out = &out;
+        status = call(request, err);
+        way_out = NULL;
+        return status;
+    }
+    way_out = NULL;
+    return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "LLVM ran out of memory");
+}

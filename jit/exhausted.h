@@ -1,0 +1,13 @@
+/* exhausted.h: inside the module. Calls of LLVM that may run out of memory. */
+#ifndef RVM_JIT_EXHAUSTED_H
+#define RVM_JIT_EXHAUSTED_H
+
+#include "native.h"
+
+/* What the call returns, or MEMORY where it runs out of memory in LLVM, now or in an earlier call: then it is left where it
+ * is, with all that it holds. Any thread. */
+rvm_status rvm__guarded(rvm_status (*call)(void *request, rvm_error *err), void *request, rvm_error *err);
+/* LLVM is not to be used any more, nor to be freed. */
+bool rvm__exhausted(void);
+
+#endif
