@@ -106,9 +106,17 @@ static const char *const reserved[] = {/* of C and C++, and those that the heade
                                        "xor",
                                        "xor_eq"};
 
+/* Macros of C's headers, which a file may have included before, and of compilers. */
+static const char *const macros[] = {"EOF",    "HUGE_VAL", "I",      "INFINITY", "M_E",      "M_PI",
+                                     "NAN",    "NULL",     "errno",  "complex",  "linux",    "noreturn",
+                                     "stderr", "stdin",    "stdout", "unix",     "imaginary"};
+
 static bool is_reserved(const char *name) {
+    if (name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1]))) return true;
     for (size_t k = 0; k < sizeof reserved / sizeof *reserved; k++)
         if (strcmp(name, reserved[k]) == 0) return true;
+    for (size_t k = 0; k < sizeof macros / sizeof *macros; k++)
+        if (strcmp(name, macros[k]) == 0) return true;
     return false;
 }
 

@@ -52,6 +52,29 @@ no such status
 END
 diff -u expected printed
 
+# Names that mean something else in C: keywords, and macros of headers that stand before.
+cat >names.rasm <<'END'
+fn names(_Bool: real, double: real, I: real[complex], errno: i64)
+    double += _Bool * I[0] + errno
+end
+END
+rvm compile names.rasm names -o names.o
+cat >names.c <<'END'
+#include <complex.h>
+#include <errno.h>
+#include <stdio.h>
+#include "names.h"
+int main(void) {
+    const double i[] = {3};
+    double y = 0;
+    const int status = names(2, &y, i, 1, 1);
+    printf("%d %g\n", status, y);
+    return 0;
+}
+END
+$cc -Wall -Wextra -Werror names.c names.o -lm -o names
+[ "$(./names)" = "0 7" ]
+
 # Mistakes.
 refused() { # STATUS TEXT OPTIONS...
     want=$1 text=$2 got=0
@@ -63,6 +86,7 @@ refused() { # STATUS TEXT OPTIONS...
 refused 2 "names the object file" wrong.rasm wrong
 refused 2 "no processor" wrong.rasm wrong --cpu z80 -o x.o
 refused 2 "cannot be the name" wrong.rasm wrong --name 'a b' -o x.o
+refused 2 "cannot be the name" wrong.rasm wrong --name _Bool -o x.o
 refused 2 "C library has a function" wrong.rasm wrong --name sin -o x.o
 refused 2 "one derivative" wrong.rasm wrong --adjoint --gradient -o x.o
 refused 2 "wrt goes with" wrong.rasm wrong --wrt x -o x.o
