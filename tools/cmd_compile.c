@@ -17,7 +17,8 @@ static rvm_status choose_function(tool *t) {
         if (wanted[k]) n++, kind = k;
     if (n > 1)
         return tool_fail(t, RVM_ERR_USAGE, "one derivative at a time: others by name, as \"%s'grad'tan\"", t->words[1]);
-    if (!n && t->o.wrt) return tool_fail(t, RVM_ERR_USAGE, "--wrt goes with --tangent, --adjoint or --gradient");
+    if (t->o.wrt && (!n || t->o.as_inverse))
+        return tool_fail(t, RVM_ERR_USAGE, "--wrt goes with --tangent, --adjoint or --gradient");
     return n ? tool_derive(t, (rvm_transform)kind, t->words[1], &t->fn) : tool_function(t, t->words[1], &t->fn);
 }
 

@@ -90,6 +90,7 @@ refused 2 "cannot be the name" wrong.rasm wrong --name _Bool -o x.o
 refused 2 "C library has a function" wrong.rasm wrong --name sin -o x.o
 refused 2 "one derivative" wrong.rasm wrong --adjoint --gradient -o x.o
 refused 2 "wrt goes with" wrong.rasm wrong --wrt x -o x.o
+refused 2 "wrt goes with" wrong.rasm wrong --inverse --wrt x -o x.o
 refused 2 "program itself" wrong.rasm wrong --header wrong.rasm -o x.o
 refused 2 "no function" wrong.rasm wring -o x.o
 refused 3 "cannot write" wrong.rasm wrong -o no/where.o
