@@ -34,4 +34,10 @@ TEXT
 native 'long, forward, from the loop at line 2 on, for n=3: [0-9]* bytes' run long.rasm long y=0 x=[1,2,3] k=2000000
 native "long'adj, forward, from the loop at line 2 on, for n=3: [0-9]* bytes" grad long.rasm long y=0 x=[1,2,3] k=2000000 --of y
 native 'interpreted: it takes only' grad long.rasm long y=0 x=[1,2,3] k=20 --of y
+
+# What --engine=jit does not do natively, it says.
+for option in '--undo' '--exact' '--profile'; do
+    "$rvm" grad long.rasm long y=0 x=[1,2,3] k=20 --of y --engine jit --cache off --verbose $option 2>said >got || fail "$option"
+    grep -q "the derivative is interpreted: .*$option" said || fail "$option: no reason in: $(cat said)"
+done
 exit $failures

@@ -177,7 +177,12 @@ static bool finish(tool *t, rvm_status st, const rvm_error *why, rvm_status *don
 }
 
 static bool wanted(const tool *t) {
-    return t->jit && !t->o.undo && !t->o.exact && !t->o.profile;
+    const char *why = t->o.undo      ? "native code does not go forward again after a sweep (--undo)"
+                      : t->o.exact   ? "native code keeps no record of what rounding loses (--exact)"
+                      : t->o.profile ? "native code does not count by opcode (--profile)"
+                                     : NULL;
+    if (t->jit && why) say(t, "the derivative is interpreted: %s", why);
+    return t->jit && !why;
 }
 
 bool native_tangent(tool *t, rvm_status *done) {
