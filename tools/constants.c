@@ -19,15 +19,24 @@ static bool find(const tool *t, const char *name, size_t length, rvm_param_info 
     return false;
 }
 
+/* There is none of that name; of a complex or an lns there are parts, which have a point behind the name. */
+static rvm_status refuse_name(tool *t, const char *name, size_t length) {
+    const char *const fn = rvm_program_function_name(t->program, t->fn);
+    rvm_param_info info;
+    for (uint32_t i = 0; rvm_program_param(t->program, t->fn, i, &info) == RVM_OK; i++)
+        if (length && !strncmp(info.name, name, length) && info.name[length] == '.')
+            return tool_fail(t, RVM_ERR_ARGUMENT, "--const: `%.*s` has parts, which are constants one by one: `%s`",
+                             (int)length, name, info.name);
+    return tool_fail(t, RVM_ERR_ARGUMENT, "--const: `%s` has no parameter and no length `%.*s`", fn, (int)length, name);
+}
+
 /* The value of one, from NAME=VALUE. */
 static rvm_status read_one(tool *t, const char *word, rvm_constant *out) {
     const char *equals = strchr(word, '=');
     rvm_param_info info;
     rvm_arg a = {.ndim = 0};
     if (!equals) return tool_fail(t, RVM_ERR_USAGE, "--const takes NAME=VALUE, not `%s`", word);
-    if (!find(t, word, (size_t)(equals - word), &info))
-        return tool_fail(t, RVM_ERR_ARGUMENT, "--const: `%s` has no parameter and no length `%.*s`",
-                         rvm_program_function_name(t->program, t->fn), (int)(equals - word), word);
+    if (!find(t, word, (size_t)(equals - word), &info)) return refuse_name(t, word, (size_t)(equals - word));
     if (info.ndim)
         return tool_fail(t, RVM_ERR_ARGUMENT, "--const: `%s` is an array: only scalars and lengths are constants",
                          info.name);

@@ -209,6 +209,10 @@ expect 1 'SHAPE' rvm run norm.rasm x=[3,4] --const n=3
 expect 0 'y = \[8, 11\]' rvm run two.rasm scale y=[2,5] x=[1,1] k=0 --const a=6
 expect 0 'y = \[0, 0\]' rvm run two.rasm scale y=[6,6] x=[1,1] --backward k=0 --const a=6
 expect 2 'no parameter and no length `z`' rvm run norm.rasm x=[3,4] --const z=3
+printf 'fn parts(y: real, z: complex, q: lns)\n    y += z.re + real(q)\nend\n' >parts.rasm
+expect 2 '`z` has parts, which are constants one by one: `z.re`' rvm run parts.rasm q=2 --const z=2+3i
+expect 2 '`q` has parts, which are constants one by one: `q.log`' rvm run parts.rasm z=2+3i --const q=2
+expect 0 'y = 4' rvm run parts.rasm z.im=3 q=2 --const z.re=2
 expect 2 'is an array' rvm run norm.rasm --const x=3
 expect 2 'changes `out`' rvm run norm.rasm x=[3,4] --const out=3
 expect 2 '`a=6` is given, and --const a=6' rvm run two.rasm scale y=[2,5] x=[1,1] a=6 k=0 --const a=6
