@@ -27,8 +27,10 @@ unsigned rvm__target_lanes(const rvm__target *t);
 /* Before it is optimised: what was built is checked, INTERNAL, and simplified, if there are instances of parallel blocks,
  * which become groups (lanes.h), or if there are functions of libm to be moved out of loops and that is wanted. */
 rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, bool moves, bool vector_math, rvm_error *err);
-/* Checks what was built, INTERNAL if it is not well formed, and optimises it. */
-rvm_status rvm__target_optimise(const rvm__target *t, const rvm__build *k, rvm_error *err);
+/* Checks what was built, INTERNAL if it is not well formed, and optimises it. What tests its indices (checked) is not at the
+ * highest level: that makes a loop apart for each test that a loop does not change (unswitching), and loops in loops many
+ * times as much code, which takes minutes. */
+rvm_status rvm__target_optimise(const rvm__target *t, const rvm__build *k, bool checked, rvm_error *err);
 /* Object code or assembly; to be disposed of. */
 rvm_status rvm__target_emit(const rvm__target *t, LLVMModuleRef module, LLVMCodeGenFileType form, LLVMMemoryBufferRef *out,
                             rvm_error *err);
