@@ -169,7 +169,7 @@ typedef struct rvm__emit {
     uint32_t walked, emitted;     /* instructions since the last charge; in all */
     uint32_t ahead;               /* 0, or the end by which a loop is entered whose trips are charged already: in its body */
     uint64_t erasing;             /* there: cells that this trip erased, which are not counted yet */
-    bool settled;                 /* some are: it may be left */
+    bool settled;                 /* it may be left: trips behind it may not count for it */
     uint32_t pc;                  /* being walked */
     uint8_t *vanish;              /* by pc of compute: its uncomputing is not observed */
     LLVMValueRef *before;         /* by pc of compute: alloca, what its first run charged */

@@ -43,9 +43,9 @@ void rvm__count_erased(rvm__emit *e, LLVMValueRef cells) {
 void rvm__settle_erased(rvm__emit *e) {
     const uint32_t ahead = e->ahead;
     LLVMValueRef cells = rvm__build_int(e->k, (int64_t)e->erasing);
+    e->settled = true; /* each trip counts its own, what it erases behind this as well */
     if (!e->erasing) return;
     e->erasing = e->ahead = 0;
-    e->settled = true;
     rvm__count_erased(e, cells);
     e->ahead = ahead;
 }

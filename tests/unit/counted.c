@@ -25,6 +25,12 @@ static const char text[] = "fn up(a: real[16], n: i64, k: i64)\n"
                            "        set a[i] = a[i] + real(r)\n"
                            "    end\n"
                            "end\n"
+                           "fn left_first(a: real[16], n: i64, k: i64)\n" /* before it erases anything */
+                           "    for i in 0..n\n"
+                           "        let r = 100 % (i - k)\n"
+                           "        set a[i] = a[i] + real(r)\n"
+                           "    end\n"
+                           "end\n"
                            "fn powers(y: real, x: real, n: i64)\n"
                            "    compute\n"
                            "        let p: real[16] = 0\n"
@@ -41,7 +47,7 @@ static const char text[] = "fn up(a: real[16], n: i64, k: i64)\n"
                            "fn down(a: real[16], n: i64, k: i64)\n" /* its adjoint goes down */
                            "    call powers'adj(a[0], a[1], a[2], a[3], n)\n"
                            "end\n";
-static const char *const functions[] = {"up", "by_two", "left", "down"};
+static const char *const functions[] = {"up", "by_two", "left", "left_first", "down"};
 
 typedef struct outcome {
     double a[MOST];
