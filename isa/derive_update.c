@@ -54,12 +54,12 @@ static void begin(use *u, rvm__derive *t, const rvm_insn *in, rvm_op op) {
     u->q = rvm__places(f, in);
     u->type = rvm__place_type(f, &u->q[0]);
     rvm__formula_begin(&u->g);
-    /* wherever derivatives are taken of what appears or disappears, it is there, as f */
-    u->row = rvm__formula_of_row(&u->g, (rvm_row)in->row, op >> 1 == RVM_PAIR_let ? RVM__LEAF_Y : RVM__LEAF_NONE);
     const int n = arity_of(in);
     u->f = in->row == RVM_ROW_id
                ? RVM__LEAF_A
                : rvm__node(&u->g, (rvm_row)in->row, RVM__LEAF_A, n > 1 ? RVM__LEAF_B : 0, n > 2 ? RVM__LEAF_C : 0);
+    /* wherever derivatives are taken of what appears or disappears, it is there, as f */
+    u->row = rvm__formula_of_row(&u->g, (rvm_row)in->row, op >> 1 == RVM_PAIR_let ? RVM__LEAF_Y : u->f);
     u->family = rvm__formula_of_family(&u->g, op, u->f);
     u->leaf[RVM__LEAF_Y] = rvm__value_place(t, &u->q[0]);
     for (int k = 0; k < n; k++) u->leaf[RVM__LEAF_A + k] = rvm__value_place(t, &u->q[k + 1]);

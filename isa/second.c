@@ -57,8 +57,9 @@ static inline bool compared(bool result, rvm__dual x, rvm__dual y, bool *corner)
         out[3] = r_, (void)corner_;                                                                                         \
     }
 #include "words_dual.h"
-#define HAS_NUM(...)            FORMULA(__VA_ARGS__)
-#define HAS_REAL(...)           FORMULA(__VA_ARGS__)
+#define HAS_NUM(...) FORMULA(__VA_ARGS__)
+#define HAS_REAL(name, F_, ...)                                                                                             \
+    FORMULA(name, rvm__dual_of_row(RVM_ROW_##name, A, B), __VA_ARGS__) /* not its words: they may overflow */
 #define HAS_POS(...)            FORMULA(__VA_ARGS__)
 #define HAS_SEL(...)            FORMULA(__VA_ARGS__)
 #define HAS_CONV(name, F_, ...) FORMULA(name, A, __VA_ARGS__)
