@@ -384,7 +384,7 @@ static LLVMValueRef take_out(rvm__emit *e, const rvm__array_ir *a) {
     LLVMBuildCondBr(k->b, rvm__get(e, k->i1, a->own), some, on);
     rvm__at(e, some);
     LLVMValueRef args[2] = {e->machine, bytes}, to = rvm__call_runtime(e, "rvm__native_outside", k->ptr, 2, args);
-    LLVMBuildMemCpy(k->b, to, 16, a->memory, 16, bytes);
+    LLVMBuildMemCpy(k->b, to, sizeof(rvm_value), a->memory, RVM__ARRAY_HEADER, bytes);
     LLVMBuildBr(k->b, on);
     rvm__at(e, on);
     LLVMValueRef phi = LLVMBuildPhi(k->b, k->ptr, ""), values[2] = {LLVMConstNull(k->ptr), to};
