@@ -22,13 +22,23 @@ bool rvm__goes_on(const rvm_insn *in) {
     return !operands || (*operands && !strpbrk(operands, "LFS")); /* none: an update */
 }
 
-/* Elements of a local array, a small constant, of which the instruction has the one at an index; else 0. */
-static uint64_t elements_at(const rvm__unit *u, uint32_t fn, const rvm_insn *in, uint16_t index) {
+/* Bytes of a local array in an alloca, if that is what has the name at pc, and not a view. */
+static uint64_t alloca_at(const rvm__unit *u, uint32_t fn, uint32_t pc, uint16_t array) {
     const rvm_function *f = &u->p->functions[fn];
+    const uint64_t bytes = rvm__alloca_bytes(u, fn, array);
+    const bool itself = rvm__op_names_array((rvm_op)f->code[pc].op) && rvm__places(f, &f->code[pc])->slot == array;
+    const uint32_t maker = !bytes || itself ? pc : rvm__maker_of(f, array, pc);
+    return maker && f->code[maker].op >> 1 != RVM_PAIR_view && rvm__is_closed(f, maker, pc) ? bytes : 0;
+}
+
+/* Elements of a local array, a small constant, of which the instruction has the one at an index; else 0. */
+static uint64_t elements_at(const rvm__unit *u, uint32_t fn, uint32_t pc, uint16_t index) {
+    const rvm_function *f = &u->p->functions[fn];
+    const rvm_insn *in = &f->code[pc];
     const rvm_place *q = rvm__places(f, in);
     for (uint32_t k = 0; k < in->nplaces; k++) {
         if (q[k].kind != RVM_PLACE_ELEM || q[k].nidx != 1 || q[k].idx[0] != index) continue;
-        const uint64_t bytes = rvm__alloca_bytes(u, fn, q[k].slot);
+        const uint64_t bytes = alloca_at(u, fn, pc, q[k].slot);
         if (bytes) return (bytes - RVM__ARRAY_HEADER) / sizeof(rvm_value);
     }
     return 0;
@@ -43,7 +53,7 @@ uint64_t rvm__trips_in_array(const rvm__unit *u, uint32_t fn, uint32_t pc) {
     if (!u->w->trust || f->code[pc].op >> 1 != RVM_PAIR_for || hi - lo > MOST_BODY) return RVM__UNBOUNDED;
     for (uint32_t k = lo + 1; k < hi; k++) {
         if (!rvm__goes_on(&f->code[k])) return RVM__UNBOUNDED;
-        if (!n) n = elements_at(u, fn, &f->code[k], x->to.i);
+        if (!n) n = elements_at(u, fn, k, x->to.i);
     }
     return n ? n : RVM__UNBOUNDED;
 }
@@ -68,11 +78,12 @@ static uint64_t most_of_call(const rvm__unit *u, const rvm_insn *in) {
 }
 
 /* Whether it passes over the elements of an array, which may be many. */
-static bool is_long(const rvm__unit *u, uint32_t fn, const rvm_insn *in) {
+static bool is_long(const rvm__unit *u, uint32_t fn, uint32_t pc) {
+    const rvm_insn *in = &u->p->functions[fn].code[pc];
     const rvm_place *q = rvm__places(&u->p->functions[fn], in);
     if (rvm__is_call(in) || in->op >> 1 == RVM_PAIR_view) return false;
     for (uint32_t k = 0; k < in->nplaces; k++)
-        if (q[k].kind == RVM_PLACE_ARRAY && !rvm__alloca_bytes(u, fn, q[k].slot)) return true;
+        if (q[k].kind == RVM_PLACE_ARRAY && !alloca_at(u, fn, pc, q[k].slot)) return true;
     return false;
 }
 
@@ -84,7 +95,7 @@ uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint3
         const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
         const bool jumps = pair == RVM_PAIR_jmp || pair == RVM_PAIR_jt || pair == RVM_PAIR_jf;
         n++;
-        if ((jumps && !(in->op & 1) && in->target < pc) || is_long(u, fn, in)) return RVM__UNBOUNDED;
+        if ((jumps && !(in->op & 1) && in->target < pc) || is_long(u, fn, pc)) return RVM__UNBOUNDED;
         if (rvm__is_call(in)) n += most_of_call(u, in);
         if (in->op == RVM_OP_undo) /* the compute part runs again */
             n += rvm__most_between(u, fn, in->target + 1, f->code[in->target].target);

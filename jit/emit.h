@@ -329,6 +329,11 @@ void rvm__enter_middle(rvm__emit *e);
 rvm__context *rvm__around_entry(rvm__emit *e, rvm__context *c, uint32_t head);
 
 /* ---- frame.c ---- */
+/* The instruction that made an array appear that is there at pc, or 0: none, a parameter. What lies between opens and
+ * closes others, so what was closed on the way is passed over. */
+uint32_t rvm__maker_of(const rvm_function *f, uint16_t array, uint32_t pc);
+/* Whether no jump leads from before `from` to between it and `to`, as none does in assembled statements. */
+bool rvm__is_closed(const rvm_function *f, uint32_t from, uint32_t to);
 /* Where function fn is a copy for some lengths: what it is a copy of, which the machine knows; else fn. */
 uint32_t rvm__known_as(const rvm__unit *u, uint32_t fn);
 /* Slots of its frame in the machine, and which one a slot is there: constants may be more than those of the function. */

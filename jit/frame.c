@@ -104,9 +104,7 @@ static void make_arrays(rvm__emit *e) {
     }
 }
 
-/* The instruction that made an array appear that is there at pc, or 0: none, a parameter. What lies between opens and
- * closes others, so what was closed on the way is passed over. */
-static uint32_t maker_of(const rvm_function *f, uint16_t array, uint32_t pc) {
+uint32_t rvm__maker_of(const rvm_function *f, uint16_t array, uint32_t pc) {
     unsigned closed = 0;
     while (--pc > 0) {
         const rvm_insn *in = &f->code[pc];
@@ -121,8 +119,7 @@ static uint32_t maker_of(const rvm_function *f, uint16_t array, uint32_t pc) {
     return 0;
 }
 
-/* Whether no jump leads from before `from` to between it and `to`, as none does in assembled statements. */
-static bool is_closed(const rvm_function *f, uint32_t from, uint32_t to) {
+bool rvm__is_closed(const rvm_function *f, uint32_t from, uint32_t to) {
     for (uint32_t pc = from + 1; pc < to; pc++) {
         const enum rvm_pair pair = (enum rvm_pair)(f->code[pc].op >> 1);
         const bool jumps = pair == RVM_PAIR_jmp || pair == RVM_PAIR_jt || pair == RVM_PAIR_jf;
@@ -132,8 +129,8 @@ static bool is_closed(const rvm_function *f, uint32_t from, uint32_t to) {
 }
 
 uint16_t rvm__base_of(const rvm__emit *e, uint16_t array, uint32_t pc) {
-    for (uint32_t at = pc; (at = maker_of(e->f, array, at));) {
-        if (!is_closed(e->f, at, pc)) return RVM__NO_BASE;
+    for (uint32_t at = pc; (at = rvm__maker_of(e->f, array, at));) {
+        if (!rvm__is_closed(e->f, at, pc)) return RVM__NO_BASE;
         const rvm_insn *in = &e->f->code[at];
         if (in->op != RVM_OP_view) return array;
         array = rvm__places(e->f, in)[1].slot;
@@ -142,8 +139,8 @@ uint16_t rvm__base_of(const rvm__emit *e, uint16_t array, uint32_t pc) {
 }
 
 const rvm_insn *rvm__view_at(const rvm__emit *e, uint16_t array, uint32_t pc) {
-    const uint32_t at = maker_of(e->f, array, pc);
-    return at && is_closed(e->f, at, pc) && e->f->code[at].op == RVM_OP_view ? &e->f->code[at] : NULL;
+    const uint32_t at = rvm__maker_of(e->f, array, pc);
+    return at && rvm__is_closed(e->f, at, pc) && e->f->code[at].op == RVM_OP_view ? &e->f->code[at] : NULL;
 }
 
 static LLVMValueRef magnitude_of(rvm__emit *e, LLVMValueRef x) {

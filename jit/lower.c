@@ -90,15 +90,14 @@ static uint64_t constant_size(const rvm_function *f, const rvm_insn *in) {
     return n;
 }
 
-/* Of few elements, a constant number, wherever it appears, and never the name of a view, which may have more. Recursion,
- * which may be deep, keeps its arrays in the arena. */
+/* Of few elements, a constant number, wherever it appears. Recursion, which may be deep, keeps its arrays in the arena. */
 uint64_t rvm__alloca_bytes(const rvm__unit *u, uint32_t fn, uint16_t array) {
     const rvm_function *f = &u->p->functions[fn];
     uint64_t n = 0;
     for (uint32_t pc = 0; pc < f->ncode; pc++) {
         const rvm_insn *in = &f->code[pc];
         const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
-        if (pair != RVM_PAIR_new && pair != RVM_PAIR_like && pair != RVM_PAIR_view) continue;
+        if (pair != RVM_PAIR_new && pair != RVM_PAIR_like) continue;
         if (rvm__places(f, in)->slot != array) continue;
         const uint64_t here = constant_size(f, in);
         if (!here || (n && n != here)) return 0;
