@@ -32,9 +32,9 @@ static const char inlines[] = "function(sroa,early-cse),cgscc(inline," VALUES ")
 static const char moves[] = "function(simplifycfg,early-cse<memssa>," LOOPS ",loop(loop-rotate),loop(loop-deletion)," OUT
                             "," UNROLL "sroa,early-cse<memssa>," COMBINE ",gvn<no-pre;no-load-pre>,dse," OUT ",gvn)";
 static const char cleans[] = "function(" COMBINE ",dse,adce,simplifycfg," OUT "," COMBINE ",simplifycfg)";
-/* Loops as lanes.c wants them. LLVM has another name for a pass since. */
+/* Loops as lanes.c wants them; in LLVM 16 a pass has another name. */
 #define STRAIGHTEN(switches) "function(" switches "," LOOPS ",unify-loop-exits," LOOPS ")"
-static const char straightens[] = STRAIGHTEN("lower-switch"), straightened[] = STRAIGHTEN("lowerswitch");
+static const char straightens[] = STRAIGHTEN("lower-switch"), straightens_16[] = STRAIGHTEN("lowerswitch");
 static const char unrolls[] = "function(" UNROLL COMBINE ",simplifycfg," LOOPS ",unify-loop-exits," LOOPS ")";
 
 static unsigned kind_of(const char *attribute) {
@@ -124,7 +124,7 @@ static LLVMErrorRef simplify_instances(rvm__build *k, LLVMTargetMachineRef machi
     bool any = false;
     if (e) {
         LLVMConsumeError(e);
-        e = LLVMRunPasses(k->module, straightened, machine, options);
+        e = LLVMRunPasses(k->module, straightens_16, machine, options);
     }
     for (unsigned n = 0; n < k->instances && !e; n++) {
         LLVMValueRef f = rvm__instance_function(k, RVM__INSTANCE, n);

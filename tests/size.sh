@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checked code of a derivative of third order stays of a size that compiles in a second or so: at LLVM's highest level each test
-# of an index that a loop does not change would have a loop of its own. size.sh RVM CASES
+# Code of a derivative of third order that tests its indices stays of a size that compiles in a second or so: at LLVM's highest
+# level each test of an index that a loop does not change would have a loop of its own. size.sh RVM CASES
 set -u
 rvm=$1 program=$2/std/linalg.rasm
 work=$(mktemp -d)
