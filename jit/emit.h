@@ -187,8 +187,6 @@ typedef struct rvm__emit {
 } rvm__emit;
 enum { RVM__NO_BASE = 0xffff };
 enum { RVM__FEW = 32 };
-enum { RVM__LINE = 64 };         /* bytes of the cache's: at the beginning of one, memory crosses the fewest */
-enum { RVM__ARRAY_HEADER = 16 }; /* bytes before the elements of a local array, as in vm/arrays.c: its largest magnitude */
 enum { RVM__COUNTS_PARAM = 5, RVM__FIXED_PARAMS }; /* of a function of IR, before those of the program */
 enum { RVM__COUNTS = 4 }; /* i64 that calls pass on: charged, calls, frames below the callee's at most, erased there */
 /* Whether nothing that changes shares the memory of a parameter that is an array, seen from the function. By their roles

@@ -28,7 +28,6 @@ static site site_of(const rvm_machine *m, const rvm__xinsn *x) {
 }
 
 /* An array in the arena:   | magnitude, 16 bytes | elements | shadows, if active | */
-enum { HEADER = 16 }; /* as native code has it: RVM__ARRAY_HEADER (jit/emit.h) */
 
 static size_t bytes_of(const rvm__array *a) {
     size_t n = sizeof(rvm_value);
@@ -125,9 +124,9 @@ rvm_status rvm__new(rvm_machine *m, const rvm__xinsn *x) {
     if (!v) return RVM_ERR_INDEX;
     const bool active = array_active(m, &s);
     const size_t bytes = bytes_of(&a);
-    char *p = rvm__locals_push(m, HEADER + bytes * (active ? 2 : 1));
+    char *p = rvm__locals_push(m, RVM__ARRAY_HEADER + bytes * (active ? 2 : 1));
     if (!p) return RVM_ERR_MEMORY;
-    a.data = p + HEADER;
+    a.data = p + RVM__ARRAY_HEADER;
     fill(a.data, bytes, *v);
     if (active) {
         const bool tangent = m->mode == RVM_TANGENT && value_active(x);
@@ -219,7 +218,7 @@ rvm_status rvm__del(rvm_machine *m, const rvm__xinsn *x) {
     if (a->outside)
         m->outside_arrays--;
     else
-        rvm__locals_pop(m, HEADER + bytes * (a->shadow ? 2 : 1));
+        rvm__locals_pop(m, RVM__ARRAY_HEADER + bytes * (a->shadow ? 2 : 1));
     a->present = false;
     return RVM_OK;
 }

@@ -219,7 +219,8 @@ static size_t array_bytes(const rvm_arg *a) {
 static bool own_shadow(rvm_machine *m, const rvm_arg *a, rvm__array *to) {
     const size_t bytes = array_bytes(a);
     int64_t stride = sizeof(rvm_value);
-    if (!(to->shadow = rvm__locals_push(m, bytes))) return false;
+    if (bytes > SIZE_MAX - RVM__ARRAY_HEADER || !(to->shadow = rvm__locals_push(m, RVM__ARRAY_HEADER + bytes))) return false;
+    to->shadow += RVM__ARRAY_HEADER;
     memset(to->shadow, 0, bytes);
     for (int d = a->ndim - 1; d >= 0; d--) {
         to->shadow_stride[d] = stride;

@@ -136,10 +136,13 @@ typedef struct rvm__cell { /* of the stack */
     uint16_t extra;      /* cells of the slot below this one, the value */
 } rvm__cell;
 
+/* Local arrays: bytes of the cache's lines, and those before the elements of an array: its largest magnitude. Elements begin
+ * where a line does, so that vectors that fill lines do not lie across two. */
+enum { RVM__LINE = 64, RVM__ARRAY_HEADER = 16 };
 typedef struct rvm__chunk {
     struct rvm__chunk *below, *above;
     size_t size, used;
-    _Alignas(16) char bytes[];
+    char *bytes; /* behind it: RVM__ARRAY_HEADER before the end of a line */
 } rvm__chunk;
 
 /* What preparing code keeps for the next time (memory.h). */

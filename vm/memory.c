@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { CHUNK = 64 * 1024, ALIGN = 16 };
+enum { CHUNK = 64 * 1024, ALIGN = RVM__LINE };
 
 void *rvm__resize(rvm_machine *m, void *p, size_t old_size, size_t new_size) {
     if (!p && !new_size) return NULL;
@@ -62,9 +62,11 @@ static rvm__chunk *chunk_for(rvm_machine *m, size_t size) {
     if (next && next->size >= size) return next;
     const size_t room = size > CHUNK ? size : CHUNK;
     if (room > SIZE_MAX / 2) return NULL;
-    rvm__chunk *c = rvm__resize(m, NULL, 0, sizeof *c + room);
+    rvm__chunk *c = rvm__resize(m, NULL, 0, sizeof *c + ALIGN + room);
     if (!c) return NULL;
-    *c = (rvm__chunk){.below = present, .above = next, .size = room};
+    char *behind = (char *)(c + 1);
+    const size_t before = (ALIGN - ((uintptr_t)behind + RVM__ARRAY_HEADER) % ALIGN) % ALIGN;
+    *c = (rvm__chunk){.below = present, .above = next, .size = room, .bytes = behind + before};
     if (next) next->below = c;
     if (present) present->above = c;
     return c;
@@ -106,7 +108,7 @@ void rvm__locals_free(rvm_machine *m) {
     while (m->arena && m->arena->above) m->arena = m->arena->above;
     while (m->arena) {
         rvm__chunk *below = m->arena->below;
-        rvm__resize(m, m->arena, sizeof *m->arena + m->arena->size, 0);
+        rvm__resize(m, m->arena, sizeof *m->arena + ALIGN + m->arena->size, 0);
         m->arena = below;
     }
 }

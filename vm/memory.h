@@ -18,7 +18,8 @@ void *rvm__scratch(rvm_machine *m, enum rvm__scratch which, size_t size);
 /* Slots, shadows and magnitudes up to `slots`, array descriptors up to `arrays`. May move them. */
 bool rvm__reserve_frame(rvm_machine *m, size_t slots, size_t arrays);
 
-/* Arena of local arrays, last in first out. NULL: out of memory. Chunks are kept for the next time. */
+/* Arena of local arrays, last in first out: RVM__ARRAY_HEADER bytes behind what is returned a line of the cache begins.
+ * NULL: out of memory. Chunks are kept for the next time. */
 void *rvm__locals_push(rvm_machine *m, size_t size);
 void rvm__locals_pop(rvm_machine *m, size_t size);
 void rvm__locals_clear(rvm_machine *m);

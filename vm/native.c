@@ -85,18 +85,17 @@ static bool rvm__native_agrees(rvm_machine *m, uint32_t fn, uint32_t pc, double 
 
 /* A local array of n elements, each with these bits; NULL: the interpreter says why. */
 static void *rvm__native_new(rvm_machine *m, uint64_t n, uint64_t bits) {
-    const size_t header = 2 * sizeof(rvm_value);
-    rvm_value *p = n <= SIZE_MAX / 16 ? rvm__locals_push(m, header + n * sizeof *p) : NULL;
+    rvm_value *p = n <= SIZE_MAX / 16 ? rvm__locals_push(m, RVM__ARRAY_HEADER + n * sizeof *p) : NULL;
     if (!p) return NULL;
     if (!bits)
-        memset(p + 2, 0, n * sizeof *p);
+        memset(p + RVM__ARRAY_HEADER / sizeof *p, 0, n * sizeof *p);
     else
-        for (uint64_t k = 0; k < n; k++) p[2 + k].u = bits;
+        for (uint64_t k = 0; k < n; k++) p[RVM__ARRAY_HEADER / sizeof *p + k].u = bits;
     return p;
 }
 
 static void rvm__native_del(rvm_machine *m, uint64_t n) {
-    rvm__locals_pop(m, (2 + n) * sizeof(rvm_value));
+    rvm__locals_pop(m, RVM__ARRAY_HEADER + n * sizeof(rvm_value));
 }
 
 /* What local arrays take; back to that, whatever has appeared since. */
