@@ -4,21 +4,23 @@
  * writes that down, registers and views of arrays, and gives an order; a chunk's function reads it at its start. For LLVM
  * arrays that do not overlap are parameters of it. The same body, walked in the other direction, takes a chunk back.
  *
- * What several instances add into in an array goes, with fast math or on i64, into a copy that each chunk has. */
+ * What several instances add into in an array goes, with fast math or on i64, into a copy that each chunk has. Of an array
+ * that is only read, and has few elements for what there is to do, each helper reads a copy. */
 #include "emit.h"
 
 #include <stddef.h>
 #include <stdio.h>
 
 enum { WORTH = 1 << 14 }; /* instructions that a block must have for threads to be woken */
-enum { TOUCHED = 4, COPIED = 8 };
+enum { TOUCHED = 4, COPIED = 8, READ = 16 };
+enum { MOST_READ = 1 << 16 }; /* elements: they stay in the cache of a core */
 
 typedef struct rvm__plan {
     const char *why;         /* not; NULL: it may run in threads */
     uint32_t par;            /* the lower end */
     uint16_t *regs, *arrays; /* of the surroundings, those that are read or touched */
     uint32_t nregs, narrays;
-    uint8_t *bits;  /* by array: how it, and what is part of it, is used; TOUCHED, COPIED */
+    uint8_t *bits;  /* by array: how it, and what is part of it, is used; TOUCHED, COPIED, READ */
     uint16_t *base; /* by array of the surroundings that is touched: what it is part of */
     bool undone;    /* instances change what is left when a chunk is given up */
     bool lost;      /* what they overwrite is discarded */
@@ -100,6 +102,7 @@ static void use_arrays(const rvm__emit *e, plan *p) {
     const bool sums = e->f->code[p->par].facts & RVM_FACT_SUMS || !e->apart;
     for (uint32_t k = 0; k < e->f->narrays; k++) {
         const unsigned bits = p->bits[k] & RVM__BITS_OWN;
+        if (bits == RVM__BITS_READ) p->bits[k] |= READ;
         if (bits != RVM__BITS_ACC || !sums) {
             p->undone |= bits > RVM__BITS_READ;
             continue;
@@ -327,7 +330,7 @@ static LLVMValueRef make_entry(rvm__emit *e, const plan *p, const rvm__version *
     for (uint32_t i = 0; i < p->narrays; i++) {
         if (!is_base(p, p->arrays[i])) continue;
         LLVMValueRef at = rvm__member(e, views, i * sizeof(rvm__native_view) + offsetof(rvm__native_view, data));
-        if (p->bits[p->arrays[i]] & COPIED) at = rvm__member(e, LLVMGetParam(f, 6), copies++ * sizeof(void *));
+        if (p->bits[p->arrays[i]] & (COPIED | READ)) at = rvm__member(e, LLVMGetParam(f, 6), copies++ * sizeof(void *));
         args[n++] = rvm__get(e, k->ptr, at);
     }
     LLVMBuildRet(k->b, LLVMBuildCall2(k->b, v->type, v->function, args, n, ""));
@@ -363,19 +366,25 @@ static LLVMValueRef is_equal(rvm__emit *e, LLVMValueRef a, LLVMValueRef b) {
     return LLVMBuildICmp(e->k->b, LLVMIntEQ, a, b, "");
 }
 
-/* An array whose innermost elements are neighbours; which is copied: without gaps, adding to *elements. */
-static LLVMValueRef is_simple(rvm__emit *e, const plan *p, uint16_t array, LLVMValueRef *elements) {
+/* Whether the array's *n elements have no gaps between them. */
+static LLVMValueRef is_dense(rvm__emit *e, uint16_t array, LLVMValueRef *n) {
     LLVMBuilderRef b = e->k->b;
-    const int ndim = e->f->arrays[array].ndim;
-    LLVMValueRef gap = rvm__build_int(e->k, 8), good = is_equal(e, rvm__stride(e, array, ndim - 1), gap);
-    if (!(p->bits[array] & COPIED)) return good;
-    LLVMValueRef n = rvm__build_int(e->k, 1);
-    for (int d = ndim - 1; d >= 0; d--) {
+    LLVMValueRef gap = rvm__build_int(e->k, 8), good = LLVMConstInt(e->k->i1, 1, false);
+    *n = rvm__build_int(e->k, 1);
+    for (int d = e->f->arrays[array].ndim - 1; d >= 0; d--) {
         good = both(e, good, is_equal(e, rvm__stride(e, array, d), gap));
         gap = LLVMBuildMul(b, gap, rvm__dimension(e, array, d), "");
-        n = LLVMBuildMul(b, n, rvm__dimension(e, array, d), "");
+        *n = LLVMBuildMul(b, *n, rvm__dimension(e, array, d), "");
     }
-    *elements = *elements ? LLVMBuildAdd(b, *elements, n, "") : n;
+    return good;
+}
+
+/* An array whose innermost elements are neighbours; which is copied: without gaps, adding to *elements. */
+static LLVMValueRef is_simple(rvm__emit *e, const plan *p, uint16_t array, LLVMValueRef *elements) {
+    if (!(p->bits[array] & COPIED))
+        return is_equal(e, rvm__stride(e, array, e->f->arrays[array].ndim - 1), rvm__build_int(e->k, 8));
+    LLVMValueRef n, good = is_dense(e, array, &n);
+    *elements = *elements ? LLVMBuildAdd(e->k->b, *elements, n, "") : n;
     return good;
 }
 
@@ -433,10 +442,17 @@ static LLVMValueRef write_copies(rvm__emit *e, const plan *p, uint64_t *n) {
     *n = 0;
     for (uint32_t k = 0; k < p->narrays; k++) {
         const uint16_t array = p->arrays[k];
-        if (!(p->bits[array] & COPIED)) continue;
-        LLVMValueRef copy = rvm__member(e, to, (*n)++ * sizeof(rvm__native_copy)), elements = rvm__build_int(e->k, 1);
-        for (int d = 0; d < e->f->arrays[array].ndim; d++)
-            elements = LLVMBuildMul(e->k->b, elements, rvm__dimension(e, array, d), "");
+        if (!(p->bits[array] & (COPIED | READ))) continue;
+        LLVMValueRef copy = rvm__member(e, to, (*n)++ * sizeof(rvm__native_copy)), elements;
+        LLVMValueRef good = is_dense(e, array, &elements);
+        if (p->bits[array] & READ) {
+            const uint64_t most = p->work * (RVM__CHUNK / 64);
+            LLVMValueRef limit = rvm__build_int(e->k, (int64_t)(most < MOST_READ ? most : MOST_READ));
+            good = both(e, good, LLVMBuildICmp(e->k->b, LLVMIntULE, elements, limit, ""));
+            elements = LLVMBuildSelect(e->k->b, good, elements, rvm__build_int(e->k, 0), "");
+        }
+        LLVMValueRef read = rvm__build_int(e->k, (p->bits[array] & READ) != 0);
+        rvm__put_at(e, read, rvm__member(e, copy, offsetof(rvm__native_copy, read)));
         rvm__put_at(e, rvm__get(e, e->k->ptr, e->array[array].data), rvm__member(e, copy, offsetof(rvm__native_copy, to)));
         rvm__put_at(e, elements, rvm__member(e, copy, offsetof(rvm__native_copy, n)));
         LLVMValueRef held =

@@ -65,7 +65,8 @@ typedef struct rvm__native_met {
 /* ---- chunks of a parallel block in threads (team.c) ----
  * A register that instances add into: what it held before, then behind the block; of a chunk, its total. held: the largest
  * magnitude. An array that several instances add into has a copy for each chunk, zeroed; what is added there is added to
- * the array when the chunk's turn comes, so that the order depends on no thread. */
+ * the array when the chunk's turn comes, so that the order depends on no thread. One that they only read has a copy for each
+ * helper: cores that read the same lines of memory all the time slow each other down. */
 typedef struct rvm__native_sum {
     rvm_value value;
     double held;
@@ -74,7 +75,8 @@ typedef struct rvm__native_sum {
 typedef struct rvm__native_copy {
     rvm_value *to; /* the array: n elements without gaps */
     uint64_t n, type;
-    double *held; /* its largest magnitude; NULL: none is kept */
+    uint64_t read; /* they only read it; n is 0: not worth a copy */
+    double *held;  /* its largest magnitude; NULL: none is kept */
 } rvm__native_copy;
 
 typedef struct rvm__native_order rvm__native_order;

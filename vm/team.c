@@ -39,8 +39,11 @@ struct rvm__seat {
     pthread_t thread;
     bool started, caller;
     uint64_t chunk;
-    int64_t fuel;  /* of the chunk */
-    unsigned late; /* looks since the cancel */
+    int64_t fuel;      /* of the chunk */
+    unsigned late;     /* looks since the cancel */
+    char *own, *first; /* of a helper: copies of what is only read, one behind the other; first: NULL: there are none */
+    size_t size;
+    uint64_t copied; /* for which order */
 };
 typedef struct rvm__seat seat;
 
@@ -179,6 +182,46 @@ static bool undo(const team *t, seat *s, desk *d, uint64_t first) {
     return good;
 }
 
+/* What the copy takes, to the end of a line. */
+static size_t room_of(const rvm__native_copy *c) {
+    return c->read ? (c->n * sizeof *c->to + RVM__LINE - 1) / RVM__LINE * RVM__LINE : 0;
+}
+
+/* Copies for the order; false: there is no memory for them, or it is limited. */
+static bool make_own(const team *t, seat *s) {
+    size_t size = RVM__LINE;
+    for (uint64_t k = 0; k < t->o->ncopies; k++) size += room_of(&t->o->copies[k]);
+    if (t->m->o.memory) return false;
+    if (size > s->size) {
+        char *own = rvm__resize(s->w, s->own, s->size, size);
+        if (!own) return false;
+        s->own = own;
+        s->size = size;
+    }
+    s->first = s->own + (RVM__LINE - (uintptr_t)s->own % RVM__LINE) % RVM__LINE;
+    char *at = s->first;
+    for (uint64_t k = 0; k < t->o->ncopies; at += room_of(&t->o->copies[k++]))
+        if (t->o->copies[k].read) memcpy(at, t->o->copies[k].to, t->o->copies[k].n * sizeof(rvm_value));
+    return true;
+}
+
+/* The caller reads the arrays themselves. */
+static void give_copies(const team *t, seat *s, desk *d) {
+    if (!s->caller && s->copied != t->orders) {
+        s->copied = t->orders;
+        if (!make_own(t, s)) s->first = NULL;
+    }
+    char *at = s->caller ? NULL : s->first;
+    for (uint64_t k = 0; k < t->o->ncopies; k++) {
+        const rvm__native_copy *c = &t->o->copies[k];
+        if (!c->read)
+            memset(d->copies[k], 0, c->n * sizeof(rvm_value));
+        else
+            d->copies[k] = at && c->n ? (rvm_value *)(void *)at : c->to;
+        if (at) at += room_of(c);
+    }
+}
+
 /* Whether the chunk is done; if not, it has been taken back, or *lost says that it could not be. */
 static bool run_chunk(const team *t, seat *s, desk *d, rvm_status *lost) {
     uint64_t first, last;
@@ -186,7 +229,7 @@ static bool run_chunk(const team *t, seat *s, desk *d, rvm_status *lost) {
     ends_of(t, s->chunk, &first, &last);
     s->late = 0;
     if (!w || !set_up(t, w)) return false;
-    for (uint64_t k = 0; k < t->o->ncopies; k++) memset(d->copies[k], 0, t->o->copies[k].n * sizeof(rvm_value));
+    give_copies(t, s, d);
     d->counts = (rvm__native){.limit = s->fuel < LOOK ? s->fuel : LOOK, .fuel = s->fuel};
     if (t->o->there(w, &d->counts, t->o, first, last, d->sums, d->copies)) {
         if (!undo(t, s, d, first)) *lost = RVM_ERR_NOT_RESTORABLE;
@@ -250,6 +293,7 @@ static void merge_copies(const team *t, const desk *d) {
     for (uint64_t k = 0; k < t->o->ncopies; k++) {
         const rvm__native_copy *c = &t->o->copies[k];
         const rvm_value *from = d->copies[k];
+        if (c->read) continue;
         if (c->type == RVM_F64)
             for (uint64_t i = 0; i < c->n; i++) c->to[i].f += from[i].f;
         else
@@ -360,7 +404,10 @@ void rvm__team_free(rvm_machine *m) {
     pthread_mutex_unlock(&t->lock);
     for (uint32_t k = 0; k < t->nseats; k++)
         if (t->seats[k].started) pthread_join(t->seats[k].thread, NULL);
-    for (uint32_t k = 0; k < t->nseats; k++) free_worker(t->seats[k].w);
+    for (uint32_t k = 0; k < t->nseats; k++) {
+        rvm__resize(m, t->seats[k].own, t->seats[k].size, 0);
+        free_worker(t->seats[k].w);
+    }
     rvm__resize(m, t->seats, t->nseats * sizeof *t->seats, 0);
     rvm__resize(m, t->room, t->size, 0);
     pthread_cond_destroy(&t->news);
@@ -420,7 +467,7 @@ static team *team_of(rvm_machine *m) {
  *     desks | for each: sums, marks | for each: addresses of copies | for each: copies */
 static bool set_desks(team *t, const rvm__native_order *o) {
     uint64_t elements = 0;
-    for (uint64_t k = 0; k < o->ncopies; k++) elements += o->copies[k].n;
+    for (uint64_t k = 0; k < o->ncopies; k++) elements += o->copies[k].read ? 0 : o->copies[k].n;
     if (elements > SIZE_MAX / 64 / t->ndesks) return false;
     const uint64_t nsums = o->nsums + o->nmarks;
     const size_t each =
@@ -439,7 +486,11 @@ static bool set_desks(team *t, const rvm__native_order *o) {
     for (uint32_t k = 0; k < t->ndesks; k++) {
         t->desks[k].sums = sums + k * nsums;
         t->desks[k].copies = copies + k * o->ncopies;
-        for (uint64_t i = 0; i < o->ncopies; i++, at += o->copies[i - 1].n) t->desks[k].copies[i] = at;
+        for (uint64_t i = 0; i < o->ncopies; i++) {
+            if (o->copies[i].read) continue;
+            t->desks[k].copies[i] = at;
+            at += o->copies[i].n;
+        }
     }
     return true;
 }

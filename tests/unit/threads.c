@@ -48,6 +48,26 @@ static const char text[] =
     "fn back(s: real, y: i64[n], z: real[n, 2], a: real[m], x: real[n], stop: real)\n"
     "    uncall own(s, y, z, a, x, stop)\n"
     "end\n"
+    "fn near(s: real, y: i64, w: real[m], x: real, stop: real)\n"
+    "    compute\n"
+    "        let go = x != stop\n"
+    "        assert go\n"
+    "    do\n"
+    "        for j in 0..m\n"
+    "            s += w[j] * x\n"
+    "            y += i64(w[j] * 4)\n"
+    "        end\n"
+    "    undo\n"
+    "end\n"
+    "fn windows(s: real, y: i64[n], a: real[m], x: real[n], stop: real)\n"
+    "    parallel i in 0..n\n"
+    "        let k = i64(floor(abs(x[i]))) % (m - 3)\n"
+    "        call near(s, y[i], a[k..k + 3], x[i], stop)\n"
+    "    end\n"
+    "end\n"
+    "fn parts(s: real, y: i64[n], a: real[m], x: real[n], stop: real)\n" /* of what is only read, without and within */
+    "    call windows(s, y, a[1..m], x, stop)\n"
+    "end\n"
     "fn histogram(h: i64[m], x: real[n])\n"
     "    parallel i in 0..n\n"
     "        let k = i64(floor(abs(x[i]))) % m\n"
@@ -141,6 +161,8 @@ static args arguments(const char *function, double stop) {
         for (size_t k = 0; k < N; k++) arg_value(&a.a[x], k)->f = (double)rng_below(&r, 4000) / 8 - 250.0625;
     }
     if (args_find(program, fn, "a") >= 0) cr_assert(args_set(&a, program, fn, "a", stop > 1 ? "400*0.5" : "6*0.5", &why));
+    if (strcmp(function, "parts") == 0)
+        for (int k = 0; k < 6; k++) arg_value(&a.a[args_find(program, fn, "a")], (size_t)k)->f = 0.25 * k;
     if (args_find(program, fn, "h") >= 0) cr_assert(args_set(&a, program, fn, "h", "9*0", &why));
     if (args_find(program, fn, "stop") >= 0) a.a[args_find(program, fn, "stop")].value.f = stop;
     cr_assert(args_complete(&a, program, fn, &why), "%s", why);
@@ -171,6 +193,12 @@ Test(threads, sums) {
 Test(threads, own_elements) {
     check("own", -1, false);
     check("back", -1, false);
+}
+
+Test(threads, parts) {
+    check("parts", -1, false);
+    check("parts", -1, true);
+    check("parts", 3000, false);
 }
 
 Test(threads, failures) {
