@@ -190,8 +190,8 @@ static size_t room_of(const rvm__native_copy *c) {
 /* Copies for the order; false: there is no memory for them, or it is limited. */
 static bool make_own(const team *t, seat *s) {
     size_t size = RVM__LINE;
-    for (uint64_t k = 0; k < t->o->ncopies; k++) size += room_of(&t->o->copies[k]);
     if (t->m->o.memory) return false;
+    for (uint64_t k = 0; k < t->o->ncopies; k++) size += room_of(&t->o->copies[k]);
     if (size > s->size) {
         char *own = rvm__resize(s->w, s->own, s->size, size);
         if (!own) return false;
@@ -201,7 +201,7 @@ static bool make_own(const team *t, seat *s) {
     s->first = s->own + (RVM__LINE - (uintptr_t)s->own % RVM__LINE) % RVM__LINE;
     char *at = s->first;
     for (uint64_t k = 0; k < t->o->ncopies; at += room_of(&t->o->copies[k++]))
-        if (t->o->copies[k].read) memcpy(at, t->o->copies[k].to, t->o->copies[k].n * sizeof(rvm_value));
+        if (room_of(&t->o->copies[k])) memcpy(at, t->o->copies[k].to, t->o->copies[k].n * sizeof(rvm_value));
     return true;
 }
 
