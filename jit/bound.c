@@ -97,8 +97,10 @@ uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint3
         n++;
         if ((jumps && !(in->op & 1) && in->target < pc) || is_long(u, fn, pc)) return RVM__UNBOUNDED;
         if (rvm__is_call(in)) n += most_of_call(u, in);
-        if (in->op == RVM_OP_undo) /* the compute part runs again */
-            n += rvm__most_between(u, fn, in->target + 1, f->code[in->target].target);
+        if (in->op == RVM_OP_compute) { /* the part runs twice */
+            n += 2 * rvm__most_between(u, fn, pc + 1, in->target);
+            pc = in->target - 1;
+        }
         if ((pair != RVM_PAIR_for && pair != RVM_PAIR_par) || in->target < pc) continue;
         const uint64_t body = rvm__most_between(u, fn, pc + 1, in->target);
         uint64_t trips = trips_at(u, fn, pc);

@@ -196,6 +196,24 @@ static void skip_part(rvm__emit *e, uint32_t compute) {
     rvm__forget_locals(e, compute);
 }
 
+/* Whether so much may run in it without a loop or call that looks around: regions within regions run exponentially often. */
+static bool turns_for_long(const rvm__emit *e, uint32_t compute) {
+    const uint32_t does = e->f->code[compute].target;
+    uint32_t pc = compute + 1;
+    while (pc < does && e->f->code[pc].op != RVM_OP_compute) pc++;
+    return pc < does && rvm__most_between(e->u, e->fn, compute + 1, does) > RVM__MOST_UNSEEN;
+}
+
+/* Into the compute part from its end, to run it for the second time; what stops there stands in it. */
+static bool run_again(rvm__emit *e, uint32_t compute, enum rvm__pass pass, uint32_t *next) {
+    *next = e->f->code[compute].target - 1;
+    if (!enter_part(e, compute, pass)) return false;
+    if (!turns_for_long(e, compute)) return true;
+    rvm__charge(e, 0);
+    rvm__look_around(e, *next);
+    return true;
+}
+
 /* Where control goes on from compute, do or undo at e->pc; false: nowhere, out of memory. */
 static bool pass_region(rvm__emit *e, const rvm_insn *in, uint32_t *next) {
     const uint32_t pc = e->pc;
@@ -217,12 +235,12 @@ static bool pass_region(rvm__emit *e, const rvm_insn *in, uint32_t *next) {
             return true;
         }
         if (vanishes(e, compute)) return *next = compute - 1, skip_part(e, compute), true;
-        return *next = pc - 1, enter_part(e, compute, PASS_LAST);
+        return run_again(e, compute, PASS_LAST, next);
     }
-    const uint32_t compute = in->target, does = e->f->code[compute].target;
+    const uint32_t compute = in->target;
     if (!up) return *next = compute + 1, enter_part(e, compute, PASS_AGAIN);
     if (vanishes(e, compute)) return *next = pc + 1, skip_part(e, compute), true;
-    return *next = does - 1, enter_part(e, compute, PASS_UNDO);
+    return run_again(e, compute, PASS_UNDO, next);
 }
 
 /* ---- one instruction; false: the stretch ends ---- */

@@ -30,8 +30,8 @@ typedef enum rvm_trail {
 } rvm_trail;
 
 /* Start from rvm_options_default(). Memory counts what the machine itself allocates: frames, ancilla arrays, stack, shadows
- * of locals, the trail. Fuel counts instructions, charged at calls and loops, per run; native code, which looks at it less
- * often, may pass it by about a million, and by a group of instances. 0 means no limit, for fuel and memory. */
+ * of locals, the trail. Fuel counts instructions, charged at calls, loops and regions, per run; native code, which looks at
+ * it less often, may pass it by about a million, and by a group of instances. 0 means no limit, for fuel and memory. */
 typedef struct rvm_options {
     bool unchecked;   /* drop the assertions of releases, postconditions, come-froms; never memory safety */
     bool trust;       /* drop checks of indices too: only for programs you wrote */
