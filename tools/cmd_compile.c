@@ -89,7 +89,7 @@ rvm_status command_COMPILE(tool *t) {
     char *beside = NULL;
     if (!t->o.output) return tool_fail(t, RVM_ERR_USAGE, "-o names the object file");
     const char *path = t->o.header ? t->o.header : (beside = header_beside(t->o.output));
-    rvm_status st = path ? tool_spare_program(t, path) : tool_fail(t, RVM_ERR_MEMORY, "out of memory");
+    rvm_status st = path ? files_check_output(t, path) : tool_fail(t, RVM_ERR_MEMORY, "out of memory");
     if (!st && strcmp(path, t->o.output) == 0)
         st = tool_fail(t, RVM_ERR_USAGE, "the object file and the header are one file");
     if (!st) st = tool_open(t);

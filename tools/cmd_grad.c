@@ -4,6 +4,7 @@
 #include "tool.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- output that both share ---- */
@@ -14,10 +15,9 @@ static void text_shadows(const tool *t, const bool *set, const char *prefix, con
         if (set[i]) output_param(stdout, prefix, suffix, &t->v, i, set);
 }
 
-static void print_json(const tool *t, const values *shown, const bool *set, const char *key) {
-    json j = {.out = stdout};
-    json_open(&j, '{');
-    json_key(&j, "ok"), json_bool(&j, true);
+static void print_json(tool *t, rvm_status saved, const values *shown, const bool *set, const char *key) {
+    json j;
+    tool_json_begin(&j, t, saved);
     output_json_values(&j, shown);
     json_key(&j, key);
     json_open(&j, '{');
@@ -25,8 +25,7 @@ static void print_json(const tool *t, const values *shown, const bool *set, cons
         if (set[i]) output_json_param(&j, &t->v, i, set);
     json_close(&j, '}');
     output_json_stats(&j, t);
-    json_close(&j, '}');
-    putchar('\n');
+    tool_json_end(&j);
 }
 
 static void print_text(const tool *t, const values *shown, const bool *set, const char *prefix, const char *suffix) {
@@ -64,7 +63,7 @@ static rvm_status forward_and_sweep(tool *t, values *after) {
     if (!st) st = rvm_machine_sweep(t->machine, &t->err);
     progress_end(&t->progress);
 done:
-    return st ? st : output_save(t, after, "_b");
+    return st;
 }
 
 /* --undo: forward again, which takes the gradient back: the results `after` and the seed must be there again. *apart: by how
@@ -115,8 +114,9 @@ rvm_status command_GRAD(tool *t) {
     if (!st && t->o.undo) st = undo(t, &after, of, element, &apart);
     if (st) goto done;
     snprintf(prefix, sizeof prefix, "d %s / d ", t->o.of);
+    st = output_save(t, &after, "_b");
     if (t->o.json)
-        print_json(t, &after, wrt, "gradients");
+        print_json(t, st, &after, wrt, "gradients");
     else
         print_text(t, &after, wrt, prefix, "");
     if (t->o.undo && !t->o.json) printf("taken back: values and seeds are there again, %.3g apart at most\n", apart);
@@ -127,8 +127,25 @@ done:
 
 /* ---- jvp ---- */
 
+/* Elements whose shadows were given, by parameter; NULL: none of its. */
+typedef unsigned char *given_shadows[RVM_MAX_PARAMS + 1];
+
+/* Marks `count` elements from k on. Given twice, one would be lost. */
+static rvm_status mark(tool *t, given_shadows given, uint32_t i, size_t k, size_t count, const char *option,
+                       const char *shadow) {
+    const size_t all = arg_count(&t->v.arg[i]);
+    char name[128];
+    if (!given[i] && !(given[i] = calloc(all + 1, 1))) return tool_fail(t, RVM_ERR_MEMORY, "out of memory");
+    for (size_t e = k; e < k + count; e++) {
+        values_element_name(&t->v, i, e, name, sizeof name);
+        if (given[i][e]++) return tool_fail(t, RVM_ERR_ARGUMENT, "%s gives the %s of `%s` twice", option, shadow, name);
+    }
+    return RVM_OK;
+}
+
 /* "x[1]=2" */
-static rvm_status read_element_shadow(tool *t, const char *option, const char *shadow, const char *word, int length) {
+static rvm_status read_element_shadow(tool *t, given_shadows marks, const char *option, const char *shadow, const char *word,
+                                      int length) {
     char name[128];
     uint32_t i;
     size_t k;
@@ -141,17 +158,18 @@ static rvm_status read_element_shadow(tool *t, const char *option, const char *s
         return tool_fail(t, RVM_ERR_ARGUMENT, "%s %s: `%s` is i64 and has no %s", option, word, t->v.info[i].name, shadow);
     rvm_param_info scalar = t->v.info[i];
     scalar.ndim = 0;
-    st = literal_read(t->program, &scalar, word + length + 1, &given, &t->err);
+    st = mark(t, marks, i, k, 1, option, shadow);
+    if (!st) st = literal_read(&t->reading, &scalar, word + length + 1, &given, &t->err);
     if (!st) arg_set_shadow(&t->v.arg[i], k, given.value);
     return st;
 }
 
 /* A shadow from the command line: option is --dot or --seed, shadow what it means. */
-static rvm_status read_shadow(tool *t, const char *option, const char *shadow, const char *word) {
+static rvm_status read_shadow(tool *t, given_shadows marks, const char *option, const char *shadow, const char *word) {
     const char *equals = strchr(word, '=');
     if (!equals) return tool_fail(t, RVM_ERR_USAGE, "%s takes name=value, not `%s`", option, word);
     if (memchr(word, '[', (size_t)(equals - word)))
-        return read_element_shadow(t, option, shadow, word, (int)(equals - word));
+        return read_element_shadow(t, marks, option, shadow, word, (int)(equals - word));
     const int shown = values_find_shown(&t->v, word, (int)(equals - word));
     uint32_t im = 0;
     const bool complex = shown >= 0 && values_shown(&t->v, (uint32_t)shown, &im) == SHOWN_COMPLEX;
@@ -160,12 +178,15 @@ static rvm_status read_shadow(tool *t, const char *option, const char *shadow, c
     rvm_arg *a = &t->v.arg[i], given = {0}, given_im = {0};
     if (!a->active)
         return tool_fail(t, RVM_ERR_ARGUMENT, "%s %s: `%s` is i64 and has no %s", option, word, t->v.info[i].name, shadow);
-    rvm_status st = complex ? literal_read_shown(SHOWN_COMPLEX, &t->v.info[i], equals + 1, &given, &given_im, &t->err)
-                            : literal_read(t->program, &t->v.info[i], equals + 1, &given, &t->err);
+    rvm_status st =
+        complex ? literal_read_shown(&t->reading, SHOWN_COMPLEX, &t->v.info[i], equals + 1, &given, &given_im, &t->err)
+                : literal_read(&t->reading, &t->v.info[i], equals + 1, &given, &t->err);
     for (int d = 0; !st && d < a->ndim; d++)
         if (given.shape[d] != a->shape[d])
             st = tool_fail(t, RVM_ERR_SHAPE, "%s: the %s of `%s` has length %lld in dimension %d, its value %lld", option,
                            shadow, t->v.info[i].name, (long long)given.shape[d], d + 1, (long long)a->shape[d]);
+    if (!st) st = mark(t, marks, (uint32_t)i, 0, arg_count(a), option, shadow);
+    if (!st && complex) st = mark(t, marks, im, 0, arg_count(a), option, shadow);
     for (size_t k = 0, n = st ? 0 : arg_count(a); k < n; k++) {
         arg_set_shadow(a, k, arg_get(&given, k));
         if (complex) arg_set_shadow(&t->v.arg[im], k, arg_get(&given_im, k));
@@ -176,10 +197,12 @@ static rvm_status read_shadow(tool *t, const char *option, const char *shadow, c
 }
 
 rvm_status tool_read_shadows(tool *t, bool *real, const text_list *words, const char *option, const char *shadow) {
+    given_shadows given = {0};
     rvm_status st = values_select(&t->v, NULL, real, &t->err);
     for (uint32_t i = 0; !st && i < t->v.n; i++)
         if (real[i]) st = arg_activate(&t->v.arg[i], &t->err);
-    for (size_t k = 0; !st && k < words->n; k++) st = read_shadow(t, option, shadow, words->item[k]);
+    for (size_t k = 0; !st && k < words->n; k++) st = read_shadow(t, given, option, shadow, words->item[k]);
+    for (uint32_t i = 0; i < t->v.n; i++) free(given[i]);
     return st;
 }
 
@@ -194,13 +217,13 @@ rvm_status command_JVP(tool *t) {
         st = rvm_tangent(t->machine, t->fn, t->v.arg, t->v.n, &t->err);
         progress_end(&t->progress);
     }
-    if (!st) st = output_save(t, &t->v, "_d");
     if (st) return st;
+    st = output_save(t, &t->v, "_d");
     if (t->o.json)
-        print_json(t, &t->v, real, "tangents");
+        print_json(t, st, &t->v, real, "tangents");
     else
         print_text(t, &t->v, real, "d ", "");
-    return RVM_OK;
+    return st;
 }
 
 /* ---- vjp ---- */
@@ -212,8 +235,13 @@ rvm_status command_VJP(tool *t) {
     if (!st && !t->o.seed.n) st = tool_fail(t, RVM_ERR_USAGE, "--seed NAME=VALUE is missing: the derivatives of what?");
     if (!st) st = tool_read_shadows(t, real, &t->o.seed, "--seed", "weight");
     if (!st) st = forward_and_sweep(t, &after);
-    if (!st && t->o.json) print_json(t, &after, real, "gradients");
-    if (!st && !t->o.json) print_text(t, &after, real, "", "_b");
+    if (st) goto done;
+    st = output_save(t, &after, "_b");
+    if (t->o.json)
+        print_json(t, st, &after, real, "gradients");
+    else
+        print_text(t, &after, real, "", "_b");
+done:
     values_free(&after);
     return st;
 }

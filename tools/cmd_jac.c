@@ -130,10 +130,9 @@ static void print_text(const tool *t, const answer *a) {
     output_stats(t);
 }
 
-static void print_json(const tool *t, const answer *a) {
-    json j = {.out = stdout};
-    json_open(&j, '{');
-    json_key(&j, "ok"), json_bool(&j, true);
+static void print_json(tool *t, const answer *a, rvm_status saved) {
+    json j;
+    tool_json_begin(&j, t, saved);
     output_json_values(&j, &a->after);
     json_key(&j, t->command == COMMAND_HESS ? "hessian" : t->command == COMMAND_HVP ? "product" : "jacobian");
     if (a->pattern.row_start)
@@ -142,8 +141,7 @@ static void print_json(const tool *t, const answer *a) {
         json_blocks(&j, t, a);
     output_json_cost(&j, &a->cost);
     output_json_stats(&j, t);
-    json_close(&j, '}');
-    putchar('\n');
+    tool_json_end(&j);
 }
 
 /* ---- what the commands share ---- */
@@ -176,9 +174,13 @@ static rvm_status save_matrix(tool *t, const answer *a) {
 }
 
 static rvm_status finish(tool *t, answer *a, rvm_status st) {
-    if (!st) st = save_matrix(t, a);
-    if (!st && t->o.json) print_json(t, a);
-    if (!st && !t->o.json) print_text(t, a);
+    if (!st) {
+        st = save_matrix(t, a);
+        if (t->o.json)
+            print_json(t, a, st);
+        else
+            print_text(t, a);
+    }
     values_free(&a->after);
     parts_free(&a->rows);
     parts_free(&a->columns);
@@ -199,7 +201,7 @@ static rvm_status method_of(tool *t, const char *const names[2], rvm_method firs
 
 static rvm_status jacobian(tool *t, answer *a, const rvm_question *q, rvm_method method) {
     rvm_status st = RVM_OK;
-    if (t->o.pattern) st = pattern_read(t->o.pattern, a->nrows, a->ncolumns, &a->pattern, &t->err);
+    if (t->o.pattern) st = pattern_read(&t->reading, t->o.pattern, a->nrows, a->ncolumns, &a->pattern, &t->err);
     if (!st) st = t->o.pattern ? room(t, a, a->pattern.row_start[a->nrows]) : room_for_matrix(t, a);
     if (st) return st;
     progress_begin(&t->progress, t->machine);

@@ -58,19 +58,19 @@ static void note_stack(const tool *t) {
                 s.stack_left == 1 ? "it" : "them");
 }
 
-static void print(tool *t) {
-    json j = {.out = stdout};
+/* saved: what became of --save; the results are shown whatever it was. */
+static void print(tool *t, rvm_status saved) {
+    json j;
     if (!t->o.json) {
         output_values(&t->v);
         output_stats(t);
+        note_stack(t);
         return;
     }
-    json_open(&j, '{');
-    json_key(&j, "ok"), json_bool(&j, true);
+    tool_json_begin(&j, t, saved);
     output_json_values(&j, &t->v);
     output_json_stats(&j, t);
-    json_close(&j, '}');
-    putchar('\n');
+    tool_json_end(&j);
 }
 
 rvm_status command_RUN(tool *t) {
@@ -83,12 +83,12 @@ rvm_status command_RUN(tool *t) {
     st = t->o.backward ? rvm_uncall(t->machine, t->fn, t->v.arg, t->v.n, &t->err)
                        : rvm_call(t->machine, t->fn, t->v.arg, t->v.n, &t->err);
     progress_end(&t->progress);
-    if (st)
+    if (st) {
         restore(t, &before);
-    else
-        st = output_save(t, &t->v, NULL);
-    if (!st) print(t);
-    if (!st && !t->o.json) note_stack(t);
+        goto done;
+    }
+    st = output_save(t, &t->v, NULL);
+    print(t, st);
 done:
     values_free(&before);
     return st;

@@ -40,7 +40,7 @@ static rvm_status read_one(tool *t, const char *word, rvm_constant *out) {
     if (info.ndim)
         return tool_fail(t, RVM_ERR_ARGUMENT, "--const: `%s` is an array: only scalars and lengths are constants",
                          info.name);
-    const rvm_status st = literal_read(t->program, &info, equals + 1, &a, &t->err);
+    const rvm_status st = literal_read(&t->reading, &info, equals + 1, &a, &t->err);
     if (st) return st;
     out->name = info.name;
     out->value.i = a.value.i;

@@ -1,16 +1,19 @@
-/* literal.c: 1.5   &square   [1,2,3]   [[1,2],[3,4]]   zeros(3,4)   ones(3)   @file.npy
+/* literal.c: 1.5   &square   [1,2,3]   [[1,2],[3,4]]   zeros(3,4)   ones(3)   @file.npy   @-
+ * A file is one of NumPy, or text as any of the others.
  * The elements of nested brackets are gathered row by row; the first row of each depth fixes the length of the others. */
 #include "isa.h"
 #include "npy.h"
 #include "number.h"
 #include "values.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct reader {
     const char *at;
-    const rvm_program *program;
+    reading *source;
+    const char *file; /* the text is that file's; or NULL */
     const rvm_param_info *p;
     rvm_error *err;
     enum shown kind;
@@ -37,7 +40,7 @@ static rvm_status read_scalar(reader *r, rvm_scalar *out) {
     size_t length = strcspn(r->at, " \t\n,]"), copied = length < sizeof name ? length : sizeof name - 1;
     memcpy(name, r->at, copied);
     name[copied] = 0;
-    out->i = rvm_program_find(r->program, name);
+    out->i = rvm_program_find(r->source->program, name);
     if (out->i < 0) return rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "there is no function `%s`", name);
     r->at += length;
     return RVM_OK;
@@ -89,8 +92,8 @@ static rvm_status read_nested(reader *r, rvm_arg *a, rvm_arg *im) {
         if (r->shape[d] < 0)
             return rvm__fail(r->err, RVM_ERR_SHAPE, NULL, 0, 0,
                              "an empty value does not tell its shape; write zeros(0, ...)");
-    if (!st) st = arg_allocate(a, r->shape, r->err);
-    if (!st && r->kind == SHOWN_COMPLEX) st = arg_allocate(im, r->shape, r->err);
+    if (!st) st = reading_allocate(r->source, r->file, a, r->shape, r->err);
+    if (!st && r->kind == SHOWN_COMPLEX) st = reading_allocate(r->source, r->file, im, r->shape, r->err);
     for (size_t k = 0; !st && k < r->n; k++) {
         const bool pairs = r->kind == SHOWN_COMPLEX;
         arg_set(pairs && k % 2 ? im : a, pairs ? k / 2 : k, r->cells[k]);
@@ -113,8 +116,8 @@ static rvm_status read_filled(reader *r, double value, rvm_arg *a, rvm_arg *im) 
     if (d != r->p->ndim) return wrong_depth(r);
     if (r->kind == SHOWN_LNS && value == 0) return wrong(r, "an lns is positive");
     if (r->kind == SHOWN_LNS) value = 0; /* the logarithm of 1 */
-    rvm_status st = arg_allocate(a, r->shape, r->err);
-    if (!st && r->kind == SHOWN_COMPLEX) st = arg_allocate(im, r->shape, r->err);
+    rvm_status st = reading_allocate(r->source, r->file, a, r->shape, r->err);
+    if (!st && r->kind == SHOWN_COMPLEX) st = reading_allocate(r->source, r->file, im, r->shape, r->err);
     rvm_scalar v = scalar_from_double(a->type, value);
     for (size_t k = 0, n = st || value == 0 ? 0 : arg_count(a); k < n; k++) arg_set(a, k, v);
     return st;
@@ -148,27 +151,69 @@ static rvm_status name_it(const reader *r, rvm_status st, rvm_error *err) {
     return st;
 }
 
-static rvm_status read_file(const reader *r, rvm_arg *a, rvm_arg *im) {
-    if (r->kind != SHOWN_LNS) return npy_read(r->at + 1, a, im, r->err);
-    return rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "a file holds reals: give %s=@file.npy, of logarithms",
-                     r->p->name);
+/* Text, from a file: what comes is not known before, so that it has a limit even where there is none. */
+static rvm_status read_text_file(reader *r, input *in, rvm_arg *a, rvm_arg *im) {
+    enum { LONGEST = 1 << 28 };
+    const size_t limit = r->source->limit && r->source->limit < LONGEST ? (size_t)r->source->limit : LONGEST;
+    char *text;
+    size_t size;
+    rvm_status st = input_whole(in, limit, &text, &size, r->err);
+    if (st) return st;
+    if (memchr(text, 0, size))
+        st = rvm__fail(r->err, RVM_ERR_FORMAT, in->name, 0, 0, "is neither an array file of NumPy nor text");
+    r->at = text;
+    r->file = in->name;
+    if (!st) st = read_text(r, a, im);
+    if (st && !r->err->file[0]) snprintf(r->err->file, sizeof r->err->file, "%s", in->name);
+    free(text);
+    return st;
+}
+
+static bool is_text(const input *in, size_t n) {
+    const size_t length = strlen(in->name);
+    if (length >= 4 && strcmp(in->name + length - 4, ".npy") == 0) return false;
+    for (size_t k = 0; k < n; k++)
+        if (in->held[k] < 0x20 ? !isspace(in->held[k]) : in->held[k] > 0x7e) return false;
+    return n > 0;
+}
+
+static rvm_status read_file(reader *r, rvm_arg *a, rvm_arg *im) {
+    const char *path = r->at + 1;
+    const int64_t *fixed = r->p->dim_value;
+    input in;
+    if (strcmp(path, "-") == 0) {
+        if (r->source->standard_input) return rvm__fail(r->err, RVM_ERR_USAGE, NULL, 0, 0, "standard input is read twice");
+        r->source->standard_input = true;
+    }
+    rvm_status st = input_open(&in, path, r->err);
+    if (st) return st;
+    if (is_text(&in, input_peek(&in)))
+        st = read_text_file(r, &in, a, im);
+    else if (r->kind == SHOWN_LNS)
+        st = rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "a file holds reals: give %s=@file.npy, of logarithms",
+                       r->p->name);
+    else
+        st = npy_read(&in, r->source, fixed, a, im, r->err);
+    input_close(&in);
+    return st;
 }
 
 static rvm_status read_any(reader *r, rvm_arg *a, rvm_arg *im) {
     *a = (rvm_arg){.type = r->p->type, .ndim = r->p->ndim};
     if (im) *im = *a;
+    r->err->file[0] = 0;
     rvm_status st = *r->at == '@' ? read_file(r, a, im) : read_text(r, a, im);
     free(r->cells);
     return st ? name_it(r, st, r->err) : RVM_OK;
 }
 
-rvm_status literal_read(const rvm_program *program, const rvm_param_info *p, const char *text, rvm_arg *a, rvm_error *err) {
-    reader r = {.program = program, .at = text, .p = p, .err = err};
+rvm_status literal_read(reading *source, const rvm_param_info *p, const char *text, rvm_arg *a, rvm_error *err) {
+    reader r = {.source = source, .at = text, .p = p, .err = err};
     return read_any(&r, a, NULL);
 }
 
-rvm_status literal_read_shown(enum shown kind, const rvm_param_info *p, const char *text, rvm_arg *a, rvm_arg *im,
-                              rvm_error *err) {
-    reader r = {.at = text, .p = p, .err = err, .kind = kind};
+rvm_status literal_read_shown(reading *source, enum shown kind, const rvm_param_info *p, const char *text, rvm_arg *a,
+                              rvm_arg *im, rvm_error *err) {
+    reader r = {.source = source, .at = text, .p = p, .err = err, .kind = kind};
     return read_any(&r, a, im);
 }

@@ -1,4 +1,4 @@
-/* npy.c: the file is read whole, then believed only as far as its bytes go.
+/* npy.c: the header is read and weighed before memory is taken for the elements.
  *
  *     \x93NUMPY  major minor  length (2 bytes LE; 4 from version 2)  {'descr': '<f8', 'fortran_order': False, 'shape': (3,)}
  *     then the elements
@@ -9,7 +9,6 @@
 #include "values.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,19 +53,22 @@ static bool word(scanner *s, const char *w) {
     return true;
 }
 
-static bool string(scanner *s, char *out, size_t size) {
+enum string { NONE, OPEN, WHOLE }; /* OPEN: the header ends within it */
+
+static enum string string(scanner *s, char *out, size_t size) {
     blanks(s);
-    if (s->at == s->end || (*s->at != '\'' && *s->at != '"')) return false;
+    if (s->at == s->end || (*s->at != '\'' && *s->at != '"')) return NONE;
     char quote = *s->at++;
     size_t n = 0;
     for (; s->at < s->end && *s->at != quote; s->at++)
         if (n + 1 < size) out[n++] = *s->at;
     out[n] = 0;
-    return accept(s, quote);
+    return accept(s, quote) ? WHOLE : OPEN;
 }
 
 static rvm_status scan_shape(scanner *s, header *h) {
     if (!accept(s, '(')) return damaged(s, "its shape is not a tuple");
+    h->ndim = 0;
     while (!accept(s, ')')) {
         int64_t n = 0;
         const char *digits = (blanks(s), s->at);
@@ -78,15 +80,16 @@ static rvm_status scan_shape(scanner *s, header *h) {
             return rvm__fail(s->err, RVM_ERR_SHAPE, s->path, 0, 0, "has more than %d dimensions", RVM_MAX_DIMS);
         h->shape[h->ndim++] = n;
         (void)accept(s, 'L'); /* as Python 2 wrote long integers */
-        if (!accept(s, ',') && (blanks(s), s->at == s->end || *s->at != ')')) return damaged(s, "its shape does not end");
+        if (!accept(s, ',') && (blanks(s), s->at == s->end || *s->at != ')')) return damaged(s, "its shape has no end");
     }
     h->have_shape = true;
     return RVM_OK;
 }
 
 static rvm_status scan_descr(scanner *s, header *h) {
-    if (!string(s, h->descr, sizeof h->descr))
-        return rvm__fail(s->err, RVM_ERR_TYPE, s->path, 0, 0, "holds records, not numbers");
+    const enum string got = string(s, h->descr, sizeof h->descr);
+    if (got == OPEN || (blanks(s), s->at == s->end)) return damaged(s, "its header has no end");
+    if (got == NONE) return rvm__fail(s->err, RVM_ERR_TYPE, s->path, 0, 0, "holds records, not numbers");
     const char *d = h->descr;
     h->big = *d == '>';
     if (*d && strchr("<>=|", *d)) d++;
@@ -101,7 +104,9 @@ static rvm_status scan_descr(scanner *s, header *h) {
 
 static rvm_status scan_entry(scanner *s, header *h) {
     char key[24];
-    if (!string(s, key, sizeof key) || !accept(s, ':')) return damaged(s, "its header is no dictionary");
+    const enum string got = string(s, key, sizeof key);
+    if (got == OPEN || (blanks(s), s->at == s->end)) return damaged(s, "its header has no end");
+    if (got == NONE || !accept(s, ':')) return damaged(s, "its header is no dictionary");
     if (strcmp(key, "descr") == 0) return scan_descr(s, h);
     if (strcmp(key, "shape") == 0) return scan_shape(s, h);
     if (strcmp(key, "fortran_order") != 0) return damaged(s, "its header has an unknown key");
@@ -116,156 +121,223 @@ static rvm_status scan_header(scanner *s, header *h) {
     while (!accept(s, '}')) {
         rvm_status st = scan_entry(s, h);
         if (st) return st;
-        if (!accept(s, ',') && (blanks(s), s->at == s->end || *s->at != '}')) return damaged(s, "its header does not end");
+        if (!accept(s, ',') && (blanks(s), s->at == s->end || *s->at != '}')) return damaged(s, "its header has no end");
     }
     if (h->have_descr && h->have_order && h->have_shape) return RVM_OK;
     return damaged(s, "its header lacks descr, fortran_order or shape");
 }
 
-/* Leaves s on the elements. */
-static rvm_status scan_file(scanner *s, header *h) {
+/* From the file's beginning to its elements. The header's text is short whatever its length says: a dictionary of three. */
+static rvm_status read_header(input *in, header *h, rvm_error *err) {
     static const char magic[] = "\x93NUMPY";
-    size_t size = (size_t)(s->end - s->at), length_bytes;
-    const unsigned char *b = (const unsigned char *)s->at;
-    if (size < 10 || memcmp(b, magic, 6) != 0) return damaged(s, size < 10 ? "it is too short" : "it begins otherwise");
-    if (b[6] < 1 || b[6] > 3)
-        return rvm__fail(s->err, RVM_ERR_VERSION, s->path, 0, 0, "is an array file of version %d.%d; known are 1 to 3", b[6],
+    enum { LONGEST = 1 << 16 };
+    unsigned char b[12];
+    scanner s = {.path = in->name, .err = err};
+    const size_t got = input_read(in, b, 8);
+    if (got < 6 || memcmp(b, magic, 6) != 0)
+        return input_status(in, err) ? RVM_ERR_IO : damaged(&s, got < 8 ? "it is too short" : "it begins otherwise");
+    if (got == 8 && (b[6] < 1 || b[6] > 3))
+        return rvm__fail(err, RVM_ERR_VERSION, in->name, 0, 0, "is an array file of version %d.%d; known are 1 to 3", b[6],
                          b[7]);
-    length_bytes = b[6] == 1 ? 2 : 4;
-    if (size < 8 + length_bytes) return damaged(s, "it is too short");
+    const size_t length_bytes = got < 8 || b[6] == 1 ? 2 : 4;
     size_t length = 0;
+    if (got < 8 || input_read(in, b + 8, length_bytes) != length_bytes) return damaged(&s, "it is too short");
     for (size_t i = length_bytes; i-- > 0;) length = length << 8 | b[8 + i];
-    if (length > size - 8 - length_bytes) return damaged(s, "it is cut off within its header");
-    scanner text = *s;
-    text.at = s->at + 8 + length_bytes;
-    text.end = s->at = text.at + length;
-    return scan_header(&text, h);
+    if (in->known && length > in->left) return damaged(&s, "it is cut off within its header");
+    if (length > LONGEST) return damaged(&s, "its header is longer than 65536 bytes");
+    char *text = malloc(length + 1);
+    if (!text) return rvm__fail(err, RVM_ERR_MEMORY, in->name, 0, 0, "out of memory");
+    s.at = text;
+    s.end = text + input_read(in, text, length);
+    const rvm_status st = s.end == text + length ? scan_header(&s, h) : damaged(&s, "it is cut off within its header");
+    free(text);
+    return st;
+}
+
+/* ---- what the header says, against what is wanted ---- */
+
+static bool readable(const header *h, rvm_type want) {
+    const bool whole = h->kind == 'i' || h->kind == 'u';
+    if (whole) return h->size && h->size <= 8 && !(h->size & (h->size - 1));
+    if (h->kind == 'b') return h->size == 1;
+    return h->kind == 'f' && want != RVM_I64 && (h->size == 4 || h->size == 8);
+}
+
+static rvm_status too_many(const input *in, const header *h, rvm_error *err) {
+    char shape[128];
+    int n = 0;
+    for (int d = 0; d < h->ndim; d++)
+        n += snprintf(shape + n, sizeof shape - (size_t)n, "%s%lld", d ? ", " : "", (long long)h->shape[d]);
+    return rvm__fail(err, RVM_ERR_FORMAT, in->name, 0, 0,
+                     "its header promises the shape (%s): more elements than memory has addresses for", shape);
+}
+
+/* The number of elements, whose bytes fit a size. */
+static rvm_status count_elements(const input *in, const header *h, size_t *n, rvm_error *err) {
+    size_t bytes = h->size * (size_t)h->parts;
+    bool fits = true, empty = false;
+    for (int d = 0; d < h->ndim; d++) {
+        empty |= h->shape[d] == 0;
+        fits &= !__builtin_mul_overflow(bytes, (size_t)h->shape[d], &bytes);
+    }
+    if (empty) bytes = 0;
+    if (!empty && (!fits || bytes > PTRDIFF_MAX)) return too_many(in, h, err);
+    *n = bytes / (h->size * (size_t)h->parts);
+    if (!in->known || bytes == in->left) return RVM_OK;
+    if (bytes > in->left)
+        return rvm__fail(err, RVM_ERR_FORMAT, in->name, 0, 0,
+                         "is cut off: its header promises %zu elements, %llu bytes are there", *n,
+                         (unsigned long long)in->left);
+    return rvm__fail(err, RVM_ERR_FORMAT, in->name, 0, 0, "has %llu bytes behind its elements",
+                     (unsigned long long)(in->left - bytes));
+}
+
+/* The shape that is wanted, from that of the file: of a single number it does not matter how many dimensions it has. */
+static rvm_status take_shape(const input *in, const header *h, size_t n, const int64_t *fixed, const rvm_arg *a,
+                             int64_t shape[RVM_MAX_DIMS], rvm_error *err) {
+    if (h->ndim != a->ndim && n != 1)
+        return rvm__fail(err, RVM_ERR_SHAPE, in->name, 0, 0, "has %d dimension%s, and %d are wanted", h->ndim,
+                         h->ndim == 1 ? "" : "s", a->ndim);
+    for (int d = 0; d < a->ndim; d++) {
+        shape[d] = h->ndim == a->ndim ? h->shape[d] : 1;
+        if (fixed && fixed[d] >= 0 && fixed[d] != shape[d])
+            return rvm__fail(err, RVM_ERR_SHAPE, in->name, 0, 0, "has length %lld in dimension %d, and %lld is wanted",
+                             (long long)shape[d], d + 1, (long long)fixed[d]);
+    }
+    return RVM_OK;
 }
 
 /* ---- elements ---- */
 
-static bool readable(const header *h, rvm_type want) {
-    bool whole = h->kind == 'i' || h->kind == 'u', narrow = h->size <= 4;
-    if (whole && (h->size == 0 || (h->size & (h->size - 1)))) return false;
-    if (h->kind == 'b') return want == RVM_I64 && h->size == 1;
-    if (h->kind == 'f') return want != RVM_I64 && (h->size == 4 || h->size == 8);
-    return whole && (narrow || (want == RVM_I64 && h->kind == 'i' && h->size == 8));
-}
+typedef struct number {
+    bool whole;
+    __int128 i;
+    double f;
+} number;
 
-static rvm_scalar decode(const header *h, const unsigned char *b, rvm_type want) {
+static number decode(const header *h, const unsigned char *b) {
     uint64_t u = 0;
+    number x = {.whole = h->kind != 'f'};
     for (size_t i = 0; i < h->size; i++) u = u << 8 | b[h->big ? i : h->size - 1 - i];
-    double f = 0;
     if (h->kind == 'f' && h->size == 4) {
-        uint32_t low = (uint32_t)u;
+        const uint32_t low = (uint32_t)u;
         float single;
         memcpy(&single, &low, sizeof single);
-        f = single;
+        x.f = single;
     } else if (h->kind == 'f') {
-        memcpy(&f, &u, sizeof f);
+        memcpy(&x.f, &u, sizeof x.f);
     } else {
-        unsigned unused = 64 - 8 * (unsigned)h->size;
-        int64_t i = h->kind == 'i' ? (int64_t)(u << unused) >> unused : (int64_t)u;
-        if (want == RVM_I64) return (rvm_scalar){.i = i};
-        f = (double)i;
+        const unsigned unused = 64 - 8 * (unsigned)h->size;
+        x.i = h->kind == 'i' ? (__int128)((int64_t)(u << unused) >> unused) : (__int128)u;
+        x.f = (double)x.i;
     }
-    return scalar_from_double(want, f);
+    return x;
 }
 
-/* A fix must be in range; rounding to nearest is what writing its decimals does, too. */
-static rvm_status check_fix(const scanner *s, const header *h, size_t k, const unsigned char *b) {
-    double x = decode(h, b, RVM_F64).f;
-    if (x >= -FIX_LIMIT && x < FIX_LIMIT) return RVM_OK;
-    return rvm__fail(s->err, RVM_ERR_ARGUMENT, s->path, 0, 0,
-                     "element %zu is %g, outside the range of fix, [-1048576, 1048576)", k, x);
+/* False: the type has no such number. */
+static bool convert(number x, rvm_type want, rvm_scalar *out) {
+    if (want == RVM_I64) {
+        out->i = (int64_t)x.i;
+        return (__int128)out->i == x.i;
+    }
+    if (want == RVM_FIX && !(x.f >= -FIX_LIMIT && x.f < FIX_LIMIT)) return false;
+    *out = scalar_from_double(want, x.f);
+    if (isnan(x.f)) return true;
+    return x.whole ? !isinf(x.f) && (__int128)scalar_to_double(want, *out) == x.i : scalar_to_double(want, *out) == x.f;
 }
 
-static rvm_status check_size(const scanner *s, const header *h, size_t *count) {
-    size_t have = (size_t)(s->end - s->at), n = 1, bytes;
-    bool fits = true, empty = false;
-    for (int d = 0; d < h->ndim; d++) {
-        empty |= h->shape[d] == 0;
-        fits &= !__builtin_mul_overflow(n, (size_t)h->shape[d], &n);
+/* Element k of the file: its number or indices, its value, and what helps. */
+static rvm_status inexact(const input *in, const header *h, rvm_type want, size_t k, number x, rvm_error *err) {
+    char where[128], value[NUMBER_TEXT];
+    int64_t index[RVM_MAX_DIMS] = {0};
+    for (int e = 0; e < h->ndim; e++) {
+        const int d = h->fortran ? e : h->ndim - 1 - e;
+        index[d] = (int64_t)(k % (size_t)h->shape[d]);
+        k /= (size_t)h->shape[d];
     }
-    if (empty) n = 0, fits = true;
-    fits &= !__builtin_mul_overflow(n, h->size * (size_t)h->parts, &bytes);
-    *count = n;
-    if (fits && bytes == have) return RVM_OK;
-    if (!fits || bytes > have)
-        return rvm__fail(s->err, RVM_ERR_FORMAT, s->path, 0, 0,
-                         "is cut off: its header promises %s%zu elements, %zu bytes are there", fits ? "" : "more than ",
-                         fits ? n : SIZE_MAX, have);
-    return rvm__fail(s->err, RVM_ERR_FORMAT, s->path, 0, 0, "has %zu bytes behind its elements", have - bytes);
+    int n = snprintf(where, sizeof where, "element ");
+    for (int d = 0; d < h->ndim; d++)
+        n += snprintf(where + n, sizeof where - (size_t)n, "%s%lld%s", d ? ", " : "[", (long long)index[d],
+                      d + 1 == h->ndim ? "]" : "");
+    if (x.whole)
+        snprintf(value, sizeof value, x.i < 0 ? "%lld" : "%llu", (long long)x.i);
+    else
+        number_text(RVM_F64, (rvm_scalar){.f = x.f}, value);
+    return rvm__fail(err, RVM_ERR_ARGUMENT, in->name, 0, 0, "%s is %s, which %s %s does not hold exactly%s",
+                     h->ndim ? where : "it", value, want == RVM_I64 || want == RVM_F64 || want == RVM_F32 ? "an" : "a",
+                     rvm_type_name(want),
+                     want == RVM_F32   ? "; saved as float32 it is rounded: a.astype('f4')"
+                     : want == RVM_FIX ? "; a fix is a multiple of 2^-43 from -2^20 to below 2^20: "
+                                         "numpy.round(a * 2.0**43) / 2.0**43 rounds it"
+                                       : "");
 }
 
-/* Number `part` of each element. */
-static rvm_status read_elements(scanner *s, const header *h, rvm_arg *a, int part) {
-    size_t n, k;
-    rvm_status st = check_size(s, h, &n);
-    if (!st && a->ndim) st = arg_allocate(a, h->shape, s->err);
-    rvm_scalar *to = a->ndim ? a->data : &a->value;
-    for (k = 0; !st && k < n && part < h->parts; k++) {
-        const unsigned char *b = (const unsigned char *)s->at + (k * (size_t)h->parts + (size_t)part) * h->size;
-        if (a->type == RVM_FIX) st = check_fix(s, h, k, b);
-        to[k] = decode(h, b, a->type);
+/* One number, which is part `part` of element k. */
+static rvm_status take(const input *in, const header *h, size_t k, const unsigned char *b, rvm_arg *a, rvm_error *err) {
+    const number x = decode(h, b);
+    rvm_scalar *to = a->ndim ? (rvm_scalar *)a->data + k : &a->value;
+    if (h->kind == 'b' && x.i > 1)
+        return rvm__fail(err, RVM_ERR_FORMAT, in->name, 0, 0, "holds booleans, and the byte of one is %d", (int)x.i);
+    return convert(x, a->type, to) ? RVM_OK : inexact(in, h, a->type, k, x, err);
+}
+
+static rvm_status read_elements(input *in, const header *h, size_t n, rvm_arg *a, rvm_arg *im, rvm_error *err) {
+    unsigned char buffer[1 << 14];
+    const size_t size = h->size * (size_t)h->parts, room = sizeof buffer / size;
+    rvm_status st = RVM_OK;
+    for (size_t k = 0; !st && k < n;) {
+        const size_t some = n - k < room ? n - k : room, got = input_read(in, buffer, some * size);
+        for (size_t e = 0; !st && e < got / size; e++, k++) {
+            st = take(in, h, k, buffer + e * size, a, err);
+            if (!st && h->parts == 2) st = take(in, h, k, buffer + e * size + h->size, im, err);
+        }
+        if (!st && got < some * size) st = input_status(in, err);
+        if (!st && got < some * size)
+            st = rvm__fail(err, RVM_ERR_FORMAT, in->name, 0, 0,
+                           "is cut off: its header promises %zu elements, %zu are there", n, k);
     }
+    if (!st && !in->known && input_read(in, buffer, 1))
+        st = rvm__fail(err, RVM_ERR_FORMAT, in->name, 0, 0, "has bytes behind its elements");
+    return st;
+}
+
+static void turn_strides(rvm_arg *a) {
     int64_t stride = 1;
-    for (int d = 0; !st && h->fortran && d < a->ndim; d++) {
+    for (int d = 0; d < a->ndim; d++) {
         a->stride[d] = stride;
         stride *= a->shape[d];
     }
-    return st;
 }
 
-/* ---- files ---- */
-
-static rvm_status read_whole(const char *path, char **bytes, size_t *size, rvm_error *err) {
-    size_t room = 0;
-    rvm_status st = RVM_OK;
-    *bytes = NULL, *size = 0;
-    FILE *f = fopen(path, "rb");
-    if (!f) return rvm__fail(err, RVM_ERR_IO, path, 0, 0, "cannot read: %s", strerror(errno));
-    while (!st && !feof(f)) {
-        if (*size == room) {
-            char *grown = realloc(*bytes, room = room ? 2 * room : 1 << 16);
-            if (!grown)
-                st = rvm__fail(err, RVM_ERR_MEMORY, path, 0, 0, "out of memory");
-            else
-                *bytes = grown;
-            if (st) break;
-        }
-        *size += fread(*bytes + *size, 1, room - *size, f);
-        if (ferror(f)) st = rvm__fail(err, RVM_ERR_IO, path, 0, 0, "cannot read: %s", strerror(errno));
-    }
-    fclose(f);
-    return st;
-}
-
-rvm_status npy_read(const char *path, rvm_arg *a, rvm_arg *im, rvm_error *err) {
-    char *bytes;
-    size_t size;
+rvm_status npy_read(input *in, reading *r, const int64_t *fixed, rvm_arg *a, rvm_arg *im, rvm_error *err) {
     header h = {0};
-    scanner s = {.path = path, .err = err};
-    rvm_status st = read_whole(path, &bytes, &size, err);
-    if (st) goto done;
-    s.at = bytes;
-    s.end = bytes + size;
-    st = scan_file(&s, &h);
-    if (st) goto done;
+    size_t n = 0;
+    int64_t shape[RVM_MAX_DIMS] = {0};
+    rvm_status st = read_header(in, &h, err);
+    if (st) return st;
     if (im && h.kind == 'c' && h.size % 2 == 0) h.kind = 'f', h.size /= 2, h.parts = 2;
     if (!readable(&h, a->type))
-        st = rvm__fail(err, RVM_ERR_TYPE, path, 0, 0, "holds elements of type `%s`, which are not exactly %s", h.descr,
-                       rvm_type_name(a->type));
-    else if (h.ndim != a->ndim)
-        st = rvm__fail(err, RVM_ERR_SHAPE, path, 0, 0, "has %d dimension%s, and %d are wanted", h.ndim,
-                       h.ndim == 1 ? "" : "s", a->ndim);
-    else
-        st = read_elements(&s, &h, a, 0);
-    if (!st && im) st = read_elements(&s, &h, im, 1);
-done:
-    free(bytes);
+        return rvm__fail(err, RVM_ERR_TYPE, in->name, 0, 0, "holds elements of type `%s`, which are not exactly %s", h.descr,
+                         rvm_type_name(a->type));
+    st = count_elements(in, &h, &n, err);
+    if (!st) st = take_shape(in, &h, n, fixed, a, shape, err);
+    if (!st && a->ndim) st = reading_allocate(r, in->name, a, shape, err);
+    if (!st && a->ndim && im) st = reading_allocate(r, in->name, im, shape, err);
+    if (!st) st = read_elements(in, &h, n, a, im, err);
+    if (!st && h.fortran) turn_strides(a);
+    if (!st && h.fortran && im) turn_strides(im);
     return st;
 }
+
+rvm_status npy_read_file(const char *path, reading *r, const int64_t *fixed, rvm_arg *a, rvm_arg *im, rvm_error *err) {
+    input in;
+    rvm_status st = input_open(&in, path, err);
+    if (!st) st = npy_read(&in, r, fixed, a, im, err);
+    input_close(&in);
+    return st;
+}
+
+/* ---- writing ---- */
 
 static void write_header(FILE *f, const rvm_arg *a, bool complex) {
     char text[192];

@@ -325,7 +325,12 @@ static rvm_status save(tool *t, const values *v, const char *word, const char *s
 }
 
 rvm_status output_save(tool *t, const values *v, const char *suffix) {
+    rvm_error first;
     rvm_status st = RVM_OK;
-    for (size_t k = 0; !st && k < t->o.save.n; k++) st = save(t, v, t->o.save.item[k], suffix);
+    for (size_t k = 0; k < t->o.save.n; k++) {
+        const rvm_status one = save(t, v, t->o.save.item[k], suffix);
+        if (one && !st) st = one, first = t->err;
+    }
+    if (st) t->err = first;
     return st;
 }

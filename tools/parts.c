@@ -87,11 +87,11 @@ static rvm_status allocate(rvm_sparse *s, int64_t rows, int64_t columns, int64_t
     return RVM_OK;
 }
 
-static rvm_status from_matrix(const char *file, int64_t rows, int64_t columns, rvm_sparse *out, rvm_error *err) {
+static rvm_status from_matrix(reading *r, const char *file, int64_t rows, int64_t columns, rvm_sparse *out, rvm_error *err) {
     rvm_arg a = {.type = RVM_F64, .ndim = 2};
     int64_t n = 0;
     const rvm_param_info info = {.name = "--pattern", .type = RVM_F64, .ndim = 2, .dim_value = {rows, columns}};
-    rvm_status st = file[0] == '[' ? literal_read(NULL, &info, file, &a, err) : npy_read(file, &a, NULL, err);
+    rvm_status st = file[0] == '[' ? literal_read(r, &info, file, &a, err) : npy_read_file(file, r, NULL, &a, NULL, err);
     if (!st && (a.shape[0] != rows || a.shape[1] != columns))
         st = rvm__fail(err, RVM_ERR_SHAPE, NULL, 0, 0, "the pattern is %lld by %lld, the Jacobian %lld by %lld",
                        (long long)a.shape[0], (long long)a.shape[1], (long long)rows, (long long)columns);
@@ -107,11 +107,11 @@ static rvm_status from_matrix(const char *file, int64_t rows, int64_t columns, r
     return st;
 }
 
-static rvm_status from_lists(const char *starts, const char *list, int64_t rows, int64_t columns, rvm_sparse *out,
-                             rvm_error *err) {
+static rvm_status from_lists(reading *r, const char *starts, const char *list, int64_t rows, int64_t columns,
+                             rvm_sparse *out, rvm_error *err) {
     rvm_arg start = {.type = RVM_I64, .ndim = 1}, column = {.type = RVM_I64, .ndim = 1};
-    rvm_status st = npy_read(starts, &start, NULL, err);
-    if (!st) st = npy_read(list, &column, NULL, err);
+    rvm_status st = npy_read_file(starts, r, NULL, &start, NULL, err);
+    if (!st) st = npy_read_file(list, r, NULL, &column, NULL, err);
     if (!st && start.shape[0] != rows + 1)
         st = rvm__fail(err, RVM_ERR_SHAPE, NULL, 0, 0, "%s has %lld elements: for %lld rows it must have %lld", starts,
                        (long long)start.shape[0], (long long)rows, (long long)rows + 1);
@@ -126,14 +126,14 @@ static rvm_status from_lists(const char *starts, const char *list, int64_t rows,
     return st;
 }
 
-rvm_status pattern_read(const char *files, int64_t rows, int64_t columns, rvm_sparse *out, rvm_error *err) {
+rvm_status pattern_read(reading *r, const char *files, int64_t rows, int64_t columns, rvm_sparse *out, rvm_error *err) {
     const char *comma = files[0] == '[' ? NULL : strchr(files, ',');
     char first[1024];
     *out = (rvm_sparse){0};
-    if (!comma) return from_matrix(files, rows, columns, out, err);
+    if (!comma) return from_matrix(r, files, rows, columns, out, err);
     if ((size_t)(comma - files) >= sizeof first) BAD(RVM_ERR_ARGUMENT, "the name of the pattern's file is too long");
     snprintf(first, sizeof first, "%.*s", (int)(comma - files), files);
-    return from_lists(first, comma + 1, rows, columns, out, err);
+    return from_lists(r, first, comma + 1, rows, columns, out, err);
 }
 
 void pattern_free(rvm_sparse *p) {

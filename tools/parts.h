@@ -30,7 +30,7 @@ typedef struct answer {
 
 /* A pattern from FILE.npy or as [[1,0],[1,1]], a matrix of which what is not 0 is in the pattern, or from
  * ROWS.npy,COLUMNS.npy: where each row begins in the list of columns, and that list. IO, FORMAT, SHAPE, ARGUMENT, MEMORY. */
-rvm_status pattern_read(const char *files, int64_t rows, int64_t columns, rvm_sparse *out, rvm_error *err);
+rvm_status pattern_read(reading *r, const char *files, int64_t rows, int64_t columns, rvm_sparse *out, rvm_error *err);
 void pattern_free(rvm_sparse *p);
 
 #endif

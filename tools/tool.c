@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 rvm_status tool_fail(tool *t, rvm_status code, const char *format, ...) {
     va_list list;
@@ -125,7 +124,9 @@ rvm_status tool_choose(tool *t, int *first) {
     *first = named ? 2 : 1;
     rvm_status st = tool_open(t);
     if (!st) st = named ? tool_function(t, t->words[1], &t->fn) : default_function(t);
+    t->reading = (reading){.program = t->program, .limit = t->o.memory, .standard_input = t->reading.standard_input};
     if (!st) st = constants_fold(t, t->words + *first, t->nwords - *first);
+    t->reading.program = t->program;
     t->chosen = !st;
     return st;
 }
@@ -133,7 +134,7 @@ rvm_status tool_choose(tool *t, int *first) {
 rvm_status tool_prepare(tool *t) {
     int first;
     rvm_status st = tool_choose(t, &first);
-    if (!st) st = values_read(&t->v, t->program, t->fn, t->words + first, t->nwords - first, &t->err);
+    if (!st) st = values_read(&t->v, &t->reading, t->fn, t->words + first, t->nwords - first, &t->err);
     if (!st) st = native_open(t);
     return st ? st : tool_machine(t, &t->machine);
 }
@@ -144,6 +145,7 @@ static void report_text(const tool *t) {
     const rvm_error *e = &t->err;
     char title[32];
     command_title(t->command, title);
+    fflush(stdout); /* results that are there, before what is wrong with them */
     if (!t->shown) {
         if (e->file[0] && e->line)
             fprintf(stderr, "%s:%u:%u: ", e->file, e->line, e->column);
@@ -154,33 +156,49 @@ static void report_text(const tool *t) {
     if (t->restored) fprintf(stderr, "%s\n", t->restored_text);
 }
 
-static void report_json(const tool *t) {
-    const rvm_error *e = &t->err;
-    json j = {.out = stdout};
-    json_open(&j, '{');
-    json_key(&j, "ok"), json_bool(&j, false);
-    json_key(&j, "error");
-    json_open(&j, '{');
-    json_key(&j, "code"), json_text(&j, rvm_status_name(e->code));
-    json_key(&j, "message"), json_text(&j, e->message);
-    json_key(&j, "file"), json_text(&j, e->file[0] ? e->file : NULL);
-    json_key(&j, "line");
+static void json_error(json *j, const rvm_error *e) {
+    json_key(j, "error");
+    json_open(j, '{');
+    json_key(j, "code"), json_text(j, rvm_status_name(e->code));
+    json_key(j, "message"), json_text(j, e->message);
+    json_key(j, "file"), json_text(j, e->file[0] ? e->file : NULL);
+    json_key(j, "line");
     if (e->line)
-        json_uint(&j, e->line);
+        json_uint(j, e->line);
     else
-        json_null(&j);
-    json_key(&j, "column");
+        json_null(j);
+    json_key(j, "column");
     if (e->column)
-        json_uint(&j, e->column);
+        json_uint(j, e->column);
     else
-        json_null(&j);
-    json_close(&j, '}');
+        json_null(j);
+    json_close(j, '}');
+}
+
+void tool_json_begin(json *j, tool *t, rvm_status st) {
+    *j = (json){.out = stdout};
+    json_open(j, '{');
+    json_key(j, "ok"), json_bool(j, !st);
+    if (!st) return;
+    t->err.code = st;
+    json_error(j, &t->err);
+    t->shown = true;
+}
+
+void tool_json_end(json *j) {
+    json_close(j, '}');
+    putc('\n', j->out);
+}
+
+static void report_json(tool *t, rvm_status st) {
+    json j;
+    if (t->shown) return;
+    tool_json_begin(&j, t, st);
     if (t->restored) {
         json_key(&j, "restored"), json_bool(&j, t->restored == RESTORED_YES);
         json_key(&j, "restored_text"), json_text(&j, t->restored_text);
     }
-    json_close(&j, '}');
-    putchar('\n');
+    tool_json_end(&j);
 }
 
 static int finish(tool *t, rvm_status st) {
@@ -188,7 +206,7 @@ static int finish(tool *t, rvm_status st) {
         t->err.code = st;
         if (t->chosen) rvm__fail_in(&t->err, st, t->program, t->fn);
         if (t->o.json)
-            report_json(t);
+            report_json(t, st);
         else
             report_text(t);
     }
@@ -207,29 +225,13 @@ static int finish(tool *t, rvm_status st) {
     return status;
 }
 
-rvm_status tool_spare_program(tool *t, const char *path) {
-    struct stat program, out;
-    if (!path || stat(t->words[0], &program) || stat(path, &out) || !S_ISREG(out.st_mode)) return RVM_OK;
-    if (program.st_dev != out.st_dev || program.st_ino != out.st_ino) return RVM_OK;
-    return tool_fail(t, RVM_ERR_USAGE, "`%s` is the program itself: name another file to write to", path);
-}
-
-static rvm_status spare_all(tool *t) {
-    rvm_status st = tool_spare_program(t, t->o.output);
-    for (size_t k = 0; !st && k < t->o.save.n; k++) {
-        const char *equals = strchr(t->o.save.item[k], '=');
-        st = tool_spare_program(t, equals ? equals + 1 : NULL);
-    }
-    return st;
-}
-
 static rvm_status dispatch(tool *t) {
     static rvm_status (*const run[COMMAND_COUNT])(tool *) = {
 #define COMMAND(id, program, name, words, least, most, doc) command_##id,
 #include "commands.def"
 #undef COMMAND
     };
-    rvm_status st = spare_all(t);
+    rvm_status st = files_check(t);
     return st ? st : run[t->command](t);
 }
 

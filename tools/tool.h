@@ -30,7 +30,7 @@ typedef struct tool {
     char **words; /* what follows the options */
     int nwords;
     rvm_error err;
-    bool shown;             /* the assembler's diagnostics are on the screen already */
+    bool shown;             /* the error is told already: the assembler's diagnostics, or with the results */
     enum restored restored; /* after a run-time error */
     char restored_text[640];
     rvm_program *program;
@@ -40,6 +40,7 @@ typedef struct tool {
     rvm_machine *derived;
     uint32_t fn;
     bool chosen; /* fn is the function that is asked for: an error of what it is given has its line */
+    reading reading;
     values v;
     progress progress;
 } tool;
@@ -68,8 +69,12 @@ rvm_status tool_machine_for(tool *t, const rvm_program *p, bool one_way, rvm_mac
 rvm_status tool_function(tool *t, const char *name, uint32_t *fn);
 /* What a transform makes of the function of that name, by the parameters of --wrt: t->program is then another. */
 rvm_status tool_derive(tool *t, rvm_transform kind, const char *name, uint32_t *index);
-/* USAGE where a file to write (or NULL) is the program itself, which may be the only copy of a source. */
-rvm_status tool_spare_program(tool *t, const char *path);
+
+/* files.c: USAGE where a file that the command is to write is one that it reads, or writes already: one of them would be
+ * lost. Before anything is run. */
+rvm_status files_check(tool *t);
+/* The same of one more file, as its name becomes known. */
+rvm_status files_check_output(tool *t, const char *path);
 
 /* constants.c: --const: t->program becomes one in which t->fn has these values folded in. words: the values that are given,
  * among which they are not. ARGUMENT, and those of rvm_program_fold. */
@@ -78,6 +83,10 @@ rvm_status constants_fold(tool *t, char **words, int n);
 /* Gives every real of t->v a shadow, marks it in real[], and reads the values of the named ones from name=value words.
  * option and shadow are for messages: "--dot", "tangent". */
 rvm_status tool_read_shadows(tool *t, bool *real, const text_list *words, const char *option, const char *shadow);
+
+/* The object of --json, from its bracket to behind "ok", with the error if st says so, which is then told; to its end. */
+void tool_json_begin(json *j, tool *t, rvm_status st);
+void tool_json_end(json *j);
 
 /* native.c: t->jit, if --engine asks for it and it is there; machines are attached to it. */
 rvm_status native_open(tool *t);
@@ -121,6 +130,6 @@ void output_json_cost(json *j, const rvm_cost *c); /* "cost" */
 void output_stats(const tool *t);                  /* as text, if --stats or --profile */
 /* --save: NAME is a parameter, whose value is taken from v, or its shadow in t->v, by the suffix ("_b", "_d"; NULL: none).
  */
-rvm_status output_save(tool *t, const values *v, const char *suffix);
+rvm_status output_save(tool *t, const values *v, const char *suffix); /* all that can be; the first failure */
 
 #endif

@@ -48,26 +48,46 @@ void arg_set_shadow(rvm_arg *a, size_t k, rvm_scalar v) {
 /* Elements of a shape, or false when their bytes do not fit a size. */
 static bool count_shape(int ndim, const int64_t *shape, size_t *n) {
     size_t bytes = sizeof(rvm_scalar);
+    *n = 0;
     for (int d = 0; d < ndim; d++)
-        if (shape[d] && __builtin_mul_overflow(bytes, (size_t)shape[d], &bytes)) return false;
+        if (!shape[d]) return true;
+    for (int d = 0; d < ndim; d++)
+        if (__builtin_mul_overflow(bytes, (size_t)shape[d], &bytes)) return false;
     *n = bytes / sizeof(rvm_scalar);
-    for (int d = 0; d < ndim; d++)
-        if (!shape[d]) *n = 0;
     return bytes <= PTRDIFF_MAX;
 }
 
 static rvm_status zeros(int ndim, const int64_t *shape, void **out, rvm_error *err) {
     size_t n = 0;
-    *out = count_shape(ndim, shape, &n) ? calloc(n ? n : 1, sizeof(rvm_scalar)) : NULL;
+    *out = NULL;
+    if (!count_shape(ndim, shape, &n))
+        return rvm__fail(err, RVM_ERR_SHAPE, NULL, 0, 0,
+                         "an array of %lld by %lld%s has more elements than memory has addresses for", (long long)shape[0],
+                         ndim > 1 ? (long long)shape[1] : 1LL, ndim > 2 ? " by ..." : "");
+    *out = calloc(n ? n : 1, sizeof(rvm_scalar));
     if (*out) return RVM_OK;
-    return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "no memory for an array of %lld%s", ndim ? (long long)shape[0] : 0LL,
-                     ndim > 1 ? " rows" : " elements");
+    return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "no memory for an array of %zu elements", n);
 }
 
 rvm_status arg_allocate(rvm_arg *a, const int64_t *shape, rvm_error *err) {
     void *data;
     rvm_status st = zeros(a->ndim, shape, &data, err);
     if (!st) *a = rvm_arg_array(a->type, data, a->ndim, shape);
+    return st;
+}
+
+rvm_status reading_allocate(reading *r, const char *file, rvm_arg *a, const int64_t *shape, rvm_error *err) {
+    size_t n = 0;
+    if (r->limit && count_shape(a->ndim, shape, &n)) {
+        if (n * sizeof(rvm_scalar) > r->limit - r->taken)
+            return rvm__fail(err, RVM_ERR_MEMORY, file, 0, 0,
+                             "%zu elements take %zu bytes, and of the limit of %llu (--memory) there are %llu left", n,
+                             n * sizeof(rvm_scalar), (unsigned long long)r->limit,
+                             (unsigned long long)(r->limit - r->taken));
+        r->taken += n * sizeof(rvm_scalar);
+    }
+    const rvm_status st = arg_allocate(a, shape, err);
+    if (st && err && file) snprintf(err->file, sizeof err->file, "%s", file);
     return st;
 }
 
@@ -195,25 +215,25 @@ rvm_status values_select(const values *v, const char *names, bool *set, rvm_erro
 /* ---- reading ---- */
 
 /* z=2+3i, y=3 for an lns. */
-static rvm_status give_shown(values *v, bool *given, uint32_t i, const char *text, rvm_error *err) {
+static rvm_status give_shown(values *v, reading *r, bool *given, uint32_t i, const char *text, rvm_error *err) {
     uint32_t im = i;
     const enum shown kind = values_shown(v, i, &im);
     if (given[i] || given[im])
         return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is given twice", v->info[given[i] ? i : im].name);
     given[i] = given[im] = true;
-    return literal_read_shown(kind, &v->info[i], text, &v->arg[i], kind == SHOWN_COMPLEX ? &v->arg[im] : NULL, err);
+    return literal_read_shown(r, kind, &v->info[i], text, &v->arg[i], kind == SHOWN_COMPLEX ? &v->arg[im] : NULL, err);
 }
 
-static rvm_status give_value(values *v, bool *given, const char *word, rvm_error *err) {
+static rvm_status give_value(values *v, reading *r, bool *given, const char *word, rvm_error *err) {
     const char *equals = strchr(word, '=');
     if (!equals) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "`%s` is not of the form name=value", word);
     const int shown = values_find_shown(v, word, (int)(equals - word));
-    if (shown >= 0) return give_shown(v, given, (uint32_t)shown, equals + 1, err);
+    if (shown >= 0) return give_shown(v, r, given, (uint32_t)shown, equals + 1, err);
     int i = values_find(v, word, (int)(equals - word), err);
     if (i < 0) return RVM_ERR_ARGUMENT;
     if (given[i]) return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is given twice", v->info[i].name);
     given[i] = true;
-    return literal_read(v->program, &v->info[i], equals + 1, &v->arg[i], err);
+    return literal_read(r, &v->info[i], equals + 1, &v->arg[i], err);
 }
 
 /* The length that a given array before parameter `end` has for a name, or -1. */
@@ -274,7 +294,7 @@ static bool is_shadow(const values *v, uint32_t fn, uint32_t i) {
 
 /* A parameter that was not given: 0 where the function only accumulates into it, or it is a shadow, and its shape is known.
  */
-static rvm_status default_value(values *v, const bool *given, uint32_t fn, uint32_t i, rvm_error *err) {
+static rvm_status default_value(values *v, reading *r, const bool *given, uint32_t fn, uint32_t i, rvm_error *err) {
     const rvm_param_info *p = &v->info[i];
     int64_t shape[RVM_MAX_DIMS] = {0};
     char type[128];
@@ -293,7 +313,7 @@ static rvm_status default_value(values *v, const bool *given, uint32_t fn, uint3
                              "the argument `%s: %s` is missing, and no other tells its length %s; give %s=zeros(...)",
                              p->name, type, p->dim_name[d], p->name);
     }
-    return p->ndim ? arg_allocate(&v->arg[i], shape, err) : RVM_OK;
+    return p->ndim ? reading_allocate(r, NULL, &v->arg[i], shape, err) : RVM_OK;
 }
 
 const char *values_function(const values *v, uint32_t i) {
@@ -308,7 +328,8 @@ static rvm_status allocate(values *v, uint32_t n, rvm_error *err) {
     return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
 }
 
-rvm_status values_read(values *v, const rvm_program *p, uint32_t fn, char **words, int n, rvm_error *err) {
+rvm_status values_read(values *v, reading *r, uint32_t fn, char **words, int n, rvm_error *err) {
+    const rvm_program *p = r->program;
     bool given[RVM_MAX_PARAMS + 1] = {0};
     rvm_status st = allocate(v, rvm_program_param_count(p, fn), err);
     v->program = p;
@@ -316,11 +337,11 @@ rvm_status values_read(values *v, const rvm_program *p, uint32_t fn, char **word
         st = rvm_program_param(p, fn, i, &v->info[i]);
         v->arg[i] = (rvm_arg){.type = v->info[i].type, .ndim = v->info[i].ndim};
     }
-    for (int k = 0; !st && k < n; k++) st = give_value(v, given, words[k], err);
+    for (int k = 0; !st && k < n; k++) st = give_value(v, r, given, words[k], err);
     for (uint32_t i = 0; !st && i < v->n; i++)
         if (given[i]) st = check_shape(v, given, i, err);
     for (uint32_t i = 0; !st && i < v->n; i++)
-        if (!given[i]) st = default_value(v, given, fn, i, err);
+        if (!given[i]) st = default_value(v, r, given, fn, i, err);
     return st;
 }
 

@@ -14,8 +14,17 @@ typedef struct values {
     rvm_arg *arg;         /* data and shadow_data are owned */
 } values;
 
+/* What reading values may take, and from where. */
+typedef struct reading {
+    const rvm_program *program; /* where functions are looked up; or NULL */
+    uint64_t limit, taken;      /* bytes of arrays; limit 0: none */
+    bool standard_input;        /* somebody has read it already */
+} reading;
+
 /* An array of zeros, row-major; *a must have type and ndim. MEMORY. */
 rvm_status arg_allocate(rvm_arg *a, const int64_t *shape, rvm_error *err);
+/* The same, for what is read: MEMORY beyond the limit, SHAPE where no memory could hold it. file: for messages, or NULL. */
+rvm_status reading_allocate(reading *r, const char *file, rvm_arg *a, const int64_t *shape, rvm_error *err);
 void arg_free(rvm_arg *a);
 size_t arg_count(const rvm_arg *a);
 rvm_scalar arg_get(const rvm_arg *a, size_t k);
@@ -47,17 +56,17 @@ bool lns_text(double logarithm, char text[40]); /* false: as exp(X), since no do
 rvm_status complex_parse(rvm_type t, const char **at, rvm_scalar part[2], rvm_error *err);
 rvm_status lns_parse(const char **at, rvm_scalar *out, rvm_error *err);
 
-/* literal.c: the value of one parameter from the text behind its `=`; program: where functions are looked up. *a gets type,
- * shape and data. ARGUMENT, SHAPE (ragged, or other than ndim dimensions), MEMORY; of a file: IO, FORMAT, TYPE, VERSION. */
-rvm_status literal_read(const rvm_program *program, const rvm_param_info *p, const char *text, rvm_arg *a, rvm_error *err);
+/* literal.c: the value of one parameter from the text behind its `=`, which may name a file. *a gets type, shape and data.
+ * ARGUMENT, SHAPE (ragged, or other than ndim dimensions), MEMORY; of a file: IO, FORMAT, TYPE, VERSION. */
+rvm_status literal_read(reading *source, const rvm_param_info *p, const char *text, rvm_arg *a, rvm_error *err);
 /* The same of an lns, or of a complex, whose imaginary part goes to *im. */
-rvm_status literal_read_shown(enum shown kind, const rvm_param_info *p, const char *text, rvm_arg *a, rvm_arg *im,
-                              rvm_error *err);
+rvm_status literal_read_shown(reading *source, enum shown kind, const rvm_param_info *p, const char *text, rvm_arg *a,
+                              rvm_arg *im, rvm_error *err);
 
 /* Every word is name=value. ARGUMENT (unknown, repeated, missing, not a value), SHAPE (lengths disagree), and those of
  * literal_read. What a function only accumulates into may be missing and is 0, and so may
  * the shadows of a derived function. */
-rvm_status values_read(values *v, const rvm_program *p, uint32_t fn, char **words, int n, rvm_error *err);
+rvm_status values_read(values *v, reading *r, uint32_t fn, char **words, int n, rvm_error *err);
 void values_free(values *v);
 /* Values, not shadows; arrays become row-major. MEMORY. */
 rvm_status values_copy(values *to, const values *from, rvm_error *err);

@@ -1,0 +1,92 @@
+/* files.c: which files a command reads and writes, so that none is lost.
+ *
+ * Two names are one file if what stands there is, or, where nothing stands yet, if their last parts are equal and their
+ * folders are one. What is no regular file, as a terminal or a pipe, loses nothing. */
+#include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool same_place(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static const char *last_part(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool stat_folder(const char *path, struct stat *out) {
+    char folder[4096];
+    const int length = (int)(last_part(path) - path);
+    if (length >= (int)sizeof folder) return false;
+    snprintf(folder, sizeof folder, "%.*s", length ? length : 1, length ? path : ".");
+    return stat(folder, out) == 0;
+}
+
+static bool same_file(const char *a, const char *b) {
+    struct stat sa, sb;
+    const bool there = stat(a, &sa) == 0;
+    if (there != (stat(b, &sb) == 0)) return false;
+    if (there) return S_ISREG(sa.st_mode) && same_place(&sa, &sb);
+    return strcmp(last_part(a), last_part(b)) == 0 && stat_folder(a, &sa) && stat_folder(b, &sb) && same_place(&sa, &sb);
+}
+
+/* The file of NAME=FILE, or NULL. */
+static const char *behind_equals(const char *word) {
+    const char *equals = strchr(word, '=');
+    return equals && equals[1] ? equals + 1 : NULL;
+}
+
+/* k-th of the files that are written; *end past the last. NULL: that option names none. */
+static const char *output_file(const tool *t, size_t k, bool *end) {
+    const char *const single[] = {t->o.output, t->o.header};
+    enum { SINGLE = sizeof single / sizeof *single };
+    *end = k >= SINGLE + t->o.save.n;
+    if (*end) return NULL;
+    return k < SINGLE ? single[k] : behind_equals(t->o.save.item[k - SINGLE]);
+}
+
+/* The word's file, if it is a value that stands in one. */
+static const char *value_file(const char *word) {
+    const char *value = behind_equals(word);
+    return value && *value == '@' ? value + 1 : NULL;
+}
+
+static rvm_status check_lists(tool *t, const char *path, const text_list *l) {
+    for (size_t i = 0; i < l->n; i++) {
+        const char *file = value_file(l->item[i]);
+        if (file && same_file(path, file))
+            return tool_fail(t, RVM_ERR_USAGE, "`%s` is read, too: name another file to write to", path);
+    }
+    return RVM_OK;
+}
+
+rvm_status files_check_output(tool *t, const char *path) {
+    if (same_file(path, t->words[0]))
+        return tool_fail(t, RVM_ERR_USAGE, "`%s` is the program itself: name another file to write to", path);
+    for (int i = 1; i < t->nwords; i++) {
+        const char *file = value_file(t->words[i]);
+        if (file && same_file(path, file))
+            return tool_fail(t, RVM_ERR_USAGE, "`%s` is read, too, by %.*s: name another file to write to", path,
+                             (int)strcspn(t->words[i], "="), t->words[i]);
+    }
+    const rvm_status st = check_lists(t, path, &t->o.dot);
+    return st ? st : check_lists(t, path, &t->o.seed);
+}
+
+rvm_status files_check(tool *t) {
+    bool end;
+    for (size_t k = 0;; k++) {
+        const char *path = output_file(t, k, &end), *other;
+        if (end) return RVM_OK;
+        if (!path) continue;
+        for (size_t i = 0; i < k; i++)
+            if ((other = output_file(t, i, &end)) && same_file(path, other))
+                return tool_fail(t, RVM_ERR_USAGE, "`%s` and `%s` are one file: what is written first would be lost", other,
+                                 path);
+        const rvm_status st = files_check_output(t, path);
+        if (st) return st;
+    }
+}

@@ -1,0 +1,120 @@
+#!/bin/sh
+# What the commands promise of files: what they read exactly or refuse, and that nothing is lost. files.sh FOLDER_OF_BINARIES
+. "$(dirname "$0")/expect.sh"
+
+cat >types.rasm <<'TEXT'
+fn single(y: f32[n])
+    for i in 0..n
+        y[i] += 0.0
+    end
+end
+fn fixed(y: fix[n])
+    for i in 0..n
+        y[i] += 0.0
+    end
+end
+fn double(y: f64[n])
+    for i in 0..n
+        y[i] += 0.0
+    end
+end
+fn whole(k: i64[n])
+    for i in 0..n
+        k[i] += 0
+    end
+end
+fn one(x: real, k: i64, y: real[1], A: real[2, 2])
+    x += 0.0
+    k += 0
+    neg y[0]
+    neg A[0, 0]
+end
+fn scale(y: real[n], x: real[n], a: real)
+    for i in 0..n
+        y[i] += a * x[i]
+    end
+end
+TEXT
+# npy FILE DESCR SHAPE BYTES [ORDER]: as NumPy writes it, in version 1
+npy() {
+    printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '$2', 'fortran_order': ${5-False}, 'shape': $3, }" >"$1"
+    # shellcheck disable=SC2059 # escapes
+    printf "$4" >>"$1"
+}
+
+# an element is what the file says, exactly, or the file is refused
+npy d.npy '<f8' '(2,)' '\0\0\0\0\0\0\360\077\232\231\231\231\231\231\271\077' # 1, 0.1
+npy h.npy '<f8' '(1,)' '\234\165\0\210\074\344\067\176'                       # 1e300
+npy n.npy '<f8' '(2,)' '\0\0\0\0\0\0\370\177\0\0\0\0\0\0\360\377'             # nan, -inf
+expect 0 'y = [[]1, 0.1]' rvm run types.rasm double y=@d.npy
+expect 2 'd.npy: error: y: element [[]1] is 0.1, which an f32 does not hold exactly; saved as float32' rvm run types.rasm single y=@d.npy
+expect 2 'd.npy: error: y: element [[]1] is 0.1, which a fix does not hold exactly' rvm run types.rasm fixed y=@d.npy
+expect 2 'h.npy: error: y: element [[]0] is 1e+300, which an f32 does not hold' rvm run types.rasm single y=@h.npy
+expect 2 'h.npy: error: y: element [[]0] is 1e+300, which a fix does not hold' rvm run types.rasm fixed y=@h.npy
+expect 0 'y = [[]nan, -inf]' rvm run types.rasm single y=@n.npy
+expect 2 'element [[]0] is nan, which a fix' rvm run types.rasm fixed y=@n.npy
+npy i.npy '<i8' '(2,)' '\001\0\0\0\0\0\040\0\001\0\0\0\0\0\0\200' # 2^53 + 1, -2^63 + 1
+npy u.npy '>u8' '(1,)' '\377\377\377\377\377\377\377\377'         # 2^64 - 1
+npy s.npy '<i2' '(2,)' '\0\200\377\377'                           # -32768, -1
+npy b.npy '|b1' '(2,)' '\001\0'
+npy c.npy '|b1' '(2,)' '\001\002'
+expect 0 'k = [[]9007199254740993, -9223372036854775807]' rvm run types.rasm whole k=@i.npy
+expect 2 'i.npy: error: y: element [[]0] is 9007199254740993, which an f64 does not hold exactly' rvm run types.rasm double y=@i.npy
+expect 2 'u.npy: error: k: element [[]0] is 18446744073709551615, which an i64 does not hold' rvm run types.rasm whole k=@u.npy
+expect 0 'k = [[]-32768, -1]' rvm run types.rasm whole k=@s.npy
+expect 0 'y = [[]-32768, -1]' rvm run types.rasm fixed y=@s.npy
+expect 0 'k = [[]1, 0]' rvm run types.rasm whole k=@b.npy
+expect 0 'y = [[]1, 0]' rvm run types.rasm double y=@b.npy
+expect 3 'c.npy: error: y: holds booleans, and the byte of one is 2' rvm run types.rasm double y=@c.npy
+expect 3 'holds elements of type `<f8`, which are not exactly i64' rvm run types.rasm whole k=@d.npy
+npy f.npy '<f8' '(2, 2)' '\0\0\0\0\0\0\360\077\232\231\231\231\231\231\271\077\0\0\0\0\0\0\360\077\0\0\0\0\0\0\360\077' True
+npy zero.npy '<f8' '()' '\0\0\0\0\0\0\360\077'
+npy one.npy '<i4' '(1,)' '\005\0\0\0'
+expect 0 'A = [[][[]-1, 1], [[]0.1, 1]]' rvm run types.rasm one x=@zero.npy k=@one.npy y=@zero.npy A=@f.npy
+expect 2 'A: element [[]1, 0] is 0.1, which an f32' rvm run types.rasm one --real f32 x=@zero.npy k=@one.npy y=@zero.npy A=@f.npy
+
+# sizes are weighed before memory is taken
+npy huge.npy '<f8' '(4611686018427387904, 4)' ''
+npy large.npy '<f8' '(1000000000000,)' '\0\0\0\0\0\0\0\0'
+expect 3 'error: y: not an array file of NumPy: it begins otherwise' rvm run types.rasm double y=@/dev/zero
+expect 3 'huge.npy: error: A: its header promises the shape (4611686018427387904, 4): more elements than memory has addresses for' rvm run types.rasm one x=0 k=0 y=[1] A=@huge.npy
+expect 3 'is cut off: its header promises 1000000000000 elements, 8 bytes are there' rvm run types.rasm double y=@large.npy
+expect 4 'error: y: 1000000000000 elements take 8000000000000 bytes, and of the limit of 1048576 (--memory)' sh -c \
+    "mkfifo pipe; cat large.npy >pipe & '$bin/rvm' run types.rasm double y=@pipe --memory 1M"
+expect 4 'x: 100 elements take 800 bytes, and of the limit of 1024 (--memory) there are 224 left' \
+    rvm run types.rasm scale y=zeros\(100\) x=ones\(100\) a=1 --memory 1k
+expect 1 'an array of 4611686018427387904 by 4 has more elements than memory' rvm run types.rasm one x=0 k=0 y=[1] 'A=zeros(4611686018427387904,4)'
+expect 1 'has length 2 in dimension 1, and 1 is wanted' rvm run types.rasm one x=0 k=0 y=@d.npy A=@f.npy
+printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '<f8', 'fortran_order': False, 'shape': (2,)" >open.npy
+expect 3 'its header has no end' rvm run types.rasm double y=@open.npy
+printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '<f8" >open.npy
+expect 3 'its header has no end' rvm run types.rasm double y=@open.npy
+printf '\223NUMPY\002\000\377\377\377\377' >open.npy
+expect 3 'it is cut off within its header' rvm run types.rasm double y=@open.npy
+
+# what could not be saved is shown, and the rest is saved
+expect 3 'y = [[]2, 4]*cannot write' rvm run types.rasm scale x=[1,2] a=2 --save y=none/y.npy
+expect 3 '"ok":false,"error":*"code":"IO"*"values":{"y":[[]2,4]' rvm run types.rasm scale x=[1,2] a=2 --save y=none/y.npy --json
+expect 3 'd y[[]0] / d x = [[]2, 0]' rvm grad types.rasm scale --of y[0] --wrt x x=[1,2] a=2 --save x_b=none/x.npy
+expect 3 '"gradients":{"x":[[]2,0]}' rvm grad types.rasm scale --of y[0] --wrt x x=[1,2] a=2 --save x_b=none/x.npy --json
+expect 3 'd a = 1' rvm jvp types.rasm scale x=[1,2] a=2 --dot a=1 --save x_d=none/x.npy
+expect 3 'a_b = 1' rvm vjp types.rasm scale x=[1,2] a=2 --seed y[0]=1 --save x_b=none/x.npy
+expect 3 'd y / d a = [[]1, 2]' rvm jac types.rasm scale --wrt a x=[1,2] a=2 -o none/J.npy
+expect 3 'cannot write' rvm run types.rasm scale x=[1,2] a=2 --save y=none/y.npy --save x=saved.npy
+expect 0 'y = [[]1, 2]' rvm run types.rasm double y=@saved.npy
+
+# no file is lost to another
+expect 2 '`s1.npy` and `./s1.npy` are one file' rvm run types.rasm scale x=[1,2] a=2 --save x=s1.npy --save y=./s1.npy
+expect 1 '' test -e s1.npy
+ln -s saved.npy link.npy
+expect 2 '`link.npy` is read, too, by x' rvm run types.rasm scale x=@saved.npy a=2 --save y=link.npy
+expect 2 '`saved.npy` is read, too' rvm jvp types.rasm scale x=[1,2] a=2 --dot x=@saved.npy --save y=saved.npy
+expect 2 '`k.o` and `k.o` are one file' rvm compile types.rasm scale -o k.o --header k.o
+expect 0 'y = [[]1, 2]' rvm run types.rasm double y=@saved.npy
+
+# a derivative's direction is given once
+expect 2 '--dot gives the tangent of `x[[]0]` twice' rvm jvp types.rasm scale x=[1,2] a=2 --dot x=[1,0] --dot x=[0,1]
+expect 2 '--dot gives the tangent of `x[[]1]` twice' rvm jvp types.rasm scale x=[1,2] a=2 --dot x=[1,0] --dot x[1]=2
+expect 2 '--seed gives the weight of `y[[]1]` twice' rvm vjp types.rasm scale x=[1,2] a=2 --seed y[1]=1 --seed y=[1,0]
+expect 0 'd x = [[]1, 2]' rvm jvp types.rasm scale x=[1,2] a=2 --dot x[0]=1 --dot x[1]=2
+finish
