@@ -2,7 +2,7 @@
  *
  * The bytes may be any, their checksum right or not. What is left when this succeeds: every type, op, row, flag and kind is
  * one of its enum; every slot, array, function, instruction and file number is in range; counts of places fit their ops;
- * names are words, file names hold no NUL; and encoding again gives the same bytes. All else is the verifier's. A count is
+ * names are words, file names hold no NUL; and encoding again gives the same body. All else is the verifier's. A count is
  * compared with the bytes that remain before anything is allocated for it.
  */
 #include "isa.h"
@@ -16,6 +16,7 @@ typedef struct reader {
     const uint8_t *start, *at, *end;
     const char *name; /* of the file */
     rvm_program *p;
+    rvm_tables tables; /* that the file was made with */
     rvm_error *err;
     rvm_status status;
 } reader;
@@ -145,7 +146,7 @@ static bool get_signature_param(reader *r, uint32_t number, rvm_param *q) {
     uint32_t signature;
     if (!get_byte(r, 256, "", &b)) return false;
     *q = (rvm_param){.type = b & 15, .ndim = b >> 4};
-    if (q->type >= RVM_TYPE_COUNT || q->ndim > RVM_MAX_DIMS) return reject(r, "a parameter of unknown type", b);
+    if (q->type >= r->tables.types || q->ndim > RVM_MAX_DIMS) return reject(r, "a parameter of unknown type", b);
     if (!get_byte(r, RVM_OWN + 1, "unknown role of a parameter", &q->role)) return false;
     if (!get_below(r, number + 1, "the type of a parameter is no earlier type", &signature)) return false;
     q->signature = (uint16_t)signature;
@@ -223,7 +224,7 @@ static bool get_types(reader *r, rvm_function *f) {
     uint32_t n;
     if (!get_count(r, RVM_MAX_REGS, 1, "too many registers", &n) || !MAKE(r, f, reg_type, cap_regs, n)) return false;
     for (; f->nregs < n; f->nregs++)
-        if (!get_byte(r, RVM_TYPE_COUNT, "unknown type of a register", f->reg_type + f->nregs)) return false;
+        if (!get_byte(r, r->tables.types, "unknown type of a register", f->reg_type + f->nregs)) return false;
     return true;
 }
 
@@ -232,7 +233,7 @@ static bool get_consts(reader *r, rvm_function *f) {
     if (!get_count(r, RVM_MAX_CONSTS, 9, "too many constants", &n)) return false;
     for (uint32_t k = 0; k < n; k++) {
         uint8_t type;
-        if (!get_byte(r, RVM_TYPE_COUNT, "unknown type of a constant", &type)) return false;
+        if (!get_byte(r, r->tables.types, "unknown type of a constant", &type)) return false;
         if (r->end - r->at < 8) return truncated(r);
         rvm_value v = {.u = fixed(r->at, 8)};
         int64_t got = rvm__function_add_const(r->p, f, (rvm_type)type, v);
@@ -250,7 +251,7 @@ static bool get_arrays(reader *r, rvm_function *f) {
         uint8_t b;
         if (!get_byte(r, 256, "", &b)) return false;
         rvm_array_decl d = {b & 15, b >> 4};
-        if (d.type >= RVM_TYPE_COUNT || d.ndim < 1 || d.ndim > RVM_MAX_DIMS)
+        if (d.type >= r->tables.types || d.ndim < 1 || d.ndim > RVM_MAX_DIMS)
             return reject(r, "an array of unknown type or number of dimensions", b);
         f->arrays[f->narrays] = d;
     }
@@ -333,12 +334,12 @@ typedef struct op_shape {
 static bool get_insn(reader *r, const op_shape *shapes, uint32_t pc, uint32_t ncode, rvm_insn *in) {
     if (r->end - r->at < 2) return truncated(r);
     *in = (rvm_insn){.op = r->at[0], .flags = r->at[1]};
-    if (in->op >= RVM_OP_LIMIT || !rvm__op_info[in->op].name) return reject(r, "unknown instruction", in->op);
+    if (in->op >= 2 * r->tables.pairs || !rvm__op_info[in->op].name) return reject(r, "unknown instruction", in->op);
     if (in->flags & ~rvm__op_flags((rvm_op)in->op)) return reject(r, "unknown flags", in->flags);
     r->at += 2;
     rvm_op op = (rvm_op)in->op;
     const op_shape *shape = shapes + op;
-    if (rvm__op_is_update(op) && !get_byte(r, RVM_ROW_COUNT, "unknown row of an update", &in->row)) return false;
+    if (rvm__op_is_update(op) && !get_byte(r, r->tables.rows, "unknown row of an update", &in->row)) return false;
     if (shape->varies) {
         uint32_t n;
         if (!get_below(r, UINT8_MAX + 1, "too many places", &n)) return false;
@@ -464,27 +465,45 @@ static bool get_body(reader *r) {
 
 /* ---- the header ---- */
 
+static bool other_version(reader *r, const char *what, uint64_t theirs, uint64_t ours) {
+    r->status =
+        rvm__fail(r->err, RVM_ERR_VERSION, r->name, 0, 0,
+                  "this bytecode %s (%" PRIx64 ", of this library %" PRIx64 "): assemble it again", what, theirs, ours);
+    return false;
+}
+
+static bool check_tables(reader *r) {
+    const uint8_t *b = r->start;
+    const rvm_tables all = rvm__tables;
+    r->tables = (rvm_tables){.types = (uint16_t)fixed(b + RVM_RBC_AT_TYPES, 2),
+                             .pairs = (uint16_t)fixed(b + RVM_RBC_AT_PAIRS, 2),
+                             .rows = (uint16_t)fixed(b + RVM_RBC_AT_ROWS, 2)};
+    const uint64_t theirs = fixed(b + RVM_RBC_AT_TABLES, 8);
+    if (r->tables.types > all.types || r->tables.pairs > all.pairs || r->tables.rows > all.rows)
+        return other_version(r, "was made with larger tables of instructions", theirs, rvm__tables_fingerprint(all));
+    const uint64_t ours = rvm__tables_fingerprint(r->tables);
+    return ours == theirs || other_version(r, "was made with other tables of instructions", theirs, ours);
+}
+
 static bool check_header(reader *r, size_t size) {
     const uint8_t *b = r->start;
     if (size < 4 || memcmp(b, RVM_RBC_MAGIC, 4) != 0) {
         r->status = rvm__fail(r->err, RVM_ERR_FORMAT, r->name, 0, 0, "not a bytecode file");
         return false;
     }
+    if (size < RVM_RBC_AT_VERSION + 2) return truncated(r);
+    const uint64_t version = fixed(b + RVM_RBC_AT_VERSION, 2);
+    if (version != RVM_RBC_VERSION) return other_version(r, "has a container of another version", version, RVM_RBC_VERSION);
     if (size < RVM_RBC_HEADER) return truncated(r);
-    unsigned major = (unsigned)fixed(b + 4, 2), minor = (unsigned)fixed(b + 6, 2);
-    if (major != RVM_VERSION_MAJOR || (major ? minor > RVM_VERSION_MINOR : minor != RVM_VERSION_MINOR)) {
-        r->status = rvm__fail(r->err, RVM_ERR_VERSION, r->name, 0, 0, "bytecode of version %u.%u; this library reads %d.%d",
-                              major, minor, RVM_VERSION_MAJOR, RVM_VERSION_MINOR);
-        return false;
-    }
-    r->at = b + 8;
-    if (fixed(b + 8, 8) != size - RVM_RBC_HEADER)
-        return fixed(b + 8, 8) > size - RVM_RBC_HEADER
-                   ? reject(r, "the file is truncated: more bytes belong to its body", fixed(b + 8, 8))
-                   : reject(r, "bytes behind the body, whose length is", fixed(b + 8, 8));
-    r->at = b + 16;
+    if (!check_tables(r)) return false;
+    r->at = b + RVM_RBC_AT_LENGTH;
+    const uint64_t length = fixed(r->at, 8);
+    if (length != size - RVM_RBC_HEADER)
+        return length > size - RVM_RBC_HEADER ? reject(r, "the file is truncated: more bytes belong to its body", length)
+                                              : reject(r, "bytes behind the body, whose length is", length);
+    r->at = b + RVM_RBC_AT_HASH;
     uint64_t hash = XXH3_64bits(b + RVM_RBC_HEADER, size - RVM_RBC_HEADER);
-    if (hash != fixed(b + 16, 8)) return reject(r, "the file is damaged: its body has another checksum", hash);
+    if (hash != fixed(r->at, 8)) return reject(r, "the file is damaged: its body has another checksum", hash);
     r->at = b + RVM_RBC_HEADER;
     return true;
 }

@@ -215,8 +215,11 @@ static void put_body(writer *w, const rvm_program *p) {
 
 static void put_header(writer *w, size_t body_size, uint64_t hash) {
     put_bytes(w, RVM_RBC_MAGIC, 4);
-    put_fixed(w, RVM_VERSION_MAJOR, 2);
-    put_fixed(w, RVM_VERSION_MINOR, 2);
+    put_fixed(w, RVM_RBC_VERSION, 2);
+    put_fixed(w, rvm__tables.types, 2);
+    put_fixed(w, rvm__tables.pairs, 2);
+    put_fixed(w, rvm__tables.rows, 2);
+    put_fixed(w, rvm__tables_fingerprint(rvm__tables), 8);
     put_fixed(w, body_size, 8);
     put_fixed(w, hash, 8);
 }

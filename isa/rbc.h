@@ -1,8 +1,12 @@
 /* rbc.h: the layout of a .rbc file.
  *
- *     "\x89RVM"  u16 major  u16 minor  u64 length of the body  u64 XXH3-64 of the body  body          (little-endian)
+ *     "\x89RVM"  u16 version of the container  u16 types  u16 pairs  u16 rows  u64 fingerprint of these
+ *     u64 length of the body  u64 XXH3-64 of the body  body                                             (little-endian)
  *
- * The version is the library's. Before 1.0 each minor version reads only its own; later, also those before it.
+ * Types, pairs of opcodes and rows are those of the library that wrote the file, and the fingerprint is of so many from the
+ * beginning of its tables. A library reads the file if its own tables begin with the same: what was added at their ends
+ * since does not matter. The container's version is of the layout below, and apart from the library's: one is read.
+ * docs/contributing.md says which change needs what.
  *
  * Body; v is an unsigned LEB128 number, z a signed one (zigzag), s a string (v length, bytes), b a byte:
  *
@@ -35,7 +39,24 @@
 #include <stdint.h>
 
 #define RVM_RBC_MAGIC "\x89RVM"
-enum { RVM_RBC_HEADER = 24 };
+enum { RVM_RBC_VERSION = 1 };
+enum { /* where the fields of the header start, and the body */
+       RVM_RBC_AT_VERSION = 4,
+       RVM_RBC_AT_TYPES = 6,
+       RVM_RBC_AT_PAIRS = 8,
+       RVM_RBC_AT_ROWS = 10,
+       RVM_RBC_AT_TABLES = 12,
+       RVM_RBC_AT_LENGTH = 20,
+       RVM_RBC_AT_HASH = 28,
+       RVM_RBC_HEADER = 36
+};
+
+/* How much of the tables a file was made with. */
+typedef struct rvm_tables {
+    uint16_t types, pairs, rows;
+} rvm_tables;
+extern const rvm_tables rvm__tables;                               /* the whole of this library's */
+uint64_t rvm__tables_fingerprint(rvm_tables t);                    /* of so many, not more than there are; in microseconds */
 void rvm__body_id(const void *bytes, size_t size, uint64_t id[2]); /* of a whole file: XXH3-128 of its body */
 
 #endif

@@ -110,7 +110,7 @@ RVM_API double rvm_fix_to_double(int64_t x);
 typedef struct rvm_program rvm_program;
 
 /* Load bytecode from memory (copied) or a file, check its hash, and verify it. *out is owned by the caller.
- * Errors: IO, FORMAT (truncated, damaged, foreign), VERSION, VERIFY, MEMORY; *out is NULL then. */
+ * Errors: IO, FORMAT (truncated, damaged, foreign), VERSION (rvm_bytecode_version), VERIFY, MEMORY; *out is NULL then. */
 RVM_API rvm_status rvm_program_load(const void *bytes, size_t size, const char *name, const rvm_allocator *al,
                                     rvm_program **out, rvm_error *err);
 RVM_API rvm_status rvm_program_load_file(const char *path, const rvm_allocator *al, rvm_program **out, rvm_error *err);
@@ -122,6 +122,12 @@ RVM_API void rvm_program_free_bytes(const rvm_program *p, void *bytes, size_t si
  * is no regular file, as a pipe, is written where it is. Errors: IO (with errno's text), MEMORY. */
 RVM_API rvm_status rvm_program_save_file(const rvm_program *p, const char *path, rvm_error *err);
 RVM_API void rvm_program_free(rvm_program *p); /* NULL is allowed; no machine may still use it */
+
+/* The format of the bytecode that this library writes: the version of the container, and the fingerprint of the tables of
+ * instructions, without which its numbers mean nothing. A file is read if its container has this version, and if this
+ * library's tables begin with those it was made with; else VERSION, and it must be assembled again. Any thread. */
+RVM_API uint32_t rvm_bytecode_version(void);
+RVM_API uint64_t rvm_bytecode_tables(void);
 
 /* Identity: XXH3-128 of the body of the encoding, high and low half. 0 when a derived program's memory is out. */
 RVM_API void rvm_program_id(const rvm_program *p, uint64_t id[2]);

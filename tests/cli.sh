@@ -98,10 +98,10 @@ for ((n = 4; n < size; n += 5)); do
 done
 cp sum.rbc newer.rbc
 flip newer.rbc 4 9
-refused 3 'version' "$rvm" info newer.rbc
-cp sum.rbc older.rbc # of another layout
-flip older.rbc 6 1
-refused 3 'version 0.1' "$rvm" info older.rbc
+refused 3 'container of another version' "$rvm" info newer.rbc
+cp sum.rbc other.rbc # of other tables
+flip other.rbc 12 9
+refused 3 'assemble it again' "$rvm" info other.rbc
 refused 3 '"code":"VERSION"' "$rvm" verify newer.rbc --json
 refused 3 '"ok":false' "$rvm" dis cut.rbc --json
 [ $failures -eq 0 ]

@@ -59,13 +59,16 @@ static uint64_t code_size(const tool *t) {
 
 static void print_json(const tool *t) {
     json j = {.out = stdout};
-    char id[33];
+    char id[33], tables[17];
     identity(t, id);
+    snprintf(tables, sizeof tables, "%016" PRIx64, rvm_bytecode_tables());
     json_open(&j, '{');
     json_key(&j, "ok"), json_bool(&j, true);
     json_key(&j, "verified"), json_bool(&j, true);
     json_key(&j, "id"), json_text(&j, id);
     json_key(&j, "version"), json_text(&j, RVM_VERSION_STRING);
+    json_key(&j, "container"), json_uint(&j, rvm_bytecode_version());
+    json_key(&j, "tables"), json_text(&j, tables);
     json_key(&j, "instructions"), json_uint(&j, code_size(t));
     json_key(&j, "functions");
     json_open(&j, '[');
@@ -97,7 +100,8 @@ rvm_status command_INFO(tool *t) {
     }
     char id[33];
     identity(t, id);
-    printf("%s: program %s\nrvm %s; ", t->words[0], id, RVM_VERSION_STRING);
+    printf("%s: program %s\nbytecode: container %" PRIu32 ", tables %016" PRIx64 "\nrvm %s; ", t->words[0], id,
+           rvm_bytecode_version(), rvm_bytecode_tables(), RVM_VERSION_STRING);
     print_size(t);
     print_functions(t);
     return RVM_OK;

@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     rvm_error e;
     void *bytes = NULL;
     size_t n = 0;
-    if (size < 28) return 0;
+    if (size < RVM_RBC_HEADER + 4) return 0;
     uint8_t *sealed = malloc(size);
     if (!sealed) return 0;
     memcpy(sealed, data, size);

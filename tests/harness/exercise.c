@@ -152,10 +152,20 @@ void exercise(const rvm_program *p, uint64_t seed) {
     }
 }
 
-/* Header of bytecode, as the container documents it: magic 4, version 4, length of the body 8, XXH3-64 of the body 8. */
 bool bytecode_seal(unsigned char *bytes, size_t size) {
-    if (size < 24) return false;
-    uint64_t field[2] = {size - 24, XXH3_64bits(bytes + 24, size - 24)};
-    for (int k = 0; k < 16; k++) bytes[8 + k] = (unsigned char)(field[k / 8] >> (8 * (k % 8)));
+    if (size < RVM_RBC_HEADER) return false;
+    const size_t length = size - RVM_RBC_HEADER;
+    const struct {
+        uint64_t value;
+        int at, size;
+    } fields[] = {{RVM_RBC_VERSION, RVM_RBC_AT_VERSION, 2},
+                  {rvm__tables.types, RVM_RBC_AT_TYPES, 2},
+                  {rvm__tables.pairs, RVM_RBC_AT_PAIRS, 2},
+                  {rvm__tables.rows, RVM_RBC_AT_ROWS, 2},
+                  {rvm_bytecode_tables(), RVM_RBC_AT_TABLES, 8},
+                  {length, RVM_RBC_AT_LENGTH, 8},
+                  {XXH3_64bits(bytes + RVM_RBC_HEADER, length), RVM_RBC_AT_HASH, 8}};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        for (int k = 0; k < fields[i].size; k++) bytes[fields[i].at + k] = (unsigned char)(fields[i].value >> 8 * k);
     return true;
 }

@@ -9,6 +9,7 @@
 #define RVM_TEST_HARNESS_H
 
 #include "isa.h"
+#include "rbc.h"
 #include "rvm.h"
 #include "rvm_asm.h"
 #include "rvm_derivatives.h"
@@ -153,7 +154,7 @@ void counting_init(counting *c);
 /* Run every function of a verified program on small arguments drawn from seed, in every mode and direction, checked and
  * unchecked, within small limits. Nothing may break; INTERNAL aborts. */
 void exercise(const rvm_program *p, uint64_t seed);
-/* Make the checksum and the length in the header of some bytecode right; false if it has no header. */
+/* Make the header of some bytecode right, all but the magic; false if it is shorter than one. */
 bool bytecode_seal(unsigned char *bytes, size_t size);
 
 /* ---- sources ---- */

@@ -1,0 +1,52 @@
+/* tables_id.c: the fingerprint of the tables, which bytecode carries: opcodes, rows and types are numbers in a file, and
+ * mean something only beside the tables that it was made with.
+ *
+ * Hashed is what gives the numbers their meaning: names, in their order, operands, signatures and formulas. Partials and
+ * documentation are left out: a file holds none of them.
+ */
+#include "isa.h"
+#include "rbc.h"
+#include <string.h>
+#include <xxhash.h>
+
+const rvm_tables rvm__tables = {.types = RVM_TYPE_COUNT, .pairs = RVM_PAIR_COUNT, .rows = RVM_ROW_COUNT};
+
+/* Each hash is the seed of the next: xxHash's streaming state would need its allocator. */
+static uint64_t with_bytes(uint64_t hash, const void *bytes, size_t size) {
+    return XXH3_64bits_withSeed(bytes, size, hash);
+}
+
+static uint64_t with_text(uint64_t hash, const char *s) {
+    return s ? with_bytes(hash, s, strlen(s) + 1) : with_bytes(hash, "", 0);
+}
+
+static uint64_t with_op(uint64_t hash, const rvm_op_info *op, uint16_t types) {
+    const uint8_t facts[] = {(uint8_t)op->inverse, (uint8_t)op->access, (uint8_t)(op->types & ((1u << types) - 1))};
+    hash = with_text(hash, op->name);
+    hash = with_text(hash, op->operands);
+    hash = with_text(hash, op->symbol);
+    return with_bytes(hash, facts, sizeof facts);
+}
+
+static uint64_t with_row(uint64_t hash, const rvm_row_info *row) {
+    const uint8_t facts[] = {(uint8_t)row->sig, row->arity};
+    hash = with_text(hash, row->name);
+    hash = with_text(hash, row->f);
+    return with_bytes(hash, facts, sizeof facts);
+}
+
+uint64_t rvm__tables_fingerprint(rvm_tables t) {
+    uint64_t hash = 0;
+    for (int k = 0; k < t.types; k++) hash = with_text(hash, rvm_type_name((rvm_type)k));
+    for (int k = 0; k < 2 * t.pairs; k++) hash = with_op(hash, rvm__op_info + k, t.types);
+    for (int k = 0; k < t.rows; k++) hash = with_row(hash, rvm__row_info + k);
+    return hash;
+}
+
+uint32_t rvm_bytecode_version(void) {
+    return RVM_RBC_VERSION;
+}
+
+uint64_t rvm_bytecode_tables(void) {
+    return rvm__tables_fingerprint(rvm__tables);
+}
