@@ -4,7 +4,8 @@
  *   search.c    where the standard library is
  *   lex.c       bytes to tokens, a token ahead
  *   parse*.c    tokens to trees; names are interned, so that everything about a name is found in its struct
- *   check.c     trees of expressions: names and types resolved, constants folded, conversions inserted, in place
+ *   check.c     trees of expressions: names and types resolved, conversions inserted, in place
+ *   exact.c     constants as exact fractions; fold.c: rows of constants
  *   gen.c       registers, instructions, the mirror of temporaries
  *   lower*.c    checked statements to instructions
  *   derived.c   the names of derived functions: f'grad[out, x]'tan
@@ -28,7 +29,8 @@ enum {
     MAX_NAME = 255,
     MAX_TICKED = 4095, /* of a derived function */
     MAX_SOURCE = 1 << 28,
-    MAX_MESSAGES = 1000
+    MAX_MESSAGES = 1000,
+    EXACT_BITS = 4096 /* of a constant's numerator and denominator each */
 };
 
 typedef struct span {
@@ -68,6 +70,16 @@ typedef struct name {
     const struct func *writer; /* the function being lowered, when it changes a place of this name */
 } name;
 
+/* ---- constants ---- */
+
+/* A fraction in lowest terms: the limbs of its numerator, low first, then those of its denominator. 0 has no limb, and no
+ * sign. */
+typedef struct exact {
+    bool negative;
+    uint16_t n, d;
+    uint64_t limb[];
+} exact;
+
 /* ---- expressions ---- */
 
 /* Beside rvm_type: constants without a type yet; no value; the types that numbers.def turns into reals, complex + its
@@ -75,8 +87,8 @@ typedef struct name {
 enum { T_INT = RVM_TYPE_COUNT, T_REAL, T_ERROR, T_NONE, T_LNS, T_COMPLEX };
 
 typedef enum expr_kind {
-    E_INT,    /* i */
-    E_REAL,   /* f */
+    E_EXACT,  /* exact: a constant, T_INT where it is written as a whole number, else T_REAL */
+    E_REAL,   /* f: a constant that was rounded */
     E_NAME,   /* name */
     E_INDEX,  /* name, kids: subscripts */
     E_RANGE,  /* kids: lo, hi */
@@ -84,7 +96,7 @@ typedef enum expr_kind {
     E_BINARY, /* operator, kids */
     E_CALL,   /* name of a row or type, kids */
     E_FN,     /* callee: its number, a function value */
-    /* after checking, besides E_INT and E_REAL where no type was met: */
+    /* after checking, besides E_EXACT and E_REAL where no type was met: */
     E_VALUE,   /* value, of its type */
     E_VAR,     /* var: a register, or a whole array */
     E_ELEM,    /* var, kids: all subscripts, i64 */
@@ -110,6 +122,7 @@ typedef struct expr {
     union {
         int64_t i;
         double f;
+        const exact *exact;
         rvm_value value;
         rvm_place place;
         struct name *name;
@@ -347,12 +360,14 @@ typedef enum token_kind { K_EOF, K_LINE, K_NAME, K_INT, K_REAL, K_IMAGINARY, K_S
 typedef struct token {
     uint8_t kind;
     bool whole;  /* K_IMAGINARY: without a point or an exponent */
-    bool limit;  /* K_INT: the literal is 2^63, fine only behind a minus */
+    bool big;    /* K_INT: above the largest i64; exact has it */
+    bool limit;  /* K_INT: the literal is 2^63, an i64 behind a minus */
     bool first;  /* first on its line */
     bool inside; /* unclosed parentheses before it */
     uint32_t punct;
     size_t offset;
     span at;
+    const exact *exact; /* of a literal with a point or an exponent, or too big for u; NULL where it is too long */
     union {
         struct name *name;
         int64_t i;
@@ -406,6 +421,7 @@ bool rvm__expect(parser *p, const char *s, const char *where);
 bool rvm__expect_line(parser *p);
 void rvm__unexpected(parser *p, const char *expected);
 expr *rvm__expr_new(assembler *a, expr_kind kind, span at, uint32_t nkids);
+expr *rvm__expr_whole(assembler *a, int64_t i, span at); /* a constant */
 
 /* operators.c */
 typedef struct operator_info {
@@ -419,7 +435,32 @@ enum operator_id { O_OR, O_AND, O_POWER, O_NOT, O_NEG, O_COMPLEMENT, O_OTHERS };
 extern const operator_info rvm__operators[];
 extern const uint32_t rvm__operator_count;
 
-/* check.c, check_name.c, fold.c */
+/* exact.c: NULL where the result is too long, where it has no value (division by 0), and without memory */
+typedef enum exact_op { EXACT_ADD, EXACT_SUB, EXACT_MUL, EXACT_DIV, EXACT_IDIV, EXACT_IREM } exact_op; /* towards zero */
+const exact *rvm__exact(assembler *a, int64_t v);
+const exact *rvm__exact_read(assembler *a, const char *text); /* digits, perhaps with a point and an exponent e */
+const exact *rvm__exact_op(assembler *a, exact_op op, const exact *x, const exact *y);
+const exact *rvm__exact_negate(assembler *a, const exact *x);
+const exact *rvm__exact_power(assembler *a, const exact *x, const exact *y); /* y is whole */
+int rvm__exact_compare(const exact *x, const exact *y);                      /* below 0, 0, above 0 */
+bool rvm__exact_is_whole(const exact *x);
+bool rvm__exact_i64(const exact *x, int64_t *out); /* false: not whole, or too large */
+bool rvm__exact_value(const exact *x, rvm_type type,
+                      rvm_value *out);    /* rounded to nearest, ties to even; false: too large */
+double rvm__exact_double(const exact *x); /* the same, infinite where it is too large */
+double rvm__exact_log(const exact *x);    /* of a positive one */
+
+/* fold.c */
+bool rvm__is_constant(const expr *e);                   /* checked, and without a type yet */
+void rvm__set_exact(expr *e, const exact *x, int type); /* T_INT or T_REAL */
+void rvm__set_real(expr *e, double v);
+/* e, a row whose operands are constants of a common type T_INT or T_REAL, becomes their value. Tells errors. */
+void rvm__fold(assembler *a, expr *e, rvm_row row, int type);
+bool rvm__constant_as(assembler *a, expr *e, rvm_type type);      /* e becomes an E_VALUE; false: told */
+bool rvm__constant_convert(assembler *a, expr *e, rvm_type type); /* e becomes what type(e) is, a constant still */
+void rvm__fold_complex(assembler *a, expr *e);                    /* of constants: e becomes complex(re, im) of values */
+
+/* check.c, check_name.c */
 bool rvm__constant_resolve(assembler *a, constant *c);
 /* want: a type that the surroundings need, T_NONE when free. Marks errors with type T_ERROR and tells them. */
 void rvm__check(assembler *a, expr *e, int want);
@@ -436,8 +477,6 @@ int rvm__check_part(assembler *a, expr *e);
 bool rvm__mentions(const expr *e, const var *v);
 bool rvm__same_place(const expr *a, const expr *b);
 const expr *rvm__finds_place(const expr *e, const expr *place); /* place itself somewhere in e, or NULL */
-/* Row of constants, all i64 or all f64. False: division by zero. */
-bool rvm__fold(rvm_row row, bool reals, const rvm_value v[3], rvm_value *out);
 
 /* numbers.c, lower_number.c: complex and lns */
 typedef struct maker { /* makes the tree of a formula over leaves: parts of the operands a, b, c, then S and T */

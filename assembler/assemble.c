@@ -10,7 +10,7 @@ static void add_pi(assembler *a) {
     constant *c = rvm__arena(a, sizeof *c);
     expr *e = rvm__expr_new(a, E_REAL, (span){0, 0, 0, 0}, 0);
     if (!n || !c || !e) return;
-    e->u.f = 3.14159265358979323846;
+    rvm__set_real(e, 3.14159265358979323846);
     *c = (constant){.name = n, .expr = e, .type = T_NONE};
     n->constant = c;
 }

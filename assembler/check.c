@@ -1,33 +1,13 @@
 /* check.c: expressions: names found, types known, constants folded, conversions written out. In place: a checked tree holds
  * only the kinds below E_CALL, and constants.
  *
- * A constant has no type (T_INT, T_REAL) until it meets one. i64 widens to a real where a real is needed; nothing else
- * converts.
+ * A constant has no type (T_INT, T_REAL) until it meets one; until then it is exact, where it can be. i64 widens to a real
+ * where a real is needed; nothing else converts.
  */
 #include "asm.h"
-#include <math.h>
-#include <string.h>
 
-static bool is_constant(const expr *e) {
-    return e->type == T_INT || e->type == T_REAL;
-}
 static bool is_real(int type) {
     return type < RVM_TYPE_COUNT && type != RVM_I64;
-}
-
-static void set_int(expr *e, int64_t v) {
-    e->kind = E_INT;
-    e->type = T_INT;
-    e->u.i = v;
-}
-static void set_real(expr *e, double v) {
-    e->kind = E_REAL;
-    e->type = T_REAL;
-    e->u.f = v;
-}
-
-static double real_of(const expr *e) {
-    return e->type == T_INT ? (double)e->u.i : e->u.f;
 }
 
 /* ---- types ---- */
@@ -41,30 +21,6 @@ static int join(assembler *a, int x, int y) {
     if (y == T_REAL) return x == RVM_I64 ? (int)a->options.real : x;
     if (x == RVM_I64) return y;
     return y == RVM_I64 ? x : T_ERROR;
-}
-
-static bool constant_as(assembler *a, expr *e, rvm_type type) {
-    rvm_value v = {0};
-    if (type == RVM_I64 && e->type == T_REAL) {
-        rvm__wrong(a, e, D_REAL_AS_I64, NULL, NULL, NULL);
-        return false;
-    }
-    double real = real_of(e);
-    if (type == RVM_FIX && !(real >= -1048576.0 && real < 1048576.0)) {
-        rvm__wrong(a, e, D_FIX_RANGE, NULL, NULL, NULL);
-        return false;
-    }
-    switch (type) {
-    case RVM_I64: v.i = e->u.i; break;
-    case RVM_F64: v.f = real; break;
-    case RVM_F32: v.f = (float)real; break;
-    case RVM_FIX: v.i = rvm_fix_from_double(real); break;
-    case RVM_TYPE_COUNT: return false;
-    }
-    e->kind = E_VALUE;
-    e->type = (uint8_t)type;
-    e->u.value = v;
-    return true;
 }
 
 static expr *copy_of(assembler *a, const expr *e) {
@@ -98,7 +54,7 @@ bool rvm__coerce(assembler *a, expr *e, int type) {
     }
     if (e->type == type) return true;
     if (type >= RVM_TYPE_COUNT) return rvm__coerce_number(a, e, type);
-    if (is_constant(e)) return constant_as(a, e, (rvm_type)type);
+    if (rvm__is_constant(e)) return rvm__constant_as(a, e, (rvm_type)type);
     if (e->type == RVM_I64 && is_real(type)) {
         wrap(a, e, RVM_ROW_conv, type, NULL);
         return e->kind != E_ERROR;
@@ -116,29 +72,11 @@ bool rvm__check_value(assembler *a, expr *e, int type) {
 int rvm__settle(assembler *a, expr *e, int want) {
     if (e->type == T_INT && want >= RVM_TYPE_COUNT) want = RVM_I64;
     if (e->type == T_REAL && !is_real(want)) want = (int)a->options.real;
-    if (is_constant(e)) rvm__coerce(a, e, (rvm_type)want);
+    if (rvm__is_constant(e)) rvm__coerce(a, e, (rvm_type)want);
     return e->type;
 }
 
 /* ---- rows ---- */
-
-static void fold(assembler *a, expr *e, rvm_row row, int type) {
-    rvm_value v[3] = {{0}}, out = {0};
-    rvm_sig sig = rvm__row_info[row].sig;
-    for (int k = 0; k < e->nkids; k++) {
-        bool whole = type == T_INT || (sig == RVM_SIG_SEL && k == 0);
-        if (whole)
-            v[k].i = e->kids[k]->u.i;
-        else
-            v[k].f = real_of(e->kids[k]);
-    }
-    if (!rvm__fold(row, type == T_REAL, v, &out))
-        rvm__wrong(a, e, sig == RVM_SIG_POS ? D_NOT_POSITIVE : D_ZERO_DIVISOR, NULL, NULL, NULL);
-    else if (type == T_INT || sig == RVM_SIG_CMP)
-        set_int(e, out.i);
-    else
-        set_real(e, out.f);
-}
 
 /* The operands' common type, told when there is none; `from`: the first operand that counts. */
 static int common(assembler *a, expr *e, int from) {
@@ -183,7 +121,7 @@ static int operand_type(assembler *a, expr *e, rvm_row row, int type, int want) 
 
 static bool all_constant(const expr *e) {
     for (int k = 0; k < e->nkids; k++)
-        if (!is_constant(e->kids[k])) return false;
+        if (!rvm__is_constant(e->kids[k])) return false;
     return true;
 }
 
@@ -199,7 +137,7 @@ static void finish_row(assembler *a, expr *e, rvm_row row, int want) {
     }
     if (from && e->kids[0]->type == T_REAL) rvm__coerce(a, e->kids[0], RVM_I64);
     if (all_constant(e) && e->kids[0]->kind != E_ERROR) {
-        fold(a, e, row, type);
+        rvm__fold(a, e, row, type);
         return;
     }
     if (type == T_INT) type = is_real(want) && sig == RVM_SIG_SEL ? want : RVM_I64;
@@ -237,18 +175,17 @@ static bool is_truth(const expr *e) {
 }
 
 static expr *zero(assembler *a, span at) {
-    expr *e = rvm__expr_new(a, E_INT, at, 0);
-    if (!e) return NULL;
-    set_int(e, 0);
-    rvm__coerce(a, e, RVM_I64);
+    expr *e = rvm__expr_whole(a, 0, at);
+    if (e) rvm__coerce(a, e, RVM_I64);
     return e;
 }
 
 /* e as 0 or 1; `negated`: not e. */
 static bool truth(assembler *a, expr *e, bool negated) {
     if (e->type == T_INT) {
-        set_int(e, (e->u.i != 0) != negated);
-        return true;
+        const exact *x = rvm__exact(a, (e->u.exact->n != 0) != negated);
+        if (x) rvm__set_exact(e, x, T_INT);
+        return x;
     }
     if (e->type == T_ERROR) return false;
     if (e->type != RVM_I64) {
@@ -276,16 +213,10 @@ static void check_logic(assembler *a, expr *e) {
 
 enum { MAX_POWER = 64 };
 
-static int64_t whole_power(int64_t x, int64_t n) {
-    uint64_t r = 1, base = (uint64_t)x;
-    for (; n > 0; n >>= 1, base *= base)
-        if (n & 1) r *= base;
-    return (int64_t)r;
-}
-
 /* base ^ n, base no constant */
 static void small_power(assembler *a, expr *e, int64_t n, int want) {
     expr *base = e->kids[0];
+    const exact *one;
     if (n == 2) {
         e->nkids = 1;
         finish_row(a, e, RVM_ROW_sqr, want);
@@ -295,8 +226,8 @@ static void small_power(assembler *a, expr *e, int64_t n, int want) {
         rvm__wrong(a, e, D_POWER_I64, rvm__number(a, MAX_POWER), NULL, NULL);
     else if (n == 1)
         rvm__become(e, base);
-    else if (n == 0)
-        set_int(e, 1);
+    else if (n == 0 && (one = rvm__exact(a, 1)))
+        rvm__set_exact(e, one, T_INT);
     else {
         e->kind = E_POWER;
         e->type = RVM_I64;
@@ -305,36 +236,43 @@ static void small_power(assembler *a, expr *e, int64_t n, int want) {
     }
 }
 
+/* Of whole constants: whole, or a fraction. */
+static void whole_power(assembler *a, expr *e) {
+    const exact *n = e->kids[1]->u.exact, *x = rvm__exact_power(a, e->kids[0]->u.exact, n);
+    if (x)
+        rvm__set_exact(e, x, n->negative ? T_REAL : T_INT);
+    else if (n->negative)
+        rvm__fold(a, e, RVM_ROW_pow, T_REAL);
+    else
+        rvm__wrong(a, e, D_EXACT_LONG, rvm__number(a, EXACT_BITS), NULL, NULL);
+}
+
 static void check_power(assembler *a, expr *e, int want) {
     expr *base = e->kids[0], *exponent = e->kids[1];
     rvm__check(a, base, want);
     rvm__check(a, exponent, T_NONE);
-    bool whole = exponent->type == T_INT;
+    const bool whole = exponent->type == T_INT;
+    int64_t n = INT64_MAX;
+    const bool square = whole && rvm__exact_i64(exponent->u.exact, &n) && n == 2;
     if (base->type == T_ERROR || exponent->type == T_ERROR)
         rvm__failed(e);
     else if (base->type > T_NONE) {
-        const bool square = whole && exponent->u.i == 2;
         if (square) e->nkids = 1;
         finish_row(a, e, square ? RVM_ROW_sqr : RVM_ROW_pow, want);
-    } else if (whole && base->type == T_INT && exponent->u.i >= 0)
-        set_int(e, whole_power(base->u.i, exponent->u.i));
-    else if (whole && !is_constant(base))
-        small_power(a, e, exponent->u.i, want);
-    else if (whole && exponent->u.i == 2)
-        set_real(e, base->u.f * base->u.f); /* the bits of sqr */
-    else if (join(a, base->type, exponent->type) == RVM_I64)
+    } else if (whole && base->type == T_INT)
+        whole_power(a, e);
+    else if (whole && !rvm__is_constant(base))
+        small_power(a, e, n, want);
+    else if (square) {
+        e->nkids = 1;
+        finish_row(a, e, RVM_ROW_sqr, want);
+    } else if (join(a, base->type, exponent->type) == RVM_I64)
         rvm__wrong(a, e, D_POWER_I64, rvm__number(a, MAX_POWER), NULL, NULL);
     else
         finish_row(a, e, RVM_ROW_pow, want);
 }
 
 /* ---- calls in expressions: conversions and rows ---- */
-
-static int64_t saturate(double x) {
-    if (isnan(x)) return 0;
-    if (x >= 9223372036854775808.0) return INT64_MAX;
-    return x < -9223372036854775808.0 ? INT64_MIN : (int64_t)x;
-}
 
 static void convert(assembler *a, expr *e, rvm_type type) {
     expr *kid = e->kids[0];
@@ -345,11 +283,10 @@ static void convert(assembler *a, expr *e, rvm_type type) {
         rvm__lns_to_real(a, e, type);
     else if (kid->type > T_NONE)
         rvm__wrong(a, e, D_COMPLEX_AS_REAL, rvm_type_name(type), NULL, NULL);
-    else if (is_constant(kid) && type == RVM_I64)
-        set_int(e, kid->type == T_INT ? kid->u.i : saturate(kid->u.f));
-    else if (is_constant(kid))
-        set_real(e, real_of(kid));
-    else if (kid->type == type)
+    else if (rvm__is_constant(kid)) {
+        rvm__become(e, kid);
+        if (!rvm__constant_convert(a, e, type)) rvm__failed(e);
+    } else if (kid->type == type)
         rvm__become(e, kid);
     else {
         e->kind = E_ROW;
@@ -382,8 +319,6 @@ void rvm__check(assembler *a, expr *e, int want) {
     if (e->checked) return;
     e->checked = true;
     switch ((expr_kind)e->kind) {
-    case E_INT: e->type = T_INT; break;
-    case E_REAL: e->type = T_REAL; break;
     case E_NAME:
     case E_INDEX: rvm__check_scalar(a, e); break;
     case E_RANGE: rvm__wrong(a, e, D_RANGE, NULL, NULL, NULL); break;
@@ -403,6 +338,8 @@ void rvm__check(assembler *a, expr *e, int want) {
         else
             check_row(a, e, (rvm_row)rvm__operators[e->op].row, want);
         break;
+    case E_EXACT:
+    case E_REAL:
     case E_VALUE:
     case E_VAR:
     case E_ELEM:
@@ -418,7 +355,6 @@ void rvm__check(assembler *a, expr *e, int want) {
 
 /* ---- constants ---- */
 
-/* Complex numbers are not folded, but may be made of constants. */
 static bool is_complex_constant(const expr *e) {
     bool good = e->kind == E_COMPLEX;
     for (int k = 0; good && k < e->nkids; k++) good = e->kids[k]->kind == E_VALUE || is_complex_constant(e->kids[k]);
@@ -439,13 +375,15 @@ bool rvm__constant_resolve(assembler *a, constant *c) {
     a->constant_depth--;
     if (c->state == 2) return false; /* a cycle came back here */
     c->state = 2;
-    if (e->kind != E_ERROR && !is_constant(e) && !is_complex_constant(e))
+    if (e->kind != E_ERROR && !rvm__is_constant(e) && !is_complex_constant(e))
         rvm__wrong(a, e, D_NOT_CONSTANT, c->name->text, NULL, NULL);
     if (e->kind == E_ERROR) return false;
-    if (e->kind == E_COMPLEX) return c->type == T_NONE || rvm__coerce(a, e, c->type);
-    if (is_real(c->type))
-        set_real(e, real_of(e));
-    else if (c->type == RVM_I64 && e->type == T_REAL)
-        rvm__wrong(a, e, D_REAL_AS_I64, NULL, NULL, NULL);
-    return e->kind != E_ERROR;
+    if (e->kind == E_COMPLEX) {
+        rvm__fold_complex(a, e);
+        return c->type == T_NONE || rvm__coerce(a, e, c->type);
+    }
+    int64_t i;
+    if (c->type == RVM_I64 && !(e->kind == E_EXACT && rvm__exact_i64(e->u.exact, &i)))
+        return rvm__constant_as(a, e, RVM_I64);
+    return c->type == T_NONE || c->type == RVM_I64 || rvm__constant_convert(a, e, (rvm_type)c->type);
 }

@@ -78,7 +78,7 @@ static void lex_hex(parser *p, token *t, size_t start) {
         bad(p, t, start, D_INT_RANGE, NULL);
 }
 
-static void lex_int(parser *p, token *t, size_t start, const char *text, size_t length) {
+static void lex_int(parser *p, token *t, const char *text, size_t length) {
     uint64_t v = 0;
     bool over = false;
     for (size_t k = 0; k < length; k++) {
@@ -88,8 +88,11 @@ static void lex_int(parser *p, token *t, size_t start, const char *text, size_t 
     }
     t->kind = K_INT;
     t->u.i = (int64_t)v;
-    t->limit = v == (uint64_t)INT64_MAX + 1;
-    if (over || v > (uint64_t)INT64_MAX + 1) bad(p, t, start, D_INT_RANGE, NULL);
+    t->big = over || v > (uint64_t)INT64_MAX;
+    if (!t->big) return;
+    t->limit = !over && v == (uint64_t)INT64_MAX + 1;
+    t->u.i = t->limit ? INT64_MIN : INT64_MAX;
+    t->exact = rvm__exact_read(p->a, text);
 }
 
 static void lex_number(parser *p, token *t, size_t start) {
@@ -121,11 +124,12 @@ static void lex_number(parser *p, token *t, size_t start) {
         while (is_letter(at(p, 0)) || is_digit(at(p, 0))) p->pos++;
         bad(p, t, start, D_NUMBER, NULL);
     } else if (!real)
-        lex_int(p, t, start, text, used);
+        lex_int(p, t, text, used);
     else {
         t->kind = K_REAL;
         t->u.f = strtod_l(text, NULL, p->a->c_locale);
-        if (t->u.f > 1.7976931348623157e308) bad(p, t, start, D_REAL_RANGE, NULL);
+        t->exact = rvm__exact_read(p->a, text);
+        if (!t->exact && t->u.f > 1.7976931348623157e308) bad(p, t, start, D_REAL_RANGE, "f64");
     }
     if (!imaginary || t->kind == K_BAD) return;
     p->pos++;

@@ -49,7 +49,7 @@ rvm_place rvm__lower_operand(gen *g, const expr *e) {
         if (part) return rvm__lower_operand(g, part);
         break;
     }
-    case E_INT:
+    case E_EXACT:
     case E_REAL:
     case E_NAME:
     case E_INDEX:

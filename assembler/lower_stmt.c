@@ -66,9 +66,8 @@ static bool check_let(gen *g, stmt *s) {
     if (s->broken) return false;
     bool good = true;
     if (!s->expr) {
-        s->expr = rvm__expr_new(g->a, E_INT, s->at, 0);
+        s->expr = rvm__expr_whole(g->a, s->type == T_LNS, s->at); /* which appears as 1 */
         if (!s->expr) return false;
-        s->expr->u.i = s->type == T_LNS; /* which appears as 1 */
     }
     rvm__check(g->a, s->expr, s->type);
     if (s->type == T_NONE) s->signature = s->expr->signature, s->types = s->expr->types;

@@ -36,8 +36,7 @@ static expr *node(maker *m, int type, rvm_row row, uint32_t n, expr *x, expr *y,
 static expr *number(maker *m, double x) {
     expr *e = rvm__expr_new(m->a, E_REAL, m->at, 0);
     if (!e) return NULL;
-    e->type = T_REAL;
-    e->u.f = x;
+    rvm__set_real(e, x);
     e->checked = true;
     rvm__coerce(m->a, e, m->base);
     return e;
@@ -155,27 +154,25 @@ static bool widen(assembler *a, expr *e, int type) {
     return true;
 }
 
-static bool is_constant(const expr *e) {
-    return e->type == T_INT || e->type == T_REAL;
-}
-
 /* A constant as the lns that it is. */
 static bool lns_constant(assembler *a, expr *e) {
-    const double x = e->type == T_INT ? (double)e->u.i : e->u.f;
-    if (!(x > 0 && isfinite(x))) {
+    const bool is_exact = e->kind == E_EXACT;
+    const exact *x = is_exact ? e->u.exact : NULL;
+    if (is_exact ? !x->n || x->negative : !(e->u.f > 0 && isfinite(e->u.f))) {
         rvm__wrong(a, e, D_NOT_POSITIVE, NULL, NULL, NULL);
         return false;
     }
+    const double value = is_exact ? rvm__exact_log(x) : log(e->u.f);
     e->kind = E_VALUE;
     e->type = T_LNS;
-    e->u.value.f = log(x);
+    e->u.value.f = value;
     return true;
 }
 
 bool rvm__coerce_number(assembler *a, expr *e, int type) {
-    const bool real = is_constant(e) || e->type == RVM_I64 || e->type == (int)rvm__part_type(type);
+    const bool real = rvm__is_constant(e) || e->type == RVM_I64 || e->type == (int)rvm__part_type(type);
     if (rvm__is_complex(type) && real) return widen(a, e, type);
-    if (type == T_LNS && is_constant(e)) return lns_constant(a, e);
+    if (type == T_LNS && rvm__is_constant(e)) return lns_constant(a, e);
     const diag d = rvm__is_complex(type) ? D_COMPLEX_BASE : D_MISMATCH;
     rvm__wrong(a, e, d, rvm__type_text(type), rvm__type_text(e->type), NULL);
     return false;
@@ -190,7 +187,7 @@ static bool convert(assembler *a, expr *e, rvm_type type) {
 
 /* An operand as f64: what lns(x) and powers of an lns take. */
 static bool as_f64(assembler *a, expr *e) {
-    if (is_constant(e) || e->type == RVM_I64 || e->type == RVM_F64) return rvm__coerce(a, e, RVM_F64);
+    if (rvm__is_constant(e) || e->type == RVM_I64 || e->type == RVM_F64) return rvm__coerce(a, e, RVM_F64);
     if (e->type == T_ERROR) return false;
     if (e->type >= RVM_TYPE_COUNT) return rvm__coerce(a, e, RVM_F64); /* says what is wrong */
     return convert(a, e, RVM_F64);
@@ -302,7 +299,7 @@ bool rvm__check_number_call(assembler *a, expr *e, int want) {
         const int type = e->kids[0]->type, real = type < RVM_TYPE_COUNT && type != RVM_I64 ? type : (int)a->options.real;
         rvm__become(e, e->kids[0]);
         if (!widen(a, e, T_COMPLEX + real)) rvm__failed(e);
-    } else if (lns && e->nkids == 1 && is_constant(e->kids[0])) {
+    } else if (lns && e->nkids == 1 && rvm__is_constant(e->kids[0])) {
         rvm__become(e, e->kids[0]);
         lns_constant(a, e);
     } else

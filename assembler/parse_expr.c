@@ -10,6 +10,14 @@ expr *rvm__expr_new(assembler *a, expr_kind kind, span at, uint32_t nkids) {
     return nkids && !e->kids ? NULL : e;
 }
 
+expr *rvm__expr_whole(assembler *a, int64_t i, span at) {
+    expr *e = rvm__expr_new(a, E_EXACT, at, 0);
+    const exact *x = rvm__exact(a, i);
+    if (!e || !x) return NULL;
+    rvm__set_exact(e, x, T_INT);
+    return e;
+}
+
 /* From the start of a to the end of b, where they share a line. */
 static span join(span a, span b) {
     if (a.line == b.line && b.column >= a.column && b.column - a.column + b.length < 1000)
@@ -80,7 +88,7 @@ static bool is_number(const parser *p) {
 
 /* 3i is complex(0, 3). */
 static expr *imaginary(parser *p, expr *number) {
-    expr *e = rvm__expr_new(p->a, E_CALL, number->at, 2), *zero = rvm__expr_new(p->a, E_INT, number->at, 0);
+    expr *e = rvm__expr_new(p->a, E_CALL, number->at, 2), *zero = rvm__expr_whole(p->a, 0, number->at);
     if (!e || !zero || !adopt(p, e, 0, zero) || !adopt(p, e, 1, number)) return NULL;
     e->u.name = rvm__intern(p->a, "complex", strlen("complex"));
     return e->u.name ? e : NULL;
@@ -88,16 +96,14 @@ static expr *imaginary(parser *p, expr *number) {
 
 static expr *parse_number(parser *p, bool negative) {
     const bool is_imaginary = p->tok.kind == K_IMAGINARY, whole = is_imaginary ? p->tok.whole : p->tok.kind == K_INT;
-    expr *e = rvm__expr_new(p->a, whole ? E_INT : E_REAL, p->tok.at, 0);
-    if (!e) return NULL;
-    if (whole)
-        e->u.i = negative ? (int64_t)(0 - (uint64_t)p->tok.u.i) : p->tok.u.i;
+    expr *e = rvm__expr_new(p->a, E_REAL, p->tok.at, 0);
+    const exact *x = whole && !p->tok.big ? rvm__exact(p->a, p->tok.u.i) : p->tok.exact;
+    if (x && negative) x = rvm__exact_negate(p->a, x);
+    if (!e || p->a->oom) return NULL;
+    if (x && (whole || !negative || x->n)) /* -0.0 is no fraction */
+        rvm__set_exact(e, x, whole ? T_INT : T_REAL);
     else
-        e->u.f = negative ? -p->tok.u.f : p->tok.u.f;
-    if (p->tok.limit && !negative) {
-        rvm__diag(p->a, p->tok.at, D_INT_RANGE, NULL, NULL, NULL);
-        return NULL;
-    }
+        rvm__set_real(e, negative ? -p->tok.u.f : p->tok.u.f);
     rvm__lex_next(p);
     return is_imaginary ? imaginary(p, e) : e;
 }

@@ -200,8 +200,8 @@ static bool for_header(parser *p, stmt *s) {
     if (is_keyword(&p->tok, KW_step)) {
         rvm__lex_next(p);
         args[2] = rvm__parse_expr(p);
-    } else if ((args[2] = rvm__expr_new(p->a, E_INT, s->at, 0)))
-        args[2]->u.i = 1;
+    } else
+        args[2] = rvm__expr_whole(p->a, 1, s->at);
     if (!args[2]) return false;
     take_args(s, args, 3);
     return true;

@@ -4,6 +4,7 @@
  * instructions make sense is the verifier's business; here they must only be sayable.
  */
 #include "asm.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,11 +125,15 @@ static bool take_value(raw_fn *r, rvm_type *type, rvm_value *v) {
     }
     bool minus = is_punct(&p->tok, "-"), bits = !minus && prefix >= 0 && is_hex(p);
     if (minus) rvm__lex_next(p);
-    if ((p->tok.kind != K_INT && p->tok.kind != K_REAL) || (p->tok.limit && !minus)) {
+    if ((p->tok.kind != K_INT && p->tok.kind != K_REAL) || (p->tok.big && !(p->tok.limit && minus))) {
         rvm__unexpected(p, "an operand");
         return false;
     }
     bool whole = p->tok.kind == K_INT;
+    if (!whole && !isfinite(p->tok.u.f)) {
+        rvm__diag(p->a, p->tok.at, D_REAL_RANGE, "f64", NULL, NULL);
+        return false;
+    }
     *type = prefix >= 0 ? (rvm_type)prefix : whole ? RVM_I64 : RVM_F64;
     double real = whole ? (double)p->tok.u.i : p->tok.u.f;
     if (minus) real = -real;

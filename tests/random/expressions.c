@@ -22,15 +22,28 @@ void leaf(generator *g, rvm_type type, set except) {
         put(g, "%.3f", rng_real(&g->r, -2, 2));
 }
 
+/* Both sides of an operator, one of them a place: constants alone are exact, and might fit no i64. */
+static void sides(generator *g, const char *operator, set except, int depth) {
+    const int k = pick(g, RVM_I64, except, false, -1);
+    const bool left = chance(g, 2);
+    if (left && k >= 0)
+        put_place(g, k, except);
+    else
+        expression(g, RVM_I64, except, depth);
+    put(g, " %s ", k >= 0 ? operator : "&");
+    if (!left && k >= 0)
+        put_place(g, k, except);
+    else
+        expression(g, RVM_I64, except, depth);
+}
+
 static void integer(generator *g, set except, int depth) {
     static const char *const infix[] = {"+", "-", "*", "&", "|", "^^", "<<", ">>", "<", ">=", "==", "!="};
     static const char *const prefix[] = {"min", "max", "lshr"};
     uint32_t form = rng_below(&g->r, 8);
     if (form < 5) {
         put(g, "(");
-        expression(g, RVM_I64, except, depth);
-        put(g, " %s ", infix[rng_below(&g->r, sizeof infix / sizeof *infix)]);
-        expression(g, RVM_I64, except, depth);
+        sides(g, infix[rng_below(&g->r, sizeof infix / sizeof *infix)], except, depth);
         put(g, ")");
     } else if (form < 6) {
         put(g, "%s(", prefix[rng_below(&g->r, sizeof prefix / sizeof *prefix)]);
