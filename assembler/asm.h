@@ -10,6 +10,7 @@
  *   lower*.c    checked statements to instructions
  *   derived.c   the names of derived functions: f'grad[out, x]'tan
  *   raw.c       mnemonics by the letters of their operands
+ *   hint.c      hints in the user's own words
  *   diag.c      messages.def with arguments, kept and sorted by place
  *
  * Memory comes from one arena. A failing allocation sets `oom`: the lexer then yields only ends of file, so that
@@ -347,6 +348,9 @@ rvm_status rvm__diag_report(assembler *a, rvm_error *err, rvm_diagnostic report,
 void rvm__diag_error(assembler *a, span at, const rvm_error *e); /* an error of isa/ as a message there */
 void rvm__diag_verify(assembler *a, const rvm_error *e);         /* the verifier's error as a message */
 
+/* Line `line` of a source, without what ends it; NULL where there is none. */
+const char *rvm__source_line(const source *s, uint32_t line, size_t *length);
+
 /* source.c */
 bool rvm__source_add(assembler *a, const char *shown, const char *path, const char *text, size_t size);
 bool rvm__source_include(assembler *a, const char *file, size_t length, uint16_t from, span at);
@@ -499,6 +503,11 @@ bool rvm__check_number_call(assembler *a, expr *e, int want); /* conj(z), lns(x)
 void rvm__lns_to_real(assembler *a, expr *e, int type);       /* e(kid), a conversion of an lns */
 expr *rvm__number_node(assembler *a, const char *word, int type, span at, const expr *x, const expr *y); /* y may be NULL */
 const expr *rvm__number_real(const expr *e); /* x, where e is complex(x, 0); else NULL */
+
+/* hint.c: in place of the hint of the message told last */
+void rvm__hint_foreign(parser *p, const token *t);                 /* where it is a word of another language */
+void rvm__hint_target(assembler *a, const stmt *s, const expr *e); /* an update whose target is an operand */
+void rvm__hint_power(assembler *a, const expr *base, const expr *exponent);
 
 /* gen.c */
 enum { CLASSES = RVM_TYPE_COUNT * (1 + RVM_MAX_DIMS) }; /* registers by type, arrays by type and dimensions */

@@ -222,9 +222,10 @@ static void small_power(assembler *a, expr *e, int64_t n, int want) {
         finish_row(a, e, RVM_ROW_sqr, want);
     } else if (is_real(base->type))
         finish_row(a, e, RVM_ROW_pow, want);
-    else if (n < 0 || n > MAX_POWER)
+    else if (n < 0 || n > MAX_POWER) {
         rvm__wrong(a, e, D_POWER_I64, rvm__number(a, MAX_POWER), NULL, NULL);
-    else if (n == 1)
+        rvm__hint_power(a, base, e->kids[1]);
+    } else if (n == 1)
         rvm__become(e, base);
     else if (n == 0 && (one = rvm__exact(a, 1)))
         rvm__set_exact(e, one, T_INT);
@@ -266,9 +267,10 @@ static void check_power(assembler *a, expr *e, int want) {
     else if (square) {
         e->nkids = 1;
         finish_row(a, e, RVM_ROW_sqr, want);
-    } else if (join(a, base->type, exponent->type) == RVM_I64)
+    } else if (join(a, base->type, exponent->type) == RVM_I64) {
         rvm__wrong(a, e, D_POWER_I64, rvm__number(a, MAX_POWER), NULL, NULL);
-    else
+        rvm__hint_power(a, base, exponent);
+    } else
         finish_row(a, e, RVM_ROW_pow, want);
 }
 

@@ -188,17 +188,23 @@ static void put_line(text *t, const char *line, size_t length, const span *at) {
     for (size_t k = column + 1; k < column + at->length && k < to; k++) put_string(t, "~");
 }
 
-static void put_source(text *t, const source *s, const span *at) {
-    const char *line = s->text, *end = s->text + s->size;
-    for (uint32_t k = 1; k < at->line && line; k++) {
+const char *rvm__source_line(const source *s, uint32_t number, size_t *length) {
+    const char *line = number ? s->text : NULL, *end = s->text + s->size;
+    for (uint32_t k = 1; k < number && line; k++) {
         line = memchr(line, '\n', (size_t)(end - line));
         if (line) line++;
     }
-    if (!line || !at->line) return;
+    if (!line) return NULL;
     const char *stop = memchr(line, '\n', (size_t)(end - line));
-    size_t length = (size_t)((stop ? stop : end) - line);
-    if (length && line[length - 1] == '\r') length--;
-    put_line(t, line, length, at);
+    *length = (size_t)((stop ? stop : end) - line);
+    if (*length && line[*length - 1] == '\r') --*length;
+    return line;
+}
+
+static void put_source(text *t, const source *s, const span *at) {
+    size_t length;
+    const char *line = rvm__source_line(s, at->line, &length);
+    if (line) put_line(t, line, length, at);
 }
 
 static void tell(assembler *a, const message *m, rvm_error *err, rvm_diagnostic report, void *userdata) {

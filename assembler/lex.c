@@ -176,8 +176,8 @@ static void lex_name(parser *p, token *t, size_t start) {
 }
 
 static void lex_punct(parser *p, token *t, size_t start) {
-    static const char *const several[] = {"->", "<-", "+=", "-=", "*=", "/=", "^=", "..",
-                                          "<=", ">=", "==", "!=", "//", "^^", "<<", ">>"};
+    static const char *const several[] = {
+        "->", "<-", "+=", "-=", "*=", "/=", "^=", "..", "<=", ">=", "==", "!=", "//", "^^", "<<", ">>", "**", "&&", "||"};
     int c = at(p, 0);
     p->pos++;
     for (size_t k = 0; k < sizeof several / sizeof *several; k++)
@@ -194,6 +194,7 @@ static void lex_punct(parser *p, token *t, size_t start) {
     snprintf(hex, sizeof hex, "0x%02x", (unsigned)c);
     while (c > 127 && at(p, 0) > 127 && at(p, 0) < 0xc0) p->pos++; /* the rest of the character */
     bad(p, t, start, c > 32 && c < 127 ? D_CHARACTER : D_BYTE, c > 32 && c < 127 ? (char[]){(char)c, 0} : hex);
+    if (c == '!') rvm__diag_hint(p->a, D_WORD, "write not", NULL, NULL);
 }
 
 static void lex(parser *p, token *t) {
@@ -206,7 +207,7 @@ static void lex(parser *p, token *t) {
         t->kind = p->fresh ? K_EOF : K_LINE;
     } else if (c == '\n') {
         t->kind = K_LINE;
-    } else if (is_digit(c))
+    } else if (is_digit(c) || (c == '.' && is_digit(at(p, 1))))
         lex_number(p, t, start);
     else if (is_letter(c))
         lex_name(p, t, start);

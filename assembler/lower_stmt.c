@@ -117,6 +117,7 @@ bool rvm__check_target(gen *g, const stmt *s, const expr *y, const expr *e) {
     const expr *found = y->kind == E_VAR ? (rvm__mentions(e, y->u.var) ? e : NULL) : rvm__finds_place(e, y);
     if (!found) return true;
     rvm__diag(g->a, found->at, D_TARGET_OPERAND, y->u.var->name->text, rvm__op_info[s->op].name, NULL);
+    rvm__hint_target(g->a, s, e);
     return false;
 }
 
@@ -138,6 +139,8 @@ static bool check_update(gen *g, const stmt *s) {
     if (function || (!lns && (target->type == T_LNS || !(op->types >> rvm__part_type(target->type) & 1) ||
                               (rvm__is_complex(target->type) && !(op->types & RVM_TYPES_R))))) {
         rvm__diag(g->a, s->at, D_UPDATE_TYPE, op->symbol, function ? function : rvm__type_text(target->type), NULL);
+        if (!function && s->op >> 1 == RVM_PAIR_xor)
+            rvm__diag_hint(g->a, D_POWER_UPDATE, target->u.var->name->text, NULL, NULL);
         return false;
     }
     return rvm__coerce(g->a, e, target->type) && rvm__check_target(g, s, target, e) && rvm__check_factor(g, s, target, e);

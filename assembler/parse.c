@@ -15,6 +15,7 @@ void rvm__unexpected(parser *p, const char *expected) {
     bool reserved = !line_ended && p->tok.kind == K_NAME && is_reserved(p->tok.u.name->keyword);
     rvm__diag(p->a, at, reserved ? D_EXPECTED_KEYWORD : D_EXPECTED, expected,
               line_ended ? "the end of the line" : rvm__token_text(p, &p->tok), NULL);
+    if (!line) rvm__hint_foreign(p, &p->tok);
 }
 
 bool rvm__expect(parser *p, const char *s, const char *where) {

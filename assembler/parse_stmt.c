@@ -456,6 +456,7 @@ static bool unknown_statement(parser *p) {
         rvm__diag(p->a, p->tok.at, n->row >= 0 ? D_ROW_STATEMENT : D_CALL_STATEMENT, n->text, NULL, NULL);
     else
         rvm__diag(p->a, p->tok.at, D_UNKNOWN_STATEMENT, n->text, rvm__near(p->a, n, NEAR_STATEMENT), NULL);
+    rvm__hint_foreign(p, &p->tok);
     return false;
 }
 
