@@ -28,6 +28,7 @@ struct rvm__compiler {
     LLVMOrcLLJITRef jit; /* NULL: nothing was linked yet */
     unsigned made;       /* pieces of code, the next one's number */
     char said[256];      /* by LLVM, beside the errors that it returns */
+    uint64_t stack;      /* of the frames of the functions that it made */
     char about[200];
 };
 
@@ -42,10 +43,27 @@ static void on_error(void *context, LLVMErrorRef e) {
 
 static void on_diagnostic(LLVMDiagnosticInfoRef d, void *context) {
     rvm__compiler *c = context;
-    if (LLVMGetDiagInfoSeverity(d) != LLVMDSError) return;
     char *text = LLVMGetDiagInfoDescription(d);
-    snprintf(c->said, sizeof c->said, "%s", text);
+    unsigned long long bytes;
+    if (sscanf(text, "stack frame size (%llu)", &bytes) == 1)
+        c->stack += bytes;
+    else if (LLVMGetDiagInfoSeverity(d) == LLVMDSError)
+        snprintf(c->said, sizeof c->said, "%s", text);
     LLVMDisposeMessage(text);
+}
+
+/* LLVM says how large a frame is where that is more than an attribute of the function allows. What is not in it: the address
+ * to return to, the 128 bytes below the stack's end that a leaf may use, and what aligns the frame to a vector. */
+static void ask_for_frames(rvm__compiler *c, const rvm__build *k) {
+    enum { MORE = 256 };
+    static const char attribute[] = "warn-stack-size";
+    c->stack = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f)) continue;
+        c->stack += MORE;
+        LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                LLVMCreateStringAttribute(k->context, attribute, sizeof attribute - 1, "0", 1));
+    }
 }
 
 /* ---- setting up ---- */
@@ -242,8 +260,10 @@ rvm_status rvm__compiler_compile(rvm__compiler *c, const rvm__lowering *what, rv
     *out = (rvm__object){0};
     rvm_status status = make_ir(c, &c->target, what, &k, out, err);
     lap(&since);
+    ask_for_frames(c, &k);
     if (!status) status = rvm__target_emit(&c->target, k.module, LLVMObjectFile, &object, err);
     out->found = found_of(&k);
+    out->found.stack = c->stack; /* all at once: what calls what is not looked at */
     rvm__build_end(&k);
     if (status) return status;
     out->size = LLVMGetBufferSize(object);

@@ -332,6 +332,10 @@ void rvm_jit_detach(rvm_machine *m) {
 rvm_status rvm_jit_reason(const rvm_machine *m, rvm_error *err) {
     if (!m->engine) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the machine has no native engine");
     const attachment *a = (const attachment *)m->engine;
+    if (!a->why.code && a->engine.cramped)
+        return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,
+                         "the code takes %llu bytes of the thread's stack, which has fewer left",
+                         (unsigned long long)a->engine.cramped);
     if (err && a->why.code) *err = a->why;
     return a->why.code;
 }

@@ -444,11 +444,11 @@ static bool emit_entry(rvm__unit *u) {
 LLVMValueRef rvm__need_constant(rvm__unit *u, uint32_t fn) {
     rvm__build *k = u->k;
     const rvm__native_need *need = &u->facts[fn].need;
-    LLVMValueRef v[5] = {rvm__build_int(k, (int64_t)need->slots), rvm__build_int(k, (int64_t)need->arrays),
-                         rvm__build_int(k, (int64_t)need->depth), rvm__build_int(k, (int64_t)need->bytes),
-                         rvm__build_int(k, (int64_t)u->idle_found)};
-    LLVMValueRef g = LLVMAddGlobal(k->module, LLVMArrayType2(k->i64, 5), "need");
-    LLVMSetInitializer(g, LLVMConstArray2(k->i64, v, 5));
+    LLVMValueRef v[6] = {rvm__build_int(k, (int64_t)need->slots),   rvm__build_int(k, (int64_t)need->arrays),
+                         rvm__build_int(k, (int64_t)need->depth),   rvm__build_int(k, (int64_t)need->bytes),
+                         rvm__build_int(k, (int64_t)u->idle_found), rvm__build_int(k, 0)};
+    LLVMValueRef g = LLVMAddGlobal(k->module, LLVMArrayType2(k->i64, 6), "need");
+    LLVMSetInitializer(g, LLVMConstArray2(k->i64, v, 6));
     LLVMSetGlobalConstant(g, true);
     LLVMSetLinkage(g, LLVMPrivateLinkage);
     return g;
@@ -459,7 +459,7 @@ static void emit_need(rvm__unit *u) {
     LLVMSetValueName2(g, RVM__NEED, strlen(RVM__NEED));
     LLVMSetLinkage(g, LLVMExternalLinkage);
 }
-_Static_assert(sizeof(rvm__native_need) == 40, "five numbers");
+_Static_assert(sizeof(rvm__native_need) == 48, "six numbers");
 
 /* A machine whose prepared code says how the interpreter lays out frames; it never runs. */
 static bool prepare(rvm__unit *u) {

@@ -1,4 +1,9 @@
-/* module.c: the one thing that the module exports. Requests are guarded: where LLVM runs out of memory they fail. */
+/* module.c: the one thing that the module exports. Requests are guarded: where LLVM runs out of memory they fail. What
+ * compiles goes through calls and expressions by recursion, as LLVM does: it has a thread with enough stack of its own,
+ * whatever the caller's is like. */
+#include <pthread.h>
+#include <signal.h>
+
 #include "engine.h"
 #include "exhausted.h"
 
@@ -25,6 +30,44 @@ static rvm_status carry_out(void *p, rvm_error *err) {
     return RVM_ERR_INTERNAL;
 }
 
+typedef struct errand {
+    request *r;
+    rvm_status status;
+    rvm_error *err;
+} errand;
+
+static void *run_errand(void *p) {
+    errand *x = p;
+    x->status = rvm__guarded(carry_out, x->r, x->err);
+    return NULL;
+}
+
+/* The thread handles no signal of the process. */
+static bool start(errand *x, size_t stack, pthread_t *thread) {
+    pthread_attr_t a;
+    sigset_t all, before;
+    if (pthread_attr_init(&a)) return false;
+    sigfillset(&all);
+    bool good = !pthread_attr_setstacksize(&a, stack) && !pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (good) {
+        good = !pthread_create(thread, &a, run_errand, x);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    pthread_attr_destroy(&a);
+    return good;
+}
+
+/* In a thread of its own, for which the caller waits. */
+static rvm_status carry_out_apart(request r, rvm_error *err) {
+    enum { ROOMY = 64 << 20, ENOUGH = 8 << 20 };
+    errand x = {.r = &r, .err = err};
+    pthread_t thread;
+    if (!start(&x, ROOMY, &thread) && !start(&x, ENOUGH, &thread))
+        return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "there is no memory for a thread that compiles");
+    pthread_join(thread, NULL);
+    return x.status;
+}
+
 static rvm_status module_open(const rvm__compiler_options *o, rvm__compiler **out, const char **about, rvm_error *err) {
     return rvm__guarded(carry_out, &(request){OPEN, .options = o, .out = out, .about = about}, err);
 }
@@ -34,7 +77,7 @@ static void module_close(rvm__compiler *c) {
 }
 
 static rvm_status module_compile(rvm__compiler *c, const rvm__lowering *what, rvm__object *out, rvm_error *err) {
-    return rvm__guarded(carry_out, &(request){COMPILE, .c = c, .what = what, .out = out}, err);
+    return carry_out_apart((request){COMPILE, .c = c, .what = what, .out = out}, err);
 }
 
 static rvm_status module_link(rvm__compiler *c, const rvm__object *object, rvm__compiled *out, rvm_error *err) {
@@ -42,11 +85,11 @@ static rvm_status module_link(rvm__compiler *c, const rvm__object *object, rvm__
 }
 
 static rvm_status module_print(rvm__compiler *c, const rvm__lowering *what, rvm_jit_form form, FILE *out, rvm_error *err) {
-    return rvm__guarded(carry_out, &(request){PRINT, .c = c, .what = what, .form = form, .out = out}, err);
+    return carry_out_apart((request){PRINT, .c = c, .what = what, .form = form, .out = out}, err);
 }
 
 static rvm_status module_object(rvm__compiler *c, const rvm__lowering *what, const char *cpu, FILE *out, rvm_error *err) {
-    return rvm__guarded(carry_out, &(request){OBJECT, .c = c, .what = what, .cpu = cpu, .out = out}, err);
+    return carry_out_apart((request){OBJECT, .c = c, .what = what, .cpu = cpu, .out = out}, err);
 }
 
 RVM_API const rvm__module *rvm_llvm_module(void);

@@ -59,7 +59,8 @@ typedef struct rvm__found {
     uint32_t blocks, in_threads;
     char serial[200];
     uint32_t grouped, single;
-    char why_single[88];
+    char why_single[80];
+    uint64_t stack; /* rvm__native_need.stack */
 } rvm__found;
 _Static_assert(sizeof(rvm__found) % 16 == 0, "the object behind it is aligned");
 
@@ -92,7 +93,7 @@ typedef struct rvm__compiler_options {
 typedef struct rvm__compiler rvm__compiler;
 
 /* Changes with everything that both sides must agree in, in this file or in native.h. */
-#define RVM__MODULE_INTERFACE 9
+#define RVM__MODULE_INTERFACE 10
 /* `interface` stands first in every version. */
 typedef struct rvm__module {
     uint32_t interface;

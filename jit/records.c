@@ -137,6 +137,7 @@ static bool find_cached(rvm_jit *j, const rvm__bytes *material, rvm__record *r) 
     }
     rvm__cached_free(j->cache, &x);
     if (status && status != RVM_ERR_MEMORY) rvm__cache_remove(j->cache, material);
+    r->code.need.stack = r->code.found.stack;
     r->code.cached = !status;
     r->code.seconds[RVM_JIT_LINK] = rvm__seconds() - begin;
     return !status;
@@ -164,6 +165,7 @@ static rvm_status compile(rvm_jit *j, const rvm__bytes *material, const rvm__low
     } else if (material)
         keep(j, material, &object);
     r->code.found = object.found;
+    r->code.need.stack = object.found.stack;
     free(object.bytes);
     return status;
 }

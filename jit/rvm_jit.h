@@ -123,6 +123,11 @@ RVM_API const char *rvm_jit_about(const rvm_jit *j);
  * Errors: MEMORY. */
 RVM_API rvm_status rvm_jit_attach(rvm_jit *j, rvm_machine *m, rvm_error *err);
 RVM_API void rvm_jit_detach(rvm_machine *m); /* also if it is not attached */
+/* Native code recurses on the stack of the thread that runs it, as far as there is room, and leaves 32 KiB of that to the
+ * machine's own functions and the caller's progress function; deeper calls begin from the interpreter, with all of the stack
+ * again. Any size will do; code that takes more than there is left is interpreted, and rvm_jit_reason says so. Of a stack
+ * that is not the thread's own, as of a coroutine, 64 KiB are taken to be left. LLVM compiles in a thread of its own. */
+
 /* Why the last run of m that could have been native was interpreted: UNSUPPORTED with the reason, INTERNAL, MEMORY, or
  * RVM_OK where it was not, or none was asked for. USAGE: m is not attached. */
 RVM_API rvm_status rvm_jit_reason(const rvm_machine *m, rvm_error *err);

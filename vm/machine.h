@@ -6,9 +6,9 @@
  *   blocks.c      what the instances of a parallel block add together; guard.c: that they share nothing else
  *   trail.c, slots.c, trail_off.c   what is overwritten: its stacks, what moves there, what need not be kept
  *   machine.c, run.c, inspect.c   the interface of rvm.h
- *   native.c   entered and left by native code, in the interpreter's place; team.c: in threads
- *   exact_run.c   what rounding loses, in runs that restore every bit
- *   explain.c     the message of a failure, from the machine standing on the failed instruction
+ *   native.c   entered and left by native code, in the interpreter's place; team.c: in threads; c_stack.c: what is left for
+ * it exact_run.c   what rounding loses, in runs that restore every bit explain.c     the message of a failure, from the
+ * machine standing on the failed instruction
  *
  * A frame in memory, with its shadow in a parallel array:
  *     | registers | constants | hidden: loop ends, region bits, partial sums of parallel blocks |
@@ -222,6 +222,8 @@ struct rvm_machine {
     double residue_floor;
     uint64_t *profile;          /* by opcode; NULL when not asked for */
     struct rvm__engine *engine; /* may run a bound call in the interpreter's place (native.h); borrowed, NULL: none */
+    uintptr_t c_floor;          /* below that address of the C stack native code calls nothing that recurses */
+    size_t c_frames;            /* bytes that it takes there at most, but for recursion */
     uint32_t threads;           /* in which native code may run parallel blocks; 0: where it was called */
     struct rvm__team *team;     /* those threads, NULL: not started (team.c) */
     struct rvm__seat *seat;     /* of a machine that one of them works with; else NULL */

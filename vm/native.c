@@ -1,6 +1,7 @@
 /* native.c: what native code calls, and how the machine enters it and goes on where it was left. */
 #include "native.h"
 
+#include "c_stack.h"
 #include "memory.h"
 #include "out_of_line.h"
 #include "run.h"
@@ -70,13 +71,19 @@ static rvm__array *rvm__native_arrays(rvm_machine *m, uint64_t arrays) {
     return m->arrays + arrays;
 }
 
-/* Room for the frames of a recursive function, its callees' included; false: the interpreter says what is wrong. */
-static bool rvm__native_room(rvm_machine *m, uint64_t slots, uint64_t arrays, uint64_t frame, const rvm__native_need *need) {
+/* Room for frames in memory; false: the interpreter says what is wrong. */
+static bool make_room(rvm_machine *m, uint64_t slots, uint64_t arrays, uint64_t frame, const rvm__native_need *need) {
     size_t cap = m->cap_frames;
     if (frame + need->depth > m->o.depth) return false;
     if (!rvm__reserve(m, (void **)&m->frames, &cap, (size_t)(frame + need->depth) + 1, sizeof *m->frames)) return false;
     m->cap_frames = (uint32_t)cap;
     return rvm__reserve_frame(m, slots + need->slots, arrays + need->arrays);
+}
+
+/* Room for the frames of a recursive function, its callees' included, there and on the C stack. Where that is full the
+ * interpreter goes on: native code has returned then, so that what is called next has all of the stack again. */
+static bool rvm__native_room(rvm_machine *m, uint64_t slots, uint64_t arrays, uint64_t frame, const rvm__native_need *need) {
+    return RVM__C_STACK_HERE >= m->c_floor && make_room(m, slots, arrays, frame, need);
 }
 
 static bool rvm__native_agrees(rvm_machine *m, uint32_t fn, uint32_t pc, double y, double f, double held) {
@@ -218,7 +225,7 @@ static bool at_an_end(const rvm_machine *m) {
 
 /* What stands outside of the arena already must not move. */
 bool rvm__native_make_room(rvm_machine *m, uint64_t slots, uint64_t arrays, uint64_t frame, const rvm__native_need *need) {
-    if (!rvm__native_room(m, slots, arrays, frame, need)) return false;
+    if (!make_room(m, slots, arrays, frame, need)) return false;
     if (m->outside_arrays) return need->bytes <= m->cap_outside - m->outside_used;
     m->outside_used = 0; /* and some room for what is called once this is left */
     return rvm__reserve(m, (void **)&m->outside, &m->cap_outside, need->bytes ? need->bytes + MORE_OUTSIDE : 0, 1);
@@ -240,6 +247,11 @@ void rvm__native_find_homes(rvm_machine *m, uint32_t first) {
 
 static bool has_room(rvm_machine *m, const rvm__native_need *need) {
     const rvm__frame *top = &m->frames[m->nframes - 1];
+    m->c_frames = need->stack + RVM__C_STACK_RESERVE;
+    m->c_floor = rvm__c_stack_end() + m->c_frames;
+    const bool fits = RVM__C_STACK_HERE >= m->c_floor;
+    m->engine->cramped = fits ? 0 : m->c_frames;
+    if (!fits) return false;
     return rvm__native_make_room(m, top->slots, top->arrays, m->nframes - 1, need);
 }
 

@@ -50,6 +50,8 @@ typedef struct rvm__native_need {
     uint64_t slots, arrays, depth;
     uint64_t bytes; /* of local arrays that it keeps out of the arena, at most */
     uint64_t idle;  /* instructions left out: where it is left, the run cannot turn back */
+    uint64_t stack; /* bytes of the C stack, at most, from where it is entered or recurses to where it recurses again; in the
+                       code itself 0, since that is known when the code is made */
 } rvm__native_need;
 
 /* Where an instance of a parallel block has added to so far: bytes in ranges, ascending, that do not touch. 0 at first. */
@@ -141,9 +143,10 @@ struct rvm__engine {
     rvm__native_entry (*entry)(rvm__engine *e, rvm_machine *m, const rvm__native_place *at, const rvm__native_need **need);
     /* So many instructions were interpreted, in the frames of m. */
     void (*ran)(rvm__engine *e, rvm_machine *m, uint64_t instructions);
-    uint8_t *hot;   /* by function: whether to ask for code where the interpreter calls it */
-    uint64_t every; /* instructions from one look around of the interpreter to the next, at most */
-    bool soon;      /* set by `ran`: code may be entered at a loop; the next look is to come where control jumps next */
+    uint8_t *hot;     /* by function: whether to ask for code where the interpreter calls it */
+    uint64_t every;   /* instructions from one look around of the interpreter to the next, at most */
+    uint64_t cramped; /* bytes of the C stack that code took which did not run last time, for want of them; 0: it did */
+    bool soon;        /* set by `ran`: code may be entered at a loop; the next look is to come where control jumps next */
     /* The machine that has it as m->engine is freed, or has no use for it any more: sets that to NULL. */
     void (*released)(rvm__engine *e);
 };

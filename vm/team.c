@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "c_stack.h"
 #include "memory.h"
 #include "native.h"
 #include "out_of_line.h"
@@ -228,7 +229,7 @@ static bool run_chunk(const team *t, seat *s, desk *d, rvm_status *lost) {
     rvm_machine *w = s->w;
     ends_of(t, s->chunk, &first, &last);
     s->late = 0;
-    if (!w || !set_up(t, w)) return false;
+    if (!w || (!s->caller && !rvm__c_stack_has(t->m->c_frames)) || !set_up(t, w)) return false;
     give_copies(t, s, d);
     d->counts = (rvm__native){.limit = s->fuel < LOOK ? s->fuel : LOOK, .fuel = s->fuel};
     if (t->o->there(w, &d->counts, t->o, first, last, d->sums, d->copies)) {
