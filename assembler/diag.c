@@ -207,6 +207,17 @@ static void put_source(text *t, const source *s, const span *at) {
     if (line) put_line(t, line, length, at);
 }
 
+bool rvm_asm_excerpt(const char *from, size_t from_size, uint32_t line, uint32_t column, char *out, size_t size) {
+    const source s = {.text = (char *)from, .size = from_size};
+    const span at = {.line = line, .column = column, .length = 1};
+    text t = {out, size, 0};
+    if (!size) return false;
+    *out = 0;
+    put_source(&t, &s, &at);
+    if (t.used) memmove(out, out + 1, t.used); /* the end of the line before */
+    return t.used;
+}
+
 static void tell(assembler *a, const message *m, rvm_error *err, rvm_diagnostic report, void *userdata) {
     char out[4096];
     char place[300];

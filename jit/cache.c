@@ -101,25 +101,29 @@ static rvm_status open_folder(rvm__cache *c, rvm_error *err) {
     return RVM_OK;
 }
 
-/* RVM_CACHE_SIZE: bytes, with k, M or G behind them 1024 times as many each. */
-static uint64_t limit_of(uint64_t given) {
+rvm_status rvm__cache_limit(uint64_t given, uint64_t *out, rvm_error *err) {
     const char *text = given ? NULL : secure_getenv("RVM_CACHE_SIZE");
     char *end;
-    if (given || !text || *text < '0' || *text > '9') return given ? given : usual_limit;
-    const unsigned long long n = strtoull(text, &end, 10);
+    *out = given ? given : usual_limit;
+    if (!text || !*text) return RVM_OK;
+    const unsigned long long n = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : (end = (char *)text, 0);
     const char *const units = "kMG", *unit = *end ? strchr(units, *end) : NULL;
     const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
-    if (*end && (!unit || end[1])) return usual_limit;
-    return n > UINT64_MAX >> shift ? UINT64_MAX : n << shift;
+    if (end == text || (*end && (!unit || end[1])))
+        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0,
+                         "RVM_CACHE_SIZE is `%.60s`, which is no size: digits, with k, M or G behind them, as 256M", text);
+    *out = n > UINT64_MAX >> shift ? UINT64_MAX : n << shift;
+    return RVM_OK;
 }
 
 rvm_status rvm__cache_open(const char *folder, uint64_t limit, const rvm_allocator *al, rvm__cache **out, rvm_error *err) {
     *out = NULL;
     rvm__cache *c = rvm__realloc(al, NULL, 0, sizeof *c);
     if (!c) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
-    *c = (rvm__cache){.al = *al, .limit = limit_of(limit), .fd = -1};
-    const bool any = find_folder(folder, c->folder);
-    const rvm_status status = any ? open_folder(c, err) : RVM_OK;
+    *c = (rvm__cache){.al = *al, .fd = -1};
+    rvm_status status = rvm__cache_limit(limit, &c->limit, err);
+    const bool any = !status && find_folder(folder, c->folder);
+    if (any) status = open_folder(c, err);
     if (any && !status)
         *out = c;
     else

@@ -22,6 +22,10 @@ void rvm__bytes_free(rvm__bytes *b);
 
 typedef struct rvm__cache rvm__cache;
 
+/* The most bytes that a cache holds: as given, or if that is 0 as RVM_CACHE_SIZE says (bytes; k, M and G multiply by 1024),
+ * or 256 MiB. USAGE: the variable is no size. */
+rvm_status rvm__cache_limit(uint64_t given, uint64_t *out, rvm_error *err);
+
 /* folder NULL: the user's (cache.c); "": none. limit: bytes of all entries; 0: the usual. *out is NULL where there is none.
  * Errors: IO (why the folder cannot be used), MEMORY. */
 rvm_status rvm__cache_open(const char *folder, uint64_t limit, const rvm_allocator *al, rvm__cache **out, rvm_error *err);

@@ -82,6 +82,9 @@ rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error 
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "%u threads are too many: %u at most", o.threads,
                          RVM_JIT_MAX_THREADS);
     if (o.level > 3) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "levels of optimisation are 0 to 3, not %u", o.level);
+    uint64_t limit;
+    const bool cached = !o.cache || *o.cache;
+    if (cached && rvm__cache_limit(o.cache_size, &limit, err)) return RVM_ERR_USAGE;
     const rvm_allocator al = o.allocator ? *o.allocator : rvm__libc_allocator;
     rvm_jit *j = rvm__realloc(&al, NULL, 0, sizeof *j);
     if (!j) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");

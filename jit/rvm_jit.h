@@ -110,7 +110,8 @@ typedef struct rvm_jit_options {
 RVM_API rvm_jit_options rvm_jit_options_default(void);
 
 /* options NULL: the defaults. *out is owned by the caller, NULL on failure. Errors: UNSUPPORTED (the module was not built,
- * is not found, cannot be opened, belongs to another version; no LLVM for this host), USAGE (level), MEMORY. */
+ * is not found, cannot be opened, belongs to another version; no LLVM for this host), USAGE (level, threads,
+ * RVM_CACHE_SIZE), MEMORY. */
 RVM_API rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error *err);
 /* Frees the code, too; machines still attached are detached, so none of them may be running. NULL is allowed. */
 RVM_API void rvm_jit_free(rvm_jit *j);

@@ -333,6 +333,7 @@ static void print_json(const check *c) {
     char message[64];
     json_open(&j, '{');
     json_key(&j, "ok"), json_bool(&j, !failed);
+    tool_json_warnings(&j, c->t);
     if (failed) {
         snprintf(message, sizeof message, "%zu of %zu checks failed", failed, c->n);
         json_key(&j, "error");
@@ -361,8 +362,7 @@ static void print_json(const check *c) {
     json_close(&j, ']');
     json_cuts(&j, c);
     output_json_stats(&j, c->t);
-    json_close(&j, '}');
-    putchar('\n');
+    tool_json_end(&j);
 }
 
 rvm_status command_CHECK(tool *t) {

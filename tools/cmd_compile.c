@@ -72,16 +72,14 @@ static rvm_status make(tool *t, text *object, text *header) {
     return st;
 }
 
-static void print(const tool *t, const char *header) {
-    json j = {.out = stdout};
+static void print(tool *t, const char *header) {
+    json j;
     if (!t->o.json) return;
-    json_open(&j, '{');
-    json_key(&j, "ok"), json_bool(&j, true);
+    tool_json_begin(&j, t, RVM_OK);
     json_key(&j, "output"), json_text(&j, t->o.output);
     json_key(&j, "header"), json_text(&j, header);
     json_key(&j, "function"), json_text(&j, rvm_program_function_name(t->program, t->fn));
-    json_close(&j, '}');
-    putchar('\n');
+    tool_json_end(&j);
 }
 
 rvm_status command_COMPILE(tool *t) {

@@ -57,13 +57,12 @@ static uint64_t code_size(const tool *t) {
     return n;
 }
 
-static void print_json(const tool *t) {
-    json j = {.out = stdout};
+static void print_json(tool *t) {
+    json j;
     char id[33], tables[17];
     identity(t, id);
     snprintf(tables, sizeof tables, "%016" PRIx64, rvm_bytecode_tables());
-    json_open(&j, '{');
-    json_key(&j, "ok"), json_bool(&j, true);
+    tool_json_begin(&j, t, RVM_OK);
     json_key(&j, "verified"), json_bool(&j, true);
     json_key(&j, "id"), json_text(&j, id);
     json_key(&j, "version"), json_text(&j, RVM_VERSION_STRING);
@@ -74,8 +73,7 @@ static void print_json(const tool *t) {
     json_open(&j, '[');
     for (uint32_t i = 0; i < rvm_program_function_count(t->program); i++) output_json_signature(&j, t, i);
     json_close(&j, ']');
-    json_close(&j, '}');
-    putchar('\n');
+    tool_json_end(&j);
 }
 
 static void print_size(const tool *t) {
@@ -151,12 +149,10 @@ rvm_status command_DIS(tool *t) {
     st = rvm_program_disassemble(t->program, t->nwords > 1 ? (int64_t)fn : -1, out, &t->err);
     if (out != stdout) fclose(out);
     if (!st && t->o.json) {
-        json j = {.out = stdout};
-        json_open(&j, '{');
-        json_key(&j, "ok"), json_bool(&j, true);
+        json j;
+        tool_json_begin(&j, t, RVM_OK);
         json_key(&j, "text"), json_text(&j, text);
-        json_close(&j, '}');
-        putchar('\n');
+        tool_json_end(&j);
     }
     free(text);
     return st;

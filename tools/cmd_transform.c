@@ -71,17 +71,15 @@ static rvm_status print_text(tool *t, const derived *d) {
     return st;
 }
 
-static void print_json(const tool *t, const derived *d) {
-    json j = {.out = stdout};
-    json_open(&j, '{');
-    json_key(&j, "ok"), json_bool(&j, true);
+static void print_json(tool *t, const derived *d) {
+    json j;
+    tool_json_begin(&j, t, RVM_OK);
     json_key(&j, "output"), json_text(&j, t->o.output);
     json_key(&j, "functions");
     json_open(&j, '[');
     for (uint32_t k = 0; k < d->n; k++) output_json_signature(&j, t, d->fn[k]);
     json_close(&j, ']');
-    json_close(&j, '}');
-    putchar('\n');
+    tool_json_end(&j);
 }
 
 rvm_status command_TRANSFORM(tool *t) {

@@ -12,17 +12,49 @@ static void do_print(debugger *d, const char *w) {
 }
 
 static void do_info(debugger *d, const char *w) {
-    (void)w;
-    debug_stops(d);
+    if (strcmp(w, "locals") == 0)
+        debug_locals(d);
+    else if (!*w || strncmp("breakpoints", w, strlen(w)) == 0)
+        debug_stops(d);
+    else
+        printf("info lists stops: info break; or places: info locals; not `%s`\n", w);
 }
 
-static void do_frame(debugger *d, const char *w) {
-    unsigned long n = strtoul(w, NULL, 10);
+static void do_break(debugger *d, const char *w) {
+    if (*w)
+        debug_break(d, w);
+    else
+        puts("break where? LINE, FILE:LINE or FN; `back`, or rs, goes back a line");
+}
+
+static void look_at(debugger *d, unsigned long n) {
     if (n >= rvm_machine_frames(d->m))
         printf("there is no frame %lu\n", n);
     else
         d->frame = (uint32_t)n;
     debug_position(d);
+}
+
+static void do_frame(debugger *d, const char *w) {
+    look_at(d, strtoul(w, NULL, 10));
+}
+
+/* By a count, which is 1 if it is left out. */
+static unsigned long count_of(const char *w) {
+    const unsigned long n = strtoul(w, NULL, 10);
+    return n ? n : 1;
+}
+
+static void do_up(debugger *d, const char *w) {
+    const unsigned long n = count_of(w), last = rvm_machine_frames(d->m) - 1;
+    if (d->frame == last) puts("this is the outermost frame");
+    look_at(d, n < last - d->frame ? d->frame + n : last);
+}
+
+static void do_down(debugger *d, const char *w) {
+    const unsigned long n = count_of(w);
+    if (!d->frame) puts("this is the innermost frame");
+    look_at(d, n < d->frame ? d->frame - n : 0);
 }
 
 static void do_quit(debugger *d, const char *w) {
@@ -32,42 +64,17 @@ static void do_quit(debugger *d, const char *w) {
 
 static void do_help(debugger *d, const char *w);
 
-/* A command moves by a count, shows something, or acts on its words. */
 static const struct entry {
-    const char *name, *alias, *words, *doc;
+    const char *name, *aliases, *words, *doc;
     int direction;
     void (*move)(debugger *d, int direction, uint64_t n);
     void (*show)(const debugger *d);
     void (*act)(debugger *d, const char *words);
 } table[] = {
-#define MOVE(name, alias, direction, function, doc) {name, alias, "[N]", doc, direction, function, NULL, NULL},
-#define SHOW(name, alias, function, doc)            {name, alias, "", doc, 0, NULL, function, NULL},
-#define ACT(name, alias, words, function, doc)      {name, alias, words, doc, 0, NULL, NULL, function},
-    MOVE("step", "s", 1, debug_step, "run to the next line, into calls") MOVE("back", "b", -1, debug_step,
-                                                                              "go back to the line before, into calls")
-        MOVE("next", "n", 1, debug_next, "run to the next line, over calls") MOVE("previous", "p", -1, debug_next,
-                                                                                  "go back to the line before, over calls")
-            MOVE("stepi", "si", 1, debug_instruction, "run one instruction") MOVE("backi", "bi", -1, debug_instruction,
-                                                                                  "take back one instruction")
-                MOVE("continue", "c", 1, debug_continue, "run on to a stop, an error, or the end")
-                    MOVE("rcontinue", "rc", -1, debug_continue, "run back to a stop, or the start")
-                        MOVE("finish", "f", 1, debug_finish, "run on until this call returns")
-                            MOVE("rfinish", "rf", -1, debug_finish, "run back to where this call was entered") ACT(
-                                "break", NULL, "LINE | FILE:LINE | FN", debug_break, "stop at a line, in both directions")
-                                ACT("watch", "w", "PLACE", debug_watch, "stop when a place changes, as x or x[3]")
-                                    ACT("delete", "d", "[N]", debug_delete, "delete a stop, or all")
-                                        ACT("info", "i", "[break]", do_info, "list the stops")
-                                            ACT("print", NULL, "PLACE", do_print, "print a place, as x or A[i, 2]")
-                                                SHOW("locals", "l", debug_locals, "print every place that is present")
-                                                    SHOW("where", "bt", debug_where, "the call stack")
-                                                        ACT("frame", NULL, "N", do_frame,
-                                                            "let print, locals and list look at frame N")
-                                                            SHOW("list", NULL, debug_list, "the source around here")
-                                                                SHOW("disassemble", "x", debug_disassemble,
-                                                                     "the instructions around here")
-                                                                    ACT("help", "h", "", do_help,
-                                                                        "this list; an empty line repeats the last command")
-                                                                        ACT("quit", "q", "", do_quit, "leave")
+#define MOVE(name, aliases, direction, function, doc) {name, aliases, "[N]", doc, direction, function, NULL, NULL},
+#define SHOW(name, aliases, function, doc)            {name, aliases, "", doc, 0, NULL, function, NULL},
+#define ACT(name, aliases, words, function, doc)      {name, aliases, words, doc, 0, NULL, NULL, function},
+#include "debug.def"
 #undef MOVE
 #undef SHOW
 #undef ACT
@@ -79,8 +86,20 @@ static void do_help(debugger *d, const char *w) {
     for (size_t k = 0; k < TABLE_SIZE; k++) {
         char left[64];
         snprintf(left, sizeof left, "%s %s", table[k].name, table[k].words);
-        printf("  %-28s %-4s %s\n", left, table[k].alias ? table[k].alias : "", table[k].doc);
+        const char *aliases = table[k].aliases ? table[k].aliases : "";
+        printf("  %-28s %-4.*s %s\n", left, (int)strcspn(aliases, " "), aliases, table[k].doc);
     }
+}
+
+static bool is_called(const struct entry *e, const char *name) {
+    const size_t length = strlen(name);
+    if (strcmp(e->name, name) == 0) return true;
+    for (const char *a = e->aliases; a && *a; a += strspn(a, " ")) {
+        const size_t n = strcspn(a, " ");
+        if (n == length && strncmp(a, name, n) == 0) return true;
+        a += n;
+    }
+    return false;
 }
 
 /* By name, alias, or the only name that begins so; -1 having said why. */
@@ -90,7 +109,7 @@ static int find_command(const char *name, size_t length) {
     nearest near = {.wanted = bare};
     int found = -1, matches = 0;
     for (int k = 0; k < TABLE_SIZE; k++) {
-        if (strcmp(table[k].name, bare) == 0 || (table[k].alias && strcmp(table[k].alias, bare) == 0)) return k;
+        if (is_called(&table[k], bare)) return k;
         if (strncmp(table[k].name, bare, strlen(bare)) == 0) found = k, matches++;
         nearest_offer(&near, table[k].name);
     }
@@ -101,8 +120,11 @@ static int find_command(const char *name, size_t length) {
 }
 
 static void run_entry(debugger *d, const struct entry *e, const char *words) {
-    unsigned long long n = strtoull(words, NULL, 10);
-    if (e->move)
+    char *end;
+    unsigned long long n = strtoull(words, &end, 10);
+    if (e->move && *end)
+        printf("%s takes a count, not `%s`\n", e->name, words);
+    else if (e->move)
         e->move(d, e->direction, n ? n : 1);
     else if (e->show)
         e->show(d);

@@ -88,8 +88,10 @@ rvm_status native_open(tool *t) {
         return tool_fail(t, RVM_ERR_USAGE, "--engine is interp, jit or auto, not `%s`", engine);
     const bool either = t->command == COMMAND_RUN || t->command == COMMAND_GRAD || t->command == COMMAND_VJP;
     if (tiers && !either) return RVM_OK;
-    if (open_jit(t, tiers, &why)) say(t, "interpreted: %s", why.message);
-    return RVM_OK;
+    const rvm_status st = open_jit(t, tiers, &why);
+    if (st == RVM_ERR_USAGE) t->err = why;
+    if (st) say(t, "interpreted: %s", why.message);
+    return st == RVM_ERR_USAGE ? st : RVM_OK;
 }
 
 rvm_status native_attach(tool *t, rvm_machine *m) {

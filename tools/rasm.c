@@ -15,19 +15,17 @@ static char *output_name(const char *source) {
     return name;
 }
 
-static void print_json(const tool *t, const char *path, const char *listing) {
-    json j = {.out = stdout};
+static void print_json(tool *t, const char *path, const char *listing) {
+    json j;
     uint64_t code = 0;
     uint32_t n = rvm_program_function_count(t->program);
     for (uint32_t i = 0; i < n; i++) code += rvm_program_code_size(t->program, i);
-    json_open(&j, '{');
-    json_key(&j, "ok"), json_bool(&j, true);
+    tool_json_begin(&j, t, RVM_OK);
     json_key(&j, "output"), json_text(&j, path);
     json_key(&j, "functions"), json_uint(&j, n);
     json_key(&j, "instructions"), json_uint(&j, code);
     if (listing) json_key(&j, "listing"), json_text(&j, listing);
-    json_close(&j, '}');
-    putchar('\n');
+    tool_json_end(&j);
 }
 
 rvm_status command_RASM(tool *t) {

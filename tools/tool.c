@@ -17,14 +17,6 @@ rvm_status tool_fail(tool *t, rvm_status code, const char *format, ...) {
 
 /* ---- programs and functions ---- */
 
-void tool_diagnostic(void *userdata, const rvm_error *e, const char *text) {
-    tool *t = userdata;
-    (void)e;
-    if (t->o.json) return;
-    fprintf(stderr, "%s\n", text);
-    t->shown = true;
-}
-
 rvm_status tool_asm_options(tool *t, rvm_asm_options *o) {
     *o = (rvm_asm_options){.real = RVM_F64, .include_path = t->o.include.item};
     if (!t->o.real || strcmp(t->o.real, rvm_type_name(RVM_F64)) == 0) return RVM_OK;
@@ -38,7 +30,9 @@ rvm_status tool_asm_options(tool *t, rvm_asm_options *o) {
 rvm_status tool_open(tool *t) {
     rvm_asm_options o;
     rvm_status st = tool_asm_options(t, &o);
-    return st ? st : rvm_open(t->words[0], &o, &t->program, &t->err, tool_diagnostic, t);
+    if (!st) st = rvm_open(t->words[0], &o, &t->program, &t->err, tool_diagnostic, t);
+    t->bytecode = !st && (t->program->id[0] || t->program->id[1]);
+    return st;
 }
 
 /* A derived function that the program does not have yet: derived now, in a copy that takes the program's place. */
@@ -68,26 +62,35 @@ rvm_status tool_function(tool *t, const char *name, uint32_t *fn) {
                      near.best ? "; did you mean `" : "", near.best ? near.best : "", near.best ? "`?" : "");
 }
 
-/* The function to run when none is named. */
+/* Whether a user wrote it in this file: it was not included, and not derived. */
+static bool is_own(const tool *t, uint32_t fn) {
+    const char *file;
+    uint32_t line, column;
+    rvm_program_position(t->program, fn, 0, &file, &line, &column);
+    return !strchr(rvm_program_function_name(t->program, fn), '\'') && (!file || strcmp(file, t->program->files[0]) == 0);
+}
+
+/* The function to run when none is named: the only one of the file's own, or main. */
 static rvm_status default_function(tool *t) {
-    char names[200] = "";
-    uint32_t n = rvm_program_function_count(t->program);
-    t->fn = 0;
-    if (n == 1) return RVM_OK;
-    int64_t found = rvm_program_find(t->program, "main");
-    t->fn = (uint32_t)found;
+    const uint32_t n = rvm_program_function_count(t->program);
+    uint32_t own = 0;
+    const int64_t found = rvm_program_find(t->program, "main");
+    for (uint32_t i = 0; i < n; i++)
+        if (is_own(t, i)) t->fn = i, own++;
+    if (own == 1) return RVM_OK;
+    if (found >= 0) t->fn = (uint32_t)found;
     if (found >= 0) return RVM_OK;
-    for (uint32_t i = 0; i < n; i++) {
-        size_t at = strlen(names);
-        snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", rvm_program_function_name(t->program, i));
-    }
     if (n == 0) return tool_fail(t, RVM_ERR_USAGE, "%s has no functions", t->words[0]);
-    return tool_fail(t, RVM_ERR_USAGE, "%s has several functions; name one of: %s", t->words[0], names);
+    for (uint32_t i = 0; i < n; i++)
+        if (is_own(t, i) || !own) report_add_note(t, rvm_program_function_name(t->program, i));
+    return tool_fail(t, RVM_ERR_USAGE, "%s has several functions; name one of:", t->words[0]);
 }
 
 rvm_status tool_options(tool *t, rvm_options *o) {
     *o = rvm_options_default();
     if (t->o.depth > UINT32_MAX) return tool_fail(t, RVM_ERR_USAGE, "--depth is at most %u", UINT32_MAX);
+    if (option_given(&t->o, depth) && !t->o.depth)
+        return tool_fail(t, RVM_ERR_USAGE, "--depth 0 allows no call at all: the function itself takes 1");
     o->unchecked = t->o.unchecked;
     o->trust = t->o.trust;
     o->exact = t->o.exact;
@@ -141,75 +144,12 @@ rvm_status tool_prepare(tool *t) {
 
 /* ---- the end ---- */
 
-static void report_text(const tool *t) {
-    const rvm_error *e = &t->err;
-    char title[32];
-    command_title(t->command, title);
-    fflush(stdout); /* results that are there, before what is wrong with them */
-    if (!t->shown) {
-        if (e->file[0] && e->line)
-            fprintf(stderr, "%s:%u:%u: ", e->file, e->line, e->column);
-        else
-            fprintf(stderr, "%s: ", e->file[0] ? e->file : title);
-        fprintf(stderr, "error: %s [%s]\n", e->message, rvm_status_name(e->code));
-    }
-    if (t->restored) fprintf(stderr, "%s\n", t->restored_text);
-}
-
-static void json_error(json *j, const rvm_error *e) {
-    json_key(j, "error");
-    json_open(j, '{');
-    json_key(j, "code"), json_text(j, rvm_status_name(e->code));
-    json_key(j, "message"), json_text(j, e->message);
-    json_key(j, "file"), json_text(j, e->file[0] ? e->file : NULL);
-    json_key(j, "line");
-    if (e->line)
-        json_uint(j, e->line);
-    else
-        json_null(j);
-    json_key(j, "column");
-    if (e->column)
-        json_uint(j, e->column);
-    else
-        json_null(j);
-    json_close(j, '}');
-}
-
-void tool_json_begin(json *j, tool *t, rvm_status st) {
-    *j = (json){.out = stdout};
-    json_open(j, '{');
-    json_key(j, "ok"), json_bool(j, !st);
-    if (!st) return;
-    t->err.code = st;
-    json_error(j, &t->err);
-    t->shown = true;
-}
-
-void tool_json_end(json *j) {
-    json_close(j, '}');
-    putc('\n', j->out);
-}
-
-static void report_json(tool *t, rvm_status st) {
-    json j;
-    if (t->shown) return;
-    tool_json_begin(&j, t, st);
-    if (t->restored) {
-        json_key(&j, "restored"), json_bool(&j, t->restored == RESTORED_YES);
-        json_key(&j, "restored_text"), json_text(&j, t->restored_text);
-    }
-    tool_json_end(&j);
-}
-
 static int finish(tool *t, rvm_status st) {
     if (st && !(t->command == COMMAND_CHECK && st == RVM_ERR_CHECK)) { /* check has printed what failed */
-        t->err.code = st;
         if (t->chosen) rvm__fail_in(&t->err, st, t->program, t->fn);
-        if (t->o.json)
-            report_json(t, st);
-        else
-            report_text(t);
+        report(t, st);
     }
+    report_free(t);
     const bool had_program = t->program;
     rvm_machine_free(t->machine);
     native_close(t);

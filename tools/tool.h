@@ -30,8 +30,14 @@ typedef struct tool {
     char **words; /* what follows the options */
     int nwords;
     rvm_error err;
-    bool shown;             /* the error is told already: the assembler's diagnostics, or with the results */
-    enum restored restored; /* after a run-time error */
+    bool shown;        /* the error is told already: the assembler's diagnostics, or with the results */
+    char *note;        /* words that belong to the error, however many: names of functions */
+    FILE *diagnostics; /* with --json: what the assembler told, as items of an array; or NULL */
+    char *diagnostics_text;
+    size_t diagnostics_size, first_diagnostic; /* the latter: of the first item */
+    bool diagnosed;                            /* there is an item */
+    bool bytecode;                             /* the program was read as such */
+    enum restored restored;                    /* after a run-time error */
     char restored_text[640];
     rvm_program *program;
     rvm_machine *machine;
@@ -53,8 +59,6 @@ rvm_status tool_fail(tool *t, rvm_status code, const char *format, ...) __attrib
 rvm_status tool_open(tool *t);
 /* Assembler options from the command line. */
 rvm_status tool_asm_options(tool *t, rvm_asm_options *o);
-/* rvm_diagnostic: prints it unless --json. userdata is the tool. */
-void tool_diagnostic(void *userdata, const rvm_error *e, const char *text);
 /* Opens the program, finds the function (words[1], or the only one, or main), reads the values, makes a machine. */
 rvm_status tool_prepare(tool *t);
 /* The machine's options from the command line. */
@@ -84,9 +88,17 @@ rvm_status constants_fold(tool *t, char **words, int n);
  * option and shadow are for messages: "--dot", "tangent". */
 rvm_status tool_read_shadows(tool *t, bool *real, const text_list *words, const char *option, const char *shadow);
 
+/* report.c: what is wrong, as text with the line of the source, a caret and a hint, or as JSON. */
+void report(tool *t, rvm_status st);
+void report_add_note(tool *t, const char *word);
+void report_free(tool *t);
+/* rvm_diagnostic: userdata is the tool. */
+void tool_diagnostic(void *userdata, const rvm_error *e, const char *text);
 /* The object of --json, from its bracket to behind "ok", with the error if st says so, which is then told; to its end. */
 void tool_json_begin(json *j, tool *t, rvm_status st);
 void tool_json_end(json *j);
+/* Of an object that was begun otherwise: the member "diagnostics", if there were warnings. */
+void tool_json_warnings(json *j, tool *t);
 
 /* native.c: t->jit, if --engine asks for it and it is there; machines are attached to it. */
 rvm_status native_open(tool *t);

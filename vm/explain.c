@@ -239,8 +239,12 @@ static rvm_status explain_stack(scene *s, rvm_status status, rvm_error *err) {
 }
 
 static rvm_status explain_trail(scene *s, rvm_status status, rvm_error *err) {
-    const uint32_t k = s->m->detail_place;
-    SAY("nothing comes back into `%s`, going %s: %s", name_of(s, &s->places[k]), s->going, s->m->detail);
+    const rvm_place *q = &s->places[s->m->detail_place];
+    const bool named = !strpbrk(name_of(s, q), "%@");
+    if (named) SAY("nothing comes back into `%s`, going %s: %s", s->text, s->going, s->m->detail);
+    if (s->pc && s->in[-1].op == RVM_OP_cff) /* what a `while` without `from` keeps: whether it was entered */
+        SAY("nothing tells how often this `while` turned, going %s: %s", s->going, s->m->detail);
+    SAY("nothing comes back for this statement, going %s: %s", s->going, s->m->detail);
 }
 
 static rvm_status explain_tangent(scene *s, rvm_status status, rvm_error *err) {

@@ -14,8 +14,11 @@ rvm_options rvm_options_default(void) {
     return (rvm_options){.tolerance = 1e-8, .depth = 10000};
 }
 
-static bool options_valid(const rvm_options *o) {
-    return o->tolerance >= 0 && o->depth > 0;
+static rvm_status check_options(const rvm_options *o, rvm_error *err) {
+    if (!(o->tolerance >= 0))
+        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the tolerance is %g: it must not be negative", o->tolerance);
+    if (!o->depth) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the call depth is 0: the function itself takes 1");
+    return RVM_OK;
 }
 
 rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm_machine **out, rvm_error *err) {
@@ -23,7 +26,7 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
     *out = NULL;
     const rvm_options o = options ? *options : rvm_options_default();
     if (!p || !p->verified) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the program is not verified");
-    if (!options_valid(&o)) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "tolerance or depth is out of range");
+    if (check_options(&o, err)) return RVM_ERR_USAGE;
     const rvm_allocator al = o.allocator ? *o.allocator : rvm__libc_allocator;
     rvm_machine *m = al.alloc(al.userdata, NULL, 0, sizeof *m);
     if (!m) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");

@@ -1,0 +1,317 @@
+/* report.c: what is wrong, told in one form whoever found it, the assembler, the machine or a command:
+ *
+ *     FILE:LINE:COLUMN: error: MESSAGE [CODE]
+ *         the line of the source
+ *         ^
+ *         hint: what helps
+ *
+ * or, with --json, as members of the one object: "error", the first, and "diagnostics", all of them. */
+#include "tool.h"
+#include "input.h"
+#include "isa.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- hints: what helps where an error of this code, with this in its message, is met; the first that fits ---- */
+
+static const struct hint {
+    rvm_status code;
+    const char *sign, *text;
+} hints[] = {
+    {RVM_ERR_RELEASE, "; nan agrees",
+     "where a value may become nan, `set` keeps the one before; --exact takes back every bit"},
+    {RVM_ERR_RELEASE, "ancilla",
+     "a change is taken back by `compute`, `do`, `undo`; what is to be forgotten takes `set` or `drop`"},
+    {RVM_ERR_CONDITION, "postcondition", "`if a -> b` says by b which branch was taken"},
+    {RVM_ERR_DOMAIN, "the factor", "`set` overwrites by any value, and keeps the old one"},
+    {RVM_ERR_TRAIL, "exhausted", "--exact --save-record FILE keeps what a run back in another process needs"},
+    {RVM_ERR_TRAIL, "the trail is off", "without --trail off it is kept"},
+    {RVM_ERR_NOT_RESTORABLE, "", "--exact restores every bit"},
+    {RVM_ERR_DEPTH, "", "--depth N allows more"},
+    {RVM_ERR_FUEL, "", "--fuel N allows more"},
+    {RVM_ERR_LIMIT, "the trail", "--trail-limit SIZE allows more; --trail off keeps nothing"},
+    {RVM_ERR_MEMORY, "the limit is", "--memory SIZE allows more"},
+};
+
+/* Of a run: an assembler's error has its own. */
+static const char *hint_of(const rvm_error *e) {
+    for (size_t k = 0; k < sizeof hints / sizeof *hints; k++)
+        if (hints[k].code == e->code && strstr(e->message, hints[k].sign)) return hints[k].text;
+    return NULL;
+}
+
+/* ---- the source, if it is what the program was made from ---- */
+
+/* Whether each function of the source stands in the program with the same instructions at the same places. */
+static bool made_from(const rvm_program *p, const rvm_program *source) {
+    for (uint32_t k = 0; k < source->nfunctions; k++) {
+        const rvm_function *a = &source->functions[k];
+        const int64_t fn = rvm_program_find(p, a->name);
+        if (fn < 0) return false;
+        const rvm_function *b = &p->functions[fn];
+        if (a->ncode != b->ncode) return false;
+        for (uint32_t pc = 0; pc < a->ncode; pc++)
+            if (a->code[pc].op != b->code[pc].op || a->positions[pc].line != b->positions[pc].line ||
+                a->positions[pc].column != b->positions[pc].column)
+                return false;
+    }
+    return true;
+}
+
+/* Bytecode names its source, which may have changed since. */
+static bool source_is_same(tool *t) {
+    rvm_asm_options o;
+    rvm_program *p = NULL;
+    rvm_error unused;
+    struct stat st;
+    if (!t->bytecode) return true;
+    if (!t->program || !t->program->nfiles || stat(t->program->files[0], &st) || !S_ISREG(st.st_mode)) return false;
+    const bool same = !tool_asm_options(t, &o) && !rvm_assemble_file(t->program->files[0], &o, &p, &unused, NULL, NULL) &&
+                      made_from(t->program, p);
+    rvm_program_free(p);
+    return same;
+}
+
+/* The line and the caret, as the assembler shows them; false: there is none to show. */
+static bool excerpt(tool *t, const rvm_error *e, char *out, size_t size) {
+    enum { LONGEST = 1 << 26 };
+    input in;
+    char *text = NULL;
+    size_t n = 0;
+    rvm_error unused;
+    struct stat st;
+    if (!e->file[0] || !e->line || stat(e->file, &st) || !S_ISREG(st.st_mode) || !source_is_same(t)) return false;
+    if (input_open(&in, e->file, &unused)) return false;
+    const bool good =
+        !input_whole(&in, LONGEST, &text, &n, &unused) && rvm_asm_excerpt(text, n, e->line, e->column, out, size);
+    input_close(&in);
+    free(text);
+    return good;
+}
+
+/* ---- one diagnostic, as text ---- */
+
+/* Colours on a terminal, unless NO_COLOR is there (no-color.org). */
+static bool in_colour(void) {
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(STDERR_FILENO) && !(no && *no) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+#define BOLD    "\033[1m"
+#define RED     "\033[1;31m"
+#define MAGENTA "\033[1;35m"
+#define GREEN   "\033[1;32m"
+#define CYAN    "\033[1;36m"
+#define PLAIN   "\033[0m"
+
+static void coloured_head(const char *line, int length) {
+    static const struct {
+        const char *word, *colour;
+    } kinds[] = {{"error: ", RED}, {"warning: ", MAGENTA}, {"note: ", CYAN}};
+    const char *at = NULL, *colour = "", *word = "";
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        const char *found = strstr(line, kinds[k].word);
+        if (found && found < line + length && (!at || found < at))
+            at = found, colour = kinds[k].colour, word = kinds[k].word;
+    }
+    if (at)
+        fprintf(stderr, BOLD "%.*s%s%s" PLAIN "%.*s", (int)(at - line), line, colour, word,
+                (int)(line + length - at) - (int)strlen(word), at + strlen(word));
+    else
+        fprintf(stderr, "%.*s", length, line);
+}
+
+/* The head; the line; the caret; the hint. */
+static void print_text(const char *text) {
+    if (!in_colour()) {
+        fprintf(stderr, "%s\n", text);
+        return;
+    }
+    for (int k = 0; *text; k++) {
+        const int length = (int)strcspn(text, "\n");
+        const int blank = (int)strspn(text, " \t");
+        if (!k)
+            coloured_head(text, length);
+        else if (text[blank] == '^')
+            fprintf(stderr, "%.*s" GREEN "%.*s" PLAIN, blank, text, length - blank, text + blank);
+        else if (strncmp(text + blank, "hint: ", 6) == 0)
+            fprintf(stderr, "%.*s" CYAN "hint: " PLAIN "%.*s", blank, text, length - blank - 6, text + blank + 6);
+        else
+            fprintf(stderr, "%.*s", length, text);
+        fputc('\n', stderr);
+        text += length + (text[length] == '\n');
+    }
+}
+
+static void place_text(const tool *t, const rvm_error *e, char *out, size_t size) {
+    char title[32];
+    command_title(t->command, title);
+    if (e->file[0] && e->line)
+        snprintf(out, size, "%s:%u:%u: ", e->file, e->line, e->column);
+    else
+        snprintf(out, size, "%s: ", e->file[0] ? e->file : title);
+}
+
+static void report_text(tool *t) {
+    const rvm_error *e = &t->err;
+    char place[300], line[1024], *text = NULL;
+    size_t size;
+    fflush(stdout); /* results that are there, before what is wrong with them */
+    FILE *out = t->shown ? NULL : open_memstream(&text, &size);
+    if (out) {
+        const char *hint = hint_of(e);
+        place_text(t, e, place, sizeof place);
+        fprintf(out, "%serror: %s%s%s [%s]", place, e->message, t->note ? " " : "", t->note ? t->note : "",
+                rvm_status_name(e->code));
+        if (excerpt(t, e, line, sizeof line)) fprintf(out, "\n%s", line);
+        if (hint) fprintf(out, "\n    hint: %s", hint);
+        if (fclose(out) == 0) print_text(text);
+        free(text);
+    }
+    if (t->restored) fprintf(stderr, "%s\n", t->restored_text);
+}
+
+void report_add_note(tool *t, const char *word) {
+    const size_t before = t->note ? strlen(t->note) : 0, room = before + strlen(word) + 3;
+    char *grown = realloc(t->note, room);
+    if (!grown) return;
+    snprintf(grown + before, room - before, "%s%s", before ? ", " : "", word);
+    t->note = grown;
+}
+
+/* ---- as JSON ---- */
+
+static void json_or_null(json *j, const char *key, uint32_t n) {
+    json_key(j, key);
+    if (n)
+        json_uint(j, n);
+    else
+        json_null(j);
+}
+
+/* All there is to say of one. source and hint: NULL where there is none. */
+static void json_diagnostic(json *j, const rvm_error *e, const char *severity, const char *message, const char *source,
+                            const char *hint) {
+    json_open(j, '{');
+    json_key(j, "severity"), json_text(j, severity);
+    json_key(j, "code"), json_text(j, rvm_status_name(e->code));
+    json_key(j, "message"), json_text(j, message);
+    json_key(j, "file"), json_text(j, e->file[0] ? e->file : NULL);
+    json_or_null(j, "line", e->line);
+    json_or_null(j, "column", e->column);
+    json_key(j, "source"), json_text(j, source);
+    json_key(j, "hint"), json_text(j, hint);
+    json_close(j, '}');
+}
+
+/* The assembler's text in its parts: the message behind "error: ", the lines of the source, the hint. It is cut up. */
+static void json_from_text(json *j, const rvm_error *e, char *text) {
+    static const char hint_begins[] = "\n    hint: ";
+    char *hint = strstr(text, hint_begins), *source, *message;
+    if (hint) *hint = 0, hint += strlen(hint_begins);
+    source = strchr(text, '\n');
+    if (source) *source++ = 0;
+    const bool warning = strstr(text, ": warning: ") &&
+                         (!strstr(text, ": error: ") || strstr(text, ": warning: ") < strstr(text, ": error: "));
+    message = strstr(text, warning ? ": warning: " : ": error: ");
+    json_diagnostic(j, e, warning ? "warning" : "error", message ? strstr(message + 2, ": ") + 2 : text, source, hint);
+}
+
+void tool_diagnostic(void *userdata, const rvm_error *e, const char *text) {
+    tool *t = userdata;
+    if (!t->o.json) {
+        print_text(text);
+        t->shown = true;
+        return;
+    }
+    char *copy = strdup(text);
+    if (!t->diagnostics) t->diagnostics = open_memstream(&t->diagnostics_text, &t->diagnostics_size);
+    if (copy && t->diagnostics) {
+        json j = {.out = t->diagnostics, .comma = t->diagnosed};
+        json_from_text(&j, e, copy);
+        fflush(t->diagnostics);
+        if (!t->diagnosed) t->first_diagnostic = t->diagnostics_size;
+        t->diagnosed = true;
+    }
+    free(copy);
+}
+
+static void json_error(json *j, tool *t) {
+    const rvm_error *e = &t->err;
+    char line[1024], *message = NULL;
+    const size_t size = strlen(e->message) + (t->note ? strlen(t->note) : 0) + 2;
+    const bool shown = excerpt(t, e, line, sizeof line);
+    if (t->note && (message = malloc(size))) snprintf(message, size, "%s %s", e->message, t->note);
+    json_diagnostic(j, e, "error", message ? message : e->message, shown ? line : NULL, hint_of(e));
+    free(message);
+}
+
+/* The program was not assembled: the error is the first that was told. */
+static bool is_first(const tool *t) {
+    return t->diagnosed && !t->program;
+}
+
+/* "diagnostics": those that the assembler told, then the error, unless it is one of them. */
+static void json_diagnostics(json *j, tool *t, bool failed) {
+    if (!failed && !t->diagnosed) return;
+    json_key(j, "diagnostics");
+    json_open(j, '[');
+    if (t->diagnosed) fputs(t->diagnostics_text, j->out), j->comma = true;
+    if (failed && !is_first(t)) json_error(j, t);
+    json_close(j, ']');
+}
+
+void tool_json_warnings(json *j, tool *t) {
+    json_diagnostics(j, t, false);
+}
+
+void tool_json_begin(json *j, tool *t, rvm_status st) {
+    *j = (json){.out = stdout};
+    json_open(j, '{');
+    json_key(j, "ok"), json_bool(j, !st);
+    if (st) {
+        t->err.code = st;
+        json_key(j, "error");
+        if (is_first(t))
+            fwrite(t->diagnostics_text, 1, t->first_diagnostic, j->out), j->comma = true;
+        else
+            json_error(j, t);
+        t->shown = true;
+    }
+    json_diagnostics(j, t, st);
+}
+
+void tool_json_end(json *j) {
+    json_close(j, '}');
+    putc('\n', j->out);
+}
+
+static void report_json(tool *t, rvm_status st) {
+    json j;
+    if (t->shown) return;
+    tool_json_begin(&j, t, st);
+    if (t->restored) {
+        json_key(&j, "restored"), json_bool(&j, t->restored == RESTORED_YES);
+        json_key(&j, "restored_text"), json_text(&j, t->restored_text);
+    }
+    tool_json_end(&j);
+}
+
+/* ---- either ---- */
+
+void report(tool *t, rvm_status st) {
+    t->err.code = st;
+    if (t->o.json)
+        report_json(t, st);
+    else
+        report_text(t);
+}
+
+void report_free(tool *t) {
+    if (t->diagnostics) fclose(t->diagnostics);
+    free(t->diagnostics_text);
+    free(t->note);
+}

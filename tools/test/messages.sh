@@ -1,0 +1,101 @@
+#!/bin/sh
+# What the commands say where something is wrong: the line, a caret, what helps. messages.sh FOLDER_OF_BINARIES
+. "$(dirname "$0")/expect.sh"
+
+cat >std.inc.rasm <<'TEXT'
+fn included(x: real)
+    x += 1
+end
+TEXT
+cat >two.rasm <<'TEXT'
+include "std.inc.rasm"
+fn double(x: real, n: i64)
+    while x < 100
+        set x = x * 2
+    end
+    n += 1
+end
+fn lost(y: real, x: real)
+    let t = x
+    t += sqrt(x)
+    y += t
+    t -= sqrt(x)
+end
+TEXT
+cat >one.rasm <<'TEXT'
+include "std.inc.rasm"
+fn only(x: real)
+    call included(x)
+end
+TEXT
+line='two.rasm:9:5: error: ancilla `t` is nan*
+        let t = x
+        ^
+    hint: *`set`*--exact'
+
+# the line and a caret, from the source and from bytecode whose source is still what it was made from
+expect 1 "$line" rvm run two.rasm lost x=-1
+expect 0 '' rasm two.rasm
+expect 1 "$line" rvm run two.rbc lost x=-1
+expect 0 '' rvm transform two.rbc --gradient double -o more.rbc
+expect 1 "$line" rvm run more.rbc lost x=-1
+cp two.rasm kept.rasm
+{ echo '# another line' && cat kept.rasm; } >two.rasm
+expect_not 1 '^' rvm run two.rbc lost x=-1
+rm two.rasm
+expect_not 1 '^' rvm run two.rbc lost x=-1
+cp kept.rasm two.rasm
+expect 1 '"source":"        let t = x?n        ^","hint":"where' rvm run two.rasm lost x=-1 --json
+expect 3 '"diagnostics":*"severity":"error","code":"IO"*"source":"    include ?"none?"*"hint":"looked' \
+    sh -c "echo 'include \"none\"' >bad.rasm; '$bin/rvm' run bad.rasm --json"
+
+# names of the user's, not of registers
+expect 1 'nothing tells how often this `while` turned, going backward: the trail is exhausted' rvm run two.rasm double x=128 n=1 --backward
+expect 2 'name one of: double, lost [[]USAGE]' rvm run two.rasm
+expect 2 '"message":"two.rasm has several functions; name one of: double, lost"' rvm run two.rasm --json
+expect 0 'x = 2' rvm run one.rasm x=1
+i=0
+while [ $i -lt 60 ]; do
+    printf 'fn a_function_with_a_long_name_%s(x: real)\n    x += 1\nend\n' $i
+    i=$((i + 1))
+done >many.rasm
+expect 2 'a_function_with_a_long_name_59 [[]USAGE]' rvm run many.rasm
+expect 2 '--depth 0 allows no call at all' rvm run one.rasm x=1 --depth 0
+for size in abc 12q -5 5kk; do
+    expect 2 "RVM_CACHE_SIZE is \`$size\`, which is no size" env RVM_CACHE_SIZE=$size "$bin/rvm" run one.rasm x=1
+done
+expect 0 'x = 2' env RVM_CACHE_SIZE=12M "$bin/rvm" run one.rasm x=1
+
+# explain, help
+for code in RELEASE release NOT_RESTORABLE not-restorable FUEL; do expect 0 'exit status' rvm explain $code; done
+for code in $(rvm explain | sed -n 's/^\([A-Z_]*\)  *[0-4]  .*/\1/p'); do expect 0 "$code: " rvm explain "$code"; done
+expect 0 '"code":"RELEASE","exit":1' rvm explain RELEASE --json
+expect 0 '"code":"INTERNAL"' rvm explain --json
+expect 2 'did you mean RELEASE?' rvm explain RELAESE
+expect 0 'usage: rvm [[]options] COMMAND' rvm help
+expect 0 'usage: rvm grad' rvm help grad
+expect 0 'usage: rasm' rvm help rasm
+expect 2 'did you mean `grad`' rvm help gard
+
+# the debugger: letters of gdb, and the right word
+debug() { printf '%s\n' "$@" | "$bin/rvm" debug two.rasm double x=60 n=0; }
+expect 0 '1: break at two.rasm:4' debug 'b 4'
+expect 0 'break where?*`back`, or rs' debug b
+expect 0 'set x = x \* 2*while x < 100' debug s s rs
+for word in rs reverse-step rn reverse-next rsi reverse-stepi rc reverse-continue; do expect 0 'this is the start' debug $word; done
+expect 0 'x = 60' debug 'p x'
+expect 0 'previous takes a count, not `x`' debug 'previous x'
+expect 0 'this is the outermost frame' debug up
+expect 0 'this is the innermost frame' debug down
+expect 0 'x = 60' debug 'info locals'
+
+# colours on a terminal only, and not where NO_COLOR is
+if command -v script >/dev/null; then
+    coloured=$(printf '\033[[]1;31merror: ')
+    on_terminal() { TERM=xterm script -qec "$*" /dev/null; }
+    expect 1 "$coloured" on_terminal "'$bin/rvm' run two.rasm lost x=-1"
+    expect_not 1 "$coloured" on_terminal "NO_COLOR=1 '$bin/rvm' run two.rasm lost x=-1"
+    expect_not 1 "$coloured" on_terminal "TERM=dumb '$bin/rvm' run two.rasm lost x=-1"
+fi
+expect_not 1 "$(printf '\033')" rvm run two.rasm lost x=-1
+finish
