@@ -21,6 +21,7 @@ typedef struct rvm__build {
     LLVMTypeRef i1, i8, i16, i32, i64, i128, f64, f32, ptr, nothing;
     unsigned lanes;              /* of the values being built: 1 scalars, else vectors of so many */
     unsigned group;              /* lanes that suit the host: 8 or 4 (lanes.h) */
+    bool recurses;               /* some function that was lowered does */
     bool fast;                   /* contraction and reassociation are allowed */
     unsigned small;              /* functions of so many instructions, those of callees included, are inlined */
     uint32_t blocks, in_threads; /* parallel blocks that were lowered, where threads were asked for; that may run so */

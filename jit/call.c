@@ -316,7 +316,8 @@ static void run_call(call *c, bool apart) {
     }
     args[n++] = e->machine;
     args[n++] = e->native;
-    args[n++] = LLVMBuildAdd(k->b, e->first_slot, rvm__build_int(k, rvm__machine_slots(e)), "");
+    args[n++] = e->u->w->standalone ? e->first_slot
+                                    : LLVMBuildAdd(k->b, e->first_slot, rvm__build_int(k, rvm__machine_slots(e)), "");
     args[n++] = LLVMBuildAdd(k->b, e->first_array, rvm__build_int(k, e->f->narrays), "");
     args[n++] = LLVMBuildAdd(k->b, e->frame, rvm__build_int(k, 1), "");
     n++; /* counts */

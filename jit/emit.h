@@ -23,8 +23,9 @@
  *     a scalar that is read: the value; another: the address of a copy, and with checks of the largest magnitude it held
  *     an array: data, lengths, strides in bytes, its home and where it begins there (vm/native.h), and with checks the
  *         address of its largest magnitude or NULL)
- * and returns not 0 when it was left. Standalone, machine, native, counts and the first slot and array are NULL and 0, and
- * what it returns is the number of an end (standalone.c).
+ * and returns not 0 when it was left. Standalone, machine, native, counts and the first array are NULL and 0, in place of
+ * the first slot stands the address below which the C stack is not to be used, and what it returns is the number of an end
+ * (standalone.c).
  */
 #ifndef RVM_JIT_EMIT_H
 #define RVM_JIT_EMIT_H
@@ -97,7 +98,7 @@ enum { RVM__NEVER_TOLD = 255, RVM__UNBOUNDED = 1 << 30 };
 /* Instructions that go by without a look around: of a strip of a loop, and of one trip or call within it. */
 enum { RVM__STRIP = 1 << 20, RVM__MOST_UNSEEN = 1 << 14 };
 
-enum rvm__end_reason { RVM__END_CHECK, RVM__END_MEMORY, RVM__END_DEPTH, RVM__END_LENGTH };
+enum rvm__end_reason { RVM__END_CHECK, RVM__END_MEMORY, RVM__END_DEPTH, RVM__END_STACK, RVM__END_LENGTH };
 typedef struct rvm__end { /* where a standalone function may end early, and why */
     uint32_t fn, pc;
     enum rvm__end_reason reason;

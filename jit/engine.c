@@ -293,14 +293,17 @@ rvm_status rvm__compiler_print(rvm__compiler *c, const rvm__lowering *what, rvm_
     return status;
 }
 
-rvm_status rvm__compiler_object(rvm__compiler *c, const rvm__lowering *what, const char *cpu, FILE *out, rvm_error *err) {
+rvm_status rvm__compiler_object(rvm__compiler *c, const rvm__lowering *what, const char *cpu, FILE *out, uint64_t *stack,
+                                rvm_error *err) {
     rvm__build k = {0};
     rvm__target t;
     rvm__object n;
     LLVMMemoryBufferRef object = NULL;
     rvm_status status = rvm__target_open(&t, cpu, c->target.level, err);
     if (!status) status = make_ir(c, &t, what, &k, &n, err);
+    if (!status) ask_for_frames(c, &k);
     if (!status) status = rvm__target_emit(&t, k.module, LLVMObjectFile, &object, err);
+    *stack = c->stack + (k.recurses ? what->stack : 0);
     if (object) {
         fwrite(LLVMGetBufferStart(object), 1, LLVMGetBufferSize(object), out);
         LLVMDisposeMemoryBuffer(object);

@@ -159,6 +159,7 @@ enum { NAME = 128, MOST = RVM_MAX_PARAMS * (1 + RVM_MAX_DIMS) };
 
 typedef struct writer {
     const rvm__lowering *what;
+    uint64_t stack;
     const rvm_function *f;
     FILE *out;
     rvm__c_lengths lengths;
@@ -246,6 +247,9 @@ static void write_contract(const writer *w, const char *name) {
         " * The result is 0, or another number where a check of the program fails, memory runs out or calls go more than\n"
         " * %u deep: %s%s puts it into words. What is not only read is then unspecified.\n",
         w->what->depth, name, RVM__C_MESSAGE);
+    fprintf(w->out, " * It takes at most %llu bytes of stack, and some KiB for functions of libm",
+            (unsigned long long)w->stack);
+    fputs(w->stack >= w->what->stack ? "; calls that would take more end with such a number.\n" : ".\n", w->out);
     if (w->what->unchecked) fputs(" * What the program asserts of its values is not checked.\n", w->out);
     if (w->what->trust) fputs(" * Indices and lengths are not checked: what is out of bounds is undefined.\n", w->out);
     fputs(" * Any number of threads may call it. It needs the C library and libm.\n */\n", w->out);
@@ -257,8 +261,8 @@ static void write_guard(const writer *w, const char *name, const char *directive
     fputs("_H\n", w->out);
 }
 
-void rvm__header_write(const rvm__lowering *what, FILE *out) {
-    writer w = {.what = what, .f = &what->p->functions[what->fn], .out = out};
+void rvm__header_write(const rvm__lowering *what, uint64_t stack, FILE *out) {
+    writer w = {.what = what, .stack = stack, .f = &what->p->functions[what->fn], .out = out};
     const char *name = what->standalone, *file;
     uint32_t line, column;
     rvm__c_lengths_find(w.f, &w.lengths);

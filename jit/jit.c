@@ -406,6 +406,8 @@ rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direc
 
 /* ---- ahead of time ---- */
 
+enum { USUAL_STACK = 4 << 20 }; /* half of what the first thread of a process commonly has */
+
 rvm_jit_object rvm_jit_object_default(void) {
     return (rvm_jit_object){.cpu = "generic"};
 }
@@ -415,6 +417,7 @@ rvm_status rvm_jit_compile(rvm_jit *j, const rvm_program *p, uint32_t fn, const 
     const rvm_options o = options ? *options : rvm_options_default();
     const rvm_jit_object made = what ? *what : rvm_jit_object_default();
     char name[RVM__C_NAME];
+    uint64_t stack = 0;
     const rvm__lowering lowering = {.p = p,
                                     .fn = fn,
                                     .direction = 1,
@@ -426,6 +429,7 @@ rvm_status rvm_jit_compile(rvm_jit *j, const rvm_program *p, uint32_t fn, const 
                                     .tolerance = o.tolerance,
                                     .standalone = name,
                                     .depth = o.depth,
+                                    .stack = made.stack ? made.stack : USUAL_STACK,
                                     .lines = made.lines};
     if (!p->verified) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the program is not verified");
     if (fn >= p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "there is no function %u", fn);
@@ -433,9 +437,9 @@ rvm_status rvm_jit_compile(rvm_jit *j, const rvm_program *p, uint32_t fn, const 
     if (status) return status;
     pthread_mutex_lock(&j->lock);
     status = rvm__open_compiler(j, err);
-    if (!status) status = j->module->object(j->compiler, &lowering, made.cpu, object, err);
+    if (!status) status = j->module->object(j->compiler, &lowering, made.cpu, object, &stack, err);
     pthread_mutex_unlock(&j->lock);
-    if (!status && header) rvm__header_write(&lowering, header);
+    if (!status && header) rvm__header_write(&lowering, stack, header);
     if (!status && (ferror(object) || (header && ferror(header))))
         status = rvm__fail(err, RVM_ERR_IO, NULL, 0, 0, "the code cannot be written");
     return status;

@@ -224,6 +224,7 @@ static bool survey_functions(rvm__unit *u) {
     if (u->status) return false;
     visit(&s, u->w->fn);
     for (uint32_t fn = 0; fn < u->p->nfunctions; fn++) u->recursive |= u->facts[fn].recursive;
+    u->k->recurses = u->recursive;
     return true;
 }
 

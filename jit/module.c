@@ -14,6 +14,7 @@ typedef struct request {
     const rvm__compiler_options *options;
     const rvm__object *object;
     const char *cpu, **about;
+    uint64_t *stack;
     rvm_jit_form form;
     void *out;
 } request;
@@ -25,7 +26,7 @@ static rvm_status carry_out(void *p, rvm_error *err) {
     case COMPILE: return rvm__compiler_compile(r->c, r->what, r->out, err);
     case LINK: return rvm__compiler_link(r->c, r->object, r->out, err);
     case PRINT: return rvm__compiler_print(r->c, r->what, r->form, r->out, err);
-    case OBJECT: return rvm__compiler_object(r->c, r->what, r->cpu, r->out, err);
+    case OBJECT: return rvm__compiler_object(r->c, r->what, r->cpu, r->out, r->stack, err);
     }
     return RVM_ERR_INTERNAL;
 }
@@ -88,8 +89,9 @@ static rvm_status module_print(rvm__compiler *c, const rvm__lowering *what, rvm_
     return carry_out_apart((request){PRINT, .c = c, .what = what, .form = form, .out = out}, err);
 }
 
-static rvm_status module_object(rvm__compiler *c, const rvm__lowering *what, const char *cpu, FILE *out, rvm_error *err) {
-    return carry_out_apart((request){OBJECT, .c = c, .what = what, .cpu = cpu, .out = out}, err);
+static rvm_status module_object(rvm__compiler *c, const rvm__lowering *what, const char *cpu, FILE *out, uint64_t *stack,
+                                rvm_error *err) {
+    return carry_out_apart((request){OBJECT, .c = c, .what = what, .cpu = cpu, .out = out, .stack = stack}, err);
 }
 
 RVM_API const rvm__module *rvm_llvm_module(void);

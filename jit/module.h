@@ -51,7 +51,8 @@ typedef struct rvm__lowering {
     RVM__LOWERING(FIELD)
 #undef FIELD
     const char *standalone; /* NULL, or the name of the C function to be made of it, which needs no machine */
-    uint32_t depth;         /* of calls, where standalone */
+    uint32_t depth;         /* of calls, where standalone, */
+    size_t stack;           /* and bytes of the C stack that calls which recurse may take; 0: no limit */
 } rvm__lowering;
 
 /* Of parallel blocks, as rvm_jit_notice has it; the cache keeps it before the object. */
@@ -93,7 +94,7 @@ typedef struct rvm__compiler_options {
 typedef struct rvm__compiler rvm__compiler;
 
 /* Changes with everything that both sides must agree in, in this file or in native.h. */
-#define RVM__MODULE_INTERFACE 10
+#define RVM__MODULE_INTERFACE 11
 /* `interface` stands first in every version. */
 typedef struct rvm__module {
     uint32_t interface;
@@ -109,8 +110,10 @@ typedef struct rvm__module {
     rvm_status (*link)(rvm__compiler *c, const rvm__object *object, rvm__compiled *out, rvm_error *err);
     rvm_status (*print)(rvm__compiler *c, const rvm__lowering *what, rvm_jit_form form, FILE *out, rvm_error *err);
     /* An object file of what is standalone, for a processor: "generic", the oldest of the host's kind; "native"; another of
-     * those that rvm_jit_compile knows. Errors besides: USAGE (no such processor). */
-    rvm_status (*object)(rvm__compiler *c, const rvm__lowering *what, const char *cpu, FILE *out, rvm_error *err);
+     * those that rvm_jit_compile knows. *stack: bytes of the C stack that a call takes at most. Errors besides: USAGE (no
+     * such processor). */
+    rvm_status (*object)(rvm__compiler *c, const rvm__lowering *what, const char *cpu, FILE *out, uint64_t *stack,
+                         rvm_error *err);
 } rvm__module;
 
 #define RVM__MODULE_ENTRY "rvm_llvm_module"

@@ -148,6 +148,8 @@ typedef struct rvm_jit_object {
     const char *cpu; /* what it will run on: "generic" (the default), all of the host's kind; "native", the host and its
                         like; x86-64, x86-64-v2, x86-64-v3, x86-64-v4 where it is of that kind */
     bool lines;      /* with line tables, for debuggers and profilers */
+    size_t stack; /* bytes of the caller's stack that calls which recurse may take; what would take more ends with a number
+                     of its own. 0: 4 MiB. The header says what a call takes in all */
 } rvm_jit_object;
 RVM_API rvm_jit_object rvm_jit_object_default(void);
 /* Writes an object file with function fn and all that it calls, and, unless header is NULL, its C header, which says what

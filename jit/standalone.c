@@ -46,9 +46,21 @@ void rvm__standalone_leave(rvm__emit *e) {
     LLVMBuildRet(e->k->b, rvm__get(e, e->k->i32, e->site));
 }
 
+/* Where the C stack ends now, as an i64. */
+static LLVMValueRef stack_here(rvm__build *k) {
+    static const char name[] = "llvm.stacksave";
+    const unsigned id = LLVMLookupIntrinsicID(name, sizeof name - 1), ntypes = LLVMIntrinsicIsOverloaded(id);
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(k->module, id, &k->ptr, ntypes);
+    LLVMTypeRef t = LLVMIntrinsicGetType(k->context, id, &k->ptr, ntypes);
+    return LLVMBuildPtrToInt(k->b, LLVMBuildCall2(k->b, t, f, NULL, 0, ""), k->i64, "");
+}
+
 void rvm__standalone_depth(rvm__emit *e, LLVMValueRef frame) {
     LLVMValueRef most = rvm__build_int(e->k, e->u->w->depth);
     rvm__leave_with(e, LLVMBuildICmp(e->k->b, LLVMIntUGE, frame, most, ""), end_here(e, RVM__END_DEPTH));
+    if (!e->u->w->stack) return;
+    LLVMValueRef full = LLVMBuildICmp(e->k->b, LLVMIntULT, stack_here(e->k), e->first_slot, "");
+    rvm__leave_with(e, full, end_here(e, RVM__END_STACK));
 }
 
 /* ---- loops over elements ---- */
@@ -262,7 +274,10 @@ bool rvm__standalone_entry(rvm__unit *u) {
     if (!u->w->trust && lengths->n) refuse_negative(u, entry, f, lengths);
     unsigned n = 0;
     args[n++] = LLVMConstNull(k->ptr), args[n++] = LLVMConstNull(k->ptr);
-    for (int i = 0; i < 3; i++) args[n++] = rvm__build_int(k, 0);
+    const bool limited = u->recursive && u->w->stack;
+    args[n++] =
+        limited ? LLVMBuildSub(k->b, stack_here(k), rvm__build_int(k, (int64_t)u->w->stack), "") : rvm__build_int(k, 0);
+    for (int i = 0; i < 2; i++) args[n++] = rvm__build_int(k, 0);
     args[n++] = LLVMConstNull(k->ptr);
     for (uint32_t i = 0; i < f->nparams; i++)
         n += f->params[i].ndim ? give_array(u, entry, i, lengths, args + n) : give_scalar(u, entry, i, args + n);
@@ -284,6 +299,9 @@ static void write_reason(const rvm__unit *u, const rvm__end *end, char *text, si
     case RVM__END_CHECK: snprintf(text, size, "a check fails in `%.100s`, at %s", name, insn); return;
     case RVM__END_MEMORY: snprintf(text, size, "out of memory in `%.100s`, at %s", name, insn); return;
     case RVM__END_DEPTH: snprintf(text, size, "`%.100s` calls more than %u deep", name, u->w->depth); return;
+    case RVM__END_STACK:
+        snprintf(text, size, "`%.100s` calls deeper than %zu bytes of stack allow", name, u->w->stack);
+        return;
     case RVM__END_LENGTH: snprintf(text, size, "a length given to `%.100s` is negative", name); return;
     }
 }

@@ -30,4 +30,22 @@ for checks in '' --unchecked; do
         done
     done
 done
+
+# Ahead of time a limit stands in its place, and the header says what a call takes.
+cat >main.c <<'TEXT'
+#include "deep.h"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    double y = 0;
+    const int status = deep(&y, atoi(argv[argc - 1]), 1.5);
+    puts(deep_message(status));
+    return status;
+}
+TEXT
+"$rvm" compile deep.rasm deep --stack 512k --unchecked -o deep.o && cc main.c deep.o -lm -o deep || failures=1
+bytes=$(sed -n 's/.*takes at most \([0-9]*\) bytes of stack.*/\1/p' deep.h)
+[ "${bytes:-0}" -gt 524288 ] && [ "$bytes" -lt 600000 ] || { echo "FAILED: the header says: $(cat deep.h)" && failures=1; }
+(ulimit -Ss 1024 && ./deep 100) | grep -qx done || { echo "FAILED: 100 deep" && failures=1; }
+(ulimit -Ss 1024 && ./deep 9900) | grep -q 'calls deeper than 524288 bytes of stack allow' || { echo "FAILED: 9900 deep" && failures=1; }
 exit $failures

@@ -62,6 +62,7 @@ static rvm_status make(tool *t, text *object, text *header) {
     jo.cache = ""; /* what is made goes into a file anyway */
     what.name = t->o.name;
     what.lines = t->o.symbols;
+    what.stack = t->o.stack;
     if (t->o.cpu) what.cpu = t->o.cpu;
     rvm_status st = tool_options(t, &o);
     if (!st) st = rvm_jit_new(&jo, &j, &t->err);

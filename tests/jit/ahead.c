@@ -76,6 +76,7 @@ static int call(sight *s, const rvm_program *p, uint32_t fn, const rvm_options *
                                 .tolerance = o->tolerance,
                                 .standalone = "c_function",
                                 .depth = o->depth,
+                                .stack = 1 << 20,
                                 .lines = !o->unchecked}; /* LLVM refuses what has no place in them */
     const rvm_function *f = &p->functions[fn];
     compiled c = {0};
