@@ -8,6 +8,7 @@
  *   exact.c     constants as exact fractions; fold.c: rows of constants
  *   gen.c       registers, instructions, the mirror of temporaries
  *   lower*.c    checked statements to instructions
+ *   given.c     arguments that are no place
  *   derived.c   the names of derived functions: f'grad[out, x]'tan
  *   raw.c       mnemonics by the letters of their operands
  *   hint.c      hints in the user's own words
@@ -603,7 +604,6 @@ void rvm__lower_if(gen *g, const stmt *s);
 void rvm__lower_from(gen *g, const stmt *s);
 void rvm__lower_for(gen *g, const stmt *s);
 void rvm__lower_region(gen *g, const stmt *s);
-void rvm__check_given(assembler *a); /* of a verified program, whose roles are known */
 void rvm__lower_call(gen *g, const stmt *s);
 const char *rvm__signature(assembler *a, const callee *c); /* f(out: f64, x: f64[]) */
 void rvm__lower_op(gen *g, const stmt *s);
@@ -612,6 +612,10 @@ void rvm__lower_reg(gen *g, const stmt *s);
 void rvm__lower_label(gen *g, const stmt *s);
 void rvm__note_jump(gen *g, uint32_t pc, name *n, span at); /* resolved at the end */
 void rvm__resolve_jumps(gen *g);
+
+/* given.c: an argument that is no place, for a function, or for a variant if that is not -1, which is `shown` */
+void rvm__note_given(assembler *a, uint32_t function, int64_t variant, uint32_t position, const char *shown, span at);
+void rvm__check_given(assembler *a); /* of a verified program, whose roles are known */
 
 /* fn_types.c */
 /* A type or variant that could not be added: result says why. */

@@ -130,33 +130,11 @@ static bool check_call(gen *g, const stmt *s) {
     return good;
 }
 
-/* An argument that is no place. The roles of a function value's parameters are known here. */
-static void note_given(gen *g, const target *t, uint32_t position, const expr *e) {
-    const rvm_program *p = g->a->program;
-    if (t->value) {
-        if (p->signatures[p->variants[t->number].signature].params[position].role == RVM_ACC)
-            rvm__diag(g->a, e->at, D_GIVEN, name_of(g->a, t->callee), rvm__number(g->a, position + 1), NULL);
-        return;
-    }
-    given *n = rvm__arena(g->a, sizeof *n);
-    if (n) *n = (given){t->number, position, e->at, g->a->given};
-    if (n) g->a->given = n;
-}
-
 static rvm_place lower_argument(gen *g, const target *t, uint32_t position, const expr *e) {
     if (e->kind == E_VAR || e->kind == E_ELEM) return rvm__lower_place(g, e);
     if (e->kind == E_PART) return rvm__lower_part(g, e);
-    note_given(g, t, position, e);
+    rvm__note_given(g->a, t->number, t->value ? (int64_t)t->number : -1, position, name_of(g->a, t->callee), e->at);
     return rvm__lower_temp(g, e);
-}
-
-/* A parameter that is own may be given back; one that is accumulated into would never fit its temporary again. */
-void rvm__check_given(assembler *a) {
-    for (const given *n = a->given; n; n = n->next) {
-        rvm_param_info p;
-        if (rvm_program_param(a->program, n->function, n->param, &p) || p.role != RVM_ACC) continue;
-        rvm__diag(a, n->at, D_GIVEN, rvm_program_function_name(a->program, n->function), p.name, NULL);
-    }
 }
 
 /* The place of an argument, or those of both parts of a complex one, each at its parameter's position. */

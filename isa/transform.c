@@ -31,6 +31,15 @@ static const rvm__derived *find_derived(const rvm_program *p, uint32_t fn) {
     return NULL;
 }
 
+bool rvm__transform_of(const rvm_program *p, uint32_t fn, rvm_transform *kind, uint32_t *of, const uint8_t **active) {
+    const rvm__derived *d = find_derived(p, fn);
+    if (!d) return false;
+    *kind = (rvm_transform)d->kind;
+    *of = d->of;
+    *active = d->active;
+    return true;
+}
+
 /* ---- names ---- */
 
 enum { NAME_SIZE = 4096 };
