@@ -2,7 +2,7 @@
  *
  *   lower.c     the module: which functions, what they need, the entry
  *   walk.c      instructions in the order of control; jumps, regions         counted.c   counted loops
- *   frame.c     registers and arrays as IR; leaving to the interpreter
+ *   frame.c     registers and arrays as IR; leaving to the interpreter      home.c   what is in memory there
  *   place.c     operands and targets, indices
  *   update.c    updates and changes in place
  *   call.c      calls          array.c   local arrays and views          block.c   parallel blocks
@@ -151,6 +151,8 @@ typedef struct rvm__emit {
     int dir;
     bool apart;
     LLVMValueRef function, machine, native, first_slot, first_array, frame;
+    LLVMValueRef home;        /* alloca of registers, then of their largest magnitudes; or NULL */
+    uint8_t *homed;           /* by register: enum rvm__homed; NULL: none */
     LLVMValueRef *reg, *held; /* by slot of the frame; held: largest magnitudes, or NULL */
     rvm__array_ir *array;
     LLVMValueRef charged, calls, below, erased; /* allocas; below: frames below this one at most; erased: in all of them */
@@ -186,6 +188,7 @@ typedef struct rvm__emit {
     uint8_t *loose;               /* by array, of what is laned: instances may add to the same element; or NULL */
     struct rvm__turned *turned, *between; /* turned.c */
 } rvm__emit;
+enum rvm__homed { RVM__HOMELESS, RVM__HOMED, RVM__HOMED_FIXED /* and it never held more than it holds */ };
 enum { RVM__NO_BASE = 0xffff };
 enum { RVM__FEW = 32 };
 enum { RVM__COUNTS_PARAM = 5, RVM__FIXED_PARAMS }; /* of a function of IR, before those of the program */
@@ -225,6 +228,10 @@ uint64_t rvm__alloca_bytes(const rvm__unit *u, uint32_t fn, uint16_t array);
 /* The same, or of memory that it has there for when it is of few elements. */
 uint64_t rvm__local_bytes(const rvm__unit *u, uint32_t fn, uint16_t array);
 bool rvm__appears(const rvm_function *f, uint16_t array); /* as a local one */
+
+/* ---- home.c ---- */
+/* Of a function that is emitted: finds registers that have a home, fills e->home and e->homed. */
+void rvm__make_homes(rvm__emit *e);
 
 /* ---- counts.c ---- */
 void rvm__begin_counts(rvm__emit *e); /* at both ends of a function */

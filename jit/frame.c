@@ -445,6 +445,27 @@ static LLVMValueRef sites_constant(rvm__emit *e) {
 }
 _Static_assert(sizeof(rvm__native_site) == 16 && offsetof(rvm__native_site, dir) == 8, "as in IR");
 
+static enum rvm__homed homed(const rvm__emit *e, uint32_t reg) {
+    return e->homed ? (enum rvm__homed)e->homed[reg] : RVM__HOMELESS;
+}
+
+static void write_magnitudes(rvm__emit *e) {
+    LLVMValueRef args[2] = {e->machine, e->first_slot};
+    LLVMValueRef held = rvm__call_runtime(e, "rvm__native_magnitudes", e->k->ptr, 2, args);
+    for (uint32_t n = 0; n < e->f->nregs; n++) {
+        if (!e->held[n] || homed(e, n) == RVM__HOMED) continue;
+        LLVMValueRef at = homed(e, n) ? rvm__member(e, e->home, n * sizeof(rvm_value)) : e->held[n];
+        LLVMValueRef v = rvm__get(e, e->k->f64, at);
+        rvm__put_at(e, homed(e, n) ? magnitude_of(e, v) : v, rvm__member(e, held, rvm__machine_slot(e, n) * sizeof(double)));
+    }
+}
+
+/* LLVM would try long to make vectors of what is stored side by side, and of all that it depends on. */
+static void keep_apart(LLVMBasicBlockRef b) {
+    for (LLVMValueRef in = LLVMGetFirstInstruction(b); in; in = LLVMGetNextInstruction(in))
+        if (LLVMIsAStoreInst(in)) LLVMSetVolatile(in, true);
+}
+
 /* All frames are written: the callee's before the caller's. */
 static void write_frame(rvm__emit *e) {
     rvm__build *k = e->k;
@@ -452,19 +473,18 @@ static void write_frame(rvm__emit *e) {
     LLVMValueRef index = LLVMBuildZExt(k->b, rvm__get(e, k->i32, e->site), k->i64, "");
     LLVMValueRef at = LLVMBuildMul(k->b, index, rvm__build_int(k, sizeof(rvm__native_site)), "");
     LLVMValueRef site = LLVMBuildInBoundsGEP2(k->b, k->i8, sites_constant(e), &at, 1, "");
-    LLVMValueRef args[5] = {e->machine, site, e->first_slot, e->first_array, e->frame};
-    LLVMValueRef slots = rvm__call_runtime(e, "rvm__native_leave", k->ptr, 5, args);
+    LLVMValueRef args[6] = {e->machine,     site,     e->first_slot,
+                            e->first_array, e->frame, e->home ? e->home : LLVMConstNull(k->ptr)};
+    LLVMValueRef slots = rvm__call_runtime(e, "rvm__native_leave", k->ptr, 6, args);
+    rvm__attribute(k, LLVMGetNamedFunction(k->module, "rvm__native_leave"), 5, "nocapture",
+                   0); /* reads a home, and may write it */
     for (uint32_t n = 0; n < e->code->slots; n++) {
-        if (!e->reg[n]) continue;
+        if (!e->reg[n] || (n < e->f->nregs && homed(e, n))) continue;
         const rvm_type t = n < e->f->nregs ? (rvm_type)e->f->reg_type[n] : RVM_I64;
         rvm__put_at(e, rvm__get(e, rvm__build_type(k, t), e->reg[n]),
                     rvm__member(e, slots, rvm__machine_slot(e, n) * sizeof(rvm_value)));
     }
-    LLVMValueRef held_args[2] = {e->machine, e->first_slot};
-    LLVMValueRef held = has_magnitudes(e) ? rvm__call_runtime(e, "rvm__native_magnitudes", k->ptr, 2, held_args) : NULL;
-    for (uint32_t n = 0; n < e->code->slots && held; n++)
-        if (e->held[n])
-            rvm__put_at(e, rvm__get(e, k->f64, e->held[n]), rvm__member(e, held, rvm__machine_slot(e, n) * sizeof(double)));
+    if (has_magnitudes(e)) write_magnitudes(e);
     LLVMValueRef arrays_args[2] = {e->machine, e->first_array};
     LLVMValueRef arrays = rvm__call_runtime(e, "rvm__native_arrays", k->ptr, 2, arrays_args);
     for (uint32_t n = 0; n < e->f->narrays; n++) write_array(e, arrays, n);
@@ -485,9 +505,11 @@ void rvm__frame_close(rvm__emit *e) {
     rvm__build *k = e->k;
     if (e->nsites && e->u->w->standalone)
         rvm__standalone_leave(e);
-    else if (e->nsites)
+    else if (e->nsites) {
+        rvm__make_homes(e);
         write_frame(e);
-    else {
+        keep_apart(e->leave);
+    } else {
         rvm__at(e, e->leave);
         LLVMBuildUnreachable(k->b);
     }

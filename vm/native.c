@@ -43,9 +43,10 @@ static rvm_value *rvm__native_enter(rvm_machine *m, uint32_t fn, uint32_t pc, in
     return m->slots + slots;
 }
 
-/* The frame of the function that is left; returns its slots, for native code to fill. Room was made before. */
+/* The frame of the function that is left; returns its slots, for native code to fill. Room was made before. home: NULL, or
+ * what registers hold, as far as native code keeps them there, and then their largest magnitudes. */
 static rvm_value *rvm__native_leave(rvm_machine *m, const rvm__native_site *site, uint64_t slots, uint64_t arrays,
-                                    uint64_t frame) {
+                                    uint64_t frame, const rvm_value *home) {
     const rvm_function *f = &m->p->functions[site->fn];
     rvm__frame *top = &m->frames[frame];
     *top = (rvm__frame){.fn = site->fn, .call_pc = top->call_pc, .slots = slots, .arrays = arrays, .against = top->against};
@@ -59,6 +60,10 @@ static rvm_value *rvm__native_leave(rvm_machine *m, const rvm__native_site *site
     }
     for (unsigned k = 0; k < site->deeper; k++) rvm__trail_deeper(m, 1);
     pass_segments(m, site, 1);
+    if (home) {
+        memcpy(m->slots + slots, home, f->nregs * sizeof *home);
+        memcpy(m->magnitudes + slots, home + f->nregs, f->nregs * sizeof *home);
+    }
     if (f->nconsts) memcpy(m->slots + slots + f->nregs, f->consts, f->nconsts * sizeof *f->consts);
     return m->slots + slots;
 }

@@ -197,6 +197,38 @@ static rvm_machine *native_machine(rvm_jit *j, const char *source, rvm_program *
     return m;
 }
 
+/* Bytes of code of the adjoint of a function with n locals and their sum, checked. */
+static size_t adjoint_size(unsigned n) {
+    char source[1 << 14], *to = source, *const end = source + sizeof source;
+    double x = 1.5, x_b = 0;
+    rvm_jit_totals totals;
+    rvm_program *p;
+    rvm_jit *j;
+    to += snprintf(to, (size_t)(end - to),
+                   "fn main(y: real, y_b: real, x: real, x_b: real)\ncall f'adj(y, y_b, x, x_b)\nend\n"
+                   "fn f(y: real, x: real)\n");
+    for (unsigned k = 0; k < n; k++) to += snprintf(to, (size_t)(end - to), "let a%u = x * %u.5\n", k, k);
+    for (unsigned k = 0; k < n; k++) to += snprintf(to, (size_t)(end - to), "%s a%u", k ? " +" : "y +=", k);
+    snprintf(to, (size_t)(end - to), "\nend\n");
+    rvm_jit_options o = rvm_jit_options_default();
+    o.cache = "";
+    if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
+    rvm_machine *m = native_machine(j, source, &p);
+    rvm_arg a[] = {rvm_arg_f64(n * n * x / 2), rvm_arg_f64(1), rvm_arg_f64(x), rvm_arg_f64(x_b)};
+    cr_assert(rvm_call(m, 0, a, 4, &e) == RVM_OK, "%s", e.message);
+    cr_assert(rvm_jit_reason(m, &e) == RVM_OK && a[3].value.f == n * n / 2.0, "%g", a[3].value.f);
+    rvm_jit_stats(j, &totals);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+    rvm_jit_free(j);
+    return totals.code_size;
+}
+
+Test(jit, exits_are_shared) {
+    const size_t one = adjoint_size(60), two = adjoint_size(120);
+    cr_assert(two < one * 5 / 2, "%zu bytes, then %zu", one, two);
+}
+
 /* y += x, elementwise, of n rows; the status. */
 static rvm_status add_rows(rvm_machine *m, int64_t n, int64_t columns) {
     double x[200], y[200] = {0};

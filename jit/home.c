@@ -1,0 +1,110 @@
+/* home.c: registers that the exits of a function find in memory.
+ *
+ * All exits of a function share the block that writes its frame (frame.c). What a register holds there is a phi with an
+ * operand for each exit, so code and the time of LLVM's passes grow with exits times registers: in large checked functions,
+ * whose every release is an exit, with the square of their size. There a register has a home in memory besides, which is
+ * written wherever the register is, and which only that block reads: one store for each change, whatever the exits. Its uses
+ * in the code go on in SSA form. The stores are volatile, since LLVM would move them out of loops again, into each exit.
+ *
+ * A register that is carried around a loop has none: it would be stored in each trip. */
+#include "emit.h"
+
+#include <string.h>
+
+/* Exits times registers. Below, stores cost more than they save. */
+enum { LARGE = 1 << 14 };
+
+typedef struct homes {
+    uint8_t *carried, *fixed; /* by register; fixed: only a let changes it, so that it never held more than it holds */
+    uint8_t *let;             /* likewise: by one it appears */
+    uint32_t *born;           /* likewise: the loop that it appeared in, by its lower end, or 0 */
+} homes;
+
+static unsigned access_of(const rvm__emit *e, const rvm_insn *in, char letter, uint32_t k) {
+    if (letter != '*') return rvm__letter_access(in, letter);
+    const rvm_callee g = rvm__callee_of(e->u->p, in);
+    return rvm__role_access((rvm_role)g.params[k - g.first].role);
+}
+
+static void note_changes(const rvm__emit *e, const rvm_insn *in, uint32_t loop, homes *h) {
+    char buffer[256];
+    const char *letters = rvm__place_letters(in, buffer);
+    const rvm_place *q = rvm__places(e->f, in);
+    for (uint32_t k = 0; k < in->nplaces; k++) {
+        if (q[k].kind != RVM_PLACE_SLOT || q[k].slot >= e->f->nregs) continue;
+        const bool let = letters[k] == 't' && in->op >> 1 == RVM_PAIR_let;
+        if (let && !(in->op & 1)) h->born[q[k].slot] = loop, h->let[q[k].slot] = 1;
+        if (let || !(access_of(e, in, letters[k], k) & RVM__BITS_ACC)) continue;
+        h->fixed[q[k].slot] = 0;
+        h->carried[q[k].slot] |= h->born[q[k].slot] != loop;
+    }
+}
+
+/* In the order of the text, in which loops nest, and a register appears above where it is changed. */
+static void find_changes(const rvm__emit *e, homes *h) {
+    enum { DEEPEST = 64 };
+    uint32_t open[DEEPEST], n = 0;
+    memset(h->fixed, 1, e->f->nregs);
+    for (uint32_t k = 0; k < e->f->nparams; k++)
+        if (!e->f->params[k].ndim) h->fixed[e->f->params[k].index] = 0;
+    for (uint32_t pc = 1; pc + 1 < e->f->ncode; pc++) {
+        while (n && e->f->code[open[n - 1]].target < pc) n--;
+        if (n < DEEPEST && rvm__begins_loop(e->f, pc)) open[n++] = pc;
+        note_changes(e, &e->f->code[pc], n ? open[n - 1] : 0, h);
+    }
+}
+
+static bool is_local(LLVMValueRef address) {
+    if (!address || !LLVMIsAAllocaInst(address)) return false;
+    for (LLVMUseRef u = LLVMGetFirstUse(address); u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef in = LLVMGetUser(u);
+        if (!LLVMIsALoadInst(in) && !(LLVMIsAStoreInst(in) && LLVMGetOperand(in, 0) != address)) return false;
+    }
+    return true;
+}
+
+/* What a register is before it first appears, which nobody asks for in checked code (rvm__nothing). */
+static bool is_absence(const rvm__emit *e, LLVMValueRef store) {
+    LLVMValueRef v = LLVMGetOperand(store, 0);
+    if (LLVMIsUndef(v)) return true;
+    const bool begins = LLVMGetInstructionParent(store) == LLVMGetNextBasicBlock(e->entry);
+    return begins && LLVMIsNull(v);
+}
+
+static void give_home(rvm__emit *e, LLVMValueRef from, LLVMValueRef to, bool let) {
+    LLVMBuilderRef b = e->k->b;
+    for (LLVMUseRef u = LLVMGetFirstUse(from); u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef in = LLVMGetUser(u);
+        if (!LLVMIsAStoreInst(in) || (let && is_absence(e, in))) continue;
+        LLVMPositionBuilderBefore(b, LLVMGetNextInstruction(in));
+        LLVMSetVolatile(LLVMBuildStore(b, LLVMGetOperand(in, 0), to), true);
+    }
+}
+
+static bool make_home(rvm__emit *e, uint32_t reg, const homes *h) {
+    LLVMValueRef held = e->held[reg];
+    if (!is_local(e->reg[reg]) || (held && !is_local(held))) return false;
+    rvm__at(e, e->entry);
+    LLVMValueRef value = rvm__member(e, e->home, reg * sizeof(rvm_value));
+    LLVMValueRef magnitude = rvm__member(e, e->home, (e->f->nregs + reg) * sizeof(rvm_value));
+    give_home(e, e->reg[reg], value, h->let[reg]);
+    if (held && !h->fixed[reg]) give_home(e, held, magnitude, h->let[reg]);
+    return true;
+}
+
+void rvm__make_homes(rvm__emit *e) {
+    const uint32_t n = e->f->nregs;
+    if (e->u->w->unchecked || (uint64_t)e->nsites * n <= LARGE) return; /* else the machine has no magnitudes */
+    homes h = {.carried = rvm__unit_alloc(e->u, n),
+               .fixed = rvm__unit_alloc(e->u, n),
+               .let = rvm__unit_alloc(e->u, n),
+               .born = rvm__unit_alloc(e->u, n * sizeof *h.born)};
+    e->homed = rvm__unit_alloc(e->u, n);
+    if (!h.carried || !h.fixed || !h.let || !h.born || !e->homed) return;
+    LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(e->k->b);
+    find_changes(e, &h);
+    e->home = rvm__local(e, LLVMArrayType2(e->k->i64, 2u * n), "home");
+    for (uint32_t k = 0; k < n; k++)
+        if (!h.carried[k] && make_home(e, k, &h)) e->homed[k] = h.fixed[k] ? RVM__HOMED_FIXED : RVM__HOMED;
+    LLVMSetCurrentDebugLocation2(e->k->b, line);
+}
