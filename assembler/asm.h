@@ -9,6 +9,7 @@
  *   gen.c       registers, instructions, the mirror of temporaries
  *   lower*.c    checked statements to instructions
  *   given.c     arguments that are no place
+ *   undone.c    a warning of changes that come to nothing
  *   derived.c   the names of derived functions: f'grad[out, x]'tan
  *   raw.c       mnemonics by the letters of their operands
  *   hint.c      hints in the user's own words
@@ -70,6 +71,7 @@ typedef struct name {
     struct constant *constant;
     struct label *label;       /* of the function being lowered, when its owner is */
     const struct func *writer; /* the function being lowered, when it changes a place of this name */
+    const struct stmt *region; /* undone.c: the last that names it */
 } name;
 
 /* ---- constants ---- */
@@ -271,7 +273,7 @@ typedef struct source {
 } source;
 
 typedef struct message {
-    rvm_status code;
+    rvm_status code; /* RVM_OK: a warning */
     span at;
     const char *file; /* when it is none of the sources */
     uint32_t order;
@@ -309,7 +311,7 @@ typedef struct assembler {
     source *sources;
     uint32_t nsources, cap_sources;
     message *messages;
-    uint32_t nmessages, cap_messages;
+    uint32_t nmessages, cap_messages, nerrors; /* warnings are messages, too */
     func *funcs, **funcs_end;
     constant *constants, **constants_end;
     given *given; /* latest first */
@@ -596,6 +598,9 @@ void rvm__lower_set(gen *g, const stmt *s);
 void rvm__lower_drop(gen *g, const stmt *s);
 rvm_place rvm__lower_site(gen *g);
 void rvm__lower_dropped(gen *g, rvm_place what, span at);
+
+/* undone.c: of a region that is not lowered yet */
+void rvm__warn_undone(assembler *a, const stmt *region);
 
 /* lower_block.c, lower_call.c, raw.c */
 void rvm__lower_set_if(gen *g, const stmt *s);

@@ -62,9 +62,10 @@ static rvm_status assemble(assembler *a, rvm_program **out, rvm_error *err, rvm_
     if (first->size >= 4 && !memcmp(first->text, RVM_RBC_MAGIC, 4))
         return rvm__fail(err, RVM_ERR_FORMAT, first->name, 0, 0, "this is bytecode, not a source");
     build(a);
-    if (!a->oom && !a->nmessages) rvm__finish_program(a);
+    if (!a->oom && !a->nerrors) rvm__finish_program(a);
     if (a->oom) return rvm__fail(err, RVM_ERR_MEMORY, a->nsources ? a->sources[0].name : "", 0, 0, "out of memory");
-    if (a->nmessages) return rvm__diag_report(a, err, report, userdata);
+    const rvm_status status = rvm__diag_report(a, err, report, userdata);
+    if (status) return status;
     *out = a->program;
     a->program = NULL;
     return RVM_OK;

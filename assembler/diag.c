@@ -7,6 +7,7 @@ typedef struct diag_text {
     rvm_status status;
     const char *text, *hint;
 } diag_text;
+#define RVM_ERR_WARNING RVM_OK
 static const diag_text texts[] = {
 #define X(id, status_, text_, hint_) [D_##id] = {RVM_ERR_##status_, text_, hint_},
 #include "messages.def"
@@ -39,6 +40,7 @@ static void add(assembler *a, rvm_status code, span at, const char *text, const 
     a->messages = list;
     a->messages[a->nmessages] = (message){code, at, NULL, a->nmessages, text, hint};
     a->nmessages++;
+    a->nerrors += code != RVM_OK;
 }
 
 void rvm__diag(assembler *a, span at, diag d, const char *a1, const char *a2, const char *a3) {
@@ -228,10 +230,11 @@ static void tell(assembler *a, const message *m, rvm_error *err, rvm_diagnostic 
     snprintf(e.message, sizeof e.message, "%s", m->text);
     if (m->hint && strlen(m->text) + strlen(m->hint) + 3 < sizeof e.message)
         snprintf(e.message + strlen(m->text), sizeof e.message - strlen(m->text), " (%s)", m->hint);
+    const char *severity = m->code ? "error" : "warning";
     if (m->at.line)
-        snprintf(place, sizeof place, "%s:%u:%u: error: ", e.file, e.line, e.column);
+        snprintf(place, sizeof place, "%s:%u:%u: %s: ", e.file, e.line, e.column, severity);
     else
-        snprintf(place, sizeof place, "%s: error: ", e.file);
+        snprintf(place, sizeof place, "%s: %s: ", e.file, severity);
     put_string(&t, place);
     put_string(&t, m->text);
     if (m->at.file < a->nsources) put_source(&t, a->sources + m->at.file, &m->at);
@@ -246,13 +249,16 @@ static void tell(assembler *a, const message *m, rvm_error *err, rvm_diagnostic 
 rvm_status rvm__diag_report(assembler *a, rvm_error *err, rvm_diagnostic report, void *userdata) {
     if (!a->nmessages) return RVM_OK;
     qsort(a->messages, a->nmessages, sizeof *a->messages, in_order);
-    uint32_t limit = a->options.max_errors ? a->options.max_errors : 20, told = 0;
-    for (uint32_t k = 0; k < a->nmessages && told < limit; k++) {
+    uint32_t limit = a->options.max_errors ? a->options.max_errors : 20, told[2] = {0}; /* warnings, errors */
+    rvm_status first = RVM_OK;
+    for (uint32_t k = 0; k < a->nmessages; k++) {
         const message *m = a->messages + k;
+        const bool error = m->code != RVM_OK;
         bool again = k && m[-1].at.file == m->at.file && m[-1].at.line == m->at.line && m[-1].at.column == m->at.column;
-        if (again) continue; /* one message a place: the first is the cause */
-        tell(a, m, told ? NULL : err, report, userdata);
-        told++;
+        if (error && !first) first = m->code;
+        if (again || told[error] == limit) continue; /* one message a place: the first is the cause */
+        tell(a, m, error && !told[1] ? err : NULL, report, userdata);
+        told[error]++;
     }
-    return a->messages[0].code;
+    return first;
 }

@@ -179,6 +179,7 @@ void rvm__lower_for(gen *g, const stmt *s) {
 void rvm__lower_region(gen *g, const stmt *s) {
     free_level level;
     const var *mark = g->vars;
+    rvm__warn_undone(g->a, s);
     rvm__emit(g, RVM_OP_compute, -1, 0, NULL, 0, s->at);
     rvm__gen_level_open(g, &level);
     rvm__lower_statements(g, s->body);

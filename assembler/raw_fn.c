@@ -509,7 +509,7 @@ static void describe(assembler *a, func *fn, const rvm_function *f) {
 void rvm__lower_raw_fn(assembler *a, func *fn) {
     raw_fn r = {.has_line = false};
     parser *p = &r.p;
-    uint32_t errors = a->nmessages;
+    uint32_t errors = a->nerrors;
     rvm__lex_start(p, a, fn->at.file);
     rvm__lex_seek(p, fn->offset, fn->at.line);
     rvm__lex_next(p);
@@ -529,6 +529,6 @@ void rvm__lower_raw_fn(assembler *a, func *fn) {
     rvm__resolve_jumps(&r.g);
     if (!r.g.failed) rvm__function_finish(r.g.f);
     describe(a, fn, r.g.f);
-    fn->broken = a->nmessages > errors;
+    fn->broken = a->nerrors > errors;
     rvm__gen_free(&r.g);
 }

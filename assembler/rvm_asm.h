@@ -17,11 +17,12 @@ typedef struct rvm_asm_options {
 } rvm_asm_options;
 
 /* Called for each diagnostic, in order of place: text is the whole of it as a compiler would print it (file:line:column:
- * error: message, the source line, a caret, a hint), without a newline at the end; valid during the call. */
+ * error: message, the source line, a caret, a hint), without a newline at the end; valid during the call. A warning says
+ * `warning:` there, and e->code is RVM_OK: the program is assembled all the same. */
 typedef void (*rvm_diagnostic)(void *userdata, const rvm_error *e, const char *text);
 
 /* Assemble text of `size` bytes; name appears in messages, and its folder is where `include` looks first. Verified. *out is
- * owned by the caller, NULL on failure; *err (may be NULL) is the first diagnostic. options and report may be NULL.
+ * owned by the caller, NULL on failure; *err (may be NULL) is the first error. options and report may be NULL.
  * Errors: SYNTAX, TYPE, NAME, UNSUPPORTED, VERIFY, ALIAS, IO (an include), MEMORY. Any thread; no globals. */
 RVM_API rvm_status rvm_assemble(const char *text, size_t size, const char *name, const rvm_asm_options *options,
                                 rvm_program **out, rvm_error *err, rvm_diagnostic report, void *userdata);

@@ -53,7 +53,7 @@ static void on_diagnostic(void *userdata, const rvm_error *e, const char *text) 
     test_case *t = userdata;
     if (t->ndiagnostics < MAX_DIAGNOSTICS) t->diagnostics[t->ndiagnostics++] = *e;
     char place[300];
-    snprintf(place, sizeof place, "%s:%u:%u: error: ", e->file, e->line, e->column);
+    snprintf(place, sizeof place, "%s:%u:%u: %s: ", e->file, e->line, e->column, e->code ? "error" : "warning");
     if (e->line && strncmp(text, place, strlen(place)) != 0) report_fail(&t->rep, "expected `%s...`, got: %s", place, text);
     if (e->line && !strchr(text, '^')) report_fail(&t->rep, "a diagnostic without a caret: %s", text);
 }
@@ -71,15 +71,22 @@ static bool holds(const char *message, char *const *texts) {
     return !*texts;
 }
 
-static bool do_error(test_case *t, const directive *d) {
-    rvm_status code = status_of(directive_word(d, 1));
-    unsigned line = directive_target(t->source, directive_word(d, 2));
+static bool expect_diagnostic(test_case *t, const directive *d, rvm_status code, unsigned word) {
+    unsigned line = directive_target(t->source, directive_word(d, word));
     for (unsigned k = 0; k < t->ndiagnostics; k++) {
         const rvm_error *e = &t->diagnostics[k];
-        if (t->matched[k] || e->code != code || e->line != line || !holds(e->message, directive_words(d, 3))) continue;
+        if (t->matched[k] || e->code != code || e->line != line || !holds(e->message, directive_words(d, word + 1)))
+            continue;
         return t->matched[k] = true;
     }
     return report_fail(&t->rep, "no such diagnostic (line %u)", line);
+}
+
+static bool do_error(test_case *t, const directive *d) {
+    return expect_diagnostic(t, d, status_of(directive_word(d, 1)), 2);
+}
+static bool do_warning(test_case *t, const directive *d) {
+    return expect_diagnostic(t, d, RVM_OK, 1);
 }
 
 static void unexpected_diagnostics(test_case *t) {
@@ -531,14 +538,14 @@ static bool do_reals(test_case *t, const directive *d) {
 
 typedef struct kind {
     const char *name;
-    int phase; /* 0: before assembling, 1: needs the diagnostics, 2: needs the program */
+    int phase; /* 0: before assembling, 1 errors, 3 warnings: needs the diagnostics, 2: needs the program */
     bool (*run)(test_case *t, const directive *d);
 } kind;
 static const kind kinds[] = {
     {"hessian", 2, do_hessian}, {"accident", 2, do_accident}, {"cuts", 2, do_cuts},   {"options", 0, do_options},
     {"without", 0, do_without}, {"error", 1, do_error},       {"run", 2, do_run},     {"unrun", 2, do_run},
     {"gradient", 2, do_shadow}, {"tangent", 2, do_shadow},    {"fail", 2, do_fail},   {"unfail", 2, do_fail},
-    {"lost", 2, do_lost},       {"roles", 2, do_roles},       {"reals", 2, do_reals},
+    {"lost", 2, do_lost},       {"roles", 2, do_roles},       {"reals", 2, do_reals}, {"warning", 3, do_warning},
 };
 
 /* Run the directives of a phase; the answer is how many there were. */
@@ -578,7 +585,7 @@ static bool run_file(const char *path, int most_orders, const natives *native, i
     run_phase(&t, 0);
     rvm_error e = {0};
     rvm_status st = rvm_assemble_file(path, &t.assembler, &t.program, &e, on_diagnostic, &t);
-    unsigned errors = run_phase(&t, 1), runs = 0;
+    unsigned errors = run_phase(&t, 1), runs = run_phase(&t, 3);
     unexpected_diagnostics(&t);
     if (errors && st == RVM_OK) report_fail(&t.rep, "assembled, though errors are expected");
     if (st != RVM_OK && !t.ndiagnostics) report_fail(&t.rep, "%s without a diagnostic: %s", rvm_status_name(st), e.message);
@@ -586,7 +593,7 @@ static bool run_file(const char *path, int most_orders, const natives *native, i
         rvm_program *again = NULL;
         check_round_trips(t.program, &t.rep, &again);
         rvm_program_free(again);
-        runs = run_phase(&t, 2);
+        runs += run_phase(&t, 2);
     }
     if (!errors && !runs) report_fail(&t.rep, "a case without a directive that tests something");
     printf("%s: %u checks, %u failures\n", path, t.rep.checks, t.rep.failures);

@@ -224,16 +224,17 @@ void tool_diagnostic(void *userdata, const rvm_error *e, const char *text) {
     tool *t = userdata;
     if (!t->o.json) {
         print_text(text);
-        t->shown = true;
+        t->shown = e->code != RVM_OK; /* else a warning */
         return;
     }
     char *copy = strdup(text);
+    const size_t from = t->diagnostics_size + t->diagnosed; /* behind a comma */
     if (!t->diagnostics) t->diagnostics = open_memstream(&t->diagnostics_text, &t->diagnostics_size);
     if (copy && t->diagnostics) {
         json j = {.out = t->diagnostics, .comma = t->diagnosed};
         json_from_text(&j, e, copy);
         fflush(t->diagnostics);
-        if (!t->diagnosed) t->first_diagnostic = t->diagnostics_size;
+        if (e->code && !t->first_error[1]) t->first_error[0] = from, t->first_error[1] = t->diagnostics_size;
         t->diagnosed = true;
     }
     free(copy);
@@ -251,7 +252,7 @@ static void json_error(json *j, tool *t) {
 
 /* The program was not assembled: the error is the first that was told. */
 static bool is_first(const tool *t) {
-    return t->diagnosed && !t->program;
+    return t->first_error[1] && !t->program;
 }
 
 /* "diagnostics": those that the assembler told, then the error, unless it is one of them. */
@@ -276,7 +277,8 @@ void tool_json_begin(json *j, tool *t, rvm_status st) {
         t->err.code = st;
         json_key(j, "error");
         if (is_first(t))
-            fwrite(t->diagnostics_text, 1, t->first_diagnostic, j->out), j->comma = true;
+            fwrite(t->diagnostics_text + t->first_error[0], 1, t->first_error[1] - t->first_error[0], j->out),
+                j->comma = true;
         else
             json_error(j, t);
         t->shown = true;

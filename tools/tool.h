@@ -34,10 +34,10 @@ typedef struct tool {
     char *note;        /* words that belong to the error, however many: names of functions */
     FILE *diagnostics; /* with --json: what the assembler told, as items of an array; or NULL */
     char *diagnostics_text;
-    size_t diagnostics_size, first_diagnostic; /* the latter: of the first item */
-    bool diagnosed;                            /* there is an item */
-    bool bytecode;                             /* the program was read as such */
-    enum restored restored;                    /* after a run-time error */
+    size_t diagnostics_size, first_error[2]; /* the latter: where the first error stands; 0 0: there is none */
+    bool diagnosed;                          /* there is an item */
+    bool bytecode;                           /* the program was read as such */
+    enum restored restored;                  /* after a run-time error */
     char restored_text[640];
     rvm_program *program;
     rvm_machine *machine;

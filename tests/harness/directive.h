@@ -13,6 +13,7 @@
  *     #: cuts     FN name=value ... -> LINE:PLACE ...     where derivatives end by rule, in the order met, and nowhere else
  *     #: lost     FN name=value ... -> "text"             forward ends well, going back says NOT_RESTORABLE
  *     #: error    STATUS LINE "text"                      one for each diagnostic of the assembler
+ *     #: warning  LINE "text"                            one for each warning of it
  *     #: roles    FN name=role ...                        as the verifier infers them
  *     #: options  fuel= depth= memory= tolerance= restore= real= orders= exact=    for the whole file
  *              (orders: up to which derivatives are checked as programs; 3)

@@ -49,6 +49,21 @@ Test(assembler, no_more_than_max_errors) {
     for (unsigned k = 1; k < 20; k++) cr_assert(s.lines[k] > s.lines[k - 1], "diagnostics stand in order");
 }
 
+/* The program is made all the same; the error is the first error, behind the warnings or not. */
+Test(assembler, warnings) {
+    static const char text[] = "fn f(y: real, x: real)\n    compute\n        y += x\n    do\n    undo\nend\n";
+    char wrong[200];
+    seen s;
+    rvm_program *p;
+    rvm_error e = {.code = RVM_ERR_INTERNAL};
+    cr_assert(assemble(text, NULL, &p, &e, &s) == RVM_OK && p && e.code == RVM_ERR_INTERNAL);
+    cr_assert(s.count == 1 && s.lines[0] == 3 && strstr(s.text, "unit.rasm:3:9: warning: "), "%s", s.text);
+    rvm_program_free(p);
+    snprintf(wrong, sizeof wrong, "%.*s    y += q\n    y += r\nend\n", (int)strlen(text) - 4, text);
+    cr_assert(assemble(wrong, NULL, &p, &e, &s) == RVM_ERR_NAME && !p && e.code == RVM_ERR_NAME && e.line == 6);
+    cr_assert(s.count == 3 && s.lines[0] == 3 && s.lines[2] == 7);
+}
+
 Test(assembler, null_error_and_report) {
     rvm_program *p;
     cr_assert(rvm_assemble("fn", 2, "x", NULL, &p, NULL, NULL, NULL) == RVM_ERR_SYNTAX && !p);

@@ -49,6 +49,21 @@ expect 1 '"source":"        let t = x?n        ^","hint":"where' rvm run two.ras
 expect 3 '"diagnostics":*"severity":"error","code":"IO"*"source":"    include ?"none?"*"hint":"looked' \
     sh -c "echo 'include \"none\"' >bad.rasm; '$bin/rvm' run bad.rasm --json"
 
+# warnings: the program runs; with --json they are diagnostics, and an error is the first error
+printf 'fn f(y: real, x: real)\n    compute\n        y += x\n    do\n    undo\nend\n' >undone.rasm
+{ sed '$d' undone.rasm && printf '    y += q\nend\n'; } >unknown.rasm
+warned="undone.rasm:3:9: warning: the undo of line 5 takes this change of 'y' back*
+            y += x
+            ^~~~~~
+    hint: what is to last stands in the do part"
+expect 0 "$warned*y = 0" rvm run undone.rasm y=0 x=1
+expect 0 "$warned" rasm undone.rasm
+expect 0 "$warned*8 of 8 checks passed" rvm check undone.rasm y=0 x=1
+expect 2 "$warned*is not a number" rvm run undone.rasm y=bad x=1
+expect 0 '"ok":true,"diagnostics":[[]{"severity":"warning","code":"OK"*"line":3*"values":{"y":0' rvm run undone.rasm y=0 x=1 --json
+expect 3 'unknown.rasm:3:9: warning: *unknown.rasm:6:10: error: ' rasm unknown.rasm
+expect 3 '"error":{"severity":"error","code":"NAME"*"diagnostics":[[]{"severity":"warning"*},{"severity":"error"' rasm unknown.rasm --json
+
 # names of the user's, not of registers
 expect 1 'nothing tells how often this `while` turned, going backward: the trail is exhausted' rvm run two.rasm double x=128 n=1 --backward
 expect 2 'name one of: double, lost [[]USAGE]' rvm run two.rasm
