@@ -195,7 +195,9 @@ void cli_help(command_id c, FILE *out) {
             if (commands[k].name) fprintf(out, "  %-8s %s\n", commands[k].name, commands[k].doc);
     }
     if (RUNS >> c & 1)
-        fputs("\nvalues: 1.5   [1,2,3]   [[1,2],[3,4]]   2+3i   zeros(3,4)   ones(3)   @file.npy   &function\n"
+        fputs("\nvalues: 1.5   [1,2,3]   [[1,2],[3,4]]   2+3i   zeros(3,4)   ones(3)   @file.npy   &function   @- (standard "
+              "input)\n"
+              "       @all.npz: an archive with the values of all parameters\n"
               "What may be left out starts as 0: parameters only accumulated into, shadows of a derived function.\n",
               out);
     fputs("\noptions:\n", out);

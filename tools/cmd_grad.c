@@ -12,24 +12,24 @@
 /* One line for each marked parameter: PREFIX NAME SUFFIX = shadow. */
 static void text_shadows(const tool *t, const bool *set, const char *prefix, const char *suffix) {
     for (uint32_t i = 0; i < t->v.n; i++)
-        if (set[i]) output_param(stdout, prefix, suffix, &t->v, i, set);
+        if (set[i] && output_wanted(t, i, output_suffix(t))) output_param(stdout, prefix, suffix, &t->v, i, set);
 }
 
 static void print_json(tool *t, rvm_status saved, const values *shown, const bool *set, const char *key) {
     json j;
     tool_json_begin(&j, t, saved);
-    output_json_values(&j, shown);
+    output_json_values(&j, t, shown);
     json_key(&j, key);
     json_open(&j, '{');
     for (uint32_t i = 0; i < t->v.n; i++)
-        if (set[i]) output_json_param(&j, &t->v, i, set);
+        if (set[i] && output_wanted(t, i, output_suffix(t))) output_json_param(&j, &t->v, i, set);
     json_close(&j, '}');
     output_json_stats(&j, t);
     tool_json_end(&j);
 }
 
 static void print_text(const tool *t, const values *shown, const bool *set, const char *prefix, const char *suffix) {
-    output_values(shown);
+    output_values(t, shown);
     text_shadows(t, set, prefix, suffix);
     output_stats(t);
 }
@@ -114,7 +114,7 @@ rvm_status command_GRAD(tool *t) {
     if (!st && t->o.undo) st = undo(t, &after, of, element, &apart);
     if (st) goto done;
     snprintf(prefix, sizeof prefix, "d %s / d ", t->o.of);
-    st = output_save(t, &after, "_b");
+    st = output_save(t, &after);
     if (t->o.json)
         print_json(t, st, &after, wrt, "gradients");
     else
@@ -218,7 +218,7 @@ rvm_status command_JVP(tool *t) {
         progress_end(&t->progress);
     }
     if (st) return st;
-    st = output_save(t, &t->v, "_d");
+    st = output_save(t, &t->v);
     if (t->o.json)
         print_json(t, st, &t->v, real, "tangents");
     else
@@ -236,7 +236,7 @@ rvm_status command_VJP(tool *t) {
     if (!st) st = tool_read_shadows(t, real, &t->o.seed, "--seed", "weight");
     if (!st) st = forward_and_sweep(t, &after);
     if (st) goto done;
-    st = output_save(t, &after, "_b");
+    st = output_save(t, &after);
     if (t->o.json)
         print_json(t, st, &after, real, "gradients");
     else

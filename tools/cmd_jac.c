@@ -121,7 +121,7 @@ static void json_entries(json *j, const answer *a) {
 /* ---- both ---- */
 
 static void print_text(const tool *t, const answer *a) {
-    output_values(&a->after);
+    output_values(t, &a->after);
     if (a->pattern.row_start)
         print_entries(t, a);
     else
@@ -133,7 +133,7 @@ static void print_text(const tool *t, const answer *a) {
 static void print_json(tool *t, const answer *a, rvm_status saved) {
     json j;
     tool_json_begin(&j, t, saved);
-    output_json_values(&j, &a->after);
+    output_json_values(&j, t, &a->after);
     json_key(&j, t->command == COMMAND_HESS ? "hessian" : t->command == COMMAND_HVP ? "product" : "jacobian");
     if (a->pattern.row_start)
         json_entries(&j, a);

@@ -62,13 +62,13 @@ static void note_stack(const tool *t) {
 static void print(tool *t, rvm_status saved) {
     json j;
     if (!t->o.json) {
-        output_values(&t->v);
+        output_values(t, &t->v);
         output_stats(t);
         note_stack(t);
         return;
     }
     tool_json_begin(&j, t, saved);
-    output_json_values(&j, &t->v);
+    output_json_values(&j, t, &t->v);
     output_json_stats(&j, t);
     tool_json_end(&j);
 }
@@ -87,7 +87,7 @@ rvm_status command_RUN(tool *t) {
         restore(t, &before);
         goto done;
     }
-    st = output_save(t, &t->v, NULL);
+    st = output_save(t, &t->v);
     print(t, st);
 done:
     values_free(&before);

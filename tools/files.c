@@ -41,16 +41,16 @@ static const char *behind_equals(const char *word) {
 
 /* k-th of the files that are written; *end past the last. NULL: that option names none. */
 static const char *output_file(const tool *t, size_t k, bool *end) {
-    const char *const single[] = {t->o.output, t->o.header};
+    const char *const single[] = {t->o.output, t->o.header, t->o.save_all};
     enum { SINGLE = sizeof single / sizeof *single };
     *end = k >= SINGLE + t->o.save.n;
     if (*end) return NULL;
     return k < SINGLE ? single[k] : behind_equals(t->o.save.item[k - SINGLE]);
 }
 
-/* The word's file, if it is a value that stands in one. */
+/* The word's file, if it is a value that stands in one, or all values. */
 static const char *value_file(const char *word) {
-    const char *value = behind_equals(word);
+    const char *value = *word == '@' ? word : behind_equals(word);
     return value && *value == '@' ? value + 1 : NULL;
 }
 

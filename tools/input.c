@@ -23,6 +23,7 @@ void input_close(input *in) {
 }
 
 static size_t read_file(input *in, void *to, size_t n) {
+    if (in->member) return member_read(in, to, n);
     const size_t got = fread(to, 1, n, in->file);
     in->left -= in->left < got ? in->left : got;
     return got;
@@ -41,6 +42,8 @@ size_t input_peek(input *in) {
 }
 
 rvm_status input_status(const input *in, rvm_error *err) {
+    if (in->member && !member_is_good(in))
+        return rvm__fail(err, RVM_ERR_FORMAT, in->name, 0, 0, "is damaged: its bytes are not those that were packed");
     if (!ferror(in->file)) return RVM_OK;
     return rvm__fail(err, RVM_ERR_IO, in->name, 0, 0, "cannot read: %s", strerror(errno));
 }

@@ -298,7 +298,7 @@ static rvm_status read_elements(input *in, const header *h, size_t n, rvm_arg *a
     }
     if (!st && !in->known && input_read(in, buffer, 1))
         st = rvm__fail(err, RVM_ERR_FORMAT, in->name, 0, 0, "has bytes behind its elements");
-    return st;
+    return st ? st : input_status(in, err);
 }
 
 static void turn_strides(rvm_arg *a) {
@@ -378,21 +378,31 @@ static rvm_status write_element(FILE *f, const rvm_arg *a, rvm_scalar v, const c
     return RVM_OK;
 }
 
-rvm_status npy_write(const char *path, const rvm_arg *a, const rvm_arg *im, bool shadow, rvm_error *err) {
-    char *bytes = NULL;
-    size_t size = 0;
+rvm_status npy_bytes(const char *name, const rvm_arg *a, const rvm_arg *im, bool shadow, char **bytes, size_t *size,
+                     rvm_error *err) {
     rvm_status st = RVM_OK;
-    FILE *f = open_memstream(&bytes, &size); /* so that a file is there whole or as it was */
-    if (!f) return rvm__fail(err, RVM_ERR_MEMORY, path, 0, 0, "out of memory");
+    *bytes = NULL, *size = 0;
+    FILE *f = open_memstream(bytes, size);
+    if (!f) return rvm__fail(err, RVM_ERR_MEMORY, name, 0, 0, "out of memory");
     write_header(f, a, im);
     for (size_t k = 0, n = arg_count(a); !st && k < n; k++) {
-        st = write_element(f, a, shadow ? arg_get_shadow(a, k) : arg_get(a, k), path, k, err);
-        if (!st && im) st = write_element(f, im, shadow ? arg_get_shadow(im, k) : arg_get(im, k), path, k, err);
+        st = write_element(f, a, shadow ? arg_get_shadow(a, k) : arg_get(a, k), name, k, err);
+        if (!st && im) st = write_element(f, im, shadow ? arg_get_shadow(im, k) : arg_get(im, k), name, k, err);
     }
     bool bad = ferror(f);
     bad |= fclose(f) != 0;
-    if (!st && bad) st = rvm__fail(err, RVM_ERR_MEMORY, path, 0, 0, "out of memory");
-    if (!st) st = rvm__write_file(path, bytes, size, err);
+    if (!st && bad) st = rvm__fail(err, RVM_ERR_MEMORY, name, 0, 0, "out of memory");
+    if (!st) return RVM_OK;
+    free(*bytes);
+    *bytes = NULL;
+    return st;
+}
+
+rvm_status npy_write(const char *path, const rvm_arg *a, const rvm_arg *im, bool shadow, rvm_error *err) {
+    char *bytes;
+    size_t size;
+    rvm_status st = npy_bytes(path, a, im, shadow, &bytes, &size, err);
+    if (!st) st = rvm__write_file(path, bytes, size, err); /* there whole, or as it was */
     free(bytes);
     return st;
 }

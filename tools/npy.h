@@ -17,5 +17,8 @@ rvm_status npy_read_file(const char *path, reading *r, const int64_t *fixed, rvm
  * <c8 and <c16. A fix that a double cannot hold is an error. The file is written whole or stays as it was. IO, ARGUMENT,
  * MEMORY. */
 rvm_status npy_write(const char *path, const rvm_arg *a, const rvm_arg *im, bool shadow, rvm_error *err);
+/* The bytes of such a file, in memory from malloc; name is for messages. */
+rvm_status npy_bytes(const char *name, const rvm_arg *a, const rvm_arg *im, bool shadow, char **bytes, size_t *size,
+                     rvm_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* output.c: values and statistics, as text and as JSON. Text of long arrays is cut, as NumPy does; JSON never is. */
 #include "tool.h"
 #include "isa.h"
-#include "npy.h"
+#include "npz.h"
 #include "number.h"
 
 #include <stdlib.h>
@@ -136,14 +136,55 @@ void output_json_param(json *j, const values *v, uint32_t i, const bool *shadows
         json_axis(j, &x, 0);
 }
 
-void output_values(const values *v) {
-    for (uint32_t i = 0; i < v->n; i++) output_param(stdout, "", "", v, i, NULL);
+/* ---- --only, --quiet ---- */
+
+/* Whether a name of --only is that of parameter i, or of its shadow with this suffix. */
+static bool is_named(const values *v, uint32_t i, const char *suffix, const char *name, size_t length) {
+    char shown[600];
+    values_shown_name(v, i, shown, sizeof shown);
+    const char *const stems[] = {shown, v->info[i].name};
+    for (int k = 0; k < 2; k++) {
+        const size_t n = strlen(stems[k]);
+        if (n + strlen(suffix) == length && !strncmp(name, stems[k], n) && !strncmp(name + n, suffix, length - n))
+            return true;
+    }
+    return false;
 }
 
-void output_json_values(json *j, const values *v) {
+bool output_wanted(const tool *t, uint32_t i, const char *suffix) {
+    if (t->o.quiet || !t->o.only) return !t->o.quiet;
+    for (const char *s = t->o.only; *s; s += strcspn(s, ","), s += *s == ',')
+        if (is_named(&t->v, i, suffix, s, strcspn(s, ","))) return true;
+    return false;
+}
+
+rvm_status output_check_only(tool *t) {
+    const char *suffix = output_suffix(t);
+    for (const char *s = t->o.only; s && *s; s += strcspn(s, ","), s += *s == ',') {
+        const size_t length = strcspn(s, ",");
+        bool found = false;
+        for (uint32_t i = 0; i < t->v.n; i++)
+            found |= is_named(&t->v, i, "", s, length) || (suffix && is_named(&t->v, i, suffix, s, length));
+        if (!found && values_find(&t->v, s, (int)length, &t->err) < 0) return t->err.code;
+    }
+    return RVM_OK;
+}
+
+const char *output_suffix(const tool *t) {
+    if (t->command == COMMAND_JVP) return "_d";
+    return t->command == COMMAND_GRAD || t->command == COMMAND_VJP ? "_b" : NULL;
+}
+
+void output_values(const tool *t, const values *v) {
+    for (uint32_t i = 0; i < v->n; i++)
+        if (output_wanted(t, i, "")) output_param(stdout, "", "", v, i, NULL);
+}
+
+void output_json_values(json *j, const tool *t, const values *v) {
     json_key(j, "values");
     json_open(j, '{');
-    for (uint32_t i = 0; i < v->n; i++) output_json_param(j, v, i, NULL);
+    for (uint32_t i = 0; i < v->n; i++)
+        if (output_wanted(t, i, "")) output_json_param(j, v, i, NULL);
     json_close(j, '}');
 }
 
@@ -324,13 +365,37 @@ static rvm_status save(tool *t, const values *v, const char *word, const char *s
     return npy_write(equals + 1, &from[i], pair ? &from[im] : NULL, is_shadow, &t->err);
 }
 
-rvm_status output_save(tool *t, const values *v, const char *suffix) {
+/* --save-all: a complex as one array, an lns as its logarithm, a shadow behind its value. */
+static rvm_status save_all(tool *t, const values *v) {
+    const char *suffix = output_suffix(t);
+    npz z;
+    rvm_status st = npz_begin(&z, &t->err);
+    for (uint32_t i = 0; !st && i < v->n; i++) {
+        uint32_t im = i;
+        char name[600];
+        const enum shown kind = values_shown(v, i, &im);
+        if (kind == SHOWN_PART) continue;
+        const bool complex = kind == SHOWN_COMPLEX;
+        snprintf(name, sizeof name, "%s", v->info[i].name);
+        if (complex) values_shown_name(v, i, name, sizeof name);
+        st = npz_add(&z, name, &v->arg[i], complex ? &v->arg[im] : NULL, false, &t->err);
+        if (st || !suffix || !t->v.arg[i].active || !t->v.arg[im].active) continue;
+        snprintf(name + strlen(name), sizeof name - strlen(name), "%s", suffix);
+        st = npz_add(&z, name, &t->v.arg[i], complex ? &t->v.arg[im] : NULL, true, &t->err);
+    }
+    const rvm_status end = npz_end(&z, st ? NULL : t->o.save_all, &t->err);
+    return st ? st : end;
+}
+
+rvm_status output_save(tool *t, const values *v) {
     rvm_error first;
     rvm_status st = RVM_OK;
     for (size_t k = 0; k < t->o.save.n; k++) {
-        const rvm_status one = save(t, v, t->o.save.item[k], suffix);
+        const rvm_status one = save(t, v, t->o.save.item[k], output_suffix(t));
         if (one && !st) st = one, first = t->err;
     }
+    const rvm_status all = t->o.save_all ? save_all(t, v) : RVM_OK;
+    if (all && !st) st = all, first = t->err;
     if (st) t->err = first;
     return st;
 }

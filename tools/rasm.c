@@ -35,7 +35,11 @@ rvm_status command_RASM(tool *t) {
     FILE *out = t->o.listing && t->o.json ? open_memstream(&listing, &size) : stdout;
     rvm_status st = tool_asm_options(t, &o);
     if (!out) return tool_fail(t, RVM_ERR_MEMORY, "out of memory");
-    if (!st) st = rvm_assemble_file(t->words[0], &o, &t->program, &t->err, tool_diagnostic, t);
+    const bool standard = strcmp(t->words[0], "-") == 0;
+    if (!st && standard && (t->o.listing || !t->o.output))
+        st = tool_fail(t, RVM_ERR_USAGE, "of standard input, -o names the bytecode, and --listing needs a file");
+    else if (!st)
+        st = standard ? tool_open(t) : rvm_assemble_file(t->words[0], &o, &t->program, &t->err, tool_diagnostic, t);
     if (!st && t->o.listing) st = rvm_listing(t->program, t->words[0], out, &t->err);
     if (out != stdout) fclose(out);
     if (!st && (t->o.output || !t->o.listing)) {

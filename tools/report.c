@@ -83,6 +83,8 @@ static bool excerpt(tool *t, const rvm_error *e, char *out, size_t size) {
     size_t n = 0;
     rvm_error unused;
     struct stat st;
+    if (t->source && !t->bytecode && strcmp(e->file, "<stdin>") == 0)
+        return rvm_asm_excerpt(t->source, t->source_size, e->line, e->column, out, size);
     if (!e->file[0] || !e->line || stat(e->file, &st) || !S_ISREG(st.st_mode) || !source_is_same(t)) return false;
     if (input_open(&in, e->file, &unused)) return false;
     const bool good =

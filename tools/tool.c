@@ -1,6 +1,8 @@
 #include "tool.h"
 #include "isa.h"
+#include "input.h"
 #include "number.h"
+#include "rbc.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -27,10 +29,29 @@ rvm_status tool_asm_options(tool *t, rvm_asm_options *o) {
     return tool_fail(t, RVM_ERR_USAGE, "--real takes f64, f32 or fix, not `%s`", t->o.real);
 }
 
+/* Source or bytecode, as rvm_open tells them apart, that comes by standard input. */
+static rvm_status open_standard(tool *t, const rvm_asm_options *o) {
+    enum { LONGEST = 1 << 26 };
+    input in;
+    if (t->command == COMMAND_DEBUG)
+        return tool_fail(t, RVM_ERR_USAGE, "the debugger's own commands come from standard input: name a file");
+    rvm_status st = input_open(&in, "-", &t->err);
+    if (!st) st = input_whole(&in, LONGEST, &t->source, &t->source_size, &t->err);
+    if (st) return st;
+    t->reading.standard_input = true;
+    if (!t->source_size) return rvm__fail(&t->err, RVM_ERR_FORMAT, in.name, 0, 0, "the file is empty");
+    if (t->source_size >= 4 && !memcmp(t->source, RVM_RBC_MAGIC, 4))
+        return rvm_program_load(t->source, t->source_size, in.name, NULL, &t->program, &t->err);
+    return rvm_assemble(t->source, t->source_size, in.name, o, &t->program, &t->err, tool_diagnostic, t);
+}
+
 rvm_status tool_open(tool *t) {
     rvm_asm_options o;
     rvm_status st = tool_asm_options(t, &o);
-    if (!st) st = rvm_open(t->words[0], &o, &t->program, &t->err, tool_diagnostic, t);
+    if (!st && strcmp(t->words[0], "-") == 0)
+        st = open_standard(t, &o);
+    else if (!st)
+        st = rvm_open(t->words[0], &o, &t->program, &t->err, tool_diagnostic, t);
     t->bytecode = !st && (t->program->id[0] || t->program->id[1]);
     return st;
 }
@@ -123,7 +144,7 @@ rvm_status tool_machine(tool *t, rvm_machine **out) {
 }
 
 rvm_status tool_choose(tool *t, int *first) {
-    const bool named = t->nwords > 1 && !strchr(t->words[1], '=');
+    const bool named = t->nwords > 1 && !strchr(t->words[1], '=') && t->words[1][0] != '@';
     *first = named ? 2 : 1;
     rvm_status st = tool_open(t);
     if (!st) st = named ? tool_function(t, t->words[1], &t->fn) : default_function(t);
@@ -138,6 +159,7 @@ rvm_status tool_prepare(tool *t) {
     int first;
     rvm_status st = tool_choose(t, &first);
     if (!st) st = values_read(&t->v, &t->reading, t->fn, t->words + first, t->nwords - first, &t->err);
+    if (!st) st = output_check_only(t);
     if (!st) st = native_open(t);
     return st ? st : tool_machine(t, &t->machine);
 }
@@ -150,6 +172,7 @@ static int finish(tool *t, rvm_status st) {
         report(t, st);
     }
     report_free(t);
+    free(t->source);
     const bool had_program = t->program;
     rvm_machine_free(t->machine);
     native_close(t);

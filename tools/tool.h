@@ -36,8 +36,10 @@ typedef struct tool {
     char *diagnostics_text;
     size_t diagnostics_size, first_error[2]; /* the latter: where the first error stands; 0 0: there is none */
     bool diagnosed;                          /* there is an item */
-    bool bytecode;                           /* the program was read as such */
-    enum restored restored;                  /* after a run-time error */
+    char *source;                            /* the program, if it came by standard input */
+    size_t source_size;
+    bool bytecode;          /* the program was read as such */
+    enum restored restored; /* after a run-time error */
     char restored_text[640];
     rvm_program *program;
     rvm_machine *machine;
@@ -134,14 +136,19 @@ void output_json_value(json *j, const rvm_arg *a, enum shadow_kind which);
  * NULL, or the parameters whose shadows are shown in place of values, i among them. */
 void output_param(FILE *out, const char *prefix, const char *suffix, const values *v, uint32_t i, const bool *shadows);
 void output_json_param(json *j, const values *v, uint32_t i, const bool *shadows); /* the same as a member */
-void output_values(const values *v);                                               /* name = value, a line each */
-void output_json_values(json *j, const values *v); /* the member "values" of the open object */
-void output_json_stats(json *j, const tool *t);    /* "stats" and, if asked for, "profile" */
-void output_cost(const rvm_cost *c);               /* of derivatives, a line */
-void output_json_cost(json *j, const rvm_cost *c); /* "cost" */
-void output_stats(const tool *t);                  /* as text, if --stats or --profile */
-/* --save: NAME is a parameter, whose value is taken from v, or its shadow in t->v, by the suffix ("_b", "_d"; NULL: none).
- */
-rvm_status output_save(tool *t, const values *v, const char *suffix); /* all that can be; the first failure */
+void output_values(const tool *t, const values *v);                                /* name = value, a line each */
+void output_json_values(json *j, const tool *t, const values *v); /* the member "values" of the open object */
+void output_json_stats(json *j, const tool *t);                   /* "stats" and, if asked for, "profile" */
+void output_cost(const rvm_cost *c);                              /* of derivatives, a line */
+void output_json_cost(json *j, const rvm_cost *c);                /* "cost" */
+void output_stats(const tool *t);                                 /* as text, if --stats or --profile */
+/* The suffix of the shadows that the command computes: "_b", "_d"; NULL: none. */
+const char *output_suffix(const tool *t);
+/* --quiet, --only: whether parameter i, or its shadow, is among the results to print. Names that are none: ARGUMENT. */
+bool output_wanted(const tool *t, uint32_t i, const char *suffix);
+rvm_status output_check_only(tool *t);
+/* --save, --save-all: NAME is a parameter, whose value is taken from v, or its shadow in t->v. All that can be; the first
+ * failure. */
+rvm_status output_save(tool *t, const values *v);
 
 #endif

@@ -1,5 +1,6 @@
 #include "values.h"
 #include "isa.h"
+#include "npz.h"
 #include "number.h"
 
 #include <stdlib.h>
@@ -214,26 +215,58 @@ rvm_status values_select(const values *v, const char *names, bool *set, rvm_erro
 
 /* ---- reading ---- */
 
-/* z=2+3i, y=3 for an lns. */
-static rvm_status give_shown(values *v, reading *r, bool *given, uint32_t i, const char *text, rvm_error *err) {
-    uint32_t im = i;
-    const enum shown kind = values_shown(v, i, &im);
-    if (given[i] || given[im])
-        return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is given twice", v->info[given[i] ? i : im].name);
-    given[i] = given[im] = true;
-    return literal_read_shown(r, kind, &v->info[i], text, &v->arg[i], kind == SHOWN_COMPLEX ? &v->arg[im] : NULL, err);
+/* Whose value a name is for: a parameter; a complex, z, by its parts; an lns. */
+typedef struct target {
+    uint32_t i, im; /* im: the imaginary part of a complex, else i */
+    enum shown kind;
+} target;
+
+static rvm_status find_target(const values *v, bool *given, const char *name, int length, target *to, rvm_error *err) {
+    const int shown = values_find_shown(v, name, length);
+    const int i = shown >= 0 ? shown : values_find(v, name, length, err);
+    if (i < 0) return RVM_ERR_ARGUMENT;
+    *to = (target){(uint32_t)i, (uint32_t)i, SHOWN_PLAIN};
+    if (shown >= 0) to->kind = values_shown(v, to->i, &to->im);
+    if (given[to->i] || given[to->im])
+        return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is given twice", v->info[given[i] ? to->i : to->im].name);
+    given[to->i] = given[to->im] = true;
+    return RVM_OK;
+}
+
+typedef struct giving {
+    values *v;
+    reading *r;
+    bool *given;
+} giving;
+
+/* A member of an archive: the value of the parameter of its name. */
+static rvm_status give_member(void *userdata, const char *name, input *in, rvm_error *err) {
+    const giving *g = userdata;
+    values *v = g->v;
+    target to;
+    err->file[0] = 0;
+    rvm_status st = find_target(v, g->given, name, (int)strlen(name), &to, err);
+    if (!st && to.kind == SHOWN_LNS)
+        st = rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "a file holds reals: call it `%s`, and give logarithms",
+                       v->info[to.i].name);
+    if (!st)
+        st = npy_read(in, g->r, v->info[to.i].dim_value, &v->arg[to.i], to.kind == SHOWN_COMPLEX ? &v->arg[to.im] : NULL,
+                      err);
+    if (st && !err->file[0]) snprintf(err->file, sizeof err->file, "%s", in->name);
+    return st;
 }
 
 static rvm_status give_value(values *v, reading *r, bool *given, const char *word, rvm_error *err) {
     const char *equals = strchr(word, '=');
-    if (!equals) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "`%s` is not of the form name=value", word);
-    const int shown = values_find_shown(v, word, (int)(equals - word));
-    if (shown >= 0) return give_shown(v, r, given, (uint32_t)shown, equals + 1, err);
-    int i = values_find(v, word, (int)(equals - word), err);
-    if (i < 0) return RVM_ERR_ARGUMENT;
-    if (given[i]) return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is given twice", v->info[i].name);
-    given[i] = true;
-    return literal_read(r, &v->info[i], equals + 1, &v->arg[i], err);
+    giving g = {v, r, given};
+    target to;
+    if (*word == '@') return npz_read(word + 1, give_member, &g, err);
+    if (!equals) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "`%s` is neither name=value nor @FILE.npz", word);
+    rvm_status st = find_target(v, given, word, (int)(equals - word), &to, err);
+    if (st) return st;
+    if (to.kind == SHOWN_PLAIN) return literal_read(r, &v->info[to.i], equals + 1, &v->arg[to.i], err);
+    return literal_read_shown(r, to.kind, &v->info[to.i], equals + 1, &v->arg[to.i],
+                              to.kind == SHOWN_COMPLEX ? &v->arg[to.im] : NULL, err);
 }
 
 /* The length that a given array before parameter `end` has for a name, or -1. */

@@ -117,4 +117,82 @@ expect 2 '--dot gives the tangent of `x[[]0]` twice' rvm jvp types.rasm scale x=
 expect 2 '--dot gives the tangent of `x[[]1]` twice' rvm jvp types.rasm scale x=[1,2] a=2 --dot x=[1,0] --dot x[1]=2
 expect 2 '--seed gives the weight of `y[[]1]` twice' rvm vjp types.rasm scale x=[1,2] a=2 --seed y[1]=1 --seed y=[1,0]
 expect 0 'd x = [[]1, 2]' rvm jvp types.rasm scale x=[1,2] a=2 --dot x[0]=1 --dot x[1]=2
+# archives: data/*.npz are as NumPy's savez and savez_compressed write them, with sizes of 64 bits
+data=$here/data
+cat >z.rasm <<'TEXT'
+fn dot(y: complex, a: complex[n], s: lns, k: i64, f: fix)
+    for i in 0..n
+        y += a[i]
+    end
+    s *= 2.0
+    k += 1
+    f += 1.0
+end
+TEXT
+for kind in stored packed; do
+    expect 0 'y = [[]6, 8]' rvm run types.rasm scale "@$data/$kind.npz"
+    expect 0 'y = [[]7, 9]' rvm run types.rasm scale y=[1,1] "@$data/$kind.npz"
+    expect 2 "\`x\` is given twice" rvm run types.rasm scale x=[1,1] "@$data/$kind.npz"
+    expect 2 "$kind.npz:x.npy: error: there is no parameter \`x\`" rvm run types.rasm double "@$data/$kind.npz"
+    expect 1 "$kind.npz:x.npy: error: has 1 dimension, and 0 are wanted" rvm run types.rasm one "@$data/$kind.npz"
+    expect 4 'of the limit of 10 (--memory)' rvm run types.rasm scale "@$data/$kind.npz" --memory 10
+done
+expect 0 'y = [[]6, 8]' rvm run types.rasm scale "@$data/packed.npz" --save-all all.npz
+expect 0 'y = [[]0, 0]' rvm run types.rasm scale @all.npz --backward
+expect 0 'y = 3+1i' rvm run z.rasm dot 'a=[1+i,2]' s=3 k=2 f=0.5 --save-all z.npz
+expect 0 'y = 0+0i*s = 3*k = 2*f = 0.5' rvm run z.rasm dot @z.npz --backward
+expect 0 '' rvm grad types.rasm scale --of y[0] x=[1,2] a=3 --save-all g.npz
+expect 0 'x_b = [[]6, 0]*a_b = 2' rvm run types.rasm "scale'adj" @g.npz
+expect 2 '`all.npz` is read, too' rvm run types.rasm scale @all.npz --save-all all.npz
+expect 3 'it has no directory' rvm run types.rasm scale @d.npy
+expect 3 'an archive is read from a file, not from a stream' rvm run types.rasm scale @/dev/null
+
+# a damaged archive is refused or read, whatever is damaged: cuts, and bytes changed in three ways
+sound() { # the status is one of the commands', no signal
+    "$bin/rvm" run types.rasm scale "@$1" >output 2>&1 </dev/null
+    [ $? -le 4 ] && return
+    failures=$((failures + 1))
+    cp "$1" "$2" && printf 'FAILED: %s\n' "$2" && cat output
+}
+for kind in stored packed; do
+    size=$(wc -c <"$data/$kind.npz")
+    i=0
+    while [ $i -lt "$size" ]; do
+        head -c $i "$data/$kind.npz" >bad.npz
+        sound bad.npz "cut-$kind-$i"
+        for byte in '\000' '\177' '\377'; do
+            cp "$data/$kind.npz" bad.npz
+            # shellcheck disable=SC2059 # escapes
+            printf "$byte" | dd of=bad.npz bs=1 seek=$i conv=notrunc 2>/dev/null
+            sound bad.npz "byte-$kind-$i"
+        done
+        i=$((i + 23))
+    done
+done
+
+# standard input
+expect 0 'y = [[]2, 4]' sh -c "echo '[1,2]' | '$bin/rvm' run types.rasm scale x=@- a=2"
+expect 0 'y = [[]2, 0.2]' sh -c "'$bin/rvm' run types.rasm scale x=@- a=2 <d.npy"
+expect 0 'a = 7' sh -c "echo 7 | '$bin/rvm' run types.rasm scale x=[1] a=@-"
+expect 2 'standard input is read twice' sh -c "echo [7] | '$bin/rvm' run types.rasm scale x=@- a=@-"
+expect 0 'y = [[]2, 4]' sh -c "'$bin/rvm' run - scale x=[1,2] a=2 <types.rasm"
+expect 0 'wrote' sh -c "'$bin/rasm' - -o t.rbc <types.rasm && '$bin/rvm' run - scale x=[1,2] a=2 <t.rbc && echo wrote"
+expect 2 'standard input is read twice' sh -c "'$bin/rvm' run - scale x=@- a=2 <types.rasm"
+expect 2 -o sh -c "'$bin/rasm' - <types.rasm"
+expect 3 '<stdin>:1:1: error: *
+    nonsense
+    ^' sh -c "echo nonsense | '$bin/rvm' run -"
+expect 3 'x: is neither an array file of NumPy nor text' sh -c "printf '12345678\\000' | '$bin/rvm' run types.rasm scale x=@- a=2"
+expect 4 'is longer than 1048576 bytes' sh -c "yes 1, | '$bin/rvm' run types.rasm scale x=@- a=2 --memory 1M"
+
+# which results are printed
+expect 0 'y = [[]2, 4]' rvm run types.rasm scale x=[1,2] a=2 --only y
+expect_not 0 'x = ' rvm run types.rasm scale x=[1,2] a=2 --only y
+expect_not 0 '=' rvm run types.rasm scale x=[1,2] a=2 --quiet --save y=quiet.npy
+expect 0 'y = [[]2, 4]' rvm run types.rasm double y=@quiet.npy
+expect 0 'd y[[]0] / d a = 1' rvm grad types.rasm scale --of y[0] x=[1,2] a=2 --only a_b
+expect_not 0 'y = ' rvm grad types.rasm scale --of y[0] x=[1,2] a=2 --only a_b
+expect 0 '"values":{},"gradients":{"a":1}' rvm grad types.rasm scale --of y[0] x=[1,2] a=2 --only a_b --json
+expect 2 'there is no parameter `z`' rvm run types.rasm scale x=[1,2] a=2 --only y,z
+expect 0 'y = 3+1i' rvm run z.rasm dot 'a=[1+i,2]' s=3 k=2 f=0.5 --only y
 finish
