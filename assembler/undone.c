@@ -13,9 +13,11 @@ static void mark_expr(const expr *e, const stmt *region) {
     for (int k = 0; k < e->nkids; k++) mark_expr(e->kids[k], region);
 }
 
-/* y of y += e, y[i] += e, set y = e. */
+/* y of y += e, y[i] += e, set y = e, inc y. */
 static const expr *target_of(const stmt *s) {
-    const bool changes = (s->kind == S_UPDATE || s->kind == S_SET) && s->nargs;
+    const bool in_place =
+        s->kind == S_OP && s->nargs == 1 && rvm__op_info[s->op].operands[0] == 'y' && !rvm__op_on_stack((rvm_op)s->op);
+    const bool changes = in_place || ((s->kind == S_UPDATE || s->kind == S_SET) && s->nargs);
     return changes && (s->args[0]->kind == E_NAME || s->args[0]->kind == E_INDEX) ? s->args[0] : NULL;
 }
 
