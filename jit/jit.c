@@ -12,7 +12,7 @@
 
 #include "c_function.h"
 #include "header.h"
-#include "records.h"
+#include "job.h"
 #include "shaped.h"
 #include "warm.h"
 
@@ -33,8 +33,10 @@ typedef struct attachment {
     rvm_jit *jit;
     rvm_machine *m;
     uint64_t id[2];
-    rvm_error why; /* of the last run */
-    bool told;     /* that these options are interpreted */
+    rvm_error why;     /* of the last run */
+    bool told;         /* that these options are interpreted */
+    bool pending;      /* code was asked for that is being compiled, or waits for that, */
+    uint64_t finished; /* as long as this is the engine's */
     rvm__warm warm;
     size_t size; /* of this, with what `warm` has by function behind it */
     latest functions[];
@@ -64,9 +66,8 @@ static bool is_known(rvm_jit *j) {
 
 static rvm_status open_all(rvm_jit *j, rvm_error *err) {
     const double begin = rvm__seconds();
-    if (pthread_mutex_init(&j->lock, NULL)) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
-    j->has_lock = true;
-    rvm_status status = rvm__module_find(j->path, err);
+    rvm_status status = rvm__jobs_begin(j, err);
+    if (!status) status = rvm__module_find(j->path, err);
     if (status) return status;
     if (!j->o.tiers) rvm__open_cache(j);
     const bool known = is_known(j);
@@ -100,7 +101,18 @@ rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error 
 }
 
 const char *rvm_jit_about(const rvm_jit *j) {
-    return j->about;
+    pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&j->lock;
+    pthread_mutex_lock(lock);
+    const bool open = j->about[0];
+    pthread_mutex_unlock(lock);
+    return open ? j->about : "";
+}
+
+bool rvm_jit_busy(rvm_jit *j) {
+    pthread_mutex_lock(&j->lock);
+    const bool busy = j->busy;
+    pthread_mutex_unlock(&j->lock);
+    return busy;
 }
 
 void rvm_jit_stats(rvm_jit *j, rvm_jit_totals *out) {
@@ -213,23 +225,41 @@ static bool is_refused(attachment *a, const rvm__lowering *what) {
     return true;
 }
 
-/* Such code, or why there is none; NULL: it was not found, and is not to be compiled. */
-static const rvm__record *ask_for(attachment *a, const rvm__lowering *what, const rvm__record **last, bool compiles) {
+/* Waits for what is being compiled; false: the run is not to, since it goes on meanwhile, or was cancelled. */
+static bool waits(attachment *a) {
+    rvm_jit *j = a->jit;
+    if (j->o.tiers && !j->o.wait) {
+        a->pending = true;
+        a->finished = j->finished;
+        return false;
+    }
+    if (!__atomic_load_n(&a->m->cancel, __ATOMIC_RELAXED)) return rvm__job_wait(j), true;
+    rvm__fail(&a->why, RVM_ERR_CANCELLED, NULL, 0, 0, "cancelled while compiling");
+    return false;
+}
+
+/* Such code, or why there is none; NULL: it was not found, and is not to be compiled; or *pending: it may be there later. */
+static const rvm__record *ask_for(attachment *a, const rvm__lowering *what, const rvm__record **last, bool compiles,
+                                  bool *pending) {
     enum { MOST_MISSED = 16 }; /* looking takes longer than to interpret a small function */
     rvm_jit *j = a->jit;
     latest *f = &a->functions[what->fn];
-    const bool looks = f->missed < MOST_MISSED;
+    const enum rvm__asks asks = compiles ? RVM__ASKS_COMPILER : f->missed < MOST_MISSED ? RVM__ASKS_CACHE : RVM__ASKS_KNOWN;
+    const rvm__record *r;
+    rvm_error why;
+    *pending = false;
     if (*last && rvm__same_code(&(*last)->what, what)) return *last;
-    pthread_mutex_lock(&j->lock);
     if (!a->id[0] && !a->id[1]) rvm_program_id(a->m->p, a->id);
-    const rvm__record *r = a->id[0] || a->id[1] ? rvm__obtain(j, a->id, what, compiles, looks) : NULL;
+    if (!a->id[0] && !a->id[1]) return NULL;
+    pthread_mutex_lock(&j->lock);
+    do r = rvm__obtain(j, a->id, what, asks, pending, &why);
+    while (*pending && waits(a));
     pthread_mutex_unlock(&j->lock);
-    if (r)
-        a->why = r->why;
-    else if (compiles)
-        rvm__fail(&a->why, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory while compiling");
+    if (*pending) return NULL;
+    if (r || compiles)
+        a->why = why;
     else
-        f->missed += looks;
+        f->missed += asks == RVM__ASKS_CACHE;
     return *last = r;
 }
 
@@ -254,19 +284,26 @@ static void was_asked_for(latest *f, int dir, const rvm__lengths *lengths) {
     f->shapes[dir > 0] = 0; /* this may be a call within that of these shapes */
 }
 
+/* Whether what was asked for last is still being compiled. */
+static bool is_pending(const attachment *a) {
+    return a->pending && a->finished == __atomic_load_n(&a->jit->finished, __ATOMIC_RELAXED);
+}
+
 static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native_place *at, const rvm__native_need **need) {
     attachment *a = (attachment *)e;
     const uint32_t fn = m->frames[m->nframes - 1].fn;
     const rvm__record **last = at->pc ? &a->functions[fn].loop : &a->functions[fn].at_end[at->dir > 0];
     const bool fits = !at->pc && *last && still_fits(a, *last, at);
-    bool compiles = false, refused = false;
+    bool compiles = false, refused = false, pending = false;
+    if (!fits && is_pending(a)) return NULL;
     if (!fits && !rvm__warm_asks(&a->warm, m, at, *last, &compiles)) return NULL;
     rvm__warmth *w = &a->warm.functions[fn];
     const rvm__record *before = *last, *r = before;
     if (!fits) {
         const rvm__lowering what = wanted(a, at);
         refused = is_refused(a, &what);
-        r = refused ? NULL : ask_for(a, &what, last, compiles);
+        r = refused ? NULL : ask_for(a, &what, last, compiles, &pending);
+        if (pending) return NULL;
         if (!at->pc) was_asked_for(&a->functions[fn], at->dir, &what.lengths);
     }
     if (at->pc && r && r != before && w->entries < UINT32_MAX) w->entries++;
@@ -282,7 +319,10 @@ static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native
 
 static void ran(rvm__engine *e, rvm_machine *m, uint64_t instructions) {
     attachment *a = (attachment *)e;
-    a->engine.soon = rvm__warm_ran(&a->warm, m, instructions);
+    const bool still = is_pending(a);
+    if (a->pending && !still) rvm__warm_again(&a->warm, m);
+    a->pending = still;
+    a->engine.soon = rvm__warm_ran(&a->warm, m, instructions) && !still;
 }
 
 /* Locked. */
@@ -346,6 +386,7 @@ rvm_status rvm_jit_reason(const rvm_machine *m, rvm_error *err) {
 void rvm_jit_free(rvm_jit *j) {
     if (!j) return;
     while (j->attached) unlink_attachment(j->attached);
+    rvm__job_end(j);
     while (j->records) {
         rvm__record *r = j->records;
         j->records = r->next;
@@ -355,7 +396,7 @@ void rvm_jit_free(rvm_jit *j) {
     if (j->compiler) j->module->close(j->compiler);
     rvm__cache_close(j->cache);
     rvm__bytes_free(&j->material);
-    if (j->has_lock) pthread_mutex_destroy(&j->lock);
+    rvm__jobs_end(j);
     const rvm_allocator al = j->al;
     rvm__realloc(&al, j, sizeof *j, 0);
 }
@@ -396,10 +437,10 @@ rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direc
     what.one_way = is_one_way(&o);
     rvm_status status = discarded(p, fn, direction, &o, &what.discards, err);
     if (status) return status;
-    pthread_mutex_lock(&j->lock);
+    rvm__seize_compiler(j);
     status = rvm__open_compiler(j, err);
     if (!status) status = j->module->print(j->compiler, &what, form, out, err);
-    pthread_mutex_unlock(&j->lock);
+    rvm__yield_compiler(j);
     if (!status && ferror(out)) status = rvm__fail(err, RVM_ERR_IO, NULL, 0, 0, "the code cannot be written");
     return status;
 }
@@ -435,10 +476,10 @@ rvm_status rvm_jit_compile(rvm_jit *j, const rvm_program *p, uint32_t fn, const 
     if (fn >= p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "there is no function %u", fn);
     rvm_status status = rvm__c_name(p, fn, made.name, name, err);
     if (status) return status;
-    pthread_mutex_lock(&j->lock);
+    rvm__seize_compiler(j);
     status = rvm__open_compiler(j, err);
     if (!status) status = j->module->object(j->compiler, &lowering, made.cpu, object, &stack, err);
-    pthread_mutex_unlock(&j->lock);
+    rvm__yield_compiler(j);
     if (!status && header) rvm__header_write(&lowering, stack, header);
     if (!status && (ferror(object) || (header && ferror(header))))
         status = rvm__fail(err, RVM_ERR_IO, NULL, 0, 0, "the code cannot be written");

@@ -1,7 +1,7 @@
 /* module.h: between rvm_jit, which knows no LLVM, and the module rvm_llvm.so, which it opens.
  *
  *   open.c     finds the module          jit.c      what is compiled, for whom      warm.c     when
- *   records.c  code, from the cache or compiled
+ *   records.c  code, from the cache or compiled            job.c      compiling, in a thread beside the runs
  *   load.c     object files into the process, without LLVM
  *   cache.c    files of what was compiled before           material.c   what that depended on
  *   module.c   its entry point           engine.c   a request from IR to an object     exhausted.c   out of memory there

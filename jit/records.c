@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "job.h"
 #include "material.h"
 #include "shaped.h"
 
@@ -28,12 +29,14 @@ rvm_status rvm__open_compiler(rvm_jit *j, rvm_error *err) {
     rvm_status status = j->module ? RVM_OK : rvm__module_open(j->path, &j->module, err);
     if (!status) status = j->module->open(&c, &j->compiler, &about, err);
     fesetenv(&environment);
+    pthread_mutex_lock(&j->lock);
     j->totals.opening += rvm__seconds() - begin;
-    if (status) return status;
-    if (j->about[0]) return RVM_OK; /* the same text, which somebody may be reading */
-    snprintf(j->about, sizeof j->about, "%s", about);
-    if (j->cache) rvm__cache_put(j->cache, &j->material, j->about, strlen(j->about) + 1, &j->trouble);
-    return RVM_OK;
+    if (!status && !j->about[0]) { /* else the same text, which somebody may be reading */
+        snprintf(j->about, sizeof j->about, "%s", about);
+        if (j->cache) rvm__cache_put(j->cache, &j->material, j->about, strlen(j->about) + 1, &j->trouble);
+    }
+    pthread_mutex_unlock(&j->lock);
+    return status;
 }
 
 void rvm__open_cache(rvm_jit *j) {
@@ -151,42 +154,50 @@ static void keep(rvm_jit *j, const rvm__bytes *material, const rvm__object *obje
     rvm__bytes_free(&content);
 }
 
-/* Compiled by LLVM, and kept; what is not to be loaded here, or cannot be, it links itself. */
-static rvm_status compile(rvm_jit *j, const rvm__bytes *material, const rvm__lowering *what, rvm__record *r,
-                          rvm_error *err) {
-    rvm__object object;
-    rvm_status status = rvm__open_compiler(j, err);
-    if (!status) status = j->module->compile(j->compiler, what, &object, err);
-    if (status) return status;
-    memcpy(r->code.seconds, object.seconds, sizeof r->code.seconds);
-    if (j->o.symbols || load(r, object.bytes, object.size, NULL)) {
-        status = j->module->link(j->compiler, &object, &r->code, err);
-        for (int k = 0; k < RVM_JIT_LINK; k++) r->code.seconds[k] = object.seconds[k];
+/* Code of r, and kept; what is not to be loaded here, or cannot be, LLVM links itself. */
+static rvm_status take_object(rvm_jit *j, rvm__record *r, const rvm__object *object, const rvm__bytes *material,
+                              rvm_error *err) {
+    rvm_status status = RVM_OK;
+    memcpy(r->code.seconds, object->seconds, sizeof r->code.seconds);
+    if (j->o.symbols || load(r, object->bytes, object->size, NULL)) {
+        status = j->module->link(j->compiler, object, &r->code, err);
+        for (int k = 0; k < RVM_JIT_LINK; k++) r->code.seconds[k] = object->seconds[k];
     } else if (material)
-        keep(j, material, &object);
-    r->code.found = object.found;
-    r->code.need.stack = object.found.stack;
-    free(object.bytes);
+        keep(j, material, object);
+    r->code.found = object->found;
+    r->code.need.stack = object->found.stack;
     return status;
 }
 
-/* From the cache, or compiled if it is to be; why says how that went. False: neither. LLVM computes constants, which must
- * not count as the program's exceptions. */
-static bool make(rvm_jit *j, const rvm__lowering *what, rvm__record *r, bool compiles, rvm_error *why) {
-    rvm__bytes material = {.al = &j->al};
+static void add_record(rvm_jit *j, rvm__record *r) {
+    if (r->why.code) r->code = (rvm__compiled){0};
+    r->what.p = NULL;
+    r->next = j->records;
+    j->records = r;
+    if (r->why.code != RVM_ERR_MEMORY) count(j, r);
+}
+
+void rvm__record_made(rvm_jit *j, rvm__record *r, rvm__object *object, const rvm__bytes *material, const rvm_error *why) {
+    r->why = *why;
+    if (!r->why.code) r->why.code = take_object(j, r, object, material, &r->why);
+    free(object->bytes);
+    add_record(j, r);
+}
+
+/* Whether the cache has it; else *material finds it there later, and is empty if nothing is kept. LLVM computes constants,
+ * which must not count as the program's exceptions. */
+static bool look_in_cache(rvm_jit *j, const rvm__lowering *what, rvm__record *r, rvm__bytes *material) {
     fenv_t environment;
+    *material = (rvm__bytes){.al = &j->al};
     rvm__open_cache(j);
-    const bool kept = j->cache && !j->o.symbols;
+    if (!j->cache || j->o.symbols) return false;
     feholdexcept(&environment);
-    if (kept) {
-        rvm__bytes_add(&material, j->material.p, j->material.n);
-        rvm__material_add(&material, what);
-    }
-    const bool known = kept && !material.failed, found = known && find_cached(j, &material, r);
-    if (!found && compiles) why->code = compile(j, known ? &material : NULL, what, r, why);
-    rvm__bytes_free(&material);
+    rvm__bytes_add(material, j->material.p, j->material.n);
+    rvm__material_add(material, what);
+    if (material->failed) rvm__bytes_free(material), *material = (rvm__bytes){.al = &j->al};
+    const bool found = material->n && find_cached(j, material, r);
     fesetenv(&environment);
-    return found || compiles;
+    return found;
 }
 
 static const rvm__lengths any_lengths;
@@ -196,10 +207,10 @@ static bool same_lengths(const rvm__lengths *a, const rvm__lengths *b) {
 }
 
 /* Locked. A record that is there, or NULL; *others: such ones for other lengths. */
-static const rvm__record *find(const rvm_jit *j, const uint64_t id[2], const rvm__lowering *what, unsigned *others) {
+static rvm__record *find(const rvm_jit *j, const uint64_t id[2], const rvm__lowering *what, unsigned *others) {
     rvm__lowering like = *what;
     *others = 0;
-    for (const rvm__record *r = j->records; r; r = r->next) {
+    for (rvm__record *r = j->records; r; r = r->next) {
         if (r->id[0] != id[0] || r->id[1] != id[1]) continue;
         if (rvm__same_code(&r->what, what)) return r;
         like.lengths = r->what.lengths;
@@ -208,31 +219,50 @@ static const rvm__record *find(const rvm_jit *j, const uint64_t id[2], const rvm
     return NULL;
 }
 
-const rvm__record *rvm__obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowering *asked, bool compiles, bool looks) {
+static void forget(rvm_jit *j, rvm__record *r) {
+    rvm__record **link = &j->records;
+    while (*link != r) link = &(*link)->next;
+    *link = r->next;
+    rvm__realloc(&j->al, r, sizeof *r, 0);
+}
+
+/* A record that was found: who asks first tells of it. Memory may be there again next time. */
+static const rvm__record *met(rvm_jit *j, rvm__record *r, const rvm__lowering *what, rvm_error *why) {
+    *why = r->why;
+    if (!r->told) rvm__tell(j, what, &r->code, &r->why);
+    r->told = true;
+    if (r->why.code != RVM_ERR_MEMORY) return r;
+    forget(j, r);
+    return NULL;
+}
+
+const rvm__record *rvm__obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowering *asked, enum rvm__asks asks,
+                               bool *pending, rvm_error *why) {
     enum { MOST_SHAPES = 4 };
-    rvm__lowering own = *asked;
-    const rvm__lowering *what = &own;
+    rvm__lowering what = *asked;
+    rvm__bytes material;
     unsigned others;
-    const rvm__record *found = find(j, id, what, &others);
-    if (!found && others >= MOST_SHAPES) {
-        own.lengths = any_lengths;
-        found = find(j, id, what, &others);
+    rvm__record *r = find(j, id, &what, &others);
+    *pending = false;
+    *why = (rvm_error){0};
+    if (!r && others >= MOST_SHAPES) {
+        what.lengths = any_lengths;
+        r = find(j, id, &what, &others);
     }
-    if (found || !(compiles || looks)) return found;
-    rvm__record *r = rvm__realloc(&j->al, NULL, 0, sizeof *r);
-    if (!r) return NULL;
-    *r = (rvm__record){.id = {id[0], id[1]}, .what = *what};
-    const bool made = make(j, what, r, compiles, &r->why);
-    r->why.code = made ? r->why.code : RVM_ERR_MEMORY;
-    if (r->why.code) r->code = (rvm__compiled){0};
-    if (made) rvm__tell(j, what, &r->code, &r->why);
-    if (r->why.code == RVM_ERR_MEMORY) {
-        rvm__realloc(&j->al, r, sizeof *r, 0);
-        return NULL;
-    }
-    count(j, r);
-    r->what.p = NULL;
-    r->next = j->records;
-    j->records = r;
-    return r;
+    if (r) return met(j, r, &what, why);
+    if (asks == RVM__ASKS_COMPILER && j->busy) return *pending = true, NULL;
+    if (asks == RVM__ASKS_KNOWN) return NULL;
+    if (!(r = rvm__realloc(&j->al, NULL, 0, sizeof *r))) goto fail;
+    *r = (rvm__record){.id = {id[0], id[1]}, .what = what};
+    if (look_in_cache(j, &what, r, &material))
+        add_record(j, r);
+    else if (asks == RVM__ASKS_COMPILER)
+        *pending = rvm__job_start(j, &what, r, &material);
+    rvm__bytes_free(&material);
+    if (r->code.cached) return met(j, r, &what, why);
+    if (*pending) return NULL;
+    rvm__realloc(&j->al, r, sizeof *r, 0);
+fail:
+    if (asks == RVM__ASKS_COMPILER) rvm__fail(why, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory while compiling");
+    return NULL;
 }

@@ -15,15 +15,21 @@ typedef struct rvm__record {
     rvm__lowering what; /* its p means nothing */
     rvm__compiled code;
     rvm__loaded loaded;
-    rvm_error why; /* code RVM_OK: it was compiled */
+    rvm_error why; /* code RVM_OK: it was compiled; MEMORY: told once, then forgotten */
+    bool told;     /* by a notice */
 } rvm__record;
 
 struct rvm_jit {
     rvm_jit_options o;
     uint32_t threads; /* of those options, a number */
     rvm_allocator al;
-    pthread_mutex_t lock; /* of all below */
-    bool has_lock;
+    pthread_mutex_t lock;   /* of all below */
+    pthread_cond_t changed; /* `finished` has */
+    bool has_lock;          /* and `changed` */
+    bool busy;              /* the compiler and its module belong to a job, or to who seized them (job.h) */
+    bool has_thread;        /* of the last job */
+    pthread_t thread;
+    uint64_t finished;   /* atomic: so often somebody let go of the compiler */
     char path[PATH_MAX]; /* of the module */
     const rvm__module *module;
     rvm__compiler *compiler; /* NULL: not opened yet */
@@ -38,15 +44,19 @@ struct rvm_jit {
 };
 
 double rvm__seconds(void); /* of a clock */
-/* Locked, or before anybody knows j; opens what is not open yet. A cache is there or not: that does not matter but to who
- * asks. */
+/* Unlocked, by who has the compiler: opens it if it is not open yet. */
 rvm_status rvm__open_compiler(rvm_jit *j, rvm_error *err);
+/* Locked, or before anybody knows j. A cache is there or not: that does not matter but to who asks. */
 void rvm__open_cache(rvm_jit *j);
 
-bool rvm__same_code(const rvm__lowering *a, const rvm__lowering *b); /* but for the program */
-/* Locked. A record that is there, or a new one; NULL: out of memory, which is not remembered, or it would have to be
- * compiled and is not to be, or not even looked for in the cache. */
-const rvm__record *rvm__obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowering *asked, bool compiles, bool looks);
+bool rvm__same_code(const rvm__lowering *a, const rvm__lowering *b);     /* but for the program */
+enum rvm__asks { RVM__ASKS_KNOWN, RVM__ASKS_CACHE, RVM__ASKS_COMPILER }; /* each for what those before it ask for, too */
+/* Locked. A record that is there, or that the cache has; or NULL. *pending: it, or something else, is being compiled, and
+ * asking again makes sense when j->finished has changed; else *why says why there is none if the compiler was asked for. */
+const rvm__record *rvm__obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowering *asked, enum rvm__asks asks,
+                               bool *pending, rvm_error *why);
+/* Locked: by the job that made the object, which it takes, or could not. */
+void rvm__record_made(rvm_jit *j, rvm__record *r, rvm__object *object, const rvm__bytes *material, const rvm_error *why);
 /* Locked: who asked for notices. */
 void rvm__tell(rvm_jit *j, const rvm__lowering *what, const rvm__compiled *code, const rvm_error *why);
 

@@ -25,11 +25,15 @@
  *
  * rvm_jit_compile writes object files instead, which need neither a machine nor this library.
  *
- * Threads: an rvm_jit may be shared; what one thread compiles, others wait for, and then use. A machine still belongs to one
- * thread, and attaching and detaching it are its thread's. Nothing here prints. Where LLVM itself runs out of memory what it
- * holds is lost, and the process compiles nothing any more (MEMORY): what is not compiled by then is interpreted. While LLVM
- * is being loaded, the process may end.
- */
+ * Code is compiled in a thread that the rvm_jit starts, from a copy of the program, one piece at a time. A run waits for
+ * the code that it asks for, but in tiers, where it goes on interpreted and enters the code once it is there; either gives
+ * the same results. rvm_machine_cancel ends the wait within milliseconds. LLVM cannot be interrupted: what nobody waits
+ * for any more is compiled to its end, and is there for whom it is asked for next.
+ *
+ * Threads: an rvm_jit may be shared; what is compiled for one thread is there for all. A machine still belongs to one
+ * thread, and attaching and detaching it are its thread's. Nothing here prints. Where LLVM itself runs out of memory what
+ * it holds is lost, and the process compiles nothing any more (MEMORY): what is not compiled by then is interpreted. While
+ * LLVM is being loaded, the process may end. */
 #ifndef RVM_JIT_H
 #define RVM_JIT_H
 
@@ -93,13 +97,16 @@ typedef struct rvm_jit_options {
      * that was that busy is native when it is called next, or where a loop turns that it is in. LLVM is opened not before.
      */
     bool tiers;
+    bool wait; /* in tiers, too, runs wait for the code that they ask for, so that it is known which code runs when */
     /* Instructions of a function and its callees that are interpreted in a machine before that; 0: the default, some 50 ms.
      * Below a million the interpreter looks around that often. */
     uint64_t hot;
-    /* From the thread whose run asks for the code, which others then wait for; it may not call rvm_jit_*. May be NULL. */
+    /* From the thread of a run, the first that asks for the code once it is compiled, or was not to be; never from the one
+     * that compiles. It may not call rvm_jit_*. May be NULL. */
     void (*notice)(void *userdata, const rvm_jit_notice *notice);
     void *userdata;
-    const rvm_allocator *allocator; /* NULL: the C library's. LLVM uses its own. */
+    /* NULL: the C library's. Also called from the thread that compiles, but by one thread at a time. LLVM uses its own. */
+    const rvm_allocator *allocator;
     /* The folder where compiled code is kept for other processes; it is made if it is not there. NULL: the user's, which is
      * $RVM_CACHE_DIR (empty: none), else $XDG_CACHE_HOME/rvm, else $HOME/.cache/rvm; "": none. Read by rvm_jit_new. What has
      * symbols is not kept. */
@@ -113,8 +120,12 @@ RVM_API rvm_jit_options rvm_jit_options_default(void);
  * is not found, cannot be opened, belongs to another version; no LLVM for this host), USAGE (level, threads,
  * RVM_CACHE_SIZE), MEMORY. */
 RVM_API rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error *err);
-/* Frees the code, too; machines still attached are detached, so none of them may be running. NULL is allowed. */
+/* Frees the code, too; machines still attached are detached, so none of them may be running. Waits for what is being
+ * compiled, seconds at worst. NULL is allowed. */
 RVM_API void rvm_jit_free(rvm_jit *j);
+/* Whether something is being compiled. A process that is about to end need not wait for it: it leaves j as it is, and ends
+ * by _exit, since exit takes down LLVM while it works. Any thread. */
+RVM_API bool rvm_jit_busy(rvm_jit *j);
 /* "LLVM 19.1.7, x86_64-pc-linux-gnu, skylake": valid as long as j; with tiers "" before LLVM was opened for the first time.
  */
 RVM_API const char *rvm_jit_about(const rvm_jit *j);

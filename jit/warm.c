@@ -58,6 +58,13 @@ bool rvm__warm_ran(rvm__warm *w, rvm_machine *m, uint64_t instructions) {
     return waits;
 }
 
+void rvm__warm_again(rvm__warm *w, const rvm_machine *m) {
+    for (uint32_t k = 0; k < m->nframes; k++) {
+        rvm__warmth *f = &w->functions[m->frames[k].fn];
+        f->looks = f->returns = 0;
+    }
+}
+
 /* Whether a caller is as hot, and may soon be entered at a loop: its code has what it calls. */
 static bool callers_wait(const rvm__warm *w, const rvm_machine *m) {
     enum { MOST_CALLERS = 16 };

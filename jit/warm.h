@@ -26,6 +26,8 @@ extern const uint64_t rvm__usual_hot;
 
 /* So many instructions were interpreted in the frames of m: whether some function in them waits for a loop to turn. */
 bool rvm__warm_ran(rvm__warm *w, rvm_machine *m, uint64_t instructions);
+/* Code may have come: what waited for a loop to turn waits once more, for the same one. */
+void rvm__warm_again(rvm__warm *w, const rvm_machine *m);
 /* Whether to ask for code of the innermost frame's function, which stands there; known: there was some when it was asked
  * last. *compiles: it is worth compiling; else only the cache is asked. */
 bool rvm__warm_asks(rvm__warm *w, const rvm_machine *m, const rvm__native_place *at, bool known, bool *compiles);

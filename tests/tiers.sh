@@ -31,9 +31,22 @@ fn long(y: real, x: real[n], k: i64)
     end
 end
 TEXT
-native 'long, forward, from the loop at line 2 on, for n=3: [0-9]* bytes' run long.rasm long y=0 x=[1,2,3] k=2000000
-native "long'adj, forward, from the loop at line 2 on, for n=3: [0-9]* bytes" grad long.rasm long y=0 x=[1,2,3] k=2000000 --of y
+native 'long, forward, from the loop at line 2 on, for n=3: [0-9]* bytes' run long.rasm long y=0 x=[1,2,3] k=10000000
+native "long'adj, forward, from the loop at line 2 on, for n=3: [0-9]* bytes" grad long.rasm long y=0 x=[1,2,3] k=10000000 --of y
 native 'interpreted: it takes only' grad long.rasm long y=0 x=[1,2,3] k=20 --of y
+
+# A run that ends while code is compiled for it, which takes some time, does not wait for that.
+{
+    echo 'fn wide(y: real, x: real, k: i64)'
+    echo 'for i in 0..k'
+    for i in $(seq 200); do echo "let a$i = x * $i"; done
+    printf 'y +='
+    for i in $(seq 199); do printf ' a%s +' "$i"; done
+    printf ' a200\nend\nend\n'
+} >wide.rasm
+"$rvm" run wide.rasm wide y=0 x=1.5 k=30000 --engine interp >expected || fail "wide: the interpreter fails"
+"$rvm" run wide.rasm wide y=0 x=1.5 k=30000 --engine auto --cache off >got || fail "wide: exit status $?"
+cmp -s expected got || fail "wide: expected $(cat expected), got $(cat got)"
 
 # What --engine=jit does not do natively, it says.
 for option in '--undo' '--exact' '--profile'; do

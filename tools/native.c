@@ -98,10 +98,12 @@ rvm_status native_attach(tool *t, rvm_machine *m) {
     return t->jit ? rvm_jit_attach(t->jit, m, &t->err) : RVM_OK;
 }
 
-void native_close(tool *t) {
+bool native_close(tool *t) {
     rvm_machine_free(t->derived);
     rvm_program_free(t->derived_program);
+    if (t->jit && rvm_jit_busy(t->jit)) return false;
     rvm_jit_free(t->jit);
+    return true;
 }
 
 /* ---- derivatives ---- */

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 rvm_status tool_fail(tool *t, rvm_status code, const char *format, ...) {
     va_list list;
@@ -175,7 +176,7 @@ static int finish(tool *t, rvm_status st) {
     free(t->source);
     const bool had_program = t->program;
     rvm_machine_free(t->machine);
-    native_close(t);
+    const bool idle = native_close(t);
     values_free(&t->v);
     rvm_program_free(t->program);
     cli_free(&t->o);
@@ -185,6 +186,7 @@ static int finish(tool *t, rvm_status st) {
         fputs("cannot write to standard output\n", stderr);
         status = rvm_status_exit(RVM_ERR_IO);
     }
+    if (!idle) fflush(NULL), _exit(status);
     return status;
 }
 

@@ -105,7 +105,7 @@ void tool_json_warnings(json *j, tool *t);
 /* native.c: t->jit, if --engine asks for it and it is there; machines are attached to it. */
 rvm_status native_open(tool *t);
 rvm_status native_attach(tool *t, rvm_machine *m);
-void native_close(tool *t);
+bool native_close(tool *t); /* false: something is still being compiled: the process is to end by _exit */
 /* The derivative of t->v by its active parameters, in place, as rvm_tangent, and as rvm_gradient; *after: the results;
  * *done: the status. False: nothing has changed, and it is to be interpreted. */
 bool native_tangent(tool *t, rvm_status *done);

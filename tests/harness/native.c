@@ -33,6 +33,7 @@ bool native_open(natives *n, unsigned level, unsigned threads, report *r) {
     o.level = level;
     o.cache = ""; /* compiled each time */
     o.threads = threads;
+    o.wait = true;
     for (int k = 0; k < NATIVE_WAYS; k++) {
         o.tiers = k != NATIVE_WHOLE;
         o.hot = hot[k];

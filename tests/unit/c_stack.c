@@ -71,6 +71,7 @@ static void check(bool tiers) {
     o.cache = "";
     o.level = 1;
     o.tiers = tiers;
+    o.wait = true;
     o.hot = tiers ? 20000 : 0;
     for (int unchecked = 0; unchecked < 2; unchecked++) {
         t.o.unchecked = unchecked;

@@ -1,6 +1,8 @@
 /* jit.c: the interface rvm_jit.h: modules that cannot be used, attaching, what is compiled when, printing code. What native
  * code computes is tested by the cases and the random programs. */
 #include <criterion/criterion.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,7 +105,7 @@ Test(jit, modules_that_are_refused_later) { /* in tiers, each time anew */
     rvm_jit *j;
     begin(&f);
     o.cache = "";
-    o.tiers = true;
+    o.tiers = o.wait = true;
     o.hot = 1;
     o.notice = on_notice;
     o.userdata = &f.told;
@@ -184,7 +186,7 @@ static rvm_jit_options in_tiers(uint64_t hot, told *t) {
     o.cache = "";
     o.notice = t ? on_notice : NULL;
     o.userdata = t;
-    o.tiers = true;
+    o.tiers = o.wait = true;
     o.hot = hot;
     return o;
 }
@@ -205,7 +207,8 @@ static size_t adjoint_size(unsigned n) {
     rvm_program *p;
     rvm_jit *j;
     to += snprintf(to, (size_t)(end - to),
-                   "fn main(y: real, y_b: real, x: real, x_b: real)\ncall f'adj(y, y_b, x, x_b)\nend\n"
+                   "fn main(y: real, y_b: real, x: real, x_b: real)\ncall "
+                   "f'adj(y, y_b, x, x_b)\nend\n"
                    "fn f(y: real, x: real)\n");
     for (unsigned k = 0; k < n; k++) to += snprintf(to, (size_t)(end - to), "let a%u = x * %u.5\n", k, k);
     for (unsigned k = 0; k < n; k++) to += snprintf(to, (size_t)(end - to), "%s a%u", k ? " +" : "y +=", k);
@@ -443,6 +446,80 @@ Test(jit, tiers_when_a_call_returns) {
     rvm_machine_free(m);
     rvm_jit_free(j);
     rvm_program_free(p);
+}
+
+/* ---- compiled beside the run ---- */
+
+Test(jit, compiled_beside, .timeout = 300) {
+    enum { MOST = 1000000 };
+    told t = {0};
+    report rep = {.name = "jit"};
+    rvm_program *p = assemble_text(busy, NULL, &rep);
+    rvm_jit_options o = in_tiers(1000, &t);
+    rvm_stats s;
+    rvm_jit *j;
+    rvm_machine *m;
+    o.wait = false;
+    cr_assert(p);
+    if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
+    cr_assert(rvm_machine_new(p, NULL, &m, &e) == RVM_OK && rvm_jit_attach(j, m, &e) == RVM_OK);
+    const uint64_t one = run_busy(m, 20);
+    unsigned runs = 0;
+    while (!t.compiled && ++runs < MOST) cr_assert(run_busy(m, 20) == one);
+    cr_assert(t.compiled && run_busy(m, 20) == one);
+    for (unsigned k = 0; k < 2; k++) { /* freed while something may be compiled for it */
+        rvm_machine *other;
+        cr_assert(rvm_machine_new(p, NULL, &other, &e) == RVM_OK && rvm_jit_attach(j, other, &e) == RVM_OK);
+        run_busy(other, 200 + k);
+        rvm_machine_stats(other, &s);
+        rvm_machine_free(other);
+    }
+    rvm_machine_free(m);
+    rvm_program_free(p);
+    rvm_jit_free(j);
+}
+
+typedef struct waiting {
+    rvm_jit *j;
+    rvm_machine *m;
+} waiting;
+
+static void *cancel_when_busy(void *p) {
+    const waiting *w = p;
+    while (!rvm_jit_busy(w->j)) sched_yield();
+    rvm_machine_cancel(w->m);
+    return NULL;
+}
+
+/* A loop that takes hours, around code that takes long to compile. */
+static void write_long(char *to, size_t size) {
+    char *const end = to + size;
+    to += snprintf(to, size, "fn main(y: real, x: real)\nfor i in 0..1000000000000\n");
+    for (unsigned k = 0; k < 150; k++) to += snprintf(to, (size_t)(end - to), "let a%u = x * %u.5\n", k, k);
+    for (unsigned k = 0; k < 150; k++) to += snprintf(to, (size_t)(end - to), "%s a%u", k ? " +" : "y +=", k);
+    snprintf(to, (size_t)(end - to), "\nend\nend\n");
+}
+
+Test(jit, cancelled_while_compiling, .timeout = 300) {
+    static char source[1 << 14];
+    told t = {0};
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_program *p;
+    waiting w;
+    pthread_t thread;
+    rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_f64(1)};
+    o.cache = "";
+    o.notice = on_notice;
+    o.userdata = &t;
+    write_long(source, sizeof source);
+    if (rvm_jit_new(&o, &w.j, &e)) cr_skip_test("%s", e.message);
+    w.m = native_machine(w.j, source, &p);
+    cr_assert(!pthread_create(&thread, NULL, cancel_when_busy, &w));
+    cr_assert(rvm_call(w.m, 0, a, 2, &e) == RVM_ERR_CANCELLED && !t.compiled);
+    pthread_join(thread, NULL);
+    rvm_machine_free(w.m); /* and the program, while it is being compiled */
+    rvm_program_free(p);
+    rvm_jit_free(w.j);
 }
 
 /* ---- looks around, in tiers ---- */
