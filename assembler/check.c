@@ -380,10 +380,9 @@ bool rvm__constant_resolve(assembler *a, constant *c) {
     if (e->kind != E_ERROR && !rvm__is_constant(e) && !is_complex_constant(e))
         rvm__wrong(a, e, D_NOT_CONSTANT, c->name->text, NULL, NULL);
     if (e->kind == E_ERROR) return false;
-    if (e->kind == E_COMPLEX) {
-        rvm__fold_complex(a, e);
-        return c->type == T_NONE || rvm__coerce(a, e, c->type);
-    }
+    if (e->kind == E_COMPLEX) rvm__fold_complex(a, e);
+    if (e->kind == E_ERROR) return false;
+    if (e->kind == E_COMPLEX) return c->type == T_NONE || rvm__coerce(a, e, c->type);
     int64_t i;
     if (c->type == RVM_I64 && !(e->kind == E_EXACT && rvm__exact_i64(e->u.exact, &i)))
         return rvm__constant_as(a, e, RVM_I64);

@@ -263,8 +263,8 @@ bool rvm__constant_convert(assembler *a, expr *e, rvm_type type) {
 static bool evaluate(const expr *e, rvm_value *out) {
     rvm_value v[3] = {{0}};
     int overflow = 0;
-    if (e->kind == E_VALUE) *out = e->u.value;
-    if (e->kind != E_ROW) return e->kind == E_VALUE;
+    if (e && e->kind == E_VALUE) *out = e->u.value;
+    if (!e || e->kind != E_ROW) return e && e->kind == E_VALUE;
     for (int k = 0; k < e->nkids && k < 3; k++)
         if (!evaluate(e->kids[k], v + k)) return false;
     const expr *operand = e->kids[rvm__row_info[e->op].sig == RVM_SIG_SEL];
@@ -283,19 +283,45 @@ static expr *value_leaf(maker *m, expr *tree) {
     return e;
 }
 
+/* The type of the parts: of e, or of an operand where e is real, as in abs(3 + 4i). */
+static rvm_type base_of(const expr *e) {
+    const expr *pair = e;
+    for (int k = 0; k < e->nkids && !rvm__is_complex(pair->type); k++) pair = e->kids[k];
+    return rvm__part_type(pair->type);
+}
+
+/* The leaves of operand k, folded. */
+static void take_operand(maker *m, expr *kid, int k) {
+    if (kid->kind == E_COMPLEX) rvm__fold_complex(m->a, kid);
+    if (rvm__is_constant(kid)) rvm__coerce(m->a, kid, (int)m->base);
+    const bool pair = kid->kind == E_COMPLEX;
+    m->leaf[2 * k] = pair ? kid->kids[0] : kid;
+    m->leaf[2 * k + 1] = pair ? kid->kids[1] : NULL;
+}
+
+static bool take_value(assembler *a, expr *e, const expr *value) {
+    const rvm_type type = (rvm_type)value->type;
+    const bool whole = type == RVM_I64 || type == RVM_FIX;
+    fraction x = whole ? rvm__exact(a, value->u.value.i) : NULL;
+    if (type == RVM_FIX) x = operation(a, EXACT_DIV, x, rvm__exact(a, INT64_C(1) << RVM_FIX_FRACTION));
+    if (x)
+        rvm__set_exact(e, x, type == RVM_I64 ? T_INT : T_REAL);
+    else if (!whole)
+        rvm__set_real(e, value->u.value.f);
+    return x || !whole;
+}
+
 void rvm__fold_complex(assembler *a, expr *e) {
-    maker m = {.a = a, .base = rvm__part_type(e->type), .at = e->at};
-    for (int k = 0; k < e->nkids && k < 3; k++) {
-        expr *kid = e->kids[k];
-        if (kid->kind == E_COMPLEX) rvm__fold_complex(a, kid);
-        const bool pair = kid->kind == E_COMPLEX;
-        m.leaf[2 * k] = pair ? kid->kids[0] : kid;
-        m.leaf[2 * k + 1] = pair ? kid->kids[1] : NULL;
-    }
+    maker m = {.a = a, .base = base_of(e), .at = e->at};
+    for (int k = 0; k < e->nkids && k < 3; k++) take_operand(&m, e->kids[k], k);
     m.leaf[6] = value_leaf(&m, rvm__number_formula(&m, e->op, FORMULA_S));
     m.leaf[7] = value_leaf(&m, rvm__number_formula(&m, e->op, FORMULA_T));
+    const bool pair = rvm__is_complex(e->type);
     expr *re = value_leaf(&m, rvm__number_formula(&m, e->op, FORMULA_RE));
-    expr *im = value_leaf(&m, rvm__number_formula(&m, e->op, FORMULA_IM));
-    const expr *pair = re && im ? rvm__number_node(a, "complex", e->type, e->at, re, im) : NULL;
-    if (pair) rvm__become(e, pair);
+    expr *im = pair ? value_leaf(&m, rvm__number_formula(&m, e->op, FORMULA_IM)) : NULL;
+    const expr *both = re && im ? rvm__number_node(a, "complex", e->type, e->at, re, im) : NULL;
+    if (both)
+        rvm__become(e, both);
+    else if ((pair || !re || !take_value(a, e, re)) && !a->oom) /* only a fix has values that do not fit */
+        rvm__wrong(a, e, D_FIX_RANGE, NULL, NULL, NULL);
 }
