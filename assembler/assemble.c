@@ -15,6 +15,11 @@ static void add_pi(assembler *a) {
     n->constant = c;
 }
 
+static rvm_status check_options(const rvm_asm_options *o, rvm_error *err) {
+    if (!o || (unsigned)o->real < RVM_TYPE_COUNT) return RVM_OK;
+    return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no type has number %d, which is to be `real`", (int)o->real);
+}
+
 static bool start(assembler *a, const rvm_asm_options *options) {
     *a = (assembler){.options = options ? *options : (rvm_asm_options){.real = RVM_F64}};
     if (a->options.real == RVM_I64) a->options.real = RVM_F64;
@@ -74,14 +79,18 @@ static rvm_status assemble(assembler *a, rvm_program **out, rvm_error *err, rvm_
 rvm_status rvm_assemble(const char *text, size_t size, const char *shown, const rvm_asm_options *options, rvm_program **out,
                         rvm_error *err, rvm_diagnostic report, void *userdata) {
     assembler a;
-    rvm_status status = RVM_ERR_MEMORY;
+    RVM__NEEDS(out);
     *out = NULL;
+    RVM__NEEDS(text);
+    if (!shown) return rvm__fail_null(err, "name", 0);
+    rvm_status status = check_options(options, err);
+    if (status) return status;
     if (size > MAX_SOURCE)
         return rvm__fail(err, RVM_ERR_SYNTAX, shown, 0, 0, "a source may have %d bytes at most", MAX_SOURCE);
     if (start(&a, options) && rvm__source_add(&a, shown, NULL, text, size))
         status = assemble(&a, out, err, report, userdata);
     else
-        rvm__fail(err, status, shown, 0, 0, "out of memory");
+        status = rvm__fail(err, RVM_ERR_MEMORY, shown, 0, 0, "out of memory");
     finish(&a);
     return status;
 }
@@ -89,10 +98,15 @@ rvm_status rvm_assemble(const char *text, size_t size, const char *shown, const 
 rvm_status rvm_assemble_file(const char *path, const rvm_asm_options *options, rvm_program **out, rvm_error *err,
                              rvm_diagnostic report, void *userdata) {
     assembler a;
-    char *text, *real = realpath(path, NULL);
+    char *text;
     size_t size;
+    RVM__NEEDS(out);
     *out = NULL;
-    rvm_status status = start(&a, options) ? rvm__read_file(&a, path, &text, &size) : RVM_ERR_MEMORY;
+    RVM__NEEDS(path);
+    rvm_status status = check_options(options, err);
+    if (status) return status;
+    char *real = realpath(path, NULL);
+    status = start(&a, options) ? rvm__read_file(&a, path, &text, &size) : RVM_ERR_MEMORY;
     if (status == RVM_OK && !rvm__source_add(&a, path, real, text, size)) status = RVM_ERR_MEMORY;
     if (status == RVM_OK)
         status = assemble(&a, out, err, report, userdata);
@@ -106,8 +120,10 @@ rvm_status rvm_assemble_file(const char *path, const rvm_asm_options *options, r
 rvm_status rvm_open(const char *path, const rvm_asm_options *options, rvm_program **out, rvm_error *err,
                     rvm_diagnostic report, void *userdata) {
     char head[4] = "";
-    FILE *in = fopen(path, "rb");
+    RVM__NEEDS(out);
     *out = NULL;
+    RVM__NEEDS(path);
+    FILE *in = fopen(path, "rb");
     if (!in) return rvm__fail(err, RVM_ERR_IO, path, 0, 0, "cannot read the file: %s", strerror(errno));
     size_t n = fread(head, 1, sizeof head, in);
     const bool empty = !n && !ferror(in);

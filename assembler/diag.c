@@ -213,8 +213,9 @@ bool rvm_asm_excerpt(const char *from, size_t from_size, uint32_t line, uint32_t
     const source s = {.text = (char *)from, .size = from_size};
     const span at = {.line = line, .column = column, .length = 1};
     text t = {out, size, 0};
-    if (!size) return false;
+    if (!out || !size) return false;
     *out = 0;
+    if (!from) return false;
     put_source(&t, &s, &at);
     if (t.used) memmove(out, out + 1, t.used); /* the end of the line before */
     return t.used;

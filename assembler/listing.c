@@ -39,6 +39,7 @@ static void write_entry(const rvm_program *p, const entry *e, FILE *out) {
 }
 
 rvm_status rvm_listing(const rvm_program *p, const char *path, FILE *out, rvm_error *err) {
+    RVM__NEEDS(p, path, out);
     entry *list = NULL;
     uint32_t count = 0, cap = 0, next = 0, line = 0;
     char *text = NULL;

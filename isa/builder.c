@@ -139,7 +139,7 @@ int64_t rvm__program_find(const rvm_program *p, const char *name, size_t length)
 }
 
 int64_t rvm_program_find(const rvm_program *p, const char *name) {
-    return rvm__program_find(p, name, strlen(name));
+    return p && name ? rvm__program_find(p, name, strlen(name)) : -1;
 }
 
 int64_t rvm__program_add_function(rvm_program *p, const char *name, size_t length) {

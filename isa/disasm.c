@@ -181,6 +181,7 @@ static void put_variants(rvm_sink *to, const rvm_program *p) {
 }
 
 rvm_status rvm_program_disassemble(const rvm_program *p, int64_t fn, FILE *out, rvm_error *err) {
+    RVM__NEEDS(p, out);
     listing l = {.to = {.file = out}, .view = {.p = p}, .al = &p->al};
     l.view.names = &l.names;
     if (fn >= (int64_t)p->nfunctions)

@@ -260,9 +260,10 @@ fail:
 void rvm_program_id(const rvm_program *p, uint64_t id[2]) {
     void *bytes;
     size_t size;
-    id[0] = p->id[0];
-    id[1] = p->id[1];
-    if (id[0] | id[1] || rvm__encode(p, &bytes, &size, NULL) != RVM_OK) return;
+    if (!id) return;
+    id[0] = p ? p->id[0] : 0;
+    id[1] = p ? p->id[1] : 0;
+    if (!p || id[0] | id[1] || rvm__encode(p, &bytes, &size, NULL) != RVM_OK) return;
     rvm__body_id(bytes, size, id);
     rvm_program_free_bytes(p, bytes, size);
 }

@@ -8,6 +8,9 @@
 
 rvm_status rvm_program_load(const void *bytes, size_t size, const char *name, const rvm_allocator *al, rvm_program **out,
                             rvm_error *err) {
+    RVM__NEEDS(out);
+    *out = NULL;
+    RVM__NEEDS(bytes);
     rvm_status s = rvm__decode(bytes, size, name, al, out, err);
     if (s == RVM_OK) s = rvm__verify(*out, err);
     if (s == RVM_OK) return s;
@@ -24,7 +27,9 @@ rvm_status rvm_program_load_file(const char *path, const rvm_allocator *al, rvm_
     uint8_t *bytes = NULL;
     size_t size = 0, cap = 0;
     rvm_status s = RVM_OK;
+    RVM__NEEDS(out);
     *out = NULL;
+    RVM__NEEDS(path);
     FILE *in = fopen(path, "rb");
     if (!in) return fail_io(err, path, "open");
     while (!feof(in)) {
@@ -51,11 +56,15 @@ done:
 }
 
 rvm_status rvm_program_save(const rvm_program *p, void **bytes, size_t *size, rvm_error *err) {
+    RVM__NEEDS(bytes, size);
+    *bytes = NULL;
+    *size = 0;
+    RVM__NEEDS(p);
     return rvm__encode(p, bytes, size, err);
 }
 
 void rvm_program_free_bytes(const rvm_program *p, void *bytes, size_t size) {
-    rvm__realloc(&p->al, bytes, size, 0);
+    if (p && bytes) rvm__realloc(&p->al, bytes, size, 0);
 }
 
 /* Opens a new file beside path and leaves its name in temporary. */
@@ -92,6 +101,7 @@ rvm_status rvm__write_file(const char *path, const void *bytes, size_t size, rvm
 rvm_status rvm_program_save_file(const rvm_program *p, const char *path, rvm_error *err) {
     void *bytes;
     size_t size;
+    RVM__NEEDS(p, path);
     rvm_status s = rvm__encode(p, &bytes, &size, err);
     if (s != RVM_OK) return s;
     s = rvm__write_file(path, bytes, size, err);

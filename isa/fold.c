@@ -484,7 +484,10 @@ static void end(folding *w, bool failed) {
 
 rvm_status rvm_program_fold(const rvm_program *p, uint32_t fn, const rvm_constant *constants, uint32_t n, rvm_program **out,
                             uint32_t *index, rvm_error *err) {
+    RVM__NEEDS(out);
     *out = NULL;
+    RVM__NEEDS(p, index);
+    if (n) RVM__NEEDS(constants);
     if (fn >= p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no function has number %u", fn);
     folding w = {.err = err};
     rvm_status st = begin(&w, p);

@@ -385,6 +385,15 @@ rvm_status rvm__fail(rvm_error *err, rvm_status code, const char *file, uint32_t
 /* The same with the position of instruction pc of function fn. */
 rvm_status rvm__fail_at(rvm_error *err, rvm_status code, const rvm_program *p, uint32_t fn, uint32_t pc, const char *format,
                         ...) __attribute__((format(printf, 6, 7)));
+/* At the start of a public function: USAGE where one of these parameters is NULL, which the message names. */
+#define RVM__NEEDS(...)                                                                                                     \
+    do {                                                                                                                    \
+        const void *const needed_[] = {__VA_ARGS__};                                                                        \
+        for (size_t k_ = 0; k_ < sizeof needed_ / sizeof *needed_; k_++)                                                    \
+            if (!needed_[k_]) return rvm__fail_null(err, #__VA_ARGS__, k_);                                                 \
+    } while (0)
+/* USAGE: the k-th of the names, which commas separate, is NULL. */
+rvm_status rvm__fail_null(rvm_error *err, const char *names, size_t k);
 /* Returns code. An error about what a caller gave to function fn, which has no position yet, gets that of the function. */
 rvm_status rvm__fail_in(rvm_error *err, rvm_status code, const rvm_program *p, int64_t fn);
 

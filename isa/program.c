@@ -2,11 +2,11 @@
 #include "isa.h"
 
 uint32_t rvm_program_function_count(const rvm_program *p) {
-    return p->nfunctions;
+    return p ? p->nfunctions : 0;
 }
 
 static const rvm_function *function_at(const rvm_program *p, uint32_t fn) {
-    return fn < p->nfunctions ? p->functions + fn : NULL;
+    return p && fn < p->nfunctions ? p->functions + fn : NULL;
 }
 
 const char *rvm_program_function_name(const rvm_program *p, uint32_t fn) {
@@ -26,7 +26,7 @@ uint32_t rvm_program_code_size(const rvm_program *p, uint32_t fn) {
 
 rvm_status rvm_program_param(const rvm_program *p, uint32_t fn, uint32_t i, rvm_param_info *out) {
     const rvm_function *f = function_at(p, fn);
-    if (!f || i >= f->nparams) return RVM_ERR_USAGE;
+    if (!f || !out || i >= f->nparams) return RVM_ERR_USAGE;
     const rvm_param *q = f->params + i;
     *out = (rvm_param_info){.name = q->name, .type = (rvm_type)q->type, .role = (rvm_role)q->role, .ndim = q->ndim};
     if (q->signature) out->function_type = p->signatures[q->signature - 1].text;
@@ -44,9 +44,9 @@ void rvm_program_position(const rvm_program *p, uint32_t fn, uint32_t pc, const 
     const rvm_function *f = function_at(p, fn);
     rvm_position at = {0, 0, 0};
     if (f && pc < f->ncode) at = f->positions[pc];
-    *file = at.line && at.file < p->nfiles ? p->files[at.file] : NULL;
-    *line = at.line;
-    *column = at.column;
+    if (file) *file = at.line && at.file < p->nfiles ? p->files[at.file] : NULL;
+    if (line) *line = at.line;
+    if (column) *column = at.column;
 }
 
 int64_t rvm_program_block(const rvm_program *p, uint32_t fn, uint32_t k, bool *proved) {

@@ -2,6 +2,10 @@
  *
  * A program is made by the assembler (rvm_asm.h) or loaded from bytecode; it is verified once, then immutable, and may be
  * shared between threads. Every function that can fail returns a status and, where `err` is not NULL, fills it.
+ *
+ * In all five headers a pointer may be NULL only where that is said, or where it is to no elements. Else, and where a kind
+ * is none of its enum, a function that returns a status returns USAGE and names the parameter; another does nothing and
+ * returns false, 0 or NULL, and an index -1.
  */
 #ifndef RVM_PROGRAM_H
 #define RVM_PROGRAM_H
@@ -109,8 +113,9 @@ RVM_API double rvm_fix_to_double(int64_t x);
 
 typedef struct rvm_program rvm_program;
 
-/* Load bytecode from memory (copied) or a file, check its hash, and verify it. *out is owned by the caller.
- * Errors: IO, FORMAT (truncated, damaged, foreign), VERSION (rvm_bytecode_version), VERIFY, MEMORY; *out is NULL then. */
+/* Load bytecode from memory (copied) or a file, check its hash, and verify it. name is for messages and may be NULL. *out is
+ * owned by the caller. Errors: IO, FORMAT (truncated, damaged, foreign), VERSION (rvm_bytecode_version), VERIFY, MEMORY;
+ * *out is NULL then. */
 RVM_API rvm_status rvm_program_load(const void *bytes, size_t size, const char *name, const rvm_allocator *al,
                                     rvm_program **out, rvm_error *err);
 RVM_API rvm_status rvm_program_load_file(const char *path, const rvm_allocator *al, rvm_program **out, rvm_error *err);
@@ -150,7 +155,8 @@ RVM_API const char *rvm_program_function_name(const rvm_program *p, uint32_t fn)
 RVM_API uint32_t rvm_program_param_count(const rvm_program *p, uint32_t fn);
 /* Errors: USAGE when fn or i is out of range. */
 RVM_API rvm_status rvm_program_param(const rvm_program *p, uint32_t fn, uint32_t i, rvm_param_info *out);
-/* Instructions of a function; source position of one (file NULL when unknown). Line 0 when unknown. */
+/* Instructions of a function; source position of one (*file NULL when unknown). Line 0 when unknown. Each of file, line and
+ * column may be NULL. */
 RVM_API uint32_t rvm_program_code_size(const rvm_program *p, uint32_t fn);
 RVM_API void rvm_program_position(const rvm_program *p, uint32_t fn, uint32_t pc, const char **file, uint32_t *line,
                                   uint32_t *column);

@@ -75,6 +75,11 @@ rvm_status rvm__fail(rvm_error *err, rvm_status code, const char *file, uint32_t
     return code;
 }
 
+rvm_status rvm__fail_null(rvm_error *err, const char *names, size_t k) {
+    while (k--) names += strcspn(names, ",") + 2;
+    return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "`%.*s` is NULL", (int)strcspn(names, ","), names);
+}
+
 rvm_status rvm__fail_at(rvm_error *err, rvm_status code, const rvm_program *p, uint32_t fn, uint32_t pc, const char *format,
                         ...) {
     if (!err) return code;

@@ -161,9 +161,9 @@ void rvm__put_insn(rvm_sink *to, const rvm_view *v) {
 }
 
 int rvm_program_instruction_text(const rvm_program *p, uint32_t fn, uint32_t pc, char *text, size_t size) {
-    rvm_sink to = {.text = text, .size = size};
-    if (size) *text = 0;
-    if (fn >= p->nfunctions || pc >= p->functions[fn].ncode) return 0;
+    rvm_sink to = {.text = text, .size = text ? size : 0};
+    if (to.size) *text = 0;
+    if (!p || fn >= p->nfunctions || pc >= p->functions[fn].ncode) return 0;
     rvm_view v = {.p = p, .f = p->functions + fn, .pc = pc};
     rvm__put_insn(&to, &v);
     return to.used;

@@ -33,9 +33,12 @@ static rvm_status finish(rvm_status st, rvm_program **out, rvm_error *err) {
 
 rvm_status rvm_program_transform(const rvm_program *p, uint32_t fn, rvm_transform kind, const uint8_t *active,
                                  rvm_program **out, uint32_t *index, rvm_error *err) {
+    RVM__NEEDS(out);
     *out = NULL;
-    if (fn >= p->nfunctions || kind >= RVM_TRANSFORM_COUNT)
-        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no function has number %u", fn);
+    RVM__NEEDS(p, index);
+    if (fn >= p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no function has number %u", fn);
+    if ((unsigned)kind >= RVM_TRANSFORM_COUNT)
+        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no transform has number %d", (int)kind);
     rvm_status st = rvm__program_copy(p, &p->al, out, err);
     if (st) return st;
     st = finish(rvm__transform_declare(*out, fn, kind, active, index, err), out, err);
@@ -43,7 +46,9 @@ rvm_status rvm_program_transform(const rvm_program *p, uint32_t fn, rvm_transfor
 }
 
 rvm_status rvm_program_close_active(const rvm_program *p, uint32_t fn, uint8_t *active, rvm_error *err) {
+    RVM__NEEDS(p);
     if (fn >= p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no function has number %u", fn);
+    if (p->functions[fn].nparams) RVM__NEEDS(active);
     for (uint32_t k = 0; k < p->functions[fn].nparams; k++)
         if (active[k] && p->functions[fn].params[k].type == RVM_I64)
             return rvm__fail_at(err, RVM_ERR_ARGUMENT, p, fn, 0, "`%s` is i64 and has no derivative",
@@ -123,9 +128,11 @@ static rvm_status read_tick(rvm_program *p, const char **text, uint32_t *fn, rvm
 }
 
 rvm_status rvm_program_derive(const rvm_program *p, const char *name, rvm_program **out, uint32_t *index, rvm_error *err) {
+    RVM__NEEDS(out);
+    *out = NULL;
+    RVM__NEEDS(p, name, index);
     size_t n = strcspn(name, "["), first = strcspn(name, "'[");
     int64_t found = rvm__program_find(p, name, n);
-    *out = NULL;
     while (found < 0 && n > first) { /* as many ticks as the program has already */
         do n--;
         while (name[n] != '\'');

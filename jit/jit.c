@@ -76,7 +76,7 @@ static rvm_status open_all(rvm_jit *j, rvm_error *err) {
 }
 
 rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error *err) {
-    if (!out) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no place for the engine");
+    RVM__NEEDS(out);
     *out = NULL;
     const rvm_jit_options o = options ? *options : rvm_jit_options_default();
     if (o.threads > RVM_JIT_MAX_THREADS && o.threads != RVM_JIT_ALL_THREADS)
@@ -101,6 +101,7 @@ rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error 
 }
 
 const char *rvm_jit_about(const rvm_jit *j) {
+    if (!j) return NULL;
     pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&j->lock;
     pthread_mutex_lock(lock);
     const bool open = j->about[0];
@@ -109,6 +110,7 @@ const char *rvm_jit_about(const rvm_jit *j) {
 }
 
 bool rvm_jit_busy(rvm_jit *j) {
+    if (!j) return false;
     pthread_mutex_lock(&j->lock);
     const bool busy = j->busy;
     pthread_mutex_unlock(&j->lock);
@@ -116,6 +118,9 @@ bool rvm_jit_busy(rvm_jit *j) {
 }
 
 void rvm_jit_stats(rvm_jit *j, rvm_jit_totals *out) {
+    if (!out) return;
+    *out = (rvm_jit_totals){0};
+    if (!j) return;
     pthread_mutex_lock(&j->lock);
     *out = j->totals;
     pthread_mutex_unlock(&j->lock);
@@ -343,6 +348,7 @@ static void released(rvm__engine *e) {
 }
 
 rvm_status rvm_jit_attach(rvm_jit *j, rvm_machine *m, rvm_error *err) {
+    RVM__NEEDS(j, m);
     const uint32_t n = m->p->nfunctions;
     const size_t size = sizeof(attachment) + n * (sizeof(latest) + sizeof(rvm__warmth) + 1);
     attachment *a = rvm__realloc(&j->al, NULL, 0, size);
@@ -369,10 +375,11 @@ rvm_status rvm_jit_attach(rvm_jit *j, rvm_machine *m, rvm_error *err) {
 }
 
 void rvm_jit_detach(rvm_machine *m) {
-    if (m->engine) m->engine->released(m->engine);
+    if (m && m->engine) m->engine->released(m->engine);
 }
 
 rvm_status rvm_jit_reason(const rvm_machine *m, rvm_error *err) {
+    RVM__NEEDS(m);
     if (!m->engine) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the machine has no native engine");
     const attachment *a = (const attachment *)m->engine;
     if (!a->why.code && a->engine.cramped)
@@ -416,6 +423,7 @@ static rvm_status discarded(const rvm_program *p, uint32_t fn, int direction, co
 
 rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direction, const rvm_options *options,
                         rvm_jit_form form, FILE *out, rvm_error *err) {
+    RVM__NEEDS(j, p, out);
     const rvm_options o = options ? *options : rvm_options_default();
     rvm__lowering what = {.p = p,
                           .fn = fn,
@@ -433,6 +441,8 @@ rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direc
     if (fn >= p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "there is no function %u", fn);
     if (direction != 1 && direction != -1)
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "a direction is 1 or -1, not %d", direction);
+    if ((unsigned)form > RVM_JIT_ASSEMBLY)
+        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no form of code has number %d", (int)form);
     if (refused) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", refused);
     what.one_way = is_one_way(&o);
     rvm_status status = discarded(p, fn, direction, &o, &what.discards, err);
@@ -455,8 +465,10 @@ rvm_jit_object rvm_jit_object_default(void) {
 
 rvm_status rvm_jit_compile(rvm_jit *j, const rvm_program *p, uint32_t fn, const rvm_options *options,
                            const rvm_jit_object *what, FILE *object, FILE *header, rvm_error *err) {
+    RVM__NEEDS(j, p, object);
     const rvm_options o = options ? *options : rvm_options_default();
-    const rvm_jit_object made = what ? *what : rvm_jit_object_default();
+    rvm_jit_object made = what ? *what : rvm_jit_object_default();
+    if (!made.cpu) made.cpu = rvm_jit_object_default().cpu;
     char name[RVM__C_NAME];
     uint64_t stack = 0;
     const rvm__lowering lowering = {.p = p,

@@ -13,13 +13,19 @@ static const rvm_function *entry_of(const rvm_machine *m) {
 
 #define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
 
-/* Whether the offset of the last element, in bytes, is a number. */
-static bool fits(const rvm_arg *a, const int64_t *stride) {
+/* A stride that is never multiplied by more than 0 may be any number. */
+static int64_t in_bytes(int64_t stride) {
+    return (int64_t)((uint64_t)stride * sizeof(rvm_value));
+}
+
+/* The dimension by which the offset of the last element, in bytes, is no number; or -1. */
+static int too_large(const rvm_arg *a, const int64_t *stride) {
     int64_t last = 0, part;
-    for (int d = 0; d < a->ndim; d++)
-        if (__builtin_mul_overflow(a->shape[d] - 1, stride[d], &part) || __builtin_add_overflow(last, part, &last))
-            return false;
-    return last < INT64_MAX / 16;
+    for (int d = a->ndim - 1; d >= 0; d--)
+        if (__builtin_mul_overflow(a->shape[d] - 1, stride[d], &part) || __builtin_add_overflow(last, part, &last) ||
+            last >= INT64_MAX / 16)
+            return d;
+    return -1;
 }
 
 /* Whether some order of the dimensions nests them without overlap; false too where the extent is beyond an address. */
@@ -53,6 +59,28 @@ static rvm_status check_function(const rvm_program *p, const rvm_function *f, co
         needed);
 }
 
+/* *elements: whether there are any. */
+static rvm_status check_size(const rvm_param *param, const rvm_function *f, const rvm_arg *a, bool *elements,
+                             rvm_error *err) {
+    *elements = true;
+    for (int d = 0; d < a->ndim; d++) {
+        const int64_t *stride = a->stride[d] < 0 ? a->stride : a->shadow_stride;
+        if (a->shape[d] < 0)
+            BAD(RVM_ERR_SHAPE, "dimension %d of argument `%s` of %s is %lld", d + 1, param->name, f->name,
+                (long long)a->shape[d]);
+        if (stride[d] < 0)
+            BAD(RVM_ERR_SHAPE, "dimension %d of argument `%s` of %s has the negative stride %lld", d + 1, param->name,
+                f->name, (long long)stride[d]);
+        *elements &= a->shape[d] != 0;
+    }
+    int d = *elements ? too_large(a, a->stride) : -1;
+    if (d < 0 && *elements && a->active) d = too_large(a, a->shadow_stride);
+    if (d >= 0)
+        BAD(RVM_ERR_SHAPE, "dimension %d of argument `%s` of %s is %lld: the array is larger than memory can be", d + 1,
+            param->name, f->name, (long long)a->shape[d]);
+    return RVM_OK;
+}
+
 static rvm_status check_one(const rvm_program *p, const rvm_function *f, uint32_t k, const rvm_arg *a, rvm_mode mode,
                             rvm_error *err) {
     const rvm_param *param = &f->params[k];
@@ -68,14 +96,9 @@ static rvm_status check_one(const rvm_program *p, const rvm_function *f, uint32_
         rvm_status status = check_function(p, f, param, a->value.i, err);
         if (status) return status;
     }
-    size_t elements = 1;
-    for (int d = 0; d < a->ndim; d++) {
-        if (a->shape[d] < 0 || a->stride[d] < 0 || a->shadow_stride[d] < 0)
-            BAD(RVM_ERR_SHAPE, "argument `%s` of %s has a negative length or stride", param->name, f->name);
-        elements *= a->shape[d] != 0;
-    }
-    if (elements && (!fits(a, a->stride) || (a->active && !fits(a, a->shadow_stride))))
-        BAD(RVM_ERR_SHAPE, "argument `%s` of %s is larger than memory can be", param->name, f->name);
+    bool elements;
+    const rvm_status status = check_size(param, f, a, &elements, err);
+    if (status) return status;
     if (elements && param->role == RVM_OWN && !is_apart(a))
         BAD(RVM_ERR_ALIAS, "elements of argument `%s` of %s overlap: its strides are too small for its shape", param->name,
             f->name);
@@ -112,7 +135,7 @@ static rvm__extent extent_of(const rvm_arg *a, bool shadow) {
     e.ndim = a->ndim;
     for (int d = 0; d < a->ndim && d < RVM_MAX_DIMS; d++) {
         e.dim[d] = a->shape[d];
-        e.stride[d] = (shadow ? a->shadow_stride : a->stride)[d] * (int64_t)sizeof(rvm_value);
+        e.stride[d] = in_bytes((shadow ? a->shadow_stride : a->stride)[d]);
     }
     return e;
 }
@@ -147,7 +170,6 @@ static rvm_status check_arguments(const rvm_machine *m, int64_t fn, const rvm_ar
                                   rvm_error *err) {
     if (fn < 0 || fn >= m->p->nfunctions) BAD(RVM_ERR_USAGE, "no function %lld", (long long)fn);
     const rvm_function *f = &m->p->functions[fn];
-    if (nargs && !args) BAD(RVM_ERR_USAGE, "no arguments");
     if (nargs != f->nparams) BAD(RVM_ERR_ARGUMENT, "%s takes %u arguments, %u given", f->name, f->nparams, nargs);
     for (uint32_t k = 0; k < nargs; k++) {
         rvm_status status = check_one(m->p, f, k, &args[k], mode, err);
@@ -173,7 +195,7 @@ static bool are_checked(const rvm_machine *m, int64_t fn, const rvm_arg *args, u
     if (!m->checked || fn != m->checked - 1 || mode != RVM_PRIMAL || nargs != m->p->functions[fn].nparams) return false;
     for (uint32_t k = 0; k < nargs; k++) {
         const rvm_param *param = &m->p->functions[fn].params[k];
-        if (!args || args[k].active || param->type == RVM_F32 || param->signature) return false;
+        if (args[k].active || param->type == RVM_F32 || param->signature) return false;
         if (param->ndim ? !is_array_before(&m->arrays[param->index], param, &args[k])
                         : (int)args[k].type != param->type || args[k].ndim)
             return false;
@@ -242,8 +264,8 @@ static bool bind_array(rvm_machine *m, const rvm_param *param, const rvm_arg *a)
     to->type = param->type;
     for (int d = 0; d < a->ndim; d++) {
         to->dim[d] = a->shape[d];
-        to->stride[d] = a->stride[d] * (int64_t)sizeof(rvm_value);
-        to->shadow_stride[d] = a->shadow_stride[d] * (int64_t)sizeof(rvm_value);
+        to->stride[d] = in_bytes(a->stride[d]);
+        to->shadow_stride[d] = in_bytes(a->shadow_stride[d]);
     }
     const bool active = m->mode != RVM_PRIMAL && rvm__is_ever_active(m->p, &m->activity, m->entry, true, param->index);
     if (!active) return true;
@@ -370,7 +392,10 @@ void rvm__note_inputs(rvm_machine *m) {
 
 rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_mode mode, bool at_end,
                             rvm_error *err) {
+    RVM__NEEDS(m);
     m->where = UNBOUND;
+    if (nargs) RVM__NEEDS(args);
+    if ((unsigned)mode > RVM_TANGENT) BAD(RVM_ERR_USAGE, "no mode has number %d", (int)mode);
     rvm_status status = RVM_OK;
     m->bound_before = are_checked(m, fn, args, nargs, mode);
     if (!m->bound_before) status = check_arguments(m, fn, args, nargs, mode, err);
@@ -406,7 +431,7 @@ void rvm__write_back(rvm_machine *m) {
 }
 
 void rvm_machine_unbind(rvm_machine *m) {
-    if (m->where == UNBOUND) return;
+    if (!m || m->where == UNBOUND) return;
     rvm__write_back(m);
     m->where = UNBOUND;
     m->args = NULL;

@@ -78,12 +78,15 @@ rvm_status rvm_derivative_cuts(rvm_machine *m, const rvm_question *q, const doub
                                uint32_t *n, rvm_error *err) {
     search s = {.cuts = cuts, .room = room};
     bool done = false;
+    RVM__NEEDS(n);
     *n = 0;
+    if (room) RVM__NEEDS(cuts);
     rvm_status status = rvm__work_begin(&s.w, m, q, err);
     if (status) return status;
+    status = rvm__work_needs(v, s.w.columns, "v", err);
     rvm__work_reset(&s.w);
-    for (int64_t k = 0; k < s.w.columns; k++) rvm__work_set(&s.w, true, k, v[k]);
-    status = rvm_machine_bind(m, q->fn, s.w.args, q->nargs, RVM_TANGENT, false, err);
+    for (int64_t k = 0; k < s.w.columns && !status; k++) rvm__work_set(&s.w, true, k, v[k]);
+    if (!status) status = rvm_machine_bind(m, q->fn, s.w.args, q->nargs, RVM_TANGENT, false, err);
     while (!status && !done) {
         look(&s);
         status = rvm_machine_step(m, 1, &done, err);

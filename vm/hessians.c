@@ -108,9 +108,12 @@ static rvm_status by_products(rvm__work *w, const double *weights, double *H, rv
 rvm_status rvm_hessian(rvm_machine *m, const rvm_question *q, const double *weights, rvm_method method, double *H,
                        rvm_cost *cost, rvm_error *err) {
     rvm__work w;
+    if (method != RVM_AUTO && method != RVM_BY_SWEEP && method != RVM_BY_HVP)
+        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no method of a Hessian has number %d", (int)method);
     rvm_status status = rvm__work_begin(&w, m, q, err);
     if (status) return status;
     status = check(&w, weights, err);
+    if (!status) status = rvm__work_needs(H, w.columns, "H", err);
     if (!status && method != RVM_BY_HVP) status = by_sweep(&w, weights, method == RVM_AUTO, H, err);
     const bool again = status == RVM_ERR_UNSUPPORTED && method == RVM_AUTO;
     if (again || (!status && method == RVM_BY_HVP)) status = by_products(&w, weights, H, err);
@@ -126,9 +129,11 @@ rvm_status rvm_hvp(rvm_machine *m, const rvm_question *q, const double *weights,
     if (status) return status;
     w.cost.method = "hvp";
     status = check(&w, weights, err);
+    if (!status) status = rvm__work_needs(v, w.columns, "v", err);
+    if (!status) status = rvm__work_needs(hv, w.columns, "hv", err);
     if (!status) status = rvm__product_begin(&p, &w, err);
     rvm__work_reset(&w);
-    for (int64_t k = 0; k < w.columns; k++) rvm__work_set(&w, true, k, v[k]);
+    for (int64_t k = 0; k < w.columns && !status; k++) rvm__work_set(&w, true, k, v[k]);
     if (!status) status = rvm__product_run(&p, weights, err);
     for (int64_t k = 0; k < w.columns && !status; k++) hv[k] = rvm__work_get(&w, true, k);
     rvm__product_end(&p);
@@ -199,6 +204,7 @@ rvm_status rvm_hessian_sparse(rvm_machine *m, const rvm_question *q, const doubl
                               rvm_error *err) {
     rvm__work w;
     rvm__hessian h = {.most = 0};
+    RVM__NEEDS(out);
     *out = (rvm_sparse){0};
     rvm_status status = rvm__work_begin(&w, m, q, err);
     if (status) return status;

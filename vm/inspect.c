@@ -4,7 +4,7 @@
 #include "machine.h"
 
 uint32_t rvm_machine_frames(const rvm_machine *m) {
-    return m->where == UNBOUND ? 0 : m->nframes;
+    return !m || m->where == UNBOUND ? 0 : m->nframes;
 }
 
 /* The instruction that a run in `course` would execute next in a frame, and the frame's direction then. For a caller: its
@@ -25,7 +25,7 @@ static uint32_t next_of(const rvm_machine *m, uint32_t frame, int course, int *d
 }
 
 bool rvm_machine_location(const rvm_machine *m, uint32_t frame, int direction, rvm_location *out) {
-    if (frame >= rvm_machine_frames(m)) return false;
+    if (!out || frame >= rvm_machine_frames(m)) return false;
     memset(out, 0, sizeof *out);
     out->fn = m->frames[m->nframes - 1 - frame].fn;
     out->pc = next_of(m, frame, direction < 0 ? -1 : 1, &out->direction);
@@ -53,7 +53,7 @@ static bool fill_array(const rvm_machine *m, const rvm__frame *f, uint16_t index
 }
 
 bool rvm_machine_variable(const rvm_machine *m, uint32_t frame, uint32_t k, rvm_variable *out) {
-    if (frame >= rvm_machine_frames(m)) return false;
+    if (!out || frame >= rvm_machine_frames(m)) return false;
     const rvm__frame *fr = &m->frames[m->nframes - 1 - frame];
     const rvm_function *f = &m->p->functions[fr->fn];
     /* The gap between instructions where the frame stands: the one above it. A name holds from behind the instruction that

@@ -14,32 +14,39 @@ rvm_status rvm_jvp(rvm_machine *m, const rvm_question *q, const double *v, doubl
     rvm_status status = rvm__work_begin(&w, m, q, err);
     if (status) return status;
     w.cost.method = "tangent";
+    status = rvm__work_needs(v, w.columns, "v", err);
+    if (!status) status = rvm__work_needs(jv, w.rows, "jv", err);
     rvm__work_reset(&w);
-    seed(&w, true, w.columns, v);
-    status = rvm__work_tangent(&w, err);
+    if (!status) seed(&w, true, w.columns, v);
+    if (!status) status = rvm__work_tangent(&w, err);
     if (!status) read(&w, false, w.rows, jv);
     rvm__work_end(&w, cost);
     return status;
 }
 
-rvm_status rvm_vjp(rvm_machine *m, const rvm_question *q, const double *x, double *wj, rvm_cost *cost, rvm_error *err) {
-    rvm__work w;
-    rvm_status status = rvm__work_begin(&w, m, q, err);
+rvm_status rvm_vjp(rvm_machine *m, const rvm_question *q, const double *w, double *wj, rvm_cost *cost, rvm_error *err) {
+    rvm__work work;
+    rvm_status status = rvm__work_begin(&work, m, q, err);
     if (status) return status;
-    w.cost.method = "adjoint";
-    rvm__work_reset(&w);
-    seed(&w, false, w.rows, x);
-    status = rvm__work_adjoint(&w, err);
-    if (!status) read(&w, true, w.columns, wj);
-    rvm__work_end(&w, cost);
+    work.cost.method = "adjoint";
+    status = rvm__work_needs(w, work.rows, "w", err);
+    if (!status) status = rvm__work_needs(wj, work.columns, "wj", err);
+    rvm__work_reset(&work);
+    if (!status) seed(&work, false, work.rows, w);
+    if (!status) status = rvm__work_adjoint(&work, err);
+    if (!status) read(&work, true, work.columns, wj);
+    rvm__work_end(&work, cost);
     return status;
 }
 
 rvm_status rvm_jacobian(rvm_machine *m, const rvm_question *q, rvm_method method, double *J, rvm_cost *cost,
                         rvm_error *err) {
     rvm__work w;
+    if ((unsigned)method > RVM_BY_ADJOINTS)
+        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no method of a Jacobian has number %d", (int)method);
     rvm_status status = rvm__work_begin(&w, m, q, err);
     if (status) return status;
+    status = rvm__work_needs(J, w.rows && w.columns, "J", err);
     const bool tangents = method == RVM_AUTO ? rvm__tangents_are_cheaper(w.columns, w.rows) : method == RVM_BY_TANGENTS;
     w.cost.method = tangents ? "tangent" : "adjoint";
     w.cost.other = tangents ? "adjoint" : "tangent";

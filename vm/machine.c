@@ -18,14 +18,17 @@ static rvm_status check_options(const rvm_options *o, rvm_error *err) {
     if (!(o->tolerance >= 0))
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the tolerance is %g: it must not be negative", o->tolerance);
     if (!o->depth) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the call depth is 0: the function itself takes 1");
+    if ((unsigned)o->trail > RVM_TRAIL_OFF)
+        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no kind of trail has number %d", (int)o->trail);
     return RVM_OK;
 }
 
 rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm_machine **out, rvm_error *err) {
-    if (!out) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no place for the machine");
+    RVM__NEEDS(out);
     *out = NULL;
+    RVM__NEEDS(p);
     const rvm_options o = options ? *options : rvm_options_default();
-    if (!p || !p->verified) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the program is not verified");
+    if (!p->verified) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the program is not verified");
     if (check_options(&o, err)) return RVM_ERR_USAGE;
     const rvm_allocator al = o.allocator ? *o.allocator : rvm__libc_allocator;
     rvm_machine *m = al.alloc(al.userdata, NULL, 0, sizeof *m);
@@ -97,7 +100,7 @@ void rvm_machine_free(rvm_machine *m) {
 }
 
 void rvm_machine_cancel(rvm_machine *m) {
-    __atomic_store_n(&m->cancel, 1, __ATOMIC_RELAXED);
+    if (m) __atomic_store_n(&m->cancel, 1, __ATOMIC_RELAXED);
 }
 
 /* ---- what stops a run ---- */
@@ -159,6 +162,11 @@ void rvm__count_op(rvm_machine *m, const rvm__xinsn *x, ptrdiff_t step) {
 }
 
 void rvm_machine_stats(const rvm_machine *m, rvm_stats *out) {
+    if (!out) return;
+    if (!m) {
+        *out = (rvm_stats){0};
+        return;
+    }
     *out = m->stats;
     out->stack_left = m->nstack;
     rvm__trail_stats(m, out);
@@ -168,6 +176,7 @@ void rvm_machine_stats(const rvm_machine *m, rvm_stats *out) {
 }
 
 void rvm_machine_stats_reset(rvm_machine *m) {
+    if (!m) return;
     const size_t memory = m->memory;
     m->stats = (rvm_stats){.memory_peak = memory, .ancilla_peak = m->arena_used};
     m->residue_floor = 0;
@@ -183,6 +192,7 @@ static bool precedes(const uint64_t *counts, int a, int b) {
 }
 
 bool rvm_machine_profile(const rvm_machine *m, uint32_t k, const char **mnemonic, uint64_t *count) {
+    if (!m || !mnemonic || !count) return false;
     for (int op = 0; m->profile && op < RVM_OP_LIMIT; op++) {
         uint32_t rank = 0;
         if (!m->profile[op]) continue;
@@ -211,7 +221,7 @@ rvm_arg rvm_arg_lns(double v) {
     return rvm_arg_f64(log(v));
 }
 double rvm_arg_lns_value(const rvm_arg *a) {
-    return exp(a->value.f);
+    return a ? exp(a->value.f) : 0;
 }
 rvm_arg rvm_arg_f32(double v) {
     return (rvm_arg){.type = RVM_F32, .value.f = (float)v};
@@ -224,9 +234,9 @@ rvm_arg rvm_arg_array(rvm_type type, void *data, int ndim, const int64_t *shape)
     rvm_arg a = {.type = type, .ndim = ndim, .data = data};
     int64_t n = 1;
     for (int d = ndim - 1; d >= 0 && ndim <= RVM_MAX_DIMS; d--) {
-        a.shape[d] = shape[d];
+        a.shape[d] = shape ? shape[d] : -1; /* refused where it is bound, */
         a.stride[d] = a.shadow_stride[d] = n;
-        n *= shape[d] > 0 ? shape[d] : 1;
+        if (a.shape[d] > 0 && __builtin_mul_overflow(n, a.shape[d], &n)) n = INT64_MAX; /* as this is */
     }
     return a;
 }

@@ -8,10 +8,11 @@
 
 #define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
 
+/* Elements; ~d, which is negative, where there cannot be so many by dimension d. */
 static int64_t count_of(const rvm_arg *a) {
     int64_t n = 1;
     for (int d = 0; d < a->ndim && d < RVM_MAX_DIMS; d++)
-        if (a->shape[d] < 0 || __builtin_mul_overflow(n, a->shape[d], &n) || n > INT64_MAX / 64) return -1;
+        if (a->shape[d] < 0 || __builtin_mul_overflow(n, a->shape[d], &n) || n > INT64_MAX / 64) return ~(int64_t)d;
     return n;
 }
 
@@ -39,18 +40,32 @@ static rvm_status check_parts(const rvm_function *f, const rvm_question *q, cons
 }
 
 static rvm_status check(const rvm_machine *m, const rvm_question *q, rvm_error *err) {
+    RVM__NEEDS(m, q);
+    if (q->nargs) RVM__NEEDS(q->args);
+    if (q->nof) RVM__NEEDS(q->of);
+    if (q->nby) RVM__NEEDS(q->by);
     if (q->fn < 0 || q->fn >= m->p->nfunctions) BAD(RVM_ERR_USAGE, "no function %lld", (long long)q->fn);
     const rvm_function *f = &m->p->functions[q->fn];
     if (q->nargs != f->nparams) BAD(RVM_ERR_ARGUMENT, "%s takes %u arguments, %u given", f->name, f->nparams, q->nargs);
-    for (uint32_t k = 0; k < q->nargs; k++)
-        if (q->args[k].ndim != f->params[k].ndim || count_of(&q->args[k]) < 0)
-            BAD(RVM_ERR_SHAPE, "argument `%s` of %s has the wrong shape", f->params[k].name, f->name);
+    for (uint32_t k = 0; k < q->nargs; k++) {
+        const rvm_arg *a = &q->args[k];
+        const char *name = f->params[k].name;
+        if (a->ndim != f->params[k].ndim)
+            BAD(RVM_ERR_SHAPE, "argument `%s` of %s has %d dimensions, must have %d", name, f->name, a->ndim,
+                f->params[k].ndim);
+        const int64_t d = ~count_of(a);
+        if (d >= 0)
+            BAD(RVM_ERR_SHAPE, "dimension %lld of argument `%s` of %s is %lld: no array can be so large", (long long)d + 1,
+                name, f->name, (long long)a->shape[d]);
+    }
     rvm_status status = check_parts(f, q, q->of, q->nof, err);
     return status ? status : check_parts(f, q, q->by, q->nby, err);
 }
 
 rvm_status rvm_question_size(const rvm_machine *m, const rvm_question *q, int64_t *rows, int64_t *columns, rvm_error *err) {
+    RVM__NEEDS(rows, columns);
     rvm_status status = check(m, q, err);
+    if (status == RVM_ERR_USAGE) return status;
     if (status) return rvm__fail_in(err, status, m->p, q->fn);
     *rows = size_of(q, q->of, q->nof);
     *columns = size_of(q, q->by, q->nby);
@@ -76,7 +91,8 @@ int rvm_question_name(const rvm_machine *m, const rvm_question *q, bool column, 
     uint32_t param;
     int64_t element, index[RVM_MAX_DIMS] = {0};
     char all[160];
-    if (k < 0 || !locate(q, column, k, &param, &element)) return snprintf(text, size, "?");
+    if (!text) size = 0;
+    if (check(m, q, NULL) || k < 0 || !locate(q, column, k, &param, &element)) return snprintf(text, size, "?");
     const rvm_arg *a = &q->args[param];
     int n = snprintf(all, sizeof all, "%.100s", m->p->functions[q->fn].params[param].name);
     for (int d = a->ndim - 1; d >= 0; d--) {
@@ -127,6 +143,10 @@ static void mark(rvm__work *w, const rvm_part *part, uint32_t n) {
             stride *= a->shape[d];
         }
     }
+}
+
+rvm_status rvm__work_needs(const double *numbers, int64_t n, const char *name, rvm_error *err) {
+    return numbers || !n ? RVM_OK : rvm__fail_null(err, name, 0);
 }
 
 rvm_status rvm__work_begin(rvm__work *w, rvm_machine *m, const rvm_question *q, rvm_error *err) {

@@ -21,6 +21,8 @@ typedef struct rvm__work {
 
 /* Checks the question and saves the inputs; rvm__work_end hands them back and fills *cost (may be NULL). */
 rvm_status rvm__work_begin(rvm__work *w, rvm_machine *m, const rvm_question *q, rvm_error *err);
+/* USAGE where n numbers are needed, named for the message, and the pointer to them is NULL. */
+rvm_status rvm__work_needs(const double *numbers, int64_t n, const char *name, rvm_error *err);
 void rvm__work_end(rvm__work *w, rvm_cost *cost);
 
 /* Inputs as they were and shadows 0: what each run starts from. */

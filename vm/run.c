@@ -124,16 +124,19 @@ static rvm_status move(rvm_machine *m, int course, bool sweep, uint64_t *count, 
 }
 
 rvm_status rvm_machine_forward(rvm_machine *m, rvm_error *err) {
+    RVM__NEEDS(m);
     rvm_status status = refuse_after_sweep(m, err);
     return status ? status : move(m, 1, false, &m->stats.forward, err);
 }
 
 rvm_status rvm_machine_backward(rvm_machine *m, rvm_error *err) {
+    RVM__NEEDS(m);
     leave_sweep(m);
     return move(m, -1, false, &m->stats.backward, err);
 }
 
 rvm_status rvm_machine_sweep(rvm_machine *m, rvm_error *err) {
+    RVM__NEEDS(m);
     if (m->where != UNBOUND && m->mode != RVM_GRADIENT)
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "a sweep needs a call bound in gradient mode");
     if (m->where == INSIDE && m->sweep_left)
@@ -146,6 +149,7 @@ rvm_status rvm_machine_sweep(rvm_machine *m, rvm_error *err) {
 rvm_status rvm_machine_step(rvm_machine *m, int direction, bool *done, rvm_error *err) {
     const int course = direction < 0 ? -1 : 1;
     const enum rvm__where end = course > 0 ? AT_END : AT_START;
+    RVM__NEEDS(m);
     rvm_status status = check_bound(m, err);
     if (!status && course > 0) status = refuse_after_sweep(m, err);
     if (status) return status;

@@ -134,7 +134,8 @@ RVM_API void rvm_machine_unbind(rvm_machine *m); /* writes scalars back; the arg
 RVM_API rvm_status rvm_machine_forward(rvm_machine *m, rvm_error *err);
 RVM_API rvm_status rvm_machine_backward(rvm_machine *m, rvm_error *err);
 RVM_API rvm_status rvm_machine_sweep(rvm_machine *m, rvm_error *err);
-/* Execute one instruction towards the end (direction > 0) or the start (< 0). *done tells that that end was reached. */
+/* Execute one instruction towards the end (direction > 0) or the start (< 0). *done (may be NULL) tells that that end was
+ * reached. */
 RVM_API rvm_status rvm_machine_step(rvm_machine *m, int direction, bool *done, rvm_error *err);
 
 /* ---- where it is: frame 0 is the innermost ---- */

@@ -37,10 +37,12 @@ static rvm_status check_pattern(const rvm__work *w, const rvm_sparse *p, rvm_err
     if (p->rows != w->rows || p->columns != w->columns)
         BAD(RVM_ERR_SHAPE, "the pattern is %lld by %lld, the Jacobian %lld by %lld", (long long)p->rows,
             (long long)p->columns, (long long)w->rows, (long long)w->columns);
+    if (!p->row_start) BAD(RVM_ERR_USAGE, "the pattern has no row_start");
     if (p->row_start[0] != 0) BAD(RVM_ERR_ARGUMENT, "the pattern's rows begin at %lld, not 0", (long long)p->row_start[0]);
     for (int64_t i = 0; i < p->rows; i++) /* all of them before any is followed */
         if (p->row_start[i + 1] < p->row_start[i])
             BAD(RVM_ERR_ARGUMENT, "row %lld of the pattern has a negative length", (long long)i);
+    if (p->row_start[p->rows] && !p->column) BAD(RVM_ERR_USAGE, "the pattern has no columns");
     for (int64_t i = 0; i < p->rows; i++)
         for (int64_t e = p->row_start[i]; e < p->row_start[i + 1]; e++)
             if (p->column[e] < 0 || p->column[e] >= p->columns)
@@ -224,6 +226,7 @@ static void choose(compression *c, rvm_method method) {
 
 static rvm_status compress(compression *c, rvm_method method, rvm_error *err) {
     rvm_status status = check_pattern(&c->w, c->pattern, err);
+    if (!status) status = rvm__work_needs(c->value, c->pattern->row_start[c->pattern->rows], "value", err);
     if (!status) status = allocate(c, err);
     if (status) return status;
     fill_lines(c->pattern, &c->rows, &c->columns);
@@ -239,6 +242,9 @@ static rvm_status compress(compression *c, rvm_method method, rvm_error *err) {
 rvm_status rvm_jacobian_sparse(rvm_machine *m, const rvm_question *q, rvm_method method, const rvm_sparse *pattern,
                                double *value, rvm_cost *cost, rvm_error *err) {
     compression c = {.pattern = pattern, .value = value};
+    RVM__NEEDS(pattern);
+    if ((unsigned)method > RVM_BY_ADJOINTS)
+        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no method of a Jacobian has number %d", (int)method);
     rvm_status status = rvm__work_begin(&c.w, m, q, err);
     if (status) return status;
     status = rvm__fail_in(err, compress(&c, method, err), m->p, q->fn);
@@ -248,6 +254,7 @@ rvm_status rvm_jacobian_sparse(rvm_machine *m, const rvm_question *q, rvm_method
 }
 
 void rvm_sparse_free(rvm_machine *m, rvm_sparse *s) {
+    if (!m || !s) return;
     if (s->row_start) rvm__resize(m, s->row_start, (size_t)(s->rows + 1 + 2 * s->row_start[s->rows]) * sizeof(int64_t), 0);
     *s = (rvm_sparse){0};
 }

@@ -1,0 +1,485 @@
+/* nulls.c: every public function, with NULL for each of its pointers and a number that is none for each of its kinds. Prints
+ * "function parameter" for each that was tried; nulls.sh compares that with what the headers declare and librvm.so exports,
+ * so that a function that is new fails until it stands here. Linked with librvm.so as users' programs are.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rvm.h"
+#include "rvm_asm.h"
+#include "rvm_derivatives.h"
+#include "rvm_jit.h"
+
+static int failures;
+static rvm_error e;
+
+static void tried(const char *fn, const char *param, bool good, const char *what) {
+    printf("%s %s\n", fn, param);
+    if (good) return;
+    fprintf(stderr, "%s, %s: %s\n", fn, param, what);
+    failures++;
+}
+
+static void refused(const char *fn, const char *param, rvm_status status) {
+    char named[100];
+    snprintf(named, sizeof named, "`%s` is NULL", param);
+    tried(fn, param, status == RVM_ERR_USAGE && e.code == status && !strcmp(e.message, named), e.message);
+}
+
+static void none(const char *fn, const char *param, rvm_status status) {
+    const bool good = status == RVM_ERR_USAGE && e.code == status && strstr(e.message, "has number 99");
+    tried(fn, param, good, e.message);
+}
+
+/* NULL is USAGE, and the message names the parameter. */
+#define REFUSED(fn, param, ...) refused(#fn, #param, (memset(&e, 0, sizeof e), fn(__VA_ARGS__)))
+/* A kind of number 99 is USAGE. */
+#define NO_KIND(fn, param, ...) none(#fn, #param, (memset(&e, 0, sizeof e), fn(__VA_ARGS__)))
+/* The error is asked of nobody. */
+#define UNTOLD(fn, ...) tried(#fn, "err", fn(__VA_ARGS__) == RVM_ERR_USAGE, "USAGE without an rvm_error")
+/* NULL means something there. */
+#define ALLOWED(fn, param, ...)                                                                                             \
+    tried(#fn, #param, (memset(&e, 0, sizeof e), fn(__VA_ARGS__)) == RVM_OK, e.message[0] ? e.message : "not OK")
+/* A call without a status, and what holds then. */
+#define HARMLESS(fn, param, condition) tried(#fn, #param, condition, #condition)
+
+static rvm_program *p, *made = (rvm_program *)&e; /* NULL after a refusal */
+static rvm_machine *m;
+static uint32_t fn, index_;
+
+static bool is_cleared(void) {
+    const bool is = !made;
+    made = (rvm_program *)&e;
+    return is;
+}
+
+static void *allocate(void *userdata, void *old, size_t old_size, size_t size) {
+    (void)userdata, (void)old_size;
+    if (size) return realloc(old, size);
+    free(old);
+    return NULL;
+}
+
+static void open_all(void) {
+    static const char text[] = "fn f(y: f64, x: f64[n])\n    for i in 0..n\n        y += x[i] * x[i]\n    end\nend\n";
+    if (rvm_assemble(text, strlen(text), "nulls", NULL, &p, &e, NULL, NULL) || rvm_machine_new(p, NULL, &m, &e)) {
+        fprintf(stderr, "%s\n", e.message);
+        exit(1);
+    }
+    fn = (uint32_t)rvm_program_find(p, "f");
+}
+
+/* ---- rvm_program.h ---- */
+
+static void names(void) {
+    HARMLESS(rvm_status_name, s, !strcmp(rvm_status_name((rvm_status)99), "INTERNAL"));
+    HARMLESS(rvm_status_text, s, rvm_status_text((rvm_status)99) != NULL);
+    HARMLESS(rvm_status_exit, s, rvm_status_exit((rvm_status)99) == 1);
+    HARMLESS(rvm_type_name, t, !strcmp(rvm_type_name((rvm_type)99), "?"));
+    HARMLESS(rvm_role_name, r, !strcmp(rvm_role_name((rvm_role)99), "?"));
+}
+
+static void files(void) {
+    void *bytes = NULL;
+    size_t size = 0;
+    REFUSED(rvm_program_load, bytes, NULL, 8, "x", NULL, &made, &e);
+    HARMLESS(rvm_program_load, bytes, is_cleared());
+    REFUSED(rvm_program_load, out, "x", 1, "x", NULL, NULL, &e);
+    UNTOLD(rvm_program_load, NULL, 8, "x", NULL, &made, NULL);
+    REFUSED(rvm_program_load_file, path, NULL, NULL, &made, &e);
+    HARMLESS(rvm_program_load_file, path, is_cleared());
+    REFUSED(rvm_program_load_file, out, "x", NULL, NULL, &e);
+    HARMLESS(rvm_program_load_file, al, rvm_program_load_file("no/such/file", NULL, &made, &e) == RVM_ERR_IO);
+    UNTOLD(rvm_program_load_file, NULL, NULL, &made, NULL);
+    REFUSED(rvm_program_save, p, NULL, &bytes, &size, &e);
+    REFUSED(rvm_program_save, bytes, p, NULL, &size, &e);
+    REFUSED(rvm_program_save, size, p, &bytes, NULL, &e);
+    UNTOLD(rvm_program_save, NULL, &bytes, &size, NULL);
+    REFUSED(rvm_program_save_file, p, NULL, "x", &e);
+    REFUSED(rvm_program_save_file, path, p, NULL, &e);
+    UNTOLD(rvm_program_save_file, NULL, "x", NULL);
+    if (rvm_program_save(p, &bytes, &size, &e)) failures++;
+    ALLOWED(rvm_program_load, name, bytes, size, NULL, NULL, &made, &e);
+    rvm_program_free(made);
+    ALLOWED(rvm_program_load, al, bytes, size, "x", NULL, &made, &e);
+    rvm_program_free(made);
+    HARMLESS(rvm_program_free_bytes, p, (rvm_program_free_bytes(NULL, bytes, size), true));
+    HARMLESS(rvm_program_free_bytes, bytes, (rvm_program_free_bytes(p, NULL, size), true));
+    rvm_program_free_bytes(p, bytes, size);
+    HARMLESS(rvm_program_free, p, (rvm_program_free(NULL), true));
+}
+
+static void questions(void) {
+    uint64_t id[2] = {1, 1};
+    uint32_t line = 1, column = 1;
+    const char *file = "x";
+    bool proved;
+    char text[8] = "x";
+    HARMLESS(rvm_program_id, p, (rvm_program_id(NULL, id), !id[0] && !id[1]));
+    HARMLESS(rvm_program_id, id, (rvm_program_id(p, NULL), true));
+    HARMLESS(rvm_program_function_count, p, !rvm_program_function_count(NULL));
+    HARMLESS(rvm_program_find, p, rvm_program_find(NULL, "f") == -1);
+    HARMLESS(rvm_program_find, name, rvm_program_find(p, NULL) == -1);
+    HARMLESS(rvm_program_function_name, p, !rvm_program_function_name(NULL, 0));
+    HARMLESS(rvm_program_param_count, p, !rvm_program_param_count(NULL, 0));
+    HARMLESS(rvm_program_param, p, rvm_program_param(NULL, 0, 0, &(rvm_param_info){0}) == RVM_ERR_USAGE);
+    HARMLESS(rvm_program_param, out, rvm_program_param(p, fn, 0, NULL) == RVM_ERR_USAGE);
+    HARMLESS(rvm_program_code_size, p, !rvm_program_code_size(NULL, 0));
+    HARMLESS(rvm_program_position, p, (rvm_program_position(NULL, 0, 0, &file, &line, &column), !file && !line && !column));
+    HARMLESS(rvm_program_position, file, (rvm_program_position(p, fn, 1, NULL, &line, &column), line > 0));
+    HARMLESS(rvm_program_position, line, (rvm_program_position(p, fn, 1, &file, NULL, &column), file != NULL));
+    HARMLESS(rvm_program_position, column, (rvm_program_position(p, fn, 1, &file, &line, NULL), line > 0));
+    HARMLESS(rvm_program_block, p, rvm_program_block(NULL, 0, 0, &proved) == -1);
+    HARMLESS(rvm_program_block, proved, rvm_program_block(p, fn, 0, NULL) == -1);
+    HARMLESS(rvm_program_instruction_text, p, !rvm_program_instruction_text(NULL, 0, 0, text, sizeof text) && !*text);
+    HARMLESS(rvm_program_instruction_text, text, rvm_program_instruction_text(p, fn, 1, NULL, 100) > 0);
+    REFUSED(rvm_program_disassemble, p, NULL, -1, stdout, &e);
+    REFUSED(rvm_program_disassemble, out, p, -1, NULL, &e);
+    UNTOLD(rvm_program_disassemble, NULL, -1, stdout, NULL);
+}
+
+static void transforms(void) {
+    uint8_t active[2] = {1, 1};
+    const rvm_constant n = {"n", {.i = 1}};
+    REFUSED(rvm_program_transform, p, NULL, fn, RVM_INVERSE, NULL, &made, &index_, &e);
+    HARMLESS(rvm_program_transform, p, is_cleared());
+    REFUSED(rvm_program_transform, out, p, fn, RVM_INVERSE, NULL, NULL, &index_, &e);
+    REFUSED(rvm_program_transform, index, p, fn, RVM_INVERSE, NULL, &made, NULL, &e);
+    NO_KIND(rvm_program_transform, kind, p, fn, (rvm_transform)99, NULL, &made, &index_, &e);
+    UNTOLD(rvm_program_transform, NULL, fn, RVM_INVERSE, NULL, &made, &index_, NULL);
+    ALLOWED(rvm_program_transform, active, p, fn, RVM_ADJOINT, NULL, &made, &index_, &e);
+    rvm_program_free(made);
+    REFUSED(rvm_program_derive, p, NULL, "f'adj", &made, &index_, &e);
+    HARMLESS(rvm_program_derive, p, is_cleared());
+    REFUSED(rvm_program_derive, name, p, NULL, &made, &index_, &e);
+    REFUSED(rvm_program_derive, out, p, "f'adj", NULL, &index_, &e);
+    REFUSED(rvm_program_derive, index, p, "f'adj", &made, NULL, &e);
+    UNTOLD(rvm_program_derive, NULL, "f'adj", &made, &index_, NULL);
+    REFUSED(rvm_program_close_active, p, NULL, fn, active, &e);
+    REFUSED(rvm_program_close_active, active, p, fn, NULL, &e);
+    UNTOLD(rvm_program_close_active, NULL, fn, active, NULL);
+    REFUSED(rvm_program_fold, p, NULL, fn, &n, 1, &made, &index_, &e);
+    HARMLESS(rvm_program_fold, p, is_cleared());
+    REFUSED(rvm_program_fold, constants, p, fn, NULL, 1, &made, &index_, &e);
+    REFUSED(rvm_program_fold, out, p, fn, &n, 1, NULL, &index_, &e);
+    REFUSED(rvm_program_fold, index, p, fn, &n, 1, &made, NULL, &e);
+    UNTOLD(rvm_program_fold, NULL, fn, &n, 1, &made, &index_, NULL);
+    ALLOWED(rvm_program_fold, constants, p, fn, NULL, 0, &made, &index_, &e);
+    rvm_program_free(made);
+}
+
+/* ---- rvm_asm.h ---- */
+
+static void assembler(void) {
+    const rvm_asm_options odd = {.real = (rvm_type)99};
+    REFUSED(rvm_assemble, text, NULL, 1, "x", NULL, &made, &e, NULL, NULL);
+    HARMLESS(rvm_assemble, text, is_cleared());
+    REFUSED(rvm_assemble, name, "", 0, NULL, NULL, &made, &e, NULL, NULL);
+    REFUSED(rvm_assemble, out, "", 0, "x", NULL, NULL, &e, NULL, NULL);
+    NO_KIND(rvm_assemble, options, "", 0, "x", &odd, &made, &e, NULL, NULL);
+    UNTOLD(rvm_assemble, NULL, 0, "x", NULL, &made, NULL, NULL, NULL);
+    ALLOWED(rvm_assemble, options, "fn g()\nend\n", 11, "x", NULL, &made, &e, NULL, NULL);
+    rvm_program_free(made);
+    HARMLESS(rvm_assemble, report, rvm_assemble("fn", 2, "x", NULL, &made, &e, NULL, NULL) == RVM_ERR_SYNTAX);
+    HARMLESS(rvm_assemble, userdata, is_cleared());
+    REFUSED(rvm_assemble_file, path, NULL, NULL, &made, &e, NULL, NULL);
+    HARMLESS(rvm_assemble_file, path, is_cleared());
+    REFUSED(rvm_assemble_file, out, "x", NULL, NULL, &e, NULL, NULL);
+    NO_KIND(rvm_assemble_file, options, "no/such/file", &odd, &made, &e, NULL, NULL);
+    UNTOLD(rvm_assemble_file, NULL, NULL, &made, NULL, NULL, NULL);
+    HARMLESS(rvm_assemble_file, report, rvm_assemble_file("no/such/file", NULL, &made, &e, NULL, NULL) == RVM_ERR_IO);
+    HARMLESS(rvm_assemble_file, userdata, is_cleared());
+    REFUSED(rvm_open, path, NULL, NULL, &made, &e, NULL, NULL);
+    HARMLESS(rvm_open, path, is_cleared());
+    REFUSED(rvm_open, out, "x", NULL, NULL, &e, NULL, NULL);
+    HARMLESS(rvm_open, options, rvm_open("no/such/file", NULL, &made, &e, NULL, NULL) == RVM_ERR_IO);
+    UNTOLD(rvm_open, NULL, NULL, &made, NULL, NULL, NULL);
+    HARMLESS(rvm_open, report, rvm_open("no/such/file", NULL, &made, &e, NULL, NULL) == RVM_ERR_IO);
+    HARMLESS(rvm_open, userdata, is_cleared());
+    char text[8] = "x";
+    HARMLESS(rvm_asm_excerpt, source, !rvm_asm_excerpt(NULL, 1, 1, 1, text, sizeof text) && !*text);
+    HARMLESS(rvm_asm_excerpt, text, !rvm_asm_excerpt("x", 1, 1, 1, NULL, 100));
+    REFUSED(rvm_listing, p, NULL, "x", stdout, &e);
+    REFUSED(rvm_listing, path, p, NULL, stdout, &e);
+    REFUSED(rvm_listing, out, p, "x", NULL, &e);
+    UNTOLD(rvm_listing, NULL, "x", stdout, NULL);
+}
+
+/* ---- rvm.h ---- */
+
+static double x[] = {3, 4};
+static const int64_t shape[] = {2};
+static rvm_arg args[2];
+
+static void set_arguments(void) {
+    args[0] = rvm_arg_f64(0);
+    args[1] = rvm_arg_array_f64(x, 1, shape);
+}
+
+static void machines(void) {
+    rvm_machine *other = (rvm_machine *)&e;
+    rvm_options o = rvm_options_default();
+    const rvm_allocator al = {allocate, NULL};
+    REFUSED(rvm_machine_new, p, NULL, NULL, &other, &e);
+    HARMLESS(rvm_machine_new, p, other == NULL);
+    REFUSED(rvm_machine_new, out, p, NULL, NULL, &e);
+    UNTOLD(rvm_machine_new, NULL, NULL, &other, NULL);
+    o.trail = (rvm_trail)99;
+    NO_KIND(rvm_machine_new, options, p, &o, &other, &e);
+    o = rvm_options_default();
+    o.allocator = &al;
+    ALLOWED(rvm_machine_new, options, p, &o, &other, &e);
+    rvm_machine_free(other);
+    ALLOWED(rvm_machine_new, options, p, NULL, &other, &e);
+    rvm_machine_free(other);
+
+    HARMLESS(rvm_machine_free, m, (rvm_machine_free(NULL), true));
+    HARMLESS(rvm_machine_cancel, m, (rvm_machine_cancel(NULL), true));
+    HARMLESS(rvm_arg_lns_value, a, rvm_arg_lns_value(NULL) == 0);
+    /* These are refused where they are bound. */
+    set_arguments();
+    args[1] = rvm_arg_array(RVM_F64, NULL, 1, shape);
+    HARMLESS(rvm_arg_array, data, rvm_call(m, fn, args, 2, &e) == RVM_ERR_ARGUMENT);
+    args[1] = rvm_arg_array(RVM_F64, x, 1, NULL);
+    HARMLESS(rvm_arg_array, shape, rvm_call(m, fn, args, 2, &e) == RVM_ERR_SHAPE);
+    args[1] = rvm_arg_array((rvm_type)99, x, 1, shape);
+    HARMLESS(rvm_arg_array, type, rvm_call(m, fn, args, 2, &e) == RVM_ERR_ARGUMENT);
+    args[1] = rvm_arg_array_f64(NULL, 1, shape);
+    HARMLESS(rvm_arg_array_f64, data, rvm_call(m, fn, args, 2, &e) == RVM_ERR_ARGUMENT);
+    args[1] = rvm_arg_array_f64(x, 1, NULL);
+    HARMLESS(rvm_arg_array_f64, shape, rvm_call(m, fn, args, 2, &e) == RVM_ERR_SHAPE);
+    HARMLESS(rvm_arg_array_i64, data, !rvm_arg_array_i64(NULL, 1, shape).data);
+    HARMLESS(rvm_arg_array_i64, shape, rvm_arg_array_i64(NULL, 1, NULL).shape[0] == -1);
+    set_arguments();
+}
+
+static void runs(void) {
+#define RUN(run)                                                                                                            \
+    REFUSED(run, m, NULL, fn, args, 2, &e);                                                                                 \
+    REFUSED(run, args, m, fn, NULL, 2, &e);                                                                                 \
+    UNTOLD(run, NULL, fn, args, 2, NULL)
+    RUN(rvm_call);
+    RUN(rvm_uncall);
+    RUN(rvm_gradient);
+    RUN(rvm_sweep);
+    RUN(rvm_tangent);
+    REFUSED(rvm_machine_bind, m, NULL, fn, args, 2, RVM_PRIMAL, false, &e);
+    REFUSED(rvm_machine_bind, args, m, fn, NULL, 2, RVM_PRIMAL, false, &e);
+    NO_KIND(rvm_machine_bind, mode, m, fn, args, 2, (rvm_mode)99, false, &e);
+    UNTOLD(rvm_machine_bind, NULL, fn, args, 2, RVM_PRIMAL, false, NULL);
+    HARMLESS(rvm_machine_unbind, m, (rvm_machine_unbind(NULL), true));
+#define MOVE(move)                                                                                                          \
+    REFUSED(move, m, NULL, &e);                                                                                             \
+    UNTOLD(move, NULL, NULL)
+    MOVE(rvm_machine_forward);
+    MOVE(rvm_machine_backward);
+    MOVE(rvm_machine_sweep);
+    bool done;
+    REFUSED(rvm_machine_step, m, NULL, 1, &done, &e);
+    UNTOLD(rvm_machine_step, NULL, 1, &done, NULL);
+    if (rvm_machine_bind(m, fn, args, 2, RVM_PRIMAL, false, &e)) failures++;
+    ALLOWED(rvm_machine_step, done, m, 1, NULL, &e);
+}
+
+/* Of the machine as it stands in a run. */
+static void inspection(void) {
+    rvm_location location;
+    rvm_variable variable;
+    rvm_stats stats = {.forward = 1};
+    const char *mnemonic;
+    uint64_t count;
+    HARMLESS(rvm_machine_frames, m, !rvm_machine_frames(NULL));
+    HARMLESS(rvm_machine_location, m, !rvm_machine_location(NULL, 0, 1, &location));
+    HARMLESS(rvm_machine_location, out, !rvm_machine_location(m, 0, 1, NULL));
+    HARMLESS(rvm_machine_variable, m, !rvm_machine_variable(NULL, 0, 0, &variable));
+    HARMLESS(rvm_machine_variable, out, !rvm_machine_variable(m, 0, 0, NULL));
+    HARMLESS(rvm_machine_stats, m, (rvm_machine_stats(NULL, &stats), !stats.forward));
+    HARMLESS(rvm_machine_stats, out, (rvm_machine_stats(m, NULL), true));
+    HARMLESS(rvm_machine_stats_reset, m, (rvm_machine_stats_reset(NULL), true));
+    rvm_machine *counting;
+    rvm_options o = rvm_options_default();
+    o.profile = true;
+    if (rvm_machine_new(p, &o, &counting, &e) || rvm_call(counting, fn, args, 2, &e)) failures++;
+    HARMLESS(rvm_machine_profile, m, !rvm_machine_profile(NULL, 0, &mnemonic, &count));
+    HARMLESS(rvm_machine_profile, mnemonic, !rvm_machine_profile(counting, 0, NULL, &count));
+    HARMLESS(rvm_machine_profile, count, !rvm_machine_profile(counting, 0, &mnemonic, NULL));
+    rvm_machine_free(counting);
+    set_arguments();
+}
+
+/* ---- rvm_derivatives.h ---- */
+
+static const rvm_part of = {0, -1}, by = {1, -1};
+static rvm_question q;
+
+static void shapes_of_questions(void) {
+    int64_t rows, columns;
+    char text[8] = "";
+    q = (rvm_question){.fn = fn, .args = args, .nargs = 2, .of = &of, .nof = 1, .by = &by, .nby = 1};
+    rvm_question without = q;
+    REFUSED(rvm_question_size, m, NULL, &q, &rows, &columns, &e);
+    REFUSED(rvm_question_size, q, m, NULL, &rows, &columns, &e);
+    REFUSED(rvm_question_size, rows, m, &q, NULL, &columns, &e);
+    REFUSED(rvm_question_size, columns, m, &q, &rows, NULL, &e);
+    UNTOLD(rvm_question_size, NULL, &q, &rows, &columns, NULL);
+    without.args = NULL;
+    HARMLESS(rvm_question_size, q, rvm_question_size(m, &without, &rows, &columns, &e) == RVM_ERR_USAGE);
+    without = q, without.of = NULL;
+    HARMLESS(rvm_question_size, q, rvm_question_size(m, &without, &rows, &columns, &e) == RVM_ERR_USAGE);
+    without = q, without.by = NULL;
+    HARMLESS(rvm_question_size, q, rvm_question_size(m, &without, &rows, &columns, &e) == RVM_ERR_USAGE);
+    HARMLESS(rvm_question_name, m, rvm_question_name(NULL, &q, true, 0, text, sizeof text) == 1);
+    HARMLESS(rvm_question_name, q, rvm_question_name(m, NULL, true, 0, text, sizeof text) == 1);
+    HARMLESS(rvm_question_name, text, rvm_question_name(m, &q, true, 0, NULL, 100) == 4);
+}
+
+static void products(void) {
+    double v[2] = {1, 1}, w[2] = {1, 1}, H[4];
+    REFUSED(rvm_jvp, m, NULL, &q, v, w, NULL, &e);
+    REFUSED(rvm_jvp, q, m, NULL, v, w, NULL, &e);
+    REFUSED(rvm_jvp, v, m, &q, NULL, w, NULL, &e);
+    REFUSED(rvm_jvp, jv, m, &q, v, NULL, NULL, &e);
+    ALLOWED(rvm_jvp, cost, m, &q, v, w, NULL, &e);
+    UNTOLD(rvm_jvp, NULL, &q, v, w, NULL, NULL);
+    REFUSED(rvm_vjp, m, NULL, &q, w, v, NULL, &e);
+    REFUSED(rvm_vjp, q, m, NULL, w, v, NULL, &e);
+    REFUSED(rvm_vjp, w, m, &q, NULL, v, NULL, &e);
+    REFUSED(rvm_vjp, wj, m, &q, w, NULL, NULL, &e);
+    ALLOWED(rvm_vjp, cost, m, &q, w, v, NULL, &e);
+    UNTOLD(rvm_vjp, NULL, &q, w, v, NULL, NULL);
+    REFUSED(rvm_hvp, m, NULL, &q, NULL, v, w, NULL, &e);
+    REFUSED(rvm_hvp, q, m, NULL, NULL, v, w, NULL, &e);
+    REFUSED(rvm_hvp, v, m, &q, NULL, NULL, w, NULL, &e);
+    REFUSED(rvm_hvp, hv, m, &q, NULL, v, NULL, NULL, &e);
+    ALLOWED(rvm_hvp, w, m, &q, NULL, v, w, NULL, &e);
+    ALLOWED(rvm_hvp, cost, m, &q, NULL, v, w, NULL, &e);
+    UNTOLD(rvm_hvp, NULL, &q, NULL, v, w, NULL, NULL);
+    REFUSED(rvm_jacobian, m, NULL, &q, RVM_AUTO, H, NULL, &e);
+    REFUSED(rvm_jacobian, q, m, NULL, RVM_AUTO, H, NULL, &e);
+    REFUSED(rvm_jacobian, J, m, &q, RVM_AUTO, NULL, NULL, &e);
+    NO_KIND(rvm_jacobian, method, m, &q, (rvm_method)99, H, NULL, &e);
+    HARMLESS(rvm_jacobian, method, rvm_jacobian(m, &q, RVM_BY_SWEEP, H, NULL, &e) == RVM_ERR_USAGE);
+    ALLOWED(rvm_jacobian, cost, m, &q, RVM_AUTO, H, NULL, &e);
+    UNTOLD(rvm_jacobian, NULL, &q, RVM_AUTO, H, NULL, NULL);
+    REFUSED(rvm_hessian, m, NULL, &q, NULL, RVM_AUTO, H, NULL, &e);
+    REFUSED(rvm_hessian, q, m, NULL, NULL, RVM_AUTO, H, NULL, &e);
+    REFUSED(rvm_hessian, H, m, &q, NULL, RVM_AUTO, NULL, NULL, &e);
+    NO_KIND(rvm_hessian, method, m, &q, NULL, (rvm_method)99, H, NULL, &e);
+    HARMLESS(rvm_hessian, method, rvm_hessian(m, &q, NULL, RVM_BY_TANGENTS, H, NULL, &e) == RVM_ERR_USAGE);
+    ALLOWED(rvm_hessian, w, m, &q, NULL, RVM_AUTO, H, NULL, &e);
+    ALLOWED(rvm_hessian, cost, m, &q, NULL, RVM_AUTO, H, NULL, &e);
+    UNTOLD(rvm_hessian, NULL, &q, NULL, RVM_AUTO, H, NULL, NULL);
+}
+
+static void sparse(void) {
+    int64_t start[] = {0, 2}, column[] = {0, 1};
+    double value[2];
+    const rvm_sparse pattern = {1, 2, start, column, NULL};
+    rvm_sparse H;
+    REFUSED(rvm_jacobian_sparse, m, NULL, &q, RVM_AUTO, &pattern, value, NULL, &e);
+    REFUSED(rvm_jacobian_sparse, q, m, NULL, RVM_AUTO, &pattern, value, NULL, &e);
+    REFUSED(rvm_jacobian_sparse, pattern, m, &q, RVM_AUTO, NULL, value, NULL, &e);
+    REFUSED(rvm_jacobian_sparse, value, m, &q, RVM_AUTO, &pattern, NULL, NULL, &e);
+    NO_KIND(rvm_jacobian_sparse, method, m, &q, (rvm_method)99, &pattern, value, NULL, &e);
+    ALLOWED(rvm_jacobian_sparse, cost, m, &q, RVM_AUTO, &pattern, value, NULL, &e);
+    UNTOLD(rvm_jacobian_sparse, NULL, &q, RVM_AUTO, &pattern, value, NULL, NULL);
+    const rvm_sparse no_start = {1, 2, NULL, column, NULL}, no_column = {1, 2, start, NULL, NULL};
+    HARMLESS(rvm_jacobian_sparse, pattern,
+             rvm_jacobian_sparse(m, &q, RVM_AUTO, &no_start, value, NULL, &e) == RVM_ERR_USAGE);
+    HARMLESS(rvm_jacobian_sparse, pattern,
+             rvm_jacobian_sparse(m, &q, RVM_AUTO, &no_column, value, NULL, &e) == RVM_ERR_USAGE);
+    REFUSED(rvm_hessian_sparse, m, NULL, &q, NULL, &H, NULL, &e);
+    REFUSED(rvm_hessian_sparse, q, m, NULL, NULL, &H, NULL, &e);
+    REFUSED(rvm_hessian_sparse, out, m, &q, NULL, NULL, NULL, &e);
+    ALLOWED(rvm_hessian_sparse, w, m, &q, NULL, &H, NULL, &e);
+    HARMLESS(rvm_sparse_free, m, (rvm_sparse_free(NULL, &H), H.row_start != NULL));
+    HARMLESS(rvm_sparse_free, s, (rvm_sparse_free(m, NULL), true));
+    rvm_sparse_free(m, &H);
+    ALLOWED(rvm_hessian_sparse, cost, m, &q, NULL, &H, NULL, &e);
+    rvm_sparse_free(m, &H);
+    UNTOLD(rvm_hessian_sparse, NULL, &q, NULL, &H, NULL, NULL);
+}
+
+static void cuts(void) {
+    const double v[2] = {1, 1};
+    rvm_cut cut;
+    uint32_t n;
+    REFUSED(rvm_derivative_cuts, m, NULL, &q, v, &cut, 1, &n, &e);
+    REFUSED(rvm_derivative_cuts, q, m, NULL, v, &cut, 1, &n, &e);
+    REFUSED(rvm_derivative_cuts, v, m, &q, NULL, &cut, 1, &n, &e);
+    REFUSED(rvm_derivative_cuts, cuts, m, &q, v, NULL, 1, &n, &e);
+    ALLOWED(rvm_derivative_cuts, cuts, m, &q, v, NULL, 0, &n, &e);
+    REFUSED(rvm_derivative_cuts, n, m, &q, v, &cut, 1, NULL, &e);
+    UNTOLD(rvm_derivative_cuts, NULL, &q, v, &cut, 1, &n, NULL);
+}
+
+/* ---- rvm_jit.h ---- */
+
+/* Without LLVM there is no rvm_jit; what is asked of it comes after what is NULL is refused. */
+static void native(void) {
+    rvm_jit *j = NULL;
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_jit_totals totals = {.compiled = 1};
+    o.tiers = true; /* LLVM is not opened here */
+    o.cache = "";
+    const bool is = rvm_jit_new(&o, &j, &e) == RVM_OK;
+    rvm_jit *const some = is ? j : (rvm_jit *)(void *)&e;
+    REFUSED(rvm_jit_new, out, NULL, NULL, &e);
+    UNTOLD(rvm_jit_new, NULL, NULL, NULL);
+    o.level = 99;
+    rvm_jit *none_ = (rvm_jit *)&e;
+    HARMLESS(rvm_jit_new, options, rvm_jit_new(&o, &none_, &e) == RVM_ERR_USAGE && !none_);
+    HARMLESS(rvm_jit_free, j, (rvm_jit_free(NULL), true));
+    HARMLESS(rvm_jit_about, j, !rvm_jit_about(NULL));
+    HARMLESS(rvm_jit_busy, j, !rvm_jit_busy(NULL));
+    HARMLESS(rvm_jit_stats, j, (rvm_jit_stats(NULL, &totals), !totals.compiled));
+    HARMLESS(rvm_jit_stats, out, (rvm_jit_stats(some, NULL), true));
+    REFUSED(rvm_jit_attach, j, NULL, m, &e);
+    REFUSED(rvm_jit_attach, m, some, NULL, &e);
+    UNTOLD(rvm_jit_attach, NULL, m, NULL);
+    HARMLESS(rvm_jit_detach, m, (rvm_jit_detach(NULL), true));
+    REFUSED(rvm_jit_reason, m, NULL, &e);
+    UNTOLD(rvm_jit_reason, NULL, NULL);
+    REFUSED(rvm_jit_dump, j, NULL, p, fn, 1, NULL, RVM_JIT_IR, stdout, &e);
+    REFUSED(rvm_jit_dump, p, some, NULL, fn, 1, NULL, RVM_JIT_IR, stdout, &e);
+    REFUSED(rvm_jit_dump, out, some, p, fn, 1, NULL, RVM_JIT_IR, NULL, &e);
+    UNTOLD(rvm_jit_dump, NULL, p, fn, 1, NULL, RVM_JIT_IR, stdout, NULL);
+    REFUSED(rvm_jit_compile, j, NULL, p, fn, NULL, NULL, stdout, NULL, &e);
+    REFUSED(rvm_jit_compile, p, some, NULL, fn, NULL, NULL, stdout, NULL, &e);
+    REFUSED(rvm_jit_compile, object, some, p, fn, NULL, NULL, NULL, NULL, &e);
+    UNTOLD(rvm_jit_compile, NULL, p, fn, NULL, NULL, stdout, NULL, NULL);
+    FILE *sink = fopen("/dev/null", "w");
+    if (is) {
+        NO_KIND(rvm_jit_dump, form, j, p, fn, 1, NULL, (rvm_jit_form)99, sink, &e);
+        ALLOWED(rvm_jit_dump, options, j, p, fn, 1, NULL, RVM_JIT_IR, sink, &e);
+        ALLOWED(rvm_jit_compile, options, j, p, fn, NULL, &(rvm_jit_object){0}, sink, sink, &e);
+        ALLOWED(rvm_jit_compile, what, j, p, fn, NULL, NULL, sink, sink, &e);
+        ALLOWED(rvm_jit_compile, header, j, p, fn, NULL, NULL, sink, NULL, &e);
+    } else {
+        fprintf(stderr, "no native code here: %s\n", e.message);
+        puts("rvm_jit_dump form\nrvm_jit_dump options\nrvm_jit_compile options\nrvm_jit_compile what\nrvm_jit_compile "
+             "header");
+    }
+    fclose(sink);
+    rvm_jit_free(j);
+}
+
+int main(void) {
+    open_all();
+    names();
+    files();
+    questions();
+    transforms();
+    assembler();
+    machines();
+    runs();
+    inspection();
+    shapes_of_questions();
+    products();
+    sparse();
+    cuts();
+    native();
+    rvm_machine_free(m);
+    rvm_program_free(p);
+    return failures != 0;
+}
