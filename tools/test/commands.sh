@@ -399,6 +399,11 @@ expect 0 'sqrt' rasm norm.rasm --listing
 expect 0 'fn norm(out: accumulate f64, x: read f64[[]n])' rvm info norm.rbc
 expect 0 'verified' rvm verify norm.rbc
 expect 0 '"verified":true' rvm verify norm.rbc --json
+cp wrong.rasm 'a\b"c.rasm'
+expect 3 '"file":"a\\\\b\\"c.rasm"' rasm 'a\b"c.rasm' --json
+surrogate=$(printf 'a\355\240\200\303\244.rasm') # what UTF-8 does not have, and what it has
+cp wrong.rasm "$surrogate"
+expect 3 '"file":"a\\ufffd\\ufffd\\ufffd'"$(printf '\303\244')"'.rasm"' rasm "$surrogate" --json
 expect 0 'add.sqrt' rvm dis norm.rbc norm
 head -c 100 norm.rbc >cut.rbc
 expect 3 'cut.rbc' rvm verify cut.rbc

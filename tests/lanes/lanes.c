@@ -1,0 +1,128 @@
+/* lanes.c: random blocks with divergent control flow, in lanes, one instance after the other, and interpreted: the same
+ * bits, forward and back, and for the gradient as a program.
+ *
+ *     lanes SEED [COUNT]     programs of seeds SEED, SEED + 1, ...; one that fails is printed, with its seed
+ *     lanes SEED print       the program of a seed
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "divergent.h"
+#include "harness.h"
+
+enum { INTERPRETED, ONE_BY_ONE, LANES, ENGINES };
+static const char *const names[ENGINES] = {"interpreted", "one by one", "in lanes"};
+
+typedef struct engines {
+    rvm_jit *jit[ENGINES];
+    unsigned grouped; /* loops that went in lanes */
+    bool none;        /* no native code here */
+} engines_;
+
+static void count_groups(void *userdata, const rvm_jit_notice *notice) {
+    *(unsigned *)userdata += notice->grouped;
+}
+
+static void engines_open(engines_ *all, report *rep) {
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_error e;
+    o.level = 1;
+    o.cache = "";
+    o.any_lengths = true;
+    o.no_lanes = true;
+    all->none = rvm_jit_new(&o, &all->jit[ONE_BY_ONE], &e) != RVM_OK;
+    o.no_lanes = false;
+    o.notice = count_groups;
+    o.userdata = &all->grouped;
+    if (!all->none) all->none = rvm_jit_new(&o, &all->jit[LANES], &e) != RVM_OK;
+    if (all->none) report_skip(rep, "native code: %s", e.message);
+}
+
+/* There, and back to the start; *there and *back are for the caller to free. */
+static bool run(const rvm_program *p, int64_t fn, rvm_jit *j, const args *in, args *there, args *back, report *rep) {
+    rvm_options o = rvm_options_default();
+    rvm_machine *m = NULL;
+    rvm_error e;
+    o.unchecked = true;
+    *back = args_copy(in);
+    bool good = report_ok(rep, "machine", rvm_machine_new(p, &o, &m, &e), &e);
+    if (good && j) good = report_ok(rep, "attach", rvm_jit_attach(j, m, &e), &e);
+    good = good && report_ok(rep, "bind", rvm_machine_bind(m, fn, back->a, back->n, RVM_PRIMAL, false, &e), &e);
+    good = good && report_ok(rep, "there", rvm_machine_forward(m, &e), &e);
+    if (good && j) good = report_ok(rep, "native", rvm_jit_reason(m, &e), &e);
+    *there = args_copy(back);
+    good = good && report_ok(rep, "back", rvm_machine_backward(m, &e), &e);
+    rvm_machine_free(m);
+    return good;
+}
+
+/* One call by every engine. */
+static bool compare(const rvm_program *p, int64_t fn, const engines_ *all, const args *in, report *rep) {
+    args there[ENGINES], back[ENGINES];
+    bool good = true;
+    int n = 0;
+    for (; n < (all->none ? 1 : ENGINES) && good; n++) {
+        char about[60];
+        good = run(p, fn, all->jit[n], in, &there[n], &back[n], rep);
+        snprintf(about, sizeof about, "there, %s", names[n]);
+        good = good && args_agree(rep, about, p, fn, &there[0], &there[n], COMPARE_BITS, 0);
+        snprintf(about, sizeof about, "back, %s", names[n]);
+        good = good && args_agree(rep, about, p, fn, &back[0], &back[n], COMPARE_BITS, 0);
+        rep->checks += 2;
+    }
+    while (n-- > 0) args_free(&there[n]), args_free(&back[n]);
+    return good;
+}
+
+static bool run_one(const rvm_program *p, const char *name, uint64_t seed, const engines_ *all, report *rep) {
+    rng r = {seed};
+    rvm_program *derived = NULL;
+    rvm_error e;
+    uint32_t fn;
+    if (!report_ok(rep, name, rvm_program_derive(p, name, &derived, &fn, &e), &e)) return false;
+    const int64_t length = 1 + rng_below(&r, 3 + 40 * (seed % 4 != 0)); /* fewer than a group has, too */
+    args in = args_new(derived, fn);
+    args_random(&in, derived, fn, length, &r);
+    rep->about = name;
+    const bool good = compare(derived, fn, all, &in, rep);
+    args_free(&in);
+    rvm_program_free(derived);
+    return good;
+}
+
+static bool run_program(uint64_t seed, const engines_ *all) {
+    char *text = divergent_program(seed), name[40];
+    snprintf(name, sizeof name, "lanes %llu", (unsigned long long)seed);
+    report rep = {.name = name};
+    rvm_program *p = assemble_text(text, NULL, &rep);
+    const bool good = p && run_one(p, "main_fn", seed, all, &rep) && run_one(p, "main_fn'grad", seed, all, &rep);
+    if (!good) printf("%s\n(seed %llu)\n", text, (unsigned long long)seed);
+    rvm_program_free(p);
+    free(text);
+    return good;
+}
+
+int main(int argc, char **argv) {
+    const uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+    char *end = "";
+    const uint64_t count = argc > 2 ? strtoull(argv[2], &end, 0) : 1;
+    if (*end) {
+        char *text = divergent_program(first);
+        puts(text);
+        free(text);
+        return 0;
+    }
+    report rep = {.name = "lanes"};
+    engines_ all = {0};
+    unsigned failed = 0;
+    engines_open(&all, &rep);
+    for (uint64_t k = 0; k < count; k++) failed += !run_program(first + k, &all);
+    printf("%llu programs from seed %llu, %u loops in lanes, %u failed\n", (unsigned long long)count,
+           (unsigned long long)first, all.grouped, failed);
+    for (int k = 0; k < ENGINES; k++) rvm_jit_free(all.jit[k]);
+    if (!all.none && all.grouped < count) { /* else this tests nothing */
+        printf("fewer than one a program\n");
+        failed++;
+    }
+    return failed != 0;
+}
