@@ -4,6 +4,7 @@
  * instructions make sense is the verifier's business; here they must only be sayable.
  */
 #include "asm.h"
+#include "wellformed.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@ typedef struct raw_fn {
     bool has_line;
     bool code;        /* an instruction was read: declarations are over */
     uint32_t next[2]; /* register, array of the next parameter */
+    span *symbol_at;  /* of each symbol, until the code is known */
+    uint32_t cap_symbols;
 } raw_fn;
 
 /* ---- top level ---- */
@@ -299,12 +302,29 @@ static bool read_symbol(raw_fn *r) {
     parser *p = &r->p;
     rvm_symbol s = {0};
     name *n;
+    const uint32_t k = r->g.f->nsymbols;
+    const span at = p->tok.at;
     if (!take_place_name(r, &n)) return false;
     s.is_array = is_punct(&p->tok, "@");
     if (!take_slot(r, s.is_array ? "@" : "%", s.is_array ? r->g.f->narrays : r->g.f->nregs, &s.index)) return false;
     if (!take_number(r, INT32_MAX, &s.from) || !take_number(r, INT32_MAX, &s.to)) return false;
-    if (rvm__function_add_symbol(p->a->program, r->g.f, &s, n->text, n->length) < 0) p->a->oom = true;
+    if (!rvm__grow(&p->a->al, (void **)&r->symbol_at, &r->cap_symbols, k + 1, sizeof at) ||
+        rvm__function_add_symbol(p->a->program, r->g.f, &s, n->text, n->length) < 0)
+        p->a->oom = true;
+    else
+        r->symbol_at[k] = at;
     return true;
+}
+
+/* Symbols stand before the code that they are of. */
+static void check_symbols(const raw_fn *r) {
+    assembler *a = r->p.a;
+    const rvm_function *f = r->g.f;
+    for (uint32_t k = 0; k < f->nsymbols; k++) {
+        const rvm_fault x = rvm__symbol_fault(f, f->symbols + k);
+        if (!x.what) continue;
+        rvm__diag(a, r->symbol_at[k], D_RAW_SYMBOL, x.what, rvm__number(a, (int64_t)x.value), rvm__number(a, f->ncode));
+    }
 }
 
 static bool read_line(raw_fn *r) {
@@ -527,7 +547,11 @@ void rvm__lower_raw_fn(assembler *a, func *fn) {
             rvm__lex_skip_line(p);
     }
     rvm__resolve_jumps(&r.g);
-    if (!r.g.failed) rvm__function_finish(r.g.f);
+    if (!r.g.failed) {
+        check_symbols(&r);
+        rvm__function_finish(r.g.f);
+    }
+    rvm__realloc(&a->al, r.symbol_at, r.cap_symbols * sizeof *r.symbol_at, 0);
     describe(a, fn, r.g.f);
     fn->broken = a->nerrors > errors;
     rvm__gen_free(&r.g);

@@ -174,13 +174,24 @@ static uint64_t const_hash(const void *owner, uint32_t k) {
     return value_hash((rvm_type)f->const_type[k], f->consts[k]);
 }
 
-int64_t rvm__function_add_const(const rvm_program *p, rvm_function *f, rvm_type t, rvm_value v) {
-    if (!index_room(&p->al, &f->const_index, f->nconsts, f, const_hash)) return -1;
+/* Where in the index a constant stands, or would. */
+static uint32_t find_const(const rvm_function *f, rvm_type t, rvm_value v) {
     uint32_t mask = f->const_index.cap - 1, at = (uint32_t)value_hash(t, v) & mask;
     for (; f->const_index.slots[at]; at = (at + 1) & mask) {
         uint32_t k = f->const_index.slots[at] - 1;
-        if (f->const_type[k] == t && f->consts[k].u == v.u) return k;
+        if (f->const_type[k] == t && f->consts[k].u == v.u) break;
     }
+    return at;
+}
+
+int64_t rvm__function_find_const(const rvm_function *f, rvm_type t, rvm_value v) {
+    return f->const_index.cap ? (int64_t)f->const_index.slots[find_const(f, t, v)] - 1 : -1;
+}
+
+int64_t rvm__function_add_const(const rvm_program *p, rvm_function *f, rvm_type t, rvm_value v) {
+    if (!index_room(&p->al, &f->const_index, f->nconsts, f, const_hash)) return -1;
+    const uint32_t at = find_const(f, t, v);
+    if (f->const_index.slots[at]) return f->const_index.slots[at] - 1;
     if (f->nconsts >= RVM_MAX_CONSTS ||
         !rvm__grow_two(&p->al, (void **)&f->const_type, sizeof *f->const_type, (void **)&f->consts, sizeof *f->consts,
                        &f->cap_consts, f->nconsts + 1))

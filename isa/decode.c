@@ -8,6 +8,7 @@
 #include "isa.h"
 #include "rbc.h"
 #include "transform.h"
+#include "wellformed.h"
 #include <inttypes.h>
 #include <string.h>
 #include <xxhash.h>
@@ -38,6 +39,13 @@ static bool truncated(reader *r) {
 static bool no_memory(reader *r) {
     if (r->status == RVM_OK) r->status = rvm__fail(r->err, RVM_ERR_MEMORY, r->name, 0, 0, "out of memory loading a program");
     return false;
+}
+
+/* What was read from `at` on is well formed. */
+static bool sound(reader *r, const uint8_t *at, rvm_fault fault) {
+    if (!fault.what) return true;
+    r->at = at;
+    return reject(r, fault.what, fault.value);
 }
 
 /* ---- numbers ---- */
@@ -141,16 +149,24 @@ static bool get_name(reader *r, bool (*is_name)(const char *name, size_t length)
 
 /* ---- types of function values, and variants ---- */
 
-static bool get_signature_param(reader *r, uint32_t number, rvm_param *q) {
+/* A type and a number of dimensions. */
+static bool get_shape(reader *r, const char *what, uint8_t *type, uint8_t *ndim) {
     uint8_t b;
-    uint32_t signature;
     if (!get_byte(r, 256, "", &b)) return false;
-    *q = (rvm_param){.type = b & 15, .ndim = b >> 4};
-    if (q->type >= r->tables.types || q->ndim > RVM_MAX_DIMS) return reject(r, "a parameter of unknown type", b);
-    if (!get_byte(r, RVM_OWN + 1, "unknown role of a parameter", &q->role)) return false;
-    if (!get_below(r, number + 1, "the type of a parameter is no earlier type", &signature)) return false;
+    *type = b & 15;
+    *ndim = b >> 4;
+    return *type < r->tables.types || reject(r, what, b);
+}
+
+static bool get_signature_param(reader *r, uint32_t number, rvm_param *q) {
+    const uint8_t *at = r->at;
+    uint32_t signature;
+    *q = (rvm_param){.role = 0};
+    if (!get_shape(r, "a parameter of unknown type", &q->type, &q->ndim)) return false;
+    if (!get_byte(r, 256, "", &q->role)) return false;
+    if (!get_below(r, UINT16_MAX, "the type of a parameter is no earlier type", &signature)) return false;
     q->signature = (uint16_t)signature;
-    return !signature || q->type == RVM_I64 || reject(r, "a function value that is no i64", q->type);
+    return sound(r, at, rvm__signature_param_fault(number, q));
 }
 
 static bool get_signatures(reader *r) {
@@ -186,28 +202,33 @@ static bool get_derived(reader *r, uint32_t variant) {
     return true;
 }
 
-static bool get_variant(reader *r, uint32_t number) {
-    uint32_t of, parent, signature;
-    uint8_t kind, level, stack, active[RVM_MAX_PARAMS];
-    int64_t got;
-    if (!get_below(r, r->p->nsignatures, "no type has this number", &of)) return false;
-    if (!get_offset(r, number, number + 1, "the parent of a variant stands before it", &parent)) return false;
-    if (parent == number) {
-        if ((got = rvm__program_add_variant(r->p, of)) < 0) return no_memory(r);
-        return got == number || reject(r, "a variant appears a second time", number);
-    }
-    if (of != r->p->variants[parent].of) return reject(r, "a variant of other values than its parent", of);
-    if (!get_byte(r, RVM_TRANSFORM_COUNT, "unknown kind of a variant", &kind)) return false;
-    if (!get_byte(r, RVM_MAX_ORDER, "a level beyond the limit", &level)) return false;
+/* Of a variant that is not its own parent, what it is derived by. */
+static bool get_derivation(reader *r, rvm_variant *v) {
+    const uint32_t n = r->p->signatures[r->p->variants[v->parent].signature].nparams;
+    uint8_t stack;
+    if (!get_byte(r, 256, "", &v->kind) || !get_byte(r, 256, "", &v->level)) return false;
     if (!get_byte(r, 2, "the stack neither carries shadows nor not", &stack)) return false;
-    if (!get_below(r, r->p->nsignatures, "no type has this number", &signature)) return false;
-    for (uint32_t k = 0; k < r->p->signatures[r->p->variants[parent].signature].nparams; k++)
-        if (!get_byte(r, 2, "a parameter is neither active nor not", active + k)) return false;
-    const rvm_variant v = {
-        .parent = parent, .kind = kind, .level = level, .stack = stack, .active = active, .signature = signature};
-    if ((got = rvm__variant_make(r->p, &v)) < 0) return no_memory(r);
+    v->stack = stack;
+    if (!get_below(r, r->p->nsignatures, "no type has this number", &v->signature)) return false;
+    for (uint32_t k = 0; k < n; k++)
+        if (!get_byte(r, 256, "", v->active + k)) return false;
+    return true;
+}
+
+static bool get_variant(reader *r, uint32_t number) {
+    const uint8_t *at = r->at;
+    uint8_t active[RVM_MAX_PARAMS];
+    rvm_variant v = {.active = active};
+    if (!get_below(r, r->p->nsignatures, "no type has this number", &v.of)) return false;
+    if (!get_offset(r, number, number + 1, "the parent of a variant stands before it", &v.parent)) return false;
+    const bool itself = v.parent == number;
+    v.signature = v.of;
+    if (!itself && !get_derivation(r, &v)) return false;
+    if (!sound(r, at, rvm__variant_fault(r->p, &v, number))) return false;
+    const int64_t got = itself ? rvm__program_add_variant(r->p, v.of) : rvm__variant_make(r->p, &v);
+    if (got < 0) return no_memory(r);
     if (got != number) return reject(r, "a variant appears a second time", number);
-    return get_derived(r, number);
+    return itself || get_derived(r, number);
 }
 
 static bool get_variants(reader *r) {
@@ -248,17 +269,17 @@ static bool get_arrays(reader *r, rvm_function *f) {
     uint32_t n;
     if (!get_count(r, RVM_MAX_ARRAYS, 1, "too many arrays", &n) || !MAKE(r, f, arrays, cap_arrays, n)) return false;
     for (; f->narrays < n; f->narrays++) {
-        uint8_t b;
-        if (!get_byte(r, 256, "", &b)) return false;
-        rvm_array_decl d = {b & 15, b >> 4};
-        if (d.type >= r->tables.types || d.ndim < 1 || d.ndim > RVM_MAX_DIMS)
-            return reject(r, "an array of unknown type or number of dimensions", b);
+        const uint8_t *at = r->at;
+        rvm_array_decl d;
+        if (!get_shape(r, "an array of unknown type", &d.type, &d.ndim)) return false;
+        if (!sound(r, at, rvm__array_fault(d))) return false;
         f->arrays[f->narrays] = d;
     }
     return true;
 }
 
-static bool get_param(reader *r, rvm_function *f, uint16_t next[2]) {
+static bool get_param(reader *r, rvm_function *f, uint32_t next[2]) {
+    const uint8_t *at = r->at;
     const char *name;
     size_t length;
     uint8_t b;
@@ -266,26 +287,25 @@ static bool get_param(reader *r, rvm_function *f, uint16_t next[2]) {
     if (!get_name(r, rvm__is_place_name, &name, &length)) return false;
     if (!get_byte(r, 16, "unknown kind of a parameter", &b)) return false;
     bool is_array = b & 1;
-    rvm_param q = {.role = b >> 1 & 3, .index = next[is_array]++};
-    if (q.role > RVM_OWN) return reject(r, "unknown role of a parameter", q.role);
+    rvm_param q = {.role = b >> 1 & 3, .index = (uint16_t)next[is_array]};
     if (q.index >= (is_array ? f->narrays : f->nregs)) return reject(r, "a parameter without a register or array", q.index);
     q.type = is_array ? f->arrays[q.index].type : f->reg_type[q.index];
     q.ndim = is_array ? f->arrays[q.index].ndim : 0;
     for (int d = 0; d < q.ndim; d++) {
-        if (!get_below(r, f->nregs + f->nconsts, "the length of a parameter is no slot", &slot)) return false;
+        if (!get_below(r, UINT16_MAX, "the length of a parameter is no slot", &slot)) return false;
         q.dim[d] = (uint16_t)slot;
     }
     if (b & 8) {
         if (!get_below(r, r->p->nsignatures, "no type has this number", &slot)) return false;
-        if (q.type != RVM_I64) return reject(r, "a function value that is no i64", q.type);
         q.signature = (uint16_t)(slot + 1);
     }
-    return rvm__function_add_param(r->p, f, &q, name, length) >= 0 || no_memory(r);
+    const int64_t got = rvm__function_add_param(r->p, f, &q, name, length);
+    return got < 0 ? no_memory(r) : sound(r, at, rvm__param_fault(r->p, f, f->params + got, next));
 }
 
 static bool get_params(reader *r, rvm_function *f) {
     uint32_t n;
-    uint16_t next[2] = {0, 0};
+    uint32_t next[2] = {0, 0};
     if (!get_count(r, RVM_MAX_PARAMS, 3, "too many parameters", &n)) return false;
     for (uint32_t k = 0; k < n; k++)
         if (!get_param(r, f, next)) return false;
@@ -375,13 +395,14 @@ static bool get_code(reader *r, rvm_function *f, const op_shape *shapes) {
 static bool get_positions(reader *r, rvm_function *f) {
     rvm_position last = {0, 0, 0};
     for (uint32_t pc = 0; pc < f->ncode;) {
+        const uint8_t *start = r->at;
         uint32_t run, file, line, column;
         if (!get_below(r, (uint64_t)f->ncode - pc + 1, "positions of more instructions than there are", &run)) return false;
-        uint32_t files = r->p->nfiles ? r->p->nfiles : 1;
-        if (!get_offset(r, last.file, files, "no file has this number", &file)) return false;
+        if (!get_offset(r, last.file, 65536, "no file has this number", &file)) return false;
         if (!get_offset(r, last.line, UINT64_C(1) << 32, "a line outside the format", &line)) return false;
         if (!get_below(r, 65536, "a column outside the format", &column)) return false;
         rvm_position at = {.line = line, .column = (uint16_t)column, .file = (uint16_t)file};
+        if (!sound(r, start, rvm__position_fault(r->p, at))) return false;
         bool same = pc && at.line == last.line && at.column == last.column && at.file == last.file;
         if (!run || same) return reject(r, "a run of positions is empty or goes on the last one, its length", run);
         for (uint32_t end = pc + run; pc < end; pc++) f->positions[pc] = at;
@@ -391,20 +412,19 @@ static bool get_positions(reader *r, rvm_function *f) {
 }
 
 static bool get_symbol(reader *r, rvm_function *f) {
+    const uint8_t *at = r->at;
     const char *name;
     size_t length;
     uint32_t from = f->nsymbols ? f->symbols[f->nsymbols - 1].from : 0, more, span, x;
     if (!get_name(r, rvm__is_place_name, &name, &length)) return false;
-    if (!get_below(r, (uint64_t)f->ncode - from + 1, "a symbol starts outside the code", &more)) return false;
+    if (!get_below(r, (uint64_t)UINT32_MAX - from + 1, "a symbol starts outside the code", &more)) return false;
     from += more;
-    if (!get_below(r, (uint64_t)f->ncode - from + 1, "a symbol ends outside the code", &span)) return false;
+    if (!get_below(r, (uint64_t)UINT32_MAX - from + 1, "a symbol ends outside the code", &span)) return false;
     if (!get_below(r, UINT32_C(2) << 16, "a symbol of no place", &x)) return false;
-    rvm_symbol s = {.is_array = x & 1, .index = (uint16_t)(x >> 1), .from = from, .to = from + span};
-    if (s.index >= (s.is_array ? f->narrays : f->nregs)) return reject(r, "a symbol of no place", s.index);
-    if (rvm__function_add_symbol(r->p, f, &s, name, length) < 0) return no_memory(r);
-    uint32_t n = f->nsymbols;
-    return n < 2 || rvm__symbol_compare(f->symbols + n - 2, f->symbols + n - 1) <= 0 ||
-           reject(r, "symbols are not in order at number", n - 1);
+    const rvm_symbol s = {.is_array = x & 1, .index = (uint16_t)(x >> 1), .from = from, .to = from + span};
+    const int64_t got = rvm__function_add_symbol(r->p, f, &s, name, length);
+    if (got < 0) return no_memory(r);
+    return sound(r, at, rvm__symbol_fault(f, f->symbols + got)) && sound(r, at, rvm__symbol_order_fault(f, (uint32_t)got));
 }
 
 static bool get_symbols(reader *r, rvm_function *f) {

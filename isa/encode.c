@@ -1,4 +1,4 @@
-/* encode.c: a program as the bytes of rbc.h. The program must be finished; what the format cannot say is refused. */
+/* encode.c: a program as the bytes of rbc.h. The program is verified: so the format can say it (wellformed.h). */
 #include "isa.h"
 #include "rbc.h"
 #include <string.h>
@@ -52,45 +52,6 @@ static void put_string(writer *w, const char *s) {
     size_t n = strlen(s);
     put_number(w, n);
     put_bytes(w, s, n);
-}
-
-/* ---- what the format cannot say ---- */
-
-static bool params_in_order(const rvm_function *f) {
-    uint32_t next[2] = {0, 0};
-    for (uint32_t k = 0; k < f->nparams; k++) {
-        const rvm_param *q = f->params + k;
-        bool is_array = q->ndim > 0;
-        if (q->index != next[is_array]++ || q->index >= (is_array ? f->narrays : f->nregs)) return false;
-        if (q->type != (is_array ? f->arrays[q->index].type : f->reg_type[q->index])) return false;
-        if (is_array && q->ndim != f->arrays[q->index].ndim) return false;
-    }
-    return true;
-}
-
-static bool symbols_in_order(const rvm_function *f) {
-    for (uint32_t k = 0; k < f->nsymbols; k++) {
-        if (f->symbols[k].from > f->symbols[k].to) return false;
-        if (k && rvm__symbol_compare(f->symbols + k - 1, f->symbols + k) > 0) return false;
-    }
-    return true;
-}
-
-static bool place_sayable(const rvm_function *f, const rvm_place *p) {
-    if (p->kind >= RVM_PLACE_KIND_COUNT) return false;
-    return p->kind != RVM_PLACE_ELEM || (p->slot < f->narrays && p->nidx == f->arrays[p->slot].ndim);
-}
-
-static bool code_sayable(const rvm_function *f) {
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const rvm_insn *in = f->code + pc;
-        if (in->op >= RVM_OP_LIMIT || !rvm__op_info[in->op].name || in->row >= RVM_ROW_COUNT) return false;
-        int n = rvm__op_places((rvm_op)in->op, (rvm_row)in->row, in->flags);
-        if (n >= 0 && n != in->nplaces) return false;
-        for (int k = 0; k < in->nplaces; k++)
-            if (!place_sayable(f, rvm__places(f, in) + k)) return false;
-    }
-    return true;
 }
 
 /* ---- types and variants ---- */
@@ -234,11 +195,7 @@ rvm_status rvm__encode(const rvm_program *p, void **bytes, size_t *size, rvm_err
     writer w = {.al = &p->al};
     *bytes = NULL;
     *size = 0;
-    for (uint32_t k = 0; k < p->nfunctions; k++) {
-        const rvm_function *f = p->functions + k;
-        if (!params_in_order(f) || !symbols_in_order(f) || !code_sayable(f))
-            return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "function %s is not well formed; verify it first", f->name);
-    }
+    if (!p->verified) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the program is not verified");
     put_header(&w, 0, 0);
     put_body(&w, p);
     if (w.failed) goto fail;

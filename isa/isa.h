@@ -412,6 +412,7 @@ int64_t rvm__function_add_register(const rvm_program *p, rvm_function *f, rvm_ty
  * places and params, and call rvm__function_finish once all registers are known. Equal constants share one. */
 enum { RVM_BUILD_CONST = 1 << 15 };
 int64_t rvm__function_add_const(const rvm_program *p, rvm_function *f, rvm_type t, rvm_value v);
+int64_t rvm__function_find_const(const rvm_function *f, rvm_type t, rvm_value v); /* -1: there is none */
 int64_t rvm__function_add_array(const rvm_program *p, rvm_function *f, rvm_type t, int ndim);
 int64_t rvm__function_add_param(const rvm_program *p, rvm_function *f, const rvm_param *param, const char *name,
                                 size_t length);
@@ -439,7 +440,10 @@ static inline bool rvm__is_call(const rvm_insn *in) {
     return in->op >> 1 == RVM_PAIR_call || in->op >> 1 == RVM_PAIR_calli;
 }
 int64_t rvm__program_add_signature(rvm_program *p, const rvm_param *params, uint32_t nparams);
-int64_t rvm__program_add_variant(rvm_program *p, uint32_t signature); /* the functions themselves */
+int64_t rvm__signature_find(const rvm_program *p, const rvm_param *params, uint32_t nparams); /* -1: there is none */
+int64_t rvm__program_add_variant(rvm_program *p, uint32_t signature);                         /* the functions themselves */
+/* The first variant that is what v is as number `number`, or -1. */
+int64_t rvm__variant_find(const rvm_program *p, const rvm_variant *v, uint32_t number);
 /* Of d: parent, kind, level, stack, active (NULL: every real). The rest is found. */
 int64_t rvm__variant_derive(rvm_program *p, const rvm_variant *d);
 /* The same with a signature that is given. */

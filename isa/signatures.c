@@ -52,9 +52,15 @@ static uint32_t size_of(const rvm_program *p, const rvm_param *params, uint32_t 
     return size;
 }
 
-int64_t rvm__program_add_signature(rvm_program *p, const rvm_param *params, uint32_t nparams) {
+int64_t rvm__signature_find(const rvm_program *p, const rvm_param *params, uint32_t nparams) {
     for (uint32_t k = 0; k < p->nsignatures; k++)
         if (p->signatures[k].nparams == nparams && same_params(p->signatures[k].params, params, nparams)) return k;
+    return -1;
+}
+
+int64_t rvm__program_add_signature(rvm_program *p, const rvm_param *params, uint32_t nparams) {
+    const int64_t found = rvm__signature_find(p, params, nparams);
+    if (found >= 0) return found;
     const uint32_t size = size_of(p, params, nparams);
     rvm_signature s = {.nparams = nparams, .size = size};
     if (!size || nparams > RVM_MAX_SIGNATURE_PARAMS || p->nsignatures >= RVM_MAX_SIGNATURES) return -2;
@@ -131,21 +137,32 @@ static int64_t add_variant(rvm_program *p, const rvm_variant *v, uint32_t nactiv
     return p->nvariants++;
 }
 
+/* Both not their own parents. */
+static bool same_variant(const rvm_variant *a, const rvm_variant *b, uint32_t nactive) {
+    return a->parent == b->parent && a->kind == b->kind && a->level == b->level && a->stack == b->stack &&
+           a->signature == b->signature && (!nactive || !memcmp(a->active, b->active, nactive));
+}
+
+int64_t rvm__variant_find(const rvm_program *p, const rvm_variant *v, uint32_t number) {
+    const bool itself = v->parent == number;
+    const uint32_t n = itself ? 0 : p->signatures[p->variants[v->parent].signature].nparams;
+    for (uint32_t k = itself ? 0 : v->parent + 1; k < p->nvariants; k++) {
+        const rvm_variant *w = p->variants + k;
+        if ((w->parent == k) == itself && (itself ? w->of == v->of : same_variant(w, v, n))) return k;
+    }
+    return -1;
+}
+
 int64_t rvm__program_add_variant(rvm_program *p, uint32_t signature) {
-    for (uint32_t k = 0; k < p->nvariants; k++)
-        if (p->variants[k].parent == k && p->variants[k].of == signature) return k;
     const rvm_variant v = {.of = signature, .signature = signature, .parent = p->nvariants, .full = true};
-    return add_variant(p, &v, 0);
+    const int64_t found = rvm__variant_find(p, &v, p->nvariants);
+    return found >= 0 ? found : add_variant(p, &v, 0);
 }
 
 int64_t rvm__variant_make(rvm_program *p, const rvm_variant *d) {
     const uint32_t n = p->signatures[p->variants[d->parent].signature].nparams;
-    for (uint32_t k = d->parent + 1; k < p->nvariants; k++) {
-        const rvm_variant *v = p->variants + k;
-        if (v->parent == d->parent && v->kind == d->kind && v->level == d->level && v->stack == d->stack &&
-            v->signature == d->signature && (!n || !memcmp(v->active, d->active, n)))
-            return k;
-    }
+    const int64_t found = rvm__variant_find(p, d, p->nvariants);
+    if (found >= 0) return found;
     rvm_variant v = *d;
     v.of = p->variants[d->parent].of;
     return add_variant(p, &v, n);

@@ -1,5 +1,6 @@
 /* verify.c: the order in which a program is proved, and its parameters. See verify.h. */
 #include "verify.h"
+#include "wellformed.h"
 #include <string.h>
 
 /* ---- memory ---- */
@@ -47,8 +48,7 @@ const char *rvm__verify_name(const rvm__verifier *v, uint32_t pc, const rvm_plac
 static rvm_status check_length(rvm__verifier *v, const rvm_param *q, int d) {
     const rvm_function *f = v->f;
     uint16_t slot = q->dim[d];
-    if (slot >= f->nregs + f->nconsts || rvm__slot_type(f, slot) != RVM_I64)
-        return RVM__REJECT(v, 0, "length %d of '%s' is no i64", d + 1, q->name);
+    if (rvm__slot_type(f, slot) != RVM_I64) return RVM__REJECT(v, 0, "length %d of '%s' is no i64", d + 1, q->name);
     if (slot < v->at->nscalars)
         return RVM__REJECT(v, 0, "length %d of '%s' is the parameter '%s'; lengths have registers of their own", d + 1,
                            q->name, RVM__REG_NAME(v, 0, slot));
@@ -57,27 +57,10 @@ static rvm_status check_length(rvm__verifier *v, const rvm_param *q, int d) {
     return RVM_OK;
 }
 
-static rvm_status check_param(rvm__verifier *v, const rvm_param *q, uint32_t next[2]) {
-    const rvm_function *f = v->f;
-    if (q->ndim > RVM_MAX_DIMS) return RVM__REJECT(v, 0, "'%s' has %d dimensions", q->name, q->ndim);
-    if (q->index != next[q->ndim > 0]++ || q->index >= (q->ndim ? f->narrays : f->nregs))
-        return RVM__REJECT(v, 0, "parameter '%s' has number %d, out of order", q->name, q->index);
-    if (q->signature > v->p->nsignatures || (q->signature && q->type != RVM_I64))
-        return RVM__REJECT(v, 0, "parameter '%s' is of a function type that does not exist", q->name);
-    bool same = q->ndim ? f->arrays[q->index].type == q->type && f->arrays[q->index].ndim == q->ndim
-                        : f->reg_type[q->index] == q->type;
-    return same ? RVM_OK : RVM__REJECT(v, 0, "parameter '%s' differs from its register or array", q->name);
-}
-
 static rvm_status check_params(rvm__verifier *v) {
     const rvm_function *f = v->f;
-    uint32_t next[2] = {0, 0};
-    for (uint32_t k = 0; k < f->nparams; k++) { RVM__TRY(check_param(v, f->params + k, next)); }
     for (uint32_t k = 0; k < f->nparams; k++)
-        for (int d = 0; d < f->params[k].ndim; d++) {
-            rvm_status s = check_length(v, f->params + k, d);
-            if (s) return s;
-        }
+        for (int d = 0; d < f->params[k].ndim; d++) RVM__TRY(check_length(v, f->params + k, d));
     return RVM_OK;
 }
 
@@ -85,12 +68,7 @@ static rvm_status check_function(rvm__verifier *v) {
     const rvm_function *f = v->f;
     if (f->ncode < 2)
         return rvm__fail(v->err, RVM_ERR_VERIFY, NULL, 0, 0, "function '%s' has no code", f->name ? f->name : "");
-    if (f->nregs > RVM_MAX_REGS || f->nconsts > RVM_MAX_CONSTS || f->narrays > RVM_MAX_ARRAYS ||
-        f->nparams > RVM_MAX_PARAMS || f->ncode > INT32_MAX || f->nplaces > INT32_MAX / 2)
-        return RVM__REJECT(v, 0, "function '%s' is too large", f->name);
-    for (uint32_t k = 0; k < f->narrays; k++)
-        if (f->arrays[k].ndim < 1 || f->arrays[k].ndim > RVM_MAX_DIMS)
-            return RVM__REJECT(v, 0, "array %u has %d dimensions", k, f->arrays[k].ndim);
+    if (f->nplaces > INT32_MAX / 2) return RVM__REJECT(v, 0, "function '%s' is too large", f->name);
     for (uint32_t k = 0; k < f->nconsts; k++)
         if (f->const_type[k] == RVM_F32 && !rvm__is_single(f->consts[k].f))
             return RVM__REJECT(v, 0, "constant %u is an f32, but %.17g does not fit one", k, f->consts[k].f);
@@ -132,6 +110,7 @@ static rvm_status check_functions(rvm__verifier *v) {
 }
 
 static rvm_status check_program(rvm__verifier *v) {
+    RVM__TRY(rvm__well_formed(v->p, v->skip, v->err));
     rvm__mark_values(v->p);
     RVM__TRY(make_tables(v));
     RVM__TRY(check_functions(v));

@@ -1,6 +1,7 @@
 /* verify.h: the verifier's parts. Internal to isa/verify*.c.
  *
- *   verify.c         memory, the order of the passes, parameters
+ *   verify.c         memory, the order of the passes, lengths of parameters
+ *   wellformed.c     declarations, names, positions, symbols: what bytecode can say
  *   verify_shape.c   each instruction by itself: kinds and types of its places; pairing and nesting of jumps, loops, regions
  *   verify_flow.c    what is present where, along all ways; which array a view is part of; how parameters are accessed
  *   verify_roles.c   roles of parameters over the call graph

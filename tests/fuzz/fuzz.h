@@ -1,7 +1,7 @@
 /* fuzz.h: what a fuzz target is to libFuzzer, and to replay.c where there is no clang.
  *
  *   load       bytes as they are, and with the checksum made right
- *   verify     a program decoded, its instructions mutated, encoded again with the right checksum
+ *   verify     a program decoded, its fields mutated; what verifies then is encoded, loaded
  *   assemble   text
  *
  * Whatever the verifier lets pass is run in every mode, and so are its derivatives.

@@ -1,5 +1,5 @@
 /* verify.c: the verifier on programs that decode. The input is bytecode, 4 bytes of seed at its end: it is decoded, some
- * instructions are mutated by the seed, and what comes out is encoded, sealed and loaded. libFuzzer's own mutations go
+ * instructions are mutated by the seed, and what verifies is encoded, loaded and run. libFuzzer's own mutations go
  * through the same, so that most of its inputs get past the decoder. */
 #include "fuzz.h"
 
@@ -64,25 +64,50 @@ static void mutate_declaration(rvm_function *f, rng *r) {
     }
 }
 
+static void mutate_debug(rvm_function *f, rng *r) {
+    rvm_symbol *s = f->nsymbols ? &f->symbols[rng_below(r, f->nsymbols)] : NULL;
+    switch (s ? rng_below(r, 4) : 3) {
+    case 0: s->from = rng_below(r, f->ncode + 2); break;
+    case 1: s->to = rng_below(r, f->ncode + 2); break;
+    case 2: s->index = near_slot(f, r); break;
+    case 3:
+        if (f->ncode) f->positions[rng_below(r, f->ncode)].file = (uint16_t)rng_below(r, 3);
+        break;
+    }
+}
+
 static void mutate(rvm_program *p, rng *r) {
     for (uint32_t n = 1 + rng_below(r, 3); n > 0; n--) {
         rvm_function *f = any_function(p, r);
-        uint32_t which = f ? rng_below(r, 8) : 8;
+        uint32_t which = f ? rng_below(r, 9) : 9;
         if (which < 3)
             mutate_place(f, r);
         else if (which < 7)
             mutate_instruction(f, r);
         else if (which < 8)
             mutate_declaration(f, r);
+        else if (which < 9)
+            mutate_debug(f, r);
     }
 }
 
-/* A mutant may be one that the encoder refuses: it says so, and nothing else may happen. */
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    rvm_program *p = NULL, *q = NULL;
+/* What verifies has bytes and comes back from them; all else has none. */
+static rvm_program *through_bytes(rvm_program *p) {
+    rvm_program *q = NULL;
     rvm_error e;
     void *bytes = NULL;
     size_t n = 0;
+    if (rvm__verify(p, &e) != RVM_OK) return NULL;
+    p->id[0] = p->id[1] = 0;
+    if (rvm__encode(p, &bytes, &n, &e) != RVM_OK || rvm_program_load(bytes, n, "mutant.rbc", NULL, &q, &e) != RVM_OK)
+        abort();
+    rvm_program_free_bytes(p, bytes, n);
+    return q;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    rvm_program *p = NULL, *q = NULL;
+    rvm_error e;
     if (size < RVM_RBC_HEADER + 4) return 0;
     uint8_t *sealed = malloc(size);
     if (!sealed) return 0;
@@ -93,9 +118,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     rng r = {seed};
     if (rvm__decode(sealed, size - 4, "fuzz.rbc", NULL, &p, &e) == RVM_OK) {
         if (seed) mutate(p, &r);
-        if (rvm__encode(p, &bytes, &n, &e) == RVM_OK && rvm_program_load(bytes, n, "mutant.rbc", NULL, &q, &e) == RVM_OK)
-            exercise(q, seed);
-        rvm_program_free_bytes(p, bytes, n);
+        q = through_bytes(p);
+        if (q) exercise(q, seed);
     }
     rvm_program_free(q);
     rvm_program_free(p);

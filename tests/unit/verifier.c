@@ -55,22 +55,7 @@ static built sound(void) {
     return b;
 }
 
-/* The verifier alone, and all that stands before it when the program comes in a file. */
-static rvm_status judge_program(rvm_program *p, rvm_error *e) {
-    return rvm__verify(p, e);
-}
-static rvm_status judge_file(rvm_program *p, rvm_error *e) {
-    rvm_program *q = NULL;
-    void *bytes = NULL;
-    size_t size = 0;
-    rvm_status s = rvm__encode(p, &bytes, &size, e);
-    if (s == RVM_OK) s = rvm_program_load(bytes, size, "lie.rbc", NULL, &q, e);
-    rvm_program_free_bytes(p, bytes, size);
-    rvm_program_free(q);
-    return s;
-}
-
-#define REFUSED_BY(judge, what, ...)                                                                                        \
+#define REFUSED(what, ...)                                                                                                  \
     do {                                                                                                                    \
         built b = sound();                                                                                                  \
         rvm_function *f = b.f;                                                                                              \
@@ -78,13 +63,12 @@ static rvm_status judge_file(rvm_program *p, rvm_error *e) {
         emit(&b, RVM_OP_halt, 0, 0, 0, NULL);                                                                               \
         rvm__function_finish(f);                                                                                            \
         __VA_ARGS__;                                                                                                        \
-        rvm_status s = judge(b.p, &e);                                                                                      \
+        rvm_status s = rvm__verify(b.p, &e);                                                                                \
         cr_assert(s == RVM_ERR_VERIFY || s == RVM_ERR_ALIAS || s == RVM_ERR_FORMAT || s == RVM_ERR_USAGE, "%s: %s", what,   \
                   rvm_status_name(s));                                                                                      \
         cr_assert(e.message[0] && !b.p->verified, "%s", what);                                                              \
         rvm_program_free(b.p);                                                                                              \
     } while (0)
-#define REFUSED(what, ...) REFUSED_BY(judge_program, what, __VA_ARGS__)
 
 Test(verifier, sound_program) {
     built b = sound();
@@ -133,11 +117,11 @@ Test(verifier, instructions) {
 }
 
 Test(verifier, declarations) {
-    REFUSED_BY(judge_file, "a register of no type", f->reg_type[T] = 9);
-    REFUSED_BY(judge_file, "a constant of no type", f->const_type[0] = 9);
-    REFUSED_BY(judge_file, "an array of no type", f->arrays[0].type = 9);
-    REFUSED_BY(judge_file, "an array of no dimension", f->arrays[0].ndim = 0);
-    REFUSED_BY(judge_file, "an array of five dimensions", f->arrays[0].ndim = 5);
+    REFUSED("a register of no type", f->reg_type[T] = 9);
+    REFUSED("a constant of no type", f->const_type[0] = 9);
+    REFUSED("an array of no type", f->arrays[0].type = 9);
+    REFUSED("an array of no dimension", f->arrays[0].ndim = 0);
+    REFUSED("an array of five dimensions", f->arrays[0].ndim = 5);
     REFUSED("a parameter of another type than its register", f->params[0].type = RVM_F64);
     REFUSED("a parameter of another shape than its array", f->params[1].ndim = 2);
     REFUSED("a parameter past the registers", f->params[0].index = 99);
