@@ -357,6 +357,9 @@ const exact *rvm__exact_read(assembler *a, const char *text) {
 /* The nearest m * 2^u, ties to even, to x without its sign: of `digits` bits, u not below `least`. */
 static void nearest(const exact *x, int digits, int least, uint64_t *m, int *u) {
     whole n, d, q;
+    *m = 0;
+    *u = least;
+    if (!x->n) return;
     numerator(x, &n);
     denominator(x, &d);
     int k = (int)bits(&n) - (int)bits(&d) - 1 - digits; /* the quotient by 2^k has a bit or two more than are kept */
