@@ -1,5 +1,10 @@
 /* cmd_run.c: rvm run. After a run-time error it goes back to where it started and says whether that gave the inputs back. */
+#include "input.h"
+#include "isa.h"
 #include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 rvm_status command_RVM(tool *t) { /* reached with a word that is no command */
     const char *near;
@@ -52,7 +57,7 @@ static void restore(tool *t, const values *before) {
 static void note_stack(const tool *t) {
     rvm_stats s;
     rvm_machine_stats(t->machine, &s);
-    if (s.stack_left)
+    if (s.stack_left && !t->o.save_record)
         fprintf(stderr, "rvm run: note: %u value%s left on the stack %s lost: a run back from these results will miss %s\n",
                 s.stack_left, s.stack_left == 1 ? "" : "s", s.stack_left == 1 ? "is" : "are",
                 s.stack_left == 1 ? "it" : "them");
@@ -73,21 +78,75 @@ static void print(tool *t, rvm_status saved) {
     tool_json_end(&j);
 }
 
+/* ---- --save-record, --record ---- */
+
+static rvm_status check_options(tool *t) {
+    if (t->o.record && !t->o.backward)
+        return tool_fail(t, RVM_ERR_USAGE, "--record is for a run back: give --backward, and the outputs");
+    if (t->o.save_record && t->o.backward)
+        return tool_fail(t, RVM_ERR_USAGE, "--save-record is of a run forward, not of one with --backward");
+    if ((t->o.save_record || t->o.record) && t->o.trail && strcmp(t->o.trail, "off") == 0)
+        return tool_fail(t, RVM_ERR_USAGE, "a record has the trail in it: not with --trail off");
+    return RVM_OK;
+}
+
+static rvm_status save_record(tool *t) {
+    void *bytes;
+    size_t size;
+    rvm_status st = rvm_machine_record_save(t->machine, &bytes, &size, &t->err);
+    if (!st) st = rvm__write_file(t->o.save_record, bytes, size, &t->err);
+    rvm_machine_record_free(t->machine, bytes, size);
+    return st;
+}
+
+/* All that can be; the first failure. */
+static rvm_status save(tool *t) {
+    const rvm_status st = t->o.save_record ? save_record(t) : RVM_OK;
+    const rvm_error first = t->err;
+    const rvm_status others = output_save(t, &t->v);
+    if (st) t->err = first;
+    return st ? st : others;
+}
+
+static rvm_status load_record(tool *t) {
+    input in;
+    char *bytes = NULL;
+    size_t size;
+    rvm_status st = input_open(&in, t->o.record, &t->err);
+    if (!st) st = input_whole(&in, t->o.memory ? t->o.memory : PTRDIFF_MAX / 4, &bytes, &size, &t->err);
+    input_close(&in);
+    if (st) return st;
+    st = rvm_machine_record_load(t->machine, bytes, size, &t->err);
+    if (st) snprintf(t->err.file, sizeof t->err.file, "%s", in.name), t->err.line = t->err.column = 0;
+    free(bytes);
+    return st;
+}
+
+static rvm_status run(tool *t) {
+    rvm_status st = rvm_machine_bind(t->machine, t->fn, t->v.arg, t->v.n, RVM_PRIMAL, t->o.backward, &t->err);
+    if (!st && t->o.record && (st = load_record(t))) {
+        rvm_machine_unbind(t->machine); /* it has not begun */
+        return st;
+    }
+    if (!st) st = t->o.backward ? rvm_machine_backward(t->machine, &t->err) : rvm_machine_forward(t->machine, &t->err);
+    return st;
+}
+
 rvm_status command_RUN(tool *t) {
     values before = {0};
     if (t->o.dump) return native_dump(t);
-    rvm_status st = tool_prepare(t);
+    rvm_status st = check_options(t);
+    if (!st) st = tool_prepare(t);
     if (!st) st = values_copy(&before, &t->v, &t->err);
     if (st) goto done;
     progress_begin(&t->progress, t->machine);
-    st = t->o.backward ? rvm_uncall(t->machine, t->fn, t->v.arg, t->v.n, &t->err)
-                       : rvm_call(t->machine, t->fn, t->v.arg, t->v.n, &t->err);
+    st = run(t);
     progress_end(&t->progress);
     if (st) {
         restore(t, &before);
         goto done;
     }
-    st = output_save(t, &t->v);
+    st = save(t);
     print(t, st);
 done:
     values_free(&before);

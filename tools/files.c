@@ -41,7 +41,7 @@ static const char *behind_equals(const char *word) {
 
 /* k-th of the files that are written; *end past the last. NULL: that option names none. */
 static const char *output_file(const tool *t, size_t k, bool *end) {
-    const char *const single[] = {t->o.output, t->o.header, t->o.save_all};
+    const char *const single[] = {t->o.output, t->o.header, t->o.save_all, t->o.save_record};
     enum { SINGLE = sizeof single / sizeof *single };
     *end = k >= SINGLE + t->o.save.n;
     if (*end) return NULL;
@@ -72,6 +72,8 @@ rvm_status files_check_output(tool *t, const char *path) {
             return tool_fail(t, RVM_ERR_USAGE, "`%s` is read, too, by %.*s: name another file to write to", path,
                              (int)strcspn(t->words[i], "="), t->words[i]);
     }
+    if (t->o.record && same_file(path, t->o.record))
+        return tool_fail(t, RVM_ERR_USAGE, "`%s` is read, too, by --record: name another file to write to", path);
     const rvm_status st = check_lists(t, path, &t->o.dot);
     return st ? st : check_lists(t, path, &t->o.seed);
 }

@@ -28,6 +28,7 @@ static const struct hint {
     {RVM_ERR_CONDITION, "postcondition", "`if a -> b` says by b which branch was taken"},
     {RVM_ERR_DOMAIN, "the factor", "`set` overwrites by any value, and keeps the old one"},
     {RVM_ERR_TRAIL, "exhausted", "--exact --save-record FILE keeps what a run back in another process needs"},
+    {RVM_ERR_STACK, "the stack is empty", "--exact --save-record FILE keeps what a run back in another process needs"},
     {RVM_ERR_TRAIL, "the trail is off", "without --trail off it is kept"},
     {RVM_ERR_NOT_RESTORABLE, "", "--exact restores every bit"},
     {RVM_ERR_DEPTH, "", "--depth N allows more"},

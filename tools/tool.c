@@ -115,7 +115,7 @@ rvm_status tool_options(tool *t, rvm_options *o) {
         return tool_fail(t, RVM_ERR_USAGE, "--depth 0 allows no call at all: the function itself takes 1");
     o->unchecked = t->o.unchecked;
     o->trust = t->o.trust;
-    o->exact = t->o.exact;
+    o->exact = t->o.exact || t->o.save_record || t->o.record;
     o->profile = t->o.profile;
     if (option_given(&t->o, tol)) o->tolerance = t->o.tol;
     if (option_given(&t->o, depth)) o->depth = (uint32_t)t->o.depth;

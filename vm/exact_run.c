@@ -52,6 +52,13 @@ void rvm__exact_trim(rvm_machine *m) {
     if (m->trail.deep < m->exact.nbits) rvm__bits_trim(&al, &m->exact.bits[m->trail.deep]);
 }
 
+void rvm__exact_load(rvm_machine *m, uint64_t word, unsigned n) {
+    const rvm_allocator al = {counted, m};
+    rvm__bits_push(&al, &m->exact.bits[m->trail.deep], word, n);
+    m->exact.held += n;
+    if (m->exact.held > m->exact.peak) m->exact.peak = m->exact.held;
+}
+
 rvm_status rvm__exact_keep_raw(rvm_machine *m, double y) {
     const rvm_allocator al = {counted, m};
     rvm__bits *b = bits_at_depth(m);

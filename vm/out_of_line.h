@@ -85,6 +85,7 @@ rvm_status rvm__exact_back_whole(rvm_machine *m, int n, rvm_value *y, rvm_value 
 /* For what takes several such steps: with room reserved, keeping cannot fail; what was taken is there again after a rewind
  * to what was held before. Memory is given back by a trim. */
 bool rvm__exact_reserve(rvm_machine *m, size_t bits);
+void rvm__exact_load(rvm_machine *m, uint64_t word, unsigned n); /* bits of a record, for which there is room */
 size_t rvm__exact_held(const rvm_machine *m);
 void rvm__exact_rewind(rvm_machine *m, size_t held);
 void rvm__exact_trim(rvm_machine *m);

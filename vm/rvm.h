@@ -160,6 +160,19 @@ typedef struct rvm_variable {
 } rvm_variable;
 RVM_API bool rvm_machine_variable(const rvm_machine *m, uint32_t frame, uint32_t k, rvm_variable *out);
 
+/* ---- exact runs in another process ----
+ * save: of a machine with the option exact that has run forward, in primal mode, and stands at the end: what going back
+ * takes besides the results, which is what rounding lost, the trail and the stack. *bytes comes from the machine's
+ * allocator: free it by record_free with this machine. load: into a machine of the same program and options that is bound at
+ * the end (rvm_machine_bind, at_end) to these results; rvm_machine_backward then restores the inputs, bit for bit. The bytes
+ * are copied, and may come from anybody. A record names the program, the function, the shapes, and the results by checksums:
+ * one that does not belong to the bound call is refused, and nothing has changed.
+ * Errors: USAGE (no exact run, not at the end, the trail is off), MEMORY; of load also FORMAT (damaged), VERSION, ARGUMENT
+ * (another program, function or results), SHAPE, LIMIT (of the trail). */
+RVM_API rvm_status rvm_machine_record_save(const rvm_machine *m, void **bytes, size_t *size, rvm_error *err);
+RVM_API void rvm_machine_record_free(const rvm_machine *m, void *bytes, size_t size); /* bytes NULL is allowed */
+RVM_API rvm_status rvm_machine_record_load(rvm_machine *m, const void *bytes, size_t size, rvm_error *err);
+
 /* ---- statistics, since the machine was made or reset ---- */
 
 typedef struct rvm_residue {

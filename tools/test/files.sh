@@ -170,6 +170,44 @@ for kind in stored packed; do
     done
 done
 
+# records: an exact run comes back in another process
+cat >fade.rasm <<'TEXT'
+fn fade(x: real[n], k: i64)
+    for i in 0..30
+        x[0] *= 0.1
+        x[1] += x[0]
+    end
+    while k < 9
+        set k = k * 2 + 1
+    end
+    push k
+end
+fn twin(x: real[n], k: i64)
+    neg x[0]
+    k += 1
+end
+TEXT
+expect_not 0 note: rvm run fade.rasm fade x=[3,0.1] k=2 --save-record fade.rec --save-all end.npz
+expect 0 'x = [[]3, 0.1]
+k = 2' rvm run fade.rasm fade @end.npz --backward --record fade.rec
+expect 1 'hint: --exact --save-record FILE' rvm run fade.rasm fade @end.npz --backward
+expect 2 'fade.rec: error: `x` is not what the recorded run has left there, to the last bit' \
+    rvm run fade.rasm fade x=[3,4] k=0 --backward --record fade.rec
+expect 1 'fade.rec: error: the record is of a run whose `x` has length 2 in dimension 1, not 3' \
+    rvm run fade.rasm fade x=[3,4,5] k=0 --backward --record fade.rec
+expect 2 'fade.rec: error: the record is of the function fade' rvm run fade.rasm twin @end.npz --backward --record fade.rec
+expect 2 'fade.rec: error: the record is of a run with other checks' rvm run fade.rasm fade @end.npz --backward --record fade.rec --unchecked
+sed 's/0\.1/0.2/' fade.rasm >fade2.rasm
+expect 2 'fade.rec: error: the record is of another program' rvm run fade2.rasm fade @end.npz --backward --record fade.rec
+head -c 100 fade.rec >cut.rec
+expect 3 'cut.rec: error: the record is cut off' rvm run fade.rasm fade @end.npz --backward --record cut.rec
+expect 3 'end.npz: error: this is no record' rvm run fade.rasm fade @end.npz --backward --record end.npz
+expect 3 'cannot read' rvm run fade.rasm fade @end.npz --backward --record none.rec
+expect 2 'give --backward' rvm run fade.rasm fade @end.npz --record fade.rec
+expect 2 'not of one with --backward' rvm run fade.rasm fade @end.npz --backward --save-record more.rec
+expect 2 'not with --trail off' rvm run fade.rasm fade x=[3,4] k=2 --trail off --save-record more.rec
+expect 2 '`fade.rec` is read, too, by --record' rvm run fade.rasm fade @end.npz --backward --record fade.rec --save x=fade.rec
+
 # standard input
 expect 0 'y = [[]2, 4]' sh -c "echo '[1,2]' | '$bin/rvm' run types.rasm scale x=@- a=2"
 expect 0 'y = [[]2, 0.2]' sh -c "'$bin/rvm' run types.rasm scale x=@- a=2 <d.npy"
