@@ -362,11 +362,6 @@ static void nearest(const exact *x, int digits, int least, uint64_t *m, int *u) 
     if (!x->n) return;
     numerator(x, &n);
     denominator(x, &d);
-    if (!n.n) {
-        *m = 0;
-        *u = least;
-        return;
-    }
     int k = (int)bits(&n) - (int)bits(&d) - 1 - digits; /* the quotient by 2^k has a bit or two more than are kept */
     if (k < least - 1) k = least - 1;
     shift_left(k < 0 ? &n : &d, (uint32_t)(k < 0 ? -k : k));
