@@ -216,7 +216,6 @@ enum { MAX_POWER = 64 };
 /* base ^ n, base no constant */
 static void small_power(assembler *a, expr *e, int64_t n, int want) {
     expr *base = e->kids[0];
-    const exact *one;
     if (n == 2) {
         e->nkids = 1;
         finish_row(a, e, RVM_ROW_sqr, want);
@@ -227,8 +226,8 @@ static void small_power(assembler *a, expr *e, int64_t n, int want) {
         rvm__hint_power(a, base, e->kids[1]);
     } else if (n == 1)
         rvm__become(e, base);
-    else if (n == 0 && (one = rvm__exact(a, 1)))
-        rvm__set_exact(e, one, T_INT);
+    else if (n == 0)
+        rvm__set_exact(e, rvm__exact(a, 1), T_INT);
     else {
         e->kind = E_POWER;
         e->type = RVM_I64;

@@ -119,6 +119,7 @@ static void become_constant(expr *e, expr_kind kind, int type) {
 void rvm__set_exact(expr *e, const exact *x, int type) {
     become_constant(e, E_EXACT, type);
     e->u.exact = x;
+    if (!x) rvm__failed(e); /* no memory */
 }
 void rvm__set_real(expr *e, double v) {
     become_constant(e, E_REAL, T_REAL);

@@ -126,6 +126,46 @@ static size_t most_memory(const char *first, const char *operator, unsigned n) {
     return c.most;
 }
 
+/* Every allocation failing in turn. */
+typedef struct failing {
+    unsigned left;
+} failing;
+static void *fail_later(void *userdata, void *p, size_t old_size, size_t new_size) {
+    failing *f = userdata;
+    (void)old_size;
+    if (new_size && !f->left) return NULL;
+    if (new_size) {
+        f->left--;
+        return realloc(p, new_size);
+    }
+    free(p);
+    return NULL;
+}
+
+Test(constants, without_memory) {
+    static char source[40000];
+    int used = snprintf(source, sizeof source, "const a = (7 ^ 1400 + 1) / 3\nfn f(y: real, z: complex, i: i64)\n");
+    for (int k = 0; k < 150; k++) /* each some blocks of the arena */
+        used +=
+            snprintf(source + used, sizeof source - (size_t)used,
+                     "    y += (a - %d) ^ 1 * a / (a < %d) + i ^ 0\n    i += -(%d %% 7) // 2 << 2 >> 1 & 3 ^^ i64(a / a)\n"
+                     "    z += (2 + %di) * 3i\n",
+                     k, k - 5, k, k);
+    snprintf(source + used, sizeof source - (size_t)used, "end\n");
+    rvm_status st = RVM_ERR_MEMORY;
+    for (unsigned k = 0; st == RVM_ERR_MEMORY; k++) {
+        failing f = {k};
+        const rvm_allocator al = {fail_later, &f};
+        const rvm_asm_options o = {.allocator = &al};
+        rvm_program *p;
+        rvm_error e;
+        st = rvm_assemble(source, strlen(source), "unit.rasm", &o, &p, &e, NULL, NULL);
+        cr_assert(k < 10000 && (st == RVM_OK || !p));
+        rvm_program_free(p);
+    }
+    cr_assert(st == RVM_OK || st == RVM_ERR_TYPE, "%s", rvm_status_name(st));
+}
+
 /* A constant keeps its value, not what it was computed from. */
 Test(constants, built_from_each_other) {
     cr_assert(most_memory("1", "+", 150) < 1 << 20);
