@@ -30,10 +30,9 @@ Test(assembler, one_diagnostic_in_full) {
     rvm_error e;
     cr_assert(assemble("fn f(x: real)\n    x += z * 2\nend\n", NULL, &p, &e, &s) == RVM_ERR_NAME && !p);
     cr_assert(s.count == 1 && e.line == 2 && e.column == 10 && !strcmp(e.file, "unit.rasm"));
-    cr_assert(strstr(s.text, "unit.rasm:2:10: error: "), "%s", s.text);
-    cr_assert(strstr(s.text, "    x += z * 2\n"), "%s", s.text);
-    cr_assert(strstr(s.text, "\n             ^") || strstr(s.text, "         ^"), "%s", s.text);
-    cr_assert(s.text[strlen(s.text) - 1] != '\n');
+    cr_assert_str_eq(s.text, "unit.rasm:2:10: error: unknown name 'z'\n"
+                             "        x += z * 2\n"
+                             "             ^");
 }
 
 Test(assembler, no_more_than_max_errors) {

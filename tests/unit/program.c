@@ -122,3 +122,28 @@ Test(program, files) {
     cr_assert(rmdir(dir) == 0, "a temporary file was left");
     rvm_program_free(p);
 }
+
+/* What a derived function takes: a shadow behind each parameter that is listed, and behind no other. */
+Test(program, listed_parameters) {
+    static const struct {
+        const char *name, *params;
+    } derived[] = {{"f'tan", "y y_d a a_d k b b_d "},   {"f'tan[y, b]", "y y_d a k b b_d "},
+                   {"f'tan[y,a]", "y y_d a a_d k b "},  {"f'adj[y,b]", "y y_b a k b b_b "},
+                   {"f'grad[b,y]", "y y_b a k b b_b "}, {"f'inv", "y a k b "}};
+    static const char text[] = "fn f(y: f64, a: f64, k: i64, b: f64)\n    y += a * b * k\nend\n";
+    report rep = {.name = "program"};
+    rvm_program *p = assemble_text(text, NULL, &rep);
+    cr_assert(p);
+    for (size_t k = 0; k < sizeof derived / sizeof *derived; k++) {
+        char params[100] = "";
+        rvm_program *q = NULL;
+        rvm_param_info info;
+        rvm_error e;
+        uint32_t fn;
+        cr_assert(rvm_program_derive(p, derived[k].name, &q, &fn, &e) == RVM_OK, "%s", e.message);
+        for (uint32_t i = 0; !rvm_program_param(q, fn, i, &info); i++) strcat(strcat(params, info.name), " ");
+        cr_assert_str_eq(params, derived[k].params, "%s takes %s", derived[k].name, params);
+        rvm_program_free(q);
+    }
+    rvm_program_free(p);
+}
