@@ -182,7 +182,6 @@ void rvm__enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     const uint64_t most = rvm__trips_in_array(e->u, e->fn, e->pc);
     LLVMValueRef trips = trips_of(e, lo, hi, s);
     LLVMBasicBlockRef none = rvm__block(e, "none"), some = rvm__block(e, "some");
-    if (e->laned) rvm__bound_instance(e, at_most(e, trips, most));
     rvm__charge(e, 1);
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, trips, zero, ""), none, some);
     rvm__at(e, none);
@@ -198,6 +197,7 @@ void rvm__enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__set_slot(e, x->to.last, last);
     split_trips(e, up ? lo : last, up ? s : LLVMBuildNeg(b, s, ""), trips);
     charge_ahead(e, trips);
+    if (e->laned && !LLVMIsConstant(trips)) rvm__look_in_instance(e); /* as many as there are, they are charged already */
     if (!enter_from_top(e, in, x)) rvm__jump(e, c, e->pc, false);
 }
 
@@ -243,6 +243,12 @@ static void count_erased(rvm__emit *e, const rvm__xinsn *x, uint64_t cells) {
     rvm__count_erased(e, LLVMBuildMul(b, trips, rvm__build_int(e->k, (int64_t)cells), ""));
 }
 
+/* Whether an instance need not look around in the loop: its bounds are constants, so that code around it looks. */
+static bool is_short(rvm__emit *e, const rvm__xinsn *x) {
+    LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi);
+    return e->laned && LLVMIsConstant(lo) && LLVMIsConstant(hi);
+}
+
 bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuilderRef b = e->k->b;
     rvm__context *c = e->context;
@@ -251,6 +257,7 @@ bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     const bool up = is_ascending(e, in), strips = c->whole && c->strips == lower;
     LLVMBasicBlockRef ends = c->passing ? c->passing[e->pc] : NULL, begins = ends ? c->passing[in->target] : NULL;
     const uint64_t erased = erased_by_all(e, x);
+    const bool looks = !e->ahead && !is_short(e, x);
     if (e->ahead)
         e->ahead = e->walked = 0;
     else
@@ -271,7 +278,7 @@ bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     if (most) keep_whole(e, turn);
     if (!most) {
         rvm__at(e, again);
-        rvm__jump(e, c, in->target, !e->laned);
+        rvm__jump(e, c, in->target, looks);
     }
     rvm__at(e, ended);
     rvm__set_slot(e, x->to.i, i);

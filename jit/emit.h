@@ -487,7 +487,7 @@ void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back);
 /* ---- loose.c ---- */
 /* An instance that goes on for long gives up: at a way back, or, if it has not yet changed what is outside, before a
  * loop. */
-void rvm__bound_instance(rvm__emit *e, LLVMValueRef trips);
+void rvm__look_in_instance(rvm__emit *e);
 /* What is laned gives up if cond: the group is run again, one instance after the other. */
 void rvm__give_up(rvm__emit *e, LLVMValueRef cond);
 /* Where instances may add to the same element, an update of it adds f (or takes it away): then it is done here. */

@@ -34,6 +34,7 @@ typedef struct rvm__node { /* a block of the instance */
     uint32_t loop, dominator; /* innermost; the nearest one */
     uint32_t order, meet;     /* from the end on; where all ways from here meet */
     uint8_t gives_up;         /* 1: where its condition holds, 2: where it does not; 0: never, by a way that it has */
+    bool changed;             /* shared memory may have been, on some way to its end */
     bool guarded;             /* not all lanes that are in its loop, or in the function, need be here */
     uint32_t nin;             /* ways that lead here */
 } rvm__node;
@@ -64,8 +65,11 @@ typedef struct rvm__group {
     rvm__loop *loops;
     uint32_t *order; /* nodes, so that no way leads back */
     uint32_t n, nloops, emitted;
-    LLVMBasicBlockRef entry, given_up;
-    bool logs; /* shared memory may have been changed where it gives up */
+    LLVMBasicBlockRef entry, given_up, adrift;
+    bool logs;                       /* what is changed of shared memory can be taken back */
+    LLVMValueRef limit, many, ticks; /* around.c: allocas, or NULL */
+    uint32_t entered;                /* 1 + the loop that is emitted twice; 0: none */
+    bool turns_long;                 /* the loop that is emitted has looks */
     LLVMValueRef log_n, log_at, log_old, log_mask, mark;
     int ordered;      /* elements gain in the order of instances: 1 from the first lane on, -1 from the last; 0: in any */
     bool traces;      /* this is the function of order.c */
@@ -97,8 +101,9 @@ bool rvm__is_dead_end(LLVMBasicBlockRef b);
 bool rvm__uniform_find(rvm__group *g);
 
 /* lanes.c */
-LLVMValueRef rvm__one(rvm__group *g, LLVMValueRef v);  /* of a uniform value */
-LLVMValueRef rvm__many(rvm__group *g, LLVMValueRef v); /* of any */
+bool rvm__changes_shared(const rvm__group *g, LLVMValueRef v); /* memory */
+LLVMValueRef rvm__one(rvm__group *g, LLVMValueRef v);          /* of a uniform value */
+LLVMValueRef rvm__many(rvm__group *g, LLVMValueRef v);         /* of any */
 LLVMValueRef rvm__splat(rvm__group *g, LLVMValueRef scalar);
 LLVMTypeRef rvm__vector_of(const rvm__group *g, LLVMTypeRef scalar);
 LLVMValueRef rvm__vector_intrinsic(rvm__group *g, const char *name, unsigned ntypes, LLVMTypeRef *types, unsigned n,
@@ -123,6 +128,12 @@ void rvm__add_at_once(rvm__group *g, LLVMValueRef call, LLVMValueRef v); /* of u
 void rvm__group_memset(rvm__group *g, LLVMValueRef call);
 void rvm__group_address(rvm__group *g, LLVMValueRef gep);
 void rvm__take_back(rvm__group *g); /* the block where it gives up */
+
+/* around.c: at a call of RVM__LOOK; whether a loop is to be entered that looks around where it turns, NULL: it need not be
+ * there; where that turns. */
+void rvm__group_look(rvm__group *g, LLVMValueRef call, LLVMValueRef mask);
+LLVMValueRef rvm__may_turn_long(rvm__group *g, uint32_t loop);
+void rvm__group_turns(rvm__group *g);
 
 /* adjacent.c */
 bool rvm__mark_adding_loops(rvm__build *k, LLVMValueRef f); /* to be unrolled; false: there are none */

@@ -333,6 +333,16 @@ static void ask_for_order(instance *o, LLVMBasicBlockRef single) {
     rvm__at(e, go);
 }
 
+/* The run ends in the middle of a group. */
+static void end_adrift(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef never) {
+    LLVMValueRef args[2] = {e->machine, e->native};
+    rvm__native_site site = rvm__site_here(e);
+    rvm__call_runtime(e, "rvm__native_adrift", e->k->nothing, 2, args);
+    site.pc = pc + (uint32_t)e->context->dir;
+    rvm__leave_at(e, LLVMConstInt(e->k->i1, 1, false), site, 0);
+    LLVMBuildBr(e->k->b, never);
+}
+
 static void run_group(rvm__emit *e, instance *o, uint32_t pc, bool up, LLVMBasicBlockRef single, LLVMValueRef out,
                       LLVMValueRef cost) {
     rvm__build *k = e->k;
@@ -352,7 +362,12 @@ static void run_group(rvm__emit *e, instance *o, uint32_t pc, bool up, LLVMBasic
     if (!o->e.function) return;
     if (o->order) ask_for_order(o, single);
     LLVMValueRef left = LLVMBuildCall2(k->b, o->type, o->e.function, o->args, o->n, "");
-    LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntEQ, left, LLVMConstInt(k->i32, 0, false), ""), done, single);
+    LLVMBasicBlockRef adrift = rvm__block(e, "adrift");
+    LLVMValueRef choice = LLVMBuildSwitch(k->b, left, single, 2);
+    LLVMAddCase(choice, LLVMConstInt(k->i32, RVM__GROUP_DONE, false), done);
+    LLVMAddCase(choice, LLVMConstInt(k->i32, RVM__GROUP_ADRIFT, false), adrift);
+    rvm__at(e, adrift);
+    end_adrift(e, pc, single);
     rvm__at(e, done);
     count(o, out, cost);
     move_sums(e, x, last, false);

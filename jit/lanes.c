@@ -256,14 +256,40 @@ static void part(rvm__group *g, uint32_t n, LLVMValueRef c, LLVMValueRef mask) {
     }
 }
 
+/* A loop that looks around if it has many trips, and is without that if not; false: it is to be there once. */
+static bool enter_twice(rvm__group *g, uint32_t loop, LLVMValueRef mask) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMValueRef many = g->entered == loop + 1 ? NULL : rvm__may_turn_long(g, loop);
+    if (!many) return false;
+    LLVMBasicBlockRef to[2] = {rvm__group_block(g, "long"), rvm__group_block(g, "short")}, on = rvm__group_block(g, "on");
+    const uint32_t around = g->entered;
+    const bool turns_long = g->turns_long;
+    LLVMBuildCondBr(b, many, to[0], to[1]);
+    g->entered = loop + 1;
+    for (int s = 0; s < 2; s++) {
+        LLVMPositionBuilderAtEnd(b, to[s]);
+        g->turns_long = s == 0;
+        region(g, g->loops[loop].header, g->loops[loop].exit, mask);
+        LLVMBuildBr(b, on);
+    }
+    g->entered = around;
+    g->turns_long = turns_long;
+    LLVMPositionBuilderAtEnd(b, on);
+    return true;
+}
+
 /* From node n on, up to `end`, which is where these ways meet others. */
 static void region(rvm__group *g, uint32_t n, uint32_t end, LLVMValueRef mask) {
     while (n != end && !g->why) {
         const rvm__node *here = &g->nodes[n];
         rvm__loop *l = here->loop == RVM__NO_LOOP ? NULL : &g->loops[here->loop];
         LLVMValueRef ends = LLVMGetBasicBlockTerminator(here->b);
-        if (++g->emitted > 4 * g->n + 64) rvm__no_group(g, "ways that cross");
+        if (++g->emitted > 8 * g->n + 64) rvm__no_group(g, "ways that cross");
         if (g->traces && l && l->divergent) {
+            n = l->exit;
+            continue;
+        }
+        if (l && l->header == n && enter_twice(g, here->loop, mask)) {
             n = l->exit;
             continue;
         }
@@ -281,6 +307,7 @@ static void region(rvm__group *g, uint32_t n, uint32_t end, LLVMValueRef mask) {
                 next = here->succ[!s];
             }
         if (l && next == l->header) {
+            if (g->turns_long) rvm__group_turns(g);
             pass(g, n, next, mask);
             LLVMBuildBr(g->k->b, l->head);
             LLVMPositionBuilderAtEnd(g->k->b, l->after);
@@ -299,7 +326,7 @@ static void region(rvm__group *g, uint32_t n, uint32_t end, LLVMValueRef mask) {
 
 /* ---- whether what was done must be taken back ---- */
 
-static bool changes(const rvm__group *g, LLVMValueRef v) {
+bool rvm__changes_shared(const rvm__group *g, LLVMValueRef v) {
     const LLVMOpcode op = LLVMGetInstructionOpcode(v);
     if (op == LLVMStore) return rvm__memory_of(g, LLVMGetOperand(v, 1)) == RVM__SHARED;
     return op == LLVMCall && !strncmp(rvm__callee_name(v), RVM__ADD, strlen(RVM__ADD));
@@ -314,27 +341,28 @@ static bool gives_up(LLVMValueRef v) {
     return is_call_of(v, RVM__GIVE_UP) && !LLVMIsNull(LLVMGetOperand(v, 0));
 }
 
+/* A group that may be told to end keeps few changes, but none of loops, which would be many. */
+static bool keeps_for_looks(const rvm__group *g) {
+    enum { FEW = 4 };
+    unsigned n = 0;
+    for (uint32_t k = 0; k < g->n; k++)
+        for (LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[k].b); v; v = LLVMGetNextInstruction(v))
+            if (rvm__changes_shared(g, v)) n += g->nodes[k].loop == RVM__NO_LOOP ? 1 : FEW + 1;
+    return g->nloops && n <= FEW;
+}
+
 static void find_log(rvm__group *g) {
-    uint8_t *changed = rvm__realloc(&rvm__libc_allocator, NULL, 0, g->n); /* on some way to the end of the node */
-    if (!changed) {
-        rvm__no_group(g, "out of memory");
-        return;
-    }
-    memset(changed, 0, g->n);
+    g->logs = keeps_for_looks(g);
     for (int twice = 0; twice < 2; twice++) /* loops are gone through again */
         for (uint32_t k = g->n; k-- > 0;) {
             rvm__node *b = &g->nodes[g->order[k]];
-            bool now = changed[g->order[k]];
-            for (LLVMValueRef v = LLVMGetFirstInstruction(b->b), next; v; v = next) {
-                next = LLVMGetNextInstruction(v);
-                now |= changes(g, v);
-                g->logs |= now && gives_up(v);
-                if (now && twice && is_call_of(v, RVM__GIVE_UP_EARLY)) LLVMInstructionEraseFromParent(v);
+            for (LLVMValueRef v = LLVMGetFirstInstruction(b->b); v; v = LLVMGetNextInstruction(v)) {
+                b->changed |= rvm__changes_shared(g, v);
+                g->logs |= b->changed && gives_up(v);
             }
-            g->logs |= now && b->gives_up;
-            for (uint32_t s = 0; now && s < b->nsucc; s++) changed[b->succ[s]] = 1;
+            g->logs |= b->changed && b->gives_up;
+            for (uint32_t s = 0; b->changed && s < b->nsucc; s++) g->nodes[b->succ[s]].changed = true;
         }
-    rvm__realloc(&rvm__libc_allocator, changed, g->n, 0);
 }
 
 static bool makes_arrays(const rvm__group *g) {
@@ -404,6 +432,7 @@ static void declare(rvm__group *g) {
     }
     g->entry = rvm__group_block(g, "entry");
     g->given_up = rvm__group_block(g, "given.up");
+    g->adrift = rvm__group_block(g, "adrift");
 }
 
 static void make_mark(rvm__group *g) {

@@ -5,6 +5,7 @@
  *   memory.c     loads and stores, and taking them back    instructions.c, vectors.c   all else, functions of doubles
  *   simplify.c   passes before that                     pairs.c      elements side by side
  *   order.c      additions whose order counts              adjacent.c    additions side by side
+ *   around.c     looks around: whether the run is to end
  */
 #ifndef RVM_JIT_LANES_H
 #define RVM_JIT_LANES_H
@@ -20,6 +21,8 @@ enum { RVM__MOST_GROUP = 8 };
 
 /* Parameters of an instance: machine, frame, where its counts go, the block's index, partial sums, others. */
 enum { RVM__LANED_OUT = 2, RVM__LANED_INDEX = 3, RVM__LANED_SUMS = 4, RVM__MOST_LANED_ARGS = 250 };
+/* What a group returns: it is done; it gave up and has changed nothing; it was to end where that could not be taken back. */
+enum { RVM__GROUP_DONE, RVM__GROUP_GAVE_UP, RVM__GROUP_ADRIFT };
 enum { RVM__LANED_CHARGED, RVM__LANED_CALLS, RVM__LANED_PEAK, RVM__LANED_ERASED, RVM__LANED_COUNTS };
 enum { RVM__MOST_LANED = 20000 }; /* instructions of what an instance calls */
 
@@ -27,9 +30,9 @@ enum { RVM__MOST_LANED = 20000 }; /* instructions of what an instance calls */
 /* Calls that an instance makes of what is no function: give up if the truth value holds; add a value to an element. */
 #define RVM__GIVE_UP "rvm.give_up"
 #define RVM__ADD     "rvm.add."
-/* Give up, too, but only where nothing outside may have been changed. */
-#define RVM__GIVE_UP_EARLY "rvm.give_up_early"
-#define RVM__RESULT        "rvm.result" /* what it returns: unknown to LLVM */
+/* Look around, if so much has been charged: to an i64. */
+#define RVM__LOOK   "rvm.look_around"
+#define RVM__RESULT "rvm.result" /* what it returns: unknown to LLVM */
 /* On an instance: how many make a group, a digit. */
 #define RVM__LANES "rvm-lanes"
 /* On an instance: elements gain in the order of instances, which ascend, "+", or descend, "-". RVM__ORDER and its number is

@@ -26,17 +26,9 @@ void rvm__give_up(rvm__emit *e, LLVMValueRef cond) {
     marker(e, RVM__GIVE_UP, UNSEEN, 1, &cond);
 }
 
-enum { MOST_CHARGED = 1 << 26, MOST_TRIPS = 1 << 24 }; /* so that it is not long until somebody looks around */
-
-void rvm__bound_instance(rvm__emit *e, LLVMValueRef trips) {
-    LLVMBuilderRef b = e->k->b;
+void rvm__look_in_instance(rvm__emit *e) {
     LLVMValueRef charged = rvm__get(e, e->k->i64, e->charged);
-    LLVMValueRef cond = LLVMBuildICmp(b, LLVMIntUGT, charged, rvm__build_int(e->k, MOST_CHARGED), "");
-    if (trips) {
-        LLVMValueRef many = LLVMBuildICmp(b, LLVMIntUGT, trips, rvm__build_int(e->k, MOST_TRIPS), "");
-        cond = LLVMBuildOr(b, cond, many, "");
-    }
-    marker(e, trips ? RVM__GIVE_UP_EARLY : RVM__GIVE_UP, UNSEEN, 1, &cond);
+    marker(e, RVM__LOOK, UNSEEN, 1, &charged);
 }
 
 bool rvm__add_loosely(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f) {

@@ -256,7 +256,9 @@ void rvm__take_back(rvm__group *g) {
         if (!f) f = LLVMAddFunction(g->k->module, "rvm__native_release", type);
         LLVMBuildCall2(g->k->b, type, f, args, 2, "");
     }
-    LLVMBuildRet(g->k->b, LLVMConstInt(g->k->i32, 1, false));
+    LLVMBuildRet(g->k->b, LLVMConstInt(g->k->i32, RVM__GROUP_GAVE_UP, false));
+    LLVMPositionBuilderAtEnd(g->k->b, g->adrift);
+    LLVMBuildRet(g->k->b, LLVMConstInt(g->k->i32, RVM__GROUP_ADRIFT, false));
 }
 
 /* ---- loads and stores ---- */

@@ -102,7 +102,7 @@ void rvm__look_around(rvm__emit *e, uint32_t pc) {
     rvm__build *k = e->k;
     if (e->u->w->standalone) return;
     if (e->laned) {
-        rvm__bound_instance(e, NULL);
+        rvm__look_in_instance(e);
         return;
     }
     LLVMBasicBlockRef look = rvm__block(e, "look"), on = rvm__block(e, "on");

@@ -417,6 +417,7 @@ rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
     m->sweeping = m->sweep_begun = m->sweep_left = m->may_be_lost = m->inputs_noted = false;
     m->began_at_start = !at_end;
     m->one_way = 0;
+    m->adrift = RVM_OK;
     if (!at_end) note_not_finite(m);
     return RVM_OK;
 }

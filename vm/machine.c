@@ -131,12 +131,23 @@ uint64_t rvm__run_count(const rvm_machine *m) {
     return so_far(m);
 }
 
+rvm_status rvm__is_to_end(rvm_machine *m, uint64_t count) {
+    enum { GROUP = 8 * (1 << 20) }; /* what one runs between two looks; counts may be ahead of that */
+    const uint64_t now = count < m->told + GROUP ? count : m->told + GROUP;
+    if (m->o.progress && now >= m->told + SLICE) {
+        m->told = now;
+        if (m->o.progress(m->o.userdata, now)) rvm_machine_cancel(m);
+    }
+    if (__atomic_load_n(&m->cancel, __ATOMIC_RELAXED)) return RVM_ERR_CANCELLED;
+    return m->o.fuel && count >= m->o.fuel ? RVM_ERR_FUEL : RVM_OK;
+}
+
 rvm_status rvm__look(rvm_machine *m) {
     m->counted = so_far(m);
     m->slice = 0;
     m->budget = 0;
     if (__atomic_exchange_n(&m->cancel, 0, __ATOMIC_RELAXED)) return RVM_ERR_CANCELLED;
-    if (m->o.progress && m->counted - m->told >= SLICE) {
+    if (m->o.progress && m->counted >= m->told + SLICE) {
         m->told = m->counted;
         if (m->o.progress(m->o.userdata, m->counted)) return RVM_ERR_CANCELLED;
     }

@@ -222,6 +222,8 @@ struct rvm_machine {
     double residue_floor;
     uint64_t *profile;          /* by opcode; NULL when not asked for */
     struct rvm__engine *engine; /* may run a bound call in the interpreter's place (native.h); borrowed, NULL: none */
+    struct rvm__native *native; /* what goes along with native code that runs now; NULL: none, or it is not to be ended */
+    rvm_status adrift;          /* native code was ended where it can go neither on nor back: with this status */
     uintptr_t c_floor;          /* below that address of the C stack native code calls nothing that recurses */
     size_t c_frames;            /* bytes that it takes there at most, but for recursion */
     uint32_t threads;           /* in which native code may run parallel blocks; 0: where it was called */

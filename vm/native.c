@@ -22,6 +22,21 @@ static int32_t rvm__native_look(rvm_machine *m, rvm__native *n) {
     return n->status != RVM_OK;
 }
 
+/* The same from within a group of instances, which has charged so much. If it can, it gives up then, and the single ones
+ * that run in its place end; so nothing is taken note of but that. */
+static int32_t rvm__native_look_in_group(rvm_machine *m, uint64_t charged) {
+    if (!m->native) return 0;
+    if (m->seat) return rvm__team_look_in_group(m, charged);
+    return rvm__is_to_end(m, m->counted + (uint64_t)((int64_t)m->slice - (m->native->limit - m->native->charged)) +
+                                 charged) != RVM_OK;
+}
+
+/* It cannot. */
+static void rvm__native_adrift(rvm_machine *m, rvm__native *n) {
+    const bool cancelled = m->seat ? rvm__team_is_cancelled(m) : __atomic_exchange_n(&m->cancel, 0, __ATOMIC_RELAXED);
+    n->status = m->adrift = cancelled ? RVM_ERR_CANCELLED : RVM_ERR_FUEL;
+}
+
 /* Segments nest with loops and regions, so the text tells which are around. by: 1 into them, -1 out of them. */
 static void pass_segments(rvm_machine *m, const rvm__native_site *site, int by) {
     const rvm_function *f = &m->p->functions[site->fn];
@@ -210,12 +225,32 @@ static bool rvm__native_is_new(rvm__native_met *met, const char *element) {
 #define SYMBOL(name)                                                                                                        \
     { #name, (void *)(uintptr_t)name }
 const rvm__native_symbol rvm__native_symbols[] = {
-    SYMBOL(rvm__native_look),    SYMBOL(rvm__native_outside),   SYMBOL(rvm__native_leave),  SYMBOL(rvm__native_magnitudes),
-    SYMBOL(rvm__native_arrays),  SYMBOL(rvm__native_room),      SYMBOL(rvm__native_agrees), SYMBOL(rvm__native_new),
-    SYMBOL(rvm__native_del),     SYMBOL(rvm__native_agree_all), SYMBOL(rvm__trail_deeper),  SYMBOL(rvm__trail_segment),
-    SYMBOL(rvm__trail_top),      SYMBOL(rvm__trail_pop),        SYMBOL(rvm__native_push),   SYMBOL(rvm__native_top),
-    SYMBOL(rvm__native_put),     SYMBOL(rvm__native_move),      SYMBOL(rvm__native_chunks), SYMBOL(rvm__native_mark),
-    SYMBOL(rvm__native_release), SYMBOL(rvm__native_is_new),    SYMBOL(rvm__native_enter),  SYMBOL(__divti3),
+    SYMBOL(rvm__native_look),
+    SYMBOL(rvm__native_outside),
+    SYMBOL(rvm__native_leave),
+    SYMBOL(rvm__native_magnitudes),
+    SYMBOL(rvm__native_arrays),
+    SYMBOL(rvm__native_room),
+    SYMBOL(rvm__native_agrees),
+    SYMBOL(rvm__native_new),
+    SYMBOL(rvm__native_del),
+    SYMBOL(rvm__native_agree_all),
+    SYMBOL(rvm__trail_deeper),
+    SYMBOL(rvm__trail_segment),
+    SYMBOL(rvm__trail_top),
+    SYMBOL(rvm__trail_pop),
+    SYMBOL(rvm__native_push),
+    SYMBOL(rvm__native_top),
+    SYMBOL(rvm__native_put),
+    SYMBOL(rvm__native_move),
+    SYMBOL(rvm__native_chunks),
+    SYMBOL(rvm__native_mark),
+    SYMBOL(rvm__native_release),
+    SYMBOL(rvm__native_is_new),
+    SYMBOL(rvm__native_enter),
+    SYMBOL(__divti3),
+    SYMBOL(rvm__native_look_in_group),
+    SYMBOL(rvm__native_adrift),
 };
 const size_t rvm__native_nsymbols = sizeof rvm__native_symbols / sizeof *rvm__native_symbols;
 
@@ -280,7 +315,9 @@ static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__
     n.slots = top->slots;
     n.arrays = top->arrays;
     n.frame = m->nframes - 1;
+    m->native = &n;
     *left = entry(m, &n);
+    m->native = NULL;
     m->budget = (n.limit - n.charged) * SIZE;
     m->stats.calls += n.calls;
     m->trail.erased += n.erased;

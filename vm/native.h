@@ -114,6 +114,9 @@ struct rvm__native_order {
  * but the last chunk are whole. Counts and sums are of what is done. Fewer than all: the caller is to go on, and looks
  * around before. */
 uint64_t rvm__native_chunks(rvm_machine *m, rvm__native *n, const rvm__native_order *o);
+/* In the middle of a group of instances, when it has charged so much: not 0: the run is to end. */
+int32_t rvm__team_look_in_group(rvm_machine *w, uint64_t charged);
+bool rvm__team_is_cancelled(const rvm_machine *w);
 /* A look around from within a chunk. */
 int32_t rvm__team_look(rvm_machine *w, rvm__native *n);
 void rvm__team_free(rvm_machine *m); /* ends the threads */

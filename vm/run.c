@@ -100,6 +100,10 @@ static void leave_sweep(rvm_machine *m) {
 
 /* Where native code left out what nobody would observe on the way that the run went. */
 static rvm_status refuse_turning(const rvm_machine *m, int course, rvm_error *err) {
+    if (m->adrift)
+        return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,
+                         "the run can go neither on nor back: it was ended within a group of instances of a parallel block, "
+                         "of which some had changed what they share");
     if (!m->one_way || m->one_way == course || m->where != INSIDE) return RVM_OK;
     return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,
                      "the run cannot turn back here: native code that is unchecked and keeps no trail has left out what "

@@ -232,7 +232,15 @@ static bool run_chunk(const team *t, seat *s, desk *d, rvm_status *lost) {
     if (!w || (!s->caller && !rvm__c_stack_has(t->m->c_frames)) || !set_up(t, w)) return false;
     give_copies(t, s, d);
     d->counts = (rvm__native){.limit = s->fuel < LOOK ? s->fuel : LOOK, .fuel = s->fuel};
-    if (t->o->there(w, &d->counts, t->o, first, last, d->sums, d->copies)) {
+    w->adrift = RVM_OK;
+    w->native = &d->counts;
+    const int32_t left = t->o->there(w, &d->counts, t->o, first, last, d->sums, d->copies);
+    w->native = NULL;
+    if (left && w->adrift && t->o->back) {
+        *lost = w->adrift;
+        return false;
+    }
+    if (left) {
         if (!undo(t, s, d, first)) *lost = RVM_ERR_NOT_RESTORABLE;
         return false;
     }
@@ -268,6 +276,21 @@ int32_t rvm__team_look(rvm_machine *w, rvm__native *n) {
     n->limit = n->charged + (left < LOOK ? left : LOOK);
     n->status = ends ? RVM_ERR_CANCELLED : RVM_OK;
     return ends;
+}
+
+bool rvm__team_is_cancelled(const rvm_machine *w) {
+    return is_cancelled(w->seat->team);
+}
+
+int32_t rvm__team_look_in_group(rvm_machine *w, uint64_t charged) {
+    const seat *s = w->seat;
+    team *t = s->team;
+    pthread_mutex_lock(&t->lock);
+    const uint64_t merged = (uint64_t)(t->n->charged - t->charged);
+    pthread_mutex_unlock(&t->lock);
+    const uint64_t mine = (uint64_t)w->native->charged + charged;
+    if (s->caller) tell(t, merged + mine);
+    return is_cancelled(t) || mine > (uint64_t)(s->fuel > 0 ? s->fuel : 0);
 }
 
 /* ---- merging: by one thread at a time, without the lock ---- */
@@ -567,6 +590,8 @@ uint64_t rvm__native_chunks(rvm_machine *m, rvm__native *n, const rvm__native_or
     if (t->merged == t->nchunks) return o->count;
     take_rest_back(t);
     n->lost = t->lost;
+    m->adrift = t->lost;
+    if (t->lost == RVM_ERR_CANCELLED) __atomic_store_n(&m->cancel, 0, __ATOMIC_RELAXED);
     look_soon(m, n);
     return done(t);
 }

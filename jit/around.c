@@ -1,0 +1,136 @@
+/* around.c: a group looks around, as single instances do where loops turn: for fuel, a cancel, the caller's progress.
+ *
+ * An instance says what it has charged where it enters a loop whose trips are charged ahead, and where others turn. If that
+ * is much, the group gives up, and the single instances look around. Where it has changed shared memory, and does not keep
+ * how that was, it cannot: it looks around itself, and if the run is to end, the run ends there, and the machine with it
+ * (rvm__native_adrift). A loop charged ahead is there twice, with looks for when it has many trips.
+ */
+#include "group.h"
+
+#include <string.h>
+
+/* Instructions of a lane, or trips, from one look to the next; instructions of one that gives up. */
+enum { UNSEEN = 1 << 20, MOST = 1 << 26 };
+
+static LLVMValueRef number(const rvm__group *g, uint64_t n) {
+    return LLVMConstInt(g->k->i64, n, false);
+}
+
+static LLVMValueRef local_from(rvm__group *g, uint64_t first) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->k->b);
+    LLVMValueRef a = rvm__group_local(g, g->k->i64);
+    LLVMPositionBuilderAtEnd(g->k->b, g->entry);
+    LLVMBuildStore(g->k->b, number(g, first), a);
+    LLVMPositionBuilderAtEnd(g->k->b, here);
+    return a;
+}
+
+static void unlikely(rvm__group *g, LLVMValueRef branch) {
+    LLVMContextRef c = g->k->context;
+    LLVMMetadataRef part[3] = {LLVMMDStringInContext2(c, "branch_weights", 14),
+                               LLVMValueAsMetadata(LLVMConstInt(g->k->i32, 1, false)),
+                               LLVMValueAsMetadata(LLVMConstInt(g->k->i32, 1 << 20, false))};
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c, "prof", 4),
+                    LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, part, 3)));
+}
+
+/* Where the condition holds: whether the run is to end, when so much has been charged since the group began. */
+static void look_if(rvm__group *g, LLVMValueRef cond, LLVMValueRef charged, LLVMValueRef local, LLVMValueRef next) {
+    static const char name[] = "rvm__native_look_in_group";
+    LLVMBuilderRef b = g->k->b;
+    LLVMBasicBlockRef look = rvm__group_block(g, "look"), on = rvm__group_block(g, "on"),
+                      again = rvm__group_block(g, "again");
+    LLVMTypeRef params[2] = {g->k->ptr, g->k->i64}, t = LLVMFunctionType(g->k->i32, params, 2, false);
+    LLVMValueRef f = LLVMGetNamedFunction(g->k->module, name), args[2] = {LLVMGetParam(g->to, 0), charged};
+    if (!f) f = LLVMAddFunction(g->k->module, name, t);
+    unlikely(g, LLVMBuildCondBr(b, cond, look, on));
+    LLVMPositionBuilderAtEnd(b, look);
+    LLVMBuildStore(b, next, local);
+    LLVMValueRef ends = LLVMBuildICmp(b, LLVMIntNE, LLVMBuildCall2(b, t, f, args, 2, ""), LLVMConstNull(g->k->i32), "");
+    LLVMBuildCondBr(b, ends, g->adrift, again);
+    LLVMPositionBuilderAtEnd(b, again);
+    LLVMBuildBr(b, on);
+    LLVMPositionBuilderAtEnd(b, on);
+}
+
+static LLVMValueRef most_of(rvm__group *g, LLVMValueRef many, LLVMValueRef mask) {
+    LLVMTypeRef t = LLVMTypeOf(many);
+    if (mask) many = LLVMBuildSelect(g->k->b, mask, many, LLVMConstNull(t), "");
+    return rvm__vector_intrinsic(g, "llvm.vector.reduce.umax", 1, &t, 1, &many);
+}
+
+/* Whether shared memory may have been changed there, and it is not known how. */
+static bool is_adrift(const rvm__group *g, uint32_t node) {
+    return g->nodes[node].changed && !g->logs && !g->traces;
+}
+
+void rvm__group_look(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMValueRef v = LLVMGetOperand(call, 0);
+    const bool varies = rvm__is_varying(g, v), adrift = is_adrift(g, rvm__node_of(g, LLVMGetInstructionParent(call)));
+    if (g->traces && !rvm__is_traced(g, v)) return;
+    LLVMValueRef charged = varies ? most_of(g, rvm__many(g, v), mask) : rvm__one(g, v);
+    if (!adrift) {
+        rvm__give_group_up(g, LLVMBuildICmp(b, LLVMIntUGT, charged, number(g, MOST), ""));
+        return;
+    }
+    if (!g->limit) g->limit = local_from(g, UNSEEN), g->many = local_from(g, 0);
+    LLVMValueRef more = LLVMBuildICmp(b, LLVMIntUGT, charged, LLVMBuildLoad2(b, g->k->i64, g->limit, ""), "");
+    LLVMBuildStore(b, LLVMBuildZExt(b, more, g->k->i64, ""), g->many);
+    look_if(g, more, LLVMBuildMul(b, charged, number(g, g->lanes), ""), g->limit,
+            LLVMBuildAdd(b, charged, number(g, UNSEEN), ""));
+}
+
+static bool looks(LLVMBasicBlockRef b) {
+    for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v))
+        if (LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), RVM__LOOK)) return true;
+    return false;
+}
+
+static LLVMValueRef constant(LLVMValueRef v) {
+    return v && LLVMIsAConstantInt(v) ? v : NULL;
+}
+
+/* From a constant by constant steps to one that the loop's end is compared with: so many trips; 0: not known. */
+static uint64_t known_trips(const rvm__group *g, const rvm__loop *l, LLVMValueRef end) {
+    LLVMValueRef c = LLVMIsABranchInst(end) && LLVMIsConditional(end) ? LLVMGetCondition(end) : NULL;
+    LLVMValueRef last = c && LLVMIsAICmpInst(c) ? constant(LLVMGetOperand(c, 1)) : NULL;
+    LLVMValueRef i = last ? LLVMGetOperand(c, 0) : NULL, by, first = NULL, next = NULL;
+    if (i && !LLVMIsAPHINode(i)) i = LLVMIsABinaryOperator(i) ? LLVMGetOperand(i, 0) : NULL;
+    if (!i || !LLVMIsAPHINode(i) || LLVMGetInstructionParent(i) != g->nodes[l->header].b) return 0;
+    for (unsigned k = 0; k < LLVMCountIncoming(i); k++)
+        *(LLVMGetIncomingBlock(i, k) == g->nodes[l->latch].b ? &next : &first) = LLVMGetIncomingValue(i, k);
+    if (!constant(first) || !next || !LLVMIsABinaryOperator(next) || LLVMGetInstructionOpcode(next) != LLVMAdd) return 0;
+    by = LLVMGetOperand(next, 0) == i ? constant(LLVMGetOperand(next, 1)) : NULL;
+    const int64_t step = by ? LLVMConstIntGetSExtValue(by) : 0;
+    const int64_t way = (int64_t)((uint64_t)LLVMConstIntGetSExtValue(last) - (uint64_t)LLVMConstIntGetSExtValue(first));
+    return !step || way % step || way / step < 0 ? 0 : (uint64_t)(way / step) + 1;
+}
+
+/* Whether what is in the loop, or around it, looks around often enough without it. */
+static bool needs_no_look(const rvm__group *g, uint32_t loop) {
+    const rvm__loop *l = &g->loops[loop];
+    if (!is_adrift(g, l->latch) || looks(g->nodes[l->latch].b) || looks(g->nodes[l->header].b)) return true;
+    for (uint32_t n = 0; n < g->n; n++)
+        if (g->nodes[n].loop == loop) {
+            const uint64_t trips = known_trips(g, l, LLVMGetBasicBlockTerminator(g->nodes[n].b));
+            if (trips && trips < UNSEEN) return true;
+        }
+    return false;
+}
+
+LLVMValueRef rvm__may_turn_long(rvm__group *g, uint32_t loop) {
+    if (!g->limit || needs_no_look(g, loop)) return NULL;
+    LLVMValueRef many = LLVMBuildLoad2(g->k->b, g->k->i64, g->many, "");
+    return LLVMBuildICmp(g->k->b, LLVMIntNE, many, number(g, 0), "");
+}
+
+void rvm__group_turns(rvm__group *g) {
+    LLVMBuilderRef b = g->k->b;
+    if (!g->ticks) g->ticks = local_from(g, UNSEEN);
+    LLVMValueRef left = LLVMBuildSub(b, LLVMBuildLoad2(b, g->k->i64, g->ticks, ""), number(g, 1), "");
+    LLVMBuildStore(b, left, g->ticks);
+    LLVMValueRef last = LLVMBuildSub(b, LLVMBuildLoad2(b, g->k->i64, g->limit, ""), number(g, UNSEEN), "");
+    LLVMValueRef charged = LLVMBuildMul(b, last, number(g, g->lanes), "");
+    look_if(g, LLVMBuildICmp(b, LLVMIntEQ, left, number(g, 0), ""), charged, g->ticks, number(g, UNSEEN));
+}
