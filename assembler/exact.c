@@ -366,9 +366,7 @@ static void nearest(const exact *x, int digits, int least, uint64_t *m, int *u) 
     if (k < least - 1) k = least - 1;
     shift_left(k < 0 ? &n : &d, (uint32_t)(k < 0 ? -k : k));
     divide(&n, &d, &q);
-    *m = 0, *u = 0;
-    if (!q.n) return;
-    const uint64_t v = q.limb[0];
+    const uint64_t v = q.n ? q.limb[0] : 0;
     int drop = (int)bits(&q) - digits;
     if (drop < least - k) drop = least - k;
     const uint64_t half = UINT64_C(1) << (drop - 1), rest = v & (2 * half - 1), kept = v >> drop;
