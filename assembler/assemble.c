@@ -105,13 +105,14 @@ rvm_status rvm_assemble_file(const char *path, const rvm_asm_options *options, r
     RVM__NEEDS(path);
     rvm_status status = check_options(options, err);
     if (status) return status;
+    const char *why = "";
     char *real = realpath(path, NULL);
-    status = start(&a, options) ? rvm__read_file(&a, path, &text, &size) : RVM_ERR_MEMORY;
+    status = start(&a, options) ? rvm__read_file(&a, path, &text, &size, &why) : RVM_ERR_MEMORY;
     if (status == RVM_OK && !rvm__source_add(&a, path, real, text, size)) status = RVM_ERR_MEMORY;
     if (status == RVM_OK)
         status = assemble(&a, out, err, report, userdata);
     else
-        rvm__fail(err, status, path, 0, 0, "cannot read the file: %s", strerror(status == RVM_ERR_MEMORY ? ENOMEM : errno));
+        rvm__fail(err, status, path, 0, 0, "cannot read the file: %s", status == RVM_ERR_IO ? why : "out of memory");
     finish(&a);
     free(real);
     return status;
@@ -123,8 +124,10 @@ rvm_status rvm_open(const char *path, const rvm_asm_options *options, rvm_progra
     RVM__NEEDS(out);
     *out = NULL;
     RVM__NEEDS(path);
-    FILE *in = fopen(path, "rb");
-    if (!in) return rvm__fail(err, RVM_ERR_IO, path, 0, 0, "cannot read the file: %s", strerror(errno));
+    size_t size;
+    const char *why;
+    FILE *in = rvm__open_source(path, &size, &why);
+    if (!in) return rvm__fail(err, RVM_ERR_IO, path, 0, 0, "cannot read the file: %s", why);
     size_t n = fread(head, 1, sizeof head, in);
     const bool empty = !n && !ferror(in);
     fclose(in);

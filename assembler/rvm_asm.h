@@ -8,12 +8,30 @@
 extern "C" {
 #endif
 
+/* Asked for the text of what a source includes. `name` is the including source's folder with the name behind it, then, if
+ * that is RVM_ERR_NAME, the name as it is written; what was included by a name is not asked for again. The callback hands
+ * the text over by rvm_include_text or rvm_include_std and returns the status of that; RVM_ERR_NAME where it knows no such
+ * name: then files are looked for, unless no_files. Any other status ends the search, and err->message, where it is set,
+ * says why in the diagnostic. Called from the thread that assembles, during the call. */
+typedef struct rvm_inclusion rvm_inclusion;
+typedef rvm_status (*rvm_include)(void *userdata, const char *name, rvm_inclusion *to, rvm_error *err);
+/* The text is copied. Errors: LIMIT (more than 256 MiB, or too many sources), USAGE (a second text), MEMORY. */
+RVM_API rvm_status rvm_include_text(rvm_inclusion *to, const char *text, size_t size);
+/* The file std/... of the standard library, where this library finds it; NAME for all other names, such as std/../x, and
+ * where there is no such file. It opens a file, no_files or not. Errors besides: IO, LIMIT, USAGE, MEMORY. */
+RVM_API rvm_status rvm_include_std(rvm_inclusion *to, const char *name);
+
+/* A service that assembles what others wrote sets no_files: a diagnostic shows the line that it is about, and so would show
+ * lines of any file that can be read. */
 typedef struct rvm_asm_options {
     rvm_type real; /* what the type name `real` means: RVM_F64 (default), RVM_F32 or RVM_FIX */
     const char *const
         *include_path; /* folders searched for `include`, after the including file's; NULL-terminated, or NULL */
     const rvm_allocator *allocator; /* NULL: the C library's */
     uint32_t max_errors;            /* 0: 20 */
+    rvm_include include;            /* NULL: files only */
+    void *include_userdata;
+    bool no_files; /* no path that a source names is opened, std/ included; that of rvm_assemble_file and rvm_open is */
 } rvm_asm_options;
 
 /* Called for each diagnostic, in order of place: text is the whole of it as a compiler would print it (file:line:column:

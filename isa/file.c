@@ -1,5 +1,6 @@
 /* file.c: bytecode from and to memory and files. */
 #include "isa.h"
+#include "rbc.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -43,6 +44,7 @@ rvm_status rvm_program_load_file(const char *path, const rvm_allocator *al, rvm_
             cap = cap * 2 + 65536;
         }
         size += fread(bytes + size, 1, cap - size, in);
+        if (size >= 4 && memcmp(bytes, RVM_RBC_MAGIC, 4) != 0) break; /* nothing to read on for, as from /dev/zero */
         if (ferror(in)) {
             s = fail_io(err, path, "read");
             goto done;

@@ -33,6 +33,8 @@ static void none(const char *fn, const char *param, rvm_status status) {
 
 /* NULL is USAGE, and the message names the parameter. */
 #define REFUSED(fn, param, ...) refused(#fn, #param, (memset(&e, 0, sizeof e), fn(__VA_ARGS__)))
+/* The same of a function that tells nobody why. */
+#define NO_MESSAGE(fn, param, ...) tried(#fn, #param, fn(__VA_ARGS__) == RVM_ERR_USAGE, "USAGE")
 /* A kind of number 99 is USAGE. */
 #define NO_KIND(fn, param, ...) none(#fn, #param, (memset(&e, 0, sizeof e), fn(__VA_ARGS__)))
 /* The error is asked of nobody. */
@@ -170,7 +172,18 @@ static void transforms(void) {
 
 /* ---- rvm_asm.h ---- */
 
+static rvm_status include(void *userdata, const char *wanted, rvm_inclusion *to, rvm_error *why) {
+    (void)userdata, (void)wanted, (void)why;
+    NO_MESSAGE(rvm_include_text, to, NULL, "", 0);
+    NO_MESSAGE(rvm_include_text, text, to, NULL, 1);
+    NO_MESSAGE(rvm_include_std, to, NULL, "std/blas.rasm");
+    NO_MESSAGE(rvm_include_std, name, to, NULL);
+    return RVM_ERR_NAME;
+}
+
 static void assembler(void) {
+    const rvm_asm_options asks = {.real = RVM_F64, .include = include, .no_files = true};
+    rvm_assemble("include \"y\"\n", 12, "x", &asks, &made, &e, NULL, NULL);
     const rvm_asm_options odd = {.real = (rvm_type)99};
     REFUSED(rvm_assemble, text, NULL, 1, "x", NULL, &made, &e, NULL, NULL);
     HARMLESS(rvm_assemble, text, is_cleared());

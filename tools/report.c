@@ -86,6 +86,7 @@ static bool excerpt(tool *t, const rvm_error *e, char *out, size_t size) {
     struct stat st;
     if (t->source && !t->bytecode && strcmp(e->file, "<stdin>") == 0)
         return rvm_asm_excerpt(t->source, t->source_size, e->line, e->column, out, size);
+    if (t->o.no_include && strcmp(e->file, t->words[0]) != 0) return false; /* raw code may name any file as its source */
     if (!e->file[0] || !e->line || stat(e->file, &st) || !S_ISREG(st.st_mode) || !source_is_same(t)) return false;
     if (input_open(&in, e->file, &unused)) return false;
     const bool good =

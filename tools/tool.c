@@ -21,7 +21,7 @@ rvm_status tool_fail(tool *t, rvm_status code, const char *format, ...) {
 /* ---- programs and functions ---- */
 
 rvm_status tool_asm_options(tool *t, rvm_asm_options *o) {
-    *o = (rvm_asm_options){.real = RVM_F64, .include_path = t->o.include.item};
+    *o = (rvm_asm_options){.real = RVM_F64, .include_path = t->o.include.item, .no_files = t->o.no_include};
     if (!t->o.real || strcmp(t->o.real, rvm_type_name(RVM_F64)) == 0) return RVM_OK;
     for (rvm_type r = RVM_F64; r < RVM_TYPE_COUNT; r++) {
         o->real = r;
