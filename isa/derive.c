@@ -286,6 +286,7 @@ static void derive_region(rvm__derive *t, region r, int step, enum rvm__style st
 /* Instructions lo up to, not including, hi, in the order of step. Jumps and loops do not leave such a stretch. */
 static void walk(rvm__derive *t, uint32_t lo, uint32_t hi, int step, enum rvm__style style) {
     const uint32_t nopen = t->nopen;
+    if (t->status) return; /* else parts in one another would be walked for nothing, doubling */
     for (uint32_t k = step > 0 ? lo : hi; step > 0 ? k < hi : k > lo;) {
         const uint32_t pc = step > 0 ? k : k - 1;
         const rvm_insn *code = rvm__source(t)->code, *in = &code[pc];

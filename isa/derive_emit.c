@@ -235,9 +235,37 @@ void rvm__temp_array_free(rvm__derive *t, rvm_place q) {
 
 /* ---- instructions ---- */
 
+/* What a derived function may have: many times what one can become by the formulas of its instructions. Only compute parts
+ * in one another that borrow (derive.c) make more, twice as many for each level. */
+static uint32_t most_instructions(const rvm__derive *t) {
+    enum { LEAST = 1 << 16, FOR_EACH = 256 };
+    const uint64_t most = LEAST + (uint64_t)FOR_EACH * rvm__source(t)->ncode;
+    return most < INT32_MAX ? (uint32_t)most : INT32_MAX;
+}
+
+/* How many compute parts the instruction being derived stands in. */
+static uint32_t nested(const rvm__derive *t) {
+    const rvm_insn *code = rvm__source(t)->code;
+    uint32_t n = 0;
+    for (uint32_t pc = 0; pc < t->pc; pc++) n += (code[pc].op == RVM_OP_compute) - (code[pc].op == RVM_OP_do);
+    return n;
+}
+
+static void grows_too_large(rvm__derive *t) {
+    t->status =
+        rvm__fail_at(t->err, RVM_ERR_UNSUPPORTED, t->p, t->src, t->pc,
+                     "%s'%s has more than %u instructions: compute parts nest %u deep here, and each level that changes "
+                     "what was there before it doubles them; make an inner one a function",
+                     rvm__source(t)->name, rvm__transform_tick[t->kind], most_instructions(t), nested(t));
+}
+
 uint32_t rvm__add(rvm__derive *t, rvm_op op, rvm_row row, uint8_t flags, int n, const rvm_place *places) {
     if (t->status) return 0;
     const rvm_function *f = rvm__source(t);
+    if (t->g.ncode >= most_instructions(t)) {
+        grows_too_large(t);
+        return 0;
+    }
     if (n > UINT8_MAX || !rvm__grow(&t->p->al, (void **)&t->from, &t->cap_from, t->g.ncode + 1, sizeof *t->from)) {
         n > UINT8_MAX ? too_large(t) : rvm__derive_fail(t, RVM_ERR_MEMORY);
         return 0;
