@@ -43,7 +43,7 @@ typedef struct attachment {
 } attachment;
 
 rvm_jit_options rvm_jit_options_default(void) {
-    return (rvm_jit_options){.level = 3};
+    return (rvm_jit_options){.level = 3, .tiers = true};
 }
 
 /* Those that this process may use. */
@@ -211,16 +211,9 @@ static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
     return what;
 }
 
-/* Options that only the interpreter serves. */
-static const char *refused_option(const rvm_options *o) {
-    if (o->exact) return "native code keeps no record of what rounding loses (exact)";
-    if (o->profile) return "native code does not count by opcode (profile)";
-    return NULL;
-}
-
 static bool is_refused(attachment *a, const rvm__lowering *what) {
     rvm_jit *j = a->jit;
-    const char *refused = refused_option(&a->m->o);
+    const char *refused = rvm__native_refuses(&a->m->o);
     if (!refused) return false;
     rvm__fail(&a->why, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", refused);
     pthread_mutex_lock(&j->lock);
@@ -330,6 +323,32 @@ static void ran(rvm__engine *e, rvm_machine *m, uint64_t instructions) {
     a->engine.soon = rvm__warm_ran(&a->warm, m, instructions) && !still;
 }
 
+static rvm_status adopt(rvm__engine *e, rvm_machine *d, rvm_error *err) {
+    rvm_jit *j = ((attachment *)e)->jit;
+    return d->engine && ((attachment *)d->engine)->jit == j ? RVM_OK : rvm_jit_attach(j, d, err);
+}
+
+static rvm_status reason(const rvm__engine *e, rvm_error *err) {
+    const attachment *a = (const attachment *)e;
+    if (err && a->why.code) *err = a->why;
+    return a->why.code;
+}
+
+static void derived(rvm__engine *e, const rvm_machine *d, uint32_t fn, const rvm_error *why, bool tells) {
+    attachment *a = (attachment *)e;
+    a->why.code = RVM_OK;
+    a->engine.cramped = d && d->engine ? d->engine->cramped : 0;
+    if (why)
+        a->why = *why;
+    else if (d && d->engine)
+        reason(d->engine, &a->why);
+    if (!tells) return;
+    const rvm__lowering what = {.p = a->m->p, .fn = fn, .direction = 1};
+    pthread_mutex_lock(&a->jit->lock);
+    rvm__tell(a->jit, &what, &(rvm__compiled){0}, &a->why);
+    pthread_mutex_unlock(&a->jit->lock);
+}
+
 /* Locked. */
 static void unlink_attachment(attachment *a) {
     *a->link = a->next;
@@ -356,7 +375,15 @@ rvm_status rvm_jit_attach(rvm_jit *j, rvm_machine *m, rvm_error *err) {
     memset(a, 0, size);
     rvm__warmth *functions = (rvm__warmth *)(void *)&a->functions[n];
     uint8_t *ask = (uint8_t *)&functions[n];
-    a->engine = (rvm__engine){.entry = entry, .ran = ran, .hot = ask, .every = j->o.hot, .released = released};
+    a->engine = (rvm__engine){.entry = entry,
+                              .ran = ran,
+                              .hot = ask,
+                              .every = j->o.hot,
+                              .patience = j->o.tiers ? j->o.hot / 4 : 0,
+                              .adopt = adopt,
+                              .reason = reason,
+                              .derived = derived,
+                              .released = released};
     a->warm = (rvm__warm){.hot = j->o.hot, .tiers = j->o.tiers, .functions = functions, .ask = ask};
     a->jit = j;
     a->m = m;
@@ -386,8 +413,7 @@ rvm_status rvm_jit_reason(const rvm_machine *m, rvm_error *err) {
         return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,
                          "the code takes %llu bytes of the thread's stack, which has fewer left",
                          (unsigned long long)a->engine.cramped);
-    if (err && a->why.code) *err = a->why;
-    return a->why.code;
+    return reason(m->engine, err);
 }
 
 void rvm_jit_free(rvm_jit *j) {
@@ -436,7 +462,7 @@ rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direc
                           .lanes = !j->o.no_lanes,
                           .vector_math = j->o.vector_math || j->o.fast_math,
                           .tolerance = o.tolerance};
-    const char *refused = refused_option(&o);
+    const char *refused = rvm__native_refuses(&o);
     if (!p->verified) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the program is not verified");
     if (fn >= p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "there is no function %u", fn);
     if (direction != 1 && direction != -1)

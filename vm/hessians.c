@@ -101,7 +101,6 @@ static rvm_status by_products(rvm__work *w, const double *weights, double *H, rv
         status = rvm__product_run(&p, weights, err);
         for (int64_t i = 0; i < w->columns && !status; i++) H[i * w->columns + j] = rvm__work_get(w, true, i);
     }
-    rvm__product_end(&p);
     return status;
 }
 
@@ -136,7 +135,6 @@ rvm_status rvm_hvp(rvm_machine *m, const rvm_question *q, const double *weights,
     for (int64_t k = 0; k < w.columns && !status; k++) rvm__work_set(&w, true, k, v[k]);
     if (!status) status = rvm__product_run(&p, weights, err);
     for (int64_t k = 0; k < w.columns && !status; k++) hv[k] = rvm__work_get(&w, true, k);
-    rvm__product_end(&p);
     rvm__work_end(&w, cost);
     return status;
 }

@@ -1,14 +1,6 @@
 /* jacobian.c: products with a Jacobian, and all of it, by columns (a tangent run each) or by rows (a sweep each). */
 #include "question.h"
 
-static void seed(rvm__work *w, bool column, int64_t n, const double *v) {
-    for (int64_t k = 0; k < n; k++) rvm__work_set(w, column, k, v[k]);
-}
-
-static void read(const rvm__work *w, bool column, int64_t n, double *v) {
-    for (int64_t k = 0; k < n; k++) v[k] = rvm__work_get(w, column, k);
-}
-
 rvm_status rvm_jvp(rvm_machine *m, const rvm_question *q, const double *v, double *jv, rvm_cost *cost, rvm_error *err) {
     rvm__work w;
     rvm_status status = rvm__work_begin(&w, m, q, err);
@@ -17,9 +9,9 @@ rvm_status rvm_jvp(rvm_machine *m, const rvm_question *q, const double *v, doubl
     status = rvm__work_needs(v, w.columns, "v", err);
     if (!status) status = rvm__work_needs(jv, w.rows, "jv", err);
     rvm__work_reset(&w);
-    if (!status) seed(&w, true, w.columns, v);
+    if (!status) rvm__work_put(&w, true, v);
     if (!status) status = rvm__work_tangent(&w, err);
-    if (!status) read(&w, false, w.rows, jv);
+    if (!status) rvm__work_read(&w, false, jv);
     rvm__work_end(&w, cost);
     return status;
 }
@@ -32,9 +24,9 @@ rvm_status rvm_vjp(rvm_machine *m, const rvm_question *q, const double *w, doubl
     status = rvm__work_needs(w, work.rows, "w", err);
     if (!status) status = rvm__work_needs(wj, work.columns, "wj", err);
     rvm__work_reset(&work);
-    if (!status) seed(&work, false, work.rows, w);
+    if (!status) rvm__work_put(&work, false, w);
     if (!status) status = rvm__work_adjoint(&work, err);
-    if (!status) read(&work, true, work.columns, wj);
+    if (!status) rvm__work_read(&work, true, wj);
     rvm__work_end(&work, cost);
     return status;
 }

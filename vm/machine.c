@@ -3,11 +3,11 @@
 
 #include <string.h>
 
+#include "derived.h"
 #include "memory.h"
 #include "native.h"
 #include "out_of_line.h"
 #include "prepare.h"
-#include "products.h"
 #include "run.h"
 
 rvm_options rvm_options_default(void) {
@@ -39,6 +39,7 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
     m->al = al;
     m->memory = sizeof *m;
     m->where = UNBOUND;
+    m->cancelled = &m->cancel;
     rvm_status status = RVM_OK;
     if (o.profile) {
         m->profile = rvm__resize(m, NULL, 0, RVM_OP_LIMIT * sizeof *m->profile);
@@ -84,11 +85,12 @@ void rvm_machine_free(rvm_machine *m) {
     if (!m) return;
     if (m->engine) m->engine->released(m->engine);
     rvm__team_free(m);
-    rvm__products_free(m);
+    rvm__derived_free(m);
     rvm__prepare_free(m, &m->primal_codes);
     rvm__prepare_free(m, &m->shadow_codes);
     rvm__room_free(m);
     rvm__exact_free(m);
+    for (int k = 0; k < RVM__KEEPS; k++) rvm__resize(m, m->kept[k], m->cap_kept[k], 0);
     for (int k = 0; k < RVM__SCRATCHES; k++) rvm__resize(m, m->scratch[k], m->cap_scratch[k], 0);
     rvm__resize(m, m->pops, m->pops ? m->p->nfunctions * sizeof *m->pops : 0, 0);
     rvm__resize(m, m->shadows, m->cap_shadows * sizeof *m->shadows, 0);
@@ -100,7 +102,7 @@ void rvm_machine_free(rvm_machine *m) {
 }
 
 void rvm_machine_cancel(rvm_machine *m) {
-    if (m) __atomic_store_n(&m->cancel, 1, __ATOMIC_RELAXED);
+    if (m) __atomic_store_n(m->cancelled, 1, __ATOMIC_RELAXED);
 }
 
 /* ---- what stops a run ---- */
@@ -124,7 +126,7 @@ static uint64_t so_far(const rvm_machine *m) {
 void rvm__run_begins(rvm_machine *m) {
     m->counted = m->told = 0;
     grant(m);
-    if (__atomic_load_n(&m->cancel, __ATOMIC_RELAXED)) m->slice = 0, m->budget = 0; /* look at once */
+    if (__atomic_load_n(m->cancelled, __ATOMIC_RELAXED)) m->slice = 0, m->budget = 0; /* look at once */
 }
 
 uint64_t rvm__run_count(const rvm_machine *m) {
@@ -146,7 +148,7 @@ rvm_status rvm__look(rvm_machine *m) {
     m->counted = so_far(m);
     m->slice = 0;
     m->budget = 0;
-    if (__atomic_exchange_n(&m->cancel, 0, __ATOMIC_RELAXED)) return RVM_ERR_CANCELLED;
+    if (__atomic_exchange_n(m->cancelled, 0, __ATOMIC_RELAXED)) return RVM_ERR_CANCELLED;
     if (m->o.progress && m->counted >= m->told + SLICE) {
         m->told = m->counted;
         if (m->o.progress(m->o.userdata, m->counted)) return RVM_ERR_CANCELLED;

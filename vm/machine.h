@@ -156,6 +156,10 @@ enum rvm__scratch {
     RVM__SCRATCHES
 };
 
+/* What is kept for the next time: arguments as they were before a run, and as it left them (derived.c); storage of answers
+ * (question.c, products.c). */
+enum rvm__keeps { RVM__INPUTS, RVM__RESULTS, RVM__QUESTION, RVM__PRODUCT, RVM__KEEPS };
+
 enum rvm__where { AT_START, INSIDE, AT_END, UNBOUND };
 
 /* Of parallel blocks: instances of a chunk, partial sums of a register there (docs/semantics.md, section 9). */
@@ -185,11 +189,11 @@ struct rvm_machine {
     int one_way; /* native code was left that left out what going back takes back: the course; else 0 */
     bool single; /* stop after one instruction */
     rvm__xinsn *pc;
-    int64_t budget;   /* bytes of prepared code that may still run before the next look around */
-    uint64_t slice;   /* instructions granted with the present budget */
-    uint64_t counted; /* instructions of the present run, slices before the present one */
-    uint64_t told;    /* of them, that the caller's progress function knows of */
-    int cancel;       /* atomic */
+    int64_t budget;         /* bytes of prepared code that may still run before the next look around */
+    uint64_t slice;         /* instructions granted with the present budget */
+    uint64_t counted;       /* instructions of the present run, slices before the present one */
+    uint64_t told;          /* of them, that the caller's progress function knows of */
+    int cancel, *cancelled; /* atomic; cancelled: that of the machine that is asked, where this one runs for it */
     /* memory */
     rvm_value *slots, *shadows;
     double *magnitudes;
@@ -231,9 +235,11 @@ struct rvm_machine {
     struct rvm__seat *seat;     /* of a machine that one of them works with; else NULL */
     const rvm__xinsn *gate;     /* such a machine stops before this end of a block, in frame gate_frames - 1 */
     uint32_t gate_frames;
-    struct rvm__hessian *hessian;   /* carried by the sweep (hessian.h); NULL: none */
-    struct rvm__products *products; /* kept for products with Hessians (products.c); NULL: none yet */
-    char detail[256];               /* of a failure found out of line, */
-    uint32_t detail_place;          /* and the place of the instruction that it is about */
+    struct rvm__hessian *hessian; /* carried by the sweep (hessian.h); NULL: none */
+    struct rvm__derived *derived; /* derivatives as programs, the latest first (derived.h) */
+    void *kept[RVM__KEEPS];
+    size_t cap_kept[RVM__KEEPS];
+    char detail[256];      /* of a failure found out of line, */
+    uint32_t detail_place; /* and the place of the instruction that it is about */
 };
 #endif

@@ -47,6 +47,14 @@ void *rvm__scratch(rvm_machine *m, enum rvm__scratch which, size_t size) {
     return m->scratch[which];
 }
 
+void *rvm__room(rvm_machine *m, enum rvm__keeps which, size_t size) {
+    if (size <= m->cap_kept[which]) return m->kept[which];
+    void *p = rvm__resize(m, m->kept[which], m->cap_kept[which], size);
+    if (!p) return NULL;
+    m->cap_kept[which] = size;
+    return m->kept[which] = p;
+}
+
 bool rvm__reserve_frame(rvm_machine *m, size_t slots, size_t arrays) {
     if (!rvm__reserve(m, (void **)&m->slots, &m->cap_slots, slots, sizeof *m->slots)) return false;
     if (m->mode != RVM_PRIMAL && !rvm__reserve(m, (void **)&m->shadows, &m->cap_shadows, slots, sizeof *m->shadows))

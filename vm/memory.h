@@ -12,6 +12,8 @@ rvm_status rvm__no_memory(const rvm_machine *m, rvm_error *err);
 /* Room for `need` elements, new ones zero. False: out of memory. */
 bool rvm__reserve(rvm_machine *m, void **p, size_t *cap, size_t need, size_t element);
 
+/* At least `size` bytes, until more are asked for; freed with the machine. NULL: out of memory. */
+void *rvm__room(rvm_machine *m, enum rvm__keeps which, size_t size);
 /* `size` bytes, all zero, until the same is asked for again; freed with the machine. NULL: out of memory. */
 void *rvm__scratch(rvm_machine *m, enum rvm__scratch which, size_t size);
 

@@ -256,6 +256,12 @@ const size_t rvm__native_nsymbols = sizeof rvm__native_symbols / sizeof *rvm__na
 
 /* ---- entering ---- */
 
+const char *rvm__native_refuses(const rvm_options *o) {
+    if (o->exact) return "native code keeps no record of what rounding loses (exact)";
+    if (o->profile) return "native code does not count by opcode (profile)";
+    return NULL;
+}
+
 /* Whether the machine stands at an end of the bound call, about to run it whole, in a way that native code can. */
 static bool at_an_end(const rvm_machine *m) {
     const rvm_function *f = &m->p->functions[m->entry];

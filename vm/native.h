@@ -146,13 +146,22 @@ struct rvm__engine {
     rvm__native_entry (*entry)(rvm__engine *e, rvm_machine *m, const rvm__native_place *at, const rvm__native_need **need);
     /* So many instructions were interpreted, in the frames of m. */
     void (*ran)(rvm__engine *e, rvm_machine *m, uint64_t instructions);
-    uint8_t *hot;     /* by function: whether to ask for code where the interpreter calls it */
-    uint64_t every;   /* instructions from one look around of the interpreter to the next, at most */
-    uint64_t cramped; /* bytes of the C stack that code took which did not run last time, for want of them; 0: it did */
-    bool soon;        /* set by `ran`: code may be entered at a loop; the next look is to come where control jumps next */
+    uint8_t *hot;      /* by function: whether to ask for code where the interpreter calls it */
+    uint64_t every;    /* instructions from one look around of the interpreter to the next, at most */
+    uint64_t patience; /* instructions of a derivative that are interpreted before it runs as a program (derived.c) */
+    uint64_t cramped;  /* bytes of the C stack that code took which did not run last time, for want of them; 0: it did */
+    bool soon;         /* set by `ran`: code may be entered at a loop; the next look is to come where control jumps next */
+    /* d runs natively from now on, if m does, by the same code; it may already. Errors: MEMORY. */
+    rvm_status (*adopt)(rvm__engine *e, rvm_machine *d, rvm_error *err);
+    /* Why the last run was interpreted. */
+    rvm_status (*reason)(const rvm__engine *e, rvm_error *err);
+    /* A derivative of a function of m's ran as a program on d, or it was interpreted, and why; tells: in a notice, too. */
+    void (*derived)(rvm__engine *e, const rvm_machine *d, uint32_t fn, const rvm_error *why, bool tells);
     /* The machine that has it as m->engine is freed, or has no use for it any more: sets that to NULL. */
     void (*released)(rvm__engine *e);
 };
+/* Why options have runs interpreted, or NULL. */
+const char *rvm__native_refuses(const rvm_options *o);
 /* Runs the bound call natively, if there is code for it: *ran tells. The status is that of a run. */
 rvm_status rvm__native_run(rvm_machine *m, bool *ran);
 /* The interpreter has entered a function that is hot: runs it natively to where it returns to, if there is code for it.

@@ -1,53 +1,17 @@
 /* products.c: products of a Hessian with a vector: the tangent of the gradient. The gradient of f is a program, f'grad, that
  * the transforms derive; run in tangent mode with x_d = v, the tangents of its shadows x_b are H v.
  *
- * The program with f'grad in it is a copy of the machine's, with a machine of its own; both are kept for the next product.
+ * The program with f'grad in it is a copy of the machine's, with a machine of its own; both are kept for the next product
+ * (derived.h), and natively the tangent is a program again.
  */
 #include "products.h"
 
 #include <string.h>
 
+#include "derived.h"
 #include "memory.h"
 #include "reals.h"
 #include "transform.h"
-
-typedef struct rvm__products {
-    rvm_program *program;
-    rvm_machine *machine;
-    uint32_t of, gradient; /* f, and f'grad in the program */
-    uint8_t active[RVM_MAX_PARAMS];
-} products;
-
-void rvm__products_free(rvm_machine *m) {
-    if (!m->products) return;
-    rvm_machine_free(m->products->machine);
-    rvm_program_free(m->products->program);
-    rvm__resize(m, m->products, sizeof *m->products, 0);
-    m->products = NULL;
-}
-
-/* The program with f'grad, for the closure of the active parameters. */
-static rvm_status derive(rvm_machine *m, uint32_t fn, const uint8_t *active, products *d, rvm_error *err) {
-    d->of = fn;
-    memcpy(d->active, active, m->p->functions[fn].nparams);
-    rvm_status status = rvm__program_copy(m->p, &m->al, &d->program, err);
-    if (!status) status = rvm__transform_declare(d->program, fn, RVM_GRADIENT_OF, active, &d->gradient, err);
-    if (!status) status = rvm__transform_resolve(d->program, err);
-    if (!status) status = rvm_machine_new(d->program, &m->o, &d->machine, err);
-    return rvm__fail_in(err, status, m->p, fn);
-}
-
-static rvm_status ensure(rvm_machine *m, uint32_t fn, const uint8_t *active, rvm_error *err) {
-    if (m->products && m->products->of == fn && !memcmp(m->products->active, active, m->p->functions[fn].nparams))
-        return RVM_OK;
-    rvm__products_free(m);
-    m->products = rvm__resize(m, NULL, 0, sizeof *m->products);
-    if (!m->products) return rvm__no_memory(m, err);
-    *m->products = (products){.of = UINT32_MAX};
-    rvm_status status = derive(m, fn, active, m->products, err);
-    if (status) rvm__products_free(m);
-    return status;
-}
 
 /* ---- one product ---- */
 
@@ -69,25 +33,19 @@ rvm_status rvm__product_begin(rvm__product *p, rvm__work *w, rvm_error *err) {
     *p = (rvm__product){.w = w};
     for (uint32_t k = 0; k < w->q->nargs; k++) active[k] = w->args[k].active;
     rvm_status status = rvm__transform_close(m->p, (uint32_t)w->q->fn, active, false, err);
-    if (!status) status = ensure(m, (uint32_t)w->q->fn, active, err);
+    if (!status) status = rvm__derived_ready(m, (uint32_t)w->q->fn, RVM_GRADIENT_OF, active, &p->gradient, err);
     if (status) return status;
     const size_t cells = PLANES * w->at[w->q->nargs];
-    p->bytes = 2 * w->q->nargs * sizeof *p->args + cells * sizeof *p->cells;
-    p->args = rvm__resize(m, NULL, 0, p->bytes);
-    if (!p->args) return rvm__no_memory(m, err);
+    p->args = rvm__room(m, RVM__PRODUCT, 2 * w->q->nargs * sizeof *p->args + cells * sizeof *p->cells);
+    if (!p->args && w->q->nargs) return rvm__no_memory(m, err);
     p->cells = (rvm_value *)(void *)(p->args + 2 * w->q->nargs);
     return RVM_OK;
-}
-
-void rvm__product_end(rvm__product *p) {
-    if (p->args) rvm__resize(p->w->m, p->args, p->bytes, 0);
-    p->args = NULL;
 }
 
 /* The arguments of f'grad: each of f's, and behind it the adjoint where it is active. */
 static uint32_t lay_out(rvm__product *p) {
     const rvm__work *w = p->w;
-    const uint8_t *active = w->m->products->active;
+    const uint8_t *active = p->gradient->active;
     uint32_t n = 0;
     for (uint32_t k = 0; k < w->q->nargs; k++) {
         rvm_arg a = w->args[k];
@@ -126,7 +84,7 @@ static void give(rvm__product *p) {
     rvm__work *w = p->w;
     uint32_t n = 0;
     for (uint32_t k = 0; k < w->q->nargs; k++, n++) {
-        if (!w->m->products->active[k]) continue;
+        if (!p->gradient->active[k]) continue;
         n++;
         if (w->args[k].ndim && count(w, k))
             memcpy(w->shadows + w->at[k], plane(p, k, X_BD), count(w, k) * sizeof(rvm_value));
@@ -136,7 +94,7 @@ static void give(rvm__product *p) {
 
 rvm_status rvm__product_run(rvm__product *p, const double *weights, rvm_error *err) {
     rvm__work *w = p->w;
-    rvm_machine *m = w->m->products->machine;
+    rvm_machine *m = p->gradient->machine;
     rvm_stats before, after;
     take(p, X_D);
     for (int64_t k = 0; k < w->rows; k++) rvm__work_set(w, false, k, weights ? weights[k] : 1);
@@ -146,7 +104,7 @@ rvm_status rvm__product_run(rvm__product *p, const double *weights, rvm_error *e
     const uint32_t n = lay_out(p);
     w->cost.tangents++;
     rvm_machine_stats(m, &before);
-    rvm_status status = rvm_tangent(m, w->m->products->gradient, p->args, n, err);
+    rvm_status status = rvm_tangent(m, p->gradient->fn, p->args, n, err);
     rvm_machine_stats(m, &after);
     rvm_machine_unbind(m);
     w->cost.instructions += after.forward - before.forward;

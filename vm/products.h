@@ -6,19 +6,16 @@
 
 typedef struct rvm__product {
     rvm__work *w;
+    struct rvm__derived *gradient;
     rvm_arg *args;    /* of f'grad */
     rvm_value *cells; /* behind them in one block */
-    size_t bytes;
 } rvm__product;
 
 /* Derives the gradient program where the machine does not have it yet. Errors: UNSUPPORTED (no such program, and why),
  * MEMORY. */
 rvm_status rvm__product_begin(rvm__product *p, rvm__work *w, rvm_error *err);
-void rvm__product_end(rvm__product *p);
 /* After rvm__work_reset and the direction by rvm__work_set on columns: H of the weighted rows (NULL: 1) times it, by
  * rvm__work_get on columns. */
 rvm_status rvm__product_run(rvm__product *p, const double *weights, rvm_error *err);
-/* machine.c: what the machine keeps for the next time. */
-void rvm__products_free(rvm_machine *m);
 
 #endif

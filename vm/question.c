@@ -3,22 +3,15 @@
 
 #include <string.h>
 
+#include "cells.h"
 #include "memory.h"
 #include "reals.h"
 
 #define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
 
-/* Elements; ~d, which is negative, where there cannot be so many by dimension d. */
-static int64_t count_of(const rvm_arg *a) {
-    int64_t n = 1;
-    for (int d = 0; d < a->ndim && d < RVM_MAX_DIMS; d++)
-        if (a->shape[d] < 0 || __builtin_mul_overflow(n, a->shape[d], &n) || n > INT64_MAX / 64) return ~(int64_t)d;
-    return n;
-}
-
 static int64_t size_of(const rvm_question *q, const rvm_part *part, uint32_t n) {
     int64_t sum = 0;
-    for (uint32_t k = 0; k < n; k++) sum += part[k].element < 0 ? count_of(&q->args[part[k].param]) : 1;
+    for (uint32_t k = 0; k < n; k++) sum += part[k].element < 0 ? rvm__cells(&q->args[part[k].param]) : 1;
     return sum;
 }
 
@@ -28,9 +21,9 @@ static rvm_status check_parts(const rvm_function *f, const rvm_question *q, cons
         if (part[k].param >= q->nargs) BAD(RVM_ERR_ARGUMENT, "%s has no parameter %u", f->name, part[k].param);
         const char *name = f->params[part[k].param].name;
         if (f->params[part[k].param].type == RVM_I64) BAD(RVM_ERR_ARGUMENT, "`%s` is i64 and has no derivative", name);
-        if (part[k].element >= count_of(&q->args[part[k].param]))
+        if (part[k].element >= rvm__cells(&q->args[part[k].param]))
             BAD(RVM_ERR_ARGUMENT, "`%s` has no element %lld: it has %lld", name, (long long)part[k].element,
-                (long long)count_of(&q->args[part[k].param]));
+                (long long)rvm__cells(&q->args[part[k].param]));
         for (uint32_t i = 0; i < k; i++)
             if (part[i].param == part[k].param &&
                 (part[i].element < 0 || part[k].element < 0 || part[i].element == part[k].element))
@@ -47,17 +40,23 @@ static rvm_status check(const rvm_machine *m, const rvm_question *q, rvm_error *
     if (q->fn < 0 || q->fn >= m->p->nfunctions) BAD(RVM_ERR_USAGE, "no function %lld", (long long)q->fn);
     const rvm_function *f = &m->p->functions[q->fn];
     if (q->nargs != f->nparams) BAD(RVM_ERR_ARGUMENT, "%s takes %u arguments, %u given", f->name, f->nparams, q->nargs);
+<<<<<<< HEAD
     for (uint32_t k = 0; k < q->nargs; k++) {
         const rvm_arg *a = &q->args[k];
         const char *name = f->params[k].name;
         if (a->ndim != f->params[k].ndim)
             BAD(RVM_ERR_SHAPE, "argument `%s` of %s has %d dimensions, must have %d", name, f->name, a->ndim,
                 f->params[k].ndim);
-        const int64_t d = ~count_of(a);
+        const int64_t d = ~rvm__cells(a);
         if (d >= 0)
             BAD(RVM_ERR_SHAPE, "dimension %lld of argument `%s` of %s is %lld: no array can be so large", (long long)d + 1,
                 name, f->name, (long long)a->shape[d]);
     }
+=======
+    for (uint32_t k = 0; k < q->nargs; k++)
+        if (q->args[k].ndim != f->params[k].ndim || rvm__cells(&q->args[k]) < 0)
+            BAD(RVM_ERR_SHAPE, "argument `%s` of %s has the wrong shape", f->params[k].name, f->name);
+>>>>>>> 58e5bbc (Derivatives run natively where a machine does)
     rvm_status status = check_parts(f, q, q->of, q->nof, err);
     return status ? status : check_parts(f, q, q->by, q->nby, err);
 }
@@ -76,7 +75,7 @@ rvm_status rvm_question_size(const rvm_machine *m, const rvm_question *q, int64_
 static bool locate(const rvm_question *q, bool column, int64_t k, uint32_t *param, int64_t *element) {
     const rvm_part *part = column ? q->by : q->of;
     for (uint32_t i = 0; i < (column ? q->nby : q->nof); i++) {
-        const int64_t n = part[i].element < 0 ? count_of(&q->args[part[i].param]) : 1;
+        const int64_t n = part[i].element < 0 ? rvm__cells(&q->args[part[i].param]) : 1;
         if (k < n) {
             *param = part[i].param;
             *element = part[i].element < 0 ? k : part[i].element;
@@ -107,28 +106,14 @@ int rvm_question_name(const rvm_machine *m, const rvm_question *q, bool column, 
 
 /* ---- storage ---- */
 
-static void take(rvm_value *cell, rvm_value *saved) {
-    *saved = *cell;
-}
-static void give(rvm_value *cell, rvm_value *saved) {
-    *cell = *saved;
-}
-
-/* Every element of an array and its number, in row-major order. */
-static void each(const rvm_arg *a, int d, rvm_value *data, rvm_value **saved, void (*visit)(rvm_value *, rvm_value *)) {
-    if (d >= a->ndim || d >= RVM_MAX_DIMS) {
-        visit(data, (*saved)++);
-        return;
-    }
-    for (int64_t i = 0; i < a->shape[d]; i++) each(a, d + 1, data + i * a->stride[d], saved, visit);
-}
-
-static void for_inputs(rvm__work *w, void (*visit)(rvm_value *, rvm_value *)) {
+/* What the function changes. */
+static void for_inputs(rvm__work *w, bool gives) {
     for (uint32_t k = 0; k < w->q->nargs; k++) {
-        rvm_value *saved = w->saved + w->at[k];
-        const bool changes = visit == take || w->f->params[k].role != RVM_READ;
-        if (w->args[k].ndim && changes) each(&w->args[k], 0, w->args[k].data, &saved, visit);
-        if (!w->args[k].ndim) visit((rvm_value *)(void *)&w->args[k].value, saved);
+        if (w->f->params[k].role == RVM_READ) continue;
+        if (gives)
+            rvm__cells_give(&w->args[k], false, w->saved + w->at[k]);
+        else
+            rvm__cells_take(&w->args[k], false, w->saved + w->at[k]);
     }
 }
 
@@ -155,10 +140,9 @@ rvm_status rvm__work_begin(rvm__work *w, rvm_machine *m, const rvm_question *q, 
     if (status) return status;
     w->f = &m->p->functions[q->fn];
     size_t cells = 0;
-    for (uint32_t k = 0; k < q->nargs; k++) cells += (size_t)count_of(&q->args[k]);
+    for (uint32_t k = 0; k < q->nargs; k++) cells += (size_t)rvm__cells(&q->args[k]);
     const size_t head = q->nargs * sizeof *w->args, places = (q->nargs + 1) * sizeof *w->at;
-    w->bytes = head + places + 2 * cells * sizeof *w->saved;
-    char *block = rvm__resize(m, NULL, 0, w->bytes);
+    char *block = rvm__room(m, RVM__QUESTION, head + places + 2 * cells * sizeof *w->saved);
     if (!block) return rvm__no_memory(m, err);
     w->args = (rvm_arg *)(void *)block;
     w->at = (size_t *)(void *)(block + head);
@@ -166,11 +150,11 @@ rvm_status rvm__work_begin(rvm__work *w, rvm_machine *m, const rvm_question *q, 
     w->shadows = w->saved + cells;
     if (q->nargs) memcpy(w->args, q->args, head);
     w->at[0] = 0;
-    for (uint32_t k = 0; k < q->nargs; k++) w->at[k + 1] = w->at[k] + (size_t)count_of(&q->args[k]);
+    for (uint32_t k = 0; k < q->nargs; k++) w->at[k + 1] = w->at[k] + (size_t)rvm__cells(&q->args[k]);
     for (uint32_t k = 0; k < q->nargs; k++) w->args[k].active = false;
     mark(w, q->of, q->nof);
     mark(w, q->by, q->nby);
-    for_inputs(w, take);
+    for_inputs(w, false);
     rvm_machine_stats(m, &w->before);
     return RVM_OK;
 }
@@ -179,18 +163,17 @@ void rvm__work_end(rvm__work *w, rvm_cost *cost) {
     if (!w->args) return;
     rvm_stats now;
     if (w->m->args == w->args) w->m->where = UNBOUND; /* a call bound before may be gone by now: leave it alone */
-    for_inputs(w, give);
+    for_inputs(w, true);
     rvm_machine_stats(w->m, &now);
     w->cost.instructions += now.forward + now.swept - w->before.forward - w->before.swept;
     w->cost.otherwise = (uint64_t)((double)w->cost.instructions * w->other_share);
     w->cost.estimated = w->cost.otherwise != 0;
     if (cost) *cost = w->cost;
-    rvm__resize(w->m, w->args, w->bytes, 0);
     w->args = NULL;
 }
 
 void rvm__work_reset(rvm__work *w) {
-    for_inputs(w, give);
+    for_inputs(w, true);
     if (w->at[w->q->nargs]) memset(w->shadows, 0, w->at[w->q->nargs] * sizeof *w->shadows);
     for (uint32_t k = 0; k < w->q->nargs; k++) w->args[k].shadow.i = 0;
 }
@@ -216,6 +199,30 @@ void rvm__work_set(rvm__work *w, bool column, int64_t k, double x) {
     rvm_type t;
     rvm_value *v = rvm__work_shadow(w, column, k, &t);
     if (v) *v = rvm__of_real(t, x);
+}
+
+/* All shadows of a part, by number. */
+static void copy_part(const rvm__work *w, const rvm_part *part, bool in, double *v) {
+    const rvm_type t = (rvm_type)w->f->params[part->param].type;
+    rvm_arg *a = &w->args[part->param];
+    const int64_t n = part->element < 0 ? rvm__cells(a) : 1, first = part->element < 0 ? 0 : part->element;
+    rvm_value *at = a->ndim ? (rvm_value *)a->shadow_data + first : (rvm_value *)(void *)&a->shadow;
+    for (int64_t k = 0; k < n && in; k++) at[k] = rvm__of_real(t, v[k]);
+    for (int64_t k = 0; k < n && !in; k++) v[k] = rvm__real_of(t, at[k]);
+}
+
+static void copy_all(const rvm__work *w, bool column, bool in, double *v) {
+    const rvm_part *part = column ? w->q->by : w->q->of;
+    for (uint32_t k = 0; k < (column ? w->q->nby : w->q->nof); v += size_of(w->q, &part[k], 1), k++)
+        copy_part(w, &part[k], in, v);
+}
+
+void rvm__work_put(const rvm__work *w, bool column, const double *v) {
+    copy_all(w, column, true, (double *)(uintptr_t)v);
+}
+
+void rvm__work_read(const rvm__work *w, bool column, double *v) {
+    copy_all(w, column, false, v);
 }
 
 rvm_status rvm__work_tangent(rvm__work *w, rvm_error *err) {

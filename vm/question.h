@@ -13,7 +13,6 @@ typedef struct rvm__work {
     rvm_arg *args;              /* the caller's, shadows replaced */
     rvm_value *saved, *shadows; /* of all elements of all arguments, argument after argument */
     size_t *at;                 /* first of each argument in them; at[nargs] the number of all */
-    size_t bytes;               /* of the block that holds the three */
     rvm_stats before;
     rvm_cost cost;
     double other_share; /* of a run's instructions that the other method takes; 0: unknown */
@@ -31,6 +30,9 @@ void rvm__work_reset(rvm__work *w);
 rvm_value *rvm__work_shadow(const rvm__work *w, bool column, int64_t k, rvm_type *type);
 double rvm__work_get(const rvm__work *w, bool column, int64_t k);
 void rvm__work_set(rvm__work *w, bool column, int64_t k, double v);
+/* Those of all rows or columns, in order. */
+void rvm__work_put(const rvm__work *w, bool column, const double *v);
+void rvm__work_read(const rvm__work *w, bool column, double *v);
 /* A run on what the shadows hold. */
 rvm_status rvm__work_tangent(rvm__work *w, rvm_error *err);
 rvm_status rvm__work_adjoint(rvm__work *w, rvm_error *err);

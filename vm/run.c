@@ -165,33 +165,14 @@ rvm_status rvm_machine_step(rvm_machine *m, int direction, bool *done, rvm_error
     return status;
 }
 
-/* ---- whole runs ---- */
-
-static rvm_status whole(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_mode mode, bool at_end,
-                        rvm_status (*first)(rvm_machine *, rvm_error *), rvm_status (*second)(rvm_machine *, rvm_error *),
-                        rvm_error *err) {
-    rvm_status status = rvm_machine_bind(m, fn, args, nargs, mode, at_end, err);
-    if (!status) status = first(m, err);
-    if (!status && second) status = second(m, err);
-    return status;
-}
+/* ---- whole runs; those of derivatives are in derived.c ---- */
 
 rvm_status rvm_call(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {
-    return whole(m, fn, args, nargs, RVM_PRIMAL, false, rvm_machine_forward, NULL, err);
+    rvm_status status = rvm_machine_bind(m, fn, args, nargs, RVM_PRIMAL, false, err);
+    return status ? status : rvm_machine_forward(m, err);
 }
 
 rvm_status rvm_uncall(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {
-    return whole(m, fn, args, nargs, RVM_PRIMAL, true, rvm_machine_backward, NULL, err);
-}
-
-rvm_status rvm_gradient(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {
-    return whole(m, fn, args, nargs, RVM_GRADIENT, false, rvm_machine_forward, rvm_machine_sweep, err);
-}
-
-rvm_status rvm_sweep(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {
-    return whole(m, fn, args, nargs, RVM_GRADIENT, true, rvm_machine_sweep, NULL, err);
-}
-
-rvm_status rvm_tangent(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {
-    return whole(m, fn, args, nargs, RVM_TANGENT, false, rvm_machine_forward, NULL, err);
+    rvm_status status = rvm_machine_bind(m, fn, args, nargs, RVM_PRIMAL, true, err);
+    return status ? status : rvm_machine_backward(m, err);
 }

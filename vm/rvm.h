@@ -113,6 +113,8 @@ RVM_API rvm_status rvm_call(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
 RVM_API rvm_status rvm_uncall(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
 /* Forward, then the backward sweep in gradient mode: values end as they began, shadows have gained. */
 RVM_API rvm_status rvm_gradient(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
+/* That, and the values: they end as rvm_call leaves them, and the shadows have gained what rvm_gradient gives them. */
+RVM_API rvm_status rvm_value_and_gradient(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
 /* The backward sweep alone, from the function's outputs in args to its inputs (f'adj). */
 RVM_API rvm_status rvm_sweep(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
 /* Forward with tangents. */

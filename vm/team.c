@@ -97,6 +97,7 @@ static rvm_machine *new_worker(seat *s) {
     memset(w, 0, sizeof *w);
     w->p = m->p;
     w->seat = s;
+    w->cancelled = &w->cancel;
     bool good = rvm__trail_init(w);
     if (good && w->p->nvariants) {
         const size_t size = w->p->nvariants * sizeof *w->met;
@@ -251,7 +252,7 @@ static bool run_chunk(const team *t, seat *s, desk *d, rvm_status *lost) {
 /* ---- looks around ---- */
 
 static bool is_cancelled(const team *t) {
-    return __atomic_load_n(&t->m->cancel, __ATOMIC_RELAXED);
+    return __atomic_load_n(t->m->cancelled, __ATOMIC_RELAXED);
 }
 
 /* From the thread of the machine. */

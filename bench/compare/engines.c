@@ -167,6 +167,7 @@ static void close_native(void *state) {
 static rvm_status open_native(const engine *g, const task *t, const call *c, void **state, rvm_error *e) {
     rvm_options o = rvm_options_default();
     rvm_jit_options jit = rvm_jit_options_default();
+    jit.tiers = false;
     jit.cache = ""; /* what is measured is compiled now */
     (void)t;
     o.unchecked = o.trust = true;

@@ -62,6 +62,7 @@ int main(void) {
     rvm_error e = {0};
     bool found = false;
     o.symbols = true;
+    o.tiers = false;
     if (!mkdtemp(folder) || setenv("JITDUMPDIR", folder, 1)) return 1;
     bool good = report_ok(&r, "native code", rvm_jit_new(&o, &j, &e), &e) && run(&r, j);
     rvm_jit_free(j);

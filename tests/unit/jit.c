@@ -51,6 +51,7 @@ static void begin(fixture *f) {
     rvm_jit_options o = rvm_jit_options_default();
     *f = (fixture){.p = assemble_text(text, NULL, &rep)};
     o.level = 0;
+    o.tiers = false;
     o.cache = "";
     o.notice = on_notice;
     o.userdata = &f->told;

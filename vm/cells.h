@@ -1,0 +1,15 @@
+/* cells.h: the elements of arguments, or their shadows, side by side: what a run saves and gives back. */
+#ifndef RVM_CELLS_H
+#define RVM_CELLS_H
+
+#include "machine.h"
+
+/* Elements; 1 of a scalar; ~d, which is negative, where there cannot be so many by dimension d. */
+int64_t rvm__cells(const rvm_arg *a);
+/* Copies them, or of an active argument the shadows, in row-major order. */
+void rvm__cells_take(const rvm_arg *a, bool shadow, rvm_value *to);
+void rvm__cells_give(rvm_arg *a, bool shadow, const rvm_value *from);
+/* Whether a real that was finite there is not finite any more. */
+bool rvm__cells_lost(const rvm_arg *a, const rvm_value *before);
+
+#endif

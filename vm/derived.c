@@ -1,0 +1,532 @@
+/* derived.c: derivatives, by the machine's modes or natively.
+ *
+ * Native code runs primal code only; a derivative runs natively as the program that computes it, on a machine of its own:
+ *
+ *     tangent              f'tan                     sweep      f'adj
+ *     gradient             f'grad, which is f, then f'adj
+ *     value and gradient   f, whose results are kept; f'adj; where f leaves something on the trail or the stack, f'grad
+ *
+ * Their arguments are the caller's arrays and shadows. Nothing of them is ever taken back, so they keep no trail. What a
+ * function is derived into is kept (rvm__derived), the last MOST_DERIVED of them.
+ *
+ * An engine with patience wants a derivative to be interpreted first: for so many instructions over all calls, and then
+ * the run in progress begins anew. If a native run fails the arguments get their values back and the interpreter runs,
+ * from the start, since its errors speak of f.
+ */
+#include "derived.h"
+
+#include <string.h>
+
+#include "cells.h"
+#include "memory.h"
+#include "native.h"
+#include "run.h"
+#include "transform.h"
+
+enum { MOST_DERIVED = 16 };
+
+enum ask { ASK_TANGENT, ASK_SWEEP, ASK_GRADIENT, ASK_VALUE_AND_GRADIENT };
+static const rvm_transform kind_of[] = {[ASK_TANGENT] = RVM_TANGENT_OF,
+                                        [ASK_SWEEP] = RVM_ADJOINT,
+                                        [ASK_GRADIENT] = RVM_GRADIENT_OF,
+                                        [ASK_VALUE_AND_GRADIENT] = RVM_ADJOINT};
+
+/* One derivative that is asked for. */
+typedef struct asked {
+    rvm_machine *m;
+    enum ask ask;
+    int64_t fn;
+    rvm_arg *args;
+    uint32_t n;
+    bool shadows; /* those that the run changes are saved, too */
+    bool touched; /* the run has begun to change them */
+} asked;
+
+static const rvm_function *function_of(const asked *q) {
+    return &q->m->p->functions[q->fn];
+}
+
+/* ---- what is kept between calls ---- */
+
+static void free_one(rvm_machine *m, rvm__derived *d) {
+    rvm_machine_free(d->machine);
+    rvm_program_free(d->program);
+    rvm__resize(m, d->zeros, d->cap_zeros * sizeof *d->zeros, 0);
+    rvm__resize(m, d, sizeof *d + 3 * m->p->functions[d->of].nparams * sizeof *d->args, 0);
+}
+
+void rvm__derived_free(rvm_machine *m) {
+    while (m->derived) {
+        rvm__derived *d = m->derived;
+        m->derived = d->next;
+        free_one(m, d);
+    }
+}
+
+static void drop_last(rvm_machine *m) {
+    rvm__derived **last = &m->derived;
+    int n = 0;
+    for (; *last && ++n < MOST_DERIVED; last = &(*last)->next) continue;
+    if (!*last) return;
+    free_one(m, *last);
+    *last = NULL;
+}
+
+/* First of the list from then on. NULL: out of memory. */
+static rvm__derived *find(rvm_machine *m, uint32_t fn, rvm_transform kind, const uint8_t *wrt) {
+    const uint32_t n = m->p->functions[fn].nparams;
+    for (rvm__derived **at = &m->derived; *at; at = &(*at)->next) {
+        rvm__derived *d = *at;
+        if (d->of != fn || d->kind != kind || memcmp(d->wrt, wrt, n) != 0) continue;
+        *at = d->next;
+        d->next = m->derived;
+        return m->derived = d;
+    }
+    drop_last(m);
+    const size_t size = sizeof(rvm__derived) + 3 * n * sizeof(rvm_arg);
+    rvm__derived *d = rvm__resize(m, NULL, 0, size);
+    if (!d) return NULL;
+    memset(d, 0, size);
+    d->of = fn;
+    d->kind = kind;
+    memcpy(d->wrt, wrt, n);
+    memcpy(d->active, wrt, n);
+    d->next = m->derived;
+    return m->derived = d;
+}
+
+/* ---- deriving ---- */
+
+/* What a run on d needs of the machine that asks: the limits are the same, f'grad is one call deeper, and nothing is taken
+ * back. */
+static rvm_status machine_for(rvm_machine *m, rvm__derived *d, rvm_error *err) {
+    rvm_options o = m->o;
+    o.trail = RVM_TRAIL_OFF;
+    if (d->kind == RVM_GRADIENT_OF && o.depth < UINT32_MAX) o.depth++;
+    rvm_status status = rvm_machine_new(d->program, &o, &d->machine, err);
+    if (status) return status;
+    d->machine->cancelled = m->cancelled;
+    if (!rvm__trail_pops(d->machine, d->fn, 1, &d->levels)) return rvm__no_memory(m, err);
+    return RVM_OK;
+}
+
+static rvm_status derive(rvm_machine *m, rvm__derived *d, rvm_error *err) {
+    rvm_status status = rvm_program_close_active(m->p, d->of, d->active, err);
+    if (!status) status = rvm__program_copy(m->p, &m->al, &d->program, err);
+    if (!status) status = rvm__transform_declare(d->program, d->of, d->kind, d->active, &d->fn, err);
+    if (!status) status = rvm__transform_resolve(d->program, err);
+    if (!status) status = machine_for(m, d, err);
+    return rvm__fail_in(err, status, m->p, d->of);
+}
+
+static void forget_program(rvm__derived *d) {
+    rvm_machine_free(d->machine);
+    rvm_program_free(d->program);
+    d->machine = NULL;
+    d->program = NULL;
+}
+
+static rvm_status ready(rvm_machine *m, rvm__derived *d, rvm_error *err) {
+    if (!d->machine && !d->why.code) d->why.code = derive(m, d, &d->why);
+    const rvm_status status = d->why.code;
+    if (!status) return m->engine ? m->engine->adopt(m->engine, d->machine, err) : RVM_OK;
+    if (err) *err = d->why;
+    forget_program(d);
+    if (status == RVM_ERR_MEMORY) d->why.code = RVM_OK; /* it may go better the next time */
+    return status;
+}
+
+rvm_status rvm__derived_ready(rvm_machine *m, uint32_t fn, rvm_transform kind, const uint8_t *wrt, rvm__derived **out,
+                              rvm_error *err) {
+    *out = find(m, fn, kind, wrt);
+    return *out ? ready(m, *out, err) : rvm__no_memory(m, err);
+}
+
+static rvm__derived *find_for(const asked *q, rvm_transform kind) {
+    uint8_t wrt[RVM_MAX_PARAMS];
+    for (uint32_t k = 0; k < q->n; k++) wrt[k] = q->args[k].active;
+    return find(q->m, (uint32_t)q->fn, kind, wrt);
+}
+
+/* ---- values that are saved, and given back ---- */
+
+/* Which shadows a run changes: of tangents, those of what f changes; of a sweep, any. */
+static bool saves_shadow(const asked *q, uint32_t k) {
+    const bool changes = q->ask != ASK_TANGENT || function_of(q)->params[k].role != RVM_READ;
+    return q->shadows && q->args[k].active && changes;
+}
+
+static bool saves_value(const asked *q, uint32_t k) {
+    return function_of(q)->params[k].role != RVM_READ;
+}
+
+static size_t saved_cells(const asked *q) {
+    size_t n = 0;
+    for (uint32_t k = 0; k < q->n; k++)
+        n += (size_t)rvm__cells(&q->args[k]) * (size_t)(saves_value(q, k) + saves_shadow(q, k));
+    return n;
+}
+
+/* Arguments that were bound once, so that their shapes are right. */
+static bool save(const asked *q, enum rvm__keeps which) {
+    const size_t need = saved_cells(q);
+    rvm_value *to = rvm__room(q->m, which, need * sizeof *to);
+    if (need && !to) return false;
+    for (uint32_t k = 0; k < q->n; k++) {
+        const size_t n = (size_t)rvm__cells(&q->args[k]);
+        if (saves_value(q, k)) rvm__cells_take(&q->args[k], false, to), to += n;
+        if (saves_shadow(q, k)) rvm__cells_take(&q->args[k], true, to), to += n;
+    }
+    return true;
+}
+
+static void give(const asked *q, enum rvm__keeps which) {
+    const rvm_value *from = q->m->kept[which];
+    for (uint32_t k = 0; k < q->n; k++) {
+        const size_t n = (size_t)rvm__cells(&q->args[k]);
+        if (saves_value(q, k)) rvm__cells_give(&q->args[k], false, from), from += n;
+        if (saves_shadow(q, k)) rvm__cells_give(&q->args[k], true, from), from += n;
+    }
+}
+
+/* The one place that says whether a run which went back to the start brought the values back that were saved. */
+static rvm_status check_came_back(const asked *q, rvm_error *err) {
+    const rvm_value *before = q->m->kept[RVM__INPUTS];
+    for (uint32_t k = 0; k < q->n; k++) {
+        const size_t n = (size_t)rvm__cells(&q->args[k]);
+        if (saves_value(q, k) && rvm__cells_lost(&q->args[k], before))
+            return rvm__fail(err, RVM_ERR_NOT_RESTORABLE, NULL, 0, 0, "`%s` is not restored",
+                             function_of(q)->params[k].name);
+        before += n * (size_t)(saves_value(q, k) + saves_shadow(q, k));
+    }
+    return RVM_OK;
+}
+
+/* ---- by the interpreter ---- */
+
+static bool goes_back(const asked *q) {
+    return q->ask == ASK_GRADIENT || q->ask == ASK_VALUE_AND_GRADIENT;
+}
+
+/* The results, which are values alone. */
+static bool save_results(asked *q) {
+    const bool shadows = q->shadows;
+    q->shadows = false;
+    const bool good = save(q, RVM__RESULTS);
+    q->shadows = shadows;
+    return good;
+}
+
+static void give_results(asked *q) {
+    q->shadows = false;
+    give(q, RVM__RESULTS);
+}
+
+static rvm_status bind(const asked *q, rvm_error *err) {
+    const rvm_mode mode = q->ask == ASK_TANGENT ? RVM_TANGENT : RVM_GRADIENT;
+    return rvm_machine_bind(q->m, q->fn, q->args, q->n, mode, q->ask == ASK_SWEEP, err);
+}
+
+/* The first half, or all of it. */
+static rvm_status run_first(const asked *q, rvm_error *err) {
+    return q->ask == ASK_SWEEP ? rvm_machine_sweep(q->m, err) : rvm_machine_forward(q->m, err);
+}
+
+static rvm_status run_second(asked *q, rvm_error *err) {
+    const bool both = q->ask == ASK_VALUE_AND_GRADIENT;
+    if (!goes_back(q)) return RVM_OK;
+    if (both && !save_results(q)) return rvm__no_memory(q->m, err);
+    rvm_status status = rvm_machine_sweep(q->m, err);
+    if (status || !both) return status;
+    rvm_machine_unbind(q->m);
+    give_results(q);
+    return RVM_OK;
+}
+
+static rvm_status interpret(asked *q, rvm_error *err) {
+    rvm_status status = bind(q, err);
+    if (!status) status = run_first(q, err);
+    return status ? status : run_second(q, err);
+}
+
+/* The first half, with so much fuel where the run can then begin anew: *stopped, and nothing has changed. */
+static rvm_status try_first(asked *q, uint64_t most, bool *stopped, rvm_error *err) {
+    rvm_machine *m = q->m;
+    rvm_error why;
+    const uint64_t fuel = m->o.fuel;
+    const rvm_stats before = m->stats;
+    q->shadows = !goes_back(q);
+    const bool limits = (!fuel || most < fuel) && save(q, RVM__INPUTS);
+    if (limits) m->o.fuel = most;
+    const rvm_status status = run_first(q, &why);
+    m->o.fuel = fuel;
+    *stopped = limits && status == RVM_ERR_FUEL;
+    if (status && !*stopped && err) *err = why;
+    if (!*stopped) return status;
+    m->where = UNBOUND;
+    m->stats = before;
+    give(q, RVM__INPUTS);
+    return status;
+}
+
+/* No more than the engine has patience for, over all calls. */
+static rvm_status interpret_some(asked *q, rvm__derived *d, bool *stopped, rvm_error *err) {
+    const rvm_stats *s = &q->m->stats;
+    const uint64_t most = q->m->engine->patience - d->ran, before = s->forward + s->swept;
+    rvm_status status = bind(q, err);
+    if (!status) status = try_first(q, most, stopped, err);
+    if (!status) status = run_second(q, err);
+    d->ran += *stopped ? most : s->forward + s->swept - before;
+    return status;
+}
+
+/* ---- natively ---- */
+
+/* Zeros that are shadows of what is active only because it depends on what is. */
+static bool make_zeros(const asked *q, rvm__derived *d) {
+    size_t need = 0;
+    for (uint32_t k = 0; k < q->n; k++)
+        if (d->active[k] && !q->args[k].active) need += (size_t)rvm__cells(&q->args[k]);
+    if (!need) return true;
+    if (!rvm__reserve(q->m, (void **)&d->zeros, &d->cap_zeros, need, sizeof *d->zeros)) return false;
+    memset(d->zeros, 0, need * sizeof *d->zeros);
+    return true;
+}
+
+/* The shadow of a, as an argument of its own; zeros: in place of one. */
+static rvm_arg shadow_of(const rvm_arg *a, rvm_value *zeros) {
+    rvm_arg b = {.type = a->type, .ndim = a->ndim};
+    int64_t stride = 1;
+    if (!zeros) b.value = a->shadow;
+    b.data = zeros ? zeros : a->shadow_data;
+    for (int d = a->ndim - 1; d >= 0; stride *= a->shape[d--]) {
+        b.shape[d] = a->shape[d];
+        b.stride[d] = zeros ? stride : a->shadow_stride[d];
+    }
+    return b;
+}
+
+/* Arguments of the derived function: each of f's, and behind it the shadow where it is active. */
+static bool lay_out(const asked *q, rvm__derived *d) {
+    if (!make_zeros(q, d)) return false;
+    rvm_value *zeros = d->zeros;
+    d->nargs = 0;
+    for (uint32_t k = 0; k < q->n; k++) {
+        rvm_arg *a = &d->args[d->nargs++];
+        *a = q->args[k];
+        a->active = false;
+        if (!d->active[k]) continue;
+        d->args[d->nargs++] = shadow_of(a, q->args[k].active ? NULL : zeros);
+        if (!q->args[k].active) zeros += rvm__cells(a);
+    }
+    return true;
+}
+
+/* What it left in scalars. */
+static void take_scalars(const asked *q, const rvm__derived *d) {
+    const rvm_arg *from = d->args;
+    for (uint32_t k = 0; k < q->n; k++, from++) {
+        if (!q->args[k].ndim) q->args[k].value = from->value;
+        if (!d->active[k]) continue;
+        from++;
+        if (!q->args[k].ndim && q->args[k].active) q->args[k].shadow = from->value;
+    }
+}
+
+/* What the run counted is m's, as of a run of that mode. */
+static void add_stats(rvm_machine *m, rvm__derived *d) {
+    rvm_stats s;
+    rvm_machine_stats(d->machine, &s);
+    *(d->kind == RVM_TANGENT_OF ? &m->stats.forward : &m->stats.swept) += s.forward;
+    m->stats.calls += s.calls;
+    m->trail.erased += s.bits_erased;
+    if (m->memory + s.memory_peak > m->stats.memory_peak) m->stats.memory_peak = m->memory + s.memory_peak;
+    if (s.ancilla_peak > m->stats.ancilla_peak) m->stats.ancilla_peak = s.ancilla_peak;
+    if (s.depth_peak > m->stats.depth_peak) m->stats.depth_peak = s.depth_peak;
+    if (s.trail_peak > m->trail.peak) m->trail.peak = s.trail_peak;
+    rvm_machine_stats_reset(d->machine);
+}
+
+/* Places the derived function on the arguments as they are. */
+static rvm_status bind_derived(const asked *q, rvm__derived *d, rvm_error *err) {
+    if (!lay_out(q, d)) return rvm__no_memory(q->m, err);
+    return rvm_machine_bind(d->machine, d->fn, d->args, d->nargs, RVM_PRIMAL, false, err);
+}
+
+/* What it was interpreted for before counts as its own. */
+static rvm_status run_derived(asked *q, rvm__derived *d, rvm_error *err) {
+    rvm_machine *m = d->machine;
+    if (!d->warm && m->engine) m->engine->ran(m->engine, m, d->ran);
+    d->warm = true;
+    q->touched = true;
+    const rvm_status status = rvm_machine_forward(m, err);
+    add_stats(q->m, d);
+    if (!status) take_scalars(q, d);
+    return status;
+}
+
+/* f alone, on the machine that is asked, which need not take it back. */
+static rvm_status bind_primal(const asked *q, rvm__derived *d, rvm_error *err) {
+    rvm_machine *m = q->m;
+    rvm_arg *args = d->args + 2 * q->n;
+    const rvm_trail trail = m->o.trail;
+    for (uint32_t k = 0; k < q->n; k++) {
+        args[k] = q->args[k];
+        args[k].active = false;
+    }
+    if (m->o.unchecked) m->o.trail = RVM_TRAIL_OFF;
+    const rvm_status status = rvm_machine_bind(m, q->fn, args, q->n, RVM_PRIMAL, false, err);
+    m->o.trail = trail;
+    return status;
+}
+
+static rvm_status run_primal(const asked *q, const rvm__derived *d, rvm_error *err) {
+    rvm_machine *m = q->m;
+    const rvm_arg *args = d->args + 2 * q->n;
+    const rvm_trail trail = m->o.trail;
+    if (m->o.unchecked) m->o.trail = RVM_TRAIL_OFF;
+    const rvm_status status = rvm_machine_forward(m, err);
+    m->o.trail = trail;
+    m->where = UNBOUND;
+    for (uint32_t k = 0; k < q->n && !status; k++)
+        if (!args[k].ndim) q->args[k].value = args[k].value;
+    return status;
+}
+
+/* f, whose results are saved, and back to the start: by f'grad, again from there, if f left something on the trail or the
+ * stack. */
+static rvm_status run_both(asked *q, rvm__derived *d, rvm_error *err) {
+    rvm_status status = run_primal(q, d, err);
+    if (!status && !save_results(q)) status = rvm__no_memory(q->m, err);
+    if (!status && (d->levels || q->m->nstack)) {
+        give(q, RVM__INPUTS);
+        d = find_for(q, RVM_GRADIENT_OF);
+        status = d ? ready(q->m, d, err) : rvm__no_memory(q->m, err);
+    }
+    if (!status) status = bind_derived(q, d, err);
+    return status ? status : run_derived(q, d, err);
+}
+
+/* Why f'adj cannot go back over what f does, where it takes that from a trail. */
+static rvm_status check_trail(const asked *q, const rvm__derived *d, rvm_error *err) {
+    if (!d->levels || q->ask == ASK_TANGENT || (goes_back(q) && q->m->o.trail == RVM_TRAIL_KEEP)) return RVM_OK;
+    return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "what it takes from the trail is not kept there");
+}
+
+/* Binding looks at the arguments, so that they can be saved. */
+static rvm_status begin(asked *q, rvm__derived *d, rvm_error *err) {
+    const bool both = q->ask == ASK_VALUE_AND_GRADIENT;
+    rvm_status status = ready(q->m, d, err);
+    if (!status) status = check_trail(q, d, err);
+    if (!status && (!both || q->shadows)) status = bind_derived(q, d, err);
+    if (!status && both) status = bind_primal(q, d, err);
+    if (!status && !save(q, RVM__INPUTS)) status = rvm__no_memory(q->m, err);
+    return status;
+}
+
+static rvm_status run_natively(asked *q, rvm__derived *d, rvm_error *err) {
+    const bool both = q->ask == ASK_VALUE_AND_GRADIENT;
+    if (!both) q->m->where = UNBOUND;
+    rvm_status status = both ? run_both(q, d, err) : run_derived(q, d, err);
+    if (!status && goes_back(q)) status = check_came_back(q, err);
+    if (!status && both) give_results(q);
+    if (status) give(q, RVM__INPUTS);
+    return status;
+}
+
+static void tell(const asked *q, rvm__derived *d, const rvm_error *why) {
+    rvm__engine *e = q->m->engine;
+    if (e) e->derived(e, d->machine, q->fn, why, why && !d->told);
+    if (why) d->told = true;
+}
+
+/* Once it ran: whether native code did. If that never will, the machine's modes are the faster way. */
+static void note_engine(const asked *q, rvm__derived *d) {
+    const rvm__engine *e = d->machine->engine;
+    rvm_error why;
+    d->refused = e && e->reason(e, &why) == RVM_ERR_UNSUPPORTED;
+    if (d->refused) memcpy(d->why.message, why.message, sizeof why.message);
+    tell(q, d, NULL);
+}
+
+/* Limits are of the program that runs: f'adj may pass them where f does not. Then shadows begin anew, too. */
+static bool has_limits(const rvm_options *o) {
+    return o->fuel || o->memory || o->trail_limit;
+}
+
+static rvm_status natively(asked *q, rvm__derived *d, rvm_error *err) {
+    rvm_error why = {0};
+    q->shadows = q->ask == ASK_TANGENT || has_limits(&q->m->o);
+    rvm_status status = begin(q, d, &why);
+    if (!status) status = run_natively(q, d, &why);
+    if (!status) return note_engine(q, d), RVM_OK;
+    if (status == RVM_ERR_CANCELLED) {
+        if (err) *err = why;
+        return status;
+    }
+    tell(q, d, &why);
+    const bool anew = !q->touched || q->shadows;
+    const rvm_status again = interpret(q, err);
+    if (again || anew) return again;
+    if (err) *err = why;
+    return status;
+}
+
+/* ---- both ---- */
+
+/* Why it is interpreted for good, or NULL. */
+static const char *refused(const asked *q, const rvm__derived *d) {
+    if (d->refused || (!d->program && d->why.code)) return d->why.message;
+    if (q->m->o.keep_shadows && (q->ask == ASK_GRADIENT || q->ask == ASK_SWEEP))
+        return "native code does not go forward again after a sweep (keep_shadows)";
+    return rvm__native_refuses(&q->m->o);
+}
+
+static void tell_refused(const asked *q, rvm__derived *d, const char *reason) {
+    rvm_error why;
+    rvm__fail(&why, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "its derivative: %s", reason);
+    tell(q, d, &why);
+}
+
+static bool has_engine(const asked *q) {
+    const rvm_machine *m = q->m;
+    return m->engine && q->fn >= 0 && q->fn < m->p->nfunctions && q->n == function_of(q)->nparams && (!q->n || q->args);
+}
+
+static rvm_status derivative(asked *q, rvm_error *err) {
+    static const rvm_error brief = {.code = RVM_ERR_UNSUPPORTED,
+                                    .message = "its derivative: it takes only some instructions"};
+    rvm__derived *d = has_engine(q) ? find_for(q, kind_of[q->ask]) : NULL; /* else the interpreter says what is wrong */
+    if (!d) return interpret(q, err);
+    const char *why = refused(q, d);
+    if (why) {
+        tell_refused(q, d, why);
+        return interpret(q, err);
+    }
+    bool stopped = d->ran >= q->m->engine->patience;
+    const rvm_status status = stopped ? RVM_OK : interpret_some(q, d, &stopped, err);
+    if (stopped) return natively(q, d, err);
+    q->m->engine->derived(q->m->engine, NULL, (uint32_t)q->fn, &brief, false);
+    return status;
+}
+
+static rvm_status ask(rvm_machine *m, enum ask what, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {
+    asked q = {.m = m, .ask = what, .fn = fn, .args = args, .n = nargs};
+    return derivative(&q, err);
+}
+
+rvm_status rvm_gradient(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {
+    return ask(m, ASK_GRADIENT, fn, args, nargs, err);
+}
+
+rvm_status rvm_value_and_gradient(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {
+    return ask(m, ASK_VALUE_AND_GRADIENT, fn, args, nargs, err);
+}
+
+rvm_status rvm_sweep(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {
+    return ask(m, ASK_SWEEP, fn, args, nargs, err);
+}
+
+rvm_status rvm_tangent(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {
+    return ask(m, ASK_TANGENT, fn, args, nargs, err);
+}

@@ -1,0 +1,32 @@
+/* derived.h: derivatives of a function as runs of programs (derived.c). */
+#ifndef RVM_DERIVED_H
+#define RVM_DERIVED_H
+
+#include "machine.h"
+
+/* A function derived from one of the machine's, with a machine of its own, which shares what cancels a run. */
+typedef struct rvm__derived {
+    struct rvm__derived *next;
+    uint32_t of, fn; /* fn: in `program`; of: in the machine's, and there too */
+    rvm_transform kind;
+    rvm_program *program; /* NULL: not derived yet, */
+    rvm_machine *machine;
+    rvm_error why;                                       /* or there is none, and why (code not 0) */
+    bool refused;                                        /* native code does not take it */
+    uint16_t levels;                                     /* of the trail that it takes from: what f left there */
+    uint64_t ran;                                        /* instructions that were interpreted for it */
+    bool warm, told;                                     /* its engine knows that; why it is interpreted was said */
+    uint8_t wrt[RVM_MAX_PARAMS], active[RVM_MAX_PARAMS]; /* by parameter of f: asked for, and what depends on those, too */
+    rvm_value *zeros;                                    /* shadows of what is active only so */
+    size_t cap_zeros;
+    uint32_t nargs; /* of the derived function; then those of f, without shadows */
+    rvm_arg args[];
+} rvm__derived;
+
+/* The function so derived, by the parameters marked in wrt, which the machine keeps for the next time, ready to run natively
+ * if the machine does. Errors: UNSUPPORTED (there is none, and why), MEMORY. */
+rvm_status rvm__derived_ready(rvm_machine *m, uint32_t fn, rvm_transform kind, const uint8_t *wrt, rvm__derived **out,
+                              rvm_error *err);
+void rvm__derived_free(rvm_machine *m); /* all of them */
+
+#endif
