@@ -1,0 +1,150 @@
+/* answers.c: what users ask of derivatives, natively and by the interpreter, side by side: the same bits, or the same error.
+ */
+#include <string.h>
+
+#include "harness.h"
+
+enum { INTERPRETED, NATIVE, SIDES };
+typedef struct side {
+    rvm_machine *m;
+    args a;
+    rvm_status status;
+    rvm_error e;
+} side;
+
+typedef rvm_status (*question)(rvm_machine *, int64_t, rvm_arg *, uint32_t, rvm_error *);
+
+/* ---- what is asked ---- */
+
+typedef struct parts {
+    rvm_part part[RVM_MAX_PARAMS];
+    uint32_t n;
+} parts;
+
+static parts active_parts(const rvm_arg *a, uint32_t n) {
+    parts p = {.n = 0};
+    for (uint32_t k = 0; k < n; k++)
+        if (a[k].active) p.part[p.n++] = (rvm_part){k, -1};
+    return p;
+}
+
+/* A product along ones, which goes into the shadows, so that it is compared. */
+static rvm_status product(rvm_machine *m, int64_t fn, rvm_arg *a, uint32_t n, bool forward, rvm_error *e) {
+    enum { MOST = 4096 };
+    static double in[MOST], out[MOST];
+    const parts p = active_parts(a, n);
+    rvm_question q = {.fn = fn, .args = a, .nargs = n, .of = p.part, .by = p.part, .nof = p.n, .nby = p.n};
+    int64_t rows, columns;
+    rvm_status st = rvm_question_size(m, &q, &rows, &columns, e);
+    if (st || rows > MOST) return st;
+    for (int64_t k = 0; k < rows; k++) in[k] = 1;
+    st = forward ? rvm_jvp(m, &q, in, out, NULL, e) : rvm_vjp(m, &q, in, out, NULL, e);
+    const double *from = out;
+    for (uint32_t i = 0; i < p.n && !st; i++)
+        for (size_t k = 0; k < arg_count(&a[p.part[i].param]); k++)
+            *arg_shadow(&a[p.part[i].param], k) = arg_from_real(a[p.part[i].param].type, *from++);
+    return st;
+}
+
+static rvm_status jvp(rvm_machine *m, int64_t fn, rvm_arg *a, uint32_t n, rvm_error *e) {
+    return product(m, fn, a, n, true, e);
+}
+
+static rvm_status vjp(rvm_machine *m, int64_t fn, rvm_arg *a, uint32_t n, rvm_error *e) {
+    return product(m, fn, a, n, false, e);
+}
+
+static const struct {
+    const char *name;
+    question ask;
+    bool from_outputs;
+} questions[] = {{"rvm_gradient", rvm_gradient, false},
+                 {"rvm_value_and_gradient", rvm_value_and_gradient, false},
+                 {"rvm_tangent", rvm_tangent, false},
+                 {"rvm_sweep", rvm_sweep, true},
+                 {"rvm_jvp", jvp, false},
+                 {"rvm_vjp", vjp, false}};
+
+/* ---- both sides ---- */
+
+static bool open_side(const subject *s, const engine *e, side *y, rvm_jit *j) {
+    const rvm_options o = engine_options(s, e);
+    if (!report_ok(s->rep, "machine", rvm_machine_new(s->program, &o, &y->m, &y->e), &y->e)) return false;
+    return !j || report_ok(s->rep, "attach", rvm_jit_attach(j, y->m, &y->e), &y->e);
+}
+
+static void close_side(side *y) {
+    rvm_machine_free(y->m);
+    args_free(&y->a);
+}
+
+static bool same_answer(const subject *s, const char *what, side *x) {
+    side *i = &x[INTERPRETED], *n = &x[NATIVE];
+    s->rep->checks++;
+    if (i->status != n->status ||
+        (i->status && (i->e.line != n->e.line || i->e.column != n->e.column || strcmp(i->e.message, n->e.message) != 0)))
+        return report_fail(s->rep, "%s: interpreted %s at %u:%u: %s; natively %s at %u:%u: %s", what,
+                           rvm_status_name(i->status), i->e.line, i->e.column, i->e.message, rvm_status_name(n->status),
+                           n->e.line, n->e.column, n->e.message);
+    return args_agree(s->rep, what, s->program, s->fn, &i->a, &n->a, COMPARE_BITS, 0) &&
+           (i->status || args_agree(s->rep, what, s->program, s->fn, &i->a, &n->a, COMPARE_BITS | COMPARE_SHADOWS, 0));
+}
+
+/* Twice, since the second time arguments are known. */
+static bool check_question(const subject *s, side *x, unsigned k, args *in) {
+    char what[80];
+    for (int round = 0; round < 2; round++) {
+        snprintf(what, sizeof what, "%s, %s time", questions[k].name, round ? "second" : "first");
+        for (int way = 0; way < SIDES; way++) {
+            side *y = &x[way];
+            y->e = (rvm_error){0};
+            y->a = args_copy(in);
+            y->status = questions[k].ask(y->m, s->fn, y->a.a, y->a.n, &y->e);
+        }
+        bool good = same_answer(s, what, x);
+        for (int way = 0; way < SIDES && good && x[way].status; way++) /* from where it failed */
+            x[way].status = rvm_machine_backward(x[way].m, &x[way].e);
+        good = good && same_answer(s, "back to the start", x);
+        for (int way = 0; way < SIDES; way++) {
+            rvm_machine_unbind(x[way].m);
+            args_free(&x[way].a);
+        }
+        if (!good) return false;
+    }
+    return true;
+}
+
+static bool check_all_questions(const subject *s, const engine *e, args *in, args *out) {
+    side x[SIDES] = {{0}, {0}};
+    rvm_error why;
+    bool good = open_side(s, e, &x[INTERPRETED], NULL) && open_side(s, e, &x[NATIVE], s->native->way[NATIVE_WHOLE]);
+    for (unsigned k = 0; good && k < sizeof questions / sizeof *questions; k++) {
+        if (questions[k].from_outputs && !out) continue;
+        good = check_question(s, x, k, questions[k].from_outputs ? out : in);
+        if (good && rvm_jit_reason(x[NATIVE].m, &why))
+            report_skip(s->rep, "natively: %s: %s", questions[k].name, why.message);
+    }
+    close_side(&x[INTERPRETED]);
+    close_side(&x[NATIVE]);
+    return good;
+}
+
+bool check_answers(const subject *s) {
+    if (!s->native || !s->native->way[NATIVE_WHOLE] || s->native_orders < 1 || s->options.exact || s->inverse || s->derived)
+        return true;
+    const engine *e = &engines[rvm_program_function_count(s->program) % engine_count];
+    rng r = {97};
+    rvm_error err;
+    rvm_machine *m = NULL;
+    const rvm_options o = engine_options(s, e);
+    args in = args_copy(s->in);
+    args_activate(&in, s->active);
+    args_random_shadows(&in, &r);
+    args out = args_copy(&in);
+    const bool runs = !rvm_machine_new(s->program, &o, &m, &err) && !rvm_call(m, s->fn, out.a, out.n, &err);
+    rvm_machine_free(m);
+    const bool good = check_all_questions(s, e, &in, runs ? &out : NULL);
+    args_free(&in);
+    args_free(&out);
+    return good;
+}
