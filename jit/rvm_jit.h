@@ -8,8 +8,8 @@
  * Native code gives the same bits as the interpreter, the same errors and the same state after them, unless fast_math allows
  * it otherwise. Instructions are counted as if interpreted, those of uncomputing that is left out because nobody observes it
  * included; calls are counted where they are made, and memory_peak and ancilla_peak are those of native code. It runs whole
- * calls in primal mode; what else is asked of a machine, and what cannot be compiled, is interpreted. A gradient runs
- * natively as the program that computes it: rvm_program_derive, f'grad. Where native code leaves something to the
+ * calls in primal mode, and derivatives that are asked for whole as the programs that compute them (rvm.h); what else is
+ * asked of a machine, and what cannot be compiled, is interpreted. Where native code leaves something to the
  * interpreter, that goes on, and what it calls often, or a loop that it is in for long, is native again.
  *
  * A machine that is unchecked and keeps no trail (RVM_TRAIL_OFF) says that its runs need not turn back. Then native code
@@ -93,9 +93,10 @@ typedef struct rvm_jit_options {
      * for any number, and but for fast_math as without. The machine's allocator is then called by any of them, one at a
      * time. At most RVM_JIT_MAX_THREADS, or RVM_JIT_ALL_THREADS: one for each processor that the process may use. */
     unsigned threads;
-    /* Start in the interpreter, and go native where so many instructions were interpreted that compiling pays: a function
-     * that was that busy is native when it is called next, or where a loop turns that it is in. LLVM is opened not before.
-     */
+    /* The default. Start in the interpreter, and go native where so many instructions were interpreted that compiling pays:
+     * a function that was that busy is native when it is called next, or where a loop turns that it is in. LLVM is opened
+     * not before. A derivative that was interpreted for a quarter of that, over all calls, runs as a program from then on,
+     * in tiers. False: all is compiled when it is called first. */
     bool tiers;
     bool wait; /* in tiers, too, runs wait for the code that they ask for, so that it is known which code runs when */
     /* Instructions of a function and its callees that are interpreted in a machine before that; 0: the default, some 50 ms.

@@ -111,9 +111,22 @@ RVM_API rvm_arg rvm_arg_array_i64(int64_t *data, int ndim, const int64_t *shape)
  * status, MEMORY, and the limits FUEL, DEPTH, LIMIT (of the trail), CANCELLED. */
 RVM_API rvm_status rvm_call(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
 RVM_API rvm_status rvm_uncall(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
+/* ---- derivatives, whole ----
+ * On the arrays and shadows of args. With native code attached (rvm_jit.h) they run natively, as the programs f'grad, f'adj
+ * and f'tan, which are derived on the first call and kept by the machine, each with a machine of its own of the same limits;
+ * gradients are then the same to the bit, tangents to rounding. After a native run nothing is bound: to step through a
+ * derivative, or to take it back, bind and move. After an interpreted one the machine stands where the run ended. After an
+ * error it stands where f failed, in either case, in the interpreter's mode, so that it can be stepped or run back; values
+ * come back, shadows of a sweep that failed mean nothing. A native run that is cancelled gives the values back, and nothing
+ * is bound. rvm_jit_reason says why a run was interpreted: options exact and profile, keep_shadows, what has no derivative
+ * program. */
+
 /* Forward, then the backward sweep in gradient mode: values end as they began, shadows have gained. */
 RVM_API rvm_status rvm_gradient(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
-/* That, and the values: they end as rvm_call leaves them, and the shadows have gained what rvm_gradient gives them. */
+/* That, and what f computes: values end as rvm_call leaves them, shadows have gained what rvm_gradient gives. Nothing is
+ * bound afterwards.
+ *     a[0].value.f = 0;  a[0].shadow.f = 1;  memset(a[1].shadow_data, 0, ...);
+ *     rvm_value_and_gradient(m, fn, a, 2, &e);                 a[0].value.f is f(x), a[1].shadow_data its gradient */
 RVM_API rvm_status rvm_value_and_gradient(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
 /* The backward sweep alone, from the function's outputs in args to its inputs (f'adj). */
 RVM_API rvm_status rvm_sweep(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);

@@ -6,11 +6,14 @@
  *     double J[rows * columns];
  *     rvm_jacobian(m, &q, RVM_AUTO, J, NULL, &e)
  *
- * Threads and memory: as the machine's (rvm.h); all storage beside the results is taken from the machine's allocator, within
- * its limit, and given back. Arguments come back as they were, on errors too; their active, shadow, shadow_data and
- * shadow_stride are neither read nor changed. Arguments that overlap count as separate ones.
- * Errors of all: those of a run (rvm.h); ARGUMENT (a part that does not exist, or is no real), SHAPE, MEMORY. Where a part,
- * a shape or a pattern is wrong, the position is that of the function.
+ * With native code attached (rvm_jit.h) the runs are native, as those of rvm_gradient and rvm_tangent; the sweeps of
+ * Hessians and rvm_derivative_cuts are interpreted.
+ *
+ * Threads and memory: as the machine's (rvm.h); storage beside the results is taken from the machine's allocator, within its
+ * limit; that of products and dense Jacobians is kept for the next one. Arguments come back as they were, on errors too;
+ * their active, shadow, shadow_data and shadow_stride are neither read nor changed. Arguments that overlap count as separate
+ * ones. Errors of all: those of a run (rvm.h); ARGUMENT (a part that does not exist, or is no real), SHAPE, MEMORY. Where a
+ * part, a shape or a pattern is wrong, the position is that of the function.
  */
 #ifndef RVM_DERIVATIVES_H
 #define RVM_DERIVATIVES_H

@@ -134,8 +134,8 @@ void native_close(natives *n);
 /* Against the interpreter, bit for bit, forward and backward, stopped on the way too; a derived program by one engine only.
  */
 bool check_native(const subject *s);
-/* Derivatives as users ask for them, natively and interpreted, of runs that fail, too. */
-bool check_answers(const subject *s);
+/* Derivatives as users ask for them, natively and interpreted; fails: the run does, checked. */
+bool check_answers(const subject *s, bool fails);
 bool check_native_failure(const subject *s); /* a run that fails does so natively in the same way, and goes back */
 /* Everything on the program and on its decoded copy. */
 bool check_all(const subject *s, args *out);
