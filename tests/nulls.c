@@ -274,6 +274,7 @@ static void runs(void) {
     RUN(rvm_call);
     RUN(rvm_uncall);
     RUN(rvm_gradient);
+    RUN(rvm_value_and_gradient);
     RUN(rvm_sweep);
     RUN(rvm_tangent);
     REFUSED(rvm_machine_bind, m, NULL, fn, args, 2, RVM_PRIMAL, false, &e);

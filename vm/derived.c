@@ -511,6 +511,7 @@ static rvm_status derivative(asked *q, rvm_error *err) {
 }
 
 static rvm_status ask(rvm_machine *m, enum ask what, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {
+    RVM__NEEDS(m);
     asked q = {.m = m, .ask = what, .fn = fn, .args = args, .n = nargs};
     return derivative(&q, err);
 }

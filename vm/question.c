@@ -40,7 +40,6 @@ static rvm_status check(const rvm_machine *m, const rvm_question *q, rvm_error *
     if (q->fn < 0 || q->fn >= m->p->nfunctions) BAD(RVM_ERR_USAGE, "no function %lld", (long long)q->fn);
     const rvm_function *f = &m->p->functions[q->fn];
     if (q->nargs != f->nparams) BAD(RVM_ERR_ARGUMENT, "%s takes %u arguments, %u given", f->name, f->nparams, q->nargs);
-<<<<<<< HEAD
     for (uint32_t k = 0; k < q->nargs; k++) {
         const rvm_arg *a = &q->args[k];
         const char *name = f->params[k].name;
@@ -52,11 +51,6 @@ static rvm_status check(const rvm_machine *m, const rvm_question *q, rvm_error *
             BAD(RVM_ERR_SHAPE, "dimension %lld of argument `%s` of %s is %lld: no array can be so large", (long long)d + 1,
                 name, f->name, (long long)a->shape[d]);
     }
-=======
-    for (uint32_t k = 0; k < q->nargs; k++)
-        if (q->args[k].ndim != f->params[k].ndim || rvm__cells(&q->args[k]) < 0)
-            BAD(RVM_ERR_SHAPE, "argument `%s` of %s has the wrong shape", f->params[k].name, f->name);
->>>>>>> 58e5bbc (Derivatives run natively where a machine does)
     rvm_status status = check_parts(f, q, q->of, q->nof, err);
     return status ? status : check_parts(f, q, q->by, q->nby, err);
 }

@@ -224,7 +224,7 @@ Test(answers, tiers) {
         rvm_jit_options o = jit_options(&f);
         numbers first, v;
         int calls = 0;
-        o.tiers = true;
+        o.tiers = o.wait = true;
         o.hot = hot;
         begin(&f, &o, NULL);
         fill(&first);

@@ -103,6 +103,7 @@ Test(c_stack, too_small) { /* for any code: it is interpreted, which is said */
     write_program(text, sizeof text);
     task t = {.o = rvm_options_default(), .p = assemble_text(text, NULL, &rep)};
     o.cache = "";
+    o.tiers = false;
     cr_assert(t.p);
     run_with(&t, 64 << 10);
     const task expected = t;

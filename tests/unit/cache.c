@@ -350,6 +350,7 @@ static told run_with(const char *cache, bool symbols) {
     rvm_jit *j;
     rvm_machine *m;
     o.level = 1;
+    o.tiers = false;
     o.notice = on_notice;
     o.userdata = &t;
     o.cache = cache;
@@ -416,6 +417,7 @@ static bool tell_blocks(char text_of[400]) {
     const int64_t n = 16;
     rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_array_f64(x, 1, &n)};
     o.threads = 2;
+    o.tiers = false;
     o.notice = on_blocks;
     o.userdata = text_of;
     o.cache = folder;

@@ -89,6 +89,7 @@ Test(counted, as_the_interpreter) {
         rvm_jit_options o = rvm_jit_options_default();
         rvm_jit *j = NULL;
         o.level = level;
+        o.tiers = false;
         o.cache = "";
         if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
         for (unsigned f = 0; f < sizeof functions / sizeof *functions; f++)

@@ -89,8 +89,10 @@ static double sum(rvm_machine *m, int64_t stride) {
 
 static void refused(const char *path, const char *reason) {
     rvm_jit *j = (rvm_jit *)&e;
+    rvm_jit_options o = rvm_jit_options_default();
+    o.tiers = false;
     setenv("RVM_LLVM_MODULE", path, 1);
-    cr_assert(rvm_jit_new(NULL, &j, &e) == RVM_ERR_UNSUPPORTED && !j);
+    cr_assert(rvm_jit_new(&o, &j, &e) == RVM_ERR_UNSUPPORTED && !j);
     cr_assert(strstr(e.message, reason) && !strcmp(e.file, path), "%s: %s", e.file, e.message);
 }
 
@@ -137,6 +139,7 @@ Test(jit, out_of_memory) {
     rvm_jit_options o = rvm_jit_options_default();
     rvm_jit *j;
     o.cache = "";
+    o.tiers = false;
     counting_init(&c);
     c.fail_at = 1;
     o.allocator = &c.al;

@@ -141,6 +141,7 @@ static rvm_jit *open_jit(unsigned threads, bool fast) {
     rvm_jit_options o = rvm_jit_options_default();
     rvm_jit *j = NULL;
     o.level = 0;
+    o.tiers = false;
     o.threads = threads;
     o.fast_math = fast;
     o.cache = "";
