@@ -219,6 +219,7 @@ static size_t adjoint_size(unsigned n) {
     snprintf(to, (size_t)(end - to), "\nend\n");
     rvm_jit_options o = rvm_jit_options_default();
     o.cache = "";
+    o.tiers = false;
     if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
     rvm_machine *m = native_machine(j, source, &p);
     rvm_arg a[] = {rvm_arg_f64(n * n * x / 2), rvm_arg_f64(1), rvm_arg_f64(x), rvm_arg_f64(x_b)};
