@@ -140,7 +140,7 @@ rvm_status rvm__is_to_end(rvm_machine *m, uint64_t count) {
         m->told = now;
         if (m->o.progress(m->o.userdata, now)) rvm_machine_cancel(m);
     }
-    if (__atomic_load_n(&m->cancel, __ATOMIC_RELAXED)) return RVM_ERR_CANCELLED;
+    if (__atomic_load_n(m->cancelled, __ATOMIC_RELAXED)) return RVM_ERR_CANCELLED;
     return m->o.fuel && count >= m->o.fuel ? RVM_ERR_FUEL : RVM_OK;
 }
 

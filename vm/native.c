@@ -33,7 +33,7 @@ static int32_t rvm__native_look_in_group(rvm_machine *m, uint64_t charged) {
 
 /* It cannot. */
 static void rvm__native_adrift(rvm_machine *m, rvm__native *n) {
-    const bool cancelled = m->seat ? rvm__team_is_cancelled(m) : __atomic_exchange_n(&m->cancel, 0, __ATOMIC_RELAXED);
+    const bool cancelled = m->seat ? rvm__team_is_cancelled(m) : __atomic_exchange_n(m->cancelled, 0, __ATOMIC_RELAXED);
     n->status = m->adrift = cancelled ? RVM_ERR_CANCELLED : RVM_ERR_FUEL;
 }
 

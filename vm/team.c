@@ -592,7 +592,7 @@ uint64_t rvm__native_chunks(rvm_machine *m, rvm__native *n, const rvm__native_or
     take_rest_back(t);
     n->lost = t->lost;
     m->adrift = t->lost;
-    if (t->lost == RVM_ERR_CANCELLED) __atomic_store_n(&m->cancel, 0, __ATOMIC_RELAXED);
+    if (t->lost == RVM_ERR_CANCELLED) __atomic_store_n(m->cancelled, 0, __ATOMIC_RELAXED);
     look_soon(m, n);
     return done(t);
 }
