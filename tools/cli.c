@@ -15,7 +15,7 @@ enum kind { FLAG, TEXT, LIST, REAL, COUNT, BYTES };
 #define ON(command) (1u << COMMAND_##command)
 #define EVERY       ((1u << COMMAND_COUNT) - 1)
 #define RUNS        (ON(RUN) | ON(GRAD) | ON(JVP) | ON(VJP) | ON(JAC) | ON(HESS) | ON(HVP) | ON(CHECK) | ON(DEBUG))
-#define NATIVE      (ON(RUN) | ON(GRAD) | ON(JVP) | ON(VJP))
+#define NATIVE      (RUNS & ~ON(DEBUG))
 #define LOADS       (EVERY & ~(ON(RVM) | ON(EXPLAIN) | ON(HELP)))
 
 static const struct option_spec {

@@ -385,6 +385,7 @@ rvm_status command_CHECK(tool *t) {
     if (!st && runs) st = check_differences(c);
     if (!st && runs) st = check_cuts(c);
     progress_end(&t->progress);
+    native_tell(t);
     if (st) goto done;
     if (t->o.json)
         print_json(c);

@@ -51,18 +51,26 @@ static rvm_status choose(tool *t, bool *wrt, uint32_t *of, size_t *element) {
     return st;
 }
 
-/* Forward and back in one piece, from seeds that are there already, so that what the run leaves behind is there for the
- * sweep. *after: the results. */
-static rvm_status forward_and_sweep(tool *t, values *after) {
-    rvm_status st;
-    if (native_gradient(t, after, &st)) goto done;
-    progress_begin(&t->progress, t->machine);
-    st = rvm_machine_bind(t->machine, t->fn, t->v.arg, t->v.n, RVM_GRADIENT, false, &t->err);
+/* Forward and back from seeds that are there already, in two moves, so that the sweep can be taken back. */
+static rvm_status move_both(tool *t, values *after) {
+    rvm_status st = rvm_machine_bind(t->machine, t->fn, t->v.arg, t->v.n, RVM_GRADIENT, false, &t->err);
     if (!st) st = rvm_machine_forward(t->machine, &t->err);
     if (!st) st = values_copy(after, &t->v, &t->err);
-    if (!st) st = rvm_machine_sweep(t->machine, &t->err);
+    return st ? st : rvm_machine_sweep(t->machine, &t->err);
+}
+
+/* *after: the results; the derivatives are shadows of t->v. */
+static rvm_status forward_and_sweep(tool *t, values *after) {
+    rvm_status st;
+    progress_begin(&t->progress, t->machine);
+    if (t->o.undo) {
+        st = move_both(t, after);
+    } else {
+        st = rvm_value_and_gradient(t->machine, t->fn, t->v.arg, t->v.n, &t->err);
+        if (!st) st = values_copy(after, &t->v, &t->err);
+    }
     progress_end(&t->progress);
-done:
+    native_tell(t);
     return st;
 }
 
@@ -212,11 +220,10 @@ rvm_status command_JVP(tool *t) {
     if (!st && !t->o.dot.n) st = tool_fail(t, RVM_ERR_USAGE, "--dot NAME=VALUE is missing: along what?");
     if (!st) st = tool_read_shadows(t, real, &t->o.dot, "--dot", "tangent");
     if (st) return st;
-    if (!native_tangent(t, &st)) {
-        progress_begin(&t->progress, t->machine);
-        st = rvm_tangent(t->machine, t->fn, t->v.arg, t->v.n, &t->err);
-        progress_end(&t->progress);
-    }
+    progress_begin(&t->progress, t->machine);
+    st = rvm_tangent(t->machine, t->fn, t->v.arg, t->v.n, &t->err);
+    progress_end(&t->progress);
+    native_tell(t);
     if (st) return st;
     st = output_save(t, &t->v);
     if (t->o.json)

@@ -208,6 +208,7 @@ static rvm_status jacobian(tool *t, answer *a, const rvm_question *q, rvm_method
     st = t->o.pattern ? rvm_jacobian_sparse(t->machine, q, method, &a->pattern, a->value, &a->cost, &t->err)
                       : rvm_jacobian(t->machine, q, method, a->value, &a->cost, &t->err);
     progress_end(&t->progress);
+    native_tell(t);
     return st;
 }
 
@@ -264,6 +265,7 @@ static rvm_status hessian(tool *t, answer *a, const rvm_question *q, rvm_method 
     st = rvm_hessian(t->machine, q, NULL, method, a->value, &a->cost, &t->err);
     if (!st && (t->o.stats || t->o.json)) st = count_other(t, a, q);
     progress_end(&t->progress);
+    native_tell(t);
     return st;
 }
 
@@ -326,6 +328,7 @@ static rvm_status product(tool *t, answer *a, const rvm_question *q, const bool 
     progress_begin(&t->progress, t->machine);
     st = rvm_hvp(t->machine, q, NULL, v, a->value, &a->cost, &t->err);
     progress_end(&t->progress);
+    native_tell(t);
     free(v);
     return st;
 }

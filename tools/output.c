@@ -266,25 +266,9 @@ static void json_profile(json *j, const tool *t) {
     json_close(j, '}');
 }
 
-/* With those of a derivative that ran as a program, as the mode of the machine counts. */
-static void all_stats(const tool *t, rvm_stats *s) {
-    rvm_stats d;
-    rvm_machine_stats(t->machine, s);
-    if (!t->derived) return;
-    rvm_machine_stats(t->derived, &d);
-    *(t->command == COMMAND_JVP ? &s->forward : &s->swept) += d.forward;
-    s->calls += d.calls;
-    s->trail_cells = d.trail_cells;
-    s->bits_erased += d.bits_erased;
-    s->memory_peak += d.memory_peak;
-    if (d.ancilla_peak > s->ancilla_peak) s->ancilla_peak = d.ancilla_peak;
-    if (d.trail_peak > s->trail_peak) s->trail_peak = d.trail_peak;
-    if (d.depth_peak > s->depth_peak) s->depth_peak = d.depth_peak;
-}
-
 void output_json_stats(json *j, const tool *t) {
     rvm_stats s;
-    all_stats(t, &s);
+    rvm_machine_stats(t->machine, &s);
     json_key(j, "stats");
     json_open(j, '{');
     json_key(j, "instructions"), json_uint(j, s.forward + s.backward + s.swept);
@@ -311,7 +295,7 @@ void output_json_stats(json *j, const tool *t) {
 
 static void text_stats(const tool *t) {
     rvm_stats s;
-    all_stats(t, &s);
+    rvm_machine_stats(t->machine, &s);
     printf("instructions: %llu forward, %llu backward, %llu in the sweep; %llu calls, %u deep\n",
            (unsigned long long)s.forward, (unsigned long long)s.backward, (unsigned long long)s.swept,
            (unsigned long long)s.calls, s.depth_peak);

@@ -44,8 +44,7 @@ typedef struct tool {
     rvm_program *program;
     rvm_machine *machine;
     rvm_jit *jit;                 /* NULL: everything is interpreted */
-    rvm_program *derived_program; /* what ran natively in place of a mode of the machine */
-    rvm_machine *derived;
+    rvm_program *derived_program; /* of --dump: what holds the gradient's program */
     uint32_t fn;
     bool chosen; /* fn is the function that is asked for: an error of what it is given has its line */
     reading reading;
@@ -105,11 +104,8 @@ void tool_json_warnings(json *j, tool *t);
 /* native.c: t->jit, if --engine asks for it and it is there; machines are attached to it. */
 rvm_status native_open(tool *t);
 rvm_status native_attach(tool *t, rvm_machine *m);
-bool native_close(tool *t); /* false: something is still being compiled: the process is to end by _exit */
-/* The derivative of t->v by its active parameters, in place, as rvm_tangent, and as rvm_gradient; *after: the results;
- * *done: the status. False: nothing has changed, and it is to be interpreted. */
-bool native_tangent(tool *t, rvm_status *done);
-bool native_gradient(tool *t, values *after, rvm_status *done);
+bool native_close(tool *t);      /* false: something is still being compiled: the process is to end by _exit */
+void native_tell(const tool *t); /* --verbose: why the last run or derivative was interpreted, if it was */
 rvm_status native_dump(tool *t); /* --dump, in place of the command */
 
 /* progress.c: draws and erases the line; SIGINT cancels the machine, a second one ends the process. */

@@ -3,6 +3,7 @@
 
 #include "hessian.h"
 #include "memory.h"
+#include "native.h"
 #include "products.h"
 
 static rvm_status check(const rvm__work *w, const double *weights, rvm_error *err) {
@@ -21,9 +22,17 @@ static uint64_t most_updates(const rvm__work *w) {
     return 1000 + 2 * (now.forward - w->before.forward) * (uint64_t)w->columns;
 }
 
+static void tell_interpreted(const rvm__work *w) {
+    static const rvm_error why = {.code = RVM_ERR_UNSUPPORTED,
+                                  .message = "the sweep that carries a Hessian is the interpreter's"};
+    rvm__engine *e = w->m->engine;
+    if (e) e->derived(e, NULL, (uint32_t)w->q->fn, &why, false);
+}
+
 /* Forward, then the sweep that carries *h; limited: given up when products would have been cheaper. */
 static rvm_status sweep(rvm__work *w, const double *weights, bool limited, rvm__hessian *h, rvm_error *err) {
     rvm_machine *m = w->m;
+    tell_interpreted(w);
     rvm__work_reset(w);
     for (int64_t k = 0; k < w->rows; k++) rvm__work_set(w, false, k, weights ? weights[k] : 1);
     w->cost.adjoints++;

@@ -413,7 +413,7 @@ expect 3 'none.rasm' rvm run none.rasm
 expect 2 'is interp, jit or auto, not `fast`' rvm run norm.rasm x=[3,4] --engine=fast
 expect 2 'is ir or asm, not `C`' rvm run norm.rasm --dump=C
 expect 2 'not with --json' rvm run norm.rasm --dump=ir --json
-expect 2 'no option' rvm jac norm.rasm --engine=jit
+expect 2 'no option' rvm info norm.rasm --engine=jit
 for how in '' --unchecked --trust --fast-math; do
     # shellcheck disable=SC2086 # no option is none
     {
