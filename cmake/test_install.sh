@@ -39,6 +39,9 @@ quietly cmake -G "$generator" -S "$here/consumer" -B "$scratch/build" -DCMAKE_PR
 quietly cmake --build "$scratch/build"
 expect_6 "$scratch/build/consumer_rvm"
 expect_6 "$scratch/build/consumer_rvm_static"
+# The module is found beside the library, without being named.
+unset RVM_LLVM_MODULE
+[ -z "$module" ] || RVM_CACHE_DIR= expect_6 "$scratch/build/consumer_rvm" --native
 
 pc=$(find "$scratch/usr" -name rvm.pc)
 export PKG_CONFIG_PATH=${pc%/*}

@@ -2,7 +2,7 @@
  *
  *   1. the file that RVM_LLVM_MODULE names, and then no other
  *   2. beside the binary that holds this code, as installed from the commands and from the library; a build folder is laid
- *      out alike
+ *      out alike, with the examples a folder deeper
  *   3. the folder that the build was configured to be installed in
  */
 #ifndef _GNU_SOURCE
@@ -49,8 +49,11 @@ rvm_status rvm__module_open(const char *path, const rvm__module **out, rvm_error
 }
 
 rvm_status rvm__module_find(char path[PATH_MAX], rvm_error *err) {
-    static const char *const ways[] = {RVM_MODULE_FROM_BIN, RVM_MODULE_FROM_LIB};
+    static const char *const ways[] = {RVM_MODULE_FROM_BIN, RVM_MODULE_FROM_LIB, "../" RVM_MODULE_FROM_BIN};
     const char *named = secure_getenv("RVM_LLVM_MODULE");
+    if (named && *named && access(named, F_OK) && strchr(named, '/'))
+        return rvm__fail(err, RVM_ERR_UNSUPPORTED, named, 0, 0,
+                         "the module of native code cannot be opened: %s, which RVM_LLVM_MODULE names, is not there", named);
     if (named && *named) return snprintf(path, PATH_MAX, "%s", named), RVM_OK;
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
         if (rvm__beside_binary(ways[k], path)) return RVM_OK;
@@ -58,6 +61,7 @@ rvm_status rvm__module_find(char path[PATH_MAX], rvm_error *err) {
     if (!RVM_MODULE_BUILT)
         return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "there is no native code: this was built without LLVM");
     return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,
-                     "there is no native code: its module is neither beside this program, as %s, nor at %s",
-                     RVM_MODULE_FROM_BIN, RVM_MODULE_INSTALLED);
+                     "there is no native code: its module is neither beside the program or library, as %s or %s, nor at %s; "
+                     "RVM_LLVM_MODULE may name it, which a build folder has as lib/rvm/rvm_llvm.so",
+                     RVM_MODULE_FROM_BIN, RVM_MODULE_FROM_LIB, RVM_MODULE_INSTALLED);
 }

@@ -18,10 +18,12 @@
  * locals may hold anything then, and bits_erased counts a `drop` of what nobody reads as one value.
  *
  * LLVM is in a module of its own: the file that the environment variable RVM_LLVM_MODULE names, else rvm/rvm_llvm.so in the
- * library folder beside the program or the library, else in the one that was configured. It stays open until the process
- * ends. Compiled code is kept in a cache, files of the user's own that processes share; where that knows this module,
- * rvm_jit_new does not open it, and it is opened when something is to be compiled that the cache does not have. A cache that
- * cannot be read or written, or was damaged, costs time and nothing else; notices tell.
+ * library folder beside the program or the library that holds this code, wherever its prefix went, else in the one that was
+ * configured. A program elsewhere that is linked with the static library of a build folder names it:
+ * BUILD/lib/rvm/rvm_llvm.so. It stays open until the process ends. Compiled code is kept in a cache, files of the user's own
+ * that processes share; where that knows this module, rvm_jit_new does not open it, and it is opened when something is to be
+ * compiled that the cache does not have. A cache that cannot be read or written, or was damaged, costs time and nothing
+ * else; notices tell.
  *
  * rvm_jit_compile writes object files instead, which need neither a machine nor this library.
  *

@@ -156,13 +156,34 @@ int print_failure(rvm_status status, const rvm_error *e) {
     return rvm_status_exit(status);
 }
 
-int open_machine(const char *path, bool unchecked, rvm_program **p, rvm_machine **m) {
+/* Compiled when it is called first, since a job is one long call or many. */
+static void attach_native_code(session *s) {
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_error e;
+    o.tiers = false;
+    if (rvm_jit_new(&o, &s->j, &e) || rvm_jit_attach(s->j, s->m, &e)) fprintf(stderr, "interpreted: %s\n", e.message);
+}
+
+int session_open(session *s, const command_line *c) {
     rvm_error e;
     rvm_options options = rvm_options_default();
-    options.unchecked = unchecked;
-    rvm_status status = rvm_open(path, NULL, p, &e, print_diagnostic, NULL);
+    *s = (session){0};
+    options.unchecked = c->unchecked;
+    rvm_status status = rvm_open(c->program, NULL, &s->p, &e, print_diagnostic, NULL);
     if (status) return rvm_status_exit(status);
-    return print_failure(rvm_machine_new(*p, &options, m, &e), &e);
+    status = rvm_machine_new(s->p, &options, &s->m, &e);
+    if (!status && !c->interpreted) attach_native_code(s);
+    return print_failure(status, &e);
+}
+
+void session_close(session *s) {
+    rvm_machine_free(s->m);
+    rvm_jit_free(s->j);
+    rvm_program_free(s->p);
+}
+
+const char *session_engine(const session *s) {
+    return rvm_jit_reason(s->m, NULL) ? "interpreted" : "native";
 }
 
 int parse_command_line(int argc, char **argv, const char *usage, const char *extra_option, command_line *out) {
@@ -175,6 +196,8 @@ int parse_command_line(int argc, char **argv, const char *usage, const char *ext
         }
         if (!strcmp(a, "--unchecked"))
             out->unchecked = true;
+        else if (!strcmp(a, "--engine") && i + 1 < argc && (!strcmp(argv[i + 1], "interp") || !strcmp(argv[i + 1], "jit")))
+            out->interpreted = argv[++i][0] == 'i';
         else if ((takes_extra || !strcmp(a, "--program")) && i + 1 < argc)
             *(takes_extra ? &out->extra : &out->program) = argv[++i];
         else if (a[0] != '-' && !out->input)

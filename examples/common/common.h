@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "rvm.h"
+#include "rvm_jit.h"
 
 /* Reads numbers separated by white space. A function that fails returns false and leaves a message with file, line and the
  * offending text; `what` names the number in it. */
@@ -34,20 +35,30 @@ double now(void); /* seconds, monotonic */
 void print_json_number(FILE *out, const char *name, double value);
 double square_sum(const double *x, int64_t n);
 
-/* Assemble or load a program and make a machine for it; diagnostics go to stderr. Returns the exit status, 0 when done. */
-int open_machine(const char *path, bool unchecked, rvm_program **p, rvm_machine **m);
-
 /* Index of a function; when there is none, says so on stderr and returns -1. */
 int64_t find_function(const rvm_program *p, const char *path, const char *name);
 /* Says on stderr what failed and where, if anything did; returns the exit status. */
 int print_failure(rvm_status status, const rvm_error *e);
 
-/* A command line: --help, --unchecked, --program FILE, one input file, and perhaps one more option that takes a file. */
+/* A command line: --help, --unchecked, --engine NAME, --program FILE, one input file, and perhaps one more option that takes
+ * a file. */
 typedef struct command_line {
     const char *input, *program, *extra;
-    bool unchecked;
+    bool unchecked, interpreted;
 } command_line;
 /* extra_option may be NULL. Returns -1 to go on, else the exit status. */
 int parse_command_line(int argc, char **argv, const char *usage, const char *extra_option, command_line *out);
+
+/* A program, assembled or loaded, and a machine for it, with native code where there is any: why not goes to stderr, as
+ * diagnostics do. */
+typedef struct session {
+    rvm_program *p;
+    rvm_jit *j;
+    rvm_machine *m;
+} session;
+int session_open(session *s, const command_line *c); /* the exit status, 0 when done */
+void session_close(session *s);
+/* "native" or "interpreted": what ran last. */
+const char *session_engine(const session *s);
 
 #endif

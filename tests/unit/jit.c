@@ -131,6 +131,9 @@ Test(jit, usage) {
     o.level = 4;
     cr_assert(rvm_jit_new(&o, &j, &e) == RVM_ERR_USAGE && !j && strstr(e.message, "not 4"));
     cr_assert(rvm_jit_new(NULL, NULL, &e) == RVM_ERR_USAGE);
+    setenv("RVM_LLVM_MODULE", "/nowhere/rvm_llvm.so", 1); /* at once, in tiers, too */
+    cr_assert(rvm_jit_new(NULL, &j, &e) == RVM_ERR_UNSUPPORTED && strstr(e.message, "RVM_LLVM_MODULE"), "%s", e.message);
+    unsetenv("RVM_LLVM_MODULE");
     rvm_jit_free(NULL);
 }
 
