@@ -363,6 +363,8 @@ int64_t rvm__insn_site(const rvm_function *f, const rvm_insn *in);
 size_t rvm__sites_most(const rvm_program *p);
 uint32_t rvm__sites_collect(const rvm_program *p, uint32_t *sites);
 uint32_t rvm__sites_find(const uint32_t *sites, uint32_t n, int64_t site);
+/* flags.c: of n sites: whether what goes onto the trail there is always 0 or 1. */
+void rvm__sites_flags(const rvm_program *p, const uint32_t *sites, uint32_t n, uint8_t *flags);
 
 /* ---- memory and errors (any folder) ---- */
 extern const rvm_allocator rvm__libc_allocator;

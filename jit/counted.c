@@ -228,19 +228,18 @@ static void keep_whole(rvm__emit *e, LLVMValueRef branch) {
     LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c, "llvm.loop", 9), LLVMMetadataAsValue(c, loop));
 }
 
-/* Cells that each trip of the loop erased that turns, which are counted where it ends; 0 if they are counted already. */
-static uint64_t erased_by_all(rvm__emit *e, const rvm__xinsn *x) {
+/* Bits that each trip of the loop erased that turns, which are counted where it ends; 0 if they are counted already. */
+static void erased_by_all(rvm__emit *e, const rvm__xinsn *x, uint64_t bits[2]) {
     if (!e->ahead || e->settled || e->at || !is_one(rvm__slot_value(e, x->to.step))) rvm__settle_erased(e);
-    const uint64_t cells = e->erasing;
-    e->erasing = 0;
-    return cells;
+    for (int k = 0; k < 2; k++) bits[k] = e->erasing[k], e->erasing[k] = 0;
 }
 
-static void count_erased(rvm__emit *e, const rvm__xinsn *x, uint64_t cells) {
+static void count_erased(rvm__emit *e, const rvm__xinsn *x, const uint64_t bits[2]) {
     LLVMBuilderRef b = e->k->b;
     LLVMValueRef others = LLVMBuildSub(b, rvm__slot_value(e, x->to.last), rvm__slot_value(e, x->to.lo), "");
     LLVMValueRef trips = LLVMBuildAdd(b, others, rvm__build_int(e->k, 1), "");
-    rvm__count_erased(e, LLVMBuildMul(b, trips, rvm__build_int(e->k, (int64_t)cells), ""));
+    for (uint32_t k = 0; k < 2; k++)
+        if (bits[k]) rvm__count_erased(e, k, LLVMBuildMul(b, trips, rvm__build_int(e->k, (int64_t)bits[k]), ""));
 }
 
 /* Whether an instance need not look around in the loop: its bounds are constants, so that code around it looks. */
@@ -256,7 +255,8 @@ bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     const uint64_t most = rvm__trips_unseen(e, e->pc);
     const bool up = is_ascending(e, in), strips = c->whole && c->strips == lower;
     LLVMBasicBlockRef ends = c->passing ? c->passing[e->pc] : NULL, begins = ends ? c->passing[in->target] : NULL;
-    const uint64_t erased = erased_by_all(e, x);
+    uint64_t erased[2];
+    erased_by_all(e, x, erased);
     const bool looks = !e->ahead && !is_short(e, x);
     if (e->ahead)
         e->ahead = e->walked = 0;
@@ -282,7 +282,7 @@ bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     }
     rvm__at(e, ended);
     rvm__set_slot(e, x->to.i, i);
-    if (erased) count_erased(e, x, erased);
+    if (erased[0] || erased[1]) count_erased(e, x, erased);
     if (!strips) return true;
     LLVMBasicBlockRef more = rvm__block(e, "more"), out = rvm__block(e, "out");
     LLVMValueRef left = rvm__if_left(e, lower, more, out);

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-enum { CHARGED, CALLS, BELOW, ERASED };
+enum { CHARGED, CALLS, BELOW, ERASED, SHADES };
 
 static LLVMValueRef counted(rvm__emit *e, LLVMValueRef counts, unsigned k) {
     return rvm__member(e, counts, k * sizeof(int64_t));
@@ -45,7 +45,7 @@ void rvm__hand_counts(rvm__emit *e) {
 
 void rvm__begin_counts(rvm__emit *e) {
     rvm__put_at(e, rvm__build_int(e->k, 0), e->below);
-    rvm__put_at(e, rvm__build_int(e->k, 0), e->erased);
+    for (int k = 0; k < 2; k++) rvm__put_at(e, rvm__build_int(e->k, 0), e->erased[k]);
     if (e->u->w->standalone) return;
     if (!e->counts) {
         rvm__take_counts(e);
@@ -56,12 +56,13 @@ void rvm__begin_counts(rvm__emit *e) {
 }
 
 void rvm__end_counts(rvm__emit *e) {
-    LLVMValueRef from[RVM__COUNTS] = {e->charged, e->calls, e->below, e->erased};
+    LLVMValueRef from[RVM__COUNTS] = {e->charged, e->calls, e->below, e->erased[0], e->erased[1]};
     if (e->u->w->standalone) return;
     for (unsigned k = 0; k < RVM__COUNTS && e->counts; k++) copy(e, counted(e, e->counts, k), from[k]);
     if (e->counts) return;
     rvm__hand_counts(e);
-    increase(e, machine_count(e, offsetof(rvm__native, erased)), rvm__get(e, e->k->i64, e->erased));
+    for (size_t k = 0; k < 2; k++)
+        increase(e, machine_count(e, offsetof(rvm__native, erased) + 8 * k), rvm__get(e, e->k->i64, e->erased[k]));
 }
 
 LLVMValueRef rvm__counts_for_call(rvm__emit *e) {
@@ -79,5 +80,6 @@ void rvm__counts_of_call(rvm__emit *e, LLVMValueRef counts) {
     copy(e, e->calls, counted(e, counts, CALLS));
     LLVMValueRef below = rvm__get(e, e->k->i64, counted(e, counts, BELOW));
     raise(e, e->below, LLVMBuildAdd(e->k->b, below, rvm__build_int(e->k, 1), ""));
-    increase(e, e->erased, rvm__get(e, e->k->i64, counted(e, counts, ERASED)));
+    increase(e, e->erased[0], rvm__get(e, e->k->i64, counted(e, counts, ERASED)));
+    increase(e, e->erased[1], rvm__get(e, e->k->i64, counted(e, counts, SHADES)));
 }

@@ -155,7 +155,8 @@ typedef struct rvm__emit {
     uint8_t *homed;           /* by register: enum rvm__homed; NULL: none */
     LLVMValueRef *reg, *held; /* by slot of the frame; held: largest magnitudes, or NULL */
     rvm__array_ir *array;
-    LLVMValueRef charged, calls, below, erased; /* allocas; below: frames below this one at most; erased: in all of them */
+    LLVMValueRef charged, calls, below,
+        erased[2]; /* allocas; below: frames below this one at most; erased: in all of them */
     LLVMValueRef site;
     LLVMValueRef counts; /* where its caller has them; NULL: the machine */
     LLVMValueRef lanes;  /* alloca of slots.c, or NULL */
@@ -171,7 +172,7 @@ typedef struct rvm__emit {
     uint32_t npending, cap_pending;
     uint32_t walked, emitted;     /* instructions since the last charge; in all */
     uint32_t ahead;               /* 0, or the end by which a loop is entered whose trips are charged already: in its body */
-    uint64_t erasing;             /* there: cells that this trip erased, which are not counted yet */
+    uint64_t erasing[2];          /* there: bits that this trip erased, which are not counted yet */
     bool settled;                 /* it may be left: trips behind it may not count for it */
     uint32_t pc;                  /* being walked */
     uint8_t *vanish;              /* by pc of compute: its uncomputing is not observed */
@@ -192,7 +193,7 @@ enum rvm__homed { RVM__HOMELESS, RVM__HOMED, RVM__HOMED_FIXED /* and it never he
 enum { RVM__NO_BASE = 0xffff };
 enum { RVM__FEW = 32 };
 enum { RVM__COUNTS_PARAM = 5, RVM__FIXED_PARAMS }; /* of a function of IR, before those of the program */
-enum { RVM__COUNTS = 4 }; /* i64 that calls pass on: charged, calls, frames below the callee's at most, erased there */
+enum { RVM__COUNTS = 5 }; /* i64 that calls pass on: charged, calls, frames below the callee's at most, erased there (2) */
 /* Whether nothing that changes shares the memory of a parameter that is an array, seen from the function. By their roles
  * only those that are added into may overlap each other, and those that are only read. */
 static inline bool rvm__is_apart(const rvm_param *param, bool apart) {
@@ -466,7 +467,8 @@ void rvm__emit_call(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_o
 void rvm__emit_array(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
 void rvm__emit_stored(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
 void rvm__emit_slots(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
-void rvm__count_erased(rvm__emit *e, LLVMValueRef cells); /* slots.c: of a trail that discards */
+void rvm__count_erased(rvm__emit *e, uint32_t level, LLVMValueRef bits); /* slots.c: of a trail that discards */
+LLVMValueRef rvm__site_bits_of(rvm__emit *e, const rvm_insn *in);        /* of the value that goes onto it there */
 /* Counts what waits for all trips of a loop that are charged ahead, since this trip may end here. */
 void rvm__settle_erased(rvm__emit *e);
 void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);

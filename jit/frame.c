@@ -268,7 +268,7 @@ bool rvm__frame_make(rvm__emit *e) {
     e->calls = rvm__local(e, k->i64, "calls");
     e->below = rvm__local(e, k->i64, "below");
     e->site = rvm__local(e, k->i32, "site");
-    e->erased = rvm__local(e, k->i64, "erased");
+    for (int n = 0; n < 2; n++) e->erased[n] = rvm__local(e, k->i64, "erased");
     make_slots(e);
     make_arrays(e);
     rvm__find_vanishing(e);

@@ -185,7 +185,8 @@ static void bind(instance *o) {
 }
 
 static const size_t counted[RVM__LANED_COUNTS] = {offsetof(rvm__native, charged), offsetof(rvm__native, calls),
-                                                  offsetof(rvm__native, peak), offsetof(rvm__native, erased)};
+                                                  offsetof(rvm__native, peak), offsetof(rvm__native, erased),
+                                                  offsetof(rvm__native, erased) + 8};
 
 static void make_native(rvm__emit *e) {
     LLVMValueRef n = rvm__local(e, LLVMArrayType2(e->k->i64, sizeof(rvm__native) / 8), "native");
@@ -279,7 +280,7 @@ static void count(const instance *o, LLVMValueRef out, LLVMValueRef cost) {
     rvm__put_at(e, charged, cost);
     increase(e, e->charged, charged);
     increase(e, e->calls, reduced(o, out, RVM__LANED_CALLS));
-    increase(e, e->erased, reduced(o, out, RVM__LANED_ERASED));
+    for (int n = 0; n < 2; n++) increase(e, e->erased[n], reduced(o, out, RVM__LANED_ERASED + n));
     rvm__put_at(e, LLVMBuildSelect(k->b, LLVMBuildICmp(k->b, LLVMIntUGT, below, was, ""), below, was, ""), e->below);
 }
 

@@ -23,7 +23,7 @@ enum { RVM__MOST_GROUP = 8 };
 enum { RVM__LANED_OUT = 2, RVM__LANED_INDEX = 3, RVM__LANED_SUMS = 4, RVM__MOST_LANED_ARGS = 250 };
 /* What a group returns: it is done; it gave up and has changed nothing; it was to end where that could not be taken back. */
 enum { RVM__GROUP_DONE, RVM__GROUP_GAVE_UP, RVM__GROUP_ADRIFT };
-enum { RVM__LANED_CHARGED, RVM__LANED_CALLS, RVM__LANED_PEAK, RVM__LANED_ERASED, RVM__LANED_COUNTS };
+enum { RVM__LANED_CHARGED, RVM__LANED_CALLS, RVM__LANED_PEAK, RVM__LANED_ERASED, RVM__LANED_SHADES, RVM__LANED_COUNTS };
 enum { RVM__MOST_LANED = 20000 }; /* instructions of what an instance calls */
 
 #define RVM__INSTANCE "rvm_instance."

@@ -395,13 +395,15 @@ static LLVMValueRef give_counts(rvm__build *k, LLVMValueRef native) {
 
 static void take_counts(rvm__build *k, LLVMValueRef native, LLVMValueRef counts, LLVMValueRef frame) {
     const size_t to[RVM__COUNTS] = {offsetof(rvm__native, charged), offsetof(rvm__native, calls),
-                                    offsetof(rvm__native, peak), offsetof(rvm__native, erased)};
+                                    offsetof(rvm__native, peak), offsetof(rvm__native, erased),
+                                    offsetof(rvm__native, erased) + 8};
     LLVMValueRef v[RVM__COUNTS];
     for (size_t n = 0; n < RVM__COUNTS; n++) v[n] = LLVMBuildLoad2(k->b, k->i64, member(k, counts, 8 * n), "");
     LLVMValueRef peak = LLVMBuildLoad2(k->b, k->i64, member(k, native, to[2]), "");
     v[2] = LLVMBuildAdd(k->b, v[2], LLVMBuildAdd(k->b, frame, rvm__build_int(k, 1), ""), "");
     v[2] = LLVMBuildSelect(k->b, LLVMBuildICmp(k->b, LLVMIntUGT, v[2], peak, ""), v[2], peak, "");
-    v[3] = LLVMBuildAdd(k->b, v[3], LLVMBuildLoad2(k->b, k->i64, member(k, native, to[3]), ""), "");
+    for (int n = 3; n < RVM__COUNTS; n++)
+        v[n] = LLVMBuildAdd(k->b, v[n], LLVMBuildLoad2(k->b, k->i64, member(k, native, to[n]), ""), "");
     for (size_t n = 0; n < RVM__COUNTS; n++) LLVMBuildStore(k->b, v[n], member(k, native, to[n]));
 }
 

@@ -30,23 +30,28 @@ static LLVMValueRef bits_of(rvm__emit *e, LLVMValueRef v) {
 
 /* ---- what is not kept ---- */
 
-void rvm__count_erased(rvm__emit *e, LLVMValueRef cells) {
-    LLVMBuilderRef b = e->k->b;
-    if (e->ahead && LLVMIsAConstantInt(cells)) {
-        e->erasing += LLVMConstIntGetZExtValue(cells);
-        return;
-    }
-    LLVMValueRef now = rvm__get(e, e->k->i64, e->erased), more = LLVMBuildMul(b, cells, rvm__build_int(e->k, 64), "");
-    rvm__put_at(e, LLVMBuildAdd(b, now, more, ""), e->erased);
+void rvm__count_erased(rvm__emit *e, uint32_t level, LLVMValueRef bits) {
+    LLVMValueRef to = e->erased[level > 0];
+    if (e->ahead && LLVMIsAConstantInt(bits))
+        e->erasing[level > 0] += LLVMConstIntGetZExtValue(bits);
+    else
+        rvm__put_at(e, LLVMBuildAdd(e->k->b, rvm__get(e, e->k->i64, to), bits, ""), to);
+}
+
+LLVMValueRef rvm__site_bits_of(rvm__emit *e, const rvm_insn *in) {
+    const uint32_t site = rvm__trail_site(e->u->m, rvm__insn_site(e->f, in));
+    return rvm__build_int(e->k, (int64_t)rvm__site_bits(e->u->m, site));
 }
 
 void rvm__settle_erased(rvm__emit *e) {
     const uint32_t ahead = e->ahead;
-    LLVMValueRef cells = rvm__build_int(e->k, (int64_t)e->erasing);
     e->settled = true; /* each trip counts its own, what it erases behind this as well */
-    if (!e->erasing) return;
-    e->erasing = e->ahead = 0;
-    rvm__count_erased(e, cells);
+    e->ahead = 0;
+    for (uint32_t k = 0; k < 2; k++) {
+        const uint64_t bits = e->erasing[k];
+        e->erasing[k] = 0;
+        if (bits) rvm__count_erased(e, k, rvm__build_int(e->k, (int64_t)bits));
+    }
     e->ahead = ahead;
 }
 
@@ -98,24 +103,24 @@ static void clear(rvm__emit *e, uint16_t array, int d, LLVMValueRef address) {
     rvm__at(e, on);
 }
 
-static void discard_array(rvm__emit *e, uint16_t array) {
-    rvm__count_erased(e, elements(e, array));
+static void discard_array(rvm__emit *e, uint32_t level, uint16_t array) {
+    rvm__count_erased(e, level, LLVMBuildMul(e->k->b, elements(e, array), rvm__build_int(e->k, 64), ""));
     if (!is_dead(e, array)) clear(e, array, 0, rvm__get(e, e->k->ptr, e->array[array].data));
 }
 
-/* Each is a cell, but for those beyond the first that are 0. */
-static void discard_scalars(rvm__emit *e, const moving *w) {
+/* Each is erased, but for those beyond the first that are 0. */
+static void discard_scalars(rvm__emit *e, const rvm_insn *in, const moving *w) {
     rvm__build *k = e->k;
     rvm__operand *o = rvm__unit_alloc(e->u, w->n * sizeof *o);
-    LLVMValueRef cells = rvm__build_int(k, 1), zero = rvm__build_int(k, 0);
+    LLVMValueRef bits = rvm__site_bits_of(e, in), zero = rvm__build_int(k, 0), full = rvm__build_int(k, 64);
     for (uint32_t n = 0; n < w->n && o; n++) o[n] = rvm__operand_of(e, &w->places[n], w->first + n);
     for (uint32_t n = 0; n < w->n && o && w->x->flags & X_ALIAS; n++)
         for (uint32_t i = 0; i < n; i++) rvm__apart(e, &o[n], &o[i]);
     for (uint32_t n = 1; n < w->n && o; n++) {
         LLVMValueRef some = LLVMBuildICmp(k->b, LLVMIntNE, bits_of(e, rvm__load(e, &o[n])), zero, "");
-        cells = LLVMBuildAdd(k->b, cells, LLVMBuildZExt(k->b, some, k->i64, ""), "");
+        bits = LLVMBuildAdd(k->b, bits, LLVMBuildSelect(k->b, some, full, zero, ""), "");
     }
-    rvm__count_erased(e, cells);
+    rvm__count_erased(e, w->x->trail.level, bits);
     for (uint32_t n = 0; n < w->n && o; n++) {
         const rvm_place *q = &w->places[n];
         rvm__store(e, &o[n], LLVMConstNull(rvm__build_type(k, o[n].type)));
@@ -125,10 +130,10 @@ static void discard_scalars(rvm__emit *e, const moving *w) {
 }
 
 /* False: not such a simple case. */
-static bool discard(rvm__emit *e, const moving *w) {
-    if (w->places->kind != RVM_PLACE_ARRAY) return discard_scalars(e, w), true;
+static bool discard(rvm__emit *e, const rvm_insn *in, const moving *w) {
+    if (w->places->kind != RVM_PLACE_ARRAY) return discard_scalars(e, in, w), true;
     if (w->n > 1) return false;
-    discard_array(e, w->places->slot);
+    discard_array(e, w->x->trail.level, w->places->slot);
     return true;
 }
 
@@ -223,7 +228,7 @@ static void take_lane(rvm__emit *e, const moving *w, const scratch *s, uint32_t 
 void rvm__emit_slots(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
     rvm__build *k = e->k;
     const moving w = moving_of(e, in, x, op);
-    if (w.discarded && !w.back && discard(e, &w)) return;
+    if (w.discarded && !w.back && discard(e, in, &w)) return;
     const scratch s = scratch_of(e);
     for (uint32_t n = 0; n < w.n; n++) make_lane(e, &w, &s, n);
     LLVMValueRef args[5] = {e->machine, rvm__known_number(e), LLVMConstInt(k->i32, e->pc, false), s.lanes,

@@ -79,7 +79,7 @@ static void set(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, uint32_t 
     if (overflow && !(x->flags & X_UNCHECKED)) rvm__leave_if(e, overflow);
     LLVMValueRef args[4] = {e->machine, int32(e, 0), int32(e, site), bits_of(e, old)};
     if (rvm__is_discarded(e, 0))
-        rvm__count_erased(e, rvm__build_int(e->k, 1));
+        rvm__count_erased(e, 0, rvm__site_bits_of(e, in));
     else
         rvm__leave_if(e, negate(e, rvm__call_runtime(e, "rvm__native_put", e->k->i1, 4, args)));
     LLVMValueRef now = rvm__build_update(e->k, RVM_OP_set, (rvm_type)x->type, old, f, NULL);

@@ -64,7 +64,7 @@ bool rvm__leave_out(rvm__emit *e, const rvm_insn *in, rvm_op op) {
     if (!e->u->idle || rvm__idle_at(e->u->idle, e->fn, e->dir < 0, e->pc, down) != RVM__IDLE) return false;
     if (rvm__op_on_trail(op)) {
         if (!is_discarded_alone(e, in, op)) return false;
-        rvm__count_erased(e, rvm__build_int(e->k, 1));
+        rvm__count_erased(e, rvm__op_sets(op) ? 0 : e->code->x[e->pc].trail.level, rvm__site_bits_of(e, in));
     } else if (op == RVM_OP_unlet || op == RVM_OP_unaddr)
         return false; /* the register has no value any more */
     if (op == RVM_OP_unview) rvm__array_gone(e, rvm__places(e->f, in)->slot);

@@ -342,7 +342,7 @@ static void walk(rvm__emit *e, const rvm__pending *p) {
     e->context = p->context;
     e->walked = 0;
     e->ahead = begins_ahead(e, p);
-    e->erasing = 0;
+    e->erasing[0] = e->erasing[1] = 0;
     e->settled = false;
     for (uint32_t pc = p->pc, next; !e->u->status; pc = next) {
         e->pc = pc;

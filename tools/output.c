@@ -266,11 +266,29 @@ static void json_profile(json *j, const tool *t) {
     json_close(j, '}');
 }
 
+/* What the counts are of: "f, then f'adj". */
+static void ran_text(const tool *t, uint32_t ran, char *to, size_t size) {
+    static const char *const each[] = {"%s", "the sweep of %s", "%s with tangents", "%s'adj", "%s'grad", "%s'tan"};
+    size_t n = 0;
+    *to = 0;
+    for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
+        char one[200];
+        const char *name = rvm_program_function_name(t->program, t->fn), *rest = strstr(each[k], "%s") + 2;
+        if (!(ran >> k & 1)) continue;
+        snprintf(one, sizeof one, "%.*s%.150s%s", (int)(rest - 2 - each[k]), each[k], name, rest);
+        n += (size_t)snprintf(to + n, size - n, "%s%s", n ? ", then " : "", one);
+        if (n >= size) return;
+    }
+}
+
 void output_json_stats(json *j, const tool *t) {
     rvm_stats s;
     rvm_machine_stats(t->machine, &s);
+    char ran[700];
+    ran_text(t, s.ran, ran, sizeof ran);
     json_key(j, "stats");
     json_open(j, '{');
+    json_key(j, "of"), json_text(j, ran);
     json_key(j, "instructions"), json_uint(j, s.forward + s.backward + s.swept);
     json_key(j, "forward"), json_uint(j, s.forward);
     json_key(j, "backward"), json_uint(j, s.backward);
@@ -282,6 +300,9 @@ void output_json_stats(json *j, const tool *t) {
     json_key(j, "trail_cells"), json_uint(j, s.trail_cells);
     json_key(j, "trail_peak"), json_uint(j, s.trail_peak);
     json_key(j, "bits_erased"), json_uint(j, s.bits_erased);
+    json_key(j, "bits_trail"), json_uint(j, s.bits_trail);
+    json_key(j, "bits_shadows"), json_uint(j, s.bits_shadows);
+    json_key(j, "bits_stack"), json_uint(j, s.bits_stack);
     json_key(j, "exact_updates"), json_uint(j, s.exact_updates);
     json_key(j, "exact_bits"), json_uint(j, s.exact_bits);
     json_key(j, "exact_peak"), json_uint(j, s.exact_peak);
@@ -296,14 +317,21 @@ void output_json_stats(json *j, const tool *t) {
 static void text_stats(const tool *t) {
     rvm_stats s;
     rvm_machine_stats(t->machine, &s);
+    char ran[700];
+    ran_text(t, s.ran, ran, sizeof ran);
+    printf("program: %s\n", ran);
     printf("instructions: %llu forward, %llu backward, %llu in the sweep; %llu calls, %u deep\n",
            (unsigned long long)s.forward, (unsigned long long)s.backward, (unsigned long long)s.swept,
            (unsigned long long)s.calls, s.depth_peak);
     printf("memory: %zu bytes at most, %zu of them ancilla arrays; %llu nonzero shadows dropped\n", s.memory_peak,
            s.ancilla_peak, (unsigned long long)s.shadows_dropped);
-    if (s.trail_peak || s.bits_erased)
-        printf("trail: %llu bytes at most, %llu values on it now; %llu bits erased\n", (unsigned long long)s.trail_peak,
-               (unsigned long long)s.trail_cells, (unsigned long long)s.bits_erased);
+    if (s.trail_peak)
+        printf("trail: %llu bytes at most, %llu values on it now\n", (unsigned long long)s.trail_peak,
+               (unsigned long long)s.trail_cells);
+    if (s.bits_erased)
+        printf("erased: %llu bits: %llu by the trail, %llu of shadows, %llu left on the stack\n",
+               (unsigned long long)s.bits_erased, (unsigned long long)s.bits_trail, (unsigned long long)s.bits_shadows,
+               (unsigned long long)s.bits_stack);
     if (s.exact_updates)
         printf("exact: %llu updates; %llu bits recorded, %llu held at most, %.5f an update\n",
                (unsigned long long)s.exact_updates, (unsigned long long)s.exact_bits, (unsigned long long)s.exact_peak,

@@ -306,6 +306,7 @@ static bool begin_frame(rvm_machine *m) {
 static rvm_status lay_out(rvm_machine *m, rvm_arg *args, rvm_error *err) {
     const rvm_function *f = entry_of(m);
     rvm__locals_clear(m);
+    m->stack_lost += m->nstack;
     m->nstack = m->nguards = 0;
     m->nframes = 0;
     m->outside_arrays = 0;

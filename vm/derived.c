@@ -333,13 +333,20 @@ static void take_scalars(const asked *q, const rvm__derived *d) {
     }
 }
 
+static uint32_t ran_of(rvm_transform kind) {
+    return kind == RVM_ADJOINT ? RVM_RAN_ADJOINT : kind == RVM_GRADIENT_OF ? RVM_RAN_GRADIENT : RVM_RAN_TANGENT;
+}
+
 /* What the run counted is m's, as of a run of that mode. */
 static void add_stats(rvm_machine *m, rvm__derived *d) {
     rvm_stats s;
     rvm_machine_stats(d->machine, &s);
     *(d->kind == RVM_TANGENT_OF ? &m->stats.forward : &m->stats.swept) += s.forward;
     m->stats.calls += s.calls;
-    m->trail.erased += s.bits_erased;
+    m->stats.ran |= ran_of(d->kind);
+    m->trail.erased[0] += s.bits_trail;
+    m->trail.erased[1] += s.bits_shadows;
+    m->stack_lost += s.bits_stack / 64;
     if (m->memory + s.memory_peak > m->stats.memory_peak) m->stats.memory_peak = m->memory + s.memory_peak;
     if (s.ancilla_peak > m->stats.ancilla_peak) m->stats.ancilla_peak = s.ancilla_peak;
     if (s.depth_peak > m->stats.depth_peak) m->stats.depth_peak = s.depth_peak;

@@ -183,6 +183,9 @@ void rvm_machine_stats(const rvm_machine *m, rvm_stats *out) {
     *out = m->stats;
     out->stack_left = m->nstack;
     rvm__trail_stats(m, out);
+    if (!m->o.keep_shadows) out->bits_shadows += 64 * out->shadows_dropped;
+    out->bits_stack = 64 * (m->stack_lost + (m->where == INSIDE ? 0 : m->nstack));
+    out->bits_erased = out->bits_trail + out->bits_shadows + out->bits_stack;
     out->exact_updates = m->exact.updates;
     out->exact_bits = m->exact.recorded;
     out->exact_peak = m->exact.peak;
@@ -193,7 +196,7 @@ void rvm_machine_stats_reset(rvm_machine *m) {
     const size_t memory = m->memory;
     m->stats = (rvm_stats){.memory_peak = memory, .ancilla_peak = m->arena_used};
     m->residue_floor = 0;
-    m->trail.peak = m->trail.erased = 0;
+    m->trail.peak = m->trail.erased[0] = m->trail.erased[1] = m->stack_lost = 0;
     m->exact.updates = m->exact.recorded = 0;
     m->exact.peak = m->exact.held;
     if (m->profile) memset(m->profile, 0, RVM_OP_LIMIT * sizeof *m->profile);

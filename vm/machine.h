@@ -205,6 +205,7 @@ struct rvm_machine {
     rvm__met *met; /* by variant */
     rvm__cell *stack;
     uint32_t nstack, cap_stack;
+    uint64_t stack_lost; /* values that runs left there, before the present one, since the statistics began */
     rvm__trail trail;
     uint16_t (*pops)[2]; /* by function, found once (trail_off.c); NULL: not yet */
     rvm__guard *guards;

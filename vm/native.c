@@ -314,7 +314,7 @@ static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__
     n.charged = 0;
     n.limit = m->budget / SIZE;
     n.fuel = rvm__fuel_left(m, rvm__run_count(m));
-    n.calls = n.erased = 0;
+    n.calls = n.erased[0] = n.erased[1] = 0;
     n.peak = m->stats.depth_peak;
     n.status = n.lost = RVM_OK;
     n.threads = m->threads;
@@ -326,7 +326,7 @@ static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__
     m->native = NULL;
     m->budget = (n.limit - n.charged) * SIZE;
     m->stats.calls += n.calls;
-    m->trail.erased += n.erased;
+    for (int k = 0; k < 2; k++) m->trail.erased[k] += n.erased[k];
     if (n.peak > m->stats.depth_peak) m->stats.depth_peak = (uint32_t)n.peak;
     if (*left) rvm__native_find_homes(m, (uint32_t)n.frame);
     if (*left && need->idle) m->one_way = m->course;

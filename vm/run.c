@@ -118,6 +118,7 @@ static rvm_status move(rvm_machine *m, int course, bool sweep, uint64_t *count, 
     if (course < 0 && m->began_at_start) rvm__note_inputs(m);
     set_course(m, course);
     if (sweep && !m->sweep_begun) m->sweep_begun = m->sweeping = true;
+    m->stats.ran |= m->mode == RVM_TANGENT ? RVM_RAN_TANGENTS : m->sweep_begun ? RVM_RAN_SWEEP : RVM_RAN_FUNCTION;
     status = counted_run(m, count);
     if (status) return rvm__explain(m, status, err);
     rvm__write_back(m);

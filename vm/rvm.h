@@ -197,18 +197,30 @@ typedef struct rvm_residue {
     uint32_t fn, pc; /* the release */
 } rvm_residue;
 #define RVM_RESIDUES 4
+/* What ran, as bits: the counts are of these together. f: the function bound. */
+typedef enum rvm_ran {
+    RVM_RAN_FUNCTION = 1,  /* f, forward or backward */
+    RVM_RAN_SWEEP = 2,     /* the sweep of f, in gradient mode */
+    RVM_RAN_TANGENTS = 4,  /* f with tangents, in tangent mode */
+    RVM_RAN_ADJOINT = 8,   /* f'adj, a program */
+    RVM_RAN_GRADIENT = 16, /* f'grad */
+    RVM_RAN_TANGENT = 32   /* f'tan */
+} rvm_ran;
 typedef struct rvm_stats {
+    uint32_t ran;                      /* bits of rvm_ran */
     uint64_t forward, backward, swept; /* instructions by direction of the run; sweep counted apart */
     uint64_t calls;
     uint64_t shadows_dropped; /* nonzero shadows that the sweep dropped at releases */
     size_t ancilla_peak;      /* bytes of local arrays, at most */
     size_t memory_peak;       /* bytes the machine allocated, at most */
     uint32_t depth_peak;
-    uint64_t trail_cells;               /* values and shadows on the trail now */
-    uint64_t exact_updates;             /* with the option exact: updates of reals that recorded what rounding lost, */
-    uint64_t exact_bits, exact_peak;    /* the bits of that in all, and held at most */
-    uint64_t trail_peak;                /* bytes there, at most: 9 a cell */
-    uint64_t bits_erased;               /* discarded with RVM_TRAIL_OFF: 64 a value, or shadow that is not 0 */
+    uint64_t trail_cells;            /* values and shadows on the trail now */
+    uint64_t exact_updates;          /* with the option exact: updates of reals that recorded what rounding lost, */
+    uint64_t exact_bits, exact_peak; /* the bits of that in all, and held at most */
+    uint64_t trail_peak;             /* bytes there, at most: 9 a cell */
+    /* What is gone for good, in bits, and by cause (docs/semantics.md, section 13): values that a trail which is off did not
+     * keep; gradients that an adjoint, as a mode or as a program, dropped; values left on the stack. */
+    uint64_t bits_erased, bits_trail, bits_shadows, bits_stack;
     uint32_t stack_left;                /* values on the stack now: at an end of the run they go with the call */
     rvm_residue residues[RVM_RESIDUES]; /* the largest of releases by place in the program, largest first; value 0: none */
 } rvm_stats;

@@ -236,7 +236,7 @@ static void take_off(const moving *w, size_t n, int level) {
 /* All places, each a slot, and 0 then. */
 static rvm_status put_away(const moving *w, int level, bool disappear) {
     rvm__slot slot;
-    const uint64_t erased = w->m->trail.erased;
+    const uint64_t erased = w->m->trail.erased[0] + w->m->trail.erased[1];
     for (size_t e = 0; e < w->count; e++) {
         gather(w, e, &slot);
         if (level == 3) rvm__rest_kept(w->m, &slot);
@@ -244,7 +244,7 @@ static rvm_status put_away(const moving *w, int level, bool disappear) {
             w->stack ? rvm__stack_push(w->m, (rvm_type)w->lanes[0].type, &slot) : rvm__trail_push(w->m, w->level, &slot);
         if (!status) continue;
         if (level == 3) rvm__rest_keep(w->m, w->positions, &slot);
-        if (w->m->trail.erased == erased) take_off(w, e, level);
+        if (w->m->trail.erased[0] + w->m->trail.erased[1] == erased) take_off(w, e, level);
         return status;
     }
     clear(w);

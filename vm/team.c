@@ -331,7 +331,7 @@ static void merge_counts(const team *t, const desk *d) {
     rvm_machine *m = t->m;
     t->n->charged += d->counts.charged;
     t->n->calls += d->counts.calls;
-    t->n->erased += d->counts.erased;
+    for (int k = 0; k < 2; k++) t->n->erased[k] += d->counts.erased[k];
     if (d->counts.peak > t->n->peak) t->n->peak = d->counts.peak;
     for (int k = 0; k < RVM_RESIDUES; k++) {
         const rvm_residue *r = &d->residues[k];

@@ -25,7 +25,13 @@ bool rvm__trail_init(rvm_machine *m) {
         tr->sites = fitted;
     else
         tr->nsites = (uint32_t)most; /* as large as it is */
-    return fitted != NULL;
+    if (!fitted || !(tr->flags = rvm__resize(m, NULL, 0, tr->nsites))) return false;
+    rvm__sites_flags(m->p, tr->sites, tr->nsites, tr->flags);
+    return true;
+}
+
+uint64_t rvm__site_bits(const rvm_machine *m, uint32_t site) {
+    return m->trail.flags[site] ? 1 : 64;
 }
 
 uint32_t rvm__trail_site(const rvm_machine *m, int64_t site) {
@@ -189,6 +195,7 @@ void rvm__trail_free(rvm_machine *m) {
         rvm__resize(m, tr->before[k].last, tr->before[k].cap * sizeof *tr->before->last, 0);
     rvm__resize(m, tr->before, tr->nbefore * sizeof *tr->before, 0);
     rvm__resize(m, tr->sites, tr->nsites * sizeof *tr->sites, 0);
+    rvm__resize(m, tr->flags, tr->flags ? tr->nsites : 0, 0);
 }
 
 /* ---- statistics ---- */
@@ -205,7 +212,8 @@ void rvm__trail_stats(const rvm_machine *m, rvm_stats *out) {
     const uint64_t held = bytes_held(m);
     out->trail_cells = m->trail.cells;
     out->trail_peak = held > m->trail.peak ? held : m->trail.peak;
-    out->bits_erased = m->trail.erased;
+    out->bits_trail = m->trail.erased[0];
+    out->bits_shadows = m->trail.erased[1];
 }
 
 /* ---- pushing ---- */
@@ -240,7 +248,7 @@ rvm_status rvm__trail_push(rvm_machine *m, uint32_t level, const rvm__slot *slot
     uint8_t byte = (uint8_t)slot->site;
     const bool chained = slot->n > 1 || slot->site >= TRAIL_PLAIN;
     if (is_discarding(m, level)) {
-        m->trail.erased += 64 * (uint64_t)slot->n;
+        m->trail.erased[level > 0] += rvm__site_bits(m, slot->site) + 64 * (uint64_t)(slot->n - 1);
         return RVM_OK;
     }
     rvm_status status = stack_for(m, level, &t);

@@ -54,10 +54,12 @@ typedef struct rvm__trail {
     rvm__trail_stack none;                  /* without room: pushes are looked at out of line */
     uint16_t discards;                      /* levels that keep nothing at depth 0 */
     rvm__trail_stack kept;                  /* shadows that a sweep discarded; a byte: zeros that followed */
-    uint64_t cells, words, erased;          /* held now; bits discarded */
-    uint64_t peak;                          /* bytes, but for what is held now */
-    size_t granted;                         /* bytes of chunks and words, which the limit bounds */
-    uint32_t *sites;                        /* the program's, rising: their index is the number in this machine */
+    uint64_t cells, words;                  /* held now */
+    uint64_t erased[2]; /* bits discarded: of values, of the gradients of an adjoint (levels from 1 on) */
+    uint64_t peak;      /* bytes, but for what is held now */
+    size_t granted;     /* bytes of chunks and words, which the limit bounds */
+    uint32_t *sites;    /* the program's, rising: their index is the number in this machine */
+    uint8_t *flags;     /* by index of `sites`: what goes there is 0 or 1 */
     uint32_t nsites;
     rvm__trail_before *before; /* by site; allocated on first use */
     size_t nbefore;
@@ -81,6 +83,8 @@ void rvm__trail_free(rvm_machine *m);
 void rvm__trail_stats(const rvm_machine *m, rvm_stats *out);
 /* The machine's number of a site of the program. */
 uint32_t rvm__trail_site(const rvm_machine *m, int64_t site);
+/* Of the value of a slot of that one: 1 where it is 0 or 1, else 64. */
+uint64_t rvm__site_bits(const rvm_machine *m, uint32_t site);
 /* trail_off.c: levels from which a run of function `entry` in this direction takes slots that it did not put there in a
  * compute part or segment: those that option trail = off must keep. False: out of memory. */
 bool rvm__trail_pops(rvm_machine *m, uint32_t entry, int direction, uint16_t *levels);

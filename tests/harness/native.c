@@ -165,7 +165,11 @@ static bool same_stats(const pair *x, const char *what) {
     SAME(depth_peak);
     SAME(trail_cells);
     SAME(trail_peak);
-    if (!x->e->discards) SAME(bits_erased); /* what nobody reads counts as one value a `drop` */
+    if (!x->e->discards) { /* what nobody reads counts as one value a `drop` */
+        SAME(bits_trail);
+        SAME(bits_shadows);
+    }
+    SAME(bits_stack);
     SAME(stack_left);
 #undef SAME
     for (int k = 0; k < RVM_RESIDUES; k++)

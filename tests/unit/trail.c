@@ -216,3 +216,68 @@ Test(trail, turns) {
     rvm_machine_free(m);
     rvm_program_free(p);
 }
+
+/* What is erased, by cause; the flag of a `while` is a bit; interpreted and native alike. */
+static const char causes[] = "fn counts(y: real, x: real, n: i64)\n"
+                             "    let i: i64\n"
+                             "    while i < n\n"
+                             "        i += 1\n"
+                             "        set y = y * x\n"
+                             "    end\n"
+                             "    i -= n\n"
+                             "end\n"
+                             "fn leaves(y: real, k: i64)\n"
+                             "    push y\n"
+                             "    push k\n"
+                             "end\n";
+
+static void count_causes(rvm_jit *j, bool unchecked) {
+    rvm_program *p = program(causes);
+    rvm_options o = rvm_options_default();
+    rvm_machine *m = NULL;
+    rvm_error e;
+    rvm_arg a[] = {rvm_arg_f64(1), rvm_arg_f64(2), rvm_arg_i64(10)}, b[] = {rvm_arg_f64(3), rvm_arg_i64(4)};
+    o.trail = RVM_TRAIL_OFF;
+    o.unchecked = unchecked;
+    cr_assert(!rvm_machine_new(p, &o, &m, &e) && (!j || !rvm_jit_attach(j, m, &e)));
+    cr_assert(rvm_call(m, rvm_program_find(p, "counts"), a, 3, &e) == RVM_OK && a[0].value.f == 1024, "%s", e.message);
+    cr_assert(!j || !rvm_jit_reason(m, &e), "%s", e.message);
+    cr_expect(stats(m).bits_trail == 10 * 64 + 11 && stats(m).bits_erased == stats(m).bits_trail, "%u",
+              (unsigned)stats(m).bits_trail);
+    cr_expect(stats(m).ran == RVM_RAN_FUNCTION);
+    for (int k = 1; k < 3; k++) {
+        cr_assert(rvm_call(m, rvm_program_find(p, "leaves"), b, 2, &e) == RVM_OK, "%s", e.message);
+        cr_expect(stats(m).bits_stack == (uint64_t)k * 128 && stats(m).stack_left == 2);
+        b[0] = rvm_arg_f64(3), b[1] = rvm_arg_i64(4);
+    }
+    cr_expect(stats(m).bits_erased == stats(m).bits_trail + 256);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}
+
+Test(trail, erased_by_cause) {
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_jit *j = NULL;
+    rvm_error e;
+    o.cache = "";
+    const bool native = rvm_jit_new(&o, &j, &e) == RVM_OK;
+    for (int unchecked = 0; unchecked < 2; unchecked++) {
+        count_causes(NULL, unchecked);
+        if (native) count_causes(j, unchecked);
+    }
+    rvm_jit_free(j);
+}
+
+Test(trail, erased_shadows) { /* of the sweep, and of the program that sweeps */
+    rvm_program *p = program("fn f(y: real, x: real)\n    let t = x * x\n    y += t\nend\n");
+    rvm_machine *m = machine(p, RVM_TRAIL_OFF, 0);
+    rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_f64(3)};
+    rvm_error e;
+    a[0].active = a[1].active = true;
+    a[0].shadow.f = 1;
+    cr_assert(rvm_gradient(m, 0, a, 2, &e) == RVM_OK && a[1].shadow.f == 6, "%s", e.message);
+    cr_expect(stats(m).bits_shadows == 64 * stats(m).shadows_dropped && stats(m).shadows_dropped == 1);
+    cr_expect(stats(m).ran == (RVM_RAN_FUNCTION | RVM_RAN_SWEEP));
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}
