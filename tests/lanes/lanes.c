@@ -44,6 +44,7 @@ static bool run(const rvm_program *p, int64_t fn, rvm_jit *j, const args *in, ar
     rvm_machine *m = NULL;
     rvm_error e;
     o.unchecked = true;
+    o.fuel = 50 * 1000 * 1000; /* thousands of times what they take: lanes that go on for ever are an error, not a wait */
     *back = args_copy(in);
     bool good = report_ok(rep, "machine", rvm_machine_new(p, &o, &m, &e), &e);
     if (good && j) good = report_ok(rep, "attach", rvm_jit_attach(j, m, &e), &e);

@@ -37,6 +37,15 @@ static const char scale_text[] = "fn scale(y: real[n], x: real[n], k: real)\n"
                                  "    t -= 1e9 * x\n"
                                  "    t += 1e-9\n"
                                  "    t -= 0\n"
+                                 "end\n"
+                                 "fn losses(x: real)\n"
+                                 "    neg x\n"
+                                 "    let a: real\n"
+                                 "    let b: real\n"
+                                 "    let c: real\n"
+                                 "    a += 2e-9\n"
+                                 "    b += 3e-9\n"
+                                 "    c += 1e-9\n"
                                  "end\n";
 
 static rvm_program *program;
@@ -274,6 +283,10 @@ Test(machine, residues) {
     rvm_machine_stats(machine, &s);
     cr_assert(s.residues[0].value >= 1e-10 && s.residues[0].value < 1e-6 && s.residues[0].fn == (uint32_t)fn("lossy"));
     for (int k = 1; k < RVM_RESIDUES; k++) cr_assert(s.residues[k].value <= s.residues[k - 1].value);
+    rvm_machine_stats_reset(machine);
+    cr_assert(rvm_call(machine, fn("losses"), a, 1, &e) == RVM_OK, "%s", e.message);
+    rvm_machine_stats(machine, &s);
+    cr_assert(s.residues[0].value == 3e-9 && s.residues[1].value == 2e-9 && s.residues[2].value == 1e-9);
 }
 
 Test(machine, profile_on_request) {

@@ -64,6 +64,8 @@ TEXT
 # values in and out
 expect 0 'out = 5' rvm run norm.rasm x=[3,4]
 expect 0 'out = 5' rvm run norm.rasm norm out=0 'x=[3, 4]'
+expect 1 'its rows have different lengths, 2 and 1' rvm run rows.rasm 'A=[[1,2],[3]]'
+expect 1 'its rows have different lengths, 1 and 2' rvm run rows.rasm 'A=[[1],[2,3]]'
 expect 0 'out = 0' rvm run norm.rasm norm out=5 x=[3,4] --backward
 expect 0 '"values":{"out":5,"x":[[]3,4]}' rvm run norm.rasm x=[3,4] --json
 expect 0 'y = [[]2, 4]' rvm run two.rasm scale x=[1,2] a=2 k=0
