@@ -2,6 +2,7 @@
  * bounded. */
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -453,14 +454,12 @@ Test(cache, damaged_code) {
     cr_assert(t.cached == 1 && !*t.trouble);
 }
 
-/* Nothing but the loader's own bounds is between it and an object that is damaged. */
-Test(cache, damaged_objects) {
-    size_t size;
+/* The object of an entry, aligned, and no byte larger; to be freed. */
+static char *take_object(size_t *size_of) {
     char *object = NULL;
-    rvm__loaded l;
-    run_with(folder, false);
-    unsigned good = 0, bad = 0;
+    size_t size;
     struct stat s;
+    run_with(folder, false);
     each_entry(remember);
     cr_assert(stat(entry, &s) == 0);
     if (s.st_size < 700) { /* that is what is known of LLVM */
@@ -474,6 +473,16 @@ Test(cache, damaged_objects) {
     cr_assert(posix_memalign((void **)&object, 16, size) == 0); /* so that what is beyond its end is noticed */
     memcpy(object, p + begin, size);
     free(p);
+    *size_of = size;
+    return object;
+}
+
+/* Nothing but the loader's own bounds is between it and an object that is damaged. */
+Test(cache, damaged_objects) {
+    size_t size;
+    rvm__loaded l;
+    unsigned good = 0, bad = 0;
+    char *object = take_object(&size);
     cr_assert(rvm__object_load(object, size, &l, &e) == RVM_OK && l.entry && l.need && l.code_size, "%s", e.message);
     rvm__object_unload(&l);
     for (size_t k = 0; k < size; k++)
@@ -492,3 +501,61 @@ Test(cache, damaged_objects) {
     }
     free(object);
 }
+
+#if defined(__x86_64__)
+/* The first relocation of the code, the size of that section, and a symbol in it. */
+static Elf64_Rela *relocation(char *object, uint64_t *size, uint64_t *symbol) {
+    const Elf64_Ehdr *h = (const Elf64_Ehdr *)(void *)object;
+    const Elf64_Shdr *section = (const Elf64_Shdr *)(void *)(object + h->e_shoff);
+    for (unsigned k = 0; k < h->e_shnum; k++) {
+        const Elf64_Shdr *s = &section[k];
+        if (s->sh_type != SHT_RELA || !s->sh_size || !(section[s->sh_info].sh_flags & SHF_EXECINSTR)) continue;
+        const Elf64_Shdr *table = &section[s->sh_link];
+        const Elf64_Sym *symbols = (const Elf64_Sym *)(void *)(object + table->sh_offset);
+        *symbol = 1;
+        while (*symbol < table->sh_size / sizeof *symbols && symbols[*symbol].st_shndx != s->sh_info) ++*symbol;
+        *size = section[s->sh_info].sh_size;
+        return (Elf64_Rela *)(void *)(object + s->sh_offset);
+    }
+    return NULL;
+}
+
+/* A distance of more than 32 bits is not cut off, and nothing is written across the end of a section. */
+Test(cache, relocations) {
+    size_t size;
+    uint64_t section = 0, symbol = 0;
+    rvm__loaded l;
+    char *object = take_object(&size);
+    Elf64_Rela *r = relocation(object, &section, &symbol);
+    cr_assert(r && section > 8);
+    const Elf64_Rela as_it_is = *r;
+    const struct {
+        uint64_t offset;
+        uint32_t type;
+        int64_t addend;
+        bool good;
+    } tries[] = {
+        {0, R_X86_64_PC32, 0, true},
+        {0, R_X86_64_PC32, INT64_C(1) << 31, false},
+        {0, R_X86_64_PC32, -(INT64_C(1) << 32), false},
+        {0, R_X86_64_PC32, INT64_C(1) << 40, false},
+        {0, R_X86_64_GOTPCREL, INT64_C(1) << 40, false},
+        {0, R_X86_64_64, INT64_C(1) << 40, true},
+        {section - 4, R_X86_64_PC32, 0, true},
+        {section - 3, R_X86_64_PC32, 0, false},
+        {section - 8, R_X86_64_64, 0, true},
+        {section - 7, R_X86_64_64, 0, false},
+        {section, R_X86_64_PC32, 0, false},
+    };
+    for (size_t k = 0; k < sizeof tries / sizeof *tries; k++) {
+        r->r_offset = tries[k].offset;
+        r->r_info = ELF64_R_INFO(symbol, tries[k].type);
+        r->r_addend = tries[k].addend;
+        const rvm_status s = rvm__object_load(object, size, &l, &e);
+        cr_assert(s == (tries[k].good ? RVM_OK : RVM_ERR_UNSUPPORTED), "%zu: %s: %s", k, rvm_status_name(s), e.message);
+        rvm__object_unload(&l);
+        *r = as_it_is;
+    }
+    free(object);
+}
+#endif

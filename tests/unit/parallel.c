@@ -70,6 +70,14 @@ Test(parallel, order_of_a_sum) {
     cr_assert(a[0].value.f != ordered(0.3, -1, x, 1.7, false));
 }
 
+/* What a sum begins with adds nothing, not even to -0. */
+Test(parallel, sum_of_negative_zeros) {
+    static double zeros[N];
+    rvm_arg a[3] = {rvm_arg_f64(-0.0), rvm_arg_array_f64(zeros, 1, &shape), rvm_arg_f64(-1)};
+    cr_assert(rvm_call(machine, rvm_program_find(program, "dot"), a, 3, &e) == RVM_OK, "%s", e.message);
+    cr_assert(a[0].value.f == 0 && signbit(a[0].value.f));
+}
+
 Test(parallel, order_of_gradients) {
     double y[N], seed[N];
     for (int k = 0; k < N; k++) y[k] = 0, seed[k] = 1 / (1.0 + k);
