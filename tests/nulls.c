@@ -321,6 +321,21 @@ static void inspection(void) {
     set_arguments();
 }
 
+static void records(void) {
+    void *bytes = &e;
+    size_t size = 1;
+    REFUSED(rvm_machine_record_save, m, NULL, &bytes, &size, &e);
+    HARMLESS(rvm_machine_record_save, m, !bytes && !size);
+    REFUSED(rvm_machine_record_save, bytes, m, NULL, &size, &e);
+    REFUSED(rvm_machine_record_save, size, m, &bytes, NULL, &e);
+    UNTOLD(rvm_machine_record_save, NULL, &bytes, &size, NULL);
+    REFUSED(rvm_machine_record_load, m, NULL, "x", 1, &e);
+    REFUSED(rvm_machine_record_load, bytes, m, NULL, 1, &e);
+    UNTOLD(rvm_machine_record_load, NULL, "x", 1, NULL);
+    HARMLESS(rvm_machine_record_free, m, (rvm_machine_record_free(NULL, &e, 1), true));
+    HARMLESS(rvm_machine_record_free, bytes, (rvm_machine_record_free(m, NULL, 1), true));
+}
+
 /* ---- rvm_derivatives.h ---- */
 
 static const rvm_part of = {0, -1}, by = {1, -1};
@@ -488,6 +503,7 @@ int main(void) {
     machines();
     runs();
     inspection();
+    records();
     shapes_of_questions();
     products();
     sparse();

@@ -127,9 +127,10 @@ static void put_stack(writer *w, const rvm_machine *m) {
 }
 
 rvm_status rvm_machine_record_save(const rvm_machine *m, void **bytes, size_t *size, rvm_error *err) {
-    if (!bytes || !size) BAD(RVM_ERR_USAGE, "no place for the record");
+    RVM__NEEDS(bytes, size);
     *bytes = NULL, *size = 0;
-    if (!m || m->where != AT_END || !m->began_at_start || m->mode != RVM_PRIMAL)
+    RVM__NEEDS(m);
+    if (m->where != AT_END || !m->began_at_start || m->mode != RVM_PRIMAL)
         BAD(RVM_ERR_USAGE, "a record is of a run that went forward from its start to its end");
     if (!m->o.exact) BAD(RVM_ERR_USAGE, "a record is of an exact run: set the option exact");
     if (m->o.trail == RVM_TRAIL_OFF) BAD(RVM_ERR_USAGE, "a record takes the trail, which is off");
@@ -150,7 +151,7 @@ rvm_status rvm_machine_record_save(const rvm_machine *m, void **bytes, size_t *s
 }
 
 void rvm_machine_record_free(const rvm_machine *m, void *bytes, size_t size) {
-    if (bytes) rvm__realloc(&m->al, bytes, size, 0);
+    if (m && bytes) rvm__realloc(&m->al, bytes, size, 0);
 }
 
 /* ---- reading ---- */
@@ -294,8 +295,10 @@ static rvm_status load_stack(reader *r, rvm_machine *m) {
 }
 
 rvm_status rvm_machine_record_load(rvm_machine *m, const void *bytes, size_t size, rvm_error *err) {
+    RVM__NEEDS(m);
+    if (size) RVM__NEEDS(bytes);
     reader r = {bytes, bytes ? (const uint8_t *)bytes + size : NULL, false};
-    if (!m || m->where != AT_END || m->began_at_start || m->mode != RVM_PRIMAL)
+    if (m->where != AT_END || m->began_at_start || m->mode != RVM_PRIMAL)
         BAD(RVM_ERR_USAGE, "a record is for a call that is bound at its end, and has not moved");
     if (!m->o.exact || m->o.trail == RVM_TRAIL_OFF)
         BAD(RVM_ERR_USAGE, "a record is for an exact run that keeps its trail: set the options so");

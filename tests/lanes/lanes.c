@@ -30,6 +30,7 @@ static void engines_open(engines_ *all, report *rep) {
     o.cache = "";
     o.any_lengths = true;
     o.no_lanes = true;
+    o.tiers = false; /* all of it, at once */
     all->none = rvm_jit_new(&o, &all->jit[ONE_BY_ONE], &e) != RVM_OK;
     o.no_lanes = false;
     o.notice = count_groups;
