@@ -7,6 +7,7 @@
  *   exact.c     runs that restore every bit
  *   derived.c   counts of derivative programs
  *   compile.c   until native code can be called
+ *   api.c       what the C interface costs beyond the work
  *   table.c     rows with their targets, as text or JSON         main.c     the command line
  *   compare/    engines side by side: a table of its own
  */
@@ -87,6 +88,7 @@ bool measure_trail(table *t, int repetitions);
 bool measure_assembler(table *t, int repetitions);
 bool measure_start(table *t, int repetitions);
 bool measure_compile(table *t, int repetitions);
+bool measure_api(table *t, int repetitions);
 bool measure_peaks(table *t, int repetitions);
 
 #endif

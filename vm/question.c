@@ -201,6 +201,10 @@ static void copy_part(const rvm__work *w, const rvm_part *part, bool in, double 
     rvm_arg *a = &w->args[part->param];
     const int64_t n = part->element < 0 ? rvm__cells(a) : 1, first = part->element < 0 ? 0 : part->element;
     rvm_value *at = a->ndim ? (rvm_value *)a->shadow_data + first : (rvm_value *)(void *)&a->shadow;
+    if (t == RVM_F64) { /* as they are */
+        memcpy(in ? (void *)at : v, in ? (const void *)v : at, (size_t)n * sizeof *v);
+        return;
+    }
     for (int64_t k = 0; k < n && in; k++) at[k] = rvm__of_real(t, v[k]);
     for (int64_t k = 0; k < n && !in; k++) v[k] = rvm__real_of(t, at[k]);
 }
