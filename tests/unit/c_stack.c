@@ -97,6 +97,9 @@ Test(c_stack, in_tiers) {
 }
 
 Test(c_stack, too_small) { /* for any code: it is interpreted, which is said */
+#ifdef __SANITIZE_ADDRESS__
+    cr_skip_test("with the sanitizer the interpreter takes more");
+#endif
     static char text[1 << 14];
     report rep = {.name = "stack"};
     rvm_jit_options o = rvm_jit_options_default();

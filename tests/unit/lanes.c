@@ -52,6 +52,7 @@ static void begin(fixture *f, uint64_t fuel, unsigned calls, int64_t k) {
     *f = (fixture){.p = assemble_text(text, NULL, &rep), .calls = calls};
     cr_assert(f->p);
     o.cache = "";
+    o.tiers = false;
     mo.unchecked = mo.trust = true;
     mo.fuel = fuel;
     mo.progress = on_progress;

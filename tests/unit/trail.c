@@ -260,6 +260,7 @@ Test(trail, erased_by_cause) {
     rvm_jit *j = NULL;
     rvm_error e;
     o.cache = "";
+    o.tiers = false;
     const bool native = rvm_jit_new(&o, &j, &e) == RVM_OK;
     for (int unchecked = 0; unchecked < 2; unchecked++) {
         count_causes(NULL, unchecked);
