@@ -62,6 +62,33 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
+/* Whether these are the parameters of f, in order, with some followed by a shadow, NAME_b and perhaps a number. */
+static bool is_gradient_of(const rvm_function *g, const rvm_function *f, uint8_t *values) {
+    uint32_t k = 0;
+    size_t length = 0; /* of the name before; 0: it has a shadow already */
+    for (uint32_t i = 0; i < g->nparams; i++) {
+        const char *name = g->params[i].name;
+        values[i] = k < f->nparams && !strcmp(name, f->params[k].name);
+        if (values[i])
+            length = strlen(f->params[k++].name);
+        else if (!length || strncmp(name, f->params[k - 1].name, length) || strncmp(name + length, "_b", 2) ||
+                 name[length + 2 + strspn(name + length + 2, "0123456789")])
+            return false;
+        else
+            length = 0;
+    }
+    return k == f->nparams;
+}
+
+bool rvm__is_gradient(const rvm_program *p, uint32_t fn, uint8_t values[RVM_MAX_PARAMS]) {
+    static const char tick[] = "'grad";
+    const char *name = p->functions[fn].name, *last = NULL;
+    for (const char *s = name; (s = strstr(s, tick)); s++)
+        if (!s[sizeof tick - 1] || s[sizeof tick - 1] == '\'') last = s;
+    const int64_t of = last ? rvm__program_find(p, name, (size_t)(last - name)) : -1;
+    return of >= 0 && is_gradient_of(&p->functions[fn], &p->functions[of], values);
+}
+
 /* Whether a parameter is called so, or is a part of what is. */
 static bool is_named(const char *param, const char *name, size_t length) {
     static const char *const parts[] = {"re", "im", "log"};

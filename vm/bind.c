@@ -5,6 +5,7 @@
 #include "out_of_line.h"
 #include "overlap.h"
 #include "prepare.h"
+#include "restore.h"
 #include "run.h"
 
 static const rvm_function *entry_of(const rvm_machine *m) {
@@ -339,58 +340,6 @@ static rvm_status discard_trails(rvm_machine *m, int direction) {
     return RVM_OK;
 }
 
-/* Numbers side by side: 0 times one that is not finite is NaN, and so is what that is added to. Four sums at once, since
- * each call looks at all its arguments. */
-static bool all_finite(const double *p, int64_t n) {
-    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-    int64_t k = 0;
-    for (; k + 4 <= n; k += 4) s0 += 0 * p[k], s1 += 0 * p[k + 1], s2 += 0 * p[k + 2], s3 += 0 * p[k + 3];
-    for (; k < n; k++) s0 += 0 * p[k];
-    return s0 + s1 + s2 + s3 == 0;
-}
-
-/* Elements from dimension d on, where they stand side by side; else -1. */
-static int64_t side_by_side(const rvm_arg *a, int d) {
-    int64_t n = 1;
-    for (int k = a->ndim - 1; k >= d; n *= a->shape[k--])
-        if (a->stride[k] != n) return -1;
-    return n;
-}
-
-static bool finite_from(const rvm_arg *a, int d, const double *p) {
-    const int64_t n = d < a->ndim ? side_by_side(a, d) : -1;
-    if (n >= 0) return all_finite(p, n);
-    if (d >= a->ndim || d >= RVM_MAX_DIMS) return isfinite(*p);
-    for (int64_t i = 0; i < a->shape[d]; i++)
-        if (!finite_from(a, d + 1, p + i * a->stride[d])) return false;
-    return true;
-}
-
-static bool is_finite(const rvm_machine *m, uint32_t param) {
-    const rvm_param *p = &entry_of(m)->params[param];
-    const rvm_arg *a = &m->args[param];
-    if (!rvm__is_floating((rvm_type)p->type)) return true;
-    return a->ndim ? finite_from(a, 0, a->data) : isfinite(m->slots[p->index].f);
-}
-
-/* What enters as infinity or NaN spreads without an exception that would tell. What is only read is looked at when the run
- * turns back: it is the same then. What is only added to spreads nowhere; in an unchecked run it counts as finite, since
- * looking at large results takes as long as computing them. */
-static void note_not_finite(rvm_machine *m) {
-    for (uint32_t k = 0; k < m->nargs; k++) {
-        const rvm_role role = (rvm_role)entry_of(m)->params[k].role;
-        const bool later = role == RVM_READ || (role == RVM_ACC && m->o.unchecked);
-        m->never_finite[k] = !later && !is_finite(m, k);
-        if (m->never_finite[k]) m->may_be_lost = true;
-    }
-}
-
-void rvm__note_inputs(rvm_machine *m) {
-    for (uint32_t k = 0; k < m->nargs && !m->inputs_noted; k++)
-        if (entry_of(m)->params[k].role == RVM_READ && !is_finite(m, k)) m->may_be_lost = true;
-    m->inputs_noted = true;
-}
-
 rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_mode mode, bool at_end,
                             rvm_error *err) {
     RVM__NEEDS(m);
@@ -415,12 +364,13 @@ rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
     m->nargs = nargs;
     m->where = at_end ? AT_END : AT_START;
     m->course = m->dir = at_end ? -1 : 1;
-    m->sweeping = m->sweep_begun = m->sweep_left = m->may_be_lost = m->inputs_noted = false;
+    m->sweeping = m->sweep_begun = m->sweep_left = false;
     m->began_at_start = !at_end;
     m->one_way = 0;
     m->adrift = RVM_OK;
-    if (!at_end) note_not_finite(m);
-    return RVM_OK;
+    status = rvm__keep_inputs(m, err);
+    if (status) m->where = UNBOUND;
+    return status;
 }
 
 void rvm__write_back(rvm_machine *m) {
@@ -438,11 +388,4 @@ void rvm_machine_unbind(rvm_machine *m) {
     m->where = UNBOUND;
     m->args = NULL;
     m->nargs = 0;
-}
-
-const rvm_param *rvm__not_finite(const rvm_machine *m) {
-    for (uint32_t k = 0; k < m->nargs; k++)
-        if (entry_of(m)->params[k].role != RVM_READ && !m->never_finite[k] && !is_finite(m, k))
-            return &entry_of(m)->params[k];
-    return NULL;
 }

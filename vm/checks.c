@@ -62,7 +62,7 @@ void rvm__record_residue_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, do
 
 /* Going back over what overflowed or became NaN: whether an argument was lost is said at the start. */
 static bool is_lost(const rvm_machine *m, double y) {
-    return !isfinite(y) && m->course < 0 && m->began_at_start && m->may_be_lost;
+    return !isfinite(y) && m->course < 0 && m->compares;
 }
 
 bool rvm__agrees_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double y, double f, double held) {

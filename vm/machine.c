@@ -8,6 +8,7 @@
 #include "native.h"
 #include "out_of_line.h"
 #include "prepare.h"
+#include "restore.h"
 #include "run.h"
 
 rvm_options rvm_options_default(void) {
@@ -89,6 +90,7 @@ void rvm_machine_free(rvm_machine *m) {
     rvm__prepare_free(m, &m->primal_codes);
     rvm__prepare_free(m, &m->shadow_codes);
     rvm__room_free(m);
+    rvm__inputs_free(m);
     rvm__exact_free(m);
     for (int k = 0; k < RVM__KEEPS; k++) rvm__resize(m, m->kept[k], m->cap_kept[k], 0);
     for (int k = 0; k < RVM__SCRATCHES; k++) rvm__resize(m, m->scratch[k], m->cap_scratch[k], 0);

@@ -6,9 +6,11 @@
  *   blocks.c      what the instances of a parallel block add together; guard.c: that they share nothing else
  *   trail.c, slots.c, trail_off.c   what is overwritten: its stacks, what moves there, what need not be kept
  *   machine.c, run.c, inspect.c   the interface of rvm.h
- *   native.c   entered and left by native code, in the interpreter's place; team.c: in threads; c_stack.c: what is left for
- * it exact_run.c   what rounding loses, in runs that restore every bit explain.c     the message of a failure, from the
- * machine standing on the failed instruction
+ *   restore.c  whether what came back is what went in
+ *   native.c   entered and left by native code, in the interpreter's place; team.c: in threads
+ *   c_stack.c  what is left of the thread's stack for native code
+ *   exact_run.c   what rounding loses, in runs that restore every bit
+ *   explain.c     the message of a failure, from the machine standing on the failed instruction
  *
  * A frame in memory, with its shadow in a parallel array:
  *     | registers | constants | hidden: loop ends, region bits, partial sums of parallel blocks |
@@ -181,11 +183,17 @@ struct rvm_machine {
     /* where it stands */
     enum rvm__where where;
     int course, dir;
-    bool sweeping;                     /* the innermost frame runs adjoints (not so while a sweep computes a region again) */
-    bool sweep_begun, sweep_left;      /* since bind; left: plainly back to the start from within it */
-    bool began_at_start, may_be_lost;  /* bound at the start; an argument was not finite, or an exception was raised since */
-    bool inputs_noted;                 /* may_be_lost: those that are only read, too */
-    bool never_finite[RVM_MAX_PARAMS]; /* others that were infinite or NaN, or held such a value, at the start */
+    bool sweeping;                /* the innermost frame runs adjoints (not so while a sweep computes a region again) */
+    bool sweep_begun, sweep_left; /* since bind; left: plainly back to the start from within it */
+    bool began_at_start;
+    /* what went in (restore.h) */
+    bool compares;               /* it was kept: what comes back is compared with it */
+    bool finite[RVM_MAX_PARAMS]; /* of what is only added to: all of it was */
+    rvm_value *inputs;
+    size_t cap_inputs;
+    uint32_t asked;   /* 1 + the function that is_gradient and is_value tell of */
+    bool is_gradient; /* it ends as it began: the parameters that are values do */
+    uint8_t is_value[RVM_MAX_PARAMS];
     int one_way; /* native code was left that left out what going back takes back: the course; else 0 */
     bool single; /* stop after one instruction */
     rvm__xinsn *pc;

@@ -6,6 +6,7 @@
 #include "cells.h"
 #include "memory.h"
 #include "reals.h"
+#include "restore.h"
 
 #define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
 
@@ -82,20 +83,10 @@ static bool locate(const rvm_question *q, bool column, int64_t k, uint32_t *para
 
 int rvm_question_name(const rvm_machine *m, const rvm_question *q, bool column, int64_t k, char *text, size_t size) {
     uint32_t param;
-    int64_t element, index[RVM_MAX_DIMS] = {0};
-    char all[160];
+    int64_t element;
     if (!text) size = 0;
     if (check(m, q, NULL) || k < 0 || !locate(q, column, k, &param, &element)) return snprintf(text, size, "?");
-    const rvm_arg *a = &q->args[param];
-    int n = snprintf(all, sizeof all, "%.100s", m->p->functions[q->fn].params[param].name);
-    for (int d = a->ndim - 1; d >= 0; d--) {
-        index[d] = element % a->shape[d];
-        element /= a->shape[d];
-    }
-    for (int d = 0; d < a->ndim && d < RVM_MAX_DIMS && (size_t)n < sizeof all; d++)
-        n += snprintf(all + n, sizeof all - (size_t)n, "%s%lld%s", d ? ", " : "[", (long long)index[d],
-                      d + 1 == a->ndim ? "]" : "");
-    return snprintf(text, size, "%s", all);
+    return rvm__element_text(m->p->functions[q->fn].params[param].name, &q->args[param], element, text, size);
 }
 
 /* ---- storage ---- */

@@ -1,12 +1,8 @@
 /* run.c: moving a bound machine. See machine.h for what pc, dir and course mean between instructions. */
-#include <fenv.h>
-#if defined(__x86_64__) && defined(__SSE2_MATH__)
-#include <xmmintrin.h>
-#endif
-
 #include "hessian.h"
 #include "native.h"
 #include "out_of_line.h"
+#include "restore.h"
 #include "run.h"
 
 /* Turn the run so that it goes on towards the end (1) or the start (-1). */
@@ -41,32 +37,11 @@ static rvm_status run(rvm_machine *m) {
     return RVM_ERR_USAGE;
 }
 
-/* Which of these exceptions are raised. Asking the x87, too, in which nothing is computed on x86-64, takes as long as a
- * short run does. */
-static int raised_of(int exceptions) {
-#if defined(__x86_64__) && defined(__SSE2_MATH__)
-    return (int)_mm_getcsr() & exceptions;
-#else
-    return fetestexcept(exceptions);
-#endif
-}
-
-/* Run, count, and note whether an operation raised an exception that may have lost a value. Exceptions of the caller's are
- * left as they were; changing them takes as long as a short run does, asking does not. */
 static rvm_status counted_run(rvm_machine *m, uint64_t *count) {
-    const int lossy = FE_OVERFLOW | FE_DIVBYZERO | FE_INVALID, before = raised_of(lossy);
-    fexcept_t flags;
-    if (before) fegetexceptflag(&flags, lossy), feclearexcept(lossy);
     rvm__run_begins(m);
     rvm_status status = run(m);
     *count += rvm__run_count(m);
     if (m->engine && m->mode == RVM_PRIMAL) m->engine->ran(m->engine, m, rvm__run_count(m) - m->counted);
-    const int raised = raised_of(lossy);
-    if (raised) m->may_be_lost = true;
-    if (before)
-        fesetexceptflag(&flags, lossy);
-    else if (raised)
-        feclearexcept(lossy);
     return status;
 }
 
@@ -81,15 +56,6 @@ static rvm_status refuse_after_sweep(const rvm_machine *m, rvm_error *err) {
     if (m->o.keep_shadows && m->hessian == NULL && !m->sweep_left) return RVM_OK;
     return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,
                      "the backward sweep has dropped shadows: forward again is not possible");
-}
-
-/* Back at the start: whether everything came back with it. */
-static rvm_status check_restored(const rvm_machine *m, rvm_error *err) {
-    if (!m->began_at_start || !m->may_be_lost || m->o.exact) return RVM_OK;
-    const rvm_param *lost = rvm__not_finite(m);
-    if (!lost) return RVM_OK;
-    return rvm__fail_at(err, RVM_ERR_NOT_RESTORABLE, m->p, m->entry, 0,
-                        "`%s` cannot be restored: a value became infinite or NaN on the way forward", lost->name);
 }
 
 /* The way back from within a sweep that cannot go on: values only. */
@@ -115,7 +81,6 @@ static rvm_status move(rvm_machine *m, int course, bool sweep, uint64_t *count, 
     if (!status) status = refuse_turning(m, course, err);
     if (status) return status;
     if (m->where == (course > 0 ? AT_END : AT_START)) return RVM_OK;
-    if (course < 0 && m->began_at_start) rvm__note_inputs(m);
     set_course(m, course);
     if (sweep && !m->sweep_begun) m->sweep_begun = m->sweeping = true;
     m->stats.ran |= m->mode == RVM_TANGENT ? RVM_RAN_TANGENTS : m->sweep_begun ? RVM_RAN_SWEEP : RVM_RAN_FUNCTION;
@@ -124,8 +89,7 @@ static rvm_status move(rvm_machine *m, int course, bool sweep, uint64_t *count, 
     rvm__write_back(m);
     if (m->where != INSIDE) m->one_way = 0;
     if (m->where == AT_END) m->sweep_begun = m->sweeping = false; /* taken back */
-    if (m->where != AT_START) return RVM_OK;
-    return check_restored(m, err);
+    return m->where == INSIDE ? RVM_OK : rvm__compare_inputs(m, err);
 }
 
 rvm_status rvm_machine_forward(rvm_machine *m, rvm_error *err) {

@@ -10,10 +10,6 @@ uint64_t rvm__run_count(const rvm_machine *m);
 
 /* bind.c: arguments into the entry frame and back. */
 void rvm__write_back(rvm_machine *m);
-/* Before a run that was bound at the start goes back: whether what is only read was finite. */
-void rvm__note_inputs(rvm_machine *m);
-/* The first parameter with an infinite or NaN real that was finite when the call was bound, or NULL. */
-const rvm_param *rvm__not_finite(const rvm_machine *m);
 
 /* explain.c: fill err for a status met at m->pc in m->dir; returns the status. */
 rvm_status rvm__explain(rvm_machine *m, rvm_status status, rvm_error *err);

@@ -136,7 +136,7 @@ static bool set_up(const team *t, rvm_machine *w) {
     w->where = INSIDE;
     w->course = m->course;
     w->began_at_start = m->began_at_start;
-    w->may_be_lost = m->may_be_lost;
+    w->compares = m->compares;
     memset(&w->stats, 0, sizeof w->stats);
     w->gate = NULL;
     w->outside_arrays = 0;

@@ -1,0 +1,44 @@
+/* restore.h: whether what came back is what went in.
+ *
+ * Going back divides where the run multiplied and subtracts where it added, so that what rounding lost may grow, and a sweep
+ * works on what it finds. So whatever goes back to the start, on any engine, ends with this comparison, by the role of each
+ * argument:
+ *
+ *   read         did not change
+ *   own          each real came back within tolerance * max(1, |what went in|), of f32 10^4 times that; i64 and fix exactly.
+ *                Arrays of i64 and fix only if unchecked: in checked runs the assertions hold what depends on reals
+ *   accumulate   was never looked at, so that it cannot spoil anything else: what went in finite is finite, arrays as a
+ * whole and only if checked
+ *
+ * An element that went in infinite or NaN may be anything.
+ */
+#ifndef RVM_RESTORE_H
+#define RVM_RESTORE_H
+
+#include "machine.h"
+
+/* What a comparison needs to know beside the arguments. */
+typedef struct rvm__restoring {
+    const rvm_program *p;
+    uint32_t fn;
+    double tolerance;
+    bool checked;
+    const uint8_t *only; /* by parameter: others are not compared; NULL: all are */
+} rvm__restoring;
+
+/* NOT_RESTORABLE with the element that is farthest off, in units of what is allowed, and what helps. was: what went in, now:
+ * what came back, an argument for each parameter, of the same shapes; of arrays that are only added to, was is looked at
+ * where finite is NULL, else finite[k] tells whether all of it was. */
+rvm_status rvm__compare_restored(const rvm__restoring *r, const rvm_arg *was, const rvm_arg *now, const bool *finite,
+                                 rvm_error *err);
+
+/* For runs by a machine: copies what the comparison needs of its bound arguments, in memory that the machine keeps for the
+ * next time (MEMORY), if the run may go back; and compares with that. */
+rvm_status rvm__keep_inputs(rvm_machine *m, rvm_error *err);
+rvm_status rvm__compare_inputs(const rvm_machine *m, rvm_error *err);
+void rvm__inputs_free(rvm_machine *m);
+
+/* "x", "x[1, 2]": element in row-major order; returns the length uncut. */
+int rvm__element_text(const char *name, const rvm_arg *a, int64_t element, char *text, size_t size);
+
+#endif
