@@ -59,8 +59,7 @@ static rvm_status move_both(tool *t, values *after) {
     return st ? st : rvm_machine_sweep(t->machine, &t->err);
 }
 
-/* *after: the results; the derivatives are shadows of t->v. */
-static rvm_status forward_and_sweep(tool *t, values *after) {
+static rvm_status sweep_once(tool *t, values *after) {
     rvm_status st;
     progress_begin(&t->progress, t->machine);
     if (t->o.undo) {
@@ -71,6 +70,20 @@ static rvm_status forward_and_sweep(tool *t, values *after) {
     }
     progress_end(&t->progress);
     native_tell(t);
+    return st;
+}
+
+/* *after: the results; the derivatives are shadows of t->v. */
+static rvm_status forward_and_sweep(tool *t, values *after) {
+    values start = {0};
+    rvm_status st = values_copy_all(&start, &t->v, &t->err);
+    if (!st) st = sweep_once(t, after);
+    if (exactly_again(t, &st)) {
+        values_free(after);
+        values_assign_all(&t->v, &start);
+        st = sweep_once(t, after);
+    }
+    values_free(&start);
     return st;
 }
 

@@ -204,10 +204,12 @@ static rvm_status jacobian(tool *t, answer *a, const rvm_question *q, rvm_method
     if (t->o.pattern) st = pattern_read(&t->reading, t->o.pattern, a->nrows, a->ncolumns, &a->pattern, &t->err);
     if (!st) st = t->o.pattern ? room(t, a, a->pattern.row_start[a->nrows]) : room_for_matrix(t, a);
     if (st) return st;
-    progress_begin(&t->progress, t->machine);
-    st = t->o.pattern ? rvm_jacobian_sparse(t->machine, q, method, &a->pattern, a->value, &a->cost, &t->err)
-                      : rvm_jacobian(t->machine, q, method, a->value, &a->cost, &t->err);
-    progress_end(&t->progress);
+    do {
+        progress_begin(&t->progress, t->machine);
+        st = t->o.pattern ? rvm_jacobian_sparse(t->machine, q, method, &a->pattern, a->value, &a->cost, &t->err)
+                          : rvm_jacobian(t->machine, q, method, a->value, &a->cost, &t->err);
+        progress_end(&t->progress);
+    } while (exactly_again(t, &st));
     native_tell(t);
     return st;
 }
@@ -261,9 +263,13 @@ static rvm_status hessian(tool *t, answer *a, const rvm_question *q, rvm_method 
     a->nrows = a->ncolumns;
     st = room_for_matrix(t, a);
     if (st) return st;
+    do {
+        progress_begin(&t->progress, t->machine);
+        st = rvm_hessian(t->machine, q, NULL, method, a->value, &a->cost, &t->err);
+        progress_end(&t->progress);
+    } while (exactly_again(t, &st));
     progress_begin(&t->progress, t->machine);
-    st = rvm_hessian(t->machine, q, NULL, method, a->value, &a->cost, &t->err);
-    if (!st && (t->o.stats || t->o.json)) st = count_other(t, a, q);
+    if (!st && !t->o.exact && (t->o.stats || t->o.json)) st = count_other(t, a, q);
     progress_end(&t->progress);
     native_tell(t);
     return st;
@@ -325,9 +331,11 @@ static rvm_status product(tool *t, answer *a, const rvm_question *q, const bool 
         free(v);
         return tool_fail(t, RVM_ERR_ARGUMENT, "--dot gives a direction to what --wrt %s leaves out", t->o.wrt);
     }
-    progress_begin(&t->progress, t->machine);
-    st = rvm_hvp(t->machine, q, NULL, v, a->value, &a->cost, &t->err);
-    progress_end(&t->progress);
+    do {
+        progress_begin(&t->progress, t->machine);
+        st = rvm_hvp(t->machine, q, NULL, v, a->value, &a->cost, &t->err);
+        progress_end(&t->progress);
+    } while (exactly_again(t, &st));
     native_tell(t);
     free(v);
     return st;

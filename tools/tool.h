@@ -95,6 +95,11 @@ void report_add_note(tool *t, const char *word);
 void report_free(tool *t);
 /* rvm_diagnostic: userdata is the tool. */
 void tool_diagnostic(void *userdata, const rvm_error *e, const char *text);
+
+/* exactly.c: whether a derivative that was not restorable (*st, t->err) is to be asked for once more, with --exact: then
+ * that is said, and t->machine is another. With --no-exact it is not. */
+bool exactly_again(tool *t, rvm_status *st);
+
 /* The object of --json, from its bracket to behind "ok", with the error if st says so, which is then told; to its end. */
 void tool_json_begin(json *j, tool *t, rvm_status st);
 void tool_json_end(json *j);

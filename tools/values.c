@@ -402,3 +402,18 @@ void values_assign(values *to, const values *from) {
     for (uint32_t i = 0; i < from->n; i++)
         for (size_t k = 0, n = arg_count(&from->arg[i]); k < n; k++) arg_set(&to->arg[i], k, arg_get(&from->arg[i], k));
 }
+
+rvm_status values_copy_all(values *to, const values *from, rvm_error *err) {
+    rvm_status st = values_copy(to, from, err);
+    for (uint32_t i = 0; !st && i < from->n; i++)
+        if (from->arg[i].active) st = arg_activate(&to->arg[i], err);
+    if (!st) values_assign_all(to, from);
+    return st;
+}
+
+void values_assign_all(values *to, const values *from) {
+    values_assign(to, from);
+    for (uint32_t i = 0; i < from->n; i++)
+        for (size_t k = 0, n = to->arg[i].active && from->arg[i].active ? arg_count(&from->arg[i]) : 0; k < n; k++)
+            arg_set_shadow(&to->arg[i], k, arg_get_shadow(&from->arg[i], k));
+}

@@ -70,8 +70,11 @@ rvm_status values_read(values *v, reading *r, uint32_t fn, char **words, int n, 
 void values_free(values *v);
 /* Values, not shadows; arrays become row-major. MEMORY. */
 rvm_status values_copy(values *to, const values *from, rvm_error *err);
+/* The same with shadows, of what has one. MEMORY. */
+rvm_status values_copy_all(values *to, const values *from, rvm_error *err);
 /* Values of `from` into the storage of `to`, of the same shapes. */
 void values_assign(values *to, const values *from);
+void values_assign_all(values *to, const values *from); /* and shadows, of what has one in both */
 /* Parameter by name (length < 0: all of it), or -1 with ARGUMENT naming the nearest. */
 int values_find(const values *v, const char *name, int length, rvm_error *err);
 /* "x", "x[1, 2]" */

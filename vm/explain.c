@@ -56,7 +56,7 @@ static const rvm_value *look_up(const scene *s, const rvm_place *q, int *bad_dim
     return (const rvm_value *)(const void *)p;
 }
 
-static void value_text(rvm_type t, rvm_value v, char *text, size_t size) {
+void rvm__plain_text(rvm_type t, rvm_value v, char *text, size_t size) {
     switch (t) {
     case RVM_I64: snprintf(text, size, "%lld", (long long)v.i); break;
     case RVM_F32:
@@ -152,8 +152,8 @@ static rvm_status explain_release(scene *s, rvm_status status, rvm_error *err) {
         SAY("array `%s` does not disappear as its value, going %s: %s", name_of(s, &s->places[0]), s->going, s->m->detail);
     const rvm_type t = rvm__place_type(s->f, &s->places[0]);
     char has[40], must[40];
-    value_text(t, y, has, sizeof has);
-    value_text(t, f, must, sizeof must);
+    rvm__plain_text(t, y, has, sizeof has);
+    rvm__plain_text(t, f, must, sizeof must);
     char what[220];
     SAY("%s is %s but must disappear as %s, going %s%s", released(s, what, sizeof what), has, must, s->going,
         rvm__is_floating(t) && isnan(y.f) ? "; nan agrees with nothing" : "");
@@ -192,7 +192,7 @@ static rvm_status explain_domain(scene *s, rvm_status status, rvm_error *err) {
     char has[40];
     if (!rvm__op_is_update((rvm_op)s->in->op)) {
         int d;
-        value_text(RVM_F64, *look_up(s, &s->places[0], &d), has, sizeof has);
+        rvm__plain_text(RVM_F64, *look_up(s, &s->places[0], &d), has, sizeof has);
         SAY("`%s` is %s, which has no inverse", name_of(s, &s->places[0]), has);
     }
     if (rvm__row_info[s->in->row].sig == RVM_SIG_POS) {
@@ -200,13 +200,13 @@ static rvm_status explain_domain(scene *s, rvm_status status, rvm_error *err) {
         const rvm_type t = rvm__place_type(s->f, &s->places[1]);
         const rvm_value x = *look_up(s, &s->places[1], &d);
         const bool named = *name_of(s, &s->places[1]) != '%'; /* no temporary */
-        value_text(t, x, has, sizeof has);
+        rvm__plain_text(t, x, has, sizeof has);
         if (t == RVM_FIX ? x.i <= 0 : !(x.f > 0 && isfinite(x.f)))
             SAY("%s%s%s is %s: only a positive number has a logarithm here", named ? "`" : "",
                 named ? s->text : "the operand", named ? "`" : "", has);
     }
     if (!recompute(s, &y, &f)) SAY("the divisor `%s` is 0", name_of(s, &s->places[2]));
-    value_text(rvm__place_type(s->f, &s->places[0]), f, has, sizeof has);
+    rvm__plain_text(rvm__place_type(s->f, &s->places[0]), f, has, sizeof has);
     SAY("the factor of `%s` is %s: it must be finite and not 0", name_of(s, &s->places[0]), has);
 }
 
@@ -232,8 +232,8 @@ static rvm_status explain_stack(scene *s, rvm_status status, rvm_error *err) {
     char has[40], must[40];
     int d;
     const rvm_value *y = look_up(s, &s->places[0], &d);
-    value_text(t, y ? *y : (rvm_value){0}, has, sizeof has);
-    value_text(t, top->value, must, sizeof must);
+    rvm__plain_text(t, y ? *y : (rvm_value){0}, has, sizeof has);
+    rvm__plain_text(t, top->value, must, sizeof must);
     if ((s->in->op | 1) == RVM_OP_pop) SAY("`%s` is %s: it must be 0 to take a value", name_of(s, &s->places[0]), has);
     SAY("`%s` is %s, but the copy on the stack is %s", name_of(s, &s->places[0]), has, must);
 }

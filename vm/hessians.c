@@ -122,6 +122,7 @@ rvm_status rvm_hessian(rvm_machine *m, const rvm_question *q, const double *weig
     if (status) return status;
     status = check(&w, weights, err);
     if (!status) status = rvm__work_needs(H, w.columns, "H", err);
+    if (m->o.exact) method = RVM_BY_SWEEP; /* such runs do not go through f'grad */
     if (!status && method != RVM_BY_HVP) status = by_sweep(&w, weights, method == RVM_AUTO, H, err);
     const bool again = status == RVM_ERR_UNSUPPORTED && method == RVM_AUTO;
     if (again || (!status && method == RVM_BY_HVP)) status = by_products(&w, weights, H, err);
@@ -129,10 +130,24 @@ rvm_status rvm_hessian(rvm_machine *m, const rvm_question *q, const double *weig
     return status;
 }
 
+/* Exact runs do not go through f'grad: the entries of one sweep, times v. */
+static rvm_status exact_product(rvm_machine *m, const rvm_question *q, const double *weights, const double *v, double *hv,
+                                rvm_cost *cost, rvm_error *err) {
+    rvm_sparse h;
+    rvm_status status = rvm_hessian_sparse(m, q, weights, &h, cost, err);
+    for (int64_t i = 0; i < h.rows && !status; i++) {
+        hv[i] = 0;
+        for (int64_t e = h.row_start[i]; e < h.row_start[i + 1]; e++) hv[i] += h.value[e] * v[h.column[e]];
+    }
+    rvm_sparse_free(m, &h);
+    return status;
+}
+
 rvm_status rvm_hvp(rvm_machine *m, const rvm_question *q, const double *weights, const double *v, double *hv, rvm_cost *cost,
                    rvm_error *err) {
     rvm__work w;
     rvm__product p = {.args = NULL};
+    if (m->o.exact) return exact_product(m, q, weights, v, hv, cost, err);
     rvm_status status = rvm__work_begin(&w, m, q, err);
     if (status) return status;
     w.cost.method = "hvp";

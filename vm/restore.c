@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "run.h"
 #include "transform.h"
 
 /* Elements from dimension d on, where they stand side by side; else -1. */
@@ -151,15 +152,14 @@ static rvm_status tell(const rvm__restoring *r, const rvm_arg *now, const farthe
     const rvm_type t = (rvm_type)q->type;
     char name[160], was[48] = "a finite number", is[48];
     rvm__element_text(q->name, &now[w->param], w->element, name, sizeof name);
-    if (q->role == RVM_OWN || !q->ndim) rvm__value_text(t, w->was, was, sizeof was);
-    rvm__value_text(t, w->now, is, sizeof is);
-    const bool lost = rvm__is_floating(t) && !isfinite(w->now.f);
+    if (q->role == RVM_OWN || !q->ndim) rvm__plain_text(t, w->was, was, sizeof was);
+    rvm__plain_text(t, w->now, is, sizeof is);
+    const bool lost = rvm__is_floating(t) && !isfinite(w->now.f), own = q->role == RVM_OWN;
     return rvm__fail_at(err, RVM_ERR_NOT_RESTORABLE, r->p, r->fn, 0,
-                        "`%s` cannot be restored: it went in as %s and came back as %s, %s. What was computed on the way "
-                        "back, as a gradient is, is wrong; exact runs (--exact) restore every bit, and `set` keeps what it "
-                        "overwrites",
-                        name, was, is,
-                        lost ? "since a value became infinite or NaN on the way" : "since rounding grew on the way back");
+                        "`%s` cannot be restored: it went in as %s and came back as %s, since %s%s. Exact runs (--exact) "
+                        "restore every bit, and `set` keeps what it overwrites",
+                        name, was, is, lost ? "a value became infinite or NaN on the way" : "rounding grew on the way back",
+                        own ? "; what was computed there, such as a gradient, is wrong" : "");
 }
 
 rvm_status rvm__compare_restored(const rvm__restoring *r, const rvm_arg *was, const rvm_arg *now, const bool *finite,
@@ -241,7 +241,7 @@ rvm_status rvm__compare_inputs(const rvm_machine *m, rvm_error *err) {
         if (part == NOTHING || (part == FINITE && a->ndim)) continue;
         was[k].ndim = a->ndim;
         was[k].data = from;
-        was[k].value.i = from->i;
+        if (!a->ndim) was[k].value = (rvm_scalar){.i = from->i};
         memcpy(was[k].shape, a->shape, sizeof a->shape);
         for (int64_t d = a->ndim - 1, stride = 1; d >= 0; stride *= a->shape[d--]) was[k].stride[d] = stride;
         from += count_of(a);

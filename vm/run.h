@@ -11,7 +11,9 @@ uint64_t rvm__run_count(const rvm_machine *m);
 /* bind.c: arguments into the entry frame and back. */
 void rvm__write_back(rvm_machine *m);
 
-/* explain.c: fill err for a status met at m->pc in m->dir; returns the status. */
+/* explain.c: a number as messages have it; nan has no sign. */
+void rvm__plain_text(rvm_type t, rvm_value v, char *text, size_t size);
+/* Fill err for a status met at m->pc in m->dir; returns the status. */
 rvm_status rvm__explain(rvm_machine *m, rvm_status status, rvm_error *err);
 
 #endif

@@ -40,7 +40,8 @@ typedef struct rvm_options {
     bool exact;       /* backward restores every bit of f64 and f32, by a record of what rounding lost */
     bool profile;     /* count executions by opcode; a come-from that its jump leads to is not counted apart */
     double tolerance; /* of the release of a real: times max(1, largest magnitude held); default 1e-8; of an f32 10^4 times
-                         that */
+                         that. The same of what comes back to the start, times max(1, |what went in|); INFINITY: that is
+                         not compared, and no copy is made of it */
     uint64_t fuel;
     uint32_t depth;                 /* of calls; default 10000 */
     size_t memory;                  /* bytes */
@@ -117,11 +118,12 @@ RVM_API rvm_status rvm_uncall(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_
  * gradients are then the same to the bit, tangents to rounding. After a native run nothing is bound: to step through a
  * derivative, or to take it back, bind and move. After an interpreted one the machine stands where the run ended. After an
  * error it stands where f failed, in either case, in the interpreter's mode, so that it can be stepped or run back; values
- * come back, shadows of a sweep that failed mean nothing. A native run that is cancelled gives the values back, and nothing
- * is bound. rvm_jit_reason says why a run was interpreted: options exact and profile, keep_shadows, what has no derivative
+ * come back, shadows of a sweep that failed mean nothing. A native run that is cancelled or NOT_RESTORABLE gives the
+ * values back, and nothing is bound. rvm_jit_reason says why a run was interpreted: options exact and profile, keep_shadows, what has no derivative
  * program. */
 
-/* Forward, then the backward sweep in gradient mode: values end as they began, shadows have gained. */
+/* Forward, then the backward sweep in gradient mode: values end as they began (else NOT_RESTORABLE, see below), shadows have
+ * gained. rvm_call of a program f'grad compares likewise when it ends. */
 RVM_API rvm_status rvm_gradient(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
 /* That, and what f computes: values end as rvm_call leaves them, shadows have gained what rvm_gradient gives. Nothing is
  * bound afterwards.
@@ -146,8 +148,13 @@ RVM_API void rvm_machine_unbind(rvm_machine *m); /* writes scalars back; the arg
  * stands before the instruction that failed, which has changed nothing. Once a sweep has begun, forward again is refused
  * with UNSUPPORTED, since the shadows it dropped are gone; with options.keep_shadows it takes the sweep back: at the end
  * the shadows are what they were before it, to rounding, and the values too.
- * Backward from within a sweep gives it up: the values come back to the start, the shadows mean nothing. Running back to the
- * start reports NOT_RESTORABLE where an argument that was finite at bind overflowed to infinity or became NaN on the way. */
+ * Backward from within a sweep gives it up: the values come back to the start, the shadows mean nothing.
+ * Whatever runs back to the start ends with a comparison of what came back with what went in, of which the machine keeps a
+ * copy: where rounding has grown beyond options.tolerance, or a value became infinite or NaN on the way, it fails with
+ * NOT_RESTORABLE, naming the element that is farthest off; the arguments and shadows then are what the run made of them.
+ * What is only read is not compared; nor, beyond being finite again, what is only added to, which no derivative depends on
+ * (arrays: only if checked); nor, if checked, arrays of i64 and fix, which are exact. Exact runs compare nothing, and with
+ * RVM_TRAIL_OFF primal runs, since they are not meant to go back. */
 RVM_API rvm_status rvm_machine_forward(rvm_machine *m, rvm_error *err);
 RVM_API rvm_status rvm_machine_backward(rvm_machine *m, rvm_error *err);
 RVM_API rvm_status rvm_machine_sweep(rvm_machine *m, rvm_error *err);

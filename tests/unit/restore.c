@@ -1,0 +1,164 @@
+/* restore.c: what came back is compared with what went in, whatever brought it back. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "harness.h"
+#include "rvm.h"
+#include "rvm_asm.h"
+#include "rvm_derivatives.h"
+#include "rvm_jit.h"
+
+static const char source[] = "fn relax(out: real, x: real[n], w: real, sweeps: i64)\n"
+                             "    for t in 0..sweeps\n"
+                             "        for i in 1..n - 1\n"
+                             "            x[i] *= 1 - w\n"
+                             "            x[i] += w * 0.5 * (x[i - 1] + x[i + 1])\n"
+                             "        end\n"
+                             "    end\n"
+                             "    for i in 0..n\n"
+                             "        out += x[i] * x[i]\n"
+                             "    end\n"
+                             "end\n";
+enum { N = 10, SWEEPS = 20 };
+static const double start[N] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3};
+static const double by_w = -41.6985326298422; /* as tangents have it */
+static rvm_error e;
+
+typedef struct fixture {
+    rvm_program *p;
+    rvm_machine *m;
+    double x[N], x_b[N];
+    rvm_arg a[4], grad[7]; /* of relax, of relax'grad */
+    uint32_t of_grad;
+} fixture;
+
+static void set(fixture *f) {
+    static const int64_t shape[] = {N};
+    memcpy(f->x, start, sizeof start);
+    memset(f->x_b, 0, sizeof f->x_b);
+    f->a[0] = rvm_arg_f64(0), f->a[1] = rvm_arg_array_f64(f->x, 1, shape);
+    f->a[2] = rvm_arg_f64(0.9), f->a[3] = rvm_arg_i64(SWEEPS);
+    for (int k = 0; k < 3; k++) f->a[k].active = true;
+    f->a[0].shadow.f = 1, f->a[1].shadow_data = f->x_b;
+    f->grad[0] = rvm_arg_f64(0), f->grad[1] = rvm_arg_f64(1), f->grad[2] = f->a[1];
+    f->grad[2].active = false;
+    f->grad[3] = rvm_arg_array_f64(f->x_b, 1, shape), f->grad[4] = rvm_arg_f64(0.9), f->grad[5] = rvm_arg_f64(0);
+    f->grad[6] = rvm_arg_i64(SWEEPS);
+}
+
+static void begin(fixture *f, const rvm_options *o) {
+    rvm_program *relax;
+    cr_assert(rvm_assemble(source, strlen(source), "t.rasm", NULL, &relax, &e, NULL, NULL) == RVM_OK, "%s", e.message);
+    cr_assert(rvm_program_derive(relax, "relax'grad", &f->p, &f->of_grad, &e) == RVM_OK, "%s", e.message);
+    rvm_program_free(relax);
+    cr_assert(rvm_machine_new(f->p, o, &f->m, &e) == RVM_OK);
+    set(f);
+}
+
+static void end(fixture *f) {
+    rvm_machine_free(f->m);
+    rvm_program_free(f->p);
+}
+
+static void expect_lost(rvm_status status) {
+    static const char want[] = "`x[1]` cannot be restored: it went in as 1 and came back as ";
+    cr_assert(status == RVM_ERR_NOT_RESTORABLE && !strncmp(e.message, want, strlen(want)), "%d %s", status, e.message);
+    cr_assert(strstr(e.message, "--exact") && strstr(e.message, "`set`") && e.line == 1);
+}
+
+static rvm_status back(fixture *f) {
+    rvm_status status = rvm_machine_bind(f->m, 0, f->a, 4, RVM_PRIMAL, false, &e);
+    if (!status) status = rvm_machine_forward(f->m, &e);
+    return status ? status : rvm_machine_backward(f->m, &e);
+}
+
+/* Gradient mode, plain, and f'grad, which never goes back; checked, unchecked, trusted, with the trail off. */
+Test(restore, found) {
+    for (int way = 0; way < 4; way++) {
+        rvm_options o = rvm_options_default();
+        fixture f;
+        o.unchecked = way > 0;
+        o.trust = way > 1;
+        o.trail = way > 2 ? RVM_TRAIL_OFF : RVM_TRAIL_KEEP;
+        begin(&f, &o);
+        expect_lost(rvm_gradient(f.m, 0, f.a, 4, &e));
+        set(&f);
+        expect_lost(rvm_call(f.m, f.of_grad, f.grad, 7, &e));
+        set(&f);
+        if (o.trail == RVM_TRAIL_KEEP) expect_lost(back(&f));
+        end(&f);
+    }
+}
+
+Test(restore, natively) {
+    rvm_jit *j;
+    fixture f;
+    char message[sizeof e.message];
+    rvm_jit_options o = rvm_jit_options_default();
+    o.cache = "";
+    begin(&f, NULL);
+    expect_lost(rvm_call(f.m, f.of_grad, f.grad, 7, &e));
+    strcpy(message, e.message);
+    if (rvm_jit_new(&o, &j, &e)) cr_skip("%s", e.message);
+    cr_assert(rvm_jit_attach(j, f.m, &e) == RVM_OK);
+    set(&f);
+    expect_lost(rvm_call(f.m, f.of_grad, f.grad, 7, &e));
+    cr_assert(strcmp(message, e.message) == 0, "%s", e.message);
+    end(&f);
+    rvm_jit_free(j);
+}
+
+Test(restore, exactly) {
+    rvm_options o = rvm_options_default();
+    fixture f;
+    o.exact = true;
+    begin(&f, &o);
+    cr_assert(rvm_gradient(f.m, 0, f.a, 4, &e) == RVM_OK, "%s", e.message);
+    cr_assert(fabs(f.a[2].shadow.f - by_w) < 1e-10 && memcmp(f.x, start, sizeof start) == 0);
+    end(&f);
+}
+
+/* Jacobians by sweeps, Hessians and products hand the error on and the arguments back; exactly they work. */
+Test(restore, derivatives) {
+    const rvm_part of = {0, -1}, by = {2, -1};
+    double value, one = 1;
+    for (int exact = 0; exact < 2; exact++) {
+        rvm_options o = rvm_options_default();
+        fixture f;
+        o.exact = exact;
+        begin(&f, &o);
+        const rvm_question q = {.fn = 0, .args = f.a, .nargs = 4, .of = &of, .nof = 1, .by = &by, .nby = 1};
+        const rvm_status s[] = {
+            rvm_jacobian(f.m, &q, RVM_BY_ADJOINTS, &value, NULL, &e), rvm_vjp(f.m, &q, &one, &value, NULL, &e),
+            rvm_hessian(f.m, &q, NULL, RVM_AUTO, &value, NULL, &e), rvm_hessian(f.m, &q, NULL, RVM_BY_HVP, &value, NULL, &e),
+            rvm_hvp(f.m, &q, NULL, &one, &value, NULL, &e)};
+        for (size_t k = 0; k < sizeof s / sizeof *s; k++)
+            cr_assert(s[k] == (exact ? RVM_OK : RVM_ERR_NOT_RESTORABLE), "%zu: %d %s", k, s[k], e.message);
+        cr_assert(memcmp(f.x, start, sizeof start) == 0);
+        cr_assert(!exact || fabs(value - 75.64998539496356) < 1e-9, "%.17g", value);
+        end(&f);
+    }
+}
+
+/* The copy is made in memory that is kept; it counts, and infinity as the tolerance does without. */
+Test(restore, memory) {
+    counting c;
+    rvm_options o = rvm_options_default();
+    fixture f;
+    counting_init(&c);
+    o.allocator = &c.al;
+    o.tolerance = INFINITY;
+    begin(&f, &o);
+    cr_assert(rvm_gradient(f.m, 0, f.a, 4, &e) == RVM_OK);
+    end(&f);
+    o.tolerance = 1e-8;
+    begin(&f, &o);
+    f.a[3].value.i = 1;
+    cr_assert(rvm_gradient(f.m, 0, f.a, 4, &e) == RVM_OK, "%s", e.message);
+    const size_t calls = (size_t)c.calls;
+    for (int k = 0; k < 1000; k++) cr_assert(rvm_gradient(f.m, 0, f.a, 4, &e) == RVM_OK);
+    cr_assert((size_t)c.calls == calls);
+    end(&f);
+    cr_assert(c.live_blocks == 0 && !c.mismatch);
+}

@@ -1,0 +1,17 @@
+/* exactly.c: where rounding spoils the way back, a derivative is asked for once more, with every bit restored. */
+#include "tool.h"
+
+bool exactly_again(tool *t, rvm_status *st) {
+    char title[32];
+    if (*st != RVM_ERR_NOT_RESTORABLE || t->o.exact || t->o.no_exact) return false;
+    const rvm_error *e = &t->err;
+    command_title(t->command, title);
+    if (e->line) fprintf(stderr, "%s:%u:%u: ", e->file, e->line, e->column);
+    fprintf(stderr, "%s%snote: %s; run again with --exact (not so with --no-exact)\n", e->line ? "" : title,
+            e->line ? "" : ": ", e->message);
+    t->o.exact = true;
+    rvm_machine_free(t->machine);
+    t->machine = NULL;
+    *st = tool_machine(t, &t->machine);
+    return !*st;
+}
