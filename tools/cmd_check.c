@@ -300,12 +300,9 @@ static void print_text(const check *c) {
     if (skipped) printf(", %zu skipped", skipped);
     putchar('\n');
     for (uint32_t k = 0; k < c->ncuts && k < MAX_CUTS; k++) {
-        const rvm_cut *cut = &c->cuts[k];
-        char taken[32], by[96] = "";
-        if (cut->place[0] != '%') snprintf(by, sizeof by, " by `%s`", cut->place); /* a temporary has no name */
-        printf("no derivative%s at %s:%u, in %s (%s): %s%s\n", by, cut->file ? cut->file : "?", cut->line, cut->function,
-               cut->row, cut->taken == 0 ? "it contributes 0" : "by its rule it is ",
-               cut->taken == 0 ? "" : short_text(12, cut->taken, taken));
+        char text[512];
+        points_text(&c->cuts[k], text, sizeof text);
+        puts(text);
     }
     if (c->ncuts > MAX_CUTS) printf("and at %u more places\n", c->ncuts - MAX_CUTS);
     output_stats(c->t);

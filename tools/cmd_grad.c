@@ -130,6 +130,7 @@ rvm_status command_GRAD(tool *t) {
     rvm_status st = tool_prepare(t);
     if (!st) st = choose(t, wrt, &of, &element);
     if (st) goto done;
+    points_note_active(t);
     arg_set_shadow(&t->v.arg[of], element, scalar_from_double(t->v.info[of].type, 1));
     st = forward_and_sweep(t, &after);
     if (!st && t->o.undo) st = undo(t, &after, of, element, &apart);
@@ -233,6 +234,7 @@ rvm_status command_JVP(tool *t) {
     if (!st && !t->o.dot.n) st = tool_fail(t, RVM_ERR_USAGE, "--dot NAME=VALUE is missing: along what?");
     if (!st) st = tool_read_shadows(t, real, &t->o.dot, "--dot", "tangent");
     if (st) return st;
+    points_note_active(t);
     progress_begin(&t->progress, t->machine);
     st = rvm_tangent(t->machine, t->fn, t->v.arg, t->v.n, &t->err);
     progress_end(&t->progress);
@@ -254,6 +256,7 @@ rvm_status command_VJP(tool *t) {
     rvm_status st = tool_prepare(t);
     if (!st && !t->o.seed.n) st = tool_fail(t, RVM_ERR_USAGE, "--seed NAME=VALUE is missing: the derivatives of what?");
     if (!st) st = tool_read_shadows(t, real, &t->o.seed, "--seed", "weight");
+    if (!st) points_note_active(t);
     if (!st) st = forward_and_sweep(t, &after);
     if (st) goto done;
     st = output_save(t, &after);

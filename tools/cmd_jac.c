@@ -224,6 +224,7 @@ rvm_status command_JAC(tool *t) {
     if (!st) st = parts_read(&a.columns, &t->v, t->o.wrt, PARTS_READ, &t->err);
     const rvm_question q = question(t, &a.rows, &a.columns);
     if (!st) st = rvm_question_size(t->machine, &q, &a.nrows, &a.ncolumns, &t->err);
+    if (!st) points_note(t, q.by, q.nby);
     if (!st) st = jacobian(t, &a, &q, method);
     return finish(t, &a, st);
 }
@@ -287,6 +288,7 @@ rvm_status command_HESS(tool *t) {
     if (!st) st = parts_read(&a.rows, &t->v, t->o.wrt, PARTS_READ, &t->err);
     if (!st) st = parts_read(&a.columns, &t->v, t->o.wrt, PARTS_READ, &t->err);
     const rvm_question q = question(t, &of, &a.columns);
+    if (!st) points_note(t, q.by, q.nby);
     if (!st) st = hessian(t, &a, &q, method);
     parts_free(&of);
     return finish(t, &a, st);
@@ -352,6 +354,7 @@ rvm_status command_HVP(tool *t) {
     if (!st) st = parts_read(&a.rows, &t->v, t->o.of, PARTS_WRITTEN, &t->err);
     if (!st) st = parts_read(&a.columns, &t->v, t->o.wrt, PARTS_READ, &t->err);
     const rvm_question q = question(t, &a.rows, &a.columns);
+    if (!st) points_note(t, q.by, q.nby);
     if (!st) st = product(t, &a, &q, real);
     return finish(t, &a, st);
 }

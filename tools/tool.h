@@ -96,6 +96,13 @@ void report_free(tool *t);
 /* rvm_diagnostic: userdata is the tool. */
 void tool_diagnostic(void *userdata, const rvm_error *e, const char *text);
 
+/* points.c: says on standard error where a run from t->v meets points at which what it does has no derivative by what `by`
+ * names, so that a rule takes its place. Unchecked runs are looked at with --points only, and long ones as a whole. */
+void points_note(tool *t, const rvm_part *by, uint32_t nby);
+void points_note_active(tool *t); /* by all that has a shadow */
+/* "no derivative by `x` at f.rasm:3, in f (abs): by its rule it is -1" */
+void points_text(const rvm_cut *cut, char *text, size_t size);
+
 /* exactly.c: whether a derivative that was not restorable (*st, t->err) is to be asked for once more, with --exact: then
  * that is said, and t->machine is another. With --no-exact it is not. */
 bool exactly_again(tool *t, rvm_status *st);

@@ -18,6 +18,7 @@ typedef struct search {
     rvm__work w;
     rvm_cut *cuts;
     uint32_t room, n;
+    bool corners; /* nothing else */
 } search;
 
 static bool has_derivative(const rvm_insn *in, rvm_type y, rvm_type t, int operand) {
@@ -26,11 +27,11 @@ static bool has_derivative(const rvm_insn *in, rvm_type y, rvm_type t, int opera
     return kernel->d[operand] && strcmp(row->partial[operand], "0") != 0;
 }
 
-static void note(search *s, uint32_t fn, uint32_t pc, const rvm_place *q, double taken) {
+static void note(search *s, uint32_t fn, uint32_t pc, const rvm_place *q, bool corner, double taken) {
     const rvm_program *p = s->w.m->p;
     const rvm_function *f = &p->functions[fn];
     const rvm_row row = (rvm_row)f->code[pc].row;
-    rvm_cut c = {.fn = fn, .pc = pc, .function = f->name, .row = rvm__row_info[row].name, .taken = taken};
+    rvm_cut c = {.fn = fn, .pc = pc, .function = f->name, .row = rvm__row_info[row].name, .taken = taken, .corner = corner};
     rvm__place_text(f, q, pc, NULL, c.place, sizeof c.place);
     rvm_program_position(p, fn, pc, &c.file, &c.line, &c.column);
     for (uint32_t k = 0; k < s->n && k < s->room; k++) /* the same again, or its release */
@@ -68,9 +69,9 @@ static void look(search *s) {
         const rvm_place *q = &places[k + 1];
         if (!rvm__is_active(m->p, &m->activity, top->fn, q)) continue;
         if (!has_derivative(in, y, t, k)) {
-            if (number_at(m, top, f, q, true) != 0) note(s, top->fn, pc, q, 0);
+            if (!s->corners && number_at(m, top, f, q, true) != 0) note(s, top->fn, pc, q, false, 0);
         } else if (second.corner[k])
-            note(s, top->fn, pc, q, second.d[k]);
+            note(s, top->fn, pc, q, true, second.d[k]);
     }
 }
 
@@ -93,5 +94,46 @@ rvm_status rvm_derivative_cuts(rvm_machine *m, const rvm_question *q, const doub
     }
     rvm__work_end(&s.w, NULL);
     *n = s.n;
+    return status;
+}
+
+/* Whether a row has a corner, by its operand: asked where the rules of rows.def decide. */
+static bool may_have_corner(rvm_row row, int operand) {
+    static const double at[][3] = {{0, 0, 0}, {0, 0.5, 0}};
+    rvm__second s;
+    for (size_t k = 0; k < sizeof at / sizeof *at; k++)
+        if (rvm__row_second(row, at[k], &s) && s.corner[operand]) return true;
+    return false;
+}
+
+static bool any_in(const rvm_machine *m, uint32_t fn) {
+    const rvm_function *f = &m->p->functions[fn];
+    for (uint32_t pc = 0; pc < f->ncode; pc++) {
+        const rvm_insn *in = &f->code[pc];
+        if (!rvm__op_is_update((rvm_op)in->op)) continue;
+        for (int k = 0; k < rvm__row_info[in->row].arity; k++)
+            if (may_have_corner((rvm_row)in->row, k) && rvm__is_active(m->p, &m->activity, fn, &rvm__places(f, in)[k + 1]))
+                return true;
+    }
+    return false;
+}
+
+rvm_status rvm_derivative_corners(rvm_machine *m, const rvm_question *q, uint64_t most, rvm_cut *cuts, uint32_t room,
+                                  uint32_t *n, bool *all, rvm_error *err) {
+    search s = {.cuts = cuts, .room = room, .corners = true};
+    bool any = false, done = false;
+    *n = 0;
+    rvm_status status = rvm__work_begin(&s.w, m, q, err);
+    if (status) return status;
+    rvm__work_reset(&s.w);
+    status = rvm_machine_bind(m, q->fn, s.w.args, q->nargs, RVM_TANGENT, false, err);
+    for (uint32_t fn = 0; !status && !any && fn < m->p->nfunctions; fn++) any = any_in(m, fn);
+    for (uint64_t k = 0; !status && any && !done && k < most; k++) {
+        look(&s);
+        status = rvm_machine_step(m, 1, &done, err);
+    }
+    rvm__work_end(&s.w, NULL);
+    *n = s.n;
+    *all = done || !any;
     return status;
 }

@@ -116,12 +116,19 @@ typedef struct rvm_cut {
     double taken;                      /* what is taken for the derivative, by its rule; mostly 0 */
     uint32_t line, column;
     char place[80]; /* as in the source where it has a name there */
+    bool corner;    /* the row has a derivative elsewhere, and none there */
 } rvm_cut;
 /* Those met in a run along direction v (by columns), each line, row and place once, in the order met: the first `room` in
  * cuts, and how many there are in *n. The run is a tangent run: it ends with TANGENT where an ancilla's release is an
  * accident of the input. */
 RVM_API rvm_status rvm_derivative_cuts(rvm_machine *m, const rvm_question *q, const double *v, rvm_cut *cuts, uint32_t room,
                                        uint32_t *n, rvm_error *err);
+
+/* Only the corners, in the first `most` instructions of a run, one by one, along no direction; *all: those were all there
+ * are. Where no instruction that depends on `by` can have one, nothing is run. Neither gradients nor products look for them,
+ * on any engine: ask this beside them. */
+RVM_API rvm_status rvm_derivative_corners(rvm_machine *m, const rvm_question *q, uint64_t most, rvm_cut *cuts, uint32_t room,
+                                          uint32_t *n, bool *all, rvm_error *err);
 
 #ifdef __cplusplus
 }

@@ -151,8 +151,9 @@ static double random_direction(uint64_t k) {
     return z & 1 ? -x : x;
 }
 
-/* One cross line by itself: the first entry in it that is not 0 and that the pattern lacks. */
-static rvm_status name_missing(compression *c, int64_t cross, rvm_error *err) {
+/* One cross line by itself: the first entry in it that is not 0 and that the pattern lacks. Where there is none, what runs
+ * give is not linear in their seeds: it overflowed, say. */
+static rvm_status name_missing(compression *c, int64_t cross, double sum, double got, rvm_error *err) {
     const lines *x = c->by_columns ? &c->rows : &c->columns;
     const int64_t n = c->by_columns ? c->columns.n : c->rows.n;
     char row[200], column[200];
@@ -170,15 +171,23 @@ static rvm_status name_missing(compression *c, int64_t cross, rvm_error *err) {
         BAD(RVM_ERR_ARGUMENT, "the pattern misses entry (%lld, %lld): d %s / d %s is %.9g", (long long)i, (long long)j, row,
             column, v);
     }
-    return status;
+    if (status) return status;
+    rvm_question_name(c->w.m, c->w.q, !c->by_columns, cross, row, sizeof row);
+    BAD(RVM_ERR_CHECK,
+        "the entries of %s `%s` cannot be right: along a random direction they make %.9g, and a run along it "
+        "%.9g; the pattern misses none",
+        c->by_columns ? "row" : "column", row, sum, got);
 }
 
-/* What a sum of rounded entries may be off by, relative to the size of its terms. */
-static double roughness(const compression *c) {
+/* What a sum of rounded entries may be off by, relative to the size of its terms; *least: at least, since entries of fix are
+ * rounded to multiples of 2^-43. */
+static double roughness(const compression *c, double *least) {
     double rough = 1e-9;
+    *least = 0;
     for (uint32_t k = 0; k < c->w.q->nargs; k++) {
         const rvm_type t = (rvm_type)c->w.f->params[k].type;
         if (t != RVM_I64 && t != RVM_F64) rough = 1e-4;
+        if (t == RVM_FIX) *least = 1e-8;
     }
     return rough;
 }
@@ -192,7 +201,8 @@ static rvm_status probe(compression *c, rvm_error *err) {
         rvm__work_set(&c->w, c->by_columns, k, c->direction[k]);
     }
     rvm_status status = run(c, err);
-    const double rough = roughness(c);
+    double least, wrong_sum = 0, wrong_got = 0;
+    const double rough = roughness(c, &least);
     int64_t wrong = -1;
     for (int64_t i = 0; i < x->n && !status; i++) {
         double sum = 0, size = 0;
@@ -202,12 +212,12 @@ static rvm_status probe(compression *c, rvm_error *err) {
             sum += term;
             size += fabs(term);
         }
-        const bool agrees = fabs(sum - got) <= rough * fmax(size, fabs(got)) || (isnan(sum) && isnan(got)) || sum == got;
-        if (agrees) continue;
-        wrong = i;
+        const double off = fabs(sum - got), allowed = fmax(least, rough * fmax(size, fabs(got)));
+        if (sum == got || (isnan(sum) && isnan(got)) || (isfinite(off) && off <= allowed)) continue;
+        wrong = i, wrong_sum = sum, wrong_got = got;
         break;
     }
-    return status || wrong < 0 ? status : name_missing(c, wrong, err);
+    return status || wrong < 0 ? status : name_missing(c, wrong, wrong_sum, wrong_got, err);
 }
 
 /* ---- all of it ---- */

@@ -1,0 +1,59 @@
+/* points.c: where derivatives are taken by rule, since there is none. Looking is a run of its own, one instruction at a
+ * time, and only of programs that may have such points: so by default it does not go far. */
+#include "isa.h"
+#include "number.h"
+#include "tool.h"
+
+#include <string.h>
+
+enum { MOST = 50000, SHOWN = 10 };
+
+void points_text(const rvm_cut *cut, char *text, size_t size) {
+    char taken[NUMBER_TEXT] = "", by[96] = "";
+    if (cut->place[0] != '%') snprintf(by, sizeof by, " by `%s`", cut->place); /* a temporary has no name */
+    if (cut->taken != 0) snprintf(taken, sizeof taken, "%.12g", cut->taken);
+    snprintf(text, size, "no derivative%s at %s:%u, in %s (%s): %s%s", by, cut->file ? cut->file : "?", cut->line,
+             cut->function, cut->row, cut->taken == 0 ? "it contributes 0" : "by its rule it is ", taken);
+}
+
+static void say(const tool *t, const char *text) {
+    char title[32];
+    command_title(t->command, title);
+    fprintf(stderr, "%s: note: %s\n", title, text);
+}
+
+void points_note(tool *t, const rvm_part *by, uint32_t nby) {
+    const rvm_question q = {.fn = t->fn, .args = t->v.arg, .nargs = t->v.n, .by = by, .nby = nby};
+    rvm_cut cuts[SHOWN];
+    rvm_options o;
+    rvm_machine *m = NULL;
+    rvm_error e;
+    uint32_t n = 0;
+    bool all = true;
+    char text[512];
+    if ((t->o.unchecked || t->o.trust) && !t->o.points) return;
+    if (tool_options(t, &o)) return;
+    o.exact = o.profile = false;
+    o.progress = NULL;
+    if (rvm_machine_new(t->program, &o, &m, &e)) return;
+    /* What ends such a run early ends the other, too, which says why. */
+    rvm_derivative_corners(m, &q, t->o.points ? UINT64_MAX : MOST, cuts, SHOWN, &n, &all, &e);
+    rvm_machine_free(m);
+    for (uint32_t k = 0; k < n && k < SHOWN; k++) {
+        points_text(&cuts[k], text, sizeof text);
+        say(t, text);
+    }
+    snprintf(text, sizeof text, "points without a derivative: at %u more places", n - SHOWN);
+    if (n > SHOWN) say(t, text);
+    snprintf(text, sizeof text, "points without a derivative: looked for in the first %d instructions; --points looks on",
+             MOST);
+    if (!all && !t->o.points) say(t, text);
+}
+
+void points_note_active(tool *t) {
+    rvm_part by[RVM_MAX_PARAMS + 1];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < t->v.n; i++)
+        if (t->v.arg[i].active) by[n++] = (rvm_part){i, -1};
+    points_note(t, by, n);
+}
