@@ -389,6 +389,39 @@ expect 1 'error: `x[[]1]` cannot be restored*[[]NOT_RESTORABLE]' rvm run relax.r
 expect_not 0 'note:' rvm jac $R --of out --wrt w --method tangent
 expect_not 0 'note:' rvm grad $R --of out --wrt w --exact
 
+# points without a derivative; not branches, not floor
+cat >points.rasm <<'TEXT'
+fn f(y: real, x: real)
+    y += abs(x) + floor(x)
+    if x > 0
+        y += 1
+    end
+end
+fn g(y: real, x: real, n: i64)
+    for i in 0..n
+        y += abs(x)
+    end
+end
+TEXT
+there='note: no derivative by `x` at points.rasm:2, in f (abs): by its rule it is -1'
+expect 0 "rvm grad: $there*d y / d x = -1" rvm grad points.rasm f --of y x=0
+expect 0 "rvm vjp: $there" rvm vjp points.rasm f --seed y=1 x=0
+expect 0 "rvm jvp: $there" rvm jvp points.rasm f --dot x=1 x=0
+expect 0 "rvm jac: $there" rvm jac points.rasm f x=0
+expect 0 "rvm hess: $there" rvm hess points.rasm f --of y x=0
+expect 0 "rvm hvp: $there" rvm hvp points.rasm f --of y x=0 --dot x=1
+expect_not 0 'floor' rvm grad points.rasm f --of y x=0
+expect_not 0 'note' rvm grad points.rasm f --of y x=1
+expect_not 0 'note' rvm grad points.rasm f --of y x=0 --unchecked
+expect 0 "$there" rvm grad points.rasm f --of y x=0 --unchecked --points --engine=jit
+expect 0 'in the first 50000 instructions; --points looks on' rvm grad points.rasm g --of y x=1 n=100000
+expect_not 0 'note' rvm grad points.rasm g --of y x=1 n=100000 --points
+
+# entries that are not linear in what they are asked along, where the pattern misses none
+printf 'fn big(y: real, x: real)\n    let t = x * 1e200\n    y += t * 1.9e108\nend\n' >big.rasm
+expect 1 'big.rasm:1:4: error: the entries of row `y` cannot be right: *[[]CHECK]' rvm jac big.rasm --pattern '[[1]]' x=1e-300
+expect 1 'big.rasm:1:4: error: the entries of column `x` cannot be right: *[[]CHECK]' rvm jac big.rasm --pattern '[[1]]' x=1e-300 --method adjoint
+
 expect 0 'by sweep: 1 sweep, *; by hvp: * instructions' rvm hess norm.rasm --of out x=[3,4] --stats
 expect 0 'by hvp: 2 tangent runs, *; by sweep: * instructions, * entry updates' rvm hess norm.rasm --of out x=[3,4] --stats --method hvp
 expect 0 'd2 out / d x d x = [[][[]0.128, -0.09*], [[]-0.09*, 0.07*]]' rvm hess norm.rasm --of out x=[3,4] --method hvp
