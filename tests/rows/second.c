@@ -62,6 +62,9 @@ Test(second, points_without_a_derivative) {
     cr_assert(rvm__row_second(RVM_ROW_abs, (double[3]){0}, &s) && s.d[0] == -1 && s.dd[0][0] == 0);
     cr_assert(rvm__row_second(RVM_ROW_hypot, (double[3]){0, 0}, &s) && s.d[0] == 0 && s.d[1] == 0);
     cr_assert(rvm__row_second(RVM_ROW_pow, (double[3]){0, 2}, &s) && s.d[0] == 0 && s.dd[0][0] == 2 && s.dd[0][1] == 0);
+    cr_assert(!s.corner[0] && rvm__row_second(RVM_ROW_pow, (double[3]){0, 1}, &s) && s.d[0] == 1 && !s.corner[0]);
+    cr_assert(rvm__row_second(RVM_ROW_pow, (double[3]){0, 0.5}, &s) && s.d[0] == 0 && s.dd[0][0] == 0 && s.corner[0]);
+    cr_assert(rvm__row_second(RVM_ROW_pow, (double[3]){4, 0.5}, &s) && s.d[0] == 0.25 && s.dd[0][0] == -0.03125);
     cr_assert(rvm__row_second(RVM_ROW_pow, (double[3]){-3, 2}, &s) && s.d[0] == -6 && s.dd[0][0] == 2);
 }
 
