@@ -11,7 +11,7 @@ enum outcome { FAILED, PASSED, SKIPPED };
 
 typedef struct row {
     const char *check;
-    char what[80], worst[200], note[512];
+    char what[80], worst[200], note[800];
     enum outcome outcome;
     double got, expected, ratio; /* of the worst; ratio: its error in terms of what is allowed */
 } row;

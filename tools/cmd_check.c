@@ -32,7 +32,7 @@ row *check_add_row(check *c, const char *name, const char *format, const char *w
 void check_fail_row(row *r, const rvm_error *e) {
     r->outcome = FAILED;
     if (e->line)
-        snprintf(r->note, sizeof r->note, "%.200s:%u: %.250s", e->file, e->line, e->message);
+        snprintf(r->note, sizeof r->note, "%.200s:%u: %.320s", e->file, e->line, e->message);
     else
         snprintf(r->note, sizeof r->note, "%.250s", e->message);
 }
@@ -50,7 +50,11 @@ static rvm_status check_restore(check *c) {
     if (!st) st = values_copy(&c->out, &back, &t->err);
     if (st) goto done; /* a program that does not run is an error of its own */
     if (rvm_machine_backward(t->machine, &e)) {
+        char why[256];
         check_fail_row(r, &e);
+        growth_of_run(t, &t->v, why, sizeof why);
+        const size_t at = strlen(r->note);
+        if (*why) snprintf(r->note + at, sizeof r->note - at, "; %s", why);
         goto done;
     }
     difference d = values_compare(&t->v, &back, option_given(&t->o, tol) ? t->o.tol : rvm_options_default().tolerance);

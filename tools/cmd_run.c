@@ -63,6 +63,13 @@ static void note_stack(const tool *t) {
                 s.stack_left == 1 ? "it" : "them");
 }
 
+/* Of a run back from results that may be a run's own: nobody says what went into that, so that only this can be seen. */
+static void note_growth(tool *t, const values *end) {
+    char text[512];
+    growth_from_end(t, end, text, sizeof text);
+    if (*text) fprintf(stderr, "rvm run: note: %s\n", text);
+}
+
 /* saved: what became of --save; the results are shown whatever it was. */
 static void print(tool *t, rvm_status saved) {
     json j;
@@ -143,9 +150,10 @@ rvm_status command_RUN(tool *t) {
     st = run(t);
     progress_end(&t->progress);
     if (st) {
-        restore(t, &before);
+        if (st != RVM_ERR_NOT_RESTORABLE) restore(t, &before); /* that was compared with already */
         goto done;
     }
+    if (t->o.backward && !t->o.record) note_growth(t, &before);
     st = save(t);
     print(t, st);
 done:

@@ -30,7 +30,7 @@ static const struct hint {
     {RVM_ERR_TRAIL, "exhausted", "--exact --save-record FILE keeps what a run back in another process needs"},
     {RVM_ERR_STACK, "the stack is empty", "--exact --save-record FILE keeps what a run back in another process needs"},
     {RVM_ERR_TRAIL, "the trail is off", "without --trail off it is kept"},
-    {RVM_ERR_NOT_RESTORABLE, "", "--exact restores every bit"},
+    {RVM_ERR_NOT_RESTORABLE, "", "`rvm check` names the update at which rounding grew most"},
     {RVM_ERR_DEPTH, "", "--depth N allows more"},
     {RVM_ERR_FUEL, "", "--fuel N allows more"},
     {RVM_ERR_LIMIT, "the trail", "--trail-limit SIZE allows more; --trail off keeps nothing"},

@@ -103,6 +103,12 @@ void points_note_active(tool *t); /* by all that has a shadow */
 /* "no derivative by `x` at f.rasm:3, in f (abs): by its rule it is -1" */
 void points_text(const rvm_cut *cut, char *text, size_t size);
 
+/* growth.c: text that names the update at which rounding grew most on the way back, or nothing: from the results of a run
+ * that is given (start), held against an exact one; or from results `end`, held against such with other last bits. The latter
+ * only where inputs are not determined by them. */
+void growth_of_run(tool *t, const values *start, char *text, size_t size);
+void growth_from_end(tool *t, const values *end, char *text, size_t size);
+
 /* exactly.c: whether a derivative that was not restorable (*st, t->err) is to be asked for once more, with --exact: then
  * that is said, and t->machine is another. With --no-exact it is not. */
 bool exactly_again(tool *t, rvm_status *st);

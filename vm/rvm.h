@@ -162,6 +162,20 @@ RVM_API rvm_status rvm_machine_sweep(rvm_machine *m, rvm_error *err);
  * reached. */
 RVM_API rvm_status rvm_machine_step(rvm_machine *m, int direction, bool *done, rvm_error *err);
 
+/* The update at which what is off grows most on the way back: both machines, of one program and standing at the same place
+ * of a run, go back in lockstep, up to `most` instructions, or to where they part or fail, which is no error. One is to be
+ * right: exact, or given numbers that differ in their last bits. Slow: for finding out why something is NOT_RESTORABLE.
+ * Errors: USAGE, MEMORY. */
+typedef struct rvm_growth {
+    double factor;  /* by which what was off grew each time, on average (geometric); the largest product of all times wins */
+    uint64_t times; /* 0: nothing grew, and the rest is not set */
+    uint32_t fn, pc, line, column;
+    const char *function, *file; /* the program's own */
+    char place[80];              /* what it updates, as in the source */
+} rvm_growth;
+RVM_API rvm_status rvm_machine_growth(rvm_machine *m, rvm_machine *reference, uint64_t most, rvm_growth *out,
+                                      rvm_error *err);
+
 /* ---- where it is: frame 0 is the innermost ---- */
 
 typedef struct rvm_location {
