@@ -293,6 +293,11 @@ static void runs(void) {
     UNTOLD(rvm_machine_step, NULL, 1, &done, NULL);
     if (rvm_machine_bind(m, fn, args, 2, RVM_PRIMAL, false, &e)) failures++;
     ALLOWED(rvm_machine_step, done, m, 1, NULL, &e);
+    rvm_growth growth;
+    REFUSED(rvm_machine_growth, m, NULL, m, 1, &growth, &e);
+    REFUSED(rvm_machine_growth, reference, m, NULL, 1, &growth, &e);
+    REFUSED(rvm_machine_growth, out, m, m, 1, NULL, &e);
+    UNTOLD(rvm_machine_growth, NULL, m, 1, &growth, NULL);
 }
 
 /* Of the machine as it stands in a run. */
@@ -440,6 +445,14 @@ static void cuts(void) {
     ALLOWED(rvm_derivative_cuts, cuts, m, &q, v, NULL, 0, &n, &e);
     REFUSED(rvm_derivative_cuts, n, m, &q, v, &cut, 1, NULL, &e);
     UNTOLD(rvm_derivative_cuts, NULL, &q, v, &cut, 1, &n, NULL);
+    bool all;
+    REFUSED(rvm_derivative_corners, m, NULL, &q, 1, &cut, 1, &n, &all, &e);
+    REFUSED(rvm_derivative_corners, q, m, NULL, 1, &cut, 1, &n, &all, &e);
+    REFUSED(rvm_derivative_corners, cuts, m, &q, 1, NULL, 1, &n, &all, &e);
+    ALLOWED(rvm_derivative_corners, cuts, m, &q, 1, NULL, 0, &n, &all, &e);
+    REFUSED(rvm_derivative_corners, n, m, &q, 1, &cut, 1, NULL, &all, &e);
+    REFUSED(rvm_derivative_corners, all, m, &q, 1, &cut, 1, &n, NULL, &e);
+    UNTOLD(rvm_derivative_corners, NULL, &q, 1, &cut, 1, &n, &all, NULL);
 }
 
 /* ---- rvm_jit.h ---- */

@@ -122,7 +122,10 @@ rvm_status rvm_derivative_corners(rvm_machine *m, const rvm_question *q, uint64_
                                   uint32_t *n, bool *all, rvm_error *err) {
     search s = {.cuts = cuts, .room = room, .corners = true};
     bool any = false, done = false;
+    RVM__NEEDS(n, all);
     *n = 0;
+    *all = false;
+    if (room) RVM__NEEDS(cuts);
     rvm_status status = rvm__work_begin(&s.w, m, q, err);
     if (status) return status;
     rvm__work_reset(&s.w);

@@ -111,6 +111,7 @@ static void take_largest(const lockstep *l, rvm_growth *out) {
 rvm_status rvm_machine_growth(rvm_machine *m, rvm_machine *reference, uint64_t most, rvm_growth *out, rvm_error *err) {
     lockstep l = {.m = m, .reference = reference};
     bool done = false;
+    RVM__NEEDS(m, reference, out);
     *out = (rvm_growth){.fn = 0};
     if (m->p != reference->p || m->where == UNBOUND || reference->where == UNBOUND)
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "two machines of one program are needed, with calls bound");

@@ -147,13 +147,16 @@ rvm_status rvm_hvp(rvm_machine *m, const rvm_question *q, const double *weights,
                    rvm_error *err) {
     rvm__work w;
     rvm__product p = {.args = NULL};
-    if (m->o.exact) return exact_product(m, q, weights, v, hv, cost, err);
     rvm_status status = rvm__work_begin(&w, m, q, err);
     if (status) return status;
     w.cost.method = "hvp";
     status = check(&w, weights, err);
     if (!status) status = rvm__work_needs(v, w.columns, "v", err);
     if (!status) status = rvm__work_needs(hv, w.columns, "hv", err);
+    if (!status && m->o.exact) {
+        rvm__work_end(&w, NULL);
+        return exact_product(m, q, weights, v, hv, cost, err);
+    }
     if (!status) status = rvm__product_begin(&p, &w, err);
     rvm__work_reset(&w);
     for (int64_t k = 0; k < w.columns && !status; k++) rvm__work_set(&w, true, k, v[k]);
