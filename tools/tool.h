@@ -104,8 +104,8 @@ void points_note_active(tool *t); /* by all that has a shadow */
 void points_text(const rvm_cut *cut, char *text, size_t size);
 
 /* growth.c: text that names the update at which rounding grew most on the way back, or nothing: from the results of a run
- * that is given (start), held against an exact one; or from results `end`, held against such with other last bits. The latter
- * only where inputs are not determined by them. */
+ * that is given (start), held against an exact one; or from results `end`, held against such with other last bits. The
+ * latter only where inputs are not determined by them. */
 void growth_of_run(tool *t, const values *start, char *text, size_t size);
 void growth_from_end(tool *t, const values *end, char *text, size_t size);
 
