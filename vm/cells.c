@@ -49,13 +49,6 @@ static bool copy_in(const walk *w, rvm_value *at, rvm_value *cells, size_t n) {
     return true;
 }
 
-static bool stays_finite(const walk *w, rvm_value *at, rvm_value *cells, size_t n) {
-    (void)w;
-    for (size_t k = 0; k < n; k++)
-        if (isfinite(cells[k].f) && !isfinite(at[k].f)) return false;
-    return true;
-}
-
 static bool each(const rvm_arg *a, bool shadow, rvm_value *cells,
                  bool (*visit)(const walk *w, rvm_value *at, rvm_value *cells, size_t n)) {
     walk w = {a, shadow ? a->shadow_stride : a->stride, cells, visit};
@@ -70,9 +63,4 @@ void rvm__cells_take(const rvm_arg *a, bool shadow, rvm_value *to) {
 
 void rvm__cells_give(rvm_arg *a, bool shadow, const rvm_value *from) {
     each(a, shadow, (rvm_value *)(uintptr_t)from, copy_in);
-}
-
-bool rvm__cells_lost(const rvm_arg *a, const rvm_value *before) {
-    if (a->type != RVM_F64 && a->type != RVM_F32) return false;
-    return !each(a, false, (rvm_value *)(uintptr_t)before, stays_finite);
 }

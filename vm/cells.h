@@ -9,7 +9,5 @@ int64_t rvm__cells(const rvm_arg *a);
 /* Copies them, or of an active argument the shadows, in row-major order. */
 void rvm__cells_take(const rvm_arg *a, bool shadow, rvm_value *to);
 void rvm__cells_give(rvm_arg *a, bool shadow, const rvm_value *from);
-/* Whether a real that was finite there is not finite any more. */
-bool rvm__cells_lost(const rvm_arg *a, const rvm_value *before);
 
 #endif

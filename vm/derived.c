@@ -20,6 +20,7 @@
 #include "cells.h"
 #include "memory.h"
 #include "native.h"
+#include "restore.h"
 #include "run.h"
 #include "transform.h"
 
@@ -106,6 +107,7 @@ static rvm_status machine_for(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     rvm_status status = rvm_machine_new(d->program, &o, &d->machine, err);
     if (status) return status;
     d->machine->cancelled = m->cancelled;
+    d->machine->compared_elsewhere = true;
     if (!rvm__trail_pops(d->machine, d->fn, 1, &d->levels)) return rvm__no_memory(m, err);
     return RVM_OK;
 }
@@ -189,23 +191,31 @@ static void give(const asked *q, enum rvm__keeps which) {
     }
 }
 
-/* The one place that says whether a run which went back to the start brought the values back that were saved. */
-static rvm_status check_came_back(const asked *q, rvm_error *err) {
-    const rvm_value *before = q->m->kept[RVM__INPUTS];
-    for (uint32_t k = 0; k < q->n; k++) {
-        const size_t n = (size_t)rvm__cells(&q->args[k]);
-        if (saves_value(q, k) && rvm__cells_lost(&q->args[k], before))
-            return rvm__fail(err, RVM_ERR_NOT_RESTORABLE, NULL, 0, 0, "`%s` is not restored",
-                             function_of(q)->params[k].name);
-        before += n * (size_t)(saves_value(q, k) + saves_shadow(q, k));
-    }
-    return RVM_OK;
-}
-
 /* ---- by the interpreter ---- */
 
 static bool goes_back(const asked *q) {
     return q->ask == ASK_GRADIENT || q->ask == ASK_VALUE_AND_GRADIENT;
+}
+
+/* Whether the values that were saved came back with a run to the start, or with one of f'grad, which ends as it began. */
+static rvm_status check_came_back(const asked *q, rvm_error *err) {
+    const rvm_machine *m = q->m;
+    rvm_value *before = m->kept[RVM__INPUTS];
+    rvm_arg was[RVM_MAX_PARAMS];
+    uint8_t values[RVM_MAX_PARAMS];
+    const bool back = goes_back(q);
+    const rvm__restoring r = {.p = m->p,
+                              .fn = (uint32_t)q->fn,
+                              .tolerance = m->o.tolerance,
+                              .checked = !m->o.unchecked,
+                              .only = back ? NULL : values};
+    if (m->o.tolerance == INFINITY || q->ask == ASK_SWEEP) return RVM_OK;
+    if (!back && !rvm__is_gradient(m->p, r.fn, values)) return RVM_OK;
+    for (uint32_t k = 0; k < q->n; k++) {
+        if (saves_value(q, k)) was[k] = rvm__packed(&q->args[k], before);
+        before += rvm__cells(&q->args[k]) * (saves_value(q, k) + saves_shadow(q, k));
+    }
+    return rvm__compare_restored(&r, was, q->args, NULL, err);
 }
 
 /* The results, which are values alone. */
@@ -382,7 +392,9 @@ static rvm_status bind_primal(const asked *q, rvm__derived *d, rvm_error *err) {
         args[k].active = false;
     }
     if (m->o.unchecked) m->o.trail = RVM_TRAIL_OFF;
+    m->compared_elsewhere = true;
     const rvm_status status = rvm_machine_bind(m, q->fn, args, q->n, RVM_PRIMAL, false, err);
+    m->compared_elsewhere = false;
     m->o.trail = trail;
     return status;
 }
@@ -435,7 +447,7 @@ static rvm_status run_natively(asked *q, rvm__derived *d, rvm_error *err) {
     const bool both = q->ask == ASK_VALUE_AND_GRADIENT;
     if (!both) q->m->where = UNBOUND;
     rvm_status status = both ? run_both(q, d, err) : run_derived(q, d, err);
-    if (!status && goes_back(q)) status = check_came_back(q, err);
+    if (!status) status = check_came_back(q, err);
     if (!status && both) give_results(q);
     if (status) give(q, RVM__INPUTS);
     return status;
@@ -467,7 +479,7 @@ static rvm_status natively(asked *q, rvm__derived *d, rvm_error *err) {
     rvm_status status = begin(q, d, &why);
     if (!status) status = run_natively(q, d, &why);
     if (!status) return note_engine(q, d), RVM_OK;
-    if (status == RVM_ERR_CANCELLED) {
+    if (status == RVM_ERR_CANCELLED || status == RVM_ERR_NOT_RESTORABLE) { /* which interpreted it would be, too */
         if (err) *err = why;
         return status;
     }

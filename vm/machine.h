@@ -188,6 +188,7 @@ struct rvm_machine {
     bool began_at_start;
     /* what went in (restore.h) */
     bool compares;               /* it was kept: what comes back is compared with it */
+    bool compared_elsewhere;     /* primal runs are part of a derivative, which compares (derived.c) */
     bool finite[RVM_MAX_PARAMS]; /* of what is only added to: all of it was */
     rvm_value *inputs;
     size_t cap_inputs;

@@ -180,6 +180,17 @@ rvm_status rvm__compare_restored(const rvm__restoring *r, const rvm_arg *was, co
     return c.worst.excess > 0 ? tell(r, now, &c.worst, err) : RVM_OK;
 }
 
+rvm_arg rvm__packed(const rvm_arg *like, rvm_value *cells) {
+    rvm_arg a = {.type = like->type, .ndim = like->ndim};
+    int64_t stride = 1;
+    if (!a.ndim)
+        a.value.i = cells->i;
+    else
+        a.data = cells;
+    for (int d = a.ndim - 1; d >= 0; stride *= a.shape[d--]) a.shape[d] = like->shape[d], a.stride[d] = stride;
+    return a;
+}
+
 /* ---- the inputs of a machine's run ---- */
 
 /* In row-major order; returns behind the last. */
@@ -194,6 +205,7 @@ static rvm_value *copy_from(const rvm_arg *a, int d, const rvm_value *p, rvm_val
 /* Whether the bound run may come back, or is one of a gradient program, which ends as it began. */
 static bool may_return(const rvm_machine *m) {
     if (m->course < 0 || m->o.exact || m->o.tolerance == INFINITY) return false;
+    if (m->compared_elsewhere && m->mode == RVM_PRIMAL) return false;
     return m->mode != RVM_PRIMAL || m->o.trail == RVM_TRAIL_KEEP || m->is_gradient;
 }
 
@@ -239,11 +251,7 @@ rvm_status rvm__compare_inputs(const rvm_machine *m, rvm_error *err) {
         const rvm_arg *a = &m->args[k];
         const enum part part = compared(&f->params[k], r.checked);
         if (part == NOTHING || (part == FINITE && a->ndim)) continue;
-        was[k].ndim = a->ndim;
-        was[k].data = from;
-        if (!a->ndim) was[k].value = (rvm_scalar){.i = from->i};
-        memcpy(was[k].shape, a->shape, sizeof a->shape);
-        for (int64_t d = a->ndim - 1, stride = 1; d >= 0; stride *= a->shape[d--]) was[k].stride[d] = stride;
+        was[k] = rvm__packed(a, from);
         from += count_of(a);
     }
     return rvm__compare_restored(&r, was, m->args, m->finite, err);

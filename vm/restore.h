@@ -32,6 +32,9 @@ typedef struct rvm__restoring {
 rvm_status rvm__compare_restored(const rvm__restoring *r, const rvm_arg *was, const rvm_arg *now, const bool *finite,
                                  rvm_error *err);
 
+/* An argument like that with its elements side by side in cells. */
+rvm_arg rvm__packed(const rvm_arg *like, rvm_value *cells);
+
 /* For runs by a machine: copies what the comparison needs of its bound arguments, in memory that the machine keeps for the
  * next time (MEMORY), if the run may go back; and compares with that. */
 rvm_status rvm__keep_inputs(rvm_machine *m, rvm_error *err);
