@@ -134,6 +134,8 @@ void native_close(natives *n);
 /* Against the interpreter, bit for bit, forward and backward, stopped on the way too; a derived program by one engine only.
  */
 bool check_native(const subject *s);
+/* What is compiled is short, since that takes most of the time: instructions of the program. */
+bool is_short(const subject *s);
 /* Derivatives as users ask for them, natively and interpreted; fails: the run does, checked. */
 bool check_answers(const subject *s, bool fails);
 bool check_native_failure(const subject *s); /* a run that fails does so natively in the same way, and goes back */

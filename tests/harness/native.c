@@ -282,8 +282,7 @@ static bool is_wanted(const subject *s) {
     return s->native && s->native->way[NATIVE_WHOLE] && !s->options.exact;
 }
 
-/* What is compiled is short, since that takes most of the time: instructions of the program. */
-static bool is_short(const subject *s) {
+bool is_short(const subject *s) {
     enum { LONGEST = 300 };
     uint32_t n = 0;
     for (uint32_t fn = 0; fn < s->program->nfunctions; fn++) n += s->program->functions[fn].ncode;
