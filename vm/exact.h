@@ -55,8 +55,8 @@ static inline double rvm__exact_guess(rvm__exact op, double after, double x) {
 static inline bool rvm__exact_alone(rvm__exact op, double after, double x, double *y) {
     const double g = rvm__exact_guess(op, after, x);
     rvm_value up = {.f = g}, down = {.f = g};
-    up.i++; /* the neighbours away from 0 and towards it; g is not 0, nor is it the smallest subnormal */
-    down.i--;
+    up.u++; /* the neighbours away from 0 and towards it, if g is not 0, as is asked below; -0 wraps */
+    down.u--;
     *y = g;
     return g != 0 && after != 0 && rvm__exact_apply(op, g, x) == after && rvm__exact_apply(op, up.f, x) != after &&
            rvm__exact_apply(op, down.f, x) != after && after - after == 0;
