@@ -38,6 +38,9 @@ static const access accesses[] = {
     {"b[i, n - 1] += 1", {"", 0, 5}, 1, {"", 0, 0}},
     {"call touch(b[2], i)", {"", 'n', 0}, 1, {"", 0, 0}},
     {"call touch(y[1..n], i)", {"", 'n', -1}, 1, {"", 0, 0}},
+    {"a[3] += 1", {"", 0, 4}, 0, {"", 0, 3}},
+    {"a[4] += 1", {"", 0, 4}, 0, {"", 0, 4}},
+    {"y[0] += 1", {"", 'n', 0}, 0, {"", 0, 0}},
     {"for j in 0..i\n out += y[j]\n end", {"", 'n', 1}, 1, {"", 0, 0}}, /* in bounds where i is at most n */
 };
 
@@ -146,8 +149,8 @@ Test(edges, indices, .timeout = 600) {
     rvm_jit_new(&o, &jit, &e); /* without LLVM: the interpreter alone */
     EACH(lo, lows)
     EACH(hi, highs)
-    EACH(step, steps) EACH(a, accesses)
-        run_all(lows + lo, highs + hi, steps + step, accesses + a, number++ % 37 ? NULL : jit, counts);
+    EACH(step, steps)
+    EACH(a, accesses) run_all(lows + lo, highs + hi, steps + step, accesses + a, number++ % 37 ? NULL : jit, counts);
     cr_assert(counts[0] > 10000 && counts[1] > 10000, "%u out of bounds, %u well", counts[0], counts[1]);
     rvm_jit_free(jit);
 }
