@@ -51,7 +51,12 @@ bool progress_callback(void *userdata, uint64_t instructions) {
     if (s < 1 || s < p->shown + 0.25) return false;
     const char *unit, *rate_unit;
     double n = scaled((double)instructions, &unit), rate = scaled((double)instructions / s, &rate_unit);
-    fprintf(stderr, "\r%.1f%s instructions, %.0f%s a second, %.0f s\033[K", n, unit, rate, rate_unit, s);
+    const double share = rvm_machine_share(running);
+    if (share >= 0)
+        fprintf(stderr, "\r%3.0f%%, ", 100 * share);
+    else
+        fputc('\r', stderr);
+    fprintf(stderr, "%.1f%s instructions, %.0f%s a second, %.0f s\033[K", n, unit, rate, rate_unit, s);
     fflush(stderr);
     p->shown = s;
     return false;

@@ -108,6 +108,7 @@ static rvm_status machine_for(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     if (status) return status;
     d->machine->cancelled = m->cancelled;
     d->machine->compared_elsewhere = true;
+    d->machine->shown = m->shown;
     if (!rvm__trail_pops(d->machine, d->fn, 1, &d->levels)) return rvm__no_memory(m, err);
     return RVM_OK;
 }

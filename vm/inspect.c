@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "machine.h"
+#include "out_of_line.h"
 
 uint32_t rvm_machine_frames(const rvm_machine *m) {
     return !m || m->where == UNBOUND ? 0 : m->nframes;
@@ -32,6 +33,27 @@ bool rvm_machine_location(const rvm_machine *m, uint32_t frame, int direction, r
     out->function = m->p->functions[out->fn].name;
     rvm_program_position(m->p, out->fn, out->pc, &out->file, &out->line, &out->column);
     return true;
+}
+
+/* Trips done of a counted loop, in the direction of the counter. */
+static double trips_done(const rvm__xinsn *x, const rvm_value *r, bool rises) {
+    const double at = (double)r[x->to.i].i, lo = (double)r[x->to.lo].i, last = (double)r[x->to.last].i;
+    const double done = rises ? at - lo : last - at, all = last - lo + (double)r[x->to.step].i;
+    return done / all;
+}
+
+double rvm__outermost_share(const rvm_machine *m) {
+    const rvm__frame *bottom = &m->frames[0];
+    const rvm_function *f = &m->p->functions[bottom->fn];
+    int direction;
+    const uint32_t pc = next_of(m, m->nframes - 1, m->course, &direction);
+    for (uint32_t k = 0; k < pc; k++) {
+        const rvm_insn *in = &f->code[k];
+        if (in->op != RVM_OP_for || in->target < pc) continue;
+        const bool rises = (direction > 0) != !!(in->flags & RVM_FLAG_REVERSED);
+        return trips_done(&m->codes[bottom->fn].x[k], m->slots + bottom->slots, rises);
+    }
+    return 0;
 }
 
 static void fill_scalar(const rvm_machine *m, const rvm__frame *f, uint16_t slot, rvm_variable *out) {

@@ -41,6 +41,8 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
     m->memory = sizeof *m;
     m->where = UNBOUND;
     m->cancelled = &m->cancel;
+    m->shown = &m->share;
+    m->share = -1;
     rvm_status status = RVM_OK;
     if (o.profile) {
         m->profile = rvm__resize(m, NULL, 0, RVM_OP_LIMIT * sizeof *m->profile);
@@ -127,6 +129,8 @@ static uint64_t so_far(const rvm_machine *m) {
 
 void rvm__run_begins(rvm_machine *m) {
     m->counted = m->told = 0;
+    m->whole = 0;
+    *m->shown = -1;
     grant(m);
     if (__atomic_load_n(m->cancelled, __ATOMIC_RELAXED)) m->slice = 0, m->budget = 0; /* look at once */
 }
@@ -146,18 +150,30 @@ rvm_status rvm__is_to_end(rvm_machine *m, uint64_t count) {
     return m->o.fuel && count >= m->o.fuel ? RVM_ERR_FUEL : RVM_OK;
 }
 
+/* For the progress function. */
+static void note_share(rvm_machine *m) {
+    const double trips = m->inside_native ? 0 : rvm__outermost_share(m);
+    if (trips > 0) m->whole = (double)m->counted / trips;
+    if (m->whole > 0) *m->shown = m->counted < m->whole ? (double)m->counted / m->whole : 1;
+}
+
 rvm_status rvm__look(rvm_machine *m) {
     m->counted = so_far(m);
     m->slice = 0;
     m->budget = 0;
     if (__atomic_exchange_n(m->cancelled, 0, __ATOMIC_RELAXED)) return RVM_ERR_CANCELLED;
     if (m->o.progress && m->counted >= m->told + SLICE) {
+        note_share(m);
         m->told = m->counted;
         if (m->o.progress(m->o.userdata, m->counted)) return RVM_ERR_CANCELLED;
     }
     if (m->o.fuel && m->counted >= m->o.fuel) return RVM_ERR_FUEL;
     grant(m);
     return RVM_OK;
+}
+
+double rvm_machine_share(const rvm_machine *m) {
+    return m ? m->share : -1;
 }
 
 void rvm__look_soon(rvm_machine *m) {

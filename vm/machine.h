@@ -203,6 +203,9 @@ struct rvm_machine {
     uint64_t counted;       /* instructions of the present run, slices before the present one */
     uint64_t told;          /* of them, that the caller's progress function knows of */
     int cancel, *cancelled; /* atomic; cancelled: that of the machine that is asked, where this one runs for it */
+    double whole;           /* with a progress function: instructions that the run takes, estimated; 0: unknown */
+    double share, *shown;   /* how far the run is, or -1; shown: as with cancelled */
+    bool inside_native;     /* a look from native code: the frames are not those of the run */
     /* memory */
     rvm_value *slots, *shadows;
     double *magnitudes;

@@ -17,7 +17,9 @@ static int32_t rvm__native_look(rvm_machine *m, rvm__native *n) {
     if (m->seat) return rvm__team_look(m, n);
     m->budget = (n->limit - n->charged) * SIZE;
     if (n->lost) return n->status = n->lost, 1;
+    m->inside_native = true;
     n->status = rvm__look(m);
+    m->inside_native = false;
     n->limit = n->charged + m->budget / SIZE;
     return n->status != RVM_OK;
 }

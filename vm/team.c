@@ -98,6 +98,7 @@ static rvm_machine *new_worker(seat *s) {
     w->p = m->p;
     w->seat = s;
     w->cancelled = &w->cancel;
+    w->shown = &w->share;
     bool good = rvm__trail_init(w);
     if (good && w->p->nvariants) {
         const size_t size = w->p->nvariants * sizeof *w->met;

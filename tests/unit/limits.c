@@ -145,12 +145,17 @@ typedef struct watch {
     unsigned calls, stop_at;
     uint64_t last;
     bool ordered;
+    const rvm_machine *m;
+    double share;
 } watch;
 
 static bool on_progress(void *userdata, uint64_t instructions) {
     watch *w = userdata;
     w->ordered = w->ordered && instructions > w->last;
     w->last = instructions;
+    const double share = rvm_machine_share(w->m);
+    w->ordered = w->ordered && (!w->m || (share > w->share && share < 1));
+    w->share = share;
     return ++w->calls == w->stop_at;
 }
 
@@ -167,5 +172,10 @@ Test(limits, progress) {
     w = (watch){.stop_at = 2, .ordered = true};
     rvm_arg b[] = {rvm_arg_i64(0), rvm_arg_i64(INT64_MAX)};
     cr_assert(rvm_call(m, 0, b, 2, &e) == RVM_ERR_CANCELLED && w.calls == 2);
+    w = (watch){.ordered = true, .m = m};
+    cr_assert(rvm_call(m, 0, a, 2, &e) == RVM_OK && w.ordered);
+    cr_assert(w.share > 0.5, "the last share is %g", w.share);
+    w = (watch){.ordered = true, .m = m};
+    cr_assert(rvm_machine_backward(m, &e) == RVM_OK && w.ordered && w.share > 0.5, "backward: %g", w.share);
     close_machine(m, p);
 }
