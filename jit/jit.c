@@ -231,7 +231,7 @@ static bool waits(attachment *a) {
         a->finished = j->finished;
         return false;
     }
-    if (!__atomic_load_n(&a->m->cancel, __ATOMIC_RELAXED)) return rvm__job_wait(j), true;
+    if (!__atomic_load_n(a->m->cancelled, __ATOMIC_RELAXED)) return rvm__job_wait(j), true;
     rvm__fail(&a->why, RVM_ERR_CANCELLED, NULL, 0, 0, "cancelled while compiling");
     return false;
 }
