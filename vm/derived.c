@@ -202,7 +202,7 @@ static bool goes_back(const asked *q) {
 static rvm_status check_came_back(const asked *q, rvm_error *err) {
     const rvm_machine *m = q->m;
     rvm_value *before = m->kept[RVM__INPUTS];
-    rvm_arg was[RVM_MAX_PARAMS];
+    rvm_value *was[RVM_MAX_PARAMS];
     uint8_t values[RVM_MAX_PARAMS];
     const bool back = goes_back(q);
     const rvm__restoring r = {.p = m->p,
@@ -213,7 +213,7 @@ static rvm_status check_came_back(const asked *q, rvm_error *err) {
     if (m->o.tolerance == INFINITY || q->ask == ASK_SWEEP) return RVM_OK;
     if (!back && !rvm__is_gradient(m->p, r.fn, values)) return RVM_OK;
     for (uint32_t k = 0; k < q->n; k++) {
-        if (saves_value(q, k)) was[k] = rvm__packed(&q->args[k], before);
+        was[k] = before;
         before += rvm__cells(&q->args[k]) * (saves_value(q, k) + saves_shadow(q, k));
     }
     return rvm__compare_restored(&r, was, q->args, NULL, err);

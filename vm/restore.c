@@ -162,25 +162,8 @@ static rvm_status tell(const rvm__restoring *r, const rvm_arg *now, const farthe
                         own ? "; what was computed there, such as a gradient, is wrong" : "");
 }
 
-rvm_status rvm__compare_restored(const rvm__restoring *r, const rvm_arg *was, const rvm_arg *now, const bool *finite,
-                                 rvm_error *err) {
-    const rvm_function *f = &r->p->functions[r->fn];
-    comparison c = {.worst = {.excess = 0}};
-    for (uint32_t k = 0; k < f->nparams; k++) {
-        const enum part part = r->only && !r->only[k] ? NOTHING : compared(&f->params[k], r->checked);
-        c.type = (rvm_type)f->params[k].type;
-        c.tolerance = r->tolerance * (c.type == RVM_F32 ? 1e4 : 1);
-        c.was = &was[k], c.now = &now[k];
-        c.param = k;
-        if (part == EVERYTHING) take_from(&c, 0, data_of(c.was), data_of(c.now), 0);
-        if (part != FINITE || is_finite(c.now) || !(finite ? finite[k] : is_finite(c.was))) continue;
-        take_lost(&c, 0, data_of(c.now), 0);
-        if (!c.now->ndim && c.worst.param == k) c.worst.was = *data_of(c.was);
-    }
-    return c.worst.excess > 0 ? tell(r, now, &c.worst, err) : RVM_OK;
-}
-
-rvm_arg rvm__packed(const rvm_arg *like, rvm_value *cells) {
+/* An argument like that with its elements side by side in cells. */
+static rvm_arg packed(const rvm_arg *like, rvm_value *cells) {
     rvm_arg a = {.type = like->type, .ndim = like->ndim};
     int64_t stride = 1;
     if (!a.ndim)
@@ -189,6 +172,26 @@ rvm_arg rvm__packed(const rvm_arg *like, rvm_value *cells) {
         a.data = cells;
     for (int d = a.ndim - 1; d >= 0; stride *= a.shape[d--]) a.shape[d] = like->shape[d], a.stride[d] = stride;
     return a;
+}
+
+rvm_status rvm__compare_restored(const rvm__restoring *r, rvm_value *const *was, const rvm_arg *now, const bool *finite,
+                                 rvm_error *err) {
+    const rvm_function *f = &r->p->functions[r->fn];
+    comparison c = {.worst = {.excess = 0}};
+    for (uint32_t k = 0; k < f->nparams; k++) {
+        const enum part part = r->only && !r->only[k] ? NOTHING : compared(&f->params[k], r->checked);
+        if (part == NOTHING) continue;
+        const rvm_arg before = packed(&now[k], was[k]);
+        c.type = (rvm_type)f->params[k].type;
+        c.tolerance = r->tolerance * (c.type == RVM_F32 ? 1e4 : 1);
+        c.was = &before, c.now = &now[k];
+        c.param = k;
+        if (part == EVERYTHING) take_from(&c, 0, data_of(c.was), data_of(c.now), 0);
+        if (part != FINITE || is_finite(c.now) || !(finite ? finite[k] : is_finite(c.was))) continue;
+        take_lost(&c, 0, data_of(c.now), 0);
+        if (!c.now->ndim && c.worst.param == k) c.worst.was = *data_of(c.was);
+    }
+    return c.worst.excess > 0 ? tell(r, now, &c.worst, err) : RVM_OK;
 }
 
 /* ---- the inputs of a machine's run ---- */
@@ -238,7 +241,7 @@ rvm_status rvm__keep_inputs(rvm_machine *m, rvm_error *err) {
 
 rvm_status rvm__compare_inputs(const rvm_machine *m, rvm_error *err) {
     const rvm_function *f = &m->p->functions[m->entry];
-    rvm_arg was[RVM_MAX_PARAMS];
+    rvm_value *was[RVM_MAX_PARAMS];
     const bool at_end = m->where == AT_END;
     const rvm__restoring r = {.p = m->p,
                               .fn = m->entry,
@@ -250,8 +253,8 @@ rvm_status rvm__compare_inputs(const rvm_machine *m, rvm_error *err) {
     for (uint32_t k = 0; k < m->nargs; k++) {
         const rvm_arg *a = &m->args[k];
         const enum part part = compared(&f->params[k], r.checked);
+        was[k] = from;
         if (part == NOTHING || (part == FINITE && a->ndim)) continue;
-        was[k] = rvm__packed(a, from);
         from += count_of(a);
     }
     return rvm__compare_restored(&r, was, m->args, m->finite, err);

@@ -26,14 +26,11 @@ typedef struct rvm__restoring {
     const uint8_t *only; /* by parameter: others are not compared; NULL: all are */
 } rvm__restoring;
 
-/* NOT_RESTORABLE with the element that is farthest off, in units of what is allowed, and what helps. was: what went in, now:
- * what came back, an argument for each parameter, of the same shapes; of arrays that are only added to, was is looked at
- * where finite is NULL, else finite[k] tells whether all of it was. */
-rvm_status rvm__compare_restored(const rvm__restoring *r, const rvm_arg *was, const rvm_arg *now, const bool *finite,
+/* NOT_RESTORABLE with the element that is farthest off, in units of what is allowed, and what helps. was: what went in, for
+ * each parameter its elements side by side; now: what came back. Of arrays that are only added to, was is looked at where
+ * finite is NULL, else finite[k] tells whether all of it was. */
+rvm_status rvm__compare_restored(const rvm__restoring *r, rvm_value *const *was, const rvm_arg *now, const bool *finite,
                                  rvm_error *err);
-
-/* An argument like that with its elements side by side in cells. */
-rvm_arg rvm__packed(const rvm_arg *like, rvm_value *cells);
 
 /* For runs by a machine: copies what the comparison needs of its bound arguments, in memory that the machine keeps for the
  * next time (MEMORY), if the run may go back; and compares with that. */
