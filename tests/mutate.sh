@@ -68,13 +68,9 @@ judge() { # patch: prints the verdict
 }
 
 refresh
-if [ ! -f "$binary/build.ninja" ]; then
-    kind=Debug
-    launcher=$(command -v ccache || true)
-    [ -z "$launcher" ] || kind=Release
-    cmake -G Ninja -S "$work/tree" -B "$binary" -DCMAKE_BUILD_TYPE=$kind \
-        ${launcher:+-DCMAKE_C_COMPILER_LAUNCHER="$launcher"} >"$work/log/configure.txt"
-fi
+kind=Debug launcher=
+! command -v ccache >/dev/null || kind=Release launcher=ccache
+cmake -G Ninja -S "$work/tree" -B "$binary" -DCMAKE_BUILD_TYPE=$kind -DCMAKE_C_COMPILER_LAUNCHER=$launcher >"$work/log/configure.txt"
 patches=()
 for patch in "$root"/tests/mutants/*.patch; do
     [ $# -gt 0 ] || patches+=("$patch")
