@@ -49,7 +49,7 @@ rvm_status rvm__module_open(const char *path, const rvm__module **out, rvm_error
 }
 
 rvm_status rvm__module_find(char path[PATH_MAX], rvm_error *err) {
-    static const char *const ways[] = {RVM_MODULE_FROM_BIN, RVM_MODULE_FROM_LIB, "../" RVM_MODULE_FROM_BIN};
+    static const char *const ways[] = {RVM_MODULE_FROM_BIN, RVM_MODULE_FROM_LIB, ("../" RVM_MODULE_FROM_BIN)};
     const char *named = secure_getenv("RVM_LLVM_MODULE");
     if (named && *named && access(named, F_OK) && strchr(named, '/'))
         return rvm__fail(err, RVM_ERR_UNSUPPORTED, named, 0, 0,

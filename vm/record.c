@@ -211,7 +211,8 @@ static rvm_status check_argument(reader *r, const rvm_machine *m, uint32_t k, rv
 static rvm_status check_head(reader *r, const rvm_machine *m, rvm_error *err) {
     uint64_t id[2];
     rvm_program_id(m->p, id);
-    const bool program = (get(r, 8) == id[0]) & (get(r, 8) == id[1]);
+    const uint64_t low = get(r, 8), high = get(r, 8);
+    const bool program = low == id[0] && high == id[1];
     const uint64_t fn = get(r, 4), flags = get(r, 4), nargs = get(r, 4);
     get(r, 4);
     if (r->cut) BAD(RVM_ERR_FORMAT, "the record is cut off");
