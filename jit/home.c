@@ -6,13 +6,17 @@
  * written wherever the register is, and which only that block reads: one store for each change, whatever the exits. Its uses
  * in the code go on in SSA form. The stores are volatile, since LLVM would move them out of loops again, into each exit.
  *
+ * In still larger functions the register itself stays in memory, as most would anyway, so that no value lives from one
+ * instruction to another.
+ *
  * A register that is carried around a loop has none: it would be stored in each trip. */
 #include "emit.h"
 
 #include <string.h>
 
-/* Exits times registers. Below, stores cost more than they save. */
-enum { LARGE = 1 << 14 };
+/* Exits times registers. Below LARGE, stores cost more than they save; from VAST on, so many values that live long take
+ * LLVM's register allocator, which splits them again and again, more than all else together. */
+enum { LARGE = 1 << 14, VAST = 1 << 15 };
 
 typedef struct homes {
     uint8_t *carried, *fixed; /* by register; fixed: only a let changes it, so that it never held more than it holds */
@@ -81,6 +85,10 @@ static void give_home(rvm__emit *e, LLVMValueRef from, LLVMValueRef to, bool let
     }
 }
 
+static void stay_in_memory(LLVMValueRef address) {
+    for (LLVMUseRef u = LLVMGetFirstUse(address); u; u = LLVMGetNextUse(u)) LLVMSetVolatile(LLVMGetUser(u), true);
+}
+
 static bool make_home(rvm__emit *e, uint32_t reg, const homes *h) {
     LLVMValueRef held = e->held[reg];
     if (!is_local(e->reg[reg]) || (held && !is_local(held))) return false;
@@ -89,6 +97,9 @@ static bool make_home(rvm__emit *e, uint32_t reg, const homes *h) {
     LLVMValueRef magnitude = rvm__member(e, e->home, (e->f->nregs + reg) * sizeof(rvm_value));
     give_home(e, e->reg[reg], value, h->let[reg]);
     if (held && !h->fixed[reg]) give_home(e, held, magnitude, h->let[reg]);
+    if ((uint64_t)e->nsites * e->f->nregs <= VAST) return true;
+    stay_in_memory(e->reg[reg]);
+    if (held) stay_in_memory(held);
     return true;
 }
 
