@@ -7,8 +7,9 @@ bool exactly_again(tool *t, rvm_status *st) {
     const rvm_error *e = &t->err;
     command_title(t->command, title);
     if (e->line) fprintf(stderr, "%s:%u:%u: ", e->file, e->line, e->column);
-    fprintf(stderr, "%s%snote: %s; run again with --exact (not so with --no-exact)\n", e->line ? "" : title,
-            e->line ? "" : ": ", e->message);
+    fprintf(stderr,
+            "%s%snote: %s; so this is run again with --exact, and what follows is of that run (not so with --no-exact)\n",
+            e->line ? "" : title, e->line ? "" : ": ", e->message);
     t->o.exact = true;
     rvm_machine_free(t->machine);
     t->machine = NULL;

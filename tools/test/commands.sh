@@ -375,7 +375,7 @@ fn relax(out: real, x: real[n], w: real, sweeps: i64)
 end
 TEXT
 R='relax.rasm relax x=[3,1,4,1,5,9,2,6,5,3] w=0.9 sweeps=20'
-again='relax.rasm:1:4: note: `x[[]1]` cannot be restored: it went in as 1 and came back as *; run again with --exact'
+again='relax.rasm:1:4: note: `x[[]1]` cannot be restored: it went in as 1 and came back as *; so this is run again with --exact'
 expect 0 "$again*d out / d w = -41.69853262*" rvm grad $R --of out --wrt w
 expect 0 "$again*d out / d w = -41.69853262*" rvm grad $R --of out --wrt w --engine=jit
 expect 0 "$again*d out / d w = -41.69853262*" rvm grad $R --of out --wrt w --engine=interp --unchecked
