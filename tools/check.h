@@ -30,7 +30,10 @@ typedef struct check {
 } check;
 
 row *check_add_row(check *c, const char *name, const char *format, const char *what);
-void check_fail_row(row *r, const rvm_error *e);
+bool check_is_limit(rvm_status status); /* or a cancellation: what ends a command, whatever it runs */
+/* A run has failed, or not (status OK): a limit and a cancellation end the command, so that they come back, in t->err; any
+ * other failure is the row's. */
+rvm_status check_run(check *c, row *r, rvm_status status, const rvm_error *e);
 /* What transposes may be apart, relative to their size. */
 double check_transpose_tolerance(const check *c);
 

@@ -29,12 +29,19 @@ row *check_add_row(check *c, const char *name, const char *format, const char *w
     return r;
 }
 
-void check_fail_row(row *r, const rvm_error *e) {
+bool check_is_limit(rvm_status st) {
+    return rvm_status_exit(st) == rvm_status_exit(RVM_ERR_LIMIT);
+}
+
+rvm_status check_run(check *c, row *r, rvm_status status, const rvm_error *e) {
+    if (check_is_limit(status)) return c->t->err = *e, status;
+    if (!status) return RVM_OK;
     r->outcome = FAILED;
     if (e->line)
         snprintf(r->note, sizeof r->note, "%.200s:%u: %.320s", e->file, e->line, e->message);
     else
         snprintf(r->note, sizeof r->note, "%.250s", e->message);
+    return RVM_OK;
 }
 
 /* ---- restore ---- */
@@ -51,7 +58,7 @@ static rvm_status check_restore(check *c) {
     if (st) goto done; /* a program that does not run is an error of its own */
     if (rvm_machine_backward(t->machine, &e)) {
         char why[256];
-        check_fail_row(r, &e);
+        if ((st = check_run(c, r, e.code, &e))) goto done;
         growth_of_run(t, &t->v, why, sizeof why);
         const size_t at = strlen(r->note);
         if (*why) snprintf(r->note + at, sizeof r->note - at, "; %s", why);
@@ -124,15 +131,12 @@ static rvm_status check_transpose(check *c, bool *runs) {
     rvm_status st = seeded(c, &c->tangent, STREAM_V, -1);
     if (!st) st = seeded(c, &c->gradient, STREAM_W, -1);
     if (st) return st;
-    const rvm_status forward = rvm_tangent(t->machine, t->fn, c->tangent.arg, c->tangent.n, &e);
-    if (forward == RVM_ERR_TANGENT) check_fail_row(r, &e);
-    if (forward == RVM_ERR_TANGENT) return RVM_OK;
+    st = rvm_tangent(t->machine, t->fn, c->tangent.arg, c->tangent.n, &e);
+    if (st == RVM_ERR_TANGENT) return check_run(c, r, st, &e);
     r = check_add_row(c, "transpose", "<w, J v> = <J'w, v>%s", "");
-    *runs = !forward && !rvm_gradient(t->machine, t->fn, c->gradient.arg, c->gradient.n, &e);
-    if (!*runs) {
-        check_fail_row(r, &e);
-        return RVM_OK;
-    }
+    if (!st) st = rvm_gradient(t->machine, t->fn, c->gradient.arg, c->gradient.n, &e);
+    *runs = !st;
+    if (st) return check_run(c, r, st, &e);
     double magnitude = 0;
     r->expected = product(c, &c->tangent, STREAM_W, &magnitude);
     r->got = product(c, &c->gradient, STREAM_V, &magnitude);
@@ -212,14 +216,16 @@ static bool compare_gradient(const check *c, const stencil *s, row *r, uint32_t 
 }
 
 /* One direction with shorter and shorter steps, until the row passes. The row keeps the best attempt. */
-static void attempt(check *c, stencil *s, row *r, uint32_t param, ptrdiff_t element) {
+static rvm_status attempt(check *c, stencil *s, row *r, uint32_t param, ptrdiff_t element) {
     static const double steps[] = {1e-3, 1e-5, 1e-7}, singles[] = {1e-2, 1e-1, 1e-3};
     row best = *r;
     bool learned = false, single = c->t->v.info[param].type == RVM_F32;
     char why[200] = "the function is not a number nearby";
     for (size_t h = 0; h < sizeof steps / sizeof *steps; h++) {
         row now = *r;
-        if (stencil_run(s, param, element, (single ? singles : steps)[h])) {
+        const rvm_status st = stencil_run(s, param, element, (single ? singles : steps)[h]);
+        if (check_is_limit(st)) return st;
+        if (st) {
             snprintf(why, sizeof why, "%.190s", c->t->err.message);
             continue;
         }
@@ -230,9 +236,10 @@ static void attempt(check *c, stencil *s, row *r, uint32_t param, ptrdiff_t elem
         if (best.outcome == PASSED) break;
     }
     *r = best;
-    if (learned || r->outcome == FAILED) return;
+    if (learned || r->outcome == FAILED) return RVM_OK;
     r->outcome = SKIPPED;
     snprintf(r->note, sizeof r->note, "nothing to compare with: %.200s", why);
+    return RVM_OK;
 }
 
 static rvm_status check_tangent(check *c, stencil *s, uint32_t param) {
@@ -241,21 +248,20 @@ static rvm_status check_tangent(check *c, stencil *s, uint32_t param) {
     row *r = check_add_row(c, "tangent", "along %.60s", t->v.info[param].name);
     rvm_status st = seeded(c, &c->tangent, STREAM_V, param);
     if (st) return st;
-    if (rvm_tangent(t->machine, t->fn, c->tangent.arg, c->tangent.n, &e))
-        check_fail_row(r, &e);
-    else
-        attempt(c, s, r, param, WHOLE);
-    return RVM_OK;
+    st = rvm_tangent(t->machine, t->fn, c->tangent.arg, c->tangent.n, &e);
+    return st ? check_run(c, r, st, &e) : attempt(c, s, r, param, WHOLE);
 }
 
-static void check_gradient(check *c, stencil *s, uint32_t param) {
+static rvm_status check_gradient(check *c, stencil *s, uint32_t param) {
     row *r = check_add_row(c, "gradient", "by %.60s", c->t->v.info[param].name);
     size_t n = arg_count(&c->t->v.arg[param]), entries = n < GRADIENT_ENTRIES ? n : GRADIENT_ENTRIES;
-    for (size_t e = 0; e < entries && r->outcome != FAILED; e++) {
+    rvm_status st = RVM_OK;
+    for (size_t e = 0; !st && e < entries && r->outcome != FAILED; e++) {
         enum outcome before = r->outcome;
-        attempt(c, s, r, param, (ptrdiff_t)(e * n / entries));
+        st = attempt(c, s, r, param, (ptrdiff_t)(e * n / entries));
         if (e && before == PASSED && r->outcome == SKIPPED) r->outcome = PASSED; /* the note stays */
     }
+    return st;
 }
 
 static rvm_status check_differences(check *c) {
@@ -264,7 +270,7 @@ static rvm_status check_differences(check *c) {
     for (uint32_t i = 0; !st && i < c->out.n; i++) {
         if (!c->wrt[i] || !arg_count(&c->out.arg[i])) continue;
         st = check_tangent(c, &s, i);
-        if (!st) check_gradient(c, &s, i);
+        if (!st) st = check_gradient(c, &s, i);
     }
     stencil_free(&s);
     return st;

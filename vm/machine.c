@@ -127,12 +127,20 @@ static uint64_t so_far(const rvm_machine *m) {
     return m->counted + (uint64_t)((int64_t)m->slice - m->budget / (int64_t)sizeof(rvm__xinsn));
 }
 
+bool rvm__look_if_cancelled(rvm_machine *m) {
+    if (!__atomic_load_n(m->cancelled, __ATOMIC_RELAXED)) return false;
+    m->counted = so_far(m);
+    m->slice = 0;
+    m->budget = 0;
+    return true;
+}
+
 void rvm__run_begins(rvm_machine *m) {
     m->counted = m->told = 0;
     m->whole = 0;
     *m->shown = -1;
     grant(m);
-    if (__atomic_load_n(m->cancelled, __ATOMIC_RELAXED)) m->slice = 0, m->budget = 0; /* look at once */
+    rvm__look_if_cancelled(m);
 }
 
 uint64_t rvm__run_count(const rvm_machine *m) {

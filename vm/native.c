@@ -335,12 +335,23 @@ static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__
     return n.status;
 }
 
+/* NULL: there is none, or not yet. The run may have been cancelled while it waited for a compiler. */
+static rvm__native_entry ask(rvm_machine *m, const rvm__native_place *at, const rvm__native_need **need) {
+    const rvm__native_entry entry = m->engine->entry(m->engine, m, at, need);
+    if (!entry) rvm__look_if_cancelled(m);
+    return entry;
+}
+
 rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
     const rvm__native_place at = {.dir = m->dir};
     const rvm__native_need *need;
     bool left;
     *ran = false;
-    rvm__native_entry entry = at_an_end(m) ? m->engine->entry(m->engine, m, &at, &need) : NULL;
+    rvm__native_entry entry = at_an_end(m) ? ask(m, &at, &need) : NULL;
+    if (!entry && rvm__look_if_cancelled(m)) { /* straight code would not look */
+        *ran = true;
+        return rvm__look(m);
+    }
     if (!entry || !has_room(m, need)) return RVM_OK;
     const rvm_status status = run_frame(m, entry, need, &left);
     *ran = !left || status;
@@ -367,7 +378,7 @@ rvm_status rvm__native_call(rvm_machine *m) {
     const rvm__native_need *need;
     bool left;
     if (!is_plain(m) || !rvm__trails_fit(m, &at)) return RVM_OK;
-    rvm__native_entry entry = m->engine->entry(m->engine, m, &at, &need);
+    rvm__native_entry entry = ask(m, &at, &need);
     if (!entry || !has_room(m, need)) return RVM_OK;
     const rvm_status status = run_frame(m, entry, need, &left);
     if (status) m->budget -= SIZE; /* which the interpreter adds, since to it the call has failed; that was made, though */
@@ -400,7 +411,7 @@ static rvm_status go_native(rvm_machine *m) {
     const rvm__native_need *need;
     bool left;
     if (!is_plain(m) || !rvm__stands_in_loop(m, &at) || !rvm__trails_fit(m, &at) || !all_in_arena(m)) return RVM_OK;
-    rvm__native_entry entry = m->engine->entry(m->engine, m, &at, &need);
+    rvm__native_entry entry = ask(m, &at, &need);
     if (!entry || !has_room(m, need)) return RVM_OK;
     rvm_status status = run_frame(m, entry, need, &left);
     if (status || left) return status;
