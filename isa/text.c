@@ -4,6 +4,7 @@
  * raw mnemonics. Nothing here relies on a verified program: numbers out of range are written as they are.
  */
 #include "text.h"
+#include "digits.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -23,13 +24,10 @@ void rvm__put(rvm_sink *to, const char *format, ...) {
 
 /* ---- values ---- */
 
-/* The shortest of 15, 16 or 17 digits that reads back as x, with a mark that it is no whole number of type i64. */
+/* The shortest digits that read back as x, with a mark that it is no whole number of type i64. */
 static int double_text(double x, const char *prefix, char *text, size_t size) {
     char digits[40];
-    for (int precision = 15; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, x);
-        if (strtod(digits, NULL) == x) break;
-    }
+    rvm__shortest_digits(x, digits, sizeof digits);
     size_t point = strspn(digits, "+-0123456789e"); /* a locale may have another */
     if (digits[point]) digits[point] = '.';
     return snprintf(text, size, "%s%s%s", prefix, digits, strpbrk(digits, ".e") ? "" : ".0");

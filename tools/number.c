@@ -1,4 +1,5 @@
 #include "number.h"
+#include "digits.h"
 #include "isa.h"
 
 #include <ctype.h>
@@ -46,10 +47,7 @@ void nearest_offer(nearest *n, const char *candidate) {
 static const char *real_text(double x, char text[NUMBER_TEXT]) {
     if (isnan(x)) return strcpy(text, "nan");
     if (isinf(x)) return strcpy(text, x < 0 ? "-inf" : "inf");
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, NUMBER_TEXT, "%.*g", digits, x);
-        if (strtod(text, NULL) == x) break;
-    }
+    rvm__shortest_digits(x, text, NUMBER_TEXT);
     return text;
 }
 

@@ -72,6 +72,12 @@ expect 0 'y = [[]2, 4]' rvm run two.rasm scale x=[1,2] a=2 k=0
 expect 0 '"y":[[]"NaN","Infinity"]' rvm run two.rasm scale x=[nan,inf] a=2 --json
 expect 0 'k = 1' rvm run two.rasm scale y=zeros\(2\) x=ones\(2\) a=2 k=0
 
+# subnormals in their shortest form
+printf 'fn tiny(y: real, x: real)\n    y += x + 1e-310\nend\n' >tiny.rasm
+expect 0 'x = -3e-310' rvm run tiny.rasm x=-3e-310
+expect 0 'x = 5e-324' rvm run tiny.rasm x=5e-324
+expect 0 '.const 1e-310' rvm dis tiny.rasm
+
 # files: what is saved can be read
 expect 0 'out = 5' rvm run norm.rasm x=[3,4] --save x=x.npy --save out=out.npy
 expect 0 'out = 10' rvm run norm.rasm x=@x.npy out=@out.npy
