@@ -103,7 +103,7 @@ bool rvm__row_second(rvm_row row, const double x[3], rvm__second *out) {
     out->f = got[3].v;
     for (int j = 0; j < arity; j++) {
         out->d[j] = got[j].v;
-        for (int k = 0; k <= j; k++) out->dd[j][k] = out->dd[k][j] = got[j].d[k];
+        for (int k = 0; k <= j; k++) out->dd[j][k] = got[j].d[k];
     }
     return true;
 }

@@ -4,8 +4,8 @@
 
 #include "isa.h"
 
-/* x: the operands as doubles. dd is symmetric. corner: where the row has no derivative by that operand, and d is what the
- * stated rule takes: a comparison in the partial is of equals. */
+/* x: the operands as doubles. dd[j][k] for k <= j: it is symmetric. corner: where the row has no derivative by that operand,
+ * and d is what the stated rule takes: a comparison in the partial is of equals. */
 typedef struct rvm__second {
     double f, d[3], dd[3][3];
     bool corner[3];

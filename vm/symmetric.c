@@ -179,7 +179,7 @@ static void remove_link(rvm__sym *s, uint32_t r, uint32_t at) {
 static void mark(rvm__sym *s, uint32_t r) {
     const rvm__sym_row *row = &s->rows[r];
     s->now++;
-    for (uint32_t k = 0; k < row->n; k++) s->marks[row->links[k].other] = (rvm__mark){s->now, row->links[k].entry};
+    for (uint32_t k = 0; k < row->n; k++) s->marks[row->links[k].other] = (rvm__row_mark){s->now, row->links[k].entry};
 }
 
 /* ---- the operations ---- */

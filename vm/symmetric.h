@@ -34,10 +34,10 @@ typedef struct rvm__sym_row {
     int64_t label; /* the caller's; -1 at first */
 } rvm__sym_row;
 
-typedef struct rvm__mark { /* of a row, while its entry with some other row is known */
+typedef struct rvm__row_mark { /* of a row, while its entry with some other row is known */
     uint64_t when;
     uint32_t entry;
-} rvm__mark;
+} rvm__row_mark;
 
 typedef struct rvm__cell_of {
     uint64_t key; /* 0: free */
@@ -53,7 +53,7 @@ typedef struct rvm__sym {
     rvm_machine *m; /* whose memory it is made of */
     rvm__sym_row *rows;
     rvm__entry *entries;
-    rvm__mark *marks; /* by row */
+    rvm__row_mark *marks; /* by row */
     size_t cap_rows, cap_entries, cap_marks;
     uint32_t nrows, nentries;      /* used so far, free ones among them */
     uint32_t free_row, free_entry; /* lists through n and at[0]; number + 1 */
