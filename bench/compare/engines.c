@@ -1,4 +1,5 @@
 /* engines.c: what can run a task. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,9 +102,16 @@ static void close_interpreter(void *state) {
     free(s);
 }
 
-static rvm_status open_interpreter(const engine *g, const task *t, const call *c, void **state, rvm_error *e) {
+/* What is measured is checked by its results; what comes back of the arguments has to be as near as they. */
+static rvm_options measured_options(const task *t) {
     rvm_options o = rvm_options_default();
     o.unchecked = o.trust = true;
+    o.tolerance = fmax(o.tolerance, t->tolerance);
+    return o;
+}
+
+static rvm_status open_interpreter(const engine *g, const task *t, const call *c, void **state, rvm_error *e) {
+    rvm_options o = measured_options(t);
     interpreter *s = calloc(1, sizeof *s);
     *state = s;
     if (!s) return RVM_ERR_MEMORY;
@@ -165,12 +173,10 @@ static void close_native(void *state) {
 }
 
 static rvm_status open_native(const engine *g, const task *t, const call *c, void **state, rvm_error *e) {
-    rvm_options o = rvm_options_default();
+    rvm_options o = measured_options(t);
     rvm_jit_options jit = rvm_jit_options_default();
     jit.tiers = false;
-    jit.cache = ""; /* what is measured is compiled now */
-    (void)t;
-    o.unchecked = o.trust = true;
+    jit.cache = "";          /* what is measured is compiled now */
     o.trail = RVM_TRAIL_OFF; /* it is never taken back */
     jit.fast_math = g->variant & NATIVE_FAST;
     jit.vector_math = g->variant & NATIVE_VECTOR_MATH;
