@@ -245,7 +245,7 @@ static void emit(instance *o, uint32_t pc) {
         LLVMBasicBlockRef first = rvm__block(e, "first");
         LLVMBuildBr(e->k->b, first);
         rvm__walk_from(e, first, pc + (uint32_t)outer->context->dir, outer->context->dir);
-        finish(o);
+        if (!e->u->status) finish(o); /* else blocks were left open */
     }
     outer->instance[pc] = e->function;
     rvm__at(outer, here);

@@ -400,7 +400,9 @@ void rvm__emit_function(rvm__unit *u, const rvm__version *v) {
         rvm__walk_pending(&e);
     } else
         rvm__walk_from(&e, first, v->dir > 0 ? 1 : e.f->ncode - 2, v->dir);
-    rvm__frame_end(&e);
-    rvm__settle_function(&e);
+    if (!u->status) { /* else blocks were left open, and the module is thrown away */
+        rvm__frame_end(&e);
+        rvm__settle_function(&e);
+    }
     rvm__realloc(&rvm__libc_allocator, e.sites, e.cap_sites * sizeof *e.sites, 0);
 }

@@ -374,6 +374,38 @@ Test(jit, interpreted_and_why) {
     end(&f);
 }
 
+/* Compute parts nested `levels` deep, whose native code has a copy for each pass: 2 to the levels. */
+static rvm_program *nested(int levels) {
+    char *source = malloc(1 << 16);
+    size_t n = (size_t)sprintf(source, "fn f(y: real, x: real)\n");
+    for (int k = 0; k < levels; k++) n += (size_t)sprintf(source + n, "compute\nlet a%d: real\n", k);
+    n += (size_t)sprintf(source + n, "a%d += x\n", levels - 1);
+    for (int k = levels - 1; k > 0; k--) n += (size_t)sprintf(source + n, "do\na%d += a%d\nundo\n", k - 1, k);
+    sprintf(source + n, "do\ny += a0\nundo\nend\n");
+    report rep = {.name = "jit"};
+    rvm_program *p = assemble_text(source, NULL, &rep);
+    free(source);
+    cr_assert(p);
+    return p;
+}
+
+Test(jit, too_large) { /* checked, whose many exits share a frame: what was begun is thrown away */
+    fixture f;
+    begin(&f);
+    rvm_program *p = nested(30);
+    rvm_options o = rvm_options_default();
+    o.fuel = 1000;
+    rvm_machine *m = NULL;
+    cr_assert(rvm_machine_new(p, &o, &m, &e) == RVM_OK && rvm_jit_attach(f.j, m, &e) == RVM_OK);
+    rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_f64(1)};
+    cr_assert(rvm_call(m, 0, a, 2, &e) == RVM_ERR_FUEL);
+    cr_assert(rvm_jit_reason(m, &e) == RVM_ERR_UNSUPPORTED && strstr(e.message, "too large for native code"), "%s",
+              e.message);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+    end(&f);
+}
+
 /* ---- tiers ---- */
 
 static const char busy[] = "fn leaf(y: real, x: real)\n"
