@@ -392,7 +392,7 @@ static rvm_program *nested(int levels) {
 Test(jit, too_large) { /* checked, whose many exits share a frame: what was begun is thrown away */
     fixture f;
     begin(&f);
-    rvm_program *p = nested(30);
+    rvm_program *p = nested(150);
     rvm_options o = rvm_options_default();
     o.fuel = 1000;
     rvm_machine *m = NULL;
