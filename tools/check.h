@@ -40,5 +40,7 @@ double check_transpose_tolerance(const check *c);
 /* check_entries.c: a sample of the Jacobian by sweeps against the same by tangents; where derivatives end. */
 rvm_status check_entries(check *c);
 rvm_status check_cuts(check *c);
+/* Whether a row meets a point without a derivative by that parameter. */
+bool check_meets_corner(const check *c, uint32_t param);
 
 #endif

@@ -75,3 +75,12 @@ rvm_status check_cuts(check *c) {
     free(v);
     return check_is_limit(st) ? st : RVM_OK;
 }
+
+bool check_meets_corner(const check *c, uint32_t param) {
+    const rvm_part by = {param, -1};
+    const rvm_question q = {.fn = c->t->fn, .args = c->t->v.arg, .nargs = c->t->v.n, .by = &by, .nby = 1};
+    rvm_error e;
+    uint32_t n = 0;
+    bool all;
+    return !rvm_derivative_corners(c->t->machine, &q, UINT64_MAX, NULL, 0, &n, &all, &e) && n > 0;
+}

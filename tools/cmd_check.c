@@ -7,8 +7,9 @@
  *   tangent     J v along each parameter against differences of forward runs, every output
  *   gradient    entries of J'w against differences, some of each parameter
  *
- * Where a run that was moved a little fails, or is not a number, there is nothing to compare with; the row says so and
- * does not count as failed. Below the table stand the places where a derivative ends by rule.
+ * Where a run that was moved a little fails, or is not a number, or where a row has no derivative at the point and
+ * differences disagree with what is taken for it, there is nothing to compare with; the row says so and does not count as
+ * failed. Below the table stand the places where a derivative ends by rule.
  */
 #include "check.h"
 #include "differences.h"
@@ -235,8 +236,12 @@ static rvm_status attempt(check *c, stencil *s, row *r, uint32_t param, ptrdiff_
         learned = true;
         if (best.outcome == PASSED) break;
     }
-    *r = best;
-    if (learned || r->outcome == FAILED) return RVM_OK;
+    const bool corner = best.outcome == FAILED && r->outcome != FAILED && check_meets_corner(c, param);
+    if (corner)
+        snprintf(why, sizeof why, "`%.60s` is at a point without a derivative", c->t->v.info[param].name);
+    else
+        *r = best;
+    if (!corner && (learned || r->outcome == FAILED)) return RVM_OK;
     r->outcome = SKIPPED;
     snprintf(r->note, sizeof r->note, "nothing to compare with: %.200s", why);
     return RVM_OK;

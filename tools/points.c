@@ -47,7 +47,7 @@ void points_note(tool *t, const rvm_part *by, uint32_t nby) {
     if (n > SHOWN) say(t, text);
     snprintf(text, sizeof text, "points without a derivative: looked for in the first %d instructions; --points looks on",
              MOST);
-    if (!all && !t->o.points) say(t, text);
+    if (!all && !t->o.points && (n || t->o.verbose)) say(t, text);
 }
 
 void points_note_active(tool *t) {
