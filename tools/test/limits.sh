@@ -31,14 +31,14 @@ expect 4 '[[]CANCELLED]' timeout --preserve-status -s INT 0.5 "$bin/rvm" check l
 # while native code is made, of the function and of its derivative, which takes LLVM seconds
 {
     echo 'fn wide(y: real, x: real)'
-    for i in $(seq 150); do echo "let a$i = sin(x) * $i"; done
-    for i in $(seq 150); do echo "y += a$i"; done
+    for i in $(seq 400); do echo "let a$i = sin(x) * $i"; done
+    for i in $(seq 400); do echo "y += a$i"; done
     echo end
 } >wide.rasm
 export RVM_CACHE_DIR="$work/cache"
 if rvm run wide.rasm y=0 x=1 --engine jit --verbose 2>&1 | grep -q 'bytes of native code'; then
-    expect 4 '[[]CANCELLED]' timeout --preserve-status -s INT 0.4 "$bin/rvm" run wide.rasm x=1 --engine jit --cache off
-    expect 4 '[[]CANCELLED]' timeout --preserve-status -s INT 0.6 "$bin/rvm" grad wide.rasm --of y x=1 --engine jit # of f'adj
+    expect 4 '[[]CANCELLED]' timeout --preserve-status -s INT 0.3 "$bin/rvm" run wide.rasm x=1 --engine jit --cache off
+    expect 4 '[[]CANCELLED]' timeout --preserve-status -s INT 0.3 "$bin/rvm" grad wide.rasm --of y x=1 --engine jit # of f'adj
 else
     echo 'skipped: there is no native code'
 fi
