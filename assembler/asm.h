@@ -357,7 +357,8 @@ const char *rvm__source_line(const source *s, uint32_t line, size_t *length);
 /* source.c */
 bool rvm__source_add(assembler *a, const char *shown, const char *path, const char *text, size_t size);
 bool rvm__source_include(assembler *a, const char *file, size_t length, uint16_t from, span at);
-/* A regular file of at most MAX_SOURCE bytes, whose opening does not wait; NULL: *why says what is wrong. */
+/* A regular file, whose opening does not wait; NULL: *why says what is wrong. *size: what it says of itself, at most
+ * MAX_SOURCE; not all do. */
 FILE *rvm__open_source(const char *path, size_t *size, const char **why);
 /* Errors: IO (*why), MEMORY. */
 rvm_status rvm__read_file(assembler *a, const char *path, char **text, size_t *size, const char **why);

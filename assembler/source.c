@@ -33,19 +33,33 @@ FILE *rvm__open_source(const char *path, size_t *size, const char **why) {
     return NULL;
 }
 
+/* To the file's end, whatever size it said: files of /proc say 0. NULL: out of memory, or *why. */
+static char *read_to_end(assembler *a, FILE *in, size_t expected, size_t *size, const char **why) {
+    size_t room = expected + 1;
+    char *text = rvm__arena(a, room);
+    *size = 0;
+    while (text && (*size += fread(text + *size, 1, room - *size, in)) == room && room <= MAX_SOURCE) {
+        const size_t more = 2 * room + (1 << 12);
+        char *grown = rvm__arena(a, more);
+        if (grown) memcpy(grown, text, room);
+        text = grown;
+        room = more;
+    }
+    if (text && ferror(in)) *why = strerror(errno);
+    if (text && *size > MAX_SOURCE) *why = too_large;
+    return text && !**why ? text : NULL;
+}
+
 rvm_status rvm__read_file(assembler *a, const char *path, char **text, size_t *size, const char **why) {
     *text = NULL;
     *size = 0;
     *why = "";
-    size_t length;
-    FILE *in = rvm__open_source(path, &length, why);
+    size_t expected;
+    FILE *in = rvm__open_source(path, &expected, why);
     if (!in) return RVM_ERR_IO;
-    *text = rvm__arena(a, length + 1);
-    if (*text) *size = fread(*text, 1, length, in);
-    const bool failed = *text && ferror(in);
-    if (failed) *why = strerror(errno);
+    *text = read_to_end(a, in, expected, size, why);
     fclose(in);
-    return failed ? RVM_ERR_IO : *text ? RVM_OK : RVM_ERR_MEMORY;
+    return *text ? RVM_OK : **why ? RVM_ERR_IO : RVM_ERR_MEMORY;
 }
 
 bool rvm__source_add(assembler *a, const char *shown, const char *path, const char *text, size_t size) {

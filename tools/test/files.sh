@@ -35,9 +35,11 @@ fn scale(y: real[n], x: real[n], a: real)
     end
 end
 TEXT
-# npy FILE DESCR SHAPE BYTES [ORDER]: as NumPy writes it, in version 1
+# header TEXT: of an array file as NumPy writes it, in version 1
+header() { printf '\223NUMPY\001\000v\000%-117s\n' "$1"; }
+# npy FILE DESCR SHAPE BYTES [ORDER]
 npy() {
-    printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '$2', 'fortran_order': ${5-False}, 'shape': $3, }" >"$1"
+    header "{'descr': '$2', 'fortran_order': ${5-False}, 'shape': $3, }" >"$1"
     # shellcheck disable=SC2059 # escapes
     printf "$4" >>"$1"
 }
@@ -85,9 +87,9 @@ expect 4 'x: 100 elements take 800 bytes, and of the limit of 1024 (--memory) th
     rvm run types.rasm scale y=zeros\(100\) x=ones\(100\) a=1 --memory 1k
 expect 1 'an array of 4611686018427387904 by 4 has more elements than memory' rvm run types.rasm one x=0 k=0 y=[1] 'A=zeros(4611686018427387904,4)'
 expect 1 'has length 2 in dimension 1, and 1 is wanted' rvm run types.rasm one x=0 k=0 y=@d.npy A=@f.npy
-printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '<f8', 'fortran_order': False, 'shape': (2,)" >open.npy
+header "{'descr': '<f8', 'fortran_order': False, 'shape': (2,)" >open.npy
 expect 3 'its header has no end' rvm run types.rasm double y=@open.npy
-printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '<f8" >open.npy
+header "{'descr': '<f8" >open.npy
 expect 3 'its header has no end' rvm run types.rasm double y=@open.npy
 printf '\223NUMPY\002\000\377\377\377\377' >open.npy
 expect 3 'it is cut off within its header' rvm run types.rasm double y=@open.npy
@@ -222,6 +224,10 @@ expect 3 '<stdin>:1:1: error: *
     ^' sh -c "echo nonsense | '$bin/rvm' run -"
 expect 3 'x: is neither an array file of NumPy nor text' sh -c "printf '12345678\\000' | '$bin/rvm' run types.rasm scale x=@- a=2"
 expect 4 'is longer than 1048576 bytes' sh -c "yes 1, | '$bin/rvm' run types.rasm scale x=@- a=2 --memory 1M"
+
+# a file that does not say its size is read to its end
+if [ -r /proc/self/comm ]; then expect 3 '/proc/self/comm:1:1: error: *
+    rvm' rvm run /proc/self/comm; fi
 
 # which results are printed
 expect 0 'y = [[]2, 4]' rvm run types.rasm scale x=[1,2] a=2 --only y
