@@ -5,6 +5,7 @@
 #include "parts.h"
 #include "tool.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,8 +174,16 @@ static rvm_status save_matrix(tool *t, const answer *a) {
     return t->o.output ? npy_write(t->o.output, &matrix, NULL, false, &t->err) : RVM_OK;
 }
 
+static bool has_nan(const answer *a) {
+    const int64_t n = a->pattern.row_start ? a->pattern.row_start[a->nrows] : a->nrows * a->ncolumns;
+    for (int64_t k = 0; k < n; k++)
+        if (isnan(a->value[k])) return true;
+    return false;
+}
+
 static rvm_status finish(tool *t, answer *a, rvm_status st) {
     if (!st) {
+        exactly_note_nan(t, has_nan(a));
         st = save_matrix(t, a);
         if (t->o.json)
             print_json(t, a, st);

@@ -10,9 +10,16 @@ bool exactly_again(tool *t, rvm_status *st) {
     fprintf(stderr,
             "%s%snote: %s; so this is run again with --exact, and what follows is of that run (not so with --no-exact)\n",
             e->line ? "" : title, e->line ? "" : ": ", e->message);
+    t->rerun = t->err;
     t->o.exact = true;
     rvm_machine_free(t->machine);
     t->machine = NULL;
     *st = tool_machine(t, &t->machine);
     return !*st;
+}
+
+void exactly_note_nan(const tool *t, bool nan) {
+    char title[32];
+    command_title(t->command, title);
+    if (t->rerun.code && nan) fprintf(stderr, "%s: note: with --exact, too, there is a nan among the results\n", title);
 }

@@ -30,15 +30,23 @@ static const struct hint {
     {RVM_ERR_TRAIL, "exhausted", "--exact --save-record FILE keeps what a run back in another process needs"},
     {RVM_ERR_STACK, "the stack is empty", "--exact --save-record FILE keeps what a run back in another process needs"},
     {RVM_ERR_TRAIL, "the trail is off", "without --trail off it is kept"},
-    {RVM_ERR_NOT_RESTORABLE, "", "`rvm check` names the update at which rounding grew most"},
+    {RVM_ERR_NOT_RESTORABLE, "infinite or NaN",
+     "--exact restores every bit, what overflowed too; `set` keeps what it overwrites"},
+    {RVM_ERR_NOT_RESTORABLE, "",
+     "--exact restores every bit, `set` keeps what it overwrites, --tol X accepts so much; `rvm check` names the update at "
+     "which rounding grew most"},
     {RVM_ERR_DEPTH, "", "--depth N allows more"},
     {RVM_ERR_FUEL, "", "--fuel N allows more"},
     {RVM_ERR_LIMIT, "the trail", "--trail-limit SIZE allows more; --trail off keeps nothing"},
     {RVM_ERR_MEMORY, "the limit is", "--memory SIZE allows more"},
 };
 
+static const char in_derived[] = "`rvm grad`, `jac` and `hess` run exactly where need be; a derivative program cannot";
+
 /* Of a run: an assembler's error has its own. */
-static const char *hint_of(const rvm_error *e) {
+static const char *hint_of(const tool *t, const rvm_error *e) {
+    const bool derived = t->chosen && strchr(rvm_program_function_name(t->program, t->fn), '\'');
+    if (derived && e->code == RVM_ERR_NOT_RESTORABLE) return in_derived;
     for (size_t k = 0; k < sizeof hints / sizeof *hints; k++)
         if (hints[k].code == e->code && strstr(e->message, hints[k].sign)) return hints[k].text;
     return NULL;
@@ -166,7 +174,7 @@ static void report_text(tool *t) {
     fflush(stdout); /* results that are there, before what is wrong with them */
     FILE *out = t->shown ? NULL : open_memstream(&text, &size);
     if (out) {
-        const char *hint = hint_of(e);
+        const char *hint = hint_of(t, e);
         place_text(t, e, place, sizeof place);
         fprintf(out, "%serror: %s%s%s [%s]", place, e->message, t->note ? " " : "", t->note ? t->note : "",
                 rvm_status_name(e->code));
@@ -244,13 +252,18 @@ void tool_diagnostic(void *userdata, const rvm_error *e, const char *text) {
     free(copy);
 }
 
+static void json_note(json *j, tool *t, const rvm_error *e) {
+    char line[1024];
+    json_diagnostic(j, e, "note", e->message, excerpt(t, e, line, sizeof line) ? line : NULL, NULL);
+}
+
 static void json_error(json *j, tool *t) {
     const rvm_error *e = &t->err;
     char line[1024], *message = NULL;
     const size_t size = strlen(e->message) + (t->note ? strlen(t->note) : 0) + 2;
     const bool shown = excerpt(t, e, line, sizeof line);
     if (t->note && (message = malloc(size))) snprintf(message, size, "%s %s", e->message, t->note);
-    json_diagnostic(j, e, "error", message ? message : e->message, shown ? line : NULL, hint_of(e));
+    json_diagnostic(j, e, "error", message ? message : e->message, shown ? line : NULL, hint_of(t, e));
     free(message);
 }
 
@@ -288,6 +301,7 @@ void tool_json_begin(json *j, tool *t, rvm_status st) {
         t->shown = true;
     }
     json_diagnostics(j, t, st);
+    if (t->rerun.code) json_key(j, "exact_rerun"), json_note(j, t, &t->rerun);
 }
 
 void tool_json_end(json *j) {

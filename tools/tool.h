@@ -30,6 +30,7 @@ typedef struct tool {
     char **words; /* what follows the options */
     int nwords;
     rvm_error err;
+    rvm_error rerun;   /* code not OK: why a derivative was asked for again, with --exact */
     bool shown;        /* the error is told already: the assembler's diagnostics, or with the results */
     char *note;        /* words that belong to the error, however many: names of functions */
     FILE *diagnostics; /* with --json: what the assembler told, as items of an array; or NULL */
@@ -112,6 +113,8 @@ void growth_from_end(tool *t, const values *end, char *text, size_t size);
 /* exactly.c: whether a derivative that was not restorable (*st, t->err) is to be asked for once more, with --exact: then
  * that is said, and t->machine is another. With --no-exact it is not. */
 bool exactly_again(tool *t, rvm_status *st);
+/* Of what came from such a run: says that there is a nan among it. */
+void exactly_note_nan(const tool *t, bool nan);
 
 /* The object of --json, from its bracket to behind "ok", with the error if st says so, which is then told; to its end. */
 void tool_json_begin(json *j, tool *t, rvm_status st);

@@ -147,19 +147,34 @@ int rvm__element_text(const char *name, const rvm_arg *a, int64_t element, char 
     return snprintf(text, size, "%s", all);
 }
 
+static double tolerance_of(const rvm__restoring *r, rvm_type t) {
+    return r->tolerance * (t == RVM_F32 ? 1e4 : 1);
+}
+
+/* Why, and by how much where that is a number. */
+static void reason(const rvm__restoring *r, rvm_type t, const farthest *w, char *text, size_t size) {
+    const double allowed = tolerance_of(r, t);
+    if (!rvm__is_floating(t))
+        snprintf(text, size, "rounding grew on the way back");
+    else if (!isfinite(w->now.f))
+        snprintf(text, size, "a value became infinite or NaN on the way");
+    else
+        snprintf(text, size, "rounding grew on the way back: a relative %.2g apart, and the tolerance is %.2g",
+                 w->excess * allowed, allowed);
+}
+
 static rvm_status tell(const rvm__restoring *r, const rvm_arg *now, const farthest *w, rvm_error *err) {
     const rvm_param *q = &r->p->functions[r->fn].params[w->param];
     const rvm_type t = (rvm_type)q->type;
-    char name[160], was[48] = "a finite number", is[48];
+    char name[160], was[48] = "a finite number", is[48], why[160];
     rvm__element_text(q->name, &now[w->param], w->element, name, sizeof name);
     if (q->role == RVM_OWN || !q->ndim) rvm__plain_text(t, w->was, was, sizeof was);
     rvm__plain_text(t, w->now, is, sizeof is);
-    const bool lost = rvm__is_floating(t) && !isfinite(w->now.f), own = q->role == RVM_OWN;
+    reason(r, t, w, why, sizeof why);
     return rvm__fail_at(err, RVM_ERR_NOT_RESTORABLE, r->p, r->fn, 0,
-                        "`%s` cannot be restored: it went in as %s and came back as %s, since %s%s. Exact runs (--exact) "
-                        "restore every bit, and `set` keeps what it overwrites",
-                        name, was, is, lost ? "a value became infinite or NaN on the way" : "rounding grew on the way back",
-                        own ? "; what was computed there, such as a gradient, is wrong" : "");
+                        "`%s` cannot be restored: it went in as %s and came back as %s, since %s%s", name, was, is, why,
+                        q->role == RVM_OWN ? "; what was computed there, such as a gradient, may be wrong by as much or more"
+                                           : "");
 }
 
 /* An argument like that with its elements side by side in cells. */
@@ -183,7 +198,7 @@ rvm_status rvm__compare_restored(const rvm__restoring *r, rvm_value *const *was,
         if (part == NOTHING) continue;
         const rvm_arg before = packed(&now[k], was[k]);
         c.type = (rvm_type)f->params[k].type;
-        c.tolerance = r->tolerance * (c.type == RVM_F32 ? 1e4 : 1);
+        c.tolerance = tolerance_of(r, c.type);
         c.was = &before, c.now = &now[k];
         c.param = k;
         if (part == EVERYTHING) take_from(&c, 0, data_of(c.was), data_of(c.now), 0);

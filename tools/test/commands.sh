@@ -392,6 +392,16 @@ expect 0 "$again*(d out / d w) = 75.64998539*" rvm hvp $R --of out --wrt w --dot
 expect 1 'error: `x[[]1]` cannot be restored*[[]NOT_RESTORABLE]' rvm grad $R --of out --wrt w --no-exact
 expect 1 'error: `x[[]1]` cannot be restored*[[]NOT_RESTORABLE]' rvm grad $R --of out --wrt w --no-exact --engine=jit --trust
 expect 1 'error: `x[[]1]` cannot be restored*[[]NOT_RESTORABLE]' rvm run relax.rasm "relax'grad" x=[3,1,4,1,5,9,2,6,5,3] w=0.9 sweeps=20 out_b=1
+measured='a relative 2.7e+26 apart, and the tolerance is 1e-08; *may be wrong by as much or more'
+expect 1 "$measured*hint: --exact*--tol X" rvm grad $R --of out --wrt w --no-exact
+expect 0 '"ok":true,"exact_rerun":{"severity":"note","code":"NOT_RESTORABLE"*"line":1*"gradients":{"w":-41.69' rvm grad $R --of out --wrt w --json
+expect_not 0 'exact_rerun' rvm grad $R --of out --wrt w --json --exact
+expect 1 'hint: `rvm grad`' rvm run relax.rasm "relax'grad" x=[3,1,4,1,5,9,2,6,5,3] w=0.9 sweeps=20 out_b=1
+expect 1 'the values are there, but shadows are 1.12e+04 from the seeds' rvm grad $R --of out --wrt w --undo --exact
+printf 'fn over(out: real, y: real, x: real)\n    y += exp(x)\n    out += y * 0.0\nend\n' >over.rasm
+expect 0 'note: with --exact, too, there is a nan among the results' rvm grad over.rasm --of out y=1 x=1000
+expect 0 'note: with --exact, too, there is a nan' rvm jac over.rasm --of out y=1 x=1000 --method adjoint
+expect 1 'infinite or NaN*hint: --exact restores every bit, what overflowed too' rvm grad over.rasm --of out y=1 x=1000 --no-exact
 expect_not 0 'note:' rvm jac $R --of out --wrt w --method tangent
 expect_not 0 'note:' rvm grad $R --of out --wrt w --exact
 # the update at which it grew: of a run forward and back; from results, which hardly determine what went in
