@@ -86,7 +86,7 @@ rvm_status rvm_derivative_cuts(rvm_machine *m, const rvm_question *q, const doub
     if (status) return status;
     status = rvm__work_needs(v, s.w.columns, "v", err);
     rvm__work_reset(&s.w);
-    for (int64_t k = 0; k < s.w.columns && !status; k++) rvm__work_set(&s.w, true, k, v[k]);
+    if (!status) rvm__work_put(&s.w, true, v);
     if (!status) status = rvm_machine_bind(m, q->fn, s.w.args, q->nargs, RVM_TANGENT, false, err);
     while (!status && !done) {
         look(&s);

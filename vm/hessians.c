@@ -14,12 +14,24 @@ static rvm_status check(const rvm__work *w, const double *weights, rvm_error *er
 
 /* ---- the sweep ---- */
 
+/* Products of so many instructions in all run natively where an engine has no patience for them, and then take about a
+ * sixteenth of the interpreter's time, as measured (docs/derivatives.md). */
+static uint64_t gain_of_products(const rvm__work *w, uint64_t instructions) {
+    return w->m->engine && instructions >= w->m->engine->patience ? 16 : 1;
+}
+
 /* A product takes the time of about four runs forward, and an update of an entry that of two instructions, as measured
- * (docs/derivatives.md). More than a product for each column takes is not worth it. */
+ * there. More than a product for each column takes is not worth it. */
 static uint64_t most_updates(const rvm__work *w) {
     rvm_stats now;
     rvm_machine_stats(w->m, &now);
-    return 1000 + 2 * (now.forward - w->before.forward) * (uint64_t)w->columns;
+    const uint64_t products = 4 * (now.forward - w->before.forward) * (uint64_t)w->columns;
+    return 1000 + products / 2 / gain_of_products(w, products);
+}
+
+/* The sweep takes a product's time even where it updates nothing. */
+static rvm_method first_method(const rvm__work *w) {
+    return (uint64_t)w->columns < gain_of_products(w, 0) ? RVM_BY_HVP : RVM_BY_SWEEP;
 }
 
 static void tell_interpreted(const rvm__work *w) {
@@ -34,7 +46,7 @@ static rvm_status sweep(rvm__work *w, const double *weights, bool limited, rvm__
     rvm_machine *m = w->m;
     tell_interpreted(w);
     rvm__work_reset(w);
-    for (int64_t k = 0; k < w->rows; k++) rvm__work_set(w, false, k, weights ? weights[k] : 1);
+    rvm__work_weigh(w, weights);
     w->cost.adjoints++;
     rvm_status status = rvm_machine_bind(m, w->q->fn, w->args, w->q->nargs, RVM_GRADIENT, false, err);
     if (!status) status = rvm_machine_forward(m, err);
@@ -108,9 +120,14 @@ static rvm_status by_products(rvm__work *w, const double *weights, double *H, rv
         rvm__work_reset(w);
         rvm__work_set(w, true, j, 1);
         status = rvm__product_run(&p, weights, err);
-        for (int64_t i = 0; i < w->columns && !status; i++) H[i * w->columns + j] = rvm__work_get(w, true, i);
+        if (!status) rvm__work_read(w, true, H + j, w->columns);
     }
     return status;
+}
+
+static rvm_status by_method(rvm__work *w, const double *weights, rvm_method method, bool limited, double *H,
+                            rvm_error *err) {
+    return method == RVM_BY_HVP ? by_products(w, weights, H, err) : by_sweep(w, weights, limited, H, err);
 }
 
 rvm_status rvm_hessian(rvm_machine *m, const rvm_question *q, const double *weights, rvm_method method, double *H,
@@ -123,9 +140,11 @@ rvm_status rvm_hessian(rvm_machine *m, const rvm_question *q, const double *weig
     status = check(&w, weights, err);
     if (!status) status = rvm__work_needs(H, w.columns, "H", err);
     if (m->o.exact) method = RVM_BY_SWEEP; /* such runs do not go through f'grad */
-    if (!status && method != RVM_BY_HVP) status = by_sweep(&w, weights, method == RVM_AUTO, H, err);
-    const bool again = status == RVM_ERR_UNSUPPORTED && method == RVM_AUTO;
-    if (again || (!status && method == RVM_BY_HVP)) status = by_products(&w, weights, H, err);
+    const bool limited = method == RVM_AUTO;
+    if (limited) method = first_method(&w);
+    if (!status) status = by_method(&w, weights, method, limited, H, err);
+    if (status == RVM_ERR_UNSUPPORTED && limited)
+        status = by_method(&w, weights, method == RVM_BY_HVP ? RVM_BY_SWEEP : RVM_BY_HVP, false, H, err);
     rvm__work_end(&w, cost);
     return status;
 }
@@ -159,9 +178,9 @@ rvm_status rvm_hvp(rvm_machine *m, const rvm_question *q, const double *weights,
     }
     if (!status) status = rvm__product_begin(&p, &w, err);
     rvm__work_reset(&w);
-    for (int64_t k = 0; k < w.columns && !status; k++) rvm__work_set(&w, true, k, v[k]);
+    if (!status) rvm__work_put(&w, true, v);
     if (!status) status = rvm__product_run(&p, weights, err);
-    for (int64_t k = 0; k < w.columns && !status; k++) hv[k] = rvm__work_get(&w, true, k);
+    if (!status) rvm__work_read(&w, true, hv, 1);
     rvm__work_end(&w, cost);
     return status;
 }

@@ -11,7 +11,7 @@ rvm_status rvm_jvp(rvm_machine *m, const rvm_question *q, const double *v, doubl
     rvm__work_reset(&w);
     if (!status) rvm__work_put(&w, true, v);
     if (!status) status = rvm__work_tangent(&w, err);
-    if (!status) rvm__work_read(&w, false, jv);
+    if (!status) rvm__work_read(&w, false, jv, 1);
     rvm__work_end(&w, cost);
     return status;
 }
@@ -26,7 +26,7 @@ rvm_status rvm_vjp(rvm_machine *m, const rvm_question *q, const double *w, doubl
     rvm__work_reset(&work);
     if (!status) rvm__work_put(&work, false, w);
     if (!status) status = rvm__work_adjoint(&work, err);
-    if (!status) rvm__work_read(&work, true, wj);
+    if (!status) rvm__work_read(&work, true, wj, 1);
     rvm__work_end(&work, cost);
     return status;
 }
@@ -48,8 +48,7 @@ rvm_status rvm_jacobian(rvm_machine *m, const rvm_question *q, rvm_method method
         rvm__work_reset(&w);
         rvm__work_set(&w, tangents, k, 1);
         status = tangents ? rvm__work_tangent(&w, err) : rvm__work_adjoint(&w, err);
-        for (int64_t i = 0; i < (tangents ? w.rows : w.columns) && !status; i++)
-            J[tangents ? i * w.columns + k : k * w.columns + i] = rvm__work_get(&w, !tangents, i);
+        if (!status) rvm__work_read(&w, !tangents, J + (tangents ? k : k * w.columns), tangents ? w.columns : 1);
     }
     rvm__work_end(&w, cost);
     return status;

@@ -97,7 +97,7 @@ rvm_status rvm__product_run(rvm__product *p, const double *weights, rvm_error *e
     rvm_machine *m = p->gradient->machine;
     rvm_stats before, after;
     take(p, X_D);
-    for (int64_t k = 0; k < w->rows; k++) rvm__work_set(w, false, k, weights ? weights[k] : 1);
+    rvm__work_weigh(w, weights);
     take(p, X_B);
     for (uint32_t k = 0; k < w->q->nargs; k++)
         if (count(w, k)) memset(plane(p, k, X_BD), 0, count(w, k) * sizeof(rvm_value));

@@ -186,32 +186,46 @@ void rvm__work_set(rvm__work *w, bool column, int64_t k, double x) {
     if (v) *v = rvm__of_real(t, x);
 }
 
-/* All shadows of a part, by number. */
-static void copy_part(const rvm__work *w, const rvm_part *part, bool in, double *v) {
-    const rvm_type t = (rvm_type)w->f->params[part->param].type;
+/* All shadows of a part, in memory, by number. */
+static rvm_value *shadows_of(const rvm__work *w, const rvm_part *part, rvm_type *type, int64_t *n) {
     rvm_arg *a = &w->args[part->param];
-    const int64_t n = part->element < 0 ? rvm__cells(a) : 1, first = part->element < 0 ? 0 : part->element;
-    rvm_value *at = a->ndim ? (rvm_value *)a->shadow_data + first : (rvm_value *)(void *)&a->shadow;
-    if (t == RVM_F64) { /* as they are */
-        memcpy(in ? (void *)at : v, in ? (const void *)v : at, (size_t)n * sizeof *v);
-        return;
-    }
-    for (int64_t k = 0; k < n && in; k++) at[k] = rvm__of_real(t, v[k]);
-    for (int64_t k = 0; k < n && !in; k++) v[k] = rvm__real_of(t, at[k]);
+    *type = (rvm_type)w->f->params[part->param].type;
+    *n = size_of(w->q, part, 1);
+    return a->ndim ? (rvm_value *)a->shadow_data + (part->element < 0 ? 0 : part->element) : (rvm_value *)(void *)&a->shadow;
 }
 
-static void copy_all(const rvm__work *w, bool column, bool in, double *v) {
-    const rvm_part *part = column ? w->q->by : w->q->of;
-    for (uint32_t k = 0; k < (column ? w->q->nby : w->q->nof); v += size_of(w->q, &part[k], 1), k++)
-        copy_part(w, &part[k], in, v);
+static void put_part(const rvm__work *w, const rvm_part *part, const double *v) {
+    rvm_type t;
+    int64_t n;
+    rvm_value *to = shadows_of(w, part, &t, &n);
+    if (t == RVM_F64 && n) memcpy(to, v, (size_t)n * sizeof *v); /* as they are */
+    for (int64_t k = 0; k < n && t != RVM_F64; k++) to[k] = rvm__of_real(t, v[k]);
+}
+
+static void read_part(const rvm__work *w, const rvm_part *part, double *v, int64_t stride) {
+    rvm_type t;
+    int64_t n;
+    const rvm_value *from = shadows_of(w, part, &t, &n);
+    const bool as_they_are = t == RVM_F64 && stride == 1;
+    if (as_they_are && n) memcpy(v, from, (size_t)n * sizeof *v);
+    for (int64_t k = 0; k < n && !as_they_are; k++) v[k * stride] = rvm__real_of(t, from[k]);
 }
 
 void rvm__work_put(const rvm__work *w, bool column, const double *v) {
-    copy_all(w, column, true, (double *)(uintptr_t)v);
+    const rvm_part *part = column ? w->q->by : w->q->of;
+    for (uint32_t k = 0; k < (column ? w->q->nby : w->q->nof); v += size_of(w->q, &part[k], 1), k++)
+        put_part(w, &part[k], v);
 }
 
-void rvm__work_read(const rvm__work *w, bool column, double *v) {
-    copy_all(w, column, false, v);
+void rvm__work_read(const rvm__work *w, bool column, double *v, int64_t stride) {
+    const rvm_part *part = column ? w->q->by : w->q->of;
+    for (uint32_t k = 0; k < (column ? w->q->nby : w->q->nof); v += size_of(w->q, &part[k], 1) * stride, k++)
+        read_part(w, &part[k], v, stride);
+}
+
+void rvm__work_weigh(rvm__work *w, const double *weights) {
+    if (weights) rvm__work_put(w, false, weights);
+    for (int64_t k = 0; k < w->rows && !weights; k++) rvm__work_set(w, false, k, 1);
 }
 
 rvm_status rvm__work_tangent(rvm__work *w, rvm_error *err) {

@@ -30,9 +30,11 @@ void rvm__work_reset(rvm__work *w);
 rvm_value *rvm__work_shadow(const rvm__work *w, bool column, int64_t k, rvm_type *type);
 double rvm__work_get(const rvm__work *w, bool column, int64_t k);
 void rvm__work_set(rvm__work *w, bool column, int64_t k, double v);
-/* Those of all rows or columns, in order. */
+/* Those of all rows or columns, in order; number k is read into v[k * stride]. */
 void rvm__work_put(const rvm__work *w, bool column, const double *v);
-void rvm__work_read(const rvm__work *w, bool column, double *v);
+void rvm__work_read(const rvm__work *w, bool column, double *v, int64_t stride);
+/* Weights of all rows; NULL: 1 each. */
+void rvm__work_weigh(rvm__work *w, const double *weights);
 /* A run on what the shadows hold. */
 rvm_status rvm__work_tangent(rvm__work *w, rvm_error *err);
 rvm_status rvm__work_adjoint(rvm__work *w, rvm_error *err);
