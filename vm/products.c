@@ -11,7 +11,6 @@
 #include "derived.h"
 #include "memory.h"
 #include "reals.h"
-#include "transform.h"
 
 /* ---- one product ---- */
 
@@ -32,8 +31,7 @@ rvm_status rvm__product_begin(rvm__product *p, rvm__work *w, rvm_error *err) {
     uint8_t active[RVM_MAX_PARAMS];
     *p = (rvm__product){.w = w};
     for (uint32_t k = 0; k < w->q->nargs; k++) active[k] = w->args[k].active;
-    rvm_status status = rvm__transform_close(m->p, (uint32_t)w->q->fn, active, false, err);
-    if (!status) status = rvm__derived_ready(m, (uint32_t)w->q->fn, RVM_GRADIENT_OF, active, &p->gradient, err);
+    rvm_status status = rvm__derived_ready(m, (uint32_t)w->q->fn, RVM_GRADIENT_OF, active, &p->gradient, err);
     if (status) return status;
     const size_t cells = PLANES * w->at[w->q->nargs];
     p->args = rvm__room(m, RVM__PRODUCT, 2 * w->q->nargs * sizeof *p->args + cells * sizeof *p->cells);
