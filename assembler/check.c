@@ -304,9 +304,10 @@ static void check_call(assembler *a, expr *e, int want) {
         rvm__wrong(a, e, D_CONV, NULL, NULL, NULL);
     else if (arity < 0 && n->func)
         rvm__wrong(a, e, D_FUNCTION_VALUE, n->text, NULL, NULL);
-    else if (arity < 0)
+    else if (arity < 0) {
         rvm__wrong(a, e, D_UNKNOWN_ROW, n->text, rvm__near(a, n, NEAR_ROW), NULL);
-    else if (arity != e->nkids)
+        rvm__hint_word(a, n->text);
+    } else if (arity != e->nkids)
         rvm__wrong(a, e, D_ARITY, n->text, rvm__number(a, arity), rvm__number(a, e->nkids));
     else if (n->type >= 0)
         convert(a, e, (rvm_type)n->type);

@@ -25,8 +25,10 @@ static void unknown(assembler *a, expr *e, const name *n) {
         rvm__failed(e);
     else if (n->row >= 0 || n->func)
         rvm__wrong(a, e, n->func ? D_FUNCTION_NAME : D_ROW_NAME, n->text, NULL, NULL);
-    else
+    else {
         rvm__wrong(a, e, D_UNKNOWN_NAME, n->text, rvm__near(a, n, NEAR_VALUE), NULL);
+        rvm__hint_unknown(a, e->at, n->text);
+    }
 }
 
 /* e, which names a variable or parts of it, with .re or .im behind it. */

@@ -164,9 +164,15 @@ static void approximate(assembler *a, expr *e, rvm_row row) {
         rvm__wrong(a, e, D_NOT_POSITIVE, NULL, NULL, NULL);
         return;
     }
+    if (row == RVM_ROW_div && !v[1].f) {
+        rvm__wrong(a, e, D_ZERO_DIVISOR, NULL, NULL, NULL);
+        return;
+    }
     const rvm_value out = rvm__kernels[rvm__kernel_index(row, RVM_F64, RVM_F64)].f(v[0], v[1], v[2], &overflow);
     if (sig == RVM_SIG_CMP)
         rvm__set_exact(e, rvm__exact(a, out.i), T_INT);
+    else if (isinf(out.f))
+        rvm__wrong(a, e, D_REAL_RANGE, rvm_type_name(RVM_F64), NULL, NULL);
     else
         rvm__set_real(e, out.f);
 }

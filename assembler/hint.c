@@ -12,9 +12,14 @@ static const struct {
     {"**", "a power is x ^ n"},
     {"&&", "write and; the bits of two i64 are a & b"},
     {"||", "write or; the bits of two i64 are a | b"},
+    {"!", "write not"},
+    {";", "a statement ends with its line"},
+    {"//", "a comment begins with #; a // b divides whole numbers"},
     {"until", "until q is while not (q), as in: from p while not (q)"},
     {"repeat", "a loop is: from p while q, for i in lo..hi, or while q"},
     {"loop", "a loop is: from p while q, for i in lo..hi, or while q"},
+    {"then", "a block begins on the next line"},
+    {"range", "a counted loop is: for i in lo..hi"},
     {"elif", "write else if"},
     {"elseif", "write else if"},
     {"elsif", "write else if"},
@@ -34,13 +39,44 @@ static const struct {
     {"function", "write fn"},
     {"procedure", "write fn"},
     {"import", "write include \"file.rasm\""},
+    {"ln", "write log: that is the natural logarithm"},
+    {"log10", "write log(x) / log(10)"},
+    {"sign", "write (x > 0) - (x < 0)"},
+    {"sgn", "write (x > 0) - (x < 0)"},
+    {"fabs", "write abs"},
+    {"PI", "write pi"},
 };
+
+static const char *hint_of(const char *word, size_t length) {
+    for (size_t k = 0; k < sizeof foreign / sizeof *foreign; k++)
+        if (strlen(foreign[k].word) == length && !memcmp(foreign[k].word, word, length)) return foreign[k].hint;
+    return NULL;
+}
+
+void rvm__hint_word(assembler *a, const char *word) {
+    const char *hint = hint_of(word, strlen(word));
+    if (hint) rvm__diag_hint(a, D_WORD, hint, NULL, NULL);
+}
+
+void rvm__hint_unknown(assembler *a, span at, const char *word) {
+    size_t length, n = at.column - 1;
+    const char *line = at.file < a->nsources ? rvm__source_line(a->sources + at.file, at.line, &length) : NULL;
+    while (line && n && n <= length && line[n - 1] == ' ') n--;
+    rvm__hint_word(a, line && n > 1 && n <= length && line[n - 1] == '/' && line[n - 2] == '/' ? "//" : word);
+}
+
+/* Whether // stands before it on its line. */
+static bool is_behind_slashes(const parser *p, const token *t) {
+    for (size_t k = t->offset; k > 1 && p->text[k - 1] != '\n'; k--)
+        if (p->text[k - 1] == '/' && p->text[k - 2] == '/') return true;
+    return false;
+}
 
 void rvm__hint_foreign(parser *p, const token *t) {
     if (t->kind != K_NAME && t->kind != K_PUNCT) return;
-    for (size_t k = 0; k < sizeof foreign / sizeof *foreign; k++)
-        if (strlen(foreign[k].word) == t->at.length && !memcmp(foreign[k].word, p->text + t->offset, t->at.length))
-            rvm__diag_hint(p->a, D_WORD, foreign[k].hint, NULL, NULL);
+    const char *hint = hint_of(p->text + t->offset, t->at.length);
+    if (!hint && is_behind_slashes(p, t)) hint = hint_of("//", 2);
+    if (hint) rvm__diag_hint(p->a, D_WORD, hint, NULL, NULL);
 }
 
 /* ---- what stands in the source ---- */
@@ -127,7 +163,7 @@ void rvm__hint_target(assembler *a, const stmt *s, const expr *e) {
              guarded(a, e, value, *by == '^' ? "^^" : by));
     const char *instead = rvm__arena_copy(a, set, strlen(set));
     if (factor)
-        rvm__diag_hint(a, D_INSTEAD_OR, factor, instead, NULL);
+        rvm__diag_hint(a, e->kind == E_ROW ? D_INSTEAD_UNLESS : D_INSTEAD_OR, factor, instead, NULL);
     else
         rvm__diag_hint(a, D_INSTEAD, instead, NULL, NULL);
 }

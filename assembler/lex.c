@@ -110,6 +110,8 @@ static void lex_number(parser *p, token *t, size_t start) {
         p->pos++;
         used = digits(p, text, used, ROOM);
     }
+    const bool ends_in_point = !real && at(p, 0) == '.' && at(p, 1) != '.' && !is_letter(at(p, 1));
+    if (ends_in_point) p->pos++;
     int sign = at(p, 1) == '-' || at(p, 1) == '+';
     if ((at(p, 0) == 'e' || at(p, 0) == 'E') && is_digit(at(p, 1 + (size_t)sign))) {
         real = true;
@@ -120,7 +122,7 @@ static void lex_number(parser *p, token *t, size_t start) {
     }
     text[used] = 0;
     const bool imaginary = at(p, 0) == 'i' && !is_letter(at(p, 1)) && !is_digit(at(p, 1)) && at(p, 1) != '_';
-    if ((is_letter(at(p, 0)) && !imaginary) || used >= ROOM) {
+    if ((is_letter(at(p, 0)) && !imaginary) || used >= ROOM || ends_in_point) {
         while (is_letter(at(p, 0)) || is_digit(at(p, 0))) p->pos++;
         bad(p, t, start, D_NUMBER, NULL);
     } else if (!real)
@@ -194,7 +196,7 @@ static void lex_punct(parser *p, token *t, size_t start) {
     snprintf(hex, sizeof hex, "0x%02x", (unsigned)c);
     while (c > 127 && at(p, 0) > 127 && at(p, 0) < 0xc0) p->pos++; /* the rest of the character */
     bad(p, t, start, c > 32 && c < 127 ? D_CHARACTER : D_BYTE, c > 32 && c < 127 ? (char[]){(char)c, 0} : hex);
-    if (c == '!') rvm__diag_hint(p->a, D_WORD, "write not", NULL, NULL);
+    rvm__hint_word(p->a, (char[]){(char)c, 0});
 }
 
 static void lex(parser *p, token *t) {

@@ -31,6 +31,12 @@ static void stmt_end(parser *p, stmt *s) {
         s->at.length = (uint16_t)(p->last.column + p->last.length - s->at.column);
 }
 
+/* Of a statement of one line, over it after an error: what stands before that is not looked at further. */
+static bool last_of_line(parser *p, stmt *s) {
+    if (!rvm__expect_line(p)) s->broken = true;
+    return true;
+}
+
 static void note_written(parser *p, const expr *e) {
     if (e->kind != E_NAME || !p->fn) return;
     written *w = rvm__arena(p->a, sizeof *w);
@@ -190,7 +196,11 @@ static bool for_header(parser *p, stmt *s) {
     }
     rvm__lex_next(p);
     args[0] = rvm__parse_expr(p);
-    if (!args[0] || !rvm__expect(p, "..", "and the upper bound")) return false;
+    if (!args[0]) return false;
+    if (!rvm__expect(p, "..", "and the upper bound")) {
+        if (args[0]->kind == E_CALL) rvm__hint_word(p->a, args[0]->u.name->text);
+        return false;
+    }
     args[1] = rvm__parse_expr(p);
     if (!args[1]) return false;
     if (s->op == RVM_OP_par) {
@@ -289,7 +299,7 @@ static bool parse_let(parser *p, stmt **out) {
     }
     stmt_end(p, s);
     s->broken = false;
-    return rvm__expect_line(p) || true;
+    return last_of_line(p, s);
 }
 
 /* The update that a token like += stands for, or -1. */
@@ -323,7 +333,7 @@ static bool parse_update(parser *p, stmt **out) {
     if (!s->expr) return false;
     stmt_end(p, s);
     *out = s;
-    return rvm__expect_line(p) || true;
+    return last_of_line(p, s);
 }
 
 /* family.row target, operands */
@@ -356,7 +366,7 @@ static bool parse_raw_update(parser *p, stmt **out) {
     if (!tolerance(p, s)) return false;
     stmt_end(p, s);
     *out = s;
-    return rvm__expect_line(p) || true;
+    return last_of_line(p, s);
 }
 
 static bool parse_call(parser *p, stmt **out) {
@@ -373,7 +383,7 @@ static bool parse_call(parser *p, stmt **out) {
     for (uint32_t k = 0; k < n; k++) note_written(p, args[k]);
     stmt_end(p, s);
     *out = s;
-    return rvm__expect_line(p) || true;
+    return last_of_line(p, s);
 }
 
 static bool parse_op(parser *p, stmt **out) {
@@ -388,7 +398,7 @@ static bool parse_op(parser *p, stmt **out) {
     for (uint32_t k = 0; k < n; k++) note_written(p, args[k]);
     stmt_end(p, s);
     *out = s;
-    return rvm__expect_line(p) || true;
+    return last_of_line(p, s);
 }
 
 /* set y = e    set y = e if c */
@@ -407,7 +417,7 @@ static bool parse_set(parser *p, stmt **out) {
     }
     stmt_end(p, s);
     *out = s;
-    return rvm__expect_line(p) || true;
+    return last_of_line(p, s);
 }
 
 /* drop x, the statement; with a level and a site before the places it is the instruction. */
@@ -432,7 +442,7 @@ static bool parse_reg(parser *p, stmt **out) {
     }
     stmt_end(p, s);
     *out = s;
-    return rvm__expect_line(p) || true;
+    return last_of_line(p, s);
 }
 
 static bool parse_label(parser *p, stmt **out) {
