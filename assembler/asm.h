@@ -512,7 +512,7 @@ expr *rvm__number_node(assembler *a, const char *word, int type, span at, const 
 const expr *rvm__number_real(const expr *e); /* x, where e is complex(x, 0); else NULL */
 
 /* hint.c: in place of the hint of the message told last */
-void rvm__hint_foreign(parser *p, const token *t);                 /* where it is a word of another language */
+void rvm__hint_foreign(parser *p, const token *t); /* where it is a word of another language */
 /* Of a word that has one; what was told last gets it. unknown: of a name there, which may be a comment's first. */
 void rvm__hint_word(assembler *a, const char *word);
 void rvm__hint_unknown(assembler *a, span at, const char *word);

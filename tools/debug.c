@@ -122,7 +122,7 @@ static int find_command(const char *name, size_t length) {
 static void run_entry(debugger *d, const struct entry *e, const char *words) {
     char *end;
     unsigned long long n = strtoull(words, &end, 10);
-    if (e->move && *end)
+    if (e->move && *words && (!isdigit((unsigned char)*words) || *end || !n))
         printf("%s takes a count, not `%s`\n", e->name, words);
     else if (e->move)
         e->move(d, e->direction, n ? n : 1);

@@ -29,6 +29,7 @@ typedef struct debugger {
     stop stops[MAX_STOPS];
     int nstops, last_id;
     int end;        /* where it stands: 1 behind the function, -1 before it, 0 inside */
+    bool left;      /* the start was left, or continue has stopped there */
     uint32_t frame; /* that `print` and `locals` look at; 0 after each move */
     bool quit;
 } debugger;

@@ -67,6 +67,20 @@ static void say_change(const debugger *d, const stop *now, const stop *old) {
     putchar('\n');
 }
 
+static bool is_break_at(const stop *s, spot here) {
+    return !s->is_watch && here.known && here.line == s->line && here.file && strcmp(here.file, s->file) == 0;
+}
+
+/* Whether a run on from the start stops there, once: no move has come to its first line. */
+static bool stopped_at_start(debugger *d, int direction) {
+    bool any = false;
+    if (d->end >= 0 || direction < 0 || d->left) return false;
+    for (int k = 0; k < d->nstops; k++)
+        if (is_break_at(&d->stops[k], spot_at(d, 1))) printf("%d: break\n", d->stops[k].id), any = true;
+    d->left = true;
+    return any;
+}
+
 /* After a move by one instruction: whether some stop applies, which is said. */
 static bool stopped(debugger *d) {
     bool any = false;
@@ -78,7 +92,7 @@ static bool stopped(debugger *d) {
             if (!update_watch(d, s)) continue;
             say_change(d, s, &old);
             any = true;
-        } else if (fresh && here.line == s->line && here.file && strcmp(here.file, s->file) == 0) {
+        } else if (fresh && is_break_at(s, here)) {
             printf("%d: break\n", s->id);
             any = true;
         }
@@ -102,6 +116,7 @@ static bool move(debugger *d, int direction) {
     }
     d->frame = 0;
     d->end = done ? direction : 0;
+    d->left = !(done && direction < 0);
     if (done) puts(direction > 0 ? "the end is reached" : "the start is reached: the inputs are back");
     return !done;
 }
@@ -161,6 +176,7 @@ static void run_through(debugger *d, int direction) {
 
 /* To the next stop. False at an end, on an error, or when interrupted. */
 static bool run_to_stop(debugger *d, int direction) {
+    if (stopped_at_start(d, direction)) return true;
     for (uint64_t k = 1; move(d, direction); k++) {
         if (stopped(d)) return true;
         if (progress_interrupted()) return false;

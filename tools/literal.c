@@ -71,7 +71,9 @@ static rvm_status read_row(reader *r, int d) {
     int64_t length = 0;
     rvm_status st = RVM_OK;
     while (!accept(r, ']')) {
-        if (length && !accept(r, ',')) return wrong(r, "expected `,` or `]`");
+        if (length && !accept(r, ',') && (*r->at || r->file)) return wrong(r, "expected `,` or `]`");
+        if (!*r->at && !r->file)
+            return rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "a `]` is missing: no spaces in a value, or quote it");
         bool nested = accept(r, '[');
         if (nested != (d + 1 < r->p->ndim)) return wrong_depth(r);
         st = nested ? read_row(r, d + 1) : read_cell(r);

@@ -23,8 +23,10 @@ static const struct hint {
 } hints[] = {
     {RVM_ERR_RELEASE, "; nan agrees",
      "where a value may become nan, `set` keeps the one before; --exact takes back every bit"},
+    {RVM_ERR_RELEASE, "must disappear as 0,",
+     "a change is taken back by `compute`, `do`, `undo`; what is to be forgotten takes `drop`, which leaves 0"},
     {RVM_ERR_RELEASE, "ancilla",
-     "a change is taken back by `compute`, `do`, `undo`; what is to be forgotten takes `set` or `drop`"},
+     "a change is taken back by `compute`, `do`, `undo`; what is to be forgotten takes `set`, to what it must disappear as"},
     {RVM_ERR_CONDITION, "postcondition", "`if a -> b` says by b which branch was taken"},
     {RVM_ERR_DOMAIN, "the factor", "`set` overwrites by any value, and keeps the old one"},
     {RVM_ERR_TRAIL, "exhausted", "--exact --save-record FILE keeps what a run back in another process needs"},

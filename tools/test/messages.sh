@@ -81,6 +81,13 @@ for size in abc 12q -5 5kk; do
 done
 expect 0 'x = 2' env RVM_CACHE_SIZE=12M "$bin/rvm" run one.rasm x=1
 
+printf 'fn f(x: real[n])\n    neg x[0]\nend\n' >array.rasm
+# a value that the shell has split; what is to be forgotten, by what it must disappear as
+expect 2 'x: a `]` is missing: no spaces in a value, or quote it' rvm run array.rasm x=[3, 4]
+printf 'fn zero(x: real)\n    let t: real\n    t += x\nend\nfn same(x: real)\n    let t = x\n    t += 1\nend\n' >forget.rasm
+expect 1 'takes `drop`, which leaves 0' rvm run forget.rasm zero x=1
+expect 1 'takes `set`, to what it must disappear as' rvm run forget.rasm same x=1
+
 # explain, help
 for code in RELEASE release NOT_RESTORABLE not-restorable FUEL; do expect 0 'exit status' rvm explain $code; done
 for code in $(rvm explain | sed -n 's/^\([A-Z_]*\)  *[0-4]  .*/\1/p'); do expect 0 "$code: " rvm explain "$code"; done
@@ -100,6 +107,26 @@ expect 0 'set x = x \* 2*while x < 100' debug s s rs
 for word in rs reverse-step rn reverse-next rsi reverse-stepi rc reverse-continue; do expect 0 'this is the start' debug $word; done
 expect 0 'x = 60' debug 'p x'
 expect 0 'previous takes a count, not `x`' debug 'previous x'
+for count in -1 0 +2 1.5; do
+    expect 0 "step takes a count, not \`$count\`" debug "step $count"
+    expect 0 "back takes a count, not \`$count\`" debug s s "back $count"
+done
+expect_not 0 'the end is reached' debug 'step -1'
+cat >region.rasm <<'TEXT'
+fn region(out: real, x: real)
+    compute
+        let t = x
+    do
+        out += t
+    undo
+end
+TEXT
+in_region() { printf '%s\n' "$@" | "$bin/rvm" debug region.rasm x=3; }
+expect 0 '1: break
+at the start of region
+*1: break
+region.rasm:2 in region, running backward
+*the end is reached' in_region 'b region' c c c
 expect 0 'this is the outermost frame' debug up
 expect 0 'this is the innermost frame' debug down
 expect 0 'x = 60' debug 'info locals'
