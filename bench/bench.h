@@ -79,6 +79,7 @@ void job_free(job *j);
 
 /* Of this thread, so that what else the machine does delays nothing that is measured. */
 double processor_seconds(void);
+double process_seconds(void); /* of all threads: code is compiled in one of its own */
 bool measure_job(table *t, job *j, int repetitions);
 bool measure_derived(table *t, job *j); /* the derivatives of the job as programs */
 bool measure_memory(table *t);

@@ -30,7 +30,7 @@ static rvm_status fill_arguments(trial *x) {
 }
 
 typedef struct times {
-    double request, passes, emission; /* milliseconds, of this thread; the latter by the clock */
+    double request, passes, emission; /* milliseconds, of all threads, since LLVM has its own; the latter by the clock */
     double size;                      /* KiB */
     bool cached;
 } times;
@@ -43,16 +43,16 @@ static rvm_status time_request(trial *x, const rvm_options *o, const char *cache
     rvm_machine *m = NULL;
     jo.cache = cache;
     jo.tiers = false;
-    const double begin = processor_seconds();
+    const double begin = process_seconds();
     rvm_status status = rvm_jit_new(&jo, &j, e);
     if (!status) status = rvm_machine_new(x->p, o, &m, e);
     if (!status) status = rvm_jit_attach(j, m, e);
     if (!status) status = rvm_call(m, x->fn, x->args, x->nargs, e);
-    const double first = processor_seconds() - begin;
+    const double first = process_seconds() - begin;
     if (!status) status = rvm_call(m, x->fn, x->args, x->nargs, e);
     if (!status) {
         rvm_jit_stats(j, &totals);
-        *t = (times){.request = 1e3 * (2 * first - (processor_seconds() - begin)),
+        *t = (times){.request = 1e3 * (2 * first - (process_seconds() - begin)),
                      .passes = 1e3 * totals.seconds[RVM_JIT_OPTIMISE],
                      .emission = 1e3 * totals.seconds[RVM_JIT_EMIT],
                      .size = (double)totals.code_size / 1024,

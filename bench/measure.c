@@ -24,10 +24,18 @@ static rvm_status run_pass(rvm_machine *m, int pass, rvm_error *e) {
     }
 }
 
-double processor_seconds(void) {
+static double seconds_by(clockid_t clock) {
     struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double processor_seconds(void) {
+    return seconds_by(CLOCK_THREAD_CPUTIME_ID);
+}
+
+double process_seconds(void) {
+    return seconds_by(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static double executed(const rvm_machine *m) {
