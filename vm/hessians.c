@@ -98,6 +98,13 @@ static void to_dense(void *to, int64_t i, int64_t j, double v) {
     d->H[i * d->n + j] = d->H[j * d->n + i] = v;
 }
 
+static bool is_finite(const double *H, int64_t n) {
+    double sum = 0;
+    for (int64_t k = 0; k < n; k++) sum += 0 * H[k];
+    return sum == 0;
+}
+
+/* Limited: UNSUPPORTED, too, where a product of partials overflowed, which products with H need not form. */
 static rvm_status by_sweep(rvm__work *w, const double *weights, bool limited, double *H, rvm_error *err) {
     rvm__hessian h = {.most = 0};
     rvm__sym_init(&h.h, w->m);
@@ -107,6 +114,7 @@ static rvm_status by_sweep(rvm__work *w, const double *weights, bool limited, do
         memset(H, 0, (size_t)(w->columns * w->columns) * sizeof *H);
         label(w, &h);
         each_entry(&h, to_dense, &(dense){H, w->columns});
+        if (limited && !is_finite(H, w->columns * w->columns)) status = RVM_ERR_UNSUPPORTED;
     }
     rvm__sym_free(&h.h);
     return status;

@@ -95,9 +95,9 @@ RVM_API rvm_status rvm_jacobian_sparse(rvm_machine *m, const rvm_question *q, rv
 /* Hessian by the columns of the sum of w[i] times row i (w NULL: of the one row there is): dense, H[columns * columns], row
  * by row; or its entries that are not 0, rows in order and columns ascending, in *out, which is freed with rvm_sparse_free
  * on the same machine. The sweep is the edge pushing of R. M. Gower and M. P. Mello (2012); RVM_AUTO takes it, unless it
- * turns out dearer than products while it runs, or does not go through the program. Products run natively, the sweep does
- * not: with native code at hand (rvm_jit_options.tiers off, or where tiers have come to it) fewer than 16 columns are
- * products at once, and others are sooner. */
+ * turns out dearer than products while it runs, overflows, or does not go through the program. Products run natively, the
+ * sweep does not: with native code at hand (rvm_jit_options.tiers off, or where tiers have come to it) fewer than 16 columns
+ * are products at once, and others are sooner. */
 RVM_API rvm_status rvm_hessian(rvm_machine *m, const rvm_question *q, const double *w, rvm_method method, double *H,
                                rvm_cost *cost, rvm_error *err);
 RVM_API rvm_status rvm_hessian_sparse(rvm_machine *m, const rvm_question *q, const double *w, rvm_sparse *out,

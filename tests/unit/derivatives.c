@@ -229,6 +229,24 @@ Test(derivatives, sweep_is_given_up_where_products_are_cheaper) {
     rvm_program_free(p);
 }
 
+/* exp(x) exp(-x), whose partials by its factors overflow where they are multiplied, is constant. */
+Test(derivatives, sweep_is_given_up_where_it_overflows) {
+    report rep = {.name = "derivatives"};
+    rvm_error e;
+    rvm_machine *m = NULL;
+    rvm_cost cost;
+    double H = 1;
+    rvm_program *p = assemble_text("fn one(y: real, x: real)\n    y += exp(x) * exp(-x)\nend\n", NULL, &rep);
+    cr_assert(p && rvm_machine_new(p, NULL, &m, &e) == RVM_OK);
+    rvm_arg given[] = {rvm_arg_f64(0), rvm_arg_f64(400)};
+    const rvm_part of = {0, -1}, by = {1, -1};
+    const rvm_question q = {.fn = 0, .args = given, .nargs = 2, .of = &of, .nof = 1, .by = &by, .nby = 1};
+    cr_assert(rvm_hessian(m, &q, NULL, RVM_AUTO, &H, &cost, &e) == RVM_OK, "%s", e.message);
+    cr_assert(H == 0 && !strcmp(cost.method, "hvp"), "%g by %s", H, cost.method);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}
+
 Test(derivatives, questions_that_have_no_answer) {
     fixture f;
     double v[N * N] = {0};
