@@ -26,7 +26,7 @@ expect_not 4 FAILED rvm check limits.rasm keeps y=1 x=1 --trail-limit 320
 expect 4 'limits.rasm:14:*[[]LIMIT]' rvm check limits.rasm keeps y=1 x=1 --trail-limit 320
 expect_not 4 FAILED rvm check limits.rasm late x=zeros\(1000\) k=10 --memory 20k
 expect_not 4 FAILED rvm check limits.rasm grows x=2.99999 --fuel 50
-expect 4 '[[]CANCELLED]' timeout --preserve-status -s INT 0.5 "$bin/rvm" check limits.rasm late x=[1] k=3000000 --engine interp
+expect 4 '[[]CANCELLED]' timeout --foreground --preserve-status -s INT 0.5 "$bin/rvm" check limits.rasm late x=[1] k=3000000 --engine interp
 
 # while native code is made, of the function and of its derivative, which takes LLVM seconds
 {
@@ -37,8 +37,8 @@ expect 4 '[[]CANCELLED]' timeout --preserve-status -s INT 0.5 "$bin/rvm" check l
 } >wide.rasm
 export RVM_CACHE_DIR="$work/cache"
 if rvm run wide.rasm y=0 x=1 --engine jit --verbose 2>&1 | grep -q 'bytes of native code'; then
-    expect 4 '[[]CANCELLED]' timeout --preserve-status -s INT 0.3 "$bin/rvm" run wide.rasm x=1 --engine jit --cache off
-    expect 4 '[[]CANCELLED]' timeout --preserve-status -s INT 0.3 "$bin/rvm" grad wide.rasm --of y x=1 --engine jit # of f'adj
+    expect 4 '[[]CANCELLED]' timeout --foreground --preserve-status -s INT 0.3 "$bin/rvm" run wide.rasm x=1 --engine jit --cache off
+    expect 4 '[[]CANCELLED]' timeout --foreground --preserve-status -s INT 0.3 "$bin/rvm" grad wide.rasm --of y x=1 --engine jit # of f'adj
 else
     echo 'skipped: there is no native code'
 fi
