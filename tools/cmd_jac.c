@@ -123,10 +123,7 @@ static void json_entries(json *j, const answer *a) {
 
 static void print_text(const tool *t, const answer *a) {
     output_values(t, &a->after);
-    if (a->pattern.row_start)
-        print_entries(t, a);
-    else
-        print_blocks(t, a);
+    if (!t->o.quiet) (a->pattern.row_start ? print_entries : print_blocks)(t, a);
     if (t->o.stats) output_cost(&a->cost);
     output_stats(t);
 }

@@ -64,6 +64,7 @@ static rvm_status check_lists(tool *t, const char *path, const text_list *l) {
 }
 
 rvm_status files_check_output(tool *t, const char *path) {
+    if (!strcmp(path, "-")) return tool_fail(t, RVM_ERR_USAGE, "`-` is no file to write to: name one, or ./-");
     if (same_file(path, t->words[0]))
         return tool_fail(t, RVM_ERR_USAGE, "`%s` is the program itself: name another file to write to", path);
     for (int i = 1; i < t->nwords; i++) {

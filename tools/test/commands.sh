@@ -151,6 +151,7 @@ expect 0 'd y.log / d x.log = 2' rvm grad numbers.rasm power --of y.log y=1 x=3 
 expect 2 ' y: `-1` is not positive and finite, as an lns must be' rvm run numbers.rasm power y=-1 x=3 n=2
 expect 1 'numbers.rasm:15:5: error: `x` is -2: only a positive number has a logarithm here' rvm run numbers.rasm takes y=1 x=-2
 expect 0 'd y.im / d x.re = 0.19999999999999998' rvm jac numbers.rasm clog --of y --wrt x y=2+3i x=2-i
+expect_not 0 . rvm jac numbers.rasm clog --of y --wrt x y=2+3i x=2-i --quiet
 expect 0 'checks passed' rvm check numbers.rasm clog y=2+3i x=2-i
 head -c 130 x.npy >cut.npy
 expect 3 'cut.npy: error: x: is cut off' rvm run norm.rasm x=@cut.npy

@@ -107,6 +107,8 @@ expect 0 'y = [[]1, 2]' rvm run types.rasm double y=@saved.npy
 
 # no file is lost to another
 expect 2 '`s1.npy` and `./s1.npy` are one file' rvm run types.rasm scale x=[1,2] a=2 --save x=s1.npy --save y=./s1.npy
+expect 2 '`-` is no file to write to' rvm run types.rasm scale x=[1,2] a=2 --save x=-
+expect 2 '`-` is no file to write to' rvm run types.rasm scale x=[1,2] a=2 --save-all -
 expect 1 '' test -e s1.npy
 ln -s saved.npy link.npy
 expect 2 '`link.npy` is read, too, by x' rvm run types.rasm scale x=@saved.npy a=2 --save y=link.npy
