@@ -138,6 +138,14 @@ static rvm_status by_method(rvm__work *w, const double *weights, rvm_method meth
     return method == RVM_BY_HVP ? by_products(w, weights, H, err) : by_sweep(w, weights, limited, H, err);
 }
 
+/* The cheaper one first; where a sweep was given up and there are no products, it is all there is. */
+static rvm_status automatic(rvm__work *w, const double *weights, double *H, rvm_error *err) {
+    const rvm_method first = first_method(w);
+    rvm_status status = by_method(w, weights, first, true, H, err);
+    if (status == RVM_ERR_UNSUPPORTED && first == RVM_BY_SWEEP) status = by_products(w, weights, H, err);
+    return status == RVM_ERR_UNSUPPORTED ? by_sweep(w, weights, false, H, err) : status;
+}
+
 rvm_status rvm_hessian(rvm_machine *m, const rvm_question *q, const double *weights, rvm_method method, double *H,
                        rvm_cost *cost, rvm_error *err) {
     rvm__work w;
@@ -148,11 +156,8 @@ rvm_status rvm_hessian(rvm_machine *m, const rvm_question *q, const double *weig
     status = check(&w, weights, err);
     if (!status) status = rvm__work_needs(H, w.columns, "H", err);
     if (m->o.exact) method = RVM_BY_SWEEP; /* such runs do not go through f'grad */
-    const bool limited = method == RVM_AUTO;
-    if (limited) method = first_method(&w);
-    if (!status) status = by_method(&w, weights, method, limited, H, err);
-    if (status == RVM_ERR_UNSUPPORTED && limited)
-        status = by_method(&w, weights, method == RVM_BY_HVP ? RVM_BY_SWEEP : RVM_BY_HVP, false, H, err);
+    if (!status)
+        status = method == RVM_AUTO ? automatic(&w, weights, H, err) : by_method(&w, weights, method, false, H, err);
     rvm__work_end(&w, cost);
     return status;
 }

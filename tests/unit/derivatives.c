@@ -247,6 +247,33 @@ Test(derivatives, sweep_is_given_up_where_it_overflows) {
     rvm_program_free(p);
 }
 
+/* The same beside compute parts that nest too deep for f'grad, so that there are no products: what the sweep gives. */
+Test(derivatives, sweep_is_kept_where_there_are_no_products) {
+    report rep = {.name = "derivatives"};
+    rvm_error e;
+    rvm_machine *m = NULL;
+    rvm_cost cost;
+    double H = 1, w[18] = {0};
+    char text[2000];
+    int n = snprintf(text, sizeof text, "fn one(y: real, x: real, w: real[18])\ny += exp(x) * exp(-x)\n");
+    for (int k = 1; k < 18; k++) n += snprintf(text + n, sizeof text - (size_t)n, "compute\n");
+    n += snprintf(text + n, sizeof text - (size_t)n, "w[0] += sin(x)\n");
+    for (int k = 1; k < 18; k++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "do\nw[%d] += sin(w[%d])\nundo\n", k, k - 1);
+    snprintf(text + n, sizeof text - (size_t)n, "end\n");
+    rvm_program *p = assemble_text(text, NULL, &rep);
+    cr_assert(p && rvm_machine_new(p, NULL, &m, &e) == RVM_OK);
+    const int64_t shape[] = {18};
+    rvm_arg given[] = {rvm_arg_f64(0), rvm_arg_f64(400), rvm_arg_array_f64(w, 1, shape)};
+    const rvm_part of = {0, -1}, by = {1, -1};
+    const rvm_question q = {.fn = 0, .args = given, .nargs = 3, .of = &of, .nof = 1, .by = &by, .nby = 1};
+    cr_assert(rvm_hessian(m, &q, NULL, RVM_BY_HVP, &H, &cost, &e) == RVM_ERR_UNSUPPORTED);
+    cr_assert(rvm_hessian(m, &q, NULL, RVM_AUTO, &H, &cost, &e) == RVM_OK, "%s", e.message);
+    cr_assert(isnan(H) && !strcmp(cost.method, "sweep"), "%g by %s", H, cost.method);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}
+
 Test(derivatives, questions_that_have_no_answer) {
     fixture f;
     double v[N * N] = {0};
