@@ -179,15 +179,19 @@ static bool is_text(const input *in, size_t n) {
     return n > 0;
 }
 
+rvm_status reading_open(reading *r, input *in, const char *path, rvm_error *err) {
+    const bool standard = strcmp(path, "-") == 0;
+    *in = (input){0};
+    if (standard && r->standard_input) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "standard input is read twice");
+    r->standard_input |= standard;
+    return input_open(in, path, err);
+}
+
 static rvm_status read_file(reader *r, rvm_arg *a, rvm_arg *im) {
     const char *path = r->at + 1;
     const int64_t *fixed = r->p->dim_value;
     input in;
-    if (strcmp(path, "-") == 0) {
-        if (r->source->standard_input) return rvm__fail(r->err, RVM_ERR_USAGE, NULL, 0, 0, "standard input is read twice");
-        r->source->standard_input = true;
-    }
-    rvm_status st = input_open(&in, path, r->err);
+    rvm_status st = reading_open(r->source, &in, path, r->err);
     if (st) return st;
     if (is_text(&in, input_peek(&in)))
         st = read_text_file(r, &in, a, im);

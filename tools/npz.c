@@ -9,10 +9,8 @@
 #include "npz.h"
 #include "isa.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <zlib.h>
 
 enum {
@@ -232,23 +230,47 @@ static rvm_status read_member(archive *a, entry *e,
     return st;
 }
 
-rvm_status npz_read(const char *path, rvm_status (*take)(void *userdata, const char *name, input *in, rvm_error *err),
-                    void *userdata, rvm_error *err) {
-    archive a = {.path = path, .file = fopen(path, "rb"), .err = err};
-    struct stat s;
+/* Standard input as a file in memory, since an archive's directory stands at its end. How long it is is not known before,
+ * so that it has a limit even where there is none. */
+static rvm_status hold(archive *a, const reading *r, input *in, char **bytes) {
+    const size_t longest = (size_t)1 << 32, limit = r->limit && r->limit < longest ? (size_t)r->limit : longest;
+    size_t size;
+    const rvm_status st = input_whole(in, limit, bytes, &size, a->err);
+    if (st) return st;
+    a->file = fmemopen(*bytes, size + 1, "rb"); /* of no bytes it might not open; behind them is a 0 */
+    a->size = size;
+    return a->file ? RVM_OK : rvm__fail(a->err, RVM_ERR_MEMORY, a->path, 0, 0, "out of memory");
+}
+
+static rvm_status take_members(archive *a, rvm_status (*take)(void *userdata, const char *name, input *in, rvm_error *err),
+                               void *userdata) {
     size_t at = 0;
-    if (!a.file) return rvm__fail(err, RVM_ERR_IO, path, 0, 0, "cannot read: %s", strerror(errno));
-    const bool regular = fstat(fileno(a.file), &s) == 0 && S_ISREG(s.st_mode);
-    if (regular) a.size = (uint64_t)s.st_size;
-    rvm_status st = regular ? read_directory(&a)
-                            : rvm__fail(err, RVM_ERR_IO, path, 0, 0, "an archive is read from a file, not from a stream");
-    for (uint64_t k = 0; !st && k < a.count; k++) {
+    rvm_status st = read_directory(a);
+    for (uint64_t k = 0; !st && k < a->count; k++) {
         entry e;
-        st = take_entry(&a, &at, &e);
-        if (!st) st = read_member(&a, &e, take, userdata);
+        st = take_entry(a, &at, &e);
+        if (!st) st = read_member(a, &e, take, userdata);
     }
-    free(a.directory);
-    fclose(a.file);
+    free(a->directory);
+    return st;
+}
+
+rvm_status npz_read(const char *path, reading *r,
+                    rvm_status (*take)(void *userdata, const char *name, input *in, rvm_error *err), void *userdata,
+                    rvm_error *err) {
+    input in;
+    char *bytes = NULL;
+    rvm_status st = reading_open(r, &in, path, err);
+    if (st) return st;
+    archive a = {.path = in.name, .file = in.file, .size = in.left, .err = err};
+    if (in.file == stdin)
+        st = hold(&a, r, &in, &bytes);
+    else if (!in.known)
+        st = rvm__fail(err, RVM_ERR_IO, path, 0, 0, "an archive is read from a file or, as @-, from standard input");
+    if (!st) st = take_members(&a, take, userdata);
+    if (a.file && a.file != in.file) fclose(a.file);
+    input_close(&in);
+    free(bytes);
     return st;
 }
 

@@ -4,11 +4,12 @@
 
 #include "npy.h"
 
-/* Calls take for each array of the archive, with its name, without ".npy", and its bytes, until one fails. The archive is
- * untrusted: nothing outside the file is read, and no more is unpacked than is asked for. IO, FORMAT, UNSUPPORTED (another
- * compression, encrypted), MEMORY, and what take returns. */
-rvm_status npz_read(const char *path, rvm_status (*take)(void *userdata, const char *name, input *in, rvm_error *err),
-                    void *userdata, rvm_error *err);
+/* path "-" is standard input. Calls take for each array of the archive, with its name, without ".npy", and its bytes, until
+ * one fails. The archive is untrusted: nothing outside the file is read, and no more is unpacked than is asked for. IO,
+ * FORMAT, UNSUPPORTED (another compression, encrypted), MEMORY, those of reading_open and what take returns. */
+rvm_status npz_read(const char *path, reading *r,
+                    rvm_status (*take)(void *userdata, const char *name, input *in, rvm_error *err), void *userdata,
+                    rvm_error *err);
 
 /* Arrays one by one, into memory; then a file, which is written whole or stays as it was. */
 typedef struct npz {

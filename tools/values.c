@@ -239,11 +239,21 @@ typedef struct giving {
     bool *given;
 } giving;
 
+/* The shadow of a real, as --save-all puts it beside its value, where the function has no parameter of that name. */
+static bool is_spare_shadow(const values *v, const char *name) {
+    const int stem = (int)strlen(name) - 2;
+    if (stem < 1 || name[stem] != '_' || !strchr("bd", name[stem + 1])) return false;
+    if (values_find_shown(v, name, stem + 2) >= 0 || values_find(v, name, stem + 2, NULL) >= 0) return false;
+    const int shown = values_find_shown(v, name, stem), i = shown >= 0 ? shown : values_find(v, name, stem, NULL);
+    return i >= 0 && type_is_real(v->info[i].type);
+}
+
 /* A member of an archive: the value of the parameter of its name. */
 static rvm_status give_member(void *userdata, const char *name, input *in, rvm_error *err) {
     const giving *g = userdata;
     values *v = g->v;
     target to;
+    if (is_spare_shadow(v, name)) return RVM_OK;
     err->file[0] = 0;
     rvm_status st = find_target(v, g->given, name, (int)strlen(name), &to, err);
     if (!st && to.kind == SHOWN_LNS)
@@ -260,7 +270,7 @@ static rvm_status give_value(values *v, reading *r, bool *given, const char *wor
     const char *equals = strchr(word, '=');
     giving g = {v, r, given};
     target to;
-    if (*word == '@') return npz_read(word + 1, give_member, &g, err);
+    if (*word == '@') return npz_read(word + 1, r, give_member, &g, err);
     if (!equals) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "`%s` is neither name=value nor @FILE.npz", word);
     rvm_status st = find_target(v, given, word, (int)(equals - word), &to, err);
     if (st) return st;

@@ -147,9 +147,25 @@ expect 0 'y = 3+1i' rvm run z.rasm dot 'a=[1+i,2]' s=3 k=2 f=0.5 --save-all z.np
 expect 0 'y = 0+0i*s = 3*k = 2*f = 0.5' rvm run z.rasm dot @z.npz --backward
 expect 0 '' rvm grad types.rasm scale --of y[0] x=[1,2] a=3 --save-all g.npz
 expect 0 'x_b = [[]6, 0]*a_b = 2' rvm run types.rasm "scale'adj" @g.npz
+# what `grad`, `vjp` and `jvp` add to an archive is skipped by who has no use for it; no other name is
+expect 0 'y = [[]6, 12]' rvm run types.rasm scale @g.npz
+expect 0 '' rvm jvp types.rasm scale x=[1,2] a=3 --dot a=1 --save-all d.npz
+expect 0 'y = [[]6, 12]' rvm run types.rasm scale @d.npz
+for name in log_b k.c_b y.log; do
+    LC_ALL=C sed "s/s[.]log/$name/g" z.npz >other.npz
+    expect 2 "other.npz:$name.npy: error: there is no parameter \`$name\`" rvm run z.rasm dot @other.npz
+done
+# from standard input, once
+for kind in stored packed; do
+    expect 0 'y = [[]6, 8]' sh -c "cat '$data/$kind.npz' | '$bin/rvm' run types.rasm scale @-"
+    expect 0 'y = [[]6, 8]' sh -c "'$bin/rvm' run types.rasm scale @- <'$data/$kind.npz'"
+done
+expect 2 'standard input is read twice' sh -c "echo [1,1] | '$bin/rvm' run types.rasm scale y=@- @-"
+expect 3 '<stdin>: error: not an archive of NumPy: it has no directory' rvm run types.rasm scale @-
+expect 4 '<stdin>: error: is longer than 1048576 bytes' sh -c "yes | '$bin/rvm' run types.rasm scale @- --memory 1M"
 expect 2 '`all.npz` is read, too' rvm run types.rasm scale @all.npz --save-all all.npz
 expect 3 'it has no directory' rvm run types.rasm scale @d.npy
-expect 3 'an archive is read from a file, not from a stream' rvm run types.rasm scale @/dev/null
+expect 3 'an archive is read from a file or, as @-, from standard input' rvm run types.rasm scale @/dev/null
 
 # a damaged archive is refused or read, whatever is damaged: cuts, and bytes changed in three ways
 sound() { # the status is one of the commands', no signal
