@@ -72,20 +72,33 @@ static void fill(char *p, size_t bytes, rvm_value v) {
     for (size_t k = 0; k < bytes / sizeof v; k++) e[k] = v;
 }
 
-/* Lengths from their slots into *a, with row-major strides. */
-static rvm_status lengths(rvm_machine *m, const site *s, rvm__array *a) {
+static rvm_status too_large(rvm_machine *m, const rvm__array *a) {
+    int n = snprintf(m->detail, sizeof m->detail, "the length%s", a->ndim > 1 ? "s" : "");
+    for (int d = 0; d < a->ndim; d++) /* RVM_MAX_DIMS of them fit */
+        n += snprintf(m->detail + n, sizeof m->detail - (size_t)n, "%s %lld", d ? " by" : "", (long long)a->dim[d]);
+    snprintf(m->detail + n, sizeof m->detail - (size_t)n, " go%s beyond the addresses of memory", a->ndim > 1 ? "" : "es");
+    return RVM_ERR_SHAPE;
+}
+
+/* Row-major, from the lengths. */
+static rvm_status strides(rvm_machine *m, rvm__array *a) {
     size_t n = sizeof(rvm_value);
     for (int d = a->ndim - 1; d >= 0; d--) {
-        const int64_t length = s->like ? s->arrays[s->places[1].slot].dim[d] : s->slots[s->places[1 + d].slot].i;
-        if (length < 0) {
-            snprintf(m->detail, sizeof m->detail, "length %lld in dimension %d", (long long)length, d + 1);
-            return RVM_ERR_SHAPE;
-        }
-        a->dim[d] = length;
         a->stride[d] = a->shadow_stride[d] = (int64_t)n;
-        if (__builtin_mul_overflow(n, (size_t)length, &n) || n > SIZE_MAX / 8) return RVM_ERR_MEMORY;
+        if (__builtin_mul_overflow(n, (size_t)a->dim[d], &n) || n > SIZE_MAX / 8) return too_large(m, a);
     }
     return RVM_OK;
+}
+
+/* Lengths from their slots into *a, with strides. */
+static rvm_status lengths(rvm_machine *m, const site *s, rvm__array *a) {
+    for (int d = a->ndim - 1; d >= 0; d--) {
+        a->dim[d] = s->like ? s->arrays[s->places[1].slot].dim[d] : s->slots[s->places[1 + d].slot].i;
+        if (a->dim[d] >= 0) continue;
+        snprintf(m->detail, sizeof m->detail, "length %lld in dimension %d", (long long)a->dim[d], d + 1);
+        return RVM_ERR_SHAPE;
+    }
+    return strides(m, a);
 }
 
 /* Forward again after a sweep. */
