@@ -1,0 +1,51 @@
+/* jit_fixture.h: engines that tell what they compile, for jit.c and tiers.c. */
+#ifndef RVM_TEST_JIT_FIXTURE_H
+#define RVM_TEST_JIT_FIXTURE_H
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "harness.h"
+
+static rvm_error e;
+
+typedef struct told {
+    unsigned compiled, refused;
+    char function[20], reason[200], lengths[80];
+    int direction;
+    uint32_t line;
+    size_t size;
+} told;
+
+static inline void on_notice(void *userdata, const rvm_jit_notice *n) {
+    told *t = userdata;
+    ++*(n->status ? &t->refused : &t->compiled);
+    snprintf(t->function, sizeof t->function, "%s", n->function);
+    snprintf(t->reason, sizeof t->reason, "%s", n->status ? n->reason : "");
+    snprintf(t->lengths, sizeof t->lengths, "%s", n->lengths);
+    t->direction = n->direction;
+    t->line = n->line;
+    t->size = n->code_size;
+}
+
+/* Tiers without a cache, hot after so many instructions; t NULL: nothing is told. */
+static inline rvm_jit_options in_tiers(uint64_t hot, told *t) {
+    rvm_jit_options o = rvm_jit_options_default();
+    o.level = 0;
+    o.cache = "";
+    o.notice = t ? on_notice : NULL;
+    o.userdata = t;
+    o.tiers = o.wait = true;
+    o.hot = hot;
+    return o;
+}
+
+/* A machine with native code for the program, which the source says. */
+static inline rvm_machine *native_machine(rvm_jit *j, const char *source, rvm_program **p) {
+    rvm_machine *m = NULL;
+    cr_assert(rvm_assemble(source, strlen(source), "test.rasm", NULL, p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
+    cr_assert(rvm_machine_new(*p, NULL, &m, &e) == RVM_OK && rvm_jit_attach(j, m, &e) == RVM_OK);
+    return m;
+}
+
+#endif
