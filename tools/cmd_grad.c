@@ -9,28 +9,23 @@
 
 /* ---- output that both share ---- */
 
-/* One line for each marked parameter: PREFIX NAME SUFFIX = shadow. */
-static void text_shadows(const tool *t, const bool *set, const char *prefix, const char *suffix) {
-    for (uint32_t i = 0; i < t->v.n; i++)
-        if (set[i] && output_wanted(t, i, output_suffix(t))) output_param(stdout, prefix, suffix, &t->v, i, set);
-}
-
-static void print_json(tool *t, rvm_status saved, const values *shown, const bool *set, const char *key) {
+static void print_json(tool *t, rvm_status saved, const values *shown, const shadow_lines *s, const char *key) {
     json j;
     tool_json_begin(&j, t, saved);
     output_json_values(&j, t, shown);
     json_key(&j, key);
     json_open(&j, '{');
     for (uint32_t i = 0; i < t->v.n; i++)
-        if (set[i] && output_wanted(t, i, output_suffix(t))) output_json_param(&j, &t->v, i, set);
+        if (s->set[i] && only_takes(t, i, s)) output_json_param(&j, &t->v, i, s->set);
     json_close(&j, '}');
     output_json_stats(&j, t);
     tool_json_end(&j);
 }
 
-static void print_text(const tool *t, const values *shown, const bool *set, const char *prefix, const char *suffix) {
+static void print_text(const tool *t, const values *shown, const shadow_lines *s) {
     output_values(t, shown);
-    text_shadows(t, set, prefix, suffix);
+    for (uint32_t i = 0; i < t->v.n; i++)
+        if (s->set[i] && only_takes(t, i, s)) output_param(stdout, s->prefix, s->suffix, &t->v, i, s->set);
     output_stats(t);
 }
 
@@ -56,7 +51,7 @@ static rvm_status choose(tool *t, bool *wrt, uint32_t *of, size_t *element) {
     if (!st && !type_is_real(t->v.info[*of].type))
         st = tool_fail(t, RVM_ERR_ARGUMENT, "--of %s: `%s` is i64 and has no derivative", t->o.of, t->v.info[*of].name);
     if (!st) st = values_select(&t->v, t->o.wrt, wrt, &t->err);
-    if (!st && !t->o.wrt && t->v.info[*of].role == RVM_ACC) wrt[*of] = false;
+    if (!st && !t->o.wrt && !t->o.only && t->v.info[*of].role == RVM_ACC) wrt[*of] = false;
     for (uint32_t i = 0; !st && i < t->v.n; i++)
         if (wrt[i] || i == *of || (type_is_real(t->v.info[i].type) && t->v.info[i].role != RVM_READ))
             st = arg_activate(&t->v.arg[i], &t->err);
@@ -142,10 +137,13 @@ rvm_status command_GRAD(tool *t) {
     size_t element = 0;
     values after = {0};
     char prefix[128];
+    const shadow_lines gradient = {wrt, prefix, ""};
     double apart = 0;
     if (t->o.dump) return native_dump(t);
     rvm_status st = tool_prepare(t);
     if (!st) st = choose(t, wrt, &of, &element);
+    snprintf(prefix, sizeof prefix, "d %s / d ", t->o.of ? t->o.of : "");
+    if (!st) st = only_check(t, &gradient, NULL, NULL);
     if (st) goto done;
     points_note_active(t);
     arg_set_shadow(&t->v.arg[of], element, scalar_from_double(t->v.info[of].type, 1));
@@ -153,12 +151,11 @@ rvm_status command_GRAD(tool *t) {
     if (!st && t->o.undo) st = undo(t, &after, of, element, &apart);
     if (st) goto done;
     exactly_note_nan(t, has_nan(t, &after, wrt));
-    snprintf(prefix, sizeof prefix, "d %s / d ", t->o.of);
     st = output_save(t, &after);
     if (t->o.json)
-        print_json(t, st, &after, wrt, "gradients");
+        print_json(t, st, &after, &gradient, "gradients");
     else
-        print_text(t, &after, wrt, prefix, "");
+        print_text(t, &after, &gradient);
     if (t->o.undo && !t->o.json) printf("taken back: values and seeds are there again, %.3g apart at most\n", apart);
 done:
     values_free(&after);
@@ -248,9 +245,11 @@ rvm_status tool_read_shadows(tool *t, bool *real, const text_list *words, const 
 
 rvm_status command_JVP(tool *t) {
     bool real[RVM_MAX_PARAMS + 1];
+    const shadow_lines tangents = {real, "d ", ""};
     rvm_status st = tool_prepare(t);
     if (!st && !t->o.dot.n) st = tool_fail(t, RVM_ERR_USAGE, "--dot NAME=VALUE is missing: along what?");
     if (!st) st = tool_read_shadows(t, real, &t->o.dot, "--dot", "tangent");
+    if (!st) st = only_check(t, &tangents, NULL, NULL);
     if (st) return st;
     points_note_active(t);
     progress_begin(&t->progress, t->machine);
@@ -260,9 +259,9 @@ rvm_status command_JVP(tool *t) {
     if (st) return st;
     st = output_save(t, &t->v);
     if (t->o.json)
-        print_json(t, st, &t->v, real, "tangents");
+        print_json(t, st, &t->v, &tangents, "tangents");
     else
-        print_text(t, &t->v, real, "d ", "");
+        print_text(t, &t->v, &tangents);
     return st;
 }
 
@@ -270,19 +269,21 @@ rvm_status command_JVP(tool *t) {
 
 rvm_status command_VJP(tool *t) {
     bool real[RVM_MAX_PARAMS + 1];
+    const shadow_lines gains = {real, "", "_b"};
     values after = {0};
     rvm_status st = tool_prepare(t);
     if (!st && !t->o.seed.n) st = tool_fail(t, RVM_ERR_USAGE, "--seed NAME=VALUE is missing: the derivatives of what?");
     if (!st) st = tool_read_shadows(t, real, &t->o.seed, "--seed", "weight");
+    if (!st) st = only_check(t, &gains, NULL, NULL);
     if (!st) points_note_active(t);
     if (!st) st = forward_and_sweep(t, &after);
     if (st) goto done;
     exactly_note_nan(t, has_nan(t, &after, real));
     st = output_save(t, &after);
     if (t->o.json)
-        print_json(t, st, &after, real, "gradients");
+        print_json(t, st, &after, &gains, "gradients");
     else
-        print_text(t, &after, real, "", "_b");
+        print_text(t, &after, &gains);
 done:
     values_free(&after);
     return st;

@@ -52,10 +52,55 @@ static void block_name(const tool *t, const answer *a, uint32_t i, uint32_t j, c
         snprintf(text, 300, "d %s / d %s", row, column);
 }
 
+/* ---- --only ---- */
+
+/* Of all blocks. */
+static const char *whole_name(const tool *t) {
+    return t->command == COMMAND_HESS ? "hessian" : t->command == COMMAND_HVP ? "product" : "jacobian";
+}
+
+static void names_of_whole(const tool *t, const void *of, only_take *take, void *to) {
+    (void)of;
+    take(to, whole_name(t), false);
+}
+
+typedef struct of_block {
+    const answer *a;
+    uint32_t i, j;
+} of_block;
+
+static void names_of_block(const tool *t, const void *of, only_take *take, void *to) {
+    const of_block *b = of;
+    char name[300];
+    block_name(t, b->a, b->i, b->j, name);
+    take(to, name, false);
+    take(to, whole_name(t), true);
+}
+
+static void names_of_all(const tool *t, const void *of, only_take *take, void *to) {
+    const answer *a = of;
+    names_of_whole(t, NULL, take, to);
+    for (uint32_t i = 0; !t->o.pattern && i < a->rows.n; i++)
+        for (uint32_t j = 0; j < a->columns.n; j++) names_of_block(t, &(of_block){a, i, j}, take, to);
+}
+
+static bool takes_block(const tool *t, const answer *a, uint32_t i, uint32_t j) {
+    return only_has(t, names_of_block, &(of_block){a, i, j});
+}
+
+static bool takes_row(const tool *t, const answer *a, uint32_t i) {
+    for (uint32_t j = 0; j < a->columns.n; j++)
+        if (takes_block(t, a, i, j)) return true;
+    return false;
+}
+
+/* ---- printing ---- */
+
 static void print_blocks(const tool *t, const answer *a) {
     char name[300];
     for (uint32_t i = 0; i < a->rows.n; i++)
         for (uint32_t j = 0; j < a->columns.n; j++) {
+            if (!takes_block(t, a, i, j)) continue;
             const rvm_arg b = block_of(t, a, i, j);
             block_name(t, a, i, j, name);
             printf("%s = ", name);
@@ -68,10 +113,12 @@ static void json_blocks(json *j, const tool *t, const answer *a) {
     char name[100];
     json_open(j, '{');
     for (uint32_t i = 0; i < a->rows.n; i++) {
+        if (!takes_row(t, a, i)) continue;
         part_name(&t->v, &a->rows.part[i], name, sizeof name);
         json_key(j, name);
         json_open(j, '{');
         for (uint32_t k = 0; k < a->columns.n; k++) {
+            if (!takes_block(t, a, i, k)) continue;
             const rvm_arg b = block_of(t, a, i, k);
             part_name(&t->v, &a->columns.part[k], name, sizeof name);
             json_key(j, name);
@@ -101,9 +148,13 @@ static void print_entries(const tool *t, const answer *a) {
         }
 }
 
-static void json_entries(json *j, const answer *a) {
+static void json_entries(json *j, const tool *t, const answer *a) {
     const int64_t n = a->pattern.row_start[a->nrows];
     json_open(j, '{');
+    if (!only_has(t, names_of_whole, NULL)) {
+        json_close(j, '}');
+        return;
+    }
     json_key(j, "row_start");
     json_open(j, '[');
     for (int64_t i = 0; i <= a->nrows; i++) json_uint(j, (uint64_t)a->pattern.row_start[i]);
@@ -123,7 +174,10 @@ static void json_entries(json *j, const answer *a) {
 
 static void print_text(const tool *t, const answer *a) {
     output_values(t, &a->after);
-    if (!t->o.quiet) (a->pattern.row_start ? print_entries : print_blocks)(t, a);
+    if (!a->pattern.row_start)
+        print_blocks(t, a);
+    else if (only_has(t, names_of_whole, NULL))
+        print_entries(t, a);
     if (t->o.stats) output_cost(&a->cost);
     output_stats(t);
 }
@@ -132,9 +186,9 @@ static void print_json(tool *t, const answer *a, rvm_status saved) {
     json j;
     tool_json_begin(&j, t, saved);
     output_json_values(&j, t, &a->after);
-    json_key(&j, t->command == COMMAND_HESS ? "hessian" : t->command == COMMAND_HVP ? "product" : "jacobian");
+    json_key(&j, whole_name(t));
     if (a->pattern.row_start)
-        json_entries(&j, a);
+        json_entries(&j, t, a);
     else
         json_blocks(&j, t, a);
     output_json_cost(&j, &a->cost);
@@ -230,6 +284,7 @@ rvm_status command_JAC(tool *t) {
     if (!st) st = parts_read(&a.columns, &t->v, t->o.wrt, PARTS_READ, &t->err);
     const rvm_question q = question(t, &a.rows, &a.columns);
     if (!st) st = rvm_question_size(t->machine, &q, &a.nrows, &a.ncolumns, &t->err);
+    if (!st) st = only_check(t, NULL, names_of_all, &a);
     if (!st) points_note(t, q.by, q.nby);
     if (!st) st = jacobian(t, &a, &q, method);
     return finish(t, &a, st);
@@ -294,6 +349,7 @@ rvm_status command_HESS(tool *t) {
     if (!st) st = parts_read(&a.rows, &t->v, t->o.wrt, PARTS_READ, &t->err);
     if (!st) st = parts_read(&a.columns, &t->v, t->o.wrt, PARTS_READ, &t->err);
     const rvm_question q = question(t, &of, &a.columns);
+    if (!st) st = only_check(t, NULL, names_of_all, &a);
     if (!st) points_note(t, q.by, q.nby);
     if (!st) st = hessian(t, &a, &q, method);
     parts_free(&of);
@@ -360,6 +416,7 @@ rvm_status command_HVP(tool *t) {
     if (!st) st = parts_read(&a.rows, &t->v, t->o.of, PARTS_WRITTEN, &t->err);
     if (!st) st = parts_read(&a.columns, &t->v, t->o.wrt, PARTS_READ, &t->err);
     const rvm_question q = question(t, &a.rows, &a.columns);
+    if (!st) st = only_check(t, NULL, names_of_all, &a);
     if (!st) points_note(t, q.by, q.nby);
     if (!st) st = product(t, &a, &q, real);
     return finish(t, &a, st);

@@ -144,6 +144,7 @@ rvm_status command_RUN(tool *t) {
     if (t->o.dump) return native_dump(t);
     rvm_status st = check_options(t);
     if (!st) st = tool_prepare(t);
+    if (!st) st = only_check(t, NULL, NULL, NULL);
     if (!st) st = values_copy(&before, &t->v, &t->err);
     if (st) goto done;
     progress_begin(&t->progress, t->machine);

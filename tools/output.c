@@ -94,6 +94,8 @@ void output_json_value(json *j, const rvm_arg *a, enum shadow_kind which) {
     json_axis(j, &x, 0);
 }
 
+/* ---- parameters ---- */
+
 /* Parameter i as it is shown; its name. False: it is part of another. A shadow of an lns is a plain real, and so is that of
  * a part of a complex whose other part shows none. */
 static bool axis_of(const values *v, uint32_t i, const bool *shadows, axis *x, char *name, size_t size) {
@@ -124,6 +126,11 @@ void output_param(FILE *out, const char *prefix, const char *suffix, const value
     fputc('\n', out);
 }
 
+bool output_param_name(const values *v, uint32_t i, const bool *shadows, char *name, size_t size) {
+    axis x;
+    return axis_of(v, i, shadows, &x, name, size);
+}
+
 void output_json_param(json *j, const values *v, uint32_t i, const bool *shadows) {
     const char *function = shadows ? NULL : values_function(v, i);
     char name[600];
@@ -136,55 +143,16 @@ void output_json_param(json *j, const values *v, uint32_t i, const bool *shadows
         json_axis(j, &x, 0);
 }
 
-/* ---- --only, --quiet ---- */
-
-/* Whether a name of --only is that of parameter i, or of its shadow with this suffix. */
-static bool is_named(const values *v, uint32_t i, const char *suffix, const char *name, size_t length) {
-    char shown[600];
-    values_shown_name(v, i, shown, sizeof shown);
-    const char *const stems[] = {shown, v->info[i].name};
-    for (int k = 0; k < 2; k++) {
-        const size_t n = strlen(stems[k]);
-        if (n + strlen(suffix) == length && !strncmp(name, stems[k], n) && !strncmp(name + n, suffix, length - n))
-            return true;
-    }
-    return false;
-}
-
-bool output_wanted(const tool *t, uint32_t i, const char *suffix) {
-    if (t->o.quiet || !t->o.only) return !t->o.quiet;
-    for (const char *s = t->o.only; *s; s += strcspn(s, ","), s += *s == ',')
-        if (is_named(&t->v, i, suffix, s, strcspn(s, ","))) return true;
-    return false;
-}
-
-rvm_status output_check_only(tool *t) {
-    const char *suffix = output_suffix(t);
-    for (const char *s = t->o.only; s && *s; s += strcspn(s, ","), s += *s == ',') {
-        const size_t length = strcspn(s, ",");
-        bool found = false;
-        for (uint32_t i = 0; i < t->v.n; i++)
-            found |= is_named(&t->v, i, "", s, length) || (suffix && is_named(&t->v, i, suffix, s, length));
-        if (!found && values_find(&t->v, s, (int)length, &t->err) < 0) return t->err.code;
-    }
-    return RVM_OK;
-}
-
-const char *output_suffix(const tool *t) {
-    if (t->command == COMMAND_JVP) return "_d";
-    return t->command == COMMAND_GRAD || t->command == COMMAND_VJP ? "_b" : NULL;
-}
-
 void output_values(const tool *t, const values *v) {
     for (uint32_t i = 0; i < v->n; i++)
-        if (output_wanted(t, i, "")) output_param(stdout, "", "", v, i, NULL);
+        if (only_takes(t, i, NULL)) output_param(stdout, "", "", v, i, NULL);
 }
 
 void output_json_values(json *j, const tool *t, const values *v) {
     json_key(j, "values");
     json_open(j, '{');
     for (uint32_t i = 0; i < v->n; i++)
-        if (output_wanted(t, i, "")) output_json_param(j, v, i, NULL);
+        if (only_takes(t, i, NULL)) output_json_param(j, v, i, NULL);
     json_close(j, '}');
 }
 
@@ -379,7 +347,7 @@ static rvm_status save(tool *t, const values *v, const char *word, const char *s
 
 /* --save-all: a complex as one array, an lns as its logarithm, a shadow behind its value. */
 static rvm_status save_all(tool *t, const values *v) {
-    const char *suffix = output_suffix(t);
+    const char *suffix = only_suffix(t);
     npz z;
     rvm_status st = npz_begin(&z, &t->err);
     for (uint32_t i = 0; !st && i < v->n; i++) {
@@ -403,7 +371,7 @@ rvm_status output_save(tool *t, const values *v) {
     rvm_error first;
     rvm_status st = RVM_OK;
     for (size_t k = 0; k < t->o.save.n; k++) {
-        const rvm_status one = save(t, v, t->o.save.item[k], output_suffix(t));
+        const rvm_status one = save(t, v, t->o.save.item[k], only_suffix(t));
         if (one && !st) st = one, first = t->err;
     }
     const rvm_status all = t->o.save_all ? save_all(t, v) : RVM_OK;

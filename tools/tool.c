@@ -160,7 +160,6 @@ rvm_status tool_prepare(tool *t) {
     int first;
     rvm_status st = tool_choose(t, &first);
     if (!st) st = values_read(&t->v, &t->reading, t->fn, t->words + first, t->nwords - first, &t->err);
-    if (!st) st = output_check_only(t);
     if (!st) st = native_open(t);
     return st ? st : tool_machine(t, &t->machine);
 }

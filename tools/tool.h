@@ -159,13 +159,29 @@ void output_json_stats(json *j, const tool *t);                   /* "stats" and
 void output_cost(const rvm_cost *c);                              /* of derivatives, a line */
 void output_json_cost(json *j, const rvm_cost *c);                /* "cost" */
 void output_stats(const tool *t);                                 /* as text, if --stats or --profile */
-/* The suffix of the shadows that the command computes: "_b", "_d"; NULL: none. */
-const char *output_suffix(const tool *t);
-/* --quiet, --only: whether parameter i, or its shadow, is among the results to print. Names that are none: ARGUMENT. */
-bool output_wanted(const tool *t, uint32_t i, const char *suffix);
-rvm_status output_check_only(tool *t);
+/* The name that parameter i has there; false: it is no line of its own. */
+bool output_param_name(const values *v, uint32_t i, const bool *shadows, char *name, size_t size);
 /* --save, --save-all: NAME is a parameter, whose value is taken from v, or its shadow in t->v. All that can be; the first
  * failure. */
 rvm_status output_save(tool *t, const values *v);
+
+/* only.c: --only, --quiet. */
+
+/* The shadows of the parameters in set[], and how text has them: "d out / d NAME", "NAME_b". */
+typedef struct shadow_lines {
+    const bool *set;
+    const char *prefix, *suffix;
+} shadow_lines;
+/* The suffix of the shadows that the command computes, in files: "_b", "_d"; NULL: none. */
+const char *only_suffix(const tool *t);
+/* Calls take with each name of a result. alias: there is another, which messages have. */
+typedef void only_take(void *to, const char *name, bool alias);
+typedef void only_names(const tool *t, const void *of, only_take *take, void *to);
+/* Whether a result is to be printed: parameter i (s NULL), or its shadow; what has these names. */
+bool only_takes(const tool *t, uint32_t i, const shadow_lines *s);
+bool only_has(const tool *t, only_names *names, const void *of);
+/* ARGUMENT, with the names there are, where one of --only is none: of a parameter, of a shadow (unless s is NULL), or of
+ * more (unless NULL). */
+rvm_status only_check(tool *t, const shadow_lines *s, only_names *more, const void *of);
 
 #endif

@@ -255,6 +255,36 @@ expect 0 'y = [[]2, 4]' rvm run types.rasm double y=@quiet.npy
 expect 0 'd y[[]0] / d a = 1' rvm grad types.rasm scale --of y[0] x=[1,2] a=2 --only a_b
 expect_not 0 'y = ' rvm grad types.rasm scale --of y[0] x=[1,2] a=2 --only a_b
 expect 0 '"values":{},"gradients":{"a":1}' rvm grad types.rasm scale --of y[0] x=[1,2] a=2 --only a_b --json
-expect 2 'there is no parameter `z`' rvm run types.rasm scale x=[1,2] a=2 --only y,z
+expect 2 'there is no result `z`, but y, x, a [[]ARGUMENT]' rvm run types.rasm scale x=[1,2] a=2 --only y,z
+expect 2 'there is no result `k_b`, but y, x, a, d y[[]0] / d y, d y[[]0] / d x, d y[[]0] / d a [[]' \
+    rvm grad types.rasm scale --of y[0] x=[1,2] a=2 --only k_b
 expect 0 'y = 3+1i' rvm run z.rasm dot 'a=[1+i,2]' s=3 k=2 f=0.5 --only y
+# only_of NAMES OUTPUT COMMAND...: with --only NAMES it prints just this
+only_of() {
+    names=$1 wanted=$2
+    shift 2
+    expect 0 "<$wanted>" sh -c 'b=$1 n=$2; shift 2; echo "<$("$b" "$@" --only "$n")>"' sh "$bin/rvm" "$names" "$@"
+}
+only_of y_b 'd y[[]0] / d y = [[]1, 0]' grad types.rasm scale --of y[0] x=[1,2] a=2
+only_of 'd y[0]/d a' 'd y[[]0] / d a = 1' grad types.rasm scale --of y[0] x=[1,2] a=2
+only_of 'd a' 'd a = 3' jvp types.rasm scale x=[1,2] a=2 --dot a=3
+only_of a_d 'd a = 3' jvp types.rasm scale x=[1,2] a=2 --dot a=3
+only_of y_b 'y_b = [[]1, 0]' vjp types.rasm scale x=[1,2] a=2 --seed y[0]=1
+for name in a_b a.re_b a.im_b; do only_of $name 'a_b = [[]1+0i]' vjp z.rasm dot a=[i] s=3 k=2 f=0.5 --seed y.re=1; done
+for name in s s.log; do only_of $name 's = 6' run z.rasm dot a=[i] s=3 k=2 f=0.5; done
+for name in y y.re y.im; do only_of $name 'y = 0+1i' run z.rasm dot a=[i] s=3 k=2 f=0.5; done
+for name in s_b s.log_b; do only_of $name 's.log_b = 0' vjp z.rasm dot a=[i] s=3 k=2 f=0.5 --seed y.re=1; done
+only_of 'd y / d a' 'd y / d a = [[]1, 2]' jac types.rasm scale x=[1,2] a=2
+only_of jacobian 'd y / d x = [[][[]2, 0], [[]0, 2]]
+d y / d a = [[]1, 2]' jac types.rasm scale x=[1,2] a=2
+only_of y 'y = [[]2, 4]' jac types.rasm scale --wrt x x=[1,2] a=2 --pattern '[[1,0],[0,1]]'
+only_of jacobian 'd y[[]0] / d x[[]0] = 2
+d y[[]1] / d x[[]1] = 2' jac types.rasm scale --wrt x x=[1,2] a=2 --pattern '[[1,0],[0,1]]'
+only_of 'd2 y[0] / d x d a' 'd2 y[[]0] / d x d a = [[]1, 0]' hess types.rasm scale --of y[0] x=[1,2] a=2
+only_of x,product 'x = [[]1, 2]
+d (d y[[]0] / d x) = [[]1, 0]
+d (d y[[]0] / d a) = 0' hvp types.rasm scale --of y[0] x=[1,2] a=2 --dot a=1
+expect 0 '"values":{},"jacobian":{"y":{"a":[[]1,2]}}' rvm jac types.rasm scale x=[1,2] a=2 --only 'd y / d a' --json
+expect 0 '"values":{},"jacobian":{}' rvm jac types.rasm scale x=[1,2] a=2 --quiet --json
+expect 2 'there is no result `y_b`, but y, x, a, hessian, d2 y[[]0] / d x d x' rvm hess types.rasm scale --of y[0] --wrt x x=[1,2] a=2 --only y_b
 finish
