@@ -2,18 +2,10 @@
  *
  * What is not compared: the counts that rvm_jit.h says are others; and where a run stops for want of fuel or by a cancel,
  * since native code looks around less often in loops around straight code. */
-#include "harness.h"
+#include "sides.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { INTERPRETED, NATIVE, SIDES };
-typedef struct side {
-    rvm_machine *m;
-    args a;
-    rvm_status status;
-    rvm_error e;
-} side;
 
 typedef struct pair {
     const subject *s;
@@ -68,18 +60,10 @@ static bool pair_open(pair *x, const subject *s, int way, const engine *e, rvm_o
     for (int k = 0; k < SIDES; k++) {
         side *y = &x->side[k];
         y->a = args_copy(s->in);
-        if (!report_ok(s->rep, "machine", rvm_machine_new(s->program, &o, &y->m, &y->e), &y->e)) return false;
-        if (k == NATIVE && !report_ok(s->rep, "attach", rvm_jit_attach(x->j, y->m, &y->e), &y->e)) return false;
+        if (!side_open(s, &o, y, k == NATIVE ? x->j : NULL)) return false;
         y->status = rvm_machine_bind(y->m, s->fn, y->a.a, y->a.n, RVM_PRIMAL, s->inverse, &y->e);
     }
     return true;
-}
-
-static void pair_close(pair *x) {
-    for (int k = 0; k < SIDES; k++) {
-        rvm_machine_free(x->side[k].m);
-        args_free(&x->side[k].a);
-    }
 }
 
 static void go(pair *x, side *y, bool back) {
@@ -102,14 +86,9 @@ static bool differs(const pair *x, const char *what, const char *of, unsigned lo
 }
 
 static bool same_status(const pair *x, const char *what) {
-    const side *i = &x->side[INTERPRETED], *n = &x->side[NATIVE];
-    x->s->rep->checks++;
-    if (i->status == n->status &&
-        (!i->status || (i->e.line == n->e.line && i->e.column == n->e.column && !strcmp(i->e.message, n->e.message))))
-        return true;
-    return report_fail(x->s->rep, "%s, %s, %s: expected %s at %u:%u: %s; got %s at %u:%u: %s", x->e->name, x->way, what,
-                       rvm_status_name(i->status), i->e.line, i->e.column, i->status ? i->e.message : "",
-                       rvm_status_name(n->status), n->e.line, n->e.column, n->status ? n->e.message : "");
+    char text[200];
+    snprintf(text, sizeof text, "%s, %s, %s", x->e->name, x->way, what);
+    return sides_end_alike(x->s->rep, text, x->side);
 }
 
 static const rvm_scalar *element(const rvm_variable *v, size_t k) {
@@ -211,7 +190,7 @@ static bool check_moves(const subject *s, int way, const engine *e, args *out, u
         *out = args_copy(&x.side[NATIVE].a);
     }
     if (good && *executed) good = both(&x, true, "back") && both(&x, false, "there again");
-    pair_close(&x);
+    sides_close(x.side);
     return good;
 }
 
@@ -246,7 +225,7 @@ static bool check_stop(const subject *s, int way, const engine *e, const stop *h
            args_agree(s->rep, how->name, s->program, s->fn, how->back ? s->in : out, &n->a,
                       how->back ? (s->derived ? COMPARE_REAL_FIX : 0) : COMPARE_BITS, s->restore);
 done:
-    pair_close(&x);
+    sides_close(x.side);
     return good;
 }
 
@@ -271,7 +250,7 @@ static bool check_one_way(const subject *s, int way) {
     rvm_stats stats = {0};
     if (native) rvm_machine_stats(x.side[NATIVE].m, &stats);
     if (native) out = args_copy(&x.side[NATIVE].a);
-    pair_close(&x);
+    sides_close(x.side);
     for (unsigned k = 0; native && good && k < 2; k++)
         good = check_stop(s, way, &e, &ways[k], &out, stats.forward + stats.backward);
     args_free(&out);
@@ -329,7 +308,7 @@ static bool run_unchecked(const subject *s, rvm_status expected, int way) {
         if (fails) good = same(&x, "to the failure") && both(&x, true, "back from it");
         if (!x.side[NATIVE].status) go(&x, &x.side[NATIVE], true);
     }
-    pair_close(&x);
+    sides_close(x.side);
     return good;
 }
 
@@ -347,7 +326,7 @@ static bool check_failing(const subject *s, int way) {
     else if (i->status != n->status)
         good = report_fail(s->rep, "natively: expected %s, got %s", rvm_status_name(i->status), rvm_status_name(n->status));
 done:
-    pair_close(&x);
+    sides_close(x.side);
     return good && run_unchecked(s, expected, way);
 }
 
