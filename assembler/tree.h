@@ -1,0 +1,233 @@
+/* tree.h: what the assembler makes of a source: words, names, constants, expressions, statements, and what names stand for.
+ */
+#ifndef RVM_ASSEMBLER_TREE_H
+#define RVM_ASSEMBLER_TREE_H
+
+#include "isa.h"
+
+typedef struct span {
+    uint32_t line, column;
+    uint16_t file, length;
+} span;
+
+/* clang-format off */
+#define KEYWORDS(X) \
+    X(fn) X(const) X(include) X(let) X(if) X(else) X(end) X(from) X(while) X(for) X(compute) X(do) X(undo) \
+    X(call) X(uncall) X(unchecked) X(and) X(or) X(not) X(in) X(step) X(reg) X(arr) X(set) X(drop) X(parallel)
+/* clang-format on */
+typedef enum keyword {
+    KW_NONE,
+#define X(word) KW_##word,
+    KEYWORDS(X)
+#undef X
+} keyword;
+
+/* Words with a meaning in their place only, which may be names as well, come last. */
+static inline bool is_reserved(uint8_t keyword_) {
+    return keyword_ && keyword_ < KW_in;
+}
+
+/* ---- names ---- */
+
+typedef struct name {
+    struct name *next; /* in its bucket */
+    const char *text;  /* ends in NUL */
+    uint32_t hash, length;
+    int16_t op, row, type; /* as a mnemonic, a row, a type; -1 */
+    uint8_t keyword;
+    struct var *var; /* visible now */
+    struct func *func;
+    struct constant *constant;
+    struct label *label;       /* of the function being lowered, when its owner is */
+    const struct func *writer; /* the function being lowered, when it changes a place of this name */
+    const struct stmt *region; /* undone.c: the last that names it */
+} name;
+
+/* ---- constants ---- */
+
+/* A fraction in lowest terms: the limbs of its numerator, low first, then those of its denominator. 0 has no limb, and no
+ * sign. */
+typedef struct exact {
+    bool negative;
+    uint16_t n, d;
+    uint64_t limb[];
+} exact;
+
+/* ---- expressions ---- */
+
+/* Beside rvm_type: constants without a type yet; no value; the types that numbers.def turns into reals, complex + its
+ * parts'. */
+enum { T_INT = RVM_TYPE_COUNT, T_REAL, T_ERROR, T_NONE, T_LNS, T_COMPLEX };
+
+typedef enum expr_kind {
+    E_EXACT,  /* exact: a constant, T_INT where it is written as a whole number, else T_REAL */
+    E_REAL,   /* f: a constant that was rounded */
+    E_NAME,   /* name */
+    E_INDEX,  /* name, kids: subscripts */
+    E_RANGE,  /* kids: lo, hi */
+    E_UNARY,  /* operator, kid */
+    E_BINARY, /* operator, kids */
+    E_CALL,   /* name of a row or type, kids */
+    E_FN,     /* callee: its number, a function value */
+    /* after checking, besides E_EXACT and E_REAL where no type was met: */
+    E_VALUE,   /* value, of its type */
+    E_VAR,     /* var: a register, or a whole array */
+    E_ELEM,    /* var, kids: all subscripts, i64 */
+    E_PART,    /* var, kids: subscripts and ranges; a row or slice */
+    E_ROW,     /* row, kids */
+    E_POWER,   /* i, kid: a small whole power */
+    E_COMPLEX, /* row of numbers.def in op, kids */
+    E_PLACE,   /* place: lowered already */
+    E_ERROR
+} expr_kind;
+
+typedef struct expr {
+    uint8_t kind, type, nkids;
+    uint8_t op;   /* operator, or row */
+    uint8_t part; /* of E_NAME, E_INDEX: 1 .re, 2 .im */
+    uint16_t depth;
+    uint16_t signature;   /* of a function value, an i64: 1 + its type; else 0 */
+    const uint8_t *types; /* of a function value's parameters, where some are
+                             complex or lns; else NULL */
+    bool checked;
+    bool raw_bits; /* of E_VALUE: written with its type, f64:0x.. */
+    span at;
+    union {
+        int64_t i;
+        double f;
+        const exact *exact;
+        rvm_value value;
+        rvm_place place;
+        struct name *name;
+        struct var *var;
+        struct callee *callee;
+    } u;
+    struct expr **kids;
+} expr;
+
+/* ---- statements ---- */
+
+/* A tick behind the name of a function, as 'adj or 'adj[out, x]. */
+typedef struct tick {
+    struct tick *next;
+    uint8_t kind; /* rvm_transform */
+    bool listed;  /* with a list of active parameters */
+    uint32_t nactive;
+    expr **active; /* E_NAME */
+    span at;
+} tick;
+
+/* A function as a statement names it; with ticks, it is declared before any function is lowered. */
+typedef struct callee {
+    struct callee *next; /* with ticks: the one before in the source */
+    struct name *name;   /* up to the first tick */
+    struct name *word;   /* all of it, where it has no list: a raw function may be called so */
+    tick *ticks;
+    int64_t index; /* in the program; -1: none, which was told */
+    const struct param *params;
+    uint32_t nparams;
+    span at;
+} callee;
+
+typedef enum stmt_kind {
+    S_LET,    /* name, type, dims in args, expr, tolerance */
+    S_UPDATE, /* op, row (-1: the expression's own), args[0] target, expr or args[1..] */
+    S_OP,     /* op, args */
+    S_CALL,   /* op, callee, args */
+    S_IF,     /* expr, post, body, other */
+    S_FROM,   /* expr, post: the while part, body */
+    S_FOR,    /* op: for or par; name, args: lo, hi, and of for the step; body */
+    S_REGION, /* body, other */
+    S_UNCHECKED,
+    S_LABEL, /* name */
+    S_REG,   /* name, type; ndim for arr */
+    S_SET,   /* args[0] target, expr, post: a condition */
+    S_DROP,  /* args[0] */
+    S_WHILE, /* expr, body */
+} stmt_kind;
+
+typedef struct stmt {
+    struct stmt *next;
+    uint8_t kind, op, type, ndim, flags;
+    int16_t row;
+    uint16_t nargs;
+    uint16_t signature;   /* of what let makes */
+    const uint8_t *types; /* and of its parameters, as in expr */
+    span at;
+    struct name *name;
+    span name_at;
+    expr **args;
+    expr *expr, *post, *tolerance;
+    struct callee *callee;
+    struct stmt *body, *other;
+    span do_at, undo_at; /* of a region */
+    bool drops;          /* of an if: its condition goes onto the trail */
+    bool broken;         /* its line is wrong, which was told; what it declares counts as known */
+} stmt;
+
+/* ---- what names stand for ---- */
+
+typedef enum var_kind { V_LOCAL, V_PARAM, V_LENGTH, V_INDEX } var_kind;
+
+typedef struct var {
+    struct var *below; /* declared before, still visible */
+    struct name *name;
+    uint8_t kind, type, ndim; /* ndim 0: a register */
+    bool failed;              /* its declaration was wrong: say nothing more */
+    bool again;               /* its name stood for something else already */
+    uint16_t slot, signature;
+    const uint8_t *types; /* as in expr */
+    uint32_t from;        /* first instruction where the name holds */
+    stmt *let;            /* to be released at the end of its scope */
+    span at;
+    struct var *part[2], *whole; /* of a complex: its real and imaginary part, which know it */
+} var;
+
+typedef struct param {
+    struct name *name;
+    uint8_t type, ndim;
+    uint16_t signature;
+    const uint8_t *types; /* as in expr */
+    span at;
+    uint16_t place[2]; /* among those of the program's function: of a complex, its parts */
+    expr *dim[RVM_MAX_DIMS];
+} param;
+
+/* A name that a function's statements may change; collected while parsing. */
+typedef struct written {
+    struct written *next;
+    struct name *name;
+} written;
+
+typedef struct func {
+    struct func *next;
+    struct name *name;
+    span at;
+    uint32_t index, nparams;
+    param *params;
+    stmt *body;
+    written *written;
+    span end; /* of its last word */
+    bool is_raw;
+    size_t offset;     /* raw: of its name */
+    bool broken;       /* its header is wrong: calls are not looked at */
+    struct var *scope; /* its parameters and lengths, once declared */
+} func;
+
+typedef struct constant {
+    struct constant *next;
+    struct name *name;
+    span at;
+    expr *expr;
+    uint8_t type;  /* declared, or T_NONE */
+    uint8_t state; /* 0 not looked at, 1 being resolved, 2 done */
+} constant;
+
+typedef struct label {
+    const func *owner;
+    bool placed;
+    uint32_t pc;
+    span at;
+} label;
+
+#endif
