@@ -127,12 +127,13 @@ static uint64_t larger(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
 
-/* Depth first: callees before callers; one that is met again while it is open is in a cycle, and so is all above it there.
- */
+/* Strongly connected components of the call graph, by Tarjan's algorithm: callees before callers. */
 typedef struct survey {
     rvm__unit *u;
-    uint32_t *number, *low, *stack;
-    uint32_t n, top;
+    uint32_t *number, *low; /* by function, from 1 on */
+    uint32_t *open, nopen;  /* the stack: functions whose component is not complete */
+    bool *is_open;          /* by function */
+    uint32_t n;
 } survey;
 
 static void add_callee(rvm__facts *f, const rvm__facts *g) {
@@ -157,9 +158,9 @@ static void visit_code(survey *s, uint32_t fn) {
             if (!s->number[g]) {
                 visit(s, g);
                 if (s->low[g] < s->low[fn]) s->low[fn] = s->low[g];
-            } else if (s->stack[g] && s->number[g] < s->low[fn])
+            } else if (s->is_open[g] && s->number[g] < s->low[fn])
                 s->low[fn] = s->number[g];
-            if (g == fn || s->stack[g]) facts->recursive = true;
+            if (g == fn || s->is_open[g]) facts->recursive = true;
         }
     }
 }
@@ -200,27 +201,31 @@ static void visit_needs(survey *s, uint32_t fn) {
     for (uint32_t k = 0; k < f->narrays; k++) facts->need.bytes += rvm__local_bytes(s->u, fn, (uint16_t)k);
 }
 
+/* The functions from `base` of the stack on call each other. */
+static void visit_component(survey *s, uint32_t base) {
+    const bool cycle = s->nopen - base > 1;
+    for (uint32_t k = base; k < s->nopen; k++) s->u->facts[s->open[k]].recursive |= cycle;
+    for (uint32_t k = base; k < s->nopen; k++) visit_needs(s, s->open[k]);
+    for (uint32_t k = base; k < s->nopen; k++) s->is_open[s->open[k]] = false;
+    s->nopen = base;
+}
+
 static void visit(survey *s, uint32_t fn) {
+    const uint32_t base = s->nopen;
     s->number[fn] = s->low[fn] = ++s->n;
-    s->stack[fn] = ++s->top;
+    s->open[s->nopen++] = fn;
+    s->is_open[fn] = true;
     visit_code(s, fn);
-    if (s->low[fn] == s->number[fn]) /* the head of its cycle: all above it on the stack belong to it */
-        for (uint32_t g = 0; g < s->u->p->nfunctions; g++) {
-            if (s->stack[g] < s->stack[fn] || !s->stack[g]) continue;
-            if (g != fn) s->u->facts[g].recursive = s->u->facts[fn].recursive = true;
-        }
-    if (s->low[fn] != s->number[fn]) return;
-    const uint32_t base = s->stack[fn];
-    for (uint32_t g = 0; g < s->u->p->nfunctions; g++)
-        if (s->stack[g] >= base) visit_needs(s, g);
-    for (uint32_t g = 0; g < s->u->p->nfunctions; g++)
-        if (s->stack[g] >= base) s->stack[g] = 0;
-    s->top = base - 1;
+    if (s->low[fn] == s->number[fn]) visit_component(s, base);
 }
 
 static bool survey_functions(rvm__unit *u) {
-    const size_t n = (u->p->nfunctions + 1) * sizeof(uint32_t);
-    survey s = {.u = u, .number = rvm__unit_alloc(u, n), .low = rvm__unit_alloc(u, n), .stack = rvm__unit_alloc(u, n)};
+    const size_t n = u->p->nfunctions, each = sizeof(uint32_t);
+    survey s = {.u = u,
+                .number = rvm__unit_alloc(u, n * each),
+                .low = rvm__unit_alloc(u, n * each),
+                .open = rvm__unit_alloc(u, n * each),
+                .is_open = rvm__unit_alloc(u, n)};
     if (u->status) return false;
     visit(&s, u->w->fn);
     for (uint32_t fn = 0; fn < u->p->nfunctions; fn++) u->recursive |= u->facts[fn].recursive;
