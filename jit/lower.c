@@ -201,10 +201,8 @@ static void visit_needs(survey *s, uint32_t fn) {
     for (uint32_t k = 0; k < f->narrays; k++) facts->need.bytes += rvm__local_bytes(s->u, fn, (uint16_t)k);
 }
 
-/* The functions from `base` of the stack on call each other. */
+/* The functions from `base` of the stack on; visit_code has marked those that call each other. */
 static void visit_component(survey *s, uint32_t base) {
-    const bool cycle = s->nopen - base > 1;
-    for (uint32_t k = base; k < s->nopen; k++) s->u->facts[s->open[k]].recursive |= cycle;
     for (uint32_t k = base; k < s->nopen; k++) visit_needs(s, s->open[k]);
     for (uint32_t k = base; k < s->nopen; k++) s->is_open[s->open[k]] = false;
     s->nopen = base;
