@@ -486,7 +486,9 @@ static rvm_status natively(asked *q, rvm__derived *d, rvm_error *err) {
     }
     tell(q, d, &why);
     const bool anew = !q->touched || q->shadows;
+    if (status == RVM_ERR_MEMORY) rvm__derived_free(q->m); /* the interpreter may have to do with what it took */
     const rvm_status again = interpret(q, err);
+    if (again == RVM_ERR_MEMORY && status == again && err && !err->line) *err = why; /* it has not begun: where that was */
     if (again || anew) return again;
     if (err) *err = why;
     return status;

@@ -28,6 +28,25 @@ expect_not 4 FAILED rvm check limits.rasm late x=zeros\(1000\) k=10 --memory 20k
 expect_not 4 FAILED rvm check limits.rasm grows x=2.99999 --fuel 50
 expect 4 '[[]CANCELLED]' timeout --foreground --preserve-status -s INT 0.5 "$bin/rvm" check limits.rasm late x=[1] k=3000000 --engine interp
 
+# which line memory ran out at, natively, too
+cat >room.rasm <<'TEXT'
+fn sums(y: real, n: i64)
+    let a: real[n]
+    for i in 0..n
+        a[i] += 1
+    end
+    y += a[3]
+    for i in 0..n
+        a[i] -= 1
+    end
+end
+TEXT
+for engine in interp jit; do
+    expect 4 'room.rasm:2:5: error: out of memory' rvm run room.rasm n=1000 --memory 16k --engine $engine
+    expect 4 'room.rasm:2:5: error: out of memory' rvm grad room.rasm --of y n=1000 --memory 16k --engine $engine
+    expect 4 'room.rasm:2:5: error: out of memory' rvm jvp room.rasm --dot y=1 n=1000 --memory 16k --engine $engine
+done
+
 # while native code is made, of the function and of its derivative, which takes LLVM seconds
 {
     echo 'fn wide(y: real, x: real)'
