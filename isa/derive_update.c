@@ -9,7 +9,7 @@
  *
  * A family's formula for the shadow is a chain of updates of the shadow: DIV(SUB(Y_, g), F) is `y_ -= g; y_ /= F`. The
  * releases of temporaries cannot fail, what they are computed from being unchanged, but for NaN, which agrees with nothing:
- * so they are not checked.
+ * so they are not checked. Nor are temporaries that appear, but those of fix, which may overflow.
  *
  * The interpreter computes the same sums in the same order, so that adjoint programs and gradient mode agree bit for bit.
  */
@@ -73,6 +73,16 @@ static rvm_type type_of(const use *u, int node) {
     return sig == RVM_SIG_CMP || sig == RVM_SIG_INT || sig == RVM_SIG_QUOT ? RVM_I64 : u->type;
 }
 
+/* A partial of fix that does not fit fails as what it is a partial of does. Its release repeats what fitted. */
+static uint8_t appearing(const use *u) {
+    return u->type == RVM_FIX ? u->in->flags & QUIET : QUIET;
+}
+
+/* Shadows of fix in unchecked code wrap, as those of the interpreter do. */
+static uint8_t adding(const use *u) {
+    return u->type == RVM_FIX ? u->in->flags & QUIET : 0;
+}
+
 static rvm_place materialise(use *u, int node);
 
 /* The instruction op.row y, ... of a node; returns how many places. */
@@ -91,7 +101,7 @@ static rvm_place materialise(use *u, int node) {
     rvm_place places[4] = {{0}};
     const int n = places_of(u, node, places[0], places);
     u->temp[node] = places[0] = rvm__temp(u->t, type_of(u, node));
-    rvm__add(u->t, RVM_OP_let, (rvm_row)u->g.node[node].row, QUIET, n, places);
+    rvm__add(u->t, RVM_OP_let, (rvm_row)u->g.node[node].row, appearing(u), n, places);
     u->made[node] = 1;
     u->order[u->nmade++] = (uint8_t)node;
     return u->temp[node];
@@ -144,8 +154,9 @@ static void product(use *u, rvm_op op, rvm_place y, int partial, int sign, rvm_p
     bool minus = sign < 0;
     partial = strip(u, partial, &minus);
     const bool appears = op == RVM_OP_let || op == RVM_OP_unlet;
+    const uint8_t flags = appears ? 0 : adding(u);
     if (rvm__is_const_of(&u->g, partial, 1) && is_conversion(u) && !(appears && minus)) {
-        RVM__ADD(u->t, minus ? rvm__op_inverse(op) : op, RVM_ROW_conv, 0, y, by);
+        RVM__ADD(u->t, minus ? rvm__op_inverse(op) : op, RVM_ROW_conv, flags, y, by);
         return;
     }
     if (appears) {
@@ -159,11 +170,11 @@ static void product(use *u, rvm_op op, rvm_place y, int partial, int sign, rvm_p
     } else if (minus)
         op = rvm__op_inverse(op);
     if (rvm__is_const_of(&u->g, partial, 1))
-        RVM__ADD(u->t, op, RVM_ROW_id, 0, y, by);
+        RVM__ADD(u->t, op, RVM_ROW_id, flags, y, by);
     else {
         const rvm_place p = materialise(u, partial), converted = is_conversion(u) ? rvm__temp(u->t, u->type) : by;
-        if (is_conversion(u)) RVM__ADD(u->t, RVM_OP_let, RVM_ROW_conv, QUIET, converted, by);
-        RVM__ADD(u->t, op, RVM_ROW_mul, 0, y, p, converted);
+        if (is_conversion(u)) RVM__ADD(u->t, RVM_OP_let, RVM_ROW_conv, appearing(u), converted, by);
+        RVM__ADD(u->t, op, RVM_ROW_mul, flags, y, p, converted);
         if (!is_conversion(u)) return;
         RVM__ADD(u->t, RVM_OP_unlet, RVM_ROW_conv, QUIET, converted, by);
         rvm__temp_free(u->t, converted);
