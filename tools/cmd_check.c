@@ -340,23 +340,9 @@ static void json_cuts(json *j, const check *c) {
 }
 
 static void print_json(const check *c) {
-    json j = {.out = stdout};
-    size_t failed = count(c, FAILED);
-    char message[64];
-    json_open(&j, '{');
-    json_key(&j, "ok"), json_bool(&j, !failed);
-    tool_json_warnings(&j, c->t);
-    if (failed) {
-        snprintf(message, sizeof message, "%zu of %zu checks failed", failed, c->n);
-        json_key(&j, "error");
-        json_open(&j, '{');
-        json_key(&j, "code"), json_text(&j, rvm_status_name(RVM_ERR_CHECK));
-        json_key(&j, "message"), json_text(&j, message);
-        json_key(&j, "file"), json_null(&j);
-        json_key(&j, "line"), json_null(&j);
-        json_key(&j, "column"), json_null(&j);
-        json_close(&j, '}');
-    }
+    json j;
+    const size_t failed = count(c, FAILED);
+    tool_json_begin(&j, c->t, failed ? tool_fail(c->t, RVM_ERR_CHECK, "%zu of %zu checks failed", failed, c->n) : RVM_OK);
     json_key(&j, "checks");
     json_open(&j, '[');
     for (size_t k = 0; k < c->n; k++) {

@@ -67,7 +67,7 @@ static void note_stack(const tool *t) {
 static void note_growth(tool *t, const values *end) {
     char text[512];
     growth_from_end(t, end, text, sizeof text);
-    if (*text) fprintf(stderr, "rvm run: note: %s\n", text);
+    if (*text) report_note_text(t, text);
 }
 
 /* saved: what became of --save; the results are shown whatever it was. */

@@ -16,10 +16,11 @@ void points_text(const rvm_cut *cut, char *text, size_t size) {
              cut->function, cut->row, cut->taken == 0 ? "it contributes 0" : "by its rule it is ", taken);
 }
 
-static void say(const tool *t, const char *text) {
-    char title[32];
-    command_title(t->command, title);
-    fprintf(stderr, "%s: note: %s\n", title, text);
+static void note_cut(tool *t, const rvm_cut *cut) {
+    rvm_error e = {.line = cut->line, .column = cut->column};
+    snprintf(e.file, sizeof e.file, "%s", cut->file ? cut->file : "");
+    points_text(cut, e.message, sizeof e.message);
+    report_note(t, &e);
 }
 
 void points_note(tool *t, const rvm_part *by, uint32_t nby) {
@@ -39,15 +40,12 @@ void points_note(tool *t, const rvm_part *by, uint32_t nby) {
     /* What ends such a run early ends the other, too, which says why. */
     rvm_derivative_corners(m, &q, t->o.points ? UINT64_MAX : MOST, cuts, SHOWN, &n, &all, &e);
     rvm_machine_free(m);
-    for (uint32_t k = 0; k < n && k < SHOWN; k++) {
-        points_text(&cuts[k], text, sizeof text);
-        say(t, text);
-    }
+    for (uint32_t k = 0; k < n && k < SHOWN; k++) note_cut(t, &cuts[k]);
     snprintf(text, sizeof text, "points without a derivative: at %u more places", n - SHOWN);
-    if (n > SHOWN) say(t, text);
+    if (n > SHOWN) report_note_text(t, text);
     snprintf(text, sizeof text, "points without a derivative: looked for in the first %d instructions; --points looks on",
              MOST);
-    if (!all && !t->o.points && (n || t->o.verbose)) say(t, text);
+    if (!all && !t->o.points && (n || t->o.verbose)) report_note_text(t, text);
 }
 
 void points_note_active(tool *t) {

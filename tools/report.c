@@ -234,8 +234,21 @@ static void json_from_text(json *j, const rvm_error *e, char *text) {
     json_diagnostic(j, e, warning ? "warning" : "error", message ? strstr(message + 2, ": ") + 2 : text, source, hint);
 }
 
+/* One more item of "diagnostics"; false: no memory. */
+static bool begin_item(tool *t, json *j) {
+    if (!t->diagnostics) t->diagnostics = open_memstream(&t->diagnostics_text, &t->diagnostics_size);
+    *j = (json){.out = t->diagnostics, .comma = t->diagnosed};
+    return t->diagnostics;
+}
+
+static void end_item(tool *t) {
+    fflush(t->diagnostics);
+    t->diagnosed = true;
+}
+
 void tool_diagnostic(void *userdata, const rvm_error *e, const char *text) {
     tool *t = userdata;
+    json j;
     if (!t->o.json) {
         print_text(text);
         t->shown = e->code != RVM_OK; /* else a warning */
@@ -243,13 +256,10 @@ void tool_diagnostic(void *userdata, const rvm_error *e, const char *text) {
     }
     char *copy = strdup(text);
     const size_t from = t->diagnostics_size + t->diagnosed; /* behind a comma */
-    if (!t->diagnostics) t->diagnostics = open_memstream(&t->diagnostics_text, &t->diagnostics_size);
-    if (copy && t->diagnostics) {
-        json j = {.out = t->diagnostics, .comma = t->diagnosed};
+    if (copy && begin_item(t, &j)) {
         json_from_text(&j, e, copy);
-        fflush(t->diagnostics);
+        end_item(t);
         if (e->code && !t->first_error[1]) t->first_error[0] = from, t->first_error[1] = t->diagnostics_size;
-        t->diagnosed = true;
     }
     free(copy);
 }
@@ -257,6 +267,24 @@ void tool_diagnostic(void *userdata, const rvm_error *e, const char *text) {
 static void json_note(json *j, tool *t, const rvm_error *e) {
     char line[1024];
     json_diagnostic(j, e, "note", e->message, excerpt(t, e, line, sizeof line) ? line : NULL, NULL);
+}
+
+void report_note(tool *t, const rvm_error *e) {
+    char title[32];
+    json j;
+    command_title(t->command, title);
+    if (!t->o.json)
+        fprintf(stderr, "%s: note: %s\n", title, e->message);
+    else if (begin_item(t, &j)) {
+        json_note(&j, t, e);
+        end_item(t);
+    }
+}
+
+void report_note_text(tool *t, const char *text) {
+    rvm_error e = {0};
+    snprintf(e.message, sizeof e.message, "%s", text);
+    report_note(t, &e);
 }
 
 static void json_error(json *j, tool *t) {
@@ -274,7 +302,7 @@ static bool is_first(const tool *t) {
     return t->first_error[1] && !t->program;
 }
 
-/* "diagnostics": those that the assembler told, then the error, unless it is one of them. */
+/* "diagnostics": those that the assembler told, notes, then the error, unless it is one of them. */
 static void json_diagnostics(json *j, tool *t, bool failed) {
     if (!failed && !t->diagnosed) return;
     json_key(j, "diagnostics");
@@ -282,10 +310,6 @@ static void json_diagnostics(json *j, tool *t, bool failed) {
     if (t->diagnosed) fputs(t->diagnostics_text, j->out), j->comma = true;
     if (failed && !is_first(t)) json_error(j, t);
     json_close(j, ']');
-}
-
-void tool_json_warnings(json *j, tool *t) {
-    json_diagnostics(j, t, false);
 }
 
 void tool_json_begin(json *j, tool *t, rvm_status st) {

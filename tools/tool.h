@@ -33,7 +33,7 @@ typedef struct tool {
     rvm_error rerun;   /* code not OK: why a derivative was asked for again, with --exact */
     bool shown;        /* the error is told already: the assembler's diagnostics, or with the results */
     char *note;        /* words that belong to the error, however many: names of functions */
-    FILE *diagnostics; /* with --json: what the assembler told, as items of an array; or NULL */
+    FILE *diagnostics; /* with --json: what the assembler told, and notes, as items of an array; or NULL */
     char *diagnostics_text;
     size_t diagnostics_size, first_error[2]; /* the latter: where the first error stands; 0 0: there is none */
     bool diagnosed;                          /* there is an item */
@@ -93,11 +93,15 @@ rvm_status tool_read_shadows(tool *t, bool *real, const text_list *words, const 
 /* report.c: what is wrong, as text with the line of the source, a caret and a hint, or as JSON. */
 void report(tool *t, rvm_status st);
 void report_add_note(tool *t, const char *word);
+/* What is good to know beside results: on standard error under the command's name, or with --json, which is printed
+ * afterwards, a diagnostic with the place that e has. */
+void report_note(tool *t, const rvm_error *e);
+void report_note_text(tool *t, const char *text);
 void report_free(tool *t);
 /* rvm_diagnostic: userdata is the tool. */
 void tool_diagnostic(void *userdata, const rvm_error *e, const char *text);
 
-/* points.c: says on standard error where a run from t->v meets points at which what it does has no derivative by what `by`
+/* points.c: notes where a run from t->v meets points at which what it does has no derivative by what `by`
  * names, so that a rule takes its place. Unchecked runs are looked at with --points only, and long ones as a whole. */
 void points_note(tool *t, const rvm_part *by, uint32_t nby);
 void points_note_active(tool *t); /* by all that has a shadow */
@@ -114,13 +118,11 @@ void growth_from_end(tool *t, const values *end, char *text, size_t size);
  * that is said, and t->machine is another. With --no-exact it is not. */
 bool exactly_again(tool *t, rvm_status *st);
 /* Of what came from such a run: says that there is a nan among it. */
-void exactly_note_nan(const tool *t, bool nan);
+void exactly_note_nan(tool *t, bool nan);
 
 /* The object of --json, from its bracket to behind "ok", with the error if st says so, which is then told; to its end. */
 void tool_json_begin(json *j, tool *t, rvm_status st);
 void tool_json_end(json *j);
-/* Of an object that was begun otherwise: the member "diagnostics", if there were warnings. */
-void tool_json_warnings(json *j, tool *t);
 
 /* native.c: t->jit, if --engine asks for it and it is there; machines are attached to it. */
 rvm_status native_open(tool *t);

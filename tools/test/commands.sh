@@ -396,6 +396,7 @@ expect 1 'error: `x[[]1]` cannot be restored*[[]NOT_RESTORABLE]' rvm run relax.r
 measured='a relative 2.7e+26 apart, and the tolerance is 1e-08; *may be wrong by as much or more'
 expect 1 "$measured*hint: --exact*--tol X" rvm grad $R --of out --wrt w --no-exact
 expect 0 '"ok":true,"exact_rerun":{"severity":"note","code":"NOT_RESTORABLE"*"line":1*"gradients":{"w":-41.69' rvm grad $R --of out --wrt w --json
+expect_not 0 'so this is run again' rvm grad $R --of out --wrt w --json
 expect_not 0 'exact_rerun' rvm grad $R --of out --wrt w --json --exact
 expect 1 'hint: `rvm grad`' rvm run relax.rasm "relax'grad" x=[3,1,4,1,5,9,2,6,5,3] w=0.9 sweeps=20 out_b=1
 expect 1 'the values are there, but shadows are 1.12e+04 from the seeds' rvm grad $R --of out --wrt w --undo --exact

@@ -131,6 +131,19 @@ expect 0 'this is the outermost frame' debug up
 expect 0 'this is the innermost frame' debug down
 expect 0 'x = 60' debug 'info locals'
 
+# with --json, notes are diagnostics, and a check that fails is an error as any other
+printf 'fn w(y: real, x: real)\n    y += abs(x)\n    y += min(x, 0)\nend\n' >corners.rasm
+cornered='"diagnostics":[[]{"severity":"note","code":"OK","message":"no derivative by `x` at corners.rasm:2, in w (abs): by its rule it is -1","file":"corners.rasm","line":2,"column":5,"source":"        y += abs(x)?n        ^","hint":null},{"severity":"note"*}[]],"values"'
+for of in 'grad --of y' 'vjp --seed y=1' 'jvp --dot x=1' 'jac --of y' 'hess --of y' 'hvp --of y --dot x=1'; do
+    # shellcheck disable=SC2086 # words
+    expect 0 "$cornered" rvm $of corners.rasm x=0 --json
+    # shellcheck disable=SC2086
+    expect_not 0 ': note: ' rvm $of corners.rasm x=0 --json
+done
+printf 'fn lossy(y: real, x: real)\n    y += x * 1e9\n    y -= x * 1e9\n    y *= 1e-300\n    y *= 1e-300\nend\n' >lossy.rasm
+failed='{"severity":"error","code":"CHECK","message":"2 of 3 checks failed","file":null,"line":null,"column":null,"source":null,"hint":null}'
+expect 1 "{\"ok\":false,\"error\":$failed,\"diagnostics\":[[]$failed[]],\"checks\"" rvm check lossy.rasm y=1 x=1 --json
+
 # colours on a terminal only, and not where NO_COLOR is
 if command -v script >/dev/null; then
     coloured=$(printf '\033[[]1;31merror: ')
