@@ -34,7 +34,11 @@ static fraction floor_of(assembler *a, fraction x) {
 }
 
 static fraction shift(assembler *a, exact_op op, fraction x, fraction count) {
+    int64_t bits;
     if (!x || !count || count->negative) return NULL;
+    const bool all = !rvm__exact_i64(count, &bits) || bits >= EXACT_BITS; /* that any number has */
+    if (!x->n) return x;
+    if (all && op == EXACT_DIV) return rvm__exact(a, x->negative ? -1 : 0);
     fraction by = rvm__exact_power(a, rvm__exact(a, 2), count), r = operation(a, op, x, by);
     return op == EXACT_DIV && r ? floor_of(a, r) : r;
 }
@@ -164,7 +168,7 @@ static void approximate(assembler *a, expr *e, rvm_row row) {
         rvm__wrong(a, e, D_NOT_POSITIVE, NULL, NULL, NULL);
         return;
     }
-    if (row == RVM_ROW_div && !v[1].f) {
+    if ((row == RVM_ROW_div && !v[1].f) || (row == RVM_ROW_pow && !v[0].f && v[1].f < 0)) {
         rvm__wrong(a, e, D_ZERO_DIVISOR, NULL, NULL, NULL);
         return;
     }
