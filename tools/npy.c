@@ -160,7 +160,7 @@ static bool readable(const header *h, rvm_type want) {
     const bool whole = h->kind == 'i' || h->kind == 'u';
     if (whole) return h->size && h->size <= 8 && !(h->size & (h->size - 1));
     if (h->kind == 'b') return h->size == 1;
-    return h->kind == 'f' && want != RVM_I64 && (h->size == 4 || h->size == 8);
+    return h->kind == 'f' && want != RVM_I64 && (h->size == 8 || h->size == 4 || (h->size == 2 && h->parts == 1));
 }
 
 static rvm_status too_many(const input *in, const header *h, rvm_error *err) {
@@ -215,6 +215,15 @@ typedef struct number {
     double f;
 } number;
 
+/* 1 bit for the sign, 5 for the exponent, 10 for the mantissa. Exact. */
+static double half(uint64_t u) {
+    const int exponent = (int)(u >> 10 & 31), mantissa = (int)(u & 1023);
+    const double x = exponent == 31 ? (mantissa ? (double)NAN : (double)INFINITY)
+                     : exponent     ? ldexp(1024 + mantissa, exponent - 25)
+                                    : ldexp(mantissa, -24);
+    return u >> 15 ? -x : x;
+}
+
 static number decode(const header *h, const unsigned char *b) {
     uint64_t u = 0;
     number x = {.whole = h->kind != 'f'};
@@ -224,6 +233,8 @@ static number decode(const header *h, const unsigned char *b) {
         float single;
         memcpy(&single, &low, sizeof single);
         x.f = single;
+    } else if (h->kind == 'f' && h->size == 2) {
+        x.f = half(u);
     } else if (h->kind == 'f') {
         memcpy(&x.f, &u, sizeof x.f);
     } else {

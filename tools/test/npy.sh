@@ -81,6 +81,21 @@ for version in 1 2 3; do
     done
 done
 
+# half precision: the least and the greatest subnormal, 1, the greatest, zeros, infinities, nan; f32 holds all of them
+halves='0001 03ff 3c00 c000 7bff 8000 7c00 fc00 7e00'
+for bytes in '<' '>'; do
+    [ "$bytes" = '<' ] && hex=$(turned 4 "$halves") || hex=$(printf '%s' "$halves" | tr -d ' ')
+    npy a.npy 1 "$(header "${bytes}f2" False '(9,)')" "$hex"
+    expect 0 'x = [[]5.9604644775390625e-08, 6.097555160522461e-05, 1, -2, 65504, 0, inf, -inf, nan]' rvm run arrays.rasm line x=@a.npy
+    expect 0 'x = [[]5.9604644775390625e-08, 6.097555160522461e-05, 1, -2, 65504, 0, inf, -inf, nan]' rvm run arrays.rasm line x=@a.npy --real f32
+done
+npy a.npy 1 "$(header '<f2' False '(3,)')" "$(turned 4 03ff 3c00 c000)"
+expect 0 'x = [[]0.0000609755516, 1, -2]' rvm run arrays.rasm line x=@a.npy --real fix
+npy a.npy 1 "$(header '<f2' False '(1,)')" 007c
+expect 2 'inf, which a fix does not hold exactly' rvm run arrays.rasm line x=@a.npy --real fix
+npy a.npy 1 "$(header '<f2' False '(1,)')" 003c
+expect 3 'holds elements of type `<f2`, which are not exactly i64' rvm run arrays.rasm whole k=@a.npy
+
 # whole numbers of every size
 rows='01 02 03 04 05 06' columns='01 04 02 05 03 06'
 for wide in 1 2 4 8; do
