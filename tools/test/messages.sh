@@ -90,7 +90,19 @@ expect 1 'takes `set`, to what it must disappear as' rvm run forget.rasm same x=
 
 # explain, help
 for code in RELEASE release NOT_RESTORABLE not-restorable FUEL; do expect 0 'exit status' rvm explain $code; done
-for code in $(rvm explain | sed -n 's/^\([A-Z_]*\)  *[0-4]  .*/\1/p'); do expect 0 "$code: " rvm explain "$code"; done
+# an example that is a program is refused with the code that it explains
+programs=0
+for code in $(rvm explain | sed -n 's/^\([A-Z_]*\)  *[0-4]  .*/\1/p'); do
+    expect 0 "$code: " rvm explain "$code"
+    rvm explain "$code" | sed -n 's/^    //p' >example.rasm
+    case $(cat example.rasm) in
+    fn\ *) ;;
+    *) continue ;;
+    esac
+    programs=$((programs + 1))
+    expect 3 "\"error\":{\"severity\":\"error\",\"code\":\"$code\"" rasm example.rasm --json
+done
+expect 0 4 echo $programs
 expect 0 '"code":"RELEASE","exit":1' rvm explain RELEASE --json
 expect 0 '"code":"INTERNAL"' rvm explain --json
 expect 2 'did you mean RELEASE?' rvm explain RELAESE
