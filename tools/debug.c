@@ -74,12 +74,28 @@ static const struct entry {
 #define MOVE(name, aliases, direction, function, doc) {name, aliases, "[N]", doc, direction, function, NULL, NULL},
 #define SHOW(name, aliases, function, doc)            {name, aliases, "", doc, 0, NULL, function, NULL},
 #define ACT(name, aliases, words, function, doc)      {name, aliases, words, doc, 0, NULL, NULL, function},
+#define OTHER(name, instead)
 #include "debug.def"
 #undef MOVE
 #undef SHOW
 #undef ACT
+#undef OTHER
 };
 enum { TABLE_SIZE = sizeof table / sizeof *table };
+
+static const struct {
+    const char *name, *instead;
+} others[] = {
+#define MOVE(...)
+#define SHOW(...)
+#define ACT(...)
+#define OTHER(name, instead) {name, instead},
+#include "debug.def"
+#undef MOVE
+#undef SHOW
+#undef ACT
+#undef OTHER
+};
 
 static void do_help(debugger *d, const char *w) {
     (void)d, (void)w;
@@ -114,6 +130,8 @@ static int find_command(const char *name, size_t length) {
         nearest_offer(&near, table[k].name);
     }
     if (matches == 1) return found;
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        if (strcmp(others[k].name, bare) == 0) return printf("there is no command `%s`: %s\n", bare, others[k].instead), -1;
     printf("there is no command `%s`%s%s%s\n", bare, near.best ? "; did you mean `" : "", near.best ? near.best : "",
            near.best ? "`?" : "; see help");
     return -1;

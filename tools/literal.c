@@ -30,7 +30,8 @@ static bool accept(reader *r, char c) {
 }
 
 static rvm_status wrong(reader *r, const char *what) {
-    return rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "%s, found `%.20s`", what, *r->at ? r->at : "the end");
+    if (!*r->at) return rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "%s, found the end", what);
+    return rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "%s, found `%.*s`", what, quoted_length(r->at), r->at);
 }
 
 /* A number, or for a function value &name. */

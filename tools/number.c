@@ -12,32 +12,30 @@
 
 enum { NAME_MAX_COMPARED = 48 };
 
-static size_t min3(size_t a, size_t b, size_t c) {
-    size_t m = a < b ? a : b;
-    return m < c ? m : c;
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
 }
 
-/* Edit distance. */
+/* Edit distance, in which two letters that changed places count as one edit (optimal string alignment). */
 static size_t distance(const char *a, const char *b) {
-    size_t row[NAME_MAX_COMPARED + 1], n = strlen(b);
-    for (size_t j = 0; j <= n; j++) row[j] = j;
-    for (size_t i = 1; *a; a++, i++) {
-        size_t diagonal = row[0];
+    size_t rows[3][NAME_MAX_COMPARED + 1], n = strlen(b), m = strlen(a);
+    for (size_t j = 0; j <= n; j++) rows[0][j] = j;
+    for (size_t i = 1; i <= m; i++) {
+        size_t *row = rows[i % 3], *up = rows[(i - 1) % 3], *before = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= n; j++) {
-            size_t up = row[j];
-            row[j] = min3(up + 1, row[j - 1] + 1, diagonal + (*a != b[j - 1]));
-            diagonal = up;
+            row[j] = least(least(up[j], row[j - 1]) + 1, up[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = least(row[j], before[j - 2] + 1);
         }
     }
-    return row[n];
+    return rows[m % 3][n];
 }
 
 void nearest_offer(nearest *n, const char *candidate) {
-    size_t length = strlen(n->wanted);
+    const size_t length = strlen(n->wanted), most = length < 6 ? 1 : length / 3;
     if (length > NAME_MAX_COMPARED || strlen(candidate) > NAME_MAX_COMPARED) return;
-    size_t d = distance(n->wanted, candidate);
-    if (d > 1 + length / 3 || d >= length || (n->best && d >= n->distance)) return;
+    const size_t d = distance(n->wanted, candidate);
+    if (d > most || d >= length || (n->best && d >= n->distance)) return;
     n->best = candidate;
     n->distance = d;
 }
@@ -64,6 +62,12 @@ const char *number_text(rvm_type t, rvm_scalar v, char text[NUMBER_TEXT]) {
     if (t == RVM_FIX) return fix_text(v.i, text);
     snprintf(text, NUMBER_TEXT, "%lld", (long long)v.i);
     return text;
+}
+
+int quoted_length(const char *text) {
+    enum { MOST = 20 };
+    const size_t n = strcspn(text, "\n");
+    return n < MOST ? (int)n : MOST;
 }
 
 static rvm_status bad_number(const char *at, const char *why, rvm_error *err) {

@@ -11,6 +11,9 @@ typedef struct nearest {
 } nearest;
 void nearest_offer(nearest *n, const char *candidate);
 
+/* How much of what was given instead of a value a message quotes: the beginning of a line. */
+int quoted_length(const char *text);
+
 enum { NUMBER_TEXT = 40, FIX_LIMIT = 1 << (63 - RVM_FIX_FRACTION) }; /* a fix is in [-FIX_LIMIT, FIX_LIMIT) */
 /* The shortest text that reads back as the same value; fix as a decimal. NaN, inf, -inf as such. */
 const char *number_text(rvm_type t, rvm_scalar v, char text[NUMBER_TEXT]);

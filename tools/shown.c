@@ -98,7 +98,8 @@ rvm_status complex_parse(rvm_type t, const char **at, rvm_scalar part[2], rvm_er
         if (imaginary) ++*at;
         if (imaginary || (**at != '+' && **at != '-')) return RVM_OK;
     }
-    return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%.20s` is no complex number: 2+3i is one", start);
+    return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%.*s` is no complex number: 2+3i is one", quoted_length(start),
+                     start);
 }
 
 /* A positive number, or exp(X). */
@@ -110,7 +111,7 @@ rvm_status lns_parse(const char **at, rvm_scalar *out, rvm_error *err) {
     rvm_status st = number_parse(RVM_F64, at, out, err);
     if (st || by_logarithm) {
         if (st || *(*at)++ == ')') return st;
-        return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%.20s` does not end with `)`", start);
+        return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%.*s` does not end with `)`", quoted_length(start), start);
     }
     if (!(out->f > 0 && isfinite(out->f)))
         return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%.*s` is not positive and finite, as an lns must be",

@@ -106,6 +106,9 @@ expect 0 4 echo $programs
 expect 0 '"code":"RELEASE","exit":1' rvm explain RELEASE --json
 expect 0 '"code":"INTERNAL"' rvm explain --json
 expect 2 'did you mean RELEASE?' rvm explain RELAESE
+expect 2 'did you mean TYPE?' rvm explain tpye
+expect 2 'there is no code `foo`; rvm explain lists them' rvm explain foo
+expect 2 'there is no code `NOPE`; rvm explain lists them' rvm explain NOPE
 expect 0 'usage: rvm [[]options] COMMAND' rvm help
 expect 0 'usage: rvm grad' rvm help grad
 expect 0 'usage: rasm' rvm help rasm
@@ -118,6 +121,7 @@ expect 0 'break where?*`back`, or rs' debug b
 expect 0 'set x = x \* 2*while x < 100' debug s s rs
 for word in rs reverse-step rn reverse-next rsi reverse-stepi rc reverse-continue; do expect 0 'this is the start' debug $word; done
 expect 0 'x = 60' debug 'p x'
+expect 0 'there is no command `until`: `break LINE`, then `continue`' debug 'until 5'
 expect 0 'previous takes a count, not `x`' debug 'previous x'
 for count in -1 0 +2 1.5; do
     expect 0 "step takes a count, not \`$count\`" debug "step $count"
@@ -155,6 +159,11 @@ done
 printf 'fn lossy(y: real, x: real)\n    y += x * 1e9\n    y -= x * 1e9\n    y *= 1e-300\n    y *= 1e-300\nend\n' >lossy.rasm
 failed='{"severity":"error","code":"CHECK","message":"2 of 3 checks failed","file":null,"line":null,"column":null,"source":null,"hint":null}'
 expect 1 "{\"ok\":false,\"error\":$failed,\"diagnostics\":[[]$failed[]],\"checks\"" rvm check lossy.rasm y=1 x=1 --json
+
+# what is quoted of a value is its line
+printf 'fn n(x: real[m], k: i64, z: complex)\n    k += 1\n    x[0] += z.re\nend\n' >n.rasm
+expect 2 'k: expected the end of the value, found `2` [[]ARG' sh -c "printf '1 2\n' | '$bin/rvm' run n.rasm x=[1] z=1 k=@-"
+expect 2 'z: `1+2` is no complex number: 2+3i is one [[]ARG' sh -c "printf '1+2\n' | '$bin/rvm' run n.rasm x=[1] k=1 z=@-"
 
 # colours on a terminal only, and not where NO_COLOR is
 if command -v script >/dev/null; then
