@@ -40,6 +40,8 @@ static const struct hint {
     {RVM_ERR_DEPTH, "", "--depth N allows more"},
     {RVM_ERR_FUEL, "", "--fuel N allows more"},
     {RVM_ERR_LIMIT, "the trail", "--trail-limit SIZE allows more; --trail off keeps nothing"},
+    {RVM_ERR_UNSUPPORTED, "exact runs do not go through a derivative program",
+     "`rvm grad --exact`, or jac, hess, of the function itself: they run the program that is there exactly"},
     {RVM_ERR_MEMORY, "the limit is", "--memory SIZE allows more"},
 };
 

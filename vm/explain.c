@@ -273,9 +273,9 @@ rvm_status rvm__explain(rvm_machine *m, rvm_status status, rvm_error *err) {
     case RVM_ERR_TRAP: return explain_condition(s, status, err);
     case RVM_ERR_UNSUPPORTED:
         if (m->o.exact && !m->hessian)
-            SAY("exact runs do not go through `%s` of a derivative program, which takes back what its original has recorded "
-                "beneath what it records itself",
-                text);
+            SAY("exact runs do not go through a derivative program here: it takes back what its original has recorded "
+                "beneath "
+                "what it records itself");
         if (m->hessian) SAY("the Hessian by one sweep does not go through `%s`; by products it does", text);
         break;
     case RVM_ERR_LOOP: SAY("the step of the loop is 0");
