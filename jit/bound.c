@@ -70,10 +70,12 @@ static uint64_t trips_at(const rvm__unit *u, uint32_t fn, uint32_t pc) {
     return (uint64_t)(hi > lo ? hi - lo : lo - hi); /* whatever the step */
 }
 
-static uint64_t most_of_call(const rvm__unit *u, const rvm_insn *in) {
+static uint64_t most_of_call(const rvm__unit *u, const rvm_insn *in, bool looked) {
     uint64_t most = 0;
-    for (uint32_t at = 0, g; rvm__next_callee(u->p, in, &at, &g);)
-        if (u->facts[g].most > most) most = u->facts[g].most;
+    for (uint32_t at = 0, g; rvm__next_callee(u->p, in, &at, &g);) {
+        const uint64_t n = looked ? u->facts[g].unseen : u->facts[g].most;
+        if (n > most) most = n;
+    }
     return most;
 }
 
@@ -87,7 +89,20 @@ static bool is_long(const rvm__unit *u, uint32_t fn, uint32_t pc) {
     return false;
 }
 
-uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to) {
+/* Instructions between; looked: in lanes, without loops that look around where they turn. */
+static uint64_t count(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to, bool looked);
+
+/* Of all trips of the loop or block that begins at pc. */
+static uint64_t count_trips(const rvm__unit *u, uint32_t fn, uint32_t pc, bool looked) {
+    const uint64_t body = count(u, fn, pc + 1, u->p->functions[fn].code[pc].target, looked);
+    uint64_t trips = trips_at(u, fn, pc);
+    if (trips >= RVM__UNBOUNDED) trips = rvm__trips_in_array(u, fn, pc);
+    const bool bounded = trips < RVM__UNBOUNDED && body < RVM__UNBOUNDED;
+    const uint64_t all = bounded ? limited(trips * (body + 1)) : RVM__UNBOUNDED; /* too small, both, for that to overflow */
+    return looked && all > RVM__STRIP ? body : all;
+}
+
+static uint64_t count(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to, bool looked) {
     const rvm_function *f = &u->p->functions[fn];
     uint64_t n = 0;
     for (uint32_t pc = from; pc < to && n < RVM__UNBOUNDED; pc++) {
@@ -95,21 +110,31 @@ uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint3
         const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
         const bool jumps = pair == RVM_PAIR_jmp || pair == RVM_PAIR_jt || pair == RVM_PAIR_jf;
         n++;
-        if ((jumps && !(in->op & 1) && in->target < pc) || is_long(u, fn, pc)) return RVM__UNBOUNDED;
-        if (rvm__is_call(in)) n += most_of_call(u, in);
+        if ((jumps && !looked && !(in->op & 1) && in->target < pc) || is_long(u, fn, pc)) return RVM__UNBOUNDED;
+        if (rvm__is_call(in)) n += most_of_call(u, in, looked);
         if (in->op == RVM_OP_compute) { /* the part runs twice */
-            n += 2 * rvm__most_between(u, fn, pc + 1, in->target);
+            n += 2 * count(u, fn, pc + 1, in->target, looked);
             pc = in->target - 1;
         }
         if ((pair != RVM_PAIR_for && pair != RVM_PAIR_par) || in->target < pc) continue;
-        const uint64_t body = rvm__most_between(u, fn, pc + 1, in->target);
-        uint64_t trips = trips_at(u, fn, pc);
-        if (trips >= RVM__UNBOUNDED) trips = rvm__trips_in_array(u, fn, pc);
-        if (trips >= RVM__UNBOUNDED || body >= RVM__UNBOUNDED) return RVM__UNBOUNDED;
-        n += trips * (body + 1); /* both are too small for that to overflow */
+        n += count_trips(u, fn, pc, looked);
         pc = in->target;
     }
     return limited(n);
+}
+
+uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to) {
+    return count(u, fn, from, to, false);
+}
+
+uint64_t rvm__most_unseen(const rvm__unit *u, uint32_t fn) {
+    return count(u, fn, 0, u->p->functions[fn].ncode, true);
+}
+
+bool rvm__passes_unseen(const rvm__emit *e, uint32_t pc) {
+    const uint32_t lo = rvm__lower_end(e->f, pc);
+    const uint64_t trips = trips_at(e->u, e->fn, lo);
+    return trips < RVM__UNBOUNDED && trips * (count(e->u, e->fn, lo + 1, e->f->code[lo].target, true) + 1) <= RVM__STRIP;
 }
 
 bool rvm__is_twice(const rvm__emit *e, uint32_t pc) {

@@ -30,10 +30,13 @@ static LLVMValueRef trips_of(rvm__emit *e, LLVMValueRef lo, LLVMValueRef hi, LLV
     return select_of(e, some, LLVMBuildAdd(b, n, one, ""), zero);
 }
 
-static LLVMValueRef at_most(rvm__emit *e, LLVMValueRef n, uint64_t most) {
-    if (most >= RVM__UNBOUNDED - 1) return n;
+static LLVMValueRef no_more_than(rvm__emit *e, LLVMValueRef n, uint64_t most) {
     LLVMValueRef all = rvm__build_int(e->k, (int64_t)most);
     return select_of(e, LLVMBuildICmp(e->k->b, LLVMIntULT, n, all, ""), n, all);
+}
+
+static LLVMValueRef at_most(rvm__emit *e, LLVMValueRef n, uint64_t most) {
+    return most >= RVM__UNBOUNDED - 1 ? n : no_more_than(e, n, most);
 }
 
 /* ---- strips ---- */
@@ -97,10 +100,13 @@ uint32_t rvm__ahead_at(const rvm__emit *e, const rvm__context *c, uint32_t pc) {
     return hi - lo;
 }
 
+/* What lanes charge is looked at once: a product that wraps would be little. */
 static void charge_ahead(rvm__emit *e, LLVMValueRef trips) {
+    const uint64_t for_ever = UINT64_C(1) << 48;
     LLVMBuilderRef b = e->k->b;
     const uint32_t each = rvm__ahead_at(e, e->context, e->pc);
     if (!each) return;
+    if (e->laned) trips = no_more_than(e, trips, for_ever / each);
     LLVMValueRef all = LLVMBuildMul(b, trips, rvm__build_int(e->k, each), "");
     rvm__put_at(e, LLVMBuildAdd(b, rvm__get(e, e->k->i64, e->charged), all, ""), e->charged);
 }
@@ -197,7 +203,7 @@ void rvm__enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__set_slot(e, x->to.last, last);
     split_trips(e, up ? lo : last, up ? s : LLVMBuildNeg(b, s, ""), trips);
     charge_ahead(e, trips);
-    if (e->laned && !LLVMIsConstant(trips)) rvm__look_in_instance(e); /* as many as there are, they are charged already */
+    if (e->laned && !rvm__passes_unseen(e, e->pc)) rvm__look_in_instance(e); /* all are charged already */
     if (!enter_from_top(e, in, x)) rvm__jump(e, c, e->pc, false);
 }
 
@@ -242,12 +248,6 @@ static void count_erased(rvm__emit *e, const rvm__xinsn *x, const uint64_t bits[
         if (bits[k]) rvm__count_erased(e, k, LLVMBuildMul(b, trips, rvm__build_int(e->k, (int64_t)bits[k]), ""));
 }
 
-/* Whether an instance need not look around in the loop: its bounds are constants, so that code around it looks. */
-static bool is_short(rvm__emit *e, const rvm__xinsn *x) {
-    LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi);
-    return e->laned && LLVMIsConstant(lo) && LLVMIsConstant(hi);
-}
-
 bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuilderRef b = e->k->b;
     rvm__context *c = e->context;
@@ -257,7 +257,7 @@ bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBasicBlockRef ends = c->passing ? c->passing[e->pc] : NULL, begins = ends ? c->passing[in->target] : NULL;
     uint64_t erased[2];
     erased_by_all(e, x, erased);
-    const bool looks = !e->ahead && !is_short(e, x);
+    const bool looks = !e->ahead && !(e->laned && rvm__passes_unseen(e, e->pc));
     if (e->ahead)
         e->ahead = e->walked = 0;
     else

@@ -88,6 +88,7 @@ typedef struct rvm__facts { /* of a function of the program */
     uint64_t size;     /* instructions, those of callees included, as far as counted */
     uint64_t work;     /* the same, but each counts for as often as it may run, as far as loops tell */
     uint64_t most;     /* instructions of a call, or RVM__UNBOUNDED */
+    uint64_t unseen;   /* the same in lanes, without what looks around where it turns */
     bool by_value;     /* it, or what it calls, calls through function values */
     uint16_t levels;   /* of the trail that something goes onto, or comes from */
     uint8_t told_from; /* with so many levels deep it must be known at run time how deep they are */
@@ -250,6 +251,11 @@ static inline uint32_t rvm__lower_end(const rvm_function *f, uint32_t pc) {
 /* ---- bound.c ---- */
 /* Instructions from pc `from` to before `to`, each as often as it may run, or RVM__UNBOUNDED. */
 uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);
+/* In lanes, of a call: without loops that look around where they turn. */
+uint64_t rvm__most_unseen(const rvm__unit *u, uint32_t fn);
+/* Whether the loop with an end at pc need not look around in lanes: its trips are constants and, with all in them that does
+ * not look, no more than a strip. Code around it looks. */
+bool rvm__passes_unseen(const rvm__emit *e, uint32_t pc);
 /* Whether control goes on with the next instruction, here and not in a function. */
 bool rvm__goes_on(const rvm_insn *in);
 /* Trips of the loop with an end at pc, of which each has an element of a small array, where indices are trusted; or

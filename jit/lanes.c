@@ -341,14 +341,17 @@ static bool gives_up(LLVMValueRef v) {
     return is_call_of(v, RVM__GIVE_UP) && !LLVMIsNull(LLVMGetOperand(v, 0));
 }
 
-/* A group that may be told to end keeps few changes, but none of loops, which would be many. */
+/* A group that looks around, and may be told to end, keeps few changes, but none of loops, which would be many. */
 static bool keeps_for_looks(const rvm__group *g) {
     enum { FEW = 4 };
+    bool looks = false;
     unsigned n = 0;
     for (uint32_t k = 0; k < g->n; k++)
-        for (LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[k].b); v; v = LLVMGetNextInstruction(v))
+        for (LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[k].b); v; v = LLVMGetNextInstruction(v)) {
+            looks |= is_call_of(v, RVM__LOOK);
             if (rvm__changes_shared(g, v)) n += g->nodes[k].loop == RVM__NO_LOOP ? 1 : FEW + 1;
-    return g->nloops && n <= FEW;
+        }
+    return looks && n <= FEW;
 }
 
 static void find_log(rvm__group *g) {

@@ -195,6 +195,7 @@ static void visit_needs(survey *s, uint32_t fn) {
             if (g != fn) add_callee(facts, &s->u->facts[g]);
     visit_work(s->u, fn);
     facts->most = facts->recursive ? RVM__UNBOUNDED : rvm__most_between(s->u, fn, 0, f->ncode);
+    facts->unseen = facts->recursive ? RVM__UNBOUNDED : rvm__most_unseen(s->u, fn);
     facts->need.slots += s->u->m->codes[fn].slots;
     facts->need.arrays += f->narrays;
     facts->need.depth++;

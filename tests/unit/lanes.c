@@ -8,33 +8,51 @@
 enum { N = 8, LONG = 1000000000 };
 static rvm_error e;
 
-static const char text[] = "fn kept(y: real[n], a: real[n, m], b: real, k: i64)\n"
-                           "    parallel p in 0..n\n"
-                           "        y[p] -= atan2(b, 2.0)\n"
-                           "        for i in 0..k * k\n"
-                           "            a[p, 0] += inv(b)\n"
-                           "        end\n"
-                           "    end\n"
-                           "end\n"
-                           "fn lost(y: real[n], a: real[n, m], b: real, k: i64)\n"
-                           "    parallel p in 0..n\n"
-                           "        for i in 0..4\n"
-                           "            a[p, i] += y[p]\n"
-                           "        end\n"
-                           "        for i in 0..k * k\n"
-                           "            let j: i64 = i & 3\n"
-                           "            a[p, j] += inv(b)\n"
-                           "        end\n"
-                           "        y[p] -= b\n"
-                           "    end\n"
-                           "end\n";
+typedef struct block {
+    const char *name;
+    bool lost; /* what it changes cannot be taken back in a group */
+    const char *body;
+} block;
+
+/* k * k trips are known when it runs, the others from the text. */
+static const block blocks[] = {
+    {"kept", false, "y[p] -= atan2(b, 2.0)\nfor i in 0..k * k\na[p, 0] += inv(b)\nend\n"},
+    {"lost", true,
+     "for i in 0..4\na[p, i] += y[p]\nend\n"
+     "for i in 0..k * k\nlet j: i64 = i & 3\na[p, j] += inv(b)\nend\ny[p] -= b\n"},
+    {"lost, known", true,
+     "for i in 0..4\na[p, i] += y[p]\nend\n"
+     "for i in 0..1000000000000\nlet j: i64 = i & 3\na[p, j] += inv(b)\nend\ny[p] -= b\n"},
+    {"scalar", false, "for i in 0..1000000000000\ns += b\nend\n"},
+    {"same in all trips", false, "y[p] -= atan2(b, 2.0)\nfor i in 0..1000000000000\ns += inv(b)\nend\n"},
+    {"empty", false, "for i in 0..1000000000\nend\ny[p] += 1\n"},
+    {"beyond the bound", false, "for i in 0..200000000\ns += inv(b)\nend\n"},
+    {"charge that wraps to 0", false, "for i in 0..(k >> 29) << 62\ns += inv(b)\ns += b\ns += b\nend\n"},
+    {"lost, charge that wraps to 0", true,
+     "for i in 0..4\na[p, i] += y[p]\nend\n"
+     "for i in 0..4611686018427387904\nlet j: i64 = i & 3\na[p, j] += inv(b)\na[p, j] += b\nend\ny[p] -= b\n"},
+    {"nested", false, "for i in 0..1000\nfor j in 0..1000\nfor l in 0..1000\ns += inv(b)\nend\nend\nend\n"},
+    {"under a condition", false, "if y[p] > 2\nfor i in 0..1000000000000\ns += inv(b)\nend\nend\n"},
+    {"calls of short loops", false, "for i in 0..100000\ncall short(s, b)\nend\n"},
+    {"local", false,
+     "let l: real\nfor i in 0..1000000000000\nl += inv(b)\nend\ny[p] += l\n"
+     "for i in 0..1000000000000\nl -= inv(b)\nend\n"},
+    {"compute part", false,
+     "y[p] -= atan2(b, 2.0)\ncompute\nlet c: real = 0\nfor i in 0..1000000000000\nc += inv(b)\nend\n"
+     "do\ny[p] += c\nundo\n"},
+};
+enum { BLOCKS = sizeof blocks / sizeof *blocks, KEPT = 0, LOST = 1 };
+
+static const char before[] = "fn short(s: real, b: real)\nfor i in 0..400000\ns += inv(b)\nend\nend\n"
+                             "fn f(y: real[n], a: real[n, m], s: real, b: real, k: i64)\nparallel p in 0..n\n",
+                  behind[] = "end\nend\n";
 
 typedef struct fixture {
     rvm_jit *j;
     rvm_program *p;
     rvm_machine *m;
     double y[N], a[4 * N];
-    rvm_arg arg[4];
+    rvm_arg arg[5];
     unsigned calls; /* of the progress function that come before it cancels; 0: it does not */
 } fixture;
 
@@ -44,11 +62,13 @@ static bool on_progress(void *userdata, uint64_t instructions) {
     return f->calls && --f->calls == 0;
 }
 
-static void begin(fixture *f, uint64_t fuel, unsigned calls, int64_t k) {
+static void begin(fixture *f, const block *b, uint64_t fuel, unsigned calls, int64_t k) {
+    char text[1024];
     report rep = {.name = "lanes"};
     const int64_t shape[2] = {N, 4};
     rvm_jit_options o = rvm_jit_options_default();
     rvm_options mo = rvm_options_default();
+    snprintf(text, sizeof text, "%s%s%s", before, b->body, behind);
     *f = (fixture){.p = assemble_text(text, NULL, &rep), .calls = calls};
     cr_assert(f->p);
     o.cache = "";
@@ -62,8 +82,9 @@ static void begin(fixture *f, uint64_t fuel, unsigned calls, int64_t k) {
     for (int i = 0; i < N; i++) f->y[i] = i;
     f->arg[0] = rvm_arg_array_f64(f->y, 1, shape);
     f->arg[1] = rvm_arg_array_f64(f->a, 2, shape);
-    f->arg[2] = rvm_arg_f64(1.5);
-    f->arg[3] = rvm_arg_i64(k);
+    f->arg[2] = rvm_arg_f64(0);
+    f->arg[3] = rvm_arg_f64(1.5);
+    f->arg[4] = rvm_arg_i64(k);
 }
 
 static void end(fixture *f) {
@@ -72,51 +93,62 @@ static void end(fixture *f) {
     rvm_program_free(f->p);
 }
 
-static rvm_status call(fixture *f, const char *fn) {
-    const rvm_status status = rvm_call(f->m, rvm_program_find(f->p, fn), f->arg, 4, &e);
+static rvm_status call(fixture *f) {
+    const rvm_status status = rvm_call(f->m, rvm_program_find(f->p, "f"), f->arg, 5, &e);
     cr_assert(rvm_jit_reason(f->m, NULL) == RVM_OK);
     return status;
 }
 
-static void ends(const char *fn, uint64_t fuel, unsigned calls, rvm_status expected, bool adrift) {
+static void ends(const block *b, uint64_t fuel, unsigned calls, rvm_status expected) {
     fixture f;
     rvm_stats s;
-    begin(&f, fuel, calls, LONG);
-    cr_assert(call(&f, fn) == expected, "%s", e.message);
+    begin(&f, b, fuel, calls, LONG);
+    cr_assert(call(&f) == expected, "%s: %s", b->name, e.message);
     rvm_machine_stats(f.m, &s);
-    if (fuel) cr_assert(s.forward < fuel + N * (UINT64_C(1) << 26), "%llu", (unsigned long long)s.forward);
-    if (adrift) {
-        cr_assert(rvm_machine_backward(f.m, &e) == RVM_ERR_UNSUPPORTED && strstr(e.message, "neither on nor back"));
+    if (fuel) cr_assert(s.forward < fuel + N * (UINT64_C(1) << 26), "%s: %llu", b->name, (unsigned long long)s.forward);
+    if (b->lost) {
+        cr_assert(rvm_machine_backward(f.m, &e) == RVM_ERR_UNSUPPORTED && strstr(e.message, "neither on nor back"), "%s",
+                  b->name);
         cr_assert(rvm_machine_forward(f.m, &e) == RVM_ERR_UNSUPPORTED);
     } else {
-        cr_assert(rvm_machine_backward(f.m, &e) == RVM_OK, "%s", e.message);
-        cr_assert(f.y[3] == 3);
+        cr_assert(rvm_machine_backward(f.m, &e) == RVM_OK, "%s: %s", b->name, e.message);
+        cr_assert(f.y[3] == 3, "%s", b->name);
     }
-    f.arg[3] = rvm_arg_i64(10); /* whatever was, the next call is as ever */
-    cr_assert(call(&f, fn) == RVM_OK, "%s", e.message);
     end(&f);
 }
 
-Test(lanes, fuel) {
-    ends("kept", 4000000, 0, RVM_ERR_FUEL, false);
-    ends("lost", 4000000, 0, RVM_ERR_FUEL, true);
+Test(lanes, fuel, .timeout = 120) {
+    for (int n = 0; n < BLOCKS; n++) ends(&blocks[n], 4000000, 0, RVM_ERR_FUEL);
 }
 
-Test(lanes, cancel) {
-    ends("kept", 0, 2, RVM_ERR_CANCELLED, false);
-    ends("lost", 0, 200, RVM_ERR_CANCELLED, true);
+Test(lanes, cancel, .timeout = 120) {
+    for (int n = 0; n < BLOCKS; n++) ends(&blocks[n], 0, blocks[n].lost ? 200 : 2, RVM_ERR_CANCELLED);
+}
+
+static void is_as_ever(const block *b) {
+    fixture f;
+    begin(&f, b, 4000000, 0, LONG);
+    cr_assert(call(&f) == RVM_ERR_FUEL, "%s", e.message);
+    f.arg[4] = rvm_arg_i64(10);
+    cr_assert(call(&f) == RVM_OK, "%s", e.message);
+    end(&f);
+}
+
+Test(lanes, whatever_was_the_next_call_is_as_ever) {
+    is_as_ever(&blocks[KEPT]);
+    is_as_ever(&blocks[LOST]);
 }
 
 Test(lanes, long_ones_are_the_interpreters) { /* with looks on the way, and past what a lane goes without */
     fixture f;
     double a[4 * N], y[N];
-    begin(&f, 0, 0, 1500);
-    cr_assert(call(&f, "lost") == RVM_OK, "%s", e.message);
+    begin(&f, &blocks[LOST], 0, 0, 1500);
+    cr_assert(call(&f) == RVM_OK, "%s", e.message);
     memcpy(a, f.a, sizeof a), memcpy(y, f.y, sizeof y);
     memset(f.a, 0, sizeof f.a);
     for (int i = 0; i < N; i++) f.y[i] = i;
     rvm_jit_detach(f.m);
-    cr_assert(rvm_call(f.m, rvm_program_find(f.p, "lost"), f.arg, 4, &e) == RVM_OK);
+    cr_assert(rvm_call(f.m, rvm_program_find(f.p, "f"), f.arg, 5, &e) == RVM_OK);
     cr_assert(!memcmp(a, f.a, sizeof a) && !memcmp(y, f.y, sizeof y));
     end(&f);
 }
