@@ -39,7 +39,7 @@ static fraction shift(assembler *a, exact_op op, fraction x, fraction count) {
     const bool all = !rvm__exact_i64(count, &bits) || bits >= EXACT_BITS; /* that any number has */
     if (!x->n) return x;
     if (all && op == EXACT_DIV) return rvm__exact(a, x->negative ? -1 : 0);
-    fraction by = rvm__exact_power(a, rvm__exact(a, 2), count), r = operation(a, op, x, by);
+    fraction two = rvm__exact(a, 2), r = operation(a, op, x, two ? rvm__exact_power(a, two, count) : NULL);
     return op == EXACT_DIV && r ? floor_of(a, r) : r;
 }
 
