@@ -287,21 +287,28 @@ static bool is_pending(const attachment *a) {
     return a->pending && a->finished == __atomic_load_n(&a->jit->finished, __ATOMIC_RELAXED);
 }
 
+/* There is no code for what stands there. The run as a whole lacks what it lacks where it begins, or waits for later on. */
+static rvm__native_entry lacks(attachment *a, const rvm__native_place *at, enum rvm__lacks what) {
+    const bool begins = !at->pc && a->m->nframes == 1;
+    if (begins || what == RVM__LACKS_CODE) a->engine.lacks = what;
+    return NULL;
+}
+
 static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native_place *at, const rvm__native_need **need) {
     attachment *a = (attachment *)e;
     const uint32_t fn = m->frames[m->nframes - 1].fn;
     const rvm__record **last = at->pc ? &a->functions[fn].loop : &a->functions[fn].at_end[at->dir > 0];
     const bool fits = !at->pc && *last && still_fits(a, *last, at);
     bool compiles = false, refused = false, pending = false;
-    if (!fits && is_pending(a)) return NULL;
-    if (!fits && !rvm__warm_asks(&a->warm, m, at, *last, &compiles)) return NULL;
+    if (!fits && is_pending(a)) return lacks(a, at, RVM__LACKS_CODE);
+    if (!fits && !rvm__warm_asks(&a->warm, m, at, *last, &compiles)) return lacks(a, at, RVM__LACKS_USE);
     rvm__warmth *w = &a->warm.functions[fn];
     const rvm__record *before = *last, *r = before;
     if (!fits) {
         const rvm__lowering what = wanted(a, at);
         refused = is_refused(a, &what);
         r = refused ? NULL : ask_for(a, &what, last, compiles, &pending);
-        if (pending) return NULL;
+        if (pending) return lacks(a, at, a->pending ? RVM__LACKS_CODE : RVM__LACKS_NOTHING);
         if (!at->pc) was_asked_for(&a->functions[fn], at->dir, &what.lengths);
     }
     if (at->pc && r && r != before && w->entries < UINT32_MAX) w->entries++;
@@ -309,7 +316,8 @@ static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native
         w->passed_by = refused || (r && r->why.code);
     else if (!r || r->why.code)
         a->engine.hot[fn] = false;
-    if (!r || r->why.code) return NULL;
+    if (!r || r->why.code) return lacks(a, at, r || refused || compiles ? RVM__LACKS_NOTHING : RVM__LACKS_USE);
+    a->engine.lacks = RVM__LACKS_NOTHING;
     a->engine.soon = false;
     *need = &r->code.need;
     return r->code.entry;
@@ -328,8 +336,14 @@ static rvm_status adopt(rvm__engine *e, rvm_machine *d, rvm_error *err) {
     return d->engine && ((attachment *)d->engine)->jit == j ? RVM_OK : rvm_jit_attach(j, d, err);
 }
 
+static bool awaits(const rvm__engine *e) {
+    return is_pending((const attachment *)e);
+}
+
 static rvm_status reason(const rvm__engine *e, rvm_error *err) {
     const attachment *a = (const attachment *)e;
+    const char *what = rvm__native_lacks(e->lacks);
+    if (what) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", what);
     if (err && a->why.code) *err = a->why;
     return a->why.code;
 }
@@ -337,6 +351,7 @@ static rvm_status reason(const rvm__engine *e, rvm_error *err) {
 static void derived(rvm__engine *e, const rvm_machine *d, uint32_t fn, const rvm_error *why, bool tells) {
     attachment *a = (attachment *)e;
     a->why.code = RVM_OK;
+    a->engine.lacks = RVM__LACKS_NOTHING;
     a->engine.cramped = d && d->engine ? d->engine->cramped : 0;
     if (why)
         a->why = *why;
@@ -381,6 +396,7 @@ rvm_status rvm_jit_attach(rvm_jit *j, rvm_machine *m, rvm_error *err) {
                               .every = j->o.hot,
                               .patience = j->o.tiers ? j->o.hot / 4 : 0,
                               .adopt = adopt,
+                              .awaits = awaits,
                               .reason = reason,
                               .derived = derived,
                               .released = released};
@@ -409,7 +425,7 @@ rvm_status rvm_jit_reason(const rvm_machine *m, rvm_error *err) {
     RVM__NEEDS(m);
     if (!m->engine) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the machine has no native engine");
     const attachment *a = (const attachment *)m->engine;
-    if (!a->why.code && a->engine.cramped)
+    if (!a->why.code && !a->engine.lacks && a->engine.cramped)
         return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,
                          "the code takes %llu bytes of the thread's stack, which has fewer left",
                          (unsigned long long)a->engine.cramped);

@@ -97,8 +97,8 @@ typedef struct rvm_jit_options {
     unsigned threads;
     /* The default. Start in the interpreter, and go native where so many instructions were interpreted that compiling pays:
      * a function that was that busy is native when it is called next, or where a loop turns that it is in. LLVM is opened
-     * not before. A derivative that was interpreted for a quarter of that, over all calls, runs as a program from then on,
-     * in tiers. False: all is compiled when it is called first. */
+     * not before. A derivative stays in the interpreter's mode, which is faster there than its program, until that has
+     * native code; a run in progress then begins anew. False: all is compiled when it is called first. */
     bool tiers;
     bool wait; /* in tiers, too, runs wait for the code that they ask for, so that it is known which code runs when */
     /* Instructions of a function and its callees that are interpreted in a machine before that; 0: the default, some 50 ms.
@@ -143,8 +143,9 @@ RVM_API void rvm_jit_detach(rvm_machine *m); /* also if it is not attached */
  * again. Any size will do; code that takes more than there is left is interpreted, and rvm_jit_reason says so. Of a stack
  * that is not the thread's own, as of a coroutine, 64 KiB are taken to be left. LLVM compiles in a thread of its own. */
 
-/* Why the last run of m that could have been native was interpreted: UNSUPPORTED with the reason, INTERNAL, MEMORY, or
- * RVM_OK where it was not, or none was asked for. USAGE: m is not attached. */
+/* Why the last run of m that could have been native was interpreted: UNSUPPORTED with the reason, which in tiers may be that
+ * it has not run often enough yet, or is being compiled; INTERNAL, MEMORY; or RVM_OK where it was not, from a loop on at
+ * least, or there was none. USAGE: m is not attached. */
 RVM_API rvm_status rvm_jit_reason(const rvm_machine *m, rvm_error *err);
 
 typedef enum rvm_jit_form { RVM_JIT_IR, RVM_JIT_ASSEMBLY } rvm_jit_form;

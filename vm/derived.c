@@ -9,9 +9,10 @@
  * Their arguments are the caller's arrays and shadows. Nothing of them is ever taken back, so they keep no trail. What a
  * function is derived into is kept (rvm__derived), the last MOST_DERIVED of them.
  *
- * An engine with patience wants a derivative to be interpreted first: for so many instructions over all calls, and then
- * the run in progress begins anew. If a native run fails the arguments get their values back and the interpreter runs,
- * from the start, since its errors speak of f.
+ * An engine with patience wants a derivative to be interpreted until there is native code for it, which is asked for after
+ * so many instructions over all calls. The modes are several times faster than the program interpreted, so that never
+ * runs; a run in progress when the code comes begins anew, if it has not turned yet. If a native run fails the arguments get
+ * their values back and the interpreter runs, from the start, since its errors speak of f.
  */
 #include "derived.h"
 
@@ -41,6 +42,7 @@ typedef struct asked {
     uint32_t n;
     bool shadows; /* those that the run changes are saved, too */
     bool touched; /* the run has begun to change them */
+    bool placed;  /* the program is bound to the arguments */
 } asked;
 
 static const rvm_function *function_of(const asked *q) {
@@ -260,37 +262,6 @@ static rvm_status interpret(asked *q, rvm_error *err) {
     return status ? status : run_second(q, err);
 }
 
-/* The first half, with so much fuel where the run can then begin anew: *stopped, and nothing has changed. */
-static rvm_status try_first(asked *q, uint64_t most, bool *stopped, rvm_error *err) {
-    rvm_machine *m = q->m;
-    rvm_error why;
-    const uint64_t fuel = m->o.fuel;
-    const rvm_stats before = m->stats;
-    q->shadows = !goes_back(q);
-    const bool limits = (!fuel || most < fuel) && save(q, RVM__INPUTS);
-    if (limits) m->o.fuel = most;
-    const rvm_status status = run_first(q, &why);
-    m->o.fuel = fuel;
-    *stopped = limits && status == RVM_ERR_FUEL;
-    if (status && !*stopped && err) *err = why;
-    if (!*stopped) return status;
-    m->where = UNBOUND;
-    m->stats = before;
-    give(q, RVM__INPUTS);
-    return status;
-}
-
-/* No more than the engine has patience for, over all calls. */
-static rvm_status interpret_some(asked *q, rvm__derived *d, bool *stopped, rvm_error *err) {
-    const rvm_stats *s = &q->m->stats;
-    const uint64_t most = q->m->engine->patience - d->ran, before = s->forward + s->swept;
-    rvm_status status = bind(q, err);
-    if (!status) status = try_first(q, most, stopped, err);
-    if (!status) status = run_second(q, err);
-    d->ran += *stopped ? most : s->forward + s->swept - before;
-    return status;
-}
-
 /* ---- natively ---- */
 
 /* Zeros that are shadows of what is active only because it depends on what is. */
@@ -371,11 +342,8 @@ static rvm_status bind_derived(const asked *q, rvm__derived *d, rvm_error *err) 
     return rvm_machine_bind(d->machine, d->fn, d->args, d->nargs, RVM_PRIMAL, false, err);
 }
 
-/* What it was interpreted for before counts as its own. */
 static rvm_status run_derived(asked *q, rvm__derived *d, rvm_error *err) {
     rvm_machine *m = d->machine;
-    if (!d->warm && m->engine) m->engine->ran(m->engine, m, d->ran);
-    d->warm = true;
     q->touched = true;
     const rvm_status status = rvm_machine_forward(m, err);
     add_stats(q->m, d);
@@ -427,18 +395,19 @@ static rvm_status run_both(asked *q, rvm__derived *d, rvm_error *err) {
     return status ? status : run_derived(q, d, err);
 }
 
-/* Why f'adj cannot go back over what f does, where it takes that from a trail. */
-static rvm_status check_trail(const asked *q, const rvm__derived *d, rvm_error *err) {
-    if (!d->levels || q->ask == ASK_TANGENT || (goes_back(q) && q->m->o.trail == RVM_TRAIL_KEEP)) return RVM_OK;
-    return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "what it takes from the trail is not kept there");
+/* Whether f'adj takes from a trail what is not kept there. */
+static bool lacks_trail(const asked *q, const rvm__derived *d) {
+    return d->levels && q->ask != ASK_TANGENT && !(goes_back(q) && q->m->o.trail == RVM_TRAIL_KEEP);
 }
+
+static const char *const no_trail = "what it takes from the trail is not kept there";
 
 /* Binding looks at the arguments, so that they can be saved. */
 static rvm_status begin(asked *q, rvm__derived *d, rvm_error *err) {
     const bool both = q->ask == ASK_VALUE_AND_GRADIENT;
     rvm_status status = ready(q->m, d, err);
-    if (!status) status = check_trail(q, d, err);
-    if (!status && (!both || q->shadows)) status = bind_derived(q, d, err);
+    if (!status && lacks_trail(q, d)) status = rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", no_trail);
+    if (!status && !q->placed && (!both || q->shadows)) status = bind_derived(q, d, err);
     if (!status && both) status = bind_primal(q, d, err);
     if (!status && !save(q, RVM__INPUTS)) status = rvm__no_memory(q->m, err);
     return status;
@@ -460,12 +429,15 @@ static void tell(const asked *q, rvm__derived *d, const rvm_error *why) {
     if (why) d->told = true;
 }
 
-/* Once it ran: whether native code did. If that never will, the machine's modes are the faster way. */
-static void note_engine(const asked *q, rvm__derived *d) {
-    const rvm__engine *e = d->machine->engine;
+/* Whether native code never will run: then the machine's modes are the faster way. */
+static void note_refused(rvm__derived *d, const rvm__engine *e) {
     rvm_error why;
-    d->refused = e && e->reason(e, &why) == RVM_ERR_UNSUPPORTED;
+    d->refused = e && !e->lacks && e->reason(e, &why) == RVM_ERR_UNSUPPORTED;
     if (d->refused) memcpy(d->why.message, why.message, sizeof why.message);
+}
+
+static void note_engine(const asked *q, rvm__derived *d) {
+    note_refused(d, d->machine->engine);
     tell(q, d, NULL);
 }
 
@@ -494,6 +466,97 @@ static rvm_status natively(asked *q, rvm__derived *d, rvm_error *err) {
     return status;
 }
 
+/* ---- interpreted until there is native code ---- */
+
+/* The program that goes back to the start. */
+static rvm__derived *way_back(const asked *q, rvm__derived *d) {
+    if (q->ask != ASK_VALUE_AND_GRADIENT || !d->levels) return d;
+    rvm__derived *back = find_for(q, RVM_GRADIENT_OF);
+    if (!back || ready(q->m, back, NULL)) return NULL;
+    if (back->ran < d->ran) back->ran = d->ran;
+    return back;
+}
+
+/* Whether there is code for the program as it is bound. What was interpreted in its place counts as its own. */
+static bool ask_engine(rvm__derived *d) {
+    rvm__engine *e = d->machine->engine;
+    e->ran(e, d->machine, d->ran - d->counted);
+    d->counted = d->ran;
+    if (rvm__native_is_there(d->machine)) return true;
+    note_refused(d, e);
+    if (e->lacks != RVM__LACKS_CODE) d->asks = 2 * d->ran;
+    return false;
+}
+
+/* Whether there is native code for these arguments. Until some was asked for, and is being compiled, it is asked for when
+ * twice as much was interpreted, since asking takes time. */
+static bool is_there(asked *q, rvm__derived *d) {
+    const uint64_t patience = q->m->engine->patience;
+    if (d->ran < patience || d->ran < d->asks || ready(q->m, d, NULL)) return false;
+    rvm__derived *back = way_back(q, d);
+    if (!back || back->machine->engine->awaits(back->machine->engine)) return false;
+    if (lacks_trail(q, d) || bind_derived(q, back, NULL)) return false;
+    q->placed = ask_engine(back);
+    d->asks = back->asks;
+    return q->placed;
+}
+
+typedef struct race {
+    asked *q;
+    rvm__derived *d;
+    uint64_t before; /* instructions interpreted for d */
+    bool lost;       /* by the interpreter */
+} race;
+
+static bool overtaken(void *by) {
+    race *r = by;
+    r->d->ran = r->before + r->q->m->counted;
+    return r->lost = is_there(r->q, r->d);
+}
+
+/* The first half, until there is native code: r->lost, and nothing has changed. */
+static rvm_status try_first(race *r, rvm_error *err) {
+    asked *q = r->q;
+    rvm_machine *m = q->m;
+    const rvm_stats before = m->stats;
+    q->shadows = !goes_back(q);
+    if (save(q, RVM__INPUTS)) m->overtaken = overtaken;
+    m->overtaker = r;
+    const rvm_status status = run_first(q, err);
+    m->overtaken = NULL;
+    if (!r->lost) return status;
+    m->where = UNBOUND;
+    m->stats = before;
+    give(q, RVM__INPUTS);
+    return status;
+}
+
+static rvm_status interpret_until(race *r, rvm_error *err) {
+    const rvm_stats *s = &r->q->m->stats;
+    const uint64_t before = s->forward + s->swept;
+    rvm_status status = bind(r->q, err);
+    if (!status) status = try_first(r, err);
+    if (!status) status = run_second(r->q, err);
+    if (!r->lost) r->d->ran = r->before + s->forward + s->swept - before;
+    return status;
+}
+
+/* What its program lacks, if there is one yet. */
+static void tell_lacking(const asked *q, rvm__derived *d) {
+    rvm_error why = {.code = RVM_ERR_UNSUPPORTED};
+    rvm__engine *e = q->m->engine;
+    snprintf(why.message, sizeof why.message, "%s", rvm__native_lacks(RVM__LACKS_USE));
+    e->derived(e, d->machine, (uint32_t)q->fn, d->machine ? NULL : &why, false);
+}
+
+static rvm_status in_tiers(asked *q, rvm__derived *d, rvm_error *err) {
+    race r = {.q = q, .d = d, .before = d->ran};
+    const rvm_status status = interpret_until(&r, err);
+    if (r.lost) return natively(q, d, err);
+    tell_lacking(q, d);
+    return status;
+}
+
 /* ---- both ---- */
 
 /* Why it is interpreted for good, or NULL. */
@@ -501,6 +564,7 @@ static const char *refused(const asked *q, const rvm__derived *d) {
     if (d->refused || (!d->program && d->why.code)) return d->why.message;
     if (q->m->o.keep_shadows && (q->ask == ASK_GRADIENT || q->ask == ASK_SWEEP))
         return "native code does not go forward again after a sweep (keep_shadows)";
+    if (d->machine && lacks_trail(q, d)) return no_trail;
     return rvm__native_refuses(&q->m->o);
 }
 
@@ -516,20 +580,14 @@ static bool has_engine(const asked *q) {
 }
 
 static rvm_status derivative(asked *q, rvm_error *err) {
-    static const rvm_error brief = {.code = RVM_ERR_UNSUPPORTED,
-                                    .message = "its derivative: it takes only some instructions"};
     rvm__derived *d = has_engine(q) ? find_for(q, kind_of[q->ask]) : NULL; /* else the interpreter says what is wrong */
     if (!d) return interpret(q, err);
     const char *why = refused(q, d);
-    if (why) {
-        tell_refused(q, d, why);
-        return interpret(q, err);
-    }
-    bool stopped = d->ran >= q->m->engine->patience;
-    const rvm_status status = stopped ? RVM_OK : interpret_some(q, d, &stopped, err);
-    if (stopped) return natively(q, d, err);
-    q->m->engine->derived(q->m->engine, NULL, (uint32_t)q->fn, &brief, false);
-    return status;
+    if (!why && (!q->m->engine->patience || is_there(q, d))) return natively(q, d, err);
+    if (!why) why = refused(q, d); /* since it was asked for */
+    if (!why) return in_tiers(q, d, err);
+    tell_refused(q, d, why);
+    return interpret(q, err);
 }
 
 static rvm_status ask(rvm_machine *m, enum ask what, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {

@@ -176,6 +176,7 @@ rvm_status rvm__look(rvm_machine *m) {
         if (m->o.progress(m->o.userdata, m->counted)) return RVM_ERR_CANCELLED;
     }
     if (m->o.fuel && m->counted >= m->o.fuel) return RVM_ERR_FUEL;
+    if (m->overtaken && m->overtaken(m->overtaker)) return RVM_ERR_FUEL;
     grant(m);
     return RVM_OK;
 }

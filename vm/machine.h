@@ -250,6 +250,8 @@ struct rvm_machine {
     uint32_t gate_frames;
     struct rvm__hessian *hessian; /* carried by the sweep (hessian.h); NULL: none */
     struct rvm__derived *derived; /* derivatives as programs, the latest first (derived.h) */
+    bool (*overtaken)(void *by);  /* asked at looks around: true ends the run as FUEL does; NULL: not asked */
+    void *overtaker;
     void *kept[RVM__KEEPS];
     size_t cap_kept[RVM__KEEPS];
     char detail[256];      /* of a failure found out of line, */

@@ -342,6 +342,21 @@ static rvm__native_entry ask(rvm_machine *m, const rvm__native_place *at, const 
     return entry;
 }
 
+const char *rvm__native_lacks(enum rvm__lacks lacks) {
+    switch (lacks) {
+    case RVM__LACKS_NOTHING: return NULL;
+    case RVM__LACKS_USE: return "it has not run often enough yet to be compiled";
+    case RVM__LACKS_CODE: return "it is being compiled";
+    }
+    return NULL;
+}
+
+bool rvm__native_is_there(rvm_machine *m) {
+    const rvm__native_place at = {.dir = m->course};
+    const rvm__native_need *need;
+    return m->engine->entry(m->engine, m, &at, &need) && has_room(m, need);
+}
+
 rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
     const rvm__native_place at = {.dir = m->dir};
     const rvm__native_need *need;

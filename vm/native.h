@@ -141,6 +141,8 @@ typedef struct rvm__native_place {
 /* An engine that may run functions in place of the interpreter: the bound call from an end of it, and, once that is worth
  * it, what the interpreter calls and loops that it is in. */
 typedef struct rvm__engine rvm__engine;
+/* What native code waits for, that is not there but may be later. */
+enum rvm__lacks { RVM__LACKS_NOTHING, RVM__LACKS_USE, RVM__LACKS_CODE };
 struct rvm__engine {
     /* The code for the innermost frame of m, which stands there; NULL: the interpreter is to run it. */
     rvm__native_entry (*entry)(rvm__engine *e, rvm_machine *m, const rvm__native_place *at, const rvm__native_need **need);
@@ -148,22 +150,29 @@ struct rvm__engine {
     void (*ran)(rvm__engine *e, rvm_machine *m, uint64_t instructions);
     uint8_t *hot;      /* by function: whether to ask for code where the interpreter calls it */
     uint64_t every;    /* instructions from one look around of the interpreter to the next, at most */
-    uint64_t patience; /* instructions of a derivative that are interpreted before it runs as a program (derived.c) */
+    uint64_t patience; /* instructions of a derivative that are interpreted before its program is asked for; 0: none */
     uint64_t cramped;  /* bytes of the C stack that code took which did not run last time, for want of them; 0: it did */
     bool soon;         /* set by `ran`: code may be entered at a loop; the next look is to come where control jumps next */
+    enum rvm__lacks lacks; /* the last run; or RVM__LACKS_NOTHING: `reason` tells */
     /* d runs natively from now on, if m does, by the same code; it may already. Errors: MEMORY. */
     rvm_status (*adopt)(rvm__engine *e, rvm_machine *d, rvm_error *err);
     /* Why the last run was interpreted. */
     rvm_status (*reason)(const rvm__engine *e, rvm_error *err);
+    /* Whether code that was asked for last, and was not there, still is not. */
+    bool (*awaits)(const rvm__engine *e);
     /* A derivative of a function of m's ran as a program on d, or it was interpreted, and why; tells: in a notice, too. */
     void (*derived)(rvm__engine *e, const rvm_machine *d, uint32_t fn, const rvm_error *why, bool tells);
     /* The machine that has it as m->engine is freed, or has no use for it any more: sets that to NULL. */
     void (*released)(rvm__engine *e);
 };
+/* As a reason, or NULL. */
+const char *rvm__native_lacks(enum rvm__lacks lacks);
 /* Why options have runs interpreted, or NULL. */
 const char *rvm__native_refuses(const rvm_options *o);
 /* Runs the bound call natively, if there is code for it: *ran tells. The status is that of a run. */
 rvm_status rvm__native_run(rvm_machine *m, bool *ran);
+/* Whether there is code for the bound call; else engine->lacks tells whether there may be later. */
+bool rvm__native_is_there(rvm_machine *m);
 /* The interpreter has entered a function that is hot: runs it natively to where it returns to, if there is code for it.
  * The status is that of the instruction that called. */
 rvm_status rvm__native_call(rvm_machine *m);

@@ -10,6 +10,7 @@
 
 #include "derived.h"
 #include "memory.h"
+#include "native.h"
 #include "reals.h"
 
 /* ---- one product ---- */
@@ -105,6 +106,7 @@ rvm_status rvm__product_run(rvm__product *p, const double *weights, rvm_error *e
     rvm_status status = rvm_tangent(m, p->gradient->fn, p->args, n, err);
     rvm_machine_stats(m, &after);
     rvm_machine_unbind(m);
+    if (w->m->engine) w->m->engine->derived(w->m->engine, m, (uint32_t)w->q->fn, NULL, false);
     w->cost.instructions += after.forward - before.forward;
     give(p);
     return status;

@@ -253,6 +253,33 @@ Test(answers, tiers) {
     }
 }
 
+/* Until there is native code the mode is interpreted, never the program, which takes longer so; and the reason says why. */
+Test(answers, tiers_beside, .timeout = 300) {
+    static const question questions[] = {rvm_gradient, rvm_value_and_gradient, rvm_tangent, hvp};
+    for (size_t k = 0; k < sizeof questions / sizeof *questions; k++) {
+        fixture f;
+        rvm_jit_options o = jit_options(&f);
+        bool seen[2] = {false, false};
+        rvm_stats s;
+        o.tiers = true;
+        o.hot = 10000;
+        begin(&f, &o, NULL);
+        for (rvm_status why = RVM_ERR_UNSUPPORTED; why;) {
+            numbers v;
+            fill(&v);
+            rvm_machine_stats_reset(f.m);
+            cr_assert(!questions[k](f.m, ROSENBROCK, v.a, 2, &e), "%s", e.message);
+            rvm_machine_stats(f.m, &s);
+            why = rvm_jit_reason(f.m, &e);
+            cr_assert(!why || !(s.ran & (RVM_RAN_ADJOINT | RVM_RAN_GRADIENT | RVM_RAN_TANGENT)), "%zu: ran %u", k, s.ran);
+            seen[0] |= why && strstr(e.message, "not run often enough");
+            seen[1] |= why && strstr(e.message, "being compiled");
+        }
+        cr_expect(compiled(&f) && seen[0] && seen[1], "%zu: %d %d", k, seen[0], seen[1]);
+        end(&f);
+    }
+}
+
 /* ---- where the machine stands ---- */
 
 Test(answers, afterwards) {
