@@ -256,10 +256,27 @@ static rvm_status run_second(asked *q, rvm_error *err) {
     return RVM_OK;
 }
 
+/* Binding looks at the arguments, so that they can be saved. */
+static rvm_status begin_interpreted(asked *q, rvm_error *err) {
+    const rvm_status status = bind(q, err);
+    q->shadows = !goes_back(q);
+    return status || save(q, RVM__INPUTS) ? status : rvm__no_memory(q->m, err);
+}
+
+/* Inputs that did not come back are given back. */
+static rvm_status end_interpreted(asked *q, rvm_status status) {
+    if (status != RVM_ERR_NOT_RESTORABLE) return status;
+    q->m->where = UNBOUND;
+    q->shadows = !goes_back(q);
+    give(q, RVM__INPUTS);
+    return status;
+}
+
 static rvm_status interpret(asked *q, rvm_error *err) {
-    rvm_status status = bind(q, err);
+    rvm_status status = begin_interpreted(q, err);
     if (!status) status = run_first(q, err);
-    return status ? status : run_second(q, err);
+    if (!status) status = run_second(q, err);
+    return end_interpreted(q, status);
 }
 
 /* ---- natively ---- */
@@ -402,7 +419,6 @@ static bool lacks_trail(const asked *q, const rvm__derived *d) {
 
 static const char *const no_trail = "what it takes from the trail is not kept there";
 
-/* Binding looks at the arguments, so that they can be saved. */
 static rvm_status begin(asked *q, rvm__derived *d, rvm_error *err) {
     const bool both = q->ask == ASK_VALUE_AND_GRADIENT;
     rvm_status status = ready(q->m, d, err);
@@ -519,8 +535,7 @@ static rvm_status try_first(race *r, rvm_error *err) {
     asked *q = r->q;
     rvm_machine *m = q->m;
     const rvm_stats before = m->stats;
-    q->shadows = !goes_back(q);
-    if (save(q, RVM__INPUTS)) m->overtaken = overtaken;
+    m->overtaken = overtaken;
     m->overtaker = r;
     const rvm_status status = run_first(q, err);
     m->overtaken = NULL;
@@ -534,11 +549,11 @@ static rvm_status try_first(race *r, rvm_error *err) {
 static rvm_status interpret_until(race *r, rvm_error *err) {
     const rvm_stats *s = &r->q->m->stats;
     const uint64_t before = s->forward + s->swept;
-    rvm_status status = bind(r->q, err);
+    rvm_status status = begin_interpreted(r->q, err);
     if (!status) status = try_first(r, err);
     if (!status) status = run_second(r->q, err);
     if (!r->lost) r->d->ran = r->before + s->forward + s->swept - before;
-    return status;
+    return end_interpreted(r->q, status);
 }
 
 /* What its program lacks, if there is one yet. */

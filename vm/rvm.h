@@ -117,10 +117,10 @@ RVM_API rvm_status rvm_uncall(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_
  * and f'tan, which are derived on the first call and kept by the machine, each with a machine of its own of the same limits;
  * gradients are then the same to the bit, tangents to rounding. After a native run nothing is bound: to step through a
  * derivative, or to take it back, bind and move. After an interpreted one the machine stands where the run ended. After an
- * error it stands where f failed, in either case, in the interpreter's mode, so that it can be stepped or run back; values
- * come back, shadows of a sweep that failed mean nothing. A native run that is cancelled or NOT_RESTORABLE gives the
- * values back, and nothing is bound. rvm_jit_reason says why a run was interpreted: options exact and profile, keep_shadows,
- * what has no derivative program. */
+ * error it stands where f failed, in either case, in the interpreter's mode, so that it can be stepped or run back; shadows
+ * of a sweep that failed mean nothing. A run that is NOT_RESTORABLE, on any engine, or a native one that is cancelled, gives
+ * the values back, and nothing is bound. rvm_jit_reason says why a run was interpreted: options exact and profile,
+ * keep_shadows, what has no derivative program. */
 
 /* Forward, then the backward sweep in gradient mode: values end as they began (else NOT_RESTORABLE, see below), shadows have
  * gained. rvm_call of a program f'grad compares likewise when it ends. */

@@ -26,8 +26,20 @@ static const char text[] = "fn rosenbrock(out: real, x: real[n])\n"
                            "end\n"
                            "fn first(out: real, x: real[n], k: i64)\n"
                            "    out += x[k]\n"
+                           "end\n"
+                           "fn blur(out: real, x: real[n], sum: real[n])\n" /* rounding grows on its way back */
+                           "    for t in 0..40\n"
+                           "        for i in 1..n - 1\n"
+                           "            x[i] *= 0.1\n"
+                           "            x[i] += 0.45 * (x[i - 1] + x[i + 1])\n"
+                           "        end\n"
+                           "    end\n"
+                           "    for i in 0..n\n"
+                           "        sum[i] += x[i]\n"
+                           "        out += x[i] * x[i]\n"
+                           "    end\n"
                            "end\n";
-enum { ROSENBROCK, RELAX, SQUARES, FIRST };
+enum { ROSENBROCK, RELAX, SQUARES, FIRST, BLUR };
 enum { N = 6 };
 
 typedef struct fixture {
@@ -304,7 +316,28 @@ Test(answers, afterwards) {
     end(&f);
 }
 
-/* On whatever machine it runs: the inputs are there again. */
+/* On whatever engine: the inputs are there again. */
+Test(answers, not_restorable) {
+    static const question questions[] = {rvm_gradient, rvm_value_and_gradient};
+    for (int way = 0; way < 3; way++) { /* native; interpreted in tiers; alone */
+        fixture f;
+        rvm_jit_options o = jit_options(&f);
+        o.tiers = way == 1;
+        begin(&f, &o, NULL);
+        for (int k = 0; k < 2; k++) {
+            rvm_machine *m = way == 2 ? f.plain : f.m;
+            numbers v, w;
+            fill(&v), fill(&w);
+            cr_expect(questions[k](m, BLUR, v.a, 3, &e) == RVM_ERR_NOT_RESTORABLE, "%d %d: %s", way, k, e.message);
+            cr_expect(!memcmp(v.x, w.x, sizeof v.x) && !memcmp(v.scratch, w.scratch, sizeof v.scratch), "%d %d: %g", way, k,
+                      v.x[1]);
+            cr_expect(v.a[0].value.f == 0 && rvm_machine_frames(m) == 0);
+        }
+        end(&f);
+    }
+}
+
+/* And where it was cancelled. */
 Test(answers, cancelled) {
     enum { MANY = 1 << 20 };
     fixture f;
