@@ -236,7 +236,8 @@ static void json_profile(json *j, const tool *t) {
 
 /* What the counts are of: "f, then f'adj". */
 static void ran_text(const tool *t, uint32_t ran, char *to, size_t size) {
-    static const char *const each[] = {"%s", "the sweep of %s", "%s with tangents", "%s'adj", "%s'grad", "%s'tan"};
+    static const char *const each[] = {"%s",      "the sweep of %s", "%s with tangents",      "%s'adj",
+                                       "%s'grad", "%s'tan",          "%s'grad with tangents", "%s'grad'tan"};
     size_t n = 0;
     *to = 0;
     for (size_t k = 0; k < sizeof each / sizeof *each; k++) {

@@ -336,13 +336,12 @@ static uint32_t ran_of(rvm_transform kind) {
     return kind == RVM_ADJOINT ? RVM_RAN_ADJOINT : kind == RVM_GRADIENT_OF ? RVM_RAN_GRADIENT : RVM_RAN_TANGENT;
 }
 
-/* What the run counted is m's, as of a run of that mode. */
-static void add_stats(rvm_machine *m, rvm__derived *d) {
+void rvm__derived_count(rvm_machine *m, rvm_machine *d, uint32_t ran, uint64_t *to) {
     rvm_stats s;
-    rvm_machine_stats(d->machine, &s);
-    *(d->kind == RVM_TANGENT_OF ? &m->stats.forward : &m->stats.swept) += s.forward;
+    rvm_machine_stats(d, &s);
+    *to += s.forward;
     m->stats.calls += s.calls;
-    m->stats.ran |= ran_of(d->kind);
+    m->stats.ran |= ran;
     m->trail.erased[0] += s.bits_trail;
     m->trail.erased[1] += s.bits_shadows;
     m->stack_lost += s.bits_stack / 64;
@@ -350,7 +349,13 @@ static void add_stats(rvm_machine *m, rvm__derived *d) {
     if (s.ancilla_peak > m->stats.ancilla_peak) m->stats.ancilla_peak = s.ancilla_peak;
     if (s.depth_peak > m->stats.depth_peak) m->stats.depth_peak = s.depth_peak;
     if (s.trail_peak > m->trail.peak) m->trail.peak = s.trail_peak;
-    rvm_machine_stats_reset(d->machine);
+    rvm_machine_stats_reset(d);
+}
+
+/* As of a run of that mode. */
+static void add_stats(rvm_machine *m, rvm__derived *d) {
+    uint64_t *to = d->kind == RVM_TANGENT_OF ? &m->stats.forward : &m->stats.swept;
+    rvm__derived_count(m, d->machine, ran_of(d->kind), to);
 }
 
 /* Places the derived function on the arguments as they are. */

@@ -94,7 +94,6 @@ static void give(rvm__product *p) {
 rvm_status rvm__product_run(rvm__product *p, const double *weights, rvm_error *err) {
     rvm__work *w = p->w;
     rvm_machine *m = p->gradient->machine;
-    rvm_stats before, after;
     take(p, X_D);
     rvm__work_weigh(w, weights);
     take(p, X_B);
@@ -102,12 +101,12 @@ rvm_status rvm__product_run(rvm__product *p, const double *weights, rvm_error *e
         if (count(w, k)) memset(plane(p, k, X_BD), 0, count(w, k) * sizeof(rvm_value));
     const uint32_t n = lay_out(p);
     w->cost.tangents++;
-    rvm_machine_stats(m, &before);
     rvm_status status = rvm_tangent(m, p->gradient->fn, p->args, n, err);
-    rvm_machine_stats(m, &after);
+    const bool mode = m->stats.ran & RVM_RAN_TANGENTS, program = m->stats.ran & RVM_RAN_TANGENT;
+    const uint32_t ran = (mode ? RVM_RAN_GRADIENT_TANGENTS : 0) | (program ? RVM_RAN_GRADIENT_TANGENT : 0);
     rvm_machine_unbind(m);
+    rvm__derived_count(w->m, m, ran, &w->m->stats.forward);
     if (w->m->engine) w->m->engine->derived(w->m->engine, m, (uint32_t)w->q->fn, NULL, false);
-    w->cost.instructions += after.forward - before.forward;
     give(p);
     return status;
 }

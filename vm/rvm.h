@@ -224,12 +224,14 @@ typedef struct rvm_residue {
 #define RVM_RESIDUES 4
 /* What ran, as bits: the counts are of these together. f: the function bound. */
 typedef enum rvm_ran {
-    RVM_RAN_FUNCTION = 1,  /* f, forward or backward */
-    RVM_RAN_SWEEP = 2,     /* the sweep of f, in gradient mode */
-    RVM_RAN_TANGENTS = 4,  /* f with tangents, in tangent mode */
-    RVM_RAN_ADJOINT = 8,   /* f'adj, a program */
-    RVM_RAN_GRADIENT = 16, /* f'grad */
-    RVM_RAN_TANGENT = 32   /* f'tan */
+    RVM_RAN_FUNCTION = 1,           /* f, forward or backward */
+    RVM_RAN_SWEEP = 2,              /* the sweep of f, in gradient mode */
+    RVM_RAN_TANGENTS = 4,           /* f with tangents, in tangent mode */
+    RVM_RAN_ADJOINT = 8,            /* f'adj, a program */
+    RVM_RAN_GRADIENT = 16,          /* f'grad */
+    RVM_RAN_TANGENT = 32,           /* f'tan */
+    RVM_RAN_GRADIENT_TANGENTS = 64, /* f'grad with tangents, in tangent mode */
+    RVM_RAN_GRADIENT_TANGENT = 128  /* f'grad'tan */
 } rvm_ran;
 typedef struct rvm_stats {
     uint32_t ran;                      /* bits of rvm_ran */

@@ -292,6 +292,27 @@ Test(answers, tiers_beside, .timeout = 300) {
     }
 }
 
+/* Counts of a product are of what ran, and name it. */
+Test(answers, products_are_counted) {
+    fixture f;
+    const rvm_jit_options o = jit_options(&f);
+    const rvm_part of = {0, -1}, by = {1, -1};
+    begin(&f, &o, NULL);
+    for (int native = 0; native < 2; native++) {
+        numbers v;
+        rvm_stats s;
+        rvm_cost cost;
+        rvm_machine *m = native ? f.m : f.plain;
+        fill(&v);
+        const rvm_question q = {.args = v.a, .nargs = 2, .of = &of, .by = &by, .nof = 1, .nby = 1};
+        cr_assert(!rvm_hvp(m, &q, NULL, v.x, v.x_b, &cost, &e), "%s", e.message);
+        rvm_machine_stats(m, &s);
+        cr_expect(s.ran == (native ? RVM_RAN_GRADIENT_TANGENT : RVM_RAN_GRADIENT_TANGENTS), "%u", s.ran);
+        cr_expect(s.forward > 100 && s.forward == cost.instructions && !s.swept, "%llu", (unsigned long long)s.forward);
+    }
+    end(&f);
+}
+
 /* ---- where the machine stands ---- */
 
 Test(answers, afterwards) {
