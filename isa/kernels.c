@@ -1,6 +1,8 @@
 /* kernels.c: the rows behind one signature. Each instance unpacks its operands, calls the inline function, packs. */
 #include "kernels.h"
 
+#include <string.h>
+
 #define UNPACK_i64(v) (v).i
 #define UNPACK_f64(v) (v).f
 #define UNPACK_fix(v) (v).i
@@ -112,3 +114,7 @@ const rvm__kernel rvm__kernels[RVM__KERNEL_COUNT] = {
     C(F64, F32) = {conv_f64_f32, {conv_one_f64}}, C(F32, F64) = {conv_f32_f64, {conv_one_f64}},
     C(FIX, F32) = {conv_fix_f32, {conv_one_fix}}, C(F32, FIX) = {conv_f32_fix, {conv_one_f64}},
 };
+
+bool rvm__has_partial(rvm_row row, uint16_t kernel, int operand) {
+    return rvm__kernels[kernel].d[operand] && strcmp(rvm__row_info[row].partial[operand], "0") != 0;
+}

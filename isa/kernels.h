@@ -62,5 +62,7 @@ static inline uint16_t rvm__kernel_index(rvm_row row, rvm_type y, rvm_type t) {
     return (uint16_t)(rvm__row_info[row].sig == RVM_SIG_CONV ? RVM__KERNEL_CONV + (int)y * RVM_TYPE_COUNT + (int)t
                                                              : (int)row * RVM_TYPE_COUNT + (int)t);
 }
+/* Whether there is a derivative by that operand, other than 0 everywhere (of floor). */
+bool rvm__has_partial(rvm_row row, uint16_t kernel, int operand);
 
 #endif

@@ -47,9 +47,9 @@ rvm_status rvm__transform_close(const rvm_program *p, uint32_t fn, uint8_t *acti
 /* Marks the parameter of that name; of a complex and of a lns, its parts. Errors: ARGUMENT: there is none; it is an i64. */
 rvm_status rvm__transform_mark(const rvm_function *f, const char *name, size_t length, uint8_t *active, rvm_error *err);
 
-/* Whether fn is g'grad of a function g of the program, by its name and parameters, as it then stands in files, too. values:
- * by parameter of fn, whether it is one of g's; the others are shadows. */
-bool rvm__is_gradient(const rvm_program *p, uint32_t fn, uint8_t values[RVM_MAX_PARAMS]);
+/* The function g of which fn is g'grad, by its name and parameters, as it then stands in files, too; or -1. values: by
+ * parameter of fn, whether it is one of g's; the others are shadows. */
+int64_t rvm__gradient_of(const rvm_program *p, uint32_t fn, uint8_t values[RVM_MAX_PARAMS]);
 
 /* A copy of p that may grow, made with another allocator if need be; not verified. Errors: MEMORY; *out is NULL then. */
 rvm_status rvm__program_copy(const rvm_program *p, const rvm_allocator *al, rvm_program **out, rvm_error *err);

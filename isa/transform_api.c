@@ -80,13 +80,13 @@ static bool is_gradient_of(const rvm_function *g, const rvm_function *f, uint8_t
     return k == f->nparams;
 }
 
-bool rvm__is_gradient(const rvm_program *p, uint32_t fn, uint8_t values[RVM_MAX_PARAMS]) {
+int64_t rvm__gradient_of(const rvm_program *p, uint32_t fn, uint8_t values[RVM_MAX_PARAMS]) {
     static const char tick[] = "'grad";
     const char *name = p->functions[fn].name, *last = NULL;
     for (const char *s = name; (s = strstr(s, tick)); s++)
         if (!s[sizeof tick - 1] || s[sizeof tick - 1] == '\'') last = s;
     const int64_t of = last ? rvm__program_find(p, name, (size_t)(last - name)) : -1;
-    return of >= 0 && is_gradient_of(&p->functions[fn], &p->functions[of], values);
+    return of >= 0 && is_gradient_of(&p->functions[fn], &p->functions[of], values) ? of : -1;
 }
 
 /* Whether a parameter is called so, or is a part of what is. */

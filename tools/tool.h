@@ -114,8 +114,8 @@ void points_text(const rvm_cut *cut, char *text, size_t size);
 void growth_of_run(tool *t, const values *start, char *text, size_t size);
 void growth_from_end(tool *t, const values *end, char *text, size_t size);
 
-/* exactly.c: whether a derivative that was not restorable (*st, t->err) is to be asked for once more, with --exact: then
- * that is said, and t->machine is another. With --no-exact it is not. */
+/* exactly.c: whether a derivative that was not restorable, or failed a check on the way back (*st, t->err), is to be asked
+ * for once more, with --exact: then that is said, and t->machine is another. With --no-exact it is not. */
 bool exactly_again(tool *t, rvm_status *st);
 /* Of what came from such a run: says that there is a nan among it. */
 void exactly_note_nan(tool *t, bool nan);

@@ -1,4 +1,6 @@
 /* checks.c: whether a released real agrees with its value, the residues that agreeing leaves, and magnitudes held. */
+#include <string.h>
+
 #include "out_of_line.h"
 
 static uint32_t present_function(const rvm_machine *m) {
@@ -60,14 +62,21 @@ void rvm__record_residue_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, do
     m->residue_floor = list[RVM_RESIDUES - 1].value;
 }
 
+/* f'adj goes back over what f did. */
+static bool is_adjoint(const rvm_machine *m, uint32_t fn) {
+    return strstr(m->p->functions[fn].name, "'adj") != NULL;
+}
+
 /* Going back over what overflowed or became NaN: whether an argument was lost is said at the start. */
-static bool is_lost(const rvm_machine *m, double y) {
-    return !isfinite(y) && m->course < 0 && m->compares;
+static bool is_lost(const rvm_machine *m, uint32_t fn, double y) {
+    if (isfinite(y)) return false;
+    if (m->course < 0) return m->compares;
+    return (m->compares || m->compared_elsewhere) && is_adjoint(m, fn);
 }
 
 bool rvm__agrees_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double y, double f, double held) {
     if (m->o.exact) return ((rvm_value){.f = y}).u == ((rvm_value){.f = f}).u;
-    if (is_lost(m, y)) return true;
+    if (is_lost(m, fn, y)) return true;
     const double residue = fabs(y - f);
     if (!(residue <= rvm__tolerance_at(m, fn, x) * fmax(1, fmax(held, fabs(y))))) return false;
     if (residue > m->residue_floor) rvm__record_residue_at(m, fn, x, residue);
@@ -83,7 +92,8 @@ bool rvm__tangent_within(const rvm_machine *m, const rvm__xinsn *x, const rvm_va
                          double held) {
     const bool fix = x->type == RVM_FIX; /* whose rotations give values back exactly, but round tangents */
     const double has = fix ? rvm__fix_real(shadow->i) : shadow->f, must = fix ? rvm__fix_real(expected.i) : expected.f;
-    return is_lost(m, has) || fabs(has - must) <= rvm__tolerance(m, x) * fmax(fmax(1, held), fmax(fabs(has), fabs(must)));
+    return is_lost(m, present_function(m), has) ||
+           fabs(has - must) <= rvm__tolerance(m, x) * fmax(fmax(1, held), fmax(fabs(has), fabs(must)));
 }
 
 bool rvm__tangent_agrees(const rvm_machine *m, const rvm__xinsn *x, const rvm_value *shadow, rvm_value expected) {
@@ -92,7 +102,7 @@ bool rvm__tangent_agrees(const rvm_machine *m, const rvm__xinsn *x, const rvm_va
 
 bool rvm__vanishes_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, rvm_type t, double y, const double *held) {
     if (m->o.exact) return ((rvm_value){.f = y}).u == 0;
-    if (is_lost(m, y)) return true;
+    if (is_lost(m, fn, y)) return true;
     const double residue = fabs(y);
     if (!(residue <= tolerance_of(m, t) * fmax(1, fmax(held ? *held : 0, residue)))) return false;
     if (residue > m->residue_floor) rvm__record_residue_at(m, fn, x, residue);
@@ -101,7 +111,7 @@ bool rvm__vanishes_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, rvm_type
 
 bool rvm__tangent_vanishes(const rvm_machine *m, rvm_type t, rvm_value shadow) {
     const double has = t == RVM_FIX ? rvm__fix_real(shadow.i) : shadow.f;
-    return is_lost(m, has) || fabs(has) <= tolerance_of(m, t) * fmax(1, fabs(has));
+    return is_lost(m, present_function(m), has) || fabs(has) <= tolerance_of(m, t) * fmax(1, fabs(has));
 }
 
 rvm_status rvm__set_disagrees(rvm_machine *m, const rvm__xinsn *x, rvm_value was, rvm_value f) {

@@ -22,9 +22,7 @@ typedef struct search {
 } search;
 
 static bool has_derivative(const rvm_insn *in, rvm_type y, rvm_type t, int operand) {
-    const rvm_row_info *row = &rvm__row_info[in->row];
-    const rvm__kernel *kernel = &rvm__kernels[rvm__kernel_index((rvm_row)in->row, y, t)];
-    return kernel->d[operand] && strcmp(row->partial[operand], "0") != 0;
+    return rvm__has_partial((rvm_row)in->row, rvm__kernel_index((rvm_row)in->row, y, t), operand);
 }
 
 static void note(search *s, uint32_t fn, uint32_t pc, const rvm_place *q, bool corner, double taken) {

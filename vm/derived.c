@@ -202,23 +202,19 @@ static bool goes_back(const asked *q) {
 
 /* Whether the values that were saved came back with a run to the start, or with one of f'grad, which ends as it began. */
 static rvm_status check_came_back(const asked *q, rvm_error *err) {
-    const rvm_machine *m = q->m;
+    rvm_machine *m = q->m;
     rvm_value *before = m->kept[RVM__INPUTS];
     rvm_value *was[RVM_MAX_PARAMS];
     uint8_t values[RVM_MAX_PARAMS];
     const bool back = goes_back(q);
-    const rvm__restoring r = {.p = m->p,
-                              .fn = (uint32_t)q->fn,
-                              .tolerance = m->o.tolerance,
-                              .checked = !m->o.unchecked,
-                              .only = back ? NULL : values};
+    rvm__restoring r = {.m = m, .fn = (uint32_t)q->fn, .of = q->fn, .only = back ? NULL : values};
     if (m->o.tolerance == INFINITY || q->ask == ASK_SWEEP) return RVM_OK;
-    if (!back && !rvm__is_gradient(m->p, r.fn, values)) return RVM_OK;
+    if (!back && (r.of = rvm__gradient_of(m->p, r.fn, values)) < 0) return RVM_OK;
     for (uint32_t k = 0; k < q->n; k++) {
         was[k] = before;
         before += rvm__cells(&q->args[k]) * (saves_value(q, k) + saves_shadow(q, k));
     }
-    return rvm__compare_restored(&r, was, q->args, NULL, err);
+    return rvm__compare_restored(&r, was, q->args, err);
 }
 
 /* The results, which are values alone. */

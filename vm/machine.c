@@ -93,6 +93,7 @@ void rvm_machine_free(rvm_machine *m) {
     rvm__prepare_free(m, &m->shadow_codes);
     rvm__room_free(m);
     rvm__inputs_free(m);
+    rvm_machine_free(m->beside);
     rvm__exact_free(m);
     for (int k = 0; k < RVM__KEEPS; k++) rvm__resize(m, m->kept[k], m->cap_kept[k], 0);
     for (int k = 0; k < RVM__SCRATCHES; k++) rvm__resize(m, m->scratch[k], m->cap_scratch[k], 0);

@@ -147,7 +147,7 @@ typedef struct rvm__chunk {
     char *bytes; /* behind it: RVM__ARRAY_HEADER before the end of a line */
 } rvm__chunk;
 
-/* What preparing code keeps for the next time (memory.h). */
+/* What is kept for the next time, most of it by preparing code (memory.h). */
 enum rvm__scratch {
     SCRATCH_LOCAL,
     SCRATCH_FROM,
@@ -155,12 +155,13 @@ enum rvm__scratch {
     SCRATCH_BASE,
     SCRATCH_BORROW,
     SCRATCH_BLOCK,
+    SCRATCH_SIZES, /* of sums, restore.c */
     RVM__SCRATCHES
 };
 
 /* What is kept for the next time: arguments as they were before a run, and as it left them (derived.c); storage of answers
- * (question.c, products.c). */
-enum rvm__keeps { RVM__INPUTS, RVM__RESULTS, RVM__QUESTION, RVM__PRODUCT, RVM__KEEPS };
+ * (question.c, products.c); arguments of one more run (restore.c). */
+enum rvm__keeps { RVM__INPUTS, RVM__RESULTS, RVM__QUESTION, RVM__PRODUCT, RVM__AGAIN, RVM__KEEPS };
 
 enum rvm__where { AT_START, INSIDE, AT_END, UNBOUND };
 
@@ -187,13 +188,13 @@ struct rvm_machine {
     bool sweep_begun, sweep_left; /* since bind; left: plainly back to the start from within it */
     bool began_at_start;
     /* what went in (restore.h) */
-    bool compares;               /* it was kept: what comes back is compared with it */
-    bool compared_elsewhere;     /* primal runs are part of a derivative, which compares (derived.c) */
-    bool finite[RVM_MAX_PARAMS]; /* of what is only added to: all of it was */
+    bool compares;           /* it was kept: what comes back is compared with it */
+    bool compared_elsewhere; /* primal runs are part of a derivative, which compares (derived.c) */
     rvm_value *inputs;
     size_t cap_inputs;
-    uint32_t asked;   /* 1 + the function that is_gradient and is_value tell of */
-    bool is_gradient; /* it ends as it began: the parameters that are values do */
+    uint32_t asked;             /* 1 + the function that gradient_of and is_value tell of */
+    int64_t gradient_of;        /* it is f'grad of that f, and ends as it began: the parameters that are values do; or -1 */
+    struct rvm_machine *beside; /* runs f once more, to learn how large its sums become; NULL: not yet */
     uint8_t is_value[RVM_MAX_PARAMS];
     int one_way; /* native code was left that left out what going back takes back: the course; else 0 */
     bool single; /* stop after one instruction */

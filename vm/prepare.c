@@ -136,7 +136,8 @@ static void prepare_update(const preparation *p, const rvm_insn *in, const rvm_p
     x->kernel = rvm__kernel_index((rvm_row)in->row, y, t);
     for (int k = 0; k <= row->arity; k++) {
         x->p[k] = place_of(p, &places[k]);
-        if (place_active(p, &places[k]) && (k == 0 || rvm__kernels[x->kernel].d[k - 1])) x->active |= (uint8_t)(1 << k);
+        if (place_active(p, &places[k]) && (k == 0 || rvm__has_partial((rvm_row)in->row, x->kernel, k - 1)))
+            x->active |= (uint8_t)(1 << k);
     }
     if (row->sig == RVM_SIG_QUOT || row->sig == RVM_SIG_POS) x->flags |= X_DOMAIN;
     if (row->sig == RVM_SIG_CONV && y != RVM_I64 && t != RVM_I64) x->flags |= X_CONV;

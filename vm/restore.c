@@ -4,7 +4,9 @@
 #include <float.h>
 #include <string.h>
 
+#include "cells.h"
 #include "memory.h"
+#include "native.h"
 #include "run.h"
 #include "transform.h"
 
@@ -27,30 +29,6 @@ static const rvm_value *data_of(const rvm_arg *a) {
     return a->ndim ? a->data : (const rvm_value *)(const void *)&a->value;
 }
 
-/* ---- finite ---- */
-
-/* Numbers side by side: 0 times one that is not finite is NaN, and so is what that is added to. Four sums at once, since
- * each call looks at all its arguments. */
-static bool all_finite(const rvm_value *p, int64_t n) {
-    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-    int64_t k = 0;
-    for (; k + 4 <= n; k += 4) s0 += 0 * p[k].f, s1 += 0 * p[k + 1].f, s2 += 0 * p[k + 2].f, s3 += 0 * p[k + 3].f;
-    for (; k < n; k++) s0 += 0 * p[k].f;
-    return s0 + s1 + s2 + s3 == 0;
-}
-
-static bool finite_from(const rvm_arg *a, int d, const rvm_value *p) {
-    const int64_t n = side_by_side(a, d);
-    if (n >= 0) return all_finite(p, n);
-    for (int64_t i = 0; i < a->shape[d]; i++)
-        if (!finite_from(a, d + 1, p + i * a->stride[d])) return false;
-    return true;
-}
-
-static bool is_finite(const rvm_arg *a) {
-    return finite_from(a, 0, data_of(a));
-}
-
 /* ---- the comparison ---- */
 
 /* The element that is farthest from what it must be, in units of what it may be off. */
@@ -61,36 +39,36 @@ typedef struct farthest {
     rvm_value was, now;
 } farthest;
 
-/* By how much in units of what is allowed. */
-static double excess_of(rvm_type t, double tolerance, rvm_value was, rvm_value now) {
+/* By how much in units of what is allowed; size: the least that the tolerance is relative to. */
+static double excess_of(rvm_type t, double tolerance, double size, rvm_value was, rvm_value now) {
     if (was.i == now.i) return 0;
     if (!rvm__is_floating(t)) return INFINITY;
     if (!isfinite(was.f) || was.f == now.f) return 0;
-    const double off = fabs(now.f - was.f), allowed = tolerance * fmax(1, fabs(was.f));
+    const double off = fabs(now.f - was.f), allowed = tolerance * fmax(size, fabs(was.f));
     if (off <= allowed) return 0;
     return isnan(off) ? INFINITY : fmin(off / allowed, DBL_MAX); /* what is not a number is farther than any number */
 }
 
 /* Whether any of these reals is too far off; what is not finite counts as that, too. */
-static bool any_far(const rvm_value *was, const rvm_value *now, int64_t n, double tolerance) {
+static bool any_far(const rvm_value *was, const rvm_value *now, int64_t n, double tolerance, double least) {
     int64_t far = 0;
     for (int64_t k = 0; k < n; k++) {
         const double size = fabs(was[k].f), off = fabs(now[k].f - was[k].f);
-        far += !(off <= tolerance * (size > 1 ? size : 1));
+        far += !(off <= tolerance * (size > least ? size : least));
     }
     return far != 0;
 }
 
 typedef struct comparison {
     rvm_type type;
-    double tolerance;
+    double tolerance, size;
     const rvm_arg *was, *now;
     uint32_t param;
     farthest worst;
 } comparison;
 
 static void take_one(comparison *c, rvm_value was, rvm_value now, int64_t element) {
-    const double excess = excess_of(c->type, c->tolerance, was, now);
+    const double excess = excess_of(c->type, c->tolerance, c->size, was, now);
     if (excess > c->worst.excess) c->worst = (farthest){excess, c->param, element, was, now};
 }
 
@@ -99,7 +77,8 @@ static void take_from(comparison *c, int d, const rvm_value *was, const rvm_valu
     const int64_t n = side_by_side(c->was, d), same = side_by_side(c->now, d);
     if (n >= 0 && n == same) {
         const size_t bytes = (size_t)n * sizeof *was;
-        if (rvm__is_floating(c->type) ? !any_far(was, now, n, c->tolerance) : !n || !memcmp(was, now, bytes)) return;
+        if (rvm__is_floating(c->type) ? !any_far(was, now, n, c->tolerance, c->size) : !n || !memcmp(was, now, bytes))
+            return;
         for (int64_t k = 0; k < n; k++) take_one(c, was[k], now[k], first + k);
         return;
     }
@@ -109,28 +88,8 @@ static void take_from(comparison *c, int d, const rvm_value *was, const rvm_valu
         take_from(c, d + 1, was + i * c->was->stride[d], now + i * c->now->stride[d], first + i * inner);
 }
 
-/* What is only added to: the first element that is not finite. */
-static void take_lost(comparison *c, int d, const rvm_value *now, int64_t first) {
-    if (c->worst.excess == INFINITY) return;
-    if (d >= c->now->ndim || d >= RVM_MAX_DIMS) {
-        if (!isfinite(now->f)) c->worst = (farthest){INFINITY, c->param, first, {.f = 0}, *now};
-        return;
-    }
-    int64_t inner = 1;
-    for (int k = d + 1; k < c->now->ndim; k++) inner *= c->now->shape[k];
-    for (int64_t i = 0; i < c->now->shape[d]; i++) take_lost(c, d + 1, now + i * c->now->stride[d], first + i * inner);
-}
-
-enum part { NOTHING, FINITE, EVERYTHING };
-
-static enum part compared(const rvm_param *q, bool checked) {
-    const bool floating = rvm__is_floating((rvm_type)q->type);
-    switch (q->role) {
-    case RVM_READ: return NOTHING;
-    case RVM_ACC: return floating && (!q->ndim || checked) ? FINITE : NOTHING;
-    case RVM_OWN: return floating || !q->ndim || !checked ? EVERYTHING : NOTHING;
-    }
-    return NOTHING;
+static bool compared(const rvm_param *q, bool checked) {
+    return q->role != RVM_READ && (rvm__is_floating((rvm_type)q->type) || !q->ndim || !checked);
 }
 
 int rvm__element_text(const char *name, const rvm_arg *a, int64_t element, char *text, size_t size) {
@@ -148,7 +107,7 @@ int rvm__element_text(const char *name, const rvm_arg *a, int64_t element, char 
 }
 
 static double tolerance_of(const rvm__restoring *r, rvm_type t) {
-    return r->tolerance * (t == RVM_F32 ? 1e4 : 1);
+    return r->m->o.tolerance * (t == RVM_F32 ? 1e4 : 1);
 }
 
 /* Why, and by how much where that is a number. */
@@ -164,17 +123,17 @@ static void reason(const rvm__restoring *r, rvm_type t, const farthest *w, char 
 }
 
 static rvm_status tell(const rvm__restoring *r, const rvm_arg *now, const farthest *w, rvm_error *err) {
-    const rvm_param *q = &r->p->functions[r->fn].params[w->param];
+    const rvm_param *q = &r->m->p->functions[r->fn].params[w->param];
     const rvm_type t = (rvm_type)q->type;
-    char name[160], was[48] = "a finite number", is[48], why[160];
+    char name[160], was[48], is[48], why[160];
     rvm__element_text(q->name, &now[w->param], w->element, name, sizeof name);
-    if (q->role == RVM_OWN || !q->ndim) rvm__plain_text(t, w->was, was, sizeof was);
+    rvm__plain_text(t, w->was, was, sizeof was);
     rvm__plain_text(t, w->now, is, sizeof is);
     reason(r, t, w, why, sizeof why);
-    return rvm__fail_at(err, RVM_ERR_NOT_RESTORABLE, r->p, r->fn, 0,
-                        "`%s` cannot be restored: it went in as %s and came back as %s, since %s%s", name, was, is, why,
-                        q->role == RVM_OWN ? "; what was computed there, such as a gradient, may be wrong by as much or more"
-                                           : "");
+    return rvm__fail_at(err, RVM_ERR_NOT_RESTORABLE, r->m->p, r->fn, 0,
+                        "`%s` cannot be restored: it went in as %s and came back as %s, since %s; what was computed on the "
+                        "way, such as a gradient, may be wrong by as much or more",
+                        name, was, is, why);
 }
 
 /* An argument like that with its elements side by side in cells. */
@@ -189,24 +148,142 @@ static rvm_arg packed(const rvm_arg *like, rvm_value *cells) {
     return a;
 }
 
-rvm_status rvm__compare_restored(const rvm__restoring *r, rvm_value *const *was, const rvm_arg *now, const bool *finite,
-                                 rvm_error *err) {
-    const rvm_function *f = &r->p->functions[r->fn];
+/* sizes: by parameter, what the tolerance is relative to where that is more than 1; NULL: it is nowhere. */
+static farthest compare(const rvm__restoring *r, rvm_value *const *was, const rvm_arg *now, const double *sizes) {
+    const rvm_function *f = &r->m->p->functions[r->fn];
     comparison c = {.worst = {.excess = 0}};
     for (uint32_t k = 0; k < f->nparams; k++) {
-        const enum part part = r->only && !r->only[k] ? NOTHING : compared(&f->params[k], r->checked);
-        if (part == NOTHING) continue;
+        if ((r->only && !r->only[k]) || !compared(&f->params[k], !r->m->o.unchecked)) continue;
         const rvm_arg before = packed(&now[k], was[k]);
         c.type = (rvm_type)f->params[k].type;
         c.tolerance = tolerance_of(r, c.type);
+        c.size = sizes ? fmax(1, sizes[k]) : 1;
         c.was = &before, c.now = &now[k];
         c.param = k;
-        if (part == EVERYTHING) take_from(&c, 0, data_of(c.was), data_of(c.now), 0);
-        if (part != FINITE || is_finite(c.now) || !(finite ? finite[k] : is_finite(c.was))) continue;
-        take_lost(&c, 0, data_of(c.now), 0);
-        if (!c.now->ndim && c.worst.param == k) c.worst.was = *data_of(c.was);
+        take_from(&c, 0, data_of(c.was), data_of(c.now), 0);
     }
-    return c.worst.excess > 0 ? tell(r, now, &c.worst, err) : RVM_OK;
+    return c.worst;
+}
+
+/* ---- what is only added to: how large it became, which nobody kept ---- */
+
+/* One run of f forward, on a machine beside. */
+typedef struct again {
+    const rvm__restoring *r;
+    rvm_value *const *was;
+    const rvm_arg *now;
+    rvm_arg *args; /* of f */
+    uint32_t nargs;
+    rvm_value *cells; /* of what f changes */
+} again;
+
+static bool is_value(const again *a, uint32_t k) {
+    return !a->r->only || a->r->only[k];
+}
+
+static const rvm_param *param_of(const again *a, uint32_t k) {
+    return &a->r->m->p->functions[a->r->fn].params[k];
+}
+
+static bool make_room(again *a) {
+    rvm_machine *m = a->r->m;
+    const uint32_t n = m->p->functions[a->r->fn].nparams;
+    size_t cells = 0;
+    for (uint32_t k = 0; k < n; k++)
+        if (is_value(a, k) && param_of(a, k)->role != RVM_READ) cells += (size_t)rvm__cells(&a->now[k]);
+    a->args = rvm__room(m, RVM__AGAIN, n * sizeof *a->args + cells * sizeof *a->cells);
+    a->cells = (rvm_value *)(void *)(a->args + n);
+    return a->args;
+}
+
+/* What f does not change is the caller's; what is not compared came back as it went in. */
+static void lay_out(again *a) {
+    const rvm_machine *m = a->r->m;
+    rvm_value *to = a->cells;
+    for (uint32_t k = 0; k < m->p->functions[a->r->fn].nparams; k++) {
+        const rvm_param *q = param_of(a, k);
+        if (!is_value(a, k)) continue;
+        rvm_arg *arg = &a->args[a->nargs++];
+        *arg = a->now[k];
+        arg->active = false;
+        if (q->role == RVM_READ) continue;
+        const size_t n = (size_t)rvm__cells(arg);
+        if (compared(q, !m->o.unchecked))
+            memcpy(to, a->was[k], n * sizeof *to);
+        else
+            rvm__cells_take(arg, false, to);
+        *arg = packed(arg, to);
+        to += n;
+    }
+}
+
+static rvm_status machine_beside(rvm_machine *m, rvm_error *err) {
+    rvm_options o = m->o;
+    o.trail = RVM_TRAIL_OFF;
+    o.profile = false;
+    const rvm_status status = m->beside ? RVM_OK : rvm_machine_new(m->p, &o, &m->beside, err);
+    if (status) return status;
+    m->beside->cancelled = m->cancelled;
+    m->beside->compared_elsewhere = true;
+    m->beside->shown = m->shown;
+    return m->engine ? m->engine->adopt(m->engine, m->beside, err) : RVM_OK;
+}
+
+static double largest(const rvm_arg *a) {
+    const rvm_value *p = data_of(a);
+    double most = 0;
+    for (int64_t n = count_of(a), k = 0; k < n; k++)
+        if (isfinite(p[k].f)) most = fmax(most, fabs(p[k].f));
+    return most;
+}
+
+/* Where f is g'grad its sums end as they began, and what they were between is not seen: they must be numbers. */
+static bool any_size(const rvm__restoring *r, double *sizes) {
+    uint8_t values[RVM_MAX_PARAMS];
+    if (rvm__gradient_of(r->m->p, (uint32_t)r->of, values) < 0) return false;
+    const rvm_function *f = &r->m->p->functions[r->fn];
+    for (uint32_t k = 0; k < f->nparams; k++) sizes[k] = f->params[k].role == RVM_ACC ? DBL_MAX : 0;
+    return true;
+}
+
+static rvm_status run_again(const rvm__restoring *r, rvm_value *const *was, const rvm_arg *now, double *sizes,
+                            rvm_error *err) {
+    again a = {.r = r, .was = was, .now = now};
+    if (!make_room(&a)) return rvm__no_memory(r->m, err);
+    lay_out(&a);
+    rvm_status status = machine_beside(r->m, err);
+    if (!status) status = rvm_call(r->m->beside, r->of, a.args, a.nargs, err);
+    if (r->m->beside) rvm_machine_unbind(r->m->beside);
+    for (uint32_t k = 0, j = 0; !status && j < a.nargs; k++) {
+        if (!is_value(&a, k)) continue;
+        const rvm_param *q = param_of(&a, k);
+        sizes[k] = q->role == RVM_ACC && rvm__is_floating((rvm_type)q->type) ? largest(&a.args[j]) : 0;
+        j++;
+    }
+    return status;
+}
+
+/* A sum may round by what it became, which is known only to a run forward: made where the sum came back as too far off from
+ * what went in, and only then. */
+static rvm_status compare_sums(const rvm__restoring *r, rvm_value *const *was, const rvm_arg *now, farthest *worst,
+                               rvm_error *err) {
+    double *sizes = rvm__scratch(r->m, SCRATCH_SIZES, RVM_MAX_PARAMS * sizeof *sizes);
+    if (!sizes) return rvm__no_memory(r->m, err);
+    rvm_error why;
+    const rvm_status status = any_size(r, sizes) ? RVM_OK : run_again(r, was, now, sizes, &why);
+    if (!status) *worst = compare(r, was, now, sizes);
+    if (status == RVM_ERR_CANCELLED && err) *err = why;
+    return status == RVM_ERR_CANCELLED ? status : RVM_OK;
+}
+
+rvm_status rvm__compare_restored(const rvm__restoring *r, rvm_value *const *was, const rvm_arg *now, rvm_error *err) {
+    const rvm_param *params = r->m->p->functions[r->fn].params;
+    farthest worst = compare(r, was, now, NULL);
+    if (worst.excess > 0 && worst.excess < DBL_MAX && params[worst.param].role == RVM_ACC) {
+        const rvm_status status = compare_sums(r, was, now, &worst, err);
+        if (status) return status;
+    }
+    return worst.excess > 0 ? tell(r, now, &worst, err) : RVM_OK;
 }
 
 /* ---- the inputs of a machine's run ---- */
@@ -224,12 +301,12 @@ static rvm_value *copy_from(const rvm_arg *a, int d, const rvm_value *p, rvm_val
 static bool may_return(const rvm_machine *m) {
     if (m->course < 0 || m->o.exact || m->o.tolerance == INFINITY) return false;
     if (m->compared_elsewhere && m->mode == RVM_PRIMAL) return false;
-    return m->mode != RVM_PRIMAL || m->o.trail == RVM_TRAIL_KEEP || m->is_gradient;
+    return m->mode != RVM_PRIMAL || m->o.trail == RVM_TRAIL_KEEP || m->gradient_of >= 0;
 }
 
 static void ask_whether_gradient(rvm_machine *m) {
     if (m->asked == m->entry + 1) return;
-    m->is_gradient = rvm__is_gradient(m->p, m->entry, m->is_value);
+    m->gradient_of = rvm__gradient_of(m->p, m->entry, m->is_value);
     m->asked = m->entry + 1;
 }
 
@@ -239,40 +316,28 @@ rvm_status rvm__keep_inputs(rvm_machine *m, rvm_error *err) {
     ask_whether_gradient(m);
     m->compares = may_return(m);
     if (!m->compares) return RVM_OK;
-    for (uint32_t k = 0; k < m->nargs; k++) {
-        const enum part part = compared(&f->params[k], !m->o.unchecked);
-        m->finite[k] = part == FINITE && is_finite(&m->args[k]);
-        if (part == EVERYTHING || (part == FINITE && !m->args[k].ndim)) n += (size_t)count_of(&m->args[k]);
-    }
+    for (uint32_t k = 0; k < m->nargs; k++)
+        if (compared(&f->params[k], !m->o.unchecked)) n += (size_t)count_of(&m->args[k]);
     if (!rvm__reserve(m, (void **)&m->inputs, &m->cap_inputs, n, sizeof *m->inputs)) return rvm__no_memory(m, err);
     rvm_value *to = m->inputs;
-    for (uint32_t k = 0; k < m->nargs; k++) {
-        const enum part part = compared(&f->params[k], !m->o.unchecked);
-        if (part == EVERYTHING || (part == FINITE && !m->args[k].ndim))
-            to = copy_from(&m->args[k], 0, data_of(&m->args[k]), to);
-    }
+    for (uint32_t k = 0; k < m->nargs; k++)
+        if (compared(&f->params[k], !m->o.unchecked)) to = copy_from(&m->args[k], 0, data_of(&m->args[k]), to);
     return RVM_OK;
 }
 
-rvm_status rvm__compare_inputs(const rvm_machine *m, rvm_error *err) {
+rvm_status rvm__compare_inputs(rvm_machine *m, rvm_error *err) {
     const rvm_function *f = &m->p->functions[m->entry];
     rvm_value *was[RVM_MAX_PARAMS];
     const bool at_end = m->where == AT_END;
-    const rvm__restoring r = {.p = m->p,
-                              .fn = m->entry,
-                              .tolerance = m->o.tolerance,
-                              .checked = !m->o.unchecked,
-                              .only = at_end ? m->is_value : NULL};
+    const rvm__restoring r = {
+        .m = m, .fn = m->entry, .of = at_end ? m->gradient_of : m->entry, .only = at_end ? m->is_value : NULL};
     rvm_value *from = m->inputs;
-    if (!m->compares || (at_end && !m->is_gradient)) return RVM_OK;
+    if (!m->compares || r.of < 0) return RVM_OK;
     for (uint32_t k = 0; k < m->nargs; k++) {
-        const rvm_arg *a = &m->args[k];
-        const enum part part = compared(&f->params[k], r.checked);
         was[k] = from;
-        if (part == NOTHING || (part == FINITE && a->ndim)) continue;
-        from += count_of(a);
+        if (compared(&f->params[k], !m->o.unchecked)) from += count_of(&m->args[k]);
     }
-    return rvm__compare_restored(&r, was, m->args, m->finite, err);
+    return rvm__compare_restored(&r, was, m->args, err);
 }
 
 void rvm__inputs_free(rvm_machine *m) {

@@ -7,8 +7,8 @@
  *   read         did not change
  *   own          each real came back within tolerance * max(1, |what went in|), of f32 10^4 times that; i64 and fix exactly.
  *                Arrays of i64 and fix only if unchecked: in checked runs the assertions hold what depends on reals
- *   accumulate   was never looked at, so that it cannot spoil anything else: what went in finite is finite, arrays as a
- * whole and only if checked
+ *   accumulate   likewise, with the largest magnitude that its elements had at the end in place of 1: what it gained was
+ *                computed from what had come back, so that what is left of it tells of places that are no arguments
  *
  * An element that went in infinite or NaN may be anything.
  */
@@ -19,23 +19,21 @@
 
 /* What a comparison needs to know beside the arguments. */
 typedef struct rvm__restoring {
-    const rvm_program *p;
+    rvm_machine *m; /* whose program and options they are */
     uint32_t fn;
-    double tolerance;
-    bool checked;
+    int64_t of;          /* f, which ran forward; the values of fn are its parameters */
     const uint8_t *only; /* by parameter: others are not compared; NULL: all are */
 } rvm__restoring;
 
 /* NOT_RESTORABLE with the element that is farthest off, in units of what is allowed, and what helps. was: what went in, for
- * each parameter its elements side by side; now: what came back. Of arrays that are only added to, was is looked at where
- * finite is NULL, else finite[k] tells whether all of it was. */
-rvm_status rvm__compare_restored(const rvm__restoring *r, rvm_value *const *was, const rvm_arg *now, const bool *finite,
-                                 rvm_error *err);
+ * each parameter its elements side by side; now: what came back. Where a sum is off by more than its magnitude at the start
+ * allows, f runs forward once more to learn that at the end (CANCELLED). */
+rvm_status rvm__compare_restored(const rvm__restoring *r, rvm_value *const *was, const rvm_arg *now, rvm_error *err);
 
 /* For runs by a machine: copies what the comparison needs of its bound arguments, in memory that the machine keeps for the
  * next time (MEMORY), if the run may go back; and compares with that. */
 rvm_status rvm__keep_inputs(rvm_machine *m, rvm_error *err);
-rvm_status rvm__compare_inputs(const rvm_machine *m, rvm_error *err);
+rvm_status rvm__compare_inputs(rvm_machine *m, rvm_error *err);
 void rvm__inputs_free(rvm_machine *m);
 
 /* "x", "x[1, 2]": element in row-major order; returns the length uncut. */

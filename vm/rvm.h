@@ -152,9 +152,9 @@ RVM_API void rvm_machine_unbind(rvm_machine *m); /* writes scalars back; the arg
  * Whatever runs back to the start ends with a comparison of what came back with what went in, of which the machine keeps a
  * copy: where rounding has grown beyond options.tolerance, or a value became infinite or NaN on the way, it fails with
  * NOT_RESTORABLE, naming the element that is farthest off; the arguments and shadows then are what the run made of them.
- * What is only read is not compared; nor, beyond being finite again, what is only added to, which no derivative depends on
- * (arrays: only if checked); nor, if checked, arrays of i64 and fix, which are exact. Exact runs compare nothing, and with
- * RVM_TRAIL_OFF primal runs, since they are not meant to go back. */
+ * What is only read is not compared; nor, if checked, arrays of i64 and fix, which are exact. Where a sum that is only added
+ * to comes back too far off for max(1, |what went in|), f runs forward once more, to learn how large it was at the end.
+ * Exact runs compare nothing, and with RVM_TRAIL_OFF primal runs, since they are not meant to go back. */
 RVM_API rvm_status rvm_machine_forward(rvm_machine *m, rvm_error *err);
 RVM_API rvm_status rvm_machine_backward(rvm_machine *m, rvm_error *err);
 RVM_API rvm_status rvm_machine_sweep(rvm_machine *m, rvm_error *err);

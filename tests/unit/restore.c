@@ -142,6 +142,72 @@ Test(restore, derivatives) {
     }
 }
 
+static const char lossy[] = "fn f(out: real, b: real, x: real, big: real)\n"
+                            "    push b\n"
+                            "    b += x\n"
+                            "    out += b * x\n"
+                            "    b += big\n"
+                            "end\n"
+                            "fn sum(out: real, y: real[n], x: real[n])\n"
+                            "    for i in 0..n\n"
+                            "        out += x[i] * x[i]\n"
+                            "        y[i] += 3 * x[i]\n"
+                            "    end\n"
+                            "end\n";
+
+static rvm_machine *machine_of(rvm_program **p, const rvm_options *o, rvm_jit *j) {
+    rvm_machine *m;
+    cr_assert(rvm_assemble(lossy, strlen(lossy), "t.rasm", NULL, p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
+    cr_assert(rvm_machine_new(*p, o, &m, &e) == RVM_OK);
+    cr_assert(!j || rvm_jit_attach(j, m, &e) == RVM_OK);
+    return m;
+}
+
+/* Of a place that the stack gave, and that did not come back, what is only added to tells. */
+static void expect_told(const rvm_options *o, rvm_jit *j) {
+    rvm_program *p;
+    rvm_machine *m = machine_of(&p, o, j);
+    rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_f64(0), rvm_arg_f64(3), rvm_arg_f64(1e20)};
+    for (int k = 0; k < 4; k++) a[k].active = true;
+    a[0].shadow.f = 1;
+    const rvm_status status = rvm_gradient(m, 0, a, 4, &e);
+    cr_assert(status == RVM_ERR_NOT_RESTORABLE || status == RVM_ERR_STACK, "%d %s", status, e.message);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}
+
+/* A large sum rounds by what it became, which is no loss. */
+static void expect_large(const rvm_options *o, rvm_jit *j) {
+    static const int64_t n[] = {2};
+    rvm_program *p;
+    rvm_machine *m = machine_of(&p, o, j);
+    double x[2] = {1e9 / 3, 1e10 / 7}, y[2] = {0.1, 0.2}, x_b[2] = {0}, y_b[2] = {0};
+    rvm_arg a[] = {rvm_arg_f64(0.3), rvm_arg_array_f64(y, 1, n), rvm_arg_array_f64(x, 1, n)};
+    for (int k = 0; k < 3; k++) a[k].active = true;
+    a[0].shadow.f = 1, a[1].shadow_data = y_b, a[2].shadow_data = x_b;
+    for (int k = 1; k < 3; k++) {
+        cr_assert(rvm_gradient(m, 1, a, 3, &e) == RVM_OK, "%s", e.message);
+        cr_assert(x_b[0] == k * 2 * x[0] && x_b[1] == k * 2 * x[1]);
+        a[0].value.f = 0.3, y[0] = 0.1, y[1] = 0.2;
+    }
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}
+
+Test(restore, sums) {
+    rvm_jit *j;
+    rvm_jit_options to = rvm_jit_options_default();
+    to.cache = "";
+    if (rvm_jit_new(&to, &j, &e)) j = NULL;
+    for (int way = 0; way < (j ? 4 : 2); way++) {
+        rvm_options o = rvm_options_default();
+        o.unchecked = way % 2;
+        expect_told(&o, way < 2 ? NULL : j);
+        expect_large(&o, way < 2 ? NULL : j);
+    }
+    rvm_jit_free(j);
+}
+
 /* The copy is made in memory that is kept; it counts, and infinity as the tolerance does without. */
 Test(restore, memory) {
     counting c;

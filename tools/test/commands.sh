@@ -399,6 +399,41 @@ expect 0 '"ok":true,"exact_rerun":{"severity":"note","code":"NOT_RESTORABLE"*"li
 expect_not 0 'so this is run again' rvm grad $R --of out --wrt w --json
 expect_not 0 'exact_rerun' rvm grad $R --of out --wrt w --json --exact
 expect 1 'hint: `rvm grad`' rvm run relax.rasm "relax'grad" x=[3,1,4,1,5,9,2,6,5,3] w=0.9 sweeps=20 out_b=1
+# what is only added to tells of the function's own; so do checks on the way back, but no check going forward
+cat >own.rasm <<'TEXT'
+fn dropped(out: real, b: real, x: real, big: real)
+    drop b
+    b += 2.0
+    out += b * x
+    b += big
+end
+fn overwritten(out: real, x: real[n], x0: real[n], w: real, sweeps: i64)
+    for i in 0..n
+        set x[i] = x0[i]
+    end
+    for t in 0..sweeps
+        for i in 1..n - 1
+            x[i] *= 1 - w
+            x[i] += w * 0.5 * (x[i - 1] + x[i + 1])
+        end
+    end
+    for i in 0..n
+        out += x[i] * x[i]
+    end
+end
+fn released(out: real, x: real)
+    let b: real = 2.0
+    out += x
+    b += x
+end
+TEXT
+for engine in interp jit; do
+    expect 0 'note: `out` cannot be restored*it went in as 0 and came back as 6*d out / d x = 2' rvm grad own.rasm dropped --of out --wrt x b=7 x=3 big=1e20 --engine=$engine
+    expect 0 'going backward; so this is run again with --exact*d out / d w = -41.69853262*' \
+        rvm grad own.rasm overwritten x0=[3,1,4,1,5,9,2,6,5,3] x=[0,0,0,0,0,0,0,0,0,0] w=0.9 sweeps=20 --of out --wrt w --engine=$engine
+    expect_not 1 'again' rvm grad own.rasm released x=1 --of out --engine=$engine
+    expect_not 1 'again' rvm grad own.rasm dropped --of out --wrt x b=7 x=3 big=1 --engine=$engine --trail off
+done
 expect 1 'the values are there, but shadows are 1.12e+04 from the seeds' rvm grad $R --of out --wrt w --undo --exact
 printf 'fn over(out: real, y: real, x: real)\n    y += exp(x)\n    out += y * 0.0\nend\n' >over.rasm
 expect 0 'note: with --exact, too, there is a nan among the results' rvm grad over.rasm --of out y=1 x=1000
