@@ -10,7 +10,8 @@
  *   accumulate   likewise, with the largest magnitude that its elements had at the end in place of 1: what it gained was
  *                computed from what had come back, so that what is left of it tells of places that are no arguments
  *
- * An element that went in infinite or NaN may be anything.
+ * An element that went in infinite or NaN may be anything. Where a release of the program states a wider tolerance than the
+ * machine's, that holds: what it drops comes back as far off.
  */
 #ifndef RVM_RESTORE_H
 #define RVM_RESTORE_H
@@ -23,6 +24,7 @@ typedef struct rvm__restoring {
     uint32_t fn;
     int64_t of;          /* f, which ran forward; the values of fn are its parameters */
     const uint8_t *only; /* by parameter: others are not compared; NULL: all are */
+    double stated;       /* a tolerance that releases of the program state, where that is wider than the machine's */
 } rvm__restoring;
 
 /* NOT_RESTORABLE with the element that is farthest off, in units of what is allowed, and what helps. was: what went in, for
