@@ -13,7 +13,7 @@ declare -A uses=(
     [examples]="examples jit/rvm_jit.h vm/rvm.h vm/rvm_derivatives.h assembler/rvm_asm.h isa/rvm_program.h"
     [bench]="bench examples jit/rvm_jit.h vm/rvm.h vm/rvm_derivatives.h assembler/rvm_asm.h isa/rvm_program.h"
 )
-library='^jit/(rvm_jit\.h|module\.h|jit\.c|open\.c)$'
+library='^jit/(rvm_jit\.h|host/.*)$'
 bad=0 seen=0
 foreign() {
     echo "$file:$line: $name does not belong here"

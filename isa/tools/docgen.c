@@ -219,14 +219,15 @@ static void print_ops(void) {
 }
 
 int main(void) {
-    printf(
-        "# The instruction set\n\n"
-        "<!-- Generated from isa/families.def, isa/rows.def and isa/ops.def by rvm_docgen; change those. -->\n\n"
-        "Every instruction is one table row of `isa/`; this page is printed from the tables. Codes are those of the "
-        "bytecode, whose\n"
-        "layout is in `isa/rbc.h`; the low bit of an instruction's code is its direction. In text, `unchecked` before an\n"
-        "instruction drops its assertion, `restore` marks an inverse that takes back what was done, and `reversed`\n"
-        "turns the order of a loop or parallel block around.\n\n");
+    printf("# The instruction set\n\n"
+           "<!-- Generated from isa/table/families.def, isa/table/rows.def and isa/table/ops.def by rvm_docgen; change "
+           "those. -->\n\n"
+           "Every instruction is one table row of `isa/`; this page is printed from the tables. Codes are those of the "
+           "bytecode, whose\n"
+           "layout is in `isa/rbc/rbc.h`; the low bit of an instruction's code is its direction. In text, `unchecked` "
+           "before an\n"
+           "instruction drops its assertion, `restore` marks an inverse that takes back what was done, and `reversed`\n"
+           "turns the order of a loop or parallel block around.\n\n");
     print_families();
     print_rows();
     if (!docgen_derivatives()) return 1;

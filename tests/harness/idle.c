@@ -1,4 +1,4 @@
-/* idle.c: idle instructions (isa/idle.h) are left out, and nobody notices. */
+/* idle.c: idle instructions (isa/analysis/idle.h) are left out, and nobody notices. */
 #include "harness.h"
 
 #include "idle.h"

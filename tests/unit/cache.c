@@ -1,5 +1,5 @@
-/* cache.c: compiled code in files (jit/cache.h), and what loads it (jit/load.h): found again, missed, damaged, shared,
- * bounded. */
+/* cache.c: compiled code in files (jit/host/cache.h), and what loads it (jit/host/load.h): found again, missed, damaged,
+ * shared, bounded. */
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <elf.h>

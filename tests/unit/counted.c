@@ -1,4 +1,4 @@
-/* counted.c: what native code counts in loops that it charges ahead (jit/counted.c) is what the interpreter counts. */
+/* counted.c: what native code counts in loops that it charges ahead (jit/lower/counted.c) is what the interpreter counts. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>

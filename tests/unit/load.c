@@ -1,4 +1,4 @@
-/* load.c: relocations at the edge of what fits (jit/load.h), in an object of one function, made here. */
+/* load.c: relocations at the edge of what fits (jit/host/load.h), in an object of one function, made here. */
 #include <criterion/criterion.h>
 #include <elf.h>
 #include <stddef.h>

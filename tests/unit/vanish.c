@@ -376,7 +376,7 @@ static unsigned count_regions(const rvm_program *p, uint32_t fn) {
     return n;
 }
 
-/* Every region of the source and of what derives from it; an adjoint has none (isa/derive.c). */
+/* Every region of the source and of what derives from it; an adjoint has none (isa/derive/derive.c). */
 static void check_example(const char *path, const char *fn) {
     static const char *const ticks[] = {"'inv", "'tan", "'adj", "'grad", "'grad'tan"};
     rvm_error e;

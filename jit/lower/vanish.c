@@ -1,5 +1,6 @@
-/* vanish.c: what nobody observes is left out. Of a region that vanishes (isa/vanish.h), what the compute part made appear is
- * gone, but for the memory of its arrays, which is given back. Idle instructions (isa/idle.h) leave places as they are. */
+/* vanish.c: what nobody observes is left out. Of a region that vanishes (isa/analysis/vanish.h), what the compute part made
+ * appear is gone, but for the memory of its arrays, which is given back. Idle instructions (isa/analysis/idle.h) leave
+ * places as they are. */
 #include "emit.h"
 #include "vanish.h"
 

@@ -1,10 +1,10 @@
 /* words.c: the LLVM vocabulary: the words of rows.def and families.def as calls of the builder.
  *
- * A word's bits are those of the C vocabulary (isa/words_*.h, isa/fix.h), on every type, infinities and ties included; a NaN
- * is a NaN. So nothing contracts or reassociates unless k->fast says so, and LLVM does not know the functions of libm that
- * round: they are calls without effects, of which equal ones merge and unused ones vanish, and which are never folded.
- * Both sides of a SELECT are computed. That is the same thing, since rows guard operands, and since no row selects between
- * values of which the one that is not taken could overflow.
+ * A word's bits are those of the C vocabulary (isa/table/words_*.h, isa/table/fix.h), on every type, infinities and ties
+ * included; a NaN is a NaN. So nothing contracts or reassociates unless k->fast says so, and LLVM does not know the
+ * functions of libm that round: they are calls without effects, of which equal ones merge and unused ones vanish, and which
+ * are never folded. Both sides of a SELECT are computed. That is the same thing, since rows guard operands, and since no row
+ * selects between values of which the one that is not taken could overflow.
  */
 #include <string.h>
 
@@ -288,7 +288,7 @@ static LLVMValueRef shift(const words *w, LLVMOpcode op, LLVMValueRef x, LLVMVal
     return LLVMBuildBinOp(w->k->b, op, x, LLVMBuildAnd(w->k->b, n, whole(w, 63), ""), "");
 }
 
-/* x, of type w->t, as a `to`: the conversions of isa/kernels.c. */
+/* x, of type w->t, as a `to`: the conversions of isa/table/kernels.c. */
 static LLVMValueRef convert(const words *w, rvm_type to, LLVMValueRef x) {
     LLVMBuilderRef b = w->k->b;
     const words result = {w->k, to, w->overflow};
@@ -457,7 +457,7 @@ static LLVMValueRef turned(const words *w, LLVMValueRef half, LLVMValueRef x) {
     return LLVMBuildSelect(w->k->b, half, v, x, "");
 }
 
-/* By three shears of at most a quarter turn, and a half turn where there is more: as vm/fixops.c, which see. */
+/* By three shears of at most a quarter turn, and a half turn where there is more: as vm/interp/fixops.c, which see. */
 static void rotate_fix(const words *w, bool back, LLVMValueRef *a, LLVMValueRef *b, LLVMValueRef angle) {
     rvm__build *k = w->k;
     LLVMBuilderRef lb = k->b;

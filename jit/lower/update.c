@@ -1,5 +1,5 @@
-/* update.c: updates and changes in place, as vm/updates.inc has them without shadows: all that may fail is looked at before
- * anything changes, and leaves. */
+/* update.c: updates and changes in place, as vm/interp/updates.inc has them without shadows: all that may fail is looked at
+ * before anything changes, and leaves. */
 #include "emit.h"
 
 static LLVMValueRef negate(rvm__emit *e, LLVMValueRef c) {

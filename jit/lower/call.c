@@ -1,4 +1,4 @@
-/* call.c: calls, as vm/frames.c has them: scalars go as values or as copies that come back, arrays as they are.
+/* call.c: calls, as vm/interp/frames.c has them: scalars go as values or as copies that come back, arrays as they are.
  *
  * Where arguments may be the same memory, the callee is a version that does not rely on the contrary; an accumulating scalar
  * whose place is another argument's, too, enters as 0 and is added on return; and what the roles forbid is left to the
@@ -273,7 +273,7 @@ static unsigned pass_scalar(call *c, argument *a, LLVMValueRef *to) {
     return 2;
 }
 
-/* vm/frames.c: the caller's register has held what the callee's did. */
+/* vm/interp/frames.c: the caller's register has held what the callee's did. */
 static void take_back(call *c, const argument *a) {
     rvm__emit *e = c->e;
     if (!a->copy) return;

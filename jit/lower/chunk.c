@@ -1,4 +1,4 @@
-/* chunk.c: chunks of parallel blocks as functions of their own, which threads call (vm/team.c).
+/* chunk.c: chunks of parallel blocks as functions of their own, which threads call (vm/native/team.c).
  *
  * Where a block is entered its plan says whether it may run so, and what its body uses of the surroundings. The caller
  * writes that down, registers and views of arrays, and gives an order; a chunk's function reads it at its start. For LLVM

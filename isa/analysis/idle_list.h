@@ -1,4 +1,4 @@
-/* idle_list.h: a function as the list of what it executes. Internal to isa/idle*.c.
+/* idle_list.h: a function as the list of what it executes. Internal to isa/analysis/idle*.c.
  *
  * In the order of control: regions as C, B, C backward (where that is not left out), everything passed upward in the list.
  * Loops and jumps link two nodes.

@@ -1,4 +1,4 @@
-/* derive.h: one function being derived from another. Internal to isa/derive*.c and transform.c.
+/* derive.h: one function being derived from another. Internal to isa/derive/.
  *
  *   transform.c       which functions are derived, in which order; their parameters
  *   derive.c          the code list walked up or down; regions; calls

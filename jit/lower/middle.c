@@ -1,5 +1,5 @@
-/* middle.c: a function that is entered in its middle, where the interpreter stands in a loop (vm/loops.c); the inverse of
- * how frame.c leaves one. Its parameters come as ever; all else is read from the machine's frame.
+/* middle.c: a function that is entered in its middle, where the interpreter stands in a loop (vm/interp/loops.c); the
+ * inverse of how frame.c leaves one. Its parameters come as ever; all else is read from the machine's frame.
  *
  * Nothing is known of what ran before but what the text tells: the loops, blocks and compute parts around, and which array
  * is part of which. That the latter is so is looked at; else the interpreter goes on. Local arrays that are there stand in

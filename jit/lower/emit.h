@@ -21,11 +21,10 @@
  *
  * A function of IR takes (machine, native, first slot, first array, number of its frame, counts, then for each parameter
  *     a scalar that is read: the value; another: the address of a copy, and with checks of the largest magnitude it held
- *     an array: data, lengths, strides in bytes, its home and where it begins there (vm/native.h), and with checks the
- *         address of its largest magnitude or NULL)
- * and returns not 0 when it was left. Standalone, machine, native, counts and the first array are NULL and 0, in place of
- * the first slot stands the address below which the C stack is not to be used, and what it returns is the number of an end
- * (standalone.c).
+ *     an array: data, lengths, strides in bytes, its home and where it begins there (vm/native/native.h), and with checks
+ * the address of its largest magnitude or NULL) and returns not 0 when it was left. Standalone, machine, native, counts and
+ * the first array are NULL and 0, in place of the first slot stands the address below which the C stack is not to be used,
+ * and what it returns is the number of an end (standalone.c).
  */
 #ifndef RVM_JIT_EMIT_H
 #define RVM_JIT_EMIT_H
@@ -51,9 +50,9 @@ typedef struct rvm__context {
     LLVMBasicBlockRef *start;   /* by pc of a block that goes in lanes: where its next instance begins; or NULL */
     struct rvm__context *whole; /* of a loop of many trips, which goes in strips here: where all around it is; else NULL */
     uint32_t strips;            /* its lower end */
-    /* Where the code came here from the middle of the function (middle.c): the gap (vm/native.h) where this part of it
-     * begins, 0: all was run; the end by which the loop there is entered; such parts for other loops are listed in the first
-     * one. */
+    /* Where the code came here from the middle of the function (middle.c): the gap (vm/native/native.h) where this part of
+     * it begins, 0: all was run; the end by which the loop there is entered; such parts for other loops are listed in the
+     * first one. */
     uint32_t gap, head;
     struct rvm__context *first, *others;
     struct rvm__context *next; /* all of the function */
@@ -129,7 +128,7 @@ typedef struct rvm__unit {
 
 typedef struct rvm__array_ir { /* allocas */
     LLVMValueRef data, magnitude, dim[RVM_MAX_DIMS], stride[RVM_MAX_DIMS], base, present;
-    LLVMValueRef home, offset; /* home: 0 where data is an address that the machine can use, else as in vm/native.h */
+    LLVMValueRef home, offset; /* home: 0 where data is an address that the machine can use, else as in vm/native/native.h */
     LLVMValueRef memory;       /* of a local one that need not be in the arena: header and elements; else NULL */
     LLVMValueRef own;          /* it is there, and not a view */
     bool few;                  /* but not if it has more elements than RVM__FEW, which is known when it appears */
@@ -205,7 +204,7 @@ static inline unsigned rvm__array_params(int ndim, bool magnitudes) {
     return 3 + 2 * (unsigned)ndim + magnitudes;
 }
 enum { RVM__MOST_PARAMS = 4 + 2 * RVM_MAX_DIMS }; /* that a parameter of the program is */
-enum { RVM__SUMS = 9 }; /* hidden slots of a register that a parallel block adds into (vm/blocks.c) */
+enum { RVM__SUMS = 9 }; /* hidden slots of a register that a parallel block adds into (vm/interp/blocks.c) */
 
 /* ---- lower.c ---- */
 /* Made where it is not there: then without a function. NULL: noted. */
@@ -216,7 +215,7 @@ const rvm__version *rvm__laned_version(rvm__unit *u, uint32_t fn, int dir, bool 
 bool rvm__is_inlined(const rvm__unit *u, uint32_t fn);
 /* The address of what a function needs, a constant. */
 LLVMValueRef rvm__need_constant(rvm__unit *u, uint32_t fn);
-/* A function of vm/native.c by name, of that type; declared once. */
+/* A function of vm/native/native.c by name, of that type; declared once. */
 LLVMValueRef rvm__runtime(rvm__unit *u, const char *name, LLVMTypeRef result, unsigned n, const LLVMTypeRef *params);
 LLVMValueRef rvm__call_runtime(rvm__emit *e, const char *name, LLVMTypeRef result, unsigned n, const LLVMValueRef *args);
 /* An attribute of a function of IR, or of its parameter `param` (-1: the function). */

@@ -5,7 +5,7 @@
 #include "build.h"
 #include "module.h"
 
-/* Adds to k's module the function RVM__ENTRY of type rvm__native_entry (vm/native.h), and a constant RVM__NEED, an
+/* Adds to k's module the function RVM__ENTRY of type rvm__native_entry (vm/native/native.h), and a constant RVM__NEED, an
  * rvm__native_need. Errors: UNSUPPORTED with the reason, MEMORY. */
 #define RVM__ENTRY "rvm_entry"
 #define RVM__NEED  "rvm_need"

@@ -94,7 +94,7 @@ static LLVMValueRef indexed(rvm__emit *e, LLVMValueRef data, LLVMValueRef i, LLV
     return LLVMBuildInBoundsGEP2(e->k->b, e->k->i8, data, &at, 1, "");
 }
 
-/* ---- releases: vm/checks.c, vm/arrays.c ---- */
+/* ---- releases: vm/checks.c, vm/interp/arrays.c ---- */
 
 static double tolerance_here(const rvm__emit *e) {
     return rvm__tolerance_at(e->u->m, e->fn, &e->code->x[e->pc]);

@@ -15,8 +15,8 @@
 #include <llvm-c/Error.h>
 #include <llvm-c/TargetMachine.h>
 
-/* Lanes of a group at most, as many as a register that instances add into has partial sums (vm/blocks.c); there are 8 or 4
- * (RVM__LANES), so that lanes are partial sums side by side. */
+/* Lanes of a group at most, as many as a register that instances add into has partial sums (vm/interp/blocks.c); there are 8
+ * or 4 (RVM__LANES), so that lanes are partial sums side by side. */
 enum { RVM__MOST_GROUP = 8 };
 
 /* Parameters of an instance: machine, frame, where its counts go, the block's index, partial sums, others. */

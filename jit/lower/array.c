@@ -1,4 +1,4 @@
-/* array.c: local arrays and views, as vm/arrays.c has them. */
+/* array.c: local arrays and views, as vm/interp/arrays.c has them. */
 #include "emit.h"
 
 typedef struct site {

@@ -1,5 +1,5 @@
-/* block.c: parallel blocks, instance by instance; what instances add into goes by chunks, as vm/blocks.c has it. Blocks
- * whose roles are enforced while they run are the interpreter's. */
+/* block.c: parallel blocks, instance by instance; what instances add into goes by chunks, as vm/interp/blocks.c has it.
+ * Blocks whose roles are enforced while they run are the interpreter's. */
 #include "emit.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* verify.h: the verifier's parts. Internal to isa/verify*.c.
+/* verify.h: the verifier's parts. Internal to isa/verify/.
  *
  *   verify.c         memory, the order of the passes, lengths of parameters
  *   wellformed.c     declarations, names, positions, symbols: what bytecode can say
