@@ -1,5 +1,7 @@
 /* arena.c: memory of one assembly, given back as a whole; and the interned names in it. */
 #include "asm.h"
+#include "instruction.h"
+#include "support.h"
 #include <string.h>
 
 typedef struct block {

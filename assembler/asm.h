@@ -24,6 +24,7 @@
 #include "rvm_asm.h"
 #include "transform.h"
 #include "tree.h"
+#include "program.h"
 #include <limits.h>
 #include <locale.h>
 

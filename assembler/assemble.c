@@ -1,6 +1,8 @@
 /* assemble.c: the public functions: read, parse all files, lower all functions, verify. */
 #include "asm.h"
 #include "rbc.h"
+#include "builder.h"
+#include "support.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

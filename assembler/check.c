@@ -5,6 +5,7 @@
  * where a real is needed; nothing else converts.
  */
 #include "asm.h"
+#include "instruction.h"
 
 static bool is_real(int type) {
     return type < RVM_TYPE_COUNT && type != RVM_I64;

@@ -5,6 +5,7 @@
  * when every function has its own.
  */
 #include "asm.h"
+#include "program.h"
 #include <string.h>
 
 /* ---- reading ---- */

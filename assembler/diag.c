@@ -1,5 +1,7 @@
 /* diag.c: messages, kept until the end and told in order of place, each with its line, a caret and a hint. */
 #include "asm.h"
+#include "instruction.h"
+#include "support.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,6 +4,7 @@
  * takes all of its memory from the caller's allocator. Schoolbook methods do: numbers are short.
  */
 #include "asm.h"
+#include "instruction.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* fn_types.c: the types of function values, fn(acc real, read real[n]), and the tables of raw text that go with them. */
 #include "asm.h"
 #include "transform.h"
+#include "builder.h"
 #include <string.h>
 
 /* ---- types ---- */

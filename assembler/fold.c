@@ -4,6 +4,7 @@
  */
 #include "asm.h"
 #include "kernels.h"
+#include "instruction.h"
 #include <math.h>
 #include <string.h>
 

@@ -5,6 +5,8 @@
  * part takes from the levels around it, and gives back to a level of its own, which `do` sets aside and `undo` merges.
  */
 #include "asm.h"
+#include "builder.h"
+#include "support.h"
 #include <string.h>
 
 static uint32_t reg_class(rvm_type t) {

@@ -7,6 +7,7 @@
  * derived of it.
  */
 #include "asm.h"
+#include "builder.h"
 #include <string.h>
 
 enum { UNKNOWN, ASKED, RESTORED, CHANGED }; /* of a parameter; ASKED: a call of itself, or of what asks */

@@ -1,6 +1,7 @@
 /* hint.c: hints in the user's own words: what to write instead, with the names that stand there, and what words of other
  * languages are called here. */
 #include "asm.h"
+#include "instruction.h"
 #include <string.h>
 
 /* ---- words of other languages ---- */

@@ -1,5 +1,7 @@
 /* listing.c: the source with, under each line, the instructions that it became. */
 #include "asm.h"
+#include "program.h"
+#include "support.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* lower_block.c: if, while, from, for, regions: the shapes drawn in docs/semantics.md, sections 4 and 5. */
 #include "asm.h"
+#include "instruction.h"
 
 static bool check_condition(gen *g, expr *e) {
     if (!e) return false;

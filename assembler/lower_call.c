@@ -1,6 +1,7 @@
 /* lower_call.c: call and uncall, of functions and through function values. Places and arrays are passed as they are, rows
  * and slices as views, all else as temporaries. */
 #include "asm.h"
+#include "builder.h"
 #include <string.h>
 
 /* A function value has no index: its parameters are numbered. */

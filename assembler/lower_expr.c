@@ -4,6 +4,7 @@
  * Places and constants are operands as they are; a subscript is a register or a constant.
  */
 #include "asm.h"
+#include "instruction.h"
 
 static rvm_place lower_function(gen *g, const expr *e) {
     rvm_place p = rvm__gen_slot(rvm__gen_reg(g, RVM_I64));

@@ -4,6 +4,7 @@
  * numbers.def are trees over these places, which lower_expr.c knows how to lower.
  */
 #include "asm.h"
+#include "instruction.h"
 #include <string.h>
 
 /* ---- places ---- */

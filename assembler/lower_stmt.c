@@ -4,6 +4,7 @@
  * error of checking nothing is emitted for it.
  */
 #include "asm.h"
+#include "builder.h"
 #include <math.h>
 #include <string.h>
 

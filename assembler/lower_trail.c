@@ -1,5 +1,6 @@
 /* lower_trail.c: set and drop, whose old values go onto the trail. docs/semantics.md, section 8, draws what they become. */
 #include "asm.h"
+#include "instruction.h"
 
 rvm_place rvm__lower_site(gen *g) {
     return rvm__gen_const(g, RVM_I64, (rvm_value){.i = g->a->nsites++});

@@ -5,6 +5,7 @@
  * operand twice.
  */
 #include "asm.h"
+#include "instruction.h"
 #include <math.h>
 #include <string.h>
 

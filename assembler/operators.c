@@ -1,5 +1,6 @@
 /* operators.c: the operators of expressions, how tightly they bind, and the rows they stand for. */
 #include "asm.h"
+#include "instruction.h"
 
 const operator_info rvm__operators[] = {
     [O_OR] = {"or", KW_or, 1, -1},

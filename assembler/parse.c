@@ -1,5 +1,6 @@
 /* parse.c: what stands outside of functions, and the pieces that all statements share. */
 #include "asm.h"
+#include "program.h"
 #include <string.h>
 
 void rvm__unexpected(parser *p, const char *expected) {

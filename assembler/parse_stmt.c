@@ -5,6 +5,7 @@
  * missing.
  */
 #include "asm.h"
+#include "program.h"
 #include <ctype.h>
 #include <string.h>
 

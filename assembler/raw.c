@@ -1,5 +1,7 @@
 /* raw.c: mnemonics among statements, by the letters of their operands in ops.def, and by the signature of their row. */
 #include "asm.h"
+#include "instruction.h"
+#include "support.h"
 #include <string.h>
 
 /* ---- labels ---- */

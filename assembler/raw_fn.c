@@ -5,6 +5,8 @@
  */
 #include "asm.h"
 #include "wellformed.h"
+#include "builder.h"
+#include "support.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

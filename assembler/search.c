@@ -11,6 +11,7 @@
 #define _GNU_SOURCE /* secure_getenv */
 #endif
 #include "asm.h"
+#include "support.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,8 @@
  * Only regular files are read, and opening does not wait: a pipe without a writer would hold the assembler for ever.
  */
 #include "asm.h"
+#include "program.h"
+#include "support.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef RVM_ASSEMBLER_TREE_H
 #define RVM_ASSEMBLER_TREE_H
 
-#include "isa.h"
+#include "instruction.h"
 
 typedef struct span {
     uint32_t line, column;

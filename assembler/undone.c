@@ -5,6 +5,7 @@
  * sets, the second finds the updates of names without a mark. Linear, and again for each region around.
  */
 #include "asm.h"
+#include "instruction.h"
 
 static void mark_expr(const expr *e, const stmt *region) {
     if (!e) return;

@@ -2,7 +2,7 @@
 #ifndef RVM_TOOLS_CHECK_H
 #define RVM_TOOLS_CHECK_H
 
-#include "isa.h"
+#include "program.h"
 #include "tool.h"
 
 enum { MAX_ROWS = 4 + 2 * RVM_MAX_PARAMS, MAX_CUTS = 20 };

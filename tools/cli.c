@@ -1,7 +1,7 @@
 /* cli.c: getopt_long driven by options.def. Everything a command accepts and everything --help says comes from the tables.
  */
 #include "cli.h"
-#include "isa.h"
+#include "support.h"
 #include "number.h"
 
 #include <errno.h>

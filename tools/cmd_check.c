@@ -13,7 +13,6 @@
  */
 #include "check.h"
 #include "differences.h"
-#include "isa.h"
 #include "number.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* cmd_compile.c: rvm compile: a function, or what is derived of it, as an object file and a C header. */
-#include "isa.h"
+#include "support.h"
 #include "rvm_jit.h"
 #include "tool.h"
 

@@ -1,5 +1,5 @@
 /* cmd_grad.c: rvm grad and rvm vjp (the backward sweep), rvm jvp (tangents). */
-#include "isa.h"
+#include "program.h"
 #include "number.h"
 #include "tool.h"
 

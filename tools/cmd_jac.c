@@ -1,5 +1,5 @@
 /* cmd_jac.c: rvm jac, rvm hess, rvm hvp: matrices of derivatives and products with them, by rvm_derivatives.h. */
-#include "isa.h"
+#include "program.h"
 #include "npy.h"
 #include "number.h"
 #include "parts.h"

@@ -1,6 +1,6 @@
 /* cmd_run.c: rvm run. After a run-time error it goes back to where it started and says whether that gave the inputs back. */
 #include "input.h"
-#include "isa.h"
+#include "support.h"
 #include "tool.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* cmd_transform.c: rvm transform: derives functions and writes the program with them, or prints them. */
-#include "isa.h"
+#include "program.h"
+#include "support.h"
 #include "tool.h"
 #include "transform.h"
 

@@ -1,5 +1,5 @@
 #include "values.h"
-#include "isa.h"
+#include "instruction.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* growth.c: why something does not come back: two machines going back in lockstep (rvm_machine_growth). */
-#include "isa.h"
+#include "instruction.h"
 #include "tool.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 #include "input.h"
-#include "isa.h"
+#include "support.h"
 
 #include <errno.h>
 #include <stdlib.h>

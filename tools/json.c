@@ -1,5 +1,5 @@
 #include "json.h"
-#include "isa.h"
+#include "instruction.h"
 #include "number.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* literal.c: 1.5   &square   [1,2,3]   [[1,2],[3,4]]   zeros(3,4)   ones(3)   @file.npy   @-
  * A file is one of NumPy, or text as any of the others.
  * The elements of nested brackets are gathered row by row; the first row of each depth fixes the length of the others. */
-#include "isa.h"
+#include "support.h"
 #include "npy.h"
 #include "number.h"
 #include "values.h"

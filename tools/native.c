@@ -1,7 +1,7 @@
 /* native.c: --engine=jit: runs and derivatives as native code; auto: once that pays, which the library knows; --dump: that
  * code. Where there is no native code the interpreter runs, which gives the same, and --verbose says why. */
 #include "tool.h"
-#include "isa.h"
+#include "program.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  *     then the elements
  */
 #include "npy.h"
-#include "isa.h"
+#include "support.h"
 #include "number.h"
 #include "values.h"
 

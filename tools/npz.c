@@ -7,7 +7,7 @@
  *
  * What a file says is held against how long it is before it is used. Numbers are little-endian. */
 #include "npz.h"
-#include "isa.h"
+#include "support.h"
 
 #include <stdlib.h>
 #include <string.h>

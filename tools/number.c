@@ -1,6 +1,7 @@
 #include "number.h"
 #include "digits.h"
-#include "isa.h"
+#include "instruction.h"
+#include "support.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -3,7 +3,6 @@
  * A result has the name that it is printed with, whatever the spaces in it, and others that are shorter: that of its
  * parameter, with _b or _d where it is a shadow, as in files; `jacobian` and the like for all that there is of it.
  */
-#include "isa.h"
 #include "tool.h"
 
 #include <string.h>

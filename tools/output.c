@@ -1,6 +1,6 @@
 /* output.c: values and statistics, as text and as JSON. Text of long arrays is cut, as NumPy does; JSON never is. */
 #include "tool.h"
-#include "isa.h"
+#include "program.h"
 #include "npz.h"
 #include "number.h"
 

@@ -1,5 +1,5 @@
 #include "parts.h"
-#include "isa.h"
+#include "support.h"
 #include "npy.h"
 
 #include <stdlib.h>

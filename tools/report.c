@@ -8,7 +8,7 @@
  * or, with --json, as members of the one object: "error", the first, and "diagnostics", all of them. */
 #include "tool.h"
 #include "input.h"
-#include "isa.h"
+#include "program.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,8 @@
  * In a program z: complex is two reals, z.re and z.im, and y: lns is the real y.log. Of a derived function the names go on:
  * z.re_b and z.im_b are the parts of z_b; a shadow of an lns is by the logarithm, a plain real.
  */
-#include "isa.h"
+#include "builder.h"
+#include "support.h"
 #include "number.h"
 #include "values.h"
 

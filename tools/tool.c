@@ -1,5 +1,5 @@
 #include "tool.h"
-#include "isa.h"
+#include "support.h"
 #include "input.h"
 #include "number.h"
 #include "rbc.h"

@@ -1,5 +1,6 @@
 #include "values.h"
-#include "isa.h"
+#include "program.h"
+#include "support.h"
 #include "npz.h"
 #include "number.h"
 

@@ -7,6 +7,8 @@
 #include "prepare.h"
 #include "restore.h"
 #include "run.h"
+#include "builder.h"
+#include "support.h"
 
 static const rvm_function *entry_of(const rvm_machine *m) {
     return &m->p->functions[m->entry];

@@ -1,5 +1,6 @@
 /* cells.c: see cells.h. Elements that are neighbours in memory go at once. */
 #include "cells.h"
+#include "instruction.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #define RVM_CELLS_H
 
 #include "machine.h"
+#include "instruction.h"
 
 /* Elements; 1 of a scalar; ~d, which is negative, where there cannot be so many by dimension d. */
 int64_t rvm__cells(const rvm_arg *a);

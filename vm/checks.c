@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "out_of_line.h"
+#include "program.h"
 
 static uint32_t present_function(const rvm_machine *m) {
     return m->frames[m->nframes - 1].fn;

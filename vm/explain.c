@@ -5,6 +5,8 @@
 
 #include "out_of_line.h"
 #include "run.h"
+#include "builder.h"
+#include "support.h"
 
 typedef struct scene {
     rvm_machine *m;

@@ -7,6 +7,8 @@
 
 #include "memory.h"
 #include "out_of_line.h"
+#include "program.h"
+#include "support.h"
 
 typedef struct grown {
     double sum;

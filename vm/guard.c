@@ -9,6 +9,7 @@
  */
 #include "memory.h"
 #include "out_of_line.h"
+#include "builder.h"
 
 #include <string.h>
 

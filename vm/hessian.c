@@ -10,6 +10,7 @@
  * come from the rows and families (second.h). Instructions that touch no shadow touch no row of H.
  */
 #include "hessian.h"
+#include "builder.h"
 
 #include "out_of_line.h"
 #include "reals.h"

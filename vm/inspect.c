@@ -3,6 +3,7 @@
 
 #include "machine.h"
 #include "out_of_line.h"
+#include "program.h"
 
 uint32_t rvm_machine_frames(const rvm_machine *m) {
     return !m || m->where == UNBOUND ? 0 : m->nframes;

@@ -2,6 +2,7 @@
  * are never released. A fixed point over views and calls. */
 #include "memory.h"
 #include "prepare.h"
+#include "builder.h"
 
 typedef struct marks {
     const rvm_program *p;

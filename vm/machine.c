@@ -1,5 +1,7 @@
 /* machine.c: creation, statistics, and what stops a run. */
 #include "machine.h"
+#include "instruction.h"
+#include "support.h"
 
 #include <string.h>
 

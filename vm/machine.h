@@ -23,7 +23,7 @@
 
 #include "activity.h"
 #include "exact.h"
-#include "isa.h"
+#include "program.h"
 #include "kernels.h"
 #include "rvm.h"
 #include "trail.h"

@@ -1,5 +1,6 @@
 /* memory.c: counted memory, frames' storage, and the arena of local arrays. */
 #include "memory.h"
+#include "support.h"
 
 #include <string.h>
 

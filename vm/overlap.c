@@ -1,4 +1,5 @@
 #include "overlap.h"
+#include "instruction.h"
 
 static const char *last_byte(const rvm__extent *e) {
     const char *p = e->data + sizeof(rvm_value) - 1;

@@ -3,6 +3,7 @@
 #define RVM_REALS_H
 
 #include "kernels.h"
+#include "instruction.h"
 
 static inline double rvm__real_of(rvm_type t, rvm_value v) {
     switch (t) {

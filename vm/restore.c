@@ -1,5 +1,7 @@
 /* restore.c: see restore.h. */
 #include "restore.h"
+#include "program.h"
+#include "support.h"
 
 #include <float.h>
 #include <string.h>

@@ -17,6 +17,7 @@
 #define RVM_RESTORE_H
 
 #include "machine.h"
+#include "instruction.h"
 
 /* What a comparison needs to know beside the arguments. */
 typedef struct rvm__restoring {

@@ -4,6 +4,8 @@
 #include "out_of_line.h"
 #include "restore.h"
 #include "run.h"
+#include "program.h"
+#include "support.h"
 
 /* Turn the run so that it goes on towards the end (1) or the start (-1). */
 static void set_course(rvm_machine *m, int course) {

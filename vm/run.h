@@ -3,6 +3,7 @@
 #define RVM_RUN_H
 
 #include "machine.h"
+#include "instruction.h"
 
 /* machine.c: counting of a run's instructions. */
 void rvm__run_begins(rvm_machine *m);

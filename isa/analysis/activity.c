@@ -1,5 +1,7 @@
 /* activity.c: which places depend on the active parameters. See activity.h. */
 #include "activity.h"
+#include "builder.h"
+#include "sites.h"
 
 #include <string.h>
 

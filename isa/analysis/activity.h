@@ -3,10 +3,10 @@
 #ifndef RVM_ACTIVITY_H
 #define RVM_ACTIVITY_H
 
-#include "isa.h"
+#include "program.h"
 
-/* Bytes for each function, at its offset: by slot, array and web (isa.h), whether it has a shadow; a slot or array, whether
- * any of its webs has. */
+/* Bytes for each function, at its offset: by slot, array and web (program.h), whether it has a shadow; a slot or array,
+ * whether any of its webs has. */
 typedef struct rvm__activity {
     uint8_t *marks;
     size_t *at;

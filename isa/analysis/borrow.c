@@ -4,6 +4,7 @@
  * that C may run plainly; a borrowed place has a shadow that must go along, so that C must run as an adjoint. One pass: a
  * change of a place inside a compute part borrows if the place appeared before the part. */
 #include "activity.h"
+#include "builder.h"
 
 typedef struct part { /* an open region */
     uint32_t compute;

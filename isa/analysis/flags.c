@@ -1,7 +1,8 @@
 /* flags.c: sites of the trail onto which only 0 or 1 ever goes: the flags of conditions. */
 #include <string.h>
 
-#include "isa.h"
+#include "builder.h"
+#include "sites.h"
 
 static bool is_zero_or_one(const rvm_function *f, uint16_t slot) {
     return slot >= f->nregs && (f->consts[slot - f->nregs].u >> 1) == 0;

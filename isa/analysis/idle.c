@@ -12,6 +12,8 @@
  */
 #include "idle_list.h"
 #include "vanish.h"
+#include "builder.h"
+#include "support.h"
 
 #include <string.h>
 

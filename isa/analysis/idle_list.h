@@ -7,6 +7,7 @@
 #define RVM_IDLE_LIST_H
 
 #include "idle.h"
+#include "program.h"
 
 enum { RVM__NO_NODE = UINT32_MAX };
 

@@ -1,5 +1,6 @@
 /* reach.c: what functions and all that they call do with trails and the stack. See reach.h. */
 #include "reach.h"
+#include "builder.h"
 
 #include <string.h>
 

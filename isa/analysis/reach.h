@@ -2,7 +2,7 @@
 #ifndef RVM_REACH_H
 #define RVM_REACH_H
 
-#include "isa.h"
+#include "rvm_program.h"
 
 /* What a function and all that it calls do with trails and the stack. */
 typedef struct rvm__reach {

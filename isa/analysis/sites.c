@@ -1,7 +1,7 @@
 /* sites.c: the sites of the trail that a program names. */
 #include <stdlib.h>
 
-#include "isa.h"
+#include "sites.h"
 
 int64_t rvm__insn_site(const rvm_function *f, const rvm_insn *in) {
     const rvm_place *q = rvm__places(f, in);

@@ -8,6 +8,7 @@
  * disappears, it appears, or the place is from outside.
  */
 #include "vanish.h"
+#include "builder.h"
 
 typedef struct part { /* an open region */
     uint32_t compute;

@@ -10,6 +10,7 @@
 #define RVM_VANISH_H
 
 #include "reach.h"
+#include "program.h"
 
 typedef struct rvm__vanishing {
     uint32_t compute, undo;

@@ -13,6 +13,8 @@
  */
 #include "derive.h"
 #include "verify.h"
+#include "builder.h"
+#include "support.h"
 
 #include <string.h>
 
@@ -108,7 +110,7 @@ static uint32_t request(rvm__derive *t, uint32_t of, rvm_transform kind, const u
     return out;
 }
 
-/* The variant by which a derived function calls what it calls by another (isa.h). */
+/* The variant by which a derived function calls what it calls by another (builder.h). */
 static uint32_t derive_variant(rvm__derive *t, uint32_t parent, rvm_transform kind, const uint8_t *active) {
     const rvm_variant v = {.parent = parent,
                            .kind = (uint8_t)kind,

@@ -18,6 +18,7 @@
 #include "formula.h"
 #include "reach.h"
 #include "transform.h"
+#include "program.h"
 
 /* A request for a derived function: what its name says. */
 typedef struct rvm__request {

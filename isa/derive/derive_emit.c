@@ -1,6 +1,8 @@
 /* derive_emit.c: registers, places and instructions of the new function. See derive.h. */
 #include "derive.h"
 #include "kernels.h"
+#include "builder.h"
+#include "support.h"
 
 #include <stdio.h>
 #include <string.h>

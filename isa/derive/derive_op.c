@@ -5,6 +5,7 @@
  * values and on shadows; then the tangent is the instruction on both, and the adjoint its inverse on both.
  */
 #include "derive.h"
+#include "builder.h"
 
 #include <string.h>
 

@@ -11,6 +11,7 @@
  * call's adjoint begins, and is dropped when that ends: it appears for the call alone, and there is none of the whole array.
  */
 #include "derive.h"
+#include "program.h"
 
 enum { NONE = UINT32_MAX };
 

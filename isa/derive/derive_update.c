@@ -14,6 +14,7 @@
  * The interpreter computes the same sums in the same order, so that adjoint programs and gradient mode agree bit for bit.
  */
 #include "derive.h"
+#include "program.h"
 
 #include <string.h>
 

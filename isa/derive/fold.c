@@ -11,6 +11,8 @@
  */
 #include "shaped.h"
 #include "transform.h"
+#include "builder.h"
+#include "support.h"
 
 #include <stdio.h>
 #include <string.h>

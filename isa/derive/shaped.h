@@ -7,7 +7,7 @@
 #ifndef RVM_SHAPED_H
 #define RVM_SHAPED_H
 
-#include "isa.h"
+#include "program.h"
 
 typedef struct rvm__shaped_copy {
     uint32_t of;    /* the function */

@@ -6,6 +6,8 @@
  */
 #include "derive.h"
 #include "verify.h"
+#include "builder.h"
+#include "support.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -260,7 +262,7 @@ static rvm_status derive(round_ *w, const rvm__derived *d) {
 
 /* ---- tables of variants ---- */
 
-/* Whether a variant's table is for the function: see isa.h. */
+/* Whether a variant's table is for the function: see builder.h. */
 static bool is_derived_for(const rvm_program *p, uint32_t fn, const rvm_variant *v) {
     const rvm_function *f = &p->functions[fn];
     return f->value != RVM_VALUE_NEVER && !f->no_derived && rvm__fits_types(p, fn, v->of);

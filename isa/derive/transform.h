@@ -13,7 +13,7 @@
 #ifndef RVM_TRANSFORM_H
 #define RVM_TRANSFORM_H
 
-#include "isa.h"
+#include "program.h"
 
 extern const char *const rvm__transform_tick[RVM_TRANSFORM_COUNT]; /* "inv", "tan", "adj", "grad" */
 int rvm__transform_find(const char *tick, size_t length);          /* which of them, or -1 */

@@ -1,5 +1,8 @@
 /* transform_api.c: the transforms as functions from program to program, by index and by name. */
 #include "transform.h"
+#include "builder.h"
+#include "rbc.h"
+#include "support.h"
 #include <string.h>
 
 int rvm__transform_find(const char *tick, size_t length) {

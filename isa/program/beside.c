@@ -3,7 +3,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #endif
-#include "isa.h"
+#include "support.h"
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>

@@ -4,6 +4,8 @@
  * rvm__function_finish turns that into nregs + k. Equal constants are one, so that text which writes them out names them.
  */
 #include "transform.h"
+#include "builder.h"
+#include "support.h"
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>

@@ -3,6 +3,8 @@
  * Everything that the bytes hold is written, in their order; source names stand in comments besides.
  */
 #include "text.h"
+#include "program.h"
+#include "support.h"
 #include <errno.h>
 #include <string.h>
 

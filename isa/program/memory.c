@@ -1,5 +1,5 @@
 /* memory.c: all memory of the library goes through an rvm_allocator; these are its few uses. */
-#include "isa.h"
+#include "support.h"
 #include <stdlib.h>
 #include <string.h>
 

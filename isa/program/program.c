@@ -1,5 +1,5 @@
 /* program.c: what a program says of itself: functions, parameters, positions, names of places. */
-#include "isa.h"
+#include "program.h"
 
 uint32_t rvm_program_function_count(const rvm_program *p) {
     return p ? p->nfunctions : 0;

@@ -1,10 +1,12 @@
-/* signatures.c: the types of function values, and what calls through them run. isa.h says how they are used.
+/* signatures.c: the types of function values, and what calls through them run. builder.h says how they are used.
  *
  * Both tables are short, and searched along. What is in them is as good as its file: a call looks at the value, at the
  * function's type and at the derived function's each time, so that a wrong table can only make it fail.
  */
 #include "text.h"
 #include "transform.h"
+#include "builder.h"
+#include "support.h"
 #include <string.h>
 
 /* ---- types ---- */

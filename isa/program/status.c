@@ -1,5 +1,6 @@
 /* status.c: status codes, names of types and roles, conversion of fix, and errors. */
-#include "isa.h"
+#include "program.h"
+#include "support.h"
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>

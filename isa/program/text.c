@@ -5,6 +5,7 @@
  */
 #include "text.h"
 #include "digits.h"
+#include "builder.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>

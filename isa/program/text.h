@@ -2,7 +2,7 @@
 #ifndef RVM_TEXT_H
 #define RVM_TEXT_H
 
-#include "isa.h"
+#include "program.h"
 
 /* Where text goes: to `file`, or where that is NULL to a buffer, cut to its size; `used` counts it uncut. */
 typedef struct rvm_sink {

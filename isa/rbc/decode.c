@@ -5,7 +5,8 @@
  * names are words, file names hold no NUL; and encoding again gives the same body. All else is the verifier's. A count is
  * compared with the bytes that remain before anything is allocated for it.
  */
-#include "isa.h"
+#include "builder.h"
+#include "support.h"
 #include "rbc.h"
 #include "transform.h"
 #include "wellformed.h"

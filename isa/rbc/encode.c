@@ -1,5 +1,5 @@
 /* encode.c: a program as the bytes of rbc.h. The program is verified: so the format can say it (wellformed.h). */
-#include "isa.h"
+#include "support.h"
 #include "rbc.h"
 #include <string.h>
 #include <xxhash.h>

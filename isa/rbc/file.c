@@ -1,5 +1,5 @@
 /* file.c: bytecode from and to memory and files. */
-#include "isa.h"
+#include "support.h"
 #include "rbc.h"
 #include <errno.h>
 #include <fcntl.h>

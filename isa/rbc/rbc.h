@@ -35,6 +35,8 @@
 #ifndef RVM_RBC_H
 #define RVM_RBC_H
 
+#include "program.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,5 +60,9 @@ typedef struct rvm_tables {
 extern const rvm_tables rvm__tables;                               /* the whole of this library's */
 uint64_t rvm__tables_fingerprint(rvm_tables t);                    /* of so many, not more than there are; in microseconds */
 void rvm__body_id(const void *bytes, size_t size, uint64_t id[2]); /* of a whole file: XXH3-128 of its body */
+
+rvm_status rvm__encode(const rvm_program *p, void **bytes, size_t *size, rvm_error *err);
+rvm_status rvm__decode(const void *bytes, size_t size, const char *name, const rvm_allocator *al, rvm_program **out,
+                       rvm_error *err);
 
 #endif

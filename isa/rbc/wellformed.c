@@ -1,6 +1,8 @@
 /* wellformed.c: see wellformed.h. */
 #include "wellformed.h"
 #include "transform.h"
+#include "builder.h"
+#include "support.h"
 #include <inttypes.h>
 #include <string.h>
 

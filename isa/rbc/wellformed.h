@@ -5,7 +5,7 @@
 #ifndef RVM_WELLFORMED_H
 #define RVM_WELLFORMED_H
 
-#include "isa.h"
+#include "program.h"
 
 typedef struct rvm_fault {
     const char *what; /* NULL: none */

@@ -2,7 +2,7 @@
 #ifndef RVM_FIX_H
 #define RVM_FIX_H
 
-#include "isa.h"
+#include "rvm_program.h"
 
 #define RVM__FIX_ONE 8796093022208.0 /* 2^43 */
 

@@ -1,5 +1,6 @@
 /* formula.c: rows.def and families.def in the code vocabulary. See formula.h. */
 #include "formula.h"
+#include "instruction.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef RVM_FORMULA_H
 #define RVM_FORMULA_H
 
-#include "isa.h"
+#include "instruction.h"
 
 /* Node numbers: the leaves, then constants and rows. */
 typedef enum rvm__leaf {

@@ -1,5 +1,6 @@
 /* kernels.c: the rows behind one signature. Each instance unpacks its operands, calls the inline function, packs. */
 #include "kernels.h"
+#include "instruction.h"
 
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "fix.h"
+#include "instruction.h"
 
 /* The inverse of odd x mod 2^64: Newton's iteration doubles the correct low bits, 5 to begin with. */
 static inline int64_t rvm__odd_inverse(int64_t x) {

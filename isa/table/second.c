@@ -1,5 +1,6 @@
 /* second.c: the partials that rows.def states, on dual numbers; the values that families.def states, on jets in (Y, F). */
 #include "second.h"
+#include "instruction.h"
 
 #include "kernels.h"
 

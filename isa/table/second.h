@@ -2,7 +2,7 @@
 #ifndef RVM_SECOND_H
 #define RVM_SECOND_H
 
-#include "isa.h"
+#include "instruction.h"
 
 /* x: the operands as doubles. dd[j][k] for k <= j: it is symmetric. corner: where the row has no derivative by that operand,
  * and d is what the stated rule takes: a comparison in the partial is of equals. */

@@ -2,7 +2,7 @@
  *
  * Names are found by looking along the table: it is short.
  */
-#include "isa.h"
+#include "builder.h"
 #include <string.h>
 
 /* Types that a family's target may have; `mul` on i64 is narrower still (rvm__update_legal). */

@@ -4,7 +4,7 @@
  * Hashed is what gives the numbers their meaning: names, in their order, operands, signatures and formulas. Partials and
  * documentation are left out: a file holds none of them.
  */
-#include "isa.h"
+#include "instruction.h"
 #include "rbc.h"
 #include <string.h>
 #include <xxhash.h>

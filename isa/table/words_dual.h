@@ -2,6 +2,7 @@
  * gives the row's second partials. A function of the C library is itself a row, whose own partials it is differentiated by.
  */
 #include "words_undef.h"
+#include "instruction.h"
 #define A               a_
 #define B               b_
 #define C               c_

@@ -1,6 +1,7 @@
 /* docderive.c: the part of docs/isa.md that shows every row's tangent and adjoint as instructions: the transforms are run on
  * a function of one instruction, and what they made is printed. */
 #include "docderive.h"
+#include "builder.h"
 
 #include "text.h"
 #include "transform.h"

@@ -1,6 +1,6 @@
 /* docgen.c: writes docs/isa.md, the manual of the instruction set, from the tables. */
 #include "docderive.h"
-#include "isa.h"
+#include "instruction.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,8 @@
 /* verify.c: the order in which a program is proved, and its parameters. See verify.h. */
 #include "verify.h"
 #include "wellformed.h"
+#include "builder.h"
+#include "support.h"
 #include <string.h>
 
 /* ---- memory ---- */

@@ -16,7 +16,8 @@
 #ifndef RVM_VERIFY_H
 #define RVM_VERIFY_H
 
-#include "isa.h"
+#include "builder.h"
+#include "support.h"
 
 enum {
     RVM__MAX_NEST = 255,       /* open loops, regions and segments */

@@ -6,6 +6,7 @@
  * known when every instruction that makes it appear or disappear names the same constants or length registers.
  */
 #include "verify.h"
+#include "program.h"
 #include <string.h>
 
 enum { UNKNOWN = UINT16_MAX, CHAIN = 4 /* loops whose ends are each other's indices */ };

@@ -14,10 +14,12 @@
  *
  * Arrays form a stack, since they must disappear in nested order: so a view cannot outlive what it is part of.
  *
- * Of all that is present the state also knows a place of its web (isa.h). A link that is met again makes the webs on its two
- * sides one.
+ * Of all that is present the state also knows a place of its web (program.h). A link that is met again makes the webs on its
+ * two sides one.
  */
 #include "verify.h"
+#include "builder.h"
+#include "support.h"
 #include <string.h>
 
 enum { EMPTY = 0 /* the snapshot of no locals; as the snapshot of a link: none yet */ };

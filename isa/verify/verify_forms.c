@@ -8,6 +8,7 @@
  * element within any number of instances that a run can have.
  */
 #include "verify_forms.h"
+#include "program.h"
 #include <string.h>
 
 enum { MAX_STRIDE = 1 << 20, WORK = 64 };

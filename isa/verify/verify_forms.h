@@ -3,6 +3,7 @@
 #define RVM_VERIFY_FORMS_H
 
 #include "verify.h"
+#include "instruction.h"
 
 /* A value between stride * i + lo and stride * i + hi, plus a register of the function around the block (NO_BASE: none). */
 typedef struct rvm__form {

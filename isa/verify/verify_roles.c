@@ -5,6 +5,8 @@
  * function uses the stack spreads likewise, as if the stack were one more parameter of each.
  */
 #include "verify.h"
+#include "program.h"
+#include "support.h"
 
 typedef struct graph {
     uint32_t *first, *to; /* edges of parameter k: to[first[k] .. first[k + 1]) */

@@ -11,6 +11,8 @@
  * thing by its array and index slots.
  */
 #include "verify.h"
+#include "program.h"
+#include "support.h"
 #include <string.h>
 #include <xxhash.h>
 

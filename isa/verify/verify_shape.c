@@ -6,6 +6,7 @@
  */
 #include "transform.h"
 #include "verify.h"
+#include "builder.h"
 #include <math.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #ifndef RVM_JIT_C_FUNCTION_H
 #define RVM_JIT_C_FUNCTION_H
 
-#include "isa.h"
+#include "program.h"
 
 enum { RVM__C_NAME = 200 };       /* characters of the name of a C function, at most, with the 0 at its end */
 #define RVM__C_MESSAGE "_message" /* behind it: the function that explains what it returns */

@@ -25,7 +25,7 @@
 #include <xxhash.h>
 
 #include "cache.h"
-#include "isa.h"
+#include "support.h"
 
 enum { HEADER = 32, CHECK = 16, ALIGN = 16, VERSION = 1, NAME = 32 + 4, TEMPORARY = 48 };
 static const uint64_t usual_limit = (uint64_t)256 << 20, stale_seconds = 3600;

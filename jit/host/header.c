@@ -3,6 +3,8 @@
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #endif
 #include "header.h"
+#include "builder.h"
+#include "support.h"
 
 #include <ctype.h>
 #include <dlfcn.h>

@@ -15,6 +15,8 @@
 #include "job.h"
 #include "shaped.h"
 #include "warm.h"
+#include "program.h"
+#include "support.h"
 
 typedef struct latest {                    /* code of a function in one machine */
     const rvm__record *at_end[2];          /* by direction, */

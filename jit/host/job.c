@@ -8,6 +8,7 @@
  * and kept. */
 #define _GNU_SOURCE /* pthread_attr_setstacksize */
 #include "job.h"
+#include "support.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -17,6 +17,7 @@
 
 #include "load.h"
 #include "native.h"
+#include "support.h"
 
 enum stretch { CODE, CONSTANTS, DATA, STRETCHES };
 enum { STUB = 16 };

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "module.h"
+#include "support.h"
 
 /* It was built for the library that opens it. */
 static rvm_status check_module(const rvm__module *module, const char *path, rvm_error *err) {

@@ -1,5 +1,7 @@
 /* records.c: code, from the cache or compiled. */
 #include "records.h"
+#include "program.h"
+#include "support.h"
 
 #include <fenv.h>
 #include <stdlib.h>

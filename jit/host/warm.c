@@ -3,6 +3,7 @@
  * it; so a function that waits for that looks around where control jumps, for some time, and then takes a deeper one; and,
  * where what it calls goes on for longer, when that returns. */
 #include "warm.h"
+#include "program.h"
 
 /* Instructions interpreted that make a function worth looking for in the cache, which takes some 0.1 ms, and worth
  * compiling, which takes 50 to 100: about as long as interpreting them did. */

@@ -4,6 +4,7 @@
  * cycles, a loop is passed from its header through its latch to its exit, and ways out are taken note of where they are.
  */
 #include "group.h"
+#include "support.h"
 
 bool rvm__is_in_loop(const rvm__group *g, uint32_t node, uint32_t loop) {
     for (uint32_t l = g->nodes[node].loop; l != RVM__NO_LOOP; l = g->loops[l].parent)

@@ -1,6 +1,7 @@
 /* lanes.c: a group of instances, block by block, from an instance that LLVM has
  * simplified (group.h says how). Nothing of the instruction set is known here: only LLVM's instructions. */
 #include "group.h"
+#include "support.h"
 
 #include <llvm-c/TargetMachine.h>
 #include <stdio.h>

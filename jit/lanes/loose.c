@@ -4,6 +4,7 @@
 
 #include "emit.h"
 #include "lanes.h"
+#include "builder.h"
 
 /* ---- markers ---- */
 

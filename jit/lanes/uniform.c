@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "group.h"
+#include "support.h"
 
 static bool set_varying(rvm__group *g, LLVMValueRef v) {
     rvm__item *i = rvm__item_of(g, v);

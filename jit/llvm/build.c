@@ -1,5 +1,6 @@
 /* build.c: a module of IR; types and constants, on scalars and in lanes. */
 #include "build.h"
+#include "instruction.h"
 
 #include <string.h>
 

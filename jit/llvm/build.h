@@ -11,7 +11,7 @@
 #ifndef RVM_JIT_BUILD_H
 #define RVM_JIT_BUILD_H
 
-#include "isa.h"
+#include "instruction.h"
 #include "older.h"
 
 typedef struct rvm__build {

@@ -8,6 +8,7 @@
  * the process.
  */
 #include "engine.h"
+#include "support.h"
 
 #include <dlfcn.h>
 #include <llvm-c/ExecutionEngine.h>

@@ -13,6 +13,7 @@
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #endif
 #include "exhausted.h"
+#include "support.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -6,6 +6,7 @@
 
 #include "engine.h"
 #include "exhausted.h"
+#include "support.h"
 
 typedef struct request {
     enum { OPEN, COMPILE, LINK, PRINT, OBJECT } kind;

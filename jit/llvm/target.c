@@ -1,4 +1,5 @@
 #include "target.h"
+#include "support.h"
 
 #include "lanes.h"
 

@@ -1,5 +1,6 @@
 /* array.c: local arrays and views, as vm/interp/arrays.c has them. */
 #include "emit.h"
+#include "program.h"
 
 typedef struct site {
     const rvm_place *places;

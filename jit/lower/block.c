@@ -1,6 +1,7 @@
 /* block.c: parallel blocks, instance by instance; what instances add into goes by chunks, as vm/interp/blocks.c has it.
  * Blocks whose roles are enforced while they run are the interpreter's. */
 #include "emit.h"
+#include "instruction.h"
 
 #include <stddef.h>
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emit.h"
+#include "instruction.h"
 
 /* ---- trips ---- */
 

@@ -8,6 +8,7 @@
  *     is around is written down for where the code is left (rvm__native_site). Inside of what is not told nothing is told.
  */
 #include "emit.h"
+#include "builder.h"
 
 #include <string.h>
 

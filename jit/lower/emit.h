@@ -34,6 +34,7 @@
 #include "native.h"
 #include "reach.h"
 #include "shaped.h"
+#include "program.h"
 
 enum rvm__pass { PASS_WHOLE, PASS_FIRST, PASS_UNDO, PASS_AGAIN, PASS_LAST }; /* how a compute part is run */
 

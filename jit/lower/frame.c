@@ -1,5 +1,7 @@
 /* frame.c: registers and arrays of a function as allocas; leaving to the interpreter, which finds them in its own frame. */
 #include "emit.h"
+#include "program.h"
+#include "support.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -11,6 +11,7 @@
  *
  * A register that is carried around a loop has none: it would be stored in each trip. */
 #include "emit.h"
+#include "builder.h"
 
 #include <string.h>
 

@@ -19,6 +19,7 @@
 
 #include "emit.h"
 #include "lanes.h"
+#include "builder.h"
 
 /* ---- which blocks ---- */
 

@@ -1,6 +1,7 @@
 /* lines.c: line tables: which statement of the source an instruction of machine code belongs to, functions inlined in others
  * included. Derived functions have the lines of what they derive. */
 #include "emit.h"
+#include "program.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>

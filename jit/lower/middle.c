@@ -7,6 +7,7 @@
  * there: so the address of a part is computed from that of the whole.
  */
 #include "emit.h"
+#include "program.h"
 
 #include <stddef.h>
 

@@ -1,5 +1,6 @@
 /* place.c: operands and targets. */
 #include "emit.h"
+#include "program.h"
 
 static LLVMValueRef constant(const rvm__emit *e, uint16_t slot) {
     const uint32_t n = (uint32_t)slot - e->f->nregs;

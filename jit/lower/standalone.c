@@ -7,6 +7,8 @@
 #include "c_function.h"
 #include "emit.h"
 #include "out_of_line.h"
+#include "program.h"
+#include "support.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* update.c: updates and changes in place, as vm/interp/updates.inc has them without shadows: all that may fail is looked at
  * before anything changes, and leaves. */
 #include "emit.h"
+#include "program.h"
 
 static LLVMValueRef negate(rvm__emit *e, LLVMValueRef c) {
     return LLVMBuildNot(e->k->b, c, "");

@@ -3,6 +3,7 @@
  * places as they are. */
 #include "emit.h"
 #include "vanish.h"
+#include "program.h"
 
 static void found(void *userdata, const rvm__vanishing *region) {
     rvm__emit *e = userdata;

@@ -4,6 +4,8 @@
  * counts its instructions and charges them where control may part, so that at a look around and where the function is left
  * the count is the interpreter's. Looks around stand where a loop turns. */
 #include "emit.h"
+#include "builder.h"
+#include "support.h"
 
 #include <string.h>
 

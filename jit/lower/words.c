@@ -10,6 +10,7 @@
 
 #include "build.h"
 #include "kernels.h"
+#include "instruction.h"
 
 typedef struct words { /* what the words need to know: the type they are on */
     rvm__build *k;

@@ -2,6 +2,7 @@
  * instructions are mutated by the seed, and what verifies is encoded, loaded and run. libFuzzer's own mutations go
  * through the same, so that most of its inputs get past the decoder. */
 #include "fuzz.h"
+#include "rbc.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* args.c: the arguments of a call, from text and at random; comparison. */
 #include "harness.h"
+#include "builder.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* exercise.c: run any verified program, whatever it does; for the fuzz targets and for damaged files that verify. */
 #include "harness.h"
+#include "program.h"
 
 #include <stdlib.h>
 #include <string.h>

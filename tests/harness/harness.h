@@ -8,7 +8,7 @@
 #ifndef RVM_TEST_HARNESS_H
 #define RVM_TEST_HARNESS_H
 
-#include "isa.h"
+#include "rvm_program.h"
 #include "rbc.h"
 #include "rvm.h"
 #include "rvm_asm.h"

@@ -1,5 +1,6 @@
 /* idle.c: idle instructions (isa/analysis/idle.h) are left out, and nobody notices. */
 #include "harness.h"
+#include "builder.h"
 
 #include "idle.h"
 #include "transform.h"

@@ -8,6 +8,7 @@
 #include "directive.h"
 #include "harness.h"
 #include "lower.h"
+#include "program.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "harness.h"
 #include "inline.h"
 #include "kernels.h"
+#include "instruction.h"
 
 typedef enum kind {
     ROW,

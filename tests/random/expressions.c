@@ -1,5 +1,6 @@
 /* expressions.c: values. Reals are bounded, so that no loop makes them grow beyond what comes back within rounding. */
 #include "generator.h"
+#include "instruction.h"
 
 static void expression(generator *g, rvm_type type, set except, int depth);
 

@@ -15,6 +15,7 @@
 
 #include "generate.h"
 #include "harness.h"
+#include "instruction.h"
 
 /* ---- differences ---- */
 

@@ -1,5 +1,6 @@
 /* statements.c: statements without a block. */
 #include "generator.h"
+#include "instruction.h"
 
 /* A factor near 1. */
 static void scale(generator *g, sort s, rvm_type type, set except) {

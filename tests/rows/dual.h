@@ -7,7 +7,7 @@
 #ifndef RVM_TEST_DUAL_H
 #define RVM_TEST_DUAL_H
 
-#include "isa.h"
+#include "instruction.h"
 
 typedef struct dual {
     long double v, d;

@@ -2,6 +2,7 @@
  * PLANT, which spoils a word between the formulas and the partials. No guard. */
 #include "dual.h"
 #include "dual_words.h"
+#include "instruction.h"
 
 static inline dual dual_of(long double v) {
     return (dual){v, 0};

@@ -6,6 +6,7 @@
 
 #include "dual.h"
 #include "harness.h"
+#include "instruction.h"
 
 typedef struct combination {
     rvm_op op; /* a forward update */

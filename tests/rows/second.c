@@ -6,6 +6,7 @@
 #include "dual.h"
 #include "harness.h"
 #include "second.h"
+#include "instruction.h"
 
 enum { POINTS = 30 };
 

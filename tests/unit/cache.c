@@ -16,6 +16,7 @@
 #include "harness.h"
 #include "load.h"
 #include "material.h"
+#include "support.h"
 
 static rvm_error e;
 static char folder[] = "/tmp/rvm-cache-XXXXXX";

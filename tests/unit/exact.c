@@ -7,6 +7,8 @@
 #include "exact.h"
 #include "rvm.h"
 #include "rvm_asm.h"
+#include "instruction.h"
+#include "support.h"
 
 static uint64_t next(uint64_t *s) {
     *s ^= *s << 13;

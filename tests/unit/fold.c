@@ -6,6 +6,7 @@
 
 #include "harness.h"
 #include "shaped.h"
+#include "program.h"
 
 static const char source[] = "fn total(out: real, x: real[n, m], w: real, k: i64, q: f32)\n"
                              "    let v: real[m] = 0\n"

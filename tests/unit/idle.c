@@ -11,6 +11,7 @@
 
 #include "harness.h"
 #include "idle.h"
+#include "program.h"
 
 static const char source[] = "fn arrays(y: real, x: real[n])\n"
                              "    let w: real[n] = 0\n"

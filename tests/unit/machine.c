@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "harness.h"
+#include "builder.h"
 
 static const char scale_text[] = "fn scale(y: real[n], x: real[n], k: real)\n"
                                  "    for i in 0..n\n"

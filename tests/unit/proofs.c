@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "harness.h"
+#include "program.h"
 
 typedef struct proof {
     bool proved;

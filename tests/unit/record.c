@@ -6,7 +6,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "isa.h"
 #include "rvm.h"
 #include "rvm_asm.h"
 

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "harness.h"
+#include "support.h"
 
 static const char text[] =
     "fn sums(s: real, t: f32, u: fix, v: i64, x: real[n], w: real)\n"

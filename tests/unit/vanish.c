@@ -11,6 +11,7 @@
 
 #include "harness.h"
 #include "vanish.h"
+#include "program.h"
 
 static const char places[] = "fn own(y: real, x: real[n])\n"
                              "    compute # yes\n"

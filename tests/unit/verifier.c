@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "harness.h"
+#include "builder.h"
+#include "rbc.h"
 
 /* fn f(x: i64, v: f64[n]) with registers x, n, t: i64 and r: f64, an array, and the constants 3 (i64) and 1.5 (f64). */
 typedef struct built {

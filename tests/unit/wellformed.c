@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "harness.h"
+#include "program.h"
 
 static const char values_text[] = "fn square(y: real, x: real)\n"
                                   "    y += x ^ 2\n"

@@ -13,6 +13,8 @@
 #include "question.h"
 #include "reals.h"
 #include "second.h"
+#include "program.h"
+#include "support.h"
 
 typedef struct search {
     rvm__work w;

@@ -5,6 +5,8 @@
 #include "memory.h"
 #include "native.h"
 #include "products.h"
+#include "instruction.h"
+#include "support.h"
 
 static rvm_status check(const rvm__work *w, const double *weights, rvm_error *err) {
     if (w->rows == 1 || weights) return RVM_OK;

@@ -1,5 +1,6 @@
 /* jacobian.c: products with a Jacobian, and all of it, by columns (a tangent run each) or by rows (a sweep each). */
 #include "question.h"
+#include "support.h"
 
 rvm_status rvm_jvp(rvm_machine *m, const rvm_question *q, const double *v, double *jv, rvm_cost *cost, rvm_error *err) {
     rvm__work w;

@@ -5,6 +5,7 @@
  * (derived.h), and natively the tangent is a program again.
  */
 #include "products.h"
+#include "program.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #define RVM_PRODUCTS_H
 
 #include "question.h"
+#include "program.h"
 
 typedef struct rvm__product {
     rvm__work *w;

@@ -1,5 +1,7 @@
 /* question.c: parts and their names, the storage of an answer's runs, and the runs. */
 #include "question.h"
+#include "program.h"
+#include "support.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 
 #include "machine.h"
 #include "rvm_derivatives.h"
+#include "program.h"
 
 typedef struct rvm__work {
     rvm_machine *m;

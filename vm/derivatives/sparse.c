@@ -10,6 +10,7 @@
 
 #include "memory.h"
 #include "question.h"
+#include "support.h"
 
 #define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
 

@@ -1,6 +1,7 @@
 /* arrays.c: local arrays and views, in both directions and every mode. */
 #include "memory.h"
 #include "out_of_line.h"
+#include "program.h"
 
 #include <string.h>
 

@@ -11,6 +11,7 @@
 #include "memory.h"
 #include "out_of_line.h"
 #include "prepare.h"
+#include "program.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* fixops.c: fix rotations by shears, the shadows of conversions between real types, sums of shadows. */
 #include "out_of_line.h"
+#include "instruction.h"
 
 static rvm_type converted_from(const rvm__xinsn *x) {
     return (rvm_type)((x->kernel - RVM__KERNEL_CONV) % RVM_TYPE_COUNT);

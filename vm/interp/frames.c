@@ -11,6 +11,7 @@
 #include "native.h"
 #include "out_of_line.h"
 #include "overlap.h"
+#include "builder.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #include "handlers.h"
 #include "machine.h"
 #include "out_of_line.h"
+#include "instruction.h"
 
 #define unlikely(c)  __builtin_expect(!!(c), 0)
 #define FORCE_INLINE static inline __attribute__((always_inline, unused))

@@ -1,5 +1,6 @@
 /* loops.c: where the interpreter stands, seen from native code that may go on there (native.h). */
 #include "native.h"
+#include "program.h"
 
 #include "inline.h"
 

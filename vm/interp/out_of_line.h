@@ -4,6 +4,7 @@
 
 #include "handlers.h"
 #include "machine.h"
+#include "instruction.h"
 
 /* run_*.c: run until an end, a failure, or after one instruction if m->single. m->pc, m->dir, m->where tell where it
  * stopped. */

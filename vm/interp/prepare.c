@@ -1,5 +1,7 @@
 /* prepare.c: choose a handler for each instruction and lay its operands out for it. */
 #include "prepare.h"
+#include "builder.h"
+#include "sites.h"
 
 #include "handlers.h"
 #include "memory.h"

@@ -3,6 +3,7 @@
  * back keeps them, each with its index, and their number last. */
 #include "out_of_line.h"
 #include "trail.h"
+#include "instruction.h"
 
 void rvm__slot_insert(rvm__slot *slot, uint32_t index, rvm_value v) {
     uint32_t k = slot->n;

@@ -8,6 +8,7 @@
 #include "out_of_line.h"
 #include "overlap.h"
 #include "trail.h"
+#include "sites.h"
 
 typedef struct moving {
     rvm_machine *m;

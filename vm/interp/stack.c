@@ -2,6 +2,7 @@
 #include "memory.h"
 #include "out_of_line.h"
 #include "trail.h"
+#include "instruction.h"
 
 static bool push_cell(rvm_machine *m, rvm__cell cell) {
     size_t cap = m->cap_stack;

@@ -15,6 +15,8 @@
  * their values back and the interpreter runs, from the start, since its errors speak of f.
  */
 #include "derived.h"
+#include "program.h"
+#include "support.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #define RVM_DERIVED_H
 
 #include "machine.h"
+#include "program.h"
 
 /* A function derived from one of the machine's, with a machine of its own, which shares what cancels a run. */
 typedef struct rvm__derived {

@@ -1,5 +1,6 @@
 /* native.c: what native code calls, and how the machine enters it and goes on where it was left. */
 #include "native.h"
+#include "program.h"
 
 #include "c_stack.h"
 #include "memory.h"

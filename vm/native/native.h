@@ -9,6 +9,7 @@
 #define RVM_NATIVE_H
 
 #include "machine.h"
+#include "program.h"
 
 /* What goes along with native code. Counts are in instructions. */
 typedef struct rvm__native {

@@ -21,6 +21,7 @@
 #include "memory.h"
 #include "native.h"
 #include "out_of_line.h"
+#include "instruction.h"
 
 enum { LOOK = 1000000, PATIENCE = 64 }; /* instructions between looks; looks that a chunk still has after a cancel */
 enum { LOSSY = FE_OVERFLOW | FE_DIVBYZERO | FE_INVALID };

@@ -1,5 +1,7 @@
 /* exact.c: encoding and decoding of what an update of an f64 loses. See exact.h. */
 #include "exact.h"
+#include "instruction.h"
+#include "support.h"
 
 /* ---- bits ---- */
 

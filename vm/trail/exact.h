@@ -11,7 +11,7 @@
 #ifndef RVM_EXACT_H
 #define RVM_EXACT_H
 
-#include "isa.h"
+#include "instruction.h"
 
 /* A stack of bits. Memory comes in halvings and doublings of one block. */
 typedef struct rvm__bits {

@@ -5,6 +5,7 @@
 
 #include "memory.h"
 #include "out_of_line.h"
+#include "instruction.h"
 
 static void *counted(void *userdata, void *p, size_t old_size, size_t new_size) {
     return rvm__resize(userdata, p, old_size, new_size);

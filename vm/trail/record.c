@@ -15,6 +15,7 @@
 #include "memory.h"
 #include "out_of_line.h"
 #include "trail.h"
+#include "support.h"
 
 #define MAGIC "\x89RVR"
 enum { VERSION = 1, HASHED_FROM = 16, UNCHECKED = 1, TRUSTED = 2 };

@@ -1,5 +1,6 @@
 /* trail.c: the stacks of the trail. See trail.h. */
 #include "trail.h"
+#include "sites.h"
 
 #include <string.h>
 

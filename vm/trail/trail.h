@@ -18,7 +18,7 @@
 #ifndef RVM_TRAIL_H
 #define RVM_TRAIL_H
 
-#include "isa.h"
+#include "program.h"
 #include "rvm.h"
 #include "transform.h"
 

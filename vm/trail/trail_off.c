@@ -7,6 +7,7 @@
 
 #include "memory.h"
 #include "trail.h"
+#include "builder.h"
 
 enum { ALL_LEVELS = (1 << RVM_MAX_ORDER) - 1 };
 

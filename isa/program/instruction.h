@@ -1,0 +1,215 @@
+/* instruction.h: opcodes, rows and instructions. Not installed.
+ *
+ *   enums        from families.def, rows.def, ops.def, and what the tables say of each
+ *   rvm_place    an operand: a register, an element, an array
+ *   rvm_insn     one decoded instruction; its places stand in the function's place pool
+ *
+ * A slot number names a register (below nregs) or, from nregs on, a constant: engines keep constants behind the registers
+ * in the frame. Types of slots are static, so that an instruction carries none.
+ */
+#ifndef RVM_INSTRUCTION_H
+#define RVM_INSTRUCTION_H
+
+#include "rvm_program.h"
+
+typedef union rvm_value {
+    int64_t i;
+    double f;
+    uint64_t u;
+} rvm_value;
+
+/* ---- opcodes: pair index * 2 + direction bit; updates come first ---- */
+enum rvm_pair {
+#define FAMILY(name, inverse, sym, access, value, seed, sb, sd, doc) RVM_PAIR_##name,
+#define INVERSE(name, inverse, sym, access, value, seed, sb, sd, doc)
+#include "families.def"
+#undef FAMILY
+#undef INVERSE
+#define PAIR(name, inverse, operands, types, doc) RVM_PAIR_##name,
+#define SELF(name, operands, types, doc)          RVM_PAIR_##name,
+#include "ops.def"
+#undef PAIR
+#undef SELF
+    RVM_PAIR_COUNT
+};
+
+typedef enum rvm_op {
+#define FAMILY(name, inverse, sym, access, value, seed, sb, sd, doc)  RVM_OP_##name = 2 * RVM_PAIR_##name,
+#define INVERSE(name, inverse, sym, access, value, seed, sb, sd, doc) RVM_OP_##name = 2 * RVM_PAIR_##inverse + 1,
+#include "families.def"
+#undef FAMILY
+#undef INVERSE
+#define PAIR(name, inverse, operands, types, doc) RVM_OP_##name = 2 * RVM_PAIR_##name, RVM_OP_##inverse,
+#define SELF(name, operands, types, doc)          RVM_OP_##name = 2 * RVM_PAIR_##name,
+#include "ops.def"
+#undef PAIR
+#undef SELF
+} rvm_op;
+enum { RVM_OP_LIMIT = 2 * RVM_PAIR_COUNT }; /* opcodes are below this; some odd ones do not exist */
+_Static_assert(RVM_OP_sub == (RVM_OP_add ^ 1) && RVM_OP_cf == (RVM_OP_jmp ^ 1), "the low bit is the direction");
+_Static_assert(RVM_OP_unlet < RVM_OP_start, "updates come first");
+
+typedef enum rvm_row {
+#define ROW1(name, sig, f, da, doc)         RVM_ROW_##name,
+#define ROW2(name, sig, f, da, db, doc)     RVM_ROW_##name,
+#define ROW3(name, sig, f, da, db, dc, doc) RVM_ROW_##name,
+#include "rows.def"
+#undef ROW1
+#undef ROW2
+#undef ROW3
+    RVM_ROW_COUNT
+} rvm_row;
+
+typedef enum rvm_sig {
+    RVM_SIG_NUM,
+    RVM_SIG_REAL,
+    RVM_SIG_INT,
+    RVM_SIG_QUOT,
+    RVM_SIG_CMP,
+    RVM_SIG_SEL,
+    RVM_SIG_CONV,
+    RVM_SIG_POS,
+    RVM_SIG_COUNT
+} rvm_sig;
+
+enum { RVM_TYPES_N = 15, RVM_TYPES_I = 1, RVM_TYPES_R = 14, RVM_TYPES_D = 10 }; /* masks of 1 << rvm_type */
+_Static_assert(RVM_TYPES_N == (1 << RVM_TYPE_COUNT) - 1 && RVM_TYPES_D == (1 << RVM_F64 | 1 << RVM_F32), "every type");
+/* Whether values of the type stand in the `f` of rvm_value: floating point, rounded, released within a tolerance. */
+static inline bool rvm__is_floating(rvm_type t) {
+    return RVM_TYPES_D >> t & 1;
+}
+/* Whether a float holds x: as f32 values must be. */
+static inline bool rvm__is_single(double x) {
+    return x != x || (double)(float)x == x;
+}
+
+typedef struct rvm_op_info {
+    const char *name; /* "add", "sub", "jmp"...; NULL: no such opcode */
+    rvm_op inverse;
+    const char *operands; /* letters of ops.def; NULL for updates */
+    const char *symbol;   /* "+=" for updates, else NULL */
+    rvm_role access;      /* of an update's target */
+    uint8_t types;
+    const char *doc;
+} rvm_op_info;
+
+typedef struct rvm_row_info {
+    const char *name;
+    rvm_sig sig;
+    uint8_t arity;
+    const char *f, *partial[3]; /* the text vocabulary */
+    const char *doc;
+} rvm_row_info;
+
+extern const rvm_op_info rvm__op_info[RVM_OP_LIMIT];
+extern const rvm_row_info rvm__row_info[RVM_ROW_COUNT];
+int rvm__op_find(const char *name, size_t length);  /* opcode or -1 */
+int rvm__row_find(const char *name, size_t length); /* row or -1 */
+/* Types of operand k of a row whose first typed operand is T and whose target has type y: what the verifier, the assembler
+ * and the engines share. Returns false where the row is not defined for (y, T). */
+bool rvm__row_types(rvm_row row, rvm_type y, rvm_type t, rvm_type operand[3]);
+/* Whether op y, row(...) exists for target type y (families: xor is i64 only, and so on). */
+bool rvm__update_legal(rvm_op op, rvm_row row, rvm_type y);
+/* Whether the last place of an update is the site of what it moves onto the trail. */
+static inline bool rvm__op_sets(rvm_op op) {
+    return op >> 1 == RVM_PAIR_set;
+}
+/* Whether something goes onto a trail or comes from it, or trails change segments. */
+bool rvm__op_on_trail(rvm_op op);
+static inline bool rvm__op_on_stack(rvm_op op) {
+    return op >> 1 == RVM_PAIR_push || op >> 1 == RVM_PAIR_pushc || op >> 1 == RVM_PAIR_stow;
+}
+/* Places of an instruction, or -1 where the op lets them vary (calls, arrays, views). */
+int rvm__op_places(rvm_op op, rvm_row row, uint8_t flags);
+char rvm__op_target(rvm_op op); /* 'L', 'F', 'S', or 0: what its text's target is */
+static inline bool rvm__op_is_update(rvm_op op) {
+    return op < RVM_OP_start;
+}
+static inline rvm_op rvm__op_inverse(rvm_op op) {
+    return rvm__op_info[op].inverse;
+}
+
+/* ---- places ---- */
+typedef enum rvm_place_kind {
+    RVM_PLACE_SLOT,  /* register or constant `slot` */
+    RVM_PLACE_ELEM,  /* element of array `slot` at idx[0..nidx), slots of type i64; nidx == dimensions of the array */
+    RVM_PLACE_ARRAY, /* the whole array `slot` */
+    RVM_PLACE_RANGE, /* in a view: from slot `slot` up to slot idx[0] */
+    RVM_PLACE_KIND_COUNT
+} rvm_place_kind;
+
+typedef struct rvm_place {
+    uint8_t kind, nidx;
+    uint16_t slot;
+    uint16_t idx[RVM_MAX_DIMS];
+} rvm_place;
+
+/* ---- instructions ----
+ * Places by instruction: an update has target, operands, and with RVM_FLAG_TOL (unlet and its let, reals) the tolerance
+ * last, set and unset the site; the others follow ops.def, L and F being `target`. */
+enum rvm_flag {
+    RVM_FLAG_UNCHECKED = 1, /* its assertion is dropped: an unchecked block of the source */
+    RVM_FLAG_TOL = 2,       /* let/unlet: the last place is an f64 constant, the tolerance of the release */
+    RVM_FLAG_RESTORE = 4,   /* an inverse that takes back, rather than a computation of its own (matters with --exact) */
+    RVM_FLAG_REVERSED = 8,  /* loops, parallel blocks, at both ends: from the last trip to the first, as their inverse */
+    RVM_FLAG_ALL = 15
+};
+enum rvm_fact {                         /* what the verifier found; never stored in a file */
+                RVM_FACT_INBOUNDS0 = 1, /* place k's indices are proved in bounds: RVM_FACT_INBOUNDS0 << k, k < 4 */
+                RVM_FACT_ALIAS = 16,    /* two places may be the same element: the engine compares them */
+                RVM_FACT_GUARD = 32,    /* par, endpar: roles of elements are not proved, the engine enforces them */
+                RVM_FACT_SUMS = 64      /* par, endpar: several instances may add into the same element */
+};
+
+typedef struct rvm_insn {
+    uint8_t op;  /* rvm_op */
+    uint8_t row; /* rvm_row of an update, else 0 */
+    uint8_t flags;
+    uint8_t nplaces;
+    uint8_t facts;
+    uint32_t places; /* first in rvm_function.places */
+    uint32_t target; /* L: code index of the paired instruction (for, par too); F: function; S: variant; compute, do, undo:
+                        see below */
+} rvm_insn; /* target of compute: its do; of do: its undo; of undo: its compute. Filled by the verifier, not stored */
+
+/* The flags that an instruction may have. */
+static inline unsigned rvm__op_flags(rvm_op op) {
+    const unsigned flags = RVM_FLAG_UNCHECKED | RVM_FLAG_RESTORE;
+    if (op >> 1 == RVM_PAIR_let) return flags | RVM_FLAG_TOL;
+    return op >> 1 == RVM_PAIR_for || op >> 1 == RVM_PAIR_par ? flags | RVM_FLAG_REVERSED : flags;
+}
+
+/* Whether the first place is an array that appears there or disappears, whole or as part of another. */
+bool rvm__op_names_array(rvm_op op);
+/* A letter for each place of an instruction that has the right number of them: those of ops.def, and for updates y and a, t
+ * for a target that appears or disappears, w for one that is set and may be an operand, e for a tolerance. t, X, i and r
+ * appear where the direction bit is 0, else they disappear. Those that do stand together, behind constants at most. */
+const char *rvm__place_letters(const rvm_insn *in, char buffer[256]);
+static inline bool rvm__letter_toggles(char letter) {
+    return letter == 't' || letter == 'X' || letter == 'i' || letter == 'r';
+}
+
+/* How a place is accessed, as bits: own is read and accumulate at once. */
+enum rvm__access_bits { RVM__BITS_NONE = 0, RVM__BITS_READ = 1, RVM__BITS_ACC = 2, RVM__BITS_OWN = 3 };
+/* By its letter; '*' apart, which has the access of the parameter. */
+static inline unsigned rvm__letter_access(const rvm_insn *in, char letter) {
+    switch (letter) {
+    case 'y':
+        if (!rvm__op_is_update((rvm_op)in->op)) return RVM__BITS_OWN;
+        return rvm__op_info[in->op].access == RVM_ACC ? RVM__BITS_ACC : RVM__BITS_OWN;
+    case 'w':
+    case 't':
+    case 'X':
+    case 'i':
+    case 'd':
+    case 'r': return RVM__BITS_OWN;
+    case 'V':
+    case 'W': return RVM__BITS_NONE;
+    }
+    return RVM__BITS_READ;
+}
+static inline unsigned rvm__role_access(rvm_role role) {
+    return role == RVM_READ ? RVM__BITS_READ : role == RVM_ACC ? RVM__BITS_ACC : RVM__BITS_OWN;
+}
+
+#endif

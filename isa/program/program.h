@@ -1,0 +1,157 @@
+/* program.h: the program in memory: functions, signatures, variants. Not installed. builder.h makes them. */
+#ifndef RVM_PROGRAM_IN_MEMORY_H
+#define RVM_PROGRAM_IN_MEMORY_H
+
+#include "instruction.h"
+
+typedef struct rvm_param {
+    char *name;
+    uint8_t type, ndim;         /* ndim 0: scalar */
+    uint8_t role;               /* rvm_role, inferred by the verifier */
+    bool untouched;             /* read, and not even that; filled by the verifier, not stored */
+    uint16_t signature;         /* i64 that are function values: 1 + the number of their type; else 0 */
+    uint16_t index;             /* register or array: parameters come first, in order, each kind by itself */
+    uint16_t dim[RVM_MAX_DIMS]; /* slots: a length register (set by the call, read-only), or an i64 constant */
+} rvm_param;
+
+typedef struct rvm_array_decl {
+    uint8_t type, ndim;
+} rvm_array_decl;
+
+typedef struct rvm_position {
+    uint32_t line;
+    uint16_t column, file;
+} rvm_position;
+
+/* A source name for a register or array while pc is in [from, to). */
+typedef struct rvm_symbol {
+    char *name;
+    bool is_array;
+    uint16_t index;
+    uint32_t from, to;
+} rvm_symbol;
+
+/* Open-addressed table of element numbers + 1, by a hash of the element; its capacity is 0 or a power of two. */
+typedef struct rvm_index {
+    uint32_t *slots, cap;
+} rvm_index;
+
+typedef struct rvm_function {
+    char *name;
+    rvm_param *params;
+    uint8_t *reg_type; /* rvm_type of register k */
+    uint8_t *const_type;
+    rvm_value *consts;
+    rvm_array_decl *arrays;
+    rvm_insn *code; /* code[0] is start, code[ncode - 1] is halt */
+    rvm_place *places;
+    rvm_position *positions; /* of each instruction */
+    rvm_symbol *symbols;
+    uint32_t nparams, nregs, nconsts, narrays, ncode, nplaces, nsymbols;
+    uint32_t cap_params, cap_regs, cap_consts, cap_arrays, cap_code, cap_places, cap_symbols; /* used by the builder */
+    rvm_index const_index;                                                                    /* the same */
+    uint32_t *webs; /* by place: the web that it is of; filled by the verifier, not stored. See rvm__web_of */
+    uint32_t nwebs, cap_webs;
+    uint8_t value;   /* rvm_value_use; filled by rvm__mark_values, not stored */
+    bool no_derived; /* transform.c: as a value it has no derivatives, since making them would never end; not stored */
+} rvm_function;
+
+/* Whether a function's number may be a function value: not; from outside; its address is taken. */
+enum rvm_value_use { RVM_VALUE_NEVER, RVM_VALUE_MAY, RVM_VALUE_TAKEN };
+
+/* The type of a function value: parameters without a name, index or lengths. A signature that is that of a parameter of
+ * another stands before it. */
+typedef struct rvm_signature {
+    rvm_param *params;
+    uint32_t nparams;
+    uint32_t size;  /* parameters, those of their types included: at most RVM_MAX_SIGNATURE_SIZE */
+    uint32_t shape; /* the first signature that differs in roles only */
+    char *text;     /* as the language writes it: fn(acc f64, read f64[,], fn(i64)) */
+} rvm_signature;
+
+/* What a call through a function value runs. The value is always the number of a function f as written. A variant that is
+ * its own parent runs f itself; another runs what `kind` makes of the parent's function for f, with `active` parameters:
+ * it looks f up in `derived`. Parents stand first. */
+typedef struct rvm_variant_entry {
+    uint32_t fn, derived;
+} rvm_variant_entry;
+typedef struct rvm_variant {
+    uint32_t of;                /* signature of the value */
+    uint32_t signature;         /* of the arguments: `of`, or what `kind` makes of the parent's */
+    uint32_t parent;            /* its own number: the functions themselves */
+    uint8_t kind, level;        /* rvm_transform, and the level of its trail (transform.h); 0 of its own parent */
+    bool stack;                 /* the stack carries shadows */
+    bool full;                  /* transform.c: its table is */
+    uint8_t *active;            /* by parameter of the parent's signature: 1 where it has a shadow; else NULL */
+    rvm_variant_entry *derived; /* in order of fn; a function that is not here is refused when it is called */
+    uint32_t nderived, cap_derived;
+} rvm_variant;
+
+/* Limits of the format: slots and arrays of a function, parameters and places of an instruction, places of a slot of the
+ * trail. */
+enum { RVM_MAX_SLOT = 63 };
+enum { RVM_MAX_REGS = 32767, RVM_MAX_CONSTS = 32767, RVM_MAX_ARRAYS = 65535, RVM_MAX_PARAMS = 255, RVM_MAX_FILES = 4096 };
+enum { RVM_MAX_SIGNATURE_PARAMS = RVM_MAX_PARAMS - 1 }; /* the value is an argument, too */
+enum { RVM_MAX_SIGNATURES = 4096, RVM_MAX_SIGNATURE_SIZE = 1024, RVM_MAX_VARIANTS = 4096 };
+
+struct rvm_program {
+    rvm_allocator al;
+    rvm_function *functions;
+    rvm_signature *signatures;
+    rvm_variant *variants;
+    char **files;
+    uint32_t nfunctions, nsignatures, nvariants, nfiles, cap_functions, cap_signatures, cap_variants, cap_files;
+    rvm_index name_index;         /* functions by name */
+    struct rvm__derived *derived; /* functions that were derived here (transform.c); not stored in a file */
+    uint32_t nderived, cap_derived;
+    uint64_t id[2]; /* of a decoded program; else 0, and rvm_program_id encodes */
+    bool verified;
+    bool
+        roles_claimed; /* decoded: the params' roles are the file's claim, which the verifier compares with what it infers */
+};
+
+static inline rvm_type rvm__slot_type(const rvm_function *f, uint16_t slot) {
+    return (rvm_type)(slot < f->nregs ? f->reg_type[slot] : f->const_type[slot - f->nregs]);
+}
+static inline const rvm_place *rvm__places(const rvm_function *f, const rvm_insn *in) {
+    return f->places ? f->places + in->places : NULL; /* a function without operands has no pool */
+}
+static inline rvm_type rvm__place_type(const rvm_function *f, const rvm_place *p) {
+    if (p->kind == RVM_PLACE_ELEM || p->kind == RVM_PLACE_ARRAY) return (rvm_type)f->arrays[p->slot].type;
+    return p->kind == RVM_PLACE_RANGE ? RVM_I64 : rvm__slot_type(f, p->slot);
+}
+
+/* Webs. A register or array that appears anew is another one under the same number: a web is the places that name one such,
+ * along all ways of control. What is present throughout and constants have their slot's number, arrays behind the slots; the
+ * webs of all else are numbered behind those. rvm__web_of: of a place in the pool of a verified function. */
+static inline uint32_t rvm__slot_number(const rvm_function *f, const rvm_place *q) {
+    return q->kind == RVM_PLACE_ELEM || q->kind == RVM_PLACE_ARRAY ? f->nregs + f->nconsts + q->slot : q->slot;
+}
+static inline uint32_t rvm__slot_numbers(const rvm_function *f) {
+    return f->nregs + f->nconsts + f->narrays;
+}
+static inline uint32_t rvm__web_of(const rvm_function *f, const rvm_place *q) {
+    return f->webs[q - f->places];
+}
+/* Name of a place's register or array at pc, or NULL. */
+const char *rvm__symbol_at(const rvm_function *f, bool is_array, uint16_t index, uint32_t pc);
+/* Text of a value as raw mnemonics write it: an i64 as a whole number, an f64 with a point or an exponent, else TYPE:NUMBER
+ * or TYPE:0xBITS; reads back as the same bits. snprintf's convention. */
+int rvm__value_text(rvm_type t, rvm_value v, char *text, size_t size);
+/* Text of a place at pc with source names where known ("x[i]", "%3"); snprintf's convention. values: registers of a running
+ * frame, so that an index without a name goes by its value ("x[4]"); or NULL. */
+int rvm__place_text(const rvm_function *f, const rvm_place *p, uint32_t pc, const rvm_value *values, char *text,
+                    size_t size);
+
+/* How the body of the parallel block at pc accesses registers, by register: rvm__access_bits. In a verified function a
+ * register of the surroundings has READ or ACC, one of the instances' own has OWN. */
+void rvm__block_registers(const rvm_program *p, const rvm_function *f, uint32_t pc, uint8_t *bits);
+
+/* ---- verifier ----
+ * Proves: operand kinds, types and slots; pairing of jumps, loops and regions; calls with the right arguments; every place
+ * present where used and absent where it appears, alike on all ways to an instruction, and all locals absent at both ends;
+ * read-only lengths and loop bounds; static aliasing; regions whose `do` leaves alone what compute used. Fills target, facts
+ * and roles, and sets p->verified. Nothing unverified runs. */
+rvm_status rvm__verify(rvm_program *p, rvm_error *err);
+
+#endif

@@ -1,0 +1,38 @@
+/* support.h: memory, errors and files, for any folder. Not installed. */
+#ifndef RVM_SUPPORT_H
+#define RVM_SUPPORT_H
+
+#include "rvm_program.h"
+
+extern const rvm_allocator rvm__libc_allocator;
+void *rvm__realloc(const rvm_allocator *al, void *p, size_t old_size, size_t new_size); /* NULL when size 0 or failing */
+/* Make room for `need` elements; false when out of memory (the array is unchanged). */
+bool rvm__grow(const rvm_allocator *al, void **p, uint32_t *cap, uint32_t need, size_t element_size);
+/* The same for two arrays that share a capacity. */
+bool rvm__grow_two(const rvm_allocator *al, void **a, size_t a_size, void **b, size_t b_size, uint32_t *cap, uint32_t need);
+char *rvm__strdup(const rvm_allocator *al, const char *s, size_t length);
+void rvm__strfree(const rvm_allocator *al, char *s);
+/* What lies at `way` from the folder of the binary that holds this code, as a real path; false: nothing there. `found` has
+ * room for PATH_MAX. */
+bool rvm__beside_binary(const char *way, char *found);
+/* Fill *err (may be NULL) and return the code. Position 0 where there is none. */
+rvm_status rvm__fail(rvm_error *err, rvm_status code, const char *file, uint32_t line, uint32_t column, const char *format,
+                     ...) __attribute__((format(printf, 6, 7)));
+/* The same with the position of instruction pc of function fn. */
+rvm_status rvm__fail_at(rvm_error *err, rvm_status code, const rvm_program *p, uint32_t fn, uint32_t pc, const char *format,
+                        ...) __attribute__((format(printf, 6, 7)));
+/* At the start of a public function: USAGE where one of these parameters is NULL, which the message names. */
+#define RVM__NEEDS(...)                                                                                                     \
+    do {                                                                                                                    \
+        const void *const needed_[] = {__VA_ARGS__};                                                                        \
+        for (size_t k_ = 0; k_ < sizeof needed_ / sizeof *needed_; k_++)                                                    \
+            if (!needed_[k_]) return rvm__fail_null(err, #__VA_ARGS__, k_);                                                 \
+    } while (0)
+/* USAGE: the k-th of the names, which commas separate, is NULL. */
+rvm_status rvm__fail_null(rvm_error *err, const char *names, size_t k);
+/* Returns code. An error about what a caller gave to function fn, which has no position yet, gets that of the function. */
+rvm_status rvm__fail_in(rvm_error *err, rvm_status code, const rvm_program *p, int64_t fn);
+/* A file is there whole, or as it was before; what is no regular file, as a pipe, is written where it is. IO. */
+rvm_status rvm__write_file(const char *path, const void *bytes, size_t size, rvm_error *err);
+
+#endif
