@@ -72,10 +72,18 @@ static inline const rvm_function *rvm__source(const rvm__derive *t) {
     return &t->p->functions[t->src];
 }
 
-/* ---- derive_emit.c ---- */
+static inline bool rvm__has_shadows(const rvm__derive *t) {
+    return t->kind == RVM_TANGENT_OF || t->kind == RVM_ADJOINT;
+}
+
+/* ---- derive_function.c ---- */
 rvm_status rvm__derive_begin(rvm__derive *t); /* parameters are there already: maps their registers and the others */
 void rvm__derive_end(rvm__derive *t); /* frees what begin made; the function is moved into the program if all is well */
+
+/* ---- derive_emit.c ---- */
 void rvm__derive_fail(rvm__derive *t, rvm_status s);
+uint16_t rvm__new_register(rvm__derive *t, rvm_type type); /* of the new function */
+uint16_t rvm__new_array(rvm__derive *t, const rvm_array_decl *a);
 bool rvm__active(const rvm__derive *t, const rvm_place *q); /* a place of the source */
 rvm_place rvm__value_place(rvm__derive *t, const rvm_place *q);
 rvm_place rvm__shadow_place(rvm__derive *t, const rvm_place *q);
@@ -126,6 +134,8 @@ rvm_status rvm__derive_code(rvm__derive *t);
 
 /* ---- transform.c ---- */
 /* The derived function of a request, declared if need be. */
+/* What the function was declared as, or NULL. */
+const rvm__derivation *rvm__derived_find(const rvm_program *p, uint32_t fn);
 rvm_status rvm__transform_request(rvm_program *p, const rvm__request *r, uint32_t *out, rvm_error *err);
 
 #endif

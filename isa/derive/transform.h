@@ -54,9 +54,6 @@ int64_t rvm__gradient_of(const rvm_program *p, uint32_t fn, uint8_t values[RVM_M
 /* A copy of p that may grow, made with another allocator if need be; not verified. Errors: MEMORY; *out is NULL then. */
 rvm_status rvm__program_copy(const rvm_program *p, const rvm_allocator *al, rvm_program **out, rvm_error *err);
 
-/* Free what p keeps of derived functions. */
-void rvm__transform_forget(rvm_program *p);
-
 /* Whether fn was declared and has no code yet. */
 static inline bool rvm__is_pending(const rvm_function *f) {
     return f->ncode == 0;

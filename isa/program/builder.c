@@ -3,7 +3,6 @@
  * While a function is built, constant k is slot RVM_BUILD_CONST + k, since the number of registers is not known yet;
  * rvm__function_finish turns that into nregs + k. Equal constants are one, so that text which writes them out names them.
  */
-#include "transform.h"
 #include "builder.h"
 #include "support.h"
 #include <stdlib.h>
@@ -85,7 +84,7 @@ void rvm_program_free(rvm_program *p) {
     for (uint32_t k = 0; k < p->nfiles; k++) rvm__strfree(&al, p->files[k]);
     rvm__realloc(&al, p->functions, p->cap_functions * sizeof *p->functions, 0);
     rvm__realloc(&al, p->files, p->cap_files * sizeof *p->files, 0);
-    rvm__transform_forget(p);
+    rvm__realloc(&al, p->derived, p->cap_derived * sizeof *p->derived, 0);
     index_free(&al, &p->name_index);
     rvm__realloc(&al, p, sizeof *p, 0);
 }

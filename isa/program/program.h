@@ -94,6 +94,14 @@ enum { RVM_MAX_REGS = 32767, RVM_MAX_CONSTS = 32767, RVM_MAX_ARRAYS = 65535, RVM
 enum { RVM_MAX_SIGNATURE_PARAMS = RVM_MAX_PARAMS - 1 }; /* the value is an argument, too */
 enum { RVM_MAX_SIGNATURES = 4096, RVM_MAX_SIGNATURE_SIZE = 1024, RVM_MAX_VARIANTS = 4096 };
 
+/* A function that was derived here (transform.c). */
+typedef struct rvm__derivation {
+    uint32_t fn, of;
+    uint8_t kind, level, depth; /* depth: of nesting */
+    bool stack;
+    uint8_t active[RVM_MAX_PARAMS];
+} rvm__derivation;
+
 struct rvm_program {
     rvm_allocator al;
     rvm_function *functions;
@@ -101,8 +109,8 @@ struct rvm_program {
     rvm_variant *variants;
     char **files;
     uint32_t nfunctions, nsignatures, nvariants, nfiles, cap_functions, cap_signatures, cap_variants, cap_files;
-    rvm_index name_index;         /* functions by name */
-    struct rvm__derived *derived; /* functions that were derived here (transform.c); not stored in a file */
+    rvm_index name_index;     /* functions by name */
+    rvm__derivation *derived; /* not stored in a file */
     uint32_t nderived, cap_derived;
     uint64_t id[2]; /* of a decoded program; else 0, and rvm_program_id encodes */
     bool verified;

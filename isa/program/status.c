@@ -1,7 +1,6 @@
-/* status.c: status codes, names of types and roles, conversion of fix, and errors. */
+/* status.c: status codes and errors. */
 #include "program.h"
 #include "support.h"
-#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -34,28 +33,6 @@ int rvm_status_exit(rvm_status s) {
     return status_of(s)->exit_status;
 }
 
-const char *rvm_type_name(rvm_type t) {
-    static const char *const names[] = {[RVM_I64] = "i64", [RVM_F64] = "f64", [RVM_FIX] = "fix", [RVM_F32] = "f32"};
-    _Static_assert(sizeof names / sizeof *names == RVM_TYPE_COUNT, "a name for each type");
-    return (unsigned)t < RVM_TYPE_COUNT ? names[t] : "?";
-}
-
-const char *rvm_role_name(rvm_role r) {
-    static const char *const names[] = {[RVM_READ] = "read", [RVM_ACC] = "accumulate", [RVM_OWN] = "own"};
-    return (unsigned)r <= RVM_OWN ? names[r] : "?";
-}
-
-int64_t rvm_fix_from_double(double x) {
-    double scaled = nearbyint(x * (double)(INT64_C(1) << RVM_FIX_FRACTION)); /* the product is exact or infinite */
-    if (isnan(scaled)) return 0;
-    if (scaled >= 0x1p63) return INT64_MAX;
-    return scaled < -0x1p63 ? INT64_MIN : (int64_t)scaled;
-}
-
-double rvm_fix_to_double(int64_t x) {
-    return (double)x / (double)(INT64_C(1) << RVM_FIX_FRACTION);
-}
-
 static void fill(rvm_error *err, rvm_status code, const char *file, uint32_t line, uint32_t column, uint32_t pc,
                  const char *format, va_list args) {
     err->code = code;
@@ -74,6 +51,10 @@ rvm_status rvm__fail(rvm_error *err, rvm_status code, const char *file, uint32_t
     fill(err, code, file, line, column, 0, format, args);
     va_end(args);
     return code;
+}
+
+rvm_status rvm__fail_memory(rvm_error *err) {
+    return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
 }
 
 rvm_status rvm__fail_null(rvm_error *err, const char *names, size_t k) {

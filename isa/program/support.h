@@ -21,6 +21,14 @@ rvm_status rvm__fail(rvm_error *err, rvm_status code, const char *file, uint32_t
 /* The same with the position of instruction pc of function fn. */
 rvm_status rvm__fail_at(rvm_error *err, rvm_status code, const rvm_program *p, uint32_t fn, uint32_t pc, const char *format,
                         ...) __attribute__((format(printf, 6, 7)));
+/* "out of memory". */
+rvm_status rvm__fail_memory(rvm_error *err);
+/* Returns the status of a call that failed. */
+#define RVM__TRY(call)                                                                                                      \
+    do {                                                                                                                    \
+        rvm_status status_ = (call);                                                                                        \
+        if (status_) return status_;                                                                                        \
+    } while (0)
 /* At the start of a public function: USAGE where one of these parameters is NULL, which the message names. */
 #define RVM__NEEDS(...)                                                                                                     \
     do {                                                                                                                    \

@@ -185,12 +185,6 @@ static void put_header(writer *w, size_t body_size, uint64_t hash) {
     put_fixed(w, hash, 8);
 }
 
-void rvm__body_id(const void *bytes, size_t size, uint64_t id[2]) {
-    XXH128_hash_t h = XXH3_128bits((const uint8_t *)bytes + RVM_RBC_HEADER, size - RVM_RBC_HEADER);
-    id[0] = h.high64;
-    id[1] = h.low64;
-}
-
 rvm_status rvm__encode(const rvm_program *p, void **bytes, size_t *size, rvm_error *err) {
     writer w = {.al = &p->al};
     *bytes = NULL;

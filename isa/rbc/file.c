@@ -65,10 +65,6 @@ rvm_status rvm_program_save(const rvm_program *p, void **bytes, size_t *size, rv
     return rvm__encode(p, bytes, size, err);
 }
 
-void rvm_program_free_bytes(const rvm_program *p, void *bytes, size_t size) {
-    if (p && bytes) rvm__realloc(&p->al, bytes, size, 0);
-}
-
 /* Opens a new file beside path and leaves its name in temporary. */
 static FILE *open_beside(const char *path, char *temporary, size_t size) {
     for (int k = 0; k < 100; k++) {

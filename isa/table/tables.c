@@ -105,21 +105,6 @@ char rvm__op_target(rvm_op op) {
     return at ? *at : 0;
 }
 
-void rvm__block_registers(const rvm_program *p, const rvm_function *f, uint32_t pc, uint8_t *bits) {
-    char buffer[256];
-    memset(bits, 0, f->nregs);
-    for (const rvm_insn *in = f->code + pc + 1; in < f->code + f->code[pc].target; in++) {
-        const rvm_place *q = rvm__places(f, in);
-        const char *letters = rvm__place_letters(in, buffer);
-        for (uint32_t k = 0; k < in->nplaces; k++) {
-            if (q[k].kind != RVM_PLACE_SLOT || q[k].slot >= f->nregs) continue;
-            const rvm_callee callee = letters[k] == '*' ? rvm__callee_of(p, in) : (rvm_callee){.params = NULL};
-            const rvm_param *param = callee.params ? callee.params + (k - callee.first) : NULL;
-            bits[q[k].slot] |= param ? rvm__role_access((rvm_role)param->role) : rvm__letter_access(in, letters[k]);
-        }
-    }
-}
-
 /* Types that the target of a row may have. */
 static unsigned result_types(rvm_row row) {
     switch (rvm__row_info[row].sig) {

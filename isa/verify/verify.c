@@ -5,45 +5,7 @@
 #include "support.h"
 #include <string.h>
 
-/* ---- memory ---- */
-
-void *rvm__verify_make(rvm__verifier *v, size_t count, size_t size) {
-    if (v->nblocks == sizeof v->blocks / sizeof *v->blocks || count >= SIZE_MAX / size) return NULL;
-    size_t bytes = (count + 1) * size;
-    void *p = rvm__realloc(&v->p->al, NULL, 0, bytes);
-    if (!p) return NULL;
-    memset(p, 0, bytes);
-    v->blocks[v->nblocks].p = p;
-    v->blocks[v->nblocks++].size = bytes;
-    return p;
-}
-
-rvm_status rvm__verify_no_memory(rvm__verifier *v) {
-    return rvm__fail(v->err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory verifying '%s'", v->f ? v->f->name : "");
-}
-
-void rvm__verify_release(rvm__verifier *v) {
-    for (uint32_t k = 0; k < v->nblocks; k++) rvm__realloc(&v->p->al, v->blocks[k].p, v->blocks[k].size, 0);
-    rvm__realloc(&v->p->al, v->words, v->cap_words * sizeof *v->words, 0);
-    rvm__realloc(&v->p->al, v->edges, v->cap_edges * sizeof *v->edges, 0);
-}
-
 /* ---- the present function ---- */
-
-void rvm__verify_enter(rvm__verifier *v, uint32_t fn) {
-    v->fn = fn;
-    v->f = v->p->functions + fn;
-    v->at = v->base + fn;
-    memset(v->is_length, 0, v->f->nregs);
-    for (uint32_t k = 0; k < v->f->nparams; k++)
-        for (int d = 0; d < v->f->params[k].ndim && d < RVM_MAX_DIMS; d++)
-            if (v->f->params[k].dim[d] < v->f->nregs) v->is_length[v->f->params[k].dim[d]] = true;
-}
-
-const char *rvm__verify_name(const rvm__verifier *v, uint32_t pc, const rvm_place *place, char *text) {
-    rvm__place_text(v->f, place, pc, NULL, text, RVM__NAME_SIZE);
-    return text;
-}
 
 /* ---- parameters ---- */
 

@@ -78,11 +78,6 @@ void rvm__verify_enter(rvm__verifier *v, uint32_t fn);
 
 #define RVM__REJECT(v, pc, ...)  rvm__fail_at((v)->err, RVM_ERR_VERIFY, (v)->p, (v)->fn, (pc), __VA_ARGS__)
 #define RVM__OVERLAP(v, pc, ...) rvm__fail_at((v)->err, RVM_ERR_ALIAS, (v)->p, (v)->fn, (pc), __VA_ARGS__)
-#define RVM__TRY(call)                                                                                                      \
-    do {                                                                                                                    \
-        rvm_status status_ = (call);                                                                                        \
-        if (status_) return status_;                                                                                        \
-    } while (0)
 /* Names of places for messages; each valid to the end of the full expression. */
 #define RVM__NAME(v, pc, place)       rvm__verify_name(v, pc, place, (char[RVM__NAME_SIZE]){0})
 #define RVM__REG_NAME(v, pc, reg)     RVM__NAME(v, pc, (&(rvm_place){.kind = RVM_PLACE_SLOT, .slot = (uint16_t)(reg)}))

@@ -6,6 +6,7 @@
  * a look: they overlap only where both are read or both are accumulated into, as every call on the way here made sure.
  */
 #include "verify.h"
+#include "support.h"
 #include "builder.h"
 
 typedef enum overlap { APART, PERHAPS, CERTAIN } overlap;

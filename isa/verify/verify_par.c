@@ -9,6 +9,7 @@
  * one instance is never that of the other in another instance.
  */
 #include "verify_forms.h"
+#include "support.h"
 #include "builder.h"
 #include <string.h>
 

@@ -5,6 +5,7 @@
  * loops and the direction bit of a region rest on.
  */
 #include "transform.h"
+#include "support.h"
 #include "verify.h"
 #include "builder.h"
 #include <math.h>

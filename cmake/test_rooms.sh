@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Which file calls which, by the symbols of the object files: a room has no circle but those listed here, and no room reaches
+# one above it. Argument: the build folder.
+set -eu
+# Rooms from the lowest up; rooms of one line may use each other.
+rooms='isa/table
+isa/program
+isa/verify
+isa/analysis
+isa/rbc
+isa/derive
+assembler
+vm vm/interp vm/trail vm/native
+vm/derivatives
+jit/host
+jit/lower jit/lanes jit/llvm
+tools'
+# Rooms with a circle: recursive descent over the source (assembler) and over instructions (jit/lower).
+circles='assembler jit/host jit/lanes jit/lower tools vm/interp vm/native'
+cd "$1"
+find isa assembler vm jit tools -name '*.c.o' -not -path 'isa/CMakeFiles/rvm_docgen*' | sort | xargs nm -A -P 2>/dev/null |
+    sed -E 's#/?CMakeFiles/[^/]*\.dir/#/#; s#\.c\.o##' |
+    awk -v rooms="$rooms" -v circles="$circles" '
+    { file = $1; sub(/:$/, "", file) }
+    $3 ~ /^[TDBRVWC]$/ { home[$2] = file }
+    $3 == "U" { uses[file, $2] = 1 }
+    function room(f) { sub(/\/[^\/]*$/, "", f); return f }
+    END {
+        n = split(rooms, line, "\n")
+        for (k = 1; k <= n; k++) { m = split(line[k], names, " "); for (j = 1; j <= m; j++) rank[names[j]] = k }
+        for (pair in uses) {
+            split(pair, part, SUBSEP)
+            to = home[part[2]]
+            if (to == "" || to == part[1]) continue
+            a = room(part[1]); b = room(to)
+            if (!(a in rank)) { print a ": a room that no line here names"; bad = 1; continue }
+            if (a == b) edge[part[1] " " to] = 1
+            else if (b in rank && rank[b] > rank[a]) { print part[1] " reaches up to " to " (" part[2] ")"; bad = 1 }
+            count++
+        }
+        # Without files that nothing in the room uses, or that use nothing there, again and again: what stays are circles.
+        do {
+            again = 0
+            delete ins; delete outs
+            for (e in edge) { split(e, part, " "); outs[part[1]] = 1; ins[part[2]] = 1 }
+            for (e in edge) {
+                split(e, part, " ")
+                if (!(part[1] in ins) || !(part[2] in outs)) { delete edge[e]; again = 1 }
+            }
+        } while (again)
+        for (e in edge) { split(e, part, " "); found[room(part[1])] = found[room(part[1])] "\n    " part[1] " -> " part[2] }
+        m = split(circles, names, " ")
+        for (k = 1; k <= m; k++) known[names[k]] = 1
+        for (r in found) if (!(r in known)) { print r ": a circle" found[r]; bad = 1 }
+        for (r in known) if (!(r in found)) { print r ": listed here, but has no circle any more"; bad = 1 }
+        print count + 0 " uses of symbols between files"
+        exit bad || !count
+    }'
