@@ -31,15 +31,15 @@ typedef struct rvm__lengths {
     FIELD(uint32_t, at)    /* 0, or where it is entered in its middle, as in rvm__native_place */                           \
     FIELD(uint32_t, turns) /* likewise */                                                                                   \
     FIELD(rvm__lengths, lengths)                                                                                            \
-    FIELD(bool, unchecked)    /* as in rvm_options */                                                                       \
-    FIELD(bool, trust)        /* likewise */                                                                                \
-    FIELD(bool, contiguous)   /* arrays of the call are row-major without gaps, and apart but for those only read */        \
-    FIELD(bool, fast)         /* contraction and reassociation */                                                           \
-    FIELD(bool, lanes)        /* parallel blocks go in groups of instances, where they can */                               \
-    FIELD(bool, vector_math)  /* elementary functions of a group by a library of vectors, within 4 ulp */                   \
-    FIELD(bool, lines)        /* with line tables, for debuggers and profilers */                                           \
-    FIELD(bool, threads)      /* parallel blocks may run in threads (chunk.c) */                                            \
-    FIELD(bool, one_way)      /* the run does not turn back where it is left: idle instructions are left out (idle.h) */    \
+    FIELD(bool, unchecked)   /* as in rvm_options */                                                                        \
+    FIELD(bool, trust)       /* likewise */                                                                                 \
+    FIELD(bool, contiguous)  /* arrays of the call are row-major without gaps, and apart but for those only read */         \
+    FIELD(bool, fast)        /* contraction and reassociation */                                                            \
+    FIELD(bool, lanes)       /* parallel blocks go in groups of instances, where they can */                                \
+    FIELD(bool, vector_math) /* elementary functions of a group by a library of vectors, within 4 ulp */                    \
+    FIELD(bool, lines)       /* with line tables, for debuggers and profilers */                                            \
+    FIELD(bool, threads)     /* parallel blocks may run in threads (chunk.c) */                                             \
+    FIELD(bool, one_way)     /* the run does not turn back where it is left: dead instructions are left out (liveness.h) */ \
     FIELD(uint16_t, discards) /* levels of the trail that keep nothing but in compute parts and segments */                 \
     FIELD(double, tolerance)
 

@@ -2,7 +2,7 @@
  *
  * Where arguments may be the same memory, the callee is a version that does not rely on the contrary; an accumulating scalar
  * whose place is another argument's, too, enters as 0 and is added on return; and what the roles forbid is left to the
- * interpreter. What idle.h says that nobody reads behind a call does not come back from it. */
+ * interpreter. What liveness.h says that nobody reads behind a call does not come back from it. */
 #include "emit.h"
 #include "builder.h"
 
@@ -298,7 +298,7 @@ static void take_back(call *c, const argument *a) {
 
 /* Whether nobody reads what the parameter holds behind any of these calls. */
 static bool is_unused(const call *c, uint32_t param) {
-    return c->e->u->idle && rvm__idle_param(c->e->u->idle, c->callee, c->dir < 0, param);
+    return c->e->u->liveness && rvm__dead_param(c->e->u->liveness, c->callee, c->dir < 0, param);
 }
 
 static void run_call(call *c, bool apart) {

@@ -112,7 +112,7 @@ static void use_arrays(const rvm__emit *e, plan *p) {
         if (!e->k->fast && e->f->arrays[k].type != RVM_I64)
             p->why = "its instances add into elements, in their order unless math is fast";
     }
-    if (p->undone && e->u->idle) p->why = "it could not be taken back: what nobody observes is left out";
+    if (p->undone && e->u->liveness) p->why = "it could not be taken back: what nobody observes is left out";
     if (p->undone && p->lost) p->why = "it could not be taken back: what it overwrites is discarded";
 }
 

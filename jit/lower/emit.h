@@ -29,7 +29,7 @@
 #ifndef RVM_JIT_EMIT_H
 #define RVM_JIT_EMIT_H
 
-#include "idle.h"
+#include "liveness.h"
 #include "lower.h"
 #include "native.h"
 #include "reach.h"
@@ -117,8 +117,8 @@ typedef struct rvm__unit {
     rvm__version *work;      /* to be emitted */
     rvm__end *ends;
     uint32_t nends, cap_ends;
-    rvm__idle *idle;                     /* NULL: nothing is left out for it */
-    uint64_t idle_found;                 /* instructions left out */
+    rvm__liveness *liveness;             /* NULL: nothing is left out for it */
+    uint64_t dead_found;                 /* instructions left out */
     struct rvm__turned *turned;          /* turned.c */
     struct rvm__lines *lines;            /* NULL: none are asked for */
     struct rvm__block_of_memory *memory; /* all of the unit */

@@ -455,7 +455,7 @@ LLVMValueRef rvm__need_constant(rvm__unit *u, uint32_t fn) {
     const rvm__native_need *need = &u->facts[fn].need;
     LLVMValueRef v[6] = {rvm__build_int(k, (int64_t)need->slots),   rvm__build_int(k, (int64_t)need->arrays),
                          rvm__build_int(k, (int64_t)need->depth),   rvm__build_int(k, (int64_t)need->bytes),
-                         rvm__build_int(k, (int64_t)u->idle_found), rvm__build_int(k, 0)};
+                         rvm__build_int(k, (int64_t)u->dead_found), rvm__build_int(k, 0)};
     LLVMValueRef g = LLVMAddGlobal(k->module, LLVMArrayType2(k->i64, 6), "need");
     LLVMSetInitializer(g, LLVMConstArray2(k->i64, v, 6));
     LLVMSetGlobalConstant(g, true);
@@ -481,18 +481,18 @@ static bool prepare(rvm__unit *u) {
     return true;
 }
 
-/* What of the run is idle: where it does not turn back, not even with chunks of threads. Where the code is left or was
+/* What of the run is dead: where it does not turn back, not even with chunks of threads. Where the code is left or was
  * entered within a region the compute part runs backward, though elsewhere it vanishes; so that is looked at, too. */
-static bool find_idle(rvm__unit *u) {
+static bool find_dead(rvm__unit *u) {
     const rvm__lowering *w = u->w;
-    const rvm__idle_run run = {.fn = w->fn,
-                               .backward = w->direction < 0,
-                               .whole = !w->standalone,
-                               .unchecked = w->unchecked,
-                               .trust = w->trust,
-                               .discarded = w->standalone ? UINT32_MAX : w->discards};
+    const rvm__liveness_run run = {.fn = w->fn,
+                                   .backward = w->direction < 0,
+                                   .whole = !w->standalone,
+                                   .unchecked = w->unchecked,
+                                   .trust = w->trust,
+                                   .discarded = w->standalone ? UINT32_MAX : w->discards};
     if (!w->one_way || (w->threads && rvm__takes_chunks_back(u))) return true;
-    if (rvm__idle_new(u->p, &run, &u->idle)) rvm__out_of_memory(u);
+    if (rvm__liveness_new(u->p, &run, &u->liveness)) rvm__out_of_memory(u);
     return !u->status;
 }
 
@@ -527,7 +527,7 @@ rvm_status rvm__lower(rvm__build *k, const rvm__lowering *asked, rvm_error *err)
     if (u.status) goto done;
     rvm__reach_find(u.p, u.reach);
     rvm__find_depths(&u);
-    if (!survey_functions(&u) || !find_idle(&u) || !rvm__lines_begin(&u)) goto done;
+    if (!survey_functions(&u) || !find_dead(&u) || !rvm__lines_begin(&u)) goto done;
     if (!(what->standalone ? rvm__standalone_entry : emit_entry)(&u)) goto done;
     while (u.work && !u.status) {
         const rvm__version *v = u.work;
@@ -542,7 +542,7 @@ rvm_status rvm__lower(rvm__build *k, const rvm__lowering *asked, rvm_error *err)
         emit_need(&u);
 done:
     rvm__lines_end(&u);
-    rvm__idle_free(u.idle);
+    rvm__liveness_free(u.liveness);
     rvm__realloc(&rvm__libc_allocator, u.ends, u.cap_ends * sizeof *u.ends, 0);
     rvm_machine_free(u.m);
     rvm__shaped_free(&u.shaped);

@@ -1,5 +1,5 @@
 /* vanish.c: what nobody observes is left out. Of a region that vanishes (isa/analysis/vanish.h), what the compute part made
- * appear is gone, but for the memory of its arrays, which is given back. Idle instructions (isa/analysis/idle.h) leave
+ * appear is gone, but for the memory of its arrays, which is given back. Dead instructions (isa/analysis/liveness.h) leave
  * places as they are. */
 #include "emit.h"
 #include "vanish.h"
@@ -63,13 +63,13 @@ static bool is_discarded_alone(const rvm__emit *e, const rvm_insn *in, rvm_op op
 
 bool rvm__leave_out(rvm__emit *e, const rvm_insn *in, rvm_op op) {
     const bool down = e->context->dir < 0;
-    if (!e->u->idle || rvm__idle_at(e->u->idle, e->fn, e->dir < 0, e->pc, down) != RVM__IDLE) return false;
+    if (!e->u->liveness || rvm__liveness_at(e->u->liveness, e->fn, e->dir < 0, e->pc, down) != RVM__DEAD) return false;
     if (rvm__op_on_trail(op)) {
         if (!is_discarded_alone(e, in, op)) return false;
         rvm__count_erased(e, rvm__op_sets(op) ? 0 : e->code->x[e->pc].trail.level, rvm__site_bits_of(e, in));
     } else if (op == RVM_OP_unlet || op == RVM_OP_unaddr)
         return false; /* the register has no value any more */
     if (op == RVM_OP_unview) rvm__array_gone(e, rvm__places(e->f, in)->slot);
-    e->u->idle_found++;
+    e->u->dead_found++;
     return true;
 }

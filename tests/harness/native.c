@@ -239,7 +239,7 @@ static bool check_engine(const subject *s, int way, const engine *e) {
     return good;
 }
 
-/* What need not turn back leaves idle instructions out: the same results, also where it stops and goes on. */
+/* What need not turn back leaves dead instructions out: the same results, also where it stops and goes on. */
 static bool check_one_way(const subject *s, int way) {
     static const engine e = {.name = "trust, trail off", .unchecked = true, .trust = true, .discards = true};
     const stop ways[] = {{"out of fuel, on", 3, false}, {"cancelled, on", 0, false}};

@@ -408,7 +408,7 @@ Test(jit, printed) {
 
 /* ---- what cannot turn back ---- */
 
-/* `unused` is idle: it is made for nothing but to be taken back. */
+/* `unused` is dead: it is made for nothing but to be taken back. */
 static const char one_way[] = "fn f(y: real, x: real[n])\n"
                               "    let unused: real\n"
                               "    for i in 0..n\n"

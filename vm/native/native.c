@@ -332,7 +332,7 @@ static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__
     for (int k = 0; k < 2; k++) m->trail.erased[k] += n.erased[k];
     if (n.peak > m->stats.depth_peak) m->stats.depth_peak = (uint32_t)n.peak;
     if (*left) rvm__native_find_homes(m, (uint32_t)n.frame);
-    if (*left && need->idle) m->one_way = m->course;
+    if (*left && need->dead) m->one_way = m->course;
     return n.status;
 }
 

@@ -50,7 +50,7 @@ typedef struct rvm__native_site {
 typedef struct rvm__native_need {
     uint64_t slots, arrays, depth;
     uint64_t bytes; /* of local arrays that it keeps out of the arena, at most */
-    uint64_t idle;  /* instructions left out: where it is left, the run cannot turn back */
+    uint64_t dead;  /* instructions left out: where it is left, the run cannot turn back */
     uint64_t stack; /* bytes of the C stack, at most, from where it is entered or recurses to where it recurses again; in the
                        code itself 0, since that is known when the code is made */
 } rvm__native_need;

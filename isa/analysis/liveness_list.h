@@ -1,12 +1,12 @@
-/* idle_list.h: a function as the list of what it executes. Internal to isa/analysis/idle*.c.
+/* liveness_list.h: a function as the list of what it executes. Internal to isa/analysis/liveness*.c.
  *
  * In the order of control: regions as C, B, C backward (where that is not left out), everything passed upward in the list.
  * Loops and jumps link two nodes.
  */
-#ifndef RVM_IDLE_LIST_H
-#define RVM_IDLE_LIST_H
+#ifndef RVM_LIVENESS_LIST_H
+#define RVM_LIVENESS_LIST_H
 
-#include "idle.h"
+#include "liveness.h"
 #include "program.h"
 
 enum { RVM__NO_NODE = UINT32_MAX };
@@ -15,7 +15,7 @@ typedef struct rvm__node {
     uint32_t pc;
     uint32_t partner; /* node of the jump, come-from, or other end of the loop; or RVM__NO_NODE */
     uint32_t roots;   /* of its places, in rvm__list.roots: the array that an array or element is part of */
-    uint32_t set;     /* idle.c: the sets of places that are kept here, or RVM__NO_NODE */
+    uint32_t set;     /* liveness.c: the sets of places that are kept here, or RVM__NO_NODE */
     uint8_t op;       /* rvm_op, as it is executed */
     bool down;        /* the counter's direction */
     bool inner;       /* in a compute part or segment */

@@ -1,6 +1,6 @@
-/* idle_list.c: see idle_list.h. Code with jmp and cf is not taken apart: the order of the text need not be that of control
- * there, and so not tell what a view is part of. */
-#include "idle_list.h"
+/* liveness_list.c: see liveness_list.h. Code with jmp and cf is not taken apart: the order of the text need not be that of
+ * control there, and so not tell what a view is part of. */
+#include "liveness_list.h"
 #include "builder.h"
 #include "support.h"
 

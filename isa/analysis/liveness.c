@@ -1,5 +1,5 @@
-/* idle.c: which places are used, backward through the list of what is executed, until nothing changes; over all functions
- * that the run calls, each with what its callers use. See idle.h.
+/* liveness.c: which places are used, backward through the list of what is executed, until nothing changes; over all
+ * functions that the run calls, each with what its callers use. See liveness.h.
  *
  * Sets have a bit for each register and each array. One set moves down the list; where control parts or meets, sets are
  * kept and only grow:
@@ -10,7 +10,7 @@
  *
  * All begins with what nobody uses, so a value that is used for nothing but itself is not.
  */
-#include "idle_list.h"
+#include "liveness_list.h"
 #include "vanish.h"
 #include "builder.h"
 #include "support.h"
@@ -25,16 +25,16 @@ typedef struct version {                    /* a function in a direction */
     uint8_t unused[RVM_MAX_PARAMS / 8 + 1]; /* by parameter, a bit */
 } version;
 
-struct rvm__idle {
+struct rvm__liveness {
     const rvm_program *p;
-    rvm__idle_run run;
+    rvm__liveness_run run;
     rvm__reach *reach;
     version *versions; /* two for each function: forward, backward */
     uint32_t *work, nwork;
 };
 
 typedef struct flow {
-    rvm__idle *s;
+    rvm__liveness *s;
     version *v;
     rvm__list list;
     uint32_t words;
@@ -42,7 +42,7 @@ typedef struct flow {
     bool changed, record;
 } flow;
 
-static version *version_of(const rvm__idle *s, uint32_t fn, bool backward) {
+static version *version_of(const rvm__liveness *s, uint32_t fn, bool backward) {
     return &s->versions[2 * (size_t)fn + backward];
 }
 
@@ -265,7 +265,7 @@ static void pass_jump(flow *w, const step *x, uint32_t at) {
 
 /* ---- calls ---- */
 
-static void enqueue(rvm__idle *s, version *v) {
+static void enqueue(rvm__liveness *s, version *v) {
     if (!v->waits) s->work[s->nwork++] = (uint32_t)(v - s->versions);
     v->waits = v->reached = true;
 }
@@ -276,7 +276,7 @@ static bool called_unused(const flow *w, const step *x, const rvm_callee *g, uin
 
 /* What the version's callers use grows. */
 static void merge(const flow *w, const step *x, const rvm_callee *g, uint32_t callee) {
-    rvm__idle *s = w->s;
+    rvm__liveness *s = w->s;
     version *v = version_of(s, callee, x->op & 1);
     bool grows = !v->reached;
     if (!v->reached) memset(v->unused, 0xff, sizeof v->unused);
@@ -396,7 +396,7 @@ static void use_callees(const flow *w, const rvm_insn *in) {
         }
 }
 
-/* Nothing is idle in the function. */
+/* Nothing is dead in the function. */
 static void give_up(const flow *w) {
     const rvm_function *f = w->list.f;
     memset(w->v->seen, UP | DOWN, f->ncode);
@@ -408,13 +408,13 @@ static void give_up(const flow *w) {
 
 /* ---- memory ---- */
 
-static void *make(const rvm__idle *s, size_t bytes) {
+static void *make(const rvm__liveness *s, size_t bytes) {
     void *p = rvm__realloc(&s->p->al, NULL, 0, bytes + 1);
     if (p) memset(p, 0, bytes + 1);
     return p;
 }
 
-static void release(const rvm__idle *s, void *p, size_t bytes) {
+static void release(const rvm__liveness *s, void *p, size_t bytes) {
     if (p) rvm__realloc(&s->p->al, p, bytes + 1, 0);
 }
 
@@ -425,7 +425,7 @@ static void mark_vanishing(void *userdata, const rvm__vanishing *region) {
 
 /* The list of the function; false: out of memory. */
 static bool make_list(flow *w, uint32_t fn, bool backward) {
-    const rvm__idle *s = w->s;
+    const rvm__liveness *s = w->s;
     const rvm_function *f = &s->p->functions[fn];
     const size_t size = rvm__vanish_scratch(f);
     uint8_t *vanishes = make(s, f->ncode);
@@ -440,9 +440,9 @@ static bool make_list(flow *w, uint32_t fn, bool backward) {
     return ok;
 }
 
-/* The sets of a function, and what is idle. */
+/* The sets of a function, and what is dead. */
 static bool solve(flow *w) {
-    const rvm__idle *s = w->s;
+    const rvm__liveness *s = w->s;
     const rvm_function *f = w->list.f;
     const size_t nbits = (f->narrays / 64 + 1) * sizeof(uint64_t), nwork = rvm__slices_work(f);
     uint64_t words = 0;
@@ -462,7 +462,7 @@ static bool solve(flow *w) {
     return ok;
 }
 
-static bool analyse(rvm__idle *s, uint32_t number) {
+static bool analyse(rvm__liveness *s, uint32_t number) {
     version *v = &s->versions[number];
     const uint32_t fn = number / 2, ncode = s->p->functions[fn].ncode;
     flow w = {.s = s, .v = v};
@@ -473,7 +473,7 @@ static bool analyse(rvm__idle *s, uint32_t number) {
     return ok;
 }
 
-static bool find(rvm__idle *s, const rvm__idle_run *run) {
+static bool find(rvm__liveness *s, const rvm__liveness_run *run) {
     const size_t n = s->p->nfunctions;
     s->reach = make(s, n * sizeof *s->reach);
     s->versions = make(s, 2 * n * sizeof *s->versions);
@@ -493,19 +493,19 @@ static bool find(rvm__idle *s, const rvm__idle_run *run) {
     return true;
 }
 
-rvm_status rvm__idle_new(const rvm_program *p, const rvm__idle_run *run, rvm__idle **out) {
-    rvm__idle *s = rvm__realloc(&p->al, NULL, 0, sizeof *s);
+rvm_status rvm__liveness_new(const rvm_program *p, const rvm__liveness_run *run, rvm__liveness **out) {
+    rvm__liveness *s = rvm__realloc(&p->al, NULL, 0, sizeof *s);
     *out = s;
     if (!s) return RVM_ERR_MEMORY;
-    *s = (rvm__idle){.p = p, .run = *run};
+    *s = (rvm__liveness){.p = p, .run = *run};
     s->run.unused = NULL;
     if (find(s, run)) return RVM_OK;
-    rvm__idle_free(s);
+    rvm__liveness_free(s);
     *out = NULL;
     return RVM_ERR_MEMORY;
 }
 
-void rvm__idle_free(rvm__idle *s) {
+void rvm__liveness_free(rvm__liveness *s) {
     if (!s) return;
     const size_t n = s->p->nfunctions;
     for (size_t k = 0; s->versions && k < 2 * n; k++) {
@@ -520,18 +520,18 @@ void rvm__idle_free(rvm__idle *s) {
 
 /* ---- answers ---- */
 
-enum rvm__idle_answer rvm__idle_at(const rvm__idle *s, uint32_t fn, bool backward, uint32_t pc, bool down) {
+enum rvm__liveness_answer rvm__liveness_at(const rvm__liveness *s, uint32_t fn, bool backward, uint32_t pc, bool down) {
     const version *v = version_of(s, fn, backward);
     const uint8_t way = down ? DOWN : UP;
     if (!v->reached || !(v->seen[pc] & way)) return RVM__NOT_PASSED;
-    return v->needed[pc] & way ? RVM__NEEDED : RVM__IDLE;
+    return v->needed[pc] & way ? RVM__NEEDED : RVM__DEAD;
 }
 
-bool rvm__idle_reached(const rvm__idle *s, uint32_t fn, bool backward) {
+bool rvm__liveness_reached(const rvm__liveness *s, uint32_t fn, bool backward) {
     return version_of(s, fn, backward)->reached;
 }
 
-bool rvm__idle_param(const rvm__idle *s, uint32_t fn, bool backward, uint32_t param) {
+bool rvm__dead_param(const rvm__liveness *s, uint32_t fn, bool backward, uint32_t param) {
     const version *v = version_of(s, fn, backward);
     return v->reached && v->unused[param / 8] >> param % 8 & 1;
 }

@@ -1,16 +1,16 @@
-/* idle.c: which instructions of a run nobody observes. Programs say it themselves, behind updates and changes in place:
+/* liveness.c: which instructions of a run nobody observes. Programs say it themselves, behind updates and changes in place:
  *
- *     # idle       in a run of the function that is unchecked and trusted
+ *     # dead       in a run of the function that is unchecked and trusted
  *     # proved     in one that is unchecked
  *     # used       never; then the reason
  *
- * That leaving them out has no effect every case shows (tests/harness/idle.c).
+ * That leaving them out has no effect every case shows (tests/harness/liveness.c).
  */
 #include <criterion/criterion.h>
 #include <string.h>
 
 #include "harness.h"
-#include "idle.h"
+#include "liveness.h"
 #include "program.h"
 
 static const char source[] = "fn arrays(y: real, x: real[n])\n"
@@ -30,8 +30,8 @@ static const char source[] = "fn arrays(y: real, x: real[n])\n"
                              "    end\n"
                              "    w[n // 2] *= 3 # used: a factor may be 0\n"
                              "    w[n // 2] /= 3 # used\n"
-                             "    w[n // 2] += 1 # idle: an index that is not proved\n"
-                             "    w[n // 2] -= 1 # idle\n"
+                             "    w[n // 2] += 1 # dead: an index that is not proved\n"
+                             "    w[n // 2] -= 1 # dead\n"
                              "end\n"
                              "fn rows(y: real, x: real[n, m])\n"
                              "    let w: real[n, m] = 0\n"
@@ -71,7 +71,7 @@ static const char source[] = "fn arrays(y: real, x: real[n])\n"
                              "    end\n"
                              "    for i in n - 1..0 step -1\n"
                              "        y += v[i] # used\n"
-                             "        w[i] -= w[i - 1] # idle: later steps are below\n"
+                             "        w[i] -= w[i - 1] # dead: later steps are below\n"
                              "        v[i - 1] -= v[i] # used: by y, a step later\n"
                              "    end\n"
                              "end\n"
@@ -82,11 +82,11 @@ static const char source[] = "fn arrays(y: real, x: real[n])\n"
                              "    let t: real[n] = 1\n"
                              "    for i in 1..n - 1\n"
                              "        y += w[i] # used\n"
-                             "        w[i - 1] += 1 # idle: later steps are above\n"
+                             "        w[i - 1] += 1 # dead: later steps are above\n"
                              "        let j = i\n"
                              "        v[i] -= v[j] # used: fails\n"
                              "        v[i] -= v[k] # used: may fail\n"
-                             "        u[i] -= u[i + 1] # idle\n"
+                             "        u[i] -= u[i + 1] # dead\n"
                              "    end\n"
                              "    for i in 1..n - 1\n"
                              "        t[i + 1] += 1 # used: by the next step\n"
@@ -173,7 +173,7 @@ static const char source[] = "fn arrays(y: real, x: real[n])\n"
                              "    end\n"
                              "end\n";
 
-static report rep = {.name = "idle"};
+static report rep = {.name = "dead"};
 static rvm_program *program;
 
 static void setup(void) {
@@ -185,7 +185,7 @@ static void teardown(void) {
     rvm_program_free(program);
 }
 
-TestSuite(idle, .init = setup, .fini = teardown);
+TestSuite(liveness, .init = setup, .fini = teardown);
 
 static const char *mark_at(uint32_t line) {
     const char *text = source;
@@ -195,33 +195,33 @@ static const char *mark_at(uint32_t line) {
 }
 
 static bool expected(const char *mark, bool unchecked, bool trust) {
-    return unchecked && (!strncmp(mark, "proved", 6) || (trust && !strncmp(mark, "idle", 4)));
+    return unchecked && (!strncmp(mark, "proved", 6) || (trust && !strncmp(mark, "dead", 4)));
 }
 
 /* Going the way in which the function is called. Temporaries that appear and disappear on the line are passed over. */
-static void check_function(const rvm__idle *idle, uint32_t fn, const rvm__idle_run *run) {
+static void check_function(const rvm__liveness *liveness, uint32_t fn, const rvm__liveness_run *run) {
     const rvm_function *f = &program->functions[fn];
     for (uint32_t pc = 0; pc < f->ncode; pc++) {
         const char *mark = mark_at(f->positions[pc].line);
         const rvm_op op = (rvm_op)f->code[pc].op;
         const bool temporary = op >> 1 == RVM_PAIR_let || op >> 1 == RVM_PAIR_view;
-        if (!*mark || temporary || !rvm__idle_reached(idle, fn, false)) continue;
-        const bool is = rvm__idle_at(idle, fn, false, pc, false) == RVM__IDLE;
+        if (!*mark || temporary || !rvm__liveness_reached(liveness, fn, false)) continue;
+        const bool is = rvm__liveness_at(liveness, fn, false, pc, false) == RVM__DEAD;
         cr_expect(is == expected(mark, run->unchecked, run->trust), "%s line %u, %s%s: %s", f->name, f->positions[pc].line,
-                  run->unchecked ? "unchecked" : "checked", run->trust ? ", trusted" : "", is ? "idle" : "needed");
+                  run->unchecked ? "unchecked" : "checked", run->trust ? ", trusted" : "", is ? "dead" : "needed");
     }
 }
 
 static void check_run_of(const char *name, bool unchecked, bool trust) {
-    rvm__idle *idle;
-    const rvm__idle_run run = {
+    rvm__liveness *liveness;
+    const rvm__liveness_run run = {
         .fn = (uint32_t)rvm_program_find(program, name), .unchecked = unchecked, .trust = trust, .discarded = 0};
-    cr_assert(rvm__idle_new(program, &run, &idle) == RVM_OK);
-    for (uint32_t fn = 0; fn < program->nfunctions; fn++) check_function(idle, fn, &run);
-    rvm__idle_free(idle);
+    cr_assert(rvm__liveness_new(program, &run, &liveness) == RVM_OK);
+    for (uint32_t fn = 0; fn < program->nfunctions; fn++) check_function(liveness, fn, &run);
+    rvm__liveness_free(liveness);
 }
 
-Test(idle, marks) {
+Test(liveness, marks) {
     static const char *const names[] = {"arrays", "rows", "steps", "offsets", "ways", "caller", "places", "regions"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         check_run_of(names[k], true, true);
@@ -231,25 +231,25 @@ Test(idle, marks) {
 }
 
 /* What the caller does not want need not be computed. */
-Test(idle, parameters) {
+Test(liveness, parameters) {
     static const uint8_t unused[] = {1, 0};
-    rvm__idle *idle;
-    rvm__idle_run run = {.fn = (uint32_t)rvm_program_find(program, "other"), .unchecked = true, .unused = unused};
-    cr_assert(rvm__idle_new(program, &run, &idle) == RVM_OK);
-    cr_expect(rvm__idle_param(idle, run.fn, false, 0) && !rvm__idle_reached(idle, run.fn, true));
-    cr_expect(rvm__idle_at(idle, run.fn, false, 2, false) == RVM__IDLE);
-    cr_expect(rvm__idle_at(idle, run.fn, false, 2, true) == RVM__NOT_PASSED);
-    rvm__idle_free(idle);
+    rvm__liveness *liveness;
+    rvm__liveness_run run = {.fn = (uint32_t)rvm_program_find(program, "other"), .unchecked = true, .unused = unused};
+    cr_assert(rvm__liveness_new(program, &run, &liveness) == RVM_OK);
+    cr_expect(rvm__dead_param(liveness, run.fn, false, 0) && !rvm__liveness_reached(liveness, run.fn, true));
+    cr_expect(rvm__liveness_at(liveness, run.fn, false, 2, false) == RVM__DEAD);
+    cr_expect(rvm__liveness_at(liveness, run.fn, false, 2, true) == RVM__NOT_PASSED);
+    rvm__liveness_free(liveness);
     run.unused = NULL;
     run.backward = true;
-    cr_assert(rvm__idle_new(program, &run, &idle) == RVM_OK);
-    cr_expect(rvm__idle_at(idle, run.fn, true, 2, true) == RVM__NEEDED);
-    cr_expect(rvm__idle_at(idle, run.fn, false, 2, false) == RVM__NOT_PASSED);
-    rvm__idle_free(idle);
+    cr_assert(rvm__liveness_new(program, &run, &liveness) == RVM_OK);
+    cr_expect(rvm__liveness_at(liveness, run.fn, true, 2, true) == RVM__NEEDED);
+    cr_expect(rvm__liveness_at(liveness, run.fn, false, 2, false) == RVM__NOT_PASSED);
+    rvm__liveness_free(liveness);
 }
 
-/* In the adjoints of examples, what takes back a local place is idle. */
-static unsigned count_uncomputing(const rvm_program *p, const rvm__idle *idle, uint32_t fn) {
+/* In the adjoints of examples, what takes back a local place is dead. */
+static unsigned count_uncomputing(const rvm_program *p, const rvm__liveness *liveness, uint32_t fn) {
     const rvm_function *f = &p->functions[fn];
     unsigned n = 0;
     for (uint32_t pc = 0; pc < f->ncode; pc++) {
@@ -258,11 +258,11 @@ static unsigned count_uncomputing(const rvm_program *p, const rvm__idle *idle, u
         if (in->op >> 1 != RVM_PAIR_add || !(in->flags & RVM_FLAG_RESTORE)) continue;
         bool from_outside = false;
         for (uint32_t k = 0; k < f->nparams; k++)
-            from_outside |= !rvm__idle_param(idle, fn, false, k) && f->params[k].index == q->slot &&
+            from_outside |= !rvm__dead_param(liveness, fn, false, k) && f->params[k].index == q->slot &&
                             (f->params[k].ndim > 0) == (q->kind != RVM_PLACE_SLOT);
-        const enum rvm__idle_answer answer = rvm__idle_at(idle, fn, false, pc, false);
+        const enum rvm__liveness_answer answer = rvm__liveness_at(liveness, fn, false, pc, false);
         if (from_outside || answer == RVM__NOT_PASSED) continue;
-        cr_expect(answer == RVM__IDLE, "%s line %u", f->name, f->positions[pc].line);
+        cr_expect(answer == RVM__DEAD, "%s line %u", f->name, f->positions[pc].line);
         n++;
     }
     return n;
@@ -271,20 +271,20 @@ static unsigned count_uncomputing(const rvm_program *p, const rvm__idle *idle, u
 static void check_example(const char *path, const char *name) {
     rvm_error e;
     rvm_program *p = NULL, *q = NULL;
-    rvm__idle *idle;
-    rvm__idle_run run = {.unchecked = true, .trust = true, .discarded = UINT32_MAX};
+    rvm__liveness *liveness;
+    rvm__liveness_run run = {.unchecked = true, .trust = true, .discarded = UINT32_MAX};
     cr_assert(rvm_open(path, NULL, &p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
     cr_assert(rvm_program_derive(p, name, &q, &run.fn, &e) == RVM_OK, "%s", e.message);
-    cr_assert(rvm__idle_new(q, &run, &idle) == RVM_OK);
+    cr_assert(rvm__liveness_new(q, &run, &liveness) == RVM_OK);
     unsigned n = 0;
-    for (uint32_t fn = 0; fn < q->nfunctions; fn++) n += count_uncomputing(q, idle, fn);
+    for (uint32_t fn = 0; fn < q->nfunctions; fn++) n += count_uncomputing(q, liveness, fn);
     cr_expect(n > 0, "%s", name);
-    rvm__idle_free(idle);
+    rvm__liveness_free(liveness);
     rvm_program_free(q);
     rvm_program_free(p);
 }
 
-Test(idle, examples) {
+Test(liveness, examples) {
     check_example(RVM_EXAMPLES "/norm.rasm", "norm'adj");
     check_example(RVM_EXAMPLES "/gmm/gmm.rasm", "gmm'adj");
     check_example(RVM_EXAMPLES "/bundle_adjustment/reproject.rasm", "cost'adj");
@@ -292,19 +292,19 @@ Test(idle, examples) {
 }
 
 static rvm_status try(const counting *c) {
-    rvm__idle *idle;
+    rvm__liveness *liveness;
     rvm_program *q = NULL;
     rvm_error e;
     rvm_status st =
         rvm_assemble(source, sizeof source - 1, "idle.rasm", &(rvm_asm_options){.allocator = &c->al}, &q, &e, NULL, NULL);
-    const rvm__idle_run run = {.fn = 0, .unchecked = true};
-    if (!st) st = rvm__idle_new(q, &run, &idle);
-    if (!st) rvm__idle_free(idle);
+    const rvm__liveness_run run = {.fn = 0, .unchecked = true};
+    if (!st) st = rvm__liveness_new(q, &run, &liveness);
+    if (!st) rvm__liveness_free(liveness);
     rvm_program_free(q);
     return st;
 }
 
-Test(idle, out_of_memory) {
+Test(liveness, out_of_memory) {
     counting c;
     counting_init(&c);
     rvm_status st = RVM_ERR_MEMORY;

@@ -1,44 +1,44 @@
-/* idle.h: instructions of a run whose effect nobody observes. Not installed.
+/* liveness.h: instructions of a run whose effect nobody observes. Not installed.
  *
  * What vanish.h finds are regions; an adjoint has none: what uncomputes there stands between what gathers gradients. So this
- * looks at single instructions. A place is *used* at a point if something that is not idle may read what it holds then,
- * before it holds something else or disappears; what a run leaves in its parameters is used. An instruction is *idle* if
+ * looks at single instructions. A place is *used* at a point if something that is not dead may read what it holds then,
+ * before it holds something else or disappears; what a run leaves in its parameters is used. An instruction is *liveness* if
  * none of the places that it changes is used behind it, and it cannot fail. An element counts as its array; but
  * what one trip of a loop changes is not used by later trips if their indices, at constant offsets from the loop's, tell
  * that these are other elements.
  *
- * An engine that leaves idle instructions out has the same results. Of a whole run, it also goes on from any point as the
+ * An engine that leaves dead instructions out has the same results. Of a whole run, it also goes on from any point as the
  * interpreter would; but not back from there, since what would be taken back was not done.
  */
-#ifndef RVM_IDLE_H
-#define RVM_IDLE_H
+#ifndef RVM_LIVENESS_H
+#define RVM_LIVENESS_H
 
 #include "reach.h"
 
-typedef struct rvm__idle rvm__idle;
-typedef struct rvm__idle_run {
+typedef struct rvm__liveness rvm__liveness;
+typedef struct rvm__liveness_run {
     uint32_t fn;
     bool backward;         /* it is run from its end to its start */
     bool whole;            /* regions that vanish are not left out (vanish.h), at least not where it is left */
-    bool unchecked, trust; /* as in rvm_options. What is not proved may fail, and is not idle then. */
+    bool unchecked, trust; /* as in rvm_options. What is not proved may fail, and is not dead then. */
     uint32_t discarded;    /* bit k: what is pushed onto trail k, outside of compute parts, is thrown away */
     const uint8_t *unused; /* by parameter: what the run leaves in it the caller does not use; NULL: all is used */
-} rvm__idle_run;
+} rvm__liveness_run;
 
 /* Of a run of p, which is verified, and of all that it calls: a function counts once for each direction, with what any of
  * its calls uses. The run leaves out the regions that vanish. *out refers to nothing of its arguments but p. Errors:
- * MEMORY. In a function that is too large nothing is idle. */
-rvm_status rvm__idle_new(const rvm_program *p, const rvm__idle_run *run, rvm__idle **out);
-void rvm__idle_free(rvm__idle *s); /* NULL is allowed */
+ * MEMORY. In a function that is too large nothing is dead. */
+rvm_status rvm__liveness_new(const rvm_program *p, const rvm__liveness_run *run, rvm__liveness **out);
+void rvm__liveness_free(rvm__liveness *s); /* NULL is allowed */
 
 /* An instruction in that function, called forward or backward, when the counter passes it going up, or down. IDLE: it is an
  * update, a change in place, or makes registers appear or disappear, which then have no value; or, where the trail is
  * discarded, it pushes onto it, which still counts. */
-enum rvm__idle_answer { RVM__NEEDED, RVM__IDLE, RVM__NOT_PASSED };
-enum rvm__idle_answer rvm__idle_at(const rvm__idle *s, uint32_t fn, bool backward, uint32_t pc, bool down);
+enum rvm__liveness_answer { RVM__NEEDED, RVM__DEAD, RVM__NOT_PASSED };
+enum rvm__liveness_answer rvm__liveness_at(const rvm__liveness *s, uint32_t fn, bool backward, uint32_t pc, bool down);
 /* Whether the run calls the function so. */
-bool rvm__idle_reached(const rvm__idle *s, uint32_t fn, bool backward);
+bool rvm__liveness_reached(const rvm__liveness *s, uint32_t fn, bool backward);
 /* Whether nobody uses what the parameter holds when the function is through. */
-bool rvm__idle_param(const rvm__idle *s, uint32_t fn, bool backward, uint32_t param);
+bool rvm__dead_param(const rvm__liveness *s, uint32_t fn, bool backward, uint32_t param);
 
 #endif
