@@ -11,7 +11,7 @@
  * All begins with what nobody uses, so a value that is used for nothing but itself is not.
  */
 #include "liveness_list.h"
-#include "vanish.h"
+#include "elision.h"
 #include "builder.h"
 #include "support.h"
 
@@ -419,7 +419,7 @@ static void release(const rvm__liveness *s, void *p, size_t bytes) {
 }
 
 /* by pc of compute */
-static void mark_vanishing(void *userdata, const rvm__vanishing *region) {
+static void mark_elided(void *userdata, const rvm__elision *region) {
     ((uint8_t *)userdata)[region->compute] = 1;
 }
 
@@ -427,15 +427,15 @@ static void mark_vanishing(void *userdata, const rvm__vanishing *region) {
 static bool make_list(flow *w, uint32_t fn, bool backward) {
     const rvm__liveness *s = w->s;
     const rvm_function *f = &s->p->functions[fn];
-    const size_t size = rvm__vanish_scratch(f);
-    uint8_t *vanishes = make(s, f->ncode);
+    const size_t size = rvm__elision_scratch(f);
+    uint8_t *elided = make(s, f->ncode);
     void *scratch = make(s, size);
-    bool ok = vanishes && scratch;
+    bool ok = elided && scratch;
     if (ok) {
-        if (!s->run.whole) rvm__vanish_find(s->p, s->reach, fn, s->run.unchecked, scratch, mark_vanishing, vanishes);
-        ok = rvm__list_make(&w->list, s->p, fn, backward, vanishes);
+        if (!s->run.whole) rvm__elision_find(s->p, s->reach, fn, s->run.unchecked, scratch, mark_elided, elided);
+        ok = rvm__list_make(&w->list, s->p, fn, backward, elided);
     }
-    release(s, vanishes, f->ncode);
+    release(s, elided, f->ncode);
     release(s, scratch, size);
     return ok;
 }

@@ -1,7 +1,7 @@
 /* liveness.h: instructions of a run whose effect nobody observes. Not installed.
  *
- * What vanish.h finds are regions; an adjoint has none: what uncomputes there stands between what gathers gradients. So this
- * looks at single instructions. A place is *used* at a point if something that is not dead may read what it holds then,
+ * What elision.h finds are regions; an adjoint has none: what uncomputes there stands between what gathers gradients. So
+ * this looks at single instructions. A place is *used* at a point if something that is not dead may read what it holds then,
  * before it holds something else or disappears; what a run leaves in its parameters is used. An instruction is *liveness* if
  * none of the places that it changes is used behind it, and it cannot fail. An element counts as its array; but
  * what one trip of a loop changes is not used by later trips if their indices, at constant offsets from the loop's, tell
@@ -18,16 +18,16 @@
 typedef struct rvm__liveness rvm__liveness;
 typedef struct rvm__liveness_run {
     uint32_t fn;
-    bool backward;         /* it is run from its end to its start */
-    bool whole;            /* regions that vanish are not left out (vanish.h), at least not where it is left */
+    bool backward; /* it is run from its end to its start */
+    bool whole;    /* regions whose uncomputing is elided are not left out (elision.h), at least not where it is left */
     bool unchecked, trust; /* as in rvm_options. What is not proved may fail, and is not dead then. */
     uint32_t discarded;    /* bit k: what is pushed onto trail k, outside of compute parts, is thrown away */
     const uint8_t *unused; /* by parameter: what the run leaves in it the caller does not use; NULL: all is used */
 } rvm__liveness_run;
 
 /* Of a run of p, which is verified, and of all that it calls: a function counts once for each direction, with what any of
- * its calls uses. The run leaves out the regions that vanish. *out refers to nothing of its arguments but p. Errors:
- * MEMORY. In a function that is too large nothing is dead. */
+ * its calls uses. The run leaves out the regions whose uncomputing is elided. *out refers to nothing of its arguments but p.
+ * Errors: MEMORY. In a function that is too large nothing is dead. */
 rvm_status rvm__liveness_new(const rvm_program *p, const rvm__liveness_run *run, rvm__liveness **out);
 void rvm__liveness_free(rvm__liveness *s); /* NULL is allowed */
 

@@ -12,7 +12,7 @@ enum { MOST_NODES = 1 << 20, WORK = 64, NO_DIM = 255 };
 
 typedef struct maker {
     rvm__list *l;
-    const uint8_t *vanishes;
+    const uint8_t *elided;
     uint32_t *last; /* by instruction: its latest node */
     uint16_t *root; /* by array: at the present end of the list */
     uint32_t depth; /* compute parts and segments around */
@@ -69,7 +69,7 @@ static bool walk_region(maker *m, uint32_t compute, bool down) {
     m->depth--;
     ok = ok && walk(m, begin + 1, undo, down);
     m->depth++;
-    ok = ok && (m->vanishes[compute] || walk(m, compute + 1, begin, true));
+    ok = ok && (m->elided[compute] || walk(m, compute + 1, begin, true));
     m->depth--;
     return ok;
 }
@@ -91,10 +91,10 @@ static bool walk(maker *m, uint32_t lo, uint32_t hi, bool down) {
     return true;
 }
 
-bool rvm__list_make(rvm__list *l, const rvm_program *p, uint32_t fn, bool backward, const uint8_t *vanishes) {
+bool rvm__list_make(rvm__list *l, const rvm_program *p, uint32_t fn, bool backward, const uint8_t *elided) {
     const rvm_function *f = &p->functions[fn];
     const size_t nlast = (f->ncode + 1) * sizeof(uint32_t), nroot = (f->narrays + 1) * sizeof(uint16_t);
-    maker m = {.l = l, .vanishes = vanishes};
+    maker m = {.l = l, .elided = elided};
     *l = (rvm__list){.p = p, .f = f};
     m.last = rvm__realloc(&p->al, NULL, 0, nlast);
     m.root = rvm__realloc(&p->al, NULL, 0, nroot);

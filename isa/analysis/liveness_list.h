@@ -32,8 +32,8 @@ typedef struct rvm__list {
     bool too_large;
 } rvm__list;
 
-/* vanishes: by instruction, of compute. false: out of memory; what there is has to be freed all the same. */
-bool rvm__list_make(rvm__list *l, const rvm_program *p, uint32_t fn, bool backward, const uint8_t *vanishes);
+/* is elided: by instruction, of compute. false: out of memory; what there is has to be freed all the same. */
+bool rvm__list_make(rvm__list *l, const rvm_program *p, uint32_t fn, bool backward, const uint8_t *elided);
 void rvm__list_free(rvm__list *l);
 
 /* How place k of the instruction is accessed: rvm__access_bits, of arguments by the parameter's role. */

@@ -7,7 +7,7 @@
  *
  * C runs again as it is, the shadows of what it leaves appearing beside, unless it borrows (activity.h): then as the adjoint
  * of its inverse. The segments are left out where C does nothing with a trail. Where nothing in C has a shadow, either, its
- * adjoint is C backward, and all of it a region around B's adjoint, which engines know to shorten (vanish.h).
+ * adjoint is C backward, and all of it a region around B's adjoint, which engines know to shorten (elision.h).
  *
  * Walking a list up with the sweep's style gives the adjoint of its inverse.
  */

@@ -214,10 +214,10 @@ static LLVMMetadataRef property(LLVMContextRef c, const char *name, LLVMValueRef
 }
 
 /* Most loops have few trips, of which copies of the body would leave a rest: LLVM is to make none, but for vectors and of
- * loops that vanish, have two trips or at most a few, since what depends on a trip's number alone then moves out of the loop
- * around; and one vector at a time, unless sums may be taken apart. A loop in a loop, unrolled, looks to it like
- * one that is worth to be vectorised, however few. Of a few rows, unrolled for their number, it makes vectors across them:
- * who reads them row by row then waits, since of what is on its way to memory only parts of one store can be read. */
+ * loops that are elided, have two trips or at most a few, since what depends on a trip's number alone then moves out of the
+ * loop around; and one vector at a time, unless sums may be taken apart. A loop in a loop, unrolled, looks to it like one
+ * that is worth to be vectorised, however few. Of a few rows, unrolled for their number, it makes vectors across them: who
+ * reads them row by row then waits, since of what is on its way to memory only parts of one store can be read. */
 static void keep_whole(rvm__emit *e, LLVMValueRef branch) {
     LLVMContextRef c = e->k->context;
     LLVMMetadataRef none = LLVMTemporaryMDNode(c, NULL, 0), part[6] = {none};

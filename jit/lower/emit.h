@@ -176,7 +176,7 @@ typedef struct rvm__emit {
     uint64_t erasing[2];          /* there: bits that this trip erased, which are not counted yet */
     bool settled;                 /* it may be left: trips behind it may not count for it */
     uint32_t pc;                  /* being walked */
-    uint8_t *vanish;              /* by pc of compute: its uncomputing is not observed */
+    uint8_t *elided;              /* by pc of compute: its uncomputing is not observed */
     LLVMValueRef *before;         /* by pc of compute: alloca, what its first run charged */
     rvm__strip *strips;           /* by pc of the lower end */
     uint32_t at;                  /* of its version */
@@ -362,7 +362,7 @@ uint16_t rvm__base_of(const rvm__emit *e, uint16_t array, uint32_t pc);
 /* The instruction that made the array a view as it is at pc; NULL: none, or nobody can say. */
 const rvm_insn *rvm__view_at(const rvm__emit *e, uint16_t array, uint32_t pc);
 LLVMValueRef rvm__absolute(rvm__emit *e, LLVMValueRef x);
-void rvm__find_vanishing(rvm__emit *e); /* fills vanish and before */
+void rvm__find_elisions(rvm__emit *e); /* fills elided and before */
 /* Whether the instruction being walked is left out since nobody observes its effect; what counts has been counted. */
 bool rvm__leave_out(rvm__emit *e, const rvm_insn *in, rvm_op op);
 bool rvm__frame_begin(rvm__emit *e);

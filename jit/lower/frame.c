@@ -251,10 +251,10 @@ static bool allocate(rvm__emit *e) {
     e->reg = rvm__unit_alloc(u, (e->code->slots + 1) * sizeof *e->reg);
     e->held = rvm__unit_alloc(u, (e->code->slots + 1) * sizeof *e->held);
     e->array = rvm__unit_alloc(u, (f->narrays + 1u) * sizeof *e->array);
-    e->vanish = rvm__unit_alloc(u, f->ncode);
+    e->elided = rvm__unit_alloc(u, f->ncode);
     e->before = rvm__unit_alloc(u, f->ncode * sizeof *e->before);
     e->strips = rvm__unit_alloc(u, f->ncode * sizeof *e->strips);
-    return e->reg && e->held && e->array && e->vanish && e->before && e->strips;
+    return e->reg && e->held && e->array && e->elided && e->before && e->strips;
 }
 
 bool rvm__frame_make(rvm__emit *e) {
@@ -273,7 +273,7 @@ bool rvm__frame_make(rvm__emit *e) {
     for (int n = 0; n < 2; n++) e->erased[n] = rvm__local(e, k->i64, "erased");
     make_slots(e);
     make_arrays(e);
-    rvm__find_vanishing(e);
+    rvm__find_elisions(e);
     return true;
 }
 

@@ -482,7 +482,7 @@ static bool prepare(rvm__unit *u) {
 }
 
 /* What of the run is dead: where it does not turn back, not even with chunks of threads. Where the code is left or was
- * entered within a region the compute part runs backward, though elsewhere it vanishes; so that is looked at, too. */
+ * entered within a region the compute part runs backward, though elsewhere it is elided; so that is looked at, too. */
 static bool find_dead(rvm__unit *u) {
     const rvm__lowering *w = u->w;
     const rvm__liveness_run run = {.fn = w->fn,

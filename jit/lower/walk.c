@@ -157,9 +157,9 @@ static void trail_deeper(rvm__emit *e, const rvm__context *part, int by) {
 
 /* Whether the second run of the compute part is left out: not in the region in which the code was entered, of whose first
  * run nobody knows what it charged. */
-static bool vanishes(const rvm__emit *e, uint32_t compute) {
+static bool is_elided(const rvm__emit *e, uint32_t compute) {
     const uint32_t gap = e->context->gap, undo = e->f->code[e->f->code[compute].target].target;
-    return e->vanish[compute] && !(compute < gap && gap <= undo);
+    return e->elided[compute] && !(compute < gap && gap <= undo);
 }
 
 /* Into the compute part at `compute`; its hidden slot says whether it turns around at the end. */
@@ -171,7 +171,7 @@ static bool enter_part(rvm__emit *e, uint32_t compute, enum rvm__pass pass) {
     trail_deeper(e, inner, 1);
     rvm__set_slot(e, e->code->x[compute].to.hidden, rvm__build_int(e->k, turns));
     e->context = inner;
-    if (!vanishes(e, compute) || dir < 0) return true;
+    if (!is_elided(e, compute) || dir < 0) return true;
     rvm__charge(e, 0);
     rvm__put_at(e, rvm__get(e, e->k->i64, e->charged), e->before[compute]);
     return true;
@@ -185,7 +185,7 @@ static void leave_part(rvm__emit *e) {
     trail_deeper(e, c, -1);
     e->context = c->parent;
     rvm__set_slot(e, e->code->x[c->compute].to.hidden, rvm__build_int(e->k, 0));
-    if (!vanishes(e, c->compute) || c->dir < 0) return;
+    if (!is_elided(e, c->compute) || c->dir < 0) return;
     rvm__charge(e, 0);
     LLVMValueRef now = rvm__get(e, e->k->i64, e->charged);
     rvm__put_at(e, LLVMBuildSub(e->k->b, now, rvm__get(e, e->k->i64, before), ""), before);
@@ -236,12 +236,12 @@ static bool pass_region(rvm__emit *e, const rvm_insn *in, uint32_t *next) {
             *next = pass == PASS_AGAIN ? in->target - 1 : pc + 1;
             return true;
         }
-        if (vanishes(e, compute)) return *next = compute - 1, skip_part(e, compute), true;
+        if (is_elided(e, compute)) return *next = compute - 1, skip_part(e, compute), true;
         return run_again(e, compute, PASS_LAST, next);
     }
     const uint32_t compute = in->target;
     if (!up) return *next = compute + 1, enter_part(e, compute, PASS_AGAIN);
-    if (vanishes(e, compute)) return *next = pc + 1, skip_part(e, compute), true;
+    if (is_elided(e, compute)) return *next = pc + 1, skip_part(e, compute), true;
     return run_again(e, compute, PASS_UNDO, next);
 }
 

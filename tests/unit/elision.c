@@ -1,4 +1,4 @@
-/* vanish.c: which uncomputing nobody observes. Programs say it themselves, behind each `compute`:
+/* elision.c: which uncomputing nobody observes. Programs say it themselves, behind each `compute`:
  *
  *     # yes       its second run may be left out when the run is unchecked
  *     # checked   and when it is not, by what the program has unchecked
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "harness.h"
-#include "vanish.h"
+#include "elision.h"
 #include "program.h"
 
 static const char places[] = "fn own(y: real, x: real[n])\n"
@@ -298,21 +298,21 @@ static const struct { const char *name, *text; } programs[] = {{"places", places
 
 /* ---- what is found ---- */
 
-enum { STAYS, VANISHES, EMPTIES };
+enum { STAYS, ELIDED, EMPTIES };
 
-static void note(void *userdata, const rvm__vanishing *r) {
-    ((uint8_t *)userdata)[r->compute] = r->trails ? EMPTIES : VANISHES;
+static void note(void *userdata, const rvm__elision *r) {
+    ((uint8_t *)userdata)[r->compute] = r->trails ? EMPTIES : ELIDED;
 }
 
 /* By instruction of the function; to be freed. */
 static uint8_t *find(const rvm_program *p, uint32_t fn, bool unchecked) {
     const rvm_function *f = &p->functions[fn];
     rvm__reach *reach = calloc(p->nfunctions, sizeof *reach);
-    void *scratch = calloc(1, rvm__vanish_scratch(f));
+    void *scratch = calloc(1, rvm__elision_scratch(f));
     uint8_t *found = calloc(f->ncode, 1);
     cr_assert(reach && scratch && found);
     rvm__reach_find(p, reach);
-    rvm__vanish_find(p, reach, fn, unchecked, scratch, note, found);
+    rvm__elision_find(p, reach, fn, unchecked, scratch, note, found);
     free(scratch);
     free(reach);
     return found;
@@ -326,10 +326,10 @@ static const char *mark_at(const char *text, uint32_t line) {
 }
 
 static int expected(const char *mark, bool unchecked) {
-    if (!strncmp(mark, "checked", 7)) return VANISHES;
+    if (!strncmp(mark, "checked", 7)) return ELIDED;
     if (!unchecked) return STAYS;
     if (!strncmp(mark, "trails", 6)) return EMPTIES;
-    return strncmp(mark, "yes", 3) ? STAYS : VANISHES;
+    return strncmp(mark, "yes", 3) ? STAYS : ELIDED;
 }
 
 static unsigned compare(const char *text, const rvm_program *p, uint32_t fn, bool unchecked) {
@@ -349,8 +349,8 @@ static unsigned compare(const char *text, const rvm_program *p, uint32_t fn, boo
     return n;
 }
 
-Test(vanish, regions) {
-    report rep = {.name = "vanish"};
+Test(elision, regions) {
+    report rep = {.name = "elision"};
     for (size_t k = 0; k < sizeof programs / sizeof *programs; k++) {
         rep.about = programs[k].name;
         rvm_program *p = assemble_text(programs[k].text, NULL, &rep);
@@ -370,7 +370,7 @@ static unsigned count_regions(const rvm_program *p, uint32_t fn) {
     unsigned n = 0;
     for (uint32_t pc = 0; pc < p->functions[fn].ncode; pc++) {
         if (p->functions[fn].code[pc].op != RVM_OP_compute) continue;
-        cr_expect(found[pc] == VANISHES, "%s line %u stays", p->functions[fn].name, p->functions[fn].positions[pc].line);
+        cr_expect(found[pc] == ELIDED, "%s line %u stays", p->functions[fn].name, p->functions[fn].positions[pc].line);
         n++;
     }
     free(found);
@@ -397,7 +397,7 @@ static void check_example(const char *path, const char *fn) {
     rvm_program_free(p);
 }
 
-Test(vanish, examples) {
+Test(elision, examples) {
     check_example(RVM_EXAMPLES "/norm.rasm", "norm");
     check_example(RVM_EXAMPLES "/gmm/gmm.rasm", "gmm");
     check_example(RVM_EXAMPLES "/bundle_adjustment/camera11.rasm", "residual11");

@@ -1,23 +1,23 @@
-/* vanish.c: what nobody observes is left out. Of a region that vanishes (isa/analysis/vanish.h), what the compute part made
- * appear is gone, but for the memory of its arrays, which is given back. Dead instructions (isa/analysis/liveness.h) leave
- * places as they are. */
+/* elision.c: what nobody observes is left out. Of a region whose uncomputing is elided (isa/analysis/elision.h), what the
+ * compute part made appear is gone, but for the memory of its arrays, which is given back. Dead instructions
+ * (isa/analysis/liveness.h) leave places as they are. */
 #include "emit.h"
-#include "vanish.h"
+#include "elision.h"
 #include "program.h"
 
-static void found(void *userdata, const rvm__vanishing *region) {
+static void found(void *userdata, const rvm__elision *region) {
     rvm__emit *e = userdata;
     if (region->trails && !e->u->w->standalone) return; /* its segments would have to be emptied */
-    e->vanish[region->compute] = 1;
+    e->elided[region->compute] = 1;
 }
 
-void rvm__find_vanishing(rvm__emit *e) {
+void rvm__find_elisions(rvm__emit *e) {
     const rvm__unit *u = e->u;
-    void *scratch = rvm__unit_alloc(e->u, rvm__vanish_scratch(e->f) + 1);
+    void *scratch = rvm__unit_alloc(e->u, rvm__elision_scratch(e->f) + 1);
     if (!scratch) return;
-    rvm__vanish_find(u->p, u->reach, e->fn, u->w->unchecked, scratch, found, e);
+    rvm__elision_find(u->p, u->reach, e->fn, u->w->unchecked, scratch, found, e);
     for (uint32_t pc = 0; pc < e->f->ncode; pc++)
-        if (e->vanish[pc]) e->before[pc] = rvm__local(e, e->k->i64, "before");
+        if (e->elided[pc]) e->before[pc] = rvm__local(e, e->k->i64, "before");
 }
 
 /* Whether the array that appears at pc is still there at `end`: no instruction between makes it disappear. */

@@ -1,4 +1,4 @@
-/* vanish.c: regions whose compute part changes only what it makes appear.
+/* elision.c: regions whose compute part changes only what it makes appear.
  *
  * One pass in the order of the text. A change of a place says since when the place has been there: the region's part began
  * earlier, or the place is from outside. `since` is the instruction that made it appear, the last one above in the text; of
@@ -7,7 +7,7 @@
  * written as statements has not; a part with these stays. So the first time that the part mentions a place that appears and
  * disappears, it appears, or the place is from outside.
  */
-#include "vanish.h"
+#include "elision.h"
 #include "builder.h"
 
 typedef struct part { /* an open region */
@@ -90,7 +90,7 @@ static bool is_region(const rvm_insn *in) {
     return in->op == RVM_OP_compute || in->op == RVM_OP_do || in->op == RVM_OP_undo;
 }
 
-/* At compute, do or undo; whether the compute part that ends here vanishes. */
+/* At compute, do or undo; whether the compute part that ends here is elided. */
 static bool visit_region(pass *s, uint32_t pc, const rvm_insn *in) {
     if (in->op == RVM_OP_compute) {
         s->open[s->depth++] = (part){pc, UINT32_MAX, false};
@@ -112,14 +112,14 @@ static void visit(const pass *s, uint32_t pc, const rvm_insn *in) {
         if (rvm__letter_toggles(letters[k])) appear(s, pc, q + k, letters);
 }
 
-size_t rvm__vanish_scratch(const rvm_function *f) {
+size_t rvm__elision_scratch(const rvm_function *f) {
     size_t regions = 1;
     for (uint32_t pc = 0; pc < f->ncode; pc++) regions += f->code[pc].op == RVM_OP_compute;
     return regions * sizeof(part) + ((size_t)f->nregs + 2 * (size_t)f->narrays) * sizeof(uint32_t);
 }
 
-void rvm__vanish_find(const rvm_program *p, const rvm__reach *reach, uint32_t fn, bool unchecked, void *scratch,
-                      void (*found)(void *userdata, const rvm__vanishing *region), void *userdata) {
+void rvm__elision_find(const rvm_program *p, const rvm__reach *reach, uint32_t fn, bool unchecked, void *scratch,
+                       void (*found)(void *userdata, const rvm__elision *region), void *userdata) {
     const rvm_function *f = &p->functions[fn];
     pass s = {.p = p, .reach = reach, .f = f, .unchecked = unchecked, .named = scratch};
     s.stored = s.named + f->nregs + f->narrays;
@@ -129,6 +129,6 @@ void rvm__vanish_find(const rvm_program *p, const rvm__reach *reach, uint32_t fn
         if (!is_region(in))
             visit(&s, pc, in);
         else if (visit_region(&s, pc, in))
-            found(userdata, &(rvm__vanishing){s.open[s.depth - 1].compute, in->target, s.open[s.depth - 1].trails});
+            found(userdata, &(rvm__elision){s.open[s.depth - 1].compute, in->target, s.open[s.depth - 1].trails});
     }
 }
