@@ -28,7 +28,7 @@ typedef struct rvm__lengths {
 #define RVM__LOWERING(FIELD)                                                                                                \
     FIELD(uint32_t, fn)                                                                                                     \
     FIELD(int, direction)  /* 1 forward, -1 backward */                                                                     \
-    FIELD(uint32_t, at)    /* 0, or where it is entered in its middle, as in rvm__native_place */                           \
+    FIELD(uint32_t, at)    /* 0, or where it is entered by on-stack replacement, as in rvm__native_place */                 \
     FIELD(uint32_t, turns) /* likewise */                                                                                   \
     FIELD(rvm__lengths, lengths)                                                                                            \
     FIELD(bool, unchecked)   /* as in rvm_options */                                                                        \

@@ -8,7 +8,7 @@
  *   call.c      calls          array.c   local arrays and views          block.c   parallel blocks
  *   turned.c    parallel blocks that need not go down
  *   chunk.c     chunks of parallel blocks as functions of their own, for threads
- *   middle.c    functions that are entered in their middle, at a loop
+ *   osr.c    on-stack replacement (OSR): functions that are entered at a loop
  *   bound.c     how many instructions run at most          counts.c   what is counted
  *   stored.c    the stack, set, segments      slots.c   what moves there and to the trail      depth.c   how deep trails are
  *   instance.c   an instance of a parallel block as a function, of which lanes.c makes a group
@@ -51,7 +51,7 @@ typedef struct rvm__context {
     LLVMBasicBlockRef *start;   /* by pc of a block that goes in lanes: where its next instance begins; or NULL */
     struct rvm__context *whole; /* of a loop of many trips, which goes in strips here: where all around it is; else NULL */
     uint32_t strips;            /* its lower end */
-    /* Where the code came here from the middle of the function (middle.c): the gap (vm/native/native.h) where this part of
+    /* Where the code came here from the middle of the function (osr.c): the gap (vm/native/native.h) where this part of
      * it begins, 0: all was run; the end by which the loop there is entered; such parts for other loops are listed in the
      * first one. */
     uint32_t gap, head;
@@ -333,9 +333,9 @@ void rvm__at(rvm__emit *e, LLVMBasicBlockRef b);
 /* Control passes to where a jump lands past pc; back: in a loop, where it looks around first. */
 void rvm__jump(rvm__emit *e, rvm__context *c, uint32_t pc, bool back);
 
-/* ---- middle.c ---- */
+/* ---- osr.c ---- */
 /* Registers and arrays have what the machine's frame has, and control goes to e->at. */
-void rvm__enter_middle(rvm__emit *e);
+void rvm__osr_entry(rvm__emit *e);
 /* In code that was entered in a loop control comes to the next trip of the loop that is entered by `head`. Where that is
  * around the first one it has code of its own, in the context returned, so that LLVM sees loops that are entered at their
  * heads. */

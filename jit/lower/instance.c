@@ -403,7 +403,7 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
         LLVMValueRef cost = rvm__local(e, k->i64, "cost");
         rvm__at(e, e->entry);
         rvm__put_at(e, rvm__build_int(k, 0), cost);
-        rvm__put_at(e, LLVMConstNull(k->i32), o->asked); /* the block may have been entered in its middle */
+        rvm__put_at(e, LLVMConstNull(k->i32), o->asked); /* the block may have been entered by on-stack replacement */
         rvm__at(e, start);
         find_registers(o, first, last);
         find_arrays(o, first, last);

@@ -398,7 +398,7 @@ void rvm__emit_function(rvm__unit *u, const rvm__version *v) {
         rvm__walk_pending(&e);
     } else if (v->at) {
         rvm__at(&e, first);
-        rvm__enter_middle(&e);
+        rvm__osr_entry(&e);
         rvm__walk_pending(&e);
     } else
         rvm__walk_from(&e, first, v->dir > 0 ? 1 : e.f->ncode - 2, v->dir);

@@ -52,7 +52,7 @@ static void pass_segments(rvm_machine *m, const rvm__native_site *site, int by) 
     }
 }
 
-/* The frame of a function that is entered in its middle, as rvm__native_leave would leave it there: its slots. */
+/* The frame of a function that is entered by on-stack replacement, as rvm__native_leave would leave it there: its slots. */
 static rvm_value *rvm__native_enter(rvm_machine *m, uint32_t fn, uint32_t pc, int32_t dir, uint32_t deeper,
                                     uint32_t segments, uint64_t slots) {
     const rvm__native_site site = {.fn = fn, .pc = pc, .dir = (int8_t)dir, .segments = segments};
@@ -410,7 +410,7 @@ static bool all_in_arena(const rvm_machine *m) {
     return true;
 }
 
-/* What native code that was entered in the middle has made disappear. */
+/* What native code that was entered by on-stack replacement has made disappear. */
 static void forget_locals(rvm_machine *m) {
     const rvm__frame *top = &m->frames[m->nframes - 1];
     const rvm_function *f = &m->p->functions[top->fn];

@@ -1,5 +1,6 @@
-/* middle.c: a function that is entered in its middle, where the interpreter stands in a loop (vm/interp/loops.c); the
- * inverse of how frame.c leaves one. Its parameters come as ever; all else is read from the machine's frame.
+/* osr.c: a function that is entered by on-stack replacement (OSR), where the interpreter stands in a loop
+ * (vm/interp/loops.c); the inverse of how frame.c leaves one. Its parameters come as ever; all else is read from the
+ * machine's frame.
  *
  * Nothing is known of what ran before but what the text tells: the loops, blocks and compute parts around, and which array
  * is part of which. That the latter is so is looked at; else the interpreter goes on. Local arrays that are there stand in
@@ -205,7 +206,7 @@ rvm__context *rvm__around_entry(rvm__emit *e, rvm__context *c, uint32_t head) {
     return first->others = s;
 }
 
-void rvm__enter_middle(rvm__emit *e) {
+void rvm__osr_entry(rvm__emit *e) {
     const int dir = inner_direction(e);
     const uint32_t gap = rvm__gap(e->at, dir), untold = rvm__untold_segments(e, e->at, dir);
     LLVMValueRef args[7] = {e->machine,    rvm__known_number(e),           int32(e, e->at),
