@@ -4,11 +4,11 @@
  * A file, its numbers little-endian:
  *      0   8  "rvmcache"
  *      8   8  version of this layout
- *     16   8  bytes of material
+ *     16   8  bytes of key
  *     24   8  bytes of content
- *     32      material, then zeros up to a multiple of 16, then content
+ *     32      key, then zeros up to a multiple of 16, then content
  *     end 16  XXH3-128 of all before, low half first
- * and its name is the XXH3-128 of the material, with .rvm behind it. While it is written it is called .PROCESS.ADDRESS.tmp.
+ * and its name is the XXH3-128 of the key, with .rvm behind it. While it is written it is called .PROCESS.ADDRESS.tmp.
  * It was used last when it was changed last. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* secure_getenv */
@@ -154,8 +154,8 @@ static uint64_t get_number(const char *p) {
     return v;
 }
 
-static void name_of(const rvm__bytes *material, char name[NAME + 1]) {
-    const XXH128_hash_t h = XXH3_128bits(material->p, material->n);
+static void name_of(const rvm__bytes *key, char name[NAME + 1]) {
+    const XXH128_hash_t h = XXH3_128bits(key->p, key->n);
     snprintf(name, NAME + 1, "%016llx%016llx.rvm", (unsigned long long)h.high64, (unsigned long long)h.low64);
 }
 
@@ -169,8 +169,8 @@ static uint64_t padded(uint64_t n) {
     return (n + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
 }
 
-/* Whether a file is whole, and of this material; *ours: at least it is whole. */
-static bool is_entry(const rvm__bytes *material, rvm__cached *x, bool *ours) {
+/* Whether a file is whole, and of this key; *ours: at least it is whole. */
+static bool is_entry(const rvm__bytes *key, rvm__cached *x, bool *ours) {
     const char *file = x->file;
     char check[CHECK];
     *ours = false;
@@ -179,7 +179,7 @@ static bool is_entry(const rvm__bytes *material, rvm__cached *x, bool *ours) {
     if (n > rest || padded(n) > rest || content != rest - padded(n)) return false;
     put_check(check, file, x->size - CHECK);
     *ours = memcmp(check, file + x->size - CHECK, CHECK) == 0;
-    if (!*ours || n != material->n || memcmp(file + HEADER, material->p, n) != 0) return false;
+    if (!*ours || n != key->n || memcmp(file + HEADER, key->p, n) != 0) return false;
     x->content = file + HEADER + padded(n);
     x->content_size = content;
     return true;
@@ -226,16 +226,16 @@ static rvm_status read_file(const rvm__cache *c, int fd, const char *name, rvm__
     return file_failed(c, name, "an entry cannot be read", err);
 }
 
-rvm_status rvm__cache_get(rvm__cache *c, const rvm__bytes *material, rvm__cached *out, rvm_error *err) {
+rvm_status rvm__cache_get(rvm__cache *c, const rvm__bytes *key, rvm__cached *out, rvm_error *err) {
     char name[NAME + 1];
     bool ours = true;
     *out = (rvm__cached){0};
-    name_of(material, name);
+    name_of(key, name);
     const int fd = openat(c->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) return RVM_OK;
     if (fd < 0) return file_failed(c, name, "an entry cannot be read", err);
     rvm_status status = read_file(c, fd, name, out, err);
-    if (!status && is_entry(material, out, &ours))
+    if (!status && is_entry(key, out, &ours))
         futimens(fd, NULL); /* used now */
     else if (!status)
         rvm__cached_free(c, out);
@@ -250,9 +250,9 @@ void rvm__cached_free(const rvm__cache *c, rvm__cached *x) {
     *x = (rvm__cached){0};
 }
 
-void rvm__cache_remove(rvm__cache *c, const rvm__bytes *material) {
+void rvm__cache_remove(rvm__cache *c, const rvm__bytes *key) {
     char name[NAME + 1];
-    name_of(material, name);
+    name_of(key, name);
     unlinkat(c->fd, name, 0);
 }
 
@@ -349,22 +349,22 @@ static bool write_beside(const rvm__cache *c, const rvm__bytes *head, const void
     return false;
 }
 
-rvm_status rvm__cache_put(rvm__cache *c, const rvm__bytes *material, const void *content, size_t size, rvm_error *err) {
+rvm_status rvm__cache_put(rvm__cache *c, const rvm__bytes *key, const void *content, size_t size, rvm_error *err) {
     static const char zeros[ALIGN];
     char name[NAME + 1], beside[TEMPORARY], header[HEADER];
     rvm__bytes head = {.al = &c->al};
-    const uint64_t all = HEADER + padded(material->n) + size + CHECK;
+    const uint64_t all = HEADER + padded(key->n) + size + CHECK;
     if (all > c->limit)
         return rvm__fail(err, RVM_ERR_LIMIT, NULL, 0, 0, "an entry of %llu bytes is too large for %.300s",
                          (unsigned long long)all, c->folder);
     memcpy(header, magic, sizeof magic);
     put_number(header + 8, VERSION);
-    put_number(header + 16, material->n);
+    put_number(header + 16, key->n);
     put_number(header + 24, size);
     rvm__bytes_add(&head, header, sizeof header);
-    rvm__bytes_add(&head, material->p, material->n);
-    rvm__bytes_add(&head, zeros, padded(material->n) - material->n);
-    name_of(material, name);
+    rvm__bytes_add(&head, key->p, key->n);
+    rvm__bytes_add(&head, zeros, padded(key->n) - key->n);
+    name_of(key, name);
     errno = ENOMEM;
     bool good = !head.failed && write_beside(c, &head, content, size, beside);
     rvm__bytes_free(&head);

@@ -1,6 +1,6 @@
 /* cache.h: inside rvm_jit. What was made once is kept in files: compiled code, and what is known of the module.
  *
- * An entry is found by its material, which is all that its content depends on, and holds that whole: a hit compares it, so
+ * An entry is found by its key, which is all that its content depends on, and holds that whole: a hit compares it, so
  * that two materials of one hash do no harm. Files are written beside and renamed, so that processes share a folder without
  * a lock; what is damaged is removed. Not for several threads at once: rvm_jit's lock is around it. */
 #ifndef RVM_JIT_CACHE_H
@@ -40,10 +40,10 @@ typedef struct rvm__cached {
 } rvm__cached;
 
 /* Looks for an entry. Errors: FORMAT (it was damaged and is removed), IO, MEMORY; out->file is NULL then. */
-rvm_status rvm__cache_get(rvm__cache *c, const rvm__bytes *material, rvm__cached *out, rvm_error *err);
+rvm_status rvm__cache_get(rvm__cache *c, const rvm__bytes *key, rvm__cached *out, rvm_error *err);
 void rvm__cached_free(const rvm__cache *c, rvm__cached *x);
 /* Keeps an entry; those used longest ago go where there are too many. Errors: IO, LIMIT (it alone is too large). */
-rvm_status rvm__cache_put(rvm__cache *c, const rvm__bytes *material, const void *content, size_t size, rvm_error *err);
-void rvm__cache_remove(rvm__cache *c, const rvm__bytes *material);
+rvm_status rvm__cache_put(rvm__cache *c, const rvm__bytes *key, const void *content, size_t size, rvm_error *err);
+void rvm__cache_remove(rvm__cache *c, const rvm__bytes *key);
 
 #endif

@@ -59,7 +59,7 @@ static uint32_t processors(void) {
 /* What the cache says of the module: that it could be opened here, and what it is. */
 static bool is_known(rvm_jit *j) {
     rvm__cached x;
-    if (!j->cache || rvm__cache_get(j->cache, &j->material, &x, &j->trouble) || !x.file) return false;
+    if (!j->cache || rvm__cache_get(j->cache, &j->key, &x, &j->trouble) || !x.file) return false;
     const bool known = x.content_size && x.content_size <= sizeof j->about;
     if (known) snprintf(j->about, sizeof j->about, "%.*s", (int)x.content_size, (const char *)x.content);
     rvm__cached_free(j->cache, &x);
@@ -92,7 +92,7 @@ rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error 
     rvm_jit *j = rvm__realloc(&al, NULL, 0, sizeof *j);
     if (!j) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
     *j = (rvm_jit){.o = o, .al = al, .threads = o.threads == RVM_JIT_ALL_THREADS ? processors() : o.threads};
-    j->material.al = &j->al;
+    j->key.al = &j->al;
     if (!o.hot) j->o.hot = rvm__usual_hot;
     const rvm_status status = open_all(j, err);
     if (status)
@@ -446,7 +446,7 @@ void rvm_jit_free(rvm_jit *j) {
     }
     if (j->compiler) j->module->close(j->compiler);
     rvm__cache_close(j->cache);
-    rvm__bytes_free(&j->material);
+    rvm__bytes_free(&j->key);
     rvm__jobs_end(j);
     const rvm_allocator al = j->al;
     rvm__realloc(&al, j, sizeof *j, 0);

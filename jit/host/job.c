@@ -21,7 +21,7 @@ typedef struct job {
     rvm_jit *j;
     rvm__lowering what;
     rvm__record *r;
-    rvm__bytes material; /* of the cache; empty: it is not kept */
+    rvm__bytes key; /* of the cache; empty: it is not kept */
     size_t size;
     char bytes[]; /* of the program */
 } job;
@@ -54,7 +54,7 @@ static rvm_status compile(const job *w, rvm__object *object, rvm_error *err) {
 }
 
 static void free_job(job *w) {
-    rvm__bytes_free(&w->material);
+    rvm__bytes_free(&w->key);
     free(w);
 }
 
@@ -65,7 +65,7 @@ static void *work(void *p) {
     rvm_error why = {0};
     why.code = compile(w, &object, &why);
     pthread_mutex_lock(&j->lock);
-    rvm__record_made(j, w->r, &object, w->material.n ? &w->material : NULL, &why);
+    rvm__record_made(j, w->r, &object, w->key.n ? &w->key : NULL, &why);
     free_job(w);
     pthread_mutex_unlock(&j->lock);
     rvm__yield_compiler(j);
@@ -87,22 +87,22 @@ static bool start(pthread_t *thread, job *w) {
     return good;
 }
 
-static job *new_job(rvm_jit *j, const rvm__lowering *what, rvm__record *r, rvm__bytes *material) {
+static job *new_job(rvm_jit *j, const rvm__lowering *what, rvm__record *r, rvm__bytes *key) {
     void *bytes;
     size_t size;
     if (rvm_program_save(what->p, &bytes, &size, NULL)) return NULL;
     job *w = malloc(sizeof *w + size);
     if (w) {
-        *w = (job){.j = j, .what = *what, .r = r, .material = *material, .size = size};
+        *w = (job){.j = j, .what = *what, .r = r, .key = *key, .size = size};
         memcpy(w->bytes, bytes, size);
-        *material = (rvm__bytes){.al = material->al};
+        *key = (rvm__bytes){.al = key->al};
     }
     rvm_program_free_bytes(what->p, bytes, size);
     return w;
 }
 
-bool rvm__job_start(rvm_jit *j, const rvm__lowering *what, rvm__record *r, rvm__bytes *material) {
-    job *w = new_job(j, what, r, material);
+bool rvm__job_start(rvm_jit *j, const rvm__lowering *what, rvm__record *r, rvm__bytes *key) {
+    job *w = new_job(j, what, r, key);
     if (!w) return false;
     if (j->has_thread) pthread_join(j->thread, NULL); /* which has let go of the lock, and ends */
     j->has_thread = j->busy = start(&j->thread, w);

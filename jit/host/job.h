@@ -15,9 +15,9 @@ void rvm__seize_compiler(rvm_jit *j);
 void rvm__yield_compiler(rvm_jit *j);
 
 /* Locked, nobody has the compiler. A thread begins to compile that, and will
- * fill the record and hand it to rvm__record_made; *material, which may be
+ * fill the record and hand it to rvm__record_made; *key, which may be
  * empty, is the job's then. False: out of memory or threads. */
-bool rvm__job_start(rvm_jit *j, const rvm__lowering *what, rvm__record *r, rvm__bytes *material);
+bool rvm__job_start(rvm_jit *j, const rvm__lowering *what, rvm__record *r, rvm__bytes *key);
 /* Locked. Some milliseconds, or until a job has ended. */
 void rvm__job_wait(rvm_jit *j);
 /* Unlocked: the last job is over, for which it waits. */

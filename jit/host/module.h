@@ -3,7 +3,7 @@
  *   open.c     finds the module          jit.c      what is compiled, for whom      warm.c     when
  *   records.c  code, from the cache or compiled            job.c      compiling, in a thread beside the runs
  *   load.c     object files into the process, without LLVM
- *   cache.c    files of what was compiled before           material.c   what that depended on
+ *   cache.c    files of what was compiled before           cache_key.c   what that depended on
  *   module.c   its entry point           engine.c   a request from IR to an object     exhausted.c   out of memory there
  *
  * The module has a copy of isa/ and vm/ of its own, and works on the library's programs and machines: so both must be of one

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "job.h"
-#include "material.h"
+#include "cache_key.h"
 #include "shaped.h"
 
 double rvm__seconds(void) {
@@ -35,7 +35,7 @@ rvm_status rvm__open_compiler(rvm_jit *j, rvm_error *err) {
     j->totals.opening += rvm__seconds() - begin;
     if (!status && !j->about[0]) { /* else the same text, which somebody may be reading */
         snprintf(j->about, sizeof j->about, "%s", about);
-        if (j->cache) rvm__cache_put(j->cache, &j->material, j->about, strlen(j->about) + 1, &j->trouble);
+        if (j->cache) rvm__cache_put(j->cache, &j->key, j->about, strlen(j->about) + 1, &j->trouble);
     }
     pthread_mutex_unlock(&j->lock);
     return status;
@@ -45,7 +45,7 @@ void rvm__open_cache(rvm_jit *j) {
     if (j->has_cache) return;
     j->has_cache = true;
     if (j->o.cache && !*j->o.cache) return;
-    if (!rvm__material_begin(&j->material, j->path, j->o.level)) return;
+    if (!rvm__cache_key_begin(&j->key, j->path, j->o.level)) return;
     rvm__cache_open(j->o.cache, j->o.cache_size, &j->al, &j->cache, &j->trouble);
 }
 
@@ -130,10 +130,10 @@ static rvm_status load(rvm__record *r, const void *object, size_t size, rvm_erro
 }
 
 /* Whether the cache has it. What it has, but cannot be loaded here, is removed. */
-static bool find_cached(rvm_jit *j, const rvm__bytes *material, rvm__record *r) {
+static bool find_cached(rvm_jit *j, const rvm__bytes *key, rvm__record *r) {
     rvm__cached x;
     const double begin = rvm__seconds();
-    if (rvm__cache_get(j->cache, material, &x, &j->trouble) || !x.file) return false;
+    if (rvm__cache_get(j->cache, key, &x, &j->trouble) || !x.file) return false;
     const size_t before = sizeof r->code.found;
     rvm_status status = RVM_ERR_FORMAT;
     if (x.content_size > before) {
@@ -141,31 +141,30 @@ static bool find_cached(rvm_jit *j, const rvm__bytes *material, rvm__record *r) 
         status = load(r, (const char *)x.content + before, x.content_size - before, &j->trouble);
     }
     rvm__cached_free(j->cache, &x);
-    if (status && status != RVM_ERR_MEMORY) rvm__cache_remove(j->cache, material);
+    if (status && status != RVM_ERR_MEMORY) rvm__cache_remove(j->cache, key);
     r->code.need.stack = r->code.found.stack;
     r->code.cached = !status;
     r->code.seconds[RVM_JIT_LINK] = rvm__seconds() - begin;
     return !status;
 }
 
-static void keep(rvm_jit *j, const rvm__bytes *material, const rvm__object *object) {
+static void keep(rvm_jit *j, const rvm__bytes *key, const rvm__object *object) {
     rvm__bytes content = {.al = &j->al};
     rvm__bytes_add(&content, &object->found, sizeof object->found);
     rvm__bytes_add(&content, object->bytes, object->size);
-    if (!content.failed) rvm__cache_put(j->cache, material, content.p, content.n, &j->trouble);
+    if (!content.failed) rvm__cache_put(j->cache, key, content.p, content.n, &j->trouble);
     rvm__bytes_free(&content);
 }
 
 /* Code of r, and kept; what is not to be loaded here, or cannot be, LLVM links itself. */
-static rvm_status take_object(rvm_jit *j, rvm__record *r, const rvm__object *object, const rvm__bytes *material,
-                              rvm_error *err) {
+static rvm_status take_object(rvm_jit *j, rvm__record *r, const rvm__object *object, const rvm__bytes *key, rvm_error *err) {
     rvm_status status = RVM_OK;
     memcpy(r->code.seconds, object->seconds, sizeof r->code.seconds);
     if (j->o.symbols || load(r, object->bytes, object->size, NULL)) {
         status = j->module->link(j->compiler, object, &r->code, err);
         for (int k = 0; k < RVM_JIT_LINK; k++) r->code.seconds[k] = object->seconds[k];
-    } else if (material)
-        keep(j, material, object);
+    } else if (key)
+        keep(j, key, object);
     r->code.found = object->found;
     r->code.need.stack = object->found.stack;
     return status;
@@ -179,25 +178,25 @@ static void add_record(rvm_jit *j, rvm__record *r) {
     if (r->why.code != RVM_ERR_MEMORY) count(j, r);
 }
 
-void rvm__record_made(rvm_jit *j, rvm__record *r, rvm__object *object, const rvm__bytes *material, const rvm_error *why) {
+void rvm__record_made(rvm_jit *j, rvm__record *r, rvm__object *object, const rvm__bytes *key, const rvm_error *why) {
     r->why = *why;
-    if (!r->why.code) r->why.code = take_object(j, r, object, material, &r->why);
+    if (!r->why.code) r->why.code = take_object(j, r, object, key, &r->why);
     free(object->bytes);
     add_record(j, r);
 }
 
-/* Whether the cache has it; else *material finds it there later, and is empty if nothing is kept. LLVM computes constants,
+/* Whether the cache has it; else *key finds it there later, and is empty if nothing is kept. LLVM computes constants,
  * which must not count as the program's exceptions. */
-static bool look_in_cache(rvm_jit *j, const rvm__lowering *what, rvm__record *r, rvm__bytes *material) {
+static bool look_in_cache(rvm_jit *j, const rvm__lowering *what, rvm__record *r, rvm__bytes *key) {
     fenv_t environment;
-    *material = (rvm__bytes){.al = &j->al};
+    *key = (rvm__bytes){.al = &j->al};
     rvm__open_cache(j);
     if (!j->cache || j->o.symbols) return false;
     feholdexcept(&environment);
-    rvm__bytes_add(material, j->material.p, j->material.n);
-    rvm__material_add(material, what);
-    if (material->failed) rvm__bytes_free(material), *material = (rvm__bytes){.al = &j->al};
-    const bool found = material->n && find_cached(j, material, r);
+    rvm__bytes_add(key, j->key.p, j->key.n);
+    rvm__cache_key_add(key, what);
+    if (key->failed) rvm__bytes_free(key), *key = (rvm__bytes){.al = &j->al};
+    const bool found = key->n && find_cached(j, key, r);
     fesetenv(&environment);
     return found;
 }
@@ -242,7 +241,7 @@ const rvm__record *rvm__obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowe
                                bool *pending, rvm_error *why) {
     enum { MOST_SHAPES = 4 };
     rvm__lowering what = *asked;
-    rvm__bytes material;
+    rvm__bytes key;
     unsigned others;
     rvm__record *r = find(j, id, &what, &others);
     *pending = false;
@@ -256,11 +255,11 @@ const rvm__record *rvm__obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowe
     if (asks == RVM__ASKS_KNOWN) return NULL;
     if (!(r = rvm__realloc(&j->al, NULL, 0, sizeof *r))) goto fail;
     *r = (rvm__record){.id = {id[0], id[1]}, .what = what};
-    if (look_in_cache(j, &what, r, &material))
+    if (look_in_cache(j, &what, r, &key))
         add_record(j, r);
     else if (asks == RVM__ASKS_COMPILER)
-        *pending = rvm__job_start(j, &what, r, &material);
-    rvm__bytes_free(&material);
+        *pending = rvm__job_start(j, &what, r, &key);
+    rvm__bytes_free(&key);
     if (r->code.cached) return met(j, r, &what, why);
     if (*pending) return NULL;
     rvm__realloc(&j->al, r, sizeof *r, 0);

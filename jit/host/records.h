@@ -34,10 +34,10 @@ struct rvm_jit {
     const rvm__module *module;
     rvm__compiler *compiler; /* NULL: not opened yet */
     char about[200];
-    bool has_cache;      /* it was looked for */
-    rvm__cache *cache;   /* NULL: none */
-    rvm__bytes material; /* of all code that is compiled here; empty: nothing is kept */
-    rvm_error trouble;   /* with the cache, that nobody was told of yet */
+    bool has_cache;    /* it was looked for */
+    rvm__cache *cache; /* NULL: none */
+    rvm__bytes key;    /* of all code that is compiled here; empty: nothing is kept */
+    rvm_error trouble; /* with the cache, that nobody was told of yet */
     rvm__record *records;
     struct attachment *attached;
     rvm_jit_totals totals;
@@ -56,7 +56,7 @@ enum rvm__asks { RVM__ASKS_KNOWN, RVM__ASKS_CACHE, RVM__ASKS_COMPILER }; /* each
 const rvm__record *rvm__obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowering *asked, enum rvm__asks asks,
                                bool *pending, rvm_error *why);
 /* Locked: by the job that made the object, which it takes, or could not. */
-void rvm__record_made(rvm_jit *j, rvm__record *r, rvm__object *object, const rvm__bytes *material, const rvm_error *why);
+void rvm__record_made(rvm_jit *j, rvm__record *r, rvm__object *object, const rvm__bytes *key, const rvm_error *why);
 /* Locked: who asked for notices. */
 void rvm__tell(rvm_jit *j, const rvm__lowering *what, const rvm__compiled *code, const rvm_error *why);
 

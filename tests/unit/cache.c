@@ -15,7 +15,7 @@
 #include "cache.h"
 #include "harness.h"
 #include "load.h"
-#include "material.h"
+#include "cache_key.h"
 #include "support.h"
 
 static rvm_error e;
@@ -56,8 +56,8 @@ static rvm__cache *open_here(uint64_t limit) {
     return c;
 }
 
-/* The material that is a number's; its content. */
-static rvm__bytes material_of(unsigned k) {
+/* The key that is a number's; its content. */
+static rvm__bytes key_of(unsigned k) {
     rvm__bytes b = {.al = &rvm__libc_allocator};
     rvm__bytes_add(&b, &k, sizeof k);
     rvm__bytes_add(&b, "material", 8);
@@ -65,7 +65,7 @@ static rvm__bytes material_of(unsigned k) {
 }
 
 static rvm_status put(rvm__cache *c, unsigned k, size_t size) {
-    rvm__bytes b = material_of(k);
+    rvm__bytes b = key_of(k);
     char *content = calloc(size, 1);
     memset(content, (int)k + 1, size);
     const rvm_status st = rvm__cache_put(c, &b, content, size, &e);
@@ -76,7 +76,7 @@ static rvm_status put(rvm__cache *c, unsigned k, size_t size) {
 
 /* Whether it is there; never with a wrong content. */
 static bool is_there(rvm__cache *c, unsigned k, rvm_status expected) {
-    rvm__bytes b = material_of(k);
+    rvm__bytes b = key_of(k);
     rvm__cached x;
     const rvm_status st = rvm__cache_get(c, &b, &x, &e);
     cr_assert(st == expected, "entry %u: %s", k, rvm_status_name(st));
@@ -117,7 +117,7 @@ Test(cache, found_again) {
     cr_assert(put(c, 1, 0) == RVM_OK && is_there(c, 1, RVM_OK)); /* replaced */
     cr_assert(put(c, 2, 17) == RVM_OK && each_entry(remember) == 2);
     cr_assert(stat(entry, &s) == 0 && (s.st_mode & 0777) == 0600);
-    rvm__bytes b = material_of(1);
+    rvm__bytes b = key_of(1);
     rvm__cache_remove(c, &b);
     rvm__bytes_free(&b);
     cr_assert(!is_there(c, 1, RVM_OK) && is_there(c, 2, RVM_OK));
@@ -150,8 +150,8 @@ Test(cache, damaged_anywhere) {
     rvm__cache_close(c);
 }
 
-/* Another material whose hash is the same: as if it were not there, and it stays. */
-Test(cache, same_name_other_material) {
+/* Another key whose hash is the same: as if it were not there, and it stays. */
+Test(cache, same_name_other_key) {
     rvm__cache *c = open_here(0);
     char first[400];
     cr_assert(put(c, 1, 10) == RVM_OK && each_entry(remember) == 1);
@@ -288,10 +288,10 @@ Test(cache, out_of_memory) {
 
 /* ---- what code depends on ---- */
 
-static rvm__bytes whole_material(const rvm__lowering *what, const char *module, unsigned level) {
+static rvm__bytes whole_key(const rvm__lowering *what, const char *module, unsigned level) {
     rvm__bytes b = {.al = &rvm__libc_allocator};
-    cr_assert(rvm__material_begin(&b, module, level));
-    rvm__material_add(&b, what);
+    cr_assert(rvm__cache_key_begin(&b, module, level));
+    rvm__cache_key_add(&b, what);
     cr_assert(!b.failed);
     return b;
 }
@@ -304,7 +304,7 @@ static const char text[] = "fn f(y: real, x: real)\n"
                            "    y += sin(x) * 3\n"
                            "end\n";
 
-Test(cache, material) {
+Test(cache, key) {
     report rep = {.name = "cache"};
     rvm_program *p = assemble_text(text, NULL, &rep), *q = assemble_text("fn f(y: real)\n    y += 3\nend\n", NULL, &rep);
     const rvm__lowering what = {.p = p, .direction = 1, .tolerance = 1e-8};
@@ -312,16 +312,16 @@ Test(cache, material) {
     others[0].p = q, others[1].fn = 1, others[2].direction = -1, others[3].unchecked = true, others[4].trust = true;
     others[5].contiguous = true, others[6].fast = true, others[7].lines = true, others[8].discards = 1;
     others[9].tolerance = 0;
-    rvm__bytes same = whole_material(&what, "/bin/sh", 3), again = whole_material(&what, "/bin/sh", 3);
-    rvm__bytes level = whole_material(&what, "/bin/sh", 2), module = whole_material(&what, "/bin/ls", 3);
+    rvm__bytes same = whole_key(&what, "/bin/sh", 3), again = whole_key(&what, "/bin/sh", 3);
+    rvm__bytes level = whole_key(&what, "/bin/sh", 2), module = whole_key(&what, "/bin/ls", 3);
     cr_assert(equal(&same, &again) && !equal(&same, &level) && !equal(&same, &module));
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
-        rvm__bytes other = whole_material(&others[k], "/bin/sh", 3);
+        rvm__bytes other = whole_key(&others[k], "/bin/sh", 3);
         cr_assert(!equal(&same, &other), "%zu", k);
         rvm__bytes_free(&other);
     }
     rvm__bytes none = {.al = &rvm__libc_allocator};
-    cr_assert(!rvm__material_begin(&none, "/nowhere/rvm_llvm.so", 3));
+    cr_assert(!rvm__cache_key_begin(&none, "/nowhere/rvm_llvm.so", 3));
     rvm__bytes *const all[] = {&same, &again, &level, &module, &none};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) rvm__bytes_free(all[k]);
     rvm_program_free(p);

@@ -1,6 +1,6 @@
-/* material.c: all that compiled code depends on. The module is known by its path, size and time, so that LLVM need not be
+/* cache_key.c: all that compiled code depends on. The module is known by its path, size and time, so that LLVM need not be
  * opened to know it; processors by what they say of themselves, more than LLVM asks them. */
-#include "material.h"
+#include "cache_key.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -49,7 +49,7 @@ static void add_text(rvm__bytes *b, const char *s) {
     rvm__bytes_add(b, s, strlen(s) + 1);
 }
 
-bool rvm__material_begin(rvm__bytes *b, const char *module, unsigned level) {
+bool rvm__cache_key_begin(rvm__bytes *b, const char *module, unsigned level) {
     const uint32_t sizes[] = {RVM__MODULE_INTERFACE, sizeof(rvm_machine), sizeof(rvm__array), sizeof(rvm__native), level};
     struct stat s;
     if (stat(module, &s)) return false;
@@ -62,7 +62,7 @@ bool rvm__material_begin(rvm__bytes *b, const char *module, unsigned level) {
     return !b->failed;
 }
 
-void rvm__material_add(rvm__bytes *b, const rvm__lowering *what) {
+void rvm__cache_key_add(rvm__bytes *b, const rvm__lowering *what) {
     void *program;
     size_t size;
 #define FIELD(type, name) rvm__bytes_add(b, &what->name, sizeof(type));
