@@ -14,7 +14,7 @@
 #include "header.h"
 #include "job.h"
 #include "shaped.h"
-#include "warm.h"
+#include "hotness.h"
 #include "program.h"
 #include "support.h"
 
@@ -39,8 +39,8 @@ typedef struct attachment {
     bool told;         /* that these options are interpreted */
     bool pending;      /* code was asked for that is being compiled, or waits for that, */
     uint64_t finished; /* as long as this is the engine's */
-    rvm__warm warm;
-    size_t size; /* of this, with what `warm` has by function behind it */
+    rvm__profiled hotness;
+    size_t size; /* of this, with what `hotness` has by function behind it */
     latest functions[];
 } attachment;
 
@@ -303,8 +303,8 @@ static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native
     const bool fits = !at->pc && *last && still_fits(a, *last, at);
     bool compiles = false, refused = false, pending = false;
     if (!fits && is_pending(a)) return lacks(a, at, RVM__LACKS_CODE);
-    if (!fits && !rvm__warm_asks(&a->warm, m, at, *last, &compiles)) return lacks(a, at, RVM__LACKS_USE);
-    rvm__warmth *w = &a->warm.functions[fn];
+    if (!fits && !rvm__hotness_asks(&a->hotness, m, at, *last, &compiles)) return lacks(a, at, RVM__LACKS_USE);
+    rvm__hotness *w = &a->hotness.functions[fn];
     const rvm__record *before = *last, *r = before;
     if (!fits) {
         const rvm__lowering what = wanted(a, at);
@@ -328,9 +328,9 @@ static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native
 static void ran(rvm__engine *e, rvm_machine *m, uint64_t instructions) {
     attachment *a = (attachment *)e;
     const bool still = is_pending(a);
-    if (a->pending && !still) rvm__warm_again(&a->warm, m);
+    if (a->pending && !still) rvm__hotness_again(&a->hotness, m);
     a->pending = still;
-    a->engine.soon = rvm__warm_ran(&a->warm, m, instructions) && !still;
+    a->engine.soon = rvm__hotness_ran(&a->hotness, m, instructions) && !still;
 }
 
 static rvm_status adopt(rvm__engine *e, rvm_machine *d, rvm_error *err) {
@@ -386,11 +386,11 @@ static void released(rvm__engine *e) {
 rvm_status rvm_jit_attach(rvm_jit *j, rvm_machine *m, rvm_error *err) {
     RVM__NEEDS(j, m);
     const uint32_t n = m->p->nfunctions;
-    const size_t size = sizeof(attachment) + n * (sizeof(latest) + sizeof(rvm__warmth) + 1);
+    const size_t size = sizeof(attachment) + n * (sizeof(latest) + sizeof(rvm__hotness) + 1);
     attachment *a = rvm__realloc(&j->al, NULL, 0, size);
     if (!a) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
     memset(a, 0, size);
-    rvm__warmth *functions = (rvm__warmth *)(void *)&a->functions[n];
+    rvm__hotness *functions = (rvm__hotness *)(void *)&a->functions[n];
     uint8_t *ask = (uint8_t *)&functions[n];
     a->engine = (rvm__engine){.entry = entry,
                               .ran = ran,
@@ -402,7 +402,7 @@ rvm_status rvm_jit_attach(rvm_jit *j, rvm_machine *m, rvm_error *err) {
                               .reason = reason,
                               .derived = derived,
                               .released = released};
-    a->warm = (rvm__warm){.hot = j->o.hot, .tiers = j->o.tiers, .functions = functions, .ask = ask};
+    a->hotness = (rvm__profiled){.hot = j->o.hot, .tiers = j->o.tiers, .functions = functions, .ask = ask};
     a->jit = j;
     a->m = m;
     a->size = size;

@@ -1,6 +1,6 @@
 /* module.h: between rvm_jit, which knows no LLVM, and the module rvm_llvm.so, which it opens.
  *
- *   open.c     finds the module          jit.c      what is compiled, for whom      warm.c     when
+ *   open.c     finds the module          jit.c      what is compiled, for whom      hotness.c     when
  *   records.c  code, from the cache or compiled            job.c      compiling, in a thread beside the runs
  *   load.c     object files into the process, without LLVM
  *   cache.c    files of what was compiled before           cache_key.c   what that depended on

@@ -437,7 +437,7 @@ static rvm_status go_native(rvm_machine *m) {
     return status;
 }
 
-rvm_status rvm__look_warm(rvm_machine *m) {
+rvm_status rvm__look_hot(rvm_machine *m) {
     const uint64_t before = m->counted;
     rvm_status status = rvm__look(m);
     if (!m->engine) return status;

@@ -1,8 +1,8 @@
-/* warm.c: see warm.h. Counts come where the interpreter looks around; they are for the functions of all frames, so callers
- * are as warm as what they call. Of several loops the outermost is the best one to enter, since the code has all that is in
- * it; so a function that waits for that looks around where control jumps, for some time, and then takes a deeper one; and,
- * where what it calls goes on for longer, when that returns. */
-#include "warm.h"
+/* hotness.c: see hotness.h. Counts come where the interpreter looks around; they are for the functions of all frames, so
+ * callers are as hot as what they call. Of several loops the outermost is the best one to enter, since the code has all that
+ * is in it; so a function that waits for that looks around where control jumps, for some time, and then takes a deeper one;
+ * and, where what it calls goes on for longer, when that returns. */
+#include "hotness.h"
 #include "program.h"
 
 /* Instructions interpreted that make a function worth looking for in the cache, which takes some 0.1 ms, and worth
@@ -21,11 +21,11 @@ enum { MOST_ENTRIES = 4 }; /* code that is left again and again is not made for 
 
 const uint64_t rvm__usual_hot = HOT;
 
-static bool wants_loop(const rvm__warm *w, const rvm__warmth *f) {
+static bool wants_loop(const rvm__profiled *w, const rvm__hotness *f) {
     return !f->passed_by && f->entries < MOST_ENTRIES && (f->ran >= w->hot || f->ran >= WARM);
 }
 
-static bool is_waiting(const rvm__warm *w, const rvm__warmth *f) {
+static bool is_waiting(const rvm__profiled *w, const rvm__hotness *f) {
     return wants_loop(w, f) && f->looks < (f->ran >= w->hot ? MOST_LOOKS : MOST_WARM);
 }
 
@@ -35,12 +35,12 @@ static bool has_loop(const rvm_function *f) {
     return false;
 }
 
-bool rvm__warm_ran(rvm__warm *w, rvm_machine *m, uint64_t instructions) {
+bool rvm__hotness_ran(rvm__profiled *w, rvm_machine *m, uint64_t instructions) {
     bool waits = false;
     w->round++;
     for (uint32_t k = 0; k < m->nframes; k++) {
         const uint32_t fn = m->frames[k].fn;
-        rvm__warmth *f = &w->functions[fn];
+        rvm__hotness *f = &w->functions[fn];
         if (f->round == w->round) continue;
         const uint64_t before = f->ran;
         f->round = w->round;
@@ -59,25 +59,25 @@ bool rvm__warm_ran(rvm__warm *w, rvm_machine *m, uint64_t instructions) {
     return waits;
 }
 
-void rvm__warm_again(rvm__warm *w, const rvm_machine *m) {
+void rvm__hotness_again(rvm__profiled *w, const rvm_machine *m) {
     for (uint32_t k = 0; k < m->nframes; k++) {
-        rvm__warmth *f = &w->functions[m->frames[k].fn];
+        rvm__hotness *f = &w->functions[m->frames[k].fn];
         f->looks = f->returns = 0;
     }
 }
 
 /* Whether a caller is as hot, and may soon be entered at a loop: its code has what it calls. */
-static bool callers_wait(const rvm__warm *w, const rvm_machine *m) {
+static bool callers_wait(const rvm__profiled *w, const rvm_machine *m) {
     enum { MOST_CALLERS = 16 };
     for (uint32_t k = 0; k + 1 < m->nframes && k < MOST_CALLERS; k++) {
-        const rvm__warmth *f = &w->functions[m->frames[k].fn];
+        const rvm__hotness *f = &w->functions[m->frames[k].fn];
         if (f->ran >= w->hot && is_waiting(w, f)) return true;
     }
     return false;
 }
 
-bool rvm__warm_asks(rvm__warm *w, const rvm_machine *m, const rvm__native_place *at, bool known, bool *compiles) {
-    rvm__warmth *f = &w->functions[m->frames[m->nframes - 1].fn];
+bool rvm__hotness_asks(rvm__profiled *w, const rvm_machine *m, const rvm__native_place *at, bool known, bool *compiles) {
+    rvm__hotness *f = &w->functions[m->frames[m->nframes - 1].fn];
     const bool patient = w->hot >= WARM;
     *compiles = f->ran >= w->hot;
     if (at->pc) {
