@@ -39,7 +39,7 @@ bool rvm__search_folder(unsigned k, char folder[PATH_MAX]) {
     if (k < count) return listed(secure_getenv("RVM_PATH"), k, folder);
     k -= count;
     folder[0] = 0;
-    if (k < 2 && !rvm__beside_binary(ways[k], folder)) folder[0] = 0;
+    if (k < 2 && !rvm__find_installed(ways[k], folder)) folder[0] = 0;
     if (k == 2) strcpy(folder, RVM_DATA_INSTALLED);
     return k <= 2;
 }

@@ -14,7 +14,7 @@ char *rvm__strdup(const rvm_allocator *al, const char *s, size_t length);
 void rvm__strfree(const rvm_allocator *al, char *s);
 /* What lies at `way` from the folder of the binary that holds this code, as a real path; false: nothing there. `found` has
  * room for PATH_MAX. */
-bool rvm__beside_binary(const char *way, char *found);
+bool rvm__find_installed(const char *way, char *found);
 /* Fill *err (may be NULL) and return the code. Position 0 where there is none. */
 rvm_status rvm__fail(rvm_error *err, rvm_status code, const char *file, uint32_t line, uint32_t column, const char *format,
                      ...) __attribute__((format(printf, 6, 7)));

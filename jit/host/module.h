@@ -4,7 +4,7 @@
  *   records.c  code, from the cache or compiled            job.c      compiling, in a thread beside the runs
  *   load.c     object files into the process, without LLVM
  *   cache.c    files of what was compiled before           cache_key.c   what that depended on
- *   module.c   its entry point           engine.c   a request from IR to an object     exhausted.c   out of memory there
+ *   module.c   its entry point           engine.c   a request from IR to an object     out_of_memory.c   out of memory there
  *
  * The module has a copy of isa/ and vm/ of its own, and works on the library's programs and machines: so both must be of one
  * build. What code calls while it runs is the library's (`symbols`).

@@ -57,7 +57,7 @@ rvm_status rvm__module_find(char path[PATH_MAX], rvm_error *err) {
                          "the module of native code cannot be opened: %s, which RVM_LLVM_MODULE names, is not there", named);
     if (named && *named) return snprintf(path, PATH_MAX, "%s", named), RVM_OK;
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
-        if (rvm__beside_binary(ways[k], path)) return RVM_OK;
+        if (rvm__find_installed(ways[k], path)) return RVM_OK;
     if (access(RVM_MODULE_INSTALLED, F_OK) == 0) return snprintf(path, PATH_MAX, "%s", RVM_MODULE_INSTALLED), RVM_OK;
     if (!RVM_MODULE_BUILT)
         return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "there is no native code: this was built without LLVM");

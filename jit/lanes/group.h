@@ -67,7 +67,7 @@ typedef struct rvm__group {
     uint32_t n, nloops, emitted;
     LLVMBasicBlockRef entry, given_up, adrift;
     bool logs;                       /* what is changed of shared memory can be taken back */
-    LLVMValueRef limit, many, ticks; /* around.c: allocas, or NULL */
+    LLVMValueRef limit, many, ticks; /* safepoints.c: allocas, or NULL */
     uint32_t entered;                /* 1 + the loop that is emitted twice; 0: none */
     bool turns_long;                 /* the loop that is emitted has looks */
     LLVMValueRef log_n, log_at, log_old, log_mask, mark;
@@ -129,8 +129,8 @@ void rvm__group_memset(rvm__group *g, LLVMValueRef call);
 void rvm__group_address(rvm__group *g, LLVMValueRef gep);
 void rvm__take_back(rvm__group *g); /* the block where it gives up */
 
-/* around.c: at a call of RVM__LOOK; whether a loop is to be entered that looks around where it turns, NULL: it need not be
- * there; where that turns. */
+/* safepoints.c: at a call of RVM__LOOK; whether a loop is to be entered that looks around where it turns, NULL: it need not
+ * be there; where that turns. */
 void rvm__group_look(rvm__group *g, LLVMValueRef call, LLVMValueRef mask);
 LLVMValueRef rvm__may_turn_long(rvm__group *g, uint32_t loop);
 void rvm__group_turns(rvm__group *g);

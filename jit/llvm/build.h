@@ -12,7 +12,7 @@
 #define RVM_JIT_BUILD_H
 
 #include "instruction.h"
-#include "older.h"
+#include "compatibility.h"
 
 typedef struct rvm__build {
     LLVMContextRef context;

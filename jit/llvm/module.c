@@ -5,7 +5,7 @@
 #include <signal.h>
 
 #include "engine.h"
-#include "exhausted.h"
+#include "out_of_memory.h"
 #include "support.h"
 
 typedef struct request {
@@ -75,7 +75,7 @@ static rvm_status module_open(const rvm__compiler_options *o, rvm__compiler **ou
 }
 
 static void module_close(rvm__compiler *c) {
-    if (!rvm__exhausted()) rvm__compiler_close(c);
+    if (!rvm__llvm_out_of_memory()) rvm__compiler_close(c);
 }
 
 static rvm_status module_compile(rvm__compiler *c, const rvm__lowering *what, rvm__object *out, rvm_error *err) {

@@ -281,7 +281,7 @@ static void take_back(call *c, const argument *a) {
     LLVMValueRef v = rvm__get(e, rvm__build_type(e->k, a->o.type), a->copy), overflow = NULL;
     LLVMValueRef now = v;
     if (a->loose) {
-        rvm__add_loosely(e, a->q, &a->o, RVM_OP_add, v);
+        rvm__add_conflicting(e, a->q, &a->o, RVM_OP_add, v);
         return;
     }
     if (a->added || a->shares) now = rvm__build_update(e->k, RVM_OP_add, a->o.type, rvm__load(e, &a->o), v, &overflow);
@@ -361,7 +361,7 @@ static void call_one(rvm__emit *e, const rvm_insn *in, uint32_t callee, int dir,
         c.arg[k].loose =
             e->loose && places[k].kind == RVM_PLACE_ELEM && e->loose[places[k].slot] && c.arg[k].param->role == RVM_ACC;
     }
-    c.loose = rvm__loose_arguments(e, g, places);
+    c.loose = rvm__conflicting_arguments(e, g, places);
     look_at_lengths(&c);
     if ((x->flags & X_ALIAS || !e->apart) && !look_at_sharing(&c, &apart)) {
         const uint32_t walked = e->walked;

@@ -1,6 +1,6 @@
-/* counted.c: counted loops. Those around code that is bounded (bound.c) look around every so many trips, a strip; a loop
- * that has no more than one strip, as most have, is walked apart from one that has more. In unchecked code all trips are
- * charged when the loop is entered, where they are alike. */
+/* counted.c: counted loops. Those around code that is bounded (cost_bound.c) look around every so many trips, a strip; a
+ * loop that has no more than one strip, as most have, is walked apart from one that has more. In unchecked code all trips
+ * are charged when the loop is entered, where they are alike. */
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 

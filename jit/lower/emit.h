@@ -6,15 +6,14 @@
  *   place.c     operands and targets, indices
  *   update.c    updates and changes in place
  *   call.c      calls          array.c   local arrays and views          block.c   parallel blocks
- *   turned.c    parallel blocks that need not go down
+ *   loop_reversal.c    parallel blocks that need not go down
  *   chunk.c     chunks of parallel blocks as functions of their own, for threads
  *   osr.c    on-stack replacement (OSR): functions that are entered at a loop
- *   bound.c     how many instructions run at most          counts.c   what is counted
- *   stored.c    the stack, set, segments      slots.c   what moves there and to the trail      depth.c   how deep trails are
- *   instance.c   an instance of a parallel block as a function, of which lanes.c makes a group
- *   loose.c      what instances give up at, and add to in any order; pack.c rows of theirs that are copied
- *   standalone.c   what is different where there is no machine: C functions
- *   lines.c     line tables
+ *   cost_bound.c     how many instructions run at most          counts.c   what is counted
+ *   lower_trail.c    the stack, set, segments      slots.c   what moves there and to the trail      depth.c   how deep
+ * trails are instance.c   an instance of a parallel block as a function, of which lanes.c makes a group conflicts.c what
+ * instances give up at, and add to in any order; pack.c rows of theirs that are copied standalone.c   what is different
+ * where there is no machine: C functions lines.c     line tables
  *
  * Registers, hidden slots and descriptors of arrays are allocas, which LLVM turns into values. A copy of a region's compute
  * part is walked for each way it is run: a `context` says which one this is, and its direction.
@@ -119,7 +118,7 @@ typedef struct rvm__unit {
     uint32_t nends, cap_ends;
     rvm__liveness *liveness;             /* NULL: nothing is left out for it */
     uint64_t dead_found;                 /* instructions left out */
-    struct rvm__turned *turned;          /* turned.c */
+    struct rvm__turned *turned;          /* loop_reversal.c */
     struct rvm__lines *lines;            /* NULL: none are asked for */
     struct rvm__block_of_memory *memory; /* all of the unit */
     bool recursive;                      /* some function that is reached */
@@ -188,7 +187,7 @@ typedef struct rvm__emit {
     LLVMValueRef *instance;       /* by pc of a block's end: that function, or NULL; or NULL */
     LLVMValueRef *asked;          /* by that pc: a local that says what is known of the order of sums, or NULL; or NULL */
     uint8_t *loose;               /* by array, of what is laned: instances may add to the same element; or NULL */
-    struct rvm__turned *turned, *between; /* turned.c */
+    struct rvm__turned *turned, *between; /* loop_reversal.c */
 } rvm__emit;
 enum rvm__homed { RVM__HOMELESS, RVM__HOMED, RVM__HOMED_FIXED /* and it never held more than it holds */ };
 enum { RVM__NO_BASE = 0xffff };
@@ -248,7 +247,7 @@ static inline uint32_t rvm__lower_end(const rvm_function *f, uint32_t pc) {
     return f->code[pc].target < pc ? f->code[pc].target : pc;
 }
 
-/* ---- bound.c ---- */
+/* ---- cost_bound.c ---- */
 /* Instructions from pc `from` to before `to`, each as often as it may run, or RVM__UNBOUNDED. */
 uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);
 /* In lanes, of a call: without loops that look around where they turn. */
@@ -271,7 +270,7 @@ bool rvm__is_around_loops(const rvm__emit *e, uint32_t pc);
  * multiple of one. */
 bool rvm__goes_by_rows(const rvm__emit *e, uint32_t pc);
 
-/* ---- turned.c ---- */
+/* ---- loop_reversal.c ---- */
 /* Whether the strips of a block with an end at pc might go upward though the block goes down. */
 bool rvm__may_turn(rvm__emit *e, uint32_t pc);
 LLVMValueRef rvm__is_upward(rvm__emit *e, uint32_t pc); /* whether they do, an i1 */
@@ -471,7 +470,7 @@ void rvm__emit_update(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm
 void rvm__emit_in_place(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
 void rvm__emit_call(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
 void rvm__emit_array(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
-void rvm__emit_stored(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
+void rvm__emit_trail(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
 void rvm__emit_slots(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
 void rvm__count_erased(rvm__emit *e, uint32_t level, LLVMValueRef bits); /* slots.c: of a trail that discards */
 LLVMValueRef rvm__site_bits_of(rvm__emit *e, const rvm_insn *in);        /* of the value that goes onto it there */
@@ -492,20 +491,20 @@ bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc);
 /* To the next instance of it: a group of them, if there is a whole one, or that one alone. back: from another. */
 void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back);
 
-/* ---- loose.c ---- */
+/* ---- conflicts.c ---- */
 /* An instance that goes on for long gives up: at a way back, or, if it has not yet changed what is outside, before a
  * loop. */
 void rvm__look_in_instance(rvm__emit *e);
 /* What is laned gives up if cond: the group is run again, one instance after the other. */
 void rvm__give_up(rvm__emit *e, LLVMValueRef cond);
 /* Where instances may add to the same element, an update of it adds f (or takes it away): then it is done here. */
-bool rvm__add_loosely(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f);
+bool rvm__add_conflicting(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f);
 /* The parameters of a callee, by bit, that get arrays which are loose. */
-uint64_t rvm__loose_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places);
+uint64_t rvm__conflicting_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places);
 /* Fills e->loose for the block between these, and says whether any is; false: of a type that RVM__ADD has not, or out of
  * memory. */
-bool rvm__survey_loose(rvm__emit *e, uint32_t first, uint32_t last, uint16_t index, bool *any);
+bool rvm__survey_conflicts(rvm__emit *e, uint32_t first, uint32_t last, uint16_t index, bool *any);
 /* Of a laned version: which of its arrays are. */
-void rvm__find_loose(rvm__emit *e, uint64_t params);
+void rvm__find_conflicts(rvm__emit *e, uint64_t params);
 
 #endif

@@ -391,7 +391,7 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
     *o = (instance){.outer = e, .x = &e->code->x[pc], .bits = rvm__unit_alloc(e->u, e->f->nregs + 1u)};
     o->array = rvm__unit_alloc(e->u, e->f->narrays + 1u);
     if (!o->bits || !o->array) return start;
-    const bool known = rvm__survey_loose(e, first, last, o->x->to.i, &loose);
+    const bool known = rvm__survey_conflicts(e, first, last, o->x->to.i, &loose);
     const bool up = (e->context->dir > 0) != ((o->x->flags & X_REVERSED) != 0);
     o->lanes = loose ? RVM__MOST_GROUP : k->group; /* more lanes, fewer sums over them */
     o->order = !loose || k->fast ? 0 : up ? '+' : '-';

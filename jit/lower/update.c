@@ -79,7 +79,7 @@ void rvm__emit_update(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm
         if (q->kind == RVM_PLACE_SLOT) rvm__gone(e, q->slot);
         return;
     }
-    if (op >> 1 == RVM_PAIR_add && rvm__add_loosely(e, q, &o.y, op, f)) return;
+    if (op >> 1 == RVM_PAIR_add && rvm__add_conflicting(e, q, &o.y, op, f)) return;
     LLVMValueRef old = op == RVM_OP_let ? LLVMGetUndef(LLVMTypeOf(f)) : rvm__load(e, &o.y);
     LLVMValueRef now = rvm__build_update(e->k, op, y_type, old, f, &overflow);
     if (op >> 1 == RVM_PAIR_mul && rvm__is_floating(y_type)) rvm__leave_if(e, negate(e, rvm__build_is_factor(e->k, f)));

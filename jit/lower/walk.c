@@ -320,7 +320,7 @@ static bool step(rvm__emit *e, uint32_t *next) {
     case RVM_PAIR_drop:
     case RVM_PAIR_recall:
     case RVM_PAIR_stow:
-    case RVM_PAIR_segment: (e->u->w->standalone ? rvm__emit_discarded : rvm__emit_stored)(e, in, x, op); break;
+    case RVM_PAIR_segment: (e->u->w->standalone ? rvm__emit_discarded : rvm__emit_trail)(e, in, x, op); break;
     case RVM_PAIR_add:
     case RVM_PAIR_xor:
     case RVM_PAIR_mul:
@@ -388,7 +388,7 @@ void rvm__emit_function(rvm__unit *u, const rvm__version *v) {
                    .laned = v->laned,
                    .function = v->function};
     if (!rvm__frame_begin(&e)) return;
-    if (e.laned) rvm__find_loose(&e, v->loose);
+    if (e.laned) rvm__find_conflicts(&e, v->loose);
     LLVMBasicBlockRef first = rvm__block(&e, "first");
     LLVMBuildBr(u->k->b, first);
     if (v->block) {

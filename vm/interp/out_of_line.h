@@ -104,9 +104,9 @@ static inline bool rvm__course_restores(const rvm_machine *m) {
     return (m->course < 0) == m->began_at_start;
 }
 
-/* rest.c. top: the value on top of trail 0 and its shadow, for `unset`; nothing changed. keep: what a sweep discards then,
- * with option keep_shadows; again: what puts value, shadow and the rest of their slot back. Likewise on the stack, for
- * `pop`; fits is for a cell with others below it. */
+/* extra_shadows.c. top: the value on top of trail 0 and its shadow, for `unset`; nothing changed. keep: what a sweep
+ * discards then, with option keep_shadows; again: what puts value, shadow and the rest of their slot back. Likewise on the
+ * stack, for `pop`; fits is for a cell with others below it. */
 rvm_status rvm__set_top(rvm_machine *m, const rvm__xinsn *x, uint32_t site, int level, rvm_value *value, rvm_value *shadow);
 rvm_status rvm__set_keep(rvm_machine *m, rvm_value shadow);
 rvm_status rvm__set_again(rvm_machine *m, uint32_t site, rvm_value value, rvm_value shadow);

@@ -186,9 +186,9 @@ static rvm_status keep_rests(const moving *w) {
     rvm__slot slot;
     top_down d = begin_down(w);
     for (size_t e = 0; w->m->o.keep_shadows && e < w->count; e++) {
-        rvm_status status = next_down(w, &d, &slot) ? rvm__rest_keep(w->m, w->positions, &slot) : RVM_OK;
+        rvm_status status = next_down(w, &d, &slot) ? rvm__extra_keep(w->m, w->positions, &slot) : RVM_OK;
         if (!status) continue;
-        while (e-- > 0) rvm__rest_kept(w->m, &slot);
+        while (e-- > 0) rvm__extra_kept(w->m, &slot);
         return status;
     }
     return RVM_OK;
@@ -229,7 +229,7 @@ static void take_off(const moving *w, size_t n, int level) {
     while (n-- > 0) {
         top_down d = begin_down(w);
         next_down(w, &d, &slot);
-        if (level == 3) rvm__rest_keep(w->m, w->positions, &slot);
+        if (level == 3) rvm__extra_keep(w->m, w->positions, &slot);
         w->stack ? (void)(w->m->nstack = d.stack) : rvm__trail_pop(w->m, w->level);
     }
 }
@@ -240,11 +240,11 @@ static rvm_status put_away(const moving *w, int level, bool disappear) {
     const uint64_t erased = w->m->trail.erased[0] + w->m->trail.erased[1];
     for (size_t e = 0; e < w->count; e++) {
         gather(w, e, &slot);
-        if (level == 3) rvm__rest_kept(w->m, &slot);
+        if (level == 3) rvm__extra_kept(w->m, &slot);
         rvm_status status =
             w->stack ? rvm__stack_push(w->m, (rvm_type)w->lanes[0].type, &slot) : rvm__trail_push(w->m, w->level, &slot);
         if (!status) continue;
-        if (level == 3) rvm__rest_keep(w->m, w->positions, &slot);
+        if (level == 3) rvm__extra_keep(w->m, w->positions, &slot);
         if (w->m->trail.erased[0] + w->m->trail.erased[1] == erased) take_off(w, e, level);
         return status;
     }
@@ -267,7 +267,7 @@ static bool fits(const moving *w, const rvm__slot *slot, int level) {
         const uint32_t place = lane_of(w, slot->index[k]);
         if (slot->index[k] & 1 && place < w->nlanes && !w->lanes[place].shadow) return false;
     }
-    return rvm__rest_fits(w->m, w->fn, w->x, (rvm_type)w->lanes[0].type, w->positions, slot, level);
+    return rvm__extra_fits(w->m, w->fn, w->x, (rvm_type)w->lanes[0].type, w->positions, slot, level);
 }
 
 /* Nothing may stand where the slot goes: 0, as in `unlet`; in tangent mode, without a tangent. */
@@ -301,7 +301,7 @@ static rvm_status check_slots(const moving *w, int level, bool appear) {
     for (size_t e = w->count; e-- > 0;) {
         const bool more = next_down(w, &d, &slot);
         if (!more || (!w->stack && slot.site != w->site)) return no_slot(w, more ? &slot : NULL);
-        if (!fits(w, &slot, level)) return rvm__rest_fails(w->m, w->stack);
+        if (!fits(w, &slot, level)) return rvm__extra_fails(w->m, w->stack);
         rvm_status status = appear ? RVM_OK : check_empty(w, e, level);
         if (status) return status == RVM_ERR_TRAIL && w->stack ? RVM_ERR_STACK : status;
     }

@@ -123,15 +123,15 @@ rvm_status rvm__trail_wrong(rvm_machine *m, uint32_t level, const rvm__slot *fou
 rvm_status rvm__keep(rvm_machine *m, rvm_value shadow);
 rvm_value rvm__kept(rvm_machine *m);
 
-/* rest.c: what a slot has besides the positions that are taken from it, by instruction x of function fn. fits: whether it
- * may be lost: a shadow in a sweep (level 1), else what is 0 within the tolerance. fails: TRAIL or STACK, with the reason.
- * keep: in a sweep, with option keep_shadows; kept: puts back into the slot what was kept last. */
+/* extra_shadows.c: what a slot has besides the positions that are taken from it, by instruction x of function fn. fits:
+ * whether it may be lost: a shadow in a sweep (level 1), else what is 0 within the tolerance. fails: TRAIL or STACK, with
+ * the reason. keep: in a sweep, with option keep_shadows; kept: puts back into the slot what was kept last. */
 struct rvm__xinsn;
-bool rvm__rest_fits(rvm_machine *m, uint32_t fn, const struct rvm__xinsn *x, rvm_type type, uint64_t positions,
-                    const rvm__slot *slot, int level);
-rvm_status rvm__rest_fails(rvm_machine *m, bool stack);
-rvm_status rvm__rest_keep(rvm_machine *m, uint64_t positions, const rvm__slot *slot);
-void rvm__rest_kept(rvm_machine *m, rvm__slot *slot);
+bool rvm__extra_fits(rvm_machine *m, uint32_t fn, const struct rvm__xinsn *x, rvm_type type, uint64_t positions,
+                     const rvm__slot *slot, int level);
+rvm_status rvm__extra_fails(rvm_machine *m, bool stack);
+rvm_status rvm__extra_keep(rvm_machine *m, uint64_t positions, const rvm__slot *slot);
+void rvm__extra_kept(rvm_machine *m, rvm__slot *slot);
 
 /* stack.c: one slot on the stack. push: MEMORY, with nothing changed. slot: the one whose value is cell n - 1, and n
  * becomes the number of cells below it; false: none, or of another type. */

@@ -1,4 +1,4 @@
-/* around.c: a group looks around, as single instances do where loops turn: for fuel, a cancel, the caller's progress.
+/* safepoints.c: a group looks around, as single instances do where loops turn: for fuel, a cancel, the caller's progress.
  *
  * An instance says what it has charged where it enters a loop whose trips are charged ahead, and where others turn. If that
  * is much, the group gives up, and the single instances look around. Where it has changed shared memory, and does not keep

@@ -1,4 +1,4 @@
-/* exhausted.c: where memory runs out in LLVM.
+/* out_of_memory.c: where memory runs out in LLVM.
  *
  * LLVM reports no such failure: it ends the process. But C++ asks a handler before it gives up, and so does LLVM where it
  * allocates by malloc. Ours goes back to where LLVM was called from, by a jump over LLVM's frames, and what they own is
@@ -12,7 +12,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #endif
-#include "exhausted.h"
+#include "out_of_memory.h"
 #include "support.h"
 
 #include <dlfcn.h>
@@ -77,7 +77,7 @@ static void set_up(void) {
     if (install) install(on_bad_alloc, NULL);
 }
 
-bool rvm__exhausted(void) {
+bool rvm__llvm_out_of_memory(void) {
     return atomic_load(&exhausted);
 }
 
@@ -85,7 +85,7 @@ rvm_status rvm__guarded(rvm_status (*call)(void *request, rvm_error *err), void 
     jmp_buf out;
     pthread_once(&once, set_up);
     rvm_status status = RVM_ERR_MEMORY;
-    if (!rvm__exhausted() && !setjmp(out)) {
+    if (!rvm__llvm_out_of_memory() && !setjmp(out)) {
         way_out = &out;
         status = call(request, err);
         way_out = NULL;

@@ -1,6 +1,6 @@
-/* exhausted.h: inside the module. Calls of LLVM that may run out of memory. */
-#ifndef RVM_JIT_EXHAUSTED_H
-#define RVM_JIT_EXHAUSTED_H
+/* out_of_memory.h: inside the module. Calls of LLVM that may run out of memory. */
+#ifndef RVM_JIT_OUT_OF_MEMORY_H
+#define RVM_JIT_OUT_OF_MEMORY_H
 
 #include "native.h"
 
@@ -8,6 +8,6 @@
  * is, with all that it holds. Any thread. */
 rvm_status rvm__guarded(rvm_status (*call)(void *request, rvm_error *err), void *request, rvm_error *err);
 /* LLVM is not to be used any more, nor to be freed. */
-bool rvm__exhausted(void);
+bool rvm__llvm_out_of_memory(void);
 
 #endif

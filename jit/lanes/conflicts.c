@@ -1,5 +1,5 @@
-/* loose.c: what a laned function does in another way than others: it gives up where they leave, and additions to arrays that
- * are loose, that is, where instances of its block may add to the same element, are calls that lanes.c knows. */
+/* conflicts.c: what a laned function does in another way than others: it gives up where they leave, and additions to arrays
+ * that are loose, that is, where instances of its block may add to the same element, are calls that lanes.c knows. */
 #include <string.h>
 
 #include "emit.h"
@@ -32,7 +32,7 @@ void rvm__look_in_instance(rvm__emit *e) {
     marker(e, RVM__LOOK, UNSEEN, 1, &charged);
 }
 
-bool rvm__add_loosely(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f) {
+bool rvm__add_conflicting(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f) {
     if (!e->loose || q->kind != RVM_PLACE_ELEM || !e->loose[q->slot]) return false;
     if (op & 1) f = rvm__build_negated(e->k, y->type, f, NULL);
     const char *name = rvm__is_floating(y->type) ? RVM__ADD "f64" : RVM__ADD "i64";
@@ -41,7 +41,7 @@ bool rvm__add_loosely(rvm__emit *e, const rvm_place *q, const rvm__operand *y, r
 }
 
 /* Views of what is loose are. */
-static void spread_loose(rvm__emit *e) {
+static void spread_conflicts(rvm__emit *e) {
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t pc = 0; pc < e->f->ncode; pc++) {
@@ -57,21 +57,21 @@ static uint64_t bit_of(uint32_t k) {
     return UINT64_C(1) << (k < 63 ? k : 63);
 }
 
-static bool may_be_loose(const rvm_param *p) {
+static bool may_conflict(const rvm_param *p) {
     return p->ndim && p->role == RVM_ACC && p->type != RVM_F32;
 }
 
-void rvm__find_loose(rvm__emit *e, uint64_t params) {
+void rvm__find_conflicts(rvm__emit *e, uint64_t params) {
     if (!params || !(e->loose = rvm__unit_alloc(e->u, e->f->narrays + 1u))) return;
     for (uint32_t k = 0; k < e->f->nparams; k++)
-        if (params & bit_of(k) && may_be_loose(&e->f->params[k])) e->loose[e->f->params[k].index] = 1;
-    spread_loose(e);
+        if (params & bit_of(k) && may_conflict(&e->f->params[k])) e->loose[e->f->params[k].index] = 1;
+    spread_conflicts(e);
 }
 
-uint64_t rvm__loose_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places) {
+uint64_t rvm__conflicting_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places) {
     uint64_t found = 0;
     for (uint32_t k = 0; e->loose && k < g->nparams; k++)
-        if (may_be_loose(&g->params[k]) && e->loose[places[k].slot]) found |= bit_of(k);
+        if (may_conflict(&g->params[k]) && e->loose[places[k].slot]) found |= bit_of(k);
     return found;
 }
 
@@ -227,7 +227,7 @@ static void look_at_roots(survey *s) {
         }
 }
 
-bool rvm__survey_loose(rvm__emit *e, uint32_t first, uint32_t last, uint16_t index, bool *any) {
+bool rvm__survey_conflicts(rvm__emit *e, uint32_t first, uint32_t last, uint16_t index, bool *any) {
     survey s = {.e = e, .first = first, .last = last, .index = index};
     s.from = rvm__unit_alloc(e->u, e->f->narrays + 1u);
     s.dimension = rvm__unit_alloc(e->u, e->f->narrays + 1u);
@@ -241,7 +241,7 @@ bool rvm__survey_loose(rvm__emit *e, uint32_t first, uint32_t last, uint16_t ind
     for (uint32_t pc = first; pc <= last; pc++) look_at(&s, &e->f->code[pc]);
     spread_to_whole(&s);
     look_at_roots(&s);
-    spread_loose(e);
+    spread_conflicts(e);
     *any = s.any;
     for (uint32_t a = 0; a < e->f->narrays; a++)
         if (e->loose[a] && e->f->arrays[a].type == RVM_F32) return false;

@@ -1,6 +1,6 @@
-/* older.h: inside the module. What the C API of an older LLVM lacks. */
-#ifndef RVM_JIT_OLDER_H
-#define RVM_JIT_OLDER_H
+/* compatibility.h: inside the module. What the C API of an older LLVM lacks. */
+#ifndef RVM_JIT_COMPATIBILITY_H
+#define RVM_JIT_COMPATIBILITY_H
 
 #include <llvm-c/Core.h>
 #include <llvm/Config/llvm-config.h>

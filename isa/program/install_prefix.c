@@ -1,5 +1,5 @@
-/* beside.c: what was installed together is found from where the binary that holds this code lies, so that a prefix may be
- * moved. */
+/* install_prefix.c: what was installed together is found from where the binary that holds this code lies, so that a prefix
+ * may be moved. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #endif
@@ -27,7 +27,7 @@ static int holds_address(struct dl_phdr_info *info, size_t size, void *data) {
     return 0;
 }
 
-bool rvm__beside_binary(const char *way, char *found) {
+bool rvm__find_installed(const char *way, char *found) {
     static const char here = 0;
     object o = {.address = (uintptr_t)&here};
     if (!dl_iterate_phdr(holds_address, &o)) return false;

@@ -1,4 +1,4 @@
-/* stored.c: the stack, `set` and segments, as vm/interp/updates.inc and vm/interp/trail_updates.inc have them without
+/* lower_trail.c: the stack, `set` and segments, as vm/interp/updates.inc and vm/interp/trail_updates.inc have them without
  * shadows. What is unusual is left to the interpreter before anything changes. */
 #include "emit.h"
 #include "sites.h"
@@ -115,7 +115,7 @@ static void segment(rvm__emit *e, const rvm__xinsn *x, bool out) {
     if (e->told[e->pc]) rvm__call_runtime(e, "rvm__trail_segment", e->k->nothing, 3, args);
 }
 
-void rvm__emit_stored(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
+void rvm__emit_trail(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
     const enum rvm_pair pair = (enum rvm_pair)(op >> 1);
     const uint32_t site = rvm__trail_site(e->u->m, rvm__insn_site(e->f, in));
     if (pair == RVM_PAIR_push || pair == RVM_PAIR_pushc)

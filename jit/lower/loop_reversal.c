@@ -1,6 +1,6 @@
-/* turned.c: parallel blocks that go from the last instance to the first, as those of adjoints do, but for what can be seen
- * of that: where the instances have nothing in common, and nothing in them is left to the interpreter, those of a strip go
- * upward, since LLVM's vectors do.
+/* loop_reversal.c: parallel blocks that go from the last instance to the first, as those of adjoints do, but for what can be
+ * seen of that: where the instances have nothing in common, and nothing in them is left to the interpreter, those of a strip
+ * go upward, since LLVM's vectors do.
  *
  * What is left to the interpreter is only known when all has been emitted, by the sites of that. Until then the way of a
  * strip is a value of its own. */
