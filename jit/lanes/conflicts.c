@@ -1,4 +1,4 @@
-/* conflicts.c: what a laned function does in another way than others: it gives up where they leave, and additions to arrays
+/* conflicts.c: what a laned function does in another way than others: it bails out where they leave, and additions to arrays
  * that are loose, that is, where instances of its block may add to the same element, are calls that lanes.c knows. */
 #include <string.h>
 
@@ -23,8 +23,8 @@ static LLVMValueRef marker(rvm__emit *e, const char *name, uint64_t memory, unsi
     return LLVMBuildCall2(e->k->b, LLVMGlobalGetValueType(f), f, v, n, "");
 }
 
-void rvm__give_up(rvm__emit *e, LLVMValueRef cond) {
-    marker(e, RVM__GIVE_UP, UNSEEN, 1, &cond);
+void rvm__bail_out(rvm__emit *e, LLVMValueRef cond) {
+    marker(e, RVM__BAIL_OUT, UNSEEN, 1, &cond);
 }
 
 void rvm__look_in_instance(rvm__emit *e) {

@@ -154,11 +154,11 @@ static bool find_meetings(rvm__group *g) {
     return true;
 }
 
-/* A way to where all give up is none. */
+/* A way to where all bail out is none. */
 static bool leave_out(rvm__node *b) {
     for (uint32_t s = 0; s < b->nsucc; s++) {
         if (b->succ[s] != RVM__NO_NODE) continue;
-        b->gives_up = (uint8_t)(s + 1);
+        b->bails_out = (uint8_t)(s + 1);
         b->nsucc--;
         b->succ[0] = b->succ[1 - s];
         return b->nsucc && b->succ[0] != RVM__NO_NODE;

@@ -33,7 +33,7 @@ typedef struct rvm__node { /* a block of the instance */
     uint32_t nway, way[2];    /* without ways back, which go to the loop's exit, and ways out of loops */
     uint32_t loop, dominator; /* innermost; the nearest one */
     uint32_t order, meet;     /* from the end on; where all ways from here meet */
-    uint8_t gives_up;         /* 1: where its condition holds, 2: where it does not; 0: never, by a way that it has */
+    uint8_t bails_out;        /* 1: where its condition holds, 2: where it does not; 0: never, by a way that it has */
     bool changed;             /* shared memory may have been, on some way to its end */
     bool guarded;             /* not all lanes that are in its loop, or in the function, need be here */
     uint32_t nin;             /* ways that lead here */
@@ -65,7 +65,7 @@ typedef struct rvm__group {
     rvm__loop *loops;
     uint32_t *order; /* nodes, so that no way leads back */
     uint32_t n, nloops, emitted;
-    LLVMBasicBlockRef entry, given_up, adrift;
+    LLVMBasicBlockRef entry, bailed_out, adrift;
     bool logs;                       /* what is changed of shared memory can be taken back */
     LLVMValueRef limit, many, ticks; /* safepoints.c: allocas, or NULL */
     uint32_t entered;                /* 1 + the loop that is emitted twice; 0: none */
@@ -95,7 +95,7 @@ const char *rvm__callee_name(LLVMValueRef call);
 /* graph.c: nodes, loops, order. False: why. */
 bool rvm__graph_find(rvm__group *g);
 bool rvm__is_in_loop(const rvm__group *g, uint32_t node, uint32_t loop);
-/* simplify.c: a block that gives up, whoever comes there. */
+/* simplify.c: a block that bails out, whoever comes there. */
 bool rvm__is_dead_end(LLVMBasicBlockRef b);
 /* uniform.c: what is varying, divergent; and whether every instruction is one that lanes.c knows. False: why. */
 bool rvm__uniform_find(rvm__group *g);
@@ -111,9 +111,9 @@ LLVMValueRef rvm__vector_intrinsic(rvm__group *g, const char *name, unsigned nty
 LLVMValueRef rvm__any(rvm__group *g, LLVMValueRef mask);
 LLVMBasicBlockRef rvm__group_block(rvm__group *g, const char *name);
 LLVMValueRef rvm__group_local(rvm__group *g, LLVMTypeRef t); /* an alloca */
-void rvm__give_group_up(rvm__group *g, LLVMValueRef cond);
+void rvm__bail_group_out(rvm__group *g, LLVMValueRef cond);
 /* If the condition holds, or if it does not, in an active lane. */
-void rvm__give_up_where(rvm__group *g, LLVMValueRef cond, bool if_true, LLVMValueRef mask);
+void rvm__bail_out_where(rvm__group *g, LLVMValueRef cond, bool if_true, LLVMValueRef mask);
 /* 0, 1, .. each times an i64. */
 LLVMValueRef rvm__steps(rvm__group *g, LLVMValueRef stride);
 
@@ -127,7 +127,7 @@ void rvm__group_add(rvm__group *g, LLVMValueRef call, LLVMValueRef mask);
 void rvm__add_at_once(rvm__group *g, LLVMValueRef call, LLVMValueRef v); /* of uniform address */
 void rvm__group_memset(rvm__group *g, LLVMValueRef call);
 void rvm__group_address(rvm__group *g, LLVMValueRef gep);
-void rvm__take_back(rvm__group *g); /* the block where it gives up */
+void rvm__take_back(rvm__group *g); /* the block where it bails out */
 
 /* safepoints.c: at a call of RVM__LOOK; whether a loop is to be entered that looks around where it turns, NULL: it need not
  * be there; where that turns. */

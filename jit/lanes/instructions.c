@@ -140,8 +140,8 @@ static void change_memory(rvm__group *g, LLVMValueRef v, const char *name) {
 static void call(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
     const char *name = rvm__callee_name(v);
     rvm__item *to = rvm__item_of(g, v);
-    if (!strcmp(name, RVM__GIVE_UP))
-        rvm__give_up_where(g, LLVMGetOperand(v, 0), true, mask);
+    if (!strcmp(name, RVM__BAIL_OUT))
+        rvm__bail_out_where(g, LLVMGetOperand(v, 0), true, mask);
     else if (!strcmp(name, RVM__LOOK))
         rvm__group_look(g, v, mask);
     else if (!strncmp(name, RVM__ADD, strlen(RVM__ADD)))

@@ -119,18 +119,18 @@ static LLVMValueRef both(rvm__group *g, LLVMValueRef mask, LLVMValueRef c) {
     return mask ? LLVMBuildSelect(g->k->b, mask, c, LLVMConstNull(LLVMTypeOf(c)), "") : c;
 }
 
-void rvm__give_group_up(rvm__group *g, LLVMValueRef cond) {
+void rvm__bail_group_out(rvm__group *g, LLVMValueRef cond) {
     LLVMBasicBlockRef on = rvm__group_block(g, "ok");
-    LLVMBuildCondBr(g->k->b, cond, g->given_up, on);
+    LLVMBuildCondBr(g->k->b, cond, g->bailed_out, on);
     LLVMPositionBuilderAtEnd(g->k->b, on);
 }
 
-void rvm__give_up_where(rvm__group *g, LLVMValueRef cond, bool if_true, LLVMValueRef mask) {
+void rvm__bail_out_where(rvm__group *g, LLVMValueRef cond, bool if_true, LLVMValueRef mask) {
     const bool varies = rvm__is_varying(g, cond);
     if (varies && g->traces) return;
     LLVMValueRef c = varies ? rvm__many(g, cond) : rvm__one(g, cond);
     if (!if_true) c = LLVMBuildNot(g->k->b, c, "");
-    rvm__give_group_up(g, varies ? rvm__any(g, both(g, mask, c)) : c);
+    rvm__bail_group_out(g, varies ? rvm__any(g, both(g, mask, c)) : c);
 }
 
 /* ---- ways ---- */
@@ -297,9 +297,9 @@ static void region(rvm__group *g, uint32_t n, uint32_t end, LLVMValueRef mask) {
         if (l && l->header == n) mask = enter_loop(g, l, mask);
         block(g, n, mask);
         if (!here->nsucc) break;
-        if (here->gives_up) {
+        if (here->bails_out) {
             LLVMValueRef c = LLVMGetCondition(ends);
-            rvm__give_up_where(g, c, here->gives_up == 1, mask);
+            rvm__bail_out_where(g, c, here->bails_out == 1, mask);
         }
         uint32_t next = here->succ[0];
         for (uint32_t s = 0; l && s < here->nsucc && here->nsucc == 2; s++)
@@ -338,8 +338,8 @@ static bool is_call_of(LLVMValueRef v, const char *name) {
 }
 
 /* May; not if LLVM has found that its condition never holds. */
-static bool gives_up(LLVMValueRef v) {
-    return is_call_of(v, RVM__GIVE_UP) && !LLVMIsNull(LLVMGetOperand(v, 0));
+static bool bails_out(LLVMValueRef v) {
+    return is_call_of(v, RVM__BAIL_OUT) && !LLVMIsNull(LLVMGetOperand(v, 0));
 }
 
 /* A group that looks around, and may be told to end, keeps few changes, but none of loops, which would be many. */
@@ -362,9 +362,9 @@ static void find_log(rvm__group *g) {
             rvm__node *b = &g->nodes[g->order[k]];
             for (LLVMValueRef v = LLVMGetFirstInstruction(b->b); v; v = LLVMGetNextInstruction(v)) {
                 b->changed |= rvm__changes_shared(g, v);
-                g->logs |= b->changed && gives_up(v);
+                g->logs |= b->changed && bails_out(v);
             }
-            g->logs |= b->changed && b->gives_up;
+            g->logs |= b->changed && b->bails_out;
             for (uint32_t s = 0; b->changed && s < b->nsucc; s++) g->nodes[b->succ[s]].changed = true;
         }
 }
@@ -435,7 +435,7 @@ static void declare(rvm__group *g) {
         if (a) LLVMAddAttributeAtIndex(g->to, k + 1, a);
     }
     g->entry = rvm__group_block(g, "entry");
-    g->given_up = rvm__group_block(g, "given.up");
+    g->bailed_out = rvm__group_block(g, "given.up");
     g->adrift = rvm__group_block(g, "adrift");
 }
 
@@ -465,7 +465,7 @@ static void emit(rvm__group *g) {
     LLVMBuildBr(b, body);
 }
 
-/* Calls of it give up at once. */
+/* Calls of it bail out at once. */
 static void drop(rvm__build *k, LLVMValueRef f) {
     for (LLVMUseRef u = LLVMGetFirstUse(f), next; u; u = next) {
         LLVMValueRef call = LLVMGetUser(u);

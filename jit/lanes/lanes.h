@@ -21,15 +21,16 @@ enum { RVM__MOST_GROUP = 8 };
 
 /* Parameters of an instance: machine, frame, where its counts go, the block's index, partial sums, others. */
 enum { RVM__LANED_OUT = 2, RVM__LANED_INDEX = 3, RVM__LANED_SUMS = 4, RVM__MOST_LANED_ARGS = 250 };
-/* What a group returns: it is done; it gave up and has changed nothing; it was to end where that could not be taken back. */
+/* What a group returns: it is done; it bailed out and has changed nothing; it was to end where that could not be taken back.
+ */
 enum { RVM__GROUP_DONE, RVM__GROUP_GAVE_UP, RVM__GROUP_ADRIFT };
 enum { RVM__LANED_CHARGED, RVM__LANED_CALLS, RVM__LANED_PEAK, RVM__LANED_ERASED, RVM__LANED_SHADES, RVM__LANED_COUNTS };
 enum { RVM__MOST_LANED = 20000 }; /* instructions of what an instance calls */
 
 #define RVM__INSTANCE "rvm_instance."
-/* Calls that an instance makes of what is no function: give up if the truth value holds; add a value to an element. */
-#define RVM__GIVE_UP "rvm.give_up"
-#define RVM__ADD     "rvm.add."
+/* Calls that an instance makes of what is no function: bail out if the truth value holds; add a value to an element. */
+#define RVM__BAIL_OUT "rvm.give_up"
+#define RVM__ADD      "rvm.add."
 /* Look around, if so much has been charged: to an i64. */
 #define RVM__LOOK   "rvm.look_around"
 #define RVM__RESULT "rvm.result" /* what it returns: unknown to LLVM */

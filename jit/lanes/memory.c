@@ -1,7 +1,7 @@
-/* memory.c: loads and stores of a group, and taking them back where it gives up.
+/* memory.c: loads and stores of a group, and taking them back where it bails out.
  *
  * Elements that stand side by side go as one vector, those at a stride one by one, others too, or under a mask by the gather
- * and scatter that LLVM has for the host. What a store to shared memory replaces is kept if the group may give up later:
+ * and scatter that LLVM has for the host. What a store to shared memory replaces is kept if the group may bail out later:
  * addresses, values and masks of the last RVM__LOG stores. More of them give it up.
  */
 #include "group.h"
@@ -218,7 +218,7 @@ static void keep(rvm__group *g, LLVMValueRef where, LLVMValueRef mask) {
     if (!g->logs) return;
     make_log(g);
     LLVMValueRef n = LLVMBuildLoad2(b, g->k->i64, g->log_n, ""), m = mask ? mask : all_lanes(g);
-    rvm__give_group_up(g, LLVMBuildICmp(b, LLVMIntUGE, n, number(g, RVM__LOG), ""));
+    rvm__bail_group_out(g, LLVMBuildICmp(b, LLVMIntUGE, n, number(g, RVM__LOG), ""));
     LLVMBuildStore(b, where, entry_of_log(g, g->log_at, n, 8 * g->lanes));
     LLVMBuildStore(b, gather(g, where, integers(g), m), entry_of_log(g, g->log_old, n, 8 * g->lanes));
     LLVMValueRef bits = LLVMBuildBitCast(b, m, LLVMIntTypeInContext(g->k->context, g->lanes), "");
@@ -247,7 +247,7 @@ static void replay(rvm__group *g) {
 }
 
 void rvm__take_back(rvm__group *g) {
-    LLVMPositionBuilderAtEnd(g->k->b, g->given_up);
+    LLVMPositionBuilderAtEnd(g->k->b, g->bailed_out);
     if (g->log_n) replay(g);
     if (g->mark) {
         LLVMTypeRef t[2] = {g->k->ptr, g->k->i64}, type = LLVMFunctionType(g->k->nothing, t, 2, false);

@@ -1,7 +1,7 @@
 /* safepoints.c: a group looks around, as single instances do where loops turn: for fuel, a cancel, the caller's progress.
  *
  * An instance says what it has charged where it enters a loop whose trips are charged ahead, and where others turn. If that
- * is much, the group gives up, and the single instances look around. Where it has changed shared memory, and does not keep
+ * is much, the group bails out, and the single instances look around. Where it has changed shared memory, and does not keep
  * how that was, it cannot: it looks around itself, and if the run is to end, the run ends there, and the machine with it
  * (rvm__native_adrift). A loop charged ahead is there twice, with looks for when it has many trips.
  */
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Instructions of a lane, or trips, from one look to the next; instructions of one that gives up. */
+/* Instructions of a lane, or trips, from one look to the next; instructions of one that bails out. */
 enum { UNSEEN = 1 << 20, MOST = 1 << 26 };
 
 static LLVMValueRef number(const rvm__group *g, uint64_t n) {
@@ -71,7 +71,7 @@ void rvm__group_look(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
     if (g->traces && !rvm__is_traced(g, v)) return;
     LLVMValueRef charged = varies ? most_of(g, rvm__many(g, v), mask) : rvm__one(g, v);
     if (!adrift) {
-        rvm__give_group_up(g, LLVMBuildICmp(b, LLVMIntUGT, charged, number(g, MOST), ""));
+        rvm__bail_group_out(g, LLVMBuildICmp(b, LLVMIntUGT, charged, number(g, MOST), ""));
         return;
     }
     if (!g->limit) g->limit = local_from(g, UNSEEN), g->many = local_from(g, 0);

@@ -1,6 +1,6 @@
 /* out_of_memory.c: where memory runs out in LLVM.
  *
- * LLVM reports no such failure: it ends the process. But C++ asks a handler before it gives up, and so does LLVM where it
+ * LLVM reports no such failure: it ends the process. But C++ asks a handler before it bails out, and so does LLVM where it
  * allocates by malloc. Ours goes back to where LLVM was called from, by a jump over LLVM's frames, and what they own is
  * lost, so that LLVM is in no state to be used again: from then on every request fails, and nothing of LLVM is freed but a
  * reserve, with which the interpreter can go on.

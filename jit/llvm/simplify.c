@@ -50,9 +50,9 @@ static LLVMAttributeRef attribute_of(LLVMValueRef f, const char *name) {
     return LLVMGetEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind_of(name));
 }
 
-/* Calls that LLVM has shown never to give up: they would keep it from moving what is behind them. */
+/* Calls that LLVM has shown never to bail out: they would keep it from moving what is behind them. */
 static void drop_never(LLVMModuleRef module) {
-    LLVMValueRef f = LLVMGetNamedFunction(module, RVM__GIVE_UP);
+    LLVMValueRef f = LLVMGetNamedFunction(module, RVM__BAIL_OUT);
     for (LLVMUseRef u = f ? LLVMGetFirstUse(f) : NULL, next; u; u = next) {
         LLVMValueRef call = LLVMGetUser(u);
         next = LLVMGetNextUse(u);
@@ -70,7 +70,7 @@ bool rvm__is_dead_end(LLVMBasicBlockRef b) {
     return LLVMGetInstructionOpcode(LLVMGetBasicBlockTerminator(b)) == LLVMUnreachable;
 }
 
-/* What branches to where all give up gives up itself, if so: it is no end of a loop then. */
+/* What branches to where all bail out bails out itself, if so: it is no end of a loop then. */
 static void cut_dead_end(rvm__build *k, LLVMBasicBlockRef b, LLVMValueRef giver) {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
     if (!LLVMIsABranchInst(end) || !LLVMIsConditional(end)) return;
@@ -87,7 +87,7 @@ static void cut_dead_end(rvm__build *k, LLVMBasicBlockRef b, LLVMValueRef giver)
 }
 
 static void cut_dead_ends(rvm__build *k) {
-    LLVMValueRef giver = LLVMGetNamedFunction(k->module, RVM__GIVE_UP);
+    LLVMValueRef giver = LLVMGetNamedFunction(k->module, RVM__BAIL_OUT);
     for (unsigned n = 0; n < k->instances && giver; n++) {
         LLVMValueRef f = rvm__instance_function(k, RVM__INSTANCE, n);
         LLVMBasicBlockRef b = f ? LLVMGetFirstBasicBlock(f) : NULL;

@@ -341,7 +341,7 @@ static void run_call(call *c, bool apart) {
     rvm__counts_of_call(e, args[RVM__COUNTS_PARAM]);
     if (e->u->w->standalone)
         rvm__leave_with(e, ended, left);
-    else if (!e->laned) /* which gives up at once */
+    else if (!e->laned) /* which bails out at once */
         rvm__leave_at(e, ended, site, 0);
     for (uint32_t a = 0; a < c->n; a++)
         if (!is_unused(c, a)) take_back(c, &c->arg[a]);

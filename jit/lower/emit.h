@@ -12,7 +12,7 @@
  *   cost_bound.c     how many instructions run at most          counts.c   what is counted
  *   lower_trail.c    the stack, set, segments      slots.c   what moves there and to the trail      depth.c   how deep
  * trails are instance.c   an instance of a parallel block as a function, of which lanes.c makes a group conflicts.c what
- * instances give up at, and add to in any order; pack.c rows of theirs that are copied standalone.c   what is different
+ * instances bail out at, and add to in any order; pack.c rows of theirs that are copied standalone.c   what is different
  * where there is no machine: C functions lines.c     line tables
  *
  * Registers, hidden slots and descriptors of arrays are allocas, which LLVM turns into values. A copy of a region's compute
@@ -72,7 +72,7 @@ typedef struct rvm__version {
     uint32_t fn;
     int dir;
     bool apart;
-    bool laned;     /* called by an instance of a block: it gives up where others leave (instance.c) */
+    bool laned;     /* called by an instance of a block: it bails out where others leave (instance.c) */
     uint64_t loose; /* of a laned one, by parameter: see rvm__emit.loose */
     uint16_t deep;
     uint32_t block;               /* 0, or the end by which the block is entered */
@@ -492,11 +492,11 @@ bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc);
 void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back);
 
 /* ---- conflicts.c ---- */
-/* An instance that goes on for long gives up: at a way back, or, if it has not yet changed what is outside, before a
+/* An instance that goes on for long bails out: at a way back, or, if it has not yet changed what is outside, before a
  * loop. */
 void rvm__look_in_instance(rvm__emit *e);
-/* What is laned gives up if cond: the group is run again, one instance after the other. */
-void rvm__give_up(rvm__emit *e, LLVMValueRef cond);
+/* What is laned bails out if cond: the group is run again, one instance after the other. */
+void rvm__bail_out(rvm__emit *e, LLVMValueRef cond);
 /* Where instances may add to the same element, an update of it adds f (or takes it away): then it is done here. */
 bool rvm__add_conflicting(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f);
 /* The parameters of a callee, by bit, that get arrays which are loose. */

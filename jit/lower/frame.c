@@ -348,7 +348,7 @@ void rvm__unlikely(rvm__emit *e, LLVMValueRef branch) {
 void rvm__leave_at(rvm__emit *e, LLVMValueRef cond, rvm__native_site site, uint32_t uncharged) {
     if (LLVMIsAConstantInt(cond) && !LLVMConstIntGetZExtValue(cond)) return;
     if (e->laned) {
-        rvm__give_up(e, cond);
+        rvm__bail_out(e, cond);
         return;
     }
     LLVMBasicBlockRef cold = leaving(e, site, uncharged), on = rvm__block(e, "ok");
@@ -368,7 +368,7 @@ void rvm__leave_if(rvm__emit *e, LLVMValueRef cond) {
 
 void rvm__leave_now(rvm__emit *e) {
     if (e->laned) {
-        rvm__give_up(e, LLVMConstInt(e->k->i1, 1, false));
+        rvm__bail_out(e, LLVMConstInt(e->k->i1, 1, false));
         LLVMBuildUnreachable(e->k->b);
         return;
     }

@@ -5,8 +5,9 @@
  * lanes.c makes a group of it, which takes the same and the index of its first lane; out is then what each lane
  * counted, sums their partial sums of a register that instances add into. A group is a run of instances whose numbers
  * within the block begin at a multiple of their count, 8 or 4, so that their partial sums stand side by side. What is left
- * at both ends runs as before, instance after instance; so does a group that gives up: where others leave to the interpreter
- * it takes back what it did and returns 1. Then the single instances leave, if they still do, at the right place.
+ * at both ends runs as before, instance after instance; so does a group that bails out: where others leave to the
+ * interpreter it takes back what it did and returns 1. Then the single instances leave, if they still do, at the right
+ * place.
  *
  * In lanes go blocks of unchecked code without recursion, function values, the stack and trails that are kept. Where
  * instances may add to the same element (an array that is added into, but not only at the block's index in one dimension)

@@ -43,7 +43,7 @@ void rvm__order_add(rvm__group *g, LLVMValueRef call) {
     LLVMTypeRef params[2] = {g->k->ptr, g->k->ptr}, t = LLVMFunctionType(g->k->i1, params, 2, false);
     LLVMValueRef f = LLVMGetNamedFunction(g->k->module, name), args[2] = {g->met, rvm__one(g, LLVMGetOperand(call, 0))};
     if (!f) f = LLVMAddFunction(g->k->module, name, t);
-    rvm__give_group_up(g, LLVMBuildNot(g->k->b, LLVMBuildCall2(g->k->b, t, f, args, 2, ""), ""));
+    rvm__bail_group_out(g, LLVMBuildNot(g->k->b, LLVMBuildCall2(g->k->b, t, f, args, 2, ""), ""));
 }
 
 /* What an address is part of. */

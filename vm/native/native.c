@@ -25,7 +25,7 @@ static int32_t rvm__native_look(rvm_machine *m, rvm__native *n) {
     return n->status != RVM_OK;
 }
 
-/* The same from within a group of instances, which has charged so much. If it can, it gives up then, and the single ones
+/* The same from within a group of instances, which has charged so much. If it can, it bails out then, and the single ones
  * that run in its place end; so nothing is taken note of but that. */
 static int32_t rvm__native_look_in_group(rvm_machine *m, uint64_t charged) {
     if (!m->native) return 0;
