@@ -410,7 +410,7 @@ static bool begin(rvm__group *g) {
         const bool private = LLVMGetStringAttributeAtIndex(g->from, k + 1, RVM__PRIVATE, strlen(RVM__PRIVATE)) != NULL;
         rvm__item_of(g, v)->memory = private ? RVM__PRIVATE_MEMORY : RVM__SHARED;
     }
-    rvm__item_of(g, LLVMGetParam(g->from, RVM__LANED_INDEX))->varying = true;
+    rvm__item_of(g, LLVMGetParam(g->from, RVM__VECTORISED_INDEX))->varying = true;
     return true;
 }
 
@@ -455,7 +455,7 @@ static void emit(rvm__group *g) {
     make_phis(g);
     if (g->traces && !rvm__order_begin(g)) return;
     if (!g->traces) make_mark(g);
-    rvm__item *index = rvm__item_of(g, LLVMGetParam(g->from, RVM__LANED_INDEX));
+    rvm__item *index = rvm__item_of(g, LLVMGetParam(g->from, RVM__VECTORISED_INDEX));
     index->stride = LLVMConstInt(g->k->i64, 1, false);
     index->many = LLVMBuildAdd(b, rvm__splat(g, index->one), rvm__steps(g, index->stride), "");
     region(g, 0, RVM__NO_NODE, NULL);

@@ -20,12 +20,19 @@
 enum { RVM__MOST_GROUP = 8 };
 
 /* Parameters of an instance: machine, frame, where its counts go, the block's index, partial sums, others. */
-enum { RVM__LANED_OUT = 2, RVM__LANED_INDEX = 3, RVM__LANED_SUMS = 4, RVM__MOST_LANED_ARGS = 250 };
+enum { RVM__VECTORISED_OUT = 2, RVM__VECTORISED_INDEX = 3, RVM__VECTORISED_SUMS = 4, RVM__MOST_VECTORISED_ARGS = 250 };
 /* What a group returns: it is done; it bailed out and has changed nothing; it was to end where that could not be taken back.
  */
 enum { RVM__GROUP_DONE, RVM__GROUP_GAVE_UP, RVM__GROUP_ADRIFT };
-enum { RVM__LANED_CHARGED, RVM__LANED_CALLS, RVM__LANED_PEAK, RVM__LANED_ERASED, RVM__LANED_SHADES, RVM__LANED_COUNTS };
-enum { RVM__MOST_LANED = 20000 }; /* instructions of what an instance calls */
+enum {
+    RVM__VECTORISED_CHARGED,
+    RVM__VECTORISED_CALLS,
+    RVM__VECTORISED_PEAK,
+    RVM__VECTORISED_ERASED,
+    RVM__VECTORISED_SHADES,
+    RVM__VECTORISED_COUNTS
+};
+enum { RVM__MOST_VECTORISED = 20000 }; /* instructions of what an instance calls */
 
 #define RVM__INSTANCE "rvm_instance."
 /* Calls that an instance makes of what is no function: bail out if the truth value holds; add a value to an element. */

@@ -98,7 +98,7 @@ static int depth_between(const rvm__emit *e, uint32_t pc) {
 }
 
 bool rvm__is_packed(const rvm__emit *e, uint32_t pc) {
-    return e->laned && e->ends && is_row_from_outside(e, pc) && depth_between(e, pc) >= 2;
+    return e->vectorised && e->ends && is_row_from_outside(e, pc) && depth_between(e, pc) >= 2;
 }
 
 /* n elements from there on, at the stride. */

@@ -23,7 +23,7 @@ typedef struct call {
     uint32_t callee;
     int dir;
     uint32_t n;
-    uint64_t loose; /* of what is laned, by parameter */
+    uint64_t loose; /* of what is vectorised, by parameter */
     argument *arg;
 } call;
 
@@ -307,8 +307,8 @@ static void run_call(call *c, bool apart) {
     const rvm__facts *facts = &e->u->facts[c->callee];
     LLVMValueRef *args = rvm__unit_alloc(e->u, (RVM__FIXED_PARAMS + c->n * (size_t)RVM__MOST_PARAMS) * sizeof *args);
     const uint16_t deep = rvm__deep_at(e, e->pc);
-    const rvm__version *v = e->laned ? rvm__laned_version(e->u, c->callee, c->dir, apart, deep, c->loose)
-                                     : rvm__version_of(e->u, c->callee, c->dir, apart, deep);
+    const rvm__version *v = e->vectorised ? rvm__vectorised_version(e->u, c->callee, c->dir, apart, deep, c->loose)
+                                          : rvm__version_of(e->u, c->callee, c->dir, apart, deep);
     if (!args || !v || !v->function) return;
     unsigned n = 0;
     if (!rvm__is_inlined(e->u, c->callee) && facts->most > RVM__MOST_UNSEEN) { /* calls alone can go on for ever */
@@ -341,7 +341,7 @@ static void run_call(call *c, bool apart) {
     rvm__counts_of_call(e, args[RVM__COUNTS_PARAM]);
     if (e->u->w->standalone)
         rvm__leave_with(e, ended, left);
-    else if (!e->laned) /* which bails out at once */
+    else if (!e->vectorised) /* which bails out at once */
         rvm__leave_at(e, ended, site, 0);
     for (uint32_t a = 0; a < c->n; a++)
         if (!is_unused(c, a)) take_back(c, &c->arg[a]);

@@ -178,7 +178,7 @@ bool rvm__goes_by_rows(const rvm__emit *e, uint32_t pc) {
 
 uint64_t rvm__trips_unseen(const rvm__emit *e, uint32_t pc) {
     const uint32_t lo = rvm__lower_end(e->f, pc), hi = e->f->code[lo].target;
-    if (e->u->w->standalone || e->laned) return 0;
+    if (e->u->w->standalone || e->vectorised) return 0;
     const uint64_t body = rvm__most_between(e->u, e->fn, lo + 1, hi) + 1;
     if (body > RVM__MOST_UNSEEN) return 0;
     return body * MOST_TRIPS > RVM__STRIP ? RVM__STRIP / body : MOST_TRIPS;

@@ -95,7 +95,7 @@ static bool is_ascending(const rvm__emit *e, const rvm_insn *in) {
 uint32_t rvm__ahead_at(const rvm__emit *e, const rvm__context *c, uint32_t pc) {
     const uint32_t lo = rvm__lower_end(e->f, pc), hi = e->f->code[lo].target;
     if (e->u->w->standalone || !e->u->w->unchecked || (c->whole && c->strips == lo)) return 0;
-    if (!e->laned && !rvm__trips_unseen(e, pc)) return 0;
+    if (!e->vectorised && !rvm__trips_unseen(e, pc)) return 0;
     for (uint32_t k = lo + 1; k < hi; k++)
         if (!rvm__goes_on(&e->f->code[k])) return 0;
     return hi - lo;
@@ -107,7 +107,7 @@ static void charge_ahead(rvm__emit *e, LLVMValueRef trips) {
     LLVMBuilderRef b = e->k->b;
     const uint32_t each = rvm__ahead_at(e, e->context, e->pc);
     if (!each) return;
-    if (e->laned) trips = no_more_than(e, trips, for_ever / each);
+    if (e->vectorised) trips = no_more_than(e, trips, for_ever / each);
     LLVMValueRef all = LLVMBuildMul(b, trips, rvm__build_int(e->k, each), "");
     rvm__put_at(e, LLVMBuildAdd(b, rvm__get(e, e->k->i64, e->charged), all, ""), e->charged);
 }
@@ -164,7 +164,8 @@ static bool enter_from_top(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x
     LLVMBuilderRef b = e->k->b;
     const uint64_t most = rvm__trips_in_array(e->u, e->fn, e->pc);
     LLVMValueRef lo = rvm__slot_value(e, x->to.lo), s = rvm__slot_value(e, x->to.step);
-    if (most > RVM__MOST_COPIES || is_ascending(e, in) || e->at || e->laned || !rvm__trips_unseen(e, e->pc)) return false;
+    if (most > RVM__MOST_COPIES || is_ascending(e, in) || e->at || e->vectorised || !rvm__trips_unseen(e, e->pc))
+        return false;
     if (!LLVMIsAConstantInt(lo) || !is_one(s)) return false;
     if (LLVMConstIntGetZExtValue(lo) >= most) return false;
     if (!c->passing && !(c->passing = rvm__unit_alloc(e->u, e->f->ncode * sizeof *c->passing))) return false;
@@ -204,7 +205,7 @@ void rvm__enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__set_slot(e, x->to.last, last);
     split_trips(e, up ? lo : last, up ? s : LLVMBuildNeg(b, s, ""), trips);
     charge_ahead(e, trips);
-    if (e->laned && !rvm__passes_unseen(e, e->pc)) rvm__look_in_instance(e); /* all are charged already */
+    if (e->vectorised && !rvm__passes_unseen(e, e->pc)) rvm__look_in_instance(e); /* all are charged already */
     if (!enter_from_top(e, in, x)) rvm__jump(e, c, e->pc, false);
 }
 
@@ -258,7 +259,7 @@ bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBasicBlockRef ends = c->passing ? c->passing[e->pc] : NULL, begins = ends ? c->passing[in->target] : NULL;
     uint64_t erased[2];
     erased_by_all(e, x, erased);
-    const bool looks = !e->ahead && !(e->laned && rvm__passes_unseen(e, e->pc));
+    const bool looks = !e->ahead && !(e->vectorised && rvm__passes_unseen(e, e->pc));
     if (e->ahead)
         e->ahead = e->walked = 0;
     else

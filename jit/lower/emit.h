@@ -72,8 +72,8 @@ typedef struct rvm__version {
     uint32_t fn;
     int dir;
     bool apart;
-    bool laned;     /* called by an instance of a block: it bails out where others leave (instance.c) */
-    uint64_t loose; /* of a laned one, by parameter: see rvm__emit.loose */
+    bool vectorised; /* called by an instance of a block: it bails out where others leave (instance.c) */
+    uint64_t loose;  /* of a vectorised one, by parameter: see rvm__emit.loose */
     uint16_t deep;
     uint32_t block;               /* 0, or the end by which the block is entered */
     uint32_t at;                  /* 0, or the instruction in its middle at which it is entered */
@@ -182,11 +182,11 @@ typedef struct rvm__emit {
     uint32_t block;               /* 0, or where the block is entered of which this runs instances of one chunk: */
     LLVMValueRef last, sums;      /* the last of them; where totals go */
     const struct rvm__plan *plan; /* chunk.c */
-    bool laned;                   /* an instance, or what it calls: see instance.c */
+    bool vectorised;              /* an instance, or what it calls: see instance.c */
     uint32_t ends;                /* of an instance: the end of the block, where it ends; else 0 */
     LLVMValueRef *instance;       /* by pc of a block's end: that function, or NULL; or NULL */
     LLVMValueRef *asked;          /* by that pc: a local that says what is known of the order of sums, or NULL; or NULL */
-    uint8_t *loose;               /* by array, of what is laned: instances may add to the same element; or NULL */
+    uint8_t *loose;               /* by array, of what is vectorised: instances may add to the same element; or NULL */
     struct rvm__turned *turned, *between; /* loop_reversal.c */
 } rvm__emit;
 enum rvm__homed { RVM__HOMELESS, RVM__HOMED, RVM__HOMED_FIXED /* and it never held more than it holds */ };
@@ -211,7 +211,7 @@ enum { RVM__SUMS = 9 }; /* hidden slots of a register that a parallel block adds
 rvm__version *rvm__find_version(rvm__unit *u, rvm__version v);
 /* Of a function that must be there; it will be emitted. */
 const rvm__version *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep);
-const rvm__version *rvm__laned_version(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep, uint64_t loose);
+const rvm__version *rvm__vectorised_version(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep, uint64_t loose);
 bool rvm__is_inlined(const rvm__unit *u, uint32_t fn);
 /* The address of what a function needs, a constant. */
 LLVMValueRef rvm__need_constant(rvm__unit *u, uint32_t fn);
@@ -495,7 +495,7 @@ void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back);
 /* An instance that goes on for long bails out: at a way back, or, if it has not yet changed what is outside, before a
  * loop. */
 void rvm__look_in_instance(rvm__emit *e);
-/* What is laned bails out if cond: the group is run again, one instance after the other. */
+/* What is vectorised bails out if cond: the group is run again, one instance after the other. */
 void rvm__bail_out(rvm__emit *e, LLVMValueRef cond);
 /* Where instances may add to the same element, an update of it adds f (or takes it away): then it is done here. */
 bool rvm__add_conflicting(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f);
@@ -504,7 +504,7 @@ uint64_t rvm__conflicting_arguments(const rvm__emit *e, const rvm_function *g, c
 /* Fills e->loose for the block between these, and says whether any is; false: of a type that RVM__ADD has not, or out of
  * memory. */
 bool rvm__survey_conflicts(rvm__emit *e, uint32_t first, uint32_t last, uint16_t index, bool *any);
-/* Of a laned version: which of its arrays are. */
+/* Of a vectorised version: which of its arrays are. */
 void rvm__find_conflicts(rvm__emit *e, uint64_t params);
 
 #endif

@@ -82,10 +82,10 @@ static void make_arrays(rvm__emit *e) {
         a->home = rvm__local(e, e->k->i64, "home");
         a->offset = rvm__local(e, e->k->i64, "offset");
         a->own = rvm__local(e, e->k->i1, "own");
-        a->bytes = e->laned ? rvm__alloca_bytes(e->u, e->fn, (uint16_t)k) : rvm__local_bytes(e->u, e->fn, (uint16_t)k);
+        a->bytes = e->vectorised ? rvm__alloca_bytes(e->u, e->fn, (uint16_t)k) : rvm__local_bytes(e->u, e->fn, (uint16_t)k);
         a->few = a->bytes && (e->at || !rvm__alloca_bytes(e->u, e->fn, (uint16_t)k)); /* entered, it may be in the arena */
         if (a->bytes) {
-            const uint64_t before = e->laned ? 0 : RVM__LINE - RVM__ARRAY_HEADER; /* so that elements fill lines */
+            const uint64_t before = e->vectorised ? 0 : RVM__LINE - RVM__ARRAY_HEADER; /* so that elements fill lines */
             LLVMValueRef lines = rvm__local(e, LLVMArrayType2(e->k->i8, before + a->bytes), "array");
             LLVMSetAlignment(lines, RVM__LINE);
             a->memory = rvm__member(e, lines, before);
@@ -347,7 +347,7 @@ void rvm__unlikely(rvm__emit *e, LLVMValueRef branch) {
 
 void rvm__leave_at(rvm__emit *e, LLVMValueRef cond, rvm__native_site site, uint32_t uncharged) {
     if (LLVMIsAConstantInt(cond) && !LLVMConstIntGetZExtValue(cond)) return;
-    if (e->laned) {
+    if (e->vectorised) {
         rvm__bail_out(e, cond);
         return;
     }
@@ -367,7 +367,7 @@ void rvm__leave_if(rvm__emit *e, LLVMValueRef cond) {
 }
 
 void rvm__leave_now(rvm__emit *e) {
-    if (e->laned) {
+    if (e->vectorised) {
         rvm__bail_out(e, LLVMConstInt(e->k->i1, 1, false));
         LLVMBuildUnreachable(e->k->b);
         return;

@@ -30,7 +30,7 @@ static bool calls_are_plain(const rvm__emit *e, uint32_t first, uint32_t last) {
         if (in->op >> 1 == RVM_PAIR_calli) return false;
         if (in->op >> 1 != RVM_PAIR_call) continue;
         const rvm__facts *g = &e->u->facts[in->target];
-        if (g->recursive || g->by_value || g->size > RVM__MOST_LANED) return false;
+        if (g->recursive || g->by_value || g->size > RVM__MOST_VECTORISED) return false;
     }
     return true;
 }
@@ -45,7 +45,7 @@ bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc) {
     const rvm__xinsn *x = &e->code->x[pc];
     const rvm__lowering *w = e->u->w;
     uint32_t first, last;
-    if (!w->lanes || !w->unchecked || w->standalone || w->lines || e->laned || x->flags & X_GUARD) return false;
+    if (!w->lanes || !w->unchecked || w->standalone || w->lines || e->vectorised || x->flags & X_GUARD) return false;
     body_of(e, pc, &first, &last);
     return first <= last && calls_are_plain(e, first, last) && !rvm__is_told(e, first - 1, last + 1);
 }
@@ -58,8 +58,8 @@ typedef struct instance {
     const rvm__xinsn *x;
     uint8_t *bits;  /* by register, as rvm__block_registers has them */
     uint8_t *array; /* by array: it comes from outside */
-    LLVMValueRef args[RVM__MOST_LANED_ARGS];
-    bool apart[RVM__MOST_LANED_ARGS]; /* arguments that are arrays which nothing else is part of */
+    LLVMValueRef args[RVM__MOST_VECTORISED_ARGS];
+    bool apart[RVM__MOST_VECTORISED_ARGS]; /* arguments that are arrays which nothing else is part of */
     unsigned n;
     unsigned lanes;     /* of a group of them */
     char order;         /* in which elements gain, '+' or '-'; 0: it is free */
@@ -99,7 +99,7 @@ static void find_registers(instance *o, uint32_t first, uint32_t last) {
 }
 
 static void add(instance *o, LLVMValueRef v) {
-    if (o->n < RVM__MOST_LANED_ARGS) o->args[o->n] = v;
+    if (o->n < RVM__MOST_VECTORISED_ARGS) o->args[o->n] = v;
     o->n++;
 }
 
@@ -131,7 +131,7 @@ static void gather(instance *o, LLVMValueRef out, LLVMValueRef index) {
         if (is_register(o, k)) add(o, rvm__get(e, rvm__build_type(e->k, (rvm_type)e->f->reg_type[k]), e->reg[k]));
     for (uint32_t k = 0; k < e->f->narrays; k++) {
         if (!o->array[k]) continue;
-        if (o->n < RVM__MOST_LANED_ARGS) o->apart[o->n] = is_alone(o, (uint16_t)k);
+        if (o->n < RVM__MOST_VECTORISED_ARGS) o->apart[o->n] = is_alone(o, (uint16_t)k);
         add(o, rvm__get(e, e->k->ptr, e->array[k].data));
         for (int d = 0; d < e->f->arrays[k].ndim; d++) add(o, rvm__dimension(e, (uint16_t)k, d));
         for (int d = 0; d < e->f->arrays[k].ndim; d++) add(o, rvm__stride(e, (uint16_t)k, d));
@@ -140,7 +140,7 @@ static void gather(instance *o, LLVMValueRef out, LLVMValueRef index) {
 
 static LLVMValueRef declare(instance *o) {
     rvm__build *k = o->outer->k;
-    LLVMTypeRef t[RVM__MOST_LANED_ARGS];
+    LLVMTypeRef t[RVM__MOST_VECTORISED_ARGS];
     char name[40];
     for (unsigned n = 0; n < o->n; n++) t[n] = LLVMTypeOf(o->args[n]);
     o->type = LLVMFunctionType(k->i32, t, o->n, false);
@@ -155,7 +155,7 @@ static LLVMValueRef declare(instance *o) {
         LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                                 LLVMCreateStringAttribute(k->context, RVM__ORDERED, strlen(RVM__ORDERED), &o->order, 1));
     for (unsigned n = 0; n < o->x->to.shared + 1u; n++) {
-        const unsigned at = n ? RVM__LANED_SUMS + n - 1 : RVM__LANED_OUT;
+        const unsigned at = n ? RVM__VECTORISED_SUMS + n - 1 : RVM__VECTORISED_OUT;
         LLVMAddAttributeAtIndex(f, 1 + at, LLVMCreateStringAttribute(k->context, RVM__PRIVATE, strlen(RVM__PRIVATE), "", 0));
     }
     for (unsigned n = 0; n < o->n; n++)
@@ -166,7 +166,7 @@ static LLVMValueRef declare(instance *o) {
 /* Registers and arrays of the instance have what was passed. */
 static void bind(instance *o) {
     rvm__emit *e = &o->e;
-    unsigned at = RVM__LANED_SUMS;
+    unsigned at = RVM__VECTORISED_SUMS;
     for (uint32_t k = 0; k < o->x->to.shared; k++) {
         const rvm__shared *s = &e->code->shared[(uint32_t)o->x->to.jump2 + k];
         rvm__put_at(e, rvm__get(e, rvm__build_type(e->k, (rvm_type)s->type), LLVMGetParam(e->function, at++)),
@@ -174,7 +174,7 @@ static void bind(instance *o) {
     }
     for (uint32_t k = 0; k < e->f->nregs; k++)
         if (is_register(o, k)) rvm__put_at(e, LLVMGetParam(e->function, at++), e->reg[k]);
-    rvm__put_at(e, LLVMGetParam(e->function, RVM__LANED_INDEX), e->reg[o->x->to.i]);
+    rvm__put_at(e, LLVMGetParam(e->function, RVM__VECTORISED_INDEX), e->reg[o->x->to.i]);
     for (uint32_t k = 0; k < e->f->narrays; k++) {
         if (!o->array[k]) continue;
         rvm__put_at(e, LLVMGetParam(e->function, at++), e->array[k].data);
@@ -186,14 +186,14 @@ static void bind(instance *o) {
     rvm__know_lengths(e);
 }
 
-static const size_t counted[RVM__LANED_COUNTS] = {offsetof(rvm__native, charged), offsetof(rvm__native, calls),
-                                                  offsetof(rvm__native, peak), offsetof(rvm__native, erased),
-                                                  offsetof(rvm__native, erased) + 8};
+static const size_t counted[RVM__VECTORISED_COUNTS] = {offsetof(rvm__native, charged), offsetof(rvm__native, calls),
+                                                       offsetof(rvm__native, peak), offsetof(rvm__native, erased),
+                                                       offsetof(rvm__native, erased) + 8};
 
 static void make_native(rvm__emit *e) {
     LLVMValueRef n = rvm__local(e, LLVMArrayType2(e->k->i64, sizeof(rvm__native) / 8), "native");
     e->native = n;
-    for (int k = 0; k < RVM__LANED_COUNTS; k++) rvm__put_at(e, rvm__build_int(e->k, 0), rvm__member(e, n, counted[k]));
+    for (int k = 0; k < RVM__VECTORISED_COUNTS; k++) rvm__put_at(e, rvm__build_int(e->k, 0), rvm__member(e, n, counted[k]));
     rvm__begin_counts(e);
 }
 
@@ -204,11 +204,11 @@ static void finish(instance *o) {
     for (uint32_t k = 0; k < o->x->to.shared; k++) {
         const rvm__shared *s = &e->code->shared[(uint32_t)o->x->to.jump2 + k];
         LLVMValueRef v = rvm__get(e, rvm__build_type(e->k, (rvm_type)s->type), e->reg[s->slot]);
-        rvm__put_at(e, v, LLVMGetParam(e->function, RVM__LANED_SUMS + k));
+        rvm__put_at(e, v, LLVMGetParam(e->function, RVM__VECTORISED_SUMS + k));
     }
-    for (size_t k = 0; k < RVM__LANED_COUNTS; k++)
+    for (size_t k = 0; k < RVM__VECTORISED_COUNTS; k++)
         rvm__put_at(e, rvm__get(e, e->k->i64, rvm__member(e, e->native, counted[k])),
-                    rvm__member(e, LLVMGetParam(e->function, RVM__LANED_OUT), k * sizeof(int64_t)));
+                    rvm__member(e, LLVMGetParam(e->function, RVM__VECTORISED_OUT), k * sizeof(int64_t)));
     LLVMTypeRef none = LLVMFunctionType(e->k->i32, NULL, 0, false);
     LLVMValueRef f = LLVMGetNamedFunction(e->k->module, RVM__RESULT);
     if (!f) f = LLVMAddFunction(e->k->module, RVM__RESULT, none);
@@ -234,7 +234,7 @@ static void emit(instance *o, uint32_t pc) {
                      .dir = outer->dir,
                      .apart = outer->apart,
                      .deep = outer->deep,
-                     .laned = true,
+                     .vectorised = true,
                      .ends = outer->f->code[pc].target,
                      .loose = outer->loose,
                      .function = declare(o)};
@@ -261,7 +261,7 @@ static LLVMValueRef reduced(const instance *o, LLVMValueRef out, int which) {
     LLVMValueRef sum = NULL;
     for (size_t n = 0; n < o->lanes; n++) {
         LLVMValueRef v = rvm__get(e, k->i64, rvm__member(e, out, ((size_t)which * o->lanes + n) * 8));
-        if (sum && which == RVM__LANED_PEAK)
+        if (sum && which == RVM__VECTORISED_PEAK)
             sum = LLVMBuildSelect(k->b, LLVMBuildICmp(k->b, LLVMIntUGT, v, sum, ""), v, sum, "");
         else
             sum = sum ? LLVMBuildAdd(k->b, sum, v, "") : v;
@@ -276,13 +276,13 @@ static void increase(rvm__emit *e, LLVMValueRef counter, LLVMValueRef by) {
 static void count(const instance *o, LLVMValueRef out, LLVMValueRef cost) {
     rvm__emit *e = o->outer;
     rvm__build *k = e->k;
-    LLVMValueRef charged = LLVMBuildAdd(k->b, reduced(o, out, RVM__LANED_CHARGED), rvm__build_int(k, o->lanes - 1), "");
+    LLVMValueRef charged = LLVMBuildAdd(k->b, reduced(o, out, RVM__VECTORISED_CHARGED), rvm__build_int(k, o->lanes - 1), "");
     LLVMValueRef frames = LLVMBuildAdd(k->b, e->frame, rvm__build_int(k, 1), ""), was = rvm__get(e, k->i64, e->below);
-    LLVMValueRef below = LLVMBuildSub(k->b, reduced(o, out, RVM__LANED_PEAK), frames, "");
+    LLVMValueRef below = LLVMBuildSub(k->b, reduced(o, out, RVM__VECTORISED_PEAK), frames, "");
     rvm__put_at(e, charged, cost);
     increase(e, e->charged, charged);
-    increase(e, e->calls, reduced(o, out, RVM__LANED_CALLS));
-    for (int n = 0; n < 2; n++) increase(e, e->erased[n], reduced(o, out, RVM__LANED_ERASED + n));
+    increase(e, e->calls, reduced(o, out, RVM__VECTORISED_CALLS));
+    for (int n = 0; n < 2; n++) increase(e, e->erased[n], reduced(o, out, RVM__VECTORISED_ERASED + n));
     rvm__put_at(e, LLVMBuildSelect(k->b, LLVMBuildICmp(k->b, LLVMIntUGT, below, was, ""), below, was, ""), e->below);
 }
 
@@ -355,7 +355,7 @@ static void run_group(rvm__emit *e, instance *o, uint32_t pc, bool up, LLVMBasic
     LLVMValueRef last = up ? LLVMBuildAdd(k->b, at, others, "") : LLVMBuildSub(k->b, at, others, "");
     move_sums(e, x, at, true);
     gather(o, out, up ? at : last);
-    if (o->n > RVM__MOST_LANED_ARGS) {
+    if (o->n > RVM__MOST_VECTORISED_ARGS) {
         LLVMBuildBr(k->b, single);
         rvm__at(e, done);
         LLVMBuildBr(k->b, single);
@@ -400,7 +400,7 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
         LLVMBuildBr(k->b, single);
     else {
         o->asked = e->asked[pc] = rvm__local(e, k->i32, "asked");
-        LLVMValueRef out = rvm__local(e, LLVMArrayType2(k->i64, RVM__LANED_COUNTS * RVM__MOST_GROUP), "counted");
+        LLVMValueRef out = rvm__local(e, LLVMArrayType2(k->i64, RVM__VECTORISED_COUNTS * RVM__MOST_GROUP), "counted");
         LLVMValueRef cost = rvm__local(e, k->i64, "cost");
         rvm__at(e, e->entry);
         rvm__put_at(e, rvm__build_int(k, 0), cost);

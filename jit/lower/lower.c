@@ -283,7 +283,7 @@ static void promise(rvm__unit *u, LLVMValueRef f, const rvm_function *g, bool ap
 rvm__version *rvm__find_version(rvm__unit *u, rvm__version like) {
     for (rvm__version *v = u->versions[like.fn]; v; v = v->next)
         if (v->dir == like.dir && v->apart == like.apart && v->deep == like.deep && v->block == like.block &&
-            v->at == like.at && v->laned == like.laned && v->loose == like.loose)
+            v->at == like.at && v->vectorised == like.vectorised && v->loose == like.loose)
             return v;
     rvm__version *v = rvm__unit_alloc(u, sizeof *v);
     if (!v) return NULL;
@@ -298,12 +298,12 @@ static const rvm__version *declare_version(rvm__unit *u, const rvm__version *lik
     char name[256];
     if (!v || v->function || !(v->type = type_of(u, g))) return v;
     snprintf(name, sizeof name, "%s%s%s%s%s%s", g->name, v->dir < 0 ? ".backward" : ".forward",
-             v->apart ? "" : ".overlapping", v->deep ? ".deep" : "", v->laned ? ".laned" : "",
+             v->apart ? "" : ".overlapping", v->deep ? ".deep" : "", v->vectorised ? ".laned" : "",
              v->at ? ".entered" : ""); /* a point keeps it apart from what is called, as C's sin */
     v->function = LLVMAddFunction(u->k->module, name, v->type);
     LLVMSetLinkage(v->function, LLVMInternalLinkage);
     rvm__attribute(u->k, v->function, -1, "nounwind", 0);
-    if (v->laned)
+    if (v->vectorised)
         rvm__attribute(u->k, v->function, -1, "alwaysinline", 0); /* by rvm__simplify */
     else if (rvm__is_inlined(u, v->fn))
         inline_always(u->k, v->function);
@@ -318,9 +318,9 @@ const rvm__version *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apa
     return declare_version(u, &like);
 }
 
-const rvm__version *rvm__laned_version(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep, uint64_t loose) {
+const rvm__version *rvm__vectorised_version(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep, uint64_t loose) {
     const rvm__version like = {
-        .fn = fn, .dir = dir, .apart = apart, .deep = rvm__deep_version(u, fn, deep), .laned = true, .loose = loose};
+        .fn = fn, .dir = dir, .apart = apart, .deep = rvm__deep_version(u, fn, deep), .vectorised = true, .loose = loose};
     return declare_version(u, &like);
 }
 

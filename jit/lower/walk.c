@@ -103,7 +103,7 @@ static LLVMValueRef looker(rvm__emit *e) {
 void rvm__look_around(rvm__emit *e, uint32_t pc) {
     rvm__build *k = e->k;
     if (e->u->w->standalone) return;
-    if (e->laned) {
+    if (e->vectorised) {
         rvm__look_in_instance(e);
         return;
     }
@@ -385,10 +385,10 @@ void rvm__emit_function(rvm__unit *u, const rvm__version *v) {
                    .deep = v->deep,
                    .block = v->block,
                    .at = v->at,
-                   .laned = v->laned,
+                   .vectorised = v->vectorised,
                    .function = v->function};
     if (!rvm__frame_begin(&e)) return;
-    if (e.laned) rvm__find_conflicts(&e, v->loose);
+    if (e.vectorised) rvm__find_conflicts(&e, v->loose);
     LLVMBasicBlockRef first = rvm__block(&e, "first");
     LLVMBuildBr(u->k->b, first);
     if (v->block) {
