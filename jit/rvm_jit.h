@@ -102,7 +102,7 @@ typedef struct rvm_jit_options {
     bool tiers;
     bool wait; /* in tiers, too, runs wait for the code that they ask for, so that it is known which code runs when */
     /* Instructions of a function and its callees that are interpreted in a machine before that; 0: the default, some 50 ms.
-     * Below a million the interpreter looks around that often. */
+     * Below a million the interpreter polls that often. */
     uint64_t hot;
     /* From the thread of a run, the first that asks for the code once it is compiled, or was not to be; never from the one
      * that compiles. It may not call rvm_jit_*. May be NULL. */

@@ -130,7 +130,7 @@ static uint64_t so_far(const rvm_machine *m) {
     return m->counted + (uint64_t)((int64_t)m->slice - m->budget / (int64_t)sizeof(rvm__xinsn));
 }
 
-bool rvm__look_if_cancelled(rvm_machine *m) {
+bool rvm__safepoint_if_cancelled(rvm_machine *m) {
     if (!__atomic_load_n(m->cancelled, __ATOMIC_RELAXED)) return false;
     m->counted = so_far(m);
     m->slice = 0;
@@ -143,7 +143,7 @@ void rvm__run_begins(rvm_machine *m) {
     m->whole = 0;
     *m->shown = -1;
     grant(m);
-    rvm__look_if_cancelled(m);
+    rvm__safepoint_if_cancelled(m);
 }
 
 uint64_t rvm__run_count(const rvm_machine *m) {
@@ -168,7 +168,7 @@ static void note_share(rvm_machine *m) {
     if (m->whole > 0) *m->shown = m->counted < m->whole ? (double)m->counted / m->whole : 1;
 }
 
-rvm_status rvm__look(rvm_machine *m) {
+rvm_status rvm__safepoint(rvm_machine *m) {
     m->counted = so_far(m);
     m->slice = 0;
     m->budget = 0;
@@ -188,7 +188,7 @@ double rvm_machine_share(const rvm_machine *m) {
     return m ? m->share : -1;
 }
 
-void rvm__look_soon(rvm_machine *m) {
+void rvm__safepoint_soon(rvm_machine *m) {
     m->counted = so_far(m);
     m->slice = rvm__rest_of_loop(m);
     const uint64_t left = m->o.fuel > m->counted ? m->o.fuel - m->counted : 0;

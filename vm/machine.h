@@ -111,7 +111,7 @@ typedef struct rvm__frame {
     uint32_t fn, call_pc; /* call_pc: of the call in the caller */
     size_t slots, arrays; /* first of its own */
     bool against;         /* runs against its caller's direction (uncall) */
-    bool looks;           /* the interpreter looks around soon when it has returned */
+    bool looks;           /* the interpreter polls soon when it has returned */
 } rvm__frame;
 
 /* The last function value that a variant was called with, and its function. */
@@ -199,7 +199,7 @@ struct rvm_machine {
     int one_way; /* native code was left that left out what going back takes back: the course; else 0 */
     bool single; /* stop after one instruction */
     rvm__xinsn *pc;
-    int64_t budget;         /* bytes of prepared code that may still run before the next look around */
+    int64_t budget;         /* bytes of prepared code that may still run before the next poll */
     uint64_t slice;         /* instructions granted with the present budget */
     uint64_t counted;       /* instructions of the present run, slices before the present one */
     uint64_t told;          /* of them, that the caller's progress function knows of */
@@ -251,7 +251,7 @@ struct rvm_machine {
     uint32_t gate_frames;
     struct rvm__hessian *hessian; /* carried by the sweep (hessian.h); NULL: none */
     struct rvm__derived *derived; /* derivatives as programs, the latest first (derived.h) */
-    bool (*overtaken)(void *by);  /* asked at looks around: true ends the run as FUEL does; NULL: not asked */
+    bool (*overtaken)(void *by);  /* asked at polls: true ends the run as FUEL does; NULL: not asked */
     void *overtaker;
     void *kept[RVM__KEEPS];
     size_t cap_kept[RVM__KEEPS];

@@ -8,7 +8,7 @@
 /* machine.c: counting of a run's instructions. */
 void rvm__run_begins(rvm_machine *m);
 /* True: then what is interpreted next looks at once. The request stays for that look. */
-bool rvm__look_if_cancelled(rvm_machine *m);
+bool rvm__safepoint_if_cancelled(rvm_machine *m);
 uint64_t rvm__run_count(const rvm_machine *m);
 
 /* bind.c: arguments into the entry frame and back. */

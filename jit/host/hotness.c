@@ -1,6 +1,6 @@
-/* hotness.c: see hotness.h. Counts come where the interpreter looks around; they are for the functions of all frames, so
+/* hotness.c: see hotness.h. Counts come where the interpreter polls; they are for the functions of all frames, so
  * callers are as hot as what they call. Of several loops the outermost is the best one to enter, since the code has all that
- * is in it; so a function that waits for that looks around where control jumps, for some time, and then takes a deeper one;
+ * is in it; so a function that waits for that polls where control jumps, for some time, and then takes a deeper one;
  * and, where what it calls goes on for longer, when that returns. */
 #include "hotness.h"
 #include "program.h"
@@ -8,7 +8,7 @@
 /* Instructions interpreted that make a function worth looking for in the cache, which takes some 0.1 ms, and worth
  * compiling, which takes 50 to 100: about as long as interpreting them did. */
 enum { WARM = 1 << 18, HOT = 1 << 24 };
-/* With so many looks around a loop within one more will do. After so many, fewer where only the cache may have code, they
+/* With so many polls a loop within one more will do. After so many, fewer where only the cache may have code, they
  * come no sooner than ever. */
 enum {
     PATIENCE = 512,

@@ -27,9 +27,9 @@ void rvm__bail_out(rvm__emit *e, LLVMValueRef cond) {
     marker(e, RVM__BAIL_OUT, UNSEEN, 1, &cond);
 }
 
-void rvm__look_in_instance(rvm__emit *e) {
+void rvm__safepoint_in_instance(rvm__emit *e) {
     LLVMValueRef charged = rvm__get(e, e->k->i64, e->charged);
-    marker(e, RVM__LOOK, UNSEEN, 1, &charged);
+    marker(e, RVM__SAFEPOINT, UNSEEN, 1, &charged);
 }
 
 bool rvm__add_conflicting(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f) {

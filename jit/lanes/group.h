@@ -129,9 +129,9 @@ void rvm__group_memset(rvm__group *g, LLVMValueRef call);
 void rvm__group_address(rvm__group *g, LLVMValueRef gep);
 void rvm__take_back(rvm__group *g); /* the block where it bails out */
 
-/* safepoints.c: at a call of RVM__LOOK; whether a loop is to be entered that looks around where it turns, NULL: it need not
+/* safepoints.c: at a call of RVM__SAFEPOINT; whether a loop is to be entered that polls where it turns, NULL: it need not
  * be there; where that turns. */
-void rvm__group_look(rvm__group *g, LLVMValueRef call, LLVMValueRef mask);
+void rvm__group_safepoint(rvm__group *g, LLVMValueRef call, LLVMValueRef mask);
 LLVMValueRef rvm__may_turn_long(rvm__group *g, uint32_t loop);
 void rvm__group_turns(rvm__group *g);
 

@@ -142,8 +142,8 @@ static void call(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
     rvm__item *to = rvm__item_of(g, v);
     if (!strcmp(name, RVM__BAIL_OUT))
         rvm__bail_out_where(g, LLVMGetOperand(v, 0), true, mask);
-    else if (!strcmp(name, RVM__LOOK))
-        rvm__group_look(g, v, mask);
+    else if (!strcmp(name, RVM__SAFEPOINT))
+        rvm__group_safepoint(g, v, mask);
     else if (!strncmp(name, RVM__ADD, strlen(RVM__ADD)))
         (g->traces ? rvm__order_add(g, v) : rvm__group_add(g, v, mask));
     else if (!strncmp(name, "llvm.memset.", 12) || !strcmp(name, "rvm__native_new") || !strcmp(name, "rvm__native_del"))

@@ -257,7 +257,7 @@ static void part(rvm__group *g, uint32_t n, LLVMValueRef c, LLVMValueRef mask) {
     }
 }
 
-/* A loop that looks around if it has many trips, and is without that if not; false: it is to be there once. */
+/* A loop that polls if it has many trips, and is without that if not; false: it is to be there once. */
 static bool enter_twice(rvm__group *g, uint32_t loop, LLVMValueRef mask) {
     LLVMBuilderRef b = g->k->b;
     LLVMValueRef many = g->entered == loop + 1 ? NULL : rvm__may_turn_long(g, loop);
@@ -342,21 +342,21 @@ static bool bails_out(LLVMValueRef v) {
     return is_call_of(v, RVM__BAIL_OUT) && !LLVMIsNull(LLVMGetOperand(v, 0));
 }
 
-/* A group that looks around, and may be told to end, keeps few changes, but none of loops, which would be many. */
-static bool keeps_for_looks(const rvm__group *g) {
+/* A group that polls, and may be told to end, keeps few changes, but none of loops, which would be many. */
+static bool keeps_for_safepoints(const rvm__group *g) {
     enum { FEW = 4 };
     bool looks = false;
     unsigned n = 0;
     for (uint32_t k = 0; k < g->n; k++)
         for (LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[k].b); v; v = LLVMGetNextInstruction(v)) {
-            looks |= is_call_of(v, RVM__LOOK);
+            looks |= is_call_of(v, RVM__SAFEPOINT);
             if (rvm__changes_shared(g, v)) n += g->nodes[k].loop == RVM__NO_LOOP ? 1 : FEW + 1;
         }
     return looks && n <= FEW;
 }
 
 static void find_log(rvm__group *g) {
-    g->logs = keeps_for_looks(g);
+    g->logs = keeps_for_safepoints(g);
     for (int twice = 0; twice < 2; twice++) /* loops are gone through again */
         for (uint32_t k = g->n; k-- > 0;) {
             rvm__node *b = &g->nodes[g->order[k]];

@@ -5,7 +5,7 @@
  *   memory.c     loads and stores, and taking them back    instructions.c, vectors.c   all else, functions of doubles
  *   simplify.c   passes before that                     pairs.c      elements side by side
  *   order.c      additions whose order counts              adjacent.c    additions side by side
- *   safepoints.c     looks around: whether the run is to end
+ *   safepoints.c     polls: whether the run is to end
  */
 #ifndef RVM_JIT_LANES_H
 #define RVM_JIT_LANES_H
@@ -39,8 +39,8 @@ enum { RVM__MOST_VECTORISED = 20000 }; /* instructions of what an instance calls
 #define RVM__BAIL_OUT "rvm.give_up"
 #define RVM__ADD      "rvm.add."
 /* Look around, if so much has been charged: to an i64. */
-#define RVM__LOOK   "rvm.look_around"
-#define RVM__RESULT "rvm.result" /* what it returns: unknown to LLVM */
+#define RVM__SAFEPOINT "rvm.look_around"
+#define RVM__RESULT    "rvm.result" /* what it returns: unknown to LLVM */
 /* On an instance: how many make a group, a digit. */
 #define RVM__LANES "rvm-lanes"
 /* On an instance: elements gain in the order of instances, which ascend, "+", or descend, "-". RVM__ORDER and its number is

@@ -1,8 +1,8 @@
-/* safepoints.c: a group looks around, as single instances do where loops turn: for fuel, a cancel, the caller's progress.
+/* safepoints.c: a group polls, as single instances do where loops turn: for fuel, a cancel, the caller's progress.
  *
  * An instance says what it has charged where it enters a loop whose trips are charged ahead, and where others turn. If that
- * is much, the group bails out, and the single instances look around. Where it has changed shared memory, and does not keep
- * how that was, it cannot: it looks around itself, and if the run is to end, the run ends there, and the machine with it
+ * is much, the group bails out, and the single instances poll. Where it has changed shared memory, and does not keep
+ * how that was, it cannot: it polls itself, and if the run is to end, the run ends there, and the machine with it
  * (rvm__native_adrift). A loop charged ahead is there twice, with looks for when it has many trips.
  */
 #include "group.h"
@@ -35,8 +35,8 @@ static void unlikely(rvm__group *g, LLVMValueRef branch) {
 }
 
 /* Where the condition holds: whether the run is to end, when so much has been charged since the group began. */
-static void look_if(rvm__group *g, LLVMValueRef cond, LLVMValueRef charged, LLVMValueRef local, LLVMValueRef next) {
-    static const char name[] = "rvm__native_look_in_group";
+static void poll_if(rvm__group *g, LLVMValueRef cond, LLVMValueRef charged, LLVMValueRef local, LLVMValueRef next) {
+    static const char name[] = "rvm__native_safepoint_in_group";
     LLVMBuilderRef b = g->k->b;
     LLVMBasicBlockRef look = rvm__group_block(g, "look"), on = rvm__group_block(g, "on"),
                       again = rvm__group_block(g, "again");
@@ -64,7 +64,7 @@ static bool is_adrift(const rvm__group *g, uint32_t node) {
     return g->nodes[node].changed && !g->logs && !g->traces;
 }
 
-void rvm__group_look(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
+void rvm__group_safepoint(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
     LLVMBuilderRef b = g->k->b;
     LLVMValueRef v = LLVMGetOperand(call, 0);
     const bool varies = rvm__is_varying(g, v), adrift = is_adrift(g, rvm__node_of(g, LLVMGetInstructionParent(call)));
@@ -77,13 +77,13 @@ void rvm__group_look(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
     if (!g->limit) g->limit = local_from(g, UNSEEN), g->many = local_from(g, 0);
     LLVMValueRef more = LLVMBuildICmp(b, LLVMIntUGT, charged, LLVMBuildLoad2(b, g->k->i64, g->limit, ""), "");
     LLVMBuildStore(b, LLVMBuildZExt(b, more, g->k->i64, ""), g->many);
-    look_if(g, more, LLVMBuildMul(b, charged, number(g, g->lanes), ""), g->limit,
+    poll_if(g, more, LLVMBuildMul(b, charged, number(g, g->lanes), ""), g->limit,
             LLVMBuildAdd(b, charged, number(g, UNSEEN), ""));
 }
 
 static bool looks(LLVMBasicBlockRef b) {
     for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v))
-        if (LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), RVM__LOOK)) return true;
+        if (LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), RVM__SAFEPOINT)) return true;
     return false;
 }
 
@@ -107,8 +107,8 @@ static uint64_t known_trips(const rvm__group *g, const rvm__loop *l, LLVMValueRe
     return !step || way % step || way / step < 0 ? 0 : (uint64_t)(way / step) + 1;
 }
 
-/* Whether what is in the loop, or around it, looks around often enough without it. */
-static bool needs_no_look(const rvm__group *g, uint32_t loop) {
+/* Whether what is in the loop, or around it, polls often enough without it. */
+static bool needs_no_safepoint(const rvm__group *g, uint32_t loop) {
     const rvm__loop *l = &g->loops[loop];
     if (!is_adrift(g, l->latch) || looks(g->nodes[l->latch].b) || looks(g->nodes[l->header].b)) return true;
     for (uint32_t n = 0; n < g->n; n++)
@@ -120,7 +120,7 @@ static bool needs_no_look(const rvm__group *g, uint32_t loop) {
 }
 
 LLVMValueRef rvm__may_turn_long(rvm__group *g, uint32_t loop) {
-    if (!g->limit || needs_no_look(g, loop)) return NULL;
+    if (!g->limit || needs_no_safepoint(g, loop)) return NULL;
     LLVMValueRef many = LLVMBuildLoad2(g->k->b, g->k->i64, g->many, "");
     return LLVMBuildICmp(g->k->b, LLVMIntNE, many, number(g, 0), "");
 }
@@ -132,5 +132,5 @@ void rvm__group_turns(rvm__group *g) {
     LLVMBuildStore(b, left, g->ticks);
     LLVMValueRef last = LLVMBuildSub(b, LLVMBuildLoad2(b, g->k->i64, g->limit, ""), number(g, UNSEEN), "");
     LLVMValueRef charged = LLVMBuildMul(b, last, number(g, g->lanes), "");
-    look_if(g, LLVMBuildICmp(b, LLVMIntEQ, left, number(g, 0), ""), charged, g->ticks, number(g, UNSEEN));
+    poll_if(g, LLVMBuildICmp(b, LLVMIntEQ, left, number(g, 0), ""), charged, g->ticks, number(g, UNSEEN));
 }

@@ -39,7 +39,7 @@ void rvm__begin_sums(rvm__emit *e, const rvm__xinsn *x) {
     }
 }
 
-/* Trips that go by without a look around; 0: each has one, as a group has. */
+/* Trips that go by without a poll; 0: each has one, as a group has. */
 static uint64_t trips_unseen(rvm__emit *e, uint32_t pc) {
     return rvm__goes_in_lanes(e, pc) ? 0 : rvm__trips_unseen(e, pc);
 }
@@ -224,7 +224,7 @@ static void turn_chunk(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
 static void go_on_below(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, LLVMValueRef left) {
     LLVMValueRef last = LLVMBuildSub(e->k->b, left, rvm__build_int(e->k, 1), "");
     go_on(e, x, NULL, last);
-    rvm__look_between(e, in->target);
+    rvm__safepoint_between(e, in->target);
 }
 
 bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {

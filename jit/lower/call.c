@@ -313,7 +313,7 @@ static void run_call(call *c, bool apart) {
     unsigned n = 0;
     if (!rvm__is_inlined(e->u, c->callee) && facts->most > RVM__MOST_UNSEEN) { /* calls alone can go on for ever */
         rvm__charge(e, 0);
-        rvm__look_around(e, e->pc);
+        rvm__emit_safepoint(e, e->pc);
     }
     args[n++] = e->machine;
     args[n++] = e->native;

@@ -1,6 +1,6 @@
 /* cost_bound.c: how many instructions run at most, where the text alone tells: no way back but of loops whose trips are
  * constants, or no more than the elements of a local array that each trip has one of, and only calls of what is bounded.
- * Loops around such code look around every so many trips (counted.c, block.c). */
+ * Loops around such code poll every so many trips (counted.c, block.c). */
 #include "emit.h"
 #include "builder.h"
 
@@ -90,7 +90,7 @@ static bool is_long(const rvm__unit *u, uint32_t fn, uint32_t pc) {
     return false;
 }
 
-/* Instructions between; looked: in lanes, without loops that look around where they turn. */
+/* Instructions between; looked: in lanes, without loops that poll where they turn. */
 static uint64_t count(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to, bool looked);
 
 /* Of all trips of the loop or block that begins at pc. */

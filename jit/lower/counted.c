@@ -1,4 +1,4 @@
-/* counted.c: counted loops. Those around code that is bounded (cost_bound.c) look around every so many trips, a strip; a
+/* counted.c: counted loops. Those around code that is bounded (cost_bound.c) poll every so many trips, a strip; a
  * loop that has no more than one strip, as most have, is walked apart from one that has more. In unchecked code all trips
  * are charged when the loop is entered, where they are alike. */
 #include <llvm-c/DebugInfo.h>
@@ -205,7 +205,7 @@ void rvm__enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__set_slot(e, x->to.last, last);
     split_trips(e, up ? lo : last, up ? s : LLVMBuildNeg(b, s, ""), trips);
     charge_ahead(e, trips);
-    if (e->vectorised && !rvm__passes_unseen(e, e->pc)) rvm__look_in_instance(e); /* all are charged already */
+    if (e->vectorised && !rvm__passes_unseen(e, e->pc)) rvm__safepoint_in_instance(e); /* all are charged already */
     if (!enter_from_top(e, in, x)) rvm__jump(e, c, e->pc, false);
 }
 

@@ -87,7 +87,7 @@ typedef struct rvm__facts { /* of a function of the program */
     uint64_t size;     /* instructions, those of callees included, as far as counted */
     uint64_t work;     /* the same, but each counts for as often as it may run, as far as loops tell */
     uint64_t most;     /* instructions of a call, or RVM__UNBOUNDED */
-    uint64_t unseen;   /* the same in lanes, without what looks around where it turns */
+    uint64_t unseen;   /* the same in lanes, without what polls where it turns */
     bool by_value;     /* it, or what it calls, calls through function values */
     uint16_t levels;   /* of the trail that something goes onto, or comes from */
     uint8_t told_from; /* with so many levels deep it must be known at run time how deep they are */
@@ -95,7 +95,7 @@ typedef struct rvm__facts { /* of a function of the program */
     bool silent;       /* nothing is, nor in what it calls */
 } rvm__facts;
 enum { RVM__NEVER_TOLD = 255, RVM__UNBOUNDED = 1 << 30 };
-/* Instructions that go by without a look around: of a strip of a loop, and of one trip or call within it. */
+/* Instructions that go by without a poll: of a strip of a loop, and of one trip or call within it. */
 enum { RVM__STRIP = 1 << 20, RVM__MOST_UNSEEN = 1 << 14 };
 
 enum rvm__end_reason { RVM__END_CHECK, RVM__END_MEMORY, RVM__END_DEPTH, RVM__END_STACK, RVM__END_LENGTH };
@@ -136,7 +136,7 @@ typedef struct rvm__array_ir { /* allocas */
     LLVMValueRef heap;         /* standalone, of another local one: what is to be freed, or NULL */
 } rvm__array_ir;
 
-/* Of a loop or block that looks around every so many trips, by its lower end: trips left behind the present strip, and
+/* Of a loop or block that polls every so many trips, by its lower end: trips left behind the present strip, and
  * the index at its end. */
 typedef struct rvm__strip {
     LLVMValueRef left, stop; /* allocas */
@@ -250,9 +250,9 @@ static inline uint32_t rvm__lower_end(const rvm_function *f, uint32_t pc) {
 /* ---- cost_bound.c ---- */
 /* Instructions from pc `from` to before `to`, each as often as it may run, or RVM__UNBOUNDED. */
 uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);
-/* In lanes, of a call: without loops that look around where they turn. */
+/* In lanes, of a call: without loops that poll where they turn. */
 uint64_t rvm__most_unseen(const rvm__unit *u, uint32_t fn);
-/* Whether the loop with an end at pc need not look around in lanes: its trips are constants and, with all in them that does
+/* Whether the loop with an end at pc need not poll in lanes: its trips are constants and, with all in them that does
  * not look, no more than a strip. Code around it looks. */
 bool rvm__passes_unseen(const rvm__emit *e, uint32_t pc);
 /* Whether control goes on with the next instruction, here and not in a function. */
@@ -260,7 +260,7 @@ bool rvm__goes_on(const rvm_insn *in);
 /* Trips of the loop with an end at pc, of which each has an element of a small array, where indices are trusted; or
  * RVM__UNBOUNDED. */
 uint64_t rvm__trips_in_array(const rvm__unit *u, uint32_t fn, uint32_t pc);
-/* How many trips of the loop or block with an end at pc may go by without a look around; 0: it looks around at each. */
+/* How many trips of the loop or block with an end at pc may go by without a poll; 0: it polls at each. */
 uint64_t rvm__trips_unseen(const rvm__emit *e, uint32_t pc);
 /* Whether the loop with an end at pc has two trips at most, as the text tells, and not too much in them. */
 bool rvm__is_twice(const rvm__emit *e, uint32_t pc);
@@ -274,8 +274,9 @@ bool rvm__goes_by_rows(const rvm__emit *e, uint32_t pc);
 /* Whether the strips of a block with an end at pc might go upward though the block goes down. */
 bool rvm__may_turn(rvm__emit *e, uint32_t pc);
 LLVMValueRef rvm__is_upward(rvm__emit *e, uint32_t pc); /* whether they do, an i1 */
-void rvm__look_between(rvm__emit *e, uint32_t pc); /* around, between strips, before the index of the next one changes */
-void rvm__settle_function(rvm__emit *e);           /* when it has been emitted, and when all has */
+void rvm__safepoint_between(rvm__emit *e,
+                            uint32_t pc); /* around, between strips, before the index of the next one changes */
+void rvm__settle_function(rvm__emit *e);  /* when it has been emitted, and when all has */
 void rvm__settle_unit(rvm__unit *u);
 
 /* ---- chunk.c ---- */
@@ -297,7 +298,7 @@ void rvm__leave_sums(rvm__emit *e, const rvm__xinsn *x);
 void rvm__enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x); /* and the stretch ends */
 bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);  /* false: the stretch ends */
 /* Instructions of a trip of the loop with an end at pc, where all are charged when it is entered: all trips are alike and
- * nobody looks around; in unchecked code, where few ways lead out of them. 0: each charges its own. */
+ * nobody polls; in unchecked code, where few ways lead out of them. 0: each charges its own. */
 uint32_t rvm__ahead_at(const rvm__emit *e, const rvm__context *c, uint32_t pc);
 /* In such a body: what was charged for this trip and those behind it. */
 LLVMValueRef rvm__charged_ahead(rvm__emit *e);
@@ -317,7 +318,7 @@ void rvm__emit_function(rvm__unit *u, const rvm__version *v);
 /* What was walked since the last charge, and `extra`. */
 void rvm__charge(rvm__emit *e, uint32_t extra);
 /* Before instruction pc of the context. */
-void rvm__look_around(rvm__emit *e, uint32_t pc);
+void rvm__emit_safepoint(rvm__emit *e, uint32_t pc);
 /* A copy of a compute part, or of the whole function, walked in that direction; NULL: out of memory, noted. */
 rvm__context *rvm__context_in(rvm__emit *e, rvm__context *parent, uint32_t compute, enum rvm__pass pass, int dir);
 rvm__context *rvm__context_copy(rvm__emit *e, const rvm__context *c); /* the same, with code of its own; NULL: noted */
@@ -329,7 +330,7 @@ void rvm__walk_pending(rvm__emit *e);
 void rvm__walk_from(rvm__emit *e, LLVMBasicBlockRef first, uint32_t pc, int dir);
 LLVMBasicBlockRef rvm__block(rvm__emit *e, const char *name); /* a new one at the end of the function */
 void rvm__at(rvm__emit *e, LLVMBasicBlockRef b);
-/* Control passes to where a jump lands past pc; back: in a loop, where it looks around first. */
+/* Control passes to where a jump lands past pc; back: in a loop, where it polls first. */
 void rvm__jump(rvm__emit *e, rvm__context *c, uint32_t pc, bool back);
 
 /* ---- osr.c ---- */
@@ -494,7 +495,7 @@ void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back);
 /* ---- conflicts.c ---- */
 /* An instance that goes on for long bails out: at a way back, or, if it has not yet changed what is outside, before a
  * loop. */
-void rvm__look_in_instance(rvm__emit *e);
+void rvm__safepoint_in_instance(rvm__emit *e);
 /* What is vectorised bails out if cond: the group is run again, one instance after the other. */
 void rvm__bail_out(rvm__emit *e, LLVMValueRef cond);
 /* Where instances may add to the same element, an update of it adds f (or takes it away): then it is done here. */

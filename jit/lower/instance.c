@@ -427,7 +427,7 @@ void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back) {
         return;
     }
     if (!c->start && !(c->start = rvm__unit_alloc(e->u, e->f->ncode * sizeof *c->start))) return;
-    if (back) rvm__look_around(e, pc + (uint32_t)c->dir);
+    if (back) rvm__emit_safepoint(e, pc + (uint32_t)c->dir);
     if (!e->asked && !(e->asked = rvm__unit_alloc(e->u, e->f->ncode * sizeof *e->asked))) return;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b);
     if (!c->start[pc]) c->start[pc] = start_block(e, pc);

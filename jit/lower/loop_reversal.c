@@ -36,9 +36,9 @@ LLVMValueRef rvm__is_upward(rvm__emit *e, uint32_t pc) {
     return t->upward = LLVMBuildFreeze(e->k->b, LLVMGetUndef(e->k->i1), "upward");
 }
 
-void rvm__look_between(rvm__emit *e, uint32_t pc) {
+void rvm__safepoint_between(rvm__emit *e, uint32_t pc) {
     const uint32_t site = e->nsites;
-    rvm__look_around(e, pc + (uint32_t)e->context->dir);
+    rvm__emit_safepoint(e, pc + (uint32_t)e->context->dir);
     struct rvm__turned *t = e->nsites > site ? add(e, &e->between, pc) : NULL;
     if (t) t->site = site;
 }

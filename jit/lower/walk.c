@@ -1,7 +1,7 @@
 /* walk.c: the instructions of a function in the order of control.
  *
  * A stretch is walked until it jumps; where it may be jumped to, a landing begins another stretch. Charges: every stretch
- * counts its instructions and charges them where control may part, so that at a look around and where the function is left
+ * counts its instructions and charges them where control may part, so that at a poll and where the function is left
  * the count is the interpreter's. Looks around stand where a loop turns. */
 #include "emit.h"
 #include "builder.h"
@@ -95,16 +95,16 @@ static LLVMValueRef looker(rvm__emit *e) {
     rvm__attribute(k, f, -1, "nounwind", 0);
     rvm__at(e, LLVMAppendBasicBlockInContext(k->context, f, ""));
     LLVMValueRef args[2] = {LLVMGetParam(f, 0), LLVMGetParam(f, 1)};
-    LLVMBuildRet(k->b, rvm__call_runtime(e, "rvm__native_look", k->i32, 2, args));
+    LLVMBuildRet(k->b, rvm__call_runtime(e, "rvm__native_safepoint", k->i32, 2, args));
     rvm__at(e, here);
     return f;
 }
 
-void rvm__look_around(rvm__emit *e, uint32_t pc) {
+void rvm__emit_safepoint(rvm__emit *e, uint32_t pc) {
     rvm__build *k = e->k;
     if (e->u->w->standalone) return;
     if (e->vectorised) {
-        rvm__look_in_instance(e);
+        rvm__safepoint_in_instance(e);
         return;
     }
     LLVMBasicBlockRef look = rvm__block(e, "look"), on = rvm__block(e, "on");
@@ -124,7 +124,7 @@ void rvm__look_around(rvm__emit *e, uint32_t pc) {
 }
 
 void rvm__jump(rvm__emit *e, rvm__context *c, uint32_t pc, bool back) {
-    if (back) rvm__look_around(e, pc + (uint32_t)c->dir);
+    if (back) rvm__emit_safepoint(e, pc + (uint32_t)c->dir);
     LLVMBuildBr(e->k->b, rvm__landing_of(e, c, pc));
 }
 
@@ -198,7 +198,7 @@ static void skip_part(rvm__emit *e, uint32_t compute) {
     rvm__forget_locals(e, compute);
 }
 
-/* Whether so much may run in it without a loop or call that looks around: regions within regions run exponentially often. */
+/* Whether so much may run in it without a loop or call that polls: regions within regions run exponentially often. */
 static bool turns_for_long(const rvm__emit *e, uint32_t compute) {
     const uint32_t does = e->f->code[compute].target;
     uint32_t pc = compute + 1;
@@ -212,7 +212,7 @@ static bool run_again(rvm__emit *e, uint32_t compute, enum rvm__pass pass, uint3
     if (!enter_part(e, compute, pass)) return false;
     if (!turns_for_long(e, compute)) return true;
     rvm__charge(e, 0);
-    rvm__look_around(e, *next);
+    rvm__emit_safepoint(e, *next);
     return true;
 }
 

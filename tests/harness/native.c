@@ -1,7 +1,7 @@
 /* native.c: one call natively and by the interpreter, side by side: the same bits, errors, places and counts.
  *
  * What is not compared: the counts that rvm_jit.h says are others; and where a run stops for want of fuel or by a cancel,
- * since native code looks around less often in loops around straight code. */
+ * since native code polls less often in loops around straight code. */
 #include "sides.h"
 
 #include <stdlib.h>

@@ -95,7 +95,7 @@ static bool run_one(const rvm_program *p, const char *name, uint64_t seed, const
     return good;
 }
 
-/* Lanes look around only in loops that may turn long, so neither fuel nor a cancel ends others that go on for ever; the
+/* Lanes poll only in loops that may turn long, so neither fuel nor a cancel ends others that go on for ever; the
  * processor's time does. */
 enum { MOST_SECONDS = 20 }; /* a program takes one */
 static char at_work[60];

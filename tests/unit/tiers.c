@@ -1,4 +1,4 @@
-/* tiers.c: when native code is compiled: what is hot, at which loop, beside the run; where runs look around for it. */
+/* tiers.c: when native code is compiled: what is hot, at which loop, beside the run; where runs poll for it. */
 #include <pthread.h>
 #include <sched.h>
 
@@ -160,7 +160,7 @@ Test(tiers, cancelled_while_compiling, .timeout = 300) {
     rvm_jit_free(w.j);
 }
 
-/* ---- looks around, in tiers ---- */
+/* ---- polls, in tiers ---- */
 
 static const char long_rows[] = "fn main(y: real[n], x: real[n], k: i64)\n"
                                 "    for j in 0..k\n"

@@ -324,6 +324,6 @@ rvm_status rvm__leave(rvm_machine *m) {
     if (top->against) m->dir = -m->dir;
     m->pc = call + m->dir;
     m->nframes--;
-    if (top->looks) rvm__look_soon(m);
+    if (top->looks) rvm__safepoint_soon(m);
     return RVM_OK;
 }

@@ -13,7 +13,7 @@ bool rvm__begins_loop(const rvm_function *f, uint32_t pc) {
     return rvm__op_target((rvm_op)in->op) == 'L' && in->target > pc && (counted || (in->op & 1));
 }
 
-/* The interpreter looks around behind that end, and in its shortest loops before the other. */
+/* The interpreter polls behind that end, and in its shortest loops before the other. */
 uint32_t rvm__loop_head(const rvm_function *f, uint32_t pc, int dir) {
     if (pc < 2 || pc + 2 >= f->ncode) return 0;
     const uint32_t before = pc - (uint32_t)dir, other = f->code[before].target, far = f->code[pc].target;

@@ -14,13 +14,13 @@ rvm_status rvm__run_tangent(rvm_machine *m);
 rvm_status rvm__run_unsweep(rvm_machine *m); /* gradient mode, forward from within or behind a sweep */
 
 /* Budget spent: look at fuel, the cancel flag and the caller's progress function; grant the next slice. */
-rvm_status rvm__look(rvm_machine *m);
+rvm_status rvm__safepoint(rvm_machine *m);
 /* Whether a look after so many instructions of the run would end it; only the progress function is told. */
 rvm_status rvm__is_to_end(rvm_machine *m, uint64_t count);
 /* inspect.c: trips done of the outermost counted loop, as a share; 0: there is none */
 double rvm__outermost_share(const rvm_machine *m);
-rvm_status rvm__look_hot(rvm_machine *m); /* native.c: and an engine learns what runs often, and may run some of it */
-void rvm__look_soon(rvm_machine *m);      /* the next look comes where control jumps next */
+rvm_status rvm__safepoint_hot(rvm_machine *m); /* native.c: and an engine learns what runs often, and may run some of it */
+void rvm__safepoint_soon(rvm_machine *m);      /* the next look comes where control jumps next */
 void rvm__count_op(rvm_machine *m, const rvm__xinsn *x, ptrdiff_t step);
 
 /* The handler that runs one instruction alone, where x's may run its neighbours or a whole loop too. */

@@ -14,12 +14,12 @@ enum { SIZE = sizeof(rvm__xinsn), MORE_OUTSIDE = 4096 };
 /* ---- what native code calls ---- */
 
 /* Fuel, cancel, progress: not 0 ends the run. */
-static int32_t rvm__native_look(rvm_machine *m, rvm__native *n) {
-    if (m->seat) return rvm__team_look(m, n);
+static int32_t rvm__native_safepoint(rvm_machine *m, rvm__native *n) {
+    if (m->seat) return rvm__team_safepoint(m, n);
     m->budget = (n->limit - n->charged) * SIZE;
     if (n->lost) return n->status = n->lost, 1;
     m->inside_native = true;
-    n->status = rvm__look(m);
+    n->status = rvm__safepoint(m);
     m->inside_native = false;
     n->limit = n->charged + m->budget / SIZE;
     return n->status != RVM_OK;
@@ -27,9 +27,9 @@ static int32_t rvm__native_look(rvm_machine *m, rvm__native *n) {
 
 /* The same from within a group of instances, which has charged so much. If it can, it bails out then, and the single ones
  * that run in its place end; so nothing is taken note of but that. */
-static int32_t rvm__native_look_in_group(rvm_machine *m, uint64_t charged) {
+static int32_t rvm__native_safepoint_in_group(rvm_machine *m, uint64_t charged) {
     if (!m->native) return 0;
-    if (m->seat) return rvm__team_look_in_group(m, charged);
+    if (m->seat) return rvm__team_safepoint_in_group(m, charged);
     return rvm__is_to_end(m, m->counted + (uint64_t)((int64_t)m->slice - (m->native->limit - m->native->charged)) +
                                  charged) != RVM_OK;
 }
@@ -228,7 +228,7 @@ static bool rvm__native_is_new(rvm__native_met *met, const char *element) {
 #define SYMBOL(name)                                                                                                        \
     { #name, (void *)(uintptr_t)name }
 const rvm__native_symbol rvm__native_symbols[] = {
-    SYMBOL(rvm__native_look),
+    SYMBOL(rvm__native_safepoint),
     SYMBOL(rvm__native_outside),
     SYMBOL(rvm__native_leave),
     SYMBOL(rvm__native_magnitudes),
@@ -252,7 +252,7 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_is_new),
     SYMBOL(rvm__native_enter),
     SYMBOL(__divti3),
-    SYMBOL(rvm__native_look_in_group),
+    SYMBOL(rvm__native_safepoint_in_group),
     SYMBOL(rvm__native_adrift),
 };
 const size_t rvm__native_nsymbols = sizeof rvm__native_symbols / sizeof *rvm__native_symbols;
@@ -339,7 +339,7 @@ static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__
 /* NULL: there is none, or not yet. The run may have been cancelled while it waited for a compiler. */
 static rvm__native_entry ask(rvm_machine *m, const rvm__native_place *at, const rvm__native_need **need) {
     const rvm__native_entry entry = m->engine->entry(m->engine, m, at, need);
-    if (!entry) rvm__look_if_cancelled(m);
+    if (!entry) rvm__safepoint_if_cancelled(m);
     return entry;
 }
 
@@ -364,9 +364,9 @@ rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
     bool left;
     *ran = false;
     rvm__native_entry entry = at_an_end(m) ? ask(m, &at, &need) : NULL;
-    if (!entry && rvm__look_if_cancelled(m)) { /* straight code would not look */
+    if (!entry && rvm__safepoint_if_cancelled(m)) { /* straight code would not look */
         *ran = true;
-        return rvm__look(m);
+        return rvm__safepoint(m);
     }
     if (!entry || !has_room(m, need)) return RVM_OK;
     const rvm_status status = run_frame(m, entry, need, &left);
@@ -420,7 +420,7 @@ static void forget_locals(rvm_machine *m) {
         if (f->params[k].ndim) a[f->params[k].index].present = true;
 }
 
-/* The interpreter has looked around: if that is in a loop for which there is code, it goes on natively to where the
+/* The interpreter has polled: if that is in a loop for which there is code, it goes on natively to where the
  * innermost frame returns to. */
 static rvm_status go_native(rvm_machine *m) {
     rvm__native_place at;
@@ -437,12 +437,12 @@ static rvm_status go_native(rvm_machine *m) {
     return status;
 }
 
-rvm_status rvm__look_hot(rvm_machine *m) {
+rvm_status rvm__safepoint_hot(rvm_machine *m) {
     const uint64_t before = m->counted;
-    rvm_status status = rvm__look(m);
+    rvm_status status = rvm__safepoint(m);
     if (!m->engine) return status;
     m->engine->ran(m->engine, m, m->counted - before);
     if (!status) status = go_native(m);
-    if (!status && m->engine && m->engine->soon) rvm__look_soon(m); /* it may be detached while it ran */
+    if (!status && m->engine && m->engine->soon) rvm__safepoint_soon(m); /* it may be detached while it ran */
     return status;
 }

@@ -13,13 +13,13 @@
 
 /* What goes along with native code. Counts are in instructions. */
 typedef struct rvm__native {
-    int64_t charged, limit; /* since it was entered; the next look around comes when charged > limit */
+    int64_t charged, limit; /* since it was entered; the next poll comes when charged > limit */
     int64_t fuel;           /* charged when there is none left; at most INT64_MAX / 2 */
     uint64_t calls;
     uint64_t peak;                 /* of frames */
     uint64_t erased[2];            /* bits of what a discarding trail did not keep, as rvm__trail has them */
-    rvm_status status;             /* of a look around that ended the run */
-    rvm_status lost;               /* of a block that could not be taken back: the next look around ends with it */
+    rvm_status status;             /* of a poll that ended the run */
+    rvm_status lost;               /* of a block that could not be taken back: the next poll ends with it */
     uint64_t threads;              /* not 0: parallel blocks may run in threads */
     uint64_t slots, arrays, frame; /* where the frame that is entered begins, and its number */
 } rvm__native;
@@ -116,10 +116,10 @@ struct rvm__native_order {
  * around before. */
 uint64_t rvm__native_chunks(rvm_machine *m, rvm__native *n, const rvm__native_order *o);
 /* In the middle of a group of instances, when it has charged so much: not 0: the run is to end. */
-int32_t rvm__team_look_in_group(rvm_machine *w, uint64_t charged);
+int32_t rvm__team_safepoint_in_group(rvm_machine *w, uint64_t charged);
 bool rvm__team_is_cancelled(const rvm_machine *w);
-/* A look around from within a chunk. */
-int32_t rvm__team_look(rvm_machine *w, rvm__native *n);
+/* A poll from within a chunk. */
+int32_t rvm__team_safepoint(rvm_machine *w, rvm__native *n);
 void rvm__team_free(rvm_machine *m); /* ends the threads */
 /* What is part of an array that native code kept elsewhere gets an address, in frames from `first` on. */
 void rvm__native_find_homes(rvm_machine *m, uint32_t first);
@@ -150,7 +150,7 @@ struct rvm__engine {
     /* So many instructions were interpreted, in the frames of m. */
     void (*ran)(rvm__engine *e, rvm_machine *m, uint64_t instructions);
     uint8_t *hot;      /* by function: whether to ask for code where the interpreter calls it */
-    uint64_t every;    /* instructions from one look around of the interpreter to the next, at most */
+    uint64_t every;    /* instructions from one poll of the interpreter to the next, at most */
     uint64_t patience; /* instructions of a derivative that are interpreted before its program is asked for; 0: none */
     uint64_t cramped;  /* bytes of the C stack that code took which did not run last time, for want of them; 0: it did */
     bool soon;         /* set by `ran`: code may be entered at a loop; the next look is to come where control jumps next */

@@ -251,7 +251,7 @@ static bool run_chunk(const team *t, seat *s, desk *d, rvm_status *lost) {
     return true;
 }
 
-/* ---- looks around ---- */
+/* ---- polls ---- */
 
 static bool is_cancelled(const team *t) {
     return __atomic_load_n(t->m->cancelled, __ATOMIC_RELAXED);
@@ -265,7 +265,7 @@ static void tell(team *t, uint64_t now) {
     if (m->o.progress(m->o.userdata, t->before + now)) rvm_machine_cancel(m);
 }
 
-int32_t rvm__team_look(rvm_machine *w, rvm__native *n) {
+int32_t rvm__team_safepoint(rvm_machine *w, rvm__native *n) {
     seat *s = w->seat;
     team *t = s->team;
     const int64_t left = s->fuel - n->charged;
@@ -285,7 +285,7 @@ bool rvm__team_is_cancelled(const rvm_machine *w) {
     return is_cancelled(w->seat->team);
 }
 
-int32_t rvm__team_look_in_group(rvm_machine *w, uint64_t charged) {
+int32_t rvm__team_safepoint_in_group(rvm_machine *w, uint64_t charged) {
     const seat *s = w->seat;
     team *t = s->team;
     pthread_mutex_lock(&t->lock);
@@ -569,7 +569,7 @@ static uint64_t done(const team *t) {
     return t->merged * RVM__CHUNK - shorter;
 }
 
-/* The next look around comes at once. */
+/* The next poll comes at once. */
 static void look_soon(rvm_machine *m, rvm__native *n) {
     const int64_t less = n->limit - n->charged + 1;
     if (less <= 0) return;
