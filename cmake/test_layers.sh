@@ -14,6 +14,8 @@ declare -A uses=(
     [bench]="bench examples jit/rvm_jit.h vm/rvm.h vm/rvm_derivatives.h assembler/rvm_asm.h isa/rvm_program.h"
 )
 library='^jit/(rvm_jit\.h|host/.*)$'
+declare -A home_of
+while read -r path; do home_of[${path##*/}]=$path; done < <(find isa assembler vm jit tools tests bench examples -type f | sort -r)
 bad=0 seen=0
 foreign() {
     echo "$file:$line: $name does not belong here"
@@ -21,13 +23,13 @@ foreign() {
 }
 for folder in "${!uses[@]}"; do
     while IFS=: read -r file line text; do
-        name=$(sed -E 's/.*#[[:space:]]*include[[:space:]]*[<"]([^>"]*)[>"].*/\1/' <<<"$text")
+        [[ $text =~ [\<\"]([^\>\"]*)[\>\"] ]] && name=${BASH_REMATCH[1]}
         seen=$((seen + 1))
         case $name in
         llvm-c/* | llvm/*) [[ $file == jit/* && ! $file =~ $library ]] || foreign ;;
         cuda*) foreign ;;
         esac
-        home=$(find isa assembler vm jit tools tests bench examples -name "${name##*/}" | head -n 1)
+        home=${home_of[${name##*/}]:-}
         [ -n "$home" ] || continue
         allowed=
         for prefix in ${uses[$folder]}; do
