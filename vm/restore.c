@@ -118,7 +118,7 @@ static double widest_stated(const rvm_program *p) {
     for (uint32_t fn = 0; fn < p->nfunctions; fn++) {
         const rvm_function *f = &p->functions[fn];
         for (const rvm_insn *in = f->code; in < f->code + f->ncode; in++)
-            if (in->flags & RVM_FLAG_TOL && in->op >> 1 == RVM_PAIR_let)
+            if (in->flags & RVM_FLAG_TOL)
                 widest = fmax(widest, f->consts[rvm__places(f, in)[in->nplaces - 1].slot - f->nregs].f);
     }
     return widest;
