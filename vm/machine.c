@@ -222,9 +222,11 @@ void rvm_machine_stats(const rvm_machine *m, rvm_stats *out) {
 }
 
 void rvm_machine_stats_reset(rvm_machine *m) {
+    static const rvm_stats none = {0}; /* copied, since compilers clear a structure by an instruction that starts slowly */
     if (!m) return;
-    const size_t memory = m->memory;
-    m->stats = (rvm_stats){.memory_peak = memory, .ancilla_peak = m->arena_used};
+    m->stats = none;
+    m->stats.memory_peak = m->memory;
+    m->stats.ancilla_peak = m->arena_used;
     m->residue_floor = 0;
     m->trail.peak = m->trail.erased[0] = m->trail.erased[1] = m->stack_lost = 0;
     m->exact.updates = m->exact.recorded = 0;

@@ -151,15 +151,15 @@ static rvm_status tell(const rvm__restoring *r, const rvm_arg *now, const farthe
 }
 
 /* An argument like that with its elements side by side in cells. */
-static rvm_arg packed(const rvm_arg *like, rvm_value *cells) {
-    rvm_arg a = {.type = like->type, .ndim = like->ndim};
+static void pack(const rvm_arg *like, rvm_value *cells, rvm_arg *to) {
     int64_t stride = 1;
-    if (!a.ndim)
-        a.value.i = cells->i;
+    if (to != like) *to = *like;
+    to->active = false;
+    if (!to->ndim)
+        to->value.i = cells->i;
     else
-        a.data = cells;
-    for (int d = a.ndim - 1; d >= 0; stride *= a.shape[d--]) a.shape[d] = like->shape[d], a.stride[d] = stride;
-    return a;
+        to->data = cells;
+    for (int d = to->ndim - 1; d >= 0; stride *= to->shape[d--]) to->stride[d] = stride;
 }
 
 /* sizes: by parameter, what the tolerance is relative to where that is more than 1; NULL: it is nowhere. */
@@ -168,7 +168,8 @@ static farthest compare(const rvm__restoring *r, rvm_value *const *was, const rv
     comparison c = {.worst = {.excess = 0}};
     for (uint32_t k = 0; k < f->nparams; k++) {
         if ((r->only && !r->only[k]) || !compared(&f->params[k], !r->m->o.unchecked)) continue;
-        const rvm_arg before = packed(&now[k], was[k]);
+        rvm_arg before;
+        pack(&now[k], was[k], &before);
         c.type = (rvm_type)f->params[k].type;
         c.tolerance = tolerance_of(r, c.type);
         c.size = sizes ? fmax(1, sizes[k]) : 1;
@@ -226,7 +227,7 @@ static void lay_out(again *a) {
             memcpy(to, a->was[k], n * sizeof *to);
         else
             rvm__cells_take(arg, false, to);
-        *arg = packed(arg, to);
+        pack(arg, to, arg);
         to += n;
     }
 }
@@ -321,16 +322,16 @@ static bool may_return(const rvm_machine *m) {
     return m->mode != RVM_PRIMAL || m->o.trail == RVM_TRAIL_KEEP || m->gradient_of >= 0;
 }
 
-static void ask_whether_gradient(rvm_machine *m) {
-    if (m->asked == m->entry + 1) return;
-    m->gradient_of = rvm__gradient_of(m->p, m->entry, m->is_value);
-    m->asked = m->entry + 1;
+int64_t rvm__known_gradient_of(rvm_machine *m, uint32_t fn) {
+    if (m->asked != fn + 1) m->gradient_of = rvm__gradient_of(m->p, fn, m->is_value);
+    m->asked = fn + 1;
+    return m->gradient_of;
 }
 
 rvm_status rvm__keep_inputs(rvm_machine *m, rvm_error *err) {
     const rvm_function *f = &m->p->functions[m->entry];
     size_t n = 0;
-    ask_whether_gradient(m);
+    rvm__known_gradient_of(m, m->entry);
     m->compares = may_return(m);
     if (!m->compares) return RVM_OK;
     for (uint32_t k = 0; k < m->nargs; k++)

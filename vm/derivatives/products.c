@@ -28,6 +28,26 @@ static rvm_value *plane(const rvm__product *p, uint32_t param, int which) {
     return p->cells + PLANES * p->w->at[param] + (size_t)which * count(p->w, param);
 }
 
+/* The arguments of f'grad: each of f's, and behind it the adjoint where it is active. */
+static void lay_out(rvm__product *p) {
+    const rvm__work *w = p->w;
+    const uint8_t *active = p->gradient->active;
+    p->nargs = 0;
+    for (uint32_t k = 0; k < w->q->nargs; k++) {
+        rvm_arg *a = &p->args[p->nargs++];
+        *a = w->args[k];
+        a->active = active[k];
+        a->shadow_data = count(w, k) ? plane(p, k, X_D) : NULL; /* none of an integer and of an array without elements */
+        for (int64_t d = a->ndim - 1, stride = 1; d >= 0; stride *= a->shape[d], d--) a->shadow_stride[d] = stride;
+        if (!active[k]) continue;
+        rvm_arg *b = &p->args[p->nargs++];
+        *b = *a;
+        memcpy(b->stride, a->shadow_stride, sizeof b->stride);
+        b->data = a->ndim && count(w, k) ? plane(p, k, X_B) : NULL;
+        b->shadow_data = a->ndim && count(w, k) ? plane(p, k, X_BD) : NULL;
+    }
+}
+
 rvm_status rvm__product_begin(rvm__product *p, rvm__work *w, rvm_error *err) {
     rvm_machine *m = w->m;
     uint8_t active[RVM_MAX_PARAMS];
@@ -39,32 +59,26 @@ rvm_status rvm__product_begin(rvm__product *p, rvm__work *w, rvm_error *err) {
     p->args = rvm__room(m, RVM__PRODUCT, 2 * w->q->nargs * sizeof *p->args + cells * sizeof *p->cells);
     if (!p->args && w->q->nargs) return rvm__no_memory(m, err);
     p->cells = (rvm_value *)(void *)(p->args + 2 * w->q->nargs);
+    lay_out(p);
     return RVM_OK;
 }
 
-/* The arguments of f'grad: each of f's, and behind it the adjoint where it is active. */
-static uint32_t lay_out(rvm__product *p) {
+/* Scalars, as the planes have them. */
+static void set_scalars(rvm__product *p) {
     const rvm__work *w = p->w;
-    const uint8_t *active = p->gradient->active;
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < w->q->nargs; k++) {
-        rvm_arg a = w->args[k];
-        const size_t cells = count(w, k); /* none for an integer and for an array without elements */
-        a.active = active[k];
-        a.shadow_data = cells ? plane(p, k, X_D) : NULL;
-        a.shadow.i = cells ? plane(p, k, X_D)->i : 0;
-        for (int64_t d = a.ndim - 1, stride = 1; d >= 0; stride *= a.shape[d], d--) a.shadow_stride[d] = stride;
-        p->args[n++] = a;
-        if (!active[k]) continue;
-        rvm_arg b = a;
-        memcpy(b.stride, a.shadow_stride, sizeof b.stride);
-        b.data = a.ndim && cells ? plane(p, k, X_B) : NULL;
-        b.value.i = cells ? plane(p, k, X_B)->i : 0;
-        b.shadow_data = a.ndim && cells ? plane(p, k, X_BD) : NULL;
-        b.shadow.i = 0;
-        p->args[n++] = b;
+    rvm_arg *a = p->args;
+    for (uint32_t k = 0; k < w->q->nargs; k++, a++) {
+        const bool any = count(w, k), active = p->gradient->active[k];
+        if (!a->ndim) {
+            a->value = w->args[k].value;
+            a->shadow.i = any ? plane(p, k, X_D)->i : 0;
+        }
+        if (!active) continue;
+        a++;
+        if (a->ndim) continue;
+        a->value.i = any ? plane(p, k, X_B)->i : 0;
+        a->shadow.i = 0;
     }
-    return n;
 }
 
 /* The shadows that w holds (rvm__work_set) as plane `which` of the parameters; they are then 0 again. */
@@ -100,9 +114,9 @@ rvm_status rvm__product_run(rvm__product *p, const double *weights, rvm_error *e
     take(p, X_B);
     for (uint32_t k = 0; k < w->q->nargs; k++)
         if (count(w, k)) memset(plane(p, k, X_BD), 0, count(w, k) * sizeof(rvm_value));
-    const uint32_t n = lay_out(p);
+    set_scalars(p);
     w->cost.tangents++;
-    rvm_status status = rvm_tangent(m, p->gradient->fn, p->args, n, err);
+    rvm_status status = rvm_tangent(m, p->gradient->fn, p->args, p->nargs, err);
     const bool mode = m->stats.ran & RVM_RAN_TANGENTS, program = m->stats.ran & RVM_RAN_TANGENT;
     const uint32_t ran = (mode ? RVM_RAN_GRADIENT_TANGENTS : 0) | (program ? RVM_RAN_GRADIENT_TANGENT : 0);
     rvm_machine_unbind(m);

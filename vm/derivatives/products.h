@@ -8,7 +8,8 @@
 typedef struct rvm__product {
     rvm__work *w;
     struct rvm__derived *gradient;
-    rvm_arg *args;    /* of f'grad */
+    rvm_arg *args; /* of f'grad */
+    uint32_t nargs;
     rvm_value *cells; /* behind them in one block */
 } rvm__product;
 

@@ -207,11 +207,10 @@ static rvm_status check_came_back(const asked *q, rvm_error *err) {
     rvm_machine *m = q->m;
     rvm_value *before = m->kept[RVM__INPUTS];
     rvm_value *was[RVM_MAX_PARAMS];
-    uint8_t values[RVM_MAX_PARAMS];
     const bool back = goes_back(q);
-    rvm__restoring r = {.m = m, .fn = (uint32_t)q->fn, .of = q->fn, .only = back ? NULL : values};
+    rvm__restoring r = {.m = m, .fn = (uint32_t)q->fn, .of = q->fn, .only = back ? NULL : m->is_value};
     if (m->o.tolerance == INFINITY || q->ask == ASK_SWEEP) return RVM_OK;
-    if (!back && (r.of = rvm__gradient_of(m->p, r.fn, values)) < 0) return RVM_OK;
+    if (!back && (r.of = rvm__known_gradient_of(m, r.fn)) < 0) return RVM_OK;
     for (uint32_t k = 0; k < q->n; k++) {
         was[k] = before;
         before += rvm__cells(&q->args[k]) * (saves_value(q, k) + saves_shadow(q, k));
@@ -290,17 +289,14 @@ static bool make_zeros(const asked *q, rvm__derived *d) {
     return true;
 }
 
-/* The shadow of a, as an argument of its own; zeros: in place of one. */
-static rvm_arg shadow_of(const rvm_arg *a, rvm_value *zeros) {
-    rvm_arg b = {.type = a->type, .ndim = a->ndim};
+/* The shadow of a, as an argument of its own; zeros: in place of one. Copied, since compilers clear a structure by an
+ * instruction that starts slowly. */
+static void take_shadow(const rvm_arg *a, rvm_value *zeros, rvm_arg *to) {
     int64_t stride = 1;
-    if (!zeros) b.value = a->shadow;
-    b.data = zeros ? zeros : a->shadow_data;
-    for (int d = a->ndim - 1; d >= 0; stride *= a->shape[d--]) {
-        b.shape[d] = a->shape[d];
-        b.stride[d] = zeros ? stride : a->shadow_stride[d];
-    }
-    return b;
+    *to = *a;
+    to->value.i = zeros ? 0 : a->shadow.i;
+    to->data = zeros ? zeros : a->shadow_data;
+    for (int d = a->ndim - 1; d >= 0; stride *= a->shape[d--]) to->stride[d] = zeros ? stride : a->shadow_stride[d];
 }
 
 /* Arguments of the derived function: each of f's, and behind it the shadow where it is active. */
@@ -313,7 +309,7 @@ static bool lay_out(const asked *q, rvm__derived *d) {
         *a = q->args[k];
         a->active = false;
         if (!d->active[k]) continue;
-        d->args[d->nargs++] = shadow_of(a, q->args[k].active ? NULL : zeros);
+        take_shadow(a, q->args[k].active ? NULL : zeros, &d->args[d->nargs++]);
         if (!q->args[k].active) zeros += rvm__cells(a);
     }
     return true;
@@ -466,7 +462,10 @@ static bool has_limits(const rvm_options *o) {
 }
 
 static rvm_status natively(asked *q, rvm__derived *d, rvm_error *err) {
-    rvm_error why = {0};
+    rvm_error why; /* field by field, as take_shadow */
+    why.code = RVM_OK;
+    why.line = why.column = why.pc = 0;
+    why.file[0] = why.message[0] = 0;
     q->shadows = q->ask == ASK_TANGENT || has_limits(&q->m->o);
     rvm_status status = begin(q, d, &why);
     if (!status) status = run_natively(q, d, &why);
