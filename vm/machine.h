@@ -246,7 +246,7 @@ struct rvm_machine {
     size_t c_frames;            /* bytes that it takes there at most, but for recursion */
     uint32_t threads;           /* in which native code may run parallel blocks; 0: where it was called */
     struct rvm__team *team;     /* those threads, NULL: not started (team.c) */
-    struct rvm__seat *seat;     /* of a machine that one of them works with; else NULL */
+    struct rvm__worker *worker; /* of a machine that one of them works with; else NULL */
     const rvm__xinsn *gate;     /* such a machine stops before this end of a block, in frame gate_frames - 1 */
     uint32_t gate_frames;
     struct rvm__hessian *hessian; /* carried by the sweep (hessian.h); NULL: none */

@@ -1,8 +1,8 @@
 /* chunk.c: chunks of parallel blocks as functions of their own, which threads call (vm/native/team.c).
  *
  * Where a block is entered its plan says whether it may run so, and what its body uses of the surroundings. The caller
- * writes that down, registers and views of arrays, and gives an order; a chunk's function reads it at its start. For LLVM
- * arrays that do not overlap are parameters of it. The same body, walked in the other direction, takes a chunk back.
+ * writes that down, registers and views of arrays, and passes it as a job; a chunk's function reads it at its start. For
+ * LLVM arrays that do not overlap are parameters of it. The same body, walked in the other direction, takes a chunk back.
  *
  * What several instances add into in an array goes, with fast math or on i64, into a copy that each chunk has. Of an array
  * that is only read, and has few elements for what there is to do, each helper reads a copy. */
@@ -306,7 +306,7 @@ static void promise(const rvm__emit *e, const plan *p, LLVMValueRef f) {
     }
 }
 
-/* From an order to the parameters of the chunk's function. */
+/* From a job to the parameters of the chunk's function. */
 static LLVMValueRef make_entry(rvm__emit *e, const plan *p, const rvm__version *v) {
     rvm__build *k = e->k;
     LLVMTypeRef t[7] = {k->ptr, k->ptr, k->ptr, k->i64, k->i64, k->ptr, k->ptr};
@@ -320,7 +320,7 @@ static LLVMValueRef make_entry(rvm__emit *e, const plan *p, const rvm__version *
     rvm__at(e, LLVMAppendBasicBlockInContext(k->context, f, "entry"));
     LLVMSetCurrentDebugLocation2(k->b, NULL);
     LLVMValueRef o = LLVMGetParam(f, 2);
-#define FIELD(type, name) rvm__get(e, k->type, rvm__member(e, o, offsetof(rvm__native_order, name)))
+#define FIELD(type, name) rvm__get(e, k->type, rvm__member(e, o, offsetof(rvm__native_job, name)))
     LLVMValueRef views = FIELD(ptr, views);
     unsigned n = 0, copies = 0;
     args[n++] = LLVMGetParam(f, 0), args[n++] = LLVMGetParam(f, 1);
@@ -402,7 +402,7 @@ static LLVMValueRef may_run(rvm__emit *e, const plan *p, LLVMValueRef count) {
     return elements ? both(e, good, LLVMBuildICmp(k->b, LLVMIntULE, elements, most, "")) : good;
 }
 
-/* ---- the order ---- */
+/* ---- the job ---- */
 
 static LLVMValueRef list(rvm__emit *e, size_t n, size_t size, const char *name) {
     LLVMValueRef a = rvm__local(e, LLVMArrayType2(e->k->i64, (n + !n) * size / 8), name);
@@ -493,17 +493,17 @@ static void pass_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef list_of_su
     }
 }
 
-/* The order; NULL: noted. */
-static LLVMValueRef write_order(rvm__emit *e, const plan *p, const rvm_insn *in, const rvm__xinsn *x, LLVMValueRef count,
-                                LLVMValueRef sums) {
+/* The job; NULL: noted. */
+static LLVMValueRef write_job(rvm__emit *e, const plan *p, const rvm_insn *in, const rvm__xinsn *x, LLVMValueRef count,
+                              LLVMValueRef sums) {
     rvm__build *k = e->k;
     const int dir = e->context->dir;
     LLVMValueRef there = entry_of(e, p, e->pc, dir), back = LLVMConstNull(k->ptr);
-    LLVMValueRef order = list(e, 1, sizeof(rvm__native_order), "order");
+    LLVMValueRef job = list(e, 1, sizeof(rvm__native_job), "job");
     uint64_t ncopies, nmarks;
     if (p->undone) back = entry_of(e, p, in->target, -dir);
     if (!there || !back) return NULL;
-#define PUT(name, value) rvm__put_at(e, value, rvm__member(e, order, offsetof(rvm__native_order, name)))
+#define PUT(name, value) rvm__put_at(e, value, rvm__member(e, job, offsetof(rvm__native_job, name)))
     PUT(there, there);
     PUT(back, back);
     PUT(need, rvm__need_constant(e->u, e->fn));
@@ -525,7 +525,7 @@ static LLVMValueRef write_order(rvm__emit *e, const plan *p, const rvm_insn *in,
     PUT(registers, write_registers(e, p));
     PUT(views, write_views(e, p));
 #undef PUT
-    return order;
+    return job;
 }
 
 /* All instances are done, or the rest is done here. */
@@ -563,11 +563,11 @@ void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuildCondBr(k->b, may_run(e, p, count), threads, here);
     rvm__at(e, threads);
     LLVMValueRef sums = list(e, x->to.shared, sizeof(rvm__native_sum), "sums");
-    LLVMValueRef order = write_order(e, p, in, x, count, sums);
-    if (!order) return;
+    LLVMValueRef job = write_job(e, p, in, x, count, sums);
+    if (!job) return;
     pass_sums(e, x, sums, false);
     rvm__hand_counts(e);
-    LLVMValueRef args[3] = {e->machine, e->native, order};
+    LLVMValueRef args[3] = {e->machine, e->native, job};
     LLVMValueRef done = rvm__call_runtime(e, "rvm__native_chunks", k->i64, 3, args);
     rvm__take_counts(e);
     pass_sums(e, x, sums, true);

@@ -82,11 +82,11 @@ typedef struct rvm__native_copy {
     double *held;  /* its largest magnitude; NULL: none is kept */
 } rvm__native_copy;
 
-typedef struct rvm__native_order rvm__native_order;
+typedef struct rvm__native_job rvm__native_job;
 /* Runs instances first to last, both included, of one chunk, on a machine of its own. Not 0: it was left before one of them
  * was through, and its frames stand in w. */
-typedef int32_t (*rvm__chunk_entry)(rvm_machine *w, rvm__native *n, const rvm__native_order *o, uint64_t first,
-                                    uint64_t last, rvm__native_sum *sums, rvm_value *const *copies);
+typedef int32_t (*rvm__chunk_entry)(rvm_machine *w, rvm__native *n, const rvm__native_job *o, uint64_t first, uint64_t last,
+                                    rvm__native_sum *sums, rvm_value *const *copies);
 
 /* An array of the surroundings as instances see it; strides in bytes. */
 typedef struct rvm__native_view {
@@ -95,7 +95,7 @@ typedef struct rvm__native_view {
     int64_t dim[RVM_MAX_DIMS], stride[RVM_MAX_DIMS];
 } rvm__native_view;
 
-struct rvm__native_order {
+struct rvm__native_job {
     rvm__chunk_entry there, back;  /* back: takes instances back; NULL: nothing outside is left to be taken back */
     const rvm__native_need *need;  /* of the function around */
     uint64_t slots, arrays, frame; /* of its frame */
@@ -114,7 +114,7 @@ struct rvm__native_order {
 /* Runs the block in m's threads: how many instances are done, in their order; whatever was done beyond is taken back. All
  * but the last chunk are whole. Counts and sums are of what is done. Fewer than all: the caller is to go on, and looks
  * around before. */
-uint64_t rvm__native_chunks(rvm_machine *m, rvm__native *n, const rvm__native_order *o);
+uint64_t rvm__native_chunks(rvm_machine *m, rvm__native *n, const rvm__native_job *o);
 /* In the middle of a group of instances, when it has charged so much: not 0: the run is to end. */
 int32_t rvm__team_safepoint_in_group(rvm_machine *w, uint64_t charged);
 bool rvm__team_is_cancelled(const rvm_machine *w);
