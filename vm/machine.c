@@ -139,7 +139,7 @@ bool rvm__safepoint_if_cancelled(rvm_machine *m) {
 }
 
 void rvm__run_begins(rvm_machine *m) {
-    m->counted = m->told = 0;
+    m->counted = m->reported = 0;
     m->whole = 0;
     *m->shown = -1;
     grant(m);
@@ -152,9 +152,9 @@ uint64_t rvm__run_count(const rvm_machine *m) {
 
 rvm_status rvm__is_to_end(rvm_machine *m, uint64_t count) {
     enum { GROUP = 8 * (1 << 20) }; /* what one runs between two looks; counts may be ahead of that */
-    const uint64_t now = count < m->told + GROUP ? count : m->told + GROUP;
-    if (m->o.progress && now >= m->told + SLICE) {
-        m->told = now;
+    const uint64_t now = count < m->reported + GROUP ? count : m->reported + GROUP;
+    if (m->o.progress && now >= m->reported + SLICE) {
+        m->reported = now;
         if (m->o.progress(m->o.userdata, now)) rvm_machine_cancel(m);
     }
     if (__atomic_load_n(m->cancelled, __ATOMIC_RELAXED)) return RVM_ERR_CANCELLED;
@@ -173,9 +173,9 @@ rvm_status rvm__safepoint(rvm_machine *m) {
     m->slice = 0;
     m->budget = 0;
     if (__atomic_exchange_n(m->cancelled, 0, __ATOMIC_RELAXED)) return RVM_ERR_CANCELLED;
-    if (m->o.progress && m->counted >= m->told + SLICE) {
+    if (m->o.progress && m->counted >= m->reported + SLICE) {
         note_share(m);
-        m->told = m->counted;
+        m->reported = m->counted;
         if (m->o.progress(m->o.userdata, m->counted)) return RVM_ERR_CANCELLED;
     }
     if (m->o.fuel && m->counted >= m->o.fuel) return RVM_ERR_FUEL;

@@ -202,7 +202,7 @@ struct rvm_machine {
     int64_t budget;         /* bytes of prepared code that may still run before the next poll */
     uint64_t slice;         /* instructions granted with the present budget */
     uint64_t counted;       /* instructions of the present run, slices before the present one */
-    uint64_t told;          /* of them, that the caller's progress function knows of */
+    uint64_t reported;          /* of them, that the caller's progress function knows of */
     int cancel, *cancelled; /* atomic; cancelled: that of the machine that is asked, where this one runs for it */
     double whole;           /* with a progress function: instructions that the run takes, estimated; 0: unknown */
     double share, *shown;   /* how far the run is, or -1; shown: as with cancelled */

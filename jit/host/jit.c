@@ -36,7 +36,7 @@ typedef struct attachment {
     rvm_machine *m;
     uint64_t id[2];
     rvm_error why;     /* of the last run */
-    bool told;         /* that these options are interpreted */
+    bool noticed;         /* that these options are interpreted */
     bool pending;      /* code was asked for that is being compiled, or waits for that, */
     uint64_t finished; /* as long as this is the engine's */
     rvm__profiled hotness;
@@ -219,9 +219,9 @@ static bool is_refused(attachment *a, const rvm__lowering *what) {
     if (!refused) return false;
     rvm__fail(&a->why, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", refused);
     pthread_mutex_lock(&j->lock);
-    if (!a->told) rvm__tell(j, what, &(rvm__compiled){0}, &a->why);
+    if (!a->noticed) rvm__tell(j, what, &(rvm__compiled){0}, &a->why);
     pthread_mutex_unlock(&j->lock);
-    a->told = true;
+    a->noticed = true;
     return true;
 }
 

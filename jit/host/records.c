@@ -230,8 +230,8 @@ static void forget(rvm_jit *j, rvm__record *r) {
 /* A record that was found: who asks first tells of it. Memory may be there again next time. */
 static const rvm__record *met(rvm_jit *j, rvm__record *r, const rvm__lowering *what, rvm_error *why) {
     *why = r->why;
-    if (!r->told) rvm__tell(j, what, &r->code, &r->why);
-    r->told = true;
+    if (!r->noticed) rvm__tell(j, what, &r->code, &r->why);
+    r->noticed = true;
     if (r->why.code != RVM_ERR_MEMORY) return r;
     forget(j, r);
     return NULL;

@@ -15,8 +15,8 @@ typedef struct rvm__record {
     rvm__lowering what; /* its p means nothing */
     rvm__compiled code;
     rvm__loaded loaded;
-    rvm_error why; /* code RVM_OK: it was compiled; MEMORY: told once, then forgotten */
-    bool told;     /* by a notice */
+    rvm_error why; /* code RVM_OK: it was compiled; MEMORY: noticed once, then forgotten */
+    bool noticed;     /* by a notice */
 } rvm__record;
 
 struct rvm_jit {

@@ -4,8 +4,8 @@
  * on. So what is deep are the lowest levels, and each version of a function knows which. Two things follow:
  *
  *   - With the trail off, what goes onto a level that discards, and is not deep, is counted and gone.
- *   - The machine is told of a compute part or a segment only where something inside asks it how deep it is. All else that
- *     is around is written down for where the code is left (rvm__native_site). Inside of what is not told nothing is told.
+ *   - The machine tracks a compute part or a segment only where something inside asks it how deep it is. All else that is
+ *     around is written down for where the code is left (rvm__native_site). Inside of what is untracked all is.
  */
 #include "emit.h"
 #include "builder.h"
@@ -27,10 +27,10 @@ static bool is_kept(uint16_t discards, uint16_t deep, unsigned level) {
 
 /* ---- over the call graph ---- */
 
-static void join(rvm__facts *to, uint16_t levels, unsigned told_from, bool *changed) {
-    *changed |= (levels & ~to->levels) || told_from < to->told_from;
+static void join(rvm__facts *to, uint16_t levels, unsigned tracked_from, bool *changed) {
+    *changed |= (levels & ~to->levels) || tracked_from < to->tracked_from;
     to->levels |= levels;
-    if (told_from < to->told_from) to->told_from = (uint8_t)told_from;
+    if (tracked_from < to->tracked_from) to->tracked_from = (uint8_t)tracked_from;
 }
 
 /* What an instruction adds to the facts of its function, where these levels are deep around it. */
@@ -40,16 +40,16 @@ static void add_instruction(rvm__unit *u, uint32_t fn, const rvm_insn *in, uint1
     if (is_on_trail(in)) join(to, (uint16_t)(1u << level), is_kept(u->w->discards, deep, level) ? 0 : level + 1, changed);
     for (uint32_t at = 0, g; rvm__is_call(in) && rvm__next_callee(u->p, in, &at, &g);) {
         const rvm__facts *from = &u->facts[g];
-        join(to, from->levels, rvm__asks_depth(from, deep) ? 0 : from->told_from, changed);
+        join(to, from->levels, rvm__asks_depth(from, deep) ? 0 : from->tracked_from, changed);
     }
 }
 
 bool rvm__asks_depth(const rvm__facts *facts, uint16_t deep) {
-    return (unsigned)__builtin_popcount(deep) >= facts->told_from;
+    return (unsigned)__builtin_popcount(deep) >= facts->tracked_from;
 }
 
 void rvm__find_depths(rvm__unit *u) {
-    for (uint32_t fn = 0; fn < u->p->nfunctions; fn++) u->facts[fn].told_from = RVM__NEVER_TOLD;
+    for (uint32_t fn = 0; fn < u->p->nfunctions; fn++) u->facts[fn].tracked_from = RVM__NEVER_TRACKED;
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t fn = 0; fn < u->p->nfunctions; fn++) {
@@ -90,7 +90,7 @@ enum rvm__trail_use rvm__trail_use(const rvm__emit *e, uint32_t pc) {
     return use;
 }
 
-bool rvm__is_told(const rvm__emit *e, uint32_t first, uint32_t last) {
+bool rvm__is_tracked(const rvm__emit *e, uint32_t first, uint32_t last) {
     for (uint32_t pc = first + 1; pc < last; pc++) {
         const rvm_insn *in = &e->f->code[pc];
         const uint16_t deep = rvm__deep_at(e, pc);
@@ -101,8 +101,8 @@ bool rvm__is_told(const rvm__emit *e, uint32_t first, uint32_t last) {
     return false;
 }
 
-uint32_t rvm__untold_segments(const rvm__emit *e, uint32_t pc, int dir) {
-    return e->untold[pc + (dir < 0)];
+uint32_t rvm__untracked_segments(const rvm__emit *e, uint32_t pc, int dir) {
+    return e->untracked[pc + (dir < 0)];
 }
 
 bool rvm__find_segments(rvm__emit *e) {
@@ -110,20 +110,20 @@ bool rvm__find_segments(rvm__emit *e) {
     rvm__trail_cover cover = {0};
     uint32_t open[sizeof cover.outer / sizeof *cover.outer], n = 0;
     e->covered = rvm__unit_alloc(e->u, f->ncode * sizeof *e->covered);
-    e->told = rvm__unit_alloc(e->u, f->ncode);
-    e->untold = rvm__unit_alloc(e->u, f->ncode + 1);
-    if (!e->covered || !e->told || !e->untold) return false;
+    e->tracked = rvm__unit_alloc(e->u, f->ncode);
+    e->untracked = rvm__unit_alloc(e->u, f->ncode + 1);
+    if (!e->covered || !e->tracked || !e->untracked) return false;
     for (uint32_t pc = 0; pc < f->ncode; pc++) {
         rvm__trail_pass(f, &f->code[pc], &cover);
         e->covered[pc] = cover.levels;
     }
     for (uint32_t pc = 0; pc < f->ncode; pc++) {
         if (f->code[pc].op == RVM_OP_segment) open[n++] = pc;
-        if (f->code[pc].op == RVM_OP_endsegment) e->told[pc] = e->told[open[n - 1]] = rvm__is_told(e, open[n - 1], pc), n--;
+        if (f->code[pc].op == RVM_OP_endsegment) e->tracked[pc] = e->tracked[open[n - 1]] = rvm__is_tracked(e, open[n - 1], pc), n--;
     }
     for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const int by = e->told[pc] ? 0 : (f->code[pc].op == RVM_OP_segment) - (f->code[pc].op == RVM_OP_endsegment);
-        e->untold[pc + 1] = (uint8_t)(e->untold[pc] + by);
+        const int by = e->tracked[pc] ? 0 : (f->code[pc].op == RVM_OP_segment) - (f->code[pc].op == RVM_OP_endsegment);
+        e->untracked[pc + 1] = (uint8_t)(e->untracked[pc] + by);
     }
     return true;
 }

@@ -42,8 +42,8 @@ typedef struct rvm__context {
     uint32_t compute; /* the region's; of the whole function 0 */
     enum rvm__pass pass;
     int dir;
-    unsigned depth;             /* compute parts around that no trail was told of */
-    bool told;                  /* this one: something in it uses the trail */
+    unsigned depth;             /* compute parts around that no trail tracks */
+    bool tracked;                  /* this one: something in it uses the trail */
     LLVMBasicBlockRef *landing; /* by pc: where a jump lands past that instruction */
     LLVMBasicBlockRef *passing; /* by pc, of loops of which trips are passed over: at one end where each begins, at the other
                                    where it ends; or NULL */
@@ -90,11 +90,11 @@ typedef struct rvm__facts { /* of a function of the program */
     uint64_t unseen;   /* the same in lanes, without what polls where it turns */
     bool by_value;     /* it, or what it calls, calls through function values */
     uint16_t levels;   /* of the trail that something goes onto, or comes from */
-    uint8_t told_from; /* with so many levels deep it must be known at run time how deep they are */
+    uint8_t tracked_from; /* with so many levels deep it must be known at run time how deep they are */
     bool leaves;       /* something in it is left to the interpreter, as far as it has been emitted */
     bool silent;       /* nothing is, nor in what it calls */
 } rvm__facts;
-enum { RVM__NEVER_TOLD = 255, RVM__UNBOUNDED = 1 << 30 };
+enum { RVM__NEVER_TRACKED = 255, RVM__UNBOUNDED = 1 << 30 };
 /* Instructions that go by without a poll: of a strip of a loop, and of one trip or call within it. */
 enum { RVM__STRIP = 1 << 20, RVM__MOST_UNSEEN = 1 << 14 };
 
@@ -162,8 +162,8 @@ typedef struct rvm__emit {
     LLVMValueRef lanes;  /* alloca of slots.c, or NULL */
     uint16_t deep;       /* of its version */
     uint16_t *covered;   /* by pc: levels of the trail deeper there than at the start */
-    uint8_t *told;       /* by pc, of segments: the machine is told of it */
-    uint8_t *untold;     /* between pc - 1 and pc: how many segments around are not told */
+    uint8_t *tracked;       /* by pc, of segments: the machine tracks it */
+    uint8_t *untracked;     /* between pc - 1 and pc: how many segments around are not tracked */
     LLVMBasicBlockRef leave, done, entry;
     rvm__native_site *sites;
     uint32_t nsites, cap_sites;
@@ -411,19 +411,19 @@ void rvm__lines_at(rvm__emit *e);   /* what is built from now on belongs to the 
 void rvm__lines_none(rvm__unit *u); /* to no line */
 
 /* ---- depth.c ---- */
-void rvm__find_depths(rvm__unit *u); /* fills levels and told_from of all facts */
+void rvm__find_depths(rvm__unit *u); /* fills levels and tracked_from of all facts */
 /* Whether what the function does, entered with these levels deep, depends on how deep they are. */
 bool rvm__asks_depth(const rvm__facts *facts, uint16_t deep);
 uint16_t rvm__deep_version(const rvm__unit *u, uint32_t fn, uint16_t deep); /* what of it matters for the function */
-bool rvm__find_segments(rvm__emit *e);                                      /* fills covered, told, untold */
+bool rvm__find_segments(rvm__emit *e);                                      /* fills covered, tracked, untracked */
 uint16_t rvm__deep_at(const rvm__emit *e, uint32_t pc); /* at an instruction that is no end of a part or segment */
 /* What the instruction at pc puts onto trails, those that it calls included: nothing, or only what is lost; else it is kept.
  */
 enum rvm__trail_use { RVM__TRAIL_UNUSED, RVM__TRAIL_LOST, RVM__TRAIL_KEPT };
 enum rvm__trail_use rvm__trail_use(const rvm__emit *e, uint32_t pc);
 bool rvm__is_discarded(const rvm__emit *e, unsigned level); /* what the instruction being walked puts onto that level */
-bool rvm__is_told(const rvm__emit *e, uint32_t first, uint32_t last);    /* the machine is, of the part between them */
-uint32_t rvm__untold_segments(const rvm__emit *e, uint32_t pc, int dir); /* around, before that instruction */
+bool rvm__is_tracked(const rvm__emit *e, uint32_t first, uint32_t last);    /* at run time, by the machine: the part between them */
+uint32_t rvm__untracked_segments(const rvm__emit *e, uint32_t pc, int dir); /* around, before that instruction */
 
 /* ---- place.c ---- */
 typedef struct rvm__operand {

@@ -322,7 +322,7 @@ static LLVMBasicBlockRef leaving(rvm__emit *e, rvm__native_site site, uint32_t u
         rvm__out_of_memory(e->u);
     else {
         e->sites = list;
-        site.segments = rvm__untold_segments(e, site.pc, site.dir);
+        site.segments = rvm__untracked_segments(e, site.pc, site.dir);
         e->sites[e->nsites] = site;
     }
     rvm__at(e, cold);

@@ -47,7 +47,7 @@ bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc) {
     uint32_t first, last;
     if (!w->lanes || !w->unchecked || w->standalone || w->lines || e->vectorised || x->flags & X_GUARD) return false;
     body_of(e, pc, &first, &last);
-    return first <= last && calls_are_plain(e, first, last) && !rvm__is_told(e, first - 1, last + 1);
+    return first <= last && calls_are_plain(e, first, last) && !rvm__is_tracked(e, first - 1, last + 1);
 }
 
 /* ---- the function ---- */

@@ -144,11 +144,11 @@ static void enter_arrays(rvm__emit *e, LLVMValueRef arrays, uint32_t gap) {
 /* ---- control ---- */
 
 /* Compute parts around that no trail is to know of. */
-static unsigned untold_parts(const rvm__emit *e, uint32_t gap) {
+static unsigned untracked_parts(const rvm__emit *e, uint32_t gap) {
     unsigned n = 0;
     for (uint32_t pc = 0; pc < gap; pc++) {
         const rvm_insn *in = &e->f->code[pc];
-        if (in->op == RVM_OP_compute && in->target >= gap) n += !rvm__is_told(e, pc, in->target);
+        if (in->op == RVM_OP_compute && in->target >= gap) n += !rvm__is_tracked(e, pc, in->target);
     }
     return n;
 }
@@ -208,9 +208,9 @@ rvm__context *rvm__around_entry(rvm__emit *e, rvm__context *c, uint32_t head) {
 
 void rvm__osr_entry(rvm__emit *e) {
     const int dir = inner_direction(e);
-    const uint32_t gap = rvm__gap(e->at, dir), untold = rvm__untold_segments(e, e->at, dir);
+    const uint32_t gap = rvm__gap(e->at, dir), untracked = rvm__untracked_segments(e, e->at, dir);
     LLVMValueRef args[7] = {e->machine,    rvm__known_number(e),           int32(e, e->at),
-                            int32(e, dir), int32(e, untold_parts(e, gap)), int32(e, untold),
+                            int32(e, dir), int32(e, untracked_parts(e, gap)), int32(e, untracked),
                             e->first_slot};
     load_slots(e, rvm__call_runtime(e, "rvm__native_enter", e->k->ptr, 7, args));
     LLVMValueRef arrays_args[2] = {e->machine, e->first_array};

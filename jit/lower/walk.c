@@ -27,8 +27,8 @@ rvm__context *rvm__context_in(rvm__emit *e, rvm__context *parent, uint32_t compu
     if (!c || !landing) return NULL;
     *c = (rvm__context){
         .parent = parent, .compute = compute, .pass = pass, .dir = dir, .landing = landing, .next = e->contexts};
-    c->told = parent && rvm__is_told(e, compute, e->f->code[compute].target);
-    c->depth = parent ? parent->depth + !c->told : 0;
+    c->tracked = parent && rvm__is_tracked(e, compute, e->f->code[compute].target);
+    c->depth = parent ? parent->depth + !c->tracked : 0;
     c->gap = parent ? parent->gap : 0;
     c->head = parent ? parent->head : 0;
     e->contexts = c;
@@ -152,7 +152,7 @@ static void conditional_jump(rvm__emit *e, const rvm_insn *in, LLVMValueRef take
 
 static void trail_deeper(rvm__emit *e, const rvm__context *part, int by) {
     LLVMValueRef args[2] = {e->machine, LLVMConstInt(e->k->i32, (uint64_t)(int64_t)by, true)};
-    if (part->told && !e->u->w->standalone) rvm__call_runtime(e, "rvm__trail_deeper", e->k->nothing, 2, args);
+    if (part->tracked && !e->u->w->standalone) rvm__call_runtime(e, "rvm__trail_deeper", e->k->nothing, 2, args);
 }
 
 /* Whether the second run of the compute part is left out: not in the region in which the code was entered, of whose first

@@ -440,8 +440,8 @@ static rvm_status run_natively(asked *q, rvm__derived *d, rvm_error *err) {
 
 static void tell(const asked *q, rvm__derived *d, const rvm_error *why) {
     rvm__engine *e = q->m->engine;
-    if (e) e->derived(e, d->machine, q->fn, why, why && !d->told);
-    if (why) d->told = true;
+    if (e) e->derived(e, d->machine, q->fn, why, why && !d->noticed);
+    if (why) d->noticed = true;
 }
 
 /* Whether native code never will run: then the machine's modes are the faster way. */
