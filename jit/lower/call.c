@@ -304,14 +304,14 @@ static bool is_unused(const call *c, uint32_t param) {
 static void run_call(call *c, bool apart) {
     rvm__emit *e = c->e;
     rvm__build *k = e->k;
-    const rvm__facts *facts = &e->u->facts[c->callee];
+    const rvm__summary *summary = &e->u->summaries[c->callee];
     LLVMValueRef *args = rvm__unit_alloc(e->u, (RVM__FIXED_PARAMS + c->n * (size_t)RVM__MOST_PARAMS) * sizeof *args);
     const uint16_t deep = rvm__deep_at(e, e->pc);
     const rvm__version *v = e->vectorised ? rvm__vectorised_version(e->u, c->callee, c->dir, apart, deep, c->loose)
                                           : rvm__version_of(e->u, c->callee, c->dir, apart, deep);
     if (!args || !v || !v->function) return;
     unsigned n = 0;
-    if (!rvm__is_inlined(e->u, c->callee) && facts->most > RVM__MOST_UNSEEN) { /* calls alone can go on for ever */
+    if (!rvm__is_inlined(e->u, c->callee) && summary->most > RVM__MOST_UNSEEN) { /* calls alone can go on for ever */
         rvm__charge(e, 0);
         rvm__emit_safepoint(e, e->pc);
     }
@@ -322,9 +322,9 @@ static void run_call(call *c, bool apart) {
     args[n++] = LLVMBuildAdd(k->b, e->first_array, rvm__build_int(k, e->f->narrays), "");
     args[n++] = LLVMBuildAdd(k->b, e->frame, rvm__build_int(k, 1), "");
     n++; /* counts */
-    if (facts->recursive && e->u->w->standalone)
+    if (summary->recursive && e->u->w->standalone)
         rvm__standalone_depth(e, args[4]);
-    else if (facts->recursive) { /* the rest was made sure of at the start */
+    else if (summary->recursive) { /* the rest was made sure of at the start */
         LLVMValueRef room[5] = {e->machine, args[2], args[3], args[4], rvm__need_constant(e->u, c->callee)};
         LLVMValueRef has = rvm__call_runtime(e, "rvm__native_room", k->i1, 5, room);
         rvm__leave_if(e, LLVMBuildNot(k->b, has, ""));

@@ -89,8 +89,8 @@ static void use_body(const rvm__emit *e, plan *p, const uint8_t *inner) {
             p->why = "roles in a block within are only known while it runs";
         if (in->op >> 1 == RVM_PAIR_for && in->target < pc) weight /= 8;
         for (uint32_t at = 0, g; rvm__is_call(in) && rvm__next_callee(e->u->p, in, &at, &g);) {
-            if (e->u->facts[g].recursive) p->why = "it calls what is recursive";
-            if (work < e->u->facts[g].work) work = e->u->facts[g].work;
+            if (e->u->summaries[g].recursive) p->why = "it calls what is recursive";
+            if (work < e->u->summaries[g].work) work = e->u->summaries[g].work;
         }
         p->work += weight * work;
         if (p->work > UINT64_C(1) << 40) p->work = UINT64_C(1) << 40;
@@ -174,7 +174,7 @@ static bool takes_back(rvm__unit *u, uint32_t fn) {
 
 bool rvm__takes_chunks_back(rvm__unit *u) {
     for (uint32_t fn = 0; fn < u->p->nfunctions; fn++)
-        if (u->facts[fn].size && takes_back(u, fn)) return true;
+        if (u->summaries[fn].size && takes_back(u, fn)) return true;
     return false;
 }
 

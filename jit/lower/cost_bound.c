@@ -74,7 +74,7 @@ static uint64_t trips_at(const rvm__unit *u, uint32_t fn, uint32_t pc) {
 static uint64_t most_of_call(const rvm__unit *u, const rvm_insn *in, bool looked) {
     uint64_t most = 0;
     for (uint32_t at = 0, g; rvm__next_callee(u->p, in, &at, &g);) {
-        const uint64_t n = looked ? u->facts[g].unseen : u->facts[g].most;
+        const uint64_t n = looked ? u->summaries[g].unseen : u->summaries[g].most;
         if (n > most) most = n;
     }
     return most;

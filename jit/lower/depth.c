@@ -27,29 +27,29 @@ static bool is_kept(uint16_t discards, uint16_t deep, unsigned level) {
 
 /* ---- over the call graph ---- */
 
-static void join(rvm__facts *to, uint16_t levels, unsigned tracked_from, bool *changed) {
+static void join(rvm__summary *to, uint16_t levels, unsigned tracked_from, bool *changed) {
     *changed |= (levels & ~to->levels) || tracked_from < to->tracked_from;
     to->levels |= levels;
     if (tracked_from < to->tracked_from) to->tracked_from = (uint8_t)tracked_from;
 }
 
-/* What an instruction adds to the facts of its function, where these levels are deep around it. */
+/* What an instruction adds to the summary of its function, where these levels are deep around it. */
 static void add_instruction(rvm__unit *u, uint32_t fn, const rvm_insn *in, uint16_t deep, bool *changed) {
-    rvm__facts *to = &u->facts[fn];
+    rvm__summary *to = &u->summaries[fn];
     const unsigned level = is_on_trail(in) ? level_of(&u->p->functions[fn], in) : 0;
     if (is_on_trail(in)) join(to, (uint16_t)(1u << level), is_kept(u->w->discards, deep, level) ? 0 : level + 1, changed);
     for (uint32_t at = 0, g; rvm__is_call(in) && rvm__next_callee(u->p, in, &at, &g);) {
-        const rvm__facts *from = &u->facts[g];
+        const rvm__summary *from = &u->summaries[g];
         join(to, from->levels, rvm__asks_depth(from, deep) ? 0 : from->tracked_from, changed);
     }
 }
 
-bool rvm__asks_depth(const rvm__facts *facts, uint16_t deep) {
-    return (unsigned)__builtin_popcount(deep) >= facts->tracked_from;
+bool rvm__asks_depth(const rvm__summary *summary, uint16_t deep) {
+    return (unsigned)__builtin_popcount(deep) >= summary->tracked_from;
 }
 
 void rvm__find_depths(rvm__unit *u) {
-    for (uint32_t fn = 0; fn < u->p->nfunctions; fn++) u->facts[fn].tracked_from = RVM__NEVER_TRACKED;
+    for (uint32_t fn = 0; fn < u->p->nfunctions; fn++) u->summaries[fn].tracked_from = RVM__NEVER_TRACKED;
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t fn = 0; fn < u->p->nfunctions; fn++) {
@@ -64,7 +64,7 @@ void rvm__find_depths(rvm__unit *u) {
 }
 
 uint16_t rvm__deep_version(const rvm__unit *u, uint32_t fn, uint16_t deep) {
-    const uint16_t matters = u->w->discards & u->facts[fn].levels & deep;
+    const uint16_t matters = u->w->discards & u->summaries[fn].levels & deep;
     return matters ? (uint16_t)((2u << (31 - __builtin_clz(matters))) - 1) : 0;
 }
 
@@ -84,8 +84,8 @@ enum rvm__trail_use rvm__trail_use(const rvm__emit *e, uint32_t pc) {
     enum rvm__trail_use use = RVM__TRAIL_UNUSED;
     if (is_on_trail(in)) return is_kept(e->u->w->discards, deep, level_of(e->f, in)) ? RVM__TRAIL_KEPT : RVM__TRAIL_LOST;
     for (uint32_t at = 0, g; rvm__is_call(in) && rvm__next_callee(e->u->p, in, &at, &g);) {
-        if (rvm__asks_depth(&e->u->facts[g], deep)) return RVM__TRAIL_KEPT;
-        if (e->u->facts[g].levels) use = RVM__TRAIL_LOST;
+        if (rvm__asks_depth(&e->u->summaries[g], deep)) return RVM__TRAIL_KEPT;
+        if (e->u->summaries[g].levels) use = RVM__TRAIL_LOST;
     }
     return use;
 }
@@ -96,7 +96,7 @@ bool rvm__is_tracked(const rvm__emit *e, uint32_t first, uint32_t last) {
         const uint16_t deep = rvm__deep_at(e, pc);
         if (is_on_trail(in) && is_kept(e->u->w->discards, deep, level_of(e->f, in))) return true;
         for (uint32_t at = 0, g; rvm__is_call(in) && rvm__next_callee(e->u->p, in, &at, &g);)
-            if (rvm__asks_depth(&e->u->facts[g], deep)) return true;
+            if (rvm__asks_depth(&e->u->summaries[g], deep)) return true;
     }
     return false;
 }

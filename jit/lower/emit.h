@@ -81,7 +81,7 @@ typedef struct rvm__version {
     LLVMTypeRef type;
 } rvm__version;
 
-typedef struct rvm__facts { /* of a function of the program */
+typedef struct rvm__summary { /* of a function of the program */
     bool recursive;
     rvm__native_need need;
     uint64_t size;     /* instructions, those of callees included, as far as counted */
@@ -93,7 +93,7 @@ typedef struct rvm__facts { /* of a function of the program */
     uint8_t tracked_from; /* with so many levels deep it must be known at run time how deep they are */
     bool leaves;       /* something in it is left to the interpreter, as far as it has been emitted */
     bool silent;       /* nothing is, nor in what it calls */
-} rvm__facts;
+} rvm__summary;
 enum { RVM__NEVER_TRACKED = 255, RVM__UNBOUNDED = 1 << 30 };
 /* Instructions that go by without a poll: of a strip of a loop, and of one trip or call within it. */
 enum { RVM__STRIP = 1 << 20, RVM__MOST_UNSEEN = 1 << 14 };
@@ -110,8 +110,8 @@ typedef struct rvm__unit {
     const rvm_program *p;
     rvm_machine *m;     /* for prepared code: nothing runs on it */
     rvm__shaped shaped; /* p is its program, if there is one: functions for the lengths that are known */
-    rvm__facts *facts;
-    rvm__reach *reach;       /* by function, as facts are */
+    rvm__summary *summaries;
+    rvm__reach *reach;       /* by function, as summaries are */
     rvm__version **versions; /* by function */
     rvm__version *work;      /* to be emitted */
     rvm__end *ends;
@@ -411,9 +411,9 @@ void rvm__lines_at(rvm__emit *e);   /* what is built from now on belongs to the 
 void rvm__lines_none(rvm__unit *u); /* to no line */
 
 /* ---- depth.c ---- */
-void rvm__find_depths(rvm__unit *u); /* fills levels and tracked_from of all facts */
+void rvm__find_depths(rvm__unit *u); /* fills levels and tracked_from of all summaries */
 /* Whether what the function does, entered with these levels deep, depends on how deep they are. */
-bool rvm__asks_depth(const rvm__facts *facts, uint16_t deep);
+bool rvm__asks_depth(const rvm__summary *summary, uint16_t deep);
 uint16_t rvm__deep_version(const rvm__unit *u, uint32_t fn, uint16_t deep); /* what of it matters for the function */
 bool rvm__find_segments(rvm__emit *e);                                      /* fills covered, tracked, untracked */
 uint16_t rvm__deep_at(const rvm__emit *e, uint32_t pc); /* at an instruction that is no end of a part or segment */

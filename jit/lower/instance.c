@@ -29,7 +29,7 @@ static bool calls_are_plain(const rvm__emit *e, uint32_t first, uint32_t last) {
         const rvm_insn *in = &e->f->code[pc];
         if (in->op >> 1 == RVM_PAIR_calli) return false;
         if (in->op >> 1 != RVM_PAIR_call) continue;
-        const rvm__facts *g = &e->u->facts[in->target];
+        const rvm__summary *g = &e->u->summaries[in->target];
         if (g->recursive || g->by_value || g->size > RVM__MOST_VECTORISED) return false;
     }
     return true;

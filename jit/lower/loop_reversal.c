@@ -65,7 +65,7 @@ static bool leaves_within(const rvm__emit *e, const struct rvm__turned *t) {
 }
 
 void rvm__settle_function(rvm__emit *e) {
-    for (uint32_t k = 0; k < e->nsites && e->sites; k++) e->u->facts[e->fn].leaves |= !e->sites[k].calling;
+    for (uint32_t k = 0; k < e->nsites && e->sites; k++) e->u->summaries[e->fn].leaves |= !e->sites[k].calling;
     for (struct rvm__turned *t = e->turned, *next; t && !e->u->status; t = next) {
         next = t->next;
         if (leaves_within(e, t))
@@ -78,11 +78,11 @@ void rvm__settle_function(rvm__emit *e) {
 static bool calls_leave(const rvm__unit *u, uint32_t fn, uint32_t first, uint32_t end);
 
 static bool call_leaves(const rvm__unit *u, uint32_t fn) {
-    rvm__facts *facts = &u->facts[fn];
-    if (facts->leaves || facts->silent) return facts->leaves;
-    facts->leaves = facts->recursive || calls_leave(u, fn, 0, u->p->functions[fn].ncode);
-    facts->silent = !facts->leaves;
-    return facts->leaves;
+    rvm__summary *summary = &u->summaries[fn];
+    if (summary->leaves || summary->silent) return summary->leaves;
+    summary->leaves = summary->recursive || calls_leave(u, fn, 0, u->p->functions[fn].ncode);
+    summary->silent = !summary->leaves;
+    return summary->leaves;
 }
 
 static bool calls_leave(const rvm__unit *u, uint32_t fn, uint32_t first, uint32_t end) {

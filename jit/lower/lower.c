@@ -123,7 +123,7 @@ uint64_t rvm__local_bytes(const rvm__unit *u, uint32_t fn, uint16_t array) {
     return always || !few ? always : RVM__ARRAY_HEADER + RVM__FEW * sizeof(rvm_value);
 }
 
-/* ---- facts of functions ---- */
+/* ---- function summaries ---- */
 
 static uint64_t larger(uint64_t a, uint64_t b) {
     return a > b ? a : b;
@@ -138,7 +138,7 @@ typedef struct survey {
     uint32_t n;
 } survey;
 
-static void add_callee(rvm__facts *f, const rvm__facts *g) {
+static void add_callee(rvm__summary *f, const rvm__summary *g) {
     if (g->recursive) return; /* makes room by itself */
     f->need.slots = larger(f->need.slots, g->need.slots);
     f->need.arrays = larger(f->need.arrays, g->need.arrays);
@@ -153,7 +153,7 @@ static void visit(survey *s, uint32_t fn);
 static void visit_code(survey *s, uint32_t fn) {
     const rvm_program *p = s->u->p;
     const rvm_function *f = &p->functions[fn];
-    rvm__facts *facts = &s->u->facts[fn];
+    rvm__summary *summary = &s->u->summaries[fn];
     for (uint32_t pc = 0; pc < f->ncode; pc++) {
         const rvm_insn *in = &f->code[pc];
         for (uint32_t at = 0, g; rvm__is_call(in) && rvm__next_callee(p, in, &at, &g);) {
@@ -162,7 +162,7 @@ static void visit_code(survey *s, uint32_t fn) {
                 if (s->low[g] < s->low[fn]) s->low[fn] = s->low[g];
             } else if (s->is_open[g] && s->number[g] < s->low[fn])
                 s->low[fn] = s->number[g];
-            if (g == fn || s->is_open[g]) facts->recursive = true;
+            if (g == fn || s->is_open[g]) summary->recursive = true;
         }
     }
 }
@@ -179,29 +179,29 @@ static void visit_work(const rvm__unit *u, uint32_t fn) {
         if (in->op >> 1 == RVM_PAIR_for && in->target < pc) weight /= LOOP;
         uint64_t work = 1;
         for (uint32_t at = 0, g; rvm__is_call(in) && rvm__next_callee(p, in, &at, &g);)
-            work = larger(work, u->facts[g].work);
+            work = larger(work, u->summaries[g].work);
         sum += weight * work < most ? weight * work : most;
         if (in->op >> 1 == RVM_PAIR_for && in->target > pc) weight *= LOOP;
     }
-    u->facts[fn].work = sum < most ? sum : most;
+    u->summaries[fn].work = sum < most ? sum : most;
 }
 
 static void visit_needs(survey *s, uint32_t fn) {
     const rvm_program *p = s->u->p;
     const rvm_function *f = &p->functions[fn];
-    rvm__facts *facts = &s->u->facts[fn];
-    facts->size = f->ncode;
-    for (uint32_t pc = 0; pc < f->ncode; pc++) facts->by_value |= f->code[pc].op >> 1 == RVM_PAIR_calli;
+    rvm__summary *summary = &s->u->summaries[fn];
+    summary->size = f->ncode;
+    for (uint32_t pc = 0; pc < f->ncode; pc++) summary->by_value |= f->code[pc].op >> 1 == RVM_PAIR_calli;
     for (uint32_t pc = 0; pc < f->ncode; pc++)
         for (uint32_t at = 0, g; rvm__is_call(&f->code[pc]) && rvm__next_callee(p, &f->code[pc], &at, &g);)
-            if (g != fn) add_callee(facts, &s->u->facts[g]);
+            if (g != fn) add_callee(summary, &s->u->summaries[g]);
     visit_work(s->u, fn);
-    facts->most = facts->recursive ? RVM__UNBOUNDED : rvm__most_between(s->u, fn, 0, f->ncode);
-    facts->unseen = facts->recursive ? RVM__UNBOUNDED : rvm__most_unseen(s->u, fn);
-    facts->need.slots += s->u->m->codes[fn].slots;
-    facts->need.arrays += f->narrays;
-    facts->need.depth++;
-    for (uint32_t k = 0; k < f->narrays; k++) facts->need.bytes += rvm__local_bytes(s->u, fn, (uint16_t)k);
+    summary->most = summary->recursive ? RVM__UNBOUNDED : rvm__most_between(s->u, fn, 0, f->ncode);
+    summary->unseen = summary->recursive ? RVM__UNBOUNDED : rvm__most_unseen(s->u, fn);
+    summary->need.slots += s->u->m->codes[fn].slots;
+    summary->need.arrays += f->narrays;
+    summary->need.depth++;
+    for (uint32_t k = 0; k < f->narrays; k++) summary->need.bytes += rvm__local_bytes(s->u, fn, (uint16_t)k);
 }
 
 /* The functions from `base` of the stack on; visit_code has marked those that call each other. */
@@ -229,7 +229,7 @@ static bool survey_functions(rvm__unit *u) {
                 .is_open = rvm__unit_alloc(u, n)};
     if (u->status) return false;
     visit(&s, u->w->fn);
-    for (uint32_t fn = 0; fn < u->p->nfunctions; fn++) u->recursive |= u->facts[fn].recursive;
+    for (uint32_t fn = 0; fn < u->p->nfunctions; fn++) u->recursive |= u->summaries[fn].recursive;
     u->k->recurses = u->recursive;
     return true;
 }
@@ -247,7 +247,7 @@ static void inline_always(rvm__build *k, LLVMValueRef f) {
 }
 
 bool rvm__is_inlined(const rvm__unit *u, uint32_t fn) {
-    return !u->facts[fn].recursive && u->facts[fn].size <= u->k->small;
+    return !u->summaries[fn].recursive && u->summaries[fn].size <= u->k->small;
 }
 
 static LLVMTypeRef type_of(rvm__unit *u, const rvm_function *f) {
@@ -452,7 +452,7 @@ static bool emit_entry(rvm__unit *u) {
 
 LLVMValueRef rvm__need_constant(rvm__unit *u, uint32_t fn) {
     rvm__build *k = u->k;
-    const rvm__native_need *need = &u->facts[fn].need;
+    const rvm__native_need *need = &u->summaries[fn].need;
     LLVMValueRef v[6] = {rvm__build_int(k, (int64_t)need->slots),   rvm__build_int(k, (int64_t)need->arrays),
                          rvm__build_int(k, (int64_t)need->depth),   rvm__build_int(k, (int64_t)need->bytes),
                          rvm__build_int(k, (int64_t)u->dead_found), rvm__build_int(k, 0)};
@@ -521,7 +521,7 @@ rvm_status rvm__lower(rvm__build *k, const rvm__lowering *asked, rvm_error *err)
     shape(&u, &own);
     const uint32_t n = u.p->nfunctions;
     if (u.status || !prepare(&u)) goto done;
-    u.facts = rvm__unit_alloc(&u, n * sizeof *u.facts);
+    u.summaries = rvm__unit_alloc(&u, n * sizeof *u.summaries);
     u.reach = rvm__unit_alloc(&u, n * sizeof *u.reach);
     u.versions = rvm__unit_alloc(&u, n * sizeof *u.versions);
     if (u.status) goto done;
