@@ -54,11 +54,11 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
             memset(m->profile, 0, RVM_OP_LIMIT * sizeof *m->profile);
     }
     if (p->nvariants && !status) {
-        m->met = rvm__resize(m, NULL, 0, p->nvariants * sizeof *m->met);
-        if (!m->met)
+        m->inline_caches = rvm__resize(m, NULL, 0, p->nvariants * sizeof *m->inline_caches);
+        if (!m->inline_caches)
             status = RVM_ERR_MEMORY;
         else
-            memset(m->met, 0, p->nvariants * sizeof *m->met);
+            memset(m->inline_caches, 0, p->nvariants * sizeof *m->inline_caches);
     }
     if (!status && !rvm__trail_init(m)) status = RVM_ERR_MEMORY;
     if (!status) status = rvm__prepare(m, false, &m->primal_codes);
@@ -83,7 +83,7 @@ void rvm__room_free(rvm_machine *m) {
     rvm__resize(m, m->arrays, m->cap_arrays * sizeof *m->arrays, 0);
     rvm__resize(m, m->frames, m->cap_frames * sizeof *m->frames, 0);
     rvm__resize(m, m->stack, m->cap_stack * sizeof *m->stack, 0);
-    if (m->met) rvm__resize(m, m->met, m->p->nvariants * sizeof *m->met, 0);
+    if (m->inline_caches) rvm__resize(m, m->inline_caches, m->p->nvariants * sizeof *m->inline_caches, 0);
 }
 
 void rvm_machine_free(rvm_machine *m) {

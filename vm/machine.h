@@ -115,11 +115,11 @@ typedef struct rvm__frame {
 } rvm__frame;
 
 /* The last function value that a variant was called with, and its function. */
-typedef struct rvm__met {
+typedef struct rvm__inline_cache {
     int64_t value;
     uint32_t callee;
     bool any;
-} rvm__met;
+} rvm__inline_cache;
 
 typedef struct rvm__mark rvm__mark;   /* guard.c */
 typedef struct rvm__guard rvm__guard; /* of a parallel block that runs */
@@ -215,7 +215,7 @@ struct rvm_machine {
     size_t cap_arrays;
     rvm__frame *frames;
     uint32_t nframes, cap_frames;
-    rvm__met *met; /* by variant */
+    rvm__inline_cache *inline_caches; /* by variant */
     rvm__cell *stack;
     uint32_t nstack, cap_stack;
     uint64_t stack_lost; /* values that runs left there, before the present one, since the statistics began */

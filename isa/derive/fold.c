@@ -50,7 +50,7 @@ typedef struct copying { /* a function being written */
     uint32_t *since;                /* in the stretch of straight code of this number */
     uint32_t stretch;
     bool changed;            /* less is known than was thought */
-    uint8_t *met;            /* by array: it has appeared */
+    uint8_t *seen;            /* by array: it has appeared */
     uint16_t *slots, *local; /* by slot of the source: that of the copy; the register in place of a constant, or NONE */
     uint32_t nlocal;         /* such registers that are not the source's */
 } copying;
@@ -161,14 +161,14 @@ static void note_lengths(copying *c, const rvm_insn *in) {
     known here[RVM_MAX_DIMS] = {{false}}, *there = c->lengths[q[0].slot];
     lengths_here(c, in, q, here);
     for (int d = 0; d < RVM_MAX_DIMS; d++) {
-        if (!c->met[q[0].slot])
+        if (!c->seen[q[0].slot])
             there[d] = here[d];
         else if (!agree(there[d], here[d]) && there[d].is) {
             there[d].is = false;
             c->changed = true;
         }
     }
-    c->met[q[0].slot] = 1;
+    c->seen[q[0].slot] = 1;
     memcpy(c->latest[q[0].slot], here, sizeof here);
     c->since[q[0].slot] = c->stretch;
 }
@@ -183,7 +183,7 @@ static void find_lengths(copying *c) {
         for (uint32_t pc = 0; pc < c->f.ncode; pc++) note_lengths(c, &c->f.code[pc]);
     } while (c->changed && ++rounds < MOST_ROUNDS);
     for (uint32_t k = 0; c->changed && k < c->f.narrays; k++)
-        if (c->met[k]) memset(c->lengths[k], 0, sizeof c->lengths[k]);
+        if (c->seen[k]) memset(c->lengths[k], 0, sizeof c->lengths[k]);
     c->stretch++; /* now again, to be asked on the way */
 }
 
@@ -402,8 +402,8 @@ static rvm_status write_copy(folding *w, uint32_t number) {
     c.latest = make(w, nlengths);
     c.since = make(w, c.f.narrays * sizeof *c.since);
     c.stretch = 1;
-    c.met = make(w, c.f.narrays);
-    rvm_status st = c.slots && c.local && c.lengths && c.latest && c.since && c.met ? write_with(&c) : no_memory(w);
+    c.seen = make(w, c.f.narrays);
+    rvm_status st = c.slots && c.local && c.lengths && c.latest && c.since && c.seen ? write_with(&c) : no_memory(w);
     /* What was written goes into the program even if it is not whole, to be freed with it. */
     c.g.name = w->p->functions[fn].name;
     w->p->functions[fn] = c.g;
@@ -413,7 +413,7 @@ static rvm_status write_copy(folding *w, uint32_t number) {
     release(w, c.lengths, nlengths);
     release(w, c.latest, nlengths);
     release(w, c.since, c.f.narrays * sizeof *c.since);
-    release(w, c.met, c.f.narrays);
+    release(w, c.seen, c.f.narrays);
     return st;
 }
 

@@ -15,7 +15,7 @@ typedef struct facts {
     rvm__verifier *v;
     uint32_t *loop;                   /* by register: pc + 1 of the open loop that it counts, or 0 */
     uint16_t (*length)[RVM_MAX_DIMS]; /* by array: slots, or UNKNOWN */
-    uint8_t *met;                     /* by array: its length has been noted */
+    uint8_t *seen;                     /* by array: its length has been noted */
 } facts;
 
 static bool is_const(const facts *w, uint16_t slot) {
@@ -104,18 +104,18 @@ static void note_lengths(const facts *w, const rvm_insn *in) {
     uint16_t *length = w->length[q[0].slot];
     for (int d = 0; d < f->arrays[q[0].slot].ndim; d++) {
         uint16_t here = length_here(w, q, letters, d);
-        if (!w->met[q[0].slot])
+        if (!w->seen[q[0].slot])
             length[d] = here;
         else if (!same_length(w, length[d], here))
             length[d] = UNKNOWN;
     }
-    w->met[q[0].slot] = true;
+    w->seen[q[0].slot] = true;
 }
 
 static void function_facts(const facts *w) {
     rvm_function *f = w->v->p->functions + w->v->fn;
     memset(w->loop, 0, f->nregs * sizeof *w->loop);
-    memset(w->met, 0, f->narrays);
+    memset(w->seen, 0, f->narrays);
     memset(w->length, 0xff, f->narrays * sizeof *w->length);
     for (uint32_t k = 0; k < f->nparams; k++)
         if (f->params[k].ndim) memcpy(w->length[f->params[k].index], f->params[k].dim, sizeof *w->length);
@@ -126,9 +126,9 @@ static void function_facts(const facts *w) {
 rvm_status rvm__verify_facts(rvm__verifier *v) {
     facts w = {.v = v};
     w.loop = rvm__verify_make(v, v->max_regs, sizeof *w.loop);
-    w.met = rvm__verify_make(v, v->max_arrays, sizeof *w.met);
+    w.seen = rvm__verify_make(v, v->max_arrays, sizeof *w.seen);
     w.length = rvm__verify_make(v, v->max_arrays, sizeof *w.length);
-    if (!w.loop || !w.met || !w.length) return rvm__verify_no_memory(v);
+    if (!w.loop || !w.seen || !w.length) return rvm__verify_no_memory(v);
     for (uint32_t k = 0; k < v->p->nfunctions; k++) {
         if (rvm__verify_skips(v, k)) continue;
         rvm__verify_enter(v, k);

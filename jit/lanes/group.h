@@ -73,7 +73,7 @@ typedef struct rvm__group {
     LLVMValueRef log_n, log_at, log_old, log_mask, mark;
     int ordered;      /* elements gain in the order of instances: 1 from the first lane on, -1 from the last; 0: in any */
     bool traces;      /* this is the function of order.c */
-    LLVMValueRef met; /* alloca of an rvm__native_met (vm/native/native.h) */
+    LLVMValueRef seen; /* alloca of an rvm__native_seen (vm/native/native.h) */
     rvm__waiting waiting[RVM__MOST_WAITING];
     unsigned nwaiting;
     const char *why; /* NULL, or what cannot be */

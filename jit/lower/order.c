@@ -29,10 +29,10 @@ bool rvm__order_begin(rvm__group *g) {
         for (LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[n].b); v; v = LLVMGetNextInstruction(v))
             if (adds_reals(g, v) && (is_partly(g, n) || rvm__is_varying(g, LLVMGetOperand(v, 0))))
                 return rvm__no_group(g, "additions to the same element, in an order that counts");
-    g->met = rvm__group_local(g, LLVMArrayType2(g->k->i64, sizeof(rvm__native_met) / sizeof(uint64_t)));
+    g->seen = rvm__group_local(g, LLVMArrayType2(g->k->i64, sizeof(rvm__native_seen) / sizeof(uint64_t)));
     for (unsigned k = 0; k < 2; k++) {
-        LLVMValueRef at = LLVMConstInt(g->k->i64, k ? offsetof(rvm__native_met, last) : offsetof(rvm__native_met, n), false);
-        LLVMBuildStore(g->k->b, LLVMConstNull(g->k->i64), LLVMBuildGEP2(g->k->b, g->k->i8, g->met, &at, 1, ""));
+        LLVMValueRef at = LLVMConstInt(g->k->i64, k ? offsetof(rvm__native_seen, last) : offsetof(rvm__native_seen, n), false);
+        LLVMBuildStore(g->k->b, LLVMConstNull(g->k->i64), LLVMBuildGEP2(g->k->b, g->k->i8, g->seen, &at, 1, ""));
     }
     return true;
 }
@@ -41,7 +41,7 @@ void rvm__order_add(rvm__group *g, LLVMValueRef call) {
     static const char name[] = "rvm__native_is_new";
     if (!adds_reals(g, call)) return;
     LLVMTypeRef params[2] = {g->k->ptr, g->k->ptr}, t = LLVMFunctionType(g->k->i1, params, 2, false);
-    LLVMValueRef f = LLVMGetNamedFunction(g->k->module, name), args[2] = {g->met, rvm__one(g, LLVMGetOperand(call, 0))};
+    LLVMValueRef f = LLVMGetNamedFunction(g->k->module, name), args[2] = {g->seen, rvm__one(g, LLVMGetOperand(call, 0))};
     if (!f) f = LLVMAddFunction(g->k->module, name, t);
     rvm__bail_group_out(g, LLVMBuildNot(g->k->b, LLVMBuildCall2(g->k->b, t, f, args, 2, ""), ""));
 }

@@ -228,19 +228,19 @@ static rvm_status return_rows(const transfer *t) {
     return RVM_OK;
 }
 
-/* The function that the instruction calls: a function value is looked at, but for the last one that its variant met. */
+/* The function that the instruction calls: by the inline cache of its variant where that has the function value. */
 static rvm_status find_callee(rvm_machine *m, const rvm_insn *in, uint32_t *callee) {
     *callee = in->target;
     if (rvm__op_target((rvm_op)in->op) != 'S') return RVM_OK;
     const rvm__frame *top = &m->frames[m->nframes - 1];
     const int64_t value = m->slots[top->slots + rvm__places(&m->p->functions[top->fn], in)->slot].i;
-    rvm__met *met = &m->met[in->target];
-    if (!met->any || met->value != value) {
+    rvm__inline_cache *cache = &m->inline_caches[in->target];
+    if (!cache->any || cache->value != value) {
         const int64_t found = rvm__variant_callee(m->p, in->target, value);
         if (found < 0) return RVM_ERR_FUNCTION;
-        *met = (rvm__met){value, (uint32_t)found, true};
+        *cache = (rvm__inline_cache){value, (uint32_t)found, true};
     }
-    *callee = met->callee;
+    *callee = cache->callee;
     return RVM_OK;
 }
 

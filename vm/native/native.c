@@ -176,26 +176,26 @@ static void *rvm__native_outside(rvm_machine *m, uint64_t bytes) {
     return p;
 }
 
-/* One range fewer: what lies between two of them counts as met. Not beside the newest, where the next ones may be. */
-static void close_gap(rvm__native_met *met, uint64_t newest) {
+/* One range fewer: what lies between two of them counts as seen. Not beside the newest, where the next ones may be. */
+static void close_gap(rvm__native_seen *seen, uint64_t newest) {
     uint64_t best = UINT64_MAX, at = 0;
-    for (uint64_t k = 1; k < met->n; k++) {
-        const uint64_t gap = met->range[k].from - met->range[k - 1].to;
+    for (uint64_t k = 1; k < seen->n; k++) {
+        const uint64_t gap = seen->range[k].from - seen->range[k - 1].to;
         if (k == newest || k == newest + 1 || gap >= best) continue;
         best = gap;
         at = k;
     }
-    met->range[at - 1].to = met->range[at].to;
-    memmove(met->range + at, met->range + at + 1, (--met->n - at) * sizeof *met->range);
+    seen->range[at - 1].to = seen->range[at].to;
+    memmove(seen->range + at, seen->range + at + 1, (--seen->n - at) * sizeof *seen->range);
 }
 
 /* How many ranges begin at or before that; most often as many as the last time. */
-static uint64_t ranges_before(const rvm__native_met *met, uint64_t at) {
-    uint64_t lo = 0, hi = met->n, k = met->last < hi ? met->last : hi;
+static uint64_t ranges_before(const rvm__native_seen *seen, uint64_t at) {
+    uint64_t lo = 0, hi = seen->n, k = seen->last < hi ? seen->last : hi;
     while (lo < hi) {
-        if (k < hi && met->range[k].from <= at)
+        if (k < hi && seen->range[k].from <= at)
             lo = k + 1;
-        else if (k && met->range[k - 1].from > at)
+        else if (k && seen->range[k - 1].from > at)
             hi = k - 1;
         else
             return k;
@@ -204,23 +204,23 @@ static uint64_t ranges_before(const rvm__native_met *met, uint64_t at) {
     return lo;
 }
 
-/* Whether no element was met there before; now one is. */
-static bool rvm__native_is_new(rvm__native_met *met, const char *element) {
-    const uint64_t at = (uint64_t)(uintptr_t)element, behind = at + sizeof(rvm_value), k = ranges_before(met, at);
-    met->last = k;
-    rvm__native_range *next = met->range + k;
-    const bool touches = k < met->n && next->from == behind;
+/* Whether no element was seen there before; now one is. */
+static bool rvm__native_is_new(rvm__native_seen *seen, const char *element) {
+    const uint64_t at = (uint64_t)(uintptr_t)element, behind = at + sizeof(rvm_value), k = ranges_before(seen, at);
+    seen->last = k;
+    rvm__native_range *next = seen->range + k;
+    const bool touches = k < seen->n && next->from == behind;
     if (k && at < next[-1].to) return false;
     if (k && next[-1].to == at) {
         next[-1].to = touches ? next->to : behind;
-        met->n -= touches;
-        if (touches) memmove(next, next + 1, (met->n - k) * sizeof *next);
+        seen->n -= touches;
+        if (touches) memmove(next, next + 1, (seen->n - k) * sizeof *next);
     } else if (touches)
         next->from = at;
     else {
-        memmove(next + 1, next, (met->n++ - k) * sizeof *next);
+        memmove(next + 1, next, (seen->n++ - k) * sizeof *next);
         *next = (rvm__native_range){at, behind};
-        if (met->n > RVM__MOST_MET) close_gap(met, k);
+        if (seen->n > RVM__MOST_SEEN) close_gap(seen, k);
     }
     return true;
 }

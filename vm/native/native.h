@@ -56,14 +56,14 @@ typedef struct rvm__native_need {
 } rvm__native_need;
 
 /* Where an instance of a parallel block has added to so far: bytes in ranges, ascending, that do not touch. 0 at first. */
-enum { RVM__MOST_MET = 256 };
+enum { RVM__MOST_SEEN = 256 };
 typedef struct rvm__native_range {
     uint64_t from, to;
 } rvm__native_range;
-typedef struct rvm__native_met {
+typedef struct rvm__native_seen {
     uint64_t n, last; /* last: where the last one was looked for */
-    rvm__native_range range[RVM__MOST_MET + 1];
-} rvm__native_met;
+    rvm__native_range range[RVM__MOST_SEEN + 1];
+} rvm__native_seen;
 
 /* ---- chunks of a parallel block in threads (team.c) ----
  * A register that instances add into: what it held before, then behind the block; of a chunk, its total. held: the largest

@@ -102,9 +102,9 @@ static rvm_machine *new_machine(worker *self) {
     w->shown = &w->share;
     bool good = rvm__trail_init(w);
     if (good && w->p->nvariants) {
-        const size_t size = w->p->nvariants * sizeof *w->met;
-        good = (w->met = rvm__resize(w, NULL, 0, size)) != NULL;
-        if (good) memset(w->met, 0, size);
+        const size_t size = w->p->nvariants * sizeof *w->inline_caches;
+        good = (w->inline_caches = rvm__resize(w, NULL, 0, size)) != NULL;
+        if (good) memset(w->inline_caches, 0, size);
     }
     if (good) return w;
     free_machine(w);
