@@ -1,4 +1,4 @@
-/* conflicts.c: what a vectorised function does in another way than others: it bails out where they leave, and additions to
+/* conflicts.c: what a vectorised function does unlike others: it bails out where they leave, and additions to
  * arrays that are loose, that is, where instances of its block may add to the same element, are calls that lanes.c knows. */
 #include <string.h>
 

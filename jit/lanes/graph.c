@@ -1,7 +1,7 @@
-/* graph.c: the control of an instance: loops, and where ways that part meet again.
+/* graph.c: the flow graph of an instance: natural loops, and immediate post-dominators.
  *
- * Ways back are thought of as going to the loop's exit, and ways out of a loop as not there: then what is left has no
- * cycles, a loop is passed from its header through its latch to its exit, and ways out are taken note of where they are.
+ * A back edge counts as one to its loop's exit, and an edge out of a loop as none: what is left is acyclic, a loop is passed
+ * from its header through its latch to its exit, and the edges out of loops are noted where they begin.
  */
 #include "group.h"
 #include "support.h"
@@ -12,8 +12,8 @@ bool rvm__is_in_loop(const rvm__group *g, uint32_t node, uint32_t loop) {
     return false;
 }
 
-/* Nodes in the order in which the last of their ways is done, from `order[n - 1]` down to the end; by `way` or `succ`. */
-static uint32_t sort(rvm__group *g, bool ways) {
+/* Postorder, from `order[n - 1]`, the entry, down to the end; by `out` or `succ`. */
+static uint32_t sort(rvm__group *g, bool forward) {
     uint32_t *stack = rvm__realloc(&rvm__libc_allocator, NULL, 0, g->n * sizeof *stack), top = 0, done = 0;
     uint8_t *at = rvm__realloc(&rvm__libc_allocator, NULL, 0, g->n);
     if (!stack || !at) {
@@ -26,9 +26,9 @@ static uint32_t sort(rvm__group *g, bool ways) {
     while (top) {
         const uint32_t n = stack[top - 1];
         const rvm__node *b = &g->nodes[n];
-        const uint32_t count = ways ? b->nway : b->nsucc, k = at[n] - 1u;
+        const uint32_t count = forward ? b->nout : b->nsucc, k = at[n] - 1u;
         if (k < count) {
-            const uint32_t to = ways ? b->way[k] : b->succ[k];
+            const uint32_t to = forward ? b->out[k] : b->succ[k];
             at[n]++;
             if (!at[to]) at[to] = 1, stack[top++] = to;
         } else {
@@ -126,35 +126,35 @@ static void find_ways(rvm__group *g) {
         for (uint32_t s = 0; s < b->nsucc; s++) {
             const bool in = b->loop != RVM__NO_LOOP, back = in && g->loops[b->loop].header == b->succ[s];
             if (back)
-                b->way[b->nway++] = g->loops[b->loop].exit;
+                b->out[b->nout++] = g->loops[b->loop].exit;
             else if (!in || rvm__is_in_loop(g, b->succ[s], b->loop))
-                b->way[b->nway++] = b->succ[s];
+                b->out[b->nout++] = b->succ[s];
         }
-        if (b->nway == 2 && b->way[0] == b->way[1]) b->nway = 1;
+        if (b->nout == 2 && b->out[0] == b->out[1]) b->nout = 1;
     }
 }
 
-static bool find_meetings(rvm__group *g) {
+static bool find_post_dominators(rvm__group *g) {
     if (sort(g, true) != g->n) return rvm__no_group(g, "control of another form");
     for (uint32_t k = 0; k < g->n; k++) {
         rvm__node *b = &g->nodes[g->order[k]];
-        if (!b->nway && k) return rvm__no_group(g, "several ends");
-        b->meet = k ? b->way[0] : RVM__NO_NODE;
-        for (uint32_t s = 1; s < b->nway; s++) {
-            uint32_t x = b->meet, y = b->way[s];
+        if (!b->nout && k) return rvm__no_group(g, "several ends");
+        b->join = k ? b->out[0] : RVM__NO_NODE;
+        for (uint32_t s = 1; s < b->nout; s++) {
+            uint32_t x = b->join, y = b->out[s];
             while (x != y)
                 if (g->nodes[x].order > g->nodes[y].order)
-                    x = g->nodes[x].meet;
+                    x = g->nodes[x].join;
                 else
-                    y = g->nodes[y].meet;
-            b->meet = x;
+                    y = g->nodes[y].join;
+            b->join = x;
         }
-        for (uint32_t s = 0; s < b->nway; s++) g->nodes[b->way[s]].nin++;
+        for (uint32_t s = 0; s < b->nout; s++) g->nodes[b->out[s]].nin++;
     }
     return true;
 }
 
-/* A way to where all bail out is none. */
+/* An edge to where all bail out is none. */
 static bool leave_out(rvm__node *b) {
     for (uint32_t s = 0; s < b->nsucc; s++) {
         if (b->succ[s] != RVM__NO_NODE) continue;
@@ -181,5 +181,5 @@ bool rvm__graph_find(rvm__group *g) {
     find_dominators(g);
     if (!find_loops(g) || !find_exits(g)) return false;
     find_ways(g);
-    return find_meetings(g);
+    return find_post_dominators(g);
 }

@@ -5,7 +5,7 @@
  * stride, too. Memory is *shared* or *private*: of private memory each lane has its own, interleaved by elements of eight
  * bytes, so that with L lanes byte 8 e of lane l stands at 8 (L e + l); an address of it is that of its first lane.
  *
- * Control keeps its form where it is uniform. Where ways part that are not, both are taken one after the other, each under a
+ * Control keeps its form where it is uniform. Where a branch diverges, both sides are run one after the other, each under a
  * mask, and skipped if no lane takes it; a loop goes on until no lane does.
  */
 #ifndef RVM_JIT_GROUP_H
@@ -29,14 +29,14 @@ typedef struct rvm__item { /* a value of the instance: a parameter or an instruc
 enum { RVM__NO_NODE = UINT32_MAX, RVM__NO_LOOP = UINT32_MAX };
 typedef struct rvm__node { /* a block of the instance */
     LLVMBasicBlockRef b;
-    uint32_t nsucc, succ[2];  /* as they stand */
-    uint32_t nway, way[2];    /* without ways back, which go to the loop's exit, and ways out of loops */
+    uint32_t nsucc, succ[2]; /* as they stand */
+    uint32_t nout, out[2]; /* forward edges: a back edge goes to its loop's exit instead, edges out of a loop are left out */
     uint32_t loop, dominator; /* innermost; the nearest one */
-    uint32_t order, meet;     /* from the end on; where all ways from here meet */
-    uint8_t bails_out;        /* 1: where its condition holds, 2: where it does not; 0: never, by a way that it has */
-    bool changed;             /* shared memory may have been, on some way to its end */
+    uint32_t order, join;     /* postorder number; immediate post-dominator */
+    uint8_t bails_out;        /* 1: where its condition holds, 2: where it does not; 0: never, by an edge that it has */
+    bool changed;             /* shared memory may have been, on some path to its end */
     bool guarded;             /* not all lanes that are in its loop, or in the function, need be here */
-    uint32_t nin;             /* ways that lead here */
+    uint32_t nin;             /* forward edges to here */
 } rvm__node;
 
 typedef struct rvm__loop {
@@ -63,7 +63,7 @@ typedef struct rvm__group {
     uint32_t cap_items;
     rvm__node *nodes;
     rvm__loop *loops;
-    uint32_t *order; /* nodes, so that no way leads back */
+    uint32_t *order; /* nodes in postorder */
     uint32_t n, nloops, emitted;
     LLVMBasicBlockRef entry, bailed_out, adrift;
     bool logs;                       /* what is changed of shared memory can be taken back */
@@ -71,8 +71,8 @@ typedef struct rvm__group {
     uint32_t entered;                /* 1 + the loop that is emitted twice; 0: none */
     bool turns_long;                 /* the loop that is emitted has looks */
     LLVMValueRef log_n, log_at, log_old, log_mask, mark;
-    int ordered;      /* elements gain in the order of instances: 1 from the first lane on, -1 from the last; 0: in any */
-    bool traces;      /* this is the function of order.c */
+    int ordered;       /* elements gain in the order of instances: 1 from the first lane on, -1 from the last; 0: in any */
+    bool traces;       /* this is the function of order.c */
     LLVMValueRef seen; /* alloca of an rvm__native_seen (vm/native/native.h) */
     rvm__waiting waiting[RVM__MOST_WAITING];
     unsigned nwaiting;

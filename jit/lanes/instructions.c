@@ -180,7 +180,7 @@ static LLVMValueRef private_number(rvm__group *g, LLVMValueRef address, LLVMType
 void rvm__group_instruction(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
     const LLVMOpcode op = LLVMGetInstructionOpcode(v);
     rvm__item *to = rvm__item_of(g, v);
-    to->one = to->stride = to->many = NULL; /* a block where several ways meet may be emitted for each */
+    to->one = to->stride = to->many = NULL; /* a join may be emitted once for each edge */
     if (g->traces && rvm__leave_untraced(g, v)) return;
     switch (op) {
     case LLVMAlloca: alloca_of(g, v); return;

@@ -133,7 +133,7 @@ void rvm__bail_out_where(rvm__group *g, LLVMValueRef cond, bool if_true, LLVMVal
     rvm__bail_group_out(g, varies ? rvm__any(g, both(g, mask, c)) : c);
 }
 
-/* ---- ways ---- */
+/* ---- branches ---- */
 
 static void make_phis(rvm__group *g) {
     for (uint32_t n = 0; n < g->n; n++)
@@ -226,22 +226,22 @@ static LLVMValueRef leave_loop(rvm__group *g, const rvm__loop *l, uint32_t n, bo
 
 static void region(rvm__group *g, uint32_t n, uint32_t end, LLVMValueRef mask);
 
-/* One of two ways, from n to where they meet. */
-static void way(rvm__group *g, uint32_t n, uint32_t to, LLVMValueRef mask) {
+/* One of two branches, from n to its immediate post-dominator. */
+static void branch_to(rvm__group *g, uint32_t n, uint32_t to, LLVMValueRef mask) {
     pass(g, n, to, mask);
-    region(g, to, g->nodes[n].meet, mask);
+    region(g, to, g->nodes[n].join, mask);
 }
 
 static void part_alike(rvm__group *g, uint32_t n, LLVMValueRef c, LLVMValueRef mask) {
     LLVMBuilderRef b = g->k->b;
-    LLVMBasicBlockRef to[2] = {rvm__group_block(g, "then"), rvm__group_block(g, "else")}, meet = rvm__group_block(g, "meet");
+    LLVMBasicBlockRef to[2] = {rvm__group_block(g, "then"), rvm__group_block(g, "else")}, join = rvm__group_block(g, "join");
     LLVMBuildCondBr(b, rvm__one(g, c), to[0], to[1]);
     for (int s = 0; s < 2; s++) {
         LLVMPositionBuilderAtEnd(b, to[s]);
-        way(g, n, g->nodes[n].succ[s], mask);
-        LLVMBuildBr(b, meet);
+        branch_to(g, n, g->nodes[n].succ[s], mask);
+        LLVMBuildBr(b, join);
     }
-    LLVMPositionBuilderAtEnd(b, meet);
+    LLVMPositionBuilderAtEnd(b, join);
 }
 
 static void part(rvm__group *g, uint32_t n, LLVMValueRef c, LLVMValueRef mask) {
@@ -251,7 +251,7 @@ static void part(rvm__group *g, uint32_t n, LLVMValueRef c, LLVMValueRef mask) {
         LLVMBasicBlockRef some = rvm__group_block(g, "some"), on = rvm__group_block(g, "on");
         LLVMBuildCondBr(b, rvm__any(g, of[s]), some, on);
         LLVMPositionBuilderAtEnd(b, some);
-        way(g, n, g->nodes[n].succ[s], of[s]);
+        branch_to(g, n, g->nodes[n].succ[s], of[s]);
         LLVMBuildBr(b, on);
         LLVMPositionBuilderAtEnd(b, on);
     }
@@ -279,13 +279,13 @@ static bool enter_twice(rvm__group *g, uint32_t loop, LLVMValueRef mask) {
     return true;
 }
 
-/* From node n on, up to `end`, which is where these ways meet others. */
+/* From node n on, up to `end`, a post-dominator of it. */
 static void region(rvm__group *g, uint32_t n, uint32_t end, LLVMValueRef mask) {
     while (n != end && !g->why) {
         const rvm__node *here = &g->nodes[n];
         rvm__loop *l = here->loop == RVM__NO_LOOP ? NULL : &g->loops[here->loop];
         LLVMValueRef ends = LLVMGetBasicBlockTerminator(here->b);
-        if (++g->emitted > 8 * g->n + 64) rvm__no_group(g, "ways that cross");
+        if (++g->emitted > 8 * g->n + 64) rvm__no_group(g, "irreducible control");
         if (g->traces && l && l->divergent) {
             n = l->exit;
             continue;
@@ -314,10 +314,10 @@ static void region(rvm__group *g, uint32_t n, uint32_t end, LLVMValueRef mask) {
             LLVMPositionBuilderAtEnd(g->k->b, l->after);
             mask = l->around;
             n = l->exit;
-        } else if (here->nway == 2) {
+        } else if (here->nout == 2) {
             const bool varies = rvm__is_varying(g, LLVMGetCondition(ends));
             if (!varies || !g->traces) (varies ? part : part_alike)(g, n, LLVMGetCondition(ends), mask);
-            n = here->meet;
+            n = here->join;
         } else {
             pass(g, n, next, mask);
             n = next;

@@ -1,7 +1,7 @@
 /* lanes.h: inside jit/. A group of 8 or 4 instances of a parallel block as one function on vectors.
  *
  *   instance.c   an instance as a function of IR        lanes.c      the group, block by block
- *   graph.c      its control: loops, where ways meet    uniform.c    what is the same in all lanes
+ *   graph.c      its control: loops, post-dominators   uniform.c    what is the same in all lanes
  *   memory.c     loads and stores, and taking them back    instructions.c, vectors.c   all else, functions of doubles
  *   simplify.c   passes before that                     pairs.c      elements side by side
  *   order.c      additions whose order counts              adjacent.c    additions side by side

@@ -1,7 +1,7 @@
 /* uniform.c: which values of an instance differ between lanes, by a fixed point over the whole of it.
  *
- * The index does, what is read from private memory, and what is computed from such; where ways parted by such a value meet,
- * what is chosen there; and behind a loop that lanes leave at different trips, what it leaves.
+ * The index does, what is read from private memory, and what is computed from such; at the post-dominator of a branch on
+ * such a value, what is chosen there; and behind a loop that lanes leave at different trips, what it leaves.
  */
 #include <string.h>
 
@@ -76,22 +76,22 @@ static bool set_phis(rvm__group *g, uint32_t node) {
     return changed;
 }
 
-/* Ways part at node n, not alike in all lanes, and both stay in its loop. */
+/* The branch of node n diverges, and both successors stay in its loop. */
 static bool part(rvm__group *g, uint32_t n) {
-    const uint32_t meet = g->nodes[n].meet;
+    const uint32_t join = g->nodes[n].join;
     bool changed = false;
     uint8_t *reached = rvm__realloc(&rvm__libc_allocator, NULL, 0, g->n);
     if (!reached) return rvm__no_group(g, "out of memory");
     memset(reached, 0, g->n);
-    for (uint32_t s = 0; s < g->nodes[n].nway; s++) reached[g->nodes[n].way[s]] = 1;
+    for (uint32_t s = 0; s < g->nodes[n].nout; s++) reached[g->nodes[n].out[s]] = 1;
     for (uint32_t k = g->n; k-- > 0;) {
         const uint32_t at = g->order[k];
         rvm__node *b = &g->nodes[at];
         if (!reached[at]) continue;
         if (b->nin > 1) changed |= set_phis(g, at);
-        if (at == meet) continue;
+        if (at == join) continue;
         if (!b->guarded) b->guarded = changed = true;
-        for (uint32_t s = 0; s < b->nway; s++) reached[b->way[s]] = 1;
+        for (uint32_t s = 0; s < b->nout; s++) reached[b->out[s]] = 1;
     }
     rvm__realloc(&rvm__libc_allocator, reached, g->n, 0);
     return changed;
@@ -108,7 +108,7 @@ static bool look_at_end(rvm__group *g, uint32_t n) {
     const bool varies = b->nsucc == 2 && rvm__is_varying(g, LLVMGetCondition(end));
     bool leaves = false;
     for (uint32_t s = 0; s < b->nsucc; s++) leaves |= b->loop != RVM__NO_LOOP && !rvm__is_in_loop(g, b->succ[s], b->loop);
-    if (!leaves) return varies && b->nway == 2 && part(g, n);
+    if (!leaves) return varies && b->nout == 2 && part(g, n);
     rvm__loop *l = &g->loops[b->loop];
     if (is_partly(g, n, b->loop)) return rvm__no_group(g, "a loop that is left under a condition");
     if (l->divergent || !varies) return false;

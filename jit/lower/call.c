@@ -70,7 +70,7 @@ static bool constant_cut(const rvm__emit *e, const part *p, unsigned d, int64_t 
     return true;
 }
 
-/* Parts of one array that constants keep apart in some dimension. Only where no array of the call meets itself. */
+/* Parts of one array that constants keep apart in some dimension. Only where no array of the call overlaps itself. */
 static bool cut_apart(const rvm__emit *e, const rvm_place *a, const rvm_place *b) {
     part x, y;
     if (!e->u->w->contiguous || !part_of(e, a, &x) || !part_of(e, b, &y) || x.whole != y.whole) return false;
@@ -121,7 +121,7 @@ static extent extent_of(rvm__emit *e, const argument *a) {
 }
 
 /* vm/overlap.c: whether some element of x is `apart` bytes before one of y, from dimension d on. */
-static LLVMValueRef meet(rvm__emit *e, const argument *x, const argument *y, int d, LLVMValueRef apart) {
+static LLVMValueRef overlap_at(rvm__emit *e, const argument *x, const argument *y, int d, LLVMValueRef apart) {
     LLVMBuilderRef b = e->k->b;
     LLVMValueRef zero = rvm__build_int(e->k, 0), one = rvm__build_int(e->k, 1), found = NULL;
     if (d == x->param->ndim) return LLVMBuildICmp(b, LLVMIntEQ, apart, zero, "");
@@ -132,14 +132,14 @@ static LLVMValueRef meet(rvm__emit *e, const argument *x, const argument *y, int
     LLVMValueRef n = LLVMBuildSub(b, LLVMBuildSDiv(b, apart, stride, ""), LLVMBuildZExt(b, low, e->k->i64, ""), "");
     for (int k = 0; k < 2; k++, n = LLVMBuildAdd(b, n, one, "")) {
         LLVMValueRef above = LLVMBuildICmp(b, LLVMIntSGT, n, least, ""), below = LLVMBuildICmp(b, LLVMIntSLT, n, most, "");
-        LLVMValueRef rest = meet(e, x, y, d + 1, LLVMBuildSub(b, apart, LLVMBuildMul(b, n, stride, ""), ""));
+        LLVMValueRef rest = overlap_at(e, x, y, d + 1, LLVMBuildSub(b, apart, LLVMBuildMul(b, n, stride, ""), ""));
         LLVMValueRef here = LLVMBuildAnd(b, LLVMBuildAnd(b, above, below, ""), rest, "");
         found = found ? LLVMBuildOr(b, found, here, "") : here;
     }
     return found;
 }
 
-/* Whether every stride is more than the later ones together can bridge: then `meet` is right. */
+/* Whether every stride is more than the later ones together can bridge: then `overlap_at` is right. */
 static LLVMValueRef nests(rvm__emit *e, const argument *a) {
     LLVMBuilderRef b = e->k->b;
     LLVMValueRef bridged = rvm__build_int(e->k, 0), good = LLVMConstInt(e->k->i1, 1, false);
@@ -165,8 +165,8 @@ static LLVMValueRef overlapping(rvm__emit *e, const argument *a, const argument 
         LLVMValueRef s = rvm__stride(e, a->q->slot, d), t = rvm__stride(e, b->q->slot, d);
         plain = LLVMBuildAnd(builder, plain, LLVMBuildICmp(builder, LLVMIntEQ, s, t, ""), "");
     }
-    LLVMValueRef met = meet(e, a, b, 0, LLVMBuildSub(builder, y.from, x.from, ""));
-    return LLVMBuildAnd(builder, near, LLVMBuildOr(builder, LLVMBuildNot(builder, plain, ""), met, ""), "");
+    LLVMValueRef common = overlap_at(e, a, b, 0, LLVMBuildSub(builder, y.from, x.from, ""));
+    return LLVMBuildAnd(builder, near, LLVMBuildOr(builder, LLVMBuildNot(builder, plain, ""), common, ""), "");
 }
 
 static void share(rvm__emit *e, argument *a, LLVMValueRef cond) {

@@ -1,4 +1,4 @@
-/* cost_bound.c: how many instructions run at most, where the text alone tells: no way back but of loops whose trips are
+/* cost_bound.c: how many instructions run at most, where the text alone tells: no back edge but of loops whose trips are
  * constants, or no more than the elements of a local array that each trip has one of, and only calls of what is bounded.
  * Loops around such code poll every so many trips (counted.c, block.c). */
 #include "emit.h"

@@ -298,7 +298,7 @@ void rvm__leave_sums(rvm__emit *e, const rvm__xinsn *x);
 void rvm__enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x); /* and the stretch ends */
 bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);  /* false: the stretch ends */
 /* Instructions of a trip of the loop with an end at pc, where all are charged when it is entered: all trips are alike and
- * nobody polls; in unchecked code, where few ways lead out of them. 0: each charges its own. */
+ * nobody polls; in unchecked code, where few edges lead out of them. 0: each charges its own. */
 uint32_t rvm__ahead_at(const rvm__emit *e, const rvm__context *c, uint32_t pc);
 /* In such a body: what was charged for this trip and those behind it. */
 LLVMValueRef rvm__charged_ahead(rvm__emit *e);
@@ -493,7 +493,7 @@ bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc);
 void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back);
 
 /* ---- conflicts.c ---- */
-/* An instance that goes on for long bails out: at a way back, or, if it has not yet changed what is outside, before a
+/* An instance that goes on for long bails out: at a back edge, or, if it has not yet changed what is outside, before a
  * loop. */
 void rvm__safepoint_in_instance(rvm__emit *e);
 /* What is vectorised bails out if cond: the group is run again, one instance after the other. */
