@@ -1,5 +1,5 @@
 /* conflicts.c: what a vectorised function does unlike others: it bails out where they leave, and additions to
- * arrays that are loose, that is, where instances of its block may add to the same element, are calls that lanes.c knows. */
+ * arrays that conflict, that is, of which instances of its block may add to one element, are calls that lanes.c knows. */
 #include <string.h>
 
 #include "emit.h"
@@ -33,26 +33,26 @@ void rvm__safepoint_in_instance(rvm__emit *e) {
 }
 
 bool rvm__add_conflicting(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f) {
-    if (!e->loose || q->kind != RVM_PLACE_ELEM || !e->loose[q->slot]) return false;
+    if (!e->conflicts || q->kind != RVM_PLACE_ELEM || !e->conflicts[q->slot]) return false;
     if (op & 1) f = rvm__build_negated(e->k, y->type, f, NULL);
     const char *name = rvm__is_floating(y->type) ? RVM__ADD "f64" : RVM__ADD "i64";
     marker(e, name, ARGUMENTS, 2, (LLVMValueRef[]){y->address, f});
     return true;
 }
 
-/* Views of what is loose are. */
+/* So may views of what may conflict. */
 static void spread_conflicts(rvm__emit *e) {
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t pc = 0; pc < e->f->ncode; pc++) {
             const rvm_place *q = rvm__places(e->f, &e->f->code[pc]);
-            if (e->f->code[pc].op != RVM_OP_view || !e->loose[q[1].slot] || e->loose[q[0].slot]) continue;
-            e->loose[q[0].slot] = changed = true;
+            if (e->f->code[pc].op != RVM_OP_view || !e->conflicts[q[1].slot] || e->conflicts[q[0].slot]) continue;
+            e->conflicts[q[0].slot] = changed = true;
         }
     }
 }
 
-/* Of a parameter; the last bit is that of all further ones together: of what is loose needlessly lanes add one by one. */
+/* Of a parameter; the last bit is that of all further ones together: what conflicts needlessly is added to lane by lane. */
 static uint64_t bit_of(uint32_t k) {
     return UINT64_C(1) << (k < 63 ? k : 63);
 }
@@ -62,20 +62,20 @@ static bool may_conflict(const rvm_param *p) {
 }
 
 void rvm__find_conflicts(rvm__emit *e, uint64_t params) {
-    if (!params || !(e->loose = rvm__unit_alloc(e->u, e->f->narrays + 1u))) return;
+    if (!params || !(e->conflicts = rvm__unit_alloc(e->u, e->f->narrays + 1u))) return;
     for (uint32_t k = 0; k < e->f->nparams; k++)
-        if (params & bit_of(k) && may_conflict(&e->f->params[k])) e->loose[e->f->params[k].index] = 1;
+        if (params & bit_of(k) && may_conflict(&e->f->params[k])) e->conflicts[e->f->params[k].index] = 1;
     spread_conflicts(e);
 }
 
 uint64_t rvm__conflicting_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places) {
     uint64_t found = 0;
-    for (uint32_t k = 0; e->loose && k < g->nparams; k++)
-        if (may_conflict(&g->params[k]) && e->loose[places[k].slot]) found |= bit_of(k);
+    for (uint32_t k = 0; e->conflicts && k < g->nparams; k++)
+        if (may_conflict(&g->params[k]) && e->conflicts[places[k].slot]) found |= bit_of(k);
     return found;
 }
 
-/* ---- which arrays are loose in a block ---- */
+/* ---- which arrays conflict in a block ---- */
 
 enum {
     OUTSIDE,
@@ -92,7 +92,7 @@ typedef struct survey {
     uint8_t *inside;      /* by array: it appears in the body */
     uint8_t *bits;        /* by array: how it is accessed, by what is part of it too */
     uint8_t *dimension;   /* by array from outside that is added into: the one in which all are at the block's index */
-    bool any;             /* some array is loose */
+    bool any;             /* some array conflicts */
 } survey;
 
 static bool is_sliced_at(const survey *s, const rvm_place *q) {
@@ -128,7 +128,7 @@ static void find_origins(survey *s) {
 }
 
 static void found_loose(survey *s, uint16_t array) {
-    s->e->loose[array] = 1;
+    s->e->conflicts[array] = 1;
     s->any = true;
 }
 
@@ -201,7 +201,7 @@ static void spread_to_whole(survey *s) {
         changed = false;
         for (uint32_t pc = s->first; pc <= s->last; pc++) {
             const rvm_place *q = rvm__places(s->e->f, &s->e->f->code[pc]);
-            if (s->e->f->code[pc].op != RVM_OP_view || !s->e->loose[q[0].slot] || s->e->loose[q[1].slot]) continue;
+            if (s->e->f->code[pc].op != RVM_OP_view || !s->e->conflicts[q[0].slot] || s->e->conflicts[q[1].slot]) continue;
             if (s->from[q[0].slot] != OUTSIDE || s->from[q[1].slot] != OUTSIDE) continue;
             found_loose(s, q[1].slot);
             changed = true;
@@ -212,7 +212,7 @@ static void spread_to_whole(survey *s) {
 /* Whether it is added into, and appears around the block. */
 static bool is_added_into(const survey *s, uint32_t array) {
     return !s->inside[array] && s->bits[array] == RVM__BITS_ACC &&
-           (s->e->loose[array] || s->dimension[array] != NO_DIMENSION);
+           (s->e->conflicts[array] || s->dimension[array] != NO_DIMENSION);
 }
 
 /* Two arrays that are added into may be the same memory, unless both are parameters that are apart. */
@@ -233,8 +233,8 @@ bool rvm__survey_conflicts(rvm__emit *e, uint32_t first, uint32_t last, uint16_t
     s.dimension = rvm__unit_alloc(e->u, e->f->narrays + 1u);
     s.inside = rvm__unit_alloc(e->u, e->f->narrays + 1u);
     s.bits = rvm__unit_alloc(e->u, e->f->narrays + 1u);
-    e->loose = rvm__unit_alloc(e->u, e->f->narrays + 1u);
-    if (!s.from || !s.dimension || !s.inside || !s.bits || !e->loose) return false;
+    e->conflicts = rvm__unit_alloc(e->u, e->f->narrays + 1u);
+    if (!s.from || !s.dimension || !s.inside || !s.bits || !e->conflicts) return false;
     memset(s.dimension, NO_DIMENSION, e->f->narrays + 1u);
     find_origins(&s);
     find_bits(&s);
@@ -244,6 +244,6 @@ bool rvm__survey_conflicts(rvm__emit *e, uint32_t first, uint32_t last, uint16_t
     spread_conflicts(e);
     *any = s.any;
     for (uint32_t a = 0; a < e->f->narrays; a++)
-        if (e->loose[a] && e->f->arrays[a].type == RVM_F32) return false;
+        if (e->conflicts[a] && e->f->arrays[a].type == RVM_F32) return false;
     return true;
 }

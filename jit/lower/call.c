@@ -1,8 +1,8 @@
 /* call.c: calls, as vm/interp/frames.c has them: scalars go as values or as copies that come back, arrays as they are.
  *
- * Where arguments may be the same memory, the callee is a version that does not rely on the contrary; an accumulating scalar
- * whose place is another argument's, too, enters as 0 and is added on return; and what the roles forbid is left to the
- * interpreter. What liveness.h says that nobody reads behind a call does not come back from it. */
+ * Where arguments may be the same memory, the callee is a specialisation that does not rely on the contrary; an accumulating
+ * scalar whose place is another argument's, too, enters as 0 and is added on return; and what the roles forbid is left to
+ * the interpreter. What liveness.h says that nobody reads behind a call does not come back from it. */
 #include "emit.h"
 #include "builder.h"
 
@@ -14,7 +14,7 @@ typedef struct argument {
     rvm__operand o;          /* scalars */
     LLVMValueRef copy, held; /* of one that comes back: allocas */
     bool added;              /* an accumulating scalar that entered as 0, since an earlier one has its register */
-    bool loose;              /* likewise, since instances of a block may add to its place */
+    bool conflicts;          /* likewise, since instances of a block may add to its place */
     LLVMValueRef shares;     /* likewise where this is so: its place is another's; or NULL */
 } argument;
 
@@ -23,7 +23,7 @@ typedef struct call {
     uint32_t callee;
     int dir;
     uint32_t n;
-    uint64_t loose; /* of what is vectorised, by parameter */
+    uint64_t conflicts; /* of what is vectorised, by parameter */
     argument *arg;
 } call;
 
@@ -264,7 +264,7 @@ static unsigned pass_array(call *c, const argument *a, LLVMValueRef *to) {
 static unsigned pass_scalar(call *c, argument *a, LLVMValueRef *to) {
     rvm__emit *e = c->e;
     LLVMTypeRef t = rvm__build_type(e->k, a->o.type);
-    LLVMValueRef v = a->added || a->loose ? LLVMConstNull(t) : rvm__load(e, &a->o);
+    LLVMValueRef v = a->added || a->conflicts ? LLVMConstNull(t) : rvm__load(e, &a->o);
     if (a->shares) v = LLVMBuildSelect(e->k->b, a->shares, LLVMConstNull(t), v, "");
     if (a->param->role == RVM_READ) return to[0] = v, 1;
     to[0] = a->copy = rvm__local(e, t, "copy");
@@ -280,7 +280,7 @@ static void take_back(call *c, const argument *a) {
     if (!a->copy) return;
     LLVMValueRef v = rvm__get(e, rvm__build_type(e->k, a->o.type), a->copy), overflow = NULL;
     LLVMValueRef now = v;
-    if (a->loose) {
+    if (a->conflicts) {
         rvm__add_conflicting(e, a->q, &a->o, RVM_OP_add, v);
         return;
     }
@@ -307,8 +307,8 @@ static void run_call(call *c, bool apart) {
     const rvm__summary *summary = &e->u->summaries[c->callee];
     LLVMValueRef *args = rvm__unit_alloc(e->u, (RVM__FIXED_PARAMS + c->n * (size_t)RVM__MOST_PARAMS) * sizeof *args);
     const uint16_t deep = rvm__deep_at(e, e->pc);
-    const rvm__version *v = e->vectorised ? rvm__vectorised_version(e->u, c->callee, c->dir, apart, deep, c->loose)
-                                          : rvm__version_of(e->u, c->callee, c->dir, apart, deep);
+    const rvm__specialisation *v = e->vectorised ? rvm__vectorised(e->u, c->callee, c->dir, apart, deep, c->conflicts)
+                                                 : rvm__version_of(e->u, c->callee, c->dir, apart, deep);
     if (!args || !v || !v->function) return;
     unsigned n = 0;
     if (!rvm__is_inlined(e->u, c->callee) && summary->most > RVM__MOST_UNSEEN) { /* calls alone can go on for ever */
@@ -358,10 +358,10 @@ static void call_one(rvm__emit *e, const rvm_insn *in, uint32_t callee, int dir,
     for (uint32_t k = 0; k < c.n; k++) {
         c.arg[k] = (argument){.q = &places[k], .param = &g->params[k]};
         if (!c.arg[k].param->ndim) c.arg[k].o = rvm__operand_of(e, &places[k], UINT32_MAX);
-        c.arg[k].loose =
-            e->loose && places[k].kind == RVM_PLACE_ELEM && e->loose[places[k].slot] && c.arg[k].param->role == RVM_ACC;
+        c.arg[k].conflicts = e->conflicts && places[k].kind == RVM_PLACE_ELEM && e->conflicts[places[k].slot] &&
+                             c.arg[k].param->role == RVM_ACC;
     }
-    c.loose = rvm__conflicting_arguments(e, g, places);
+    c.conflicts = rvm__conflicting_arguments(e, g, places);
     look_at_lengths(&c);
     if ((x->flags & X_ALIAS || !e->apart) && !look_at_sharing(&c, &apart)) {
         const uint32_t walked = e->walked;

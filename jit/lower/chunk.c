@@ -279,7 +279,7 @@ void rvm__enter_chunk(rvm__emit *e) {
     rvm__to_instance(e, e->block, false);
 }
 
-/* ---- the version of it, and what threads call ---- */
+/* ---- the specialisation of it, and what threads call ---- */
 
 static LLVMTypeRef type_of(const rvm__emit *e, const plan *p) {
     rvm__build *k = e->k;
@@ -307,7 +307,7 @@ static void promise(const rvm__emit *e, const plan *p, LLVMValueRef f) {
 }
 
 /* From a job to the parameters of the chunk's function. */
-static LLVMValueRef make_entry(rvm__emit *e, const plan *p, const rvm__version *v) {
+static LLVMValueRef make_entry(rvm__emit *e, const plan *p, const rvm__specialisation *v) {
     rvm__build *k = e->k;
     LLVMTypeRef t[7] = {k->ptr, k->ptr, k->ptr, k->i64, k->i64, k->ptr, k->ptr};
     LLVMValueRef *args = rvm__unit_alloc(e->u, (AT_DATA + p->narrays) * sizeof *args);
@@ -343,8 +343,8 @@ static LLVMValueRef make_entry(rvm__emit *e, const plan *p, const rvm__version *
 /* What threads call for the block entered at pc in that direction; NULL: noted. */
 static LLVMValueRef entry_of(rvm__emit *e, const plan *p, uint32_t pc, int dir) {
     rvm__unit *u = e->u;
-    rvm__version *v =
-        rvm__find_version(u, (rvm__version){.fn = e->fn, .dir = dir, .apart = e->apart, .deep = e->deep, .block = pc});
+    rvm__specialisation *v = rvm__find_specialisation(
+        u, (rvm__specialisation){.fn = e->fn, .dir = dir, .apart = e->apart, .deep = e->deep, .block = pc});
     char name[256];
     if (!v || v->entry || !(v->type = type_of(e, p))) return v ? v->entry : NULL;
     snprintf(name, sizeof name, "%s.block.%u.%s", e->f->name, (unsigned)p->par, dir < 0 ? "backward" : "forward");

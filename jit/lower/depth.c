@@ -1,7 +1,7 @@
 /* depth.c: how deep the trails are where an instruction runs, as far as it is known before the program runs.
  *
  * A level of the trail is deep inside a compute part, and inside a segment of its own or of a higher level; calls pass this
- * on. So what is deep are the lowest levels, and each version of a function knows which. Two things follow:
+ * on. So what is deep are the lowest levels, and each specialisation of a function knows which. Two things follow:
  *
  *   - With the trail off, what goes onto a level that discards, and is not deep, is counted and gone.
  *   - The machine tracks a compute part or a segment only where something inside asks it how deep it is. All else that is
@@ -63,7 +63,7 @@ void rvm__find_depths(rvm__unit *u) {
     }
 }
 
-uint16_t rvm__deep_version(const rvm__unit *u, uint32_t fn, uint16_t deep) {
+uint16_t rvm__deep_specialisation(const rvm__unit *u, uint32_t fn, uint16_t deep) {
     const uint16_t matters = u->w->discards & u->summaries[fn].levels & deep;
     return matters ? (uint16_t)((2u << (31 - __builtin_clz(matters))) - 1) : 0;
 }
@@ -119,7 +119,8 @@ bool rvm__find_segments(rvm__emit *e) {
     }
     for (uint32_t pc = 0; pc < f->ncode; pc++) {
         if (f->code[pc].op == RVM_OP_segment) open[n++] = pc;
-        if (f->code[pc].op == RVM_OP_endsegment) e->tracked[pc] = e->tracked[open[n - 1]] = rvm__is_tracked(e, open[n - 1], pc), n--;
+        if (f->code[pc].op == RVM_OP_endsegment)
+            e->tracked[pc] = e->tracked[open[n - 1]] = rvm__is_tracked(e, open[n - 1], pc), n--;
     }
     for (uint32_t pc = 0; pc < f->ncode; pc++) {
         const int by = e->tracked[pc] ? 0 : (f->code[pc].op == RVM_OP_segment) - (f->code[pc].op == RVM_OP_endsegment);

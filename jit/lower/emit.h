@@ -43,7 +43,7 @@ typedef struct rvm__context {
     enum rvm__pass pass;
     int dir;
     unsigned depth;             /* compute parts around that no trail tracks */
-    bool tracked;                  /* this one: something in it uses the trail */
+    bool tracked;               /* this one: something in it uses the trail */
     LLVMBasicBlockRef *landing; /* by pc: where a jump lands past that instruction */
     LLVMBasicBlockRef *passing; /* by pc, of loops of which trips are passed over: at one end where each begins, at the other
                                    where it ends; or NULL */
@@ -66,33 +66,33 @@ typedef struct rvm__pending { /* a stretch still to be walked */
 
 /* A function in a direction, or, for threads, a parallel block of it; `apart`: its arrays that are added into are known not
  * to overlap; `deep`: levels of the trail that are deep in it, of those that it matters for. */
-typedef struct rvm__version {
-    struct rvm__version *next;  /* of the function */
-    struct rvm__version *later; /* to be emitted */
+typedef struct rvm__specialisation {
+    struct rvm__specialisation *next;  /* of the function */
+    struct rvm__specialisation *later; /* to be emitted */
     uint32_t fn;
     int dir;
     bool apart;
-    bool vectorised; /* called by an instance of a block: it bails out where others leave (instance.c) */
-    uint64_t loose;  /* of a vectorised one, by parameter: see rvm__emit.loose */
+    bool vectorised;    /* called by an instance of a block: it bails out where others leave (instance.c) */
+    uint64_t conflicts; /* of a vectorised one, by parameter: see rvm__emit.conflicts */
     uint16_t deep;
     uint32_t block;               /* 0, or the end by which the block is entered */
     uint32_t at;                  /* 0, or the instruction in its middle at which it is entered */
     LLVMValueRef function, entry; /* entry: of a block, what threads call */
     LLVMTypeRef type;
-} rvm__version;
+} rvm__specialisation;
 
 typedef struct rvm__summary { /* of a function of the program */
     bool recursive;
     rvm__native_need need;
-    uint64_t size;     /* instructions, those of callees included, as far as counted */
-    uint64_t work;     /* the same, but each counts for as often as it may run, as far as loops tell */
-    uint64_t most;     /* instructions of a call, or RVM__UNBOUNDED */
-    uint64_t unseen;   /* the same in lanes, without what polls where it turns */
-    bool by_value;     /* it, or what it calls, calls through function values */
-    uint16_t levels;   /* of the trail that something goes onto, or comes from */
+    uint64_t size;        /* instructions, those of callees included, as far as counted */
+    uint64_t work;        /* the same, but each counts for as often as it may run, as far as loops tell */
+    uint64_t most;        /* instructions of a call, or RVM__UNBOUNDED */
+    uint64_t unseen;      /* the same in lanes, without what polls where it turns */
+    bool by_value;        /* it, or what it calls, calls through function values */
+    uint16_t levels;      /* of the trail that something goes onto, or comes from */
     uint8_t tracked_from; /* with so many levels deep it must be known at run time how deep they are */
-    bool leaves;       /* something in it is left to the interpreter, as far as it has been emitted */
-    bool silent;       /* nothing is, nor in what it calls */
+    bool leaves;          /* something in it is left to the interpreter, as far as it has been emitted */
+    bool silent;          /* nothing is, nor in what it calls */
 } rvm__summary;
 enum { RVM__NEVER_TRACKED = 255, RVM__UNBOUNDED = 1 << 30 };
 /* Instructions that go by without a poll: of a strip of a loop, and of one trip or call within it. */
@@ -111,9 +111,9 @@ typedef struct rvm__unit {
     rvm_machine *m;     /* for prepared code: nothing runs on it */
     rvm__shaped shaped; /* p is its program, if there is one: functions for the lengths that are known */
     rvm__summary *summaries;
-    rvm__reach *reach;       /* by function, as summaries are */
-    rvm__version **versions; /* by function */
-    rvm__version *work;      /* to be emitted */
+    rvm__reach *reach;                     /* by function, as summaries are */
+    rvm__specialisation **specialisations; /* by function */
+    rvm__specialisation *work;             /* to be emitted */
     rvm__end *ends;
     uint32_t nends, cap_ends;
     rvm__liveness *liveness;             /* NULL: nothing is left out for it */
@@ -160,10 +160,10 @@ typedef struct rvm__emit {
     LLVMValueRef site;
     LLVMValueRef counts; /* where its caller has them; NULL: the machine */
     LLVMValueRef lanes;  /* alloca of slots.c, or NULL */
-    uint16_t deep;       /* of its version */
+    uint16_t deep;       /* of its specialisation */
     uint16_t *covered;   /* by pc: levels of the trail deeper there than at the start */
-    uint8_t *tracked;       /* by pc, of segments: the machine tracks it */
-    uint8_t *untracked;     /* between pc - 1 and pc: how many segments around are not tracked */
+    uint8_t *tracked;    /* by pc, of segments: the machine tracks it */
+    uint8_t *untracked;  /* between pc - 1 and pc: how many segments around are not tracked */
     LLVMBasicBlockRef leave, done, entry;
     rvm__native_site *sites;
     uint32_t nsites, cap_sites;
@@ -178,7 +178,7 @@ typedef struct rvm__emit {
     uint8_t *elided;              /* by pc of compute: its uncomputing is not observed */
     LLVMValueRef *before;         /* by pc of compute: alloca, what its first run charged */
     rvm__strip *strips;           /* by pc of the lower end */
-    uint32_t at;                  /* of its version */
+    uint32_t at;                  /* of its specialisation */
     uint32_t block;               /* 0, or where the block is entered of which this runs instances of one chunk: */
     LLVMValueRef last, sums;      /* the last of them; where totals go */
     const struct rvm__plan *plan; /* chunk.c */
@@ -186,7 +186,7 @@ typedef struct rvm__emit {
     uint32_t ends;                /* of an instance: the end of the block, where it ends; else 0 */
     LLVMValueRef *instance;       /* by pc of a block's end: that function, or NULL; or NULL */
     LLVMValueRef *asked;          /* by that pc: a local that says what is known of the order of sums, or NULL; or NULL */
-    uint8_t *loose;               /* by array, of what is vectorised: instances may add to the same element; or NULL */
+    uint8_t *conflicts;           /* by array, of what is vectorised: instances may add to the same element; or NULL */
     struct rvm__turned *turned, *between; /* loop_reversal.c */
 } rvm__emit;
 enum rvm__homed { RVM__HOMELESS, RVM__HOMED, RVM__HOMED_FIXED /* and it never held more than it holds */ };
@@ -208,10 +208,11 @@ enum { RVM__SUMS = 9 }; /* hidden slots of a register that a parallel block adds
 
 /* ---- lower.c ---- */
 /* Made where it is not there: then without a function. NULL: noted. */
-rvm__version *rvm__find_version(rvm__unit *u, rvm__version v);
+rvm__specialisation *rvm__find_specialisation(rvm__unit *u, rvm__specialisation v);
 /* Of a function that must be there; it will be emitted. */
-const rvm__version *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep);
-const rvm__version *rvm__vectorised_version(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep, uint64_t loose);
+const rvm__specialisation *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep);
+const rvm__specialisation *rvm__vectorised(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep,
+                                           uint64_t conflicts);
 bool rvm__is_inlined(const rvm__unit *u, uint32_t fn);
 /* The address of what a function needs, a constant. */
 LLVMValueRef rvm__need_constant(rvm__unit *u, uint32_t fn);
@@ -314,7 +315,7 @@ void rvm__set_strip_end(rvm__emit *e, uint32_t pc, LLVMValueRef end);
 LLVMValueRef rvm__if_left(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef more, LLVMBasicBlockRef out);
 
 /* ---- walk.c ---- */
-void rvm__emit_function(rvm__unit *u, const rvm__version *v);
+void rvm__emit_function(rvm__unit *u, const rvm__specialisation *v);
 /* What was walked since the last charge, and `extra`. */
 void rvm__charge(rvm__emit *e, uint32_t extra);
 /* Before instruction pc of the context. */
@@ -414,15 +415,16 @@ void rvm__lines_none(rvm__unit *u); /* to no line */
 void rvm__find_depths(rvm__unit *u); /* fills levels and tracked_from of all summaries */
 /* Whether what the function does, entered with these levels deep, depends on how deep they are. */
 bool rvm__asks_depth(const rvm__summary *summary, uint16_t deep);
-uint16_t rvm__deep_version(const rvm__unit *u, uint32_t fn, uint16_t deep); /* what of it matters for the function */
-bool rvm__find_segments(rvm__emit *e);                                      /* fills covered, tracked, untracked */
+uint16_t rvm__deep_specialisation(const rvm__unit *u, uint32_t fn, uint16_t deep); /* what of it matters for the function */
+bool rvm__find_segments(rvm__emit *e);                                             /* fills covered, tracked, untracked */
 uint16_t rvm__deep_at(const rvm__emit *e, uint32_t pc); /* at an instruction that is no end of a part or segment */
 /* What the instruction at pc puts onto trails, those that it calls included: nothing, or only what is lost; else it is kept.
  */
 enum rvm__trail_use { RVM__TRAIL_UNUSED, RVM__TRAIL_LOST, RVM__TRAIL_KEPT };
 enum rvm__trail_use rvm__trail_use(const rvm__emit *e, uint32_t pc);
 bool rvm__is_discarded(const rvm__emit *e, unsigned level); /* what the instruction being walked puts onto that level */
-bool rvm__is_tracked(const rvm__emit *e, uint32_t first, uint32_t last);    /* at run time, by the machine: the part between them */
+bool rvm__is_tracked(const rvm__emit *e, uint32_t first,
+                     uint32_t last); /* at run time, by the machine: the part between them */
 uint32_t rvm__untracked_segments(const rvm__emit *e, uint32_t pc, int dir); /* around, before that instruction */
 
 /* ---- place.c ---- */
@@ -500,12 +502,12 @@ void rvm__safepoint_in_instance(rvm__emit *e);
 void rvm__bail_out(rvm__emit *e, LLVMValueRef cond);
 /* Where instances may add to the same element, an update of it adds f (or takes it away): then it is done here. */
 bool rvm__add_conflicting(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f);
-/* The parameters of a callee, by bit, that get arrays which are loose. */
+/* The parameters of a callee, by bit, that get arrays which conflict. */
 uint64_t rvm__conflicting_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places);
-/* Fills e->loose for the block between these, and says whether any is; false: of a type that RVM__ADD has not, or out of
+/* Fills e->conflicts for the block between these, and says whether any is; false: of a type that RVM__ADD has not, or out of
  * memory. */
 bool rvm__survey_conflicts(rvm__emit *e, uint32_t first, uint32_t last, uint16_t index, bool *any);
-/* Of a vectorised version: which of its arrays are. */
+/* Of a vectorised specialisation: which of its arrays are. */
 void rvm__find_conflicts(rvm__emit *e, uint64_t params);
 
 #endif

@@ -11,7 +11,7 @@
  *
  * In lanes go blocks of unchecked code without recursion, function values, the stack and trails that are kept. Where
  * instances may add to the same element (an array that is added into, but not only at the block's index in one dimension)
- * the order counts: such an array is *loose*, and each addition is a call of RVM__ADD that lanes.c knows. Where the order
+ * the order counts: such an array *conflicts*, and each addition is a call of RVM__ADD that lanes.c knows. Where the order
  * is free (k->fast), lanes are summed first; else order.c looks whether lanes can keep it.
  */
 #include <stddef.h>
@@ -236,7 +236,7 @@ static void emit(instance *o, uint32_t pc) {
                      .deep = outer->deep,
                      .vectorised = true,
                      .ends = outer->f->code[pc].target,
-                     .loose = outer->loose,
+                     .conflicts = outer->conflicts,
                      .function = declare(o)};
     e->machine = LLVMGetParam(e->function, 0);
     e->frame = LLVMGetParam(e->function, 1);
@@ -385,17 +385,17 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(k->b), start = rvm__block(e, "start");
     LLVMBasicBlockRef single = rvm__block(e, "single");
     uint32_t first, last;
-    bool loose = false;
+    bool conflicts = false;
     body_of(e, pc, &first, &last);
     rvm__at(e, start);
     if (!o) return start;
     *o = (instance){.outer = e, .x = &e->code->x[pc], .bits = rvm__unit_alloc(e->u, e->f->nregs + 1u)};
     o->array = rvm__unit_alloc(e->u, e->f->narrays + 1u);
     if (!o->bits || !o->array) return start;
-    const bool known = rvm__survey_conflicts(e, first, last, o->x->to.i, &loose);
+    const bool known = rvm__survey_conflicts(e, first, last, o->x->to.i, &conflicts);
     const bool up = (e->context->dir > 0) != ((o->x->flags & X_REVERSED) != 0);
-    o->lanes = loose ? RVM__MOST_GROUP : k->group; /* more lanes, fewer sums over them */
-    o->order = !loose || k->fast ? 0 : up ? '+' : '-';
+    o->lanes = conflicts ? RVM__MOST_GROUP : k->group; /* more lanes, fewer sums over them */
+    o->order = !conflicts || k->fast ? 0 : up ? '+' : '-';
     if (!known)
         LLVMBuildBr(k->b, single);
     else {
@@ -413,7 +413,7 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
         rvm__at(e, group);
         run_group(e, o, pc, up, single, out, cost);
     }
-    e->loose = NULL;
+    e->conflicts = NULL;
     rvm__at(e, single);
     rvm__jump(e, e->context, pc, false);
     rvm__at(e, here);

@@ -234,7 +234,7 @@ static bool survey_functions(rvm__unit *u) {
     return true;
 }
 
-/* ---- versions ---- */
+/* ---- specialisations ---- */
 
 /* Where it is called, once it is simplified itself: what is promised of its parameters is not lost then, as it is by
  * `alwaysinline`, which comes first. LLVM stops counting at a limit, though, and what it has counted by then does count;
@@ -280,20 +280,20 @@ static void promise(rvm__unit *u, LLVMValueRef f, const rvm_function *g, bool ap
     }
 }
 
-rvm__version *rvm__find_version(rvm__unit *u, rvm__version like) {
-    for (rvm__version *v = u->versions[like.fn]; v; v = v->next)
+rvm__specialisation *rvm__find_specialisation(rvm__unit *u, rvm__specialisation like) {
+    for (rvm__specialisation *v = u->specialisations[like.fn]; v; v = v->next)
         if (v->dir == like.dir && v->apart == like.apart && v->deep == like.deep && v->block == like.block &&
-            v->at == like.at && v->vectorised == like.vectorised && v->loose == like.loose)
+            v->at == like.at && v->vectorised == like.vectorised && v->conflicts == like.conflicts)
             return v;
-    rvm__version *v = rvm__unit_alloc(u, sizeof *v);
+    rvm__specialisation *v = rvm__unit_alloc(u, sizeof *v);
     if (!v) return NULL;
     *v = like;
-    v->next = u->versions[like.fn];
-    return u->versions[like.fn] = v;
+    v->next = u->specialisations[like.fn];
+    return u->specialisations[like.fn] = v;
 }
 
-static const rvm__version *declare_version(rvm__unit *u, const rvm__version *like) {
-    rvm__version *v = rvm__find_version(u, *like);
+static const rvm__specialisation *declare_specialisation(rvm__unit *u, const rvm__specialisation *like) {
+    rvm__specialisation *v = rvm__find_specialisation(u, *like);
     const rvm_function *g = &u->p->functions[like->fn];
     char name[256];
     if (!v || v->function || !(v->type = type_of(u, g))) return v;
@@ -313,15 +313,20 @@ static const rvm__version *declare_version(rvm__unit *u, const rvm__version *lik
     return v;
 }
 
-const rvm__version *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep) {
-    const rvm__version like = {.fn = fn, .dir = dir, .apart = apart, .deep = rvm__deep_version(u, fn, deep)};
-    return declare_version(u, &like);
+const rvm__specialisation *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep) {
+    const rvm__specialisation like = {.fn = fn, .dir = dir, .apart = apart, .deep = rvm__deep_specialisation(u, fn, deep)};
+    return declare_specialisation(u, &like);
 }
 
-const rvm__version *rvm__vectorised_version(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep, uint64_t loose) {
-    const rvm__version like = {
-        .fn = fn, .dir = dir, .apart = apart, .deep = rvm__deep_version(u, fn, deep), .vectorised = true, .loose = loose};
-    return declare_version(u, &like);
+const rvm__specialisation *rvm__vectorised(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep,
+                                           uint64_t conflicts) {
+    const rvm__specialisation like = {.fn = fn,
+                                      .dir = dir,
+                                      .apart = apart,
+                                      .deep = rvm__deep_specialisation(u, fn, deep),
+                                      .vectorised = true,
+                                      .conflicts = conflicts};
+    return declare_specialisation(u, &like);
 }
 
 /* ---- the entry ---- */
@@ -419,8 +424,8 @@ static bool emit_entry(rvm__unit *u) {
     LLVMTypeRef two[2] = {k->ptr, k->ptr};
     LLVMValueRef *args = rvm__unit_alloc(u, (RVM__FIXED_PARAMS + f->nparams * (size_t)RVM__MOST_PARAMS) * sizeof *args);
     LLVMValueRef(*copy)[2] = rvm__unit_alloc(u, (f->nparams + 1) * sizeof *copy);
-    const rvm__version like = {.fn = u->w->fn, .dir = u->w->direction, .apart = u->w->contiguous, .at = u->w->at};
-    const rvm__version *v = declare_version(u, &like);
+    const rvm__specialisation like = {.fn = u->w->fn, .dir = u->w->direction, .apart = u->w->contiguous, .at = u->w->at};
+    const rvm__specialisation *v = declare_specialisation(u, &like);
     if (!args || !copy || !v || !v->function) return false;
     LLVMValueRef entry = LLVMAddFunction(k->module, RVM__ENTRY, LLVMFunctionType(k->i32, two, 2, false));
     rvm__attribute(k, entry, -1, "nounwind", 0);
@@ -523,14 +528,14 @@ rvm_status rvm__lower(rvm__build *k, const rvm__lowering *asked, rvm_error *err)
     if (u.status || !prepare(&u)) goto done;
     u.summaries = rvm__unit_alloc(&u, n * sizeof *u.summaries);
     u.reach = rvm__unit_alloc(&u, n * sizeof *u.reach);
-    u.versions = rvm__unit_alloc(&u, n * sizeof *u.versions);
+    u.specialisations = rvm__unit_alloc(&u, n * sizeof *u.specialisations);
     if (u.status) goto done;
     rvm__reach_find(u.p, u.reach);
     rvm__find_depths(&u);
     if (!survey_functions(&u) || !find_dead(&u) || !rvm__lines_begin(&u)) goto done;
     if (!(what->standalone ? rvm__standalone_entry : emit_entry)(&u)) goto done;
     while (u.work && !u.status) {
-        const rvm__version *v = u.work;
+        const rvm__specialisation *v = u.work;
         u.work = v->later;
         rvm__emit_function(&u, v);
     }

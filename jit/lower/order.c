@@ -31,7 +31,8 @@ bool rvm__order_begin(rvm__group *g) {
                 return rvm__no_group(g, "additions to the same element, in an order that counts");
     g->seen = rvm__group_local(g, LLVMArrayType2(g->k->i64, sizeof(rvm__native_seen) / sizeof(uint64_t)));
     for (unsigned k = 0; k < 2; k++) {
-        LLVMValueRef at = LLVMConstInt(g->k->i64, k ? offsetof(rvm__native_seen, last) : offsetof(rvm__native_seen, n), false);
+        LLVMValueRef at =
+            LLVMConstInt(g->k->i64, k ? offsetof(rvm__native_seen, last) : offsetof(rvm__native_seen, n), false);
         LLVMBuildStore(g->k->b, LLVMConstNull(g->k->i64), LLVMBuildGEP2(g->k->b, g->k->i8, g->seen, &at, 1, ""));
     }
     return true;

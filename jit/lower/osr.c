@@ -209,9 +209,9 @@ rvm__context *rvm__around_entry(rvm__emit *e, rvm__context *c, uint32_t head) {
 void rvm__osr_entry(rvm__emit *e) {
     const int dir = inner_direction(e);
     const uint32_t gap = rvm__gap(e->at, dir), untracked = rvm__untracked_segments(e, e->at, dir);
-    LLVMValueRef args[7] = {e->machine,    rvm__known_number(e),           int32(e, e->at),
-                            int32(e, dir), int32(e, untracked_parts(e, gap)), int32(e, untracked),
-                            e->first_slot};
+    LLVMValueRef args[7] = {
+        e->machine,          rvm__known_number(e), int32(e, e->at), int32(e, dir), int32(e, untracked_parts(e, gap)),
+        int32(e, untracked), e->first_slot};
     load_slots(e, rvm__call_runtime(e, "rvm__native_enter", e->k->ptr, 7, args));
     LLVMValueRef arrays_args[2] = {e->machine, e->first_array};
     LLVMValueRef arrays = rvm__call_runtime(e, "rvm__native_arrays", e->k->ptr, 2, arrays_args);

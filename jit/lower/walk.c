@@ -374,7 +374,7 @@ void rvm__walk_from(rvm__emit *e, LLVMBasicBlockRef first, uint32_t pc, int dir)
     rvm__walk_pending(e);
 }
 
-void rvm__emit_function(rvm__unit *u, const rvm__version *v) {
+void rvm__emit_function(rvm__unit *u, const rvm__specialisation *v) {
     rvm__emit e = {.u = u,
                    .k = u->k,
                    .f = &u->p->functions[v->fn],
@@ -388,7 +388,7 @@ void rvm__emit_function(rvm__unit *u, const rvm__version *v) {
                    .vectorised = v->vectorised,
                    .function = v->function};
     if (!rvm__frame_begin(&e)) return;
-    if (e.vectorised) rvm__find_conflicts(&e, v->loose);
+    if (e.vectorised) rvm__find_conflicts(&e, v->conflicts);
     LLVMBasicBlockRef first = rvm__block(&e, "first");
     LLVMBuildBr(u->k->b, first);
     if (v->block) {
