@@ -126,7 +126,7 @@ void rvm__pack(rvm__emit *e, uint16_t array) {
     rvm__build *k = e->k;
     LLVMValueRef n = rvm__dimension(e, array, 0), args[3] = {e->machine, n, rvm__build_int(k, 0)};
     LLVMValueRef p = rvm__call_runtime(e, "rvm__native_new", k->ptr, 3, args);
-    rvm__leave_if(e, LLVMBuildIsNull(k->b, p, ""));
+    rvm__exit_if(e, LLVMBuildIsNull(k->b, p, ""));
     p = rvm__member(e, p, RVM__ARRAY_HEADER);
     copy(e, p, rvm__get(e, k->ptr, a->data), n, rvm__stride(e, array, 0));
     rvm__put_at(e, p, a->data);

@@ -31,7 +31,7 @@ static LLVMValueRef bits(rvm__emit *e, LLVMValueRef v) {
     return LLVMBuildBitCast(e->k->b, v, e->k->i64, "");
 }
 
-/* Negative lengths and those whose product is beyond an address leave. */
+/* A side exit for negative lengths and those whose product is beyond an address. */
 static LLVMValueRef count(rvm__emit *e, const site *s, LLVMValueRef *dim) {
     rvm__build *k = e->k;
     LLVMValueRef n = rvm__build_int(k, 1), most = rvm__build_int(k, INT64_C(1) << 56);
@@ -39,11 +39,11 @@ static LLVMValueRef count(rvm__emit *e, const site *s, LLVMValueRef *dim) {
         dim[d] = length(e, s, d);
         if (s->like) continue;
         LLVMValueRef limit = s->decl->ndim > 1 ? rvm__build_int(k, INT64_C(1) << 28) : most;
-        rvm__leave_if(e, LLVMBuildICmp(k->b, LLVMIntUGE, dim[d], limit, ""));
+        rvm__exit_if(e, LLVMBuildICmp(k->b, LLVMIntUGE, dim[d], limit, ""));
     }
     for (int d = 0; d < s->decl->ndim; d++) {
         n = LLVMBuildMul(k->b, n, dim[d], "");
-        if (d > 0 && !s->like) rvm__leave_if(e, LLVMBuildICmp(k->b, LLVMIntUGE, n, rvm__build_int(k, INT64_C(1) << 28), ""));
+        if (d > 0 && !s->like) rvm__exit_if(e, LLVMBuildICmp(k->b, LLVMIntUGE, n, rvm__build_int(k, INT64_C(1) << 28), ""));
     }
     return n;
 }
@@ -87,7 +87,7 @@ static LLVMValueRef from_arena(rvm__emit *e, const site *s, LLVMValueRef n, LLVM
     LLVMValueRef args[3] = {e->machine, n, bits(e, v)};
     if (e->u->w->standalone) return rvm__standalone_new(e, s->array, n, args[2]);
     LLVMValueRef p = rvm__call_runtime(e, "rvm__native_new", k->ptr, 3, args);
-    rvm__leave_if(e, LLVMBuildIsNull(k->b, p, ""));
+    rvm__exit_if(e, LLVMBuildIsNull(k->b, p, ""));
     return p;
 }
 
@@ -101,7 +101,7 @@ static void note_home(rvm__emit *e, const site *s, LLVMValueRef here) {
     rvm__put_at(e, here, a->own);
 }
 
-/* Where the elements of an array that appears stand, behind a header; leaves where there is no memory. */
+/* Where the elements of an array that appears stand, behind a header; a side exit where there is no memory. */
 static LLVMValueRef place_of(rvm__emit *e, const site *s, LLVMValueRef n, LLVMValueRef v) {
     rvm__build *k = e->k;
     const rvm__array_ir *a = &e->array[s->array];
@@ -197,7 +197,7 @@ static void disappear(rvm__emit *e, const site *s, const rvm__xinsn *x) {
     LLVMValueRef n = rvm__build_int(k, 1);
     for (int d = 0; d < s->decl->ndim; d++) {
         LLVMValueRef is = rvm__dimension(e, s->array, d);
-        rvm__leave_if(e, LLVMBuildICmp(k->b, LLVMIntNE, is, length(e, s, d), ""));
+        rvm__exit_if(e, LLVMBuildICmp(k->b, LLVMIntNE, is, length(e, s, d), ""));
         n = LLVMBuildMul(k->b, n, is, "");
     }
     LLVMValueRef v = value(e, s);
@@ -212,7 +212,7 @@ static void disappear(rvm__emit *e, const site *s, const rvm__xinsn *x) {
         LLVMValueRef agree = e->u->w->standalone
                                  ? rvm__standalone_agree_all(e, (rvm_type)s->decl->type, args[3], n, v, args[6])
                                  : rvm__call_runtime(e, "rvm__native_agree_all", k->i1, 7, args);
-        rvm__leave_if(e, LLVMBuildNot(k->b, agree, ""));
+        rvm__exit_if(e, LLVMBuildNot(k->b, agree, ""));
     }
     rvm__drop_array(e, s->array);
 }
@@ -232,10 +232,10 @@ static void cut(rvm__emit *e, const rvm_place *q, LLVMValueRef whole, LLVMValueR
     LLVMValueRef hi = range ? rvm__slot_value(e, q->idx[0]) : NULL;
     if (!e->u->w->trust) {
         if (range) {
-            rvm__leave_if(e, LLVMBuildICmp(b, LLVMIntUGT, hi, whole, ""));
-            rvm__leave_if(e, LLVMBuildICmp(b, LLVMIntUGT, *lo, hi, ""));
+            rvm__exit_if(e, LLVMBuildICmp(b, LLVMIntUGT, hi, whole, ""));
+            rvm__exit_if(e, LLVMBuildICmp(b, LLVMIntUGT, *lo, hi, ""));
         } else
-            rvm__leave_if(e, LLVMBuildICmp(b, LLVMIntUGE, *lo, whole, ""));
+            rvm__exit_if(e, LLVMBuildICmp(b, LLVMIntUGE, *lo, whole, ""));
     }
     *length_kept = range ? LLVMBuildSub(b, hi, *lo, "") : NULL;
 }
@@ -283,9 +283,9 @@ static void unview(rvm__emit *e, const site *s) {
         rvm__unpack(e, s->array);
     else if (!e->u->w->trust) {
         const part p = part_of(e, s);
-        rvm__leave_if(e, LLVMBuildICmp(k->b, LLVMIntNE, p.data, rvm__get(e, k->ptr, a->data), ""));
+        rvm__exit_if(e, LLVMBuildICmp(k->b, LLVMIntNE, p.data, rvm__get(e, k->ptr, a->data), ""));
         for (int d = 0; d < p.ndim; d++)
-            rvm__leave_if(e, LLVMBuildICmp(k->b, LLVMIntNE, p.dim[d], rvm__get(e, k->i64, a->dim[d]), ""));
+            rvm__exit_if(e, LLVMBuildICmp(k->b, LLVMIntNE, p.dim[d], rvm__get(e, k->i64, a->dim[d]), ""));
     }
     rvm__array_gone(e, s->array);
 }

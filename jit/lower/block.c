@@ -68,7 +68,7 @@ void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuilderRef b = e->k->b;
     if (x->flags & X_GUARD) {
         if (e->u->w->standalone) rvm__refuse(e, "roles in this block are only known while it runs");
-        rvm__leave_now(e);
+        rvm__exit_now(e);
         return;
     }
     LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi);
@@ -125,7 +125,7 @@ static void end_chunk(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef at, bool l
         rvm__put_at(e, rvm__get(e, type_of(e, s), e->reg[s->slot]), part_at(e, held, at));
         sum[n] = total(e, s, held, &overflow);
     }
-    if (overflow && !(x->flags & X_UNCHECKED)) rvm__leave_if(e, overflow);
+    if (overflow && !(x->flags & X_UNCHECKED)) rvm__exit_if(e, overflow);
     for (uint32_t n = 0; n < x->to.shared; n++) {
         const rvm__shared *s = shared_of(e, x, n);
         LLVMValueRef *held = &e->reg[x->to.hidden + RVM__SUMS * n], zero = LLVMConstNull(type_of(e, s));
@@ -189,7 +189,7 @@ static void hand_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef at) {
         rvm__put_at(e, rvm__get(e, type_of(e, s), e->reg[s->slot]), part_at(e, held, at));
         sum[n] = tree(e, s, held, &overflow);
     }
-    if (overflow && !(x->flags & X_UNCHECKED)) rvm__leave_if(e, overflow);
+    if (overflow && !(x->flags & X_UNCHECKED)) rvm__exit_if(e, overflow);
     for (uint32_t n = 0; n < x->to.shared && sum; n++) {
         const uint16_t slot = shared_of(e, x, n)->slot;
         LLVMValueRef to = rvm__member(e, e->sums, n * sizeof(rvm__native_sum));

@@ -187,7 +187,7 @@ static bool look_at_pair(call *c, argument *a, argument *b, bool *apart) {
     }
     LLVMValueRef cond = overlapping(c->e, a, b);
     if (x != RVM_ACC || y != RVM_ACC)
-        rvm__leave_if(c->e, cond);
+        rvm__exit_if(c->e, cond);
     else {
         share(c->e, b, cond);
         if (b->param->ndim) share(c->e, a, cond);
@@ -242,7 +242,7 @@ static void look_at_lengths(call *c) {
                 continue;
             }
             must = slot < g->nregs ? length[slot] : rvm__build_int(e->k, g->consts[slot - g->nregs].i);
-            rvm__leave_if(e, LLVMBuildICmp(e->k->b, LLVMIntNE, n, must, ""));
+            rvm__exit_if(e, LLVMBuildICmp(e->k->b, LLVMIntNE, n, must, ""));
         }
 }
 
@@ -327,7 +327,7 @@ static void run_call(call *c, bool apart) {
     else if (summary->recursive) { /* the rest was made sure of at the start */
         LLVMValueRef room[5] = {e->machine, args[2], args[3], args[4], rvm__need_constant(e->u, c->callee)};
         LLVMValueRef has = rvm__call_runtime(e, "rvm__native_room", k->i1, 5, room);
-        rvm__leave_if(e, LLVMBuildNot(k->b, has, ""));
+        rvm__exit_if(e, LLVMBuildNot(k->b, has, ""));
     }
     for (uint32_t a = 0; a < c->n; a++)
         n += c->arg[a].param->ndim ? pass_array(c, &c->arg[a], args + n) : pass_scalar(c, &c->arg[a], args + n);
@@ -340,9 +340,9 @@ static void run_call(call *c, bool apart) {
     LLVMValueRef ended = LLVMBuildICmp(k->b, LLVMIntNE, left, LLVMConstInt(k->i32, 0, false), "");
     rvm__counts_of_call(e, args[RVM__COUNTS_PARAM]);
     if (e->u->w->standalone)
-        rvm__leave_with(e, ended, left);
+        rvm__exit_with(e, ended, left);
     else if (!e->vectorised) /* which bails out at once */
-        rvm__leave_at(e, ended, site, 0);
+        rvm__exit_at(e, ended, site, 0);
     for (uint32_t a = 0; a < c->n; a++)
         if (!is_unused(c, a)) take_back(c, &c->arg[a]);
 }
@@ -365,7 +365,7 @@ static void call_one(rvm__emit *e, const rvm_insn *in, uint32_t callee, int dir,
     look_at_lengths(&c);
     if ((x->flags & X_ALIAS || !e->apart) && !look_at_sharing(&c, &apart)) {
         const uint32_t walked = e->walked;
-        rvm__leave_now(e);
+        rvm__exit_now(e);
         rvm__at(e, rvm__block(e, "dead"));
         e->walked = walked;
         return;
@@ -382,7 +382,7 @@ static void call_value(rvm__emit *e, const rvm_insn *in, int dir, const rvm__xin
     LLVMValueRef choice = LLVMBuildSwitch(k->b, value, other, 4);
     const uint32_t walked = e->walked;
     rvm__at(e, other);
-    rvm__leave_now(e);
+    rvm__exit_now(e);
     for (uint32_t fn = 0; fn < p->nfunctions; fn++) {
         const int64_t callee = rvm__variant_callee(p, in->target, fn);
         if (callee < 0) continue;

@@ -186,7 +186,7 @@ void rvm__enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__context *c = e->context;
     LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi), s = rvm__slot_value(e, x->to.step);
     LLVMValueRef zero = rvm__build_int(e->k, 0), one = rvm__build_int(e->k, 1);
-    rvm__leave_if(e, LLVMBuildICmp(b, LLVMIntEQ, s, zero, ""));
+    rvm__exit_if(e, LLVMBuildICmp(b, LLVMIntEQ, s, zero, ""));
     const uint64_t most = rvm__trips_in_array(e->u, e->fn, e->pc);
     LLVMValueRef trips = trips_of(e, lo, hi, s);
     LLVMBasicBlockRef none = rvm__block(e, "none"), some = rvm__block(e, "some");

@@ -91,7 +91,7 @@ typedef struct rvm__summary { /* of a function of the program */
     bool by_value;        /* it, or what it calls, calls through function values */
     uint16_t levels;      /* of the trail that something goes onto, or comes from */
     uint8_t tracked_from; /* with so many levels deep it must be known at run time how deep they are */
-    bool leaves;          /* something in it is left to the interpreter, as far as it has been emitted */
+    bool exits;           /* it has side exits, as far as it has been emitted */
     bool silent;          /* nothing is, nor in what it calls */
 } rvm__summary;
 enum { RVM__NEVER_TRACKED = 255, RVM__UNBOUNDED = 1 << 30 };
@@ -164,7 +164,7 @@ typedef struct rvm__emit {
     uint16_t *covered;   /* by pc: levels of the trail deeper there than at the start */
     uint8_t *tracked;    /* by pc, of segments: the machine tracks it */
     uint8_t *untracked;  /* between pc - 1 and pc: how many segments around are not tracked */
-    LLVMBasicBlockRef leave, done, entry;
+    LLVMBasicBlockRef exits, done, entry;
     rvm__native_site *sites;
     uint32_t nsites, cap_sites;
     rvm__context *context, *contexts;
@@ -377,14 +377,14 @@ LLVMValueRef rvm__member(rvm__emit *e, LLVMValueRef address, size_t offset); /* 
 /* All that appears in the compute part is gone, without a trace but for the memory of arrays. */
 void rvm__forget_locals(rvm__emit *e, uint32_t compute);
 void rvm__unlikely(rvm__emit *e, LLVMValueRef branch); /* which is a conditional one */
-/* Leave before the instruction being walked if cond; always. */
-void rvm__leave_if(rvm__emit *e, LLVMValueRef cond);
-void rvm__leave_now(rvm__emit *e);
+/* A side exit before the instruction being walked: if cond; always. */
+void rvm__exit_if(rvm__emit *e, LLVMValueRef cond);
+void rvm__exit_now(rvm__emit *e);
 /* With another site: calling, or before instruction pc of a context, with what was walked charged already. */
-void rvm__leave_at(rvm__emit *e, LLVMValueRef cond, rvm__native_site site, uint32_t uncharged);
+void rvm__exit_at(rvm__emit *e, LLVMValueRef cond, rvm__native_site site, uint32_t uncharged);
 rvm__native_site rvm__site_here(const rvm__emit *e);
 /* Standalone: with that status, an i32. */
-void rvm__leave_with(rvm__emit *e, LLVMValueRef cond, LLVMValueRef status);
+void rvm__exit_with(rvm__emit *e, LLVMValueRef cond, LLVMValueRef status);
 
 /* ---- standalone.c ---- */
 bool rvm__standalone_entry(rvm__unit *u); /* false: noted */
@@ -392,8 +392,8 @@ void rvm__standalone_texts(rvm__unit *u); /* once all ends are known */
 uint32_t rvm__end_number(rvm__unit *u, uint32_t fn, uint32_t pc, enum rvm__end_reason reason);
 /* The instruction being walked cannot be carried out without a machine: UNSUPPORTED is noted. */
 void rvm__refuse(rvm__emit *e, const char *why);
-void rvm__standalone_leave(rvm__emit *e);                     /* the block where it leaves */
-void rvm__standalone_depth(rvm__emit *e, LLVMValueRef frame); /* leaves where the callee's frame would be too deep */
+void rvm__standalone_exit(rvm__emit *e);                      /* the block of its side exits */
+void rvm__standalone_depth(rvm__emit *e, LLVMValueRef frame); /* a side exit where the callee's frame would be too deep */
 /* As rvm__native_agrees, rvm__native_agree_all, rvm__native_new and rvm__native_del do; held: values, and an address. */
 LLVMValueRef rvm__standalone_agrees(rvm__emit *e, LLVMValueRef y, LLVMValueRef f, LLVMValueRef held);
 LLVMValueRef rvm__standalone_agree_all(rvm__emit *e, rvm_type t, LLVMValueRef data, LLVMValueRef n, LLVMValueRef v,
@@ -440,9 +440,10 @@ LLVMValueRef rvm__load(rvm__emit *e, const rvm__operand *o);
 void rvm__store(rvm__emit *e, const rvm__operand *o, LLVMValueRef v);
 LLVMValueRef rvm__slot_value(rvm__emit *e, uint16_t slot); /* value of an i64 register or constant */
 void rvm__set_slot(rvm__emit *e, uint16_t slot, LLVMValueRef v);
-LLVMValueRef rvm__nothing(const rvm__emit *e, LLVMTypeRef t);                /* value of what is not there */
-void rvm__gone(rvm__emit *e, uint16_t slot);                                 /* the register disappears */
-void rvm__apart(rvm__emit *e, const rvm__operand *a, const rvm__operand *b); /* leaves where both are the same element */
+LLVMValueRef rvm__nothing(const rvm__emit *e, LLVMTypeRef t); /* value of what is not there */
+void rvm__gone(rvm__emit *e, uint16_t slot);                  /* the register disappears */
+void rvm__apart(rvm__emit *e, const rvm__operand *a,
+                const rvm__operand *b); /* a side exit where both are the same element */
 LLVMValueRef rvm__dimension(rvm__emit *e, uint16_t array, int d);
 LLVMValueRef rvm__stride(rvm__emit *e, uint16_t array, int d);
 /* The largest magnitude of a place follows its new value. fresh: it starts anew. */
@@ -462,7 +463,7 @@ typedef struct rvm__operands {
 } rvm__operands;
 void rvm__find_operands(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm__operands *to); /* all but the values */
 void rvm__load_operands(rvm__emit *e, const rvm__xinsn *x, rvm__operands *to);
-/* f of the row, which leaves where it is not defined. */
+/* f of the row, with a side exit where it is not defined. */
 LLVMValueRef rvm__defined_row(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, const rvm__operands *o,
                               LLVMValueRef *overflow);
 /* Whether what stands at q agrees with f, as a release asks: equal, or within the tolerance, which the machine looks at. */

@@ -1,4 +1,5 @@
-/* frame.c: registers and arrays of a function as allocas; leaving to the interpreter, which finds them in its own frame. */
+/* frame.c: registers and arrays of a function as allocas; side exits to the interpreter, which finds them in its own frame
+ * (deoptimisation). */
 #include "emit.h"
 #include "program.h"
 #include "support.h"
@@ -262,7 +263,7 @@ bool rvm__frame_make(rvm__emit *e) {
     if (!allocate(e) || !rvm__find_segments(e)) return false;
     e->entry = rvm__block(e, "entry");
     LLVMBasicBlockRef begin = rvm__block(e, "begin");
-    e->leave = rvm__block(e, "leave");
+    e->exits = rvm__block(e, "exits");
     e->done = rvm__block(e, "done");
     rvm__at(e, begin);
     rvm__lines_function(e->u, e->function, e->fn, e->f->name);
@@ -301,12 +302,12 @@ rvm__native_site rvm__site_here(const rvm__emit *e) {
         .fn = rvm__known_as(e->u, e->fn), .pc = e->pc, .dir = (int8_t)e->context->dir, .deeper = (uint8_t)e->context->depth};
 }
 
-/* A block that leaves with that status. */
+/* A side exit with that status. */
 static LLVMBasicBlockRef ending(rvm__emit *e, LLVMValueRef status) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b), cold = rvm__block(e, "cold");
     rvm__at(e, cold);
     rvm__put_at(e, status, e->site);
-    LLVMBuildBr(e->k->b, e->leave);
+    LLVMBuildBr(e->k->b, e->exits);
     e->nsites++;
     rvm__at(e, here);
     return cold;
@@ -330,7 +331,7 @@ static LLVMBasicBlockRef leaving(rvm__emit *e, rvm__native_site site, uint32_t u
     if (e->ahead) now = LLVMBuildSub(e->k->b, now, rvm__charged_ahead(e), "");
     rvm__put_at(e, LLVMBuildAdd(e->k->b, now, rvm__build_int(e->k, uncharged), ""), e->charged);
     rvm__put_at(e, LLVMConstInt(e->k->i32, e->nsites++, false), e->site);
-    LLVMBuildBr(e->k->b, e->leave);
+    LLVMBuildBr(e->k->b, e->exits);
     rvm__at(e, here);
     return cold;
 }
@@ -345,7 +346,7 @@ void rvm__unlikely(rvm__emit *e, LLVMValueRef branch) {
     LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c, "prof", 4), weights);
 }
 
-void rvm__leave_at(rvm__emit *e, LLVMValueRef cond, rvm__native_site site, uint32_t uncharged) {
+void rvm__exit_at(rvm__emit *e, LLVMValueRef cond, rvm__native_site site, uint32_t uncharged) {
     if (LLVMIsAConstantInt(cond) && !LLVMConstIntGetZExtValue(cond)) return;
     if (e->vectorised) {
         rvm__bail_out(e, cond);
@@ -356,17 +357,17 @@ void rvm__leave_at(rvm__emit *e, LLVMValueRef cond, rvm__native_site site, uint3
     rvm__at(e, on);
 }
 
-void rvm__leave_with(rvm__emit *e, LLVMValueRef cond, LLVMValueRef status) {
+void rvm__exit_with(rvm__emit *e, LLVMValueRef cond, LLVMValueRef status) {
     LLVMBasicBlockRef cold = ending(e, status), on = rvm__block(e, "ok");
     rvm__unlikely(e, LLVMBuildCondBr(e->k->b, cond, cold, on));
     rvm__at(e, on);
 }
 
-void rvm__leave_if(rvm__emit *e, LLVMValueRef cond) {
-    rvm__leave_at(e, cond, rvm__site_here(e), e->walked);
+void rvm__exit_if(rvm__emit *e, LLVMValueRef cond) {
+    rvm__exit_at(e, cond, rvm__site_here(e), e->walked);
 }
 
-void rvm__leave_now(rvm__emit *e) {
+void rvm__exit_now(rvm__emit *e) {
     if (e->vectorised) {
         rvm__bail_out(e, LLVMConstInt(e->k->i1, 1, false));
         LLVMBuildUnreachable(e->k->b);
@@ -471,14 +472,14 @@ static void keep_apart(LLVMBasicBlockRef b) {
 /* All frames are written: the callee's before the caller's. */
 static void write_frame(rvm__emit *e) {
     rvm__build *k = e->k;
-    rvm__at(e, e->leave);
+    rvm__at(e, e->exits);
     LLVMValueRef index = LLVMBuildZExt(k->b, rvm__get(e, k->i32, e->site), k->i64, "");
     LLVMValueRef at = LLVMBuildMul(k->b, index, rvm__build_int(k, sizeof(rvm__native_site)), "");
     LLVMValueRef site = LLVMBuildInBoundsGEP2(k->b, k->i8, sites_constant(e), &at, 1, "");
     LLVMValueRef args[6] = {e->machine,     site,     e->first_slot,
                             e->first_array, e->frame, e->home ? e->home : LLVMConstNull(k->ptr)};
-    LLVMValueRef slots = rvm__call_runtime(e, "rvm__native_leave", k->ptr, 6, args);
-    rvm__attribute(k, LLVMGetNamedFunction(k->module, "rvm__native_leave"), 5, "nocapture",
+    LLVMValueRef slots = rvm__call_runtime(e, "rvm__native_exit", k->ptr, 6, args);
+    rvm__attribute(k, LLVMGetNamedFunction(k->module, "rvm__native_exit"), 5, "nocapture",
                    0); /* reads a home, and may write it */
     for (uint32_t n = 0; n < e->code->slots; n++) {
         if (!e->reg[n] || (n < e->f->nregs && homed(e, n))) continue;
@@ -506,13 +507,13 @@ void rvm__frame_end(rvm__emit *e) {
 void rvm__frame_close(rvm__emit *e) {
     rvm__build *k = e->k;
     if (e->nsites && e->u->w->standalone)
-        rvm__standalone_leave(e);
+        rvm__standalone_exit(e);
     else if (e->nsites) {
         rvm__make_homes(e);
         write_frame(e);
-        keep_apart(e->leave);
+        keep_apart(e->exits);
     } else {
-        rvm__at(e, e->leave);
+        rvm__at(e, e->exits);
         LLVMBuildUnreachable(k->b);
     }
     rvm__at(e, e->entry);

@@ -342,7 +342,7 @@ static void end_adrift(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef never) {
     rvm__native_site site = rvm__site_here(e);
     rvm__call_runtime(e, "rvm__native_adrift", e->k->nothing, 2, args);
     site.pc = pc + (uint32_t)e->context->dir;
-    rvm__leave_at(e, LLVMConstInt(e->k->i1, 1, false), site, 0);
+    rvm__exit_at(e, LLVMConstInt(e->k->i1, 1, false), site, 0);
     LLVMBuildBr(e->k->b, never);
 }
 

@@ -56,7 +56,7 @@ static bool is_between(const rvm__emit *e, uint32_t site) {
     return false;
 }
 
-static bool leaves_within(const rvm__emit *e, const struct rvm__turned *t) {
+static bool exits_within(const rvm__emit *e, const struct rvm__turned *t) {
     for (uint32_t k = 0; k < e->nsites; k++) {
         const rvm__native_site *s = &e->sites[k];
         if (!s->calling && s->pc > t->lo && s->pc < t->hi && !is_between(e, k)) return true;
@@ -65,35 +65,35 @@ static bool leaves_within(const rvm__emit *e, const struct rvm__turned *t) {
 }
 
 void rvm__settle_function(rvm__emit *e) {
-    for (uint32_t k = 0; k < e->nsites && e->sites; k++) e->u->summaries[e->fn].leaves |= !e->sites[k].calling;
+    for (uint32_t k = 0; k < e->nsites && e->sites; k++) e->u->summaries[e->fn].exits |= !e->sites[k].calling;
     for (struct rvm__turned *t = e->turned, *next; t && !e->u->status; t = next) {
         next = t->next;
-        if (leaves_within(e, t))
+        if (exits_within(e, t))
             settle(t, LLVMConstNull(e->k->i1));
         else
             t->next = e->u->turned, e->u->turned = t;
     }
 }
 
-static bool calls_leave(const rvm__unit *u, uint32_t fn, uint32_t first, uint32_t end);
+static bool calls_exit(const rvm__unit *u, uint32_t fn, uint32_t first, uint32_t end);
 
-static bool call_leaves(const rvm__unit *u, uint32_t fn) {
+static bool call_exits(const rvm__unit *u, uint32_t fn) {
     rvm__summary *summary = &u->summaries[fn];
-    if (summary->leaves || summary->silent) return summary->leaves;
-    summary->leaves = summary->recursive || calls_leave(u, fn, 0, u->p->functions[fn].ncode);
-    summary->silent = !summary->leaves;
-    return summary->leaves;
+    if (summary->exits || summary->silent) return summary->exits;
+    summary->exits = summary->recursive || calls_exit(u, fn, 0, u->p->functions[fn].ncode);
+    summary->silent = !summary->exits;
+    return summary->exits;
 }
 
-static bool calls_leave(const rvm__unit *u, uint32_t fn, uint32_t first, uint32_t end) {
+static bool calls_exit(const rvm__unit *u, uint32_t fn, uint32_t first, uint32_t end) {
     const rvm_function *f = &u->p->functions[fn];
     for (uint32_t pc = first; pc < end; pc++)
         for (uint32_t at = 0, g; rvm__is_call(&f->code[pc]) && rvm__next_callee(u->p, &f->code[pc], &at, &g);)
-            if (call_leaves(u, g)) return true;
+            if (call_exits(u, g)) return true;
     return false;
 }
 
 void rvm__settle_unit(rvm__unit *u) {
     for (struct rvm__turned *t = u->turned; t && !u->status; t = t->next)
-        settle(t, LLVMConstInt(u->k->i1, !calls_leave(u, t->fn, t->lo + 1, t->hi), false));
+        settle(t, LLVMConstInt(u->k->i1, !calls_exit(u, t->fn, t->lo + 1, t->hi), false));
 }

@@ -21,23 +21,23 @@ static LLVMValueRef int32(rvm__emit *e, uint32_t n) {
 
 static void push(rvm__emit *e, const rvm__xinsn *x, const rvm__operand *y, bool clears) {
     LLVMValueRef v = rvm__load(e, y), args[3] = {e->machine, int32(e, x->type), bits_of(e, v)};
-    rvm__leave_if(e, negate(e, rvm__call_runtime(e, "rvm__native_push", e->k->i1, 3, args)));
+    rvm__exit_if(e, negate(e, rvm__call_runtime(e, "rvm__native_push", e->k->i1, 3, args)));
     if (clears) rvm__store(e, y, LLVMConstNull(LLVMTypeOf(v)));
 }
 
 /* Bits that are not all 0 may still be 0 as the type has it. */
-static void leave_unless_empty(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, LLVMValueRef was) {
+static void exit_unless_empty(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, LLVMValueRef was) {
     LLVMBuilderRef b = e->k->b;
     LLVMValueRef some = LLVMBuildICmp(b, LLVMIntNE, bits_of(e, was), rvm__build_int(e->k, 0), "");
     if (!rvm__is_floating((rvm_type)x->type)) {
-        rvm__leave_if(e, some);
+        rvm__exit_if(e, some);
         return;
     }
     LLVMBasicBlockRef look = rvm__block(e, "nearly"), on = rvm__block(e, "on");
     LLVMBuildCondBr(b, some, look, on);
     rvm__at(e, look);
     LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(was));
-    rvm__leave_if(e, negate(e, rvm__emit_agrees(e, x, q, was, zero)));
+    rvm__exit_if(e, negate(e, rvm__emit_agrees(e, x, q, was, zero)));
     LLVMBuildBr(b, on);
     rvm__at(e, on);
 }
@@ -46,12 +46,12 @@ static void pop(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, const rvm
     rvm__build *k = e->k;
     LLVMValueRef was = rvm__load(e, y), args[2] = {e->machine, int32(e, x->type)};
     LLVMValueRef top = rvm__call_runtime(e, "rvm__native_top", k->ptr, 2, args);
-    rvm__leave_if(e, LLVMBuildIsNull(k->b, top, ""));
+    rvm__exit_if(e, LLVMBuildIsNull(k->b, top, ""));
     LLVMValueRef v = rvm__get(e, LLVMTypeOf(was), top);
     if (!copies)
-        leave_unless_empty(e, x, q, was);
+        exit_unless_empty(e, x, q, was);
     else if (!(x->flags & X_UNCHECKED))
-        rvm__leave_if(e, negate(e, rvm__emit_agrees(e, x, q, was, v)));
+        rvm__exit_if(e, negate(e, rvm__emit_agrees(e, x, q, was, v)));
     LLVMValueRef n = rvm__member(e, e->machine, offsetof(rvm_machine, nstack));
     rvm__put_at(e, LLVMBuildSub(k->b, rvm__get(e, k->i32, n), int32(e, 1), ""), n);
     if (copies) return;
@@ -77,12 +77,12 @@ static void set(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, uint32_t 
     rvm__find_operands(e, in, x, &o);
     rvm__load_operands(e, x, &o);
     LLVMValueRef f = rvm__defined_row(e, in, x, &o, &overflow), old = rvm__load(e, &o.y);
-    if (overflow && !(x->flags & X_UNCHECKED)) rvm__leave_if(e, overflow);
+    if (overflow && !(x->flags & X_UNCHECKED)) rvm__exit_if(e, overflow);
     LLVMValueRef args[4] = {e->machine, int32(e, 0), int32(e, site), bits_of(e, old)};
     if (rvm__is_discarded(e, 0))
         rvm__count_erased(e, 0, rvm__site_bits_of(e, in));
     else
-        rvm__leave_if(e, negate(e, rvm__call_runtime(e, "rvm__native_put", e->k->i1, 4, args)));
+        rvm__exit_if(e, negate(e, rvm__call_runtime(e, "rvm__native_put", e->k->i1, 4, args)));
     LLVMValueRef now = rvm__build_update(e->k, RVM_OP_set, (rvm_type)x->type, old, f, NULL);
     rvm__store(e, &o.y, now);
     if (x->flags & X_TRACK) rvm__track_held(e, rvm__places(e->f, in), now, x->flags & X_FRESH);
@@ -96,14 +96,14 @@ static void unset(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, uint32_
     LLVMValueRef args[3] = {e->machine, int32(e, 0), int32(e, site)};
     rvm__find_operands(e, in, x, &o);
     LLVMValueRef was = rvm__load(e, &o.y), top = rvm__call_runtime(e, "rvm__trail_top", k->ptr, 3, args);
-    rvm__leave_if(e, LLVMBuildIsNull(k->b, top, ""));
+    rvm__exit_if(e, LLVMBuildIsNull(k->b, top, ""));
     LLVMValueRef old = rvm__get(e, LLVMTypeOf(was), top);
     if (!(x->flags & X_UNCHECKED)) {
         rvm__store(e, &o.y, old);
         rvm__load_operands(e, x, &o);
         rvm__store(e, &o.y, was);
         LLVMValueRef f = rvm__defined_row(e, in, x, &o, NULL);
-        rvm__leave_if(e, negate(e, rvm__emit_agrees(e, x, q, was, f)));
+        rvm__exit_if(e, negate(e, rvm__emit_agrees(e, x, q, was, f)));
     }
     rvm__store(e, &o.y, old);
     rvm__call_runtime(e, "rvm__trail_pop", k->nothing, 2, args);

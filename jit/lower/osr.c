@@ -1,5 +1,5 @@
 /* osr.c: a function that is entered by on-stack replacement (OSR), where the interpreter stands in a loop
- * (vm/interp/loops.c); the inverse of how frame.c leaves one. Its parameters come as ever; all else is read from the
+ * (vm/interp/loops.c); the inverse of a side exit (frame.c). Its parameters come as ever; all else is read from the
  * machine's frame.
  *
  * Nothing is known of what ran before but what the text tells: the loops, blocks and compute parts around, and which array
@@ -84,7 +84,7 @@ static void check_base(rvm__emit *e, uint32_t n, uint16_t whole) {
     LLVMValueRef here = LLVMBuildIsNotNull(b, rvm__get(e, e->k->i8, a->present), "");
     LLVMValueRef is = LLVMConstInt(e->k->i16, whole, false);
     LLVMValueRef other = LLVMBuildICmp(b, LLVMIntNE, rvm__get(e, e->k->i16, a->base), is, "");
-    rvm__leave_if(e, LLVMBuildAnd(b, here, other, ""));
+    rvm__exit_if(e, LLVMBuildAnd(b, here, other, ""));
 }
 
 /* Its address, from that of what it is part of. */

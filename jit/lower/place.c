@@ -41,7 +41,7 @@ static LLVMValueRef element(rvm__emit *e, const rvm_place *q, bool proved) {
     LLVMValueRef offset = NULL;
     for (int d = 0; d < q->nidx; d++) {
         LLVMValueRef i = rvm__slot_value(e, q->idx[d]);
-        if (!proved) rvm__leave_if(e, LLVMBuildICmp(b, LLVMIntUGE, i, rvm__dimension(e, q->slot, d), ""));
+        if (!proved) rvm__exit_if(e, LLVMBuildICmp(b, LLVMIntUGE, i, rvm__dimension(e, q->slot, d), ""));
         LLVMValueRef part = LLVMBuildNSWMul(b, i, rvm__stride(e, q->slot, d), "");
         offset = offset ? LLVMBuildNSWAdd(b, offset, part, "") : part;
     }
@@ -71,7 +71,7 @@ void rvm__store(rvm__emit *e, const rvm__operand *o, LLVMValueRef v) {
 }
 
 void rvm__apart(rvm__emit *e, const rvm__operand *a, const rvm__operand *b) {
-    if (a->element && b->element) rvm__leave_if(e, LLVMBuildICmp(e->k->b, LLVMIntEQ, a->element, b->element, ""));
+    if (a->element && b->element) rvm__exit_if(e, LLVMBuildICmp(e->k->b, LLVMIntEQ, a->element, b->element, ""));
 }
 
 /* ---- largest magnitudes ---- */

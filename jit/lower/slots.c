@@ -235,6 +235,6 @@ void rvm__emit_slots(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_
     LLVMValueRef args[5] = {e->machine, rvm__known_number(e), LLVMConstInt(k->i32, e->pc, false), s.lanes,
                             LLVMConstInt(k->i32, w.back, false)};
     LLVMValueRef moved = rvm__call_runtime(e, "rvm__native_move", k->i1, 5, args);
-    rvm__leave_if(e, LLVMBuildNot(k->b, moved, ""));
+    rvm__exit_if(e, LLVMBuildNot(k->b, moved, ""));
     for (uint32_t n = 0; n < w.n; n++) take_lane(e, &w, &s, n);
 }

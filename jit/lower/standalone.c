@@ -2,7 +2,7 @@
  *
  * What fails ends the call, with a number that says which instruction it was and why; all such ends of the unit stand in a
  * table of texts. No fuel is charged. Local arrays are on the stack where they are small and their lengths constant, else
- * malloc's; whoever leaves frees those that are there. Trails are not kept: what goes onto one is discarded, and a program
+ * malloc's; a side exit frees those that are there. Trails are not kept: what goes onto one is discarded, and a program
  * that takes something back is refused, as one that uses the stack is. */
 #include "c_function.h"
 #include "emit.h"
@@ -38,8 +38,8 @@ void rvm__refuse(rvm__emit *e, const char *why) {
                                 e->f->name, why);
 }
 
-void rvm__standalone_leave(rvm__emit *e) {
-    rvm__at(e, e->leave);
+void rvm__standalone_exit(rvm__emit *e) {
+    rvm__at(e, e->exits);
     for (uint32_t k = 0; k < e->f->narrays; k++) {
         if (!e->array[k].heap) continue;
         LLVMValueRef p = rvm__get(e, e->k->ptr, e->array[k].heap);
@@ -59,10 +59,10 @@ static LLVMValueRef stack_here(rvm__build *k) {
 
 void rvm__standalone_depth(rvm__emit *e, LLVMValueRef frame) {
     LLVMValueRef most = rvm__build_int(e->k, e->u->w->depth);
-    rvm__leave_with(e, LLVMBuildICmp(e->k->b, LLVMIntUGE, frame, most, ""), end_here(e, RVM__END_DEPTH));
+    rvm__exit_with(e, LLVMBuildICmp(e->k->b, LLVMIntUGE, frame, most, ""), end_here(e, RVM__END_DEPTH));
     if (!e->u->w->stack) return;
     LLVMValueRef full = LLVMBuildICmp(e->k->b, LLVMIntULT, stack_here(e->k), e->first_slot, "");
-    rvm__leave_with(e, full, end_here(e, RVM__END_STACK));
+    rvm__exit_with(e, full, end_here(e, RVM__END_STACK));
 }
 
 /* ---- loops over elements ---- */
@@ -148,7 +148,7 @@ LLVMValueRef rvm__standalone_new(rvm__emit *e, uint16_t array, LLVMValueRef n, L
     LLVMValueRef args[2] = {one, size};
     LLVMValueRef p =
         zero ? rvm__call_runtime(e, "calloc", k->ptr, 2, args) : rvm__call_runtime(e, "malloc", k->ptr, 1, &size);
-    rvm__leave_with(e, LLVMBuildIsNull(k->b, p, ""), end_here(e, RVM__END_MEMORY));
+    rvm__exit_with(e, LLVMBuildIsNull(k->b, p, ""), end_here(e, RVM__END_MEMORY));
     rvm__put_at(e, p, e->array[array].heap);
     if (zero) return p;
     rvm__put_at(e, LLVMConstNull(k->f64), p);

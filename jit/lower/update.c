@@ -1,5 +1,5 @@
 /* update.c: updates and changes in place, as vm/interp/updates.inc has them without shadows: all that may fail is looked at
- * before anything changes, and leaves. */
+ * before anything changes, by a side exit. */
 #include "emit.h"
 #include "program.h"
 
@@ -53,7 +53,7 @@ void rvm__load_operands(rvm__emit *e, const rvm__xinsn *x, rvm__operands *to) {
 LLVMValueRef rvm__defined_row(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, const rvm__operands *o,
                               LLVMValueRef *overflow) {
     const rvm_type y = (rvm_type)x->type;
-    if (x->flags & X_DOMAIN) rvm__leave_if(e, undefined(e, y, o->t, o->value));
+    if (x->flags & X_DOMAIN) rvm__exit_if(e, undefined(e, y, o->t, o->value));
     return rvm__build_row(e->k, (rvm_row)in->row, y, o->t, o->value, overflow);
 }
 
@@ -75,15 +75,15 @@ void rvm__emit_update(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm
     rvm__load_operands(e, x, &o);
     LLVMValueRef f = rvm__defined_row(e, in, x, &o, &overflow);
     if (is_release(op)) {
-        rvm__leave_if(e, negate(e, rvm__emit_agrees(e, x, q, rvm__load(e, &o.y), f)));
+        rvm__exit_if(e, negate(e, rvm__emit_agrees(e, x, q, rvm__load(e, &o.y), f)));
         if (q->kind == RVM_PLACE_SLOT) rvm__gone(e, q->slot);
         return;
     }
     if (op >> 1 == RVM_PAIR_add && rvm__add_conflicting(e, q, &o.y, op, f)) return;
     LLVMValueRef old = op == RVM_OP_let ? LLVMGetUndef(LLVMTypeOf(f)) : rvm__load(e, &o.y);
     LLVMValueRef now = rvm__build_update(e->k, op, y_type, old, f, &overflow);
-    if (op >> 1 == RVM_PAIR_mul && rvm__is_floating(y_type)) rvm__leave_if(e, negate(e, rvm__build_is_factor(e->k, f)));
-    if (overflow && !unchecked) rvm__leave_if(e, overflow);
+    if (op >> 1 == RVM_PAIR_mul && rvm__is_floating(y_type)) rvm__exit_if(e, negate(e, rvm__build_is_factor(e->k, f)));
+    if (overflow && !unchecked) rvm__exit_if(e, overflow);
     rvm__store(e, &o.y, now);
     if (x->flags & X_TRACK) rvm__track_held(e, q, now, x->flags & X_FRESH);
 }
@@ -129,7 +129,7 @@ static void turn(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, rvm_op o
         rvm__build_rotate(e->k, y.type, back, &a, &b, rvm__load(e, &angle), &overflow);
     else
         rvm__build_hadamard(e->k, y.type, back, &a, &b, &overflow);
-    if (overflow && !(x->flags & X_UNCHECKED)) rvm__leave_if(e, overflow);
+    if (overflow && !(x->flags & X_UNCHECKED)) rvm__exit_if(e, overflow);
     rvm__store(e, &y, a);
     rvm__store(e, &z, b);
     track_two(e, x, q, a, b);
@@ -143,7 +143,7 @@ static void change_one(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, rv
     if (op >> 1 == RVM_PAIR_not) now = LLVMBuildNot(e->k->b, was, "");
     if (op >> 1 == RVM_PAIR_inv) {
         now = rvm__build_inverted(e->k, y.type, was);
-        rvm__leave_if(e, negate(e, rvm__build_is_factor(e->k, now)));
+        rvm__exit_if(e, negate(e, rvm__build_is_factor(e->k, now)));
     }
     if (op >> 1 == RVM_PAIR_inc) {
         const rvm_value one = rvm__is_floating(y.type) ? (rvm_value){.f = 1}
@@ -152,7 +152,7 @@ static void change_one(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, rv
         const rvm_op family = op & 1 ? RVM_OP_sub : RVM_OP_add;
         now = rvm__build_update(e->k, family, y.type, was, rvm__build_value(e->k, y.type, one), &overflow);
     }
-    if (overflow && !unchecked) rvm__leave_if(e, overflow);
+    if (overflow && !unchecked) rvm__exit_if(e, overflow);
     rvm__store(e, &y, now);
     if (x->flags & X_TRACK && op >> 1 != RVM_PAIR_neg) rvm__track_held(e, q, now, false);
 }

@@ -118,7 +118,7 @@ void rvm__emit_safepoint(rvm__emit *e, uint32_t pc) {
     LLVMSetInstructionCallConv(ended, LLVMGetFunctionCallConv(f));
     rvm__native_site site = rvm__site_here(e);
     site.pc = pc;
-    rvm__leave_at(e, LLVMBuildICmp(k->b, LLVMIntNE, ended, LLVMConstInt(k->i32, 0, false), ""), site, 0);
+    rvm__exit_at(e, LLVMBuildICmp(k->b, LLVMIntNE, ended, LLVMConstInt(k->i32, 0, false), ""), site, 0);
     LLVMBuildBr(k->b, on);
     rvm__at(e, on);
 }
@@ -265,7 +265,7 @@ static bool step(rvm__emit *e, uint32_t *next) {
         LLVMBuildBr(e->k->b, e->done);
         return false;
     case RVM_PAIR_jmp:
-        if (op == RVM_OP_cf) return rvm__leave_now(e), false;
+        if (op == RVM_OP_cf) return rvm__exit_now(e), false;
         rvm__charge(e, 1);
         rvm__jump(e, e->context, in->target, is_back(e->context, e->pc, in->target));
         return false;
@@ -273,7 +273,7 @@ static bool step(rvm__emit *e, uint32_t *next) {
     case RVM_PAIR_jf: {
         LLVMValueRef taken = is_taken(e, x, in->op >> 1 == RVM_PAIR_jt);
         if (!(op & 1)) return conditional_jump(e, in, taken), true;
-        if (!unchecked) rvm__leave_if(e, taken);
+        if (!unchecked) rvm__exit_if(e, taken);
         rvm__charge(e, 1);
         rvm__jump(e, e->context, e->pc, false);
         return false;
@@ -287,16 +287,16 @@ static bool step(rvm__emit *e, uint32_t *next) {
     case RVM_PAIR_compute:
     case RVM_PAIR_do:
     case RVM_PAIR_undo: return pass_region(e, in, next);
-    case RVM_PAIR_trap: return rvm__leave_now(e), false;
+    case RVM_PAIR_trap: return rvm__exit_now(e), false;
     case RVM_PAIR_assert:
-        if (!unchecked) rvm__leave_if(e, is_taken(e, x, false));
+        if (!unchecked) rvm__exit_if(e, is_taken(e, x, false));
         break;
     case RVM_PAIR_addr:
         if (op == RVM_OP_addr)
             rvm__set_slot(e, x->to.i, rvm__build_int(e->k, x->to.jump));
         else {
             LLVMValueRef is = rvm__build_int(e->k, x->to.jump);
-            if (!unchecked) rvm__leave_if(e, LLVMBuildICmp(e->k->b, LLVMIntNE, rvm__slot_value(e, x->to.i), is, ""));
+            if (!unchecked) rvm__exit_if(e, LLVMBuildICmp(e->k->b, LLVMIntNE, rvm__slot_value(e, x->to.i), is, ""));
             rvm__gone(e, x->to.i);
         }
         break;

@@ -303,7 +303,7 @@ static void return_scalar(const transfer *t, uint32_t k) {
     shadow->i = 0;
 }
 
-rvm_status rvm__leave(rvm_machine *m) {
+rvm_status rvm__return(rvm_machine *m) {
     const rvm__frame *top = &m->frames[m->nframes - 1];
     if (m->nframes == 1) {
         m->where = m->dir > 0 ? AT_END : AT_START;

@@ -124,7 +124,7 @@ void rvm__popc_gain(const rvm__xinsn *x, rvm_value *shadow, const rvm__cell *top
 
 /* frames.c: direction is the callee's, 1 or -1. leave sets m->where when it leaves the entry. */
 rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction);
-rvm_status rvm__leave(rvm_machine *m);
+rvm_status rvm__return(rvm_machine *m);
 
 /* arrays.c: semantics.md, section 6; the inverse of each by the direction of the counter. */
 rvm_status rvm__new(rvm_machine *m, const rvm__xinsn *x);

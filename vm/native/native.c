@@ -1,4 +1,4 @@
-/* native.c: what native code calls, and how the machine enters it and goes on where it was left. */
+/* native.c: what native code calls; how the machine enters it, and goes on from a side exit. */
 #include "native.h"
 #include "program.h"
 
@@ -52,7 +52,7 @@ static void pass_segments(rvm_machine *m, const rvm__native_site *site, int by) 
     }
 }
 
-/* The frame of a function that is entered by on-stack replacement, as rvm__native_leave would leave it there: its slots. */
+/* The frame of a function that is entered by on-stack replacement, as rvm__native_exit would leave it there: its slots. */
 static rvm_value *rvm__native_enter(rvm_machine *m, uint32_t fn, uint32_t pc, int32_t dir, uint32_t deeper,
                                     uint32_t segments, uint64_t slots) {
     const rvm__native_site site = {.fn = fn, .pc = pc, .dir = (int8_t)dir, .segments = segments};
@@ -61,10 +61,10 @@ static rvm_value *rvm__native_enter(rvm_machine *m, uint32_t fn, uint32_t pc, in
     return m->slots + slots;
 }
 
-/* The frame of the function that is left; returns its slots, for native code to fill. Room was made before. home: NULL, or
+/* A side exit: the frame of the function; returns its slots, for native code to fill. Room was made before. home: NULL, or
  * what registers hold, as far as native code keeps them there, and then their largest magnitudes. */
-static rvm_value *rvm__native_leave(rvm_machine *m, const rvm__native_site *site, uint64_t slots, uint64_t arrays,
-                                    uint64_t frame, const rvm_value *home) {
+static rvm_value *rvm__native_exit(rvm_machine *m, const rvm__native_site *site, uint64_t slots, uint64_t arrays,
+                                   uint64_t frame, const rvm_value *home) {
     const rvm_function *f = &m->p->functions[site->fn];
     rvm__frame *top = &m->frames[frame];
     *top = (rvm__frame){.fn = site->fn, .call_pc = top->call_pc, .slots = slots, .arrays = arrays, .against = top->against};
@@ -230,7 +230,7 @@ static bool rvm__native_is_new(rvm__native_seen *seen, const char *element) {
 const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_safepoint),
     SYMBOL(rvm__native_outside),
-    SYMBOL(rvm__native_leave),
+    SYMBOL(rvm__native_exit),
     SYMBOL(rvm__native_magnitudes),
     SYMBOL(rvm__native_arrays),
     SYMBOL(rvm__native_room),
@@ -310,8 +310,8 @@ int64_t rvm__fuel_left(const rvm_machine *m, uint64_t used) {
     return used < m->o.fuel ? (int64_t)(m->o.fuel - used) : 0;
 }
 
-/* The innermost frame, which stands at an end; *left: somewhere in it, or deeper. */
-static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__native_need *need, bool *left) {
+/* The innermost frame, which stands at an end; *exited: somewhere in it, or deeper. */
+static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__native_need *need, bool *exited) {
     const rvm__frame *top = &m->frames[m->nframes - 1];
     rvm__native n; /* field by field, since compilers clear it by an instruction that starts slowly */
     n.charged = 0;
@@ -325,14 +325,14 @@ static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__
     n.arrays = top->arrays;
     n.frame = m->nframes - 1;
     m->native = &n;
-    *left = entry(m, &n);
+    *exited = entry(m, &n);
     m->native = NULL;
     m->budget = (n.limit - n.charged) * SIZE;
     m->stats.calls += n.calls;
     for (int k = 0; k < 2; k++) m->trail.erased[k] += n.erased[k];
     if (n.peak > m->stats.depth_peak) m->stats.depth_peak = (uint32_t)n.peak;
-    if (*left) rvm__native_find_homes(m, (uint32_t)n.frame);
-    if (*left && need->dead) m->one_way = m->course;
+    if (*exited) rvm__native_find_homes(m, (uint32_t)n.frame);
+    if (*exited && need->dead) m->one_way = m->course;
     return n.status;
 }
 
@@ -361,7 +361,7 @@ bool rvm__native_is_there(rvm_machine *m) {
 rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
     const rvm__native_place at = {.dir = m->dir};
     const rvm__native_need *need;
-    bool left;
+    bool exited;
     *ran = false;
     rvm__native_entry entry = at_an_end(m) ? ask(m, &at, &need) : NULL;
     if (!entry && rvm__safepoint_if_cancelled(m)) { /* straight code would not look */
@@ -369,9 +369,9 @@ rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
         return rvm__safepoint(m);
     }
     if (!entry || !has_room(m, need)) return RVM_OK;
-    const rvm_status status = run_frame(m, entry, need, &left);
-    *ran = !left || status;
-    if (left) return status;
+    const rvm_status status = run_frame(m, entry, need, &exited);
+    *ran = !exited || status;
+    if (exited) return status;
     m->where = m->dir > 0 ? AT_END : AT_START;
     m->pc = m->codes[m->entry].x + (m->dir > 0 ? m->p->functions[m->entry].ncode - 1 : 0);
     return RVM_OK;
@@ -386,19 +386,19 @@ static bool is_plain(const rvm_machine *m) {
 static rvm_status return_from(rvm_machine *m) {
     const uint32_t fn = m->frames[m->nframes - 1].fn;
     m->pc = m->codes[fn].x + (m->dir > 0 ? m->p->functions[fn].ncode - 1 : 0);
-    return rvm__leave(m);
+    return rvm__return(m);
 }
 
 rvm_status rvm__native_call(rvm_machine *m) {
     const rvm__native_place at = {.dir = m->dir};
     const rvm__native_need *need;
-    bool left;
+    bool exited;
     if (!is_plain(m) || !rvm__trails_fit(m, &at)) return RVM_OK;
     rvm__native_entry entry = ask(m, &at, &need);
     if (!entry || !has_room(m, need)) return RVM_OK;
-    const rvm_status status = run_frame(m, entry, need, &left);
+    const rvm_status status = run_frame(m, entry, need, &exited);
     if (status) m->budget -= SIZE; /* which the interpreter adds, since to it the call has failed; that was made, though */
-    return status || left ? status : return_from(m);
+    return status || exited ? status : return_from(m);
 }
 
 /* Whether all local arrays of the innermost frame stand in the arena, to which native code gives them back. */
@@ -425,12 +425,12 @@ static void forget_locals(rvm_machine *m) {
 static rvm_status go_native(rvm_machine *m) {
     rvm__native_place at;
     const rvm__native_need *need;
-    bool left;
+    bool exited;
     if (!is_plain(m) || !rvm__stands_in_loop(m, &at) || !rvm__trails_fit(m, &at) || !all_in_arena(m)) return RVM_OK;
     rvm__native_entry entry = ask(m, &at, &need);
     if (!entry || !has_room(m, need)) return RVM_OK;
-    rvm_status status = run_frame(m, entry, need, &left);
-    if (status || left) return status;
+    rvm_status status = run_frame(m, entry, need, &exited);
+    if (status || exited) return status;
     m->dir = at.dir;
     forget_locals(m);
     if ((status = return_from(m))) m->budget += SIZE; /* that instruction was charged */
