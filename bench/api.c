@@ -124,7 +124,7 @@ static rvm_status run_columns(trial *t, rvm_error *e) {
     return st;
 }
 
-static rvm_status run_hessian(trial *t, rvm_question q, rvm_error *e) {
+static rvm_status run_hessian(trial *t, rvm_derivative_spec q, rvm_error *e) {
     const int64_t n = FEW;
     rvm_arg a[2] = {t->a[0], rvm_arg_array_f64(t->x, 1, &n)};
     q.args = a;
@@ -133,7 +133,8 @@ static rvm_status run_hessian(trial *t, rvm_question q, rvm_error *e) {
 
 static rvm_status run(trial *t, enum way w, rvm_error *e) {
     const rvm_part of = {0, -1}, by = {1, -1};
-    const rvm_question q = {.fn = t->fn, .args = t->a, .nargs = 2, .of = &of, .nof = 1, .by = &by, .nby = 1};
+    const rvm_derivative_spec q = {
+        .fn = t->fn, .args = t->a, .nargs = 2, .outputs = &of, .noutputs = 1, .inputs = &by, .ninputs = 1};
     const double one = 1;
     t->a[0].value.f = 0;
     switch (w) {

@@ -14,7 +14,7 @@ typedef struct embedding {
     double x[PARAMETERS], H[PARAMETERS * PARAMETERS], g[PARAMETERS];
     rvm_arg args[2];
     rvm_part of, by;
-    rvm_question q;
+    rvm_derivative_spec q;
 } embedding;
 
 static void pose(embedding *e, const rvm_program *p) {
@@ -23,8 +23,13 @@ static void pose(embedding *e, const rvm_program *p) {
     e->args[1] = rvm_arg_array_f64(e->x, 2, (int64_t[]){VERTICES, DIMENSION});
     e->of = (rvm_part){0, -1};
     e->by = (rvm_part){1, -1};
-    e->q = (rvm_question){
-        .fn = rvm_program_find(p, "loss"), .args = e->args, .nargs = 2, .of = &e->of, .nof = 1, .by = &e->by, .nby = 1};
+    e->q = (rvm_derivative_spec){.fn = rvm_program_find(p, "loss"),
+                                 .args = e->args,
+                                 .nargs = 2,
+                                 .outputs = &e->of,
+                                 .noutputs = 1,
+                                 .inputs = &e->by,
+                                 .ninputs = 1};
 }
 
 enum task { PRIMAL, TANGENT, GRADIENT, PRODUCT, SWEPT, TASKS };

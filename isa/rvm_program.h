@@ -24,9 +24,11 @@ extern "C" {
 #define RVM_VERSION_PATCH  0
 #define RVM_VERSION_STRING "0.2.0"
 #if defined(__GNUC__)
-#define RVM_API __attribute__((visibility("default")))
+#define RVM_API              __attribute__((visibility("default")))
+#define RVM_DEPRECATED(text) __attribute__((deprecated(text)))
 #else
 #define RVM_API
+#define RVM_DEPRECATED(text)
 #endif
 
 /* Status codes: X(name, exit status of the commands, what it says). */

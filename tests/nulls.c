@@ -345,27 +345,28 @@ static void records(void) {
 /* ---- rvm_derivatives.h ---- */
 
 static const rvm_part of = {0, -1}, by = {1, -1};
-static rvm_question q;
+static rvm_derivative_spec q;
 
 static void shapes_of_questions(void) {
     int64_t rows, columns;
     char text[8] = "";
-    q = (rvm_question){.fn = fn, .args = args, .nargs = 2, .of = &of, .nof = 1, .by = &by, .nby = 1};
-    rvm_question without = q;
-    REFUSED(rvm_question_size, m, NULL, &q, &rows, &columns, &e);
-    REFUSED(rvm_question_size, q, m, NULL, &rows, &columns, &e);
-    REFUSED(rvm_question_size, rows, m, &q, NULL, &columns, &e);
-    REFUSED(rvm_question_size, columns, m, &q, &rows, NULL, &e);
-    UNTOLD(rvm_question_size, NULL, &q, &rows, &columns, NULL);
+    q = (rvm_derivative_spec){
+        .fn = fn, .args = args, .nargs = 2, .outputs = &of, .noutputs = 1, .inputs = &by, .ninputs = 1};
+    rvm_derivative_spec without = q;
+    REFUSED(rvm_derivative_size, m, NULL, &q, &rows, &columns, &e);
+    REFUSED(rvm_derivative_size, q, m, NULL, &rows, &columns, &e);
+    REFUSED(rvm_derivative_size, rows, m, &q, NULL, &columns, &e);
+    REFUSED(rvm_derivative_size, columns, m, &q, &rows, NULL, &e);
+    UNTOLD(rvm_derivative_size, NULL, &q, &rows, &columns, NULL);
     without.args = NULL;
-    HARMLESS(rvm_question_size, q, rvm_question_size(m, &without, &rows, &columns, &e) == RVM_ERR_USAGE);
-    without = q, without.of = NULL;
-    HARMLESS(rvm_question_size, q, rvm_question_size(m, &without, &rows, &columns, &e) == RVM_ERR_USAGE);
-    without = q, without.by = NULL;
-    HARMLESS(rvm_question_size, q, rvm_question_size(m, &without, &rows, &columns, &e) == RVM_ERR_USAGE);
-    HARMLESS(rvm_question_name, m, rvm_question_name(NULL, &q, true, 0, text, sizeof text) == 1);
-    HARMLESS(rvm_question_name, q, rvm_question_name(m, NULL, true, 0, text, sizeof text) == 1);
-    HARMLESS(rvm_question_name, text, rvm_question_name(m, &q, true, 0, NULL, 100) == 4);
+    HARMLESS(rvm_derivative_size, q, rvm_derivative_size(m, &without, &rows, &columns, &e) == RVM_ERR_USAGE);
+    without = q, without.outputs = NULL;
+    HARMLESS(rvm_derivative_size, q, rvm_derivative_size(m, &without, &rows, &columns, &e) == RVM_ERR_USAGE);
+    without = q, without.inputs = NULL;
+    HARMLESS(rvm_derivative_size, q, rvm_derivative_size(m, &without, &rows, &columns, &e) == RVM_ERR_USAGE);
+    HARMLESS(rvm_derivative_name, m, rvm_derivative_name(NULL, &q, true, 0, text, sizeof text) == 1);
+    HARMLESS(rvm_derivative_name, q, rvm_derivative_name(m, NULL, true, 0, text, sizeof text) == 1);
+    HARMLESS(rvm_derivative_name, text, rvm_derivative_name(m, &q, true, 0, NULL, 100) == 4);
 }
 
 static void products(void) {
@@ -437,23 +438,23 @@ static void sparse(void) {
 
 static void cuts(void) {
     const double v[2] = {1, 1};
-    rvm_cut cut;
+    rvm_nonsmooth_point cut;
     uint32_t n;
-    REFUSED(rvm_derivative_cuts, m, NULL, &q, v, &cut, 1, &n, &e);
-    REFUSED(rvm_derivative_cuts, q, m, NULL, v, &cut, 1, &n, &e);
-    REFUSED(rvm_derivative_cuts, v, m, &q, NULL, &cut, 1, &n, &e);
-    REFUSED(rvm_derivative_cuts, cuts, m, &q, v, NULL, 1, &n, &e);
-    ALLOWED(rvm_derivative_cuts, cuts, m, &q, v, NULL, 0, &n, &e);
-    REFUSED(rvm_derivative_cuts, n, m, &q, v, &cut, 1, NULL, &e);
-    UNTOLD(rvm_derivative_cuts, NULL, &q, v, &cut, 1, &n, NULL);
+    REFUSED(rvm_nonsmooth_points, m, NULL, &q, v, &cut, 1, &n, &e);
+    REFUSED(rvm_nonsmooth_points, q, m, NULL, v, &cut, 1, &n, &e);
+    REFUSED(rvm_nonsmooth_points, v, m, &q, NULL, &cut, 1, &n, &e);
+    REFUSED(rvm_nonsmooth_points, points, m, &q, v, NULL, 1, &n, &e);
+    ALLOWED(rvm_nonsmooth_points, points, m, &q, v, NULL, 0, &n, &e);
+    REFUSED(rvm_nonsmooth_points, n, m, &q, v, &cut, 1, NULL, &e);
+    UNTOLD(rvm_nonsmooth_points, NULL, &q, v, &cut, 1, &n, NULL);
     bool all;
-    REFUSED(rvm_derivative_corners, m, NULL, &q, 1, &cut, 1, &n, &all, &e);
-    REFUSED(rvm_derivative_corners, q, m, NULL, 1, &cut, 1, &n, &all, &e);
-    REFUSED(rvm_derivative_corners, cuts, m, &q, 1, NULL, 1, &n, &all, &e);
-    ALLOWED(rvm_derivative_corners, cuts, m, &q, 1, NULL, 0, &n, &all, &e);
-    REFUSED(rvm_derivative_corners, n, m, &q, 1, &cut, 1, NULL, &all, &e);
-    REFUSED(rvm_derivative_corners, all, m, &q, 1, &cut, 1, &n, NULL, &e);
-    UNTOLD(rvm_derivative_corners, NULL, &q, 1, &cut, 1, &n, &all, NULL);
+    REFUSED(rvm_nonsmooth_corners, m, NULL, &q, 1, &cut, 1, &n, &all, &e);
+    REFUSED(rvm_nonsmooth_corners, q, m, NULL, 1, &cut, 1, &n, &all, &e);
+    REFUSED(rvm_nonsmooth_corners, points, m, &q, 1, NULL, 1, &n, &all, &e);
+    ALLOWED(rvm_nonsmooth_corners, points, m, &q, 1, NULL, 0, &n, &all, &e);
+    REFUSED(rvm_nonsmooth_corners, n, m, &q, 1, &cut, 1, NULL, &all, &e);
+    REFUSED(rvm_nonsmooth_corners, all, m, &q, 1, &cut, 1, &n, NULL, &e);
+    UNTOLD(rvm_nonsmooth_corners, NULL, &q, 1, &cut, 1, &n, &all, NULL);
 }
 
 /* ---- rvm_jit.h ---- */

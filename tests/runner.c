@@ -381,15 +381,15 @@ static bool do_cuts(test_case *t, const directive *d) {
     rvm_machine *m = NULL;
     rvm_error e = {0};
     rvm_part by[RVM_MAX_PARAMS];
-    rvm_cut cuts[ROOM];
+    rvm_nonsmooth_point cuts[ROOM];
     double v[DIRECTIONS];
     uint32_t n = 0;
     bool good = begin(t, d, &s, &in) && report_ok(&t->rep, "machine", rvm_machine_new(t->program, &t->options, &m, &e), &e);
-    rvm_question q = {.fn = s.fn, .args = in.a, .nargs = in.n, .by = by};
+    rvm_derivative_spec q = {.fn = s.fn, .args = in.a, .nargs = in.n, .inputs = by};
     for (uint32_t i = 0; good && i < in.n; i++)
-        if (in.a[i].type != RVM_I64) by[q.nby++] = (rvm_part){i, -1};
+        if (in.a[i].type != RVM_I64) by[q.ninputs++] = (rvm_part){i, -1};
     for (int k = 0; k < DIRECTIONS; k++) v[k] = 1;
-    good = good && report_ok(&t->rep, "cuts", rvm_derivative_cuts(m, &q, v, cuts, ROOM, &n, &e), &e);
+    good = good && report_ok(&t->rep, "cuts", rvm_nonsmooth_points(m, &q, v, cuts, ROOM, &n, &e), &e);
     for (uint32_t k = 0; good && k < n && k < ROOM; k++) {
         const char *word = directive_word(d, d->arrow + 1 + k), *colon = strchr(word, ':');
         char text[40];

@@ -5,7 +5,7 @@
 #include "program.h"
 #include "tool.h"
 
-enum { MAX_ROWS = 4 + 2 * RVM_MAX_PARAMS, MAX_CUTS = 20 };
+enum { MAX_ROWS = 4 + 2 * RVM_MAX_PARAMS, MAX_POINTS = 20 };
 
 enum outcome { FAILED, PASSED, SKIPPED };
 
@@ -25,8 +25,8 @@ typedef struct check {
     values gradient;                 /* its shadows: J'w */
     row rows[MAX_ROWS];
     size_t n;
-    rvm_cut cuts[MAX_CUTS];
-    uint32_t ncuts; /* all that there are */
+    rvm_nonsmooth_point points[MAX_POINTS];
+    uint32_t npoints; /* all that there are */
 } check;
 
 row *check_add_row(check *c, const char *name, const char *format, const char *what);

@@ -22,19 +22,19 @@ static uint32_t sample(const check *c, const bool *set, bool written, uint32_t m
     return n;
 }
 
-static void compare_entries(const check *c, const rvm_question *q, const double *a, const double *b, row *r) {
+static void compare_entries(const check *c, const rvm_derivative_spec *q, const double *a, const double *b, row *r) {
     double size = 0;
-    for (uint32_t k = 0; k < q->nof * q->nby; k++) size = fmax(size, fabs(b[k]));
-    for (uint32_t i = 0; i < q->nof; i++)
-        for (uint32_t j = 0; j < q->nby; j++) {
-            const double got = a[i * q->nby + j], want = b[i * q->nby + j];
+    for (uint32_t k = 0; k < q->noutputs * q->ninputs; k++) size = fmax(size, fabs(b[k]));
+    for (uint32_t i = 0; i < q->noutputs; i++)
+        for (uint32_t j = 0; j < q->ninputs; j++) {
+            const double got = a[i * q->ninputs + j], want = b[i * q->ninputs + j];
             double ratio = fabs(got - want) / (check_transpose_tolerance(c) * fmax(fmax(1, size), fabs(want)));
             if (isnan(got) && isnan(want)) continue;
             if (isnan(ratio)) ratio = INFINITY;
             if (r->worst[0] && ratio <= r->ratio) continue;
             char of[80], by[80];
-            rvm_question_name(c->t->machine, q, false, i, of, sizeof of);
-            rvm_question_name(c->t->machine, q, true, j, by, sizeof by);
+            rvm_derivative_name(c->t->machine, q, false, i, of, sizeof of);
+            rvm_derivative_name(c->t->machine, q, true, j, by, sizeof by);
             snprintf(r->worst, sizeof r->worst, "d %s / d %s", of, by);
             r->ratio = ratio, r->got = got, r->expected = want;
             r->outcome = ratio <= 1 ? PASSED : FAILED;
@@ -46,10 +46,10 @@ rvm_status check_entries(check *c) {
     rvm_part of[OUTPUTS], by[INPUTS];
     double J[2][OUTPUTS * INPUTS];
     rvm_error e;
-    rvm_question q = {.fn = t->fn, .args = t->v.arg, .nargs = t->v.n, .of = of, .by = by};
-    q.nof = sample(c, c->active, true, OUTPUTS, of);
-    q.nby = sample(c, c->wrt, false, INPUTS, by);
-    if (!q.nof || !q.nby) return RVM_OK;
+    rvm_derivative_spec q = {.fn = t->fn, .args = t->v.arg, .nargs = t->v.n, .outputs = of, .inputs = by};
+    q.noutputs = sample(c, c->active, true, OUTPUTS, of);
+    q.ninputs = sample(c, c->wrt, false, INPUTS, by);
+    if (!q.noutputs || !q.ninputs) return RVM_OK;
     row *r = check_add_row(c, "entries", "of J, sweep and tangent%s", "");
     rvm_status st = rvm_jacobian(t->machine, &q, RVM_BY_ADJOINTS, J[0], NULL, &e);
     if (!st) st = rvm_jacobian(t->machine, &q, RVM_BY_TANGENTS, J[1], NULL, &e);
@@ -60,27 +60,27 @@ rvm_status check_entries(check *c) {
 rvm_status check_cuts(check *c) {
     tool *t = c->t;
     rvm_part by[RVM_MAX_PARAMS + 1];
-    rvm_question q = {.fn = t->fn, .args = t->v.arg, .nargs = t->v.n, .by = by};
+    rvm_derivative_spec q = {.fn = t->fn, .args = t->v.arg, .nargs = t->v.n, .inputs = by};
     size_t n = 0;
     for (uint32_t i = 0; i < t->v.n; i++)
-        if (c->wrt[i]) by[q.nby++] = (rvm_part){i, -1}, n += arg_count(&t->v.arg[i]);
+        if (c->wrt[i]) by[q.ninputs++] = (rvm_part){i, -1}, n += arg_count(&t->v.arg[i]);
     double *v = calloc(n + 1, sizeof *v);
     if (!v) return tool_fail(t, RVM_ERR_MEMORY, "out of memory");
     n = 0;
     for (uint32_t i = 0; i < t->v.n; i++)
         for (size_t k = 0; c->wrt[i] && k < arg_count(&t->v.arg[i]); k++)
             v[n++] = noise(STREAM_V, i, k) * step_scale(&t->v.arg[i], k);
-    const rvm_status st = rvm_derivative_cuts(t->machine, &q, v, c->cuts, MAX_CUTS, &c->ncuts, &t->err);
-    if (st) c->ncuts = 0; /* the table tells why */
+    const rvm_status st = rvm_nonsmooth_points(t->machine, &q, v, c->points, MAX_POINTS, &c->npoints, &t->err);
+    if (st) c->npoints = 0; /* the table tells why */
     free(v);
     return check_is_limit(st) ? st : RVM_OK;
 }
 
 bool check_meets_corner(const check *c, uint32_t param) {
     const rvm_part by = {param, -1};
-    const rvm_question q = {.fn = c->t->fn, .args = c->t->v.arg, .nargs = c->t->v.n, .by = &by, .nby = 1};
+    const rvm_derivative_spec q = {.fn = c->t->fn, .args = c->t->v.arg, .nargs = c->t->v.n, .inputs = &by, .ninputs = 1};
     rvm_error e;
     uint32_t n = 0;
     bool all;
-    return !rvm_derivative_corners(c->t->machine, &q, UINT64_MAX, NULL, 0, &n, &all, &e) && n > 0;
+    return !rvm_nonsmooth_corners(c->t->machine, &q, UINT64_MAX, NULL, 0, &n, &all, &e) && n > 0;
 }

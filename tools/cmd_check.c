@@ -313,26 +313,26 @@ static void print_text(const check *c) {
     if (failed) printf(", %zu FAILED", failed);
     if (skipped) printf(", %zu skipped", skipped);
     putchar('\n');
-    for (uint32_t k = 0; k < c->ncuts && k < MAX_CUTS; k++) {
+    for (uint32_t k = 0; k < c->npoints && k < MAX_POINTS; k++) {
         char text[512];
-        points_text(&c->cuts[k], text, sizeof text);
+        points_text(&c->points[k], text, sizeof text);
         puts(text);
     }
-    if (c->ncuts > MAX_CUTS) printf("and at %u more places\n", c->ncuts - MAX_CUTS);
+    if (c->npoints > MAX_POINTS) printf("and at %u more places\n", c->npoints - MAX_POINTS);
     output_stats(c->t);
 }
 
 static void json_cuts(json *j, const check *c) {
     json_key(j, "cuts");
     json_open(j, '[');
-    for (uint32_t k = 0; k < c->ncuts && k < MAX_CUTS; k++) {
+    for (uint32_t k = 0; k < c->npoints && k < MAX_POINTS; k++) {
         json_open(j, '{');
-        json_key(j, "place"), json_text(j, c->cuts[k].place);
-        json_key(j, "row"), json_text(j, c->cuts[k].row);
-        json_key(j, "function"), json_text(j, c->cuts[k].function);
-        json_key(j, "file"), json_text(j, c->cuts[k].file);
-        json_key(j, "line"), json_uint(j, c->cuts[k].line);
-        json_key(j, "taken"), json_real(j, c->cuts[k].taken);
+        json_key(j, "place"), json_text(j, c->points[k].place);
+        json_key(j, "row"), json_text(j, c->points[k].row);
+        json_key(j, "function"), json_text(j, c->points[k].function);
+        json_key(j, "file"), json_text(j, c->points[k].file);
+        json_key(j, "line"), json_uint(j, c->points[k].line);
+        json_key(j, "taken"), json_real(j, c->points[k].taken);
         json_close(j, '}');
     }
     json_close(j, ']');

@@ -9,9 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static rvm_question question(const tool *t, const parts *of, const parts *by) {
-    return (rvm_question){
-        .fn = t->fn, .args = t->v.arg, .nargs = t->v.n, .of = of->part, .nof = of->n, .by = by->part, .nby = by->n};
+static rvm_derivative_spec spec_of(const tool *t, const parts *of, const parts *by) {
+    return (rvm_derivative_spec){.fn = t->fn,
+                                 .args = t->v.arg,
+                                 .nargs = t->v.n,
+                                 .outputs = of->part,
+                                 .noutputs = of->n,
+                                 .inputs = by->part,
+                                 .ninputs = by->n};
 }
 
 /* ---- a matrix in blocks: one for each part of the rows and part of the columns ---- */
@@ -135,15 +140,15 @@ enum { CUT_ABOVE = 1000, EDGE = 3 }; /* as arrays are (output.c) */
 
 static void print_entries(const tool *t, const answer *a) {
     const int64_t n = a->pattern.row_start[a->nrows];
-    const rvm_question q = question(t, &a->rows, &a->columns);
+    const rvm_derivative_spec q = spec_of(t, &a->rows, &a->columns);
     char row[160], column[160], number[NUMBER_TEXT];
     int64_t e = 0;
     for (int64_t i = 0; i < a->nrows; i++)
         for (; e < a->pattern.row_start[i + 1]; e++) {
             if (n > CUT_ABOVE && e == EDGE) puts("...");
             if (n > CUT_ABOVE && e >= EDGE && e < n - EDGE) continue;
-            rvm_question_name(t->machine, &q, false, i, row, sizeof row);
-            rvm_question_name(t->machine, &q, true, a->pattern.column[e], column, sizeof column);
+            rvm_derivative_name(t->machine, &q, false, i, row, sizeof row);
+            rvm_derivative_name(t->machine, &q, true, a->pattern.column[e], column, sizeof column);
             printf("d %s / d %s = %s\n", row, column, number_text(RVM_F64, (rvm_scalar){.f = a->value[e]}, number));
         }
 }
@@ -259,7 +264,7 @@ static rvm_status method_of(tool *t, const char *const names[2], rvm_method firs
 
 /* ---- jac ---- */
 
-static rvm_status jacobian(tool *t, answer *a, const rvm_question *q, rvm_method method) {
+static rvm_status jacobian(tool *t, answer *a, const rvm_derivative_spec *q, rvm_method method) {
     rvm_status st = RVM_OK;
     if (t->o.pattern) st = pattern_read(&t->reading, t->o.pattern, a->nrows, a->ncolumns, &a->pattern, &t->err);
     if (!st) st = t->o.pattern ? room(t, a, a->pattern.row_start[a->nrows]) : room_for_matrix(t, a);
@@ -282,10 +287,10 @@ rvm_status command_JAC(tool *t) {
     if (!st) st = begin(t, &a);
     if (!st) st = parts_read(&a.rows, &t->v, t->o.of, PARTS_WRITTEN, &t->err);
     if (!st) st = parts_read(&a.columns, &t->v, t->o.wrt, PARTS_READ, &t->err);
-    const rvm_question q = question(t, &a.rows, &a.columns);
-    if (!st) st = rvm_question_size(t->machine, &q, &a.nrows, &a.ncolumns, &t->err);
+    const rvm_derivative_spec q = spec_of(t, &a.rows, &a.columns);
+    if (!st) st = rvm_derivative_size(t->machine, &q, &a.nrows, &a.ncolumns, &t->err);
     if (!st) st = only_check(t, NULL, names_of_all, &a);
-    if (!st) points_note(t, q.by, q.nby);
+    if (!st) points_note(t, q.inputs, q.ninputs);
     if (!st) st = jacobian(t, &a, &q, method);
     return finish(t, &a, st);
 }
@@ -293,15 +298,15 @@ rvm_status command_JAC(tool *t) {
 /* ---- hess ---- */
 
 /* Whether --of is one number; counts the columns. */
-static rvm_status one_number(tool *t, answer *a, const rvm_question *q) {
-    rvm_status st = rvm_question_size(t->machine, q, &a->nrows, &a->ncolumns, &t->err);
+static rvm_status one_number(tool *t, answer *a, const rvm_derivative_spec *q) {
+    rvm_status st = rvm_derivative_size(t->machine, q, &a->nrows, &a->ncolumns, &t->err);
     if (st || a->nrows == 1) return st;
     return tool_fail(t, RVM_ERR_ARGUMENT, "--of %s: a Hessian is of one number, and this is %lld", t->o.of,
                      (long long)a->nrows);
 }
 
 /* With --stats: what the other method takes. A product takes as many instructions for every column. */
-static rvm_status count_other(tool *t, answer *a, const rvm_question *q) {
+static rvm_status count_other(tool *t, answer *a, const rvm_derivative_spec *q) {
     const bool swept = strcmp(a->cost.method, "sweep") == 0;
     rvm_cost other = {0};
     double *v = calloc(2 * (size_t)a->ncolumns + 1, sizeof *v);
@@ -319,7 +324,7 @@ static rvm_status count_other(tool *t, answer *a, const rvm_question *q) {
     return RVM_OK;
 }
 
-static rvm_status hessian(tool *t, answer *a, const rvm_question *q, rvm_method method) {
+static rvm_status hessian(tool *t, answer *a, const rvm_derivative_spec *q, rvm_method method) {
     rvm_status st = one_number(t, a, q);
     if (st) return st;
     a->nrows = a->ncolumns;
@@ -348,9 +353,9 @@ rvm_status command_HESS(tool *t) {
     if (!st) st = parts_read(&of, &t->v, t->o.of, PARTS_WRITTEN, &t->err);
     if (!st) st = parts_read(&a.rows, &t->v, t->o.wrt, PARTS_READ, &t->err);
     if (!st) st = parts_read(&a.columns, &t->v, t->o.wrt, PARTS_READ, &t->err);
-    const rvm_question q = question(t, &of, &a.columns);
+    const rvm_derivative_spec q = spec_of(t, &of, &a.columns);
     if (!st) st = only_check(t, NULL, names_of_all, &a);
-    if (!st) points_note(t, q.by, q.nby);
+    if (!st) points_note(t, q.inputs, q.ninputs);
     if (!st) st = hessian(t, &a, &q, method);
     parts_free(&of);
     return finish(t, &a, st);
@@ -385,7 +390,7 @@ static size_t count_directions(const tool *t, const bool *real) {
     return count;
 }
 
-static rvm_status product(tool *t, answer *a, const rvm_question *q, const bool *real) {
+static rvm_status product(tool *t, answer *a, const rvm_derivative_spec *q, const bool *real) {
     rvm_status st = one_number(t, a, q);
     if (!st) st = room_for_matrix(t, a);
     if (st) return st;
@@ -415,9 +420,9 @@ rvm_status command_HVP(tool *t) {
     if (!st) st = tool_read_shadows(t, real, &t->o.dot, "--dot", "direction");
     if (!st) st = parts_read(&a.rows, &t->v, t->o.of, PARTS_WRITTEN, &t->err);
     if (!st) st = parts_read(&a.columns, &t->v, t->o.wrt, PARTS_READ, &t->err);
-    const rvm_question q = question(t, &a.rows, &a.columns);
+    const rvm_derivative_spec q = spec_of(t, &a.rows, &a.columns);
     if (!st) st = only_check(t, NULL, names_of_all, &a);
-    if (!st) points_note(t, q.by, q.nby);
+    if (!st) points_note(t, q.inputs, q.ninputs);
     if (!st) st = product(t, &a, &q, real);
     return finish(t, &a, st);
 }

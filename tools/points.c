@@ -8,24 +8,24 @@
 
 enum { MOST = 50000, SHOWN = 10 };
 
-void points_text(const rvm_cut *cut, char *text, size_t size) {
+void points_text(const rvm_nonsmooth_point *point, char *text, size_t size) {
     char taken[NUMBER_TEXT] = "", by[96] = "";
-    if (cut->place[0] != '%') snprintf(by, sizeof by, " by `%s`", cut->place); /* a temporary has no name */
-    if (cut->taken != 0) snprintf(taken, sizeof taken, "%.12g", cut->taken);
-    snprintf(text, size, "no derivative%s at %s:%u, in %s (%s): %s%s", by, cut->file ? cut->file : "?", cut->line,
-             cut->function, cut->row, cut->taken == 0 ? "it contributes 0" : "by its rule it is ", taken);
+    if (point->place[0] != '%') snprintf(by, sizeof by, " by `%s`", point->place); /* a temporary has no name */
+    if (point->taken != 0) snprintf(taken, sizeof taken, "%.12g", point->taken);
+    snprintf(text, size, "no derivative%s at %s:%u, in %s (%s): %s%s", by, point->file ? point->file : "?", point->line,
+             point->function, point->row, point->taken == 0 ? "it contributes 0" : "by its rule it is ", taken);
 }
 
-static void note_cut(tool *t, const rvm_cut *cut) {
-    rvm_error e = {.line = cut->line, .column = cut->column};
-    snprintf(e.file, sizeof e.file, "%s", cut->file ? cut->file : "");
-    points_text(cut, e.message, sizeof e.message);
+static void note_point(tool *t, const rvm_nonsmooth_point *point) {
+    rvm_error e = {.line = point->line, .column = point->column};
+    snprintf(e.file, sizeof e.file, "%s", point->file ? point->file : "");
+    points_text(point, e.message, sizeof e.message);
     report_note(t, &e);
 }
 
 void points_note(tool *t, const rvm_part *by, uint32_t nby) {
-    const rvm_question q = {.fn = t->fn, .args = t->v.arg, .nargs = t->v.n, .by = by, .nby = nby};
-    rvm_cut cuts[SHOWN];
+    const rvm_derivative_spec q = {.fn = t->fn, .args = t->v.arg, .nargs = t->v.n, .inputs = by, .ninputs = nby};
+    rvm_nonsmooth_point points[SHOWN];
     rvm_options o;
     rvm_machine *m = NULL;
     rvm_error e;
@@ -38,9 +38,9 @@ void points_note(tool *t, const rvm_part *by, uint32_t nby) {
     o.progress = NULL;
     if (rvm_machine_new(t->program, &o, &m, &e)) return;
     /* What ends such a run early ends the other, too, which says why. */
-    rvm_derivative_corners(m, &q, t->o.points ? UINT64_MAX : MOST, cuts, SHOWN, &n, &all, &e);
+    rvm_nonsmooth_corners(m, &q, t->o.points ? UINT64_MAX : MOST, points, SHOWN, &n, &all, &e);
     rvm_machine_free(m);
-    for (uint32_t k = 0; k < n && k < SHOWN; k++) note_cut(t, &cuts[k]);
+    for (uint32_t k = 0; k < n && k < SHOWN; k++) note_point(t, &points[k]);
     snprintf(text, sizeof text, "points without a derivative: at %u more places", n - SHOWN);
     if (n > SHOWN) report_note_text(t, text);
     snprintf(text, sizeof text, "points without a derivative: looked for in the first %d instructions; --points looks on",

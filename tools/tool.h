@@ -106,7 +106,7 @@ void tool_diagnostic(void *userdata, const rvm_error *e, const char *text);
 void points_note(tool *t, const rvm_part *by, uint32_t nby);
 void points_note_active(tool *t); /* by all that has a shadow */
 /* "no derivative by `x` at f.rasm:3, in f (abs): by its rule it is -1" */
-void points_text(const rvm_cut *cut, char *text, size_t size);
+void points_text(const rvm_nonsmooth_point *point, char *text, size_t size);
 
 /* growth.c: text that names the update at which rounding grew most on the way back, or nothing: from the results of a run
  * that is given (start), held against an exact one; or from results `end`, held against such with other last bits. The

@@ -160,8 +160,8 @@ enum rvm__scratch {
 };
 
 /* What is kept for the next time: arguments as they were before a run, and as it left them (derived.c); storage of answers
- * (question.c, products.c); arguments of one more run (restore.c). */
-enum rvm__keeps { RVM__INPUTS, RVM__RESULTS, RVM__QUESTION, RVM__PRODUCT, RVM__AGAIN, RVM__KEEPS };
+ * (spec.c, products.c); arguments of one more run (restore.c). */
+enum rvm__keeps { RVM__INPUTS, RVM__RESULTS, RVM__SPEC, RVM__PRODUCT, RVM__AGAIN, RVM__KEEPS };
 
 enum rvm__where { AT_START, INSIDE, AT_END, UNBOUND };
 

@@ -128,7 +128,8 @@ static rvm_status open_interpreter(const engine *g, const task *t, const call *c
 
 static rvm_status run_hessian(interpreter *s, rvm_error *e) {
     const rvm_part of = {0, -1}, by = {1, -1};
-    const rvm_question q = {.fn = s->fn, .args = s->args, .nargs = s->t->nargs, .of = &of, .nof = 1, .by = &by, .nby = 1};
+    const rvm_derivative_spec q = {
+        .fn = s->fn, .args = s->args, .nargs = s->t->nargs, .outputs = &of, .noutputs = 1, .inputs = &by, .ninputs = 1};
     return rvm_hessian(s->m, &q, NULL, RVM_AUTO, s->t->outputs[0].data, NULL, e);
 }
 

@@ -23,9 +23,10 @@ static rvm_status product(rvm_machine *m, int64_t fn, rvm_arg *a, uint32_t n, bo
     enum { MOST = 4096 };
     static double in[MOST], out[MOST];
     const parts p = active_parts(a, n);
-    rvm_question q = {.fn = fn, .args = a, .nargs = n, .of = p.part, .by = p.part, .nof = p.n, .nby = p.n};
+    rvm_derivative_spec q = {
+        .fn = fn, .args = a, .nargs = n, .outputs = p.part, .inputs = p.part, .noutputs = p.n, .ninputs = p.n};
     int64_t rows, columns;
-    rvm_status st = rvm_question_size(m, &q, &rows, &columns, e);
+    rvm_status st = rvm_derivative_size(m, &q, &rows, &columns, e);
     if (st || rows > MOST) return st;
     for (int64_t k = 0; k < rows; k++) in[k] = 1;
     st = forward ? rvm_jvp(m, &q, in, out, NULL, e) : rvm_vjp(m, &q, in, out, NULL, e);

@@ -67,12 +67,12 @@ static void run_second(rvm_machine *m, int64_t fn, args *in, bool products) {
     double w[COLUMNS], H[COLUMNS * COLUMNS];
     rvm_error e;
     int64_t rows = 0, columns = 0;
-    rvm_question q = {.fn = fn, .args = in->a, .nargs = in->n, .of = parts, .by = parts};
+    rvm_derivative_spec q = {.fn = fn, .args = in->a, .nargs = in->n, .outputs = parts, .inputs = parts};
     for (uint32_t i = 0; i < in->n; i++)
-        if (in->a[i].type != RVM_I64) parts[q.nof++] = (rvm_part){i, -1};
-    q.nby = q.nof;
+        if (in->a[i].type != RVM_I64) parts[q.noutputs++] = (rvm_part){i, -1};
+    q.ninputs = q.noutputs;
     for (int k = 0; k < COLUMNS; k++) w[k] = k - 1.5;
-    if (rvm_question_size(m, &q, &rows, &columns, &e) || rows > COLUMNS) return;
+    if (rvm_derivative_size(m, &q, &rows, &columns, &e) || rows > COLUMNS) return;
     sound(rvm_hessian(m, &q, w, RVM_BY_SWEEP, H, NULL, &e));
     if (products) sound(rvm_hvp(m, &q, w, w, H, NULL, &e));
 }

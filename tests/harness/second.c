@@ -34,8 +34,14 @@ static void dismiss(problem *p) {
     free(p->v);
 }
 
-static rvm_question question(const problem *p, args *a) {
-    return (rvm_question){p->s->fn, a->a, a->n, p->parts, p->parts, p->n, p->n};
+static rvm_derivative_spec spec_of(const problem *p, args *a) {
+    return (rvm_derivative_spec){.fn = p->s->fn,
+                                 .args = a->a,
+                                 .nargs = a->n,
+                                 .outputs = p->parts,
+                                 .inputs = p->parts,
+                                 .noutputs = p->n,
+                                 .ninputs = p->n};
 }
 
 /* The gradient of <w, f> at x + h v; false where that does not run. */
@@ -48,7 +54,7 @@ static bool gradient_at(const problem *p, rvm_machine *m, double h, double *g) {
         for (size_t i = 0; i < arg_count(x); i++, at++)
             *arg_value(x, i) = arg_from_real(x->type, arg_real(x->type, *arg_value(x, i)) + h * p->v[at]);
     }
-    rvm_question q = question(p, &a);
+    rvm_derivative_spec q = spec_of(p, &a);
     const bool good = rvm_vjp(m, &q, p->w, g, NULL, &e) == RVM_OK;
     args_free(&a);
     return good;
@@ -70,7 +76,8 @@ static double distance(const problem *p, rvm_machine *m, const double *H, double
 }
 
 /* H v from the matrix against H v by the tangent of the gradient program. */
-static bool check_product(const problem *p, rvm_machine *m, const rvm_question *q, const double *H, double tolerance) {
+static bool check_product(const problem *p, rvm_machine *m, const rvm_derivative_spec *q, const double *H,
+                          double tolerance) {
     const subject *s = p->s;
     double *hv = calloc((size_t)p->size + 1, sizeof *hv), scale = 1, worst = 0;
     int64_t where = 0;
@@ -93,7 +100,7 @@ static bool check_product(const problem *p, rvm_machine *m, const rvm_question *
     }
     if (!st && !(worst <= tolerance * scale)) {
         char name[80];
-        rvm_question_name(m, q, true, where, name, sizeof name);
+        rvm_derivative_name(m, q, true, where, name, sizeof name);
         good = report_fail(s->rep, "H v by one sweep and by the gradient program: %g apart at %s", worst, name);
     }
     free(hv);
@@ -112,7 +119,7 @@ bool check_hessian(const subject *s) {
     bool rough = false, good = true;
     for (uint32_t k = 0; k < p.n; k++) rough |= s->in->a[p.parts[k].param].type != RVM_F64;
     if (!p.n || !p.size || p.size > MOST_COLUMNS) goto done;
-    rvm_question q = question(&p, s->in);
+    rvm_derivative_spec q = spec_of(&p, s->in);
     H = calloc((size_t)(p.size * p.size), sizeof *H);
     good = report_ok(s->rep, "machine", rvm_machine_new(s->program, &s->options, &m, &e), &e);
     const rvm_status st = good ? rvm_hessian(m, &q, p.w, RVM_BY_SWEEP, H, NULL, &e) : RVM_OK;
@@ -153,7 +160,7 @@ bool hessian_times(const subject *s, rvm_method method, args *seed, args *along,
     rvm_machine *m = NULL;
     rvm_error e = {0};
     pose(&p, s);
-    rvm_question q = question(&p, s->in);
+    rvm_derivative_spec q = spec_of(&p, s->in);
     double *H = calloc((size_t)(p.size * p.size) + 1, sizeof *H), *r = calloc((size_t)p.size + 1, sizeof *r);
     move_shadows(&p, seed, p.w, true);
     move_shadows(&p, along, p.v, true);

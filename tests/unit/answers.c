@@ -122,13 +122,15 @@ typedef rvm_status (*question)(rvm_machine *, int64_t, rvm_arg *, uint32_t, rvm_
 
 static rvm_status jacobian(rvm_machine *m, int64_t fn, rvm_arg *a, uint32_t n, rvm_error *err) {
     const rvm_part of = {0, -1}, by = {1, -1};
-    const rvm_question q = {.fn = fn, .args = a, .nargs = n, .of = &of, .by = &by, .nof = 1, .nby = 1};
+    const rvm_derivative_spec q = {
+        .fn = fn, .args = a, .nargs = n, .outputs = &of, .inputs = &by, .noutputs = 1, .ninputs = 1};
     return rvm_jacobian(m, &q, RVM_BY_TANGENTS, a[1].shadow_data, NULL, err);
 }
 
 static rvm_status hvp(rvm_machine *m, int64_t fn, rvm_arg *a, uint32_t n, rvm_error *err) {
     const rvm_part of = {0, -1}, by = {1, -1};
-    const rvm_question q = {.fn = fn, .args = a, .nargs = n, .of = &of, .by = &by, .nof = 1, .nby = 1};
+    const rvm_derivative_spec q = {
+        .fn = fn, .args = a, .nargs = n, .outputs = &of, .inputs = &by, .noutputs = 1, .ninputs = 1};
     return rvm_hvp(m, &q, NULL, a[1].data, a[1].shadow_data, NULL, err);
 }
 
@@ -136,7 +138,8 @@ static rvm_status hvp(rvm_machine *m, int64_t fn, rvm_arg *a, uint32_t n, rvm_er
 static rvm_status hessian(rvm_machine *m, int64_t fn, rvm_arg *a, uint32_t n, rvm_error *err) {
     double H[N * N];
     const rvm_part of = {0, -1}, by = {1, -1};
-    const rvm_question q = {.fn = fn, .args = a, .nargs = n, .of = &of, .by = &by, .nof = 1, .nby = 1};
+    const rvm_derivative_spec q = {
+        .fn = fn, .args = a, .nargs = n, .outputs = &of, .inputs = &by, .noutputs = 1, .ninputs = 1};
     const rvm_status st = rvm_hessian(m, &q, NULL, RVM_AUTO, H, NULL, err);
     memcpy(a[1].shadow_data, H + N, N * sizeof *H);
     return st;
@@ -304,7 +307,7 @@ Test(answers, products_are_counted) {
         rvm_cost cost;
         rvm_machine *m = native ? f.m : f.plain;
         fill(&v);
-        const rvm_question q = {.args = v.a, .nargs = 2, .of = &of, .by = &by, .nof = 1, .nby = 1};
+        const rvm_derivative_spec q = {.args = v.a, .nargs = 2, .outputs = &of, .inputs = &by, .noutputs = 1, .ninputs = 1};
         cr_assert(!rvm_hvp(m, &q, NULL, v.x, v.x_b, &cost, &e), "%s", e.message);
         rvm_machine_stats(m, &s);
         cr_expect(s.ran == (native ? RVM_RAN_GRADIENT_TANGENT : RVM_RAN_GRADIENT_TANGENTS), "%u", s.ran);

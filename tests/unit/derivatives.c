@@ -59,7 +59,7 @@ typedef struct fixture {
     double y[N], x[N];
     rvm_arg args[3];
     rvm_part of, by;
-    rvm_question q;
+    rvm_derivative_spec q;
     rvm_error e;
 } fixture;
 
@@ -76,13 +76,13 @@ static void open_with(fixture *f, const char *fn, const rvm_allocator *al) {
     f->args[2] = rvm_arg_i64(0);
     f->of = (rvm_part){0, -1};
     f->by = (rvm_part){1, -1};
-    f->q = (rvm_question){.fn = rvm_program_find(f->p, fn),
-                          .args = f->args,
-                          .nargs = band ? 3 : 2,
-                          .of = &f->of,
-                          .nof = 1,
-                          .by = &f->by,
-                          .nby = 1};
+    f->q = (rvm_derivative_spec){.fn = rvm_program_find(f->p, fn),
+                                 .args = f->args,
+                                 .nargs = band ? 3 : 2,
+                                 .outputs = &f->of,
+                                 .noutputs = 1,
+                                 .inputs = &f->by,
+                                 .ninputs = 1};
     if (rvm_machine_new(f->p, &o, &f->m, &f->e)) f->m = NULL;
 }
 
@@ -174,8 +174,13 @@ Test(derivatives, blocks_need_as_many_colours_as_a_row_has_entries) {
                        rvm_arg_array_f64(s, 2, (int64_t[]){POINTS, 2}), rvm_arg_array_i64(at, 1, (int64_t[]){M}),
                        rvm_arg_array_i64(of, 1, (int64_t[]){M})};
     const rvm_part rows = {0, -1}, by[] = {{1, -1}, {2, -1}};
-    const rvm_question q = {
-        .fn = rvm_program_find(p, "observe"), .args = given, .nargs = 5, .of = &rows, .nof = 1, .by = by, .nby = 2};
+    const rvm_derivative_spec q = {.fn = rvm_program_find(p, "observe"),
+                                   .args = given,
+                                   .nargs = 5,
+                                   .outputs = &rows,
+                                   .noutputs = 1,
+                                   .inputs = by,
+                                   .ninputs = 2};
     const rvm_sparse pattern = {.rows = M, .columns = COLUMNS, .row_start = start, .column = column};
     cr_assert(rvm_jacobian_sparse(m, &q, RVM_AUTO, &pattern, value, &cost, &e) == RVM_OK, "%s", e.message);
     cr_assert(cost.colours == 5 && cost.tangents == 6 && cost.adjoints == 0);
@@ -217,8 +222,13 @@ Test(derivatives, sweep_is_given_up_where_products_are_cheaper) {
     cr_assert(p && rvm_machine_new(p, NULL, &m, &e) == RVM_OK);
     rvm_arg given[] = {rvm_arg_f64(0), rvm_arg_f64(0.01), rvm_arg_i64(100)};
     const rvm_part of = {0, -1}, by = {1, -1};
-    const rvm_question q = {
-        .fn = rvm_program_find(p, "mixing"), .args = given, .nargs = 3, .of = &of, .nof = 1, .by = &by, .nby = 1};
+    const rvm_derivative_spec q = {.fn = rvm_program_find(p, "mixing"),
+                                   .args = given,
+                                   .nargs = 3,
+                                   .outputs = &of,
+                                   .noutputs = 1,
+                                   .inputs = &by,
+                                   .ninputs = 1};
     for (int method = 0; method < 3; method++) {
         const rvm_method methods[] = {RVM_BY_SWEEP, RVM_BY_HVP, RVM_AUTO};
         cr_assert(rvm_hessian(m, &q, NULL, methods[method], &H[method], &cost, &e) == RVM_OK, "%s", e.message);
@@ -240,7 +250,8 @@ Test(derivatives, sweep_is_given_up_where_it_overflows) {
     cr_assert(p && rvm_machine_new(p, NULL, &m, &e) == RVM_OK);
     rvm_arg given[] = {rvm_arg_f64(0), rvm_arg_f64(400)};
     const rvm_part of = {0, -1}, by = {1, -1};
-    const rvm_question q = {.fn = 0, .args = given, .nargs = 2, .of = &of, .nof = 1, .by = &by, .nby = 1};
+    const rvm_derivative_spec q = {
+        .fn = 0, .args = given, .nargs = 2, .outputs = &of, .noutputs = 1, .inputs = &by, .ninputs = 1};
     cr_assert(rvm_hessian(m, &q, NULL, RVM_AUTO, &H, &cost, &e) == RVM_OK, "%s", e.message);
     cr_assert(H == 0 && !strcmp(cost.method, "hvp"), "%g by %s", H, cost.method);
     rvm_machine_free(m);
@@ -266,7 +277,8 @@ Test(derivatives, sweep_is_kept_where_there_are_no_products) {
     const int64_t shape[] = {18};
     rvm_arg given[] = {rvm_arg_f64(0), rvm_arg_f64(400), rvm_arg_array_f64(w, 1, shape)};
     const rvm_part of = {0, -1}, by = {1, -1};
-    const rvm_question q = {.fn = 0, .args = given, .nargs = 3, .of = &of, .nof = 1, .by = &by, .nby = 1};
+    const rvm_derivative_spec q = {
+        .fn = 0, .args = given, .nargs = 3, .outputs = &of, .noutputs = 1, .inputs = &by, .ninputs = 1};
     cr_assert(rvm_hessian(m, &q, NULL, RVM_BY_HVP, &H, &cost, &e) == RVM_ERR_UNSUPPORTED);
     cr_assert(rvm_hessian(m, &q, NULL, RVM_AUTO, &H, &cost, &e) == RVM_OK, "%s", e.message);
     cr_assert(isnan(H) && !strcmp(cost.method, "sweep"), "%g by %s", H, cost.method);
@@ -283,7 +295,7 @@ Test(derivatives, questions_that_have_no_answer) {
     const rvm_part integer = {2, -1}, none = {7, -1}, element = {1, N};
     const rvm_part *wrong[] = {&integer, &none, &element};
     for (size_t k = 0; k < 3; k++) {
-        f.q.by = wrong[k];
+        f.q.inputs = wrong[k];
         cr_assert(rvm_jacobian(f.m, &f.q, RVM_AUTO, v, NULL, &f.e) == RVM_ERR_ARGUMENT);
         cr_assert(k || (strstr(f.e.message, "`k` is i64") && f.e.line == 1), "%s", f.e.message);
     }
@@ -296,7 +308,7 @@ static rvm_status everything(fixture *f) {
     int64_t begin[] = {0, N}, all[N] = {0, 1, 2, 3, 4, 5};
     const rvm_sparse row = {.rows = 1, .columns = N, .row_start = begin, .column = all};
     rvm_sparse s = {0};
-    uint32_t cuts;
+    uint32_t points;
     rvm_status st = rvm_hessian(f->m, &f->q, NULL, RVM_BY_SWEEP, H, NULL, &f->e);
     if (!st) st = rvm_hessian_sparse(f->m, &f->q, NULL, &s, NULL, &f->e);
     rvm_sparse_free(f->m, &s);
@@ -304,7 +316,7 @@ static rvm_status everything(fixture *f) {
     if (!st) st = rvm_jacobian(f->m, &f->q, RVM_BY_ADJOINTS, H, NULL, &f->e);
     if (!st) st = rvm_jacobian(f->m, &f->q, RVM_BY_TANGENTS, H, NULL, &f->e);
     if (!st) st = rvm_hessian(f->m, &f->q, NULL, RVM_BY_HVP, H, NULL, &f->e);
-    if (!st) st = rvm_derivative_cuts(f->m, &f->q, v, NULL, 0, &cuts, &f->e);
+    if (!st) st = rvm_nonsmooth_points(f->m, &f->q, v, NULL, 0, &points, &f->e);
     if (!st) st = rvm_jacobian_sparse(f->m, &f->q, RVM_AUTO, &row, hv, NULL, &f->e);
     return st;
 }

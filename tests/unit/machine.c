@@ -135,8 +135,9 @@ Test(machine, shapes_that_overflow) {
     refused(a, 2, "grid", RVM_ERR_SHAPE,
             "dimension 1 of argument `A` of grid is 1099511627776: the array is larger than memory can be");
     const rvm_part of = {0, -1}, by = {1, -1};
-    const rvm_question q = {.fn = fn("grid"), .args = a, .nargs = 2, .of = &of, .nof = 1, .by = &by, .nby = 1};
-    cr_assert(rvm_question_size(machine, &q, &rows, &columns, &e) == RVM_ERR_SHAPE);
+    const rvm_derivative_spec q = {
+        .fn = fn("grid"), .args = a, .nargs = 2, .outputs = &of, .noutputs = 1, .inputs = &by, .ninputs = 1};
+    cr_assert(rvm_derivative_size(machine, &q, &rows, &columns, &e) == RVM_ERR_SHAPE);
     cr_assert_str_eq(e.message, "dimension 2 of argument `A` of grid is 1099511627776: no array can be so large");
     cr_assert(rvm_jacobian(machine, &q, RVM_AUTO, J, NULL, &e) == RVM_ERR_SHAPE);
     a[1] = rvm_arg_array_f64(&x, 2, empty);

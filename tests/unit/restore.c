@@ -129,7 +129,8 @@ Test(restore, derivatives) {
         fixture f;
         o.exact = exact;
         begin(&f, &o);
-        const rvm_question q = {.fn = 0, .args = f.a, .nargs = 4, .of = &of, .nof = 1, .by = &by, .nby = 1};
+        const rvm_derivative_spec q = {
+            .fn = 0, .args = f.a, .nargs = 4, .outputs = &of, .noutputs = 1, .inputs = &by, .ninputs = 1};
         const rvm_status s[] = {
             rvm_jacobian(f.m, &q, RVM_BY_ADJOINTS, &value, NULL, &e), rvm_vjp(f.m, &q, &one, &value, NULL, &e),
             rvm_hessian(f.m, &q, NULL, RVM_AUTO, &value, NULL, &e), rvm_hessian(f.m, &q, NULL, RVM_BY_HVP, &value, NULL, &e),

@@ -60,7 +60,7 @@ static int64_t longest(const pattern *p, bool by_columns) {
 
 typedef struct fixture {
     rvm_machine *m;
-    rvm_question q;
+    rvm_derivative_spec q;
     double y[MOST], x[MOST];
     rvm_arg args[4];
     rvm_part of, by;
@@ -74,13 +74,13 @@ static void ask(fixture *f, const rvm_program *program, pattern *p, rng *r) {
     f->args[3] = rvm_arg_array_i64(p->column, 1, &p->start[p->m]);
     f->of = (rvm_part){0, -1};
     f->by = (rvm_part){1, -1};
-    f->q = (rvm_question){.fn = rvm_program_find(program, "rows"),
-                          .args = f->args,
-                          .nargs = 4,
-                          .of = &f->of,
-                          .nof = 1,
-                          .by = &f->by,
-                          .nby = 1};
+    f->q = (rvm_derivative_spec){.fn = rvm_program_find(program, "rows"),
+                                 .args = f->args,
+                                 .nargs = 4,
+                                 .outputs = &f->of,
+                                 .noutputs = 1,
+                                 .inputs = &f->by,
+                                 .ninputs = 1};
 }
 
 static void compare(fixture *f, pattern *p, rvm_method method, const char *about) {

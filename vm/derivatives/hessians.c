@@ -148,7 +148,7 @@ static rvm_status automatic(rvm__work *w, const double *weights, double *H, rvm_
     return status == RVM_ERR_UNSUPPORTED ? by_sweep(w, weights, false, H, err) : status;
 }
 
-rvm_status rvm_hessian(rvm_machine *m, const rvm_question *q, const double *weights, rvm_method method, double *H,
+rvm_status rvm_hessian(rvm_machine *m, const rvm_derivative_spec *q, const double *weights, rvm_method method, double *H,
                        rvm_cost *cost, rvm_error *err) {
     rvm__work w;
     if (method != RVM_AUTO && method != RVM_BY_SWEEP && method != RVM_BY_HVP)
@@ -165,8 +165,8 @@ rvm_status rvm_hessian(rvm_machine *m, const rvm_question *q, const double *weig
 }
 
 /* Exact runs do not go through f'grad: the entries of one sweep, times v. */
-static rvm_status exact_product(rvm_machine *m, const rvm_question *q, const double *weights, const double *v, double *hv,
-                                rvm_cost *cost, rvm_error *err) {
+static rvm_status exact_product(rvm_machine *m, const rvm_derivative_spec *q, const double *weights, const double *v,
+                                double *hv, rvm_cost *cost, rvm_error *err) {
     rvm_sparse h;
     rvm_status status = rvm_hessian_sparse(m, q, weights, &h, cost, err);
     for (int64_t i = 0; i < h.rows && !status; i++) {
@@ -177,8 +177,8 @@ static rvm_status exact_product(rvm_machine *m, const rvm_question *q, const dou
     return status;
 }
 
-rvm_status rvm_hvp(rvm_machine *m, const rvm_question *q, const double *weights, const double *v, double *hv, rvm_cost *cost,
-                   rvm_error *err) {
+rvm_status rvm_hvp(rvm_machine *m, const rvm_derivative_spec *q, const double *weights, const double *v, double *hv,
+                   rvm_cost *cost, rvm_error *err) {
     rvm__work w;
     rvm__product p = {.args = NULL};
     rvm_status status = rvm__work_begin(&w, m, q, err);
@@ -259,8 +259,8 @@ static rvm_status to_sparse(rvm__work *w, const rvm__hessian *h, rvm_sparse *out
     return RVM_OK;
 }
 
-rvm_status rvm_hessian_sparse(rvm_machine *m, const rvm_question *q, const double *weights, rvm_sparse *out, rvm_cost *cost,
-                              rvm_error *err) {
+rvm_status rvm_hessian_sparse(rvm_machine *m, const rvm_derivative_spec *q, const double *weights, rvm_sparse *out,
+                              rvm_cost *cost, rvm_error *err) {
     rvm__work w;
     rvm__hessian h = {.most = 0};
     RVM__NEEDS(out);

@@ -1,8 +1,9 @@
 /* jacobian.c: products with a Jacobian, and all of it, by columns (a tangent run each) or by rows (a sweep each). */
-#include "question.h"
+#include "spec.h"
 #include "support.h"
 
-rvm_status rvm_jvp(rvm_machine *m, const rvm_question *q, const double *v, double *jv, rvm_cost *cost, rvm_error *err) {
+rvm_status rvm_jvp(rvm_machine *m, const rvm_derivative_spec *q, const double *v, double *jv, rvm_cost *cost,
+                   rvm_error *err) {
     rvm__work w;
     rvm_status status = rvm__work_begin(&w, m, q, err);
     if (status) return status;
@@ -17,7 +18,8 @@ rvm_status rvm_jvp(rvm_machine *m, const rvm_question *q, const double *v, doubl
     return status;
 }
 
-rvm_status rvm_vjp(rvm_machine *m, const rvm_question *q, const double *w, double *wj, rvm_cost *cost, rvm_error *err) {
+rvm_status rvm_vjp(rvm_machine *m, const rvm_derivative_spec *q, const double *w, double *wj, rvm_cost *cost,
+                   rvm_error *err) {
     rvm__work work;
     rvm_status status = rvm__work_begin(&work, m, q, err);
     if (status) return status;
@@ -32,7 +34,7 @@ rvm_status rvm_vjp(rvm_machine *m, const rvm_question *q, const double *w, doubl
     return status;
 }
 
-rvm_status rvm_jacobian(rvm_machine *m, const rvm_question *q, rvm_method method, double *J, rvm_cost *cost,
+rvm_status rvm_jacobian(rvm_machine *m, const rvm_derivative_spec *q, rvm_method method, double *J, rvm_cost *cost,
                         rvm_error *err) {
     rvm__work w;
     if ((unsigned)method > RVM_BY_ADJOINTS)

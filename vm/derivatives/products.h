@@ -2,7 +2,7 @@
 #ifndef RVM_PRODUCTS_H
 #define RVM_PRODUCTS_H
 
-#include "question.h"
+#include "spec.h"
 #include "program.h"
 
 typedef struct rvm__product {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "memory.h"
-#include "question.h"
+#include "spec.h"
 #include "support.h"
 
 #define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
@@ -167,13 +167,13 @@ static rvm_status name_missing(compression *c, int64_t cross, double sum, double
         for (int64_t e = x->start[cross]; e < x->start[cross + 1] && !has; e++) has = x->other[e] == k;
         if (has) continue;
         const int64_t i = c->by_columns ? cross : k, j = c->by_columns ? k : cross;
-        rvm_question_name(c->w.m, c->w.q, false, i, row, sizeof row);
-        rvm_question_name(c->w.m, c->w.q, true, j, column, sizeof column);
+        rvm_derivative_name(c->w.m, c->w.q, false, i, row, sizeof row);
+        rvm_derivative_name(c->w.m, c->w.q, true, j, column, sizeof column);
         BAD(RVM_ERR_ARGUMENT, "the pattern misses entry (%lld, %lld): d %s / d %s is %.9g", (long long)i, (long long)j, row,
             column, v);
     }
     if (status) return status;
-    rvm_question_name(c->w.m, c->w.q, !c->by_columns, cross, row, sizeof row);
+    rvm_derivative_name(c->w.m, c->w.q, !c->by_columns, cross, row, sizeof row);
     BAD(RVM_ERR_CHECK,
         "the entries of %s `%s` cannot be right: along a random direction they make %.9g, and a run along it "
         "%.9g; the pattern misses none",
@@ -250,7 +250,7 @@ static rvm_status compress(compression *c, rvm_method method, rvm_error *err) {
     return status ? status : probe(c, err);
 }
 
-rvm_status rvm_jacobian_sparse(rvm_machine *m, const rvm_question *q, rvm_method method, const rvm_sparse *pattern,
+rvm_status rvm_jacobian_sparse(rvm_machine *m, const rvm_derivative_spec *q, rvm_method method, const rvm_sparse *pattern,
                                double *value, rvm_cost *cost, rvm_error *err) {
     compression c = {.pattern = pattern, .value = value};
     RVM__NEEDS(pattern);

@@ -1,5 +1,5 @@
-/* question.c: parts and their names, the storage of an answer's runs, and the runs. */
-#include "question.h"
+/* spec.c: parts and their names, the storage of an answer's runs, and the runs. */
+#include "spec.h"
 #include "program.h"
 #include "support.h"
 
@@ -12,13 +12,13 @@
 
 #define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
 
-static int64_t size_of(const rvm_question *q, const rvm_part *part, uint32_t n) {
+static int64_t size_of(const rvm_derivative_spec *q, const rvm_part *part, uint32_t n) {
     int64_t sum = 0;
     for (uint32_t k = 0; k < n; k++) sum += part[k].element < 0 ? rvm__cells(&q->args[part[k].param]) : 1;
     return sum;
 }
 
-static rvm_status check_parts(const rvm_function *f, const rvm_question *q, const rvm_part *part, uint32_t n,
+static rvm_status check_parts(const rvm_function *f, const rvm_derivative_spec *q, const rvm_part *part, uint32_t n,
                               rvm_error *err) {
     for (uint32_t k = 0; k < n; k++) {
         if (part[k].param >= q->nargs) BAD(RVM_ERR_ARGUMENT, "%s has no parameter %u", f->name, part[k].param);
@@ -35,11 +35,11 @@ static rvm_status check_parts(const rvm_function *f, const rvm_question *q, cons
     return RVM_OK;
 }
 
-static rvm_status check(const rvm_machine *m, const rvm_question *q, rvm_error *err) {
+static rvm_status check(const rvm_machine *m, const rvm_derivative_spec *q, rvm_error *err) {
     RVM__NEEDS(m, q);
     if (q->nargs) RVM__NEEDS(q->args);
-    if (q->nof) RVM__NEEDS(q->of);
-    if (q->nby) RVM__NEEDS(q->by);
+    if (q->noutputs) RVM__NEEDS(q->outputs);
+    if (q->ninputs) RVM__NEEDS(q->inputs);
     if (q->fn < 0 || q->fn >= m->p->nfunctions) BAD(RVM_ERR_USAGE, "no function %lld", (long long)q->fn);
     const rvm_function *f = &m->p->functions[q->fn];
     if (q->nargs != f->nparams) BAD(RVM_ERR_ARGUMENT, "%s takes %u arguments, %u given", f->name, f->nparams, q->nargs);
@@ -54,24 +54,25 @@ static rvm_status check(const rvm_machine *m, const rvm_question *q, rvm_error *
             BAD(RVM_ERR_SHAPE, "dimension %lld of argument `%s` of %s is %lld: no array can be so large", (long long)d + 1,
                 name, f->name, (long long)a->shape[d]);
     }
-    rvm_status status = check_parts(f, q, q->of, q->nof, err);
-    return status ? status : check_parts(f, q, q->by, q->nby, err);
+    rvm_status status = check_parts(f, q, q->outputs, q->noutputs, err);
+    return status ? status : check_parts(f, q, q->inputs, q->ninputs, err);
 }
 
-rvm_status rvm_question_size(const rvm_machine *m, const rvm_question *q, int64_t *rows, int64_t *columns, rvm_error *err) {
+rvm_status rvm_derivative_size(const rvm_machine *m, const rvm_derivative_spec *q, int64_t *rows, int64_t *columns,
+                               rvm_error *err) {
     RVM__NEEDS(rows, columns);
     rvm_status status = check(m, q, err);
     if (status == RVM_ERR_USAGE) return status;
     if (status) return rvm__fail_in(err, status, m->p, q->fn);
-    *rows = size_of(q, q->of, q->nof);
-    *columns = size_of(q, q->by, q->nby);
+    *rows = size_of(q, q->outputs, q->noutputs);
+    *columns = size_of(q, q->inputs, q->ninputs);
     return RVM_OK;
 }
 
 /* Row or column k as parameter and element; false past the last. */
-static bool locate(const rvm_question *q, bool column, int64_t k, uint32_t *param, int64_t *element) {
-    const rvm_part *part = column ? q->by : q->of;
-    for (uint32_t i = 0; i < (column ? q->nby : q->nof); i++) {
+static bool locate(const rvm_derivative_spec *q, bool column, int64_t k, uint32_t *param, int64_t *element) {
+    const rvm_part *part = column ? q->inputs : q->outputs;
+    for (uint32_t i = 0; i < (column ? q->ninputs : q->noutputs); i++) {
         const int64_t n = part[i].element < 0 ? rvm__cells(&q->args[part[i].param]) : 1;
         if (k < n) {
             *param = part[i].param;
@@ -83,7 +84,8 @@ static bool locate(const rvm_question *q, bool column, int64_t k, uint32_t *para
     return false;
 }
 
-int rvm_question_name(const rvm_machine *m, const rvm_question *q, bool column, int64_t k, char *text, size_t size) {
+int rvm_derivative_name(const rvm_machine *m, const rvm_derivative_spec *q, bool column, int64_t k, char *text,
+                        size_t size) {
     uint32_t param;
     int64_t element;
     if (!text) size = 0;
@@ -121,15 +123,15 @@ rvm_status rvm__work_needs(const double *numbers, int64_t n, const char *name, r
     return numbers || !n ? RVM_OK : rvm__fail_null(err, name, 0);
 }
 
-rvm_status rvm__work_begin(rvm__work *w, rvm_machine *m, const rvm_question *q, rvm_error *err) {
+rvm_status rvm__work_begin(rvm__work *w, rvm_machine *m, const rvm_derivative_spec *q, rvm_error *err) {
     *w = (rvm__work){.m = m, .q = q};
-    rvm_status status = rvm_question_size(m, q, &w->rows, &w->columns, err);
+    rvm_status status = rvm_derivative_size(m, q, &w->rows, &w->columns, err);
     if (status) return status;
     w->f = &m->p->functions[q->fn];
     size_t cells = 0;
     for (uint32_t k = 0; k < q->nargs; k++) cells += (size_t)rvm__cells(&q->args[k]);
     const size_t head = q->nargs * sizeof *w->args, places = (q->nargs + 1) * sizeof *w->at;
-    char *block = rvm__room(m, RVM__QUESTION, head + places + 2 * cells * sizeof *w->saved);
+    char *block = rvm__room(m, RVM__SPEC, head + places + 2 * cells * sizeof *w->saved);
     if (!block) return rvm__no_memory(m, err);
     w->args = (rvm_arg *)(void *)block;
     w->at = (size_t *)(void *)(block + head);
@@ -139,8 +141,8 @@ rvm_status rvm__work_begin(rvm__work *w, rvm_machine *m, const rvm_question *q, 
     w->at[0] = 0;
     for (uint32_t k = 0; k < q->nargs; k++) w->at[k + 1] = w->at[k] + (size_t)rvm__cells(&q->args[k]);
     for (uint32_t k = 0; k < q->nargs; k++) w->args[k].active = false;
-    mark(w, q->of, q->nof);
-    mark(w, q->by, q->nby);
+    mark(w, q->outputs, q->noutputs);
+    mark(w, q->inputs, q->ninputs);
     for_inputs(w, false);
     rvm_machine_stats(m, &w->before);
     return RVM_OK;
@@ -214,14 +216,14 @@ static void read_part(const rvm__work *w, const rvm_part *part, double *v, int64
 }
 
 void rvm__work_put(const rvm__work *w, bool column, const double *v) {
-    const rvm_part *part = column ? w->q->by : w->q->of;
-    for (uint32_t k = 0; k < (column ? w->q->nby : w->q->nof); v += size_of(w->q, &part[k], 1), k++)
+    const rvm_part *part = column ? w->q->inputs : w->q->outputs;
+    for (uint32_t k = 0; k < (column ? w->q->ninputs : w->q->noutputs); v += size_of(w->q, &part[k], 1), k++)
         put_part(w, &part[k], v);
 }
 
 void rvm__work_read(const rvm__work *w, bool column, double *v, int64_t stride) {
-    const rvm_part *part = column ? w->q->by : w->q->of;
-    for (uint32_t k = 0; k < (column ? w->q->nby : w->q->nof); v += size_of(w->q, &part[k], 1) * stride, k++)
+    const rvm_part *part = column ? w->q->inputs : w->q->outputs;
+    for (uint32_t k = 0; k < (column ? w->q->ninputs : w->q->noutputs); v += size_of(w->q, &part[k], 1) * stride, k++)
         read_part(w, &part[k], v, stride);
 }
 

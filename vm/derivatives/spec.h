@@ -1,6 +1,6 @@
-/* question.h: the runs that answer a question about derivatives: the caller's arguments with shadows of our own. */
-#ifndef RVM_QUESTION_H
-#define RVM_QUESTION_H
+/* spec.h: the runs by which a derivative that is specified is computed: the caller's arguments with shadows of our own. */
+#ifndef RVM_SPEC_H
+#define RVM_SPEC_H
 
 #include "machine.h"
 #include "rvm_derivatives.h"
@@ -8,7 +8,7 @@
 
 typedef struct rvm__work {
     rvm_machine *m;
-    const rvm_question *q;
+    const rvm_derivative_spec *q;
     const rvm_function *f;
     int64_t rows, columns;
     rvm_arg *args;              /* the caller's, shadows replaced */
@@ -19,8 +19,8 @@ typedef struct rvm__work {
     double other_share; /* of a run's instructions that the other method takes; 0: unknown */
 } rvm__work;
 
-/* Checks the question and saves the inputs; rvm__work_end hands them back and fills *cost (may be NULL). */
-rvm_status rvm__work_begin(rvm__work *w, rvm_machine *m, const rvm_question *q, rvm_error *err);
+/* Checks the specification and saves the inputs; rvm__work_end hands them back and fills *cost (may be NULL). */
+rvm_status rvm__work_begin(rvm__work *w, rvm_machine *m, const rvm_derivative_spec *q, rvm_error *err);
 /* USAGE where n numbers are needed, named for the message, and the pointer to them is NULL. */
 rvm_status rvm__work_needs(const double *numbers, int64_t n, const char *name, rvm_error *err);
 void rvm__work_end(rvm__work *w, rvm_cost *cost);

@@ -1,4 +1,4 @@
-/* cuts.c: where a derivative ends: instructions that take a number which depends on the inputs and whose result has no
+/* nonsmooth.c: where a derivative ends: instructions that take a number which depends on the inputs and whose result has no
  * derivative by it (comparisons, conversions to integers, floor). Such an instruction contributes 0, by the rules; that this
  * is what was meant only the author can tell, so it is reported where it happens. So are corners, where a derivative that
  * there is elsewhere is taken by rule: sqrt and abs of 0, ties.
@@ -10,7 +10,7 @@
 
 #include "memory.h"
 #include "out_of_line.h"
-#include "question.h"
+#include "spec.h"
 #include "reals.h"
 #include "second.h"
 #include "program.h"
@@ -18,7 +18,7 @@
 
 typedef struct search {
     rvm__work w;
-    rvm_cut *cuts;
+    rvm_nonsmooth_point *points;
     uint32_t room, n;
     bool corners; /* nothing else */
 } search;
@@ -31,14 +31,15 @@ static void note(search *s, uint32_t fn, uint32_t pc, const rvm_place *q, bool c
     const rvm_program *p = s->w.m->p;
     const rvm_function *f = &p->functions[fn];
     const rvm_row row = (rvm_row)f->code[pc].row;
-    rvm_cut c = {.fn = fn, .pc = pc, .function = f->name, .row = rvm__row_info[row].name, .taken = taken, .corner = corner};
+    rvm_nonsmooth_point c = {
+        .fn = fn, .pc = pc, .function = f->name, .row = rvm__row_info[row].name, .taken = taken, .corner = corner};
     rvm__place_text(f, q, pc, NULL, c.place, sizeof c.place);
     rvm_program_position(p, fn, pc, &c.file, &c.line, &c.column);
     for (uint32_t k = 0; k < s->n && k < s->room; k++) /* the same again, or its release */
-        if (s->cuts[k].fn == fn && s->cuts[k].line == c.line && !strcmp(s->cuts[k].row, c.row) &&
-            !strcmp(s->cuts[k].place, c.place))
+        if (s->points[k].fn == fn && s->points[k].line == c.line && !strcmp(s->points[k].row, c.row) &&
+            !strcmp(s->points[k].place, c.place))
             return;
-    if (s->n < s->room) s->cuts[s->n] = c;
+    if (s->n < s->room) s->points[s->n] = c;
     s->n++;
 }
 
@@ -75,13 +76,13 @@ static void look(search *s) {
     }
 }
 
-rvm_status rvm_derivative_cuts(rvm_machine *m, const rvm_question *q, const double *v, rvm_cut *cuts, uint32_t room,
-                               uint32_t *n, rvm_error *err) {
-    search s = {.cuts = cuts, .room = room};
+rvm_status rvm_nonsmooth_points(rvm_machine *m, const rvm_derivative_spec *q, const double *v, rvm_nonsmooth_point *points,
+                                uint32_t room, uint32_t *n, rvm_error *err) {
+    search s = {.points = points, .room = room};
     bool done = false;
     RVM__NEEDS(n);
     *n = 0;
-    if (room) RVM__NEEDS(cuts);
+    if (room) RVM__NEEDS(points);
     rvm_status status = rvm__work_begin(&s.w, m, q, err);
     if (status) return status;
     status = rvm__work_needs(v, s.w.columns, "v", err);
@@ -118,14 +119,14 @@ static bool any_in(const rvm_machine *m, uint32_t fn) {
     return false;
 }
 
-rvm_status rvm_derivative_corners(rvm_machine *m, const rvm_question *q, uint64_t most, rvm_cut *cuts, uint32_t room,
-                                  uint32_t *n, bool *all, rvm_error *err) {
-    search s = {.cuts = cuts, .room = room, .corners = true};
+rvm_status rvm_nonsmooth_corners(rvm_machine *m, const rvm_derivative_spec *q, uint64_t most, rvm_nonsmooth_point *points,
+                                 uint32_t room, uint32_t *n, bool *all, rvm_error *err) {
+    search s = {.points = points, .room = room, .corners = true};
     bool any = false, done = false;
     RVM__NEEDS(n, all);
     *n = 0;
     *all = false;
-    if (room) RVM__NEEDS(cuts);
+    if (room) RVM__NEEDS(points);
     rvm_status status = rvm__work_begin(&s.w, m, q, err);
     if (status) return status;
     rvm__work_reset(&s.w);
