@@ -8,7 +8,7 @@ rvm_place rvm__lower_site(gen *g) {
 
 void rvm__lower_dropped(gen *g, rvm_place what, span at) {
     const rvm_place level = rvm__gen_const(g, RVM_I64, (rvm_value){.i = 0}), site = rvm__lower_site(g);
-    const rvm_place value = rvm__gen_const(g, RVM_I64, (rvm_value){.i = 1}); /* the position in its slot */
+    const rvm_place value = rvm__gen_const(g, RVM_I64, (rvm_value){.i = 1}); /* the position in its entry */
     const rvm_place places[4] = {level, site, value, what};
     rvm__emit(g, RVM_OP_drop, -1, 0, places, 4, at);
 }

@@ -122,9 +122,9 @@ static bool check_sub(gen *g, raw_op *r, expr *e) {
     return check_read(g, r, '#', e->kids[1], RVM_I64) && good;
 }
 
-/* A whole number that is known: a level of trails, a site, positions in a slot. */
+/* A whole number that is known: a level of trails, a site, positions in an entry. */
 static bool check_known(gen *g, const char *mnemonic, char letter, expr *e) {
-    const char *what = letter == 'l' ? "level of the trail" : letter == 's' ? "site" : "positions in the slot";
+    const char *what = letter == 'l' ? "level of the trail" : letter == 's' ? "site" : "positions in the entry";
     if (!rvm__check_value(g->a, e, RVM_I64)) return false;
     if (e->kind == E_VALUE && e->u.value.i >= 0) return true;
     rvm__diag(g->a, e->at, D_LEVEL_SITE, mnemonic, what, NULL);

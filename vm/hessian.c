@@ -232,9 +232,9 @@ static bool has_row(const site *s, int k, bool drop) {
     return has;
 }
 
-/* A position in the slot that is on top of the trail, level 0: the address of its value's cell, and the number of the
+/* A position in the entry that is on top of the trail, level 0: the address of its value's cell, and the number of the
  * position, of which a key has room for four. 0: there is none. */
-static rvm__key slot_key(const site *s, int place) {
+static rvm__key cell_key(const site *s, int place) {
     const rvm__trail_stack *t = s->m->trail.now;
     return t->n && place < MOST_PLACES ? (rvm__key)(uintptr_t)&t->cells[t->n - 1] | 4 | (rvm__key)place : 0;
 }
@@ -301,11 +301,11 @@ static rvm_status step_new(const site *s) {
     GOOD(bring_elements(s, &a));
 }
 
-/* y' = f, whose operands may be y itself; y comes back from the slot. */
+/* y' = f, whose operands may be y itself; y comes back from the entry. */
 static rvm_status step_set(const site *s) {
     const int arity = rvm__row_info[s->in->row].arity;
     const rvm__family_second whole = {.f = 1};
-    const rvm__key slot = slot_key(s, 0);
+    const rvm__key cell = cell_key(s, 0);
     update u;
     rvm__second f;
     double x[3] = {0};
@@ -313,7 +313,7 @@ static rvm_status step_set(const site *s) {
     const rvm_status status = machine_step(s->m);
     if (status || !noted) return status;
     const rvm__key y = u.key[0];
-    if (s->op == RVM_OP_unset) GOOD(rvm__sym_rename(s->h, y, slot_key(s, 0)));
+    if (s->op == RVM_OP_unset) GOOD(rvm__sym_rename(s->h, y, cell_key(s, 0)));
     bool good = rvm__sym_rename(s->h, y, rvm__temporary_key(0));
     u.key[0] = rvm__temporary_key(0);
     for (int k = 0; k < arity; k++) x[k] = value_of(s, k + 1);
@@ -322,22 +322,22 @@ static rvm_status step_set(const site *s) {
         if (u.key[k + 1]) good = rvm__sym_shear(s->h, u.key[0], u.key[k + 1], f.d[k]);
     rvm__sym_drop(s->h, u.key[0]);
     good = good && (!smooth || u.w == 0 || second_order(s->h, &u, &f, &whole, arity));
-    if (slot) good = good && rvm__sym_shear(s->h, slot, y, 1); /* y may have been read, too */
-    if (slot) rvm__sym_drop(s->h, slot);
+    if (cell) good = good && rvm__sym_shear(s->h, cell, y, 1); /* y may have been read, too */
+    if (cell) rvm__sym_drop(s->h, cell);
     GOOD(good);
 }
 
-/* The places of an instruction that moves them as a slot: those behind its `m`, of which each bit is a position. */
-typedef struct slot {
+/* The places of an instruction that moves them as an entry: those behind its `m`, of which each bit is a position. */
+typedef struct entry {
     int first, n;
     bool followed; /* level 0, no whole arrays, few positions: rows can go along */
     int at[MOST_PLACES];
     rvm__key key[MOST_PLACES];
-} slot;
+} entry;
 
-static slot slot_of(const site *s) {
+static entry entry_of(const site *s) {
     const int mask_at = (int)strcspn(rvm__op_info[s->in->op].operands, "m");
-    slot t = {.first = mask_at + 1, .n = s->in->nplaces - mask_at - 1};
+    entry t = {.first = mask_at + 1, .n = s->in->nplaces - mask_at - 1};
     uint64_t mask = cell_of(s, mask_at, false)->u;
     t.followed = s->op >> 1 != RVM_PAIR_stow && cell_of(s, 0, false)->i == 0 && mask < 1 << MOST_PLACES;
     for (int k = 0; k < t.n && t.followed; k++, mask &= mask - 1) {
@@ -349,13 +349,13 @@ static slot slot_of(const site *s) {
     return t;
 }
 
-/* Places come back from a slot: drop left 0 in them, and shed nothing. */
+/* Places come back from an entry: drop left 0 in them, and shed nothing. */
 static rvm_status step_from_slot(const site *s) {
-    const slot t = slot_of(s);
+    const entry t = entry_of(s);
     rvm__key from[MOST_PLACES];
     for (int k = 0; k < t.n; k++) {
         if (s->op != RVM_OP_shed) has_row(s, t.first + k, true);
-        if (t.followed) from[k] = slot_key(s, t.at[k]);
+        if (t.followed) from[k] = cell_key(s, t.at[k]);
     }
     const rvm_status status = machine_step(s->m);
     bool good = true;
@@ -364,15 +364,15 @@ static rvm_status step_from_slot(const site *s) {
     return status || good ? status : RVM_ERR_MEMORY;
 }
 
-/* Places go onto a slot. */
+/* Places go into an entry. */
 static rvm_status step_to_slot(const site *s) {
-    const slot t = slot_of(s);
+    const entry t = entry_of(s);
     bool any = false, good = true;
     for (int k = 0; k < t.n; k++) any = has_row(s, t.first + k, false) || any;
     if (any && !t.followed) return RVM_ERR_UNSUPPORTED;
     const rvm_status status = machine_step(s->m);
     for (int k = 0; !status && any && good && k < t.n; k++)
-        if (t.key[k]) good = rvm__sym_rename(s->h, t.key[k], slot_key(s, t.at[k]));
+        if (t.key[k]) good = rvm__sym_rename(s->h, t.key[k], cell_key(s, t.at[k]));
     return status || good ? status : RVM_ERR_MEMORY;
 }
 

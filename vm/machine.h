@@ -4,7 +4,7 @@
  *   interp.inc    the handlers; instantiated by run_primal.c, run_gradient.c, run_tangent.c, run_unsweep.c
  *   frames.c      calls, arrays, views: what handlers do out of line
  *   blocks.c      what the instances of a parallel block add together; guard.c: that they share nothing else
- *   trail.c, slots.c, trail_off.c   what is overwritten: its stacks, what moves there, what need not be kept
+ *   trail.c, moves.c, trail_off.c   what is overwritten: its stacks, what moves there, what need not be kept
  *   machine.c, run.c, inspect.c   the interface of rvm.h
  *   restore.c  whether what came back is what went in
  *   native.c   entered and left by native code, in the interpreter's place; team.c: in threads
@@ -202,7 +202,7 @@ struct rvm_machine {
     int64_t budget;         /* bytes of prepared code that may still run before the next poll */
     uint64_t slice;         /* instructions granted with the present budget */
     uint64_t counted;       /* instructions of the present run, slices before the present one */
-    uint64_t reported;          /* of them, that the caller's progress function knows of */
+    uint64_t reported;      /* of them, that the caller's progress function knows of */
     int cancel, *cancelled; /* atomic; cancelled: that of the machine that is asked, where this one runs for it */
     double whole;           /* with a progress function: instructions that the run takes, estimated; 0: unknown */
     double share, *shown;   /* how far the run is, or -1; shown: as with cancelled */

@@ -33,8 +33,8 @@ typedef struct rvm__restoring {
  * allows, f runs forward once more to learn that at the end (CANCELLED). */
 rvm_status rvm__compare_restored(const rvm__restoring *r, rvm_value *const *was, const rvm_arg *now, rvm_error *err);
 
-/* f where fn is f'grad, with m->is_value telling which of its parameters are f's; else -1. From names, which is done once for
- * calls in a row of one function. */
+/* f where fn is f'grad, with m->is_value telling which of its parameters are f's; else -1. From names, which is done once
+ * for calls in a row of one function. */
 int64_t rvm__known_gradient_of(rvm_machine *m, uint32_t fn);
 
 /* For runs by a machine: copies what the comparison needs of its bound arguments, in memory that the machine keeps for the

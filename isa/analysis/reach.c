@@ -17,7 +17,7 @@ static int order_shown(const rvm_function *f, const rvm_insn *in) {
     if (operands && *operands == 'l') order = (int)constant_at(f, in, 0) + 1;
     if (!m) return order;
     const int64_t mask = constant_at(f, in, (int)(m - operands));
-    while (1 << (order - 1) < RVM_MAX_SLOT && (uint64_t)mask >> (1 << (order - 1))) order++;
+    while (1 << (order - 1) < RVM_MAX_ENTRY && (uint64_t)mask >> (1 << (order - 1))) order++;
     return order;
 }
 

@@ -46,7 +46,8 @@ typedef struct rvm__derive {
     rvm_status status; /* the first failure; then nothing more is emitted */
     uint32_t src, dst;
     rvm_transform kind;
-    uint8_t level; /* of this transform: trail that an adjoint pushes to; 1 << (level - 1) is added to positions in slots */
+    uint8_t
+        level; /* of this transform: trail that an adjoint pushes to; 1 << (level - 1) is added to positions in entries */
     rvm__activity a;
     const uint8_t *wrt;      /* by parameter of the source: has a shadow */
     const rvm__reach *reach; /* by function, of those that were there when this round began */
@@ -55,7 +56,7 @@ typedef struct rvm__derive {
     uint16_t *reg, *shadow_reg, *array, *shadow_array;          /* of the source's, in g; RVM__NO_PLACE */
     uint16_t nfree[RVM_TYPE_COUNT], *free_regs[RVM_TYPE_COUNT]; /* temporaries to be used again */
     uint32_t cap_free[RVM_TYPE_COUNT];
-    uint16_t nspare, spare_arrays[RVM_MAX_SLOT]; /* likewise */
+    uint16_t nspare, spare_arrays[RVM_MAX_ENTRY]; /* likewise */
     uint8_t *mirror;  /* by register, then array: its shadow appears where it does in a copied compute part; else NULL */
     uint32_t *rows;   /* by array whose shadow appears row by row: the instruction that makes it; else 0 (derive_rows.c) */
     uint16_t *others; /* by array that shows a row of one: where shadows of it stand that are not for that */
@@ -98,7 +99,7 @@ uint32_t rvm__add(rvm__derive *t, rvm_op op, rvm_row row, uint8_t flags, int n, 
 #define RVM__ADD(t, op, row, flags, ...)                                                                                    \
     rvm__add(t, op, row, flags, (int)(sizeof((rvm_place[]){__VA_ARGS__}) / sizeof(rvm_place)), (rvm_place[]){__VA_ARGS__})
 void rvm__discard(rvm__derive *t, rvm_op op, rvm_place shadow); /* drop or shed: onto the trail of this level */
-void rvm__slot_too_deep(rvm__derive *t);                        /* the error: more shadows than a slot has positions */
+void rvm__entry_too_deep(rvm__derive *t);                       /* the error: more shadows than an entry has positions */
 /* The instruction with op in place of its own, on values or on shadows. */
 void rvm__add_value(rvm__derive *t, const rvm_insn *in, rvm_op op);
 void rvm__add_shadow(rvm__derive *t, const rvm_insn *in, rvm_op op);
@@ -110,15 +111,15 @@ void rvm__sweep_update(rvm__derive *t, const rvm_insn *in, rvm_op op); /* the ad
 void rvm__tangent_update(rvm__derive *t, const rvm_insn *in, rvm_op op);
 
 /* ---- derive_op.c: instructions that are neither updates nor regions ---- */
-typedef struct rvm__slot_places { /* what moves into a slot or out of it, by position; begins as 0 */
-    uint64_t positions;           /* bit RVM_MAX_SLOT: there are more than a slot has */
+typedef struct rvm__entry_places { /* what moves into an entry or out of it, by position; begins as 0 */
+    uint64_t positions;            /* bit RVM_MAX_ENTRY: there are more than an entry has */
     rvm_type type;
-    rvm_place place[RVM_MAX_SLOT];
-} rvm__slot_places;
-void rvm__slot_put(rvm__slot_places *s, int position, rvm_place place);
+    rvm_place place[RVM_MAX_ENTRY];
+} rvm__entry_places;
+void rvm__entry_put(rvm__entry_places *s, int position, rvm_place place);
 /* drop, shed, stow or their inverses: head is what stands before the positions. In a sweep it also discards, onto the trail
- * of its level, what else it may find in a slot. */
-void rvm__add_slot(rvm__derive *t, rvm_op op, uint8_t flags, int nhead, const rvm_place *head, rvm__slot_places *s);
+ * of its level, what else it may find in an entry. */
+void rvm__add_entry_op(rvm__derive *t, rvm_op op, uint8_t flags, int nhead, const rvm_place *head, rvm__entry_places *s);
 /* What is no update and no call, doing `op`: its adjoint in a sweep, else its tangent. */
 void rvm__derive_op(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep);
 void rvm__copy_op(rvm__derive *t, const rvm_insn *in, rvm_op op);

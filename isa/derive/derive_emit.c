@@ -127,7 +127,7 @@ rvm_place rvm__temp_array(rvm__derive *t, rvm_type type, const rvm_place *like) 
 }
 
 void rvm__temp_array_free(rvm__derive *t, rvm_place q) {
-    if (t->nspare < RVM_MAX_SLOT) t->spare_arrays[t->nspare++] = q.slot;
+    if (t->nspare < RVM_MAX_ENTRY) t->spare_arrays[t->nspare++] = q.slot;
 }
 
 /* ---- instructions ---- */
@@ -188,10 +188,11 @@ void rvm__discard(rvm__derive *t, rvm_op op, rvm_place shadow) {
     RVM__ADD(t, op, 0, 0, rvm__integer_place(t, t->level), site, rvm__integer_place(t, 1), shadow);
 }
 
-void rvm__slot_too_deep(rvm__derive *t) {
+void rvm__entry_too_deep(rvm__derive *t) {
     if (t->status) return;
-    t->status = rvm__fail_at(t->err, RVM_ERR_UNSUPPORTED, t->p, t->src, t->pc,
-                             "a slot has no room for the shadows of derivative %d of '%s'", t->level, rvm__source(t)->name);
+    t->status =
+        rvm__fail_at(t->err, RVM_ERR_UNSUPPORTED, t->p, t->src, t->pc,
+                     "a trail entry has no room for the shadows of derivative %d of '%s'", t->level, rvm__source(t)->name);
 }
 
 void rvm__add_value(rvm__derive *t, const rvm_insn *in, rvm_op op) {

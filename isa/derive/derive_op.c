@@ -87,10 +87,10 @@ static void derive_inv(rvm__derive *t, const rvm_insn *in) {
     rvm__temp_free(t, square);
 }
 
-/* ---- slots of a trail or of the stack: the values, then their shadows, at twice as many positions as the transforms
- * before made. A sweep of level n may find shadows of level n in a slot at positions that nothing here has: an adjoint of a
- * lower level took a shadow from there that was never pushed, so it was 0, and that shadow's own shadow came back into the
- * slot. It is the gradient by a constant: it is taken, and discarded. ---- */
+/* ---- entries of a trail or of the stack: the values, then their shadows, at twice as many positions as the transforms
+ * before made. A sweep of level n may find shadows of level n in an entry at positions that nothing here has: an adjoint of
+ * a lower level took a shadow from there that was never pushed, so it was 0, and that shadow's own shadow came back into the
+ * entry. It is the gradient by a constant: it is taken, and discarded. ---- */
 
 static rvm_place integer(rvm__derive *t, int64_t k) {
     return rvm__integer_place(t, k);
@@ -102,16 +102,16 @@ static bool takes(rvm_op op) {
 
 /* The positions of this level that are not named: only a shadow of what was missing, or of what does not depend on an active
  * place though another function takes it to, can stand there. */
-static uint64_t rest_of(const rvm__derive *t, rvm_op op, const rvm__slot_places *s) {
+static uint64_t rest_of(const rvm__derive *t, rvm_op op, const rvm__entry_places *s) {
     const int shift = 1 << (t->level - 1);
     if (t->kind != RVM_ADJOINT || !takes(op) || s->type == RVM_I64) return 0;
     uint64_t rest = 0;
-    for (int k = shift; shift > 1 && k < 2 * shift && k < RVM_MAX_SLOT; k++) rest |= UINT64_C(1) << k;
+    for (int k = shift; shift > 1 && k < 2 * shift && k < RVM_MAX_ENTRY; k++) rest |= UINT64_C(1) << k;
     return rest & ~s->positions;
 }
 
 /* A temporary, 0, for what is not named: shaped as the first place. */
-static rvm_place rest_appears(rvm__derive *t, rvm_op op, const rvm__slot_places *s, const rvm_place *first) {
+static rvm_place rest_appears(rvm__derive *t, rvm_op op, const rvm__entry_places *s, const rvm_place *first) {
     if (first->kind == RVM_PLACE_ARRAY) {
         const rvm_place q = rvm__temp_array(t, s->type, first);
         RVM__ADD(t, RVM_OP_like, 0, 0, q, *first);
@@ -125,7 +125,7 @@ static rvm_place rest_appears(rvm__derive *t, rvm_op op, const rvm__slot_places 
 /* Onto the trail of this level, and away. */
 static void rest_disappears(rvm__derive *t, int n, const rvm_place *rest, const rvm_place *first) {
     const bool array = first->kind == RVM_PLACE_ARRAY;
-    rvm_place places[RVM_MAX_SLOT + 3];
+    rvm_place places[RVM_MAX_ENTRY + 3];
     places[0] = integer(t, t->level);
     places[1] = integer(t, (*t->next_site)++);
     places[2] = integer(t, (INT64_C(1) << n) - 1);
@@ -137,11 +137,11 @@ static void rest_disappears(rvm__derive *t, int n, const rvm_place *rest, const 
     }
 }
 
-void rvm__add_slot(rvm__derive *t, rvm_op op, uint8_t flags, int nhead, const rvm_place *head, rvm__slot_places *s) {
-    rvm_place places[RVM_MAX_SLOT + 4], rest[RVM_MAX_SLOT];
+void rvm__add_entry_op(rvm__derive *t, rvm_op op, uint8_t flags, int nhead, const rvm_place *head, rvm__entry_places *s) {
+    rvm_place places[RVM_MAX_ENTRY + 4], rest[RVM_MAX_ENTRY];
     int n = nhead + 1, nrest = 0;
-    if (s->positions >> RVM_MAX_SLOT) {
-        rvm__slot_too_deep(t);
+    if (s->positions >> RVM_MAX_ENTRY) {
+        rvm__entry_too_deep(t);
         return;
     }
     const rvm_place first = s->place[__builtin_ctzll(s->positions)];
@@ -157,31 +157,31 @@ void rvm__add_slot(rvm__derive *t, rvm_op op, uint8_t flags, int nhead, const rv
     if (nrest) rest_disappears(t, nrest, rest, &first);
 }
 
-void rvm__slot_put(rvm__slot_places *s, int position, rvm_place place) {
-    if (position < RVM_MAX_SLOT) s->place[position] = place;
-    s->positions |= UINT64_C(1) << (position < RVM_MAX_SLOT ? position : RVM_MAX_SLOT);
+void rvm__entry_put(rvm__entry_places *s, int position, rvm_place place) {
+    if (position < RVM_MAX_ENTRY) s->place[position] = place;
+    s->positions |= UINT64_C(1) << (position < RVM_MAX_ENTRY ? position : RVM_MAX_ENTRY);
 }
 
-/* The letter of the positions that a slot's places have: the places follow. */
+/* The letter of the positions that an entry's places have: the places follow. */
 static int positions_at(const rvm_insn *in) {
     return (int)strcspn(rvm__op_info[in->op].operands, "m");
 }
 
-/* `op` with the shadows in the slot too. */
+/* `op` with the shadows in the entry, too. */
 static void move_slot(rvm__derive *t, const rvm_insn *in, rvm_op op) {
     const rvm_function *f = rvm__source(t);
     const rvm_place *q = places_of(t, in);
     const int at = positions_at(in), shift = 1 << (t->level - 1);
     uint64_t left = (uint64_t)f->consts[q[at].slot - f->nregs].i;
-    rvm__slot_places s = {.type = rvm__place_type(f, &q[at + 1])};
+    rvm__entry_places s = {.type = rvm__place_type(f, &q[at + 1])};
     rvm_place head[2];
     for (int k = 0; k < at; k++) head[k] = rvm__value_place(t, &q[k]);
     for (int k = at + 1; k < in->nplaces; k++, left &= left - 1) {
         const int position = __builtin_ctzll(left);
-        rvm__slot_put(&s, position, rvm__value_place(t, &q[k]));
-        if (rvm__active(t, &q[k])) rvm__slot_put(&s, position + shift, rvm__shadow_place(t, &q[k]));
+        rvm__entry_put(&s, position, rvm__value_place(t, &q[k]));
+        if (rvm__active(t, &q[k])) rvm__entry_put(&s, position + shift, rvm__shadow_place(t, &q[k]));
     }
-    rvm__add_slot(t, op, in->flags, at, head, &s);
+    rvm__add_entry_op(t, op, in->flags, at, head, &s);
 }
 
 /* The shadows of what is about to come back are discarded. */
@@ -204,10 +204,10 @@ static rvm_place zero_of(rvm__derive *t, const rvm_place *q) {
 }
 
 static void stow(rvm__derive *t, rvm_op op, rvm_type type, rvm_place y, rvm_place y_) {
-    rvm__slot_places s = {.type = type};
-    rvm__slot_put(&s, 0, y);
-    rvm__slot_put(&s, 1 << (t->level - 1), y_);
-    rvm__add_slot(t, op, 0, 0, NULL, &s);
+    rvm__entry_places s = {.type = type};
+    rvm__entry_put(&s, 0, y);
+    rvm__entry_put(&s, 1 << (t->level - 1), y_);
+    rvm__add_entry_op(t, op, 0, 0, NULL, &s);
 }
 
 static void derive_push(rvm__derive *t, const rvm_insn *in, rvm_op op) {

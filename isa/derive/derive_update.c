@@ -351,11 +351,11 @@ void rvm__sweep_update(rvm__derive *t, const rvm_insn *in, rvm_op op) {
 
 static void move_slot(use *u, bool back) {
     rvm__derive *t = u->t;
-    rvm__slot_places s = {.type = u->type};
+    rvm__entry_places s = {.type = u->type};
     const rvm_place head[2] = {rvm__integer_place(t, 0), rvm__value_place(t, &u->q[u->in->nplaces - 1])};
-    rvm__slot_put(&s, 0, u->leaf[RVM__LEAF_Y]);
-    rvm__slot_put(&s, 1 << (t->level - 1), u->leaf[RVM__LEAF_SHADOW]);
-    rvm__add_slot(t, back ? RVM_OP_undrop : RVM_OP_drop, 0, 2, head, &s);
+    rvm__entry_put(&s, 0, u->leaf[RVM__LEAF_Y]);
+    rvm__entry_put(&s, 1 << (t->level - 1), u->leaf[RVM__LEAF_SHADOW]);
+    rvm__add_entry_op(t, back ? RVM_OP_undrop : RVM_OP_drop, 0, 2, head, &s);
 }
 
 static void exchange(use *u, rvm_place s, rvm_place s_, rvm_place y_) {

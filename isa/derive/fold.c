@@ -50,7 +50,7 @@ typedef struct copying { /* a function being written */
     uint32_t *since;                /* in the stretch of straight code of this number */
     uint32_t stretch;
     bool changed;            /* less is known than was thought */
-    uint8_t *seen;            /* by array: it has appeared */
+    uint8_t *seen;           /* by array: it has appeared */
     uint16_t *slots, *local; /* by slot of the source: that of the copy; the register in place of a constant, or NONE */
     uint32_t nlocal;         /* such registers that are not the source's */
 } copying;

@@ -87,9 +87,9 @@ typedef struct rvm_variant {
     uint32_t nderived, cap_derived;
 } rvm_variant;
 
-/* Limits of the format: slots and arrays of a function, parameters and places of an instruction, places of a slot of the
+/* Limits of the format: slots and arrays of a function, parameters and places of an instruction, places of an entry of the
  * trail. */
-enum { RVM_MAX_SLOT = 63 };
+enum { RVM_MAX_ENTRY = 63 };
 enum { RVM_MAX_REGS = 32767, RVM_MAX_CONSTS = 32767, RVM_MAX_ARRAYS = 65535, RVM_MAX_PARAMS = 255, RVM_MAX_FILES = 4096 };
 enum { RVM_MAX_SIGNATURE_PARAMS = RVM_MAX_PARAMS - 1 }; /* the value is an argument, too */
 enum { RVM_MAX_SIGNATURES = 4096, RVM_MAX_SIGNATURE_SIZE = 1024, RVM_MAX_VARIANTS = 4096 };

@@ -10,7 +10,7 @@
  *   chunk.c     chunks of parallel blocks as functions of their own, for threads
  *   osr.c    on-stack replacement (OSR): functions that are entered at a loop
  *   cost_bound.c     how many instructions run at most          counts.c   what is counted
- *   lower_trail.c    the stack, set, segments      slots.c   what moves there and to the trail      depth.c   how deep
+ *   lower_trail.c    the stack, set, segments      moves.c   what moves there and to the trail      depth.c   how deep
  * trails are instance.c   an instance of a parallel block as a function, of which lanes.c makes a group conflicts.c what
  * instances bail out at, and add to in any order; pack.c rows of theirs that are copied standalone.c   what is different
  * where there is no machine: C functions lines.c     line tables
@@ -159,7 +159,7 @@ typedef struct rvm__emit {
         erased[2]; /* allocas; below: frames below this one at most; erased: in all of them */
     LLVMValueRef site;
     LLVMValueRef counts; /* where its caller has them; NULL: the machine */
-    LLVMValueRef lanes;  /* alloca of slots.c, or NULL */
+    LLVMValueRef lanes;  /* alloca of moves.c, or NULL */
     uint16_t deep;       /* of its specialisation */
     uint16_t *covered;   /* by pc: levels of the trail deeper there than at the start */
     uint8_t *tracked;    /* by pc, of segments: the machine tracks it */
@@ -476,7 +476,7 @@ void rvm__emit_call(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_o
 void rvm__emit_array(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
 void rvm__emit_trail(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
 void rvm__emit_slots(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
-void rvm__count_erased(rvm__emit *e, uint32_t level, LLVMValueRef bits); /* slots.c: of a trail that discards */
+void rvm__count_erased(rvm__emit *e, uint32_t level, LLVMValueRef bits); /* moves.c: of a trail that discards */
 LLVMValueRef rvm__site_bits_of(rvm__emit *e, const rvm_insn *in);        /* of the value that goes onto it there */
 /* Counts what waits for all trips of a loop that are charged ahead, since this trip may end here. */
 void rvm__settle_erased(rvm__emit *e);

@@ -318,7 +318,7 @@ expect 2 "bad.rasm:2:4: error: \`'dual\` derives no function" rvm run bad.rasm "
 expect 2 "bad.rasm:2:4: error: 'inv takes no list" rvm run bad.rasm "f'inv[x]" y=0 x=1 k=2
 expect 2 "bad.rasm:2:4: error: 'y' of 'f' depends on what is active (x)" rvm run bad.rasm "f'adj[x]" y=0 x=1 k=2
 expect 2 "bad.rasm:2:4: error: derivatives of '$deep' nest deeper than 12" rvm run bad.rasm "$deep'inv" y=0 x=1 k=2
-expect 2 'bad.rasm:7:9: error: a slot has no room' rvm transform bad.rasm --adjoint "over'adj'adj'adj'adj'adj'adj"
+expect 2 'bad.rasm:7:9: error: a trail entry has no room' rvm transform bad.rasm --adjoint "over'adj'adj'adj'adj'adj'adj"
 expect 0 "fn f'inv(" rvm transform bad.rasm --invert f -o inverse.rbc
 expect 0 "fn clog'adj(y.re: " rvm transform numbers.rasm --adjoint clog --wrt y,x -o n.rbc
 expect 0 "fn power'tan'wrt'y'log(y.log: " rvm transform numbers.rasm --tangent power --wrt y -o n.rbc

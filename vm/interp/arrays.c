@@ -112,7 +112,7 @@ static void lose_dropped(rvm_machine *m, const site *s, const rvm__xinsn *x, con
     rvm_value *e = (rvm_value *)(void *)a->shadow, *v = value_active(x) ? value_of(s, true) : NULL;
     const bool floating = rvm__is_floating((rvm_type)a->type);
     while (n-- > 0) {
-        e[n] = rvm__kept(m);
+        e[n] = rvm__redo_pop(m);
         if (v) *v = rvm__sum((rvm_type)a->type, *v, floating ? (rvm_value){.f = -e[n].f} : (rvm_value){.u = -e[n].u});
     }
 }
@@ -120,9 +120,9 @@ static void lose_dropped(rvm_machine *m, const site *s, const rvm__xinsn *x, con
 static rvm_status keep_dropped(rvm_machine *m, const rvm__array *a, size_t n) {
     const rvm_value *e = (const rvm_value *)(const void *)a->shadow;
     for (size_t k = 0; k < n; k++) {
-        rvm_status status = rvm__keep(m, e[k]);
+        rvm_status status = rvm__redo_push(m, e[k]);
         if (!status) continue;
-        while (k-- > 0) rvm__kept(m);
+        while (k-- > 0) rvm__redo_pop(m);
         return status;
     }
     return RVM_OK;

@@ -17,13 +17,13 @@ rvm_status rvm__push(rvm_machine *m, rvm_type type, rvm_value value, rvm_value s
 }
 
 /* What is not the value lies below it; the value's own shadow is in its cell, as that of push is. */
-rvm_status rvm__stack_push(rvm_machine *m, rvm_type type, const rvm__slot *slot) {
+rvm_status rvm__stack_push(rvm_machine *m, rvm_type type, const rvm__trail_entry *entry) {
     const uint32_t before = m->nstack;
-    rvm__cell top = {.value = slot->value[0], .type = (uint8_t)type};
-    for (uint32_t k = 1; k < slot->n; k++) {
-        const rvm__cell cell = {.value = slot->value[k], .type = (uint8_t)type, .index = slot->index[k]};
-        if (slot->index[k] == 1)
-            top.shadow = slot->value[k];
+    rvm__cell top = {.value = entry->value[0], .type = (uint8_t)type};
+    for (uint32_t k = 1; k < entry->n; k++) {
+        const rvm__cell cell = {.value = entry->value[k], .type = (uint8_t)type, .index = entry->index[k]};
+        if (entry->index[k] == 1)
+            top.shadow = entry->value[k];
         else if (push_cell(m, cell))
             top.extra++;
         else
@@ -40,14 +40,14 @@ const rvm__cell *rvm__top(const rvm_machine *m, rvm_type type) {
     return top && top->type == type ? top : NULL;
 }
 
-bool rvm__stack_slot(const rvm_machine *m, rvm_type type, uint32_t *n, rvm__slot *slot) {
+bool rvm__stack_entry(const rvm_machine *m, rvm_type type, uint32_t *n, rvm__trail_entry *entry) {
     const rvm__cell *top = *n ? &m->stack[*n - 1] : NULL;
     if (!top || top->type != type) return false;
-    slot->n = 0;
-    rvm__slot_insert(slot, 0, top->value);
-    rvm__slot_insert(slot, 1, top->shadow);
+    entry->n = 0;
+    rvm__entry_insert(entry, 0, top->value);
+    rvm__entry_insert(entry, 1, top->shadow);
     *n -= 1u + top->extra;
-    for (uint32_t k = *n; k < *n + top->extra; k++) rvm__slot_insert(slot, m->stack[k].index, m->stack[k].value);
+    for (uint32_t k = *n; k < *n + top->extra; k++) rvm__entry_insert(entry, m->stack[k].index, m->stack[k].value);
     return true;
 }
 

@@ -4,7 +4,7 @@
  *     u64 u64 program  u32 function  u32 flags  u32 arguments  u32 0
  *     each argument: u8 type  u8 dimensions  u64 lengths ...  u64 XXH3-64 of the values
  *     u64 bits  the words that hold them
- *     each level of the trail: u64 slots  slots from the bottom up: u32 site  u8 cells  each cell: u8 index  u64 value
+ *     each level of the trail: u64 entries  entries from the bottom up: u32 site  u8 cells  each cell: u8 index  u64 value
  *     u64 cells of the stack, from the bottom up: u64 value  u64 shadow  u8 type  u8 index  u16 extra       (little-endian)
  *
  * A file is untrusted. Values may be any bits: instructions check what they take back. Numbers of cells, sites and indices
@@ -98,23 +98,23 @@ static void put_bits(writer *w, const rvm_machine *m) {
     if (n % 64) put(w, b->words[n / 64] & ((UINT64_C(1) << n % 64) - 1), 8);
 }
 
-enum { SLOT_HEAD = 5, SLOT_CELL = 9 };
+enum { ENTRY_HEAD = 5, ENTRY_CELL = 9 };
 
 /* Slots come from the top down, and are written from the end backward. */
 static void put_level(writer *w, const rvm_machine *m, uint32_t level) {
-    rvm__slot slot;
-    uint64_t slots = 0;
+    rvm__trail_entry entry;
+    uint64_t entries = 0;
     size_t size = 0;
-    for (rvm__trail_cursor c = rvm__trail_begin(m, level); rvm__trail_next(&c, &slot); slots++)
-        size += SLOT_HEAD + SLOT_CELL * (size_t)slot.n;
-    put(w, slots, 8);
+    for (rvm__trail_cursor c = rvm__trail_begin(m, level); rvm__trail_next(&c, &entry); entries++)
+        size += ENTRY_HEAD + ENTRY_CELL * (size_t)entry.n;
+    put(w, entries, 8);
     uint8_t *at = size ? room(w, size) : NULL;
     if (!at) return;
     at += size;
-    for (rvm__trail_cursor c = rvm__trail_begin(m, level); rvm__trail_next(&c, &slot);) {
-        uint8_t *p = at -= SLOT_HEAD + SLOT_CELL * (size_t)slot.n;
-        p = set(set(p, slot.site, 4), slot.n, 1);
-        for (uint32_t k = 0; k < slot.n; k++) p = set(set(p, k ? slot.index[k] : 0, 1), slot.value[k].u, 8);
+    for (rvm__trail_cursor c = rvm__trail_begin(m, level); rvm__trail_next(&c, &entry);) {
+        uint8_t *p = at -= ENTRY_HEAD + ENTRY_CELL * (size_t)entry.n;
+        p = set(set(p, entry.site, 4), entry.n, 1);
+        for (uint32_t k = 0; k < entry.n; k++) p = set(set(p, k ? entry.index[k] : 0, 1), entry.value[k].u, 8);
     }
 }
 
@@ -243,19 +243,19 @@ static rvm_status load_bits(reader *r, rvm_machine *m) {
     return RVM_OK;
 }
 
-/* Indices rise, as they do in slots that the machine makes. */
+/* Indices rise, as they do in entries that the machine makes. */
 static rvm_status load_slot(reader *r, rvm_machine *m, uint32_t level) {
-    rvm__slot slot;
-    slot.site = (uint32_t)get(r, 4);
-    slot.n = (uint32_t)get(r, 1);
-    if (r->cut || slot.site >= m->trail.nsites || !slot.n || slot.n > RVM__SLOT_CELLS) return RVM_ERR_FORMAT;
-    for (uint32_t k = 0; k < slot.n; k++) {
-        slot.index[k] = (uint8_t)get(r, 1);
-        slot.value[k].u = get(r, 8);
-        const bool rises = k ? slot.index[k] > slot.index[k - 1] && slot.index[k] < RVM__SLOT_CELLS : !slot.index[k];
+    rvm__trail_entry entry;
+    entry.site = (uint32_t)get(r, 4);
+    entry.n = (uint32_t)get(r, 1);
+    if (r->cut || entry.site >= m->trail.nsites || !entry.n || entry.n > RVM__ENTRY_CELLS) return RVM_ERR_FORMAT;
+    for (uint32_t k = 0; k < entry.n; k++) {
+        entry.index[k] = (uint8_t)get(r, 1);
+        entry.value[k].u = get(r, 8);
+        const bool rises = k ? entry.index[k] > entry.index[k - 1] && entry.index[k] < RVM__ENTRY_CELLS : !entry.index[k];
         if (r->cut || !rises) return RVM_ERR_FORMAT;
     }
-    return rvm__trail_push(m, level, &slot);
+    return rvm__trail_push(m, level, &entry);
 }
 
 static rvm_status load_trail(reader *r, rvm_machine *m) {
@@ -265,12 +265,12 @@ static rvm_status load_trail(reader *r, rvm_machine *m) {
     return status;
 }
 
-/* The cells of each slot lie below its value: from the top down these must come out even. */
+/* The cells of each entry lie below its value: from the top down these must come out even. */
 static bool stack_is_whole(const rvm_machine *m) {
     uint32_t n = m->nstack;
     while (n) {
         const rvm__cell *top = &m->stack[n - 1];
-        if (top->index || top->extra > RVM__SLOT_CELLS - 2 || top->extra > n - 1) return false;
+        if (top->index || top->extra > RVM__ENTRY_CELLS - 2 || top->extra > n - 1) return false;
         for (uint32_t k = 1; k <= top->extra; k++)
             if (m->stack[n - 1 - k].type != top->type || m->stack[n - 1 - k].index < 2) return false;
         for (uint32_t k = 1; k < top->extra; k++)
@@ -291,7 +291,7 @@ static rvm_status load_stack(reader *r, rvm_machine *m) {
         rvm__cell *c = &m->stack[m->nstack];
         c->value.u = get(r, 8), c->shadow.u = get(r, 8);
         c->type = (uint8_t)get(r, 1), c->index = (uint8_t)get(r, 1), c->extra = (uint16_t)get(r, 2);
-        if (c->type >= RVM_TYPE_COUNT || c->index >= RVM__SLOT_CELLS) return RVM_ERR_FORMAT;
+        if (c->type >= RVM_TYPE_COUNT || c->index >= RVM__ENTRY_CELLS) return RVM_ERR_FORMAT;
     }
     return stack_is_whole(m) ? RVM_OK : RVM_ERR_FORMAT;
 }

@@ -180,7 +180,7 @@ void rvm__trail_clear(rvm_machine *m) {
     rvm__trail *tr = &m->trail;
     for (int level = 0; level < RVM_MAX_ORDER && tr->granted; level++)
         for (size_t d = 0; d < tr->nstacks[level]; d++) release(m, &tr->stacks[level][d]);
-    if (tr->granted) release(m, &tr->kept);
+    if (tr->granted) release(m, &tr->redo);
     tr->cells = tr->words = 0;
     tr->deep = 0;
     memset(tr->segments, 0, sizeof tr->segments);
@@ -228,7 +228,7 @@ static rvm_status stack_for(rvm_machine *m, uint32_t level, rvm__trail_stack **t
     return RVM_OK;
 }
 
-/* The byte of a chained slot; the words have room for TRAIL_WORD. */
+/* The byte of a chained entry; the words have room for TRAIL_WORD. */
 static rvm_status chain(rvm_machine *m, rvm__trail_stack *t, uint32_t site, uint8_t *byte) {
     rvm__trail *tr = &m->trail;
     if (!rvm__reserve(m, (void **)&tr->before, &tr->nbefore, tr->nsites, sizeof *tr->before)) return RVM_ERR_MEMORY;
@@ -243,22 +243,22 @@ static rvm_status chain(rvm_machine *m, rvm__trail_stack *t, uint32_t site, uint
     return RVM_OK;
 }
 
-rvm_status rvm__trail_push(rvm_machine *m, uint32_t level, const rvm__slot *slot) {
+rvm_status rvm__trail_push(rvm_machine *m, uint32_t level, const rvm__trail_entry *entry) {
     rvm__trail_stack *t;
-    uint32_t left = slot->n;
-    uint8_t byte = (uint8_t)slot->site;
-    const bool chained = slot->n > 1 || slot->site >= TRAIL_PLAIN;
+    uint32_t left = entry->n;
+    uint8_t byte = (uint8_t)entry->site;
+    const bool chained = entry->n > 1 || entry->site >= TRAIL_PLAIN;
     if (is_discarding(m, level)) {
-        m->trail.erased[level > 0] += rvm__site_bits(m, slot->site) + 64 * (uint64_t)(slot->n - 1);
+        m->trail.erased[level > 0] += rvm__site_bits(m, entry->site) + 64 * (uint64_t)(entry->n - 1);
         return RVM_OK;
     }
     rvm_status status = stack_for(m, level, &t);
-    if (!status && chained) status = chain(m, t, slot->site, &byte);
+    if (!status && chained) status = chain(m, t, entry->site, &byte);
     if (status) return status;
-    while (left > 1 && !(status = put_cell(m, t, slot->value[left - 1], TRAIL_EXTRA | slot->index[left - 1]))) left--;
-    if (!status) status = put_cell(m, t, slot->value[0], byte);
+    while (left > 1 && !(status = put_cell(m, t, entry->value[left - 1], TRAIL_EXTRA | entry->index[left - 1]))) left--;
+    if (!status) status = put_cell(m, t, entry->value[0], byte);
     if (status) {
-        for (; left < slot->n; left++) drop_cell(m, t);
+        for (; left < entry->n; left++) drop_cell(m, t);
         return status;
     }
     if (!chained) return RVM_OK;
@@ -266,13 +266,14 @@ rvm_status rvm__trail_push(rvm_machine *m, uint32_t level, const rvm__slot *slot
         t->words[t->nwords++] = t->last;
         m->trail.words++;
     }
-    t->last = slot->site + 1;
+    t->last = entry->site + 1;
     return RVM_OK;
 }
 
 rvm_status rvm__trail_push_plain(rvm_machine *m, uint32_t level, uint32_t site, rvm_value value) {
     rvm__trail_stack *t = present(m, level);
-    if (!t || t->n == t->cap || site >= TRAIL_PLAIN) return rvm__trail_push(m, level, &(rvm__slot){site, 1, {value}, {0}});
+    if (!t || t->n == t->cap || site >= TRAIL_PLAIN)
+        return rvm__trail_push(m, level, &(rvm__trail_entry){site, 1, {value}, {0}});
     t->cells[t->n] = value;
     t->bytes[t->n++] = (uint8_t)site;
     m->trail.cells++;
@@ -280,18 +281,18 @@ rvm_status rvm__trail_push_plain(rvm_machine *m, uint32_t level, uint32_t site, 
 }
 
 rvm_status rvm__trail_push_value(rvm_machine *m, uint32_t site, rvm_value value, rvm_value shadow) {
-    rvm__slot slot;
-    slot.site = site;
-    slot.n = shadow.u ? 2 : 1;
-    slot.value[0] = value;
-    slot.value[1] = shadow;
-    slot.index[1] = 1;
-    return rvm__trail_push(m, 0, &slot);
+    rvm__trail_entry entry;
+    entry.site = site;
+    entry.n = shadow.u ? 2 : 1;
+    entry.value[0] = value;
+    entry.value[1] = shadow;
+    entry.index[1] = 1;
+    return rvm__trail_push(m, 0, &entry);
 }
 
 /* ---- taking back ---- */
 
-/* What was last before the slot with this byte, which was chained when `last` was. */
+/* What was last before the entry with this byte, which was chained when `last` was. */
 static uint32_t last_before(const rvm__trail_before *before, uint32_t last, uint8_t byte, const uint32_t *words,
                             size_t *nwords) {
     return byte == TRAIL_WORD ? words[--*nwords] : before[last - 1].last[byte - TRAIL_PLAIN];
@@ -313,17 +314,17 @@ static bool go_down(rvm__trail_cursor *c) {
     return c->chunk != NULL;
 }
 
-bool rvm__trail_next(rvm__trail_cursor *c, rvm__slot *slot) {
+bool rvm__trail_next(rvm__trail_cursor *c, rvm__trail_entry *entry) {
     if (!go_down(c)) return false;
     const uint8_t byte = bytes_of(c->chunk)[c->n];
-    slot->value[0] = c->chunk->cells[c->n];
-    slot->n = 1;
-    slot->site = byte < TRAIL_PLAIN ? byte : c->last - 1;
+    entry->value[0] = c->chunk->cells[c->n];
+    entry->n = 1;
+    entry->site = byte < TRAIL_PLAIN ? byte : c->last - 1;
     if (byte < TRAIL_PLAIN) return true;
     c->last = last_before(c->before, c->last, byte, c->words, &c->nwords);
     for (rvm__trail_cursor next = *c; go_down(&next) && bytes_of(next.chunk)[next.n] >= TRAIL_EXTRA; *c = next) {
-        slot->value[slot->n] = next.chunk->cells[next.n];
-        slot->index[slot->n++] = bytes_of(next.chunk)[next.n] & ~TRAIL_EXTRA;
+        entry->value[entry->n] = next.chunk->cells[next.n];
+        entry->index[entry->n++] = bytes_of(next.chunk)[next.n] & ~TRAIL_EXTRA;
     }
     return true;
 }
@@ -333,9 +334,9 @@ const rvm_value *rvm__trail_top(const rvm_machine *m, uint32_t level, uint32_t s
     if (!t || !t->n) return NULL;
     const rvm_value *top = &t->cells[t->n - 1];
     if (site < TRAIL_PLAIN && t->bytes[t->n - 1] == site) return top;
-    rvm__slot slot;
+    rvm__trail_entry entry;
     rvm__trail_cursor c = rvm__trail_begin(m, level);
-    return rvm__trail_next(&c, &slot) && slot.n == 1 && slot.site == site ? top : NULL;
+    return rvm__trail_next(&c, &entry) && entry.n == 1 && entry.site == site ? top : NULL;
 }
 
 /* Where the program has the site, for a message. */
@@ -347,7 +348,7 @@ static uint32_t line_of(const rvm_program *p, uint32_t site) {
     return 0;
 }
 
-rvm_status rvm__trail_wrong(rvm_machine *m, uint32_t level, const rvm__slot *found) {
+rvm_status rvm__trail_wrong(rvm_machine *m, uint32_t level, const rvm__trail_entry *found) {
     if (found)
         snprintf(m->detail, sizeof m->detail, "the trail holds what line %u left there",
                  line_of(m->p, m->trail.sites[found->site]));
@@ -372,16 +373,16 @@ void rvm__trail_pop(rvm_machine *m, uint32_t level) {
 
 /* ---- shadows that a sweep discards ---- */
 
-rvm_status rvm__keep(rvm_machine *m, rvm_value shadow) {
-    rvm__trail_stack *t = &m->trail.kept;
+rvm_status rvm__redo_push(rvm_machine *m, rvm_value shadow) {
+    rvm__trail_stack *t = &m->trail.redo;
     if (!m->o.keep_shadows) return RVM_OK;
     if (shadow.u || !t->n || t->bytes[t->n - 1] == UINT8_MAX) return put_cell(m, t, shadow, 0);
     t->bytes[t->n - 1]++;
     return RVM_OK;
 }
 
-rvm_value rvm__kept(rvm_machine *m) {
-    rvm__trail_stack *t = &m->trail.kept;
+rvm_value rvm__redo_pop(rvm_machine *m) {
+    rvm__trail_stack *t = &m->trail.redo;
     if (!t->n) return (rvm_value){0};
     if (t->bytes[t->n - 1]) {
         t->bytes[t->n - 1]--;

@@ -1,13 +1,13 @@
 /* trail.h: what instructions overwrote, to be taken back when the run goes back (docs/semantics.md, section 8).
  *
- * A stack for each level and depth. A slot on it, from below:
+ * A stack for each level and depth. An entry on it, from below:
  *
  *     | extra cells | value |        extra: a shadow, or a further place of `drop`, whose bits are not 0
  *
  * A cell is 8 bytes and a byte beside it. The byte of an extra cell is TRAIL_EXTRA and its index, that of a value tells its
  * site, of which each machine has numbers without gaps:
  *
- *   - A slot without extra cells, of one of the first TRAIL_PLAIN sites: the site.
+ *   - An entry without extra cells, of one of the first TRAIL_PLAIN sites: the site.
  *   - All others are chained: the stack remembers the site of the uppermost one, and the byte is TRAIL_PLAIN and the number
  * of the site that was remembered before, among those that ever came before this one. A program has few such pairs, so a
  *     byte does however many sites there are.
@@ -37,10 +37,10 @@ typedef struct rvm__trail_stack {
     rvm__trail_chunk *top, *spare; /* spare: empty, above the top */
     uint32_t *words;
     size_t nwords, cap_words;
-    uint32_t last; /* the site of the uppermost chained slot and 1; 0: none */
+    uint32_t last; /* the site of the uppermost chained entry and 1; 0: none */
 } rvm__trail_stack;
 
-/* What was `last` when slots of one site were pushed. Only grows: what a byte means does not change. */
+/* What was `last` when entries of one site were pushed. Only grows: what a byte means does not change. */
 typedef struct rvm__trail_before {
     uint32_t *last;
     size_t n, cap;
@@ -53,7 +53,7 @@ typedef struct rvm__trail {
     rvm__trail_stack *now;                  /* of level 0 at the present depth, or `none` */
     rvm__trail_stack none;                  /* without room: pushes are looked at out of line */
     uint16_t discards;                      /* levels that keep nothing at depth 0 */
-    rvm__trail_stack kept;                  /* shadows that a sweep discarded; a byte: zeros that followed */
+    rvm__trail_stack redo;                  /* redo log: shadows that a sweep discarded; a byte: zeros that followed */
     uint64_t cells, words;                  /* held now */
     uint64_t erased[2]; /* bits discarded: of values, of the gradients of an adjoint (levels from 1 on) */
     uint64_t peak;      /* bytes, but for what is held now */
@@ -67,14 +67,14 @@ typedef struct rvm__trail {
 
 /* A value and its extra cells, indices rising, as the machine hands them over: extra k of place p is 2 p, its shadow 2 p
  * + 1. */
-enum { RVM__SLOT_CELLS = 2 * RVM_MAX_SLOT };
-typedef struct rvm__slot {
+enum { RVM__ENTRY_CELLS = 2 * RVM_MAX_ENTRY };
+typedef struct rvm__trail_entry {
     uint32_t site, n; /* n: cells, the value's too */
-    rvm_value value[RVM__SLOT_CELLS];
-    uint8_t index[RVM__SLOT_CELLS];
-} rvm__slot;
-/* Into the slot, where the index belongs, unless it is an extra cell that is 0. */
-void rvm__slot_insert(rvm__slot *slot, uint32_t index, rvm_value v);
+    rvm_value value[RVM__ENTRY_CELLS];
+    uint8_t index[RVM__ENTRY_CELLS];
+} rvm__trail_entry;
+/* Into the entry, where the index belongs, unless it is an extra cell that is 0. */
+void rvm__entry_insert(rvm__trail_entry *entry, uint32_t index, rvm_value v);
 
 /* init: false when out of memory. clear: at a bind. */
 bool rvm__trail_init(rvm_machine *m);
@@ -83,9 +83,9 @@ void rvm__trail_free(rvm_machine *m);
 void rvm__trail_stats(const rvm_machine *m, rvm_stats *out);
 /* The machine's number of a site of the program. */
 uint32_t rvm__trail_site(const rvm_machine *m, int64_t site);
-/* Of the value of a slot of that one: 1 where it is 0 or 1, else 64. */
+/* Of the value of an entry of that one: 1 where it is 0 or 1, else 64. */
 uint64_t rvm__site_bits(const rvm_machine *m, uint32_t site);
-/* trail_off.c: levels from which a run of function `entry` in this direction takes slots that it did not put there in a
+/* trail_off.c: levels from which a run of function `entry` in this direction takes entries that it did not put there in a
  * compute part or segment: those that option trail = off must keep. False: out of memory. */
 bool rvm__trail_pops(rvm_machine *m, uint32_t entry, int direction, uint16_t *levels);
 /* Levels that are deeper where the text of a function has come to than where it began: starts at {0}, and passes each
@@ -99,10 +99,10 @@ void rvm__trail_pass(const rvm_function *f, const rvm_insn *in, rvm__trail_cover
 void rvm__trail_deeper(rvm_machine *m, int by);
 void rvm__trail_segment(rvm_machine *m, uint32_t level, int by);
 
-/* push: one slot; MEMORY or LIMIT, with nothing changed. pop: drop the slot on top, which there is. */
-rvm_status rvm__trail_push(rvm_machine *m, uint32_t level, const rvm__slot *slot);
+/* push: one entry; MEMORY or LIMIT, with nothing changed. pop: drop the entry on top, which there is. */
+rvm_status rvm__trail_push(rvm_machine *m, uint32_t level, const rvm__trail_entry *entry);
 void rvm__trail_pop(rvm_machine *m, uint32_t level);
-/* One value alone, likewise; the value on top if nothing but one of that site is in its slot, else NULL. */
+/* One value alone, likewise; the value on top if nothing but one of that site is in its entry, else NULL. */
 rvm_status rvm__trail_push_plain(rvm_machine *m, uint32_t level, uint32_t site, rvm_value value);
 const rvm_value *rvm__trail_top(const rvm_machine *m, uint32_t level, uint32_t site);
 /* Slots from the top down, nothing changed; false: no more. */
@@ -114,34 +114,35 @@ typedef struct rvm__trail_cursor {
     size_t nwords;
 } rvm__trail_cursor;
 rvm__trail_cursor rvm__trail_begin(const rvm_machine *m, uint32_t level);
-bool rvm__trail_next(rvm__trail_cursor *c, rvm__slot *slot);
-/* TRAIL, with the reason in m->detail: found, not the slot that was expected, or NULL, none. */
-rvm_status rvm__trail_wrong(rvm_machine *m, uint32_t level, const rvm__slot *found);
+bool rvm__trail_next(rvm__trail_cursor *c, rvm__trail_entry *entry);
+/* TRAIL, with the reason in m->detail: found, not the entry that was expected, or NULL, none. */
+rvm_status rvm__trail_wrong(rvm_machine *m, uint32_t level, const rvm__trail_entry *found);
 
 /* With option keep_shadows, what a sweep discards, to be taken back in reverse when the run goes forward again: 0 without
  * the option. keep: MEMORY or LIMIT. */
-rvm_status rvm__keep(rvm_machine *m, rvm_value shadow);
-rvm_value rvm__kept(rvm_machine *m);
+rvm_status rvm__redo_push(rvm_machine *m, rvm_value shadow);
+rvm_value rvm__redo_pop(rvm_machine *m);
 
-/* extra_shadows.c: what a slot has besides the positions that are taken from it, by instruction x of function fn. fits:
+/* extra_shadows.c: what an entry has besides the positions that are taken from it, by instruction x of function fn. fits:
  * whether it may be lost: a shadow in a sweep (level 1), else what is 0 within the tolerance. fails: TRAIL or STACK, with
- * the reason. keep: in a sweep, with option keep_shadows; kept: puts back into the slot what was kept last. */
+ * the reason. push: in a sweep, with option keep_shadows, onto the redo log; pop: back into the entry what was pushed last.
+ */
 struct rvm__xinsn;
 bool rvm__extra_fits(rvm_machine *m, uint32_t fn, const struct rvm__xinsn *x, rvm_type type, uint64_t positions,
-                     const rvm__slot *slot, int level);
+                     const rvm__trail_entry *entry, int level);
 rvm_status rvm__extra_fails(rvm_machine *m, bool stack);
-rvm_status rvm__extra_keep(rvm_machine *m, uint64_t positions, const rvm__slot *slot);
-void rvm__extra_kept(rvm_machine *m, rvm__slot *slot);
+rvm_status rvm__redo_push_extra(rvm_machine *m, uint64_t positions, const rvm__trail_entry *entry);
+void rvm__redo_pop_extra(rvm_machine *m, rvm__trail_entry *entry);
 
-/* stack.c: one slot on the stack. push: MEMORY, with nothing changed. slot: the one whose value is cell n - 1, and n
+/* stack.c: one entry on the stack. push: MEMORY, with nothing changed. entry: the one whose value is cell n - 1, and n
  * becomes the number of cells below it; false: none, or of another type. */
-rvm_status rvm__stack_push(rvm_machine *m, rvm_type type, const rvm__slot *slot);
-bool rvm__stack_slot(const rvm_machine *m, rvm_type type, uint32_t *n, rvm__slot *slot);
+rvm_status rvm__stack_push(rvm_machine *m, rvm_type type, const rvm__trail_entry *entry);
+bool rvm__stack_entry(const rvm_machine *m, rvm_type type, uint32_t *n, rvm__trail_entry *entry);
 
 /* A value and a shadow, level 0: what `set` moves. */
 rvm_status rvm__trail_push_value(rvm_machine *m, uint32_t site, rvm_value value, rvm_value shadow);
 
-/* The site of a `set` with three operands. slots.c: drop, undrop, shed and recall of the instruction at x. level as in
+/* The site of a `set` with three operands. moves.c: drop, undrop, shed and recall of the instruction at x. level as in
  * updates.inc. */
 uint32_t rvm__set_site(const rvm_machine *m, const struct rvm__xinsn *x);
 rvm_status rvm__drop(rvm_machine *m, const struct rvm__xinsn *x, int level);

@@ -1,6 +1,6 @@
 /* trail_off.c: which levels of the trail a run may need, so that the others may be discarded.
  *
- * What compute parts and segments put on the trail they take back themselves. Outside of them a run takes slots where it
+ * What compute parts and segments put on the trail they take back themselves. Outside of them a run takes entries where it
  * meets `undrop`, `recall` or `unset` in its own direction. A fixed point over the call graph, of a mask of levels for each
  * function and direction. */
 #include <string.h>

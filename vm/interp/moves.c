@@ -1,4 +1,4 @@
-/* slots.c: drop, undrop, shed, recall, stow, unstow: places, or arrays element by element, to the trail or the stack and
+/* moves.c: drop, undrop, shed, recall, stow, unstow: places, or arrays element by element, to the trail or the stack and
  * back.
  *
  * A lane is one place of the instruction, or one array. All is looked at before anything changes. */
@@ -18,9 +18,9 @@ typedef struct moving {
     const rvm_place *places;
     bool stack;                          /* else the trail */
     uint32_t level, site, nlanes, first; /* first: place of the instruction that the first lane is */
-    uint64_t positions;                  /* in the slot: a bit for each lane */
-    size_t count;                        /* slots */
-    rvm__lane lanes[RVM_MAX_SLOT];
+    uint64_t positions;                  /* in the entry: a bit for each lane */
+    size_t count;                        /* entries */
+    rvm__lane lanes[RVM_MAX_ENTRY];
 } moving;
 
 uint32_t rvm__set_site(const rvm_machine *m, const rvm__xinsn *x) {
@@ -144,7 +144,7 @@ static void hold(const rvm__lane *l, double y) {
     if (l->held && (l->fresh || fabs(y) > *l->held)) *l->held = fabs(y);
 }
 
-/* ---- one slot after another: from the top of the trail, or of the stack ---- */
+/* ---- one entry after another: from the top of the trail, or of the stack ---- */
 
 typedef struct top_down {
     rvm__trail_cursor trail;
@@ -155,62 +155,62 @@ static top_down begin_down(const moving *w) {
     return (top_down){w->stack ? (rvm__trail_cursor){0} : rvm__trail_begin(w->m, w->level), w->m->nstack};
 }
 
-static bool next_down(const moving *w, top_down *d, rvm__slot *slot) {
-    if (!w->stack) return rvm__trail_next(&d->trail, slot);
-    return rvm__stack_slot(w->m, (rvm_type)w->lanes[0].type, &d->stack, slot);
+static bool next_down(const moving *w, top_down *d, rvm__trail_entry *entry) {
+    if (!w->stack) return rvm__trail_next(&d->trail, entry);
+    return rvm__stack_entry(w->m, (rvm_type)w->lanes[0].type, &d->stack, entry);
 }
 
-/* ---- shadows that a sweep discards: of the places, in order, then the rests of the slots ---- */
+/* ---- shadows that a sweep discards: of the places, in order, then the extra shadows of the entries ---- */
 
-/* What the sweep discards of places that a value comes back into; unkeep takes it back. */
-static void unkeep(const moving *w, size_t from) {
+/* What the sweep discards of places that a value comes back into, from the redo log and onto it. */
+static void pop_discarded(const moving *w, size_t from) {
     for (size_t e = from; e < w->count; e++)
         for (uint32_t k = w->nlanes; k-- > 0;)
-            if (w->lanes[k].shadow) *at(&w->lanes[k], e, true) = rvm__kept(w->m);
+            if (w->lanes[k].shadow) *at(&w->lanes[k], e, true) = rvm__redo_pop(w->m);
 }
 
-static rvm_status keep(const moving *w) {
+static rvm_status push_discarded(const moving *w) {
     for (size_t e = w->count; e-- > 0;)
         for (uint32_t k = 0; k < w->nlanes; k++) {
-            rvm_status status = w->lanes[k].shadow ? rvm__keep(w->m, *at(&w->lanes[k], e, true)) : RVM_OK;
+            rvm_status status = w->lanes[k].shadow ? rvm__redo_push(w->m, *at(&w->lanes[k], e, true)) : RVM_OK;
             if (!status) continue;
             while (k-- > 0)
-                if (w->lanes[k].shadow) rvm__kept(w->m);
-            unkeep(w, e + 1);
+                if (w->lanes[k].shadow) rvm__redo_pop(w->m);
+            pop_discarded(w, e + 1);
             return status;
         }
     return RVM_OK;
 }
 
-static rvm_status keep_rests(const moving *w) {
-    rvm__slot slot;
+static rvm_status push_extra(const moving *w) {
+    rvm__trail_entry entry;
     top_down d = begin_down(w);
     for (size_t e = 0; w->m->o.keep_shadows && e < w->count; e++) {
-        rvm_status status = next_down(w, &d, &slot) ? rvm__extra_keep(w->m, w->positions, &slot) : RVM_OK;
+        rvm_status status = next_down(w, &d, &entry) ? rvm__redo_push_extra(w->m, w->positions, &entry) : RVM_OK;
         if (!status) continue;
-        while (e-- > 0) rvm__extra_kept(w->m, &slot);
+        while (e-- > 0) rvm__redo_pop_extra(w->m, &entry);
         return status;
     }
     return RVM_OK;
 }
 
-static rvm_status keep_all(const moving *w, bool appear) {
-    rvm_status status = appear ? RVM_OK : keep(w);
-    if (status || !(status = keep_rests(w))) return status;
-    if (!appear) unkeep(w, 0);
+static rvm_status push_all(const moving *w, bool appear) {
+    rvm_status status = appear ? RVM_OK : push_discarded(w);
+    if (status || !(status = push_extra(w))) return status;
+    if (!appear) pop_discarded(w, 0);
     return status;
 }
 
 /* ---- onto the trail ---- */
 
-static void gather(const moving *w, size_t e, rvm__slot *slot) {
-    slot->site = w->site;
-    slot->n = 0;
+static void gather(const moving *w, size_t e, rvm__trail_entry *entry) {
+    entry->site = w->site;
+    entry->n = 0;
     uint64_t left = w->positions;
     for (uint32_t k = 0; k < w->nlanes; k++, left &= left - 1) {
         const uint32_t p = (uint32_t)__builtin_ctzll(left);
-        rvm__slot_insert(slot, 2 * p, *at(&w->lanes[k], e, false));
-        if (w->lanes[k].shadow) rvm__slot_insert(slot, 2 * p + 1, *at(&w->lanes[k], e, true));
+        rvm__entry_insert(entry, 2 * p, *at(&w->lanes[k], e, false));
+        if (w->lanes[k].shadow) rvm__entry_insert(entry, 2 * p + 1, *at(&w->lanes[k], e, true));
     }
 }
 
@@ -223,54 +223,54 @@ static void clear(const moving *w) {
         }
 }
 
-/* `n` slots that were pushed are taken off again; at level 3 their rests are kept again. */
+/* `n` entries that were pushed are popped again; at level 3 their extra shadows go to the redo log again. */
 static void take_off(const moving *w, size_t n, int level) {
-    rvm__slot slot;
+    rvm__trail_entry entry;
     while (n-- > 0) {
         top_down d = begin_down(w);
-        next_down(w, &d, &slot);
-        if (level == 3) rvm__extra_keep(w->m, w->positions, &slot);
+        next_down(w, &d, &entry);
+        if (level == 3) rvm__redo_push_extra(w->m, w->positions, &entry);
         w->stack ? (void)(w->m->nstack = d.stack) : rvm__trail_pop(w->m, w->level);
     }
 }
 
-/* All places, each a slot, and 0 then. */
+/* All places, each an entry, and 0 then. */
 static rvm_status put_away(const moving *w, int level, bool disappear) {
-    rvm__slot slot;
+    rvm__trail_entry entry;
     const uint64_t erased = w->m->trail.erased[0] + w->m->trail.erased[1];
     for (size_t e = 0; e < w->count; e++) {
-        gather(w, e, &slot);
-        if (level == 3) rvm__extra_kept(w->m, &slot);
+        gather(w, e, &entry);
+        if (level == 3) rvm__redo_pop_extra(w->m, &entry);
         rvm_status status =
-            w->stack ? rvm__stack_push(w->m, (rvm_type)w->lanes[0].type, &slot) : rvm__trail_push(w->m, w->level, &slot);
+            w->stack ? rvm__stack_push(w->m, (rvm_type)w->lanes[0].type, &entry) : rvm__trail_push(w->m, w->level, &entry);
         if (!status) continue;
-        if (level == 3) rvm__extra_keep(w->m, w->positions, &slot);
+        if (level == 3) rvm__redo_push_extra(w->m, w->positions, &entry);
         if (w->m->trail.erased[0] + w->m->trail.erased[1] == erased) take_off(w, e, level);
         return status;
     }
     clear(w);
-    if (level == 3 && !disappear) unkeep(w, 0);
+    if (level == 3 && !disappear) pop_discarded(w, 0);
     return RVM_OK;
 }
 
 /* ---- back from it ---- */
 
-/* The lane of an index in a slot, or nlanes. */
+/* The lane of an index in an entry, or nlanes. */
 static uint32_t lane_of(const moving *w, uint32_t index) {
     const uint64_t bit = UINT64_C(1) << index / 2;
     return w->positions & bit ? (uint32_t)__builtin_popcountll(w->positions & (bit - 1)) : w->nlanes;
 }
 
-/* The slot has no more than there are places for; a shadow of a place that has none in this run is left. */
-static bool fits(const moving *w, const rvm__slot *slot, int level) {
-    for (uint32_t k = 1; w->m->mode == RVM_PRIMAL && k < slot->n; k++) {
-        const uint32_t place = lane_of(w, slot->index[k]);
-        if (slot->index[k] & 1 && place < w->nlanes && !w->lanes[place].shadow) return false;
+/* The entry has no more than there are places for; a shadow of a place that has none in this run is left. */
+static bool fits(const moving *w, const rvm__trail_entry *entry, int level) {
+    for (uint32_t k = 1; w->m->mode == RVM_PRIMAL && k < entry->n; k++) {
+        const uint32_t place = lane_of(w, entry->index[k]);
+        if (entry->index[k] & 1 && place < w->nlanes && !w->lanes[place].shadow) return false;
     }
-    return rvm__extra_fits(w->m, w->fn, w->x, (rvm_type)w->lanes[0].type, w->positions, slot, level);
+    return rvm__extra_fits(w->m, w->fn, w->x, (rvm_type)w->lanes[0].type, w->positions, entry, level);
 }
 
-/* Nothing may stand where the slot goes: 0, as in `unlet`; in tangent mode, without a tangent. */
+/* Nothing may stand where the entry goes: 0, as in `unlet`; in tangent mode, without a tangent. */
 static rvm_status check_empty(const moving *w, size_t e, int level) {
     for (uint32_t k = 0; k < w->nlanes; k++) {
         const rvm__lane *l = &w->lanes[k];
@@ -291,24 +291,24 @@ static rvm_status check_empty(const moving *w, size_t e, int level) {
     return RVM_OK;
 }
 
-static rvm_status no_slot(const moving *w, const rvm__slot *found) {
+static rvm_status no_entry(const moving *w, const rvm__trail_entry *found) {
     return w->stack ? RVM_ERR_STACK : rvm__trail_wrong(w->m, w->level, found);
 }
 
 static rvm_status check_slots(const moving *w, int level, bool appear) {
-    rvm__slot slot;
+    rvm__trail_entry entry;
     top_down d = begin_down(w);
     for (size_t e = w->count; e-- > 0;) {
-        const bool more = next_down(w, &d, &slot);
-        if (!more || (!w->stack && slot.site != w->site)) return no_slot(w, more ? &slot : NULL);
-        if (!fits(w, &slot, level)) return rvm__extra_fails(w->m, w->stack);
+        const bool more = next_down(w, &d, &entry);
+        if (!more || (!w->stack && entry.site != w->site)) return no_entry(w, more ? &entry : NULL);
+        if (!fits(w, &entry, level)) return rvm__extra_fails(w->m, w->stack);
         rvm_status status = appear ? RVM_OK : check_empty(w, e, level);
         if (status) return status == RVM_ERR_TRAIL && w->stack ? RVM_ERR_STACK : status;
     }
     return RVM_OK;
 }
 
-static void spread(const moving *w, size_t e, const rvm__slot *slot, int level) {
+static void spread(const moving *w, size_t e, const rvm__trail_entry *entry, int level) {
     for (uint32_t k = 0; k < w->nlanes; k++) {
         const rvm__lane *l = &w->lanes[k];
         at(l, e, false)->u = 0;
@@ -316,25 +316,25 @@ static void spread(const moving *w, size_t e, const rvm__slot *slot, int level) 
         w->m->stats.shadows_dropped += level == 1 && at(l, e, true)->u << 1 != 0;
         at(l, e, true)->u = 0;
     }
-    for (uint32_t k = 0; k < slot->n; k++) {
-        const uint32_t index = k ? slot->index[k] : 0;
+    for (uint32_t k = 0; k < entry->n; k++) {
+        const uint32_t index = k ? entry->index[k] : 0;
         const uint32_t place = lane_of(w, index);
         const rvm__lane *l = &w->lanes[place];
         if (place == w->nlanes || (index & 1 && !l->shadow)) continue;
-        *at(l, e, index & 1) = slot->value[k];
+        *at(l, e, index & 1) = entry->value[k];
     }
     for (uint32_t k = 0; k < w->nlanes; k++) hold(&w->lanes[k], at(&w->lanes[k], e, false)->f);
 }
 
 static rvm_status take(const moving *w, int level, bool appear) {
-    rvm__slot slot;
+    rvm__trail_entry entry;
     rvm_status status = check_slots(w, level, appear);
-    if (!status && level == 1) status = keep_all(w, appear);
+    if (!status && level == 1) status = push_all(w, appear);
     if (status) return status;
     for (size_t e = w->count; e-- > 0;) {
         top_down d = begin_down(w);
-        next_down(w, &d, &slot);
-        spread(w, e, &slot, level);
+        next_down(w, &d, &entry);
+        spread(w, e, &entry, level);
         w->stack ? (void)(w->m->nstack = d.stack) : rvm__trail_pop(w->m, w->level);
     }
     return RVM_OK;

@@ -1,4 +1,4 @@
-/* slots.c: drop, shed, stow and what takes back, as vm/interp/slots.c has them. What a discarding trail does not keep is
+/* moves.c: drop, shed, stow and what takes back, as vm/interp/moves.c has them. What a discarding trail does not keep is
  * counted here; for all else the places are handed over as lanes: registers through memory of their own, elements and arrays
  * where they stand. */
 #include "emit.h"
