@@ -15,7 +15,7 @@ typedef struct facts {
     rvm__verifier *v;
     uint32_t *loop;                   /* by register: pc + 1 of the open loop that it counts, or 0 */
     uint16_t (*length)[RVM_MAX_DIMS]; /* by array: slots, or UNKNOWN */
-    uint8_t *seen;                     /* by array: its length has been noted */
+    uint8_t *seen;                    /* by array: its length has been noted */
 } facts;
 
 static bool is_const(const facts *w, uint16_t slot) {

@@ -36,7 +36,7 @@ typedef struct attachment {
     rvm_machine *m;
     uint64_t id[2];
     rvm_error why;     /* of the last run */
-    bool noticed;         /* that these options are interpreted */
+    bool noticed;      /* that these options are interpreted */
     bool pending;      /* code was asked for that is being compiled, or waits for that, */
     uint64_t finished; /* as long as this is the engine's */
     rvm__profiled hotness;

@@ -16,7 +16,7 @@ typedef struct rvm__record {
     rvm__compiled code;
     rvm__loaded loaded;
     rvm_error why; /* code RVM_OK: it was compiled; MEMORY: noticed once, then forgotten */
-    bool noticed;     /* by a notice */
+    bool noticed;  /* by a notice */
 } rvm__record;
 
 struct rvm_jit {

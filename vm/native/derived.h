@@ -17,7 +17,7 @@ typedef struct rvm__derived {
     uint16_t levels;                                     /* of the trail that it takes from: what f left there */
     uint64_t ran, counted, asks;                         /* instructions that were interpreted for it; so many its engine
                                                             knows of; when it is asked next */
-    bool noticed;                                           /* why it is interpreted was said */
+    bool noticed;                                        /* why it is interpreted was said */
     uint8_t wrt[RVM_MAX_PARAMS], active[RVM_MAX_PARAMS]; /* by parameter of f: asked for, and what depends on those, too */
     rvm_value *zeros;                                    /* shadows of what is active only so */
     size_t cap_zeros;
