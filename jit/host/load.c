@@ -100,7 +100,7 @@ static rvm_status read_symbols(loading *l) {
         l->names = l->object + names->sh_offset;
         if (l->names[l->names_size - 1]) return bad(l, "its names are damaged");
     }
-    return l->symbols ? RVM_OK : bad(l, "it has no symbols");
+    return l->nsymbols ? RVM_OK : bad(l, "it has no symbols");
 }
 
 /* ---- memory ---- */

@@ -3,8 +3,9 @@
  *   load       bytes as they are, and with the checksum made right
  *   verify     a program decoded, its fields mutated; what verifies then is encoded, loaded
  *   assemble   text
+ *   object     bytes as an object of native code
  *
- * Whatever the verifier lets pass is run in every mode, and so are its derivatives.
+ * Whatever the verifier lets pass is run in every mode, and so are its derivatives. Objects that load are not run.
  */
 #ifndef RVM_FUZZ_H
 #define RVM_FUZZ_H

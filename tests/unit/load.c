@@ -1,4 +1,5 @@
-/* load.c: relocations at the edge of what fits (jit/host/load.h), in an object of one function, made here. */
+/* load.c: relocations at the edge of what fits, and every bit damaged (jit/host/load.h), in an object of one function, made
+ * here. */
 #include <criterion/criterion.h>
 #include <elf.h>
 #include <stddef.h>
@@ -101,4 +102,27 @@ Test(load, places) {
     refused(RELATIVE, CODE_SIZE + 1, 0, "damaged");
     refused(RELATIVE, UINT64_MAX, 0, "damaged");
     refused(UNKNOWN_KIND, 0, 0, "not known");
+}
+
+/* Every bit wrong, every end cut off; and an object of nothing at all. */
+Test(load, damaged) {
+    object o = with(RELATIVE, 0, 0);
+    unsigned char *const bytes = (unsigned char *)&o;
+    unsigned good = 0;
+    rvm__loaded l;
+    rvm_error e;
+    for (size_t k = 0; k < 8 * sizeof o; k++) {
+        bytes[k / 8] ^= (unsigned char)(1 << k % 8);
+        const rvm_status s = rvm__object_load(&o, sizeof o, &l, &e);
+        cr_assert((s == RVM_OK && l.base) || (s == RVM_ERR_UNSUPPORTED && !l.base), "bit %zu: %s", k, e.message);
+        good += s == RVM_OK;
+        rvm__object_unload(&l);
+        bytes[k / 8] ^= (unsigned char)(1 << k % 8);
+    }
+    cr_assert(good > 8 * CODE_SIZE && good < 6 * sizeof o, "%u of %zu", good, 8 * sizeof o);
+    for (size_t size = 0; size < sizeof o - sizeof o.names; size++)
+        cr_assert(rvm__object_load(&o, size, &l, &e) == RVM_ERR_UNSUPPORTED && !l.base, "%zu bytes", size);
+    o.sections[4].sh_size = 0;
+    for (int k = 1; k < 3; k++) o.sections[k].sh_flags = 0;
+    cr_assert(rvm__object_load(&o, sizeof o, &l, &e) == RVM_ERR_UNSUPPORTED && strstr(e.message, "no symbols"));
 }
