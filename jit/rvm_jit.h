@@ -1,9 +1,9 @@
 /* rvm_jit.h: native code for machines, by LLVM.
  *
  *     rvm_jit *j;
- *     if (rvm_jit_new(NULL, &j, &e)) ...                    there is no native code here: e says why
- *     rvm_jit_attach(j, m, &e);                             m: an rvm_machine
- *     rvm_call(m, fn, args, nargs, &e);                     as ever: the first time compiled, then native
+ *     if (!rvm_jit_new(NULL, &j, &e)) // else there is no native code here: e says why
+ *         rvm_jit_attach(j, m, &e);
+ *     rvm_call(m, fn, a, 2, &e); // as ever: the first time compiled, then native
  *
  * Native code gives the same bits as the interpreter, the same errors and the same state after them, unless fast_math allows
  * it otherwise. Instructions are counted as if interpreted, those of uncomputing that is left out because nobody observes it

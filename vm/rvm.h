@@ -1,11 +1,14 @@
 /* rvm.h: the machine that runs reversible programs forward, backward, and in gradient and tangent mode.
  *
- *     rvm_program *p;  rvm_machine *m;  rvm_error e;
- *     if (rvm_assemble_file("norm.rasm", NULL, &p, &e, NULL, NULL)) ...        (rvm_asm.h)
- *     if (rvm_machine_new(p, NULL, &m, &e)) ...
- *     rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_array_f64(x, 1, shape)};
- *     a[0].active = a[1].active = true;  a[0].shadow.f = 1;  a[1].shadow_data = gradient;
- *     rvm_gradient(m, rvm_program_find(p, "norm"), a, 2, &e);       gradient[i] gained d out / d x[i], x is as before
+ *     rvm_program *p;
+ *     rvm_machine *m;
+ *     rvm_error e;
+ *     double x[] = {3, 4}, gradient[] = {0, 0};
+ *     rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_array_f64(x, 1, (int64_t[]){2})};
+ *     a[0].active = a[1].active = true, a[0].shadow.f = 1, a[1].shadow_data = gradient;
+ *     if (!rvm_assemble_file("norm.rasm", NULL, &p, &e, NULL, NULL) && // rvm_asm.h
+ *         !rvm_machine_new(p, NULL, &m, &e))
+ *         rvm_gradient(m, rvm_program_find(p, "norm"), a, 2, &e); // gradient[i] gained d out / d x[i], x is as before
  *
  * Threads: a program may be shared; a machine belongs to one thread, save rvm_machine_cancel. Nothing here prints, aborts or
  * keeps global state. After the first call of a function with arguments of given shapes, further calls allocate nothing, but
@@ -127,8 +130,8 @@ RVM_API rvm_status rvm_uncall(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_
 RVM_API rvm_status rvm_gradient(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
 /* That, and what f computes: values end as rvm_call leaves them, shadows have gained what rvm_gradient gives. Nothing is
  * bound afterwards.
- *     a[0].value.f = 0;  a[0].shadow.f = 1;  memset(a[1].shadow_data, 0, ...);
- *     rvm_value_and_gradient(m, fn, a, 2, &e);                 a[0].value.f is f(x), a[1].shadow_data its gradient */
+ *     a[0].value.f = 0, a[0].shadow.f = 1, memset(a[1].shadow_data, 0, n * sizeof(double));
+ *     rvm_value_and_gradient(m, fn, a, 2, &e); // a[0].value.f is f(x), a[1].shadow_data its gradient */
 RVM_API rvm_status rvm_value_and_gradient(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
 /* The backward sweep alone, from the function's outputs in args to its inputs (f'adj). */
 RVM_API rvm_status rvm_sweep(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);

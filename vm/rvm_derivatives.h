@@ -1,11 +1,10 @@
 /* rvm_derivatives.h: Jacobians, Hessians and products with them, by the modes of the machine. docs/derivatives.md says which
  * to ask for when, and what each costs.
  *
- *     rvm_part out = {0, -1}, in = {1, -1};                    parameter 0, by all of parameter 1
+ *     rvm_part out = {0, -1}, in = {1, -1}; // all of parameter 0, by all of parameter 1
  *     rvm_derivative_spec q = {
- *         .fn = fn, .args = args, .nargs = 2, .outputs = &out, .noutputs = 1, .inputs = &in, .ninputs = 1};
- *     double J[rows * columns];
- *     rvm_jacobian(m, &q, RVM_AUTO, J, NULL, &e)
+ *         .fn = fn, .args = a, .nargs = 2, .outputs = &out, .noutputs = 1, .inputs = &in, .ninputs = 1};
+ *     rvm_jacobian(m, &q, RVM_AUTO, J, NULL, &e); // J[rows * columns]
  *
  * With native code attached (rvm_jit.h) the runs are native, as those of rvm_gradient and rvm_tangent; the sweeps of
  * Hessians and rvm_nonsmooth_points are interpreted.
