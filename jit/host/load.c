@@ -2,7 +2,13 @@
  *
  * There are three stretches in one mapping, each of whole pages: code with stubs for far functions; constants with the table
  * of addresses that code reads them from; data. They are filled, relocated, and only then get their rights.
- * Our own code, because whatever else links objects brings along LLVM or starts a linker.
+ *
+ * Our own code, because whatever else links objects brings along LLVM or starts a linker. Code from the cache is there in
+ * 0.04 ms; to open LLVM takes 13 to 25 ms, before it links anything. On an AMD EPYC (Zen 5), as the first and the second of
+ *
+ *     RVM_CACHE_DIR=/tmp/new rvm run examples/norm.rasm norm out=0 x=[3,4] --engine=jit --verbose
+ *
+ * say: "ready in" is the opening, "from the cache" the loading.
  *
  * The object may be damaged: each place in it is looked up by `at`, which knows the size of the file; each place that is
  * written by `place_of`, which knows that of the section. */

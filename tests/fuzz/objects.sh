@@ -13,7 +13,7 @@ printf 'fn f(y: real[n], x: real[n])\n    parallel i in 0..n\n        y[i] += ex
     run - f 'y=[0,0,0,0,0,0,0,0,0]' 'x=[1,2,3,4,5,6,7,8,9]' --unchecked --vector-math
 for entry in "$to"/cache/*; do
     at=$(LC_ALL=C grep -aboF "$(printf '\177ELF')" "$entry" | head -n 1 | cut -d: -f1)
-    [ -z "$at" ] || tail -c +$((at + 1)) "$entry" >"$to/object/${entry##*/}"
+    [ -z "$at" ] || tail -c +$((at + 1)) "$entry" >"$to/object/$(basename "$entry" .rvm).o"
 done
 echo "$(ls "$to/object" | wc -l) seeds"
 [ -n "$(ls "$to/object")" ]
