@@ -11,7 +11,7 @@
  * say: "ready in" is the opening, "from the cache" the loading.
  *
  * The object may be damaged: each place in it is looked up by `at`, which knows the size of the file; each place that is
- * written by `place_of`, which knows that of the section. */
+ * written is a `place`, which knows how much is left of its section. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #endif
