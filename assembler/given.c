@@ -7,7 +7,7 @@
  * derived of it.
  */
 #include "asm.h"
-#include "builder.h"
+#include "accesses.h"
 #include <string.h>
 
 enum { UNKNOWN, ASKED, RESTORED, CHANGED }; /* of a parameter; ASKED: a call of itself, or of what asks */
@@ -57,28 +57,21 @@ static bool variant_restores(const rvm_program *p, uint32_t variant, uint32_t k)
     return derived_restores((rvm_transform)v->kind, shadow, variant_restores(p, v->parent, of));
 }
 
-/* Whether place `at` of an instruction, the parameter itself, is as it was behind it. */
-static bool keeps(restoring *r, const rvm_insn *in, char letter, uint32_t at) {
-    if (letter != '*') return rvm__letter_access(in, letter) == RVM__BITS_READ;
-    if (in->op >> 1 == RVM_PAIR_calli) {
-        const rvm_signature *s = r->p->signatures + r->p->variants[in->target].signature;
-        return s->params[at - 1].role == RVM_READ || variant_restores(r->p, in->target, at - 1);
-    }
-    return r->p->functions[in->target].params[at].role == RVM_READ || restores(r, in->target, at);
+/* Whether a place, the parameter itself, is as it was behind the instruction. */
+static bool keeps(restoring *r, const rvm__accesses *a) {
+    if (a->bits == RVM__BITS_READ || !a->param) return a->bits == RVM__BITS_READ;
+    if (a->in->op >> 1 == RVM_PAIR_calli) return variant_restores(r->p, a->in->target, a->k - 1);
+    return restores(r, a->in->target, a->k);
 }
 
 /* Outside of compute parts, which `undo` takes back. */
 static bool code_restores(restoring *r, const rvm_function *f, uint16_t slot) {
-    char buffer[256];
     uint32_t inside = 0;
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const rvm_insn *in = f->code + pc;
-        const rvm_place *q = rvm__places(f, in);
-        const char *letters = rvm__place_letters(in, buffer);
-        inside += in->op == RVM_OP_compute;
-        inside -= in->op == RVM_OP_do;
-        for (uint32_t k = 0; !inside && k < in->nplaces; k++)
-            if (q[k].kind == RVM_PLACE_SLOT && q[k].slot == slot && !keeps(r, in, letters[k], k)) return false;
+    RVM__EACH_INSN(x, f) {
+        inside += x.in->op == RVM_OP_compute;
+        inside -= x.in->op == RVM_OP_do;
+        RVM__EACH_ACCESS(a, r->p, f, x.in)
+            if (!inside && a.reg && a.q->slot == slot && !keeps(r, &a)) return false;
     }
     return true;
 }

@@ -21,13 +21,13 @@ static int by_line(const void *p, const void *q) {
 static bool collect(const rvm_program *p, const char *path, entry **list, uint32_t *count, uint32_t *cap) {
     for (uint32_t fn = 0; fn < p->nfunctions; fn++) {
         const rvm_function *f = p->functions + fn;
-        for (uint32_t pc = 0; pc < f->ncode; pc++) {
-            rvm_position at = f->positions[pc];
+        RVM__EACH_INSN(x, f) {
+            rvm_position at = f->positions[x.pc];
             if (at.file >= p->nfiles || strcmp(p->files[at.file], path) != 0) continue;
             void *grown = *list;
             if (!rvm__grow(&p->al, &grown, cap, *count + 1, sizeof **list)) return false;
             *list = grown;
-            (*list)[(*count)++] = (entry){at.line, fn, pc};
+            (*list)[(*count)++] = (entry){at.line, fn, x.pc};
         }
     }
     if (*count) qsort(*list, *count, sizeof **list, by_line);

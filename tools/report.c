@@ -66,9 +66,9 @@ static bool made_from(const rvm_program *p, const rvm_program *source) {
         if (fn < 0) return false;
         const rvm_function *b = &p->functions[fn];
         if (a->ncode != b->ncode) return false;
-        for (uint32_t pc = 0; pc < a->ncode; pc++)
-            if (a->code[pc].op != b->code[pc].op || a->positions[pc].line != b->positions[pc].line ||
-                a->positions[pc].column != b->positions[pc].column)
+        RVM__EACH_INSN(x, a)
+            if (x.in->op != b->code[x.pc].op || a->positions[x.pc].line != b->positions[x.pc].line ||
+                a->positions[x.pc].column != b->positions[x.pc].column)
                 return false;
     }
     return true;

@@ -108,12 +108,11 @@ static const char *released(scene *s, char *text, size_t size) {
     const char *file;
     uint32_t here, there, column;
     rvm_program_position(s->m->p, s->fn, s->pc, &file, &here, &column);
-    for (uint32_t pc = 0; pc < s->f->ncode; pc++) {
-        const rvm_place *q = rvm__places(s->f, &s->f->code[pc]);
-        rvm_program_position(s->m->p, s->fn, pc, &file, &there, &column);
-        if ((s->f->code[pc].op != RVM_OP_for && s->f->code[pc].op != RVM_OP_par) || there != here) continue;
-        for (int k = 1; k < s->f->code[pc].nplaces; k++)
-            if (q[k].slot == t->slot) return "the bound of this loop";
+    RVM__EACH_INSN(x, s->f) {
+        rvm_program_position(s->m->p, s->fn, x.pc, &file, &there, &column);
+        if ((x.in->op != RVM_OP_for && x.in->op != RVM_OP_par) || there != here) continue;
+        for (int k = 1; k < x.in->nplaces; k++)
+            if (x.q[k].slot == t->slot) return "the bound of this loop";
     }
     return "the temporary of this expression";
 }

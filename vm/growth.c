@@ -94,12 +94,12 @@ static void take_largest(const lockstep *l, rvm_growth *out) {
     const rvm_program *p = l->m->p;
     double most = 0;
     for (uint32_t fn = 0; fn < p->nfunctions; fn++)
-        for (uint32_t pc = 0; pc < p->functions[fn].ncode; pc++) {
-            const grown *g = &l->growth[l->first[fn] + pc];
+        RVM__EACH_INSN(x, &p->functions[fn]) {
+            const grown *g = &l->growth[l->first[fn] + x.pc];
             if (g->sum <= most) continue;
             most = g->sum;
             *out = (rvm_growth){.fn = fn,
-                                .pc = pc,
+                                .pc = x.pc,
                                 .factor = exp(most / (double)g->times),
                                 .times = g->times,
                                 .function = p->functions[fn].name};

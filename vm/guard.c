@@ -9,7 +9,7 @@
  */
 #include "memory.h"
 #include "out_of_line.h"
-#include "builder.h"
+#include "accesses.h"
 
 #include <string.h>
 
@@ -127,34 +127,21 @@ static rvm_status mark_elements(rvm_machine *m, const use *u, const rvm__array *
     return status;
 }
 
-/* By letter; arguments of a call by the parameter's role. */
-static unsigned access_of(const rvm_machine *m, const rvm_insn *in, char letter, int k) {
-    if (letter == '*') {
-        const rvm_callee callee = rvm__callee_of(m->p, in);
-        return rvm__role_access((rvm_role)callee.params[(uint32_t)k - callee.first].role);
-    }
-    return letter == 'X' ? RVM__BITS_NONE : rvm__letter_access(in, letter);
-}
-
 rvm_status rvm__guard_note(rvm_machine *m, const rvm__xinsn *x) {
     const rvm__frame *top = &m->frames[m->nframes - 1];
     const rvm_function *f = &m->p->functions[top->fn];
     use u = {.f = f, .pc = (uint32_t)(x - m->codes[top->fn].x)};
-    const rvm_insn *in = &f->code[u.pc];
-    char buffer[256];
-    const char *letters = rvm__place_letters(in, buffer);
     rvm_status status = RVM_OK;
-    u.place = rvm__places(f, in);
-    for (int k = 0; k < in->nplaces && !status; k++, u.place++) {
-        u.bits = access_of(m, in, letters[k], k);
-        const rvm__array *a = &m->arrays[top->arrays + u.place->slot];
-        if (!u.bits || (u.place->kind == RVM_PLACE_ARRAY && letters[k] == '*'))
-            continue;                          /* the callee's instructions come here too */
-        if (u.place->kind == RVM_PLACE_ELEM) { /* out of bounds: the instruction will say so */
-            const rvm_value *at = rvm__element_at(a, u.place, m->slots + top->slots, false);
+    RVM__EACH_ACCESS(a, m->p, f, &f->code[u.pc]) {
+        u.place = a.q;
+        u.bits = a.bits;
+        if (status || !a.array || a.toggles || !a.bits) continue;
+        const rvm__array *array = &m->arrays[top->arrays + a.q->slot];
+        if (a.q->kind == RVM_PLACE_ELEM) { /* out of bounds: the instruction will say so */
+            const rvm_value *at = rvm__element_at(array, a.q, m->slots + top->slots, false);
             if (at) status = mark_all(m, &u, at);
-        } else if (u.place->kind == RVM_PLACE_ARRAY)
-            status = mark_elements(m, &u, a, 0, a->data);
+        } else if (!a.param) /* else the callee's instructions come here too */
+            status = mark_elements(m, &u, array, 0, array->data);
     }
     return status;
 }
@@ -178,17 +165,11 @@ static bool add_extent(rvm_machine *m, rvm__guard *g, const rvm__array *a) {
 /* The arrays that the body uses and that do not appear in it. */
 static bool find_extents(rvm_machine *m, rvm__guard *g, const rvm_function *f, const rvm__array *arrays) {
     enum { USED = 1, OWN = 2 };
-    char buffer[256];
     uint8_t *how = rvm__scratch(m, SCRATCH_BLOCK, f->narrays);
     if (!how) return false;
-    for (uint32_t pc = g->pc + 1; pc < f->code[g->pc].target; pc++) {
-        const rvm_insn *in = &f->code[pc];
-        const rvm_place *q = rvm__places(f, in);
-        const char *letters = rvm__place_letters(in, buffer);
-        for (int k = 0; k < in->nplaces; k++)
-            if (q[k].kind == RVM_PLACE_ELEM || q[k].kind == RVM_PLACE_ARRAY)
-                how[q[k].slot] |= rvm__letter_toggles(letters[k]) ? OWN : USED;
-    }
+    RVM__EACH_INSN_IN(x, f, g->pc + 1, f->code[g->pc].target)
+        RVM__EACH_ACCESS(a, m->p, f, x.in)
+            if (a.array) how[a.q->slot] |= a.toggles ? OWN : USED;
     bool good = true;
     for (uint32_t k = 0; k < f->narrays && good; k++)
         if (how[k] == USED) good = add_extent(m, g, &arrays[k]);

@@ -115,12 +115,9 @@ static double tolerance_of(const rvm__restoring *r, rvm_type t) {
 /* The widest tolerance that a release of the program states (`let s ~ 1e-3`): what it drops there comes back as far off. */
 static double widest_stated(const rvm_program *p) {
     double widest = 0;
-    for (uint32_t fn = 0; fn < p->nfunctions; fn++) {
-        const rvm_function *f = &p->functions[fn];
-        for (const rvm_insn *in = f->code; in < f->code + f->ncode; in++)
-            if (in->flags & RVM_FLAG_TOL)
-                widest = fmax(widest, f->consts[rvm__places(f, in)[in->nplaces - 1].slot - f->nregs].f);
-    }
+    for (uint32_t fn = 0; fn < p->nfunctions; fn++)
+        RVM__EACH_INSN(x, &p->functions[fn])
+            if (x.in->flags & RVM_FLAG_TOL) widest = fmax(widest, x.f->consts[x.q[x.in->nplaces - 1].slot - x.f->nregs].f);
     return widest;
 }
 

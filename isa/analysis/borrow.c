@@ -4,7 +4,7 @@
  * that C may run plainly; a borrowed place has a shadow that must go along, so that C must run as an adjoint. One pass: a
  * change of a place inside a compute part borrows if the place appeared before the part. */
 #include "activity.h"
-#include "builder.h"
+#include "accesses.h"
 
 typedef struct part { /* an open region */
     uint32_t compute;
@@ -33,27 +33,18 @@ static void change(pass *p, const rvm_place *q) {
     if (*birth_of(p, q) < top->oldest) top->oldest = *birth_of(p, q);
 }
 
-static void visit_places(pass *p, const rvm_insn *in, const rvm_place *places) {
-    if (rvm__is_call(in)) {
-        const rvm_callee g = rvm__callee_of(p->p, in);
-        for (uint32_t k = 0; k < g.nparams; k++)
-            if (g.params[k].role != RVM_READ) change(p, &places[g.first + k]);
-        return;
-    }
-    const char *operands = rvm__op_info[in->op].operands;
-    if (in->op == RVM_OP_let || in->op == RVM_OP_recall || in->op == RVM_OP_new || in->op == RVM_OP_view ||
-        in->op == RVM_OP_unview || in->op >> 1 == RVM_PAIR_like)
-        return;
-    for (int k = 0; k < in->nplaces && (operands || k == 0); k++) change(p, &places[k]);
+/* Names and empty arrays come and go without a change; a copy on the stack takes the shadow along. */
+static bool changes(const rvm__accesses *a) {
+    const enum rvm_pair pair = (enum rvm_pair)(a->in->op >> 1);
+    if (a->appears || pair == RVM_PAIR_view || pair == RVM_PAIR_like) return false;
+    return a->bits & RVM__BITS_ACC || pair == RVM_PAIR_pushc;
 }
 
-static void visit(pass *p, uint32_t pc) {
-    const rvm_insn *in = &p->f->code[pc];
-    const rvm_place *places = rvm__places(p->f, in);
-    visit_places(p, in, places);
-    if (in->op == RVM_OP_let || in->op == RVM_OP_new || in->op == RVM_OP_like) *birth_of(p, &places[0]) = pc;
-    for (int k = 2; in->op == RVM_OP_recall && k < in->nplaces; k++) *birth_of(p, &places[k]) = pc;
-    if (in->op == RVM_OP_view) *birth_of(p, &places[0]) = *birth_of(p, &places[1]);
+static void visit(pass *p, uint32_t pc, const rvm_insn *in) {
+    RVM__EACH_ACCESS(a, p->p, p->f, in) {
+        if (changes(&a)) change(p, a.q);
+        if (a.appears) *birth_of(p, a.q) = in->op == RVM_OP_view ? *birth_of(p, a.q + 1) : pc;
+    }
     if (in->op == RVM_OP_compute) p->open[p->depth++] = (part){pc, UINT32_MAX};
     if (in->op == RVM_OP_do) {
         part *top = &p->open[p->depth - 1];
@@ -71,9 +62,7 @@ static size_t births(const rvm_function *f) {
 }
 
 size_t rvm__borrow_scratch(const rvm_function *f) {
-    size_t regions = 1;
-    for (uint32_t pc = 0; pc < f->ncode; pc++) regions += f->code[pc].op == RVM_OP_compute;
-    return regions * sizeof(part) + births(f) * sizeof(uint32_t);
+    return (1 + (size_t)rvm__ops_in(f, RVM_OP_compute)) * sizeof(part) + births(f) * sizeof(uint32_t);
 }
 
 void rvm__borrow_find(const rvm_program *p, const rvm__activity *a, uint32_t fn, void *scratch,
@@ -82,5 +71,5 @@ void rvm__borrow_find(const rvm_program *p, const rvm__activity *a, uint32_t fn,
     pass s = {.p = p, .a = a, .f = f, .fn = fn, .found = found, .userdata = userdata};
     s.births = scratch;
     s.open = (part *)(s.births + births(f));
-    for (uint32_t pc = 0; pc < f->ncode; pc++) visit(&s, pc);
+    RVM__EACH_INSN(x, f) visit(&s, x.pc, x.in);
 }

@@ -8,7 +8,7 @@
  * disappears, it appears, or the place is from outside.
  */
 #include "elision.h"
-#include "builder.h"
+#include "accesses.h"
 
 typedef struct part { /* an open region */
     uint32_t compute;
@@ -37,38 +37,27 @@ static uint32_t *name_of(const pass *s, const rvm_place *q) {
     return &s->named[q->kind == RVM_PLACE_SLOT ? q->slot : s->f->nregs + q->slot];
 }
 
-static void appear(const pass *s, uint32_t pc, const rvm_place *q, const char *letters) {
-    *name_of(s, q) = pc;
-    if (q->kind == RVM_PLACE_ARRAY) s->stored[q->slot] = letters[1] == 'V' ? s->stored[q[1].slot] : pc;
-}
-
-static unsigned access_of(const pass *s, const rvm_insn *in, char letter, uint32_t k) {
-    if (letter != '*') return rvm__letter_access(in, letter);
-    const rvm_callee g = rvm__callee_of(s->p, in);
-    return rvm__role_access((rvm_role)g.params[k - g.first].role);
+static void appear(const pass *s, uint32_t pc, const rvm__accesses *a) {
+    *name_of(s, a->q) = pc;
+    if (a->array) s->stored[a->q->slot] = a->in->op == RVM_OP_view ? s->stored[a->q[1].slot] : pc;
 }
 
 /* Since when the oldest place has been there that the instruction changes; UINT32_MAX where it changes none. */
-static uint32_t oldest_changed(const pass *s, const rvm_insn *in, const char *letters) {
-    const rvm_place *q = rvm__places(s->f, in);
+static uint32_t oldest_changed(const pass *s, const rvm_insn *in) {
     uint32_t oldest = UINT32_MAX;
-    for (uint32_t k = 0; k < in->nplaces; k++) {
-        const bool toggles = rvm__letter_toggles(letters[k]);
-        if ((toggles && !(in->op & 1)) || !(access_of(s, in, letters[k], k) & RVM__BITS_ACC)) continue;
-        const bool name = toggles || q[k].kind == RVM_PLACE_SLOT;
-        oldest = earliest(oldest, name ? *name_of(s, q + k) : s->stored[q[k].slot]);
-    }
+    RVM__EACH_ACCESS(a, s->p, s->f, in)
+        if (!a.appears && a.bits & RVM__BITS_ACC)
+            oldest = earliest(oldest, a.toggles || !a.array ? *name_of(s, a.q) : s->stored[a.q->slot]);
     return oldest;
 }
 
 /* Whether the instruction, or what it calls, moves something to or from a trail, or else the stack. */
 static bool moves(const pass *s, const rvm_insn *in, bool trail) {
     const rvm_op op = (rvm_op)in->op;
-    bool any = trail ? rvm__op_on_trail(op) : rvm__op_on_stack(op);
-    uint32_t at = 0, callee;
-    while (!any && rvm__is_call(in) && rvm__next_callee(s->p, in, &at, &callee))
-        any = trail ? s->reach[callee].trail : s->reach[callee].stack;
-    return any;
+    if (trail ? rvm__op_on_trail(op) : rvm__op_on_stack(op)) return true;
+    RVM__EACH_CALLEE(g, s->p, in)
+        if (trail ? s->reach[g].trail : s->reach[g].stack) return true;
+    return false;
 }
 
 /* Whether the instruction must run again, whatever it changes: what it moves lies outside, it asserts something, or the
@@ -104,17 +93,13 @@ static bool visit_region(pass *s, uint32_t pc, const rvm_insn *in) {
 }
 
 static void visit(const pass *s, uint32_t pc, const rvm_insn *in) {
-    char buffer[256];
-    const char *letters = rvm__place_letters(in, buffer);
-    const rvm_place *q = rvm__places(s->f, in);
-    if (s->depth) change(s, stays(s, in) ? ALWAYS : oldest_changed(s, in, letters), moves(s, in, true));
-    for (uint32_t k = 0; k < in->nplaces && !(in->op & 1); k++)
-        if (rvm__letter_toggles(letters[k])) appear(s, pc, q + k, letters);
+    if (s->depth) change(s, stays(s, in) ? ALWAYS : oldest_changed(s, in), moves(s, in, true));
+    RVM__EACH_ACCESS(a, s->p, s->f, in)
+        if (a.appears) appear(s, pc, &a);
 }
 
 size_t rvm__elision_scratch(const rvm_function *f) {
-    size_t regions = 1;
-    for (uint32_t pc = 0; pc < f->ncode; pc++) regions += f->code[pc].op == RVM_OP_compute;
+    const size_t regions = 1 + (size_t)rvm__ops_in(f, RVM_OP_compute);
     return regions * sizeof(part) + ((size_t)f->nregs + 2 * (size_t)f->narrays) * sizeof(uint32_t);
 }
 
@@ -124,11 +109,10 @@ void rvm__elision_find(const rvm_program *p, const rvm__reach *reach, uint32_t f
     pass s = {.p = p, .reach = reach, .f = f, .unchecked = unchecked, .named = scratch};
     s.stored = s.named + f->nregs + f->narrays;
     s.open = (part *)(s.stored + f->narrays);
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const rvm_insn *in = &f->code[pc];
-        if (!is_region(in))
-            visit(&s, pc, in);
-        else if (visit_region(&s, pc, in))
-            found(userdata, &(rvm__elision){s.open[s.depth - 1].compute, in->target, s.open[s.depth - 1].trails});
+    RVM__EACH_INSN(x, f) {
+        if (!is_region(x.in))
+            visit(&s, x.pc, x.in);
+        else if (visit_region(&s, x.pc, x.in))
+            found(userdata, &(rvm__elision){s.open[s.depth - 1].compute, x.in->target, s.open[s.depth - 1].trails});
     }
 }

@@ -1,7 +1,7 @@
 /* flags.c: sites of the trail onto which only 0 or 1 ever goes: the flags of conditions. */
 #include <string.h>
 
-#include "builder.h"
+#include "accesses.h"
 #include "sites.h"
 
 static bool is_zero_or_one(const rvm_function *f, uint16_t slot) {
@@ -18,31 +18,17 @@ static bool makes_flag(const rvm_function *f, const rvm_insn *in) {
     return in->row == RVM_ROW_id && from->kind == RVM_PLACE_SLOT && is_zero_or_one(f, from->slot);
 }
 
-static unsigned access_of(const rvm_program *p, const rvm_insn *in, char letter, uint32_t k) {
-    if (letter != '*') return rvm__letter_access(in, letter);
-    const rvm_callee callee = rvm__callee_of(p, in);
-    return k < callee.first ? RVM__BITS_READ : rvm__role_access((rvm_role)callee.params[k - callee.first].role);
-}
-
 /* Whether the register never holds anything but 0 and 1. */
 static bool is_flag(const rvm_program *p, const rvm_function *f, uint16_t reg) {
-    char buffer[256];
     if (f->reg_type[reg] != RVM_I64) return false;
     for (uint32_t k = 0; k < f->nparams; k++) {
         if (!f->params[k].ndim && f->params[k].index == reg) return false;
         for (int d = 0; d < f->params[k].ndim; d++)
             if (f->params[k].dim[d] == reg) return false;
     }
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const rvm_insn *in = &f->code[pc];
-        const rvm_place *q = rvm__places(f, in);
-        const char *letters = rvm__place_letters(in, buffer);
-        for (uint32_t k = 0; k < in->nplaces; k++) {
-            if (q[k].kind != RVM_PLACE_SLOT || q[k].slot != reg || access_of(p, in, letters[k], k) <= RVM__BITS_READ)
-                continue;
-            if (!makes_flag(f, in)) return false;
-        }
-    }
+    RVM__EACH_INSN(x, f)
+        RVM__EACH_ACCESS(a, p, f, x.in)
+            if (a.reg && a.q->slot == reg && a.bits & RVM__BITS_ACC && !makes_flag(f, x.in)) return false;
     return true;
 }
 
@@ -57,14 +43,12 @@ static int32_t register_moved(const rvm_function *f, const rvm_insn *in) {
 
 void rvm__sites_flags(const rvm_program *p, const uint32_t *sites, uint32_t n, uint8_t *flags) {
     memset(flags, 1, n);
-    for (uint32_t fn = 0; fn < p->nfunctions; fn++) {
-        const rvm_function *f = &p->functions[fn];
-        for (uint32_t pc = 0; pc < f->ncode; pc++) {
-            const int64_t site = rvm__insn_site(f, &f->code[pc]);
+    for (uint32_t fn = 0; fn < p->nfunctions; fn++)
+        RVM__EACH_INSN(x, &p->functions[fn]) {
+            const int64_t site = rvm__insn_site(x.f, x.in);
             if (site < 0) continue;
             uint8_t *flag = &flags[rvm__sites_find(sites, n, site)];
-            const int32_t reg = *flag ? register_moved(f, &f->code[pc]) : -1;
-            if (reg < 0 || !is_flag(p, f, (uint16_t)reg)) *flag = 0;
+            const int32_t reg = *flag ? register_moved(x.f, x.in) : -1;
+            if (reg < 0 || !is_flag(p, x.f, (uint16_t)reg)) *flag = 0;
         }
-    }
 }

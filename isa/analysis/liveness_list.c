@@ -1,7 +1,7 @@
 /* liveness_list.c: see liveness_list.h. Code with jmp and cf is not taken apart: the order of the text need not be that of
  * control there, and so not tell what a view is part of. */
 #include "liveness_list.h"
-#include "builder.h"
+#include "accesses.h"
 #include "support.h"
 
 #include <string.h>
@@ -106,12 +106,6 @@ bool rvm__list_make(rvm__list *l, const rvm_program *p, uint32_t fn, bool backwa
     return ok;
 }
 
-unsigned rvm__node_access(const rvm__list *l, const rvm_insn *in, char letter, uint32_t k) {
-    if (letter != '*') return rvm__letter_access(in, letter);
-    const rvm_callee g = rvm__callee_of(l->p, in);
-    return rvm__role_access((rvm_role)g.params[k - g.first].role);
-}
-
 void rvm__list_free(rvm__list *l) {
     if (!l->p) return;
     rvm__realloc(&l->p->al, l->nodes, l->cap * sizeof *l->nodes, 0);
@@ -170,26 +164,17 @@ static int32_t offset_let(const slicing *s, const rvm_insn *in, const rvm_place 
 
 /* Registers that the instruction changes otherwise than by making them appear and disappear. */
 static void note_varying(const slicing *s, const rvm__node *d) {
-    const rvm_insn *in = rvm__node_insn(s->l, d);
-    const rvm_place *q = rvm__places(s->l->f, in);
-    char buffer[256];
-    const char *letters = rvm__place_letters(in, buffer);
-    for (uint32_t k = 0; k < in->nplaces; k++)
-        if (q[k].kind == RVM_PLACE_SLOT && q[k].slot < s->l->f->nregs && !rvm__letter_toggles(letters[k]) &&
-            rvm__node_access(s->l, in, letters[k], k) & RVM__BITS_ACC)
-            s->varies[q[k].slot] = 1;
+    RVM__EACH_ACCESS(a, s->l->p, s->l->f, rvm__node_insn(s->l, d))
+        if (a.reg && !a.toggles && a.bits & RVM__BITS_ACC) s->varies[a.q->slot] = 1;
 }
 
 /* What appears or disappears is at no offset, but for what a let says. */
 static void toggle_offsets(const slicing *s, const rvm__node *d, uint16_t index, bool forget) {
     const rvm_insn *in = rvm__node_insn(s->l, d);
-    const rvm_place *q = rvm__places(s->l->f, in);
-    char buffer[256];
-    const char *letters = rvm__place_letters(in, buffer);
-    for (uint32_t k = 0; k < in->nplaces; k++) {
-        if (q[k].kind != RVM_PLACE_SLOT || !rvm__letter_toggles(letters[k])) continue;
-        const bool knows = !forget && d->op == RVM_OP_let && !s->varies[q[k].slot];
-        s->offsets[q[k].slot] = knows ? offset_let(s, in, q, index) : NO_OFFSET;
+    RVM__EACH_ACCESS(a, s->l->p, s->l->f, in) {
+        if (!a.reg || !a.toggles) continue;
+        const bool knows = !forget && d->op == RVM_OP_let && !s->varies[a.q->slot];
+        s->offsets[a.q->slot] = knows ? offset_let(s, in, a.q, index) : NO_OFFSET;
     }
 }
 
@@ -272,14 +257,11 @@ static void scan(const slicing *s, uint32_t at, uint16_t index) {
     rvm__node *d = &s->l->nodes[at];
     const rvm_insn *in = rvm__node_insn(s->l, d);
     const rvm_place *q = rvm__places(s->l->f, in);
-    char buffer[256];
-    const char *letters = rvm__place_letters(in, buffer);
     const uint16_t *root = s->l->roots + d->roots;
     if (d->op == RVM_OP_view) s->parts[q[0].slot] = view_of(s, in, q, root[1]);
     d->apart |= is_free(s, in, q, root);
-    for (uint32_t k = 0; k < in->nplaces; k++)
-        if ((q[k].kind == RVM_PLACE_ELEM || q[k].kind == RVM_PLACE_ARRAY) && !strchr("XVW", letters[k]))
-            note_access(s, &q[k], root[k], rvm__node_access(s->l, in, letters[k], k));
+    RVM__EACH_ACCESS(a, s->l->p, s->l->f, in)
+        if (a.array && !a.toggles && a.bits) note_access(s, a.q, root[a.k], a.bits);
     pass_offsets(s, at, index);
 }
 

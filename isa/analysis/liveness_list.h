@@ -36,9 +36,6 @@ typedef struct rvm__list {
 bool rvm__list_make(rvm__list *l, const rvm_program *p, uint32_t fn, bool backward, const uint8_t *elided);
 void rvm__list_free(rvm__list *l);
 
-/* How place k of the instruction is accessed: rvm__access_bits, of arguments by the parameter's role. */
-unsigned rvm__node_access(const rvm__list *l, const rvm_insn *in, char letter, uint32_t k);
-
 /* Sets bits[k] for each array of which no trip of the loop at a node reads elements that an earlier trip changed: all
  * accesses along one dimension are at the index, or at constant offsets from it. Notes which updates are apart. work:
  * rvm__slices_work(f) bytes, aligned as size_t is, which need not be cleared. */

@@ -18,8 +18,7 @@ static int by_number(const void *a, const void *b) {
 size_t rvm__sites_most(const rvm_program *p) {
     size_t n = 0;
     for (uint32_t fn = 0; fn < p->nfunctions; fn++)
-        for (uint32_t pc = 0; pc < p->functions[fn].ncode; pc++)
-            n += rvm__insn_site(&p->functions[fn], &p->functions[fn].code[pc]) >= 0;
+        RVM__EACH_INSN(x, &p->functions[fn]) n += rvm__insn_site(x.f, x.in) >= 0;
     return n;
 }
 
@@ -27,8 +26,8 @@ uint32_t rvm__sites_collect(const rvm_program *p, uint32_t *sites) {
     size_t n = 0;
     uint32_t kept = 0;
     for (uint32_t fn = 0; fn < p->nfunctions; fn++)
-        for (uint32_t pc = 0; pc < p->functions[fn].ncode; pc++) {
-            const int64_t site = rvm__insn_site(&p->functions[fn], &p->functions[fn].code[pc]);
+        RVM__EACH_INSN(x, &p->functions[fn]) {
+            const int64_t site = rvm__insn_site(x.f, x.in);
             if (site >= 0) sites[n++] = (uint32_t)site;
         }
     if (n) qsort(sites, n, sizeof *sites, by_number);

@@ -24,9 +24,8 @@ static void walk(rvm__derive *t, uint32_t lo, uint32_t hi, int step, enum rvm__s
 
 /* Whether something that the instruction may call does that with trails, or with the stack. */
 static bool reaches(const rvm__derive *t, const rvm_insn *in, bool trail) {
-    uint32_t at = 0, callee;
-    while (rvm__next_callee(t->p, in, &at, &callee))
-        if (callee >= t->nreach || (trail ? t->reach[callee].trail : t->reach[callee].stack)) return true;
+    RVM__EACH_CALLEE(g, t->p, in)
+        if (g >= t->nreach || (trail ? t->reach[g].trail : t->reach[g].stack)) return true;
     return false;
 }
 
@@ -95,11 +94,10 @@ static void close_active(rvm__derive *t, const rvm_insn *in, uint8_t *active) {
     uint8_t *const list = active + rvm__callee_of(t->p, in).first;
     uint8_t before[RVM_MAX_PARAMS + 1];
     do {
-        uint32_t at = 0, callee;
         memcpy(before, active, sizeof before);
-        while (!t->status && rvm__next_callee(t->p, in, &at, &callee))
-            if (may_need_more(t, callee, list))
-                rvm__derive_fail(t, rvm__transform_close(t->p, callee, list, t->a.stack, t->err));
+        RVM__EACH_CALLEE(g, t->p, in)
+            if (!t->status && may_need_more(t, g, list))
+                rvm__derive_fail(t, rvm__transform_close(t->p, g, list, t->a.stack, t->err));
     } while (!t->status && memcmp(before, active, sizeof before) != 0);
 }
 
@@ -233,11 +231,8 @@ static void run_again(rvm__derive *t, region r) {
 }
 
 static bool touches_trail(const rvm__derive *t, region r) {
-    const rvm_function *f = rvm__source(t);
-    for (uint32_t pc = r.compute; pc < r.begin; pc++) {
-        const rvm_insn *in = &f->code[pc];
-        if (rvm__op_on_trail((rvm_op)in->op) || (rvm__is_call(in) && reaches(t, in, true))) return true;
-    }
+    RVM__EACH_INSN_IN(x, rvm__source(t), r.compute, r.begin)
+        if (rvm__op_on_trail((rvm_op)x.in->op) || reaches(t, x.in, true)) return true;
     return false;
 }
 
@@ -248,13 +243,10 @@ static void segment(rvm__derive *t, uint32_t pc, bool touches, rvm_op op) {
 
 /* Whether C has neither shadows nor trails: then its adjoint is C backward. */
 static bool is_plain(const rvm__derive *t, region r) {
-    const rvm_function *f = rvm__source(t);
-    for (uint32_t pc = r.compute; pc < r.begin; pc++) {
-        const rvm_insn *in = &f->code[pc];
-        const rvm_place *q = rvm__places(f, in);
-        for (int k = 0; k < in->nplaces; k++)
-            if (rvm__active(t, &q[k])) return false;
-        if (t->a.stack && (rvm__op_on_stack((rvm_op)in->op) || (rvm__is_call(in) && reaches(t, in, false)))) return false;
+    RVM__EACH_INSN_IN(x, rvm__source(t), r.compute, r.begin) {
+        for (int k = 0; k < x.in->nplaces; k++)
+            if (rvm__active(t, &x.q[k])) return false;
+        if (t->a.stack && (rvm__op_on_stack((rvm_op)x.in->op) || reaches(t, x.in, false))) return false;
     }
     return !touches_trail(t, r);
 }

@@ -11,7 +11,7 @@
  * call's adjoint begins, and is dropped when that ends: it appears for the call alone, and there is none of the whole array.
  */
 #include "derive.h"
-#include "program.h"
+#include "accesses.h"
 
 enum { NONE = UINT32_MAX };
 
@@ -38,13 +38,11 @@ static void see(uses *u, const rvm_insn *in, uint32_t k, uint32_t pc) {
         u->other = true;
 }
 
-static void find_uses(const rvm_function *f, uses *all) {
+static void find_uses(const rvm_program *p, const rvm_function *f, uses *all) {
     for (uint32_t k = 0; k < f->narrays; k++) all[k] = (uses){NONE, NONE, false};
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const rvm_place *q = rvm__places(f, &f->code[pc]);
-        for (uint32_t k = 0; k < f->code[pc].nplaces; k++)
-            if (q[k].kind == RVM_PLACE_ARRAY || q[k].kind == RVM_PLACE_ELEM) see(&all[q[k].slot], &f->code[pc], k, pc);
-    }
+    RVM__EACH_INSN(x, f)
+        RVM__EACH_ACCESS(a, p, f, x.in)
+            if (a.array) see(&all[a.q->slot], x.in, a.k, x.pc);
 }
 
 static bool has_index(const rvm_function *f, uint32_t view, uint16_t index) {
@@ -87,7 +85,7 @@ static bool is_borrowed(const rvm__derive *t, const rvm_function *f, uint32_t pc
 void rvm__find_rows(rvm__derive *t, void *scratch) {
     const rvm_function *f = rvm__source(t);
     uses *all = scratch;
-    find_uses(f, all);
+    find_uses(t->p, f, all);
     for (uint32_t k = 0; k < f->narrays; k++) {
         const uses *u = &all[k];
         if (u->other || u->made == NONE || u->view == NONE || u->made > u->view || is_fixed(f, u->made)) continue;

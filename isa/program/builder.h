@@ -73,6 +73,8 @@ int64_t rvm__variant_callee(const rvm_program *p, uint32_t variant, int64_t valu
 /* The functions that an instruction which calls may run, one after the other: *at counts from 0. False past the last. */
 bool rvm__next_callee(const rvm_program *p, const rvm_insn *in, uint32_t *at, uint32_t *callee);
 bool rvm__next_callee_types(const rvm_program *p, const rvm_insn *in, uint32_t *at, uint32_t *callee); /* types only */
+/* None where the instruction does not call. */
+#define RVM__EACH_CALLEE(g, p, in) for (uint32_t g##_at = 0, g; rvm__is_call(in) && rvm__next_callee(p, in, &g##_at, &g);)
 /* Text of parameters as of a type. snprintf's convention. */
 int rvm__params_text(const rvm_program *p, const rvm_param *params, uint32_t nparams, char *text, size_t size);
 

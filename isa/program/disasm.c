@@ -104,15 +104,15 @@ static bool has_name(const rvm_view *v) {
 
 static void put_code(listing *l) {
     const rvm_function *f = l->view.f;
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        for (; l->symbol < f->nsymbols && f->symbols[l->symbol].from <= pc; l->symbol++) {
+    RVM__EACH_INSN(x, f) {
+        for (; l->symbol < f->nsymbols && f->symbols[l->symbol].from <= x.pc; l->symbol++) {
             const rvm_symbol *s = f->symbols + l->symbol;
             l->names.current[s->is_array][s->index] = l->symbol + 1;
         }
-        put_line(&l->to, f, pc);
-        if (l->labelled[pc]) rvm__put(&l->to, "  L%u:\n", pc);
+        put_line(&l->to, f, x.pc);
+        if (l->labelled[x.pc]) rvm__put(&l->to, "  L%u:\n", x.pc);
         rvm__put(&l->to, "    ");
-        l->view.pc = pc;
+        l->view.pc = x.pc;
         l->view.raw = true;
         rvm__put_insn(&l->to, &l->view);
         l->view.raw = false;
@@ -134,10 +134,8 @@ static void *zeros(const rvm_allocator *al, size_t size) {
 
 static void mark_labels(listing *l) {
     const rvm_function *f = l->view.f;
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const rvm_insn *in = f->code + pc;
-        if (rvm__op_target((rvm_op)in->op) == 'L' && in->target < f->ncode) l->labelled[in->target] = 1;
-    }
+    RVM__EACH_INSN(x, f)
+        if (rvm__op_target((rvm_op)x.in->op) == 'L' && x.in->target < f->ncode) l->labelled[x.in->target] = 1;
 }
 
 static bool put_function(listing *l) {

@@ -51,10 +51,11 @@ void rvm_program_position(const rvm_program *p, uint32_t fn, uint32_t pc, const 
 
 int64_t rvm_program_block(const rvm_program *p, uint32_t fn, uint32_t k, bool *proved) {
     const rvm_function *f = function_at(p, fn);
-    for (uint32_t pc = 0; f && pc < f->ncode; pc++) {
-        if (f->code[pc].op != RVM_OP_par || k-- > 0) continue;
-        if (proved) *proved = !(f->code[pc].facts & RVM_FACT_GUARD);
-        return pc;
+    if (!f) return -1;
+    RVM__EACH_INSN(x, f) {
+        if (x.in->op != RVM_OP_par || k-- > 0) continue;
+        if (proved) *proved = !(x.in->facts & RVM_FACT_GUARD);
+        return x.pc;
     }
     return -1;
 }

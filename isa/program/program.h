@@ -102,6 +102,18 @@ typedef struct rvm__derivation {
     uint8_t active[RVM_MAX_PARAMS];
 } rvm__derivation;
 
+/* The functions in an order in which callees stand before callers, but for those that call each other: these are a
+ * component, and stand together. In one block, which begins with order. analysis/callgraph.h makes it. */
+typedef struct rvm__callgraph {
+    uint32_t n;
+    uint32_t *order, *component; /* component: by function */
+    uint8_t *recursive;          /* by function: it may come to call itself */
+} rvm__callgraph;
+static inline size_t rvm__callgraph_size(uint32_t n) {
+    return (size_t)n * (2 * sizeof(uint32_t) + 1) + 1;
+}
+void rvm__callgraph_free(const rvm_allocator *al, rvm__callgraph *g); /* and zeros it */
+
 struct rvm_program {
     rvm_allocator al;
     rvm_function *functions;
@@ -110,6 +122,7 @@ struct rvm_program {
     char **files;
     uint32_t nfunctions, nsignatures, nvariants, nfiles, cap_functions, cap_signatures, cap_variants, cap_files;
     rvm_index name_index;     /* functions by name */
+    rvm__callgraph calls;     /* of a verified program; not stored */
     rvm__derivation *derived; /* not stored in a file */
     uint32_t nderived, cap_derived;
     uint64_t id[2]; /* of a decoded program; else 0, and rvm_program_id encodes */
@@ -141,6 +154,30 @@ static inline uint32_t rvm__slot_numbers(const rvm_function *f) {
 static inline uint32_t rvm__web_of(const rvm_function *f, const rvm_place *q) {
     return f->webs[q - f->places];
 }
+/* On the way through instructions, in the order of the text:
+ *
+ *     RVM__EACH_INSN(x, f) { x.in at x.pc, with its places x.q }       all of f
+ *     RVM__EACH_INSN_IN(x, f, lo, hi)                                  from lo up to, not including, hi */
+typedef struct rvm__cursor {
+    const rvm_function *f;
+    const rvm_insn *in;
+    const rvm_place *q;
+    uint32_t pc, end;
+} rvm__cursor;
+static inline bool rvm__cursor_next(rvm__cursor *c) {
+    if (++c->pc >= c->end) return false;
+    c->in = c->f->code + c->pc;
+    c->q = rvm__places(c->f, c->in);
+    return true;
+}
+#define RVM__EACH_INSN_IN(x, of, lo, hi) for (rvm__cursor x = {.f = (of), .pc = (lo)-1u, .end = (hi)}; rvm__cursor_next(&x);)
+#define RVM__EACH_INSN(x, of)            RVM__EACH_INSN_IN(x, of, 0, (of)->ncode)
+static inline uint32_t rvm__ops_in(const rvm_function *f, rvm_op op) {
+    uint32_t n = 0;
+    RVM__EACH_INSN(x, f) n += x.in->op == op;
+    return n;
+}
+
 /* Name of a place's register or array at pc, or NULL. */
 const char *rvm__symbol_at(const rvm_function *f, bool is_array, uint16_t index, uint32_t pc);
 /* Text of a value as raw mnemonics write it: an i64 as a whole number, an f64 with a point or an exponent, else TYPE:NUMBER
@@ -151,15 +188,11 @@ int rvm__value_text(rvm_type t, rvm_value v, char *text, size_t size);
 int rvm__place_text(const rvm_function *f, const rvm_place *p, uint32_t pc, const rvm_value *values, char *text,
                     size_t size);
 
-/* How the body of the parallel block at pc accesses registers, by register: rvm__access_bits. In a verified function a
- * register of the surroundings has READ or ACC, one of the instances' own has OWN. */
-void rvm__block_registers(const rvm_program *p, const rvm_function *f, uint32_t pc, uint8_t *bits);
-
 /* ---- verifier ----
  * Proves: operand kinds, types and slots; pairing of jumps, loops and regions; calls with the right arguments; every place
  * present where used and absent where it appears, alike on all ways to an instruction, and all locals absent at both ends;
- * read-only lengths and loop bounds; static aliasing; regions whose `do` leaves alone what compute used. Fills target, facts
- * and roles, and sets p->verified. Nothing unverified runs. */
+ * read-only lengths and loop bounds; static aliasing; regions whose `do` leaves alone what compute used. Fills target,
+ * facts, roles and p->calls, and sets p->verified. Nothing unverified runs. */
 rvm_status rvm__verify(rvm_program *p, rvm_error *err);
 
 #endif

@@ -120,10 +120,9 @@ void rvm__mark_values(rvm_program *p) {
     for (uint32_t k = 0; k < p->nfunctions; k++)
         p->functions[k].value = strchr(p->functions[k].name, '\'') ? RVM_VALUE_NEVER : RVM_VALUE_MAY;
     for (uint32_t k = 0; k < p->nfunctions; k++)
-        for (uint32_t pc = 0; pc < p->functions[k].ncode; pc++) {
-            const rvm_insn *in = p->functions[k].code + pc;
-            if (in->op >> 1 == RVM_PAIR_addr && in->target < p->nfunctions) p->functions[in->target].value = RVM_VALUE_TAKEN;
-        }
+        RVM__EACH_INSN(x, &p->functions[k])
+            if (x.in->op >> 1 == RVM_PAIR_addr && x.in->target < p->nfunctions)
+                p->functions[x.in->target].value = RVM_VALUE_TAKEN;
 }
 
 /* ---- variants ---- */
@@ -260,19 +259,4 @@ rvm_callee rvm__callee_of(const rvm_program *p, const rvm_insn *in) {
     }
     const rvm_function *f = p->functions + in->target;
     return (rvm_callee){f->params, f->nparams, 0, f->name};
-}
-
-void rvm__block_registers(const rvm_program *p, const rvm_function *f, uint32_t pc, uint8_t *bits) {
-    char buffer[256];
-    memset(bits, 0, f->nregs);
-    for (const rvm_insn *in = f->code + pc + 1; in < f->code + f->code[pc].target; in++) {
-        const rvm_place *q = rvm__places(f, in);
-        const char *letters = rvm__place_letters(in, buffer);
-        for (uint32_t k = 0; k < in->nplaces; k++) {
-            if (q[k].kind != RVM_PLACE_SLOT || q[k].slot >= f->nregs) continue;
-            const rvm_callee callee = letters[k] == '*' ? rvm__callee_of(p, in) : (rvm_callee){.params = NULL};
-            const rvm_param *param = callee.params ? callee.params + (k - callee.first) : NULL;
-            bits[q[k].slot] |= param ? rvm__role_access((rvm_role)param->role) : rvm__letter_access(in, letters[k]);
-        }
-    }
 }

@@ -113,19 +113,19 @@ static void put_place(writer *w, const rvm_place *p) {
 
 static void put_code(writer *w, const rvm_function *f) {
     uint32_t places = 0;
-    for (uint32_t pc = 0; pc < f->ncode; pc++) places += f->code[pc].nplaces;
+    RVM__EACH_INSN(x, f) places += x.in->nplaces;
     put_number(w, f->ncode);
     put_number(w, places);
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const rvm_insn *in = f->code + pc;
+    RVM__EACH_INSN(x, f) {
+        const rvm_insn *in = x.in;
         rvm_op op = (rvm_op)in->op;
         put_byte(w, in->op);
         put_byte(w, in->flags);
         if (rvm__op_is_update(op)) put_byte(w, in->row);
         if (rvm__op_places(op, (rvm_row)in->row, in->flags) < 0) put_number(w, in->nplaces);
-        if (rvm__op_target(op) == 'L') put_signed(w, (int64_t)in->target - pc);
+        if (rvm__op_target(op) == 'L') put_signed(w, (int64_t)in->target - x.pc);
         if (rvm__op_target(op) == 'F' || rvm__op_target(op) == 'S') put_number(w, in->target);
-        for (int k = 0; k < in->nplaces; k++) put_place(w, rvm__places(f, in) + k);
+        for (int k = 0; k < in->nplaces; k++) put_place(w, x.q + k);
     }
 }
 

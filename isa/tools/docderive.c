@@ -67,12 +67,11 @@ static bool make(sample *s, rvm_row row) {
 
 /* What stands for the update in a function, a line of the table's cell each. */
 static void print_code(const rvm_program *p, uint32_t fn) {
-    const rvm_function *f = &p->functions[fn];
     bool first = true;
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const rvm_view v = {.p = p, .f = f, .pc = pc};
+    RVM__EACH_INSN(x, &p->functions[fn]) {
+        const rvm_view v = {.p = p, .f = x.f, .pc = x.pc};
         rvm_sink out = {.file = stdout};
-        if (f->positions[pc].line != here.line) continue;
+        if (x.f->positions[x.pc].line != here.line) continue;
         printf("%s`", first ? "" : "<br>");
         rvm__put_insn(&out, &v);
         printf("`");

@@ -122,8 +122,8 @@ rvm_status rvm__verify_alias(rvm__verifier *v) {
         if (rvm__verify_skips(v, k)) continue;
         rvm__verify_enter(v, k);
         rvm_insn *code = v->p->functions[k].code;
-        for (uint32_t pc = 0; pc < v->f->ncode; pc++)
-            RVM__TRY(rvm__is_call(code + pc) ? check_call(v, pc, code + pc) : check_changes(v, pc, code + pc));
+        RVM__EACH_INSN(x, v->f)
+            RVM__TRY(rvm__is_call(x.in) ? check_call(v, x.pc, code + x.pc) : check_changes(v, x.pc, code + x.pc));
     }
     return RVM_OK;
 }

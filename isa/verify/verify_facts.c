@@ -119,8 +119,8 @@ static void function_facts(const facts *w) {
     memset(w->length, 0xff, f->narrays * sizeof *w->length);
     for (uint32_t k = 0; k < f->nparams; k++)
         if (f->params[k].ndim) memcpy(w->length[f->params[k].index], f->params[k].dim, sizeof *w->length);
-    for (uint32_t pc = 0; pc < f->ncode; pc++) note_lengths(w, f->code + pc);
-    for (uint32_t pc = 0; pc < f->ncode; pc++) prove(w, f->code + pc);
+    RVM__EACH_INSN(x, f) note_lengths(w, x.in);
+    RVM__EACH_INSN(x, f) prove(w, f->code + x.pc);
 }
 
 rvm_status rvm__verify_facts(rvm__verifier *v) {

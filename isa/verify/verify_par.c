@@ -135,13 +135,11 @@ static rvm_status use_places(block *w, uint32_t pc, const rvm_insn *in) {
 }
 
 static rvm_status use_body(block *w) {
-    const rvm_function *f = w->v->f;
-    for (uint32_t pc = w->par + 1; pc < f->code[w->par].target; pc++) {
-        const rvm_insn *in = f->code + pc;
-        RVM__TRY(check_stack(w, pc, in));
-        RVM__TRY(use_places(w, pc, in));
-        rvm__forms_pass(&w->forms, pc);
-        if (w->v->target[in->op] == 'L' && in->target > w->certain_from) w->certain_from = in->target;
+    RVM__EACH_INSN_IN(x, w->v->f, w->par + 1, w->v->f->code[w->par].target) {
+        RVM__TRY(check_stack(w, x.pc, x.in));
+        RVM__TRY(use_places(w, x.pc, x.in));
+        rvm__forms_pass(&w->forms, x.pc);
+        if (w->v->target[x.in->op] == 'L' && x.in->target > w->certain_from) w->certain_from = x.in->target;
     }
     return RVM_OK;
 }
@@ -264,16 +262,15 @@ static rvm_status check_blocks(block *w) {
     RVM__TRY(rvm__forms_make(v, &w->forms));
     for (uint32_t k = 0; k < v->p->nfunctions; k++) {
         rvm__verify_enter(v, k);
-        for (uint32_t pc = 0; pc < v->f->ncode; pc++)
-            if (v->f->code[pc].op == RVM_OP_par) RVM__TRY(check_block(w, pc));
+        RVM__EACH_INSN(x, v->f)
+            if (x.in->op == RVM_OP_par) RVM__TRY(check_block(w, x.pc));
     }
     return RVM_OK;
 }
 
 static bool has_blocks(const rvm_program *p) {
     for (uint32_t k = 0; k < p->nfunctions; k++)
-        for (uint32_t pc = 0; pc < p->functions[k].ncode; pc++)
-            if (p->functions[k].code[pc].op == RVM_OP_par) return true;
+        if (rvm__ops_in(&p->functions[k], RVM_OP_par)) return true;
     return false;
 }
 

@@ -215,9 +215,7 @@ static rvm_status check_insn(rules *w, uint32_t pc, const rvm_insn *in) {
 }
 
 static bool has_regions(const rvm_function *f) {
-    for (uint32_t pc = 0; pc < f->ncode; pc++)
-        if (f->code[pc].op == RVM_OP_compute) return true;
-    return false;
+    return rvm__ops_in(f, RVM_OP_compute) > 0;
 }
 
 static uint32_t table_size(const rvm_function *f) {
@@ -239,7 +237,7 @@ static rvm_status check_function(rules *w) {
     w->nlog = w->nelements = w->depth = 0;
     w->table_size = table_size(f);
     if (regions) memset(w->table, 0, w->table_size * sizeof *w->table);
-    for (uint32_t pc = 0; pc < f->ncode; pc++) RVM__TRY(check_insn(w, pc, f->code + pc));
+    RVM__EACH_INSN(x, f) RVM__TRY(check_insn(w, x.pc, x.in));
     return RVM_OK;
 }
 

@@ -30,8 +30,8 @@ static bool is_waiting(const rvm__profiled *w, const rvm__hotness *f) {
 }
 
 static bool has_loop(const rvm_function *f) {
-    for (uint32_t pc = 0; pc < f->ncode; pc++)
-        if (rvm__begins_loop(f, pc)) return true;
+    RVM__EACH_INSN(x, f)
+        if (rvm__begins_loop(f, x.pc)) return true;
     return false;
 }
 

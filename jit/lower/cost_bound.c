@@ -52,9 +52,9 @@ uint64_t rvm__trips_in_array(const rvm__unit *u, uint32_t fn, uint32_t pc) {
     const uint32_t lo = rvm__lower_end(f, pc), hi = f->code[lo].target;
     uint64_t n = 0;
     if (!u->w->trust || f->code[pc].op >> 1 != RVM_PAIR_for || hi - lo > MOST_BODY) return RVM__UNBOUNDED;
-    for (uint32_t k = lo + 1; k < hi; k++) {
-        if (!rvm__goes_on(&f->code[k])) return RVM__UNBOUNDED;
-        if (!n) n = elements_at(u, fn, k, x->to.i);
+    RVM__EACH_INSN_IN(i, f, lo + 1, hi) {
+        if (!rvm__goes_on(i.in)) return RVM__UNBOUNDED;
+        if (!n) n = elements_at(u, fn, i.pc, x->to.i);
     }
     return n ? n : RVM__UNBOUNDED;
 }
@@ -73,7 +73,7 @@ static uint64_t trips_at(const rvm__unit *u, uint32_t fn, uint32_t pc) {
 
 static uint64_t most_of_call(const rvm__unit *u, const rvm_insn *in, bool looked) {
     uint64_t most = 0;
-    for (uint32_t at = 0, g; rvm__next_callee(u->p, in, &at, &g);) {
+    RVM__EACH_CALLEE(g, u->p, in) {
         const uint64_t n = looked ? u->summaries[g].unseen : u->summaries[g].most;
         if (n > most) most = n;
     }
@@ -146,10 +146,9 @@ bool rvm__is_twice(const rvm__emit *e, uint32_t pc) {
 }
 
 bool rvm__is_around_loops(const rvm__emit *e, uint32_t pc) {
-    uint32_t lo = rvm__lower_end(e->f, pc);
-    const uint32_t hi = e->f->code[lo].target;
-    while (++lo < hi)
-        if (e->f->code[lo].op >> 1 == RVM_PAIR_for || rvm__is_call(&e->f->code[lo])) return true;
+    const uint32_t lo = rvm__lower_end(e->f, pc);
+    RVM__EACH_INSN_IN(x, e->f, lo + 1, e->f->code[lo].target)
+        if (x.in->op >> 1 == RVM_PAIR_for || rvm__is_call(x.in)) return true;
     return false;
 }
 
@@ -165,13 +164,12 @@ bool rvm__goes_by_rows(const rvm__emit *e, uint32_t pc) {
     enum { VECTOR = 4 };
     const rvm__xinsn *x = e->code->x;
     const uint32_t lo = rvm__lower_end(e->f, pc), hi = e->f->code[lo].target;
-    for (uint32_t k = lo + 1; k < hi; k++) {
-        const rvm_insn *in = &e->f->code[k];
-        if (in->op >> 1 != RVM_PAIR_for || in->target < k) continue;
-        const uint64_t trips = trips_at(e->u, e->fn, k);
+    RVM__EACH_INSN_IN(i, e->f, lo + 1, hi) {
+        if (i.in->op >> 1 != RVM_PAIR_for || i.in->target < i.pc) continue;
+        const uint64_t trips = trips_at(e->u, e->fn, i.pc);
         if (trips < VECTOR / 2 + 1 || trips % VECTOR == 0 || trips >= RVM__UNBOUNDED) continue;
-        for (uint32_t n = k + 1; n < in->target; n++)
-            if (changes_row(e, &e->f->code[n], x[lo].to.i, x[k].to.i)) return true;
+        RVM__EACH_INSN_IN(k, e->f, i.pc + 1, i.in->target)
+            if (changes_row(e, k.in, x[lo].to.i, x[i.pc].to.i)) return true;
     }
     return false;
 }

@@ -16,18 +16,15 @@ void rvm__find_elisions(rvm__emit *e) {
     void *scratch = rvm__unit_alloc(e->u, rvm__elision_scratch(e->f) + 1);
     if (!scratch) return;
     rvm__elision_find(u->p, u->reach, e->fn, u->w->unchecked, scratch, found, e);
-    for (uint32_t pc = 0; pc < e->f->ncode; pc++)
-        if (e->elided[pc]) e->before[pc] = rvm__local(e, e->k->i64, "before");
+    RVM__EACH_INSN(x, e->f)
+        if (e->elided[x.pc]) e->before[x.pc] = rvm__local(e, e->k->i64, "before");
 }
 
 /* Whether the array that appears at pc is still there at `end`: no instruction between makes it disappear. */
 static bool stays(const rvm__emit *e, uint32_t pc, uint32_t end) {
     const uint16_t array = rvm__places(e->f, &e->f->code[pc])->slot;
-    for (uint32_t k = pc + 1; k < end; k++) {
-        const rvm_insn *in = &e->f->code[k];
-        const bool gone = in->op == RVM_OP_del || in->op == RVM_OP_unlike || in->op == RVM_OP_unview;
-        if (gone && rvm__places(e->f, in)->slot == array) return false;
-    }
+    RVM__EACH_INSN_IN(x, e->f, pc + 1, end)
+        if (rvm__op_names_array((rvm_op)x.in->op) && x.in->op & 1 && x.q->slot == array) return false;
     return true;
 }
 

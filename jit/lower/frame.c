@@ -63,8 +63,8 @@ static void make_sums(rvm__emit *e, uint32_t pc) {
 
 static void make_slots(rvm__emit *e) {
     const rvm_function *f = e->f;
-    for (uint32_t pc = 0; pc < f->ncode; pc++)
-        if (f->code[pc].op == RVM_OP_par) make_sums(e, pc);
+    RVM__EACH_INSN(x, f)
+        if (x.in->op == RVM_OP_par) make_sums(e, x.pc);
     for (uint32_t k = 0; k < e->code->slots; k++) {
         if (k >= f->nregs && k < f->nregs + f->nconsts) continue;
         const rvm_type t = k < f->nregs ? (rvm_type)f->reg_type[k] : RVM_I64;

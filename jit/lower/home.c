@@ -11,7 +11,7 @@
  *
  * A register that is carried around a loop has none: it would be stored in each trip. */
 #include "emit.h"
-#include "builder.h"
+#include "accesses.h"
 
 #include <string.h>
 
@@ -25,23 +25,15 @@ typedef struct homes {
     uint32_t *born;           /* likewise: the loop that it appeared in, by its lower end, or 0 */
 } homes;
 
-static unsigned access_of(const rvm__emit *e, const rvm_insn *in, char letter, uint32_t k) {
-    if (letter != '*') return rvm__letter_access(in, letter);
-    const rvm_callee g = rvm__callee_of(e->u->p, in);
-    return rvm__role_access((rvm_role)g.params[k - g.first].role);
-}
-
 static void note_changes(const rvm__emit *e, const rvm_insn *in, uint32_t loop, homes *h) {
-    char buffer[256];
-    const char *letters = rvm__place_letters(in, buffer);
-    const rvm_place *q = rvm__places(e->f, in);
-    for (uint32_t k = 0; k < in->nplaces; k++) {
-        if (q[k].kind != RVM_PLACE_SLOT || q[k].slot >= e->f->nregs) continue;
-        const bool let = letters[k] == 't' && in->op >> 1 == RVM_PAIR_let;
-        if (let && !(in->op & 1)) h->born[q[k].slot] = loop, h->let[q[k].slot] = 1;
-        if (let || !(access_of(e, in, letters[k], k) & RVM__BITS_ACC)) continue;
-        h->fixed[q[k].slot] = 0;
-        h->carried[q[k].slot] |= h->born[q[k].slot] != loop;
+    RVM__EACH_ACCESS(a, e->u->p, e->f, in) {
+        if (!a.reg || !(a.bits & RVM__BITS_ACC)) continue;
+        const bool let = a.toggles && in->op >> 1 == RVM_PAIR_let;
+        const uint16_t reg = a.q->slot;
+        if (let && a.appears) h->born[reg] = loop, h->let[reg] = 1;
+        if (let) continue;
+        h->fixed[reg] = 0;
+        h->carried[reg] |= h->born[reg] != loop;
     }
 }
 
@@ -52,10 +44,10 @@ static void find_changes(const rvm__emit *e, homes *h) {
     memset(h->fixed, 1, e->f->nregs);
     for (uint32_t k = 0; k < e->f->nparams; k++)
         if (!e->f->params[k].ndim) h->fixed[e->f->params[k].index] = 0;
-    for (uint32_t pc = 1; pc + 1 < e->f->ncode; pc++) {
-        while (n && e->f->code[open[n - 1]].target < pc) n--;
-        if (n < DEEPEST && rvm__begins_loop(e->f, pc)) open[n++] = pc;
-        note_changes(e, &e->f->code[pc], n ? open[n - 1] : 0, h);
+    RVM__EACH_INSN(x, e->f) {
+        while (n && e->f->code[open[n - 1]].target < x.pc) n--;
+        if (n < DEEPEST && rvm__begins_loop(e->f, x.pc)) open[n++] = x.pc;
+        note_changes(e, x.in, n ? open[n - 1] : 0, h);
     }
 }
 

@@ -20,16 +20,15 @@
 
 #include "emit.h"
 #include "lanes.h"
-#include "builder.h"
+#include "accesses.h"
 
 /* ---- which blocks ---- */
 
 static bool calls_are_plain(const rvm__emit *e, uint32_t first, uint32_t last) {
-    for (uint32_t pc = first; pc <= last; pc++) {
-        const rvm_insn *in = &e->f->code[pc];
-        if (in->op >> 1 == RVM_PAIR_calli) return false;
-        if (in->op >> 1 != RVM_PAIR_call) continue;
-        const rvm__summary *g = &e->u->summaries[in->target];
+    RVM__EACH_INSN_IN(x, e->f, first, last + 1) {
+        if (x.in->op >> 1 == RVM_PAIR_calli) return false;
+        if (x.in->op >> 1 != RVM_PAIR_call) continue;
+        const rvm__summary *g = &e->u->summaries[x.in->target];
         if (g->recursive || g->by_value || g->size > RVM__MOST_VECTORISED) return false;
     }
     return true;
@@ -69,33 +68,15 @@ typedef struct instance {
 
 static void find_arrays(instance *o, uint32_t first, uint32_t last) {
     const rvm_function *f = o->outer->f;
-    for (uint32_t pc = first; pc <= last; pc++)
-        for (uint32_t k = 0; k < f->code[pc].nplaces; k++) {
-            const rvm_place *q = &rvm__places(f, &f->code[pc])[k];
-            if (q->kind == RVM_PLACE_ELEM || q->kind == RVM_PLACE_ARRAY) o->array[q->slot] = 1;
-        }
-    for (uint32_t pc = first; pc <= last; pc++)
-        if (rvm__op_names_array((rvm_op)f->code[pc].op)) o->array[rvm__places(f, &f->code[pc])->slot] = 0;
+    RVM__EACH_INSN_IN(x, f, first, last + 1)
+        RVM__EACH_ACCESS(a, o->outer->u->p, f, x.in)
+            if (a.array) o->array[a.q->slot] = 1;
+    RVM__EACH_INSN_IN(x, f, first, last + 1)
+        if (rvm__op_names_array((rvm_op)x.in->op)) o->array[x.q->slot] = 0;
 }
 
 static bool is_register(const instance *o, uint32_t k) {
     return o->bits[k] == RVM__BITS_READ && k != o->x->to.i;
-}
-
-static void use_index(instance *o, uint16_t slot) {
-    if (slot < o->outer->f->nregs && !o->bits[slot]) o->bits[slot] = RVM__BITS_READ;
-}
-
-/* Registers that the body reads, those of indices included. */
-static void find_registers(instance *o, uint32_t first, uint32_t last) {
-    const rvm_function *f = o->outer->f;
-    rvm__block_registers(o->outer->u->p, f, first - 1, o->bits);
-    for (uint32_t pc = first; pc <= last; pc++)
-        for (uint32_t k = 0; k < f->code[pc].nplaces; k++) {
-            const rvm_place *q = &rvm__places(f, &f->code[pc])[k];
-            for (int d = 0; q->kind == RVM_PLACE_ELEM && d < q->nidx; d++) use_index(o, q->idx[d]);
-            if (q->kind == RVM_PLACE_RANGE) use_index(o, q->slot), use_index(o, q->idx[0]);
-        }
 }
 
 static void add(instance *o, LLVMValueRef v) {
@@ -406,7 +387,7 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
         rvm__put_at(e, rvm__build_int(k, 0), cost);
         rvm__put_at(e, LLVMConstNull(k->i32), o->asked); /* the block may have been entered by on-stack replacement */
         rvm__at(e, start);
-        find_registers(o, first, last);
+        rvm__block_registers(e->u->p, e->f, first - 1, o->bits);
         find_arrays(o, first, last);
         LLVMBasicBlockRef group = rvm__block(e, "group");
         LLVMBuildCondBr(k->b, may_group(o, pc, up, cost), group, single);

@@ -86,9 +86,8 @@ static bool call_exits(const rvm__unit *u, uint32_t fn) {
 }
 
 static bool calls_exit(const rvm__unit *u, uint32_t fn, uint32_t first, uint32_t end) {
-    const rvm_function *f = &u->p->functions[fn];
-    for (uint32_t pc = first; pc < end; pc++)
-        for (uint32_t at = 0, g; rvm__is_call(&f->code[pc]) && rvm__next_callee(u->p, &f->code[pc], &at, &g);)
+    RVM__EACH_INSN_IN(x, &u->p->functions[fn], first, end)
+        RVM__EACH_CALLEE(g, u->p, x.in)
             if (call_exits(u, g)) return true;
     return false;
 }

@@ -150,8 +150,8 @@ typedef struct scratch {
 static scratch scratch_of(rvm__emit *e) {
     const size_t each = sizeof(rvm__lane) + sizeof(rvm_value) + sizeof(double) + sizeof(rvm__array);
     uint32_t most = 0;
-    for (uint32_t pc = 0; pc < e->f->ncode; pc++)
-        if (e->f->code[pc].nplaces > most) most = e->f->code[pc].nplaces;
+    RVM__EACH_INSN(x, e->f)
+        if (x.in->nplaces > most) most = x.in->nplaces;
     if (!e->lanes) e->lanes = rvm__local(e, LLVMArrayType2(e->k->i64, most * each / 8), "lanes");
     return (scratch){e->lanes, most};
 }

@@ -108,13 +108,10 @@ static bool may_have_corner(rvm_row row, int operand) {
 }
 
 static bool any_in(const rvm_machine *m, uint32_t fn) {
-    const rvm_function *f = &m->p->functions[fn];
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const rvm_insn *in = &f->code[pc];
-        if (!rvm__op_is_update((rvm_op)in->op)) continue;
-        for (int k = 0; k < rvm__row_info[in->row].arity; k++)
-            if (may_have_corner((rvm_row)in->row, k) && rvm__is_active(m->p, &m->activity, fn, &rvm__places(f, in)[k + 1]))
-                return true;
+    RVM__EACH_INSN(x, &m->p->functions[fn]) {
+        if (!rvm__op_is_update((rvm_op)x.in->op)) continue;
+        for (int k = 0; k < rvm__row_info[x.in->row].arity; k++)
+            if (may_have_corner((rvm_row)x.in->row, k) && rvm__is_active(m->p, &m->activity, fn, &x.q[k + 1])) return true;
     }
     return false;
 }

@@ -11,7 +11,7 @@
 #include "memory.h"
 #include "out_of_line.h"
 #include "prepare.h"
-#include "program.h"
+#include "accesses.h"
 
 #include <string.h>
 
@@ -56,8 +56,9 @@ static bool prepare_block(rvm_machine *m, uint32_t fn, uint32_t pc, bool shadow,
 bool rvm__prepare_blocks(rvm_machine *m, uint32_t fn, bool shadow, rvm__code *code) {
     const rvm_function *f = &m->p->functions[fn];
     size_t n = 0;
-    for (uint32_t pc = 0; pc < f->ncode && code->slots <= UINT16_MAX; pc++)
-        if (f->code[pc].op == RVM_OP_par && !prepare_block(m, fn, pc, shadow, &n, code)) return false;
+    RVM__EACH_INSN(x, f)
+        if (x.in->op == RVM_OP_par && code->slots <= UINT16_MAX && !prepare_block(m, fn, x.pc, shadow, &n, code))
+            return false;
     return true;
 }
 

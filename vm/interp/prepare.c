@@ -1,6 +1,6 @@
 /* prepare.c: choose a handler for each instruction and lay its operands out for it. */
 #include "prepare.h"
-#include "builder.h"
+#include "accesses.h"
 #include "sites.h"
 
 #include "handlers.h"
@@ -309,11 +309,9 @@ static void prepare_other(preparation *p, uint32_t pc, const rvm_insn *in, const
     if (in->op == RVM_OP_next || in->op == RVM_OP_undo) p->depth--;
 }
 
-static bool touches_elements(const rvm_insn *in, const rvm_place *places) {
-    char buffer[256];
-    const char *letters = rvm__place_letters(in, buffer);
-    for (int k = 0; k < in->nplaces; k++)
-        if (places[k].kind == RVM_PLACE_ELEM || (places[k].kind == RVM_PLACE_ARRAY && letters[k] == 'd')) return true;
+static bool touches_elements(const preparation *p, const rvm_insn *in) {
+    RVM__EACH_ACCESS(a, p->m->p, p->f, in)
+        if (a.q->kind == RVM_PLACE_ELEM || (a.q->kind == RVM_PLACE_ARRAY && a.letter == 'd')) return true;
     return false;
 }
 
@@ -322,7 +320,7 @@ static void prepare_one(preparation *p, uint32_t pc, rvm__xinsn *x) {
     const rvm_place *places = rvm__places(p->f, in);
     const bool unchecked = p->m->o.unchecked || (in->flags & RVM_FLAG_UNCHECKED);
     memset(x, 0, sizeof *x);
-    x->touches = touches_elements(in, places);
+    x->touches = touches_elements(p, in);
     if (unchecked) x->flags |= X_UNCHECKED;
     if (in->facts & RVM_FACT_ALIAS) x->flags |= X_ALIAS;
     if (rvm__op_is_update((rvm_op)in->op))
@@ -335,20 +333,14 @@ static void prepare_one(preparation *p, uint32_t pc, rvm__xinsn *x) {
 static void survey(preparation *p) {
     const rvm_function *f = p->f;
     for (uint32_t k = 0; k < f->narrays; k++) p->base[k] = (uint16_t)k;
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const rvm_insn *in = &f->code[pc];
-        const rvm_place *places = rvm__places(f, in);
-        const char *operands = rvm__op_info[in->op].operands;
-        if (is_let(in)) continue;
-        if (in->op == RVM_OP_view) {
-            const uint16_t whole = p->base[places[1].slot];
-            uint16_t *base = &p->base[places[0].slot];
-            *base = *base == places[0].slot || *base == whole ? whole : NO_BASE;
+    RVM__EACH_INSN(x, f) {
+        if (x.in->op == RVM_OP_view) {
+            const uint16_t whole = p->base[x.q[1].slot];
+            uint16_t *base = &p->base[x.q[0].slot];
+            *base = *base == x.q[0].slot || *base == whole ? whole : NO_BASE;
         }
-        if (operands && !strpbrk(operands, "yd*")) continue;
-        const int n = operands ? in->nplaces : 1; /* an update changes its target */
-        for (int k = 0; k < n; k++)
-            if (places[k].kind == RVM_PLACE_SLOT && places[k].slot < f->nregs) p->modified[places[k].slot] = 1;
+        RVM__EACH_ACCESS(a, p->m->p, f, x.in)
+            if (a.reg && !a.toggles && a.bits & RVM__BITS_ACC) p->modified[a.q->slot] = 1;
     }
 }
 
@@ -376,13 +368,14 @@ static void fuse(rvm__xinsn *x, uint32_t n) {
 
 /* Loops around one update of form e run in one piece. Such an update stands in the table between the first and last e. */
 static void find_inner_loops(const rvm_function *f, rvm__xinsn *x) {
-    for (uint32_t k = 0; k + 2 < f->ncode; k++) {
-        if (f->code[k].op != RVM_OP_for || f->code[k].target != k + 2) continue;
-        const uint16_t body = x[k + 1].handler % RVM__PLAIN;
-        if (x[k + 1].handler >= RVM__FUSED || body < FIRST_E || body > LAST_E) continue;
-        const bool reversed = f->code[k].flags & RVM_FLAG_REVERSED;
-        x[k].handler = (reversed ? H_inner_next_down : H_inner_for_up) + RVM__PLAIN;
-        x[k + 2].handler = (reversed ? H_inner_for_down : H_inner_next_up) + RVM__PLAIN;
+    RVM__EACH_INSN(loop, f) {
+        rvm__xinsn *begin = &x[loop.pc], *inner = begin + 1;
+        if (loop.in->op != RVM_OP_for || loop.in->target != loop.pc + 2) continue;
+        const uint16_t body = inner->handler % RVM__PLAIN;
+        if (inner->handler >= RVM__FUSED || body < FIRST_E || body > LAST_E) continue;
+        const bool reversed = loop.in->flags & RVM_FLAG_REVERSED;
+        begin->handler = (reversed ? H_inner_next_down : H_inner_for_up) + RVM__PLAIN;
+        inner[1].handler = (reversed ? H_inner_for_down : H_inner_next_up) + RVM__PLAIN;
     }
 }
 
@@ -401,7 +394,7 @@ static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, con
     if (!code->x) code->x = rvm__resize(m, NULL, 0, f->ncode * sizeof *code->x);
     if (!p.modified || !p.base || !code->x) return RVM_ERR_MEMORY;
     survey(&p);
-    for (uint32_t pc = 0; pc < f->ncode; pc++) prepare_one(&p, pc, &code->x[pc]);
+    RVM__EACH_INSN(x, f) prepare_one(&p, x.pc, &code->x[x.pc]);
     if (shadow) {
         void *scratch = rvm__scratch(m, SCRATCH_BORROW, rvm__borrow_scratch(f));
         if (!scratch) return RVM_ERR_MEMORY;

@@ -342,9 +342,8 @@ const rvm_value *rvm__trail_top(const rvm_machine *m, uint32_t level, uint32_t s
 /* Where the program has the site, for a message. */
 static uint32_t line_of(const rvm_program *p, uint32_t site) {
     for (uint32_t fn = 0; fn < p->nfunctions; fn++)
-        for (uint32_t pc = 0; pc < p->functions[fn].ncode; pc++)
-            if (rvm__insn_site(&p->functions[fn], &p->functions[fn].code[pc]) == site)
-                return p->functions[fn].positions[pc].line;
+        RVM__EACH_INSN(x, &p->functions[fn])
+            if (rvm__insn_site(x.f, x.in) == site) return x.f->positions[x.pc].line;
     return 0;
 }
 

@@ -1,0 +1,65 @@
+/* accesses.h: how an instruction accesses its places. Not installed.
+ *
+ *     RVM__EACH_INSN(x, f)                  program.h
+ *         RVM__EACH_ACCESS(a, p, f, x.in)   each place a.q of it, and what is done with it
+ *         RVM__EACH_CALLEE(g, p, x.in)      each function that it may call (builder.h)
+ *
+ * p need not be verified, only f; an argument counts by the role that its parameter has so far.
+ */
+#ifndef RVM_ACCESSES_H
+#define RVM_ACCESSES_H
+
+#include "builder.h"
+
+typedef struct rvm__accesses {
+    const rvm_place *q;
+    uint32_t k;             /* its number among the places */
+    char letter;            /* rvm__place_letters */
+    unsigned bits;          /* rvm__access_bits: of an argument, by the parameter's role */
+    const rvm_param *param; /* that it is passed for; or NULL */
+    bool reg;               /* it is a register, q->slot, */
+    bool array;             /* or that array, or an element of it; or neither: a constant, a range */
+    bool toggles;           /* it appears, */
+    bool appears;           /* with the instruction as written; or disappears */
+    /* of all places */
+    const rvm_insn *in;
+    const rvm_place *places;
+    const char *letters;
+    rvm_callee callee;
+    uint32_t nregs;
+    char buffer[256];
+} rvm__accesses;
+
+/* Before the first. */
+rvm__accesses *rvm__accesses_begin(rvm__accesses *a, const rvm_program *p, const rvm_function *f, const rvm_insn *in);
+bool rvm__accesses_next(rvm__accesses *a);
+#define RVM__EACH_ACCESS(a, p, f, in)                                                                                       \
+    for (rvm__accesses a, *a##_ = rvm__accesses_begin(&a, p, f, in); rvm__accesses_next(a##_);)
+
+/* How shadows go through a place, by its letter, as bits: ACC, whether it gains one where another place has one; READ,
+ * whether others do where it has one. Arguments apart. */
+static inline unsigned rvm__letter_shadow(char letter) {
+    switch (letter) {
+    case 't':
+    case 'y':
+    case 'w':
+    case 'X':
+    case 'V':
+    case 'd':
+    case 'r': return RVM__BITS_OWN;
+    case 'p':
+    case 'a': return RVM__BITS_READ;
+    }
+    return RVM__BITS_NONE;
+}
+
+/* Slots that say which element or part a place is: q->idx, so many; of a range its slot besides. */
+static inline uint32_t rvm__nindices(const rvm_place *q) {
+    return q->kind == RVM_PLACE_RANGE ? 1 : q->kind == RVM_PLACE_ELEM ? q->nidx : 0;
+}
+
+/* How the body of the parallel block at pc accesses registers, those of indices included, by register: rvm__access_bits. In
+ * a verified function a register of the surroundings has READ or ACC, one of the instances' own has OWN. */
+void rvm__block_registers(const rvm_program *p, const rvm_function *f, uint32_t pc, uint8_t *bits);
+
+#endif
