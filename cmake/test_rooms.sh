@@ -5,8 +5,8 @@ set -eu
 # Rooms from the lowest up; rooms of one line may use each other.
 rooms='isa/table
 isa/program
-isa/verify
 isa/analysis
+isa/verify
 isa/rbc
 isa/derive
 assembler

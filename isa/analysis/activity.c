@@ -1,6 +1,7 @@
 /* activity.c: which places depend on the active parameters. See activity.h. */
 #include "activity.h"
-#include "builder.h"
+#include "accesses.h"
+#include "solver.h"
 #include "sites.h"
 
 #include <string.h>
@@ -8,26 +9,25 @@
 typedef struct walk {
     const rvm_program *p;
     rvm__activity *a;
-    bool changed;
+    bool grew;
 } walk;
 
 static uint8_t *mark_of(const walk *w, uint32_t fn, uint32_t number) {
     return &w->a->marks[w->a->at[fn] + number];
 }
 
-static void raise_mark(walk *w, uint8_t *mark, uint8_t to) {
-    if (!to || *mark) return;
+static void raise_mark(walk *w, uint8_t *mark) {
+    w->grew |= !*mark;
     *mark = 1;
-    w->changed = true;
 }
 
 /* A place of the pool, and its slot or array with it. Constants and integers have no shadow. */
-static void raise_place(walk *w, uint32_t fn, const rvm_place *q, uint8_t to) {
+static void raise_place(walk *w, uint32_t fn, const rvm_place *q) {
     const rvm_function *f = &w->p->functions[fn];
     if (q->kind == RVM_PLACE_RANGE || rvm__place_type(f, q) == RVM_I64) return;
     if (q->kind == RVM_PLACE_SLOT && q->slot >= f->nregs) return;
-    raise_mark(w, mark_of(w, fn, rvm__web_of(f, q)), to);
-    raise_mark(w, mark_of(w, fn, rvm__slot_number(f, q)), to);
+    raise_mark(w, mark_of(w, fn, rvm__web_of(f, q)));
+    raise_mark(w, mark_of(w, fn, rvm__slot_number(f, q)));
 }
 
 static bool is_active(const walk *w, uint32_t fn, const rvm_place *q) {
@@ -40,63 +40,46 @@ static uint8_t *mark_of_param(const walk *w, uint32_t fn, uint32_t k) {
     return mark_of(w, fn, rvm__slot_number(&w->p->functions[fn], &q));
 }
 
-/* A place by its letter (rvm__place_letters): does it give activity, does it take it? */
-static bool gives(char letter) {
-    return strchr("tywpaXVdr", letter) != NULL;
-}
-static bool takes(char letter) {
-    return strchr("tywXVdr", letter) != NULL;
-}
-
 /* What one instruction puts on the trail others of its site take from there. */
 static uint8_t *mark_of_site(const walk *w, uint32_t fn, const rvm_insn *in) {
     const int64_t site = rvm__insn_site(&w->p->functions[fn], in);
     return site < 0 ? NULL : &w->a->at_site[rvm__sites_find(w->a->sites, w->a->nsites, site)];
 }
 
-static void visit_places(walk *w, uint32_t fn, const rvm_insn *in, const rvm_place *places) {
-    char buffer[256];
-    const char *letters = rvm__place_letters(in, buffer);
+static void visit_places(walk *w, uint32_t fn, const rvm_insn *in) {
+    const rvm_function *f = &w->p->functions[fn];
     const bool stack = rvm__op_on_stack((rvm_op)in->op);
     uint8_t *site = mark_of_site(w, fn, in), any = stack ? w->a->stack : site && *site;
-    for (int k = 0; k < in->nplaces; k++)
-        if (gives(letters[k])) any |= is_active(w, fn, &places[k]);
-    for (int k = 0; k < in->nplaces; k++)
-        if (stack || takes(letters[k])) raise_place(w, fn, &places[k], any);
-    if (site) raise_mark(w, site, any);
-    if (!stack || !any || w->a->stack) return;
-    w->a->stack = true;
-    w->changed = true;
+    RVM__EACH_ACCESS(a, w->p, f, in)
+        if (rvm__letter_shadow(a.letter) & RVM__BITS_READ) any |= is_active(w, fn, a.q);
+    if (!any) return;
+    RVM__EACH_ACCESS(a, w->p, f, in)
+        if (stack || rvm__letter_shadow(a.letter) & RVM__BITS_ACC) raise_place(w, fn, a.q);
+    if (site) raise_mark(w, site);
+    w->grew |= stack && !w->a->stack;
+    w->a->stack |= stack;
 }
 
 static void visit_callee(walk *w, uint32_t fn, const rvm_place *args, uint32_t callee) {
     const rvm_function *g = &w->p->functions[callee];
-    raise_mark(w, &w->a->reached[callee], 1);
+    raise_mark(w, &w->a->reached[callee]);
     for (uint32_t k = 0; k < g->nparams; k++) {
         const rvm_param *param = &g->params[k];
         uint8_t *mark = mark_of_param(w, callee, k);
-        raise_mark(w, mark, is_active(w, fn, &args[k]));
-        if ((w->a->one_code && param->ndim) || param->role != RVM_READ) raise_place(w, fn, &args[k], *mark);
+        if (is_active(w, fn, &args[k])) raise_mark(w, mark);
+        if (*mark && ((w->a->one_code && param->ndim) || param->role != RVM_READ)) raise_place(w, fn, &args[k]);
     }
 }
 
-/* Through a function value: whatever it may be. */
-static void visit_call(walk *w, uint32_t fn, const rvm_insn *in, const rvm_place *places) {
-    const rvm_place *args = places + rvm__callee_of(w->p, in).first;
-    uint32_t at = 0, callee;
-    while (rvm__next_callee(w->p, in, &at, &callee)) visit_callee(w, fn, args, callee);
-}
-
-static void visit(walk *w, uint32_t fn) {
-    const rvm_function *f = &w->p->functions[fn];
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const rvm_insn *in = &f->code[pc];
-        const rvm_place *places = rvm__places(f, in);
-        if (rvm__is_call(in))
-            visit_call(w, fn, in, places);
-        else
-            visit_places(w, fn, in, places);
+static bool visit(void *userdata, uint32_t fn) {
+    walk *w = userdata;
+    w->grew = false;
+    if (!w->a->reached[fn]) return false;
+    RVM__EACH_INSN(x, &w->p->functions[fn]) {
+        if (!rvm__is_call(x.in)) visit_places(w, fn, x.in);
+        RVM__EACH_CALLEE(g, w->p, x.in) visit_callee(w, fn, x.q + rvm__callee_of(w->p, x.in).first, g);
     }
+    return w->grew;
 }
 
 static size_t numbers_of(const rvm_function *f) {
@@ -126,16 +109,12 @@ rvm__activity rvm__activity_in(const rvm_program *p, void *block) {
 }
 
 void rvm__activity_find(const rvm_program *p, rvm__activity *a, uint32_t fn, const uint8_t *wrt, bool stack) {
-    walk w = {p, a, true};
+    walk w = {p, a, false};
     const uint8_t *end = (const uint8_t *)a->at + rvm__activity_size(p);
     memset(a->marks, 0, (size_t)(end - a->marks));
     a->stack = stack;
     a->reached[fn] = 1;
-    const rvm_function *f = &p->functions[fn];
-    for (uint32_t k = 0; k < f->nparams; k++) raise_mark(&w, mark_of_param(&w, fn, k), wrt[k]);
-    while (w.changed) {
-        w.changed = false;
-        for (uint32_t k = 0; k < p->nfunctions; k++)
-            if (a->reached[k]) visit(&w, k);
-    }
+    for (uint32_t k = 0; k < p->functions[fn].nparams; k++)
+        if (wrt[k]) raise_mark(&w, mark_of_param(&w, fn, k));
+    rvm__solve(p->nfunctions, visit, &w);
 }

@@ -12,7 +12,7 @@
  */
 #include "liveness_list.h"
 #include "elision.h"
-#include "builder.h"
+#include "solver.h"
 #include "support.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ struct rvm__liveness {
     rvm__liveness_run run;
     rvm__reach *reach;
     version *versions; /* two for each function: forward, backward */
-    uint32_t *work, nwork;
+    bool failed;       /* out of memory */
 };
 
 typedef struct flow {
@@ -39,7 +39,7 @@ typedef struct flow {
     rvm__list list;
     uint32_t words;
     uint64_t *sets, *used; /* used: at the present point */
-    bool changed, record;
+    bool grew, record;
 } flow;
 
 static version *version_of(const rvm__liveness *s, uint32_t fn, bool backward) {
@@ -237,7 +237,7 @@ static void pass(const flow *w, const step *x, bool needed) {
 /* ---- control ---- */
 
 static void keep(flow *w, uint32_t node) {
-    w->changed |= join(set_at(w, node), w->used, w->words);
+    w->grew |= join(set_at(w, node), w->used, w->words);
 }
 
 /* for, next, par, endpar. */
@@ -265,11 +265,6 @@ static void pass_jump(flow *w, const step *x, uint32_t at) {
 
 /* ---- calls ---- */
 
-static void enqueue(rvm__liveness *s, version *v) {
-    if (!v->waits) s->work[s->nwork++] = (uint32_t)(v - s->versions);
-    v->waits = v->reached = true;
-}
-
 static bool called_unused(const flow *w, const step *x, const rvm_callee *g, uint32_t k) {
     return g->params[k].role == RVM_READ || !is_used(w, &x->q[g->first + k], x->roots[g->first + k]);
 }
@@ -289,13 +284,14 @@ static void merge(const flow *w, const step *x, const rvm_callee *g, uint32_t ca
         v->unused[k / 8] &= (uint8_t)~bit;
         grows = true;
     }
-    if (grows) enqueue(s, v);
+    v->reached = true;
+    v->waits |= grows;
 }
 
 static void pass_call(const flow *w, const step *x) {
     const rvm_callee g = rvm__callee_of(w->s->p, x->in);
-    uint32_t at = 0, callee;
-    while (w->record && rvm__next_callee(w->s->p, x->in, &at, &callee)) merge(w, x, &g, callee);
+    if (w->record)
+        RVM__EACH_CALLEE(callee, w->s->p, x->in) merge(w, x, &g, callee);
     for (uint32_t k = 0; k < x->in->nplaces; k++) {
         use_indices(w, &x->q[k]);
         if (k < g.first || g.params[k - g.first].role != RVM_ACC) set_used(w, &x->q[k], x->roots[k], true);
@@ -334,9 +330,13 @@ static void start_at_end(const flow *w) {
     }
 }
 
-static void sweep(flow *w) {
+static bool sweep(void *userdata, uint32_t node) {
+    flow *w = userdata;
+    (void)node; /* the whole list is one: a set moves along it */
+    w->grew = false;
     start_at_end(w);
     for (uint32_t k = w->list.n; k-- > 0;) visit(w, k);
+    return w->grew;
 }
 
 /* A set for each node that keeps one, and for the first end of a loop its slices behind it. False: there are too many. */
@@ -371,28 +371,24 @@ static void find_slices(flow *w, void *work, uint64_t *bits) {
 
 static void settle(flow *w) {
     const uint32_t n = w->list.f->ncode;
-    do {
-        w->changed = false;
-        sweep(w);
-    } while (w->changed);
+    rvm__solve(1, sweep, w);
     memset(w->v->needed, 0, n);
     memset(w->v->seen, 0, n);
     for (uint32_t k = 0; k < w->list.n; k++) w->v->seen[w->list.nodes[k].pc] |= w->list.nodes[k].down ? DOWN : UP;
     w->record = true;
-    sweep(w);
+    sweep(w, 0);
 }
 
 /* All that the instruction may call is used. */
 static void use_callees(const flow *w, const rvm_insn *in) {
     static const uint8_t none[RVM_MAX_PARAMS / 8 + 1];
-    uint32_t at = 0, callee;
-    while (rvm__next_callee(w->s->p, in, &at, &callee))
+    RVM__EACH_CALLEE(callee, w->s->p, in)
         for (int backward = 0; backward < 2; backward++) {
             version *v = version_of(w->s, callee, backward);
             if (v->reached && !v->outer && !memcmp(v->unused, none, sizeof none)) continue;
             memset(v->unused, 0, sizeof v->unused);
             v->outer = false;
-            enqueue(w->s, v);
+            v->waits = v->reached = true;
         }
 }
 
@@ -402,8 +398,7 @@ static void give_up(const flow *w) {
     memset(w->v->seen, UP | DOWN, f->ncode);
     memset(w->v->needed, UP | DOWN, f->ncode);
     memset(w->v->unused, 0, sizeof w->v->unused);
-    for (uint32_t pc = 0; pc < f->ncode; pc++)
-        if (rvm__is_call(&f->code[pc])) use_callees(w, &f->code[pc]);
+    RVM__EACH_INSN(x, f) use_callees(w, x.in);
 }
 
 /* ---- memory ---- */
@@ -462,35 +457,41 @@ static bool solve(flow *w) {
     return ok;
 }
 
-static bool analyse(rvm__liveness *s, uint32_t number) {
-    version *v = &s->versions[number];
-    const uint32_t fn = number / 2, ncode = s->p->functions[fn].ncode;
+static bool analyse(rvm__liveness *s, uint32_t fn, bool backward) {
+    version *v = version_of(s, fn, backward);
+    const uint32_t ncode = s->p->functions[fn].ncode;
     flow w = {.s = s, .v = v};
+    v->waits = false;
     if (!v->needed) v->needed = make(s, ncode);
     if (!v->seen) v->seen = make(s, ncode);
-    const bool ok = v->needed && v->seen && make_list(&w, fn, number & 1) && solve(&w);
+    const bool ok = v->needed && v->seen && make_list(&w, fn, backward) && solve(&w);
     rvm__list_free(&w.list);
     return ok;
+}
+
+/* Both directions, if more of what they leave is used than before. */
+static bool visit_function(void *userdata, uint32_t fn) {
+    rvm__liveness *s = userdata;
+    bool any = false;
+    for (int backward = 0; backward < 2; backward++) {
+        if (s->failed || !version_of(s, fn, backward)->waits) continue;
+        s->failed = !analyse(s, fn, backward);
+        any = true;
+    }
+    return any;
 }
 
 static bool find(rvm__liveness *s, const rvm__liveness_run *run) {
     const size_t n = s->p->nfunctions;
     s->reach = make(s, n * sizeof *s->reach);
     s->versions = make(s, 2 * n * sizeof *s->versions);
-    s->work = make(s, 2 * n * sizeof *s->work);
-    if (!s->reach || !s->versions || !s->work) return false;
-    rvm__reach_find(s->p, s->reach);
+    if (!s->reach || !s->versions || !rvm__reach_find(s->p, s->reach)) return false;
     version *first = version_of(s, run->fn, run->backward);
     for (uint32_t k = 0; run->unused && k < s->p->functions[run->fn].nparams; k++)
         if (run->unused[k]) first->unused[k / 8] |= (uint8_t)(1u << k % 8);
-    first->outer = true;
-    enqueue(s, first);
-    while (s->nwork) {
-        const uint32_t number = s->work[--s->nwork];
-        s->versions[number].waits = false;
-        if (!analyse(s, number)) return false;
-    }
-    return true;
+    first->outer = first->waits = first->reached = true;
+    rvm__solve_calls(&s->p->calls, RVM__CALLERS_FIRST, visit_function, s);
+    return !s->failed;
 }
 
 rvm_status rvm__liveness_new(const rvm_program *p, const rvm__liveness_run *run, rvm__liveness **out) {
@@ -514,7 +515,6 @@ void rvm__liveness_free(rvm__liveness *s) {
     }
     release(s, s->reach, n * sizeof *s->reach);
     release(s, s->versions, 2 * n * sizeof *s->versions);
-    release(s, s->work, 2 * n * sizeof *s->work);
     rvm__realloc(&s->p->al, s, sizeof *s, 0);
 }
 

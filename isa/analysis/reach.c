@@ -1,6 +1,6 @@
 /* reach.c: what functions and all that they call do with trails and the stack. See reach.h. */
 #include "reach.h"
-#include "builder.h"
+#include "solver.h"
 
 #include <string.h>
 
@@ -23,43 +23,50 @@ static int order_shown(const rvm_function *f, const rvm_insn *in) {
 
 static rvm__reach reach_of_one(const rvm_function *f) {
     rvm__reach at = {.ready = f->ncode > 0, .order = 1};
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const rvm_insn *in = &f->code[pc];
-        at.stack |= rvm__op_on_stack((rvm_op)in->op);
-        at.trail |= rvm__op_on_trail((rvm_op)in->op);
-        const int order = order_shown(f, in);
+    RVM__EACH_INSN(x, f) {
+        at.stack |= rvm__op_on_stack((rvm_op)x.in->op);
+        at.trail |= rvm__op_on_trail((rvm_op)x.in->op);
+        const int order = order_shown(f, x.in);
         if (order > at.order) at.order = (uint8_t)order;
     }
     return at;
 }
 
-static bool join(rvm__reach *to, const rvm__reach *from) {
-    const rvm__reach old = *to;
+static void join(rvm__reach *to, const rvm__reach *from) {
     to->ready &= from->ready;
     to->trail |= from->trail;
     to->stack |= from->stack;
     if (from->order > to->order) to->order = from->order;
-    return old.ready != to->ready || old.trail != to->trail || old.stack != to->stack || old.order != to->order;
 }
+
+typedef struct reaching {
+    const rvm_program *p;
+    rvm__reach *reach;
+} reaching;
 
 /* Through a function value: whatever it may be. */
-static bool join_callees(const rvm_program *p, const rvm__reach *reach, rvm__reach *to, const rvm_insn *in) {
+static void join_callees(const reaching *w, rvm__reach *to, const rvm_insn *in) {
     static const rvm__reach none = {.order = 1};
     uint32_t at = 0, callee;
-    bool changed = false;
-    if (!rvm__is_call(in)) return false;
-    while (rvm__next_callee_types(p, in, &at, &callee)) changed |= join(to, callee < p->nfunctions ? &reach[callee] : &none);
-    if (rvm__op_target((rvm_op)in->op) == 'S' && !p->variants[in->target].full) changed |= join(to, &none);
-    return changed;
+    while (rvm__next_callee_types(w->p, in, &at, &callee)) join(to, callee < w->p->nfunctions ? &w->reach[callee] : &none);
+    if (rvm__op_target((rvm_op)in->op) == 'S' && !w->p->variants[in->target].full) join(to, &none);
 }
 
-void rvm__reach_find(const rvm_program *p, rvm__reach *reach) {
+static bool visit(void *userdata, uint32_t fn) {
+    const reaching *w = userdata;
+    rvm__reach *at = &w->reach[fn];
+    const rvm__reach old = *at;
+    RVM__EACH_INSN(x, &w->p->functions[fn])
+        if (rvm__is_call(x.in)) join_callees(w, at, x.in);
+    return old.ready != at->ready || old.trail != at->trail || old.stack != at->stack || old.order != at->order;
+}
+
+bool rvm__reach_find(const rvm_program *p, rvm__reach *reach) {
+    reaching w = {p, reach};
+    rvm__callgraph calls = {0};
+    if (!rvm__callgraph_make(p, true, &calls)) return false;
     for (uint32_t k = 0; k < p->nfunctions; k++) reach[k] = reach_of_one(&p->functions[k]);
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t k = 0; k < p->nfunctions; k++) {
-            const rvm_function *f = &p->functions[k];
-            for (uint32_t pc = 0; pc < f->ncode; pc++) changed |= join_callees(p, reach, &reach[k], &f->code[pc]);
-        }
-    }
+    rvm__solve_calls(&calls, RVM__CALLEES_FIRST, visit, &w);
+    rvm__callgraph_free(&p->al, &calls);
+    return true;
 }

@@ -12,7 +12,8 @@ typedef struct rvm__reach {
     uint8_t order; /* transforms applied so far, as the trails show: the next one has this level; at least 1 */
 } rvm__reach;
 
-/* Of all functions of p, verified or not; a call through a function value is one of whatever it may be by its type. */
-void rvm__reach_find(const rvm_program *p, rvm__reach *reach);
+/* Of all functions of p, verified or not; a call through a function value is one of whatever it may be by its type. False:
+ * out of memory. */
+bool rvm__reach_find(const rvm_program *p, rvm__reach *reach);
 
 #endif

@@ -11,7 +11,8 @@
  */
 #include "shaped.h"
 #include "transform.h"
-#include "builder.h"
+#include "accesses.h"
+#include "solver.h"
 #include "support.h"
 
 #include <stdio.h>
@@ -49,7 +50,8 @@ typedef struct copying { /* a function being written */
     known (*latest)[RVM_MAX_DIMS];  /* by array: of what did so last, */
     uint32_t *since;                /* in the stretch of straight code of this number */
     uint32_t stretch;
-    bool changed;            /* less is known than was thought */
+    bool wrong;              /* less is known than was thought */
+    uint64_t visits;         /* of instructions, to find lengths */
     uint8_t *seen;           /* by array: it has appeared */
     uint16_t *slots, *local; /* by slot of the source: that of the copy; the register in place of a constant, or NONE */
     uint32_t nlocal;         /* such registers that are not the source's */
@@ -153,11 +155,10 @@ static void lengths_here(const copying *c, const rvm_insn *in, const rvm_place *
  * meet; elsewhere a length is known where all that makes the array appear says the same. */
 static void note_lengths(copying *c, const rvm_insn *in) {
     const rvm_place *q = rvm__places(&c->f, in);
-    char buffer[256];
     const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
     if (rvm__op_target((rvm_op)in->op) == 'L' || pair == RVM_PAIR_compute || pair == RVM_PAIR_do || pair == RVM_PAIR_undo)
         c->stretch++;
-    if (!in->nplaces || rvm__place_letters(in, buffer)[0] != 'X') return;
+    if (!rvm__op_names_array((rvm_op)in->op)) return;
     known here[RVM_MAX_DIMS] = {{false}}, *there = c->lengths[q[0].slot];
     lengths_here(c, in, q, here);
     for (int d = 0; d < RVM_MAX_DIMS; d++) {
@@ -165,7 +166,7 @@ static void note_lengths(copying *c, const rvm_insn *in) {
             there[d] = here[d];
         else if (!agree(there[d], here[d]) && there[d].is) {
             there[d].is = false;
-            c->changed = true;
+            c->wrong = true;
         }
     }
     c->seen[q[0].slot] = 1;
@@ -173,16 +174,23 @@ static void note_lengths(copying *c, const rvm_insn *in) {
     c->since[q[0].slot] = c->stretch;
 }
 
+static uint64_t most_visits(const copying *c) {
+    return (uint64_t)MOST_ROUNDS * c->f.ncode;
+}
+
+static bool visit_lengths(void *userdata, uint32_t pc) {
+    copying *c = userdata;
+    c->wrong = false;
+    if (++c->visits <= most_visits(c)) note_lengths(c, &c->f.code[pc]);
+    return c->wrong;
+}
+
 static void find_lengths(copying *c) {
     for (uint32_t k = 0; k < c->f.nparams; k++)
         for (int d = 0; d < c->f.params[k].ndim; d++)
             c->lengths[c->f.params[k].index][d] = known_slot(c, c->f.params[k].dim[d]);
-    int rounds = 0;
-    do {
-        c->changed = false;
-        for (uint32_t pc = 0; pc < c->f.ncode; pc++) note_lengths(c, &c->f.code[pc]);
-    } while (c->changed && ++rounds < MOST_ROUNDS);
-    for (uint32_t k = 0; c->changed && k < c->f.narrays; k++)
+    rvm__solve(c->f.ncode, visit_lengths, c);
+    for (uint32_t k = 0; c->visits > most_visits(c) && k < c->f.narrays; k++)
         if (c->seen[k]) memset(c->lengths[k], 0, sizeof c->lengths[k]);
     c->stretch++; /* now again, to be asked on the way */
 }
@@ -198,20 +206,15 @@ static rvm_place map_place(const copying *c, const rvm_place *q, char letter) {
     const bool local = letter == 'c' || letter == 'p'; /* which take no constant */
     if (q->kind == RVM_PLACE_SLOT || q->kind == RVM_PLACE_RANGE) to.slot = map(c, q->slot);
     if (q->kind == RVM_PLACE_SLOT && local && c->local[q->slot] != NONE) to.slot = c->local[q->slot];
-    for (int k = 0; k < (q->kind == RVM_PLACE_RANGE ? 1 : q->nidx); k++) to.idx[k] = map(c, q->idx[k]);
+    for (uint32_t k = 0; k < rvm__nindices(q); k++) to.idx[k] = map(c, q->idx[k]);
     return to;
 }
 
 /* Constants that stand where only a register may. */
 static bool needs_local(const copying *c, uint16_t slot) {
-    char buffer[256];
-    for (uint32_t pc = 0; pc < c->f.ncode; pc++) {
-        const rvm_insn *in = &c->f.code[pc];
-        const rvm_place *q = rvm__places(&c->f, in);
-        const char *letters = rvm__place_letters(in, buffer);
-        for (uint32_t k = 0; k < in->nplaces; k++)
-            if (q[k].kind == RVM_PLACE_SLOT && q[k].slot == slot && (letters[k] == 'c' || letters[k] == 'p')) return true;
-    }
+    RVM__EACH_INSN(x, &c->f)
+        RVM__EACH_ACCESS(a, c->w->p, &c->f, x.in)
+            if (a.reg && a.q->slot == slot && (a.letter == 'c' || a.letter == 'p')) return true;
     return false;
 }
 

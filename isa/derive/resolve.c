@@ -3,7 +3,7 @@
  */
 #include "derive.h"
 #include "verify.h"
-#include "builder.h"
+#include "accesses.h"
 #include "support.h"
 #include <stdio.h>
 #include <string.h>
@@ -159,9 +159,8 @@ static rvm_status begin_round(round_ *w) {
     w->n = w->p->nfunctions;
     w->reach = rvm__realloc(&w->p->al, NULL, 0, w->n * sizeof *w->reach + 1);
     w->skip = rvm__realloc(&w->p->al, NULL, 0, w->n + 1u);
-    if (!w->reach || !w->skip) return rvm__fail_memory(w->err);
     rvm__mark_values(w->p);
-    rvm__reach_find(w->p, w->reach);
+    if (!w->reach || !w->skip || !rvm__reach_find(w->p, w->reach)) return rvm__fail_memory(w->err);
     for (uint32_t k = 0; k < w->n; k++) w->skip[k] = !w->reach[k].ready;
     return rvm__verify_part(&w->v, w->p, w->skip, w->err);
 }
@@ -177,19 +176,14 @@ static void end_round(round_ *w) {
 
 static uint32_t sites_of(const rvm_program *p) {
     int64_t next = 0;
-    for (uint32_t k = 0; k < p->nfunctions; k++) {
-        const rvm_function *f = &p->functions[k];
-        for (uint32_t pc = 0; pc < f->ncode; pc++) {
-            char buffer[256];
-            const rvm_insn *in = &f->code[pc];
-            const char *letters = rvm__place_letters(in, buffer);
-            for (int q = 0; q < in->nplaces; q++) {
-                const uint16_t slot = rvm__places(f, in)[q].slot;
-                if (letters[q] == 's' && slot >= f->nregs && f->consts[slot - f->nregs].i >= next)
-                    next = f->consts[slot - f->nregs].i + 1;
+    for (uint32_t k = 0; k < p->nfunctions; k++)
+        RVM__EACH_INSN(x, &p->functions[k]) {
+            if (rvm__is_call(x.in)) continue;
+            RVM__EACH_ACCESS(a, p, x.f, x.in) {
+                const bool site = a.letter == 's' && a.q->slot >= x.f->nregs;
+                if (site && x.f->consts[a.q->slot - x.f->nregs].i >= next) next = x.f->consts[a.q->slot - x.f->nregs].i + 1;
             }
         }
-    }
     return (uint32_t)next;
 }
 

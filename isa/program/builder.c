@@ -70,9 +70,15 @@ static void variant_free(const rvm_allocator *al, rvm_variant *v, const rvm_prog
     rvm__realloc(al, v->derived, v->cap_derived * sizeof *v->derived, 0);
 }
 
+void rvm__callgraph_free(const rvm_allocator *al, rvm__callgraph *g) {
+    if (g->order) rvm__realloc(al, g->order, rvm__callgraph_size(g->n), 0);
+    *g = (rvm__callgraph){0};
+}
+
 void rvm_program_free(rvm_program *p) {
     if (!p) return;
     rvm_allocator al = p->al;
+    rvm__callgraph_free(&al, &p->calls);
     for (uint32_t k = 0; k < p->nvariants; k++) variant_free(&al, p->variants + k, p);
     for (uint32_t k = 0; k < p->nsignatures; k++) {
         rvm__realloc(&al, p->signatures[k].params, p->signatures[k].nparams * sizeof *p->signatures->params, 0);

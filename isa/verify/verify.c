@@ -2,6 +2,7 @@
 #include "verify.h"
 #include "wellformed.h"
 #include "builder.h"
+#include "callgraph.h"
 #include "support.h"
 #include <string.h>
 
@@ -91,6 +92,7 @@ rvm_status rvm__verify(rvm_program *p, rvm_error *err) {
     rvm__verifier v = {.p = p, .err = err};
     p->verified = false;
     rvm_status s = check_program(&v);
+    if (!s && !rvm__callgraph_make(p, false, &p->calls)) s = rvm__verify_no_memory(&v);
     p->verified = !s;
     rvm__verify_release(&v);
     return s;

@@ -4,7 +4,8 @@
 
 #include "emit.h"
 #include "lanes.h"
-#include "builder.h"
+#include "accesses.h"
+#include "solver.h"
 
 /* ---- markers ---- */
 
@@ -41,15 +42,12 @@ bool rvm__add_conflicting(rvm__emit *e, const rvm_place *q, const rvm__operand *
 }
 
 /* So may views of what may conflict. */
-static void spread_conflicts(rvm__emit *e) {
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t pc = 0; pc < e->f->ncode; pc++) {
-            const rvm_place *q = rvm__places(e->f, &e->f->code[pc]);
-            if (e->f->code[pc].op != RVM_OP_view || !e->conflicts[q[1].slot] || e->conflicts[q[0].slot]) continue;
-            e->conflicts[q[0].slot] = changed = true;
-        }
-    }
+static bool spread_to_part(void *userdata, uint32_t pc) {
+    rvm__emit *e = userdata;
+    const rvm_place *q = rvm__places(e->f, &e->f->code[pc]);
+    const bool grows = e->f->code[pc].op == RVM_OP_view && e->conflicts[q[1].slot] && !e->conflicts[q[0].slot];
+    if (grows) e->conflicts[q[0].slot] = true;
+    return grows;
 }
 
 /* Of a parameter; the last bit is that of all further ones together: what conflicts needlessly is added to lane by lane. */
@@ -65,7 +63,7 @@ void rvm__find_conflicts(rvm__emit *e, uint64_t params) {
     if (!params || !(e->conflicts = rvm__unit_alloc(e->u, e->f->narrays + 1u))) return;
     for (uint32_t k = 0; k < e->f->nparams; k++)
         if (params & bit_of(k) && may_conflict(&e->f->params[k])) e->conflicts[e->f->params[k].index] = 1;
-    spread_conflicts(e);
+    rvm__solve(e->f->ncode, spread_to_part, e);
 }
 
 uint64_t rvm__conflicting_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places) {
@@ -108,23 +106,23 @@ static uint8_t origin(const survey *s, const rvm_insn *in) {
     return OUTSIDE;
 }
 
+static bool visit_origin(void *userdata, uint32_t node) {
+    const survey *s = userdata;
+    const rvm_insn *in = &s->e->f->code[s->first + node];
+    if (in->op >> 1 != RVM_PAIR_view) return false;
+    uint8_t *to = &s->from[rvm__places(s->e->f, in)->slot], now = origin(s, in);
+    const bool grows = now == OUTSIDE ? *to != OUTSIDE : *to == MADE && now == SLICED;
+    if (grows) *to = now;
+    return grows;
+}
+
 static void find_origins(survey *s) {
-    const rvm_function *f = s->e->f;
-    for (uint32_t pc = s->first; pc <= s->last; pc++) {
-        const rvm_insn *in = &f->code[pc];
-        if (!rvm__op_names_array((rvm_op)in->op)) continue;
-        s->from[rvm__places(f, in)->slot] = MADE;
-        s->inside[rvm__places(f, in)->slot] = 1;
+    RVM__EACH_INSN_IN(x, s->e->f, s->first, s->last + 1) {
+        if (!rvm__op_names_array((rvm_op)x.in->op)) continue;
+        s->from[x.q->slot] = MADE;
+        s->inside[x.q->slot] = 1;
     }
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t pc = s->first; pc <= s->last; pc++) {
-            const rvm_insn *in = &f->code[pc];
-            if (in->op >> 1 != RVM_PAIR_view) continue;
-            uint8_t *to = &s->from[rvm__places(f, in)->slot], now = origin(s, in);
-            if (now == OUTSIDE ? *to != OUTSIDE : *to == MADE && now == SLICED) *to = now, changed = true;
-        }
-    }
+    rvm__solve(s->last + 1 - s->first, visit_origin, s);
 }
 
 static void found_loose(survey *s, uint16_t array) {
@@ -147,33 +145,20 @@ static void look_at_addition(survey *s, const rvm_place *q) {
     found_loose(s, q->slot);
 }
 
-/* How instruction `in` accesses its place k, if that is an array or an element. */
-static unsigned access_of(const survey *s, const rvm_insn *in, uint32_t k) {
-    const rvm_place *q = rvm__places(s->e->f, in) + k;
-    char buffer[256];
-    if (q->kind != RVM_PLACE_ELEM && q->kind != RVM_PLACE_ARRAY) return RVM__BITS_NONE;
-    const rvm_callee callee = rvm__is_call(in) ? rvm__callee_of(s->e->u->p, in) : (rvm_callee){0};
-    if (callee.params && k >= callee.first) return rvm__role_access((rvm_role)callee.params[k - callee.first].role);
-    const char letter = rvm__place_letters(in, buffer)[k];
-    return rvm__letter_toggles(letter) ? RVM__BITS_NONE : rvm__letter_access(in, letter);
+static bool visit_bits(void *userdata, uint32_t node) {
+    const survey *s = userdata;
+    const rvm_insn *in = &s->e->f->code[s->first + node];
+    const rvm_place *q = rvm__places(s->e->f, in);
+    if (in->op != RVM_OP_view || !(s->bits[q[0].slot] & ~s->bits[q[1].slot])) return false;
+    s->bits[q[1].slot] |= s->bits[q[0].slot];
+    return true;
 }
 
 static void find_bits(survey *s) {
-    const rvm_function *f = s->e->f;
-    for (uint32_t pc = s->first; pc <= s->last; pc++)
-        for (uint32_t k = 0; k < f->code[pc].nplaces; k++) {
-            const unsigned bits = access_of(s, &f->code[pc], k);
-            if (bits) s->bits[rvm__places(f, &f->code[pc])[k].slot] |= (uint8_t)bits;
-        }
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t pc = s->first; pc <= s->last; pc++) {
-            const rvm_place *q = rvm__places(f, &f->code[pc]);
-            if (f->code[pc].op != RVM_OP_view || !(s->bits[q[0].slot] & ~s->bits[q[1].slot])) continue;
-            s->bits[q[1].slot] |= s->bits[q[0].slot];
-            changed = true;
-        }
-    }
+    RVM__EACH_INSN_IN(x, s->e->f, s->first, s->last + 1)
+        RVM__EACH_ACCESS(a, s->e->u->p, s->e->f, x.in)
+            if (a.array && !a.toggles) s->bits[a.q->slot] |= (uint8_t)a.bits;
+    rvm__solve(s->last + 1 - s->first, visit_bits, s);
 }
 
 /* A part of an array from outside, through which it is added into. */
@@ -189,24 +174,20 @@ static void look_at_view(survey *s, const rvm_insn *in) {
 }
 
 static void look_at(survey *s, const rvm_insn *in) {
-    const rvm_place *q = rvm__places(s->e->f, in);
     if (in->op == RVM_OP_view) look_at_view(s, in);
-    for (uint32_t k = 0; k < in->nplaces; k++)
-        if (access_of(s, in, k) == RVM__BITS_ACC && s->from[q[k].slot] == OUTSIDE) look_at_addition(s, &q[k]);
+    RVM__EACH_ACCESS(a, s->e->u->p, s->e->f, in)
+        if (a.array && a.bits == RVM__BITS_ACC && s->from[a.q->slot] == OUTSIDE) look_at_addition(s, a.q);
 }
 
 /* What is added into through a part of it may meet there what is added into directly. */
-static void spread_to_whole(survey *s) {
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t pc = s->first; pc <= s->last; pc++) {
-            const rvm_place *q = rvm__places(s->e->f, &s->e->f->code[pc]);
-            if (s->e->f->code[pc].op != RVM_OP_view || !s->e->conflicts[q[0].slot] || s->e->conflicts[q[1].slot]) continue;
-            if (s->from[q[0].slot] != OUTSIDE || s->from[q[1].slot] != OUTSIDE) continue;
-            found_loose(s, q[1].slot);
-            changed = true;
-        }
-    }
+static bool spread_to_whole(void *userdata, uint32_t node) {
+    survey *s = userdata;
+    const rvm_insn *in = &s->e->f->code[s->first + node];
+    const rvm_place *q = rvm__places(s->e->f, in);
+    if (in->op != RVM_OP_view || !s->e->conflicts[q[0].slot] || s->e->conflicts[q[1].slot]) return false;
+    if (s->from[q[0].slot] != OUTSIDE || s->from[q[1].slot] != OUTSIDE) return false;
+    found_loose(s, q[1].slot);
+    return true;
 }
 
 /* Whether it is added into, and appears around the block. */
@@ -238,10 +219,10 @@ bool rvm__survey_conflicts(rvm__emit *e, uint32_t first, uint32_t last, uint16_t
     memset(s.dimension, NO_DIMENSION, e->f->narrays + 1u);
     find_origins(&s);
     find_bits(&s);
-    for (uint32_t pc = first; pc <= last; pc++) look_at(&s, &e->f->code[pc]);
-    spread_to_whole(&s);
+    RVM__EACH_INSN_IN(x, e->f, first, last + 1) look_at(&s, x.in);
+    rvm__solve(last + 1 - first, spread_to_whole, &s);
     look_at_roots(&s);
-    spread_conflicts(e);
+    rvm__solve(e->f->ncode, spread_to_part, e);
     *any = s.any;
     for (uint32_t a = 0; a < e->f->narrays; a++)
         if (e->conflicts[a] && e->f->arrays[a].type == RVM_F32) return false;

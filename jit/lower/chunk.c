@@ -33,18 +33,10 @@ enum { AT_REGISTERS = RVM__COUNTS_PARAM, AT_VIEWS, AT_FIRST, AT_LAST, AT_SUMS, A
 
 /* ---- what the body uses ---- */
 
-static unsigned access_of(const rvm__emit *e, const rvm_insn *in, char letter, uint32_t k) {
-    if (letter != '*') return rvm__letter_access(in, letter);
-    const rvm_callee callee = rvm__callee_of(e->u->p, in);
-    return rvm__role_access((rvm_role)callee.params[k - callee.first].role);
-}
-
 /* Arrays that appear in the body. */
 static void find_inner(const rvm__emit *e, uint32_t par, uint8_t *inner) {
-    for (uint32_t pc = par + 1; pc < e->f->code[par].target; pc++) {
-        const rvm_insn *in = &e->f->code[pc];
-        if (rvm__op_names_array((rvm_op)in->op)) inner[rvm__places(e->f, in)->slot] = 1;
-    }
+    RVM__EACH_INSN_IN(x, e->f, par + 1, e->f->code[par].target)
+        if (rvm__op_names_array((rvm_op)x.in->op)) inner[x.q->slot] = 1;
 }
 
 static void use_array(const rvm__emit *e, plan *p, const uint8_t *inner, uint32_t pc, uint16_t array, unsigned bits) {
@@ -62,13 +54,8 @@ static void use_array(const rvm__emit *e, plan *p, const uint8_t *inner, uint32_
 }
 
 static void use_places(const rvm__emit *e, plan *p, const uint8_t *inner, uint32_t pc) {
-    const rvm_insn *in = &e->f->code[pc];
-    const rvm_place *q = rvm__places(e->f, in);
-    char buffer[256];
-    const char *letters = rvm__place_letters(in, buffer);
-    for (uint32_t k = 0; k < in->nplaces; k++)
-        if ((q[k].kind == RVM_PLACE_ELEM || q[k].kind == RVM_PLACE_ARRAY) && !rvm__letter_toggles(letters[k]))
-            use_array(e, p, inner, pc, q[k].slot, access_of(e, in, letters[k], k));
+    RVM__EACH_ACCESS(a, e->u->p, e->f, &e->f->code[pc])
+        if (a.array && !a.toggles) use_array(e, p, inner, pc, a.q->slot, a.bits);
 }
 
 static bool is_guarded(const rvm__emit *e, uint32_t pc) {
@@ -76,25 +63,18 @@ static bool is_guarded(const rvm__emit *e, uint32_t pc) {
 }
 
 static void use_body(const rvm__emit *e, plan *p, const uint8_t *inner) {
-    uint64_t weight = 1;
-    p->work = 1; /* a body may be empty */
-    for (uint32_t pc = p->par + 1; pc < e->f->code[p->par].target && !p->why; pc++) {
-        const rvm_insn *in = &e->f->code[pc];
-        const enum rvm__trail_use use = rvm__trail_use(e, pc);
-        uint64_t work = 1;
-        use_places(e, p, inner, pc);
+    const uint32_t first = p->par + 1, end = e->f->code[p->par].target;
+    p->work = 1 + rvm__work_between(e->u, e->fn, first, end);
+    RVM__EACH_INSN_IN(x, e->f, first, end) {
+        if (p->why) return;
+        const enum rvm__trail_use use = rvm__trail_use(e, x.pc);
+        use_places(e, p, inner, x.pc);
         if (use == RVM__TRAIL_KEPT) p->why = "what it overwrites is kept on a trail";
         if (use == RVM__TRAIL_LOST) p->lost = true;
-        if (in->op >> 1 == RVM_PAIR_par && is_guarded(e, pc))
+        if (x.in->op >> 1 == RVM_PAIR_par && is_guarded(e, x.pc))
             p->why = "roles in a block within are only known while it runs";
-        if (in->op >> 1 == RVM_PAIR_for && in->target < pc) weight /= 8;
-        for (uint32_t at = 0, g; rvm__is_call(in) && rvm__next_callee(e->u->p, in, &at, &g);) {
+        RVM__EACH_CALLEE(g, e->u->p, x.in)
             if (e->u->summaries[g].recursive) p->why = "it calls what is recursive";
-            if (work < e->u->summaries[g].work) work = e->u->summaries[g].work;
-        }
-        p->work += weight * work;
-        if (p->work > UINT64_C(1) << 40) p->work = UINT64_C(1) << 40;
-        if (in->op >> 1 == RVM_PAIR_for && in->target > pc) weight *= 8;
     }
 }
 
@@ -117,24 +97,14 @@ static void use_arrays(const rvm__emit *e, plan *p) {
 }
 
 static void list_used(const rvm__emit *e, plan *p) {
-    const rvm_insn *par = &e->f->code[p->par];
     uint8_t *bits = rvm__unit_alloc(e->u, e->f->nregs + 1);
     p->regs = rvm__unit_alloc(e->u, (e->f->nregs + 1) * sizeof *p->regs);
     p->arrays = rvm__unit_alloc(e->u, (e->f->narrays + 1) * sizeof *p->arrays);
     if (!bits || !p->regs || !p->arrays) return;
     rvm__block_registers(e->u->p, e->f, p->par, bits);
-    const rvm_place *q = rvm__places(e->f, par);
+    const rvm_place *q = rvm__places(e->f, &e->f->code[p->par]);
     for (int k = 1; k < 3; k++)
         if (q[k].slot < e->f->nregs) bits[q[k].slot] = RVM__BITS_READ;
-    for (uint32_t pc = p->par + 1; pc < par->target; pc++) { /* indices */
-        const rvm_insn *in = &e->f->code[pc];
-        q = rvm__places(e->f, in);
-        for (uint32_t k = 0; k < in->nplaces; k++)
-            for (uint32_t d = 0; d < (q[k].kind == RVM_PLACE_RANGE ? 1 : q[k].kind == RVM_PLACE_ELEM ? q[k].nidx : 0u); d++)
-                if (q[k].idx[d] < e->f->nregs) bits[q[k].idx[d]] |= RVM__BITS_READ;
-        for (uint32_t k = 0; k < in->nplaces; k++)
-            if (q[k].kind == RVM_PLACE_RANGE && q[k].slot < e->f->nregs) bits[q[k].slot] |= RVM__BITS_READ;
-    }
     for (uint32_t k = 0; k < e->f->nregs; k++)
         if (bits[k] == RVM__BITS_READ) p->regs[p->nregs++] = (uint16_t)k;
     for (uint32_t k = 0; k < e->f->narrays; k++)
@@ -163,10 +133,10 @@ static bool takes_back(rvm__unit *u, uint32_t fn) {
     rvm__emit e = {
         .u = u, .k = u->k, .f = &u->p->functions[fn], .code = &u->m->codes[fn], .fn = fn, .dir = 1, .apart = true};
     bool ready = false;
-    for (uint32_t pc = 0; pc < e.f->ncode; pc++) {
-        if (e.f->code[pc].op != RVM_OP_par) continue;
+    RVM__EACH_INSN(x, e.f) {
+        if (x.in->op != RVM_OP_par) continue;
         if (!ready && !(ready = rvm__find_segments(&e))) return true;
-        const plan *p = plan_of(&e, pc);
+        const plan *p = plan_of(&e, x.pc);
         if (!p || (!p->why && p->undone)) return true;
     }
     return false;

@@ -8,7 +8,7 @@
  *     around is written down for where the code is left (rvm__native_site). Inside of what is untracked all is.
  */
 #include "emit.h"
-#include "builder.h"
+#include "solver.h"
 
 #include <string.h>
 
@@ -27,40 +27,44 @@ static bool is_kept(uint16_t discards, uint16_t deep, unsigned level) {
 
 /* ---- over the call graph ---- */
 
-static void join(rvm__summary *to, uint16_t levels, unsigned tracked_from, bool *changed) {
-    *changed |= (levels & ~to->levels) || tracked_from < to->tracked_from;
+static bool join(rvm__summary *to, uint16_t levels, unsigned tracked_from) {
+    const bool grows = (levels & ~to->levels) || tracked_from < to->tracked_from;
     to->levels |= levels;
     if (tracked_from < to->tracked_from) to->tracked_from = (uint8_t)tracked_from;
+    return grows;
 }
 
 /* What an instruction adds to the summary of its function, where these levels are deep around it. */
-static void add_instruction(rvm__unit *u, uint32_t fn, const rvm_insn *in, uint16_t deep, bool *changed) {
+static bool add_instruction(rvm__unit *u, uint32_t fn, const rvm_insn *in, uint16_t deep) {
     rvm__summary *to = &u->summaries[fn];
     const unsigned level = is_on_trail(in) ? level_of(&u->p->functions[fn], in) : 0;
-    if (is_on_trail(in)) join(to, (uint16_t)(1u << level), is_kept(u->w->discards, deep, level) ? 0 : level + 1, changed);
-    for (uint32_t at = 0, g; rvm__is_call(in) && rvm__next_callee(u->p, in, &at, &g);) {
+    if (is_on_trail(in)) return join(to, (uint16_t)(1u << level), is_kept(u->w->discards, deep, level) ? 0 : level + 1);
+    bool grew = false;
+    RVM__EACH_CALLEE(g, u->p, in) {
         const rvm__summary *from = &u->summaries[g];
-        join(to, from->levels, rvm__asks_depth(from, deep) ? 0 : from->tracked_from, changed);
+        grew |= join(to, from->levels, rvm__asks_depth(from, deep) ? 0 : from->tracked_from);
     }
+    return grew;
 }
 
 bool rvm__asks_depth(const rvm__summary *summary, uint16_t deep) {
     return (unsigned)__builtin_popcount(deep) >= summary->tracked_from;
 }
 
+static bool visit(void *userdata, uint32_t fn) {
+    rvm__unit *u = userdata;
+    rvm__trail_cover cover = {0};
+    bool grew = false;
+    RVM__EACH_INSN(x, &u->p->functions[fn]) {
+        rvm__trail_pass(x.f, x.in, &cover);
+        grew |= add_instruction(u, fn, x.in, cover.levels);
+    }
+    return grew;
+}
+
 void rvm__find_depths(rvm__unit *u) {
     for (uint32_t fn = 0; fn < u->p->nfunctions; fn++) u->summaries[fn].tracked_from = RVM__NEVER_TRACKED;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t fn = 0; fn < u->p->nfunctions; fn++) {
-            const rvm_function *f = &u->p->functions[fn];
-            rvm__trail_cover cover = {0};
-            for (uint32_t pc = 0; pc < f->ncode; pc++) {
-                rvm__trail_pass(f, &f->code[pc], &cover);
-                add_instruction(u, fn, &f->code[pc], cover.levels, &changed);
-            }
-        }
-    }
+    rvm__solve_calls(&u->p->calls, RVM__CALLEES_FIRST, visit, u);
 }
 
 uint16_t rvm__deep_specialisation(const rvm__unit *u, uint32_t fn, uint16_t deep) {
@@ -83,7 +87,7 @@ enum rvm__trail_use rvm__trail_use(const rvm__emit *e, uint32_t pc) {
     const uint16_t deep = rvm__deep_at(e, pc);
     enum rvm__trail_use use = RVM__TRAIL_UNUSED;
     if (is_on_trail(in)) return is_kept(e->u->w->discards, deep, level_of(e->f, in)) ? RVM__TRAIL_KEPT : RVM__TRAIL_LOST;
-    for (uint32_t at = 0, g; rvm__is_call(in) && rvm__next_callee(e->u->p, in, &at, &g);) {
+    RVM__EACH_CALLEE(g, e->u->p, in) {
         if (rvm__asks_depth(&e->u->summaries[g], deep)) return RVM__TRAIL_KEPT;
         if (e->u->summaries[g].levels) use = RVM__TRAIL_LOST;
     }
@@ -91,13 +95,8 @@ enum rvm__trail_use rvm__trail_use(const rvm__emit *e, uint32_t pc) {
 }
 
 bool rvm__is_tracked(const rvm__emit *e, uint32_t first, uint32_t last) {
-    for (uint32_t pc = first + 1; pc < last; pc++) {
-        const rvm_insn *in = &e->f->code[pc];
-        const uint16_t deep = rvm__deep_at(e, pc);
-        if (is_on_trail(in) && is_kept(e->u->w->discards, deep, level_of(e->f, in))) return true;
-        for (uint32_t at = 0, g; rvm__is_call(in) && rvm__next_callee(e->u->p, in, &at, &g);)
-            if (rvm__asks_depth(&e->u->summaries[g], deep)) return true;
-    }
+    RVM__EACH_INSN_IN(x, e->f, first + 1, last)
+        if (rvm__trail_use(e, x.pc) == RVM__TRAIL_KEPT) return true;
     return false;
 }
 
@@ -113,18 +112,16 @@ bool rvm__find_segments(rvm__emit *e) {
     e->tracked = rvm__unit_alloc(e->u, f->ncode);
     e->untracked = rvm__unit_alloc(e->u, f->ncode + 1);
     if (!e->covered || !e->tracked || !e->untracked) return false;
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        rvm__trail_pass(f, &f->code[pc], &cover);
-        e->covered[pc] = cover.levels;
+    RVM__EACH_INSN(x, f) {
+        rvm__trail_pass(f, x.in, &cover);
+        e->covered[x.pc] = cover.levels;
+        if (x.in->op == RVM_OP_segment) open[n++] = x.pc;
+        if (x.in->op == RVM_OP_endsegment)
+            e->tracked[x.pc] = e->tracked[open[n - 1]] = rvm__is_tracked(e, open[n - 1], x.pc), n--;
     }
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        if (f->code[pc].op == RVM_OP_segment) open[n++] = pc;
-        if (f->code[pc].op == RVM_OP_endsegment)
-            e->tracked[pc] = e->tracked[open[n - 1]] = rvm__is_tracked(e, open[n - 1], pc), n--;
-    }
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const int by = e->tracked[pc] ? 0 : (f->code[pc].op == RVM_OP_segment) - (f->code[pc].op == RVM_OP_endsegment);
-        e->untracked[pc + 1] = (uint8_t)(e->untracked[pc] + by);
+    RVM__EACH_INSN(x, f) {
+        const int by = e->tracked[x.pc] ? 0 : (x.in->op == RVM_OP_segment) - (x.in->op == RVM_OP_endsegment);
+        e->untracked[x.pc + 1] = (uint8_t)(e->untracked[x.pc] + by);
     }
     return true;
 }

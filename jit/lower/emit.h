@@ -251,6 +251,8 @@ static inline uint32_t rvm__lower_end(const rvm_function *f, uint32_t pc) {
 /* ---- cost_bound.c ---- */
 /* Instructions from pc `from` to before `to`, each as often as it may run, or RVM__UNBOUNDED. */
 uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);
+/* The same as expected, where a loop has a few trips; callees are known but for recursion. */
+uint64_t rvm__work_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);
 /* In lanes, of a call: without loops that poll where they turn. */
 uint64_t rvm__most_unseen(const rvm__unit *u, uint32_t fn);
 /* Whether the loop with an end at pc need not poll in lanes: its trips are constants and, with all in them that does

@@ -3,7 +3,7 @@
  * The functions that the call reaches are emitted as they are asked for, each in the directions and with the assumptions
  * that occur. The entry takes the arguments from frame 0 of the machine and puts scalars back. */
 #include "emit.h"
-#include "builder.h"
+#include "solver.h"
 #include "support.h"
 
 #include <stddef.h>
@@ -92,16 +92,18 @@ static uint64_t constant_size(const rvm_function *f, const rvm_insn *in) {
     return n;
 }
 
+static bool makes(const rvm_insn *in, const rvm_place *q, uint16_t array) {
+    const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
+    return (pair == RVM_PAIR_new || pair == RVM_PAIR_like) && q->slot == array;
+}
+
 /* Of few elements, a constant number, wherever it appears. Recursion, which may be deep, keeps its arrays in the arena. */
 uint64_t rvm__alloca_bytes(const rvm__unit *u, uint32_t fn, uint16_t array) {
     const rvm_function *f = &u->p->functions[fn];
     uint64_t n = 0;
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const rvm_insn *in = &f->code[pc];
-        const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
-        if (pair != RVM_PAIR_new && pair != RVM_PAIR_like) continue;
-        if (rvm__places(f, in)->slot != array) continue;
-        const uint64_t here = constant_size(f, in);
+    RVM__EACH_INSN(x, f) {
+        if (!makes(x.in, x.q, array)) continue;
+        const uint64_t here = constant_size(f, x.in);
         if (!here || (n && n != here)) return 0;
         n = here;
     }
@@ -109,11 +111,8 @@ uint64_t rvm__alloca_bytes(const rvm__unit *u, uint32_t fn, uint16_t array) {
 }
 
 bool rvm__appears(const rvm_function *f, uint16_t array) {
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const rvm_insn *in = &f->code[pc];
-        const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
-        if ((pair == RVM_PAIR_new || pair == RVM_PAIR_like) && rvm__places(f, in)->slot == array) return true;
-    }
+    RVM__EACH_INSN(x, f)
+        if (makes(x.in, x.q, array)) return true;
     return false;
 }
 
@@ -129,15 +128,6 @@ static uint64_t larger(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
 
-/* Strongly connected components of the call graph, by Tarjan's algorithm: callees before callers. */
-typedef struct survey {
-    rvm__unit *u;
-    uint32_t *number, *low; /* by function, from 1 on */
-    uint32_t *open, nopen;  /* the stack: functions whose component is not complete */
-    bool *is_open;          /* by function */
-    uint32_t n;
-} survey;
-
 static void add_callee(rvm__summary *f, const rvm__summary *g) {
     if (g->recursive) return; /* makes room by itself */
     f->need.slots = larger(f->need.slots, g->need.slots);
@@ -148,90 +138,64 @@ static void add_callee(rvm__summary *f, const rvm__summary *g) {
     f->by_value |= g->by_value;
 }
 
-static void visit(survey *s, uint32_t fn);
-
-static void visit_code(survey *s, uint32_t fn) {
-    const rvm_program *p = s->u->p;
-    const rvm_function *f = &p->functions[fn];
-    rvm__summary *summary = &s->u->summaries[fn];
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const rvm_insn *in = &f->code[pc];
-        for (uint32_t at = 0, g; rvm__is_call(in) && rvm__next_callee(p, in, &at, &g);) {
-            if (!s->number[g]) {
-                visit(s, g);
-                if (s->low[g] < s->low[fn]) s->low[fn] = s->low[g];
-            } else if (s->is_open[g] && s->number[g] < s->low[fn])
-                s->low[fn] = s->number[g];
-            if (g == fn || s->is_open[g]) summary->recursive = true;
-        }
-    }
-}
-
-/* Callees' are known but for recursion; a loop counts for LOOP trips. */
-static void visit_work(const rvm__unit *u, uint32_t fn) {
+uint64_t rvm__work_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to) {
     enum { LOOP = 8 };
-    const rvm_program *p = u->p;
-    const rvm_function *f = &p->functions[fn];
     const uint64_t most = UINT64_C(1) << 40;
     uint64_t weight = 1, sum = 0;
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const rvm_insn *in = &f->code[pc];
-        if (in->op >> 1 == RVM_PAIR_for && in->target < pc) weight /= LOOP;
+    RVM__EACH_INSN_IN(x, &u->p->functions[fn], from, to) {
+        const bool loop = x.in->op >> 1 == RVM_PAIR_for;
         uint64_t work = 1;
-        for (uint32_t at = 0, g; rvm__is_call(in) && rvm__next_callee(p, in, &at, &g);)
-            work = larger(work, u->summaries[g].work);
+        if (loop && x.in->target < x.pc) weight /= LOOP;
+        RVM__EACH_CALLEE(g, u->p, x.in) work = larger(work, u->summaries[g].work);
         sum += weight * work < most ? weight * work : most;
-        if (in->op >> 1 == RVM_PAIR_for && in->target > pc) weight *= LOOP;
+        if (loop && x.in->target > x.pc) weight *= LOOP;
     }
-    u->summaries[fn].work = sum < most ? sum : most;
+    return sum < most ? sum : most;
 }
 
-static void visit_needs(survey *s, uint32_t fn) {
-    const rvm_program *p = s->u->p;
-    const rvm_function *f = &p->functions[fn];
-    rvm__summary *summary = &s->u->summaries[fn];
-    summary->size = f->ncode;
-    for (uint32_t pc = 0; pc < f->ncode; pc++) summary->by_value |= f->code[pc].op >> 1 == RVM_PAIR_calli;
-    for (uint32_t pc = 0; pc < f->ncode; pc++)
-        for (uint32_t at = 0, g; rvm__is_call(&f->code[pc]) && rvm__next_callee(p, &f->code[pc], &at, &g);)
-            if (g != fn) add_callee(summary, &s->u->summaries[g]);
-    visit_work(s->u, fn);
-    summary->most = summary->recursive ? RVM__UNBOUNDED : rvm__most_between(s->u, fn, 0, f->ncode);
-    summary->unseen = summary->recursive ? RVM__UNBOUNDED : rvm__most_unseen(s->u, fn);
-    summary->need.slots += s->u->m->codes[fn].slots;
+static bool summarise(void *userdata, uint32_t fn) {
+    rvm__unit *u = userdata;
+    const rvm_function *f = &u->p->functions[fn];
+    rvm__summary *summary = &u->summaries[fn];
+    if (!summary->size) return false;
+    RVM__EACH_INSN(x, f) {
+        summary->by_value |= x.in->op >> 1 == RVM_PAIR_calli;
+        RVM__EACH_CALLEE(g, u->p, x.in) add_callee(summary, &u->summaries[g]);
+    }
+    summary->work = rvm__work_between(u, fn, 0, f->ncode);
+    summary->most = summary->recursive ? RVM__UNBOUNDED : rvm__most_between(u, fn, 0, f->ncode);
+    summary->unseen = summary->recursive ? RVM__UNBOUNDED : rvm__most_unseen(u, fn);
+    summary->need.slots += u->m->codes[fn].slots;
     summary->need.arrays += f->narrays;
     summary->need.depth++;
-    for (uint32_t k = 0; k < f->narrays; k++) summary->need.bytes += rvm__local_bytes(s->u, fn, (uint16_t)k);
+    for (uint32_t k = 0; k < f->narrays; k++) summary->need.bytes += rvm__local_bytes(u, fn, (uint16_t)k);
+    return false;
 }
 
-/* The functions from `base` of the stack on; visit_code has marked those that call each other. */
-static void visit_component(survey *s, uint32_t base) {
-    for (uint32_t k = base; k < s->nopen; k++) visit_needs(s, s->open[k]);
-    for (uint32_t k = base; k < s->nopen; k++) s->is_open[s->open[k]] = false;
-    s->nopen = base;
+/* What is reached has a size. */
+static bool reach(rvm__unit *u, uint32_t fn) {
+    rvm__summary *summary = &u->summaries[fn];
+    if (summary->size) return false;
+    summary->size = u->p->functions[fn].ncode;
+    summary->recursive = u->p->calls.recursive[fn];
+    return true;
 }
 
-static void visit(survey *s, uint32_t fn) {
-    const uint32_t base = s->nopen;
-    s->number[fn] = s->low[fn] = ++s->n;
-    s->open[s->nopen++] = fn;
-    s->is_open[fn] = true;
-    visit_code(s, fn);
-    if (s->low[fn] == s->number[fn]) visit_component(s, base);
+static bool reach_callees(void *userdata, uint32_t fn) {
+    rvm__unit *u = userdata;
+    bool grew = false;
+    if (!u->summaries[fn].size) return false;
+    RVM__EACH_INSN(x, &u->p->functions[fn])
+        RVM__EACH_CALLEE(g, u->p, x.in) grew |= reach(u, g);
+    return grew;
 }
 
-static bool survey_functions(rvm__unit *u) {
-    const size_t n = u->p->nfunctions, each = sizeof(uint32_t);
-    survey s = {.u = u,
-                .number = rvm__unit_alloc(u, n * each),
-                .low = rvm__unit_alloc(u, n * each),
-                .open = rvm__unit_alloc(u, n * each),
-                .is_open = rvm__unit_alloc(u, n)};
-    if (u->status) return false;
-    visit(&s, u->w->fn);
+static void summarise_functions(rvm__unit *u) {
+    reach(u, u->w->fn);
+    rvm__solve_calls(&u->p->calls, RVM__CALLERS_FIRST, reach_callees, u);
+    rvm__solve_calls(&u->p->calls, RVM__CALLEES_FIRST, summarise, u);
     for (uint32_t fn = 0; fn < u->p->nfunctions; fn++) u->recursive |= u->summaries[fn].recursive;
     u->k->recurses = u->recursive;
-    return true;
 }
 
 /* ---- specialisations ---- */
@@ -529,10 +493,11 @@ rvm_status rvm__lower(rvm__build *k, const rvm__lowering *asked, rvm_error *err)
     u.summaries = rvm__unit_alloc(&u, n * sizeof *u.summaries);
     u.reach = rvm__unit_alloc(&u, n * sizeof *u.reach);
     u.specialisations = rvm__unit_alloc(&u, n * sizeof *u.specialisations);
+    if (!u.status && !rvm__reach_find(u.p, u.reach)) rvm__out_of_memory(&u);
     if (u.status) goto done;
-    rvm__reach_find(u.p, u.reach);
     rvm__find_depths(&u);
-    if (!survey_functions(&u) || !find_dead(&u) || !rvm__lines_begin(&u)) goto done;
+    summarise_functions(&u);
+    if (!find_dead(&u) || !rvm__lines_begin(&u)) goto done;
     if (!(what->standalone ? rvm__standalone_entry : emit_entry)(&u)) goto done;
     while (u.work && !u.status) {
         const rvm__specialisation *v = u.work;

@@ -311,7 +311,7 @@ static uint8_t *find(const rvm_program *p, uint32_t fn, bool unchecked) {
     void *scratch = calloc(1, rvm__elision_scratch(f));
     uint8_t *found = calloc(f->ncode, 1);
     cr_assert(reach && scratch && found);
-    rvm__reach_find(p, reach);
+    cr_assert(rvm__reach_find(p, reach));
     rvm__elision_find(p, reach, fn, unchecked, scratch, note, found);
     free(scratch);
     free(reach);

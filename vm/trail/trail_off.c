@@ -1,20 +1,19 @@
 /* trail_off.c: which levels of the trail a run may need, so that the others may be discarded.
  *
  * What compute parts and segments put on the trail they take back themselves. Outside of them a run takes entries where it
- * meets `undrop`, `recall` or `unset` in its own direction. A fixed point over the call graph, of a mask of levels for each
- * function and direction. */
+ * meets `undrop`, `recall` or `unset` in its own direction: a mask of levels for each function and direction, from callees
+ * to callers. */
 #include <string.h>
 
 #include "memory.h"
 #include "trail.h"
-#include "builder.h"
+#include "solver.h"
 
 enum { ALL_LEVELS = (1 << RVM_MAX_ORDER) - 1 };
 
 typedef struct walk {
     const rvm_program *p;
     uint16_t (*pops)[2]; /* by function: going up, going down */
-    bool changed;
 } walk;
 
 static unsigned level_of(const rvm_function *f, const rvm_insn *in) {
@@ -26,10 +25,8 @@ static uint16_t pops_of(const walk *w, const rvm_function *f, const rvm_insn *in
     const rvm_op op = down ? rvm__op_inverse((rvm_op)in->op) : (rvm_op)in->op;
     if (op == RVM_OP_unset) return 1;
     if (op == RVM_OP_undrop || op == RVM_OP_recall) return (uint16_t)(1u << level_of(f, in));
-    const bool against = op == RVM_OP_uncall || op == RVM_OP_uncalli;
     uint16_t levels = 0;
-    if (against || op == RVM_OP_call || op == RVM_OP_calli)
-        for (uint32_t at = 0, callee; rvm__next_callee(w->p, in, &at, &callee);) levels |= w->pops[callee][against];
+    RVM__EACH_CALLEE(g, w->p, in) levels |= w->pops[g][op & 1];
     return levels;
 }
 
@@ -40,28 +37,26 @@ void rvm__trail_pass(const rvm_function *f, const rvm_insn *in, rvm__trail_cover
     c->levels |= in->op == RVM_OP_compute ? ALL_LEVELS : (uint16_t)((2u << level_of(f, in)) - 1);
 }
 
-static void visit(walk *w, uint32_t fn) {
-    const rvm_function *f = &w->p->functions[fn];
+static bool visit(void *userdata, uint32_t fn) {
+    const walk *w = userdata;
     rvm__trail_cover cover = {0};
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        const rvm_insn *in = &f->code[pc];
-        rvm__trail_pass(f, in, &cover);
+    bool grew = false;
+    RVM__EACH_INSN(x, &w->p->functions[fn]) {
+        rvm__trail_pass(x.f, x.in, &cover);
         for (int down = 0; down < 2; down++) {
-            const uint16_t more = (uint16_t)(pops_of(w, f, in, down) & ~cover.levels & ~w->pops[fn][down]);
+            const uint16_t more = (uint16_t)(pops_of(w, x.f, x.in, down) & ~cover.levels & ~w->pops[fn][down]);
             w->pops[fn][down] |= more;
-            w->changed |= more != 0;
+            grew |= more != 0;
         }
     }
+    return grew;
 }
 
 static bool find_all(rvm_machine *m) {
-    walk w = {m->p, rvm__resize(m, NULL, 0, m->p->nfunctions * sizeof *w.pops), true};
+    walk w = {m->p, rvm__resize(m, NULL, 0, m->p->nfunctions * sizeof *w.pops)};
     if (!w.pops) return false;
     memset(w.pops, 0, m->p->nfunctions * sizeof *w.pops);
-    while (w.changed) {
-        w.changed = false;
-        for (uint32_t fn = 0; fn < m->p->nfunctions; fn++) visit(&w, fn);
-    }
+    rvm__solve_calls(&m->p->calls, RVM__CALLEES_FIRST, visit, &w);
     m->pops = w.pops;
     return true;
 }

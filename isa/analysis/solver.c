@@ -1,0 +1,20 @@
+/* solver.c: see solver.h. */
+#include "solver.h"
+
+/* nodes[0], nodes[step] and so on; NULL: as numbered. */
+static void settle(const uint32_t *nodes, int step, uint32_t n, rvm__visit *visit, void *userdata) {
+    for (uint32_t k = 0, quiet = 0; quiet < n; k = k + 1 < n ? k + 1 : 0)
+        quiet = visit(userdata, nodes ? nodes[step * (int64_t)k] : k) ? 0 : quiet + 1;
+}
+
+void rvm__solve(uint32_t n, rvm__visit *visit, void *userdata) {
+    settle(NULL, 1, n, visit, userdata);
+}
+
+void rvm__solve_calls(const rvm__callgraph *g, enum rvm__flow flow, rvm__visit *visit, void *userdata) {
+    for (uint32_t first = 0, n; first < g->n; first += n) {
+        const uint32_t *at = g->order + (flow == RVM__CALLEES_FIRST ? first : g->n - 1 - first);
+        for (n = 1; first + n < g->n && g->component[at[(int64_t)flow * n]] == g->component[*at]; n++) {}
+        settle(at, flow, n, visit, userdata);
+    }
+}

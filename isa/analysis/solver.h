@@ -1,0 +1,22 @@
+/* solver.h: fixpoints: the one solver of all analyses. Not installed.
+ *
+ * Facts stand in the client's memory and form a lattice of finite height. The visit of a node, a function or an instruction,
+ * joins what follows from the node into facts, its own or others', and says whether any grew. Nodes are visited in an order
+ * along which facts flow, the strongly connected components of a graph one after the other, each in a ring until as many
+ * visits in a row as it has nodes have made nothing grow: the least fixpoint, in any order.
+ */
+#ifndef RVM_SOLVER_H
+#define RVM_SOLVER_H
+
+#include "callgraph.h"
+
+typedef bool rvm__visit(void *userdata, uint32_t node);
+
+/* Nodes 0 to n - 1, which may all depend on each other. */
+void rvm__solve(uint32_t n, rvm__visit *visit, void *userdata);
+
+/* Functions: facts flow from callees to callers, or from callers to callees. */
+enum rvm__flow { RVM__CALLEES_FIRST = 1, RVM__CALLERS_FIRST = -1 };
+void rvm__solve_calls(const rvm__callgraph *g, enum rvm__flow flow, rvm__visit *visit, void *userdata);
+
+#endif
