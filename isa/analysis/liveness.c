@@ -12,6 +12,7 @@
  */
 #include "liveness_list.h"
 #include "elision.h"
+#include "sites.h"
 #include "solver.h"
 #include "support.h"
 
@@ -103,11 +104,9 @@ typedef struct step { /* an instruction as it is executed */
 } step;
 
 static bool is_discarded(const flow *w, const rvm__node *d, const rvm_insn *in) {
-    const rvm_function *f = w->list.f;
     if (!rvm__op_on_trail((rvm_op)d->op) || d->inner || !w->v->outer || in->op >> 1 == RVM_PAIR_segment) return false;
     const bool pushes = d->op == RVM_OP_set || d->op == RVM_OP_drop || d->op == RVM_OP_shed;
-    const uint64_t level = rvm__op_sets((rvm_op)d->op) ? 0 : f->consts[rvm__places(f, in)[0].slot - f->nregs].u;
-    return pushes && w->s->run.discarded >> level & 1;
+    return pushes && w->s->run.discarded >> rvm__insn_level(w->list.f, in) & 1;
 }
 
 static step step_of(const flow *w, const rvm__node *d, char buffer[256]) {

@@ -13,4 +13,9 @@ uint32_t rvm__sites_find(const uint32_t *sites, uint32_t n, int64_t site);
 /* flags.c: of n sites: whether what goes onto the trail there is always 0 or 1. */
 void rvm__sites_flags(const rvm_program *p, const uint32_t *sites, uint32_t n, uint8_t *flags);
 
+/* The level of trails that an instruction of a verified function is about, a segment's included. */
+static inline unsigned rvm__insn_level(const rvm_function *f, const rvm_insn *in) {
+    return rvm__op_sets((rvm_op)in->op) ? 0 : (unsigned)f->consts[rvm__places(f, in)[0].slot - f->nregs].i;
+}
+
 #endif

@@ -8,13 +8,10 @@
  *     around is written down for where the code is left (rvm__native_site). Inside of what is untracked all is.
  */
 #include "emit.h"
+#include "sites.h"
 #include "solver.h"
 
 #include <string.h>
-
-static unsigned level_of(const rvm_function *f, const rvm_insn *in) {
-    return rvm__op_sets((rvm_op)in->op) ? 0 : (unsigned)f->consts[rvm__places(f, in)[0].slot - f->nregs].i;
-}
 
 /* Whether something goes onto a trail or comes from it. */
 static bool is_on_trail(const rvm_insn *in) {
@@ -37,7 +34,7 @@ static bool join(rvm__summary *to, uint16_t levels, unsigned tracked_from) {
 /* What an instruction adds to the summary of its function, where these levels are deep around it. */
 static bool add_instruction(rvm__unit *u, uint32_t fn, const rvm_insn *in, uint16_t deep) {
     rvm__summary *to = &u->summaries[fn];
-    const unsigned level = is_on_trail(in) ? level_of(&u->p->functions[fn], in) : 0;
+    const unsigned level = is_on_trail(in) ? rvm__insn_level(&u->p->functions[fn], in) : 0;
     if (is_on_trail(in)) return join(to, (uint16_t)(1u << level), is_kept(u->w->discards, deep, level) ? 0 : level + 1);
     bool grew = false;
     RVM__EACH_CALLEE(g, u->p, in) {
@@ -86,7 +83,8 @@ enum rvm__trail_use rvm__trail_use(const rvm__emit *e, uint32_t pc) {
     const rvm_insn *in = &e->f->code[pc];
     const uint16_t deep = rvm__deep_at(e, pc);
     enum rvm__trail_use use = RVM__TRAIL_UNUSED;
-    if (is_on_trail(in)) return is_kept(e->u->w->discards, deep, level_of(e->f, in)) ? RVM__TRAIL_KEPT : RVM__TRAIL_LOST;
+    if (is_on_trail(in))
+        return is_kept(e->u->w->discards, deep, rvm__insn_level(e->f, in)) ? RVM__TRAIL_KEPT : RVM__TRAIL_LOST;
     RVM__EACH_CALLEE(g, e->u->p, in) {
         if (rvm__asks_depth(&e->u->summaries[g], deep)) return RVM__TRAIL_KEPT;
         if (e->u->summaries[g].levels) use = RVM__TRAIL_LOST;

@@ -7,6 +7,7 @@
 
 #include "memory.h"
 #include "trail.h"
+#include "sites.h"
 #include "solver.h"
 
 enum { ALL_LEVELS = (1 << RVM_MAX_ORDER) - 1 };
@@ -16,15 +17,10 @@ typedef struct walk {
     uint16_t (*pops)[2]; /* by function: going up, going down */
 } walk;
 
-static unsigned level_of(const rvm_function *f, const rvm_insn *in) {
-    return (unsigned)f->consts[rvm__places(f, in)[0].slot - f->nregs].i;
-}
-
 /* Levels that an instruction takes from, where the counter goes up or down. */
 static uint16_t pops_of(const walk *w, const rvm_function *f, const rvm_insn *in, bool down) {
     const rvm_op op = down ? rvm__op_inverse((rvm_op)in->op) : (rvm_op)in->op;
-    if (op == RVM_OP_unset) return 1;
-    if (op == RVM_OP_undrop || op == RVM_OP_recall) return (uint16_t)(1u << level_of(f, in));
+    if (op == RVM_OP_unset || op == RVM_OP_undrop || op == RVM_OP_recall) return (uint16_t)(1u << rvm__insn_level(f, in));
     uint16_t levels = 0;
     RVM__EACH_CALLEE(g, w->p, in) levels |= w->pops[g][op & 1];
     return levels;
@@ -34,7 +30,7 @@ void rvm__trail_pass(const rvm_function *f, const rvm_insn *in, rvm__trail_cover
     if (in->op == RVM_OP_do || in->op == RVM_OP_endsegment) c->levels = c->outer[--c->depth];
     if (in->op != RVM_OP_compute && in->op != RVM_OP_segment) return;
     c->outer[c->depth++] = c->levels;
-    c->levels |= in->op == RVM_OP_compute ? ALL_LEVELS : (uint16_t)((2u << level_of(f, in)) - 1);
+    c->levels |= in->op == RVM_OP_compute ? ALL_LEVELS : (uint16_t)((2u << rvm__insn_level(f, in)) - 1);
 }
 
 static bool visit(void *userdata, uint32_t fn) {
