@@ -347,9 +347,7 @@ static rvm_status emit(copying *c, rvm_op op, const rvm_insn *like, uint32_t tar
 
 static rvm_status copy_insn(copying *c, uint32_t pc) {
     const rvm_insn *in = &c->f.code[pc];
-    const rvm_place *q = rvm__places(&c->f, in);
-    char buffer[256];
-    const char *letters = rvm__place_letters(in, buffer), kind = rvm__op_target((rvm_op)in->op);
+    const char kind = rvm__op_target((rvm_op)in->op);
     rvm_place places[256];
     bool gone[RVM_MAX_PARAMS + 1] = {false};
     note_lengths(c, in);
@@ -358,8 +356,8 @@ static rvm_status copy_insn(copying *c, uint32_t pc) {
         const rvm_status st = choose_callee(c, in, &target, gone);
         if (st) return st;
     }
-    for (uint32_t k = 0; k < in->nplaces; k++)
-        if (!gone[k]) places[n++] = map_place(c, &q[k], letters[k]);
+    RVM__EACH_ACCESS(a, c->w->p, &c->f, in)
+        if (!gone[a.k]) places[n++] = map_place(c, a.q, a.letter);
     return emit(c, (rvm_op)in->op, in, target, places, n, pc);
 }
 
