@@ -1,6 +1,5 @@
 /* assemble.c: the public functions: read, parse all files, lower all functions, verify. */
 #include "asm.h"
-#include "rbc.h"
 #include "builder.h"
 #include "support.h"
 #include <errno.h>
@@ -66,7 +65,7 @@ static void build(assembler *a) {
 
 static rvm_status assemble(assembler *a, rvm_program **out, rvm_error *err, rvm_diagnostic report, void *userdata) {
     const source *first = &a->sources[0];
-    if (first->size >= 4 && !memcmp(first->text, RVM_RBC_MAGIC, 4))
+    if (rvm_bytecode_begins(first->text, first->size))
         return rvm__fail(err, RVM_ERR_FORMAT, first->name, 0, 0, "this is bytecode, not a source");
     build(a);
     if (!a->oom && !a->nerrors) rvm__finish_program(a);
@@ -134,6 +133,7 @@ rvm_status rvm_open(const char *path, const rvm_asm_options *options, rvm_progra
     const bool empty = !n && !ferror(in);
     fclose(in);
     if (empty) return rvm__fail(err, RVM_ERR_FORMAT, path, 0, 0, "the file is empty");
-    if (!memcmp(head, RVM_RBC_MAGIC, n)) return rvm_program_load_file(path, options ? options->allocator : NULL, out, err);
+    if (!n || rvm_bytecode_begins(head, n))
+        return rvm_program_load_file(path, options ? options->allocator : NULL, out, err);
     return rvm_assemble_file(path, options, out, err, report, userdata);
 }

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # Which folder may include from which: arrows point down only, and LLVM's and CUDA's headers stay in their folders, LLVM's in
-# what jit/ makes the module of.
+# what jit/ makes the module of. The commands, the examples and the benchmarks are users: they have the installed headers.
 # Argument: the source folder.
 set -eu
 cd "$1"
+installed="jit/rvm_jit.h vm/rvm.h vm/rvm_derivatives.h assembler/rvm_asm.h isa/rvm_program.h"
 declare -A uses=(
     [isa]="isa"
     [assembler]="assembler isa"
     [vm]="vm isa"
     [jit]="jit vm isa"
-    [tools]="tools jit vm assembler isa"
-    [examples]="examples jit/rvm_jit.h vm/rvm.h vm/rvm_derivatives.h assembler/rvm_asm.h isa/rvm_program.h"
-    [bench]="bench examples jit/rvm_jit.h vm/rvm.h vm/rvm_derivatives.h assembler/rvm_asm.h isa/rvm_program.h"
+    [tools]="tools $installed"
+    [examples]="examples $installed"
+    [bench]="bench examples $installed"
 )
 library='^jit/(rvm_jit\.h|host/.*)$'
 declare -A home_of

@@ -111,7 +111,8 @@ RVM_API const char *rvm_role_name(rvm_role r);
 RVM_API int64_t rvm_fix_from_double(double x);
 RVM_API double rvm_fix_to_double(int64_t x);
 
-#define RVM_MAX_DIMS 4
+#define RVM_MAX_DIMS   4
+#define RVM_MAX_PARAMS 255 /* of a function */
 
 typedef struct rvm_program rvm_program;
 
@@ -129,12 +130,16 @@ RVM_API void rvm_program_free_bytes(const rvm_program *p, void *bytes, size_t si
  * is no regular file, as a pipe, is written where it is. Errors: IO (with errno's text), MEMORY. */
 RVM_API rvm_status rvm_program_save_file(const rvm_program *p, const char *path, rvm_error *err);
 RVM_API void rvm_program_free(rvm_program *p); /* NULL is allowed; no machine may still use it */
+/* Write any other file as rvm_program_save_file does. Errors: IO. */
+RVM_API rvm_status rvm_file_write(const char *path, const void *bytes, size_t size, rvm_error *err);
 
 /* The format of the bytecode that this library writes: the version of the container, and the fingerprint of the tables of
  * instructions, without which its numbers mean nothing. A file is read if its container has this version, and if this
  * library's tables begin with those it was made with; else VERSION, and it must be assembled again. Any thread. */
 RVM_API uint32_t rvm_bytecode_version(void);
 RVM_API uint64_t rvm_bytecode_tables(void);
+/* Whether these bytes begin as bytecode does, rather than as a source. */
+RVM_API bool rvm_bytecode_begins(const void *bytes, size_t size);
 
 /* Identity: XXH3-128 of the body of the encoding, high and low half. 0 when a derived program's memory is out. */
 RVM_API void rvm_program_id(const rvm_program *p, uint64_t id[2]);
@@ -157,11 +162,35 @@ RVM_API const char *rvm_program_function_name(const rvm_program *p, uint32_t fn)
 RVM_API uint32_t rvm_program_param_count(const rvm_program *p, uint32_t fn);
 /* Errors: USAGE when fn or i is out of range. */
 RVM_API rvm_status rvm_program_param(const rvm_program *p, uint32_t fn, uint32_t i, rvm_param_info *out);
+/* What the source writes as one number may be several parameters: z: complex is z.re and z.im, y: lns is y.log, the
+ * logarithm. The shadow of z, in a derived function, is z_b, which is z.re_b and z.im_b. */
+typedef enum rvm_component { RVM_COMPONENT_WHOLE, RVM_COMPONENT_RE, RVM_COMPONENT_IM, RVM_COMPONENT_LOG } rvm_component;
+/* Which of them parameter i is; WHOLE: the number itself, or there is no such parameter. *other: the other part of RE and
+ * IM, else i. name: what the source calls the number, cut to size and ended by 0. Either may be NULL. */
+RVM_API rvm_component rvm_program_component(const rvm_program *p, uint32_t fn, uint32_t i, uint32_t *other, char *name,
+                                            size_t size);
+
+/* The k-th source that positions name: the one that was assembled, then what it includes. NULL past the last. */
+RVM_API const char *rvm_program_file(const rvm_program *p, uint32_t k);
 /* Instructions of a function; source position of one (*file NULL when unknown). Line 0 when unknown. Each of file, line and
  * column may be NULL. */
 RVM_API uint32_t rvm_program_code_size(const rvm_program *p, uint32_t fn);
 RVM_API void rvm_program_position(const rvm_program *p, uint32_t fn, uint32_t pc, const char **file, uint32_t *line,
                                   uint32_t *column);
+
+/* One instruction; docs/isa.md has what each means. */
+typedef struct rvm_instruction {
+    const char *mnemonic; /* "add", "let", "jmp": static strings, those of rvm_machine_profile, too */
+    const char *row;      /* of an update the function that it applies: "mul"; else NULL */
+    uint32_t places;      /* operands, the target first where it has one */
+    int64_t target; /* of a jump, a come-from, either end of a loop or block: the one that it is paired with; else -1 */
+    int64_t callee; /* the function that it calls, or whose number it takes; else -1 */
+} rvm_instruction;
+/* False past the last instruction of a function. */
+RVM_API bool rvm_program_instruction(const rvm_program *p, uint32_t fn, uint32_t pc, rvm_instruction *out);
+/* The text of its k-th place, with the names of the source where they are known, as "x[i]"; cut to size and ended by 0.
+ * Returns the length it has uncut, 0 where there is none. */
+RVM_API int rvm_program_place_text(const rvm_program *p, uint32_t fn, uint32_t pc, uint32_t k, char *text, size_t size);
 
 /* The instruction that opens the k-th parallel block of a function, or -1. *proved (may be NULL): whether the verifier
  * proved what its instances may share; else the machine watches over it while the block runs. */

@@ -77,6 +77,7 @@ static void names(void) {
     HARMLESS(rvm_status_name, s, !strcmp(rvm_status_name((rvm_status)99), "INTERNAL"));
     HARMLESS(rvm_status_text, s, rvm_status_text((rvm_status)99) != NULL);
     HARMLESS(rvm_status_exit, s, rvm_status_exit((rvm_status)99) == 1);
+    HARMLESS(rvm_type_is_floating, t, !rvm_type_is_floating((rvm_type)99));
     HARMLESS(rvm_type_name, t, !strcmp(rvm_type_name((rvm_type)99), "?"));
     HARMLESS(rvm_role_name, r, !strcmp(rvm_role_name((rvm_role)99), "?"));
 }
@@ -100,6 +101,10 @@ static void files(void) {
     REFUSED(rvm_program_save_file, p, NULL, "x", &e);
     REFUSED(rvm_program_save_file, path, p, NULL, &e);
     UNTOLD(rvm_program_save_file, NULL, "x", NULL);
+    REFUSED(rvm_file_write, path, NULL, "x", 1, &e);
+    REFUSED(rvm_file_write, bytes, "x", NULL, 1, &e);
+    UNTOLD(rvm_file_write, NULL, "x", 1, NULL);
+    HARMLESS(rvm_bytecode_begins, bytes, !rvm_bytecode_begins(NULL, 4));
     if (rvm_program_save(p, &bytes, &size, &e)) failures++;
     ALLOWED(rvm_program_load, name, bytes, size, NULL, NULL, &made, &e);
     rvm_program_free(made);
@@ -113,10 +118,11 @@ static void files(void) {
 
 static void questions(void) {
     uint64_t id[2] = {1, 1};
-    uint32_t line = 1, column = 1;
+    uint32_t line = 1, column = 1, other = 1;
     const char *file = "x";
     bool proved;
     char text[8] = "x";
+    rvm_instruction in;
     HARMLESS(rvm_program_id, p, (rvm_program_id(NULL, id), !id[0] && !id[1]));
     HARMLESS(rvm_program_id, id, (rvm_program_id(p, NULL), true));
     HARMLESS(rvm_program_function_count, p, !rvm_program_function_count(NULL));
@@ -131,6 +137,14 @@ static void questions(void) {
     HARMLESS(rvm_program_position, file, (rvm_program_position(p, fn, 1, NULL, &line, &column), line > 0));
     HARMLESS(rvm_program_position, line, (rvm_program_position(p, fn, 1, &file, NULL, &column), file != NULL));
     HARMLESS(rvm_program_position, column, (rvm_program_position(p, fn, 1, &file, &line, NULL), line > 0));
+    HARMLESS(rvm_program_component, p, !rvm_program_component(NULL, 0, 0, &other, text, sizeof text) && !other && !*text);
+    HARMLESS(rvm_program_component, other, (rvm_program_component(p, fn, 1, NULL, text, sizeof text), *text == 'x'));
+    HARMLESS(rvm_program_component, name, (rvm_program_component(p, fn, 1, &other, NULL, 100), other == 1));
+    HARMLESS(rvm_program_file, p, !rvm_program_file(NULL, 0));
+    HARMLESS(rvm_program_instruction, p, !rvm_program_instruction(NULL, 0, 0, &in));
+    HARMLESS(rvm_program_instruction, out, !rvm_program_instruction(p, fn, 0, NULL));
+    HARMLESS(rvm_program_place_text, p, !rvm_program_place_text(NULL, 0, 0, 0, text, sizeof text) && !*text);
+    HARMLESS(rvm_program_place_text, text, rvm_program_place_text(p, fn, 1, 0, NULL, 100) > 0);
     HARMLESS(rvm_program_block, p, rvm_program_block(NULL, 0, 0, &proved) == -1);
     HARMLESS(rvm_program_block, proved, rvm_program_block(p, fn, 0, NULL) == -1);
     HARMLESS(rvm_program_instruction_text, p, !rvm_program_instruction_text(NULL, 0, 0, text, sizeof text) && !*text);
@@ -264,6 +278,23 @@ static void machines(void) {
     HARMLESS(rvm_arg_array_i64, data, !rvm_arg_array_i64(NULL, 1, shape).data);
     HARMLESS(rvm_arg_array_i64, shape, rvm_arg_array_i64(NULL, 1, NULL).shape[0] == -1);
     set_arguments();
+}
+
+static void numbers(void) {
+    char text[8] = "";
+    rvm_scalar cells[2];
+    HARMLESS(rvm_scalar_to_double, t, rvm_scalar_to_double((rvm_type)99, (rvm_scalar){.i = 1}) == 0);
+    HARMLESS(rvm_scalar_from_double, t, rvm_scalar_from_double((rvm_type)99, 1).i == 0);
+    HARMLESS(rvm_scalar_text, t, rvm_scalar_text((rvm_type)99, cells[0], text, sizeof text) == 1 && *text == '?');
+    HARMLESS(rvm_scalar_text, text, rvm_scalar_text(RVM_F64, (rvm_scalar){.f = 1.5}, NULL, 100) == 3);
+    HARMLESS(rvm_arg_count, a, rvm_arg_count(NULL) == 0);
+    HARMLESS(rvm_arg_gather, a, (rvm_arg_gather(NULL, false, cells), true));
+    HARMLESS(rvm_arg_gather, to, (rvm_arg_gather(&args[1], false, NULL), true));
+    HARMLESS(rvm_arg_scatter, a, (rvm_arg_scatter(NULL, false, cells), true));
+    HARMLESS(rvm_arg_scatter, from, (rvm_arg_scatter(&args[1], false, NULL), true));
+    HARMLESS(rvm_arg_element_text, name, rvm_arg_element_text(NULL, &args[1], 0, text, sizeof text) == 1);
+    HARMLESS(rvm_arg_element_text, a, rvm_arg_element_text("x", NULL, 0, text, sizeof text) == 1);
+    HARMLESS(rvm_arg_element_text, text, rvm_arg_element_text("x", &args[1], 0, NULL, 100) == 4);
 }
 
 static void runs(void) {
@@ -516,6 +547,7 @@ int main(void) {
     transforms();
     assembler();
     machines();
+    numbers();
     runs();
     inspection();
     records();

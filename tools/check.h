@@ -2,7 +2,6 @@
 #ifndef RVM_TOOLS_CHECK_H
 #define RVM_TOOLS_CHECK_H
 
-#include "program.h"
 #include "tool.h"
 
 enum { MAX_ROWS = 4 + 2 * RVM_MAX_PARAMS, MAX_POINTS = 20 };
@@ -29,6 +28,7 @@ typedef struct check {
     uint32_t npoints; /* all that there are */
 } check;
 
+/* check.c */
 row *check_add_row(check *c, const char *name, const char *format, const char *what);
 bool check_is_limit(rvm_status status); /* or a cancellation: what ends a command, whatever it runs */
 /* A run has failed, or not (status OK): a limit and a cancellation end the command, so that they come back, in t->err; any

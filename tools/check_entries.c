@@ -1,7 +1,6 @@
 /* check_entries.c: rows of rvm check that ask for single entries, and where derivatives end. */
 #include "check.h"
 #include "differences.h"
-#include "number.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* cli.c: getopt_long driven by options.def. Everything a command accepts and everything --help says comes from the tables.
  */
 #include "cli.h"
-#include "support.h"
+#include "errors.h"
 #include "number.h"
 
 #include <errno.h>
@@ -112,15 +112,15 @@ static rvm_status set_option(const struct option_spec *s, const char *text, opti
     case FLAG: *(bool *)at = true; break;
     case TEXT: *(const char **)at = text; break;
     case LIST:
-        if (!append(at, text)) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+        if (!append(at, text)) return fail(err, RVM_ERR_MEMORY, NULL, "out of memory");
         break;
     case REAL: good = parse_positive(text, at); break;
     case COUNT: good = parse_count(text, 1000, at); break;
     case BYTES: good = parse_count(text, 1024, at); break;
     }
     if (good) return RVM_OK;
-    return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "--%s takes a number%s, not `%s`", s->name,
-                     s->kind == REAL ? " that is not negative" : ", whole and not negative", text);
+    return fail(err, RVM_ERR_USAGE, NULL, "--%s takes a number%s, not `%s`", s->name,
+                s->kind == REAL ? " that is not negative" : ", whole and not negative", text);
 }
 
 static rvm_status unknown_option(command_id c, const char *text, rvm_error *err) {
@@ -131,8 +131,8 @@ static rvm_status unknown_option(command_id c, const char *text, rvm_error *err)
     for (size_t i = 0; i < OPTION_COUNT; i++)
         if (takes(c, &specs[i])) nearest_offer(&n, specs[i].name);
     command_title(c, title);
-    return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "%s has no option `%s`%s%s%s", title, text,
-                     n.best ? "; did you mean --" : "", n.best ? n.best : "", n.best ? "?" : "");
+    return fail(err, RVM_ERR_USAGE, NULL, "%s has no option `%s`%s%s%s", title, text, n.best ? "; did you mean --" : "",
+                n.best ? n.best : "", n.best ? "?" : "");
 }
 
 static rvm_status parse_options(command_id c, int argc, char **argv, options *o, rvm_error *err) {
@@ -155,7 +155,7 @@ static rvm_status parse_options(command_id c, int argc, char **argv, options *o,
     }
     opterr = 0;
     for (int got; (got = getopt_long(argc, argv, shorts, longs, NULL)) >= 0;) {
-        if (got == ':') return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "`%s` needs a value", argv[optind - 1]);
+        if (got == ':') return fail(err, RVM_ERR_USAGE, NULL, "`%s` needs a value", argv[optind - 1]);
         if (got == '?') return unknown_option(c, argv[optind - 1], err);
         const struct option_spec *s = specs;
         while (got < 256 ? s->letter != got : s != &specs[got - 256]) s++;
@@ -174,7 +174,7 @@ rvm_status cli_parse(command_id c, int argc, char **argv, options *o, int *first
     char title[32];
     command_title(c, title);
     if (words < commands[c].least || (commands[c].most >= 0 && words > commands[c].most))
-        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "usage: %s %s; see %s --help", title, commands[c].words, title);
+        return fail(err, RVM_ERR_USAGE, NULL, "usage: %s %s; see %s --help", title, commands[c].words, title);
     return RVM_OK;
 }
 

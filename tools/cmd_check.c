@@ -13,36 +13,13 @@
  */
 #include "check.h"
 #include "differences.h"
-#include "number.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { GRADIENT_ENTRIES = 16 }; /* of a parameter, evenly spread */
-static const double transpose_tolerance = 1e-9, difference_tolerance = 1e-6, kink_tolerance = 1e-3;
-
-row *check_add_row(check *c, const char *name, const char *format, const char *what) {
-    row *r = &c->rows[c->n++];
-    *r = (row){.check = name, .outcome = PASSED};
-    snprintf(r->what, sizeof r->what, format, what);
-    return r;
-}
-
-bool check_is_limit(rvm_status st) {
-    return rvm_status_exit(st) == rvm_status_exit(RVM_ERR_LIMIT);
-}
-
-rvm_status check_run(check *c, row *r, rvm_status status, const rvm_error *e) {
-    if (check_is_limit(status)) return c->t->err = *e, status;
-    if (!status) return RVM_OK;
-    r->outcome = FAILED;
-    if (e->line)
-        snprintf(r->note, sizeof r->note, "%.200s:%u: %.320s", e->file, e->line, e->message);
-    else
-        snprintf(r->note, sizeof r->note, "%.250s", e->message);
-    return RVM_OK;
-}
+static const double difference_tolerance = 1e-6, kink_tolerance = 1e-3;
 
 /* ---- restore ---- */
 
@@ -69,8 +46,8 @@ static rvm_status check_restore(check *c) {
     if (d.error == 0 && d.same) goto done;
     values_element_name(&t->v, d.param, d.element, r->worst, sizeof r->worst);
     rvm_type type = t->v.info[d.param].type;
-    r->expected = scalar_to_double(type, arg_get(&t->v.arg[d.param], d.element));
-    r->got = scalar_to_double(type, arg_get(&back.arg[d.param], d.element));
+    r->expected = rvm_scalar_to_double(type, arg_get(&t->v.arg[d.param], d.element));
+    r->got = rvm_scalar_to_double(type, arg_get(&back.arg[d.param], d.element));
 done:
     rvm_machine_unbind(t->machine);
     values_free(&back);
@@ -90,14 +67,14 @@ static rvm_status seeded(check *c, values *v, uint32_t stream, int64_t only) {
         if (only >= 0 && i != (uint32_t)only) continue;
         for (size_t k = 0, n = st ? 0 : arg_count(&in->arg[i]); k < n; k++) {
             double x = noise(stream, i, k) * (stream == STREAM_V ? step_scale(&in->arg[i], k) : 1);
-            arg_set_shadow(&v->arg[i], k, scalar_from_double(in->info[i].type, x));
+            arg_set_shadow(&v->arg[i], k, rvm_scalar_from_double(in->info[i].type, x));
         }
     }
     return st;
 }
 
 static double shadow(const values *v, uint32_t i, size_t k) {
-    return scalar_to_double(v->info[i].type, arg_get_shadow(&v->arg[i], k));
+    return rvm_scalar_to_double(v->info[i].type, arg_get_shadow(&v->arg[i], k));
 }
 
 /* <noise of a stream, shadows of v>; *magnitude gains the sum of the terms' sizes. */
@@ -111,16 +88,6 @@ static double product(const check *c, const values *v, uint32_t stream, double *
             *magnitude += fabs(term);
         }
     return sum;
-}
-
-/* The transpose of a function that computes in a coarser type than f64. */
-double check_transpose_tolerance(const check *c) {
-    double tolerance = transpose_tolerance;
-    for (uint32_t i = 0; i < c->t->v.n; i++) {
-        const rvm_type type = c->t->v.info[i].type;
-        if (c->active[i] && type != RVM_F64) tolerance = fmax(tolerance, type == RVM_F32 ? 1e-4 : difference_tolerance);
-    }
-    return tolerance;
 }
 
 /* Leaves J'w in c->gradient; false when a mode does not run at all. */
@@ -171,7 +138,7 @@ static double magnitude_of(const values *v) {
     double m = 1;
     for (uint32_t i = 0; i < v->n; i++)
         for (size_t k = 0, n = type_is_real(v->info[i].type) ? arg_count(&v->arg[i]) : 0; k < n; k++)
-            m = fmax(m, fabs(scalar_to_double(v->info[i].type, arg_get(&v->arg[i], k))));
+            m = fmax(m, fabs(rvm_scalar_to_double(v->info[i].type, arg_get(&v->arg[i], k))));
     return isfinite(m) ? m : 1;
 }
 

@@ -1,5 +1,4 @@
 /* cmd_compile.c: rvm compile: a function, or what is derived of it, as an object file and a C header. */
-#include "support.h"
 #include "rvm_jit.h"
 #include "tool.h"
 
@@ -45,7 +44,7 @@ static rvm_status text_open(tool *t, text *x) {
 
 static rvm_status text_write(tool *t, text *x, const char *path) {
     const bool complete = !fflush(x->out) && !ferror(x->out);
-    return complete ? rvm__write_file(path, x->bytes, x->size, &t->err) : tool_fail(t, RVM_ERR_MEMORY, "out of memory");
+    return complete ? rvm_file_write(path, x->bytes, x->size, &t->err) : tool_fail(t, RVM_ERR_MEMORY, "out of memory");
 }
 
 static void text_close(text *x) {

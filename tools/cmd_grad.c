@@ -1,11 +1,8 @@
 /* cmd_grad.c: rvm grad and rvm vjp (the backward sweep), rvm jvp (tangents). */
-#include "program.h"
-#include "number.h"
 #include "tool.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- output that both share ---- */
 
@@ -34,8 +31,8 @@ static bool has_nan(const tool *t, const values *results, const bool *set) {
     for (uint32_t i = 0; i < t->v.n; i++) {
         const rvm_type type = t->v.info[i].type;
         for (size_t k = 0, n = type_is_real(type) ? arg_count(&t->v.arg[i]) : 0; k < n; k++)
-            if (isnan(scalar_to_double(type, arg_get(&results->arg[i], k))) ||
-                (set[i] && isnan(scalar_to_double(type, arg_get_shadow(&t->v.arg[i], k)))))
+            if (isnan(rvm_scalar_to_double(type, arg_get(&results->arg[i], k))) ||
+                (set[i] && isnan(rvm_scalar_to_double(type, arg_get_shadow(&t->v.arg[i], k)))))
                 return true;
     }
     return false;
@@ -115,8 +112,8 @@ static rvm_status undo(tool *t, const values *after, uint32_t of, size_t element
         for (size_t k = 0, n = t->v.arg[i].active ? arg_count(&t->v.arg[i]) : 0; k < n; k++) {
             const rvm_type type = t->v.info[i].type;
             const double seed = i == of && k == element;
-            scale = fmax(scale, fabs(scalar_to_double(type, arg_get_shadow(&gradient.arg[i], k))));
-            *apart = fmax(*apart, fabs(scalar_to_double(type, arg_get_shadow(&t->v.arg[i], k)) - seed));
+            scale = fmax(scale, fabs(rvm_scalar_to_double(type, arg_get_shadow(&gradient.arg[i], k))));
+            *apart = fmax(*apart, fabs(rvm_scalar_to_double(type, arg_get_shadow(&t->v.arg[i], k)) - seed));
             arg_set_shadow(&t->v.arg[i], k, arg_get_shadow(&gradient.arg[i], k));
         }
     if (!d.same)
@@ -146,7 +143,7 @@ rvm_status command_GRAD(tool *t) {
     if (!st) st = only_check(t, &gradient, NULL, NULL);
     if (st) goto done;
     points_note_active(t);
-    arg_set_shadow(&t->v.arg[of], element, scalar_from_double(t->v.info[of].type, 1));
+    arg_set_shadow(&t->v.arg[of], element, rvm_scalar_from_double(t->v.info[of].type, 1));
     st = forward_and_sweep(t, &after);
     if (!st && t->o.undo) st = undo(t, &after, of, element, &apart);
     if (st) goto done;
@@ -163,85 +160,6 @@ done:
 }
 
 /* ---- jvp ---- */
-
-/* Elements whose shadows were given, by parameter; NULL: none of its. */
-typedef unsigned char *given_shadows[RVM_MAX_PARAMS + 1];
-
-/* Marks `count` elements from k on. Given twice, one would be lost. */
-static rvm_status mark(tool *t, given_shadows given, uint32_t i, size_t k, size_t count, const char *option,
-                       const char *shadow) {
-    const size_t all = arg_count(&t->v.arg[i]);
-    char name[128];
-    if (!given[i] && !(given[i] = calloc(all + 1, 1))) return tool_fail(t, RVM_ERR_MEMORY, "out of memory");
-    for (size_t e = k; e < k + count; e++) {
-        values_element_name(&t->v, i, e, name, sizeof name);
-        if (given[i][e]++) return tool_fail(t, RVM_ERR_ARGUMENT, "%s gives the %s of `%s` twice", option, shadow, name);
-    }
-    return RVM_OK;
-}
-
-/* "x[1]=2" */
-static rvm_status read_element_shadow(tool *t, given_shadows marks, const char *option, const char *shadow, const char *word,
-                                      int length) {
-    char name[128];
-    uint32_t i;
-    size_t k;
-    rvm_arg given = {0};
-    if (length >= (int)sizeof name) return tool_fail(t, RVM_ERR_ARGUMENT, "%s: `%.60s...` names no element", option, word);
-    snprintf(name, sizeof name, "%.*s", length, word);
-    rvm_status st = values_find_element(&t->v, name, &i, &k, &t->err);
-    if (st) return st;
-    if (!t->v.arg[i].active)
-        return tool_fail(t, RVM_ERR_ARGUMENT, "%s %s: `%s` is i64 and has no %s", option, word, t->v.info[i].name, shadow);
-    rvm_param_info scalar = t->v.info[i];
-    scalar.ndim = 0;
-    st = mark(t, marks, i, k, 1, option, shadow);
-    if (!st) st = literal_read(&t->reading, &scalar, word + length + 1, &given, &t->err);
-    if (!st) arg_set_shadow(&t->v.arg[i], k, given.value);
-    return st;
-}
-
-/* A shadow from the command line: option is --dot or --seed, shadow what it means. */
-static rvm_status read_shadow(tool *t, given_shadows marks, const char *option, const char *shadow, const char *word) {
-    const char *equals = strchr(word, '=');
-    if (!equals) return tool_fail(t, RVM_ERR_USAGE, "%s takes name=value, not `%s`", option, word);
-    if (memchr(word, '[', (size_t)(equals - word)))
-        return read_element_shadow(t, marks, option, shadow, word, (int)(equals - word));
-    const int shown = values_find_shown(&t->v, word, (int)(equals - word));
-    uint32_t im = 0;
-    const bool complex = shown >= 0 && values_shown(&t->v, (uint32_t)shown, &im) == SHOWN_COMPLEX;
-    int i = complex ? shown : values_find(&t->v, word, (int)(equals - word), &t->err);
-    if (i < 0) return t->err.code;
-    rvm_arg *a = &t->v.arg[i], given = {0}, given_im = {0};
-    if (!a->active)
-        return tool_fail(t, RVM_ERR_ARGUMENT, "%s %s: `%s` is i64 and has no %s", option, word, t->v.info[i].name, shadow);
-    rvm_status st =
-        complex ? literal_read_shown(&t->reading, SHOWN_COMPLEX, &t->v.info[i], equals + 1, &given, &given_im, &t->err)
-                : literal_read(&t->reading, &t->v.info[i], equals + 1, &given, &t->err);
-    for (int d = 0; !st && d < a->ndim; d++)
-        if (given.shape[d] != a->shape[d])
-            st = tool_fail(t, RVM_ERR_SHAPE, "%s: the %s of `%s` has length %lld in dimension %d, its value %lld", option,
-                           shadow, t->v.info[i].name, (long long)given.shape[d], d + 1, (long long)a->shape[d]);
-    if (!st) st = mark(t, marks, (uint32_t)i, 0, arg_count(a), option, shadow);
-    if (!st && complex) st = mark(t, marks, im, 0, arg_count(a), option, shadow);
-    for (size_t k = 0, n = st ? 0 : arg_count(a); k < n; k++) {
-        arg_set_shadow(a, k, arg_get(&given, k));
-        if (complex) arg_set_shadow(&t->v.arg[im], k, arg_get(&given_im, k));
-    }
-    arg_free(&given);
-    arg_free(&given_im);
-    return st;
-}
-
-rvm_status tool_read_shadows(tool *t, bool *real, const text_list *words, const char *option, const char *shadow) {
-    given_shadows given = {0};
-    rvm_status st = values_select(&t->v, NULL, real, &t->err);
-    for (uint32_t i = 0; !st && i < t->v.n; i++)
-        if (real[i]) st = arg_activate(&t->v.arg[i], &t->err);
-    for (size_t k = 0; !st && k < words->n; k++) st = read_shadow(t, given, option, shadow, words->item[k]);
-    for (uint32_t i = 0; i < t->v.n; i++) free(given[i]);
-    return st;
-}
 
 rvm_status command_JVP(tool *t) {
     bool real[RVM_MAX_PARAMS + 1];

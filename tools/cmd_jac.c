@@ -1,5 +1,4 @@
 /* cmd_jac.c: rvm jac, rvm hess, rvm hvp: matrices of derivatives and products with them, by rvm_derivatives.h. */
-#include "program.h"
 #include "npy.h"
 #include "number.h"
 #include "parts.h"
@@ -369,7 +368,7 @@ static double *direction(const tool *t, const answer *a, const bool *real) {
         const rvm_part *p = &a->columns.part[j];
         for (int64_t k = a->columns.first[j]; real[p->param] && k < a->columns.first[j + 1]; k++) {
             const int64_t element = p->element < 0 ? k - a->columns.first[j] : p->element;
-            v[k] = scalar_to_double(t->v.info[p->param].type, arg_get_shadow(&t->v.arg[p->param], (size_t)element));
+            v[k] = rvm_scalar_to_double(t->v.info[p->param].type, arg_get_shadow(&t->v.arg[p->param], (size_t)element));
         }
     }
     return v;
@@ -386,7 +385,7 @@ static size_t count_directions(const tool *t, const bool *real) {
     size_t count = 0;
     for (uint32_t i = 0; i < t->v.n; i++)
         for (size_t k = 0, n = real[i] ? arg_count(&t->v.arg[i]) : 0; k < n; k++)
-            count += scalar_to_double(t->v.info[i].type, arg_get_shadow(&t->v.arg[i], k)) != 0;
+            count += rvm_scalar_to_double(t->v.info[i].type, arg_get_shadow(&t->v.arg[i], k)) != 0;
     return count;
 }
 

@@ -1,6 +1,5 @@
 /* cmd_run.c: rvm run. After a run-time error it goes back to where it started and says whether that gave the inputs back. */
 #include "input.h"
-#include "support.h"
 #include "tool.h"
 
 #include <stdlib.h>
@@ -101,7 +100,7 @@ static rvm_status save_record(tool *t) {
     void *bytes;
     size_t size;
     rvm_status st = rvm_machine_record_save(t->machine, &bytes, &size, &t->err);
-    if (!st) st = rvm__write_file(t->o.save_record, bytes, size, &t->err);
+    if (!st) st = rvm_file_write(t->o.save_record, bytes, size, &t->err);
     rvm_machine_record_free(t->machine, bytes, size);
     return st;
 }

@@ -1,43 +1,12 @@
 /* cmd_transform.c: rvm transform: derives functions and writes the program with them, or prints them. */
-#include "program.h"
-#include "support.h"
 #include "tool.h"
-#include "transform.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The functions that were asked for, by number: numbers stay when functions are added. */
 typedef struct derived {
     uint32_t *fn, n;
 } derived;
-
-/* Marks the parameters of --wrt and those that depend on them. */
-static rvm_status choose(tool *t, uint32_t fn, uint8_t *active) {
-    const char *names = t->o.wrt;
-    if (!*names) return tool_fail(t, RVM_ERR_ARGUMENT, "--wrt names nothing");
-    while (*names) {
-        const size_t length = strcspn(names, ",");
-        rvm_status st = rvm__transform_mark(&t->program->functions[fn], names, length, active, &t->err);
-        if (st) return st;
-        names += length + (names[length] == ',');
-    }
-    return rvm_program_close_active(t->program, fn, active, &t->err);
-}
-
-rvm_status tool_derive(tool *t, rvm_transform kind, const char *name, uint32_t *index) {
-    uint8_t active[RVM_MAX_PARAMS] = {0};
-    const bool some = t->o.wrt && kind != RVM_INVERSE;
-    uint32_t fn;
-    rvm_program *out;
-    rvm_status st = tool_function(t, name, &fn);
-    if (!st && some) st = rvm__fail_in(&t->err, choose(t, fn, active), t->program, fn);
-    if (!st) st = rvm_program_transform(t->program, fn, kind, some ? active : NULL, &out, index, &t->err);
-    if (st) return st;
-    rvm_program_free(t->program);
-    t->program = out;
-    return RVM_OK;
-}
 
 static rvm_status derive_all(tool *t, derived *d) {
     const text_list *const lists[RVM_TRANSFORM_COUNT] = {[RVM_INVERSE] = &t->o.inverse,

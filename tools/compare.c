@@ -1,11 +1,10 @@
 #include "values.h"
-#include "instruction.h"
 
 #include <math.h>
 
 /* Error of b against a in units of what is allowed: above 1 is too far. */
 static double excess(rvm_type t, rvm_scalar a, rvm_scalar b, double tol, double *error) {
-    if (!rvm__is_floating(t)) {
+    if (!rvm_type_is_floating(t)) {
         *error = t == RVM_FIX ? fabs(rvm_fix_to_double(a.i) - rvm_fix_to_double(b.i)) : fabs((double)a.i - (double)b.i);
         return a.i == b.i ? 0 : INFINITY;
     }

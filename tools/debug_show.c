@@ -1,6 +1,5 @@
 /* debug_show.c: what the debugger prints: position, places, source, instructions. */
 #include "debug.h"
-#include "number.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 #include "differences.h"
-#include "number.h"
 
 #include <float.h>
 #include <math.h>
@@ -13,7 +12,7 @@ double noise(uint32_t stream, uint32_t param, size_t element) { /* splitmix64 */
 }
 
 double step_scale(const rvm_arg *a, size_t element) {
-    double x = fabs(scalar_to_double(a->type, arg_get(a, element)));
+    double x = fabs(rvm_scalar_to_double(a->type, arg_get(a, element)));
     return a->type == RVM_FIX || !isfinite(x) ? 1 : fmax(x, 0.1);
 }
 
@@ -29,7 +28,7 @@ void stencil_free(stencil *s) {
 }
 
 static void move(rvm_arg *a, size_t k, double by) {
-    arg_set(a, k, scalar_from_double(a->type, scalar_to_double(a->type, arg_get(a, k)) + by));
+    arg_set(a, k, rvm_scalar_from_double(a->type, rvm_scalar_to_double(a->type, arg_get(a, k)) + by));
 }
 
 rvm_status stencil_run(stencil *s, uint32_t param, ptrdiff_t element, double h) {
@@ -48,7 +47,7 @@ rvm_status stencil_run(stencil *s, uint32_t param, ptrdiff_t element, double h) 
 }
 
 static double output(const values *v, uint32_t param, size_t element) {
-    return scalar_to_double(v->info[param].type, arg_get(&v->arg[param], element));
+    return rvm_scalar_to_double(v->info[param].type, arg_get(&v->arg[param], element));
 }
 
 double stencil_slope(const stencil *s, uint32_t param, size_t element, int side) {

@@ -4,7 +4,6 @@
  * folders are one. What is no regular file, as a terminal or a pipe, loses nothing. */
 #include "tool.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

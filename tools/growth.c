@@ -1,9 +1,7 @@
 /* growth.c: why something does not come back: two machines going back in lockstep (rvm_machine_growth). */
-#include "instruction.h"
 #include "tool.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MOST = 1 << 20 }; /* instructions: half a second or so */
 
@@ -63,7 +61,7 @@ void growth_of_run(tool *t, const values *start, char *text, size_t size) {
 /* Each real becomes its neighbour. */
 static void change_last_bits(values *v) {
     for (uint32_t i = 0; i < v->n; i++)
-        for (size_t k = 0, n = rvm__is_floating(v->info[i].type) ? arg_count(&v->arg[i]) : 0; k < n; k++) {
+        for (size_t k = 0, n = rvm_type_is_floating(v->info[i].type) ? arg_count(&v->arg[i]) : 0; k < n; k++) {
             rvm_scalar x = arg_get(&v->arg[i], k);
             x.f = v->info[i].type == RVM_F32 ? (double)nextafterf((float)x.f, INFINITY) : nextafter(x.f, INFINITY);
             arg_set(&v->arg[i], k, x);

@@ -1,5 +1,6 @@
 #include "input.h"
-#include "support.h"
+#include "errors.h"
+#include "member.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@ rvm_status input_open(input *in, const char *path, rvm_error *err) {
     struct stat st;
     *in = (input){.name = standard ? "<stdin>" : path};
     in->file = standard ? stdin : fopen(path, "rb");
-    if (!in->file) return rvm__fail(err, RVM_ERR_IO, in->name, 0, 0, "cannot read: %s", strerror(errno));
+    if (!in->file) return fail(err, RVM_ERR_IO, in->name, "cannot read: %s", strerror(errno));
     in->known = fstat(fileno(in->file), &st) == 0 && S_ISREG(st.st_mode) && !standard;
     if (in->known) in->left = (uint64_t)st.st_size;
     return RVM_OK;
@@ -43,9 +44,9 @@ size_t input_peek(input *in) {
 
 rvm_status input_status(const input *in, rvm_error *err) {
     if (in->member && !member_is_good(in))
-        return rvm__fail(err, RVM_ERR_FORMAT, in->name, 0, 0, "is damaged: its bytes are not those that were packed");
+        return fail(err, RVM_ERR_FORMAT, in->name, "is damaged: its bytes are not those that were packed");
     if (!ferror(in->file)) return RVM_OK;
-    return rvm__fail(err, RVM_ERR_IO, in->name, 0, 0, "cannot read: %s", strerror(errno));
+    return fail(err, RVM_ERR_IO, in->name, "cannot read: %s", strerror(errno));
 }
 
 rvm_status input_whole(input *in, size_t most, char **text, size_t *size, rvm_error *err) {
@@ -57,8 +58,8 @@ rvm_status input_whole(input *in, size_t most, char **text, size_t *size, rvm_er
         if (!grown) {
             free(*text);
             *text = NULL;
-            if (*size <= most) return rvm__fail(err, RVM_ERR_MEMORY, in->name, 0, 0, "out of memory");
-            return rvm__fail(err, RVM_ERR_LIMIT, in->name, 0, 0, "is longer than %zu bytes", most);
+            if (*size <= most) return fail(err, RVM_ERR_MEMORY, in->name, "out of memory");
+            return fail(err, RVM_ERR_LIMIT, in->name, "is longer than %zu bytes", most);
         }
         *text = grown;
         *size += got = input_read(in, *text + *size, room - *size);

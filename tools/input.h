@@ -12,7 +12,7 @@ typedef struct input {
     uint64_t left;
     unsigned char held[8]; /* looked at, and still to be read */
     size_t nheld;
-    struct member *member; /* npz.c: NULL, or what the bytes are taken from */
+    struct member *member; /* NULL, or what the bytes are taken from */
 } input;
 
 /* path "-" is standard input. IO. */
@@ -26,9 +26,5 @@ rvm_status input_status(const input *in, rvm_error *err);
 size_t input_peek(input *in);
 /* All that is left, and a 0 behind it, in memory from malloc. LIMIT beyond `most` bytes, IO, MEMORY; *text is NULL then. */
 rvm_status input_whole(input *in, size_t most, char **text, size_t *size, rvm_error *err);
-
-/* npz.c: the same of a member; false: it is damaged. */
-size_t member_read(input *in, void *to, size_t n);
-bool member_is_good(const input *in);
 
 #endif

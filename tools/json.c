@@ -1,9 +1,7 @@
 #include "json.h"
-#include "instruction.h"
 #include "number.h"
 
 #include <math.h>
-#include <string.h>
 
 static void item(json *j) {
     if (j->comma) fputc(',', j->out);
@@ -89,9 +87,9 @@ void json_uint(json *j, uint64_t v) {
 
 void json_number(json *j, rvm_type t, rvm_scalar v) {
     char text[NUMBER_TEXT];
-    if (rvm__is_floating(t) && isnan(v.f))
+    if (rvm_type_is_floating(t) && isnan(v.f))
         plain(j, "\"NaN\"");
-    else if (rvm__is_floating(t) && isinf(v.f))
+    else if (rvm_type_is_floating(t) && isinf(v.f))
         plain(j, v.f < 0 ? "\"-Infinity\"" : "\"Infinity\"");
     else
         plain(j, number_text(t, v, text));

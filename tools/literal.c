@@ -1,7 +1,7 @@
 /* literal.c: 1.5   &square   [1,2,3]   [[1,2],[3,4]]   zeros(3,4)   ones(3)   @file.npy   @-
  * A file is one of NumPy, or text as any of the others.
  * The elements of nested brackets are gathered row by row; the first row of each depth fixes the length of the others. */
-#include "support.h"
+#include "errors.h"
 #include "npy.h"
 #include "number.h"
 #include "values.h"
@@ -30,8 +30,8 @@ static bool accept(reader *r, char c) {
 }
 
 static rvm_status wrong(reader *r, const char *what) {
-    if (!*r->at) return rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "%s, found the end", what);
-    return rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "%s, found `%.*s`", what, quoted_length(r->at), r->at);
+    if (!*r->at) return fail(r->err, RVM_ERR_ARGUMENT, NULL, "%s, found the end", what);
+    return fail(r->err, RVM_ERR_ARGUMENT, NULL, "%s, found `%.*s`", what, quoted_length(r->at), r->at);
 }
 
 /* A number, or for a function value &name. */
@@ -42,7 +42,7 @@ static rvm_status read_scalar(reader *r, rvm_scalar *out) {
     memcpy(name, r->at, copied);
     name[copied] = 0;
     out->i = rvm_program_find(r->source->program, name);
-    if (out->i < 0) return rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "there is no function `%s`", name);
+    if (out->i < 0) return fail(r->err, RVM_ERR_ARGUMENT, NULL, "there is no function `%s`", name);
     r->at += length;
     return RVM_OK;
 }
@@ -51,7 +51,7 @@ static rvm_status read_cell(reader *r) {
     if (r->n + 2 > r->room) {
         size_t room = r->room ? 2 * r->room : 64;
         rvm_scalar *grown = realloc(r->cells, room * sizeof *grown);
-        if (!grown) return rvm__fail(r->err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+        if (!grown) return fail(r->err, RVM_ERR_MEMORY, NULL, "out of memory");
         r->cells = grown;
         r->room = room;
     }
@@ -64,7 +64,7 @@ static rvm_status read_cell(reader *r) {
 static rvm_status wrong_depth(reader *r) {
     char type[128];
     param_type_text(r->p, type, sizeof type);
-    return rvm__fail(r->err, RVM_ERR_SHAPE, NULL, 0, 0, "the value does not have the dimensions of %s", type);
+    return fail(r->err, RVM_ERR_SHAPE, NULL, "the value does not have the dimensions of %s", type);
 }
 
 /* Dimension d of the value, from behind its bracket to the closing one. At most ndim (4) deep. */
@@ -74,7 +74,7 @@ static rvm_status read_row(reader *r, int d) {
     while (!accept(r, ']')) {
         if (length && !accept(r, ',') && (*r->at || r->file)) return wrong(r, "expected `,` or `]`");
         if (!*r->at && !r->file)
-            return rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "a `]` is missing: no spaces in a value, or quote it");
+            return fail(r->err, RVM_ERR_ARGUMENT, NULL, "a `]` is missing: no spaces in a value, or quote it");
         bool nested = accept(r, '[');
         if (nested != (d + 1 < r->p->ndim)) return wrong_depth(r);
         st = nested ? read_row(r, d + 1) : read_cell(r);
@@ -82,8 +82,8 @@ static rvm_status read_row(reader *r, int d) {
         length++;
     }
     if (r->shape[d] >= 0 && r->shape[d] != length)
-        return rvm__fail(r->err, RVM_ERR_SHAPE, NULL, 0, 0, "its rows have different lengths, %lld and %lld",
-                         (long long)r->shape[d], (long long)length);
+        return fail(r->err, RVM_ERR_SHAPE, NULL, "its rows have different lengths, %lld and %lld", (long long)r->shape[d],
+                    (long long)length);
     r->shape[d] = length;
     return RVM_OK;
 }
@@ -93,8 +93,7 @@ static rvm_status read_nested(reader *r, rvm_arg *a, rvm_arg *im) {
     rvm_status st = read_row(r, 0);
     for (int d = 0; !st && d < r->p->ndim; d++)
         if (r->shape[d] < 0)
-            return rvm__fail(r->err, RVM_ERR_SHAPE, NULL, 0, 0,
-                             "an empty value does not tell its shape; write zeros(0, ...)");
+            return fail(r->err, RVM_ERR_SHAPE, NULL, "an empty value does not tell its shape; write zeros(0, ...)");
     if (!st) st = reading_allocate(r->source, r->file, a, r->shape, r->err);
     if (!st && r->kind == SHOWN_COMPLEX) st = reading_allocate(r->source, r->file, im, r->shape, r->err);
     for (size_t k = 0; !st && k < r->n; k++) {
@@ -121,7 +120,7 @@ static rvm_status read_filled(reader *r, double value, rvm_arg *a, rvm_arg *im) 
     if (r->kind == SHOWN_LNS) value = 0; /* the logarithm of 1 */
     rvm_status st = reading_allocate(r->source, r->file, a, r->shape, r->err);
     if (!st && r->kind == SHOWN_COMPLEX) st = reading_allocate(r->source, r->file, im, r->shape, r->err);
-    rvm_scalar v = scalar_from_double(a->type, value);
+    rvm_scalar v = rvm_scalar_from_double(a->type, value);
     for (size_t k = 0, n = st || value == 0 ? 0 : arg_count(a); k < n; k++) arg_set(a, k, v);
     return st;
 }
@@ -162,8 +161,7 @@ static rvm_status read_text_file(reader *r, input *in, rvm_arg *a, rvm_arg *im) 
     size_t size;
     rvm_status st = input_whole(in, limit, &text, &size, r->err);
     if (st) return st;
-    if (memchr(text, 0, size))
-        st = rvm__fail(r->err, RVM_ERR_FORMAT, in->name, 0, 0, "is neither an array file of NumPy nor text");
+    if (memchr(text, 0, size)) st = fail(r->err, RVM_ERR_FORMAT, in->name, "is neither an array file of NumPy nor text");
     r->at = text;
     r->file = in->name;
     if (!st) st = read_text(r, a, im);
@@ -180,14 +178,6 @@ static bool is_text(const input *in, size_t n) {
     return n > 0;
 }
 
-rvm_status reading_open(reading *r, input *in, const char *path, rvm_error *err) {
-    const bool standard = strcmp(path, "-") == 0;
-    *in = (input){0};
-    if (standard && r->standard_input) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "standard input is read twice");
-    r->standard_input |= standard;
-    return input_open(in, path, err);
-}
-
 static rvm_status read_file(reader *r, rvm_arg *a, rvm_arg *im) {
     const char *path = r->at + 1;
     const int64_t *fixed = r->p->dim_value;
@@ -197,8 +187,7 @@ static rvm_status read_file(reader *r, rvm_arg *a, rvm_arg *im) {
     if (is_text(&in, input_peek(&in)))
         st = read_text_file(r, &in, a, im);
     else if (r->kind == SHOWN_LNS)
-        st = rvm__fail(r->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "a file holds reals: give %s=@file.npy, of logarithms",
-                       r->p->name);
+        st = fail(r->err, RVM_ERR_ARGUMENT, NULL, "a file holds reals: give %s=@file.npy, of logarithms", r->p->name);
     else
         st = npy_read(&in, r->source, fixed, a, im, r->err);
     input_close(&in);

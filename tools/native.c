@@ -1,7 +1,6 @@
-/* native.c: --engine=jit: runs and derivatives as native code; auto: once that pays, which the library knows; --dump: that
- * code. Where there is no native code the interpreter runs, which gives the same, and --verbose says why. */
+/* native.c: --engine=jit: runs and derivatives as native code; auto: once that pays, which the library knows. Where there is
+ * no native code the interpreter runs, which gives the same, and --verbose says why. */
 #include "tool.h"
-#include "program.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -47,7 +46,7 @@ static void on_notice(void *userdata, const rvm_jit_notice *n) {
     if (n->single) say(userdata, "%s, %s: not in lanes: %u: %s", n->function, way, n->single, n->why_single);
 }
 
-static rvm_status open_jit(tool *t, bool tiers, rvm_error *err) {
+rvm_status native_jit(tool *t, bool tiers, rvm_error *err) {
     rvm_jit_options o = rvm_jit_options_default();
     rvm_jit_totals totals;
     o.fast_math = t->o.fast_math;
@@ -78,7 +77,7 @@ rvm_status native_open(tool *t) {
     if (strcmp(engine, "interp") == 0) return RVM_OK;
     if (!tiers && strcmp(engine, "jit") != 0)
         return tool_fail(t, RVM_ERR_USAGE, "--engine is interp, jit or auto, not `%s`", engine);
-    const rvm_status st = open_jit(t, tiers, &why);
+    const rvm_status st = native_jit(t, tiers, &why);
     if (st == RVM_ERR_USAGE) t->err = why;
     if (st) say(t, "interpreted: %s", why.message);
     return st == RVM_ERR_USAGE ? st : RVM_OK;
@@ -101,47 +100,4 @@ void native_tell(const tool *t) {
         say(t, "interpreted: native code does not go forward again after a sweep (--undo)");
     else if (t->jit && rvm_jit_reason(t->machine, &why))
         say(t, "interpreted: %s", why.message);
-}
-
-/* ---- --dump ---- */
-
-/* The parameter that an entry of a list names, as x or x[1]; -1: none. */
-static int64_t named(const tool *t, const char *name, size_t length) {
-    rvm_param_info info;
-    for (uint32_t i = 0; rvm_program_param(t->program, t->fn, i, &info) == RVM_OK; i++)
-        if (strlen(info.name) == length && strncmp(info.name, name, length) == 0) return i;
-    return -1;
-}
-
-/* f'grad for what --of and --wrt name: all reals if they do not say. */
-static rvm_status gradient_program(tool *t) {
-    uint8_t active[RVM_MAX_PARAMS + 1] = {0};
-    const char *const lists[] = {t->o.of, t->o.wrt};
-    for (int k = 0; k < 2; k++)
-        for (const char *s = lists[k]; s && *s; s += strcspn(s, ","), s += *s == ',') {
-            const int64_t i = named(t, s, strcspn(s, ",["));
-            if (i < 0) return tool_fail(t, RVM_ERR_ARGUMENT, "there is no parameter `%.*s`", (int)strcspn(s, ","), s);
-            active[i] = 1;
-        }
-    rvm_status st = rvm_program_close_active(t->program, t->fn, active, &t->err);
-    if (!st)
-        st = rvm_program_transform(t->program, t->fn, RVM_GRADIENT_OF, t->o.wrt ? active : NULL, &t->derived_program, &t->fn,
-                                   &t->err);
-    return st;
-}
-
-rvm_status native_dump(tool *t) {
-    const bool ir = strcmp(t->o.dump, "ir") == 0;
-    int first;
-    rvm_options o;
-    if (!ir && strcmp(t->o.dump, "asm") != 0) return tool_fail(t, RVM_ERR_USAGE, "--dump is ir or asm, not `%s`", t->o.dump);
-    if (t->o.json) return tool_fail(t, RVM_ERR_USAGE, "--dump prints text: not with --json");
-    rvm_status st = tool_choose(t, &first);
-    if (!st) st = tool_options(t, &o);
-    if (!st) st = open_jit(t, false, &t->err);
-    if (!st && t->command == COMMAND_GRAD) st = gradient_program(t);
-    if (st) return st;
-    const rvm_program *p = t->derived_program ? t->derived_program : t->program;
-    t->chosen = false; /* t->fn may be another program's */
-    return rvm_jit_dump(t->jit, p, t->fn, t->o.backward ? -1 : 1, &o, ir ? RVM_JIT_IR : RVM_JIT_ASSEMBLY, stdout, &t->err);
 }

@@ -4,7 +4,7 @@
  *     then the elements
  */
 #include "npy.h"
-#include "support.h"
+#include "errors.h"
 #include "number.h"
 #include "values.h"
 
@@ -31,7 +31,7 @@ typedef struct scanner {
 /* ---- header ---- */
 
 static rvm_status damaged(const scanner *s, const char *what) {
-    return rvm__fail(s->err, RVM_ERR_FORMAT, s->path, 0, 0, "not an array file of NumPy: %s", what);
+    return fail(s->err, RVM_ERR_FORMAT, s->path, "not an array file of NumPy: %s", what);
 }
 
 static void blanks(scanner *s) {
@@ -77,7 +77,7 @@ static rvm_status scan_shape(scanner *s, header *h) {
                 return damaged(s, "a length in its shape is too large");
         if (s->at == digits) return damaged(s, "its shape holds something that is no length");
         if (h->ndim == RVM_MAX_DIMS)
-            return rvm__fail(s->err, RVM_ERR_SHAPE, s->path, 0, 0, "has more than %d dimensions", RVM_MAX_DIMS);
+            return fail(s->err, RVM_ERR_SHAPE, s->path, "has more than %d dimensions", RVM_MAX_DIMS);
         h->shape[h->ndim++] = n;
         (void)accept(s, 'L'); /* as Python 2 wrote long integers */
         if (!accept(s, ',') && (blanks(s), s->at == s->end || *s->at != ')')) return damaged(s, "its shape has no end");
@@ -89,7 +89,7 @@ static rvm_status scan_shape(scanner *s, header *h) {
 static rvm_status scan_descr(scanner *s, header *h) {
     const enum string got = string(s, h->descr, sizeof h->descr);
     if (got == OPEN || (blanks(s), s->at == s->end)) return damaged(s, "its header has no end");
-    if (got == NONE) return rvm__fail(s->err, RVM_ERR_TYPE, s->path, 0, 0, "holds records, not numbers");
+    if (got == NONE) return fail(s->err, RVM_ERR_TYPE, s->path, "holds records, not numbers");
     const char *d = h->descr;
     h->big = *d == '>';
     if (*d && strchr("<>=|", *d)) d++;
@@ -137,8 +137,7 @@ static rvm_status read_header(input *in, header *h, rvm_error *err) {
     if (got < 6 || memcmp(b, magic, 6) != 0)
         return input_status(in, err) ? RVM_ERR_IO : damaged(&s, got < 8 ? "it is too short" : "it begins otherwise");
     if (got == 8 && (b[6] < 1 || b[6] > 3))
-        return rvm__fail(err, RVM_ERR_VERSION, in->name, 0, 0, "is an array file of version %d.%d; known are 1 to 3", b[6],
-                         b[7]);
+        return fail(err, RVM_ERR_VERSION, in->name, "is an array file of version %d.%d; known are 1 to 3", b[6], b[7]);
     const size_t length_bytes = got < 8 || b[6] == 1 ? 2 : 4;
     size_t length = 0;
     if (got < 8 || input_read(in, b + 8, length_bytes) != length_bytes) return damaged(&s, "it is too short");
@@ -146,7 +145,7 @@ static rvm_status read_header(input *in, header *h, rvm_error *err) {
     if (in->known && length > in->left) return damaged(&s, "it is cut off within its header");
     if (length > LONGEST) return damaged(&s, "its header is longer than 65536 bytes");
     char *text = malloc(length + 1);
-    if (!text) return rvm__fail(err, RVM_ERR_MEMORY, in->name, 0, 0, "out of memory");
+    if (!text) return fail(err, RVM_ERR_MEMORY, in->name, "out of memory");
     s.at = text;
     s.end = text + input_read(in, text, length);
     const rvm_status st = s.end == text + length ? scan_header(&s, h) : damaged(&s, "it is cut off within its header");
@@ -168,8 +167,8 @@ static rvm_status too_many(const input *in, const header *h, rvm_error *err) {
     int n = 0;
     for (int d = 0; d < h->ndim; d++)
         n += snprintf(shape + n, sizeof shape - (size_t)n, "%s%lld", d ? ", " : "", (long long)h->shape[d]);
-    return rvm__fail(err, RVM_ERR_FORMAT, in->name, 0, 0,
-                     "its header promises the shape (%s): more elements than memory has addresses for", shape);
+    return fail(err, RVM_ERR_FORMAT, in->name,
+                "its header promises the shape (%s): more elements than memory has addresses for", shape);
 }
 
 /* The number of elements, whose bytes fit a size. */
@@ -185,24 +184,22 @@ static rvm_status count_elements(const input *in, const header *h, size_t *n, rv
     *n = bytes / (h->size * (size_t)h->parts);
     if (!in->known || bytes == in->left) return RVM_OK;
     if (bytes > in->left)
-        return rvm__fail(err, RVM_ERR_FORMAT, in->name, 0, 0,
-                         "is cut off: its header promises %zu elements, %llu bytes are there", *n,
-                         (unsigned long long)in->left);
-    return rvm__fail(err, RVM_ERR_FORMAT, in->name, 0, 0, "has %llu bytes behind its elements",
-                     (unsigned long long)(in->left - bytes));
+        return fail(err, RVM_ERR_FORMAT, in->name, "is cut off: its header promises %zu elements, %llu bytes are there", *n,
+                    (unsigned long long)in->left);
+    return fail(err, RVM_ERR_FORMAT, in->name, "has %llu bytes behind its elements", (unsigned long long)(in->left - bytes));
 }
 
 /* The shape that is wanted, from that of the file: of a single number it does not matter how many dimensions it has. */
 static rvm_status take_shape(const input *in, const header *h, size_t n, const int64_t *fixed, const rvm_arg *a,
                              int64_t shape[RVM_MAX_DIMS], rvm_error *err) {
     if (h->ndim != a->ndim && n != 1)
-        return rvm__fail(err, RVM_ERR_SHAPE, in->name, 0, 0, "has %d dimension%s, and %d are wanted", h->ndim,
-                         h->ndim == 1 ? "" : "s", a->ndim);
+        return fail(err, RVM_ERR_SHAPE, in->name, "has %d dimension%s, and %d are wanted", h->ndim, h->ndim == 1 ? "" : "s",
+                    a->ndim);
     for (int d = 0; d < a->ndim; d++) {
         shape[d] = h->ndim == a->ndim ? h->shape[d] : 1;
         if (fixed && fixed[d] >= 0 && fixed[d] != shape[d])
-            return rvm__fail(err, RVM_ERR_SHAPE, in->name, 0, 0, "has length %lld in dimension %d, and %lld is wanted",
-                             (long long)shape[d], d + 1, (long long)fixed[d]);
+            return fail(err, RVM_ERR_SHAPE, in->name, "has length %lld in dimension %d, and %lld is wanted",
+                        (long long)shape[d], d + 1, (long long)fixed[d]);
     }
     return RVM_OK;
 }
@@ -252,9 +249,10 @@ static bool convert(number x, rvm_type want, rvm_scalar *out) {
         return (__int128)out->i == x.i;
     }
     if (want == RVM_FIX && !(x.f >= -FIX_LIMIT && x.f < FIX_LIMIT)) return false;
-    *out = scalar_from_double(want, x.f);
+    *out = rvm_scalar_from_double(want, x.f);
     if (isnan(x.f)) return true;
-    return x.whole ? !isinf(x.f) && (__int128)scalar_to_double(want, *out) == x.i : scalar_to_double(want, *out) == x.f;
+    return x.whole ? !isinf(x.f) && (__int128)rvm_scalar_to_double(want, *out) == x.i
+                   : rvm_scalar_to_double(want, *out) == x.f;
 }
 
 /* Element k of the file: its number or indices, its value, and what helps. */
@@ -274,13 +272,12 @@ static rvm_status inexact(const input *in, const header *h, rvm_type want, size_
         snprintf(value, sizeof value, x.i < 0 ? "%lld" : "%llu", (long long)x.i);
     else
         number_text(RVM_F64, (rvm_scalar){.f = x.f}, value);
-    return rvm__fail(err, RVM_ERR_ARGUMENT, in->name, 0, 0, "%s is %s, which %s %s does not hold exactly%s",
-                     h->ndim ? where : "it", value, want == RVM_I64 || want == RVM_F64 || want == RVM_F32 ? "an" : "a",
-                     rvm_type_name(want),
-                     want == RVM_F32   ? "; saved as float32 it is rounded: a.astype('f4')"
-                     : want == RVM_FIX ? "; a fix is a multiple of 2^-43 from -2^20 to below 2^20: "
-                                         "numpy.round(a * 2.0**43) / 2.0**43 rounds it"
-                                       : "");
+    return fail(err, RVM_ERR_ARGUMENT, in->name, "%s is %s, which %s %s does not hold exactly%s", h->ndim ? where : "it",
+                value, want == RVM_I64 || want == RVM_F64 || want == RVM_F32 ? "an" : "a", rvm_type_name(want),
+                want == RVM_F32   ? "; saved as float32 it is rounded: a.astype('f4')"
+                : want == RVM_FIX ? "; a fix is a multiple of 2^-43 from -2^20 to below 2^20: "
+                                    "numpy.round(a * 2.0**43) / 2.0**43 rounds it"
+                                  : "");
 }
 
 /* One number, which is part `part` of element k. */
@@ -288,7 +285,7 @@ static rvm_status take(const input *in, const header *h, size_t k, const unsigne
     const number x = decode(h, b);
     rvm_scalar *to = a->ndim ? (rvm_scalar *)a->data + k : &a->value;
     if (h->kind == 'b' && x.i > 1)
-        return rvm__fail(err, RVM_ERR_FORMAT, in->name, 0, 0, "holds booleans, and the byte of one is %d", (int)x.i);
+        return fail(err, RVM_ERR_FORMAT, in->name, "holds booleans, and the byte of one is %d", (int)x.i);
     return convert(x, a->type, to) ? RVM_OK : inexact(in, h, a->type, k, x, err);
 }
 
@@ -304,11 +301,10 @@ static rvm_status read_elements(input *in, const header *h, size_t n, rvm_arg *a
         }
         if (!st && got < some * size) st = input_status(in, err);
         if (!st && got < some * size)
-            st = rvm__fail(err, RVM_ERR_FORMAT, in->name, 0, 0,
-                           "is cut off: its header promises %zu elements, %zu are there", n, k);
+            st = fail(err, RVM_ERR_FORMAT, in->name, "is cut off: its header promises %zu elements, %zu are there", n, k);
     }
     if (!st && !in->known && input_read(in, buffer, 1))
-        st = rvm__fail(err, RVM_ERR_FORMAT, in->name, 0, 0, "has bytes behind its elements");
+        st = fail(err, RVM_ERR_FORMAT, in->name, "has bytes behind its elements");
     return st ? st : input_status(in, err);
 }
 
@@ -328,8 +324,8 @@ rvm_status npy_read(input *in, reading *r, const int64_t *fixed, rvm_arg *a, rvm
     if (st) return st;
     if (im && h.kind == 'c' && h.size % 2 == 0) h.kind = 'f', h.size /= 2, h.parts = 2;
     if (!readable(&h, a->type))
-        return rvm__fail(err, RVM_ERR_TYPE, in->name, 0, 0, "holds elements of type `%s`, which are not exactly %s", h.descr,
-                         rvm_type_name(a->type));
+        return fail(err, RVM_ERR_TYPE, in->name, "holds elements of type `%s`, which are not exactly %s", h.descr,
+                    rvm_type_name(a->type));
     st = count_elements(in, &h, &n, err);
     if (!st) st = take_shape(in, &h, n, fixed, a, shape, err);
     if (!st && a->ndim) st = reading_allocate(r, in->name, a, shape, err);
@@ -380,8 +376,8 @@ static rvm_status write_element(FILE *f, const rvm_arg *a, rvm_scalar v, const c
     if (a->type == RVM_FIX) {
         double x = rvm_fix_to_double(v.i);
         if (rvm_fix_from_double(x) != v.i)
-            return rvm__fail(err, RVM_ERR_ARGUMENT, path, 0, 0,
-                             "element %zu, a fix near %g, has more digits than a file of doubles holds", k, x);
+            return fail(err, RVM_ERR_ARGUMENT, path,
+                        "element %zu, a fix near %g, has more digits than a file of doubles holds", k, x);
         memcpy(&u, &x, sizeof u);
     }
     for (int i = 0; i < size; i++) b[i] = (unsigned char)(u >> 8 * i);
@@ -394,7 +390,7 @@ rvm_status npy_bytes(const char *name, const rvm_arg *a, const rvm_arg *im, bool
     rvm_status st = RVM_OK;
     *bytes = NULL, *size = 0;
     FILE *f = open_memstream(bytes, size);
-    if (!f) return rvm__fail(err, RVM_ERR_MEMORY, name, 0, 0, "out of memory");
+    if (!f) return fail(err, RVM_ERR_MEMORY, name, "out of memory");
     write_header(f, a, im);
     for (size_t k = 0, n = arg_count(a); !st && k < n; k++) {
         st = write_element(f, a, shadow ? arg_get_shadow(a, k) : arg_get(a, k), name, k, err);
@@ -402,7 +398,7 @@ rvm_status npy_bytes(const char *name, const rvm_arg *a, const rvm_arg *im, bool
     }
     bool bad = ferror(f);
     bad |= fclose(f) != 0;
-    if (!st && bad) st = rvm__fail(err, RVM_ERR_MEMORY, name, 0, 0, "out of memory");
+    if (!st && bad) st = fail(err, RVM_ERR_MEMORY, name, "out of memory");
     if (!st) return RVM_OK;
     free(*bytes);
     *bytes = NULL;
@@ -413,7 +409,7 @@ rvm_status npy_write(const char *path, const rvm_arg *a, const rvm_arg *im, bool
     char *bytes;
     size_t size;
     rvm_status st = npy_bytes(path, a, im, shadow, &bytes, &size, err);
-    if (!st) st = rvm__write_file(path, bytes, size, err); /* there whole, or as it was */
+    if (!st) st = rvm_file_write(path, bytes, size, err); /* there whole, or as it was */
     free(bytes);
     return st;
 }

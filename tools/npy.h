@@ -2,8 +2,7 @@
 #ifndef RVM_TOOLS_NPY_H
 #define RVM_TOOLS_NPY_H
 
-#include "input.h"
-#include "values.h"
+#include "reading.h"
 
 /* Reads an array into *a, whose type and ndim say what is wanted. Floats become any real, whole numbers and booleans become
  * anything, each element exactly or not at all. Either byte order; C and Fortran order. Where every length is 1 the number
@@ -12,8 +11,6 @@
  * believed before memory is taken only as far as the file is long, where that is known, and r grants. Errors: IO, FORMAT
  * (truncated, damaged), VERSION, TYPE, SHAPE, ARGUMENT (an element that is not exact), MEMORY. */
 rvm_status npy_read(input *in, reading *r, const int64_t *fixed, rvm_arg *a, rvm_arg *im, rvm_error *err);
-/* input_open, of a file with values: standard input is read once. USAGE, IO. */
-rvm_status reading_open(reading *r, input *in, const char *path, rvm_error *err);
 rvm_status npy_read_file(const char *path, reading *r, const int64_t *fixed, rvm_arg *a, rvm_arg *im, rvm_error *err);
 /* Writes values, or shadows, in C order: <i8 for i64, <f4 for f32, else <f8; with the imaginary parts in im, unless NULL,
  * <c8 and <c16. A fix that a double cannot hold is an error. The file is written whole or stays as it was. IO, ARGUMENT,

@@ -7,11 +7,11 @@
  *
  * What a file says is held against how long it is before it is used. Numbers are little-endian. */
 #include "npz.h"
-#include "support.h"
+#include "member.h"
+#include "errors.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 enum {
     LOCAL = 0x04034b50,
@@ -36,54 +36,6 @@ static uint64_t number_at(const unsigned char *p, int bytes) {
     return v;
 }
 
-/* ---- a member's bytes ---- */
-
-struct member {
-    z_stream z;
-    bool deflated, broken;
-    uint64_t packed; /* bytes of it still in the file */
-    uLong crc, wanted;
-    unsigned char buffer[1 << 14];
-};
-
-static size_t unpack(input *in, void *to, size_t n) {
-    struct member *m = in->member;
-    m->z.next_out = to;
-    m->z.avail_out = (uInt)n;
-    while (m->z.avail_out) {
-        if (!m->z.avail_in && m->packed) {
-            const size_t some = m->packed < sizeof m->buffer ? (size_t)m->packed : sizeof m->buffer;
-            m->z.next_in = m->buffer;
-            m->z.avail_in = (uInt)fread(m->buffer, 1, some, in->file);
-            m->packed -= m->z.avail_in;
-            if (m->z.avail_in < some) m->packed = 0;
-        }
-        const int status = inflate(&m->z, Z_NO_FLUSH);
-        if (status == Z_STREAM_END) break;
-        if (status != Z_OK) {
-            m->broken = true;
-            break;
-        }
-    }
-    return n - m->z.avail_out;
-}
-
-size_t member_read(input *in, void *to, size_t n) {
-    enum { AT_ONCE = 1 << 30 };
-    struct member *m = in->member;
-    if (n > in->left) n = (size_t)in->left;
-    if (n > AT_ONCE) n = AT_ONCE;
-    const size_t got = m->deflated ? unpack(in, to, n) : fread(to, 1, n, in->file);
-    m->crc = crc32(m->crc, to, (uInt)got);
-    in->left -= got;
-    m->broken |= got < n || (!in->left && m->crc != m->wanted);
-    return got;
-}
-
-bool member_is_good(const input *in) {
-    return !in->member->broken;
-}
-
 /* ---- reading ---- */
 
 typedef struct archive {
@@ -103,7 +55,7 @@ typedef struct entry {
 } entry;
 
 static rvm_status damaged(const archive *a, const char *what) {
-    return rvm__fail(a->err, RVM_ERR_FORMAT, a->path, 0, 0, "not an archive of NumPy: %s", what);
+    return fail(a->err, RVM_ERR_FORMAT, a->path, "not an archive of NumPy: %s", what);
 }
 
 /* n bytes at an offset, all of which the file has. */
@@ -149,7 +101,7 @@ static rvm_status read_directory(archive *a) {
     rvm_status st = find_directory(a);
     if (st) return st;
     a->directory = malloc((size_t)a->length + 1);
-    if (!a->directory) return rvm__fail(a->err, RVM_ERR_MEMORY, a->path, 0, 0, "out of memory");
+    if (!a->directory) return fail(a->err, RVM_ERR_MEMORY, a->path, "out of memory");
     return bytes_at(a, a->at, a->directory, (size_t)a->length) ? RVM_OK : damaged(a, "its directory cannot be read");
 }
 
@@ -198,10 +150,10 @@ static rvm_status take_entry(archive *a, size_t *at, entry *e) {
 /* Leaves the file where the member's bytes begin. */
 static rvm_status find_member(archive *a, const entry *e) {
     unsigned char b[LOCAL_SIZE];
-    if (e->flags & 1) return rvm__fail(a->err, RVM_ERR_UNSUPPORTED, a->path, 0, 0, "`%s` is encrypted", e->name);
+    if (e->flags & 1) return fail(a->err, RVM_ERR_UNSUPPORTED, a->path, "`%s` is encrypted", e->name);
     if (e->method != STORED && e->method != DEFLATED)
-        return rvm__fail(a->err, RVM_ERR_UNSUPPORTED, a->path, 0, 0, "`%s` is compressed by method %u; known are 0 and 8",
-                         e->name, e->method);
+        return fail(a->err, RVM_ERR_UNSUPPORTED, a->path, "`%s` is compressed by method %u; known are 0 and 8", e->name,
+                    e->method);
     if (!bytes_at(a, e->offset, b, sizeof b) || number_at(b, 4) != LOCAL)
         return damaged(a, "a member is not where the directory says");
     const uint64_t begin = e->offset + LOCAL_SIZE + number_at(b + 26, 2) + number_at(b + 28, 2);
@@ -216,13 +168,13 @@ static rvm_status read_member(archive *a, entry *e,
     char shown[512];
     const size_t length = strlen(e->name);
     struct member *m = malloc(sizeof *m);
-    if (!m) return rvm__fail(a->err, RVM_ERR_MEMORY, a->path, 0, 0, "out of memory");
+    if (!m) return fail(a->err, RVM_ERR_MEMORY, a->path, "out of memory");
     *m = (struct member){.deflated = e->method == DEFLATED, .packed = e->packed, .wanted = e->crc};
     snprintf(shown, sizeof shown, "%.250s:%.250s", a->path, e->name);
     input in = {.name = shown, .file = a->file, .known = true, .left = e->unpacked, .member = m};
     rvm_status st = find_member(a, e);
     const bool inflating = !st && m->deflated && inflateInit2(&m->z, -MAX_WBITS) == Z_OK;
-    if (!st && m->deflated && !inflating) st = rvm__fail(a->err, RVM_ERR_MEMORY, shown, 0, 0, "out of memory");
+    if (!st && m->deflated && !inflating) st = fail(a->err, RVM_ERR_MEMORY, shown, "out of memory");
     if (length > 4 && strcmp(e->name + length - 4, ".npy") == 0) e->name[length - 4] = 0;
     if (!st) st = take(userdata, e->name, &in, a->err);
     if (inflating) inflateEnd(&m->z);
@@ -239,7 +191,7 @@ static rvm_status hold(archive *a, const reading *r, input *in, char **bytes) {
     if (st) return st;
     a->file = fmemopen(*bytes, size + 1, "rb"); /* of no bytes it might not open; behind them is a 0 */
     a->size = size;
-    return a->file ? RVM_OK : rvm__fail(a->err, RVM_ERR_MEMORY, a->path, 0, 0, "out of memory");
+    return a->file ? RVM_OK : fail(a->err, RVM_ERR_MEMORY, a->path, "out of memory");
 }
 
 static rvm_status take_members(archive *a, rvm_status (*take)(void *userdata, const char *name, input *in, rvm_error *err),
@@ -266,7 +218,7 @@ rvm_status npz_read(const char *path, reading *r,
     if (in.file == stdin)
         st = hold(&a, r, &in, &bytes);
     else if (!in.known)
-        st = rvm__fail(err, RVM_ERR_IO, path, 0, 0, "an archive is read from a file or, as @-, from standard input");
+        st = fail(err, RVM_ERR_IO, path, "an archive is read from a file or, as @-, from standard input");
     if (!st) st = take_members(&a, take, userdata);
     if (a.file && a.file != in.file) fclose(a.file);
     input_close(&in);
@@ -289,7 +241,7 @@ static void put(FILE *f, uint64_t v, int bytes) {
 rvm_status npz_begin(npz *z, rvm_error *err) {
     *z = (npz){0};
     z->out = open_memstream(&z->bytes, &z->size);
-    return z->out ? RVM_OK : rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    return z->out ? RVM_OK : fail(err, RVM_ERR_MEMORY, NULL, "out of memory");
 }
 
 /* What the local header and the directory share: from the version needed to the lengths of name and extra field. */
@@ -319,7 +271,7 @@ rvm_status npz_add(npz *z, const char *name, const rvm_arg *a, const rvm_arg *im
     char *bytes = NULL;
     size_t size = 0;
     struct npz_entry *grown = realloc(z->entries, (z->n + 1) * sizeof *grown);
-    if (!grown) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    if (!grown) return fail(err, RVM_ERR_MEMORY, NULL, "out of memory");
     z->entries = grown;
     rvm_status st = npy_bytes(name, a, im, shadow, &bytes, &size, err);
     if (st) return st;
@@ -352,9 +304,7 @@ rvm_status npz_end(npz *z, const char *path, rvm_error *err) {
     }
     bool bad = !z->out || ferror(z->out);
     if (z->out) bad |= fclose(z->out) != 0;
-    if (path)
-        st = bad ? rvm__fail(err, RVM_ERR_MEMORY, path, 0, 0, "out of memory")
-                 : rvm__write_file(path, z->bytes, z->size, err);
+    if (path) st = bad ? fail(err, RVM_ERR_MEMORY, path, "out of memory") : rvm_file_write(path, z->bytes, z->size, err);
     free(z->bytes);
     free(z->entries);
     *z = (npz){0};

@@ -1,7 +1,5 @@
 #include "number.h"
-#include "digits.h"
-#include "instruction.h"
-#include "support.h"
+#include "errors.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -43,25 +41,8 @@ void nearest_offer(nearest *n, const char *candidate) {
 
 /* ---- numbers ---- */
 
-static const char *real_text(double x, char text[NUMBER_TEXT]) {
-    if (isnan(x)) return strcpy(text, "nan");
-    if (isinf(x)) return strcpy(text, x < 0 ? "-inf" : "inf");
-    rvm__shortest_digits(x, text, NUMBER_TEXT);
-    return text;
-}
-
-/* Steps of 2^-43 are further apart than 1e-13, so that 13 decimals tell them apart; long double holds all 63 bits. */
-static const char *fix_text(int64_t raw, char text[NUMBER_TEXT]) {
-    int n = snprintf(text, NUMBER_TEXT, "%.13Lf", ldexpl((long double)raw, -RVM_FIX_FRACTION));
-    while (text[n - 1] == '0') text[--n] = 0;
-    if (text[n - 1] == '.') text[n - 1] = 0;
-    return text;
-}
-
 const char *number_text(rvm_type t, rvm_scalar v, char text[NUMBER_TEXT]) {
-    if (rvm__is_floating(t)) return real_text(v.f, text);
-    if (t == RVM_FIX) return fix_text(v.i, text);
-    snprintf(text, NUMBER_TEXT, "%lld", (long long)v.i);
+    rvm_scalar_text(t, v, text, NUMBER_TEXT);
     return text;
 }
 
@@ -75,7 +56,7 @@ static rvm_status bad_number(const char *at, const char *why, rvm_error *err) {
     int length = (int)strcspn(at, ",]) \t\n");
     if (length > 40) length = 40;
     if (!length && *at) length = 1;
-    return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%.*s` %s", length, at, why);
+    return fail(err, RVM_ERR_ARGUMENT, NULL, "`%.*s` %s", length, at, why);
 }
 
 static rvm_status parse_i64(const char **at, rvm_scalar *out, rvm_error *err) {
@@ -116,21 +97,11 @@ rvm_status number_parse(rvm_type t, const char **at, rvm_scalar *out, rvm_error 
     char *end;
     out->f = strtod(*at, &end);
     if (end == *at) return bad_number(*at, "is not a number", err);
-    *out = scalar_from_double(t, out->f);
+    *out = rvm_scalar_from_double(t, out->f);
     if (isinf(out->f) && isdigit((unsigned char)end[-1]))
         return bad_number(*at, t == RVM_F32 ? "is outside the range of f32" : "is outside the range of f64", err);
     *at = end;
     return RVM_OK;
-}
-
-double scalar_to_double(rvm_type t, rvm_scalar v) {
-    if (rvm__is_floating(t)) return v.f;
-    return t == RVM_FIX ? rvm_fix_to_double(v.i) : (double)v.i;
-}
-
-rvm_scalar scalar_from_double(rvm_type t, double x) {
-    if (rvm__is_floating(t)) return (rvm_scalar){.f = t == RVM_F32 ? (double)(float)x : x};
-    return (rvm_scalar){.i = t == RVM_FIX ? rvm_fix_from_double(x) : llrint(x)};
 }
 
 void param_type_text(const rvm_param_info *p, char *text, size_t size) {

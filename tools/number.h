@@ -15,13 +15,10 @@ void nearest_offer(nearest *n, const char *candidate);
 int quoted_length(const char *text);
 
 enum { NUMBER_TEXT = 40, FIX_LIMIT = 1 << (63 - RVM_FIX_FRACTION) }; /* a fix is in [-FIX_LIMIT, FIX_LIMIT) */
-/* The shortest text that reads back as the same value; fix as a decimal. NaN, inf, -inf as such. */
+/* rvm_scalar_text, for printing. */
 const char *number_text(rvm_type t, rvm_scalar v, char text[NUMBER_TEXT]);
 /* Reads one number of type t at *at and moves behind it. ARGUMENT when there is none, or it is not whole or in range. */
 rvm_status number_parse(rvm_type t, const char **at, rvm_scalar *out, rvm_error *err);
-
-double scalar_to_double(rvm_type t, rvm_scalar v);
-rvm_scalar scalar_from_double(rvm_type t, double x); /* i64: towards nearest */
 
 /* "f64[n, 3]" */
 void param_type_text(const rvm_param_info *p, char *text, size_t size);

@@ -1,11 +1,11 @@
 #include "parts.h"
-#include "support.h"
+#include "errors.h"
 #include "npy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
+#define BAD(code, ...) return fail(err, code, NULL, __VA_ARGS__)
 
 static rvm_status put(parts *p, const values *v, uint32_t param, int64_t element, rvm_error *err) {
     rvm_part *part = realloc(p->part, (p->n + 1) * sizeof *part);
@@ -93,8 +93,8 @@ static rvm_status from_matrix(reading *r, const char *file, int64_t rows, int64_
     const rvm_param_info info = {.name = "--pattern", .type = RVM_F64, .ndim = 2, .dim_value = {rows, columns}};
     rvm_status st = file[0] == '[' ? literal_read(r, &info, file, &a, err) : npy_read_file(file, r, NULL, &a, NULL, err);
     if (!st && (a.shape[0] != rows || a.shape[1] != columns))
-        st = rvm__fail(err, RVM_ERR_SHAPE, NULL, 0, 0, "the pattern is %lld by %lld, the Jacobian %lld by %lld",
-                       (long long)a.shape[0], (long long)a.shape[1], (long long)rows, (long long)columns);
+        st = fail(err, RVM_ERR_SHAPE, NULL, "the pattern is %lld by %lld, the Jacobian %lld by %lld", (long long)a.shape[0],
+                  (long long)a.shape[1], (long long)rows, (long long)columns);
     for (size_t k = 0, all = st ? 0 : arg_count(&a); k < all; k++) n += arg_get(&a, k).f != 0;
     if (!st) st = allocate(out, rows, columns, n, err);
     n = 0;
@@ -113,11 +113,11 @@ static rvm_status from_lists(reading *r, const char *starts, const char *list, i
     rvm_status st = npy_read_file(starts, r, NULL, &start, NULL, err);
     if (!st) st = npy_read_file(list, r, NULL, &column, NULL, err);
     if (!st && start.shape[0] != rows + 1)
-        st = rvm__fail(err, RVM_ERR_SHAPE, NULL, 0, 0, "%s has %lld elements: for %lld rows it must have %lld", starts,
-                       (long long)start.shape[0], (long long)rows, (long long)rows + 1);
+        st = fail(err, RVM_ERR_SHAPE, NULL, "%s has %lld elements: for %lld rows it must have %lld", starts,
+                  (long long)start.shape[0], (long long)rows, (long long)rows + 1);
     if (!st && arg_get(&start, (size_t)rows).i != column.shape[0])
-        st = rvm__fail(err, RVM_ERR_SHAPE, NULL, 0, 0, "%s ends with %lld, but %s has %lld elements", starts,
-                       (long long)arg_get(&start, (size_t)rows).i, list, (long long)column.shape[0]);
+        st = fail(err, RVM_ERR_SHAPE, NULL, "%s ends with %lld, but %s has %lld elements", starts,
+                  (long long)arg_get(&start, (size_t)rows).i, list, (long long)column.shape[0]);
     if (!st) st = allocate(out, rows, columns, column.shape[0], err);
     for (int64_t i = 0; !st && i <= rows; i++) out->row_start[i] = arg_get(&start, (size_t)i).i;
     for (int64_t e = 0; !st && e < column.shape[0]; e++) out->column[e] = arg_get(&column, (size_t)e).i;

@@ -1,10 +1,7 @@
 /* points.c: where derivatives are taken by rule, since there is none. Looking is a run of its own, one instruction at a
  * time, and only of programs that may have such points: so by default it does not go far. */
-#include "program.h"
 #include "number.h"
 #include "tool.h"
-
-#include <string.h>
 
 enum { MOST = 50000, SHOWN = 10 };
 

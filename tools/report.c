@@ -8,7 +8,6 @@
  * or, with --json, as members of the one object: "error", the first, and "diagnostics", all of them. */
 #include "tool.h"
 #include "input.h"
-#include "program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,20 +57,42 @@ static const char *hint_of(const tool *t, const rvm_error *e) {
 
 /* ---- the source, if it is what the program was made from ---- */
 
-/* Whether each function of the source stands in the program with the same instructions at the same places. */
-static bool made_from(const rvm_program *p, const rvm_program *source) {
-    for (uint32_t k = 0; k < source->nfunctions; k++) {
-        const rvm_function *a = &source->functions[k];
-        const int64_t fn = rvm_program_find(p, a->name);
-        if (fn < 0) return false;
-        const rvm_function *b = &p->functions[fn];
-        if (a->ncode != b->ncode) return false;
-        RVM__EACH_INSN(x, a)
-            if (x.in->op != b->code[x.pc].op || a->positions[x.pc].line != b->positions[x.pc].line ||
-                a->positions[x.pc].column != b->positions[x.pc].column)
-                return false;
+/* Whether two functions have the same instructions at the same places. */
+static bool is_same_code(const rvm_program *p, uint32_t a, const rvm_program *q, uint32_t b) {
+    rvm_instruction x, y;
+    uint32_t pc = 0, line[2], column[2];
+    if (rvm_program_code_size(p, a) != rvm_program_code_size(q, b)) return false;
+    for (; rvm_program_instruction(p, a, pc, &x) && rvm_program_instruction(q, b, pc, &y); pc++) {
+        rvm_program_position(p, a, pc, NULL, &line[0], &column[0]);
+        rvm_program_position(q, b, pc, NULL, &line[1], &column[1]);
+        if (strcmp(x.mnemonic, y.mnemonic) != 0 || line[0] != line[1] || column[0] != column[1]) return false;
     }
     return true;
+}
+
+/* Whether each function of the source stands in the program. */
+static bool made_from(const rvm_program *p, const rvm_program *source) {
+    for (uint32_t k = 0; k < rvm_program_function_count(source); k++) {
+        const int64_t fn = rvm_program_find(p, rvm_program_function_name(source, k));
+        if (fn < 0 || !is_same_code(source, k, p, (uint32_t)fn)) return false;
+    }
+    return true;
+}
+
+static bool is_file(const char *path) {
+    struct stat st;
+    return path && !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+/* Whether the program was given as bytecode. */
+static bool is_bytecode(const tool *t) {
+    input in;
+    rvm_error unused;
+    if (t->source) return rvm_bytecode_begins(t->source, t->source_size);
+    if (!is_file(t->words[0]) || input_open(&in, t->words[0], &unused)) return false;
+    const size_t n = input_peek(&in);
+    input_close(&in);
+    return rvm_bytecode_begins(in.held, n);
 }
 
 /* Bytecode names its source, which may have changed since. */
@@ -79,11 +100,11 @@ static bool source_is_same(tool *t) {
     rvm_asm_options o;
     rvm_program *p = NULL;
     rvm_error unused;
-    struct stat st;
-    if (!t->bytecode) return true;
-    if (!t->program || !t->program->nfiles || stat(t->program->files[0], &st) || !S_ISREG(st.st_mode)) return false;
-    const bool same = !tool_asm_options(t, &o) && !rvm_assemble_file(t->program->files[0], &o, &p, &unused, NULL, NULL) &&
-                      made_from(t->program, p);
+    if (!t->program || !is_bytecode(t)) return true;
+    const char *file = rvm_program_file(t->program, 0);
+    if (!is_file(file)) return false;
+    const bool same =
+        !tool_asm_options(t, &o) && !rvm_assemble_file(file, &o, &p, &unused, NULL, NULL) && made_from(t->program, p);
     rvm_program_free(p);
     return same;
 }
@@ -95,11 +116,10 @@ static bool excerpt(tool *t, const rvm_error *e, char *out, size_t size) {
     char *text = NULL;
     size_t n = 0;
     rvm_error unused;
-    struct stat st;
-    if (t->source && !t->bytecode && strcmp(e->file, "<stdin>") == 0)
+    if (t->source && !is_bytecode(t) && strcmp(e->file, "<stdin>") == 0)
         return rvm_asm_excerpt(t->source, t->source_size, e->line, e->column, out, size);
     if (t->o.no_include && strcmp(e->file, t->words[0]) != 0) return false; /* raw code may name any file as its source */
-    if (!e->file[0] || !e->line || stat(e->file, &st) || !S_ISREG(st.st_mode) || !source_is_same(t)) return false;
+    if (!e->line || !is_file(e->file) || !source_is_same(t)) return false;
     if (input_open(&in, e->file, &unused)) return false;
     const bool good =
         !input_whole(&in, LONGEST, &text, &n, &unused) && rvm_asm_excerpt(text, n, e->line, e->column, out, size);

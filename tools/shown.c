@@ -3,57 +3,27 @@
  * In a program z: complex is two reals, z.re and z.im, and y: lns is the real y.log. Of a derived function the names go on:
  * z.re_b and z.im_b are the parts of z_b; a shadow of an lns is by the logarithm, a plain real.
  */
-#include "builder.h"
-#include "support.h"
+#include "errors.h"
 #include "number.h"
 #include "values.h"
 
 #include <math.h>
 #include <string.h>
 
-static int find(const values *v, const char *name) {
-    for (uint32_t i = 0; i < v->n; i++)
-        if (!strcmp(v->info[i].name, name)) return (int)i;
-    return -1;
-}
-
-/* The other part of a complex: PART in place of what parameter i is. -1: none of the same type and dimensions. */
-static int partner(const values *v, uint32_t i, const char *part, int stem, const char *rest) {
-    char name[600];
-    snprintf(name, sizeof name, "%.*s.%s%s", stem, v->info[i].name, part, rest);
-    const int k = find(v, name);
-    return k >= 0 && v->info[k].type == v->info[i].type && v->info[k].ndim == v->info[i].ndim ? k : -1;
-}
-
 enum shown values_shown(const values *v, uint32_t i, uint32_t *other) {
-    const char *name = v->info[i].name, *rest;
-    int stem, other_part = -1;
-    if (!type_is_real(v->info[i].type)) return SHOWN_PLAIN;
-    if (rvm__is_part(name, "log", &stem, &rest) && !*rest) return SHOWN_LNS;
-    const bool imaginary = rvm__is_part(name, "im", &stem, &rest);
-    if (imaginary || rvm__is_part(name, "re", &stem, &rest)) other_part = partner(v, i, imaginary ? "re" : "im", stem, rest);
-    if (other_part < 0) return SHOWN_PLAIN;
-    *other = (uint32_t)other_part;
-    return imaginary ? SHOWN_PART : SHOWN_COMPLEX;
+    return (enum shown)rvm_program_component(v->program, v->fn, i, other, NULL, 0);
 }
 
 void values_shown_name(const values *v, uint32_t i, char *text, size_t size) {
-    const char *name = v->info[i].name, *point = strchr(name, '.');
-    uint32_t im;
-    const enum shown kind = values_shown(v, i, &im);
-    if (kind == SHOWN_PLAIN || kind == SHOWN_PART)
-        snprintf(text, size, "%s", name);
-    else
-        snprintf(text, size, "%.*s%s", (int)(point - name), name, kind == SHOWN_LNS ? "" : point + 3);
+    if (rvm_program_component(v->program, v->fn, i, NULL, text, size) == RVM_COMPONENT_IM)
+        snprintf(text, size, "%s", v->info[i].name);
 }
 
 int values_find_shown(const values *v, const char *name, int length) {
     for (uint32_t i = 0; i < v->n; i++) {
         char shown[600];
-        uint32_t im;
-        const enum shown kind = values_shown(v, i, &im);
-        if (kind != SHOWN_COMPLEX && kind != SHOWN_LNS) continue;
-        values_shown_name(v, i, shown, sizeof shown);
+        const rvm_component kind = rvm_program_component(v->program, v->fn, i, NULL, shown, sizeof shown);
+        if (kind != RVM_COMPONENT_RE && kind != RVM_COMPONENT_LOG) continue;
         if (strlen(shown) == (size_t)length && !memcmp(shown, name, (size_t)length)) return (int)i;
     }
     return -1;
@@ -83,10 +53,10 @@ bool lns_text(double logarithm, char text[NUMBER_TEXT]) {
 rvm_status complex_parse(rvm_type t, const char **at, rvm_scalar part[2], rvm_error *err) {
     *at += strspn(*at, " \t\n");
     const char *start = *at;
-    part[0] = part[1] = scalar_from_double(t, 0);
+    part[0] = part[1] = rvm_scalar_from_double(t, 0);
     for (int k = 0; k < 2; k++) {
         const char *digits = *at + (**at == '+' || **at == '-');
-        rvm_scalar x = scalar_from_double(t, **at == '-' ? -1 : 1);
+        rvm_scalar x = rvm_scalar_from_double(t, **at == '-' ? -1 : 1);
         if (*digits == 'i' && digits[1] != 'n') { /* not inf */
             *at = digits;
         } else {
@@ -99,8 +69,7 @@ rvm_status complex_parse(rvm_type t, const char **at, rvm_scalar part[2], rvm_er
         if (imaginary) ++*at;
         if (imaginary || (**at != '+' && **at != '-')) return RVM_OK;
     }
-    return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%.*s` is no complex number: 2+3i is one", quoted_length(start),
-                     start);
+    return fail(err, RVM_ERR_ARGUMENT, NULL, "`%.*s` is no complex number: 2+3i is one", quoted_length(start), start);
 }
 
 /* A positive number, or exp(X). */
@@ -112,11 +81,11 @@ rvm_status lns_parse(const char **at, rvm_scalar *out, rvm_error *err) {
     rvm_status st = number_parse(RVM_F64, at, out, err);
     if (st || by_logarithm) {
         if (st || *(*at)++ == ')') return st;
-        return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%.*s` does not end with `)`", quoted_length(start), start);
+        return fail(err, RVM_ERR_ARGUMENT, NULL, "`%.*s` does not end with `)`", quoted_length(start), start);
     }
     if (!(out->f > 0 && isfinite(out->f)))
-        return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%.*s` is not positive and finite, as an lns must be",
-                         (int)(*at - start), start);
+        return fail(err, RVM_ERR_ARGUMENT, NULL, "`%.*s` is not positive and finite, as an lns must be", (int)(*at - start),
+                    start);
     out->f = log(out->f);
     return RVM_OK;
 }

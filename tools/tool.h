@@ -39,7 +39,6 @@ typedef struct tool {
     bool diagnosed;                          /* there is an item */
     char *source;                            /* the program, if it came by standard input */
     size_t source_size;
-    bool bytecode;          /* the program was read as such */
     enum restored restored; /* after a run-time error */
     char restored_text[640];
     rvm_program *program;
@@ -53,28 +52,32 @@ typedef struct tool {
     progress progress;
 } tool;
 
-/* main() of both programs: dispatch, report, exit status. argv[0] is the program's name for messages. */
+/* main.c: main() of both programs. argv[0] is the program's name for messages. */
 int tool_main(command_id c, int argc, char **argv);
 
+/* tool.c: fills t->err and returns the code; gives an error about function fn that has no position yet that of the function,
+ * and returns its code. */
 rvm_status tool_fail(tool *t, rvm_status code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Opens words[0], source or bytecode. */
-rvm_status tool_open(tool *t);
-/* Assembler options from the command line. */
+rvm_status tool_fail_in(tool *t, rvm_status code, uint32_t fn);
+/* Options from the command line: the assembler's, the machine's. */
 rvm_status tool_asm_options(tool *t, rvm_asm_options *o);
-/* Opens the program, finds the function (words[1], or the only one, or main), reads the values, makes a machine. */
-rvm_status tool_prepare(tool *t);
-/* The machine's options from the command line. */
 rvm_status tool_options(tool *t, rvm_options *out);
-/* The first half of that: the program and the function; *first is the first word that is a value. */
+
+/* open.c: opens words[0], source or bytecode. */
+rvm_status tool_open(tool *t);
+/* That, and the function: words[1], or the only one, or main; *first is the first word that is a value. */
 rvm_status tool_choose(tool *t, int *first);
-/* Another machine with the same options, for the program of t; for any, whose runs are never taken back. */
-rvm_status tool_machine(tool *t, rvm_machine **out);
-rvm_status tool_machine_for(tool *t, const rvm_program *p, bool one_way, rvm_machine **out);
 /* Function by name, derived if need be (f'grad): t->program is then another. ARGUMENT naming the nearest, and those of
  * rvm_program_derive. */
 rvm_status tool_function(tool *t, const char *name, uint32_t *fn);
 /* What a transform makes of the function of that name, by the parameters of --wrt: t->program is then another. */
 rvm_status tool_derive(tool *t, rvm_transform kind, const char *name, uint32_t *index);
+/* Marks in active[] the parameter of that name, which is real; of a complex and an lns its parts. ARGUMENT. */
+rvm_status tool_mark(tool *t, uint32_t fn, const char *name, size_t length, uint8_t *active);
+
+/* prepare.c: tool_choose, the values, and a machine; another machine like it. */
+rvm_status tool_prepare(tool *t);
+rvm_status tool_machine(tool *t, rvm_machine **out);
 
 /* files.c: USAGE where a file that the command is to write is one that it reads, or writes already: one of them would be
  * lost. Before anything is run. */
@@ -86,8 +89,8 @@ rvm_status files_check_output(tool *t, const char *path);
  * among which they are not. ARGUMENT, and those of rvm_program_fold. */
 rvm_status constants_fold(tool *t, char **words, int n);
 
-/* Gives every real of t->v a shadow, marks it in real[], and reads the values of the named ones from name=value words.
- * option and shadow are for messages: "--dot", "tangent". */
+/* shadows.c: gives every real of t->v a shadow, marks it in real[], and reads the values of the named ones from name=value
+ * words. option and shadow are for messages: "--dot", "tangent". */
 rvm_status tool_read_shadows(tool *t, bool *real, const text_list *words, const char *option, const char *shadow);
 
 /* report.c: what is wrong, as text with the line of the source, a caret and a hint, or as JSON. */
@@ -126,10 +129,13 @@ void tool_json_end(json *j);
 
 /* native.c: t->jit, if --engine asks for it and it is there; machines are attached to it. */
 rvm_status native_open(tool *t);
+rvm_status native_jit(tool *t, bool tiers, rvm_error *err); /* or why it is not there */
 rvm_status native_attach(tool *t, rvm_machine *m);
 bool native_close(tool *t);      /* false: something is still being compiled: the process is to end by _exit */
 void native_tell(const tool *t); /* --verbose: why the last run or derivative was interpreted, if it was */
-rvm_status native_dump(tool *t); /* --dump, in place of the command */
+
+/* dump.c: --dump, in place of the command. */
+rvm_status native_dump(tool *t);
 
 /* progress.c: draws and erases the line; SIGINT cancels the machine, a second one ends the process. */
 void progress_begin(progress *p, rvm_machine *m);
@@ -143,7 +149,7 @@ bool progress_interrupted(void); /* since progress_begin */
 #include "commands.def"
 #undef COMMAND
 
-/* cmd_inspect.c: "fn norm(out: accumulate f64, x: read f64[n])"; an object with all of it */
+/* signature.c: "fn norm(out: accumulate f64, x: read f64[n])"; an object with all of it */
 void output_signature(const tool *t, uint32_t fn, FILE *out);
 void output_json_signature(json *j, const tool *t, uint32_t fn);
 
@@ -155,14 +161,16 @@ void output_json_value(json *j, const rvm_arg *a, enum shadow_kind which);
  * NULL, or the parameters whose shadows are shown in place of values, i among them. */
 void output_param(FILE *out, const char *prefix, const char *suffix, const values *v, uint32_t i, const bool *shadows);
 void output_json_param(json *j, const values *v, uint32_t i, const bool *shadows); /* the same as a member */
-void output_values(const tool *t, const values *v);                                /* name = value, a line each */
+/* The name that parameter i has there; false: it is no line of its own. */
+bool output_param_name(const values *v, uint32_t i, const bool *shadows, char *name, size_t size);
+
+/* results.c */
+void output_values(const tool *t, const values *v);               /* name = value, a line each */
 void output_json_values(json *j, const tool *t, const values *v); /* the member "values" of the open object */
 void output_json_stats(json *j, const tool *t);                   /* "stats" and, if asked for, "profile" */
 void output_cost(const rvm_cost *c);                              /* of derivatives, a line */
 void output_json_cost(json *j, const rvm_cost *c);                /* "cost" */
 void output_stats(const tool *t);                                 /* as text, if --stats or --profile */
-/* The name that parameter i has there; false: it is no line of its own. */
-bool output_param_name(const values *v, uint32_t i, const bool *shadows, char *name, size_t size);
 /* --save, --save-all: NAME is a parameter, whose value is taken from v, or its shadow in t->v. All that can be; the first
  * failure. */
 rvm_status output_save(tool *t, const values *v);

@@ -1,124 +1,10 @@
 #include "values.h"
-#include "program.h"
-#include "support.h"
+#include "errors.h"
 #include "npz.h"
 #include "number.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- elements ---- */
-
-static size_t offset(const rvm_arg *a, const int64_t *stride, size_t k) {
-    size_t at = 0;
-    for (int d = a->ndim - 1; d >= 0; d--) {
-        size_t length = (size_t)a->shape[d];
-        at += k % length * (size_t)stride[d];
-        k /= length;
-    }
-    return at;
-}
-
-size_t arg_count(const rvm_arg *a) {
-    size_t n = 1;
-    for (int d = 0; d < a->ndim; d++) n *= (size_t)a->shape[d];
-    return n;
-}
-
-rvm_scalar arg_get(const rvm_arg *a, size_t k) {
-    return a->ndim ? ((const rvm_scalar *)a->data)[offset(a, a->stride, k)] : a->value;
-}
-
-void arg_set(rvm_arg *a, size_t k, rvm_scalar v) {
-    if (a->ndim)
-        ((rvm_scalar *)a->data)[offset(a, a->stride, k)] = v;
-    else
-        a->value = v;
-}
-
-rvm_scalar arg_get_shadow(const rvm_arg *a, size_t k) {
-    return a->ndim ? ((const rvm_scalar *)a->shadow_data)[offset(a, a->shadow_stride, k)] : a->shadow;
-}
-
-void arg_set_shadow(rvm_arg *a, size_t k, rvm_scalar v) {
-    if (a->ndim)
-        ((rvm_scalar *)a->shadow_data)[offset(a, a->shadow_stride, k)] = v;
-    else
-        a->shadow = v;
-}
-
-/* Elements of a shape, or false when their bytes do not fit a size. */
-static bool count_shape(int ndim, const int64_t *shape, size_t *n) {
-    size_t bytes = sizeof(rvm_scalar);
-    *n = 0;
-    for (int d = 0; d < ndim; d++)
-        if (!shape[d]) return true;
-    for (int d = 0; d < ndim; d++)
-        if (__builtin_mul_overflow(bytes, (size_t)shape[d], &bytes)) return false;
-    *n = bytes / sizeof(rvm_scalar);
-    return bytes <= PTRDIFF_MAX;
-}
-
-static rvm_status zeros(int ndim, const int64_t *shape, void **out, rvm_error *err) {
-    size_t n = 0;
-    *out = NULL;
-    if (!count_shape(ndim, shape, &n))
-        return rvm__fail(err, RVM_ERR_SHAPE, NULL, 0, 0,
-                         "an array of %lld by %lld%s has more elements than memory has addresses for", (long long)shape[0],
-                         ndim > 1 ? (long long)shape[1] : 1LL, ndim > 2 ? " by ..." : "");
-    *out = calloc(n ? n : 1, sizeof(rvm_scalar));
-    if (*out) return RVM_OK;
-    return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "no memory for an array of %zu elements", n);
-}
-
-rvm_status arg_allocate(rvm_arg *a, const int64_t *shape, rvm_error *err) {
-    void *data;
-    rvm_status st = zeros(a->ndim, shape, &data, err);
-    if (!st) *a = rvm_arg_array(a->type, data, a->ndim, shape);
-    return st;
-}
-
-rvm_status reading_allocate(reading *r, const char *file, rvm_arg *a, const int64_t *shape, rvm_error *err) {
-    size_t n = 0;
-    if (r->limit && count_shape(a->ndim, shape, &n)) {
-        if (n * sizeof(rvm_scalar) > r->limit - r->taken)
-            return rvm__fail(err, RVM_ERR_MEMORY, file, 0, 0,
-                             "%zu elements take %zu bytes, and of the limit of %llu (--memory) there are %llu left", n,
-                             n * sizeof(rvm_scalar), (unsigned long long)r->limit,
-                             (unsigned long long)(r->limit - r->taken));
-        r->taken += n * sizeof(rvm_scalar);
-    }
-    const rvm_status st = arg_allocate(a, shape, err);
-    if (st && err && file) snprintf(err->file, sizeof err->file, "%s", file);
-    return st;
-}
-
-void arg_free(rvm_arg *a) {
-    free(a->data);
-    free(a->shadow_data);
-    a->data = a->shadow_data = NULL;
-}
-
-rvm_status arg_activate(rvm_arg *a, rvm_error *err) {
-    a->active = true;
-    a->shadow = (rvm_scalar){0};
-    if (!a->ndim) return RVM_OK;
-    if (a->shadow_data) {
-        arg_clear_shadow(a);
-        return RVM_OK;
-    }
-    int64_t stride = 1;
-    for (int d = a->ndim - 1; d >= 0; d--) {
-        a->shadow_stride[d] = stride;
-        stride *= a->shape[d];
-    }
-    return zeros(a->ndim, a->shape, &a->shadow_data, err);
-}
-
-void arg_clear_shadow(rvm_arg *a) {
-    a->shadow = (rvm_scalar){0};
-    if (a->shadow_data) memset(a->shadow_data, 0, arg_count(a) * sizeof(rvm_scalar));
-}
 
 /* ---- names ---- */
 
@@ -134,39 +20,30 @@ int values_find(const values *v, const char *name, int length, rvm_error *err) {
     if (shown >= 0) {
         uint32_t other;
         const bool pair = values_shown(v, (uint32_t)shown, &other) == SHOWN_COMPLEX;
-        rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is %s: name `%s`%s%s%s", bare, pair ? "complex" : "an lns",
-                  v->info[shown].name, pair ? " or `" : "", pair ? v->info[other].name : "", pair ? "`" : "");
+        fail(err, RVM_ERR_ARGUMENT, NULL, "`%s` is %s: name `%s`%s%s%s", bare, pair ? "complex" : "an lns",
+             v->info[shown].name, pair ? " or `" : "", pair ? v->info[other].name : "", pair ? "`" : "");
         return -1;
     }
     for (uint32_t i = 0; i < v->n; i++)
         for (int d = 0; d < v->info[i].ndim; d++)
             if (v->info[i].dim_name[d] && strcmp(v->info[i].dim_name[d], bare) == 0) {
-                rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0,
-                          "`%s` is no parameter: it is a length, which the shape of `%s` gives", bare, v->info[i].name);
+                fail(err, RVM_ERR_ARGUMENT, NULL, "`%s` is no parameter: it is a length, which the shape of `%s` gives",
+                     bare, v->info[i].name);
                 return -1;
             }
-    rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "there is no parameter `%s`%s%s%s", bare,
-              near.best ? "; did you mean `" : "", near.best ? near.best : "", near.best ? "`?" : "");
+    fail(err, RVM_ERR_ARGUMENT, NULL, "there is no parameter `%s`%s%s%s", bare, near.best ? "; did you mean `" : "",
+         near.best ? near.best : "", near.best ? "`?" : "");
     return -1;
 }
 
 void values_element_name(const values *v, uint32_t i, size_t k, char *text, size_t size) {
-    const rvm_arg *a = &v->arg[i];
-    int64_t index[RVM_MAX_DIMS] = {0};
-    for (int d = a->ndim - 1; d >= 0; d--) {
-        index[d] = (int64_t)(k % (size_t)a->shape[d]);
-        k /= (size_t)a->shape[d];
-    }
-    int n = snprintf(text, size, "%s", v->info[i].name);
-    for (int d = 0; d < a->ndim && n >= 0 && (size_t)n < size; d++)
-        n += snprintf(text + n, size - (size_t)n, "%s%lld%s", d ? ", " : "[", (long long)index[d],
-                      d + 1 == a->ndim ? "]" : "");
+    rvm_arg_element_text(v->info[i].name, &v->arg[i], (int64_t)k, text, size);
 }
 
 static rvm_status bad_element(const char *text, const rvm_param_info *p, rvm_error *err) {
     char type[128];
     param_type_text(p, type, sizeof type);
-    return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` names no single number: `%s` is %s", text, p->name, type);
+    return fail(err, RVM_ERR_ARGUMENT, NULL, "`%s` names no single number: `%s` is %s", text, p->name, type);
 }
 
 rvm_status values_find_element(const values *v, const char *text, uint32_t *i, size_t *k, rvm_error *err) {
@@ -187,8 +64,8 @@ rvm_status values_find_element(const values *v, const char *text, uint32_t *i, s
         long long index = strtoll(s + 1, &end, 10);
         if (end == s + 1) return bad_element(text, &v->info[found], err);
         if (index < 0 || index >= a->shape[d])
-            return rvm__fail(err, RVM_ERR_INDEX, NULL, 0, 0, "`%s`: index %lld is outside [0, %lld)", text, index,
-                             (long long)a->shape[d]);
+            return fail(err, RVM_ERR_INDEX, NULL, "`%s`: index %lld is outside [0, %lld)", text, index,
+                        (long long)a->shape[d]);
         *k = *k * (size_t)a->shape[d] + (size_t)index;
         s = end;
     }
@@ -198,7 +75,7 @@ rvm_status values_find_element(const values *v, const char *text, uint32_t *i, s
 
 rvm_status values_select(const values *v, const char *names, bool *set, rvm_error *err) {
     for (uint32_t i = 0; i < v->n; i++) set[i] = !names && type_is_real(v->info[i].type);
-    if (names && !*names) return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "the list of names is empty");
+    if (names && !*names) return fail(err, RVM_ERR_ARGUMENT, NULL, "the list of names is empty");
     while (names && *names) {
         int length = (int)strcspn(names, ",");
         const int shown = values_find_shown(v, names, length);
@@ -207,7 +84,7 @@ rvm_status values_select(const values *v, const char *names, bool *set, rvm_erro
         int i = shown >= 0 ? shown : values_find(v, names, length, err);
         if (i < 0) return RVM_ERR_ARGUMENT;
         if (!type_is_real(v->info[i].type))
-            return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is i64 and has no derivative", v->info[i].name);
+            return fail(err, RVM_ERR_ARGUMENT, NULL, "`%s` is i64 and has no derivative", v->info[i].name);
         set[i] = true;
         names += length + (names[length] == ',');
     }
@@ -229,7 +106,7 @@ static rvm_status find_target(const values *v, bool *given, const char *name, in
     *to = (target){(uint32_t)i, (uint32_t)i, SHOWN_PLAIN};
     if (shown >= 0) to->kind = values_shown(v, to->i, &to->im);
     if (given[to->i] || given[to->im])
-        return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is given twice", v->info[given[i] ? to->i : to->im].name);
+        return fail(err, RVM_ERR_ARGUMENT, NULL, "`%s` is given twice", v->info[given[i] ? to->i : to->im].name);
     given[to->i] = given[to->im] = true;
     return RVM_OK;
 }
@@ -258,8 +135,7 @@ static rvm_status give_member(void *userdata, const char *name, input *in, rvm_e
     err->file[0] = 0;
     rvm_status st = find_target(v, g->given, name, (int)strlen(name), &to, err);
     if (!st && to.kind == SHOWN_LNS)
-        st = rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "a file holds reals: call it `%s`, and give logarithms",
-                       v->info[to.i].name);
+        st = fail(err, RVM_ERR_ARGUMENT, NULL, "a file holds reals: call it `%s`, and give logarithms", v->info[to.i].name);
     if (!st)
         st = npy_read(in, g->r, v->info[to.i].dim_value, &v->arg[to.i], to.kind == SHOWN_COMPLEX ? &v->arg[to.im] : NULL,
                       err);
@@ -272,7 +148,7 @@ static rvm_status give_value(values *v, reading *r, bool *given, const char *wor
     giving g = {v, r, given};
     target to;
     if (*word == '@') return npz_read(word + 1, r, give_member, &g, err);
-    if (!equals) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "`%s` is neither name=value nor @FILE.npz", word);
+    if (!equals) return fail(err, RVM_ERR_USAGE, NULL, "`%s` is neither name=value nor @FILE.npz", word);
     rvm_status st = find_target(v, given, word, (int)(equals - word), &to, err);
     if (st) return st;
     if (to.kind == SHOWN_PLAIN) return literal_read(r, &v->info[to.i], equals + 1, &v->arg[to.i], err);
@@ -306,11 +182,11 @@ static rvm_status check_shape(const values *v, const bool *given, uint32_t i, rv
         char type[128];
         param_type_text(p, type, sizeof type);
         if (!from)
-            return rvm__fail(err, RVM_ERR_SHAPE, NULL, 0, 0, "`%s` has length %lld in dimension %d, and %s wants %lld",
-                             p->name, (long long)got, d + 1, type, (long long)want);
-        return rvm__fail(err, RVM_ERR_SHAPE, NULL, 0, 0,
-                         "`%s` has length %lld in dimension %d, where %s wants %s, which is %lld in `%s`", p->name,
-                         (long long)got, d + 1, type, p->dim_name[d], (long long)want, from);
+            return fail(err, RVM_ERR_SHAPE, NULL, "`%s` has length %lld in dimension %d, and %s wants %lld", p->name,
+                        (long long)got, d + 1, type, (long long)want);
+        return fail(err, RVM_ERR_SHAPE, NULL,
+                    "`%s` has length %lld in dimension %d, where %s wants %s, which is %lld in `%s`", p->name,
+                    (long long)got, d + 1, type, p->dim_name[d], (long long)want, from);
     }
     return RVM_OK;
 }
@@ -344,18 +220,17 @@ static rvm_status default_value(values *v, reading *r, const bool *given, uint32
     char type[128];
     param_type_text(p, type, sizeof type);
     if (p->role != RVM_ACC && !is_shadow(v, fn, i))
-        return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "the argument `%s: %s` is missing; give %s=%s", p->name, type,
-                         p->name,
-                         p->function_type ? "&function"
-                         : p->ndim        ? "[...] or @file.npy"
-                                          : "a number");
+        return fail(err, RVM_ERR_ARGUMENT, NULL, "the argument `%s: %s` is missing; give %s=%s", p->name, type, p->name,
+                    p->function_type ? "&function"
+                    : p->ndim        ? "[...] or @file.npy"
+                                     : "a number");
     for (int d = 0; d < p->ndim; d++) {
         const char *from;
         shape[d] = p->dim_name[d] ? known_length(v, given, v->n, p->dim_name[d], &from) : p->dim_value[d];
         if (shape[d] < 0)
-            return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0,
-                             "the argument `%s: %s` is missing, and no other tells its length %s; give %s=zeros(...)",
-                             p->name, type, p->dim_name[d], p->name);
+            return fail(err, RVM_ERR_ARGUMENT, NULL,
+                        "the argument `%s: %s` is missing, and no other tells its length %s; give %s=zeros(...)", p->name,
+                        type, p->dim_name[d], p->name);
     }
     return p->ndim ? reading_allocate(r, NULL, &v->arg[i], shape, err) : RVM_OK;
 }
@@ -369,7 +244,7 @@ const char *values_function(const values *v, uint32_t i) {
 static rvm_status allocate(values *v, uint32_t n, rvm_error *err) {
     *v = (values){.n = n, .info = calloc(n + 1, sizeof *v->info), .arg = calloc(n + 1, sizeof *v->arg)};
     if (v->info && v->arg) return RVM_OK;
-    return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    return fail(err, RVM_ERR_MEMORY, NULL, "out of memory");
 }
 
 rvm_status values_read(values *v, reading *r, uint32_t fn, char **words, int n, rvm_error *err) {
@@ -377,6 +252,7 @@ rvm_status values_read(values *v, reading *r, uint32_t fn, char **words, int n, 
     bool given[RVM_MAX_PARAMS + 1] = {0};
     rvm_status st = allocate(v, rvm_program_param_count(p, fn), err);
     v->program = p;
+    v->fn = fn;
     for (uint32_t i = 0; !st && i < v->n; i++) {
         st = rvm_program_param(p, fn, i, &v->info[i]);
         v->arg[i] = (rvm_arg){.type = v->info[i].type, .ndim = v->info[i].ndim};
@@ -399,6 +275,7 @@ void values_free(values *v) {
 rvm_status values_copy(values *to, const values *from, rvm_error *err) {
     rvm_status st = allocate(to, from->n, err);
     to->program = from->program;
+    to->fn = from->fn;
     for (uint32_t i = 0; !st && i < from->n; i++) {
         const rvm_arg *a = &from->arg[i];
         to->info[i] = from->info[i];

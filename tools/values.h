@@ -1,51 +1,25 @@
-/* values.h: the arguments of a run: from name=value words, with shapes inferred; elements by number; copies.
- *
- * An element has a number k, row by row (0 for a scalar), whatever the strides. Storage is owned by the set.
- */
+/* values.h: the arguments of a run: from name=value words, with shapes inferred; copies. */
 #ifndef RVM_TOOLS_VALUES_H
 #define RVM_TOOLS_VALUES_H
 
-#include "rvm.h"
+#include "elements.h"
+#include "reading.h"
 
 typedef struct values {
     uint32_t n;
     const rvm_program *program;
+    uint32_t fn;
     rvm_param_info *info; /* names are the program's */
     rvm_arg *arg;         /* data and shadow_data are owned */
 } values;
 
-/* What reading values may take, and from where. */
-typedef struct reading {
-    const rvm_program *program; /* where functions are looked up; or NULL */
-    uint64_t limit, taken;      /* bytes of arrays; limit 0: none */
-    bool standard_input;        /* somebody has read it already */
-} reading;
-
-/* An array of zeros, row-major; *a must have type and ndim. MEMORY. */
-rvm_status arg_allocate(rvm_arg *a, const int64_t *shape, rvm_error *err);
-/* The same, for what is read: MEMORY beyond the limit, SHAPE where no memory could hold it. file: for messages, or NULL. */
-rvm_status reading_allocate(reading *r, const char *file, rvm_arg *a, const int64_t *shape, rvm_error *err);
-void arg_free(rvm_arg *a);
-size_t arg_count(const rvm_arg *a);
-rvm_scalar arg_get(const rvm_arg *a, size_t k);
-void arg_set(rvm_arg *a, size_t k, rvm_scalar v);
-rvm_scalar arg_get_shadow(const rvm_arg *a, size_t k);
-void arg_set_shadow(rvm_arg *a, size_t k, rvm_scalar v);
-/* Gives it a shadow of zeros. MEMORY. */
-rvm_status arg_activate(rvm_arg *a, rvm_error *err);
-/* Clears the shadow. */
-void arg_clear_shadow(rvm_arg *a);
-static inline bool type_is_real(rvm_type t) {
-    return t != RVM_I64;
-}
-
 /* shown.c: complex and lns parameters, as users write them: by the name z, where the program has z.re and z.im; y for y.log.
  */
 enum shown {
-    SHOWN_PLAIN,
-    SHOWN_COMPLEX /* i is the real part */,
-    SHOWN_PART /* the imaginary part of another */,
-    SHOWN_LNS
+    SHOWN_PLAIN = RVM_COMPONENT_WHOLE,
+    SHOWN_COMPLEX = RVM_COMPONENT_RE, /* i is the real part */
+    SHOWN_PART = RVM_COMPONENT_IM,    /* the imaginary part of another */
+    SHOWN_LNS = RVM_COMPONENT_LOG
 };
 enum { COMPLEX_TEXT = 96 };
 enum shown values_shown(const values *v, uint32_t i, uint32_t *other); /* *other: the other part of a complex */

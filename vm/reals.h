@@ -18,7 +18,7 @@ static inline double rvm__real_of(rvm_type t, rvm_value v) {
 
 static inline rvm_value rvm__of_real(rvm_type t, double x) {
     switch (t) {
-    case RVM_I64: return (rvm_value){.i = (int64_t)x};
+    case RVM_I64: return (rvm_value){.i = llrint(x)};
     case RVM_F64: return (rvm_value){.f = x};
     case RVM_F32: return (rvm_value){.f = (float)x};
     case RVM_FIX: return (rvm_value){.i = rvm_fix_from_double(x)};

@@ -94,20 +94,6 @@ static bool compared(const rvm_param *q, bool checked) {
     return q->role != RVM_READ && (rvm__is_floating((rvm_type)q->type) || !q->ndim || !checked);
 }
 
-int rvm__element_text(const char *name, const rvm_arg *a, int64_t element, char *text, size_t size) {
-    char all[160];
-    int64_t index[RVM_MAX_DIMS] = {0};
-    int n = snprintf(all, sizeof all, "%.100s", name);
-    for (int d = a->ndim - 1; d >= 0; d--) {
-        index[d] = element % a->shape[d];
-        element /= a->shape[d];
-    }
-    for (int d = 0; d < a->ndim && d < RVM_MAX_DIMS && (size_t)n < sizeof all; d++)
-        n += snprintf(all + n, sizeof all - (size_t)n, "%s%lld%s", d ? ", " : "[", (long long)index[d],
-                      d + 1 == a->ndim ? "]" : "");
-    return snprintf(text, size, "%s", all);
-}
-
 static double tolerance_of(const rvm__restoring *r, rvm_type t) {
     return fmax(r->m->o.tolerance * (t == RVM_F32 ? 1e4 : 1), r->stated);
 }
@@ -137,7 +123,7 @@ static rvm_status tell(const rvm__restoring *r, const rvm_arg *now, const farthe
     const rvm_param *q = &r->m->p->functions[r->fn].params[w->param];
     const rvm_type t = (rvm_type)q->type;
     char name[160], was[48], is[48], why[160];
-    rvm__element_text(q->name, &now[w->param], w->element, name, sizeof name);
+    rvm_arg_element_text(q->name, &now[w->param], w->element, name, sizeof name);
     rvm__plain_text(t, w->was, was, sizeof was);
     rvm__plain_text(t, w->now, is, sizeof is);
     reason(r, t, w, why, sizeof why);

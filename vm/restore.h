@@ -43,7 +43,4 @@ rvm_status rvm__keep_inputs(rvm_machine *m, rvm_error *err);
 rvm_status rvm__compare_inputs(rvm_machine *m, rvm_error *err);
 void rvm__inputs_free(rvm_machine *m);
 
-/* "x", "x[1, 2]": element in row-major order; returns the length uncut. */
-int rvm__element_text(const char *name, const rvm_arg *a, int64_t element, char *text, size_t size);
-
 #endif

@@ -74,6 +74,13 @@ typedef union rvm_scalar {
     int64_t i; /* i64; also the raw bits of fix */
     double f;  /* f64; f32, rounded to a float */
 } rvm_scalar;
+RVM_API bool rvm_type_is_floating(rvm_type t); /* whether the number stands in f */
+/* The number as a double, and back: of fix and f32 the nearest, of i64 the nearest whole number, where there is one. */
+RVM_API double rvm_scalar_to_double(rvm_type t, rvm_scalar v);
+RVM_API rvm_scalar rvm_scalar_from_double(rvm_type t, double x);
+/* Decimal text, which reads back as the same number: the shortest such of f64 and f32, of fix to 13 places at most; nan,
+ * inf, -inf. Cut to size and ended by 0; returns the length it has uncut. */
+RVM_API int rvm_scalar_text(rvm_type t, rvm_scalar v, char *text, size_t size);
 
 /* An argument: a scalar held here, or an array borrowed for as long as the call is bound.
  * Scalars: value is read at the start and written back when a run ends (also one that ends in an error that was undone).
@@ -107,6 +114,16 @@ RVM_API rvm_arg rvm_arg_fix(double v); /* as rvm_fix_from_double */
 RVM_API rvm_arg rvm_arg_array(rvm_type type, void *data, int ndim, const int64_t *shape);
 RVM_API rvm_arg rvm_arg_array_f64(double *data, int ndim, const int64_t *shape);
 RVM_API rvm_arg rvm_arg_array_i64(int64_t *data, int ndim, const int64_t *shape);
+
+/* The elements of an argument, by number: row by row, whatever the strides; a scalar is one.
+ * count: how many; -1 where a length is negative, or no memory could hold them. gather copies all elements, or their
+ * shadows, to `to`, side by side; scatter copies them back. */
+RVM_API int64_t rvm_arg_count(const rvm_arg *a);
+RVM_API void rvm_arg_gather(const rvm_arg *a, bool shadow, rvm_scalar *to);
+RVM_API void rvm_arg_scatter(rvm_arg *a, bool shadow, const rvm_scalar *from);
+/* Text of element k of an argument of that name, as "x[1, 2]"; "x" of a scalar. Cut to size and ended by 0; returns the
+ * length it has uncut. */
+RVM_API int rvm_arg_element_text(const char *name, const rvm_arg *a, int64_t k, char *text, size_t size);
 
 /* ---- whole runs ----
  * One rvm_arg for each parameter, in order. On an error the machine stays where it failed, so that it can be stepped or run

@@ -121,15 +121,6 @@ bool rvm__is_place_name(const char *name, size_t length) {
     return rvm__is_word(name, head) && rvm__is_word(point + 1, length - head - 1);
 }
 
-bool rvm__is_part(const char *name, const char *part, int *stem, const char **rest) {
-    const char *point = strchr(name, '.');
-    const size_t length = strlen(part);
-    if (!point || strncmp(point + 1, part, length) != 0) return false;
-    *stem = (int)(point - name);
-    *rest = point + 1 + length;
-    return **rest == 0 || **rest == '_';
-}
-
 static uint64_t name_hash(const void *owner, uint32_t k) {
     const char *name = ((const rvm_program *)owner)->functions[k].name;
     return XXH3_64bits(name, strlen(name));

@@ -30,9 +30,6 @@ int64_t rvm__function_emit(const rvm_program *p, rvm_function *f, rvm_op op, rvm
                            const rvm_place *places, uint32_t nplaces, rvm_position at);
 void rvm__function_finish(rvm_function *f); /* once; also sorts the symbols by rvm__symbol_compare */
 int rvm__symbol_compare(const void *a, const void *b);
-/* Whether the name of a parameter is STEM "." PART REST: of z: complex the parts are z.re and z.im, of its shadow z_b in a
- * derived function z.re_b and z.im_b; of y: lns the part is y.log. */
-bool rvm__is_part(const char *name, const char *part, int *stem, const char **rest);
 
 /* ---- function values (signatures.c) ----
  * A function value is an i64, the number of a function. Nothing is proved of it: a call through it names a variant, whose

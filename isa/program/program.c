@@ -1,5 +1,7 @@
-/* program.c: what a program says of itself: functions, parameters, positions, names of places. */
+/* program.c: what a program says of itself: functions, parameters, positions, instructions, names of places. */
 #include "program.h"
+
+#include <string.h>
 
 uint32_t rvm_program_function_count(const rvm_program *p) {
     return p ? p->nfunctions : 0;
@@ -39,6 +41,60 @@ rvm_status rvm_program_param(const rvm_program *p, uint32_t fn, uint32_t i, rvm_
     return RVM_OK;
 }
 
+bool rvm__is_part(const char *name, const char *part, int *stem, const char **rest) {
+    const char *point = strchr(name, '.');
+    const size_t length = strlen(part);
+    if (!point || strncmp(point + 1, part, length) != 0) return false;
+    *stem = (int)(point - name);
+    *rest = point + 1 + length;
+    return **rest == 0 || **rest == '_';
+}
+
+/* The parameter that is STEM "." PART REST, of the same type and dimensions as q; else i. */
+static uint32_t partner(const rvm_function *f, uint32_t i, const char *part) {
+    const rvm_param *q = &f->params[i];
+    const size_t stem = strcspn(q->name, ".") + 1, length = strlen(part);
+    for (uint32_t k = 0; k < f->nparams; k++) {
+        const rvm_param *o = &f->params[k];
+        if (o->type == q->type && o->ndim == q->ndim && !strncmp(o->name, q->name, stem) &&
+            !strncmp(o->name + stem, part, length) && !strcmp(o->name + stem + length, q->name + stem + length))
+            return k;
+    }
+    return i;
+}
+
+static rvm_component component(const rvm_function *f, uint32_t i, uint32_t *other, int *stem, const char **rest) {
+    const rvm_param *q = &f->params[i];
+    *other = i;
+    if (q->type == RVM_I64) return RVM_COMPONENT_WHOLE;
+    if (rvm__is_part(q->name, "log", stem, rest) && !**rest) return RVM_COMPONENT_LOG; /* a shadow is by the logarithm */
+    const bool im = rvm__is_part(q->name, "im", stem, rest);
+    if (!im && !rvm__is_part(q->name, "re", stem, rest)) return RVM_COMPONENT_WHOLE;
+    *other = partner(f, i, im ? "re" : "im");
+    return *other == i ? RVM_COMPONENT_WHOLE : im ? RVM_COMPONENT_IM : RVM_COMPONENT_RE;
+}
+
+rvm_component rvm_program_component(const rvm_program *p, uint32_t fn, uint32_t i, uint32_t *other, char *name,
+                                    size_t size) {
+    const rvm_function *f = function_at(p, fn);
+    const bool there = f && i < f->nparams;
+    const char *rest = "", *whole = there ? f->params[i].name : "";
+    int stem = 0;
+    uint32_t with = i;
+    const rvm_component is = there ? component(f, i, &with, &stem, &rest) : RVM_COMPONENT_WHOLE;
+    if (other) *other = with;
+    if (!name) return is;
+    if (is == RVM_COMPONENT_WHOLE)
+        snprintf(name, size, "%s", whole);
+    else
+        snprintf(name, size, "%.*s%s", stem, whole, rest);
+    return is;
+}
+
+const char *rvm_program_file(const rvm_program *p, uint32_t k) {
+    return p && k < p->nfiles ? p->files[k] : NULL;
+}
+
 void rvm_program_position(const rvm_program *p, uint32_t fn, uint32_t pc, const char **file, uint32_t *line,
                           uint32_t *column) {
     const rvm_function *f = function_at(p, fn);
@@ -47,6 +103,18 @@ void rvm_program_position(const rvm_program *p, uint32_t fn, uint32_t pc, const 
     if (file) *file = at.line && at.file < p->nfiles ? p->files[at.file] : NULL;
     if (line) *line = at.line;
     if (column) *column = at.column;
+}
+
+bool rvm_program_instruction(const rvm_program *p, uint32_t fn, uint32_t pc, rvm_instruction *out) {
+    const rvm_function *f = function_at(p, fn);
+    if (!f || !out || pc >= f->ncode) return false;
+    const rvm_insn *in = &f->code[pc];
+    const char target = rvm__op_target((rvm_op)in->op);
+    *out = (rvm_instruction){.mnemonic = rvm__op_info[in->op].name, .places = in->nplaces};
+    if (rvm__op_is_update((rvm_op)in->op)) out->row = rvm__row_info[in->row].name;
+    out->target = target == 'L' ? (int64_t)in->target : -1;
+    out->callee = target == 'F' ? (int64_t)in->target : -1;
+    return true;
 }
 
 int64_t rvm_program_block(const rvm_program *p, uint32_t fn, uint32_t k, bool *proved) {

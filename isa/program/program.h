@@ -90,7 +90,7 @@ typedef struct rvm_variant {
 /* Limits of the format: slots and arrays of a function, parameters and places of an instruction, places of an entry of the
  * trail. */
 enum { RVM_MAX_ENTRY = 63 };
-enum { RVM_MAX_REGS = 32767, RVM_MAX_CONSTS = 32767, RVM_MAX_ARRAYS = 65535, RVM_MAX_PARAMS = 255, RVM_MAX_FILES = 4096 };
+enum { RVM_MAX_REGS = 32767, RVM_MAX_CONSTS = 32767, RVM_MAX_ARRAYS = 65535, RVM_MAX_FILES = 4096 };
 enum { RVM_MAX_SIGNATURE_PARAMS = RVM_MAX_PARAMS - 1 }; /* the value is an argument, too */
 enum { RVM_MAX_SIGNATURES = 4096, RVM_MAX_SIGNATURE_SIZE = 1024, RVM_MAX_VARIANTS = 4096 };
 
@@ -178,6 +178,9 @@ static inline uint32_t rvm__ops_in(const rvm_function *f, rvm_op op) {
     return n;
 }
 
+/* Whether the name of a parameter is STEM "." PART REST: of z: complex the parts are z.re and z.im, of its shadow z_b in a
+ * derived function z.re_b and z.im_b; of y: lns the part is y.log. */
+bool rvm__is_part(const char *name, const char *part, int *stem, const char **rest);
 /* Name of a place's register or array at pc, or NULL. */
 const char *rvm__symbol_at(const rvm_function *f, bool is_array, uint16_t index, uint32_t pc);
 /* Text of a value as raw mnemonics write it: an i64 as a whole number, an f64 with a point or an exponent, else TYPE:NUMBER

@@ -40,7 +40,5 @@ rvm_status rvm__fail_memory(rvm_error *err);
 rvm_status rvm__fail_null(rvm_error *err, const char *names, size_t k);
 /* Returns code. An error about what a caller gave to function fn, which has no position yet, gets that of the function. */
 rvm_status rvm__fail_in(rvm_error *err, rvm_status code, const rvm_program *p, int64_t fn);
-/* A file is there whole, or as it was before; what is no regular file, as a pipe, is written where it is. IO. */
-rvm_status rvm__write_file(const char *path, const void *bytes, size_t size, rvm_error *err);
 
 #endif

@@ -167,3 +167,12 @@ int rvm_program_instruction_text(const rvm_program *p, uint32_t fn, uint32_t pc,
     rvm__put_insn(&to, &v);
     return to.used;
 }
+
+int rvm_program_place_text(const rvm_program *p, uint32_t fn, uint32_t pc, uint32_t k, char *text, size_t size) {
+    if (!text) size = 0;
+    if (size) *text = 0;
+    if (!p || fn >= p->nfunctions || pc >= p->functions[fn].ncode) return 0;
+    const rvm_function *f = &p->functions[fn];
+    if (k >= f->code[pc].nplaces) return 0;
+    return rvm__place_text(f, rvm__places(f, &f->code[pc]) + k, pc, NULL, text, size);
+}

@@ -7,6 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool rvm_bytecode_begins(const void *bytes, size_t size) {
+    const size_t n = size < sizeof RVM_RBC_MAGIC - 1 ? size : sizeof RVM_RBC_MAGIC - 1;
+    return bytes && n && !memcmp(bytes, RVM_RBC_MAGIC, n);
+}
+
 rvm_status rvm_program_load(const void *bytes, size_t size, const char *name, const rvm_allocator *al, rvm_program **out,
                             rvm_error *err) {
     RVM__NEEDS(out);
@@ -78,15 +83,17 @@ static FILE *open_beside(const char *path, char *temporary, size_t size) {
     return NULL;
 }
 
-rvm_status rvm__write_file(const char *path, const void *bytes, size_t size, rvm_error *err) {
+rvm_status rvm_file_write(const char *path, const void *bytes, size_t size, rvm_error *err) {
     char temporary[4096];
     struct stat st;
+    RVM__NEEDS(path);
+    if (size) RVM__NEEDS(bytes);
     bool device = !stat(path, &st) && !S_ISREG(st.st_mode); /* a pipe or a terminal is not to be replaced */
     if (strlen(path) + 32 > sizeof temporary)
         return rvm__fail(err, RVM_ERR_IO, path, 0, 0, "the name of the file is too long");
     FILE *out = device ? fopen(path, "wb") : open_beside(path, temporary, sizeof temporary);
     if (!out) return fail_io(err, path, "write");
-    bool written = fwrite(bytes, 1, size, out) == size;
+    bool written = !size || fwrite(bytes, 1, size, out) == size;
     int why = errno;
     if (fclose(out)) written = false, why = errno;
     if (written && !device && rename(temporary, path)) written = false, why = errno;
@@ -102,7 +109,7 @@ rvm_status rvm_program_save_file(const rvm_program *p, const char *path, rvm_err
     RVM__NEEDS(p, path);
     rvm_status s = rvm__encode(p, &bytes, &size, err);
     if (s != RVM_OK) return s;
-    s = rvm__write_file(path, bytes, size, err);
+    s = rvm_file_write(path, bytes, size, err);
     rvm_program_free_bytes(p, bytes, size);
     return s;
 }

@@ -79,6 +79,67 @@ Test(program, positions_and_text) {
     rvm_program_free(p);
 }
 
+Test(program, instructions) {
+    static const char text[] = "fn g(y: f64)\n    y += 1.0\nend\n"
+                               "fn f(y: f64, x: f64[n])\n    for i in 0..n\n        y += x[i] * x[i]\n    end\n"
+                               "    call g(y)\nend\n";
+    report rep = {.name = "instructions"};
+    rvm_program *p = assemble_text(text, NULL, &rep);
+    const uint32_t fn = (uint32_t)rvm_program_find(p, "f");
+    rvm_instruction in, mate;
+    uint32_t seen = 0, pc = 0;
+    char place[16];
+    for (; rvm_program_instruction(p, fn, pc, &in); pc++) {
+        if (in.target >= 0) {
+            cr_assert(rvm_program_instruction(p, fn, (uint32_t)in.target, &mate) && mate.target == pc);
+            seen |= 1;
+        }
+        if (in.callee >= 0) {
+            cr_assert(in.callee == rvm_program_find(p, "g") && !strcmp(in.mnemonic, "call") && !in.row);
+            seen |= 2;
+        }
+        if (in.row && !strcmp(in.row, "mul")) {
+            cr_assert(!strcmp(in.mnemonic, "add") && in.places == 3);
+            cr_assert(rvm_program_place_text(p, fn, pc, 0, place, sizeof place) == 1 && !strcmp(place, "y"));
+            cr_assert(rvm_program_place_text(p, fn, pc, 2, place, 4) == 4 && !strcmp(place, "x[i"));
+            cr_assert(!rvm_program_place_text(p, fn, pc, 3, place, sizeof place) && !*place);
+            seen |= 4;
+        }
+    }
+    cr_assert(seen == 7 && pc == rvm_program_code_size(p, fn));
+    const char *file;
+    rvm_program_position(p, fn, 1, &file, NULL, NULL);
+    cr_assert(file && rvm_program_file(p, 0) == file && !rvm_program_file(p, 1));
+    rvm_program_free(p);
+}
+
+Test(program, components) {
+    static const char text[] = "fn f(y: complex, n: i64, x: complex[m], l: lns, k: lns)\n    y += x[0]\n    l *= k\nend\n";
+    static const struct {
+        const char *name, *whole;
+        rvm_component is;
+        uint32_t other;
+    } is[] = {{"y.re", "y", RVM_COMPONENT_RE, 1}, {"y.im", "y", RVM_COMPONENT_IM, 0}, {"n", "n", RVM_COMPONENT_WHOLE, 2},
+              {"x.re", "x", RVM_COMPONENT_RE, 4}, {"x.im", "x", RVM_COMPONENT_IM, 3}, {"l.log", "l", RVM_COMPONENT_LOG, 5}};
+    report rep = {.name = "components"};
+    rvm_program *p = assemble_text(text, NULL, &rep);
+    rvm_param_info info;
+    char whole[8];
+    uint32_t other;
+    for (uint32_t i = 0; i < 6; i++) {
+        cr_assert(!rvm_program_param(p, 0, i, &info) && !strcmp(info.name, is[i].name));
+        cr_assert(rvm_program_component(p, 0, i, &other, whole, sizeof whole) == is[i].is);
+        cr_assert(!strcmp(whole, is[i].whole) && other == is[i].other);
+    }
+    rvm_program *derived;
+    uint32_t fn;
+    cr_assert(!rvm_program_derive(p, "f'tan[y]", &derived, &fn, NULL));
+    cr_assert(rvm_program_component(derived, fn, 1, &other, whole, sizeof whole) == RVM_COMPONENT_RE && other == 3);
+    cr_assert(!strcmp(whole, "y_d"));
+    rvm_program_free(derived);
+    rvm_program_free(p);
+}
+
 Test(program, identity) {
     rvm_program *p = sample(), *q = sample();
     report rep = {.name = "identity"};

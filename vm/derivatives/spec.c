@@ -90,7 +90,7 @@ int rvm_derivative_name(const rvm_machine *m, const rvm_derivative_spec *q, bool
     int64_t element;
     if (!text) size = 0;
     if (check(m, q, NULL) || k < 0 || !locate(q, column, k, &param, &element)) return snprintf(text, size, "?");
-    return rvm__element_text(m->p->functions[q->fn].params[param].name, &q->args[param], element, text, size);
+    return rvm_arg_element_text(m->p->functions[q->fn].params[param].name, &q->args[param], element, text, size);
 }
 
 /* ---- storage ---- */
