@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Which folder may include from which: arrows point down only, and LLVM's and CUDA's headers stay in their folders, LLVM's in
 # what jit/ makes the module of. The commands, the examples and the benchmarks are users: they have the installed headers.
+# vm/derivatives/ has them, too, and what answers.h and hessian.h say that it needs of the machine.
 # Argument: the source folder.
 set -eu
 cd "$1"
@@ -9,6 +10,7 @@ declare -A uses=(
     [isa]="isa"
     [assembler]="assembler isa"
     [vm]="vm isa"
+    [vm/derivatives]="vm/derivatives vm/answers.h vm/hessian.h isa/program/support.h $installed"
     [jit]="jit vm isa"
     [tools]="tools $installed"
     [examples]="examples $installed"

@@ -261,6 +261,10 @@ static void machines(void) {
     rvm_machine_free(other);
 
     HARMLESS(rvm_machine_free, m, (rvm_machine_free(NULL), true));
+    HARMLESS(rvm_machine_program, m, !rvm_machine_program(NULL));
+    HARMLESS(rvm_machine_options, m, (rvm_machine_options(NULL, &o), !o.depth));
+    HARMLESS(rvm_machine_options, out, (rvm_machine_options(m, NULL), true));
+    HARMLESS(rvm_machine_bound, m, !rvm_machine_bound(NULL));
     HARMLESS(rvm_machine_cancel, m, (rvm_machine_cancel(NULL), true));
     HARMLESS(rvm_arg_lns_value, a, rvm_arg_lns_value(NULL) == 0);
     /* These are refused where they are bound. */

@@ -384,6 +384,10 @@ void rvm__write_back(rvm_machine *m) {
     }
 }
 
+const rvm_arg *rvm_machine_bound(const rvm_machine *m) {
+    return m && m->where != UNBOUND ? m->args : NULL;
+}
+
 void rvm_machine_unbind(rvm_machine *m) {
     if (!m || m->where == UNBOUND) return;
     rvm__write_back(m);

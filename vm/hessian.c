@@ -440,3 +440,30 @@ rvm_status rvm__run_hessian(rvm_machine *m) {
     }
     return status;
 }
+
+/* ---- for vm/derivatives/ ---- */
+
+rvm_status rvm__hessian_sweep(rvm_machine *m, rvm__hessian *h, rvm_error *err) {
+    m->hessian = h;
+    const rvm_status status = rvm_machine_sweep(m, err);
+    m->hessian = NULL;
+    return status;
+}
+
+void rvm__hessian_label(const rvm_machine *m, const rvm__hessian *h, uint32_t param, const rvm_scalar *element,
+                        int64_t label) {
+    const rvm__key key = element ? rvm__element_key(element) : rvm__slot_key(m->p->functions[m->entry].params[param].index);
+    rvm__sym_row *row = rvm__sym_row_of(&h->h, key);
+    if (row) row->label = label;
+}
+
+void rvm__hessian_each(const rvm__hessian *h, void (*visit)(void *to, int64_t i, int64_t j, double v), void *to) {
+    for (uint32_t r = 0; r < h->h.nrows; r++) {
+        const rvm__sym_row *row = &h->h.rows[r];
+        for (uint32_t k = 0; row->key && row->label >= 0 && k < row->n; k++) {
+            const rvm__entry *e = &h->h.entries[row->links[k].entry];
+            const rvm__sym_row *other = &h->h.rows[row->links[k].other];
+            if (e->end[0] == r && other->label >= 0) visit(to, row->label, other->label, e->value);
+        }
+    }
+}

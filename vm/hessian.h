@@ -16,6 +16,15 @@ typedef struct rvm__hessian {
 /* Instead of rvm__run_gradient while the sweep is on. */
 rvm_status rvm__run_hessian(rvm_machine *m);
 
+/* For vm/derivatives/: rvm_machine_sweep of the bound call that carries *h, which is initialised, with `most`. */
+rvm_status rvm__hessian_sweep(rvm_machine *m, rvm__hessian *h, rvm_error *err);
+/* After it: the number that a row has in each_entry, by a scalar parameter of the function, or by the shadow of an element.
+ */
+void rvm__hessian_label(const rvm_machine *m, const rvm__hessian *h, uint32_t param, const rvm_scalar *element,
+                        int64_t label);
+/* Every entry both of whose ends have a label, once. */
+void rvm__hessian_each(const rvm__hessian *h, void (*visit)(void *to, int64_t i, int64_t j, double v), void *to);
+
 /* frames.c, in a sweep: scalar argument k of a call whose parameter stands at `slot`. place NULL: a constant or an inactive
  * place. again: another argument of the call shares the place. False: out of memory. */
 bool rvm__hessian_pass(rvm_machine *m, rvm__key place, size_t slot, bool again, rvm_role role);

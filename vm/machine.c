@@ -239,6 +239,14 @@ static bool precedes(const uint64_t *counts, int a, int b) {
     return counts[a] > counts[b] || (counts[a] == counts[b] && a < b);
 }
 
+const rvm_program *rvm_machine_program(const rvm_machine *m) {
+    return m ? m->p : NULL;
+}
+
+void rvm_machine_options(const rvm_machine *m, rvm_options *out) {
+    if (out) *out = m ? m->o : (rvm_options){0};
+}
+
 bool rvm_machine_profile(const rvm_machine *m, uint32_t k, const char **mnemonic, uint64_t *count) {
     if (!m || !mnemonic || !count) return false;
     for (int op = 0; m->profile && op < RVM_OP_LIMIT; op++) {

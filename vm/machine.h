@@ -22,6 +22,7 @@
 #define RVM_MACHINE_H
 
 #include "activity.h"
+#include "answers.h"
 #include "exact.h"
 #include "program.h"
 #include "kernels.h"
@@ -158,10 +159,6 @@ enum rvm__scratch {
     SCRATCH_SIZES, /* of sums, restore.c */
     RVM__SCRATCHES
 };
-
-/* What is kept for the next time: arguments as they were before a run, and as it left them (derived.c); storage of answers
- * (spec.c, products.c); arguments of one more run (restore.c). */
-enum rvm__keeps { RVM__INPUTS, RVM__RESULTS, RVM__SPEC, RVM__PRODUCT, RVM__AGAIN, RVM__KEEPS };
 
 enum rvm__where { AT_START, INSIDE, AT_END, UNBOUND };
 

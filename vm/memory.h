@@ -1,19 +1,14 @@
-/* memory.h: the machine's own memory, counted and limited. */
+/* memory.h: the machine's own memory, counted and limited; more of it in answers.h. */
 #ifndef RVM_MEMORY_H
 #define RVM_MEMORY_H
 
 #include "machine.h"
 
-/* realloc through the machine's allocator within options.memory; NULL leaves the block as it was. */
-void *rvm__resize(rvm_machine *m, void *p, size_t old_size, size_t new_size);
-void *rvm__team_resize(rvm_machine *w, void *p, size_t old_size, size_t new_size); /* the same, one thread at a time */
-/* MEMORY, and the limit where there is one. */
-rvm_status rvm__no_memory(const rvm_machine *m, rvm_error *err);
+/* rvm__resize, one thread at a time. */
+void *rvm__team_resize(rvm_machine *w, void *p, size_t old_size, size_t new_size);
 /* Room for `need` elements, new ones zero. False: out of memory. */
 bool rvm__reserve(rvm_machine *m, void **p, size_t *cap, size_t need, size_t element);
 
-/* At least `size` bytes, until more are asked for; freed with the machine. NULL: out of memory. */
-void *rvm__room(rvm_machine *m, enum rvm__keeps which, size_t size);
 /* `size` bytes, all zero, until the same is asked for again; freed with the machine. NULL: out of memory. */
 void *rvm__scratch(rvm_machine *m, enum rvm__scratch which, size_t size);
 

@@ -64,6 +64,9 @@ RVM_API rvm_options rvm_options_default(void);
  * failure. Errors: USAGE (program not verified), MEMORY. */
 RVM_API rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm_machine **out, rvm_error *err);
 RVM_API void rvm_machine_free(rvm_machine *m); /* NULL is allowed */
+/* What it was made with. */
+RVM_API const rvm_program *rvm_machine_program(const rvm_machine *m);
+RVM_API void rvm_machine_options(const rvm_machine *m, rvm_options *out);
 /* Make the run in progress stop with CANCELLED within about a million instructions, at a loop or call; if it ends before, or
  * none is in progress, the next one at its first loop or call. Any thread. */
 RVM_API void rvm_machine_cancel(rvm_machine *m);
@@ -163,7 +166,8 @@ typedef enum rvm_mode { RVM_PRIMAL, RVM_GRADIENT, RVM_TANGENT } rvm_mode;
  * next bind or rvm_machine_unbind. RVM_GRADIENT: forward and backward are plain; rvm_machine_sweep is the backward sweep. */
 RVM_API rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_mode mode, bool at_end,
                                     rvm_error *err);
-RVM_API void rvm_machine_unbind(rvm_machine *m); /* writes scalars back; the arguments are free again */
+RVM_API void rvm_machine_unbind(rvm_machine *m);                /* writes scalars back; the arguments are free again */
+RVM_API const rvm_arg *rvm_machine_bound(const rvm_machine *m); /* the arguments that are bound; NULL: none are */
 /* Run from where the machine is to the end, to the start, or to the start as the backward sweep. After an error the machine
  * stands before the instruction that failed, which has changed nothing. Once a sweep has begun, forward again is refused
  * with UNSUPPORTED, since the shadows it dropped are gone; with options.keep_shadows it takes the sweep back: at the end

@@ -14,7 +14,7 @@
 #ifndef RVM_SYMMETRIC_H
 #define RVM_SYMMETRIC_H
 
-#include "machine.h"
+#include "rvm.h"
 
 typedef uint64_t rvm__key; /* never 0 */
 

@@ -130,9 +130,9 @@ int64_t rvm_program_block(const rvm_program *p, uint32_t fn, uint32_t k, bool *p
 
 const char *rvm__symbol_at(const rvm_function *f, bool is_array, uint16_t index, uint32_t pc) {
     const char *name = NULL; /* of several, the innermost: symbols stand in the order of their start */
-    for (uint32_t k = 0; k < f->nsymbols; k++) {
+    for (uint32_t k = 0; k < f->nsymbols && f->symbols[k].from <= pc; k++) {
         const rvm_symbol *s = f->symbols + k;
-        if (s->is_array == is_array && s->index == index && s->from <= pc && pc < s->to) name = s->name;
+        if (s->is_array == is_array && s->index == index && pc < s->to) name = s->name;
     }
     return name;
 }

@@ -256,6 +256,19 @@ Test(machine, scalars_come_back_after_an_error) {
     cr_assert(x.value.i == 5);
 }
 
+Test(machine, what_it_has) {
+    rvm_arg x = rvm_arg_i64(5);
+    rvm_options o;
+    rvm_machine_options(machine, &o);
+    cr_assert(o.depth == rvm_options_default().depth && o.tolerance == rvm_options_default().tolerance);
+    cr_assert(rvm_program_find(rvm_machine_program(machine), "leak") == fn("leak"));
+    cr_assert(!rvm_machine_bound(machine));
+    cr_assert(rvm_machine_bind(machine, fn("leak"), &x, 1, RVM_PRIMAL, false, &e) == RVM_OK);
+    cr_assert(rvm_machine_bound(machine) == &x);
+    rvm_machine_unbind(machine);
+    cr_assert(!rvm_machine_bound(machine));
+}
+
 Test(machine, where_it_is) {
     rvm_arg x = rvm_arg_i64(5);
     rvm_location at;

@@ -1,16 +1,20 @@
 /* hessians.c: Hessians for the caller: by the one-sweep method (hessian.c), or a product for each column (products.c). */
 #include <string.h>
 
+#include "answers.h"
 #include "hessian.h"
-#include "memory.h"
-#include "native.h"
 #include "products.h"
-#include "instruction.h"
 #include "support.h"
+
+static bool is_exact(const rvm_machine *m) {
+    rvm_options o;
+    rvm_machine_options(m, &o);
+    return o.exact;
+}
 
 static rvm_status check(const rvm__work *w, const double *weights, rvm_error *err) {
     if (w->rows == 1 || weights) return RVM_OK;
-    return rvm__fail_at(err, RVM_ERR_ARGUMENT, w->m->p, (uint32_t)w->q->fn, 0, "a Hessian is of one number, not of %lld",
+    return rvm__fail_at(err, RVM_ERR_ARGUMENT, w->p, (uint32_t)w->q->fn, 0, "a Hessian is of one number, not of %lld",
                         (long long)w->rows);
 }
 
@@ -19,7 +23,7 @@ static rvm_status check(const rvm__work *w, const double *weights, rvm_error *er
 /* Products of so many instructions in all run natively where an engine has no patience for them, and then take a sixteenth
  * of the interpreter's time or less: gradients a 17th to a 26th (bench api). */
 static uint64_t gain_of_products(const rvm__work *w, uint64_t instructions) {
-    return w->m->engine && instructions >= w->m->engine->patience ? 16 : 1;
+    return rvm__native_takes(w->m, instructions) ? 16 : 1;
 }
 
 /* A product takes the time of about four runs forward, and an update of an entry that of two instructions, as measured
@@ -36,57 +40,28 @@ static rvm_method first_method(const rvm__work *w) {
     return (uint64_t)w->columns < gain_of_products(w, 0) ? RVM_BY_HVP : RVM_BY_SWEEP;
 }
 
-static void tell_interpreted(const rvm__work *w) {
-    static const rvm_error why = {.code = RVM_ERR_UNSUPPORTED,
-                                  .message = "the sweep that carries a Hessian is the interpreter's"};
-    rvm__engine *e = w->m->engine;
-    if (e) e->derived(e, NULL, (uint32_t)w->q->fn, &why, false);
-}
-
 /* Forward, then the sweep that carries *h; limited: given up when products would have been cheaper. */
 static rvm_status sweep(rvm__work *w, const double *weights, bool limited, rvm__hessian *h, rvm_error *err) {
     rvm_machine *m = w->m;
-    tell_interpreted(w);
+    rvm__native_tell_interpreted(m, (uint32_t)w->q->fn, "the sweep that carries a Hessian is the interpreter's");
     rvm__work_reset(w);
     rvm__work_weigh(w, weights);
     w->cost.adjoints++;
     rvm_status status = rvm_machine_bind(m, w->q->fn, w->args, w->q->nargs, RVM_GRADIENT, false, err);
     if (!status) status = rvm_machine_forward(m, err);
     h->most = limited ? most_updates(w) : 0;
-    m->hessian = h;
-    if (!status) status = rvm_machine_sweep(m, err);
-    m->hessian = NULL;
+    if (!status) status = rvm__hessian_sweep(m, h, err);
     w->cost.updates = h->h.updates;
     w->cost.entries = h->h.live_peak;
     return status;
 }
 
-/* At the start of the function: the row of a parameter's element. */
-static rvm__key key_of(const rvm__work *w, int64_t column) {
-    rvm_type t;
-    const rvm_value *v = rvm__work_shadow(w, true, column, &t);
-    for (uint32_t k = 0; k < w->q->nargs; k++)
-        if ((const rvm_scalar *)(const void *)v == &w->args[k].shadow) return rvm__slot_key(w->f->params[k].index);
-    return rvm__element_key(v);
-}
-
 /* Gives the rows their columns' numbers. */
 static void label(const rvm__work *w, const rvm__hessian *h) {
     for (int64_t k = 0; k < w->columns; k++) {
-        rvm__sym_row *row = rvm__sym_row_of(&h->h, key_of(w, k));
-        if (row) row->label = k;
-    }
-}
-
-/* Every entry both of whose ends are asked for, once. */
-static void each_entry(const rvm__hessian *h, void (*visit)(void *to, int64_t i, int64_t j, double v), void *to) {
-    for (uint32_t r = 0; r < h->h.nrows; r++) {
-        const rvm__sym_row *row = &h->h.rows[r];
-        for (uint32_t k = 0; row->key && row->label >= 0 && k < row->n; k++) {
-            const rvm__entry *e = &h->h.entries[row->links[k].entry];
-            const rvm__sym_row *other = &h->h.rows[row->links[k].other];
-            if (e->end[0] == r && other->label >= 0) visit(to, row->label, other->label, e->value);
-        }
+        uint32_t param;
+        const rvm_scalar *v = rvm__work_shadow(w, true, k, &param);
+        rvm__hessian_label(w->m, h, param, w->args[param].ndim ? v : NULL, k);
     }
 }
 
@@ -115,7 +90,7 @@ static rvm_status by_sweep(rvm__work *w, const double *weights, bool limited, do
     if (!status) {
         memset(H, 0, (size_t)(w->columns * w->columns) * sizeof *H);
         label(w, &h);
-        each_entry(&h, to_dense, &(dense){H, w->columns});
+        rvm__hessian_each(&h, to_dense, &(dense){H, w->columns});
         if (limited && !is_finite(H, w->columns * w->columns)) status = RVM_ERR_UNSUPPORTED;
     }
     rvm__sym_free(&h.h);
@@ -157,7 +132,7 @@ rvm_status rvm_hessian(rvm_machine *m, const rvm_derivative_spec *q, const doubl
     if (status) return status;
     status = check(&w, weights, err);
     if (!status) status = rvm__work_needs(H, w.columns, "H", err);
-    if (m->o.exact) method = RVM_BY_SWEEP; /* such runs do not go through f'grad */
+    if (is_exact(m)) method = RVM_BY_SWEEP; /* such runs do not go through f'grad */
     if (!status)
         status = method == RVM_AUTO ? automatic(&w, weights, H, err) : by_method(&w, weights, method, false, H, err);
     rvm__work_end(&w, cost);
@@ -187,7 +162,7 @@ rvm_status rvm_hvp(rvm_machine *m, const rvm_derivative_spec *q, const double *w
     status = check(&w, weights, err);
     if (!status) status = rvm__work_needs(v, w.columns, "v", err);
     if (!status) status = rvm__work_needs(hv, w.columns, "hv", err);
-    if (!status && m->o.exact) {
+    if (!status && is_exact(m)) {
         rvm__work_end(&w, NULL);
         return exact_product(m, q, weights, v, hv, cost, err);
     }
@@ -243,14 +218,14 @@ static rvm_status to_sparse(rvm__work *w, const rvm__hessian *h, rvm_sparse *out
     rvm_sparse counts, rows;
     const int64_t n = w->columns;
     if (!allocate(w->m, &counts, n, 0)) return rvm__no_memory(w->m, err);
-    each_entry(h, count_entry, &counts);
+    rvm__hessian_each(h, count_entry, &counts);
     for (int64_t i = 0; i < n; i++) counts.row_start[i + 1] += counts.row_start[i];
     const int64_t entries = counts.row_start[n];
     const bool good = allocate(w->m, &rows, n, entries) && allocate(w->m, out, n, entries);
     if (good) {
         memcpy(rows.row_start, counts.row_start, (size_t)n * sizeof *rows.row_start);
         memcpy(out->row_start, counts.row_start, (size_t)n * sizeof *out->row_start);
-        each_entry(h, put_entry, &rows);
+        rvm__hessian_each(h, put_entry, &rows);
         sort_rows(&rows, out);
     }
     if (rows.row_start) rvm__resize(w->m, rows.row_start, (size_t)(n + 1 + 2 * entries) * sizeof(int64_t), 0);

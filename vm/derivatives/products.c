@@ -2,17 +2,13 @@
  * the transforms derive; run in tangent mode with x_d = v, the tangents of its shadows x_b are H v.
  *
  * The program with f'grad in it is a copy of the machine's, with a machine of its own; both are kept for the next product
- * (derived.h), and natively the tangent is a program again.
+ * (answers.h), and natively the tangent is a program again.
  */
 #include "products.h"
-#include "program.h"
 
 #include <string.h>
 
-#include "derived.h"
-#include "memory.h"
-#include "native.h"
-#include "reals.h"
+#include "answers.h"
 
 /* ---- one product ---- */
 
@@ -24,14 +20,14 @@ static size_t count(const rvm__work *w, uint32_t param) {
     return w->at[param + 1] - w->at[param];
 }
 
-static rvm_value *plane(const rvm__product *p, uint32_t param, int which) {
+static rvm_scalar *plane(const rvm__product *p, uint32_t param, int which) {
     return p->cells + PLANES * p->w->at[param] + (size_t)which * count(p->w, param);
 }
 
 /* The arguments of f'grad: each of f's, and behind it the adjoint where it is active. */
 static void lay_out(rvm__product *p) {
     const rvm__work *w = p->w;
-    const uint8_t *active = p->gradient->active;
+    const uint8_t *active = p->gradient.active;
     p->nargs = 0;
     for (uint32_t k = 0; k < w->q->nargs; k++) {
         rvm_arg *a = &p->args[p->nargs++];
@@ -53,12 +49,12 @@ rvm_status rvm__product_begin(rvm__product *p, rvm__work *w, rvm_error *err) {
     uint8_t active[RVM_MAX_PARAMS];
     *p = (rvm__product){.w = w};
     for (uint32_t k = 0; k < w->q->nargs; k++) active[k] = w->args[k].active;
-    rvm_status status = rvm__derived_ready(m, (uint32_t)w->q->fn, RVM_GRADIENT_OF, active, &p->gradient, err);
+    rvm_status status = rvm__gradient_program(m, (uint32_t)w->q->fn, active, &p->gradient, err);
     if (status) return status;
     const size_t cells = PLANES * w->at[w->q->nargs];
     p->args = rvm__room(m, RVM__PRODUCT, 2 * w->q->nargs * sizeof *p->args + cells * sizeof *p->cells);
     if (!p->args && w->q->nargs) return rvm__no_memory(m, err);
-    p->cells = (rvm_value *)(void *)(p->args + 2 * w->q->nargs);
+    p->cells = (rvm_scalar *)(void *)(p->args + 2 * w->q->nargs);
     lay_out(p);
     return RVM_OK;
 }
@@ -68,7 +64,7 @@ static void set_scalars(rvm__product *p) {
     const rvm__work *w = p->w;
     rvm_arg *a = p->args;
     for (uint32_t k = 0; k < w->q->nargs; k++, a++) {
-        const bool any = count(w, k), active = p->gradient->active[k];
+        const bool any = count(w, k), active = p->gradient.active[k];
         if (!a->ndim) {
             a->value = w->args[k].value;
             a->shadow.i = any ? plane(p, k, X_D)->i : 0;
@@ -85,8 +81,8 @@ static void set_scalars(rvm__product *p) {
 static void take(rvm__product *p, int which) {
     rvm__work *w = p->w;
     for (uint32_t k = 0; k < w->q->nargs; k++) {
-        rvm_value *to = plane(p, k, which),
-                  *from = w->args[k].ndim ? w->shadows + w->at[k] : (rvm_value *)&w->args[k].shadow;
+        rvm_scalar *to = plane(p, k, which),
+                   *from = w->args[k].ndim ? w->shadows + w->at[k] : (rvm_scalar *)&w->args[k].shadow;
         if (!count(w, k)) continue;
         memcpy(to, from, count(w, k) * sizeof *to);
         memset(from, 0, count(w, k) * sizeof *from);
@@ -98,30 +94,24 @@ static void give(rvm__product *p) {
     rvm__work *w = p->w;
     uint32_t n = 0;
     for (uint32_t k = 0; k < w->q->nargs; k++, n++) {
-        if (!p->gradient->active[k]) continue;
+        if (!p->gradient.active[k]) continue;
         n++;
         if (w->args[k].ndim && count(w, k))
-            memcpy(w->shadows + w->at[k], plane(p, k, X_BD), count(w, k) * sizeof(rvm_value));
+            memcpy(w->shadows + w->at[k], plane(p, k, X_BD), count(w, k) * sizeof(rvm_scalar));
         if (!w->args[k].ndim) w->args[k].shadow = p->args[n].shadow;
     }
 }
 
 rvm_status rvm__product_run(rvm__product *p, const double *weights, rvm_error *err) {
     rvm__work *w = p->w;
-    rvm_machine *m = p->gradient->machine;
     take(p, X_D);
     rvm__work_weigh(w, weights);
     take(p, X_B);
     for (uint32_t k = 0; k < w->q->nargs; k++)
-        if (count(w, k)) memset(plane(p, k, X_BD), 0, count(w, k) * sizeof(rvm_value));
+        if (count(w, k)) memset(plane(p, k, X_BD), 0, count(w, k) * sizeof(rvm_scalar));
     set_scalars(p);
     w->cost.tangents++;
-    rvm_status status = rvm_tangent(m, p->gradient->fn, p->args, p->nargs, err);
-    const bool mode = m->stats.ran & RVM_RAN_TANGENTS, program = m->stats.ran & RVM_RAN_TANGENT;
-    const uint32_t ran = (mode ? RVM_RAN_GRADIENT_TANGENTS : 0) | (program ? RVM_RAN_GRADIENT_TANGENT : 0);
-    rvm_machine_unbind(m);
-    rvm__derived_count(w->m, m, ran, &w->m->stats.forward);
-    if (w->m->engine) w->m->engine->derived(w->m->engine, m, (uint32_t)w->q->fn, NULL, false);
+    const rvm_status status = rvm__gradient_tangent(w->m, (uint32_t)w->q->fn, &p->gradient, p->args, p->nargs, err);
     give(p);
     return status;
 }

@@ -2,15 +2,15 @@
 #ifndef RVM_PRODUCTS_H
 #define RVM_PRODUCTS_H
 
+#include "answers.h"
 #include "spec.h"
-#include "program.h"
 
 typedef struct rvm__product {
     rvm__work *w;
-    struct rvm__derived *gradient;
+    rvm__gradient gradient;
     rvm_arg *args; /* of f'grad */
     uint32_t nargs;
-    rvm_value *cells; /* behind them in one block */
+    rvm_scalar *cells; /* behind them in one block */
 } rvm__product;
 
 /* Derives the gradient program where the machine does not have it yet. Errors: UNSUPPORTED (no such program, and why),

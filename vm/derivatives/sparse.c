@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "memory.h"
+#include "answers.h"
 #include "spec.h"
 #include "support.h"
 
@@ -186,7 +186,7 @@ static double roughness(const compression *c, double *least) {
     double rough = 1e-9;
     *least = 0;
     for (uint32_t k = 0; k < c->w.q->nargs; k++) {
-        const rvm_type t = (rvm_type)c->w.f->params[k].type;
+        const rvm_type t = c->w.params[k].type;
         if (t != RVM_I64 && t != RVM_F64) rough = 1e-4;
         if (t == RVM_FIX) *least = 1e-8;
     }
@@ -258,7 +258,7 @@ rvm_status rvm_jacobian_sparse(rvm_machine *m, const rvm_derivative_spec *q, rvm
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no method of a Jacobian has number %d", (int)method);
     rvm_status status = rvm__work_begin(&c.w, m, q, err);
     if (status) return status;
-    status = rvm__fail_in(err, compress(&c, method, err), m->p, q->fn);
+    status = rvm__fail_in(err, compress(&c, method, err), c.w.p, q->fn);
     rvm__resize(m, c.block, c.bytes, 0);
     rvm__work_end(&c.w, cost);
     return status;

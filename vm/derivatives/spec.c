@@ -1,69 +1,101 @@
 /* spec.c: parts and their names, the storage of an answer's runs, and the runs. */
 #include "spec.h"
-#include "program.h"
-#include "support.h"
 
 #include <string.h>
 
-#include "cells.h"
-#include "memory.h"
-#include "reals.h"
-#include "restore.h"
+#include "answers.h"
+#include "support.h"
 
 #define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
 
 static int64_t size_of(const rvm_derivative_spec *q, const rvm_part *part, uint32_t n) {
     int64_t sum = 0;
-    for (uint32_t k = 0; k < n; k++) sum += part[k].element < 0 ? rvm__cells(&q->args[part[k].param]) : 1;
+    for (uint32_t k = 0; k < n; k++) sum += part[k].element < 0 ? rvm_arg_count(&q->args[part[k].param]) : 1;
     return sum;
 }
 
-static rvm_status check_parts(const rvm_function *f, const rvm_derivative_spec *q, const rvm_part *part, uint32_t n,
+static const char *name_of(const rvm_program *p, const rvm_derivative_spec *q) {
+    return rvm_program_function_name(p, (uint32_t)q->fn);
+}
+
+/* For messages. */
+static const char *param_of(const rvm_program *p, const rvm_derivative_spec *q, const rvm_part *part) {
+    rvm_param_info info;
+    return rvm_program_param(p, (uint32_t)q->fn, part->param, &info) ? "?" : info.name;
+}
+
+static rvm_status check_parts(const rvm_program *p, const rvm_derivative_spec *q, const rvm_part *part, uint32_t n,
                               rvm_error *err) {
     for (uint32_t k = 0; k < n; k++) {
-        if (part[k].param >= q->nargs) BAD(RVM_ERR_ARGUMENT, "%s has no parameter %u", f->name, part[k].param);
-        const char *name = f->params[part[k].param].name;
-        if (f->params[part[k].param].type == RVM_I64) BAD(RVM_ERR_ARGUMENT, "`%s` is i64 and has no derivative", name);
-        if (part[k].element >= rvm__cells(&q->args[part[k].param]))
-            BAD(RVM_ERR_ARGUMENT, "`%s` has no element %lld: it has %lld", name, (long long)part[k].element,
-                (long long)rvm__cells(&q->args[part[k].param]));
+        if (part[k].param >= q->nargs) BAD(RVM_ERR_ARGUMENT, "%s has no parameter %u", name_of(p, q), part[k].param);
+        const rvm_arg *a = &q->args[part[k].param];
+        if (a->type == RVM_I64) BAD(RVM_ERR_ARGUMENT, "`%s` is i64 and has no derivative", param_of(p, q, &part[k]));
+        if (part[k].element >= rvm_arg_count(a))
+            BAD(RVM_ERR_ARGUMENT, "`%s` has no element %lld: it has %lld", param_of(p, q, &part[k]),
+                (long long)part[k].element, (long long)rvm_arg_count(a));
         for (uint32_t i = 0; i < k; i++)
             if (part[i].param == part[k].param &&
                 (part[i].element < 0 || part[k].element < 0 || part[i].element == part[k].element))
-                BAD(RVM_ERR_ARGUMENT, "`%s` is named twice", name);
+                BAD(RVM_ERR_ARGUMENT, "`%s` is named twice", param_of(p, q, &part[k]));
     }
     return RVM_OK;
 }
 
-static rvm_status check(const rvm_machine *m, const rvm_derivative_spec *q, rvm_error *err) {
+/* The first dimension by which there cannot be so many elements. */
+static int impossible(const rvm_arg *a) {
+    rvm_arg part = *a;
+    for (part.ndim = 1; part.ndim < a->ndim && rvm_arg_count(&part) >= 0;) part.ndim++;
+    return part.ndim - 1;
+}
+
+static rvm_status check_shape(const rvm_program *p, const rvm_derivative_spec *q, const rvm_param_info *info,
+                              const rvm_arg *a, rvm_error *err) {
+    if (a->ndim != info->ndim)
+        BAD(RVM_ERR_SHAPE, "argument `%s` of %s has %d dimensions, must have %d", info->name, name_of(p, q), a->ndim,
+            info->ndim);
+    if (rvm_arg_count(a) >= 0) return RVM_OK;
+    const int d = impossible(a);
+    BAD(RVM_ERR_SHAPE, "dimension %d of argument `%s` of %s is %lld: no array can be so large", d + 1, info->name,
+        name_of(p, q), (long long)a->shape[d]);
+}
+
+/* What is wrong by itself. */
+static rvm_status check_call(const rvm_machine *m, const rvm_derivative_spec *q, rvm_error *err) {
     RVM__NEEDS(m, q);
     if (q->nargs) RVM__NEEDS(q->args);
     if (q->noutputs) RVM__NEEDS(q->outputs);
     if (q->ninputs) RVM__NEEDS(q->inputs);
-    if (q->fn < 0 || q->fn >= m->p->nfunctions) BAD(RVM_ERR_USAGE, "no function %lld", (long long)q->fn);
-    const rvm_function *f = &m->p->functions[q->fn];
-    if (q->nargs != f->nparams) BAD(RVM_ERR_ARGUMENT, "%s takes %u arguments, %u given", f->name, f->nparams, q->nargs);
-    for (uint32_t k = 0; k < q->nargs; k++) {
-        const rvm_arg *a = &q->args[k];
-        const char *name = f->params[k].name;
-        if (a->ndim != f->params[k].ndim)
-            BAD(RVM_ERR_SHAPE, "argument `%s` of %s has %d dimensions, must have %d", name, f->name, a->ndim,
-                f->params[k].ndim);
-        const int64_t d = ~rvm__cells(a);
-        if (d >= 0)
-            BAD(RVM_ERR_SHAPE, "dimension %lld of argument `%s` of %s is %lld: no array can be so large", (long long)d + 1,
-                name, f->name, (long long)a->shape[d]);
+    const rvm_program *p = rvm_machine_program(m);
+    if (q->fn < 0 || q->fn >= rvm_program_function_count(p)) BAD(RVM_ERR_USAGE, "no function %lld", (long long)q->fn);
+    const uint32_t n = rvm_program_param_count(p, (uint32_t)q->fn);
+    if (q->nargs == n) return RVM_OK;
+    return rvm__fail_at(err, RVM_ERR_ARGUMENT, p, (uint32_t)q->fn, 0, "%s takes %u arguments, %u given", name_of(p, q), n,
+                        q->nargs);
+}
+
+/* Behind that, shapes and parts; params: room for those of the function, or NULL. */
+static rvm_status check_args(const rvm_program *p, const rvm_derivative_spec *q, rvm_param_info *params, rvm_error *err) {
+    rvm_status status = RVM_OK;
+    for (uint32_t k = 0; !status && k < q->nargs; k++) {
+        rvm_param_info one, *info = params ? &params[k] : &one;
+        rvm_program_param(p, (uint32_t)q->fn, k, info);
+        status = check_shape(p, q, info, &q->args[k], err);
     }
-    rvm_status status = check_parts(f, q, q->outputs, q->noutputs, err);
-    return status ? status : check_parts(f, q, q->inputs, q->ninputs, err);
+    if (!status) status = check_parts(p, q, q->outputs, q->noutputs, err);
+    if (!status) status = check_parts(p, q, q->inputs, q->ninputs, err);
+    return rvm__fail_in(err, status, p, q->fn);
+}
+
+static rvm_status check(const rvm_machine *m, const rvm_derivative_spec *q, rvm_error *err) {
+    const rvm_status status = check_call(m, q, err);
+    return status ? status : check_args(rvm_machine_program(m), q, NULL, err);
 }
 
 rvm_status rvm_derivative_size(const rvm_machine *m, const rvm_derivative_spec *q, int64_t *rows, int64_t *columns,
                                rvm_error *err) {
     RVM__NEEDS(rows, columns);
-    rvm_status status = check(m, q, err);
-    if (status == RVM_ERR_USAGE) return status;
-    if (status) return rvm__fail_in(err, status, m->p, q->fn);
+    const rvm_status status = check(m, q, err);
+    if (status) return status;
     *rows = size_of(q, q->outputs, q->noutputs);
     *columns = size_of(q, q->inputs, q->ninputs);
     return RVM_OK;
@@ -73,7 +105,7 @@ rvm_status rvm_derivative_size(const rvm_machine *m, const rvm_derivative_spec *
 static bool locate(const rvm_derivative_spec *q, bool column, int64_t k, uint32_t *param, int64_t *element) {
     const rvm_part *part = column ? q->inputs : q->outputs;
     for (uint32_t i = 0; i < (column ? q->ninputs : q->noutputs); i++) {
-        const int64_t n = part[i].element < 0 ? rvm__cells(&q->args[part[i].param]) : 1;
+        const int64_t n = part[i].element < 0 ? rvm_arg_count(&q->args[part[i].param]) : 1;
         if (k < n) {
             *param = part[i].param;
             *element = part[i].element < 0 ? k : part[i].element;
@@ -90,7 +122,8 @@ int rvm_derivative_name(const rvm_machine *m, const rvm_derivative_spec *q, bool
     int64_t element;
     if (!text) size = 0;
     if (check(m, q, NULL) || k < 0 || !locate(q, column, k, &param, &element)) return snprintf(text, size, "?");
-    return rvm_arg_element_text(m->p->functions[q->fn].params[param].name, &q->args[param], element, text, size);
+    const char *name = param_of(rvm_machine_program(m), q, &(rvm_part){param, element});
+    return rvm_arg_element_text(name, &q->args[param], element, text, size);
 }
 
 /* ---- storage ---- */
@@ -98,11 +131,11 @@ int rvm_derivative_name(const rvm_machine *m, const rvm_derivative_spec *q, bool
 /* What the function changes. */
 static void for_inputs(rvm__work *w, bool gives) {
     for (uint32_t k = 0; k < w->q->nargs; k++) {
-        if (w->f->params[k].role == RVM_READ) continue;
+        if (w->params[k].role == RVM_READ) continue;
         if (gives)
-            rvm__cells_give(&w->args[k], false, w->saved + w->at[k]);
+            rvm_arg_scatter(&w->args[k], false, w->saved + w->at[k]);
         else
-            rvm__cells_take(&w->args[k], false, w->saved + w->at[k]);
+            rvm_arg_gather(&w->args[k], false, w->saved + w->at[k]);
     }
 }
 
@@ -123,24 +156,39 @@ rvm_status rvm__work_needs(const double *numbers, int64_t n, const char *name, r
     return numbers || !n ? RVM_OK : rvm__fail_null(err, name, 0);
 }
 
-rvm_status rvm__work_begin(rvm__work *w, rvm_machine *m, const rvm_derivative_spec *q, rvm_error *err) {
-    *w = (rvm__work){.m = m, .q = q};
-    rvm_status status = rvm_derivative_size(m, q, &w->rows, &w->columns, err);
-    if (status) return status;
-    w->f = &m->p->functions[q->fn];
+/* One block: the arguments, where the elements of each begin, the parameters, the elements twice. */
+static bool allocate(rvm__work *w) {
+    const uint32_t n = w->q->nargs;
     size_t cells = 0;
-    for (uint32_t k = 0; k < q->nargs; k++) cells += (size_t)rvm__cells(&q->args[k]);
-    const size_t head = q->nargs * sizeof *w->args, places = (q->nargs + 1) * sizeof *w->at;
-    char *block = rvm__room(m, RVM__SPEC, head + places + 2 * cells * sizeof *w->saved);
-    if (!block) return rvm__no_memory(m, err);
+    for (uint32_t k = 0; k < n; k++) {
+        const int64_t count = rvm_arg_count(&w->q->args[k]);
+        cells += count < 0 ? 0 : (size_t)count; /* refused below */
+    }
+    const size_t head = n * sizeof *w->args, places = (n + 1) * sizeof *w->at, params = n * sizeof *w->params;
+    char *block = rvm__room(w->m, RVM__SPEC, head + places + params + 2 * cells * sizeof *w->saved);
+    if (!block) return false;
     w->args = (rvm_arg *)(void *)block;
     w->at = (size_t *)(void *)(block + head);
-    w->saved = (rvm_value *)(void *)(block + head + places);
+    w->params = (rvm_param_info *)(void *)(block + head + places);
+    w->saved = (rvm_scalar *)(void *)(block + head + places + params);
     w->shadows = w->saved + cells;
-    if (q->nargs) memcpy(w->args, q->args, head);
+    return true;
+}
+
+rvm_status rvm__work_begin(rvm__work *w, rvm_machine *m, const rvm_derivative_spec *q, rvm_error *err) {
+    *w = (rvm__work){.m = m, .p = rvm_machine_program(m), .q = q};
+    rvm_status status = check_call(m, q, err);
+    if (!status && !allocate(w)) return rvm__no_memory(m, err);
+    if (!status) status = check_args(w->p, q, w->params, err);
+    if (status) return status;
+    w->rows = size_of(q, q->outputs, q->noutputs);
+    w->columns = size_of(q, q->inputs, q->ninputs);
     w->at[0] = 0;
-    for (uint32_t k = 0; k < q->nargs; k++) w->at[k + 1] = w->at[k] + (size_t)rvm__cells(&q->args[k]);
-    for (uint32_t k = 0; k < q->nargs; k++) w->args[k].active = false;
+    if (q->nargs) memcpy(w->args, q->args, q->nargs * sizeof *w->args);
+    for (uint32_t k = 0; k < q->nargs; k++) {
+        w->args[k].active = false;
+        w->at[k + 1] = w->at[k] + (size_t)rvm_arg_count(&q->args[k]);
+    }
     mark(w, q->outputs, q->noutputs);
     mark(w, q->inputs, q->ninputs);
     for_inputs(w, false);
@@ -151,7 +199,7 @@ rvm_status rvm__work_begin(rvm__work *w, rvm_machine *m, const rvm_derivative_sp
 void rvm__work_end(rvm__work *w, rvm_cost *cost) {
     if (!w->args) return;
     rvm_stats now;
-    if (w->m->args == w->args) w->m->where = UNBOUND; /* a call bound before may be gone by now: leave it alone */
+    if (rvm_machine_bound(w->m) == w->args) rvm_machine_unbind(w->m); /* what was bound before is left alone */
     for_inputs(w, true);
     rvm_machine_stats(w->m, &now);
     w->cost.instructions += now.forward + now.swept - w->before.forward - w->before.swept;
@@ -169,50 +217,50 @@ void rvm__work_reset(rvm__work *w) {
 
 /* ---- runs ---- */
 
-rvm_value *rvm__work_shadow(const rvm__work *w, bool column, int64_t k, rvm_type *type) {
-    uint32_t param;
+rvm_scalar *rvm__work_shadow(const rvm__work *w, bool column, int64_t k, uint32_t *param) {
     int64_t element;
-    if (!locate(w->q, column, k, &param, &element)) return NULL;
-    *type = (rvm_type)w->f->params[param].type;
-    rvm_arg *a = &w->args[param];
-    return a->ndim ? (rvm_value *)a->shadow_data + element : (rvm_value *)(void *)&a->shadow;
+    if (!locate(w->q, column, k, param, &element)) return NULL;
+    rvm_arg *a = &w->args[*param];
+    return a->ndim ? (rvm_scalar *)a->shadow_data + element : &a->shadow;
 }
 
 double rvm__work_get(const rvm__work *w, bool column, int64_t k) {
-    rvm_type t;
-    const rvm_value *v = rvm__work_shadow(w, column, k, &t);
-    return v ? rvm__real_of(t, *v) : 0;
+    uint32_t param;
+    const rvm_scalar *v = rvm__work_shadow(w, column, k, &param);
+    return v ? rvm_scalar_to_double(w->params[param].type, *v) : 0;
 }
 
 void rvm__work_set(rvm__work *w, bool column, int64_t k, double x) {
-    rvm_type t;
-    rvm_value *v = rvm__work_shadow(w, column, k, &t);
-    if (v) *v = rvm__of_real(t, x);
+    uint32_t param;
+    rvm_scalar *v = rvm__work_shadow(w, column, k, &param);
+    if (v) *v = rvm_scalar_from_double(w->params[param].type, x);
 }
 
 /* All shadows of a part, in memory, by number. */
-static rvm_value *shadows_of(const rvm__work *w, const rvm_part *part, rvm_type *type, int64_t *n) {
+static rvm_scalar *shadows_of(const rvm__work *w, const rvm_part *part, rvm_type *type, int64_t *n) {
     rvm_arg *a = &w->args[part->param];
-    *type = (rvm_type)w->f->params[part->param].type;
+    *type = w->params[part->param].type;
     *n = size_of(w->q, part, 1);
-    return a->ndim ? (rvm_value *)a->shadow_data + (part->element < 0 ? 0 : part->element) : (rvm_value *)(void *)&a->shadow;
+    return a->ndim ? (rvm_scalar *)a->shadow_data + (part->element < 0 ? 0 : part->element) : &a->shadow;
 }
 
 static void put_part(const rvm__work *w, const rvm_part *part, const double *v) {
     rvm_type t;
     int64_t n;
-    rvm_value *to = shadows_of(w, part, &t, &n);
+    rvm_scalar *to = shadows_of(w, part, &t, &n);
     if (t == RVM_F64 && n) memcpy(to, v, (size_t)n * sizeof *v); /* as they are */
-    for (int64_t k = 0; k < n && t != RVM_F64; k++) to[k] = rvm__of_real(t, v[k]);
+    for (int64_t k = 0; k < n && t != RVM_F64; k++) to[k] = rvm_scalar_from_double(t, v[k]);
 }
 
 static void read_part(const rvm__work *w, const rvm_part *part, double *v, int64_t stride) {
     rvm_type t;
     int64_t n;
-    const rvm_value *from = shadows_of(w, part, &t, &n);
-    const bool as_they_are = t == RVM_F64 && stride == 1;
-    if (as_they_are && n) memcpy(v, from, (size_t)n * sizeof *v);
-    for (int64_t k = 0; k < n && !as_they_are; k++) v[k * stride] = rvm__real_of(t, from[k]);
+    const rvm_scalar *from = shadows_of(w, part, &t, &n);
+    if (t == RVM_F64 && stride == 1) {
+        if (n) memcpy(v, from, (size_t)n * sizeof *v);
+        return;
+    }
+    for (int64_t k = 0; k < n; k++) v[k * stride] = t == RVM_F64 ? from[k].f : rvm_scalar_to_double(t, from[k]);
 }
 
 void rvm__work_put(const rvm__work *w, bool column, const double *v) {

@@ -2,18 +2,17 @@
 #ifndef RVM_SPEC_H
 #define RVM_SPEC_H
 
-#include "machine.h"
 #include "rvm_derivatives.h"
-#include "program.h"
 
 typedef struct rvm__work {
     rvm_machine *m;
+    const rvm_program *p;
     const rvm_derivative_spec *q;
-    const rvm_function *f;
     int64_t rows, columns;
-    rvm_arg *args;              /* the caller's, shadows replaced */
-    rvm_value *saved, *shadows; /* of all elements of all arguments, argument after argument */
-    size_t *at;                 /* first of each argument in them; at[nargs] the number of all */
+    rvm_param_info *params;
+    rvm_arg *args;               /* the caller's, shadows replaced */
+    rvm_scalar *saved, *shadows; /* of all elements of all arguments, argument after argument */
+    size_t *at;                  /* first of each argument in them; at[nargs] the number of all */
     rvm_stats before;
     rvm_cost cost;
     double other_share; /* of a run's instructions that the other method takes; 0: unknown */
@@ -27,8 +26,8 @@ void rvm__work_end(rvm__work *w, rvm_cost *cost);
 
 /* Inputs as they were and shadows 0: what each run starts from. */
 void rvm__work_reset(rvm__work *w);
-/* The shadow of row or column k; its type. */
-rvm_value *rvm__work_shadow(const rvm__work *w, bool column, int64_t k, rvm_type *type);
+/* The shadow of row or column k, and the parameter that it is of; NULL: there is none. */
+rvm_scalar *rvm__work_shadow(const rvm__work *w, bool column, int64_t k, uint32_t *param);
 double rvm__work_get(const rvm__work *w, bool column, int64_t k);
 void rvm__work_set(rvm__work *w, bool column, int64_t k, double v);
 /* Those of all rows or columns, in order; number k is read into v[k * stride]. */

@@ -143,12 +143,6 @@ static rvm_status ready(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     return status;
 }
 
-rvm_status rvm__derived_ready(rvm_machine *m, uint32_t fn, rvm_transform kind, const uint8_t *wrt, rvm__derived **out,
-                              rvm_error *err) {
-    *out = find(m, fn, kind, wrt);
-    return *out ? ready(m, *out, err) : rvm__no_memory(m, err);
-}
-
 static rvm__derived *find_for(const asked *q, rvm_transform kind) {
     uint8_t wrt[RVM_MAX_PARAMS];
     for (uint32_t k = 0; k < q->n; k++) wrt[k] = q->args[k].active;
@@ -330,7 +324,8 @@ static uint32_t ran_of(rvm_transform kind) {
     return kind == RVM_ADJOINT ? RVM_RAN_ADJOINT : kind == RVM_GRADIENT_OF ? RVM_RAN_GRADIENT : RVM_RAN_TANGENT;
 }
 
-void rvm__derived_count(rvm_machine *m, rvm_machine *d, uint32_t ran, uint64_t *to) {
+/* What runs on d counted becomes m's: instructions in *to, and what ran. */
+static void derived_count(rvm_machine *m, rvm_machine *d, uint32_t ran, uint64_t *to) {
     rvm_stats s;
     rvm_machine_stats(d, &s);
     *to += s.forward;
@@ -349,7 +344,26 @@ void rvm__derived_count(rvm_machine *m, rvm_machine *d, uint32_t ran, uint64_t *
 /* As of a run of that mode. */
 static void add_stats(rvm_machine *m, rvm__derived *d) {
     uint64_t *to = d->kind == RVM_TANGENT_OF ? &m->stats.forward : &m->stats.swept;
-    rvm__derived_count(m, d->machine, ran_of(d->kind), to);
+    derived_count(m, d->machine, ran_of(d->kind), to);
+}
+
+rvm_status rvm__gradient_program(rvm_machine *m, uint32_t fn, const uint8_t *wrt, rvm__gradient *out, rvm_error *err) {
+    rvm__derived *d = find(m, fn, RVM_GRADIENT_OF, wrt);
+    const rvm_status status = d ? ready(m, d, err) : rvm__no_memory(m, err);
+    if (!status) *out = (rvm__gradient){d->machine, d->fn, d->active};
+    return status;
+}
+
+rvm_status rvm__gradient_tangent(rvm_machine *m, uint32_t of, const rvm__gradient *g, rvm_arg *args, uint32_t nargs,
+                                 rvm_error *err) {
+    rvm_machine *d = g->machine;
+    const rvm_status status = rvm_tangent(d, g->fn, args, nargs, err);
+    const bool mode = d->stats.ran & RVM_RAN_TANGENTS, program = d->stats.ran & RVM_RAN_TANGENT;
+    const uint32_t ran = (mode ? RVM_RAN_GRADIENT_TANGENTS : 0) | (program ? RVM_RAN_GRADIENT_TANGENT : 0);
+    rvm_machine_unbind(d);
+    derived_count(m, d, ran, &m->stats.forward);
+    if (m->engine) m->engine->derived(m->engine, d, of, NULL, false);
+    return status;
 }
 
 /* Places the derived function on the arguments as they are. */

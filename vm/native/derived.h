@@ -25,12 +25,6 @@ typedef struct rvm__derived {
     rvm_arg args[];
 } rvm__derived;
 
-/* The function so derived, by the parameters marked in wrt, which the machine keeps for the next time, ready to run natively
- * if the machine does. Errors: UNSUPPORTED (there is none, and why), MEMORY. */
-rvm_status rvm__derived_ready(rvm_machine *m, uint32_t fn, rvm_transform kind, const uint8_t *wrt, rvm__derived **out,
-                              rvm_error *err);
-/* What runs on d counted becomes m's: instructions in *to, and what ran. */
-void rvm__derived_count(rvm_machine *m, rvm_machine *d, uint32_t ran, uint64_t *to);
 void rvm__derived_free(rvm_machine *m); /* all of them */
 
 #endif

@@ -446,3 +446,14 @@ rvm_status rvm__safepoint_hot(rvm_machine *m) {
     if (!status && m->engine && m->engine->soon) rvm__safepoint_soon(m); /* it may be detached while it ran */
     return status;
 }
+
+bool rvm__native_takes(const rvm_machine *m, uint64_t instructions) {
+    return m->engine && instructions >= m->engine->patience;
+}
+
+void rvm__native_tell_interpreted(rvm_machine *m, uint32_t fn, const char *why) {
+    rvm_error e = {.code = RVM_ERR_UNSUPPORTED};
+    if (!m->engine) return;
+    snprintf(e.message, sizeof e.message, "%s", why);
+    m->engine->derived(m->engine, NULL, fn, &e, false);
+}
