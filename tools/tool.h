@@ -1,7 +1,7 @@
 /* tool.h: what the commands share: one run of one command, from its words to its exit status.
  *
  * A command computes first and prints last, so that with --json there is one object whatever happens. It returns a status
- * with tool.err filled; tool_finish prints that, frees everything and gives the exit status.
+ * with tool.err filled; main.c prints that, frees everything and gives the exit status.
  */
 #ifndef RVM_TOOLS_TOOL_H
 #define RVM_TOOLS_TOOL_H
