@@ -92,6 +92,11 @@ bool rvm__is_varying(const rvm__group *g, LLVMValueRef v);
 uint8_t rvm__memory_of(const rvm__group *g, LLVMValueRef v);
 const char *rvm__callee_name(LLVMValueRef call);
 
+/* bounds.c: what an integer that is not negative is at most, and how many trips a loop has; RVM__NO_BOUND: not known. */
+#define RVM__NO_BOUND UINT64_MAX
+uint64_t rvm__most_value(const rvm__group *g, LLVMValueRef v);
+uint64_t rvm__most_trips(const rvm__group *g, uint32_t loop);
+
 /* graph.c: nodes, loops, order. False: why. */
 bool rvm__graph_find(rvm__group *g);
 bool rvm__is_in_loop(const rvm__group *g, uint32_t node, uint32_t loop);

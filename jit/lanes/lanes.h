@@ -5,7 +5,7 @@
  *   memory.c     loads and stores, and taking them back    instructions.c, vectors.c   all else, functions of doubles
  *   simplify.c   passes before that                     pairs.c      elements side by side
  *   order.c      additions whose order counts              adjacent.c    additions side by side
- *   safepoints.c     polls: whether the run is to end
+ *   safepoints.c     polls: whether the run is to end     bounds.c     what needs none
  */
 #ifndef RVM_JIT_LANES_H
 #define RVM_JIT_LANES_H

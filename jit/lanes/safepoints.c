@@ -3,7 +3,8 @@
  * An instance says what it has charged where it enters a loop whose trips are charged ahead, and where others turn. If that
  * is much, the group bails out, and the single instances poll. Where it has changed shared memory, and does not keep
  * how that was, it cannot: it polls itself, and if the run is to end, the run ends there, and the machine with it
- * (rvm__native_adrift). A loop charged ahead is there twice, with looks for when it has many trips.
+ * (rvm__native_adrift). A loop charged ahead is there twice, with looks for when it has many trips. An instance that is
+ * bound to charge little (bounds.c) needs none of this.
  */
 #include "group.h"
 
@@ -68,7 +69,7 @@ void rvm__group_safepoint(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
     LLVMBuilderRef b = g->k->b;
     LLVMValueRef v = LLVMGetOperand(call, 0);
     const bool varies = rvm__is_varying(g, v), adrift = is_adrift(g, rvm__node_of(g, LLVMGetInstructionParent(call)));
-    if (g->traces && !rvm__is_traced(g, v)) return;
+    if ((g->traces && !rvm__is_traced(g, v)) || rvm__most_value(g, v) < UNSEEN) return;
     LLVMValueRef charged = varies ? most_of(g, rvm__many(g, v), mask) : rvm__one(g, v);
     if (!adrift) {
         rvm__bail_group_out(g, LLVMBuildICmp(b, LLVMIntUGT, charged, number(g, MOST), ""));
@@ -87,36 +88,11 @@ static bool looks(LLVMBasicBlockRef b) {
     return false;
 }
 
-static LLVMValueRef constant(LLVMValueRef v) {
-    return v && LLVMIsAConstantInt(v) ? v : NULL;
-}
-
-/* From a constant by constant steps to one that the loop's end is compared with: so many trips; 0: not known. */
-static uint64_t known_trips(const rvm__group *g, const rvm__loop *l, LLVMValueRef end) {
-    LLVMValueRef c = LLVMIsABranchInst(end) && LLVMIsConditional(end) ? LLVMGetCondition(end) : NULL;
-    LLVMValueRef last = c && LLVMIsAICmpInst(c) ? constant(LLVMGetOperand(c, 1)) : NULL;
-    LLVMValueRef i = last ? LLVMGetOperand(c, 0) : NULL, by, first = NULL, next = NULL;
-    if (i && !LLVMIsAPHINode(i)) i = LLVMIsABinaryOperator(i) ? LLVMGetOperand(i, 0) : NULL;
-    if (!i || !LLVMIsAPHINode(i) || LLVMGetInstructionParent(i) != g->nodes[l->header].b) return 0;
-    for (unsigned k = 0; k < LLVMCountIncoming(i); k++)
-        *(LLVMGetIncomingBlock(i, k) == g->nodes[l->latch].b ? &next : &first) = LLVMGetIncomingValue(i, k);
-    if (!constant(first) || !next || !LLVMIsABinaryOperator(next) || LLVMGetInstructionOpcode(next) != LLVMAdd) return 0;
-    by = LLVMGetOperand(next, 0) == i ? constant(LLVMGetOperand(next, 1)) : NULL;
-    const int64_t step = by ? LLVMConstIntGetSExtValue(by) : 0;
-    const int64_t way = (int64_t)((uint64_t)LLVMConstIntGetSExtValue(last) - (uint64_t)LLVMConstIntGetSExtValue(first));
-    return !step || way % step || way / step < 0 ? 0 : (uint64_t)(way / step) + 1;
-}
-
 /* Whether what is in the loop, or around it, polls often enough without it. */
 static bool needs_no_safepoint(const rvm__group *g, uint32_t loop) {
     const rvm__loop *l = &g->loops[loop];
     if (!is_adrift(g, l->latch) || looks(g->nodes[l->latch].b) || looks(g->nodes[l->header].b)) return true;
-    for (uint32_t n = 0; n < g->n; n++)
-        if (g->nodes[n].loop == loop) {
-            const uint64_t trips = known_trips(g, l, LLVMGetBasicBlockTerminator(g->nodes[n].b));
-            if (trips && trips < UNSEEN) return true;
-        }
-    return false;
+    return rvm__most_trips(g, loop) < UNSEEN;
 }
 
 LLVMValueRef rvm__may_turn_long(rvm__group *g, uint32_t loop) {

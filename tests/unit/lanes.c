@@ -23,6 +23,12 @@ static const block blocks[] = {
     {"lost, known", true,
      "for i in 0..4\na[p, i] += y[p]\nend\n"
      "for i in 0..1000000000000\nlet j: i64 = i & 3\na[p, j] += inv(b)\nend\ny[p] -= b\n"},
+    {"lost, with a comparison that is no exit", true,
+     "for i in 0..4\na[p, i] += y[p]\nend\n"
+     "for i in 0..k * k\nlet j: i64 = i & 3\nif i == 5\na[p, j] += y[p]\nend\na[p, j] += inv(b)\nend\ny[p] -= b\n"},
+    {"lost, short loops in a long one", true,
+     "for i in 0..4\na[p, i] += y[p]\nend\n"
+     "for i in 0..k * k\nlet l: i64 = i & 3\nfor j in l..4\na[p, j] += inv(b)\nend\nend\ny[p] -= b\n"},
     {"scalar", false, "for i in 0..1000000000000\ns += b\nend\n"},
     {"same in all trips", false, "y[p] -= atan2(b, 2.0)\nfor i in 0..1000000000000\ns += inv(b)\nend\n"},
     {"empty", false, "for i in 0..1000000000\nend\ny[p] += 1\n"},
