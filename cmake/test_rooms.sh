@@ -17,7 +17,7 @@ jit/lower jit/lanes jit/llvm
 tools'
 # Rooms with a circle: recursive descent over the source (assembler) and over instructions (jit/lower); a run that is compared
 # may be run again (vm).
-circles='assembler jit/host jit/lanes jit/lower vm vm/interp vm/native'
+circles='assembler jit/lower vm vm/interp vm/native'
 cd "$1"
 find isa assembler vm jit tools -name '*.c.o' -not -path 'isa/CMakeFiles/rvm_docgen*' | sort | xargs nm -A -P 2>/dev/null |
     sed -E 's#/?CMakeFiles/[^/]*\.dir/#/#; s#\.c\.o##' |

@@ -1,7 +1,8 @@
 /* module.h: between rvm_jit, which knows no LLVM, and the module rvm_llvm.so, which it opens.
  *
  *   open.c     finds the module          jit.c      what is compiled, for whom      hotness.c     when
- *   records.c  code, from the cache or compiled            job.c      compiling, in a thread beside the runs
+ *   records.c  code, found again or made                  job.c      compiling, in a thread beside the runs
+ *   code.c     from the cache or the compiler into the process; notices
  *   load.c     object files into the process, without LLVM
  *   cache.c    files of what was compiled before           cache_key.c   what that depended on
  *   module.c   its entry point           engine.c   a request from IR to an object     out_of_memory.c   out of memory there

@@ -43,21 +43,27 @@ struct rvm_jit {
     rvm_jit_totals totals;
 };
 
+/* ---- code.c ---- */
 double rvm__seconds(void); /* of a clock */
 /* Unlocked, by who has the compiler: opens it if it is not open yet. */
 rvm_status rvm__open_compiler(rvm_jit *j, rvm_error *err);
 /* Locked, or before anybody knows j. A cache is there or not: that does not matter but to who asks. */
 void rvm__open_cache(rvm_jit *j);
 
+/* Locked: who asked for notices. */
+void rvm__tell(rvm_jit *j, const rvm__lowering *what, const rvm__compiled *code, const rvm_error *why);
+/* Locked. Whether the cache has code for r; else *key finds it there later, and is empty if nothing is kept. */
+bool rvm__look_in_cache(rvm_jit *j, const rvm__lowering *what, rvm__record *r, rvm__bytes *key);
+void rvm__add_record(rvm_jit *j, rvm__record *r); /* it is made: code, or why not */
+/* Locked: by the job that made the object, which it takes, or could not. */
+void rvm__record_made(rvm_jit *j, rvm__record *r, rvm__object *object, const rvm__bytes *key, const rvm_error *why);
+
+/* ---- records.c ---- */
 bool rvm__same_code(const rvm__lowering *a, const rvm__lowering *b);     /* but for the program */
 enum rvm__asks { RVM__ASKS_KNOWN, RVM__ASKS_CACHE, RVM__ASKS_COMPILER }; /* each for what those before it ask for, too */
 /* Locked. A record that is there, or that the cache has; or NULL. *pending: it, or something else, is being compiled, and
  * asking again makes sense when j->finished has changed; else *why says why there is none if the compiler was asked for. */
 const rvm__record *rvm__obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowering *asked, enum rvm__asks asks,
                                bool *pending, rvm_error *why);
-/* Locked: by the job that made the object, which it takes, or could not. */
-void rvm__record_made(rvm_jit *j, rvm__record *r, rvm__object *object, const rvm__bytes *key, const rvm_error *why);
-/* Locked: who asked for notices. */
-void rvm__tell(rvm_jit *j, const rvm__lowering *what, const rvm__compiled *code, const rvm_error *why);
 
 #endif

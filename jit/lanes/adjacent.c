@@ -184,12 +184,35 @@ static void add_eight(rvm__group *g, LLVMValueRef to, LLVMValueRef other, LLVMVa
     if (other) add_part(g, other, v, HALF, HALF);
 }
 
+/* What each lane has, in the order of instances. */
+static void add_in_order(rvm__group *g, LLVMValueRef where, LLVMValueRef v) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMValueRef sum = LLVMBuildLoad2(b, g->k->f64, where, "");
+    for (unsigned n = 0; n < g->lanes; n++) {
+        const unsigned l = g->ordered > 0 ? n : g->lanes - 1 - n;
+        sum = LLVMBuildFAdd(b, sum, rvm__lane_of(g, v, l), "");
+    }
+    LLVMBuildStore(b, sum, where);
+}
+
+static void add_at_once(rvm__group *g, LLVMValueRef call, LLVMValueRef v) {
+    LLVMValueRef to = rvm__one(g, LLVMGetOperand(call, 0));
+    if (g->ordered)
+        add_in_order(g, to, v);
+    else
+        rvm__add_to(g, to, rvm__sum_of(g, v, true), true);
+}
+
 /* ---- what waits ---- */
 
-bool rvm__wait_to_add(rvm__group *g, LLVMValueRef call, LLVMValueRef v) {
+static bool wait_to_add(rvm__group *g, LLVMValueRef call, LLVMValueRef v) {
     if (g->logs || g->lanes != AT_ONCE || g->nwaiting == RVM__MOST_WAITING) return false;
     g->waiting[g->nwaiting++] = (rvm__waiting){.call = call, .v = v};
     return true;
+}
+
+void rvm__add_all(rvm__group *g, LLVMValueRef call, LLVMValueRef v) {
+    if (!wait_to_add(g, call, v)) add_at_once(g, call, v);
 }
 
 /* Whether so many from that one on are side by side, going up or down: a step, or 0. */
@@ -207,7 +230,7 @@ static int side_by_side(const rvm__group *g, unsigned first, unsigned n, const u
 }
 
 static void add_waiting(rvm__group *g, unsigned n) {
-    rvm__add_at_once(g, g->waiting[n].call, g->waiting[n].v);
+    add_at_once(g, g->waiting[n].call, g->waiting[n].v);
 }
 
 typedef struct four { /* side by side, ascending; wait for another four */

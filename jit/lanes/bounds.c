@@ -1,13 +1,13 @@
 /* bounds.c: upper bounds of integers that are not negative, and of the trips of loops, as the text of an instance tells:
  * constants, induction variables, and sums over loops of what their trips add. */
-#include "group.h"
+#include "flow.h"
 
 #include <string.h>
 
 enum { MOST_DEEP = 40, MOST_STEPS = 20000 };
 
 typedef struct bounds {
-    const rvm__group *g;
+    const rvm__flow *g;
     uint32_t steps; /* so far */
 } bounds;
 
@@ -54,7 +54,7 @@ typedef struct carried {
     LLVMValueRef first, next;
 } carried;
 
-static bool is_carried(const rvm__group *g, LLVMValueRef v, carried *out) {
+static bool is_carried(const rvm__flow *g, LLVMValueRef v, carried *out) {
     if (!LLVMIsAPHINode(v) || LLVMCountIncoming(v) != 2) return false;
     const uint32_t n = rvm__node_of(g, LLVMGetInstructionParent(v));
     out->loop = g->nodes[n].loop;
@@ -102,7 +102,7 @@ static uint64_t most_carried(bounds *w, LLVMValueRef v, const carried *c, unsign
 /* ---- values ---- */
 
 /* The only node that goes on to n, or none. */
-static uint32_t only_before(const rvm__group *g, uint32_t n) {
+static uint32_t only_before(const rvm__flow *g, uint32_t n) {
     uint32_t found = RVM__NO_NODE;
     for (uint32_t k = 0; k < g->n; k++)
         for (uint32_t s = 0; s < g->nodes[k].nsucc; s++) {
@@ -123,7 +123,7 @@ static bool is_sum_of(LLVMValueRef v, LLVMValueRef x, int64_t *by) {
 
 /* What x is at most where `user` is, by a comparison that led there: x + a < b or its opposite. */
 static uint64_t most_by_guard(bounds *w, LLVMValueRef x, LLVMValueRef user) {
-    const rvm__group *g = w->g;
+    const rvm__flow *g = w->g;
     const uint32_t n = rvm__node_of(g, LLVMGetInstructionParent(user)), before = only_before(g, n);
     LLVMValueRef end = before == RVM__NO_NODE ? NULL : LLVMGetBasicBlockTerminator(g->nodes[before].b);
     LLVMValueRef cond =
@@ -196,7 +196,7 @@ static uint64_t trips_by(bounds *w, uint32_t loop, LLVMValueRef end, unsigned de
 }
 
 static uint64_t most_trips(bounds *w, uint32_t loop, unsigned deep) {
-    const rvm__group *g = w->g;
+    const rvm__flow *g = w->g;
     uint64_t most = RVM__NO_BOUND;
     for (uint32_t n = 0; n < g->n && deep; n++) {
         const rvm__node *b = &g->nodes[n];
@@ -208,10 +208,10 @@ static uint64_t most_trips(bounds *w, uint32_t loop, unsigned deep) {
     return most;
 }
 
-uint64_t rvm__most_value(const rvm__group *g, LLVMValueRef v) {
+uint64_t rvm__most_value(const rvm__flow *g, LLVMValueRef v) {
     return most_value(&(bounds){.g = g}, v, MOST_DEEP);
 }
 
-uint64_t rvm__most_trips(const rvm__group *g, uint32_t loop) {
+uint64_t rvm__most_trips(const rvm__flow *g, uint32_t loop) {
     return most_trips(&(bounds){.g = g}, loop, MOST_DEEP);
 }

@@ -17,7 +17,7 @@ static LLVMValueRef same_once(rvm__group *g, LLVMValueRef v) {
     LLVMValueRef copy = LLVMInstructionClone(v);
     for (int k = 0; k < LLVMGetNumOperands(v); k++) {
         LLVMValueRef o = LLVMGetOperand(v, (unsigned)k);
-        if (rvm__item_of(g, o)) LLVMSetOperand(copy, (unsigned)k, rvm__one(g, o));
+        if (rvm__item_of(&g->flow, o)) LLVMSetOperand(copy, (unsigned)k, rvm__one(g, o));
     }
     LLVMInsertIntoBuilder(g->k->b, copy);
     return copy;
@@ -40,9 +40,9 @@ static LLVMValueRef binary(rvm__group *g, LLVMValueRef v, LLVMOpcode op, LLVMVal
 /* Sums, differences and multiples of what is linear. */
 static void follow_line(rvm__group *g, LLVMValueRef v, LLVMOpcode op) {
     LLVMBuilderRef b = g->k->b;
-    rvm__item *to = rvm__item_of(g, v);
+    rvm__item *to = rvm__item_of(&g->flow, v);
     LLVMValueRef x = LLVMGetOperand(v, 0), y = LLVMGetOperand(v, 1), zero = LLVMConstNull(g->k->i64);
-    const rvm__item *i = rvm__item_of(g, x), *j = rvm__item_of(g, y);
+    const rvm__item *i = rvm__item_of(&g->flow, x), *j = rvm__item_of(&g->flow, y);
     if (LLVMTypeOf(v) != g->k->i64 || (i && i->varying && !i->stride) || (j && j->varying && !j->stride)) return;
     const bool moves_x = i && i->varying, moves_y = j && j->varying;
     LLVMValueRef s = moves_x ? i->stride : zero, t = moves_y ? j->stride : zero, one_x = rvm__one(g, x),
@@ -59,7 +59,7 @@ static void follow_line(rvm__group *g, LLVMValueRef v, LLVMOpcode op) {
 
 static LLVMValueRef choose(rvm__group *g, LLVMValueRef v) {
     LLVMValueRef c = LLVMGetOperand(v, 0), x = rvm__many(g, LLVMGetOperand(v, 1)), y = rvm__many(g, LLVMGetOperand(v, 2));
-    return LLVMBuildSelect(g->k->b, rvm__is_varying(g, c) ? rvm__many(g, c) : rvm__one(g, c), x, y, "");
+    return LLVMBuildSelect(g->k->b, rvm__is_varying(&g->flow, c) ? rvm__many(g, c) : rvm__one(g, c), x, y, "");
 }
 
 /* An i64 as a double. Where the host converts one at a time only (x86-64 before AVX-512): its halves as the low bits of 2^52
@@ -126,7 +126,7 @@ static void call_new(rvm__group *g, LLVMValueRef v, bool appears) {
     LLVMValueRef p = LLVMBuildCall2(b, LLVMGlobalGetValueType(f), f, args, 2u + appears, "");
     if (!appears) return;
     LLVMValueRef before = LLVMBuildAnd(b, LLVMBuildSub(b, i64, LLVMBuildPtrToInt(b, p, g->k->i64, ""), ""), line, "");
-    rvm__item_of(g, v)->one = LLVMBuildGEP2(b, g->k->i8, p, &before, 1, "");
+    rvm__item_of(&g->flow, v)->one = LLVMBuildGEP2(b, g->k->i8, p, &before, 1, "");
 }
 
 static void change_memory(rvm__group *g, LLVMValueRef v, const char *name) {
@@ -139,7 +139,7 @@ static void change_memory(rvm__group *g, LLVMValueRef v, const char *name) {
 
 static void call(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
     const char *name = rvm__callee_name(v);
-    rvm__item *to = rvm__item_of(g, v);
+    rvm__item *to = rvm__item_of(&g->flow, v);
     if (!strcmp(name, RVM__BAIL_OUT))
         rvm__bail_out_where(g, LLVMGetOperand(v, 0), true, mask);
     else if (!strcmp(name, RVM__SAFEPOINT))
@@ -163,7 +163,7 @@ static void call(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
 static void alloca_of(rvm__group *g, LLVMValueRef v) {
     const uint64_t n = LLVMConstIntGetZExtValue(LLVMGetOperand(v, 0));
     const uint64_t bytes = LLVMABISizeOfType(g->layout, LLVMGetAllocatedType(v)) * n;
-    rvm__item_of(g, v)->one = rvm__group_local(g, LLVMArrayType2(g->k->i8, (bytes + 7) / 8 * 8 * g->lanes));
+    rvm__item_of(&g->flow, v)->one = rvm__group_local(g, LLVMArrayType2(g->k->i8, (bytes + 7) / 8 * 8 * g->lanes));
 }
 
 /* A private address as a number: distances are those of one lane, and it is none of shared memory. */
@@ -179,7 +179,7 @@ static LLVMValueRef private_number(rvm__group *g, LLVMValueRef address, LLVMType
 
 void rvm__group_instruction(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
     const LLVMOpcode op = LLVMGetInstructionOpcode(v);
-    rvm__item *to = rvm__item_of(g, v);
+    rvm__item *to = rvm__item_of(&g->flow, v);
     to->one = to->stride = to->many = NULL; /* a join may be emitted once for each edge */
     if (g->traces && rvm__leave_untraced(g, v)) return;
     switch (op) {
@@ -190,7 +190,7 @@ void rvm__group_instruction(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
     case LLVMCall: call(g, v, mask); return;
     default: break;
     }
-    if (op == LLVMPtrToInt && rvm__memory_of(g, LLVMGetOperand(v, 0)) == RVM__PRIVATE_MEMORY) {
+    if (op == LLVMPtrToInt && rvm__memory_of(&g->flow, LLVMGetOperand(v, 0)) == RVM__PRIVATE_MEMORY) {
         LLVMValueRef from = LLVMGetOperand(v, 0);
         if (to->varying)
             to->many = private_number(g, rvm__many(g, from), rvm__vector_of(g, g->k->i64));

@@ -7,139 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- items ---- */
-
-static size_t hash(const void *v) {
-    uint64_t x = (uintptr_t)v;
-    x = (x >> 4) * UINT64_C(0x9e3779b97f4a7c15);
-    return (size_t)(x >> 20);
-}
-
-static rvm__item *slot_of(const rvm__group *g, LLVMValueRef v) {
-    for (size_t k = hash(v);; k++) {
-        rvm__item *i = &g->items[k & (g->cap_items - 1)];
-        if (!i->v || i->v == v) return i;
-    }
-}
-
-rvm__item *rvm__item_of(const rvm__group *g, LLVMValueRef v) {
-    rvm__item *i = slot_of(g, v);
-    return i->v ? i : NULL;
-}
-
-bool rvm__is_varying(const rvm__group *g, LLVMValueRef v) {
-    const rvm__item *i = rvm__item_of(g, v);
-    return i && i->varying;
-}
-
-uint8_t rvm__memory_of(const rvm__group *g, LLVMValueRef v) {
-    const rvm__item *i = rvm__item_of(g, v);
-    if (i) return i->memory;
-    return LLVMIsAGlobalVariable(v) ? RVM__SHARED : RVM__NOWHERE;
-}
-
-uint32_t rvm__node_of(const rvm__group *g, LLVMBasicBlockRef b) {
-    for (uint32_t n = 0; n < g->n; n++)
-        if (g->nodes[n].b == b) return n;
-    return RVM__NO_NODE;
-}
-
-const char *rvm__callee_name(LLVMValueRef call) {
-    LLVMValueRef f = LLVMGetCalledValue(call);
-    size_t length;
-    return LLVMIsAFunction(f) ? LLVMGetValueName2(f, &length) : "";
-}
-
-/* ---- vectors ---- */
-
-LLVMTypeRef rvm__vector_of(const rvm__group *g, LLVMTypeRef t) {
-    const unsigned width = rvm__width_of(t);
-    return LLVMVectorType(width > 1 ? LLVMGetElementType(t) : t, width * g->lanes);
-}
-
-LLVMValueRef rvm__splat(rvm__group *g, LLVMValueRef scalar) {
-    LLVMValueRef each[RVM__MOST_GROUP], first = LLVMConstInt(g->k->i32, 0, false);
-    for (unsigned n = 0; n < g->lanes; n++) each[n] = scalar;
-    if (LLVMIsConstant(scalar)) return LLVMConstVector(each, g->lanes);
-    LLVMValueRef v = LLVMGetPoison(rvm__vector_of(g, LLVMTypeOf(scalar)));
-    v = LLVMBuildInsertElement(g->k->b, v, scalar, first, "");
-    return LLVMBuildShuffleVector(g->k->b, v, v, LLVMConstNull(rvm__vector_of(g, g->k->i32)), "");
-}
-
-LLVMValueRef rvm__steps(rvm__group *g, LLVMValueRef stride) {
-    LLVMValueRef each[RVM__MOST_GROUP];
-    for (unsigned n = 0; n < g->lanes; n++) each[n] = LLVMConstInt(g->k->i64, n, false);
-    return LLVMBuildMul(g->k->b, rvm__splat(g, stride), LLVMConstVector(each, g->lanes), "");
-}
-
-LLVMValueRef rvm__one(rvm__group *g, LLVMValueRef v) {
-    const rvm__item *i = rvm__item_of(g, v);
-    return i ? i->one : v;
-}
-
-LLVMValueRef rvm__many(rvm__group *g, LLVMValueRef v) {
-    const rvm__item *i = rvm__item_of(g, v);
-    if (i && i->varying) return i->many;
-    return (rvm__width_of(LLVMTypeOf(v)) > 1 ? rvm__rows_in_all : rvm__splat)(g, i ? i->one : v);
-}
-
-LLVMValueRef rvm__vector_intrinsic(rvm__group *g, const char *name, unsigned ntypes, LLVMTypeRef *types, unsigned n,
-                                   LLVMValueRef *args) {
-    const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->k->module, id, types, ntypes);
-    return LLVMBuildCall2(g->k->b, LLVMIntrinsicGetType(g->k->context, id, types, ntypes), f, args, n, "");
-}
-
-LLVMBasicBlockRef rvm__group_block(rvm__group *g, const char *name) {
-    return LLVMAppendBasicBlockInContext(g->k->context, g->to, name);
-}
-
-LLVMValueRef rvm__group_local(rvm__group *g, LLVMTypeRef t) {
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->k->b);
-    LLVMValueRef first = LLVMGetFirstInstruction(g->entry);
-    if (first)
-        LLVMPositionBuilderBefore(g->k->b, first);
-    else
-        LLVMPositionBuilderAtEnd(g->k->b, g->entry);
-    LLVMValueRef a = LLVMBuildAlloca(g->k->b, t, "");
-    LLVMSetAlignment(a, 64);
-    LLVMPositionBuilderAtEnd(g->k->b, here);
-    return a;
-}
-
-/* ---- masks; NULL: all lanes ---- */
-
-LLVMValueRef rvm__any(rvm__group *g, LLVMValueRef mask) {
-    LLVMTypeRef t = LLVMIntTypeInContext(g->k->context, g->lanes);
-    return LLVMBuildICmp(g->k->b, LLVMIntNE, LLVMBuildBitCast(g->k->b, mask, t, ""), LLVMConstNull(t), "");
-}
-
-/* By choice, not by arithmetic: what inactive lanes hold means nothing. */
-static LLVMValueRef both(rvm__group *g, LLVMValueRef mask, LLVMValueRef c) {
-    return mask ? LLVMBuildSelect(g->k->b, mask, c, LLVMConstNull(LLVMTypeOf(c)), "") : c;
-}
-
-void rvm__bail_group_out(rvm__group *g, LLVMValueRef cond) {
-    LLVMBasicBlockRef on = rvm__group_block(g, "ok");
-    LLVMBuildCondBr(g->k->b, cond, g->bailed_out, on);
-    LLVMPositionBuilderAtEnd(g->k->b, on);
-}
-
-void rvm__bail_out_where(rvm__group *g, LLVMValueRef cond, bool if_true, LLVMValueRef mask) {
-    const bool varies = rvm__is_varying(g, cond);
-    if (varies && g->traces) return;
-    LLVMValueRef c = varies ? rvm__many(g, cond) : rvm__one(g, cond);
-    if (!if_true) c = LLVMBuildNot(g->k->b, c, "");
-    rvm__bail_group_out(g, varies ? rvm__any(g, both(g, mask, c)) : c);
-}
-
 /* ---- branches ---- */
 
 static void make_phis(rvm__group *g) {
-    for (uint32_t n = 0; n < g->n; n++)
-        for (LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[n].b); v && LLVMIsAPHINode(v);
+    for (uint32_t n = 0; n < g->flow.n; n++)
+        for (LLVMValueRef v = LLVMGetFirstInstruction(g->flow.nodes[n].b); v && LLVMIsAPHINode(v);
              v = LLVMGetNextInstruction(v)) {
-            rvm__item *i = rvm__item_of(g, v);
+            rvm__item *i = rvm__item_of(&g->flow, v);
             if (g->traces && !rvm__is_traced(g, v)) continue;
             i->phi = rvm__group_local(g, i->varying ? rvm__vector_of(g, LLVMTypeOf(v)) : LLVMTypeOf(v));
         }
@@ -153,9 +27,10 @@ static LLVMValueRef incoming(LLVMValueRef phi, LLVMBasicBlockRef from) {
 
 /* Lanes of the mask go from a to b. */
 static void pass(rvm__group *g, uint32_t a, uint32_t b, LLVMValueRef mask) {
-    for (LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[b].b); v && LLVMIsAPHINode(v); v = LLVMGetNextInstruction(v)) {
-        const rvm__item *i = rvm__item_of(g, v);
-        LLVMValueRef from = incoming(v, g->nodes[a].b), now;
+    for (LLVMValueRef v = LLVMGetFirstInstruction(g->flow.nodes[b].b); v && LLVMIsAPHINode(v);
+         v = LLVMGetNextInstruction(v)) {
+        const rvm__item *i = rvm__item_of(&g->flow, v);
+        LLVMValueRef from = incoming(v, g->flow.nodes[a].b), now;
         if (!from || (g->traces && !rvm__is_traced(g, v))) continue;
         now = i->varying ? rvm__many(g, from) : rvm__one(g, from);
         if (mask && i->varying) {
@@ -167,9 +42,9 @@ static void pass(rvm__group *g, uint32_t a, uint32_t b, LLVMValueRef mask) {
 }
 
 static void block(rvm__group *g, uint32_t n, LLVMValueRef mask) {
-    LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[n].b), end = LLVMGetBasicBlockTerminator(g->nodes[n].b);
+    LLVMValueRef v = LLVMGetFirstInstruction(g->flow.nodes[n].b), end = LLVMGetBasicBlockTerminator(g->flow.nodes[n].b);
     for (; LLVMIsAPHINode(v); v = LLVMGetNextInstruction(v)) {
-        rvm__item *i = rvm__item_of(g, v);
+        rvm__item *i = rvm__item_of(&g->flow, v);
         LLVMTypeRef t = LLVMTypeOf(v);
         if (g->traces && !rvm__is_traced(g, v)) continue;
         if (i->varying)
@@ -202,7 +77,7 @@ static LLVMValueRef enter_loop(rvm__group *g, rvm__loop *l, LLVMValueRef mask) {
 /* Those for which the condition of n holds, or not, leave the loop; returns the mask of those that stay. */
 static LLVMValueRef leave_loop(rvm__group *g, const rvm__loop *l, uint32_t n, bool if_true, LLVMValueRef mask) {
     LLVMBuilderRef b = g->k->b;
-    LLVMValueRef c = LLVMGetCondition(LLVMGetBasicBlockTerminator(g->nodes[n].b));
+    LLVMValueRef c = LLVMGetCondition(LLVMGetBasicBlockTerminator(g->flow.nodes[n].b));
     LLVMBasicBlockRef on = rvm__group_block(g, "stay"), out = rvm__group_block(g, "out");
     if (!l->divergent) {
         LLVMValueRef one = rvm__one(g, c);
@@ -214,8 +89,8 @@ static LLVMValueRef leave_loop(rvm__group *g, const rvm__loop *l, uint32_t n, bo
         return mask;
     }
     LLVMValueRef many = rvm__many(g, c), no = LLVMBuildNot(b, many, "");
-    LLVMValueRef stay = both(g, mask, if_true ? no : many);
-    pass(g, n, l->exit, both(g, mask, if_true ? many : no));
+    LLVMValueRef stay = rvm__both(g, mask, if_true ? no : many);
+    pass(g, n, l->exit, rvm__both(g, mask, if_true ? many : no));
     LLVMBuildStore(b, stay, l->active);
     LLVMBuildCondBr(b, rvm__any(g, stay), on, out);
     LLVMPositionBuilderAtEnd(b, out);
@@ -229,7 +104,7 @@ static void region(rvm__group *g, uint32_t n, uint32_t end, LLVMValueRef mask);
 /* One of two branches, from n to its immediate post-dominator. */
 static void branch_to(rvm__group *g, uint32_t n, uint32_t to, LLVMValueRef mask) {
     pass(g, n, to, mask);
-    region(g, to, g->nodes[n].join, mask);
+    region(g, to, g->flow.nodes[n].join, mask);
 }
 
 static void part_alike(rvm__group *g, uint32_t n, LLVMValueRef c, LLVMValueRef mask) {
@@ -238,7 +113,7 @@ static void part_alike(rvm__group *g, uint32_t n, LLVMValueRef c, LLVMValueRef m
     LLVMBuildCondBr(b, rvm__one(g, c), to[0], to[1]);
     for (int s = 0; s < 2; s++) {
         LLVMPositionBuilderAtEnd(b, to[s]);
-        branch_to(g, n, g->nodes[n].succ[s], mask);
+        branch_to(g, n, g->flow.nodes[n].succ[s], mask);
         LLVMBuildBr(b, join);
     }
     LLVMPositionBuilderAtEnd(b, join);
@@ -246,12 +121,12 @@ static void part_alike(rvm__group *g, uint32_t n, LLVMValueRef c, LLVMValueRef m
 
 static void part(rvm__group *g, uint32_t n, LLVMValueRef c, LLVMValueRef mask) {
     LLVMBuilderRef b = g->k->b;
-    LLVMValueRef many = rvm__many(g, c), of[2] = {both(g, mask, many), both(g, mask, LLVMBuildNot(b, many, ""))};
+    LLVMValueRef many = rvm__many(g, c), of[2] = {rvm__both(g, mask, many), rvm__both(g, mask, LLVMBuildNot(b, many, ""))};
     for (int s = 0; s < 2; s++) {
         LLVMBasicBlockRef some = rvm__group_block(g, "some"), on = rvm__group_block(g, "on");
         LLVMBuildCondBr(b, rvm__any(g, of[s]), some, on);
         LLVMPositionBuilderAtEnd(b, some);
-        branch_to(g, n, g->nodes[n].succ[s], of[s]);
+        branch_to(g, n, g->flow.nodes[n].succ[s], of[s]);
         LLVMBuildBr(b, on);
         LLVMPositionBuilderAtEnd(b, on);
     }
@@ -270,7 +145,7 @@ static bool enter_twice(rvm__group *g, uint32_t loop, LLVMValueRef mask) {
     for (int s = 0; s < 2; s++) {
         LLVMPositionBuilderAtEnd(b, to[s]);
         g->turns_long = s == 0;
-        region(g, g->loops[loop].header, g->loops[loop].exit, mask);
+        region(g, g->flow.loops[loop].header, g->flow.loops[loop].exit, mask);
         LLVMBuildBr(b, on);
     }
     g->entered = around;
@@ -281,11 +156,11 @@ static bool enter_twice(rvm__group *g, uint32_t loop, LLVMValueRef mask) {
 
 /* From node n on, up to `end`, a post-dominator of it. */
 static void region(rvm__group *g, uint32_t n, uint32_t end, LLVMValueRef mask) {
-    while (n != end && !g->why) {
-        const rvm__node *here = &g->nodes[n];
-        rvm__loop *l = here->loop == RVM__NO_LOOP ? NULL : &g->loops[here->loop];
+    while (n != end && !g->flow.why) {
+        const rvm__node *here = &g->flow.nodes[n];
+        rvm__loop *l = here->loop == RVM__NO_LOOP ? NULL : &g->flow.loops[here->loop];
         LLVMValueRef ends = LLVMGetBasicBlockTerminator(here->b);
-        if (++g->emitted > 8 * g->n + 64) rvm__no_group(g, "irreducible control");
+        if (++g->emitted > 8 * g->flow.n + 64) rvm__no_group(g, "irreducible control");
         if (g->traces && l && l->divergent) {
             n = l->exit;
             continue;
@@ -303,7 +178,7 @@ static void region(rvm__group *g, uint32_t n, uint32_t end, LLVMValueRef mask) {
         }
         uint32_t next = here->succ[0];
         for (uint32_t s = 0; l && s < here->nsucc && here->nsucc == 2; s++)
-            if (!rvm__is_in_loop(g, here->succ[s], here->loop)) {
+            if (!rvm__is_in_loop(&g->flow, here->succ[s], here->loop)) {
                 mask = leave_loop(g, l, n, s == 0, mask);
                 next = here->succ[!s];
             }
@@ -315,7 +190,7 @@ static void region(rvm__group *g, uint32_t n, uint32_t end, LLVMValueRef mask) {
             mask = l->around;
             n = l->exit;
         } else if (here->nout == 2) {
-            const bool varies = rvm__is_varying(g, LLVMGetCondition(ends));
+            const bool varies = rvm__is_varying(&g->flow, LLVMGetCondition(ends));
             if (!varies || !g->traces) (varies ? part : part_alike)(g, n, LLVMGetCondition(ends), mask);
             n = here->join;
         } else {
@@ -326,12 +201,6 @@ static void region(rvm__group *g, uint32_t n, uint32_t end, LLVMValueRef mask) {
 }
 
 /* ---- whether what was done must be taken back ---- */
-
-bool rvm__changes_shared(const rvm__group *g, LLVMValueRef v) {
-    const LLVMOpcode op = LLVMGetInstructionOpcode(v);
-    if (op == LLVMStore) return rvm__memory_of(g, LLVMGetOperand(v, 1)) == RVM__SHARED;
-    return op == LLVMCall && !strncmp(rvm__callee_name(v), RVM__ADD, strlen(RVM__ADD));
-}
 
 static bool is_call_of(LLVMValueRef v, const char *name) {
     return LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), name);
@@ -347,10 +216,10 @@ static bool keeps_for_safepoints(const rvm__group *g) {
     enum { FEW = 4 };
     bool looks = false;
     unsigned n = 0;
-    for (uint32_t k = 0; k < g->n; k++)
-        for (LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[k].b); v; v = LLVMGetNextInstruction(v)) {
+    for (uint32_t k = 0; k < g->flow.n; k++)
+        for (LLVMValueRef v = LLVMGetFirstInstruction(g->flow.nodes[k].b); v; v = LLVMGetNextInstruction(v)) {
             looks |= is_call_of(v, RVM__SAFEPOINT);
-            if (rvm__changes_shared(g, v)) n += g->nodes[k].loop == RVM__NO_LOOP ? 1 : FEW + 1;
+            if (rvm__changes_shared(&g->flow, v)) n += g->flow.nodes[k].loop == RVM__NO_LOOP ? 1 : FEW + 1;
         }
     return looks && n <= FEW;
 }
@@ -358,80 +227,42 @@ static bool keeps_for_safepoints(const rvm__group *g) {
 static void find_log(rvm__group *g) {
     g->logs = keeps_for_safepoints(g);
     for (int twice = 0; twice < 2; twice++) /* loops are gone through again */
-        for (uint32_t k = g->n; k-- > 0;) {
-            rvm__node *b = &g->nodes[g->order[k]];
+        for (uint32_t k = g->flow.n; k-- > 0;) {
+            rvm__node *b = &g->flow.nodes[g->flow.order[k]];
             for (LLVMValueRef v = LLVMGetFirstInstruction(b->b); v; v = LLVMGetNextInstruction(v)) {
-                b->changed |= rvm__changes_shared(g, v);
+                b->changed |= rvm__changes_shared(&g->flow, v);
                 g->logs |= b->changed && bails_out(v);
             }
             g->logs |= b->changed && b->bails_out;
-            for (uint32_t s = 0; b->changed && s < b->nsucc; s++) g->nodes[b->succ[s]].changed = true;
+            for (uint32_t s = 0; b->changed && s < b->nsucc; s++) g->flow.nodes[b->succ[s]].changed = true;
         }
 }
 
 static bool makes_arrays(const rvm__group *g) {
-    for (uint32_t n = 0; n < g->n; n++)
-        for (LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[n].b); v; v = LLVMGetNextInstruction(v))
+    for (uint32_t n = 0; n < g->flow.n; n++)
+        for (LLVMValueRef v = LLVMGetFirstInstruction(g->flow.nodes[n].b); v; v = LLVMGetNextInstruction(v))
             if (LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), "rvm__native_new")) return true;
     return false;
 }
 
 /* ---- one instance ---- */
 
-static bool add_item(rvm__group *g, LLVMValueRef v) {
-    rvm__item *i = slot_of(g, v);
-    i->v = v;
-    return true;
-}
-
 static bool begin(rvm__group *g) {
-    uint32_t values = LLVMCountParams(g->from);
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(g->from); b; b = LLVMGetNextBasicBlock(b)) {
-        g->n += !rvm__is_dead_end(b);
-        for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v)) values++;
-    }
-    for (g->cap_items = 64; g->cap_items < 2 * values; g->cap_items *= 2) {}
-    g->items = rvm__realloc(&rvm__libc_allocator, NULL, 0, g->cap_items * sizeof *g->items);
-    g->nodes = rvm__realloc(&rvm__libc_allocator, NULL, 0, g->n * sizeof *g->nodes);
-    g->loops = rvm__realloc(&rvm__libc_allocator, NULL, 0, g->n * sizeof *g->loops);
-    g->order = rvm__realloc(&rvm__libc_allocator, NULL, 0, g->n * sizeof *g->order);
-    if (!g->items || !g->nodes || !g->loops || !g->order) return rvm__no_group(g, "out of memory");
-    memset(g->items, 0, g->cap_items * sizeof *g->items);
-    memset(g->nodes, 0, g->n * sizeof *g->nodes);
-    uint32_t n = 0;
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(g->from); b; b = LLVMGetNextBasicBlock(b)) {
-        if (!rvm__is_dead_end(b)) g->nodes[n++].b = b;
-        for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v)) add_item(g, v);
-    }
-    for (unsigned k = 0; k < LLVMCountParams(g->from); k++) {
-        LLVMValueRef v = LLVMGetParam(g->from, k);
-        add_item(g, v);
-        if (LLVMGetTypeKind(LLVMTypeOf(v)) != LLVMPointerTypeKind) continue;
-        const bool private = LLVMGetStringAttributeAtIndex(g->from, k + 1, RVM__PRIVATE, strlen(RVM__PRIVATE)) != NULL;
-        rvm__item_of(g, v)->memory = private ? RVM__PRIVATE_MEMORY : RVM__SHARED;
-    }
-    rvm__item_of(g, LLVMGetParam(g->from, RVM__VECTORISED_INDEX))->varying = true;
-    return true;
-}
-
-static void end(rvm__group *g) {
-    rvm__realloc(&rvm__libc_allocator, g->items, g->cap_items * sizeof *g->items, 0);
-    rvm__realloc(&rvm__libc_allocator, g->nodes, g->n * sizeof *g->nodes, 0);
-    rvm__realloc(&rvm__libc_allocator, g->loops, g->n * sizeof *g->loops, 0);
-    rvm__realloc(&rvm__libc_allocator, g->order, g->n * sizeof *g->order, 0);
+    rvm__flow *w = &g->flow;
+    return rvm__flow_begin(w) && rvm__graph_find(w) && rvm__uniform_find(w) && rvm__can_group(g);
 }
 
 static void declare(rvm__group *g) {
-    if (!g->to) g->to = LLVMAddFunction(g->k->module, "rvm_group", LLVMGlobalGetValueType(g->from));
+    if (!g->to) g->to = LLVMAddFunction(g->k->module, "rvm_group", LLVMGlobalGetValueType(g->flow.function));
     LLVMSetLinkage(g->to, LLVMInternalLinkage);
     const unsigned noalias = LLVMGetEnumAttributeKindForName("noalias", 7);
     const unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
     LLVMAddAttributeAtIndex(g->to, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                             LLVMCreateEnumAttribute(g->k->context, nounwind, 0));
-    for (unsigned k = 0; k < LLVMCountParams(g->from); k++) {
-        rvm__item *i = rvm__item_of(g, LLVMGetParam(g->from, k));
+    for (unsigned k = 0; k < LLVMCountParams(g->flow.function); k++) {
+        rvm__item *i = rvm__item_of(&g->flow, LLVMGetParam(g->flow.function, k));
         i->one = LLVMGetParam(g->to, k);
-        LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(g->from, k + 1, noalias);
+        LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(g->flow.function, k + 1, noalias);
         if (a) LLVMAddAttributeAtIndex(g->to, k + 1, a);
     }
     g->entry = rvm__group_block(g, "entry");
@@ -455,7 +286,7 @@ static void emit(rvm__group *g) {
     make_phis(g);
     if (g->traces && !rvm__order_begin(g)) return;
     if (!g->traces) make_mark(g);
-    rvm__item *index = rvm__item_of(g, LLVMGetParam(g->from, RVM__VECTORISED_INDEX));
+    rvm__item *index = rvm__item_of(&g->flow, LLVMGetParam(g->flow.function, RVM__VECTORISED_INDEX));
     index->stride = LLVMConstInt(g->k->i64, 1, false);
     index->many = LLVMBuildAdd(b, rvm__splat(g, index->one), rvm__steps(g, index->stride), "");
     region(g, 0, RVM__NO_NODE, NULL);
@@ -489,7 +320,7 @@ static rvm__group group_of(rvm__build *k, LLVMTargetDataRef layout, LLVMValueRef
     const char order = letter_of(from, RVM__ORDERED);
     return (rvm__group){.k = k,
                         .layout = layout,
-                        .from = from,
+                        .flow.function = from,
                         .lanes = letter_of(from, RVM__LANES) == '4' ? 4 : RVM__MOST_GROUP,
                         .ordered = order == '+'   ? 1
                                    : order == '-' ? -1
@@ -501,25 +332,10 @@ static const char *make_order(rvm__build *k, LLVMTargetDataRef layout, LLVMValue
     rvm__group g = group_of(k, layout, from);
     g.traces = true;
     g.to = order;
-    if (begin(&g) && rvm__graph_find(&g) && rvm__uniform_find(&g)) emit(&g);
-    end(&g);
-    if (g.why) drop(k, order);
-    return g.why;
-}
-
-/* Functions that are called lane by lane cost more than in one instance: what is in vectors is put away around each call.
- * The rest must save that, by as many instructions as there are other lanes. A loop counts as eight trips. */
-static bool is_worth_it(rvm__group *g) {
-    enum { AROUND_CALL = 14, TRIPS = 8, MOST = 1 << 24 };
-    double won = 0, lost = 0;
-    for (uint32_t n = 0; n < g->n; n++) {
-        double times = 1;
-        for (uint32_t l = g->nodes[n].loop; l != RVM__NO_LOOP && times < MOST; l = g->loops[l].parent) times *= TRIPS;
-        for (LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[n].b); v; v = LLVMGetNextInstruction(v))
-            if (rvm__is_varying(g, v)) *(rvm__is_lane_by_lane(g, v) ? &lost : &won) += times;
-    }
-    return lost * AROUND_CALL * g->lanes <= won * (g->lanes - 1) ||
-           rvm__no_group(g, "functions that are called for one instance after the other");
+    if (begin(&g)) emit(&g);
+    rvm__flow_end(&g.flow);
+    if (g.flow.why) drop(k, order);
+    return g.flow.why;
 }
 
 static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, LLVMValueRef from, LLVMValueRef order,
@@ -527,20 +343,20 @@ static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, LLVMValue
     rvm__group g = group_of(k, layout, from);
     g.vector_math = vector_math;
     g.width = width;
-    if (order) g.why = make_order(k, layout, from, order);
-    if (!g.why && begin(&g) && rvm__graph_find(&g) && rvm__uniform_find(&g) && is_worth_it(&g)) {
+    if (order) g.flow.why = make_order(k, layout, from, order);
+    if (!g.flow.why && begin(&g) && rvm__is_worth_it(&g)) {
         find_log(&g);
-        if (!g.why) emit(&g);
+        if (!g.flow.why) emit(&g);
     }
-    if (g.why) {
+    if (g.flow.why) {
         if (g.to) LLVMDeleteFunction(g.to);
         drop(k, from);
     } else {
         LLVMReplaceAllUsesWith(from, g.to);
         LLVMDeleteFunction(from);
     }
-    end(&g);
-    return g.why;
+    rvm__flow_end(&g.flow);
+    return g.flow.why;
 }
 
 /* ---- all of a module ---- */

@@ -1,16 +1,19 @@
 /* lanes.h: inside jit/. A group of 8 or 4 instances of a parallel block as one function on vectors.
  *
- *   instance.c   an instance as a function of IR        lanes.c      the group, block by block
- *   graph.c      its control: loops, post-dominators   uniform.c    what is the same in all lanes
- *   memory.c     loads and stores, and taking them back    instructions.c, vectors.c   all else, functions of doubles
- *   simplify.c   passes before that                     pairs.c      elements side by side
- *   order.c      additions whose order counts              adjacent.c    additions side by side
+ *   flow.c       an instance's values and blocks         graph.c      its control: loops, post-dominators
+ *   uniform.c    what is the same in all instances         limits.c     whether it becomes a group
+ *   lanes.c      the group, block by block                group.c      vectors, masks, bailing out
+ *   addresses.c  where elements stand                    memory.c     loads and stores, and taking them back
+ *   instructions.c, vectors.c   all else, functions of doubles    pairs.c      elements side by side
+ *   order.c      additions whose order counts             adjacent.c   additions side by side
  *   safepoints.c     polls: whether the run is to end     bounds.c     what needs none
+ *
+ * The instance is made by jit/lower/instance.c, and simplified by jit/llvm/simplify.c.
  */
 #ifndef RVM_JIT_LANES_H
 #define RVM_JIT_LANES_H
 
-#include "build.h"
+#include "instance.h"
 
 #include <llvm-c/Error.h>
 #include <llvm-c/TargetMachine.h>
@@ -19,36 +22,16 @@
  * or 4 (RVM__LANES), so that lanes are partial sums side by side. */
 enum { RVM__MOST_GROUP = 8 };
 
-/* Parameters of an instance: machine, frame, where its counts go, the block's index, partial sums, others. */
-enum { RVM__VECTORISED_OUT = 2, RVM__VECTORISED_INDEX = 3, RVM__VECTORISED_SUMS = 4, RVM__MOST_VECTORISED_ARGS = 250 };
 /* What a group returns: it is done; it bailed out and has changed nothing; it was to end where that could not be taken back.
  */
 enum { RVM__GROUP_DONE, RVM__GROUP_GAVE_UP, RVM__GROUP_ADRIFT };
-enum {
-    RVM__VECTORISED_CHARGED,
-    RVM__VECTORISED_CALLS,
-    RVM__VECTORISED_PEAK,
-    RVM__VECTORISED_ERASED,
-    RVM__VECTORISED_SHADES,
-    RVM__VECTORISED_COUNTS
-};
-enum { RVM__MOST_VECTORISED = 20000 }; /* instructions of what an instance calls */
 
-#define RVM__INSTANCE "rvm_instance."
-/* Calls that an instance makes of what is no function: bail out if the truth value holds; add a value to an element. */
-#define RVM__BAIL_OUT "rvm.give_up"
-#define RVM__ADD      "rvm.add."
-/* Look around, if so much has been charged: to an i64. */
-#define RVM__SAFEPOINT "rvm.look_around"
-#define RVM__RESULT    "rvm.result" /* what it returns: unknown to LLVM */
 /* On an instance: how many make a group, a digit. */
 #define RVM__LANES "rvm-lanes"
 /* On an instance: elements gain in the order of instances, which ascend, "+", or descend, "-". RVM__ORDER and its number is
  * then a function of the same type, declared, that is to tell whether lanes keep that order: 0: they do. */
 #define RVM__ORDERED "rvm-ordered"
 #define RVM__ORDER   "rvm_order."
-/* On a parameter that is an address: each lane has its own memory there, interleaved. */
-#define RVM__PRIVATE "rvm-private"
 
 /* simplify.c: what is called goes where it is called, what is the same in all trips out of loops; instances get the form of
  * which groups are made. */

@@ -14,152 +14,25 @@ static LLVMTypeRef pointers(const rvm__group *g) {
     return LLVMVectorType(g->k->ptr, g->lanes);
 }
 
-static LLVMValueRef number(const rvm__group *g, uint64_t n) {
-    return LLVMConstInt(g->k->i64, n, false);
-}
-
 static LLVMValueRef all_lanes(const rvm__group *g) {
     return LLVMConstAllOnes(LLVMVectorType(g->k->i1, g->lanes));
 }
 
-static LLVMValueRef at(rvm__group *g, LLVMValueRef address, LLVMValueRef offset) {
-    return LLVMBuildGEP2(g->k->b, g->k->i8, address, &offset, 1, "");
-}
-
-static LLVMValueRef lane(const rvm__group *g, unsigned n) {
-    return LLVMConstInt(g->k->i32, n, false);
-}
-
-/* ---- addresses ---- */
-
-typedef struct offset { /* in bytes: uniform, linear if it has a stride, or else `many` */
-    LLVMValueRef one, stride, many;
-} offset;
-
-static LLVMValueRef wide(rvm__group *g, const offset *o) {
-    if (o->many) return o->many;
-    LLVMValueRef all = rvm__splat(g, o->one);
-    return o->stride ? LLVMBuildAdd(g->k->b, all, rvm__steps(g, o->stride), "") : all;
-}
-
-static offset plus(rvm__group *g, offset x, offset y) {
-    LLVMBuilderRef b = g->k->b;
-    if (x.many || y.many) return (offset){.many = LLVMBuildAdd(b, wide(g, &x), wide(g, &y), "")};
-    offset sum = {.one = LLVMBuildAdd(b, x.one, y.one, "")};
-    sum.stride = x.stride && y.stride ? LLVMBuildAdd(b, x.stride, y.stride, "") : x.stride ? x.stride : y.stride;
-    return sum;
-}
-
-static offset times(rvm__group *g, offset x, uint64_t n) {
-    LLVMBuilderRef b = g->k->b;
-    if (n == 1) return x;
-    if (x.many) return (offset){.many = LLVMBuildMul(b, x.many, rvm__splat(g, number(g, n)), "")};
-    x.one = LLVMBuildMul(b, x.one, number(g, n), "");
-    if (x.stride) x.stride = LLVMBuildMul(b, x.stride, number(g, n), "");
-    return x;
-}
-
-static offset of_index(rvm__group *g, LLVMValueRef v) {
-    const rvm__item *i = rvm__item_of(g, v);
-    LLVMTypeRef t = LLVMTypeOf(v);
-    if (!rvm__is_varying(g, v)) {
-        LLVMValueRef one = rvm__one(g, v);
-        return (offset){.one = t == g->k->i64 ? one : LLVMBuildSExt(g->k->b, one, g->k->i64, "")};
-    }
-    if (i->stride && t == g->k->i64) return (offset){.one = i->one, .stride = i->stride};
-    LLVMValueRef many = rvm__many(g, v);
-    return (offset){.many = t == g->k->i64 ? many : LLVMBuildSExt(g->k->b, many, integers(g), "")};
-}
-
-/* Bytes from the address that a getelementptr starts from. */
-static offset offset_of(rvm__group *g, LLVMValueRef gep) {
-    LLVMTypeRef t = LLVMGetGEPSourceElementType(gep);
-    offset sum = times(g, of_index(g, LLVMGetOperand(gep, 1)), LLVMABISizeOfType(g->layout, t));
-    for (int k = 2; k < LLVMGetNumOperands(gep); k++) {
-        LLVMValueRef index = LLVMGetOperand(gep, (unsigned)k);
-        if (LLVMGetTypeKind(t) == LLVMStructTypeKind) {
-            const unsigned field = (unsigned)LLVMConstIntGetZExtValue(index);
-            sum = plus(g, sum, (offset){.one = number(g, LLVMOffsetOfElement(g->layout, t, field))});
-            t = LLVMStructGetTypeAtIndex(t, field);
-            continue;
-        }
-        t = LLVMGetElementType(t);
-        sum = plus(g, sum, times(g, of_index(g, index), LLVMABISizeOfType(g->layout, t)));
-    }
-    return sum;
-}
-
-void rvm__group_address(rvm__group *g, LLVMValueRef gep) {
-    rvm__item *to = rvm__item_of(g, gep);
-    LLVMValueRef base = LLVMGetOperand(gep, 0);
-    const rvm__item *from = rvm__item_of(g, base);
-    const bool private = to->memory == RVM__PRIVATE_MEMORY, varies = rvm__is_varying(g, base);
-    const offset o = times(g, offset_of(g, gep), private ? g->lanes : 1);
-    if (o.many || (varies && !from->stride)) {
-        LLVMValueRef start = varies ? rvm__many(g, base) : rvm__one(g, base);
-        to->many = at(g, start, o.many ? o.many : wide(g, &o));
-        return;
-    }
-    to->one = at(g, varies ? from->one : rvm__one(g, base), o.one);
-    if (!to->varying) return;
-    to->stride = !varies ? o.stride : o.stride ? LLVMBuildAdd(g->k->b, from->stride, o.stride, "") : from->stride;
-    if (!to->stride) to->stride = number(g, 0);
-    to->many = at(g, to->one, rvm__steps(g, to->stride));
-}
-
-/* `address` + so many elements; what is private lies interleaved. */
-static LLVMValueRef behind(rvm__group *g, LLVMValueRef v, LLVMValueRef address, unsigned element) {
-    const unsigned gap = rvm__memory_of(g, v) == RVM__PRIVATE_MEMORY ? 8 * g->lanes : 8;
-    return element && address ? at(g, address, number(g, element * gap)) : address;
-}
-
-/* An address of each lane's own element, so many behind v. */
-static LLVMValueRef addresses(rvm__group *g, LLVMValueRef v, unsigned element) {
-    LLVMValueRef many = behind(g, v, rvm__many(g, v), element);
-    if (rvm__memory_of(g, v) != RVM__PRIVATE_MEMORY) return many;
-    return at(g, many, rvm__steps(g, number(g, 8)));
-}
-
-/* Where the first lane's element stands, of elements side by side; or NULL. */
-static LLVMValueRef side_by_side(rvm__group *g, LLVMValueRef v) {
-    const rvm__item *i = rvm__item_of(g, v);
-    const bool private = rvm__memory_of(g, v) == RVM__PRIVATE_MEMORY;
-    if (!rvm__is_varying(g, v)) return private ? rvm__one(g, v) : NULL;
-    if (private || !i || !i->stride || !LLVMIsAConstantInt(i->stride)) return NULL;
-    return LLVMConstIntGetSExtValue(i->stride) == 8 ? i->one : NULL;
-}
-
 /* ---- one by one ---- */
 
-static bool has_line(const rvm__group *g, LLVMValueRef v) {
-    const rvm__item *i = rvm__item_of(g, v);
-    return i && i->stride && i->memory != RVM__PRIVATE_MEMORY;
-}
-
-static LLVMValueRef address_of_lane(rvm__group *g, LLVMValueRef v, LLVMValueRef many, unsigned element, unsigned n) {
-    const rvm__item *i = rvm__item_of(g, v);
-    if (!has_line(g, v)) return LLVMBuildExtractElement(g->k->b, many, lane(g, n), "");
-    return behind(g, v, at(g, i->one, LLVMBuildMul(g->k->b, i->stride, number(g, n), "")), element);
-}
-
-LLVMValueRef rvm__address_of_lane(rvm__group *g, LLVMValueRef v, unsigned element, unsigned n) {
-    return address_of_lane(g, v, has_line(g, v) ? NULL : addresses(g, v, element), element, n);
-}
-
 static LLVMValueRef load_each(rvm__group *g, LLVMValueRef from, unsigned element, LLVMTypeRef t) {
-    LLVMValueRef many = addresses(g, from, element), all = LLVMGetPoison(rvm__vector_of(g, t));
+    LLVMValueRef many = rvm__addresses(g, from, element), all = LLVMGetPoison(rvm__vector_of(g, t));
     for (unsigned n = 0; n < g->lanes; n++) {
-        LLVMValueRef x = LLVMBuildLoad2(g->k->b, t, address_of_lane(g, from, many, element, n), "");
-        all = LLVMBuildInsertElement(g->k->b, all, x, lane(g, n), "");
+        LLVMValueRef x = LLVMBuildLoad2(g->k->b, t, rvm__address_among(g, from, many, element, n), "");
+        all = LLVMBuildInsertElement(g->k->b, all, x, LLVMConstInt(g->k->i32, n, false), "");
     }
     return all;
 }
 
 static void store_each(rvm__group *g, LLVMValueRef to, unsigned element, LLVMValueRef v) {
-    LLVMValueRef many = addresses(g, to, element);
+    LLVMValueRef many = rvm__addresses(g, to, element);
     for (unsigned n = 0; n < g->lanes; n++)
-        LLVMBuildStore(g->k->b, LLVMBuildExtractElement(g->k->b, v, lane(g, n), ""),
-                       address_of_lane(g, to, many, element, n));
+        LLVMBuildStore(g->k->b, rvm__lane_of(g, v, n), rvm__address_among(g, to, many, element, n));
 }
 
 /* ---- under a mask ---- */
@@ -197,7 +70,7 @@ static void store_row(rvm__group *g, LLVMValueRef to, LLVMValueRef v, LLVMValueR
 /* ---- what is taken back ---- */
 
 static LLVMValueRef entry_of_log(rvm__group *g, LLVMValueRef log, LLVMValueRef n, uint64_t size) {
-    return at(g, log, LLVMBuildMul(g->k->b, n, number(g, size), ""));
+    return rvm__behind(g, log, LLVMBuildMul(g->k->b, n, rvm__number(g, size), ""));
 }
 
 static void make_log(rvm__group *g) {
@@ -208,7 +81,7 @@ static void make_log(rvm__group *g) {
     g->log_old = rvm__group_local(g, LLVMArrayType2(integers(g), RVM__LOG));
     g->log_mask = rvm__group_local(g, LLVMArrayType2(g->k->i64, RVM__LOG));
     LLVMPositionBuilderAtEnd(g->k->b, g->entry);
-    LLVMBuildStore(g->k->b, number(g, 0), g->log_n);
+    LLVMBuildStore(g->k->b, rvm__number(g, 0), g->log_n);
     LLVMPositionBuilderAtEnd(g->k->b, here);
 }
 
@@ -218,12 +91,12 @@ static void keep(rvm__group *g, LLVMValueRef where, LLVMValueRef mask) {
     if (!g->logs) return;
     make_log(g);
     LLVMValueRef n = LLVMBuildLoad2(b, g->k->i64, g->log_n, ""), m = mask ? mask : all_lanes(g);
-    rvm__bail_group_out(g, LLVMBuildICmp(b, LLVMIntUGE, n, number(g, RVM__LOG), ""));
+    rvm__bail_group_out(g, LLVMBuildICmp(b, LLVMIntUGE, n, rvm__number(g, RVM__LOG), ""));
     LLVMBuildStore(b, where, entry_of_log(g, g->log_at, n, 8 * g->lanes));
     LLVMBuildStore(b, gather(g, where, integers(g), m), entry_of_log(g, g->log_old, n, 8 * g->lanes));
     LLVMValueRef bits = LLVMBuildBitCast(b, m, LLVMIntTypeInContext(g->k->context, g->lanes), "");
     LLVMBuildStore(b, LLVMBuildZExt(b, bits, g->k->i64, ""), entry_of_log(g, g->log_mask, n, 8));
-    LLVMBuildStore(b, LLVMBuildAdd(b, n, number(g, 1), ""), g->log_n);
+    LLVMBuildStore(b, LLVMBuildAdd(b, n, rvm__number(g, 1), ""), g->log_n);
 }
 
 static void replay(rvm__group *g) {
@@ -232,9 +105,9 @@ static void replay(rvm__group *g) {
     LLVMBuildBr(b, next);
     LLVMPositionBuilderAtEnd(b, next);
     LLVMValueRef n = LLVMBuildLoad2(b, g->k->i64, g->log_n, "");
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, n, number(g, 0), ""), on, some);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, n, rvm__number(g, 0), ""), on, some);
     LLVMPositionBuilderAtEnd(b, some);
-    n = LLVMBuildSub(b, n, number(g, 1), "");
+    n = LLVMBuildSub(b, n, rvm__number(g, 1), "");
     LLVMBuildStore(b, n, g->log_n);
     LLVMValueRef where = LLVMBuildLoad2(b, pointers(g), entry_of_log(g, g->log_at, n, 8 * g->lanes), "");
     LLVMValueRef old = LLVMBuildLoad2(b, integers(g), entry_of_log(g, g->log_old, n, 8 * g->lanes), "");
@@ -270,21 +143,22 @@ static bool gathers(const rvm__group *g) {
 
 /* What varies: each lane's own element, so many behind `from`. */
 static LLVMValueRef load(rvm__group *g, LLVMValueRef from, unsigned element, LLVMTypeRef t, LLVMValueRef mask) {
-    LLVMValueRef row = behind(g, from, side_by_side(g, from), element);
-    if (row) return load_row(g, row, rvm__vector_of(g, t), rvm__memory_of(g, from) == RVM__SHARED ? mask : NULL);
-    if (mask || gathers(g)) return gather(g, addresses(g, from, element), rvm__vector_of(g, t), mask);
+    LLVMValueRef row = rvm__side_by_side(g, from, element);
+    if (row) return load_row(g, row, rvm__vector_of(g, t), rvm__memory_of(&g->flow, from) == RVM__SHARED ? mask : NULL);
+    if (mask || gathers(g)) return gather(g, rvm__addresses(g, from, element), rvm__vector_of(g, t), mask);
     return load_each(g, from, element, t);
 }
 
 /* Whether each lane's pair is read or written as a whole. */
 static bool as_pairs(rvm__group *g, LLVMValueRef address, LLVMValueRef mask) {
-    return !mask && rvm__memory_of(g, address) == RVM__SHARED && rvm__is_varying(g, address) && !side_by_side(g, address);
+    return !mask && rvm__memory_of(&g->flow, address) == RVM__SHARED && rvm__is_varying(&g->flow, address) &&
+           !rvm__side_by_side(g, address, 0);
 }
 
 static LLVMValueRef load_rows(rvm__group *g, LLVMValueRef from, LLVMTypeRef t, LLVMValueRef mask) {
     LLVMTypeRef one = LLVMGetElementType(t);
     LLVMValueRef rows = LLVMGetPoison(rvm__vector_of(g, t)), row[2];
-    const bool pairs = as_pairs(g, from, mask) && (!gathers(g) || has_line(g, from));
+    const bool pairs = as_pairs(g, from, mask) && (!gathers(g) || rvm__is_line(g, from));
     for (unsigned n = 0, width = rvm__width_of(t), some; n < width; n += some) {
         some = pairs && n + 1 < width ? 2 : 1;
         if (some == 2)
@@ -297,7 +171,7 @@ static LLVMValueRef load_rows(rvm__group *g, LLVMValueRef from, LLVMTypeRef t, L
 }
 
 void rvm__group_load(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
-    rvm__item *to = rvm__item_of(g, v);
+    rvm__item *to = rvm__item_of(&g->flow, v);
     LLVMValueRef from = LLVMGetOperand(v, 0);
     LLVMTypeRef t = LLVMTypeOf(v);
     if (!to->varying) {
@@ -308,14 +182,14 @@ void rvm__group_load(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
 }
 
 static void store(rvm__group *g, LLVMValueRef to, unsigned element, LLVMValueRef v, LLVMValueRef mask) {
-    LLVMValueRef row = behind(g, to, side_by_side(g, to), element);
-    if (row && mask && rvm__memory_of(g, to) == RVM__PRIVATE_MEMORY) { /* as one value, so that it may become one */
+    LLVMValueRef row = rvm__side_by_side(g, to, element);
+    if (row && mask && rvm__memory_of(&g->flow, to) == RVM__PRIVATE_MEMORY) { /* as one value, so that it may become one */
         LLVMValueRef was = load_row(g, row, LLVMTypeOf(v), NULL);
         store_row(g, row, LLVMBuildSelect(g->k->b, mask, v, was, ""), NULL);
     } else if (row)
         store_row(g, row, v, mask);
     else if (mask)
-        scatter(g, addresses(g, to, element), v, mask);
+        scatter(g, rvm__addresses(g, to, element), v, mask);
     else
         store_each(g, to, element, v);
 }
@@ -334,7 +208,8 @@ static void store_rows(rvm__group *g, LLVMValueRef to, LLVMValueRef rows, unsign
 void rvm__group_store(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
     LLVMValueRef value = rvm__many(g, LLVMGetOperand(v, 0)), to = LLVMGetOperand(v, 1);
     const unsigned width = rvm__width_of(LLVMTypeOf(LLVMGetOperand(v, 0)));
-    for (unsigned n = 0; n < width && rvm__memory_of(g, to) != RVM__PRIVATE_MEMORY; n++) keep(g, addresses(g, to, n), mask);
+    for (unsigned n = 0; n < width && rvm__memory_of(&g->flow, to) != RVM__PRIVATE_MEMORY; n++)
+        keep(g, rvm__addresses(g, to, n), mask);
     if (width > 1)
         store_rows(g, to, value, width, mask);
     else
@@ -342,69 +217,34 @@ void rvm__group_store(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
 }
 
 void rvm__group_memset(rvm__group *g, LLVMValueRef call) {
-    LLVMValueRef bytes = LLVMBuildMul(g->k->b, rvm__one(g, LLVMGetOperand(call, 2)), number(g, g->lanes), "");
+    LLVMValueRef bytes = LLVMBuildMul(g->k->b, rvm__one(g, LLVMGetOperand(call, 2)), rvm__number(g, g->lanes), "");
     LLVMBuildMemSet(g->k->b, rvm__one(g, LLVMGetOperand(call, 0)), rvm__one(g, LLVMGetOperand(call, 1)), bytes, 8);
 }
 
 /* ---- adding to elements that lanes share ---- */
 
-static LLVMValueRef sum_of(rvm__group *g, LLVMValueRef v, bool real) {
-    LLVMTypeRef t = LLVMTypeOf(v);
-    LLVMValueRef args[2] = {LLVMConstReal(g->k->f64, -0.0), v};
-    LLVMValueRef sum = real ? rvm__vector_intrinsic(g, "llvm.vector.reduce.fadd", 1, &t, 2, args)
-                            : rvm__vector_intrinsic(g, "llvm.vector.reduce.add", 1, &t, 1, args + 1);
-    if (real) LLVMSetFastMathFlags(sum, LLVMFastMathAllowReassoc | LLVMFastMathNoSignedZeros);
-    return sum;
-}
-
-static void add_to(rvm__group *g, LLVMValueRef where, LLVMValueRef v, bool real) {
-    LLVMBuilderRef b = g->k->b;
-    LLVMValueRef was = LLVMBuildLoad2(b, LLVMTypeOf(v), where, "");
-    LLVMBuildStore(b, real ? LLVMBuildFAdd(b, was, v, "") : LLVMBuildAdd(b, was, v, ""), where);
-}
-
 /* Lanes that are not active add nothing, to memory of no meaning. */
 static void add_each(rvm__group *g, LLVMValueRef many, LLVMValueRef v, LLVMValueRef mask, bool real) {
     LLVMBuilderRef b = g->k->b;
     if (mask) many = LLVMBuildSelect(b, mask, many, rvm__splat(g, rvm__group_local(g, g->k->i64)), "");
-    for (unsigned n = 0; n < g->lanes; n++)
-        add_to(g, LLVMBuildExtractElement(b, many, lane(g, n), ""), LLVMBuildExtractElement(b, v, lane(g, n), ""), real);
-}
-
-/* What each lane has, in the order of instances. */
-static void add_in_order(rvm__group *g, LLVMValueRef where, LLVMValueRef v) {
-    LLVMBuilderRef b = g->k->b;
-    LLVMValueRef sum = LLVMBuildLoad2(b, g->k->f64, where, "");
-    for (unsigned n = 0; n < g->lanes; n++) {
-        const unsigned l = g->ordered > 0 ? n : g->lanes - 1 - n;
-        sum = LLVMBuildFAdd(b, sum, LLVMBuildExtractElement(b, v, lane(g, l), ""), "");
-    }
-    LLVMBuildStore(b, sum, where);
-}
-
-void rvm__add_at_once(rvm__group *g, LLVMValueRef call, LLVMValueRef v) {
-    LLVMValueRef to = rvm__one(g, LLVMGetOperand(call, 0));
-    if (g->ordered)
-        add_in_order(g, to, v);
-    else
-        add_to(g, to, sum_of(g, v, true), true);
+    for (unsigned n = 0; n < g->lanes; n++) rvm__add_to(g, rvm__lane_of(g, many, n), rvm__lane_of(g, v, n), real);
 }
 
 void rvm__group_add(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
     LLVMBuilderRef b = g->k->b;
-    LLVMValueRef to = LLVMGetOperand(call, 0), v = rvm__many(g, LLVMGetOperand(call, 1)), row = side_by_side(g, to);
+    LLVMValueRef to = LLVMGetOperand(call, 0), v = rvm__many(g, LLVMGetOperand(call, 1)), row = rvm__side_by_side(g, to, 0);
     LLVMTypeRef t = LLVMTypeOf(v);
     const bool real = LLVMGetTypeKind(LLVMGetElementType(t)) == LLVMDoubleTypeKind;
-    const bool private = rvm__memory_of(g, to) == RVM__PRIVATE_MEMORY;
+    const bool private = rvm__memory_of(&g->flow, to) == RVM__PRIVATE_MEMORY;
     if (mask) v = LLVMBuildSelect(b, mask, v, real ? rvm__splat(g, LLVMConstReal(g->k->f64, -0.0)) : LLVMConstNull(t), "");
-    if (!private) keep(g, addresses(g, to, 0), mask);
+    if (!private) keep(g, rvm__addresses(g, to, 0), mask);
     if (row) {
         LLVMValueRef was = load_row(g, row, t, private ? NULL : mask);
         store_row(g, row, real ? LLVMBuildFAdd(b, was, v, "") : LLVMBuildAdd(b, was, v, ""), private ? NULL : mask);
-    } else if (rvm__is_varying(g, to))
-        add_each(g, addresses(g, to, 0), v, mask, real);
-    else if (!real)
-        add_to(g, rvm__one(g, to), sum_of(g, v, false), false);
-    else if (!rvm__wait_to_add(g, call, v))
-        rvm__add_at_once(g, call, v);
+    } else if (rvm__is_varying(&g->flow, to))
+        add_each(g, rvm__addresses(g, to, 0), v, mask, real);
+    else if (real)
+        rvm__add_all(g, call, v);
+    else
+        rvm__add_to(g, rvm__one(g, to), rvm__sum_of(g, v, false), false);
 }

@@ -43,31 +43,6 @@ LLVMErrorRef rvm__find_pairs(rvm__build *k, LLVMTargetMachineRef machine) {
 
 /* ---- in groups ---- */
 
-unsigned rvm__width_of(LLVMTypeRef t) {
-    return LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMGetVectorSize(t) : 1;
-}
-
-LLVMValueRef rvm__row_of(rvm__group *g, LLVMValueRef rows, unsigned n) {
-    LLVMTypeRef t = LLVMTypeOf(rows), types[2] = {LLVMVectorType(LLVMGetElementType(t), g->lanes), t};
-    LLVMValueRef args[2] = {rows, LLVMConstInt(g->k->i64, n * g->lanes, false)};
-    return rvm__vector_intrinsic(g, "llvm.vector.extract", 2, types, 2, args);
-}
-
-LLVMValueRef rvm__with_row(rvm__group *g, LLVMValueRef rows, LLVMValueRef row, unsigned n) {
-    LLVMTypeRef types[2] = {LLVMTypeOf(rows), LLVMTypeOf(row)};
-    LLVMValueRef args[3] = {rows, row, LLVMConstInt(g->k->i64, n * g->lanes, false)};
-    return rvm__vector_intrinsic(g, "llvm.vector.insert", 2, types, 3, args);
-}
-
-LLVMValueRef rvm__rows_in_all(rvm__group *g, LLVMValueRef one) {
-    LLVMValueRef rows = LLVMGetPoison(rvm__vector_of(g, LLVMTypeOf(one)));
-    for (unsigned n = 0; n < rvm__width_of(LLVMTypeOf(one)); n++) {
-        LLVMValueRef x = LLVMBuildExtractElement(g->k->b, one, LLVMConstInt(g->k->i32, n, false), "");
-        rows = rvm__with_row(g, rows, rvm__splat(g, x), n);
-    }
-    return rows;
-}
-
 /* Of x and y, each of n elements, which may be the same: n, of the numbers that `at` gives. */
 static LLVMValueRef pick(rvm__group *g, LLVMValueRef x, LLVMValueRef y, unsigned n, const unsigned *at) {
     LLVMValueRef each[RVM__MOST_GROUP];

@@ -13,15 +13,11 @@
 /* Instructions of a lane, or trips, from one look to the next; instructions of one that bails out. */
 enum { UNSEEN = 1 << 20, MOST = 1 << 26 };
 
-static LLVMValueRef number(const rvm__group *g, uint64_t n) {
-    return LLVMConstInt(g->k->i64, n, false);
-}
-
 static LLVMValueRef local_from(rvm__group *g, uint64_t first) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->k->b);
     LLVMValueRef a = rvm__group_local(g, g->k->i64);
     LLVMPositionBuilderAtEnd(g->k->b, g->entry);
-    LLVMBuildStore(g->k->b, number(g, first), a);
+    LLVMBuildStore(g->k->b, rvm__number(g, first), a);
     LLVMPositionBuilderAtEnd(g->k->b, here);
     return a;
 }
@@ -62,24 +58,25 @@ static LLVMValueRef most_of(rvm__group *g, LLVMValueRef many, LLVMValueRef mask)
 
 /* Whether shared memory may have been changed there, and it is not known how. */
 static bool is_adrift(const rvm__group *g, uint32_t node) {
-    return g->nodes[node].changed && !g->logs && !g->traces;
+    return g->flow.nodes[node].changed && !g->logs && !g->traces;
 }
 
 void rvm__group_safepoint(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
     LLVMBuilderRef b = g->k->b;
     LLVMValueRef v = LLVMGetOperand(call, 0);
-    const bool varies = rvm__is_varying(g, v), adrift = is_adrift(g, rvm__node_of(g, LLVMGetInstructionParent(call)));
-    if ((g->traces && !rvm__is_traced(g, v)) || rvm__most_value(g, v) < UNSEEN) return;
+    const bool varies = rvm__is_varying(&g->flow, v),
+               adrift = is_adrift(g, rvm__node_of(&g->flow, LLVMGetInstructionParent(call)));
+    if ((g->traces && !rvm__is_traced(g, v)) || rvm__most_value(&g->flow, v) < UNSEEN) return;
     LLVMValueRef charged = varies ? most_of(g, rvm__many(g, v), mask) : rvm__one(g, v);
     if (!adrift) {
-        rvm__bail_group_out(g, LLVMBuildICmp(b, LLVMIntUGT, charged, number(g, MOST), ""));
+        rvm__bail_group_out(g, LLVMBuildICmp(b, LLVMIntUGT, charged, rvm__number(g, MOST), ""));
         return;
     }
     if (!g->limit) g->limit = local_from(g, UNSEEN), g->many = local_from(g, 0);
     LLVMValueRef more = LLVMBuildICmp(b, LLVMIntUGT, charged, LLVMBuildLoad2(b, g->k->i64, g->limit, ""), "");
     LLVMBuildStore(b, LLVMBuildZExt(b, more, g->k->i64, ""), g->many);
-    poll_if(g, more, LLVMBuildMul(b, charged, number(g, g->lanes), ""), g->limit,
-            LLVMBuildAdd(b, charged, number(g, UNSEEN), ""));
+    poll_if(g, more, LLVMBuildMul(b, charged, rvm__number(g, g->lanes), ""), g->limit,
+            LLVMBuildAdd(b, charged, rvm__number(g, UNSEEN), ""));
 }
 
 static bool looks(LLVMBasicBlockRef b) {
@@ -90,23 +87,23 @@ static bool looks(LLVMBasicBlockRef b) {
 
 /* Whether what is in the loop, or around it, polls often enough without it. */
 static bool needs_no_safepoint(const rvm__group *g, uint32_t loop) {
-    const rvm__loop *l = &g->loops[loop];
-    if (!is_adrift(g, l->latch) || looks(g->nodes[l->latch].b) || looks(g->nodes[l->header].b)) return true;
-    return rvm__most_trips(g, loop) < UNSEEN;
+    const rvm__loop *l = &g->flow.loops[loop];
+    if (!is_adrift(g, l->latch) || looks(g->flow.nodes[l->latch].b) || looks(g->flow.nodes[l->header].b)) return true;
+    return rvm__most_trips(&g->flow, loop) < UNSEEN;
 }
 
 LLVMValueRef rvm__may_turn_long(rvm__group *g, uint32_t loop) {
     if (!g->limit || needs_no_safepoint(g, loop)) return NULL;
     LLVMValueRef many = LLVMBuildLoad2(g->k->b, g->k->i64, g->many, "");
-    return LLVMBuildICmp(g->k->b, LLVMIntNE, many, number(g, 0), "");
+    return LLVMBuildICmp(g->k->b, LLVMIntNE, many, rvm__number(g, 0), "");
 }
 
 void rvm__group_turns(rvm__group *g) {
     LLVMBuilderRef b = g->k->b;
     if (!g->ticks) g->ticks = local_from(g, UNSEEN);
-    LLVMValueRef left = LLVMBuildSub(b, LLVMBuildLoad2(b, g->k->i64, g->ticks, ""), number(g, 1), "");
+    LLVMValueRef left = LLVMBuildSub(b, LLVMBuildLoad2(b, g->k->i64, g->ticks, ""), rvm__number(g, 1), "");
     LLVMBuildStore(b, left, g->ticks);
-    LLVMValueRef last = LLVMBuildSub(b, LLVMBuildLoad2(b, g->k->i64, g->limit, ""), number(g, UNSEEN), "");
-    LLVMValueRef charged = LLVMBuildMul(b, last, number(g, g->lanes), "");
-    poll_if(g, LLVMBuildICmp(b, LLVMIntEQ, left, number(g, 0), ""), charged, g->ticks, number(g, UNSEEN));
+    LLVMValueRef last = LLVMBuildSub(b, LLVMBuildLoad2(b, g->k->i64, g->limit, ""), rvm__number(g, UNSEEN), "");
+    LLVMValueRef charged = LLVMBuildMul(b, last, rvm__number(g, g->lanes), "");
+    poll_if(g, LLVMBuildICmp(b, LLVMIntEQ, left, rvm__number(g, 0), ""), charged, g->ticks, rvm__number(g, UNSEEN));
 }

@@ -14,20 +14,21 @@
 
 static bool adds_reals(const rvm__group *g, LLVMValueRef v) {
     return LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), RVM__ADD "f64") &&
-           rvm__memory_of(g, LLVMGetOperand(v, 0)) == RVM__SHARED;
+           rvm__memory_of(&g->flow, LLVMGetOperand(v, 0)) == RVM__SHARED;
 }
 
 /* Whether not all instances come to the node equally often. */
 static bool is_partly(const rvm__group *g, uint32_t n) {
-    bool partly = g->nodes[n].guarded;
-    for (uint32_t l = g->nodes[n].loop; l != RVM__NO_LOOP; l = g->loops[l].parent) partly |= g->loops[l].divergent;
+    bool partly = g->flow.nodes[n].guarded;
+    for (uint32_t l = g->flow.nodes[n].loop; l != RVM__NO_LOOP; l = g->flow.loops[l].parent)
+        partly |= g->flow.loops[l].divergent;
     return partly;
 }
 
 bool rvm__order_begin(rvm__group *g) {
-    for (uint32_t n = 0; n < g->n; n++)
-        for (LLVMValueRef v = LLVMGetFirstInstruction(g->nodes[n].b); v; v = LLVMGetNextInstruction(v))
-            if (adds_reals(g, v) && (is_partly(g, n) || rvm__is_varying(g, LLVMGetOperand(v, 0))))
+    for (uint32_t n = 0; n < g->flow.n; n++)
+        for (LLVMValueRef v = LLVMGetFirstInstruction(g->flow.nodes[n].b); v; v = LLVMGetNextInstruction(v))
+            if (adds_reals(g, v) && (is_partly(g, n) || rvm__is_varying(&g->flow, LLVMGetOperand(v, 0))))
                 return rvm__no_group(g, "additions to the same element, in an order that counts");
     g->seen = rvm__group_local(g, LLVMArrayType2(g->k->i64, sizeof(rvm__native_seen) / sizeof(uint64_t)));
     for (unsigned k = 0; k < 2; k++) {
@@ -56,12 +57,12 @@ static LLVMValueRef whole_of(LLVMValueRef address) {
 /* ---- what is gone through ---- */
 
 bool rvm__is_traced(const rvm__group *g, LLVMValueRef v) {
-    if (rvm__is_varying(g, v)) return false;
-    return LLVMGetTypeKind(LLVMTypeOf(v)) != LLVMPointerTypeKind || rvm__memory_of(g, v) != RVM__PRIVATE_MEMORY;
+    if (rvm__is_varying(&g->flow, v)) return false;
+    return LLVMGetTypeKind(LLVMTypeOf(v)) != LLVMPointerTypeKind || rvm__memory_of(&g->flow, v) != RVM__PRIVATE_MEMORY;
 }
 
 static bool is_private(const rvm__group *g, LLVMValueRef v) {
-    return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMPointerTypeKind && rvm__memory_of(g, v) == RVM__PRIVATE_MEMORY;
+    return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMPointerTypeKind && rvm__memory_of(&g->flow, v) == RVM__PRIVATE_MEMORY;
 }
 
 static bool is_made(LLVMValueRef whole) {
@@ -76,7 +77,7 @@ static bool asks_for_private(rvm__group *g, LLVMValueRef v) {
     const LLVMIntPredicate p = LLVMIsAICmpInst(v) ? LLVMGetICmpPredicate(v) : LLVMIntULT;
     LLVMValueRef x = whole_of(LLVMGetOperand(v, 0)), y = LLVMIsAICmpInst(v) ? whole_of(LLVMGetOperand(v, 1)) : x;
     if ((p == LLVMIntEQ || p == LLVMIntNE) && x != y && is_made(x) && is_made(y))
-        rvm__item_of(g, v)->one = LLVMConstInt(g->k->i1, p == LLVMIntNE, false);
+        rvm__item_of(&g->flow, v)->one = LLVMConstInt(g->k->i1, p == LLVMIntNE, false);
     else
         rvm__no_group(g, "what depends on where a local array is");
     return true;

@@ -1,0 +1,31 @@
+/* instance.h: inside jit/. An instance of a parallel block as a function of IR, which instance.c makes: what it takes and
+ * what it calls that is no function. Who runs several instances at once (lanes.h) makes code of it, and gives these a
+ * meaning. */
+#ifndef RVM_JIT_INSTANCE_H
+#define RVM_JIT_INSTANCE_H
+
+#include "build.h"
+
+/* Parameters: machine, frame, where its counts go, the block's index, partial sums, others. */
+enum { RVM__VECTORISED_OUT = 2, RVM__VECTORISED_INDEX = 3, RVM__VECTORISED_SUMS = 4, RVM__MOST_VECTORISED_ARGS = 250 };
+enum {
+    RVM__VECTORISED_CHARGED,
+    RVM__VECTORISED_CALLS,
+    RVM__VECTORISED_PEAK,
+    RVM__VECTORISED_ERASED,
+    RVM__VECTORISED_SHADES,
+    RVM__VECTORISED_COUNTS
+};
+enum { RVM__MOST_VECTORISED = 20000 }; /* instructions of what an instance calls */
+
+#define RVM__INSTANCE "rvm_instance." /* and its number */
+/* Bail out if the truth value holds; add a value to an element. */
+#define RVM__BAIL_OUT "rvm.give_up"
+#define RVM__ADD      "rvm.add."
+/* Look around, if so much has been charged: to an i64. */
+#define RVM__SAFEPOINT "rvm.look_around"
+#define RVM__RESULT    "rvm.result" /* what it returns: unknown to LLVM */
+/* On a parameter that is an address: each instance has its own memory there. */
+#define RVM__PRIVATE "rvm-private"
+
+#endif
