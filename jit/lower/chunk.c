@@ -237,6 +237,7 @@ void rvm__begin_chunk(rvm__emit *e) {
     for (uint32_t k = 0; k < e->plan->narrays; k++)
         if (is_base(e->plan, e->plan->arrays[k])) given[e->plan->arrays[k]] = LLVMGetParam(e->function, at++);
     for (uint32_t k = 0; k < e->plan->narrays; k++) begin_array(e, k, given);
+    rvm__know_lengths(e);
 }
 
 void rvm__enter_chunk(rvm__emit *e) {

@@ -132,6 +132,22 @@ uint64_t rvm__most_unseen(const rvm__unit *u, uint32_t fn) {
     return count(u, fn, 0, u->p->functions[fn].ncode, true);
 }
 
+uint64_t rvm__work_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to) {
+    enum { LOOP = 8 };
+    const uint64_t most = UINT64_C(1) << 40;
+    uint64_t weight = 1, sum = 0;
+    RVM__EACH_INSN_IN(x, &u->p->functions[fn], from, to) {
+        const bool loop = x.in->op >> 1 == RVM_PAIR_for;
+        uint64_t work = 1;
+        if (loop && x.in->target < x.pc) weight /= LOOP;
+        RVM__EACH_CALLEE(g, u->p, x.in)
+            if (u->summaries[g].work > work) work = u->summaries[g].work;
+        sum += weight * work < most ? weight * work : most;
+        if (loop && x.in->target > x.pc) weight *= LOOP;
+    }
+    return sum < most ? sum : most;
+}
+
 bool rvm__passes_unseen(const rvm__emit *e, uint32_t pc) {
     const uint32_t lo = rvm__lower_end(e->f, pc);
     const uint64_t trips = trips_at(e->u, e->fn, lo);

@@ -42,41 +42,6 @@ static LLVMValueRef at_most(rvm__emit *e, LLVMValueRef n, uint64_t most) {
 
 /* ---- strips ---- */
 
-static rvm__strip strip_of(rvm__emit *e, uint32_t pc) {
-    rvm__strip *s = &e->strips[pc];
-    if (!s->left) *s = (rvm__strip){rvm__local(e, e->k->i64, "left"), rvm__local(e, e->k->i64, "stop")};
-    return *s;
-}
-
-void rvm__begin_strip(rvm__emit *e, uint32_t pc, uint64_t most, LLVMValueRef at, LLVMValueRef step, LLVMValueRef left) {
-    LLVMBuilderRef b = e->k->b;
-    const rvm__strip strip = strip_of(e, pc);
-    LLVMValueRef one = rvm__build_int(e->k, 1), all = rvm__build_int(e->k, (int64_t)most);
-    LLVMValueRef fuel = rvm__get(e, e->k->i64, rvm__member(e, e->native, offsetof(rvm__native, fuel)));
-    LLVMValueRef then = LLVMBuildAdd(b, rvm__get(e, e->k->i64, e->charged), rvm__build_int(e->k, RVM__STRIP), "");
-    all = select_of(e, LLVMBuildICmp(b, LLVMIntSLE, then, fuel, ""), all, one); /* little is left: trip by trip */
-    LLVMValueRef n = select_of(e, LLVMBuildICmp(b, LLVMIntULT, left, all, ""), left, all);
-    rvm__put_at(e, LLVMBuildSub(b, left, n, ""), strip.left);
-    LLVMValueRef way = LLVMBuildMul(b, LLVMBuildSub(b, n, one, ""), step, "");
-    rvm__put_at(e, LLVMBuildAdd(b, at, way, ""), strip.stop);
-}
-
-LLVMValueRef rvm__strip_end(rvm__emit *e, uint32_t pc) {
-    return rvm__get(e, e->k->i64, strip_of(e, pc).stop);
-}
-
-void rvm__set_strip_end(rvm__emit *e, uint32_t pc, LLVMValueRef end) {
-    rvm__put_at(e, end, strip_of(e, pc).stop);
-}
-
-LLVMValueRef rvm__if_left(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef more, LLVMBasicBlockRef out) {
-    LLVMBuilderRef b = e->k->b;
-    LLVMValueRef left = rvm__get(e, e->k->i64, strip_of(e, pc).left);
-    LLVMValueRef some = LLVMBuildICmp(b, LLVMIntNE, left, rvm__build_int(e->k, 0), "");
-    rvm__unlikely(e, LLVMBuildCondBr(b, some, more, out));
-    return left;
-}
-
 /* Where the body of a loop is walked that goes in strips; all else is in c. */
 static rvm__context *strips_in(rvm__emit *e, rvm__context *c, uint32_t pc) {
     rvm__context *s = rvm__context_copy(e, c);
@@ -86,20 +51,7 @@ static rvm__context *strips_in(rvm__emit *e, rvm__context *c, uint32_t pc) {
     return s;
 }
 
-static bool is_ascending(const rvm__emit *e, const rvm_insn *in) {
-    return (e->context->dir > 0) != ((in->flags & RVM_FLAG_REVERSED) != 0);
-}
-
 /* ---- loops that are charged ahead ---- */
-
-uint32_t rvm__ahead_at(const rvm__emit *e, const rvm__context *c, uint32_t pc) {
-    const uint32_t lo = rvm__lower_end(e->f, pc), hi = e->f->code[lo].target;
-    if (e->u->w->standalone || !e->u->w->unchecked || (c->whole && c->strips == lo)) return 0;
-    if (!e->vectorised && !rvm__trips_unseen(e, pc)) return 0;
-    RVM__EACH_INSN_IN(x, e->f, lo + 1, hi)
-        if (!rvm__goes_on(x.in)) return 0;
-    return hi - lo;
-}
 
 /* What lanes charge is looked at once: a product that wraps would be little. */
 static void charge_ahead(rvm__emit *e, LLVMValueRef trips) {
@@ -112,29 +64,11 @@ static void charge_ahead(rvm__emit *e, LLVMValueRef trips) {
     rvm__put_at(e, LLVMBuildAdd(b, rvm__get(e, e->k->i64, e->charged), all, ""), e->charged);
 }
 
-/* Trips from the one on that runs, of the loop with an end at pc; *by: from one index to the next. */
-static LLVMValueRef trips_left(rvm__emit *e, uint32_t pc, LLVMValueRef *by) {
-    LLVMBuilderRef b = e->k->b;
-    const rvm__xinsn *x = &e->code->x[pc];
-    const bool up = is_ascending(e, &e->f->code[pc]);
-    LLVMValueRef i = rvm__slot_value(e, x->to.i), s = rvm__slot_value(e, x->to.step);
-    LLVMValueRef end = rvm__slot_value(e, up ? x->to.last : x->to.lo), back = LLVMBuildNeg(b, s, "");
-    LLVMValueRef rises = LLVMBuildICmp(b, up ? LLVMIntSGT : LLVMIntSLT, s, rvm__build_int(e->k, 0), "");
-    LLVMValueRef way = select_of(e, rises, LLVMBuildSub(b, end, i, ""), LLVMBuildSub(b, i, end, ""));
-    *by = up ? s : back;
-    return LLVMBuildAdd(b, LLVMBuildUDiv(b, way, select_of(e, rises, *by, up ? back : s), ""), rvm__build_int(e->k, 1), "");
-}
-
-LLVMValueRef rvm__charged_ahead(rvm__emit *e) {
-    LLVMValueRef by, left = trips_left(e, e->ahead, &by);
-    return LLVMBuildMul(e->k->b, left, rvm__build_int(e->k, rvm__ahead_at(e, e->context, e->ahead)), "");
-}
-
 rvm__context *rvm__enter_strips(rvm__emit *e, rvm__context *c) {
     const uint64_t most = rvm__trips_unseen(e, e->pc);
     rvm__context *there = most ? strips_in(e, c, rvm__lower_end(e->f, e->pc)) : c;
     if (!most || !there) return there;
-    LLVMValueRef by, left = trips_left(e, e->pc, &by), i = rvm__slot_value(e, e->code->x[e->pc].to.i);
+    LLVMValueRef by, left = rvm__trips_left(e, e->pc, &by), i = rvm__slot_value(e, e->code->x[e->pc].to.i);
     rvm__begin_strip(e, there->strips, most, i, by, left);
     return there;
 }
@@ -164,7 +98,7 @@ static bool enter_from_top(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x
     LLVMBuilderRef b = e->k->b;
     const uint64_t most = rvm__trips_in_array(e->u, e->fn, e->pc);
     LLVMValueRef lo = rvm__slot_value(e, x->to.lo), s = rvm__slot_value(e, x->to.step);
-    if (most > RVM__MOST_COPIES || is_ascending(e, in) || e->at || e->vectorised || !rvm__trips_unseen(e, e->pc))
+    if (most > RVM__MOST_COPIES || rvm__loop_ascends(e, in) || e->at || e->vectorised || !rvm__trips_unseen(e, e->pc))
         return false;
     if (!LLVMIsAConstantInt(lo) || !is_one(s)) return false;
     if (LLVMConstIntGetZExtValue(lo) >= most) return false;
@@ -200,7 +134,7 @@ void rvm__enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMValueRef others = at_most(e, LLVMBuildSub(b, trips, one, ""), most - 1);
     LLVMValueRef last = LLVMBuildAdd(b, lo, LLVMBuildMul(b, others, s, ""), "");
     trips = LLVMBuildAdd(b, others, one, "");
-    const bool up = is_ascending(e, in);
+    const bool up = rvm__loop_ascends(e, in);
     rvm__set_slot(e, x->to.i, up ? lo : last);
     rvm__set_slot(e, x->to.last, last);
     split_trips(e, up ? lo : last, up ? s : LLVMBuildNeg(b, s, ""), trips);
@@ -255,7 +189,7 @@ bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__context *c = e->context;
     const uint32_t lower = rvm__lower_end(e->f, e->pc);
     const uint64_t most = rvm__trips_unseen(e, e->pc);
-    const bool up = is_ascending(e, in), strips = c->whole && c->strips == lower;
+    const bool up = rvm__loop_ascends(e, in), strips = c->whole && c->strips == lower;
     LLVMBasicBlockRef ends = c->passing ? c->passing[e->pc] : NULL, begins = ends ? c->passing[in->target] : NULL;
     uint64_t erased[2];
     erased_by_all(e, x, erased);

@@ -2,6 +2,7 @@
  * them on in memory of the caller's, which is gone where they are inlined. Only the outermost function gives them to the
  * machine, and what runs instances of a block. */
 #include "emit.h"
+#include "sites.h"
 
 #include <stddef.h>
 
@@ -82,4 +83,31 @@ void rvm__counts_of_call(rvm__emit *e, LLVMValueRef counts) {
     raise(e, e->below, LLVMBuildAdd(e->k->b, below, rvm__build_int(e->k, 1), ""));
     increase(e, e->erased[0], rvm__get(e, e->k->i64, counted(e, counts, ERASED)));
     increase(e, e->erased[1], rvm__get(e, e->k->i64, counted(e, counts, SHADES)));
+}
+
+/* ---- what a discarding trail does not keep ---- */
+
+void rvm__count_erased(rvm__emit *e, uint32_t level, LLVMValueRef bits) {
+    LLVMValueRef to = e->erased[level > 0];
+    if (e->ahead && LLVMIsAConstantInt(bits))
+        e->erasing[level > 0] += LLVMConstIntGetZExtValue(bits);
+    else
+        rvm__put_at(e, LLVMBuildAdd(e->k->b, rvm__get(e, e->k->i64, to), bits, ""), to);
+}
+
+LLVMValueRef rvm__site_bits_of(rvm__emit *e, const rvm_insn *in) {
+    const uint32_t site = rvm__trail_site(e->u->m, rvm__insn_site(e->f, in));
+    return rvm__build_int(e->k, (int64_t)rvm__site_bits(e->u->m, site));
+}
+
+void rvm__settle_erased(rvm__emit *e) {
+    const uint32_t ahead = e->ahead;
+    e->settled = true; /* each trip counts its own, what it erases behind this as well */
+    e->ahead = 0;
+    for (uint32_t k = 0; k < 2; k++) {
+        const uint64_t bits = e->erasing[k];
+        e->erasing[k] = 0;
+        if (bits) rvm__count_erased(e, k, rvm__build_int(e->k, (int64_t)bits));
+    }
+    e->ahead = ahead;
 }

@@ -1,19 +1,29 @@
 /* emit.h: inside jit/. One function of the program, in one direction, as a function of IR.
  *
- *   lower.c     the module: which functions, what they need, the entry
- *   walk.c      instructions in the order of control; jumps, regions         counted.c   counted loops
- *   frame.c     registers and arrays as IR; leaving to the interpreter      home.c   what is in memory there
- *   place.c     operands and targets, indices
- *   update.c    updates and changes in place
- *   call.c      calls          array.c   local arrays and views          block.c   parallel blocks
- *   loop_reversal.c    parallel blocks that need not go down
- *   chunk.c     chunks of parallel blocks as functions of their own, for threads
- *   osr.c    on-stack replacement (OSR): functions that are entered at a loop
- *   cost_bound.c     how many instructions run at most          counts.c   what is counted
- *   lower_trail.c    the stack, set, segments      moves.c   what moves there and to the trail      depth.c   how deep
- * trails are instance.c   an instance of a parallel block as a function, of which lanes.c makes a group conflicts.c what
- * instances bail out at, and add to in any order; pack.c rows of theirs that are copied standalone.c   what is different
- * where there is no machine: C functions lines.c     line tables
+ * Toolboxes:
+ *   unit.c              memory, functions of the runtime        ir.c                blocks, memory, branches
+ *   text.c              what the text tells of arrays, lengths  depth.c             how deep trails are
+ *   cost_bound.c        how many instructions run at most       counts.c            what is counted
+ *   values.c            registers, constants, lengths           place.c             operands and targets, indices
+ *   exits.c             side exits                              contexts.c          stretches, charges, polls, jumps
+ *   trips.c             trips that are charged ahead            strips.c            polls every so many trips
+ *   conflicts.c         what instances add to in any order      loop_reversal.c     blocks that need not go down
+ *   specialisations.c   codes of a function                     lines.c             line tables
+ *   standalone.c        what needs no machine                   words.c             C words as IR
+ *
+ * Instructions:
+ *   update.c            updates and changes in place            call.c              calls
+ *   array.c             local arrays and views                  pack.c              rows that are copied
+ *   lower_trail.c       the stack, set, segments                moves.c             what moves there and to the trail
+ *   counted.c           counted loops                           elision.c           what nobody observes
+ *
+ * Functions, by recursive descent: a block is met by walk.c, and its instance is a function that is walked:
+ *   walk.c              in the order of control; regions        block.c             parallel blocks
+ *   chunk.c             chunks of blocks, for threads           sums.c              registers that blocks add into
+ *   groups.c            groups of instances in lanes            instance.c          an instance as a function
+ *   frame.c             registers and arrays; leaving them      home.c              what is in memory there
+ *   osr.c               functions entered at a loop             function.c          one from its beginning to its end
+ *   lower.c             the module and its entry                c_entry.c           the same for C functions
  *
  * Registers, hidden slots and descriptors of arrays are allocas, which LLVM turns into values. A copy of a region's compute
  * part is walked for each way it is run: a `context` says which one this is, and its direction.
@@ -28,6 +38,7 @@
 #ifndef RVM_JIT_EMIT_H
 #define RVM_JIT_EMIT_H
 
+#include "instance.h"
 #include "liveness.h"
 #include "lower.h"
 #include "native.h"
@@ -206,30 +217,66 @@ static inline unsigned rvm__array_params(int ndim, bool magnitudes) {
 enum { RVM__MOST_PARAMS = 4 + 2 * RVM_MAX_DIMS }; /* that a parameter of the program is */
 enum { RVM__SUMS = 9 }; /* hidden slots of a register that a parallel block adds into (vm/interp/blocks.c) */
 
-/* ---- lower.c ---- */
-/* Made where it is not there: then without a function. NULL: noted. */
-rvm__specialisation *rvm__find_specialisation(rvm__unit *u, rvm__specialisation v);
-/* Of a function that must be there; it will be emitted. */
-const rvm__specialisation *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep);
-const rvm__specialisation *rvm__vectorised(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep,
-                                           uint64_t conflicts);
-bool rvm__is_inlined(const rvm__unit *u, uint32_t fn);
-/* The address of what a function needs, a constant. */
-LLVMValueRef rvm__need_constant(rvm__unit *u, uint32_t fn);
+/* ---- unit.c ---- */
+rvm_status rvm__out_of_memory(rvm__unit *u); /* notes it */
+/* Memory until the unit is done; NULL noted. */
+void *rvm__unit_alloc(rvm__unit *u, size_t size);
+void rvm__unit_free(rvm__unit *u); /* all of it */
 /* A function of vm/native/native.c by name, of that type; declared once. */
 LLVMValueRef rvm__runtime(rvm__unit *u, const char *name, LLVMTypeRef result, unsigned n, const LLVMTypeRef *params);
 LLVMValueRef rvm__call_runtime(rvm__emit *e, const char *name, LLVMTypeRef result, unsigned n, const LLVMValueRef *args);
 /* An attribute of a function of IR, or of its parameter `param` (-1: the function). */
 void rvm__attribute(rvm__build *k, LLVMValueRef f, int param, const char *name, uint64_t value);
-rvm_status rvm__out_of_memory(rvm__unit *u); /* notes it */
-/* Memory until the unit is done; NULL noted. */
-void *rvm__unit_alloc(rvm__unit *u, size_t size);
+/* The address of what a function needs, a constant. */
+LLVMValueRef rvm__need_constant(rvm__unit *u, uint32_t fn);
 
+/* ---- specialisations.c ---- */
+/* Made where it is not there: then without a function. NULL: noted. */
+rvm__specialisation *rvm__find_specialisation(rvm__unit *u, rvm__specialisation v);
+/* Of a function that must be there; it will be emitted. */
+const rvm__specialisation *rvm__declare_specialisation(rvm__unit *u, const rvm__specialisation *like);
+const rvm__specialisation *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep);
+const rvm__specialisation *rvm__vectorised(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep,
+                                           uint64_t conflicts);
+bool rvm__is_inlined(const rvm__unit *u, uint32_t fn);
+
+/* ---- ir.c ---- */
+LLVMBasicBlockRef rvm__block(rvm__emit *e, const char *name); /* a new one at the end of the function */
+void rvm__at(rvm__emit *e, LLVMBasicBlockRef b);
+LLVMValueRef rvm__local(rvm__emit *e, LLVMTypeRef t, const char *name); /* an alloca */
+LLVMValueRef rvm__get(rvm__emit *e, LLVMTypeRef t, LLVMValueRef address);
+void rvm__put_at(rvm__emit *e, LLVMValueRef value, LLVMValueRef address);
+LLVMValueRef rvm__member(rvm__emit *e, LLVMValueRef address, size_t offset); /* address + offset bytes */
+LLVMValueRef rvm__absolute(rvm__emit *e, LLVMValueRef x);
+void rvm__unlikely(rvm__emit *e, LLVMValueRef branch); /* which is a conditional one */
+
+/* ---- text.c ---- */
+/* The instruction that made an array appear that is there at pc, or 0: none, a parameter. What lies between opens and
+ * closes others, so what was closed on the way is passed over. */
+uint32_t rvm__maker_of(const rvm_function *f, uint16_t array, uint32_t pc);
+/* Whether no jump leads from before `from` to between it and `to`, as none does in assembled statements. */
+bool rvm__is_closed(const rvm_function *f, uint32_t from, uint32_t to);
+/* The array that `array` is part of at pc, itself unless it is a view; RVM__NO_BASE: nobody can say. */
+uint16_t rvm__base_of(const rvm__emit *e, uint16_t array, uint32_t pc);
+/* The instruction that made the array a view as it is at pc; NULL: none, or nobody can say. */
+const rvm_insn *rvm__view_at(const rvm__emit *e, uint16_t array, uint32_t pc);
 /* Bytes of array `array` of a function in an alloca rather than in the arena, its header included; 0: it goes there. */
 uint64_t rvm__alloca_bytes(const rvm__unit *u, uint32_t fn, uint16_t array);
 /* The same, or of memory that it has there for when it is of few elements. */
 uint64_t rvm__local_bytes(const rvm__unit *u, uint32_t fn, uint16_t array);
 bool rvm__appears(const rvm_function *f, uint16_t array); /* as a local one */
+/* Where function fn is a copy for some lengths: what it is a copy of, which the machine knows; else fn. */
+uint32_t rvm__known_as(const rvm__unit *u, uint32_t fn);
+LLVMValueRef rvm__known_number(const rvm__emit *e); /* of e's function, an i32 */
+/* Slots of its frame in the machine, and which one a slot is there: constants may be more than those of the function. */
+uint32_t rvm__machine_slots(const rvm__emit *e);
+uint32_t rvm__machine_slot(const rvm__emit *e, uint32_t slot);
+/* The length in a register, by what the lowering is for; NULL: it is not. */
+LLVMValueRef rvm__known_length(const rvm__unit *u, uint32_t fn, uint16_t slot);
+bool rvm__is_ascending(const rvm__emit *e, const rvm__xinsn *x); /* of a block: where it runs now */
+void rvm__body_of(const rvm__emit *e, uint32_t pc, uint32_t *first, uint32_t *last);
+/* Whether the block that is entered at pc, an end of it, goes in lanes: its instance is a function then. */
+bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc);
 
 /* ---- home.c ---- */
 /* Of a function that is emitted: finds registers that have a home, fills e->home and e->homed. */
@@ -242,6 +289,10 @@ LLVMValueRef rvm__counts_for_call(rvm__emit *e); /* one more: memory for what it
 void rvm__counts_of_call(rvm__emit *e, LLVMValueRef counts);
 void rvm__hand_counts(rvm__emit *e); /* to the machine, which adds to them, and back; but for what is erased */
 void rvm__take_counts(rvm__emit *e);
+void rvm__count_erased(rvm__emit *e, uint32_t level, LLVMValueRef bits); /* of a trail that discards */
+LLVMValueRef rvm__site_bits_of(rvm__emit *e, const rvm_insn *in);        /* of the value that goes onto it there */
+/* Counts what waits for all trips of a loop that are charged ahead, since this trip may end here. */
+void rvm__settle_erased(rvm__emit *e);
 
 /* The lower end of the loop or block with an end at pc. */
 static inline uint32_t rvm__lower_end(const rvm_function *f, uint32_t pc) {
@@ -290,24 +341,7 @@ void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);
 bool rvm__takes_chunks_back(rvm__unit *u);
 void rvm__begin_chunk(rvm__emit *e); /* the registers and arrays of a chunk's function */
 void rvm__enter_chunk(rvm__emit *e); /* its first instance */
-/* ---- block.c: parts of it ---- */
-bool rvm__is_ascending(const rvm__emit *e, const rvm__xinsn *x);
-void rvm__begin_sums(rvm__emit *e, const rvm__xinsn *x);
-void rvm__begin_strips(rvm__emit *e, const rvm__xinsn *x); /* from the instance on that the index says */
-/* What was before the block and what is behind it goes into the register; the block is left. */
-void rvm__leave_sums(rvm__emit *e, const rvm__xinsn *x);
-
-/* ---- counted.c ---- */
-void rvm__enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x); /* and the stretch ends */
-bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);  /* false: the stretch ends */
-/* Instructions of a trip of the loop with an end at pc, where all are charged when it is entered: all trips are alike and
- * nobody polls; in unchecked code, where few edges lead out of them. 0: each charges its own. */
-uint32_t rvm__ahead_at(const rvm__emit *e, const rvm__context *c, uint32_t pc);
-/* In such a body: what was charged for this trip and those behind it. */
-LLVMValueRef rvm__charged_ahead(rvm__emit *e);
-/* The body of the loop that e->pc enters, from the trip on that its index says: its context, with strips if it goes in
- * these; else c. NULL: noted. */
-rvm__context *rvm__enter_strips(rvm__emit *e, rvm__context *c);
+/* ---- strips.c ---- */
 /* The next strip of the loop whose lower end is at pc, of so many trips at most, from index `at` on, with `left` trips
  * left; it ends where the index is what rvm__strip_end says. */
 void rvm__begin_strip(rvm__emit *e, uint32_t pc, uint64_t most, LLVMValueRef at, LLVMValueRef step, LLVMValueRef left);
@@ -315,85 +349,97 @@ LLVMValueRef rvm__strip_end(rvm__emit *e, uint32_t pc);
 void rvm__set_strip_end(rvm__emit *e, uint32_t pc, LLVMValueRef end);
 /* Behind a strip: the trips left; branches there if there are any, which is rare. */
 LLVMValueRef rvm__if_left(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef more, LLVMBasicBlockRef out);
+/* Trips of a block that go by without a poll; 0: each has one, as a group has. */
+uint64_t rvm__block_unseen(rvm__emit *e, uint32_t pc);
+void rvm__begin_strips(rvm__emit *e, const rvm__xinsn *x); /* of a block, from the instance on that the index says */
+void rvm__next_strip(rvm__emit *e, const rvm__xinsn *x, uint32_t lower, uint64_t most, LLVMValueRef left);
 
-/* ---- walk.c ---- */
-void rvm__emit_function(rvm__unit *u, const rvm__specialisation *v);
-/* What was walked since the last charge, and `extra`. */
-void rvm__charge(rvm__emit *e, uint32_t extra);
-/* Before instruction pc of the context. */
-void rvm__emit_safepoint(rvm__emit *e, uint32_t pc);
+/* ---- sums.c: instances are numbered within their block ---- */
+void rvm__begin_sums(rvm__emit *e, const rvm__xinsn *x);
+/* From instance k to the next one, of the same chunk; of any. */
+void rvm__pass_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next);
+void rvm__next_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next);
+/* Behind instance k the chunk ends; leaves: and the block. */
+void rvm__end_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, bool leaves);
+/* Totals of the chunk that this function runs: to whoever runs its block. */
+void rvm__hand_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k);
+/* What was before the block and what is behind it goes into the register; the block is left. */
+void rvm__leave_sums(rvm__emit *e, const rvm__xinsn *x);
+/* The address of the partial sum, of the k-th register that instances add into, of the instance with that index. */
+LLVMValueRef rvm__partial_sum(rvm__emit *e, const rvm__xinsn *x, uint32_t k, LLVMValueRef index);
+
+/* ---- trips.c ---- */
+bool rvm__loop_ascends(const rvm__emit *e, const rvm_insn *in); /* where it runs now */
+/* Instructions of a trip of the loop with an end at pc, where all are charged when it is entered: all trips are alike and
+ * nobody polls; in unchecked code, where few edges lead out of them. 0: each charges its own. */
+uint32_t rvm__ahead_at(const rvm__emit *e, const rvm__context *c, uint32_t pc);
+/* In such a body: what was charged for this trip and those behind it. */
+LLVMValueRef rvm__charged_ahead(rvm__emit *e);
+/* Trips from the one on that runs, of the loop with an end at pc; *by: from one index to the next. */
+LLVMValueRef rvm__trips_left(rvm__emit *e, uint32_t pc, LLVMValueRef *by);
+
+/* ---- counted.c ---- */
+void rvm__enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x); /* and the stretch ends */
+bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);  /* false: the stretch ends */
+/* The body of the loop that e->pc enters, from the trip on that its index says: its context, with strips if it goes in
+ * these; else c. NULL: noted. */
+rvm__context *rvm__enter_strips(rvm__emit *e, rvm__context *c);
+
+/* ---- contexts.c ---- */
 /* A copy of a compute part, or of the whole function, walked in that direction; NULL: out of memory, noted. */
 rvm__context *rvm__context_in(rvm__emit *e, rvm__context *parent, uint32_t compute, enum rvm__pass pass, int dir);
 rvm__context *rvm__context_copy(rvm__emit *e, const rvm__context *c); /* the same, with code of its own; NULL: noted */
 LLVMBasicBlockRef rvm__landing_of(rvm__emit *e, rvm__context *c, uint32_t pc); /* where a jump lands past that instruction */
-/* A stretch from instruction pc on is to begin there; all that are. */
+/* A stretch from instruction pc on is to begin there. */
 void rvm__walk_later(rvm__emit *e, LLVMBasicBlockRef block, uint32_t pc, rvm__context *c);
-void rvm__walk_pending(rvm__emit *e);
-/* From instruction pc on, in a context of its own, until all that is reached is emitted; control comes from `first`. */
-void rvm__walk_from(rvm__emit *e, LLVMBasicBlockRef first, uint32_t pc, int dir);
-LLVMBasicBlockRef rvm__block(rvm__emit *e, const char *name); /* a new one at the end of the function */
-void rvm__at(rvm__emit *e, LLVMBasicBlockRef b);
+/* What was walked since the last charge, and `extra`. */
+void rvm__charge(rvm__emit *e, uint32_t extra);
+/* Before instruction pc of the context. */
+void rvm__emit_safepoint(rvm__emit *e, uint32_t pc);
 /* Control passes to where a jump lands past pc; back: in a loop, where it polls first. */
 void rvm__jump(rvm__emit *e, rvm__context *c, uint32_t pc, bool back);
+
+/* ---- walk.c ---- */
+void rvm__walk_pending(rvm__emit *e); /* all stretches that are to begin */
+/* From instruction pc on, in a context of its own, until all that is reached is emitted; control comes from `first`. */
+void rvm__walk_from(rvm__emit *e, LLVMBasicBlockRef first, uint32_t pc, int dir);
+
+/* ---- function.c ---- */
+void rvm__emit_function(rvm__unit *u, const rvm__specialisation *v);
 
 /* ---- osr.c ---- */
 /* Registers and arrays have what the machine's frame has, and control goes to e->at. */
 void rvm__osr_entry(rvm__emit *e);
-/* In code that was entered in a loop control comes to the next trip of the loop that is entered by `head`. Where that is
- * around the first one it has code of its own, in the context returned, so that LLVM sees loops that are entered at their
- * heads. */
-rvm__context *rvm__around_entry(rvm__emit *e, rvm__context *c, uint32_t head);
 
-/* ---- frame.c ---- */
-/* The instruction that made an array appear that is there at pc, or 0: none, a parameter. What lies between opens and
- * closes others, so what was closed on the way is passed over. */
-uint32_t rvm__maker_of(const rvm_function *f, uint16_t array, uint32_t pc);
-/* Whether no jump leads from before `from` to between it and `to`, as none does in assembled statements. */
-bool rvm__is_closed(const rvm_function *f, uint32_t from, uint32_t to);
-/* Where function fn is a copy for some lengths: what it is a copy of, which the machine knows; else fn. */
-uint32_t rvm__known_as(const rvm__unit *u, uint32_t fn);
-/* Slots of its frame in the machine, and which one a slot is there: constants may be more than those of the function. */
-uint32_t rvm__machine_slots(const rvm__emit *e);
-uint32_t rvm__machine_slot(const rvm__emit *e, uint32_t slot);
-LLVMValueRef rvm__known_number(const rvm__emit *e); /* of e's function, an i32 */
-/* The length in a register, by what the lowering is for; NULL: it is not. */
-LLVMValueRef rvm__known_length(const rvm__unit *u, uint32_t fn, uint16_t slot);
-/* Lengths of parameters are what they are known to be. */
-void rvm__know_lengths(rvm__emit *e);
-/* The array that `array` is part of at pc, itself unless it is a view; RVM__NO_BASE: nobody can say. */
-uint16_t rvm__base_of(const rvm__emit *e, uint16_t array, uint32_t pc);
-/* The instruction that made the array a view as it is at pc; NULL: none, or nobody can say. */
-const rvm_insn *rvm__view_at(const rvm__emit *e, uint16_t array, uint32_t pc);
-LLVMValueRef rvm__absolute(rvm__emit *e, LLVMValueRef x);
+/* ---- elision.c ---- */
 void rvm__find_elisions(rvm__emit *e); /* fills elided and before */
 /* Whether the instruction being walked is left out since nobody observes its effect; what counts has been counted. */
 bool rvm__leave_out(rvm__emit *e, const rvm_insn *in, rvm_op op);
-bool rvm__frame_begin(rvm__emit *e);
+/* All that appears in the compute part is gone, without a trace but for the memory of arrays. */
+void rvm__forget_locals(rvm__emit *e, uint32_t compute);
+
+/* ---- frame.c ---- */
+bool rvm__frame_begin(rvm__emit *e); /* false: noted */
+void rvm__take_parameters(rvm__emit *e);
+void rvm__know_lengths(rvm__emit *e); /* lengths of parameters are what they are known to be */
 void rvm__frame_end(rvm__emit *e);
 bool rvm__frame_make(rvm__emit *e);  /* the first part of the beginning: blocks and allocas; false: noted */
 void rvm__frame_close(rvm__emit *e); /* the last part of the end: e->done has returned */
-LLVMValueRef rvm__local(rvm__emit *e, LLVMTypeRef t, const char *name); /* an alloca */
-LLVMValueRef rvm__get(rvm__emit *e, LLVMTypeRef t, LLVMValueRef address);
-void rvm__put_at(rvm__emit *e, LLVMValueRef value, LLVMValueRef address);
-LLVMValueRef rvm__member(rvm__emit *e, LLVMValueRef address, size_t offset); /* address + offset bytes */
-/* All that appears in the compute part is gone, without a trace but for the memory of arrays. */
-void rvm__forget_locals(rvm__emit *e, uint32_t compute);
-void rvm__unlikely(rvm__emit *e, LLVMValueRef branch); /* which is a conditional one */
+
+/* ---- exits.c ---- */
+rvm__native_site rvm__site_here(const rvm__emit *e);
 /* A side exit before the instruction being walked: if cond; always. */
 void rvm__exit_if(rvm__emit *e, LLVMValueRef cond);
 void rvm__exit_now(rvm__emit *e);
 /* With another site: calling, or before instruction pc of a context, with what was walked charged already. */
 void rvm__exit_at(rvm__emit *e, LLVMValueRef cond, rvm__native_site site, uint32_t uncharged);
-rvm__native_site rvm__site_here(const rvm__emit *e);
 /* Standalone: with that status, an i32. */
 void rvm__exit_with(rvm__emit *e, LLVMValueRef cond, LLVMValueRef status);
-
-/* ---- standalone.c ---- */
-bool rvm__standalone_entry(rvm__unit *u); /* false: noted */
-void rvm__standalone_texts(rvm__unit *u); /* once all ends are known */
 uint32_t rvm__end_number(rvm__unit *u, uint32_t fn, uint32_t pc, enum rvm__end_reason reason);
 /* The instruction being walked cannot be carried out without a machine: UNSUPPORTED is noted. */
 void rvm__refuse(rvm__emit *e, const char *why);
+
+/* ---- standalone.c ---- */
 void rvm__standalone_exit(rvm__emit *e);                      /* the block of its side exits */
 void rvm__standalone_depth(rvm__emit *e, LLVMValueRef frame); /* a side exit where the callee's frame would be too deep */
 /* As rvm__native_agrees, rvm__native_agree_all, rvm__native_new and rvm__native_del do; held: values, and an address. */
@@ -402,8 +448,13 @@ LLVMValueRef rvm__standalone_agree_all(rvm__emit *e, rvm_type t, LLVMValueRef da
                                        LLVMValueRef held);
 LLVMValueRef rvm__standalone_new(rvm__emit *e, uint16_t array, LLVMValueRef n, LLVMValueRef bits);
 void rvm__standalone_del(rvm__emit *e, uint16_t array);
-/* What goes onto a trail is lost; what comes back from it or uses the stack is refused. */
-void rvm__emit_discarded(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
+/* What goes onto a trail is lost, but for `set`, an update; what comes back from it or uses the stack is refused. */
+void rvm__emit_discarded(rvm__emit *e, const rvm_insn *in, rvm_op op);
+LLVMValueRef rvm__stack_here(rvm__build *k); /* where the C stack ends now, as an i64 */
+
+/* ---- c_entry.c ---- */
+bool rvm__standalone_entry(rvm__unit *u); /* false: noted */
+void rvm__standalone_texts(rvm__unit *u); /* once all ends are known */
 
 /* ---- lines.c: nothing happens where no lines are asked for ---- */
 bool rvm__lines_begin(rvm__unit *u); /* false: noted */
@@ -429,6 +480,15 @@ bool rvm__is_tracked(const rvm__emit *e, uint32_t first,
                      uint32_t last); /* at run time, by the machine: the part between them */
 uint32_t rvm__untracked_segments(const rvm__emit *e, uint32_t pc, int dir); /* around, before that instruction */
 
+/* ---- values.c ---- */
+LLVMValueRef rvm__slot_value(rvm__emit *e, uint16_t slot);          /* value of an i64 register or constant */
+LLVMValueRef rvm__slot_constant(const rvm__emit *e, uint16_t slot); /* of any type */
+void rvm__set_slot(rvm__emit *e, uint16_t slot, LLVMValueRef v);
+LLVMValueRef rvm__nothing(const rvm__emit *e, LLVMTypeRef t); /* value of what is not there */
+void rvm__gone(rvm__emit *e, uint16_t slot);                  /* the register disappears */
+LLVMValueRef rvm__dimension(rvm__emit *e, uint16_t array, int d);
+LLVMValueRef rvm__stride(rvm__emit *e, uint16_t array, int d);
+
 /* ---- place.c ---- */
 typedef struct rvm__operand {
     rvm_type type;
@@ -440,14 +500,8 @@ typedef struct rvm__operand {
 rvm__operand rvm__operand_of(rvm__emit *e, const rvm_place *q, unsigned k);
 LLVMValueRef rvm__load(rvm__emit *e, const rvm__operand *o);
 void rvm__store(rvm__emit *e, const rvm__operand *o, LLVMValueRef v);
-LLVMValueRef rvm__slot_value(rvm__emit *e, uint16_t slot); /* value of an i64 register or constant */
-void rvm__set_slot(rvm__emit *e, uint16_t slot, LLVMValueRef v);
-LLVMValueRef rvm__nothing(const rvm__emit *e, LLVMTypeRef t); /* value of what is not there */
-void rvm__gone(rvm__emit *e, uint16_t slot);                  /* the register disappears */
 void rvm__apart(rvm__emit *e, const rvm__operand *a,
                 const rvm__operand *b); /* a side exit where both are the same element */
-LLVMValueRef rvm__dimension(rvm__emit *e, uint16_t array, int d);
-LLVMValueRef rvm__stride(rvm__emit *e, uint16_t array, int d);
 /* The largest magnitude of a place follows its new value. fresh: it starts anew. */
 void rvm__track_held(rvm__emit *e, const rvm_place *q, LLVMValueRef v, bool fresh);
 LLVMValueRef rvm__magnitude(rvm__emit *e, const rvm_place *q); /* its address, or NULL */
@@ -478,10 +532,6 @@ void rvm__emit_call(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_o
 void rvm__emit_array(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
 void rvm__emit_trail(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
 void rvm__emit_slots(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
-void rvm__count_erased(rvm__emit *e, uint32_t level, LLVMValueRef bits); /* moves.c: of a trail that discards */
-LLVMValueRef rvm__site_bits_of(rvm__emit *e, const rvm_insn *in);        /* of the value that goes onto it there */
-/* Counts what waits for all trips of a loop that are charged ahead, since this trip may end here. */
-void rvm__settle_erased(rvm__emit *e);
 void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);
 bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x); /* false: the stretch ends */
 
@@ -492,9 +542,25 @@ void rvm__pack(rvm__emit *e, uint16_t array); /* which has appeared */
 void rvm__unpack(rvm__emit *e, uint16_t array);
 
 /* ---- instance.c ---- */
-/* Whether the block that is entered at pc, an end of it, goes in lanes: its instance is a function then. */
-bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc);
-/* To the next instance of it: a group of them, if there is a whole one, or that one alone. back: from another. */
+typedef struct rvm__instance {
+    rvm__emit *outer;
+    rvm__emit e; /* of its function */
+    const rvm__xinsn *x;
+    uint8_t *bits;  /* by register, as rvm__block_registers has them */
+    uint8_t *array; /* by array: it comes from outside */
+    LLVMValueRef args[RVM__MOST_VECTORISED_ARGS];
+    bool apart[RVM__MOST_VECTORISED_ARGS]; /* arguments that are arrays which nothing else is part of */
+    unsigned n;
+    LLVMTypeRef type;
+} rvm__instance;
+rvm__instance *rvm__instance_of(rvm__emit *e, uint32_t pc); /* of the block that is entered there; NULL: noted */
+/* What is passed, in order, to args; out and the index are the caller's. False: too much. */
+bool rvm__pass_to_instance(rvm__instance *o, LLVMValueRef out, LLVMValueRef index);
+/* Its function, o->e.function, of o->type; what is passed must be known. The builder stands where it stood. */
+void rvm__emit_instance(rvm__instance *o, uint32_t pc);
+
+/* ---- groups.c ---- */
+/* To the next instance of a block: a group of them, if there is a whole one, or that one alone. back: from another. */
 void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back);
 
 /* ---- conflicts.c ---- */

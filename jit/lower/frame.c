@@ -1,39 +1,8 @@
-/* frame.c: registers and arrays of a function as allocas; side exits to the interpreter, which finds them in its own frame
+/* frame.c: registers and arrays of a function as allocas; where it is left, the interpreter finds them in its own frame
  * (deoptimisation). */
 #include "emit.h"
-#include "program.h"
-#include "support.h"
 
 #include <stddef.h>
-#include <string.h>
-
-LLVMValueRef rvm__get(rvm__emit *e, LLVMTypeRef t, LLVMValueRef address) {
-    return LLVMBuildLoad2(e->k->b, t, address, "");
-}
-
-void rvm__put_at(rvm__emit *e, LLVMValueRef value, LLVMValueRef address) {
-    LLVMBuildStore(e->k->b, value, address);
-}
-
-LLVMValueRef rvm__member(rvm__emit *e, LLVMValueRef address, size_t offset) {
-    LLVMValueRef bytes = rvm__build_int(e->k, (int64_t)offset);
-    return LLVMBuildInBoundsGEP2(e->k->b, e->k->i8, address, &bytes, 1, "");
-}
-
-/* In the entry block, whose terminator is added last. */
-LLVMValueRef rvm__local(rvm__emit *e, LLVMTypeRef t, const char *name) {
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b);
-    LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(e->k->b); /* which an instruction found there would change */
-    LLVMValueRef first = LLVMGetFirstInstruction(e->entry);
-    if (first)
-        LLVMPositionBuilderBefore(e->k->b, first);
-    else
-        rvm__at(e, e->entry);
-    LLVMValueRef a = LLVMBuildAlloca(e->k->b, t, name);
-    rvm__at(e, here);
-    LLVMSetCurrentDebugLocation2(e->k->b, line);
-    return a;
-}
 
 /* ---- the start ---- */
 
@@ -107,85 +76,6 @@ static void make_arrays(rvm__emit *e) {
     }
 }
 
-uint32_t rvm__maker_of(const rvm_function *f, uint16_t array, uint32_t pc) {
-    unsigned closed = 0;
-    while (--pc > 0) {
-        const rvm_insn *in = &f->code[pc];
-        if (in->op == RVM_OP_undo) pc = in->target; /* a region that is behind: what it made is gone */
-        if (!rvm__op_names_array((rvm_op)in->op)) continue;
-        if (rvm__places(f, in)->slot != array) continue;
-        if (in->op & 1)
-            closed++;
-        else if (closed-- == 0)
-            return pc;
-    }
-    return 0;
-}
-
-bool rvm__is_closed(const rvm_function *f, uint32_t from, uint32_t to) {
-    for (uint32_t pc = from + 1; pc < to; pc++) {
-        const enum rvm_pair pair = (enum rvm_pair)(f->code[pc].op >> 1);
-        const bool jumps = pair == RVM_PAIR_jmp || pair == RVM_PAIR_jt || pair == RVM_PAIR_jf;
-        if (jumps && f->code[pc].target < from) return false;
-    }
-    return true;
-}
-
-uint16_t rvm__base_of(const rvm__emit *e, uint16_t array, uint32_t pc) {
-    for (uint32_t at = pc; (at = rvm__maker_of(e->f, array, at));) {
-        if (!rvm__is_closed(e->f, at, pc)) return RVM__NO_BASE;
-        const rvm_insn *in = &e->f->code[at];
-        if (in->op != RVM_OP_view) return array;
-        array = rvm__places(e->f, in)[1].slot;
-    }
-    return array;
-}
-
-const rvm_insn *rvm__view_at(const rvm__emit *e, uint16_t array, uint32_t pc) {
-    const uint32_t at = rvm__maker_of(e->f, array, pc);
-    return at && rvm__is_closed(e->f, at, pc) && e->f->code[at].op == RVM_OP_view ? &e->f->code[at] : NULL;
-}
-
-static LLVMValueRef magnitude_of(rvm__emit *e, LLVMValueRef x) {
-    const char *name = "llvm.fabs";
-    LLVMTypeRef t = LLVMTypeOf(x);
-    const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef f = LLVMGetIntrinsicDeclaration(e->k->module, id, &t, 1);
-    return LLVMBuildCall2(e->k->b, LLVMIntrinsicGetType(e->k->context, id, &t, 1), f, &x, 1, "");
-}
-
-LLVMValueRef rvm__absolute(rvm__emit *e, LLVMValueRef x) {
-    return magnitude_of(e, x);
-}
-
-/* ---- of functions for some lengths ---- */
-
-uint32_t rvm__known_as(const rvm__unit *u, uint32_t fn) {
-    const rvm__shaped_copy *c = rvm__shaped_at(&u->shaped, fn);
-    return c ? c->of : fn;
-}
-
-LLVMValueRef rvm__known_number(const rvm__emit *e) {
-    return LLVMConstInt(e->k->i32, rvm__known_as(e->u, e->fn), false);
-}
-
-static uint32_t added_constants(const rvm__emit *e) {
-    return e->f->nconsts - e->u->p->functions[rvm__known_as(e->u, e->fn)].nconsts;
-}
-
-uint32_t rvm__machine_slots(const rvm__emit *e) {
-    return e->code->slots - added_constants(e);
-}
-
-uint32_t rvm__machine_slot(const rvm__emit *e, uint32_t slot) {
-    return slot < e->f->nregs ? slot : slot - added_constants(e);
-}
-
-LLVMValueRef rvm__known_length(const rvm__unit *u, uint32_t fn, uint16_t slot) {
-    const rvm__shaped_copy *c = rvm__shaped_at(&u->shaped, fn);
-    return c && slot < c->nregs && c->value[slot] >= 0 ? rvm__build_int(u->k, c->value[slot]) : NULL;
-}
-
 void rvm__know_lengths(rvm__emit *e) {
     for (uint32_t k = 0; k < e->f->nparams; k++) {
         const rvm_param *param = &e->f->params[k];
@@ -226,7 +116,7 @@ static void take_scalar(rvm__emit *e, const rvm_param *param, unsigned *at) {
         *at += has_magnitudes(e) && rvm__is_floating((rvm_type)param->type);
     }
     rvm__put_at(e, given, e->reg[param->index]);
-    if (e->held[param->index]) rvm__put_at(e, magnitude_of(e, given), e->held[param->index]);
+    if (e->held[param->index]) rvm__put_at(e, rvm__absolute(e, given), e->held[param->index]);
 }
 
 /* Parameters that are to be given back, and largest magnitudes with them. */
@@ -287,94 +177,17 @@ bool rvm__frame_begin(rvm__emit *e) {
     if (!e->block) e->counts = LLVMGetParam(e->function, RVM__COUNTS_PARAM);
     if (!rvm__frame_make(e)) return false;
     rvm__begin_counts(e);
-    unsigned at = RVM__FIXED_PARAMS;
-    if (e->block) rvm__begin_chunk(e);
-    for (uint32_t n = 0; n < e->f->nparams && !e->block; n++)
-        e->f->params[n].ndim ? take_array(e, &e->f->params[n], &at) : take_scalar(e, &e->f->params[n], &at);
-    rvm__know_lengths(e);
     return true;
 }
 
+void rvm__take_parameters(rvm__emit *e) {
+    unsigned at = RVM__FIXED_PARAMS;
+    for (uint32_t n = 0; n < e->f->nparams; n++)
+        e->f->params[n].ndim ? take_array(e, &e->f->params[n], &at) : take_scalar(e, &e->f->params[n], &at);
+    rvm__know_lengths(e);
+}
+
 /* ---- leaving ---- */
-
-rvm__native_site rvm__site_here(const rvm__emit *e) {
-    return (rvm__native_site){
-        .fn = rvm__known_as(e->u, e->fn), .pc = e->pc, .dir = (int8_t)e->context->dir, .deeper = (uint8_t)e->context->depth};
-}
-
-/* A side exit with that status. */
-static LLVMBasicBlockRef ending(rvm__emit *e, LLVMValueRef status) {
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b), cold = rvm__block(e, "cold");
-    rvm__at(e, cold);
-    rvm__put_at(e, status, e->site);
-    LLVMBuildBr(e->k->b, e->exits);
-    e->nsites++;
-    rvm__at(e, here);
-    return cold;
-}
-
-static LLVMBasicBlockRef leaving(rvm__emit *e, rvm__native_site site, uint32_t uncharged) {
-    rvm__settle_erased(e);
-    if (e->u->w->standalone)
-        return ending(e, LLVMConstInt(e->k->i32, rvm__end_number(e->u, site.fn, site.pc, RVM__END_CHECK), false));
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b), cold = rvm__block(e, "cold");
-    void *list = e->sites;
-    if (!rvm__grow(&rvm__libc_allocator, &list, &e->cap_sites, e->nsites + 1, sizeof *e->sites))
-        rvm__out_of_memory(e->u);
-    else {
-        e->sites = list;
-        site.segments = rvm__untracked_segments(e, site.pc, site.dir);
-        e->sites[e->nsites] = site;
-    }
-    rvm__at(e, cold);
-    LLVMValueRef now = rvm__get(e, e->k->i64, e->charged);
-    if (e->ahead) now = LLVMBuildSub(e->k->b, now, rvm__charged_ahead(e), "");
-    rvm__put_at(e, LLVMBuildAdd(e->k->b, now, rvm__build_int(e->k, uncharged), ""), e->charged);
-    rvm__put_at(e, LLVMConstInt(e->k->i32, e->nsites++, false), e->site);
-    LLVMBuildBr(e->k->b, e->exits);
-    rvm__at(e, here);
-    return cold;
-}
-
-/* By branch weights. */
-void rvm__unlikely(rvm__emit *e, LLVMValueRef branch) {
-    LLVMContextRef c = e->k->context;
-    LLVMMetadataRef part[3] = {LLVMMDStringInContext2(c, "branch_weights", 14),
-                               LLVMValueAsMetadata(LLVMConstInt(e->k->i32, 1, false)),
-                               LLVMValueAsMetadata(LLVMConstInt(e->k->i32, 1 << 20, false))};
-    LLVMValueRef weights = LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, part, 3));
-    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c, "prof", 4), weights);
-}
-
-void rvm__exit_at(rvm__emit *e, LLVMValueRef cond, rvm__native_site site, uint32_t uncharged) {
-    if (LLVMIsAConstantInt(cond) && !LLVMConstIntGetZExtValue(cond)) return;
-    if (e->vectorised) {
-        rvm__bail_out(e, cond);
-        return;
-    }
-    LLVMBasicBlockRef cold = leaving(e, site, uncharged), on = rvm__block(e, "ok");
-    rvm__unlikely(e, LLVMBuildCondBr(e->k->b, cond, cold, on));
-    rvm__at(e, on);
-}
-
-void rvm__exit_with(rvm__emit *e, LLVMValueRef cond, LLVMValueRef status) {
-    LLVMBasicBlockRef cold = ending(e, status), on = rvm__block(e, "ok");
-    rvm__unlikely(e, LLVMBuildCondBr(e->k->b, cond, cold, on));
-    rvm__at(e, on);
-}
-
-void rvm__exit_if(rvm__emit *e, LLVMValueRef cond) {
-    rvm__exit_at(e, cond, rvm__site_here(e), e->walked);
-}
-
-void rvm__exit_now(rvm__emit *e) {
-    if (e->vectorised) {
-        rvm__bail_out(e, LLVMConstInt(e->k->i1, 1, false));
-        LLVMBuildUnreachable(e->k->b);
-        return;
-    }
-    LLVMBuildBr(e->k->b, leaving(e, rvm__site_here(e), e->walked));
-}
 
 /* Of an array in an alloca, where it is there: its elements go to the machine. */
 static LLVMValueRef take_out(rvm__emit *e, const rvm__array_ir *a) {
@@ -459,7 +272,8 @@ static void write_magnitudes(rvm__emit *e) {
         if (!e->held[n] || homed(e, n) == RVM__HOMED) continue;
         LLVMValueRef at = homed(e, n) ? rvm__member(e, e->home, n * sizeof(rvm_value)) : e->held[n];
         LLVMValueRef v = rvm__get(e, e->k->f64, at);
-        rvm__put_at(e, homed(e, n) ? magnitude_of(e, v) : v, rvm__member(e, held, rvm__machine_slot(e, n) * sizeof(double)));
+        rvm__put_at(e, homed(e, n) ? rvm__absolute(e, v) : v,
+                    rvm__member(e, held, rvm__machine_slot(e, n) * sizeof(double)));
     }
 }
 

@@ -7,120 +7,7 @@
 #include "support.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
-
-/* ---- memory of the unit ---- */
-
-typedef struct rvm__block_of_memory {
-    struct rvm__block_of_memory *next;
-    size_t size;
-    _Alignas(16) char bytes[];
-} block_of_memory;
-
-rvm_status rvm__out_of_memory(rvm__unit *u) {
-    if (!u->status) u->status = rvm__fail(u->err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory while compiling");
-    return u->status;
-}
-
-void *rvm__unit_alloc(rvm__unit *u, size_t size) {
-    const size_t whole = sizeof(block_of_memory) + size;
-    block_of_memory *b = rvm__realloc(&rvm__libc_allocator, NULL, 0, whole);
-    if (!b) {
-        rvm__out_of_memory(u);
-        return NULL;
-    }
-    memset(b, 0, whole);
-    b->next = u->memory;
-    b->size = whole;
-    u->memory = b;
-    return b->bytes;
-}
-
-static void free_memory(rvm__unit *u) {
-    while (u->memory) {
-        block_of_memory *b = u->memory;
-        u->memory = b->next;
-        rvm__realloc(&rvm__libc_allocator, b, b->size, 0);
-    }
-}
-
-/* ---- runtime functions ---- */
-
-LLVMValueRef rvm__runtime(rvm__unit *u, const char *name, LLVMTypeRef result, unsigned n, const LLVMTypeRef *params) {
-    LLVMValueRef f = LLVMGetNamedFunction(u->k->module, name);
-    LLVMTypeRef t[8];
-    if (f) return f;
-    for (unsigned k = 0; k < n && k < 8; k++) t[k] = params[k];
-    f = LLVMAddFunction(u->k->module, name, LLVMFunctionType(result, t, n, false));
-    rvm__attribute(u->k, f, -1, "nounwind", 0);
-    rvm__attribute(u->k, f, -1, "willreturn", 0);
-    return f;
-}
-
-LLVMValueRef rvm__call_runtime(rvm__emit *e, const char *name, LLVMTypeRef result, unsigned n, const LLVMValueRef *args) {
-    LLVMTypeRef t[8];
-    LLVMValueRef v[8];
-    for (unsigned k = 0; k < n && k < 8; k++) v[k] = args[k], t[k] = LLVMTypeOf(args[k]);
-    LLVMValueRef f = rvm__runtime(e->u, name, result, n, t);
-    return LLVMBuildCall2(e->k->b, LLVMGlobalGetValueType(f), f, v, n, "");
-}
-
-void rvm__attribute(rvm__build *k, LLVMValueRef f, int param, const char *name, uint64_t value) {
-    const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-    const LLVMAttributeIndex at =
-        param < 0 ? (LLVMAttributeIndex)LLVMAttributeFunctionIndex : (LLVMAttributeIndex)(1 + param);
-    LLVMAddAttributeAtIndex(f, at, LLVMCreateEnumAttribute(k->context, kind, value));
-}
-
-/* ---- local arrays that need no memory ---- */
-
-enum { MOST_BYTES = 1024 };
-
-/* Elements by what makes an array appear or disappear; 0: not a constant. */
-static uint64_t constant_size(const rvm_function *f, const rvm_insn *in) {
-    const rvm_place *q = rvm__places(f, in);
-    uint64_t n = 1;
-    if (in->op >> 1 != RVM_PAIR_new) return 0;
-    for (int d = 0; d < f->arrays[q->slot].ndim; d++) {
-        const uint16_t slot = q[1 + d].slot;
-        const int64_t length = slot < f->nregs ? -1 : f->consts[slot - f->nregs].i;
-        if (length <= 0 || length > MOST_BYTES) return 0;
-        n *= (uint64_t)length;
-        if (n > MOST_BYTES / sizeof(rvm_value)) return 0;
-    }
-    return n;
-}
-
-static bool makes(const rvm_insn *in, const rvm_place *q, uint16_t array) {
-    const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
-    return (pair == RVM_PAIR_new || pair == RVM_PAIR_like) && q->slot == array;
-}
-
-/* Of few elements, a constant number, wherever it appears. Recursion, which may be deep, keeps its arrays in the arena. */
-uint64_t rvm__alloca_bytes(const rvm__unit *u, uint32_t fn, uint16_t array) {
-    const rvm_function *f = &u->p->functions[fn];
-    uint64_t n = 0;
-    RVM__EACH_INSN(x, f) {
-        if (!makes(x.in, x.q, array)) continue;
-        const uint64_t here = constant_size(f, x.in);
-        if (!here || (n && n != here)) return 0;
-        n = here;
-    }
-    return n && !u->recursive ? RVM__ARRAY_HEADER + n * sizeof(rvm_value) : 0;
-}
-
-bool rvm__appears(const rvm_function *f, uint16_t array) {
-    RVM__EACH_INSN(x, f)
-        if (makes(x.in, x.q, array)) return true;
-    return false;
-}
-
-uint64_t rvm__local_bytes(const rvm__unit *u, uint32_t fn, uint16_t array) {
-    const uint64_t always = rvm__alloca_bytes(u, fn, array);
-    const bool few = !u->recursive && !u->w->standalone && rvm__appears(&u->p->functions[fn], array);
-    return always || !few ? always : RVM__ARRAY_HEADER + RVM__FEW * sizeof(rvm_value);
-}
 
 /* ---- function summaries ---- */
 
@@ -136,21 +23,6 @@ static void add_callee(rvm__summary *f, const rvm__summary *g) {
     f->need.bytes = larger(f->need.bytes, g->need.bytes);
     f->size += g->size;
     f->by_value |= g->by_value;
-}
-
-uint64_t rvm__work_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to) {
-    enum { LOOP = 8 };
-    const uint64_t most = UINT64_C(1) << 40;
-    uint64_t weight = 1, sum = 0;
-    RVM__EACH_INSN_IN(x, &u->p->functions[fn], from, to) {
-        const bool loop = x.in->op >> 1 == RVM_PAIR_for;
-        uint64_t work = 1;
-        if (loop && x.in->target < x.pc) weight /= LOOP;
-        RVM__EACH_CALLEE(g, u->p, x.in) work = larger(work, u->summaries[g].work);
-        sum += weight * work < most ? weight * work : most;
-        if (loop && x.in->target > x.pc) weight *= LOOP;
-    }
-    return sum < most ? sum : most;
 }
 
 static bool summarise(void *userdata, uint32_t fn) {
@@ -196,101 +68,6 @@ static void summarise_functions(rvm__unit *u) {
     rvm__solve_calls(&u->p->calls, RVM__CALLEES_FIRST, summarise, u);
     for (uint32_t fn = 0; fn < u->p->nfunctions; fn++) u->recursive |= u->summaries[fn].recursive;
     u->k->recurses = u->recursive;
-}
-
-/* ---- specialisations ---- */
-
-/* Where it is called, once it is simplified itself: what is promised of its parameters is not lost then, as it is by
- * `alwaysinline`, which comes first. LLVM stops counting at a limit, though, and what it has counted by then does count;
- * the hint raises that limit. */
-static void inline_always(rvm__build *k, LLVMValueRef f) {
-    static const char name[] = "function-inline-cost";
-    rvm__attribute(k, f, -1, "inlinehint", 0);
-    LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateStringAttribute(k->context, name, sizeof name - 1, "0", 1));
-}
-
-bool rvm__is_inlined(const rvm__unit *u, uint32_t fn) {
-    return !u->summaries[fn].recursive && u->summaries[fn].size <= u->k->small;
-}
-
-static LLVMTypeRef type_of(rvm__unit *u, const rvm_function *f) {
-    rvm__build *k = u->k;
-    LLVMTypeRef *t = rvm__unit_alloc(u, (RVM__FIXED_PARAMS + f->nparams * (size_t)RVM__MOST_PARAMS) * sizeof *t);
-    unsigned n = 0;
-    if (!t) return NULL;
-    t[n++] = k->ptr, t[n++] = k->ptr;
-    for (int i = 0; i < 3; i++) t[n++] = k->i64;
-    t[n++] = k->ptr;
-    for (uint32_t i = 0; i < f->nparams; i++) {
-        const rvm_param *p = &f->params[i];
-        const bool magnitude = !u->w->unchecked && (p->ndim || (p->role != RVM_READ && rvm__is_floating((rvm_type)p->type)));
-        t[n++] = p->ndim || p->role != RVM_READ ? k->ptr : rvm__build_type(k, (rvm_type)p->type);
-        for (int d = 0; p->ndim && d < 2 * p->ndim + 2; d++) t[n++] = k->i64;
-        if (magnitude) t[n++] = k->ptr;
-    }
-    return LLVMFunctionType(k->i32, t, n, false);
-}
-
-static void promise(rvm__unit *u, LLVMValueRef f, const rvm_function *g, bool apart) {
-    int n = RVM__FIXED_PARAMS;
-    rvm__attribute(u->k, f, 1, "noalias", 0);
-    rvm__attribute(u->k, f, RVM__COUNTS_PARAM, "noalias", 0);
-    for (uint32_t i = 0; i < g->nparams; i++) {
-        const rvm_param *p = &g->params[i];
-        const bool magnitude = !u->w->unchecked && (p->ndim || (p->role != RVM_READ && rvm__is_floating((rvm_type)p->type)));
-        if (p->ndim ? rvm__is_apart(p, apart) : p->role != RVM_READ) rvm__attribute(u->k, f, n, "noalias", 0);
-        n += p->ndim ? (int)rvm__array_params(p->ndim, magnitude) : 1 + magnitude;
-    }
-}
-
-rvm__specialisation *rvm__find_specialisation(rvm__unit *u, rvm__specialisation like) {
-    for (rvm__specialisation *v = u->specialisations[like.fn]; v; v = v->next)
-        if (v->dir == like.dir && v->apart == like.apart && v->deep == like.deep && v->block == like.block &&
-            v->at == like.at && v->vectorised == like.vectorised && v->conflicts == like.conflicts)
-            return v;
-    rvm__specialisation *v = rvm__unit_alloc(u, sizeof *v);
-    if (!v) return NULL;
-    *v = like;
-    v->next = u->specialisations[like.fn];
-    return u->specialisations[like.fn] = v;
-}
-
-static const rvm__specialisation *declare_specialisation(rvm__unit *u, const rvm__specialisation *like) {
-    rvm__specialisation *v = rvm__find_specialisation(u, *like);
-    const rvm_function *g = &u->p->functions[like->fn];
-    char name[256];
-    if (!v || v->function || !(v->type = type_of(u, g))) return v;
-    snprintf(name, sizeof name, "%s%s%s%s%s%s", g->name, v->dir < 0 ? ".backward" : ".forward",
-             v->apart ? "" : ".overlapping", v->deep ? ".deep" : "", v->vectorised ? ".laned" : "",
-             v->at ? ".entered" : ""); /* a point keeps it apart from what is called, as C's sin */
-    v->function = LLVMAddFunction(u->k->module, name, v->type);
-    LLVMSetLinkage(v->function, LLVMInternalLinkage);
-    rvm__attribute(u->k, v->function, -1, "nounwind", 0);
-    if (v->vectorised)
-        rvm__attribute(u->k, v->function, -1, "alwaysinline", 0); /* by rvm__simplify */
-    else if (rvm__is_inlined(u, v->fn))
-        inline_always(u->k, v->function);
-    promise(u, v->function, g, v->apart);
-    v->later = u->work;
-    u->work = v;
-    return v;
-}
-
-const rvm__specialisation *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep) {
-    const rvm__specialisation like = {.fn = fn, .dir = dir, .apart = apart, .deep = rvm__deep_specialisation(u, fn, deep)};
-    return declare_specialisation(u, &like);
-}
-
-const rvm__specialisation *rvm__vectorised(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep,
-                                           uint64_t conflicts) {
-    const rvm__specialisation like = {.fn = fn,
-                                      .dir = dir,
-                                      .apart = apart,
-                                      .deep = rvm__deep_specialisation(u, fn, deep),
-                                      .vectorised = true,
-                                      .conflicts = conflicts};
-    return declare_specialisation(u, &like);
 }
 
 /* ---- the entry ---- */
@@ -389,7 +166,7 @@ static bool emit_entry(rvm__unit *u) {
     LLVMValueRef *args = rvm__unit_alloc(u, (RVM__FIXED_PARAMS + f->nparams * (size_t)RVM__MOST_PARAMS) * sizeof *args);
     LLVMValueRef(*copy)[2] = rvm__unit_alloc(u, (f->nparams + 1) * sizeof *copy);
     const rvm__specialisation like = {.fn = u->w->fn, .dir = u->w->direction, .apart = u->w->contiguous, .at = u->w->at};
-    const rvm__specialisation *v = declare_specialisation(u, &like);
+    const rvm__specialisation *v = rvm__declare_specialisation(u, &like);
     if (!args || !copy || !v || !v->function) return false;
     LLVMValueRef entry = LLVMAddFunction(k->module, RVM__ENTRY, LLVMFunctionType(k->i32, two, 2, false));
     rvm__attribute(k, entry, -1, "nounwind", 0);
@@ -417,19 +194,6 @@ static bool emit_entry(rvm__unit *u) {
     give_back(u, machine, first_slot, copy);
     LLVMBuildRet(k->b, left);
     return true;
-}
-
-LLVMValueRef rvm__need_constant(rvm__unit *u, uint32_t fn) {
-    rvm__build *k = u->k;
-    const rvm__native_need *need = &u->summaries[fn].need;
-    LLVMValueRef v[6] = {rvm__build_int(k, (int64_t)need->slots),   rvm__build_int(k, (int64_t)need->arrays),
-                         rvm__build_int(k, (int64_t)need->depth),   rvm__build_int(k, (int64_t)need->bytes),
-                         rvm__build_int(k, (int64_t)u->dead_found), rvm__build_int(k, 0)};
-    LLVMValueRef g = LLVMAddGlobal(k->module, LLVMArrayType2(k->i64, 6), "need");
-    LLVMSetInitializer(g, LLVMConstArray2(k->i64, v, 6));
-    LLVMSetGlobalConstant(g, true);
-    LLVMSetLinkage(g, LLVMPrivateLinkage);
-    return g;
 }
 
 static void emit_need(rvm__unit *u) {
@@ -516,6 +280,6 @@ done:
     rvm__realloc(&rvm__libc_allocator, u.ends, u.cap_ends * sizeof *u.ends, 0);
     rvm_machine_free(u.m);
     rvm__shaped_free(&u.shaped);
-    free_memory(&u);
+    rvm__unit_free(&u);
     return u.status;
 }

@@ -31,31 +31,6 @@ static LLVMValueRef bits_of(rvm__emit *e, LLVMValueRef v) {
 
 /* ---- what is not kept ---- */
 
-void rvm__count_erased(rvm__emit *e, uint32_t level, LLVMValueRef bits) {
-    LLVMValueRef to = e->erased[level > 0];
-    if (e->ahead && LLVMIsAConstantInt(bits))
-        e->erasing[level > 0] += LLVMConstIntGetZExtValue(bits);
-    else
-        rvm__put_at(e, LLVMBuildAdd(e->k->b, rvm__get(e, e->k->i64, to), bits, ""), to);
-}
-
-LLVMValueRef rvm__site_bits_of(rvm__emit *e, const rvm_insn *in) {
-    const uint32_t site = rvm__trail_site(e->u->m, rvm__insn_site(e->f, in));
-    return rvm__build_int(e->k, (int64_t)rvm__site_bits(e->u->m, site));
-}
-
-void rvm__settle_erased(rvm__emit *e) {
-    const uint32_t ahead = e->ahead;
-    e->settled = true; /* each trip counts its own, what it erases behind this as well */
-    e->ahead = 0;
-    for (uint32_t k = 0; k < 2; k++) {
-        const uint64_t bits = e->erasing[k];
-        e->erasing[k] = 0;
-        if (bits) rvm__count_erased(e, k, rvm__build_int(e->k, (int64_t)bits));
-    }
-    e->ahead = ahead;
-}
-
 /* An instruction that the array does not outlive, and that does not look at it. */
 static bool ends(const rvm__emit *e, uint32_t pc, uint16_t array) {
     const rvm_insn *in = &e->f->code[pc];

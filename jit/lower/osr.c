@@ -191,21 +191,6 @@ static int inner_direction(const rvm__emit *e) {
     return __builtin_popcount(e->u->w->turns) & 1 ? -e->dir : e->dir;
 }
 
-rvm__context *rvm__around_entry(rvm__emit *e, rvm__context *c, uint32_t head) {
-    const uint32_t end = e->f->code[head].target, lo = head < end ? head : end, hi = head < end ? end : head;
-    const bool around = lo < c->gap && c->gap <= hi && head != c->head && (c->dir > 0) == (head < end);
-    if (!around || !rvm__begins_loop(e->f, lo)) return c;
-    rvm__context *first = c->first ? c->first : c, *s;
-    for (s = first->others; s; s = s->others)
-        if (s->head == head) return s;
-    if (!(s = rvm__context_copy(e, c))) return c;
-    s->gap = rvm__gap(head + (uint32_t)c->dir, c->dir);
-    s->head = head;
-    s->first = first;
-    s->others = first->others;
-    return first->others = s;
-}
-
 void rvm__osr_entry(rvm__emit *e) {
     const int dir = inner_direction(e);
     const uint32_t gap = rvm__gap(e->at, dir), untracked = rvm__untracked_segments(e, e->at, dir);

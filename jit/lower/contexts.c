@@ -1,0 +1,131 @@
+/* contexts.c: contexts, stretches that are still to be walked, and how control comes to them: charges, polls and jumps. */
+#include "emit.h"
+#include "support.h"
+
+#include <stddef.h>
+#include <string.h>
+
+rvm__context *rvm__context_in(rvm__emit *e, rvm__context *parent, uint32_t compute, enum rvm__pass pass, int dir) {
+    rvm__context *c = rvm__unit_alloc(e->u, sizeof *c);
+    LLVMBasicBlockRef *landing = rvm__unit_alloc(e->u, e->f->ncode * sizeof *landing);
+    if (!c || !landing) return NULL;
+    *c = (rvm__context){
+        .parent = parent, .compute = compute, .pass = pass, .dir = dir, .landing = landing, .next = e->contexts};
+    c->tracked = parent && rvm__is_tracked(e, compute, e->f->code[compute].target);
+    c->depth = parent ? parent->depth + !c->tracked : 0;
+    c->gap = parent ? parent->gap : 0;
+    c->head = parent ? parent->head : 0;
+    e->contexts = c;
+    return c;
+}
+
+rvm__context *rvm__context_copy(rvm__emit *e, const rvm__context *c) {
+    rvm__context *s = rvm__unit_alloc(e->u, sizeof *s);
+    LLVMBasicBlockRef *landing = rvm__unit_alloc(e->u, e->f->ncode * sizeof *landing);
+    if (!s || !landing) return NULL;
+    *s = *c;
+    s->landing = landing;
+    s->start = s->passing = NULL;
+    s->first = s->others = NULL;
+    s->next = e->contexts;
+    return e->contexts = s;
+}
+
+/* In code that was entered in a loop control comes to the next trip of the loop that is entered by `head`. Where that is
+ * around the first one it has code of its own, in the context returned, so that LLVM sees loops that are entered at their
+ * heads. */
+static rvm__context *around_entry(rvm__emit *e, rvm__context *c, uint32_t head) {
+    const uint32_t end = e->f->code[head].target, lo = head < end ? head : end, hi = head < end ? end : head;
+    const bool around = lo < c->gap && c->gap <= hi && head != c->head && (c->dir > 0) == (head < end);
+    if (!around || !rvm__begins_loop(e->f, lo)) return c;
+    rvm__context *first = c->first ? c->first : c, *s;
+    for (s = first->others; s; s = s->others)
+        if (s->head == head) return s;
+    if (!(s = rvm__context_copy(e, c))) return c;
+    s->gap = rvm__gap(head + (uint32_t)c->dir, c->dir);
+    s->head = head;
+    s->first = first;
+    s->others = first->others;
+    return first->others = s;
+}
+
+void rvm__walk_later(rvm__emit *e, LLVMBasicBlockRef block, uint32_t pc, rvm__context *c) {
+    void *list = e->pending;
+    if (!rvm__grow(&rvm__libc_allocator, &list, &e->cap_pending, e->npending + 1, sizeof *e->pending)) {
+        rvm__out_of_memory(e->u);
+        return;
+    }
+    e->pending = list;
+    e->pending[e->npending++] = (rvm__pending){block, pc, c};
+}
+
+LLVMBasicBlockRef rvm__landing_of(rvm__emit *e, rvm__context *c, uint32_t pc) {
+    if (c->gap) c = around_entry(e, c, pc);
+    if (!c->landing[pc]) {
+        c->landing[pc] = rvm__block(e, "at");
+        rvm__walk_later(e, c->landing[pc], pc + (uint32_t)c->dir, c);
+    }
+    return c->landing[pc];
+}
+
+/* ---- charges and polls ---- */
+
+void rvm__charge(rvm__emit *e, uint32_t extra) {
+    const uint32_t n = e->walked + extra;
+    e->walked = 0;
+    if (!n || e->u->w->standalone) return;
+    LLVMValueRef now = rvm__get(e, e->k->i64, e->charged);
+    rvm__put_at(e, LLVMBuildNSWAdd(e->k->b, now, rvm__build_int(e->k, n), ""), e->charged);
+}
+
+/* Seldom called, from loops that would be left with little in registers if a call changed them: a function in between that
+ * keeps all but a few, where LLVM has a convention for that. */
+static LLVMValueRef looker(rvm__emit *e) {
+    enum { PRESERVE_MOST = 14 };
+    static const char name[] = "rvm.look";
+    rvm__build *k = e->k;
+    LLVMValueRef f = LLVMGetNamedFunction(k->module, name);
+    if (f) return f;
+    LLVMTypeRef params[2] = {k->ptr, k->ptr}, t = LLVMFunctionType(k->i32, params, 2, false);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(k->b);
+    const char *triple = LLVMGetTarget(k->module);
+    f = LLVMAddFunction(k->module, name, t);
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+    if (!strncmp(triple, "x86_64", 6) || !strncmp(triple, "aarch64", 7)) LLVMSetFunctionCallConv(f, PRESERVE_MOST);
+    rvm__attribute(k, f, -1, "noinline", 0);
+    rvm__attribute(k, f, -1, "cold", 0);
+    rvm__attribute(k, f, -1, "nounwind", 0);
+    rvm__at(e, LLVMAppendBasicBlockInContext(k->context, f, ""));
+    LLVMValueRef args[2] = {LLVMGetParam(f, 0), LLVMGetParam(f, 1)};
+    LLVMBuildRet(k->b, rvm__call_runtime(e, "rvm__native_safepoint", k->i32, 2, args));
+    rvm__at(e, here);
+    return f;
+}
+
+void rvm__emit_safepoint(rvm__emit *e, uint32_t pc) {
+    rvm__build *k = e->k;
+    if (e->u->w->standalone) return;
+    if (e->vectorised) {
+        rvm__safepoint_in_instance(e);
+        return;
+    }
+    LLVMBasicBlockRef look = rvm__block(e, "look"), on = rvm__block(e, "on");
+    LLVMValueRef limit = rvm__get(e, k->i64, rvm__member(e, e->native, offsetof(rvm__native, limit)));
+    LLVMValueRef charged = rvm__get(e, k->i64, e->charged);
+    rvm__unlikely(e, LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntSGT, charged, limit, ""), look, on));
+    rvm__at(e, look);
+    rvm__put_at(e, charged, rvm__member(e, e->native, offsetof(rvm__native, charged)));
+    LLVMValueRef args[2] = {e->machine, e->native};
+    LLVMValueRef f = looker(e), ended = LLVMBuildCall2(k->b, LLVMGlobalGetValueType(f), f, args, 2, "");
+    LLVMSetInstructionCallConv(ended, LLVMGetFunctionCallConv(f));
+    rvm__native_site site = rvm__site_here(e);
+    site.pc = pc;
+    rvm__exit_at(e, LLVMBuildICmp(k->b, LLVMIntNE, ended, LLVMConstInt(k->i32, 0, false), ""), site, 0);
+    LLVMBuildBr(k->b, on);
+    rvm__at(e, on);
+}
+
+void rvm__jump(rvm__emit *e, rvm__context *c, uint32_t pc, bool back) {
+    if (back) rvm__emit_safepoint(e, pc + (uint32_t)c->dir);
+    LLVMBuildBr(e->k->b, rvm__landing_of(e, c, pc));
+}

@@ -1,0 +1,92 @@
+/* exits.c: side exits, each from a site: to the interpreter (frame.c writes what it needs), standalone to the caller with
+ * the number of an end, of what is vectorised by bailing out. */
+#include "emit.h"
+#include "support.h"
+
+rvm__native_site rvm__site_here(const rvm__emit *e) {
+    return (rvm__native_site){
+        .fn = rvm__known_as(e->u, e->fn), .pc = e->pc, .dir = (int8_t)e->context->dir, .deeper = (uint8_t)e->context->depth};
+}
+
+uint32_t rvm__end_number(rvm__unit *u, uint32_t fn, uint32_t pc, enum rvm__end_reason reason) {
+    for (uint32_t k = u->nends; k-- > 0;)
+        if (u->ends[k].fn == fn && u->ends[k].pc == pc && u->ends[k].reason == reason) return k + 1;
+    void *list = u->ends;
+    if (!rvm__grow(&rvm__libc_allocator, &list, &u->cap_ends, u->nends + 1, sizeof *u->ends)) {
+        rvm__out_of_memory(u);
+        return 1;
+    }
+    u->ends = list;
+    u->ends[u->nends++] = (rvm__end){fn, pc, reason};
+    return u->nends;
+}
+
+void rvm__refuse(rvm__emit *e, const char *why) {
+    if (e->u->status) return;
+    e->u->status = rvm__fail_at(e->u->err, RVM_ERR_UNSUPPORTED, e->u->p, e->fn, e->pc, "`%s` cannot be a C function: %s",
+                                e->f->name, why);
+}
+
+/* A side exit with that status. */
+static LLVMBasicBlockRef ending(rvm__emit *e, LLVMValueRef status) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b), cold = rvm__block(e, "cold");
+    rvm__at(e, cold);
+    rvm__put_at(e, status, e->site);
+    LLVMBuildBr(e->k->b, e->exits);
+    e->nsites++;
+    rvm__at(e, here);
+    return cold;
+}
+
+static LLVMBasicBlockRef leaving(rvm__emit *e, rvm__native_site site, uint32_t uncharged) {
+    rvm__settle_erased(e);
+    if (e->u->w->standalone)
+        return ending(e, LLVMConstInt(e->k->i32, rvm__end_number(e->u, site.fn, site.pc, RVM__END_CHECK), false));
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b), cold = rvm__block(e, "cold");
+    void *list = e->sites;
+    if (!rvm__grow(&rvm__libc_allocator, &list, &e->cap_sites, e->nsites + 1, sizeof *e->sites))
+        rvm__out_of_memory(e->u);
+    else {
+        e->sites = list;
+        site.segments = rvm__untracked_segments(e, site.pc, site.dir);
+        e->sites[e->nsites] = site;
+    }
+    rvm__at(e, cold);
+    LLVMValueRef now = rvm__get(e, e->k->i64, e->charged);
+    if (e->ahead) now = LLVMBuildSub(e->k->b, now, rvm__charged_ahead(e), "");
+    rvm__put_at(e, LLVMBuildAdd(e->k->b, now, rvm__build_int(e->k, uncharged), ""), e->charged);
+    rvm__put_at(e, LLVMConstInt(e->k->i32, e->nsites++, false), e->site);
+    LLVMBuildBr(e->k->b, e->exits);
+    rvm__at(e, here);
+    return cold;
+}
+
+void rvm__exit_at(rvm__emit *e, LLVMValueRef cond, rvm__native_site site, uint32_t uncharged) {
+    if (LLVMIsAConstantInt(cond) && !LLVMConstIntGetZExtValue(cond)) return;
+    if (e->vectorised) {
+        rvm__bail_out(e, cond);
+        return;
+    }
+    LLVMBasicBlockRef cold = leaving(e, site, uncharged), on = rvm__block(e, "ok");
+    rvm__unlikely(e, LLVMBuildCondBr(e->k->b, cond, cold, on));
+    rvm__at(e, on);
+}
+
+void rvm__exit_with(rvm__emit *e, LLVMValueRef cond, LLVMValueRef status) {
+    LLVMBasicBlockRef cold = ending(e, status), on = rvm__block(e, "ok");
+    rvm__unlikely(e, LLVMBuildCondBr(e->k->b, cond, cold, on));
+    rvm__at(e, on);
+}
+
+void rvm__exit_if(rvm__emit *e, LLVMValueRef cond) {
+    rvm__exit_at(e, cond, rvm__site_here(e), e->walked);
+}
+
+void rvm__exit_now(rvm__emit *e) {
+    if (e->vectorised) {
+        rvm__bail_out(e, LLVMConstInt(e->k->i1, 1, false));
+        LLVMBuildUnreachable(e->k->b);
+        return;
+    }
+    LLVMBuildBr(e->k->b, leaving(e, rvm__site_here(e), e->walked));
+}

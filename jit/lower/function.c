@@ -1,0 +1,39 @@
+/* function.c: a specialisation of a function from its beginning to its end. */
+#include "emit.h"
+#include "support.h"
+
+void rvm__emit_function(rvm__unit *u, const rvm__specialisation *v) {
+    rvm__emit e = {.u = u,
+                   .k = u->k,
+                   .f = &u->p->functions[v->fn],
+                   .code = &u->m->codes[v->fn],
+                   .fn = v->fn,
+                   .dir = v->dir,
+                   .apart = v->apart,
+                   .deep = v->deep,
+                   .block = v->block,
+                   .at = v->at,
+                   .vectorised = v->vectorised,
+                   .function = v->function};
+    if (!rvm__frame_begin(&e)) return;
+    (e.block ? rvm__begin_chunk : rvm__take_parameters)(&e);
+    if (e.vectorised) rvm__find_conflicts(&e, v->conflicts);
+    LLVMBasicBlockRef first = rvm__block(&e, "first");
+    LLVMBuildBr(u->k->b, first);
+    if (v->block) {
+        if (!(e.context = rvm__context_in(&e, NULL, 0, PASS_WHOLE, v->dir))) return;
+        rvm__at(&e, first);
+        rvm__enter_chunk(&e);
+        rvm__walk_pending(&e);
+    } else if (v->at) {
+        rvm__at(&e, first);
+        rvm__osr_entry(&e);
+        rvm__walk_pending(&e);
+    } else
+        rvm__walk_from(&e, first, v->dir > 0 ? 1 : e.f->ncode - 2, v->dir);
+    if (!u->status) { /* else blocks were left open, and the module is thrown away */
+        rvm__frame_end(&e);
+        rvm__settle_function(&e);
+    }
+    rvm__realloc(&rvm__libc_allocator, e.sites, e.cap_sites * sizeof *e.sites, 0);
+}

@@ -1,0 +1,213 @@
+/* groups.c: where instances of a block run in groups of lanes.
+ *
+ * A group is a run of instances whose numbers within the block begin at a multiple of their count, 8 or 4, so that their
+ * partial sums stand side by side. lanes.c makes of an instance (instance.c) what runs one: it takes the same, with the
+ * index of the first lane. What is left at both ends runs instance after instance; so does a group that bails out: where
+ * others leave to the interpreter it takes back what it did and returns 1. Then the single instances leave, if they still
+ * do, at the right place.
+ *
+ * In lanes go blocks of unchecked code without recursion, function values, the stack and trails that are kept. Additions to
+ * arrays that conflict are calls that lanes.c knows. Where the order of sums is free (k->fast), lanes are summed first; else
+ * jit/lanes/order.c looks whether lanes can keep it.
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "emit.h"
+#include "lanes.h"
+
+typedef struct grouping {
+    rvm__instance *o;
+    unsigned lanes;     /* of a group */
+    char order;         /* in which elements gain, '+' or '-'; 0: it is free */
+    LLVMValueRef asked; /* i32: 0 before it is known whether a group keeps the order, 1 if so, else 2 */
+} grouping;
+
+static void say(rvm__build *k, LLVMValueRef f, const char *name, const char *letter) {
+    LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateStringAttribute(k->context, name, (unsigned)strlen(name), letter, 1));
+}
+
+/* On the instance: how groups are to be made of it. */
+static void say_how(const grouping *g, LLVMValueRef f) {
+    rvm__build *k = g->o->outer->k;
+    say(k, f, RVM__LANES, &"48"[g->lanes > 4]);
+    if (g->order) say(k, f, RVM__ORDERED, &g->order);
+}
+
+static LLVMValueRef reduced(const grouping *g, LLVMValueRef out, int which) {
+    rvm__emit *e = g->o->outer;
+    rvm__build *k = e->k;
+    LLVMValueRef sum = NULL;
+    for (size_t n = 0; n < g->lanes; n++) {
+        LLVMValueRef v = rvm__get(e, k->i64, rvm__member(e, out, ((size_t)which * g->lanes + n) * 8));
+        if (sum && which == RVM__VECTORISED_PEAK)
+            sum = LLVMBuildSelect(k->b, LLVMBuildICmp(k->b, LLVMIntUGT, v, sum, ""), v, sum, "");
+        else
+            sum = sum ? LLVMBuildAdd(k->b, sum, v, "") : v;
+    }
+    return sum;
+}
+
+static void increase(rvm__emit *e, LLVMValueRef counter, LLVMValueRef by) {
+    rvm__put_at(e, LLVMBuildAdd(e->k->b, rvm__get(e, e->k->i64, counter), by, ""), counter);
+}
+
+static void count(const grouping *g, LLVMValueRef out, LLVMValueRef cost) {
+    rvm__emit *e = g->o->outer;
+    rvm__build *k = e->k;
+    LLVMValueRef charged = LLVMBuildAdd(k->b, reduced(g, out, RVM__VECTORISED_CHARGED), rvm__build_int(k, g->lanes - 1), "");
+    LLVMValueRef frames = LLVMBuildAdd(k->b, e->frame, rvm__build_int(k, 1), ""), was = rvm__get(e, k->i64, e->below);
+    LLVMValueRef below = LLVMBuildSub(k->b, reduced(g, out, RVM__VECTORISED_PEAK), frames, "");
+    rvm__put_at(e, charged, cost);
+    increase(e, e->charged, charged);
+    increase(e, e->calls, reduced(g, out, RVM__VECTORISED_CALLS));
+    for (int n = 0; n < 2; n++) increase(e, e->erased[n], reduced(g, out, RVM__VECTORISED_ERASED + n));
+    rvm__put_at(e, LLVMBuildSelect(k->b, LLVMBuildICmp(k->b, LLVMIntUGT, below, was, ""), below, was, ""), e->below);
+}
+
+/* Registers that instances add into, and their partial sums: the one of the instance with that index is in the register. */
+static void move_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef index, bool out) {
+    for (uint32_t k = 0; k < x->to.shared; k++) {
+        const rvm__shared *s = &e->code->shared[(uint32_t)x->to.jump2 + k];
+        LLVMValueRef part = rvm__partial_sum(e, x, k, index), place = e->reg[s->slot];
+        rvm__put_at(e, rvm__get(e, rvm__build_type(e->k, (rvm_type)s->type), out ? place : part), out ? part : place);
+    }
+}
+
+/* Whether a whole group begins with the next instance, and there is fuel for as much as the last one took. */
+static LLVMValueRef may_group(const grouping *g, uint32_t pc, bool up, LLVMValueRef cost) {
+    rvm__emit *e = g->o->outer;
+    const rvm__xinsn *x = g->o->x;
+    rvm__build *k = e->k;
+    LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi), at = rvm__slot_value(e, x->to.i);
+    LLVMValueRef n = LLVMBuildSub(k->b, at, lo, ""), last = rvm__build_int(k, g->lanes - 1);
+    LLVMValueRef part = LLVMBuildAnd(k->b, n, last, "");
+    LLVMValueRef whole = LLVMBuildICmp(k->b, LLVMIntEQ, part, up ? rvm__build_int(k, 0) : last, "");
+    LLVMValueRef behind = up ? LLVMBuildSub(k->b, hi, at, "") : LLVMBuildAdd(k->b, n, rvm__build_int(k, 1), "");
+    if (e->block == pc && pc) /* the last one of the chunk has a number of its own */
+        behind = LLVMBuildAdd(k->b, up ? LLVMBuildSub(k->b, e->last, n, "") : LLVMBuildSub(k->b, n, e->last, ""),
+                              rvm__build_int(k, 1), "");
+    LLVMValueRef left = LLVMBuildICmp(k->b, LLVMIntUGT, behind, last, "");
+    LLVMValueRef fuel = rvm__get(e, k->i64, rvm__member(e, e->native, offsetof(rvm__native, fuel)));
+    LLVMValueRef then = LLVMBuildAdd(k->b, rvm__get(e, k->i64, e->charged), rvm__get(e, k->i64, cost), "");
+    whole = LLVMBuildAnd(k->b, whole, left, "");
+    return LLVMBuildAnd(k->b, whole, LLVMBuildICmp(k->b, LLVMIntSLE, then, fuel, ""), "");
+}
+
+/* Before the first group of a block: whether lanes keep the order of sums. */
+static void ask_for_order(grouping *g, LLVMBasicBlockRef single) {
+    rvm__emit *e = g->o->outer;
+    rvm__build *k = e->k;
+    LLVMValueRef one = LLVMConstInt(k->i32, 1, false), zero = LLVMConstNull(k->i32);
+    char name[40];
+    size_t length;
+    snprintf(name, sizeof name, RVM__ORDER "%s", LLVMGetValueName2(g->o->e.function, &length) + strlen(RVM__INSTANCE));
+    LLVMValueRef f = LLVMGetNamedFunction(k->module, name);
+    if (!f) f = LLVMAddFunction(k->module, name, g->o->type);
+    LLVMBasicBlockRef ask = rvm__block(e, "ask"), known = rvm__block(e, "known"), go = rvm__block(e, "go");
+    LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntEQ, rvm__get(e, k->i32, g->asked), zero, ""), ask, known);
+    rvm__at(e, ask);
+    LLVMValueRef differs = LLVMBuildCall2(k->b, g->o->type, f, g->o->args, g->o->n, "");
+    rvm__put_at(e, LLVMBuildAdd(k->b, differs, one, ""), g->asked);
+    LLVMBuildBr(k->b, known);
+    rvm__at(e, known);
+    LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntEQ, rvm__get(e, k->i32, g->asked), one, ""), go, single);
+    rvm__at(e, go);
+}
+
+/* The run ends in the middle of a group. */
+static void end_adrift(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef never) {
+    LLVMValueRef args[2] = {e->machine, e->native};
+    rvm__native_site site = rvm__site_here(e);
+    rvm__call_runtime(e, "rvm__native_adrift", e->k->nothing, 2, args);
+    site.pc = pc + (uint32_t)e->context->dir;
+    rvm__exit_at(e, LLVMConstInt(e->k->i1, 1, false), site, 0);
+    LLVMBuildBr(e->k->b, never);
+}
+
+static void run_group(rvm__emit *e, grouping *g, uint32_t pc, bool up, LLVMBasicBlockRef single, LLVMValueRef out,
+                      LLVMValueRef cost) {
+    rvm__build *k = e->k;
+    const rvm__xinsn *x = g->o->x;
+    LLVMBasicBlockRef done = rvm__block(e, "group.done");
+    LLVMValueRef at = rvm__slot_value(e, x->to.i), others = rvm__build_int(k, g->lanes - 1);
+    LLVMValueRef last = up ? LLVMBuildAdd(k->b, at, others, "") : LLVMBuildSub(k->b, at, others, "");
+    move_sums(e, x, at, true);
+    if (!rvm__pass_to_instance(g->o, out, up ? at : last)) {
+        LLVMBuildBr(k->b, single);
+        rvm__at(e, done);
+        LLVMBuildBr(k->b, single);
+        return;
+    }
+    rvm__emit_instance(g->o, pc);
+    if (!g->o->e.function) return;
+    say_how(g, g->o->e.function);
+    if (g->order) ask_for_order(g, single);
+    LLVMValueRef left = LLVMBuildCall2(k->b, g->o->type, g->o->e.function, g->o->args, g->o->n, "");
+    LLVMBasicBlockRef adrift = rvm__block(e, "adrift");
+    LLVMValueRef choice = LLVMBuildSwitch(k->b, left, single, 2);
+    LLVMAddCase(choice, LLVMConstInt(k->i32, RVM__GROUP_DONE, false), done);
+    LLVMAddCase(choice, LLVMConstInt(k->i32, RVM__GROUP_ADRIFT, false), adrift);
+    rvm__at(e, adrift);
+    end_adrift(e, pc, single);
+    rvm__at(e, done);
+    count(g, out, cost);
+    move_sums(e, x, last, false);
+    rvm__set_slot(e, x->to.i, last);
+    rvm__jump(e, e->context, e->f->code[pc].target - (uint32_t)e->context->dir, false);
+}
+
+/* A block that goes on with a group, if it can, or with one instance. */
+static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
+    rvm__build *k = e->k;
+    grouping group = {.o = rvm__instance_of(e, pc)}, *g = &group;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(k->b), start = rvm__block(e, "start");
+    LLVMBasicBlockRef single = rvm__block(e, "single");
+    uint32_t first, last;
+    bool conflicts = false;
+    rvm__body_of(e, pc, &first, &last);
+    rvm__at(e, start);
+    if (!g->o) return start;
+    const bool known = rvm__survey_conflicts(e, first, last, g->o->x->to.i, &conflicts);
+    const bool up = (e->context->dir > 0) != ((g->o->x->flags & X_REVERSED) != 0);
+    g->lanes = conflicts ? RVM__MOST_GROUP : k->group; /* more lanes, fewer sums over them */
+    g->order = !conflicts || k->fast ? 0 : up ? '+' : '-';
+    if (!known)
+        LLVMBuildBr(k->b, single);
+    else {
+        g->asked = e->asked[pc] = rvm__local(e, k->i32, "asked");
+        LLVMValueRef out = rvm__local(e, LLVMArrayType2(k->i64, RVM__VECTORISED_COUNTS * RVM__MOST_GROUP), "counted");
+        LLVMValueRef cost = rvm__local(e, k->i64, "cost");
+        rvm__at(e, e->entry);
+        rvm__put_at(e, rvm__build_int(k, 0), cost);
+        rvm__put_at(e, LLVMConstNull(k->i32), g->asked); /* the block may have been entered by on-stack replacement */
+        rvm__at(e, start);
+        LLVMBasicBlockRef some = rvm__block(e, "group");
+        LLVMBuildCondBr(k->b, may_group(g, pc, up, cost), some, single);
+        rvm__at(e, some);
+        run_group(e, g, pc, up, single, out, cost);
+    }
+    e->conflicts = NULL;
+    rvm__at(e, single);
+    rvm__jump(e, e->context, pc, false);
+    rvm__at(e, here);
+    return start;
+}
+
+void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back) {
+    rvm__context *c = e->context;
+    if (!rvm__goes_in_lanes(e, pc)) {
+        rvm__jump(e, c, pc, back);
+        return;
+    }
+    if (!c->start && !(c->start = rvm__unit_alloc(e->u, e->f->ncode * sizeof *c->start))) return;
+    if (back) rvm__emit_safepoint(e, pc + (uint32_t)c->dir);
+    if (!e->asked && !(e->asked = rvm__unit_alloc(e->u, e->f->ncode * sizeof *e->asked))) return;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b);
+    if (!c->start[pc]) c->start[pc] = start_block(e, pc);
+    rvm__at(e, here);
+    if (!back && e->asked[pc]) rvm__put_at(e, LLVMConstNull(e->k->i32), e->asked[pc]);
+    LLVMBuildBr(e->k->b, c->start[pc]);
+}

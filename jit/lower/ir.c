@@ -1,0 +1,58 @@
+/* ir.c: blocks, memory and branches of the function that is emitted. */
+#include "emit.h"
+
+#include <string.h>
+
+LLVMBasicBlockRef rvm__block(rvm__emit *e, const char *name) {
+    return LLVMAppendBasicBlockInContext(e->k->context, e->function, name);
+}
+
+void rvm__at(rvm__emit *e, LLVMBasicBlockRef b) {
+    LLVMPositionBuilderAtEnd(e->k->b, b);
+}
+
+LLVMValueRef rvm__get(rvm__emit *e, LLVMTypeRef t, LLVMValueRef address) {
+    return LLVMBuildLoad2(e->k->b, t, address, "");
+}
+
+void rvm__put_at(rvm__emit *e, LLVMValueRef value, LLVMValueRef address) {
+    LLVMBuildStore(e->k->b, value, address);
+}
+
+LLVMValueRef rvm__member(rvm__emit *e, LLVMValueRef address, size_t offset) {
+    LLVMValueRef bytes = rvm__build_int(e->k, (int64_t)offset);
+    return LLVMBuildInBoundsGEP2(e->k->b, e->k->i8, address, &bytes, 1, "");
+}
+
+/* In the entry block, whose terminator is added last. */
+LLVMValueRef rvm__local(rvm__emit *e, LLVMTypeRef t, const char *name) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b);
+    LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(e->k->b); /* which an instruction found there would change */
+    LLVMValueRef first = LLVMGetFirstInstruction(e->entry);
+    if (first)
+        LLVMPositionBuilderBefore(e->k->b, first);
+    else
+        rvm__at(e, e->entry);
+    LLVMValueRef a = LLVMBuildAlloca(e->k->b, t, name);
+    rvm__at(e, here);
+    LLVMSetCurrentDebugLocation2(e->k->b, line);
+    return a;
+}
+
+/* By branch weights. */
+void rvm__unlikely(rvm__emit *e, LLVMValueRef branch) {
+    LLVMContextRef c = e->k->context;
+    LLVMMetadataRef part[3] = {LLVMMDStringInContext2(c, "branch_weights", 14),
+                               LLVMValueAsMetadata(LLVMConstInt(e->k->i32, 1, false)),
+                               LLVMValueAsMetadata(LLVMConstInt(e->k->i32, 1 << 20, false))};
+    LLVMValueRef weights = LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, part, 3));
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c, "prof", 4), weights);
+}
+
+LLVMValueRef rvm__absolute(rvm__emit *e, LLVMValueRef x) {
+    const char *name = "llvm.fabs";
+    LLVMTypeRef t = LLVMTypeOf(x);
+    const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(e->k->module, id, &t, 1);
+    return LLVMBuildCall2(e->k->b, LLVMIntrinsicGetType(e->k->context, id, &t, 1), f, &x, 1, "");
+}

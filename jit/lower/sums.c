@@ -1,0 +1,151 @@
+/* sums.c: registers that instances of a block add into: a partial sum for each instance modulo eight, put together at the
+ * end of a chunk, as vm/interp/blocks.c has it. */
+#include "emit.h"
+#include "instruction.h"
+
+#include <stddef.h>
+
+enum { PARTS = RVM__PARTS, CHUNK = RVM__CHUNK };
+
+static const rvm__shared *shared_of(const rvm__emit *e, const rvm__xinsn *x, uint32_t k) {
+    return &e->code->shared[(uint32_t)x->to.jump2 + k];
+}
+
+static LLVMTypeRef type_of(rvm__emit *e, const rvm__shared *s) {
+    return rvm__build_type(e->k, (rvm_type)s->type);
+}
+
+/* What adding to changes nothing. */
+static LLVMValueRef nothing(rvm__emit *e, const rvm__shared *s) {
+    const rvm_type t = (rvm_type)s->type;
+    return rvm__build_value(e->k, t, rvm__is_floating(t) ? (rvm_value){.f = -0.0} : (rvm_value){0});
+}
+
+static void fill(rvm__emit *e, LLVMValueRef *held, LLVMValueRef v) {
+    for (int n = 1; n <= PARTS; n++) rvm__put_at(e, v, held[n]);
+}
+
+void rvm__begin_sums(rvm__emit *e, const rvm__xinsn *x) {
+    for (uint32_t k = 0; k < x->to.shared; k++) {
+        const rvm__shared *s = shared_of(e, x, k);
+        LLVMValueRef *held = &e->reg[x->to.hidden + RVM__SUMS * k], *place = &e->reg[s->slot];
+        rvm__put_at(e, rvm__get(e, type_of(e, s), *place), held[0]);
+        rvm__put_at(e, nothing(e, s), *place);
+        fill(e, held, nothing(e, s));
+    }
+}
+
+/* Address of partial sum n of a register, n no constant. */
+static LLVMValueRef part_at(rvm__emit *e, LLVMValueRef *held, LLVMValueRef n) {
+    LLVMValueRef at = LLVMBuildNSWMul(e->k->b, n, rvm__build_int(e->k, sizeof(rvm_value)), "");
+    return LLVMBuildInBoundsGEP2(e->k->b, e->k->i8, held[1], &at, 1, "");
+}
+
+static LLVMValueRef part_number(rvm__emit *e, LLVMValueRef k) {
+    return LLVMBuildAnd(e->k->b, k, rvm__build_int(e->k, PARTS - 1), "");
+}
+
+LLVMValueRef rvm__partial_sum(rvm__emit *e, const rvm__xinsn *x, uint32_t k, LLVMValueRef index) {
+    LLVMValueRef n = LLVMBuildSub(e->k->b, index, rvm__slot_value(e, x->to.lo), "");
+    return part_at(e, &e->reg[x->to.hidden + RVM__SUMS * k], part_number(e, n));
+}
+
+static LLVMValueRef plus(rvm__emit *e, const rvm__shared *s, LLVMValueRef x, LLVMValueRef y, LLVMValueRef *overflow) {
+    return rvm__build_update(e->k, RVM_OP_add, (rvm_type)s->type, x, y, overflow);
+}
+
+static LLVMValueRef tree(rvm__emit *e, const rvm__shared *s, LLVMValueRef *held, LLVMValueRef *overflow) {
+    LLVMTypeRef t = type_of(e, s);
+    LLVMValueRef v[PARTS];
+    for (int n = 0; n < PARTS; n++) v[n] = rvm__get(e, t, held[1 + n]);
+    for (int n = PARTS / 2; n > 0; n /= 2)
+        for (int k = 0; k < n; k++) v[k] = plus(e, s, v[k], v[k + n], overflow);
+    return v[0];
+}
+
+/* What was before the chunk, and the tree of its partial sums. */
+static LLVMValueRef total(rvm__emit *e, const rvm__shared *s, LLVMValueRef *held, LLVMValueRef *overflow) {
+    LLVMValueRef sum = tree(e, s, held, overflow);
+    return plus(e, s, rvm__get(e, type_of(e, s), held[0]), sum, overflow);
+}
+
+static void note_magnitude(rvm__emit *e, const rvm__shared *s, LLVMValueRef sum) {
+    const rvm_place q = {.kind = RVM_PLACE_SLOT, .slot = s->slot};
+    if (e->held[s->slot]) rvm__track_held(e, &q, sum, false);
+}
+
+void rvm__end_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, bool leaves) {
+    LLVMValueRef *sum = rvm__unit_alloc(e->u, (x->to.shared + 1u) * sizeof *sum), overflow = NULL;
+    LLVMValueRef at = part_number(e, k);
+    if (!sum) return;
+    for (uint32_t n = 0; n < x->to.shared;
+         n++) { /* of sums all are known before any changes; what is put away is the same */
+        const rvm__shared *s = shared_of(e, x, n);
+        LLVMValueRef *held = &e->reg[x->to.hidden + RVM__SUMS * n];
+        rvm__put_at(e, rvm__get(e, type_of(e, s), e->reg[s->slot]), part_at(e, held, at));
+        sum[n] = total(e, s, held, &overflow);
+    }
+    if (overflow && !(x->flags & X_UNCHECKED)) rvm__exit_if(e, overflow);
+    for (uint32_t n = 0; n < x->to.shared; n++) {
+        const rvm__shared *s = shared_of(e, x, n);
+        LLVMValueRef *held = &e->reg[x->to.hidden + RVM__SUMS * n], zero = LLVMConstNull(type_of(e, s));
+        note_magnitude(e, s, sum[n]);
+        rvm__put_at(e, leaves ? zero : sum[n], held[0]);
+        rvm__put_at(e, leaves ? sum[n] : nothing(e, s), e->reg[s->slot]);
+        fill(e, held, leaves ? zero : nothing(e, s));
+    }
+}
+
+void rvm__leave_sums(rvm__emit *e, const rvm__xinsn *x) {
+    for (uint32_t n = 0; n < x->to.shared; n++) {
+        const rvm__shared *s = shared_of(e, x, n);
+        LLVMValueRef *held = &e->reg[x->to.hidden + RVM__SUMS * n], zero = LLVMConstNull(type_of(e, s));
+        rvm__put_at(e, rvm__get(e, type_of(e, s), held[0]), e->reg[s->slot]);
+        rvm__put_at(e, zero, held[0]);
+        fill(e, held, zero);
+    }
+}
+
+void rvm__pass_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef to) {
+    LLVMValueRef next = part_number(e, to), at = part_number(e, k);
+    for (uint32_t n = 0; n < x->to.shared; n++) {
+        const rvm__shared *s = shared_of(e, x, n);
+        LLVMValueRef *held = &e->reg[x->to.hidden + RVM__SUMS * n], place = e->reg[s->slot];
+        rvm__put_at(e, rvm__get(e, type_of(e, s), place), part_at(e, held, at));
+        rvm__put_at(e, rvm__get(e, type_of(e, s), part_at(e, held, next)), place);
+    }
+}
+
+void rvm__next_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMBasicBlockRef same = rvm__block(e, "same"), other = rvm__block(e, "chunk"), on = rvm__block(e, "on");
+    LLVMValueRef crossed = LLVMBuildXor(b, k, next, "");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, crossed, rvm__build_int(e->k, CHUNK), ""), same, other);
+    rvm__at(e, same);
+    rvm__pass_sums(e, x, k, next);
+    LLVMBuildBr(b, on);
+    rvm__at(e, other);
+    rvm__end_sums(e, x, k, false);
+    LLVMBuildBr(b, on);
+    rvm__at(e, on);
+}
+
+/* Totals of the chunk that this function runs: to whoever runs its block. */
+void rvm__hand_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k) {
+    LLVMValueRef *sum = rvm__unit_alloc(e->u, (x->to.shared + 1u) * sizeof *sum), overflow = NULL;
+    LLVMValueRef at = part_number(e, k);
+    for (uint32_t n = 0; n < x->to.shared && sum; n++) {
+        const rvm__shared *s = shared_of(e, x, n);
+        LLVMValueRef *held = &e->reg[x->to.hidden + RVM__SUMS * n];
+        rvm__put_at(e, rvm__get(e, type_of(e, s), e->reg[s->slot]), part_at(e, held, at));
+        sum[n] = tree(e, s, held, &overflow);
+    }
+    if (overflow && !(x->flags & X_UNCHECKED)) rvm__exit_if(e, overflow);
+    for (uint32_t n = 0; n < x->to.shared && sum; n++) {
+        const uint16_t slot = shared_of(e, x, n)->slot;
+        LLVMValueRef to = rvm__member(e, e->sums, n * sizeof(rvm__native_sum));
+        rvm__put_at(e, sum[n], rvm__member(e, to, offsetof(rvm__native_sum, value)));
+        if (!e->held[slot]) continue;
+        rvm__put_at(e, rvm__get(e, e->k->f64, e->held[slot]), rvm__member(e, to, offsetof(rvm__native_sum, held)));
+    }
+}

@@ -1,0 +1,154 @@
+/* text.c: what the text of a function tells: which array a name stands for, whether that needs memory, which lengths are
+ * known, which blocks go in lanes. */
+#include "emit.h"
+#include "builder.h"
+#include "instance.h"
+
+/* ---- what arrays are part of ---- */
+
+uint32_t rvm__maker_of(const rvm_function *f, uint16_t array, uint32_t pc) {
+    unsigned closed = 0;
+    while (--pc > 0) {
+        const rvm_insn *in = &f->code[pc];
+        if (in->op == RVM_OP_undo) pc = in->target; /* a region that is behind: what it made is gone */
+        if (!rvm__op_names_array((rvm_op)in->op)) continue;
+        if (rvm__places(f, in)->slot != array) continue;
+        if (in->op & 1)
+            closed++;
+        else if (closed-- == 0)
+            return pc;
+    }
+    return 0;
+}
+
+bool rvm__is_closed(const rvm_function *f, uint32_t from, uint32_t to) {
+    for (uint32_t pc = from + 1; pc < to; pc++) {
+        const enum rvm_pair pair = (enum rvm_pair)(f->code[pc].op >> 1);
+        const bool jumps = pair == RVM_PAIR_jmp || pair == RVM_PAIR_jt || pair == RVM_PAIR_jf;
+        if (jumps && f->code[pc].target < from) return false;
+    }
+    return true;
+}
+
+uint16_t rvm__base_of(const rvm__emit *e, uint16_t array, uint32_t pc) {
+    for (uint32_t at = pc; (at = rvm__maker_of(e->f, array, at));) {
+        if (!rvm__is_closed(e->f, at, pc)) return RVM__NO_BASE;
+        const rvm_insn *in = &e->f->code[at];
+        if (in->op != RVM_OP_view) return array;
+        array = rvm__places(e->f, in)[1].slot;
+    }
+    return array;
+}
+
+const rvm_insn *rvm__view_at(const rvm__emit *e, uint16_t array, uint32_t pc) {
+    const uint32_t at = rvm__maker_of(e->f, array, pc);
+    return at && rvm__is_closed(e->f, at, pc) && e->f->code[at].op == RVM_OP_view ? &e->f->code[at] : NULL;
+}
+
+/* ---- local arrays that need no memory ---- */
+
+enum { MOST_BYTES = 1024 };
+
+/* Elements by what makes an array appear or disappear; 0: not a constant. */
+static uint64_t constant_size(const rvm_function *f, const rvm_insn *in) {
+    const rvm_place *q = rvm__places(f, in);
+    uint64_t n = 1;
+    if (in->op >> 1 != RVM_PAIR_new) return 0;
+    for (int d = 0; d < f->arrays[q->slot].ndim; d++) {
+        const uint16_t slot = q[1 + d].slot;
+        const int64_t length = slot < f->nregs ? -1 : f->consts[slot - f->nregs].i;
+        if (length <= 0 || length > MOST_BYTES) return 0;
+        n *= (uint64_t)length;
+        if (n > MOST_BYTES / sizeof(rvm_value)) return 0;
+    }
+    return n;
+}
+
+static bool makes(const rvm_insn *in, const rvm_place *q, uint16_t array) {
+    const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
+    return (pair == RVM_PAIR_new || pair == RVM_PAIR_like) && q->slot == array;
+}
+
+/* Of few elements, a constant number, wherever it appears. Recursion, which may be deep, keeps its arrays in the arena. */
+uint64_t rvm__alloca_bytes(const rvm__unit *u, uint32_t fn, uint16_t array) {
+    const rvm_function *f = &u->p->functions[fn];
+    uint64_t n = 0;
+    RVM__EACH_INSN(x, f) {
+        if (!makes(x.in, x.q, array)) continue;
+        const uint64_t here = constant_size(f, x.in);
+        if (!here || (n && n != here)) return 0;
+        n = here;
+    }
+    return n && !u->recursive ? RVM__ARRAY_HEADER + n * sizeof(rvm_value) : 0;
+}
+
+bool rvm__appears(const rvm_function *f, uint16_t array) {
+    RVM__EACH_INSN(x, f)
+        if (makes(x.in, x.q, array)) return true;
+    return false;
+}
+
+uint64_t rvm__local_bytes(const rvm__unit *u, uint32_t fn, uint16_t array) {
+    const uint64_t always = rvm__alloca_bytes(u, fn, array);
+    const bool few = !u->recursive && !u->w->standalone && rvm__appears(&u->p->functions[fn], array);
+    return always || !few ? always : RVM__ARRAY_HEADER + RVM__FEW * sizeof(rvm_value);
+}
+
+/* ---- functions for some lengths ---- */
+
+uint32_t rvm__known_as(const rvm__unit *u, uint32_t fn) {
+    const rvm__shaped_copy *c = rvm__shaped_at(&u->shaped, fn);
+    return c ? c->of : fn;
+}
+
+LLVMValueRef rvm__known_number(const rvm__emit *e) {
+    return LLVMConstInt(e->k->i32, rvm__known_as(e->u, e->fn), false);
+}
+
+static uint32_t added_constants(const rvm__emit *e) {
+    return e->f->nconsts - e->u->p->functions[rvm__known_as(e->u, e->fn)].nconsts;
+}
+
+uint32_t rvm__machine_slots(const rvm__emit *e) {
+    return e->code->slots - added_constants(e);
+}
+
+uint32_t rvm__machine_slot(const rvm__emit *e, uint32_t slot) {
+    return slot < e->f->nregs ? slot : slot - added_constants(e);
+}
+
+LLVMValueRef rvm__known_length(const rvm__unit *u, uint32_t fn, uint16_t slot) {
+    const rvm__shaped_copy *c = rvm__shaped_at(&u->shaped, fn);
+    return c && slot < c->nregs && c->value[slot] >= 0 ? rvm__build_int(u->k, c->value[slot]) : NULL;
+}
+
+/* ---- blocks ---- */
+
+bool rvm__is_ascending(const rvm__emit *e, const rvm__xinsn *x) {
+    return (e->context->dir > 0) != ((x->flags & X_REVERSED) != 0);
+}
+
+void rvm__body_of(const rvm__emit *e, uint32_t pc, uint32_t *first, uint32_t *last) {
+    const uint32_t other = e->f->code[pc].target;
+    *first = (pc < other ? pc : other) + 1;
+    *last = (pc < other ? other : pc) - 1;
+}
+
+static bool calls_are_plain(const rvm__emit *e, uint32_t first, uint32_t last) {
+    RVM__EACH_INSN_IN(x, e->f, first, last + 1) {
+        if (x.in->op >> 1 == RVM_PAIR_calli) return false;
+        if (x.in->op >> 1 != RVM_PAIR_call) continue;
+        const rvm__summary *g = &e->u->summaries[x.in->target];
+        if (g->recursive || g->by_value || g->size > RVM__MOST_VECTORISED) return false;
+    }
+    return true;
+}
+
+bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc) {
+    const rvm__xinsn *x = &e->code->x[pc];
+    const rvm__lowering *w = e->u->w;
+    uint32_t first, last;
+    if (!w->lanes || !w->unchecked || w->standalone || w->lines || e->vectorised || x->flags & X_GUARD) return false;
+    rvm__body_of(e, pc, &first, &last);
+    return first <= last && calls_are_plain(e, first, last) && !rvm__is_tracked(e, first - 1, last + 1);
+}

@@ -1,0 +1,81 @@
+/* unit.c: what all functions of a unit share: memory, functions of the runtime, attributes, constants. */
+#include "emit.h"
+#include "support.h"
+
+#include <string.h>
+
+/* ---- memory ---- */
+
+typedef struct rvm__block_of_memory {
+    struct rvm__block_of_memory *next;
+    size_t size;
+    _Alignas(16) char bytes[];
+} block_of_memory;
+
+rvm_status rvm__out_of_memory(rvm__unit *u) {
+    if (!u->status) u->status = rvm__fail(u->err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory while compiling");
+    return u->status;
+}
+
+void *rvm__unit_alloc(rvm__unit *u, size_t size) {
+    const size_t whole = sizeof(block_of_memory) + size;
+    block_of_memory *b = rvm__realloc(&rvm__libc_allocator, NULL, 0, whole);
+    if (!b) {
+        rvm__out_of_memory(u);
+        return NULL;
+    }
+    memset(b, 0, whole);
+    b->next = u->memory;
+    b->size = whole;
+    u->memory = b;
+    return b->bytes;
+}
+
+void rvm__unit_free(rvm__unit *u) {
+    while (u->memory) {
+        block_of_memory *b = u->memory;
+        u->memory = b->next;
+        rvm__realloc(&rvm__libc_allocator, b, b->size, 0);
+    }
+}
+
+/* ---- functions and constants ---- */
+
+LLVMValueRef rvm__runtime(rvm__unit *u, const char *name, LLVMTypeRef result, unsigned n, const LLVMTypeRef *params) {
+    LLVMValueRef f = LLVMGetNamedFunction(u->k->module, name);
+    LLVMTypeRef t[8];
+    if (f) return f;
+    for (unsigned k = 0; k < n && k < 8; k++) t[k] = params[k];
+    f = LLVMAddFunction(u->k->module, name, LLVMFunctionType(result, t, n, false));
+    rvm__attribute(u->k, f, -1, "nounwind", 0);
+    rvm__attribute(u->k, f, -1, "willreturn", 0);
+    return f;
+}
+
+LLVMValueRef rvm__call_runtime(rvm__emit *e, const char *name, LLVMTypeRef result, unsigned n, const LLVMValueRef *args) {
+    LLVMTypeRef t[8];
+    LLVMValueRef v[8];
+    for (unsigned k = 0; k < n && k < 8; k++) v[k] = args[k], t[k] = LLVMTypeOf(args[k]);
+    LLVMValueRef f = rvm__runtime(e->u, name, result, n, t);
+    return LLVMBuildCall2(e->k->b, LLVMGlobalGetValueType(f), f, v, n, "");
+}
+
+void rvm__attribute(rvm__build *k, LLVMValueRef f, int param, const char *name, uint64_t value) {
+    const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    const LLVMAttributeIndex at =
+        param < 0 ? (LLVMAttributeIndex)LLVMAttributeFunctionIndex : (LLVMAttributeIndex)(1 + param);
+    LLVMAddAttributeAtIndex(f, at, LLVMCreateEnumAttribute(k->context, kind, value));
+}
+
+LLVMValueRef rvm__need_constant(rvm__unit *u, uint32_t fn) {
+    rvm__build *k = u->k;
+    const rvm__native_need *need = &u->summaries[fn].need;
+    LLVMValueRef v[6] = {rvm__build_int(k, (int64_t)need->slots),   rvm__build_int(k, (int64_t)need->arrays),
+                         rvm__build_int(k, (int64_t)need->depth),   rvm__build_int(k, (int64_t)need->bytes),
+                         rvm__build_int(k, (int64_t)u->dead_found), rvm__build_int(k, 0)};
+    LLVMValueRef g = LLVMAddGlobal(k->module, LLVMArrayType2(k->i64, 6), "need");
+    LLVMSetInitializer(g, LLVMConstArray2(k->i64, v, 6));
+    LLVMSetGlobalConstant(g, true);
+    LLVMSetLinkage(g, LLVMPrivateLinkage);
+    return g;
+}
