@@ -84,7 +84,7 @@ static void fill_alloca(rvm__emit *e, const rvm__array_ir *a, LLVMValueRef n, LL
 
 static LLVMValueRef from_arena(rvm__emit *e, const site *s, LLVMValueRef n, LLVMValueRef v) {
     rvm__build *k = e->k;
-    LLVMValueRef args[3] = {e->machine, n, bits(e, v)};
+    LLVMValueRef args[3] = {e->frame.machine, n, bits(e, v)};
     if (e->u->w->standalone) return rvm__standalone_new(e, s->array, n, args[2]);
     LLVMValueRef p = rvm__call_runtime(e, "rvm__native_new", k->ptr, 3, args);
     rvm__exit_if(e, LLVMBuildIsNull(k->b, p, ""));
@@ -94,8 +94,8 @@ static LLVMValueRef from_arena(rvm__emit *e, const site *s, LLVMValueRef n, LLVM
 /* here: an i1, whether it stands in its alloca. */
 static void note_home(rvm__emit *e, const site *s, LLVMValueRef here) {
     rvm__build *k = e->k;
-    const rvm__array_ir *a = &e->array[s->array];
-    LLVMValueRef home = LLVMBuildShl(k->b, e->frame, rvm__build_int(k, 17), "");
+    const rvm__array_ir *a = &e->frame.array[s->array];
+    LLVMValueRef home = LLVMBuildShl(k->b, e->frame.number, rvm__build_int(k, 17), "");
     home = LLVMBuildOr(k->b, home, rvm__build_int(k, (int64_t)RVM__HOME(0, s->array)), "");
     rvm__put_at(e, LLVMBuildSelect(k->b, here, home, rvm__build_int(k, 0), ""), a->home);
     rvm__put_at(e, here, a->own);
@@ -104,7 +104,7 @@ static void note_home(rvm__emit *e, const site *s, LLVMValueRef here) {
 /* Where the elements of an array that appears stand, behind a header; a side exit where there is no memory. */
 static LLVMValueRef place_of(rvm__emit *e, const site *s, LLVMValueRef n, LLVMValueRef v) {
     rvm__build *k = e->k;
-    const rvm__array_ir *a = &e->array[s->array];
+    const rvm__array_ir *a = &e->frame.array[s->array];
     if (!a->memory) return from_arena(e, s, n, v);
     if (!a->few) {
         note_home(e, s, LLVMConstInt(k->i1, 1, false));
@@ -131,7 +131,7 @@ static LLVMValueRef place_of(rvm__emit *e, const site *s, LLVMValueRef n, LLVMVa
 
 static void appear(rvm__emit *e, const site *s) {
     rvm__build *k = e->k;
-    const rvm__array_ir *a = &e->array[s->array];
+    const rvm__array_ir *a = &e->frame.array[s->array];
     const bool floating = rvm__is_floating((rvm_type)s->decl->type);
     LLVMValueRef dim[RVM_MAX_DIMS], n = count(e, s, dim), v = value(e, s);
     LLVMValueRef p = place_of(e, s, n, v);
@@ -152,7 +152,7 @@ static void appear(rvm__emit *e, const site *s) {
 /* As registers. */
 void rvm__array_gone(rvm__emit *e, uint16_t array) {
     rvm__build *k = e->k;
-    const rvm__array_ir *a = &e->array[array];
+    const rvm__array_ir *a = &e->frame.array[array];
     LLVMValueRef nothing = rvm__nothing(e, k->i64), nowhere = rvm__nothing(e, k->ptr);
     rvm__put_at(e, LLVMConstInt(k->i8, 0, false), a->present);
     rvm__put_at(e, rvm__build_int(k, 0), a->home);
@@ -169,7 +169,7 @@ void rvm__array_gone(rvm__emit *e, uint16_t array) {
 static void to_arena(rvm__emit *e, uint16_t array) {
     LLVMValueRef n = rvm__build_int(e->k, 1);
     for (int d = 0; d < e->f->arrays[array].ndim; d++) n = LLVMBuildMul(e->k->b, n, rvm__dimension(e, array, d), "");
-    LLVMValueRef args[2] = {e->machine, n};
+    LLVMValueRef args[2] = {e->frame.machine, n};
     if (e->u->w->standalone)
         rvm__standalone_del(e, array);
     else
@@ -178,7 +178,7 @@ static void to_arena(rvm__emit *e, uint16_t array) {
 
 void rvm__drop_array(rvm__emit *e, uint16_t array) {
     rvm__build *k = e->k;
-    const rvm__array_ir *a = &e->array[array];
+    const rvm__array_ir *a = &e->frame.array[array];
     if (a->memory && a->few) {
         LLVMBasicBlockRef there = rvm__block(e, "many"), on = rvm__block(e, "on");
         LLVMBuildCondBr(k->b, rvm__get(e, k->i1, a->own), on, there);
@@ -193,7 +193,7 @@ void rvm__drop_array(rvm__emit *e, uint16_t array) {
 
 static void disappear(rvm__emit *e, const site *s, const rvm__xinsn *x) {
     rvm__build *k = e->k;
-    const rvm__array_ir *a = &e->array[s->array];
+    const rvm__array_ir *a = &e->frame.array[s->array];
     LLVMValueRef n = rvm__build_int(k, 1);
     for (int d = 0; d < s->decl->ndim; d++) {
         LLVMValueRef is = rvm__dimension(e, s->array, d);
@@ -202,9 +202,9 @@ static void disappear(rvm__emit *e, const site *s, const rvm__xinsn *x) {
     }
     LLVMValueRef v = value(e, s);
     if (!(x->flags & X_UNCHECKED)) {
-        LLVMValueRef args[7] = {e->machine,
+        LLVMValueRef args[7] = {e->frame.machine,
                                 rvm__known_number(e),
-                                LLVMConstInt(k->i32, e->pc, false),
+                                LLVMConstInt(k->i32, e->control.pc, false),
                                 rvm__get(e, k->ptr, a->data),
                                 n,
                                 bits(e, v),
@@ -243,8 +243,8 @@ static void cut(rvm__emit *e, const rvm_place *q, LLVMValueRef whole, LLVMValueR
 static part part_of(rvm__emit *e, const site *s) {
     LLVMBuilderRef b = e->k->b;
     const uint16_t whole = s->places[1].slot;
-    part p = {.data = rvm__get(e, e->k->ptr, e->array[whole].data),
-              .offset = rvm__get(e, e->k->i64, e->array[whole].offset)};
+    part p = {.data = rvm__get(e, e->k->ptr, e->frame.array[whole].data),
+              .offset = rvm__get(e, e->k->i64, e->frame.array[whole].offset)};
     for (int d = 0; d < e->f->arrays[whole].ndim; d++) {
         LLVMValueRef lo = NULL, n = rvm__dimension(e, whole, d), stride = rvm__stride(e, whole, d);
         if (2 + (uint32_t)d < s->nplaces) cut(e, &s->places[2 + d], n, &lo, &n);
@@ -261,7 +261,7 @@ static part part_of(rvm__emit *e, const site *s) {
 }
 
 static void view(rvm__emit *e, const site *s) {
-    const rvm__array_ir *a = &e->array[s->array], *whole = &e->array[s->places[1].slot];
+    const rvm__array_ir *a = &e->frame.array[s->array], *whole = &e->frame.array[s->places[1].slot];
     const part p = part_of(e, s);
     rvm__put_at(e, p.data, a->data);
     rvm__put_at(e, p.offset, a->offset);
@@ -273,13 +273,13 @@ static void view(rvm__emit *e, const site *s) {
     if (a->magnitude) rvm__put_at(e, rvm__get(e, e->k->ptr, whole->magnitude), a->magnitude);
     rvm__put_at(e, rvm__get(e, e->k->i16, whole->base), a->base);
     rvm__put_at(e, LLVMConstInt(e->k->i8, 1, false), a->present);
-    if (rvm__is_packed(e, e->pc)) rvm__pack(e, s->array);
+    if (rvm__is_packed(e, e->control.pc)) rvm__pack(e, s->array);
 }
 
 static void unview(rvm__emit *e, const site *s) {
     rvm__build *k = e->k;
-    const rvm__array_ir *a = &e->array[s->array];
-    if (rvm__is_packed(e, e->pc))
+    const rvm__array_ir *a = &e->frame.array[s->array];
+    if (rvm__is_packed(e, e->control.pc))
         rvm__unpack(e, s->array);
     else if (!e->u->w->trust) {
         const part p = part_of(e, s);

@@ -13,13 +13,13 @@ void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__charge(e, 1);
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSGE, lo, hi, ""), none, some);
     rvm__at(e, none);
-    rvm__jump(e, e->context, in->target, false);
+    rvm__jump(e, e->control.context, in->target, false);
     rvm__at(e, some);
     rvm__set_slot(e, x->to.i, rvm__is_ascending(e, x) ? lo : LLVMBuildSub(b, hi, rvm__build_int(e->k, 1), ""));
     rvm__begin_sums(e, x);
-    if (e->u->w->threads && !e->block && !e->vectorised) rvm__run_chunks(e, in, x);
+    if (e->u->w->threads && !e->block.chunk && !e->vectorised) rvm__run_chunks(e, in, x);
     rvm__begin_strips(e, x);
-    rvm__to_instance(e, e->pc, false);
+    rvm__to_instance(e, e->control.pc, false);
 }
 
 /* To the next one, numbered within the block as k is. */
@@ -36,18 +36,18 @@ static void turn_chunk(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMValueRef k = LLVMBuildSub(b, at, lo, "");
     LLVMValueRef next = rvm__is_ascending(e, x) ? LLVMBuildAdd(b, k, one, "") : LLVMBuildSub(b, k, one, "");
     LLVMBasicBlockRef again = rvm__block(e, "again"), ended = rvm__block(e, "ended");
-    const uint32_t walked = e->walked;
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, k, e->last, ""), ended, again);
+    const uint32_t walked = e->count.walked;
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, k, e->block.last, ""), ended, again);
     rvm__at(e, again);
     rvm__pass_sums(e, x, k, next);
     rvm__charge(e, 1);
     rvm__set_slot(e, x->to.i, LLVMBuildAdd(b, lo, next, ""));
     rvm__to_instance(e, in->target, true);
     rvm__at(e, ended);
-    e->walked = walked;
+    e->count.walked = walked;
     rvm__hand_sums(e, x, k);
     rvm__charge(e, 1);
-    LLVMBuildBr(b, e->done);
+    LLVMBuildBr(b, e->frame.done);
 }
 
 /* The next strip begins below the one that ended; the index is as if it had gone down. */
@@ -58,10 +58,10 @@ static void go_on_below(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, L
 }
 
 bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
-    if (e->block && in->target == e->block) return turn_chunk(e, in, x), false;
+    if (e->block.chunk && in->target == e->block.chunk) return turn_chunk(e, in, x), false;
     LLVMBuilderRef b = e->k->b;
     const bool up = rvm__is_ascending(e, x);
-    const uint32_t lower = e->pc < in->target ? e->pc : in->target;
+    const uint32_t lower = e->control.pc < in->target ? e->control.pc : in->target;
     const uint64_t most = rvm__block_unseen(e, in->target);
     LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi), at = rvm__slot_value(e, x->to.i);
     LLVMValueRef one = rvm__build_int(e->k, 1), last = up ? LLVMBuildSub(b, hi, one, "") : lo;
@@ -70,7 +70,7 @@ bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     const bool turns = rvm__may_turn(e, lower);
     if (turns) next = LLVMBuildSelect(b, rvm__is_upward(e, lower), LLVMBuildAdd(b, k, one, ""), next, "");
     LLVMBasicBlockRef again = rvm__block(e, "again"), ended = rvm__block(e, "ended");
-    const uint32_t walked = e->walked;
+    const uint32_t walked = e->count.walked;
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, at, end, ""), ended, again);
     rvm__at(e, again);
     go_on(e, x, k, next);
@@ -80,7 +80,7 @@ bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
         LLVMBasicBlockRef more = rvm__block(e, "more"), out = rvm__block(e, "out");
         LLVMValueRef left = rvm__if_left(e, lower, more, out);
         rvm__at(e, more);
-        e->walked = walked;
+        e->count.walked = walked;
         if (turns)
             go_on_below(e, in, x, left);
         else
@@ -90,7 +90,7 @@ bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
         rvm__at(e, out);
         if (turns) rvm__set_slot(e, x->to.i, lo);
     }
-    e->walked = walked;
+    e->count.walked = walked;
     if (x->to.shared) rvm__end_sums(e, x, k, true);
     rvm__charge(e, 1);
     return true;

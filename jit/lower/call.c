@@ -48,7 +48,7 @@ static bool part_of(const rvm__emit *e, const rvm_place *q, part *to) {
         for (unsigned d = 0; d < to->n; d++) to->cut[d].lo = q->idx[d], to->cut[d].hi = RVM__NO_BASE;
         return true;
     }
-    const rvm_insn *in = rvm__view_at(e, q->slot, e->pc);
+    const rvm_insn *in = rvm__view_at(e, q->slot, e->control.pc);
     if (!in) return false;
     const rvm_place *of = rvm__places(e->f, in) + 1;
     *to = (part){.whole = of->slot, .n = in->nplaces - 2u};
@@ -94,7 +94,7 @@ static bool same_memory(const rvm__emit *e, const rvm_place *a, const rvm_place 
     if (a->kind == RVM_PLACE_SLOT || b->kind == RVM_PLACE_SLOT)
         return a->kind == b->kind && a->slot == b->slot && a->slot < e->f->nregs;
     if (cut_apart(e, a, b)) return false;
-    const uint16_t x = rvm__base_of(e, a->slot, e->pc), y = rvm__base_of(e, b->slot, e->pc);
+    const uint16_t x = rvm__base_of(e, a->slot, e->control.pc), y = rvm__base_of(e, b->slot, e->control.pc);
     return x == y || x == RVM__NO_BASE || y == RVM__NO_BASE || (overlaps(e, x) && overlaps(e, y));
 }
 
@@ -108,7 +108,7 @@ static extent extent_of(rvm__emit *e, const argument *a) {
         LLVMValueRef at = LLVMBuildPtrToInt(b, a->o.address, e->k->i64, "");
         return (extent){at, LLVMBuildAdd(b, at, rvm__build_int(e->k, 8), "")};
     }
-    LLVMValueRef from = LLVMBuildPtrToInt(b, rvm__get(e, e->k->ptr, e->array[a->q->slot].data), e->k->i64, "");
+    LLVMValueRef from = LLVMBuildPtrToInt(b, rvm__get(e, e->k->ptr, e->frame.array[a->q->slot].data), e->k->i64, "");
     LLVMValueRef to = LLVMBuildAdd(b, from, rvm__build_int(e->k, 8), ""), empty = NULL, zero = rvm__build_int(e->k, 0);
     for (int d = 0; d < a->param->ndim; d++) {
         LLVMValueRef n = rvm__dimension(e, a->q->slot, d), last = LLVMBuildSub(b, n, rvm__build_int(e->k, 1), "");
@@ -213,7 +213,7 @@ static bool is_constant(const rvm__emit *e, uint16_t array, int d, int64_t *n) {
         if (f->params[k].dim[d] < f->nregs) return false;
         return *n = f->consts[f->params[k].dim[d] - f->nregs].i, true;
     }
-    const rvm_insn *view = rvm__view_at(e, array, e->pc);
+    const rvm_insn *view = rvm__view_at(e, array, e->control.pc);
     if (!view) return false;
     const rvm_place *q = rvm__places(f, view);
     for (int from = 0, kept = 0; from < f->arrays[q[1].slot].ndim; from++) {
@@ -252,12 +252,12 @@ static unsigned pass_array(call *c, const argument *a, LLVMValueRef *to) {
     rvm__emit *e = c->e;
     const uint16_t array = a->q->slot;
     unsigned n = 0;
-    to[n++] = rvm__get(e, e->k->ptr, e->array[array].data);
+    to[n++] = rvm__get(e, e->k->ptr, e->frame.array[array].data);
     for (int d = 0; d < a->param->ndim; d++) to[n++] = rvm__dimension(e, array, d);
     for (int d = 0; d < a->param->ndim; d++) to[n++] = rvm__stride(e, array, d);
-    to[n++] = rvm__get(e, e->k->i64, e->array[array].home);
-    to[n++] = rvm__get(e, e->k->i64, e->array[array].offset);
-    if (has_magnitudes(e)) to[n++] = rvm__get(e, e->k->ptr, e->array[array].magnitude);
+    to[n++] = rvm__get(e, e->k->i64, e->frame.array[array].home);
+    to[n++] = rvm__get(e, e->k->i64, e->frame.array[array].offset);
+    if (has_magnitudes(e)) to[n++] = rvm__get(e, e->k->ptr, e->frame.array[array].magnitude);
     return n;
 }
 
@@ -288,7 +288,7 @@ static void take_back(call *c, const argument *a) {
     if (a->shares) now = LLVMBuildSelect(e->k->b, a->shares, now, v, "");
     rvm__store(e, &a->o, now);
     if (!a->held || a->q->kind != RVM_PLACE_SLOT) return;
-    LLVMValueRef to = e->held[a->q->slot], both[2] = {v, rvm__get(e, e->k->f64, a->held)};
+    LLVMValueRef to = e->frame.held[a->q->slot], both[2] = {v, rvm__get(e, e->k->f64, a->held)};
     for (int k = 0; k < 2; k++) {
         LLVMValueRef size = rvm__absolute(e, both[k]), was = rvm__get(e, e->k->f64, to);
         LLVMValueRef larger = LLVMBuildFCmp(e->k->b, LLVMRealOGT, size, was, "");
@@ -306,26 +306,26 @@ static void run_call(call *c, bool apart) {
     rvm__build *k = e->k;
     const rvm__summary *summary = &e->u->summaries[c->callee];
     LLVMValueRef *args = rvm__unit_alloc(e->u, (RVM__FIXED_PARAMS + c->n * (size_t)RVM__MOST_PARAMS) * sizeof *args);
-    const uint16_t deep = rvm__deep_at(e, e->pc);
+    const uint16_t deep = rvm__deep_at(e, e->control.pc);
     const rvm__specialisation *v = e->vectorised ? rvm__vectorised(e->u, c->callee, c->dir, apart, deep, c->conflicts)
                                                  : rvm__version_of(e->u, c->callee, c->dir, apart, deep);
     if (!args || !v || !v->function) return;
     unsigned n = 0;
     if (!rvm__is_inlined(e->u, c->callee) && summary->most > RVM__MOST_UNSEEN) { /* calls alone can go on for ever */
         rvm__charge(e, 0);
-        rvm__emit_safepoint(e, e->pc);
+        rvm__emit_safepoint(e, e->control.pc);
     }
-    args[n++] = e->machine;
-    args[n++] = e->native;
-    args[n++] = e->u->w->standalone ? e->first_slot
-                                    : LLVMBuildAdd(k->b, e->first_slot, rvm__build_int(k, rvm__machine_slots(e)), "");
-    args[n++] = LLVMBuildAdd(k->b, e->first_array, rvm__build_int(k, e->f->narrays), "");
-    args[n++] = LLVMBuildAdd(k->b, e->frame, rvm__build_int(k, 1), "");
+    args[n++] = e->frame.machine;
+    args[n++] = e->frame.native;
+    args[n++] = e->u->w->standalone ? e->frame.first_slot
+                                    : LLVMBuildAdd(k->b, e->frame.first_slot, rvm__build_int(k, rvm__machine_slots(e)), "");
+    args[n++] = LLVMBuildAdd(k->b, e->frame.first_array, rvm__build_int(k, e->f->narrays), "");
+    args[n++] = LLVMBuildAdd(k->b, e->frame.number, rvm__build_int(k, 1), "");
     n++; /* counts */
     if (summary->recursive && e->u->w->standalone)
         rvm__standalone_depth(e, args[4]);
     else if (summary->recursive) { /* the rest was made sure of at the start */
-        LLVMValueRef room[5] = {e->machine, args[2], args[3], args[4], rvm__need_constant(e->u, c->callee)};
+        LLVMValueRef room[5] = {e->frame.machine, args[2], args[3], args[4], rvm__need_constant(e->u, c->callee)};
         LLVMValueRef has = rvm__call_runtime(e, "rvm__native_room", k->i1, 5, room);
         rvm__exit_if(e, LLVMBuildNot(k->b, has, ""));
     }
@@ -333,7 +333,7 @@ static void run_call(call *c, bool apart) {
         n += c->arg[a].param->ndim ? pass_array(c, &c->arg[a], args + n) : pass_scalar(c, &c->arg[a], args + n);
     rvm__native_site site = rvm__site_here(e);
     site.calling = 1;
-    site.against = c->dir != e->context->dir;
+    site.against = c->dir != e->control.context->dir;
     rvm__charge(e, 1);
     args[RVM__COUNTS_PARAM] = rvm__counts_for_call(e);
     LLVMValueRef left = LLVMBuildCall2(k->b, v->type, v->function, args, n, "");
@@ -358,16 +358,16 @@ static void call_one(rvm__emit *e, const rvm_insn *in, uint32_t callee, int dir,
     for (uint32_t k = 0; k < c.n; k++) {
         c.arg[k] = (argument){.q = &places[k], .param = &g->params[k]};
         if (!c.arg[k].param->ndim) c.arg[k].o = rvm__operand_of(e, &places[k], UINT32_MAX);
-        c.arg[k].conflicts = e->conflicts && places[k].kind == RVM_PLACE_ELEM && e->conflicts[places[k].slot] &&
+        c.arg[k].conflicts = e->block.conflicts && places[k].kind == RVM_PLACE_ELEM && e->block.conflicts[places[k].slot] &&
                              c.arg[k].param->role == RVM_ACC;
     }
     c.conflicts = rvm__conflicting_arguments(e, g, places);
     look_at_lengths(&c);
     if ((x->flags & X_ALIAS || !e->apart) && !look_at_sharing(&c, &apart)) {
-        const uint32_t walked = e->walked;
+        const uint32_t walked = e->count.walked;
         rvm__exit_now(e);
         rvm__at(e, rvm__block(e, "dead"));
-        e->walked = walked;
+        e->count.walked = walked;
         return;
     }
     run_call(&c, apart);
@@ -380,7 +380,7 @@ static void call_value(rvm__emit *e, const rvm_insn *in, int dir, const rvm__xin
     LLVMValueRef value = rvm__slot_value(e, rvm__places(e->f, in)->slot);
     LLVMBasicBlockRef other = rvm__block(e, "other"), on = rvm__block(e, "on");
     LLVMValueRef choice = LLVMBuildSwitch(k->b, value, other, 4);
-    const uint32_t walked = e->walked;
+    const uint32_t walked = e->count.walked;
     rvm__at(e, other);
     rvm__exit_now(e);
     for (uint32_t fn = 0; fn < p->nfunctions; fn++) {
@@ -389,11 +389,11 @@ static void call_value(rvm__emit *e, const rvm_insn *in, int dir, const rvm__xin
         LLVMBasicBlockRef here = rvm__block(e, "value");
         LLVMAddCase(choice, rvm__build_int(k, fn), here);
         rvm__at(e, here);
-        e->walked = walked;
+        e->count.walked = walked;
         call_one(e, in, (uint32_t)callee, dir, x);
         LLVMBuildBr(k->b, on);
     }
-    e->walked = 0;
+    e->count.walked = 0;
     rvm__at(e, on);
 }
 
@@ -403,5 +403,5 @@ void rvm__emit_call(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_o
         call_value(e, in, dir, x);
     else
         call_one(e, in, in->target, dir, x);
-    e->walked = 0;
+    e->count.walked = 0;
 }

@@ -163,14 +163,14 @@ static bool is_apart(const rvm__emit *e, uint16_t array) {
 
 /* Registers of the surroundings that are added into begin with a magnitude of 0, which whoever runs the block joins. */
 static void begin_registers(rvm__emit *e) {
-    for (uint32_t k = 0; k < e->plan->nregs; k++) {
-        const uint16_t r = e->plan->regs[k];
+    for (uint32_t k = 0; k < e->block.plan->nregs; k++) {
+        const uint16_t r = e->block.plan->regs[k];
         LLVMTypeRef t = rvm__build_type(e->k, (rvm_type)e->f->reg_type[r]);
         LLVMValueRef from = rvm__member(e, LLVMGetParam(e->function, AT_REGISTERS), k * sizeof(rvm_value));
-        rvm__put_at(e, rvm__get(e, t, from), e->reg[r]);
+        rvm__put_at(e, rvm__get(e, t, from), e->frame.reg[r]);
     }
     for (uint32_t k = 0; k < e->f->nregs; k++)
-        if (e->held[k]) rvm__put_at(e, LLVMConstReal(e->k->f64, 0), e->held[k]);
+        if (e->frame.held[k]) rvm__put_at(e, LLVMConstReal(e->k->f64, 0), e->frame.held[k]);
 }
 
 static LLVMValueRef view_field(rvm__emit *e, uint32_t at, size_t offset, LLVMTypeRef t) {
@@ -185,32 +185,32 @@ static uint32_t index_of(const plan *p, uint16_t array) {
 
 /* Of a part: its base's address, and how far behind it it begins. */
 static LLVMValueRef data_of(rvm__emit *e, uint32_t at, const LLVMValueRef *given) {
-    const uint16_t array = e->plan->arrays[at], base = e->plan->base[array];
+    const uint16_t array = e->block.plan->arrays[at], base = e->block.plan->base[array];
     if (base == array) return given[array];
-    LLVMValueRef from = view_field(e, index_of(e->plan, base), offsetof(rvm__native_view, data), e->k->i64);
+    LLVMValueRef from = view_field(e, index_of(e->block.plan, base), offsetof(rvm__native_view, data), e->k->i64);
     LLVMValueRef way = LLVMBuildSub(e->k->b, view_field(e, at, offsetof(rvm__native_view, data), e->k->i64), from, "");
     return LLVMBuildInBoundsGEP2(e->k->b, e->k->i8, given[base], &way, 1, "");
 }
 
 /* Arrays whose largest magnitude follows what instances do. */
 static bool is_marked(const rvm__emit *e, const plan *p, uint16_t array) {
-    return e->array[array].magnitude && rvm__is_floating((rvm_type)e->f->arrays[array].type) &&
+    return e->frame.array[array].magnitude && rvm__is_floating((rvm_type)e->f->arrays[array].type) &&
            (p->bits[p->base[array]] & RVM__BITS_ACC);
 }
 
 /* The address of the chunk's own largest magnitude of the array, behind the sums; NULL where none is kept. */
 static LLVMValueRef mark_of(rvm__emit *e, uint16_t array) {
-    uint32_t n = e->code->x[e->block].to.shared;
-    if (!is_marked(e, e->plan, array)) return LLVMConstNull(e->k->ptr);
-    for (uint32_t k = 0; e->plan->arrays[k] != array; k++) n += is_marked(e, e->plan, e->plan->arrays[k]);
-    LLVMValueRef mark = rvm__member(e, e->sums, n * sizeof(rvm__native_sum) + offsetof(rvm__native_sum, held));
+    uint32_t n = e->code->x[e->block.chunk].to.shared;
+    if (!is_marked(e, e->block.plan, array)) return LLVMConstNull(e->k->ptr);
+    for (uint32_t k = 0; e->block.plan->arrays[k] != array; k++) n += is_marked(e, e->block.plan, e->block.plan->arrays[k]);
+    LLVMValueRef mark = rvm__member(e, e->block.sums, n * sizeof(rvm__native_sum) + offsetof(rvm__native_sum, held));
     rvm__put_at(e, LLVMConstReal(e->k->f64, 0), mark);
     return mark;
 }
 
 static void begin_array(rvm__emit *e, uint32_t at, const LLVMValueRef *given) {
-    const uint16_t array = e->plan->arrays[at];
-    const rvm__array_ir *a = &e->array[array];
+    const uint16_t array = e->block.plan->arrays[at];
+    const rvm__array_ir *a = &e->frame.array[array];
     const int ndim = e->f->arrays[array].ndim;
     LLVMValueRef base = view_field(e, at, offsetof(rvm__native_view, base), e->k->i64);
     rvm__put_at(e, data_of(e, at, given), a->data);
@@ -229,25 +229,26 @@ static void begin_array(rvm__emit *e, uint32_t at, const LLVMValueRef *given) {
 void rvm__begin_chunk(rvm__emit *e) {
     LLVMValueRef *given = rvm__unit_alloc(e->u, (e->f->narrays + 1u) * sizeof *given);
     unsigned at = AT_DATA;
-    e->plan = plan_of(e, e->block);
-    if (!e->plan || !given) return;
-    e->last = LLVMGetParam(e->function, AT_LAST);
-    e->sums = LLVMGetParam(e->function, AT_SUMS);
+    e->block.plan = plan_of(e, e->block.chunk);
+    if (!e->block.plan || !given) return;
+    e->block.last = LLVMGetParam(e->function, AT_LAST);
+    e->block.sums = LLVMGetParam(e->function, AT_SUMS);
     begin_registers(e);
-    for (uint32_t k = 0; k < e->plan->narrays; k++)
-        if (is_base(e->plan, e->plan->arrays[k])) given[e->plan->arrays[k]] = LLVMGetParam(e->function, at++);
-    for (uint32_t k = 0; k < e->plan->narrays; k++) begin_array(e, k, given);
+    for (uint32_t k = 0; k < e->block.plan->narrays; k++)
+        if (is_base(e->block.plan, e->block.plan->arrays[k]))
+            given[e->block.plan->arrays[k]] = LLVMGetParam(e->function, at++);
+    for (uint32_t k = 0; k < e->block.plan->narrays; k++) begin_array(e, k, given);
     rvm__know_lengths(e);
 }
 
 void rvm__enter_chunk(rvm__emit *e) {
-    const rvm__xinsn *x = &e->code->x[e->block];
+    const rvm__xinsn *x = &e->code->x[e->block.chunk];
     if (e->u->status) return;
-    e->pc = e->block;
+    e->control.pc = e->block.chunk;
     LLVMValueRef first = LLVMGetParam(e->function, AT_FIRST), lo = rvm__slot_value(e, x->to.lo);
     rvm__set_slot(e, x->to.i, LLVMBuildAdd(e->k->b, lo, first, ""));
     rvm__begin_sums(e, x);
-    rvm__to_instance(e, e->block, false);
+    rvm__to_instance(e, e->block.chunk, false);
 }
 
 /* ---- the specialisation of it, and what threads call ---- */
@@ -364,7 +365,7 @@ static LLVMValueRef is_simple(rvm__emit *e, const plan *p, uint16_t array, LLVMV
 static LLVMValueRef may_run(rvm__emit *e, const plan *p, LLVMValueRef count) {
     rvm__build *k = e->k;
     LLVMValueRef elements = NULL;
-    LLVMValueRef threads = rvm__get(e, k->i64, rvm__member(e, e->native, offsetof(rvm__native, threads)));
+    LLVMValueRef threads = rvm__get(e, k->i64, rvm__member(e, e->frame.native, offsetof(rvm__native, threads)));
     const uint64_t least = WORTH / p->work > RVM__CHUNK ? WORTH / p->work : RVM__CHUNK;
     LLVMValueRef good = LLVMBuildICmp(k->b, LLVMIntNE, threads, rvm__build_int(k, 0), "");
     good = both(e, good, LLVMBuildICmp(k->b, LLVMIntUGT, count, rvm__build_int(k, (int64_t)least), ""));
@@ -385,7 +386,7 @@ static LLVMValueRef write_registers(rvm__emit *e, const plan *p) {
     LLVMValueRef to = list(e, p->nregs, sizeof(rvm_value), "registers");
     for (uint32_t k = 0; k < p->nregs; k++) {
         LLVMTypeRef t = rvm__build_type(e->k, (rvm_type)e->f->reg_type[p->regs[k]]);
-        rvm__put_at(e, rvm__get(e, t, e->reg[p->regs[k]]), rvm__member(e, to, k * sizeof(rvm_value)));
+        rvm__put_at(e, rvm__get(e, t, e->frame.reg[p->regs[k]]), rvm__member(e, to, k * sizeof(rvm_value)));
     }
     return to;
 }
@@ -394,7 +395,7 @@ static LLVMValueRef write_views(rvm__emit *e, const plan *p) {
     LLVMValueRef to = list(e, p->narrays, sizeof(rvm__native_view), "views");
     for (uint32_t k = 0; k < p->narrays; k++) {
         const uint16_t array = p->arrays[k];
-        const rvm__array_ir *a = &e->array[array];
+        const rvm__array_ir *a = &e->frame.array[array];
         LLVMValueRef view = rvm__member(e, to, k * sizeof(rvm__native_view));
         LLVMValueRef base = LLVMBuildZExt(e->k->b, rvm__get(e, e->k->i16, a->base), e->k->i64, "");
         rvm__put_at(e, rvm__get(e, e->k->ptr, a->data), rvm__member(e, view, offsetof(rvm__native_view, data)));
@@ -425,10 +426,11 @@ static LLVMValueRef write_copies(rvm__emit *e, const plan *p, uint64_t *n) {
         }
         LLVMValueRef read = rvm__build_int(e->k, (p->bits[array] & READ) != 0);
         rvm__put_at(e, read, rvm__member(e, copy, offsetof(rvm__native_copy, read)));
-        rvm__put_at(e, rvm__get(e, e->k->ptr, e->array[array].data), rvm__member(e, copy, offsetof(rvm__native_copy, to)));
+        rvm__put_at(e, rvm__get(e, e->k->ptr, e->frame.array[array].data),
+                    rvm__member(e, copy, offsetof(rvm__native_copy, to)));
         rvm__put_at(e, elements, rvm__member(e, copy, offsetof(rvm__native_copy, n)));
         LLVMValueRef held =
-            is_marked(e, p, array) ? rvm__get(e, e->k->ptr, e->array[array].magnitude) : LLVMConstNull(e->k->ptr);
+            is_marked(e, p, array) ? rvm__get(e, e->k->ptr, e->frame.array[array].magnitude) : LLVMConstNull(e->k->ptr);
         rvm__put_at(e, held, rvm__member(e, copy, offsetof(rvm__native_copy, held)));
         LLVMValueRef type = rvm__build_int(e->k, e->f->arrays[array].type);
         rvm__put_at(e, type, rvm__member(e, copy, offsetof(rvm__native_copy, type)));
@@ -441,7 +443,7 @@ static LLVMValueRef write_marks(rvm__emit *e, const plan *p, uint64_t *n) {
     *n = 0;
     for (uint32_t k = 0; k < p->narrays; k++) {
         if (!is_marked(e, p, p->arrays[k])) continue;
-        LLVMValueRef mark = rvm__get(e, e->k->ptr, e->array[p->arrays[k]].magnitude);
+        LLVMValueRef mark = rvm__get(e, e->k->ptr, e->frame.array[p->arrays[k]].magnitude);
         rvm__put_at(e, mark, rvm__member(e, to, (*n)++ * sizeof(double *)));
     }
     return to;
@@ -455,7 +457,7 @@ static void pass_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef list_of_su
         LLVMValueRef sum = rvm__member(e, list_of_sums, k * sizeof(rvm__native_sum));
         LLVMValueRef value = rvm__member(e, sum, offsetof(rvm__native_sum, value));
         LLVMValueRef held = rvm__member(e, sum, offsetof(rvm__native_sum, held));
-        LLVMValueRef before = e->reg[x->to.hidden + RVM__SUMS * k], largest = e->held[s->slot];
+        LLVMValueRef before = e->frame.reg[x->to.hidden + RVM__SUMS * k], largest = e->frame.held[s->slot];
         rvm__put_at(e, rvm__get(e, t, back ? value : before), back ? before : value);
         if (largest) rvm__put_at(e, rvm__get(e, e->k->f64, back ? held : largest), back ? largest : held);
         if (back) continue;
@@ -468,8 +470,8 @@ static void pass_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef list_of_su
 static LLVMValueRef write_job(rvm__emit *e, const plan *p, const rvm_insn *in, const rvm__xinsn *x, LLVMValueRef count,
                               LLVMValueRef sums) {
     rvm__build *k = e->k;
-    const int dir = e->context->dir;
-    LLVMValueRef there = entry_of(e, p, e->pc, dir), back = LLVMConstNull(k->ptr);
+    const int dir = e->control.context->dir;
+    LLVMValueRef there = entry_of(e, p, e->control.pc, dir), back = LLVMConstNull(k->ptr);
     LLVMValueRef job = list(e, 1, sizeof(rvm__native_job), "job");
     uint64_t ncopies, nmarks;
     if (p->undone) back = entry_of(e, p, in->target, -dir);
@@ -478,11 +480,11 @@ static LLVMValueRef write_job(rvm__emit *e, const plan *p, const rvm_insn *in, c
     PUT(there, there);
     PUT(back, back);
     PUT(need, rvm__need_constant(e->u, e->fn));
-    PUT(slots, e->first_slot);
-    PUT(arrays, e->first_array);
-    PUT(frame, e->frame);
+    PUT(slots, e->frame.first_slot);
+    PUT(arrays, e->frame.first_array);
+    PUT(frame, e->frame.number);
     PUT(fn, rvm__build_int(k, rvm__known_as(e->u, e->fn)));
-    PUT(pc, rvm__build_int(k, e->pc));
+    PUT(pc, rvm__build_int(k, e->control.pc));
     PUT(ascending, rvm__build_int(k, rvm__is_ascending(e, x)));
     PUT(lo, rvm__slot_value(e, x->to.lo));
     PUT(count, count);
@@ -510,11 +512,11 @@ static void go_on(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, LLVMVal
     LLVMValueRef last = LLVMBuildSub(b, count, one, "");
     rvm__set_slot(e, x->to.i, up ? LLVMBuildAdd(b, i, last, "") : LLVMBuildSub(b, i, last, ""));
     rvm__leave_sums(e, x);
-    rvm__jump(e, e->context, in->target, false);
+    rvm__jump(e, e->control.context, in->target, false);
     rvm__at(e, rest);
     rvm__set_slot(e, x->to.i, up ? LLVMBuildAdd(b, i, done, "") : LLVMBuildSub(b, i, done, ""));
     rvm__begin_strips(e, x);
-    rvm__to_instance(e, e->pc, true);
+    rvm__to_instance(e, e->control.pc, true);
 }
 
 static void count(rvm__emit *e, const plan *p) {
@@ -526,7 +528,7 @@ static void count(rvm__emit *e, const plan *p) {
 
 void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__build *k = e->k;
-    const plan *p = plan_of(e, e->pc);
+    const plan *p = plan_of(e, e->control.pc);
     if (p) count(e, p);
     if (!p || p->why) return;
     LLVMBasicBlockRef threads = rvm__block(e, "threads"), here = rvm__block(e, "here");
@@ -538,7 +540,7 @@ void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     if (!job) return;
     pass_sums(e, x, sums, false);
     rvm__hand_counts(e);
-    LLVMValueRef args[3] = {e->machine, e->native, job};
+    LLVMValueRef args[3] = {e->frame.machine, e->frame.native, job};
     LLVMValueRef done = rvm__call_runtime(e, "rvm__native_chunks", k->i64, 3, args);
     rvm__take_counts(e);
     pass_sums(e, x, sums, true);

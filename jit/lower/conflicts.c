@@ -29,12 +29,12 @@ void rvm__bail_out(rvm__emit *e, LLVMValueRef cond) {
 }
 
 void rvm__safepoint_in_instance(rvm__emit *e) {
-    LLVMValueRef charged = rvm__get(e, e->k->i64, e->charged);
+    LLVMValueRef charged = rvm__get(e, e->k->i64, e->count.charged);
     marker(e, RVM__SAFEPOINT, UNSEEN, 1, &charged);
 }
 
 bool rvm__add_conflicting(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f) {
-    if (!e->conflicts || q->kind != RVM_PLACE_ELEM || !e->conflicts[q->slot]) return false;
+    if (!e->block.conflicts || q->kind != RVM_PLACE_ELEM || !e->block.conflicts[q->slot]) return false;
     if (op & 1) f = rvm__build_negated(e->k, y->type, f, NULL);
     const char *name = rvm__is_floating(y->type) ? RVM__ADD "f64" : RVM__ADD "i64";
     marker(e, name, ARGUMENTS, 2, (LLVMValueRef[]){y->address, f});
@@ -45,8 +45,8 @@ bool rvm__add_conflicting(rvm__emit *e, const rvm_place *q, const rvm__operand *
 static bool spread_to_part(void *userdata, uint32_t pc) {
     rvm__emit *e = userdata;
     const rvm_place *q = rvm__places(e->f, &e->f->code[pc]);
-    const bool grows = e->f->code[pc].op == RVM_OP_view && e->conflicts[q[1].slot] && !e->conflicts[q[0].slot];
-    if (grows) e->conflicts[q[0].slot] = true;
+    const bool grows = e->f->code[pc].op == RVM_OP_view && e->block.conflicts[q[1].slot] && !e->block.conflicts[q[0].slot];
+    if (grows) e->block.conflicts[q[0].slot] = true;
     return grows;
 }
 
@@ -60,16 +60,16 @@ static bool may_conflict(const rvm_param *p) {
 }
 
 void rvm__find_conflicts(rvm__emit *e, uint64_t params) {
-    if (!params || !(e->conflicts = rvm__unit_alloc(e->u, e->f->narrays + 1u))) return;
+    if (!params || !(e->block.conflicts = rvm__unit_alloc(e->u, e->f->narrays + 1u))) return;
     for (uint32_t k = 0; k < e->f->nparams; k++)
-        if (params & bit_of(k) && may_conflict(&e->f->params[k])) e->conflicts[e->f->params[k].index] = 1;
+        if (params & bit_of(k) && may_conflict(&e->f->params[k])) e->block.conflicts[e->f->params[k].index] = 1;
     rvm__solve(e->f->ncode, spread_to_part, e);
 }
 
 uint64_t rvm__conflicting_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places) {
     uint64_t found = 0;
-    for (uint32_t k = 0; e->conflicts && k < g->nparams; k++)
-        if (may_conflict(&g->params[k]) && e->conflicts[places[k].slot]) found |= bit_of(k);
+    for (uint32_t k = 0; e->block.conflicts && k < g->nparams; k++)
+        if (may_conflict(&g->params[k]) && e->block.conflicts[places[k].slot]) found |= bit_of(k);
     return found;
 }
 
@@ -126,7 +126,7 @@ static void find_origins(survey *s) {
 }
 
 static void found_loose(survey *s, uint16_t array) {
-    s->e->conflicts[array] = 1;
+    s->e->block.conflicts[array] = 1;
     s->any = true;
 }
 
@@ -184,7 +184,7 @@ static bool spread_to_whole(void *userdata, uint32_t node) {
     survey *s = userdata;
     const rvm_insn *in = &s->e->f->code[s->first + node];
     const rvm_place *q = rvm__places(s->e->f, in);
-    if (in->op != RVM_OP_view || !s->e->conflicts[q[0].slot] || s->e->conflicts[q[1].slot]) return false;
+    if (in->op != RVM_OP_view || !s->e->block.conflicts[q[0].slot] || s->e->block.conflicts[q[1].slot]) return false;
     if (s->from[q[0].slot] != OUTSIDE || s->from[q[1].slot] != OUTSIDE) return false;
     found_loose(s, q[1].slot);
     return true;
@@ -193,7 +193,7 @@ static bool spread_to_whole(void *userdata, uint32_t node) {
 /* Whether it is added into, and appears around the block. */
 static bool is_added_into(const survey *s, uint32_t array) {
     return !s->inside[array] && s->bits[array] == RVM__BITS_ACC &&
-           (s->e->conflicts[array] || s->dimension[array] != NO_DIMENSION);
+           (s->e->block.conflicts[array] || s->dimension[array] != NO_DIMENSION);
 }
 
 /* Two arrays that are added into may be the same memory, unless both are parameters that are apart. */
@@ -214,8 +214,8 @@ bool rvm__survey_conflicts(rvm__emit *e, uint32_t first, uint32_t last, uint16_t
     s.dimension = rvm__unit_alloc(e->u, e->f->narrays + 1u);
     s.inside = rvm__unit_alloc(e->u, e->f->narrays + 1u);
     s.bits = rvm__unit_alloc(e->u, e->f->narrays + 1u);
-    e->conflicts = rvm__unit_alloc(e->u, e->f->narrays + 1u);
-    if (!s.from || !s.dimension || !s.inside || !s.bits || !e->conflicts) return false;
+    e->block.conflicts = rvm__unit_alloc(e->u, e->f->narrays + 1u);
+    if (!s.from || !s.dimension || !s.inside || !s.bits || !e->block.conflicts) return false;
     memset(s.dimension, NO_DIMENSION, e->f->narrays + 1u);
     find_origins(&s);
     find_bits(&s);
@@ -225,6 +225,6 @@ bool rvm__survey_conflicts(rvm__emit *e, uint32_t first, uint32_t last, uint16_t
     rvm__solve(e->f->ncode, spread_to_part, e);
     *any = s.any;
     for (uint32_t a = 0; a < e->f->narrays; a++)
-        if (e->conflicts[a] && e->f->arrays[a].type == RVM_F32) return false;
+        if (e->block.conflicts[a] && e->f->arrays[a].type == RVM_F32) return false;
     return true;
 }

@@ -10,12 +10,12 @@ rvm__context *rvm__context_in(rvm__emit *e, rvm__context *parent, uint32_t compu
     LLVMBasicBlockRef *landing = rvm__unit_alloc(e->u, e->f->ncode * sizeof *landing);
     if (!c || !landing) return NULL;
     *c = (rvm__context){
-        .parent = parent, .compute = compute, .pass = pass, .dir = dir, .landing = landing, .next = e->contexts};
+        .parent = parent, .compute = compute, .pass = pass, .dir = dir, .landing = landing, .next = e->control.contexts};
     c->tracked = parent && rvm__is_tracked(e, compute, e->f->code[compute].target);
     c->depth = parent ? parent->depth + !c->tracked : 0;
     c->gap = parent ? parent->gap : 0;
     c->head = parent ? parent->head : 0;
-    e->contexts = c;
+    e->control.contexts = c;
     return c;
 }
 
@@ -27,8 +27,8 @@ rvm__context *rvm__context_copy(rvm__emit *e, const rvm__context *c) {
     s->landing = landing;
     s->start = s->passing = NULL;
     s->first = s->others = NULL;
-    s->next = e->contexts;
-    return e->contexts = s;
+    s->next = e->control.contexts;
+    return e->control.contexts = s;
 }
 
 /* In code that was entered in a loop control comes to the next trip of the loop that is entered by `head`. Where that is
@@ -50,13 +50,14 @@ static rvm__context *around_entry(rvm__emit *e, rvm__context *c, uint32_t head) 
 }
 
 void rvm__walk_later(rvm__emit *e, LLVMBasicBlockRef block, uint32_t pc, rvm__context *c) {
-    void *list = e->pending;
-    if (!rvm__grow(&rvm__libc_allocator, &list, &e->cap_pending, e->npending + 1, sizeof *e->pending)) {
+    void *list = e->control.pending;
+    if (!rvm__grow(&rvm__libc_allocator, &list, &e->control.cap_pending, e->control.npending + 1,
+                   sizeof *e->control.pending)) {
         rvm__out_of_memory(e->u);
         return;
     }
-    e->pending = list;
-    e->pending[e->npending++] = (rvm__pending){block, pc, c};
+    e->control.pending = list;
+    e->control.pending[e->control.npending++] = (rvm__pending){block, pc, c};
 }
 
 LLVMBasicBlockRef rvm__landing_of(rvm__emit *e, rvm__context *c, uint32_t pc) {
@@ -71,11 +72,11 @@ LLVMBasicBlockRef rvm__landing_of(rvm__emit *e, rvm__context *c, uint32_t pc) {
 /* ---- charges and polls ---- */
 
 void rvm__charge(rvm__emit *e, uint32_t extra) {
-    const uint32_t n = e->walked + extra;
-    e->walked = 0;
+    const uint32_t n = e->count.walked + extra;
+    e->count.walked = 0;
     if (!n || e->u->w->standalone) return;
-    LLVMValueRef now = rvm__get(e, e->k->i64, e->charged);
-    rvm__put_at(e, LLVMBuildNSWAdd(e->k->b, now, rvm__build_int(e->k, n), ""), e->charged);
+    LLVMValueRef now = rvm__get(e, e->k->i64, e->count.charged);
+    rvm__put_at(e, LLVMBuildNSWAdd(e->k->b, now, rvm__build_int(e->k, n), ""), e->count.charged);
 }
 
 /* Seldom called, from loops that would be left with little in registers if a call changed them: a function in between that
@@ -110,12 +111,12 @@ void rvm__emit_safepoint(rvm__emit *e, uint32_t pc) {
         return;
     }
     LLVMBasicBlockRef look = rvm__block(e, "look"), on = rvm__block(e, "on");
-    LLVMValueRef limit = rvm__get(e, k->i64, rvm__member(e, e->native, offsetof(rvm__native, limit)));
-    LLVMValueRef charged = rvm__get(e, k->i64, e->charged);
+    LLVMValueRef limit = rvm__get(e, k->i64, rvm__member(e, e->frame.native, offsetof(rvm__native, limit)));
+    LLVMValueRef charged = rvm__get(e, k->i64, e->count.charged);
     rvm__unlikely(e, LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntSGT, charged, limit, ""), look, on));
     rvm__at(e, look);
-    rvm__put_at(e, charged, rvm__member(e, e->native, offsetof(rvm__native, charged)));
-    LLVMValueRef args[2] = {e->machine, e->native};
+    rvm__put_at(e, charged, rvm__member(e, e->frame.native, offsetof(rvm__native, charged)));
+    LLVMValueRef args[2] = {e->frame.machine, e->frame.native};
     LLVMValueRef f = looker(e), ended = LLVMBuildCall2(k->b, LLVMGlobalGetValueType(f), f, args, 2, "");
     LLVMSetInstructionCallConv(ended, LLVMGetFunctionCallConv(f));
     rvm__native_site site = rvm__site_here(e);

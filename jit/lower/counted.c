@@ -57,18 +57,18 @@ static rvm__context *strips_in(rvm__emit *e, rvm__context *c, uint32_t pc) {
 static void charge_ahead(rvm__emit *e, LLVMValueRef trips) {
     const uint64_t for_ever = UINT64_C(1) << 48;
     LLVMBuilderRef b = e->k->b;
-    const uint32_t each = rvm__ahead_at(e, e->context, e->pc);
+    const uint32_t each = rvm__ahead_at(e, e->control.context, e->control.pc);
     if (!each) return;
     if (e->vectorised) trips = no_more_than(e, trips, for_ever / each);
     LLVMValueRef all = LLVMBuildMul(b, trips, rvm__build_int(e->k, each), "");
-    rvm__put_at(e, LLVMBuildAdd(b, rvm__get(e, e->k->i64, e->charged), all, ""), e->charged);
+    rvm__put_at(e, LLVMBuildAdd(b, rvm__get(e, e->k->i64, e->count.charged), all, ""), e->count.charged);
 }
 
 rvm__context *rvm__enter_strips(rvm__emit *e, rvm__context *c) {
-    const uint64_t most = rvm__trips_unseen(e, e->pc);
-    rvm__context *there = most ? strips_in(e, c, rvm__lower_end(e->f, e->pc)) : c;
+    const uint64_t most = rvm__trips_unseen(e, e->control.pc);
+    rvm__context *there = most ? strips_in(e, c, rvm__lower_end(e->f, e->control.pc)) : c;
     if (!most || !there) return there;
-    LLVMValueRef by, left = rvm__trips_left(e, e->pc, &by), i = rvm__slot_value(e, e->code->x[e->pc].to.i);
+    LLVMValueRef by, left = rvm__trips_left(e, e->control.pc, &by), i = rvm__slot_value(e, e->code->x[e->control.pc].to.i);
     rvm__begin_strip(e, there->strips, most, i, by, left);
     return there;
 }
@@ -76,17 +76,17 @@ rvm__context *rvm__enter_strips(rvm__emit *e, rvm__context *c) {
 /* More trips than one strip has go their own way. */
 static void split_trips(rvm__emit *e, LLVMValueRef first, LLVMValueRef step, LLVMValueRef trips) {
     LLVMBuilderRef b = e->k->b;
-    const uint64_t most = rvm__trips_unseen(e, e->pc);
+    const uint64_t most = rvm__trips_unseen(e, e->control.pc);
     if (!most) return;
     LLVMValueRef many = LLVMBuildICmp(b, LLVMIntUGT, trips, rvm__build_int(e->k, (int64_t)most), "");
     if (LLVMIsAConstantInt(many) && !LLVMConstIntGetZExtValue(many)) return;
-    rvm__context *there = strips_in(e, e->context, rvm__lower_end(e->f, e->pc));
+    rvm__context *there = strips_in(e, e->control.context, rvm__lower_end(e->f, e->control.pc));
     LLVMBasicBlockRef strips = rvm__block(e, "strips"), one = rvm__block(e, "one");
     if (!there) return;
     rvm__unlikely(e, LLVMBuildCondBr(b, many, strips, one));
     rvm__at(e, strips);
     rvm__begin_strip(e, there->strips, most, first, step, trips);
-    rvm__jump(e, there, e->pc, false);
+    rvm__jump(e, there, e->control.pc, false);
     rvm__at(e, one);
 }
 
@@ -94,16 +94,17 @@ static void split_trips(rvm__emit *e, LLVMValueRef first, LLVMValueRef step, LLV
  * with all these trips, of which the first may be passed over. Unrolled, each has an index that is known, and the array
  * becomes registers; as it does of itself where a loop goes up. False: it is none. */
 static bool enter_from_top(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
-    rvm__context *c = e->context;
+    rvm__context *c = e->control.context;
     LLVMBuilderRef b = e->k->b;
-    const uint64_t most = rvm__trips_in_array(e->u, e->fn, e->pc);
+    const uint64_t most = rvm__trips_in_array(e->u, e->fn, e->control.pc);
     LLVMValueRef lo = rvm__slot_value(e, x->to.lo), s = rvm__slot_value(e, x->to.step);
-    if (most > RVM__MOST_COPIES || rvm__loop_ascends(e, in) || e->at || e->vectorised || !rvm__trips_unseen(e, e->pc))
+    if (most > RVM__MOST_COPIES || rvm__loop_ascends(e, in) || e->at || e->vectorised ||
+        !rvm__trips_unseen(e, e->control.pc))
         return false;
     if (!LLVMIsAConstantInt(lo) || !is_one(s)) return false;
     if (LLVMConstIntGetZExtValue(lo) >= most) return false;
     if (!c->passing && !(c->passing = rvm__unit_alloc(e->u, e->f->ncode * sizeof *c->passing))) return false;
-    LLVMBasicBlockRef *begins = &c->passing[e->pc], *ends = &c->passing[in->target];
+    LLVMBasicBlockRef *begins = &c->passing[e->control.pc], *ends = &c->passing[in->target];
     const bool known = *begins; /* the loop is entered from several places */
     if (!known) *begins = rvm__block(e, "begins"), *ends = rvm__block(e, "ends");
     rvm__set_slot(e, x->to.i, rvm__build_int(e->k, (int64_t)most - 1));
@@ -111,17 +112,17 @@ static bool enter_from_top(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x
     if (known) return true;
     rvm__at(e, *begins);
     LLVMValueRef passes = LLVMBuildICmp(b, LLVMIntSGT, rvm__slot_value(e, x->to.i), rvm__slot_value(e, x->to.last), "");
-    LLVMBuildCondBr(b, passes, *ends, rvm__landing_of(e, c, e->pc));
+    LLVMBuildCondBr(b, passes, *ends, rvm__landing_of(e, c, e->control.pc));
     return true;
 }
 
 void rvm__enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuilderRef b = e->k->b;
-    rvm__context *c = e->context;
+    rvm__context *c = e->control.context;
     LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi), s = rvm__slot_value(e, x->to.step);
     LLVMValueRef zero = rvm__build_int(e->k, 0), one = rvm__build_int(e->k, 1);
     rvm__exit_if(e, LLVMBuildICmp(b, LLVMIntEQ, s, zero, ""));
-    const uint64_t most = rvm__trips_in_array(e->u, e->fn, e->pc);
+    const uint64_t most = rvm__trips_in_array(e->u, e->fn, e->control.pc);
     LLVMValueRef trips = trips_of(e, lo, hi, s);
     LLVMBasicBlockRef none = rvm__block(e, "none"), some = rvm__block(e, "some");
     rvm__charge(e, 1);
@@ -139,8 +140,8 @@ void rvm__enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__set_slot(e, x->to.last, last);
     split_trips(e, up ? lo : last, up ? s : LLVMBuildNeg(b, s, ""), trips);
     charge_ahead(e, trips);
-    if (e->vectorised && !rvm__passes_unseen(e, e->pc)) rvm__safepoint_in_instance(e); /* all are charged already */
-    if (!enter_from_top(e, in, x)) rvm__jump(e, c, e->pc, false);
+    if (e->vectorised && !rvm__passes_unseen(e, e->control.pc)) rvm__safepoint_in_instance(e); /* all are charged already */
+    if (!enter_from_top(e, in, x)) rvm__jump(e, c, e->control.pc, false);
 }
 
 static LLVMMetadataRef property(LLVMContextRef c, const char *name, LLVMValueRef value) {
@@ -158,12 +159,12 @@ static void keep_whole(rvm__emit *e, LLVMValueRef branch) {
     LLVMMetadataRef none = LLVMTemporaryMDNode(c, NULL, 0), part[6] = {none};
     unsigned n = 1;
     part[n++] = property(c, "llvm.loop.unroll.runtime.disable", NULL);
-    if (rvm__trips_in_array(e->u, e->fn, e->pc) <= RVM__MOST_COPIES || rvm__is_twice(e, e->pc))
+    if (rvm__trips_in_array(e->u, e->fn, e->control.pc) <= RVM__MOST_COPIES || rvm__is_twice(e, e->control.pc))
         part[n++] = property(c, "llvm.loop.unroll.enable", NULL);
-    if (rvm__shaped_at(&e->u->shaped, e->fn) && rvm__goes_by_rows(e, e->pc))
+    if (rvm__shaped_at(&e->u->shaped, e->fn) && rvm__goes_by_rows(e, e->control.pc))
         part[n++] = property(c, "llvm.loop.unroll.disable", NULL);
     if (!e->k->fast) part[n++] = property(c, "llvm.loop.interleave.count", LLVMConstInt(e->k->i32, 1, false));
-    if (rvm__is_around_loops(e, e->pc))
+    if (rvm__is_around_loops(e, e->control.pc))
         part[n++] = property(c, "llvm.loop.vectorize.enable", LLVMConstInt(e->k->i1, 0, false));
     LLVMMetadataRef loop = LLVMMDNodeInContext2(c, part, n);
     LLVMMetadataReplaceAllUsesWith(none, loop); /* a loop's node begins with itself */
@@ -172,8 +173,8 @@ static void keep_whole(rvm__emit *e, LLVMValueRef branch) {
 
 /* Bits that each trip of the loop erased that turns, which are counted where it ends; 0 if they are counted already. */
 static void erased_by_all(rvm__emit *e, const rvm__xinsn *x, uint64_t bits[2]) {
-    if (!e->ahead || e->settled || e->at || !is_one(rvm__slot_value(e, x->to.step))) rvm__settle_erased(e);
-    for (int k = 0; k < 2; k++) bits[k] = e->erasing[k], e->erasing[k] = 0;
+    if (!e->count.ahead || e->count.settled || e->at || !is_one(rvm__slot_value(e, x->to.step))) rvm__settle_erased(e);
+    for (int k = 0; k < 2; k++) bits[k] = e->count.erasing[k], e->count.erasing[k] = 0;
 }
 
 static void count_erased(rvm__emit *e, const rvm__xinsn *x, const uint64_t bits[2]) {
@@ -186,16 +187,16 @@ static void count_erased(rvm__emit *e, const rvm__xinsn *x, const uint64_t bits[
 
 bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuilderRef b = e->k->b;
-    rvm__context *c = e->context;
-    const uint32_t lower = rvm__lower_end(e->f, e->pc);
-    const uint64_t most = rvm__trips_unseen(e, e->pc);
+    rvm__context *c = e->control.context;
+    const uint32_t lower = rvm__lower_end(e->f, e->control.pc);
+    const uint64_t most = rvm__trips_unseen(e, e->control.pc);
     const bool up = rvm__loop_ascends(e, in), strips = c->whole && c->strips == lower;
-    LLVMBasicBlockRef ends = c->passing ? c->passing[e->pc] : NULL, begins = ends ? c->passing[in->target] : NULL;
+    LLVMBasicBlockRef ends = c->passing ? c->passing[e->control.pc] : NULL, begins = ends ? c->passing[in->target] : NULL;
     uint64_t erased[2];
     erased_by_all(e, x, erased);
-    const bool looks = !e->ahead && !(e->vectorised && rvm__passes_unseen(e, e->pc));
-    if (e->ahead)
-        e->ahead = e->walked = 0;
+    const bool looks = !e->count.ahead && !(e->vectorised && rvm__passes_unseen(e, e->control.pc));
+    if (e->count.ahead)
+        e->count.ahead = e->count.walked = 0;
     else
         rvm__charge(e, 1);
     if (ends) {
@@ -228,6 +229,6 @@ bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__begin_strip(e, lower, most, next, s, left);
     rvm__jump(e, c, in->target, true);
     rvm__at(e, out);
-    rvm__jump(e, c->whole, e->pc, false);
+    rvm__jump(e, c->whole, e->control.pc, false);
     return false;
 }

@@ -13,7 +13,7 @@ static LLVMValueRef counted(rvm__emit *e, LLVMValueRef counts, unsigned k) {
 }
 
 static LLVMValueRef machine_count(rvm__emit *e, size_t offset) { /* in rvm__native */
-    return rvm__member(e, e->native, offset);
+    return rvm__member(e, e->frame.native, offset);
 }
 
 static void copy(rvm__emit *e, LLVMValueRef to, LLVMValueRef from) {
@@ -31,66 +31,67 @@ static void increase(rvm__emit *e, LLVMValueRef to, LLVMValueRef by) {
 
 void rvm__take_counts(rvm__emit *e) {
     if (e->u->w->standalone) return;
-    copy(e, e->charged, machine_count(e, offsetof(rvm__native, charged)));
-    copy(e, e->calls, machine_count(e, offsetof(rvm__native, calls)));
+    copy(e, e->count.charged, machine_count(e, offsetof(rvm__native, charged)));
+    copy(e, e->count.calls, machine_count(e, offsetof(rvm__native, calls)));
 }
 
 void rvm__hand_counts(rvm__emit *e) {
     if (e->u->w->standalone) return;
-    LLVMValueRef frames = LLVMBuildAdd(e->k->b, e->frame, rvm__build_int(e->k, 1), "");
-    copy(e, machine_count(e, offsetof(rvm__native, charged)), e->charged);
-    copy(e, machine_count(e, offsetof(rvm__native, calls)), e->calls);
+    LLVMValueRef frames = LLVMBuildAdd(e->k->b, e->frame.number, rvm__build_int(e->k, 1), "");
+    copy(e, machine_count(e, offsetof(rvm__native, charged)), e->count.charged);
+    copy(e, machine_count(e, offsetof(rvm__native, calls)), e->count.calls);
     raise(e, machine_count(e, offsetof(rvm__native, peak)),
-          LLVMBuildAdd(e->k->b, frames, rvm__get(e, e->k->i64, e->below), ""));
+          LLVMBuildAdd(e->k->b, frames, rvm__get(e, e->k->i64, e->count.below), ""));
 }
 
 void rvm__begin_counts(rvm__emit *e) {
-    rvm__put_at(e, rvm__build_int(e->k, 0), e->below);
-    for (int k = 0; k < 2; k++) rvm__put_at(e, rvm__build_int(e->k, 0), e->erased[k]);
+    rvm__put_at(e, rvm__build_int(e->k, 0), e->count.below);
+    for (int k = 0; k < 2; k++) rvm__put_at(e, rvm__build_int(e->k, 0), e->count.erased[k]);
     if (e->u->w->standalone) return;
-    if (!e->counts) {
+    if (!e->count.counts) {
         rvm__take_counts(e);
         return;
     }
-    copy(e, e->charged, counted(e, e->counts, CHARGED));
-    copy(e, e->calls, counted(e, e->counts, CALLS));
+    copy(e, e->count.charged, counted(e, e->count.counts, CHARGED));
+    copy(e, e->count.calls, counted(e, e->count.counts, CALLS));
 }
 
 void rvm__end_counts(rvm__emit *e) {
-    LLVMValueRef from[RVM__COUNTS] = {e->charged, e->calls, e->below, e->erased[0], e->erased[1]};
+    LLVMValueRef from[RVM__COUNTS] = {e->count.charged, e->count.calls, e->count.below, e->count.erased[0],
+                                      e->count.erased[1]};
     if (e->u->w->standalone) return;
-    for (unsigned k = 0; k < RVM__COUNTS && e->counts; k++) copy(e, counted(e, e->counts, k), from[k]);
-    if (e->counts) return;
+    for (unsigned k = 0; k < RVM__COUNTS && e->count.counts; k++) copy(e, counted(e, e->count.counts, k), from[k]);
+    if (e->count.counts) return;
     rvm__hand_counts(e);
     for (size_t k = 0; k < 2; k++)
-        increase(e, machine_count(e, offsetof(rvm__native, erased) + 8 * k), rvm__get(e, e->k->i64, e->erased[k]));
+        increase(e, machine_count(e, offsetof(rvm__native, erased) + 8 * k), rvm__get(e, e->k->i64, e->count.erased[k]));
 }
 
 LLVMValueRef rvm__counts_for_call(rvm__emit *e) {
     if (e->u->w->standalone) return LLVMConstNull(e->k->ptr);
     LLVMValueRef counts = rvm__local(e, LLVMArrayType2(e->k->i64, RVM__COUNTS), "counts");
-    increase(e, e->calls, rvm__build_int(e->k, 1));
-    copy(e, counted(e, counts, CHARGED), e->charged);
-    copy(e, counted(e, counts, CALLS), e->calls);
+    increase(e, e->count.calls, rvm__build_int(e->k, 1));
+    copy(e, counted(e, counts, CHARGED), e->count.charged);
+    copy(e, counted(e, counts, CALLS), e->count.calls);
     return counts;
 }
 
 void rvm__counts_of_call(rvm__emit *e, LLVMValueRef counts) {
     if (e->u->w->standalone) return;
-    copy(e, e->charged, counted(e, counts, CHARGED));
-    copy(e, e->calls, counted(e, counts, CALLS));
+    copy(e, e->count.charged, counted(e, counts, CHARGED));
+    copy(e, e->count.calls, counted(e, counts, CALLS));
     LLVMValueRef below = rvm__get(e, e->k->i64, counted(e, counts, BELOW));
-    raise(e, e->below, LLVMBuildAdd(e->k->b, below, rvm__build_int(e->k, 1), ""));
-    increase(e, e->erased[0], rvm__get(e, e->k->i64, counted(e, counts, ERASED)));
-    increase(e, e->erased[1], rvm__get(e, e->k->i64, counted(e, counts, SHADES)));
+    raise(e, e->count.below, LLVMBuildAdd(e->k->b, below, rvm__build_int(e->k, 1), ""));
+    increase(e, e->count.erased[0], rvm__get(e, e->k->i64, counted(e, counts, ERASED)));
+    increase(e, e->count.erased[1], rvm__get(e, e->k->i64, counted(e, counts, SHADES)));
 }
 
 /* ---- what a discarding trail does not keep ---- */
 
 void rvm__count_erased(rvm__emit *e, uint32_t level, LLVMValueRef bits) {
-    LLVMValueRef to = e->erased[level > 0];
-    if (e->ahead && LLVMIsAConstantInt(bits))
-        e->erasing[level > 0] += LLVMConstIntGetZExtValue(bits);
+    LLVMValueRef to = e->count.erased[level > 0];
+    if (e->count.ahead && LLVMIsAConstantInt(bits))
+        e->count.erasing[level > 0] += LLVMConstIntGetZExtValue(bits);
     else
         rvm__put_at(e, LLVMBuildAdd(e->k->b, rvm__get(e, e->k->i64, to), bits, ""), to);
 }
@@ -101,13 +102,13 @@ LLVMValueRef rvm__site_bits_of(rvm__emit *e, const rvm_insn *in) {
 }
 
 void rvm__settle_erased(rvm__emit *e) {
-    const uint32_t ahead = e->ahead;
-    e->settled = true; /* each trip counts its own, what it erases behind this as well */
-    e->ahead = 0;
+    const uint32_t ahead = e->count.ahead;
+    e->count.settled = true; /* each trip counts its own, what it erases behind this as well */
+    e->count.ahead = 0;
     for (uint32_t k = 0; k < 2; k++) {
-        const uint64_t bits = e->erasing[k];
-        e->erasing[k] = 0;
+        const uint64_t bits = e->count.erasing[k];
+        e->count.erasing[k] = 0;
         if (bits) rvm__count_erased(e, k, rvm__build_int(e->k, (int64_t)bits));
     }
-    e->ahead = ahead;
+    e->count.ahead = ahead;
 }

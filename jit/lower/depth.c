@@ -72,11 +72,11 @@ uint16_t rvm__deep_specialisation(const rvm__unit *u, uint32_t fn, uint16_t deep
 /* ---- in a function ---- */
 
 uint16_t rvm__deep_at(const rvm__emit *e, uint32_t pc) {
-    return e->deep | e->covered[pc];
+    return e->deep | e->control.covered[pc];
 }
 
 bool rvm__is_discarded(const rvm__emit *e, unsigned level) {
-    return !is_kept(e->u->w->discards, rvm__deep_at(e, e->pc), level);
+    return !is_kept(e->u->w->discards, rvm__deep_at(e, e->control.pc), level);
 }
 
 enum rvm__trail_use rvm__trail_use(const rvm__emit *e, uint32_t pc) {
@@ -99,27 +99,27 @@ bool rvm__is_tracked(const rvm__emit *e, uint32_t first, uint32_t last) {
 }
 
 uint32_t rvm__untracked_segments(const rvm__emit *e, uint32_t pc, int dir) {
-    return e->untracked[pc + (dir < 0)];
+    return e->control.untracked[pc + (dir < 0)];
 }
 
 bool rvm__find_segments(rvm__emit *e) {
     const rvm_function *f = e->f;
     rvm__trail_cover cover = {0};
     uint32_t open[sizeof cover.outer / sizeof *cover.outer], n = 0;
-    e->covered = rvm__unit_alloc(e->u, f->ncode * sizeof *e->covered);
-    e->tracked = rvm__unit_alloc(e->u, f->ncode);
-    e->untracked = rvm__unit_alloc(e->u, f->ncode + 1);
-    if (!e->covered || !e->tracked || !e->untracked) return false;
+    e->control.covered = rvm__unit_alloc(e->u, f->ncode * sizeof *e->control.covered);
+    e->control.tracked = rvm__unit_alloc(e->u, f->ncode);
+    e->control.untracked = rvm__unit_alloc(e->u, f->ncode + 1);
+    if (!e->control.covered || !e->control.tracked || !e->control.untracked) return false;
     RVM__EACH_INSN(x, f) {
         rvm__trail_pass(f, x.in, &cover);
-        e->covered[x.pc] = cover.levels;
+        e->control.covered[x.pc] = cover.levels;
         if (x.in->op == RVM_OP_segment) open[n++] = x.pc;
         if (x.in->op == RVM_OP_endsegment)
-            e->tracked[x.pc] = e->tracked[open[n - 1]] = rvm__is_tracked(e, open[n - 1], x.pc), n--;
+            e->control.tracked[x.pc] = e->control.tracked[open[n - 1]] = rvm__is_tracked(e, open[n - 1], x.pc), n--;
     }
     RVM__EACH_INSN(x, f) {
-        const int by = e->tracked[x.pc] ? 0 : (x.in->op == RVM_OP_segment) - (x.in->op == RVM_OP_endsegment);
-        e->untracked[x.pc + 1] = (uint8_t)(e->untracked[x.pc] + by);
+        const int by = e->control.tracked[x.pc] ? 0 : (x.in->op == RVM_OP_segment) - (x.in->op == RVM_OP_endsegment);
+        e->control.untracked[x.pc + 1] = (uint8_t)(e->control.untracked[x.pc] + by);
     }
     return true;
 }

@@ -8,7 +8,7 @@
 static void found(void *userdata, const rvm__elision *region) {
     rvm__emit *e = userdata;
     if (region->trails && !e->u->w->standalone) return; /* its segments would have to be emptied */
-    e->elided[region->compute] = 1;
+    e->control.elided[region->compute] = 1;
 }
 
 void rvm__find_elisions(rvm__emit *e) {
@@ -17,7 +17,7 @@ void rvm__find_elisions(rvm__emit *e) {
     if (!scratch) return;
     rvm__elision_find(u->p, u->reach, e->fn, u->w->unchecked, scratch, found, e);
     RVM__EACH_INSN(x, e->f)
-        if (e->elided[x.pc]) e->before[x.pc] = rvm__local(e, e->k->i64, "before");
+        if (e->control.elided[x.pc]) e->count.before[x.pc] = rvm__local(e, e->k->i64, "before");
 }
 
 /* Whether the array that appears at pc is still there at `end`: no instruction between makes it disappear. */
@@ -59,11 +59,12 @@ static bool is_discarded_alone(const rvm__emit *e, const rvm_insn *in, rvm_op op
 }
 
 bool rvm__leave_out(rvm__emit *e, const rvm_insn *in, rvm_op op) {
-    const bool down = e->context->dir < 0;
-    if (!e->u->liveness || rvm__liveness_at(e->u->liveness, e->fn, e->dir < 0, e->pc, down) != RVM__DEAD) return false;
+    const bool down = e->control.context->dir < 0;
+    if (!e->u->liveness || rvm__liveness_at(e->u->liveness, e->fn, e->dir < 0, e->control.pc, down) != RVM__DEAD)
+        return false;
     if (rvm__op_on_trail(op)) {
         if (!is_discarded_alone(e, in, op)) return false;
-        rvm__count_erased(e, rvm__op_sets(op) ? 0 : e->code->x[e->pc].trail.level, rvm__site_bits_of(e, in));
+        rvm__count_erased(e, rvm__op_sets(op) ? 0 : e->code->x[e->control.pc].trail.level, rvm__site_bits_of(e, in));
     } else if (op == RVM_OP_unlet || op == RVM_OP_unaddr)
         return false; /* the register has no value any more */
     if (op == RVM_OP_unview) rvm__array_gone(e, rvm__places(e->f, in)->slot);

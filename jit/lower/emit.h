@@ -84,7 +84,7 @@ typedef struct rvm__specialisation {
     int dir;
     bool apart;
     bool vectorised;    /* called by an instance of a block: it bails out where others leave (instance.c) */
-    uint64_t conflicts; /* of a vectorised one, by parameter: see rvm__emit.conflicts */
+    uint64_t conflicts; /* of a vectorised one, by parameter: see rvm__block_ir.conflicts */
     uint16_t deep;
     uint32_t block;               /* 0, or the end by which the block is entered */
     uint32_t at;                  /* 0, or the instruction in its middle at which it is entered */
@@ -153,52 +153,73 @@ typedef struct rvm__strip {
     LLVMValueRef left, stop; /* allocas */
 } rvm__strip;
 
+/* The registers and arrays of a function, and how they come to the machine. */
+typedef struct rvm__frame_ir {
+    LLVMValueRef machine, native, first_slot, first_array, number;
+    LLVMValueRef home;        /* alloca of registers, then of their largest magnitudes; or NULL */
+    uint8_t *homed;           /* by register: enum rvm__homed; NULL: none */
+    LLVMValueRef *reg, *held; /* by slot of the frame; held: largest magnitudes, or NULL */
+    rvm__array_ir *array;
+    LLVMValueRef lanes; /* alloca of moves.c, or NULL */
+    LLVMBasicBlockRef entry, exits, done;
+    LLVMValueRef site; /* alloca: by which of these it is left */
+    rvm__native_site *sites;
+    uint32_t nsites, cap_sites;
+} rvm__frame_ir;
+
+/* Where lowering stands, and what is still to be walked. */
+typedef struct rvm__control {
+    uint32_t pc; /* being walked */
+    rvm__context *context, *contexts;
+    rvm__pending *pending;
+    uint32_t npending, cap_pending;
+    uint32_t emitted;   /* instructions in all */
+    uint8_t *elided;    /* by pc of compute: its uncomputing is not observed */
+    rvm__strip *strips; /* by pc of the lower end */
+    uint16_t *covered;  /* by pc: levels of the trail deeper there than at the start */
+    uint8_t *tracked;   /* by pc, of segments: the machine tracks it */
+    uint8_t *untracked; /* between pc - 1 and pc: how many segments around are not tracked */
+} rvm__control;
+
+/* What is counted. */
+typedef struct rvm__accounting {
+    LLVMValueRef counts;                           /* where its caller has them; NULL: the machine */
+    LLVMValueRef charged, calls, below, erased[2]; /* allocas; below: frames below this one at most */
+    uint32_t walked;                               /* instructions since the last charge */
+    uint32_t ahead;       /* 0, or the end by which a loop is entered whose trips are charged already: in its body */
+    uint64_t erasing[2];  /* there: bits that this trip erased, which are not counted yet */
+    bool settled;         /* it may be left: trips behind it may not count for it */
+    LLVMValueRef *before; /* by pc of compute: alloca, what its first run charged */
+} rvm__accounting;
+
+/* Of parallel blocks: as a function that runs instances, and around such. */
+typedef struct rvm__block_ir {
+    uint32_t chunk;               /* 0, or where the block is entered of which this runs instances of one chunk: */
+    LLVMValueRef last, sums;      /* the last of them; where totals go */
+    const struct rvm__plan *plan; /* chunk.c */
+    uint32_t ends;                /* of an instance: the end of the block, where it ends; else 0 */
+    uint8_t *conflicts;           /* by array, of what is vectorised: instances may add to the same element; or NULL */
+    LLVMValueRef *instances;      /* by pc of a block's end: that function, or NULL; or NULL */
+    LLVMValueRef *asked;          /* by that pc: a local that says what is known of the order of sums, or NULL; or NULL */
+    struct rvm__turned *turned, *between; /* loop_reversal.c */
+} rvm__block_ir;
+
 typedef struct rvm__emit {
     rvm__unit *u;
     rvm__build *k;
     const rvm_function *f;
     const rvm__code *code;
-    uint32_t fn;
+    LLVMValueRef function;
+    /* As of its specialisation: */
+    uint32_t fn, at;
     int dir;
     bool apart;
-    LLVMValueRef function, machine, native, first_slot, first_array, frame;
-    LLVMValueRef home;        /* alloca of registers, then of their largest magnitudes; or NULL */
-    uint8_t *homed;           /* by register: enum rvm__homed; NULL: none */
-    LLVMValueRef *reg, *held; /* by slot of the frame; held: largest magnitudes, or NULL */
-    rvm__array_ir *array;
-    LLVMValueRef charged, calls, below,
-        erased[2]; /* allocas; below: frames below this one at most; erased: in all of them */
-    LLVMValueRef site;
-    LLVMValueRef counts; /* where its caller has them; NULL: the machine */
-    LLVMValueRef lanes;  /* alloca of moves.c, or NULL */
-    uint16_t deep;       /* of its specialisation */
-    uint16_t *covered;   /* by pc: levels of the trail deeper there than at the start */
-    uint8_t *tracked;    /* by pc, of segments: the machine tracks it */
-    uint8_t *untracked;  /* between pc - 1 and pc: how many segments around are not tracked */
-    LLVMBasicBlockRef exits, done, entry;
-    rvm__native_site *sites;
-    uint32_t nsites, cap_sites;
-    rvm__context *context, *contexts;
-    rvm__pending *pending;
-    uint32_t npending, cap_pending;
-    uint32_t walked, emitted;     /* instructions since the last charge; in all */
-    uint32_t ahead;               /* 0, or the end by which a loop is entered whose trips are charged already: in its body */
-    uint64_t erasing[2];          /* there: bits that this trip erased, which are not counted yet */
-    bool settled;                 /* it may be left: trips behind it may not count for it */
-    uint32_t pc;                  /* being walked */
-    uint8_t *elided;              /* by pc of compute: its uncomputing is not observed */
-    LLVMValueRef *before;         /* by pc of compute: alloca, what its first run charged */
-    rvm__strip *strips;           /* by pc of the lower end */
-    uint32_t at;                  /* of its specialisation */
-    uint32_t block;               /* 0, or where the block is entered of which this runs instances of one chunk: */
-    LLVMValueRef last, sums;      /* the last of them; where totals go */
-    const struct rvm__plan *plan; /* chunk.c */
-    bool vectorised;              /* an instance, or what it calls: see instance.c */
-    uint32_t ends;                /* of an instance: the end of the block, where it ends; else 0 */
-    LLVMValueRef *instance;       /* by pc of a block's end: that function, or NULL; or NULL */
-    LLVMValueRef *asked;          /* by that pc: a local that says what is known of the order of sums, or NULL; or NULL */
-    uint8_t *conflicts;           /* by array, of what is vectorised: instances may add to the same element; or NULL */
-    struct rvm__turned *turned, *between; /* loop_reversal.c */
+    bool vectorised; /* an instance, or what it calls: see instance.c */
+    uint16_t deep;
+    rvm__frame_ir frame;
+    rvm__control control;
+    rvm__accounting count;
+    rvm__block_ir block;
 } rvm__emit;
 enum rvm__homed { RVM__HOMELESS, RVM__HOMED, RVM__HOMED_FIXED /* and it never held more than it holds */ };
 enum { RVM__NO_BASE = 0xffff };
@@ -279,7 +300,7 @@ void rvm__body_of(const rvm__emit *e, uint32_t pc, uint32_t *first, uint32_t *la
 bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc);
 
 /* ---- home.c ---- */
-/* Of a function that is emitted: finds registers that have a home, fills e->home and e->homed. */
+/* Of a function that is emitted: finds registers that have a home, fills e->frame.home and e->frame.homed. */
 void rvm__make_homes(rvm__emit *e);
 
 /* ---- counts.c ---- */
@@ -334,8 +355,8 @@ void rvm__settle_function(rvm__emit *e);  /* when it has been emitted, and when 
 void rvm__settle_unit(rvm__unit *u);
 
 /* ---- chunk.c ---- */
-/* Where the block at e->pc is entered, its index and sums begun: what threads do of it. What is emitted behind goes on with
- * the first instance, or with the one that they left. */
+/* Where the block at e->control.pc is entered, its index and sums begun: what threads do of it. What is emitted behind goes
+ * on with the first instance, or with the one that they left. */
 void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);
 /* Whether some block that the run may meet runs in threads and changes what would have to be taken back. */
 bool rvm__takes_chunks_back(rvm__unit *u);
@@ -381,8 +402,8 @@ LLVMValueRef rvm__trips_left(rvm__emit *e, uint32_t pc, LLVMValueRef *by);
 /* ---- counted.c ---- */
 void rvm__enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x); /* and the stretch ends */
 bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);  /* false: the stretch ends */
-/* The body of the loop that e->pc enters, from the trip on that its index says: its context, with strips if it goes in
- * these; else c. NULL: noted. */
+/* The body of the loop that e->control.pc enters, from the trip on that its index says: its context, with strips if it goes
+ * in these; else c. NULL: noted. */
 rvm__context *rvm__enter_strips(rvm__emit *e, rvm__context *c);
 
 /* ---- contexts.c ---- */
@@ -424,7 +445,7 @@ void rvm__take_parameters(rvm__emit *e);
 void rvm__know_lengths(rvm__emit *e); /* lengths of parameters are what they are known to be */
 void rvm__frame_end(rvm__emit *e);
 bool rvm__frame_make(rvm__emit *e);  /* the first part of the beginning: blocks and allocas; false: noted */
-void rvm__frame_close(rvm__emit *e); /* the last part of the end: e->done has returned */
+void rvm__frame_close(rvm__emit *e); /* the last part of the end: e->frame.done has returned */
 
 /* ---- exits.c ---- */
 rvm__native_site rvm__site_here(const rvm__emit *e);
@@ -573,8 +594,8 @@ void rvm__bail_out(rvm__emit *e, LLVMValueRef cond);
 bool rvm__add_conflicting(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f);
 /* The parameters of a callee, by bit, that get arrays which conflict. */
 uint64_t rvm__conflicting_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places);
-/* Fills e->conflicts for the block between these, and says whether any is; false: of a type that RVM__ADD has not, or out of
- * memory. */
+/* Fills e->block.conflicts for the block between these, and says whether any is; false: of a type that RVM__ADD has not, or
+ * out of memory. */
 bool rvm__survey_conflicts(rvm__emit *e, uint32_t first, uint32_t last, uint16_t index, bool *any);
 /* Of a vectorised specialisation: which of its arrays are. */
 void rvm__find_conflicts(rvm__emit *e, uint64_t params);

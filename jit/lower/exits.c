@@ -4,8 +4,10 @@
 #include "support.h"
 
 rvm__native_site rvm__site_here(const rvm__emit *e) {
-    return (rvm__native_site){
-        .fn = rvm__known_as(e->u, e->fn), .pc = e->pc, .dir = (int8_t)e->context->dir, .deeper = (uint8_t)e->context->depth};
+    return (rvm__native_site){.fn = rvm__known_as(e->u, e->fn),
+                              .pc = e->control.pc,
+                              .dir = (int8_t)e->control.context->dir,
+                              .deeper = (uint8_t)e->control.context->depth};
 }
 
 uint32_t rvm__end_number(rvm__unit *u, uint32_t fn, uint32_t pc, enum rvm__end_reason reason) {
@@ -23,17 +25,17 @@ uint32_t rvm__end_number(rvm__unit *u, uint32_t fn, uint32_t pc, enum rvm__end_r
 
 void rvm__refuse(rvm__emit *e, const char *why) {
     if (e->u->status) return;
-    e->u->status = rvm__fail_at(e->u->err, RVM_ERR_UNSUPPORTED, e->u->p, e->fn, e->pc, "`%s` cannot be a C function: %s",
-                                e->f->name, why);
+    e->u->status = rvm__fail_at(e->u->err, RVM_ERR_UNSUPPORTED, e->u->p, e->fn, e->control.pc,
+                                "`%s` cannot be a C function: %s", e->f->name, why);
 }
 
 /* A side exit with that status. */
 static LLVMBasicBlockRef ending(rvm__emit *e, LLVMValueRef status) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b), cold = rvm__block(e, "cold");
     rvm__at(e, cold);
-    rvm__put_at(e, status, e->site);
-    LLVMBuildBr(e->k->b, e->exits);
-    e->nsites++;
+    rvm__put_at(e, status, e->frame.site);
+    LLVMBuildBr(e->k->b, e->frame.exits);
+    e->frame.nsites++;
     rvm__at(e, here);
     return cold;
 }
@@ -43,20 +45,20 @@ static LLVMBasicBlockRef leaving(rvm__emit *e, rvm__native_site site, uint32_t u
     if (e->u->w->standalone)
         return ending(e, LLVMConstInt(e->k->i32, rvm__end_number(e->u, site.fn, site.pc, RVM__END_CHECK), false));
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b), cold = rvm__block(e, "cold");
-    void *list = e->sites;
-    if (!rvm__grow(&rvm__libc_allocator, &list, &e->cap_sites, e->nsites + 1, sizeof *e->sites))
+    void *list = e->frame.sites;
+    if (!rvm__grow(&rvm__libc_allocator, &list, &e->frame.cap_sites, e->frame.nsites + 1, sizeof *e->frame.sites))
         rvm__out_of_memory(e->u);
     else {
-        e->sites = list;
+        e->frame.sites = list;
         site.segments = rvm__untracked_segments(e, site.pc, site.dir);
-        e->sites[e->nsites] = site;
+        e->frame.sites[e->frame.nsites] = site;
     }
     rvm__at(e, cold);
-    LLVMValueRef now = rvm__get(e, e->k->i64, e->charged);
-    if (e->ahead) now = LLVMBuildSub(e->k->b, now, rvm__charged_ahead(e), "");
-    rvm__put_at(e, LLVMBuildAdd(e->k->b, now, rvm__build_int(e->k, uncharged), ""), e->charged);
-    rvm__put_at(e, LLVMConstInt(e->k->i32, e->nsites++, false), e->site);
-    LLVMBuildBr(e->k->b, e->exits);
+    LLVMValueRef now = rvm__get(e, e->k->i64, e->count.charged);
+    if (e->count.ahead) now = LLVMBuildSub(e->k->b, now, rvm__charged_ahead(e), "");
+    rvm__put_at(e, LLVMBuildAdd(e->k->b, now, rvm__build_int(e->k, uncharged), ""), e->count.charged);
+    rvm__put_at(e, LLVMConstInt(e->k->i32, e->frame.nsites++, false), e->frame.site);
+    LLVMBuildBr(e->k->b, e->frame.exits);
     rvm__at(e, here);
     return cold;
 }
@@ -79,7 +81,7 @@ void rvm__exit_with(rvm__emit *e, LLVMValueRef cond, LLVMValueRef status) {
 }
 
 void rvm__exit_if(rvm__emit *e, LLVMValueRef cond) {
-    rvm__exit_at(e, cond, rvm__site_here(e), e->walked);
+    rvm__exit_at(e, cond, rvm__site_here(e), e->count.walked);
 }
 
 void rvm__exit_now(rvm__emit *e) {
@@ -88,5 +90,5 @@ void rvm__exit_now(rvm__emit *e) {
         LLVMBuildUnreachable(e->k->b);
         return;
     }
-    LLVMBuildBr(e->k->b, leaving(e, rvm__site_here(e), e->walked));
+    LLVMBuildBr(e->k->b, leaving(e, rvm__site_here(e), e->count.walked));
 }

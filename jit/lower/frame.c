@@ -25,7 +25,7 @@ static void make_sums(rvm__emit *e, uint32_t pc) {
         LLVMTypeRef t = rvm__build_type(e->k, (rvm_type)s->type);
         LLVMValueRef all = rvm__local(e, LLVMArrayType2(t, RVM__SUMS), "sums");
         for (unsigned n = 0; n < RVM__SUMS; n++)
-            e->reg[x->to.hidden + RVM__SUMS * k + n] =
+            e->frame.reg[x->to.hidden + RVM__SUMS * k + n] =
                 absent(e, rvm__member(e, all, n * sizeof(rvm_value)), (rvm_type)s->type);
     }
 }
@@ -37,14 +37,14 @@ static void make_slots(rvm__emit *e) {
     for (uint32_t k = 0; k < e->code->slots; k++) {
         if (k >= f->nregs && k < f->nregs + f->nconsts) continue;
         const rvm_type t = k < f->nregs ? (rvm_type)f->reg_type[k] : RVM_I64;
-        if (!e->reg[k]) e->reg[k] = absent(e, rvm__local(e, rvm__build_type(e->k, t), "r"), t);
-        if (k < f->nregs && rvm__is_floating(t) && has_magnitudes(e)) e->held[k] = rvm__local(e, e->k->f64, "held");
+        if (!e->frame.reg[k]) e->frame.reg[k] = absent(e, rvm__local(e, rvm__build_type(e->k, t), "r"), t);
+        if (k < f->nregs && rvm__is_floating(t) && has_magnitudes(e)) e->frame.held[k] = rvm__local(e, e->k->f64, "held");
     }
 }
 
 static void make_arrays(rvm__emit *e) {
     for (uint32_t k = 0; k < e->f->narrays; k++) {
-        rvm__array_ir *a = &e->array[k];
+        rvm__array_ir *a = &e->frame.array[k];
         a->data = rvm__local(e, e->k->ptr, "data");
         if (has_magnitudes(e)) a->magnitude = rvm__local(e, e->k->ptr, "magnitude");
         a->base = rvm__local(e, e->k->i16, "base");
@@ -82,8 +82,8 @@ void rvm__know_lengths(rvm__emit *e) {
         for (int d = 0; d < param->ndim; d++) {
             LLVMValueRef length = rvm__known_length(e->u, e->fn, param->dim[d]);
             if (!length) continue;
-            rvm__put_at(e, length, e->array[param->index].dim[d]);
-            rvm__put_at(e, length, e->reg[param->dim[d]]);
+            rvm__put_at(e, length, e->frame.array[param->index].dim[d]);
+            rvm__put_at(e, length, e->frame.reg[param->dim[d]]);
         }
     }
 }
@@ -91,12 +91,12 @@ void rvm__know_lengths(rvm__emit *e) {
 /* ---- parameters ---- */
 
 static void take_array(rvm__emit *e, const rvm_param *param, unsigned *at) {
-    rvm__array_ir *a = &e->array[param->index];
+    rvm__array_ir *a = &e->frame.array[param->index];
     rvm__put_at(e, LLVMGetParam(e->function, (*at)++), a->data);
     for (int d = 0; d < param->ndim; d++) {
         LLVMValueRef length = LLVMGetParam(e->function, (*at)++);
         rvm__put_at(e, length, a->dim[d]);
-        if (param->dim[d] < e->f->nregs) rvm__put_at(e, length, e->reg[param->dim[d]]);
+        if (param->dim[d] < e->f->nregs) rvm__put_at(e, length, e->frame.reg[param->dim[d]]);
     }
     for (int d = 0; d < param->ndim; d++) rvm__put_at(e, LLVMGetParam(e->function, (*at)++), a->stride[d]);
     rvm__put_at(e, LLVMGetParam(e->function, (*at)++), a->home);
@@ -115,8 +115,8 @@ static void take_scalar(rvm__emit *e, const rvm_param *param, unsigned *at) {
         given = rvm__get(e, rvm__build_type(e->k, (rvm_type)param->type), given);
         *at += has_magnitudes(e) && rvm__is_floating((rvm_type)param->type);
     }
-    rvm__put_at(e, given, e->reg[param->index]);
-    if (e->held[param->index]) rvm__put_at(e, rvm__absolute(e, given), e->held[param->index]);
+    rvm__put_at(e, given, e->frame.reg[param->index]);
+    if (e->frame.held[param->index]) rvm__put_at(e, rvm__absolute(e, given), e->frame.held[param->index]);
 }
 
 /* Parameters that are to be given back, and largest magnitudes with them. */
@@ -131,37 +131,38 @@ static void give_back(rvm__emit *e) {
         LLVMValueRef to = LLVMGetParam(e->function, at++);
         if (!gives_back(param)) continue;
         LLVMTypeRef t = rvm__build_type(e->k, (rvm_type)param->type);
-        rvm__put_at(e, rvm__get(e, t, e->reg[param->index]), to);
-        if (e->held[param->index]) rvm__put_at(e, rvm__get(e, t, e->held[param->index]), LLVMGetParam(e->function, at++));
+        rvm__put_at(e, rvm__get(e, t, e->frame.reg[param->index]), to);
+        if (e->frame.held[param->index])
+            rvm__put_at(e, rvm__get(e, t, e->frame.held[param->index]), LLVMGetParam(e->function, at++));
     }
 }
 
 static bool allocate(rvm__emit *e) {
     const rvm_function *f = e->f;
     rvm__unit *u = e->u;
-    e->reg = rvm__unit_alloc(u, (e->code->slots + 1) * sizeof *e->reg);
-    e->held = rvm__unit_alloc(u, (e->code->slots + 1) * sizeof *e->held);
-    e->array = rvm__unit_alloc(u, (f->narrays + 1u) * sizeof *e->array);
-    e->elided = rvm__unit_alloc(u, f->ncode);
-    e->before = rvm__unit_alloc(u, f->ncode * sizeof *e->before);
-    e->strips = rvm__unit_alloc(u, f->ncode * sizeof *e->strips);
-    return e->reg && e->held && e->array && e->elided && e->before && e->strips;
+    e->frame.reg = rvm__unit_alloc(u, (e->code->slots + 1) * sizeof *e->frame.reg);
+    e->frame.held = rvm__unit_alloc(u, (e->code->slots + 1) * sizeof *e->frame.held);
+    e->frame.array = rvm__unit_alloc(u, (f->narrays + 1u) * sizeof *e->frame.array);
+    e->control.elided = rvm__unit_alloc(u, f->ncode);
+    e->count.before = rvm__unit_alloc(u, f->ncode * sizeof *e->count.before);
+    e->control.strips = rvm__unit_alloc(u, f->ncode * sizeof *e->control.strips);
+    return e->frame.reg && e->frame.held && e->frame.array && e->control.elided && e->count.before && e->control.strips;
 }
 
 bool rvm__frame_make(rvm__emit *e) {
     rvm__build *k = e->k;
     if (!allocate(e) || !rvm__find_segments(e)) return false;
-    e->entry = rvm__block(e, "entry");
+    e->frame.entry = rvm__block(e, "entry");
     LLVMBasicBlockRef begin = rvm__block(e, "begin");
-    e->exits = rvm__block(e, "exits");
-    e->done = rvm__block(e, "done");
+    e->frame.exits = rvm__block(e, "exits");
+    e->frame.done = rvm__block(e, "done");
     rvm__at(e, begin);
     rvm__lines_function(e->u, e->function, e->fn, e->f->name);
-    e->charged = rvm__local(e, k->i64, "charged");
-    e->calls = rvm__local(e, k->i64, "calls");
-    e->below = rvm__local(e, k->i64, "below");
-    e->site = rvm__local(e, k->i32, "site");
-    for (int n = 0; n < 2; n++) e->erased[n] = rvm__local(e, k->i64, "erased");
+    e->count.charged = rvm__local(e, k->i64, "charged");
+    e->count.calls = rvm__local(e, k->i64, "calls");
+    e->count.below = rvm__local(e, k->i64, "below");
+    e->frame.site = rvm__local(e, k->i32, "site");
+    for (int n = 0; n < 2; n++) e->count.erased[n] = rvm__local(e, k->i64, "erased");
     make_slots(e);
     make_arrays(e);
     rvm__find_elisions(e);
@@ -169,12 +170,12 @@ bool rvm__frame_make(rvm__emit *e) {
 }
 
 bool rvm__frame_begin(rvm__emit *e) {
-    e->machine = LLVMGetParam(e->function, 0);
-    e->native = LLVMGetParam(e->function, 1);
-    e->first_slot = LLVMGetParam(e->function, 2);
-    e->first_array = LLVMGetParam(e->function, 3);
-    e->frame = LLVMGetParam(e->function, 4);
-    if (!e->block) e->counts = LLVMGetParam(e->function, RVM__COUNTS_PARAM);
+    e->frame.machine = LLVMGetParam(e->function, 0);
+    e->frame.native = LLVMGetParam(e->function, 1);
+    e->frame.first_slot = LLVMGetParam(e->function, 2);
+    e->frame.first_array = LLVMGetParam(e->function, 3);
+    e->frame.number = LLVMGetParam(e->function, 4);
+    if (!e->block.chunk) e->count.counts = LLVMGetParam(e->function, RVM__COUNTS_PARAM);
     if (!rvm__frame_make(e)) return false;
     rvm__begin_counts(e);
     return true;
@@ -196,7 +197,7 @@ static LLVMValueRef take_out(rvm__emit *e, const rvm__array_ir *a) {
     LLVMValueRef bytes = rvm__build_int(k, (int64_t)a->bytes);
     LLVMBuildCondBr(k->b, rvm__get(e, k->i1, a->own), some, on);
     rvm__at(e, some);
-    LLVMValueRef args[2] = {e->machine, bytes}, to = rvm__call_runtime(e, "rvm__native_outside", k->ptr, 2, args);
+    LLVMValueRef args[2] = {e->frame.machine, bytes}, to = rvm__call_runtime(e, "rvm__native_outside", k->ptr, 2, args);
     LLVMBuildMemCpy(k->b, to, sizeof(rvm_value), a->memory, RVM__ARRAY_HEADER, bytes);
     LLVMBuildBr(k->b, on);
     rvm__at(e, on);
@@ -208,7 +209,7 @@ static LLVMValueRef take_out(rvm__emit *e, const rvm__array_ir *a) {
 
 static void write_array(rvm__emit *e, LLVMValueRef arrays, uint32_t n) {
     const rvm_array_decl *decl = &e->f->arrays[n];
-    const rvm__array_ir *a = &e->array[n];
+    const rvm__array_ir *a = &e->frame.array[n];
     rvm__build *k = e->k;
     LLVMValueRef to = rvm__member(e, arrays, n * sizeof(rvm__array)), null = LLVMConstNull(k->ptr);
     LLVMValueRef out = a->memory ? take_out(e, a) : NULL, home = rvm__get(e, k->i64, a->home);
@@ -243,18 +244,18 @@ static LLVMValueRef sites_constant(rvm__emit *e) {
     rvm__build *k = e->k;
     LLVMTypeRef field[7] = {k->i32, k->i32, k->i8, k->i8, k->i8, k->i8, k->i32},
                 t = LLVMStructTypeInContext(k->context, field, 7, false);
-    LLVMValueRef *all = rvm__unit_alloc(e->u, (e->nsites + 1) * sizeof *all);
+    LLVMValueRef *all = rvm__unit_alloc(e->u, (e->frame.nsites + 1) * sizeof *all);
     if (!all) return LLVMConstNull(k->ptr);
-    for (uint32_t n = 0; n < e->nsites; n++) {
-        const rvm__native_site *s = &e->sites[n];
+    for (uint32_t n = 0; n < e->frame.nsites; n++) {
+        const rvm__native_site *s = &e->frame.sites[n];
         LLVMValueRef v[7] = {LLVMConstInt(k->i32, s->fn, false),          LLVMConstInt(k->i32, s->pc, false),
                              LLVMConstInt(k->i8, (uint8_t)s->dir, false), LLVMConstInt(k->i8, s->deeper, false),
                              LLVMConstInt(k->i8, s->calling, false),      LLVMConstInt(k->i8, s->against, false),
                              LLVMConstInt(k->i32, s->segments, false)};
         all[n] = LLVMConstStructInContext(k->context, v, 7, false);
     }
-    LLVMValueRef g = LLVMAddGlobal(k->module, LLVMArrayType2(t, e->nsites), "sites");
-    LLVMSetInitializer(g, LLVMConstArray2(t, all, e->nsites));
+    LLVMValueRef g = LLVMAddGlobal(k->module, LLVMArrayType2(t, e->frame.nsites), "sites");
+    LLVMSetInitializer(g, LLVMConstArray2(t, all, e->frame.nsites));
     LLVMSetLinkage(g, LLVMPrivateLinkage);
     LLVMSetGlobalConstant(g, true);
     return g;
@@ -262,15 +263,15 @@ static LLVMValueRef sites_constant(rvm__emit *e) {
 _Static_assert(sizeof(rvm__native_site) == 16 && offsetof(rvm__native_site, dir) == 8, "as in IR");
 
 static enum rvm__homed homed(const rvm__emit *e, uint32_t reg) {
-    return e->homed ? (enum rvm__homed)e->homed[reg] : RVM__HOMELESS;
+    return e->frame.homed ? (enum rvm__homed)e->frame.homed[reg] : RVM__HOMELESS;
 }
 
 static void write_magnitudes(rvm__emit *e) {
-    LLVMValueRef args[2] = {e->machine, e->first_slot};
+    LLVMValueRef args[2] = {e->frame.machine, e->frame.first_slot};
     LLVMValueRef held = rvm__call_runtime(e, "rvm__native_magnitudes", e->k->ptr, 2, args);
     for (uint32_t n = 0; n < e->f->nregs; n++) {
-        if (!e->held[n] || homed(e, n) == RVM__HOMED) continue;
-        LLVMValueRef at = homed(e, n) ? rvm__member(e, e->home, n * sizeof(rvm_value)) : e->held[n];
+        if (!e->frame.held[n] || homed(e, n) == RVM__HOMED) continue;
+        LLVMValueRef at = homed(e, n) ? rvm__member(e, e->frame.home, n * sizeof(rvm_value)) : e->frame.held[n];
         LLVMValueRef v = rvm__get(e, e->k->f64, at);
         rvm__put_at(e, homed(e, n) ? rvm__absolute(e, v) : v,
                     rvm__member(e, held, rvm__machine_slot(e, n) * sizeof(double)));
@@ -286,23 +287,24 @@ static void keep_apart(LLVMBasicBlockRef b) {
 /* All frames are written: the callee's before the caller's. */
 static void write_frame(rvm__emit *e) {
     rvm__build *k = e->k;
-    rvm__at(e, e->exits);
-    LLVMValueRef index = LLVMBuildZExt(k->b, rvm__get(e, k->i32, e->site), k->i64, "");
+    rvm__at(e, e->frame.exits);
+    LLVMValueRef index = LLVMBuildZExt(k->b, rvm__get(e, k->i32, e->frame.site), k->i64, "");
     LLVMValueRef at = LLVMBuildMul(k->b, index, rvm__build_int(k, sizeof(rvm__native_site)), "");
     LLVMValueRef site = LLVMBuildInBoundsGEP2(k->b, k->i8, sites_constant(e), &at, 1, "");
-    LLVMValueRef args[6] = {e->machine,     site,     e->first_slot,
-                            e->first_array, e->frame, e->home ? e->home : LLVMConstNull(k->ptr)};
+    LLVMValueRef args[6] = {e->frame.machine,    site,
+                            e->frame.first_slot, e->frame.first_array,
+                            e->frame.number,     e->frame.home ? e->frame.home : LLVMConstNull(k->ptr)};
     LLVMValueRef slots = rvm__call_runtime(e, "rvm__native_exit", k->ptr, 6, args);
     rvm__attribute(k, LLVMGetNamedFunction(k->module, "rvm__native_exit"), 5, "nocapture",
                    0); /* reads a home, and may write it */
     for (uint32_t n = 0; n < e->code->slots; n++) {
-        if (!e->reg[n] || (n < e->f->nregs && homed(e, n))) continue;
+        if (!e->frame.reg[n] || (n < e->f->nregs && homed(e, n))) continue;
         const rvm_type t = n < e->f->nregs ? (rvm_type)e->f->reg_type[n] : RVM_I64;
-        rvm__put_at(e, rvm__get(e, rvm__build_type(k, t), e->reg[n]),
+        rvm__put_at(e, rvm__get(e, rvm__build_type(k, t), e->frame.reg[n]),
                     rvm__member(e, slots, rvm__machine_slot(e, n) * sizeof(rvm_value)));
     }
     if (has_magnitudes(e)) write_magnitudes(e);
-    LLVMValueRef arrays_args[2] = {e->machine, e->first_array};
+    LLVMValueRef arrays_args[2] = {e->frame.machine, e->frame.first_array};
     LLVMValueRef arrays = rvm__call_runtime(e, "rvm__native_arrays", k->ptr, 2, arrays_args);
     for (uint32_t n = 0; n < e->f->narrays; n++) write_array(e, arrays, n);
     rvm__end_counts(e);
@@ -311,25 +313,25 @@ static void write_frame(rvm__emit *e) {
 
 void rvm__frame_end(rvm__emit *e) {
     rvm__build *k = e->k;
-    rvm__at(e, e->done);
+    rvm__at(e, e->frame.done);
     rvm__end_counts(e);
-    if (!e->block) give_back(e);
+    if (!e->block.chunk) give_back(e);
     LLVMBuildRet(k->b, LLVMConstInt(k->i32, 0, false));
     rvm__frame_close(e);
 }
 
 void rvm__frame_close(rvm__emit *e) {
     rvm__build *k = e->k;
-    if (e->nsites && e->u->w->standalone)
+    if (e->frame.nsites && e->u->w->standalone)
         rvm__standalone_exit(e);
-    else if (e->nsites) {
+    else if (e->frame.nsites) {
         rvm__make_homes(e);
         write_frame(e);
-        keep_apart(e->exits);
+        keep_apart(e->frame.exits);
     } else {
-        rvm__at(e, e->exits);
+        rvm__at(e, e->frame.exits);
         LLVMBuildUnreachable(k->b);
     }
-    rvm__at(e, e->entry);
-    LLVMBuildBr(k->b, LLVMGetNextBasicBlock(e->entry));
+    rvm__at(e, e->frame.entry);
+    LLVMBuildBr(k->b, LLVMGetNextBasicBlock(e->frame.entry));
 }

@@ -11,17 +11,17 @@ void rvm__emit_function(rvm__unit *u, const rvm__specialisation *v) {
                    .dir = v->dir,
                    .apart = v->apart,
                    .deep = v->deep,
-                   .block = v->block,
+                   .block.chunk = v->block,
                    .at = v->at,
                    .vectorised = v->vectorised,
                    .function = v->function};
     if (!rvm__frame_begin(&e)) return;
-    (e.block ? rvm__begin_chunk : rvm__take_parameters)(&e);
+    (e.block.chunk ? rvm__begin_chunk : rvm__take_parameters)(&e);
     if (e.vectorised) rvm__find_conflicts(&e, v->conflicts);
     LLVMBasicBlockRef first = rvm__block(&e, "first");
     LLVMBuildBr(u->k->b, first);
     if (v->block) {
-        if (!(e.context = rvm__context_in(&e, NULL, 0, PASS_WHOLE, v->dir))) return;
+        if (!(e.control.context = rvm__context_in(&e, NULL, 0, PASS_WHOLE, v->dir))) return;
         rvm__at(&e, first);
         rvm__enter_chunk(&e);
         rvm__walk_pending(&e);
@@ -35,5 +35,5 @@ void rvm__emit_function(rvm__unit *u, const rvm__specialisation *v) {
         rvm__frame_end(&e);
         rvm__settle_function(&e);
     }
-    rvm__realloc(&rvm__libc_allocator, e.sites, e.cap_sites * sizeof *e.sites, 0);
+    rvm__realloc(&rvm__libc_allocator, e.frame.sites, e.frame.cap_sites * sizeof *e.frame.sites, 0);
 }

@@ -58,20 +58,21 @@ static void count(const grouping *g, LLVMValueRef out, LLVMValueRef cost) {
     rvm__emit *e = g->o->outer;
     rvm__build *k = e->k;
     LLVMValueRef charged = LLVMBuildAdd(k->b, reduced(g, out, RVM__VECTORISED_CHARGED), rvm__build_int(k, g->lanes - 1), "");
-    LLVMValueRef frames = LLVMBuildAdd(k->b, e->frame, rvm__build_int(k, 1), ""), was = rvm__get(e, k->i64, e->below);
+    LLVMValueRef frames = LLVMBuildAdd(k->b, e->frame.number, rvm__build_int(k, 1), ""),
+                 was = rvm__get(e, k->i64, e->count.below);
     LLVMValueRef below = LLVMBuildSub(k->b, reduced(g, out, RVM__VECTORISED_PEAK), frames, "");
     rvm__put_at(e, charged, cost);
-    increase(e, e->charged, charged);
-    increase(e, e->calls, reduced(g, out, RVM__VECTORISED_CALLS));
-    for (int n = 0; n < 2; n++) increase(e, e->erased[n], reduced(g, out, RVM__VECTORISED_ERASED + n));
-    rvm__put_at(e, LLVMBuildSelect(k->b, LLVMBuildICmp(k->b, LLVMIntUGT, below, was, ""), below, was, ""), e->below);
+    increase(e, e->count.charged, charged);
+    increase(e, e->count.calls, reduced(g, out, RVM__VECTORISED_CALLS));
+    for (int n = 0; n < 2; n++) increase(e, e->count.erased[n], reduced(g, out, RVM__VECTORISED_ERASED + n));
+    rvm__put_at(e, LLVMBuildSelect(k->b, LLVMBuildICmp(k->b, LLVMIntUGT, below, was, ""), below, was, ""), e->count.below);
 }
 
 /* Registers that instances add into, and their partial sums: the one of the instance with that index is in the register. */
 static void move_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef index, bool out) {
     for (uint32_t k = 0; k < x->to.shared; k++) {
         const rvm__shared *s = &e->code->shared[(uint32_t)x->to.jump2 + k];
-        LLVMValueRef part = rvm__partial_sum(e, x, k, index), place = e->reg[s->slot];
+        LLVMValueRef part = rvm__partial_sum(e, x, k, index), place = e->frame.reg[s->slot];
         rvm__put_at(e, rvm__get(e, rvm__build_type(e->k, (rvm_type)s->type), out ? place : part), out ? part : place);
     }
 }
@@ -86,12 +87,12 @@ static LLVMValueRef may_group(const grouping *g, uint32_t pc, bool up, LLVMValue
     LLVMValueRef part = LLVMBuildAnd(k->b, n, last, "");
     LLVMValueRef whole = LLVMBuildICmp(k->b, LLVMIntEQ, part, up ? rvm__build_int(k, 0) : last, "");
     LLVMValueRef behind = up ? LLVMBuildSub(k->b, hi, at, "") : LLVMBuildAdd(k->b, n, rvm__build_int(k, 1), "");
-    if (e->block == pc && pc) /* the last one of the chunk has a number of its own */
-        behind = LLVMBuildAdd(k->b, up ? LLVMBuildSub(k->b, e->last, n, "") : LLVMBuildSub(k->b, n, e->last, ""),
+    if (e->block.chunk == pc && pc) /* the last one of the chunk has a number of its own */
+        behind = LLVMBuildAdd(k->b, up ? LLVMBuildSub(k->b, e->block.last, n, "") : LLVMBuildSub(k->b, n, e->block.last, ""),
                               rvm__build_int(k, 1), "");
     LLVMValueRef left = LLVMBuildICmp(k->b, LLVMIntUGT, behind, last, "");
-    LLVMValueRef fuel = rvm__get(e, k->i64, rvm__member(e, e->native, offsetof(rvm__native, fuel)));
-    LLVMValueRef then = LLVMBuildAdd(k->b, rvm__get(e, k->i64, e->charged), rvm__get(e, k->i64, cost), "");
+    LLVMValueRef fuel = rvm__get(e, k->i64, rvm__member(e, e->frame.native, offsetof(rvm__native, fuel)));
+    LLVMValueRef then = LLVMBuildAdd(k->b, rvm__get(e, k->i64, e->count.charged), rvm__get(e, k->i64, cost), "");
     whole = LLVMBuildAnd(k->b, whole, left, "");
     return LLVMBuildAnd(k->b, whole, LLVMBuildICmp(k->b, LLVMIntSLE, then, fuel, ""), "");
 }
@@ -119,10 +120,10 @@ static void ask_for_order(grouping *g, LLVMBasicBlockRef single) {
 
 /* The run ends in the middle of a group. */
 static void end_adrift(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef never) {
-    LLVMValueRef args[2] = {e->machine, e->native};
+    LLVMValueRef args[2] = {e->frame.machine, e->frame.native};
     rvm__native_site site = rvm__site_here(e);
     rvm__call_runtime(e, "rvm__native_adrift", e->k->nothing, 2, args);
-    site.pc = pc + (uint32_t)e->context->dir;
+    site.pc = pc + (uint32_t)e->control.context->dir;
     rvm__exit_at(e, LLVMConstInt(e->k->i1, 1, false), site, 0);
     LLVMBuildBr(e->k->b, never);
 }
@@ -156,7 +157,7 @@ static void run_group(rvm__emit *e, grouping *g, uint32_t pc, bool up, LLVMBasic
     count(g, out, cost);
     move_sums(e, x, last, false);
     rvm__set_slot(e, x->to.i, last);
-    rvm__jump(e, e->context, e->f->code[pc].target - (uint32_t)e->context->dir, false);
+    rvm__jump(e, e->control.context, e->f->code[pc].target - (uint32_t)e->control.context->dir, false);
 }
 
 /* A block that goes on with a group, if it can, or with one instance. */
@@ -171,16 +172,16 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
     rvm__at(e, start);
     if (!g->o) return start;
     const bool known = rvm__survey_conflicts(e, first, last, g->o->x->to.i, &conflicts);
-    const bool up = (e->context->dir > 0) != ((g->o->x->flags & X_REVERSED) != 0);
+    const bool up = (e->control.context->dir > 0) != ((g->o->x->flags & X_REVERSED) != 0);
     g->lanes = conflicts ? RVM__MOST_GROUP : k->group; /* more lanes, fewer sums over them */
     g->order = !conflicts || k->fast ? 0 : up ? '+' : '-';
     if (!known)
         LLVMBuildBr(k->b, single);
     else {
-        g->asked = e->asked[pc] = rvm__local(e, k->i32, "asked");
+        g->asked = e->block.asked[pc] = rvm__local(e, k->i32, "asked");
         LLVMValueRef out = rvm__local(e, LLVMArrayType2(k->i64, RVM__VECTORISED_COUNTS * RVM__MOST_GROUP), "counted");
         LLVMValueRef cost = rvm__local(e, k->i64, "cost");
-        rvm__at(e, e->entry);
+        rvm__at(e, e->frame.entry);
         rvm__put_at(e, rvm__build_int(k, 0), cost);
         rvm__put_at(e, LLVMConstNull(k->i32), g->asked); /* the block may have been entered by on-stack replacement */
         rvm__at(e, start);
@@ -189,25 +190,25 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
         rvm__at(e, some);
         run_group(e, g, pc, up, single, out, cost);
     }
-    e->conflicts = NULL;
+    e->block.conflicts = NULL;
     rvm__at(e, single);
-    rvm__jump(e, e->context, pc, false);
+    rvm__jump(e, e->control.context, pc, false);
     rvm__at(e, here);
     return start;
 }
 
 void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back) {
-    rvm__context *c = e->context;
+    rvm__context *c = e->control.context;
     if (!rvm__goes_in_lanes(e, pc)) {
         rvm__jump(e, c, pc, back);
         return;
     }
     if (!c->start && !(c->start = rvm__unit_alloc(e->u, e->f->ncode * sizeof *c->start))) return;
     if (back) rvm__emit_safepoint(e, pc + (uint32_t)c->dir);
-    if (!e->asked && !(e->asked = rvm__unit_alloc(e->u, e->f->ncode * sizeof *e->asked))) return;
+    if (!e->block.asked && !(e->block.asked = rvm__unit_alloc(e->u, e->f->ncode * sizeof *e->block.asked))) return;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b);
     if (!c->start[pc]) c->start[pc] = start_block(e, pc);
     rvm__at(e, here);
-    if (!back && e->asked[pc]) rvm__put_at(e, LLVMConstNull(e->k->i32), e->asked[pc]);
+    if (!back && e->block.asked[pc]) rvm__put_at(e, LLVMConstNull(e->k->i32), e->block.asked[pc]);
     LLVMBuildBr(e->k->b, c->start[pc]);
 }

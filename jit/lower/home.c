@@ -64,7 +64,7 @@ static bool is_local(LLVMValueRef address) {
 static bool is_absence(const rvm__emit *e, LLVMValueRef store) {
     LLVMValueRef v = LLVMGetOperand(store, 0);
     if (LLVMIsUndef(v)) return true;
-    const bool begins = LLVMGetInstructionParent(store) == LLVMGetNextBasicBlock(e->entry);
+    const bool begins = LLVMGetInstructionParent(store) == LLVMGetNextBasicBlock(e->frame.entry);
     return begins && LLVMIsNull(v);
 }
 
@@ -83,32 +83,32 @@ static void stay_in_memory(LLVMValueRef address) {
 }
 
 static bool make_home(rvm__emit *e, uint32_t reg, const homes *h) {
-    LLVMValueRef held = e->held[reg];
-    if (!is_local(e->reg[reg]) || (held && !is_local(held))) return false;
-    rvm__at(e, e->entry);
-    LLVMValueRef value = rvm__member(e, e->home, reg * sizeof(rvm_value));
-    LLVMValueRef magnitude = rvm__member(e, e->home, (e->f->nregs + reg) * sizeof(rvm_value));
-    give_home(e, e->reg[reg], value, h->let[reg]);
+    LLVMValueRef held = e->frame.held[reg];
+    if (!is_local(e->frame.reg[reg]) || (held && !is_local(held))) return false;
+    rvm__at(e, e->frame.entry);
+    LLVMValueRef value = rvm__member(e, e->frame.home, reg * sizeof(rvm_value));
+    LLVMValueRef magnitude = rvm__member(e, e->frame.home, (e->f->nregs + reg) * sizeof(rvm_value));
+    give_home(e, e->frame.reg[reg], value, h->let[reg]);
     if (held && !h->fixed[reg]) give_home(e, held, magnitude, h->let[reg]);
-    if ((uint64_t)e->nsites * e->f->nregs <= VAST) return true;
-    stay_in_memory(e->reg[reg]);
+    if ((uint64_t)e->frame.nsites * e->f->nregs <= VAST) return true;
+    stay_in_memory(e->frame.reg[reg]);
     if (held) stay_in_memory(held);
     return true;
 }
 
 void rvm__make_homes(rvm__emit *e) {
     const uint32_t n = e->f->nregs;
-    if (e->u->w->unchecked || (uint64_t)e->nsites * n <= LARGE) return; /* else the machine has no magnitudes */
+    if (e->u->w->unchecked || (uint64_t)e->frame.nsites * n <= LARGE) return; /* else the machine has no magnitudes */
     homes h = {.carried = rvm__unit_alloc(e->u, n),
                .fixed = rvm__unit_alloc(e->u, n),
                .let = rvm__unit_alloc(e->u, n),
                .born = rvm__unit_alloc(e->u, n * sizeof *h.born)};
-    e->homed = rvm__unit_alloc(e->u, n);
-    if (!h.carried || !h.fixed || !h.let || !h.born || !e->homed) return;
+    e->frame.homed = rvm__unit_alloc(e->u, n);
+    if (!h.carried || !h.fixed || !h.let || !h.born || !e->frame.homed) return;
     LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(e->k->b);
     find_changes(e, &h);
-    e->home = rvm__local(e, LLVMArrayType2(e->k->i64, 2u * n), "home");
+    e->frame.home = rvm__local(e, LLVMArrayType2(e->k->i64, 2u * n), "home");
     for (uint32_t k = 0; k < n; k++)
-        if (!h.carried[k] && make_home(e, k, &h)) e->homed[k] = h.fixed[k] ? RVM__HOMED_FIXED : RVM__HOMED;
+        if (!h.carried[k] && make_home(e, k, &h)) e->frame.homed[k] = h.fixed[k] ? RVM__HOMED_FIXED : RVM__HOMED;
     LLVMSetCurrentDebugLocation2(e->k->b, line);
 }

@@ -48,7 +48,7 @@ rvm__instance *rvm__instance_of(rvm__emit *e, uint32_t pc) {
 static bool is_alone(const rvm__instance *o, uint16_t array) {
     const rvm__emit *e = o->outer;
     for (uint32_t k = 0; k < e->f->narrays; k++)
-        if (o->array[k] && k != array && rvm__base_of(e, (uint16_t)k, e->pc) == array) return false;
+        if (o->array[k] && k != array && rvm__base_of(e, (uint16_t)k, e->control.pc) == array) return false;
     for (uint32_t k = 0; k < e->f->nparams; k++)
         if (e->f->params[k].ndim && e->f->params[k].index == array) return rvm__is_apart(&e->f->params[k], e->apart);
     return false;
@@ -56,15 +56,15 @@ static bool is_alone(const rvm__instance *o, uint16_t array) {
 
 bool rvm__pass_to_instance(rvm__instance *o, LLVMValueRef out, LLVMValueRef index) {
     rvm__emit *e = o->outer;
-    LLVMValueRef fixed[4] = {e->machine, e->frame, out, index};
+    LLVMValueRef fixed[4] = {e->frame.machine, e->frame.number, out, index};
     for (int k = 0; k < 4; k++) add(o, fixed[k]);
     for (uint32_t k = 0; k < o->x->to.shared; k++) add(o, rvm__partial_sum(e, o->x, k, index));
     for (uint32_t k = 0; k < e->f->nregs; k++)
-        if (is_register(o, k)) add(o, rvm__get(e, rvm__build_type(e->k, (rvm_type)e->f->reg_type[k]), e->reg[k]));
+        if (is_register(o, k)) add(o, rvm__get(e, rvm__build_type(e->k, (rvm_type)e->f->reg_type[k]), e->frame.reg[k]));
     for (uint32_t k = 0; k < e->f->narrays; k++) {
         if (!o->array[k]) continue;
         if (o->n < RVM__MOST_VECTORISED_ARGS) o->apart[o->n] = is_alone(o, (uint16_t)k);
-        add(o, rvm__get(e, e->k->ptr, e->array[k].data));
+        add(o, rvm__get(e, e->k->ptr, e->frame.array[k].data));
         for (int d = 0; d < e->f->arrays[k].ndim; d++) add(o, rvm__dimension(e, (uint16_t)k, d));
         for (int d = 0; d < e->f->arrays[k].ndim; d++) add(o, rvm__stride(e, (uint16_t)k, d));
     }
@@ -98,18 +98,19 @@ static void bind(rvm__instance *o) {
     for (uint32_t k = 0; k < o->x->to.shared; k++) {
         const rvm__shared *s = &e->code->shared[(uint32_t)o->x->to.jump2 + k];
         rvm__put_at(e, rvm__get(e, rvm__build_type(e->k, (rvm_type)s->type), LLVMGetParam(e->function, at++)),
-                    e->reg[s->slot]);
+                    e->frame.reg[s->slot]);
     }
     for (uint32_t k = 0; k < e->f->nregs; k++)
-        if (is_register(o, k)) rvm__put_at(e, LLVMGetParam(e->function, at++), e->reg[k]);
-    rvm__put_at(e, LLVMGetParam(e->function, RVM__VECTORISED_INDEX), e->reg[o->x->to.i]);
+        if (is_register(o, k)) rvm__put_at(e, LLVMGetParam(e->function, at++), e->frame.reg[k]);
+    rvm__put_at(e, LLVMGetParam(e->function, RVM__VECTORISED_INDEX), e->frame.reg[o->x->to.i]);
     for (uint32_t k = 0; k < e->f->narrays; k++) {
         if (!o->array[k]) continue;
-        rvm__put_at(e, LLVMGetParam(e->function, at++), e->array[k].data);
-        for (int d = 0; d < e->f->arrays[k].ndim; d++) rvm__put_at(e, LLVMGetParam(e->function, at++), e->array[k].dim[d]);
+        rvm__put_at(e, LLVMGetParam(e->function, at++), e->frame.array[k].data);
         for (int d = 0; d < e->f->arrays[k].ndim; d++)
-            rvm__put_at(e, LLVMGetParam(e->function, at++), e->array[k].stride[d]);
-        rvm__put_at(e, LLVMConstInt(e->k->i8, 1, false), e->array[k].present);
+            rvm__put_at(e, LLVMGetParam(e->function, at++), e->frame.array[k].dim[d]);
+        for (int d = 0; d < e->f->arrays[k].ndim; d++)
+            rvm__put_at(e, LLVMGetParam(e->function, at++), e->frame.array[k].stride[d]);
+        rvm__put_at(e, LLVMConstInt(e->k->i8, 1, false), e->frame.array[k].present);
     }
     rvm__know_lengths(e);
 }
@@ -120,22 +121,22 @@ static const size_t counted[RVM__VECTORISED_COUNTS] = {offsetof(rvm__native, cha
 
 static void make_native(rvm__emit *e) {
     LLVMValueRef n = rvm__local(e, LLVMArrayType2(e->k->i64, sizeof(rvm__native) / 8), "native");
-    e->native = n;
+    e->frame.native = n;
     for (int k = 0; k < RVM__VECTORISED_COUNTS; k++) rvm__put_at(e, rvm__build_int(e->k, 0), rvm__member(e, n, counted[k]));
     rvm__begin_counts(e);
 }
 
 static void finish(rvm__instance *o) {
     rvm__emit *e = &o->e;
-    rvm__at(e, e->done);
+    rvm__at(e, e->frame.done);
     rvm__end_counts(e);
     for (uint32_t k = 0; k < o->x->to.shared; k++) {
         const rvm__shared *s = &e->code->shared[(uint32_t)o->x->to.jump2 + k];
-        LLVMValueRef v = rvm__get(e, rvm__build_type(e->k, (rvm_type)s->type), e->reg[s->slot]);
+        LLVMValueRef v = rvm__get(e, rvm__build_type(e->k, (rvm_type)s->type), e->frame.reg[s->slot]);
         rvm__put_at(e, v, LLVMGetParam(e->function, RVM__VECTORISED_SUMS + k));
     }
     for (size_t k = 0; k < RVM__VECTORISED_COUNTS; k++)
-        rvm__put_at(e, rvm__get(e, e->k->i64, rvm__member(e, e->native, counted[k])),
+        rvm__put_at(e, rvm__get(e, e->k->i64, rvm__member(e, e->frame.native, counted[k])),
                     rvm__member(e, LLVMGetParam(e->function, RVM__VECTORISED_OUT), k * sizeof(int64_t)));
     LLVMTypeRef none = LLVMFunctionType(e->k->i32, NULL, 0, false);
     LLVMValueRef f = LLVMGetNamedFunction(e->k->module, RVM__RESULT);
@@ -147,9 +148,10 @@ static void finish(rvm__instance *o) {
 /* One function serves all copies of the block that run in the same direction. */
 void rvm__emit_instance(rvm__instance *o, uint32_t pc) {
     rvm__emit *outer = o->outer, *e = &o->e;
-    if (!outer->instance && !(outer->instance = rvm__unit_alloc(outer->u, outer->f->ncode * sizeof *outer->instance)))
+    if (!outer->block.instances &&
+        !(outer->block.instances = rvm__unit_alloc(outer->u, outer->f->ncode * sizeof *outer->block.instances)))
         return;
-    if ((e->function = outer->instance[pc])) {
+    if ((e->function = outer->block.instances[pc])) {
         o->type = LLVMGlobalGetValueType(e->function);
         return;
     }
@@ -163,20 +165,20 @@ void rvm__emit_instance(rvm__instance *o, uint32_t pc) {
                      .apart = outer->apart,
                      .deep = outer->deep,
                      .vectorised = true,
-                     .ends = outer->f->code[pc].target,
-                     .conflicts = outer->conflicts,
+                     .block.ends = outer->f->code[pc].target,
+                     .block.conflicts = outer->block.conflicts,
                      .function = declare(o)};
-    e->machine = LLVMGetParam(e->function, 0);
-    e->frame = LLVMGetParam(e->function, 1);
-    e->first_slot = e->first_array = rvm__build_int(e->k, 0);
+    e->frame.machine = LLVMGetParam(e->function, 0);
+    e->frame.number = LLVMGetParam(e->function, 1);
+    e->frame.first_slot = e->frame.first_array = rvm__build_int(e->k, 0);
     if (rvm__frame_make(e)) {
         make_native(e);
         bind(o);
         LLVMBasicBlockRef first = rvm__block(e, "first");
         LLVMBuildBr(e->k->b, first);
-        rvm__walk_from(e, first, pc + (uint32_t)outer->context->dir, outer->context->dir);
+        rvm__walk_from(e, first, pc + (uint32_t)outer->control.context->dir, outer->control.context->dir);
         if (!e->u->status) finish(o); /* else blocks were left open */
     }
-    outer->instance[pc] = e->function;
+    outer->block.instances[pc] = e->function;
     rvm__at(outer, here);
 }

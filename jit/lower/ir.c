@@ -28,11 +28,11 @@ LLVMValueRef rvm__member(rvm__emit *e, LLVMValueRef address, size_t offset) {
 LLVMValueRef rvm__local(rvm__emit *e, LLVMTypeRef t, const char *name) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b);
     LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(e->k->b); /* which an instruction found there would change */
-    LLVMValueRef first = LLVMGetFirstInstruction(e->entry);
+    LLVMValueRef first = LLVMGetFirstInstruction(e->frame.entry);
     if (first)
         LLVMPositionBuilderBefore(e->k->b, first);
     else
-        rvm__at(e, e->entry);
+        rvm__at(e, e->frame.entry);
     LLVMValueRef a = LLVMBuildAlloca(e->k->b, t, name);
     rvm__at(e, here);
     LLVMSetCurrentDebugLocation2(e->k->b, line);

@@ -89,7 +89,7 @@ void rvm__lines_function(rvm__unit *u, LLVMValueRef f, uint32_t fn, const char *
 }
 
 void rvm__lines_at(rvm__emit *e) {
-    if (e->u->lines) set(e->u, position(e->u, e->fn, e->pc));
+    if (e->u->lines) set(e->u, position(e->u, e->fn, e->control.pc));
 }
 
 void rvm__lines_none(rvm__unit *u) {

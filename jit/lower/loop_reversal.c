@@ -31,15 +31,15 @@ static struct rvm__turned *add(rvm__emit *e, struct rvm__turned **list, uint32_t
 }
 
 LLVMValueRef rvm__is_upward(rvm__emit *e, uint32_t pc) {
-    struct rvm__turned *t = add(e, &e->turned, pc);
+    struct rvm__turned *t = add(e, &e->block.turned, pc);
     if (!t) return LLVMConstNull(e->k->i1);
     return t->upward = LLVMBuildFreeze(e->k->b, LLVMGetUndef(e->k->i1), "upward");
 }
 
 void rvm__safepoint_between(rvm__emit *e, uint32_t pc) {
-    const uint32_t site = e->nsites;
-    rvm__emit_safepoint(e, pc + (uint32_t)e->context->dir);
-    struct rvm__turned *t = e->nsites > site ? add(e, &e->between, pc) : NULL;
+    const uint32_t site = e->frame.nsites;
+    rvm__emit_safepoint(e, pc + (uint32_t)e->control.context->dir);
+    struct rvm__turned *t = e->frame.nsites > site ? add(e, &e->block.between, pc) : NULL;
     if (t) t->site = site;
 }
 
@@ -51,22 +51,23 @@ static void settle(struct rvm__turned *t, LLVMValueRef way) {
 }
 
 static bool is_between(const rvm__emit *e, uint32_t site) {
-    for (const struct rvm__turned *t = e->between; t; t = t->next)
+    for (const struct rvm__turned *t = e->block.between; t; t = t->next)
         if (t->site == site) return true;
     return false;
 }
 
 static bool exits_within(const rvm__emit *e, const struct rvm__turned *t) {
-    for (uint32_t k = 0; k < e->nsites; k++) {
-        const rvm__native_site *s = &e->sites[k];
+    for (uint32_t k = 0; k < e->frame.nsites; k++) {
+        const rvm__native_site *s = &e->frame.sites[k];
         if (!s->calling && s->pc > t->lo && s->pc < t->hi && !is_between(e, k)) return true;
     }
     return false;
 }
 
 void rvm__settle_function(rvm__emit *e) {
-    for (uint32_t k = 0; k < e->nsites && e->sites; k++) e->u->summaries[e->fn].exits |= !e->sites[k].calling;
-    for (struct rvm__turned *t = e->turned, *next; t && !e->u->status; t = next) {
+    for (uint32_t k = 0; k < e->frame.nsites && e->frame.sites; k++)
+        e->u->summaries[e->fn].exits |= !e->frame.sites[k].calling;
+    for (struct rvm__turned *t = e->block.turned, *next; t && !e->u->status; t = next) {
         next = t->next;
         if (exits_within(e, t))
             settle(t, LLVMConstNull(e->k->i1));

@@ -20,7 +20,7 @@ static LLVMValueRef int32(rvm__emit *e, uint32_t n) {
 /* ---- the stack ---- */
 
 static void push(rvm__emit *e, const rvm__xinsn *x, const rvm__operand *y, bool clears) {
-    LLVMValueRef v = rvm__load(e, y), args[3] = {e->machine, int32(e, x->type), bits_of(e, v)};
+    LLVMValueRef v = rvm__load(e, y), args[3] = {e->frame.machine, int32(e, x->type), bits_of(e, v)};
     rvm__exit_if(e, negate(e, rvm__call_runtime(e, "rvm__native_push", e->k->i1, 3, args)));
     if (clears) rvm__store(e, y, LLVMConstNull(LLVMTypeOf(v)));
 }
@@ -44,7 +44,7 @@ static void exit_unless_empty(rvm__emit *e, const rvm__xinsn *x, const rvm_place
 
 static void pop(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, const rvm__operand *y, bool copies) {
     rvm__build *k = e->k;
-    LLVMValueRef was = rvm__load(e, y), args[2] = {e->machine, int32(e, x->type)};
+    LLVMValueRef was = rvm__load(e, y), args[2] = {e->frame.machine, int32(e, x->type)};
     LLVMValueRef top = rvm__call_runtime(e, "rvm__native_top", k->ptr, 2, args);
     rvm__exit_if(e, LLVMBuildIsNull(k->b, top, ""));
     LLVMValueRef v = rvm__get(e, LLVMTypeOf(was), top);
@@ -52,7 +52,7 @@ static void pop(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, const rvm
         exit_unless_empty(e, x, q, was);
     else if (!(x->flags & X_UNCHECKED))
         rvm__exit_if(e, negate(e, rvm__emit_agrees(e, x, q, was, v)));
-    LLVMValueRef n = rvm__member(e, e->machine, offsetof(rvm_machine, nstack));
+    LLVMValueRef n = rvm__member(e, e->frame.machine, offsetof(rvm_machine, nstack));
     rvm__put_at(e, LLVMBuildSub(k->b, rvm__get(e, k->i32, n), int32(e, 1), ""), n);
     if (copies) return;
     rvm__store(e, y, v);
@@ -78,7 +78,7 @@ static void set(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, uint32_t 
     rvm__load_operands(e, x, &o);
     LLVMValueRef f = rvm__defined_row(e, in, x, &o, &overflow), old = rvm__load(e, &o.y);
     if (overflow && !(x->flags & X_UNCHECKED)) rvm__exit_if(e, overflow);
-    LLVMValueRef args[4] = {e->machine, int32(e, 0), int32(e, site), bits_of(e, old)};
+    LLVMValueRef args[4] = {e->frame.machine, int32(e, 0), int32(e, site), bits_of(e, old)};
     if (rvm__is_discarded(e, 0))
         rvm__count_erased(e, 0, rvm__site_bits_of(e, in));
     else
@@ -93,7 +93,7 @@ static void unset(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, uint32_
     rvm__build *k = e->k;
     const rvm_place *q = rvm__places(e->f, in);
     rvm__operands o;
-    LLVMValueRef args[3] = {e->machine, int32(e, 0), int32(e, site)};
+    LLVMValueRef args[3] = {e->frame.machine, int32(e, 0), int32(e, site)};
     rvm__find_operands(e, in, x, &o);
     LLVMValueRef was = rvm__load(e, &o.y), top = rvm__call_runtime(e, "rvm__trail_top", k->ptr, 3, args);
     rvm__exit_if(e, LLVMBuildIsNull(k->b, top, ""));
@@ -111,8 +111,8 @@ static void unset(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, uint32_
 }
 
 static void segment(rvm__emit *e, const rvm__xinsn *x, bool out) {
-    LLVMValueRef args[3] = {e->machine, int32(e, x->trail.level), int32(e, out ? UINT32_MAX : 1)};
-    if (e->tracked[e->pc]) rvm__call_runtime(e, "rvm__trail_segment", e->k->nothing, 3, args);
+    LLVMValueRef args[3] = {e->frame.machine, int32(e, x->trail.level), int32(e, out ? UINT32_MAX : 1)};
+    if (e->control.tracked[e->control.pc]) rvm__call_runtime(e, "rvm__trail_segment", e->k->nothing, 3, args);
 }
 
 void rvm__emit_trail(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {

@@ -34,14 +34,14 @@ static LLVMValueRef bits_of(rvm__emit *e, LLVMValueRef v) {
 /* An instruction that the array does not outlive, and that does not look at it. */
 static bool ends(const rvm__emit *e, uint32_t pc, uint16_t array) {
     const rvm_insn *in = &e->f->code[pc];
-    const rvm_op op = e->context->dir > 0 ? (rvm_op)in->op : rvm__op_inverse((rvm_op)in->op);
+    const rvm_op op = e->control.context->dir > 0 ? (rvm_op)in->op : rvm__op_inverse((rvm_op)in->op);
     const bool gone = op == RVM_OP_del || op == RVM_OP_unlike;
     return gone && e->code->x[pc].flags & X_UNCHECKED && rvm__places(e->f, in)->slot == array;
 }
 
 /* Whether the array disappears before anything could look at it. */
 static bool is_dead(const rvm__emit *e, uint16_t array) {
-    for (uint32_t pc = e->pc + (uint32_t)e->context->dir;; pc += (uint32_t)e->context->dir) {
+    for (uint32_t pc = e->control.pc + (uint32_t)e->control.context->dir;; pc += (uint32_t)e->control.context->dir) {
         const enum rvm_pair pair = (enum rvm_pair)(e->f->code[pc].op >> 1);
         if (ends(e, pc, array)) return true;
         const rvm_place *q = rvm__places(e->f, &e->f->code[pc]);
@@ -81,7 +81,7 @@ static void clear(rvm__emit *e, uint16_t array, int d, LLVMValueRef address) {
 
 static void discard_array(rvm__emit *e, uint32_t level, uint16_t array) {
     rvm__count_erased(e, level, LLVMBuildMul(e->k->b, elements(e, array), rvm__build_int(e->k, 64), ""));
-    if (!is_dead(e, array)) clear(e, array, 0, rvm__get(e, e->k->ptr, e->array[array].data));
+    if (!is_dead(e, array)) clear(e, array, 0, rvm__get(e, e->k->ptr, e->frame.array[array].data));
 }
 
 /* Each is erased, but for those beyond the first that are 0. */
@@ -100,7 +100,8 @@ static void discard_scalars(rvm__emit *e, const rvm_insn *in, const moving *w) {
     for (uint32_t n = 0; n < w->n && o; n++) {
         const rvm_place *q = &w->places[n];
         rvm__store(e, &o[n], LLVMConstNull(rvm__build_type(k, o[n].type)));
-        if (q->kind == RVM_PLACE_SLOT && e->held[q->slot]) rvm__put_at(e, LLVMConstNull(k->f64), e->held[q->slot]);
+        if (q->kind == RVM_PLACE_SLOT && e->frame.held[q->slot])
+            rvm__put_at(e, LLVMConstNull(k->f64), e->frame.held[q->slot]);
         if (w->appear) rvm__gone(e, q->slot);
     }
 }
@@ -127,8 +128,8 @@ static scratch scratch_of(rvm__emit *e) {
     uint32_t most = 0;
     RVM__EACH_INSN(x, e->f)
         if (x.in->nplaces > most) most = x.in->nplaces;
-    if (!e->lanes) e->lanes = rvm__local(e, LLVMArrayType2(e->k->i64, most * each / 8), "lanes");
-    return (scratch){e->lanes, most};
+    if (!e->frame.lanes) e->frame.lanes = rvm__local(e, LLVMArrayType2(e->k->i64, most * each / 8), "lanes");
+    return (scratch){e->frame.lanes, most};
 }
 _Static_assert(sizeof(rvm__lane) % 8 == 0 && sizeof(rvm__array) % 8 == 0, "one after the other");
 
@@ -159,7 +160,7 @@ static void put_lane(rvm__emit *e, const scratch *s, uint32_t k, const rvm_place
 
 /* What a lane asks of an array. */
 static void describe(rvm__emit *e, uint16_t array, LLVMValueRef to) {
-    const rvm__array_ir *a = &e->array[array];
+    const rvm__array_ir *a = &e->frame.array[array];
     const unsigned ndim = e->f->arrays[array].ndim;
     rvm__put_at(e, rvm__get(e, e->k->ptr, a->data), rvm__member(e, to, offsetof(rvm__array, data)));
     rvm__put_at(e, LLVMConstInt(e->k->i16, ndim, false), rvm__member(e, to, offsetof(rvm__array, ndim)));
@@ -172,15 +173,15 @@ static void describe(rvm__emit *e, uint16_t array, LLVMValueRef to) {
 static void make_lane(rvm__emit *e, const moving *w, const scratch *s, uint32_t k) {
     const rvm_place *q = &w->places[k];
     if (q->kind == RVM_PLACE_SLOT) {
-        LLVMValueRef value = value_at(e, s, k), held = e->held[q->slot] ? held_at(e, s, k) : NULL;
+        LLVMValueRef value = value_at(e, s, k), held = e->frame.held[q->slot] ? held_at(e, s, k) : NULL;
         LLVMTypeRef t = rvm__build_type(e->k, (rvm_type)e->f->reg_type[q->slot]);
-        if (w->back && w->appear) rvm__put_at(e, LLVMConstNull(t), e->reg[q->slot]); /* as it was left */
-        rvm__put_at(e, rvm__get(e, t, e->reg[q->slot]), value);
-        if (held) rvm__put_at(e, rvm__get(e, e->k->f64, e->held[q->slot]), held);
+        if (w->back && w->appear) rvm__put_at(e, LLVMConstNull(t), e->frame.reg[q->slot]); /* as it was left */
+        rvm__put_at(e, rvm__get(e, t, e->frame.reg[q->slot]), value);
+        if (held) rvm__put_at(e, rvm__get(e, e->k->f64, e->frame.held[q->slot]), held);
         put_lane(e, s, k, q, value, NULL, held);
         return;
     }
-    const rvm__array_ir *a = &e->array[q->slot];
+    const rvm__array_ir *a = &e->frame.array[q->slot];
     LLVMValueRef held = a->magnitude ? rvm__get(e, e->k->ptr, a->magnitude) : NULL, array = NULL, value;
     if (q->kind == RVM_PLACE_ARRAY) {
         array = array_at(e, s, k);
@@ -196,8 +197,8 @@ static void take_lane(rvm__emit *e, const moving *w, const scratch *s, uint32_t 
     const rvm_place *q = &w->places[k];
     if (q->kind != RVM_PLACE_SLOT) return;
     LLVMTypeRef t = rvm__build_type(e->k, (rvm_type)e->f->reg_type[q->slot]);
-    rvm__put_at(e, w->back ? rvm__get(e, t, value_at(e, s, k)) : LLVMConstNull(t), e->reg[q->slot]);
-    if (e->held[q->slot]) rvm__put_at(e, rvm__get(e, e->k->f64, held_at(e, s, k)), e->held[q->slot]);
+    rvm__put_at(e, w->back ? rvm__get(e, t, value_at(e, s, k)) : LLVMConstNull(t), e->frame.reg[q->slot]);
+    if (e->frame.held[q->slot]) rvm__put_at(e, rvm__get(e, e->k->f64, held_at(e, s, k)), e->frame.held[q->slot]);
     if (w->appear && !w->back) rvm__gone(e, q->slot);
 }
 
@@ -207,7 +208,7 @@ void rvm__emit_slots(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_
     if (w.discarded && !w.back && discard(e, in, &w)) return;
     const scratch s = scratch_of(e);
     for (uint32_t n = 0; n < w.n; n++) make_lane(e, &w, &s, n);
-    LLVMValueRef args[5] = {e->machine, rvm__known_number(e), LLVMConstInt(k->i32, e->pc, false), s.lanes,
+    LLVMValueRef args[5] = {e->frame.machine, rvm__known_number(e), LLVMConstInt(k->i32, e->control.pc, false), s.lanes,
                             LLVMConstInt(k->i32, w.back, false)};
     LLVMValueRef moved = rvm__call_runtime(e, "rvm__native_move", k->i1, 5, args);
     rvm__exit_if(e, LLVMBuildNot(k->b, moved, ""));

@@ -34,18 +34,18 @@ static void load_slots(rvm__emit *e, LLVMValueRef slots) {
     find_known(e, known);
     for (uint32_t n = 0; n < e->code->slots; n++) {
         const rvm_type t = n < e->f->nregs ? (rvm_type)e->f->reg_type[n] : RVM_I64;
-        if (!e->reg[n] || (n < e->f->nregs && known[n])) continue;
+        if (!e->frame.reg[n] || (n < e->f->nregs && known[n])) continue;
         rvm__put_at(
             e, rvm__get(e, rvm__build_type(e->k, t), rvm__member(e, slots, rvm__machine_slot(e, n) * sizeof(rvm_value))),
-            e->reg[n]);
+            e->frame.reg[n]);
     }
     if (e->u->w->unchecked) return;
-    LLVMValueRef args[2] = {e->machine, e->first_slot};
+    LLVMValueRef args[2] = {e->frame.machine, e->frame.first_slot};
     LLVMValueRef held = rvm__call_runtime(e, "rvm__native_magnitudes", e->k->ptr, 2, args);
     for (uint32_t n = 0; n < e->code->slots; n++)
-        if (e->held[n])
+        if (e->frame.held[n])
             rvm__put_at(e, rvm__get(e, e->k->f64, rvm__member(e, held, rvm__machine_slot(e, n) * sizeof(double))),
-                        e->held[n]);
+                        e->frame.held[n]);
 }
 
 /* ---- arrays ---- */
@@ -62,7 +62,7 @@ static LLVMValueRef field(rvm__emit *e, LLVMValueRef arrays, uint32_t n, size_t 
 
 /* As it stands in the frame. */
 static void load_array(rvm__emit *e, LLVMValueRef arrays, uint32_t n) {
-    const rvm__array_ir *a = &e->array[n];
+    const rvm__array_ir *a = &e->frame.array[n];
     rvm__build *k = e->k;
 #define TAKE(type, name) rvm__put_at(e, rvm__get(e, type, field(e, arrays, n, offsetof(rvm__array, name))), a->name)
     TAKE(k->ptr, data);
@@ -80,7 +80,7 @@ static void load_array(rvm__emit *e, LLVMValueRef arrays, uint32_t n) {
 /* Leaves where the array is there and part of another one than the text tells. */
 static void check_base(rvm__emit *e, uint32_t n, uint16_t whole) {
     LLVMBuilderRef b = e->k->b;
-    const rvm__array_ir *a = &e->array[n];
+    const rvm__array_ir *a = &e->frame.array[n];
     LLVMValueRef here = LLVMBuildIsNotNull(b, rvm__get(e, e->k->i8, a->present), "");
     LLVMValueRef is = LLVMConstInt(e->k->i16, whole, false);
     LLVMValueRef other = LLVMBuildICmp(b, LLVMIntNE, rvm__get(e, e->k->i16, a->base), is, "");
@@ -94,14 +94,14 @@ static void rebase(rvm__emit *e, LLVMValueRef arrays, uint32_t n, uint16_t whole
     LLVMValueRef here = rvm__get(e, k->ptr, field(e, arrays, n, offsetof(rvm__array, data)));
     LLVMValueRef apart =
         LLVMBuildSub(k->b, LLVMBuildPtrToInt(k->b, here, k->i64, ""), LLVMBuildPtrToInt(k->b, from, k->i64, ""), "");
-    LLVMValueRef at = rvm__get(e, k->ptr, e->array[whole].data);
-    rvm__put_at(e, LLVMBuildGEP2(k->b, k->i8, at, &apart, 1, ""), e->array[n].data);
+    LLVMValueRef at = rvm__get(e, k->ptr, e->frame.array[whole].data);
+    rvm__put_at(e, LLVMBuildGEP2(k->b, k->i8, at, &apart, 1, ""), e->frame.array[n].data);
 }
 
 /* Strides of a view are some of those of what it views, those of a new array follow from its lengths. */
 static void know_strides(rvm__emit *e, uint32_t n, uint32_t gap) {
     const rvm_insn *in = rvm__view_at(e, (uint16_t)n, gap);
-    const rvm__array_ir *a = &e->array[n];
+    const rvm__array_ir *a = &e->frame.array[n];
     int kept = e->f->arrays[n].ndim;
     if (!in) {
         LLVMValueRef stride = rvm__build_int(e->k, sizeof(rvm_value));
@@ -163,10 +163,10 @@ static rvm__context *part_around(rvm__emit *e, rvm__context *c, uint32_t compute
 /* Into the loop or block that begins at pc in the text; it goes on with what its index says. */
 static rvm__context *loop_around(rvm__emit *e, rvm__context *c, uint32_t pc) {
     const rvm_insn *in = &e->f->code[pc];
-    e->context = c;
-    e->pc = c->dir > 0 ? pc : in->target;
+    e->control.context = c;
+    e->control.pc = c->dir > 0 ? pc : in->target;
     if (in->op == RVM_OP_for) return rvm__enter_strips(e, c);
-    if (in->op == RVM_OP_par) rvm__begin_strips(e, &e->code->x[e->pc]);
+    if (in->op == RVM_OP_par) rvm__begin_strips(e, &e->code->x[e->control.pc]);
     return c;
 }
 
@@ -195,18 +195,18 @@ void rvm__osr_entry(rvm__emit *e) {
     const int dir = inner_direction(e);
     const uint32_t gap = rvm__gap(e->at, dir), untracked = rvm__untracked_segments(e, e->at, dir);
     LLVMValueRef args[7] = {
-        e->machine,          rvm__known_number(e), int32(e, e->at), int32(e, dir), int32(e, untracked_parts(e, gap)),
-        int32(e, untracked), e->first_slot};
+        e->frame.machine,    rvm__known_number(e), int32(e, e->at), int32(e, dir), int32(e, untracked_parts(e, gap)),
+        int32(e, untracked), e->frame.first_slot};
     load_slots(e, rvm__call_runtime(e, "rvm__native_enter", e->k->ptr, 7, args));
-    LLVMValueRef arrays_args[2] = {e->machine, e->first_array};
+    LLVMValueRef arrays_args[2] = {e->frame.machine, e->frame.first_array};
     LLVMValueRef arrays = rvm__call_runtime(e, "rvm__native_arrays", e->k->ptr, 2, arrays_args);
     for (uint32_t n = 0; n < e->f->narrays; n++)
         if (!is_parameter(e, n)) load_array(e, arrays, n);
     rvm__context *c = all_around(e, dir, gap);
     if (!c) return;
-    e->context = c;
-    e->pc = e->at;
-    e->walked = 0;
+    e->control.context = c;
+    e->control.pc = e->at;
+    e->count.walked = 0;
     enter_arrays(e, arrays, gap);
     const bool at_head = c->head == e->at - (uint32_t)dir && e->f->code[c->head].op >> 1 != RVM_PAIR_par;
     LLVMBasicBlockRef next = at_head ? rvm__landing_of(e, c, c->head) : rvm__block(e, "middle");

@@ -51,7 +51,7 @@ static bool is_row_from_outside(const rvm__emit *e, uint32_t pc) {
     const rvm_function *f = e->f;
     const rvm_insn *in = &f->code[pc];
     const rvm_place *q = rvm__places(f, in);
-    const uint32_t ends = e->ends, starts = f->code[ends].target;
+    const uint32_t ends = e->block.ends, starts = f->code[ends].target;
     const rvm_array_decl *a = &f->arrays[q[0].slot];
     bool at_index = false;
     for (uint32_t k = 2; k < in->nplaces; k++) at_index |= q[k].kind == RVM_PLACE_SLOT && q[k].slot == e->code->x[ends].to.i;
@@ -98,7 +98,7 @@ static int depth_between(const rvm__emit *e, uint32_t pc) {
 }
 
 bool rvm__is_packed(const rvm__emit *e, uint32_t pc) {
-    return e->vectorised && e->ends && is_row_from_outside(e, pc) && depth_between(e, pc) >= 2;
+    return e->vectorised && e->block.ends && is_row_from_outside(e, pc) && depth_between(e, pc) >= 2;
 }
 
 /* n elements from there on, at the stride. */
@@ -122,9 +122,9 @@ static void copy(rvm__emit *e, LLVMValueRef to, LLVMValueRef from, LLVMValueRef 
 }
 
 void rvm__pack(rvm__emit *e, uint16_t array) {
-    const rvm__array_ir *a = &e->array[array];
+    const rvm__array_ir *a = &e->frame.array[array];
     rvm__build *k = e->k;
-    LLVMValueRef n = rvm__dimension(e, array, 0), args[3] = {e->machine, n, rvm__build_int(k, 0)};
+    LLVMValueRef n = rvm__dimension(e, array, 0), args[3] = {e->frame.machine, n, rvm__build_int(k, 0)};
     LLVMValueRef p = rvm__call_runtime(e, "rvm__native_new", k->ptr, 3, args);
     rvm__exit_if(e, LLVMBuildIsNull(k->b, p, ""));
     p = rvm__member(e, p, RVM__ARRAY_HEADER);
@@ -134,6 +134,6 @@ void rvm__pack(rvm__emit *e, uint16_t array) {
 }
 
 void rvm__unpack(rvm__emit *e, uint16_t array) {
-    LLVMValueRef args[2] = {e->machine, rvm__dimension(e, array, 0)};
+    LLVMValueRef args[2] = {e->frame.machine, rvm__dimension(e, array, 0)};
     rvm__call_runtime(e, "rvm__native_del", e->k->nothing, 2, args);
 }

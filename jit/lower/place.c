@@ -12,18 +12,18 @@ static LLVMValueRef element(rvm__emit *e, const rvm_place *q, bool proved) {
         LLVMValueRef part = LLVMBuildNSWMul(b, i, rvm__stride(e, q->slot, d), "");
         offset = offset ? LLVMBuildNSWAdd(b, offset, part, "") : part;
     }
-    LLVMValueRef data = rvm__get(e, e->k->ptr, e->array[q->slot].data);
+    LLVMValueRef data = rvm__get(e, e->k->ptr, e->frame.array[q->slot].data);
     return LLVMBuildInBoundsGEP2(b, e->k->i8, data, &offset, 1, "");
 }
 
 rvm__operand rvm__operand_of(rvm__emit *e, const rvm_place *q, unsigned k) {
     rvm__operand o = {.type = rvm__place_type(e->f, q)};
     if (q->kind == RVM_PLACE_ELEM) {
-        const uint8_t facts = e->f->code[e->pc].facts;
+        const uint8_t facts = e->f->code[e->control.pc].facts;
         const bool proved = e->u->w->trust || (k < 4 && facts >> k & RVM_FACT_INBOUNDS0);
         o.address = o.element = element(e, q, proved);
     } else if (q->slot < e->f->nregs)
-        o.address = e->reg[q->slot];
+        o.address = e->frame.reg[q->slot];
     else
         o.value = rvm__slot_constant(e, q->slot);
     return o;
@@ -44,8 +44,8 @@ void rvm__apart(rvm__emit *e, const rvm__operand *a, const rvm__operand *b) {
 /* ---- largest magnitudes ---- */
 
 LLVMValueRef rvm__magnitude(rvm__emit *e, const rvm_place *q) {
-    if (q->kind == RVM_PLACE_SLOT) return e->held[q->slot];
-    return rvm__get(e, e->k->ptr, e->array[q->slot].magnitude);
+    if (q->kind == RVM_PLACE_SLOT) return e->frame.held[q->slot];
+    return rvm__get(e, e->k->ptr, e->frame.array[q->slot].magnitude);
 }
 
 static void raise(rvm__emit *e, LLVMValueRef held, LLVMValueRef size) {

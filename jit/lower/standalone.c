@@ -13,17 +13,17 @@
 /* ---- ends ---- */
 
 static LLVMValueRef end_here(rvm__emit *e, enum rvm__end_reason reason) {
-    return LLVMConstInt(e->k->i32, rvm__end_number(e->u, e->fn, e->pc, reason), false);
+    return LLVMConstInt(e->k->i32, rvm__end_number(e->u, e->fn, e->control.pc, reason), false);
 }
 
 void rvm__standalone_exit(rvm__emit *e) {
-    rvm__at(e, e->exits);
+    rvm__at(e, e->frame.exits);
     for (uint32_t k = 0; k < e->f->narrays; k++) {
-        if (!e->array[k].heap) continue;
-        LLVMValueRef p = rvm__get(e, e->k->ptr, e->array[k].heap);
+        if (!e->frame.array[k].heap) continue;
+        LLVMValueRef p = rvm__get(e, e->k->ptr, e->frame.array[k].heap);
         rvm__call_runtime(e, "free", e->k->nothing, 1, &p);
     }
-    LLVMBuildRet(e->k->b, rvm__get(e, e->k->i32, e->site));
+    LLVMBuildRet(e->k->b, rvm__get(e, e->k->i32, e->frame.site));
 }
 
 /* Where the C stack ends now, as an i64. */
@@ -39,7 +39,7 @@ void rvm__standalone_depth(rvm__emit *e, LLVMValueRef frame) {
     LLVMValueRef most = rvm__build_int(e->k, e->u->w->depth);
     rvm__exit_with(e, LLVMBuildICmp(e->k->b, LLVMIntUGE, frame, most, ""), end_here(e, RVM__END_DEPTH));
     if (!e->u->w->stack) return;
-    LLVMValueRef full = LLVMBuildICmp(e->k->b, LLVMIntULT, rvm__stack_here(e->k), e->first_slot, "");
+    LLVMValueRef full = LLVMBuildICmp(e->k->b, LLVMIntULT, rvm__stack_here(e->k), e->frame.first_slot, "");
     rvm__exit_with(e, full, end_here(e, RVM__END_STACK));
 }
 
@@ -77,7 +77,7 @@ static LLVMValueRef indexed(rvm__emit *e, LLVMValueRef data, LLVMValueRef i, LLV
 /* ---- releases: vm/checks.c, vm/interp/arrays.c ---- */
 
 static double tolerance_here(const rvm__emit *e) {
-    return rvm__tolerance_at(e->u->m, e->fn, &e->code->x[e->pc]);
+    return rvm__tolerance_at(e->u->m, e->fn, &e->code->x[e->control.pc]);
 }
 
 static LLVMValueRef larger(rvm__emit *e, LLVMValueRef x, LLVMValueRef other) { /* `other` if x is NaN */
@@ -127,7 +127,7 @@ LLVMValueRef rvm__standalone_new(rvm__emit *e, uint16_t array, LLVMValueRef n, L
     LLVMValueRef p =
         zero ? rvm__call_runtime(e, "calloc", k->ptr, 2, args) : rvm__call_runtime(e, "malloc", k->ptr, 1, &size);
     rvm__exit_with(e, LLVMBuildIsNull(k->b, p, ""), end_here(e, RVM__END_MEMORY));
-    rvm__put_at(e, p, e->array[array].heap);
+    rvm__put_at(e, p, e->frame.array[array].heap);
     if (zero) return p;
     rvm__put_at(e, LLVMConstNull(k->f64), p);
     const each l = each_begin(e, n);
@@ -137,7 +137,7 @@ LLVMValueRef rvm__standalone_new(rvm__emit *e, uint16_t array, LLVMValueRef n, L
 }
 
 void rvm__standalone_del(rvm__emit *e, uint16_t array) {
-    LLVMValueRef heap = e->array[array].heap, p = rvm__get(e, e->k->ptr, heap);
+    LLVMValueRef heap = e->frame.array[array].heap, p = rvm__get(e, e->k->ptr, heap);
     rvm__call_runtime(e, "free", e->k->nothing, 1, &p);
     rvm__put_at(e, LLVMConstNull(e->k->ptr), heap);
 }
@@ -156,7 +156,7 @@ static void clear_array(rvm__emit *e, uint16_t array, int d, LLVMValueRef data) 
 
 static void clear(rvm__emit *e, const rvm_place *q, unsigned k) {
     if (q->kind == RVM_PLACE_ARRAY) {
-        clear_array(e, q->slot, 0, rvm__get(e, e->k->ptr, e->array[q->slot].data));
+        clear_array(e, q->slot, 0, rvm__get(e, e->k->ptr, e->frame.array[q->slot].data));
         return;
     }
     const rvm__operand o = rvm__operand_of(e, q, k);

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 static rvm__strip strip_of(rvm__emit *e, uint32_t pc) {
-    rvm__strip *s = &e->strips[pc];
+    rvm__strip *s = &e->control.strips[pc];
     if (!s->left) *s = (rvm__strip){rvm__local(e, e->k->i64, "left"), rvm__local(e, e->k->i64, "stop")};
     return *s;
 }
@@ -13,8 +13,8 @@ void rvm__begin_strip(rvm__emit *e, uint32_t pc, uint64_t most, LLVMValueRef at,
     LLVMBuilderRef b = e->k->b;
     const rvm__strip strip = strip_of(e, pc);
     LLVMValueRef one = rvm__build_int(e->k, 1), all = rvm__build_int(e->k, (int64_t)most);
-    LLVMValueRef fuel = rvm__get(e, e->k->i64, rvm__member(e, e->native, offsetof(rvm__native, fuel)));
-    LLVMValueRef then = LLVMBuildAdd(b, rvm__get(e, e->k->i64, e->charged), rvm__build_int(e->k, RVM__STRIP), "");
+    LLVMValueRef fuel = rvm__get(e, e->k->i64, rvm__member(e, e->frame.native, offsetof(rvm__native, fuel)));
+    LLVMValueRef then = LLVMBuildAdd(b, rvm__get(e, e->k->i64, e->count.charged), rvm__build_int(e->k, RVM__STRIP), "");
     all = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntSLE, then, fuel, ""), all, one, ""); /* little is left: trip by trip */
     LLVMValueRef n = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntULT, left, all, ""), left, all, "");
     rvm__put_at(e, LLVMBuildSub(b, left, n, ""), strip.left);
@@ -56,8 +56,8 @@ void rvm__next_strip(rvm__emit *e, const rvm__xinsn *x, uint32_t lower, uint64_t
 
 void rvm__begin_strips(rvm__emit *e, const rvm__xinsn *x) {
     LLVMBuilderRef b = e->k->b;
-    const uint32_t lower = e->context->dir > 0 ? e->pc : e->f->code[e->pc].target;
-    const uint64_t most = rvm__block_unseen(e, e->pc);
+    const uint32_t lower = e->control.context->dir > 0 ? e->control.pc : e->f->code[e->control.pc].target;
+    const uint64_t most = rvm__block_unseen(e, e->control.pc);
     if (!most) return;
     LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi), i = rvm__slot_value(e, x->to.i);
     LLVMValueRef down = LLVMBuildAdd(b, LLVMBuildSub(b, i, lo, ""), rvm__build_int(e->k, 1), "");

@@ -28,7 +28,7 @@ static void fill(rvm__emit *e, LLVMValueRef *held, LLVMValueRef v) {
 void rvm__begin_sums(rvm__emit *e, const rvm__xinsn *x) {
     for (uint32_t k = 0; k < x->to.shared; k++) {
         const rvm__shared *s = shared_of(e, x, k);
-        LLVMValueRef *held = &e->reg[x->to.hidden + RVM__SUMS * k], *place = &e->reg[s->slot];
+        LLVMValueRef *held = &e->frame.reg[x->to.hidden + RVM__SUMS * k], *place = &e->frame.reg[s->slot];
         rvm__put_at(e, rvm__get(e, type_of(e, s), *place), held[0]);
         rvm__put_at(e, nothing(e, s), *place);
         fill(e, held, nothing(e, s));
@@ -47,7 +47,7 @@ static LLVMValueRef part_number(rvm__emit *e, LLVMValueRef k) {
 
 LLVMValueRef rvm__partial_sum(rvm__emit *e, const rvm__xinsn *x, uint32_t k, LLVMValueRef index) {
     LLVMValueRef n = LLVMBuildSub(e->k->b, index, rvm__slot_value(e, x->to.lo), "");
-    return part_at(e, &e->reg[x->to.hidden + RVM__SUMS * k], part_number(e, n));
+    return part_at(e, &e->frame.reg[x->to.hidden + RVM__SUMS * k], part_number(e, n));
 }
 
 static LLVMValueRef plus(rvm__emit *e, const rvm__shared *s, LLVMValueRef x, LLVMValueRef y, LLVMValueRef *overflow) {
@@ -71,7 +71,7 @@ static LLVMValueRef total(rvm__emit *e, const rvm__shared *s, LLVMValueRef *held
 
 static void note_magnitude(rvm__emit *e, const rvm__shared *s, LLVMValueRef sum) {
     const rvm_place q = {.kind = RVM_PLACE_SLOT, .slot = s->slot};
-    if (e->held[s->slot]) rvm__track_held(e, &q, sum, false);
+    if (e->frame.held[s->slot]) rvm__track_held(e, &q, sum, false);
 }
 
 void rvm__end_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, bool leaves) {
@@ -81,17 +81,17 @@ void rvm__end_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, bool leave
     for (uint32_t n = 0; n < x->to.shared;
          n++) { /* of sums all are known before any changes; what is put away is the same */
         const rvm__shared *s = shared_of(e, x, n);
-        LLVMValueRef *held = &e->reg[x->to.hidden + RVM__SUMS * n];
-        rvm__put_at(e, rvm__get(e, type_of(e, s), e->reg[s->slot]), part_at(e, held, at));
+        LLVMValueRef *held = &e->frame.reg[x->to.hidden + RVM__SUMS * n];
+        rvm__put_at(e, rvm__get(e, type_of(e, s), e->frame.reg[s->slot]), part_at(e, held, at));
         sum[n] = total(e, s, held, &overflow);
     }
     if (overflow && !(x->flags & X_UNCHECKED)) rvm__exit_if(e, overflow);
     for (uint32_t n = 0; n < x->to.shared; n++) {
         const rvm__shared *s = shared_of(e, x, n);
-        LLVMValueRef *held = &e->reg[x->to.hidden + RVM__SUMS * n], zero = LLVMConstNull(type_of(e, s));
+        LLVMValueRef *held = &e->frame.reg[x->to.hidden + RVM__SUMS * n], zero = LLVMConstNull(type_of(e, s));
         note_magnitude(e, s, sum[n]);
         rvm__put_at(e, leaves ? zero : sum[n], held[0]);
-        rvm__put_at(e, leaves ? sum[n] : nothing(e, s), e->reg[s->slot]);
+        rvm__put_at(e, leaves ? sum[n] : nothing(e, s), e->frame.reg[s->slot]);
         fill(e, held, leaves ? zero : nothing(e, s));
     }
 }
@@ -99,8 +99,8 @@ void rvm__end_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, bool leave
 void rvm__leave_sums(rvm__emit *e, const rvm__xinsn *x) {
     for (uint32_t n = 0; n < x->to.shared; n++) {
         const rvm__shared *s = shared_of(e, x, n);
-        LLVMValueRef *held = &e->reg[x->to.hidden + RVM__SUMS * n], zero = LLVMConstNull(type_of(e, s));
-        rvm__put_at(e, rvm__get(e, type_of(e, s), held[0]), e->reg[s->slot]);
+        LLVMValueRef *held = &e->frame.reg[x->to.hidden + RVM__SUMS * n], zero = LLVMConstNull(type_of(e, s));
+        rvm__put_at(e, rvm__get(e, type_of(e, s), held[0]), e->frame.reg[s->slot]);
         rvm__put_at(e, zero, held[0]);
         fill(e, held, zero);
     }
@@ -110,7 +110,7 @@ void rvm__pass_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValue
     LLVMValueRef next = part_number(e, to), at = part_number(e, k);
     for (uint32_t n = 0; n < x->to.shared; n++) {
         const rvm__shared *s = shared_of(e, x, n);
-        LLVMValueRef *held = &e->reg[x->to.hidden + RVM__SUMS * n], place = e->reg[s->slot];
+        LLVMValueRef *held = &e->frame.reg[x->to.hidden + RVM__SUMS * n], place = e->frame.reg[s->slot];
         rvm__put_at(e, rvm__get(e, type_of(e, s), place), part_at(e, held, at));
         rvm__put_at(e, rvm__get(e, type_of(e, s), part_at(e, held, next)), place);
     }
@@ -136,16 +136,16 @@ void rvm__hand_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k) {
     LLVMValueRef at = part_number(e, k);
     for (uint32_t n = 0; n < x->to.shared && sum; n++) {
         const rvm__shared *s = shared_of(e, x, n);
-        LLVMValueRef *held = &e->reg[x->to.hidden + RVM__SUMS * n];
-        rvm__put_at(e, rvm__get(e, type_of(e, s), e->reg[s->slot]), part_at(e, held, at));
+        LLVMValueRef *held = &e->frame.reg[x->to.hidden + RVM__SUMS * n];
+        rvm__put_at(e, rvm__get(e, type_of(e, s), e->frame.reg[s->slot]), part_at(e, held, at));
         sum[n] = tree(e, s, held, &overflow);
     }
     if (overflow && !(x->flags & X_UNCHECKED)) rvm__exit_if(e, overflow);
     for (uint32_t n = 0; n < x->to.shared && sum; n++) {
         const uint16_t slot = shared_of(e, x, n)->slot;
-        LLVMValueRef to = rvm__member(e, e->sums, n * sizeof(rvm__native_sum));
+        LLVMValueRef to = rvm__member(e, e->block.sums, n * sizeof(rvm__native_sum));
         rvm__put_at(e, sum[n], rvm__member(e, to, offsetof(rvm__native_sum, value)));
-        if (!e->held[slot]) continue;
-        rvm__put_at(e, rvm__get(e, e->k->f64, e->held[slot]), rvm__member(e, to, offsetof(rvm__native_sum, held)));
+        if (!e->frame.held[slot]) continue;
+        rvm__put_at(e, rvm__get(e, e->k->f64, e->frame.held[slot]), rvm__member(e, to, offsetof(rvm__native_sum, held)));
     }
 }

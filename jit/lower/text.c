@@ -125,7 +125,7 @@ LLVMValueRef rvm__known_length(const rvm__unit *u, uint32_t fn, uint16_t slot) {
 /* ---- blocks ---- */
 
 bool rvm__is_ascending(const rvm__emit *e, const rvm__xinsn *x) {
-    return (e->context->dir > 0) != ((x->flags & X_REVERSED) != 0);
+    return (e->control.context->dir > 0) != ((x->flags & X_REVERSED) != 0);
 }
 
 void rvm__body_of(const rvm__emit *e, uint32_t pc, uint32_t *first, uint32_t *last) {

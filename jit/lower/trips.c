@@ -2,7 +2,7 @@
 #include "emit.h"
 
 bool rvm__loop_ascends(const rvm__emit *e, const rvm_insn *in) {
-    return (e->context->dir > 0) != ((in->flags & RVM_FLAG_REVERSED) != 0);
+    return (e->control.context->dir > 0) != ((in->flags & RVM_FLAG_REVERSED) != 0);
 }
 
 uint32_t rvm__ahead_at(const rvm__emit *e, const rvm__context *c, uint32_t pc) {
@@ -29,6 +29,6 @@ LLVMValueRef rvm__trips_left(rvm__emit *e, uint32_t pc, LLVMValueRef *by) {
 }
 
 LLVMValueRef rvm__charged_ahead(rvm__emit *e) {
-    LLVMValueRef by, left = rvm__trips_left(e, e->ahead, &by);
-    return LLVMBuildMul(e->k->b, left, rvm__build_int(e->k, rvm__ahead_at(e, e->context, e->ahead)), "");
+    LLVMValueRef by, left = rvm__trips_left(e, e->count.ahead, &by);
+    return LLVMBuildMul(e->k->b, left, rvm__build_int(e->k, rvm__ahead_at(e, e->control.context, e->count.ahead)), "");
 }

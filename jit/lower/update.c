@@ -16,9 +16,9 @@ LLVMValueRef rvm__emit_agrees(rvm__emit *e, const rvm__xinsn *x, const rvm_place
     here = LLVMGetInsertBlock(b);
     LLVMBuildCondBr(b, equal, on, near);
     rvm__at(e, near);
-    LLVMValueRef args[6] = {e->machine,
+    LLVMValueRef args[6] = {e->frame.machine,
                             rvm__known_number(e),
-                            LLVMConstInt(e->k->i32, e->pc, false),
+                            LLVMConstInt(e->k->i32, e->control.pc, false),
                             y,
                             f,
                             held ? rvm__get(e, e->k->f64, held) : LLVMConstReal(e->k->f64, 0)};
@@ -92,8 +92,8 @@ void rvm__emit_update(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm
 
 static void track_two(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, LLVMValueRef a, LLVMValueRef b) {
     if (!(x->flags & X_TRACK)) return;
-    if (e->held && (q[0].kind != RVM_PLACE_SLOT || e->held[q[0].slot])) rvm__track_held(e, &q[0], a, false);
-    if (e->held && (q[1].kind != RVM_PLACE_SLOT || e->held[q[1].slot])) rvm__track_held(e, &q[1], b, false);
+    if (e->frame.held && (q[0].kind != RVM_PLACE_SLOT || e->frame.held[q[0].slot])) rvm__track_held(e, &q[0], a, false);
+    if (e->frame.held && (q[1].kind != RVM_PLACE_SLOT || e->frame.held[q[1].slot])) rvm__track_held(e, &q[1], b, false);
 }
 
 static void exchange(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, unsigned first) {

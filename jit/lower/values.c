@@ -9,11 +9,11 @@ LLVMValueRef rvm__slot_constant(const rvm__emit *e, uint16_t slot) {
 LLVMValueRef rvm__slot_value(rvm__emit *e, uint16_t slot) {
     const uint32_t behind = e->f->nregs + e->f->nconsts;
     if (slot >= e->f->nregs && slot < behind) return rvm__slot_constant(e, slot);
-    return rvm__get(e, e->k->i64, e->reg[slot]);
+    return rvm__get(e, e->k->i64, e->frame.reg[slot]);
 }
 
 void rvm__set_slot(rvm__emit *e, uint16_t slot, LLVMValueRef v) {
-    rvm__put_at(e, v, e->reg[slot]);
+    rvm__put_at(e, v, e->frame.reg[slot]);
 }
 
 /* 0 rather than undefined, which may be any value that LLVM has: it would keep one for where the code is left. Checked code
@@ -23,13 +23,13 @@ LLVMValueRef rvm__nothing(const rvm__emit *e, LLVMTypeRef t) {
 }
 
 void rvm__gone(rvm__emit *e, uint16_t slot) {
-    rvm__put_at(e, rvm__nothing(e, rvm__build_type(e->k, (rvm_type)e->f->reg_type[slot])), e->reg[slot]);
+    rvm__put_at(e, rvm__nothing(e, rvm__build_type(e->k, (rvm_type)e->f->reg_type[slot])), e->frame.reg[slot]);
 }
 
 LLVMValueRef rvm__dimension(rvm__emit *e, uint16_t array, int d) {
-    return rvm__get(e, e->k->i64, e->array[array].dim[d]);
+    return rvm__get(e, e->k->i64, e->frame.array[array].dim[d]);
 }
 
 LLVMValueRef rvm__stride(rvm__emit *e, uint16_t array, int d) {
-    return rvm__get(e, e->k->i64, e->array[array].stride[d]);
+    return rvm__get(e, e->k->i64, e->frame.array[array].stride[d]);
 }

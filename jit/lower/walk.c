@@ -20,62 +20,62 @@ static LLVMValueRef is_taken(rvm__emit *e, const rvm__xinsn *x, bool if_true) {
 }
 
 static void conditional_jump(rvm__emit *e, const rvm_insn *in, LLVMValueRef taken) {
-    rvm__context *c = e->context;
+    rvm__context *c = e->control.context;
     LLVMBasicBlockRef there = rvm__block(e, "jump"), next = rvm__block(e, "next");
     rvm__charge(e, 1);
     LLVMBuildCondBr(e->k->b, taken, there, next);
     rvm__at(e, there);
-    rvm__jump(e, c, in->target, is_back(c, e->pc, in->target));
+    rvm__jump(e, c, in->target, is_back(c, e->control.pc, in->target));
     rvm__at(e, next);
 }
 
 /* ---- regions: which way on, semantics.md, section 5 ---- */
 
 static void trail_deeper(rvm__emit *e, const rvm__context *part, int by) {
-    LLVMValueRef args[2] = {e->machine, LLVMConstInt(e->k->i32, (uint64_t)(int64_t)by, true)};
+    LLVMValueRef args[2] = {e->frame.machine, LLVMConstInt(e->k->i32, (uint64_t)(int64_t)by, true)};
     if (part->tracked && !e->u->w->standalone) rvm__call_runtime(e, "rvm__trail_deeper", e->k->nothing, 2, args);
 }
 
 /* Whether the second run of the compute part is left out: not in the region in which the code was entered, of whose first
  * run nobody knows what it charged. */
 static bool is_elided(const rvm__emit *e, uint32_t compute) {
-    const uint32_t gap = e->context->gap, undo = e->f->code[e->f->code[compute].target].target;
-    return e->elided[compute] && !(compute < gap && gap <= undo);
+    const uint32_t gap = e->control.context->gap, undo = e->f->code[e->f->code[compute].target].target;
+    return e->control.elided[compute] && !(compute < gap && gap <= undo);
 }
 
 /* Into the compute part at `compute`; its hidden slot says whether it turns around at the end. */
 static bool enter_part(rvm__emit *e, uint32_t compute, enum rvm__pass pass) {
     const int dir = pass == PASS_FIRST || pass == PASS_AGAIN ? 1 : -1;
     const bool turns = pass == PASS_UNDO || pass == PASS_AGAIN;
-    rvm__context *inner = rvm__context_in(e, e->context, compute, pass, dir);
+    rvm__context *inner = rvm__context_in(e, e->control.context, compute, pass, dir);
     if (!inner) return false;
     trail_deeper(e, inner, 1);
     rvm__set_slot(e, e->code->x[compute].to.hidden, rvm__build_int(e->k, turns));
-    e->context = inner;
+    e->control.context = inner;
     if (!is_elided(e, compute) || dir < 0) return true;
     rvm__charge(e, 0);
-    rvm__put_at(e, rvm__get(e, e->k->i64, e->charged), e->before[compute]);
+    rvm__put_at(e, rvm__get(e, e->k->i64, e->count.charged), e->count.before[compute]);
     return true;
 }
 
 /* Out of it again; what its first run charged, one end of the part included, is kept for the uncomputing that is left out.
  */
 static void leave_part(rvm__emit *e) {
-    const rvm__context *c = e->context;
-    LLVMValueRef before = e->before[c->compute];
+    const rvm__context *c = e->control.context;
+    LLVMValueRef before = e->count.before[c->compute];
     trail_deeper(e, c, -1);
-    e->context = c->parent;
+    e->control.context = c->parent;
     rvm__set_slot(e, e->code->x[c->compute].to.hidden, rvm__build_int(e->k, 0));
     if (!is_elided(e, c->compute) || c->dir < 0) return;
     rvm__charge(e, 0);
-    LLVMValueRef now = rvm__get(e, e->k->i64, e->charged);
+    LLVMValueRef now = rvm__get(e, e->k->i64, e->count.charged);
     rvm__put_at(e, LLVMBuildSub(e->k->b, now, rvm__get(e, e->k->i64, before), ""), before);
 }
 
 /* The uncomputing of a region that nobody observes: its charge, and its locals are gone. */
 static void skip_part(rvm__emit *e, uint32_t compute) {
-    LLVMValueRef now = rvm__get(e, e->k->i64, e->charged), cost = rvm__get(e, e->k->i64, e->before[compute]);
-    rvm__put_at(e, LLVMBuildAdd(e->k->b, now, cost, ""), e->charged);
+    LLVMValueRef now = rvm__get(e, e->k->i64, e->count.charged), cost = rvm__get(e, e->k->i64, e->count.before[compute]);
+    rvm__put_at(e, LLVMBuildAdd(e->k->b, now, cost, ""), e->count.charged);
     rvm__forget_locals(e, compute);
 }
 
@@ -97,12 +97,12 @@ static bool run_again(rvm__emit *e, uint32_t compute, enum rvm__pass pass, uint3
     return true;
 }
 
-/* Where control goes on from compute, do or undo at e->pc; false: nowhere, out of memory. */
+/* Where control goes on from compute, do or undo at e->control.pc; false: nowhere, out of memory. */
 static bool pass_region(rvm__emit *e, const rvm_insn *in, uint32_t *next) {
-    const uint32_t pc = e->pc;
-    const enum rvm__pass pass = e->context->pass;
-    const bool up = e->context->dir > 0;
-    e->walked++;
+    const uint32_t pc = e->control.pc;
+    const enum rvm__pass pass = e->control.context->pass;
+    const bool up = e->control.context->dir > 0;
+    e->count.walked++;
     if (in->op == RVM_OP_compute) {
         const uint32_t undo = e->f->code[in->target].target;
         if (up) return *next = pc + 1, enter_part(e, pc, PASS_FIRST);
@@ -138,26 +138,26 @@ static void on_trail(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_
 }
 
 static bool step(rvm__emit *e, uint32_t *next) {
-    const rvm_insn *in = &e->f->code[e->pc];
-    const rvm__xinsn *x = &e->code->x[e->pc];
-    const rvm_op op = e->context->dir > 0 ? (rvm_op)in->op : rvm__op_inverse((rvm_op)in->op);
+    const rvm_insn *in = &e->f->code[e->control.pc];
+    const rvm__xinsn *x = &e->code->x[e->control.pc];
+    const rvm_op op = e->control.context->dir > 0 ? (rvm_op)in->op : rvm__op_inverse((rvm_op)in->op);
     const bool unchecked = x->flags & X_UNCHECKED;
-    *next = e->pc + (uint32_t)e->context->dir;
-    if (e->ends && e->pc == e->ends) {
+    *next = e->control.pc + (uint32_t)e->control.context->dir;
+    if (e->block.ends && e->control.pc == e->block.ends) {
         rvm__charge(e, 0);
-        LLVMBuildBr(e->k->b, e->done);
+        LLVMBuildBr(e->k->b, e->frame.done);
         return false;
     }
-    if (rvm__leave_out(e, in, op)) return e->walked++, true;
+    if (rvm__leave_out(e, in, op)) return e->count.walked++, true;
     switch ((enum rvm_pair)(in->op >> 1)) {
     case RVM_PAIR_start:
         rvm__charge(e, 1);
-        LLVMBuildBr(e->k->b, e->done);
+        LLVMBuildBr(e->k->b, e->frame.done);
         return false;
     case RVM_PAIR_jmp:
         if (op == RVM_OP_cf) return rvm__exit_now(e), false;
         rvm__charge(e, 1);
-        rvm__jump(e, e->context, in->target, is_back(e->context, e->pc, in->target));
+        rvm__jump(e, e->control.context, in->target, is_back(e->control.context, e->control.pc, in->target));
         return false;
     case RVM_PAIR_jt:
     case RVM_PAIR_jf: {
@@ -165,7 +165,7 @@ static bool step(rvm__emit *e, uint32_t *next) {
         if (!(op & 1)) return conditional_jump(e, in, taken), true;
         if (!unchecked) rvm__exit_if(e, taken);
         rvm__charge(e, 1);
-        rvm__jump(e, e->context, e->pc, false);
+        rvm__jump(e, e->control.context, e->control.pc, false);
         return false;
     }
     case RVM_PAIR_for:
@@ -217,7 +217,7 @@ static bool step(rvm__emit *e, uint32_t *next) {
     case RVM_PAIR_let: rvm__emit_update(e, in, x, op); break;
     case RVM_PAIR_COUNT: return false;
     }
-    e->walked++;
+    e->count.walked++;
     return true;
 }
 
@@ -231,14 +231,14 @@ static uint32_t begins_ahead(const rvm__emit *e, const rvm__pending *p) {
 
 static void walk(rvm__emit *e, const rvm__pending *p) {
     rvm__at(e, p->block);
-    e->context = p->context;
-    e->walked = 0;
-    e->ahead = begins_ahead(e, p);
-    e->erasing[0] = e->erasing[1] = 0;
-    e->settled = false;
+    e->control.context = p->context;
+    e->count.walked = 0;
+    e->count.ahead = begins_ahead(e, p);
+    e->count.erasing[0] = e->count.erasing[1] = 0;
+    e->count.settled = false;
     for (uint32_t pc = p->pc, next; !e->u->status; pc = next) {
-        e->pc = pc;
-        if (++e->emitted > MOST_WALKED) {
+        e->control.pc = pc;
+        if (++e->control.emitted > MOST_WALKED) {
             e->u->status = rvm__fail_at(e->u->err, RVM_ERR_UNSUPPORTED, e->u->p, e->fn, pc,
                                         "`%s` is too large for native code: regions within regions are copied", e->f->name);
             return;
@@ -249,13 +249,13 @@ static void walk(rvm__emit *e, const rvm__pending *p) {
 }
 
 void rvm__walk_pending(rvm__emit *e) {
-    while (e->npending && !e->u->status) {
-        const rvm__pending p = e->pending[--e->npending];
+    while (e->control.npending && !e->u->status) {
+        const rvm__pending p = e->control.pending[--e->control.npending];
         walk(e, &p);
     }
-    rvm__realloc(&rvm__libc_allocator, e->pending, e->cap_pending * sizeof *e->pending, 0);
-    e->pending = NULL;
-    e->cap_pending = e->npending = 0;
+    rvm__realloc(&rvm__libc_allocator, e->control.pending, e->control.cap_pending * sizeof *e->control.pending, 0);
+    e->control.pending = NULL;
+    e->control.cap_pending = e->control.npending = 0;
 }
 
 void rvm__walk_from(rvm__emit *e, LLVMBasicBlockRef first, uint32_t pc, int dir) {
