@@ -17,7 +17,7 @@ jit/lower jit/lanes jit/llvm
 tools'
 # Rooms with a circle, or the files of a room that have one: recursive descent over the source (assembler) and over instructions,
 # where a block is met whose instance is a function (jit/lower); a run that is compared may be run again (vm).
-circles='assembler vm vm/interp vm/native jit/lower/walk jit/lower/block jit/lower/chunk jit/lower/groups
+circles='assembler vm vm/interp jit/lower/walk jit/lower/block jit/lower/chunk jit/lower/groups
 jit/lower/instance'
 cd "$1"
 find isa assembler vm jit tools -name '*.c.o' -not -path 'isa/CMakeFiles/rvm_docgen*' | sort | xargs nm -A -P 2>/dev/null |

@@ -89,7 +89,7 @@ void rvm__room_free(rvm_machine *m) {
 void rvm_machine_free(rvm_machine *m) {
     if (!m) return;
     if (m->engine) m->engine->released(m->engine);
-    rvm__team_free(m);
+    if (m->running) m->runner->end(m);
     rvm__derived_free(m);
     rvm__prepare_free(m, &m->primal_codes);
     rvm__prepare_free(m, &m->shadow_codes);

@@ -242,9 +242,10 @@ struct rvm_machine {
     uintptr_t c_floor;          /* below that address of the C stack native code calls nothing that recurses */
     size_t c_frames;            /* bytes that it takes there at most, but for recursion */
     uint32_t threads;           /* in which native code may run parallel blocks; 0: where it was called */
-    struct rvm__team *team;     /* those threads, NULL: not started (team.c) */
-    struct rvm__worker *worker; /* of a machine that one of them works with; else NULL */
-    const rvm__xinsn *gate;     /* such a machine stops before this end of a block, in frame gate_frames - 1 */
+    const struct rvm__runner *runner; /* of chunks of parallel blocks (native.h); NULL: none */
+    void *running;                    /* what it has for that; NULL: nothing yet */
+    struct rvm__worker *worker;       /* of a machine that it works with, the worker; else NULL */
+    const rvm__xinsn *gate;           /* such a machine stops before this end of a block, in frame gate_frames - 1 */
     uint32_t gate_frames;
     struct rvm__hessian *hessian; /* carried by the sweep (hessian.h); NULL: none */
     struct rvm__derived *derived; /* derivatives as programs, the latest first (derived.h) */

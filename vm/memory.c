@@ -1,5 +1,6 @@
 /* memory.c: counted memory, frames' storage, and the arena of local arrays. */
 #include "memory.h"
+#include "native.h"
 #include "support.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@ enum { CHUNK = 64 * 1024, ALIGN = RVM__LINE };
 
 void *rvm__resize(rvm_machine *m, void *p, size_t old_size, size_t new_size) {
     if (!p && !new_size) return NULL;
-    if (m->worker) return rvm__team_resize(m, p, old_size, new_size);
+    if (m->worker) return m->runner->resize(m, p, old_size, new_size);
     const size_t others = m->memory - old_size;
     if (new_size > old_size && m->o.memory && (new_size > m->o.memory || others > m->o.memory - new_size)) return NULL;
     void *q = m->al.alloc(m->al.userdata, p, old_size, new_size);

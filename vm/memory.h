@@ -4,8 +4,6 @@
 
 #include "machine.h"
 
-/* rvm__resize, one thread at a time. */
-void *rvm__team_resize(rvm_machine *w, void *p, size_t old_size, size_t new_size);
 /* Room for `need` elements, new ones zero. False: out of memory. */
 bool rvm__reserve(rvm_machine *m, void **p, size_t *cap, size_t need, size_t element);
 

@@ -416,6 +416,7 @@ rvm_status rvm_jit_attach(rvm_jit *j, rvm_machine *m, rvm_error *err) {
     pthread_mutex_unlock(&j->lock);
     m->engine = &a->engine;
     m->threads = j->threads;
+    m->runner = &rvm__threads;
     return RVM_OK;
 }
 

@@ -15,7 +15,7 @@ enum { SIZE = sizeof(rvm__xinsn), MORE_OUTSIDE = 4096 };
 
 /* Fuel, cancel, progress: not 0 ends the run. */
 static int32_t rvm__native_safepoint(rvm_machine *m, rvm__native *n) {
-    if (m->worker) return rvm__team_safepoint(m, n);
+    if (m->worker) return m->runner->safepoint(m, n);
     m->budget = (n->limit - n->charged) * SIZE;
     if (n->lost) return n->status = n->lost, 1;
     m->inside_native = true;
@@ -29,15 +29,19 @@ static int32_t rvm__native_safepoint(rvm_machine *m, rvm__native *n) {
  * that run in its place end; so nothing is taken note of but that. */
 static int32_t rvm__native_safepoint_in_group(rvm_machine *m, uint64_t charged) {
     if (!m->native) return 0;
-    if (m->worker) return rvm__team_safepoint_in_group(m, charged);
+    if (m->worker) return m->runner->safepoint_in_group(m, charged);
     return rvm__is_to_end(m, m->counted + (uint64_t)((int64_t)m->slice - (m->native->limit - m->native->charged)) +
                                  charged) != RVM_OK;
 }
 
 /* It cannot. */
 static void rvm__native_adrift(rvm_machine *m, rvm__native *n) {
-    const bool cancelled = m->worker ? rvm__team_is_cancelled(m) : __atomic_exchange_n(m->cancelled, 0, __ATOMIC_RELAXED);
+    const bool cancelled = m->worker ? m->runner->is_cancelled(m) : __atomic_exchange_n(m->cancelled, 0, __ATOMIC_RELAXED);
     n->status = m->adrift = cancelled ? RVM_ERR_CANCELLED : RVM_ERR_FUEL;
+}
+
+static uint64_t rvm__native_chunks(rvm_machine *m, rvm__native *n, const rvm__native_job *o) {
+    return m->runner->run(m, n, o);
 }
 
 /* Segments nest with loops and regions, so the text tells which are around. by: 1 into them, -1 out of them. */

@@ -65,7 +65,7 @@ typedef struct rvm__native_seen {
     rvm__native_range range[RVM__MOST_SEEN + 1];
 } rvm__native_seen;
 
-/* ---- chunks of a parallel block in threads (team.c) ----
+/* ---- chunks of a parallel block ----
  * A register that instances add into: what it held before, then behind the block; of a chunk, its total. held: the largest
  * magnitude. An array that several instances add into has a copy for each chunk, zeroed; what is added there is added to
  * the array when the chunk's turn comes, so that the order depends on no thread. One that they only read has a copy for each
@@ -83,8 +83,8 @@ typedef struct rvm__native_copy {
 } rvm__native_copy;
 
 typedef struct rvm__native_job rvm__native_job;
-/* Runs instances first to last, both included, of one chunk, on a machine of its own. Not 0: it was left before one of them
- * was through, and its frames stand in w. */
+/* In a worker: runs instances first to last, both included, of one chunk, on a machine of its own. Not 0: it was left before
+ * one of them was through, and its frames stand in w. */
 typedef int32_t (*rvm__chunk_entry)(rvm_machine *w, rvm__native *n, const rvm__native_job *o, uint64_t first, uint64_t last,
                                     rvm__native_sum *sums, rvm_value *const *copies);
 
@@ -111,16 +111,22 @@ struct rvm__native_job {
     const rvm__native_view *views;
 };
 
-/* Runs the block in m's threads: how many instances are done, in their order; whatever was done beyond is taken back. All
- * but the last chunk are whole. Counts and sums are of what is done. Fewer than all: the caller is to go on, and looks
- * around before. */
-uint64_t rvm__native_chunks(rvm_machine *m, rvm__native *n, const rvm__native_job *o);
-/* In the middle of a group of instances, when it has charged so much: not 0: the run is to end. */
-int32_t rvm__team_safepoint_in_group(rvm_machine *w, uint64_t charged);
-bool rvm__team_is_cancelled(const rvm_machine *w);
-/* A poll from within a chunk. */
-int32_t rvm__team_safepoint(rvm_machine *w, rvm__native *n);
-void rvm__team_free(rvm_machine *m); /* ends the threads */
+/* Who runs chunks: threads (team.c), or another one that the engine gives to a machine. What it has for that is
+ * m->running. */
+typedef struct rvm__runner {
+    /* Runs the block: how many instances are done, in their order; whatever was done beyond is taken back. All but the last
+     * chunk are whole. Counts and sums are of what is done. Fewer than all: the caller is to go on, and looks around
+     * before. */
+    uint64_t (*run)(rvm_machine *m, rvm__native *n, const rvm__native_job *o);
+    void (*end)(rvm_machine *m); /* m->running is given back */
+    /* Of a worker's machine: a poll from within a chunk; in the middle of a group of instances, when it has charged so much:
+     * not 0: the run is to end; whether it is cancelled; memory, which is m's. */
+    int32_t (*safepoint)(rvm_machine *w, rvm__native *n);
+    int32_t (*safepoint_in_group)(rvm_machine *w, uint64_t charged);
+    bool (*is_cancelled)(const rvm_machine *w);
+    void *(*resize)(rvm_machine *w, void *p, size_t old_size, size_t new_size);
+} rvm__runner;
+extern const rvm__runner rvm__threads; /* team.c */
 /* What is part of an array that native code kept elsewhere gets an address, in frames from `first` on. */
 void rvm__native_find_homes(rvm_machine *m, uint32_t first);
 /* Room for frames that begin there; false: out of memory, or too deep. */

@@ -1,4 +1,4 @@
-/* team.c: native code runs the chunks of a parallel block in threads (native.h).
+/* team.c: a runner of chunks of parallel blocks (native.h): threads.
  *
  * A machine that may use threads has a team: helpers, which wait until there is a job, and the caller, who works too. Each
  * worker has a light machine of its own for frames and local arrays; its memory is the machine's, by its allocator.
@@ -76,7 +76,7 @@ typedef struct rvm__team team;
 
 /* ---- memory: the machine's ---- */
 
-void *rvm__team_resize(rvm_machine *w, void *p, size_t old_size, size_t new_size) {
+static void *resize(rvm_machine *w, void *p, size_t old_size, size_t new_size) {
     team *t = w->worker->team;
     pthread_mutex_lock(&t->memory);
     void *q = rvm__resize(t->m, p, old_size, new_size);
@@ -97,6 +97,7 @@ static rvm_machine *new_machine(worker *self) {
     if (!w) return NULL;
     memset(w, 0, sizeof *w);
     w->p = m->p;
+    w->runner = m->runner;
     w->worker = self;
     w->cancelled = &w->cancel;
     w->shown = &w->share;
@@ -265,7 +266,7 @@ static void tell(team *t, uint64_t now) {
     if (m->o.progress(m->o.userdata, t->before + now)) rvm_machine_cancel(m);
 }
 
-int32_t rvm__team_safepoint(rvm_machine *w, rvm__native *n) {
+static int32_t safepoint(rvm_machine *w, rvm__native *n) {
     worker *self = w->worker;
     team *t = self->team;
     const int64_t left = self->fuel - n->charged;
@@ -281,11 +282,11 @@ int32_t rvm__team_safepoint(rvm_machine *w, rvm__native *n) {
     return ends;
 }
 
-bool rvm__team_is_cancelled(const rvm_machine *w) {
+static bool worker_is_cancelled(const rvm_machine *w) {
     return is_cancelled(w->worker->team);
 }
 
-int32_t rvm__team_safepoint_in_group(rvm_machine *w, uint64_t charged) {
+static int32_t safepoint_in_group(rvm_machine *w, uint64_t charged) {
     const worker *self = w->worker;
     team *t = self->team;
     pthread_mutex_lock(&t->lock);
@@ -422,8 +423,8 @@ static void *help(void *argument) {
 
 /* ---- a team ---- */
 
-void rvm__team_free(rvm_machine *m) {
-    team *t = m->team;
+static void end(rvm_machine *m) {
+    team *t = m->running;
     if (!t) return;
     pthread_mutex_lock(&t->lock);
     t->quits = true;
@@ -442,7 +443,7 @@ void rvm__team_free(rvm_machine *m) {
     pthread_mutex_destroy(&t->memory);
     pthread_mutex_destroy(&t->lock);
     rvm__resize(m, t, sizeof *t, 0);
-    m->team = NULL;
+    m->running = NULL;
 }
 
 /* Helpers handle no signal of the process. Where one cannot be started, the others do its work. */
@@ -470,22 +471,22 @@ lock:
 
 /* The machine's team, of as many as it says; NULL: out of memory. */
 static team *team_of(rvm_machine *m) {
-    team *t = m->team;
+    team *t = m->running;
     if (t && t->nworkers == m->threads) return t;
-    rvm__team_free(m);
+    end(m);
     if (!(t = rvm__resize(m, NULL, 0, sizeof *t))) return NULL;
     *t = (team){.m = m, .nresults = 2 * m->threads};
     if (!has_locks(t)) {
         rvm__resize(m, t, sizeof *t, 0);
         return NULL;
     }
-    m->team = t;
+    m->running = t;
     t->workers = rvm__resize(m, NULL, 0, m->threads * sizeof *t->workers);
-    if (!t->workers) return rvm__team_free(m), NULL;
+    if (!t->workers) return end(m), NULL;
     t->nworkers = m->threads;
     for (uint32_t k = 0; k < t->nworkers; k++) t->workers[k] = (worker){.team = t, .caller = k == 0};
     for (uint32_t k = 0; k < t->nworkers; k++) t->workers[k].w = new_machine(&t->workers[k]);
-    if (!t->workers[0].w) return rvm__team_free(m), NULL;
+    if (!t->workers[0].w) return end(m), NULL;
     start(t);
     return t;
 }
@@ -578,7 +579,7 @@ static void look_soon(rvm_machine *m, rvm__native *n) {
     m->slice -= (uint64_t)less;
 }
 
-uint64_t rvm__native_chunks(rvm_machine *m, rvm__native *n, const rvm__native_job *job) {
+static uint64_t run(rvm_machine *m, rvm__native *n, const rvm__native_job *job) {
     team *t = team_of(m);
     if (!t || !set_results(t, job)) return 0;
     begin(t, n, job);
@@ -599,3 +600,10 @@ uint64_t rvm__native_chunks(rvm_machine *m, rvm__native *n, const rvm__native_jo
     look_soon(m, n);
     return done(t);
 }
+
+const rvm__runner rvm__threads = {.run = run,
+                                  .end = end,
+                                  .safepoint = safepoint,
+                                  .safepoint_in_group = safepoint_in_group,
+                                  .is_cancelled = worker_is_cancelled,
+                                  .resize = resize};
