@@ -28,7 +28,6 @@ typedef struct rvm__group {
     LLVMTargetDataRef layout;
     bool vector_math;
     unsigned lanes; /* of the group */
-    unsigned width; /* doubles in a register of the host */
     LLVMValueRef to;
     uint32_t emitted;
     LLVMBasicBlockRef entry, bailed_out, adrift;

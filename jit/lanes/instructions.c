@@ -62,17 +62,12 @@ static LLVMValueRef choose(rvm__group *g, LLVMValueRef v) {
     return LLVMBuildSelect(g->k->b, rvm__is_varying(&g->flow, c) ? rvm__many(g, c) : rvm__one(g, c), x, y, "");
 }
 
-/* An i64 as a double. Where the host converts one at a time only (x86-64 before AVX-512): its halves as the low bits of 2^52
+/* An i64 as a double. Where the target converts one at a time only: its halves as the low bits of 2^52
  * and of 2^84 + 2^63, both exact; their sum, less the two, is rounded once. */
 static LLVMValueRef real_of(rvm__group *g, LLVMValueRef v) {
     LLVMBuilderRef b = g->k->b;
     LLVMTypeRef real = rvm__vector_of(g, g->k->f64);
-#ifdef __x86_64__
-    const bool one_by_one = g->width < 8;
-#else
-    const bool one_by_one = false;
-#endif
-    if (!one_by_one) return LLVMBuildSIToFP(b, v, real, "");
+    if (g->k->target->converts) return LLVMBuildSIToFP(b, v, real, "");
 #define NUMBER(bits) rvm__splat(g, LLVMConstInt(g->k->i64, UINT64_C(bits), false))
     LLVMValueRef low = LLVMBuildOr(b, LLVMBuildAnd(b, v, NUMBER(0xffffffff), ""), NUMBER(0x4330000000000000), "");
     LLVMValueRef high = LLVMBuildXor(b, LLVMBuildLShr(b, v, NUMBER(32), ""), NUMBER(0x4530000080000000), "");

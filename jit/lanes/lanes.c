@@ -339,10 +339,9 @@ static const char *make_order(rvm__build *k, LLVMTargetDataRef layout, LLVMValue
 }
 
 static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, LLVMValueRef from, LLVMValueRef order,
-                              bool vector_math, unsigned width) {
+                              bool vector_math) {
     rvm__group g = group_of(k, layout, from);
     g.vector_math = vector_math;
-    g.width = width;
     if (order) g.flow.why = make_order(k, layout, from, order);
     if (!g.flow.why && begin(&g) && rvm__is_worth_it(&g)) {
         find_log(&g);
@@ -361,16 +360,12 @@ static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, LLVMValue
 
 /* ---- all of a module ---- */
 
-void rvm__make_groups(rvm__build *k, LLVMTargetMachineRef machine, bool vector_math) {
-    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
-    char *features = LLVMGetTargetMachineFeatureString(machine);
-    const unsigned width = strstr(features, "+avx512f") ? 8 : strstr(features, "+avx2") ? 4 : 2;
+void rvm__make_groups(rvm__build *k, bool vector_math) {
+    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(k->module);
     for (unsigned n = 0; n < k->instances; n++) {
         LLVMValueRef f = rvm__instance_function(k, RVM__INSTANCE, n), o = rvm__instance_function(k, RVM__ORDER, n);
-        const char *because = f ? make_group(k, layout, f, o, vector_math, width) : NULL; /* it may never be run */
+        const char *because = f ? make_group(k, layout, f, o, vector_math) : NULL; /* it may never be run */
         *(because ? &k->single : &k->grouped) += f != NULL;
         if (because) snprintf(k->why, sizeof k->why, "%s", because);
     }
-    LLVMDisposeMessage(features);
-    LLVMDisposeTargetData(layout);
 }

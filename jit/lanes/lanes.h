@@ -40,6 +40,6 @@ LLVMValueRef rvm__instance_function(const rvm__build *k, const char *prefix, uns
 bool rvm__calls_functions(const rvm__build *k); /* of libm, which are worth moving */
 /* Instances of the module, simplified, become groups; one that cannot leaves its block to single instances. Fills
  * k->grouped, single and why. vector_math: as in rvm__lowering. */
-void rvm__make_groups(rvm__build *k, LLVMTargetMachineRef machine, bool vector_math);
+void rvm__make_groups(rvm__build *k, bool vector_math);
 
 #endif

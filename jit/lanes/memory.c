@@ -138,7 +138,7 @@ void rvm__take_back(rvm__group *g) {
 
 /* Whether the host's own gathers are faster than loads one by one, or of pairs, where addresses are no line. */
 static bool gathers(const rvm__group *g) {
-    return g->width == RVM__MOST_GROUP;
+    return g->k->target->width == RVM__MOST_GROUP;
 }
 
 /* What varies: each lane's own element, so many behind `from`. */

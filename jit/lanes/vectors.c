@@ -49,7 +49,7 @@ static LLVMValueRef lanes_of(rvm__group *g, LLVMValueRef v, unsigned first, unsi
 /* As many at once as fit a register; then put together again. */
 static LLVMValueRef in_parts(rvm__group *g, LLVMValueRef f, LLVMTypeRef type, unsigned n, LLVMValueRef *args) {
     LLVMBuilderRef b = g->k->b;
-    const unsigned w = g->width;
+    const unsigned w = g->k->target->width;
     LLVMValueRef part[RVM__MOST_GROUP], some[3];
     for (unsigned at = 0; at < g->lanes; at += w) {
         for (unsigned k = 0; k < n; k++) some[k] = w == g->lanes ? args[k] : lanes_of(g, args[k], at, w, g->lanes);
@@ -67,19 +67,10 @@ static LLVMValueRef in_parts(rvm__group *g, LLVMValueRef f, LLVMTypeRef type, un
 
 /* The library stays open, so that code finds it. */
 static bool is_in_library(const rvm__group *g, LLVMValueRef call, unsigned n, char name[80]) {
-#if defined __x86_64__ || defined __aarch64__
-#ifdef __x86_64__
-    const char isa = g->width == 8 ? 'e' : g->width == 4 ? 'd' : 'b';
-#else
-    const char isa = 'n';
-#endif
-    void *library = dlopen("libmvec.so.1", RTLD_NOW | RTLD_GLOBAL);
-    snprintf(name, 80, "_ZGV%cN%u%.*s_%.40s", isa, g->width, (int)n, "vvv", rvm__callee_name(call));
+    const rvm__traits *t = g->k->target;
+    void *library = t->vectors ? dlopen("libmvec.so.1", RTLD_NOW | RTLD_GLOBAL) : NULL;
+    snprintf(name, 80, "_ZGV%cN%u%.*s_%.40s", t->vectors, t->width, (int)n, "vvv", rvm__callee_name(call));
     return library && dlsym(library, name);
-#else
-    (void)g, (void)call, (void)n, (void)name;
-    return false;
-#endif
 }
 
 bool rvm__is_lane_by_lane(const rvm__group *g, LLVMValueRef v) {
@@ -92,7 +83,7 @@ bool rvm__is_lane_by_lane(const rvm__group *g, LLVMValueRef v) {
 static LLVMValueRef of_library(rvm__group *g, LLVMValueRef call, unsigned n, LLVMTypeRef *type) {
     char name[80];
     if (!is_in_library(g, call, n, name)) return NULL;
-    LLVMTypeRef t = LLVMVectorType(g->k->f64, g->width), of[3] = {t, t, t};
+    LLVMTypeRef t = LLVMVectorType(g->k->f64, g->k->target->width), of[3] = {t, t, t};
     *type = LLVMFunctionType(t, of, n, false);
     LLVMValueRef f = LLVMGetNamedFunction(g->k->module, name);
     if (f) return f;

@@ -4,9 +4,10 @@
 
 #include <string.h>
 
-bool rvm__build_begin(rvm__build *k, const char *name) {
+bool rvm__build_begin(rvm__build *k, const rvm__traits *target, const char *name) {
     LLVMContextRef c = LLVMContextCreate();
     memset(k, 0, sizeof *k);
+    k->target = target;
     k->lanes = 1;
     if (!c) return false;
     k->context = c;

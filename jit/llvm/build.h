@@ -2,7 +2,7 @@
  *
  *   words.c     the LLVM vocabulary: rows.def and families.def as calls of the builder
  *   lower.h     a function of the program as a function of IR
- *   target.c    what the host can do; passes; object code
+ *   target.c    what code is made for and can do there; passes; object code
  *   module.c    the module that is opened on first use: its one entry point
  *
  * A value of type i64 or fix is an i64 of IR, one of f64 or f32 a double (an f32 is a double that a float holds), in lanes a
@@ -14,13 +14,23 @@
 #include "instruction.h"
 #include "compatibility.h"
 
+/* What the code is for, as far as who builds it must know. */
+typedef struct rvm__traits {
+    unsigned group; /* lanes that suit it: 8 or 4 (lanes.h) */
+    unsigned width; /* doubles in a register */
+    bool converts;  /* vectors of i64 to doubles at once */
+    unsigned cold;  /* LLVM's number of the convention of what is seldom called from loops; 0: the usual one */
+    char vectors;   /* the letter that libmvec's names for it have; 0: it has none */
+    const char *(*function)(const char *name); /* what a function of libm is called there */
+} rvm__traits;
+
 typedef struct rvm__build {
+    const rvm__traits *target;
     LLVMContextRef context;
     LLVMModuleRef module;
     LLVMBuilderRef b;
     LLVMTypeRef i1, i8, i16, i32, i64, i128, f64, f32, ptr, nothing;
     unsigned lanes;              /* of the values being built: 1 scalars, else vectors of so many */
-    unsigned group;              /* lanes that suit the host: 8 or 4 (lanes.h) */
     bool recurses;               /* some function that was lowered does */
     bool fast;                   /* contraction and reassociation are allowed */
     unsigned small;              /* functions of so many instructions, those of callees included, are inlined */
@@ -35,9 +45,9 @@ enum { RVM__MAX_LANES = 64 };
 
 /* ---- build.c ---- */
 
-/* Starts a module of that name, of scalars and not fast; false: out of memory. End it in any case; what was taken out of it
- * (module, context) is NULL then. */
-bool rvm__build_begin(rvm__build *k, const char *name);
+/* Starts a module of that name for that target, of scalars and not fast; false: out of memory. End it in any case; what was
+ * taken out of it (module, context) is NULL then. */
+bool rvm__build_begin(rvm__build *k, const rvm__traits *target, const char *name);
 void rvm__build_end(rvm__build *k);
 
 /* Types and constants in k->lanes lanes: of that scalar type; of a value of type t; of a truth value; one constant in every

@@ -122,7 +122,8 @@ rvm_status rvm__compiler_open(const rvm__compiler_options *o, rvm__compiler **ou
     rvm__compiler *c = calloc(1, sizeof *c);
     if (!c) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
     c->o = *o;
-    rvm_status status = rvm__target_open(&c->target, RVM__CPU_NATIVE, o->level, err);
+    rvm_status status = rvm__target_host(&c->target, RVM__CPU_NATIVE, o->level, err);
+    if (!status) status = rvm__target_open(&c->target, err);
     if (status) {
         rvm__compiler_close(c);
         return status;
@@ -189,13 +190,12 @@ static rvm_status make_ir(rvm__compiler *c, const rvm__target *t, const rvm__low
     double since = 0;
     lap(&since);
     c->said[0] = 0;
-    if (!rvm__build_begin(k, what->p->functions[what->fn].name))
+    if (!rvm__build_begin(k, &t->traits, what->p->functions[what->fn].name))
         return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
     LLVMContextSetDiagnosticHandler(k->context, on_diagnostic, c);
     rvm__target_prepare(t, k->module);
     k->fast = what->fast;
-    k->group = rvm__target_lanes(t);
-    k->small = c->target.level < 2 ? 60 : 2000;
+    k->small = t->level < 2 ? 60 : 2000;
     rvm_status status = rvm__lower(k, what, err);
     if (!status)
         status = what->standalone ? name_functions(k, what->standalone, err)
@@ -300,7 +300,8 @@ rvm_status rvm__compiler_object(rvm__compiler *c, const rvm__lowering *what, con
     rvm__target t;
     rvm__object n;
     LLVMMemoryBufferRef object = NULL;
-    rvm_status status = rvm__target_open(&t, cpu, c->target.level, err);
+    rvm_status status = rvm__target_host(&t, cpu, c->target.level, err);
+    if (!status) status = rvm__target_open(&t, err);
     if (!status) status = make_ir(c, &t, what, &k, &n, err);
     if (!status) ask_for_frames(c, &k);
     if (!status) status = rvm__target_emit(&t, k.module, LLVMObjectFile, &object, err);

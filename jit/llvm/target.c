@@ -60,27 +60,49 @@ static rvm_status choose_processor(rvm__target *t, const char *cpu, rvm_error *e
     return RVM_OK;
 }
 
-rvm_status rvm__target_open(rvm__target *t, const char *cpu, unsigned level, rvm_error *err) {
+static const char *same_name(const char *name) {
+    return name;
+}
+
+/* A group has as many instances as a register has doubles, but 4 at least. x86-64 converts i64 one at a time before AVX-512;
+ * the convention that keeps most registers, and libmvec, are there for two kinds. */
+static rvm__traits traits_of(const rvm__target *t) {
+    enum { PRESERVE_MOST = 14 };
+    const bool x86 = !strncmp(t->triple, "x86_64", 6), arm = !strncmp(t->triple, "aarch64", 7);
+    const unsigned width = strstr(t->features, "+avx512f") ? 8 : strstr(t->features, "+avx2") ? 4 : 2;
+    return (rvm__traits){.group = width < 4 ? 4 : width,
+                         .width = width,
+                         .converts = !x86 || width == 8,
+                         .cold = x86 || arm ? PRESERVE_MOST : 0,
+                         .vectors = x86   ? "bde"[width / 4]
+                                    : arm ? 'n'
+                                          : 0,
+                         .function = same_name};
+}
+
+rvm_status rvm__target_host(rvm__target *t, const char *cpu, unsigned level, rvm_error *err) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT; /* LLVM's table of targets belongs to the process */
+    pthread_once(&once, know_host);
+    *t = (rvm__target){.level = level, .triple = LLVMGetDefaultTargetTriple()};
+    rvm_status status = choose_processor(t, cpu, err);
+    if (!status) t->traits = traits_of(t);
+    return status;
+}
+
+rvm_status rvm__target_open(rvm__target *t, rvm_error *err) {
     static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess, LLVMCodeGenLevelDefault,
                                                  LLVMCodeGenLevelAggressive};
-    static pthread_once_t once = PTHREAD_ONCE_INIT; /* LLVM's table of targets belongs to the process */
     LLVMTargetRef target;
     char *why = NULL;
-    pthread_once(&once, know_host);
-    *t = (rvm__target){.level = level};
-    t->triple = LLVMGetDefaultTargetTriple();
-    rvm_status status = choose_processor(t, cpu, err);
-    if (status) return status;
     if (LLVMGetTargetFromTriple(t->triple, &target, &why)) {
-        rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "LLVM has no code for this host, %s: %s", t->triple, why);
+        rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "LLVM has no code for %s: %s", t->triple, why);
         LLVMDisposeMessage(why);
         return RVM_ERR_UNSUPPORTED;
     }
     t->machine =
-        LLVMCreateTargetMachine(target, t->triple, t->cpu, t->features, levels[level], LLVMRelocPIC, LLVMCodeModelSmall);
+        LLVMCreateTargetMachine(target, t->triple, t->cpu, t->features, levels[t->level], LLVMRelocPIC, LLVMCodeModelSmall);
     if (!t->machine || !LLVMTargetHasJIT(target))
-        return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "LLVM has no code for this host, %s with %s", t->triple,
-                         t->cpu);
+        return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "LLVM has no code for %s with %s", t->triple, t->cpu);
     LLVMTargetDataRef data = LLVMCreateTargetDataLayout(t->machine);
     t->layout = LLVMCopyStringRepOfTargetData(data);
     LLVMDisposeTargetData(data);
@@ -93,10 +115,6 @@ void rvm__target_close(rvm__target *t) {
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
         if (texts[k]) LLVMDisposeMessage(texts[k]);
     *t = (rvm__target){0};
-}
-
-unsigned rvm__target_lanes(const rvm__target *t) {
-    return strstr(t->features, "+avx512f") ? 8 : 4;
 }
 
 void rvm__target_prepare(const rvm__target *t, LLVMModuleRef module) {
@@ -117,7 +135,7 @@ rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, bool moves, bo
     if (!k->instances && !(moves && t->level >= 2 && rvm__calls_functions(k))) return RVM_OK;
     rvm_status status = verify(k->module, err);
     if (!status) status = rvm__target_fail(rvm__simplify(k, t->machine), "simplifies", "", err);
-    if (!status) rvm__make_groups(k, t->machine, vector_math);
+    if (!status) rvm__make_groups(k, vector_math);
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* target.h: inside the module. The host as LLVM sees it: what it can do, passes, machine code. */
+/* target.h: inside the module. What code is made for, as LLVM sees it: what it can do, passes, machine code. */
 #ifndef RVM_JIT_TARGET_H
 #define RVM_JIT_TARGET_H
 
@@ -8,22 +8,22 @@
 #include "build.h"
 
 typedef struct rvm__target {
+    char *triple, *cpu, *features; /* which one */
+    unsigned level;                /* of optimisation */
+    rvm__traits traits;
     LLVMTargetMachineRef machine;
-    char *triple, *cpu, *features, *layout;
-    unsigned level; /* of optimisation */
+    char *layout;
 } rvm__target;
 
 #define RVM__CPU_NATIVE "native"
 /* This host, with everything that its processor can do ("native"), with what all of its kind can ("generic"), or with what
- * another can that it may know (target.c); USAGE: it does not. Free it also after an error: UNSUPPORTED, why LLVM has no
- * code for it.
- */
-rvm_status rvm__target_open(rvm__target *t, const char *cpu, unsigned level, rvm_error *err);
+ * another can that it may know (target.c); USAGE: it does not. Close it also after an error. */
+rvm_status rvm__target_host(rvm__target *t, const char *cpu, unsigned level, rvm_error *err);
+/* Of which one it is, and its traits, the rest. UNSUPPORTED: why LLVM has no code for it. */
+rvm_status rvm__target_open(rvm__target *t, rvm_error *err);
 void rvm__target_close(rvm__target *t);
 /* Before anything is built in the module: sizes and alignments. */
 void rvm__target_prepare(const rvm__target *t, LLVMModuleRef module);
-/* Instances in a group: as many doubles as a register has, but 4 at least. */
-unsigned rvm__target_lanes(const rvm__target *t);
 /* Before it is optimised: what was built is checked, INTERNAL, and simplified, if there are instances of parallel blocks,
  * which become groups (lanes.h), or if there are functions of libm to be moved out of loops and that is wanted. */
 rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, bool moves, bool vector_math, rvm_error *err);

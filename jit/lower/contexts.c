@@ -3,7 +3,6 @@
 #include "support.h"
 
 #include <stddef.h>
-#include <string.h>
 
 rvm__context *rvm__context_in(rvm__emit *e, rvm__context *parent, uint32_t compute, enum rvm__pass pass, int dir) {
     rvm__context *c = rvm__unit_alloc(e->u, sizeof *c);
@@ -80,19 +79,17 @@ void rvm__charge(rvm__emit *e, uint32_t extra) {
 }
 
 /* Seldom called, from loops that would be left with little in registers if a call changed them: a function in between that
- * keeps all but a few, where LLVM has a convention for that. */
+ * keeps all but a few, where the target has a convention for that. */
 static LLVMValueRef looker(rvm__emit *e) {
-    enum { PRESERVE_MOST = 14 };
     static const char name[] = "rvm.look";
     rvm__build *k = e->k;
     LLVMValueRef f = LLVMGetNamedFunction(k->module, name);
     if (f) return f;
     LLVMTypeRef params[2] = {k->ptr, k->ptr}, t = LLVMFunctionType(k->i32, params, 2, false);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(k->b);
-    const char *triple = LLVMGetTarget(k->module);
     f = LLVMAddFunction(k->module, name, t);
     LLVMSetLinkage(f, LLVMInternalLinkage);
-    if (!strncmp(triple, "x86_64", 6) || !strncmp(triple, "aarch64", 7)) LLVMSetFunctionCallConv(f, PRESERVE_MOST);
+    LLVMSetFunctionCallConv(f, k->target->cold);
     rvm__attribute(k, f, -1, "noinline", 0);
     rvm__attribute(k, f, -1, "cold", 0);
     rvm__attribute(k, f, -1, "nounwind", 0);

@@ -173,7 +173,7 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
     if (!g->o) return start;
     const bool known = rvm__survey_conflicts(e, first, last, g->o->x->to.i, &conflicts);
     const bool up = (e->control.context->dir > 0) != ((g->o->x->flags & X_REVERSED) != 0);
-    g->lanes = conflicts ? RVM__MOST_GROUP : k->group; /* more lanes, fewer sums over them */
+    g->lanes = conflicts ? RVM__MOST_GROUP : k->target->group; /* more lanes, fewer sums over them */
     g->order = !conflicts || k->fast ? 0 : up ? '+' : '-';
     if (!known)
         LLVMBuildBr(k->b, single);

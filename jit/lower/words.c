@@ -201,7 +201,7 @@ static LLVMValueRef declared(rvm__build *k, const char *name, LLVMTypeRef type) 
 
 static LLVMValueRef call_scalar(rvm__build *k, const char *name, unsigned n, LLVMValueRef *x) {
     LLVMTypeRef params[3] = {k->f64, k->f64, k->f64}, type = LLVMFunctionType(k->f64, params, n, false);
-    return freed(k, LLVMBuildCall2(k->b, type, declared(k, name, type), x, n, ""));
+    return freed(k, LLVMBuildCall2(k->b, type, declared(k, k->target->function(name), type), x, n, ""));
 }
 
 LLVMValueRef rvm__build_call(rvm__build *k, const char *name, unsigned n, const LLVMValueRef *x) {

@@ -84,7 +84,7 @@ static int call(sight *s, const rvm_program *p, uint32_t fn, const rvm_options *
     rvm__build k;
     rvm_error e = {0};
     int result = -1;
-    if (!rvm__build_begin(&k, "test")) abort();
+    if (!rvm__build_begin(&k, &plain, "test")) abort();
     k.small = o->unchecked ? 60 : 0; /* inlined, and not */
     const rvm_status status = rvm__lower(&k, &what, &e);
     *refused = status == RVM_ERR_UNSUPPORTED;

@@ -16,4 +16,7 @@ bool compile(compiled *c, rvm__build *k, bool oldest, int level);
 void *compiled_function(compiled *c, const char *name); /* NULL: there is none, c->why */
 void compiled_end(compiled *c);
 
+/* What is built here is for: a processor that has nothing of its own. */
+extern const rvm__traits plain;
+
 #endif

@@ -346,7 +346,7 @@ static unsigned count(const char *text, const char *what) {
 static bool calls_stay(unsigned lanes) {
     rvm__build k;
     compiled c = {NULL, ""};
-    bool good = rvm__build_begin(&k, "calls");
+    bool good = rvm__build_begin(&k, &plain, "calls");
     k.lanes = lanes;
     if (good) build_calls(&k);
     good = good && compile(&c, &k, false, 2);
@@ -365,7 +365,7 @@ static bool calls_stay(unsigned lanes) {
 static bool run_all(state *s, unsigned lanes, bool oldest) {
     rvm__build k;
     compiled c = {NULL, ""};
-    bool good = rvm__build_begin(&k, "words");
+    bool good = rvm__build_begin(&k, &plain, "words");
     k.lanes = lanes;
     k.fast = s->fast;
     for (unsigned n = 0; good && n < s->njobs; n++) build_job(&k, &s->jobs[n], n, s->asks);
