@@ -66,6 +66,7 @@ typedef struct rvm_jit_notice {
     const char *reason;  /* else why not */
     double seconds[RVM_JIT_PHASES];
     size_t code_size;  /* bytes of machine code */
+    size_t stack_size; /* bytes of the frames of its functions, together */
     bool cached;       /* it comes from the cache; RVM_JIT_LINK is all that took */
     const char *cache; /* why the cache could not be read, or does not keep what is new; NULL: nothing to tell */
     /* With `threads`: parallel blocks, counted once for each way they are compiled, and those that

@@ -5,8 +5,9 @@
  *      0   8  "rvmcache"
  *      8   8  version of this layout
  *     16   8  bytes of key
- *     24   8  bytes of content
- *     32      key, then zeros up to a multiple of 16, then content
+ *     24   8  parts, 8 at most
+ *     32  64  bytes of each; of those that are not there 0
+ *     96      key, then each part, with zeros up to a multiple of 16 behind each of them
  *     end 16  XXH3-128 of all before, low half first
  * and its name is the XXH3-128 of the key, with .rvm behind it. While it is written it is called .PROCESS.ADDRESS.tmp.
  * It was used last when it was changed last. */
@@ -27,7 +28,15 @@
 #include "cache.h"
 #include "support.h"
 
-enum { HEADER = 32, CHECK = 16, ALIGN = 16, VERSION = 1, NAME = 32 + 4, TEMPORARY = 48 };
+enum {
+    SIZES = 32,
+    HEADER = SIZES + 8 * RVM__MOST_PARTS,
+    CHECK = 16,
+    ALIGN = 16,
+    VERSION = 2,
+    NAME = 32 + 4,
+    TEMPORARY = 48
+};
 static const uint64_t usual_limit = (uint64_t)256 << 20, stale_seconds = 3600;
 static const char magic[8] = {'r', 'v', 'm', 'c', 'a', 'c', 'h', 'e'};
 
@@ -169,20 +178,31 @@ static uint64_t padded(uint64_t n) {
     return (n + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
 }
 
+/* Where the parts stand that begin at an offset; false: not up to the check. */
+static bool find_parts(rvm__cached *x, uint64_t at) {
+    const char *file = x->file;
+    const uint64_t n = get_number(file + 24), end = x->size - CHECK;
+    for (uint64_t k = 0; k < n; k++) {
+        const uint64_t size = get_number(file + SIZES + 8 * k);
+        if (size > end - at || padded(size) > end - at) return false;
+        x->part[x->nparts++] = (rvm__part){file + at, size};
+        at += padded(size);
+    }
+    return at == end;
+}
+
 /* Whether a file is whole, and of this key; *ours: at least it is whole. */
 static bool is_entry(const rvm__bytes *key, rvm__cached *x, bool *ours) {
     const char *file = x->file;
     char check[CHECK];
     *ours = false;
     if (x->size < HEADER + CHECK || memcmp(file, magic, sizeof magic) != 0 || get_number(file + 8) != VERSION) return false;
-    const uint64_t n = get_number(file + 16), content = get_number(file + 24), rest = x->size - HEADER - CHECK;
-    if (n > rest || padded(n) > rest || content != rest - padded(n)) return false;
+    const uint64_t n = get_number(file + 16), rest = x->size - HEADER - CHECK;
+    if (n > rest || padded(n) > rest || get_number(file + 24) > RVM__MOST_PARTS) return false;
+    if (!find_parts(x, HEADER + padded(n))) return false;
     put_check(check, file, x->size - CHECK);
     *ours = memcmp(check, file + x->size - CHECK, CHECK) == 0;
-    if (!*ours || n != key->n || memcmp(file + HEADER, key->p, n) != 0) return false;
-    x->content = file + HEADER + padded(n);
-    x->content_size = content;
-    return true;
+    return *ours && n == key->n && memcmp(file + HEADER, key->p, n) == 0;
 }
 
 static bool read_all(int fd, char *p, size_t n) {
@@ -324,23 +344,32 @@ static void make_room(rvm__cache *c) {
 
 /* ---- keeping ---- */
 
-/* Writes under a name that nobody else has; false: errno. */
-static bool write_beside(const rvm__cache *c, const rvm__bytes *head, const void *content, size_t size,
-                         char name[TEMPORARY]) {
+/* Pieces one behind the other, and the check of all; false: errno. */
+static bool write_pieces(int fd, const rvm__part *piece, unsigned n) {
     XXH3_state_t *hash = XXH3_createState();
     char check[CHECK];
+    bool good = true;
     if (!hash) return errno = ENOMEM, false;
-    snprintf(name, TEMPORARY, ".%ld.%llx.tmp", (long)getpid(), (unsigned long long)(uintptr_t)c);
-    const int fd = openat(c->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     XXH3_128bits_reset(hash);
-    XXH3_128bits_update(hash, head->p, head->n);
-    XXH3_128bits_update(hash, content, size);
+    for (unsigned k = 0; k < n && good; k++) {
+        XXH3_128bits_update(hash, piece[k].p, piece[k].n);
+        good = write_all(fd, piece[k].p, piece[k].n);
+    }
     const XXH128_hash_t h = XXH3_128bits_digest(hash);
+    const int why = errno;
     XXH3_freeState(hash);
-    if (fd < 0) return false;
+    errno = why;
     put_number(check, h.low64);
     put_number(check + 8, h.high64);
-    const bool good = write_all(fd, head->p, head->n) && write_all(fd, content, size) && write_all(fd, check, CHECK);
+    return good && write_all(fd, check, CHECK);
+}
+
+/* Writes under a name that nobody else has; false: errno. */
+static bool write_beside(const rvm__cache *c, const rvm__part *piece, unsigned n, char name[TEMPORARY]) {
+    snprintf(name, TEMPORARY, ".%ld.%llx.tmp", (long)getpid(), (unsigned long long)(uintptr_t)c);
+    const int fd = openat(c->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) return false;
+    const bool good = write_pieces(fd, piece, n);
     const int why = errno;
     const bool closed = close(fd) == 0;
     if (good && closed) return true;
@@ -349,25 +378,35 @@ static bool write_beside(const rvm__cache *c, const rvm__bytes *head, const void
     return false;
 }
 
-rvm_status rvm__cache_put(rvm__cache *c, const rvm__bytes *key, const void *content, size_t size, rvm_error *err) {
+/* The header, then each of the others with what is behind it; all bytes. */
+static uint64_t lay_out(const rvm__bytes *key, const rvm__part *part, unsigned n, char header[HEADER], rvm__part *piece) {
     static const char zeros[ALIGN];
-    char name[NAME + 1], beside[TEMPORARY], header[HEADER];
-    rvm__bytes head = {.al = &c->al};
-    const uint64_t all = HEADER + padded(key->n) + size + CHECK;
-    if (all > c->limit)
-        return rvm__fail(err, RVM_ERR_LIMIT, NULL, 0, 0, "an entry of %llu bytes is too large for %.300s",
-                         (unsigned long long)all, c->folder);
+    uint64_t all = HEADER;
+    memset(header, 0, HEADER);
     memcpy(header, magic, sizeof magic);
     put_number(header + 8, VERSION);
     put_number(header + 16, key->n);
-    put_number(header + 24, size);
-    rvm__bytes_add(&head, header, sizeof header);
-    rvm__bytes_add(&head, key->p, key->n);
-    rvm__bytes_add(&head, zeros, padded(key->n) - key->n);
+    put_number(header + 24, n);
+    *piece++ = (rvm__part){header, HEADER};
+    for (unsigned k = 0; k <= n; k++) {
+        const rvm__part one = k ? part[k - 1] : (rvm__part){key->p, key->n};
+        if (k) put_number(header + SIZES + 8 * (k - 1), one.n);
+        *piece++ = one;
+        *piece++ = (rvm__part){zeros, padded(one.n) - one.n};
+        all += padded(one.n);
+    }
+    return all + CHECK;
+}
+
+rvm_status rvm__cache_put(rvm__cache *c, const rvm__bytes *key, const rvm__part *part, unsigned n, rvm_error *err) {
+    char name[NAME + 1], beside[TEMPORARY], header[HEADER];
+    rvm__part piece[3 + 2 * RVM__MOST_PARTS];
+    const uint64_t all = lay_out(key, part, n, header, piece);
+    if (all > c->limit)
+        return rvm__fail(err, RVM_ERR_LIMIT, NULL, 0, 0, "an entry of %llu bytes is too large for %.300s",
+                         (unsigned long long)all, c->folder);
     name_of(key, name);
-    errno = ENOMEM;
-    bool good = !head.failed && write_beside(c, &head, content, size, beside);
-    rvm__bytes_free(&head);
+    bool good = write_beside(c, piece, 3 + 2 * n, beside);
     if (good && renameat(c->fd, beside, c->fd, name)) {
         good = false;
         unlinkat(c->fd, beside, 0);

@@ -32,18 +32,26 @@ rvm_status rvm__cache_open(const char *folder, uint64_t limit, const rvm_allocat
 void rvm__cache_close(rvm__cache *c);
 const char *rvm__cache_folder(const rvm__cache *c);
 
+/* What an entry holds: what is to be told of code, and its objects, one for each target. */
+enum { RVM__MOST_PARTS = 8 };
+typedef struct rvm__part {
+    const void *p; /* in an entry that was found: at a multiple of 16 bytes */
+    size_t n;
+} rvm__part;
+
 typedef struct rvm__cached {
     void *file; /* NULL: there is no such entry */
     size_t size;
-    const void *content; /* in it, at a multiple of 16 bytes */
-    size_t content_size;
+    unsigned nparts;
+    rvm__part part[RVM__MOST_PARTS];
 } rvm__cached;
 
 /* Looks for an entry. Errors: FORMAT (it was damaged and is removed), IO, MEMORY; out->file is NULL then. */
 rvm_status rvm__cache_get(rvm__cache *c, const rvm__bytes *key, rvm__cached *out, rvm_error *err);
 void rvm__cached_free(const rvm__cache *c, rvm__cached *x);
-/* Keeps an entry; those used longest ago go where there are too many. Errors: IO, LIMIT (it alone is too large). */
-rvm_status rvm__cache_put(rvm__cache *c, const rvm__bytes *key, const void *content, size_t size, rvm_error *err);
+/* Keeps an entry of n parts, RVM__MOST_PARTS at most; those used longest ago go where there are too many. Errors: IO, LIMIT
+ * (it alone is too large). */
+rvm_status rvm__cache_put(rvm__cache *c, const rvm__bytes *key, const rvm__part *part, unsigned n, rvm_error *err);
 void rvm__cache_remove(rvm__cache *c, const rvm__bytes *key);
 
 #endif

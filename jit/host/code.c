@@ -33,7 +33,7 @@ rvm_status rvm__open_compiler(rvm_jit *j, rvm_error *err) {
     j->totals.opening += rvm__seconds() - begin;
     if (!status && !j->about[0]) { /* else the same text, which somebody may be reading */
         snprintf(j->about, sizeof j->about, "%s", about);
-        if (j->cache) rvm__cache_put(j->cache, &j->key, j->about, strlen(j->about) + 1, &j->trouble);
+        if (j->cache) rvm__cache_put(j->cache, &j->key, &(rvm__part){j->about, strlen(j->about) + 1}, 1, &j->trouble);
     }
     pthread_mutex_unlock(&j->lock);
     return status;
@@ -87,6 +87,7 @@ void rvm__tell(rvm_jit *j, const rvm__lowering *what, const rvm__compiled *code,
                         .cached = code->cached,
                         .cache = j->trouble.code ? j->trouble.message : NULL,
                         .code_size = code->size,
+                        .stack_size = code->found.stack,
                         .blocks = code->found.blocks,
                         .in_threads = code->found.in_threads,
                         .serial = code->found.serial,
@@ -99,6 +100,8 @@ void rvm__tell(rvm_jit *j, const rvm__lowering *what, const rvm__compiled *code,
 }
 
 /* ---- objects ---- */
+
+enum { FOUND, OBJECT, PARTS }; /* of an entry of the cache; the object is the host's */
 
 static void count(rvm_jit *j, const rvm__record *r) {
     *(r->why.code ? &j->totals.refused : r->code.cached ? &j->totals.cached : &j->totals.compiled) += 1;
@@ -128,11 +131,10 @@ static bool find_cached(rvm_jit *j, const rvm__bytes *key, rvm__record *r) {
     rvm__cached x;
     const double begin = rvm__seconds();
     if (rvm__cache_get(j->cache, key, &x, &j->trouble) || !x.file) return false;
-    const size_t before = sizeof r->code.found;
     rvm_status status = RVM_ERR_FORMAT;
-    if (x.content_size > before) {
-        memcpy(&r->code.found, x.content, before);
-        status = load(r, (const char *)x.content + before, x.content_size - before, &j->trouble);
+    if (x.nparts > OBJECT && x.part[FOUND].n == sizeof r->code.found) {
+        memcpy(&r->code.found, x.part[FOUND].p, sizeof r->code.found);
+        status = load(r, x.part[OBJECT].p, x.part[OBJECT].n, &j->trouble);
     }
     rvm__cached_free(j->cache, &x);
     if (status && status != RVM_ERR_MEMORY) rvm__cache_remove(j->cache, key);
@@ -143,11 +145,9 @@ static bool find_cached(rvm_jit *j, const rvm__bytes *key, rvm__record *r) {
 }
 
 static void keep(rvm_jit *j, const rvm__bytes *key, const rvm__object *object) {
-    rvm__bytes content = {.al = &j->al};
-    rvm__bytes_add(&content, &object->found, sizeof object->found);
-    rvm__bytes_add(&content, object->bytes, object->size);
-    if (!content.failed) rvm__cache_put(j->cache, key, content.p, content.n, &j->trouble);
-    rvm__bytes_free(&content);
+    const rvm__part part[PARTS] = {
+        [FOUND] = {&object->found, sizeof object->found}, [OBJECT] = {object->bytes, object->size}};
+    rvm__cache_put(j->cache, key, part, PARTS, &j->trouble);
 }
 
 /* Code of r, and kept; what is not to be loaded here, or cannot be, LLVM links itself. */

@@ -60,8 +60,9 @@ static uint32_t processors(void) {
 static bool is_known(rvm_jit *j) {
     rvm__cached x;
     if (!j->cache || rvm__cache_get(j->cache, &j->key, &x, &j->trouble) || !x.file) return false;
-    const bool known = x.content_size && x.content_size <= sizeof j->about;
-    if (known) snprintf(j->about, sizeof j->about, "%.*s", (int)x.content_size, (const char *)x.content);
+    const rvm__part *text = &x.part[0];
+    const bool known = x.nparts && text->n && text->n <= sizeof j->about;
+    if (known) snprintf(j->about, sizeof j->about, "%.*s", (int)text->n, (const char *)text->p);
     rvm__cached_free(j->cache, &x);
     return known;
 }

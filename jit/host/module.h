@@ -56,7 +56,7 @@ typedef struct rvm__lowering {
     size_t stack;           /* and bytes of the C stack that calls which recurse may take; 0: no limit */
 } rvm__lowering;
 
-/* Of parallel blocks, as rvm_jit_notice has it; the cache keeps it before the object. */
+/* What rvm_jit_notice has of the code; the cache keeps it beside the object. */
 typedef struct rvm__found {
     uint32_t blocks, in_threads;
     char serial[200];
@@ -64,7 +64,6 @@ typedef struct rvm__found {
     char why_single[80];
     uint64_t stack; /* rvm__native_need.stack */
 } rvm__found;
-_Static_assert(sizeof(rvm__found) % 16 == 0, "the object behind it is aligned");
 
 /* An object file of the entry and of what it needs, which are all that it defines for others (load.h). */
 typedef struct rvm__object {
