@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "harness.h"
+#include "native.h"
 #include "support.h"
 
 static const char text[] =
@@ -244,6 +245,36 @@ static void fast(const char *function) {
 Test(threads, fast) {
     fast("weights");
     fast("gather");
+}
+
+/* ---- another runner ---- */
+
+static unsigned jobs;
+
+/* It has done none of the instances; every other one leaves that to threads. */
+static uint64_t run_none(rvm_machine *m, rvm__native *n, const rvm__native_job *o) {
+    return jobs++ % 2 ? rvm__threads.run(m, n, o) : 0;
+}
+
+static args call_with(const rvm__runner *runner, const char *function) {
+    rvm_jit *j = open_jit(2, false);
+    rvm_machine *m = NULL;
+    args a = arguments(function, 0.03);
+    cr_assert(!rvm_machine_new(program, NULL, &m, &e) && !rvm_jit_attach(j, m, &e));
+    if (runner) m->runner = runner;
+    for (int k = 0; k < 2; k++) cr_assert(rvm_call(m, rvm_program_find(program, function), a.a, a.n, &e) == RVM_OK);
+    rvm_machine_free(m);
+    rvm_jit_free(j);
+    return a;
+}
+
+Test(threads, runners) {
+    rvm__runner other = rvm__threads;
+    other.run = run_none;
+    args a = call_with(NULL, "sums"), b = call_with(&other, "sums");
+    cr_assert(jobs == 2, "%u", jobs);
+    cr_assert(args_agree(&rep, "runners", program, rvm_program_find(program, "sums"), &a, &b, COMPARE_BITS, 0));
+    args_free(&a), args_free(&b);
 }
 
 /* ---- cancelled from elsewhere ---- */
