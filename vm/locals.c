@@ -10,27 +10,24 @@ typedef struct marks {
     size_t *from; /* first of each function */
 } marks;
 
-static bool mark(marks *k, uint32_t fn, uint16_t array, bool local) {
-    uint8_t *at = &k->of[k->from[fn] + array];
-    const bool grows = local && !*at;
-    *at |= local;
-    return grows;
+static uint8_t *mark_of(const marks *k, uint32_t fn, uint16_t array) {
+    return &k->of[k->from[fn] + array];
 }
 
-static bool mark_params(marks *k, uint32_t fn, uint32_t callee, const rvm_place *args) {
+static bool mark_params(const marks *k, uint32_t fn, uint32_t callee, const rvm_place *args) {
     const rvm_function *g = &k->p->functions[callee];
     bool grew = false;
     for (uint32_t n = 0; n < g->nparams; n++)
-        if (g->params[n].ndim) grew |= mark(k, callee, g->params[n].index, k->of[k->from[fn] + args[n].slot]);
+        if (g->params[n].ndim) grew |= rvm__join8(mark_of(k, callee, g->params[n].index), *mark_of(k, fn, args[n].slot));
     return grew;
 }
 
 static bool visit(void *userdata, uint32_t fn) {
-    marks *k = userdata;
+    const marks *k = userdata;
     bool grew = false;
     RVM__EACH_INSN(x, &k->p->functions[fn]) {
-        if (x.in->op == RVM_OP_new || x.in->op == RVM_OP_like) grew |= mark(k, fn, x.q[0].slot, true);
-        if (x.in->op == RVM_OP_view) grew |= mark(k, fn, x.q[0].slot, k->of[k->from[fn] + x.q[1].slot]);
+        if (x.in->op == RVM_OP_new || x.in->op == RVM_OP_like) grew |= rvm__join8(mark_of(k, fn, x.q[0].slot), 1);
+        if (x.in->op == RVM_OP_view) grew |= rvm__join8(mark_of(k, fn, x.q[0].slot), *mark_of(k, fn, x.q[1].slot));
         RVM__EACH_CALLEE(g, k->p, x.in) grew |= mark_params(k, fn, g, x.q + rvm__callee_of(k->p, x.in).first);
     }
     return grew;

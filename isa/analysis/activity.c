@@ -17,8 +17,7 @@ static uint8_t *mark_of(const walk *w, uint32_t fn, uint32_t number) {
 }
 
 static void raise_mark(walk *w, uint8_t *mark) {
-    w->grew |= !*mark;
-    *mark = 1;
+    w->grew |= rvm__join8(mark, 1);
 }
 
 /* A place of the pool, and its slot or array with it. Constants and integers have no shadow. */

@@ -12,6 +12,18 @@
 
 typedef bool rvm__visit(void *userdata, uint32_t node);
 
+/* Facts that are sets of bits. Whether *fact grew. */
+static inline bool rvm__join8(uint8_t *fact, unsigned with) {
+    const bool grows = with & ~(unsigned)*fact;
+    *fact |= (uint8_t)with;
+    return grows;
+}
+static inline bool rvm__join16(uint16_t *fact, unsigned with) {
+    const bool grows = with & ~(unsigned)*fact;
+    *fact |= (uint16_t)with;
+    return grows;
+}
+
 /* Nodes 0 to n - 1, which may all depend on each other. */
 void rvm__solve(uint32_t n, rvm__visit *visit, void *userdata);
 

@@ -45,9 +45,8 @@ bool rvm__add_conflicting(rvm__emit *e, const rvm_place *q, const rvm__operand *
 static bool spread_to_part(void *userdata, uint32_t pc) {
     rvm__emit *e = userdata;
     const rvm_place *q = rvm__places(e->f, &e->f->code[pc]);
-    const bool grows = e->f->code[pc].op == RVM_OP_view && e->block.conflicts[q[1].slot] && !e->block.conflicts[q[0].slot];
-    if (grows) e->block.conflicts[q[0].slot] = true;
-    return grows;
+    uint8_t *conflicts = e->block.conflicts;
+    return e->f->code[pc].op == RVM_OP_view && rvm__join8(&conflicts[q[0].slot], conflicts[q[1].slot]);
 }
 
 /* Of a parameter; the last bit is that of all further ones together: what conflicts needlessly is added to lane by lane. */
@@ -149,9 +148,7 @@ static bool visit_bits(void *userdata, uint32_t node) {
     const survey *s = userdata;
     const rvm_insn *in = &s->e->f->code[s->first + node];
     const rvm_place *q = rvm__places(s->e->f, in);
-    if (in->op != RVM_OP_view || !(s->bits[q[0].slot] & ~s->bits[q[1].slot])) return false;
-    s->bits[q[1].slot] |= s->bits[q[0].slot];
-    return true;
+    return in->op == RVM_OP_view && rvm__join8(&s->bits[q[1].slot], s->bits[q[0].slot]);
 }
 
 static void find_bits(survey *s) {

@@ -25,10 +25,9 @@ static bool is_kept(uint16_t discards, uint16_t deep, unsigned level) {
 /* ---- over the call graph ---- */
 
 static bool join(rvm__summary *to, uint16_t levels, unsigned tracked_from) {
-    const bool grows = (levels & ~to->levels) || tracked_from < to->tracked_from;
-    to->levels |= levels;
-    if (tracked_from < to->tracked_from) to->tracked_from = (uint8_t)tracked_from;
-    return grows;
+    const bool sooner = tracked_from < to->tracked_from;
+    if (sooner) to->tracked_from = (uint8_t)tracked_from;
+    return rvm__join16(&to->levels, levels) || sooner;
 }
 
 /* What an instruction adds to the summary of its function, where these levels are deep around it. */

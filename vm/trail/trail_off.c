@@ -39,11 +39,8 @@ static bool visit(void *userdata, uint32_t fn) {
     bool grew = false;
     RVM__EACH_INSN(x, &w->p->functions[fn]) {
         rvm__trail_pass(x.f, x.in, &cover);
-        for (int down = 0; down < 2; down++) {
-            const uint16_t more = (uint16_t)(pops_of(w, x.f, x.in, down) & ~cover.levels & ~w->pops[fn][down]);
-            w->pops[fn][down] |= more;
-            grew |= more != 0;
-        }
+        for (int down = 0; down < 2; down++)
+            grew |= rvm__join16(&w->pops[fn][down], pops_of(w, x.f, x.in, down) & ~(unsigned)cover.levels);
     }
     return grew;
 }
