@@ -115,5 +115,8 @@ void rvm__activity_find(const rvm_program *p, rvm__activity *a, uint32_t fn, con
     a->reached[fn] = 1;
     for (uint32_t k = 0; k < p->functions[fn].nparams; k++)
         if (wrt[k]) raise_mark(&w, mark_of_param(&w, fn, k));
-    rvm__solve(p->nfunctions, visit, &w);
+    if (a->calls || p->calls.n == p->nfunctions)
+        rvm__solve_both_ways(a->calls ? a->calls : &p->calls, visit, &w);
+    else
+        rvm__solve(p->nfunctions, visit, &w);
 }

@@ -10,11 +10,12 @@
 typedef struct rvm__activity {
     uint8_t *marks;
     size_t *at;
-    uint8_t *reached;        /* by function: called, perhaps by others, from the one that is looked at */
-    bool stack;              /* what push and pop move has shadows */
-    bool one_code;           /* a function is the same for all its callers, so that all give it shadows of the same arrays */
-    uint32_t *sites, nsites; /* of the trail, rising, */
-    uint8_t *at_site;        /* and whether what they move has shadows */
+    uint8_t *reached; /* by function: called, perhaps by others, from the one that is looked at */
+    bool stack;       /* what push and pop move has shadows */
+    bool one_code;    /* a function is the same for all its callers, so that all give it shadows of the same arrays */
+    const rvm__callgraph *calls; /* of all that has code; NULL: the program's own */
+    uint32_t *sites, nsites;     /* of the trail, rising, */
+    uint8_t *at_site;            /* and whether what they move has shadows */
 } rvm__activity;
 
 /* Bytes that the tables of p need, and the tables in a block of that size, aligned as size_t is; the caller owns it. */

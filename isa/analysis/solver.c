@@ -18,3 +18,10 @@ void rvm__solve_calls(const rvm__callgraph *g, enum rvm__flow flow, rvm__visit *
         settle(at, flow, n, visit, userdata);
     }
 }
+
+void rvm__solve_both_ways(const rvm__callgraph *g, rvm__visit *visit, void *userdata) {
+    for (bool grew = true, up = false; grew; up = !up) {
+        grew = false;
+        for (uint32_t k = 0; k < g->n; k++) grew |= visit(userdata, g->order[up ? k : g->n - 1 - k]);
+    }
+}

@@ -27,8 +27,9 @@ static inline bool rvm__join16(uint16_t *fact, unsigned with) {
 /* Nodes 0 to n - 1, which may all depend on each other. */
 void rvm__solve(uint32_t n, rvm__visit *visit, void *userdata);
 
-/* Functions: facts flow from callees to callers, or from callers to callees. */
+/* Functions: facts flow from callees to callers, or from callers to callees; or both, then in passes each way. */
 enum rvm__flow { RVM__CALLEES_FIRST = 1, RVM__CALLERS_FIRST = -1 };
 void rvm__solve_calls(const rvm__callgraph *g, enum rvm__flow flow, rvm__visit *visit, void *userdata);
+void rvm__solve_both_ways(const rvm__callgraph *g, rvm__visit *visit, void *userdata);
 
 #endif

@@ -4,6 +4,7 @@
 #include "derive.h"
 #include "verify.h"
 #include "accesses.h"
+#include "callgraph.h"
 #include "support.h"
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +29,7 @@ typedef struct round_ {
     rvm__reach *reach;
     uint8_t *skip;
     uint32_t n; /* functions when it began */
+    rvm__callgraph calls;
     uint32_t next_site;
     rvm__verifier v;
 } round_;
@@ -39,6 +41,7 @@ static rvm_status derive_one(round_ *w, const rvm__derivation *d) {
     void *block = rvm__realloc(&p->al, NULL, 0, size);
     if (!block) return rvm__fail_memory(w->err);
     t.a = rvm__activity_in(p, block);
+    t.a.calls = &w->calls;
     t.level = d->level ? d->level : w->reach[d->of].order;
     t.reach = w->reach;
     t.nreach = w->n;
@@ -160,13 +163,15 @@ static rvm_status begin_round(round_ *w) {
     w->reach = rvm__realloc(&w->p->al, NULL, 0, w->n * sizeof *w->reach + 1);
     w->skip = rvm__realloc(&w->p->al, NULL, 0, w->n + 1u);
     rvm__mark_values(w->p);
-    if (!w->reach || !w->skip || !rvm__reach_find(w->p, w->reach)) return rvm__fail_memory(w->err);
+    if (!w->reach || !w->skip || !rvm__reach_find(w->p, w->reach) || !rvm__callgraph_make(w->p, true, &w->calls))
+        return rvm__fail_memory(w->err);
     for (uint32_t k = 0; k < w->n; k++) w->skip[k] = !w->reach[k].ready;
     return rvm__verify_part(&w->v, w->p, w->skip, w->err);
 }
 
 static void end_round(round_ *w) {
     if (w->v.p) rvm__verify_release(&w->v);
+    rvm__callgraph_free(&w->p->al, &w->calls);
     rvm__realloc(&w->p->al, w->reach, w->n * sizeof *w->reach + 1, 0);
     rvm__realloc(&w->p->al, w->skip, w->n + 1u, 0);
     w->reach = NULL;
