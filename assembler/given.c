@@ -60,7 +60,7 @@ static bool variant_restores(const rvm_program *p, uint32_t variant, uint32_t k)
 /* Whether a place, the parameter itself, is as it was behind the instruction. */
 static bool keeps(restoring *r, const rvm__accesses *a) {
     if (a->bits == RVM__BITS_READ || !a->param) return a->bits == RVM__BITS_READ;
-    if (a->in->op >> 1 == RVM_PAIR_calli) return variant_restores(r->p, a->in->target, a->k - 1);
+    if (rvm__pair_of(a->in->op) == RVM_PAIR_calli) return variant_restores(r->p, a->in->target, a->k - 1);
     return restores(r, a->in->target, a->k);
 }
 

@@ -169,7 +169,7 @@ void rvm__lower_call(gen *g, const stmt *s) {
     if (t.value) {
         places[0] = rvm__gen_slot(t.value->slot);
         const uint32_t n = p->signatures[p->variants[t.number].signature].nparams;
-        rvm__emit(g, s->op & 1 ? RVM_OP_uncalli : RVM_OP_calli, -1, t.number, places, 1 + n, s->at);
+        rvm__emit(g, rvm__is_inverse(s->op) ? RVM_OP_uncalli : RVM_OP_calli, -1, t.number, places, 1 + n, s->at);
     } else
         rvm__emit(g, (rvm_op)s->op, -1, t.number, places, p->functions[t.number].nparams, s->at);
     rvm__unwind(g, mark);

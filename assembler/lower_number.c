@@ -97,9 +97,9 @@ const expr *rvm__lower_part_of(gen *g, const expr *e) {
 /* Each part of y by an instruction of its own, with the temporaries of both around them; backward: the last part first. */
 static void update_parts(gen *g, rvm_op op, const rvm_place y[2], expr *const parts[2], const expr *tolerance, span at) {
     for (int i = 0; i < 2; i++) {
-        const int k = op & 1 ? 1 - i : i;
+        const int k = rvm__is_inverse(op) ? 1 - i : i;
         const bool zero = parts[k]->kind == E_VALUE && !parts[k]->u.value.u;
-        if (zero && op >> 1 == RVM_PAIR_add) continue;
+        if (zero && rvm__pair_of(op) == RVM_PAIR_add) continue;
         rvm_place places[5] = {y[k]};
         int row;
         uint32_t n = 1 + rvm__lower_root(g, parts[k], &row, places + 1);
@@ -126,7 +126,7 @@ void rvm__emit_new_parts(gen *g, const stmt *s, const var *v, rvm_op op) {
     rvm_place values[2];
     for (int k = 0; good && k < 2; k++) values[k] = rvm__lower_operand(g, parts[k]);
     for (int i = 0; good && i < 2; i++) {
-        const int k = op & 1 ? 1 - i : i;
+        const int k = rvm__is_inverse(op) ? 1 - i : i;
         places[0] = rvm__gen_whole(v->part[k]->slot);
         places[1 + s->ndim] = values[k];
         rvm__emit(g, op, -1, 0, places, 2u + s->ndim, s->at);
@@ -147,7 +147,7 @@ static void scale(gen *g, rvm_op op, const rvm_place y[2], const expr *e, span a
     if (!real && (!abs || !angle)) return;
     const rvm_place by = rvm__lower_operand(g, real ? real : abs);
     const rvm_place turn[3] = {y[0], y[1], real ? by : rvm__lower_operand(g, angle)};
-    const bool back = op & 1;
+    const bool back = rvm__is_inverse(op);
     if (back && !real) rvm__emit(g, RVM_OP_irot, -1, 0, turn, 3, at);
     for (int i = 0; i < 2; i++) {
         const rvm_place places[2] = {y[back ? 1 - i : i], by};
@@ -161,7 +161,7 @@ void rvm__lower_update_parts(gen *g, const stmt *s) {
     expr *y[2], *parts[2];
     if (rvm__lower_parts(g, s->args[0], y)) {
         const rvm_place places[2] = {y[0]->u.place, y[1]->u.place};
-        if (s->op >> 1 == RVM_PAIR_mul)
+        if (rvm__pair_of(s->op) == RVM_PAIR_mul)
             scale(g, (rvm_op)s->op, places, s->expr, s->at);
         else if (rvm__lower_parts(g, s->expr, parts))
             update_parts(g, (rvm_op)s->op, places, parts, NULL, s->at);
@@ -210,13 +210,13 @@ static expr *copy_part(assembler *a, const expr *e, int part) {
 }
 
 static bool moves(rvm_op op) {
-    const enum rvm_pair pair = op >> 1;
+    const enum rvm_pair pair = rvm__pair_of(op);
     return pair == RVM_PAIR_swap || pair == RVM_PAIR_cswap || pair == RVM_PAIR_push || pair == RVM_PAIR_pushc;
 }
 
 /* Moves and linear changes by a real matrix, which act on each part by itself. */
 static bool by_parts(rvm_op op) {
-    const enum rvm_pair pair = op >> 1;
+    const enum rvm_pair pair = rvm__pair_of(op);
     return moves(op) || pair == RVM_PAIR_neg || pair == RVM_PAIR_rot || pair == RVM_PAIR_hadamard;
 }
 
@@ -236,7 +236,8 @@ bool rvm__lower_op_parts(gen *g, const stmt *s) {
         stmt half = *s;
         half.args = rvm__arena(g->a, s->nargs * sizeof *half.args);
         for (uint32_t k = 0; half.args && k < s->nargs; k++)
-            if (!(half.args[k] = copy_part(g->a, s->args[k], is_changed(s, k) ? (s->op & 1 ? 2 - i : 1 + i) : 0)))
+            if (!(half.args[k] =
+                      copy_part(g->a, s->args[k], is_changed(s, k) ? (rvm__is_inverse(s->op) ? 2 - i : 1 + i) : 0)))
                 return true;
         if (half.args) rvm__lower_op(g, &half);
     }

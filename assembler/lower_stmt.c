@@ -123,7 +123,7 @@ bool rvm__check_target(gen *g, const stmt *s, const expr *y, const expr *e) {
 }
 
 bool rvm__check_factor(gen *g, const stmt *s, const expr *y, const expr *e) {
-    bool factor = s->op >> 1 == RVM_PAIR_mul && y->type == RVM_I64;
+    bool factor = rvm__pair_of(s->op) == RVM_PAIR_mul && y->type == RVM_I64;
     if (!factor || (e->kind == E_VALUE && e->u.value.i & 1)) return true;
     rvm__diag(g->a, e->at, D_ODD_FACTOR, rvm__op_info[s->op].symbol, NULL, NULL);
     return false;
@@ -135,12 +135,12 @@ static bool check_update(gen *g, const stmt *s) {
     bool good = rvm__check_place(g->a, target, true);
     rvm__check(g->a, e, good ? target->type : T_NONE);
     if (!good || e->type == T_ERROR) return false;
-    const bool lns = target->type == T_LNS && s->op >> 1 == RVM_PAIR_mul;
+    const bool lns = target->type == T_LNS && rvm__pair_of(s->op) == RVM_PAIR_mul;
     const char *function = target->signature ? g->a->program->signatures[target->signature - 1].text : NULL;
     if (function || (!lns && (target->type == T_LNS || !(op->types >> rvm__part_type(target->type) & 1) ||
                               (rvm__is_complex(target->type) && !(op->types & RVM_TYPES_R))))) {
         rvm__diag(g->a, s->at, D_UPDATE_TYPE, op->symbol, function ? function : rvm__type_text(target->type), NULL);
-        if (!function && s->op >> 1 == RVM_PAIR_xor)
+        if (!function && rvm__pair_of(s->op) == RVM_PAIR_xor)
             rvm__diag_hint(g->a, D_POWER_UPDATE, target->u.var->name->text, NULL, NULL);
         return false;
     }

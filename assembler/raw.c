@@ -278,7 +278,7 @@ static bool check_raw_update(gen *g, const stmt *s) {
         if (!rvm__check_value(g->a, e, operand[k - 1]) || (!sets && !rvm__check_target(g, s, y, e))) return false;
     }
     if (sets && !check_known(g, family, 's', s->args[s->nargs - 1])) return false;
-    if (s->tolerance && (s->op >> 1 != RVM_PAIR_let || !rvm__is_floating((rvm_type)y->type))) {
+    if (s->tolerance && (rvm__pair_of(s->op) != RVM_PAIR_let || !rvm__is_floating((rvm_type)y->type))) {
         rvm__diag(g->a, s->tolerance->at, D_TOLERANCE_HERE, NULL, NULL, NULL);
         return false;
     }

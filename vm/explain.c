@@ -223,7 +223,7 @@ static rvm_status explain_alias(scene *s, rvm_status status, rvm_error *err) {
 static rvm_status explain_stack(scene *s, rvm_status status, rvm_error *err) {
     const rvm_machine *m = s->m;
     const rvm_type t = rvm__place_type(s->f, &s->places[0]);
-    if (s->in->op >> 1 == RVM_PAIR_stow && m->detail[0]) SAY("%s", m->detail);
+    if (rvm__pair_of(s->in->op) == RVM_PAIR_stow && m->detail[0]) SAY("%s", m->detail);
     if (!m->nstack) SAY("the stack is empty: nothing to pop into `%s`", name_of(s, &s->places[0]));
     const rvm__cell *top = &m->stack[m->nstack - 1];
     if (top->type != t)

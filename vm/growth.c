@@ -54,7 +54,8 @@ static double apart(const lockstep *l, const rvm_insn *in, int k) {
 /* The most that an update starts from: what it only hands on does not count as its growth. */
 static double most_apart(const lockstep *l, const rvm_insn *in) {
     double most = 0;
-    for (int k = in->op >> 1 == RVM_PAIR_let; k <= rvm__row_info[in->row].arity; k++) most = fmax(most, apart(l, in, k));
+    for (int k = rvm__pair_of(in->op) == RVM_PAIR_let; k <= rvm__row_info[in->row].arity; k++)
+        most = fmax(most, apart(l, in, k));
     return most;
 }
 

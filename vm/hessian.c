@@ -265,7 +265,7 @@ static rvm_status step_change(const site *s, int outputs, int inputs) {
     const bool noted = note_change(s, &c);
     const rvm_status status = machine_step(s->m);
     if (status || !noted) return status;
-    const enum rvm_pair pair = (enum rvm_pair)(s->op >> 1);
+    const enum rvm_pair pair = rvm__pair_of(s->op);
     if (pair == RVM_PAIR_rot) fill_rotation(s, &c);
     if (pair == RVM_PAIR_hadamard) fill_hadamard(&c);
     if (pair == RVM_PAIR_inv) fill_inverse(s, &c);
@@ -297,7 +297,7 @@ static rvm_status step_stack(const site *s) {
 static rvm_status step_new(const site *s) {
     const rvm__array a = s->m->arrays[s->frame->arrays + s->places[0].slot];
     const rvm_status status = machine_step(s->m);
-    if (status || s->op & 1 || !a.shadow) return status;
+    if (status || rvm__is_inverse(s->op) || !a.shadow) return status;
     GOOD(bring_elements(s, &a));
 }
 
@@ -339,7 +339,7 @@ static entry entry_of(const site *s) {
     const int mask_at = (int)strcspn(rvm__op_info[s->in->op].operands, "m");
     entry t = {.first = mask_at + 1, .n = s->in->nplaces - mask_at - 1};
     uint64_t mask = cell_of(s, mask_at, false)->u;
-    t.followed = s->op >> 1 != RVM_PAIR_stow && cell_of(s, 0, false)->i == 0 && mask < 1 << MOST_PLACES;
+    t.followed = rvm__pair_of(s->op) != RVM_PAIR_stow && cell_of(s, 0, false)->i == 0 && mask < 1 << MOST_PLACES;
     for (int k = 0; k < t.n && t.followed; k++, mask &= mask - 1) {
         t.followed = s->places[t.first + k].kind != RVM_PLACE_ARRAY && mask;
         if (!t.followed) break;
@@ -386,7 +386,7 @@ static rvm_status step(rvm_machine *m) {
     const site s = site_of(m);
     if (rvm__op_sets(s.op)) return s.x->active & 1 ? step_set(&s) : machine_step(m);
     if (rvm__op_is_update(s.op)) return s.x->active & 1 ? step_update(&s) : machine_step(m);
-    switch ((enum rvm_pair)(s.op >> 1)) {
+    switch (rvm__pair_of(s.op)) {
     case RVM_PAIR_neg:
     case RVM_PAIR_inv: return is_active(&s, 0) ? step_change(&s, 1, 1) : machine_step(m);
     case RVM_PAIR_hadamard: return is_active(&s, 0) ? step_change(&s, 2, 2) : machine_step(m);

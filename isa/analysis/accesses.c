@@ -22,7 +22,7 @@ bool rvm__accesses_next(rvm__accesses *a) {
     a->reg = a->q->kind == RVM_PLACE_SLOT && a->q->slot < a->nregs;
     a->array = a->q->kind == RVM_PLACE_ELEM || a->q->kind == RVM_PLACE_ARRAY;
     a->toggles = rvm__letter_toggles(a->letter);
-    a->appears = a->toggles && !(a->in->op & 1);
+    a->appears = a->toggles && !rvm__is_inverse(a->in->op);
     return true;
 }
 

@@ -35,7 +35,7 @@ static void change(pass *p, const rvm_place *q) {
 
 /* Names and empty arrays come and go without a change; a copy on the stack takes the shadow along. */
 static bool changes(const rvm__accesses *a) {
-    const enum rvm_pair pair = (enum rvm_pair)(a->in->op >> 1);
+    const enum rvm_pair pair = rvm__pair_of(a->in->op);
     if (a->appears || pair == RVM_PAIR_view || pair == RVM_PAIR_like) return false;
     return a->bits & RVM__BITS_ACC || pair == RVM_PAIR_pushc;
 }

@@ -64,7 +64,7 @@ static bool moves(const pass *s, const rvm_insn *in, bool trail) {
  * order of the text is not that of execution. */
 static bool stays(const pass *s, const rvm_insn *in) {
     const rvm_op op = (rvm_op)in->op;
-    if (op >> 1 == RVM_PAIR_jmp || moves(s, in, false)) return true;
+    if (rvm__pair_of(op) == RVM_PAIR_jmp || moves(s, in, false)) return true;
     return !s->unchecked && (rvm__is_call(in) || !(in->flags & RVM_FLAG_UNCHECKED)); /* a callee has its own assertions */
 }
 

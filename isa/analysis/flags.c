@@ -10,7 +10,7 @@ static bool is_zero_or_one(const rvm_function *f, uint16_t slot) {
 
 /* Whether the instruction leaves 0 or 1 in its first place, a register. */
 static bool makes_flag(const rvm_function *f, const rvm_insn *in) {
-    const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
+    const enum rvm_pair pair = rvm__pair_of(in->op);
     if (pair == RVM_PAIR_drop || pair == RVM_PAIR_recall) return true; /* what comes back is what went */
     if (pair != RVM_PAIR_let && pair != RVM_PAIR_set) return false;
     if (rvm__row_info[in->row].sig == RVM_SIG_CMP) return true;

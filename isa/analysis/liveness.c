@@ -104,7 +104,8 @@ typedef struct step { /* an instruction as it is executed */
 } step;
 
 static bool is_discarded(const flow *w, const rvm__node *d, const rvm_insn *in) {
-    if (!rvm__op_on_trail((rvm_op)d->op) || d->inner || !w->v->outer || in->op >> 1 == RVM_PAIR_segment) return false;
+    if (!rvm__op_on_trail((rvm_op)d->op) || d->inner || !w->v->outer || rvm__pair_of(in->op) == RVM_PAIR_segment)
+        return false;
     const bool pushes = d->op == RVM_OP_set || d->op == RVM_OP_drop || d->op == RVM_OP_shed;
     return pushes && w->s->run.discarded >> rvm__insn_level(w->list.f, in) & 1;
 }
@@ -122,14 +123,14 @@ static step step_of(const flow *w, const rvm__node *d, char buffer[256]) {
 }
 
 static bool appears(const step *x, uint32_t k) {
-    return rvm__letter_toggles(x->letters[k]) && !(x->op & 1);
+    return rvm__letter_toggles(x->letters[k]) && !rvm__is_inverse(x->op);
 }
 
 /* By the domain of the instruction. */
 static bool has_domain(const flow *w, const step *x) {
     const rvm_function *f = w->list.f;
     if (!rvm__op_is_update(x->op)) return x->op == RVM_OP_inv;
-    if (x->op >> 1 == RVM_PAIR_mul) return rvm__place_type(f, x->q) != RVM_I64;
+    if (rvm__pair_of(x->op) == RVM_PAIR_mul) return rvm__place_type(f, x->q) != RVM_I64;
     if (rvm__row_info[x->in->row].sig == RVM_SIG_POS) return true;
     if (rvm__row_info[x->in->row].sig != RVM_SIG_QUOT) return false;
     const rvm_place *by = &x->q[2];
@@ -157,7 +158,7 @@ static bool changes_used(const flow *w, const step *x) {
 
 /* What runs for something else than for what it changes. */
 static bool always_runs(const step *x) {
-    switch ((enum rvm_pair)(x->op >> 1)) {
+    switch (rvm__pair_of(x->op)) {
     case RVM_PAIR_add:
     case RVM_PAIR_xor:
     case RVM_PAIR_mul:
@@ -171,7 +172,7 @@ static bool always_runs(const step *x) {
     case RVM_PAIR_rol:
     case RVM_PAIR_cswap: return false;
     case RVM_PAIR_let:
-    case RVM_PAIR_addr: return (x->op & 1) && !x->unchecked;
+    case RVM_PAIR_addr: return rvm__is_inverse(x->op) && !x->unchecked;
     case RVM_PAIR_assert: return !x->unchecked;
     case RVM_PAIR_set:
     case RVM_PAIR_drop:
@@ -202,9 +203,9 @@ static bool always_runs(const step *x) {
 
 /* What disappears without being looked at, when nothing is asserted. */
 static bool only_asserts(const step *x) {
-    const enum rvm_pair pair = (enum rvm_pair)(x->op >> 1);
+    const enum rvm_pair pair = rvm__pair_of(x->op);
     const bool place = pair == RVM_PAIR_let || pair == RVM_PAIR_new || pair == RVM_PAIR_like || pair == RVM_PAIR_addr;
-    return pair == RVM_PAIR_assert || (place && (x->op & 1));
+    return pair == RVM_PAIR_assert || (place && rvm__is_inverse(x->op));
 }
 
 /* Whether the place has nothing left of what it held: it disappears or appears, or all of it is moved or overwritten. */
@@ -212,7 +213,7 @@ static bool is_replaced(const step *x, uint32_t k) {
     const char letter = x->letters[k];
     if (rvm__letter_toggles(letter)) return true;
     if (x->q[k].kind == RVM_PLACE_ELEM) return false;
-    return letter == 'd' || letter == 'w' || (letter == 'y' && x->op >> 1 == RVM_PAIR_push);
+    return letter == 'd' || letter == 'w' || (letter == 'y' && rvm__pair_of(x->op) == RVM_PAIR_push);
 }
 
 /* Whether it reads what the place held, or indices and lengths but not that. */
@@ -220,12 +221,12 @@ static bool reads(const step *x, uint32_t k) {
     const char letter = x->letters[k];
     if (letter == 'V' || letter == 'W' || appears(x, k)) return false;
     if (letter == 'w' || letter == 'd' || letter == 'r') return !x->discarded;
-    return !(rvm__letter_toggles(letter) && x->op >> 1 == RVM_PAIR_view);
+    return !(rvm__letter_toggles(letter) && rvm__pair_of(x->op) == RVM_PAIR_view);
 }
 
 static void pass(const flow *w, const step *x, bool needed) {
     for (uint32_t k = 0; k < x->in->nplaces; k++)
-        if (is_replaced(x, k) && x->op >> 1 != RVM_PAIR_view) set_used(w, &x->q[k], x->roots[k], false);
+        if (is_replaced(x, k) && rvm__pair_of(x->op) != RVM_PAIR_view) set_used(w, &x->q[k], x->roots[k], false);
     for (uint32_t k = 0; k < x->in->nplaces; k++) {
         if (!needed && !(x->letters[0] == 'X' && x->letters[k] == 'k')) continue; /* lengths agree, unchecked too */
         use_indices(w, &x->q[k]);
@@ -242,7 +243,7 @@ static void keep(flow *w, uint32_t node) {
 /* for, next, par, endpar. */
 static void pass_loop(flow *w, const step *x, uint32_t at) {
     const uint32_t other = x->node->partner;
-    if (x->op & 1) {
+    if (rvm__is_inverse(x->op)) {
         const uint64_t *body = set_at(w, other), *apart = body + w->words; /* slices: behind the set of the first end */
         keep(w, at);
         for (uint32_t k = 0; k < w->words; k++) w->used[k] |= body[k] & ~apart[k];
@@ -254,12 +255,12 @@ static void pass_loop(flow *w, const step *x, uint32_t at) {
 }
 
 static void pass_jump(flow *w, const step *x, uint32_t at) {
-    const bool asserts = (x->op & 1) && !x->unchecked;
-    if (x->op & 1)
+    const bool asserts = rvm__is_inverse(x->op) && !x->unchecked;
+    if (rvm__is_inverse(x->op))
         keep(w, at);
     else
         join(w->used, set_at(w, x->node->partner), w->words);
-    if (!(x->op & 1) || asserts) pass(w, x, true);
+    if (!rvm__is_inverse(x->op) || asserts) pass(w, x, true);
 }
 
 /* ---- calls ---- */
@@ -271,7 +272,7 @@ static bool called_unused(const flow *w, const step *x, const rvm_callee *g, uin
 /* What the version's callers use grows. */
 static void merge(const flow *w, const step *x, const rvm_callee *g, uint32_t callee) {
     rvm__liveness *s = w->s;
-    version *v = version_of(s, callee, x->op & 1);
+    version *v = version_of(s, callee, rvm__is_inverse(x->op));
     bool grows = !v->reached;
     if (!v->reached) memset(v->unused, 0xff, sizeof v->unused);
     const bool outer = w->v->outer && !x->node->inner && (!v->reached || v->outer);
@@ -344,11 +345,11 @@ static bool number_sets(flow *w, uint64_t *words) {
     for (uint32_t k = 0; k < w->list.n; k++) {
         rvm__node *d = &w->list.nodes[k];
         const bool loop = d->partner != RVM__NO_NODE && rvm__op_target((rvm_op)d->op) == 'L' &&
-                          (d->op >> 1 == RVM_PAIR_for || d->op >> 1 == RVM_PAIR_par);
-        if (d->partner == RVM__NO_NODE || (!loop && !(d->op & 1))) continue;
+                          (rvm__pair_of(d->op) == RVM_PAIR_for || rvm__pair_of(d->op) == RVM_PAIR_par);
+        if (d->partner == RVM__NO_NODE || (!loop && !rvm__is_inverse(d->op))) continue;
         if (n * w->words > MOST_WORDS) return false;
         d->set = (uint32_t)n;
-        n += loop && !(d->op & 1) ? 2 : 1;
+        n += loop && !rvm__is_inverse(d->op) ? 2 : 1;
     }
     *words = n * w->words;
     return *words <= MOST_WORDS;

@@ -42,7 +42,7 @@ static void link_pair(maker *m, uint32_t at) {
 static bool add(maker *m, uint32_t pc, bool down) {
     rvm__list *l = m->l;
     const rvm_insn *in = &l->f->code[pc];
-    l->too_large |= l->n == MOST_NODES || in->op >> 1 == RVM_PAIR_jmp;
+    l->too_large |= l->n == MOST_NODES || rvm__pair_of(in->op) == RVM_PAIR_jmp;
     if (l->too_large) return true;
     const rvm_allocator *al = &l->p->al;
     if (!rvm__grow(al, (void **)&l->nodes, &l->cap, l->n + 1, sizeof *l->nodes) ||
@@ -153,7 +153,7 @@ static int32_t offset_of(const slicing *s, uint16_t slot) {
 /* The offset of i + c and i - c, as what a register appears as. */
 static int32_t offset_let(const slicing *s, const rvm_insn *in, const rvm_place *q, uint16_t index) {
     const rvm_function *f = s->l->f;
-    if (in->op >> 1 != RVM_PAIR_let || q[1].kind != RVM_PLACE_SLOT || q[1].slot != index) return NO_OFFSET;
+    if (rvm__pair_of(in->op) != RVM_PAIR_let || q[1].kind != RVM_PLACE_SLOT || q[1].slot != index) return NO_OFFSET;
     if (in->row == RVM_ROW_id) return 0;
     if ((in->row != RVM_ROW_add && in->row != RVM_ROW_sub) || q[2].kind != RVM_PLACE_SLOT || q[2].slot < f->nregs)
         return NO_OFFSET;
@@ -270,7 +270,7 @@ static int way_of(const rvm__list *l, const rvm__node *d) {
     const rvm_insn *in = rvm__node_insn(l, d);
     const rvm_place *q = rvm__places(l->f, in);
     int way = d->down != ((in->flags & RVM_FLAG_REVERSED) != 0) ? -1 : 1;
-    if (in->op >> 1 == RVM_PAIR_par) return way;
+    if (rvm__pair_of(in->op) == RVM_PAIR_par) return way;
     if (q[3].slot < l->f->nregs) return 0;
     return l->f->consts[q[3].slot - l->f->nregs].i > 0 ? way : -way;
 }

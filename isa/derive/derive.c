@@ -143,7 +143,7 @@ static void derive_call(rvm__derive *t, const rvm_insn *in, rvm_op op) {
     }
     close_active(t, in, active);
     uint32_t target = in->target;
-    if (sweep && (op & 1)) target = derive_target(t, in, target, RVM_INVERSE, none);
+    if (sweep && rvm__is_inverse(op)) target = derive_target(t, in, target, RVM_INVERSE, none);
     emit_call(t, in, sweep ? (rvm_op)(op & ~1u) : op, derive_target(t, in, target, t->kind, active), active);
 }
 
@@ -284,8 +284,8 @@ static void walk(rvm__derive *t, uint32_t lo, uint32_t hi, int step, enum rvm__s
     for (uint32_t k = step > 0 ? lo : hi; step > 0 ? k < hi : k > lo;) {
         const uint32_t pc = step > 0 ? k : k - 1;
         const rvm_insn *code = rvm__source(t)->code, *in = &code[pc];
-        if (in->op >> 1 == RVM_PAIR_compute || in->op >> 1 == RVM_PAIR_undo) {
-            const uint32_t compute = in->op >> 1 == RVM_PAIR_compute ? pc : in->target;
+        if (rvm__pair_of(in->op) == RVM_PAIR_compute || rvm__pair_of(in->op) == RVM_PAIR_undo) {
+            const uint32_t compute = rvm__pair_of(in->op) == RVM_PAIR_compute ? pc : in->target;
             const region r = {compute, code[compute].target, code[code[compute].target].target};
             derive_region(t, r, step, style);
             k = step > 0 ? r.undo + 1 : r.compute;

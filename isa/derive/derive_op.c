@@ -364,7 +364,7 @@ static void tangent_new(rvm__derive *t, const rvm_insn *in, rvm_op op) {
 
 void rvm__derive_op(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep) {
     const rvm_op does = sweep ? rvm__op_inverse(op) : op; /* to the values */
-    switch ((enum rvm_pair)(op >> 1)) {
+    switch (rvm__pair_of(op)) {
     case RVM_PAIR_swap:
     case RVM_PAIR_cswap:
     case RVM_PAIR_neg:
@@ -414,11 +414,11 @@ static bool is_mirrored(const rvm__derive *t, const rvm_place *q, char letter) {
 
 static void mirror_one(rvm__derive *t, const rvm_insn *in, rvm_op op, const rvm_place *q) {
     if (q->kind == RVM_PLACE_SLOT)
-        RVM__ADD(t, op & 1 ? RVM_OP_unlet : RVM_OP_let, RVM_ROW_id, 0, rvm__shadow_place(t, q),
+        RVM__ADD(t, rvm__is_inverse(op) ? RVM_OP_unlet : RVM_OP_let, RVM_ROW_id, 0, rvm__shadow_place(t, q),
                  rvm__no_gain(t, rvm__place_type(rvm__source(t), q)));
-    else if (op >> 1 == RVM_PAIR_new && !t->rows[q->slot])
+    else if (rvm__pair_of(op) == RVM_PAIR_new && !t->rows[q->slot])
         shadow_array(t, in, op, no_gains(t, in));
-    else if (op >> 1 != RVM_PAIR_new && !rvm__shows_row(t, in))
+    else if (rvm__pair_of(op) != RVM_PAIR_new && !rvm__shows_row(t, in))
         rvm__add_shadow(t, in, op);
 }
 
@@ -431,10 +431,10 @@ static void mirror(rvm__derive *t, const rvm_insn *in, rvm_op op) {
 }
 
 void rvm__copy_op(rvm__derive *t, const rvm_insn *in, rvm_op op) {
-    if (op & 1) mirror(t, in, op); /* shadows go before, and come after, since arrays are nested */
+    if (rvm__is_inverse(op)) mirror(t, in, op); /* shadows go before, and come after, since arrays are nested */
     if (rvm__op_target(op) == 'L')
         rvm__add_control(t, in, op);
     else
         rvm__add_value(t, in, op);
-    if (!(op & 1)) mirror(t, in, op);
+    if (!rvm__is_inverse(op)) mirror(t, in, op);
 }

@@ -57,7 +57,7 @@ static bool has_index(const rvm_function *f, uint32_t view, uint16_t index) {
 static bool is_new_each_time(const rvm_function *f, const uses *u) {
     for (uint32_t pc = u->made; pc < u->view; pc++) {
         const rvm_insn *in = &f->code[pc];
-        const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
+        const enum rvm_pair pair = rvm__pair_of(in->op);
         if (pair == RVM_PAIR_jmp || pair == RVM_PAIR_jt || pair == RVM_PAIR_jf) return false;
         if (in->op == RVM_OP_compute && f->code[in->target].target > u->view) return false;
         if (in->op == RVM_OP_do && in->target > u->view) return false;
@@ -96,7 +96,7 @@ void rvm__find_rows(rvm__derive *t, void *scratch) {
 }
 
 bool rvm__shows_row(const rvm__derive *t, const rvm_insn *in) {
-    return in->op >> 1 == RVM_PAIR_view && t->rows[rvm__places(rvm__source(t), in)[1].slot];
+    return rvm__pair_of(in->op) == RVM_PAIR_view && t->rows[rvm__places(rvm__source(t), in)[1].slot];
 }
 
 /* Whether the slot holds the same throughout the function: a constant, or a length of a parameter. */

@@ -60,7 +60,7 @@ static void begin(use *u, rvm__derive *t, const rvm_insn *in, rvm_op op) {
                ? RVM__LEAF_A
                : rvm__node(&u->g, (rvm_row)in->row, RVM__LEAF_A, n > 1 ? RVM__LEAF_B : 0, n > 2 ? RVM__LEAF_C : 0);
     /* wherever derivatives are taken of what appears or disappears, it is there, as f */
-    u->row = rvm__formula_of_row(&u->g, (rvm_row)in->row, op >> 1 == RVM_PAIR_let ? RVM__LEAF_Y : u->f);
+    u->row = rvm__formula_of_row(&u->g, (rvm_row)in->row, rvm__pair_of(op) == RVM_PAIR_let ? RVM__LEAF_Y : u->f);
     u->family = rvm__formula_of_family(&u->g, op, u->f);
     u->leaf[RVM__LEAF_Y] = rvm__value_place(t, &u->q[0]);
     for (int k = 0; k < n; k++) u->leaf[RVM__LEAF_A + k] = rvm__value_place(t, &u->q[k + 1]);
@@ -328,7 +328,7 @@ void rvm__sweep_update(rvm__derive *t, const rvm_insn *in, rvm_op op) {
         return;
     }
     begin(&u, t, in, op);
-    switch (op >> 1) {
+    switch ((int)rvm__pair_of(op)) {
     case RVM_PAIR_set: emit_set(&u, op == RVM_OP_set); return;
     case RVM_PAIR_let:
         if (op == RVM_OP_unlet) { /* t appears again, and its shadow as 0 */

@@ -137,9 +137,9 @@ static const known *lengths_of(const copying *c, uint16_t array) {
 /* The lengths of an array that appears, by the instruction. */
 static void lengths_here(const copying *c, const rvm_insn *in, const rvm_place *q, known to[RVM_MAX_DIMS]) {
     const int ndim = c->f.arrays[q[0].slot].ndim;
-    if (in->op >> 1 == RVM_PAIR_like) memcpy(to, lengths_of(c, q[1].slot), sizeof c->lengths[0]);
-    for (int d = 0; in->op >> 1 == RVM_PAIR_new && d < ndim; d++) to[d] = known_slot(c, q[1 + d].slot);
-    for (int d = 0, at = 0; in->op >> 1 == RVM_PAIR_view && d < c->f.arrays[q[1].slot].ndim; d++) {
+    if (rvm__pair_of(in->op) == RVM_PAIR_like) memcpy(to, lengths_of(c, q[1].slot), sizeof c->lengths[0]);
+    for (int d = 0; rvm__pair_of(in->op) == RVM_PAIR_new && d < ndim; d++) to[d] = known_slot(c, q[1 + d].slot);
+    for (int d = 0, at = 0; rvm__pair_of(in->op) == RVM_PAIR_view && d < c->f.arrays[q[1].slot].ndim; d++) {
         if (d + 2 >= in->nplaces) {
             to[at++] = lengths_of(c, q[1].slot)[d];
         } else if (q[d + 2].kind == RVM_PLACE_RANGE) {
@@ -155,7 +155,7 @@ static void lengths_here(const copying *c, const rvm_insn *in, const rvm_place *
  * meet; elsewhere a length is known where all that makes the array appear says the same. */
 static void note_lengths(copying *c, const rvm_insn *in) {
     const rvm_place *q = rvm__places(&c->f, in);
-    const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
+    const enum rvm_pair pair = rvm__pair_of(in->op);
     if (rvm__op_target((rvm_op)in->op) == 'L' || pair == RVM_PAIR_compute || pair == RVM_PAIR_do || pair == RVM_PAIR_undo)
         c->stretch++;
     if (!rvm__op_names_array((rvm_op)in->op)) return;
@@ -352,7 +352,7 @@ static rvm_status copy_insn(copying *c, uint32_t pc) {
     bool gone[RVM_MAX_PARAMS + 1] = {false};
     note_lengths(c, in);
     uint32_t n = 0, target = kind == 'L' ? in->target + c->nlocal : kind ? in->target : 0;
-    if (in->op >> 1 == RVM_PAIR_call) {
+    if (rvm__pair_of(in->op) == RVM_PAIR_call) {
         const rvm_status st = choose_callee(c, in, &target, gone);
         if (st) return st;
     }

@@ -48,6 +48,13 @@ typedef enum rvm_op {
 enum { RVM_OP_LIMIT = 2 * RVM_PAIR_COUNT }; /* opcodes are below this; some odd ones do not exist */
 _Static_assert(RVM_OP_sub == (RVM_OP_add ^ 1) && RVM_OP_cf == (RVM_OP_jmp ^ 1), "the low bit is the direction");
 _Static_assert(RVM_OP_unlet < RVM_OP_start, "updates come first");
+static inline enum rvm_pair rvm__pair_of(unsigned op) {
+    return (enum rvm_pair)(op >> 1);
+}
+/* The direction bit. */
+static inline bool rvm__is_inverse(unsigned op) {
+    return op & 1;
+}
 
 typedef enum rvm_row {
 #define ROW1(name, sig, f, da, doc)         RVM_ROW_##name,
@@ -112,12 +119,12 @@ bool rvm__row_types(rvm_row row, rvm_type y, rvm_type t, rvm_type operand[3]);
 bool rvm__update_legal(rvm_op op, rvm_row row, rvm_type y);
 /* Whether the last place of an update is the site of what it moves onto the trail. */
 static inline bool rvm__op_sets(rvm_op op) {
-    return op >> 1 == RVM_PAIR_set;
+    return rvm__pair_of(op) == RVM_PAIR_set;
 }
 /* Whether something goes onto a trail or comes from it, or trails change segments. */
 bool rvm__op_on_trail(rvm_op op);
 static inline bool rvm__op_on_stack(rvm_op op) {
-    return op >> 1 == RVM_PAIR_push || op >> 1 == RVM_PAIR_pushc || op >> 1 == RVM_PAIR_stow;
+    return rvm__pair_of(op) == RVM_PAIR_push || rvm__pair_of(op) == RVM_PAIR_pushc || rvm__pair_of(op) == RVM_PAIR_stow;
 }
 /* Places of an instruction, or -1 where the op lets them vary (calls, arrays, views). */
 int rvm__op_places(rvm_op op, rvm_row row, uint8_t flags);
@@ -175,8 +182,8 @@ typedef struct rvm_insn {
 /* The flags that an instruction may have. */
 static inline unsigned rvm__op_flags(rvm_op op) {
     const unsigned flags = RVM_FLAG_UNCHECKED | RVM_FLAG_RESTORE;
-    if (op >> 1 == RVM_PAIR_let) return flags | RVM_FLAG_TOL;
-    return op >> 1 == RVM_PAIR_for || op >> 1 == RVM_PAIR_par ? flags | RVM_FLAG_REVERSED : flags;
+    if (rvm__pair_of(op) == RVM_PAIR_let) return flags | RVM_FLAG_TOL;
+    return rvm__pair_of(op) == RVM_PAIR_for || rvm__pair_of(op) == RVM_PAIR_par ? flags | RVM_FLAG_REVERSED : flags;
 }
 
 /* Whether the first place is an array that appears there or disappears, whole or as part of another. */

@@ -121,7 +121,7 @@ void rvm__mark_values(rvm_program *p) {
         p->functions[k].value = strchr(p->functions[k].name, '\'') ? RVM_VALUE_NEVER : RVM_VALUE_MAY;
     for (uint32_t k = 0; k < p->nfunctions; k++)
         RVM__EACH_INSN(x, &p->functions[k])
-            if (x.in->op >> 1 == RVM_PAIR_addr && x.in->target < p->nfunctions)
+            if (rvm__pair_of(x.in->op) == RVM_PAIR_addr && x.in->target < p->nfunctions)
                 p->functions[x.in->target].value = RVM_VALUE_TAKEN;
 }
 

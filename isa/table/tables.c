@@ -85,7 +85,7 @@ const char *rvm__place_letters(const rvm_insn *in, char buffer[256]) {
     const char *c = rvm__op_info[in->op].operands;
     if (rvm__op_is_update((rvm_op)in->op)) {
         bool sets = rvm__op_sets((rvm_op)in->op);
-        c = in->op >> 1 == RVM_PAIR_let ? "taaa" : sets ? "waaa" : "yaaa";
+        c = rvm__pair_of(in->op) == RVM_PAIR_let ? "taaa" : sets ? "waaa" : "yaaa";
         if (!(in->flags & RVM_FLAG_TOL) && !sets) return c;
         memcpy(buffer, c, 4);
         buffer[in->nplaces - 1] = sets ? 's' : 'e';
@@ -133,5 +133,5 @@ bool rvm__row_types(rvm_row row, rvm_type y, rvm_type t, rvm_type operand[3]) {
 
 bool rvm__update_legal(rvm_op op, rvm_row row, rvm_type y) {
     if (!rvm__op_is_update(op) || !(rvm__op_info[op].types & result_types(row) & 1u << y)) return false;
-    return y != RVM_I64 || op >> 1 != RVM_PAIR_mul || row == RVM_ROW_id; /* invertible by an odd constant only */
+    return y != RVM_I64 || rvm__pair_of(op) != RVM_PAIR_mul || row == RVM_ROW_id; /* invertible by an odd constant only */
 }

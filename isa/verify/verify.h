@@ -92,7 +92,7 @@ static inline uint32_t rvm__first_toggle(const rvm_insn *in, const char *letters
     return k;
 }
 static inline bool rvm__op_appears(const rvm_insn *in) {
-    return !(in->op & 1);
+    return !rvm__is_inverse(in->op);
 }
 /* How an argument is: by the callee's roles as far as they are known, or those of the function value's type. */
 static inline unsigned rvm__argument_access(const rvm__verifier *v, const rvm_insn *in, uint32_t k) {

@@ -353,7 +353,7 @@ static rvm_status pass_toggle(flow *w, uint32_t pc, const rvm_insn *in, const ch
 
 /* jmp, cf, undo: control does not go from one side to the other. */
 static bool parts(const rvm_insn *in) {
-    return in->op >> 1 == RVM_PAIR_jmp || in->op >> 1 == RVM_PAIR_undo;
+    return rvm__pair_of(in->op) == RVM_PAIR_jmp || rvm__pair_of(in->op) == RVM_PAIR_undo;
 }
 
 static bool makes_appear(const rvm_function *f, const rvm_insn *in, const rvm_place *q) {
@@ -385,13 +385,13 @@ static rvm_status at_end(const flow *w, uint32_t pc) {
 
 /* The link of an instruction that control passes, on the side where its places are present. */
 static rvm_status pass_link(flow *w, uint32_t pc, const rvm_insn *in) {
-    switch (in->op >> 1) {
+    switch ((int)rvm__pair_of(in->op)) {
     case RVM_PAIR_start: return at_end(w, pc);
     case RVM_PAIR_jt:
     case RVM_PAIR_jf: return link(w, pc, rvm__min(pc, in->target), in->target, in->target);
     case RVM_PAIR_par:
     case RVM_PAIR_for: /* for: behind it, to before next; next: the reverse */
-        return link(w, pc, rvm__min(pc, in->target), in->target, in->op & 1 ? in->target + 1 : in->target);
+        return link(w, pc, rvm__min(pc, in->target), in->target, rvm__is_inverse(in->op) ? in->target + 1 : in->target);
     case RVM_PAIR_compute: {
         uint32_t undo = w->v->f->code[in->target].target;
         return link(w, pc, pc, undo, undo + 1);
@@ -416,11 +416,11 @@ static rvm_status pass(flow *w, uint32_t pc, bool up) {
 /* The link of an instruction that ends a run, met from below (up) or from above. */
 static rvm_status end_link(flow *w, uint32_t pc, bool up) {
     const rvm_insn *in = w->v->f->code + pc, *code = w->v->f->code;
-    if (in->op >> 1 == RVM_PAIR_undo) {
+    if (rvm__pair_of(in->op) == RVM_PAIR_undo) {
         uint32_t compute = in->target, begin = code[compute].target;
         return up ? link(w, pc, begin, begin, begin) : link(w, pc, compute, compute, compute);
     }
-    if (up == (in->op & 1)) return RVM_OK; /* the sides that control never comes to */
+    if (up == rvm__is_inverse(in->op)) return RVM_OK; /* the sides that control never comes to */
     return link(w, pc, rvm__min(pc, in->target), in->target, up ? in->target + 1 : in->target);
 }
 

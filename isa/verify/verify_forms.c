@@ -160,7 +160,7 @@ static void forget_between(rvm__forms *w, uint32_t from, uint32_t to) {
 
 static void pass_loop(rvm__forms *w, uint32_t pc, const rvm_insn *in, const rvm_place *q) {
     forget_between(w, pc, in->target);
-    if (in->op & 1) return;
+    if (rvm__is_inverse(in->op)) return;
     rvm__form lo = value_of(w, q[1].slot), hi = value_of(w, q[2].slot);
     int64_t step = 1;
     if (in->op == RVM_OP_for) step = rvm__is_const(w->v->f, q[3].slot) ? rvm__const_value(w->v->f, q[3].slot).i : 0;
@@ -176,11 +176,11 @@ void rvm__forms_pass(rvm__forms *w, uint32_t pc) {
     const rvm_place *q = rvm__places(f, in);
     char buffer[256];
     const char *letters = rvm__place_letters(in, buffer);
-    switch (in->op >> 1) {
+    switch ((int)rvm__pair_of(in->op)) {
     case RVM_PAIR_jmp:
     case RVM_PAIR_jt:
     case RVM_PAIR_jf:
-        if (in->op & 1) forget_between(w, pc, in->target);
+        if (rvm__is_inverse(in->op)) forget_between(w, pc, in->target);
         return;
     case RVM_PAIR_undo: forget_between(w, in->target, pc); return;
     case RVM_PAIR_for:

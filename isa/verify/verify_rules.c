@@ -202,10 +202,10 @@ static void unlock(rules *w, const region *r) {
 static rvm_status check_insn(rules *w, uint32_t pc, const rvm_insn *in) {
     if (in->op == RVM_OP_next || in->op == RVM_OP_endpar) bound(w, pc, in, false);
     RVM__TRY(check_accesses(w, pc, in));
-    switch (in->op >> 1) {
+    switch ((int)rvm__pair_of(in->op)) {
     case RVM_PAIR_for:
     case RVM_PAIR_par:
-        if (!(in->op & 1)) bound(w, pc, in, true);
+        if (!rvm__is_inverse(in->op)) bound(w, pc, in, true);
         break;
     case RVM_PAIR_compute: w->open[w->depth++] = (region){.compute = pc, .start = w->nlog}; break;
     case RVM_PAIR_do: lock(w, pc, w->open + w->depth - 1); break;

@@ -129,7 +129,7 @@ static rvm_status check_type(rvm__verifier *v, uint32_t pc, const rvm_place *q, 
 
 /* An i64 is multiplied by an odd constant only, which has an inverse. */
 static rvm_status check_factor(rvm__verifier *v, uint32_t pc, const rvm_insn *in, const rvm_place *q) {
-    if (in->op >> 1 != RVM_PAIR_mul || rvm__place_type(v->f, q) != RVM_I64) return RVM_OK;
+    if (rvm__pair_of(in->op) != RVM_PAIR_mul || rvm__place_type(v->f, q) != RVM_I64) return RVM_OK;
     if (q[1].kind == RVM_PLACE_SLOT && rvm__is_const(v->f, q[1].slot) && rvm__const_value(v->f, q[1].slot).u & 1)
         return RVM_OK;
     return RVM__REJECT(v, pc, "an i64 is multiplied or divided in place by odd constants only, not by '%s'",
@@ -293,7 +293,7 @@ static rvm_status push(rvm__verifier *v, nest *n, uint32_t pc) {
 /* Close the innermost part, which `opener` must have opened. */
 static rvm_status pop(rvm__verifier *v, nest *n, uint32_t pc, enum rvm_pair opener, uint32_t *opened) {
     *opened = n->depth ? n->open[n->depth - 1] : 0;
-    if (!n->depth || v->f->code[*opened].op >> 1 != opener)
+    if (!n->depth || rvm__pair_of(v->f->code[*opened].op) != opener)
         return RVM__REJECT(v, pc, "%s without its %s", rvm__op_info[v->f->code[pc].op].name, rvm__op_info[opener * 2].name);
     n->depth--;
     return RVM_OK;
@@ -321,11 +321,11 @@ static rvm_status check_pair(rvm__verifier *v, uint32_t pc, const rvm_insn *in) 
 /* Loops and parallel blocks. */
 static rvm_status check_loop(rvm__verifier *v, nest *n, uint32_t pc, const rvm_insn *in) {
     uint32_t opened;
-    if (!(in->op & 1)) return push(v, n, pc);
-    RVM__TRY(pop(v, n, pc, (enum rvm_pair)(in->op >> 1), &opened));
+    if (!rvm__is_inverse(in->op)) return push(v, n, pc);
+    RVM__TRY(pop(v, n, pc, rvm__pair_of(in->op), &opened));
     if (opened != in->target)
         return RVM__REJECT(v, pc, "%s belongs to another %s than the innermost", rvm__op_info[in->op].name,
-                           rvm__op_info[in->op ^ 1].name);
+                           rvm__op_info[rvm__op_inverse((rvm_op)in->op)].name);
     if ((in->flags ^ v->f->code[opened].flags) & (RVM_FLAG_REVERSED | RVM_FLAG_UNCHECKED))
         return RVM__REJECT(v, pc, "one end is reversed or unchecked, the other is not");
     return RVM_OK;
@@ -334,7 +334,7 @@ static rvm_status check_loop(rvm__verifier *v, nest *n, uint32_t pc, const rvm_i
 /* A segment ends at the level where it began. */
 static rvm_status check_segment(rvm__verifier *v, nest *n, uint32_t pc, const rvm_insn *in) {
     uint32_t opened;
-    if (!(in->op & 1)) return push(v, n, pc);
+    if (!rvm__is_inverse(in->op)) return push(v, n, pc);
     RVM__TRY(pop(v, n, pc, RVM_PAIR_segment, &opened));
     if (same_slots(rvm__places(v->f, in), rvm__places(v->f, v->f->code + opened), 1)) return RVM_OK;
     return RVM__REJECT(v, pc, "endsegment is of another level than its segment at line %u", v->f->positions[opened].line);
@@ -359,11 +359,11 @@ static rvm_status check_do(rvm__verifier *v, nest *n, uint32_t pc, rvm_insn *cod
 static rvm_status check_structure(rvm__verifier *v, nest *n, uint32_t pc, rvm_insn *code) {
     const rvm_insn *in = code + pc;
     if (v->target[in->op] == 'L') RVM__TRY(check_pair(v, pc, in));
-    bool ends = in->op >> 1 == RVM_PAIR_start;
-    if (ends != (pc == 0 || pc == v->f->ncode - 1) || (ends && (in->op & 1) != (pc > 0)))
+    bool ends = rvm__pair_of(in->op) == RVM_PAIR_start;
+    if (ends != (pc == 0 || pc == v->f->ncode - 1) || (ends && rvm__is_inverse(in->op) != (pc > 0)))
         return RVM__REJECT(v, pc, "a function begins with start and ends with halt, and has neither elsewhere");
     v->scope[pc] = n->depth ? n->open[n->depth - 1] + 1 : 0;
-    switch (in->op >> 1) {
+    switch ((int)rvm__pair_of(in->op)) {
     case RVM_PAIR_jmp:
     case RVM_PAIR_jt:
     case RVM_PAIR_jf:

@@ -11,7 +11,7 @@ typedef struct site {
 } site;
 
 static site site_of(const rvm__emit *e, const rvm_insn *in) {
-    site s = {rvm__places(e->f, in), in->nplaces, NULL, 0, in->op >> 1 == RVM_PAIR_like};
+    site s = {rvm__places(e->f, in), in->nplaces, NULL, 0, rvm__pair_of(in->op) == RVM_PAIR_like};
     s.array = s.places[0].slot;
     s.decl = &e->f->arrays[s.array];
     return s;
@@ -296,7 +296,7 @@ void rvm__emit_array(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_
         view(e, &s);
     else if (op == RVM_OP_unview)
         unview(e, &s);
-    else if (op & 1)
+    else if (rvm__is_inverse(op))
         disappear(e, &s, x);
     else
         appear(e, &s);

@@ -398,8 +398,8 @@ static void call_value(rvm__emit *e, const rvm_insn *in, int dir, const rvm__xin
 }
 
 void rvm__emit_call(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
-    const int dir = op & 1 ? -1 : 1;
-    if (in->op >> 1 == RVM_PAIR_calli)
+    const int dir = rvm__is_inverse(op) ? -1 : 1;
+    if (rvm__pair_of(in->op) == RVM_PAIR_calli)
         call_value(e, in, dir, x);
     else
         call_one(e, in, in->target, dir, x);

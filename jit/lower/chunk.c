@@ -71,7 +71,7 @@ static void use_body(const rvm__emit *e, plan *p, const uint8_t *inner) {
         use_places(e, p, inner, x.pc);
         if (use == RVM__TRAIL_KEPT) p->why = "what it overwrites is kept on a trail";
         if (use == RVM__TRAIL_LOST) p->lost = true;
-        if (x.in->op >> 1 == RVM_PAIR_par && is_guarded(e, x.pc))
+        if (rvm__pair_of(x.in->op) == RVM_PAIR_par && is_guarded(e, x.pc))
             p->why = "roles in a block within are only known while it runs";
         RVM__EACH_CALLEE(g, e->u->p, x.in)
             if (e->u->summaries[g].recursive) p->why = "it calls what is recursive";

@@ -35,7 +35,7 @@ void rvm__safepoint_in_instance(rvm__emit *e) {
 
 bool rvm__add_conflicting(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f) {
     if (!e->block.conflicts || q->kind != RVM_PLACE_ELEM || !e->block.conflicts[q->slot]) return false;
-    if (op & 1) f = rvm__build_negated(e->k, y->type, f, NULL);
+    if (rvm__is_inverse(op)) f = rvm__build_negated(e->k, y->type, f, NULL);
     const char *name = rvm__is_floating(y->type) ? RVM__ADD "f64" : RVM__ADD "i64";
     marker(e, name, ARGUMENTS, 2, (LLVMValueRef[]){y->address, f});
     return true;
@@ -108,7 +108,7 @@ static uint8_t origin(const survey *s, const rvm_insn *in) {
 static bool visit_origin(void *userdata, uint32_t node) {
     const survey *s = userdata;
     const rvm_insn *in = &s->e->f->code[s->first + node];
-    if (in->op >> 1 != RVM_PAIR_view) return false;
+    if (rvm__pair_of(in->op) != RVM_PAIR_view) return false;
     uint8_t *to = &s->from[rvm__places(s->e->f, in)->slot], now = origin(s, in);
     const bool grows = now == OUTSIDE ? *to != OUTSIDE : *to == MADE && now == SLICED;
     if (grows) *to = now;

@@ -29,7 +29,7 @@ static uint64_t alloca_at(const rvm__unit *u, uint32_t fn, uint32_t pc, uint16_t
     const uint64_t bytes = rvm__alloca_bytes(u, fn, array);
     const bool itself = rvm__op_names_array((rvm_op)f->code[pc].op) && rvm__places(f, &f->code[pc])->slot == array;
     const uint32_t maker = !bytes || itself ? pc : rvm__maker_of(f, array, pc);
-    return maker && f->code[maker].op >> 1 != RVM_PAIR_view && rvm__is_closed(f, maker, pc) ? bytes : 0;
+    return maker && rvm__pair_of(f->code[maker].op) != RVM_PAIR_view && rvm__is_closed(f, maker, pc) ? bytes : 0;
 }
 
 /* Elements of a local array, a small constant, of which the instruction has the one at an index; else 0. */
@@ -51,7 +51,7 @@ uint64_t rvm__trips_in_array(const rvm__unit *u, uint32_t fn, uint32_t pc) {
     const rvm__xinsn *x = &u->m->codes[fn].x[pc];
     const uint32_t lo = rvm__lower_end(f, pc), hi = f->code[lo].target;
     uint64_t n = 0;
-    if (!u->w->trust || f->code[pc].op >> 1 != RVM_PAIR_for || hi - lo > MOST_BODY) return RVM__UNBOUNDED;
+    if (!u->w->trust || rvm__pair_of(f->code[pc].op) != RVM_PAIR_for || hi - lo > MOST_BODY) return RVM__UNBOUNDED;
     RVM__EACH_INSN_IN(i, f, lo + 1, hi) {
         if (!rvm__goes_on(i.in)) return RVM__UNBOUNDED;
         if (!n) n = elements_at(u, fn, i.pc, x->to.i);
@@ -65,7 +65,7 @@ static uint64_t trips_at(const rvm__unit *u, uint32_t fn, uint32_t pc) {
     const rvm__xinsn *x = &u->m->codes[fn].x[pc];
     int64_t lo, hi, step = 1;
     if (!constant(f, x->to.lo, &lo) || !constant(f, x->to.hi, &hi)) return RVM__UNBOUNDED;
-    if (f->code[pc].op >> 1 == RVM_PAIR_for && !constant(f, x->to.step, &step)) return RVM__UNBOUNDED;
+    if (rvm__pair_of(f->code[pc].op) == RVM_PAIR_for && !constant(f, x->to.step, &step)) return RVM__UNBOUNDED;
     const int64_t most = RVM__UNBOUNDED / 2;
     if (lo < -most || lo > most || hi < -most || hi > most) return RVM__UNBOUNDED;
     return (uint64_t)(hi > lo ? hi - lo : lo - hi); /* whatever the step */
@@ -84,7 +84,7 @@ static uint64_t most_of_call(const rvm__unit *u, const rvm_insn *in, bool looked
 static bool is_long(const rvm__unit *u, uint32_t fn, uint32_t pc) {
     const rvm_insn *in = &u->p->functions[fn].code[pc];
     const rvm_place *q = rvm__places(&u->p->functions[fn], in);
-    if (rvm__is_call(in) || in->op >> 1 == RVM_PAIR_view) return false;
+    if (rvm__is_call(in) || rvm__pair_of(in->op) == RVM_PAIR_view) return false;
     for (uint32_t k = 0; k < in->nplaces; k++)
         if (q[k].kind == RVM_PLACE_ARRAY && !alloca_at(u, fn, pc, q[k].slot)) return true;
     return false;
@@ -108,10 +108,10 @@ static uint64_t count(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t t
     uint64_t n = 0;
     for (uint32_t pc = from; pc < to && n < RVM__UNBOUNDED; pc++) {
         const rvm_insn *in = &f->code[pc];
-        const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
+        const enum rvm_pair pair = rvm__pair_of(in->op);
         const bool jumps = pair == RVM_PAIR_jmp || pair == RVM_PAIR_jt || pair == RVM_PAIR_jf;
         n++;
-        if ((jumps && !looked && !(in->op & 1) && in->target < pc) || is_long(u, fn, pc)) return RVM__UNBOUNDED;
+        if ((jumps && !looked && !rvm__is_inverse(in->op) && in->target < pc) || is_long(u, fn, pc)) return RVM__UNBOUNDED;
         if (rvm__is_call(in)) n += most_of_call(u, in, looked);
         if (in->op == RVM_OP_compute) { /* the part runs twice */
             n += 2 * count(u, fn, pc + 1, in->target, looked);
@@ -137,7 +137,7 @@ uint64_t rvm__work_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint3
     const uint64_t most = UINT64_C(1) << 40;
     uint64_t weight = 1, sum = 0;
     RVM__EACH_INSN_IN(x, &u->p->functions[fn], from, to) {
-        const bool loop = x.in->op >> 1 == RVM_PAIR_for;
+        const bool loop = rvm__pair_of(x.in->op) == RVM_PAIR_for;
         uint64_t work = 1;
         if (loop && x.in->target < x.pc) weight /= LOOP;
         RVM__EACH_CALLEE(g, u->p, x.in)
@@ -164,7 +164,7 @@ bool rvm__is_twice(const rvm__emit *e, uint32_t pc) {
 bool rvm__is_around_loops(const rvm__emit *e, uint32_t pc) {
     const uint32_t lo = rvm__lower_end(e->f, pc);
     RVM__EACH_INSN_IN(x, e->f, lo + 1, e->f->code[lo].target)
-        if (x.in->op >> 1 == RVM_PAIR_for || rvm__is_call(x.in)) return true;
+        if (rvm__pair_of(x.in->op) == RVM_PAIR_for || rvm__is_call(x.in)) return true;
     return false;
 }
 
@@ -181,7 +181,7 @@ bool rvm__goes_by_rows(const rvm__emit *e, uint32_t pc) {
     const rvm__xinsn *x = e->code->x;
     const uint32_t lo = rvm__lower_end(e->f, pc), hi = e->f->code[lo].target;
     RVM__EACH_INSN_IN(i, e->f, lo + 1, hi) {
-        if (i.in->op >> 1 != RVM_PAIR_for || i.in->target < i.pc) continue;
+        if (rvm__pair_of(i.in->op) != RVM_PAIR_for || i.in->target < i.pc) continue;
         const uint64_t trips = trips_at(e->u, e->fn, i.pc);
         if (trips < VECTOR / 2 + 1 || trips % VECTOR == 0 || trips >= RVM__UNBOUNDED) continue;
         RVM__EACH_INSN_IN(k, e->f, i.pc + 1, i.in->target)

@@ -15,7 +15,7 @@
 
 /* Whether something goes onto a trail or comes from it. */
 static bool is_on_trail(const rvm_insn *in) {
-    return rvm__op_on_trail((rvm_op)in->op) && in->op >> 1 != RVM_PAIR_segment;
+    return rvm__op_on_trail((rvm_op)in->op) && rvm__pair_of(in->op) != RVM_PAIR_segment;
 }
 
 static bool is_kept(uint16_t discards, uint16_t deep, unsigned level) {

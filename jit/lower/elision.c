@@ -24,7 +24,7 @@ void rvm__find_elisions(rvm__emit *e) {
 static bool stays(const rvm__emit *e, uint32_t pc, uint32_t end) {
     const uint16_t array = rvm__places(e->f, &e->f->code[pc])->slot;
     RVM__EACH_INSN_IN(x, e->f, pc + 1, end)
-        if (rvm__op_names_array((rvm_op)x.in->op) && x.in->op & 1 && x.q->slot == array) return false;
+        if (rvm__op_names_array((rvm_op)x.in->op) && rvm__is_inverse(x.in->op) && x.q->slot == array) return false;
     return true;
 }
 
@@ -50,7 +50,7 @@ void rvm__forget_locals(rvm__emit *e, uint32_t compute) {
 
 /* What nobody reads is not kept either, but counts. Whole arrays stand in memory and are cleared as ever. */
 static bool is_discarded_alone(const rvm__emit *e, const rvm_insn *in, rvm_op op) {
-    const enum rvm_pair pair = (enum rvm_pair)(op >> 1);
+    const enum rvm_pair pair = rvm__pair_of(op);
     if (pair == RVM_PAIR_set) return true;
     if (pair != RVM_PAIR_drop) return false;
     for (uint32_t k = 0; k < in->nplaces; k++)

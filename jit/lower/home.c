@@ -28,7 +28,7 @@ typedef struct homes {
 static void note_changes(const rvm__emit *e, const rvm_insn *in, uint32_t loop, homes *h) {
     RVM__EACH_ACCESS(a, e->u->p, e->f, in) {
         if (!a.reg || !(a.bits & RVM__BITS_ACC)) continue;
-        const bool let = a.toggles && in->op >> 1 == RVM_PAIR_let;
+        const bool let = a.toggles && rvm__pair_of(in->op) == RVM_PAIR_let;
         const uint16_t reg = a.q->slot;
         if (let && a.appears) h->born[reg] = loop, h->let[reg] = 1;
         if (let) continue;

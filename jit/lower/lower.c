@@ -31,7 +31,7 @@ static bool summarise(void *userdata, uint32_t fn) {
     rvm__summary *summary = &u->summaries[fn];
     if (!summary->size) return false;
     RVM__EACH_INSN(x, f) {
-        summary->by_value |= x.in->op >> 1 == RVM_PAIR_calli;
+        summary->by_value |= rvm__pair_of(x.in->op) == RVM_PAIR_calli;
         RVM__EACH_CALLEE(g, u->p, x.in) add_callee(summary, &u->summaries[g]);
     }
     summary->work = rvm__work_between(u, fn, 0, f->ncode);

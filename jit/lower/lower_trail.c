@@ -62,8 +62,8 @@ static void pop(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, const rvm
 static void on_stack(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
     const rvm_place *q = rvm__places(e->f, in);
     const rvm__operand y = rvm__operand_of(e, q, 0);
-    const bool copies = op >> 1 == RVM_PAIR_pushc;
-    if (op & 1)
+    const bool copies = rvm__pair_of(op) == RVM_PAIR_pushc;
+    if (rvm__is_inverse(op))
         pop(e, x, q, &y, copies);
     else
         push(e, x, &y, !copies);
@@ -116,14 +116,14 @@ static void segment(rvm__emit *e, const rvm__xinsn *x, bool out) {
 }
 
 void rvm__emit_trail(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
-    const enum rvm_pair pair = (enum rvm_pair)(op >> 1);
+    const enum rvm_pair pair = rvm__pair_of(op);
     const uint32_t site = rvm__trail_site(e->u->m, rvm__insn_site(e->f, in));
     if (pair == RVM_PAIR_push || pair == RVM_PAIR_pushc)
         on_stack(e, in, x, op);
     else if (pair == RVM_PAIR_segment)
-        segment(e, x, op & 1);
+        segment(e, x, rvm__is_inverse(op));
     else if (pair == RVM_PAIR_set)
-        op & 1 ? unset(e, in, x, site) : set(e, in, x, site);
+        rvm__is_inverse(op) ? unset(e, in, x, site) : set(e, in, x, site);
     else
         rvm__emit_slots(e, in, x, op);
 }

@@ -16,11 +16,11 @@ typedef struct moving {
 
 static moving moving_of(const rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
     const char *operands = rvm__op_info[in->op].operands;
-    const enum rvm_pair pair = (enum rvm_pair)(op >> 1);
+    const enum rvm_pair pair = rvm__pair_of(op);
     moving w = {.x = x, .first = (uint32_t)strcspn(operands, "m") + 1, .appear = pair == RVM_PAIR_recall};
     w.places = rvm__places(e->f, in) + w.first;
     w.n = in->nplaces - w.first;
-    w.back = pair == RVM_PAIR_recall ? op == RVM_OP_recall : op & 1;
+    w.back = pair == RVM_PAIR_recall ? op == RVM_OP_recall : rvm__is_inverse(op);
     w.discarded = pair != RVM_PAIR_stow && rvm__is_discarded(e, x->trail.level);
     return w;
 }
@@ -42,7 +42,7 @@ static bool ends(const rvm__emit *e, uint32_t pc, uint16_t array) {
 /* Whether the array disappears before anything could look at it. */
 static bool is_dead(const rvm__emit *e, uint16_t array) {
     for (uint32_t pc = e->control.pc + (uint32_t)e->control.context->dir;; pc += (uint32_t)e->control.context->dir) {
-        const enum rvm_pair pair = (enum rvm_pair)(e->f->code[pc].op >> 1);
+        const enum rvm_pair pair = rvm__pair_of(e->f->code[pc].op);
         if (ends(e, pc, array)) return true;
         const rvm_place *q = rvm__places(e->f, &e->f->code[pc]);
         if (pair != RVM_PAIR_new && pair != RVM_PAIR_like && pair != RVM_PAIR_drop && pair != RVM_PAIR_recall) return false;

@@ -24,7 +24,7 @@ static unsigned deeper(unsigned x, unsigned y) {
 static unsigned depth_in_call(search *s, const rvm_insn *in, const rvm_place *places, uint16_t array, unsigned around) {
     const rvm_callee g = rvm__callee_of(s->p, in);
     unsigned depth = 0;
-    if (in->op >> 1 != RVM_PAIR_call) return around;
+    if (rvm__pair_of(in->op) != RVM_PAIR_call) return around;
     for (uint32_t k = 0; k < g.nparams; k++)
         if (g.params[k].ndim && places[g.first + k].slot == array) depth = deeper(depth, depth_of(s, in->target, k, around));
     return depth;
@@ -89,9 +89,9 @@ static int depth_between(const rvm__emit *e, uint32_t pc) {
     for (uint32_t k = pc + (uint32_t)step;; k += (uint32_t)step) {
         const rvm_insn *in = &f->code[k];
         const rvm_place *q = rvm__places(f, in);
-        if (in->op >> 1 == RVM_PAIR_view && q->slot == array) return (int)depth;
-        if (in->op >> 1 == RVM_PAIR_view && q[1].slot != array) continue;
-        if (in->op >> 1 != RVM_PAIR_call) return -1;
+        if (rvm__pair_of(in->op) == RVM_PAIR_view && q->slot == array) return (int)depth;
+        if (rvm__pair_of(in->op) == RVM_PAIR_view && q[1].slot != array) continue;
+        if (rvm__pair_of(in->op) != RVM_PAIR_call) return -1;
         if (changes_whole(e, k, pc)) return -1;
         depth = deeper(depth, depth_in_call(&s, in, q, array, 0));
     }

@@ -165,7 +165,7 @@ static void clear(rvm__emit *e, const rvm_place *q, unsigned k) {
 
 void rvm__emit_discarded(rvm__emit *e, const rvm_insn *in, rvm_op op) {
     const rvm_place *q = rvm__places(e->f, in);
-    if (op >> 1 == RVM_PAIR_segment) return;
+    if (rvm__pair_of(op) == RVM_PAIR_segment) return;
     if (op == RVM_OP_drop || op == RVM_OP_shed) {
         for (unsigned k = (unsigned)strcspn(rvm__op_info[op].operands, "m") + 1; k < in->nplaces; k++)
             op == RVM_OP_drop ? clear(e, &q[k], k) : rvm__gone(e, q[k].slot);

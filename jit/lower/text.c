@@ -13,7 +13,7 @@ uint32_t rvm__maker_of(const rvm_function *f, uint16_t array, uint32_t pc) {
         if (in->op == RVM_OP_undo) pc = in->target; /* a region that is behind: what it made is gone */
         if (!rvm__op_names_array((rvm_op)in->op)) continue;
         if (rvm__places(f, in)->slot != array) continue;
-        if (in->op & 1)
+        if (rvm__is_inverse(in->op))
             closed++;
         else if (closed-- == 0)
             return pc;
@@ -23,7 +23,7 @@ uint32_t rvm__maker_of(const rvm_function *f, uint16_t array, uint32_t pc) {
 
 bool rvm__is_closed(const rvm_function *f, uint32_t from, uint32_t to) {
     for (uint32_t pc = from + 1; pc < to; pc++) {
-        const enum rvm_pair pair = (enum rvm_pair)(f->code[pc].op >> 1);
+        const enum rvm_pair pair = rvm__pair_of(f->code[pc].op);
         const bool jumps = pair == RVM_PAIR_jmp || pair == RVM_PAIR_jt || pair == RVM_PAIR_jf;
         if (jumps && f->code[pc].target < from) return false;
     }
@@ -53,7 +53,7 @@ enum { MOST_BYTES = 1024 };
 static uint64_t constant_size(const rvm_function *f, const rvm_insn *in) {
     const rvm_place *q = rvm__places(f, in);
     uint64_t n = 1;
-    if (in->op >> 1 != RVM_PAIR_new) return 0;
+    if (rvm__pair_of(in->op) != RVM_PAIR_new) return 0;
     for (int d = 0; d < f->arrays[q->slot].ndim; d++) {
         const uint16_t slot = q[1 + d].slot;
         const int64_t length = slot < f->nregs ? -1 : f->consts[slot - f->nregs].i;
@@ -65,7 +65,7 @@ static uint64_t constant_size(const rvm_function *f, const rvm_insn *in) {
 }
 
 static bool makes(const rvm_insn *in, const rvm_place *q, uint16_t array) {
-    const enum rvm_pair pair = (enum rvm_pair)(in->op >> 1);
+    const enum rvm_pair pair = rvm__pair_of(in->op);
     return (pair == RVM_PAIR_new || pair == RVM_PAIR_like) && q->slot == array;
 }
 
@@ -136,8 +136,8 @@ void rvm__body_of(const rvm__emit *e, uint32_t pc, uint32_t *first, uint32_t *la
 
 static bool calls_are_plain(const rvm__emit *e, uint32_t first, uint32_t last) {
     RVM__EACH_INSN_IN(x, e->f, first, last + 1) {
-        if (x.in->op >> 1 == RVM_PAIR_calli) return false;
-        if (x.in->op >> 1 != RVM_PAIR_call) continue;
+        if (rvm__pair_of(x.in->op) == RVM_PAIR_calli) return false;
+        if (rvm__pair_of(x.in->op) != RVM_PAIR_call) continue;
         const rvm__summary *g = &e->u->summaries[x.in->target];
         if (g->recursive || g->by_value || g->size > RVM__MOST_VECTORISED) return false;
     }

@@ -79,10 +79,11 @@ void rvm__emit_update(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm
         if (q->kind == RVM_PLACE_SLOT) rvm__gone(e, q->slot);
         return;
     }
-    if (op >> 1 == RVM_PAIR_add && rvm__add_conflicting(e, q, &o.y, op, f)) return;
+    if (rvm__pair_of(op) == RVM_PAIR_add && rvm__add_conflicting(e, q, &o.y, op, f)) return;
     LLVMValueRef old = op == RVM_OP_let ? LLVMGetUndef(LLVMTypeOf(f)) : rvm__load(e, &o.y);
     LLVMValueRef now = rvm__build_update(e->k, op, y_type, old, f, &overflow);
-    if (op >> 1 == RVM_PAIR_mul && rvm__is_floating(y_type)) rvm__exit_if(e, negate(e, rvm__build_is_factor(e->k, f)));
+    if (rvm__pair_of(op) == RVM_PAIR_mul && rvm__is_floating(y_type))
+        rvm__exit_if(e, negate(e, rvm__build_is_factor(e->k, f)));
     if (overflow && !unchecked) rvm__exit_if(e, overflow);
     rvm__store(e, &o.y, now);
     if (x->flags & X_TRACK) rvm__track_held(e, q, now, x->flags & X_FRESH);
@@ -117,7 +118,7 @@ static void conditional_exchange(rvm__emit *e, const rvm__xinsn *x, const rvm_pl
 
 /* Of two places by an angle, or by the Hadamard transform. */
 static void turn(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, rvm_op op) {
-    const bool rotates = op >> 1 == RVM_PAIR_rot, back = op & 1;
+    const bool rotates = rvm__pair_of(op) == RVM_PAIR_rot, back = rvm__is_inverse(op);
     const rvm__operand y = rvm__operand_of(e, &q[0], 0), z = rvm__operand_of(e, &q[1], 1);
     rvm__operand angle = {0};
     LLVMValueRef overflow = NULL;
@@ -139,35 +140,35 @@ static void change_one(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, rv
     const rvm__operand y = rvm__operand_of(e, &q[0], 0);
     const bool unchecked = x->flags & X_UNCHECKED;
     LLVMValueRef was = rvm__load(e, &y), now = NULL, overflow = NULL;
-    if (op >> 1 == RVM_PAIR_neg) now = rvm__build_negated(e->k, y.type, was, &overflow);
-    if (op >> 1 == RVM_PAIR_not) now = LLVMBuildNot(e->k->b, was, "");
-    if (op >> 1 == RVM_PAIR_inv) {
+    if (rvm__pair_of(op) == RVM_PAIR_neg) now = rvm__build_negated(e->k, y.type, was, &overflow);
+    if (rvm__pair_of(op) == RVM_PAIR_not) now = LLVMBuildNot(e->k->b, was, "");
+    if (rvm__pair_of(op) == RVM_PAIR_inv) {
         now = rvm__build_inverted(e->k, y.type, was);
         rvm__exit_if(e, negate(e, rvm__build_is_factor(e->k, now)));
     }
-    if (op >> 1 == RVM_PAIR_inc) {
+    if (rvm__pair_of(op) == RVM_PAIR_inc) {
         const rvm_value one = rvm__is_floating(y.type) ? (rvm_value){.f = 1}
                               : y.type == RVM_FIX      ? (rvm_value){.i = INT64_C(1) << RVM_FIX_FRACTION}
                                                        : (rvm_value){.i = 1};
-        const rvm_op family = op & 1 ? RVM_OP_sub : RVM_OP_add;
+        const rvm_op family = rvm__is_inverse(op) ? RVM_OP_sub : RVM_OP_add;
         now = rvm__build_update(e->k, family, y.type, was, rvm__build_value(e->k, y.type, one), &overflow);
     }
     if (overflow && !unchecked) rvm__exit_if(e, overflow);
     rvm__store(e, &y, now);
-    if (x->flags & X_TRACK && op >> 1 != RVM_PAIR_neg) rvm__track_held(e, q, now, false);
+    if (x->flags & X_TRACK && rvm__pair_of(op) != RVM_PAIR_neg) rvm__track_held(e, q, now, false);
 }
 
 static void rotate_bits(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, rvm_op op) {
     const rvm__operand y = rvm__operand_of(e, &q[0], 0), by = rvm__operand_of(e, &q[1], 1);
     if (x->flags & X_ALIAS) rvm__apart(e, &y, &by);
     LLVMValueRef n = rvm__load(e, &by);
-    if (op & 1) n = LLVMBuildNeg(e->k->b, n, "");
+    if (rvm__is_inverse(op)) n = LLVMBuildNeg(e->k->b, n, "");
     rvm__store(e, &y, rvm__build_rol(e->k, rvm__load(e, &y), n));
 }
 
 void rvm__emit_in_place(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
     const rvm_place *q = rvm__places(e->f, in);
-    const enum rvm_pair pair = (enum rvm_pair)(op >> 1);
+    const enum rvm_pair pair = rvm__pair_of(op);
     if (pair == RVM_PAIR_swap)
         exchange(e, x, q, 0);
     else if (pair == RVM_PAIR_cswap)

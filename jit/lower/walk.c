@@ -149,7 +149,7 @@ static bool step(rvm__emit *e, uint32_t *next) {
         return false;
     }
     if (rvm__leave_out(e, in, op)) return e->count.walked++, true;
-    switch ((enum rvm_pair)(in->op >> 1)) {
+    switch (rvm__pair_of(in->op)) {
     case RVM_PAIR_start:
         rvm__charge(e, 1);
         LLVMBuildBr(e->k->b, e->frame.done);
@@ -161,8 +161,8 @@ static bool step(rvm__emit *e, uint32_t *next) {
         return false;
     case RVM_PAIR_jt:
     case RVM_PAIR_jf: {
-        LLVMValueRef taken = is_taken(e, x, in->op >> 1 == RVM_PAIR_jt);
-        if (!(op & 1)) return conditional_jump(e, in, taken), true;
+        LLVMValueRef taken = is_taken(e, x, rvm__pair_of(in->op) == RVM_PAIR_jt);
+        if (!rvm__is_inverse(op)) return conditional_jump(e, in, taken), true;
         if (!unchecked) rvm__exit_if(e, taken);
         rvm__charge(e, 1);
         rvm__jump(e, e->control.context, e->control.pc, false);

@@ -53,8 +53,10 @@ static bool only_pushes(const rvm_program *p) {
     for (uint32_t fn = 0; fn < p->nfunctions; fn++)
         for (uint32_t pc = 0; pc < p->functions[fn].ncode; pc++) {
             const rvm_insn *in = &p->functions[fn].code[pc];
-            const bool appears = in->op >> 1 == RVM_PAIR_recall;
-            if (rvm__is_call(in) ? in->op & 1 : rvm__op_on_trail((rvm_op)in->op) && (in->op & 1) != appears) return false;
+            const bool appears = rvm__pair_of(in->op) == RVM_PAIR_recall;
+            if (rvm__is_call(in) ? rvm__is_inverse(in->op)
+                                 : rvm__op_on_trail((rvm_op)in->op) && rvm__is_inverse(in->op) != appears)
+                return false;
         }
     return true;
 }

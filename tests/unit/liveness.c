@@ -204,7 +204,7 @@ static void check_function(const rvm__liveness *liveness, uint32_t fn, const rvm
     for (uint32_t pc = 0; pc < f->ncode; pc++) {
         const char *mark = mark_at(f->positions[pc].line);
         const rvm_op op = (rvm_op)f->code[pc].op;
-        const bool temporary = op >> 1 == RVM_PAIR_let || op >> 1 == RVM_PAIR_view;
+        const bool temporary = rvm__pair_of(op) == RVM_PAIR_let || rvm__pair_of(op) == RVM_PAIR_view;
         if (!*mark || temporary || !rvm__liveness_reached(liveness, fn, false)) continue;
         const bool is = rvm__liveness_at(liveness, fn, false, pc, false) == RVM__DEAD;
         cr_expect(is == expected(mark, run->unchecked, run->trust), "%s line %u, %s%s: %s", f->name, f->positions[pc].line,
@@ -255,7 +255,7 @@ static unsigned count_uncomputing(const rvm_program *p, const rvm__liveness *liv
     for (uint32_t pc = 0; pc < f->ncode; pc++) {
         const rvm_insn *in = &f->code[pc];
         const rvm_place *q = rvm__places(f, in);
-        if (in->op >> 1 != RVM_PAIR_add || !(in->flags & RVM_FLAG_RESTORE)) continue;
+        if (rvm__pair_of(in->op) != RVM_PAIR_add || !(in->flags & RVM_FLAG_RESTORE)) continue;
         bool from_outside = false;
         for (uint32_t k = 0; k < f->nparams; k++)
             from_outside |= !rvm__dead_param(liveness, fn, false, k) && f->params[k].index == q->slot &&

@@ -21,7 +21,7 @@ static site site_of(const rvm_machine *m, const rvm__xinsn *x) {
     const rvm_insn *in = &s.f->code[x - m->codes[top->fn].x];
     s.places = rvm__places(s.f, in);
     s.nplaces = in->nplaces;
-    s.like = in->op >> 1 == RVM_PAIR_like;
+    s.like = rvm__pair_of(in->op) == RVM_PAIR_like;
     s.slots = m->slots + top->slots;
     s.shadows = m->mode == RVM_PRIMAL ? NULL : m->shadows + top->slots;
     s.arrays = m->arrays + top->arrays;

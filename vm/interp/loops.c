@@ -10,7 +10,7 @@
 bool rvm__begins_loop(const rvm_function *f, uint32_t pc) {
     const rvm_insn *in = &f->code[pc];
     const bool counted = in->op == RVM_OP_for || in->op == RVM_OP_par;
-    return rvm__op_target((rvm_op)in->op) == 'L' && in->target > pc && (counted || (in->op & 1));
+    return rvm__op_target((rvm_op)in->op) == 'L' && in->target > pc && (counted || rvm__is_inverse(in->op));
 }
 
 /* The interpreter polls behind that end, and in its shortest loops before the other. */
@@ -19,7 +19,7 @@ uint32_t rvm__loop_head(const rvm_function *f, uint32_t pc, int dir) {
     const uint32_t before = pc - (uint32_t)dir, other = f->code[before].target, far = f->code[pc].target;
     const bool ends = other < before && rvm__begins_loop(f, other) && f->code[other].target == before;
     if (dir > 0 ? rvm__begins_loop(f, before) : ends) return before;
-    return f->code[pc].op >> 1 == RVM_PAIR_for && (dir > 0 ? far < pc : far > pc) ? far : 0;
+    return rvm__pair_of(f->code[pc].op) == RVM_PAIR_for && (dir > 0 ? far < pc : far > pc) ? far : 0;
 }
 
 static uint32_t loops_around(const rvm_function *f, uint32_t pc) {
@@ -76,7 +76,8 @@ bool rvm__trails_fit(const rvm_machine *m, const rvm__native_place *at) {
     for (uint32_t pc = 0; at->pc && pc < rvm__gap(at->pc, m->dir); pc++) {
         const rvm_op op = (rvm_op)f->code[pc].op;
         deep += (op == RVM_OP_compute) - (op == RVM_OP_do);
-        for (uint32_t k = 0; op >> 1 == RVM_PAIR_segment && k <= x[pc].trail.level; k++) segments[k] += op & 1 ? -1u : 1u;
+        for (uint32_t k = 0; rvm__pair_of(op) == RVM_PAIR_segment && k <= x[pc].trail.level; k++)
+            segments[k] += rvm__is_inverse(op) ? -1u : 1u;
     }
     return deep == m->trail.deep && !memcmp(segments, m->trail.segments, sizeof segments);
 }

@@ -90,13 +90,13 @@ static uint16_t kernel_handler(rvm_type y, const rvm_insn *in, bool unchecked) {
         [RVM_PAIR_let] = {H_i64_let, H_f64_let, H_fix_let, H_f32_let},
         [RVM_PAIR_set] = {H_i64_set, H_f64_set, H_fix_set, H_f32_set}};
     static const uint16_t letu[] = {H_i64_letu, H_f64_letu, H_fix_letu, H_f32_letu};
-    return is_let(in) && unchecked ? letu[y] : of_family[in->op >> 1][y];
+    return is_let(in) && unchecked ? letu[y] : of_family[rvm__pair_of(in->op)][y];
 }
 
 static uint16_t update_handler(const rvm_insn *in, rvm_type y, rvm_type t, bool registers, bool unchecked) {
     const hot *h = &hot_rows[t][in->row];
     uint16_t chosen = 0;
-    if ((in->op >> 1) == RVM_PAIR_add) chosen = registers ? h->r_add : h->g_add;
+    if (rvm__pair_of(in->op) == RVM_PAIR_add) chosen = registers ? h->r_add : h->g_add;
     if (is_let(in)) chosen = registers ? (unchecked ? h->r_letu : h->r_let) : unchecked ? h->g_letu : h->g_let;
     if (in->op == RVM_OP_xor && registers && in->row == RVM_ROW_id) return H_r_xor;
     return chosen ? (uint16_t)(chosen - 1) : kernel_handler(y, in, unchecked);
@@ -106,7 +106,7 @@ static uint16_t update_handler(const rvm_insn *in, rvm_type y, rvm_type t, bool 
 static uint16_t element_handler(const preparation *p, const rvm_insn *in, const rvm_place *places, const rvm__xinsn *x,
                                 bool active) {
     const int n = rvm__row_info[in->row].arity + 1;
-    if ((in->op >> 1) != RVM_PAIR_add || x->type != RVM_F64 || (x->flags & (X_ALIAS | X_CONV))) return 0;
+    if (rvm__pair_of(in->op) != RVM_PAIR_add || x->type != RVM_F64 || (x->flags & (X_ALIAS | X_CONV))) return 0;
     if ((x->flags & X_TRACK) && x->p[0].kind == XSLOT) return 0;
     for (int k = 0; k < n; k++) {
         if (x->p[k].kind == XELEM) return 0;
@@ -123,8 +123,8 @@ static uint16_t exact_handler(const preparation *p, const rvm_insn *in, rvm_type
     if (!p->m->o.exact || !rvm__is_floating(y)) return 0;
     if (in->flags & RVM_FLAG_RESTORE) return H_x_foreign;
     if (is_let(in)) return unchecked ? 0 : H_x_let;
-    if (in->op >> 1 == RVM_PAIR_add) return H_x_add;
-    return in->op >> 1 == RVM_PAIR_mul ? H_x_mul : 0;
+    if (rvm__pair_of(in->op) == RVM_PAIR_add) return H_x_add;
+    return rvm__pair_of(in->op) == RVM_PAIR_mul ? H_x_mul : 0;
 }
 
 static void prepare_update(const preparation *p, const rvm_insn *in, const rvm_place *places, bool unchecked,
@@ -149,7 +149,7 @@ static void prepare_update(const preparation *p, const rvm_insn *in, const rvm_p
     const uint16_t exact = exact_handler(p, in, y, unchecked);
     x->handler = exact ? exact : element ? (uint16_t)(element - 1) : update_handler(in, y, t, registers, unchecked);
     if (rvm__op_sets((rvm_op)in->op) && row->arity < 3) x->set.site = rvm__trail_site(p->m, rvm__insn_site(p->f, in));
-    x->handler = (uint16_t)(x->handler + (in->op & 1));
+    x->handler = (uint16_t)(x->handler + rvm__is_inverse(in->op));
     if (!active) x->handler = (uint16_t)(x->handler + RVM__PLAIN);
 }
 
@@ -165,7 +165,7 @@ static void prepare_loop(const preparation *p, const rvm_insn *in, const rvm_pla
     x->to.i = places[0].slot;
     x->to.lo = places[1].slot;
     x->to.hi = places[2].slot;
-    if (in->op >> 1 == RVM_PAIR_par) {
+    if (rvm__pair_of(in->op) == RVM_PAIR_par) {
         if (in->flags & RVM_FLAG_REVERSED) x->flags |= X_REVERSED;
         if ((in->facts & RVM_FACT_GUARD) && !(x->flags & X_UNCHECKED)) x->flags |= X_GUARD;
         return; /* the rest: blocks.c */
@@ -209,7 +209,7 @@ static uint16_t other_handler(preparation *p, const rvm_insn *in, const rvm_plac
                           hadamard[RVM_TYPE_COUNT] = {H_nop, H_f64_hadamard, H_fix_hadamard, H_f32_hadamard};
     const rvm_type t = in->nplaces ? rvm__place_type(p->f, &places[0]) : RVM_I64;
     const bool exact = p->m->o.exact && rvm__is_floating(t);
-    switch ((enum rvm_pair)(in->op >> 1)) {
+    switch (rvm__pair_of(in->op)) {
     case RVM_PAIR_start: return H_start;
     case RVM_PAIR_jmp: return H_jmp;
     case RVM_PAIR_jt: return unchecked ? H_jtu : H_jt;
@@ -272,7 +272,7 @@ static void prepare_places(const preparation *p, const rvm_insn *in, const rvm_p
 static void prepare_trail(const preparation *p, const rvm_insn *in, const rvm_place *places, rvm__xinsn *x) {
     const char *operands = rvm__op_info[in->op].operands;
     if (*operands == 'l') x->trail.level = (uint16_t)const_value(p, &places[0]);
-    x->trail.appear = in->op >> 1 == RVM_PAIR_recall;
+    x->trail.appear = rvm__pair_of(in->op) == RVM_PAIR_recall;
     if (strchr(operands, 's')) x->trail.site = rvm__trail_site(p->m, rvm__insn_site(p->f, in));
     for (int k = (int)strcspn(operands, "m") + 1; k < in->nplaces; k++) x->active |= place_active(p, &places[k]);
 }
@@ -282,7 +282,7 @@ static void prepare_other(preparation *p, uint32_t pc, const rvm_insn *in, const
     const char *operands = rvm__op_info[in->op].operands;
     const rvm_place *last = in->nplaces ? &places[in->nplaces - 1] : NULL;
     if (in->op == RVM_OP_for || in->op == RVM_OP_compute) deeper(p);
-    if (in->op >> 1 == RVM_PAIR_for || in->op >> 1 == RVM_PAIR_par)
+    if (rvm__pair_of(in->op) == RVM_PAIR_for || rvm__pair_of(in->op) == RVM_PAIR_par)
         prepare_loop(p, in, places, x);
     else if (strchr(operands, 'c') && !strchr(operands, 'y'))
         x->to.c = places[0].slot;
@@ -304,7 +304,7 @@ static void prepare_other(preparation *p, uint32_t pc, const rvm_insn *in, const
         if (in->op == RVM_OP_undo) x->to.jump = bytes_to(pc, after), x->to.jump2 = bytes_to(pc, next);
     }
     const uint16_t handler = other_handler(p, in, places, unchecked, x);
-    x->handler = (uint16_t)(handler + (in->op & 1));
+    x->handler = (uint16_t)(handler + rvm__is_inverse(in->op));
     if (!(x->active)) x->handler = (uint16_t)(x->handler + RVM__PLAIN);
     if (in->op == RVM_OP_next || in->op == RVM_OP_undo) p->depth--;
 }

@@ -22,7 +22,7 @@ static uint16_t pops_of(const walk *w, const rvm_function *f, const rvm_insn *in
     const rvm_op op = down ? rvm__op_inverse((rvm_op)in->op) : (rvm_op)in->op;
     if (op == RVM_OP_unset || op == RVM_OP_undrop || op == RVM_OP_recall) return (uint16_t)(1u << rvm__insn_level(f, in));
     uint16_t levels = 0;
-    RVM__EACH_CALLEE(g, w->p, in) levels |= w->pops[g][op & 1];
+    RVM__EACH_CALLEE(g, w->p, in) levels |= w->pops[g][rvm__is_inverse(op)];
     return levels;
 }
 
