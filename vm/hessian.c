@@ -381,52 +381,51 @@ static rvm_status step_slot(const site *s) {
     return back ? step_from_slot(s) : step_to_slot(s);
 }
 
+static rvm_status step_in_place(const site *s) {
+    switch ((int)rvm__pair_of(s->op)) {
+    case RVM_PAIR_neg:
+    case RVM_PAIR_inv: return step_change(s, 1, 1);
+    case RVM_PAIR_hadamard: return step_change(s, 2, 2);
+    case RVM_PAIR_rot: return step_change(s, 2, 3);
+    case RVM_PAIR_swap: return step_swap(s, 0);
+    case RVM_PAIR_cswap: return step_swap(s, 1);
+    }
+    return machine_step(s->m);
+}
+
+/* Whether the instruction changes a place that is active. */
+static bool changes_active(const site *s) {
+    const char *operands = rvm__op_info[s->op].operands;
+    return is_active(s, operands ? (int)strcspn(operands, "yp") : 0);
+}
+
 /* An instruction of the sweep with a part for shadows. */
 static rvm_status step(rvm_machine *m) {
     const site s = site_of(m);
-    if (rvm__op_sets(s.op)) return s.x->active & 1 ? step_set(&s) : machine_step(m);
-    if (rvm__op_is_update(s.op)) return s.x->active & 1 ? step_update(&s) : machine_step(m);
-    switch (rvm__pair_of(s.op)) {
-    case RVM_PAIR_neg:
-    case RVM_PAIR_inv: return is_active(&s, 0) ? step_change(&s, 1, 1) : machine_step(m);
-    case RVM_PAIR_hadamard: return is_active(&s, 0) ? step_change(&s, 2, 2) : machine_step(m);
-    case RVM_PAIR_rot: return is_active(&s, 0) ? step_change(&s, 2, 3) : machine_step(m);
-    case RVM_PAIR_swap: return is_active(&s, 0) ? step_swap(&s, 0) : machine_step(m);
-    case RVM_PAIR_cswap: return is_active(&s, 1) ? step_swap(&s, 1) : machine_step(m);
-    case RVM_PAIR_push:
-    case RVM_PAIR_pushc: return is_active(&s, 0) ? step_stack(&s) : machine_step(m);
-    case RVM_PAIR_new:
-    case RVM_PAIR_like: return step_new(&s);
-    case RVM_PAIR_drop:
-    case RVM_PAIR_stow:
-    case RVM_PAIR_recall: return step_slot(&s);
-    case RVM_PAIR_start: /* calls: frames.c tells what goes in and out */
-    case RVM_PAIR_call:
-    case RVM_PAIR_calli:
-    case RVM_PAIR_jmp: /* from here on: no shadow is touched */
-    case RVM_PAIR_jt:
-    case RVM_PAIR_jf:
-    case RVM_PAIR_for:
-    case RVM_PAIR_par:
-    case RVM_PAIR_compute:
-    case RVM_PAIR_do:
-    case RVM_PAIR_undo:
-    case RVM_PAIR_not:
-    case RVM_PAIR_inc:
-    case RVM_PAIR_rol:
-    case RVM_PAIR_view:
-    case RVM_PAIR_addr:
-    case RVM_PAIR_segment:
-    case RVM_PAIR_assert:
-    case RVM_PAIR_trap: return machine_step(m);
-    case RVM_PAIR_add:
-    case RVM_PAIR_xor:
-    case RVM_PAIR_mul:
-    case RVM_PAIR_let:
-    case RVM_PAIR_set:
-    case RVM_PAIR_COUNT: break;
+    const enum rvm_pair pair = rvm__pair_of(s.op);
+    switch (rvm__class_of(s.op)) {
+    case RVM_CLASS_UPDATE:
+        if (changes_active(&s)) return pair == RVM_PAIR_set ? step_set(&s) : step_update(&s);
+        break;
+    case RVM_CLASS_IN_PLACE:
+        if (changes_active(&s)) return step_in_place(&s);
+        break;
+    case RVM_CLASS_STACK:
+        if (pair == RVM_PAIR_stow) return step_slot(&s);
+        if (changes_active(&s)) return step_stack(&s);
+        break;
+    case RVM_CLASS_TRAIL:
+        if (pair != RVM_PAIR_segment) return step_slot(&s);
+        break;
+    case RVM_CLASS_ARRAY:
+        if (pair != RVM_PAIR_view) return step_new(&s);
+        break;
+    case RVM_CLASS_CONTROL:
+    case RVM_CLASS_REGION:
+    case RVM_CLASS_CALL: /* frames.c tells what goes in and out */
+    case RVM_CLASS_CHECK: break;
     }
-    return RVM_ERR_INTERNAL;
+    return machine_step(m);
 }
 
 rvm_status rvm__run_hessian(rvm_machine *m) {

@@ -158,45 +158,18 @@ static bool changes_used(const flow *w, const step *x) {
 
 /* What runs for something else than for what it changes. */
 static bool always_runs(const step *x) {
-    switch (rvm__pair_of(x->op)) {
-    case RVM_PAIR_add:
-    case RVM_PAIR_xor:
-    case RVM_PAIR_mul:
-    case RVM_PAIR_swap:
-    case RVM_PAIR_neg:
-    case RVM_PAIR_not:
-    case RVM_PAIR_inc:
-    case RVM_PAIR_rot:
-    case RVM_PAIR_hadamard:
-    case RVM_PAIR_inv:
-    case RVM_PAIR_rol:
-    case RVM_PAIR_cswap: return false;
-    case RVM_PAIR_let:
-    case RVM_PAIR_addr: return rvm__is_inverse(x->op) && !x->unchecked;
-    case RVM_PAIR_assert: return !x->unchecked;
-    case RVM_PAIR_set:
-    case RVM_PAIR_drop:
-    case RVM_PAIR_recall: return !x->discarded;
-    case RVM_PAIR_start:
-    case RVM_PAIR_jmp:
-    case RVM_PAIR_jt:
-    case RVM_PAIR_jf:
-    case RVM_PAIR_for:
-    case RVM_PAIR_par:
-    case RVM_PAIR_call:
-    case RVM_PAIR_calli:
-    case RVM_PAIR_compute:
-    case RVM_PAIR_do:
-    case RVM_PAIR_undo:
-    case RVM_PAIR_push:
-    case RVM_PAIR_pushc:
-    case RVM_PAIR_stow:
-    case RVM_PAIR_segment:
-    case RVM_PAIR_new:
-    case RVM_PAIR_like:
-    case RVM_PAIR_view:
-    case RVM_PAIR_trap:
-    case RVM_PAIR_COUNT: break;
+    const enum rvm_pair pair = rvm__pair_of(x->op);
+    const bool checks = pair == RVM_PAIR_assert || rvm__is_inverse(x->op);
+    switch (rvm__class_of(x->op)) {
+    case RVM_CLASS_UPDATE: return pair == RVM_PAIR_set ? !x->discarded : pair == RVM_PAIR_let && checks && !x->unchecked;
+    case RVM_CLASS_IN_PLACE: return false;
+    case RVM_CLASS_TRAIL: return !x->discarded;
+    case RVM_CLASS_CHECK: return pair == RVM_PAIR_trap || (checks && !x->unchecked);
+    case RVM_CLASS_CONTROL:
+    case RVM_CLASS_REGION:
+    case RVM_CLASS_CALL:
+    case RVM_CLASS_STACK:
+    case RVM_CLASS_ARRAY: break;
     }
     return true;
 }
@@ -344,8 +317,7 @@ static bool number_sets(flow *w, uint64_t *words) {
     uint64_t n = 1; /* the first is `used` */
     for (uint32_t k = 0; k < w->list.n; k++) {
         rvm__node *d = &w->list.nodes[k];
-        const bool loop = d->partner != RVM__NO_NODE && rvm__op_target((rvm_op)d->op) == 'L' &&
-                          (rvm__pair_of(d->op) == RVM_PAIR_for || rvm__pair_of(d->op) == RVM_PAIR_par);
+        const bool loop = d->partner != RVM__NO_NODE && rvm__op_target((rvm_op)d->op) == 'L' && rvm__is_loop(d->op);
         if (d->partner == RVM__NO_NODE || (!loop && !rvm__is_inverse(d->op))) continue;
         if (n * w->words > MOST_WORDS) return false;
         d->set = (uint32_t)n;

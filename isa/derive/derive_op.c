@@ -362,47 +362,52 @@ static void tangent_new(rvm__derive *t, const rvm_insn *in, rvm_op op) {
 
 /* ---- one instruction ---- */
 
+static void derive_in_place(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep) {
+    const enum rvm_pair pair = rvm__pair_of(op);
+    const rvm_op does = sweep ? rvm__op_inverse(op) : op;
+    if (pair == RVM_PAIR_rot)
+        (sweep ? sweep_rot : tangent_rot)(t, in, op);
+    else if (pair == RVM_PAIR_inv)
+        derive_inv(t, in);
+    else if (pair == RVM_PAIR_inc)
+        rvm__add_value(t, in, does);
+    else
+        on_both(t, in, does);
+}
+
+static void derive_stack(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep) {
+    const enum rvm_pair pair = rvm__pair_of(op);
+    (pair == RVM_PAIR_push    ? derive_push
+     : pair == RVM_PAIR_pushc ? derive_pushc
+     : sweep                  ? sweep_slot
+                              : move_slot)(t, in, op);
+}
+
+static void derive_array(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep) {
+    const enum rvm_pair pair = rvm__pair_of(op);
+    if (pair == RVM_PAIR_view)
+        both_views(t, in, sweep ? rvm__op_inverse(op) : op);
+    else
+        (pair == RVM_PAIR_like ? derive_like : sweep ? sweep_new : tangent_new)(t, in, op);
+}
+
 void rvm__derive_op(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep) {
     const rvm_op does = sweep ? rvm__op_inverse(op) : op; /* to the values */
-    switch (rvm__pair_of(op)) {
-    case RVM_PAIR_swap:
-    case RVM_PAIR_cswap:
-    case RVM_PAIR_neg:
-    case RVM_PAIR_hadamard: on_both(t, in, does); return;
-    case RVM_PAIR_rot: (sweep ? sweep_rot : tangent_rot)(t, in, op); return;
-    case RVM_PAIR_inv: derive_inv(t, in); return;
-    case RVM_PAIR_not:
-    case RVM_PAIR_inc:
-    case RVM_PAIR_rol:
-    case RVM_PAIR_assert:
-    case RVM_PAIR_trap:
-    case RVM_PAIR_addr:
-    case RVM_PAIR_segment: rvm__add_value(t, in, does); return;
-    case RVM_PAIR_drop:
-    case RVM_PAIR_recall:
-    case RVM_PAIR_stow: (sweep ? sweep_slot : move_slot)(t, in, op); return;
-    case RVM_PAIR_new: (sweep ? sweep_new : tangent_new)(t, in, op); return;
-    case RVM_PAIR_like: derive_like(t, in, op); return;
-    case RVM_PAIR_view: both_views(t, in, does); return;
-    case RVM_PAIR_push: derive_push(t, in, op); return;
-    case RVM_PAIR_pushc: derive_pushc(t, in, op); return;
-    case RVM_PAIR_start:
-    case RVM_PAIR_jmp:
-    case RVM_PAIR_jt:
-    case RVM_PAIR_jf:
-    case RVM_PAIR_for:
-    case RVM_PAIR_par: rvm__add_control(t, in, does); return;
-    case RVM_PAIR_call:
-    case RVM_PAIR_calli:
-    case RVM_PAIR_compute:
-    case RVM_PAIR_do:
-    case RVM_PAIR_undo:
-#define FAMILY(name, inverse, sym, access, value, seed, sb, sd, doc) case RVM_PAIR_##name:
-#define INVERSE(name, inverse, sym, access, value, seed, sb, sd, doc)
-#include "families.def"
-#undef FAMILY
-#undef INVERSE
-    case RVM_PAIR_COUNT: return; /* derive.c and derive_update.c have these */
+    switch (rvm__class_of(op)) {
+    case RVM_CLASS_CONTROL: rvm__add_control(t, in, does); return;
+    case RVM_CLASS_CHECK: rvm__add_value(t, in, does); return;
+    case RVM_CLASS_IN_PLACE: derive_in_place(t, in, op, sweep); return;
+    case RVM_CLASS_STACK: derive_stack(t, in, op, sweep); return;
+    case RVM_CLASS_ARRAY: derive_array(t, in, op, sweep); return;
+    case RVM_CLASS_TRAIL:
+        if (rvm__pair_of(op) == RVM_PAIR_segment)
+            rvm__add_value(t, in, does);
+        else
+            (sweep ? sweep_slot : move_slot)(t, in, op);
+        return;
+    case RVM_CLASS_UPDATE:
+    case RVM_CLASS_REGION:
+    case RVM_CLASS_CALL: return; /* derive.c and derive_update.c have these */
     }
 }
 

@@ -57,8 +57,7 @@ static bool has_index(const rvm_function *f, uint32_t view, uint16_t index) {
 static bool is_new_each_time(const rvm_function *f, const uses *u) {
     for (uint32_t pc = u->made; pc < u->view; pc++) {
         const rvm_insn *in = &f->code[pc];
-        const enum rvm_pair pair = rvm__pair_of(in->op);
-        if (pair == RVM_PAIR_jmp || pair == RVM_PAIR_jt || pair == RVM_PAIR_jf) return false;
+        if (rvm__is_jump(in->op)) return false;
         if (in->op == RVM_OP_compute && f->code[in->target].target > u->view) return false;
         if (in->op == RVM_OP_do && in->target > u->view) return false;
         if (in->op == RVM_OP_par && in->target > u->view) return false;

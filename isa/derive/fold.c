@@ -155,9 +155,7 @@ static void lengths_here(const copying *c, const rvm_insn *in, const rvm_place *
  * meet; elsewhere a length is known where all that makes the array appear says the same. */
 static void note_lengths(copying *c, const rvm_insn *in) {
     const rvm_place *q = rvm__places(&c->f, in);
-    const enum rvm_pair pair = rvm__pair_of(in->op);
-    if (rvm__op_target((rvm_op)in->op) == 'L' || pair == RVM_PAIR_compute || pair == RVM_PAIR_do || pair == RVM_PAIR_undo)
-        c->stretch++;
+    if (rvm__op_target((rvm_op)in->op) == 'L' || rvm__class_of(in->op) == RVM_CLASS_REGION) c->stretch++;
     if (!rvm__op_names_array((rvm_op)in->op)) return;
     known here[RVM_MAX_DIMS] = {{false}}, *there = c->lengths[q[0].slot];
     lengths_here(c, in, q, here);

@@ -44,7 +44,7 @@ int rvm__symbol_compare(const void *a, const void *b);
  * All return the same number for the same request, so that a second asking finds what the first made. -1: out of
  * memory; -2: past a limit of the format. Roles of functions are known once they are verified. */
 static inline bool rvm__is_call(const rvm_insn *in) {
-    return rvm__pair_of(in->op) == RVM_PAIR_call || rvm__pair_of(in->op) == RVM_PAIR_calli;
+    return rvm__class_of(in->op) == RVM_CLASS_CALL;
 }
 int64_t rvm__program_add_signature(rvm_program *p, const rvm_param *params, uint32_t nparams);
 int64_t rvm__signature_find(const rvm_program *p, const rvm_param *params, uint32_t nparams); /* -1: there is none */

@@ -25,8 +25,8 @@ enum rvm_pair {
 #include "families.def"
 #undef FAMILY
 #undef INVERSE
-#define PAIR(name, inverse, operands, types, doc) RVM_PAIR_##name,
-#define SELF(name, operands, types, doc)          RVM_PAIR_##name,
+#define PAIR(name, inverse, class, operands, types, doc) RVM_PAIR_##name,
+#define SELF(name, class, operands, types, doc)          RVM_PAIR_##name,
 #include "ops.def"
 #undef PAIR
 #undef SELF
@@ -39,8 +39,8 @@ typedef enum rvm_op {
 #include "families.def"
 #undef FAMILY
 #undef INVERSE
-#define PAIR(name, inverse, operands, types, doc) RVM_OP_##name = 2 * RVM_PAIR_##name, RVM_OP_##inverse,
-#define SELF(name, operands, types, doc)          RVM_OP_##name = 2 * RVM_PAIR_##name,
+#define PAIR(name, inverse, class, operands, types, doc) RVM_OP_##name = 2 * RVM_PAIR_##name, RVM_OP_##inverse,
+#define SELF(name, class, operands, types, doc)          RVM_OP_##name = 2 * RVM_PAIR_##name,
 #include "ops.def"
 #undef PAIR
 #undef SELF
@@ -90,9 +90,32 @@ static inline bool rvm__is_single(double x) {
     return x != x || (double)(float)x == x;
 }
 
+/* jmp, jt, jf and their come-froms; counted loops and parallel blocks, at both ends. */
+static inline bool rvm__is_jump(unsigned op) {
+    const enum rvm_pair pair = rvm__pair_of(op);
+    return pair == RVM_PAIR_jmp || pair == RVM_PAIR_jt || pair == RVM_PAIR_jf;
+}
+static inline bool rvm__is_loop(unsigned op) {
+    return rvm__pair_of(op) == RVM_PAIR_for || rvm__pair_of(op) == RVM_PAIR_par;
+}
+
+/* What an instruction is about, by its row in ops.def; updates are those of families.def. */
+typedef enum rvm_class {
+    RVM_CLASS_UPDATE,
+    RVM_CLASS_CONTROL,
+    RVM_CLASS_REGION,
+    RVM_CLASS_CALL,
+    RVM_CLASS_IN_PLACE,
+    RVM_CLASS_STACK,
+    RVM_CLASS_TRAIL,
+    RVM_CLASS_ARRAY,
+    RVM_CLASS_CHECK
+} rvm_class;
+
 typedef struct rvm_op_info {
     const char *name; /* "add", "sub", "jmp"...; NULL: no such opcode */
     rvm_op inverse;
+    rvm_class class;
     const char *operands; /* letters of ops.def; NULL for updates */
     const char *symbol;   /* "+=" for updates, else NULL */
     rvm_role access;      /* of an update's target */
@@ -110,6 +133,9 @@ typedef struct rvm_row_info {
 
 extern const rvm_op_info rvm__op_info[RVM_OP_LIMIT];
 extern const rvm_row_info rvm__row_info[RVM_ROW_COUNT];
+static inline rvm_class rvm__class_of(unsigned op) {
+    return rvm__op_info[op].class;
+}
 int rvm__op_find(const char *name, size_t length);  /* opcode or -1 */
 int rvm__row_find(const char *name, size_t length); /* row or -1 */
 /* Types of operand k of a row whose first typed operand is T and whose target has type y: what the verifier, the assembler
@@ -122,9 +148,11 @@ static inline bool rvm__op_sets(rvm_op op) {
     return rvm__pair_of(op) == RVM_PAIR_set;
 }
 /* Whether something goes onto a trail or comes from it, or trails change segments. */
-bool rvm__op_on_trail(rvm_op op);
+static inline bool rvm__op_on_trail(rvm_op op) {
+    return rvm__op_sets(op) || rvm__class_of(op) == RVM_CLASS_TRAIL;
+}
 static inline bool rvm__op_on_stack(rvm_op op) {
-    return rvm__pair_of(op) == RVM_PAIR_push || rvm__pair_of(op) == RVM_PAIR_pushc || rvm__pair_of(op) == RVM_PAIR_stow;
+    return rvm__class_of(op) == RVM_CLASS_STACK;
 }
 /* Places of an instruction, or -1 where the op lets them vary (calls, arrays, views). */
 int rvm__op_places(rvm_op op, rvm_row row, uint8_t flags);
@@ -183,11 +211,13 @@ typedef struct rvm_insn {
 static inline unsigned rvm__op_flags(rvm_op op) {
     const unsigned flags = RVM_FLAG_UNCHECKED | RVM_FLAG_RESTORE;
     if (rvm__pair_of(op) == RVM_PAIR_let) return flags | RVM_FLAG_TOL;
-    return rvm__pair_of(op) == RVM_PAIR_for || rvm__pair_of(op) == RVM_PAIR_par ? flags | RVM_FLAG_REVERSED : flags;
+    return rvm__is_loop(op) ? flags | RVM_FLAG_REVERSED : flags;
 }
 
 /* Whether the first place is an array that appears there or disappears, whole or as part of another. */
-bool rvm__op_names_array(rvm_op op);
+static inline bool rvm__op_names_array(rvm_op op) {
+    return rvm__class_of(op) == RVM_CLASS_ARRAY;
+}
 /* A letter for each place of an instruction that has the right number of them: those of ops.def, and for updates y and a, t
  * for a target that appears or disappears, w for one that is set and may be an operand, e for a tolerance. t, X, i and r
  * appear where the direction bit is 0, else they disappear. Those that do stand together, behind constants at most. */

@@ -77,10 +77,10 @@ rvm__family_formula rvm__formula_of_family(rvm__formula *g, rvm_op op, int f) {
 #include "families.def"
 #undef FAMILY
 #undef INVERSE
-#define PAIR(name, inverse, operands, types, doc)                                                                           \
+#define PAIR(name, inverse, class, operands, types, doc)                                                                    \
     case RVM_OP_##name:                                                                                                     \
     case RVM_OP_##inverse:
-#define SELF(name, operands, types, doc) case RVM_OP_##name:
+#define SELF(name, class, operands, types, doc) case RVM_OP_##name:
 #include "ops.def"
 #undef PAIR
 #undef SELF

@@ -20,16 +20,18 @@ enum {
 
 const rvm_op_info rvm__op_info[RVM_OP_LIMIT] = {
 #define FAMILY(name_, inverse_, sym, access_, value, seed, sb, sd, doc_)                                                    \
-    [RVM_OP_##name_] = {#name_, RVM_OP_##inverse_, NULL, sym, RVM_##access_, TYPES_##name_, doc_},
+    [RVM_OP_##name_] = {#name_, RVM_OP_##inverse_, RVM_CLASS_UPDATE, NULL, sym, RVM_##access_, TYPES_##name_, doc_},
 #define INVERSE FAMILY
 #include "families.def"
 #undef FAMILY
 #undef INVERSE
-#define PAIR(name_, inverse_, operands_, types_, doc_)                                                                      \
-    [RVM_OP_##name_] = {#name_, RVM_OP_##inverse_, operands_, NULL, RVM_READ, RVM_TYPES_##types_, doc_},                    \
-    [RVM_OP_##inverse_] = {#inverse_, RVM_OP_##name_, operands_, NULL, RVM_READ, RVM_TYPES_##types_, doc_},
-#define SELF(name_, operands_, types_, doc_)                                                                                \
-    [RVM_OP_##name_] = {#name_, RVM_OP_##name_, operands_, NULL, RVM_READ, RVM_TYPES_##types_, doc_},
+#define PAIR(name_, inverse_, class_, operands_, types_, doc_)                                                              \
+    [RVM_OP_##                                                                                                              \
+        name_] = {#name_, RVM_OP_##inverse_, RVM_CLASS_##class_, operands_, NULL, RVM_READ, RVM_TYPES_##types_, doc_},      \
+      [RVM_OP_##                                                                                                            \
+          inverse_] = {#inverse_, RVM_OP_##name_, RVM_CLASS_##class_, operands_, NULL, RVM_READ, RVM_TYPES_##types_, doc_},
+#define SELF(name_, class_, operands_, types_, doc_)                                                                        \
+    [RVM_OP_##name_] = {#name_, RVM_OP_##name_, RVM_CLASS_##class_, operands_, NULL, RVM_READ, RVM_TYPES_##types_, doc_},
 #include "ops.def"
 #undef PAIR
 #undef SELF
@@ -61,16 +63,6 @@ int rvm__row_find(const char *name, size_t length) {
     for (int row = 0; row < RVM_ROW_COUNT; row++)
         if (same(rvm__row_info[row].name, name, length)) return row;
     return -1;
-}
-
-bool rvm__op_on_trail(rvm_op op) {
-    const char *operands = rvm__op_info[op].operands;
-    return rvm__op_sets(op) || (operands && strchr(operands, 'l'));
-}
-
-bool rvm__op_names_array(rvm_op op) {
-    const char *operands = rvm__op_info[op].operands;
-    return operands && *operands == 'X';
 }
 
 #define VARYING "*+#dr" /* letters that stand for any number of places */

@@ -77,8 +77,7 @@ static void prove(const facts *w, rvm_insn *in) {
     const rvm_place *q = rvm__places(w->v->f, in);
     for (uint32_t k = 0; k < in->nplaces && k < 4; k++)
         if (q[k].kind == RVM_PLACE_ELEM && in_bounds(w, q + k)) in->facts |= (uint8_t)(RVM_FACT_INBOUNDS0 << k);
-    if (rvm__pair_of(in->op) == RVM_PAIR_for || rvm__pair_of(in->op) == RVM_PAIR_par)
-        w->loop[q[0].slot] = rvm__is_inverse(in->op) ? 0 : (uint32_t)(in - w->v->f->code) + 1;
+    if (rvm__is_loop(in->op)) w->loop[q[0].slot] = rvm__is_inverse(in->op) ? 0 : (uint32_t)(in - w->v->f->code) + 1;
 }
 
 /* ---- lengths ---- */

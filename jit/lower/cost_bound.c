@@ -108,16 +108,15 @@ static uint64_t count(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t t
     uint64_t n = 0;
     for (uint32_t pc = from; pc < to && n < RVM__UNBOUNDED; pc++) {
         const rvm_insn *in = &f->code[pc];
-        const enum rvm_pair pair = rvm__pair_of(in->op);
-        const bool jumps = pair == RVM_PAIR_jmp || pair == RVM_PAIR_jt || pair == RVM_PAIR_jf;
+        const bool jumps = rvm__is_jump(in->op) && !rvm__is_inverse(in->op);
         n++;
-        if ((jumps && !looked && !rvm__is_inverse(in->op) && in->target < pc) || is_long(u, fn, pc)) return RVM__UNBOUNDED;
+        if ((jumps && !looked && in->target < pc) || is_long(u, fn, pc)) return RVM__UNBOUNDED;
         if (rvm__is_call(in)) n += most_of_call(u, in, looked);
         if (in->op == RVM_OP_compute) { /* the part runs twice */
             n += 2 * count(u, fn, pc + 1, in->target, looked);
             pc = in->target - 1;
         }
-        if ((pair != RVM_PAIR_for && pair != RVM_PAIR_par) || in->target < pc) continue;
+        if (!rvm__is_loop(in->op) || in->target < pc) continue;
         n += count_trips(u, fn, pc, looked);
         pc = in->target;
     }

@@ -23,9 +23,7 @@ uint32_t rvm__maker_of(const rvm_function *f, uint16_t array, uint32_t pc) {
 
 bool rvm__is_closed(const rvm_function *f, uint32_t from, uint32_t to) {
     for (uint32_t pc = from + 1; pc < to; pc++) {
-        const enum rvm_pair pair = rvm__pair_of(f->code[pc].op);
-        const bool jumps = pair == RVM_PAIR_jmp || pair == RVM_PAIR_jt || pair == RVM_PAIR_jf;
-        if (jumps && f->code[pc].target < from) return false;
+        if (rvm__is_jump(f->code[pc].op) && f->code[pc].target < from) return false;
     }
     return true;
 }

@@ -128,6 +128,48 @@ static bool pass_region(rvm__emit *e, const rvm_insn *in, uint32_t *next) {
 
 /* ---- one instruction; false: the stretch ends ---- */
 
+static bool emit_control(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
+    switch ((int)rvm__pair_of(op)) {
+    case RVM_PAIR_start:
+        rvm__charge(e, 1);
+        LLVMBuildBr(e->k->b, e->frame.done);
+        return false;
+    case RVM_PAIR_jmp:
+        if (op == RVM_OP_cf) return rvm__exit_now(e), false;
+        rvm__charge(e, 1);
+        rvm__jump(e, e->control.context, in->target, is_back(e->control.context, e->control.pc, in->target));
+        return false;
+    case RVM_PAIR_for:
+        if (op == RVM_OP_for) return rvm__enter_loop(e, in, x), false;
+        return rvm__turn_loop(e, in, x);
+    case RVM_PAIR_par:
+        if (op == RVM_OP_par) return rvm__enter_block(e, in, x), false;
+        return rvm__turn_block(e, in, x);
+    }
+    LLVMValueRef taken = is_taken(e, x, rvm__pair_of(op) == RVM_PAIR_jt);
+    if (!rvm__is_inverse(op)) return conditional_jump(e, in, taken), true;
+    if (!(x->flags & X_UNCHECKED)) rvm__exit_if(e, taken);
+    rvm__charge(e, 1);
+    rvm__jump(e, e->control.context, e->control.pc, false);
+    return false;
+}
+
+/* assert, and function values. */
+static void emit_check(rvm__emit *e, const rvm__xinsn *x, rvm_op op) {
+    const bool unchecked = x->flags & X_UNCHECKED;
+    if (op == RVM_OP_assert) {
+        if (!unchecked) rvm__exit_if(e, is_taken(e, x, false));
+        return;
+    }
+    LLVMValueRef is = rvm__build_int(e->k, x->to.jump);
+    if (op == RVM_OP_addr) {
+        rvm__set_slot(e, x->to.i, is);
+        return;
+    }
+    if (!unchecked) rvm__exit_if(e, LLVMBuildICmp(e->k->b, LLVMIntNE, rvm__slot_value(e, x->to.i), is, ""));
+    rvm__gone(e, x->to.i);
+}
+
 static void on_trail(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
     if (!e->u->w->standalone)
         rvm__emit_trail(e, in, x, op);
@@ -141,7 +183,6 @@ static bool step(rvm__emit *e, uint32_t *next) {
     const rvm_insn *in = &e->f->code[e->control.pc];
     const rvm__xinsn *x = &e->code->x[e->control.pc];
     const rvm_op op = e->control.context->dir > 0 ? (rvm_op)in->op : rvm__op_inverse((rvm_op)in->op);
-    const bool unchecked = x->flags & X_UNCHECKED;
     *next = e->control.pc + (uint32_t)e->control.context->dir;
     if (e->block.ends && e->control.pc == e->block.ends) {
         rvm__charge(e, 0);
@@ -149,73 +190,19 @@ static bool step(rvm__emit *e, uint32_t *next) {
         return false;
     }
     if (rvm__leave_out(e, in, op)) return e->count.walked++, true;
-    switch (rvm__pair_of(in->op)) {
-    case RVM_PAIR_start:
-        rvm__charge(e, 1);
-        LLVMBuildBr(e->k->b, e->frame.done);
-        return false;
-    case RVM_PAIR_jmp:
-        if (op == RVM_OP_cf) return rvm__exit_now(e), false;
-        rvm__charge(e, 1);
-        rvm__jump(e, e->control.context, in->target, is_back(e->control.context, e->control.pc, in->target));
-        return false;
-    case RVM_PAIR_jt:
-    case RVM_PAIR_jf: {
-        LLVMValueRef taken = is_taken(e, x, rvm__pair_of(in->op) == RVM_PAIR_jt);
-        if (!rvm__is_inverse(op)) return conditional_jump(e, in, taken), true;
-        if (!unchecked) rvm__exit_if(e, taken);
-        rvm__charge(e, 1);
-        rvm__jump(e, e->control.context, e->control.pc, false);
-        return false;
-    }
-    case RVM_PAIR_for:
-        if (op == RVM_OP_for) return rvm__enter_loop(e, in, x), false;
-        return rvm__turn_loop(e, in, x);
-    case RVM_PAIR_par:
-        if (op == RVM_OP_par) return rvm__enter_block(e, in, x), false;
-        return rvm__turn_block(e, in, x);
-    case RVM_PAIR_compute:
-    case RVM_PAIR_do:
-    case RVM_PAIR_undo: return pass_region(e, in, next);
-    case RVM_PAIR_trap: return rvm__exit_now(e), false;
-    case RVM_PAIR_assert:
-        if (!unchecked) rvm__exit_if(e, is_taken(e, x, false));
+    switch (rvm__class_of(op)) {
+    case RVM_CLASS_CONTROL: return emit_control(e, in, x, op);
+    case RVM_CLASS_REGION: return pass_region(e, in, next);
+    case RVM_CLASS_CALL: rvm__emit_call(e, in, x, op); return true; /* which charges by itself */
+    case RVM_CLASS_CHECK:
+        if (op == RVM_OP_trap) return rvm__exit_now(e), false;
+        emit_check(e, x, op);
         break;
-    case RVM_PAIR_addr:
-        if (op == RVM_OP_addr)
-            rvm__set_slot(e, x->to.i, rvm__build_int(e->k, x->to.jump));
-        else {
-            LLVMValueRef is = rvm__build_int(e->k, x->to.jump);
-            if (!unchecked) rvm__exit_if(e, LLVMBuildICmp(e->k->b, LLVMIntNE, rvm__slot_value(e, x->to.i), is, ""));
-            rvm__gone(e, x->to.i);
-        }
-        break;
-    case RVM_PAIR_call:
-    case RVM_PAIR_calli: rvm__emit_call(e, in, x, op); return true; /* which charges by itself */
-    case RVM_PAIR_new:
-    case RVM_PAIR_like:
-    case RVM_PAIR_view: rvm__emit_array(e, in, x, op); break;
-    case RVM_PAIR_swap:
-    case RVM_PAIR_neg:
-    case RVM_PAIR_not:
-    case RVM_PAIR_inc:
-    case RVM_PAIR_rot:
-    case RVM_PAIR_hadamard:
-    case RVM_PAIR_inv:
-    case RVM_PAIR_rol:
-    case RVM_PAIR_cswap: rvm__emit_in_place(e, in, x, op); break;
-    case RVM_PAIR_push:
-    case RVM_PAIR_pushc:
-    case RVM_PAIR_set:
-    case RVM_PAIR_drop:
-    case RVM_PAIR_recall:
-    case RVM_PAIR_stow:
-    case RVM_PAIR_segment: on_trail(e, in, x, op); break;
-    case RVM_PAIR_add:
-    case RVM_PAIR_xor:
-    case RVM_PAIR_mul:
-    case RVM_PAIR_let: rvm__emit_update(e, in, x, op); break;
-    case RVM_PAIR_COUNT: return false;
+    case RVM_CLASS_UPDATE: (rvm__op_sets(op) ? on_trail : rvm__emit_update)(e, in, x, op); break;
+    case RVM_CLASS_IN_PLACE: rvm__emit_in_place(e, in, x, op); break;
+    case RVM_CLASS_STACK:
+    case RVM_CLASS_TRAIL: on_trail(e, in, x, op); break;
+    case RVM_CLASS_ARRAY: rvm__emit_array(e, in, x, op); break;
     }
     e->count.walked++;
     return true;

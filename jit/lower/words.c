@@ -378,10 +378,10 @@ LLVMValueRef rvm__build_update(rvm__build *k, rvm_op op, rvm_type t, LLVMValueRe
     case RVM_OP_##name:                                                                                                     \
         return value;
 #define INVERSE FAMILY
-#define PAIR(name, inverse, operands, types, doc)                                                                           \
+#define PAIR(name, inverse, class, operands, types, doc)                                                                    \
     case RVM_OP_##name:                                                                                                     \
     case RVM_OP_##inverse:
-#define SELF(name, operands, types, doc) case RVM_OP_##name:
+#define SELF(name, class, operands, types, doc) case RVM_OP_##name:
 #include "families.def"
 #include "ops.def"
 #undef FAMILY

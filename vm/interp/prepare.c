@@ -201,15 +201,10 @@ static void prepare_call(const preparation *p, const rvm_insn *in, const rvm_pla
             if (may_share(p, &places[i], &places[k])) x->flags |= X_ALIAS;
 }
 
-/* The handler of an instruction that is no update; its direction bit is added by the caller. */
-static uint16_t other_handler(preparation *p, const rvm_insn *in, const rvm_place *places, bool unchecked, rvm__xinsn *x) {
-    static const uint16_t neg[RVM_TYPE_COUNT] = {H_i64_neg, H_f64_neg, H_fix_neg, H_f64_neg},
-                          inc[RVM_TYPE_COUNT] = {H_i64_inc, H_f64_inc, H_fix_inc, H_f32_inc},
-                          rot[RVM_TYPE_COUNT] = {H_nop, H_f64_rot, H_fix_rot, H_f32_rot},
-                          hadamard[RVM_TYPE_COUNT] = {H_nop, H_f64_hadamard, H_fix_hadamard, H_f32_hadamard};
-    const rvm_type t = in->nplaces ? rvm__place_type(p->f, &places[0]) : RVM_I64;
-    const bool exact = p->m->o.exact && rvm__is_floating(t);
-    switch (rvm__pair_of(in->op)) {
+/* ---- handlers of what is no update; the caller adds the direction bit ---- */
+
+static uint16_t control_handler(const rvm_insn *in, bool unchecked) {
+    switch ((int)rvm__pair_of(in->op)) {
     case RVM_PAIR_start: return H_start;
     case RVM_PAIR_jmp: return H_jmp;
     case RVM_PAIR_jt: return unchecked ? H_jtu : H_jt;
@@ -218,17 +213,25 @@ static uint16_t other_handler(preparation *p, const rvm_insn *in, const rvm_plac
     case RVM_PAIR_for: /* reversed: the ends trade places, and each is met from the other side */
         if (in->flags & RVM_FLAG_REVERSED) return in->op == RVM_OP_for ? H_next_down : H_for_down - 1;
         return in->op == RVM_OP_for ? H_for_up : H_next_up - 1;
-    case RVM_PAIR_call:
-    case RVM_PAIR_calli: prepare_call(p, in, places, x); return H_call;
-    case RVM_PAIR_addr: x->to.jump = (int32_t)in->target; return H_addr;
-    case RVM_PAIR_compute: return H_compute_up;
-    case RVM_PAIR_do: return H_do_up;
-    case RVM_PAIR_undo: return H_undo_up;
-    case RVM_PAIR_swap: {
-        const bool track = tracked(p, &places[0]) || tracked(p, &places[1]);
-        if (track) x->flags |= X_TRACK;
-        return !track && all_registers(p, places, 2, false) ? H_r_swap : H_g_swap;
     }
+    return H_trap;
+}
+
+static uint16_t swap_handler(const preparation *p, const rvm_place *places, rvm__xinsn *x) {
+    const bool track = tracked(p, &places[0]) || tracked(p, &places[1]);
+    if (track) x->flags |= X_TRACK;
+    return !track && all_registers(p, places, 2, false) ? H_r_swap : H_g_swap;
+}
+
+static uint16_t in_place_handler(const preparation *p, const rvm_insn *in, const rvm_place *places, rvm__xinsn *x) {
+    static const uint16_t neg[RVM_TYPE_COUNT] = {H_i64_neg, H_f64_neg, H_fix_neg, H_f64_neg},
+                          inc[RVM_TYPE_COUNT] = {H_i64_inc, H_f64_inc, H_fix_inc, H_f32_inc},
+                          rot[RVM_TYPE_COUNT] = {H_nop, H_f64_rot, H_fix_rot, H_f32_rot},
+                          hadamard[RVM_TYPE_COUNT] = {H_nop, H_f64_hadamard, H_fix_hadamard, H_f32_hadamard};
+    const rvm_type t = rvm__place_type(p->f, &places[0]);
+    const bool exact = p->m->o.exact && rvm__is_floating(t);
+    switch ((int)rvm__pair_of(in->op)) {
+    case RVM_PAIR_swap: return swap_handler(p, places, x);
     case RVM_PAIR_neg: return neg[t];
     case RVM_PAIR_not: return H_i64_not;
     case RVM_PAIR_inc: return exact ? H_x_inc : inc[t];
@@ -237,23 +240,30 @@ static uint16_t other_handler(preparation *p, const rvm_insn *in, const rvm_plac
     case RVM_PAIR_inv: return exact ? H_x_inv : t == RVM_F32 ? H_f32_inv : H_f64_inv;
     case RVM_PAIR_rol: return H_rol;
     case RVM_PAIR_cswap: x->arity = 1; return H_cswap;
-    case RVM_PAIR_push: return H_push;
-    case RVM_PAIR_pushc: return H_pushc;
-    case RVM_PAIR_new:
-    case RVM_PAIR_like: return H_new;
-    case RVM_PAIR_view: return H_view;
-    case RVM_PAIR_assert: return unchecked ? H_nop : H_assert;
-    case RVM_PAIR_drop: return H_drop;
-    case RVM_PAIR_recall: return H_recall;
-    case RVM_PAIR_stow: return H_stow;
-    case RVM_PAIR_segment: return H_segment;
-    case RVM_PAIR_trap: return H_trap;
-    case RVM_PAIR_add:
-    case RVM_PAIR_xor:
-    case RVM_PAIR_mul:
-    case RVM_PAIR_let:
-    case RVM_PAIR_set:
-    case RVM_PAIR_COUNT: break;
+    }
+    return H_trap;
+}
+
+static uint16_t check_handler(const rvm_insn *in, bool unchecked, rvm__xinsn *x) {
+    if (rvm__pair_of(in->op) == RVM_PAIR_assert) return unchecked ? H_nop : H_assert;
+    if (rvm__pair_of(in->op) == RVM_PAIR_trap) return H_trap;
+    x->to.jump = (int32_t)in->target;
+    return H_addr;
+}
+
+static uint16_t other_handler(const preparation *p, const rvm_insn *in, const rvm_place *places, bool unchecked,
+                              rvm__xinsn *x) {
+    const enum rvm_pair pair = rvm__pair_of(in->op);
+    switch (rvm__class_of(in->op)) {
+    case RVM_CLASS_CONTROL: return control_handler(in, unchecked);
+    case RVM_CLASS_REGION: return pair == RVM_PAIR_compute ? H_compute_up : pair == RVM_PAIR_do ? H_do_up : H_undo_up;
+    case RVM_CLASS_CALL: prepare_call(p, in, places, x); return H_call;
+    case RVM_CLASS_IN_PLACE: return in_place_handler(p, in, places, x);
+    case RVM_CLASS_STACK: return pair == RVM_PAIR_push ? H_push : pair == RVM_PAIR_pushc ? H_pushc : H_stow;
+    case RVM_CLASS_TRAIL: return pair == RVM_PAIR_drop ? H_drop : pair == RVM_PAIR_recall ? H_recall : H_segment;
+    case RVM_CLASS_ARRAY: return pair == RVM_PAIR_view ? H_view : H_new;
+    case RVM_CLASS_CHECK: return check_handler(in, unchecked, x);
+    case RVM_CLASS_UPDATE: break;
     }
     return H_trap;
 }
@@ -282,7 +292,7 @@ static void prepare_other(preparation *p, uint32_t pc, const rvm_insn *in, const
     const char *operands = rvm__op_info[in->op].operands;
     const rvm_place *last = in->nplaces ? &places[in->nplaces - 1] : NULL;
     if (in->op == RVM_OP_for || in->op == RVM_OP_compute) deeper(p);
-    if (rvm__pair_of(in->op) == RVM_PAIR_for || rvm__pair_of(in->op) == RVM_PAIR_par)
+    if (rvm__is_loop(in->op))
         prepare_loop(p, in, places, x);
     else if (strchr(operands, 'c') && !strchr(operands, 'y'))
         x->to.c = places[0].slot;
