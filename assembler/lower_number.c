@@ -209,15 +209,18 @@ static expr *copy_part(assembler *a, const expr *e, int part) {
     return copy;
 }
 
+static bool changes_by(rvm_op op, rvm_shadows how) {
+    return rvm__class_of(op) == RVM_CLASS_IN_PLACE && rvm__change_info[rvm__change_of(op)].shadows == how;
+}
+
 static bool moves(rvm_op op) {
     const enum rvm_pair pair = rvm__pair_of(op);
-    return pair == RVM_PAIR_swap || pair == RVM_PAIR_cswap || pair == RVM_PAIR_push || pair == RVM_PAIR_pushc;
+    return changes_by(op, RVM_SHADOWS_MOVE) || pair == RVM_PAIR_push || pair == RVM_PAIR_pushc;
 }
 
 /* Moves and linear changes by a real matrix, which act on each part by itself. */
 static bool by_parts(rvm_op op) {
-    const enum rvm_pair pair = rvm__pair_of(op);
-    return moves(op) || pair == RVM_PAIR_neg || pair == RVM_PAIR_rot || pair == RVM_PAIR_hadamard;
+    return moves(op) || changes_by(op, RVM_SHADOWS_LINEAR);
 }
 
 static bool is_changed(const stmt *s, uint32_t k) {

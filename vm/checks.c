@@ -123,21 +123,14 @@ rvm_status rvm__set_disagrees(rvm_machine *m, const rvm__xinsn *x, rvm_value was
     return RVM_ERR_RELEASE;
 }
 
-static void track_place(rvm_machine *m, const rvm__xinsn *x, const rvm__xplace *q, double y) {
+void rvm__track_at(rvm_machine *m, const rvm__xinsn *x, const rvm__xplace *q, double y) {
     double *held = magnitude_of(m, q);
     const bool fresh = q->kind == XSLOT && (x->flags & X_FRESH);
     if (held && (fresh || fabs(y) > *held)) *held = fabs(y);
 }
 
 void rvm__track(rvm_machine *m, const rvm__xinsn *x, double y) {
-    track_place(m, x, &x->p[0], y);
-}
-
-/* Of swap, rot and hadamard the places come first, of cswap behind the condition. */
-void rvm__track_pair(rvm_machine *m, const rvm__xinsn *x, double y, double z) {
-    const rvm__xplace *q = x->p + x->arity;
-    track_place(m, x, q, y);
-    track_place(m, x, q + 1, z);
+    rvm__track_at(m, x, &x->p[0], y);
 }
 
 static rvm_value *element(const rvm_machine *m, const rvm__xplace *q, bool shadow) {

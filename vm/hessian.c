@@ -115,62 +115,52 @@ static bool bring_update(const site *s, const update *u) {
 
 /* ---- changes in place ---- */
 
-enum { MOST_INPUTS = 3 };
-
 typedef struct change {
-    int outputs, inputs; /* the outputs are the first inputs */
-    rvm__key key[MOST_INPUTS];
-    double w[MOST_INPUTS], d[MOST_INPUTS][MOST_INPUTS], dd[MOST_INPUTS][MOST_INPUTS]; /* dd: weighted, over all outputs */
+    const rvm_change_info *info;
+    int first, inputs; /* its places, then its operands */
+    rvm__key key[RVM__CHANGE_INPUTS];
+    double w[RVM_MAX_CHANGED];
+    rvm__change_jet f[RVM_MAX_CHANGED];
 } change;
+
+static double second_partial(const change *c, int j, int k) {
+    double sum = 0;
+    for (int i = 0; i < c->info->places; i++)
+        if (c->f[i].dd[j][k] != 0) sum += c->w[i] * c->f[i].dd[j][k];
+    return sum;
+}
+
+/* What was moved has its row under another name; else every input takes its share of a row. */
+static bool bring_place(rvm__sym *h, const change *c, int i) {
+    const rvm__key from = rvm__temporary_key(i);
+    bool good = true;
+    for (int k = 0; k < c->inputs && good; k++) {
+        if (!c->key[k] || c->f[i].d[k] == 0) continue;
+        if (c->info->shadows == RVM_SHADOWS_MOVE) return rvm__sym_rename(h, from, c->key[k]);
+        good = rvm__sym_shear(h, from, c->key[k], c->f[i].d[k]);
+    }
+    rvm__sym_drop(h, from);
+    return good;
+}
 
 static bool bring_change(rvm__sym *h, const change *c) {
     bool good = true;
-    for (int i = 0; i < c->outputs && good; i++) good = rvm__sym_rename(h, c->key[i], rvm__temporary_key(i));
-    for (int i = 0; i < c->outputs && good; i++) {
-        for (int k = 0; k < c->inputs && good; k++)
-            if (c->key[k]) good = rvm__sym_shear(h, rvm__temporary_key(i), c->key[k], c->d[i][k]);
-        rvm__sym_drop(h, rvm__temporary_key(i));
-    }
+    for (int i = 0; i < c->info->places && good; i++) good = rvm__sym_rename(h, c->key[i], rvm__temporary_key(i));
+    for (int i = 0; i < c->info->places && good; i++) good = bring_place(h, c, i);
     for (int j = 0; j < c->inputs && good; j++)
         for (int k = 0; k <= j && good; k++)
-            if (c->key[j] && c->key[k]) good = rvm__sym_add(h, c->key[j], c->key[k], c->dd[j][k]);
+            if (c->key[j] && c->key[k]) good = rvm__sym_add(h, c->key[j], c->key[k], second_partial(c, j, k));
     return good;
 }
 
 static bool note_change(const site *s, change *c) {
     for (int k = 0; k < c->inputs; k++) {
-        c->key[k] = is_active(s, k) ? key_of(s, k) : 0;
-        if (is_active(s, k) && !c->key[k]) return false;
-        if (k < c->outputs) c->w[k] = shadow_of(s, k);
+        const int place = c->first + k;
+        c->key[k] = is_active(s, place) ? key_of(s, place) : 0;
+        if (is_active(s, place) && !c->key[k]) return false;
+        if (k < c->info->places) c->w[k] = shadow_of(s, place);
     }
     return true;
-}
-
-/* (a, b) turned by sign * t; a, b as before the turn. */
-static void fill_rotation(const site *s, change *c) {
-    const double sign = s->op == RVM_OP_rot ? 1 : -1, t = sign * value_of(s, 2), a = value_of(s, 0), b = value_of(s, 1);
-    const double co = cos(t), si = sin(t), y0 = a * co - b * si, y1 = a * si + b * co;
-    c->d[0][0] = c->d[1][1] = co;
-    c->d[0][1] = -si;
-    c->d[1][0] = si;
-    c->d[0][2] = -sign * y1;
-    c->d[1][2] = sign * y0;
-    c->dd[2][0] = sign * (c->w[1] * co - c->w[0] * si);
-    c->dd[2][1] = sign * (-c->w[0] * co - c->w[1] * si);
-    c->dd[2][2] = -c->w[0] * y0 - c->w[1] * y1;
-}
-
-static void fill_hadamard(change *c) {
-    c->d[0][0] = c->d[0][1] = c->d[1][0] = M_SQRT1_2;
-    c->d[1][1] = -M_SQRT1_2;
-}
-
-static void fill_inverse(const site *s, change *c) {
-    rvm__second f;
-    const double x[3] = {value_of(s, 0)};
-    if (!rvm__row_second(RVM_ROW_inv, x, &f)) return;
-    c->d[0][0] = f.d[0];
-    c->dd[0][0] = c->w[0] * f.dd[0][0];
 }
 
 /* ---- arrays that appear, in one piece: their elements are all the value of `new` ---- */
@@ -260,25 +250,17 @@ static rvm_status step_update(const site *s) {
     GOOD(bring_update(s, &u));
 }
 
-static rvm_status step_change(const site *s, int outputs, int inputs) {
-    change c = {.outputs = outputs, .inputs = inputs};
-    const bool noted = note_change(s, &c);
+static rvm_status step_change(const site *s) {
+    change c = {.info = &rvm__change_info[rvm__change_of(s->op)]};
+    double x[RVM__CHANGE_INPUTS] = {0};
+    c.first = c.info->conditional;
+    c.inputs = c.info->places + c.info->operands;
+    const bool taken = !c.first || cell_of(s, 0, false)->i != 0, noted = note_change(s, &c);
     const rvm_status status = machine_step(s->m);
-    if (status || !noted) return status;
-    const enum rvm_pair pair = rvm__pair_of(s->op);
-    if (pair == RVM_PAIR_rot) fill_rotation(s, &c);
-    if (pair == RVM_PAIR_hadamard) fill_hadamard(&c);
-    if (pair == RVM_PAIR_inv) fill_inverse(s, &c);
-    if (pair == RVM_PAIR_neg) c.d[0][0] = -1;
+    if (status || !taken || !noted) return status;
+    for (int k = 0; k < c.inputs; k++) x[k] = value_of(s, c.first + k);
+    rvm__change_jets(s->op, x, c.f);
     GOOD(bring_change(s->h, &c));
-}
-
-static rvm_status step_swap(const site *s, int first) {
-    const rvm__key a = key_of(s, first), b = key_of(s, first + 1);
-    const bool taken = !first || cell_of(s, 0, false)->i != 0;
-    const rvm_status status = machine_step(s->m);
-    if (status || !taken || !a || !b) return status;
-    GOOD(rvm__sym_swap(s->h, a, b));
 }
 
 static rvm_status step_stack(const site *s) {
@@ -381,18 +363,6 @@ static rvm_status step_slot(const site *s) {
     return back ? step_from_slot(s) : step_to_slot(s);
 }
 
-static rvm_status step_in_place(const site *s) {
-    switch ((int)rvm__pair_of(s->op)) {
-    case RVM_PAIR_neg:
-    case RVM_PAIR_inv: return step_change(s, 1, 1);
-    case RVM_PAIR_hadamard: return step_change(s, 2, 2);
-    case RVM_PAIR_rot: return step_change(s, 2, 3);
-    case RVM_PAIR_swap: return step_swap(s, 0);
-    case RVM_PAIR_cswap: return step_swap(s, 1);
-    }
-    return machine_step(s->m);
-}
-
 /* Whether the instruction changes a place that is active. */
 static bool changes_active(const site *s) {
     const char *operands = rvm__op_info[s->op].operands;
@@ -408,7 +378,7 @@ static rvm_status step(rvm_machine *m) {
         if (changes_active(&s)) return pair == RVM_PAIR_set ? step_set(&s) : step_update(&s);
         break;
     case RVM_CLASS_IN_PLACE:
-        if (changes_active(&s)) return step_in_place(&s);
+        if (changes_active(&s) && rvm__change_info[rvm__change_of(s.op)].shadows != RVM_SHADOWS_STAY) return step_change(&s);
         break;
     case RVM_CLASS_STACK:
         if (pair == RVM_PAIR_stow) return step_slot(&s);

@@ -268,15 +268,3 @@ bool rvm__sym_rename(rvm__sym *s, rvm__key from, rvm__key to) {
     s->rows[r].key = to;
     return insert(s->m, &s->row_of, to, (uint32_t)r);
 }
-
-bool rvm__sym_swap(rvm__sym *s, rvm__key a, rvm__key b) {
-    const int64_t p = number_of(s, a), q = number_of(s, b);
-    if (p == q) return true;
-    if (p < 0) return rvm__sym_rename(s, b, a);
-    if (q < 0) return rvm__sym_rename(s, a, b);
-    find(&s->row_of, a)->number = (uint32_t)q;
-    find(&s->row_of, b)->number = (uint32_t)p;
-    s->rows[p].key = b;
-    s->rows[q].key = a;
-    return true;
-}

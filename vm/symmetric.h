@@ -7,7 +7,7 @@
  *     shear  y = y + c a     H[a, q] += c H[y, q] for every q
  *     scale  y = c y         row and column of y times c
  *     drop   y is constant   row and column of y vanish
- *     rename, swap           the same matrix under other names
+ *     rename                 the same matrix under other names
  *
  * The functions that add entries return false when out of memory; the matrix is then of no more use.
  */
@@ -72,7 +72,6 @@ void rvm__sym_scale(rvm__sym *s, rvm__key y, double c);
 void rvm__sym_drop(rvm__sym *s, rvm__key y);
 /* The row of `from` becomes that of `to`, whose own vanishes. */
 bool rvm__sym_rename(rvm__sym *s, rvm__key from, rvm__key to);
-bool rvm__sym_swap(rvm__sym *s, rvm__key a, rvm__key b);
 /* The row of a place, or NULL. */
 rvm__sym_row *rvm__sym_row_of(const rvm__sym *s, rvm__key key);
 

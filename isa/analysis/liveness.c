@@ -129,7 +129,8 @@ static bool appears(const step *x, uint32_t k) {
 /* By the domain of the instruction. */
 static bool has_domain(const flow *w, const step *x) {
     const rvm_function *f = w->list.f;
-    if (!rvm__op_is_update(x->op)) return x->op == RVM_OP_inv;
+    if (rvm__class_of(x->op) == RVM_CLASS_IN_PLACE) return rvm__change_info[rvm__change_of(x->op)].domain;
+    if (!rvm__op_is_update(x->op)) return false;
     if (rvm__pair_of(x->op) == RVM_PAIR_mul) return rvm__place_type(f, x->q) != RVM_I64;
     if (rvm__row_info[x->in->row].sig == RVM_SIG_POS) return true;
     if (rvm__row_info[x->in->row].sig != RVM_SIG_QUOT) return false;

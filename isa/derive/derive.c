@@ -158,6 +158,10 @@ static void copy(rvm__derive *t, const rvm_insn *in, rvm_op op) {
     emit_call(t, in, op, in->target, none);
 }
 
+static void one_op(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep) {
+    (rvm__class_of(op) == RVM_CLASS_IN_PLACE ? rvm__derive_change : rvm__derive_op)(t, in, op, sweep);
+}
+
 static void derive_one(rvm__derive *t, uint32_t pc, int step, enum rvm__style style) {
     const rvm_insn in = rvm__source(t)->code[pc];
     const rvm_op op = (rvm_op)in.op;
@@ -171,7 +175,7 @@ static void derive_one(rvm__derive *t, uint32_t pc, int step, enum rvm__style st
         else if (rvm__op_is_update(op))
             rvm__tangent_update(t, &in, op);
         else
-            rvm__derive_op(t, &in, op, false);
+            one_op(t, &in, op, false);
         return;
     case RVM__SWEEP: {
         const rvm_op does = step < 0 ? op : rvm__op_inverse(op);
@@ -180,7 +184,7 @@ static void derive_one(rvm__derive *t, uint32_t pc, int step, enum rvm__style st
         else if (rvm__op_is_update(op))
             rvm__sweep_update(t, &in, does);
         else
-            rvm__derive_op(t, &in, does, true);
+            one_op(t, &in, does, true);
         return;
     }
     }

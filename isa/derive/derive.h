@@ -3,6 +3,7 @@
  *   transform.c       which functions are derived, in which order; their parameters
  *   derive.c          the code list walked up or down; regions; calls
  *   derive_update.c   updates, by the formulas of rows and families
+ *   derive_change.c   changes in place
  *   derive_op.c       the other instructions
  *   derive_rows.c     arrays whose shadow is made row by row
  *   derive_emit.c     registers, places and instructions of the new function; source names
@@ -109,6 +110,11 @@ void rvm__close_targets(rvm__derive *t, uint32_t nopen_before);
 /* ---- derive_update.c ---- */
 void rvm__sweep_update(rvm__derive *t, const rvm_insn *in, rvm_op op); /* the adjoint of op, which stands for in's */
 void rvm__tangent_update(rvm__derive *t, const rvm_insn *in, rvm_op op);
+void rvm__scale_shadow(rvm__derive *t, const rvm_insn *in,
+                       rvm_op op); /* of what SCALEs it (inplace.def), its value being there */
+
+/* ---- derive_change.c ---- */
+void rvm__derive_change(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep); /* of class IN_PLACE */
 
 /* ---- derive_op.c: instructions that are neither updates nor regions ---- */
 typedef struct rvm__entry_places { /* what moves into an entry or out of it, by position; begins as 0 */

@@ -13,80 +13,6 @@ static const rvm_place *places_of(const rvm__derive *t, const rvm_insn *in) {
     return rvm__places(rvm__source(t), in);
 }
 
-/* The first real place that is changed: all that an instruction changes are active together. */
-static bool is_active(const rvm__derive *t, const rvm_insn *in) {
-    char buffer[256];
-    const char *letters = rvm__place_letters(in, buffer);
-    const rvm_place *q = places_of(t, in);
-    for (int k = 0; k < in->nplaces; k++)
-        if (letters[k] == 'y' && rvm__active(t, &q[k])) return true;
-    return false;
-}
-
-static void on_both(rvm__derive *t, const rvm_insn *in, rvm_op op) {
-    rvm__add_value(t, in, op);
-    if (is_active(t, in)) rvm__add_shadow(t, in, op);
-}
-
-/* y op= a * b */
-static void add_product(rvm__derive *t, rvm_op op, rvm_place y, rvm_place a, rvm_place b) {
-    RVM__ADD(t, op, RVM_ROW_mul, 0, y, a, b);
-}
-
-/* ---- rotation: with (a, b) as they are behind it, a_d -= b t_d, b_d += a t_d; transposed, t_b += a b_b - b a_b ---- */
-
-static void turn_shadows(rvm__derive *t, const rvm_insn *in, rvm_op op) {
-    const rvm_place *q = places_of(t, in), angle = q[2];
-    rvm_insn on_shadows = *in;
-    const rvm_place places[3] = {rvm__shadow_place(t, &q[0]), rvm__shadow_place(t, &q[1]), rvm__value_place(t, &angle)};
-    rvm__add(t, op, 0, on_shadows.flags, 3, places);
-}
-
-static void sweep_rot(rvm__derive *t, const rvm_insn *in, rvm_op op) {
-    const rvm_place *q = places_of(t, in);
-    const rvm_op gain = op == RVM_OP_rot ? RVM_OP_add : RVM_OP_sub;
-    if (is_active(t, in) && rvm__active(t, &q[2])) {
-        const rvm_place t_ = rvm__shadow_place(t, &q[2]);
-        add_product(t, gain, t_, rvm__value_place(t, &q[0]), rvm__shadow_place(t, &q[1]));
-        add_product(t, rvm__op_inverse(gain), t_, rvm__value_place(t, &q[1]), rvm__shadow_place(t, &q[0]));
-    }
-    rvm__add_value(t, in, rvm__op_inverse(op));
-    if (is_active(t, in)) turn_shadows(t, in, rvm__op_inverse(op));
-}
-
-/* The tangent of irot is that of rot in reverse, so that on fix the one takes back every bit of the other. */
-static void tangent_rot(rvm__derive *t, const rvm_insn *in, rvm_op op) {
-    const rvm_place *q = places_of(t, in);
-    const bool back = op == RVM_OP_irot, active = is_active(t, in);
-    if (!back) rvm__add_value(t, in, op);
-    if (active && !back) turn_shadows(t, in, op);
-    if (active && rvm__active(t, &q[2])) {
-        const rvm_place t_ = rvm__shadow_place(t, &q[2]);
-        for (int k = 0; k < 2; k++)
-            if (k == back)
-                add_product(t, back ? RVM_OP_add : RVM_OP_sub, rvm__shadow_place(t, &q[0]), rvm__value_place(t, &q[1]), t_);
-            else
-                add_product(t, back ? RVM_OP_sub : RVM_OP_add, rvm__shadow_place(t, &q[1]), rvm__value_place(t, &q[0]), t_);
-    }
-    if (active && back) turn_shadows(t, in, op);
-    if (back) rvm__add_value(t, in, op);
-}
-
-/* ---- y = 1 / y: y_d is multiplied by -1/y^2, y as before; y_b alike ---- */
-
-static void derive_inv(rvm__derive *t, const rvm_insn *in) {
-    const rvm_place *q = places_of(t, in);
-    rvm__add_value(t, in, RVM_OP_inv);
-    if (!is_active(t, in)) return;
-    const rvm_place y = rvm__value_place(t, &q[0]), y_ = rvm__shadow_place(t, &q[0]);
-    const rvm_place square = rvm__temp(t, rvm__place_type(rvm__source(t), &q[0]));
-    RVM__ADD(t, RVM_OP_neg, 0, 0, y_);
-    RVM__ADD(t, RVM_OP_let, RVM_ROW_mul, RVM_FLAG_UNCHECKED, square, y, y);
-    RVM__ADD(t, t->kind == RVM_TANGENT_OF ? RVM_OP_mul : RVM_OP_div, RVM_ROW_id, 0, y_, square);
-    RVM__ADD(t, RVM_OP_unlet, RVM_ROW_mul, RVM_FLAG_UNCHECKED, square, y, y);
-    rvm__temp_free(t, square);
-}
-
 /* ---- entries of a trail or of the stack: the values, then their shadows, at twice as many positions as the transforms
  * before made. A sweep of level n may find shadows of level n in an entry at positions that nothing here has: an adjoint of
  * a lower level took a shadow from there that was never pushed, so it was 0, and that shadow's own shadow came back into the
@@ -362,19 +288,6 @@ static void tangent_new(rvm__derive *t, const rvm_insn *in, rvm_op op) {
 
 /* ---- one instruction ---- */
 
-static void derive_in_place(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep) {
-    const enum rvm_pair pair = rvm__pair_of(op);
-    const rvm_op does = sweep ? rvm__op_inverse(op) : op;
-    if (pair == RVM_PAIR_rot)
-        (sweep ? sweep_rot : tangent_rot)(t, in, op);
-    else if (pair == RVM_PAIR_inv)
-        derive_inv(t, in);
-    else if (pair == RVM_PAIR_inc)
-        rvm__add_value(t, in, does);
-    else
-        on_both(t, in, does);
-}
-
 static void derive_stack(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep) {
     const enum rvm_pair pair = rvm__pair_of(op);
     (pair == RVM_PAIR_push    ? derive_push
@@ -396,7 +309,6 @@ void rvm__derive_op(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep) {
     switch (rvm__class_of(op)) {
     case RVM_CLASS_CONTROL: rvm__add_control(t, in, does); return;
     case RVM_CLASS_CHECK: rvm__add_value(t, in, does); return;
-    case RVM_CLASS_IN_PLACE: derive_in_place(t, in, op, sweep); return;
     case RVM_CLASS_STACK: derive_stack(t, in, op, sweep); return;
     case RVM_CLASS_ARRAY: derive_array(t, in, op, sweep); return;
     case RVM_CLASS_TRAIL:
@@ -406,8 +318,9 @@ void rvm__derive_op(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep) {
             (sweep ? sweep_slot : move_slot)(t, in, op);
         return;
     case RVM_CLASS_UPDATE:
+    case RVM_CLASS_IN_PLACE:
     case RVM_CLASS_REGION:
-    case RVM_CLASS_CALL: return; /* derive.c and derive_update.c have these */
+    case RVM_CLASS_CALL: return; /* derive.c, derive_update.c and derive_change.c have these */
     }
 }
 

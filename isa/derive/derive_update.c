@@ -220,7 +220,7 @@ static rvm_op op_of_row(uint8_t row) {
     return row == RVM_ROW_mul ? RVM_OP_mul : RVM_OP_div;
 }
 
-/* Links from the innermost out; a formula without the shadow lets it appear. */
+/* Links from the innermost out; a formula without the shadow lets it appear. A sign is changed in place. */
 static int chain(use *u, int node, link links[4]) {
     if (node == RVM__LEAF_SHADOW) return 0;
     const rvm__node_ *n = &u->g.node[node];
@@ -228,7 +228,9 @@ static int chain(use *u, int node, link links[4]) {
     int count = 0;
     if (contains(u, node, RVM__LEAF_SHADOW)) {
         const int side = contains(u, n->a[0], RVM__LEAF_SHADOW) ? 0 : 1;
-        step = (link){op_of_row(n->row), n->a[1 - side], contains(u, n->a[1 - side], RVM__LEAF_D)};
+        step = (link){RVM_OP_neg, 0, false};
+        if (n->row != RVM_ROW_neg)
+            step = (link){op_of_row(n->row), n->a[1 - side], contains(u, n->a[1 - side], RVM__LEAF_D)};
         count = chain(u, n->a[side], links);
     }
     links[count] = step;
@@ -307,10 +309,14 @@ static void gains(use *u, int seed) {
     release(u);
 }
 
-static void shadow_back(use *u) {
+static void shadow_by(use *u, int formula) {
     link links[4];
-    const int n = chain(u, u->family.shadow_b, links);
-    for (int k = 0; k < n; k++) update(u, links[k].op, u->leaf[RVM__LEAF_SHADOW], links[k].node, 0);
+    const int n = chain(u, formula, links);
+    for (int k = 0; k < n; k++)
+        if (links[k].op == RVM_OP_neg)
+            RVM__ADD(u->t, RVM_OP_neg, 0, 0, u->leaf[RVM__LEAF_SHADOW]);
+        else
+            update(u, links[k].op, u->leaf[RVM__LEAF_SHADOW], links[k].node, 0);
     release(u);
 }
 
@@ -342,8 +348,19 @@ void rvm__sweep_update(rvm__derive *t, const rvm_insn *in, rvm_op op) {
         return;
     }
     gains(&u, u.family.seed);
-    shadow_back(&u);
+    shadow_by(&u, u.family.shadow_b);
     emit_restoring(t, in, inverse);
+}
+
+/* ---- a place that changes by itself: its shadow, by the value that is there ---- */
+
+void rvm__scale_shadow(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    const rvm_place *y = rvm__places(rvm__source(t), in);
+    use u = {.t = t, .in = in, .op = op, .type = rvm__place_type(rvm__source(t), y)};
+    rvm__formula_begin(&u.g);
+    u.leaf[RVM__LEAF_Y] = rvm__value_place(t, y);
+    u.leaf[RVM__LEAF_SHADOW] = rvm__shadow_place(t, y);
+    shadow_by(&u, rvm__formula_of_scale(&u.g, op, t->kind == RVM_ADJOINT));
 }
 
 /* ---- set, by parts: t <- f; drop y; swap y, t; t -> 0. Its operands may be y, so that t stands for what y was or becomes.

@@ -1,6 +1,6 @@
 /* instruction.h: opcodes, rows and instructions. Not installed.
  *
- *   enums        from families.def, rows.def, ops.def, and what the tables say of each
+ *   enums        from families.def, rows.def, ops.def, inplace.def, and what the tables say of each
  *   rvm_place    an operand: a register, an element, an array
  *   rvm_insn     one decoded instruction; its places stand in the function's place pool
  *
@@ -30,6 +30,11 @@ enum rvm_pair {
 #include "ops.def"
 #undef PAIR
 #undef SELF
+    RVM__PAIRS_BEFORE_CHANGES,
+    RVM__BEFORE_CHANGES = RVM__PAIRS_BEFORE_CHANGES - 1,
+#define CHANGE(name, inverse, ...) RVM_PAIR_##name,
+#include "inplace.def"
+#undef CHANGE
     RVM_PAIR_COUNT
 };
 
@@ -44,6 +49,13 @@ typedef enum rvm_op {
 #include "ops.def"
 #undef PAIR
 #undef SELF
+#define ITSELF
+#define INVERSE(name, ...)         , RVM_OP_##name
+#define CHANGE(name, inverse, ...) RVM_OP_##name = 2 * RVM_PAIR_##name inverse,
+#include "inplace.def"
+#undef ITSELF
+#undef INVERSE
+#undef CHANGE
 } rvm_op;
 enum { RVM_OP_LIMIT = 2 * RVM_PAIR_COUNT }; /* opcodes are below this; some odd ones do not exist */
 _Static_assert(RVM_OP_sub == (RVM_OP_add ^ 1) && RVM_OP_cf == (RVM_OP_jmp ^ 1), "the low bit is the direction");
@@ -131,8 +143,33 @@ typedef struct rvm_row_info {
     const char *doc;
 } rvm_row_info;
 
+/* ---- changes in place: inplace.def ---- */
+enum { RVM_CHANGE_COUNT = RVM_PAIR_COUNT - RVM__PAIRS_BEFORE_CHANGES, RVM_MAX_CHANGED = 3, RVM_MAX_CHANGE_OPERANDS = 2 };
+typedef enum rvm_shadows { RVM_SHADOWS_STAY, RVM_SHADOWS_MOVE, RVM_SHADOWS_LINEAR, RVM_SHADOWS_SCALE } rvm_shadows;
+typedef enum rvm_exactly { RVM_EXACTLY_NOTHING, RVM_EXACTLY_WHOLE, RVM_EXACTLY_SUM } rvm_exactly;
+typedef struct rvm_term { /* a partial: a place that changes, by its number */
+    int8_t sign;
+    uint8_t place;
+} rvm_term;
+typedef struct rvm_change_info {
+    uint8_t places, operands; /* behind a condition, if there is one */
+    bool conditional, domain; /* domain: it may fail for the values it finds */
+    rvm_shadows shadows;
+    rvm_exactly exact;
+    struct {
+        bool before; /* of places as they are before the instruction; else on either side */
+        rvm_term by[RVM_MAX_CHANGE_OPERANDS][RVM_MAX_CHANGED];
+    } partials;
+    const char *out[2][RVM_MAX_CHANGED], *where; /* the text vocabulary: forward, and of the inverse */
+} rvm_change_info;
+extern const rvm_change_info rvm__change_info[RVM_CHANGE_COUNT];
+
 extern const rvm_op_info rvm__op_info[RVM_OP_LIMIT];
 extern const rvm_row_info rvm__row_info[RVM_ROW_COUNT];
+/* Number of an instruction in inplace.def, of class IN_PLACE. */
+static inline unsigned rvm__change_of(unsigned op) {
+    return (unsigned)rvm__pair_of(op) - RVM__PAIRS_BEFORE_CHANGES;
+}
 static inline rvm_class rvm__class_of(unsigned op) {
     return rvm__op_info[op].class;
 }

@@ -84,12 +84,37 @@ rvm__family_formula rvm__formula_of_family(rvm__formula *g, rvm_op op, int f) {
 #include "ops.def"
 #undef PAIR
 #undef SELF
+#undef INVERSE
+#define ITSELF
+#define INVERSE(name, ...) case RVM_OP_##name:
+#define CHANGE(name, inverse, ...)                                                                                          \
+    case RVM_OP_##name:                                                                                                     \
+        inverse
+#include "inplace.def"
+#undef INVERSE
+#undef ITSELF
+#undef CHANGE
         break;
     }
     return (rvm__family_formula){0, 0, 0};
 }
-#undef Y
-#undef Y_
 #undef D
 #undef F
+
+int rvm__formula_of_scale(rvm__formula *g, rvm_op op, bool adjoint) {
+    switch ((int)op) {
+#define STAY        Y_
+#define MOVE        STAY
+#define LINEAR      STAY
+#define SCALE(d, b) (adjoint ? (b) : (d))
+#define CHANGE(name, inverse, operands, types, value, exact, shadows, ...)                                                  \
+    case RVM_OP_##name:                                                                                                     \
+        return shadows;
+#include "inplace.def"
+#undef CHANGE
+    }
+    return Y_;
+}
+#undef Y
+#undef Y_
 #include "words_undef.h"

@@ -54,5 +54,7 @@ void rvm__formula_begin(rvm__formula *g);
 /* result: a node that holds f, for partials to use; RVM__LEAF_NONE: they use f itself. */
 rvm__row_formula rvm__formula_of_row(rvm__formula *g, rvm_row row, int result);
 rvm__family_formula rvm__formula_of_family(rvm__formula *g, rvm_op op, int f); /* f: node of the row */
+/* What a change in place makes of the shadow of Y, in an adjoint or in a tangent. */
+int rvm__formula_of_scale(rvm__formula *g, rvm_op op, bool adjoint);
 
 #endif

@@ -1,6 +1,9 @@
-/* second.c: the partials that rows.def states, on dual numbers; the values that families.def states, on jets in (Y, F). */
+/* second.c: the partials that rows.def states, on dual numbers; the values that families.def states, on jets in (Y, F), and
+ * those that inplace.def states, on jets in what an instruction reads. */
 #include "second.h"
 #include "instruction.h"
+
+#include <string.h>
 
 #include "kernels.h"
 
@@ -155,4 +158,110 @@ rvm__family_second rvm__family_partials(rvm_op op, double Y, double F) {
     };
     const jet g = of[op]((jet){.v = Y, .y = 1}, (jet){.v = F, .f = 1});
     return (rvm__family_second){g.y, g.f, g.yy, g.yf, g.ff};
+}
+
+/* ---- changes in place: jets to second order in places and operands, by the partials of the rows that their words are ----
+ */
+
+typedef rvm__change_jet many;
+
+static many constant(double v) {
+    return (many){.v = v};
+}
+
+static many input(const double *x, int k) {
+    many r = {.v = x[k]};
+    r.d[k] = 1;
+    return r;
+}
+
+static many of_row(rvm_row row, many a, many b) {
+    const double x[3] = {a.v, b.v};
+    rvm__second f;
+    rvm__row_second(row, x, &f);
+    many r = {.v = f.f};
+    for (int j = 0; j < RVM__CHANGE_INPUTS; j++) {
+        r.d[j] = f.d[0] * a.d[j] + f.d[1] * b.d[j];
+        for (int k = 0; k <= j; k++)
+            r.dd[j][k] = f.d[0] * a.dd[j][k] + f.d[1] * b.dd[j][k] + f.dd[0][0] * a.d[j] * a.d[k] +
+                         f.dd[1][1] * b.d[j] * b.d[k] + f.dd[1][0] * (a.d[j] * b.d[k] + b.d[j] * a.d[k]);
+    }
+    return r;
+}
+
+#define ADD(a, b)   of_row(RVM_ROW_add, a, b)
+#define SUB(a, b)   of_row(RVM_ROW_sub, a, b)
+#define MUL(a, b)   of_row(RVM_ROW_mul, a, b)
+#define DIV(a, b)   of_row(RVM_ROW_div, a, b)
+#define NEG(a)      of_row(RVM_ROW_neg, a, constant(0))
+#define FN(name, a) of_row(RVM_ROW_##name, a, constant(0))
+#define K(x)        constant(x)
+#define Y           input(x, 0)
+#define Z           input(x, 1)
+#define W           input(x, 2)
+#define A           input(x, places)
+#define B           input(x, places + 1)
+#define OUT(...)    (__VA_ARGS__)
+#define BRACES(...)                                                                                                         \
+    { __VA_ARGS__ }
+#define ITSELF
+#define IGNORE(...)
+#undef INVERSE
+#define INVERSE(name, ...) (__VA_ARGS__) IGNORE
+#define GIVE(...)                                                                                                           \
+    do {                                                                                                                    \
+        const many is[] = {__VA_ARGS__};                                                                                    \
+        memcpy(out, is, sizeof is);                                                                                         \
+    } while (0)
+#define ON_N(...) __VA_ARGS__
+#define ON_R      ON_N
+#define ON_D      ON_N
+#define ON_I(...)
+#define CHANGE(name, inverse, operands, types, value, exact, shadows, out_, partials, where, doc)                           \
+    ON_##types(case RVM_PAIR_##name : if (rvm__is_inverse(op)) GIVE inverse out_; else GIVE out_; break;)
+
+static void jets_of(rvm_op op, const double x[RVM__CHANGE_INPUTS], many out[RVM_MAX_CHANGED]) {
+    const int places = rvm__change_info[rvm__change_of(op)].places;
+    switch ((int)rvm__pair_of(op)) {
+#include "inplace.def"
+    }
+}
+
+/* Second partials of f along two directions. */
+static double along(const many *f, int n, const double a[RVM__CHANGE_INPUTS], const double b[RVM__CHANGE_INPUTS]) {
+    double sum = 0;
+    for (int p = 0; p < n; p++)
+        for (int q = 0; q < n; q++) sum += (p > q ? f->dd[p][q] : f->dd[q][p]) * a[p] * b[q];
+    return sum;
+}
+
+/* The partials of the inverse, out, from those of the instruction, f, where the inverse leads to: of y with f(y, a) = x. The
+ * partials of f by the places are an orthogonal matrix. */
+static void take_back(const rvm_change_info *info, const many f[RVM_MAX_CHANGED], many out[RVM_MAX_CHANGED]) {
+    const int n = info->places, all = n + info->operands;
+    double by[RVM__CHANGE_INPUTS][RVM__CHANGE_INPUTS] = {{0}}; /* of y and a by each of x and a */
+    for (int k = 0; k < all; k++)
+        for (int p = 0; p < n; p++)
+            for (int i = 0; i < n; i++) by[k][p] += f[i].d[p] * (k < n ? i == k : -f[i].d[k]);
+    for (int k = n; k < all; k++) by[k][k] = 1;
+    memset(out, 0, (size_t)n * sizeof *out);
+    for (int j = 0; j < all; j++)
+        for (int p = 0; p < n; p++) {
+            out[p].d[j] = by[j][p];
+            for (int k = 0; k <= j; k++)
+                for (int i = 0; i < n; i++) out[p].dd[j][k] -= f[i].d[p] * along(&f[i], all, by[j], by[k]);
+        }
+}
+
+/* What has partials before it is differentiated backward as what takes it back: beside its domain the formulas of the
+ * inverse are another function. */
+void rvm__change_jets(rvm_op op, const double x[RVM__CHANGE_INPUTS], rvm__change_jet out[RVM_MAX_CHANGED]) {
+    const rvm_change_info *info = &rvm__change_info[rvm__change_of(op)];
+    double y[RVM__CHANGE_INPUTS];
+    many f[RVM_MAX_CHANGED];
+    jets_of(op, x, out);
+    if (!rvm__is_inverse(op) || !info->partials.before) return;
+    for (int k = 0; k < RVM__CHANGE_INPUTS; k++) y[k] = k < info->places ? out[k].v : x[k];
+    jets_of(rvm__op_inverse(op), y, f);
+    take_back(info, f, out);
 }

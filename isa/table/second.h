@@ -20,4 +20,11 @@ typedef struct rvm__family_second {
 } rvm__family_second;
 rvm__family_second rvm__family_partials(rvm_op op, double Y, double F);
 
+/* What a change in place makes of a place, to second order in what it reads: its places, then its operands. */
+enum { RVM__CHANGE_INPUTS = RVM_MAX_CHANGED + RVM_MAX_CHANGE_OPERANDS };
+typedef struct rvm__change_jet {
+    double v, d[RVM__CHANGE_INPUTS], dd[RVM__CHANGE_INPUTS][RVM__CHANGE_INPUTS]; /* dd[j][k] for k <= j */
+} rvm__change_jet;
+void rvm__change_jets(rvm_op op, const double x[RVM__CHANGE_INPUTS], rvm__change_jet out[RVM_MAX_CHANGED]);
+
 #endif

@@ -18,6 +18,17 @@ enum {
     TYPES_unset = TYPES_set,
 };
 
+/* Of changes in place: two opcodes, or one. */
+enum {
+#define ITSELF                     0
+#define INVERSE(...)               1
+#define CHANGE(name, inverse, ...) INVERSE_OF_##name = RVM_OP_##name + inverse,
+#include "inplace.def"
+#undef ITSELF
+#undef INVERSE
+#undef CHANGE
+};
+
 const rvm_op_info rvm__op_info[RVM_OP_LIMIT] = {
 #define FAMILY(name_, inverse_, sym, access_, value, seed, sb, sd, doc_)                                                    \
     [RVM_OP_##name_] = {#name_, RVM_OP_##inverse_, RVM_CLASS_UPDATE, NULL, sym, RVM_##access_, TYPES_##name_, doc_},
@@ -25,16 +36,30 @@ const rvm_op_info rvm__op_info[RVM_OP_LIMIT] = {
 #include "families.def"
 #undef FAMILY
 #undef INVERSE
-#define PAIR(name_, inverse_, class_, operands_, types_, doc_)                                                              \
-    [RVM_OP_##                                                                                                              \
-        name_] = {#name_, RVM_OP_##inverse_, RVM_CLASS_##class_, operands_, NULL, RVM_READ, RVM_TYPES_##types_, doc_},      \
-      [RVM_OP_##                                                                                                            \
-          inverse_] = {#inverse_, RVM_OP_##name_, RVM_CLASS_##class_, operands_, NULL, RVM_READ, RVM_TYPES_##types_, doc_},
-#define SELF(name_, class_, operands_, types_, doc_)                                                                        \
-    [RVM_OP_##name_] = {#name_, RVM_OP_##name_, RVM_CLASS_##class_, operands_, NULL, RVM_READ, RVM_TYPES_##types_, doc_},
+#define ENTRY(name, inverse, class, operands, types, doc)                                                                   \
+    [RVM_OP_##name] = {#name, inverse, RVM_CLASS_##class, operands, NULL, RVM_READ, RVM_TYPES_##types, doc},
+#define PAIR(name, inverse, class, operands, types, doc)                                                                    \
+    ENTRY(name, RVM_OP_##inverse, class, operands, types, doc) ENTRY(inverse, RVM_OP_##name, class, operands, types, doc)
+#define SELF(name, class, operands, types, doc) ENTRY(name, RVM_OP_##name, class, operands, types, doc)
 #include "ops.def"
 #undef PAIR
 #undef SELF
+/* REST, or NOTHING, takes what follows the inverse of a change. */
+#define ITSELF NOTHING
+#define NOTHING(...)
+#define INVERSE(name, ...) [RVM_OP_##name] = {#name, (rvm_op)(RVM_OP_##name - 1), RVM_CLASS_IN_PLACE REST
+#define REST(operands, types, doc)                                                                                          \
+    , operands, NULL, RVM_READ, types, doc                                                                                  \
+    }                                                                                                                       \
+    ,
+#define CHANGE(name, inverse, operands, types, value, exact, shadows, out, partials, where, doc)                            \
+    [RVM_OP_##name] = {#name, (rvm_op)INVERSE_OF_##name,                                                                    \
+                       RVM_CLASS_IN_PLACE REST(operands, RVM_TYPES_##types, doc) inverse(operands, RVM_TYPES_##types, doc)
+#include "inplace.def"
+#undef ITSELF
+#undef INVERSE
+#undef CHANGE
+#undef ENTRY
 };
 
 #include "text_words.h"

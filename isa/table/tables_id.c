@@ -28,6 +28,12 @@ static uint64_t with_op(uint64_t hash, const rvm_op_info *op, uint16_t types) {
     return with_bytes(hash, facts, sizeof facts);
 }
 
+static uint64_t with_change(uint64_t hash, unsigned op) {
+    const rvm_change_info *info = &rvm__change_info[rvm__change_of(op)];
+    for (int k = 0; k < info->places; k++) hash = with_text(hash, info->out[rvm__is_inverse(op)][k]);
+    return with_text(hash, info->where);
+}
+
 static uint64_t with_row(uint64_t hash, const rvm_row_info *row) {
     const uint8_t facts[] = {(uint8_t)row->sig, row->arity};
     hash = with_text(hash, row->name);
@@ -39,6 +45,7 @@ uint64_t rvm__tables_fingerprint(rvm_tables t) {
     uint64_t hash = 0;
     for (int k = 0; k < t.types; k++) hash = with_text(hash, rvm_type_name((rvm_type)k));
     for (int k = 0; k < 2 * t.pairs; k++) hash = with_op(hash, rvm__op_info + k, t.types);
+    for (int k = 2 * RVM__PAIRS_BEFORE_CHANGES; k < 2 * t.pairs; k++) hash = with_change(hash, (unsigned)k);
     for (int k = 0; k < t.rows; k++) hash = with_row(hash, rvm__row_info + k);
     return hash;
 }

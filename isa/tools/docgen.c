@@ -195,6 +195,70 @@ static void print_operands(const char *operands) {
     }
 }
 
+static void print_name(int op) {
+    printf("| %d | `%s", op, rvm__op_info[op].name);
+    print_operands(rvm__op_info[op].operands);
+    if (rvm__op_info[op].inverse == (rvm_op)op)
+        printf("` | | itself");
+    else
+        printf("` | %d | `%s`", rvm__op_info[op].inverse, rvm__op_info[rvm__op_info[op].inverse].name);
+}
+
+/* ---- changes in place ---- */
+
+static void print_places(const rvm_change_info *info, int way) {
+    for (int k = 0; k < info->places; k++) {
+        printf(k ? "<br>" : " | ");
+        print_formula(info->out[way][k]);
+    }
+}
+
+static void print_partials(const rvm_change_info *info) {
+    const char *before = " | ";
+    for (int operand = 0; operand < info->operands; operand++)
+        for (int k = 0; k < info->places; k++) {
+            const rvm_term t = info->partials.by[operand][k];
+            if (!t.sign) continue;
+            printf("%s`%c` by `%c`: `%s%c`", before, "yzw"[k], "ab"[operand], t.sign < 0 ? "-" : "", "yzw"[t.place]);
+            before = "<br>";
+        }
+    printf("%s", *before == ' ' ? " | –" : info->partials.before ? "<br>as before" : "");
+}
+
+static void print_changes(void) {
+    static const char *const shadows[] = {"stay", "move along", "by the same map", "scaled"};
+    printf(
+        "\n## Changes in place\n\n"
+        "What becomes of the places `y`, `z`, `w`, by operands `a`, `b`; of an instruction with a condition `c`, where that "
+        "is "
+        "not 0.\n"
+        "*Shadows* are those of the places, in tangent and in gradient mode, apart from what operands give: the partials of "
+        "the places\n"
+        "by them, in places as they are on either side of the instruction, beside the shadows there, or *as before* it. An "
+        "instruction\n"
+        "of which the condition in the last column but one does not hold afterwards fails (DOMAIN). Nothing else may fail "
+        "but "
+        "fix, which may\n"
+        "overflow, and places that coincide (ALIAS).\n\n"
+        "| code | instruction | code | inverse | T | places afterwards | of the inverse | partials | shadows | where | |\n"
+        "|--|--|--|--|--|--|--|--|--|--|--|\n");
+    for (int op = 2 * RVM__PAIRS_BEFORE_CHANGES; op < RVM_OP_LIMIT; op += 2) {
+        const rvm_change_info *info = &rvm__change_info[rvm__change_of((unsigned)op)];
+        print_name(op);
+        printf(" | ");
+        print_types(rvm__op_info[op].types);
+        print_places(info, 0);
+        if (rvm__op_info[op].inverse == (rvm_op)op)
+            printf(" | the same");
+        else
+            print_places(info, 1);
+        print_partials(info);
+        printf(" | %s", rvm__op_info[op].types == RVM_TYPES_I ? "–" : shadows[info->shadows]);
+        print_cell(info->where);
+        printf(" | %s |\n", rvm__op_info[op].doc);
+    }
+}
+
 static void print_ops(void) {
     printf("\n## The other instructions\n\n"
            "What each means in every mode, and when it fails, is in [semantics.md](semantics.md). A place is a register or "
@@ -202,14 +266,10 @@ static void print_ops(void) {
            "element; indices are registers or constants. Operands:\n\n");
     for (const char *at = "ypackitXVW+#LFS*lsdr"; *at; at++) printf("- `%c`: %s\n", *at, letter_text(*at));
     printf("\n| code | instruction | code | inverse | T | |\n|--|--|--|--|--|--|\n");
-    for (int op = RVM_OP_start; op < RVM_OP_LIMIT; op += 2) {
+    for (int op = RVM_OP_start; op < 2 * RVM__PAIRS_BEFORE_CHANGES; op += 2) {
         const rvm_op_info *info = rvm__op_info + op;
-        printf("| %d | `%s", op, info->name);
-        print_operands(info->operands);
-        if (info->inverse == (rvm_op)op)
-            printf("` | | itself | ");
-        else
-            printf("` | %d | `%s` | ", info->inverse, rvm__op_info[info->inverse].name);
+        print_name(op);
+        printf(" | ");
         if (strpbrk(info->operands, "ypatX"))
             print_types(info->types);
         else
@@ -220,8 +280,8 @@ static void print_ops(void) {
 
 int main(void) {
     printf("# The instruction set\n\n"
-           "<!-- Generated from isa/table/families.def, isa/table/rows.def and isa/table/ops.def by rvm_docgen; change "
-           "those. -->\n\n"
+           "<!-- Generated from families.def, rows.def, ops.def and inplace.def in isa/table/ by rvm_docgen; change those. "
+           "-->\n\n"
            "Every instruction is one table row of `isa/`; this page is printed from the tables. Codes are those of the "
            "bytecode, whose\n"
            "layout is in `isa/rbc/rbc.h`; the low bit of an instruction's code is its direction. In text, `unchecked` "
@@ -232,5 +292,6 @@ int main(void) {
     print_rows();
     if (!docgen_derivatives()) return 1;
     print_ops();
+    print_changes();
     return fflush(stdout) || ferror(stdout) ? 1 : 0;
 }

@@ -73,14 +73,10 @@ LLVMValueRef rvm__build_update(rvm__build *k, rvm_op op, rvm_type t, LLVMValueRe
 /* Whether x is neither 0 nor infinite nor NaN: what may be a factor; whether it is positive and finite. */
 LLVMValueRef rvm__build_is_factor(rvm__build *k, LLVMValueRef x);
 LLVMValueRef rvm__build_is_positive(rvm__build *k, rvm_type t, LLVMValueRef x);
-/* In place, on f64, f32 and fix: (a, b) rotated by angle, or back; the Hadamard transform. */
-void rvm__build_rotate(rvm__build *k, rvm_type t, bool back, LLVMValueRef *a, LLVMValueRef *b, LLVMValueRef angle,
-                       LLVMValueRef *overflow);
-void rvm__build_hadamard(rvm__build *k, rvm_type t, bool back, LLVMValueRef *a, LLVMValueRef *b, LLVMValueRef *overflow);
 LLVMValueRef rvm__build_negated(rvm__build *k, rvm_type t, LLVMValueRef x, LLVMValueRef *overflow);
-LLVMValueRef rvm__build_inverted(rvm__build *k, rvm_type t, LLVMValueRef x); /* 1 / x, rounded; on f64 and f32 */
-/* y's 64 bits rotated left by n mod 64. */
-LLVMValueRef rvm__build_rol(rvm__build *k, LLVMValueRef y, LLVMValueRef n);
+/* What a change in place makes of the places v, of type t. Returns whether they are in its domain; NULL: always. */
+LLVMValueRef rvm__build_change(rvm__build *k, rvm_op op, rvm_type t, LLVMValueRef v[RVM_MAX_CHANGED],
+                               const LLVMValueRef a[RVM_MAX_CHANGE_OPERANDS], LLVMValueRef *overflow);
 /* A call of a C function of doubles, as libm has them: never looked into, so that all engines give the same bits. In lanes:
  * lane by lane. Those that are exact (square root, floor, ..) are instructions where the target has them. */
 LLVMValueRef rvm__build_call(rvm__build *k, const char *name, unsigned n, const LLVMValueRef *x);

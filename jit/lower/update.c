@@ -91,92 +91,38 @@ void rvm__emit_update(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm
 
 /* ---- in place ---- */
 
-static void track_two(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, LLVMValueRef a, LLVMValueRef b) {
-    if (!(x->flags & X_TRACK)) return;
-    if (e->frame.held && (q[0].kind != RVM_PLACE_SLOT || e->frame.held[q[0].slot])) rvm__track_held(e, &q[0], a, false);
-    if (e->frame.held && (q[1].kind != RVM_PLACE_SLOT || e->frame.held[q[1].slot])) rvm__track_held(e, &q[1], b, false);
+static void track_place(rvm__emit *e, const rvm_place *q, LLVMValueRef now) {
+    if (e->frame.held && (q->kind != RVM_PLACE_SLOT || e->frame.held[q->slot])) rvm__track_held(e, q, now, false);
 }
 
-static void exchange(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, unsigned first) {
-    const rvm__operand y = rvm__operand_of(e, &q[0], first), z = rvm__operand_of(e, &q[1], first + 1);
-    if (x->flags & X_ALIAS) rvm__apart(e, &y, &z);
-    LLVMValueRef a = rvm__load(e, &y), b = rvm__load(e, &z);
-    rvm__store(e, &y, b);
-    rvm__store(e, &z, a);
-    track_two(e, x, q, b, a);
-}
-
-static void conditional_exchange(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q) {
-    LLVMBasicBlockRef some = rvm__block(e, "exchange"), on = rvm__block(e, "on");
-    LLVMValueRef c = LLVMBuildICmp(e->k->b, LLVMIntNE, rvm__slot_value(e, q[0].slot), rvm__build_int(e->k, 0), "");
-    LLVMBuildCondBr(e->k->b, c, some, on);
-    rvm__at(e, some);
-    exchange(e, x, q + 1, 1);
-    LLVMBuildBr(e->k->b, on);
-    rvm__at(e, on);
-}
-
-/* Of two places by an angle, or by the Hadamard transform. */
-static void turn(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, rvm_op op) {
-    const bool rotates = rvm__pair_of(op) == RVM_PAIR_rot, back = rvm__is_inverse(op);
-    const rvm__operand y = rvm__operand_of(e, &q[0], 0), z = rvm__operand_of(e, &q[1], 1);
-    rvm__operand angle = {0};
-    LLVMValueRef overflow = NULL;
-    if (x->flags & X_ALIAS) rvm__apart(e, &y, &z);
-    if (rotates) angle = rvm__operand_of(e, &q[2], 2);
-    if (rotates && x->flags & X_ALIAS) rvm__apart(e, &angle, &y), rvm__apart(e, &angle, &z);
-    LLVMValueRef a = rvm__load(e, &y), b = rvm__load(e, &z);
-    if (rotates)
-        rvm__build_rotate(e->k, y.type, back, &a, &b, rvm__load(e, &angle), &overflow);
-    else
-        rvm__build_hadamard(e->k, y.type, back, &a, &b, &overflow);
+/* Its places are the instruction's from `first` on. */
+static void change(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, unsigned first, rvm_op op) {
+    const rvm_change_info *info = &rvm__change_info[rvm__change_of(op)];
+    const unsigned places = info->places, all = places + info->operands;
+    rvm__operand o[RVM_MAX_CHANGED + RVM_MAX_CHANGE_OPERANDS];
+    LLVMValueRef v[RVM_MAX_CHANGED], a[RVM_MAX_CHANGE_OPERANDS], overflow = NULL;
+    for (unsigned k = 0; k < all; k++) o[k] = rvm__operand_of(e, &q[first + k], first + k);
+    for (unsigned k = 0; k < places && x->flags & X_ALIAS; k++)
+        for (unsigned i = k + 1; i < all; i++) rvm__apart(e, &o[k], &o[i]);
+    for (unsigned k = 0; k < all; k++) *(k < places ? &v[k] : &a[k - places]) = rvm__load(e, &o[k]);
+    LLVMValueRef good = rvm__build_change(e->k, op, o[0].type, v, a, &overflow);
+    if (good) rvm__exit_if(e, negate(e, good));
     if (overflow && !(x->flags & X_UNCHECKED)) rvm__exit_if(e, overflow);
-    rvm__store(e, &y, a);
-    rvm__store(e, &z, b);
-    track_two(e, x, q, a, b);
-}
-
-static void change_one(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, rvm_op op) {
-    const rvm__operand y = rvm__operand_of(e, &q[0], 0);
-    const bool unchecked = x->flags & X_UNCHECKED;
-    LLVMValueRef was = rvm__load(e, &y), now = NULL, overflow = NULL;
-    if (rvm__pair_of(op) == RVM_PAIR_neg) now = rvm__build_negated(e->k, y.type, was, &overflow);
-    if (rvm__pair_of(op) == RVM_PAIR_not) now = LLVMBuildNot(e->k->b, was, "");
-    if (rvm__pair_of(op) == RVM_PAIR_inv) {
-        now = rvm__build_inverted(e->k, y.type, was);
-        rvm__exit_if(e, negate(e, rvm__build_is_factor(e->k, now)));
-    }
-    if (rvm__pair_of(op) == RVM_PAIR_inc) {
-        const rvm_value one = rvm__is_floating(y.type) ? (rvm_value){.f = 1}
-                              : y.type == RVM_FIX      ? (rvm_value){.i = INT64_C(1) << RVM_FIX_FRACTION}
-                                                       : (rvm_value){.i = 1};
-        const rvm_op family = rvm__is_inverse(op) ? RVM_OP_sub : RVM_OP_add;
-        now = rvm__build_update(e->k, family, y.type, was, rvm__build_value(e->k, y.type, one), &overflow);
-    }
-    if (overflow && !unchecked) rvm__exit_if(e, overflow);
-    rvm__store(e, &y, now);
-    if (x->flags & X_TRACK && rvm__pair_of(op) != RVM_PAIR_neg) rvm__track_held(e, q, now, false);
-}
-
-static void rotate_bits(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, rvm_op op) {
-    const rvm__operand y = rvm__operand_of(e, &q[0], 0), by = rvm__operand_of(e, &q[1], 1);
-    if (x->flags & X_ALIAS) rvm__apart(e, &y, &by);
-    LLVMValueRef n = rvm__load(e, &by);
-    if (rvm__is_inverse(op)) n = LLVMBuildNeg(e->k->b, n, "");
-    rvm__store(e, &y, rvm__build_rol(e->k, rvm__load(e, &y), n));
+    for (unsigned k = 0; k < places; k++) rvm__store(e, &o[k], v[k]);
+    for (unsigned k = 0; k < places && x->flags & X_TRACK; k++) track_place(e, &q[first + k], v[k]);
 }
 
 void rvm__emit_in_place(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
     const rvm_place *q = rvm__places(e->f, in);
-    const enum rvm_pair pair = rvm__pair_of(op);
-    if (pair == RVM_PAIR_swap)
-        exchange(e, x, q, 0);
-    else if (pair == RVM_PAIR_cswap)
-        conditional_exchange(e, x, q);
-    else if (pair == RVM_PAIR_rot || pair == RVM_PAIR_hadamard)
-        turn(e, x, q, op);
-    else if (pair == RVM_PAIR_rol)
-        rotate_bits(e, x, q, op);
-    else
-        change_one(e, x, q, op);
+    if (!rvm__change_info[rvm__change_of(op)].conditional) {
+        change(e, x, q, 0, op);
+        return;
+    }
+    LLVMBasicBlockRef some = rvm__block(e, "change"), on = rvm__block(e, "on");
+    LLVMValueRef c = LLVMBuildICmp(e->k->b, LLVMIntNE, rvm__slot_value(e, q[0].slot), rvm__build_int(e->k, 0), "");
+    LLVMBuildCondBr(e->k->b, c, some, on);
+    rvm__at(e, some);
+    change(e, x, q, 1, op);
+    LLVMBuildBr(e->k->b, on);
+    rvm__at(e, on);
 }

@@ -388,6 +388,15 @@ LLVMValueRef rvm__build_update(rvm__build *k, rvm_op op, rvm_type t, LLVMValueRe
 #undef INVERSE
 #undef PAIR
 #undef SELF
+#define ITSELF
+#define INVERSE(name, ...) case RVM_OP_##name:
+#define CHANGE(name, inverse, ...)                                                                                          \
+    case RVM_OP_##name:                                                                                                     \
+        inverse
+#include "inplace.def"
+#undef ITSELF
+#undef INVERSE
+#undef CHANGE
         break;
     }
     return NULL;
@@ -397,16 +406,6 @@ LLVMValueRef rvm__build_update(rvm__build *k, rvm_op op, rvm_type t, LLVMValueRe
 
 LLVMValueRef rvm__build_negated(rvm__build *k, rvm_type t, LLVMValueRef x, LLVMValueRef *overflow) {
     return word_neg(&(words){k, t, overflow}, x);
-}
-
-LLVMValueRef rvm__build_inverted(rvm__build *k, rvm_type t, LLVMValueRef x) {
-    const words here = {k, t, NULL}, *w = &here;
-    return DIV(K(1), x);
-}
-#include "words_undef.h"
-
-LLVMValueRef rvm__build_rol(rvm__build *k, LLVMValueRef y, LLVMValueRef n) {
-    return plain_intrinsic(k, "llvm.fshl", 3, (LLVMValueRef[]){y, y, n});
 }
 
 /* ---- domains ---- */
@@ -474,22 +473,59 @@ static void rotate_fix(const words *w, bool back, LLVMValueRef *a, LLVMValueRef 
     if (back) *a = turned(w, half, *a), *b = turned(w, half, *b);
 }
 
-void rvm__build_rotate(rvm__build *k, rvm_type t, bool back, LLVMValueRef *a, LLVMValueRef *b, LLVMValueRef angle,
-                       LLVMValueRef *overflow) {
-    (t == RVM_FIX ? rotate_fix : rotate_real)(&(words){k, t, overflow}, back, a, b, angle);
-}
-
-void rvm__build_hadamard(rvm__build *k, rvm_type t, bool back, LLVMValueRef *a, LLVMValueRef *b, LLVMValueRef *overflow) {
-    const words here = {k, t, overflow}, *w = &here;
-    if (t == RVM_FIX) { /* a mirror, then an eighth of a turn */
-        int never = 0;
-        LLVMValueRef p = whole(w, rvm__fix_of(-tan(M_PI_4 / 2), &never)), q = whole(w, rvm__fix_of(sin(M_PI_4), &never));
-        if (!back) *b = word_neg(w, *b);
-        shears(w, back, a, b, p, q);
-        if (back) *b = word_neg(w, *b);
-        return;
-    }
+static void hadamard_real(const words *w, LLVMValueRef *a, LLVMValueRef *b) {
     LLVMValueRef sum = real_op(w, LLVMFAdd, *a, *b), difference = real_op(w, LLVMFSub, *a, *b);
     *a = rounded(w, real_op(w, LLVMFMul, sum, real(w, M_SQRT1_2)));
     *b = rounded(w, real_op(w, LLVMFMul, difference, real(w, M_SQRT1_2)));
+}
+
+/* A mirror, then an eighth of a turn. */
+static void hadamard_fix(const words *w, bool back, LLVMValueRef *a, LLVMValueRef *b) {
+    int never = 0;
+    LLVMValueRef p = whole(w, rvm__fix_of(-tan(M_PI_4 / 2), &never)), q = whole(w, rvm__fix_of(sin(M_PI_4), &never));
+    if (!back) *b = word_neg(w, *b);
+    shears(w, back, a, b, p, q);
+    if (back) *b = word_neg(w, *b);
+}
+
+/* ---- changes in place ---- */
+
+#define VALUE_WORDS(places)                                                                                                 \
+    do {                                                                                                                    \
+        LLVMValueRef is[] = BRACES places;                                                                                  \
+        memcpy(v, is, sizeof is);                                                                                           \
+    } while (0)
+#define VALUE_rotate(places)   (w->t == RVM_FIX ? rotate_fix : rotate_real)(w, back, &v[0], &v[1], a[0])
+#define VALUE_hadamard(places) (w->t == RVM_FIX ? hadamard_fix(w, back, &v[0], &v[1]) : hadamard_real(w, &v[0], &v[1]))
+#define BRACES(...)                                                                                                         \
+    { __VA_ARGS__ }
+#define OUT(...) (__VA_ARGS__)
+#define ITSELF
+#define INVERSE(name, ...) (__VA_ARGS__) IGNORE
+#define IGNORE(...)
+#define Y          v[0]
+#define Z          v[1]
+#define W          v[2]
+#define A          a[0]
+#define B          a[1]
+#define FACTOR(x)  rvm__build_is_factor(w->k, x)
+#define NEAR(x, y) LE(FN(fabs, SUB(x, y)), K(w->t == RVM_F32 ? 1e-4 : 1e-8))
+#define ALWAYS     NULL
+#define WHERE(x)   x
+#define CHANGE(name, inverse, operands, types, value, exact, shadows, out, partials, where, doc)                            \
+    case RVM_PAIR_##name:                                                                                                   \
+        if (back)                                                                                                           \
+            VALUE_##value(inverse out);                                                                                     \
+        else                                                                                                                \
+            VALUE_##value(out);                                                                                             \
+        return where;
+
+LLVMValueRef rvm__build_change(rvm__build *k, rvm_op op, rvm_type t, LLVMValueRef v[RVM_MAX_CHANGED],
+                               const LLVMValueRef a[RVM_MAX_CHANGE_OPERANDS], LLVMValueRef *overflow) {
+    const words here = {k, t, overflow}, *w = &here;
+    const bool back = rvm__is_inverse(op);
+    switch ((int)rvm__pair_of(op)) {
+#include "inplace.def"
+    }
+    return NULL;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "changes.h"
 #include "compile.h"
 #include "harness.h"
 #include "inline.h"
@@ -13,25 +14,22 @@
 
 typedef enum kind {
     ROW,
-    UPDATE, /* operands y, f */
-    ROTATE, /* a, b, angle */
-    HADAMARD,
-    NEGATE,
-    INVERT,
-    ROTATE_BITS,
+    UPDATE,   /* operands y, f */
+    IN_PLACE, /* in place: places, operands; whether they are in its domain, too */
     IS_FACTOR,
     IS_POSITIVE
 } kind;
 
-/* One function of IR: n operands, one result or two. Operands in `fixed` are constants, from a point of the grid. */
+enum { MOST = 4, MAX_JOBS = 4000, GRID = 48, TUPLES = 4000, MAX_LANES = 8 };
+
+/* One function of IR: n operands, some results. Operands in `fixed` are constants, from a point of the grid. */
 typedef struct job {
     kind kind;
-    int what; /* row, opcode, or whether it goes back */
+    int what; /* row or opcode */
     rvm_type y, t;
     unsigned n, results, fixed;
-    rvm_value constant[3];
+    rvm_value constant[MOST];
 } job;
-enum { MAX_JOBS = 4000, GRID = 48, TRIPLES = 4000, MAX_LANES = 8 };
 
 typedef struct state {
     job *jobs;
@@ -44,11 +42,10 @@ typedef struct state {
 /* The code of a job: operand j's lanes at in[j], result r's at out[r]; and truth values. */
 typedef void (*code)(const rvm_value (*in)[MAX_LANES], rvm_value (*out)[MAX_LANES], int64_t *overflow);
 
-static const char *const kind_name[] = {"row",    "update", "rotate",  "hadamard", "negate",
-                                        "invert", "rol",    "factor?", "positive?"};
 static const char *job_name(const job *j) {
     if (j->kind == ROW) return rvm__row_info[j->what].name;
-    return j->kind == UPDATE ? rvm__op_info[j->what].symbol : kind_name[j->kind];
+    if (j->kind == UPDATE || j->kind == IN_PLACE) return rvm__op_info[j->what].name;
+    return j->kind == IS_FACTOR ? "factor?" : "positive?";
 }
 
 /* ---- what the C vocabulary gives ---- */
@@ -69,39 +66,23 @@ static rvm_value update_value(const job *j, rvm_value y, rvm_value f, int *overf
     return v;
 }
 
-/* Rotations as the handlers have them; those of fix answer false when they overflow, and then leave the values alone. */
-static void rotated(const job *j, rvm_value *a, rvm_value *b, rvm_value angle, int *overflow) {
-    const rvm__xinsn checked = {0}, unchecked = {.flags = X_UNCHECKED};
-    const double c = cos(angle.f), s = j->what ? -sin(angle.f) : sin(angle.f);
-    rvm_value a1 = *a, b1 = *b;
-    if (j->t == RVM_F64) rotate_f64(a, b, c, s);
-    if (j->t == RVM_F32) rotate_f32(a, b, c, s);
-    if (j->t != RVM_FIX) return;
-    *overflow = !rvm__fix_rotate(&checked, 0, j->what, &a1, &b1, &angle, NULL, NULL, NULL);
-    rvm__fix_rotate(&unchecked, 0, j->what, a, b, &angle, NULL, NULL, NULL);
+/* The domain behind the places. */
+static void changed(const job *j, const rvm_value *x, rvm_value *out, int *overflow) {
+    const rvm_change_info *info = &rvm__change_info[rvm__change_of((unsigned)j->what)];
+    rvm_value v[RVM_MAX_CHANGED] = {{0}}, a[RVM_MAX_CHANGE_OPERANDS] = {{0}};
+    for (unsigned n = 0; n < j->n; n++) *(n < info->places ? &v[n] : &a[n - info->places]) = x[n];
+    out[info->places].i =
+        rvm__changes[rvm__change_of((unsigned)j->what)][rvm__is_inverse((unsigned)j->what)][j->t](v, a, overflow);
+    for (unsigned n = 0; n < info->places; n++) out[n] = v[n];
 }
 
-static void mirrored(const job *j, rvm_value *a, rvm_value *b, int *overflow) {
-    const rvm__xinsn checked = {0}, unchecked = {.flags = X_UNCHECKED};
-    rvm_value a1 = *a, b1 = *b;
-    if (j->t == RVM_F64) hadamard_f64(a, b);
-    if (j->t == RVM_F32) hadamard_f32(a, b);
-    if (j->t != RVM_FIX) return;
-    *overflow = !rvm__fix_hadamard(&checked, 0, j->what, &a1, &b1, NULL, NULL);
-    rvm__fix_hadamard(&unchecked, 0, j->what, a, b, NULL, NULL);
-}
-
-static void expected(const job *j, const rvm_value x[3], rvm_value out[2], int *overflow) {
+static void expected(const job *j, const rvm_value x[MOST], rvm_value out[MOST], int *overflow) {
     const rvm__kernel *row_of = rvm__kernels;
     out[0] = x[0], out[1] = x[1];
     switch (j->kind) {
     case ROW: out[0] = row_of[rvm__kernel_index((rvm_row)j->what, j->y, j->t)].f(x[0], x[1], x[2], overflow); break;
     case UPDATE: out[0] = update_value(j, x[0], x[1], overflow); break;
-    case ROTATE: rotated(j, &out[0], &out[1], x[2], overflow); break;
-    case HADAMARD: mirrored(j, &out[0], &out[1], overflow); break;
-    case NEGATE: out[0] = row_of[rvm__kernel_index(RVM_ROW_neg, j->t, j->t)].f(x[0], x[0], x[0], overflow); break;
-    case INVERT: out[0] = row_of[rvm__kernel_index(RVM_ROW_inv, j->t, j->t)].f(x[0], x[0], x[0], overflow); break;
-    case ROTATE_BITS: out[0].u = x[0].u << (x[1].u & 63) | x[0].u >> (-x[1].u & 63); break;
+    case IN_PLACE: changed(j, x, out, overflow); break;
     case IS_FACTOR: out[0].i = x[0].f != 0 && isfinite(x[0].f); break;
     case IS_POSITIVE: out[0].i = j->t == RVM_FIX ? x[0].i > 0 : x[0].f > 0 && isfinite(x[0].f); break;
     }
@@ -109,23 +90,28 @@ static void expected(const job *j, const rvm_value x[3], rvm_value out[2], int *
 
 /* ---- the same as IR ---- */
 
-static void build_body(rvm__build *k, const job *j, LLVMValueRef x[3], LLVMValueRef *overflow) {
+static void build_change(rvm__build *k, const job *j, LLVMValueRef x[MOST], LLVMValueRef *overflow) {
+    const rvm_change_info *info = &rvm__change_info[rvm__change_of((unsigned)j->what)];
+    LLVMTypeRef i64 = rvm__build_type(k, RVM_I64);
+    LLVMValueRef v[RVM_MAX_CHANGED] = {x[0], x[1], x[2]};
+    LLVMValueRef good = rvm__build_change(k, (rvm_op)j->what, j->t, v, x + info->places, overflow);
+    for (unsigned n = 0; n < info->places; n++) x[n] = v[n];
+    x[info->places] = good ? LLVMBuildZExt(k->b, good, i64, "") : rvm__build_value(k, RVM_I64, (rvm_value){.i = 1});
+}
+
+static void build_body(rvm__build *k, const job *j, LLVMValueRef x[MOST], LLVMValueRef *overflow) {
     LLVMTypeRef i64 = rvm__build_type(k, RVM_I64);
     switch (j->kind) {
     case ROW: x[0] = rvm__build_row(k, (rvm_row)j->what, j->y, j->t, x, overflow); break;
     case UPDATE: x[0] = rvm__build_update(k, (rvm_op)j->what, j->t, x[0], x[1], overflow); break;
-    case ROTATE: rvm__build_rotate(k, j->t, j->what, &x[0], &x[1], x[2], overflow); break;
-    case HADAMARD: rvm__build_hadamard(k, j->t, j->what, &x[0], &x[1], overflow); break;
-    case NEGATE: x[0] = rvm__build_negated(k, j->t, x[0], overflow); break;
-    case INVERT: x[0] = rvm__build_inverted(k, j->t, x[0]); break;
-    case ROTATE_BITS: x[0] = rvm__build_rol(k, x[0], x[1]); break;
+    case IN_PLACE: build_change(k, j, x, overflow); break;
     case IS_FACTOR: x[0] = LLVMBuildZExt(k->b, rvm__build_is_factor(k, x[0]), i64, ""); break;
     case IS_POSITIVE: x[0] = LLVMBuildZExt(k->b, rvm__build_is_positive(k, j->t, x[0]), i64, ""); break;
     }
 }
 
 static rvm_type operand_type(const job *j, unsigned n) {
-    rvm_type types[3] = {j->t, j->t, j->t};
+    rvm_type types[MOST] = {j->t, j->t, j->t, j->t};
     if (j->kind == ROW) rvm__row_types((rvm_row)j->what, j->y, j->t, types);
     return types[n];
 }
@@ -139,9 +125,10 @@ static void build_job(rvm__build *k, const job *j, unsigned number, bool asks) {
     char name[32];
     LLVMTypeRef params[] = {k->ptr, k->ptr, k->ptr};
     snprintf(name, sizeof name, "job%u", number);
-    LLVMValueRef f = LLVMAddFunction(k->module, name, LLVMFunctionType(k->nothing, params, 3, false)), x[3], overflow = NULL;
+    LLVMValueRef f = LLVMAddFunction(k->module, name, LLVMFunctionType(k->nothing, params, 3, false)), x[MOST],
+                 overflow = NULL;
     LLVMPositionBuilderAtEnd(k->b, LLVMAppendBasicBlockInContext(k->context, f, ""));
-    for (unsigned n = 0; n < 3; n++) {
+    for (unsigned n = 0; n < MOST; n++) {
         x[n] = rvm__build_value(k, operand_type(j, n), j->constant[n]);
         if (n >= j->n || j->fixed >> n & 1) continue;
         x[n] = LLVMBuildLoad2(k->b, LLVMTypeOf(x[n]), address(k, LLVMGetParam(f, 0), n), "");
@@ -163,25 +150,27 @@ static bool same(rvm_type t, rvm_value a, rvm_value b) {
 }
 
 /* What contraction may change, where nothing overflows: the last digits of the type, beside the operands. */
-static bool near(const job *j, const rvm_value x[3], rvm_value want, rvm_value got) {
+static bool near(const job *j, const rvm_value x[MOST], rvm_value want, rvm_value got) {
     double size = fabs(want.f);
     for (unsigned n = 0; n < j->n; n++) size += fabs(x[n].f);
     return !isfinite(want.f) || fabs(want.f - got.f) <= size * (j->y == RVM_F32 ? 0x1p-22 : 0x1p-48);
 }
 
-static rvm_type result_type(const job *j) {
-    return j->kind == IS_FACTOR || j->kind == IS_POSITIVE ? RVM_I64 : j->y;
+static rvm_type result_type(const job *j, unsigned n) {
+    const bool is_domain = j->kind == IN_PLACE && n + 1 == j->results;
+    return is_domain || j->kind == IS_FACTOR || j->kind == IS_POSITIVE ? RVM_I64 : j->y;
 }
 
-static void compare_lane(state *s, const job *j, unsigned lanes, const rvm_value x[3], const rvm_value got[2],
+static void compare_lane(state *s, const job *j, unsigned lanes, const rvm_value x[MOST], const rvm_value got[MOST],
                          bool got_overflow) {
-    rvm_value want[2];
+    rvm_value want[MOST];
     int overflow = 0;
     expected(j, x, want, &overflow);
     bool good = (overflow && s->asks) == got_overflow;
     for (unsigned n = 0; n < j->results; n++) {
-        const bool loose = s->fast && rvm__is_floating(result_type(j));
-        good = good && (same(result_type(j), want[n], got[n]) || (loose && near(j, x, want[n], got[n])));
+        const bool loose = s->fast && rvm__is_floating(result_type(j, n));
+        const bool fails = j->kind == IN_PLACE && !want[j->results - 1].i; /* then the places stay as they are */
+        good = good && (same(result_type(j, n), want[n], got[n]) || (loose && (fails || near(j, x, want[n], got[n]))));
     }
     s->compared++;
     if (good || s->failures++ > 20) return;
@@ -193,23 +182,23 @@ static void compare_lane(state *s, const job *j, unsigned lanes, const rvm_value
     printf("; overflow %d, %d\n", overflow, got_overflow);
 }
 
-static void run_lanes(state *s, const job *j, code f, unsigned lanes, rvm_value x[3][MAX_LANES]) {
-    rvm_value out[2][MAX_LANES] = {{{0}}};
+static void run_lanes(state *s, const job *j, code f, unsigned lanes, rvm_value x[MOST][MAX_LANES]) {
+    rvm_value out[MOST][MAX_LANES] = {{{0}}};
     int64_t overflow[MAX_LANES];
     f((const rvm_value(*)[MAX_LANES])x, out, overflow);
     for (unsigned l = 0; l < lanes; l++)
-        compare_lane(s, j, lanes, (rvm_value[]){x[0][l], x[1][l], x[2][l]}, (rvm_value[]){out[0][l], out[1][l]},
-                     overflow[l]);
+        compare_lane(s, j, lanes, (rvm_value[]){x[0][l], x[1][l], x[2][l], x[3][l]},
+                     (rvm_value[]){out[0][l], out[1][l], out[2][l], out[3][l]}, overflow[l]);
 }
 
-/* Points: all combinations of the grid, of three operands some. Divisors of 0 are tested before. */
+/* Points: all combinations of the grid, of three operands and more some. Divisors of 0 are tested before. */
 static void run_job(state *s, const job *j, code f, unsigned lanes) {
-    const unsigned all[] = {1, GRID, GRID * GRID, TRIPLES};
-    rvm_value x[3][MAX_LANES];
+    const unsigned all[] = {1, GRID, GRID * GRID, TUPLES, TUPLES};
+    rvm_value x[MOST][MAX_LANES];
     for (unsigned at = 0, filled = 0; at < all[j->n]; at++) {
-        unsigned pick[3] = {at % GRID, at / GRID % GRID, rng_below(&s->random, GRID)};
-        if (j->n == 3) pick[0] = rng_below(&s->random, GRID), pick[1] = rng_below(&s->random, GRID);
-        for (unsigned n = 0; n < 3; n++)
+        unsigned pick[MOST] = {at % GRID, at / GRID % GRID};
+        for (unsigned n = j->n > 2 ? 0 : 2; n < MOST; n++) pick[n] = rng_below(&s->random, GRID);
+        for (unsigned n = 0; n < MOST; n++)
             x[n][filled] = j->fixed >> n & 1 ? j->constant[n] : s->grid[operand_type(j, n)][pick[n]];
         if (j->kind == ROW && rvm__row_info[j->what].sig == RVM_SIG_QUOT && x[1][filled].i == 0) continue;
         if (++filled < lanes) continue;
@@ -250,20 +239,19 @@ static void list_rows(state *s) {
                              (job){.kind = ROW, .what = row, .y = y, .t = t, .n = rvm__row_info[row].arity, .results = 1});
 }
 
+static void list_updates(state *s, rvm_op op, rvm_type t) {
+    if (!rvm__op_info[op].name || !(rvm__op_info[op].types >> t & 1)) return;
+    if (rvm__op_is_update(op)) add_jobs(s, (job){.kind = UPDATE, .what = op, .y = t, .t = t, .n = 2, .results = 1});
+    if (rvm__class_of(op) != RVM_CLASS_IN_PLACE) return;
+    const rvm_change_info *info = &rvm__change_info[rvm__change_of(op)];
+    add_jobs(s, (job){IN_PLACE, op, t, t, info->places + info->operands, info->places + 1u, 0, {{0}}});
+}
+
 static void list_others(state *s) {
-    static const struct {
-        kind kind;
-        unsigned types, n, results, ways;
-    } other[] = {{ROTATE, RVM_TYPES_R, 3, 2, 2},     {HADAMARD, RVM_TYPES_R, 2, 2, 2},    {NEGATE, RVM_TYPES_N, 1, 1, 1},
-                 {INVERT, RVM_TYPES_D, 1, 1, 1},     {ROTATE_BITS, RVM_TYPES_I, 2, 1, 1}, {IS_FACTOR, RVM_TYPES_D, 1, 1, 1},
-                 {IS_POSITIVE, RVM_TYPES_R, 1, 1, 1}};
     for (rvm_type t = 0; t < RVM_TYPE_COUNT; t++) {
-        for (int op = 0; op < RVM_OP_LIMIT; op++)
-            if (rvm__op_is_update((rvm_op)op) && rvm__op_info[op].name && rvm__op_info[op].types >> t & 1)
-                add_jobs(s, (job){.kind = UPDATE, .what = op, .y = t, .t = t, .n = 2, .results = 1});
-        for (unsigned i = 0; i < sizeof other / sizeof *other; i++)
-            for (int way = 0; way < (int)other[i].ways && other[i].types >> t & 1; way++)
-                add_jobs(s, (job){other[i].kind, way, t, t, other[i].n, other[i].results, 0, {{0}}});
+        for (int op = 0; op < RVM_OP_LIMIT; op++) list_updates(s, (rvm_op)op, t);
+        if (RVM_TYPES_D >> t & 1) add_jobs(s, (job){.kind = IS_FACTOR, .y = t, .t = t, .n = 1, .results = 1});
+        if (RVM_TYPES_R >> t & 1) add_jobs(s, (job){.kind = IS_POSITIVE, .y = t, .t = t, .n = 1, .results = 1});
     }
 }
 

@@ -13,6 +13,28 @@ typedef struct dual {
     long double v, d;
 } dual;
 
+static inline dual dual_of(long double v) {
+    return (dual){v, 0};
+}
+static inline dual dual_neg(dual a) {
+    return (dual){-a.v, -a.d};
+}
+static inline dual dual_add(dual a, dual b) {
+    return (dual){a.v + b.v, a.d + b.d};
+}
+static inline dual dual_mul(dual a, dual b) {
+    return (dual){a.v * b.v, a.v * b.d + a.d * b.v};
+}
+static inline dual dual_div(dual a, dual b) {
+    return (dual){a.v / b.v, (a.d - a.v / b.v * b.d) / b.v};
+}
+static inline dual dual_select(dual c, dual a, dual b) {
+    return c.v != 0 ? a : b;
+}
+static inline int64_t bits(dual a) {
+    return (int64_t)a.v;
+}
+
 typedef dual (*dual_f)(dual a, dual b, dual c);
 typedef dual (*dual_partial)(dual a, dual b, dual c, dual r);
 typedef struct dual_row {

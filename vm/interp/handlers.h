@@ -45,15 +45,13 @@
     HP(f64_add, f64_sub) HP(f64_mul, f64_div) HP(f64_let, f64_unlet) HP(f64_letu, f64_forget) HOT_F64(HOT_PAIRS) \
     HP(fix_add, fix_sub) HP(fix_let, fix_unlet) HP(fix_letu, fix_forget) \
     HP(f32_add, f32_sub) HP(f32_mul, f32_div) HP(f32_let, f32_unlet) HP(f32_letu, f32_forget) \
-    HS(r_swap) HS(g_swap) HS(cswap) HS(f64_neg) HS(fix_neg) HP(f64_rot, f64_irot) HP(fix_rot, fix_irot) HP(f32_rot, f32_irot) \
-    HP(f64_hadamard, f64_ihadamard) HP(fix_hadamard, fix_ihadamard) HP(f32_hadamard, f32_ihadamard) HS(f64_inv) HS(f32_inv) HP(push, pop) HP(pushc, popc) \
+    HS(r_swap) HS(g_swap) HP(change, change_back) HP(push, pop) HP(pushc, popc) \
     E_MUL(E_MUL_PAIR) E_ID(E_ID_PAIR) \
-    HP(x_let, x_unlet) HP(x_add, x_sub) HP(x_mul, x_div) HP(x_rot, x_irot) HP(x_hadamard, x_ihadamard) HS(x_inv)
+    HP(x_let, x_unlet) HP(x_add, x_sub) HP(x_mul, x_div)
 #define PLAIN_HANDLERS \
-    HP(x_inc, x_dec) HP(x_foreign, x_foreign_back) \
+    HP(x_foreign, x_foreign_back) \
     HP(i64_set, i64_unset) HP(segment, endsegment) HP(i64_add, i64_sub) HP(i64_mul, i64_div) HP(i64_let, i64_unlet) HP(i64_letu, i64_forget) HOT_I64(HOT_PAIRS) \
-    HOT_CMP(HOT_LET_PAIRS) HS(i64_xor) HS(r_xor) HS(i64_neg) HS(i64_not) HP(rol, ror) \
-    HP(i64_inc, i64_dec) HP(f64_inc, f64_dec) HP(fix_inc, fix_dec) HP(f32_inc, f32_dec) \
+    HOT_CMP(HOT_LET_PAIRS) HS(i64_xor) HS(r_xor) \
     HP(start, halt) HP(jmp, cf) HP(jt, cft) HP(jf, cff) HP(jtu, cftu) HP(jfu, cffu) HP(for_up, for_down) HP(next_up, next_down) \
     HP(par_up, par_down) HP(endpar_up, endpar_down) \
     HP(inner_for_up, inner_for_down) HP(inner_next_up, inner_next_down) \

@@ -120,19 +120,3 @@ FORCE_INLINE uint64_t loop_left(int64_t at, int64_t end, int64_t s) {
     const uint64_t way = at < end ? (uint64_t)end - (uint64_t)at : (uint64_t)at - (uint64_t)end;
     return (s == 1 ? way : way / (s < 0 ? -(uint64_t)s : (uint64_t)s)) + 1;
 }
-
-#define ROUND_f64(x) (x)
-#define ROUND_f32(x) ((double)(float)(x))
-#define PAIR_CHANGES(T)                                                                                                     \
-    FORCE_INLINE void rotate_##T(rvm_value *a, rvm_value *b, double c, double s) {                                          \
-        const double x = a->f * c - b->f * s, y = a->f * s + b->f * c;                                                      \
-        a->f = ROUND_##T(x);                                                                                                \
-        b->f = ROUND_##T(y);                                                                                                \
-    }                                                                                                                       \
-    FORCE_INLINE void hadamard_##T(rvm_value *a, rvm_value *b) {                                                            \
-        const double x = (a->f + b->f) * M_SQRT1_2, y = (a->f - b->f) * M_SQRT1_2;                                          \
-        a->f = ROUND_##T(x);                                                                                                \
-        b->f = ROUND_##T(y);                                                                                                \
-    }
-PAIR_CHANGES(f64)
-PAIR_CHANGES(f32)

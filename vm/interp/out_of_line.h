@@ -57,7 +57,7 @@ bool rvm__tangent_agrees(const rvm_machine *m, const rvm__xinsn *x, const rvm_va
 bool rvm__tangent_within(const rvm_machine *m, const rvm__xinsn *x, const rvm_value *shadow, rvm_value expected,
                          double held);
 void rvm__track(rvm_machine *m, const rvm__xinsn *x, double y);
-void rvm__track_pair(rvm_machine *m, const rvm__xinsn *x, double y, double z);
+void rvm__track_at(rvm_machine *m, const rvm__xinsn *x, const rvm__xplace *q, double y);
 /* A real of type t that must be 0 within the tolerance; held: the largest magnitude, or NULL. A tangent likewise. */
 bool rvm__vanishes_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, rvm_type t, double y, const double *held);
 bool rvm__tangent_vanishes(const rvm_machine *m, rvm_type t, rvm_value shadow);
@@ -71,22 +71,21 @@ bool rvm__conv_fits(const rvm__xinsn *x, const rvm_value *shadow, rvm_value gain
 void rvm__conv_gain(const rvm__xinsn *x, rvm_value *shadow, rvm_value gain);
 bool rvm__gain_fits(const rvm__xinsn *x, const rvm_value *sa, int64_t g0, const rvm_value *sb, int64_t g1,
                     const rvm_value *sc, int64_t g2);
-/* level and the order of shadow operations as in updates.inc. False on overflow, with nothing changed. */
-bool rvm__fix_rotate(const rvm__xinsn *x, int level, bool inverse, rvm_value *a, rvm_value *b, const rvm_value *t,
-                     rvm_value *a_, rvm_value *b_, rvm_value *t_);
-bool rvm__fix_hadamard(const rvm__xinsn *x, int level, bool inverse, rvm_value *a, rvm_value *b, rvm_value *a_,
-                       rvm_value *b_);
-
 /* fixops.c: the sum of two values or shadows, on fix and i64 wrapping. */
 rvm_value rvm__sum(rvm_type type, rvm_value a, rvm_value b);
 
 /* stack.c */
-/* exact_run.c: record, and take back, what an update of a real loses; whole values of one or two places. The x_ handlers
- * have tried what needs no record. */
+/* changes.c: an instruction of inplace.def; level as in updates.inc. */
+rvm_status rvm__change_in_place(rvm_machine *m, const rvm__xinsn *x, rvm_value *r, rvm_value *sh, rvm__array *ar, int level,
+                                bool back);
+
+/* exact_run.c: record, and take back, what an update of a real loses; whole values of n places. The x_ handlers have tried
+ * what needs no record; sum does so by itself. */
 rvm_status rvm__exact_keep(rvm_machine *m, rvm_type t, rvm__exact op, double y, double f, double after);
 rvm_status rvm__exact_back(rvm_machine *m, rvm_type t, rvm__exact op, double after, double f, double *y);
-rvm_status rvm__exact_keep_whole(rvm_machine *m, int n, const rvm_value *y, const rvm_value *z);
-rvm_status rvm__exact_back_whole(rvm_machine *m, int n, rvm_value *y, rvm_value *z);
+rvm_status rvm__exact_keep_whole(rvm_machine *m, int n, const rvm_value *v);
+rvm_status rvm__exact_back_whole(rvm_machine *m, int n, rvm_value *v);
+rvm_status rvm__exact_sum(rvm_machine *m, rvm_type t, bool back, double by, double *y); /* y += by, or back */
 /* For what takes several such steps: with room reserved, keeping cannot fail; what was taken is there again after a rewind
  * to what was held before. Memory is given back by a trim. */
 bool rvm__exact_reserve(rvm_machine *m, size_t bits);

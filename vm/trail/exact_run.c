@@ -106,21 +106,35 @@ rvm_status rvm__exact_back(rvm_machine *m, rvm_type t, rvm__exact op, double aft
     return status;
 }
 
-rvm_status rvm__exact_keep_whole(rvm_machine *m, int n, const rvm_value *y, const rvm_value *z) {
+rvm_status rvm__exact_keep_whole(rvm_machine *m, int n, const rvm_value *v) {
     if (!rvm__exact_reserve(m, (size_t)n * 64)) return RVM_ERR_MEMORY;
-    rvm__exact_keep_raw(m, y->f);
-    if (n == 2) rvm__exact_keep_raw(m, z->f);
+    for (int k = 0; k < n; k++) rvm__exact_keep_raw(m, v[k].f);
     return RVM_OK;
 }
 
-rvm_status rvm__exact_back_whole(rvm_machine *m, int n, rvm_value *y, rvm_value *z) {
-    double of_z = 0, of_y = 0;
+rvm_status rvm__exact_back_whole(rvm_machine *m, int n, rvm_value *v) {
     if (rvm__exact_held(m) < (size_t)n * 64) return nothing_left(m);
-    if (n == 2) rvm__exact_take_raw(m, &of_z);
-    rvm__exact_take_raw(m, &of_y);
+    while (n-- > 0) rvm__exact_take_raw(m, &v[n].f);
     rvm__exact_trim(m);
-    y->f = of_y;
-    if (n == 2) z->f = of_z;
+    return RVM_OK;
+}
+
+rvm_status rvm__exact_sum(rvm_machine *m, rvm_type t, bool back, double by, double *y) {
+    const rvm__exact op = back ? RVM__EXACT_SUB : RVM__EXACT_ADD, inverse = back ? RVM__EXACT_ADD : RVM__EXACT_SUB;
+    double was, after;
+    if (m->exact.restoring) {
+        const bool alone = t == RVM_F64 && rvm__exact_alone(inverse, *y, by, &was);
+        const rvm_status status = alone ? RVM_OK : rvm__exact_back(m, t, inverse, *y, by, &was);
+        if (!status) *y = was;
+        return status;
+    }
+    after = rvm__exact_apply(op, *y, by);
+    if (t == RVM_F32) after = (double)(float)after;
+    const bool alone = t == RVM_F64 && rvm__exact_alone(op, after, by, &was);
+    const rvm_status status = alone ? RVM_OK : rvm__exact_keep(m, t, op, *y, by, after);
+    if (status) return status;
+    m->exact.updates++;
+    *y = after;
     return RVM_OK;
 }
 

@@ -1,0 +1,16 @@
+/* changes.h: every change in place (inplace.def) behind one signature, by type and direction. */
+#ifndef RVM_CHANGES_H
+#define RVM_CHANGES_H
+
+#include "instruction.h"
+
+/* v: the places, a: the operands. False where they are not in its domain; v is changed all the same. */
+typedef bool (*rvm__change)(rvm_value v[RVM_MAX_CHANGED], const rvm_value a[RVM_MAX_CHANGE_OPERANDS], int *overflow);
+/* By number, whether backward, and type; NULL where there is none. */
+extern const rvm__change rvm__changes[RVM_CHANGE_COUNT][2][RVM_TYPE_COUNT];
+
+/* Of shadows SCALE: what becomes of the shadow of the place that holds y; adjoint, or tangent, which takes that back. */
+typedef rvm_value (*rvm__scale)(rvm_value y, rvm_value shadow, bool adjoint);
+extern const rvm__scale rvm__scales[RVM_CHANGE_COUNT][RVM_TYPE_COUNT];
+
+#endif
