@@ -11,7 +11,7 @@
 #include "support.h"
 
 static const rvm_function *entry_of(const rvm_machine *m) {
-    return &m->p->functions[m->entry];
+    return &m->p->functions[m->bound.entry];
 }
 
 #define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
@@ -195,11 +195,12 @@ static bool is_array_before(const rvm__array *before, const rvm_param *param, co
 /* Whether these are arguments that were checked already: the arrays of the call before, of the same function, and scalars of
  * which any will do. */
 static bool are_checked(const rvm_machine *m, int64_t fn, const rvm_arg *args, uint32_t nargs, rvm_mode mode) {
-    if (!m->checked || fn != m->checked - 1 || mode != RVM_PRIMAL || nargs != m->p->functions[fn].nparams) return false;
+    if (!m->bound.checked || fn != m->bound.checked - 1 || mode != RVM_PRIMAL || nargs != m->p->functions[fn].nparams)
+        return false;
     for (uint32_t k = 0; k < nargs; k++) {
         const rvm_param *param = &m->p->functions[fn].params[k];
         if (args[k].active || param->type == RVM_F32 || param->signature) return false;
-        if (param->ndim ? !is_array_before(&m->arrays[param->index], param, &args[k])
+        if (param->ndim ? !is_array_before(&m->store.arrays[param->index], param, &args[k])
                         : (int)args[k].type != param->type || args[k].ndim)
             return false;
     }
@@ -213,19 +214,19 @@ static rvm_status choose_codes(rvm_machine *m, uint32_t fn, const rvm_arg *args,
     m->codes = m->primal_codes;
     if (mode == RVM_PRIMAL) return RVM_OK;
     for (uint32_t k = 0; k < n; k++) wrt[k] = args[k].active;
-    if (!m->shadow_codes || m->wrt_fn != fn || memcmp(m->wrt, wrt, n) != 0) {
-        m->wrt_fn = UINT32_MAX;
-        if (!m->activity.at) {
+    if (!m->shadow_codes || m->bound.wrt_fn != fn || memcmp(m->bound.wrt, wrt, n) != 0) {
+        m->bound.wrt_fn = UINT32_MAX;
+        if (!m->bound.activity.at) {
             void *block = rvm__resize(m, NULL, 0, rvm__activity_size(m->p));
             if (!block) return RVM_ERR_MEMORY;
-            m->activity = rvm__activity_in(m->p, block);
-            m->activity.one_code = true;
+            m->bound.activity = rvm__activity_in(m->p, block);
+            m->bound.activity.one_code = true;
         }
-        rvm__activity_find(m->p, &m->activity, fn, wrt, false);
+        rvm__activity_find(m->p, &m->bound.activity, fn, wrt, false);
         rvm_status status = rvm__prepare(m, true, &m->shadow_codes);
         if (status) return status;
-        memcpy(m->wrt, wrt, n);
-        m->wrt_fn = fn;
+        memcpy(m->bound.wrt, wrt, n);
+        m->bound.wrt_fn = fn;
     }
     m->codes = m->shadow_codes;
     return RVM_OK;
@@ -255,14 +256,14 @@ static bool own_shadow(rvm_machine *m, const rvm_arg *a, rvm__array *to) {
 }
 
 static bool bind_array(rvm_machine *m, const rvm_param *param, const rvm_arg *a) {
-    rvm__array *to = &m->arrays[param->index];
+    rvm__array *to = &m->store.arrays[param->index];
     to->data = a->data;
     to->shadow = NULL;
     to->magnitude = NULL;
     to->base = param->index;
     to->present = true;
     to->outside = false;
-    if (m->bound_before) return true;
+    if (m->bound.before) return true;
     to->ndim = param->ndim;
     to->type = param->type;
     for (int d = 0; d < a->ndim; d++) {
@@ -270,7 +271,8 @@ static bool bind_array(rvm_machine *m, const rvm_param *param, const rvm_arg *a)
         to->stride[d] = in_bytes(a->stride[d]);
         to->shadow_stride[d] = in_bytes(a->shadow_stride[d]);
     }
-    const bool active = m->mode != RVM_PRIMAL && rvm__is_ever_active(m->p, &m->activity, m->entry, true, param->index);
+    const bool active =
+        m->bound.mode != RVM_PRIMAL && rvm__is_ever_active(m->p, &m->bound.activity, m->bound.entry, true, param->index);
     if (!active) return true;
     if (!a->active) return own_shadow(m, a, to);
     to->shadow = a->shadow_data;
@@ -281,10 +283,10 @@ static rvm_status bind_lengths(rvm_machine *m, const rvm_arg *args, rvm_error *e
     const rvm_function *f = entry_of(m);
     for (uint32_t k = 0; k < f->nparams; k++)
         for (int d = 0; d < f->params[k].ndim; d++)
-            if (f->params[k].dim[d] < f->nregs) m->slots[f->params[k].dim[d]].i = -1;
+            if (f->params[k].dim[d] < f->nregs) m->store.slots[f->params[k].dim[d]].i = -1;
     for (uint32_t k = 0; k < f->nparams; k++)
         for (int d = 0; d < f->params[k].ndim; d++) {
-            rvm_value *length = &m->slots[f->params[k].dim[d]];
+            rvm_value *length = &m->store.slots[f->params[k].dim[d]];
             if (length->i < 0) length->i = args[k].shape[d];
             if (length->i != args[k].shape[d])
                 BAD(RVM_ERR_SHAPE, "dimension %d of argument `%s` of %s is %lld, must be %lld", d + 1, f->params[k].name,
@@ -296,12 +298,12 @@ static rvm_status bind_lengths(rvm_machine *m, const rvm_arg *args, rvm_error *e
 /* Room for the entry frame, and its constants. */
 static bool begin_frame(rvm_machine *m) {
     const rvm_function *f = entry_of(m);
-    size_t cap = m->cap_frames;
-    if (m->bound_before) return true;
-    if (!rvm__reserve(m, (void **)&m->frames, &cap, 1, sizeof *m->frames)) return false;
-    m->cap_frames = (uint32_t)cap;
-    if (!rvm__reserve_frame(m, m->codes[m->entry].slots, f->narrays)) return false;
-    if (f->nconsts) memcpy(m->slots + f->nregs, f->consts, f->nconsts * sizeof *m->slots);
+    size_t cap = m->store.cap_frames;
+    if (m->bound.before) return true;
+    if (!rvm__reserve(m, (void **)&m->store.frames, &cap, 1, sizeof *m->store.frames)) return false;
+    m->store.cap_frames = (uint32_t)cap;
+    if (!rvm__reserve_frame(m, m->codes[m->bound.entry].slots, f->narrays)) return false;
+    if (f->nconsts) memcpy(m->store.slots + f->nregs, f->consts, f->nconsts * sizeof *m->store.slots);
     return true;
 }
 
@@ -309,25 +311,25 @@ static bool begin_frame(rvm_machine *m) {
 static rvm_status lay_out(rvm_machine *m, rvm_arg *args, rvm_error *err) {
     const rvm_function *f = entry_of(m);
     rvm__locals_clear(m);
-    m->stack_lost += m->nstack;
-    m->nstack = m->nguards = 0;
-    m->nframes = 0;
-    m->outside_arrays = 0;
+    m->store.stack_lost += m->store.nstack;
+    m->store.nstack = m->store.nguards = 0;
+    m->store.nframes = 0;
+    m->store.outside_arrays = 0;
     rvm__trail_clear(m);
     rvm__exact_clear(m);
     if (!begin_frame(m)) return RVM_ERR_MEMORY;
-    if (m->mode != RVM_PRIMAL) memset(m->shadows, 0, m->cap_shadows * sizeof *m->shadows);
-    rvm_status status = m->bound_before ? RVM_OK : bind_lengths(m, args, err);
+    if (m->bound.mode != RVM_PRIMAL) memset(m->store.shadows, 0, m->store.cap_shadows * sizeof *m->store.shadows);
+    rvm_status status = m->bound.before ? RVM_OK : bind_lengths(m, args, err);
     for (uint32_t k = 0; k < f->nparams && !status; k++) {
         const rvm_param *param = &f->params[k];
         if (param->ndim) {
             if (!bind_array(m, param, &args[k])) status = RVM_ERR_MEMORY;
             continue;
         }
-        m->slots[param->index].i = args[k].value.i;
-        if (m->mode != RVM_PRIMAL && args[k].active) m->shadows[param->index].i = args[k].shadow.i;
+        m->store.slots[param->index].i = args[k].value.i;
+        if (m->bound.mode != RVM_PRIMAL && args[k].active) m->store.shadows[param->index].i = args[k].shadow.i;
     }
-    m->frames[m->nframes++] = (rvm__frame){.fn = m->entry};
+    m->store.frames[m->store.nframes++] = (rvm__frame){.fn = m->bound.entry};
     if (m->stats.depth_peak < 1) m->stats.depth_peak = 1;
     return status;
 }
@@ -337,7 +339,7 @@ static rvm_status discard_trails(rvm_machine *m, int direction) {
     uint16_t needed = 0;
     m->trail.discards = 0;
     if (m->o.trail == RVM_TRAIL_KEEP) return RVM_OK;
-    if (!rvm__trail_pops(m, m->entry, direction, &needed)) return RVM_ERR_MEMORY;
+    if (!rvm__trail_pops(m, m->bound.entry, direction, &needed)) return RVM_ERR_MEMORY;
     m->trail.discards = (uint16_t)~needed;
     return RVM_OK;
 }
@@ -345,53 +347,54 @@ static rvm_status discard_trails(rvm_machine *m, int direction) {
 rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_mode mode, bool at_end,
                             rvm_error *err) {
     RVM__NEEDS(m);
-    m->where = UNBOUND;
+    m->run.where = UNBOUND;
     if (nargs) RVM__NEEDS(args);
     if ((unsigned)mode > RVM_TANGENT) BAD(RVM_ERR_USAGE, "no mode has number %d", (int)mode);
     rvm_status status = RVM_OK;
-    m->bound_before = are_checked(m, fn, args, nargs, mode);
-    if (!m->bound_before) status = check_arguments(m, fn, args, nargs, mode, err);
-    m->shapes += !m->bound_before;
-    m->checked = 0;
+    m->bound.before = are_checked(m, fn, args, nargs, mode);
+    if (!m->bound.before) status = check_arguments(m, fn, args, nargs, mode, err);
+    m->bound.shapes += !m->bound.before;
+    m->bound.checked = 0;
     if (status) return rvm__fail_in(err, status, m->p, fn);
-    m->mode = mode;
-    m->entry = (uint32_t)fn;
-    status = choose_codes(m, m->entry, args, mode);
+    m->bound.mode = mode;
+    m->bound.entry = (uint32_t)fn;
+    status = choose_codes(m, m->bound.entry, args, mode);
     if (!status) status = discard_trails(m, at_end ? -1 : 1);
     if (!status) status = lay_out(m, args, err);
     if (status == RVM_ERR_MEMORY) return rvm__no_memory(m, err);
     if (status) return rvm__fail_in(err, status, m->p, fn);
-    if (mode == RVM_PRIMAL) m->checked = m->entry + 1;
-    m->args = args;
-    m->nargs = nargs;
-    m->where = at_end ? AT_END : AT_START;
-    m->course = m->dir = at_end ? -1 : 1;
-    m->sweeping = m->sweep_begun = m->sweep_left = false;
-    m->began_at_start = !at_end;
-    m->one_way = 0;
-    m->adrift = RVM_OK;
+    if (mode == RVM_PRIMAL) m->bound.checked = m->bound.entry + 1;
+    m->bound.args = args;
+    m->bound.nargs = nargs;
+    m->run.where = at_end ? AT_END : AT_START;
+    m->run.course = m->run.dir = at_end ? -1 : 1;
+    m->run.sweeping = m->run.sweep_begun = m->run.sweep_left = false;
+    m->run.began_at_start = !at_end;
+    m->run.one_way = 0;
+    m->jit.adrift = RVM_OK;
     status = rvm__keep_inputs(m, err);
-    if (status) m->where = UNBOUND;
+    if (status) m->run.where = UNBOUND;
     return status;
 }
 
 void rvm__write_back(rvm_machine *m) {
     const rvm_function *f = entry_of(m);
-    for (uint32_t k = 0; k < m->nargs; k++) {
+    for (uint32_t k = 0; k < m->bound.nargs; k++) {
         if (f->params[k].ndim) continue;
-        m->args[k].value.i = m->slots[f->params[k].index].i;
-        if (m->mode != RVM_PRIMAL && m->args[k].active) m->args[k].shadow.i = m->shadows[f->params[k].index].i;
+        m->bound.args[k].value.i = m->store.slots[f->params[k].index].i;
+        if (m->bound.mode != RVM_PRIMAL && m->bound.args[k].active)
+            m->bound.args[k].shadow.i = m->store.shadows[f->params[k].index].i;
     }
 }
 
 const rvm_arg *rvm_machine_bound(const rvm_machine *m) {
-    return m && m->where != UNBOUND ? m->args : NULL;
+    return m && m->run.where != UNBOUND ? m->bound.args : NULL;
 }
 
 void rvm_machine_unbind(rvm_machine *m) {
-    if (!m || m->where == UNBOUND) return;
+    if (!m || m->run.where == UNBOUND) return;
     rvm__write_back(m);
-    m->where = UNBOUND;
-    m->args = NULL;
-    m->nargs = 0;
+    m->run.where = UNBOUND;
+    m->bound.args = NULL;
+    m->bound.nargs = 0;
 }

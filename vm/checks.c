@@ -5,7 +5,7 @@
 #include "program.h"
 
 static uint32_t present_function(const rvm_machine *m) {
-    return m->frames[m->nframes - 1].fn;
+    return m->store.frames[m->store.nframes - 1].fn;
 }
 
 static rvm_function *function_of(const rvm_machine *m) {
@@ -33,9 +33,9 @@ static const rvm_place *pool_place(const rvm_machine *m, const rvm__xplace *q) {
 
 /* Where the largest magnitude of a place is kept: a register's own, or that of the whole local array; NULL: nowhere. */
 static double *magnitude_of(const rvm_machine *m, const rvm__xplace *q) {
-    const rvm__frame *top = &m->frames[m->nframes - 1];
-    if (q->kind == XSLOT) return &m->magnitudes[top->slots + q->slot];
-    return m->arrays[top->arrays + (q->kind == XELEM ? pool_place(m, q)->slot : q->slot)].magnitude;
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
+    if (q->kind == XSLOT) return &m->store.magnitudes[top->slots + q->slot];
+    return m->store.arrays[top->arrays + (q->kind == XELEM ? pool_place(m, q)->slot : q->slot)].magnitude;
 }
 
 /* The largest magnitude of the target that was tracked, or 0. */
@@ -71,8 +71,8 @@ static bool is_adjoint(const rvm_machine *m, uint32_t fn) {
 /* Going back over what overflowed or became NaN: whether an argument was lost is said at the start. */
 static bool is_lost(const rvm_machine *m, uint32_t fn, double y) {
     if (isfinite(y)) return false;
-    if (m->course < 0) return m->compares;
-    return (m->compares || m->compared_elsewhere) && is_adjoint(m, fn);
+    if (m->run.course < 0) return m->bound.compares;
+    return (m->bound.compares || m->bound.compared_elsewhere) && is_adjoint(m, fn);
 }
 
 bool rvm__agrees_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double y, double f, double held) {
@@ -134,9 +134,9 @@ void rvm__track(rvm_machine *m, const rvm__xinsn *x, double y) {
 }
 
 static rvm_value *element(const rvm_machine *m, const rvm__xplace *q, bool shadow) {
-    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     const rvm_place *place = pool_place(m, q);
-    return rvm__element_at(&m->arrays[top->arrays + place->slot], place, m->slots + top->slots, shadow);
+    return rvm__element_at(&m->store.arrays[top->arrays + place->slot], place, m->store.slots + top->slots, shadow);
 }
 
 rvm_value *rvm__element(const rvm_machine *m, const rvm__xplace *q) {

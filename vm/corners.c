@@ -12,9 +12,9 @@ static bool has_derivative(const rvm_insn *in, rvm_type y, rvm_type t, int opera
 
 static double number_at(const rvm_machine *m, const rvm__frame *top, const rvm_function *f, const rvm_place *q,
                         bool shadow) {
-    const rvm_value *v = q->kind == RVM_PLACE_SLOT
-                             ? (shadow ? m->shadows : m->slots) + top->slots + q->slot
-                             : rvm__element_at(&m->arrays[top->arrays + q->slot], q, m->slots + top->slots, shadow);
+    const rvm_value *v = q->kind == RVM_PLACE_SLOT ? (shadow ? m->store.shadows : m->store.slots) + top->slots + q->slot
+                                                   : rvm__element_at(&m->store.arrays[top->arrays + q->slot], q,
+                                                                     m->store.slots + top->slots, shadow);
     return v ? rvm__real_of(rvm__place_type(f, q), *v) : 0;
 }
 
@@ -30,9 +30,9 @@ static rvm_nonsmooth_point point(const rvm_machine *m, uint32_t fn, uint32_t pc,
 
 int rvm__nonsmooth_here(const rvm_machine *m, bool corners, rvm_nonsmooth_point out[3]) {
     int n = 0;
-    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     const rvm_function *f = &m->p->functions[top->fn];
-    const uint32_t pc = m->where == INSIDE ? (uint32_t)(m->pc - m->codes[top->fn].x) : 1;
+    const uint32_t pc = m->run.where == INSIDE ? (uint32_t)(m->run.pc - m->codes[top->fn].x) : 1;
     const rvm_insn *in = &f->code[pc];
     if (!rvm__op_is_update((rvm_op)in->op)) return 0;
     const rvm_place *places = rvm__places(f, in);
@@ -44,7 +44,7 @@ int rvm__nonsmooth_here(const rvm_machine *m, bool corners, rvm_nonsmooth_point 
     rvm__row_second((rvm_row)in->row, x, &second);
     for (int k = 0; k < row->arity; k++) {
         const rvm_place *q = &places[k + 1];
-        if (!rvm__is_active(m->p, &m->activity, top->fn, q)) continue;
+        if (!rvm__is_active(m->p, &m->bound.activity, top->fn, q)) continue;
         if (!has_derivative(in, y, t, k)) {
             if (!corners && number_at(m, top, f, q, true) != 0) out[n++] = point(m, top->fn, pc, q, false, 0);
         } else if (second.corner[k])
@@ -68,7 +68,8 @@ static bool any_in(const rvm_machine *m, uint32_t fn) {
     RVM__EACH_INSN(x, &m->p->functions[fn]) {
         if (!rvm__op_is_update((rvm_op)x.in->op)) continue;
         for (int k = 0; k < rvm__row_info[x.in->row].arity; k++)
-            if (may_have_corner((rvm_row)x.in->row, k) && rvm__is_active(m->p, &m->activity, fn, &x.q[k + 1])) return true;
+            if (may_have_corner((rvm_row)x.in->row, k) && rvm__is_active(m->p, &m->bound.activity, fn, &x.q[k + 1]))
+                return true;
     }
     return false;
 }

@@ -21,13 +21,13 @@ typedef struct scene {
 } scene;
 
 static scene scene_of(rvm_machine *m) {
-    const rvm__frame *top = &m->frames[m->nframes - 1];
-    scene s = {.m = m, .fn = top->fn, .f = &m->p->functions[top->fn], .going = m->dir > 0 ? "forward" : "backward"};
-    s.pc = (uint32_t)(m->pc - m->codes[top->fn].x);
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
+    scene s = {.m = m, .fn = top->fn, .f = &m->p->functions[top->fn], .going = m->run.dir > 0 ? "forward" : "backward"};
+    s.pc = (uint32_t)(m->run.pc - m->codes[top->fn].x);
     s.in = &s.f->code[s.pc];
     s.places = rvm__places(s.f, s.in);
-    s.slots = m->slots + top->slots;
-    s.arrays = m->arrays ? m->arrays + top->arrays : NULL;
+    s.slots = m->store.slots + top->slots;
+    s.arrays = m->store.arrays ? m->store.arrays + top->arrays : NULL;
     return s;
 }
 
@@ -164,8 +164,8 @@ static rvm_status explain_release(scene *s, rvm_status status, rvm_error *err) {
 static const char *story(const scene *s) {
     const rvm_insn *in = s->in, *mate = &s->f->code[in->target];
     if (in->op == RVM_OP_trap && in[-1].op == RVM_OP_jf && in[1].op == RVM_OP_cff)
-        return s->m->dir > 0 ? "the condition of this `from` is true again after an iteration"
-                             : "the condition of the `while` is true behind the loop";
+        return s->m->run.dir > 0 ? "the condition of this `from` is true again after an iteration"
+                                 : "the condition of the `while` is true behind the loop";
     if (in->op == RVM_OP_cff && mate[1].op == RVM_OP_trap) return "the condition of this `from` is false on entry";
     if (in->op == RVM_OP_jf && mate[-1].op == RVM_OP_trap)
         return "the condition of this `while` is false before an iteration";
@@ -224,8 +224,8 @@ static rvm_status explain_stack(scene *s, rvm_status status, rvm_error *err) {
     const rvm_machine *m = s->m;
     const rvm_type t = rvm__place_type(s->f, &s->places[0]);
     if (rvm__pair_of(s->in->op) == RVM_PAIR_stow && m->detail[0]) SAY("%s", m->detail);
-    if (!m->nstack) SAY("the stack is empty: nothing to pop into `%s`", name_of(s, &s->places[0]));
-    const rvm__cell *top = &m->stack[m->nstack - 1];
+    if (!m->store.nstack) SAY("the stack is empty: nothing to pop into `%s`", name_of(s, &s->places[0]));
+    const rvm__cell *top = &m->store.stack[m->store.nstack - 1];
     if (top->type != t)
         SAY("the stack holds %s, `%s` is %s", rvm_type_name((rvm_type)top->type), name_of(s, &s->places[0]),
             rvm_type_name(t));

@@ -25,23 +25,23 @@ typedef struct lockstep {
 
 /* The instruction that going back executes next. */
 static const rvm_insn *next_back(const rvm_machine *m, uint32_t *fn, uint32_t *pc) {
-    *fn = m->frames[m->nframes - 1].fn;
+    *fn = m->store.frames[m->store.nframes - 1].fn;
     const rvm_function *f = &m->p->functions[*fn];
-    *pc = m->where != INSIDE ? f->ncode - 2
-          : m->course < 0    ? (uint32_t)(m->pc - m->codes[*fn].x)
-                             : (uint32_t)(m->pc - m->codes[*fn].x - m->dir);
+    *pc = m->run.where != INSIDE ? f->ncode - 2
+          : m->run.course < 0    ? (uint32_t)(m->run.pc - m->codes[*fn].x)
+                                 : (uint32_t)(m->run.pc - m->codes[*fn].x - m->run.dir);
     return &f->code[*pc];
 }
 
 /* What place k of an update holds; NULL: no real. */
 static const double *held(const rvm_machine *m, const rvm_insn *in, int k) {
-    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     const rvm_function *f = &m->p->functions[top->fn];
     const rvm_place *q = &rvm__places(f, in)[k];
     if (!rvm__is_floating(rvm__place_type(f, q))) return NULL;
-    const rvm_value *v = q->kind == RVM_PLACE_SLOT
-                             ? m->slots + top->slots + q->slot
-                             : rvm__element_at(&m->arrays[top->arrays + q->slot], q, m->slots + top->slots, false);
+    const rvm_value *v = q->kind == RVM_PLACE_SLOT ? m->store.slots + top->slots + q->slot
+                                                   : rvm__element_at(&m->store.arrays[top->arrays + q->slot], q,
+                                                                     m->store.slots + top->slots, false);
     return v ? &v->f : NULL;
 }
 
@@ -66,7 +66,7 @@ static bool step(lockstep *l, bool *done) {
     rvm_error ignored;
     const rvm_insn *in = next_back(l->m, &fn, &pc);
     next_back(l->reference, &other_fn, &other_pc);
-    if (fn != other_fn || pc != other_pc || l->m->nframes != l->reference->nframes) return false;
+    if (fn != other_fn || pc != other_pc || l->m->store.nframes != l->reference->store.nframes) return false;
     const bool counts = rvm__op_is_update((rvm_op)in->op) && !rvm__op_sets((rvm_op)in->op);
     const double before = counts ? most_apart(l, in) : 0;
     if (rvm_machine_step(l->m, -1, done, &ignored) || rvm_machine_step(l->reference, -1, &other_done, &ignored))
@@ -116,7 +116,7 @@ rvm_status rvm_machine_growth(rvm_machine *m, rvm_machine *reference, uint64_t m
     bool done = false;
     RVM__NEEDS(m, reference, out);
     *out = (rvm_growth){.fn = 0};
-    if (m->p != reference->p || m->where == UNBOUND || reference->where == UNBOUND)
+    if (m->p != reference->p || m->run.where == UNBOUND || reference->run.where == UNBOUND)
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "two machines of one program are needed, with calls bound");
     rvm_status status = begin(&l, err);
     if (status) return status;

@@ -85,7 +85,7 @@ typedef struct use {
 
 static rvm_status refuse(rvm_machine *m, const rvm__guard *g, const use *u, int64_t i, int64_t other) {
     char name[64];
-    rvm__place_text(u->f, u->place, u->pc, m->slots + m->frames[m->nframes - 1].slots, name, sizeof name);
+    rvm__place_text(u->f, u->place, u->pc, m->store.slots + m->store.frames[m->store.nframes - 1].slots, name, sizeof name);
     snprintf(
         m->detail, sizeof m->detail,
         "instances %lld and %lld of the parallel block at line %u meet at `%s`: all may read it, all may add to it, or one "
@@ -95,7 +95,7 @@ static rvm_status refuse(rvm_machine *m, const rvm__guard *g, const use *u, int6
 }
 
 static rvm_status mark(rvm_machine *m, rvm__guard *g, const use *u, uintptr_t at) {
-    const int64_t i = m->slots[g->index].i;
+    const int64_t i = m->store.slots[g->index].i;
     int64_t other;
     if (!is_guarded(g, at)) return RVM_OK;
     rvm__mark *k = g->cap ? &g->marks[place_in(g, at)] : NULL;
@@ -110,8 +110,8 @@ static rvm_status mark(rvm_machine *m, rvm__guard *g, const use *u, uintptr_t at
 }
 
 static rvm_status mark_all(rvm_machine *m, const use *u, const void *at) {
-    for (uint32_t k = 0; k < m->nguards; k++) {
-        const rvm_status status = mark(m, &m->guards[k], u, (uintptr_t)at);
+    for (uint32_t k = 0; k < m->store.nguards; k++) {
+        const rvm_status status = mark(m, &m->store.guards[k], u, (uintptr_t)at);
         if (status) return status;
     }
     return RVM_OK;
@@ -128,7 +128,7 @@ static rvm_status mark_elements(rvm_machine *m, const use *u, const rvm__array *
 }
 
 rvm_status rvm__guard_note(rvm_machine *m, const rvm__xinsn *x) {
-    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     const rvm_function *f = &m->p->functions[top->fn];
     use u = {.f = f, .pc = (uint32_t)(x - m->codes[top->fn].x)};
     rvm_status status = RVM_OK;
@@ -136,9 +136,9 @@ rvm_status rvm__guard_note(rvm_machine *m, const rvm__xinsn *x) {
         u.place = a.q;
         u.bits = a.bits;
         if (status || !a.array || a.toggles || !a.bits) continue;
-        const rvm__array *array = &m->arrays[top->arrays + a.q->slot];
+        const rvm__array *array = &m->store.arrays[top->arrays + a.q->slot];
         if (a.q->kind == RVM_PLACE_ELEM) { /* out of bounds: the instruction will say so */
-            const rvm_value *at = rvm__element_at(array, a.q, m->slots + top->slots, false);
+            const rvm_value *at = rvm__element_at(array, a.q, m->store.slots + top->slots, false);
             if (at) status = mark_all(m, &u, at);
         } else if (!a.param) /* else the callee's instructions come here too */
             status = mark_elements(m, &u, array, 0, array->data);
@@ -177,13 +177,13 @@ static bool find_extents(rvm_machine *m, rvm__guard *g, const rvm_function *f, c
 }
 
 rvm_status rvm__guard_open(rvm_machine *m, const rvm__xinsn *x) {
-    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     const rvm_function *f = &m->p->functions[top->fn];
-    void *list = m->guards;
-    const bool good = rvm__reserve(m, &list, &m->cap_guards, (size_t)m->nguards + 1, sizeof *m->guards);
-    m->guards = list;
+    void *list = m->store.guards;
+    const bool good = rvm__reserve(m, &list, &m->store.cap_guards, (size_t)m->store.nguards + 1, sizeof *m->store.guards);
+    m->store.guards = list;
     if (!good) return RVM_ERR_MEMORY;
-    rvm__guard *g = &m->guards[m->nguards];
+    rvm__guard *g = &m->store.guards[m->store.nguards];
     const uint32_t pc = (uint32_t)(x - m->codes[top->fn].x);
     if (++g->run == 0) { /* came around: older marks would count */
         if (g->cap) memset(g->marks, 0, g->cap * sizeof *g->marks);
@@ -193,21 +193,21 @@ rvm_status rvm__guard_open(rvm_machine *m, const rvm__xinsn *x) {
     g->index = top->slots + x->to.i;
     g->fn = top->fn;
     g->pc = f->code[pc].op == RVM_OP_par ? pc : f->code[pc].target;
-    if (!find_extents(m, g, f, m->arrays + top->arrays)) return RVM_ERR_MEMORY;
-    m->nguards++;
+    if (!find_extents(m, g, f, m->store.arrays + top->arrays)) return RVM_ERR_MEMORY;
+    m->store.nguards++;
     return RVM_OK;
 }
 
 /* None is open where native code for some lengths, for which the roles are proved, has left the block in its middle: then it
  * is the outermost that was, since native code runs only where none is. */
 void rvm__guard_close(rvm_machine *m) {
-    if (m->nguards) m->nguards--;
+    if (m->store.nguards) m->store.nguards--;
 }
 
 void rvm__guards_free(rvm_machine *m) {
-    for (size_t k = 0; k < m->cap_guards; k++) {
-        rvm__resize(m, m->guards[k].marks, m->guards[k].cap * sizeof *m->guards[k].marks, 0);
-        rvm__resize(m, m->guards[k].extents, m->guards[k].cap_extents * sizeof *m->guards[k].extents, 0);
+    for (size_t k = 0; k < m->store.cap_guards; k++) {
+        rvm__resize(m, m->store.guards[k].marks, m->store.guards[k].cap * sizeof *m->store.guards[k].marks, 0);
+        rvm__resize(m, m->store.guards[k].extents, m->store.guards[k].cap_extents * sizeof *m->store.guards[k].extents, 0);
     }
-    rvm__resize(m, m->guards, m->cap_guards * sizeof *m->guards, 0);
+    rvm__resize(m, m->store.guards, m->store.cap_guards * sizeof *m->store.guards, 0);
 }

@@ -30,19 +30,19 @@ typedef struct site {
 } site;
 
 static site site_of(rvm_machine *m) {
-    site s = {.m = m, .h = &m->hessian->h, .x = m->pc, .frame = &m->frames[m->nframes - 1]};
+    site s = {.m = m, .h = &m->hessian->h, .x = m->run.pc, .frame = &m->store.frames[m->store.nframes - 1]};
     s.f = &m->p->functions[s.frame->fn];
-    s.in = &s.f->code[m->pc - m->codes[s.frame->fn].x];
+    s.in = &s.f->code[m->run.pc - m->codes[s.frame->fn].x];
     s.places = rvm__places(s.f, s.in);
-    s.op = m->dir < 0 ? (rvm_op)s.in->op : rvm__op_inverse((rvm_op)s.in->op);
+    s.op = m->run.dir < 0 ? (rvm_op)s.in->op : rvm__op_inverse((rvm_op)s.in->op);
     return s;
 }
 
 static rvm_value *cell_of(const site *s, int k, bool shadow) {
     const rvm_place *q = &s->places[k];
-    rvm_value *slots = s->m->slots + s->frame->slots;
-    if (q->kind == RVM_PLACE_SLOT) return (shadow ? s->m->shadows + s->frame->slots : slots) + q->slot;
-    return rvm__element_at(&s->m->arrays[s->frame->arrays + q->slot], q, slots, shadow);
+    rvm_value *slots = s->m->store.slots + s->frame->slots;
+    if (q->kind == RVM_PLACE_SLOT) return (shadow ? s->m->store.shadows + s->frame->slots : slots) + q->slot;
+    return rvm__element_at(&s->m->store.arrays[s->frame->arrays + q->slot], q, slots, shadow);
 }
 
 /* 0 where an index is out of bounds, which the machine will find. */
@@ -209,7 +209,7 @@ static const char *shadow_at(const rvm__array *a, size_t e) {
 /* Whether a place, or an element of an array, has a row; dropping it if asked to. */
 static bool has_row(const site *s, int k, bool drop) {
     const rvm_place *q = &s->places[k];
-    const rvm__array *a = q->kind == RVM_PLACE_ARRAY ? &s->m->arrays[s->frame->arrays + q->slot] : NULL;
+    const rvm__array *a = q->kind == RVM_PLACE_ARRAY ? &s->m->store.arrays[s->frame->arrays + q->slot] : NULL;
     size_t n = 1;
     bool has = false;
     if (rvm__place_type(s->f, q) == RVM_I64 || (a && !a->shadow)) return false;
@@ -233,10 +233,10 @@ static rvm__key cell_key(const site *s, int place) {
 
 /* The machine runs one instruction of the sweep. */
 static rvm_status machine_step(rvm_machine *m) {
-    const bool single = m->single;
-    m->single = true;
+    const bool single = m->run.single;
+    m->run.single = true;
     const rvm_status status = rvm__run_gradient(m);
-    m->single = single;
+    m->run.single = single;
     return status;
 }
 
@@ -264,7 +264,8 @@ static rvm_status step_change(const site *s) {
 }
 
 static rvm_status step_stack(const site *s) {
-    const rvm__key place = key_of(s, 0), top = rvm__cell_key(s->m->nstack - 1), above = rvm__cell_key(s->m->nstack);
+    const rvm__key place = key_of(s, 0), top = rvm__cell_key(s->m->store.nstack - 1),
+                   above = rvm__cell_key(s->m->store.nstack);
     const rvm_op op = s->op;
     const rvm_status status = machine_step(s->m);
     if (status || !place || op == RVM_OP_popc) return status;
@@ -277,7 +278,7 @@ static rvm_status step_stack(const site *s) {
 }
 
 static rvm_status step_new(const site *s) {
-    const rvm__array a = s->m->arrays[s->frame->arrays + s->places[0].slot];
+    const rvm__array a = s->m->store.arrays[s->frame->arrays + s->places[0].slot];
     const rvm_status status = machine_step(s->m);
     if (status || rvm__is_inverse(s->op) || !a.shadow) return status;
     GOOD(bring_elements(s, &a));
@@ -401,8 +402,8 @@ static rvm_status step(rvm_machine *m) {
 rvm_status rvm__run_hessian(rvm_machine *m) {
     rvm__hessian *h = m->hessian;
     rvm_status status = RVM_OK;
-    while (m->where == INSIDE && !status) {
-        status = m->sweeping ? step(m) : machine_step(m);
+    while (m->run.where == INSIDE && !status) {
+        status = m->run.sweeping ? step(m) : machine_step(m);
         h->steps++;
         h->gave_up = h->most && h->h.updates > h->most;
         if (h->gave_up && !status) status = RVM_ERR_UNSUPPORTED;
@@ -421,7 +422,8 @@ rvm_status rvm__hessian_sweep(rvm_machine *m, rvm__hessian *h, rvm_error *err) {
 
 void rvm__hessian_label(const rvm_machine *m, const rvm__hessian *h, uint32_t param, const rvm_scalar *element,
                         int64_t label) {
-    const rvm__key key = element ? rvm__element_key(element) : rvm__slot_key(m->p->functions[m->entry].params[param].index);
+    const rvm__key key =
+        element ? rvm__element_key(element) : rvm__slot_key(m->p->functions[m->bound.entry].params[param].index);
     rvm__sym_row *row = rvm__sym_row_of(&h->h, key);
     if (row) row->label = label;
 }

@@ -6,30 +6,30 @@
 #include "program.h"
 
 uint32_t rvm_machine_frames(const rvm_machine *m) {
-    return !m || m->where == UNBOUND ? 0 : m->nframes;
+    return !m || m->run.where == UNBOUND ? 0 : m->store.nframes;
 }
 
 /* The instruction that a run in `course` would execute next in a frame, and the frame's direction then. For a caller: its
  * call. */
 static uint32_t next_of(const rvm_machine *m, uint32_t frame, int course, int *direction) {
-    const rvm__frame *f = &m->frames[m->nframes - 1 - frame];
+    const rvm__frame *f = &m->store.frames[m->store.nframes - 1 - frame];
     const uint32_t ncode = m->p->functions[f->fn].ncode;
     *direction = course;
-    if (m->where == AT_START) return course > 0 ? 1 : 0;
-    if (m->where == AT_END) return course > 0 ? ncode - 1 : ncode - 2;
-    int d = m->course == course ? m->dir : -m->dir;
+    if (m->run.where == AT_START) return course > 0 ? 1 : 0;
+    if (m->run.where == AT_END) return course > 0 ? ncode - 1 : ncode - 2;
+    int d = m->run.course == course ? m->run.dir : -m->run.dir;
     for (uint32_t k = 0; k < frame; k++)
-        if (m->frames[m->nframes - 1 - k].against) d = -d;
+        if (m->store.frames[m->store.nframes - 1 - k].against) d = -d;
     *direction = d;
-    if (frame) return m->frames[m->nframes - frame].call_pc;
-    const uint32_t pc = (uint32_t)(m->pc - m->codes[f->fn].x);
-    return m->course == course ? pc : (uint32_t)((int64_t)pc + d);
+    if (frame) return m->store.frames[m->store.nframes - frame].call_pc;
+    const uint32_t pc = (uint32_t)(m->run.pc - m->codes[f->fn].x);
+    return m->run.course == course ? pc : (uint32_t)((int64_t)pc + d);
 }
 
 bool rvm_machine_location(const rvm_machine *m, uint32_t frame, int direction, rvm_location *out) {
     if (!out || frame >= rvm_machine_frames(m)) return false;
     memset(out, 0, sizeof *out);
-    out->fn = m->frames[m->nframes - 1 - frame].fn;
+    out->fn = m->store.frames[m->store.nframes - 1 - frame].fn;
     out->pc = next_of(m, frame, direction < 0 ? -1 : 1, &out->direction);
     out->function = m->p->functions[out->fn].name;
     rvm_program_position(m->p, out->fn, out->pc, &out->file, &out->line, &out->column);
@@ -44,27 +44,27 @@ static double trips_done(const rvm__xinsn *x, const rvm_value *r, bool rises) {
 }
 
 double rvm__outermost_share(const rvm_machine *m) {
-    const rvm__frame *bottom = &m->frames[0];
+    const rvm__frame *bottom = &m->store.frames[0];
     const rvm_function *f = &m->p->functions[bottom->fn];
     int direction;
-    const uint32_t pc = next_of(m, m->nframes - 1, m->course, &direction);
+    const uint32_t pc = next_of(m, m->store.nframes - 1, m->run.course, &direction);
     for (uint32_t k = 0; k < pc; k++) {
         const rvm_insn *in = &f->code[k];
         if (in->op != RVM_OP_for || in->target < pc) continue;
         const bool rises = (direction > 0) != !!(in->flags & RVM_FLAG_REVERSED);
-        return trips_done(&m->codes[bottom->fn].x[k], m->slots + bottom->slots, rises);
+        return trips_done(&m->codes[bottom->fn].x[k], m->store.slots + bottom->slots, rises);
     }
     return 0;
 }
 
 static void fill_scalar(const rvm_machine *m, const rvm__frame *f, uint16_t slot, rvm_variable *out) {
     out->type = (rvm_type)m->p->functions[f->fn].reg_type[slot];
-    out->value.i = m->slots[f->slots + slot].i;
-    if (m->mode != RVM_PRIMAL) out->shadow.i = m->shadows[f->slots + slot].i;
+    out->value.i = m->store.slots[f->slots + slot].i;
+    if (m->bound.mode != RVM_PRIMAL) out->shadow.i = m->store.shadows[f->slots + slot].i;
 }
 
 static bool fill_array(const rvm_machine *m, const rvm__frame *f, uint16_t index, rvm_variable *out) {
-    const rvm__array *a = &m->arrays[f->arrays + index];
+    const rvm__array *a = &m->store.arrays[f->arrays + index];
     out->type = (rvm_type)a->type;
     out->ndim = a->ndim;
     out->data = a->data;
@@ -77,12 +77,12 @@ static bool fill_array(const rvm_machine *m, const rvm__frame *f, uint16_t index
 
 bool rvm_machine_variable(const rvm_machine *m, uint32_t frame, uint32_t k, rvm_variable *out) {
     if (!out || frame >= rvm_machine_frames(m)) return false;
-    const rvm__frame *fr = &m->frames[m->nframes - 1 - frame];
+    const rvm__frame *fr = &m->store.frames[m->store.nframes - 1 - frame];
     const rvm_function *f = &m->p->functions[fr->fn];
     /* The gap between instructions where the frame stands: the one above it. A name holds from behind the instruction that
      * begins its range to before the one that ends it. */
     int direction;
-    uint32_t above = next_of(m, frame, m->course, &direction);
+    uint32_t above = next_of(m, frame, m->run.course, &direction);
     if (direction < 0 && !frame) above++;
     for (uint32_t n = 0; n < f->nsymbols; n++) {
         const rvm_symbol *s = &f->symbols[n];

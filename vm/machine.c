@@ -41,10 +41,10 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
     m->o = o;
     m->al = al;
     m->memory = sizeof *m;
-    m->where = UNBOUND;
-    m->cancelled = &m->cancel;
-    m->shown = &m->share;
-    m->share = -1;
+    m->run.where = UNBOUND;
+    m->run.cancelled = &m->run.cancel;
+    m->run.shown = &m->run.share;
+    m->run.share = -1;
     rvm_status status = RVM_OK;
     if (o.profile) {
         m->profile = rvm__resize(m, NULL, 0, RVM_OP_LIMIT * sizeof *m->profile);
@@ -54,11 +54,11 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
             memset(m->profile, 0, RVM_OP_LIMIT * sizeof *m->profile);
     }
     if (p->nvariants && !status) {
-        m->inline_caches = rvm__resize(m, NULL, 0, p->nvariants * sizeof *m->inline_caches);
-        if (!m->inline_caches)
+        m->store.inline_caches = rvm__resize(m, NULL, 0, p->nvariants * sizeof *m->store.inline_caches);
+        if (!m->store.inline_caches)
             status = RVM_ERR_MEMORY;
         else
-            memset(m->inline_caches, 0, p->nvariants * sizeof *m->inline_caches);
+            memset(m->store.inline_caches, 0, p->nvariants * sizeof *m->store.inline_caches);
     }
     if (!status && !rvm__trail_init(m)) status = RVM_ERR_MEMORY;
     if (!status) status = rvm__prepare(m, false, &m->primal_codes);
@@ -77,31 +77,31 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
 void rvm__room_free(rvm_machine *m) {
     rvm__locals_free(m);
     rvm__trail_free(m);
-    rvm__resize(m, m->outside, m->cap_outside, 0);
-    rvm__resize(m, m->slots, m->cap_slots * sizeof *m->slots, 0);
-    rvm__resize(m, m->magnitudes, m->cap_magnitudes * sizeof *m->magnitudes, 0);
-    rvm__resize(m, m->arrays, m->cap_arrays * sizeof *m->arrays, 0);
-    rvm__resize(m, m->frames, m->cap_frames * sizeof *m->frames, 0);
-    rvm__resize(m, m->stack, m->cap_stack * sizeof *m->stack, 0);
-    if (m->inline_caches) rvm__resize(m, m->inline_caches, m->p->nvariants * sizeof *m->inline_caches, 0);
+    rvm__resize(m, m->store.outside, m->store.cap_outside, 0);
+    rvm__resize(m, m->store.slots, m->store.cap_slots * sizeof *m->store.slots, 0);
+    rvm__resize(m, m->store.magnitudes, m->store.cap_magnitudes * sizeof *m->store.magnitudes, 0);
+    rvm__resize(m, m->store.arrays, m->store.cap_arrays * sizeof *m->store.arrays, 0);
+    rvm__resize(m, m->store.frames, m->store.cap_frames * sizeof *m->store.frames, 0);
+    rvm__resize(m, m->store.stack, m->store.cap_stack * sizeof *m->store.stack, 0);
+    if (m->store.inline_caches) rvm__resize(m, m->store.inline_caches, m->p->nvariants * sizeof *m->store.inline_caches, 0);
 }
 
 void rvm_machine_free(rvm_machine *m) {
     if (!m) return;
-    if (m->engine) m->engine->released(m->engine);
-    if (m->running) m->runner->end(m);
+    if (m->jit.engine) m->jit.engine->released(m->jit.engine);
+    if (m->jit.running) m->jit.runner->end(m);
     rvm__derived_free(m);
     rvm__prepare_free(m, &m->primal_codes);
     rvm__prepare_free(m, &m->shadow_codes);
     rvm__room_free(m);
     rvm__inputs_free(m);
-    rvm_machine_free(m->beside);
+    rvm_machine_free(m->bound.beside);
     rvm__exact_free(m);
-    for (int k = 0; k < RVM__KEEPS; k++) rvm__resize(m, m->kept[k], m->cap_kept[k], 0);
-    for (int k = 0; k < RVM__SCRATCHES; k++) rvm__resize(m, m->scratch[k], m->cap_scratch[k], 0);
-    rvm__resize(m, m->pops, m->pops ? m->p->nfunctions * sizeof *m->pops : 0, 0);
-    rvm__resize(m, m->shadows, m->cap_shadows * sizeof *m->shadows, 0);
-    if (m->activity.at) rvm__resize(m, m->activity.at, rvm__activity_size(m->p), 0);
+    for (int k = 0; k < RVM__KEEPS; k++) rvm__resize(m, m->store.kept[k], m->store.cap_kept[k], 0);
+    for (int k = 0; k < RVM__SCRATCHES; k++) rvm__resize(m, m->store.scratch[k], m->store.cap_scratch[k], 0);
+    rvm__resize(m, m->store.pops, m->store.pops ? m->p->nfunctions * sizeof *m->store.pops : 0, 0);
+    rvm__resize(m, m->store.shadows, m->store.cap_shadows * sizeof *m->store.shadows, 0);
+    if (m->bound.activity.at) rvm__resize(m, m->bound.activity.at, rvm__activity_size(m->p), 0);
     if (m->profile) rvm__resize(m, m->profile, RVM_OP_LIMIT * sizeof *m->profile, 0);
     rvm__guards_free(m);
     const rvm_allocator al = m->al;
@@ -109,7 +109,7 @@ void rvm_machine_free(rvm_machine *m) {
 }
 
 void rvm_machine_cancel(rvm_machine *m) {
-    if (m) __atomic_store_n(m->cancelled, 1, __ATOMIC_RELAXED);
+    if (m) __atomic_store_n(m->run.cancelled, 1, __ATOMIC_RELAXED);
 }
 
 /* ---- what stops a run ---- */
@@ -119,29 +119,29 @@ enum { SLICE = 1000000 };
 /* Grant what may run before the next look. */
 static void grant(rvm_machine *m) {
     uint64_t slice = SLICE;
-    if (m->o.fuel && m->o.fuel - m->counted < slice) slice = m->o.fuel - m->counted;
-    if (m->engine && m->engine->every < slice) slice = m->engine->every;
-    m->slice = slice;
-    m->budget = (int64_t)(slice * sizeof(rvm__xinsn));
+    if (m->o.fuel && m->o.fuel - m->run.counted < slice) slice = m->o.fuel - m->run.counted;
+    if (m->jit.engine && m->jit.engine->every < slice) slice = m->jit.engine->every;
+    m->run.slice = slice;
+    m->run.budget = (int64_t)(slice * sizeof(rvm__xinsn));
 }
 
 /* Instructions of the present run so far. The budget may be overdrawn by a stretch of straight code. */
 static uint64_t so_far(const rvm_machine *m) {
-    return m->counted + (uint64_t)((int64_t)m->slice - m->budget / (int64_t)sizeof(rvm__xinsn));
+    return m->run.counted + (uint64_t)((int64_t)m->run.slice - m->run.budget / (int64_t)sizeof(rvm__xinsn));
 }
 
 bool rvm__safepoint_if_cancelled(rvm_machine *m) {
-    if (!__atomic_load_n(m->cancelled, __ATOMIC_RELAXED)) return false;
-    m->counted = so_far(m);
-    m->slice = 0;
-    m->budget = 0;
+    if (!__atomic_load_n(m->run.cancelled, __ATOMIC_RELAXED)) return false;
+    m->run.counted = so_far(m);
+    m->run.slice = 0;
+    m->run.budget = 0;
     return true;
 }
 
 void rvm__run_begins(rvm_machine *m) {
-    m->counted = m->reported = 0;
-    m->whole = 0;
-    *m->shown = -1;
+    m->run.counted = m->run.reported = 0;
+    m->run.whole = 0;
+    *m->run.shown = -1;
     grant(m);
     rvm__safepoint_if_cancelled(m);
 }
@@ -152,54 +152,54 @@ uint64_t rvm__run_count(const rvm_machine *m) {
 
 rvm_status rvm__is_to_end(rvm_machine *m, uint64_t count) {
     enum { GROUP = 8 * (1 << 20) }; /* what one runs between two looks; counts may be ahead of that */
-    const uint64_t now = count < m->reported + GROUP ? count : m->reported + GROUP;
-    if (m->o.progress && now >= m->reported + SLICE) {
-        m->reported = now;
+    const uint64_t now = count < m->run.reported + GROUP ? count : m->run.reported + GROUP;
+    if (m->o.progress && now >= m->run.reported + SLICE) {
+        m->run.reported = now;
         if (m->o.progress(m->o.userdata, now)) rvm_machine_cancel(m);
     }
-    if (__atomic_load_n(m->cancelled, __ATOMIC_RELAXED)) return RVM_ERR_CANCELLED;
+    if (__atomic_load_n(m->run.cancelled, __ATOMIC_RELAXED)) return RVM_ERR_CANCELLED;
     return m->o.fuel && count >= m->o.fuel ? RVM_ERR_FUEL : RVM_OK;
 }
 
 /* For the progress function. */
 static void note_share(rvm_machine *m) {
-    const double trips = m->inside_native ? 0 : rvm__outermost_share(m);
-    if (trips > 0) m->whole = (double)m->counted / trips;
-    if (m->whole > 0) *m->shown = m->counted < m->whole ? (double)m->counted / m->whole : 1;
+    const double trips = m->jit.inside_native ? 0 : rvm__outermost_share(m);
+    if (trips > 0) m->run.whole = (double)m->run.counted / trips;
+    if (m->run.whole > 0) *m->run.shown = m->run.counted < m->run.whole ? (double)m->run.counted / m->run.whole : 1;
 }
 
 rvm_status rvm__safepoint(rvm_machine *m) {
-    m->counted = so_far(m);
-    m->slice = 0;
-    m->budget = 0;
-    if (__atomic_exchange_n(m->cancelled, 0, __ATOMIC_RELAXED)) return RVM_ERR_CANCELLED;
-    if (m->o.progress && m->counted >= m->reported + SLICE) {
+    m->run.counted = so_far(m);
+    m->run.slice = 0;
+    m->run.budget = 0;
+    if (__atomic_exchange_n(m->run.cancelled, 0, __ATOMIC_RELAXED)) return RVM_ERR_CANCELLED;
+    if (m->o.progress && m->run.counted >= m->run.reported + SLICE) {
         note_share(m);
-        m->reported = m->counted;
-        if (m->o.progress(m->o.userdata, m->counted)) return RVM_ERR_CANCELLED;
+        m->run.reported = m->run.counted;
+        if (m->o.progress(m->o.userdata, m->run.counted)) return RVM_ERR_CANCELLED;
     }
-    if (m->o.fuel && m->counted >= m->o.fuel) return RVM_ERR_FUEL;
-    if (m->overtaken && m->overtaken(m->overtaker)) return RVM_ERR_FUEL;
+    if (m->o.fuel && m->run.counted >= m->o.fuel) return RVM_ERR_FUEL;
+    if (m->run.overtaken && m->run.overtaken(m->run.overtaker)) return RVM_ERR_FUEL;
     grant(m);
     return RVM_OK;
 }
 
 double rvm_machine_share(const rvm_machine *m) {
-    return m ? m->share : -1;
+    return m ? m->run.share : -1;
 }
 
 void rvm__safepoint_soon(rvm_machine *m) {
-    m->counted = so_far(m);
-    m->slice = rvm__rest_of_loop(m);
-    const uint64_t left = m->o.fuel > m->counted ? m->o.fuel - m->counted : 0;
-    if (m->o.fuel && left < m->slice) m->slice = left;
-    m->budget = (int64_t)(m->slice * sizeof(rvm__xinsn));
+    m->run.counted = so_far(m);
+    m->run.slice = rvm__rest_of_loop(m);
+    const uint64_t left = m->o.fuel > m->run.counted ? m->o.fuel - m->run.counted : 0;
+    if (m->o.fuel && left < m->run.slice) m->run.slice = left;
+    m->run.budget = (int64_t)(m->run.slice * sizeof(rvm__xinsn));
 }
 
 /* ---- statistics ---- */
 
 void rvm__count_op(rvm_machine *m, const rvm__xinsn *x, ptrdiff_t step) {
-    const uint32_t fn = m->frames[m->nframes - 1].fn;
+    const uint32_t fn = m->store.frames[m->store.nframes - 1].fn;
     const rvm_op op = (rvm_op)m->p->functions[fn].code[x - m->codes[fn].x].op;
     m->profile[step > 0 ? op : rvm__op_inverse(op)]++;
 }
@@ -211,10 +211,10 @@ void rvm_machine_stats(const rvm_machine *m, rvm_stats *out) {
         return;
     }
     *out = m->stats;
-    out->stack_left = m->nstack;
+    out->stack_left = m->store.nstack;
     rvm__trail_stats(m, out);
     if (!m->o.keep_shadows) out->bits_shadows += 64 * out->shadows_dropped;
-    out->bits_stack = 64 * (m->stack_lost + (m->where == INSIDE ? 0 : m->nstack));
+    out->bits_stack = 64 * (m->store.stack_lost + (m->run.where == INSIDE ? 0 : m->store.nstack));
     out->bits_erased = out->bits_trail + out->bits_shadows + out->bits_stack;
     out->exact_updates = m->exact.updates;
     out->exact_bits = m->exact.recorded;
@@ -226,9 +226,9 @@ void rvm_machine_stats_reset(rvm_machine *m) {
     if (!m) return;
     m->stats = none;
     m->stats.memory_peak = m->memory;
-    m->stats.ancilla_peak = m->arena_used;
+    m->stats.ancilla_peak = m->store.arena_used;
     m->residue_floor = 0;
-    m->trail.peak = m->trail.erased[0] = m->trail.erased[1] = m->stack_lost = 0;
+    m->trail.peak = m->trail.erased[0] = m->trail.erased[1] = m->store.stack_lost = 0;
     m->exact.updates = m->exact.recorded = 0;
     m->exact.peak = m->exact.held;
     if (m->profile) memset(m->profile, 0, RVM_OP_LIMIT * sizeof *m->profile);

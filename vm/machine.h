@@ -105,7 +105,7 @@ typedef struct rvm__array {
     uint16_t ndim, base; /* base: the array of this frame that a view is part of; itself otherwise */
     uint8_t type;
     bool present;
-    bool outside; /* a local one that stands in rvm_machine.outside rather than in the arena (native.h) */
+    bool outside; /* a local one that stands in rvm__storage.outside rather than in the arena (native.h) */
 } rvm__array;
 
 typedef struct rvm__frame {
@@ -165,27 +165,18 @@ enum rvm__where { AT_START, INSIDE, AT_END, UNBOUND };
 /* Of parallel blocks: instances of a chunk, partial sums of a register there (docs/semantics.md, section 9). */
 enum { RVM__CHUNK = 1024, RVM__PARTS = 8 };
 
-struct rvm_machine {
-    const rvm_program *p;
-    rvm_options o;
-    rvm_allocator al;
-    size_t memory;                                  /* allocated now */
-    rvm__code *codes, *primal_codes, *shadow_codes; /* codes: the set that the bound mode uses */
-    /* the bound call */
+/* The bound call: what it was bound with, and what going back is compared with (bind.c, restore.h). */
+typedef struct rvm__binding {
     rvm_arg *args;
     uint32_t nargs, entry;
-    bool bound_before; /* the bound call is of the same function and arrays as the one before, which stand there */
-    uint64_t shapes;   /* changes with them */
-    uint32_t checked;  /* 1 + the function whose arguments, in primal mode, stand in the arrays of the entry frame; or 0 */
+    bool before;      /* it is of the same function and arrays as the one before, which stand there */
+    uint64_t shapes;  /* changes with them */
+    uint32_t checked; /* 1 + the function whose arguments, in primal mode, stand in the arrays of the entry frame; or 0 */
     rvm_mode mode;
-    /* where it stands */
-    enum rvm__where where;
-    int course, dir;
-    bool sweeping;                /* the innermost frame runs adjoints (not so while a sweep computes a region again) */
-    bool sweep_begun, sweep_left; /* since bind; left: plainly back to the start from within it */
-    bool began_at_start;
-    /* what went in (restore.h) */
-    bool compares;           /* it was kept: what comes back is compared with it */
+    rvm__activity activity;      /* in one block; `at` NULL: none yet */
+    uint8_t wrt[RVM_MAX_PARAMS]; /* activity of the entry's parameters that shadow_codes were prepared for */
+    uint32_t wrt_fn;
+    bool compares;           /* what went in was kept: what comes back is compared with it */
     bool compared_elsewhere; /* primal runs are part of a derivative, which compares (derived.c) */
     rvm_value *inputs;
     size_t cap_inputs;
@@ -193,18 +184,31 @@ struct rvm_machine {
     int64_t gradient_of;        /* it is f'grad of that f, and ends as it began: the parameters that are values do; or -1 */
     struct rvm_machine *beside; /* runs f once more, to learn how large its sums become; NULL: not yet */
     uint8_t is_value[RVM_MAX_PARAMS];
-    int one_way; /* native code was left that left out what going back takes back: the course; else 0 */
+} rvm__binding;
+
+/* Where the run stands, and what ends it (run.c, machine.c). */
+typedef struct rvm__progress {
+    enum rvm__where where;
+    int course, dir;
+    bool sweeping;                /* the innermost frame runs adjoints (not so while a sweep computes a region again) */
+    bool sweep_begun, sweep_left; /* since bind; left: plainly back to the start from within it */
+    bool began_at_start;
+    int one_way; /* a side exit of native code that left out what going back takes back: the course; else 0 */
     bool single; /* stop after one instruction */
     rvm__xinsn *pc;
-    int64_t budget;         /* bytes of prepared code that may still run before the next poll */
-    uint64_t slice;         /* instructions granted with the present budget */
-    uint64_t counted;       /* instructions of the present run, slices before the present one */
-    uint64_t reported;      /* of them, that the caller's progress function knows of */
-    int cancel, *cancelled; /* atomic; cancelled: that of the machine that is asked, where this one runs for it */
-    double whole;           /* with a progress function: instructions that the run takes, estimated; 0: unknown */
-    double share, *shown;   /* how far the run is, or -1; shown: as with cancelled */
-    bool inside_native;     /* a look from native code: the frames are not those of the run */
-    /* memory */
+    int64_t budget;              /* bytes of prepared code that may still run before the next poll */
+    uint64_t slice;              /* instructions granted with the present budget */
+    uint64_t counted;            /* instructions of the present run, slices before the present one */
+    uint64_t reported;           /* of them, that the caller's progress function knows of */
+    int cancel, *cancelled;      /* atomic; cancelled: that of the machine that is asked, where this one runs for it */
+    double whole;                /* with a progress function: instructions that the run takes, estimated; 0: unknown */
+    double share, *shown;        /* how far the run is, or -1; shown: as with cancelled */
+    bool (*overtaken)(void *by); /* asked at polls: true ends the run as FUEL does; NULL: not asked */
+    void *overtaker;
+} rvm__progress;
+
+/* Frames, local arrays, the stack, the trail; what is kept for the next time. */
+typedef struct rvm__storage {
     rvm_value *slots, *shadows;
     double *magnitudes;
     size_t cap_slots, cap_shadows, cap_magnitudes;
@@ -216,28 +220,26 @@ struct rvm_machine {
     rvm__cell *stack;
     uint32_t nstack, cap_stack;
     uint64_t stack_lost; /* values that runs left there, before the present one, since the statistics began */
-    rvm__trail trail;
     uint16_t (*pops)[2]; /* by function, found once (trail_off.c); NULL: not yet */
     rvm__guard *guards;
     uint32_t nguards; /* of the blocks that run, the innermost last */
     size_t cap_guards;
     rvm__chunk *arena;
     size_t arena_used;
-    char *outside; /* local arrays that native code kept elsewhere, when it was left */
+    char *outside; /* local arrays that native code kept elsewhere, at a side exit */
     size_t cap_outside, outside_used;
     uint32_t outside_arrays; /* that stand there now */
     void *scratch[RVM__SCRATCHES];
     size_t cap_scratch[RVM__SCRATCHES];
-    rvm__activity activity;      /* of the bound call, in one block; `at` NULL: none yet */
-    uint8_t wrt[RVM_MAX_PARAMS]; /* activity of the entry's parameters that shadow_codes were prepared for */
-    uint32_t wrt_fn;
-    rvm__exact_run exact;
-    /* results */
-    rvm_stats stats;
-    double residue_floor;
-    uint64_t *profile;          /* by opcode; NULL when not asked for */
-    struct rvm__engine *engine; /* may run a bound call in the interpreter's place (native.h); borrowed, NULL: none */
+    void *kept[RVM__KEEPS];
+    size_t cap_kept[RVM__KEEPS];
+} rvm__storage;
+
+/* Native code in the interpreter's place, in threads (native.h, team.c). */
+typedef struct rvm__natively {
+    struct rvm__engine *engine; /* may run a bound call; borrowed, NULL: none */
     struct rvm__native *native; /* what goes along with native code that runs now; NULL: none, or it is not to be ended */
+    bool inside_native;         /* a look from native code: the frames are not those of the run */
     rvm_status adrift;          /* native code was ended where it can go neither on nor back: with this status */
     uintptr_t c_floor;          /* below that address of the C stack native code calls nothing that recurses */
     size_t c_frames;            /* bytes that it takes there at most, but for recursion */
@@ -247,12 +249,25 @@ struct rvm_machine {
     struct rvm__worker *worker;       /* of a machine that it works with, the worker; else NULL */
     const rvm__xinsn *gate;           /* such a machine stops before this end of a block, in frame gate_frames - 1 */
     uint32_t gate_frames;
+} rvm__natively;
+
+struct rvm_machine {
+    const rvm_program *p;
+    rvm_options o;
+    rvm_allocator al;
+    size_t memory;                                  /* allocated now */
+    rvm__code *codes, *primal_codes, *shadow_codes; /* codes: the set that the bound mode uses */
+    rvm__binding bound;
+    rvm__progress run;
+    rvm__storage store;
+    rvm__trail trail;
+    rvm__exact_run exact;
+    rvm__natively jit;
     struct rvm__hessian *hessian; /* carried by the sweep (hessian.h); NULL: none */
     struct rvm__derived *derived; /* derivatives as programs, the latest first (derived.h) */
-    bool (*overtaken)(void *by);  /* asked at polls: true ends the run as FUEL does; NULL: not asked */
-    void *overtaker;
-    void *kept[RVM__KEEPS];
-    size_t cap_kept[RVM__KEEPS];
+    rvm_stats stats;
+    double residue_floor;
+    uint64_t *profile;     /* by opcode; NULL when not asked for */
     char detail[256];      /* of a failure found out of line, */
     uint32_t detail_place; /* and the place of the instruction that it is about */
 };

@@ -9,7 +9,7 @@ enum { CHUNK = 64 * 1024, ALIGN = RVM__LINE };
 
 void *rvm__resize(rvm_machine *m, void *p, size_t old_size, size_t new_size) {
     if (!p && !new_size) return NULL;
-    if (m->worker) return m->runner->resize(m, p, old_size, new_size);
+    if (m->jit.worker) return m->jit.runner->resize(m, p, old_size, new_size);
     const size_t others = m->memory - old_size;
     if (new_size > old_size && m->o.memory && (new_size > m->o.memory || others > m->o.memory - new_size)) return NULL;
     void *q = m->al.alloc(m->al.userdata, p, old_size, new_size);
@@ -39,36 +39,38 @@ bool rvm__reserve(rvm_machine *m, void **p, size_t *cap, size_t need, size_t ele
 }
 
 void *rvm__scratch(rvm_machine *m, enum rvm__scratch which, size_t size) {
-    if (size >= m->cap_scratch[which]) {
-        void *p = rvm__resize(m, m->scratch[which], m->cap_scratch[which], size + 1);
+    if (size >= m->store.cap_scratch[which]) {
+        void *p = rvm__resize(m, m->store.scratch[which], m->store.cap_scratch[which], size + 1);
         if (!p) return NULL;
-        m->scratch[which] = p;
-        m->cap_scratch[which] = size + 1;
+        m->store.scratch[which] = p;
+        m->store.cap_scratch[which] = size + 1;
     }
-    memset(m->scratch[which], 0, size);
-    return m->scratch[which];
+    memset(m->store.scratch[which], 0, size);
+    return m->store.scratch[which];
 }
 
 void *rvm__room(rvm_machine *m, enum rvm__keeps which, size_t size) {
-    if (size <= m->cap_kept[which]) return m->kept[which];
-    void *p = rvm__resize(m, m->kept[which], m->cap_kept[which], size);
+    if (size <= m->store.cap_kept[which]) return m->store.kept[which];
+    void *p = rvm__resize(m, m->store.kept[which], m->store.cap_kept[which], size);
     if (!p) return NULL;
-    m->cap_kept[which] = size;
-    return m->kept[which] = p;
+    m->store.cap_kept[which] = size;
+    return m->store.kept[which] = p;
 }
 
 bool rvm__reserve_frame(rvm_machine *m, size_t slots, size_t arrays) {
-    if (!rvm__reserve(m, (void **)&m->slots, &m->cap_slots, slots, sizeof *m->slots)) return false;
-    if (m->mode != RVM_PRIMAL && !rvm__reserve(m, (void **)&m->shadows, &m->cap_shadows, slots, sizeof *m->shadows))
+    if (!rvm__reserve(m, (void **)&m->store.slots, &m->store.cap_slots, slots, sizeof *m->store.slots)) return false;
+    if (m->bound.mode != RVM_PRIMAL &&
+        !rvm__reserve(m, (void **)&m->store.shadows, &m->store.cap_shadows, slots, sizeof *m->store.shadows))
         return false;
-    if (!m->o.unchecked && !rvm__reserve(m, (void **)&m->magnitudes, &m->cap_magnitudes, slots, sizeof *m->magnitudes))
+    if (!m->o.unchecked &&
+        !rvm__reserve(m, (void **)&m->store.magnitudes, &m->store.cap_magnitudes, slots, sizeof *m->store.magnitudes))
         return false;
-    return rvm__reserve(m, (void **)&m->arrays, &m->cap_arrays, arrays, sizeof *m->arrays);
+    return rvm__reserve(m, (void **)&m->store.arrays, &m->store.cap_arrays, arrays, sizeof *m->store.arrays);
 }
 
 /* A chunk that holds `size` bytes, above the present one: the one kept there if it is large enough. */
 static rvm__chunk *chunk_for(rvm_machine *m, size_t size) {
-    rvm__chunk *present = m->arena, *next = present ? present->above : NULL;
+    rvm__chunk *present = m->store.arena, *next = present ? present->above : NULL;
     if (next && next->size >= size) return next;
     const size_t room = size > CHUNK ? size : CHUNK;
     if (room > SIZE_MAX / 2) return NULL;
@@ -85,40 +87,40 @@ static rvm__chunk *chunk_for(rvm_machine *m, size_t size) {
 void *rvm__locals_push(rvm_machine *m, size_t size) {
     if (size > SIZE_MAX / 4) return NULL;
     size = (size + ALIGN - 1) / ALIGN * ALIGN;
-    if (!m->arena || m->arena->size - m->arena->used < size) {
+    if (!m->store.arena || m->store.arena->size - m->store.arena->used < size) {
         rvm__chunk *c = chunk_for(m, size);
         if (!c) return NULL;
-        m->arena = c;
+        m->store.arena = c;
     }
-    void *p = m->arena->bytes + m->arena->used;
-    m->arena->used += size;
-    m->arena_used += size;
-    if (m->arena_used > m->stats.ancilla_peak) m->stats.ancilla_peak = m->arena_used;
+    void *p = m->store.arena->bytes + m->store.arena->used;
+    m->store.arena->used += size;
+    m->store.arena_used += size;
+    if (m->store.arena_used > m->stats.ancilla_peak) m->stats.ancilla_peak = m->store.arena_used;
     return p;
 }
 
 void rvm__locals_pop(rvm_machine *m, size_t size) {
     size = (size + ALIGN - 1) / ALIGN * ALIGN;
-    m->arena_used -= size;
-    while (m->arena->used == 0 && size && m->arena->below) m->arena = m->arena->below;
-    m->arena->used -= size;
-    while (m->arena->used == 0 && m->arena->below) m->arena = m->arena->below;
+    m->store.arena_used -= size;
+    while (m->store.arena->used == 0 && size && m->store.arena->below) m->store.arena = m->store.arena->below;
+    m->store.arena->used -= size;
+    while (m->store.arena->used == 0 && m->store.arena->below) m->store.arena = m->store.arena->below;
 }
 
 void rvm__locals_clear(rvm_machine *m) {
-    while (m->arena && m->arena->above) m->arena = m->arena->above;
-    for (rvm__chunk *c = m->arena; c; c = c->below) {
+    while (m->store.arena && m->store.arena->above) m->store.arena = m->store.arena->above;
+    for (rvm__chunk *c = m->store.arena; c; c = c->below) {
         c->used = 0;
-        m->arena = c;
+        m->store.arena = c;
     }
-    m->arena_used = 0;
+    m->store.arena_used = 0;
 }
 
 void rvm__locals_free(rvm_machine *m) {
-    while (m->arena && m->arena->above) m->arena = m->arena->above;
-    while (m->arena) {
-        rvm__chunk *below = m->arena->below;
-        rvm__resize(m, m->arena, sizeof *m->arena + ALIGN + m->arena->size, 0);
-        m->arena = below;
+    while (m->store.arena && m->store.arena->above) m->store.arena = m->store.arena->above;
+    while (m->store.arena) {
+        rvm__chunk *below = m->store.arena->below;
+        rvm__resize(m, m->store.arena, sizeof *m->store.arena + ALIGN + m->store.arena->size, 0);
+        m->store.arena = below;
     }
 }

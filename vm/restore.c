@@ -219,12 +219,12 @@ static rvm_status machine_beside(rvm_machine *m, rvm_error *err) {
     rvm_options o = m->o;
     o.trail = RVM_TRAIL_OFF;
     o.profile = false;
-    const rvm_status status = m->beside ? RVM_OK : rvm_machine_new(m->p, &o, &m->beside, err);
+    const rvm_status status = m->bound.beside ? RVM_OK : rvm_machine_new(m->p, &o, &m->bound.beside, err);
     if (status) return status;
-    m->beside->cancelled = m->cancelled;
-    m->beside->compared_elsewhere = true;
-    m->beside->shown = m->shown;
-    return m->engine ? m->engine->adopt(m->engine, m->beside, err) : RVM_OK;
+    m->bound.beside->run.cancelled = m->run.cancelled;
+    m->bound.beside->bound.compared_elsewhere = true;
+    m->bound.beside->run.shown = m->run.shown;
+    return m->jit.engine ? m->jit.engine->adopt(m->jit.engine, m->bound.beside, err) : RVM_OK;
 }
 
 static double largest(const rvm_arg *a) {
@@ -250,8 +250,8 @@ static rvm_status run_again(const rvm__restoring *r, rvm_value *const *was, cons
     if (!make_room(&a)) return rvm__no_memory(r->m, err);
     lay_out(&a);
     rvm_status status = machine_beside(r->m, err);
-    if (!status) status = rvm_call(r->m->beside, r->of, a.args, a.nargs, err);
-    if (r->m->beside) rvm_machine_unbind(r->m->beside);
+    if (!status) status = rvm_call(r->m->bound.beside, r->of, a.args, a.nargs, err);
+    if (r->m->bound.beside) rvm_machine_unbind(r->m->bound.beside);
     for (uint32_t k = 0, j = 0; !status && j < a.nargs; k++) {
         if (!is_value(&a, k)) continue;
         const rvm_param *q = param_of(&a, k);
@@ -300,49 +300,52 @@ static rvm_value *copy_from(const rvm_arg *a, int d, const rvm_value *p, rvm_val
 
 /* Whether the bound run may come back, or is one of a gradient program, which ends as it began. */
 static bool may_return(const rvm_machine *m) {
-    if (m->course < 0 || m->o.exact || m->o.tolerance == INFINITY) return false;
-    if (m->compared_elsewhere && m->mode == RVM_PRIMAL) return false;
-    return m->mode != RVM_PRIMAL || m->o.trail == RVM_TRAIL_KEEP || m->gradient_of >= 0;
+    if (m->run.course < 0 || m->o.exact || m->o.tolerance == INFINITY) return false;
+    if (m->bound.compared_elsewhere && m->bound.mode == RVM_PRIMAL) return false;
+    return m->bound.mode != RVM_PRIMAL || m->o.trail == RVM_TRAIL_KEEP || m->bound.gradient_of >= 0;
 }
 
 int64_t rvm__known_gradient_of(rvm_machine *m, uint32_t fn) {
-    if (m->asked != fn + 1) m->gradient_of = rvm__gradient_of(m->p, fn, m->is_value);
-    m->asked = fn + 1;
-    return m->gradient_of;
+    if (m->bound.asked != fn + 1) m->bound.gradient_of = rvm__gradient_of(m->p, fn, m->bound.is_value);
+    m->bound.asked = fn + 1;
+    return m->bound.gradient_of;
 }
 
 rvm_status rvm__keep_inputs(rvm_machine *m, rvm_error *err) {
-    const rvm_function *f = &m->p->functions[m->entry];
+    const rvm_function *f = &m->p->functions[m->bound.entry];
     size_t n = 0;
-    rvm__known_gradient_of(m, m->entry);
-    m->compares = may_return(m);
-    if (!m->compares) return RVM_OK;
-    for (uint32_t k = 0; k < m->nargs; k++)
-        if (compared(&f->params[k], !m->o.unchecked)) n += (size_t)count_of(&m->args[k]);
-    if (!rvm__reserve(m, (void **)&m->inputs, &m->cap_inputs, n, sizeof *m->inputs)) return rvm__no_memory(m, err);
-    rvm_value *to = m->inputs;
-    for (uint32_t k = 0; k < m->nargs; k++)
-        if (compared(&f->params[k], !m->o.unchecked)) to = copy_from(&m->args[k], 0, data_of(&m->args[k]), to);
+    rvm__known_gradient_of(m, m->bound.entry);
+    m->bound.compares = may_return(m);
+    if (!m->bound.compares) return RVM_OK;
+    for (uint32_t k = 0; k < m->bound.nargs; k++)
+        if (compared(&f->params[k], !m->o.unchecked)) n += (size_t)count_of(&m->bound.args[k]);
+    if (!rvm__reserve(m, (void **)&m->bound.inputs, &m->bound.cap_inputs, n, sizeof *m->bound.inputs))
+        return rvm__no_memory(m, err);
+    rvm_value *to = m->bound.inputs;
+    for (uint32_t k = 0; k < m->bound.nargs; k++)
+        if (compared(&f->params[k], !m->o.unchecked)) to = copy_from(&m->bound.args[k], 0, data_of(&m->bound.args[k]), to);
     return RVM_OK;
 }
 
 rvm_status rvm__compare_inputs(rvm_machine *m, rvm_error *err) {
-    const rvm_function *f = &m->p->functions[m->entry];
+    const rvm_function *f = &m->p->functions[m->bound.entry];
     rvm_value *was[RVM_MAX_PARAMS];
-    const bool at_end = m->where == AT_END;
-    const rvm__restoring r = {
-        .m = m, .fn = m->entry, .of = at_end ? m->gradient_of : m->entry, .only = at_end ? m->is_value : NULL};
-    rvm_value *from = m->inputs;
-    if (!m->compares || r.of < 0) return RVM_OK;
-    for (uint32_t k = 0; k < m->nargs; k++) {
+    const bool at_end = m->run.where == AT_END;
+    const rvm__restoring r = {.m = m,
+                              .fn = m->bound.entry,
+                              .of = at_end ? m->bound.gradient_of : m->bound.entry,
+                              .only = at_end ? m->bound.is_value : NULL};
+    rvm_value *from = m->bound.inputs;
+    if (!m->bound.compares || r.of < 0) return RVM_OK;
+    for (uint32_t k = 0; k < m->bound.nargs; k++) {
         was[k] = from;
-        if (compared(&f->params[k], !m->o.unchecked)) from += count_of(&m->args[k]);
+        if (compared(&f->params[k], !m->o.unchecked)) from += count_of(&m->bound.args[k]);
     }
-    return rvm__compare_restored(&r, was, m->args, err);
+    return rvm__compare_restored(&r, was, m->bound.args, err);
 }
 
 void rvm__inputs_free(rvm_machine *m) {
-    rvm__resize(m, m->inputs, m->cap_inputs * sizeof *m->inputs, 0);
-    m->inputs = NULL;
-    m->cap_inputs = 0;
+    rvm__resize(m, m->bound.inputs, m->bound.cap_inputs * sizeof *m->bound.inputs, 0);
+    m->bound.inputs = NULL;
+    m->bound.cap_inputs = 0;
 }

@@ -38,8 +38,8 @@ static bool has_loop(const rvm_function *f) {
 bool rvm__hotness_ran(rvm__profiled *w, rvm_machine *m, uint64_t instructions) {
     bool waits = false;
     w->round++;
-    for (uint32_t k = 0; k < m->nframes; k++) {
-        const uint32_t fn = m->frames[k].fn;
+    for (uint32_t k = 0; k < m->store.nframes; k++) {
+        const uint32_t fn = m->store.frames[k].fn;
         rvm__hotness *f = &w->functions[fn];
         if (f->round == w->round) continue;
         const uint64_t before = f->ran;
@@ -50,8 +50,8 @@ bool rvm__hotness_ran(rvm__profiled *w, rvm_machine *m, uint64_t instructions) {
             f->looks = f->returns = 0;
             f->passed_by |= !has_loop(&m->p->functions[fn]);
         }
-        if (k + 1 < m->nframes && wants_loop(w, f) && f->returns < MOST_RETURNS && !m->frames[k + 1].looks)
-            f->returns++, m->frames[k + 1].looks = true;
+        if (k + 1 < m->store.nframes && wants_loop(w, f) && f->returns < MOST_RETURNS && !m->store.frames[k + 1].looks)
+            f->returns++, m->store.frames[k + 1].looks = true;
         if (!is_waiting(w, f)) continue;
         f->looks++;
         waits = true;
@@ -60,8 +60,8 @@ bool rvm__hotness_ran(rvm__profiled *w, rvm_machine *m, uint64_t instructions) {
 }
 
 void rvm__hotness_again(rvm__profiled *w, const rvm_machine *m) {
-    for (uint32_t k = 0; k < m->nframes; k++) {
-        rvm__hotness *f = &w->functions[m->frames[k].fn];
+    for (uint32_t k = 0; k < m->store.nframes; k++) {
+        rvm__hotness *f = &w->functions[m->store.frames[k].fn];
         f->looks = f->returns = 0;
     }
 }
@@ -69,15 +69,15 @@ void rvm__hotness_again(rvm__profiled *w, const rvm_machine *m) {
 /* Whether a caller is as hot, and may soon be entered at a loop: its code has what it calls. */
 static bool callers_wait(const rvm__profiled *w, const rvm_machine *m) {
     enum { MOST_CALLERS = 16 };
-    for (uint32_t k = 0; k + 1 < m->nframes && k < MOST_CALLERS; k++) {
-        const rvm__hotness *f = &w->functions[m->frames[k].fn];
+    for (uint32_t k = 0; k + 1 < m->store.nframes && k < MOST_CALLERS; k++) {
+        const rvm__hotness *f = &w->functions[m->store.frames[k].fn];
         if (f->ran >= w->hot && is_waiting(w, f)) return true;
     }
     return false;
 }
 
 bool rvm__hotness_asks(rvm__profiled *w, const rvm_machine *m, const rvm__native_place *at, bool known, bool *compiles) {
-    rvm__hotness *f = &w->functions[m->frames[m->nframes - 1].fn];
+    rvm__hotness *f = &w->functions[m->store.frames[m->store.nframes - 1].fn];
     const bool patient = w->hot >= WARM;
     *compiles = f->ran >= w->hot;
     if (at->pc) {
@@ -85,7 +85,7 @@ bool rvm__hotness_asks(rvm__profiled *w, const rvm_machine *m, const rvm__native
         if (*compiles) return *compiles = f->entries < MOST_ENTRIES, true;
         return f->ran >= WARM && f->asked++ < MOST_ASKED;
     }
-    const bool called = m->nframes > 1;
+    const bool called = m->store.nframes > 1;
     *compiles |= called ? w->hot <= 1 : !w->tiers;
     if (*compiles && called && patient && !known && callers_wait(w, m)) return false;
     return *compiles || known || f->ran >= WARM;

@@ -168,12 +168,12 @@ static bool is_one_way(const rvm_options *o) {
 
 /* Of the innermost frame's function: what code may be for alone, the k-th length. */
 static uint8_t length_of(const rvm_machine *m, const latest *f, uint32_t k) {
-    const int64_t length = m->slots[m->frames[m->nframes - 1].slots + f->registers[k]].i;
+    const int64_t length = m->store.slots[m->store.frames[m->store.nframes - 1].slots + f->registers[k]].i;
     return (uint8_t)(length <= RVM__LONGEST ? length : 0);
 }
 
 static rvm__lengths lengths_of(attachment *a) {
-    const uint32_t fn = a->m->frames[a->m->nframes - 1].fn;
+    const uint32_t fn = a->m->store.frames[a->m->store.nframes - 1].fn;
     latest *f = &a->functions[fn];
     rvm__lengths lengths = {{0}};
     if (!f->looked && !a->jit->o.any_lengths)
@@ -193,7 +193,7 @@ static bool same_as_last(const rvm_machine *m, const latest *f, int dir) {
 /* For the innermost frame, which stands there. */
 static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
     const rvm_machine *m = a->m;
-    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     rvm__lowering what = {.p = m->p,
                           .fn = top->fn,
                           .direction = at->dir,
@@ -202,13 +202,13 @@ static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
                           .lengths = lengths_of(a),
                           .unchecked = m->o.unchecked,
                           .trust = m->o.trust,
-                          .contiguous = are_contiguous(&m->p->functions[top->fn], m->arrays + top->arrays),
+                          .contiguous = are_contiguous(&m->p->functions[top->fn], m->store.arrays + top->arrays),
                           .fast = a->jit->o.fast_math,
                           .lanes = !a->jit->o.no_lanes,
                           .vector_math = a->jit->o.vector_math || a->jit->o.fast_math,
                           .discards = m->trail.discards,
                           .lines = a->jit->o.symbols,
-                          .threads = m->threads > 1 || (m->threads && a->jit->o.fast_math),
+                          .threads = m->jit.threads > 1 || (m->jit.threads && a->jit->o.fast_math),
                           .tolerance = m->o.tolerance};
     what.one_way = is_one_way(&m->o);
     return what;
@@ -234,7 +234,7 @@ static bool waits(attachment *a) {
         a->finished = j->finished;
         return false;
     }
-    if (!__atomic_load_n(a->m->cancelled, __ATOMIC_RELAXED)) return rvm__job_wait(j), true;
+    if (!__atomic_load_n(a->m->run.cancelled, __ATOMIC_RELAXED)) return rvm__job_wait(j), true;
     rvm__fail(&a->why, RVM_ERR_CANCELLED, NULL, 0, 0, "cancelled while compiling");
     return false;
 }
@@ -268,15 +268,15 @@ static const rvm__record *ask_for(attachment *a, const rvm__lowering *what, cons
  * direction on one machine. */
 static bool still_fits(attachment *a, const rvm__record *r, const rvm__native_place *at) {
     const rvm_machine *m = a->m;
-    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     latest *f = &a->functions[top->fn];
     uint64_t *shapes = &f->shapes[at->dir > 0];
     if (r->why.code || r->what.turns != at->turns || r->what.discards != m->trail.discards) return false;
-    if (m->nframes == 1 && *shapes == m->shapes) return true;
+    if (m->store.nframes == 1 && *shapes == m->bound.shapes) return true;
     if (!same_as_last(m, f, at->dir) ||
-        r->what.contiguous != are_contiguous(&m->p->functions[top->fn], m->arrays + top->arrays))
+        r->what.contiguous != are_contiguous(&m->p->functions[top->fn], m->store.arrays + top->arrays))
         return false;
-    *shapes = m->nframes == 1 ? m->shapes : 0;
+    *shapes = m->store.nframes == 1 ? m->bound.shapes : 0;
     return true;
 }
 
@@ -292,14 +292,14 @@ static bool is_pending(const attachment *a) {
 
 /* There is no code for what stands there. The run as a whole lacks what it lacks where it begins, or waits for later on. */
 static rvm__native_entry lacks(attachment *a, const rvm__native_place *at, enum rvm__lacks what) {
-    const bool begins = !at->pc && a->m->nframes == 1;
+    const bool begins = !at->pc && a->m->store.nframes == 1;
     if (begins || what == RVM__LACKS_CODE) a->engine.lacks = what;
     return NULL;
 }
 
 static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native_place *at, const rvm__native_need **need) {
     attachment *a = (attachment *)e;
-    const uint32_t fn = m->frames[m->nframes - 1].fn;
+    const uint32_t fn = m->store.frames[m->store.nframes - 1].fn;
     const rvm__record **last = at->pc ? &a->functions[fn].loop : &a->functions[fn].at_end[at->dir > 0];
     const bool fits = !at->pc && *last && still_fits(a, *last, at);
     bool compiles = false, refused = false, pending = false;
@@ -336,7 +336,7 @@ static void ran(rvm__engine *e, rvm_machine *m, uint64_t instructions) {
 
 static rvm_status adopt(rvm__engine *e, rvm_machine *d, rvm_error *err) {
     rvm_jit *j = ((attachment *)e)->jit;
-    return d->engine && ((attachment *)d->engine)->jit == j ? RVM_OK : rvm_jit_attach(j, d, err);
+    return d->jit.engine && ((attachment *)d->jit.engine)->jit == j ? RVM_OK : rvm_jit_attach(j, d, err);
 }
 
 static bool awaits(const rvm__engine *e) {
@@ -355,11 +355,11 @@ static void derived(rvm__engine *e, const rvm_machine *d, uint32_t fn, const rvm
     attachment *a = (attachment *)e;
     a->why.code = RVM_OK;
     a->engine.lacks = RVM__LACKS_NOTHING;
-    a->engine.cramped = d && d->engine ? d->engine->cramped : 0;
+    a->engine.cramped = d && d->jit.engine ? d->jit.engine->cramped : 0;
     if (why)
         a->why = *why;
-    else if (d && d->engine)
-        reason(d->engine, &a->why);
+    else if (d && d->jit.engine)
+        reason(d->jit.engine, &a->why);
     if (!tells) return;
     const rvm__lowering what = {.p = a->m->p, .fn = fn, .direction = 1};
     pthread_mutex_lock(&a->jit->lock);
@@ -371,8 +371,8 @@ static void derived(rvm__engine *e, const rvm_machine *d, uint32_t fn, const rvm
 static void unlink_attachment(attachment *a) {
     *a->link = a->next;
     if (a->next) a->next->link = a->link;
-    a->m->engine = NULL;
-    a->m->threads = 0;
+    a->m->jit.engine = NULL;
+    a->m->jit.threads = 0;
     rvm__realloc(&a->jit->al, a, a->size, 0);
 }
 
@@ -415,25 +415,25 @@ rvm_status rvm_jit_attach(rvm_jit *j, rvm_machine *m, rvm_error *err) {
     if (a->next) a->next->link = &a->next;
     j->attached = a;
     pthread_mutex_unlock(&j->lock);
-    m->engine = &a->engine;
-    m->threads = j->threads;
-    m->runner = &rvm__threads;
+    m->jit.engine = &a->engine;
+    m->jit.threads = j->threads;
+    m->jit.runner = &rvm__threads;
     return RVM_OK;
 }
 
 void rvm_jit_detach(rvm_machine *m) {
-    if (m && m->engine) m->engine->released(m->engine);
+    if (m && m->jit.engine) m->jit.engine->released(m->jit.engine);
 }
 
 rvm_status rvm_jit_reason(const rvm_machine *m, rvm_error *err) {
     RVM__NEEDS(m);
-    if (!m->engine) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the machine has no native engine");
-    const attachment *a = (const attachment *)m->engine;
+    if (!m->jit.engine) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the machine has no native engine");
+    const attachment *a = (const attachment *)m->jit.engine;
     if (!a->why.code && !a->engine.lacks && a->engine.cramped)
         return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,
                          "the code takes %llu bytes of the thread's stack, which has fewer left",
                          (unsigned long long)a->engine.cramped);
-    return reason(m->engine, err);
+    return reason(m->jit.engine, err);
 }
 
 void rvm_jit_free(rvm_jit *j) {

@@ -124,7 +124,7 @@ static unsigned enter_scalar(rvm__unit *u, const rvm_param *p, LLVMValueRef slot
 static void give_back(rvm__unit *u, LLVMValueRef machine, LLVMValueRef first, LLVMValueRef (*copy)[2]) {
     rvm__build *k = u->k;
     const rvm_function *f = &u->p->functions[u->w->fn];
-    const size_t from[2] = {offsetof(rvm_machine, slots), offsetof(rvm_machine, magnitudes)};
+    const size_t from[2] = {offsetof(rvm_machine, store.slots), offsetof(rvm_machine, store.magnitudes)};
     _Static_assert(sizeof(rvm_value) == sizeof(double), "one index, one offset");
     for (int which = 0; which < 2 - u->w->unchecked; which++) {
         LLVMValueRef frame = frame_at(k, machine, from[which], first, sizeof(rvm_value));
@@ -178,8 +178,8 @@ static bool emit_entry(rvm__unit *u) {
     args[n++] = machine, args[n++] = native;
     for (int i = 0; i < 3; i++) args[n++] = LLVMBuildLoad2(k->b, k->i64, member(k, native, where[i]), "");
     LLVMValueRef first_slot = args[2], counts = args[n++] = give_counts(k, native);
-    LLVMValueRef slots = frame_at(k, machine, offsetof(rvm_machine, slots), first_slot, sizeof(rvm_value));
-    LLVMValueRef arrays = frame_at(k, machine, offsetof(rvm_machine, arrays), args[3], sizeof(rvm__array));
+    LLVMValueRef slots = frame_at(k, machine, offsetof(rvm_machine, store.slots), first_slot, sizeof(rvm_value));
+    LLVMValueRef arrays = frame_at(k, machine, offsetof(rvm_machine, store.arrays), args[3], sizeof(rvm__array));
     for (uint32_t i = 0; i < f->nparams; i++)
         n += f->params[i].ndim ? enter_array(u, &f->params[i], arrays, args + n)
                                : enter_scalar(u, &f->params[i], slots, copy[i], args + n);

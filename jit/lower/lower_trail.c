@@ -52,7 +52,7 @@ static void pop(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, const rvm
         exit_unless_empty(e, x, q, was);
     else if (!(x->flags & X_UNCHECKED))
         rvm__exit_if(e, negate(e, rvm__emit_agrees(e, x, q, was, v)));
-    LLVMValueRef n = rvm__member(e, e->frame.machine, offsetof(rvm_machine, nstack));
+    LLVMValueRef n = rvm__member(e, e->frame.machine, offsetof(rvm_machine, store.nstack));
     rvm__put_at(e, LLVMBuildSub(k->b, rvm__get(e, k->i32, n), int32(e, 1), ""), n);
     if (copies) return;
     rvm__store(e, y, v);

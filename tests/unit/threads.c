@@ -261,7 +261,7 @@ static args call_with(const rvm__runner *runner, const char *function) {
     rvm_machine *m = NULL;
     args a = arguments(function, 0.03);
     cr_assert(!rvm_machine_new(program, NULL, &m, &e) && !rvm_jit_attach(j, m, &e));
-    if (runner) m->runner = runner;
+    if (runner) m->jit.runner = runner;
     for (int k = 0; k < 2; k++) cr_assert(rvm_call(m, rvm_program_find(program, function), a.a, a.n, &e) == RVM_OK);
     rvm_machine_free(m);
     rvm_jit_free(j);

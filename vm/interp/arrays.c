@@ -16,15 +16,15 @@ typedef struct site {
 } site;
 
 static site site_of(const rvm_machine *m, const rvm__xinsn *x) {
-    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     site s = {.f = &m->p->functions[top->fn], .fn = top->fn};
     const rvm_insn *in = &s.f->code[x - m->codes[top->fn].x];
     s.places = rvm__places(s.f, in);
     s.nplaces = in->nplaces;
     s.like = rvm__pair_of(in->op) == RVM_PAIR_like;
-    s.slots = m->slots + top->slots;
-    s.shadows = m->mode == RVM_PRIMAL ? NULL : m->shadows + top->slots;
-    s.arrays = m->arrays + top->arrays;
+    s.slots = m->store.slots + top->slots;
+    s.shadows = m->bound.mode == RVM_PRIMAL ? NULL : m->store.shadows + top->slots;
+    s.arrays = m->store.arrays + top->arrays;
     return s;
 }
 
@@ -37,7 +37,7 @@ static size_t bytes_of(const rvm__array *a) {
 }
 
 static bool array_active(const rvm_machine *m, const site *s) {
-    return m->mode != RVM_PRIMAL && rvm__is_active(m->p, &m->activity, s->fn, &s->places[0]);
+    return m->bound.mode != RVM_PRIMAL && rvm__is_active(m->p, &m->bound.activity, s->fn, &s->places[0]);
 }
 
 rvm_value *rvm__element_at(const rvm__array *a, const rvm_place *q, const rvm_value *slots, bool shadow) {
@@ -104,7 +104,7 @@ static rvm_status lengths(rvm_machine *m, const site *s, rvm__array *a) {
 
 /* Forward again after a sweep. */
 static bool takes_back(const rvm_machine *m) {
-    return m->sweeping && m->course > 0;
+    return m->run.sweeping && m->run.course > 0;
 }
 
 /* The shadows that the sweep dropped with the array are there again, and the value loses what it gained. */
@@ -143,7 +143,7 @@ rvm_status rvm__new(rvm_machine *m, const rvm__xinsn *x) {
     a.data = p + RVM__ARRAY_HEADER;
     fill(a.data, bytes, *v);
     if (active) {
-        const bool tangent = m->mode == RVM_TANGENT && value_active(x);
+        const bool tangent = m->bound.mode == RVM_TANGENT && value_active(x);
         a.shadow = a.data + bytes;
         fill(a.shadow, bytes, tangent ? *value_of(&s, true) : (rvm_value){0});
     }
@@ -222,15 +222,15 @@ rvm_status rvm__del(rvm_machine *m, const rvm__xinsn *x) {
     if (!(x->flags & X_UNCHECKED) &&
         !rvm__elements_agree_at(m, s.fn, x, (const rvm_value *)(const void *)a->data, n, *v, a->magnitude))
         return RVM_ERR_RELEASE;
-    if (a->shadow && m->mode == RVM_TANGENT && !(x->flags & X_UNCHECKED) &&
+    if (a->shadow && m->bound.mode == RVM_TANGENT && !(x->flags & X_UNCHECKED) &&
         !tangents_agree(m, x, a, value_active(x) ? *value_of(&s, true) : (rvm_value){0}, n))
         return RVM_ERR_TANGENT;
-    if (a->shadow && m->sweeping && !takes_back(m)) {
+    if (a->shadow && m->run.sweeping && !takes_back(m)) {
         if ((status = keep_dropped(m, a, n))) return status;
         gain_dropped(m, &s, x, a, n);
     }
     if (a->outside)
-        m->outside_arrays--;
+        m->store.outside_arrays--;
     else
         rvm__locals_pop(m, RVM__ARRAY_HEADER + bytes * (a->shadow ? 2 : 1));
     a->present = false;

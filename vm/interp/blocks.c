@@ -40,7 +40,7 @@ static bool prepare_block(rvm_machine *m, uint32_t fn, uint32_t pc, bool shadow,
     rvm__block_registers(m->p, f, pc, bits);
     for (uint32_t k = 0; k < f->nregs; k++) {
         const uint16_t slot = (uint16_t)k;
-        const unsigned how = sharing_of(bits[k], shadow && rvm__is_ever_active(m->p, &m->activity, fn, false, slot));
+        const unsigned how = sharing_of(bits[k], shadow && rvm__is_ever_active(m->p, &m->bound.activity, fn, false, slot));
         if (how && !add_shared(m, code, (*n)++, (rvm__shared){slot, f->reg_type[k], (uint8_t)how})) return false;
     }
     rvm__xinsn *ends[] = {&code->x[pc], &code->x[f->code[pc].target]};
@@ -102,11 +102,11 @@ typedef struct sharing {
 } sharing;
 
 static sharing sharing_at(const rvm_machine *m, const rvm__xinsn *x) {
-    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     sharing s = {.first = m->codes[top->fn].shared + x->to.jump2, .n = x->to.shared, .slots = top->slots};
-    s.values = m->slots + top->slots;
+    s.values = m->store.slots + top->slots;
     s.held = s.values + x->to.hidden;
-    s.shadows = m->mode == RVM_PRIMAL ? s.values : m->shadows + top->slots;
+    s.shadows = m->bound.mode == RVM_PRIMAL ? s.values : m->store.shadows + top->slots;
     s.shadows_held = s.shadows + x->to.hidden;
     return s;
 }
@@ -228,7 +228,7 @@ static void hand_over(rvm_value *held, rvm_value *place, uint64_t at, uint64_t n
 
 /* The largest magnitude held, which releases of the register go by. */
 static void note_magnitude(rvm_machine *m, size_t slot, rvm_value sum) {
-    if (m->magnitudes) m->magnitudes[slot] = fmax(m->magnitudes[slot], fabs(sum.f));
+    if (m->store.magnitudes) m->store.magnitudes[slot] = fmax(m->store.magnitudes[slot], fabs(sum.f));
 }
 
 /* Of all registers; one that is taken back begins the next chunk already. parts: how many sums the chunk has. */

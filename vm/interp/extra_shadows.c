@@ -70,8 +70,8 @@ rvm_status rvm__set_top(rvm_machine *m, const rvm__xinsn *x, uint32_t site, int 
     if (entry.site != site) return rvm__trail_wrong(m, 0, &entry);
     *value = entry.value[0];
     shadow->u = entry.n > 1 && entry.index[1] == 1 ? entry.value[1].u : 0;
-    if (m->mode == RVM_PRIMAL && shadow->u) return rvm__extra_fails(m, false);
-    if (rvm__extra_fits(m, m->frames[m->nframes - 1].fn, x, (rvm_type)x->type, 1, &entry, level)) return RVM_OK;
+    if (m->bound.mode == RVM_PRIMAL && shadow->u) return rvm__extra_fails(m, false);
+    if (rvm__extra_fits(m, m->store.frames[m->store.nframes - 1].fn, x, (rvm_type)x->type, 1, &entry, level)) return RVM_OK;
     return rvm__extra_fails(m, false);
 }
 
@@ -105,17 +105,17 @@ rvm_status rvm__set_again(rvm_machine *m, uint32_t site, rvm_value value, rvm_va
 
 bool rvm__pop_fits(rvm_machine *m, const rvm__xinsn *x, int level) {
     rvm__trail_entry entry;
-    uint32_t n = m->nstack;
+    uint32_t n = m->store.nstack;
     m->detail[0] = 0;
     rvm__stack_entry(m, (rvm_type)x->type, &n, &entry);
-    if (rvm__extra_fits(m, m->frames[m->nframes - 1].fn, x, (rvm_type)x->type, 1, &entry, level)) return true;
+    if (rvm__extra_fits(m, m->store.frames[m->store.nframes - 1].fn, x, (rvm_type)x->type, 1, &entry, level)) return true;
     rvm__extra_fails(m, true);
     return false;
 }
 
 rvm_status rvm__pop_keep(rvm_machine *m, const rvm__xinsn *x, rvm_value shadow) {
     rvm__trail_entry entry;
-    uint32_t n = m->nstack;
+    uint32_t n = m->store.nstack;
     rvm__stack_entry(m, (rvm_type)x->type, &n, &entry);
     return keep_both(m, &entry, shadow);
 }

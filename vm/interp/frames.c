@@ -29,7 +29,7 @@ typedef struct transfer {
 } transfer;
 
 static transfer transfer_of(rvm_machine *m, uint32_t frame, const rvm_insn *in, uint32_t callee, bool shared) {
-    transfer t = {.m = m, .p = m->p, .from = &m->frames[frame], .shared = shared};
+    transfer t = {.m = m, .p = m->p, .from = &m->store.frames[frame], .shared = shared};
     const rvm_callee g = rvm__callee_of(m->p, in);
     t.caller_fn = t.from->fn;
     t.caller = &m->p->functions[t.caller_fn];
@@ -39,26 +39,26 @@ static transfer transfer_of(rvm_machine *m, uint32_t frame, const rvm_insn *in, 
     t.callee = &m->p->functions[callee];
     t.slots = t.from->slots + m->codes[t.caller_fn].slots;
     t.arrays = t.from->arrays + t.caller->narrays;
-    t.shadows = m->mode == RVM_TANGENT || m->sweeping;
+    t.shadows = m->bound.mode == RVM_TANGENT || m->run.sweeping;
     return t;
 }
 
 /* The caller's element or slot; NULL where an index is out of bounds. */
 static rvm_value *scalar_place(const transfer *t, const rvm_place *q, bool shadow) {
     const rvm_machine *m = t->m;
-    rvm_value *slots = m->slots + t->from->slots;
-    if (q->kind == RVM_PLACE_SLOT) return (shadow ? m->shadows + t->from->slots : slots) + q->slot;
-    return rvm__element_at(&m->arrays[t->from->arrays + q->slot], q, slots, shadow);
+    rvm_value *slots = m->store.slots + t->from->slots;
+    if (q->kind == RVM_PLACE_SLOT) return (shadow ? m->store.shadows + t->from->slots : slots) + q->slot;
+    return rvm__element_at(&m->store.arrays[t->from->arrays + q->slot], q, slots, shadow);
 }
 
 /* The same for the Hessian that a sweep carries; 0 where the place has no shadow. */
 static rvm__key key_of(const transfer *t, const rvm_place *q) {
-    if (!rvm__is_active(t->m->p, &t->m->activity, t->caller_fn, q)) return 0;
+    if (!rvm__is_active(t->m->p, &t->m->bound.activity, t->caller_fn, q)) return 0;
     return q->kind == RVM_PLACE_SLOT ? rvm__slot_key(t->from->slots + q->slot) : rvm__element_key(scalar_place(t, q, true));
 }
 
 static bool place_active(const transfer *t, const rvm_place *q) {
-    return rvm__is_active(t->m->p, &t->m->activity, t->caller_fn, q);
+    return rvm__is_active(t->m->p, &t->m->bound.activity, t->caller_fn, q);
 }
 
 /* Memory that an argument covers; false for an index out of bounds or nothing. */
@@ -67,7 +67,7 @@ static bool extent_of(const transfer *t, const rvm_place *q, rvm__extent *e) {
         *e = (rvm__extent){.data = (const char *)scalar_place(t, q, false)};
         return e->data != NULL;
     }
-    const rvm__array *a = &t->m->arrays[t->from->arrays + q->slot];
+    const rvm__array *a = &t->m->store.arrays[t->from->arrays + q->slot];
     *e = (rvm__extent){.data = a->data, .ndim = a->ndim};
     for (int d = 0; d < a->ndim; d++) {
         e->dim[d] = a->dim[d];
@@ -103,7 +103,7 @@ static rvm_status check_overlap(const transfer *t) {
 
 /* Lengths: a register not yet set takes the length, anything else must equal it. */
 static rvm_status bind_lengths(const transfer *t, const rvm_param *param, const rvm__array *a) {
-    rvm_value *slots = t->m->slots + t->slots;
+    rvm_value *slots = t->m->store.slots + t->slots;
     for (int d = 0; d < param->ndim; d++) {
         rvm_value *length = &slots[param->dim[d]];
         if (length->i < 0) length->i = a->dim[d];
@@ -119,13 +119,13 @@ static void begin_lengths(const transfer *t) {
     for (uint32_t k = 0; k < t->callee->nparams; k++)
         for (int d = 0; d < t->callee->params[k].ndim; d++) {
             const uint16_t slot = t->callee->params[k].dim[d];
-            if (slot < t->callee->nregs) t->m->slots[t->slots + slot].i = -1;
+            if (slot < t->callee->nregs) t->m->store.slots[t->slots + slot].i = -1;
         }
 }
 
 static rvm_status pass_array(const transfer *t, const rvm_param *param, const rvm_place *q) {
-    rvm__array *to = &t->m->arrays[t->arrays + param->index];
-    *to = t->m->arrays[t->from->arrays + q->slot];
+    rvm__array *to = &t->m->store.arrays[t->arrays + param->index];
+    *to = t->m->store.arrays[t->from->arrays + q->slot];
     to->base = param->index;
     return bind_lengths(t, param, to);
 }
@@ -136,11 +136,11 @@ static rvm_status pass_scalar(const transfer *t, uint32_t k) {
     const rvm_value *v = scalar_place(t, q, false);
     if (!v) return RVM_ERR_INDEX;
     const bool again = shares(t, k);
-    t->m->slots[t->slots + param->index] = again && param->role == RVM_ACC ? (rvm_value){0} : *v;
-    if (t->m->magnitudes) t->m->magnitudes[t->slots + param->index] = fabs(v->f); /* of a floating one */
+    t->m->store.slots[t->slots + param->index] = again && param->role == RVM_ACC ? (rvm_value){0} : *v;
+    if (t->m->store.magnitudes) t->m->store.magnitudes[t->slots + param->index] = fabs(v->f); /* of a floating one */
     if (!t->shadows) return RVM_OK;
-    const bool gathers = t->m->mode == RVM_TANGENT ? param->role == RVM_ACC : param->role == RVM_READ;
-    rvm_value *shadow = &t->m->shadows[t->slots + param->index];
+    const bool gathers = t->m->bound.mode == RVM_TANGENT ? param->role == RVM_ACC : param->role == RVM_READ;
+    rvm_value *shadow = &t->m->store.shadows[t->slots + param->index];
     *shadow = place_active(t, q) && !(again && gathers) ? *scalar_place(t, q, true) : (rvm_value){0};
     return RVM_OK;
 }
@@ -158,7 +158,7 @@ static void put_sums_back(const transfer *t, uint32_t k) {
     for (; k < t->callee->nparams; k++) {
         rvm_value *place = sums_exactly(t, k) ? scalar_place(t, &t->args[k], false) : NULL;
         const rvm_param *param = &t->callee->params[k];
-        if (place) *place = rvm__sum((rvm_type)param->type, *place, t->m->slots[t->slots + param->index]);
+        if (place) *place = rvm__sum((rvm_type)param->type, *place, t->m->store.slots[t->slots + param->index]);
     }
 }
 
@@ -170,7 +170,7 @@ static rvm_status take_sums(const transfer *t) {
     if (!m->o.exact || !t->shared || !m->exact.restoring) return RVM_OK;
     for (uint32_t k = t->callee->nparams; k-- > 0 && !status;) {
         const rvm_param *param = &t->callee->params[k];
-        rvm_value *place = scalar_place(t, &t->args[k], false), *v = &m->slots[t->slots + param->index];
+        rvm_value *place = scalar_place(t, &t->args[k], false), *v = &m->store.slots[t->slots + param->index];
         if (!sums_exactly(t, k)) continue;
         status = rvm__exact_take_raw(m, &v->f);
         if (!status) status = rvm__exact_take(m, (rvm_type)param->type, RVM__EXACT_ADD, place->f, v->f, &place->f);
@@ -183,7 +183,8 @@ static rvm_status take_sums(const transfer *t) {
     rvm__exact_trim(m);
     for (uint32_t k = 0; k < t->callee->nparams; k++) { /* the first of those that share has what the others left */
         const rvm_param *param = &t->callee->params[k];
-        if (!param->ndim && !sums_exactly(t, k)) m->slots[t->slots + param->index] = *scalar_place(t, &t->args[k], false);
+        if (!param->ndim && !sums_exactly(t, k))
+            m->store.slots[t->slots + param->index] = *scalar_place(t, &t->args[k], false);
     }
     return RVM_OK;
 }
@@ -232,9 +233,9 @@ static rvm_status return_rows(const transfer *t) {
 static rvm_status find_callee(rvm_machine *m, const rvm_insn *in, uint32_t *callee) {
     *callee = in->target;
     if (rvm__op_target((rvm_op)in->op) != 'S') return RVM_OK;
-    const rvm__frame *top = &m->frames[m->nframes - 1];
-    const int64_t value = m->slots[top->slots + rvm__places(&m->p->functions[top->fn], in)->slot].i;
-    rvm__inline_cache *cache = &m->inline_caches[in->target];
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
+    const int64_t value = m->store.slots[top->slots + rvm__places(&m->p->functions[top->fn], in)->slot].i;
+    rvm__inline_cache *cache = &m->store.inline_caches[in->target];
     if (!cache->any || cache->value != value) {
         const int64_t found = rvm__variant_callee(m->p, in->target, value);
         if (found < 0) return RVM_ERR_FUNCTION;
@@ -245,21 +246,22 @@ static rvm_status find_callee(rvm_machine *m, const rvm_insn *in, uint32_t *call
 }
 
 rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
-    const uint32_t frame = m->nframes - 1, fn = m->frames[frame].fn, pc = (uint32_t)(x - m->codes[fn].x);
+    const uint32_t frame = m->store.nframes - 1, fn = m->store.frames[frame].fn, pc = (uint32_t)(x - m->codes[fn].x);
     const rvm_insn *in = &m->p->functions[fn].code[pc];
     uint32_t callee;
     rvm_status status = find_callee(m, in, &callee);
     m->detail[0] = 0;
     if (status) return status;
-    if (m->nframes >= m->o.depth) return RVM_ERR_DEPTH;
-    size_t cap = m->cap_frames;
-    if (!rvm__reserve(m, (void **)&m->frames, &cap, (size_t)m->nframes + 1, sizeof *m->frames)) return RVM_ERR_MEMORY;
-    m->cap_frames = (uint32_t)cap;
+    if (m->store.nframes >= m->o.depth) return RVM_ERR_DEPTH;
+    size_t cap = m->store.cap_frames;
+    if (!rvm__reserve(m, (void **)&m->store.frames, &cap, (size_t)m->store.nframes + 1, sizeof *m->store.frames))
+        return RVM_ERR_MEMORY;
+    m->store.cap_frames = (uint32_t)cap;
     transfer t = transfer_of(m, frame, in, callee, x->flags & X_ALIAS);
     const rvm__code *code = &m->codes[t.callee_fn];
     if (!rvm__reserve_frame(m, t.slots + code->slots, t.arrays + t.callee->narrays)) return RVM_ERR_MEMORY;
     if (t.callee->nconsts)
-        memcpy(m->slots + t.slots + t.callee->nregs, t.callee->consts, t.callee->nconsts * sizeof(rvm_value));
+        memcpy(m->store.slots + t.slots + t.callee->nregs, t.callee->consts, t.callee->nconsts * sizeof(rvm_value));
     begin_lengths(&t);
     for (uint32_t k = 0; k < t.callee->nparams && !status; k++)
         status = t.callee->params[k].ndim ? pass_array(&t, &t.callee->params[k], &t.args[k]) : pass_scalar(&t, k);
@@ -267,12 +269,12 @@ rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
     if (!status && m->hessian && t.shadows) status = pass_rows(&t);
     if (!status) status = take_sums(&t);
     if (status) return status;
-    m->frames[m->nframes++] = (rvm__frame){t.callee_fn, pc, t.slots, t.arrays, direction != m->dir, false};
-    m->dir = direction;
-    m->pc = direction > 0 ? code->x + 1 : code->x + t.callee->ncode - 2;
+    m->store.frames[m->store.nframes++] = (rvm__frame){t.callee_fn, pc, t.slots, t.arrays, direction != m->run.dir, false};
+    m->run.dir = direction;
+    m->run.pc = direction > 0 ? code->x + 1 : code->x + t.callee->ncode - 2;
     m->stats.calls++;
-    if (m->nframes > m->stats.depth_peak) m->stats.depth_peak = m->nframes;
-    return m->engine && m->engine->hot[callee] ? rvm__native_call(m) : RVM_OK;
+    if (m->store.nframes > m->stats.depth_peak) m->stats.depth_peak = m->store.nframes;
+    return m->jit.engine && m->jit.engine->hot[callee] ? rvm__native_call(m) : RVM_OK;
 }
 
 /* A scalar goes back to its place: replaces it, or is added where it entered as 0. */
@@ -284,35 +286,35 @@ static void return_scalar(const transfer *t, uint32_t k) {
     const rvm_param *param = &t->callee->params[k];
     const rvm_place *q = &t->args[k];
     const bool again = shares(t, k);
-    rvm_value *shadow = t->shadows ? &t->m->shadows[t->slots + param->index] : NULL;
+    rvm_value *shadow = t->shadows ? &t->m->store.shadows[t->slots + param->index] : NULL;
     if (param->role != RVM_READ) {
-        const rvm_value v = t->m->slots[t->slots + param->index];
+        const rvm_value v = t->m->store.slots[t->slots + param->index];
         if (sums_exactly(t, k))
             add_exactly(t->m, scalar_place(t, q, false), v, (rvm_type)param->type);
         else
             give_back(scalar_place(t, q, false), v, (rvm_type)param->type, again && param->role == RVM_ACC);
-        if (rvm__is_floating((rvm_type)param->type) && q->kind == RVM_PLACE_SLOT && t->m->magnitudes) {
-            double *held = &t->m->magnitudes[t->from->slots + q->slot];
-            *held = fmax(*held, fmax(fabs(v.f), t->m->magnitudes[t->slots + param->index]));
+        if (rvm__is_floating((rvm_type)param->type) && q->kind == RVM_PLACE_SLOT && t->m->store.magnitudes) {
+            double *held = &t->m->store.magnitudes[t->from->slots + q->slot];
+            *held = fmax(*held, fmax(fabs(v.f), t->m->store.magnitudes[t->slots + param->index]));
         }
     }
     if (!shadow) return;
-    const rvm_role untouched = t->m->mode == RVM_TANGENT ? RVM_READ : RVM_ACC;
+    const rvm_role untouched = t->m->bound.mode == RVM_TANGENT ? RVM_READ : RVM_ACC;
     if (param->role != untouched && place_active(t, q))
         give_back(scalar_place(t, q, true), *shadow, (rvm_type)param->type, again && param->role != RVM_OWN);
     shadow->i = 0;
 }
 
 rvm_status rvm__return(rvm_machine *m) {
-    const rvm__frame *top = &m->frames[m->nframes - 1];
-    if (m->nframes == 1) {
-        m->where = m->dir > 0 ? AT_END : AT_START;
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
+    if (m->store.nframes == 1) {
+        m->run.where = m->run.dir > 0 ? AT_END : AT_START;
         return RVM_OK;
     }
     const rvm__frame *below = top - 1;
     rvm__xinsn *call = m->codes[below->fn].x + top->call_pc;
     const rvm_insn *in = &m->p->functions[below->fn].code[top->call_pc];
-    transfer t = transfer_of(m, m->nframes - 2, in, top->fn, call->flags & X_ALIAS);
+    transfer t = transfer_of(m, m->store.nframes - 2, in, top->fn, call->flags & X_ALIAS);
     for (uint32_t k = 0; k < t.callee->nparams; k++)
         if (!t.callee->params[k].ndim && !scalar_place(&t, &t.args[k], false)) return RVM_ERR_INDEX;
     if (!reserve_sums(&t)) return RVM_ERR_MEMORY;
@@ -320,10 +322,10 @@ rvm_status rvm__return(rvm_machine *m) {
         if (!t.callee->params[k].ndim) return_scalar(&t, k);
     if (m->hessian && t.shadows && return_rows(&t)) return RVM_ERR_MEMORY;
     /* Shadows of constants gain too, so that handlers need not ask; the next frame here must not find that. */
-    if (t.shadows) memset(m->shadows + t.slots + t.callee->nregs, 0, t.callee->nconsts * sizeof(rvm_value));
-    if (top->against) m->dir = -m->dir;
-    m->pc = call + m->dir;
-    m->nframes--;
+    if (t.shadows) memset(m->store.shadows + t.slots + t.callee->nregs, 0, t.callee->nconsts * sizeof(rvm_value));
+    if (top->against) m->run.dir = -m->run.dir;
+    m->run.pc = call + m->run.dir;
+    m->store.nframes--;
     if (top->looks) rvm__safepoint_soon(m);
     return RVM_OK;
 }

@@ -29,17 +29,17 @@ static uint32_t loops_around(const rvm_function *f, uint32_t pc) {
 }
 
 bool rvm__stands_in_loop(const rvm_machine *m, rvm__native_place *at) {
-    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     const rvm_function *f = &m->p->functions[top->fn];
-    const uint32_t pc = (uint32_t)(m->pc - m->codes[top->fn].x), gap = rvm__gap(pc, m->dir);
+    const uint32_t pc = (uint32_t)(m->run.pc - m->codes[top->fn].x), gap = rvm__gap(pc, m->run.dir);
     uint32_t parts = 0, loops = 0;
-    *at = (rvm__native_place){.pc = pc, .dir = m->dir};
-    if (!rvm__loop_head(f, pc, m->dir)) return false;
+    *at = (rvm__native_place){.pc = pc, .dir = m->run.dir};
+    if (!rvm__loop_head(f, pc, m->run.dir)) return false;
     for (uint32_t k = 0; k < gap; k++) {
         const uint32_t end = f->code[k].target;
         if (f->code[k].op == RVM_OP_compute && end >= gap) {
             const uint16_t hidden = m->codes[top->fn].x[k].to.hidden;
-            const uint32_t turns = (uint32_t)m->slots[top->slots + hidden].u & 1;
+            const uint32_t turns = (uint32_t)m->store.slots[top->slots + hidden].u & 1;
             if (parts == 32) return false;
             at->turns |= turns << parts++;
             if (turns) at->dir = -at->dir;
@@ -47,33 +47,33 @@ bool rvm__stands_in_loop(const rvm_machine *m, rvm__native_place *at) {
             loops++;
     }
     loops += parts - 1; /* without the one that turns */
-    for (uint32_t k = m->nframes - 1; k > 0 && loops < RVM__MOST_AROUND; k--)
-        loops += loops_around(&m->p->functions[m->frames[k - 1].fn], m->frames[k].call_pc);
+    for (uint32_t k = m->store.nframes - 1; k > 0 && loops < RVM__MOST_AROUND; k--)
+        loops += loops_around(&m->p->functions[m->store.frames[k - 1].fn], m->store.frames[k].call_pc);
     at->loops = loops < RVM__MOST_AROUND ? loops : RVM__MOST_AROUND;
     return true;
 }
 
 uint64_t rvm__rest_of_loop(const rvm_machine *m) {
     enum { MOST = 1 << 14 };
-    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     const rvm_function *f = &m->p->functions[top->fn];
-    const uint32_t pc = (uint32_t)(m->pc - m->codes[top->fn].x), head = rvm__loop_head(f, pc, m->dir);
-    const rvm__xinsn *x = m->pc;
-    if (!head || head == pc - (uint32_t)m->dir) return 0; /* it goes trip by trip */
-    const rvm_value *r = m->slots + top->slots;
-    const bool rises = (m->dir > 0) != !!(f->code[pc].flags & RVM_FLAG_REVERSED);
+    const uint32_t pc = (uint32_t)(m->run.pc - m->codes[top->fn].x), head = rvm__loop_head(f, pc, m->run.dir);
+    const rvm__xinsn *x = m->run.pc;
+    if (!head || head == pc - (uint32_t)m->run.dir) return 0; /* it goes trip by trip */
+    const rvm_value *r = m->store.slots + top->slots;
+    const bool rises = (m->run.dir > 0) != !!(f->code[pc].flags & RVM_FLAG_REVERSED);
     const uint64_t left = loop_left(r[x->to.i].i, r[rises ? x->to.last : x->to.lo].i, r[x->to.step].i);
     return left < MOST / 2 ? 2 * left : MOST;
 }
 
 /* Nothing is to be deep around the frame, of trails that discard. */
 bool rvm__trails_fit(const rvm_machine *m, const rvm__native_place *at) {
-    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     const rvm_function *f = &m->p->functions[top->fn];
     const rvm__xinsn *x = m->codes[top->fn].x;
     uint32_t deep = 0, segments[RVM_MAX_ORDER] = {0};
     if (!m->trail.discards) return true;
-    for (uint32_t pc = 0; at->pc && pc < rvm__gap(at->pc, m->dir); pc++) {
+    for (uint32_t pc = 0; at->pc && pc < rvm__gap(at->pc, m->run.dir); pc++) {
         const rvm_op op = (rvm_op)f->code[pc].op;
         deep += (op == RVM_OP_compute) - (op == RVM_OP_do);
         for (uint32_t k = 0; rvm__pair_of(op) == RVM_PAIR_segment && k <= x[pc].trail.level; k++)

@@ -24,7 +24,7 @@ typedef struct moving {
 } moving;
 
 uint32_t rvm__set_site(const rvm_machine *m, const rvm__xinsn *x) {
-    const uint32_t fn = m->frames[m->nframes - 1].fn;
+    const uint32_t fn = m->store.frames[m->store.nframes - 1].fn;
     const rvm_function *f = &m->p->functions[fn];
     const rvm_insn *in = &f->code[x - m->codes[fn].x];
     return rvm__trail_site(m, rvm__insn_site(f, in));
@@ -34,19 +34,19 @@ uint32_t rvm__set_site(const rvm_machine *m, const rvm__xinsn *x) {
 
 static bool find_lane(const moving *w, const rvm_place *q, bool shadows, rvm__lane *out) {
     const rvm_machine *m = w->m;
-    const rvm__frame *top = &m->frames[m->nframes - 1];
-    const bool active = shadows && rvm__is_active(m->p, &m->activity, w->fn, q);
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
+    const bool active = shadows && rvm__is_active(m->p, &m->bound.activity, w->fn, q);
     *out = (rvm__lane){.type = (uint8_t)rvm__place_type(w->f, q)};
     if (q->kind == RVM_PLACE_SLOT) {
         const size_t at = top->slots + q->slot;
         out->fresh = true;
-        out->value = (char *)&m->slots[at];
-        out->shadow = active ? (char *)&m->shadows[at] : NULL;
-        out->held = m->magnitudes && rvm__is_floating((rvm_type)out->type) ? &m->magnitudes[at] : NULL;
+        out->value = (char *)&m->store.slots[at];
+        out->shadow = active ? (char *)&m->store.shadows[at] : NULL;
+        out->held = m->store.magnitudes && rvm__is_floating((rvm_type)out->type) ? &m->store.magnitudes[at] : NULL;
         return true;
     }
-    const rvm__array *a = &m->arrays[top->arrays + q->slot];
-    const rvm_value *slots = m->slots + top->slots;
+    const rvm__array *a = &m->store.arrays[top->arrays + q->slot];
+    const rvm_value *slots = m->store.slots + top->slots;
     out->held = a->magnitude;
     if (q->kind == RVM_PLACE_ARRAY) {
         out->array = a;
@@ -122,7 +122,7 @@ static rvm_status check_lanes(moving *w) {
 }
 
 static rvm_status begin_here(moving *w, rvm_machine *m, const rvm__xinsn *x, bool shadows) {
-    begin(w, m, m->frames[m->nframes - 1].fn, x);
+    begin(w, m, m->store.frames[m->store.nframes - 1].fn, x);
     for (uint32_t k = 0; k < w->nlanes; k++)
         if (!find_lane(w, &w->places[k], shadows, &w->lanes[k])) return RVM_ERR_INDEX;
     return check_lanes(w);
@@ -152,7 +152,7 @@ typedef struct top_down {
 } top_down;
 
 static top_down begin_down(const moving *w) {
-    return (top_down){w->stack ? (rvm__trail_cursor){0} : rvm__trail_begin(w->m, w->level), w->m->nstack};
+    return (top_down){w->stack ? (rvm__trail_cursor){0} : rvm__trail_begin(w->m, w->level), w->m->store.nstack};
 }
 
 static bool next_down(const moving *w, top_down *d, rvm__trail_entry *entry) {
@@ -230,7 +230,7 @@ static void take_off(const moving *w, size_t n, int level) {
         top_down d = begin_down(w);
         next_down(w, &d, &entry);
         if (level == 3) rvm__redo_push_extra(w->m, w->positions, &entry);
-        w->stack ? (void)(w->m->nstack = d.stack) : rvm__trail_pop(w->m, w->level);
+        w->stack ? (void)(w->m->store.nstack = d.stack) : rvm__trail_pop(w->m, w->level);
     }
 }
 
@@ -263,7 +263,7 @@ static uint32_t lane_of(const moving *w, uint32_t index) {
 
 /* The entry has no more than there are places for; a shadow of a place that has none in this run is left. */
 static bool fits(const moving *w, const rvm__trail_entry *entry, int level) {
-    for (uint32_t k = 1; w->m->mode == RVM_PRIMAL && k < entry->n; k++) {
+    for (uint32_t k = 1; w->m->bound.mode == RVM_PRIMAL && k < entry->n; k++) {
         const uint32_t place = lane_of(w, entry->index[k]);
         if (entry->index[k] & 1 && place < w->nlanes && !w->lanes[place].shadow) return false;
     }
@@ -335,7 +335,7 @@ static rvm_status take(const moving *w, int level, bool appear) {
         top_down d = begin_down(w);
         next_down(w, &d, &entry);
         spread(w, e, &entry, level);
-        w->stack ? (void)(w->m->nstack = d.stack) : rvm__trail_pop(w->m, w->level);
+        w->stack ? (void)(w->m->store.nstack = d.stack) : rvm__trail_pop(w->m, w->level);
     }
     return RVM_OK;
 }

@@ -100,7 +100,7 @@ void rvm__exact_clear(rvm_machine *m);
 void rvm__exact_free(rvm_machine *m);
 /* Whether the course of the run takes back what it did: towards where it was bound. */
 static inline bool rvm__course_restores(const rvm_machine *m) {
-    return (m->course < 0) == m->began_at_start;
+    return (m->run.course < 0) == m->run.began_at_start;
 }
 
 /* extra_shadows.c. top: the value on top of trail 0 and its shadow, for `unset`; nothing changed. keep: what a sweep

@@ -56,7 +56,7 @@ static rvm__xplace place_of(const preparation *p, const rvm_place *q) {
 }
 
 static bool place_active(const preparation *p, const rvm_place *q) {
-    return p->shadow && rvm__is_active(p->m->p, &p->m->activity, p->fn, q);
+    return p->shadow && rvm__is_active(p->m->p, &p->m->bound.activity, p->fn, q);
 }
 
 static bool is_constant(const preparation *p, const rvm_place *q) {
@@ -388,7 +388,7 @@ static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, con
     if (shadow) {
         void *scratch = rvm__scratch(m, SCRATCH_BORROW, rvm__borrow_scratch(f));
         if (!scratch) return RVM_ERR_MEMORY;
-        rvm__borrow_find(m->p, &m->activity, fn, scratch, mark_borrowing, code->x);
+        rvm__borrow_find(m->p, &m->bound.activity, fn, scratch, mark_borrowing, code->x);
     }
     fuse(code->x, f->ncode);
     find_inner_loops(f, code->x);

@@ -5,10 +5,10 @@
 #include "instruction.h"
 
 static bool push_cell(rvm_machine *m, rvm__cell cell) {
-    size_t cap = m->cap_stack;
-    if (!rvm__reserve(m, (void **)&m->stack, &cap, (size_t)m->nstack + 1, sizeof *m->stack)) return false;
-    m->cap_stack = (uint32_t)cap;
-    m->stack[m->nstack++] = cell;
+    size_t cap = m->store.cap_stack;
+    if (!rvm__reserve(m, (void **)&m->store.stack, &cap, (size_t)m->store.nstack + 1, sizeof *m->store.stack)) return false;
+    m->store.cap_stack = (uint32_t)cap;
+    m->store.stack[m->store.nstack++] = cell;
     return true;
 }
 
@@ -18,7 +18,7 @@ rvm_status rvm__push(rvm_machine *m, rvm_type type, rvm_value value, rvm_value s
 
 /* What is not the value lies below it; the value's own shadow is in its cell, as that of push is. */
 rvm_status rvm__stack_push(rvm_machine *m, rvm_type type, const rvm__trail_entry *entry) {
-    const uint32_t before = m->nstack;
+    const uint32_t before = m->store.nstack;
     rvm__cell top = {.value = entry->value[0], .type = (uint8_t)type};
     for (uint32_t k = 1; k < entry->n; k++) {
         const rvm__cell cell = {.value = entry->value[k], .type = (uint8_t)type, .index = entry->index[k]};
@@ -31,23 +31,24 @@ rvm_status rvm__stack_push(rvm_machine *m, rvm_type type, const rvm__trail_entry
     }
     if (push_cell(m, top)) return RVM_OK;
 fail:
-    m->nstack = before;
+    m->store.nstack = before;
     return RVM_ERR_MEMORY;
 }
 
 const rvm__cell *rvm__top(const rvm_machine *m, rvm_type type) {
-    const rvm__cell *top = m->nstack ? &m->stack[m->nstack - 1] : NULL;
+    const rvm__cell *top = m->store.nstack ? &m->store.stack[m->store.nstack - 1] : NULL;
     return top && top->type == type ? top : NULL;
 }
 
 bool rvm__stack_entry(const rvm_machine *m, rvm_type type, uint32_t *n, rvm__trail_entry *entry) {
-    const rvm__cell *top = *n ? &m->stack[*n - 1] : NULL;
+    const rvm__cell *top = *n ? &m->store.stack[*n - 1] : NULL;
     if (!top || top->type != type) return false;
     entry->n = 0;
     rvm__entry_insert(entry, 0, top->value);
     rvm__entry_insert(entry, 1, top->shadow);
     *n -= 1u + top->extra;
-    for (uint32_t k = *n; k < *n + top->extra; k++) rvm__entry_insert(entry, m->stack[k].index, m->stack[k].value);
+    for (uint32_t k = *n; k < *n + top->extra; k++)
+        rvm__entry_insert(entry, m->store.stack[k].index, m->store.stack[k].value);
     return true;
 }
 

@@ -110,9 +110,9 @@ static rvm_status machine_for(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     if (d->kind == RVM_GRADIENT_OF && o.depth < UINT32_MAX) o.depth++;
     rvm_status status = rvm_machine_new(d->program, &o, &d->machine, err);
     if (status) return status;
-    d->machine->cancelled = m->cancelled;
-    d->machine->compared_elsewhere = true;
-    d->machine->shown = m->shown;
+    d->machine->run.cancelled = m->run.cancelled;
+    d->machine->bound.compared_elsewhere = true;
+    d->machine->run.shown = m->run.shown;
     if (!rvm__trail_pops(d->machine, d->fn, 1, &d->levels)) return rvm__no_memory(m, err);
     return RVM_OK;
 }
@@ -136,7 +136,7 @@ static void forget_program(rvm__derived *d) {
 static rvm_status ready(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     if (!d->machine && !d->why.code) d->why.code = derive(m, d, &d->why);
     const rvm_status status = d->why.code;
-    if (!status) return m->engine ? m->engine->adopt(m->engine, d->machine, err) : RVM_OK;
+    if (!status) return m->jit.engine ? m->jit.engine->adopt(m->jit.engine, d->machine, err) : RVM_OK;
     if (err) *err = d->why;
     forget_program(d);
     if (status == RVM_ERR_MEMORY) d->why.code = RVM_OK; /* it may go better the next time */
@@ -182,7 +182,7 @@ static bool save(const asked *q, enum rvm__keeps which) {
 }
 
 static void give(const asked *q, enum rvm__keeps which) {
-    const rvm_value *from = q->m->kept[which];
+    const rvm_value *from = q->m->store.kept[which];
     for (uint32_t k = 0; k < q->n; k++) {
         const size_t n = (size_t)rvm__cells(&q->args[k]);
         if (saves_value(q, k)) rvm__cells_give(&q->args[k], false, from), from += n;
@@ -199,10 +199,10 @@ static bool goes_back(const asked *q) {
 /* Whether the values that were saved came back with a run to the start, or with one of f'grad, which ends as it began. */
 static rvm_status check_came_back(const asked *q, rvm_error *err) {
     rvm_machine *m = q->m;
-    rvm_value *before = m->kept[RVM__INPUTS];
+    rvm_value *before = m->store.kept[RVM__INPUTS];
     rvm_value *was[RVM_MAX_PARAMS];
     const bool back = goes_back(q);
-    rvm__restoring r = {.m = m, .fn = (uint32_t)q->fn, .of = q->fn, .only = back ? NULL : m->is_value};
+    rvm__restoring r = {.m = m, .fn = (uint32_t)q->fn, .of = q->fn, .only = back ? NULL : m->bound.is_value};
     if (m->o.tolerance == INFINITY || q->ask == ASK_SWEEP) return RVM_OK;
     if (!back && (r.of = rvm__known_gradient_of(m, r.fn)) < 0) return RVM_OK;
     for (uint32_t k = 0; k < q->n; k++) {
@@ -257,7 +257,7 @@ static rvm_status begin_interpreted(asked *q, rvm_error *err) {
 /* Inputs that did not come back are given back. */
 static rvm_status end_interpreted(asked *q, rvm_status status) {
     if (status != RVM_ERR_NOT_RESTORABLE) return status;
-    q->m->where = UNBOUND;
+    q->m->run.where = UNBOUND;
     q->shadows = !goes_back(q);
     give(q, RVM__INPUTS);
     return status;
@@ -333,7 +333,7 @@ static void derived_count(rvm_machine *m, rvm_machine *d, uint32_t ran, uint64_t
     m->stats.ran |= ran;
     m->trail.erased[0] += s.bits_trail;
     m->trail.erased[1] += s.bits_shadows;
-    m->stack_lost += s.bits_stack / 64;
+    m->store.stack_lost += s.bits_stack / 64;
     if (m->memory + s.memory_peak > m->stats.memory_peak) m->stats.memory_peak = m->memory + s.memory_peak;
     if (s.ancilla_peak > m->stats.ancilla_peak) m->stats.ancilla_peak = s.ancilla_peak;
     if (s.depth_peak > m->stats.depth_peak) m->stats.depth_peak = s.depth_peak;
@@ -362,7 +362,7 @@ rvm_status rvm__gradient_tangent(rvm_machine *m, uint32_t of, const rvm__gradien
     const uint32_t ran = (mode ? RVM_RAN_GRADIENT_TANGENTS : 0) | (program ? RVM_RAN_GRADIENT_TANGENT : 0);
     rvm_machine_unbind(d);
     derived_count(m, d, ran, &m->stats.forward);
-    if (m->engine) m->engine->derived(m->engine, d, of, NULL, false);
+    if (m->jit.engine) m->jit.engine->derived(m->jit.engine, d, of, NULL, false);
     return status;
 }
 
@@ -391,9 +391,9 @@ static rvm_status bind_primal(const asked *q, rvm__derived *d, rvm_error *err) {
         args[k].active = false;
     }
     if (m->o.unchecked) m->o.trail = RVM_TRAIL_OFF;
-    m->compared_elsewhere = true;
+    m->bound.compared_elsewhere = true;
     const rvm_status status = rvm_machine_bind(m, q->fn, args, q->n, RVM_PRIMAL, false, err);
-    m->compared_elsewhere = false;
+    m->bound.compared_elsewhere = false;
     m->o.trail = trail;
     return status;
 }
@@ -405,7 +405,7 @@ static rvm_status run_primal(const asked *q, const rvm__derived *d, rvm_error *e
     if (m->o.unchecked) m->o.trail = RVM_TRAIL_OFF;
     const rvm_status status = rvm_machine_forward(m, err);
     m->o.trail = trail;
-    m->where = UNBOUND;
+    m->run.where = UNBOUND;
     for (uint32_t k = 0; k < q->n && !status; k++)
         if (!args[k].ndim) q->args[k].value = args[k].value;
     return status;
@@ -416,7 +416,7 @@ static rvm_status run_primal(const asked *q, const rvm__derived *d, rvm_error *e
 static rvm_status run_both(asked *q, rvm__derived *d, rvm_error *err) {
     rvm_status status = run_primal(q, d, err);
     if (!status && !save_results(q)) status = rvm__no_memory(q->m, err);
-    if (!status && (d->levels || q->m->nstack)) {
+    if (!status && (d->levels || q->m->store.nstack)) {
         give(q, RVM__INPUTS);
         d = find_for(q, RVM_GRADIENT_OF);
         status = d ? ready(q->m, d, err) : rvm__no_memory(q->m, err);
@@ -444,7 +444,7 @@ static rvm_status begin(asked *q, rvm__derived *d, rvm_error *err) {
 
 static rvm_status run_natively(asked *q, rvm__derived *d, rvm_error *err) {
     const bool both = q->ask == ASK_VALUE_AND_GRADIENT;
-    if (!both) q->m->where = UNBOUND;
+    if (!both) q->m->run.where = UNBOUND;
     rvm_status status = both ? run_both(q, d, err) : run_derived(q, d, err);
     if (!status) status = check_came_back(q, err);
     if (!status && both) give_results(q);
@@ -453,7 +453,7 @@ static rvm_status run_natively(asked *q, rvm__derived *d, rvm_error *err) {
 }
 
 static void tell(const asked *q, rvm__derived *d, const rvm_error *why) {
-    rvm__engine *e = q->m->engine;
+    rvm__engine *e = q->m->jit.engine;
     if (e) e->derived(e, d->machine, q->fn, why, why && !d->noticed);
     if (why) d->noticed = true;
 }
@@ -466,7 +466,7 @@ static void note_refused(rvm__derived *d, const rvm__engine *e) {
 }
 
 static void note_engine(const asked *q, rvm__derived *d) {
-    note_refused(d, d->machine->engine);
+    note_refused(d, d->machine->jit.engine);
     tell(q, d, NULL);
 }
 
@@ -511,7 +511,7 @@ static rvm__derived *way_back(const asked *q, rvm__derived *d) {
 
 /* Whether there is code for the program as it is bound. What was interpreted in its place counts as its own. */
 static bool ask_engine(rvm__derived *d) {
-    rvm__engine *e = d->machine->engine;
+    rvm__engine *e = d->machine->jit.engine;
     e->ran(e, d->machine, d->ran - d->counted);
     d->counted = d->ran;
     if (rvm__native_is_there(d->machine)) return true;
@@ -523,10 +523,10 @@ static bool ask_engine(rvm__derived *d) {
 /* Whether there is native code for these arguments. Until some was asked for, and is being compiled, it is asked for when
  * twice as much was interpreted, since asking takes time. */
 static bool is_there(asked *q, rvm__derived *d) {
-    const uint64_t patience = q->m->engine->patience;
+    const uint64_t patience = q->m->jit.engine->patience;
     if (d->ran < patience || d->ran < d->asks || ready(q->m, d, NULL)) return false;
     rvm__derived *back = way_back(q, d);
-    if (!back || back->machine->engine->awaits(back->machine->engine)) return false;
+    if (!back || back->machine->jit.engine->awaits(back->machine->jit.engine)) return false;
     if (lacks_trail(q, d) || bind_derived(q, back, NULL)) return false;
     q->placed = ask_engine(back);
     d->asks = back->asks;
@@ -542,7 +542,7 @@ typedef struct race {
 
 static bool overtaken(void *by) {
     race *r = by;
-    r->d->ran = r->before + r->q->m->counted;
+    r->d->ran = r->before + r->q->m->run.counted;
     return r->lost = is_there(r->q, r->d);
 }
 
@@ -551,12 +551,12 @@ static rvm_status try_first(race *r, rvm_error *err) {
     asked *q = r->q;
     rvm_machine *m = q->m;
     const rvm_stats before = m->stats;
-    m->overtaken = overtaken;
-    m->overtaker = r;
+    m->run.overtaken = overtaken;
+    m->run.overtaker = r;
     const rvm_status status = run_first(q, err);
-    m->overtaken = NULL;
+    m->run.overtaken = NULL;
     if (!r->lost) return status;
-    m->where = UNBOUND;
+    m->run.where = UNBOUND;
     m->stats = before;
     give(q, RVM__INPUTS);
     return status;
@@ -575,7 +575,7 @@ static rvm_status interpret_until(race *r, rvm_error *err) {
 /* What its program lacks, if there is one yet. */
 static void tell_lacking(const asked *q, rvm__derived *d) {
     rvm_error why = {.code = RVM_ERR_UNSUPPORTED};
-    rvm__engine *e = q->m->engine;
+    rvm__engine *e = q->m->jit.engine;
     snprintf(why.message, sizeof why.message, "%s", rvm__native_lacks(RVM__LACKS_USE));
     e->derived(e, d->machine, (uint32_t)q->fn, d->machine ? NULL : &why, false);
 }
@@ -607,14 +607,14 @@ static void tell_refused(const asked *q, rvm__derived *d, const char *reason) {
 
 static bool has_engine(const asked *q) {
     const rvm_machine *m = q->m;
-    return m->engine && q->fn >= 0 && q->fn < m->p->nfunctions && q->n == function_of(q)->nparams && (!q->n || q->args);
+    return m->jit.engine && q->fn >= 0 && q->fn < m->p->nfunctions && q->n == function_of(q)->nparams && (!q->n || q->args);
 }
 
 static rvm_status derivative(asked *q, rvm_error *err) {
     rvm__derived *d = has_engine(q) ? find_for(q, kind_of[q->ask]) : NULL; /* else the interpreter says what is wrong */
     if (!d) return interpret(q, err);
     const char *why = refused(q, d);
-    if (!why && (!q->m->engine->patience || is_there(q, d))) return natively(q, d, err);
+    if (!why && (!q->m->jit.engine->patience || is_there(q, d))) return natively(q, d, err);
     if (!why) why = refused(q, d); /* since it was asked for */
     if (!why) return in_tiers(q, d, err);
     tell_refused(q, d, why);

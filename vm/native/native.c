@@ -15,33 +15,35 @@ enum { SIZE = sizeof(rvm__xinsn), MORE_OUTSIDE = 4096 };
 
 /* Fuel, cancel, progress: not 0 ends the run. */
 static int32_t rvm__native_safepoint(rvm_machine *m, rvm__native *n) {
-    if (m->worker) return m->runner->safepoint(m, n);
-    m->budget = (n->limit - n->charged) * SIZE;
+    if (m->jit.worker) return m->jit.runner->safepoint(m, n);
+    m->run.budget = (n->limit - n->charged) * SIZE;
     if (n->lost) return n->status = n->lost, 1;
-    m->inside_native = true;
+    m->jit.inside_native = true;
     n->status = rvm__safepoint(m);
-    m->inside_native = false;
-    n->limit = n->charged + m->budget / SIZE;
+    m->jit.inside_native = false;
+    n->limit = n->charged + m->run.budget / SIZE;
     return n->status != RVM_OK;
 }
 
 /* The same from within a group of instances, which has charged so much. If it can, it bails out then, and the single ones
  * that run in its place end; so nothing is taken note of but that. */
 static int32_t rvm__native_safepoint_in_group(rvm_machine *m, uint64_t charged) {
-    if (!m->native) return 0;
-    if (m->worker) return m->runner->safepoint_in_group(m, charged);
-    return rvm__is_to_end(m, m->counted + (uint64_t)((int64_t)m->slice - (m->native->limit - m->native->charged)) +
+    if (!m->jit.native) return 0;
+    if (m->jit.worker) return m->jit.runner->safepoint_in_group(m, charged);
+    return rvm__is_to_end(m, m->run.counted +
+                                 (uint64_t)((int64_t)m->run.slice - (m->jit.native->limit - m->jit.native->charged)) +
                                  charged) != RVM_OK;
 }
 
 /* It cannot. */
 static void rvm__native_adrift(rvm_machine *m, rvm__native *n) {
-    const bool cancelled = m->worker ? m->runner->is_cancelled(m) : __atomic_exchange_n(m->cancelled, 0, __ATOMIC_RELAXED);
-    n->status = m->adrift = cancelled ? RVM_ERR_CANCELLED : RVM_ERR_FUEL;
+    const bool cancelled =
+        m->jit.worker ? m->jit.runner->is_cancelled(m) : __atomic_exchange_n(m->run.cancelled, 0, __ATOMIC_RELAXED);
+    n->status = m->jit.adrift = cancelled ? RVM_ERR_CANCELLED : RVM_ERR_FUEL;
 }
 
 static uint64_t rvm__native_chunks(rvm_machine *m, rvm__native *n, const rvm__native_job *o) {
-    return m->runner->run(m, n, o);
+    return m->jit.runner->run(m, n, o);
 }
 
 /* Segments nest with loops and regions, so the text tells which are around. by: 1 into them, -1 out of them. */
@@ -62,7 +64,7 @@ static rvm_value *rvm__native_enter(rvm_machine *m, uint32_t fn, uint32_t pc, in
     const rvm__native_site site = {.fn = fn, .pc = pc, .dir = (int8_t)dir, .segments = segments};
     for (uint32_t k = 0; k < deeper; k++) rvm__trail_deeper(m, -1);
     pass_segments(m, &site, -1);
-    return m->slots + slots;
+    return m->store.slots + slots;
 }
 
 /* A side exit: the frame of the function; returns its slots, for native code to fill. Room was made before. home: NULL, or
@@ -70,47 +72,48 @@ static rvm_value *rvm__native_enter(rvm_machine *m, uint32_t fn, uint32_t pc, in
 static rvm_value *rvm__native_exit(rvm_machine *m, const rvm__native_site *site, uint64_t slots, uint64_t arrays,
                                    uint64_t frame, const rvm_value *home) {
     const rvm_function *f = &m->p->functions[site->fn];
-    rvm__frame *top = &m->frames[frame];
+    rvm__frame *top = &m->store.frames[frame];
     *top = (rvm__frame){.fn = site->fn, .call_pc = top->call_pc, .slots = slots, .arrays = arrays, .against = top->against};
     if (site->calling) {
         top[1].call_pc = site->pc;
         top[1].against = site->against;
     } else {
-        m->nframes = (uint32_t)frame + 1;
-        m->dir = site->dir;
-        m->pc = m->codes[site->fn].x + site->pc;
+        m->store.nframes = (uint32_t)frame + 1;
+        m->run.dir = site->dir;
+        m->run.pc = m->codes[site->fn].x + site->pc;
     }
     for (unsigned k = 0; k < site->deeper; k++) rvm__trail_deeper(m, 1);
     pass_segments(m, site, 1);
     if (home) {
-        memcpy(m->slots + slots, home, f->nregs * sizeof *home);
-        memcpy(m->magnitudes + slots, home + f->nregs, f->nregs * sizeof *home);
+        memcpy(m->store.slots + slots, home, f->nregs * sizeof *home);
+        memcpy(m->store.magnitudes + slots, home + f->nregs, f->nregs * sizeof *home);
     }
-    if (f->nconsts) memcpy(m->slots + slots + f->nregs, f->consts, f->nconsts * sizeof *f->consts);
-    return m->slots + slots;
+    if (f->nconsts) memcpy(m->store.slots + slots + f->nregs, f->consts, f->nconsts * sizeof *f->consts);
+    return m->store.slots + slots;
 }
 
 static double *rvm__native_magnitudes(rvm_machine *m, uint64_t slots) {
-    return m->magnitudes + slots;
+    return m->store.magnitudes + slots;
 }
 
 static rvm__array *rvm__native_arrays(rvm_machine *m, uint64_t arrays) {
-    return m->arrays + arrays;
+    return m->store.arrays + arrays;
 }
 
 /* Room for frames in memory; false: the interpreter says what is wrong. */
 static bool make_room(rvm_machine *m, uint64_t slots, uint64_t arrays, uint64_t frame, const rvm__native_need *need) {
-    size_t cap = m->cap_frames;
+    size_t cap = m->store.cap_frames;
     if (frame + need->depth > m->o.depth) return false;
-    if (!rvm__reserve(m, (void **)&m->frames, &cap, (size_t)(frame + need->depth) + 1, sizeof *m->frames)) return false;
-    m->cap_frames = (uint32_t)cap;
+    if (!rvm__reserve(m, (void **)&m->store.frames, &cap, (size_t)(frame + need->depth) + 1, sizeof *m->store.frames))
+        return false;
+    m->store.cap_frames = (uint32_t)cap;
     return rvm__reserve_frame(m, slots + need->slots, arrays + need->arrays);
 }
 
 /* Room for the frames of a recursive function, its callees' included, there and on the C stack. Where that is full the
  * interpreter goes on: native code has returned then, so that what is called next has all of the stack again. */
 static bool rvm__native_room(rvm_machine *m, uint64_t slots, uint64_t arrays, uint64_t frame, const rvm__native_need *need) {
-    return RVM__C_STACK_HERE >= m->c_floor && make_room(m, slots, arrays, frame, need);
+    return RVM__C_STACK_HERE >= m->jit.c_floor && make_room(m, slots, arrays, frame, need);
 }
 
 static bool rvm__native_agrees(rvm_machine *m, uint32_t fn, uint32_t pc, double y, double f, double held) {
@@ -134,13 +137,13 @@ static void rvm__native_del(rvm_machine *m, uint64_t n) {
 
 /* What local arrays take; back to that, whatever has appeared since. */
 static uint64_t rvm__native_mark(const rvm_machine *m) {
-    return m->arena_used;
+    return m->store.arena_used;
 }
 
 static void rvm__native_release(rvm_machine *m, uint64_t mark) {
-    while (m->arena_used > mark) {
-        const size_t more = m->arena_used - mark;
-        rvm__locals_pop(m, more < m->arena->used ? more : m->arena->used);
+    while (m->store.arena_used > mark) {
+        const size_t more = m->store.arena_used - mark;
+        rvm__locals_pop(m, more < m->store.arena->used ? more : m->store.arena->used);
     }
 }
 
@@ -175,8 +178,8 @@ extern __int128 __divti3(__int128 a, __int128 b);
 
 /* Memory for a local array that native code kept elsewhere; there is enough (rvm__native_need). */
 static void *rvm__native_outside(rvm_machine *m, uint64_t bytes) {
-    void *p = m->outside + m->outside_used;
-    m->outside_used += bytes;
+    void *p = m->store.outside + m->store.outside_used;
+    m->store.outside_used += bytes;
     return p;
 }
 
@@ -271,27 +274,29 @@ const char *rvm__native_refuses(const rvm_options *o) {
 
 /* Whether the machine stands at an end of the bound call, about to run it whole, in a way that native code can. */
 static bool at_an_end(const rvm_machine *m) {
-    const rvm_function *f = &m->p->functions[m->entry];
-    if (m->mode != RVM_PRIMAL || m->single || m->nframes != 1) return false;
-    return m->pc == m->codes[m->entry].x + (m->dir > 0 ? 1 : f->ncode - 2);
+    const rvm_function *f = &m->p->functions[m->bound.entry];
+    if (m->bound.mode != RVM_PRIMAL || m->run.single || m->store.nframes != 1) return false;
+    return m->run.pc == m->codes[m->bound.entry].x + (m->run.dir > 0 ? 1 : f->ncode - 2);
 }
 
 /* What stands outside of the arena already must not move. */
 bool rvm__native_make_room(rvm_machine *m, uint64_t slots, uint64_t arrays, uint64_t frame, const rvm__native_need *need) {
     if (!make_room(m, slots, arrays, frame, need)) return false;
-    if (m->outside_arrays) return need->bytes <= m->cap_outside - m->outside_used;
-    m->outside_used = 0; /* and some room for what is called once this is left */
-    return rvm__reserve(m, (void **)&m->outside, &m->cap_outside, need->bytes ? need->bytes + MORE_OUTSIDE : 0, 1);
+    if (m->store.outside_arrays) return need->bytes <= m->store.cap_outside - m->store.outside_used;
+    m->store.outside_used = 0; /* and some room for what is called once this is left */
+    return rvm__reserve(m, (void **)&m->store.outside, &m->store.cap_outside, need->bytes ? need->bytes + MORE_OUTSIDE : 0,
+                        1);
 }
 
 void rvm__native_find_homes(rvm_machine *m, uint32_t first) {
-    for (uint32_t f = first; f < m->nframes; f++)
-        for (uint32_t k = 0; k < m->p->functions[m->frames[f].fn].narrays; k++) {
-            rvm__array *a = &m->arrays[m->frames[f].arrays + k];
+    for (uint32_t f = first; f < m->store.nframes; f++)
+        for (uint32_t k = 0; k < m->p->functions[m->store.frames[f].fn].narrays; k++) {
+            rvm__array *a = &m->store.arrays[m->store.frames[f].arrays + k];
             const uint64_t home = (uintptr_t)a->shadow;
-            m->outside_arrays += a->outside && a->present;
+            m->store.outside_arrays += a->outside && a->present;
             if (!home) continue;
-            const rvm__array *whole = &m->arrays[m->frames[RVM__HOME_FRAME(home)].arrays + RVM__HOME_ARRAY(home)];
+            const rvm__array *whole =
+                &m->store.arrays[m->store.frames[RVM__HOME_FRAME(home)].arrays + RVM__HOME_ARRAY(home)];
             a->data = whole->data + (uintptr_t)a->data;
             a->magnitude = whole->magnitude;
             a->shadow = NULL;
@@ -299,13 +304,13 @@ void rvm__native_find_homes(rvm_machine *m, uint32_t first) {
 }
 
 static bool has_room(rvm_machine *m, const rvm__native_need *need) {
-    const rvm__frame *top = &m->frames[m->nframes - 1];
-    m->c_frames = need->stack + RVM__C_STACK_RESERVE;
-    m->c_floor = rvm__c_stack_end() + m->c_frames;
-    const bool fits = RVM__C_STACK_HERE >= m->c_floor;
-    m->engine->cramped = fits ? 0 : m->c_frames;
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
+    m->jit.c_frames = need->stack + RVM__C_STACK_RESERVE;
+    m->jit.c_floor = rvm__c_stack_end() + m->jit.c_frames;
+    const bool fits = RVM__C_STACK_HERE >= m->jit.c_floor;
+    m->jit.engine->cramped = fits ? 0 : m->jit.c_frames;
     if (!fits) return false;
-    return rvm__native_make_room(m, top->slots, top->arrays, m->nframes - 1, need);
+    return rvm__native_make_room(m, top->slots, top->arrays, m->store.nframes - 1, need);
 }
 
 int64_t rvm__fuel_left(const rvm_machine *m, uint64_t used) {
@@ -316,33 +321,33 @@ int64_t rvm__fuel_left(const rvm_machine *m, uint64_t used) {
 
 /* The innermost frame, which stands at an end; *exited: somewhere in it, or deeper. */
 static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__native_need *need, bool *exited) {
-    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     rvm__native n; /* field by field, since compilers clear it by an instruction that starts slowly */
     n.charged = 0;
-    n.limit = m->budget / SIZE;
+    n.limit = m->run.budget / SIZE;
     n.fuel = rvm__fuel_left(m, rvm__run_count(m));
     n.calls = n.erased[0] = n.erased[1] = 0;
     n.peak = m->stats.depth_peak;
     n.status = n.lost = RVM_OK;
-    n.threads = m->threads;
+    n.threads = m->jit.threads;
     n.slots = top->slots;
     n.arrays = top->arrays;
-    n.frame = m->nframes - 1;
-    m->native = &n;
+    n.frame = m->store.nframes - 1;
+    m->jit.native = &n;
     *exited = entry(m, &n);
-    m->native = NULL;
-    m->budget = (n.limit - n.charged) * SIZE;
+    m->jit.native = NULL;
+    m->run.budget = (n.limit - n.charged) * SIZE;
     m->stats.calls += n.calls;
     for (int k = 0; k < 2; k++) m->trail.erased[k] += n.erased[k];
     if (n.peak > m->stats.depth_peak) m->stats.depth_peak = (uint32_t)n.peak;
     if (*exited) rvm__native_find_homes(m, (uint32_t)n.frame);
-    if (*exited && need->dead) m->one_way = m->course;
+    if (*exited && need->dead) m->run.one_way = m->run.course;
     return n.status;
 }
 
 /* NULL: there is none, or not yet. The run may have been cancelled while it waited for a compiler. */
 static rvm__native_entry ask(rvm_machine *m, const rvm__native_place *at, const rvm__native_need **need) {
-    const rvm__native_entry entry = m->engine->entry(m->engine, m, at, need);
+    const rvm__native_entry entry = m->jit.engine->entry(m->jit.engine, m, at, need);
     if (!entry) rvm__safepoint_if_cancelled(m);
     return entry;
 }
@@ -357,13 +362,13 @@ const char *rvm__native_lacks(enum rvm__lacks lacks) {
 }
 
 bool rvm__native_is_there(rvm_machine *m) {
-    const rvm__native_place at = {.dir = m->course};
+    const rvm__native_place at = {.dir = m->run.course};
     const rvm__native_need *need;
-    return m->engine->entry(m->engine, m, &at, &need) && has_room(m, need);
+    return m->jit.engine->entry(m->jit.engine, m, &at, &need) && has_room(m, need);
 }
 
 rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
-    const rvm__native_place at = {.dir = m->dir};
+    const rvm__native_place at = {.dir = m->run.dir};
     const rvm__native_need *need;
     bool exited;
     *ran = false;
@@ -376,49 +381,50 @@ rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
     const rvm_status status = run_frame(m, entry, need, &exited);
     *ran = !exited || status;
     if (exited) return status;
-    m->where = m->dir > 0 ? AT_END : AT_START;
-    m->pc = m->codes[m->entry].x + (m->dir > 0 ? m->p->functions[m->entry].ncode - 1 : 0);
+    m->run.where = m->run.dir > 0 ? AT_END : AT_START;
+    m->run.pc = m->codes[m->bound.entry].x + (m->run.dir > 0 ? m->p->functions[m->bound.entry].ncode - 1 : 0);
     return RVM_OK;
 }
 
 /* Whether the interpreter does nothing now that native code does not. */
 static bool is_plain(const rvm_machine *m) {
-    return m->mode == RVM_PRIMAL && !m->single && !m->nguards && !m->profile;
+    return m->bound.mode == RVM_PRIMAL && !m->run.single && !m->store.nguards && !m->profile;
 }
 
 /* The innermost frame has run to where it returns to. */
 static rvm_status return_from(rvm_machine *m) {
-    const uint32_t fn = m->frames[m->nframes - 1].fn;
-    m->pc = m->codes[fn].x + (m->dir > 0 ? m->p->functions[fn].ncode - 1 : 0);
+    const uint32_t fn = m->store.frames[m->store.nframes - 1].fn;
+    m->run.pc = m->codes[fn].x + (m->run.dir > 0 ? m->p->functions[fn].ncode - 1 : 0);
     return rvm__return(m);
 }
 
 rvm_status rvm__native_call(rvm_machine *m) {
-    const rvm__native_place at = {.dir = m->dir};
+    const rvm__native_place at = {.dir = m->run.dir};
     const rvm__native_need *need;
     bool exited;
     if (!is_plain(m) || !rvm__trails_fit(m, &at)) return RVM_OK;
     rvm__native_entry entry = ask(m, &at, &need);
     if (!entry || !has_room(m, need)) return RVM_OK;
     const rvm_status status = run_frame(m, entry, need, &exited);
-    if (status) m->budget -= SIZE; /* which the interpreter adds, since to it the call has failed; that was made, though */
+    if (status)
+        m->run.budget -= SIZE; /* which the interpreter adds, since to it the call has failed; that was made, though */
     return status || exited ? status : return_from(m);
 }
 
 /* Whether all local arrays of the innermost frame stand in the arena, to which native code gives them back. */
 static bool all_in_arena(const rvm_machine *m) {
-    const rvm__frame *top = &m->frames[m->nframes - 1];
-    const rvm__array *a = m->arrays + top->arrays;
-    for (uint32_t k = 0; m->outside_arrays && k < m->p->functions[top->fn].narrays; k++)
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
+    const rvm__array *a = m->store.arrays + top->arrays;
+    for (uint32_t k = 0; m->store.outside_arrays && k < m->p->functions[top->fn].narrays; k++)
         if (a[k].present && a[k].outside) return false;
     return true;
 }
 
 /* What native code that was entered by on-stack replacement has made disappear. */
 static void forget_locals(rvm_machine *m) {
-    const rvm__frame *top = &m->frames[m->nframes - 1];
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     const rvm_function *f = &m->p->functions[top->fn];
-    rvm__array *a = m->arrays + top->arrays;
+    rvm__array *a = m->store.arrays + top->arrays;
     for (uint32_t k = 0; k < f->narrays; k++) a[k].present = false;
     for (uint32_t k = 0; k < f->nparams; k++)
         if (f->params[k].ndim) a[f->params[k].index].present = true;
@@ -435,29 +441,29 @@ static rvm_status go_native(rvm_machine *m) {
     if (!entry || !has_room(m, need)) return RVM_OK;
     rvm_status status = run_frame(m, entry, need, &exited);
     if (status || exited) return status;
-    m->dir = at.dir;
+    m->run.dir = at.dir;
     forget_locals(m);
-    if ((status = return_from(m))) m->budget += SIZE; /* that instruction was charged */
+    if ((status = return_from(m))) m->run.budget += SIZE; /* that instruction was charged */
     return status;
 }
 
 rvm_status rvm__safepoint_hot(rvm_machine *m) {
-    const uint64_t before = m->counted;
+    const uint64_t before = m->run.counted;
     rvm_status status = rvm__safepoint(m);
-    if (!m->engine) return status;
-    m->engine->ran(m->engine, m, m->counted - before);
+    if (!m->jit.engine) return status;
+    m->jit.engine->ran(m->jit.engine, m, m->run.counted - before);
     if (!status) status = go_native(m);
-    if (!status && m->engine && m->engine->soon) rvm__safepoint_soon(m); /* it may be detached while it ran */
+    if (!status && m->jit.engine && m->jit.engine->soon) rvm__safepoint_soon(m); /* it may be detached while it ran */
     return status;
 }
 
 bool rvm__native_takes(const rvm_machine *m, uint64_t instructions) {
-    return m->engine && instructions >= m->engine->patience;
+    return m->jit.engine && instructions >= m->jit.engine->patience;
 }
 
 void rvm__native_tell_interpreted(rvm_machine *m, uint32_t fn, const char *why) {
     rvm_error e = {.code = RVM_ERR_UNSUPPORTED};
-    if (!m->engine) return;
+    if (!m->jit.engine) return;
     snprintf(e.message, sizeof e.message, "%s", why);
-    m->engine->derived(m->engine, NULL, fn, &e, false);
+    m->jit.engine->derived(m->jit.engine, NULL, fn, &e, false);
 }

@@ -77,7 +77,7 @@ typedef struct rvm__team team;
 /* ---- memory: the machine's ---- */
 
 static void *resize(rvm_machine *w, void *p, size_t old_size, size_t new_size) {
-    team *t = w->worker->team;
+    team *t = w->jit.worker->team;
     pthread_mutex_lock(&t->memory);
     void *q = rvm__resize(t->m, p, old_size, new_size);
     pthread_mutex_unlock(&t->memory);
@@ -86,7 +86,7 @@ static void *resize(rvm_machine *w, void *p, size_t old_size, size_t new_size) {
 
 static void free_machine(rvm_machine *w) {
     if (!w) return;
-    rvm_machine *m = w->worker->team->m;
+    rvm_machine *m = w->jit.worker->team->m;
     rvm__room_free(w);
     rvm__resize(m, w, sizeof *w, 0);
 }
@@ -97,15 +97,15 @@ static rvm_machine *new_machine(worker *self) {
     if (!w) return NULL;
     memset(w, 0, sizeof *w);
     w->p = m->p;
-    w->runner = m->runner;
-    w->worker = self;
-    w->cancelled = &w->cancel;
-    w->shown = &w->share;
+    w->jit.runner = m->jit.runner;
+    w->jit.worker = self;
+    w->run.cancelled = &w->run.cancel;
+    w->run.shown = &w->run.share;
     bool good = rvm__trail_init(w);
     if (good && w->p->nvariants) {
-        const size_t size = w->p->nvariants * sizeof *w->inline_caches;
-        good = (w->inline_caches = rvm__resize(w, NULL, 0, size)) != NULL;
-        if (good) memset(w->inline_caches, 0, size);
+        const size_t size = w->p->nvariants * sizeof *w->store.inline_caches;
+        good = (w->store.inline_caches = rvm__resize(w, NULL, 0, size)) != NULL;
+        if (good) memset(w->store.inline_caches, 0, size);
     }
     if (good) return w;
     free_machine(w);
@@ -134,28 +134,28 @@ static bool set_up(const team *t, rvm_machine *w) {
     w->o.fuel = 0;
     w->o.progress = NULL;
     w->codes = m->codes;
-    w->mode = m->mode;
-    w->entry = m->entry;
-    w->where = INSIDE;
-    w->course = m->course;
-    w->began_at_start = m->began_at_start;
-    w->compares = m->compares;
+    w->bound.mode = m->bound.mode;
+    w->bound.entry = m->bound.entry;
+    w->run.where = INSIDE;
+    w->run.course = m->run.course;
+    w->run.began_at_start = m->run.began_at_start;
+    w->bound.compares = m->bound.compares;
     memset(&w->stats, 0, sizeof w->stats);
-    w->gate = NULL;
-    w->outside_arrays = 0;
+    w->jit.gate = NULL;
+    w->store.outside_arrays = 0;
     return rvm__native_make_room(w, job->slots, job->arrays, job->frame, job->need);
 }
 
 static void clear(rvm_machine *w) {
     rvm__locals_clear(w);
     rvm__trail_clear(w);
-    w->nstack = 0;
+    w->store.nstack = 0;
 }
 
 /* Whole instances; false: they could not be. */
 static bool take_back(const team *t, worker *self, result *r, uint64_t first, uint64_t last) {
     rvm__native n = {.limit = INT64_MAX};
-    if (!self->w->outside_arrays) self->w->outside_used = 0;
+    if (!self->w->store.outside_arrays) self->w->store.outside_used = 0;
     return !t->job->back || t->job->back(self->w, &n, t->job, first, last, r->sums, r->copies) == 0;
 }
 
@@ -165,17 +165,17 @@ static bool leave_instance(const team *t, rvm_machine *w, uint64_t *k) {
     const rvm__xinsn *begin = w->codes[job->fn].x + job->pc;
     const uint32_t frames = (uint32_t)job->frame + 1;
     rvm__native_find_homes(w, (uint32_t)job->frame);
-    w->dir = -w->dir;
-    w->pc += w->dir;
-    w->course = -w->course;
-    w->budget = INT64_MAX;
-    w->gate = begin;
-    w->gate_frames = frames;
+    w->run.dir = -w->run.dir;
+    w->run.pc += w->run.dir;
+    w->run.course = -w->run.course;
+    w->run.budget = INT64_MAX;
+    w->jit.gate = begin;
+    w->jit.gate_frames = frames;
     const rvm_status status = rvm__run_primal(w);
-    w->gate = NULL;
-    w->course = -w->course;
-    *k = w->slots[job->slots + begin->to.i].u - (uint64_t)job->lo;
-    return !status && w->pc == begin && w->nframes == frames;
+    w->jit.gate = NULL;
+    w->run.course = -w->run.course;
+    *k = w->store.slots[job->slots + begin->to.i].u - (uint64_t)job->lo;
+    return !status && w->run.pc == begin && w->store.nframes == frames;
 }
 
 /* The chunk that begins with instance `first` was left in the middle. */
@@ -233,15 +233,15 @@ static bool run_chunk(const team *t, worker *self, result *r, rvm_status *lost) 
     rvm_machine *w = self->w;
     ends_of(t, self->chunk, &first, &last);
     self->late = 0;
-    if (!w || (!self->caller && !rvm__c_stack_has(t->m->c_frames)) || !set_up(t, w)) return false;
+    if (!w || (!self->caller && !rvm__c_stack_has(t->m->jit.c_frames)) || !set_up(t, w)) return false;
     give_copies(t, self, r);
     r->counts = (rvm__native){.limit = self->fuel < LOOK ? self->fuel : LOOK, .fuel = self->fuel};
-    w->adrift = RVM_OK;
-    w->native = &r->counts;
+    w->jit.adrift = RVM_OK;
+    w->jit.native = &r->counts;
     const int32_t left = t->job->there(w, &r->counts, t->job, first, last, r->sums, r->copies);
-    w->native = NULL;
-    if (left && w->adrift && t->job->back) {
-        *lost = w->adrift;
+    w->jit.native = NULL;
+    if (left && w->jit.adrift && t->job->back) {
+        *lost = w->jit.adrift;
         return false;
     }
     if (left) {
@@ -255,7 +255,7 @@ static bool run_chunk(const team *t, worker *self, result *r, rvm_status *lost) 
 /* ---- polls ---- */
 
 static bool is_cancelled(const team *t) {
-    return __atomic_load_n(t->m->cancelled, __ATOMIC_RELAXED);
+    return __atomic_load_n(t->m->run.cancelled, __ATOMIC_RELAXED);
 }
 
 /* From the thread of the machine. */
@@ -267,7 +267,7 @@ static void tell(team *t, uint64_t now) {
 }
 
 static int32_t safepoint(rvm_machine *w, rvm__native *n) {
-    worker *self = w->worker;
+    worker *self = w->jit.worker;
     team *t = self->team;
     const int64_t left = self->fuel - n->charged;
     bool ends = left < 0;
@@ -283,16 +283,16 @@ static int32_t safepoint(rvm_machine *w, rvm__native *n) {
 }
 
 static bool worker_is_cancelled(const rvm_machine *w) {
-    return is_cancelled(w->worker->team);
+    return is_cancelled(w->jit.worker->team);
 }
 
 static int32_t safepoint_in_group(rvm_machine *w, uint64_t charged) {
-    const worker *self = w->worker;
+    const worker *self = w->jit.worker;
     team *t = self->team;
     pthread_mutex_lock(&t->lock);
     const uint64_t merged = (uint64_t)(t->n->charged - t->charged);
     pthread_mutex_unlock(&t->lock);
-    const uint64_t mine = (uint64_t)w->native->charged + charged;
+    const uint64_t mine = (uint64_t)w->jit.native->charged + charged;
     if (self->caller) tell(t, merged + mine);
     return is_cancelled(t) || mine > (uint64_t)(self->fuel > 0 ? self->fuel : 0);
 }
@@ -424,7 +424,7 @@ static void *help(void *argument) {
 /* ---- a team ---- */
 
 static void end(rvm_machine *m) {
-    team *t = m->running;
+    team *t = m->jit.running;
     if (!t) return;
     pthread_mutex_lock(&t->lock);
     t->quits = true;
@@ -443,7 +443,7 @@ static void end(rvm_machine *m) {
     pthread_mutex_destroy(&t->memory);
     pthread_mutex_destroy(&t->lock);
     rvm__resize(m, t, sizeof *t, 0);
-    m->running = NULL;
+    m->jit.running = NULL;
 }
 
 /* Helpers handle no signal of the process. Where one cannot be started, the others do its work. */
@@ -471,19 +471,19 @@ lock:
 
 /* The machine's team, of as many as it says; NULL: out of memory. */
 static team *team_of(rvm_machine *m) {
-    team *t = m->running;
-    if (t && t->nworkers == m->threads) return t;
+    team *t = m->jit.running;
+    if (t && t->nworkers == m->jit.threads) return t;
     end(m);
     if (!(t = rvm__resize(m, NULL, 0, sizeof *t))) return NULL;
-    *t = (team){.m = m, .nresults = 2 * m->threads};
+    *t = (team){.m = m, .nresults = 2 * m->jit.threads};
     if (!has_locks(t)) {
         rvm__resize(m, t, sizeof *t, 0);
         return NULL;
     }
-    m->running = t;
-    t->workers = rvm__resize(m, NULL, 0, m->threads * sizeof *t->workers);
+    m->jit.running = t;
+    t->workers = rvm__resize(m, NULL, 0, m->jit.threads * sizeof *t->workers);
     if (!t->workers) return end(m), NULL;
-    t->nworkers = m->threads;
+    t->nworkers = m->jit.threads;
     for (uint32_t k = 0; k < t->nworkers; k++) t->workers[k] = (worker){.team = t, .caller = k == 0};
     for (uint32_t k = 0; k < t->nworkers; k++) t->workers[k].w = new_machine(&t->workers[k]);
     if (!t->workers[0].w) return end(m), NULL;
@@ -529,7 +529,7 @@ _Static_assert(sizeof(result) % 8 == 0 && sizeof(rvm__native_sum) % 8 == 0 && si
 
 /* Instructions of the run when native code has charged so many. */
 static uint64_t so_far(const rvm_machine *m, const rvm__native *n) {
-    return m->counted + (uint64_t)((int64_t)m->slice - (n->limit - n->charged));
+    return m->run.counted + (uint64_t)((int64_t)m->run.slice - (n->limit - n->charged));
 }
 
 static void begin(team *t, rvm__native *n, const rvm__native_job *job) {
@@ -576,7 +576,7 @@ static void look_soon(rvm_machine *m, rvm__native *n) {
     const int64_t less = n->limit - n->charged + 1;
     if (less <= 0) return;
     n->limit -= less;
-    m->slice -= (uint64_t)less;
+    m->run.slice -= (uint64_t)less;
 }
 
 static uint64_t run(rvm_machine *m, rvm__native *n, const rvm__native_job *job) {
@@ -589,14 +589,14 @@ static uint64_t run(rvm_machine *m, rvm__native *n, const rvm__native_job *job) 
     pthread_mutex_unlock(&t->lock);
     feraiseexcept(t->raised);
     for (uint32_t k = 0; k < t->nworkers; k++) {
-        const size_t local = t->workers[k].w ? m->arena_used + t->workers[k].w->stats.ancilla_peak : 0;
+        const size_t local = t->workers[k].w ? m->store.arena_used + t->workers[k].w->stats.ancilla_peak : 0;
         if (local > m->stats.ancilla_peak) m->stats.ancilla_peak = local;
     }
     if (t->merged == t->nchunks) return job->count;
     take_rest_back(t);
     n->lost = t->lost;
-    m->adrift = t->lost;
-    if (t->lost == RVM_ERR_CANCELLED) __atomic_store_n(m->cancelled, 0, __ATOMIC_RELAXED);
+    m->jit.adrift = t->lost;
+    if (t->lost == RVM_ERR_CANCELLED) __atomic_store_n(m->run.cancelled, 0, __ATOMIC_RELAXED);
     look_soon(m, n);
     return done(t);
 }

@@ -81,9 +81,9 @@ static void put_head(writer *w, const rvm_machine *m) {
     rvm_program_id(m->p, id);
     put(w, VERSION, 4), put(w, 0, 8), put(w, 0, 8); /* the checksum and the size come last */
     put(w, id[0], 8), put(w, id[1], 8);
-    put(w, m->entry, 4), put(w, flags_of(m), 4), put(w, m->nargs, 4), put(w, 0, 4);
-    for (uint32_t k = 0; k < m->nargs; k++) {
-        const rvm_arg *a = &m->args[k];
+    put(w, m->bound.entry, 4), put(w, flags_of(m), 4), put(w, m->bound.nargs, 4), put(w, 0, 4);
+    for (uint32_t k = 0; k < m->bound.nargs; k++) {
+        const rvm_arg *a = &m->bound.args[k];
         put(w, a->type, 1), put(w, (uint64_t)a->ndim, 1);
         for (int d = 0; d < a->ndim; d++) put(w, (uint64_t)a->shape[d], 8);
         put(w, digest(a), 8);
@@ -119,9 +119,9 @@ static void put_level(writer *w, const rvm_machine *m, uint32_t level) {
 }
 
 static void put_stack(writer *w, const rvm_machine *m) {
-    put(w, m->nstack, 8);
-    for (uint32_t k = 0; k < m->nstack; k++) {
-        const rvm__cell *c = &m->stack[k];
+    put(w, m->store.nstack, 8);
+    for (uint32_t k = 0; k < m->store.nstack; k++) {
+        const rvm__cell *c = &m->store.stack[k];
         put(w, c->value.u, 8), put(w, c->shadow.u, 8);
         put(w, c->type, 1), put(w, c->index, 1), put(w, c->extra, 2);
     }
@@ -131,7 +131,7 @@ rvm_status rvm_machine_record_save(const rvm_machine *m, void **bytes, size_t *s
     RVM__NEEDS(bytes, size);
     *bytes = NULL, *size = 0;
     RVM__NEEDS(m);
-    if (m->where != AT_END || !m->began_at_start || m->mode != RVM_PRIMAL)
+    if (m->run.where != AT_END || !m->run.began_at_start || m->bound.mode != RVM_PRIMAL)
         BAD(RVM_ERR_USAGE, "a record is of a run that went forward from its start to its end");
     if (!m->o.exact) BAD(RVM_ERR_USAGE, "a record is of an exact run: set the option exact");
     if (m->o.trail == RVM_TRAIL_OFF) BAD(RVM_ERR_USAGE, "a record takes the trail, which is off");
@@ -194,8 +194,8 @@ static rvm_status check_whole(reader *r, rvm_error *err) {
 }
 
 static rvm_status check_argument(reader *r, const rvm_machine *m, uint32_t k, rvm_error *err) {
-    const rvm_arg *a = &m->args[k];
-    const char *name = m->p->functions[m->entry].params[k].name;
+    const rvm_arg *a = &m->bound.args[k];
+    const char *name = m->p->functions[m->bound.entry].params[k].name;
     if (get(r, 1) != a->type || get(r, 1) != (uint64_t)a->ndim) BAD(RVM_ERR_ARGUMENT, "the record is of another function");
     for (int d = 0; d < a->ndim; d++) {
         const uint64_t length = get(r, 8);
@@ -218,11 +218,11 @@ static rvm_status check_head(reader *r, const rvm_machine *m, rvm_error *err) {
     get(r, 4);
     if (r->cut) BAD(RVM_ERR_FORMAT, "the record is cut off");
     if (!program) BAD(RVM_ERR_ARGUMENT, "the record is of another program");
-    if (fn != m->entry || nargs != m->nargs)
+    if (fn != m->bound.entry || nargs != m->bound.nargs)
         BAD(RVM_ERR_ARGUMENT, "the record is of %s%s", fn < m->p->nfunctions ? "the function " : "another function",
             fn < m->p->nfunctions ? m->p->functions[fn].name : "");
     if (flags != flags_of(m)) BAD(RVM_ERR_ARGUMENT, "the record is of a run with other checks: unchecked, trust");
-    for (uint32_t k = 0; k < m->nargs; k++) {
+    for (uint32_t k = 0; k < m->bound.nargs; k++) {
         const rvm_status status = check_argument(r, m, k, err);
         if (r->cut) BAD(RVM_ERR_FORMAT, "the record is cut off");
         if (status) return status;
@@ -267,14 +267,14 @@ static rvm_status load_trail(reader *r, rvm_machine *m) {
 
 /* The cells of each entry lie below its value: from the top down these must come out even. */
 static bool stack_is_whole(const rvm_machine *m) {
-    uint32_t n = m->nstack;
+    uint32_t n = m->store.nstack;
     while (n) {
-        const rvm__cell *top = &m->stack[n - 1];
+        const rvm__cell *top = &m->store.stack[n - 1];
         if (top->index || top->extra > RVM__ENTRY_CELLS - 2 || top->extra > n - 1) return false;
         for (uint32_t k = 1; k <= top->extra; k++)
-            if (m->stack[n - 1 - k].type != top->type || m->stack[n - 1 - k].index < 2) return false;
+            if (m->store.stack[n - 1 - k].type != top->type || m->store.stack[n - 1 - k].index < 2) return false;
         for (uint32_t k = 1; k < top->extra; k++)
-            if (m->stack[n - 1 - k].index <= m->stack[n - 2 - k].index) return false;
+            if (m->store.stack[n - 1 - k].index <= m->store.stack[n - 2 - k].index) return false;
         n -= 1u + top->extra;
     }
     return true;
@@ -283,12 +283,12 @@ static bool stack_is_whole(const rvm_machine *m) {
 static rvm_status load_stack(reader *r, rvm_machine *m) {
     enum { CELL = 20 };
     const uint64_t n = get(r, 8);
-    size_t cap = m->cap_stack;
+    size_t cap = m->store.cap_stack;
     if (r->cut || n != (uint64_t)(r->end - r->at) / CELL || (r->end - r->at) % CELL || n > UINT32_MAX) return RVM_ERR_FORMAT;
-    if (!rvm__reserve(m, (void **)&m->stack, &cap, n, sizeof *m->stack)) return RVM_ERR_MEMORY;
-    m->cap_stack = (uint32_t)cap;
-    for (; m->nstack < n; m->nstack++) {
-        rvm__cell *c = &m->stack[m->nstack];
+    if (!rvm__reserve(m, (void **)&m->store.stack, &cap, n, sizeof *m->store.stack)) return RVM_ERR_MEMORY;
+    m->store.cap_stack = (uint32_t)cap;
+    for (; m->store.nstack < n; m->store.nstack++) {
+        rvm__cell *c = &m->store.stack[m->store.nstack];
         c->value.u = get(r, 8), c->shadow.u = get(r, 8);
         c->type = (uint8_t)get(r, 1), c->index = (uint8_t)get(r, 1), c->extra = (uint16_t)get(r, 2);
         if (c->type >= RVM_TYPE_COUNT || c->index >= RVM__ENTRY_CELLS) return RVM_ERR_FORMAT;
@@ -300,21 +300,21 @@ rvm_status rvm_machine_record_load(rvm_machine *m, const void *bytes, size_t siz
     RVM__NEEDS(m);
     if (size) RVM__NEEDS(bytes);
     reader r = {bytes, bytes ? (const uint8_t *)bytes + size : NULL, false};
-    if (m->where != AT_END || m->began_at_start || m->mode != RVM_PRIMAL)
+    if (m->run.where != AT_END || m->run.began_at_start || m->bound.mode != RVM_PRIMAL)
         BAD(RVM_ERR_USAGE, "a record is for a call that is bound at its end, and has not moved");
     if (!m->o.exact || m->o.trail == RVM_TRAIL_OFF)
         BAD(RVM_ERR_USAGE, "a record is for an exact run that keeps its trail: set the options so");
     rvm_status status = check_whole(&r, err);
     if (!status) status = check_head(&r, m, err);
-    if (status) return rvm__fail_in(err, status, m->p, m->entry);
+    if (status) return rvm__fail_in(err, status, m->p, m->bound.entry);
     status = load_bits(&r, m);
     if (!status) status = load_trail(&r, m);
     if (!status) status = load_stack(&r, m);
-    m->began_at_start = !status;
+    m->run.began_at_start = !status;
     if (!status) return RVM_OK;
     rvm__exact_clear(m);
     rvm__trail_clear(m);
-    m->nstack = 0;
+    m->store.nstack = 0;
     if (status == RVM_ERR_MEMORY) return rvm__no_memory(m, err);
     if (status == RVM_ERR_LIMIT) BAD(status, "the trail of the record is beyond the limit of %zu bytes", m->o.trail_limit);
     BAD(RVM_ERR_FORMAT, "the record is damaged: what it holds is none of a trail and a stack");

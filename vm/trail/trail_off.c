@@ -50,12 +50,12 @@ static bool find_all(rvm_machine *m) {
     if (!w.pops) return false;
     memset(w.pops, 0, m->p->nfunctions * sizeof *w.pops);
     rvm__solve_calls(&m->p->calls, RVM__CALLEES_FIRST, visit, &w);
-    m->pops = w.pops;
+    m->store.pops = w.pops;
     return true;
 }
 
 bool rvm__trail_pops(rvm_machine *m, uint32_t entry, int direction, uint16_t *levels) {
-    if (!m->pops && !find_all(m)) return false;
-    *levels = m->pops[entry][direction < 0];
+    if (!m->store.pops && !find_all(m)) return false;
+    *levels = m->store.pops[entry][direction < 0];
     return true;
 }
