@@ -98,13 +98,6 @@ static rvm_status change_values(change *c) {
 
 /* ---- the instruction ---- */
 
-static bool coincide(const change *c, rvm_value *const at[MOST]) {
-    for (int k = 0; k < c->info->places; k++)
-        for (int i = k + 1; i < c->info->places + c->info->operands; i++)
-            if (at[k] == at[i]) return true;
-    return false;
-}
-
 static rvm_status change_all(change *c, rvm_value *const at[MOST], rvm_value *const shadow[MOST]) {
     const int places = c->info->places, operands = c->info->operands;
     rvm_value was[RVM_MAX_CHANGED];
@@ -132,7 +125,7 @@ rvm_status rvm__change_in_place(rvm_machine *m, const rvm__xinsn *x, rvm_value *
     if (first && !r[x->p[0].slot].i) return RVM_OK;
     for (int k = 0; k < all; k++)
         if (!(at[k] = value_place(m, &x->p[first + k], r, ar))) return RVM_ERR_INDEX;
-    if (unlikely(x->flags & X_ALIAS) && coincide(&c, at)) return RVM_ERR_ALIAS;
+    if (unlikely(x->flags & X_ALIAS) && coincide(at, places, all)) return RVM_ERR_ALIAS;
     for (int k = 0; c.level && k < all; k++)
         if (k < places || is_active(&c, k - places)) shadow[k] = shadow_place(m, &x->p[first + k], r, sh, ar);
     const rvm_status status = change_all(&c, at, shadow);

@@ -45,7 +45,7 @@
     HP(f64_add, f64_sub) HP(f64_mul, f64_div) HP(f64_let, f64_unlet) HP(f64_letu, f64_forget) HOT_F64(HOT_PAIRS) \
     HP(fix_add, fix_sub) HP(fix_let, fix_unlet) HP(fix_letu, fix_forget) \
     HP(f32_add, f32_sub) HP(f32_mul, f32_div) HP(f32_let, f32_unlet) HP(f32_letu, f32_forget) \
-    HS(r_swap) HS(g_swap) HP(change, change_back) HP(push, pop) HP(pushc, popc) \
+    HS(r_swap) HS(g_swap) HP(change, change_back) HP(change_1, change_1_back) HP(change_2, change_2_back) HP(change_21, change_21_back) HP(push, pop) HP(pushc, popc) \
     E_MUL(E_MUL_PAIR) E_ID(E_ID_PAIR) \
     HP(x_let, x_unlet) HP(x_add, x_sub) HP(x_mul, x_div)
 #define PLAIN_HANDLERS \

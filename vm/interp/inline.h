@@ -1,4 +1,5 @@
 /* inline.h: what the handlers inline, and the functions they call out of line. Included by interp.inc, and by a test. */
+#include "changes.h"
 #include "handlers.h"
 #include "machine.h"
 #include "out_of_line.h"
@@ -119,4 +120,32 @@ FORCE_INLINE uint64_t loop_trips(int64_t lo, int64_t hi, int64_t s) {
 FORCE_INLINE uint64_t loop_left(int64_t at, int64_t end, int64_t s) {
     const uint64_t way = at < end ? (uint64_t)end - (uint64_t)at : (uint64_t)at - (uint64_t)end;
     return (s == 1 ? way : way / (s < 0 ? -(uint64_t)s : (uint64_t)s)) + 1;
+}
+
+/* Of the n places at `at`, one that changes is another. */
+FORCE_INLINE bool coincide(rvm_value *const *at, int places, int n) {
+    for (int k = 0; k < places; k++)
+        for (int i = k + 1; i < n; i++)
+            if (at[k] == at[i]) return true;
+    return false;
+}
+
+/* A change in place of values alone, without a condition. With constant numbers of places and operands, nothing is counted.
+ */
+FORCE_INLINE rvm_status change_plainly(rvm_machine *m, const rvm__xinsn *x, rvm_value *r, const rvm__array *ar, int places,
+                                       int operands, bool back) {
+    rvm_value v[RVM_MAX_CHANGED] = {{0}}, a[RVM_MAX_CHANGE_OPERANDS] = {{0}}, *at[RVM_MAX_CHANGED + RVM_MAX_CHANGE_OPERANDS];
+    int overflow = 0;
+    for (int k = 0; k < places + operands; k++)
+        if (unlikely(!(at[k] = value_place(m, &x->p[k], r, ar)))) return RVM_ERR_INDEX;
+    if (unlikely(x->flags & X_ALIAS) && coincide(at, places, places + operands)) return RVM_ERR_ALIAS;
+    for (int k = 0; k < places; k++) v[k] = *at[k];
+    for (int k = 0; k < operands; k++) a[k] = *at[places + k];
+    if (unlikely(!rvm__changes[x->kernel][back][x->type](v, a, &overflow))) return RVM_ERR_DOMAIN;
+    if (unlikely(overflow) && !(x->flags & X_UNCHECKED)) return RVM_ERR_OVERFLOW;
+    for (int k = 0; k < places; k++) {
+        *at[k] = v[k];
+        if (unlikely(x->flags & X_TRACK)) rvm__track_at(m, x, &x->p[k], v[k].f);
+    }
+    return RVM_OK;
 }

@@ -217,10 +217,15 @@ static uint16_t control_handler(const rvm_insn *in, bool unchecked) {
     return H_trap;
 }
 
-/* By the row's function (changes.c), but for exchanges. */
+static uint16_t shape_of(const rvm_change_info *info) {
+    if (info->conditional || info->places > 2 || info->operands > info->places / 2) return H_change;
+    return info->places == 1 ? H_change_1 : info->operands ? H_change_21 : H_change_2;
+}
+
+/* By the row's function, but for exchanges. */
 static uint16_t in_place_handler(const preparation *p, const rvm_insn *in, const rvm_place *places, rvm__xinsn *x) {
     x->kernel = (uint16_t)rvm__change_of(in->op);
-    if (in->op != RVM_OP_swap) return H_change;
+    if (in->op != RVM_OP_swap) return shape_of(&rvm__change_info[x->kernel]);
     return !(x->flags & X_TRACK) && all_registers(p, places, 2, false) ? H_r_swap : H_g_swap;
 }
 
