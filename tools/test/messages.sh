@@ -172,7 +172,7 @@ expect 2 'a derivative program here*hint: `rvm grad --exact`' \
 expect 0 'd y / d x' rvm grad recorded.rasm r --of y y=0 x=1 --exact
 
 # colours on a terminal only, and not where NO_COLOR is
-if command -v script >/dev/null; then
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then # there are pseudo-terminals
     coloured=$(printf '\033[[]1;31merror: ')
     on_terminal() { TERM=xterm script -qec "$*" /dev/null; }
     expect 1 "$coloured" on_terminal "'$bin/rvm' run two.rasm lost x=-1"
