@@ -11,7 +11,7 @@ static const char usage[] =
     "       rvm_bench peers [--json] [--full|--check] [--only TEXT] [--engine TEXT] [--any-lengths]\n"
     "Measures the named parts, or all, and prints one table with the targets that there are.\n"
     "peers: the same problems by every engine, by hand in C, and by ADOL-C where it is installed. All results are compared\n"
-    "before anything is timed; what disagrees makes the exit status 1. It takes some minutes.\n"
+    "before anything is timed; what disagrees makes the exit status 1. It takes 20 minutes or so.\n"
     "  --full       all sizes, and more samples: an hour or so\n"
     "  --check      small sizes, compared but not timed\n"
     "  --only TEXT  problems with TEXT in their title\n"
