@@ -19,8 +19,14 @@ tools'
 # where a block is met whose instance is a function (jit/lower); a run that is compared may be run again (vm).
 circles='assembler vm vm/interp jit/lower/walk jit/lower/block jit/lower/chunk jit/lower/groups
 jit/lower/instance'
+root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$1"
-find isa assembler vm jit tools -name '*.c.o' -not -path 'isa/CMakeFiles/rvm_docgen*' | sort | xargs nm -A -P 2>/dev/null |
+# Objects of sources that are gone stay in a build folder.
+find isa assembler vm jit tools -name '*.c.o' -not -path 'isa/CMakeFiles/rvm_docgen*' | sort |
+    while read -r object; do
+        source=$(sed -E 's#CMakeFiles/[^/]*\.dir/##; s#\.o$##' <<<"$object")
+        if [ -f "$root/$source" ]; then echo "$object"; fi
+    done | xargs nm -A -P 2>/dev/null |
     sed -E 's#/?CMakeFiles/[^/]*\.dir/#/#; s#\.c\.o##' |
     awk -v rooms="$rooms" -v circles="$circles" '
     { file = $1; sub(/:$/, "", file) }
