@@ -1,8 +1,7 @@
 /* checks.c: whether a released real agrees with its value, the residues that agreeing leaves, and magnitudes held. */
-#include <string.h>
-
 #include "out_of_line.h"
 #include "program.h"
+#include "transform.h"
 
 static uint32_t present_function(const rvm_machine *m) {
     return m->store.frames[m->store.nframes - 1].fn;
@@ -63,16 +62,11 @@ void rvm__record_residue_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, do
     m->residue_floor = list[RVM_RESIDUES - 1].value;
 }
 
-/* f'adj goes back over what f did. */
-static bool is_adjoint(const rvm_machine *m, uint32_t fn) {
-    return strstr(m->p->functions[fn].name, "'adj") != NULL;
-}
-
 /* Going back over what overflowed or became NaN: whether an argument was lost is said at the start. */
 static bool is_lost(const rvm_machine *m, uint32_t fn, double y) {
     if (isfinite(y)) return false;
     if (m->run.course < 0) return m->bound.compares;
-    return (m->bound.compares || m->bound.compared_elsewhere) && is_adjoint(m, fn);
+    return (m->bound.compares || m->bound.compared_elsewhere) && rvm__is_adjoint(m->p, fn);
 }
 
 bool rvm__agrees_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double y, double f, double held) {

@@ -50,6 +50,8 @@ rvm_status rvm__transform_mark(const rvm_function *f, const char *name, size_t l
 /* The function g of which fn is g'grad, by its name and parameters, as it then stands in files, too; or -1. values: by
  * parameter of fn, whether it is one of g's; the others are shadows. */
 int64_t rvm__gradient_of(const rvm_program *p, uint32_t fn, uint8_t values[RVM_MAX_PARAMS]);
+/* Whether it is an adjoint, or derived from one: such a function goes back over what another did. */
+bool rvm__is_adjoint(const rvm_program *p, uint32_t fn);
 
 /* A copy of p that may grow, made with another allocator if need be; not verified. Errors: MEMORY; *out is NULL then. */
 rvm_status rvm__program_copy(const rvm_program *p, const rvm_allocator *al, rvm_program **out, rvm_error *err);

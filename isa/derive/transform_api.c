@@ -83,6 +83,12 @@ static bool is_gradient_of(const rvm_function *g, const rvm_function *f, uint8_t
     return k == f->nparams;
 }
 
+bool rvm__is_adjoint(const rvm_program *p, uint32_t fn) {
+    char tick[16];
+    snprintf(tick, sizeof tick, "'%s", rvm__transform_tick[RVM_ADJOINT]);
+    return strstr(p->functions[fn].name, tick);
+}
+
 int64_t rvm__gradient_of(const rvm_program *p, uint32_t fn, uint8_t values[RVM_MAX_PARAMS]) {
     static const char tick[] = "'grad";
     const char *name = p->functions[fn].name, *last = NULL;
