@@ -83,17 +83,22 @@ static bool is_gradient_of(const rvm_function *g, const rvm_function *f, uint8_t
     return k == f->nparams;
 }
 
-bool rvm__is_adjoint(const rvm_program *p, uint32_t fn) {
+/* The next transform of that kind in a name of a function, or NULL. */
+static const char *tick_in(const char *name, rvm_transform kind) {
     char tick[16];
-    snprintf(tick, sizeof tick, "'%s", rvm__transform_tick[RVM_ADJOINT]);
-    return strstr(p->functions[fn].name, tick);
+    snprintf(tick, sizeof tick, "'%s", rvm__transform_tick[kind]);
+    return strstr(name, tick);
+}
+
+bool rvm__is_adjoint(const rvm_program *p, uint32_t fn) {
+    return tick_in(p->functions[fn].name, RVM_ADJOINT);
 }
 
 int64_t rvm__gradient_of(const rvm_program *p, uint32_t fn, uint8_t values[RVM_MAX_PARAMS]) {
-    static const char tick[] = "'grad";
+    const size_t length = 1 + strlen(rvm__transform_tick[RVM_GRADIENT_OF]);
     const char *name = p->functions[fn].name, *last = NULL;
-    for (const char *s = name; (s = strstr(s, tick)); s++)
-        if (!s[sizeof tick - 1] || s[sizeof tick - 1] == '\'') last = s;
+    for (const char *s = name; (s = tick_in(s, RVM_GRADIENT_OF)); s++)
+        if (!s[length] || s[length] == '\'') last = s;
     const int64_t of = last ? rvm__program_find(p, name, (size_t)(last - name)) : -1;
     return of >= 0 && is_gradient_of(&p->functions[fn], &p->functions[of], values) ? of : -1;
 }
