@@ -107,7 +107,7 @@ static bool append(text_list *l, const char *text) {
 static rvm_status set_option(const struct option_spec *s, const char *text, options *o, rvm_error *err) {
     void *at = (char *)o + s->offset;
     bool good = true;
-    o->given |= UINT64_C(1) << (s - specs);
+    o->given[s - specs] = true;
     switch (s->kind) {
     case FLAG: *(bool *)at = true; break;
     case TEXT: *(const char **)at = text; break;

@@ -16,6 +16,13 @@ typedef struct text_list {
     size_t n;
 } text_list;
 
+enum option_index {
+#define OPTION(name, letter, kind, metavar, commands, help) OPTION_##name,
+#include "options.def"
+#undef OPTION
+    OPTION_COUNT
+};
+
 typedef struct options {
 #define TYPE_FLAG                                           bool
 #define TYPE_TEXT                                           const char *
@@ -26,17 +33,10 @@ typedef struct options {
 #define OPTION(name, letter, kind, metavar, commands, help) TYPE_##kind name;
 #include "options.def"
 #undef OPTION
-    uint64_t given; /* one bit an option, in the order of the table: see option_given */
+    bool given[OPTION_COUNT]; /* see option_given */
 } options;
 
-enum option_index {
-#define OPTION(name, letter, kind, metavar, commands, help) OPTION_##name,
-#include "options.def"
-#undef OPTION
-    OPTION_COUNT
-};
-_Static_assert(OPTION_COUNT <= 64, "options.given is one word");
-#define option_given(o, name) ((o)->given >> OPTION_##name & 1)
+#define option_given(o, name) ((o)->given[OPTION_##name])
 
 /* The command of `program` called `name`, or -1, with the nearest name in *near (NULL: none is near). */
 int command_find(const char *program, const char *name, const char **near);
