@@ -16,8 +16,8 @@ jit/host
 jit/lower jit/lanes jit/llvm
 tools'
 # Rooms with a circle, or the files of a room that have one: recursive descent over the source (assembler) and over instructions,
-# where a block is met whose instance is a function (jit/lower); a run that is compared may be run again (vm).
-circles='assembler vm vm/interp jit/lower/walk jit/lower/block jit/lower/chunk jit/lower/groups
+# where a block is met whose instance is a function (jit/lower).
+circles='assembler vm/interp jit/lower/walk jit/lower/block jit/lower/chunk jit/lower/groups
 jit/lower/instance'
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$1"

@@ -9,12 +9,14 @@
 /* ---- memory (memory.c) ---- */
 
 /* What is kept for the next time: arguments as they were before a run, and as it left them (derived.c); storage of answers
- * (spec.c, products.c); arguments of one more run (restore.c). */
+ * (spec.c, products.c); arguments of one more run (rerun.c). */
 enum rvm__keeps { RVM__INPUTS, RVM__RESULTS, RVM__SPEC, RVM__PRODUCT, RVM__AGAIN, RVM__KEEPS };
 /* At least `size` bytes, until more are asked for; freed with the machine. NULL: out of memory. */
 void *rvm__room(rvm_machine *m, enum rvm__keeps which, size_t size);
 /* realloc through the machine's allocator within options.memory; NULL leaves the block as it was. */
 void *rvm__resize(rvm_machine *m, void *p, size_t old_size, size_t new_size);
+/* A new block of it, all bytes 0. */
+void *rvm__zeroed(rvm_machine *m, size_t size);
 /* MEMORY, and the limit where there is one. */
 rvm_status rvm__no_memory(const rvm_machine *m, rvm_error *err);
 

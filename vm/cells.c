@@ -11,57 +11,47 @@ int64_t rvm__cells(const rvm_arg *a) {
     return n;
 }
 
-typedef struct walk {
-    const rvm_arg *a;
-    const int64_t *stride;
-    rvm_value *cells;
-    bool (*visit)(const struct walk *w, rvm_value *at, rvm_value *cells, size_t n); /* false: that is enough */
-} walk;
-
-/* Elements from dimension d on, if they are neighbours; else -1. */
-static int64_t run_from(const walk *w, int d) {
+int64_t rvm__neighbours(const rvm_arg *a, const int64_t *stride, int d) {
     int64_t n = 1;
-    for (int k = w->a->ndim - 1; k >= d && k < RVM_MAX_DIMS; n *= w->a->shape[k--])
-        if (w->a->shape[k] > 1 && w->stride[k] != n) return -1;
+    for (int k = a->ndim - 1; k >= d && k < RVM_MAX_DIMS; n *= a->shape[k--])
+        if (a->shape[k] > 1 && stride[k] != n) return -1;
     return n;
 }
 
-static bool go(walk *w, int d, rvm_value *at) {
-    const int64_t n = run_from(w, d);
-    if (n >= 0) {
-        const bool more = n == 0 || w->visit(w, at, w->cells, (size_t)n);
-        w->cells += n;
-        return more;
+typedef struct copying {
+    const rvm_arg *a;
+    const int64_t *stride;
+    rvm_value *cells; /* the next */
+    bool out;
+} copying;
+
+static void copy_from(copying *c, int d, rvm_value *at) {
+    const int64_t n = rvm__neighbours(c->a, c->stride, d);
+    if (n > 0) {
+        memcpy(c->out ? c->cells : at, c->out ? at : c->cells, (size_t)n * sizeof *at);
+        c->cells += n;
     }
-    for (int64_t i = 0; d < RVM_MAX_DIMS && i < w->a->shape[d]; i++)
-        if (!go(w, d + 1, at + i * w->stride[d])) return false;
-    return true;
+    if (n >= 0) return;
+    for (int64_t i = 0; d < RVM_MAX_DIMS && i < c->a->shape[d]; i++) copy_from(c, d + 1, at + i * c->stride[d]);
 }
 
-static bool copy_out(const walk *w, rvm_value *at, rvm_value *cells, size_t n) {
-    (void)w;
-    memcpy(cells, at, n * sizeof *at);
-    return true;
-}
-
-static bool copy_in(const walk *w, rvm_value *at, rvm_value *cells, size_t n) {
-    (void)w;
-    memcpy(at, cells, n * sizeof *at);
-    return true;
-}
-
-static bool each(const rvm_arg *a, bool shadow, rvm_value *cells,
-                 bool (*visit)(const walk *w, rvm_value *at, rvm_value *cells, size_t n)) {
-    walk w = {a, shadow ? a->shadow_stride : a->stride, cells, visit};
-    const rvm_scalar *scalar = shadow ? &a->shadow : &a->value;
-    void *at = a->ndim ? (shadow ? a->shadow_data : a->data) : (void *)(uintptr_t)scalar;
-    return go(&w, 0, at);
+static void copy_array(const rvm_arg *a, bool shadow, rvm_value *cells, bool out) {
+    copying c = {a, shadow ? a->shadow_stride : a->stride, cells, out};
+    copy_from(&c, 0, shadow ? a->shadow_data : a->data);
 }
 
 void rvm__cells_take(const rvm_arg *a, bool shadow, rvm_value *to) {
-    each(a, shadow, to, copy_out);
+    if (a->ndim)
+        copy_array(a, shadow, to, true);
+    else
+        to->i = shadow ? a->shadow.i : a->value.i;
 }
 
 void rvm__cells_give(rvm_arg *a, bool shadow, const rvm_value *from) {
-    each(a, shadow, (rvm_value *)(uintptr_t)from, copy_in);
+    if (a->ndim)
+        copy_array(a, shadow, (rvm_value *)(uintptr_t)from, false);
+    else if (shadow)
+        a->shadow.i = from->i;
+    else
+        a->value.i = from->i;
 }

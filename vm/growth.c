@@ -3,7 +3,6 @@
  *
  * Growth is summed by instruction as a logarithm: a factor at every turn of a loop tells more than one large jump.
  */
-#include <string.h>
 
 #include "memory.h"
 #include "out_of_line.h"
@@ -82,9 +81,8 @@ static rvm_status begin(lockstep *l, rvm_error *err) {
     size_t n = 0;
     for (uint32_t k = 0; k < p->nfunctions; k++) n += p->functions[k].ncode;
     l->bytes = n * sizeof *l->growth + p->nfunctions * sizeof *l->first;
-    l->block = rvm__resize(l->m, NULL, 0, l->bytes);
+    l->block = rvm__zeroed(l->m, l->bytes);
     if (!l->block) return rvm__no_memory(l->m, err);
-    memset(l->block, 0, l->bytes);
     l->growth = l->block;
     l->first = (size_t *)(void *)(l->growth + n);
     for (uint32_t k = 1; k < p->nfunctions; k++) l->first[k] = l->first[k - 1] + p->functions[k - 1].ncode;

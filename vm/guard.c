@@ -48,9 +48,8 @@ static size_t place_in(const rvm__guard *g, uintptr_t at) {
 static bool grow(rvm_machine *m, rvm__guard *g) {
     const rvm__guard old = *g;
     const size_t cap = old.cap ? 2 * old.cap : 256;
-    rvm__mark *marks = rvm__resize(m, NULL, 0, cap * sizeof *marks);
+    rvm__mark *marks = rvm__zeroed(m, cap * sizeof *marks);
     if (!marks) return false;
-    memset(marks, 0, cap * sizeof *marks);
     g->marks = marks;
     g->cap = cap;
     for (size_t k = 0; k < old.cap; k++)

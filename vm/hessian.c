@@ -399,7 +399,8 @@ static rvm_status step(rvm_machine *m) {
     return machine_step(m);
 }
 
-rvm_status rvm__run_hessian(rvm_machine *m) {
+/* In place of rvm__run_gradient. */
+static rvm_status run_hessian(rvm_machine *m) {
     rvm__hessian *h = m->hessian;
     rvm_status status = RVM_OK;
     while (m->run.where == INSIDE && !status) {
@@ -415,7 +416,9 @@ rvm_status rvm__run_hessian(rvm_machine *m) {
 
 rvm_status rvm__hessian_sweep(rvm_machine *m, rvm__hessian *h, rvm_error *err) {
     m->hessian = h;
+    m->run.sweep = run_hessian;
     const rvm_status status = rvm_machine_sweep(m, err);
+    m->run.sweep = NULL;
     m->hessian = NULL;
     return status;
 }

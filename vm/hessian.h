@@ -13,9 +13,6 @@ typedef struct rvm__hessian {
     bool gave_up;   /* `most` was reached: the sweep ended with RVM_ERR_UNSUPPORTED */
 } rvm__hessian;
 
-/* Instead of rvm__run_gradient while the sweep is on. */
-rvm_status rvm__run_hessian(rvm_machine *m);
-
 /* For vm/derivatives/: rvm_machine_sweep of the bound call that carries *h, which is initialised, with `most`. */
 rvm_status rvm__hessian_sweep(rvm_machine *m, rvm__hessian *h, rvm_error *err);
 /* After it: the number that a row has in each_entry, by a scalar parameter of the function, or by the shadow of an element.

@@ -26,6 +26,23 @@ static rvm_status check_options(const rvm_options *o, rvm_error *err) {
     return RVM_OK;
 }
 
+bool rvm__room_init(rvm_machine *m) {
+    const size_t n = m->p->nvariants;
+    if (n && !(m->store.inline_caches = rvm__zeroed(m, n * sizeof *m->store.inline_caches))) return false;
+    return rvm__trail_init(m);
+}
+
+/* What lasts as long as the machine. */
+static rvm_status set_up(rvm_machine *m) {
+    if (m->o.profile && !(m->profile = rvm__zeroed(m, RVM_OP_LIMIT * sizeof *m->profile))) return RVM_ERR_MEMORY;
+    return rvm__room_init(m) ? rvm__prepare(m, false, &m->primal_codes) : RVM_ERR_MEMORY;
+}
+
+static rvm_status tell_set_up(const rvm_machine *m, rvm_status status, rvm_error *err) {
+    if (status == RVM_ERR_MEMORY) return rvm__no_memory(m, err);
+    return rvm__fail(err, status, NULL, 0, 0, "a function is too large");
+}
+
 rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm_machine **out, rvm_error *err) {
     RVM__NEEDS(out);
     *out = NULL;
@@ -35,7 +52,7 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
     if (check_options(&o, err)) return RVM_ERR_USAGE;
     const rvm_allocator al = o.allocator ? *o.allocator : rvm__libc_allocator;
     rvm_machine *m = al.alloc(al.userdata, NULL, 0, sizeof *m);
-    if (!m) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    if (!m) return rvm__fail_memory(err);
     memset(m, 0, sizeof *m);
     m->p = p;
     m->o = o;
@@ -45,33 +62,11 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
     m->run.cancelled = &m->run.cancel;
     m->run.shown = &m->run.share;
     m->run.share = -1;
-    rvm_status status = RVM_OK;
-    if (o.profile) {
-        m->profile = rvm__resize(m, NULL, 0, RVM_OP_LIMIT * sizeof *m->profile);
-        if (!m->profile)
-            status = RVM_ERR_MEMORY;
-        else
-            memset(m->profile, 0, RVM_OP_LIMIT * sizeof *m->profile);
-    }
-    if (p->nvariants && !status) {
-        m->store.inline_caches = rvm__resize(m, NULL, 0, p->nvariants * sizeof *m->store.inline_caches);
-        if (!m->store.inline_caches)
-            status = RVM_ERR_MEMORY;
-        else
-            memset(m->store.inline_caches, 0, p->nvariants * sizeof *m->store.inline_caches);
-    }
-    if (!status && !rvm__trail_init(m)) status = RVM_ERR_MEMORY;
-    if (!status) status = rvm__prepare(m, false, &m->primal_codes);
-    if (status) {
-        if (status == RVM_ERR_MEMORY)
-            rvm__no_memory(m, err);
-        else
-            rvm__fail(err, status, NULL, 0, 0, "a function is too large");
-        rvm_machine_free(m);
-        return status;
-    }
-    *out = m;
-    return RVM_OK;
+    const rvm_status status = set_up(m);
+    if (!status) return *out = m, RVM_OK;
+    tell_set_up(m, status, err);
+    rvm_machine_free(m);
+    return status;
 }
 
 void rvm__room_free(rvm_machine *m) {

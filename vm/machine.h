@@ -5,8 +5,8 @@
  *   frames.c      calls, arrays, views: what handlers do out of line
  *   blocks.c      what the instances of a parallel block add together; guard.c: that they share nothing else
  *   trail.c, moves.c, trail_off.c   what is overwritten: its stacks, what moves there, what need not be kept
- *   machine.c, run.c, inspect.c   the interface of rvm.h
- *   restore.c  whether what came back is what went in
+ *   machine.c, run.c, inspect.c   the interface of rvm.h; move.c: what moves a run; bind.c: its arguments
+ *   restore.c  whether what came back is what went in; rerun.c: where that takes one more run
  *   native.c   entered and left by native code, in the interpreter's place; team.c: in threads
  *   c_stack.c  what is left of the thread's stack for native code
  *   exact_run.c   what rounding loses, in runs that restore every bit
@@ -156,7 +156,7 @@ enum rvm__scratch {
     SCRATCH_BASE,
     SCRATCH_BORROW,
     SCRATCH_BLOCK,
-    SCRATCH_SIZES, /* of sums, restore.c */
+    SCRATCH_SIZES, /* of sums, rerun.c */
     RVM__SCRATCHES
 };
 
@@ -186,12 +186,13 @@ typedef struct rvm__binding {
     uint8_t is_value[RVM_MAX_PARAMS];
 } rvm__binding;
 
-/* Where the run stands, and what ends it (run.c, machine.c). */
+/* Where the run stands, and what ends it (move.c, machine.c). */
 typedef struct rvm__progress {
     enum rvm__where where;
     int course, dir;
     bool sweeping;                /* the innermost frame runs adjoints (not so while a sweep computes a region again) */
     bool sweep_begun, sweep_left; /* since bind; left: plainly back to the start from within it */
+    rvm_status (*sweep)(struct rvm_machine *m); /* runs sweeps in place of rvm__run_gradient; NULL: nothing does */
     bool began_at_start;
     int one_way; /* a side exit of native code that left out what going back takes back: the course; else 0 */
     bool single; /* stop after one instruction */

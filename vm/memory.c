@@ -19,6 +19,11 @@ void *rvm__resize(rvm_machine *m, void *p, size_t old_size, size_t new_size) {
     return q;
 }
 
+void *rvm__zeroed(rvm_machine *m, size_t size) {
+    void *p = rvm__resize(m, NULL, 0, size);
+    return p ? memset(p, 0, size) : NULL;
+}
+
 rvm_status rvm__no_memory(const rvm_machine *m, rvm_error *err) {
     if (m->o.memory) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory: the limit is %zu bytes", m->o.memory);
     return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");

@@ -20,6 +20,8 @@ void rvm__locals_pop(rvm_machine *m, size_t size);
 void rvm__locals_clear(rvm_machine *m);
 void rvm__locals_free(rvm_machine *m);
 
+/* machine.c: what a run needs whose size follows from the program. False: out of memory. */
+bool rvm__room_init(rvm_machine *m);
 /* machine.c: frees what a run needs room for: frames and what stands in them, local arrays, trail, stack. */
 void rvm__room_free(rvm_machine *m);
 

@@ -28,19 +28,31 @@ typedef struct rvm__restoring {
     double stated;       /* a tolerance that releases of the program state, where that is wider than the machine's */
 } rvm__restoring;
 
-/* NOT_RESTORABLE with the element that is farthest off, in units of what is allowed, and what helps. was: what went in, for
- * each parameter its elements side by side; now: what came back. Where a sum is off by more than its magnitude at the start
- * allows, f runs forward once more to learn that at the end (CANCELLED). */
-rvm_status rvm__compare_restored(const rvm__restoring *r, rvm_value *const *was, const rvm_arg *now, rvm_error *err);
+/* The element that is farthest from what it must be, in units of what it may be off; 0: none is too far off. */
+typedef struct rvm__farthest {
+    double excess;
+    uint32_t param;
+    int64_t element;
+    rvm_value was, now;
+} rvm__farthest;
+
+/* Whether what comes back of such a parameter is compared; checked: in checked runs. */
+bool rvm__is_compared(const rvm_param *q, bool checked);
+
+/* was: what went in, for each parameter its elements side by side; now: what came back; sizes: by parameter, what the
+ * tolerance is relative to where that is more than 1, NULL: it is nowhere. */
+rvm__farthest rvm__farthest_off(const rvm__restoring *r, rvm_value *const *was, const rvm_arg *now, const double *sizes);
+
+/* NOT_RESTORABLE, and what helps. */
+rvm_status rvm__tell_farthest(const rvm__restoring *r, const rvm_arg *now, const rvm__farthest *w, rvm_error *err);
 
 /* f where fn is f'grad, with m->is_value telling which of its parameters are f's; else -1. From names, which is done once
  * for calls in a row of one function. */
 int64_t rvm__known_gradient_of(rvm_machine *m, uint32_t fn);
 
 /* For runs by a machine: copies what the comparison needs of its bound arguments, in memory that the machine keeps for the
- * next time (MEMORY), if the run may go back; and compares with that. */
+ * next time (MEMORY), if the run may go back. */
 rvm_status rvm__keep_inputs(rvm_machine *m, rvm_error *err);
-rvm_status rvm__compare_inputs(rvm_machine *m, rvm_error *err);
 void rvm__inputs_free(rvm_machine *m);
 
 #endif

@@ -11,6 +11,13 @@ void rvm__run_begins(rvm_machine *m);
 bool rvm__safepoint_if_cancelled(rvm_machine *m);
 uint64_t rvm__run_count(const rvm_machine *m);
 
+/* move.c: moves the bound call towards its end (course 1) or its start (-1), as far as m->run.single says; sweep: by
+ * adjoints. *count gains the instructions. What comes back at an end is not compared yet. Errors: USAGE, UNSUPPORTED where
+ * it cannot turn, those of instructions. */
+rvm_status rvm__move(rvm_machine *m, int course, bool sweep, uint64_t *count, rvm_error *err);
+/* USAGE where no call is bound. */
+rvm_status rvm__check_bound(const rvm_machine *m, rvm_error *err);
+
 /* bind.c: arguments into the entry frame and back. */
 void rvm__write_back(rvm_machine *m);
 

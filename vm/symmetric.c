@@ -4,7 +4,6 @@
  * looked for in the shorter row that it would stand in. */
 #include "symmetric.h"
 
-#include <string.h>
 
 #include "memory.h"
 
@@ -33,9 +32,8 @@ static void place(rvm__table *t, uint64_t key, uint32_t number) {
 static bool insert(rvm_machine *m, rvm__table *t, uint64_t key, uint32_t number) {
     if (2 * (t->n + 1) > t->cap) {
         rvm__table larger = {.cap = t->cap ? 2 * t->cap : 64, .n = t->n};
-        larger.cells = rvm__resize(m, NULL, 0, larger.cap * sizeof *larger.cells);
+        larger.cells = rvm__zeroed(m, larger.cap * sizeof *larger.cells);
         if (!larger.cells) return false;
-        memset(larger.cells, 0, larger.cap * sizeof *larger.cells);
         for (size_t k = 0; k < t->cap; k++)
             if (t->cells[k].key) place(&larger, t->cells[k].key, t->cells[k].number);
         rvm__resize(m, t->cells, t->cap * sizeof *t->cells, 0);

@@ -206,9 +206,8 @@ static void sort_rows(const rvm_sparse *a, rvm_sparse *out) {
 
 static bool allocate(rvm_machine *m, rvm_sparse *s, int64_t n, int64_t entries) {
     const size_t bytes = (size_t)(n + 1 + 2 * entries) * sizeof(int64_t);
-    *s = (rvm_sparse){.rows = n, .columns = n, .row_start = rvm__resize(m, NULL, 0, bytes)};
+    *s = (rvm_sparse){.rows = n, .columns = n, .row_start = rvm__zeroed(m, bytes)};
     if (!s->row_start) return false;
-    memset(s->row_start, 0, bytes);
     s->column = s->row_start + n + 1;
     s->value = (double *)(void *)(s->column + entries);
     return true;

@@ -404,10 +404,7 @@ static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, con
 
 rvm_status rvm__prepare(rvm_machine *m, bool shadow, rvm__code **codes) {
     const uint32_t n = m->p->nfunctions;
-    if (!*codes) {
-        if (!(*codes = rvm__resize(m, NULL, 0, (n + 1) * sizeof **codes))) return RVM_ERR_MEMORY;
-        memset(*codes, 0, (n + 1) * sizeof **codes);
-    }
+    if (!*codes && !(*codes = rvm__zeroed(m, (n + 1) * sizeof **codes))) return RVM_ERR_MEMORY;
     size_t at = 0;
     const uint8_t *local = rvm__local_arrays(m);
     rvm_status status = local ? RVM_OK : RVM_ERR_MEMORY;

@@ -23,7 +23,7 @@
 #include "cells.h"
 #include "memory.h"
 #include "native.h"
-#include "restore.h"
+#include "rerun.h"
 #include "run.h"
 #include "transform.h"
 
@@ -89,9 +89,8 @@ static rvm__derived *find(rvm_machine *m, uint32_t fn, rvm_transform kind, const
     }
     drop_last(m);
     const size_t size = sizeof(rvm__derived) + 3 * n * sizeof(rvm_arg);
-    rvm__derived *d = rvm__resize(m, NULL, 0, size);
+    rvm__derived *d = rvm__zeroed(m, size);
     if (!d) return NULL;
-    memset(d, 0, size);
     d->of = fn;
     d->kind = kind;
     memcpy(d->wrt, wrt, n);

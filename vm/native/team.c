@@ -93,21 +93,14 @@ static void free_machine(rvm_machine *w) {
 
 /* NULL: out of memory. */
 static rvm_machine *new_machine(worker *self) {
-    rvm_machine *m = self->team->m, *w = rvm__resize(m, NULL, 0, sizeof *w);
+    rvm_machine *m = self->team->m, *w = rvm__zeroed(m, sizeof *w);
     if (!w) return NULL;
-    memset(w, 0, sizeof *w);
     w->p = m->p;
     w->jit.runner = m->jit.runner;
     w->jit.worker = self;
     w->run.cancelled = &w->run.cancel;
     w->run.shown = &w->run.share;
-    bool good = rvm__trail_init(w);
-    if (good && w->p->nvariants) {
-        const size_t size = w->p->nvariants * sizeof *w->store.inline_caches;
-        good = (w->store.inline_caches = rvm__resize(w, NULL, 0, size)) != NULL;
-        if (good) memset(w->store.inline_caches, 0, size);
-    }
-    if (good) return w;
+    if (rvm__room_init(w)) return w;
     free_machine(w);
     return NULL;
 }

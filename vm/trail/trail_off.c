@@ -3,7 +3,6 @@
  * What compute parts and segments put on the trail they take back themselves. Outside of them a run takes entries where it
  * meets `undrop`, `recall` or `unset` in its own direction: a mask of levels for each function and direction, from callees
  * to callers. */
-#include <string.h>
 
 #include "memory.h"
 #include "trail.h"
@@ -46,9 +45,8 @@ static bool visit(void *userdata, uint32_t fn) {
 }
 
 static bool find_all(rvm_machine *m) {
-    walk w = {m->p, rvm__resize(m, NULL, 0, m->p->nfunctions * sizeof *w.pops)};
+    walk w = {m->p, rvm__zeroed(m, m->p->nfunctions * sizeof *w.pops)};
     if (!w.pops) return false;
-    memset(w.pops, 0, m->p->nfunctions * sizeof *w.pops);
     rvm__solve_calls(&m->p->calls, RVM__CALLEES_FIRST, visit, &w);
     m->store.pops = w.pops;
     return true;
