@@ -4,7 +4,6 @@
  * looked for in the shorter row that it would stand in. */
 #include "symmetric.h"
 
-
 #include "memory.h"
 
 enum { NONE = -1 };
