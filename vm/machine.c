@@ -96,7 +96,7 @@ void rvm_machine_free(rvm_machine *m) {
     for (int k = 0; k < RVM__SCRATCHES; k++) rvm__resize(m, m->store.scratch[k], m->store.cap_scratch[k], 0);
     rvm__resize(m, m->store.pops, m->store.pops ? m->p->nfunctions * sizeof *m->store.pops : 0, 0);
     rvm__resize(m, m->store.shadows, m->store.cap_shadows * sizeof *m->store.shadows, 0);
-    if (m->bound.activity.at) rvm__resize(m, m->bound.activity.at, rvm__activity_size(m->p), 0);
+    if (m->bound.activity.at) rvm__resize(m, m->bound.activity.at, m->bound.activity.size, 0);
     if (m->profile) rvm__resize(m, m->profile, RVM_OP_LIMIT * sizeof *m->profile, 0);
     rvm__guards_free(m);
     const rvm_allocator al = m->al;

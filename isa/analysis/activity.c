@@ -93,7 +93,7 @@ size_t rvm__activity_size(const rvm_program *p) {
 
 rvm__activity rvm__activity_in(const rvm_program *p, void *block) {
     const uint32_t n = p->nfunctions;
-    rvm__activity a = {.at = block};
+    rvm__activity a = {.at = block, .size = rvm__activity_size(p), .calls = &p->calls};
     size_t at = 0;
     a.sites = (uint32_t *)(a.at + n);
     a.nsites = rvm__sites_collect(p, a.sites);
@@ -109,14 +109,18 @@ rvm__activity rvm__activity_in(const rvm_program *p, void *block) {
 
 void rvm__activity_find(const rvm_program *p, rvm__activity *a, uint32_t fn, const uint8_t *wrt, bool stack) {
     walk w = {p, a, false};
-    const uint8_t *end = (const uint8_t *)a->at + rvm__activity_size(p);
-    memset(a->marks, 0, (size_t)(end - a->marks));
+    memset(a->marks, 0, a->size - (size_t)(a->marks - (uint8_t *)a->at));
     a->stack = stack;
     a->reached[fn] = 1;
     for (uint32_t k = 0; k < p->functions[fn].nparams; k++)
         if (wrt[k]) raise_mark(&w, mark_of_param(&w, fn, k));
-    if (a->calls || p->calls.n == p->nfunctions)
-        rvm__solve_both_ways(a->calls ? a->calls : &p->calls, visit, &w);
-    else
-        rvm__solve(p->nfunctions, visit, &w);
+    rvm__solve_both_ways(a->calls, visit, &w);
+}
+
+bool rvm__activity_close(const rvm_program *p, rvm__activity *a, uint32_t fn, uint8_t *active, bool stack) {
+    bool grew = false;
+    rvm__activity_find(p, a, fn, active, stack);
+    for (uint32_t k = 0; k < p->functions[fn].nparams; k++)
+        grew |= rvm__is_param_active(p, a, fn, k) && rvm__join8(&active[k], 1);
+    return grew;
 }

@@ -10,15 +10,17 @@
 typedef struct rvm__activity {
     uint8_t *marks;
     size_t *at;
+    size_t size;      /* of the block that at begins */
     uint8_t *reached; /* by function: called, perhaps by others, from the one that is looked at */
     bool stack;       /* what push and pop move has shadows */
     bool one_code;    /* a function is the same for all its callers, so that all give it shadows of the same arrays */
-    const rvm__callgraph *calls; /* of all that has code; NULL: the program's own */
+    const rvm__callgraph *calls; /* of all that has code; begins as the program's own */
     uint32_t *sites, nsites;     /* of the trail, rising, */
     uint8_t *at_site;            /* and whether what they move has shadows */
 } rvm__activity;
 
-/* Bytes that the tables of p need, and the tables in a block of that size, aligned as size_t is; the caller owns it. */
+/* Bytes that the tables of p need, and the tables in a block of that size, aligned as size_t is; the caller owns it. They
+ * serve as often as asked, for the functions that have code now. */
 size_t rvm__activity_size(const rvm_program *p);
 rvm__activity rvm__activity_in(const rvm_program *p, void *block);
 
@@ -26,6 +28,10 @@ rvm__activity rvm__activity_in(const rvm_program *p, void *block);
  * over the call graph, whose functions are verified. By web, otherwise without regard to order: what is ever active has a
  * shadow from where it appears to where it disappears. Real places only. */
 void rvm__activity_find(const rvm_program *p, rvm__activity *a, uint32_t fn, const uint8_t *wrt, bool stack);
+
+/* The smallest active set that contains `active` and is closed: parameters whose values depend on active ones, or on a stack
+ * that holds such, join. Whether any did. Finds as above, for fn alone. */
+bool rvm__activity_close(const rvm_program *p, rvm__activity *a, uint32_t fn, uint8_t *active, bool stack);
 
 /* A place of the function's pool. */
 static inline bool rvm__is_active(const rvm_program *p, const rvm__activity *a, uint32_t fn, const rvm_place *q) {

@@ -14,6 +14,7 @@
 #include "derive.h"
 #include "verify.h"
 #include "builder.h"
+#include "solver.h"
 #include "support.h"
 
 #include <string.h>
@@ -81,24 +82,33 @@ static void emit_call(rvm__derive *t, const rvm_insn *in, rvm_op op, uint32_t ta
         if (lent[k]) take_shadow(t, &q[k], places[lent[k]]);
 }
 
+typedef struct closing { /* a call, and its active arguments */
+    const rvm__derive *t;
+    const rvm_insn *in;
+    uint8_t *active;
+} closing;
+
 /* Whether a parameter that is not given as active may be so in the callee. */
-static bool may_need_more(const rvm__derive *t, uint32_t callee, const uint8_t *active) {
-    const rvm_function *f = &t->p->functions[callee];
+static bool may_need_more(const closing *c, uint32_t callee) {
+    const rvm_function *f = &c->t->p->functions[callee];
     for (uint32_t k = 0; k < f->nparams; k++)
-        if (!active[k] && rvm__is_param_active(t->p, &t->a, callee, k)) return true;
+        if (!c->active[k] && rvm__is_param_active(c->t->p, &c->t->a, callee, k)) return true;
     return false;
 }
 
+static bool visit_callees(void *userdata, uint32_t node) {
+    const closing *c = userdata;
+    const rvm__derive *t = c->t;
+    bool grew = false;
+    (void)node;
+    RVM__EACH_CALLEE(g, t->p, c->in)
+        grew |= may_need_more(c, g) && rvm__activity_close(t->p, t->of_callee, g, c->active, t->a.stack);
+    return grew;
+}
+
 /* A parameter that is only read may become active by recursion, or by what stands on the stack, whatever is given for it. */
-static void close_active(rvm__derive *t, const rvm_insn *in, uint8_t *active) {
-    uint8_t *const list = active + rvm__callee_of(t->p, in).first;
-    uint8_t before[RVM_MAX_PARAMS + 1];
-    do {
-        memcpy(before, active, sizeof before);
-        RVM__EACH_CALLEE(g, t->p, in)
-            if (!t->status && may_need_more(t, g, list))
-                rvm__derive_fail(t, rvm__transform_close(t->p, g, list, t->a.stack, t->err));
-    } while (!t->status && memcmp(before, active, sizeof before) != 0);
+static void close_active(const rvm__derive *t, const rvm_insn *in, uint8_t *active) {
+    rvm__solve(1, visit_callees, &(closing){t, in, active + rvm__callee_of(t->p, in).first});
 }
 
 static uint32_t request(rvm__derive *t, uint32_t of, rvm_transform kind, const uint8_t *active) {

@@ -49,9 +49,9 @@ typedef struct rvm__derive {
     rvm_transform kind;
     uint8_t
         level; /* of this transform: trail that an adjoint pushes to; 1 << (level - 1) is added to positions in entries */
-    rvm__activity a;
-    const uint8_t *wrt;      /* by parameter of the source: has a shadow */
-    const rvm__reach *reach; /* by function, of those that were there when this round began */
+    rvm__activity a, *of_callee; /* of_callee: to ask what a callee needs */
+    const uint8_t *wrt;          /* by parameter of the source: has a shadow */
+    const rvm__reach *reach;     /* by function, of those that were there when this round began */
     uint32_t nreach;
     rvm_function g;                                             /* the new function, moved into the program at the end */
     uint16_t *reg, *shadow_reg, *array, *shadow_array;          /* of the source's, in g; RVM__NO_PLACE */

@@ -32,16 +32,14 @@ typedef struct round_ {
     rvm__callgraph calls;
     uint32_t next_site;
     rvm__verifier v;
+    rvm__activity a[2]; /* of what is derived, of what that calls */
 } round_;
 
 static rvm_status derive_one(round_ *w, const rvm__derivation *d) {
     rvm_program *p = w->p;
-    const size_t size = rvm__activity_size(p);
     rvm__derive t = {.p = p, .err = w->err, .src = d->of, .dst = d->fn, .kind = (rvm_transform)d->kind, .wrt = d->active};
-    void *block = rvm__realloc(&p->al, NULL, 0, size);
-    if (!block) return rvm__fail_memory(w->err);
-    t.a = rvm__activity_in(p, block);
-    t.a.calls = &w->calls;
+    t.a = w->a[0];
+    t.of_callee = &w->a[1];
     t.level = d->level ? d->level : w->reach[d->of].order;
     t.reach = w->reach;
     t.nreach = w->n;
@@ -57,7 +55,6 @@ static rvm_status derive_one(round_ *w, const rvm__derivation *d) {
         rvm__derive_code(&t);
         rvm__derive_end(&t);
     }
-    rvm__realloc(&p->al, block, size, 0);
     return t.status;
 }
 
@@ -102,9 +99,16 @@ static rvm_status fill_variants(round_ *w, uint32_t *steps) {
     return RVM_OK;
 }
 
+/* Those that this declares, too, as far as the round has verified what they derive from. */
 static rvm_status write_ready(round_ *w, uint32_t *steps) {
-    const uint32_t n = w->p->nderived;
-    for (uint32_t k = 0; k < n; k++) {
+    for (int k = 0; k < 2; k++) {
+        const size_t size = rvm__activity_size(w->p);
+        void *block = rvm__realloc(&w->p->al, NULL, 0, size);
+        if (!block) return rvm__fail_memory(w->err);
+        w->a[k] = rvm__activity_in(w->p, block);
+        w->a[k].calls = &w->calls;
+    }
+    for (uint32_t k = 0; k < w->p->nderived; k++) {
         const rvm__derivation d = w->p->derived[k]; /* the table may move */
         if (!rvm__is_pending(&w->p->functions[d.fn]) || d.of >= w->n || !w->reach[d.of].ready) continue;
         RVM__TRY(derive_one(w, &d));
@@ -176,6 +180,10 @@ static void end_round(round_ *w) {
     rvm__realloc(&w->p->al, w->skip, w->n + 1u, 0);
     w->reach = NULL;
     w->skip = NULL;
+    for (int k = 0; k < 2; k++) {
+        rvm__realloc(&w->p->al, w->a[k].at, w->a[k].size, 0);
+        w->a[k] = (rvm__activity){0};
+    }
     w->v = (rvm__verifier){.p = NULL};
 }
 

@@ -13,9 +13,12 @@
 const char *const rvm__transform_tick[RVM_TRANSFORM_COUNT] = {"inv", "tan", "adj", "grad"};
 
 const rvm__derivation *rvm__derived_find(const rvm_program *p, uint32_t fn) {
-    for (uint32_t k = 0; k < p->nderived; k++)
-        if (p->derived[k].fn == fn) return &p->derived[k];
-    return NULL;
+    uint32_t lo = 0, hi = p->nderived; /* in order of fn */
+    while (lo < hi) {
+        const uint32_t middle = lo + (hi - lo) / 2;
+        *(p->derived[middle].fn < fn ? &lo : &hi) = middle + (p->derived[middle].fn < fn);
+    }
+    return lo < p->nderived && p->derived[lo].fn == fn ? &p->derived[lo] : NULL;
 }
 
 bool rvm__transform_of(const rvm_program *p, uint32_t fn, rvm_transform *kind, uint32_t *of, const uint8_t **active) {
@@ -187,21 +190,4 @@ rvm_status rvm__transform_declare(rvm_program *p, uint32_t fn, rvm_transform kin
                                   rvm_error *err) {
     const rvm__request r = {.of = fn, .kind = kind, .active = active};
     return rvm__transform_request(p, &r, out, err);
-}
-
-/* ---- tables of variants ---- */
-
-/* ---- rounds ---- */
-
-rvm_status rvm__transform_close(const rvm_program *p, uint32_t fn, uint8_t *active, bool stack, rvm_error *err) {
-    const rvm_function *f = &p->functions[fn];
-    const size_t size = rvm__activity_size(p);
-    void *block = rvm__realloc(&p->al, NULL, 0, size);
-    if (!block) return rvm__fail_memory(err);
-    rvm__activity a = rvm__activity_in(p, block);
-    rvm__activity_find(p, &a, fn, active, stack);
-    for (uint32_t k = 0; k < f->nparams; k++)
-        if (rvm__is_param_active(p, &a, fn, k)) active[k] = 1;
-    rvm__realloc(&p->al, block, size, 0);
-    return RVM_OK;
 }

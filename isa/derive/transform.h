@@ -39,11 +39,6 @@ bool rvm__transform_of(const rvm_program *p, uint32_t fn, rvm_transform *kind, u
  * names of both; an instruction without the derivative, with its line. p is then incomplete: free it. */
 rvm_status rvm__transform_resolve(rvm_program *p, rvm_error *err);
 
-/* The smallest active set that contains `active` and is closed: parameters whose values depend on active ones, or on a stack
- * that holds such, join. fn and
- * all it calls must have code. */
-rvm_status rvm__transform_close(const rvm_program *p, uint32_t fn, uint8_t *active, bool stack, rvm_error *err);
-
 /* Marks the parameter of that name; of a complex and of a lns, its parts. Errors: ARGUMENT: there is none; it is an i64. */
 rvm_status rvm__transform_mark(const rvm_function *f, const char *name, size_t length, uint8_t *active, rvm_error *err);
 

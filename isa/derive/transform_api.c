@@ -1,5 +1,6 @@
 /* transform_api.c: the transforms as functions from program to program, by index and by name. */
 #include "transform.h"
+#include "activity.h"
 #include "builder.h"
 #include "rbc.h"
 #include "support.h"
@@ -56,7 +57,13 @@ rvm_status rvm_program_close_active(const rvm_program *p, uint32_t fn, uint8_t *
         if (active[k] && p->functions[fn].params[k].type == RVM_I64)
             return rvm__fail_at(err, RVM_ERR_ARGUMENT, p, fn, 0, "`%s` is i64 and has no derivative",
                                 p->functions[fn].params[k].name);
-    return rvm__transform_close(p, fn, active, false, err);
+    const size_t size = rvm__activity_size(p);
+    void *block = rvm__realloc(&p->al, NULL, 0, size);
+    if (!block) return rvm__fail_memory(err);
+    rvm__activity a = rvm__activity_in(p, block);
+    rvm__activity_close(p, &a, fn, active, false);
+    rvm__realloc(&p->al, block, size, 0);
+    return RVM_OK;
 }
 
 /* ---- names ---- */
