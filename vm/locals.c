@@ -1,12 +1,12 @@
 /* locals.c: which arrays may be local. Only those keep the magnitude that their release needs; arrays that the caller lends
- * are never released. What is local goes from callers to callees, and from arrays to their views. */
+ * are never released. What is local goes from callers to callees. */
 #include "memory.h"
 #include "prepare.h"
 #include "solver.h"
 
 typedef struct marks {
     const rvm_program *p;
-    uint8_t *of;  /* by array, functions one after the other */
+    uint8_t *of;  /* by array that is no view, functions one after the other */
     size_t *from; /* first of each function */
 } marks;
 
@@ -18,7 +18,9 @@ static bool mark_params(const marks *k, uint32_t fn, uint32_t callee, const rvm_
     const rvm_function *g = &k->p->functions[callee];
     bool grew = false;
     for (uint32_t n = 0; n < g->nparams; n++)
-        if (g->params[n].ndim) grew |= rvm__join8(mark_of(k, callee, g->params[n].index), *mark_of(k, fn, args[n].slot));
+        if (g->params[n].ndim)
+            grew |= rvm__join8(mark_of(k, callee, g->params[n].index),
+                               *mark_of(k, fn, rvm__root_of(&k->p->functions[fn], &args[n])));
     return grew;
 }
 
@@ -27,7 +29,6 @@ static bool visit(void *userdata, uint32_t fn) {
     bool grew = false;
     RVM__EACH_INSN(x, &k->p->functions[fn]) {
         if (x.in->op == RVM_OP_new || x.in->op == RVM_OP_like) grew |= rvm__join8(mark_of(k, fn, x.q[0].slot), 1);
-        if (x.in->op == RVM_OP_view) grew |= rvm__join8(mark_of(k, fn, x.q[0].slot), *mark_of(k, fn, x.q[1].slot));
         RVM__EACH_CALLEE(g, k->p, x.in) grew |= mark_params(k, fn, g, x.q + rvm__callee_of(k->p, x.in).first);
     }
     return grew;

@@ -153,7 +153,6 @@ enum rvm__scratch {
     SCRATCH_LOCAL,
     SCRATCH_FROM,
     SCRATCH_MODIFIED,
-    SCRATCH_BASE,
     SCRATCH_BORROW,
     SCRATCH_BLOCK,
     SCRATCH_SIZES, /* of sums, rerun.c */

@@ -16,7 +16,7 @@ typedef struct pass {
     const rvm__activity *a;
     const rvm_function *f;
     uint32_t fn;
-    uint32_t *births; /* instruction that made a register, then an array, appear; 0: a parameter */
+    uint32_t *births; /* instruction that made a register, then an array that is no view, appear; 0: a parameter */
     part *open;
     uint32_t depth;
     void (*found)(void *userdata, uint32_t compute, uint32_t undo);
@@ -24,7 +24,7 @@ typedef struct pass {
 } pass;
 
 static uint32_t *birth_of(const pass *p, const rvm_place *q) {
-    return &p->births[q->kind == RVM_PLACE_SLOT ? q->slot : p->f->nregs + p->f->nconsts + q->slot];
+    return &p->births[q->kind == RVM_PLACE_SLOT ? q->slot : p->f->nregs + p->f->nconsts + rvm__root_of(p->f, q)];
 }
 
 static void change(pass *p, const rvm_place *q) {
@@ -43,7 +43,7 @@ static bool changes(const rvm__accesses *a) {
 static void visit(pass *p, uint32_t pc, const rvm_insn *in) {
     RVM__EACH_ACCESS(a, p->p, p->f, in) {
         if (changes(&a)) change(p, a.q);
-        if (a.appears) *birth_of(p, a.q) = in->op == RVM_OP_view ? *birth_of(p, a.q + 1) : pc;
+        if (a.appears && in->op != RVM_OP_view) *birth_of(p, a.q) = pc;
     }
     if (in->op == RVM_OP_compute) p->open[p->depth++] = (part){pc, UINT32_MAX};
     if (in->op == RVM_OP_do) {

@@ -2,10 +2,10 @@
  *
  * One pass in the order of the text. A change of a place says since when the place has been there: the region's part began
  * earlier, or the place is from outside. `since` is the instruction that made it appear, the last one above in the text; of
- * a view, the one that made the array appear of which it is part. Text order stands for the order of execution: within a
- * compute part every instruction follows one that stands above it, but for those behind a jmp or cf, which code that was
- * written as statements has not; a part with these stays. So the first time that the part mentions a place that appears and
- * disappears, it appears, or the place is from outside.
+ * what is in an array, the one that made that appear of which it is part. Text order stands for the order of execution:
+ * within a compute part every instruction follows one that stands above it, but for those behind a jmp or cf, which code
+ * that was written as statements has not; a part with these stays. So the first time that the part mentions a place that
+ * appears and disappears, it appears, or the place is from outside.
  */
 #include "elision.h"
 #include "accesses.h"
@@ -21,8 +21,7 @@ typedef struct pass {
     const rvm__reach *reach;
     const rvm_function *f;
     bool unchecked;
-    uint32_t *named;  /* by register, then array: the instruction at which it appeared; 0: a parameter */
-    uint32_t *stored; /* by array: where what it is part of appeared */
+    uint32_t *named; /* by register, then array: the instruction at which it appeared; 0: a parameter */
     part *open;
     uint32_t depth;
 } pass;
@@ -33,21 +32,17 @@ static uint32_t earliest(uint32_t a, uint32_t b) {
     return a < b ? a : b;
 }
 
-static uint32_t *name_of(const pass *s, const rvm_place *q) {
-    return &s->named[q->kind == RVM_PLACE_SLOT ? q->slot : s->f->nregs + q->slot];
-}
-
-static void appear(const pass *s, uint32_t pc, const rvm__accesses *a) {
-    *name_of(s, a->q) = pc;
-    if (a->array) s->stored[a->q->slot] = a->in->op == RVM_OP_view ? s->stored[a->q[1].slot] : pc;
+/* Of a name that appears or disappears, or else of what is there. */
+static uint32_t *since(const pass *s, const rvm__accesses *a) {
+    if (!a->array) return &s->named[a->q->slot];
+    return &s->named[s->f->nregs + (a->toggles ? a->q->slot : rvm__root_of(s->f, a->q))];
 }
 
 /* Since when the oldest place has been there that the instruction changes; UINT32_MAX where it changes none. */
 static uint32_t oldest_changed(const pass *s, const rvm_insn *in) {
     uint32_t oldest = UINT32_MAX;
     RVM__EACH_ACCESS(a, s->p, s->f, in)
-        if (!a.appears && a.bits & RVM__BITS_ACC)
-            oldest = earliest(oldest, a.toggles || !a.array ? *name_of(s, a.q) : s->stored[a.q->slot]);
+        if (!a.appears && a.bits & RVM__BITS_ACC) oldest = earliest(oldest, *since(s, &a));
     return oldest;
 }
 
@@ -68,10 +63,10 @@ static bool stays(const pass *s, const rvm_insn *in) {
     return !s->unchecked && (rvm__is_call(in) || !(in->flags & RVM_FLAG_UNCHECKED)); /* a callee has its own assertions */
 }
 
-static void change(const pass *s, uint32_t since, bool trails) {
+static void change(const pass *s, uint32_t oldest, bool trails) {
     if (!s->depth) return;
     part *top = &s->open[s->depth - 1];
-    top->oldest = earliest(top->oldest, since);
+    top->oldest = earliest(top->oldest, oldest);
     top->trails |= trails;
 }
 
@@ -95,20 +90,19 @@ static bool visit_region(pass *s, uint32_t pc, const rvm_insn *in) {
 static void visit(const pass *s, uint32_t pc, const rvm_insn *in) {
     if (s->depth) change(s, stays(s, in) ? ALWAYS : oldest_changed(s, in), moves(s, in, true));
     RVM__EACH_ACCESS(a, s->p, s->f, in)
-        if (a.appears) appear(s, pc, &a);
+        if (a.appears) *since(s, &a) = pc;
 }
 
 size_t rvm__elision_scratch(const rvm_function *f) {
     const size_t regions = 1 + (size_t)rvm__ops_in(f, RVM_OP_compute);
-    return regions * sizeof(part) + ((size_t)f->nregs + 2 * (size_t)f->narrays) * sizeof(uint32_t);
+    return regions * sizeof(part) + ((size_t)f->nregs + f->narrays) * sizeof(uint32_t);
 }
 
 void rvm__elision_find(const rvm_program *p, const rvm__reach *reach, uint32_t fn, bool unchecked, void *scratch,
                        void (*found)(void *userdata, const rvm__elision *region), void *userdata) {
     const rvm_function *f = &p->functions[fn];
     pass s = {.p = p, .reach = reach, .f = f, .unchecked = unchecked, .named = scratch};
-    s.stored = s.named + f->nregs + f->narrays;
-    s.open = (part *)(s.stored + f->narrays);
+    s.open = (part *)(s.named + f->nregs + f->narrays);
     RVM__EACH_INSN(x, f) {
         if (!is_region(x.in))
             visit(&s, x.pc, x.in);

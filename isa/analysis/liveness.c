@@ -11,6 +11,7 @@
  * All begins with what nobody uses, so a value that is used for nothing but itself is not.
  */
 #include "liveness_list.h"
+#include "accesses.h"
 #include "elision.h"
 #include "sites.h"
 #include "solver.h"
@@ -62,33 +63,34 @@ static uint64_t *set_at(const flow *w, uint32_t node) {
     return w->sets + (size_t)w->list.nodes[node].set * w->words;
 }
 
-/* The bit of a place, or -1 of a constant. root: of its array. */
-static int64_t bit_of(const flow *w, const rvm_place *q, uint16_t root) {
-    const uint32_t nregs = w->list.f->nregs;
-    if (q->kind == RVM_PLACE_SLOT) return q->slot < nregs ? q->slot : -1;
-    return q->kind == RVM_PLACE_RANGE ? -1 : (int64_t)nregs + root;
+static int64_t bit_of_slot(const flow *w, uint16_t slot) {
+    return slot < w->list.f->nregs ? slot : -1;
 }
 
-static bool is_used(const flow *w, const rvm_place *q, uint16_t root) {
-    const int64_t bit = bit_of(w, q, root);
+/* The bit of a place, or -1 of a constant. */
+static int64_t bit_of(const flow *w, const rvm_place *q) {
+    if (q->kind == RVM_PLACE_SLOT) return bit_of_slot(w, q->slot);
+    return q->kind == RVM_PLACE_RANGE ? -1 : (int64_t)w->list.f->nregs + rvm__root_of(w->list.f, q);
+}
+
+static bool is_used(const flow *w, const rvm_place *q) {
+    const int64_t bit = bit_of(w, q);
     return bit >= 0 && w->used[bit / 64] >> bit % 64 & 1;
 }
 
-static void set_used(const flow *w, const rvm_place *q, uint16_t root, bool to) {
-    const int64_t bit = bit_of(w, q, root);
+static void set_used(const flow *w, int64_t bit, bool to) {
     if (bit < 0) return;
     const uint64_t mask = UINT64_C(1) << bit % 64;
     w->used[bit / 64] = to ? w->used[bit / 64] | mask : w->used[bit / 64] & ~mask;
 }
 
 static void use_slot(const flow *w, uint16_t slot) {
-    set_used(w, &(rvm_place){.kind = RVM_PLACE_SLOT, .slot = slot}, 0, true);
+    set_used(w, bit_of_slot(w, slot), true);
 }
 
 static void use_indices(const flow *w, const rvm_place *q) {
     if (q->kind == RVM_PLACE_RANGE) use_slot(w, q->slot);
-    for (int k = 0; k < (q->kind == RVM_PLACE_RANGE ? 1 : q->kind == RVM_PLACE_ELEM ? q->nidx : 0); k++)
-        use_slot(w, q->idx[k]);
+    for (uint32_t k = 0; k < rvm__nindices(q); k++) use_slot(w, q->idx[k]);
 }
 
 /* ---- one instruction ---- */
@@ -98,7 +100,6 @@ typedef struct step { /* an instruction as it is executed */
     const rvm_insn *in;
     const rvm_place *q;
     const char *letters;
-    const uint16_t *roots;
     rvm_op op;
     bool unchecked, discarded; /* discarded: what it pushes onto a trail */
 } step;
@@ -116,7 +117,6 @@ static step step_of(const flow *w, const rvm__node *d, char buffer[256]) {
                   .in = in,
                   .q = rvm__places(w->list.f, in),
                   .letters = rvm__place_letters(in, buffer),
-                  .roots = w->list.roots + d->roots,
                   .op = (rvm_op)d->op,
                   .unchecked = w->s->run.unchecked || (in->flags & RVM_FLAG_UNCHECKED),
                   .discarded = is_discarded(w, d, in)};
@@ -153,7 +153,7 @@ static bool may_fail(const flow *w, const step *x) {
 
 static bool changes_used(const flow *w, const step *x) {
     for (uint32_t k = 0; k < x->in->nplaces; k++)
-        if (rvm__letter_access(x->in, x->letters[k]) & RVM__BITS_ACC && is_used(w, &x->q[k], x->roots[k])) return true;
+        if (rvm__letter_access(x->in, x->letters[k]) & RVM__BITS_ACC && is_used(w, &x->q[k])) return true;
     return false;
 }
 
@@ -200,11 +200,11 @@ static bool reads(const step *x, uint32_t k) {
 
 static void pass(const flow *w, const step *x, bool needed) {
     for (uint32_t k = 0; k < x->in->nplaces; k++)
-        if (is_replaced(x, k) && rvm__pair_of(x->op) != RVM_PAIR_view) set_used(w, &x->q[k], x->roots[k], false);
+        if (is_replaced(x, k) && rvm__pair_of(x->op) != RVM_PAIR_view) set_used(w, bit_of(w, &x->q[k]), false);
     for (uint32_t k = 0; k < x->in->nplaces; k++) {
         if (!needed && !(x->letters[0] == 'X' && x->letters[k] == 'k')) continue; /* lengths agree, unchecked too */
         use_indices(w, &x->q[k]);
-        if (reads(x, k)) set_used(w, &x->q[k], x->roots[k], true);
+        if (reads(x, k)) set_used(w, bit_of(w, &x->q[k]), true);
     }
 }
 
@@ -240,7 +240,7 @@ static void pass_jump(flow *w, const step *x, uint32_t at) {
 /* ---- calls ---- */
 
 static bool called_unused(const flow *w, const step *x, const rvm_callee *g, uint32_t k) {
-    return g->params[k].role == RVM_READ || !is_used(w, &x->q[g->first + k], x->roots[g->first + k]);
+    return g->params[k].role == RVM_READ || !is_used(w, &x->q[g->first + k]);
 }
 
 /* What the version's callers use grows. */
@@ -268,7 +268,7 @@ static void pass_call(const flow *w, const step *x) {
         RVM__EACH_CALLEE(callee, w->s->p, x->in) merge(w, x, &g, callee);
     for (uint32_t k = 0; k < x->in->nplaces; k++) {
         use_indices(w, &x->q[k]);
-        if (k < g.first || g.params[k - g.first].role != RVM_ACC) set_used(w, &x->q[k], x->roots[k], true);
+        if (k < g.first || g.params[k - g.first].role != RVM_ACC) set_used(w, bit_of(w, &x->q[k]), true);
     }
 }
 
@@ -299,8 +299,8 @@ static void start_at_end(const flow *w) {
     const rvm_function *f = w->list.f;
     memset(w->used, 0, w->words * sizeof *w->used);
     for (uint32_t k = 0; k < f->nparams; k++) {
-        const rvm_place q = {.kind = f->params[k].ndim ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT, .slot = f->params[k].index};
-        if (!(w->v->unused[k / 8] >> k % 8 & 1)) set_used(w, &q, q.slot, true);
+        const uint32_t bit = (f->params[k].ndim ? f->nregs : 0) + f->params[k].index;
+        if (!(w->v->unused[k / 8] >> k % 8 & 1)) set_used(w, bit, true);
     }
 }
 

@@ -1,5 +1,5 @@
 /* liveness_list.c: see liveness_list.h. Code with jmp and cf is not taken apart: the order of the text need not be that of
- * control there, and so not tell what a view is part of. */
+ * control there. */
 #include "liveness_list.h"
 #include "accesses.h"
 #include "support.h"
@@ -14,20 +14,8 @@ typedef struct maker {
     rvm__list *l;
     const uint8_t *elided;
     uint32_t *last; /* by instruction: its latest node */
-    uint16_t *root; /* by array: at the present end of the list */
     uint32_t depth; /* compute parts and segments around */
 } maker;
-
-static void note_roots(maker *m, const rvm_insn *in, rvm__node *d) {
-    const rvm_place *q = rvm__places(m->l->f, in);
-    d->roots = m->l->nroots;
-    if (d->op == RVM_OP_view) m->root[q[0].slot] = m->root[q[1].slot];
-    if (d->op == RVM_OP_new || d->op == RVM_OP_like) m->root[q[0].slot] = q[0].slot;
-    for (uint32_t k = 0; k < in->nplaces; k++) {
-        const bool array = q[k].kind == RVM_PLACE_ARRAY || q[k].kind == RVM_PLACE_ELEM;
-        m->l->roots[m->l->nroots++] = array ? m->root[q[k].slot] : 0;
-    }
-}
 
 /* The other end of a pair is linked when its second node is made, which is the one further on in the list's direction. */
 static void link_pair(maker *m, uint32_t at) {
@@ -44,16 +32,12 @@ static bool add(maker *m, uint32_t pc, bool down) {
     const rvm_insn *in = &l->f->code[pc];
     l->too_large |= l->n == MOST_NODES || rvm__pair_of(in->op) == RVM_PAIR_jmp;
     if (l->too_large) return true;
-    const rvm_allocator *al = &l->p->al;
-    if (!rvm__grow(al, (void **)&l->nodes, &l->cap, l->n + 1, sizeof *l->nodes) ||
-        !rvm__grow(al, (void **)&l->roots, &l->cap_roots, l->nroots + in->nplaces + 1, sizeof *l->roots))
-        return false;
+    if (!rvm__grow(&l->p->al, (void **)&l->nodes, &l->cap, l->n + 1, sizeof *l->nodes)) return false;
     const rvm_op op = down ? rvm__op_inverse((rvm_op)in->op) : (rvm_op)in->op;
     if (op == RVM_OP_segment) m->depth++;
     l->nodes[l->n] = (rvm__node){
         .pc = pc, .partner = RVM__NO_NODE, .set = RVM__NO_NODE, .op = (uint8_t)op, .down = down, .inner = m->depth > 0};
     if (op == RVM_OP_endsegment) m->depth--;
-    note_roots(m, in, &l->nodes[l->n]);
     m->last[pc] = l->n;
     link_pair(m, l->n++);
     return true;
@@ -93,23 +77,18 @@ static bool walk(maker *m, uint32_t lo, uint32_t hi, bool down) {
 
 bool rvm__list_make(rvm__list *l, const rvm_program *p, uint32_t fn, bool backward, const uint8_t *elided) {
     const rvm_function *f = &p->functions[fn];
-    const size_t nlast = (f->ncode + 1) * sizeof(uint32_t), nroot = (f->narrays + 1) * sizeof(uint16_t);
+    const size_t nlast = (f->ncode + 1) * sizeof(uint32_t);
     maker m = {.l = l, .elided = elided};
     *l = (rvm__list){.p = p, .f = f};
     m.last = rvm__realloc(&p->al, NULL, 0, nlast);
-    m.root = rvm__realloc(&p->al, NULL, 0, nroot);
-    for (uint32_t k = 0; m.root && k < f->narrays; k++) m.root[k] = (uint16_t)k;
-    const bool ok = m.last && m.root && walk(&m, 0, f->ncode, backward);
+    const bool ok = m.last && walk(&m, 0, f->ncode, backward);
     l->work = (uint64_t)WORK * l->n + 1;
     rvm__realloc(&p->al, m.last, m.last ? nlast : 0, 0);
-    rvm__realloc(&p->al, m.root, m.root ? nroot : 0, 0);
     return ok;
 }
 
 void rvm__list_free(rvm__list *l) {
-    if (!l->p) return;
-    rvm__realloc(&l->p->al, l->nodes, l->cap * sizeof *l->nodes, 0);
-    rvm__realloc(&l->p->al, l->roots, l->cap_roots * sizeof *l->roots, 0);
+    if (l->p) rvm__realloc(&l->p->al, l->nodes, l->cap * sizeof *l->nodes, 0);
 }
 
 /* ---- slices ----
@@ -191,13 +170,13 @@ static void pass_offsets(const slicing *s, uint32_t at, uint16_t index) {
 }
 
 /* A name that is its root is all of it. What was a view before the loop began is not looked into. */
-static const part *part_of(const slicing *s, uint16_t array, uint16_t root) {
-    return array == root ? &whole_part : &s->parts[array];
+static const part *part_of(const slicing *s, const rvm_place *q) {
+    return q->slot == rvm__root_of(s->l->f, q) ? &whole_part : &s->parts[q->slot];
 }
 
 /* X = V[s1, ..]: indices fix dimensions, ranges shift them, and what follows stays. */
-static part view_of(const slicing *s, const rvm_insn *in, const rvm_place *q, uint16_t root) {
-    const part *v = part_of(s, q[1].slot, root);
+static part view_of(const slicing *s, const rvm_insn *in, const rvm_place *q) {
+    const part *v = part_of(s, &q[1]);
     part x = unknown_part;
     memcpy(x.fixed, v->fixed, sizeof x.fixed);
     const int ndim = s->l->f->arrays[q[1].slot].ndim, given = in->nplaces - 2;
@@ -218,33 +197,33 @@ static void widen(span *x, int32_t at, unsigned access) {
 }
 
 /* The place's part of its root. */
-static part place_part(const slicing *s, const rvm_place *q, uint16_t root) {
-    part x = *part_of(s, q->slot, root);
+static part place_part(const slicing *s, const rvm_place *q) {
+    part x = *part_of(s, q);
     for (int d = 0; q->kind == RVM_PLACE_ELEM && d < q->nidx; d++)
         if (x.own[d] != NO_DIM) x.fixed[x.own[d]] = offset_of(s, q->idx[d]);
     return x;
 }
 
 /* Whether both are elements, of different arrays or at different offsets. */
-static bool are_apart(const slicing *s, const rvm_place *a, const rvm_place *b, const uint16_t root[2]) {
+static bool are_apart(const slicing *s, const rvm_place *a, const rvm_place *b) {
     if (a->kind != RVM_PLACE_ELEM || b->kind != RVM_PLACE_ELEM) return a->kind != b->kind;
-    const part x = place_part(s, a, root[0]), y = place_part(s, b, root[1]);
-    bool apart = root[0] != root[1];
+    const part x = place_part(s, a), y = place_part(s, b);
+    bool apart = rvm__root_of(s->l->f, a) != rvm__root_of(s->l->f, b);
     for (int d = 0; d < RVM_MAX_DIMS; d++)
         apart |= x.fixed[d] != NO_OFFSET && y.fixed[d] != NO_OFFSET && x.fixed[d] != y.fixed[d];
     return apart;
 }
 
 /* Whether an update's target is apart from all its operands. */
-static bool is_free(const slicing *s, const rvm_insn *in, const rvm_place *q, const uint16_t *root) {
+static bool is_free(const slicing *s, const rvm_insn *in, const rvm_place *q) {
     bool apart = rvm__op_is_update((rvm_op)in->op);
-    for (uint32_t k = 1; k < in->nplaces; k++) apart &= are_apart(s, &q[0], &q[k], (uint16_t[]){root[0], root[k]});
+    for (uint32_t k = 1; k < in->nplaces; k++) apart &= are_apart(s, &q[0], &q[k]);
     return apart;
 }
 
-static void note_access(const slicing *s, const rvm_place *q, uint16_t root, unsigned access) {
-    const part x = place_part(s, q, root);
-    accesses *to = &s->of[root];
+static void note_access(const slicing *s, const rvm_place *q, unsigned access) {
+    const part x = place_part(s, q);
+    accesses *to = &s->of[rvm__root_of(s->l->f, q)];
     for (int d = 0; d < RVM_MAX_DIMS; d++) {
         if (x.fixed[d] == NO_OFFSET)
             to->dims &= (uint8_t) ~(1u << d);
@@ -257,11 +236,10 @@ static void scan(const slicing *s, uint32_t at, uint16_t index) {
     rvm__node *d = &s->l->nodes[at];
     const rvm_insn *in = rvm__node_insn(s->l, d);
     const rvm_place *q = rvm__places(s->l->f, in);
-    const uint16_t *root = s->l->roots + d->roots;
-    if (d->op == RVM_OP_view) s->parts[q[0].slot] = view_of(s, in, q, root[1]);
-    d->apart |= is_free(s, in, q, root);
+    if (d->op == RVM_OP_view) s->parts[q[0].slot] = view_of(s, in, q);
+    d->apart |= is_free(s, in, q);
     RVM__EACH_ACCESS(a, s->l->p, s->l->f, in)
-        if (a.array && !a.toggles && a.bits) note_access(s, a.q, root[a.k], a.bits);
+        if (a.array && !a.toggles && a.bits) note_access(s, a.q, a.bits);
     pass_offsets(s, at, index);
 }
 

@@ -14,7 +14,6 @@ enum { RVM__NO_NODE = UINT32_MAX };
 typedef struct rvm__node {
     uint32_t pc;
     uint32_t partner; /* node of the jump, come-from, or other end of the loop; or RVM__NO_NODE */
-    uint32_t roots;   /* of its places, in rvm__list.roots: the array that an array or element is part of */
     uint32_t set;     /* liveness.c: the sets of places that are kept here, or RVM__NO_NODE */
     uint8_t op;       /* rvm_op, as it is executed */
     bool down;        /* the counter's direction */
@@ -26,8 +25,7 @@ typedef struct rvm__list {
     const rvm_program *p;
     const rvm_function *f;
     rvm__node *nodes;
-    uint16_t *roots;
-    uint32_t n, cap, nroots, cap_roots;
+    uint32_t n, cap;
     uint64_t work; /* for rvm__slices_find */
     bool too_large;
 } rvm__list;

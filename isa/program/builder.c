@@ -62,6 +62,7 @@ static void function_free(const rvm_allocator *al, rvm_function *f) {
     rvm__realloc(al, f->places, f->cap_places * sizeof *f->places, 0);
     rvm__realloc(al, f->symbols, f->cap_symbols * sizeof *f->symbols, 0);
     rvm__realloc(al, f->webs, f->cap_webs * sizeof *f->webs, 0);
+    rvm__realloc(al, f->roots, f->cap_webs * sizeof *f->roots, 0);
     index_free(al, &f->const_index);
 }
 

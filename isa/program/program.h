@@ -50,9 +50,11 @@ typedef struct rvm_function {
     uint32_t nparams, nregs, nconsts, narrays, ncode, nplaces, nsymbols;
     uint32_t cap_params, cap_regs, cap_consts, cap_arrays, cap_code, cap_places, cap_symbols; /* used by the builder */
     rvm_index const_index;                                                                    /* the same */
-    uint32_t *webs; /* by place: the web that it is of; filled by the verifier, not stored. See rvm__web_of */
-    uint32_t nwebs, cap_webs;
-    uint8_t value;   /* rvm_value_use; filled by rvm__mark_values, not stored */
+    /* By place; filled by the verifier, not stored: the web that it is of, the array that it is part of. See rvm__web_of. */
+    uint32_t *webs;
+    uint16_t *roots;
+    uint32_t nwebs, cap_webs; /* cap_webs: of both */
+    uint8_t value;            /* rvm_value_use; filled by rvm__mark_values, not stored */
     bool no_derived; /* transform.c: as a value it has no derivatives, since making them would never end; not stored */
 } rvm_function;
 
@@ -153,6 +155,10 @@ static inline uint32_t rvm__slot_numbers(const rvm_function *f) {
 }
 static inline uint32_t rvm__web_of(const rvm_function *f, const rvm_place *q) {
     return f->webs[q - f->places];
+}
+/* Likewise: of an array or an element the array that it is part of, wherever that was viewed; itself if it is no view. */
+static inline uint16_t rvm__root_of(const rvm_function *f, const rvm_place *q) {
+    return f->roots[q - f->places];
 }
 /* On the way through instructions, in the order of the text:
  *

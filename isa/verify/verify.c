@@ -51,7 +51,7 @@ static rvm_status make_tables(rvm__verifier *v) {
     for (uint32_t k = 0; k < n; k++) {
         const rvm_function *f = v->p->functions + k;
         rvm__fn_base *b = v->base + k;
-        b[1] = (rvm__fn_base){b->params + f->nparams, b->code + f->ncode, b->places + f->nplaces, 0};
+        b[1] = (rvm__fn_base){b->params + f->nparams, b->code + f->ncode, 0};
         for (uint32_t q = 0; q < f->nparams; q++) b->nscalars += f->params[q].ndim == 0;
         if (f->nregs > v->max_regs) v->max_regs = f->nregs;
         if (f->narrays > v->max_arrays) v->max_arrays = f->narrays;
@@ -59,18 +59,13 @@ static rvm_status make_tables(rvm__verifier *v) {
     }
     v->bits = rvm__verify_make(v, rvm__nbits(v), sizeof *v->bits);
     v->snapshot = rvm__verify_make(v, v->base[n].code, sizeof *v->snapshot);
-    v->root = rvm__verify_make(v, v->base[n].places, sizeof *v->root);
     v->is_length = rvm__verify_make(v, v->max_regs, sizeof *v->is_length);
     v->scope = rvm__verify_make(v, v->max_code, sizeof *v->scope);
-    return v->bits && v->snapshot && v->root && v->scope && v->is_length ? RVM_OK : rvm__verify_no_memory(v);
+    return v->bits && v->snapshot && v->scope && v->is_length ? RVM_OK : rvm__verify_no_memory(v);
 }
 
 static rvm_status check_functions(rvm__verifier *v) {
-    for (uint32_t k = 0; k < v->p->nfunctions; k++) {
-        if (rvm__verify_skips(v, k)) continue;
-        rvm__verify_enter(v, k);
-        RVM__TRY(check_function(v));
-    }
+    RVM__EACH_FUNCTION(v) RVM__TRY(check_function(v));
     return RVM_OK;
 }
 

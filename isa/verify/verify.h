@@ -29,7 +29,7 @@ enum {
 
 /* Where a function's entries begin in the tables that serve the whole program. */
 typedef struct rvm__fn_base {
-    size_t params, code, places;
+    size_t params, code;
     uint32_t nscalars; /* scalar parameters: the first registers */
 } rvm__fn_base;
 
@@ -47,7 +47,6 @@ typedef struct rvm__verifier {
     rvm__fn_base *base; /* of each function, and one more */
     uint8_t *bits;      /* by parameter of the program: rvm__access_bits; behind them by function, not 0: uses the stack */
     uint32_t *snapshot; /* by instruction: offset in words (verify_flow.c) */
-    uint16_t *root;     /* by place: the array that an ARRAY or ELEM place is, or is part of */
     uint32_t *words;    /* snapshots: registers, arrays, their numbers (verify_flow.c) */
     rvm__role_edge *edges;
     uint32_t nwords, cap_words, nedges, cap_edges;
@@ -63,9 +62,6 @@ typedef struct rvm__verifier {
     const uint8_t *skip;       /* by function: it, or one that it calls, has no code yet; NULL: none */
 } rvm__verifier;
 
-static inline bool rvm__verify_skips(const rvm__verifier *v, uint32_t fn) {
-    return v->skip && v->skip[fn];
-}
 /* Prove what skip leaves of a program in the making. v holds what was found until rvm__verify_release. */
 rvm_status rvm__verify_part(rvm__verifier *v, rvm_program *p, const uint8_t *skip, rvm_error *err);
 void rvm__verify_release(rvm__verifier *v);
@@ -73,8 +69,9 @@ void rvm__verify_release(rvm__verifier *v);
 /* Zeroed memory until the verifier ends; NULL when there is none. */
 void *rvm__verify_make(rvm__verifier *v, size_t count, size_t size);
 rvm_status rvm__verify_no_memory(rvm__verifier *v);
-/* Make fn the present function. */
-void rvm__verify_enter(rvm__verifier *v, uint32_t fn);
+/* The present function is each of those to be proved, one after the other. */
+bool rvm__verify_next(rvm__verifier *v, uint32_t *fn); /* *fn: the first that may be the next */
+#define RVM__EACH_FUNCTION(v) for (uint32_t fn_ = 0; rvm__verify_next(v, &fn_);)
 
 #define RVM__REJECT(v, pc, ...)  rvm__fail_at((v)->err, RVM_ERR_VERIFY, (v)->p, (v)->fn, (pc), __VA_ARGS__)
 #define RVM__OVERLAP(v, pc, ...) rvm__fail_at((v)->err, RVM_ERR_ALIAS, (v)->p, (v)->fn, (pc), __VA_ARGS__)

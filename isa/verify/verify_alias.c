@@ -29,7 +29,7 @@ static overlap same_element(const rvm_function *f, const rvm_place *a, const rvm
 /* Whether places i and j of the instruction are the same or one holds the other. A constant is no place. */
 static overlap overlaps(const rvm__verifier *v, const rvm_insn *in, uint32_t i, uint32_t j) {
     const rvm_place *a = rvm__places(v->f, in) + i, *b = rvm__places(v->f, in) + j;
-    const uint16_t *root = v->root + v->at->places + in->places;
+    const uint16_t *root = v->f->roots + in->places;
     bool a_slot = a->kind == RVM_PLACE_SLOT || a->kind == RVM_PLACE_RANGE;
     bool b_slot = b->kind == RVM_PLACE_SLOT || b->kind == RVM_PLACE_RANGE;
     if (a_slot || b_slot) return a_slot && b_slot && a->slot == b->slot && !rvm__is_const(v->f, a->slot) ? CERTAIN : APART;
@@ -118,10 +118,8 @@ static rvm_status check_call(rvm__verifier *v, uint32_t pc, rvm_insn *in) {
 }
 
 rvm_status rvm__verify_alias(rvm__verifier *v) {
-    for (uint32_t k = 0; k < v->p->nfunctions; k++) {
-        if (rvm__verify_skips(v, k)) continue;
-        rvm__verify_enter(v, k);
-        rvm_insn *code = v->p->functions[k].code;
+    RVM__EACH_FUNCTION(v) {
+        rvm_insn *code = v->p->functions[v->fn].code;
         RVM__EACH_INSN(x, v->f)
             RVM__TRY(rvm__is_call(x.in) ? check_call(v, x.pc, code + x.pc) : check_changes(v, x.pc, code + x.pc));
     }

@@ -128,10 +128,6 @@ rvm_status rvm__verify_facts(rvm__verifier *v) {
     w.seen = rvm__verify_make(v, v->max_arrays, sizeof *w.seen);
     w.length = rvm__verify_make(v, v->max_arrays, sizeof *w.length);
     if (!w.loop || !w.seen || !w.length) return rvm__verify_no_memory(v);
-    for (uint32_t k = 0; k < v->p->nfunctions; k++) {
-        if (rvm__verify_skips(v, k)) continue;
-        rvm__verify_enter(v, k);
-        function_facts(&w);
-    }
+    RVM__EACH_FUNCTION(v) function_facts(&w);
     return RVM_OK;
 }

@@ -32,6 +32,7 @@ typedef struct flow {
     uint32_t *height;       /* by array: its index in the stack, or ABSENT */
     uint32_t *seen_at;      /* by register and, behind all of those, array that is present: a place of its web */
     uint32_t *webs;         /* the function's: until the end, by place an earlier one of its web, or itself */
+    uint16_t *roots;        /* the function's */
     uint32_t *work;         /* boundaries to spread from: their state is the snapshot of the link `via` */
     uint32_t *via;
     uint8_t *seen;                                                  /* by boundary */
@@ -147,10 +148,12 @@ static void join_present(const flow *w, const uint32_t *s) {
 
 static rvm_status begin_webs(flow *w) {
     rvm_function *f = w->v->p->functions + w->v->fn;
-    if (!rvm__grow(&w->v->p->al, (void **)&f->webs, &f->cap_webs, f->nplaces, sizeof *f->webs))
+    if (!rvm__grow_two(&w->v->p->al, (void **)&f->webs, sizeof *f->webs, (void **)&f->roots, sizeof *f->roots, &f->cap_webs,
+                       f->nplaces))
         return rvm__verify_no_memory(w->v);
-    for (uint32_t k = 0; k < f->nplaces; k++) f->webs[k] = k;
+    for (uint32_t k = 0; k < f->nplaces; k++) f->webs[k] = k, f->roots[k] = 0;
     w->webs = f->webs;
+    w->roots = f->roots;
     return RVM_OK;
 }
 
@@ -229,7 +232,6 @@ static void note_index(flow *w, uint16_t slot) {
 /* Everything the place names is present; its root is kept, and the access noted. */
 static rvm_status use(flow *w, uint32_t pc, uint32_t place, unsigned bits) {
     const rvm_place *q = w->v->f->places + place;
-    uint16_t *root = w->v->root + w->v->at->places + place;
     uint32_t nidx = q->kind == RVM_PLACE_ELEM ? q->nidx : q->kind == RVM_PLACE_RANGE;
     for (uint32_t k = 0; k < nidx; k++) {
         RVM__TRY(need_register(w, pc, q->idx[k]));
@@ -240,12 +242,12 @@ static rvm_status use(flow *w, uint32_t pc, uint32_t place, unsigned bits) {
     else if (!array_present(w, q->slot))
         return RVM__REJECT(w->v, pc, "'%s' is not present here", RVM__ARRAY_NAME(w->v, pc, q->slot));
     else
-        *root = root_of(w, q->slot);
+        w->roots[place] = root_of(w, q->slot);
     if (q->kind != RVM_PLACE_RANGE && is_local(w->v, q)) join(w, place, *web_at(w, q));
     if (q->kind == RVM_PLACE_RANGE)
         note_index(w, q->slot);
     else
-        note(w, q, *root, bits);
+        note(w, q, w->roots[place], bits);
     return RVM_OK;
 }
 
@@ -261,7 +263,7 @@ static rvm_status add_edge(flow *w, uint32_t pc, size_t from, size_t to) {
 static rvm_status hand_on(flow *w, uint32_t pc, const rvm_insn *in, uint32_t k) {
     rvm__verifier *v = w->v;
     const rvm_place *q = rvm__places(v->f, in) + k;
-    uint16_t root = v->root[v->at->places + in->places + k];
+    uint16_t root = rvm__root_of(v->f, q);
     bool slot = q->kind == RVM_PLACE_SLOT;
     if (slot ? q->slot >= v->at->nscalars : root >= rvm__array_params(v)) return RVM_OK;
     size_t to = v->at->params + (slot ? w->reg_param[q->slot] : w->array_param[root]);
@@ -300,6 +302,7 @@ static rvm_status appear(flow *w, uint32_t pc, uint32_t place, uint32_t root) {
     }
     w->height[q->slot] = w->nstack;
     w->stack[w->nstack++] = q->slot | root << 16;
+    w->roots[place] = (uint16_t)root;
     return RVM_OK;
 }
 
@@ -319,9 +322,12 @@ static rvm_status disappear(flow *w, uint32_t pc, uint32_t place) {
     if (!(array ? array_present(w, q->slot) : register_present(w, q->slot)))
         return RVM__REJECT(w->v, pc, "'%s' disappears here but is not present", RVM__NAME(w->v, pc, q));
     join(w, place, *web_at(w, q));
-    if (array) return disappear_array(w, pc, q);
-    remove_register(w, q->slot);
-    return RVM_OK;
+    if (!array) {
+        remove_register(w, q->slot);
+        return RVM_OK;
+    }
+    w->roots[place] = root_of(w, q->slot);
+    return disappear_array(w, pc, q);
 }
 
 /* What the array of the instruction is part of: the viewed array's root, or itself. */
@@ -341,10 +347,9 @@ static rvm_status pass_toggle(flow *w, uint32_t pc, const rvm_insn *in, const ch
         for (uint32_t k = first; k < end; k++) RVM__TRY(appear(w, pc, in->places + k, array ? new_root(w, q, letters) : 0));
         return RVM_OK;
     }
-    uint32_t was = array && array_present(w, q->slot) ? root_of(w, q->slot) : 0;
     for (uint32_t k = end; k-- > first;) RVM__TRY(disappear(w, pc, in->places + k));
     RVM__TRY(use_all(w, pc, in, letters));
-    if (!array || was == new_root(w, q, letters)) return RVM_OK;
+    if (!array || rvm__root_of(w->v->f, q) == new_root(w, q, letters)) return RVM_OK;
     return RVM__REJECT(w->v, pc, "'%s' did not appear as part of '%s'", RVM__NAME(w->v, pc, q),
                        RVM__ARRAY_NAME(w->v, pc, new_root(w, q, letters)));
 }
@@ -529,10 +534,6 @@ rvm_status rvm__verify_flow(rvm__verifier *v) {
     flow w = {.v = v};
     RVM__TRY(make(&w));
     RVM__TRY(note_values(&w));
-    for (uint32_t k = 0; k < v->p->nfunctions; k++) {
-        if (rvm__verify_skips(v, k)) continue;
-        rvm__verify_enter(v, k);
-        RVM__TRY(check_function(&w));
-    }
+    RVM__EACH_FUNCTION(v) RVM__TRY(check_function(&w));
     return RVM_OK;
 }

@@ -190,7 +190,7 @@ void rvm__forms_pass(rvm__forms *w, uint32_t pc) {
         if (rvm__letter_toggles(letters[k])) forget(w, q + k);
     if (!w->work) return;
     if (in->op == RVM_OP_let) know(w, q[0].slot, result(w, in, q));
-    if (in->op == RVM_OP_view) pass_view(w, in, q, w->v->root[w->v->at->places + in->places + 1]);
+    if (in->op == RVM_OP_view) pass_view(w, in, q, rvm__root_of(w->v->f, q + 1));
 }
 
 /* ---- a block ---- */

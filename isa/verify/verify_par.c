@@ -93,7 +93,7 @@ static rvm_status use_array(block *w, uint32_t pc, const rvm_insn *in, uint32_t 
     rvm__verifier *v = w->v;
     const rvm_place *q = rvm__places(v->f, in) + k;
     bool toggles = rvm__letter_toggles(letter);
-    uint16_t root = toggles ? q->slot : v->root[v->at->places + in->places + k];
+    uint16_t root = toggles ? q->slot : rvm__root_of(v->f, q);
     if (!bits || !rvm__is_outer(&w->forms, true, root)) return RVM_OK;
     if (toggles)
         return RVM__REJECT(v, pc, "'%s' belongs to all instances of the parallel block at line %u", RVM__NAME(v, pc, q),
@@ -260,11 +260,9 @@ static rvm_status check_blocks(block *w) {
     w->bits = rvm__verify_make(v, v->max_arrays, sizeof *w->bits);
     if (!w->reader || !w->adder || !w->mark || !w->bits) return rvm__verify_no_memory(v);
     RVM__TRY(rvm__forms_make(v, &w->forms));
-    for (uint32_t k = 0; k < v->p->nfunctions; k++) {
-        rvm__verify_enter(v, k);
-        RVM__EACH_INSN(x, v->f)
-            if (x.in->op == RVM_OP_par) RVM__TRY(check_block(w, x.pc));
-    }
+    RVM__EACH_FUNCTION(v)
+    RVM__EACH_INSN(x, v->f)
+        if (x.in->op == RVM_OP_par) RVM__TRY(check_block(w, x.pc));
     return RVM_OK;
 }
 

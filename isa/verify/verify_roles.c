@@ -52,9 +52,8 @@ static void spread(rvm__verifier *v, graph *g, size_t n) {
     }
 }
 
-static rvm_status settle(rvm__verifier *v, uint32_t fn) {
-    rvm_function *f = v->p->functions + fn;
-    rvm__verify_enter(v, fn);
+static rvm_status settle(rvm__verifier *v) {
+    rvm_function *f = v->p->functions + v->fn;
     for (uint32_t k = 0; k < f->nparams; k++) {
         rvm_role role = role_of(v->bits[v->at->params + k]);
         if (v->p->roles_claimed && f->params[k].role != role)
@@ -71,7 +70,6 @@ rvm_status rvm__verify_roles(rvm__verifier *v) {
     size_t n = rvm__nbits(v);
     RVM__TRY(make(v, &g, n));
     spread(v, &g, n);
-    for (uint32_t k = 0; k < v->p->nfunctions; k++)
-        if (!rvm__verify_skips(v, k)) RVM__TRY(settle(v, k));
+    RVM__EACH_FUNCTION(v) RVM__TRY(settle(v));
     return RVM_OK;
 }

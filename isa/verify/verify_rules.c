@@ -264,10 +264,7 @@ static rvm_status make(rules *w) {
 
 static rvm_status check_functions(rules *w) {
     RVM__TRY(make(w));
-    for (uint32_t k = 0; k < w->v->p->nfunctions; k++) {
-        rvm__verify_enter(w->v, k);
-        RVM__TRY(check_function(w));
-    }
+    RVM__EACH_FUNCTION(w->v) RVM__TRY(check_function(w));
     return RVM_OK;
 }
 

@@ -395,10 +395,6 @@ static rvm_status check_function(rvm__verifier *v) {
 }
 
 rvm_status rvm__verify_shape(rvm__verifier *v) {
-    for (uint32_t k = 0; k < v->p->nfunctions; k++) {
-        if (rvm__verify_skips(v, k)) continue;
-        rvm__verify_enter(v, k);
-        RVM__TRY(check_function(v));
-    }
+    RVM__EACH_FUNCTION(v) RVM__TRY(check_function(v));
     return RVM_OK;
 }

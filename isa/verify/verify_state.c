@@ -25,7 +25,7 @@ void rvm__verify_release(rvm__verifier *v) {
     rvm__realloc(&v->p->al, v->edges, v->cap_edges * sizeof *v->edges, 0);
 }
 
-void rvm__verify_enter(rvm__verifier *v, uint32_t fn) {
+static void enter(rvm__verifier *v, uint32_t fn) {
     v->fn = fn;
     v->f = v->p->functions + fn;
     v->at = v->base + fn;
@@ -33,6 +33,13 @@ void rvm__verify_enter(rvm__verifier *v, uint32_t fn) {
     for (uint32_t k = 0; k < v->f->nparams; k++)
         for (int d = 0; d < v->f->params[k].ndim && d < RVM_MAX_DIMS; d++)
             if (v->f->params[k].dim[d] < v->f->nregs) v->is_length[v->f->params[k].dim[d]] = true;
+}
+
+bool rvm__verify_next(rvm__verifier *v, uint32_t *fn) {
+    while (*fn < v->p->nfunctions && v->skip && v->skip[*fn]) ++*fn;
+    if (*fn >= v->p->nfunctions) return false;
+    enter(v, (*fn)++);
+    return true;
 }
 
 const char *rvm__verify_name(const rvm__verifier *v, uint32_t pc, const rvm_place *place, char *text) {

@@ -94,8 +94,8 @@ static bool same_memory(const rvm__emit *e, const rvm_place *a, const rvm_place 
     if (a->kind == RVM_PLACE_SLOT || b->kind == RVM_PLACE_SLOT)
         return a->kind == b->kind && a->slot == b->slot && a->slot < e->f->nregs;
     if (cut_apart(e, a, b)) return false;
-    const uint16_t x = rvm__base_of(e, a->slot, e->control.pc), y = rvm__base_of(e, b->slot, e->control.pc);
-    return x == y || x == RVM__NO_BASE || y == RVM__NO_BASE || (overlaps(e, x) && overlaps(e, y));
+    const uint16_t x = rvm__root_of(e->f, a), y = rvm__root_of(e->f, b);
+    return x == y || (overlaps(e, x) && overlaps(e, y));
 }
 
 typedef struct extent {

@@ -39,12 +39,8 @@ static void find_inner(const rvm__emit *e, uint32_t par, uint8_t *inner) {
         if (rvm__op_names_array((rvm_op)x.in->op)) inner[x.q->slot] = 1;
 }
 
-static void use_array(const rvm__emit *e, plan *p, const uint8_t *inner, uint32_t pc, uint16_t array, unsigned bits) {
-    const uint16_t base = rvm__base_of(e, array, pc);
-    if (base == RVM__NO_BASE) {
-        p->why = "an array in it is part of one or another";
-        return;
-    }
+static void use_array(const rvm__emit *e, plan *p, const uint8_t *inner, const rvm_place *q, unsigned bits) {
+    const uint16_t array = q->slot, base = rvm__root_of(e->f, q);
     if (inner[base]) return;
     p->bits[base] |= bits | TOUCHED;
     p->base[base] = base;
@@ -55,7 +51,7 @@ static void use_array(const rvm__emit *e, plan *p, const uint8_t *inner, uint32_
 
 static void use_places(const rvm__emit *e, plan *p, const uint8_t *inner, uint32_t pc) {
     RVM__EACH_ACCESS(a, e->u->p, e->f, &e->f->code[pc])
-        if (a.array && !a.toggles) use_array(e, p, inner, pc, a.q->slot, a.bits);
+        if (a.array && !a.toggles) use_array(e, p, inner, a.q, a.bits);
 }
 
 static bool is_guarded(const rvm__emit *e, uint32_t pc) {

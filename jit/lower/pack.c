@@ -68,12 +68,10 @@ static bool changes_whole(const rvm__emit *e, uint32_t call, uint32_t view) {
     const rvm_insn *in = &e->f->code[call];
     const rvm_place *q = rvm__places(e->f, in);
     const rvm_callee g = rvm__callee_of(e->u->p, in);
-    const uint16_t whole = rvm__base_of(e, rvm__places(e->f, &e->f->code[view])[1].slot, view);
+    const uint16_t whole = rvm__root_of(e->f, rvm__places(e->f, &e->f->code[view]));
     for (uint32_t n = 0; n < g.nparams; n++) {
         const rvm_place *a = &q[g.first + n];
-        if (g.params[n].role == RVM_READ || a->kind == RVM_PLACE_SLOT) continue;
-        const uint16_t base = rvm__base_of(e, a->slot, call);
-        if (base == whole || base == RVM__NO_BASE || whole == RVM__NO_BASE) return true;
+        if (g.params[n].role != RVM_READ && a->kind != RVM_PLACE_SLOT && rvm__root_of(e->f, a) == whole) return true;
     }
     return false;
 }

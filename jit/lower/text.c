@@ -29,13 +29,9 @@ bool rvm__is_closed(const rvm_function *f, uint32_t from, uint32_t to) {
 }
 
 uint16_t rvm__base_of(const rvm__emit *e, uint16_t array, uint32_t pc) {
-    for (uint32_t at = pc; (at = rvm__maker_of(e->f, array, at));) {
-        if (!rvm__is_closed(e->f, at, pc)) return RVM__NO_BASE;
-        const rvm_insn *in = &e->f->code[at];
-        if (in->op != RVM_OP_view) return array;
-        array = rvm__places(e->f, in)[1].slot;
-    }
-    return array;
+    const uint32_t at = rvm__maker_of(e->f, array, pc);
+    if (!at) return array;
+    return rvm__is_closed(e->f, at, pc) ? rvm__root_of(e->f, rvm__places(e->f, &e->f->code[at])) : RVM__NO_BASE;
 }
 
 const rvm_insn *rvm__view_at(const rvm__emit *e, uint16_t array, uint32_t pc) {

@@ -39,10 +39,8 @@ typedef struct preparation {
     bool shadow;
     const uint8_t *local; /* by array: may be local, so that its elements may have a magnitude to keep (locals.c) */
     uint8_t *modified;    /* by register: changed otherwise than by appearing and disappearing */
-    uint16_t *base;       /* by array: the array it is part of; NO_BASE where several */
     uint32_t depth, deepest;
 } preparation;
-enum { NO_BASE = 0xffff };
 
 static bool is_let(const rvm_insn *in) {
     return (in->op | 1) == RVM_OP_unlet;
@@ -69,7 +67,7 @@ static int64_t const_value(const preparation *p, const rvm_place *q) {
 
 static bool tracked(const preparation *p, const rvm_place *q) {
     if (p->m->o.unchecked || !rvm__is_floating(rvm__place_type(p->f, q))) return false;
-    return q->kind == RVM_PLACE_SLOT ? q->slot < p->f->nregs && p->modified[q->slot] : p->local[q->slot];
+    return q->kind == RVM_PLACE_SLOT ? q->slot < p->f->nregs && p->modified[q->slot] : p->local[rvm__root_of(p->f, q)];
 }
 
 /* Whether every place is a register or constant, and in shadowed code every real one active or constant: form r. */
@@ -183,8 +181,8 @@ static void deeper(preparation *p) {
 static bool may_share(const preparation *p, const rvm_place *a, const rvm_place *b) {
     if (a->kind == RVM_PLACE_SLOT || b->kind == RVM_PLACE_SLOT)
         return a->kind == b->kind && a->slot == b->slot && a->slot < p->f->nregs;
-    const uint16_t x = p->base[a->slot], y = p->base[b->slot];
-    if (x == y || x == NO_BASE || y == NO_BASE) return true;
+    const uint16_t x = rvm__root_of(p->f, a), y = rvm__root_of(p->f, b);
+    if (x == y) return true;
     int roles[2] = {-1, -2};
     for (uint32_t k = 0; k < p->f->nparams; k++) {
         if (!p->f->params[k].ndim) continue;
@@ -324,19 +322,11 @@ static void prepare_one(preparation *p, uint32_t pc, rvm__xinsn *x) {
         prepare_other(p, pc, in, places, unchecked, x);
 }
 
-/* What changes registers other than by let and unlet; what views are part of. */
-static void survey(preparation *p) {
-    const rvm_function *f = p->f;
-    for (uint32_t k = 0; k < f->narrays; k++) p->base[k] = (uint16_t)k;
-    RVM__EACH_INSN(x, f) {
-        if (x.in->op == RVM_OP_view) {
-            const uint16_t whole = p->base[x.q[1].slot];
-            uint16_t *base = &p->base[x.q[0].slot];
-            *base = *base == x.q[0].slot || *base == whole ? whole : NO_BASE;
-        }
-        RVM__EACH_ACCESS(a, p->m->p, f, x.in)
+/* What changes registers other than by let and unlet. */
+static void survey(const preparation *p) {
+    RVM__EACH_INSN(x, p->f)
+        RVM__EACH_ACCESS(a, p->m->p, p->f, x.in)
             if (a.reg && !a.toggles && a.bits & RVM__BITS_ACC) p->modified[a.q->slot] = 1;
-    }
 }
 
 /* The number of an instruction among FUSIBLE, or 0. */
@@ -385,9 +375,8 @@ static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, con
     const rvm_function *f = &m->p->functions[fn];
     preparation p = {.m = m, .f = f, .fn = fn, .shadow = shadow, .local = local};
     p.modified = rvm__scratch(m, SCRATCH_MODIFIED, f->nregs);
-    p.base = rvm__scratch(m, SCRATCH_BASE, f->narrays * sizeof *p.base);
     if (!code->x) code->x = rvm__resize(m, NULL, 0, f->ncode * sizeof *code->x);
-    if (!p.modified || !p.base || !code->x) return RVM_ERR_MEMORY;
+    if (!p.modified || !code->x) return RVM_ERR_MEMORY;
     survey(&p);
     RVM__EACH_INSN(x, f) prepare_one(&p, x.pc, &code->x[x.pc]);
     if (shadow) {
