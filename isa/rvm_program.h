@@ -178,11 +178,29 @@ RVM_API uint32_t rvm_program_code_size(const rvm_program *p, uint32_t fn);
 RVM_API void rvm_program_position(const rvm_program *p, uint32_t fn, uint32_t pc, const char **file, uint32_t *line,
                                   uint32_t *column);
 
+/* What an instruction does with control. Pairs are each other's inverse, so that backward they trade places. */
+typedef enum rvm_flow {
+    RVM_FLOW_ON,  /* goes on to the next */
+    RVM_FLOW_END, /* start, halt */
+    RVM_FLOW_JUMP,
+    RVM_FLOW_JUMP_IF,
+    RVM_FLOW_COME_FROM,
+    RVM_FLOW_LOOP, /* a counted loop: either end */
+    RVM_FLOW_LOOP_END,
+    RVM_FLOW_BLOCK, /* a parallel block: either end */
+    RVM_FLOW_BLOCK_END,
+    RVM_FLOW_COMPUTE, /* a region opens; its compute part ends; the region ends, where the compute part runs backward */
+    RVM_FLOW_DO,
+    RVM_FLOW_UNDO
+} rvm_flow;
+
 /* One instruction; docs/isa.md has what each means. */
 typedef struct rvm_instruction {
     const char *mnemonic; /* "add", "let", "jmp": static strings, those of rvm_machine_profile, too */
+    const char *symbol;   /* of an update as the language writes it: "+="; else NULL */
     const char *row;      /* of an update the function that it applies: "mul"; else NULL */
     uint32_t places;      /* operands, the target first where it has one */
+    rvm_flow flow;
     int64_t target; /* of a jump, a come-from, either end of a loop or block: the one that it is paired with; else -1 */
     int64_t callee; /* the function that it calls, or whose number it takes; else -1 */
 } rvm_instruction;
@@ -191,6 +209,28 @@ RVM_API bool rvm_program_instruction(const rvm_program *p, uint32_t fn, uint32_t
 /* The text of its k-th place, with the names of the source where they are known, as "x[i]"; cut to size and ended by 0.
  * Returns the length it has uncut, 0 where there is none. */
 RVM_API int rvm_program_place_text(const rvm_program *p, uint32_t fn, uint32_t pc, uint32_t k, char *text, size_t size);
+
+/* What an instruction does with its k-th place: of a register or array of the function, which are numbered together, arrays
+ * behind registers (rvm_program_variable), or of a constant. A number is used again where its place has disappeared. */
+typedef struct rvm_operand {
+    int64_t variable; /* -1: a constant, or the bounds of a part */
+    bool whole;       /* not one element: an array or a part of it */
+    rvm_role role;    /* only read, only added to, anything else; of an argument that of the parameter */
+    int appears;      /* run as written, the place appears: 1, disappears: -1, neither: 0 */
+    int indices;      /* registers that say which element or part, which are read */
+    uint16_t index[RVM_MAX_DIMS + 1];
+} rvm_operand;
+/* False where there is none. */
+RVM_API bool rvm_program_operand(const rvm_program *p, uint32_t fn, uint32_t pc, uint32_t k, rvm_operand *out);
+typedef struct rvm_variable_info {
+    rvm_type type;
+    bool array;
+    bool length;      /* the length of an array that is a parameter */
+    int64_t param;    /* the parameter that it is, or -1 */
+    const char *name; /* of a parameter, and of a length that has one; else NULL; the program's own */
+} rvm_variable_info;
+/* False past the last. */
+RVM_API bool rvm_program_variable(const rvm_program *p, uint32_t fn, uint32_t k, rvm_variable_info *out);
 
 /* The instruction that opens the k-th parallel block of a function, or -1. *proved (may be NULL): whether the verifier
  * proved what its instances may share; else the machine watches over it while the block runs. */

@@ -145,6 +145,10 @@ static void questions(void) {
     HARMLESS(rvm_program_instruction, out, !rvm_program_instruction(p, fn, 0, NULL));
     HARMLESS(rvm_program_place_text, p, !rvm_program_place_text(NULL, 0, 0, 0, text, sizeof text) && !*text);
     HARMLESS(rvm_program_place_text, text, rvm_program_place_text(p, fn, 1, 0, NULL, 100) > 0);
+    HARMLESS(rvm_program_operand, p, !rvm_program_operand(NULL, 0, 0, 0, &(rvm_operand){0}));
+    HARMLESS(rvm_program_operand, out, !rvm_program_operand(p, fn, 1, 0, NULL));
+    HARMLESS(rvm_program_variable, p, !rvm_program_variable(NULL, 0, 0, &(rvm_variable_info){0}));
+    HARMLESS(rvm_program_variable, out, !rvm_program_variable(p, fn, 0, NULL));
     HARMLESS(rvm_program_block, p, rvm_program_block(NULL, 0, 0, &proved) == -1);
     HARMLESS(rvm_program_block, proved, rvm_program_block(p, fn, 0, NULL) == -1);
     HARMLESS(rvm_program_instruction_text, p, !rvm_program_instruction_text(NULL, 0, 0, text, sizeof text) && !*text);

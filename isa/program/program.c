@@ -105,12 +105,32 @@ void rvm_program_position(const rvm_program *p, uint32_t fn, uint32_t pc, const 
     if (column) *column = at.column;
 }
 
+/* By pair, of the instruction as written and of its inverse. */
+static const uint8_t flows[RVM_PAIR_COUNT][2] = {[RVM_PAIR_start] = {RVM_FLOW_END, RVM_FLOW_END},
+                                                 [RVM_PAIR_jmp] = {RVM_FLOW_JUMP, RVM_FLOW_COME_FROM},
+                                                 [RVM_PAIR_jt] = {RVM_FLOW_JUMP_IF, RVM_FLOW_COME_FROM},
+                                                 [RVM_PAIR_jf] = {RVM_FLOW_JUMP_IF, RVM_FLOW_COME_FROM},
+                                                 [RVM_PAIR_for] = {RVM_FLOW_LOOP, RVM_FLOW_LOOP_END},
+                                                 [RVM_PAIR_par] = {RVM_FLOW_BLOCK, RVM_FLOW_BLOCK_END},
+                                                 [RVM_PAIR_compute] = {RVM_FLOW_COMPUTE},
+                                                 [RVM_PAIR_do] = {RVM_FLOW_DO},
+                                                 [RVM_PAIR_undo] = {RVM_FLOW_UNDO}};
+
+/* A reversed loop or block has its ends the other way round. */
+static rvm_flow flow_of(const rvm_insn *in, uint32_t pc) {
+    const bool second = rvm__is_loop(in->op) ? in->target < pc : rvm__is_inverse(in->op);
+    return (rvm_flow)flows[rvm__pair_of(in->op)][second];
+}
+
 bool rvm_program_instruction(const rvm_program *p, uint32_t fn, uint32_t pc, rvm_instruction *out) {
     const rvm_function *f = function_at(p, fn);
     if (!f || !out || pc >= f->ncode) return false;
     const rvm_insn *in = &f->code[pc];
     const char target = rvm__op_target((rvm_op)in->op);
-    *out = (rvm_instruction){.mnemonic = rvm__op_info[in->op].name, .places = in->nplaces};
+    *out = (rvm_instruction){.mnemonic = rvm__op_info[in->op].name,
+                             .symbol = rvm__op_info[in->op].symbol,
+                             .places = in->nplaces,
+                             .flow = flow_of(in, pc)};
     if (rvm__op_is_update((rvm_op)in->op)) out->row = rvm__row_info[in->row].name;
     out->target = target == 'L' ? (int64_t)in->target : -1;
     out->callee = target == 'F' ? (int64_t)in->target : -1;

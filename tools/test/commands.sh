@@ -609,7 +609,18 @@ c
 rc'
 expect 0 'there is no command' debug 'jump'
 
-for c in run grad jvp check debug dis verify info; do expect 0 'usage: rvm' rvm $c --help; done
+# the picture of a function
+expect 0 '"dots":5,"boxes":6,"regions":2' rvm graph norm.rasm --json -o norm.svg
+expect 0 '<svg' cat norm.svg
+expect 0 'class="value"*>25<' rvm graph norm.rasm norm 'x=[3,4]' --values
+expect 0 'ss += x' rvm graph norm.rasm --statements
+expect 0 'digraph "norm"*[label="ss"]' rvm graph norm.rasm --dot
+expect 2 'values are for --values' rvm graph norm.rasm norm 'x=[3,4]'
+expect 2 'json needs -o FILE' rvm graph norm.rasm --json
+expect 4 'which is the limit (--fuel)' rvm graph norm.rasm norm 'x=[3,4]' --values --fuel 3
+expect 3 'No such file' rvm graph norm.rasm -o no/such/folder/norm.svg
+
+for c in run grad jvp check debug dis graph verify info; do expect 0 'usage: rvm' rvm $c --help; done
 expect 0 'rvm 0' rvm --version
 expect 0 'rasm 0' rasm --version
 finish
