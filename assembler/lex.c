@@ -95,44 +95,54 @@ static void lex_int(parser *p, token *t, const char *text, size_t length) {
     t->exact = rvm__exact_read(p->a, text);
 }
 
+enum { NUMBER = 400, MOST_DIGITS = NUMBER - 8 }; /* which leaves room for an exponent */
+
+/* As strtod reads it, without underscores; *real: with a point or an exponent. Its length, from MOST_DIGITS on too long. */
+static size_t take_decimal(parser *p, char text[NUMBER], bool *real) {
+    size_t used = digits(p, text, 0, MOST_DIGITS);
+    *real = at(p, 0) == '.' && is_digit(at(p, 1));
+    if (*real) {
+        text[used++] = '.';
+        p->pos++;
+        used = digits(p, text, used, MOST_DIGITS);
+    }
+    const size_t sign = at(p, 1) == '-' || at(p, 1) == '+';
+    if ((at(p, 0) == 'e' || at(p, 0) == 'E') && is_digit(at(p, 1 + sign))) {
+        *real = true;
+        text[used++] = 'e';
+        if (sign) text[used++] = (char)at(p, 1);
+        p->pos += 1 + sign;
+        used = digits(p, text, used, NUMBER - 1);
+    }
+    text[used] = 0;
+    return used;
+}
+
+static void lex_real(parser *p, token *t, const char *text, size_t start) {
+    t->kind = K_REAL;
+    t->u.f = strtod_l(text, NULL, p->a->c_locale);
+    t->exact = rvm__exact_read(p->a, text);
+    if (!t->exact && t->u.f > 1.7976931348623157e308) bad(p, t, start, D_REAL_RANGE, "f64");
+}
+
 static void lex_number(parser *p, token *t, size_t start) {
-    char text[400];
-    enum { ROOM = sizeof text - 8 };
+    char text[NUMBER];
+    bool real;
     if (at(p, 0) == '0' && (at(p, 1) == 'x' || at(p, 1) == 'X')) {
         lex_hex(p, t, start);
         return;
     }
-    size_t used = digits(p, text, 0, ROOM);
-    bool real = false;
-    if (at(p, 0) == '.' && is_digit(at(p, 1))) {
-        real = true;
-        text[used++] = '.';
-        p->pos++;
-        used = digits(p, text, used, ROOM);
-    }
+    const size_t used = take_decimal(p, text, &real);
     const bool ends_in_point = !real && at(p, 0) == '.' && at(p, 1) != '.' && !is_letter(at(p, 1));
     if (ends_in_point) p->pos++;
-    int sign = at(p, 1) == '-' || at(p, 1) == '+';
-    if ((at(p, 0) == 'e' || at(p, 0) == 'E') && is_digit(at(p, 1 + (size_t)sign))) {
-        real = true;
-        text[used++] = 'e';
-        if (sign) text[used++] = (char)at(p, 1);
-        p->pos += 1 + (size_t)sign;
-        used = digits(p, text, used, sizeof text - 1);
-    }
-    text[used] = 0;
     const bool imaginary = at(p, 0) == 'i' && !is_letter(at(p, 1)) && !is_digit(at(p, 1)) && at(p, 1) != '_';
-    if ((is_letter(at(p, 0)) && !imaginary) || used >= ROOM || ends_in_point) {
+    if ((is_letter(at(p, 0)) && !imaginary) || used >= MOST_DIGITS || ends_in_point) {
         while (is_letter(at(p, 0)) || is_digit(at(p, 0))) p->pos++;
         bad(p, t, start, D_NUMBER, NULL);
-    } else if (!real)
+    } else if (real)
+        lex_real(p, t, text, start);
+    else
         lex_int(p, t, text, used);
-    else {
-        t->kind = K_REAL;
-        t->u.f = strtod_l(text, NULL, p->a->c_locale);
-        t->exact = rvm__exact_read(p->a, text);
-        if (!t->exact && t->u.f > 1.7976931348623157e308) bad(p, t, start, D_REAL_RANGE, "f64");
-    }
     if (!imaginary || t->kind == K_BAD) return;
     p->pos++;
     t->whole = !real;
