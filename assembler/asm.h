@@ -120,7 +120,6 @@ void rvm__diag(assembler *a, span at, diag d, const char *a1, const char *a2, co
 /* A hint for the message told last, in place of its own. */
 void rvm__diag_hint(assembler *a, diag d, const char *a1, const char *a2, const char *a3);
 const char *rvm__number(assembler *a, int64_t n); /* as text, for messages */
-const char *rvm__type_text(int type);
 /* The visible name nearest to `n` in spelling, or NULL; `what` chooses among them. */
 typedef enum near_what { NEAR_VALUE, NEAR_FUNC, NEAR_ROW, NEAR_STATEMENT, NEAR_TYPE } near_what;
 const char *rvm__near(assembler *a, const name *n, near_what what);
@@ -208,8 +207,6 @@ stmt *rvm__parse_block(parser *p, span opened, const char *opener, unsigned allo
 bool rvm__expect(parser *p, const char *s, const char *where);
 bool rvm__expect_line(parser *p);
 void rvm__unexpected(parser *p, const char *expected);
-expr *rvm__expr_new(assembler *a, expr_kind kind, span at, uint32_t nkids);
-expr *rvm__expr_whole(assembler *a, int64_t i, span at); /* a constant */
 
 /* operators.c */
 typedef struct operator_info {
@@ -238,35 +235,40 @@ bool rvm__exact_value(const exact *x, rvm_type type,
 double rvm__exact_double(const exact *x); /* the same, infinite where it is too large */
 double rvm__exact_log(const exact *x);    /* of a positive one */
 
-/* fold.c */
+/* types.c */
+bool rvm__is_complex(int type);
+bool rvm__is_value_type(int type);
+bool rvm__is_real(int type);                             /* of the machine */
+rvm_type rvm__part_type(int type);                       /* of the registers that hold it */
+int rvm__number_type(const assembler *a, const name *n); /* complex or lns, that the word means, or -1 */
+const char *rvm__type_text(int type);
+void rvm__fn_limit(assembler *a, span at, int64_t result); /* tells of a type or variant that could not be added */
+
+/* tree.c */
+expr *rvm__expr_new(assembler *a, expr_kind kind, span at, uint32_t nkids);
+expr *rvm__expr_whole(assembler *a, int64_t i, span at); /* a constant */
+expr *rvm__expr_copy(assembler *a, const expr *e);       /* with the same kids */
+expr *rvm__tree_copy(assembler *a, const expr *e);
+void rvm__failed(expr *e);                                                                      /* an error in e was told */
+void rvm__wrong(assembler *a, expr *e, diag d, const char *a1, const char *a2, const char *a3); /* tell one */
+void rvm__become(expr *e, const expr *other);           /* takes the place of a subtree, keeps its own */
 bool rvm__is_constant(const expr *e);                   /* checked, and without a type yet */
+bool rvm__is_whole(const expr *e);                      /* one that is written as a whole number */
 void rvm__set_exact(expr *e, const exact *x, int type); /* T_INT or T_REAL */
 void rvm__set_real(expr *e, double v);
-/* e, a row whose operands are constants of a common type T_INT or T_REAL, becomes their value. Tells errors. */
-void rvm__fold(assembler *a, expr *e, rvm_row row, int type);
-bool rvm__constant_as(assembler *a, expr *e, rvm_type type);      /* e becomes an E_VALUE; false: told */
-bool rvm__constant_convert(assembler *a, expr *e, rvm_type type); /* e becomes what type(e) is, a constant still */
-void rvm__fold_complex(assembler *a, expr *e);                    /* of constants: e becomes complex(re, im) of values */
-
-/* check.c, check_name.c */
-bool rvm__constant_resolve(assembler *a, constant *c);
-/* want: a type that the surroundings need, T_NONE when free. Marks errors with type T_ERROR and tells them. */
-void rvm__check(assembler *a, expr *e, int want);
-bool rvm__coerce(assembler *a, expr *e, int type);         /* checked e as a value of this type */
-bool rvm__check_value(assembler *a, expr *e, int type);    /* check and coerce */
-int rvm__settle(assembler *a, expr *e, int want);          /* give a constant its type; the type, or T_ERROR */
-bool rvm__check_place(assembler *a, expr *e, bool change); /* a scalar place; change: one that may be changed */
-void rvm__failed(expr *e);                                 /* an error in e was told */
-void rvm__wrong(assembler *a, expr *e, diag d, const char *a1, const char *a2, const char *a3); /* tell one */
-void rvm__become(expr *e, const expr *other);  /* takes the place of a subtree, keeps its own */
-void rvm__check_scalar(assembler *a, expr *e); /* a name or an element */
-/* A name or subscripts: its dimensions (0: a scalar), -1 after an error; becomes E_VAR, E_ELEM or E_PART. */
-int rvm__check_part(assembler *a, expr *e);
+void rvm__set_value(expr *e, rvm_value v, int type);
+/* Of checked expressions: */
 bool rvm__mentions(const expr *e, const var *v);
 bool rvm__same_place(const expr *a, const expr *b);
 const expr *rvm__finds_place(const expr *e, const expr *place); /* place itself somewhere in e, or NULL */
 
-/* numbers.c, lower_number.c: complex and lns */
+/* constant.c */
+bool rvm__constant_as(assembler *a, expr *e, rvm_type type);               /* e becomes an E_VALUE; false: told */
+bool rvm__constant_convert(assembler *a, expr *e, rvm_type type);          /* becomes what type(e) is, a constant still */
+expr *rvm__constant_value(assembler *a, double x, rvm_type type, span at); /* a new E_VALUE */
+const exact *rvm__exact_fix(assembler *a, int64_t v);                      /* that the bits of a fix are */
+
+/* formula.c: the rows of numbers.def */
 typedef struct maker { /* makes the tree of a formula over leaves: parts of the operands a, b, c, then S and T */
     assembler *a;
     rvm_type base;
@@ -274,19 +276,55 @@ typedef struct maker { /* makes the tree of a formula over leaves: parts of the 
     expr *leaf[8];
 } maker;
 enum formula_part { FORMULA_S, FORMULA_T, FORMULA_RE, FORMULA_IM };
-bool rvm__is_complex(int type);
-bool rvm__is_value_type(int type);
-rvm_type rvm__part_type(int type);                       /* of the registers that hold it */
-int rvm__number_type(const assembler *a, const name *n); /* that the word means, or -1 */
-const char *rvm__number_type_text(int type);
+typedef struct number_row {
+    const char *name, *operands;
+    char result;
+    expr *(*formula)(maker *m, enum formula_part part);
+} number_row;
+extern const number_row rvm__number_rows[];
 expr *rvm__number_formula(maker *m, uint8_t row, enum formula_part part);
-bool rvm__coerce_number(assembler *a, expr *e, int type);
-/* e, whose operands are checked, as the operation `word` if one of them is complex or lns; false: none is. */
-bool rvm__check_number(assembler *a, expr *e, const char *word, int want);
-bool rvm__check_number_call(assembler *a, expr *e, int want); /* conj(z), lns(x) ...; false: no such function */
-void rvm__lns_to_real(assembler *a, expr *e, int type);       /* e(kid), a conversion of an lns */
+/* The first row of a name that takes operands of this kind (C or L), or makes it (complex, lns); -1: none. */
+int rvm__number_find(const char *word, char kind);
+int rvm__number_fitting(int row, const expr *e); /* another of the same name, where its letters fit e's operands exactly */
 expr *rvm__number_node(assembler *a, const char *word, int type, span at, const expr *x, const expr *y); /* y may be NULL */
 const expr *rvm__number_real(const expr *e); /* x, where e is complex(x, 0); else NULL */
+
+/* fold.c */
+/* e, a row whose operands are constants of a common type T_INT or T_REAL, becomes their value. Tells errors. */
+void rvm__fold(assembler *a, expr *e, rvm_row row, int type);
+void rvm__fold_complex(assembler *a, expr *e); /* of constants: e becomes complex(re, im) of values */
+
+/* coerce.c */
+int rvm__join_types(assembler *a, int x, int y);                            /* the one that they share, or T_ERROR */
+void rvm__wrap(assembler *a, expr *e, rvm_row row, int type, expr *second); /* e becomes row(what it was, second) */
+bool rvm__coerce(assembler *a, expr *e, int type);                          /* checked e as a value of this type */
+bool rvm__coerce_number(assembler *a, expr *e, int type);                   /* of complex or lns */
+int rvm__settle(assembler *a, expr *e, int want); /* give a constant its type; the type, or T_ERROR */
+
+/* numbers.c, check_row.c: e, whose operands are checked. want: as for rvm__check */
+/* As the operation `word` if an operand is complex or lns; false: none is. */
+bool rvm__check_number(assembler *a, expr *e, const char *word, int want);
+bool rvm__is_number_call(const name *n); /* conj(z), lns(x) ... */
+void rvm__finish_number_call(assembler *a, expr *e, int want);
+void rvm__lns_to_real(assembler *a, expr *e, int type);             /* e(kid), a conversion of an lns */
+void rvm__finish_row(assembler *a, expr *e, rvm_row row, int want); /* becomes an E_ROW or a constant */
+void rvm__finish_logic(assembler *a, expr *e);
+void rvm__finish_power(assembler *a, expr *e, int want);
+void rvm__finish_conversion(assembler *a, expr *e, rvm_type type);
+
+/* check_name.c */
+void rvm__check_variable(assembler *a, expr *e); /* a name becomes E_VAR; tells of an unknown one */
+const var *rvm__check_array(assembler *a,
+                            expr *e); /* name[...] becomes E_PART, its subscripts not checked yet; NULL: told */
+
+/* check.c */
+bool rvm__constant_resolve(assembler *a, constant *c);
+/* want: a type that the surroundings need, T_NONE when free. Marks errors with type T_ERROR and tells them. */
+void rvm__check(assembler *a, expr *e, int want);
+bool rvm__check_value(assembler *a, expr *e, int type);    /* check and coerce */
+bool rvm__check_place(assembler *a, expr *e, bool change); /* a scalar place; change: one that may be changed */
+/* A name or subscripts: its dimensions (0: a scalar), -1 after an error; becomes E_VAR, E_ELEM or E_PART. */
+int rvm__check_part(assembler *a, expr *e);
 
 /* hint.c: in place of the hint of the message told last */
 void rvm__hint_foreign(parser *p, const token *t); /* where it is a word of another language */
@@ -407,8 +445,6 @@ void rvm__note_given(assembler *a, uint32_t function, int64_t variant, uint32_t 
 void rvm__check_given(assembler *a); /* of a verified program, whose roles are known */
 
 /* fn_types.c */
-/* A type or variant that could not be added: result says why. */
-void rvm__fn_limit(assembler *a, span at, int64_t result);
 void rvm__check_function(assembler *a, expr *e); /* E_FN: finds the function */
 /* Checked e where a value of the type is needed, or with signature 0 none. */
 bool rvm__check_function_type(assembler *a, expr *e, uint16_t signature);

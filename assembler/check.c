@@ -1,158 +1,101 @@
-/* check.c: expressions: names found, types known, constants folded, conversions written out. In place: a checked tree holds
- * only the kinds below E_CALL, and constants.
- *
- * A constant has no type (T_INT, T_REAL) until it meets one; until then it is exact, where it can be. i64 widens to a real
- * where a real is needed; nothing else converts.
+/* check.c: expressions by recursive descent: names found, types known, constants folded, conversions written out. In place:
+ * a checked tree holds only the kinds below E_CALL, and constants.
  */
 #include "asm.h"
 #include "instruction.h"
-
-static bool is_real(int type) {
-    return type < RVM_TYPE_COUNT && type != RVM_I64;
-}
-
-/* ---- types ---- */
-
-/* The type that operands of types x and y share. */
-static int join(assembler *a, int x, int y) {
-    if (x == T_ERROR || y == T_ERROR) return T_ERROR;
-    if (x == y || y == T_INT) return x;
-    if (x == T_INT) return y;
-    if (x == T_REAL) return y == RVM_I64 ? (int)a->options.real : y;
-    if (y == T_REAL) return x == RVM_I64 ? (int)a->options.real : x;
-    if (x == RVM_I64) return y;
-    return y == RVM_I64 ? x : T_ERROR;
-}
-
-static expr *copy_of(assembler *a, const expr *e) {
-    expr *copy = rvm__arena(a, sizeof *copy);
-    if (copy) *copy = *e;
-    return copy;
-}
-
-/* e becomes row(what it was, second). */
-static void wrap(assembler *a, expr *e, rvm_row row, int type, expr *second) {
-    expr *kid = copy_of(a, e);
-    expr **kids = rvm__arena(a, 2 * sizeof *kids);
-    if (!kid || !kids) {
-        rvm__failed(e);
-        return;
-    }
-    kids[0] = kid;
-    kids[1] = second;
-    e->kind = E_ROW;
-    e->op = (uint8_t)row;
-    e->type = (uint8_t)type;
-    e->kids = kids;
-    e->nkids = second ? 2 : 1;
-}
-
-bool rvm__coerce(assembler *a, expr *e, int type) {
-    if (e->type == T_ERROR) return false;
-    if (e->signature) {
-        rvm__wrong(a, e, D_FN_MISMATCH, rvm__type_text(type), a->program->signatures[e->signature - 1].text, NULL);
-        return false;
-    }
-    if (e->type == type) return true;
-    if (type >= RVM_TYPE_COUNT) return rvm__coerce_number(a, e, type);
-    if (rvm__is_constant(e)) return rvm__constant_as(a, e, (rvm_type)type);
-    if (e->type == RVM_I64 && is_real(type)) {
-        wrap(a, e, RVM_ROW_conv, type, NULL);
-        return e->kind != E_ERROR;
-    }
-    const diag d = rvm__is_complex(e->type) && is_real(type) ? D_COMPLEX_FOUND : D_MISMATCH;
-    rvm__wrong(a, e, d, rvm__type_text(type), rvm__type_text(e->type), NULL);
-    return false;
-}
 
 bool rvm__check_value(assembler *a, expr *e, int type) {
     rvm__check(a, e, type);
     return rvm__coerce(a, e, type);
 }
 
-int rvm__settle(assembler *a, expr *e, int want) {
-    if (e->type == T_INT && want >= RVM_TYPE_COUNT) want = RVM_I64;
-    if (e->type == T_REAL && !is_real(want)) want = (int)a->options.real;
-    if (rvm__is_constant(e)) rvm__coerce(a, e, (rvm_type)want);
-    return e->type;
+/* ---- names ---- */
+
+/* Each use of a constant goes its own way. */
+static void take_constant(assembler *a, expr *e) {
+    constant *c = e->u.name->constant;
+    const expr *value = rvm__constant_resolve(a, c) ? rvm__tree_copy(a, c->expr) : NULL;
+    if (value)
+        rvm__become(e, value);
+    else
+        rvm__failed(e);
 }
 
-/* ---- rows ---- */
+/* A subscript, or lo..hi. */
+static bool check_subscript(assembler *a, expr *s) {
+    if (s->kind != E_RANGE) return rvm__check_value(a, s, RVM_I64);
+    const bool good = rvm__check_value(a, s->kids[0], RVM_I64);
+    return rvm__check_value(a, s->kids[1], RVM_I64) && good;
+}
 
-/* The operands' common type, told when there is none; `from`: the first operand that counts. */
-static int common(assembler *a, expr *e, int from) {
-    int type = e->kids[from]->type;
-    for (int k = from + 1; k < e->nkids; k++) {
-        int other = e->kids[k]->type, joined = join(a, type, other);
-        if (joined == T_ERROR && type != T_ERROR && other != T_ERROR)
-            rvm__wrong(a, e, D_MIX, rvm__type_text(type), rvm__type_text(other), NULL);
-        type = joined;
+static int check_element(assembler *a, expr *e) {
+    const var *v = rvm__check_array(a, e);
+    if (!v) return -1;
+    if (e->nkids > v->ndim || !e->nkids) {
+        rvm__wrong(a, e, D_SUBSCRIPTS, v->name->text, rvm__number(a, v->ndim), rvm__number(a, e->nkids));
+        return -1;
     }
-    return type;
-}
-
-static const char *operator_text(const expr *e, rvm_row row) {
-    return e->kind == E_BINARY || e->kind == E_UNARY ? rvm__operators[e->op].text : rvm__row_info[row].name;
-}
-
-/* Operand type for a signature, from the operands' common type. */
-static int operand_type(assembler *a, expr *e, rvm_row row, int type, int want) {
-    switch (rvm__row_info[row].sig) {
-    case RVM_SIG_REAL:
-    case RVM_SIG_POS:
-        if (type == RVM_I64 && row == RVM_ROW_div) {
-            rvm__wrong(a, e, D_DIVIDE_I64, NULL, NULL, NULL);
-            return T_ERROR;
-        }
-        if (type == T_INT) return T_REAL;
-        return type != RVM_I64 ? type : is_real(want) ? want : (int)a->options.real;
-    case RVM_SIG_INT:
-    case RVM_SIG_QUOT:
-        if (type == RVM_I64 || type == T_INT || type == T_ERROR) return type;
-        rvm__wrong(a, e, D_NEEDS_I64, operator_text(e, row), rvm__type_text(type), NULL);
-        return T_ERROR;
-    case RVM_SIG_NUM:
-    case RVM_SIG_CMP:
-    case RVM_SIG_SEL:
-    case RVM_SIG_CONV:
-    case RVM_SIG_COUNT: break;
+    e->op = (uint8_t)(v->ndim - e->nkids);
+    for (int k = 0; k < e->nkids; k++) {
+        e->op = (uint8_t)(e->op + (e->kids[k]->kind == E_RANGE));
+        if (!check_subscript(a, e->kids[k])) rvm__failed(e);
     }
-    return type;
+    if (e->kind == E_PART && !e->op) e->kind = E_ELEM;
+    return e->kind == E_ERROR ? -1 : e->op;
 }
 
-static bool all_constant(const expr *e) {
-    for (int k = 0; k < e->nkids; k++)
-        if (!rvm__is_constant(e->kids[k])) return false;
+int rvm__check_part(assembler *a, expr *e) {
+    if (e->checked) return e->kind == E_ERROR ? -1 : e->kind == E_COMPLEX ? 0 : e->op;
+    e->checked = true;
+    if (e->kind != E_NAME) return check_element(a, e);
+    if (!e->u.name->var && e->u.name->constant)
+        take_constant(a, e);
+    else
+        rvm__check_variable(a, e);
+    if (e->kind == E_COMPLEX) return 0; /* a constant, whose op is its row */
+    e->op = e->kind == E_VAR ? e->u.var->ndim : 0;
+    return e->kind == E_ERROR ? -1 : e->op;
+}
+
+/* A scalar by name or subscripts. */
+static void check_scalar(assembler *a, expr *e) {
+    const name *n = e->u.name;
+    e->checked = false;
+    int ndim = rvm__check_part(a, e);
+    if (ndim <= 0) return;
+    if (e->kind == E_VAR)
+        rvm__wrong(a, e, D_ARRAY_VALUE, n->text, NULL, NULL);
+    else if (e->nkids == e->u.var->ndim)
+        rvm__wrong(a, e, D_RANGE, NULL, NULL, NULL);
+    else
+        rvm__wrong(a, e, D_SUBSCRIPTS, n->text, rvm__number(a, e->u.var->ndim), rvm__number(a, e->nkids));
+}
+
+bool rvm__check_place(assembler *a, expr *e, bool change) {
+    if (e->kind != E_NAME && e->kind != E_INDEX) {
+        rvm__check(a, e, T_NONE);
+        if (e->kind != E_ERROR) rvm__wrong(a, e, D_NOT_PLACE, NULL, NULL, NULL);
+        return false;
+    }
+    const name *n = e->u.name;
+    check_scalar(a, e);
+    if (e->kind == E_ERROR) return false;
+    e->checked = true;
+    if (e->kind != E_VAR && e->kind != E_ELEM) {
+        rvm__wrong(a, e, D_CHANGE_CONST, n->text, NULL, NULL);
+        return false;
+    }
+    if (!change || e->kind == E_ELEM) return true;
+    switch ((var_kind)e->u.var->kind) {
+    case V_LENGTH: rvm__wrong(a, e, D_CHANGE_LENGTH, n->text, NULL, NULL); return false;
+    case V_INDEX: rvm__wrong(a, e, D_CHANGE_INDEX, n->text, NULL, NULL); return false;
+    case V_LOCAL:
+    case V_PARAM: break;
+    }
     return true;
 }
 
-/* Operands checked before; makes e an E_ROW or a constant. */
-static void finish_row(assembler *a, expr *e, rvm_row row, int want) {
-    if (rvm__check_number(a, e, rvm__row_info[row].name, want)) return;
-    rvm_sig sig = rvm__row_info[row].sig;
-    int from = sig == RVM_SIG_SEL, type = common(a, e, from);
-    if (e->kind != E_ERROR) type = operand_type(a, e, row, type, want);
-    if (type == T_ERROR || e->kind == E_ERROR) {
-        rvm__failed(e);
-        return;
-    }
-    if (from && e->kids[0]->type == T_REAL) rvm__coerce(a, e->kids[0], RVM_I64);
-    if (all_constant(e) && e->kids[0]->kind != E_ERROR) {
-        rvm__fold(a, e, row, type);
-        return;
-    }
-    if (type == T_INT) type = is_real(want) && sig == RVM_SIG_SEL ? want : RVM_I64;
-    if (type == T_REAL) type = is_real(want) ? want : (int)a->options.real;
-    bool good = true;
-    for (int k = 0; k < e->nkids; k++) good = rvm__coerce(a, e->kids[k], k < from ? RVM_I64 : (rvm_type)type) && good;
-    if (good && sig == RVM_SIG_QUOT && e->kids[1]->kind == E_VALUE && !e->kids[1]->u.value.i) {
-        rvm__wrong(a, e->kids[1], D_ZERO_DIVISOR, NULL, NULL, NULL);
-        good = false;
-    }
-    e->kind = good ? E_ROW : E_ERROR;
-    e->op = (uint8_t)row;
-    e->type = (uint8_t)(!good ? T_ERROR : sig == RVM_SIG_CMP ? RVM_I64 : type);
-}
+/* ---- operations ---- */
 
 static void check_kids(assembler *a, expr *e, int want) {
     for (int k = 0; k < e->nkids; k++) rvm__check(a, e->kids[k], want);
@@ -164,142 +107,16 @@ static void check_row(assembler *a, expr *e, rvm_row row, int want) {
     for (int k = 0; k < e->nkids; k++) rvm__check(a, e->kids[k], passes && !(sig == RVM_SIG_SEL && k == 0) ? want : T_NONE);
     const bool compares = (row == RVM_ROW_eq || row == RVM_ROW_ne) && e->kids[0]->signature && e->kids[1]->signature;
     for (int k = 0; k < e->nkids && compares; k++) e->kids[k]->signature = 0; /* their numbers */
-    finish_row(a, e, row, want);
-}
-
-/* ---- and, or, not: of truth values ---- */
-
-static bool is_truth(const expr *e) {
-    if (e->kind != E_ROW) return false;
-    if (rvm__row_info[e->op].sig == RVM_SIG_CMP) return true;
-    return (e->op == RVM_ROW_and || e->op == RVM_ROW_or) && is_truth(e->kids[0]) && is_truth(e->kids[1]);
-}
-
-static expr *zero(assembler *a, span at) {
-    expr *e = rvm__expr_whole(a, 0, at);
-    if (e) rvm__coerce(a, e, RVM_I64);
-    return e;
-}
-
-/* e as 0 or 1; `negated`: not e. */
-static bool truth(assembler *a, expr *e, bool negated) {
-    if (e->type == T_INT) {
-        const exact *x = rvm__exact(a, (e->u.exact->n != 0) != negated);
-        if (x) rvm__set_exact(e, x, T_INT);
-        return x;
-    }
-    if (e->type == T_ERROR) return false;
-    if (e->type != RVM_I64) {
-        rvm__wrong(a, e, D_CONDITION, rvm__type_text(e->type), NULL, NULL);
-        return false;
-    }
-    expr *none = zero(a, e->at);
-    if (none && (negated || !is_truth(e))) wrap(a, e, negated ? RVM_ROW_eq : RVM_ROW_ne, RVM_I64, none);
-    return none && e->kind != E_ERROR;
-}
-
-static void check_logic(assembler *a, expr *e) {
-    bool good = true;
-    check_kids(a, e, T_NONE);
-    for (int k = 0; k < e->nkids; k++) good = truth(a, e->kids[k], e->op == O_NOT) && good;
-    if (!good)
-        rvm__failed(e);
-    else if (e->op == O_NOT)
-        rvm__become(e, e->kids[0]);
-    else
-        finish_row(a, e, e->op == O_AND ? RVM_ROW_and : RVM_ROW_or, T_NONE);
-}
-
-/* ---- powers ---- */
-
-enum { MAX_POWER = 64 };
-
-/* base ^ n, base no constant */
-static void small_power(assembler *a, expr *e, int64_t n, int want) {
-    expr *base = e->kids[0];
-    if (n == 2) {
-        e->nkids = 1;
-        finish_row(a, e, RVM_ROW_sqr, want);
-    } else if (is_real(base->type))
-        finish_row(a, e, RVM_ROW_pow, want);
-    else if (n < 0 || n > MAX_POWER) {
-        rvm__wrong(a, e, D_POWER_I64, rvm__number(a, MAX_POWER), NULL, NULL);
-        rvm__hint_power(a, base, e->kids[1]);
-    } else if (n == 1)
-        rvm__become(e, base);
-    else if (n == 0)
-        rvm__set_exact(e, rvm__exact(a, 1), T_INT);
-    else {
-        e->kind = E_POWER;
-        e->type = RVM_I64;
-        e->nkids = 1;
-        e->u.i = n;
-    }
-}
-
-/* Of whole constants: whole, or a fraction. */
-static void whole_power(assembler *a, expr *e) {
-    const exact *n = e->kids[1]->u.exact, *x = rvm__exact_power(a, e->kids[0]->u.exact, n);
-    if (x)
-        rvm__set_exact(e, x, n->negative ? T_REAL : T_INT);
-    else if (n->negative)
-        rvm__fold(a, e, RVM_ROW_pow, T_REAL);
-    else
-        rvm__wrong(a, e, D_EXACT_LONG, rvm__number(a, EXACT_BITS), NULL, NULL);
-}
-
-static void check_power(assembler *a, expr *e, int want) {
-    expr *base = e->kids[0], *exponent = e->kids[1];
-    rvm__check(a, base, want);
-    rvm__check(a, exponent, T_NONE);
-    const bool whole = exponent->type == T_INT;
-    int64_t n = INT64_MAX;
-    const bool square = whole && rvm__exact_i64(exponent->u.exact, &n) && n == 2;
-    if (base->type == T_ERROR || exponent->type == T_ERROR)
-        rvm__failed(e);
-    else if (base->type > T_NONE) {
-        if (square) e->nkids = 1;
-        finish_row(a, e, square ? RVM_ROW_sqr : RVM_ROW_pow, want);
-    } else if (whole && base->type == T_INT)
-        whole_power(a, e);
-    else if (whole && !rvm__is_constant(base))
-        small_power(a, e, n, want);
-    else if (square) {
-        e->nkids = 1;
-        finish_row(a, e, RVM_ROW_sqr, want);
-    } else if (join(a, base->type, exponent->type) == RVM_I64) {
-        rvm__wrong(a, e, D_POWER_I64, rvm__number(a, MAX_POWER), NULL, NULL);
-        rvm__hint_power(a, base, exponent);
-    } else
-        finish_row(a, e, RVM_ROW_pow, want);
-}
-
-/* ---- calls in expressions: conversions and rows ---- */
-
-static void convert(assembler *a, expr *e, rvm_type type) {
-    expr *kid = e->kids[0];
-    rvm__check(a, kid, T_NONE);
-    if (kid->type == T_ERROR)
-        rvm__failed(e);
-    else if (kid->type == T_LNS)
-        rvm__lns_to_real(a, e, type);
-    else if (kid->type > T_NONE)
-        rvm__wrong(a, e, D_COMPLEX_AS_REAL, rvm_type_name(type), NULL, NULL);
-    else if (rvm__is_constant(kid)) {
-        rvm__become(e, kid);
-        if (!rvm__constant_convert(a, e, type)) rvm__failed(e);
-    } else if (kid->type == type)
-        rvm__become(e, kid);
-    else {
-        e->kind = E_ROW;
-        e->op = RVM_ROW_conv;
-        e->type = (uint8_t)type;
-    }
+    rvm__finish_row(a, e, row, want);
 }
 
 static void check_call(assembler *a, expr *e, int want) {
     const name *n = e->u.name;
-    if (rvm__check_number_call(a, e, want)) return;
+    if (rvm__is_number_call(n)) {
+        check_kids(a, e, T_NONE);
+        rvm__finish_number_call(a, e, want);
+        return;
+    }
     int arity = n->type >= 0 ? 1 : n->row >= 0 ? rvm__row_info[n->row].arity : -1;
     if (n->row == RVM_ROW_conv)
         rvm__wrong(a, e, D_CONV, NULL, NULL, NULL);
@@ -310,37 +127,37 @@ static void check_call(assembler *a, expr *e, int want) {
         rvm__hint_word(a, n->text);
     } else if (arity != e->nkids)
         rvm__wrong(a, e, D_ARITY, n->text, rvm__number(a, arity), rvm__number(a, e->nkids));
-    else if (n->type >= 0)
-        convert(a, e, (rvm_type)n->type);
-    else
+    else if (n->type >= 0) {
+        check_kids(a, e, T_NONE);
+        rvm__finish_conversion(a, e, (rvm_type)n->type);
+    } else
         check_row(a, e, (rvm_row)n->row, want);
 }
 
-/* ---- expressions ---- */
+static void check_operator(assembler *a, expr *e, int want) {
+    const int row = rvm__operators[e->op].row;
+    if (e->op == O_POWER) {
+        rvm__check(a, e->kids[0], want);
+        rvm__check(a, e->kids[1], T_NONE);
+        rvm__finish_power(a, e, want);
+    } else if (row < 0) {
+        check_kids(a, e, T_NONE);
+        rvm__finish_logic(a, e);
+    } else
+        check_row(a, e, (rvm_row)row, want);
+}
 
 void rvm__check(assembler *a, expr *e, int want) {
     if (e->checked) return;
     e->checked = true;
     switch ((expr_kind)e->kind) {
     case E_NAME:
-    case E_INDEX: rvm__check_scalar(a, e); break;
+    case E_INDEX: check_scalar(a, e); break;
     case E_RANGE: rvm__wrong(a, e, D_RANGE, NULL, NULL, NULL); break;
     case E_CALL: check_call(a, e, want); break;
     case E_FN: rvm__check_function(a, e); break;
     case E_UNARY:
-        if (e->op == O_NOT)
-            check_logic(a, e);
-        else
-            check_row(a, e, (rvm_row)rvm__operators[e->op].row, want);
-        break;
-    case E_BINARY:
-        if (e->op == O_POWER)
-            check_power(a, e, want);
-        else if (rvm__operators[e->op].row < 0)
-            check_logic(a, e);
-        else
-            check_row(a, e, (rvm_row)rvm__operators[e->op].row, want);
-        break;
+    case E_BINARY: check_operator(a, e, want); break;
     case E_EXACT:
     case E_REAL:
     case E_VALUE:

@@ -29,10 +29,6 @@ static tick *take_ticks(parser *p, tick **to, const char *text, span at) {
     }
 }
 
-static bool is_number(const expr *e) {
-    return e->kind == E_EXACT && e->type == T_INT;
-}
-
 /* [out, x] */
 static bool take_active(parser *p, tick *t) {
     t->at = p->tok.at;
@@ -44,7 +40,7 @@ static bool take_active(parser *p, tick *t) {
     if (!rvm__parse_parts(p, "]", &t->active, &t->nactive, RVM_MAX_PARAMS)) return false;
     t->listed = true;
     for (uint32_t k = 0; k < t->nactive; k++)
-        if (t->active[k]->kind != E_NAME && !is_number(t->active[k])) {
+        if (t->active[k]->kind != E_NAME && !rvm__is_whole(t->active[k])) {
             rvm__diag(p->a, t->active[k]->at, D_ACTIVE, NULL, NULL, NULL);
             return false;
         }
@@ -89,7 +85,7 @@ static uint32_t parts_of(const param *p) {
 static uint32_t find_param(const callee *c, const expr *e) {
     uint32_t i = 0;
     int64_t number;
-    if (is_number(e))
+    if (rvm__is_whole(e))
         return rvm__exact_i64(e->u.exact, &number) && number > 0 && number <= c->nparams ? (uint32_t)number - 1 : c->nparams;
     while (i < c->nparams && c->params[i].name != e->u.name) i++;
     return i;
@@ -101,7 +97,7 @@ bool rvm__mark_active(assembler *a, const callee *c, const tick *t, uint8_t *act
         uint32_t i = find_param(c, e);
         if (i == c->nparams || c->params[i].type == RVM_I64) {
             int64_t number = INT64_MAX;
-            const char *which = !is_number(e)                         ? e->u.name->text
+            const char *which = !rvm__is_whole(e)                     ? e->u.name->text
                                 : rvm__exact_i64(e->u.exact, &number) ? rvm__number(a, number)
                                                                       : "of this number";
             rvm__diag(a, e->at, i == c->nparams ? D_UNKNOWN_ACTIVE : D_ACTIVE_I64, which, NULL, NULL);

@@ -78,17 +78,6 @@ const char *rvm__number(assembler *a, int64_t n) {
     return copy ? copy : "?";
 }
 
-const char *rvm__type_text(int type) {
-    switch (type) {
-    case T_INT: return "a whole number";
-    case T_REAL: return "a number";
-    case T_ERROR:
-    case T_NONE: return "nothing";
-    }
-    if (type > T_NONE) return rvm__number_type_text(type);
-    return rvm_type_name((rvm_type)type);
-}
-
 /* ---- spelling ---- */
 
 enum { NEAR_LENGTH = 32 };

@@ -6,13 +6,6 @@
 
 /* ---- types ---- */
 
-void rvm__fn_limit(assembler *a, span at, int64_t result) {
-    if (result == -1)
-        a->oom = true;
-    else
-        rvm__diag(a, at, D_FN_TYPES, rvm__number(a, RVM_MAX_SIGNATURE_SIZE), NULL, NULL);
-}
-
 /* acc, read or own before a type; own where there is none. */
 static rvm_role parse_role(parser *p) {
     static const char *const words[] = {[RVM_READ] = "read", [RVM_ACC] = "acc", [RVM_OWN] = "own"};

@@ -107,29 +107,7 @@ static fraction (*const exact_rows[RVM_ROW_COUNT])(assembler *a, const fraction 
 #include "rows.def"
 };
 
-/* ---- constants ---- */
-
-bool rvm__is_constant(const expr *e) {
-    return e->type == T_INT || e->type == T_REAL;
-}
-
-/* Without what it was computed from, which would be copied with every use of a constant. */
-static void become_constant(expr *e, expr_kind kind, int type) {
-    e->kind = (uint8_t)kind;
-    e->type = (uint8_t)type;
-    e->kids = NULL;
-    e->nkids = 0;
-}
-
-void rvm__set_exact(expr *e, const exact *x, int type) {
-    become_constant(e, E_EXACT, type);
-    e->u.exact = x;
-    if (!x) rvm__failed(e); /* no memory */
-}
-void rvm__set_real(expr *e, double v) {
-    become_constant(e, E_REAL, T_REAL);
-    e->u.f = v;
-}
+/* ---- rows of constants ---- */
 
 static double real_of(const expr *e) {
     return e->kind == E_EXACT ? rvm__exact_double(e->u.exact) : e->u.f;
@@ -207,68 +185,6 @@ void rvm__fold(assembler *a, expr *e, rvm_row row, int type) {
         approximate(a, e, row);
 }
 
-/* ---- where a constant meets a type ---- */
-
-static bool out_of_range(assembler *a, expr *e, rvm_type type) {
-    const bool fraction_ = e->kind == E_EXACT && !rvm__exact_is_whole(e->u.exact);
-    const diag i64 = fraction_ || e->kind == E_REAL ? D_REAL_AS_I64 : D_INT_RANGE;
-    rvm__wrong(a, e, type == RVM_I64 ? i64 : type == RVM_FIX ? D_FIX_RANGE : D_REAL_RANGE, rvm_type_name(type), NULL, NULL);
-    return false;
-}
-
-/* Of one that was rounded to an f64 before. */
-static bool rounded_value(double x, rvm_type type, rvm_value *out) {
-    switch (type) {
-    case RVM_F64: out->f = x; return true;
-    case RVM_F32: out->f = (float)x; return isfinite(out->f) || !isfinite(x);
-    case RVM_FIX: out->i = rvm_fix_from_double(x); return x >= -1048576.0 && x < 1048576.0;
-    case RVM_I64:
-    case RVM_TYPE_COUNT: break;
-    }
-    return false;
-}
-
-static bool value_as(assembler *a, expr *e, rvm_type type, rvm_value *v) {
-    *v = (rvm_value){0};
-    const bool fits = e->kind == E_EXACT ? rvm__exact_value(e->u.exact, type, v) : rounded_value(e->u.f, type, v);
-    return fits || out_of_range(a, e, type);
-}
-
-bool rvm__constant_as(assembler *a, expr *e, rvm_type type) {
-    rvm_value v;
-    if (!value_as(a, e, type, &v)) return false;
-    become_constant(e, E_VALUE, (int)type);
-    e->u.value = v;
-    return true;
-}
-
-static int64_t saturate(double x) {
-    if (isnan(x)) return 0;
-    if (x >= 9223372036854775808.0) return INT64_MAX;
-    return x < -9223372036854775808.0 ? INT64_MIN : (int64_t)x;
-}
-
-static bool convert_i64(assembler *a, expr *e) {
-    fraction x =
-        e->kind == E_REAL ? rvm__exact(a, saturate(e->u.f)) : operation(a, EXACT_IDIV, e->u.exact, rvm__exact(a, 1));
-    int64_t i;
-    if (!x) return false;
-    rvm__set_exact(e, x, T_INT);
-    return rvm__exact_i64(x, &i) || out_of_range(a, e, RVM_I64);
-}
-
-bool rvm__constant_convert(assembler *a, expr *e, rvm_type type) {
-    rvm_value v;
-    if (type == RVM_I64) return convert_i64(a, e);
-    if (!value_as(a, e, type, &v)) return false;
-    if (type == RVM_FIX) {
-        fraction one = rvm__exact(a, INT64_C(1) << RVM_FIX_FRACTION), x = operation(a, EXACT_DIV, rvm__exact(a, v.i), one);
-        if (x) rvm__set_exact(e, x, T_REAL);
-    } else
-        rvm__set_real(e, v.f);
-    return !a->oom;
-}
-
 /* ---- complex ones ---- */
 
 /* The value of a tree of rows over values: what it would be at run time. */
@@ -305,7 +221,7 @@ static rvm_type base_of(const expr *e) {
 /* The leaves of operand k, folded. */
 static void take_operand(maker *m, expr *kid, int k) {
     if (kid->kind == E_COMPLEX) rvm__fold_complex(m->a, kid);
-    if (rvm__is_constant(kid)) rvm__coerce(m->a, kid, (int)m->base);
+    if (rvm__is_constant(kid)) rvm__constant_as(m->a, kid, m->base);
     const bool pair = kid->kind == E_COMPLEX;
     m->leaf[2 * k] = pair ? kid->kids[0] : kid;
     m->leaf[2 * k + 1] = pair ? kid->kids[1] : NULL;
@@ -314,8 +230,7 @@ static void take_operand(maker *m, expr *kid, int k) {
 static bool take_value(assembler *a, expr *e, const expr *value) {
     const rvm_type type = (rvm_type)value->type;
     const bool whole = type == RVM_I64 || type == RVM_FIX;
-    fraction x = whole ? rvm__exact(a, value->u.value.i) : NULL;
-    if (type == RVM_FIX) x = operation(a, EXACT_DIV, x, rvm__exact(a, INT64_C(1) << RVM_FIX_FRACTION));
+    fraction x = type == RVM_FIX ? rvm__exact_fix(a, value->u.value.i) : whole ? rvm__exact(a, value->u.value.i) : NULL;
     if (x)
         rvm__set_exact(e, x, type == RVM_I64 ? T_INT : T_REAL);
     else if (!whole)

@@ -2,22 +2,6 @@
 #include "asm.h"
 #include <string.h>
 
-expr *rvm__expr_new(assembler *a, expr_kind kind, span at, uint32_t nkids) {
-    expr *e = rvm__arena(a, sizeof *e);
-    if (!e) return NULL;
-    *e = (expr){.kind = (uint8_t)kind, .type = T_NONE, .nkids = (uint8_t)nkids, .at = at, .depth = 1};
-    e->kids = nkids ? rvm__arena(a, nkids * sizeof *e->kids) : NULL;
-    return nkids && !e->kids ? NULL : e;
-}
-
-expr *rvm__expr_whole(assembler *a, int64_t i, span at) {
-    expr *e = rvm__expr_new(a, E_EXACT, at, 0);
-    const exact *x = rvm__exact(a, i);
-    if (!e || !x) return NULL;
-    rvm__set_exact(e, x, T_INT);
-    return e;
-}
-
 /* From the start of a to the end of b, where they share a line. */
 static span join(span a, span b) {
     if (a.line == b.line && b.column >= a.column && b.column - a.column + b.length < 1000)
