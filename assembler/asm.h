@@ -192,21 +192,44 @@ static inline bool is_keyword(const token *t, keyword k) {
     return t->kind == K_NAME && t->u.name->keyword == k;
 }
 
-/* parse.c, parse_expr.c, parse_stmt.c: NULL or false after an error that was told */
-void rvm__parse_file(assembler *a, uint16_t file);
-void rvm__add_func(assembler *a, func *fn); /* complains of a name in use */
+/* The parser: NULL or false after an error that was told. */
+/* parse_token.c */
+void rvm__unexpected(parser *p, const char *expected);
+bool rvm__expect(parser *p, const char *s, const char *where);
+bool rvm__expect_line(parser *p);
+name *rvm__parse_new_name(parser *p, const char *what, span *at);
+
+/* parse_type.c */
+bool rvm__parse_type(parser *p, uint8_t *type);
+/* *signature: 1 + that of a function value, an i64; else 0. *types, unless
+ * NULL: as in expr. */
+bool rvm__parse_any_type(parser *p, uint8_t *type, uint16_t *signature, const uint8_t **types);
+
+/* parse_expr.c */
 expr *rvm__parse_expr(parser *p);
 expr *rvm__parse_part(parser *p); /* an expression or a range lo..hi */
 /* Parts separated by commas up to the end of the line (close NULL) or `close`, which is taken. */
 bool rvm__parse_parts(parser *p, const char *close, expr ***items, uint32_t *count, uint32_t limit);
-bool rvm__parse_type(parser *p, uint8_t *type);
-name *rvm__parse_new_name(parser *p, const char *what, span *at);
+callee *rvm__parse_callee(parser *p);
+
+/* parse_stmt.c */
+stmt *rvm__stmt_new(parser *p, stmt_kind kind);
+void rvm__stmt_end(parser *p, stmt *s);                    /* gives it its span: its first line */
+int rvm__update_op(const token *t);                        /* the update that a token like += stands for, or -1 */
+bool rvm__parse_stmt(parser *p, keyword word, stmt **out); /* word: what it begins with; KW_NONE: no keyword */
+
+/* parse_block.c */
 /* Up to one of the words in `allowed`, which is left; or, told, to where the block must be over. */
 enum { END_end = 1, END_else = 2, END_do = 4, END_undo = 8 };
 stmt *rvm__parse_block(parser *p, span opened, const char *opener, unsigned allowed);
-bool rvm__expect(parser *p, const char *s, const char *where);
-bool rvm__expect_line(parser *p);
-void rvm__unexpected(parser *p, const char *expected);
+
+/* parse_table.c */
+void rvm__parse_file_directive(parser *p);
+void rvm__parse_type_directive(parser *p); /* .type, .variant */
+void rvm__resolve_derived(assembler *a);   /* once functions have numbers */
+
+/* parse.c */
+void rvm__parse_file(assembler *a, uint16_t file);
 
 /* operators.c */
 typedef struct operator_info {
@@ -382,6 +405,10 @@ int rvm__part_name(const var *v, char *text, size_t size); /* of a register or a
 var *rvm__declare(gen *g, name *n, var_kind kind, int type, int ndim, span at); /* without a slot yet */
 void rvm__undeclare(gen *g);                                                    /* the last one; its symbol ends here */
 
+void rvm__gen_label(gen *g, name *n, span at); /* stands here */
+void rvm__note_jump(gen *g, uint32_t pc, name *n, span at);
+void rvm__resolve_jumps(gen *g); /* at the end */
+
 /* lower_expr.c: emits temporaries for what is nested */
 rvm_place rvm__lower_operand(gen *g, const expr *e);
 rvm_place rvm__lower_temp(gen *g, const expr *e);     /* in a new register */
@@ -436,9 +463,6 @@ const char *rvm__signature(assembler *a, const callee *c); /* f(out: f64, x: f64
 void rvm__lower_op(gen *g, const stmt *s);
 void rvm__lower_raw_update(gen *g, const stmt *s);
 void rvm__lower_reg(gen *g, const stmt *s);
-void rvm__lower_label(gen *g, const stmt *s);
-void rvm__note_jump(gen *g, uint32_t pc, name *n, span at); /* resolved at the end */
-void rvm__resolve_jumps(gen *g);
 
 /* given.c: an argument that is no place, for a function, or for a variant if that is not -1, which is `shown` */
 void rvm__note_given(assembler *a, uint32_t function, int64_t variant, uint32_t position, const char *shown, span at);
@@ -449,13 +473,8 @@ void rvm__check_function(assembler *a, expr *e); /* E_FN: finds the function */
 /* Checked e where a value of the type is needed, or with signature 0 none. */
 bool rvm__check_function_type(assembler *a, expr *e, uint16_t signature);
 void rvm__check_taken(assembler *a); /* of a verified program, whose roles are known */
-/* *signature: 1 + that of a function value, an i64; else 0. *types, unless
- * NULL: as in expr. */
-bool rvm__parse_any_type(parser *p, uint8_t *type, uint16_t *signature, const uint8_t **types);
-void rvm__parse_type_directive(parser *p); /* .type, .variant */
-void rvm__resolve_derived(assembler *a);   /* once functions have numbers */
+
 /* derived.c */
-callee *rvm__parse_callee(parser *p);                                                 /* NULL after an error */
 bool rvm__mark_active(assembler *a, const callee *c, const tick *t, uint8_t *active); /* by its list */
 /* c's parameters become those of its derivative: named as f's, which it is, or for NULL by c's. */
 void rvm__derive_params(assembler *a, callee *c, rvm_transform kind, const uint8_t *active, const rvm_function *f);
@@ -465,8 +484,6 @@ bool rvm__callee(assembler *a, callee *c);
 void rvm__finish_program(assembler *a); /* writes the derived functions, and verifies */
 
 /* raw_fn.c */
-void rvm__parse_file_directive(parser *p);
-void rvm__parse_raw_fn(parser *p);
 void rvm__lower_raw_fn(assembler *a, func *fn);
 
 #endif

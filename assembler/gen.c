@@ -252,3 +252,42 @@ void rvm__undeclare(gen *g) {
     if (v->failed || g->failed) return;
     add_symbol(g, v);
 }
+
+/* ---- labels ---- */
+
+static label *label_of(gen *g, name *n) {
+    if (n->label && n->label->owner == g->fn) return n->label;
+    label *l = rvm__arena(g->a, sizeof *l);
+    if (l) l->owner = g->fn;
+    return n->label = l;
+}
+
+void rvm__gen_label(gen *g, name *n, span at) {
+    label *l = label_of(g, n);
+    if (!l) return;
+    if (l->placed) rvm__diag(g->a, at, D_LABEL_AGAIN, n->text, rvm__number(g->a, l->at.line), NULL);
+    l->placed = true;
+    l->pc = g->f->ncode;
+    l->at = at;
+}
+
+void rvm__resolve_jumps(gen *g) {
+    for (uint32_t k = 0; k < g->njumps; k++) {
+        const forward *j = g->jumps + k;
+        const label *l = label_of(g, j->name);
+        if (!l || !l->placed)
+            rvm__diag(g->a, j->at, D_UNKNOWN_LABEL, j->name->text, NULL, NULL);
+        else if (!g->failed)
+            g->f->code[j->pc].target = l->pc;
+    }
+}
+
+void rvm__note_jump(gen *g, uint32_t pc, name *n, span at) {
+    void *list = g->jumps;
+    if (!rvm__grow(&g->a->al, &list, &g->cap_jumps, g->njumps + 1, sizeof *g->jumps)) {
+        g->a->oom = g->failed = true;
+        return;
+    }
+    g->jumps = list;
+    g->jumps[g->njumps++] = (forward){pc, n, at};
+}

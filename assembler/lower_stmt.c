@@ -190,7 +190,7 @@ void rvm__lower_statements(gen *g, stmt *s) {
         case S_FOR: rvm__lower_for(g, s); break;
         case S_REGION: rvm__lower_region(g, s); break;
         case S_UNCHECKED: lower_unchecked(g, s); break;
-        case S_LABEL: rvm__lower_label(g, s); break;
+        case S_LABEL: rvm__gen_label(g, s->name, s->name_at); break;
         case S_REG: rvm__lower_reg(g, s); break;
         case S_SET: rvm__lower_set_if(g, s); break;
         case S_DROP: rvm__lower_drop(g, s); break;

@@ -1,94 +1,7 @@
-/* parse.c: what stands outside of functions, and the pieces that all statements share. */
+/* parse.c: what stands outside of functions. */
 #include "asm.h"
 #include "program.h"
 #include <string.h>
-
-void rvm__unexpected(parser *p, const char *expected) {
-    if (p->tok.kind == K_BAD || p->a->oom) return; /* told by the lexer */
-    bool line = p->tok.kind == K_LINE || p->tok.kind == K_EOF || (p->tok.first && p->tok.inside);
-    span at = p->tok.at;
-    if (line && p->last.line) { /* point behind the last token */
-        at = p->last;
-        at.column += at.length;
-        at.length = 1;
-    }
-    bool line_ended = p->tok.first && p->tok.inside;
-    bool reserved = !line_ended && p->tok.kind == K_NAME && is_reserved(p->tok.u.name->keyword);
-    rvm__diag(p->a, at, reserved ? D_EXPECTED_KEYWORD : D_EXPECTED, expected,
-              line_ended ? "the end of the line" : rvm__token_text(p, &p->tok), NULL);
-    if (!line) rvm__hint_foreign(p, &p->tok);
-}
-
-bool rvm__expect(parser *p, const char *s, const char *where) {
-    if (is_punct(&p->tok, s)) {
-        rvm__lex_next(p);
-        return true;
-    }
-    char text[80];
-    snprintf(text, sizeof text, "'%s' %s", s, where);
-    rvm__unexpected(p, text);
-    return false;
-}
-
-bool rvm__expect_line(parser *p) {
-    if (p->tok.kind == K_LINE || p->tok.kind == K_EOF) {
-        rvm__lex_next(p);
-        return true;
-    }
-    rvm__unexpected(p, "the end of the line");
-    rvm__lex_skip_line(p);
-    return false;
-}
-
-name *rvm__parse_new_name(parser *p, const char *what, span *at) {
-    *at = p->tok.at;
-    if (p->tok.kind != K_NAME || is_reserved(p->tok.u.name->keyword)) {
-        rvm__unexpected(p, what);
-        return NULL;
-    }
-    name *n = p->tok.u.name;
-    if (strchr(n->text, '\'')) {
-        rvm__diag(p->a, *at, D_TICK, n->text, NULL, NULL);
-        return NULL;
-    }
-    rvm__lex_next(p);
-    return n;
-}
-
-/* complex, complex(f32) */
-static bool parse_base(parser *p, uint8_t *type) {
-    if (!is_punct(&p->tok, "(")) return true;
-    rvm__lex_next(p);
-    const int base = p->tok.kind == K_NAME ? p->tok.u.name->type : -1;
-    if (base < 0 || base == RVM_I64) {
-        rvm__unexpected(p, "f64, f32, fix or real");
-        return false;
-    }
-    *type = (uint8_t)(T_COMPLEX + base);
-    rvm__lex_next(p);
-    return rvm__expect(p, ")", "behind the type of the parts");
-}
-
-bool rvm__parse_type(parser *p, uint8_t *type) {
-    if (p->tok.kind != K_NAME) {
-        rvm__unexpected(p, "a type (i64, f64, f32, fix, real, complex or lns)");
-        return false;
-    }
-    const name *n = p->tok.u.name;
-    if (n->type >= 0) {
-        *type = (uint8_t)n->type;
-        rvm__lex_next(p);
-        return true;
-    }
-    const int number = rvm__number_type(p->a, n);
-    if (number >= 0) {
-        *type = (uint8_t)number;
-        rvm__lex_next(p);
-        return number == T_LNS || parse_base(p, type);
-    }
-    rvm__diag(p->a, p->tok.at, D_UNKNOWN_TYPE, n->text, rvm__near(p->a, n, NEAR_TYPE), NULL);
-    return false;
-}
 
 /* ---- functions ---- */
 
@@ -134,7 +47,7 @@ static bool parse_params(parser *p, func *fn) {
     return good && rvm__expect(p, ")", "or ',' behind a parameter");
 }
 
-void rvm__add_func(assembler *a, func *fn) {
+static void add_func(assembler *a, func *fn) {
     if (fn->name->func) {
         rvm__diag(a, fn->at, D_FUNCTION_AGAIN, fn->name->text, rvm__number(a, fn->name->func->at.line), NULL);
         return;
@@ -151,7 +64,7 @@ static void parse_fn(parser *p) {
     if (!fn) return;
     p->fn = fn;
     fn->name = rvm__parse_new_name(p, "the name of the function", &fn->at);
-    if (fn->name) rvm__add_func(p->a, fn);
+    if (fn->name) add_func(p->a, fn);
     bool good = fn->name && parse_params(p, fn);
     if (!good) {
         fn->broken = true;
@@ -163,6 +76,48 @@ static void parse_fn(parser *p) {
     if (is_keyword(&p->tok, KW_end)) rvm__lex_next(p), rvm__expect_line(p);
     p->fn = NULL;
 }
+
+/* Whether the line at `pos` is `end`. */
+static bool is_end(const parser *p, size_t pos) {
+    while (pos < p->size && (p->text[pos] == ' ' || p->text[pos] == '\t')) pos++;
+    if (p->size - pos < 3 || memcmp(p->text + pos, "end", 3) != 0) return false;
+    pos += 3;
+    return pos == p->size || strchr(" \t\r\n#", p->text[pos]);
+}
+
+/* Notes where it stands: raw_fn.c reads it, once the names of all functions are known. */
+static void parse_raw_fn(parser *p) {
+    func *fn = rvm__arena(p->a, sizeof *fn);
+    span opened = p->tok.at;
+    rvm__lex_next(p);
+    rvm__lex_next(p);
+    if (!fn) return;
+    fn->at = p->tok.at;
+    fn->name = p->tok.kind == K_NAME ? p->tok.u.name : NULL;
+    if (!fn->name) rvm__unexpected(p, "the name of the function");
+    fn->is_raw = true;
+    fn->offset = p->tok.offset;
+    if (fn->name) add_func(p->a, fn);
+    size_t pos = p->tok.offset;
+    for (uint32_t line = p->tok.at.line;; line++) {
+        const char *stop = pos < p->size ? memchr(p->text + pos, '\n', p->size - pos) : NULL;
+        if (!stop) {
+            span at = {line, 1, p->file, 1};
+            rvm__diag(p->a, at, D_MISSING_END, "'end'", "the end of the file", NULL);
+            rvm__diag_hint(p->a, D_BLOCK_BEGAN, "raw fn", rvm__number(p->a, opened.line), NULL);
+            rvm__lex_seek(p, p->size, line);
+            return;
+        }
+        pos = (size_t)(stop - p->text) + 1;
+        if (!is_end(p, pos)) continue;
+        rvm__lex_seek(p, pos, line + 1);
+        rvm__lex_next(p);
+        rvm__expect_line(p);
+        return;
+    }
+}
+
+/* ---- constants, other files ---- */
 
 static void parse_const(parser *p) {
     constant *c = rvm__arena(p->a, sizeof *c);
@@ -216,7 +171,7 @@ void rvm__parse_file(assembler *a, uint16_t file) {
         else if (k == KW_fn)
             parse_fn(p);
         else if (p->tok.kind == K_NAME && is_keyword(&p->ahead, KW_fn) && !strcmp(p->tok.u.name->text, "raw"))
-            rvm__parse_raw_fn(p);
+            parse_raw_fn(p);
         else if (is_punct(&p->tok, ".") && p->ahead.kind == K_NAME && !strcmp(p->ahead.u.name->text, "file"))
             rvm__parse_file_directive(p);
         else if (is_punct(&p->tok, ".") && p->ahead.kind == K_NAME &&

@@ -92,6 +92,75 @@ static expr *parse_number(parser *p, bool negative) {
     return is_imaginary ? imaginary(p, e) : e;
 }
 
+/* ---- names of functions, with ticks ---- */
+
+/* grad'tan: what stands behind a first tick. The last one read, or NULL. */
+static tick *take_ticks(parser *p, tick **to, const char *text, span at) {
+    for (;; text++) {
+        size_t length = strcspn(text, "'");
+        int kind = rvm__transform_find(text, length);
+        tick *t = rvm__arena(p->a, sizeof *t);
+        if (!t) return NULL;
+        if (kind < 0) {
+            rvm__diag(p->a, at, D_UNKNOWN_TICK, rvm__arena_copy(p->a, text, length), NULL, NULL);
+            return NULL;
+        }
+        *t = (tick){.kind = (uint8_t)kind, .at = at};
+        *to = t;
+        to = &t->next;
+        text += length;
+        if (!*text) return t;
+    }
+}
+
+/* [out, x] */
+static bool take_active(parser *p, tick *t) {
+    t->at = p->tok.at;
+    if (t->kind == RVM_INVERSE) {
+        rvm__diag(p->a, t->at, D_ACTIVE_INVERSE, NULL, NULL, NULL);
+        return false;
+    }
+    rvm__lex_next(p);
+    if (!rvm__parse_parts(p, "]", &t->active, &t->nactive, RVM_MAX_PARAMS)) return false;
+    t->listed = true;
+    for (uint32_t k = 0; k < t->nactive; k++)
+        if (t->active[k]->kind != E_NAME && !rvm__is_whole(t->active[k])) {
+            rvm__diag(p->a, t->active[k]->at, D_ACTIVE, NULL, NULL, NULL);
+            return false;
+        }
+    return true;
+}
+
+callee *rvm__parse_callee(parser *p) {
+    callee *c = rvm__arena(p->a, sizeof *c);
+    if (!c) return NULL;
+    *c = (callee){.index = -1, .at = p->tok.at};
+    const char *text = p->tok.kind == K_NAME ? strchr(p->tok.u.name->text, '\'') : NULL;
+    if (!text) {
+        c->name = rvm__parse_new_name(p, "the name of a function", &c->at);
+        return c->name ? c : NULL;
+    }
+    c->word = p->tok.u.name;
+    c->name = rvm__intern(p->a, c->word->text, (size_t)(text - c->word->text));
+    tick **to = &c->ticks;
+    for (text++; c->name; text = p->tok.u.name->text) {
+        tick *last = take_ticks(p, to, text, p->tok.at);
+        if (!last) return NULL;
+        to = &last->next;
+        rvm__lex_next(p);
+        if (!is_punct(&p->tok, "[")) break;
+        c->word = NULL;
+        if (!take_active(p, last)) return NULL;
+        if (!is_punct(&p->tok, "'") || p->ahead.kind != K_NAME) break;
+        rvm__lex_next(p);
+    }
+    *p->a->callees_end = c;
+    p->a->callees_end = &c->next;
+    return c->name ? c : NULL;
+}
+
+/* ---- operators ---- */
+
 static expr *parse_primary(parser *p) {
     if (p->tok.kind == K_NAME) return parse_name(p);
     if (is_number(p)) return parse_number(p, false);

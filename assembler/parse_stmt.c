@@ -1,33 +1,16 @@
-/* parse_stmt.c: statements and blocks.
- *
- * After an error the rest of the line is skipped, and the block that the line opens is read all the same, so that its
- * `end` closes nothing else. A block ends at a word that it allows; at one that only an outer block allows, its own end is
- * missing.
- */
+/* parse_stmt.c: the statements of one line. */
 #include "asm.h"
 #include "program.h"
 #include <ctype.h>
 #include <string.h>
 
-static bool parse_statement(parser *p, stmt **out);
-
-/* Too deep: what follows would close the wrong blocks, so reading ends here. */
-static bool too_deep(parser *p) {
-    if (p->depth < MAX_NESTING) return false;
-    rvm__diag(p->a, p->tok.at, D_NESTING, rvm__number(p->a, MAX_NESTING), NULL, NULL);
-    p->a->silent = true;
-    rvm__lex_seek(p, p->size, p->tok.at.line);
-    return true;
-}
-
-static stmt *stmt_new(parser *p, stmt_kind kind) {
+stmt *rvm__stmt_new(parser *p, stmt_kind kind) {
     stmt *s = rvm__arena(p->a, sizeof *s);
     if (s) *s = (stmt){.kind = (uint8_t)kind, .at = p->tok.at, .type = T_NONE, .row = -1};
     return s;
 }
 
-/* The span of a statement: its first line. */
-static void stmt_end(parser *p, stmt *s) {
+void rvm__stmt_end(parser *p, stmt *s) {
     if (p->last.line == s->at.line && p->last.column >= s->at.column && p->last.column - s->at.column < 900)
         s->at.length = (uint16_t)(p->last.column + p->last.length - s->at.column);
 }
@@ -51,217 +34,6 @@ static void take_args(stmt *s, expr **args, uint32_t n) {
     s->nargs = (uint16_t)n;
 }
 
-/* ---- blocks ---- */
-
-static unsigned terminator(const token *t) {
-    if (is_keyword(t, KW_end)) return END_end;
-    if (is_keyword(t, KW_else)) return END_else;
-    if (is_keyword(t, KW_do)) return END_do;
-    return is_keyword(t, KW_undo) ? END_undo : 0;
-}
-
-/* Whether the block ends here; tells what is missing. */
-static bool at_block_end(parser *p, span opened, const char *opener, unsigned allowed) {
-    unsigned end = terminator(&p->tok);
-    if (end & allowed) return true;
-    bool over = p->tok.kind == K_EOF || is_keyword(&p->tok, KW_fn) || (end & p->allowed);
-    if (!over && !end) return false;
-    const char *wanted = allowed & END_end ? "'end'" : allowed & END_do ? "'do'" : "'undo'";
-    const char *found = rvm__token_text(p, &p->tok);
-    if (p->a->oom) return true;
-    if (over) {
-        rvm__diag(p->a, p->tok.at, D_MISSING_END, wanted, found, NULL);
-        rvm__diag_hint(p->a, D_BLOCK_BEGAN, opener, rvm__number(p->a, opened.line), NULL);
-    } else {
-        rvm__diag(p->a, p->tok.at, D_STRAY_END, found, NULL, NULL);
-        rvm__lex_skip_line(p);
-    }
-    return over;
-}
-
-stmt *rvm__parse_block(parser *p, span opened, const char *opener, unsigned allowed) {
-    stmt *first = NULL, **end = &first;
-    unsigned outer = p->allowed;
-    for (;;) {
-        if (p->tok.kind == K_LINE) {
-            rvm__lex_next(p);
-            continue;
-        }
-        p->allowed = outer;
-        if (at_block_end(p, opened, opener, allowed)) break;
-        if (terminator(&p->tok) || p->tok.kind == K_LINE || p->tok.kind == K_EOF) continue;
-        p->allowed = outer | allowed;
-        stmt *s = NULL;
-        if (!parse_statement(p, &s)) rvm__lex_skip_line(p);
-        if (s) {
-            *end = s;
-            end = &s->next;
-        }
-    }
-    p->allowed = outer;
-    return first;
-}
-
-/* The end of a header's line, or over it after an error. */
-static void header_end(parser *p, stmt *s, bool good) {
-    if (good) stmt_end(p, s);
-    s->broken = s->broken || !good;
-    if (good)
-        rvm__expect_line(p);
-    else
-        rvm__lex_skip_line(p);
-}
-
-/* The closing word, missing only when that was told. */
-static bool close_block(parser *p, keyword k) {
-    if (!is_keyword(&p->tok, k)) return true;
-    rvm__lex_next(p);
-    return rvm__expect_line(p) || true;
-}
-
-static bool post_condition(parser *p, stmt *s) {
-    if (!is_punct(&p->tok, "->")) return true;
-    rvm__lex_next(p);
-    if (is_keyword(&p->tok, KW_drop) && p->ahead.kind == K_LINE) {
-        s->drops = true;
-        rvm__lex_next(p);
-        return true;
-    }
-    return (s->post = rvm__parse_expr(p)) != NULL;
-}
-
-static stmt *parse_if(parser *p) {
-    stmt *s = stmt_new(p, S_IF);
-    if (!s) return NULL;
-    span opened = p->tok.at;
-    rvm__lex_next(p);
-    header_end(p, s, (s->expr = rvm__parse_expr(p)) && post_condition(p, s));
-    s->body = rvm__parse_block(p, opened, "if", END_end | END_else);
-    if (!is_keyword(&p->tok, KW_else)) {
-        close_block(p, KW_end);
-        return s;
-    }
-    opened = p->tok.at;
-    rvm__lex_next(p);
-    if (is_keyword(&p->tok, KW_if)) {
-        if (too_deep(p)) return NULL;
-        p->depth++;
-        s->other = parse_if(p);
-        p->depth--;
-        return s->other ? s : NULL;
-    }
-    rvm__expect_line(p);
-    s->other = rvm__parse_block(p, opened, "else", END_end);
-    close_block(p, KW_end);
-    return s;
-}
-
-static stmt *parse_from(parser *p) {
-    stmt *s = stmt_new(p, S_FROM);
-    if (!s) return NULL;
-    span opened = p->tok.at;
-    rvm__lex_next(p);
-    bool good = (s->expr = rvm__parse_expr(p));
-    if (good && !is_keyword(&p->tok, KW_while)) {
-        rvm__unexpected(p, "'while' and a condition");
-        good = false;
-    } else if (good) {
-        rvm__lex_next(p);
-        good = (s->post = rvm__parse_expr(p));
-    }
-    header_end(p, s, good);
-    s->body = rvm__parse_block(p, opened, "from", END_end);
-    close_block(p, KW_end);
-    return s;
-}
-
-static stmt *parse_while(parser *p) {
-    stmt *s = stmt_new(p, S_WHILE);
-    if (!s) return NULL;
-    span opened = p->tok.at;
-    rvm__lex_next(p);
-    header_end(p, s, (s->expr = rvm__parse_expr(p)));
-    s->body = rvm__parse_block(p, opened, "while", END_end);
-    close_block(p, KW_end);
-    return s;
-}
-
-static bool for_header(parser *p, stmt *s) {
-    expr **args = rvm__arena(p->a, 3 * sizeof *args);
-    if (!args) return false;
-    s->name = rvm__parse_new_name(p, "the name of the index", &s->name_at);
-    if (!s->name) return false;
-    if (!is_keyword(&p->tok, KW_in)) {
-        rvm__unexpected(p, "'in'");
-        return false;
-    }
-    rvm__lex_next(p);
-    args[0] = rvm__parse_expr(p);
-    if (!args[0]) return false;
-    if (!rvm__expect(p, "..", "and the upper bound")) {
-        if (args[0]->kind == E_CALL) rvm__hint_word(p->a, args[0]->u.name->text);
-        return false;
-    }
-    args[1] = rvm__parse_expr(p);
-    if (!args[1]) return false;
-    if (s->op == RVM_OP_par) {
-        take_args(s, args, 2);
-        return true;
-    }
-    if (is_keyword(&p->tok, KW_step)) {
-        rvm__lex_next(p);
-        args[2] = rvm__parse_expr(p);
-    } else
-        args[2] = rvm__expr_whole(p->a, 1, s->at);
-    if (!args[2]) return false;
-    take_args(s, args, 3);
-    return true;
-}
-
-/* for and parallel */
-static stmt *parse_for(parser *p, rvm_op op) {
-    stmt *s = stmt_new(p, S_FOR);
-    if (!s) return NULL;
-    span opened = p->tok.at;
-    s->op = (uint8_t)op;
-    rvm__lex_next(p);
-    header_end(p, s, for_header(p, s));
-    s->body = rvm__parse_block(p, opened, op == RVM_OP_for ? "for" : "parallel", END_end);
-    close_block(p, KW_end);
-    return s;
-}
-
-static stmt *parse_region(parser *p) {
-    stmt *s = stmt_new(p, S_REGION);
-    if (!s) return NULL;
-    span opened = p->tok.at;
-    rvm__lex_next(p);
-    rvm__expect_line(p);
-    s->body = rvm__parse_block(p, opened, "compute", END_do);
-    s->do_at = s->undo_at = p->tok.at;
-    if (!is_keyword(&p->tok, KW_do)) return s;
-    span middle = p->tok.at;
-    rvm__lex_next(p);
-    rvm__expect_line(p);
-    s->other = rvm__parse_block(p, middle, "do", END_undo);
-    s->undo_at = p->tok.at;
-    close_block(p, KW_undo);
-    return s;
-}
-
-static stmt *parse_unchecked(parser *p) {
-    stmt *s = stmt_new(p, S_UNCHECKED);
-    if (!s) return NULL;
-    span opened = p->tok.at;
-    rvm__lex_next(p);
-    rvm__expect_line(p);
-    s->body = rvm__parse_block(p, opened, "unchecked", END_end);
-    close_block(p, KW_end);
-    return s;
-}
-
-/* ---- one line ---- */
-
 static bool tolerance(parser *p, stmt *s) {
     if (!is_punct(&p->tok, "~")) return true;
     rvm__lex_next(p);
@@ -269,7 +41,7 @@ static bool tolerance(parser *p, stmt *s) {
 }
 
 static bool parse_let(parser *p, stmt **out) {
-    stmt *s = stmt_new(p, S_LET);
+    stmt *s = rvm__stmt_new(p, S_LET);
     if (!s) return false;
     *out = s;
     rvm__lex_next(p);
@@ -298,13 +70,12 @@ static bool parse_let(parser *p, stmt **out) {
         rvm__unexpected(p, "':' and a type, or '=' and a value");
         return false;
     }
-    stmt_end(p, s);
+    rvm__stmt_end(p, s);
     s->broken = false;
     return last_of_line(p, s);
 }
 
-/* The update that a token like += stands for, or -1. */
-static int update_op(const token *t) {
+int rvm__update_op(const token *t) {
     for (int op = 0; t->kind == K_PUNCT && op < RVM_OP_LIMIT; op++) {
         const rvm_op_info *info = rvm__op_info + op;
         if (info->name && info->symbol && is_punct(t, info->symbol) && t->punct >> 8 && (t->punct & 255) == '=') return op;
@@ -313,12 +84,12 @@ static int update_op(const token *t) {
 }
 
 static bool parse_update(parser *p, stmt **out) {
-    stmt *s = stmt_new(p, S_UPDATE);
+    stmt *s = rvm__stmt_new(p, S_UPDATE);
     expr **args = rvm__arena(p->a, sizeof *args);
     if (!s || !args) return false;
     args[0] = rvm__parse_expr(p);
     if (!args[0]) return false;
-    int op = update_op(&p->tok);
+    int op = rvm__update_op(&p->tok);
     if (op < 0) {
         if (is_punct(&p->tok, "="))
             rvm__diag(p->a, p->tok.at, D_ASSIGN, NULL, NULL, NULL);
@@ -332,14 +103,14 @@ static bool parse_update(parser *p, stmt **out) {
     rvm__lex_next(p);
     s->expr = rvm__parse_expr(p);
     if (!s->expr) return false;
-    stmt_end(p, s);
+    rvm__stmt_end(p, s);
     *out = s;
     return last_of_line(p, s);
 }
 
 /* family.row target, operands */
 static bool parse_raw_update(parser *p, stmt **out) {
-    stmt *s = stmt_new(p, S_UPDATE);
+    stmt *s = rvm__stmt_new(p, S_UPDATE);
     int op = p->tok.u.name->op;
     if (!s) return false;
     if (op < 0 || !rvm__op_is_update((rvm_op)op)) {
@@ -365,13 +136,13 @@ static bool parse_raw_update(parser *p, stmt **out) {
     take_args(s, args, n);
     if (n) note_written(p, args[0]);
     if (!tolerance(p, s)) return false;
-    stmt_end(p, s);
+    rvm__stmt_end(p, s);
     *out = s;
     return last_of_line(p, s);
 }
 
 static bool parse_call(parser *p, stmt **out) {
-    stmt *s = stmt_new(p, S_CALL);
+    stmt *s = rvm__stmt_new(p, S_CALL);
     if (!s) return false;
     s->op = (uint8_t)p->tok.u.name->op;
     rvm__lex_next(p);
@@ -382,13 +153,13 @@ static bool parse_call(parser *p, stmt **out) {
         return false;
     take_args(s, args, n);
     for (uint32_t k = 0; k < n; k++) note_written(p, args[k]);
-    stmt_end(p, s);
+    rvm__stmt_end(p, s);
     *out = s;
     return last_of_line(p, s);
 }
 
 static bool parse_op(parser *p, stmt **out) {
-    stmt *s = stmt_new(p, S_OP);
+    stmt *s = rvm__stmt_new(p, S_OP);
     if (!s) return false;
     s->op = (uint8_t)p->tok.u.name->op;
     rvm__lex_next(p);
@@ -397,14 +168,14 @@ static bool parse_op(parser *p, stmt **out) {
     if (!rvm__parse_parts(p, NULL, &args, &n, UINT8_MAX)) return false;
     take_args(s, args, n);
     for (uint32_t k = 0; k < n; k++) note_written(p, args[k]);
-    stmt_end(p, s);
+    rvm__stmt_end(p, s);
     *out = s;
     return last_of_line(p, s);
 }
 
 /* set y = e    set y = e if c */
 static bool parse_set(parser *p, stmt **out) {
-    stmt *s = stmt_new(p, S_SET);
+    stmt *s = rvm__stmt_new(p, S_SET);
     expr **args = rvm__arena(p->a, sizeof *args);
     if (!s || !args) return false;
     rvm__lex_next(p);
@@ -416,7 +187,7 @@ static bool parse_set(parser *p, stmt **out) {
         rvm__lex_next(p);
         if (!(s->post = rvm__parse_expr(p))) return false;
     }
-    stmt_end(p, s);
+    rvm__stmt_end(p, s);
     *out = s;
     return last_of_line(p, s);
 }
@@ -430,7 +201,7 @@ static bool parse_drop(parser *p, stmt **out) {
 
 /* reg t: i64    arr v: f64[,] */
 static bool parse_reg(parser *p, stmt **out) {
-    stmt *s = stmt_new(p, S_REG);
+    stmt *s = rvm__stmt_new(p, S_REG);
     if (!s) return false;
     bool array = is_keyword(&p->tok, KW_arr);
     rvm__lex_next(p);
@@ -441,13 +212,13 @@ static bool parse_reg(parser *p, stmt **out) {
         for (s->ndim = 1; is_punct(&p->tok, ",") && s->ndim < RVM_MAX_DIMS; s->ndim++) rvm__lex_next(p);
         if (!rvm__expect(p, "]", "behind the dimensions")) return false;
     }
-    stmt_end(p, s);
+    rvm__stmt_end(p, s);
     *out = s;
     return last_of_line(p, s);
 }
 
 static bool parse_label(parser *p, stmt **out) {
-    stmt *s = stmt_new(p, S_LABEL);
+    stmt *s = rvm__stmt_new(p, S_LABEL);
     if (!s) return false;
     s->name = p->tok.u.name;
     s->name_at = p->tok.at;
@@ -484,68 +255,42 @@ static bool parse_named(parser *p, stmt **out) {
     if (is_punct(next, ".") && names_part(p)) return parse_update(p, out);
     if (is_punct(next, ":")) return parse_label(p, out);
     if (is_punct(next, ".")) return parse_raw_update(p, out);
-    if (update_op(next) >= 0 || is_punct(next, "[")) return parse_update(p, out);
+    if (rvm__update_op(next) >= 0 || is_punct(next, "[")) return parse_update(p, out);
     int op = p->tok.u.name->op;
     if (op >= 0 && !rvm__op_is_update((rvm_op)op) && !is_punct(next, "=") && !is_punct(next, "(")) return parse_op(p, out);
     if (op >= 0 && is_punct(next, "(") && rvm__op_info[op].operands && *rvm__op_info[op].operands) return parse_op(p, out);
     return unknown_statement(p);
 }
 
-/* `for i, lo, ...`, the instruction, rather than `for i in lo..hi`: what follows the name? */
-static bool raw_for(const parser *p) {
-    size_t at = p->pos;
-    while (at < p->size && (p->text[at] == ' ' || p->text[at] == '\t')) at++;
-    return at < p->size && p->text[at] == ',';
-}
-
-static bool take(stmt **out, stmt *s) {
-    *out = s;
-    return s != NULL;
-}
-
-static bool parse_known(parser *p, stmt **out) {
-    uint8_t word = p->tok.u.name->keyword;
-    bool name_of_place = update_op(&p->ahead) >= 0 || is_punct(&p->ahead, "[") || is_punct(&p->ahead, ":");
-    switch (word && !is_reserved(word) && name_of_place ? KW_NONE : (keyword)word) {
+bool rvm__parse_stmt(parser *p, keyword word, stmt **out) {
+    switch (word) {
     case KW_let: return is_punct(&p->ahead, ".") ? parse_raw_update(p, out) : parse_let(p, out);
-    case KW_if: return take(out, parse_if(p));
-    case KW_from: return take(out, parse_from(p));
-    case KW_for: return p->ahead.kind == K_NAME && raw_for(p) ? parse_op(p, out) : take(out, parse_for(p, RVM_OP_for));
-    case KW_compute: return take(out, parse_region(p));
-    case KW_unchecked: return take(out, parse_unchecked(p));
     case KW_call:
     case KW_uncall: return parse_call(p, out);
     case KW_reg:
     case KW_arr: return parse_reg(p, out);
+    case KW_for: /* the instruction */
     case KW_not: return parse_op(p, out);
     case KW_set: return is_punct(&p->ahead, ".") ? parse_raw_update(p, out) : parse_set(p, out);
     case KW_drop: return parse_drop(p, out);
-    case KW_while: return take(out, parse_while(p));
-    case KW_parallel: return take(out, parse_for(p, RVM_OP_par));
     case KW_NONE: return parse_named(p, out);
     case KW_fn:
     case KW_const:
     case KW_include:
+    case KW_if:
     case KW_else:
     case KW_end:
+    case KW_from:
+    case KW_while:
     case KW_in:
     case KW_step:
+    case KW_compute:
     case KW_do:
     case KW_undo:
+    case KW_unchecked:
+    case KW_parallel:
     case KW_and:
     case KW_or: break;
     }
     return unknown_statement(p);
-}
-
-static bool parse_statement(parser *p, stmt **out) {
-    if (p->tok.kind != K_NAME) {
-        rvm__unexpected(p, "a statement");
-        return false;
-    }
-    if (too_deep(p)) return false;
-    p->depth++;
-    bool good = parse_known(p, out);
-    p->depth--;
-    return good;
 }

@@ -1,47 +1,7 @@
 /* raw.c: mnemonics among statements, by the letters of their operands in ops.def, and by the signature of their row. */
 #include "asm.h"
 #include "instruction.h"
-#include "support.h"
 #include <string.h>
-
-/* ---- labels ---- */
-
-static label *label_of(gen *g, name *n) {
-    if (n->label && n->label->owner == g->fn) return n->label;
-    label *l = rvm__arena(g->a, sizeof *l);
-    if (l) l->owner = g->fn;
-    return n->label = l;
-}
-
-void rvm__lower_label(gen *g, const stmt *s) {
-    label *l = label_of(g, s->name);
-    if (!l) return;
-    if (l->placed) rvm__diag(g->a, s->name_at, D_LABEL_AGAIN, s->name->text, rvm__number(g->a, l->at.line), NULL);
-    l->placed = true;
-    l->pc = g->f->ncode;
-    l->at = s->name_at;
-}
-
-void rvm__resolve_jumps(gen *g) {
-    for (uint32_t k = 0; k < g->njumps; k++) {
-        const forward *j = g->jumps + k;
-        const label *l = label_of(g, j->name);
-        if (!l || !l->placed)
-            rvm__diag(g->a, j->at, D_UNKNOWN_LABEL, j->name->text, NULL, NULL);
-        else if (!g->failed)
-            g->f->code[j->pc].target = l->pc;
-    }
-}
-
-void rvm__note_jump(gen *g, uint32_t pc, name *n, span at) {
-    void *list = g->jumps;
-    if (!rvm__grow(&g->a->al, &list, &g->cap_jumps, g->njumps + 1, sizeof *g->jumps)) {
-        g->a->oom = g->failed = true;
-        return;
-    }
-    g->jumps = list;
-    g->jumps[g->njumps++] = (forward){pc, n, at};
-}
 
 void rvm__lower_reg(gen *g, const stmt *s) {
     var *v = rvm__declare(g, s->name, V_LOCAL, s->type, s->ndim, s->name_at);
