@@ -1,19 +1,21 @@
 /* asm.h: what the files of the assembler share, with tree.h. Not installed.
  *
- *   source.c    files: the main one, then the included ones in the order they are named
- *   search.c    where the standard library is
- *   lex.c       bytes to tokens, a token ahead
- *   parse*.c    tokens to trees; names are interned, so that everything about a name is found in its struct
- *   check.c     trees of expressions: names and types resolved, conversions inserted, in place
- *   exact.c     constants as exact fractions; fold.c: rows of constants
- *   gen.c       registers, instructions, the mirror of temporaries
- *   lower*.c    checked statements to instructions
- *   given.c     arguments that are no place
- *   undone.c    a warning of changes that come to nothing
- *   derived.c   the names of derived functions: f'grad[out, x]'tan
- *   raw.c       mnemonics by the letters of their operands
- *   hint.c      hints in the user's own words
- *   diag.c      messages.def with arguments, kept and sorted by place
+ * A file uses those above it, and no two use each other: a recursive descent is within its file.
+ *
+ *   arena.c, exact.c   memory and names; constants as exact fractions
+ *   diag.c, hint.c     messages.def with arguments, kept and sorted by place; hints in the user's own words
+ *   source.c, lex.c    files: the main one, then the included ones in the order they are named; bytes to tokens, a token
+ * ahead types.c, tree.c    types of the language; expressions made, changed, compared parse_*.c          tokens to trees:
+ * token, type, expr, table, stmt, block; parse.c: what stands outside of functions. Names are interned, so that everything
+ * about a name is found in its struct constant.c         constants where they meet a type formula.c, fold.c  complex and lns
+ * as trees over reals; rows of constants coerce.c           conversions numbers.c          operations on complex and lns;
+ * check_row.c: on all others derived.c          the names of derived functions: f'grad[out, x]'tan; fn_types.c: function
+ * values check.c            expressions: names and types resolved, conversions inserted, in place; check_stmt.c: of
+ * statements gen.c              registers, instructions, the mirror of temporaries, labels lower_expr.c       checked
+ * expressions to instructions; lower_number.c, lower_trail.c, lower_call.c, lower_stmt.c, raw.c (mnemonics): statements of
+ * one line; lower_block.c: any; lower_fn.c: functions raw_*.c            functions written wholly raw: tokens to
+ * instructions given.c            arguments that are no place; undone.c: a warning of changes that come to nothing
+ *   assemble.c         calls all of these, for rvm_asm.h
  *
  * Memory comes from one arena. A failing allocation sets `oom`: the lexer then yields only ends of file, so that
  * everything above unwinds by itself.
@@ -311,6 +313,8 @@ int rvm__number_find(const char *word, char kind);
 int rvm__number_fitting(int row, const expr *e); /* another of the same name, where its letters fit e's operands exactly */
 expr *rvm__number_node(assembler *a, const char *word, int type, span at, const expr *x, const expr *y); /* y may be NULL */
 const expr *rvm__number_real(const expr *e); /* x, where e is complex(x, 0); else NULL */
+/* The row that does the operation `word` of lns on the logarithms: `add` for `mul`; NULL where no single row does. */
+const char *rvm__lns_row(assembler *a, const char *word);
 
 /* fold.c */
 /* e, a row whose operands are constants of a common type T_INT or T_REAL, becomes their value. Tells errors. */
@@ -399,15 +403,30 @@ rvm_place rvm__gen_whole(uint16_t array);
 uint32_t rvm__emit(gen *g, rvm_op op, int row, uint32_t target, const rvm_place *places, uint32_t n, span at);
 /* The same, to be mirrored by rvm__unwind; the first place appears and is freed then. */
 void rvm__emit_temp(gen *g, rvm_op op, int row, const rvm_place *places, uint32_t n, span at);
+rvm_place rvm__gen_site(gen *g);                      /* of the trail, a new one */
+void rvm__emit_drop(gen *g, rvm_place what, span at); /* the place onto the trail, at a site of its own */
 rvm_position rvm__gen_position(gen *g, span at);
 void rvm__unwind(gen *g, uint32_t mark);                   /* inverses of the temporaries since mark, last first */
 int rvm__part_name(const var *v, char *text, size_t size); /* of a register or array in the program; snprintf's convention */
 var *rvm__declare(gen *g, name *n, var_kind kind, int type, int ndim, span at); /* without a slot yet */
-void rvm__undeclare(gen *g);                                                    /* the last one; its symbol ends here */
+void rvm__gen_var(gen *g, var *v); /* gives it its register or array; two to a complex */
+void rvm__gen_free_var(gen *g, const var *v);
+void rvm__undeclare(gen *g); /* the last one; its symbol ends here */
 
 void rvm__gen_label(gen *g, name *n, span at); /* stands here */
 void rvm__note_jump(gen *g, uint32_t pc, name *n, span at);
 void rvm__resolve_jumps(gen *g); /* at the end */
+
+/* check_stmt.c: false after an error that was told */
+bool rvm__check_tolerance(assembler *a, expr *e, int type); /* e may be NULL */
+bool rvm__check_let(assembler *a, stmt *s);
+/* y, which is changed by a function of e, must be no operand: undoing that would need the value that it changed. */
+bool rvm__check_target(assembler *a, const stmt *s, const expr *y, const expr *e);
+bool rvm__check_factor(assembler *a, const stmt *s, const expr *y, const expr *e);
+bool rvm__check_update(assembler *a, const stmt *s);
+bool rvm__check_set(assembler *a, const stmt *s);
+bool rvm__check_drop(assembler *a, expr *e);
+bool rvm__check_condition(assembler *a, expr *e); /* NULL: its line is wrong */
 
 /* lower_expr.c: emits temporaries for what is nested */
 rvm_place rvm__lower_operand(gen *g, const expr *e);
@@ -417,52 +436,40 @@ rvm_place rvm__lower_place(gen *g, const expr *e);
 rvm_place rvm__lower_part(gen *g, const expr *e);                            /* a view, or the whole array */
 uint32_t rvm__lower_root(gen *g, const expr *e, int *row, rvm_place ops[3]); /* the outermost operation's operands */
 uint32_t rvm__lower_subs(gen *g, expr *const *subs, uint32_t n, rvm_place *places);
+bool rvm__lower_parts(gen *g, const expr *e, expr *parts[2]); /* of a complex: trees of the real type, over places */
+bool rvm__lower_leaves(gen *g, const expr *e, expr **leaf);   /* the place of an operand: two of a complex one */
 
 /* lower_number.c */
-void rvm__gen_var(gen *g, var *v); /* gives a variable its register or array; two to a complex */
-void rvm__gen_free_var(gen *g, const var *v);
-bool rvm__lower_parts(gen *g, const expr *e, expr *parts[2]); /* of a complex: trees of the real type, over places */
-const expr *rvm__lower_part_of(gen *g, const expr *e);        /* of E_COMPLEX that is no pair */
 void rvm__emit_let_parts(gen *g, const stmt *s, const var *v, rvm_op op);
 void rvm__emit_new_parts(gen *g, const stmt *s, const var *v, rvm_op op);
 void rvm__lower_update_parts(gen *g, const stmt *s);
 void rvm__lower_set_parts(gen *g, const stmt *s);
-bool rvm__lower_op_parts(gen *g, const stmt *s); /* false: not an instruction on complex places */
-rvm_op rvm__lns_op(rvm_op op);                   /* on the logarithms, for an update of an lns */
-int rvm__op_on_lns(rvm_op op);                   /* the same for an instruction that is no update; -1: none */
+bool rvm__takes_parts(const stmt *s); /* an instruction on complex places that acts on each part by itself */
+bool rvm__split_op(assembler *a, const stmt *s, stmt half[2]); /* into those, in their order; false: no memory */
+int rvm__op_on_lns(assembler *a, rvm_op op); /* what an instruction on lns is on their logarithms; -1: none, or no memory */
 
-/* lower_stmt.c */
-void rvm__declare_function(assembler *a, func *fn); /* its parameters, so that calls can be checked */
-void rvm__lower_function(assembler *a, func *fn);
-void rvm__lower_statements(gen *g, stmt *s);
-void rvm__lower_block(gen *g, stmt *s);                                      /* a scope of its own */
-void rvm__lower_scope_end(gen *g, const var *mark, bool releases);           /* names declared since mark */
-bool rvm__check_tolerance(gen *g, expr *e, int type);                        /* e may be NULL */
-bool rvm__check_target(gen *g, const stmt *s, const expr *y, const expr *e); /* y is changed by a function of e */
-bool rvm__check_factor(gen *g, const stmt *s, const expr *y, const expr *e);
-
-/* lower_trail.c: check_set before lower_set. dropped: the place onto the trail, at a site of its own */
-bool rvm__check_set(gen *g, const stmt *s);
+/* lower_trail.c: set is checked before */
 void rvm__lower_set(gen *g, const stmt *s);
 void rvm__lower_drop(gen *g, const stmt *s);
-rvm_place rvm__lower_site(gen *g);
-void rvm__lower_dropped(gen *g, rvm_place what, span at);
+
+/* lower_call.c, raw.c, lower_stmt.c: statements of one line */
+void rvm__lower_call(gen *g, const stmt *s);
+void rvm__lower_op(gen *g, const stmt *s);
+void rvm__lower_raw_update(gen *g, const stmt *s);
+void rvm__lower_reg(gen *g, const stmt *s);
+void rvm__lower_let(gen *g, stmt *s);
+void rvm__lower_update(gen *g, const stmt *s);
+void rvm__lower_scope_end(gen *g, const var *mark, bool releases); /* names declared since mark */
 
 /* undone.c: of a region that is not lowered yet */
 void rvm__warn_undone(assembler *a, const stmt *region);
 
-/* lower_block.c, lower_call.c, raw.c */
-void rvm__lower_set_if(gen *g, const stmt *s);
-void rvm__lower_while(gen *g, const stmt *s);
-void rvm__lower_if(gen *g, const stmt *s);
-void rvm__lower_from(gen *g, const stmt *s);
-void rvm__lower_for(gen *g, const stmt *s);
-void rvm__lower_region(gen *g, const stmt *s);
-void rvm__lower_call(gen *g, const stmt *s);
-const char *rvm__signature(assembler *a, const callee *c); /* f(out: f64, x: f64[]) */
-void rvm__lower_op(gen *g, const stmt *s);
-void rvm__lower_raw_update(gen *g, const stmt *s);
-void rvm__lower_reg(gen *g, const stmt *s);
+/* lower_block.c */
+void rvm__lower_statements(gen *g, stmt *s);
+
+/* lower_fn.c */
+void rvm__declare_function(assembler *a, func *fn); /* its parameters, so that calls can be checked */
+void rvm__lower_function(assembler *a, func *fn);
 
 /* given.c: an argument that is no place, for a function, or for a variant if that is not -1, which is `shown` */
 void rvm__note_given(assembler *a, uint32_t function, int64_t variant, uint32_t position, const char *shown, span at);
@@ -479,9 +486,10 @@ bool rvm__mark_active(assembler *a, const callee *c, const tick *t, uint8_t *act
 /* c's parameters become those of its derivative: named as f's, which it is, or for NULL by c's. */
 void rvm__derive_params(assembler *a, callee *c, rvm_transform kind, const uint8_t *active, const rvm_function *f);
 void rvm__declare_derived(assembler *a); /* all that the sources name; functions have their parameters */
+const char *rvm__callee_text(const assembler *a, const callee *c); /* of a function value, its own */
+const char *rvm__signature(assembler *a, const callee *c);         /* f(out: f64, x: f64[]); of a function value, numbers */
 /* Whether it has a function, which is filled in; tells of an unknown one. */
 bool rvm__callee(assembler *a, callee *c);
-void rvm__finish_program(assembler *a); /* writes the derived functions, and verifies */
 
 /* raw_fn.c */
 void rvm__lower_raw_fn(assembler *a, func *fn);

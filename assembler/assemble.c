@@ -63,12 +63,36 @@ static void build(assembler *a) {
         if (!f->is_raw) rvm__lower_function(a, f);
 }
 
+/* A function without code is the verifier's to tell of: to the transforms it would be one that they are to write. */
+static bool all_coded(const assembler *a) {
+    for (const func *f = a->funcs; f; f = f->next)
+        if (!a->program->functions[f->index].ncode) return false;
+    return true;
+}
+
+/* Writes the derived functions, and verifies. */
+static void finish_program(assembler *a) {
+    rvm_error e = {0};
+    bool derive = a->callees && all_coded(a);
+    rvm_status st = derive ? rvm__transform_resolve(a->program, &e) : rvm__verify(a->program, &e);
+    if (st == RVM_ERR_MEMORY)
+        a->oom = true;
+    else if (st && derive && !e.line)
+        rvm__diag_error(a, a->callees->at, &e);
+    else if (st)
+        rvm__diag_verify(a, &e);
+    else {
+        rvm__check_given(a);
+        rvm__check_taken(a);
+    }
+}
+
 static rvm_status assemble(assembler *a, rvm_program **out, rvm_error *err, rvm_diagnostic report, void *userdata) {
     const source *first = &a->sources[0];
     if (rvm_bytecode_begins(first->text, first->size))
         return rvm__fail(err, RVM_ERR_FORMAT, first->name, 0, 0, "this is bytecode, not a source");
     build(a);
-    if (!a->oom && !a->nerrors) rvm__finish_program(a);
+    if (!a->oom && !a->nerrors) finish_program(a);
     if (a->oom) return rvm__fail(err, RVM_ERR_MEMORY, a->nsources ? a->sources[0].name : "", 0, 0, "out of memory");
     const rvm_status status = rvm__diag_report(a, err, report, userdata);
     if (status) return status;

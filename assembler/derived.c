@@ -8,6 +8,24 @@
 #include "program.h"
 #include <string.h>
 
+const char *rvm__callee_text(const assembler *a, const callee *c) {
+    return c->index < 0 ? c->name->text : a->program->functions[c->index].name;
+}
+
+const char *rvm__signature(assembler *a, const callee *c) {
+    char text[400];
+    size_t used = (size_t)snprintf(text, sizeof text, "%s(", rvm__callee_text(a, c));
+    for (uint32_t k = 0; k < c->nparams && used < sizeof text - 1; k++) {
+        const param *p = c->params + k;
+        const char *type = p->signature ? a->program->signatures[p->signature - 1].text : rvm__type_text(p->type);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s: %s%s%.*s%s", k ? ", " : "", p->name->text, type,
+                                 p->ndim ? "[" : "", p->ndim ? p->ndim - 1 : 0, ",,,", p->ndim ? "]" : "");
+    }
+    if (used >= sizeof text - 2) used = sizeof text - 2;
+    memcpy(text + used, ")", 2);
+    return rvm__arena_copy(a, text, used + 1);
+}
+
 static uint32_t parts_of(const param *p) {
     return rvm__is_complex(p->type) ? 2 : 1;
 }
@@ -113,29 +131,4 @@ bool rvm__callee(assembler *a, callee *c) {
     if (!f) rvm__diag(a, c->at, D_UNKNOWN_FUNCTION, c->name->text, rvm__near(a, c->name, NEAR_FUNC), NULL);
     if (c->ticks) return c->index >= 0;
     return f && take_function(c, f);
-}
-
-/* ---- the end ---- */
-
-/* A function without code is the verifier's to tell of: to the transforms it would be one that they are to write. */
-static bool all_coded(const assembler *a) {
-    for (const func *f = a->funcs; f; f = f->next)
-        if (!a->program->functions[f->index].ncode) return false;
-    return true;
-}
-
-void rvm__finish_program(assembler *a) {
-    rvm_error e = {0};
-    bool derive = a->callees && all_coded(a);
-    rvm_status st = derive ? rvm__transform_resolve(a->program, &e) : rvm__verify(a->program, &e);
-    if (st == RVM_ERR_MEMORY)
-        a->oom = true;
-    else if (st && derive && !e.line)
-        rvm__diag_error(a, a->callees->at, &e);
-    else if (st)
-        rvm__diag_verify(a, &e);
-    else {
-        rvm__check_given(a);
-        rvm__check_taken(a);
-    }
 }

@@ -119,3 +119,14 @@ const expr *rvm__number_real(const expr *e) {
     if (e->kind != E_COMPLEX || e->op != rvm__number_find("complex", 'C')) return NULL;
     return e->kids[1]->kind == E_VALUE && !e->kids[1]->u.value.i ? e->kids[0] : NULL;
 }
+
+const char *rvm__lns_row(assembler *a, const char *word) {
+    const int k = rvm__number_find(word, 'L');
+    expr x = {.kind = E_PLACE}, y = x;
+    maker m = {.a = a, .base = RVM_F64, .leaf = {[0] = &x, [2] = &y}};
+    const expr *e = k >= 0 ? rvm__number_rows[k].formula(&m, FORMULA_RE) : NULL;
+    if (!e || e->kind != E_ROW || e->nkids != strlen(rvm__number_rows[k].operands)) return NULL;
+    for (int i = 0; i < e->nkids; i++)
+        if (e->kids[i] != m.leaf[2 * i]) return NULL;
+    return rvm__row_info[e->op].name;
+}

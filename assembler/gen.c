@@ -190,6 +190,17 @@ void rvm__unwind(gen *g, uint32_t mark) {
     if (g->failed) g->ntemps = mark;
 }
 
+rvm_place rvm__gen_site(gen *g) {
+    return rvm__gen_const(g, RVM_I64, (rvm_value){.i = g->a->nsites++});
+}
+
+void rvm__emit_drop(gen *g, rvm_place what, span at) {
+    const rvm_place level = rvm__gen_const(g, RVM_I64, (rvm_value){.i = 0}), site = rvm__gen_site(g);
+    const rvm_place value = rvm__gen_const(g, RVM_I64, (rvm_value){.i = 1}); /* the position in its entry */
+    const rvm_place places[4] = {level, site, value, what};
+    rvm__emit(g, RVM_OP_drop, -1, 0, places, 4, at);
+}
+
 /* ---- names ---- */
 
 static void make_parts(gen *g, var *v) {
@@ -251,6 +262,21 @@ void rvm__undeclare(gen *g) {
     v->name->var = NULL;
     if (v->failed || g->failed) return;
     add_symbol(g, v);
+}
+
+void rvm__gen_var(gen *g, var *v) {
+    for (int k = 0; v->part[0] && k < 2; k++) rvm__gen_var(g, v->part[k]);
+    if (v->part[0]) return;
+    v->slot = v->ndim ? rvm__gen_array(g, (rvm_type)v->type, v->ndim) : rvm__gen_reg(g, (rvm_type)v->type);
+}
+
+void rvm__gen_free_var(gen *g, const var *v) {
+    for (int k = 1; v->part[0] && k >= 0; k--) rvm__gen_free_var(g, v->part[k]);
+    if (v->part[0]) return;
+    if (v->ndim)
+        rvm__gen_free_array(g, v->slot);
+    else
+        rvm__gen_free_reg(g, v->slot);
 }
 
 /* ---- labels ---- */

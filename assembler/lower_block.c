@@ -1,15 +1,8 @@
-/* lower_block.c: if, while, from, for, regions: the shapes drawn in docs/semantics.md, sections 4 and 5. */
+/* lower_block.c: statements by recursive descent. if, while, from, for and regions have the shapes drawn in
+ * docs/semantics.md, sections 4 and 5.
+ */
 #include "asm.h"
 #include "instruction.h"
-
-static bool check_condition(gen *g, expr *e) {
-    if (!e) return false;
-    rvm__check(g->a, e, T_NONE);
-    int type = rvm__settle(g->a, e, T_NONE);
-    if (type == RVM_I64) return true;
-    if (type != T_ERROR) rvm__diag(g->a, e->at, D_CONDITION, rvm__type_text(type), NULL, NULL);
-    return false;
-}
 
 /* let or unlet of the condition's register */
 static void condition(gen *g, rvm_op op, rvm_place c, const expr *e) {
@@ -37,7 +30,7 @@ static void flag(gen *g, rvm_op op, rvm_place c, int64_t value, span at) {
 
 /* What was known on the way here goes onto the trail. */
 static void drop_flag(gen *g, rvm_place c, span at) {
-    rvm__lower_dropped(g, c, at);
+    rvm__emit_drop(g, c, at);
     flag(g, RVM_OP_unlet, c, 0, at);
 }
 
@@ -49,25 +42,31 @@ static void post_let(gen *g, const stmt *s, rvm_place c, const expr *q, int64_t 
         condition(g, RVM_OP_let, c, q);
 }
 
-void rvm__lower_if(gen *g, const stmt *s) {
+static void lower_block(gen *g, stmt *s) {
+    const var *mark = g->vars;
+    rvm__lower_statements(g, s);
+    rvm__lower_scope_end(g, mark, true);
+}
+
+static void lower_if(gen *g, const stmt *s) {
     const expr *p = s->expr, *q = s->post ? s->post : p;
-    bool good = check_condition(g, s->expr);
-    if (s->post) good = check_condition(g, s->post) && good;
+    bool good = rvm__check_condition(g->a, s->expr);
+    if (s->post) good = rvm__check_condition(g->a, s->post) && good;
     if (!good) { /* what stands inside is looked at all the same */
-        rvm__lower_block(g, s->body);
-        rvm__lower_block(g, s->other);
+        lower_block(g, s->body);
+        lower_block(g, s->other);
         return;
     }
     rvm_place c = rvm__gen_slot(rvm__gen_reg(g, RVM_I64));
     condition(g, RVM_OP_let, c, p);
     uint32_t split = jump(g, RVM_OP_jf, &c, 0, p->at);
     condition(g, RVM_OP_unlet, c, p);
-    rvm__lower_block(g, s->body);
+    lower_block(g, s->body);
     post_let(g, s, c, q, 1);
     uint32_t over = jump(g, RVM_OP_jt, &c, 0, q->at);
     aim(g, split, jump(g, RVM_OP_cff, &c, split, p->at));
     condition(g, RVM_OP_unlet, c, p);
-    rvm__lower_block(g, s->other);
+    lower_block(g, s->other);
     post_let(g, s, c, q, 0);
     aim(g, over, jump(g, RVM_OP_cft, &c, over, q->at));
     if (s->drops)
@@ -77,11 +76,11 @@ void rvm__lower_if(gen *g, const stmt *s) {
     rvm__gen_free_reg(g, c.slot);
 }
 
-void rvm__lower_from(gen *g, const stmt *s) {
+static void lower_from(gen *g, const stmt *s) {
     const expr *p = s->expr, *q = s->post;
-    bool good = check_condition(g, s->expr);
-    if (!check_condition(g, s->post) || !good) {
-        rvm__lower_block(g, s->body);
+    bool good = rvm__check_condition(g->a, s->expr);
+    if (!rvm__check_condition(g->a, s->post) || !good) {
+        lower_block(g, s->body);
         return;
     }
     rvm_place c = rvm__gen_slot(rvm__gen_reg(g, RVM_I64));
@@ -91,7 +90,7 @@ void rvm__lower_from(gen *g, const stmt *s) {
     condition(g, RVM_OP_let, c, q);
     uint32_t leave = jump(g, RVM_OP_jf, &c, 0, q->at);
     condition(g, RVM_OP_unlet, c, q);
-    rvm__lower_block(g, s->body);
+    lower_block(g, s->body);
     condition(g, RVM_OP_let, c, p);
     aim(g, entry, jump(g, RVM_OP_jf, &c, entry, p->at));
     jump(g, RVM_OP_trap, NULL, 0, p->at);
@@ -102,10 +101,10 @@ void rvm__lower_from(gen *g, const stmt *s) {
 
 /* A loop that says of no iteration whether it was the first: a flag on the trail for each arrival tells the entry from the
  * way back. */
-void rvm__lower_while(gen *g, const stmt *s) {
+static void lower_while(gen *g, const stmt *s) {
     const expr *q = s->expr;
-    if (!check_condition(g, s->expr)) {
-        rvm__lower_block(g, s->body);
+    if (!rvm__check_condition(g->a, s->expr)) {
+        lower_block(g, s->body);
         return;
     }
     rvm_place c = rvm__gen_slot(rvm__gen_reg(g, RVM_I64));
@@ -115,7 +114,7 @@ void rvm__lower_while(gen *g, const stmt *s) {
     condition(g, RVM_OP_let, c, q);
     uint32_t leave = jump(g, RVM_OP_jf, &c, 0, q->at);
     condition(g, RVM_OP_unlet, c, q);
-    rvm__lower_block(g, s->body);
+    lower_block(g, s->body);
     flag(g, RVM_OP_let, c, 0, q->at);
     aim(g, entry, jump(g, RVM_OP_jf, &c, entry, q->at));
     jump(g, RVM_OP_trap, NULL, 0, q->at);
@@ -125,9 +124,9 @@ void rvm__lower_while(gen *g, const stmt *s) {
 }
 
 /* set y = e, or set y = e if c: what c was goes onto the trail, since the change may change it. */
-void rvm__lower_set_if(gen *g, const stmt *s) {
-    bool good = rvm__check_set(g, s);
-    if (s->post) good = check_condition(g, s->post) && good;
+static void lower_set_if(gen *g, const stmt *s) {
+    bool good = rvm__check_set(g->a, s);
+    if (s->post) good = rvm__check_condition(g->a, s->post) && good;
     if (!good) return;
     if (!s->post) {
         rvm__lower_set(g, s);
@@ -151,7 +150,7 @@ static rvm_place bound(gen *g, const expr *e) {
 }
 
 /* for and parallel */
-void rvm__lower_for(gen *g, const stmt *s) {
+static void lower_for(gen *g, const stmt *s) {
     const rvm_op op = (rvm_op)s->op;
     const uint32_t bounds = op == RVM_OP_for ? 3 : 2;
     bool good = s->nargs == bounds;
@@ -170,14 +169,14 @@ void rvm__lower_for(gen *g, const stmt *s) {
         places[0] = rvm__gen_slot(index->slot);
         top = rvm__emit(g, op, -1, 0, places, 1 + bounds, s->at);
     }
-    rvm__lower_block(g, s->body);
+    lower_block(g, s->body);
     if (good && index) aim(g, top, rvm__emit(g, rvm__op_inverse(op), -1, top, places, 1 + bounds, s->at));
     rvm__lower_scope_end(g, mark, false);
     rvm__unwind(g, temps);
 }
 
 /* What compute lets appear stays for the do part, and `undo`, running compute backward, makes it disappear. */
-void rvm__lower_region(gen *g, const stmt *s) {
+static void lower_region(gen *g, const stmt *s) {
     free_level level;
     const var *mark = g->vars;
     rvm__warn_undone(g->a, s);
@@ -186,8 +185,40 @@ void rvm__lower_region(gen *g, const stmt *s) {
     rvm__lower_statements(g, s->body);
     rvm__gen_level_hold(g, &level);
     rvm__emit(g, RVM_OP_do, -1, 0, NULL, 0, s->do_at);
-    rvm__lower_block(g, s->other);
+    lower_block(g, s->other);
     rvm__emit(g, RVM_OP_undo, -1, 0, NULL, 0, s->undo_at);
     rvm__gen_level_close(g, &level);
     rvm__lower_scope_end(g, mark, false);
+}
+
+static void lower_unchecked(gen *g, const stmt *s) {
+    uint8_t flags = g->flags;
+    g->flags |= RVM_FLAG_UNCHECKED;
+    lower_block(g, s->body);
+    g->flags = flags;
+}
+
+/* ---- any statement ---- */
+
+void rvm__lower_statements(gen *g, stmt *s) {
+    for (; s && !g->a->oom; s = s->next) {
+        g->at = s->at;
+        if (s->broken && s->kind != S_LET && !s->body && !s->other) continue;
+        switch ((stmt_kind)s->kind) {
+        case S_LET: rvm__lower_let(g, s); break;
+        case S_UPDATE: rvm__lower_update(g, s); break;
+        case S_OP: rvm__lower_op(g, s); break;
+        case S_CALL: rvm__lower_call(g, s); break;
+        case S_IF: lower_if(g, s); break;
+        case S_FROM: lower_from(g, s); break;
+        case S_FOR: lower_for(g, s); break;
+        case S_REGION: lower_region(g, s); break;
+        case S_UNCHECKED: lower_unchecked(g, s); break;
+        case S_LABEL: rvm__gen_label(g, s->name, s->name_at); break;
+        case S_REG: rvm__lower_reg(g, s); break;
+        case S_SET: lower_set_if(g, s); break;
+        case S_DROP: rvm__lower_drop(g, s); break;
+        case S_WHILE: lower_while(g, s); break;
+        }
+    }
 }

@@ -4,26 +4,6 @@
 #include "builder.h"
 #include <string.h>
 
-/* A function value has no index: its parameters are numbered. */
-static const char *name_of(const assembler *a, const callee *c) {
-    return c->index < 0 ? c->name->text : a->program->functions[c->index].name;
-}
-
-/* fn(out: f64, x: f64[n]) */
-const char *rvm__signature(assembler *a, const callee *c) {
-    char text[400];
-    size_t used = (size_t)snprintf(text, sizeof text, "%s(", name_of(a, c));
-    for (uint32_t k = 0; k < c->nparams && used < sizeof text - 1; k++) {
-        const param *p = c->params + k;
-        const char *type = p->signature ? a->program->signatures[p->signature - 1].text : rvm__type_text(p->type);
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s: %s%s%.*s%s", k ? ", " : "", p->name->text, type,
-                                 p->ndim ? "[" : "", p->ndim ? p->ndim - 1 : 0, ",,,", p->ndim ? "]" : "");
-    }
-    if (used >= sizeof text - 2) used = sizeof text - 2;
-    memcpy(text + used, ")", 2);
-    return rvm__arena_copy(a, text, used + 1);
-}
-
 static bool wrong_shape(gen *g, const callee *c, const param *p, span at, int type, int ndim) {
     char wanted[48], got[48];
     snprintf(wanted, sizeof wanted, "%s%s%.*s%s", rvm__type_text(p->type), p->ndim ? "[" : "", p->ndim ? p->ndim - 1 : 0,
@@ -122,7 +102,8 @@ static bool find_target(gen *g, const stmt *s, target *t) {
 static bool check_call(gen *g, const stmt *s) {
     callee *c = s->callee;
     if (c->nparams != s->nargs) {
-        rvm__diag(g->a, s->at, D_ARGUMENTS, name_of(g->a, c), rvm__number(g->a, c->nparams), rvm__number(g->a, s->nargs));
+        rvm__diag(g->a, s->at, D_ARGUMENTS, rvm__callee_text(g->a, c), rvm__number(g->a, c->nparams),
+                  rvm__number(g->a, s->nargs));
         rvm__diag_hint(g->a, D_SIGNATURE, rvm__signature(g->a, c), NULL, NULL);
         return false;
     }
@@ -134,7 +115,7 @@ static bool check_call(gen *g, const stmt *s) {
 static rvm_place lower_argument(gen *g, const target *t, uint32_t position, const expr *e) {
     if (e->kind == E_VAR || e->kind == E_ELEM) return rvm__lower_place(g, e);
     if (e->kind == E_PART) return rvm__lower_part(g, e);
-    rvm__note_given(g->a, t->number, t->value ? (int64_t)t->number : -1, position, name_of(g->a, t->callee), e->at);
+    rvm__note_given(g->a, t->number, t->value ? (int64_t)t->number : -1, position, rvm__callee_text(g->a, t->callee), e->at);
     return rvm__lower_temp(g, e);
 }
 

@@ -1,10 +1,14 @@
-/* lower_expr.c: checked expressions to instructions.
+/* lower_expr.c: checked expressions to instructions, by recursive descent.
  *
  * Every operation but the outermost becomes a temporary: `let.row t, ...`, which rvm__unwind mirrors behind the statement.
- * Places and constants are operands as they are; a subscript is a register or a constant.
+ * Places and constants are operands as they are; a subscript is a register or a constant. The operands of a complex
+ * operation become places first (a place as it is, all else a temporary), then the formulas of numbers.def are trees over
+ * these places.
  */
 #include "asm.h"
 #include "instruction.h"
+
+static const expr *part_of(gen *g, const expr *e);
 
 static rvm_place lower_function(gen *g, const expr *e) {
     rvm_place p = rvm__gen_slot(rvm__gen_reg(g, RVM_I64));
@@ -46,7 +50,7 @@ rvm_place rvm__lower_operand(gen *g, const expr *e) {
     case E_POWER: return rvm__lower_temp(g, e);
     case E_PLACE: return e->u.place;
     case E_COMPLEX: {
-        const expr *part = rvm__is_complex(e->type) ? NULL : rvm__lower_part_of(g, e);
+        const expr *part = rvm__is_complex(e->type) ? NULL : part_of(g, e);
         if (part) return rvm__lower_operand(g, part);
         break;
     }
@@ -91,7 +95,7 @@ static uint32_t lower_power(gen *g, const expr *e, int *row, rvm_place ops[3]) {
 uint32_t rvm__lower_root(gen *g, const expr *e, int *row, rvm_place ops[3]) {
     if (e->kind == E_POWER) return lower_power(g, e, row, ops);
     if (e->kind == E_COMPLEX) {
-        const expr *part = rvm__lower_part_of(g, e);
+        const expr *part = part_of(g, e);
         if (part) return rvm__lower_root(g, part, row, ops);
     }
     if (e->kind != E_ROW) {
@@ -129,4 +133,71 @@ rvm_place rvm__lower_part(gen *g, const expr *e) {
     places[1] = rvm__gen_whole(e->u.var->slot);
     rvm__emit_temp(g, RVM_OP_view, -1, places, n + 2, e->at);
     return places[0];
+}
+
+/* ---- complex ---- */
+
+static expr *place_leaf(gen *g, rvm_place place, int type, span at) {
+    expr *e = rvm__expr_new(g->a, E_PLACE, at, 0);
+    if (!e) return NULL;
+    e->type = (uint8_t)type;
+    e->checked = true;
+    e->u.place = place;
+    return e;
+}
+
+static expr *place_of(gen *g, expr *e) {
+    if (!e || e->kind == E_PLACE || e->kind == E_VALUE) return e;
+    return place_leaf(g, rvm__lower_operand(g, e), e->type, e->at);
+}
+
+static bool have_parts(gen *g, expr *parts[2]) {
+    const bool good = parts[0] && parts[1];
+    if (!good) g->failed = true; /* no memory, or a message has been given */
+    return good;
+}
+
+bool rvm__lower_leaves(gen *g, const expr *e, expr **leaf) {
+    if (!rvm__is_complex(e->type)) {
+        leaf[0] = e->kind == E_VALUE ? (expr *)(uintptr_t)e : place_leaf(g, rvm__lower_operand(g, e), e->type, e->at);
+        return leaf[0];
+    }
+    if (!rvm__lower_parts(g, e, leaf)) return false;
+    for (int k = 0; k < 2; k++) leaf[k] = place_of(g, leaf[k]);
+    return leaf[0] && leaf[1];
+}
+
+static bool operation(gen *g, const expr *e, expr *parts[2]) {
+    const int base = rvm__is_complex(e->type) ? (int)rvm__part_type(e->type) : -1;
+    maker m = {.a = g->a, .at = e->at};
+    bool good = true;
+    int part = base;
+    for (int k = 0; good && k < e->nkids && k < 3; k++) {
+        good = rvm__lower_leaves(g, e->kids[k], m.leaf + 2 * k);
+        if (rvm__is_complex(e->kids[k]->type)) part = (int)rvm__part_type(e->kids[k]->type);
+    }
+    m.base = (rvm_type)(part < 0 ? RVM_F64 : part);
+    m.leaf[6] = good ? place_of(g, rvm__number_formula(&m, e->op, FORMULA_S)) : NULL;
+    m.leaf[7] = good ? place_of(g, rvm__number_formula(&m, e->op, FORMULA_T)) : NULL;
+    parts[0] = good ? rvm__number_formula(&m, e->op, FORMULA_RE) : NULL;
+    parts[1] = good && base >= 0 ? rvm__number_formula(&m, e->op, FORMULA_IM) : parts[0];
+    return have_parts(g, parts);
+}
+
+bool rvm__lower_parts(gen *g, const expr *e, expr *parts[2]) {
+    if (e->kind == E_COMPLEX) return operation(g, e, parts);
+    parts[0] = parts[1] = NULL;
+    if (e->kind != E_VAR && e->kind != E_ELEM) return have_parts(g, parts);
+    rvm_place place = {.kind = RVM_PLACE_SLOT};
+    if (e->kind == E_ELEM) place = rvm__lower_place(g, e);
+    for (int k = 0; k < 2; k++) {
+        place.slot = e->u.var->part[k]->slot;
+        parts[k] = place_leaf(g, place, (int)rvm__part_type(e->type), e->at);
+    }
+    return have_parts(g, parts);
+}
+
+static const expr *part_of(gen *g, const expr *e) {
+    expr *parts[2];
+    return operation(g, e, parts) ? parts[0] : NULL;
 }

@@ -1,98 +1,7 @@
-/* lower_number.c: what is complex becomes two real statements, one for each part; places of complex and lns.
- *
- * The operands of an operation become places first (a place as it is, all else a temporary), then the formulas of
- * numbers.def are trees over these places, which lower_expr.c knows how to lower.
- */
+/* lower_number.c: statements on complex places, which become two on reals, one for each part; instructions on lns. */
 #include "asm.h"
 #include "instruction.h"
 #include <string.h>
-
-/* ---- places ---- */
-
-void rvm__gen_var(gen *g, var *v) {
-    for (int k = 0; v->part[0] && k < 2; k++) rvm__gen_var(g, v->part[k]);
-    if (v->part[0]) return;
-    v->slot = v->ndim ? rvm__gen_array(g, (rvm_type)v->type, v->ndim) : rvm__gen_reg(g, (rvm_type)v->type);
-}
-
-void rvm__gen_free_var(gen *g, const var *v) {
-    for (int k = 1; v->part[0] && k >= 0; k--) rvm__gen_free_var(g, v->part[k]);
-    if (v->part[0]) return;
-    if (v->ndim)
-        rvm__gen_free_array(g, v->slot);
-    else
-        rvm__gen_free_reg(g, v->slot);
-}
-
-static expr *place_leaf(gen *g, rvm_place place, int type, span at) {
-    expr *e = rvm__expr_new(g->a, E_PLACE, at, 0);
-    if (!e) return NULL;
-    e->type = (uint8_t)type;
-    e->checked = true;
-    e->u.place = place;
-    return e;
-}
-
-static expr *place_of(gen *g, expr *e) {
-    if (!e || e->kind == E_PLACE || e->kind == E_VALUE) return e;
-    return place_leaf(g, rvm__lower_operand(g, e), e->type, e->at);
-}
-
-/* ---- expressions ---- */
-
-static bool have_parts(gen *g, expr *parts[2]) {
-    const bool good = parts[0] && parts[1];
-    if (!good) g->failed = true; /* no memory, or a message has been given */
-    return good;
-}
-
-/* An operand's places: two of a complex one. */
-static bool operand(gen *g, const expr *e, expr **leaf) {
-    if (!rvm__is_complex(e->type)) {
-        leaf[0] = e->kind == E_VALUE ? (expr *)(uintptr_t)e : place_leaf(g, rvm__lower_operand(g, e), e->type, e->at);
-        return leaf[0];
-    }
-    if (!rvm__lower_parts(g, e, leaf)) return false;
-    for (int k = 0; k < 2; k++) leaf[k] = place_of(g, leaf[k]);
-    return leaf[0] && leaf[1];
-}
-
-static bool operation(gen *g, const expr *e, expr *parts[2]) {
-    const int base = rvm__is_complex(e->type) ? (int)rvm__part_type(e->type) : -1;
-    maker m = {.a = g->a, .at = e->at};
-    bool good = true;
-    int part = base;
-    for (int k = 0; good && k < e->nkids && k < 3; k++) {
-        good = operand(g, e->kids[k], m.leaf + 2 * k);
-        if (rvm__is_complex(e->kids[k]->type)) part = (int)rvm__part_type(e->kids[k]->type);
-    }
-    m.base = (rvm_type)(part < 0 ? RVM_F64 : part);
-    m.leaf[6] = good ? place_of(g, rvm__number_formula(&m, e->op, FORMULA_S)) : NULL;
-    m.leaf[7] = good ? place_of(g, rvm__number_formula(&m, e->op, FORMULA_T)) : NULL;
-    parts[0] = good ? rvm__number_formula(&m, e->op, FORMULA_RE) : NULL;
-    parts[1] = good && base >= 0 ? rvm__number_formula(&m, e->op, FORMULA_IM) : parts[0];
-    return have_parts(g, parts);
-}
-
-bool rvm__lower_parts(gen *g, const expr *e, expr *parts[2]) {
-    if (e->kind == E_COMPLEX) return operation(g, e, parts);
-    parts[0] = parts[1] = NULL;
-    if (e->kind != E_VAR && e->kind != E_ELEM) return have_parts(g, parts);
-    rvm_place place = {.kind = RVM_PLACE_SLOT};
-    if (e->kind == E_ELEM) place = rvm__lower_place(g, e);
-    for (int k = 0; k < 2; k++) {
-        place.slot = e->u.var->part[k]->slot;
-        parts[k] = place_leaf(g, place, (int)rvm__part_type(e->type), e->at);
-    }
-    return have_parts(g, parts);
-}
-
-const expr *rvm__lower_part_of(gen *g, const expr *e) {
-    expr *parts[2];
-    return operation(g, e, parts) ? parts[0] : NULL;
-}
-
-/* ---- statements ---- */
 
 /* Each part of y by an instruction of its own, with the temporaries of both around them; backward: the last part first. */
 static void update_parts(gen *g, rvm_op op, const rvm_place y[2], expr *const parts[2], const expr *tolerance, span at) {
@@ -139,7 +48,7 @@ void rvm__emit_new_parts(gen *g, const stmt *s, const var *v, rvm_op op) {
 static void scale(gen *g, rvm_op op, const rvm_place y[2], const expr *e, span at) {
     const expr *real = rvm__number_real(e);
     expr *leaf[2], *abs = NULL, *angle = NULL;
-    if (!real && operand(g, e, leaf)) {
+    if (!real && rvm__lower_leaves(g, e, leaf)) {
         const expr *pair = rvm__number_node(g->a, "complex", e->type, at, leaf[0], leaf[1]);
         abs = rvm__number_node(g->a, "abs", leaf[0]->type, at, pair, NULL);
         angle = rvm__number_node(g->a, "angle", leaf[0]->type, at, pair, NULL);
@@ -181,7 +90,7 @@ void rvm__lower_set_parts(gen *g, const stmt *s) {
     good = good && rvm__lower_parts(g, s->args[0], y);
     for (int k = 0; good && k < 2; k++) {
         const rvm_place both[2] = {y[k]->u.place, t[k]}, none[2] = {t[k], rvm__gen_const(g, base, (rvm_value){0})};
-        rvm__lower_dropped(g, both[0], s->at);
+        rvm__emit_drop(g, both[0], s->at);
         rvm__emit(g, RVM_OP_swap, -1, 0, both, 2, s->at);
         rvm__emit(g, RVM_OP_unlet, RVM_ROW_id, 0, none, 2, s->at);
     }
@@ -228,31 +137,33 @@ static bool is_changed(const stmt *s, uint32_t k) {
     return k < strlen(letters) && (letters[k] == 'y' || letters[k] == 'p');
 }
 
-bool rvm__lower_op_parts(gen *g, const stmt *s) {
+/* The instruction on one part of each place that it changes. False: no memory. */
+static bool take_half(assembler *a, const stmt *s, int part, stmt *half) {
+    *half = *s;
+    half->args = rvm__arena(a, s->nargs * sizeof *half->args);
+    for (uint32_t k = 0; half->args && k < s->nargs; k++)
+        if (!(half->args[k] = copy_part(a, s->args[k], is_changed(s, k) ? part : 0))) return false;
+    return half->args;
+}
+
+bool rvm__takes_parts(const stmt *s) {
     bool all = by_parts((rvm_op)s->op), any = false;
     for (uint32_t k = 0; k < s->nargs; k++) {
         any = any || (is_changed(s, k) && names_complex(s->args[k]));
         all = all && (!is_changed(s, k) || names_complex(s->args[k]));
     }
-    if (!any || !all) return false;
-    for (int i = 0; i < 2; i++) {
-        stmt half = *s;
-        half.args = rvm__arena(g->a, s->nargs * sizeof *half.args);
-        for (uint32_t k = 0; half.args && k < s->nargs; k++)
-            if (!(half.args[k] =
-                      copy_part(g->a, s->args[k], is_changed(s, k) ? (rvm__is_inverse(s->op) ? 2 - i : 1 + i) : 0)))
-                return true;
-        if (half.args) rvm__lower_op(g, &half);
-    }
-    return true;
+    return any && all;
 }
 
-/* y *= e, where y is an lns: an addition of logarithms. */
-rvm_op rvm__lns_op(rvm_op op) {
-    return op == RVM_OP_mul ? RVM_OP_add : op == RVM_OP_div ? RVM_OP_sub : op;
+bool rvm__split_op(assembler *a, const stmt *s, stmt half[2]) {
+    const int first = rvm__is_inverse(s->op) ? 2 : 1;
+    return take_half(a, s, first, half) && take_half(a, s, 3 - first, half + 1);
 }
 
-int rvm__op_on_lns(rvm_op op) {
+/* ---- lns: the same on logarithms ---- */
+
+int rvm__op_on_lns(assembler *a, rvm_op op) {
     if (moves(op)) return op;
-    return op == RVM_OP_inv ? (int)RVM_OP_neg : -1;
+    const char *row = rvm__lns_row(a, rvm__op_info[op].name);
+    return row ? rvm__op_find(row, strlen(row)) : -1;
 }

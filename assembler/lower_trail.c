@@ -2,17 +2,6 @@
 #include "asm.h"
 #include "instruction.h"
 
-rvm_place rvm__lower_site(gen *g) {
-    return rvm__gen_const(g, RVM_I64, (rvm_value){.i = g->a->nsites++});
-}
-
-void rvm__lower_dropped(gen *g, rvm_place what, span at) {
-    const rvm_place level = rvm__gen_const(g, RVM_I64, (rvm_value){.i = 0}), site = rvm__lower_site(g);
-    const rvm_place value = rvm__gen_const(g, RVM_I64, (rvm_value){.i = 1}); /* the position in its entry */
-    const rvm_place places[4] = {level, site, value, what};
-    rvm__emit(g, RVM_OP_drop, -1, 0, places, 4, at);
-}
-
 /* ---- set ---- */
 
 static bool is_temporary(const expr *e) {
@@ -42,7 +31,7 @@ static void set_directly(gen *g, const stmt *s) {
     int row;
     places[0] = rvm__lower_place(g, s->args[0]);
     uint32_t n = 1 + rvm__lower_root(g, s->expr, &row, places + 1);
-    places[n++] = rvm__lower_site(g);
+    places[n++] = rvm__gen_site(g);
     rvm__emit(g, RVM_OP_set, row, 0, places, n, s->at);
     rvm__unwind(g, mark);
 }
@@ -58,19 +47,12 @@ static void set_by_swap(gen *g, const stmt *s) {
     rvm__emit(g, RVM_OP_let, row, 0, let, n, s->at);
     rvm__unwind(g, mark);
     both[0] = rvm__lower_place(g, s->args[0]);
-    rvm__lower_dropped(g, both[0], s->at);
+    rvm__emit_drop(g, both[0], s->at);
     rvm__emit(g, RVM_OP_swap, -1, 0, both, 2, s->at);
     none[1] = rvm__gen_const(g, (rvm_type)s->args[0]->type, (rvm_value){0});
     rvm__emit(g, RVM_OP_unlet, RVM_ROW_id, 0, none, 2, s->at);
     rvm__unwind(g, mark);
     rvm__gen_free_reg(g, t.slot);
-}
-
-bool rvm__check_set(gen *g, const stmt *s) {
-    expr *y = s->args[0], *e = s->expr;
-    bool good = rvm__check_place(g->a, y, true);
-    rvm__check(g->a, e, good ? y->type : T_NONE);
-    return good && e->type != T_ERROR && rvm__coerce(g->a, e, y->type);
 }
 
 void rvm__lower_set(gen *g, const stmt *s) {
@@ -84,19 +66,14 @@ void rvm__lower_set(gen *g, const stmt *s) {
 
 /* ---- drop ---- */
 
-static bool check_drop(gen *g, expr *e) {
-    if (e->kind == E_NAME && e->u.name->var && e->u.name->var->ndim) return rvm__check_part(g->a, e) > 0;
-    return rvm__check_place(g->a, e, true);
-}
-
 void rvm__lower_drop(gen *g, const stmt *s) {
-    if (!check_drop(g, s->args[0])) return;
+    if (!rvm__check_drop(g->a, s->args[0])) return;
     uint32_t mark = g->ntemps;
     const bool complex = rvm__is_complex(s->args[0]->type);
     for (int k = 0; k < (complex ? 2 : 1); k++) {
         expr part = *s->args[0];
         if (complex) part.u.var = part.u.var->part[k];
-        rvm__lower_dropped(g, rvm__lower_place(g, &part), s->at);
+        rvm__emit_drop(g, rvm__lower_place(g, &part), s->at);
     }
     rvm__unwind(g, mark);
 }

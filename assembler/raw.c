@@ -32,7 +32,7 @@ static bool check_array_name(gen *g, raw_op *r, expr *e) {
 
 static bool check_typed_place(gen *g, raw_op *r, expr *e, bool change) {
     if (!rvm__check_place(g->a, e, change)) return false;
-    if (!(r->info->types >> e->type & 1) && !(e->type == T_LNS && rvm__op_on_lns((rvm_op)r->s->op) >= 0)) {
+    if (!(r->info->types >> e->type & 1) && !(e->type == T_LNS && rvm__op_on_lns(g->a, (rvm_op)r->s->op) >= 0)) {
         rvm__diag(g->a, e->at, D_OP_TYPE, r->info->name, rvm__type_text(e->type), NULL);
         return false;
     }
@@ -180,8 +180,7 @@ static uint32_t lower_letter(gen *g, char letter, expr *e, rvm_place *out) {
     return 1;
 }
 
-void rvm__lower_op(gen *g, const stmt *s) {
-    if (rvm__lower_op_parts(g, s)) return;
+static void lower_op(gen *g, const stmt *s) {
     raw_op r = {.s = s, .info = rvm__op_info + s->op, .type = -1, .ndim = -1};
     r.jumps = strchr(r.info->operands, 'L') != NULL;
     if (!check_letters(g, &r)) return;
@@ -192,10 +191,19 @@ void rvm__lower_op(gen *g, const stmt *s) {
         n += lower_letter(g, *l, s->args[k], places + n);
         if (l[1]) l++;
     }
-    const rvm_op op = r.type == T_LNS ? (rvm_op)rvm__op_on_lns((rvm_op)s->op) : (rvm_op)s->op;
-    uint32_t pc = rvm__emit(g, op, -1, 0, places, n, s->at);
+    const int op = r.type == T_LNS ? rvm__op_on_lns(g->a, (rvm_op)s->op) : s->op;
+    if (op < 0) return; /* no memory */
+    uint32_t pc = rvm__emit(g, (rvm_op)op, -1, 0, places, n, s->at);
     if (r.label) rvm__note_jump(g, pc, r.label, r.label_at);
     rvm__unwind(g, mark);
+}
+
+void rvm__lower_op(gen *g, const stmt *s) {
+    stmt half[2];
+    if (!rvm__takes_parts(s))
+        lower_op(g, s);
+    else if (rvm__split_op(g->a, s, half))
+        for (int k = 0; k < 2; k++) lower_op(g, half + k);
 }
 
 /* ---- family.row ---- */
@@ -235,14 +243,14 @@ static bool check_raw_update(gen *g, const stmt *s) {
     }
     for (uint32_t k = 1; k <= row->arity; k++) {
         expr *e = s->args[k];
-        if (!rvm__check_value(g->a, e, operand[k - 1]) || (!sets && !rvm__check_target(g, s, y, e))) return false;
+        if (!rvm__check_value(g->a, e, operand[k - 1]) || (!sets && !rvm__check_target(g->a, s, y, e))) return false;
     }
     if (sets && !check_known(g, family, 's', s->args[s->nargs - 1])) return false;
     if (s->tolerance && (rvm__pair_of(s->op) != RVM_PAIR_let || !rvm__is_floating((rvm_type)y->type))) {
         rvm__diag(g->a, s->tolerance->at, D_TOLERANCE_HERE, NULL, NULL, NULL);
         return false;
     }
-    return rvm__check_factor(g, s, y, s->args[1]) && rvm__check_tolerance(g, s->tolerance, y->type);
+    return rvm__check_factor(g->a, s, y, s->args[1]) && rvm__check_tolerance(g->a, s->tolerance, y->type);
 }
 
 void rvm__lower_raw_update(gen *g, const stmt *s) {

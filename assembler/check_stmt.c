@@ -1,0 +1,91 @@
+/* check_stmt.c: what statements ask of their operands. */
+#include "asm.h"
+#include "instruction.h"
+#include <math.h>
+
+bool rvm__check_tolerance(assembler *a, expr *e, int type) {
+    if (!e) return true;
+    if (!rvm__check_value(a, e, RVM_F64)) return false;
+    bool good = e->kind == E_VALUE && e->u.value.f >= 0 && isfinite(e->u.value.f);
+    const bool real = rvm__is_value_type(type) && type != RVM_I64;
+    if (!good || !real) rvm__diag(a, e->at, good ? D_TOLERANCE_I64 : D_TOLERANCE, NULL, NULL, NULL);
+    return good && real;
+}
+
+bool rvm__check_let(assembler *a, stmt *s) {
+    if (s->broken) return false;
+    bool good = true;
+    if (!s->expr) {
+        s->expr = rvm__expr_whole(a, s->type == T_LNS, s->at); /* which appears as 1 */
+        if (!s->expr) return false;
+    }
+    rvm__check(a, s->expr, s->type);
+    if (s->type == T_NONE) s->signature = s->expr->signature, s->types = s->expr->types;
+    if (s->type == T_NONE) s->type = (uint8_t)rvm__settle(a, s->expr, T_NONE);
+    good = rvm__is_value_type(s->type) &&
+           (s->signature ? rvm__check_function_type(a, s->expr, s->signature) : rvm__coerce(a, s->expr, s->type));
+    for (int k = 0; k < s->ndim; k++) good = rvm__check_value(a, s->args[k], RVM_I64) && good;
+    if (s->ndim && s->tolerance) {
+        rvm__diag(a, s->tolerance->at, D_TOLERANCE_ARRAY, NULL, NULL, NULL);
+        return false;
+    }
+    return good && rvm__check_tolerance(a, s->tolerance, s->type);
+}
+
+/* ---- updates ---- */
+
+bool rvm__check_target(assembler *a, const stmt *s, const expr *y, const expr *e) {
+    const expr *found = y->kind == E_VAR ? (rvm__mentions(e, y->u.var) ? e : NULL) : rvm__finds_place(e, y);
+    if (!found) return true;
+    rvm__diag(a, found->at, D_TARGET_OPERAND, y->u.var->name->text, rvm__op_info[s->op].name, NULL);
+    rvm__hint_target(a, s, e);
+    return false;
+}
+
+bool rvm__check_factor(assembler *a, const stmt *s, const expr *y, const expr *e) {
+    bool factor = rvm__pair_of(s->op) == RVM_PAIR_mul && y->type == RVM_I64;
+    if (!factor || (e->kind == E_VALUE && e->u.value.i & 1)) return true;
+    rvm__diag(a, e->at, D_ODD_FACTOR, rvm__op_info[s->op].symbol, NULL, NULL);
+    return false;
+}
+
+bool rvm__check_update(assembler *a, const stmt *s) {
+    expr *target = s->args[0], *e = s->expr;
+    const rvm_op_info *op = rvm__op_info + s->op;
+    bool good = rvm__check_place(a, target, true);
+    rvm__check(a, e, good ? target->type : T_NONE);
+    if (!good || e->type == T_ERROR) return false;
+    const bool lns = target->type == T_LNS && rvm__pair_of(s->op) == RVM_PAIR_mul;
+    const char *function = target->signature ? a->program->signatures[target->signature - 1].text : NULL;
+    if (function || (!lns && (target->type == T_LNS || !(op->types >> rvm__part_type(target->type) & 1) ||
+                              (rvm__is_complex(target->type) && !(op->types & RVM_TYPES_R))))) {
+        rvm__diag(a, s->at, D_UPDATE_TYPE, op->symbol, function ? function : rvm__type_text(target->type), NULL);
+        if (!function && rvm__pair_of(s->op) == RVM_PAIR_xor)
+            rvm__diag_hint(a, D_POWER_UPDATE, target->u.var->name->text, NULL, NULL);
+        return false;
+    }
+    return rvm__coerce(a, e, target->type) && rvm__check_target(a, s, target, e) && rvm__check_factor(a, s, target, e);
+}
+
+/* ---- set, drop, conditions ---- */
+
+bool rvm__check_set(assembler *a, const stmt *s) {
+    expr *y = s->args[0], *e = s->expr;
+    bool good = rvm__check_place(a, y, true);
+    rvm__check(a, e, good ? y->type : T_NONE);
+    return good && e->type != T_ERROR && rvm__coerce(a, e, y->type);
+}
+
+bool rvm__check_drop(assembler *a, expr *e) {
+    if (e->kind == E_NAME && e->u.name->var && e->u.name->var->ndim) return rvm__check_part(a, e) > 0;
+    return rvm__check_place(a, e, true);
+}
+
+bool rvm__check_condition(assembler *a, expr *e) {
+    if (!e) return false;
+    rvm__check(a, e, T_NONE);
+    int type = rvm__settle(a, e, T_NONE);
+    if (type == RVM_I64) return true;
+    if (type != T_ERROR) rvm__diag(a, e->at, D_CONDITION, rvm__type_text(type), NULL, NULL);
+    return false;
+}

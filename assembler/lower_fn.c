@@ -1,0 +1,94 @@
+/* lower_fn.c: functions: their parameters, declared before any is lowered, and their code. */
+#include "asm.h"
+#include "builder.h"
+#include <string.h>
+
+/* A length: a constant, or a name that the array's shape gives a value. */
+static uint16_t declare_length(gen *g, expr *e) {
+    bool fresh = e->kind == E_NAME && !e->u.name->constant && !e->u.name->var;
+    if (fresh) {
+        var *v = rvm__declare(g, e->u.name, V_LENGTH, RVM_I64, 0, e->at);
+        if (v) v->slot = rvm__gen_reg(g, RVM_I64);
+        return v ? v->slot : 0;
+    }
+    if (e->kind == E_NAME && e->u.name->var) {
+        if (e->u.name->var->kind != V_LENGTH) rvm__diag(g->a, e->at, D_LENGTH_NAME, e->u.name->text, NULL, NULL);
+        return e->u.name->var->slot;
+    }
+    if (!rvm__check_value(g->a, e, RVM_I64)) return 0;
+    if (e->kind != E_VALUE || e->u.value.i < 0) {
+        rvm__diag(g->a, e->at, D_LENGTH, NULL, NULL, NULL);
+        return 0;
+    }
+    return rvm__gen_const(g, RVM_I64, e->u.value).slot;
+}
+
+static void add_param(gen *g, const var *v, const uint16_t dim[RVM_MAX_DIMS]) {
+    for (int k = 0; v->part[0] && k < 2; k++) add_param(g, v->part[k], dim);
+    if (v->part[0] || g->failed) return;
+    char text[MAX_NAME + 8];
+    const size_t length = (size_t)rvm__part_name(v, text, sizeof text);
+    rvm_param out = {.type = (uint8_t)rvm__part_type(v->type), .ndim = v->ndim, .index = v->slot, .signature = v->signature};
+    memcpy(out.dim, dim, sizeof out.dim);
+    if (g->f->nparams == RVM_MAX_PARAMS) {
+        rvm__diag(g->a, v->at, D_TOO_MANY, rvm__number(g->a, RVM_MAX_PARAMS), NULL, NULL);
+        g->failed = true;
+    } else if (rvm__function_add_param(g->a->program, g->f, &out, text, length) < 0)
+        g->a->oom = true;
+}
+
+static void declare_params(gen *g) {
+    const func *fn = g->fn;
+    const var *vars[RVM_MAX_PARAMS];
+    for (uint32_t k = 0; k < fn->nparams; k++) {
+        const param *p = fn->params + k;
+        var *v = rvm__declare(g, p->name, V_PARAM, p->type, p->ndim, p->at);
+        if (!v || g->a->oom) return;
+        v->from = 0;
+        for (int i = 0; v->part[0] && i < 2; i++) v->part[i]->from = 0;
+        v->signature = p->signature;
+        v->types = p->types;
+        rvm__gen_var(g, v);
+        vars[k] = v;
+    }
+    for (uint32_t k = 0; k < fn->nparams; k++) { /* lengths are registers behind all scalars */
+        const param *p = fn->params + k;
+        uint16_t dim[RVM_MAX_DIMS] = {0};
+        for (int d = 0; d < p->ndim; d++) dim[d] = declare_length(g, p->dim[d]);
+        for (int part = 0; part < 2; part++) fn->params[k].place[part] = (uint16_t)(g->f->nparams + (uint32_t)part);
+        add_param(g, vars[k], dim);
+    }
+}
+
+void rvm__declare_function(assembler *a, func *fn) {
+    gen state, *g = &state;
+    rvm__gen_start(g, a, fn);
+    a->lenient = fn->broken;
+    declare_params(g);
+    fn->scope = g->vars;
+    for (var *v = g->vars; v; v = v->below) {
+        v->again = v->name->var != v;
+        if (!v->again) v->name->var = NULL;
+    }
+    fn->broken = fn->broken || g->failed;
+    rvm__gen_free(g);
+}
+
+void rvm__lower_function(assembler *a, func *fn) {
+    gen state, *g = &state;
+    rvm__gen_start(g, a, fn);
+    a->lenient = fn->broken;
+    for (const written *w = fn->written; w; w = w->next) w->name->writer = fn;
+    g->vars = fn->scope;
+    for (var *v = g->vars; v; v = v->below)
+        if (!v->again) v->name->var = v;
+    rvm__emit(g, RVM_OP_start, -1, 0, NULL, 0, fn->at);
+    const var *mark = g->vars;
+    rvm__lower_statements(g, fn->body);
+    rvm__lower_scope_end(g, mark, true);
+    rvm__emit(g, RVM_OP_halt, -1, 0, NULL, 0, fn->end);
+    rvm__resolve_jumps(g);
+    rvm__lower_scope_end(g, NULL, false);
+    if (!g->failed) rvm__function_finish(g->f);
+    rvm__gen_free(g);
+}
