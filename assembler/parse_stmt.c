@@ -76,9 +76,10 @@ static bool parse_let(parser *p, stmt **out) {
 }
 
 int rvm__update_op(const token *t) {
-    for (int op = 0; t->kind == K_PUNCT && op < RVM_OP_LIMIT; op++) {
-        const rvm_op_info *info = rvm__op_info + op;
-        if (info->name && info->symbol && is_punct(t, info->symbol) && t->punct >> 8 && (t->punct & 255) == '=') return op;
+    if (t->kind != K_PUNCT || !(t->punct >> 8) || (t->punct & 255) != '=') return -1;
+    for (int op = 0; op < RVM_OP_LIMIT; op++) {
+        const char *symbol = rvm__op_info[op].name ? rvm__op_info[op].symbol : NULL;
+        if (symbol && is_punct(t, symbol)) return op;
     }
     return -1;
 }
