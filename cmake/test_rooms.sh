@@ -10,6 +10,7 @@ isa/verify
 isa/rbc
 isa/derive
 assembler
+schedules
 vm vm/interp vm/trail vm/native
 vm/derivatives
 jit/host
@@ -22,7 +23,7 @@ jit/lower/instance'
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$1"
 # Objects of sources that are gone stay in a build folder.
-find isa assembler vm jit tools -name '*.c.o' -not -path 'isa/CMakeFiles/rvm_docgen*' | sort |
+find isa assembler schedules vm jit tools -name '*.c.o' -not -path 'isa/CMakeFiles/rvm_docgen*' | sort |
     while read -r object; do
         source=$(sed -E 's#CMakeFiles/[^/]*\.dir/##; s#\.o$##' <<<"$object")
         if [ -f "$root/$source" ]; then echo "$object"; fi

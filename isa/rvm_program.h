@@ -3,7 +3,7 @@
  * A program is made by the assembler (rvm_asm.h) or loaded from bytecode; it is verified once, then immutable, and may be
  * shared between threads. Every function that can fail returns a status and, where `err` is not NULL, fills it.
  *
- * In all five headers a pointer may be NULL only where that is said, or where it is to no elements. Else, and where a kind
+ * In all six headers a pointer may be NULL only where that is said, or where it is to no elements. Else, and where a kind
  * is none of its enum, a function that returns a status returns USAGE and names the parameter; another does nothing and
  * returns false, 0 or NULL, and an index -1.
  */

@@ -12,6 +12,7 @@ cat >"$work/given.h" <<'C'
 #include <string.h>
 #include "rvm_asm.h"
 #include "rvm_derivatives.h"
+#include "rvm_schedule.h"
 #include "rvm_jit.h"
 /* What the examples take for granted. */
 extern rvm_machine *m;
@@ -37,8 +38,8 @@ awk -v to="$work" '
     FILENAME !~ /\.h$/ && /^```/ { end() }
     FILENAME !~ /\.h$/ && out { print >out }
     /^```c$/ { begin(FNR + 1) }' README.md docs/*.md */README.md examples/*/README.md \
-    isa/rvm_program.h assembler/rvm_asm.h vm/rvm.h vm/rvm_derivatives.h jit/rvm_jit.h
-compile() { "$cc" -std=c99 -Wall -Wextra -Werror -Iisa -Iassembler -Ivm -Ijit "$@"; }
+    isa/rvm_program.h assembler/rvm_asm.h schedules/rvm_schedule.h vm/rvm.h vm/rvm_derivatives.h jit/rvm_jit.h
+compile() { "$cc" -std=c99 -Wall -Wextra -Werror -Iisa -Iassembler -Ischedules -Ivm -Ijit "$@"; }
 for example in "$work"/*.c; do compile -fsyntax-only "$example"; done
 compile "$work/1.c" -o "$work/readme" "$build/cmake/librvm.so" -Wl,-rpath,"$build/cmake"
 RVM_CACHE_DIR='' "$work/readme" >"$work/got"
