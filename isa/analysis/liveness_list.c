@@ -2,6 +2,7 @@
  * control there. */
 #include "liveness_list.h"
 #include "accesses.h"
+#include "flowgraph.h"
 #include "support.h"
 
 #include <string.h>
@@ -12,9 +13,8 @@ enum { MOST_NODES = 1 << 20, WORK = 64, NO_DIM = 255 };
 
 typedef struct maker {
     rvm__list *l;
-    const uint8_t *elided;
-    uint32_t *last; /* by instruction: its latest node */
-    uint32_t depth; /* compute parts and segments around */
+    uint32_t *last;    /* by instruction: its latest node */
+    uint32_t segments; /* around */
 } maker;
 
 /* The other end of a pair is linked when its second node is made, which is the one further on in the list's direction. */
@@ -27,61 +27,36 @@ static void link_pair(maker *m, uint32_t at) {
     m->l->nodes[d->partner].partner = at;
 }
 
-static bool add(maker *m, uint32_t pc, bool down) {
+/* The instruction that the walk is at; false: out of memory. */
+static bool add(maker *m, const rvm__walk *w) {
     rvm__list *l = m->l;
-    const rvm_insn *in = &l->f->code[pc];
+    const rvm_insn *in = &l->f->code[w->pc];
     l->too_large |= l->n == MOST_NODES || rvm__pair_of(in->op) == RVM_PAIR_jmp;
     if (l->too_large) return true;
     if (!rvm__grow(&l->p->al, (void **)&l->nodes, &l->cap, l->n + 1, sizeof *l->nodes)) return false;
-    const rvm_op op = down ? rvm__op_inverse((rvm_op)in->op) : (rvm_op)in->op;
-    if (op == RVM_OP_segment) m->depth++;
-    l->nodes[l->n] = (rvm__node){
-        .pc = pc, .partner = RVM__NO_NODE, .set = RVM__NO_NODE, .op = (uint8_t)op, .down = down, .inner = m->depth > 0};
-    if (op == RVM_OP_endsegment) m->depth--;
-    m->last[pc] = l->n;
+    const rvm_op op = w->down ? rvm__op_inverse((rvm_op)in->op) : (rvm_op)in->op;
+    m->segments += op == RVM_OP_segment;
+    l->nodes[l->n] = (rvm__node){.pc = w->pc,
+                                 .partner = RVM__NO_NODE,
+                                 .set = RVM__NO_NODE,
+                                 .op = (uint8_t)op,
+                                 .down = w->down,
+                                 .inner = w->depth + m->segments > 0};
+    m->segments -= op == RVM_OP_endsegment;
+    m->last[w->pc] = l->n;
     link_pair(m, l->n++);
-    return true;
-}
-
-static bool walk(maker *m, uint32_t lo, uint32_t hi, bool down);
-
-static bool walk_region(maker *m, uint32_t compute, bool down) {
-    const rvm_insn *code = m->l->f->code;
-    const uint32_t begin = code[compute].target, undo = code[begin].target;
-    m->depth++;
-    bool ok = walk(m, compute + 1, begin, false);
-    m->depth--;
-    ok = ok && walk(m, begin + 1, undo, down);
-    m->depth++;
-    ok = ok && (m->elided[compute] || walk(m, compute + 1, begin, true));
-    m->depth--;
-    return ok;
-}
-
-/* Instructions lo up to, not including, hi. */
-static bool walk(maker *m, uint32_t lo, uint32_t hi, bool down) {
-    const rvm_insn *code = m->l->f->code;
-    for (uint32_t k = down ? hi : lo; (down ? k > lo : k < hi) && !m->l->too_large;) {
-        const uint32_t pc = down ? k - 1 : k;
-        if (code[pc].op != (down ? RVM_OP_undo : RVM_OP_compute)) {
-            if (!add(m, pc, down)) return false;
-            k = down ? k - 1 : k + 1;
-            continue;
-        }
-        const uint32_t compute = down ? code[pc].target : pc;
-        if (!walk_region(m, compute, down)) return false;
-        k = down ? compute : code[code[compute].target].target + 1;
-    }
     return true;
 }
 
 bool rvm__list_make(rvm__list *l, const rvm_program *p, uint32_t fn, bool backward, const uint8_t *elided) {
     const rvm_function *f = &p->functions[fn];
     const size_t nlast = (f->ncode + 1) * sizeof(uint32_t);
-    maker m = {.l = l, .elided = elided};
+    maker m = {.l = l};
+    rvm__walk w = rvm__walk_begin(f, backward, elided);
     *l = (rvm__list){.p = p, .f = f};
     m.last = rvm__realloc(&p->al, NULL, 0, nlast);
-    const bool ok = m.last && walk(&m, 0, f->ncode, backward);
+    bool ok = m.last;
+    while (ok && !l->too_large && rvm__walk_next(&w)) ok = add(&m, &w);
     l->work = (uint64_t)WORK * l->n + 1;
     rvm__realloc(&p->al, m.last, m.last ? nlast : 0, 0);
     return ok;

@@ -17,10 +17,10 @@
 #define RVM_VERIFY_H
 
 #include "builder.h"
+#include "flowgraph.h"
 #include "support.h"
 
 enum {
-    RVM__MAX_NEST = 255,       /* open loops, regions and segments */
     RVM__MAX_SITE = INT32_MAX, /* sites are below it */
     RVM__MAX_WORDS = 64 << 20, /* of all snapshots: 256 MiB */
     RVM__NAME_SIZE = 64,       /* text of a place in a message */

@@ -3,14 +3,10 @@
  * Between two instructions lies a boundary; boundary b is before instruction b. Each has one state: the local registers and
  * arrays that are present, and which array each view is part of. An instruction changes the state the same way whichever
  * direction it is passed in, so a state known at one boundary spreads both up and down. Only jmp, cf and undo are not
- * passed: they end a run of boundaries. Runs are tied together by links, each between two boundaries of equal state:
- *
- *     before jmp = behind its cf        at jt, jf = at their cft, cff       behind for = before its next
- *     behind undo = at its compute      before undo = at its do         (par, endpar as for, next)
- *
- * The first end of a link that is met leaves a snapshot and puts the other on the list of runs to do; the second compares.
- * All starts from boundary 0, where no local is present, and from the end likewise. A run met by neither can never execute,
- * in either direction, and is rejected.
+ * passed: they end a run of boundaries. Runs are linked by the edges of isa/analysis/flowgraph.h, of which both ends have one
+ * state. The first end of a link that is met leaves a snapshot and puts the other on the list of runs to do; the second
+ * compares. All starts from boundary 0, where no local is present, and from the end likewise. A run met by neither can never
+ * execute, in either direction, and is rejected.
  *
  * Arrays form a stack, since they must disappear in nested order: so a view cannot outlive what it is part of.
  *
@@ -356,11 +352,6 @@ static rvm_status pass_toggle(flow *w, uint32_t pc, const rvm_insn *in, const ch
 
 /* ---- instructions ---- */
 
-/* jmp, cf, undo: control does not go from one side to the other. */
-static bool parts(const rvm_insn *in) {
-    return rvm__pair_of(in->op) == RVM_PAIR_jmp || rvm__pair_of(in->op) == RVM_PAIR_undo;
-}
-
 static bool makes_appear(const rvm_function *f, const rvm_insn *in, const rvm_place *q) {
     char buffer[256];
     const char *letters = rvm__place_letters(in, buffer);
@@ -388,22 +379,11 @@ static rvm_status at_end(const flow *w, uint32_t pc) {
                        v->f->name);
 }
 
-/* The link of an instruction that control passes, on the side where its places are present. */
-static rvm_status pass_link(flow *w, uint32_t pc, const rvm_insn *in) {
-    switch ((int)rvm__pair_of(in->op)) {
-    case RVM_PAIR_start: return at_end(w, pc);
-    case RVM_PAIR_jt:
-    case RVM_PAIR_jf: return link(w, pc, rvm__min(pc, in->target), in->target, in->target);
-    case RVM_PAIR_par:
-    case RVM_PAIR_for: /* for: behind it, to before next; next: the reverse */
-        return link(w, pc, rvm__min(pc, in->target), in->target, rvm__is_inverse(in->op) ? in->target + 1 : in->target);
-    case RVM_PAIR_compute: {
-        uint32_t undo = w->v->f->code[in->target].target;
-        return link(w, pc, pc, undo, undo + 1);
-    }
-    case RVM_PAIR_do: return link(w, pc, pc, in->target, in->target);
-    }
-    return RVM_OK;
+/* The link at a side of the instruction: where its places are present, if it is passed. */
+static rvm_status pass_edge(flow *w, uint32_t pc, bool behind) {
+    rvm__edge to;
+    if (rvm__pair_of(w->v->f->code[pc].op) == RVM_PAIR_start) return at_end(w, pc);
+    return rvm__edge_at(w->v->f, pc, behind, &to) ? link(w, pc, rvm__min(pc, to.pc), to.pc, to.boundary) : RVM_OK;
 }
 
 static rvm_status pass(flow *w, uint32_t pc, bool up) {
@@ -411,22 +391,11 @@ static rvm_status pass(flow *w, uint32_t pc, bool up) {
     char buffer[256];
     const char *letters = rvm__place_letters(in, buffer);
     uint32_t first = rvm__first_toggle(in, letters);
-    bool toggles = first < in->nplaces, link_first = toggles && rvm__op_appears(in) != up;
+    bool toggles = first < in->nplaces, behind = toggles && rvm__op_appears(in), edge_first = toggles && behind != up;
     RVM__TRY(note_stack(w, pc, in));
-    if (link_first) RVM__TRY(pass_link(w, pc, in));
+    if (edge_first) RVM__TRY(pass_edge(w, pc, behind));
     RVM__TRY(toggles ? pass_toggle(w, pc, in, letters, first, up) : use_all(w, pc, in, letters));
-    return link_first ? RVM_OK : pass_link(w, pc, in);
-}
-
-/* The link of an instruction that ends a run, met from below (up) or from above. */
-static rvm_status end_link(flow *w, uint32_t pc, bool up) {
-    const rvm_insn *in = w->v->f->code + pc, *code = w->v->f->code;
-    if (rvm__pair_of(in->op) == RVM_PAIR_undo) {
-        uint32_t compute = in->target, begin = code[compute].target;
-        return up ? link(w, pc, begin, begin, begin) : link(w, pc, compute, compute, compute);
-    }
-    if (up == rvm__is_inverse(in->op)) return RVM_OK; /* the sides that control never comes to */
-    return link(w, pc, rvm__min(pc, in->target), in->target, up ? in->target + 1 : in->target);
+    return edge_first ? RVM_OK : pass_edge(w, pc, behind);
 }
 
 /* ---- runs ---- */
@@ -434,7 +403,7 @@ static rvm_status end_link(flow *w, uint32_t pc, bool up) {
 static rvm_status sweep_up(flow *w, uint32_t b) {
     const rvm_function *f = w->v->f;
     for (; w->seen[b] = 1, b < f->ncode; b++) {
-        if (parts(f->code + b)) return end_link(w, b, true);
+        if (rvm__parts_control(f->code + b)) return pass_edge(w, b, false);
         RVM__TRY(pass(w, b, true));
     }
     return RVM_OK;
@@ -443,7 +412,7 @@ static rvm_status sweep_up(flow *w, uint32_t b) {
 static rvm_status sweep_down(flow *w, uint32_t b) {
     const rvm_function *f = w->v->f;
     for (; w->seen[b] = 1, b > 0; b--) {
-        if (parts(f->code + b - 1)) return end_link(w, b - 1, false);
+        if (rvm__parts_control(f->code + b - 1)) return pass_edge(w, b - 1, true);
         RVM__TRY(pass(w, b - 1, false));
     }
     return RVM_OK;
