@@ -376,16 +376,6 @@ static void give_up(const flow *w) {
 
 /* ---- memory ---- */
 
-static void *make(const rvm__liveness *s, size_t bytes) {
-    void *p = rvm__realloc(&s->p->al, NULL, 0, bytes + 1);
-    if (p) memset(p, 0, bytes + 1);
-    return p;
-}
-
-static void release(const rvm__liveness *s, void *p, size_t bytes) {
-    if (p) rvm__realloc(&s->p->al, p, bytes + 1, 0);
-}
-
 /* by pc of compute */
 static void mark_elided(void *userdata, const rvm__elision *region) {
     ((uint8_t *)userdata)[region->compute] = 1;
@@ -396,15 +386,15 @@ static bool make_list(flow *w, uint32_t fn, bool backward) {
     const rvm__liveness *s = w->s;
     const rvm_function *f = &s->p->functions[fn];
     const size_t size = rvm__elision_scratch(f);
-    uint8_t *elided = make(s, f->ncode);
-    void *scratch = make(s, size);
+    uint8_t *elided = rvm__make(&s->p->al, f->ncode);
+    void *scratch = rvm__make(&s->p->al, size);
     bool ok = elided && scratch;
     if (ok) {
         if (!s->run.whole) rvm__elision_find(s->p, s->reach, fn, s->run.unchecked, scratch, mark_elided, elided);
         ok = rvm__list_make(&w->list, s->p, fn, backward, elided);
     }
-    release(s, elided, f->ncode);
-    release(s, scratch, size);
+    rvm__release(&s->p->al, elided, f->ncode);
+    rvm__release(&s->p->al, scratch, size);
     return ok;
 }
 
@@ -416,17 +406,17 @@ static bool solve(flow *w) {
     uint64_t words = 0;
     w->words = (f->nregs + f->narrays) / 64 + 1;
     if (w->list.too_large || !number_sets(w, &words)) return give_up(w), true;
-    uint64_t *bits = make(s, nbits);
-    void *work = make(s, nwork);
-    w->sets = w->used = make(s, words * sizeof *w->sets);
+    uint64_t *bits = rvm__make(&s->p->al, nbits);
+    void *work = rvm__make(&s->p->al, nwork);
+    w->sets = w->used = rvm__make(&s->p->al, words * sizeof *w->sets);
     const bool ok = bits && work && w->sets;
     if (ok) {
         find_slices(w, work, bits);
         settle(w);
     }
-    release(s, bits, nbits);
-    release(s, work, nwork);
-    release(s, w->sets, words * sizeof *w->sets);
+    rvm__release(&s->p->al, bits, nbits);
+    rvm__release(&s->p->al, work, nwork);
+    rvm__release(&s->p->al, w->sets, words * sizeof *w->sets);
     return ok;
 }
 
@@ -435,8 +425,8 @@ static bool analyse(rvm__liveness *s, uint32_t fn, bool backward) {
     const uint32_t ncode = s->p->functions[fn].ncode;
     flow w = {.s = s, .v = v};
     v->waits = false;
-    if (!v->needed) v->needed = make(s, ncode);
-    if (!v->seen) v->seen = make(s, ncode);
+    if (!v->needed) v->needed = rvm__make(&s->p->al, ncode);
+    if (!v->seen) v->seen = rvm__make(&s->p->al, ncode);
     const bool ok = v->needed && v->seen && make_list(&w, fn, backward) && solve(&w);
     rvm__list_free(&w.list);
     return ok;
@@ -456,8 +446,8 @@ static bool visit_function(void *userdata, uint32_t fn) {
 
 static bool find(rvm__liveness *s, const rvm__liveness_run *run) {
     const size_t n = s->p->nfunctions;
-    s->reach = make(s, n * sizeof *s->reach);
-    s->versions = make(s, 2 * n * sizeof *s->versions);
+    s->reach = rvm__make(&s->p->al, n * sizeof *s->reach);
+    s->versions = rvm__make(&s->p->al, 2 * n * sizeof *s->versions);
     if (!s->reach || !s->versions || !rvm__reach_find(s->p, s->reach)) return false;
     version *first = version_of(s, run->fn, run->backward);
     for (uint32_t k = 0; run->unused && k < s->p->functions[run->fn].nparams; k++)
@@ -483,11 +473,11 @@ void rvm__liveness_free(rvm__liveness *s) {
     if (!s) return;
     const size_t n = s->p->nfunctions;
     for (size_t k = 0; s->versions && k < 2 * n; k++) {
-        release(s, s->versions[k].needed, s->p->functions[k / 2].ncode);
-        release(s, s->versions[k].seen, s->p->functions[k / 2].ncode);
+        rvm__release(&s->p->al, s->versions[k].needed, s->p->functions[k / 2].ncode);
+        rvm__release(&s->p->al, s->versions[k].seen, s->p->functions[k / 2].ncode);
     }
-    release(s, s->reach, n * sizeof *s->reach);
-    release(s, s->versions, 2 * n * sizeof *s->versions);
+    rvm__release(&s->p->al, s->reach, n * sizeof *s->reach);
+    rvm__release(&s->p->al, s->versions, 2 * n * sizeof *s->versions);
     rvm__realloc(&s->p->al, s, sizeof *s, 0);
 }
 

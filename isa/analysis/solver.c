@@ -25,3 +25,23 @@ void rvm__solve_both_ways(const rvm__callgraph *g, rvm__visit *visit, void *user
         for (uint32_t k = 0; k < g->n; k++) grew |= visit(userdata, g->order[up ? k : g->n - 1 - k]);
     }
 }
+
+void rvm__solve_edges(uint32_t n, rvm__fact_edge *edges, uint32_t nedges, uint8_t *facts, uint32_t *scratch) {
+    uint32_t *first = scratch, *below = scratch + n,
+             top = UINT32_MAX; /* below: on the stack of what is to be spread; or 0 */
+    for (uint32_t k = 0; k < nedges; k++) {
+        edges[k].next = first[edges[k].from];
+        first[edges[k].from] = k + 1;
+    }
+    for (uint32_t k = 0; k < n; k++)
+        if (facts[k]) below[k] = top, top = k + 1;
+    while (top != UINT32_MAX) {
+        const uint32_t from = top - 1;
+        top = below[from];
+        below[from] = 0;
+        for (uint32_t e = first[from]; e; e = edges[e - 1].next) {
+            const uint32_t to = edges[e - 1].to;
+            if (rvm__join8(&facts[to], facts[from]) && !below[to]) below[to] = top, top = to + 1;
+        }
+    }
+}

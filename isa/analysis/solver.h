@@ -24,6 +24,13 @@ static inline bool rvm__join16(uint16_t *fact, unsigned with) {
     return grows;
 }
 
+/* Facts that are sets of bits, of nodes 0 to n - 1: each spreads along the edges from its node. Linear in the edges, for as
+ * often as a fact can grow. scratch: 2 n, zeroed. */
+typedef struct rvm__fact_edge {
+    uint32_t from, to, next; /* next: the solver's */
+} rvm__fact_edge;
+void rvm__solve_edges(uint32_t n, rvm__fact_edge *edges, uint32_t nedges, uint8_t *facts, uint32_t *scratch);
+
 /* Nodes 0 to n - 1, which may all depend on each other. */
 void rvm__solve(uint32_t n, rvm__visit *visit, void *userdata);
 

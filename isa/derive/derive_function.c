@@ -15,10 +15,6 @@ static void *make(rvm__derive *t, size_t count, size_t size, int fill) {
     return p;
 }
 
-static void drop(rvm__derive *t, void *p, size_t count, size_t size) {
-    if (p) rvm__realloc(&t->p->al, p, count * size + 1, 0);
-}
-
 /* A length of the source's parameter as one of the new function's. */
 static uint16_t length_of(rvm__derive *t, uint16_t slot) {
     return rvm__value_place(t, &(rvm_place){.kind = RVM_PLACE_SLOT, .slot = slot}).slot;
@@ -75,14 +71,14 @@ static void find_borrowing(rvm__derive *t) {
     const size_t size = rvm__borrow_scratch(f);
     void *scratch = make(t, size, 1, 0);
     if (!t->status) rvm__borrow_find(t->p, &t->a, t->src, scratch, mark_borrowing, t);
-    drop(t, scratch, size, 1);
+    rvm__release(&t->p->al, scratch, size);
 }
 
 static void find_rows(rvm__derive *t) {
     const size_t size = rvm__rows_scratch(rvm__source(t));
     void *scratch = make(t, size, 1, 0);
     if (!t->status) rvm__find_rows(t, scratch);
-    drop(t, scratch, size, 1);
+    rvm__release(&t->p->al, scratch, size);
 }
 
 rvm_status rvm__derive_begin(rvm__derive *t) {
@@ -188,21 +184,21 @@ static void name_places(rvm__derive *t) {
     uint32_t at = 0;
     for (uint32_t k = 0; k < t->g.ncode; at = t->from[k++]) go(&w, at, t->from[k], k);
     for (uint32_t k = 0; k < n; k++) close_name(&w, k, t->g.ncode);
-    drop(t, block, 3 * n + 2 * pcs, sizeof *block);
+    rvm__release(&t->p->al, block, (3 * n + 2 * pcs) * sizeof *block);
 }
 
 void rvm__derive_end(rvm__derive *t) {
     const rvm_function *f = rvm__source(t);
     name_places(t);
-    drop(t, t->reg, f->nregs, sizeof *t->reg);
-    drop(t, t->shadow_reg, f->nregs, sizeof *t->shadow_reg);
-    drop(t, t->array, f->narrays, sizeof *t->array);
-    drop(t, t->shadow_array, f->narrays, sizeof *t->shadow_array);
-    drop(t, t->rows, f->narrays, sizeof *t->rows);
-    drop(t, t->others, f->narrays, sizeof *t->others);
-    drop(t, t->borrows, f->ncode, sizeof *t->borrows);
-    drop(t, t->mirror, (size_t)f->nregs + f->narrays, sizeof *t->mirror);
-    drop(t, t->map, f->ncode, sizeof *t->map);
+    rvm__release(&t->p->al, t->reg, f->nregs * sizeof *t->reg);
+    rvm__release(&t->p->al, t->shadow_reg, f->nregs * sizeof *t->shadow_reg);
+    rvm__release(&t->p->al, t->array, f->narrays * sizeof *t->array);
+    rvm__release(&t->p->al, t->shadow_array, f->narrays * sizeof *t->shadow_array);
+    rvm__release(&t->p->al, t->rows, f->narrays * sizeof *t->rows);
+    rvm__release(&t->p->al, t->others, f->narrays * sizeof *t->others);
+    rvm__release(&t->p->al, t->borrows, f->ncode * sizeof *t->borrows);
+    rvm__release(&t->p->al, t->mirror, ((size_t)f->nregs + f->narrays) * sizeof *t->mirror);
+    rvm__release(&t->p->al, t->map, f->ncode * sizeof *t->map);
     for (int k = 0; k < RVM_TYPE_COUNT; k++) rvm__realloc(&t->p->al, t->free_regs[k], t->cap_free[k] * sizeof(uint16_t), 0);
     rvm__realloc(&t->p->al, t->open, t->cap_open * sizeof *t->open, 0);
     rvm__realloc(&t->p->al, t->from, t->cap_from * sizeof *t->from, 0);

@@ -61,15 +61,6 @@ static rvm_status no_memory(folding *w) {
     return rvm__fail(w->err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
 }
 
-static void *make(const folding *w, size_t bytes) {
-    void *p = rvm__realloc(&w->p->al, NULL, 0, bytes + 1);
-    if (p) memset(p, 0, bytes + 1);
-    return p;
-}
-static void release(const folding *w, void *p, size_t bytes) {
-    if (p) rvm__realloc(&w->p->al, p, bytes + 1, 0);
-}
-
 /* ---- requests ---- */
 
 static bool same_known(const known *a, const known *b, uint32_t n) {
@@ -103,7 +94,7 @@ static rvm_status ask(folding *w, uint32_t of, known *regs, uint32_t *fn) {
         copies++;
         if (!same_known(w->requests[k].regs, regs, nregs)) continue;
         *fn = w->requests[k].fn;
-        release(w, regs, nregs * sizeof *regs);
+        rvm__release(&w->p->al, regs, nregs * sizeof *regs);
         return RVM_OK;
     }
     const bool many = are_many(w, of, copies);
@@ -111,7 +102,7 @@ static rvm_status ask(folding *w, uint32_t of, known *regs, uint32_t *fn) {
     if (!many && rvm__grow(&w->p->al, (void **)&w->requests, &w->cap, w->n + 1, sizeof *w->requests))
         added = add_named(w->p, w->p->functions[of].name);
     if (added < 0) {
-        release(w, regs, nregs * sizeof *regs);
+        rvm__release(&w->p->al, regs, nregs * sizeof *regs);
         return many ? RVM_OK : no_memory(w);
     }
     *fn = (uint32_t)added;
@@ -320,12 +311,12 @@ static bool tell_callee(const copying *c, const rvm_function *g, const rvm_place
 static rvm_status choose_callee(copying *c, const rvm_insn *in, uint32_t *target, bool *gone) {
     folding *w = c->w;
     const rvm_function g = w->p->functions[in->target];
-    known *regs = make(w, g.nregs * sizeof *regs);
+    known *regs = rvm__make(&w->p->al, g.nregs * sizeof *regs);
     bool scalar[RVM_MAX_PARAMS];
     *target = in->target;
     if (!regs) return no_memory(w);
     if (!tell_callee(c, &g, rvm__places(&c->f, in), regs)) {
-        release(w, regs, g.nregs * sizeof *regs);
+        rvm__release(&w->p->al, regs, g.nregs * sizeof *regs);
         return RVM_OK;
     }
     for (uint32_t k = 0; k < g.nparams; k++) scalar[k] = !g.params[k].ndim && regs[g.params[k].index].is;
@@ -395,24 +386,24 @@ static rvm_status write_copy(folding *w, uint32_t number) {
     const uint32_t fn = r->fn;
     copying c = {.w = w, .f = w->p->functions[r->of], .regs = r->regs};
     const size_t nslots = ((size_t)c.f.nregs + c.f.nconsts) * sizeof *c.slots, nlengths = c.f.narrays * sizeof *c.lengths;
-    c.slots = make(w, nslots);
-    c.local = make(w, nslots);
-    c.lengths = make(w, nlengths);
-    c.latest = make(w, nlengths);
-    c.since = make(w, c.f.narrays * sizeof *c.since);
+    c.slots = rvm__make(&w->p->al, nslots);
+    c.local = rvm__make(&w->p->al, nslots);
+    c.lengths = rvm__make(&w->p->al, nlengths);
+    c.latest = rvm__make(&w->p->al, nlengths);
+    c.since = rvm__make(&w->p->al, c.f.narrays * sizeof *c.since);
     c.stretch = 1;
-    c.seen = make(w, c.f.narrays);
+    c.seen = rvm__make(&w->p->al, c.f.narrays);
     rvm_status st = c.slots && c.local && c.lengths && c.latest && c.since && c.seen ? write_with(&c) : no_memory(w);
     /* What was written goes into the program even if it is not whole, to be freed with it. */
     c.g.name = w->p->functions[fn].name;
     w->p->functions[fn] = c.g;
     if (!st) rvm__function_finish(&w->p->functions[fn]);
-    release(w, c.slots, nslots);
-    release(w, c.local, nslots);
-    release(w, c.lengths, nlengths);
-    release(w, c.latest, nlengths);
-    release(w, c.since, c.f.narrays * sizeof *c.since);
-    release(w, c.seen, c.f.narrays);
+    rvm__release(&w->p->al, c.slots, nslots);
+    rvm__release(&w->p->al, c.local, nslots);
+    rvm__release(&w->p->al, c.lengths, nlengths);
+    rvm__release(&w->p->al, c.latest, nlengths);
+    rvm__release(&w->p->al, c.since, c.f.narrays * sizeof *c.since);
+    rvm__release(&w->p->al, c.seen, c.f.narrays);
     return st;
 }
 
@@ -449,7 +440,7 @@ static rvm_status take(folding *w, uint32_t fn, const rvm_constant *is, known *r
 
 static rvm_status take_all(folding *w, uint32_t fn, const rvm_constant *constants, uint32_t n, uint32_t *index) {
     const uint32_t nregs = w->p->functions[fn].nregs;
-    known *regs = make(w, nregs * sizeof *regs);
+    known *regs = rvm__make(&w->p->al, nregs * sizeof *regs);
     rvm_status st = regs ? RVM_OK : no_memory(w);
     for (uint32_t k = 0; !st && k < n; k++) {
         for (uint32_t j = 0; !st && j < k; j++)
@@ -458,7 +449,7 @@ static rvm_status take_all(folding *w, uint32_t fn, const rvm_constant *constant
         if (!st) st = take(w, fn, &constants[k], regs);
     }
     if (!st) return ask(w, fn, regs, index);
-    release(w, regs, nregs * sizeof *regs);
+    rvm__release(&w->p->al, regs, nregs * sizeof *regs);
     return st;
 }
 
@@ -476,7 +467,7 @@ static rvm_status write_all(folding *w) {
 
 static void end(folding *w, bool failed) {
     for (uint32_t k = 0; k < w->n; k++)
-        release(w, w->requests[k].regs, w->p->functions[w->requests[k].of].nregs * sizeof *w->requests->regs);
+        rvm__release(&w->p->al, w->requests[k].regs, w->p->functions[w->requests[k].of].nregs * sizeof *w->requests->regs);
     if (w->p) rvm__realloc(&w->p->al, w->requests, w->cap * sizeof *w->requests, 0);
     if (!failed) return;
     rvm_program_free(w->p);
@@ -503,7 +494,7 @@ rvm_status rvm_program_fold(const rvm_program *p, uint32_t fn, const rvm_constan
 
 static rvm_status take_lengths(folding *w, uint32_t fn, const int64_t *lengths, uint32_t *index) {
     const uint32_t nregs = w->p->functions[fn].nregs;
-    known *regs = make(w, nregs * sizeof *regs);
+    known *regs = rvm__make(&w->p->al, nregs * sizeof *regs);
     if (!regs) return no_memory(w);
     for (uint32_t k = 0; k < nregs; k++)
         if (lengths[k] >= 0) regs[k] = (known){true, false, {.i = lengths[k]}};
@@ -513,13 +504,13 @@ static rvm_status take_lengths(folding *w, uint32_t fn, const int64_t *lengths, 
 /* What is known of the copies, which stand behind the program's own functions. */
 static rvm_status describe(folding *w, rvm__shaped *to) {
     to->first = w->p->nfunctions - w->n;
-    to->copies = make(w, w->n * sizeof *to->copies);
+    to->copies = rvm__make(&w->p->al, w->n * sizeof *to->copies);
     to->ncopies = to->copies ? w->n : 0;
     for (uint32_t k = 0; to->copies && k < w->n; k++) {
         const request *r = &w->requests[k];
         rvm__shaped_copy *c = &to->copies[r->fn - to->first];
         *c = (rvm__shaped_copy){.of = r->of, .nregs = w->p->functions[r->of].nregs};
-        c->value = make(w, c->nregs * sizeof *c->value);
+        c->value = rvm__make(&w->p->al, c->nregs * sizeof *c->value);
         if (!c->value) return no_memory(w);
         for (uint32_t i = 0; i < c->nregs; i++) c->value[i] = r->regs[i].is ? r->regs[i].value.i : -1;
     }
@@ -541,9 +532,9 @@ rvm_status rvm__shaped_make(const rvm_program *p, uint32_t fn, const int64_t *le
 
 void rvm__shaped_free(rvm__shaped *s) {
     if (!s->p) return;
-    const folding w = {.p = s->p};
-    for (uint32_t k = 0; k < s->ncopies; k++) release(&w, s->copies[k].value, s->copies[k].nregs * sizeof(int64_t));
-    release(&w, s->copies, s->ncopies * sizeof *s->copies);
+    for (uint32_t k = 0; k < s->ncopies; k++)
+        rvm__release(&s->p->al, s->copies[k].value, s->copies[k].nregs * sizeof(int64_t));
+    rvm__release(&s->p->al, s->copies, s->ncopies * sizeof *s->copies);
     rvm_program_free(s->p);
     *s = (rvm__shaped){0};
 }

@@ -164,8 +164,8 @@ static bool unfinished(const rvm_program *p) {
 
 static rvm_status begin_round(round_ *w) {
     w->n = w->p->nfunctions;
-    w->reach = rvm__realloc(&w->p->al, NULL, 0, w->n * sizeof *w->reach + 1);
-    w->skip = rvm__realloc(&w->p->al, NULL, 0, w->n + 1u);
+    w->reach = rvm__make(&w->p->al, w->n * sizeof *w->reach);
+    w->skip = rvm__make(&w->p->al, w->n);
     rvm__mark_values(w->p);
     if (!w->reach || !w->skip || !rvm__reach_find(w->p, w->reach) || !rvm__callgraph_make(w->p, true, &w->calls))
         return rvm__fail_memory(w->err);
@@ -176,15 +176,10 @@ static rvm_status begin_round(round_ *w) {
 static void end_round(round_ *w) {
     if (w->v.p) rvm__verify_release(&w->v);
     rvm__callgraph_free(&w->p->al, &w->calls);
-    rvm__realloc(&w->p->al, w->reach, w->n * sizeof *w->reach + 1, 0);
-    rvm__realloc(&w->p->al, w->skip, w->n + 1u, 0);
-    w->reach = NULL;
-    w->skip = NULL;
-    for (int k = 0; k < 2; k++) {
-        rvm__realloc(&w->p->al, w->a[k].at, w->a[k].size, 0);
-        w->a[k] = (rvm__activity){0};
-    }
-    w->v = (rvm__verifier){.p = NULL};
+    rvm__release(&w->p->al, w->reach, w->n * sizeof *w->reach);
+    rvm__release(&w->p->al, w->skip, w->n);
+    for (int k = 0; k < 2; k++) rvm__realloc(&w->p->al, w->a[k].at, w->a[k].size, 0);
+    *w = (round_){.p = w->p, .err = w->err};
 }
 
 static uint32_t sites_of(const rvm_program *p) {

@@ -18,6 +18,16 @@ void *rvm__realloc(const rvm_allocator *al, void *p, size_t old_size, size_t new
     return al->alloc(al->userdata, p, old_size, new_size);
 }
 
+void *rvm__make(const rvm_allocator *al, size_t bytes) {
+    void *p = rvm__realloc(al, NULL, 0, bytes + 1);
+    if (p) memset(p, 0, bytes + 1);
+    return p;
+}
+
+void rvm__release(const rvm_allocator *al, void *p, size_t bytes) {
+    if (p) rvm__realloc(al, p, bytes + 1, 0);
+}
+
 bool rvm__grow(const rvm_allocator *al, void **p, uint32_t *cap, uint32_t need, size_t element_size) {
     if (need <= *cap) return true;
     uint64_t size = (uint64_t)*cap * 2 > need ? (uint64_t)*cap * 2 : need;

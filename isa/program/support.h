@@ -9,6 +9,9 @@ void *rvm__realloc(const rvm_allocator *al, void *p, size_t old_size, size_t new
 /* Make room for `need` elements; false when out of memory (the array is unchanged). */
 bool rvm__grow(const rvm_allocator *al, void **p, uint32_t *cap, uint32_t need, size_t element_size);
 /* The same for two arrays that share a capacity. */
+/* Zeroed memory, and back; none is NULL only where there is no memory. */
+void *rvm__make(const rvm_allocator *al, size_t bytes);
+void rvm__release(const rvm_allocator *al, void *p, size_t bytes); /* NULL is allowed */
 bool rvm__grow_two(const rvm_allocator *al, void **a, size_t a_size, void **b, size_t b_size, uint32_t *cap, uint32_t need);
 char *rvm__strdup(const rvm_allocator *al, const char *s, size_t length);
 void rvm__strfree(const rvm_allocator *al, char *s);

@@ -18,6 +18,7 @@
 
 #include "builder.h"
 #include "flowgraph.h"
+#include "solver.h"
 #include "support.h"
 
 enum {
@@ -33,11 +34,6 @@ typedef struct rvm__fn_base {
     uint32_t nscalars; /* scalar parameters: the first registers */
 } rvm__fn_base;
 
-/* A call hands the caller's parameter `to` on as the callee's parameter `from`: indices into rvm__verifier.bits. */
-typedef struct rvm__role_edge {
-    uint32_t from, to;
-} rvm__role_edge;
-
 typedef struct rvm__verifier {
     rvm_program *p;
     rvm_error *err;
@@ -48,7 +44,7 @@ typedef struct rvm__verifier {
     uint8_t *bits;      /* by parameter of the program: rvm__access_bits; behind them by function, not 0: uses the stack */
     uint32_t *snapshot; /* by instruction: offset in words (verify_flow.c) */
     uint32_t *words;    /* snapshots: registers, arrays, their numbers (verify_flow.c) */
-    rvm__role_edge *edges;
+    rvm__fact_edge *edges; /* a call hands the caller's parameter `to` on as the callee's `from`: indices into bits */
     uint32_t nwords, cap_words, nedges, cap_edges;
     uint32_t max_regs, max_arrays, max_code; /* of any function */
     struct {

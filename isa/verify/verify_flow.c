@@ -3,8 +3,8 @@
  * Between two instructions lies a boundary; boundary b is before instruction b. Each has one state: the local registers and
  * arrays that are present, and which array each view is part of. An instruction changes the state the same way whichever
  * direction it is passed in, so a state known at one boundary spreads both up and down. Only jmp, cf and undo are not
- * passed: they end a run of boundaries. Runs are linked by the edges of isa/analysis/flowgraph.h, of which both ends have one
- * state. The first end of a link that is met leaves a snapshot and puts the other on the list of runs to do; the second
+ * passed: they end a run of boundaries. Runs are linked by the edges of isa/analysis/flowgraph.h, of which both ends have
+ * one state. The first end of a link that is met leaves a snapshot and puts the other on the list of runs to do; the second
  * compares. All starts from boundary 0, where no local is present, and from the end likewise. A run met by neither can never
  * execute, in either direction, and is rejected.
  *
@@ -252,7 +252,7 @@ static rvm_status add_edge(flow *w, uint32_t pc, size_t from, size_t to) {
     if (v->nedges >= UINT32_MAX / 2) return RVM__REJECT(v, pc, "too complex: too many arguments");
     if (!rvm__grow(&v->p->al, (void **)&v->edges, &v->cap_edges, v->nedges + 1, sizeof *v->edges))
         return rvm__verify_no_memory(v);
-    v->edges[v->nedges++] = (rvm__role_edge){(uint32_t)from, (uint32_t)to};
+    v->edges[v->nedges++] = (rvm__fact_edge){(uint32_t)from, (uint32_t)to, 0};
     return RVM_OK;
 }
 

@@ -1,55 +1,16 @@
 /* verify_roles.c: the roles of parameters, over the call graph.
  *
  * verify_flow.c noted each parameter's accesses as bits and each handing on of a parameter as an edge. Bits spread along the
- * edges from callees to callers until nothing changes: a parameter's bits can grow twice, so that this is linear. Whether a
+ * edges from callees to callers: a parameter's bits can grow twice, so that this is linear. Whether a
  * function uses the stack spreads likewise, as if the stack were one more parameter of each.
  */
 #include "verify.h"
 #include "program.h"
 #include "support.h"
 
-typedef struct graph {
-    uint32_t *first, *to; /* edges of parameter k: to[first[k] .. first[k + 1]) */
-    uint32_t *work, nwork;
-    uint8_t *queued;
-} graph;
-
 static rvm_role role_of(uint8_t bits) {
     if (bits == RVM__BITS_OWN) return RVM_OWN;
     return bits == RVM__BITS_ACC ? RVM_ACC : RVM_READ;
-}
-
-static rvm_status make(rvm__verifier *v, graph *g, size_t n) {
-    if (n >= UINT32_MAX) return rvm__fail(v->err, RVM_ERR_VERIFY, NULL, 0, 0, "too complex: too many parameters");
-    g->first = rvm__verify_make(v, n + 1, sizeof *g->first);
-    g->to = rvm__verify_make(v, v->nedges, sizeof *g->to);
-    g->work = rvm__verify_make(v, n, sizeof *g->work);
-    g->queued = rvm__verify_make(v, n, sizeof *g->queued);
-    if (!g->first || !g->to || !g->work || !g->queued) return rvm__verify_no_memory(v);
-    for (uint32_t k = 0; k < v->nedges; k++) g->first[v->edges[k].from]++;
-    for (size_t k = 0; k < n; k++) g->first[k + 1] += g->first[k]; /* where its edges end */
-    for (uint32_t k = v->nedges; k-- > 0;) g->to[--g->first[v->edges[k].from]] = v->edges[k].to;
-    return RVM_OK;
-}
-
-static void push(graph *g, uint32_t k) {
-    if (!g->queued[k]) g->work[g->nwork++] = k;
-    g->queued[k] = true;
-}
-
-static void spread(rvm__verifier *v, graph *g, size_t n) {
-    for (size_t k = 0; k < n; k++)
-        if (v->bits[k]) push(g, (uint32_t)k);
-    while (g->nwork) {
-        uint32_t from = g->work[--g->nwork];
-        g->queued[from] = false;
-        for (uint32_t e = g->first[from]; e < g->first[from + 1]; e++) {
-            uint8_t *to = v->bits + g->to[e], bits = *to | v->bits[from];
-            if (bits == *to) continue;
-            *to = bits;
-            push(g, g->to[e]);
-        }
-    }
 }
 
 static rvm_status settle(rvm__verifier *v) {
@@ -66,10 +27,11 @@ static rvm_status settle(rvm__verifier *v) {
 }
 
 rvm_status rvm__verify_roles(rvm__verifier *v) {
-    graph g = {.nwork = 0};
-    size_t n = rvm__nbits(v);
-    RVM__TRY(make(v, &g, n));
-    spread(v, &g, n);
+    const size_t n = rvm__nbits(v);
+    if (n >= UINT32_MAX / 2) return rvm__fail(v->err, RVM_ERR_VERIFY, NULL, 0, 0, "too complex: too many parameters");
+    uint32_t *scratch = rvm__verify_make(v, 2 * n, sizeof *scratch);
+    if (!scratch) return rvm__verify_no_memory(v);
+    rvm__solve_edges((uint32_t)n, v->edges, v->nedges, v->bits, scratch);
     RVM__EACH_FUNCTION(v) RVM__TRY(settle(v));
     return RVM_OK;
 }

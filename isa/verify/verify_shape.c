@@ -72,6 +72,16 @@ static rvm_status check_local(rvm__verifier *v, uint32_t pc, const rvm_place *q)
                        v->is_length[q->slot] ? "the length" : "the parameter", RVM__NAME(v, pc, q));
 }
 
+/* What the instruction may change, or moves onto a trail. */
+static rvm_status check_changed(rvm__verifier *v, uint32_t pc, const rvm_place *q, bool moves) {
+    if (rvm__is_register(v->f, q) || q->kind == RVM_PLACE_ELEM || (moves && q->kind == RVM_PLACE_ARRAY)) return RVM_OK;
+    if (moves)
+        return RVM__REJECT(v, pc, "'%s' is no register, element or array, so it cannot go onto the trail",
+                           RVM__NAME(v, pc, q));
+    return RVM__REJECT(v, pc, "'%s' is no register or element, so %s cannot change it", RVM__NAME(v, pc, q),
+                       rvm__op_info[v->f->code[pc].op].name);
+}
+
 static rvm_status check_kind(rvm__verifier *v, uint32_t pc, const rvm_place *q, char letter) {
     const rvm_function *f = v->f;
     bool slot = q->kind == RVM_PLACE_SLOT, scalar = slot || q->kind == RVM_PLACE_ELEM;
@@ -79,9 +89,7 @@ static rvm_status check_kind(rvm__verifier *v, uint32_t pc, const rvm_place *q, 
     case 'y':
     case 'w':
     case 'p':
-        if (rvm__is_register(f, q) || q->kind == RVM_PLACE_ELEM) return RVM_OK;
-        return RVM__REJECT(v, pc, "'%s' is no register or element, so %s cannot change it", RVM__NAME(v, pc, q),
-                           rvm__op_info[f->code[pc].op].name);
+    case 'd': return check_changed(v, pc, q, letter == 'd');
     case 'a':
     case '*':
         if (scalar || letter == '*') break;
@@ -98,10 +106,6 @@ static rvm_status check_kind(rvm__verifier *v, uint32_t pc, const rvm_place *q, 
         if (rvm__is_register(f, q) && rvm__slot_type(f, q->slot) != RVM_I64)
             return RVM__REJECT(v, pc, "the loop index '%s' is no i64", RVM__NAME(v, pc, q));
         return check_local(v, pc, q);
-    case 'd':
-        if (rvm__is_register(f, q) || q->kind == RVM_PLACE_ELEM || q->kind == RVM_PLACE_ARRAY) return RVM_OK;
-        return RVM__REJECT(v, pc, "'%s' is no register, element or array, so it cannot go onto the trail",
-                           RVM__NAME(v, pc, q));
     case 'l': return check_constant(v, pc, q, RVM_MAX_ORDER, "a level of trails");
     case 's': return check_constant(v, pc, q, RVM__MAX_SITE, "a site");
     case 'm': return check_constant(v, pc, q, INT64_MAX, "what says positions in a slot");
