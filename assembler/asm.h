@@ -1,21 +1,44 @@
 /* asm.h: what the files of the assembler share, with tree.h. Not installed.
  *
- * A file uses those above it, and no two use each other: a recursive descent is within its file.
+ * A file uses those above it only, and each recursive descent is within a file.
  *
- *   arena.c, exact.c   memory and names; constants as exact fractions
- *   diag.c, hint.c     messages.def with arguments, kept and sorted by place; hints in the user's own words
- *   source.c, lex.c    files: the main one, then the included ones in the order they are named; bytes to tokens, a token
- * ahead types.c, tree.c    types of the language; expressions made, changed, compared parse_*.c          tokens to trees:
- * token, type, expr, table, stmt, block; parse.c: what stands outside of functions. Names are interned, so that everything
- * about a name is found in its struct constant.c         constants where they meet a type formula.c, fold.c  complex and lns
- * as trees over reals; rows of constants coerce.c           conversions numbers.c          operations on complex and lns;
- * check_row.c: on all others derived.c          the names of derived functions: f'grad[out, x]'tan; fn_types.c: function
- * values check.c            expressions: names and types resolved, conversions inserted, in place; check_stmt.c: of
- * statements gen.c              registers, instructions, the mirror of temporaries, labels lower_expr.c       checked
- * expressions to instructions; lower_number.c, lower_trail.c, lower_call.c, lower_stmt.c, raw.c (mnemonics): statements of
- * one line; lower_block.c: any; lower_fn.c: functions raw_*.c            functions written wholly raw: tokens to
- * instructions given.c            arguments that are no place; undone.c: a warning of changes that come to nothing
- *   assemble.c         calls all of these, for rvm_asm.h
+ *   arena.c         memory of one assembly, names
+ *   exact.c         constants as exact fractions
+ *   diag.c          messages.def with arguments, kept and sorted by place
+ *   types.c         types of the language
+ *   tree.c          expressions made, changed, compared
+ *   operators.c     operators of expressions, how tightly they bind
+ *   hint.c          hints in the user's own words
+ *   search.c        where the standard library is
+ *   source.c        files: the main one, then the included ones in the order they are named
+ *   lex.c           bytes to tokens, a token ahead
+ *   parse_*.c       tokens to trees: token, type, expr, table, stmt, block; names are interned, with all about them
+ *   parse.c         what stands outside of functions
+ *   constant.c      constants where they meet a type
+ *   formula.c       complex and lns as trees over reals
+ *   fold.c          rows of constants
+ *   coerce.c        conversions
+ *   numbers.c       operations on complex and lns
+ *   check_row.c     operations on all else
+ *   derived.c       the names of derived functions: f'grad[out, x]'tan
+ *   fn_types.c      function values
+ *   check_name.c    what names stand for
+ *   check.c         trees of expressions: names and types resolved, conversions inserted, in place
+ *   check_stmt.c    what statements ask of their operands
+ *   gen.c           registers, instructions, the mirror of temporaries, labels
+ *   given.c         arguments that are no place
+ *   undone.c        a warning of changes that come to nothing
+ *   lower_expr.c    checked expressions to instructions
+ *   lower_number.c  statements on complex places
+ *   lower_trail.c   set and drop
+ *   lower_call.c    call and uncall
+ *   raw.c           mnemonics by the letters of their operands
+ *   lower_stmt.c    let and updates
+ *   lower_block.c   all statements
+ *   lower_fn.c      functions
+ *   raw_*.c         functions written wholly raw: tokens to instructions
+ *   assemble.c      the public functions, which call all of these
+ *   listing.c       the source with its instructions
  *
  * Memory comes from one arena. A failing allocation sets `oom`: the lexer then yields only ends of file, so that
  * everything above unwinds by itself.
