@@ -18,7 +18,7 @@ jit/lower jit/lanes jit/llvm
 tools'
 # Rooms with a circle, or the files of a room that have one: recursive descent over instructions, where a block is met whose
 # instance is a function (jit/lower). In assembler/ each descent over the source is within a file.
-circles='vm/interp jit/lower/walk jit/lower/block jit/lower/chunk jit/lower/groups
+circles='jit/lower/walk jit/lower/block jit/lower/chunk jit/lower/groups
 jit/lower/instance'
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$1"

@@ -5,18 +5,6 @@
 #include "trail.h"
 #include "instruction.h"
 
-void rvm__entry_insert(rvm__trail_entry *entry, uint32_t index, rvm_value v) {
-    uint32_t k = entry->n;
-    if (index && !v.u) return;
-    for (; k > 0 && entry->index[k - 1] > index; k--) {
-        entry->value[k] = entry->value[k - 1];
-        entry->index[k] = entry->index[k - 1];
-    }
-    entry->value[k] = v;
-    entry->index[k] = (uint8_t)index;
-    entry->n++;
-}
-
 static bool is_rest(uint64_t positions, uint32_t index) {
     return !(positions >> index / 2 & 1);
 }

@@ -228,6 +228,18 @@ static rvm_status stack_for(rvm_machine *m, uint32_t level, rvm__trail_stack **t
     return RVM_OK;
 }
 
+void rvm__entry_insert(rvm__trail_entry *entry, uint32_t index, rvm_value v) {
+    uint32_t k = entry->n;
+    if (index && !v.u) return;
+    for (; k > 0 && entry->index[k - 1] > index; k--) {
+        entry->value[k] = entry->value[k - 1];
+        entry->index[k] = entry->index[k - 1];
+    }
+    entry->value[k] = v;
+    entry->index[k] = (uint8_t)index;
+    entry->n++;
+}
+
 /* The byte of a chained entry; the words have room for TRAIL_WORD. */
 static rvm_status chain(rvm_machine *m, rvm__trail_stack *t, uint32_t site, uint8_t *byte) {
     rvm__trail *tr = &m->trail;
