@@ -24,6 +24,10 @@
 #define HOT_PAIRS(Y, T, row, arity) \
     HP(r_##T##_add_##row, r_##T##_sub_##row) HP(g_##T##_add_##row, g_##T##_sub_##row) HOT_LET_PAIRS(Y, T, row, arity)
 
+/* Changes in place of a type: the row, and how many places and operands it has, none of them a condition. */
+#define HOT_CHANGES(X) X(i64, neg, 1, 0) X(f64, neg, 1, 0) X(i64, inc, 1, 0) X(f64, hadamard, 2, 0) X(f64, rot, 2, 1)
+#define HOT_CHANGE_PAIR(T, row, places, operands) HP(T##_##row##_forward, T##_##row##_back)
+
 /* Products and copies of elements whose indices are proved or trusted: form e, by the kinds of the places, S a slot, 1 and 2 an
  * element of a vector or a matrix. */
 #define E_KINDS_AB(X, y) X(y, S, 1) X(y, S, 2) X(y, 1, S) X(y, 1, 1) X(y, 1, 2) X(y, 2, S) X(y, 2, 1) X(y, 2, 2)
@@ -45,7 +49,7 @@
     HP(f64_add, f64_sub) HP(f64_mul, f64_div) HP(f64_let, f64_unlet) HP(f64_letu, f64_forget) HOT_F64(HOT_PAIRS) \
     HP(fix_add, fix_sub) HP(fix_let, fix_unlet) HP(fix_letu, fix_forget) \
     HP(f32_add, f32_sub) HP(f32_mul, f32_div) HP(f32_let, f32_unlet) HP(f32_letu, f32_forget) \
-    HS(r_swap) HS(g_swap) HP(change, change_back) HP(change_1, change_1_back) HP(change_2, change_2_back) HP(change_21, change_21_back) HP(push, pop) HP(pushc, popc) \
+    HS(r_swap) HS(g_swap) HP(change, change_back) HP(change_1, change_1_back) HP(change_2, change_2_back) HP(change_21, change_21_back) HOT_CHANGES(HOT_CHANGE_PAIR) HP(push, pop) HP(pushc, popc) \
     E_MUL(E_MUL_PAIR) E_ID(E_ID_PAIR) \
     HP(x_let, x_unlet) HP(x_add, x_sub) HP(x_mul, x_div)
 #define PLAIN_HANDLERS \

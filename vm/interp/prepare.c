@@ -220,9 +220,16 @@ static uint16_t shape_of(const rvm_change_info *info) {
     return info->places == 1 ? H_change_1 : info->operands ? H_change_21 : H_change_2;
 }
 
-/* By the row's function, but for exchanges. */
+#define HOT_CHANGE_ENTRY(T, row, places, operands)                                                                          \
+    [INDEX_##T][RVM_PAIR_##row - RVM__PAIRS_BEFORE_CHANGES] = H_##T##_##row##_forward + 1,
+static const uint16_t hot_changes[RVM_TYPE_COUNT][RVM_CHANGE_COUNT] = {HOT_CHANGES(HOT_CHANGE_ENTRY)};
+
+/* By the row's function, but for exchanges. Hot rows are inlined, but for reals in runs that restore every bit. */
 static uint16_t in_place_handler(const preparation *p, const rvm_insn *in, const rvm_place *places, rvm__xinsn *x) {
     x->kernel = (uint16_t)rvm__change_of(in->op);
+    const rvm_type t = rvm__place_type(p->f, &places[0]);
+    const uint16_t inlined = hot_changes[t][x->kernel];
+    if (inlined && !(p->m->o.exact && rvm__is_floating(t))) return (uint16_t)(inlined - 1);
     if (in->op != RVM_OP_swap) return shape_of(&rvm__change_info[x->kernel]);
     return !(x->flags & X_TRACK) && all_registers(p, places, 2, false) ? H_r_swap : H_g_swap;
 }
