@@ -165,6 +165,8 @@ typedef struct rvm__frame_ir {
     LLVMValueRef site; /* alloca: by which of these it is left */
     rvm__native_site *sites;
     uint32_t nsites, cap_sites;
+    LLVMBasicBlockRef *meetings; /* exits.c: where neighbours come together, in their order */
+    uint32_t nmeetings, cap_meetings;
 } rvm__frame_ir;
 
 /* Where lowering stands, and what is still to be walked. */
@@ -456,6 +458,7 @@ void rvm__exit_now(rvm__emit *e);
 void rvm__exit_at(rvm__emit *e, LLVMValueRef cond, rvm__native_site site, uint32_t uncharged);
 /* Standalone: with that status, an i32. */
 void rvm__exit_with(rvm__emit *e, LLVMValueRef cond, LLVMValueRef status);
+void rvm__join_exits(rvm__emit *e); /* once all are made: they lead to e->frame.exits */
 uint32_t rvm__end_number(rvm__unit *u, uint32_t fn, uint32_t pc, enum rvm__end_reason reason);
 /* The instruction being walked cannot be carried out without a machine: UNSUPPORTED is noted. */
 void rvm__refuse(rvm__emit *e, const char *why);

@@ -29,12 +29,62 @@ void rvm__refuse(rvm__emit *e, const char *why) {
                                 "`%s` cannot be a C function: %s", e->f->name, why);
 }
 
+/* ---- where exits come together ----
+ *
+ * In one block, what a register holds there would be a phi with an operand for each exit, and as many copies: code and the
+ * time of LLVM's passes would grow with exits times registers. So they come together in a tree, neighbours first: what does
+ * not change between neighbours needs no phi where these meet. */
+enum { TOGETHER = 16 };
+
+/* Where the next exit goes. */
+static LLVMBasicBlockRef meeting(rvm__emit *e) {
+    rvm__frame_ir *f = &e->frame;
+    void *list = f->meetings;
+    if (!f->nmeetings || f->nsites % TOGETHER == 0) {
+        if (!rvm__grow(&rvm__libc_allocator, &list, &f->cap_meetings, f->nmeetings + 1, sizeof *f->meetings)) {
+            rvm__out_of_memory(e->u);
+            return f->exits;
+        }
+        f->meetings = list;
+        f->meetings[f->nmeetings++] = rvm__block(e, "meet");
+    }
+    return f->meetings[f->nmeetings - 1];
+}
+
+/* LLVM would make one block of this and the next one, and one call of all of these. */
+static void keep_block(rvm__emit *e) {
+    static const char nothing[] = "llvm.sideeffect";
+    rvm__build *k = e->k;
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(k->module, LLVMLookupIntrinsicID(nothing, sizeof nothing - 1), NULL, 0);
+    LLVMValueRef call = LLVMBuildCall2(k->b, LLVMGlobalGetValueType(f), f, NULL, 0, "");
+    const unsigned kind = LLVMGetEnumAttributeKindForName("nomerge", 7);
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(k->context, kind, 0));
+}
+
+void rvm__join_exits(rvm__emit *e) {
+    LLVMBasicBlockRef *meetings = e->frame.meetings;
+    for (uint32_t n = e->frame.nmeetings, above = 0; n > 0; n = above, above = 0) {
+        LLVMBasicBlockRef next = e->frame.exits;
+        for (uint32_t k = 0; k < n; k++) {
+            LLVMBasicBlockRef here = meetings[k];
+            if (n > TOGETHER && k % TOGETHER == 0) meetings[above++] = next = rvm__block(e, "meet");
+            rvm__at(e, here);
+            if (n > 1) keep_block(e);
+            LLVMBuildBr(e->k->b, next);
+        }
+    }
+    e->frame.nmeetings = 0;
+}
+
+/* ---- exits ---- */
+
 /* A side exit with that status. */
 static LLVMBasicBlockRef ending(rvm__emit *e, LLVMValueRef status) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b), cold = rvm__block(e, "cold");
     rvm__at(e, cold);
     rvm__put_at(e, status, e->frame.site);
-    LLVMBuildBr(e->k->b, e->frame.exits);
+    LLVMBuildBr(e->k->b, meeting(e));
     e->frame.nsites++;
     rvm__at(e, here);
     return cold;
@@ -57,8 +107,9 @@ static LLVMBasicBlockRef leaving(rvm__emit *e, rvm__native_site site, uint32_t u
     LLVMValueRef now = rvm__get(e, e->k->i64, e->count.charged);
     if (e->count.ahead) now = LLVMBuildSub(e->k->b, now, rvm__charged_ahead(e), "");
     rvm__put_at(e, LLVMBuildAdd(e->k->b, now, rvm__build_int(e->k, uncharged), ""), e->count.charged);
-    rvm__put_at(e, LLVMConstInt(e->k->i32, e->frame.nsites++, false), e->frame.site);
-    LLVMBuildBr(e->k->b, e->frame.exits);
+    rvm__put_at(e, LLVMConstInt(e->k->i32, e->frame.nsites, false), e->frame.site);
+    LLVMBuildBr(e->k->b, meeting(e));
+    e->frame.nsites++;
     rvm__at(e, here);
     return cold;
 }

@@ -307,6 +307,7 @@ static void write_frame(rvm__emit *e) {
     LLVMValueRef arrays_args[2] = {e->frame.machine, e->frame.first_array};
     LLVMValueRef arrays = rvm__call_runtime(e, "rvm__native_arrays", k->ptr, 2, arrays_args);
     for (uint32_t n = 0; n < e->f->narrays; n++) write_array(e, arrays, n);
+    keep_apart(e->frame.exits); /* but counts, which are values of the caller's where this is inlined */
     rvm__end_counts(e);
     LLVMBuildRet(k->b, LLVMConstInt(k->i32, 1, false));
 }
@@ -322,12 +323,12 @@ void rvm__frame_end(rvm__emit *e) {
 
 void rvm__frame_close(rvm__emit *e) {
     rvm__build *k = e->k;
+    rvm__join_exits(e);
     if (e->frame.nsites && e->u->w->standalone)
         rvm__standalone_exit(e);
     else if (e->frame.nsites) {
         rvm__make_homes(e);
         write_frame(e);
-        keep_apart(e->frame.exits);
     } else {
         rvm__at(e, e->frame.exits);
         LLVMBuildUnreachable(k->b);
