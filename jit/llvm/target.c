@@ -65,15 +65,17 @@ static const char *same_name(const char *name) {
 }
 
 /* A group has as many instances as a register has doubles, but 4 at least. x86-64 converts i64 one at a time before AVX-512;
- * the convention that keeps most registers, and libmvec, are there for two kinds. */
+ * conventions that keep registers, on x86-64 those of doubles, too, and libmvec are there for two kinds. */
 static rvm__traits traits_of(const rvm__target *t) {
-    enum { PRESERVE_MOST = 14 };
+    enum { PRESERVE_MOST = 14, PRESERVE_ALL = 15 };
     const bool x86 = !strncmp(t->triple, "x86_64", 6), arm = !strncmp(t->triple, "aarch64", 7);
     const unsigned width = strstr(t->features, "+avx512f") ? 8 : strstr(t->features, "+avx2") ? 4 : 2;
     return (rvm__traits){.group = width < 4 ? 4 : width,
                          .width = width,
                          .converts = !x86 || width == 8,
-                         .cold = x86 || arm ? PRESERVE_MOST : 0,
+                         .cold = x86   ? PRESERVE_ALL
+                                 : arm ? PRESERVE_MOST
+                                       : 0,
                          .vectors = x86   ? "bde"[width / 4]
                                     : arm ? 'n'
                                           : 0,

@@ -78,28 +78,6 @@ void rvm__charge(rvm__emit *e, uint32_t extra) {
     rvm__put_at(e, LLVMBuildNSWAdd(e->k->b, now, rvm__build_int(e->k, n), ""), e->count.charged);
 }
 
-/* Seldom called, from loops that would be left with little in registers if a call changed them: a function in between that
- * keeps all but a few, where the target has a convention for that. */
-static LLVMValueRef looker(rvm__emit *e) {
-    static const char name[] = "rvm.look";
-    rvm__build *k = e->k;
-    LLVMValueRef f = LLVMGetNamedFunction(k->module, name);
-    if (f) return f;
-    LLVMTypeRef params[2] = {k->ptr, k->ptr}, t = LLVMFunctionType(k->i32, params, 2, false);
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(k->b);
-    f = LLVMAddFunction(k->module, name, t);
-    LLVMSetLinkage(f, LLVMInternalLinkage);
-    LLVMSetFunctionCallConv(f, k->target->cold);
-    rvm__attribute(k, f, -1, "noinline", 0);
-    rvm__attribute(k, f, -1, "cold", 0);
-    rvm__attribute(k, f, -1, "nounwind", 0);
-    rvm__at(e, LLVMAppendBasicBlockInContext(k->context, f, ""));
-    LLVMValueRef args[2] = {LLVMGetParam(f, 0), LLVMGetParam(f, 1)};
-    LLVMBuildRet(k->b, rvm__call_runtime(e, "rvm__native_safepoint", k->i32, 2, args));
-    rvm__at(e, here);
-    return f;
-}
-
 void rvm__emit_safepoint(rvm__emit *e, uint32_t pc) {
     rvm__build *k = e->k;
     if (e->u->w->standalone) return;
@@ -114,8 +92,7 @@ void rvm__emit_safepoint(rvm__emit *e, uint32_t pc) {
     rvm__at(e, look);
     rvm__put_at(e, charged, rvm__member(e, e->frame.native, offsetof(rvm__native, charged)));
     LLVMValueRef args[2] = {e->frame.machine, e->frame.native};
-    LLVMValueRef f = looker(e), ended = LLVMBuildCall2(k->b, LLVMGlobalGetValueType(f), f, args, 2, "");
-    LLVMSetInstructionCallConv(ended, LLVMGetFunctionCallConv(f));
+    LLVMValueRef ended = rvm__call_seldom(e, "rvm__native_safepoint", k->i32, 2, args);
     rvm__native_site site = rvm__site_here(e);
     site.pc = pc;
     rvm__exit_at(e, LLVMBuildICmp(k->b, LLVMIntNE, ended, LLVMConstInt(k->i32, 0, false), ""), site, 0);

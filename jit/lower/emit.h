@@ -248,6 +248,8 @@ void rvm__unit_free(rvm__unit *u); /* all of it */
 /* A function of vm/native/native.c by name, of that type; declared once. */
 LLVMValueRef rvm__runtime(rvm__unit *u, const char *name, LLVMTypeRef result, unsigned n, const LLVMTypeRef *params);
 LLVMValueRef rvm__call_runtime(rvm__emit *e, const char *name, LLVMTypeRef result, unsigned n, const LLVMValueRef *args);
+/* The same, of one that is seldom called: values around it stay in registers. */
+LLVMValueRef rvm__call_seldom(rvm__emit *e, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *args);
 /* An attribute of a function of IR, or of its parameter `param` (-1: the function). */
 void rvm__attribute(rvm__build *k, LLVMValueRef f, int param, const char *name, uint64_t value);
 /* The address of what a function needs, a constant. */

@@ -2,6 +2,7 @@
 #include "emit.h"
 #include "support.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- memory ---- */
@@ -58,6 +59,37 @@ LLVMValueRef rvm__call_runtime(rvm__emit *e, const char *name, LLVMTypeRef resul
     for (unsigned k = 0; k < n && k < 8; k++) v[k] = args[k], t[k] = LLVMTypeOf(args[k]);
     LLVMValueRef f = rvm__runtime(e->u, name, result, n, t);
     return LLVMBuildCall2(e->k->b, LLVMGlobalGetValueType(f), f, v, n, "");
+}
+
+/* A function in between that keeps all registers but a few, where the target has a convention for that: else calls would
+ * leave little in registers around them. */
+static LLVMValueRef between(rvm__emit *e, const char *name, LLVMTypeRef result, unsigned n, const LLVMValueRef *args) {
+    rvm__build *k = e->k;
+    char own[80];
+    snprintf(own, sizeof own, "rvm.seldom.%s", name);
+    LLVMValueRef f = LLVMGetNamedFunction(k->module, own), passed[8];
+    if (f) return f;
+    LLVMTypeRef t[8];
+    for (unsigned i = 0; i < n; i++) t[i] = LLVMTypeOf(args[i]);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(k->b);
+    f = LLVMAddFunction(k->module, own, LLVMFunctionType(result, t, n, false));
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+    LLVMSetFunctionCallConv(f, k->target->cold);
+    rvm__attribute(k, f, -1, "noinline", 0);
+    rvm__attribute(k, f, -1, "cold", 0);
+    rvm__attribute(k, f, -1, "nounwind", 0);
+    rvm__at(e, LLVMAppendBasicBlockInContext(k->context, f, ""));
+    for (unsigned i = 0; i < n; i++) passed[i] = LLVMGetParam(f, i);
+    LLVMBuildRet(k->b, rvm__call_runtime(e, name, result, n, passed));
+    rvm__at(e, here);
+    return f;
+}
+
+LLVMValueRef rvm__call_seldom(rvm__emit *e, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *args) {
+    LLVMValueRef f = between(e, name, result, n, args);
+    LLVMValueRef call = LLVMBuildCall2(e->k->b, LLVMGlobalGetValueType(f), f, args, n, "");
+    LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(f));
+    return call;
 }
 
 void rvm__attribute(rvm__build *k, LLVMValueRef f, int param, const char *name, uint64_t value) {

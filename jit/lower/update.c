@@ -23,7 +23,7 @@ LLVMValueRef rvm__emit_agrees(rvm__emit *e, const rvm__xinsn *x, const rvm_place
                             f,
                             held ? rvm__get(e, e->k->f64, held) : LLVMConstReal(e->k->f64, 0)};
     LLVMValueRef within = e->u->w->standalone ? rvm__standalone_agrees(e, y, f, args[5])
-                                              : rvm__call_runtime(e, "rvm__native_agrees", e->k->i1, 6, args);
+                                              : rvm__call_seldom(e, "rvm__native_agrees", e->k->i1, 6, args);
     LLVMBuildBr(b, on);
     rvm__at(e, on);
     LLVMValueRef phi = LLVMBuildPhi(b, e->k->i1, ""), values[2] = {LLVMConstInt(e->k->i1, 1, false), within};
