@@ -28,7 +28,7 @@ typedef struct reader {
 static const char blanks[] = " \t\r";
 
 static rvm_status wrong(const reader *r, rvm_status code, uint32_t line, const char *text, const char *name) {
-    return rvm__fail(r->err, code, r->file, line, 0, text, name);
+    return rvm__fail(r->err, code, r->file, line, line > 0, text, name);
 }
 
 /* The next word at *at, ended by 0; NULL: none. */

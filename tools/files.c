@@ -40,7 +40,7 @@ static const char *behind_equals(const char *word) {
 
 /* k-th of the files that are written; *end past the last. NULL: that option names none. */
 static const char *output_file(const tool *t, size_t k, bool *end) {
-    const char *const single[] = {t->o.output, t->o.header, t->o.save_all, t->o.save_record};
+    const char *const single[] = {t->o.output, t->o.header, t->o.save_all, t->o.save_record, t->o.svg};
     enum { SINGLE = sizeof single / sizeof *single };
     *end = k >= SINGLE + t->o.save.n;
     if (*end) return NULL;
@@ -64,7 +64,7 @@ static rvm_status check_lists(tool *t, const char *path, const text_list *l) {
 
 rvm_status files_check_output(tool *t, const char *path) {
     if (!strcmp(path, "-")) return tool_fail(t, RVM_ERR_USAGE, "`-` is no file to write to: name one, or ./-");
-    if (same_file(path, t->words[0]))
+    if (t->nwords && same_file(path, t->words[0]))
         return tool_fail(t, RVM_ERR_USAGE, "`%s` is the program itself: name another file to write to", path);
     for (int i = 1; i < t->nwords; i++) {
         const char *file = value_file(t->words[i]);
@@ -74,6 +74,8 @@ rvm_status files_check_output(tool *t, const char *path) {
     }
     if (t->o.record && same_file(path, t->o.record))
         return tool_fail(t, RVM_ERR_USAGE, "`%s` is read, too, by --record: name another file to write to", path);
+    if (t->o.graph && same_file(path, t->o.graph))
+        return tool_fail(t, RVM_ERR_USAGE, "`%s` is read, too, by --graph: name another file to write to", path);
     const rvm_status st = check_lists(t, path, &t->o.dot);
     return st ? st : check_lists(t, path, &t->o.seed);
 }

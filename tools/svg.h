@@ -1,0 +1,32 @@
+/* svg.h: pictures: lines, rectangles, marks and text as SVG, which browsers and vector programs show. Colours are classes of
+ * a style that has two sets, for light and for dark pages (prefers-color-scheme); series are told apart by marks and dashes,
+ * too. What is written is well-formed XML whatever the texts are; coordinates are pixels from the upper left corner.
+ */
+#ifndef RVM_TOOLS_SVG_H
+#define RVM_TOOLS_SVG_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { SVG_SERIES = 5 }; /* classes s0 to s4 of lines and marks, f0 to f4 of what is filled */
+
+typedef enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END } svg_anchor;
+
+/* title: what a screen reader says, and a pointer shows. */
+void svg_begin(FILE *out, double width, double height, const char *title);
+void svg_end(FILE *out);
+/* class: "axis", "grid", "s0", "f0" ... */
+void svg_line(FILE *out, const char *class_name, double x1, double y1, double x2, double y2);
+void svg_rect(FILE *out, const char *class_name, double x, double y, double width, double height);
+/* A line through points: `move` begins another stroke of it. */
+void svg_path_begin(FILE *out, const char *class_name);
+void svg_path_point(FILE *out, bool move, double x, double y);
+void svg_path_end(FILE *out);
+/* The mark of a series around a point: a disc, a square, triangles, a diamond. */
+void svg_mark(FILE *out, int series, double x, double y);
+/* class: "text", "title", "f0" ... */
+void svg_text(FILE *out, const char *class_name, svg_anchor anchor, double x, double y, const char *text);
+/* The same, upward, around the point. */
+void svg_text_upward(FILE *out, const char *class_name, double x, double y, const char *text);
+
+#endif

@@ -1,0 +1,96 @@
+#!/bin/sh
+# rvm schedule: what it prints, writes and refuses. schedule.sh FOLDER_OF_BINARIES
+. "$(dirname "$0")/expect.sh"
+
+# A text as a pattern of itself.
+literal() { printf '%s' "$1" | sed 's/[][*?\\]/\\&/g'; }
+
+printf 'l1: x\nl2: x\nm: l1 l2\nr: m l1\n' >tree.txt
+printf 'a: x\nb a\n' >wrong.txt
+printf 'a: b\nb: a\n' >circle.txt
+i=0
+while [ $i -lt 40 ]; do
+    echo "s$((i + 1)): s$i"
+    i=$((i + 1))
+done >chain.txt
+
+# Figures, and the moves themselves.
+expect 0 'pebble, 100 steps, 10 pebbles
+  evaluations  581: 291 forward, 290 uncomputed
+  states       11 at a time, with the first
+  rows         11
+  moves        581
+  formula      581 evaluations, 11 states at most: F(1, s) = 1, F(n, s) = min over m of F(m, s) + F(m, s - 1) + F(n - m, s - 1)' \
+    rvm schedule --by pebble:10 -n 100
+expect 0 'bennett, 2 steps, 2 sectors
+  evaluations  3: 2 forward, 1 uncomputed
+  states       3 at a time, with the first
+  rows         3
+  moves        3
+  formula      3 evaluations, 3 states: E(1) = 1, E(n) = 2 (E(n1) + ... + E(nk)) - E(nk); (2k - 1)^m where n = k^m
+forward    row 2 from row 0: state 1
+forward    row 1 from row 2: state 2
+uncompute  row 2 from row 0: state 1' rvm schedule --by bennett:2 -n 2 --moves
+expect 0 "$(literal '{"ok":true,"by":"revolve","steps":3,"snapshots":2,"counts":{"evaluations":2,"states":3,"rows":3,"moves":11,"forward":0,"uncomputed":0,"advanced":2,"swept":3,"stored":1,"restored":3,"freed":2,"erased":6},"formula":{"evaluations":2,"states":3,"text":"t n - C(s + t, t - 1), C(s + t, s) >= n"},"moves":[["restore",2,0,0],["advance",2,2,1],["store",1,2,1],["advance",2,2,2],["sweep",2,2,3],["restore",2,1,1],["sweep",2,2,2],["free",1,1,1],["restore",2,0,0],["sweep",2,2,1],["free",2,2,0]]}')" \
+    rvm schedule --by revolve:2 -n 3 --moves --json
+expect 0 'pebble, 4 steps of a graph, 4 pebbles
+  evaluations  7: 4 forward, 3 uncomputed
+  states       4 at a time, without inputs
+  rows         4
+  moves        7
+  optimal      no list with so many pebbles is shorter: all sets of steps were searched' \
+    rvm schedule --by pebble:4 --graph tree.txt
+expect 0 '"optimal":false' rvm schedule --by pebble:9 --graph chain.txt --json
+expect 0 "$(literal '"names":["l1","l2","m","r"]')" rvm schedule --by pebble:4 --graph tree.txt --json
+
+# Files: a list that rvm run takes, pictures that are XML.
+expect 0 '' rvm schedule --by pebble:3 -n 4 -o moves.npy
+cat >list.rasm <<'TEXT'
+fn first(kind: i64, moves: i64[t, 4])
+    kind += moves[0, 3]
+end
+TEXT
+expect 0 'kind = 1' rvm run list.rasm first moves=@moves.npy
+for of in '--by pebble:10 -n 100' '--by revolve:5 -n 60' '--by online:5 -n 60' '--by pebble:4 --graph tree.txt' '-n 1000' '-n 1'; do
+    # shellcheck disable=SC2086
+    expect 0 '' rvm schedule $of --svg picture.svg
+    ! command -v xmllint >/dev/null || expect 0 '' xmllint --noout picture.svg
+    expect 0 'prefers-color-scheme:dark' cat picture.svg
+done
+# Those of docs/schedules.md are what its commands draw.
+for of in 'pebble --by pebble:8 -n 64' 'revolve --by revolve:5 -n 60' 'compared -n 1000'; do
+    # shellcheck disable=SC2086
+    expect 0 '' rvm schedule ${of#* } --svg picture.svg
+    expect 0 '' cmp picture.svg "$here/../../docs/images/schedule_${of%% *}.svg"
+done
+printf 'a<&>"\001b: x\n' >odd.txt
+expect 0 '' rvm schedule --by pebble:1 --graph odd.txt --svg odd.svg
+expect 0 'a&lt;&amp;&gt;' cat odd.svg
+! command -v xmllint >/dev/null || expect 0 '' xmllint --noout odd.svg
+
+# All kinds beside each other.
+expect 0 "$(literal '"pebble":[{"pebbles":4,"states":5,"evaluations":25},{"pebbles":5,"states":6,"evaluations":21},{"pebbles":7,"states":8,"evaluations":17},{"pebbles":8,"states":9,"evaluations":15}]')" \
+    rvm schedule -n 8 --json
+
+# What is refused.
+expect 2 'rvm schedule: error: pebble of 100 steps needs at least 8 pebbles, not 7' rvm schedule --by pebble:7 -n 100
+expect 2 'bennett of 9 steps needs at least 2 sectors, not 1' rvm schedule --by bennett:1 -n 9
+expect 2 'this graph needs at least 4 pebbles, not 2' rvm schedule --by pebble:2 --graph tree.txt
+expect 2 'this graph needs more; the least that was found is 7 pebbles, not 6' rvm schedule --by pebble:6 --graph chain.txt
+expect 2 '--by is pebble:NUMBER, the number of pebbles, not `pebble`' rvm schedule --by pebble -n 9
+expect 2 'not `revolve:x`' rvm schedule --by revolve:x -n 9
+expect 2 'not `revolve:3x`' rvm schedule --by revolve:3x -n 9
+expect 2 "$(literal 'no schedule `revolv`; did you mean revolve?')" rvm schedule --by revolv:3 -n 9
+expect 2 '-n says of how many steps' rvm schedule --by revolve:3
+expect 2 'a schedule is of 1 to 2147483647 steps, not of 0' rvm schedule --by revolve:3 -n 0
+expect 2 '--by says which schedule' rvm schedule -n 9 -o moves.npy
+expect 2 '--graph goes with --by pebble:NUMBER' rvm schedule --by revolve:3 --graph tree.txt
+expect 2 '-n is of a chain' rvm schedule --by pebble:3 --graph tree.txt -n 3
+expect 2 '`tree.txt` is read, too, by --graph' rvm schedule --by pebble:4 --graph tree.txt -o tree.txt
+expect 2 'are one file' rvm schedule --by pebble:4 --graph tree.txt -o x.svg --svg x.svg
+expect 3 'wrong.txt:2:1: error: a line is `step: what it takes`, not `b a`' rvm schedule --by pebble:3 --graph wrong.txt
+expect 1 'takes itself, by way of others' rvm schedule --by pebble:3 --graph circle.txt
+expect 3 'cannot read' rvm schedule --by pebble:3 --graph none.txt
+expect 4 'the limit is 67108864' rvm schedule --by bennett:2 -n 1M -o moves.npy
+expect 4 'too many for a picture: 200000 at most' rvm schedule --by pebble:15 -n 10k --svg picture.svg
+finish
