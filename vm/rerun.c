@@ -173,7 +173,7 @@ rvm_status rvm__compare_inputs(rvm_machine *m, rvm_error *err) {
                               .of = at_end ? m->bound.gradient_of : m->bound.entry,
                               .only = at_end ? m->bound.is_value : NULL};
     rvm_value *from = m->bound.inputs;
-    if (!m->bound.compares || r.of < 0) return RVM_OK;
+    if (r.of < 0) return RVM_OK;
     for (uint32_t k = 0; k < m->bound.nargs; k++) {
         was[k] = from;
         if (rvm__is_compared(&f->params[k], !m->o.unchecked)) from += rvm__cells(&m->bound.args[k]);

@@ -8,7 +8,8 @@
  * its magnitude at the start allows, f runs forward once more to learn that at the end (CANCELLED). */
 rvm_status rvm__compare_restored(const rvm__restoring *r, rvm_value *const *was, const rvm_arg *now, rvm_error *err);
 
-/* Of the bound run of a machine, which stands at an end: with what rvm__keep_inputs copied. */
+/* Of the bound run of a machine that compares (m->bound.compares) and stands at an end: with what rvm__keep_inputs copied.
+ */
 rvm_status rvm__compare_inputs(rvm_machine *m, rvm_error *err);
 
 #endif

@@ -20,7 +20,8 @@ static void leave_sweep(rvm_machine *m) {
 static rvm_status move(rvm_machine *m, int course, bool sweep, uint64_t *count, rvm_error *err) {
     const enum rvm__where from = m->run.where;
     const rvm_status status = rvm__move(m, course, sweep, count, err);
-    return status || m->run.where == INSIDE || m->run.where == from ? status : rvm__compare_inputs(m, err);
+    if (status || !m->bound.compares || m->run.where == INSIDE || m->run.where == from) return status;
+    return rvm__compare_inputs(m, err);
 }
 
 rvm_status rvm_machine_forward(rvm_machine *m, rvm_error *err) {
