@@ -175,18 +175,19 @@ static void lower_for(gen *g, const stmt *s) {
     rvm__unwind(g, temps);
 }
 
-/* What compute lets appear stays for the do part, and `undo`, running compute backward, makes it disappear. */
+/* What compute lets appear stays for the do part, and disappears at `undo`, running compute backward, or `forget`. */
 static void lower_region(gen *g, const stmt *s) {
     free_level level;
     const var *mark = g->vars;
-    rvm__warn_undone(g->a, s);
+    if (!s->forgets) rvm__warn_undone(g->a, s);
     rvm__emit(g, RVM_OP_compute, -1, 0, NULL, 0, s->at);
     rvm__gen_level_open(g, &level);
     rvm__lower_statements(g, s->body);
     rvm__gen_level_hold(g, &level);
     rvm__emit(g, RVM_OP_do, -1, 0, NULL, 0, s->do_at);
     lower_block(g, s->other);
-    rvm__emit(g, RVM_OP_undo, -1, 0, NULL, 0, s->undo_at);
+    const uint32_t undo = rvm__emit(g, RVM_OP_undo, -1, 0, NULL, 0, s->undo_at);
+    if (s->forgets && !g->failed) g->f->code[undo].flags |= RVM_FLAG_FORGETS;
     rvm__gen_level_close(g, &level);
     rvm__lower_scope_end(g, mark, false);
 }

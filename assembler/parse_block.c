@@ -28,13 +28,18 @@ static unsigned terminator(const token *t) {
     return is_keyword(t, KW_undo) ? END_undo : 0;
 }
 
+/* A block that undo may end, forget may end as well; the word is a name elsewhere. */
+static bool is_forget(const parser *p) {
+    return is_keyword(&p->tok, KW_forget) && p->ahead.kind == K_LINE;
+}
+
 /* Whether the block ends here; tells what is missing. */
 static bool at_block_end(parser *p, span opened, const char *opener, unsigned allowed) {
-    unsigned end = terminator(&p->tok);
+    unsigned end = is_forget(p) ? END_undo : terminator(&p->tok);
     if (end & allowed) return true;
     bool over = p->tok.kind == K_EOF || is_keyword(&p->tok, KW_fn) || (end & p->allowed);
     if (!over && !end) return false;
-    const char *wanted = allowed & END_end ? "'end'" : allowed & END_do ? "'do'" : "'undo'";
+    const char *wanted = allowed & END_end ? "'end'" : allowed & END_do ? "'do'" : "'undo' or 'forget'";
     const char *found = rvm__token_text(p, &p->tok);
     if (p->a->oom) return true;
     if (over) {
@@ -57,7 +62,7 @@ stmt *rvm__parse_block(parser *p, span opened, const char *opener, unsigned allo
         }
         p->allowed = outer;
         if (at_block_end(p, opened, opener, allowed)) break;
-        if (terminator(&p->tok) || p->tok.kind == K_LINE || p->tok.kind == K_EOF) continue;
+        if (is_forget(p) || terminator(&p->tok) || p->tok.kind == K_LINE || p->tok.kind == K_EOF) continue;
         p->allowed = outer | allowed;
         stmt *s = NULL;
         if (!parse_statement(p, &s)) rvm__lex_skip_line(p);
@@ -213,7 +218,8 @@ static stmt *parse_region(parser *p) {
     rvm__expect_line(p);
     s->other = rvm__parse_block(p, middle, "do", END_undo);
     s->undo_at = p->tok.at;
-    close_block(p, KW_undo);
+    s->forgets = is_forget(p);
+    close_block(p, s->forgets ? KW_forget : KW_undo);
     return s;
 }
 
@@ -273,6 +279,7 @@ static bool parse_known(parser *p, stmt **out) {
     case KW_step:
     case KW_do:
     case KW_undo:
+    case KW_forget:
     case KW_and:
     case KW_or:
     case KW_NONE: break;

@@ -288,6 +288,7 @@ bool rvm__parse_stmt(parser *p, keyword word, stmt **out) {
     case KW_compute:
     case KW_do:
     case KW_undo:
+    case KW_forget:
     case KW_unchecked:
     case KW_parallel:
     case KW_and:

@@ -27,6 +27,7 @@ static bool read_mnemonic(raw_fn *r, raw_insn *in) {
         const uint8_t flag = is_keyword(&p->tok, KW_unchecked) ? RVM_FLAG_UNCHECKED
                              : !strcmp(word, "restore")        ? RVM_FLAG_RESTORE
                              : !strcmp(word, "reversed")       ? RVM_FLAG_REVERSED
+                             : !strcmp(word, "forgetting")     ? RVM_FLAG_FORGETS
                                                                : 0;
         if (!flag) break;
         in->flags |= flag;

@@ -13,7 +13,7 @@ typedef struct span {
 /* clang-format off */
 #define KEYWORDS(X) \
     X(fn) X(const) X(include) X(let) X(if) X(else) X(end) X(from) X(while) X(for) X(compute) X(do) X(undo) \
-    X(call) X(uncall) X(unchecked) X(and) X(or) X(not) X(in) X(step) X(reg) X(arr) X(set) X(drop) X(parallel)
+    X(call) X(uncall) X(unchecked) X(and) X(or) X(not) X(in) X(step) X(reg) X(arr) X(set) X(drop) X(parallel) X(forget)
 /* clang-format on */
 typedef enum keyword {
     KW_NONE,
@@ -162,6 +162,7 @@ typedef struct stmt {
     struct stmt *body, *other;
     span do_at, undo_at; /* of a region */
     bool drops;          /* of an if: its condition goes onto the trail */
+    bool forgets;        /* of a region: it ends by `forget` */
     bool broken;         /* its line is wrong, which was told; what it declares counts as known */
 } stmt;
 

@@ -127,6 +127,7 @@ void output_json_stats(json *j, const tool *t) {
     json_key(j, "bits_trail"), json_uint(j, s.bits_trail);
     json_key(j, "bits_shadows"), json_uint(j, s.bits_shadows);
     json_key(j, "bits_stack"), json_uint(j, s.bits_stack);
+    json_key(j, "bits_forgotten"), json_uint(j, s.bits_forgotten);
     json_key(j, "exact_updates"), json_uint(j, s.exact_updates);
     json_key(j, "exact_bits"), json_uint(j, s.exact_bits);
     json_key(j, "exact_peak"), json_uint(j, s.exact_peak);
@@ -153,9 +154,11 @@ static void text_stats(const tool *t) {
         printf("trail: %llu bytes at most, %llu values on it now\n", (unsigned long long)s.trail_peak,
                (unsigned long long)s.trail_cells);
     if (s.bits_erased)
-        printf("erased: %llu bits: %llu by the trail, %llu of shadows, %llu left on the stack\n",
+        printf("erased: %llu bits: %llu by the trail, %llu of shadows, %llu left on the stack",
                (unsigned long long)s.bits_erased, (unsigned long long)s.bits_trail, (unsigned long long)s.bits_shadows,
                (unsigned long long)s.bits_stack);
+    if (s.bits_forgotten) printf(", %llu forgotten", (unsigned long long)s.bits_forgotten);
+    if (s.bits_erased) printf("\n");
     if (s.exact_updates)
         printf("exact: %llu updates; %llu bits recorded, %llu held at most, %.5f an update\n",
                (unsigned long long)s.exact_updates, (unsigned long long)s.exact_bits, (unsigned long long)s.exact_peak,

@@ -210,7 +210,7 @@ void rvm_machine_stats(const rvm_machine *m, rvm_stats *out) {
     rvm__trail_stats(m, out);
     if (!m->o.keep_shadows) out->bits_shadows += 64 * out->shadows_dropped;
     out->bits_stack = 64 * (m->store.stack_lost + (m->run.where == INSIDE ? 0 : m->store.nstack));
-    out->bits_erased = out->bits_trail + out->bits_shadows + out->bits_stack;
+    out->bits_erased = out->bits_trail + out->bits_shadows + out->bits_stack + out->bits_forgotten;
     out->exact_updates = m->exact.updates;
     out->exact_bits = m->exact.recorded;
     out->exact_peak = m->exact.peak;
@@ -223,7 +223,8 @@ void rvm_machine_stats_reset(rvm_machine *m) {
     m->stats.memory_peak = m->memory;
     m->stats.ancilla_peak = m->store.arena_used;
     m->residue_floor = 0;
-    m->trail.peak = m->trail.erased[0] = m->trail.erased[1] = m->store.stack_lost = 0;
+    m->trail.peak = m->store.stack_lost = 0;
+    memset(m->trail.erased, 0, sizeof m->trail.erased);
     m->exact.updates = m->exact.recorded = 0;
     m->exact.peak = m->exact.held;
     if (m->profile) memset(m->profile, 0, RVM_OP_LIMIT * sizeof *m->profile);

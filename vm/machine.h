@@ -45,6 +45,8 @@ enum rvm__xflag {
     X_UNCHECKED = 32,
     X_BORROWS = 64, /* compute, undo: a sweep runs the compute part as an adjoint from the start (borrow.c) */
     /* par and endpar, which have none of the above but X_UNCHECKED */
+    /* of compute */
+    X_FORGETS = 1,  /* a plain run discards what it made; to.i: levels of the trail that keep nothing */
     X_REVERSED = 1, /* from the last instance to the first */
     X_GUARD = 2,    /* roles of elements are enforced (guard.c) */
 };
@@ -62,9 +64,10 @@ typedef struct rvm__xinsn {
         struct {
             uint16_t i, lo, hi, step, last, c, hidden;
             uint16_t shared; /* of par: how many registers its instances add into */
-            int32_t jump;    /* bytes from here to the paired instruction; of undo, to its do */
-            int32_t jump2;   /* of compute and do, to the undo; of undo, to its compute; of par, the first of its shared */
-        } to;                /* jumps, loops, regions, blocks */
+            /* do and undo of a region that forgets: lo + (hi << 16), in rvm__code.made: what it makes */
+            int32_t jump;  /* bytes from here to the paired instruction; of undo, to its do; of do, to its compute */
+            int32_t jump2; /* of compute and do, to the undo; of undo, to its compute; of par, the first of its shared */
+        } to;              /* jumps, loops, regions, blocks */
         struct {
             rvm__xplace p[3];
             uint32_t site; /* in this machine; not so for three operands (rvm__set_site) */
@@ -94,6 +97,8 @@ typedef struct rvm__code {
     uint32_t slots; /* of a frame: registers, constants, hidden */
     rvm__shared *shared;
     size_t cap_shared;
+    uint16_t *made; /* by region that forgets: how many registers and arrays, then these */
+    size_t nmade, cap_made;
 } rvm__code;
 
 /* ---- frames and arrays ---- */
@@ -155,6 +160,7 @@ enum rvm__scratch {
     SCRATCH_MODIFIED,
     SCRATCH_BORROW,
     SCRATCH_BLOCK,
+    SCRATCH_MADE,
     SCRATCH_SIZES, /* of sums, rerun.c */
     RVM__SCRATCHES
 };

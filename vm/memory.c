@@ -89,9 +89,13 @@ static rvm__chunk *chunk_for(rvm_machine *m, size_t size) {
     return c;
 }
 
+size_t rvm__locals_size(size_t size) {
+    return (size + ALIGN - 1) / ALIGN * ALIGN;
+}
+
 void *rvm__locals_push(rvm_machine *m, size_t size) {
     if (size > SIZE_MAX / 4) return NULL;
-    size = (size + ALIGN - 1) / ALIGN * ALIGN;
+    size = rvm__locals_size(size);
     if (!m->store.arena || m->store.arena->size - m->store.arena->used < size) {
         rvm__chunk *c = chunk_for(m, size);
         if (!c) return NULL;
@@ -105,11 +109,18 @@ void *rvm__locals_push(rvm_machine *m, size_t size) {
 }
 
 void rvm__locals_pop(rvm_machine *m, size_t size) {
-    size = (size + ALIGN - 1) / ALIGN * ALIGN;
+    size = rvm__locals_size(size);
     m->store.arena_used -= size;
     while (m->store.arena->used == 0 && size && m->store.arena->below) m->store.arena = m->store.arena->below;
     m->store.arena->used -= size;
     while (m->store.arena->used == 0 && m->store.arena->below) m->store.arena = m->store.arena->below;
+}
+
+void rvm__locals_release(rvm_machine *m, uint64_t mark) {
+    while (m->store.arena_used > mark) {
+        const size_t more = m->store.arena_used - mark;
+        rvm__locals_pop(m, more < m->store.arena->used ? more : m->store.arena->used);
+    }
 }
 
 void rvm__locals_clear(rvm_machine *m) {

@@ -17,6 +17,8 @@ bool rvm__reserve_frame(rvm_machine *m, size_t slots, size_t arrays);
  * NULL: out of memory. Chunks are kept for the next time. */
 void *rvm__locals_push(rvm_machine *m, size_t size);
 void rvm__locals_pop(rvm_machine *m, size_t size);
+size_t rvm__locals_size(size_t size);                    /* what such an array takes of arena_used */
+void rvm__locals_release(rvm_machine *m, uint64_t mark); /* back to an earlier arena_used, whatever has appeared since */
 void rvm__locals_clear(rvm_machine *m);
 void rvm__locals_free(rvm_machine *m);
 

@@ -13,6 +13,8 @@ static void set_course(rvm_machine *m, int course) {
         m->exact.restoring = (course < 0) == m->run.began_at_start;
         m->run.pc = course > 0 ? m->codes[m->bound.entry].x + 1 : m->codes[m->bound.entry].x + f->ncode - 2;
         m->run.where = INSIDE;
+    } else if (m->run.course != course && m->trail.nforgetting) {
+        rvm__forget_unwind(m, course);
     } else if (m->run.course != course) {
         m->run.dir = -m->run.dir;
         m->exact.restoring = !m->exact.restoring;

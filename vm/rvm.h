@@ -270,8 +270,9 @@ typedef struct rvm_stats {
     uint64_t exact_bits, exact_peak; /* the bits of that in all, and held at most */
     uint64_t trail_peak;             /* bytes there, at most: 9 a cell */
     /* What is gone for good, in bits, and by cause (docs/semantics.md, section 13): values that a trail which is off did not
-     * keep; gradients that an adjoint, as a mode or as a program, dropped; values left on the stack. */
-    uint64_t bits_erased, bits_trail, bits_shadows, bits_stack;
+     * keep; gradients that an adjoint, as a mode or as a program, dropped; values left on the stack; places made by compute
+     * parts that were forgotten. */
+    uint64_t bits_erased, bits_trail, bits_shadows, bits_stack, bits_forgotten;
     uint32_t stack_left;                /* values on the stack now: at an end of the run they go with the call */
     rvm_residue residues[RVM_RESIDUES]; /* the largest of releases by place in the program, largest first; value 0: none */
 } rvm_stats;

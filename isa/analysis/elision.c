@@ -10,10 +10,15 @@
 #include "elision.h"
 #include "accesses.h"
 
+#include <string.h>
+
 typedef struct part { /* an open region */
     uint32_t compute;
-    uint32_t oldest; /* since when the oldest place has been there that it changes so far */
-    bool trails;     /* it does something with a trail */
+    uint32_t oldest;             /* since when the oldest place has been there that it changes so far */
+    bool trails;                 /* it does something with a trail */
+    bool asserts;                /* something that is not dropped */
+    uint32_t by;                 /* the instruction that changes the oldest, */
+    enum rvm__unforgettable why; /* and how */
 } part;
 
 typedef struct pass {
@@ -55,40 +60,49 @@ static bool moves(const pass *s, const rvm_insn *in, bool trail) {
     return false;
 }
 
-/* Whether the instruction must run again, whatever it changes: what it moves lies outside, it asserts something, or the
- * order of the text is not that of execution. */
-static bool stays(const pass *s, const rvm_insn *in) {
-    const rvm_op op = (rvm_op)in->op;
-    if (rvm__pair_of(op) == RVM_PAIR_jmp || moves(s, in, false)) return true;
-    return !s->unchecked && (rvm__is_call(in) || !(in->flags & RVM_FLAG_UNCHECKED)); /* a callee has its own assertions */
+/* What of the instruction lies outside of any region, or that the order of the text is not that of execution. */
+static enum rvm__unforgettable pinned_by(const pass *s, const rvm_insn *in) {
+    if (rvm__pair_of(in->op) == RVM_PAIR_jmp) return RVM__JUMPS;
+    return moves(s, in, false) ? RVM__MOVES_STACK : RVM__FORGETTABLE;
 }
 
-static void change(const pass *s, uint32_t oldest, bool trails) {
+static bool asserts(const pass *s, const rvm_insn *in) { /* a callee has its own assertions */
+    return !s->unchecked && (rvm__is_call(in) || !(in->flags & RVM_FLAG_UNCHECKED));
+}
+
+static void change(const pass *s, const part *by) {
     if (!s->depth) return;
     part *top = &s->open[s->depth - 1];
-    top->oldest = earliest(top->oldest, oldest);
-    top->trails |= trails;
+    top->trails |= by->trails;
+    top->asserts |= by->asserts;
+    if (by->oldest >= top->oldest) return;
+    top->oldest = by->oldest;
+    top->by = by->by;
+    top->why = by->why;
 }
 
 static bool is_region(const rvm_insn *in) {
-    return in->op == RVM_OP_compute || in->op == RVM_OP_do || in->op == RVM_OP_undo;
+    return rvm__class_of(in->op) == RVM_CLASS_REGION;
 }
 
-/* At compute, do or undo; whether the compute part that ends here is elided. */
+/* At compute, do or undo; whether a compute part ends here, that of the innermost region. */
 static bool visit_region(pass *s, uint32_t pc, const rvm_insn *in) {
-    if (in->op == RVM_OP_compute) {
-        s->open[s->depth++] = (part){pc, UINT32_MAX, false};
-        return false;
-    }
-    const part *top = &s->open[s->depth - 1];
-    if (in->op == RVM_OP_do) return top->oldest > top->compute;
+    if (in->op == RVM_OP_compute) s->open[s->depth++] = (part){.compute = pc, .oldest = UINT32_MAX};
+    if (in->op != RVM_OP_undo) return in->op == RVM_OP_do;
     s->depth--;
-    change(s, top->oldest, top->trails);
+    change(s, &s->open[s->depth]);
     return false;
 }
 
 static void visit(const pass *s, uint32_t pc, const rvm_insn *in) {
-    if (s->depth) change(s, stays(s, in) ? ALWAYS : oldest_changed(s, in), moves(s, in, true));
+    if (s->depth) {
+        const enum rvm__unforgettable pinned = pinned_by(s, in);
+        change(s, &(part){.oldest = pinned ? ALWAYS : oldest_changed(s, in),
+                          .trails = moves(s, in, true),
+                          .asserts = asserts(s, in),
+                          .by = pc,
+                          .why = pinned ? pinned : RVM__CHANGES_OLDER});
+    }
     RVM__EACH_ACCESS(a, s->p, s->f, in)
         if (a.appears) *since(s, &a) = pc;
 }
@@ -98,15 +112,74 @@ size_t rvm__elision_scratch(const rvm_function *f) {
     return regions * sizeof(part) + ((size_t)f->nregs + f->narrays) * sizeof(uint32_t);
 }
 
-void rvm__elision_find(const rvm_program *p, const rvm__reach *reach, uint32_t fn, bool unchecked, void *scratch,
-                       void (*found)(void *userdata, const rvm__elision *region), void *userdata) {
+static pass begin(const rvm_program *p, const rvm__reach *reach, uint32_t fn, bool unchecked, void *scratch) {
     const rvm_function *f = &p->functions[fn];
     pass s = {.p = p, .reach = reach, .f = f, .unchecked = unchecked, .named = scratch};
     s.open = (part *)(s.named + f->nregs + f->narrays);
-    RVM__EACH_INSN(x, f) {
-        if (!is_region(x.in))
-            visit(&s, x.pc, x.in);
-        else if (visit_region(&s, x.pc, x.in))
-            found(userdata, &(rvm__elision){s.open[s.depth - 1].compute, x.in->target, s.open[s.depth - 1].trails});
+    return s;
+}
+
+/* Whether the instruction ends a compute part; then *c is that. */
+static bool ends_part(pass *s, const rvm__cursor *x, const part **c) {
+    const bool ends = is_region(x->in) && visit_region(s, x->pc, x->in);
+    if (!is_region(x->in)) visit(s, x->pc, x->in);
+    *c = s->depth ? &s->open[s->depth - 1] : NULL;
+    return ends;
+}
+
+static bool is_own(const part *c) { /* all that it changes */
+    return c->oldest > c->compute;
+}
+
+void rvm__elision_find(const rvm_program *p, const rvm__reach *reach, uint32_t fn, bool unchecked, void *scratch,
+                       void (*found)(void *userdata, const rvm__elision *region), void *userdata) {
+    pass s = begin(p, reach, fn, unchecked, scratch);
+    const part *c;
+    RVM__EACH_INSN(x, s.f) {
+        if (!ends_part(&s, &x, &c)) continue;
+        const bool forgets = rvm__forgets(s.f, c->compute);
+        if (forgets || (is_own(c) && !c->asserts))
+            found(userdata, &(rvm__elision){c->compute, x.in->target, c->trails, forgets});
     }
+}
+
+rvm__keeping rvm__keeping_find(const rvm_program *p, const rvm__reach *reach, uint32_t fn, void *scratch) {
+    pass s = begin(p, reach, fn, true, scratch);
+    const part *c;
+    RVM__EACH_INSN(x, s.f)
+        if (ends_part(&s, &x, &c) && rvm__forgets(s.f, c->compute) && !is_own(c))
+            return (rvm__keeping){c->compute, c->by, c->why};
+    return (rvm__keeping){0};
+}
+
+/* ---- what a part leaves ---- */
+
+/* A register or array that the instruction makes appear or disappear, for the first time on the way up the text. */
+static void note_made(const rvm_function *f, const rvm_insn *in, const rvm_place *q, uint16_t *seen, rvm__made *made) {
+    uint16_t *mark = &seen[q->kind == RVM_PLACE_ARRAY ? f->nregs + q->slot : q->slot];
+    if (*mark) return;
+    *mark = 1;
+    if (rvm__is_inverse(in->op)) return;
+    if (q->kind == RVM_PLACE_ARRAY)
+        made->arrays[made->narrays++] = q->slot;
+    else
+        made->regs[made->nregs++] = q->slot;
+}
+
+rvm__made rvm__made_find(const rvm_function *f, uint32_t compute, uint16_t *room) {
+    const size_t things = (size_t)f->nregs + f->narrays;
+    rvm__made made = {.regs = room + things, .arrays = room + things + f->nregs};
+    char buffer[256];
+    memset(room, 0, things * sizeof *room);
+    for (uint32_t pc = f->code[compute].target - 1; pc > compute; pc--) {
+        const rvm_insn *in = &f->code[pc];
+        if (in->op == RVM_OP_undo) { /* what a region within made is gone already */
+            pc = in->target;
+            continue;
+        }
+        const char *letters = rvm__place_letters(in, buffer);
+        for (uint32_t k = in->nplaces; k-- > 0;)
+            if (rvm__letter_toggles(letters[k])) note_made(f, in, rvm__places(f, in) + k, room, &made);
+    }
+    return made;
 }

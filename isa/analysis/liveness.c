@@ -377,8 +377,14 @@ static void give_up(const flow *w) {
 /* ---- memory ---- */
 
 /* by pc of compute */
+typedef struct elided {
+    uint8_t *at;
+    bool all; /* or those that forget */
+} elided_parts;
+
 static void mark_elided(void *userdata, const rvm__elision *region) {
-    ((uint8_t *)userdata)[region->compute] = 1;
+    const elided_parts *e = userdata;
+    e->at[region->compute] = e->all || region->forgets;
 }
 
 /* The list of the function; false: out of memory. */
@@ -390,7 +396,8 @@ static bool make_list(flow *w, uint32_t fn, bool backward) {
     void *scratch = rvm__make(&s->p->al, size);
     bool ok = elided && scratch;
     if (ok) {
-        if (!s->run.whole) rvm__elision_find(s->p, s->reach, fn, s->run.unchecked, scratch, mark_elided, elided);
+        elided_parts e = {elided, !s->run.whole};
+        rvm__elision_find(s->p, s->reach, fn, s->run.unchecked, scratch, mark_elided, &e);
         ok = rvm__list_make(&w->list, s->p, fn, backward, elided);
     }
     rvm__release(&s->p->al, elided, f->ncode);

@@ -7,7 +7,8 @@
  *
  * C runs again as it is, the shadows of what it leaves appearing beside, unless it borrows (activity.h): then as the adjoint
  * of its inverse. The segments are left out where C does nothing with a trail. Where nothing in C has a shadow, either, its
- * adjoint is C backward, and all of it a region around B's adjoint, which engines know to shorten (elision.h).
+ * adjoint is C backward, and all of it a region around B's adjoint, which engines know to shorten (elision.h). A region that
+ * ends by `forget` has these adjoints too: C again, with what it overwrites kept, so that C's adjoint can take it back.
  *
  * Walking a list up with the sweep's style gives the adjoint of its inverse.
  */
@@ -255,14 +256,14 @@ static void segment(rvm__derive *t, uint32_t pc, bool touches, rvm_op op) {
     if (touches) RVM__ADD(t, op, 0, 0, rvm__integer_place(t, t->level - 1));
 }
 
-/* Whether C has neither shadows nor trails: then its adjoint is C backward. */
+/* Whether C has neither shadows nor trails: then its adjoint is C backward; or is forgotten, whatever it overwrites. */
 static bool is_plain(const rvm__derive *t, region r) {
     RVM__EACH_INSN_IN(x, rvm__source(t), r.compute, r.begin) {
         for (int k = 0; k < x.in->nplaces; k++)
             if (rvm__active(t, &x.q[k])) return false;
         if (t->a.stack && (rvm__op_on_stack((rvm_op)x.in->op) || reaches(t, x.in, false))) return false;
     }
-    return !touches_trail(t, r);
+    return rvm__forgets(rvm__source(t), r.compute) || !touches_trail(t, r);
 }
 
 static void sweep_region(rvm__derive *t, region r, int step) {

@@ -178,6 +178,10 @@ static inline bool rvm__cursor_next(rvm__cursor *c) {
 }
 #define RVM__EACH_INSN_IN(x, of, lo, hi) for (rvm__cursor x = {.f = (of), .pc = (lo)-1u, .end = (hi)}; rvm__cursor_next(&x);)
 #define RVM__EACH_INSN(x, of)            RVM__EACH_INSN_IN(x, of, 0, (of)->ncode)
+/* Whether the region at `compute` of a verified function ends by `forget`. */
+static inline bool rvm__forgets(const rvm_function *f, uint32_t compute) {
+    return f->code[f->code[f->code[compute].target].target].flags & RVM_FLAG_FORGETS;
+}
 static inline uint32_t rvm__ops_in(const rvm_function *f, rvm_op op) {
     uint32_t n = 0;
     RVM__EACH_INSN(x, f) n += x.in->op == op;

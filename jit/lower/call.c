@@ -306,9 +306,9 @@ static void run_call(call *c, bool apart) {
     rvm__build *k = e->k;
     const rvm__summary *summary = &e->u->summaries[c->callee];
     LLVMValueRef *args = rvm__unit_alloc(e->u, (RVM__FIXED_PARAMS + c->n * (size_t)RVM__MOST_PARAMS) * sizeof *args);
-    const uint16_t deep = rvm__deep_at(e, e->control.pc);
-    const rvm__specialisation *v = e->vectorised ? rvm__vectorised(e->u, c->callee, c->dir, apart, deep, c->conflicts)
-                                                 : rvm__version_of(e->u, c->callee, c->dir, apart, deep);
+    const uint16_t discards = rvm__discards_at(e, e->control.pc);
+    const rvm__specialisation *v = e->vectorised ? rvm__vectorised(e->u, c->callee, c->dir, apart, discards, c->conflicts)
+                                                 : rvm__version_of(e->u, c->callee, c->dir, apart, discards);
     if (!args || !v || !v->function) return;
     unsigned n = 0;
     if (!rvm__is_inlined(e->u, c->callee) && summary->most > RVM__MOST_UNSEEN) { /* calls alone can go on for ever */

@@ -66,6 +66,7 @@ static void use_body(const rvm__emit *e, plan *p, const uint8_t *inner) {
         const enum rvm__trail_use use = rvm__trail_use(e, x.pc);
         use_places(e, p, inner, x.pc);
         if (use == RVM__TRAIL_KEPT) p->why = "what it overwrites is kept on a trail";
+        if (use == RVM__TRAIL_LOST && rvm__is_forgotten(e, x.pc)) p->why = "what it overwrites is forgotten";
         if (use == RVM__TRAIL_LOST) p->lost = true;
         if (rvm__pair_of(x.in->op) == RVM_PAIR_par && is_guarded(e, x.pc))
             p->why = "roles in a block within are only known while it runs";
@@ -312,7 +313,7 @@ static LLVMValueRef make_entry(rvm__emit *e, const plan *p, const rvm__specialis
 static LLVMValueRef entry_of(rvm__emit *e, const plan *p, uint32_t pc, int dir) {
     rvm__unit *u = e->u;
     rvm__specialisation *v = rvm__find_specialisation(
-        u, (rvm__specialisation){.fn = e->fn, .dir = dir, .apart = e->apart, .deep = e->deep, .block = pc});
+        u, (rvm__specialisation){.fn = e->fn, .dir = dir, .apart = e->apart, .discards = e->discards, .block = pc});
     char name[256];
     if (!v || v->entry || !(v->type = type_of(e, p))) return v ? v->entry : NULL;
     snprintf(name, sizeof name, "%s.block.%u.%s", e->f->name, (unsigned)p->par, dir < 0 ? "backward" : "forward");

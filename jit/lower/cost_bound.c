@@ -112,8 +112,8 @@ static uint64_t count(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t t
         n++;
         if ((jumps && !looked && in->target < pc) || is_long(u, fn, pc)) return RVM__UNBOUNDED;
         if (rvm__is_call(in)) n += most_of_call(u, in, looked);
-        if (in->op == RVM_OP_compute) { /* the part runs twice */
-            n += 2 * count(u, fn, pc + 1, in->target, looked);
+        if (in->op == RVM_OP_compute) { /* the part runs twice, unless it is forgotten */
+            n += (rvm__forgets(f, pc) ? 1 : 2) * count(u, fn, pc + 1, in->target, looked);
             pc = in->target - 1;
         }
         if (!rvm__is_loop(in->op) || in->target < pc) continue;

@@ -172,17 +172,18 @@ static void keep_whole(rvm__emit *e, LLVMValueRef branch) {
 }
 
 /* Bits that each trip of the loop erased that turns, which are counted where it ends; 0 if they are counted already. */
-static void erased_by_all(rvm__emit *e, const rvm__xinsn *x, uint64_t bits[2]) {
+static void erased_by_all(rvm__emit *e, const rvm__xinsn *x, uint64_t bits[RVM__ERASED]) {
     if (!e->count.ahead || e->count.settled || e->at || !is_one(rvm__slot_value(e, x->to.step))) rvm__settle_erased(e);
-    for (int k = 0; k < 2; k++) bits[k] = e->count.erasing[k], e->count.erasing[k] = 0;
+    for (int k = 0; k < RVM__ERASED; k++) bits[k] = e->count.erasing[k], e->count.erasing[k] = 0;
 }
 
-static void count_erased(rvm__emit *e, const rvm__xinsn *x, const uint64_t bits[2]) {
+static void count_erased(rvm__emit *e, const rvm__xinsn *x, const uint64_t bits[RVM__ERASED]) {
     LLVMBuilderRef b = e->k->b;
     LLVMValueRef others = LLVMBuildSub(b, rvm__slot_value(e, x->to.last), rvm__slot_value(e, x->to.lo), "");
     LLVMValueRef trips = LLVMBuildAdd(b, others, rvm__build_int(e->k, 1), "");
-    for (uint32_t k = 0; k < 2; k++)
-        if (bits[k]) rvm__count_erased(e, k, LLVMBuildMul(b, trips, rvm__build_int(e->k, (int64_t)bits[k]), ""));
+    for (uint32_t k = 0; k < RVM__ERASED; k++)
+        if (bits[k])
+            rvm__count_erased(e, (enum rvm__erasing)k, LLVMBuildMul(b, trips, rvm__build_int(e->k, (int64_t)bits[k]), ""));
 }
 
 bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
@@ -192,7 +193,7 @@ bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     const uint64_t most = rvm__trips_unseen(e, e->control.pc);
     const bool up = rvm__loop_ascends(e, in), strips = c->whole && c->strips == lower;
     LLVMBasicBlockRef ends = c->passing ? c->passing[e->control.pc] : NULL, begins = ends ? c->passing[in->target] : NULL;
-    uint64_t erased[2];
+    uint64_t erased[RVM__ERASED];
     erased_by_all(e, x, erased);
     const bool looks = !e->count.ahead && !(e->vectorised && rvm__passes_unseen(e, e->control.pc));
     if (e->count.ahead)
@@ -219,7 +220,7 @@ bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     }
     rvm__at(e, ended);
     rvm__set_slot(e, x->to.i, i);
-    if (erased[0] || erased[1]) count_erased(e, x, erased);
+    if (erased[0] || erased[1] || erased[2]) count_erased(e, x, erased);
     if (!strips) return true;
     LLVMBasicBlockRef more = rvm__block(e, "more"), out = rvm__block(e, "out");
     LLVMValueRef left = rvm__if_left(e, lower, more, out);

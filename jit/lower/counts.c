@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-enum { CHARGED, CALLS, BELOW, ERASED, SHADES };
+enum { CHARGED, CALLS, BELOW, ERASED };
 
 static LLVMValueRef counted(rvm__emit *e, LLVMValueRef counts, unsigned k) {
     return rvm__member(e, counts, k * sizeof(int64_t));
@@ -46,7 +46,7 @@ void rvm__hand_counts(rvm__emit *e) {
 
 void rvm__begin_counts(rvm__emit *e) {
     rvm__put_at(e, rvm__build_int(e->k, 0), e->count.below);
-    for (int k = 0; k < 2; k++) rvm__put_at(e, rvm__build_int(e->k, 0), e->count.erased[k]);
+    for (int k = 0; k < RVM__ERASED; k++) rvm__put_at(e, rvm__build_int(e->k, 0), e->count.erased[k]);
     if (e->u->w->standalone) return;
     if (!e->count.counts) {
         rvm__take_counts(e);
@@ -57,13 +57,13 @@ void rvm__begin_counts(rvm__emit *e) {
 }
 
 void rvm__end_counts(rvm__emit *e) {
-    LLVMValueRef from[RVM__COUNTS] = {e->count.charged, e->count.calls, e->count.below, e->count.erased[0],
-                                      e->count.erased[1]};
+    LLVMValueRef from[RVM__COUNTS] = {e->count.charged, e->count.calls, e->count.below};
+    for (unsigned k = 0; k < RVM__ERASED; k++) from[ERASED + k] = e->count.erased[k];
     if (e->u->w->standalone) return;
     for (unsigned k = 0; k < RVM__COUNTS && e->count.counts; k++) copy(e, counted(e, e->count.counts, k), from[k]);
     if (e->count.counts) return;
     rvm__hand_counts(e);
-    for (size_t k = 0; k < 2; k++)
+    for (size_t k = 0; k < RVM__ERASED; k++)
         increase(e, machine_count(e, offsetof(rvm__native, erased) + 8 * k), rvm__get(e, e->k->i64, e->count.erased[k]));
 }
 
@@ -82,16 +82,16 @@ void rvm__counts_of_call(rvm__emit *e, LLVMValueRef counts) {
     copy(e, e->count.calls, counted(e, counts, CALLS));
     LLVMValueRef below = rvm__get(e, e->k->i64, counted(e, counts, BELOW));
     raise(e, e->count.below, LLVMBuildAdd(e->k->b, below, rvm__build_int(e->k, 1), ""));
-    increase(e, e->count.erased[0], rvm__get(e, e->k->i64, counted(e, counts, ERASED)));
-    increase(e, e->count.erased[1], rvm__get(e, e->k->i64, counted(e, counts, SHADES)));
+    for (unsigned k = 0; k < RVM__ERASED; k++)
+        increase(e, e->count.erased[k], rvm__get(e, e->k->i64, counted(e, counts, ERASED + k)));
 }
 
 /* ---- what a discarding trail does not keep ---- */
 
-void rvm__count_erased(rvm__emit *e, uint32_t level, LLVMValueRef bits) {
-    LLVMValueRef to = e->count.erased[level > 0];
+void rvm__count_erased(rvm__emit *e, enum rvm__erasing why, LLVMValueRef bits) {
+    LLVMValueRef to = e->count.erased[why];
     if (e->count.ahead && LLVMIsAConstantInt(bits))
-        e->count.erasing[level > 0] += LLVMConstIntGetZExtValue(bits);
+        e->count.erasing[why] += LLVMConstIntGetZExtValue(bits);
     else
         rvm__put_at(e, LLVMBuildAdd(e->k->b, rvm__get(e, e->k->i64, to), bits, ""), to);
 }
@@ -105,10 +105,10 @@ void rvm__settle_erased(rvm__emit *e) {
     const uint32_t ahead = e->count.ahead;
     e->count.settled = true; /* each trip counts its own, what it erases behind this as well */
     e->count.ahead = 0;
-    for (uint32_t k = 0; k < 2; k++) {
+    for (uint32_t k = 0; k < RVM__ERASED; k++) {
         const uint64_t bits = e->count.erasing[k];
         e->count.erasing[k] = 0;
-        if (bits) rvm__count_erased(e, k, rvm__build_int(e->k, (int64_t)bits));
+        if (bits) rvm__count_erased(e, (enum rvm__erasing)k, rvm__build_int(e->k, (int64_t)bits));
     }
     e->count.ahead = ahead;
 }

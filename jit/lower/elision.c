@@ -7,8 +7,9 @@
 
 static void found(void *userdata, const rvm__elision *region) {
     rvm__emit *e = userdata;
-    if (region->trails && !e->u->w->standalone) return; /* its segments would have to be emptied */
-    e->control.elided[region->compute] = 1;
+    if (region->forgets) e->control.elided[region->compute] = RVM__FORGOTTEN;
+    if (region->forgets || (region->trails && !e->u->w->standalone)) return; /* its segments would have to be emptied */
+    e->control.elided[region->compute] = RVM__ELIDED;
 }
 
 void rvm__find_elisions(rvm__emit *e) {
@@ -17,7 +18,7 @@ void rvm__find_elisions(rvm__emit *e) {
     if (!scratch) return;
     rvm__elision_find(u->p, u->reach, e->fn, u->w->unchecked, scratch, found, e);
     RVM__EACH_INSN(x, e->f)
-        if (e->control.elided[x.pc]) e->count.before[x.pc] = rvm__local(e, e->k->i64, "before");
+        if (e->control.elided[x.pc] == RVM__ELIDED) e->count.before[x.pc] = rvm__local(e, e->k->i64, "before");
 }
 
 /* Whether the array that appears at pc is still there at `end`: no instruction between makes it disappear. */
@@ -48,6 +49,23 @@ void rvm__forget_locals(rvm__emit *e, uint32_t compute) {
     }
 }
 
+void rvm__forget_places_of(rvm__emit *e, uint32_t compute) {
+    rvm__build *k = e->k;
+    uint16_t *room = rvm__unit_alloc(e->u, rvm__made_most(e->f) * sizeof *room);
+    if (!room) return;
+    const rvm__made made = rvm__made_find(e->f, compute, room);
+    LLVMValueRef n = rvm__build_int(k, made.nregs);
+    for (uint32_t a = 0; a < made.narrays; a++) {
+        if (rvm__view_at(e, made.arrays[a], e->f->code[compute].target)) continue; /* only its name goes */
+        LLVMValueRef all = rvm__build_int(k, 1);
+        for (int d = 0; d < e->f->arrays[made.arrays[a]].ndim; d++)
+            all = LLVMBuildMul(k->b, all, rvm__dimension(e, made.arrays[a], d), "");
+        n = LLVMBuildAdd(k->b, n, all, "");
+    }
+    rvm__count_erased(e, RVM__ERASED_PLACES, LLVMBuildMul(k->b, n, rvm__build_int(k, 64), ""));
+    rvm__forget_locals(e, compute);
+}
+
 /* What nobody reads is not kept either, but counts. Whole arrays stand in memory and are cleared as ever. */
 static bool is_discarded_alone(const rvm__emit *e, const rvm_insn *in, rvm_op op) {
     const enum rvm_pair pair = rvm__pair_of(op);
@@ -64,7 +82,8 @@ bool rvm__leave_out(rvm__emit *e, const rvm_insn *in, rvm_op op) {
         return false;
     if (rvm__op_on_trail(op)) {
         if (!is_discarded_alone(e, in, op)) return false;
-        rvm__count_erased(e, rvm__op_sets(op) ? 0 : e->code->x[e->control.pc].trail.level, rvm__site_bits_of(e, in));
+        const uint32_t level = rvm__op_sets(op) ? 0 : e->code->x[e->control.pc].trail.level;
+        rvm__count_erased(e, rvm__erased_by(level), rvm__site_bits_of(e, in));
     } else if (op == RVM_OP_unlet || op == RVM_OP_unaddr)
         return false; /* the register has no value any more */
     if (op == RVM_OP_unview) rvm__array_gone(e, rvm__places(e->f, in)->slot);

@@ -76,7 +76,7 @@ typedef struct rvm__pending { /* a stretch still to be walked */
 } rvm__pending;
 
 /* A function in a direction, or, for threads, a parallel block of it; `apart`: its arrays that are added into are known not
- * to overlap; `deep`: levels of the trail that are deep in it, of those that it matters for. */
+ * to overlap; `discards`: levels of the trail that discard where it is entered, of those that it matters for. */
 typedef struct rvm__specialisation {
     struct rvm__specialisation *next;  /* of the function */
     struct rvm__specialisation *later; /* to be emitted */
@@ -85,7 +85,7 @@ typedef struct rvm__specialisation {
     bool apart;
     bool vectorised;    /* called by an instance of a block: it bails out where others leave (instance.c) */
     uint64_t conflicts; /* of a vectorised one, by parameter: see rvm__block_ir.conflicts */
-    uint16_t deep;
+    uint16_t discards;
     uint32_t block;               /* 0, or the end by which the block is entered */
     uint32_t at;                  /* 0, or the instruction in its middle at which it is entered */
     LLVMValueRef function, entry; /* entry: of a block, what threads call */
@@ -95,17 +95,18 @@ typedef struct rvm__specialisation {
 typedef struct rvm__summary { /* of a function of the program */
     bool recursive;
     rvm__native_need need;
-    uint64_t size;        /* instructions, those of callees included, as far as counted */
-    uint64_t work;        /* the same, but each counts for as often as it may run, as far as loops tell */
-    uint64_t most;        /* instructions of a call, or RVM__UNBOUNDED */
-    uint64_t unseen;      /* the same in lanes, without what polls where it turns */
-    bool by_value;        /* it, or what it calls, calls through function values */
-    uint16_t levels;      /* of the trail that something goes onto, or comes from */
-    uint8_t tracked_from; /* with so many levels deep it must be known at run time how deep they are */
-    bool exits;           /* it has side exits, as far as it has been emitted */
-    bool silent;          /* nothing is, nor in what it calls */
+    uint64_t size;    /* instructions, those of callees included, as far as counted */
+    uint64_t work;    /* the same, but each counts for as often as it may run, as far as loops tell */
+    uint64_t most;    /* instructions of a call, or RVM__UNBOUNDED */
+    uint64_t unseen;  /* the same in lanes, without what polls where it turns */
+    bool by_value;    /* it, or what it calls, calls through function values */
+    uint16_t levels;  /* of the trail that something goes onto, or comes from */
+    uint16_t asks;    /* of these, where one does not discard it must be known at run time how deep it is; */
+    bool always_asks; /* so it must at some depth whatever discards */
+    bool exits;       /* it has side exits, as far as it has been emitted */
+    bool silent;      /* nothing is, nor in what it calls */
 } rvm__summary;
-enum { RVM__NEVER_TRACKED = 255, RVM__UNBOUNDED = 1 << 30 };
+enum { RVM__UNBOUNDED = 1 << 30 };
 /* Instructions that go by without a poll: of a strip of a loop, and of one trip or call within it. */
 enum { RVM__STRIP = 1 << 20, RVM__MOST_UNSEEN = 1 << 14 };
 
@@ -169,29 +170,36 @@ typedef struct rvm__frame_ir {
     uint32_t nmeetings, cap_meetings;
 } rvm__frame_ir;
 
+/* Why a compute part runs once: its uncomputing is not observed, or it is forgotten. */
+enum rvm__elided { RVM__UNELIDED, RVM__ELIDED, RVM__FORGOTTEN };
+/* Levels of the trail that discard at an instruction: (x & and) | or, of those x where the function is entered. */
+typedef struct rvm__discarding {
+    uint16_t and, or ;
+} rvm__discarding;
+
 /* Where lowering stands, and what is still to be walked. */
 typedef struct rvm__control {
     uint32_t pc; /* being walked */
     rvm__context *context, *contexts;
     rvm__pending *pending;
     uint32_t npending, cap_pending;
-    uint32_t emitted;   /* instructions in all */
-    uint8_t *elided;    /* by pc of compute: its uncomputing is not observed */
-    rvm__strip *strips; /* by pc of the lower end */
-    uint16_t *covered;  /* by pc: levels of the trail deeper there than at the start */
-    uint8_t *tracked;   /* by pc, of segments: the machine tracks it */
-    uint8_t *untracked; /* between pc - 1 and pc: how many segments around are not tracked */
+    uint32_t emitted;         /* instructions in all */
+    uint8_t *elided;          /* by pc of compute: enum rvm__elided */
+    rvm__strip *strips;       /* by pc of the lower end */
+    rvm__discarding *covered; /* by pc */
+    uint8_t *tracked;         /* by pc, of segments: the machine tracks it */
+    uint8_t *untracked;       /* between pc - 1 and pc: how many segments around are not tracked */
 } rvm__control;
 
 /* What is counted. */
 typedef struct rvm__accounting {
-    LLVMValueRef counts;                           /* where its caller has them; NULL: the machine */
-    LLVMValueRef charged, calls, below, erased[2]; /* allocas; below: frames below this one at most */
-    uint32_t walked;                               /* instructions since the last charge */
-    uint32_t ahead;       /* 0, or the end by which a loop is entered whose trips are charged already: in its body */
-    uint64_t erasing[2];  /* there: bits that this trip erased, which are not counted yet */
-    bool settled;         /* it may be left: trips behind it may not count for it */
-    LLVMValueRef *before; /* by pc of compute: alloca, what its first run charged */
+    LLVMValueRef counts;                                     /* where its caller has them; NULL: the machine */
+    LLVMValueRef charged, calls, below, erased[RVM__ERASED]; /* allocas; below: frames below this one at most */
+    uint32_t walked;                                         /* instructions since the last charge */
+    uint32_t ahead; /* 0, or the end by which a loop is entered whose trips are charged already: in its body */
+    uint64_t erasing[RVM__ERASED]; /* there: bits that this trip erased, which are not counted yet */
+    bool settled;                  /* it may be left: trips behind it may not count for it */
+    LLVMValueRef *before;          /* by pc of compute: alloca, what its first run charged */
 } rvm__accounting;
 
 /* Of parallel blocks: as a function that runs instances, and around such. */
@@ -217,7 +225,7 @@ typedef struct rvm__emit {
     int dir;
     bool apart;
     bool vectorised; /* an instance, or what it calls: see instance.c */
-    uint16_t deep;
+    uint16_t discards;
     rvm__frame_ir frame;
     rvm__control control;
     rvm__accounting count;
@@ -227,7 +235,9 @@ enum rvm__homed { RVM__HOMELESS, RVM__HOMED, RVM__HOMED_FIXED /* and it never he
 enum { RVM__NO_BASE = 0xffff };
 enum { RVM__FEW = 32 };
 enum { RVM__COUNTS_PARAM = 5, RVM__FIXED_PARAMS }; /* of a function of IR, before those of the program */
-enum { RVM__COUNTS = 5 }; /* i64 that calls pass on: charged, calls, frames below the callee's at most, erased there (2) */
+enum {
+    RVM__COUNTS = 3 + RVM__ERASED
+}; /* i64 that calls pass on: charged, calls, frames below the callee's at most, erased */
 /* Whether nothing that changes shares the memory of a parameter that is an array, seen from the function. By their roles
  * only those that are added into may overlap each other, and those that are only read. */
 static inline bool rvm__is_apart(const rvm_param *param, bool apart) {
@@ -260,8 +270,8 @@ LLVMValueRef rvm__need_constant(rvm__unit *u, uint32_t fn);
 rvm__specialisation *rvm__find_specialisation(rvm__unit *u, rvm__specialisation v);
 /* Of a function that must be there; it will be emitted. */
 const rvm__specialisation *rvm__declare_specialisation(rvm__unit *u, const rvm__specialisation *like);
-const rvm__specialisation *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep);
-const rvm__specialisation *rvm__vectorised(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep,
+const rvm__specialisation *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t discards);
+const rvm__specialisation *rvm__vectorised(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t discards,
                                            uint64_t conflicts);
 bool rvm__is_inlined(const rvm__unit *u, uint32_t fn);
 
@@ -314,8 +324,11 @@ LLVMValueRef rvm__counts_for_call(rvm__emit *e); /* one more: memory for what it
 void rvm__counts_of_call(rvm__emit *e, LLVMValueRef counts);
 void rvm__hand_counts(rvm__emit *e); /* to the machine, which adds to them, and back; but for what is erased */
 void rvm__take_counts(rvm__emit *e);
-void rvm__count_erased(rvm__emit *e, uint32_t level, LLVMValueRef bits); /* of a trail that discards */
-LLVMValueRef rvm__site_bits_of(rvm__emit *e, const rvm_insn *in);        /* of the value that goes onto it there */
+void rvm__count_erased(rvm__emit *e, enum rvm__erasing why, LLVMValueRef bits);
+static inline enum rvm__erasing rvm__erased_by(uint32_t level) { /* a level of a trail that discards */
+    return level ? RVM__ERASED_GRADIENTS : RVM__ERASED_VALUES;
+}
+LLVMValueRef rvm__site_bits_of(rvm__emit *e, const rvm_insn *in); /* of the value that goes onto it there */
 /* Counts what waits for all trips of a loop that are charged ahead, since this trip may end here. */
 void rvm__settle_erased(rvm__emit *e);
 
@@ -442,6 +455,7 @@ void rvm__find_elisions(rvm__emit *e); /* fills elided and before */
 bool rvm__leave_out(rvm__emit *e, const rvm_insn *in, rvm_op op);
 /* All that appears in the compute part is gone, without a trace but for the memory of arrays. */
 void rvm__forget_locals(rvm__emit *e, uint32_t compute);
+void rvm__forget_places_of(rvm__emit *e, uint32_t compute); /* the same, counted: of a region that forgets */
 
 /* ---- frame.c ---- */
 bool rvm__frame_begin(rvm__emit *e); /* false: noted */
@@ -491,12 +505,13 @@ void rvm__lines_at(rvm__emit *e);   /* what is built from now on belongs to the 
 void rvm__lines_none(rvm__unit *u); /* to no line */
 
 /* ---- depth.c ---- */
-void rvm__find_depths(rvm__unit *u); /* fills levels and tracked_from of all summaries */
-/* Whether what the function does, entered with these levels deep, depends on how deep they are. */
-bool rvm__asks_depth(const rvm__summary *summary, uint16_t deep);
-uint16_t rvm__deep_specialisation(const rvm__unit *u, uint32_t fn, uint16_t deep); /* what of it matters for the function */
-bool rvm__find_segments(rvm__emit *e);                                             /* fills covered, tracked, untracked */
-uint16_t rvm__deep_at(const rvm__emit *e, uint32_t pc); /* at an instruction that is no end of a part or segment */
+void rvm__find_depths(rvm__unit *u); /* fills levels, asks and always_asks of all summaries */
+/* Whether what the function does, entered where these levels discard, depends on how deep levels are. */
+bool rvm__asks_depth(const rvm__summary *summary, uint16_t discards);
+uint16_t rvm__discards_that_matter(const rvm__unit *u, uint32_t fn, uint16_t discards); /* for the function */
+bool rvm__find_segments(rvm__emit *e);                      /* fills covered, tracked, untracked */
+uint16_t rvm__discards_at(const rvm__emit *e, uint32_t pc); /* at an instruction that is no end of a part or segment */
+bool rvm__is_forgotten(const rvm__emit *e, uint32_t pc);    /* whether more discards there than the machine's option says */
 /* What the instruction at pc puts onto trails, those that it calls included: nothing, or only what is lost; else it is kept.
  */
 enum rvm__trail_use { RVM__TRAIL_UNUSED, RVM__TRAIL_LOST, RVM__TRAIL_KEPT };

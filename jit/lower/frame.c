@@ -162,7 +162,7 @@ bool rvm__frame_make(rvm__emit *e) {
     e->count.calls = rvm__local(e, k->i64, "calls");
     e->count.below = rvm__local(e, k->i64, "below");
     e->frame.site = rvm__local(e, k->i32, "site");
-    for (int n = 0; n < 2; n++) e->count.erased[n] = rvm__local(e, k->i64, "erased");
+    for (int n = 0; n < RVM__ERASED; n++) e->count.erased[n] = rvm__local(e, k->i64, "erased");
     make_slots(e);
     make_arrays(e);
     rvm__find_elisions(e);

@@ -10,7 +10,7 @@ void rvm__emit_function(rvm__unit *u, const rvm__specialisation *v) {
                    .fn = v->fn,
                    .dir = v->dir,
                    .apart = v->apart,
-                   .deep = v->deep,
+                   .discards = v->discards,
                    .block.chunk = v->block,
                    .at = v->at,
                    .vectorised = v->vectorised,

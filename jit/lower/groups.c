@@ -64,7 +64,7 @@ static void count(const grouping *g, LLVMValueRef out, LLVMValueRef cost) {
     rvm__put_at(e, charged, cost);
     increase(e, e->count.charged, charged);
     increase(e, e->count.calls, reduced(g, out, RVM__VECTORISED_CALLS));
-    for (int n = 0; n < 2; n++) increase(e, e->count.erased[n], reduced(g, out, RVM__VECTORISED_ERASED + n));
+    for (int n = 0; n < RVM__ERASED; n++) increase(e, e->count.erased[n], reduced(g, out, RVM__VECTORISED_ERASED + n));
     rvm__put_at(e, LLVMBuildSelect(k->b, LLVMBuildICmp(k->b, LLVMIntUGT, below, was, ""), below, was, ""), e->count.below);
 }
 

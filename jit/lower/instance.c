@@ -115,9 +115,9 @@ static void bind(rvm__instance *o) {
     rvm__know_lengths(e);
 }
 
-static const size_t counted[RVM__VECTORISED_COUNTS] = {offsetof(rvm__native, charged), offsetof(rvm__native, calls),
-                                                       offsetof(rvm__native, peak), offsetof(rvm__native, erased),
-                                                       offsetof(rvm__native, erased) + 8};
+static const size_t counted[RVM__VECTORISED_COUNTS] = {
+    offsetof(rvm__native, charged), offsetof(rvm__native, calls),      offsetof(rvm__native, peak),
+    offsetof(rvm__native, erased),  offsetof(rvm__native, erased) + 8, offsetof(rvm__native, erased) + 16};
 
 static void make_native(rvm__emit *e) {
     LLVMValueRef n = rvm__local(e, LLVMArrayType2(e->k->i64, sizeof(rvm__native) / 8), "native");
@@ -163,7 +163,7 @@ void rvm__emit_instance(rvm__instance *o, uint32_t pc) {
                      .fn = outer->fn,
                      .dir = outer->dir,
                      .apart = outer->apart,
-                     .deep = outer->deep,
+                     .discards = outer->discards,
                      .vectorised = true,
                      .block.ends = outer->f->code[pc].target,
                      .block.conflicts = outer->block.conflicts,

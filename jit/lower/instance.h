@@ -14,6 +14,7 @@ enum {
     RVM__VECTORISED_PEAK,
     RVM__VECTORISED_ERASED,
     RVM__VECTORISED_SHADES,
+    RVM__VECTORISED_FORGOTTEN,
     RVM__VECTORISED_COUNTS
 };
 enum { RVM__MOST_VECTORISED = 20000 }; /* instructions of what an instance calls */

@@ -146,9 +146,9 @@ static LLVMValueRef give_counts(rvm__build *k, LLVMValueRef native) {
 }
 
 static void take_counts(rvm__build *k, LLVMValueRef native, LLVMValueRef counts, LLVMValueRef frame) {
-    const size_t to[RVM__COUNTS] = {offsetof(rvm__native, charged), offsetof(rvm__native, calls),
-                                    offsetof(rvm__native, peak), offsetof(rvm__native, erased),
-                                    offsetof(rvm__native, erased) + 8};
+    const size_t to[RVM__COUNTS] = {offsetof(rvm__native, charged),    offsetof(rvm__native, calls),
+                                    offsetof(rvm__native, peak),       offsetof(rvm__native, erased),
+                                    offsetof(rvm__native, erased) + 8, offsetof(rvm__native, erased) + 16};
     LLVMValueRef v[RVM__COUNTS];
     for (size_t n = 0; n < RVM__COUNTS; n++) v[n] = LLVMBuildLoad2(k->b, k->i64, member(k, counts, 8 * n), "");
     LLVMValueRef peak = LLVMBuildLoad2(k->b, k->i64, member(k, native, to[2]), "");
@@ -165,7 +165,11 @@ static bool emit_entry(rvm__unit *u) {
     LLVMTypeRef two[2] = {k->ptr, k->ptr};
     LLVMValueRef *args = rvm__unit_alloc(u, (RVM__FIXED_PARAMS + f->nparams * (size_t)RVM__MOST_PARAMS) * sizeof *args);
     LLVMValueRef(*copy)[2] = rvm__unit_alloc(u, (f->nparams + 1) * sizeof *copy);
-    const rvm__specialisation like = {.fn = u->w->fn, .dir = u->w->direction, .apart = u->w->contiguous, .at = u->w->at};
+    const rvm__specialisation like = {.fn = u->w->fn,
+                                      .dir = u->w->direction,
+                                      .apart = u->w->contiguous,
+                                      .discards = rvm__discards_that_matter(u, u->w->fn, u->w->discards),
+                                      .at = u->w->at};
     const rvm__specialisation *v = rvm__declare_specialisation(u, &like);
     if (!args || !copy || !v || !v->function) return false;
     LLVMValueRef entry = LLVMAddFunction(k->module, RVM__ENTRY, LLVMFunctionType(k->i32, two, 2, false));

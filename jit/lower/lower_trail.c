@@ -80,7 +80,7 @@ static void set(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, uint32_t 
     if (overflow && !(x->flags & X_UNCHECKED)) rvm__exit_if(e, overflow);
     LLVMValueRef args[4] = {e->frame.machine, int32(e, 0), int32(e, site), bits_of(e, old)};
     if (rvm__is_discarded(e, 0))
-        rvm__count_erased(e, 0, rvm__site_bits_of(e, in));
+        rvm__count_erased(e, RVM__ERASED_VALUES, rvm__site_bits_of(e, in));
     else
         rvm__exit_if(e, negate(e, rvm__call_runtime(e, "rvm__native_put", e->k->i1, 4, args)));
     LLVMValueRef now = rvm__build_update(e->k, RVM_OP_set, (rvm_type)x->type, old, f, NULL);

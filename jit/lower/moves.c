@@ -80,7 +80,7 @@ static void clear(rvm__emit *e, uint16_t array, int d, LLVMValueRef address) {
 }
 
 static void discard_array(rvm__emit *e, uint32_t level, uint16_t array) {
-    rvm__count_erased(e, level, LLVMBuildMul(e->k->b, elements(e, array), rvm__build_int(e->k, 64), ""));
+    rvm__count_erased(e, rvm__erased_by(level), LLVMBuildMul(e->k->b, elements(e, array), rvm__build_int(e->k, 64), ""));
     if (!is_dead(e, array)) clear(e, array, 0, rvm__get(e, e->k->ptr, e->frame.array[array].data));
 }
 
@@ -96,7 +96,7 @@ static void discard_scalars(rvm__emit *e, const rvm_insn *in, const moving *w) {
         LLVMValueRef some = LLVMBuildICmp(k->b, LLVMIntNE, bits_of(e, rvm__load(e, &o[n])), zero, "");
         bits = LLVMBuildAdd(k->b, bits, LLVMBuildSelect(k->b, some, full, zero, ""), "");
     }
-    rvm__count_erased(e, w->x->trail.level, bits);
+    rvm__count_erased(e, rvm__erased_by(w->x->trail.level), bits);
     for (uint32_t n = 0; n < w->n && o; n++) {
         const rvm_place *q = &w->places[n];
         rvm__store(e, &o[n], LLVMConstNull(rvm__build_type(k, o[n].type)));
@@ -109,7 +109,10 @@ static void discard_scalars(rvm__emit *e, const rvm_insn *in, const moving *w) {
 /* False: not such a simple case. */
 static bool discard(rvm__emit *e, const rvm_insn *in, const moving *w) {
     if (w->places->kind != RVM_PLACE_ARRAY) return discard_scalars(e, in, w), true;
-    if (w->n > 1) return false;
+    if (w->n > 1) {
+        if (rvm__is_forgotten(e, e->control.pc)) rvm__exit_if(e, LLVMConstInt(e->k->i1, 1, false)); /* which knows */
+        return false;
+    }
     discard_array(e, w->x->trail.level, w->places->slot);
     return true;
 }

@@ -50,7 +50,7 @@ static void promise(rvm__unit *u, LLVMValueRef f, const rvm_function *g, bool ap
 
 rvm__specialisation *rvm__find_specialisation(rvm__unit *u, rvm__specialisation like) {
     for (rvm__specialisation *v = u->specialisations[like.fn]; v; v = v->next)
-        if (v->dir == like.dir && v->apart == like.apart && v->deep == like.deep && v->block == like.block &&
+        if (v->dir == like.dir && v->apart == like.apart && v->discards == like.discards && v->block == like.block &&
             v->at == like.at && v->vectorised == like.vectorised && v->conflicts == like.conflicts)
             return v;
     rvm__specialisation *v = rvm__unit_alloc(u, sizeof *v);
@@ -65,9 +65,10 @@ const rvm__specialisation *rvm__declare_specialisation(rvm__unit *u, const rvm__
     const rvm_function *g = &u->p->functions[like->fn];
     char name[256];
     if (!v || v->function || !(v->type = type_of(u, g))) return v;
-    snprintf(name, sizeof name, "%s%s%s%s%s%s", g->name, v->dir < 0 ? ".backward" : ".forward",
-             v->apart ? "" : ".overlapping", v->deep ? ".deep" : "", v->vectorised ? ".laned" : "",
-             v->at ? ".entered" : ""); /* a point keeps it apart from what is called, as C's sin */
+    snprintf(
+        name, sizeof name, "%s%s%s%s%s%s", g->name, v->dir < 0 ? ".backward" : ".forward", v->apart ? "" : ".overlapping",
+        v->discards == rvm__discards_that_matter(u, like->fn, u->w->discards) ? "" : ".deep", v->vectorised ? ".laned" : "",
+        v->at ? ".entered" : ""); /* a point keeps it apart from what is called, as C's sin */
     v->function = LLVMAddFunction(u->k->module, name, v->type);
     LLVMSetLinkage(v->function, LLVMInternalLinkage);
     rvm__attribute(u->k, v->function, -1, "nounwind", 0);
@@ -81,17 +82,18 @@ const rvm__specialisation *rvm__declare_specialisation(rvm__unit *u, const rvm__
     return v;
 }
 
-const rvm__specialisation *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep) {
-    const rvm__specialisation like = {.fn = fn, .dir = dir, .apart = apart, .deep = rvm__deep_specialisation(u, fn, deep)};
+const rvm__specialisation *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t discards) {
+    const rvm__specialisation like = {
+        .fn = fn, .dir = dir, .apart = apart, .discards = rvm__discards_that_matter(u, fn, discards)};
     return rvm__declare_specialisation(u, &like);
 }
 
-const rvm__specialisation *rvm__vectorised(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t deep,
+const rvm__specialisation *rvm__vectorised(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t discards,
                                            uint64_t conflicts) {
     const rvm__specialisation like = {.fn = fn,
                                       .dir = dir,
                                       .apart = apart,
-                                      .deep = rvm__deep_specialisation(u, fn, deep),
+                                      .discards = rvm__discards_that_matter(u, fn, discards),
                                       .vectorised = true,
                                       .conflicts = conflicts};
     return rvm__declare_specialisation(u, &like);

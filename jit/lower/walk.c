@@ -31,16 +31,34 @@ static void conditional_jump(rvm__emit *e, const rvm_insn *in, LLVMValueRef take
 
 /* ---- regions: which way on, semantics.md, section 5 ---- */
 
+static bool is_forgotten(const rvm__emit *e, uint32_t compute) {
+    return e->control.elided[compute] == RVM__FORGOTTEN;
+}
+
 static void trail_deeper(rvm__emit *e, const rvm__context *part, int by) {
     LLVMValueRef args[2] = {e->frame.machine, LLVMConstInt(e->k->i32, (uint64_t)(int64_t)by, true)};
-    if (part->tracked && !e->u->w->standalone) rvm__call_runtime(e, "rvm__trail_deeper", e->k->nothing, 2, args);
+    if (!part->tracked || e->u->w->standalone) return;
+    if (!is_forgotten(e, part->compute))
+        rvm__call_runtime(e, "rvm__trail_deeper", e->k->nothing, 2, args);
+    else if (by < 0)
+        rvm__call_runtime(e, "rvm__forget_end", e->k->nothing, 1, args);
+    else {
+        args[1] = LLVMConstInt(e->k->i16, e->code->x[part->compute].to.i, false);
+        LLVMValueRef status = rvm__call_runtime(e, "rvm__forget_begin", e->k->i32, 2, args);
+        rvm__exit_if(e, LLVMBuildICmp(e->k->b, LLVMIntNE, status, LLVMConstInt(e->k->i32, 0, false), ""));
+    }
 }
 
 /* Whether the second run of the compute part is left out: not in the region in which the code was entered, of whose first
  * run nobody knows what it charged. */
 static bool is_elided(const rvm__emit *e, uint32_t compute) {
     const uint32_t gap = e->control.context->gap, undo = e->f->code[e->f->code[compute].target].target;
-    return e->control.elided[compute] && !(compute < gap && gap <= undo);
+    return is_forgotten(e, compute) || (e->control.elided[compute] && !(compute < gap && gap <= undo));
+}
+
+/* Of the hidden slot: vm/interp/interp.inc. */
+static int forgets_bit(const rvm__emit *e, uint32_t compute) {
+    return is_forgotten(e, compute) ? 8 : 0;
 }
 
 /* Into the compute part at `compute`; its hidden slot says whether it turns around at the end. */
@@ -50,9 +68,9 @@ static bool enter_part(rvm__emit *e, uint32_t compute, enum rvm__pass pass) {
     rvm__context *inner = rvm__context_in(e, e->control.context, compute, pass, dir);
     if (!inner) return false;
     trail_deeper(e, inner, 1);
-    rvm__set_slot(e, e->code->x[compute].to.hidden, rvm__build_int(e->k, turns));
+    rvm__set_slot(e, e->code->x[compute].to.hidden, rvm__build_int(e->k, turns | forgets_bit(e, compute)));
     e->control.context = inner;
-    if (!is_elided(e, compute) || dir < 0) return true;
+    if (!is_elided(e, compute) || is_forgotten(e, compute) || dir < 0) return true;
     rvm__charge(e, 0);
     rvm__put_at(e, rvm__get(e, e->k->i64, e->count.charged), e->count.before[compute]);
     return true;
@@ -65,8 +83,8 @@ static void leave_part(rvm__emit *e) {
     LLVMValueRef before = e->count.before[c->compute];
     trail_deeper(e, c, -1);
     e->control.context = c->parent;
-    rvm__set_slot(e, e->code->x[c->compute].to.hidden, rvm__build_int(e->k, 0));
-    if (!is_elided(e, c->compute) || c->dir < 0) return;
+    rvm__set_slot(e, e->code->x[c->compute].to.hidden, rvm__build_int(e->k, forgets_bit(e, c->compute)));
+    if (!is_elided(e, c->compute) || is_forgotten(e, c->compute) || c->dir < 0) return;
     rvm__charge(e, 0);
     LLVMValueRef now = rvm__get(e, e->k->i64, e->count.charged);
     rvm__put_at(e, LLVMBuildSub(e->k->b, now, rvm__get(e, e->k->i64, before), ""), before);
@@ -74,6 +92,11 @@ static void leave_part(rvm__emit *e) {
 
 /* The uncomputing of a region that nobody observes: its charge, and its locals are gone. */
 static void skip_part(rvm__emit *e, uint32_t compute) {
+    if (is_forgotten(e, compute)) {
+        rvm__forget_places_of(e, compute);
+        rvm__set_slot(e, e->code->x[compute].to.hidden, rvm__build_int(e->k, 0));
+        return;
+    }
     LLVMValueRef now = rvm__get(e, e->k->i64, e->count.charged), cost = rvm__get(e, e->k->i64, e->count.before[compute]);
     rvm__put_at(e, LLVMBuildAdd(e->k->b, now, cost, ""), e->count.charged);
     rvm__forget_locals(e, compute);
@@ -221,7 +244,7 @@ static void walk(rvm__emit *e, const rvm__pending *p) {
     e->control.context = p->context;
     e->count.walked = 0;
     e->count.ahead = begins_ahead(e, p);
-    e->count.erasing[0] = e->count.erasing[1] = 0;
+    for (int k = 0; k < RVM__ERASED; k++) e->count.erasing[k] = 0;
     e->count.settled = false;
     for (uint32_t pc = p->pc, next; !e->u->status; pc = next) {
         e->control.pc = pc;

@@ -147,6 +147,7 @@ static bool same_stats(const pair *x, const char *what) {
     if (!x->e->discards) { /* what nobody reads counts as one value a `drop` */
         SAME(bits_trail);
         SAME(bits_shadows);
+        SAME(bits_forgotten);
     }
     SAME(bits_stack);
     SAME(stack_left);

@@ -59,7 +59,7 @@
     HP(start, halt) HP(jmp, cf) HP(jt, cft) HP(jf, cff) HP(jtu, cftu) HP(jfu, cffu) HP(for_up, for_down) HP(next_up, next_down) \
     HP(par_up, par_down) HP(endpar_up, endpar_down) \
     HP(inner_for_up, inner_for_down) HP(inner_next_up, inner_next_down) \
-    HP(call, uncall) HP(compute_up, compute_down) HP(do_up, do_down) HP(undo_up, undo_down) \
+    HP(call, uncall) HP(compute_up, compute_down) HP(do_up, do_down) HP(undo_up, undo_down) HP(forget_up, forget_down) \
     HP(addr, unaddr) HP(new, del) HP(view, unview) HS(assert) HS(nop) HS(trap)
 /* clang-format on */
 

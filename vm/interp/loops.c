@@ -66,12 +66,13 @@ uint64_t rvm__rest_of_loop(const rvm_machine *m) {
     return left < MOST / 2 ? 2 * left : MOST;
 }
 
-/* Nothing is to be deep around the frame, of trails that discard. */
+/* Nothing is to be deep around the frame, of trails that discard, and nothing to be forgotten. */
 bool rvm__trails_fit(const rvm_machine *m, const rvm__native_place *at) {
     const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     const rvm_function *f = &m->p->functions[top->fn];
     const rvm__xinsn *x = m->codes[top->fn].x;
     uint32_t deep = 0, segments[RVM_MAX_ORDER] = {0};
+    if (m->trail.nforgetting) return false;
     if (!m->trail.discards) return true;
     for (uint32_t pc = 0; at->pc && pc < rvm__gap(at->pc, m->run.dir); pc++) {
         const rvm_op op = (rvm_op)f->code[pc].op;

@@ -1,6 +1,7 @@
 /* prepare.c: choose a handler for each instruction and lay its operands out for it. */
 #include "prepare.h"
 #include "accesses.h"
+#include "elision.h"
 #include "sites.h"
 
 #include "handlers.h"
@@ -40,6 +41,8 @@ typedef struct preparation {
     const uint8_t *local; /* by array: may be local, so that its elements may have a magnitude to keep (locals.c) */
     uint8_t *modified;    /* by register: changed otherwise than by appearing and disappearing */
     uint32_t depth, deepest;
+    rvm__code *code;
+    bool failed; /* out of memory */
 } preparation;
 
 static bool is_let(const rvm_insn *in) {
@@ -246,7 +249,9 @@ static uint16_t other_handler(const preparation *p, const rvm_insn *in, const rv
     const enum rvm_pair pair = rvm__pair_of(in->op);
     switch (rvm__class_of(in->op)) {
     case RVM_CLASS_CONTROL: return control_handler(in, unchecked);
-    case RVM_CLASS_REGION: return pair == RVM_PAIR_compute ? H_compute_up : pair == RVM_PAIR_do ? H_do_up : H_undo_up;
+    case RVM_CLASS_REGION:
+        if (in->flags & RVM_FLAG_FORGETS) return H_forget_up;
+        return pair == RVM_PAIR_compute ? H_compute_up : pair == RVM_PAIR_do ? H_do_up : H_undo_up;
     case RVM_CLASS_CALL: prepare_call(p, in, places, x); return H_call;
     case RVM_CLASS_IN_PLACE: return in_place_handler(p, in, places, x);
     case RVM_CLASS_STACK: return pair == RVM_PAIR_push ? H_push : pair == RVM_PAIR_pushc ? H_pushc : H_stow;
@@ -277,6 +282,41 @@ static void prepare_trail(const preparation *p, const rvm_insn *in, const rvm_pl
     for (int k = (int)strcspn(operands, "m") + 1; k < in->nplaces; k++) x->active |= place_active(p, &places[k]);
 }
 
+/* What the part makes, once for the three ends of the region. */
+static void find_made(preparation *p, uint32_t compute, rvm__xinsn *x) {
+    rvm__code *code = p->code;
+    uint16_t *room = rvm__scratch(p->m, SCRATCH_MADE, rvm__made_most(p->f) * sizeof *room), levels = 0;
+    const uint32_t begin = p->f->code[compute].target;
+    const rvm__made made = room ? rvm__made_find(p->f, compute, room) : (rvm__made){0};
+    const size_t n = 2 + (size_t)made.nregs + made.narrays, at = code->nmade;
+    p->failed |= !room || !rvm__trail_pops_between(p->m, p->fn, compute + 1, begin, &levels) ||
+                 !rvm__reserve(p->m, (void **)&code->made, &code->cap_made, at + n, sizeof *code->made);
+    if (p->failed) return;
+    code->nmade += n;
+    code->made[at] = (uint16_t)made.nregs;
+    code->made[at + 1] = (uint16_t)made.narrays;
+    memcpy(code->made + at + 2, made.regs, made.nregs * sizeof *made.regs);
+    memcpy(code->made + at + 2 + made.nregs, made.arrays, made.narrays * sizeof *made.arrays);
+    x->flags |= X_FORGETS;
+    x->to.i = (uint16_t)~levels;
+    x->to.lo = (uint16_t)at;
+    x->to.hi = (uint16_t)(at >> 16);
+}
+
+static void prepare_forgetting(preparation *p, uint32_t pc, rvm__xinsn *x) {
+    const rvm_insn *code = p->f->code;
+    const uint32_t compute = code[pc].op == RVM_OP_compute ? pc
+                             : code[pc].op == RVM_OP_undo  ? code[pc].target
+                                                           : code[code[pc].target].target;
+    if (!rvm__forgets(p->f, compute)) return;
+    if (pc == compute) {
+        find_made(p, pc, x);
+        return;
+    }
+    x->to.lo = p->code->x[compute].to.lo;
+    x->to.hi = p->code->x[compute].to.hi;
+}
+
 static void prepare_other(preparation *p, uint32_t pc, const rvm_insn *in, const rvm_place *places, bool unchecked,
                           rvm__xinsn *x) {
     const char *operands = rvm__op_info[in->op].operands;
@@ -300,9 +340,10 @@ static void prepare_other(preparation *p, uint32_t pc, const rvm_insn *in, const
         x->to.hidden = hidden_slot(p, p->depth);
         const uint32_t next = in->target, after = p->f->code[next].target;
         if (in->op == RVM_OP_compute) x->to.jump2 = bytes_to(pc, after);
-        if (in->op == RVM_OP_do) x->to.jump2 = bytes_to(pc, next);
+        if (in->op == RVM_OP_do) x->to.jump = bytes_to(pc, after), x->to.jump2 = bytes_to(pc, next);
         if (in->op == RVM_OP_undo) x->to.jump = bytes_to(pc, after), x->to.jump2 = bytes_to(pc, next);
     }
+    if (rvm__class_of(in->op) == RVM_CLASS_REGION) prepare_forgetting(p, pc, x);
     const uint16_t handler = other_handler(p, in, places, unchecked, x);
     x->handler = (uint16_t)(handler + rvm__is_inverse(in->op));
     if (!(x->active)) x->handler = (uint16_t)(x->handler + RVM__PLAIN);
@@ -380,12 +421,14 @@ static void mark_borrowing(void *code, uint32_t compute, uint32_t undo) {
 
 static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, const uint8_t *local, rvm__code *code) {
     const rvm_function *f = &m->p->functions[fn];
-    preparation p = {.m = m, .f = f, .fn = fn, .shadow = shadow, .local = local};
+    preparation p = {.m = m, .f = f, .fn = fn, .shadow = shadow, .local = local, .code = code};
     p.modified = rvm__scratch(m, SCRATCH_MODIFIED, f->nregs);
     if (!code->x) code->x = rvm__resize(m, NULL, 0, f->ncode * sizeof *code->x);
     if (!p.modified || !code->x) return RVM_ERR_MEMORY;
     survey(&p);
+    code->nmade = 0;
     RVM__EACH_INSN(x, f) prepare_one(&p, x.pc, &code->x[x.pc]);
+    if (p.failed) return RVM_ERR_MEMORY;
     if (shadow) {
         void *scratch = rvm__scratch(m, SCRATCH_BORROW, rvm__borrow_scratch(f));
         if (!scratch) return RVM_ERR_MEMORY;
@@ -414,6 +457,7 @@ void rvm__prepare_free(rvm_machine *m, rvm__code **codes) {
     for (uint32_t fn = 0; fn < m->p->nfunctions; fn++) {
         rvm__code *code = &(*codes)[fn];
         if (code->x) rvm__resize(m, code->x, m->p->functions[fn].ncode * sizeof(rvm__xinsn), 0);
+        rvm__resize(m, code->made, code->cap_made * sizeof *code->made, 0);
         if (code->shared) rvm__resize(m, code->shared, code->cap_shared * sizeof *code->shared, 0);
     }
     rvm__resize(m, *codes, (m->p->nfunctions + 1) * sizeof **codes, 0);

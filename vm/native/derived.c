@@ -330,8 +330,9 @@ static void derived_count(rvm_machine *m, rvm_machine *d, uint32_t ran, uint64_t
     *to += s.forward;
     m->stats.calls += s.calls;
     m->stats.ran |= ran;
-    m->trail.erased[0] += s.bits_trail;
-    m->trail.erased[1] += s.bits_shadows;
+    m->trail.erased[RVM__ERASED_VALUES] += s.bits_trail;
+    m->trail.erased[RVM__ERASED_GRADIENTS] += s.bits_shadows;
+    m->trail.erased[RVM__ERASED_PLACES] += s.bits_forgotten;
     m->store.stack_lost += s.bits_stack / 64;
     if (m->memory + s.memory_peak > m->stats.memory_peak) m->stats.memory_peak = m->memory + s.memory_peak;
     if (s.ancilla_peak > m->stats.ancilla_peak) m->stats.ancilla_peak = s.ancilla_peak;

@@ -141,10 +141,7 @@ static uint64_t rvm__native_mark(const rvm_machine *m) {
 }
 
 static void rvm__native_release(rvm_machine *m, uint64_t mark) {
-    while (m->store.arena_used > mark) {
-        const size_t more = m->store.arena_used - mark;
-        rvm__locals_pop(m, more < m->store.arena->used ? more : m->store.arena->used);
-    }
+    rvm__locals_release(m, mark);
 }
 
 /* Whether the elements of a local array agree with what they were at first; a residue is left to the interpreter. */
@@ -246,6 +243,8 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_del),
     SYMBOL(rvm__native_agree_all),
     SYMBOL(rvm__trail_deeper),
+    SYMBOL(rvm__forget_begin),
+    SYMBOL(rvm__forget_end),
     SYMBOL(rvm__trail_segment),
     SYMBOL(rvm__trail_top),
     SYMBOL(rvm__trail_pop),
@@ -326,7 +325,8 @@ static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__
     n.charged = 0;
     n.limit = m->run.budget / SIZE;
     n.fuel = rvm__fuel_left(m, rvm__run_count(m));
-    n.calls = n.erased[0] = n.erased[1] = 0;
+    n.calls = 0;
+    for (int k = 0; k < RVM__ERASED; k++) n.erased[k] = 0;
     n.peak = m->stats.depth_peak;
     n.status = n.lost = RVM_OK;
     n.threads = m->jit.threads;
@@ -338,9 +338,10 @@ static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__
     m->jit.native = NULL;
     m->run.budget = (n.limit - n.charged) * SIZE;
     m->stats.calls += n.calls;
-    for (int k = 0; k < 2; k++) m->trail.erased[k] += n.erased[k];
+    for (int k = 0; k < RVM__ERASED; k++) m->trail.erased[k] += n.erased[k];
     if (n.peak > m->stats.depth_peak) m->stats.depth_peak = (uint32_t)n.peak;
     if (*exited) rvm__native_find_homes(m, (uint32_t)n.frame);
+    if (*exited && !rvm__forget_rebuild(m)) return m->jit.adrift = RVM_ERR_MEMORY;
     if (*exited && need->dead) m->run.one_way = m->run.course;
     return n.status;
 }

@@ -17,7 +17,7 @@ typedef struct rvm__native {
     int64_t fuel;           /* charged when there is none left; at most INT64_MAX / 2 */
     uint64_t calls;
     uint64_t peak;                 /* of frames */
-    uint64_t erased[2];            /* bits of what a discarding trail did not keep, as rvm__trail has them */
+    uint64_t erased[RVM__ERASED];  /* bits, as rvm__trail has them */
     rvm_status status;             /* of a poll that ended the run */
     rvm_status lost;               /* of a block that could not be taken back: the next poll ends with it */
     uint64_t threads;              /* not 0: parallel blocks may run in threads */

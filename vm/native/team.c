@@ -158,9 +158,14 @@ static bool leave_instance(const team *t, rvm_machine *w, uint64_t *k) {
     const rvm__xinsn *begin = w->codes[job->fn].x + job->pc;
     const uint32_t frames = (uint32_t)job->frame + 1;
     rvm__native_find_homes(w, (uint32_t)job->frame);
-    w->run.dir = -w->run.dir;
-    w->run.pc += w->run.dir;
-    w->run.course = -w->run.course;
+    if (!rvm__forget_rebuild(w)) return false;
+    if (w->trail.nforgetting)
+        rvm__forget_unwind(w, -w->run.course);
+    else {
+        w->run.dir = -w->run.dir;
+        w->run.pc += w->run.dir;
+        w->run.course = -w->run.course;
+    }
     w->run.budget = INT64_MAX;
     w->jit.gate = begin;
     w->jit.gate_frames = frames;
@@ -327,7 +332,7 @@ static void merge_counts(const team *t, const result *r) {
     rvm_machine *m = t->m;
     t->n->charged += r->counts.charged;
     t->n->calls += r->counts.calls;
-    for (int k = 0; k < 2; k++) t->n->erased[k] += r->counts.erased[k];
+    for (int k = 0; k < RVM__ERASED; k++) t->n->erased[k] += r->counts.erased[k];
     if (r->counts.peak > t->n->peak) t->n->peak = r->counts.peak;
     for (int k = 0; k < RVM_RESIDUES; k++) {
         const rvm_residue *one = &r->residues[k];

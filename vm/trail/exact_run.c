@@ -32,6 +32,7 @@ static rvm_status nothing_left(rvm_machine *m) {
 /* ---- in steps, of which the last may fail ---- */
 
 bool rvm__exact_reserve(rvm_machine *m, size_t bits) {
+    if (rvm__forgets_at(&m->trail)) return true;
     const rvm_allocator al = {counted, m};
     rvm__bits *b = bits_at_depth(m);
     return b && rvm__bits_reserve(&al, b, bits);
@@ -61,6 +62,7 @@ void rvm__exact_load(rvm_machine *m, uint64_t word, unsigned n) {
 }
 
 rvm_status rvm__exact_keep_raw(rvm_machine *m, double y) {
+    if (rvm__forgets_at(&m->trail)) return RVM_OK;
     const rvm_allocator al = {counted, m};
     rvm__bits *b = bits_at_depth(m);
     if (!b || !rvm__exact_record_raw(&al, b, y)) return RVM_ERR_MEMORY;
@@ -80,7 +82,7 @@ rvm_status rvm__exact_take_raw(rvm_machine *m, double *y) {
 
 rvm_status rvm__exact_keep(rvm_machine *m, rvm_type t, rvm__exact op, double y, double f, double after) {
     const rvm_allocator al = {counted, m};
-    if (t != RVM_F64) return rvm__exact_keep_raw(m, y);
+    if (t != RVM_F64 || rvm__forgets_at(&m->trail)) return rvm__exact_keep_raw(m, y);
     rvm__bits *b = bits_at_depth(m);
     const size_t before = b ? b->n : 0;
     if (!b || !rvm__exact_record(&al, b, op, y, f, after)) return RVM_ERR_MEMORY;

@@ -18,6 +18,8 @@ bool rvm__trail_init(rvm_machine *m) {
     rvm__trail *tr = &m->trail;
     const size_t most = rvm__sites_most(m->p);
     tr->now = &tr->none;
+    for (uint32_t fn = 0; fn < m->p->nfunctions; fn++)
+        RVM__EACH_INSN(x, &m->p->functions[fn]) tr->forgets |= x.in->flags & RVM_FLAG_FORGETS;
     if (!most) return true;
     if (!(tr->sites = rvm__resize(m, NULL, 0, most * sizeof *tr->sites))) return false;
     tr->nsites = rvm__sites_collect(m->p, tr->sites);
@@ -151,7 +153,10 @@ static size_t depth(const rvm_machine *m, uint32_t level) {
 }
 
 static bool is_discarding(const rvm_machine *m, uint32_t level) {
-    return depth(m, level) == 0 && m->trail.discards >> level & 1;
+    const rvm__trail *tr = &m->trail;
+    if (!tr->nforgetting) return depth(m, level) == 0 && tr->discards >> level & 1;
+    const rvm__forgetting *part = &tr->forgetting[tr->nforgetting - 1];
+    return part->discards >> level & 1 && tr->deep == part->deep && tr->segments[level] == part->segments[level];
 }
 
 /* The stack at the present depth; NULL where nothing is kept or none has been used. */
@@ -183,6 +188,7 @@ void rvm__trail_clear(rvm_machine *m) {
     if (tr->granted) release(m, &tr->redo);
     tr->cells = tr->words = 0;
     tr->deep = 0;
+    tr->nforgetting = 0;
     memset(tr->segments, 0, sizeof tr->segments);
     refresh(m);
 }
@@ -195,6 +201,7 @@ void rvm__trail_free(rvm_machine *m) {
     for (size_t k = 0; k < tr->nbefore; k++)
         rvm__resize(m, tr->before[k].last, tr->before[k].cap * sizeof *tr->before->last, 0);
     rvm__resize(m, tr->before, tr->nbefore * sizeof *tr->before, 0);
+    rvm__resize(m, tr->forgetting, tr->cap_forgetting * sizeof *tr->forgetting, 0);
     rvm__resize(m, tr->sites, tr->nsites * sizeof *tr->sites, 0);
     rvm__resize(m, tr->flags, tr->flags ? tr->nsites : 0, 0);
 }
@@ -213,8 +220,9 @@ void rvm__trail_stats(const rvm_machine *m, rvm_stats *out) {
     const uint64_t held = bytes_held(m);
     out->trail_cells = m->trail.cells;
     out->trail_peak = held > m->trail.peak ? held : m->trail.peak;
-    out->bits_trail = m->trail.erased[0];
-    out->bits_shadows = m->trail.erased[1];
+    out->bits_trail = m->trail.erased[RVM__ERASED_VALUES];
+    out->bits_shadows = m->trail.erased[RVM__ERASED_GRADIENTS];
+    out->bits_forgotten = m->trail.erased[RVM__ERASED_PLACES];
 }
 
 /* ---- pushing ---- */
@@ -364,7 +372,8 @@ rvm_status rvm__trail_wrong(rvm_machine *m, uint32_t level, const rvm__trail_ent
         snprintf(m->detail, sizeof m->detail, "the trail holds what line %u left there",
                  line_of(m->p, m->trail.sites[found->site]));
     else if (is_discarding(m, level))
-        snprintf(m->detail, sizeof m->detail, "the trail is off: what was overwritten has been discarded");
+        snprintf(m->detail, sizeof m->detail, "%s: what was overwritten has been discarded",
+                 m->trail.nforgetting ? "what this compute part overwrites is forgotten" : "the trail is off");
     else
         snprintf(m->detail, sizeof m->detail,
                  "the trail is exhausted: what comes back must have gone forward in the same run");

@@ -46,6 +46,21 @@ typedef struct rvm__trail_before {
     size_t n, cap;
 } rvm__trail_before;
 
+struct rvm__xinsn;
+
+/* A compute part that is forgotten (forget.c): while it runs, at its own depth the trail keeps nothing but what the part
+ * itself takes back, and no record of what rounding loses. */
+typedef struct rvm__forgetting {
+    uint32_t deep, segments[RVM_MAX_ORDER]; /* in it */
+    uint16_t discards;                      /* levels that keep nothing */
+    const rvm__trail_chunk *top[RVM_MAX_ORDER];
+    uint32_t n[RVM_MAX_ORDER]; /* where the stacks of that depth stood when it began */
+} rvm__forgetting;
+
+/* Why bits are erased: values and shadows that a trail does not keep, gradients of an adjoint (levels from 1 on), places
+ * that a part made which is forgotten. */
+enum rvm__erasing { RVM__ERASED_VALUES, RVM__ERASED_GRADIENTS, RVM__ERASED_PLACES, RVM__ERASED };
+
 typedef struct rvm__trail {
     rvm__trail_stack *stacks[RVM_MAX_ORDER]; /* by depth */
     size_t nstacks[RVM_MAX_ORDER];
@@ -55,14 +70,17 @@ typedef struct rvm__trail {
     uint16_t discards;                      /* levels that keep nothing at depth 0 */
     rvm__trail_stack redo;                  /* redo log: shadows that a sweep discarded; a byte: zeros that followed */
     uint64_t cells, words;                  /* held now */
-    uint64_t erased[2]; /* bits discarded: of values, of the gradients of an adjoint (levels from 1 on) */
-    uint64_t peak;      /* bytes, but for what is held now */
-    size_t granted;     /* bytes of chunks and words, which the limit bounds */
-    uint32_t *sites;    /* the program's, rising: their index is the number in this machine */
-    uint8_t *flags;     /* by index of `sites`: what goes there is 0 or 1 */
+    uint64_t erased[RVM__ERASED];           /* bits discarded */
+    uint64_t peak;                          /* bytes, but for what is held now */
+    size_t granted;                         /* bytes of chunks and words, which the limit bounds */
+    uint32_t *sites;                        /* the program's, rising: their index is the number in this machine */
+    uint8_t *flags;                         /* by index of `sites`: what goes there is 0 or 1 */
     uint32_t nsites;
     rvm__trail_before *before; /* by site; allocated on first use */
     size_t nbefore;
+    rvm__forgetting *forgetting; /* parts that run and are forgotten, the innermost last */
+    size_t nforgetting, cap_forgetting;
+    bool forgets; /* some region of the program does */
 } rvm__trail;
 
 /* A value and its extra cells, indices rising, as the machine hands them over: extra k of place p is 2 p, its shadow 2 p
@@ -94,6 +112,25 @@ typedef struct rvm__trail_cover {
     uint16_t levels, depth, outer[256]; /* outer: those around; as deep as the verifier lets parts nest */
 } rvm__trail_cover;
 void rvm__trail_pass(const rvm_function *f, const rvm_insn *in, rvm__trail_cover *c);
+
+/* Levels from which instructions lo up to hi of function fn, going up, take entries likewise. */
+bool rvm__trail_pops_between(rvm_machine *m, uint32_t fn, uint32_t lo, uint32_t hi, uint16_t *levels);
+
+/* forget.c: regions that end by `forget`. begin: into the compute part, one deeper, which discards these levels; MEMORY with
+ * nothing changed. end: out of it. places: what it made that is still there, the region being the one of the instruction x
+ * at which the innermost frame stands, a forgetting `undo` or its `do`. */
+rvm_status rvm__forget_begin(rvm_machine *m, uint16_t discards);
+void rvm__forget_end(rvm_machine *m);
+void rvm__forget_places(rvm_machine *m, const struct rvm__xinsn *x);
+/* Whether what goes onto the trail, or into the record of what rounding loses, is discarded by such a part. */
+static inline bool rvm__forgets_at(const rvm__trail *tr) {
+    return tr->nforgetting && tr->forgetting[tr->nforgetting - 1].deep == tr->deep;
+}
+/* Native code has been left: the parts around, by the frames. False: out of memory. */
+bool rvm__forget_rebuild(rvm_machine *m);
+/* A run that turns around in such a part: all that the outermost one around has done is gone, and the run stands where it
+ * was entered, to go on towards `course`. */
+void rvm__forget_unwind(rvm_machine *m, int course);
 
 /* Depth of all levels by one more or less (regions), or of levels 0 to `level`. */
 void rvm__trail_deeper(rvm_machine *m, int by);
@@ -127,7 +164,6 @@ rvm_value rvm__redo_pop(rvm_machine *m);
  * whether it may be lost: a shadow in a sweep (level 1), else what is 0 within the tolerance. fails: TRAIL or STACK, with
  * the reason. push: in a sweep, with option keep_shadows, onto the redo log; pop: back into the entry what was pushed last.
  */
-struct rvm__xinsn;
 bool rvm__extra_fits(rvm_machine *m, uint32_t fn, const struct rvm__xinsn *x, rvm_type type, uint64_t positions,
                      const rvm__trail_entry *entry, int level);
 rvm_status rvm__extra_fails(rvm_machine *m, bool stack);

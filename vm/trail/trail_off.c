@@ -52,6 +52,18 @@ static bool find_all(rvm_machine *m) {
     return true;
 }
 
+bool rvm__trail_pops_between(rvm_machine *m, uint32_t fn, uint32_t lo, uint32_t hi, uint16_t *levels) {
+    rvm__trail_cover cover = {0};
+    *levels = 0;
+    if (!m->store.pops && !find_all(m)) return false;
+    const walk w = {m->p, m->store.pops};
+    RVM__EACH_INSN_IN(x, &m->p->functions[fn], lo, hi) {
+        rvm__trail_pass(x.f, x.in, &cover);
+        *levels |= pops_of(&w, x.f, x.in, false) & ~(unsigned)cover.levels;
+    }
+    return true;
+}
+
 bool rvm__trail_pops(rvm_machine *m, uint32_t entry, int direction, uint16_t *levels) {
     if (!m->store.pops && !find_all(m)) return false;
     *levels = m->store.pops[entry][direction < 0];
