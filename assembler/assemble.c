@@ -131,7 +131,8 @@ rvm_status rvm_assemble_file(const char *path, const rvm_asm_options *options, r
     rvm_status status = check_options(options, err);
     if (status) return status;
     const char *why = "";
-    char *real = realpath(path, NULL);
+    char folder[PATH_MAX];
+    const char *real = realpath(path, folder);
     status = start(&a, options) ? rvm__read_file(&a, path, &text, &size, &why) : RVM_ERR_MEMORY;
     if (status == RVM_OK && !rvm__source_add(&a, path, real, text, size)) status = RVM_ERR_MEMORY;
     if (status == RVM_OK)
@@ -139,7 +140,6 @@ rvm_status rvm_assemble_file(const char *path, const rvm_asm_options *options, r
     else
         rvm__fail(err, status, path, 0, 0, "cannot read the file: %s", status == RVM_ERR_IO ? why : "out of memory");
     finish(&a);
-    free(real);
     return status;
 }
 

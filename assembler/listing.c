@@ -34,6 +34,30 @@ static bool collect(const rvm_program *p, const char *path, entry **list, uint32
     return true;
 }
 
+/* The next line of a file, without its end. */
+typedef struct line {
+    const rvm_allocator *al;
+    char *text;
+    uint32_t cap, length;
+} line;
+
+static bool put(line *l, char c) {
+    void *grown = l->text;
+    if (!rvm__grow(l->al, &grown, &l->cap, l->length + 1, 1)) return false;
+    l->text = grown;
+    l->text[l->length++] = c;
+    return true;
+}
+
+/* OK, IO at the end of the file or where it cannot be read, MEMORY. */
+static rvm_status read_line(line *l, FILE *in) {
+    int c = getc(in);
+    if (c == EOF) return RVM_ERR_IO;
+    for (l->length = 0; c != EOF && c != '\n'; c = getc(in))
+        if (l->length == UINT32_MAX - 1 || !put(l, (char)c)) return RVM_ERR_MEMORY;
+    return put(l, 0) ? RVM_OK : RVM_ERR_MEMORY;
+}
+
 static void write_entry(const rvm_program *p, const entry *e, FILE *out) {
     char text[1024];
     rvm_program_instruction_text(p, e->fn, e->pc, text, sizeof text);
@@ -43,23 +67,19 @@ static void write_entry(const rvm_program *p, const entry *e, FILE *out) {
 rvm_status rvm_listing(const rvm_program *p, const char *path, FILE *out, rvm_error *err) {
     RVM__NEEDS(p, path, out);
     entry *list = NULL;
-    uint32_t count = 0, cap = 0, next = 0, line = 0;
-    char *text = NULL;
-    size_t size = 0;
-    rvm_status status = RVM_ERR_MEMORY;
+    uint32_t count = 0, cap = 0, next = 0, number = 0;
+    line l = {.al = &p->al};
     FILE *in = fopen(path, "r");
     if (!in) return rvm__fail(err, RVM_ERR_IO, path, 0, 0, "cannot read the file: %s", strerror(errno));
-    if (!collect(p, path, &list, &count, &cap)) goto fail;
-    for (ssize_t n; (n = getline(&text, &size, in)) >= 0;) {
-        if (n && text[n - 1] == '\n') text[n - 1] = 0;
-        fprintf(out, "%6u  %s\n", ++line, text);
-        for (; next < count && list[next].line <= line; next++) write_entry(p, list + next, out);
+    rvm_status status = collect(p, path, &list, &count, &cap) ? RVM_OK : RVM_ERR_MEMORY;
+    while (!status && !(status = read_line(&l, in))) {
+        fprintf(out, "%6u  %s\n", ++number, l.text);
+        for (; next < count && list[next].line <= number; next++) write_entry(p, list + next, out);
     }
-    status = ferror(in) || ferror(out) ? RVM_ERR_IO : RVM_OK;
-fail:
+    if (status == RVM_ERR_IO && !ferror(in) && !ferror(out)) status = RVM_OK;
     if (status) rvm__fail(err, status, path, 0, 0, status == RVM_ERR_IO ? "cannot read or write" : "out of memory");
     rvm__realloc(&p->al, list, cap * sizeof *list, 0);
-    free(text);
+    rvm__realloc(&p->al, l.text, l.cap, 0);
     fclose(in);
     return status;
 }

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const too_large = "it has more than 256 MiB";
+static const char *const too_large = "it has more than 256 MiB", *const too_many = "there are too many sources";
 _Static_assert(MAX_SOURCE == 256 << 20, "as the message says");
 
 FILE *rvm__open_source(const char *path, size_t *size, const char **why) {
@@ -97,7 +97,7 @@ static rvm_status refuse(rvm_inclusion *to, rvm_status status, const char *why) 
 
 static rvm_status give(rvm_inclusion *to, const char *text, size_t size) {
     if (to->given) return refuse(to, RVM_ERR_USAGE, "a second text was given");
-    if (to->a->nsources >= RVM_MAX_FILES) return refuse(to, RVM_ERR_LIMIT, "there are too many sources");
+    if (to->a->nsources >= RVM_MAX_FILES) return refuse(to, RVM_ERR_LIMIT, too_many);
     if (!text || !rvm__source_add(to->a, to->name, NULL, text, size)) return RVM_ERR_MEMORY;
     to->given = true;
     return RVM_OK;
@@ -172,11 +172,11 @@ static void ask(search *s, const char *wanted) {
 
 /* Reads folder/file unless it was read before. */
 static void look_in(search *s, const char *folder, size_t length) {
-    char shown[PATH_MAX];
-    char *path = NULL;
+    char shown[PATH_MAX], real[PATH_MAX];
+    const char *path = NULL;
     if (s->found) return;
     if (join(shown, folder, length, s->file))
-        path = realpath(shown, NULL);
+        path = realpath(shown, real);
     else
         errno = ENAMETOOLONG;
     if (!path) { /* a link that leads round in circles, say: the search goes on, but that is why */
@@ -189,11 +189,14 @@ static void look_in(search *s, const char *folder, size_t length) {
     char *text;
     const char *why = "";
     size_t size;
-    rvm_status status = known ? RVM_OK : rvm__read_file(s->a, shown, &text, &size, &why);
+    rvm_status status = RVM_OK;
+    if (!known && s->a->nsources >= RVM_MAX_FILES)
+        status = RVM_ERR_LIMIT, why = too_many;
+    else if (!known)
+        status = rvm__read_file(s->a, shown, &text, &size, &why);
     if (!status && !known && !rvm__source_add(s->a, shown, path, text, size)) status = RVM_ERR_MEMORY;
     s->found = true;
     fail_search(s, status, why);
-    free(path);
 }
 
 static void look_in_files(search *s, const char *includer, size_t folder_length) {

@@ -1,4 +1,5 @@
-/* memory.c: all memory of the library goes through an rvm_allocator; these are its few uses. */
+/* memory.c: all memory of the library goes through an rvm_allocator; these are its few uses. Not so what the C library and
+ * LLVM take and give back themselves: streams, locales, threads, IR. */
 #include "support.h"
 #include <stdlib.h>
 #include <string.h>
