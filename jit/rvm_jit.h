@@ -34,8 +34,8 @@
  *
  * Threads: an rvm_jit may be shared; what is compiled for one thread is there for all. A machine still belongs to one
  * thread, and attaching and detaching it are its thread's. Nothing here prints. Where LLVM itself runs out of memory what
- * it holds is lost, and the process compiles nothing any more (MEMORY): what is not compiled by then is interpreted. While
- * LLVM is being loaded, the process may end. */
+ * it holds is lost, with what the compiler holds of the allocator, and the process compiles nothing any more (MEMORY): what
+ * is not compiled by then is interpreted. While LLVM is being loaded, the process may end. */
 #ifndef RVM_JIT_H
 #define RVM_JIT_H
 
@@ -109,7 +109,9 @@ typedef struct rvm_jit_options {
      * that compiles. It may not call rvm_jit_*. May be NULL. */
     void (*notice)(void *userdata, const rvm_jit_notice *notice);
     void *userdata;
-    /* NULL: the C library's. Also called from the thread that compiles, but by one thread at a time. LLVM uses its own. */
+    /* NULL: the C library's; must outlive the rvm_jit. Called from any thread that uses this one, also from those that
+     * compile, but by one at a time. It must not call the rvm_jit. LLVM's own memory, code and threads are of the C library
+     * and the system. */
     const rvm_allocator *allocator;
     /* The folder where compiled code is kept for other processes; it is made if it is not there. NULL: the user's, which is
      * $RVM_CACHE_DIR (empty: none), else $XDG_CACHE_HOME/rvm, else $HOME/.cache/rvm; "": none. Read by rvm_jit_new. What has

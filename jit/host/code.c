@@ -6,7 +6,6 @@
 #include "support.h"
 
 #include <fenv.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -21,8 +20,11 @@ double rvm__seconds(void) {
 rvm_status rvm__open_compiler(rvm_jit *j, rvm_error *err) {
     if (j->compiler) return RVM_OK;
     const double begin = rvm__seconds();
-    const rvm__compiler_options c = {
-        .level = j->o.level, .symbols = j->o.symbols, .native = rvm__native_symbols, .nnative = rvm__native_nsymbols};
+    const rvm__compiler_options c = {.level = j->o.level,
+                                     .symbols = j->o.symbols,
+                                     .native = rvm__native_symbols,
+                                     .nnative = rvm__native_nsymbols,
+                                     .al = &j->al};
     const char *about;
     fenv_t environment;
     feholdexcept(&environment);
@@ -110,9 +112,9 @@ static void count(rvm_jit *j, const rvm__record *r) {
 }
 
 /* The object is code of r from now on. */
-static rvm_status load(rvm__record *r, const void *object, size_t size, rvm_error *err) {
+static rvm_status load(const rvm_jit *j, rvm__record *r, const void *object, size_t size, rvm_error *err) {
     const double begin = rvm__seconds();
-    rvm_status status = rvm__object_load(object, size, &r->loaded, err);
+    rvm_status status = rvm__object_load(object, size, &j->al, &r->loaded, err);
     if (!status && r->loaded.need_size != sizeof r->code.need) {
         rvm__object_unload(&r->loaded);
         status =
@@ -134,7 +136,7 @@ static bool find_cached(rvm_jit *j, const rvm__bytes *key, rvm__record *r) {
     rvm_status status = RVM_ERR_FORMAT;
     if (x.nparts > OBJECT && x.part[FOUND].n == sizeof r->code.found) {
         memcpy(&r->code.found, x.part[FOUND].p, sizeof r->code.found);
-        status = load(r, x.part[OBJECT].p, x.part[OBJECT].n, &j->trouble);
+        status = load(j, r, x.part[OBJECT].p, x.part[OBJECT].n, &j->trouble);
     }
     rvm__cached_free(j->cache, &x);
     if (status && status != RVM_ERR_MEMORY) rvm__cache_remove(j->cache, key);
@@ -154,7 +156,7 @@ static void keep(rvm_jit *j, const rvm__bytes *key, const rvm__object *object) {
 static rvm_status take_object(rvm_jit *j, rvm__record *r, const rvm__object *object, const rvm__bytes *key, rvm_error *err) {
     rvm_status status = RVM_OK;
     memcpy(r->code.seconds, object->seconds, sizeof r->code.seconds);
-    if (j->o.symbols || load(r, object->bytes, object->size, NULL)) {
+    if (j->o.symbols || load(j, r, object->bytes, object->size, NULL)) {
         status = j->module->link(j->compiler, object, &r->code, err);
         for (int k = 0; k < RVM_JIT_LINK; k++) r->code.seconds[k] = object->seconds[k];
     } else if (key)
@@ -175,7 +177,7 @@ void rvm__add_record(rvm_jit *j, rvm__record *r) {
 void rvm__record_made(rvm_jit *j, rvm__record *r, rvm__object *object, const rvm__bytes *key, const rvm_error *why) {
     r->why = *why;
     if (!r->why.code) r->why.code = take_object(j, r, object, key, &r->why);
-    free(object->bytes);
+    rvm__realloc(&j->al, object->bytes, object->size, 0);
     rvm__add_record(j, r);
 }
 

@@ -78,6 +78,15 @@ static rvm_status open_all(rvm_jit *j, rvm_error *err) {
     return known || j->o.tiers ? RVM_OK : rvm__open_compiler(j, err);
 }
 
+/* What compiles needs memory while others do. */
+static void *alloc_alone(void *userdata, void *p, size_t old_size, size_t new_size) {
+    rvm_jit *j = userdata;
+    pthread_mutex_lock(&j->memory);
+    void *const q = rvm__realloc(&j->given, p, old_size, new_size);
+    pthread_mutex_unlock(&j->memory);
+    return q;
+}
+
 rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error *err) {
     RVM__NEEDS(out);
     *out = NULL;
@@ -91,8 +100,11 @@ rvm_status rvm_jit_new(const rvm_jit_options *options, rvm_jit **out, rvm_error 
     if (cached && rvm__cache_limit(o.cache_size, &limit, err)) return RVM_ERR_USAGE;
     const rvm_allocator al = o.allocator ? *o.allocator : rvm__libc_allocator;
     rvm_jit *j = rvm__realloc(&al, NULL, 0, sizeof *j);
-    if (!j) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
-    *j = (rvm_jit){.o = o, .al = al, .threads = o.threads == RVM_JIT_ALL_THREADS ? processors() : o.threads};
+    if (!j) return rvm__fail_memory(err);
+    *j = (rvm_jit){.o = o,
+                   .given = al,
+                   .al = o.allocator ? (rvm_allocator){alloc_alone, j} : al,
+                   .threads = o.threads == RVM_JIT_ALL_THREADS ? processors() : o.threads};
     j->key.al = &j->al;
     if (!o.hot) j->o.hot = rvm__usual_hot;
     const rvm_status status = open_all(j, err);
@@ -450,7 +462,7 @@ void rvm_jit_free(rvm_jit *j) {
     rvm__cache_close(j->cache);
     rvm__bytes_free(&j->key);
     rvm__jobs_end(j);
-    const rvm_allocator al = j->al;
+    const rvm_allocator al = j->given;
     rvm__realloc(&al, j, sizeof *j, 0);
 }
 

@@ -11,7 +11,6 @@
 #include "support.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -45,7 +44,7 @@ void rvm__yield_compiler(rvm_jit *j) {
 static rvm_status compile(const job *w, rvm__object *object, rvm_error *err) {
     rvm_program *p = NULL;
     rvm__lowering what = w->what;
-    rvm_status status = rvm_program_load(w->bytes, w->size, "", &rvm__libc_allocator, &p, err);
+    rvm_status status = rvm_program_load(w->bytes, w->size, "", &w->j->al, &p, err);
     what.p = p;
     if (!status) status = rvm__open_compiler(w->j, err);
     if (!status) status = w->j->module->compile(w->j->compiler, &what, object, err);
@@ -55,7 +54,7 @@ static rvm_status compile(const job *w, rvm__object *object, rvm_error *err) {
 
 static void free_job(job *w) {
     rvm__bytes_free(&w->key);
-    free(w);
+    rvm__realloc(&w->j->al, w, sizeof *w + w->size, 0);
 }
 
 static void *work(void *p) {
@@ -91,7 +90,7 @@ static job *new_job(rvm_jit *j, const rvm__lowering *what, rvm__record *r, rvm__
     void *bytes;
     size_t size;
     if (rvm_program_save(what->p, &bytes, &size, NULL)) return NULL;
-    job *w = malloc(sizeof *w + size);
+    job *w = rvm__realloc(&j->al, NULL, 0, sizeof *w + size);
     if (w) {
         *w = (job){.j = j, .what = *what, .r = r, .key = *key, .size = size};
         memcpy(w->bytes, bytes, size);
@@ -124,24 +123,32 @@ void rvm__job_end(rvm_jit *j) {
     j->has_thread = false;
 }
 
-rvm_status rvm__jobs_begin(rvm_jit *j, rvm_error *err) {
+/* What waits looks at a clock that nobody sets. */
+static bool make_condition(pthread_cond_t *to) {
     pthread_condattr_t a;
-    bool good = !pthread_mutex_init(&j->lock, NULL);
-    if (good && pthread_condattr_init(&a)) {
-        pthread_mutex_destroy(&j->lock);
-        good = false;
-    }
-    if (!good) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    if (pthread_condattr_init(&a)) return false;
     pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
-    j->has_lock = !pthread_cond_init(&j->changed, &a);
+    const bool good = !pthread_cond_init(to, &a);
     pthread_condattr_destroy(&a);
-    if (j->has_lock) return RVM_OK;
+    return good;
+}
+
+rvm_status rvm__jobs_begin(rvm_jit *j, rvm_error *err) {
+    if (pthread_mutex_init(&j->memory, NULL)) return rvm__fail_memory(err);
+    if (pthread_mutex_init(&j->lock, NULL)) goto fail_memory;
+    if (!make_condition(&j->changed)) goto fail_lock;
+    j->has_lock = true;
+    return RVM_OK;
+fail_lock:
     pthread_mutex_destroy(&j->lock);
-    return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+fail_memory:
+    pthread_mutex_destroy(&j->memory);
+    return rvm__fail_memory(err);
 }
 
 void rvm__jobs_end(rvm_jit *j) {
     if (!j->has_lock) return;
     pthread_cond_destroy(&j->changed);
     pthread_mutex_destroy(&j->lock);
+    pthread_mutex_destroy(&j->memory);
 }

@@ -369,14 +369,13 @@ static rvm_status relocate_all(loading *l) {
     return status;
 }
 
-rvm_status rvm__object_load(const void *object, size_t size, rvm__loaded *out, rvm_error *err) {
+rvm_status rvm__object_load(const void *object, size_t size, const rvm_allocator *al, rvm__loaded *out, rvm_error *err) {
     loading l = {.object = object, .size = size, .out = out, .err = err};
     *out = (rvm__loaded){0};
     rvm_status status = read_header(&l);
     if (!status) status = read_symbols(&l);
     if (status) return status;
     const size_t sections = l.header->e_shnum * sizeof *l.sections, symbols = l.nsymbols * sizeof *l.addresses;
-    const rvm_allocator *al = &rvm__libc_allocator;
     l.sections = rvm__realloc(al, NULL, 0, sections);
     l.addresses = rvm__realloc(al, NULL, 0, 2 * symbols + 1);
     if (!l.sections || !l.addresses) {

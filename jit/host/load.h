@@ -16,10 +16,10 @@ typedef struct rvm__loaded {
 } rvm__loaded;
 
 /* The object may be damaged in any way: nothing outside of it and of what is made of it is read or written. What it calls is
- * looked for in rvm__native_symbols, then in libm and in what that needs, then in libmvec. Any thread. Errors: UNSUPPORTED
- * (why it cannot be loaded: it is damaged, for another processor, or has or calls what this does not know), MEMORY. *out is
- * empty then. */
-rvm_status rvm__object_load(const void *object, size_t size, rvm__loaded *out, rvm_error *err);
+ * looked for in rvm__native_symbols, then in libm and in what that needs, then in libmvec. `al` is for the time of the call;
+ * NULL: the C library's. Any thread. Errors: UNSUPPORTED (why it cannot be loaded: it is damaged, for another processor, or
+ * has or calls what this does not know), MEMORY. *out is empty then. */
+rvm_status rvm__object_load(const void *object, size_t size, const rvm_allocator *al, rvm__loaded *out, rvm_error *err);
 void rvm__object_unload(rvm__loaded *l); /* also of nothing */
 
 #endif

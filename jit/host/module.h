@@ -67,7 +67,7 @@ typedef struct rvm__found {
 
 /* An object file of the entry and of what it needs, which are all that it defines for others (load.h). */
 typedef struct rvm__object {
-    void *bytes; /* free() */
+    void *bytes; /* of the compiler's allocator */
     size_t size;
     char entry[120], need[40]; /* their names */
     double seconds[RVM_JIT_PHASES];
@@ -88,13 +88,14 @@ typedef struct rvm__compiler_options {
     bool symbols;
     const rvm__native_symbol *native;
     size_t nnative;
+    const rvm_allocator *al; /* outlives the compiler; any thread may call it */
 } rvm__compiler_options;
 
 /* LLVM set up for this host. One thread at a time. */
 typedef struct rvm__compiler rvm__compiler;
 
 /* Changes with everything that both sides must agree in, in this file or in native.h. */
-#define RVM__MODULE_INTERFACE 13
+#define RVM__MODULE_INTERFACE 14
 /* `interface` stands first in every version. */
 typedef struct rvm__module {
     uint32_t interface;

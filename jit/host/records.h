@@ -21,8 +21,10 @@ typedef struct rvm__record {
 
 struct rvm_jit {
     rvm_jit_options o;
-    uint32_t threads; /* of those options, a number */
-    rvm_allocator al;
+    uint32_t threads;       /* of those options, a number */
+    rvm_allocator given;    /* by the options; it is called by one thread at a time, */
+    pthread_mutex_t memory; /* which holds this, the last lock that is taken */
+    rvm_allocator al;       /* that, for any thread */
     pthread_mutex_t lock;   /* of all below */
     pthread_cond_t changed; /* `finished` has */
     bool has_lock;          /* and `changed` */

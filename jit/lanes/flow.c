@@ -73,10 +73,10 @@ bool rvm__flow_begin(rvm__flow *w) {
         for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v)) values++;
     }
     for (w->cap_items = 64; w->cap_items < 2 * values; w->cap_items *= 2) {}
-    w->items = rvm__realloc(&rvm__libc_allocator, NULL, 0, w->cap_items * sizeof *w->items);
-    w->nodes = rvm__realloc(&rvm__libc_allocator, NULL, 0, w->n * sizeof *w->nodes);
-    w->loops = rvm__realloc(&rvm__libc_allocator, NULL, 0, w->n * sizeof *w->loops);
-    w->order = rvm__realloc(&rvm__libc_allocator, NULL, 0, w->n * sizeof *w->order);
+    w->items = rvm__realloc(w->al, NULL, 0, w->cap_items * sizeof *w->items);
+    w->nodes = rvm__realloc(w->al, NULL, 0, w->n * sizeof *w->nodes);
+    w->loops = rvm__realloc(w->al, NULL, 0, w->n * sizeof *w->loops);
+    w->order = rvm__realloc(w->al, NULL, 0, w->n * sizeof *w->order);
     if (!w->items || !w->nodes || !w->loops || !w->order) return rvm__no_flow(w, "out of memory");
     memset(w->items, 0, w->cap_items * sizeof *w->items);
     memset(w->nodes, 0, w->n * sizeof *w->nodes);
@@ -97,8 +97,8 @@ bool rvm__flow_begin(rvm__flow *w) {
 }
 
 void rvm__flow_end(rvm__flow *w) {
-    rvm__realloc(&rvm__libc_allocator, w->items, w->cap_items * sizeof *w->items, 0);
-    rvm__realloc(&rvm__libc_allocator, w->nodes, w->n * sizeof *w->nodes, 0);
-    rvm__realloc(&rvm__libc_allocator, w->loops, w->n * sizeof *w->loops, 0);
-    rvm__realloc(&rvm__libc_allocator, w->order, w->n * sizeof *w->order, 0);
+    rvm__realloc(w->al, w->items, w->cap_items * sizeof *w->items, 0);
+    rvm__realloc(w->al, w->nodes, w->n * sizeof *w->nodes, 0);
+    rvm__realloc(w->al, w->loops, w->n * sizeof *w->loops, 0);
+    rvm__realloc(w->al, w->order, w->n * sizeof *w->order, 0);
 }

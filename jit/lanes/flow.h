@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "rvm_program.h"
+
 enum rvm__memory { RVM__NOWHERE, RVM__SHARED, RVM__PRIVATE_MEMORY, RVM__MIXED };
 
 typedef struct rvm__item { /* a value of the instance: a parameter or an instruction */
@@ -45,6 +47,7 @@ typedef struct rvm__loop {
 
 typedef struct rvm__flow {
     LLVMValueRef function;
+    const rvm_allocator *al;
     rvm__item *items; /* by a hash of v */
     uint32_t cap_items;
     rvm__node *nodes;

@@ -14,8 +14,8 @@ bool rvm__is_in_loop(const rvm__flow *w, uint32_t node, uint32_t loop) {
 
 /* Postorder, from `order[n - 1]`, the entry, down to the end; by `out` or `succ`. */
 static uint32_t sort(rvm__flow *w, bool forward) {
-    uint32_t *stack = rvm__realloc(&rvm__libc_allocator, NULL, 0, w->n * sizeof *stack), top = 0, done = 0;
-    uint8_t *at = rvm__realloc(&rvm__libc_allocator, NULL, 0, w->n);
+    uint32_t *stack = rvm__realloc(w->al, NULL, 0, w->n * sizeof *stack), top = 0, done = 0;
+    uint8_t *at = rvm__realloc(w->al, NULL, 0, w->n);
     if (!stack || !at) {
         rvm__no_flow(w, "out of memory");
         goto end;
@@ -38,8 +38,8 @@ static uint32_t sort(rvm__flow *w, bool forward) {
         }
     }
 end:
-    rvm__realloc(&rvm__libc_allocator, stack, w->n * sizeof *stack, 0);
-    rvm__realloc(&rvm__libc_allocator, at, w->n, 0);
+    rvm__realloc(w->al, stack, w->n * sizeof *stack, 0);
+    rvm__realloc(w->al, at, w->n, 0);
     return done;
 }
 

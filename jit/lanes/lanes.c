@@ -321,6 +321,7 @@ static rvm__group group_of(rvm__build *k, LLVMTargetDataRef layout, LLVMValueRef
     return (rvm__group){.k = k,
                         .layout = layout,
                         .flow.function = from,
+                        .flow.al = k->al,
                         .lanes = letter_of(from, RVM__LANES) == '4' ? 4 : RVM__MOST_GROUP,
                         .ordered = order == '+'   ? 1
                                    : order == '-' ? -1

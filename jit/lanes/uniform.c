@@ -73,7 +73,7 @@ static bool set_phis(rvm__flow *w, uint32_t node) {
 static bool part(rvm__flow *w, uint32_t n) {
     const uint32_t join = w->nodes[n].join;
     bool changed = false;
-    uint8_t *reached = rvm__realloc(&rvm__libc_allocator, NULL, 0, w->n);
+    uint8_t *reached = rvm__realloc(w->al, NULL, 0, w->n);
     if (!reached) return rvm__no_flow(w, "out of memory");
     memset(reached, 0, w->n);
     for (uint32_t s = 0; s < w->nodes[n].nout; s++) reached[w->nodes[n].out[s]] = 1;
@@ -86,7 +86,7 @@ static bool part(rvm__flow *w, uint32_t n) {
         if (!b->guarded) b->guarded = changed = true;
         for (uint32_t s = 0; s < b->nout; s++) reached[b->out[s]] = 1;
     }
-    rvm__realloc(&rvm__libc_allocator, reached, w->n, 0);
+    rvm__realloc(w->al, reached, w->n, 0);
     return changed;
 }
 

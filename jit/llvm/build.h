@@ -26,6 +26,7 @@ typedef struct rvm__traits {
 
 typedef struct rvm__build {
     const rvm__traits *target;
+    const rvm_allocator *al; /* NULL: the C library's; what is built with it may not outlive it */
     LLVMContextRef context;
     LLVMModuleRef module;
     LLVMBuilderRef b;

@@ -15,17 +15,18 @@
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Object.h>
 #include <llvm-c/OrcEE.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "c_function.h"
 #include "lower.h"
+#include "out_of_memory.h"
 #include "target.h"
 
 struct rvm__compiler {
     rvm__target target;
     rvm__compiler_options o;
+    rvm_allocator al;    /* o.al, unguarded */
     LLVMOrcLLJITRef jit; /* NULL: nothing was linked yet */
     unsigned made;       /* pieces of code, the next one's number */
     char said[256];      /* by LLVM, beside the errors that it returns */
@@ -82,17 +83,17 @@ static LLVMOrcObjectLayerRef linker_with_symbols(void *context, LLVMOrcExecution
 static LLVMErrorRef define_native(rvm__compiler *c, const rvm__compiler_options *o) {
     const LLVMJITSymbolFlags flags = {LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
     if (!o->nnative) return NULL;
-    LLVMOrcCSymbolMapPair *pairs = calloc(o->nnative, sizeof *pairs);
+    LLVMOrcCSymbolMapPair *pairs = rvm__realloc(&c->al, NULL, 0, o->nnative * sizeof *pairs);
     if (!pairs) return LLVMCreateStringError("out of memory");
     for (size_t k = 0; k < o->nnative; k++) {
-        pairs[k].Name = LLVMOrcLLJITMangleAndIntern(c->jit, o->native[k].name);
-        pairs[k].Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)o->native[k].address;
-        pairs[k].Sym.Flags = flags;
+        pairs[k] = (LLVMOrcCSymbolMapPair){
+            .Name = LLVMOrcLLJITMangleAndIntern(c->jit, o->native[k].name),
+            .Sym = {.Address = (LLVMOrcExecutorAddress)(uintptr_t)o->native[k].address, .Flags = flags}};
     }
     LLVMOrcMaterializationUnitRef unit = LLVMOrcAbsoluteSymbols(pairs, o->nnative);
     LLVMErrorRef e = LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(c->jit), unit);
     if (e) LLVMOrcDisposeMaterializationUnit(unit);
-    free(pairs);
+    rvm__realloc(&c->al, pairs, o->nnative * sizeof *pairs, 0);
     return e;
 }
 
@@ -119,9 +120,10 @@ static rvm_status open_linker(rvm__compiler *c, rvm_error *err) {
 }
 
 rvm_status rvm__compiler_open(const rvm__compiler_options *o, rvm__compiler **out, const char **about, rvm_error *err) {
-    rvm__compiler *c = calloc(1, sizeof *c);
-    if (!c) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
-    c->o = *o;
+    const rvm_allocator al = rvm__unguarded(o->al);
+    rvm__compiler *c = rvm__realloc(&al, NULL, 0, sizeof *c);
+    if (!c) return rvm__fail_memory(err);
+    *c = (rvm__compiler){.o = *o, .al = al};
     rvm_status status = rvm__target_host(&c->target, RVM__CPU_NATIVE, o->level, err);
     if (!status) status = rvm__target_open(&c->target, err);
     if (status) {
@@ -141,7 +143,8 @@ void rvm__compiler_close(rvm__compiler *c) {
         if (e) LLVMConsumeError(e);
     }
     rvm__target_close(&c->target);
-    free(c);
+    const rvm_allocator al = c->al;
+    rvm__realloc(&al, c, sizeof *c, 0);
 }
 
 /* ---- one piece of code ---- */
@@ -192,6 +195,7 @@ static rvm_status make_ir(rvm__compiler *c, const rvm__target *t, const rvm__low
     c->said[0] = 0;
     if (!rvm__build_begin(k, &t->traits, what->p->functions[what->fn].name))
         return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+    k->al = &c->al;
     LLVMContextSetDiagnosticHandler(k->context, on_diagnostic, c);
     rvm__target_prepare(t, k->module);
     k->fast = what->fast;
@@ -268,7 +272,7 @@ rvm_status rvm__compiler_compile(rvm__compiler *c, const rvm__lowering *what, rv
     rvm__build_end(&k);
     if (status) return status;
     out->size = LLVMGetBufferSize(object);
-    out->bytes = malloc(out->size + 1);
+    out->bytes = rvm__realloc(&c->al, NULL, 0, out->size);
     if (out->bytes) memcpy(out->bytes, LLVMGetBufferStart(object), out->size);
     LLVMDisposeMemoryBuffer(object);
     out->seconds[RVM_JIT_EMIT] = lap(&since);

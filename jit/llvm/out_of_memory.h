@@ -7,6 +7,8 @@
 /* What the call returns, or MEMORY where it runs out of memory in LLVM, now or in an earlier call: then it is left where it
  * is, with all that it holds. Any thread. */
 rvm_status rvm__guarded(rvm_status (*call)(void *request, rvm_error *err), void *request, rvm_error *err);
+/* An allocator for use within such calls: it goes on to `al`, which may be C++ itself, and is not left by a jump. */
+rvm_allocator rvm__unguarded(const rvm_allocator *al);
 /* LLVM is not to be used any more, nor to be freed. */
 bool rvm__llvm_out_of_memory(void);
 

@@ -50,8 +50,7 @@ static rvm__context *around_entry(rvm__emit *e, rvm__context *c, uint32_t head) 
 
 void rvm__walk_later(rvm__emit *e, LLVMBasicBlockRef block, uint32_t pc, rvm__context *c) {
     void *list = e->control.pending;
-    if (!rvm__grow(&rvm__libc_allocator, &list, &e->control.cap_pending, e->control.npending + 1,
-                   sizeof *e->control.pending)) {
+    if (!rvm__grow(e->u->k->al, &list, &e->control.cap_pending, e->control.npending + 1, sizeof *e->control.pending)) {
         rvm__out_of_memory(e->u);
         return;
     }

@@ -14,7 +14,7 @@ uint32_t rvm__end_number(rvm__unit *u, uint32_t fn, uint32_t pc, enum rvm__end_r
     for (uint32_t k = u->nends; k-- > 0;)
         if (u->ends[k].fn == fn && u->ends[k].pc == pc && u->ends[k].reason == reason) return k + 1;
     void *list = u->ends;
-    if (!rvm__grow(&rvm__libc_allocator, &list, &u->cap_ends, u->nends + 1, sizeof *u->ends)) {
+    if (!rvm__grow(u->k->al, &list, &u->cap_ends, u->nends + 1, sizeof *u->ends)) {
         rvm__out_of_memory(u);
         return 1;
     }
@@ -41,7 +41,7 @@ static LLVMBasicBlockRef meeting(rvm__emit *e) {
     rvm__frame_ir *f = &e->frame;
     void *list = f->meetings;
     if (!f->nmeetings || f->nsites % TOGETHER == 0) {
-        if (!rvm__grow(&rvm__libc_allocator, &list, &f->cap_meetings, f->nmeetings + 1, sizeof *f->meetings)) {
+        if (!rvm__grow(e->u->k->al, &list, &f->cap_meetings, f->nmeetings + 1, sizeof *f->meetings)) {
             rvm__out_of_memory(e->u);
             return f->exits;
         }
@@ -96,7 +96,7 @@ static LLVMBasicBlockRef leaving(rvm__emit *e, rvm__native_site site, uint32_t u
         return ending(e, LLVMConstInt(e->k->i32, rvm__end_number(e->u, site.fn, site.pc, RVM__END_CHECK), false));
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b), cold = rvm__block(e, "cold");
     void *list = e->frame.sites;
-    if (!rvm__grow(&rvm__libc_allocator, &list, &e->frame.cap_sites, e->frame.nsites + 1, sizeof *e->frame.sites))
+    if (!rvm__grow(e->u->k->al, &list, &e->frame.cap_sites, e->frame.nsites + 1, sizeof *e->frame.sites))
         rvm__out_of_memory(e->u);
     else {
         e->frame.sites = list;

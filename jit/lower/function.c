@@ -35,6 +35,6 @@ void rvm__emit_function(rvm__unit *u, const rvm__specialisation *v) {
         rvm__frame_end(&e);
         rvm__settle_function(&e);
     }
-    rvm__realloc(&rvm__libc_allocator, e.frame.sites, e.frame.cap_sites * sizeof *e.frame.sites, 0);
-    rvm__realloc(&rvm__libc_allocator, e.frame.meetings, e.frame.cap_meetings * sizeof *e.frame.meetings, 0);
+    rvm__realloc(u->k->al, e.frame.sites, e.frame.cap_sites * sizeof *e.frame.sites, 0);
+    rvm__realloc(u->k->al, e.frame.meetings, e.frame.cap_meetings * sizeof *e.frame.meetings, 0);
 }

@@ -3,8 +3,8 @@
 #include "emit.h"
 #include "program.h"
 
+#include <limits.h>
 #include <llvm-c/DebugInfo.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,18 +27,16 @@ static void add_flag(rvm__build *k) {
 
 bool rvm__lines_begin(rvm__unit *u) {
     static const char producer[] = "rvm " RVM_VERSION_STRING;
-    char *folder = NULL;
+    char folder[PATH_MAX];
     if (!u->w->lines) return true;
     struct rvm__lines *l = u->lines = rvm__unit_alloc(u, sizeof *l);
     LLVMMetadataRef *file = rvm__unit_alloc(u, (u->p->nfiles + 1) * sizeof *file);
     if (!l || !file) return false;
-    if (!(folder = getcwd(NULL, 0))) folder = strdup("");
-    if (!folder) return rvm__out_of_memory(u), false;
+    if (!getcwd(folder, sizeof folder)) *folder = 0;
     l->b = LLVMCreateDIBuilder(u->k->module);
     l->file = file;
     for (uint32_t k = 0; k < u->p->nfiles; k++) file[k] = file_of(l, u->p->files[k], folder);
     file[u->p->nfiles] = file_of(l, "unknown", folder);
-    free(folder);
     LLVMDIBuilderCreateCompileUnit(l->b, LLVMDWARFSourceLanguageMips_Assembler, file[0], producer, strlen(producer), true,
                                    "", 0, 0, "", 0, LLVMDWARFEmissionFull, 0, false, false, "", 0, "", 0);
     l->type = LLVMDIBuilderCreateSubroutineType(l->b, file[0], NULL, 0, LLVMDIFlagZero);

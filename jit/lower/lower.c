@@ -210,6 +210,7 @@ _Static_assert(sizeof(rvm__native_need) == 48, "six numbers");
 /* A machine whose prepared code says how the interpreter lays out frames; it never runs. */
 static bool prepare(rvm__unit *u) {
     rvm_options o = rvm_options_default();
+    o.allocator = u->k->al;
     o.unchecked = u->w->unchecked;
     o.trust = u->w->trust;
     o.tolerance = u->w->tolerance;
@@ -281,7 +282,7 @@ rvm_status rvm__lower(rvm__build *k, const rvm__lowering *asked, rvm_error *err)
 done:
     rvm__lines_end(&u);
     rvm__liveness_free(u.liveness);
-    rvm__realloc(&rvm__libc_allocator, u.ends, u.cap_ends * sizeof *u.ends, 0);
+    rvm__realloc(k->al, u.ends, u.cap_ends * sizeof *u.ends, 0);
     rvm_machine_free(u.m);
     rvm__shaped_free(&u.shaped);
     rvm__unit_free(&u);

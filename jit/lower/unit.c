@@ -20,7 +20,7 @@ rvm_status rvm__out_of_memory(rvm__unit *u) {
 
 void *rvm__unit_alloc(rvm__unit *u, size_t size) {
     const size_t whole = sizeof(block_of_memory) + size;
-    block_of_memory *b = rvm__realloc(&rvm__libc_allocator, NULL, 0, whole);
+    block_of_memory *b = rvm__realloc(u->k->al, NULL, 0, whole);
     if (!b) {
         rvm__out_of_memory(u);
         return NULL;
@@ -36,7 +36,7 @@ void rvm__unit_free(rvm__unit *u) {
     while (u->memory) {
         block_of_memory *b = u->memory;
         u->memory = b->next;
-        rvm__realloc(&rvm__libc_allocator, b, b->size, 0);
+        rvm__realloc(u->k->al, b, b->size, 0);
     }
 }
 

@@ -263,7 +263,7 @@ void rvm__walk_pending(rvm__emit *e) {
         const rvm__pending p = e->control.pending[--e->control.npending];
         walk(e, &p);
     }
-    rvm__realloc(&rvm__libc_allocator, e->control.pending, e->control.cap_pending * sizeof *e->control.pending, 0);
+    rvm__realloc(e->u->k->al, e->control.pending, e->control.cap_pending * sizeof *e->control.pending, 0);
     e->control.pending = NULL;
     e->control.cap_pending = e->control.npending = 0;
 }

@@ -20,7 +20,7 @@ static bool is_within(const rvm__loaded *l, const void *p, size_t n) {
 static void load(const uint8_t *object, size_t size) {
     rvm__loaded l;
     rvm_error e;
-    const rvm_status s = rvm__object_load(object, size, &l, &e);
+    const rvm_status s = rvm__object_load(object, size, NULL, &l, &e);
     if (s != RVM_OK && s != RVM_ERR_UNSUPPORTED && s != RVM_ERR_MEMORY) abort();
     if ((s == RVM_OK) != (l.base != NULL)) abort();
     if (l.base && (!is_within(&l, l.entry, 0) || !is_within(&l, l.need, l.need_size))) abort();

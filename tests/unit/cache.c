@@ -491,12 +491,12 @@ Test(cache, damaged_objects) {
     rvm__loaded l;
     unsigned good = 0, bad = 0;
     char *object = take_object(&size);
-    cr_assert(rvm__object_load(object, size, &l, &e) == RVM_OK && l.entry && l.need && l.code_size, "%s", e.message);
+    cr_assert(rvm__object_load(object, size, NULL, &l, &e) == RVM_OK && l.entry && l.need && l.code_size, "%s", e.message);
     rvm__object_unload(&l);
     for (size_t k = 0; k < size; k++)
         for (unsigned flip = 1; flip < 256; flip = flip == 1 ? 128 : flip == 128 ? 255 : 256) {
             object[k] ^= (char)flip;
-            ++*(rvm__object_load(object, size, &l, &e) == RVM_OK ? &good : &bad);
+            ++*(rvm__object_load(object, size, NULL, &l, &e) == RVM_OK ? &good : &bad);
             rvm__object_unload(&l);
             object[k] ^= (char)flip;
         }
@@ -504,7 +504,7 @@ Test(cache, damaged_objects) {
     for (size_t k = 0; k < size; k += 8) {
         char *part = malloc(k + 1);
         memcpy(part, object, k);
-        cr_assert(rvm__object_load(part, k, &l, &e) == RVM_ERR_UNSUPPORTED && !l.base, "%zu bytes", k);
+        cr_assert(rvm__object_load(part, k, NULL, &l, &e) == RVM_ERR_UNSUPPORTED && !l.base, "%zu bytes", k);
         free(part);
     }
     free(object);
@@ -559,7 +559,7 @@ Test(cache, relocations) {
         r->r_offset = tries[k].offset;
         r->r_info = ELF64_R_INFO(symbol, tries[k].type);
         r->r_addend = tries[k].addend;
-        const rvm_status s = rvm__object_load(object, size, &l, &e);
+        const rvm_status s = rvm__object_load(object, size, NULL, &l, &e);
         cr_assert(s == (tries[k].good ? RVM_OK : RVM_ERR_UNSUPPORTED), "%zu: %s: %s", k, rvm_status_name(s), e.message);
         rvm__object_unload(&l);
         *r = as_it_is;

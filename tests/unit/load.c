@@ -64,7 +64,7 @@ static void fits(uint32_t kind, uint64_t offset, int64_t addend, int32_t want) {
     rvm__loaded l;
     rvm_error e = {0};
     int32_t got;
-    cr_assert(rvm__object_load(&o, sizeof o, &l, &e) == RVM_OK, "%lld: %s", (long long)addend, e.message);
+    cr_assert(rvm__object_load(&o, sizeof o, NULL, &l, &e) == RVM_OK, "%lld: %s", (long long)addend, e.message);
     memcpy(&got, (const char *)l.entry + offset, sizeof got);
     cr_assert(got == want, "%d instead of %d", got, want);
     rvm__object_unload(&l);
@@ -74,7 +74,7 @@ static void refused(uint32_t kind, uint64_t offset, int64_t addend, const char *
     const object o = with(kind, offset, addend);
     rvm__loaded l;
     rvm_error e = {0};
-    cr_assert(rvm__object_load(&o, sizeof o, &l, &e) == RVM_ERR_UNSUPPORTED && !l.base, "kind %u at %llu, %lld", kind,
+    cr_assert(rvm__object_load(&o, sizeof o, NULL, &l, &e) == RVM_ERR_UNSUPPORTED && !l.base, "kind %u at %llu, %lld", kind,
               (unsigned long long)offset, (long long)addend);
     cr_assert(strstr(e.message, why), "%s", e.message);
 }
@@ -113,7 +113,7 @@ Test(load, damaged) {
     rvm_error e;
     for (size_t k = 0; k < 8 * sizeof o; k++) {
         bytes[k / 8] ^= (unsigned char)(1 << k % 8);
-        const rvm_status s = rvm__object_load(&o, sizeof o, &l, &e);
+        const rvm_status s = rvm__object_load(&o, sizeof o, NULL, &l, &e);
         cr_assert((s == RVM_OK && l.base) || (s == RVM_ERR_UNSUPPORTED && !l.base), "bit %zu: %s", k, e.message);
         good += s == RVM_OK;
         rvm__object_unload(&l);
@@ -121,8 +121,8 @@ Test(load, damaged) {
     }
     cr_assert(good > 8 * CODE_SIZE && good < 6 * sizeof o, "%u of %zu", good, 8 * sizeof o);
     for (size_t size = 0; size < sizeof o - sizeof o.names; size++)
-        cr_assert(rvm__object_load(&o, size, &l, &e) == RVM_ERR_UNSUPPORTED && !l.base, "%zu bytes", size);
+        cr_assert(rvm__object_load(&o, size, NULL, &l, &e) == RVM_ERR_UNSUPPORTED && !l.base, "%zu bytes", size);
     o.sections[4].sh_size = 0;
     for (int k = 1; k < 3; k++) o.sections[k].sh_flags = 0;
-    cr_assert(rvm__object_load(&o, sizeof o, &l, &e) == RVM_ERR_UNSUPPORTED && strstr(e.message, "no symbols"));
+    cr_assert(rvm__object_load(&o, sizeof o, NULL, &l, &e) == RVM_ERR_UNSUPPORTED && strstr(e.message, "no symbols"));
 }

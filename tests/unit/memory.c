@@ -307,3 +307,120 @@ Test(memory, calls_of_derivatives_out_of_memory, .timeout = 120) {
     each_failure(work_derived_calls, false);
     each_failure(work_derived_calls, true);
 }
+
+/* ---- all of it, with one allocator: assembled, derived, compiled, run ---- */
+
+static const char whole_text[] = "fn f(out: real, x: real[n])\n    compute\n        let t: real[n]\n"
+                                 "        parallel i in 0..n\n            t[i] += x[i] * x[i]\n        end\n    do\n"
+                                 "        for i in 0..n\n            out += t[i]\n        end\n    undo\nend\n";
+
+typedef struct whole {
+    rvm_program *p, *derived;
+    rvm_machine *m;
+    rvm_jit *j;
+    double x[8], xb[8];
+    rvm_arg a[2];
+} whole;
+
+/* What the caller of each gets: done, or out of memory and no other trouble. */
+static bool went(rvm_status s, const rvm_error *e) {
+    cr_assert(s == RVM_OK || s == RVM_ERR_MEMORY, "%s: %s", rvm_status_name(s), e->message);
+    return s == RVM_OK;
+}
+
+static bool whole_begin(whole *w, const rvm_allocator *al) {
+    rvm_error e = {0};
+    uint32_t fn;
+    const rvm_asm_options in = {.real = RVM_F64, .allocator = al};
+    rvm_options o = rvm_options_default();
+    rvm_jit_options jo = rvm_jit_options_default();
+    *w = (whole){0};
+    o.allocator = jo.allocator = al;
+    o.unchecked = true; /* in lanes */
+    jo.tiers = false, jo.cache = "", jo.level = 0;
+    for (int k = 0; k < 8; k++) w->x[k] = k;
+    w->a[0] = rvm_arg_f64(0);
+    w->a[1] = rvm_arg_array_f64(w->x, 1, &(int64_t){8});
+    w->a[1].shadow_data = w->xb;
+    w->a[0].active = w->a[1].active = true;
+    return went(rvm_assemble(whole_text, sizeof whole_text - 1, "test.rasm", &in, &w->p, &e, NULL, NULL), &e) &&
+           went(rvm_program_derive(w->p, "f'grad", &w->derived, &fn, &e), &e) &&
+           went(rvm_machine_new(w->p, &o, &w->m, &e), &e) && went(rvm_jit_new(&jo, &w->j, &e), &e);
+}
+
+static void whole_end(whole *w) {
+    rvm_machine_free(w->m);
+    rvm_jit_free(w->j);
+    rvm_program_free(w->derived);
+    rvm_program_free(w->p);
+}
+
+/* Native, or without memory for that interpreted: the same numbers. */
+static bool whole_run(whole *w) {
+    rvm_error e = {0};
+    w->a[0].value.f = 0, w->a[0].shadow.f = 1;
+    memset(w->xb, 0, sizeof w->xb);
+    bool good = went(rvm_jit_attach(w->j, w->m, &e), &e);
+    if (went(rvm_call(w->m, 0, w->a, 2, &e), &e))
+        cr_assert(w->a[0].value.f == 140, "%g", w->a[0].value.f);
+    else
+        good = false;
+    good = good && went(rvm_jit_reason(w->m, &e), &e);
+    if (went(rvm_gradient(w->m, 0, w->a, 2, &e), &e))
+        cr_assert(w->xb[7] == 14, "%g", w->xb[7]);
+    else
+        good = false;
+    return good;
+}
+
+static bool whole_write(whole *w) {
+    rvm_error e = {0};
+    const rvm_jit_object what = {.cpu = "generic", .lines = true};
+    FILE *none = fopen("/dev/null", "w");
+    const bool good = went(rvm_jit_compile(w->j, w->p, 0, NULL, &what, none, none, &e), &e) &&
+                      went(rvm_jit_dump(w->j, w->derived, 1, -1, NULL, RVM_JIT_IR, none, &e), &e);
+    fclose(none);
+    return good;
+}
+
+static bool has_native_code(void) {
+    rvm_jit *j;
+    const bool has = !rvm_jit_new(NULL, &j, NULL);
+    rvm_jit_free(j);
+    return has;
+}
+
+/* The first allocations of `work` and then ever fewer, since each takes the compiler some ms, fail in turn, alone or with
+ * all behind them, after what comes before went well. */
+static void each_failure_of(bool (*work)(whole *w), bool sticky) {
+    bool complete = false;
+    uint64_t n = 0;
+    for (; !complete && n < 100000; n += 1 + n / 12) {
+        counting c;
+        whole w;
+        counting_init(&c);
+        cr_assert(whole_begin(&w, &c.al));
+        const uint64_t before = c.calls;
+        c.fail_at = n ? before + n : 0;
+        c.sticky = sticky;
+        const bool good = work(&w);
+        cr_assert(n || good);
+        complete = good && n && c.calls < c.fail_at;
+        whole_end(&w);
+        cr_assert(c.live_blocks == 0 && c.live_bytes == 0 && !c.mismatch, "allocation %llu: %llu blocks left",
+                  (unsigned long long)n, (unsigned long long)c.live_blocks);
+    }
+    cr_assert(complete && n > 20, "%llu", (unsigned long long)n);
+}
+
+Test(memory, native_out_of_memory, .timeout = 240) {
+    if (!has_native_code()) cr_skip_test("no native code");
+    each_failure_of(whole_run, false);
+    each_failure_of(whole_run, true);
+}
+
+Test(memory, objects_out_of_memory, .timeout = 240) {
+    if (!has_native_code()) cr_skip_test("no native code");
+    each_failure_of(whole_write, false);
+    each_failure_of(whole_write, true);
+}
