@@ -1,6 +1,7 @@
 /* bind.c: the caller's arguments, checked and laid into the entry frame. */
 #include <string.h>
 
+#include "cells.h"
 #include "memory.h"
 #include "out_of_line.h"
 #include "overlap.h"
@@ -15,6 +16,12 @@ static const rvm_function *entry_of(const rvm_machine *m) {
 }
 
 #define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
+
+static bool is_empty(const rvm_arg *a) {
+    for (int d = 0; d < a->ndim; d++)
+        if (!a->shape[d]) return true;
+    return false;
+}
 
 /* A stride that is never multiplied by more than 0 may be any number. */
 static int64_t in_bytes(int64_t stride) {
@@ -62,10 +69,10 @@ static rvm_status check_function(const rvm_program *p, const rvm_function *f, co
         needed);
 }
 
-/* *elements: whether there are any. */
-static rvm_status check_size(const rvm_param *param, const rvm_function *f, const rvm_arg *a, bool *elements,
+/* *left: how many elements there may still be. Strides of 0 allow more than memory has. */
+static rvm_status check_size(const rvm_param *param, const rvm_function *f, const rvm_arg *a, int64_t *left,
                              rvm_error *err) {
-    *elements = true;
+    const int64_t n = rvm__cells(a);
     for (int d = 0; d < a->ndim; d++) {
         const int64_t *stride = a->stride[d] < 0 ? a->stride : a->shadow_stride;
         if (a->shape[d] < 0)
@@ -74,18 +81,22 @@ static rvm_status check_size(const rvm_param *param, const rvm_function *f, cons
         if (stride[d] < 0)
             BAD(RVM_ERR_SHAPE, "dimension %d of argument `%s` of %s has the negative stride %lld", d + 1, param->name,
                 f->name, (long long)stride[d]);
-        *elements &= a->shape[d] != 0;
     }
-    int d = *elements ? too_large(a, a->stride) : -1;
-    if (d < 0 && *elements && a->active) d = too_large(a, a->shadow_stride);
+    int d = n ? too_large(a, a->stride) : -1;
+    if (d < 0 && n < 0) d = (int)~n;
+    if (d < 0 && n && a->active) d = too_large(a, a->shadow_stride);
     if (d >= 0)
         BAD(RVM_ERR_SHAPE, "dimension %d of argument `%s` of %s is %lld: the array is larger than memory can be", d + 1,
             param->name, f->name, (long long)a->shape[d]);
+    if (n > *left)
+        BAD(RVM_ERR_SHAPE, "the arguments of %s up to `%s`, of %lld elements, have more together than memory can hold",
+            f->name, param->name, (long long)n);
+    *left -= n;
     return RVM_OK;
 }
 
 static rvm_status check_one(const rvm_program *p, const rvm_function *f, uint32_t k, const rvm_arg *a, rvm_mode mode,
-                            rvm_error *err) {
+                            int64_t *left, rvm_error *err) {
     const rvm_param *param = &f->params[k];
     if ((int)a->type != param->type)
         BAD(RVM_ERR_ARGUMENT, "argument `%s` of %s is %s, must be %s", param->name, f->name, rvm_type_name(a->type),
@@ -99,9 +110,9 @@ static rvm_status check_one(const rvm_program *p, const rvm_function *f, uint32_
         rvm_status status = check_function(p, f, param, a->value.i, err);
         if (status) return status;
     }
-    bool elements;
-    const rvm_status status = check_size(param, f, a, &elements, err);
+    const rvm_status status = check_size(param, f, a, left, err);
     if (status) return status;
+    const bool elements = !is_empty(a);
     if (elements && param->role == RVM_OWN && !is_apart(a))
         BAD(RVM_ERR_ALIAS, "elements of argument `%s` of %s overlap: its strides are too small for its shape", param->name,
             f->name);
@@ -124,12 +135,6 @@ static rvm_status check_singles(const rvm_function *f, uint32_t k, const rvm_arg
     if (!bad) return RVM_OK;
     BAD(RVM_ERR_ARGUMENT, "argument `%s` of %s holds %.17g, which is not rounded to an f32", f->params[k].name, f->name,
         *bad);
-}
-
-static bool is_empty(const rvm_arg *a) {
-    for (int d = 0; d < a->ndim; d++)
-        if (!a->shape[d]) return true;
-    return false;
 }
 
 static rvm__extent extent_of(const rvm_arg *a, bool shadow) {
@@ -174,8 +179,9 @@ static rvm_status check_arguments(const rvm_machine *m, int64_t fn, const rvm_ar
     if (fn < 0 || fn >= m->p->nfunctions) BAD(RVM_ERR_USAGE, "no function %lld", (long long)fn);
     const rvm_function *f = &m->p->functions[fn];
     if (nargs != f->nparams) BAD(RVM_ERR_ARGUMENT, "%s takes %u arguments, %u given", f->name, f->nparams, nargs);
+    int64_t left = RVM__MOST_CELLS;
     for (uint32_t k = 0; k < nargs; k++) {
-        rvm_status status = check_one(m->p, f, k, &args[k], mode, err);
+        rvm_status status = check_one(m->p, f, k, &args[k], mode, &left, err);
         if (!status) status = check_singles(f, k, &args[k], err);
         if (status) return status;
     }

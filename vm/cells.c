@@ -5,10 +5,14 @@
 #include <string.h>
 
 int64_t rvm__cells(const rvm_arg *a) {
-    int64_t n = 1;
-    for (int d = 0; d < a->ndim && d < RVM_MAX_DIMS; d++)
-        if (a->shape[d] < 0 || __builtin_mul_overflow(n, a->shape[d], &n) || n > INT64_MAX / 64) return ~(int64_t)d;
-    return n;
+    int64_t n = 1, bad = 0;
+    bool empty = false;
+    for (int d = 0; d < a->ndim && d < RVM_MAX_DIMS; d++) {
+        if (a->shape[d] < 0) return ~(int64_t)d;
+        empty |= !a->shape[d];
+        if (!bad && (__builtin_mul_overflow(n, a->shape[d], &n) || n > RVM__MOST_CELLS)) bad = ~(int64_t)d;
+    }
+    return empty ? 0 : bad ? bad : n;
 }
 
 int64_t rvm__neighbours(const rvm_arg *a, const int64_t *stride, int d) {

@@ -5,7 +5,9 @@
 #include "machine.h"
 #include "instruction.h"
 
-/* Elements; 1 of a scalar; ~d, which is negative, where there cannot be so many by dimension d. */
+/* Elements; 1 of a scalar; ~d, which is negative, where dimension d is, or there are more than RVM__MOST_CELLS by it. All
+ * arguments of a run have no more together, so that their values and shadows can be added up, in bytes, too. */
+#define RVM__MOST_CELLS (INT64_MAX / 64)
 int64_t rvm__cells(const rvm_arg *a);
 /* The first one. */
 static inline const rvm_value *rvm__cells_at(const rvm_arg *a) {

@@ -127,6 +127,35 @@ Test(machine, shapes) {
             "dimension 1 of argument `y` of scale is 9223372036854775807: the array is larger than memory can be");
 }
 
+/* Strides of 0 make more elements than there is memory: of one argument, of all together. */
+Test(machine, shapes_without_strides) {
+    static const char many[] =
+        "fn f(a: real[n], b: real[m], c: real[k, l])\n    a[0] += 1\n    b[0] += 2\n    c[0, 0] += 1\nend\n";
+    rvm_program *p = assemble_text(many, NULL, &rep);
+    rvm_machine *m = NULL;
+    cr_assert(rvm_machine_new(p, NULL, &m, &e) == RVM_OK);
+    double x = 0, xb = 0, y = 0, z = 0;
+    const int64_t half = INT64_C(1) << 56, far[] = {INT64_C(1) << 40, INT64_C(1) << 40}, none[] = {INT64_MAX, 0},
+                  one[] = {1, 1};
+    rvm_arg a[] = {rvm_arg_array_f64(&x, 1, &half), rvm_arg_array_f64(&y, 1, &half), rvm_arg_array_f64(&z, 2, one)};
+    a[0].active = true, a[0].shadow_data = &xb;
+    a[0].stride[0] = a[0].shadow_stride[0] = a[1].stride[0] = 0;
+    for (unsigned k = 0; k < 2; k++) {
+        cr_assert((k ? rvm_gradient : rvm_call)(m, 0, a, 3, &e) == RVM_ERR_SHAPE &&
+                      strstr(e.message, "up to `b`, of 72057594037927936 elements"),
+                  "%s", e.message);
+    }
+    a[0].shape[0] = a[1].shape[0] = 1;
+    memcpy(a[2].shape, far, sizeof far);
+    a[2].stride[0] = a[2].stride[1] = 0;
+    cr_assert(rvm_call(m, 0, a, 3, &e) == RVM_ERR_SHAPE && strstr(e.message, "dimension 2 of argument `c`"), "%s",
+              e.message);
+    memcpy(a[2].shape, none, sizeof none);
+    cr_assert(rvm_gradient(m, 0, a, 3, &e) == RVM_ERR_INDEX, "%s", e.message);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}
+
 /* A product of lengths that is no number; and one with a 0 in it, which is an array without elements. */
 Test(machine, shapes_that_overflow) {
     double x = 1, J[1];
