@@ -61,7 +61,7 @@ extern "C" {
     X(NOT_RESTORABLE, 1, "a value cannot be restored")                                                                      \
     X(TANGENT, 1, "an ancilla disappears with a nonzero tangent")                                                           \
     X(DEPTH, 4, "call depth limit")                                                                                         \
-    X(LIMIT, 4, "limit of the trail")                                                                                       \
+    X(LIMIT, 4, "a limit is reached")                                                                                       \
     X(FUEL, 4, "instruction limit")                                                                                         \
     X(CANCELLED, 4, "cancelled")                                                                                            \
     X(UNSUPPORTED, 2, "not available")                                                                                      \

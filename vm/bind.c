@@ -365,7 +365,8 @@ rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
     m->bound.mode = mode;
     m->bound.entry = (uint32_t)fn;
     status = choose_codes(m, m->bound.entry, args, mode);
-    if (!status) status = discard_trails(m, at_end ? -1 : 1);
+    if (status) return rvm__tell_unprepared(m, status, err);
+    status = discard_trails(m, at_end ? -1 : 1);
     if (!status) status = lay_out(m, args, err);
     if (status == RVM_ERR_MEMORY) return rvm__no_memory(m, err);
     if (status) return rvm__fail_in(err, status, m->p, fn);

@@ -38,11 +38,6 @@ static rvm_status set_up(rvm_machine *m) {
     return rvm__room_init(m) ? rvm__prepare(m, false, &m->primal_codes) : RVM_ERR_MEMORY;
 }
 
-static rvm_status tell_set_up(const rvm_machine *m, rvm_status status, rvm_error *err) {
-    if (status == RVM_ERR_MEMORY) return rvm__no_memory(m, err);
-    return rvm__fail(err, status, NULL, 0, 0, "a function is too large");
-}
-
 rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm_machine **out, rvm_error *err) {
     RVM__NEEDS(out);
     *out = NULL;
@@ -64,7 +59,7 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
     m->run.share = -1;
     const rvm_status status = set_up(m);
     if (!status) return *out = m, RVM_OK;
-    tell_set_up(m, status, err);
+    rvm__tell_unprepared(m, status, err);
     rvm_machine_free(m);
     return status;
 }

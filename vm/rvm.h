@@ -61,7 +61,7 @@ typedef struct rvm_options {
 RVM_API rvm_options rvm_options_default(void);
 
 /* options NULL: the defaults. The program is borrowed and must outlive the machine. *out is owned by the caller, NULL on
- * failure. Errors: USAGE (program not verified), MEMORY. */
+ * failure. Errors: USAGE (program not verified), LIMIT (a function is too large), MEMORY. */
 RVM_API rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm_machine **out, rvm_error *err);
 RVM_API void rvm_machine_free(rvm_machine *m); /* NULL is allowed */
 /* What it was made with. */

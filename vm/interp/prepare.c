@@ -1,5 +1,6 @@
 /* prepare.c: choose a handler for each instruction and lay its operands out for it. */
 #include "prepare.h"
+#include "support.h"
 #include "accesses.h"
 #include "elision.h"
 #include "sites.h"
@@ -438,7 +439,7 @@ static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, con
     find_inner_loops(f, code->x);
     code->slots = f->nregs + f->nconsts + p.deepest + 1;
     if (!rvm__prepare_blocks(m, fn, shadow, code)) return RVM_ERR_MEMORY;
-    return code->slots > UINT16_MAX || f->ncode > INT32_MAX / sizeof *code->x ? RVM_ERR_UNSUPPORTED : RVM_OK;
+    return code->slots > UINT16_MAX || f->ncode > INT32_MAX / sizeof *code->x ? RVM_ERR_LIMIT : RVM_OK;
 }
 
 rvm_status rvm__prepare(rvm_machine *m, bool shadow, rvm__code **codes) {
@@ -450,6 +451,14 @@ rvm_status rvm__prepare(rvm_machine *m, bool shadow, rvm__code **codes) {
     for (uint32_t fn = 0; fn < n && !status; at += m->p->functions[fn++].narrays)
         status = prepare_function(m, fn, shadow, local + at, &(*codes)[fn]);
     return status;
+}
+
+rvm_status rvm__tell_unprepared(const rvm_machine *m, rvm_status status, rvm_error *err) {
+    if (status == RVM_ERR_MEMORY) return rvm__no_memory(m, err);
+    return rvm__fail(err, status, NULL, 0, 0,
+                     "a function is too large: registers, constants and nested regions are more than %d, or instructions "
+                     "more than %zu",
+                     UINT16_MAX, INT32_MAX / sizeof(rvm__xinsn));
 }
 
 void rvm__prepare_free(rvm_machine *m, rvm__code **codes) {

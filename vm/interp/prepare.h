@@ -4,8 +4,11 @@
 
 #include "machine.h"
 
-/* Prepare every function; shadow: for gradient and tangent mode, by m->activity. Allocates *codes if NULL. */
+/* Prepare every function; shadow: for gradient and tangent mode, by m->activity. Allocates *codes if NULL. MEMORY; LIMIT:
+ * a function is too large. */
 rvm_status rvm__prepare(rvm_machine *m, bool shadow, rvm__code **codes);
+/* What that, or what comes with it, failed by, as an error. */
+rvm_status rvm__tell_unprepared(const rvm_machine *m, rvm_status status, rvm_error *err);
 void rvm__prepare_free(rvm_machine *m, rvm__code **codes);
 
 /* locals.c: for every array of every function, in order, whether it may be (part of) one that a function made. NULL: out of

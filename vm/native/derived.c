@@ -108,7 +108,7 @@ static rvm_status machine_for(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     o.trail = RVM_TRAIL_OFF;
     if (d->kind == RVM_GRADIENT_OF && o.depth < UINT32_MAX) o.depth++;
     rvm_status status = rvm_machine_new(d->program, &o, &d->machine, err);
-    if (status) return status;
+    if (status) return status == RVM_ERR_LIMIT ? RVM_ERR_UNSUPPORTED : status; /* the modes may do */
     d->machine->run.cancelled = m->run.cancelled;
     d->machine->bound.compared_elsewhere = true;
     d->machine->run.shown = m->run.shown;
