@@ -6,34 +6,33 @@
  */
 #include "schedule.h"
 
-/* n choose k; UINT64_MAX where it is more than 2^62. */
-uint64_t rvm__binomial(uint64_t n, uint64_t k) {
+#include <stdlib.h>
+
+/* n choose k, or `most` where it is more: products rise, so that this is seen early. most < 2^62. */
+static uint64_t binomial(uint64_t n, uint64_t k, uint64_t most) {
     unsigned __int128 c = 1;
     if (k > n) return 0;
     if (k > n - k) k = n - k;
-    for (uint64_t i = 1; i <= k; i++) {
-        c = c * (n - k + i) / i;
-        if (c >> 62) return UINT64_MAX;
-    }
-    return (uint64_t)c;
+    for (uint64_t i = 1; i <= k && c < most; i++) c = c * (n - k + i) / i;
+    return c < most ? (uint64_t)c : most;
 }
 
-/* C(s + t, s): how long a chain may be. 0 for t < 0. */
-static uint64_t reach(uint64_t s, int64_t t) {
-    return t < 0 ? 0 : rvm__binomial(s + (uint64_t)t, s);
+/* C(s + t, s): how long a chain may be, as far as `most`. 0 for t < 0. */
+static uint64_t reach(uint64_t s, int64_t t, uint64_t most) {
+    return t < 0 ? 0 : binomial(s + (uint64_t)t, s, most);
 }
 
 /* The least t with which `steps` are reversed. */
 static uint32_t sweeps(uint64_t steps, uint64_t s) {
     uint32_t t = 0;
     if (s == 1) return (uint32_t)(steps - 1);
-    while (reach(s, t) < steps) t++;
+    while (reach(s, t, steps) < steps) t++;
     return t;
 }
 
 uint64_t rvm__revolve_cost(uint64_t steps, uint64_t s) {
     const uint64_t t = sweeps(steps, s);
-    return t ? t * steps - rvm__binomial(s + t, t - 1) : 0;
+    return t ? t * steps - binomial(s + t, t - 1, UINT64_C(1) << 62) : 0;
 }
 
 static uint64_t most(uint64_t a, uint64_t b) {
@@ -53,14 +52,14 @@ static uint64_t above(uint64_t a, uint64_t b) {
  */
 static uint32_t revolve_split(uint32_t steps, uint32_t s) {
     const int64_t t = sweeps(steps, s);
-    return (uint32_t)least(reach(s, t - 1), above(steps, reach(s - 1, t - 1)));
+    return (uint32_t)least(reach(s, t - 1, steps), above(steps, reach(s - 1, t - 1, steps)));
 }
 
 /* In proportion, and so that t sweeps stay enough. */
 static uint32_t treeverse_split(rvm__task t) {
     const uint64_t share = ((uint64_t)t.sweeps * t.len + t.budget + t.sweeps - 1) / (t.budget + t.sweeps);
-    const uint64_t low = most(1, above(t.len, reach(t.budget - 1, t.sweeps)));
-    const uint64_t high = least(t.len - 1, reach(t.budget, (int64_t)t.sweeps - 1));
+    const uint64_t low = most(1, above(t.len, reach(t.budget - 1, t.sweeps, t.len)));
+    const uint64_t high = least(t.len - 1, reach(t.budget, (int64_t)t.sweeps - 1, t.len));
     return (uint32_t)least(most(share, low), high);
 }
 
@@ -115,22 +114,64 @@ rvm_status rvm__treeverse_make(rvm__maker *m, uint32_t steps, uint32_t s) {
     return rvm__expand_tasks(m, treeverse_expand, NULL);
 }
 
-/* What each split marches, over a stack as that of a maker. */
-static rvm_status add_splits(rvm__maker *m, const void *sum, rvm__task t) {
-    if (t.len == 1) return RVM_OK;
-    const uint32_t split = treeverse_split(t);
-    **(uint64_t *const *)sum += split;
-    RVM__TRY(rvm__push_task(m, (rvm__task){.len = split, .budget = t.budget, .sweeps = t.sweeps - 1}));
-    return rvm__push_task(m, (rvm__task){.len = t.len - split, .budget = t.budget - 1, .sweeps = t.sweeps});
+/* ---- what treeverse costs ----
+ * Parts of one length, snapshots and sweeps are split alike, and both parts of a split have one snapshot or one sweep less:
+ * so generation after generation has a few kinds of parts, which are counted. */
+typedef struct part {
+    uint32_t len, s;
+    uint64_t count;
+} part;
+
+typedef struct generation {
+    part *parts;
+    uint32_t n, cap;
+} generation;
+
+static int by_kind(const void *a, const void *b) {
+    const part *p = a, *q = b;
+    return p->s != q->s ? (p->s > q->s) - (p->s < q->s) : (p->len > q->len) - (p->len < q->len);
+}
+
+static bool add(generation *g, part p) {
+    if (p.len == 1) return true;
+    if (!rvm__grow(&rvm__libc_allocator, (void **)&g->parts, &g->cap, g->n + 1, sizeof *g->parts)) return false;
+    g->parts[g->n++] = p;
+    return true;
+}
+
+static void merge_alike(generation *g) {
+    uint32_t n = 0;
+    qsort(g->parts, g->n, sizeof *g->parts, by_kind);
+    for (uint32_t k = 0; k < g->n; k++)
+        if (n && by_kind(&g->parts[n - 1], &g->parts[k]) == 0)
+            g->parts[n - 1].count += g->parts[k].count;
+        else
+            g->parts[n++] = g->parts[k];
+    g->n = n;
+}
+
+/* both: snapshots and sweeps of each part together. */
+static bool split_all(const generation *g, uint32_t both, generation *next, uint64_t *advances) {
+    next->n = 0;
+    for (uint32_t k = 0; k < g->n; k++) {
+        const part p = g->parts[k];
+        const uint32_t m = treeverse_split((rvm__task){.len = p.len, .budget = p.s, .sweeps = both - p.s});
+        *advances += m * p.count;
+        if (!add(next, (part){p.len - m, p.s - 1, p.count}) || !add(next, (part){m, p.s, p.count})) return false;
+    }
+    if (next->n) merge_alike(next);
+    return true;
 }
 
 rvm_status rvm__treeverse_cost(uint32_t steps, uint32_t s, uint64_t *advances, rvm_error *err) {
-    rvm_schedule scratch = {.al = &rvm__libc_allocator};
-    rvm__maker m;
-    *advances = 0;
-    RVM__TRY(rvm__maker_begin(&m, &scratch, 1, 0, err));
-    rvm_status st = rvm__push_task(&m, whole(steps, s));
-    if (!st) st = rvm__expand_tasks(&m, add_splits, &advances);
-    rvm__maker_end(&m);
-    return st;
+    generation of[2] = {{0}};
+    *advances = s == 1 ? rvm__revolve_cost(steps, s) : 0; /* there is one way then */
+    bool good = s == 1 || add(&of[0], (part){steps, s, 1});
+    for (uint32_t both = s + sweeps(steps, s); good && (of[0].n || of[1].n); both--) {
+        generation *now = of[0].n ? &of[0] : &of[1];
+        good = split_all(now, both, now == of ? &of[1] : &of[0], advances);
+        now->n = 0;
+    }
+    for (int k = 0; k < 2; k++) rvm__realloc(&rvm__libc_allocator, of[k].parts, of[k].cap * sizeof(part), 0);
+    return good ? RVM_OK : rvm__fail_memory(err);
 }

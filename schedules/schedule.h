@@ -75,7 +75,6 @@ uint32_t rvm__pebble_split(const rvm__pebble_table *t, uint32_t steps, uint32_t 
 rvm_status rvm__pebble_make(rvm__maker *m, const rvm__pebble_table *t, uint32_t steps, uint32_t s);
 
 /* ---- reverse.c ---- */
-uint64_t rvm__binomial(uint64_t n, uint64_t k); /* UINT64_MAX where it is larger */
 uint64_t rvm__revolve_cost(uint64_t steps, uint64_t s);
 rvm_status rvm__treeverse_cost(uint32_t steps, uint32_t s, uint64_t *advances, rvm_error *err);
 rvm_status rvm__revolve_make(rvm__maker *m, uint32_t steps, uint32_t s);
