@@ -154,49 +154,57 @@ static bool enter_twice(rvm__group *g, uint32_t loop, LLVMValueRef mask) {
     return true;
 }
 
+/* Where an edge of node n leads out of loop l, lanes leave it. The node where those that stay go on. */
+static uint32_t leave_or_stay(rvm__group *g, rvm__loop *l, uint32_t n, LLVMValueRef *mask) {
+    const rvm__node *here = &g->flow.nodes[n];
+    uint32_t next = here->succ[0];
+    for (uint32_t s = 0; l && s < here->nsucc && here->nsucc == 2; s++)
+        if (!rvm__is_in_loop(&g->flow, here->succ[s], here->loop)) {
+            *mask = leave_loop(g, l, n, s == 0, *mask);
+            next = here->succ[!s];
+        }
+    return next;
+}
+
+/* Control leaves node n, for `next` where it is not parted; the node where region goes on. */
+static uint32_t go_on(rvm__group *g, rvm__loop *l, uint32_t n, uint32_t next, LLVMValueRef *mask) {
+    const rvm__node *here = &g->flow.nodes[n];
+    LLVMValueRef ends = LLVMGetBasicBlockTerminator(here->b);
+    if (l && next == l->header) {
+        if (g->turns_long) rvm__group_turns(g);
+        pass(g, n, next, *mask);
+        LLVMBuildBr(g->k->b, l->head);
+        LLVMPositionBuilderAtEnd(g->k->b, l->after);
+        *mask = l->around;
+        return l->exit;
+    }
+    if (here->nout == 2) {
+        const bool varies = rvm__is_varying(&g->flow, LLVMGetCondition(ends));
+        if (!varies || !g->traces) (varies ? part : part_alike)(g, n, LLVMGetCondition(ends), *mask);
+        return here->join;
+    }
+    pass(g, n, next, *mask);
+    return next;
+}
+
 /* From node n on, up to `end`, a post-dominator of it. */
 static void region(rvm__group *g, uint32_t n, uint32_t end, LLVMValueRef mask) {
     while (n != end && !g->flow.why) {
         const rvm__node *here = &g->flow.nodes[n];
         rvm__loop *l = here->loop == RVM__NO_LOOP ? NULL : &g->flow.loops[here->loop];
-        LLVMValueRef ends = LLVMGetBasicBlockTerminator(here->b);
+        const bool enters = l && l->header == n;
         if (++g->emitted > 8 * g->flow.n + 64) rvm__no_group(g, "irreducible control");
-        if (g->traces && l && l->divergent) {
+        if ((g->traces && l && l->divergent) || (enters && enter_twice(g, here->loop, mask))) {
             n = l->exit;
             continue;
         }
-        if (l && l->header == n && enter_twice(g, here->loop, mask)) {
-            n = l->exit;
-            continue;
-        }
-        if (l && l->header == n) mask = enter_loop(g, l, mask);
+        if (enters) mask = enter_loop(g, l, mask);
+        LLVMValueRef ends = LLVMGetBasicBlockTerminator(here->b);
         block(g, n, mask);
         if (!here->nsucc) break;
-        if (here->bails_out) {
-            LLVMValueRef c = LLVMGetCondition(ends);
-            rvm__bail_out_where(g, c, here->bails_out == 1, mask);
-        }
-        uint32_t next = here->succ[0];
-        for (uint32_t s = 0; l && s < here->nsucc && here->nsucc == 2; s++)
-            if (!rvm__is_in_loop(&g->flow, here->succ[s], here->loop)) {
-                mask = leave_loop(g, l, n, s == 0, mask);
-                next = here->succ[!s];
-            }
-        if (l && next == l->header) {
-            if (g->turns_long) rvm__group_turns(g);
-            pass(g, n, next, mask);
-            LLVMBuildBr(g->k->b, l->head);
-            LLVMPositionBuilderAtEnd(g->k->b, l->after);
-            mask = l->around;
-            n = l->exit;
-        } else if (here->nout == 2) {
-            const bool varies = rvm__is_varying(&g->flow, LLVMGetCondition(ends));
-            if (!varies || !g->traces) (varies ? part : part_alike)(g, n, LLVMGetCondition(ends), mask);
-            n = here->join;
-        } else {
-            pass(g, n, next, mask);
-            n = next;
-        }
+        if (here->bails_out) rvm__bail_out_where(g, LLVMGetCondition(ends), here->bails_out == 1, mask);
+        const uint32_t next = leave_or_stay(g, l, n, &mask);
+        n = go_on(g, l, n, next, &mask);
     }
 }
 
@@ -214,14 +222,14 @@ static bool bails_out(LLVMValueRef v) {
 /* A group that polls, and may be told to end, keeps few changes, but none of loops, which would be many. */
 static bool keeps_for_safepoints(const rvm__group *g) {
     enum { FEW = 4 };
-    bool looks = false;
+    bool polls = false;
     unsigned n = 0;
     for (uint32_t k = 0; k < g->flow.n; k++)
         for (LLVMValueRef v = LLVMGetFirstInstruction(g->flow.nodes[k].b); v; v = LLVMGetNextInstruction(v)) {
-            looks |= is_call_of(v, RVM__SAFEPOINT);
+            polls |= is_call_of(v, RVM__SAFEPOINT);
             if (rvm__changes_shared(&g->flow, v)) n += g->flow.nodes[k].loop == RVM__NO_LOOP ? 1 : FEW + 1;
         }
-    return looks && n <= FEW;
+    return polls && n <= FEW;
 }
 
 static void find_log(rvm__group *g) {

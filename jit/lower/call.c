@@ -301,34 +301,55 @@ static bool is_unused(const call *c, uint32_t param) {
     return c->e->u->liveness && rvm__dead_param(c->e->u->liveness, c->callee, c->dir < 0, param);
 }
 
+/* The callee's frame, by the fixed parameters but for its counts. */
+static void pass_frame(const call *c, LLVMValueRef *args) {
+    const rvm__emit *e = c->e;
+    rvm__build *k = e->k;
+    args[0] = e->frame.machine;
+    args[1] = e->frame.native;
+    args[2] = e->u->w->standalone ? e->frame.first_slot
+                                  : LLVMBuildAdd(k->b, e->frame.first_slot, rvm__build_int(k, rvm__machine_slots(e)), "");
+    args[3] = LLVMBuildAdd(k->b, e->frame.first_array, rvm__build_int(k, e->f->narrays), "");
+    args[4] = LLVMBuildAdd(k->b, e->frame.number, rvm__build_int(k, 1), "");
+}
+
+/* Room for the frame of a callee that is recursive; that of the others was made sure of at the start. */
+static void make_room(const call *c, const LLVMValueRef *args) {
+    rvm__emit *e = c->e;
+    if (!e->u->summaries[c->callee].recursive) return;
+    if (e->u->w->standalone) {
+        rvm__standalone_depth(e, args[4]);
+        return;
+    }
+    LLVMValueRef room[5] = {args[0], args[2], args[3], args[4], rvm__need_constant(e->u, c->callee)};
+    LLVMValueRef has = rvm__call_runtime(e, "rvm__native_room", e->k->i1, 5, room);
+    rvm__exit_if(e, LLVMBuildNot(e->k->b, has, ""));
+}
+
+/* The caller is left where the callee was. */
+static void leave_with(const call *c, LLVMValueRef left, rvm__native_site site) {
+    rvm__emit *e = c->e;
+    LLVMValueRef ended = LLVMBuildICmp(e->k->b, LLVMIntNE, left, LLVMConstInt(e->k->i32, 0, false), "");
+    if (e->u->w->standalone)
+        rvm__exit_with(e, ended, left);
+    else if (!e->vectorised) /* which bails out at once */
+        rvm__exit_at(e, ended, site, 0);
+}
+
 static void run_call(call *c, bool apart) {
     rvm__emit *e = c->e;
-    rvm__build *k = e->k;
-    const rvm__summary *summary = &e->u->summaries[c->callee];
     LLVMValueRef *args = rvm__unit_alloc(e->u, (RVM__FIXED_PARAMS + c->n * (size_t)RVM__MOST_PARAMS) * sizeof *args);
     const uint16_t discards = rvm__discards_at(e, e->control.pc);
     const rvm__specialisation *v = e->vectorised ? rvm__vectorised(e->u, c->callee, c->dir, apart, discards, c->conflicts)
                                                  : rvm__version_of(e->u, c->callee, c->dir, apart, discards);
     if (!args || !v || !v->function) return;
-    unsigned n = 0;
-    if (!rvm__is_inlined(e->u, c->callee) && summary->most > RVM__MOST_UNSEEN) { /* calls alone can go on for ever */
-        rvm__charge(e, 0);
+    if (!rvm__is_inlined(e->u, c->callee) && e->u->summaries[c->callee].most > RVM__MOST_UNSEEN) {
+        rvm__charge(e, 0); /* calls alone can go on for ever */
         rvm__emit_safepoint(e, e->control.pc);
     }
-    args[n++] = e->frame.machine;
-    args[n++] = e->frame.native;
-    args[n++] = e->u->w->standalone ? e->frame.first_slot
-                                    : LLVMBuildAdd(k->b, e->frame.first_slot, rvm__build_int(k, rvm__machine_slots(e)), "");
-    args[n++] = LLVMBuildAdd(k->b, e->frame.first_array, rvm__build_int(k, e->f->narrays), "");
-    args[n++] = LLVMBuildAdd(k->b, e->frame.number, rvm__build_int(k, 1), "");
-    n++; /* counts */
-    if (summary->recursive && e->u->w->standalone)
-        rvm__standalone_depth(e, args[4]);
-    else if (summary->recursive) { /* the rest was made sure of at the start */
-        LLVMValueRef room[5] = {e->frame.machine, args[2], args[3], args[4], rvm__need_constant(e->u, c->callee)};
-        LLVMValueRef has = rvm__call_runtime(e, "rvm__native_room", k->i1, 5, room);
-        rvm__exit_if(e, LLVMBuildNot(k->b, has, ""));
-    }
+    pass_frame(c, args);
+    make_room(c, args);
+    unsigned n = RVM__FIXED_PARAMS;
     for (uint32_t a = 0; a < c->n; a++)
         n += c->arg[a].param->ndim ? pass_array(c, &c->arg[a], args + n) : pass_scalar(c, &c->arg[a], args + n);
     rvm__native_site site = rvm__site_here(e);
@@ -336,13 +357,9 @@ static void run_call(call *c, bool apart) {
     site.against = c->dir != e->control.context->dir;
     rvm__charge(e, 1);
     args[RVM__COUNTS_PARAM] = rvm__counts_for_call(e);
-    LLVMValueRef left = LLVMBuildCall2(k->b, v->type, v->function, args, n, "");
-    LLVMValueRef ended = LLVMBuildICmp(k->b, LLVMIntNE, left, LLVMConstInt(k->i32, 0, false), "");
+    LLVMValueRef left = LLVMBuildCall2(e->k->b, v->type, v->function, args, n, "");
     rvm__counts_of_call(e, args[RVM__COUNTS_PARAM]);
-    if (e->u->w->standalone)
-        rvm__exit_with(e, ended, left);
-    else if (!e->vectorised) /* which bails out at once */
-        rvm__exit_at(e, ended, site, 0);
+    leave_with(c, left, site);
     for (uint32_t a = 0; a < c->n; a++)
         if (!is_unused(c, a)) take_back(c, &c->arg[a]);
 }

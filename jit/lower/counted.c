@@ -186,50 +186,61 @@ static void count_erased(rvm__emit *e, const rvm__xinsn *x, const uint64_t bits[
             rvm__count_erased(e, (enum rvm__erasing)k, LLVMBuildMul(b, trips, rvm__build_int(e->k, (int64_t)bits[k]), ""));
 }
 
+/* Behind a strip of the loop: the next one, if trips are left; else on, where all around the loop is. */
+static void leave_strip(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, LLVMValueRef i, LLVMValueRef step) {
+    const uint32_t lower = rvm__lower_end(e->f, e->control.pc);
+    rvm__context *c = e->control.context;
+    LLVMBasicBlockRef more = rvm__block(e, "more"), out = rvm__block(e, "out");
+    LLVMValueRef left = rvm__if_left(e, lower, more, out);
+    rvm__at(e, more);
+    LLVMValueRef next = LLVMBuildAdd(e->k->b, i, step, "");
+    rvm__set_slot(e, x->to.i, next);
+    rvm__begin_strip(e, lower, rvm__trips_unseen(e, e->control.pc), next, step, left);
+    rvm__jump(e, c, in->target, true);
+    rvm__at(e, out);
+    rvm__jump(e, c->whole, e->control.pc, false);
+}
+
+/* Charges the trip that ends; whether the loop polls where it turns. */
+static bool end_trip(rvm__emit *e) {
+    const bool ahead = e->count.ahead;
+    if (ahead)
+        e->count.ahead = e->count.walked = 0;
+    else
+        rvm__charge(e, 1);
+    return !ahead && !(e->vectorised && rvm__passes_unseen(e, e->control.pc));
+}
+
 bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuilderRef b = e->k->b;
     rvm__context *c = e->control.context;
     const uint32_t lower = rvm__lower_end(e->f, e->control.pc);
-    const uint64_t most = rvm__trips_unseen(e, e->control.pc);
     const bool up = rvm__loop_ascends(e, in), strips = c->whole && c->strips == lower;
-    LLVMBasicBlockRef ends = c->passing ? c->passing[e->control.pc] : NULL, begins = ends ? c->passing[in->target] : NULL;
+    const bool unseen = rvm__trips_unseen(e, e->control.pc) > 0;
+    LLVMBasicBlockRef ends = c->passing ? c->passing[e->control.pc] : NULL, again = ends ? c->passing[in->target] : NULL;
     uint64_t erased[RVM__ERASED];
     erased_by_all(e, x, erased);
-    const bool looks = !e->count.ahead && !(e->vectorised && rvm__passes_unseen(e, e->control.pc));
-    if (e->count.ahead)
-        e->count.ahead = e->count.walked = 0;
-    else
-        rvm__charge(e, 1);
+    const bool polls = end_trip(e);
     if (ends) {
         LLVMBuildBr(b, ends);
         rvm__at(e, ends);
     }
     LLVMValueRef i = rvm__slot_value(e, x->to.i), s = rvm__slot_value(e, x->to.step);
     LLVMValueRef end = strips ? rvm__strip_end(e, lower) : rvm__slot_value(e, up ? x->to.last : x->to.lo);
-    LLVMBasicBlockRef ended = rvm__block(e, "ended"), again = begins ? begins
-                                                              : most ? rvm__landing_of(e, c, in->target)
-                                                                     : rvm__block(e, "again");
+    LLVMBasicBlockRef ended = rvm__block(e, "ended");
+    if (!again) again = unseen ? rvm__landing_of(e, c, in->target) : rvm__block(e, "again");
     if (!up) s = LLVMBuildNeg(b, s, "");
     rvm__set_slot(e, x->to.i, LLVMBuildAdd(b, i, s, ""));
-    LLVMValueRef turn =
-        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, i, end, ""), ended, again); /* with its test it ends */
-    if (most) keep_whole(e, turn);
-    if (!most) {
+    LLVMValueRef is_last = LLVMBuildICmp(b, LLVMIntEQ, i, end, "");
+    LLVMValueRef turn = LLVMBuildCondBr(b, is_last, ended, again); /* with its test it ends */
+    if (unseen) keep_whole(e, turn);
+    if (!unseen) {
         rvm__at(e, again);
-        rvm__jump(e, c, in->target, looks);
+        rvm__jump(e, c, in->target, polls);
     }
     rvm__at(e, ended);
     rvm__set_slot(e, x->to.i, i);
     if (erased[0] || erased[1] || erased[2]) count_erased(e, x, erased);
-    if (!strips) return true;
-    LLVMBasicBlockRef more = rvm__block(e, "more"), out = rvm__block(e, "out");
-    LLVMValueRef left = rvm__if_left(e, lower, more, out);
-    rvm__at(e, more);
-    LLVMValueRef next = LLVMBuildAdd(b, i, s, "");
-    rvm__set_slot(e, x->to.i, next);
-    rvm__begin_strip(e, lower, most, next, s, left);
-    rvm__jump(e, c, in->target, true);
-    rvm__at(e, out);
-    rvm__jump(e, c->whole, e->control.pc, false);
-    return false;
+    if (strips) leave_strip(e, in, x, i, s);
+    return !strips;
 }
