@@ -16,10 +16,9 @@ vm/derivatives
 jit/host
 jit/lower jit/lanes jit/llvm
 tools'
-# Rooms with a circle, or the files of a room that have one: recursive descent over instructions, where a block is met whose
-# instance is a function (jit/lower). In assembler/ each descent over the source is within a file.
-circles='jit/lower/walk jit/lower/block jit/lower/chunk jit/lower/groups
-jit/lower/instance'
+# Rooms with a circle, or the files of a room that have one: none. A descent over the source is within a file of assembler/; in
+# jit/lower functions that are met are declared, and emitted later.
+circles=''
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$1"
 # Objects of sources that are gone stay in a build folder.

@@ -17,13 +17,14 @@
  *   lower_trail.c       the stack, set, segments                moves.c             what moves there and to the trail
  *   counted.c           counted loops                           elision.c           what nobody observes
  *
- * Functions, by recursive descent: a block is met by walk.c, and its instance is a function that is walked:
+ * Functions; what one calls, or runs instances of, is declared and emitted later:
  *   walk.c              in the order of control; regions        block.c             parallel blocks
  *   chunk.c             chunks of blocks, for threads           sums.c              registers that blocks add into
- *   groups.c            groups of instances in lanes            instance.c          an instance as a function
+ *   groups.c            groups of instances in lanes            instance.c          an instance as a function: what it takes
+ *   instance_body.c     its body                                function.c          one from its beginning to its end
  *   frame.c             registers and arrays; leaving them      home.c              what is in memory there
- *   osr.c               functions entered at a loop             function.c          one from its beginning to its end
- *   lower.c             the module and its entry                c_entry.c           the same for C functions
+ *   osr.c               functions entered at a loop             lower.c             the module and its entry
+ *   c_entry.c           the same for C functions
  *
  * Registers, hidden slots and descriptors of arrays are allocas, which LLVM turns into values. A copy of a region's compute
  * part is walked for each way it is run: a `context` says which one this is, and its direction.
@@ -126,6 +127,7 @@ typedef struct rvm__unit {
     rvm__reach *reach;                     /* by function, as summaries are */
     rvm__specialisation **specialisations; /* by function */
     rvm__specialisation *work;             /* to be emitted */
+    struct rvm__instance *instances;       /* likewise */
     rvm__end *ends;
     uint32_t nends, cap_ends;
     rvm__liveness *liveness;             /* NULL: nothing is left out for it */
@@ -345,7 +347,7 @@ uint64_t rvm__work_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint3
 /* In lanes, of a call: without loops that poll where they turn. */
 uint64_t rvm__most_unseen(const rvm__unit *u, uint32_t fn);
 /* Whether the loop with an end at pc need not poll in lanes: its trips are constants and, with all in them that does
- * not look, no more than a strip. Code around it looks. */
+ * not poll, no more than a strip. Code around it polls. */
 bool rvm__passes_unseen(const rvm__emit *e, uint32_t pc);
 /* Whether control goes on with the next instruction, here and not in a function. */
 bool rvm__goes_on(const rvm_insn *in);
@@ -366,16 +368,16 @@ bool rvm__goes_by_rows(const rvm__emit *e, uint32_t pc);
 /* Whether the strips of a block with an end at pc might go upward though the block goes down. */
 bool rvm__may_turn(rvm__emit *e, uint32_t pc);
 LLVMValueRef rvm__is_upward(rvm__emit *e, uint32_t pc); /* whether they do, an i1 */
-void rvm__safepoint_between(rvm__emit *e,
-                            uint32_t pc); /* around, between strips, before the index of the next one changes */
-void rvm__settle_function(rvm__emit *e);  /* when it has been emitted, and when all has */
+/* A poll between strips, before the index of the next one changes. */
+void rvm__safepoint_between(rvm__emit *e, uint32_t pc);
+void rvm__settle_function(rvm__emit *e); /* when it has been emitted, and when all has */
 void rvm__settle_unit(rvm__unit *u);
 
 /* ---- chunk.c ---- */
 /* Where the block at e->control.pc is entered, its index and sums begun: what threads do of it. What is emitted behind goes
  * on with the first instance, or with the one that they left. */
 void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);
-/* Whether some block that the run may meet runs in threads and changes what would have to be taken back. */
+/* Whether some block that the run may reach runs in threads and changes what would have to be taken back. */
 bool rvm__takes_chunks_back(rvm__unit *u);
 void rvm__begin_chunk(rvm__emit *e); /* the registers and arrays of a chunk's function */
 void rvm__enter_chunk(rvm__emit *e); /* its first instance */
@@ -584,21 +586,32 @@ void rvm__unpack(rvm__emit *e, uint16_t array);
 
 /* ---- instance.c ---- */
 typedef struct rvm__instance {
-    rvm__emit *outer;
-    rvm__emit e; /* of its function */
+    rvm__emit *outer; /* who runs it: gone when the body is emitted */
     const rvm__xinsn *x;
     uint8_t *bits;  /* by register, as rvm__block_registers has them */
     uint8_t *array; /* by array: it comes from outside */
     LLVMValueRef args[RVM__MOST_VECTORISED_ARGS];
     bool apart[RVM__MOST_VECTORISED_ARGS]; /* arguments that are arrays which nothing else is part of */
     unsigned n;
+    LLVMValueRef function;
     LLVMTypeRef type;
+    struct rvm__instance *later; /* to be emitted */
+    rvm__emit body;
+    uint32_t first; /* where it begins, and its direction */
+    int dir;
 } rvm__instance;
 rvm__instance *rvm__instance_of(rvm__emit *e, uint32_t pc); /* of the block that is entered there; NULL: noted */
 /* What is passed, in order, to args; out and the index are the caller's. False: too much. */
 bool rvm__pass_to_instance(rvm__instance *o, LLVMValueRef out, LLVMValueRef index);
-/* Its function, o->e.function, of o->type; what is passed must be known. The builder stands where it stood. */
-void rvm__emit_instance(rvm__instance *o, uint32_t pc);
+/* Its function, of o->type; what is passed must be known. Its body is yet to be emitted. False: out of memory, noted. */
+bool rvm__declare_instance(rvm__instance *o, uint32_t pc);
+/* Whether it takes the value of register k. */
+static inline bool rvm__takes_register(const rvm__instance *o, uint32_t k) {
+    return o->bits[k] == RVM__BITS_READ && k != o->x->to.i;
+}
+
+/* ---- instance_body.c ---- */
+void rvm__emit_instance(rvm__instance *o);
 
 /* ---- groups.c ---- */
 /* To the next instance of a block: a group of them, if there is a whole one, or that one alone. back: from another. */

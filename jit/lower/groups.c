@@ -104,7 +104,7 @@ static void ask_for_order(grouping *g, LLVMBasicBlockRef single) {
     LLVMValueRef one = LLVMConstInt(k->i32, 1, false), zero = LLVMConstNull(k->i32);
     char name[40];
     size_t length;
-    snprintf(name, sizeof name, RVM__ORDER "%s", LLVMGetValueName2(g->o->e.function, &length) + strlen(RVM__INSTANCE));
+    snprintf(name, sizeof name, RVM__ORDER "%s", LLVMGetValueName2(g->o->function, &length) + strlen(RVM__INSTANCE));
     LLVMValueRef f = LLVMGetNamedFunction(k->module, name);
     if (!f) f = LLVMAddFunction(k->module, name, g->o->type);
     LLVMBasicBlockRef ask = rvm__block(e, "ask"), known = rvm__block(e, "known"), go = rvm__block(e, "go");
@@ -142,11 +142,10 @@ static void run_group(rvm__emit *e, grouping *g, uint32_t pc, bool up, LLVMBasic
         LLVMBuildBr(k->b, single);
         return;
     }
-    rvm__emit_instance(g->o, pc);
-    if (!g->o->e.function) return;
-    say_how(g, g->o->e.function);
+    if (!rvm__declare_instance(g->o, pc)) return;
+    say_how(g, g->o->function);
     if (g->order) ask_for_order(g, single);
-    LLVMValueRef left = LLVMBuildCall2(k->b, g->o->type, g->o->e.function, g->o->args, g->o->n, "");
+    LLVMValueRef left = LLVMBuildCall2(k->b, g->o->type, g->o->function, g->o->args, g->o->n, "");
     LLVMBasicBlockRef adrift = rvm__block(e, "adrift");
     LLVMValueRef choice = LLVMBuildSwitch(k->b, left, single, 2);
     LLVMAddCase(choice, LLVMConstInt(k->i32, RVM__GROUP_DONE, false), done);

@@ -1,4 +1,5 @@
-/* instance.c: an instance of a parallel block as a function of IR.
+/* instance.c: an instance of a parallel block as a function of IR: what it takes. Its body waits until the code around it
+ * has been emitted (instance_body.c).
  *
  *     rvm_instance.N(machine, frame, out, index, sums .., registers .., (data, lengths, strides) of arrays ..)
  *
@@ -7,7 +8,6 @@
  * block's index in one dimension) that array *conflicts*, and each addition is a call of RVM__ADD. Whoever runs instances
  * says what these calls do: groups.c makes groups of lanes of it.
  */
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,10 +21,6 @@ static void find_arrays(rvm__instance *o, uint32_t first, uint32_t last) {
             if (a.array) o->array[a.q->slot] = 1;
     RVM__EACH_INSN_IN(x, f, first, last + 1)
         if (rvm__op_names_array((rvm_op)x.in->op)) o->array[x.q->slot] = 0;
-}
-
-static bool is_register(const rvm__instance *o, uint32_t k) {
-    return o->bits[k] == RVM__BITS_READ && k != o->x->to.i;
 }
 
 static void add(rvm__instance *o, LLVMValueRef v) {
@@ -60,7 +56,8 @@ bool rvm__pass_to_instance(rvm__instance *o, LLVMValueRef out, LLVMValueRef inde
     for (int k = 0; k < 4; k++) add(o, fixed[k]);
     for (uint32_t k = 0; k < o->x->to.shared; k++) add(o, rvm__partial_sum(e, o->x, k, index));
     for (uint32_t k = 0; k < e->f->nregs; k++)
-        if (is_register(o, k)) add(o, rvm__get(e, rvm__build_type(e->k, (rvm_type)e->f->reg_type[k]), e->frame.reg[k]));
+        if (rvm__takes_register(o, k))
+            add(o, rvm__get(e, rvm__build_type(e->k, (rvm_type)e->f->reg_type[k]), e->frame.reg[k]));
     for (uint32_t k = 0; k < e->f->narrays; k++) {
         if (!o->array[k]) continue;
         if (o->n < RVM__MOST_VECTORISED_ARGS) o->apart[o->n] = is_alone(o, (uint16_t)k);
@@ -91,94 +88,37 @@ static LLVMValueRef declare(rvm__instance *o) {
     return f;
 }
 
-/* Registers and arrays of the instance have what was passed. */
-static void bind(rvm__instance *o) {
-    rvm__emit *e = &o->e;
-    unsigned at = RVM__VECTORISED_SUMS;
-    for (uint32_t k = 0; k < o->x->to.shared; k++) {
-        const rvm__shared *s = &e->code->shared[(uint32_t)o->x->to.jump2 + k];
-        rvm__put_at(e, rvm__get(e, rvm__build_type(e->k, (rvm_type)s->type), LLVMGetParam(e->function, at++)),
-                    e->frame.reg[s->slot]);
-    }
-    for (uint32_t k = 0; k < e->f->nregs; k++)
-        if (is_register(o, k)) rvm__put_at(e, LLVMGetParam(e->function, at++), e->frame.reg[k]);
-    rvm__put_at(e, LLVMGetParam(e->function, RVM__VECTORISED_INDEX), e->frame.reg[o->x->to.i]);
-    for (uint32_t k = 0; k < e->f->narrays; k++) {
-        if (!o->array[k]) continue;
-        rvm__put_at(e, LLVMGetParam(e->function, at++), e->frame.array[k].data);
-        for (int d = 0; d < e->f->arrays[k].ndim; d++)
-            rvm__put_at(e, LLVMGetParam(e->function, at++), e->frame.array[k].dim[d]);
-        for (int d = 0; d < e->f->arrays[k].ndim; d++)
-            rvm__put_at(e, LLVMGetParam(e->function, at++), e->frame.array[k].stride[d]);
-        rvm__put_at(e, LLVMConstInt(e->k->i8, 1, false), e->frame.array[k].present);
-    }
-    rvm__know_lengths(e);
-}
-
-static const size_t counted[RVM__VECTORISED_COUNTS] = {
-    offsetof(rvm__native, charged), offsetof(rvm__native, calls),      offsetof(rvm__native, peak),
-    offsetof(rvm__native, erased),  offsetof(rvm__native, erased) + 8, offsetof(rvm__native, erased) + 16};
-
-static void make_native(rvm__emit *e) {
-    LLVMValueRef n = rvm__local(e, LLVMArrayType2(e->k->i64, sizeof(rvm__native) / 8), "native");
-    e->frame.native = n;
-    for (int k = 0; k < RVM__VECTORISED_COUNTS; k++) rvm__put_at(e, rvm__build_int(e->k, 0), rvm__member(e, n, counted[k]));
-    rvm__begin_counts(e);
-}
-
-static void finish(rvm__instance *o) {
-    rvm__emit *e = &o->e;
-    rvm__at(e, e->frame.done);
-    rvm__end_counts(e);
-    for (uint32_t k = 0; k < o->x->to.shared; k++) {
-        const rvm__shared *s = &e->code->shared[(uint32_t)o->x->to.jump2 + k];
-        LLVMValueRef v = rvm__get(e, rvm__build_type(e->k, (rvm_type)s->type), e->frame.reg[s->slot]);
-        rvm__put_at(e, v, LLVMGetParam(e->function, RVM__VECTORISED_SUMS + k));
-    }
-    for (size_t k = 0; k < RVM__VECTORISED_COUNTS; k++)
-        rvm__put_at(e, rvm__get(e, e->k->i64, rvm__member(e, e->frame.native, counted[k])),
-                    rvm__member(e, LLVMGetParam(e->function, RVM__VECTORISED_OUT), k * sizeof(int64_t)));
-    LLVMTypeRef none = LLVMFunctionType(e->k->i32, NULL, 0, false);
-    LLVMValueRef f = LLVMGetNamedFunction(e->k->module, RVM__RESULT);
-    if (!f) f = LLVMAddFunction(e->k->module, RVM__RESULT, none);
-    LLVMBuildRet(e->k->b, LLVMBuildCall2(e->k->b, none, f, NULL, 0, ""));
-    rvm__frame_close(e);
+/* With all that the body is to know of the code around. */
+static void begin_body(rvm__instance *o, uint32_t pc) {
+    const rvm__emit *outer = o->outer;
+    o->dir = outer->control.context->dir;
+    o->first = pc + (uint32_t)o->dir;
+    o->body = (rvm__emit){.u = outer->u,
+                          .k = outer->k,
+                          .f = outer->f,
+                          .code = outer->code,
+                          .fn = outer->fn,
+                          .dir = outer->dir,
+                          .apart = outer->apart,
+                          .discards = outer->discards,
+                          .vectorised = true,
+                          .block.ends = outer->f->code[pc].target,
+                          .block.conflicts = outer->block.conflicts,
+                          .function = o->function};
+    o->later = outer->u->instances;
+    outer->u->instances = o;
 }
 
 /* One function serves all copies of the block that run in the same direction. */
-void rvm__emit_instance(rvm__instance *o, uint32_t pc) {
-    rvm__emit *outer = o->outer, *e = &o->e;
-    if (!outer->block.instances &&
-        !(outer->block.instances = rvm__unit_alloc(outer->u, outer->f->ncode * sizeof *outer->block.instances)))
-        return;
-    if ((e->function = outer->block.instances[pc])) {
-        o->type = LLVMGlobalGetValueType(e->function);
-        return;
+bool rvm__declare_instance(rvm__instance *o, uint32_t pc) {
+    rvm__emit *outer = o->outer;
+    LLVMValueRef **made = &outer->block.instances;
+    if (!*made && !(*made = rvm__unit_alloc(outer->u, outer->f->ncode * sizeof **made))) return false;
+    if ((o->function = (*made)[pc])) {
+        o->type = LLVMGlobalGetValueType(o->function);
+        return true;
     }
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(outer->k->b);
-    *e = (rvm__emit){.u = outer->u,
-                     .k = outer->k,
-                     .f = outer->f,
-                     .code = outer->code,
-                     .fn = outer->fn,
-                     .dir = outer->dir,
-                     .apart = outer->apart,
-                     .discards = outer->discards,
-                     .vectorised = true,
-                     .block.ends = outer->f->code[pc].target,
-                     .block.conflicts = outer->block.conflicts,
-                     .function = declare(o)};
-    e->frame.machine = LLVMGetParam(e->function, 0);
-    e->frame.number = LLVMGetParam(e->function, 1);
-    e->frame.first_slot = e->frame.first_array = rvm__build_int(e->k, 0);
-    if (rvm__frame_make(e)) {
-        make_native(e);
-        bind(o);
-        LLVMBasicBlockRef first = rvm__block(e, "first");
-        LLVMBuildBr(e->k->b, first);
-        rvm__walk_from(e, first, pc + (uint32_t)outer->control.context->dir, outer->control.context->dir);
-        if (!e->u->status) finish(o); /* else blocks were left open */
-    }
-    outer->block.instances[pc] = e->function;
-    rvm__at(outer, here);
+    o->function = (*made)[pc] = declare(o);
+    begin_body(o, pc);
+    return true;
 }

@@ -251,6 +251,21 @@ static void shape(rvm__unit *u, rvm__lowering *w) {
     w->fn = u->shaped.fn;
 }
 
+/* All that is declared, and what is declared meanwhile. */
+static void emit_all(rvm__unit *u) {
+    while (!u->status && (u->instances || u->work)) {
+        rvm__instance *o = u->instances;
+        const rvm__specialisation *v = u->work;
+        if (o) {
+            u->instances = o->later;
+            rvm__emit_instance(o);
+        } else {
+            u->work = v->later;
+            rvm__emit_function(u, v);
+        }
+    }
+}
+
 rvm_status rvm__lower(rvm__build *k, const rvm__lowering *asked, rvm_error *err) {
     rvm__lowering own = *asked;
     const rvm__lowering *what = &own;
@@ -268,11 +283,7 @@ rvm_status rvm__lower(rvm__build *k, const rvm__lowering *asked, rvm_error *err)
     summarise_functions(&u);
     if (!find_dead(&u) || !rvm__lines_begin(&u)) goto done;
     if (!(what->standalone ? rvm__standalone_entry : emit_entry)(&u)) goto done;
-    while (u.work && !u.status) {
-        const rvm__specialisation *v = u.work;
-        u.work = v->later;
-        rvm__emit_function(&u, v);
-    }
+    emit_all(&u);
     rvm__settle_unit(&u);
     rvm__lines_none(&u);
     if (what->standalone)
