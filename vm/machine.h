@@ -140,8 +140,8 @@ typedef struct rvm__exact_run {
 
 typedef struct rvm__cell { /* of the stack */
     rvm_value value, shadow;
-    uint8_t type, index; /* index: in its slot (trail.h), of a cell that is not the value */
-    uint16_t extra;      /* cells of the slot below this one, the value */
+    uint8_t type, index; /* index: in its entry (trail.h), of a cell that is not the value */
+    uint16_t extra;      /* cells of the entry below this one, the value */
 } rvm__cell;
 
 /* Local arrays: bytes of the cache's lines, and those before the elements of an array: its largest magnitude. Elements begin

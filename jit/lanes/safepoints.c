@@ -3,14 +3,14 @@
  * An instance says what it has charged where it enters a loop whose trips are charged ahead, and where others turn. If that
  * is much, the group bails out, and the single instances poll. Where it has changed shared memory, and does not keep
  * how that was, it cannot: it polls itself, and if the run is to end, the run ends there, and the machine with it
- * (rvm__native_adrift). A loop charged ahead is there twice, with looks for when it has many trips. An instance that is
+ * (rvm__native_adrift). A loop charged ahead is there twice, with polls for when it has many trips. An instance that is
  * bound to charge little (bounds.c) needs none of this.
  */
 #include "group.h"
 
 #include <string.h>
 
-/* Instructions of a lane, or trips, from one look to the next; instructions of one that bails out. */
+/* Instructions of a lane, or trips, from one poll to the next; instructions of one that bails out. */
 enum { UNSEEN = 1 << 20, MOST = 1 << 26 };
 
 static LLVMValueRef local_from(rvm__group *g, uint64_t first) {
@@ -35,13 +35,13 @@ static void unlikely(rvm__group *g, LLVMValueRef branch) {
 static void poll_if(rvm__group *g, LLVMValueRef cond, LLVMValueRef charged, LLVMValueRef local, LLVMValueRef next) {
     static const char name[] = "rvm__native_safepoint_in_group";
     LLVMBuilderRef b = g->k->b;
-    LLVMBasicBlockRef look = rvm__group_block(g, "look"), on = rvm__group_block(g, "on"),
+    LLVMBasicBlockRef poll = rvm__group_block(g, "poll"), on = rvm__group_block(g, "on"),
                       again = rvm__group_block(g, "again");
     LLVMTypeRef params[2] = {g->k->ptr, g->k->i64}, t = LLVMFunctionType(g->k->i32, params, 2, false);
     LLVMValueRef f = LLVMGetNamedFunction(g->k->module, name), args[2] = {LLVMGetParam(g->to, 0), charged};
     if (!f) f = LLVMAddFunction(g->k->module, name, t);
-    unlikely(g, LLVMBuildCondBr(b, cond, look, on));
-    LLVMPositionBuilderAtEnd(b, look);
+    unlikely(g, LLVMBuildCondBr(b, cond, poll, on));
+    LLVMPositionBuilderAtEnd(b, poll);
     LLVMBuildStore(b, next, local);
     LLVMValueRef ends = LLVMBuildICmp(b, LLVMIntNE, LLVMBuildCall2(b, t, f, args, 2, ""), LLVMConstNull(g->k->i32), "");
     LLVMBuildCondBr(b, ends, g->adrift, again);
@@ -79,7 +79,7 @@ void rvm__group_safepoint(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
             LLVMBuildAdd(b, charged, rvm__number(g, UNSEEN), ""));
 }
 
-static bool looks(LLVMBasicBlockRef b) {
+static bool polls(LLVMBasicBlockRef b) {
     for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v))
         if (LLVMGetInstructionOpcode(v) == LLVMCall && !strcmp(rvm__callee_name(v), RVM__SAFEPOINT)) return true;
     return false;
@@ -88,7 +88,7 @@ static bool looks(LLVMBasicBlockRef b) {
 /* Whether what is in the loop, or around it, polls often enough without it. */
 static bool needs_no_safepoint(const rvm__group *g, uint32_t loop) {
     const rvm__loop *l = &g->flow.loops[loop];
-    if (!is_adrift(g, l->latch) || looks(g->flow.nodes[l->latch].b) || looks(g->flow.nodes[l->header].b)) return true;
+    if (!is_adrift(g, l->latch) || polls(g->flow.nodes[l->latch].b) || polls(g->flow.nodes[l->header].b)) return true;
     return rvm__most_trips(&g->flow, loop) < UNSEEN;
 }
 

@@ -84,11 +84,11 @@ void rvm__emit_safepoint(rvm__emit *e, uint32_t pc) {
         rvm__safepoint_in_instance(e);
         return;
     }
-    LLVMBasicBlockRef look = rvm__block(e, "look"), on = rvm__block(e, "on");
+    LLVMBasicBlockRef poll = rvm__block(e, "poll"), on = rvm__block(e, "on");
     LLVMValueRef limit = rvm__get(e, k->i64, rvm__member(e, e->frame.native, offsetof(rvm__native, limit)));
     LLVMValueRef charged = rvm__get(e, k->i64, e->count.charged);
-    rvm__unlikely(e, LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntSGT, charged, limit, ""), look, on));
-    rvm__at(e, look);
+    rvm__unlikely(e, LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntSGT, charged, limit, ""), poll, on));
+    rvm__at(e, poll);
     rvm__put_at(e, charged, rvm__member(e, e->frame.native, offsetof(rvm__native, charged)));
     LLVMValueRef args[2] = {e->frame.machine, e->frame.native};
     LLVMValueRef ended = rvm__call_seldom(e, "rvm__native_safepoint", k->i32, 2, args);

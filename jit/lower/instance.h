@@ -23,8 +23,8 @@ enum { RVM__MOST_VECTORISED = 20000 }; /* instructions of what an instance calls
 /* Bail out if the truth value holds; add a value to an element. */
 #define RVM__BAIL_OUT "rvm.give_up"
 #define RVM__ADD      "rvm.add."
-/* Look around, if so much has been charged: to an i64. */
-#define RVM__SAFEPOINT "rvm.look_around"
+/* Poll, if so much has been charged: an i64. */
+#define RVM__SAFEPOINT "rvm.safepoint"
 #define RVM__RESULT    "rvm.result" /* what it returns: unknown to LLVM */
 /* On a parameter that is an address: each instance has its own memory there. */
 #define RVM__PRIVATE "rvm-private"

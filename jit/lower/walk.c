@@ -2,7 +2,7 @@
  *
  * A stretch is walked until it jumps; where it may be jumped to, a landing begins another stretch. Charges: every stretch
  * counts its instructions and charges them where control may part, so that at a poll and where the function is left
- * the count is the interpreter's. Looks around stand where a loop turns. */
+ * the count is the interpreter's. Polls stand where a loop turns. */
 #include "emit.h"
 #include "builder.h"
 #include "support.h"
@@ -202,6 +202,7 @@ static void on_trail(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_
         rvm__emit_discarded(e, in, op);
 }
 
+/* The instruction at e->control.pc; in one switch, since which class each opcode is of is all there is to choose. */
 static bool step(rvm__emit *e, uint32_t *next) {
     const rvm_insn *in = &e->f->code[e->control.pc];
     const rvm__xinsn *x = &e->code->x[e->control.pc];

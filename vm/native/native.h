@@ -115,8 +115,7 @@ struct rvm__native_job {
  * m->running. */
 typedef struct rvm__runner {
     /* Runs the block: how many instances are done, in their order; whatever was done beyond is taken back. All but the last
-     * chunk are whole. Counts and sums are of what is done. Fewer than all: the caller is to go on, and looks around
-     * before. */
+     * chunk are whole. Counts and sums are of what is done. Fewer than all: the caller is to go on, and polls first. */
     uint64_t (*run)(rvm_machine *m, rvm__native *n, const rvm__native_job *o);
     void (*end)(rvm_machine *m); /* m->running is given back */
     /* Of a worker's machine: a poll from within a chunk; in the middle of a group of instances, when it has charged so much:
