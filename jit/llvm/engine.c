@@ -108,6 +108,8 @@ static LLVMErrorRef define_process(rvm__compiler *c) {
 
 static rvm_status open_linker(rvm__compiler *c, rvm_error *err) {
     const rvm__compiler_options *o = &c->o;
+    if (!LLVMTargetHasJIT(LLVMGetTargetMachineTarget(c->target.machine)))
+        return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "LLVM links no code in the process for %s", c->target.triple);
     LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
     if (o->symbols) LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, linker_with_symbols, NULL);
     LLVMErrorRef e = LLVMOrcCreateLLJIT(&c->jit, builder);

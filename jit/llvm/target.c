@@ -103,7 +103,7 @@ rvm_status rvm__target_open(rvm__target *t, rvm_error *err) {
     }
     t->machine =
         LLVMCreateTargetMachine(target, t->triple, t->cpu, t->features, levels[t->level], LLVMRelocPIC, LLVMCodeModelSmall);
-    if (!t->machine || !LLVMTargetHasJIT(target))
+    if (!t->machine)
         return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "LLVM has no code for %s with %s", t->triple, t->cpu);
     LLVMTargetDataRef data = LLVMCreateTargetDataLayout(t->machine);
     t->layout = LLVMCopyStringRepOfTargetData(data);

@@ -50,10 +50,29 @@ static LLVMValueRef count(rvm__emit *e, const site *s, LLVMValueRef *dim) {
 
 enum { FEWER = 2 * RVM__LINE };
 
+/* A loop that clears n > 0 elements. */
+static void clear_words(rvm__emit *e, LLVMValueRef first, uint64_t n) {
+    rvm__build *k = e->k;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(k->b), word = rvm__block(e, "word"), on = rvm__block(e, "cleared");
+    LLVMValueRef zero = rvm__build_int(k, 0);
+    LLVMBuildBr(k->b, word);
+    rvm__at(e, word);
+    LLVMValueRef at = LLVMBuildPhi(k->b, k->i64, "");
+    rvm__put_at(e, zero, LLVMBuildInBoundsGEP2(k->b, k->i64, first, &at, 1, ""));
+    LLVMValueRef next = LLVMBuildAdd(k->b, at, rvm__build_int(k, 1), "");
+    LLVMAddIncoming(at, &zero, &before, 1);
+    LLVMAddIncoming(at, &next, &word, 1);
+    LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntULT, next, rvm__build_int(k, (int64_t)n), ""), word, on);
+    rvm__at(e, on);
+}
+
 /* The first so many bytes of its elements. */
 static void clear(rvm__emit *e, const rvm__array_ir *a, uint64_t bytes) {
     LLVMValueRef first = rvm__member(e, a->memory, RVM__ARRAY_HEADER), n = rvm__build_int(e->k, (int64_t)bytes);
-    LLVMBuildMemSet(e->k->b, first, LLVMConstInt(e->k->i8, 0, false), n, RVM__ARRAY_HEADER);
+    if (e->k->target->words && bytes)
+        clear_words(e, first, bytes / sizeof(rvm_value));
+    else
+        LLVMBuildMemSet(e->k->b, first, LLVMConstInt(e->k->i8, 0, false), n, RVM__ARRAY_HEADER);
 }
 
 /* An alloca of n elements, or more: where there are but a few, no others. */
