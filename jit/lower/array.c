@@ -1,5 +1,8 @@
 /* array.c: local arrays and views, as vm/interp/arrays.c has them. */
 #include "emit.h"
+#include "blocks.h"
+#include "analysis.h"
+#include "walk.h"
 #include "program.h"
 
 typedef struct site {

@@ -1,5 +1,8 @@
 /* block.c: parallel blocks, instance by instance. Those whose roles are enforced while they run are the interpreter's. */
 #include "emit.h"
+#include "blocks.h"
+#include "analysis.h"
+#include "walk.h"
 
 void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuilderRef b = e->k->b;

@@ -4,6 +4,9 @@
  * scalar whose place is another argument's, too, enters as 0 and is added on return; and what the roles forbid is left to
  * the interpreter. What liveness.h says that nobody reads behind a call does not come back from it. */
 #include "emit.h"
+#include "blocks.h"
+#include "analysis.h"
+#include "walk.h"
 #include "builder.h"
 
 #include <stddef.h>

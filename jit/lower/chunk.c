@@ -7,6 +7,9 @@
  * What several instances add into in an array goes, with fast math or on i64, into a copy that each chunk has. Of an array
  * that is only read, and has few elements for what there is to do, each helper reads a copy. */
 #include "emit.h"
+#include "blocks.h"
+#include "analysis.h"
+#include "walk.h"
 #include "accesses.h"
 
 #include <stddef.h>

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "emit.h"
+#include "blocks.h"
+#include "analysis.h"
 #include "lanes.h"
 #include "accesses.h"
 #include "solver.h"

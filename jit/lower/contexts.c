@@ -1,5 +1,7 @@
 /* contexts.c: contexts, stretches that are still to be walked, and how control comes to them: charges, polls and jumps. */
 #include "emit.h"
+#include "blocks.h"
+#include "analysis.h"
 #include "support.h"
 
 #include <stddef.h>

@@ -2,6 +2,7 @@
  * constants, or no more than the elements of a local array that each trip has one of, and only calls of what is bounded.
  * Loops around such code poll every so many trips (counted.c, block.c). */
 #include "emit.h"
+#include "analysis.h"
 #include "builder.h"
 
 #include <string.h>

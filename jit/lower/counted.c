@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "emit.h"
+#include "blocks.h"
+#include "analysis.h"
+#include "walk.h"
 #include "instruction.h"
 
 /* ---- trips ---- */

@@ -10,6 +10,7 @@
  *     around is written down for where the code is left (rvm__native_site). Inside of what is untracked all is.
  */
 #include "emit.h"
+#include "analysis.h"
 #include "sites.h"
 #include "solver.h"
 

@@ -1,7 +1,9 @@
 /* elision.c: what nobody observes is left out. Of a region whose uncomputing is elided (isa/analysis/elision.h), what the
  * compute part made appear is gone, but for the memory of its arrays, which is given back. Dead instructions
  * (isa/analysis/liveness.h) leave places as they are. */
+#include "analysis.h"
 #include "emit.h"
+#include "walk.h"
 #include "elision.h"
 #include "program.h"
 

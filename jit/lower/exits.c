@@ -1,6 +1,9 @@
 /* exits.c: side exits, each from a site: to the interpreter (frame.c writes what it needs), standalone to the caller with
  * the number of an end, of what is vectorised by bailing out. */
 #include "emit.h"
+#include "blocks.h"
+#include "analysis.h"
+#include "walk.h"
 #include "support.h"
 
 rvm__native_site rvm__site_here(const rvm__emit *e) {

@@ -1,6 +1,8 @@
 /* frame.c: registers and arrays of a function as allocas; where it is left, the interpreter finds them in its own frame
  * (deoptimisation). */
 #include "emit.h"
+#include "analysis.h"
+#include "walk.h"
 
 #include <stddef.h>
 

@@ -1,5 +1,7 @@
 /* function.c: a specialisation of a function from its beginning to its end. */
 #include "emit.h"
+#include "blocks.h"
+#include "walk.h"
 #include "support.h"
 
 void rvm__emit_function(rvm__unit *u, const rvm__specialisation *v) {

@@ -15,6 +15,8 @@
 #include <string.h>
 
 #include "emit.h"
+#include "blocks.h"
+#include "analysis.h"
 #include "lanes.h"
 
 typedef struct grouping {

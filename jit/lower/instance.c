@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "emit.h"
+#include "blocks.h"
+#include "analysis.h"
 #include "accesses.h"
 
 static void find_arrays(rvm__instance *o, uint32_t first, uint32_t last) {

@@ -2,6 +2,8 @@
 #include <stddef.h>
 
 #include "emit.h"
+#include "blocks.h"
+#include "walk.h"
 #include "accesses.h"
 
 /* Registers and arrays of the instance have what was passed. */

@@ -5,6 +5,8 @@
  * What is left to the interpreter is only known when all has been emitted, by the sites of that. Until then the way of a
  * strip is a value of its own. */
 #include "emit.h"
+#include "blocks.h"
+#include "analysis.h"
 #include "builder.h"
 
 struct rvm__turned {

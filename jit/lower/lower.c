@@ -3,6 +3,8 @@
  * The functions that the call reaches are emitted as they are asked for, each in the directions and with the assumptions
  * that occur. The entry takes the arguments from frame 0 of the machine and puts scalars back. */
 #include "emit.h"
+#include "blocks.h"
+#include "analysis.h"
 #include "solver.h"
 #include "support.h"
 

@@ -1,6 +1,8 @@
 /* lower_trail.c: the stack, `set` and segments, as vm/interp/updates.inc and vm/interp/trail_updates.inc have them without
  * shadows. What is unusual is left to the interpreter before anything changes. */
 #include "emit.h"
+#include "analysis.h"
+#include "walk.h"
 #include "sites.h"
 
 #include <stddef.h>

@@ -2,6 +2,8 @@
  * counted here; for all else the places are handed over as lanes: registers through memory of their own, elements and arrays
  * where they stand. */
 #include "emit.h"
+#include "analysis.h"
+#include "walk.h"
 #include "sites.h"
 
 #include <stddef.h>

@@ -8,6 +8,8 @@
  * there: so the address of a part is computed from that of the whole.
  */
 #include "emit.h"
+#include "analysis.h"
+#include "walk.h"
 #include "program.h"
 
 #include <stddef.h>

@@ -5,6 +5,7 @@
  * once, into a local array, when the view appears.
  */
 #include "emit.h"
+#include "blocks.h"
 #include "builder.h"
 
 enum { MOST_LOOKED_AT = 20000, MOST_DEEP = 16 };

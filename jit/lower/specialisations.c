@@ -1,6 +1,7 @@
 /* specialisations.c: which codes a function has: directions, what may overlap, how deep trails are. They are declared where
  * they are asked for, and emitted later. */
 #include "emit.h"
+#include "analysis.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,8 @@
 /* strips.c: loops and blocks poll every so many trips, a strip. */
 #include "emit.h"
+#include "blocks.h"
+#include "analysis.h"
+#include "walk.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,7 @@
 /* sums.c: registers that instances of a block add into: a partial sum for each instance modulo eight, put together at the
  * end of a chunk, as vm/interp/blocks.c has it. */
 #include "emit.h"
+#include "blocks.h"
 #include "instruction.h"
 
 #include <stddef.h>

@@ -1,6 +1,8 @@
 /* text.c: what the text of a function tells: which array a name stands for, whether that needs memory, which lengths are
  * known, which blocks go in lanes. */
 #include "emit.h"
+#include "blocks.h"
+#include "analysis.h"
 #include "builder.h"
 #include "instance.h"
 

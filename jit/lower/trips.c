@@ -1,5 +1,7 @@
 /* trips.c: trips of a counted loop that are charged when it is entered, and what is left of them in its body. */
 #include "emit.h"
+#include "analysis.h"
+#include "walk.h"
 
 bool rvm__loop_ascends(const rvm__emit *e, const rvm_insn *in) {
     return (e->control.context->dir > 0) != ((in->flags & RVM_FLAG_REVERSED) != 0);

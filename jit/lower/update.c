@@ -1,6 +1,9 @@
 /* update.c: updates and changes in place, as vm/interp/updates.inc has them without shadows: all that may fail is looked at
  * before anything changes, by a side exit. */
 #include "emit.h"
+#include "blocks.h"
+#include "analysis.h"
+#include "walk.h"
 #include "program.h"
 
 static LLVMValueRef negate(rvm__emit *e, LLVMValueRef c) {

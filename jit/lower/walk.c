@@ -4,6 +4,9 @@
  * counts its instructions and charges them where control may part, so that at a poll and where the function is left
  * the count is the interpreter's. Polls stand where a loop turns. */
 #include "emit.h"
+#include "blocks.h"
+#include "analysis.h"
+#include "walk.h"
 #include "builder.h"
 #include "support.h"
 

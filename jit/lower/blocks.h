@@ -1,0 +1,99 @@
+/* blocks.h: inside jit/. Parallel blocks: instance after instance, in chunks for threads, in groups of lanes. */
+#ifndef RVM_JIT_BLOCKS_H
+#define RVM_JIT_BLOCKS_H
+
+#include "emit.h"
+#include "instance.h"
+
+/* ---- block.c ---- */
+void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);
+bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x); /* false: the stretch ends */
+
+/* ---- sums.c: instances are numbered within their block ---- */
+void rvm__begin_sums(rvm__emit *e, const rvm__xinsn *x);
+/* From instance k to the next one, of the same chunk; of any. */
+void rvm__pass_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next);
+void rvm__next_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next);
+/* Behind instance k the chunk ends; leaves: and the block. */
+void rvm__end_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, bool leaves);
+/* Totals of the chunk that this function runs: to whoever runs its block. */
+void rvm__hand_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k);
+/* What was before the block and what is behind it goes into the register; the block is left. */
+void rvm__leave_sums(rvm__emit *e, const rvm__xinsn *x);
+/* The address of the partial sum, of the k-th register that instances add into, of the instance with that index. */
+LLVMValueRef rvm__partial_sum(rvm__emit *e, const rvm__xinsn *x, uint32_t k, LLVMValueRef index);
+
+/* ---- chunk.c ---- */
+/* Where the block at e->control.pc is entered, its index and sums begun: what threads do of it. What is emitted behind goes
+ * on with the first instance, or with the one that they left. */
+void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);
+/* Whether some block that the run may reach runs in threads and changes what would have to be taken back. */
+bool rvm__takes_chunks_back(rvm__unit *u);
+void rvm__begin_chunk(rvm__emit *e); /* the registers and arrays of a chunk's function */
+void rvm__enter_chunk(rvm__emit *e); /* its first instance */
+
+/* ---- loop_reversal.c ---- */
+/* Whether the strips of a block with an end at pc might go upward though the block goes down. */
+bool rvm__may_turn(rvm__emit *e, uint32_t pc);
+LLVMValueRef rvm__is_upward(rvm__emit *e, uint32_t pc); /* whether they do, an i1 */
+/* A poll between strips, before the index of the next one changes. */
+void rvm__safepoint_between(rvm__emit *e, uint32_t pc);
+void rvm__settle_function(rvm__emit *e); /* when it has been emitted, and when all has */
+void rvm__settle_unit(rvm__unit *u);
+
+/* ---- groups.c ---- */
+/* To the next instance of a block: a group of them, if there is a whole one, or that one alone. back: from another. */
+void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back);
+
+/* ---- instance.c ---- */
+typedef struct rvm__instance {
+    rvm__emit *outer; /* who runs it: gone when the body is emitted */
+    const rvm__xinsn *x;
+    uint8_t *bits;  /* by register, as rvm__block_registers has them */
+    uint8_t *array; /* by array: it comes from outside */
+    LLVMValueRef args[RVM__MOST_VECTORISED_ARGS];
+    bool apart[RVM__MOST_VECTORISED_ARGS]; /* arguments that are arrays which nothing else is part of */
+    unsigned n;
+    LLVMValueRef function;
+    LLVMTypeRef type;
+    struct rvm__instance *later; /* to be emitted */
+    rvm__emit body;
+    uint32_t first; /* where it begins, and its direction */
+    int dir;
+} rvm__instance;
+rvm__instance *rvm__instance_of(rvm__emit *e, uint32_t pc); /* of the block that is entered there; NULL: noted */
+/* What is passed, in order, to args; out and the index are the caller's. False: too much. */
+bool rvm__pass_to_instance(rvm__instance *o, LLVMValueRef out, LLVMValueRef index);
+/* Its function, of o->type; what is passed must be known. Its body is yet to be emitted. False: out of memory, noted. */
+bool rvm__declare_instance(rvm__instance *o, uint32_t pc);
+/* Whether it takes the value of register k. */
+static inline bool rvm__takes_register(const rvm__instance *o, uint32_t k) {
+    return o->bits[k] == RVM__BITS_READ && k != o->x->to.i;
+}
+
+/* ---- instance_body.c ---- */
+void rvm__emit_instance(rvm__instance *o);
+
+/* ---- pack.c ---- */
+/* Whether the view that appears or disappears at pc, in an instance, is a copy. */
+bool rvm__is_packed(const rvm__emit *e, uint32_t pc);
+void rvm__pack(rvm__emit *e, uint16_t array); /* which has appeared */
+void rvm__unpack(rvm__emit *e, uint16_t array);
+
+/* ---- conflicts.c ---- */
+/* An instance that goes on for long bails out: at a back edge, or, if it has not yet changed what is outside, before a
+ * loop. */
+void rvm__safepoint_in_instance(rvm__emit *e);
+/* What is vectorised bails out if cond: the group is run again, one instance after the other. */
+void rvm__bail_out(rvm__emit *e, LLVMValueRef cond);
+/* Where instances may add to the same element, an update of it adds f (or takes it away): then it is done here. */
+bool rvm__add_conflicting(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f);
+/* The parameters of a callee, by bit, that get arrays which conflict. */
+uint64_t rvm__conflicting_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places);
+/* Fills e->block.conflicts for the block between these, and says whether any is; false: of a type that RVM__ADD has not, or
+ * out of memory. */
+bool rvm__survey_conflicts(rvm__emit *e, uint32_t first, uint32_t last, uint16_t index, bool *any);
+/* Of a vectorised specialisation: which of its arrays are. */
+void rvm__find_conflicts(rvm__emit *e, uint64_t params);
+
+#endif
