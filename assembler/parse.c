@@ -57,13 +57,24 @@ static void add_func(assembler *a, func *fn) {
     a->funcs_end = &fn->next;
 }
 
+/* A derivative of its own that the program brings along has the name of the derived one. */
+static name *parse_fn_name(parser *p, span *at) {
+    name *n = p->tok.kind == K_NAME ? p->tok.u.name : NULL;
+    const char *ticks = n ? strchr(n->text, '\'') : NULL;
+    if (!ticks || rvm__transform_find(ticks + 1, strcspn(ticks + 1, "'")) < 0)
+        return rvm__parse_new_name(p, "the name of the function", at);
+    *at = p->tok.at;
+    rvm__lex_next(p);
+    return n;
+}
+
 static void parse_fn(parser *p) {
     func *fn = rvm__arena(p->a, sizeof *fn);
     span opened = p->tok.at;
     rvm__lex_next(p);
     if (!fn) return;
     p->fn = fn;
-    fn->name = rvm__parse_new_name(p, "the name of the function", &fn->at);
+    fn->name = parse_fn_name(p, &fn->at);
     if (fn->name) add_func(p->a, fn);
     bool good = fn->name && parse_params(p, fn);
     if (!good) {
