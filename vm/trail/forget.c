@@ -18,6 +18,13 @@ static size_t depth_in(const rvm__forgetting *part, uint32_t level) {
 
 /* ---- the trail ---- */
 
+/* The innermost part is another one, or the depth is. */
+static void found(rvm_machine *m) {
+    rvm__trail *tr = &m->trail;
+    tr->forgotten = tr->nforgetting ? tr->forgetting[tr->nforgetting - 1].discards : 0;
+    rvm__trail_deeper(m, 0);
+}
+
 /* Where the stacks stand at the depth of the part: of levels that are kept, something may be below. */
 static void note_stacks(const rvm__trail *tr, rvm__forgetting *part) {
     for (uint32_t level = 0; level < RVM_MAX_ORDER; level++) {
@@ -39,7 +46,7 @@ rvm_status rvm__forget_begin(rvm_machine *m, uint16_t discards) {
     part->discards = discards;
     memcpy(part->segments, tr->segments, sizeof part->segments);
     note_stacks(tr, part);
-    rvm__trail_deeper(m, 0);
+    found(m);
     return RVM_OK;
 }
 
@@ -63,7 +70,8 @@ void rvm__forget_end(rvm_machine *m) {
     for (uint32_t level = 0; level < RVM_MAX_ORDER; level++)
         if (!(part->discards >> level & 1)) erase_entries(m, part, level);
     tr->nforgetting--;
-    rvm__trail_deeper(m, -1);
+    tr->deep--;
+    found(m);
 }
 
 /* ---- places ---- */
@@ -175,7 +183,7 @@ bool rvm__forget_rebuild(rvm_machine *m) {
             if (!add_part(m, before, &at, m->codes[m->store.frames[frame].fn].x[pc].to.i)) return false;
     memmove(tr->forgetting, tr->forgetting + before, (tr->nforgetting - before) * sizeof *tr->forgetting);
     tr->nforgetting -= before;
-    rvm__trail_deeper(m, 0);
+    found(m);
     return true;
 }
 
@@ -221,6 +229,7 @@ static void forget_shadows(rvm_machine *m, uint32_t frame, uint32_t from, uint32
 static void unwind_trails(rvm_machine *m, const rvm__forgetting *part) {
     rvm__trail *tr = &m->trail;
     tr->nforgetting = 0;
+    found(m);
     for (uint32_t level = 0; level < RVM_MAX_ORDER; level++)
         for (size_t d = tr->nstacks[level]; d-- > depth_in(part, level);) {
             rvm__forgetting here = {.discards = 0, .deep = (uint32_t)d};
@@ -237,7 +246,7 @@ static void unwind_trails(rvm_machine *m, const rvm__forgetting *part) {
     }
     memcpy(tr->segments, part->segments, sizeof tr->segments);
     tr->deep = part->deep - 1;
-    rvm__trail_deeper(m, 0);
+    found(m);
 }
 
 /* Where the outermost part is that is being forgotten: its frame; *compute. */

@@ -154,7 +154,8 @@ static size_t depth(const rvm_machine *m, uint32_t level) {
 
 static bool is_discarding(const rvm_machine *m, uint32_t level) {
     const rvm__trail *tr = &m->trail;
-    if (!tr->nforgetting) return depth(m, level) == 0 && tr->discards >> level & 1;
+    if (!((tr->discards | tr->forgotten) >> level & 1)) return false;
+    if (!tr->nforgetting) return depth(m, level) == 0;
     const rvm__forgetting *part = &tr->forgetting[tr->nforgetting - 1];
     return part->discards >> level & 1 && tr->deep == part->deep && tr->segments[level] == part->segments[level];
 }
@@ -189,6 +190,7 @@ void rvm__trail_clear(rvm_machine *m) {
     tr->cells = tr->words = 0;
     tr->deep = 0;
     tr->nforgetting = 0;
+    tr->forgotten = 0;
     memset(tr->segments, 0, sizeof tr->segments);
     refresh(m);
 }

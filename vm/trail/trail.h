@@ -80,7 +80,8 @@ typedef struct rvm__trail {
     size_t nbefore;
     rvm__forgetting *forgetting; /* parts that run and are forgotten, the innermost last */
     size_t nforgetting, cap_forgetting;
-    bool forgets; /* some region of the program does */
+    uint16_t forgotten; /* levels that the innermost one discards */
+    bool forgets;       /* some region of the program does */
 } rvm__trail;
 
 /* A value and its extra cells, indices rising, as the machine hands them over: extra k of place p is 2 p, its shadow 2 p
