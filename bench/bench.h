@@ -7,7 +7,7 @@
  *   exact.c     runs that restore every bit
  *   derived.c   counts of derivative programs
  *   compile.c   until native code can be called
- *   api.c       what the C interface costs beyond the work
+ *   api.c       what the C interface costs beyond the work       profile.c  what a profile costs
  *   table.c     rows with their targets, as text or JSON         main.c     the command line
  *   compare/    engines side by side: a table of its own
  */
@@ -72,7 +72,8 @@ typedef struct job {
 bool job_loop(job *j);
 bool job_matvec(job *j);
 bool job_bundle(job *j);
-bool job_gmm(job *j); /* for counts alone: it has no peer */
+bool job_gmm(job *j);   /* it has no peer */
+bool job_short(job *j); /* nor has that */
 void job_free(job *j);
 
 /* ---- measurements: each adds its rows; failures are told on stderr ---- */
@@ -90,6 +91,7 @@ bool measure_assembler(table *t, int repetitions);
 bool measure_start(table *t, int repetitions);
 bool measure_compile(table *t, int repetitions);
 bool measure_api(table *t, int repetitions);
+bool measure_profile(table *t, int repetitions);
 bool measure_peaks(table *t, int repetitions);
 
 #endif

@@ -7,7 +7,8 @@
 
 static const char usage[] =
     "usage: rvm_bench [--json] [--repetitions N]\n"
-    "                 [memory|loop|matvec|bundle|derived|hessian|trail|exact|assembler|start|compile|api|peaks ...]\n"
+    "                 [memory|loop|matvec|bundle|derived|hessian|trail|exact|assembler|start|compile|api|profile|peaks "
+    "...]\n"
     "       rvm_bench peers [--json] [--full|--check] [--only TEXT] [--engine TEXT] [--any-lengths]\n"
     "Measures the named parts, or all, and prints one table with the targets that there are.\n"
     "peers: the same problems by every engine, by hand in C, and by ADOL-C where it is installed. All results are compared\n"
@@ -31,11 +32,12 @@ enum {
     START,
     COMPILE,
     API,
+    PROFILE,
     PEAKS,
     PARTS
 }; /* memory first: it reads the peak of the process */
 static const char *const part_names[PARTS] = {"memory", "loop",      "matvec", "bundle",  "derived", "hessian", "trail",
-                                              "exact",  "assembler", "start",  "compile", "api",     "peaks"};
+                                              "exact",  "assembler", "start",  "compile", "api",     "profile", "peaks"};
 
 static bool measure_one(table *t, bool (*make)(job *), int repetitions) { /* 0: its derivatives */
     static job j;
@@ -63,6 +65,7 @@ static bool measure(table *t, int part, int repetitions) {
     case START: return measure_start(t, repetitions);
     case COMPILE: return measure_compile(t, repetitions);
     case API: return measure_api(t, repetitions);
+    case PROFILE: return measure_profile(t, repetitions);
     case PEAKS: return measure_peaks(t, repetitions);
     }
     return false;

@@ -5,7 +5,7 @@
 # Argument: the source folder.
 set -eu
 cd "$1"
-installed="jit/rvm_jit.h vm/rvm.h vm/rvm_derivatives.h assembler/rvm_asm.h schedules/rvm_schedule.h isa/rvm_program.h"
+installed="jit/rvm_jit.h vm/rvm.h vm/rvm_derivatives.h vm/rvm_profile.h assembler/rvm_asm.h schedules/rvm_schedule.h isa/rvm_program.h"
 declare -A uses=(
     [isa]="isa"
     [assembler]="assembler isa"

@@ -11,7 +11,7 @@ isa/rbc
 isa/derive
 assembler
 schedules
-vm vm/interp vm/trail vm/native
+vm vm/interp vm/trail vm/native vm/profile
 vm/derivatives
 jit/host
 jit/lower jit/lanes jit/llvm

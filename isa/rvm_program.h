@@ -196,7 +196,7 @@ typedef enum rvm_flow {
 
 /* One instruction; docs/isa.md has what each means. */
 typedef struct rvm_instruction {
-    const char *mnemonic; /* "add", "let", "jmp": static strings, those of rvm_machine_profile, too */
+    const char *mnemonic; /* "add", "let", "jmp": static strings, those of rvm_profile_kind, too */
     const char *symbol;   /* of an update as the language writes it: "+="; else NULL */
     const char *row;      /* of an update the function that it applies: "mul"; else NULL */
     uint32_t places;      /* operands, the target first where it has one */

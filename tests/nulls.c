@@ -9,6 +9,7 @@
 #include "rvm_asm.h"
 #include "rvm_derivatives.h"
 #include "rvm_jit.h"
+#include "rvm_profile.h"
 #include "rvm_schedule.h"
 
 static int failures;
@@ -340,13 +341,46 @@ static void runs(void) {
     UNTOLD(rvm_machine_growth, NULL, m, 1, &growth, NULL);
 }
 
+/* counting: has run with a profile. */
+static void profiles(const rvm_machine *counting) {
+    rvm_profile *f = (rvm_profile *)&e;
+    rvm_profile_counts c;
+    rvm_profile_kind_count kind;
+    rvm_profile_path path;
+    rvm_profile_recursion recursion;
+    rvm_profile_function function;
+    rvm_profile_line line;
+    HARMLESS(rvm_profile_mode_name, mode, !strcmp(rvm_profile_mode_name((rvm_profile_mode)99), "?"));
+    HARMLESS(rvm_profile_sum, c, !rvm_profile_sum(NULL));
+    REFUSED(rvm_profile_new, m, NULL, &f, &e);
+    REFUSED(rvm_profile_new, out, counting, NULL, &e);
+    UNTOLD(rvm_profile_new, NULL, &f, NULL);
+    if (rvm_profile_new(counting, &f, &e)) failures++;
+    HARMLESS(rvm_profile_total, f, (rvm_profile_total(NULL, &c), !rvm_profile_sum(&c)));
+    HARMLESS(rvm_profile_total, out, (rvm_profile_total(f, NULL), true));
+    HARMLESS(rvm_profile_kind, f, !rvm_profile_kind(NULL, 0, &kind));
+    HARMLESS(rvm_profile_kind, out, !rvm_profile_kind(f, 0, NULL));
+    HARMLESS(rvm_profile_path_at, f, !rvm_profile_path_at(NULL, 0, &path));
+    HARMLESS(rvm_profile_path_at, out, !rvm_profile_path_at(f, 0, NULL));
+    HARMLESS(rvm_profile_recursion_at, f, !rvm_profile_recursion_at(NULL, 0, &recursion));
+    HARMLESS(rvm_profile_recursion_at, out, !rvm_profile_recursion_at(f, 0, NULL));
+    HARMLESS(rvm_profile_function_at, f, !rvm_profile_function_at(NULL, fn, &function));
+    HARMLESS(rvm_profile_function_at, out, !rvm_profile_function_at(f, fn, NULL));
+    HARMLESS(rvm_profile_instruction, f, !rvm_profile_instruction(NULL, fn, 1, &c));
+    HARMLESS(rvm_profile_instruction, out, !rvm_profile_instruction(f, fn, 1, NULL));
+    HARMLESS(rvm_profile_instruction_on, f, !rvm_profile_instruction_on(NULL, 0, 1, &c));
+    HARMLESS(rvm_profile_instruction_on, out, !rvm_profile_instruction_on(f, 0, 1, NULL));
+    HARMLESS(rvm_profile_line_at, f, !rvm_profile_line_at(NULL, 0, &line));
+    HARMLESS(rvm_profile_line_at, out, !rvm_profile_line_at(f, 0, NULL));
+    rvm_profile_free(f);
+    HARMLESS(rvm_profile_free, f, (rvm_profile_free(NULL), true));
+}
+
 /* Of the machine as it stands in a run. */
 static void inspection(void) {
     rvm_location location;
     rvm_variable variable;
     rvm_stats stats = {.forward = 1};
-    const char *mnemonic;
-    uint64_t count;
     HARMLESS(rvm_machine_frames, m, !rvm_machine_frames(NULL));
     HARMLESS(rvm_machine_location, m, !rvm_machine_location(NULL, 0, 1, &location));
     HARMLESS(rvm_machine_location, out, !rvm_machine_location(m, 0, 1, NULL));
@@ -360,9 +394,7 @@ static void inspection(void) {
     rvm_options o = rvm_options_default();
     o.profile = true;
     if (rvm_machine_new(p, &o, &counting, &e) || rvm_call(counting, fn, args, 2, &e)) failures++;
-    HARMLESS(rvm_machine_profile, m, !rvm_machine_profile(NULL, 0, &mnemonic, &count));
-    HARMLESS(rvm_machine_profile, mnemonic, !rvm_machine_profile(counting, 0, NULL, &count));
-    HARMLESS(rvm_machine_profile, count, !rvm_machine_profile(counting, 0, &mnemonic, NULL));
+    profiles(counting);
     rvm_machine_free(counting);
     set_arguments();
 }

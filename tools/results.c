@@ -1,7 +1,9 @@
 /* results.c: what commands print and save of a run: values as far as --only has them, costs, statistics. */
 #include "npz.h"
+#include "rvm_profile.h"
 #include "tool.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void output_values(const tool *t, const values *v) {
@@ -79,14 +81,53 @@ static void json_residues(json *j, const tool *t, const rvm_stats *s) {
     json_close(j, ']');
 }
 
-static void json_profile(json *j, const tool *t) {
-    const char *mnemonic;
+/* --profile: executions by mnemonic, whatever the operands, most frequent first. */
+typedef struct tally {
+    char name[48]; /* "add.mul", "jt" */
     uint64_t count;
+} tally;
+typedef struct tallies {
+    tally *item;
+    size_t n;
+} tallies;
+
+static int by_count(const void *a, const void *b) {
+    const tally *x = a, *y = b;
+    if (x->count != y->count) return x->count < y->count ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+static void tally_kind(tallies *l, const rvm_profile_kind_count *k) {
+    char name[sizeof l->item->name];
+    size_t at = 0;
+    snprintf(name, sizeof name, "%s%s%s", k->mnemonic, k->row ? "." : "", k->row ? k->row : "");
+    while (at < l->n && strcmp(l->item[at].name, name) != 0) at++;
+    if (at == l->n) memcpy(l->item[l->n++].name, name, sizeof name);
+    l->item[at].count += k->count;
+}
+
+/* Empty without --profile, or out of memory. */
+static tallies tally_profile(const tool *t) {
+    tallies l = {0};
+    rvm_profile *f = NULL;
+    rvm_profile_kind_count k;
+    size_t n = 0;
+    if (!t->o.profile || rvm_profile_new(t->machine, &f, NULL)) return l;
+    while (rvm_profile_kind(f, (uint32_t)n, &k)) n++;
+    l.item = calloc(n + 1, sizeof *l.item);
+    for (uint32_t i = 0; l.item && rvm_profile_kind(f, i, &k); i++) tally_kind(&l, &k);
+    if (l.n) qsort(l.item, l.n, sizeof *l.item, by_count);
+    rvm_profile_free(f);
+    return l;
+}
+
+static void json_profile(json *j, const tool *t) {
+    tallies l = tally_profile(t);
     json_key(j, "profile");
     json_open(j, '{');
-    for (uint32_t k = 0; rvm_machine_profile(t->machine, k, &mnemonic, &count); k++)
-        json_key(j, mnemonic), json_uint(j, count);
+    for (size_t k = 0; k < l.n; k++) json_key(j, l.item[k].name), json_uint(j, l.item[k].count);
     json_close(j, '}');
+    free(l.item);
 }
 
 /* What the counts are of: "f, then f'adj". */
@@ -174,11 +215,10 @@ static void text_stats(const tool *t) {
 }
 
 void output_stats(const tool *t) {
-    const char *mnemonic;
-    uint64_t count;
     if (t->o.stats) text_stats(t);
-    for (uint32_t k = 0; t->o.profile && rvm_machine_profile(t->machine, k, &mnemonic, &count); k++)
-        printf("%14llu %s\n", (unsigned long long)count, mnemonic);
+    tallies l = tally_profile(t);
+    for (size_t k = 0; k < l.n; k++) printf("%14llu %s\n", (unsigned long long)l.item[k].count, l.item[k].name);
+    free(l.item);
 }
 
 /* ---- files ---- */

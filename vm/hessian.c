@@ -235,7 +235,7 @@ static rvm__key cell_key(const site *s, int place) {
 static rvm_status machine_step(rvm_machine *m) {
     const bool single = m->run.single;
     m->run.single = true;
-    const rvm_status status = rvm__run_gradient(m);
+    const rvm_status status = m->profile ? rvm__run_gradient_profiled(m) : rvm__run_gradient(m);
     m->run.single = single;
     return status;
 }

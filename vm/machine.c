@@ -10,6 +10,7 @@
 #include "native.h"
 #include "out_of_line.h"
 #include "prepare.h"
+#include "profile.h"
 #include "restore.h"
 #include "run.h"
 
@@ -34,7 +35,7 @@ bool rvm__room_init(rvm_machine *m) {
 
 /* What lasts as long as the machine. */
 static rvm_status set_up(rvm_machine *m) {
-    if (m->o.profile && !(m->profile = rvm__zeroed(m, RVM_OP_LIMIT * sizeof *m->profile))) return RVM_ERR_MEMORY;
+    if (m->o.profile && !rvm__profile_new(m)) return RVM_ERR_MEMORY;
     return rvm__room_init(m) ? rvm__prepare(m, false, &m->primal_codes) : RVM_ERR_MEMORY;
 }
 
@@ -92,7 +93,7 @@ void rvm_machine_free(rvm_machine *m) {
     rvm__resize(m, m->store.pops, m->store.pops ? m->p->nfunctions * sizeof *m->store.pops : 0, 0);
     rvm__resize(m, m->store.shadows, m->store.cap_shadows * sizeof *m->store.shadows, 0);
     if (m->bound.activity.at) rvm__resize(m, m->bound.activity.at, m->bound.activity.size, 0);
-    if (m->profile) rvm__resize(m, m->profile, RVM_OP_LIMIT * sizeof *m->profile, 0);
+    rvm__profile_free(m);
     rvm__guards_free(m);
     const rvm_allocator al = m->al;
     al.alloc(al.userdata, m, sizeof *m, 0);
@@ -188,12 +189,6 @@ void rvm__safepoint_soon(rvm_machine *m) {
 
 /* ---- statistics ---- */
 
-void rvm__count_op(rvm_machine *m, const rvm__xinsn *x, ptrdiff_t step) {
-    const uint32_t fn = m->store.frames[m->store.nframes - 1].fn;
-    const rvm_op op = (rvm_op)m->p->functions[fn].code[x - m->codes[fn].x].op;
-    m->profile[step > 0 ? op : rvm__op_inverse(op)]++;
-}
-
 void rvm_machine_stats(const rvm_machine *m, rvm_stats *out) {
     if (!out) return;
     if (!m) {
@@ -222,12 +217,7 @@ void rvm_machine_stats_reset(rvm_machine *m) {
     memset(m->trail.erased, 0, sizeof m->trail.erased);
     m->exact.updates = m->exact.recorded = 0;
     m->exact.peak = m->exact.held;
-    if (m->profile) memset(m->profile, 0, RVM_OP_LIMIT * sizeof *m->profile);
-}
-
-/* Order of counts, ties by opcode: a precedes b. */
-static bool precedes(const uint64_t *counts, int a, int b) {
-    return counts[a] > counts[b] || (counts[a] == counts[b] && a < b);
+    if (m->profile) rvm__profile_reset(m);
 }
 
 const rvm_program *rvm_machine_program(const rvm_machine *m) {
@@ -236,19 +226,4 @@ const rvm_program *rvm_machine_program(const rvm_machine *m) {
 
 void rvm_machine_options(const rvm_machine *m, rvm_options *out) {
     if (out) *out = m ? m->o : (rvm_options){0};
-}
-
-bool rvm_machine_profile(const rvm_machine *m, uint32_t k, const char **mnemonic, uint64_t *count) {
-    if (!m || !mnemonic || !count) return false;
-    for (int op = 0; m->profile && op < RVM_OP_LIMIT; op++) {
-        uint32_t rank = 0;
-        if (!m->profile[op]) continue;
-        for (int other = 0; other < RVM_OP_LIMIT; other++)
-            if (m->profile[other] && precedes(m->profile, other, op)) rank++;
-        if (rank != k) continue;
-        *mnemonic = rvm__op_info[op].name;
-        *count = m->profile[op];
-        return true;
-    }
-    return false;
 }

@@ -115,6 +115,7 @@ typedef struct rvm__array {
 
 typedef struct rvm__frame {
     uint32_t fn, call_pc; /* call_pc: of the call in the caller */
+    uint32_t path;        /* in a profile */
     size_t slots, arrays; /* first of its own */
     bool against;         /* runs against its caller's direction (uncall) */
     bool looks;           /* the interpreter polls soon when it has returned */
@@ -257,6 +258,7 @@ typedef struct rvm__natively {
     uint32_t gate_frames;
 } rvm__natively;
 
+typedef struct rvm__profile rvm__profile;
 struct rvm_machine {
     const rvm_program *p;
     rvm_options o;
@@ -273,7 +275,7 @@ struct rvm_machine {
     struct rvm__derived *derived; /* derivatives as programs, the latest first (derived.h) */
     rvm_stats stats;
     double residue_floor;
-    uint64_t *profile;     /* by opcode; NULL when not asked for */
+    rvm__profile *profile; /* what has run (profile.h); NULL when not asked for */
     char detail[256];      /* of a failure found out of line, */
     uint32_t detail_place; /* and the place of the instruction that it is about */
 };

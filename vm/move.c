@@ -1,6 +1,7 @@
 /* move.c: moving a bound call. See machine.h for what pc, dir and course mean between instructions. */
 #include "native.h"
 #include "out_of_line.h"
+#include "profile.h"
 #include "program.h"
 #include "run.h"
 #include "support.h"
@@ -30,10 +31,11 @@ static rvm_status run(rvm_machine *m) {
         if (ran) return status;
     }
     switch (m->bound.mode) {
-    case RVM_PRIMAL: return rvm__run_primal(m);
+    case RVM_PRIMAL: return m->profile ? rvm__run_primal_profiled(m) : rvm__run_primal(m);
     case RVM_GRADIENT:
         if (m->run.sweep_begun && m->run.course > 0) return rvm__run_unsweep(m);
-        return m->run.sweep && m->run.sweep_begun ? m->run.sweep(m) : rvm__run_gradient(m);
+        if (m->run.sweep && m->run.sweep_begun) return m->run.sweep(m);
+        return m->profile ? rvm__run_gradient_profiled(m) : rvm__run_gradient(m);
     case RVM_TANGENT: return rvm__run_tangent(m);
     }
     return RVM_ERR_USAGE;
@@ -70,6 +72,7 @@ rvm_status rvm__move(rvm_machine *m, int course, bool sweep, uint64_t *count, rv
     if (!status) status = refuse_turning(m, course, err);
     if (status) return status;
     if (m->run.where == (course > 0 ? AT_END : AT_START)) return RVM_OK;
+    if (m->profile && (status = rvm__profile_enter(m))) return rvm__no_memory(m, err);
     set_course(m, course);
     if (sweep && !m->run.sweep_begun) m->run.sweep_begun = m->run.sweeping = true;
     m->stats.ran |= m->bound.mode == RVM_TANGENT ? RVM_RAN_TANGENTS : m->run.sweep_begun ? RVM_RAN_SWEEP : RVM_RAN_FUNCTION;

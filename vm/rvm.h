@@ -41,7 +41,7 @@ typedef struct rvm_options {
     bool unchecked;   /* drop the assertions of releases, postconditions, come-froms; never memory safety */
     bool trust;       /* drop checks of indices too: only for programs you wrote */
     bool exact;       /* backward restores every bit of f64 and f32, by a record of what rounding lost */
-    bool profile;     /* count executions by opcode; a come-from that its jump leads to is not counted apart */
+    bool profile;     /* count what runs (rvm_profile.h) */
     double tolerance; /* of the release of a real: times max(1, largest magnitude held); default 1e-8; of an f32 10^4 times
                          that. The same of what comes back to the start, times max(1, |what went in|); INFINITY: that is
                          not compared, and no copy is made of it */
@@ -279,8 +279,6 @@ typedef struct rvm_stats {
 /* *out is a copy; residues name places of the program. */
 RVM_API void rvm_machine_stats(const rvm_machine *m, rvm_stats *out);
 RVM_API void rvm_machine_stats_reset(rvm_machine *m);
-/* With options.profile: executions by mnemonic, most frequent first; the k-th. False past the last. */
-RVM_API bool rvm_machine_profile(const rvm_machine *m, uint32_t k, const char **mnemonic, uint64_t *count);
 
 #ifdef __cplusplus
 }

@@ -209,7 +209,7 @@ bool check_run(const subject *s, args *out) {
             report_skip(s->rep, "single steps: %llu instructions are too many", (unsigned long long)executed);
         args_free(&restored);
     }
-    good = good && check_exact(s, out) && check_dead(s, out) && check_folded(s, out);
+    good = good && check_profile(s) && check_exact(s, out) && check_dead(s, out) && check_folded(s, out);
     if (!good) args_free(out);
     return good;
 }
@@ -270,5 +270,5 @@ bool check_failure(const subject *s, rvm_status code, uint32_t line, char *const
     if (session_open(&x, &u, &engines[1], s->in) && bind(&x, s->inverse) == RVM_OK && go(&x, s->inverse) == RVM_OK)
         go(&x, !s->inverse);
     session_close(&x);
-    return good && check_native_failure(s) && check_answers(s, true);
+    return good && check_profile(s) && check_native_failure(s) && check_answers(s, true);
 }

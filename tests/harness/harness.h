@@ -122,7 +122,9 @@ bool check_dead(const subject *s, args *out);   /* with the outputs of a run: no
 bool check_folded(const subject *s, args *out); /* the same with constants in place of what is only read */
 bool left_behind(const rvm_machine *m);         /* on the trail or on the stack, as a call of the inverse lacks it */
 bool runs_exactly(const subject *s);            /* forward, by exact_engine */
-bool check_derivatives(const subject *s);       /* adjoint against tangent, both against differences */
+/* What a profile counts, against single steps: forward, backward, sweeps taken back, tangents; also of a run that fails. */
+bool check_profile(const subject *s);
+bool check_derivatives(const subject *s); /* adjoint against tangent, both against differences */
 /* The Hessian of <shadows of seed, f>, at s->in, times the shadows of `along`, into the shadows of *got: by one method. */
 bool hessian_times(const subject *s, rvm_method method, args *seed, args *along, args *got);
 bool check_hessian(const subject *s);    /* by one sweep, against differences of gradients */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "harness.h"
+#include "rvm_profile.h"
 #include "builder.h"
 
 static const char scale_text[] = "fn scale(y: real[n], x: real[n], k: real)\n"
@@ -347,12 +348,13 @@ Test(machine, residues) {
 }
 
 Test(machine, profile_on_request) {
-    const char *name = NULL;
-    uint64_t count = 0, total = 0, last = UINT64_MAX;
+    rvm_profile *f = NULL;
+    rvm_profile_kind_count k;
+    uint64_t total = 0, last = UINT64_MAX;
     double x[3] = {1, 2, 3}, y[3] = {0};
     int64_t three = 3;
     rvm_arg a[] = {rvm_arg_array_f64(y, 1, &three), rvm_arg_array_f64(x, 1, &three), rvm_arg_f64(2)};
-    cr_assert(!rvm_machine_profile(machine, 0, &name, &count), "not asked for");
+    cr_assert(rvm_profile_new(machine, &f, &e) == RVM_ERR_USAGE && !f, "not asked for");
     teardown();
     rvm_options o = rvm_options_default();
     o.profile = true;
@@ -361,12 +363,14 @@ Test(machine, profile_on_request) {
     rvm_stats s;
     rvm_machine_stats(machine, &s);
     bool found = false;
-    for (uint32_t k = 0; rvm_machine_profile(machine, k, &name, &count); k++) {
-        found = found || (!strncmp(name, "add", 3) && count == 3);
-        cr_assert(count <= last && count > 0);
-        last = count;
-        total += count;
+    cr_assert(rvm_profile_new(machine, &f, &e) == RVM_OK, "%s", e.message);
+    for (uint32_t i = 0; rvm_profile_kind(f, i, &k); i++) {
+        found = found || (!strcmp(k.mnemonic, "add") && !strcmp(k.row, "mul") && !strncmp(k.places, "e", 1) && k.count == 3);
+        cr_assert(k.count <= last && k.count > 0 && k.mode == RVM_PROFILE_FORWARD && k.direction == 1);
+        last = k.count;
+        total += k.count;
     }
+    rvm_profile_free(f);
     cr_assert(found && total == s.forward, "%llu of %llu", (unsigned long long)total, (unsigned long long)s.forward);
 }
 

@@ -11,6 +11,7 @@
 #include "native.h"
 #include "out_of_line.h"
 #include "overlap.h"
+#include "profile.h"
 #include "builder.h"
 
 #include <string.h>
@@ -267,9 +268,13 @@ rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
         status = t.callee->params[k].ndim ? pass_array(&t, &t.callee->params[k], &t.args[k]) : pass_scalar(&t, k);
     if (!status) status = check_overlap(&t);
     if (!status && m->hessian && t.shadows) status = pass_rows(&t);
+    rvm__path_edge *path = NULL;
+    if (!status && m->profile && !(path = rvm__profile_call(m, pc, callee))) status = RVM_ERR_MEMORY;
     if (!status) status = take_sums(&t);
     if (status) return status;
-    m->store.frames[m->store.nframes++] = (rvm__frame){t.callee_fn, pc, t.slots, t.arrays, direction != m->run.dir, false};
+    m->store.frames[m->store.nframes++] =
+        (rvm__frame){t.callee_fn, pc, path ? path->to : 0, t.slots, t.arrays, direction != m->run.dir, false};
+    if (path) path->calls++;
     m->run.dir = direction;
     m->run.pc = direction > 0 ? code->x + 1 : code->x + t.callee->ncode - 2;
     m->stats.calls++;

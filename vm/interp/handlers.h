@@ -43,7 +43,7 @@
 #define FUSED_WITH(X, a, A, ia) X(a, A, ia, 1, i64_add, 2) X(a, A, ia, 2, i64_sub, 1) X(a, A, ia, 3, xor, 3) X(a, A, ia, 4, swap, 4)
 #define FUSED(X) FUSED_WITH(X, 1, i64_add, 2) FUSED_WITH(X, 2, i64_sub, 1) FUSED_WITH(X, 3, xor, 3) FUSED_WITH(X, 4, swap, 4)
 
-/* Handlers with a shadowed form for gradient and tangent mode, and those without. Both lists make the enumeration. */
+/* Handlers with a shadowed form for gradient and tangent mode, and those without. All lists make the enumeration. */
 #define SHADOW_HANDLERS \
     HP(f64_set, f64_unset) HP(fix_set, fix_unset) HP(f32_set, f32_unset) HP(drop, undrop) HP(recall, shed) HP(stow, unstow) \
     HP(f64_add, f64_sub) HP(f64_mul, f64_div) HP(f64_let, f64_unlet) HP(f64_letu, f64_forget) HOT_F64(HOT_PAIRS) \
@@ -56,17 +56,19 @@
     HP(x_foreign, x_foreign_back) \
     HP(i64_set, i64_unset) HP(segment, endsegment) HP(i64_add, i64_sub) HP(i64_mul, i64_div) HP(i64_let, i64_unlet) HP(i64_letu, i64_forget) HOT_I64(HOT_PAIRS) \
     HOT_CMP(HOT_LET_PAIRS) HS(i64_xor) HS(r_xor) \
+    HP(addr, unaddr) HP(new, del) HP(view, unview) HS(assert) HS(nop) HS(trap)
+/* Where a stretch of straight code may end. */
+#define CONTROL_HANDLERS \
     HP(start, halt) HP(jmp, cf) HP(jt, cft) HP(jf, cff) HP(jtu, cftu) HP(jfu, cffu) HP(for_up, for_down) HP(next_up, next_down) \
     HP(par_up, par_down) HP(endpar_up, endpar_down) \
     HP(inner_for_up, inner_for_down) HP(inner_next_up, inner_next_down) \
-    HP(call, uncall) HP(compute_up, compute_down) HP(do_up, do_down) HP(undo_up, undo_down) HP(forget_up, forget_down) \
-    HP(addr, unaddr) HP(new, del) HP(view, unview) HS(assert) HS(nop) HS(trap)
+    HP(call, uncall) HP(compute_up, compute_down) HP(do_up, do_down) HP(undo_up, undo_down) HP(forget_up, forget_down)
 /* clang-format on */
 
 enum rvm__handler {
 #define HP(a, b) H_##a, H_##b,
 #define HS(a)    H_##a, H_##a##_again,
-    SHADOW_HANDLERS PLAIN_HANDLERS
+    SHADOW_HANDLERS PLAIN_HANDLERS CONTROL_HANDLERS
 #undef HP
 #undef HS
         RVM__PLAIN,              /* added to a handler where shadows have no part in the instruction */

@@ -10,6 +10,8 @@
  * stopped. */
 rvm_status rvm__run_primal(rvm_machine *m);
 rvm_status rvm__run_gradient(rvm_machine *m);
+rvm_status rvm__run_primal_profiled(rvm_machine *m); /* with a profile */
+rvm_status rvm__run_gradient_profiled(rvm_machine *m);
 rvm_status rvm__run_tangent(rvm_machine *m);
 rvm_status rvm__run_unsweep(rvm_machine *m); /* gradient mode, forward from within or behind a sweep */
 
@@ -21,13 +23,17 @@ rvm_status rvm__is_to_end(rvm_machine *m, uint64_t count);
 double rvm__outermost_share(const rvm_machine *m);
 rvm_status rvm__safepoint_hot(rvm_machine *m); /* native.c: and an engine learns what runs often, and may run some of it */
 void rvm__safepoint_soon(rvm_machine *m);      /* the next look comes where control jumps next */
-void rvm__count_op(rvm_machine *m, const rvm__xinsn *x, ptrdiff_t step);
 
 /* The handler that runs one instruction alone, where x's may run its neighbours or a whole loop too. */
 static inline uint16_t rvm__alone(uint16_t handler) {
     if (handler >= RVM__FUSED) return (uint16_t)(RVM__FUSED + (handler - RVM__FUSED) / 25 * 25);
     const bool inner = handler >= H_inner_for_up + RVM__PLAIN && handler <= H_inner_next_down + RVM__PLAIN;
     return inner ? (uint16_t)(handler - H_inner_for_up + H_for_up) : handler;
+}
+
+/* Whether control may leave a stretch there, of a handler that runs one instruction. */
+static inline bool rvm__is_control(uint16_t alone) {
+    return alone < RVM__FUSED && alone % RVM__PLAIN >= H_start;
 }
 
 /* inner.c: run n trips of a loop around one update, the first at index `first`. level as in updates.inc. */

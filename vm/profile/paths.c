@@ -1,0 +1,185 @@
+/* paths.c: the call paths of a run, and room to count what runs on them. */
+#include "profile.h"
+
+#include <string.h>
+
+/* Beyond that much a path is shared: 2^20 places are 40 MB. */
+enum { MOST_PATHS = 1 << 16, MOST_TALLIED = 1 << 20 };
+
+static void *resize(const rvm_machine *m, void *p, size_t old_size, size_t new_size) {
+    return m->al.alloc(m->al.userdata, p, old_size, new_size);
+}
+
+static void *zeroed(const rvm_machine *m, size_t size) {
+    void *p = resize(m, NULL, 0, size);
+    if (p) memset(p, 0, size);
+    return p;
+}
+
+static size_t tallies_size(const rvm_machine *m, uint32_t fn) {
+    return ((size_t)m->p->functions[fn].ncode + 1) * sizeof(rvm__tally);
+}
+
+bool rvm__profile_new(rvm_machine *m) {
+    m->profile = zeroed(m, sizeof *m->profile);
+    return m->profile;
+}
+
+void rvm__profile_free(rvm_machine *m) {
+    rvm__profile *p = m->profile;
+    if (!p) return;
+    for (uint32_t k = 0; k < p->npaths; k++) resize(m, p->paths[k].tallies, tallies_size(m, p->paths[k].fn), 0);
+    if (p->paths) resize(m, p->paths, p->cap_paths * sizeof *p->paths, 0);
+    if (p->edges) resize(m, p->edges, p->cap_edges * sizeof *p->edges, 0);
+    if (p->index) resize(m, p->index, p->cap_index * sizeof *p->index, 0);
+    resize(m, p, sizeof *p, 0);
+    m->profile = NULL;
+}
+
+/* Paths stay, since frames have their numbers. */
+void rvm__profile_reset(rvm_machine *m) {
+    rvm__profile *p = m->profile;
+    for (uint32_t k = 0; k < p->npaths; k++) memset(p->paths[k].tallies, 0, tallies_size(m, p->paths[k].fn));
+    for (uint32_t k = 0; k < p->nedges; k++) p->edges[k].calls = 0;
+}
+
+bool rvm__in_compute(const rvm_function *f, uint32_t pc) {
+    RVM__EACH_INSN_IN(x, f, 0, pc + 1)
+        if (x.in->op == RVM_OP_compute && x.in->target >= pc) return true;
+    return false;
+}
+
+/* ---- room ---- */
+
+static bool grow(const rvm_machine *m, void **list, uint32_t *cap, uint32_t need, size_t element) {
+    const uint32_t more = *cap ? 2 * *cap : 16;
+    if (need <= *cap) return true;
+    void *grown = resize(m, *list, *cap * element, more * element);
+    if (!grown) return false;
+    *list = grown;
+    *cap = more;
+    return true;
+}
+
+static uint32_t hash(uint32_t from, uint32_t pc, uint32_t callee) {
+    uint64_t h = (from * UINT64_C(0x9e3779b97f4a7c15) ^ pc) * UINT64_C(0xbf58476d1ce4e5b9) ^ callee;
+    h *= UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)(h >> 32);
+}
+
+/* Where the edge is, or belongs. */
+static uint32_t *slot_of(const rvm__profile *p, uint32_t from, uint32_t pc, uint32_t callee) {
+    for (uint32_t k = hash(from, pc, callee);; k++) {
+        uint32_t *slot = &p->index[k & (p->cap_index - 1)];
+        const rvm__path_edge *e = *slot ? &p->edges[*slot - 1] : NULL;
+        if (!e || (e->from == from && e->pc == pc && e->callee == callee)) return slot;
+    }
+}
+
+/* Half of it stays free. */
+static bool grow_index(const rvm_machine *m) {
+    rvm__profile *p = m->profile;
+    const uint32_t cap = p->cap_index ? 2 * p->cap_index : 64;
+    if (2 * (p->nedges + 1) <= p->cap_index) return true;
+    uint32_t *grown = zeroed(m, cap * sizeof *grown);
+    if (!grown) return false;
+    if (p->index) resize(m, p->index, p->cap_index * sizeof *p->index, 0);
+    p->index = grown;
+    p->cap_index = cap;
+    for (uint32_t k = 0; k < p->nedges; k++) {
+        const rvm__path_edge *e = &p->edges[k];
+        *slot_of(p, e->from, e->pc, e->callee) = k + 1;
+    }
+    return true;
+}
+
+static bool add_path(const rvm_machine *m, rvm__path path, uint32_t *number) {
+    rvm__profile *p = m->profile;
+    void *paths = p->paths;
+    const bool room = grow(m, &paths, &p->cap_paths, p->npaths + 1, sizeof *p->paths);
+    p->paths = paths;
+    if (!room || !(path.tallies = zeroed(m, tallies_size(m, path.fn)))) return false;
+    p->tallied += m->p->functions[path.fn].ncode;
+    *number = p->npaths;
+    p->paths[p->npaths++] = path;
+    return true;
+}
+
+/* ---- edges ---- */
+
+static rvm__path_edge *find(const rvm__profile *p, uint32_t from, uint32_t pc, uint32_t callee) {
+    const uint32_t k = p->cap_index ? *slot_of(p, from, pc, callee) : 0;
+    return k ? &p->edges[k - 1] : NULL;
+}
+
+/* `to` is set by the caller, at once. */
+static rvm__path_edge *add(const rvm_machine *m, rvm__path_edge edge) {
+    rvm__profile *p = m->profile;
+    void *edges = p->edges;
+    const bool room = grow_index(m) && grow(m, &edges, &p->cap_edges, p->nedges + 1, sizeof edge);
+    p->edges = edges;
+    if (!room) return NULL;
+    *slot_of(p, edge.from, edge.pc, edge.callee) = p->nedges + 1;
+    p->edges[p->nedges] = edge;
+    return &p->edges[p->nedges++];
+}
+
+/* The same, and the path that it leads to is new. */
+static rvm__path_edge *add_with_path(const rvm_machine *m, rvm__path_edge edge, rvm__path path) {
+    return add_path(m, path, &edge.to) ? add(m, edge) : NULL; /* a path too many does no harm */
+}
+
+static bool full(const rvm_machine *m, uint32_t fn) {
+    const rvm__profile *p = m->profile;
+    return p->npaths >= MOST_PATHS || p->tallied + m->p->functions[fn].ncode > MOST_TALLIED;
+}
+
+/* On the way to the entry, a path of that function which counts alike. */
+static uint32_t recurs(const rvm__profile *p, uint32_t from, uint32_t fn, uint8_t up) {
+    for (uint32_t k = from; k != (uint32_t)RVM__NO_PATH; k = p->paths[k].parent)
+        if (p->paths[k].fn == fn && p->paths[k].up == up) return k;
+    return (uint32_t)RVM__NO_PATH;
+}
+
+/* What all paths of a function share that there is no room for. */
+static rvm__path_edge *shared_path(const rvm_machine *m, rvm__path path) {
+    const rvm__path_edge edge = {.from = (uint32_t)RVM__SHARED_PATH, .pc = path.up + 4u * path.tangents, .callee = path.fn};
+    rvm__path_edge *e = find(m->profile, edge.from, edge.pc, edge.callee);
+    path.parent = (uint32_t)RVM__NO_PATH;
+    path.shared = true;
+    return e ? e : add_with_path(m, edge, path);
+}
+
+static rvm__path_edge *new_call(const rvm_machine *m, uint32_t from, uint32_t pc, uint32_t callee) {
+    const rvm__path *caller = &m->profile->paths[from];
+    const rvm_function *f = &m->p->functions[caller->fn];
+    const uint8_t way = rvm__in_compute(f, pc) ? RVM_PROFILE_COMPUTE : caller->up;
+    rvm__path path = {.fn = callee, .parent = from, .call_pc = pc, .tangents = caller->tangents};
+    rvm__path_edge edge = {.from = from, .pc = pc, .callee = callee};
+    path.up = rvm__is_inverse(f->code[pc].op) ? rvm__profile_opposite(way) : way;
+    edge.to = recurs(m->profile, from, callee, path.up);
+    if (edge.to != (uint32_t)RVM__NO_PATH) return add(m, edge);
+    if (!full(m, callee)) return add_with_path(m, edge, path);
+    const rvm__path_edge *shared = shared_path(m, path);
+    if (!shared) return NULL;
+    edge.to = shared->to;
+    return add(m, edge);
+}
+
+rvm__path_edge *rvm__profile_call(rvm_machine *m, uint32_t pc, uint32_t callee) {
+    const uint32_t from = m->store.frames[m->store.nframes - 1].path;
+    rvm__path_edge *e = find(m->profile, from, pc, callee);
+    return e ? e : new_call(m, from, pc, callee);
+}
+
+rvm_status rvm__profile_enter(rvm_machine *m) {
+    const bool tangents = m->bound.mode == RVM_TANGENT;
+    const rvm__path_edge edge = {.from = (uint32_t)RVM__NO_PATH, .pc = tangents, .callee = m->bound.entry};
+    const rvm__path path = {.fn = edge.callee, .parent = edge.from, .up = RVM_PROFILE_FORWARD, .tangents = tangents};
+    rvm__path_edge *e = find(m->profile, edge.from, edge.pc, edge.callee);
+    if (!e) e = add_with_path(m, edge, path);
+    if (!e) return RVM_ERR_MEMORY;
+    e->calls += m->run.where != INSIDE;
+    m->store.frames[0].path = e->to;
+    return RVM_OK;
+}

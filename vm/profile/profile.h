@@ -1,0 +1,87 @@
+/* profile.h: counts of what runs, by call path and instruction. Not installed; what comes of it is rvm_profile.h.
+ *
+ * Stretches are counted, not instructions. An array of differences has a place for each instruction of a function and one
+ * behind: where control leaves a stretch of straight code [first, behind), which is where it is charged, 1 is added at first
+ * and taken away behind it. Prefix sums are how often each instruction ran. What did not run after all is counted and taken
+ * back, by the stretch from behind it to itself.
+ *
+ * The counter goes up or down, and a sweep is on or not: four such arrays, interleaved as tallies of the size of a prepared
+ * instruction, so that an address in code and one number, `at`, make the address of what counts there. Going down, first is
+ * above behind; places are shifted by one instruction then, and sums have the other sign.
+ *
+ * Each call path has tallies of its own: the entry, or a path, the call in it and the function called. A function that is on
+ * the path already, going the same way, is that path again, so that recursion makes none. */
+#ifndef RVM_PROFILE_INSIDE_H
+#define RVM_PROFILE_INSIDE_H
+
+#include "machine.h"
+#include "rvm_profile.h"
+
+enum rvm__tallied { RVM__UP, RVM__DOWN, RVM__SWEPT_UP, RVM__SWEPT_DOWN, RVM__NOTHING, RVM__TALLIED };
+typedef struct rvm__tally {
+    int64_t of[RVM__TALLIED];
+} rvm__tally;
+_Static_assert(sizeof(rvm__tally) == sizeof(rvm__xinsn), "an offset in code is one among tallies");
+
+typedef struct rvm__path {
+    uint32_t fn, parent, call_pc; /* parent: RVM__NO_PATH of an entry, and of what all paths beyond the limit share */
+    uint8_t up;                   /* rvm_profile_mode of the counter going up, outside of compute parts */
+    bool tangents, shared;
+    rvm__tally *tallies; /* of each instruction, and one behind */
+} rvm__path;
+
+/* From a path, by a call, to the path of what is called. */
+typedef struct rvm__path_edge {
+    uint32_t from, pc, callee, to;
+    uint64_t calls;
+} rvm__path_edge;
+enum { RVM__NO_PATH = -1, RVM__SHARED_PATH = -2 }; /* as `from` */
+
+struct rvm__profile {
+    uintptr_t at; /* see above; of the innermost frame, as it runs now */
+    rvm__path *paths;
+    rvm__path_edge *edges;
+    uint32_t *index; /* of edges, by their first three: number + 1, open addressing */
+    uint32_t npaths, cap_paths, nedges, cap_edges, cap_index;
+    size_t tallied; /* places of all tallies */
+};
+
+/* False: out of memory. Memory is the allocator's, and not counted with the machine's. */
+bool rvm__profile_new(rvm_machine *m);
+void rvm__profile_free(rvm_machine *m);
+void rvm__profile_reset(rvm_machine *m);
+
+/* A run is about to move: the path of frame 0. Errors: MEMORY. */
+rvm_status rvm__profile_enter(rvm_machine *m);
+/* The innermost frame is about to call: the way to the path of the callee; NULL: out of memory. The call is not counted. */
+rvm__path_edge *rvm__profile_call(rvm_machine *m, uint32_t pc, uint32_t callee);
+
+/* The innermost frame, the direction or the sweep is another one. */
+static inline void rvm__profile_turn(rvm_machine *m, bool down) {
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
+    const size_t which = (m->run.sweeping ? RVM__SWEPT_UP : RVM__UP) + (size_t)down;
+    const uintptr_t tallies = (uintptr_t)m->profile->paths[top->path].tallies;
+    m->profile->at = tallies - (uintptr_t)m->codes[top->fn].x + which * sizeof(int64_t) + (down ? sizeof(rvm__tally) : 0);
+}
+
+/* `times` times from `first` on, up to, not including, `behind`, in the direction of the counter. */
+static inline void rvm__profile_count(const rvm_machine *m, const void *first, const void *behind, int64_t times) {
+    const uintptr_t at = m->profile->at;
+    *(int64_t *)((uintptr_t)first + at) += times;
+    *(int64_t *)((uintptr_t)behind + at) -= times;
+}
+
+/* n trips of a loop around one instruction; left: some are still to come, so that the last end of the loop is, too. */
+static inline void rvm__profile_trips(const rvm_machine *m, const rvm__xinsn *body, int step, uint64_t n, bool left) {
+    rvm__profile_count(m, body, body + step, (int64_t)n);
+    rvm__profile_count(m, body + step, body + 2 * step, (int64_t)(n - left));
+}
+
+/* Whether the instruction belongs to a compute part, the innermost around it: its ends do, `undo` does not. */
+bool rvm__in_compute(const rvm_function *f, uint32_t pc);
+static inline uint8_t rvm__profile_opposite(uint8_t mode) {
+    static const uint8_t other[] = {RVM_PROFILE_BACKWARD, RVM_PROFILE_UNDO, RVM_PROFILE_COMPUTE, RVM_PROFILE_FORWARD};
+    return other[mode];
+}
+
+#endif
