@@ -350,6 +350,7 @@ static void profiles(const rvm_machine *counting) {
     rvm_profile_recursion recursion;
     rvm_profile_function function;
     rvm_profile_line line;
+    rvm_profile_memory memory;
     HARMLESS(rvm_profile_mode_name, mode, !strcmp(rvm_profile_mode_name((rvm_profile_mode)99), "?"));
     HARMLESS(rvm_profile_sum, c, !rvm_profile_sum(NULL));
     REFUSED(rvm_profile_new, m, NULL, &f, &e);
@@ -372,6 +373,10 @@ static void profiles(const rvm_machine *counting) {
     HARMLESS(rvm_profile_instruction_on, out, !rvm_profile_instruction_on(f, 0, 1, NULL));
     HARMLESS(rvm_profile_line_at, f, !rvm_profile_line_at(NULL, 0, &line));
     HARMLESS(rvm_profile_line_at, out, !rvm_profile_line_at(f, 0, NULL));
+    HARMLESS(rvm_profile_memory_at, f, !rvm_profile_memory_at(NULL, 0, &memory));
+    HARMLESS(rvm_profile_memory_at, out, !rvm_profile_memory_at(f, 0, NULL));
+    HARMLESS(rvm_profile_memory_peak, f, (rvm_profile_memory_peak(NULL, &memory), !memory.states));
+    HARMLESS(rvm_profile_memory_peak, out, (rvm_profile_memory_peak(f, NULL), true));
     rvm_profile_free(f);
     HARMLESS(rvm_profile_free, f, (rvm_profile_free(NULL), true));
 }

@@ -42,7 +42,7 @@ static bool has_nan(const tool *t, const values *results, const bool *set) {
 
 /* Marks in wrt[] what is differentiated by and finds the seeded element. By default that is every real, save an output that
  * is only accumulated into: its own derivative is the seed. What the function writes is active, too: values pass through. */
-static rvm_status choose(tool *t, bool *wrt, uint32_t *of, size_t *element) {
+rvm_status tool_choose_gradient(tool *t, bool *wrt, uint32_t *of, size_t *element) {
     if (!t->o.of) return tool_fail(t, RVM_ERR_USAGE, "--of NAME is missing: what is to be differentiated?");
     rvm_status st = values_find_element(&t->v, t->o.of, of, element, &t->err);
     if (!st && !type_is_real(t->v.info[*of].type))
@@ -138,7 +138,7 @@ rvm_status command_GRAD(tool *t) {
     double apart = 0;
     if (t->o.dump) return native_dump(t);
     rvm_status st = tool_prepare(t);
-    if (!st) st = choose(t, wrt, &of, &element);
+    if (!st) st = tool_choose_gradient(t, wrt, &of, &element);
     snprintf(prefix, sizeof prefix, "d %s / d ", t->o.of ? t->o.of : "");
     if (!st) st = only_check(t, &gradient, NULL, NULL);
     if (st) goto done;

@@ -109,22 +109,33 @@ static bool source_is_same(tool *t) {
     return same;
 }
 
-/* The line and the caret, as the assembler shows them; false: there is none to show. */
-static bool excerpt(tool *t, const rvm_error *e, char *out, size_t size) {
+bool report_source(tool *t, const char *file, char **text, size_t *size) {
     enum { LONGEST = 1 << 26 };
     input in;
-    char *text = NULL;
-    size_t n = 0;
     rvm_error unused;
-    if (t->source && !is_bytecode(t) && strcmp(e->file, "<stdin>") == 0)
-        return rvm_asm_excerpt(t->source, t->source_size, e->line, e->column, out, size);
-    if (t->o.no_include && strcmp(e->file, t->words[0]) != 0) return false; /* raw code may name any file as its source */
-    if (!e->line || !is_file(e->file) || !source_is_same(t)) return false;
-    if (input_open(&in, e->file, &unused)) return false;
-    const bool good =
-        !input_whole(&in, LONGEST, &text, &n, &unused) && rvm_asm_excerpt(text, n, e->line, e->column, out, size);
+    *text = NULL;
+    *size = 0;
+    if (t->source && !is_bytecode(t) && file && strcmp(file, "<stdin>") == 0) {
+        if (!(*text = malloc(t->source_size + 1))) return false;
+        memcpy(*text, t->source, *size = t->source_size);
+        (*text)[*size] = 0;
+        return true;
+    }
+    if (t->o.no_include && file && strcmp(file, t->words[0]) != 0)
+        return false; /* raw code may name any file as its source */
+    if (!is_file(file) || !source_is_same(t) || input_open(&in, file, &unused)) return false;
+    const bool good = !input_whole(&in, LONGEST, text, size, &unused);
     input_close(&in);
-    free(text);
+    return good;
+}
+
+/* The line and the caret, as the assembler shows them; false: there is none to show. */
+static bool excerpt(tool *t, const rvm_error *e, char *out, size_t size) {
+    char *text;
+    size_t n;
+    const bool good =
+        e->line && report_source(t, e->file, &text, &n) && rvm_asm_excerpt(text, n, e->line, e->column, out, size);
+    if (e->line) free(text);
     return good;
 }
 

@@ -101,6 +101,9 @@ void report_add_note(tool *t, const char *word);
 void report_note(tool *t, const rvm_error *e);
 void report_note_text(tool *t, const char *text);
 void report_free(tool *t);
+/* The source that the program was made from, of that name, if it is there and still the same: text of size bytes and a 0, to
+ * be freed; false and NULL: it is not. */
+bool report_source(tool *t, const char *file, char **text, size_t *size);
 /* rvm_diagnostic: userdata is the tool. */
 void tool_diagnostic(void *userdata, const rvm_error *e, const char *text);
 
@@ -143,6 +146,10 @@ void progress_end(progress *p);
 bool progress_callback(void *userdata, uint64_t instructions);
 double progress_seconds(const progress *p);
 bool progress_interrupted(void); /* since progress_begin */
+
+/* cmd_grad.c: --of, --wrt: marks in wrt[] what is differentiated by, finds the element that is seeded, and gives what takes
+ * part a shadow. */
+rvm_status tool_choose_gradient(tool *t, bool *wrt, uint32_t *of, size_t *element);
 
 /* The commands. */
 #define COMMAND(id, program, name, words, least, most, doc) rvm_status command_##id(tool *t);

@@ -112,6 +112,7 @@ static void grant(rvm_machine *m) {
     uint64_t slice = SLICE;
     if (m->o.fuel && m->o.fuel - m->run.counted < slice) slice = m->o.fuel - m->run.counted;
     if (m->jit.engine && m->jit.engine->every < slice) slice = m->jit.engine->every;
+    if (m->profile && m->profile->every < slice) slice = m->profile->every;
     m->run.slice = slice;
     m->run.budget = (int64_t)(slice * sizeof(rvm__xinsn));
 }
@@ -164,6 +165,7 @@ rvm_status rvm__safepoint(rvm_machine *m) {
     m->run.slice = 0;
     m->run.budget = 0;
     if (__atomic_exchange_n(m->run.cancelled, 0, __ATOMIC_RELAXED)) return RVM_ERR_CANCELLED;
+    if (m->profile) rvm__profile_sample(m);
     if (m->o.progress && m->run.counted >= m->run.reported + SLICE) {
         note_share(m);
         m->run.reported = m->run.counted;

@@ -115,10 +115,10 @@ typedef struct rvm__array {
 
 typedef struct rvm__frame {
     uint32_t fn, call_pc; /* call_pc: of the call in the caller */
-    uint32_t path;        /* in a profile */
     size_t slots, arrays; /* first of its own */
     bool against;         /* runs against its caller's direction (uncall) */
     bool looks;           /* the interpreter polls soon when it has returned */
+    uint32_t path;        /* in a profile */
 } rvm__frame;
 
 /* The last function value that a variant was called with, and its function. */

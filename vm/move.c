@@ -43,7 +43,9 @@ static rvm_status run(rvm_machine *m) {
 
 static rvm_status counted_run(rvm_machine *m, uint64_t *count) {
     rvm__run_begins(m);
+    if (m->profile) rvm__profile_sample(m);
     rvm_status status = run(m);
+    if (m->profile) rvm__profile_sample(m);
     *count += rvm__run_count(m);
     if (m->jit.engine && m->bound.mode == RVM_PRIMAL)
         m->jit.engine->ran(m->jit.engine, m, rvm__run_count(m) - m->run.counted);

@@ -106,6 +106,18 @@ typedef struct rvm_profile_line {
 } rvm_profile_line;
 RVM_API bool rvm_profile_line_at(const rvm_profile *f, uint32_t k, rvm_profile_line *out);
 
+/* What the run held, in bytes: registers of all frames and local arrays; the trail; the stack; shadows of registers and of
+ * local arrays. Arrays of the caller are not counted, nor is what the machine needs besides. */
+typedef struct rvm_profile_memory {
+    uint64_t instructions; /* run till then; of peaks 0 */
+    uint64_t states, trail, stack, shadows;
+} rvm_profile_memory;
+/* The k-th sample, in the order of time: at most some hundreds, a while apart, from the start to the end. False past the
+ * last. */
+RVM_API bool rvm_profile_memory_at(const rvm_profile *f, uint32_t k, rvm_profile_memory *out);
+/* Of each the most that there was at any instruction, exactly. */
+RVM_API void rvm_profile_memory_peak(const rvm_profile *f, rvm_profile_memory *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -592,6 +592,24 @@ else
     echo "skipped, native code: $(cat dump)"
 fi
 
+# profiles, in every format
+expect 0 'norm: 1? instructions: * forward, * compute, * undo*norm.rasm*out += sqrt(ss)' rvm profile norm.rasm x=[3,4]
+expect 0 'norm, then its sweep: * swept*' rvm profile norm.rasm x=[3,4] --of out
+expect 0 'norm, backward: * backward*' rvm profile norm.rasm x=[3,4] out=5 --backward
+expect 0 'mnemonic,row,type,operands,places,direction,mode,tangents,count*add,sqr,f64,f64,re,up,compute,0,2' rvm profile norm.rasm x=[3,4] --format csv
+expect 0 'forward;norm [0-9]*compute;norm' rvm profile norm.rasm x=[3,4] --format folded
+expect 0 '"ok":true*"kinds":*"mnemonic":"add","row":"sqr"*"memory":*"erased":' rvm profile norm.rasm x=[3,4] --json
+expect 0 'speedscope.app*"frames":*"norm"*"weights":' rvm profile norm.rasm x=[3,4] --format speedscope
+expect 0 'events: instructions forward compute undo*fn=norm*' rvm profile norm.rasm x=[3,4] --format callgrind
+expect 1 'half*up to an error: *RELEASE' rvm profile two.rasm half x=3
+expect 2 'format is text, json, csv' rvm profile norm.rasm x=[3,4] --format xml
+expect 2 'is the run back to be counted' rvm profile norm.rasm x=[3,4] --backward --of out
+expect 2 'is the program itself' rvm profile norm.rasm x=[3,4] -o norm.rasm
+expect 0 '' rvm profile norm.rasm x=[3,4] --format callgrind -o norm.callgrind
+if command -v callgrind_annotate >/dev/null; then
+    expect 0 'Events*norm' callgrind_annotate norm.callgrind
+fi
+
 # the debugger, in both directions
 debug() { printf '%s\n' "$1" | "$bin/rvm" debug norm.rasm x=[3,4]; }
 expect 0 'break at norm.rasm:5*ss = 9*the end is reached*the start is reached' debug 'break 5

@@ -1,6 +1,7 @@
 /* arrays.c: local arrays and views, in both directions and every mode. */
 #include "memory.h"
 #include "out_of_line.h"
+#include "profile.h"
 #include "program.h"
 
 #include <string.h>
@@ -153,6 +154,10 @@ rvm_status rvm__new(rvm_machine *m, const rvm__xinsn *x) {
     }
     if (active && takes_back(m)) lose_dropped(m, &s, x, &a, bytes / sizeof(rvm_value));
     s.arrays[slot] = a;
+    if (m->profile) {
+        m->profile->shadows += active ? bytes : 0;
+        rvm__profile_grown(m);
+    }
     return RVM_OK;
 }
 
@@ -233,6 +238,7 @@ rvm_status rvm__del(rvm_machine *m, const rvm__xinsn *x) {
         m->store.outside_arrays--;
     else
         rvm__locals_pop(m, RVM__ARRAY_HEADER + bytes * (a->shadow ? 2 : 1));
+    if (m->profile && a->shadow) m->profile->shadows -= bytes;
     a->present = false;
     return RVM_OK;
 }

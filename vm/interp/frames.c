@@ -273,11 +273,11 @@ rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
     if (!status) status = take_sums(&t);
     if (status) return status;
     m->store.frames[m->store.nframes++] =
-        (rvm__frame){t.callee_fn, pc, path ? path->to : 0, t.slots, t.arrays, direction != m->run.dir, false};
-    if (path) path->calls++;
+        (rvm__frame){t.callee_fn, pc, t.slots, t.arrays, direction != m->run.dir, false, path ? path->to : 0};
     m->run.dir = direction;
     m->run.pc = direction > 0 ? code->x + 1 : code->x + t.callee->ncode - 2;
     m->stats.calls++;
+    if (path) path->calls++, rvm__profile_grown(m);
     if (m->store.nframes > m->stats.depth_peak) m->stats.depth_peak = m->store.nframes;
     return m->jit.engine && m->jit.engine->hot[callee] ? rvm__native_call(m) : RVM_OK;
 }

@@ -1,6 +1,7 @@
 /* stack.c: the typed stack of push and pop. */
 #include "memory.h"
 #include "out_of_line.h"
+#include "profile.h"
 #include "trail.h"
 #include "instruction.h"
 
@@ -9,6 +10,7 @@ static bool push_cell(rvm_machine *m, rvm__cell cell) {
     if (!rvm__reserve(m, (void **)&m->store.stack, &cap, (size_t)m->store.nstack + 1, sizeof *m->store.stack)) return false;
     m->store.cap_stack = (uint32_t)cap;
     m->store.stack[m->store.nstack++] = cell;
+    if (m->profile) rvm__profile_grown(m);
     return true;
 }
 

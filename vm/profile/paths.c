@@ -22,6 +22,7 @@ static size_t tallies_size(const rvm_machine *m, uint32_t fn) {
 
 bool rvm__profile_new(rvm_machine *m) {
     m->profile = zeroed(m, sizeof *m->profile);
+    if (m->profile) rvm__profile_forget_memory(m);
     return m->profile;
 }
 
@@ -41,6 +42,7 @@ void rvm__profile_reset(rvm_machine *m) {
     rvm__profile *p = m->profile;
     for (uint32_t k = 0; k < p->npaths; k++) memset(p->paths[k].tallies, 0, tallies_size(m, p->paths[k].fn));
     for (uint32_t k = 0; k < p->nedges; k++) p->edges[k].calls = 0;
+    rvm__profile_forget_memory(m);
 }
 
 bool rvm__in_compute(const rvm_function *f, uint32_t pc) {
@@ -179,7 +181,10 @@ rvm_status rvm__profile_enter(rvm_machine *m) {
     rvm__path_edge *e = find(m->profile, edge.from, edge.pc, edge.callee);
     if (!e) e = add_with_path(m, edge, path);
     if (!e) return RVM_ERR_MEMORY;
-    e->calls += m->run.where != INSIDE;
+    if (m->run.where != INSIDE) { /* there are no local arrays yet */
+        e->calls++;
+        m->profile->shadows = m->store.arena_used;
+    }
     m->store.frames[0].path = e->to;
     return RVM_OK;
 }

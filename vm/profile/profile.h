@@ -37,6 +37,7 @@ typedef struct rvm__path_edge {
 } rvm__path_edge;
 enum { RVM__NO_PATH = -1, RVM__SHARED_PATH = -2 }; /* as `from` */
 
+enum { RVM__MOST_SAMPLES = 512, RVM__FIRST_SAMPLES = 64 }; /* the latter: instructions between two of the first */
 struct rvm__profile {
     uintptr_t at; /* see above; of the innermost frame, as it runs now */
     rvm__path *paths;
@@ -44,6 +45,12 @@ struct rvm__profile {
     uint32_t *index; /* of edges, by their first three: number + 1, open addressing */
     uint32_t npaths, cap_paths, nedges, cap_edges, cap_index;
     size_t tallied; /* places of all tallies */
+    /* What the run holds (memory.c). */
+    uint64_t shadows;        /* bytes of local arrays that are shadows */
+    uint64_t every;          /* instructions from one sample to the next */
+    rvm_profile_memory peak; /* but for the trail's */
+    rvm_profile_memory samples[RVM__MOST_SAMPLES];
+    uint32_t nsamples;
 };
 
 /* False: out of memory. Memory is the allocator's, and not counted with the machine's. */
@@ -55,6 +62,11 @@ void rvm__profile_reset(rvm_machine *m);
 rvm_status rvm__profile_enter(rvm_machine *m);
 /* The innermost frame is about to call: the way to the path of the callee; NULL: out of memory. The call is not counted. */
 rvm__path_edge *rvm__profile_call(rvm_machine *m, uint32_t pc, uint32_t callee);
+
+/* memory.c: the run may hold more than ever; at a poll, or at an end of a run; samples and peaks are of what comes now. */
+void rvm__profile_grown(rvm_machine *m);
+void rvm__profile_sample(rvm_machine *m);
+void rvm__profile_forget_memory(rvm_machine *m);
 
 /* The innermost frame, the direction or the sweep is another one. */
 static inline void rvm__profile_turn(rvm_machine *m, bool down) {

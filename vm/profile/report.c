@@ -32,6 +32,8 @@ struct rvm_profile {
     kind *kinds; /* a table by key, then in order */
     rvm_profile_line *lines;
     rvm_profile_counts total;
+    rvm_profile_memory peak, samples[RVM__MOST_SAMPLES];
+    uint32_t nsamples;
 };
 
 const char *rvm_profile_mode_name(rvm_profile_mode mode) {
@@ -178,6 +180,15 @@ static void take_edges(rvm_profile *f, const rvm__profile *from) {
         f->paths[e->to].recursions += e->calls;
         if (e->calls) f->recursions[n++] = (rvm_profile_recursion){e->from, e->to, e->pc, e->calls};
     }
+}
+
+static void take_memory(rvm_profile *f, const rvm_machine *m) {
+    rvm_stats stats;
+    rvm_machine_stats(m, &stats);
+    f->peak = m->profile->peak;
+    f->peak.trail = stats.trail_peak;
+    f->nsamples = m->profile->nsamples;
+    memcpy(f->samples, m->profile->samples, sizeof f->samples);
 }
 
 /* ---- functions and lines ---- */
@@ -349,6 +360,7 @@ rvm_status rvm_profile_new(const rvm_machine *m, rvm_profile **out, rvm_error *e
     if (f && !f->failed) {
         take_paths(f, m->profile);
         take_edges(f, m->profile);
+        take_memory(f, m);
         add_functions(f);
         add_lines(f);
         sort_kinds(f);
@@ -403,4 +415,14 @@ bool rvm_profile_line_at(const rvm_profile *f, uint32_t k, rvm_profile_line *out
     if (!f || !out || k >= f->nlines) return false;
     *out = f->lines[k];
     return true;
+}
+
+bool rvm_profile_memory_at(const rvm_profile *f, uint32_t k, rvm_profile_memory *out) {
+    if (!f || !out || k >= f->nsamples) return false;
+    *out = f->samples[k];
+    return true;
+}
+
+void rvm_profile_memory_peak(const rvm_profile *f, rvm_profile_memory *out) {
+    if (out) *out = f ? f->peak : (rvm_profile_memory){0};
 }

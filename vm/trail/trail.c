@@ -210,16 +210,16 @@ void rvm__trail_free(rvm_machine *m) {
 
 /* ---- statistics ---- */
 
-static uint64_t bytes_held(const rvm_machine *m) {
+uint64_t rvm__trail_bytes(const rvm_machine *m) {
     return m->trail.cells * CELL + m->trail.words * WORD;
 }
 
 static void note_peak(rvm_machine *m) {
-    if (bytes_held(m) > m->trail.peak) m->trail.peak = bytes_held(m);
+    if (rvm__trail_bytes(m) > m->trail.peak) m->trail.peak = rvm__trail_bytes(m);
 }
 
 void rvm__trail_stats(const rvm_machine *m, rvm_stats *out) {
-    const uint64_t held = bytes_held(m);
+    const uint64_t held = rvm__trail_bytes(m);
     out->trail_cells = m->trail.cells;
     out->trail_peak = held > m->trail.peak ? held : m->trail.peak;
     out->bits_trail = m->trail.erased[RVM__ERASED_VALUES];

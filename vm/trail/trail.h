@@ -100,6 +100,7 @@ bool rvm__trail_init(rvm_machine *m);
 void rvm__trail_clear(rvm_machine *m);
 void rvm__trail_free(rvm_machine *m);
 void rvm__trail_stats(const rvm_machine *m, rvm_stats *out);
+uint64_t rvm__trail_bytes(const rvm_machine *m); /* held now */
 /* The machine's number of a site of the program. */
 uint32_t rvm__trail_site(const rvm_machine *m, int64_t site);
 /* Of the value of an entry of that one: 1 where it is 0 or 1, else 64. */

@@ -1,0 +1,153 @@
+/* profile_json.c: a profile as JSON and as CSV. */
+#include "profiled.h"
+
+#include <string.h>
+
+static void json_counts(json *j, const rvm_profile_counts *c) {
+    json_open(j, '{');
+    for (int mode = 0; mode < RVM_PROFILE_MODES; mode++) {
+        const uint64_t *n = c->n[mode];
+        if (!n[0] && !n[1]) continue;
+        json_key(j, rvm_profile_mode_name((rvm_profile_mode)mode));
+        json_open(j, '[');
+        json_uint(j, n[0]), json_uint(j, n[1]);
+        json_close(j, ']');
+    }
+    json_close(j, '}');
+}
+
+static void json_kinds(json *j, const rvm_profile *f) {
+    rvm_profile_kind_count k;
+    json_key(j, "kinds");
+    json_open(j, '[');
+    for (uint32_t i = 0; rvm_profile_kind(f, i, &k); i++) {
+        json_open(j, '{');
+        json_key(j, "mnemonic"), json_text(j, k.mnemonic);
+        json_key(j, "row"), json_text(j, k.row);
+        json_key(j, "type"), json_text(j, rvm_type_name(k.type));
+        json_key(j, "operands"), json_text(j, rvm_type_name(k.operands));
+        json_key(j, "places"), json_text(j, k.places);
+        json_key(j, "direction"), json_text(j, k.direction > 0 ? "up" : "down");
+        json_key(j, "mode"), json_text(j, rvm_profile_mode_name(k.mode));
+        json_key(j, "tangents"), json_bool(j, k.tangents);
+        json_key(j, "count"), json_uint(j, k.count);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void json_functions(json *j, const profiled *p) {
+    rvm_profile_function g;
+    json_key(j, "functions");
+    json_open(j, '[');
+    for (uint32_t fn = 0; rvm_profile_function_at(p->f, fn, &g); fn++) {
+        if (!g.calls && !g.total) continue;
+        json_open(j, '{');
+        json_key(j, "name"), json_text(j, rvm_program_function_name(p->t->program, fn));
+        json_key(j, "calls"), json_uint(j, g.calls);
+        json_key(j, "total"), json_uint(j, g.total);
+        json_key(j, "own"), json_counts(j, &g.own);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void json_lines(json *j, const rvm_profile *f) {
+    rvm_profile_line line;
+    json_key(j, "lines");
+    json_open(j, '[');
+    for (uint32_t k = 0; rvm_profile_line_at(f, k, &line); k++) {
+        json_open(j, '{');
+        json_key(j, "file"), json_text(j, line.file);
+        json_key(j, "line"), json_uint(j, line.line);
+        json_key(j, "own"), json_counts(j, &line.own);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void json_paths(json *j, const profiled *p) {
+    rvm_profile_path path, parent;
+    json_key(j, "paths");
+    json_open(j, '[');
+    for (uint32_t k = 0; rvm_profile_path_at(p->f, k, &path); k++) {
+        const char *file = NULL;
+        uint32_t line = 0;
+        const bool called = path.parent >= 0 && rvm_profile_path_at(p->f, (uint32_t)path.parent, &parent);
+        if (called) rvm_program_position(p->t->program, parent.fn, path.call_pc, &file, &line, NULL);
+        json_open(j, '{');
+        json_key(j, "function"), json_text(j, rvm_program_function_name(p->t->program, path.fn));
+        json_key(j, "parent");
+        if (called)
+            json_uint(j, (uint64_t)path.parent);
+        else
+            json_null(j);
+        json_key(j, "file"), json_text(j, file);
+        json_key(j, "line"), json_uint(j, line);
+        json_key(j, "calls"), json_uint(j, path.calls);
+        json_key(j, "recursions"), json_uint(j, path.recursions);
+        json_key(j, "shared"), json_bool(j, path.shared);
+        json_key(j, "total"), json_uint(j, path.total);
+        json_key(j, "own"), json_counts(j, &path.own);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void json_erased(json *j, const profiled *p) {
+    rvm_stats s;
+    rvm_machine_stats(p->t->machine, &s);
+    json_key(j, "erased");
+    json_open(j, '{');
+    json_key(j, "bits"), json_uint(j, s.bits_erased);
+    json_key(j, "trail"), json_uint(j, s.bits_trail);
+    json_key(j, "shadows"), json_uint(j, s.bits_shadows);
+    json_key(j, "stack"), json_uint(j, s.bits_stack);
+    json_close(j, '}');
+}
+
+static void json_held(json *j, const rvm_profile_memory *h, bool when) {
+    json_open(j, '{');
+    if (when) json_key(j, "instructions"), json_uint(j, h->instructions);
+    json_key(j, "states"), json_uint(j, h->states);
+    json_key(j, "trail"), json_uint(j, h->trail);
+    json_key(j, "stack"), json_uint(j, h->stack);
+    json_key(j, "shadows"), json_uint(j, h->shadows);
+    json_close(j, '}');
+}
+
+static void json_memory(json *j, const rvm_profile *f) {
+    rvm_profile_memory h;
+    json_key(j, "memory");
+    json_open(j, '{');
+    rvm_profile_memory_peak(f, &h);
+    json_key(j, "peak"), json_held(j, &h, false);
+    json_key(j, "samples");
+    json_open(j, '[');
+    for (uint32_t k = 0; rvm_profile_memory_at(f, k, &h); k++) json_held(j, &h, true);
+    json_close(j, ']');
+    json_close(j, '}');
+}
+
+void profile_json(json *j, const profiled *p) {
+    rvm_profile_counts total;
+    rvm_profile_total(p->f, &total);
+    json_key(j, "of"), json_text(j, p->of);
+    json_key(j, "instructions"), json_uint(j, rvm_profile_sum(&total));
+    json_key(j, "modes"), json_counts(j, &total);
+    json_kinds(j, p->f);
+    json_functions(j, p);
+    json_lines(j, p->f);
+    json_paths(j, p);
+    json_memory(j, p->f);
+    json_erased(j, p);
+}
+
+void profile_csv(const profiled *p) {
+    rvm_profile_kind_count k;
+    fputs("mnemonic,row,type,operands,places,direction,mode,tangents,count\n", p->out);
+    for (uint32_t i = 0; rvm_profile_kind(p->f, i, &k); i++)
+        fprintf(p->out, "%s,%s,%s,%s,%s,%s,%s,%d,%llu\n", k.mnemonic, k.row ? k.row : "", rvm_type_name(k.type),
+                rvm_type_name(k.operands), k.places, k.direction > 0 ? "up" : "down", rvm_profile_mode_name(k.mode),
+                k.tangents, (unsigned long long)k.count);
+}
