@@ -259,7 +259,9 @@ static uint32_t outermost(const rvm_machine *m, uint32_t *compute) {
 
 void rvm__forget_unwind(rvm_machine *m, int course) {
     const rvm__forgetting part = m->trail.forgetting[0];
-    uint32_t compute, frame = outermost(m, &compute), guards = guards_of(m, frame, compute);
+    uint32_t compute = 0;
+    const uint32_t frame = outermost(m, &compute);
+    uint32_t guards = guards_of(m, frame, compute);
     const rvm__frame *f = &m->store.frames[frame];
     const rvm_insn *code = m->p->functions[f->fn].code;
     const uint32_t begin = code[compute].target, end = code[begin].target;
