@@ -181,7 +181,8 @@ bool rvm__forget_rebuild(rvm_machine *m) {
     for (uint32_t frame = 0; frame < m->store.nframes; frame++)
         for (uint32_t pc = 0; (pc = next_forgetting(m, frame, pc, &at)); pc++)
             if (!add_part(m, before, &at, m->codes[m->store.frames[frame].fn].x[pc].to.i)) return false;
-    memmove(tr->forgetting, tr->forgetting + before, (tr->nforgetting - before) * sizeof *tr->forgetting);
+    if (tr->nforgetting > before)
+        memmove(tr->forgetting, tr->forgetting + before, (tr->nforgetting - before) * sizeof *tr->forgetting);
     tr->nforgetting -= before;
     found(m);
     return true;
