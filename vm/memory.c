@@ -29,13 +29,14 @@ rvm_status rvm__no_memory(const rvm_machine *m, rvm_error *err) {
     return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
 }
 
+/* Where twice as much is too much, half of that more, and so on. */
 bool rvm__reserve(rvm_machine *m, void **p, size_t *cap, size_t need, size_t element) {
     if (need <= *cap) return true;
     size_t grown = *cap * 2 < 64 ? 64 : *cap * 2;
     if (grown < need) grown = need;
     if (grown > SIZE_MAX / 2 / element) return false;
-    void *q = rvm__resize(m, *p, *cap * element, grown * element);
-    if (!q && grown > need) q = rvm__resize(m, *p, *cap * element, (grown = need) * element);
+    void *q;
+    while (!(q = rvm__resize(m, *p, *cap * element, grown * element)) && grown > need) grown = need + (grown - need) / 2;
     if (!q) return false;
     memset((char *)q + *cap * element, 0, (grown - *cap) * element);
     *p = q;

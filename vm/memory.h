@@ -4,7 +4,8 @@
 
 #include "machine.h"
 
-/* Room for `need` elements, new ones zero. False: out of memory. */
+/* Room for `need` elements, new ones zero. False: out of memory. In time linear in all elements where they come one by one,
+ * up to the limit of memory, too. */
 bool rvm__reserve(rvm_machine *m, void **p, size_t *cap, size_t need, size_t element);
 
 /* `size` bytes, all zero, until the same is asked for again; freed with the machine. NULL: out of memory. */

@@ -18,6 +18,11 @@ static const char text[] = "fn spin(x: i64, n: i64)\n"
                            "end\n"
                            "fn array(n: i64)\n"
                            "    let v: i64[n]\n"
+                           "end\n"
+                           "fn stack(x: i64, n: i64)\n"
+                           "    for i in 0..n\n"
+                           "        push x\n"
+                           "    end\n"
                            "end\n";
 
 static rvm_error e;
@@ -117,6 +122,22 @@ Test(limits, memory) {
     cr_assert(rvm_call(m, 2, &a, 1, &e) == RVM_OK, "usable after all of that");
     rvm_machine_stats(m, &s);
     cr_assert(s.memory_peak <= o.memory);
+    close_machine(m, p);
+}
+
+/* What grows one by one up to the limit moves seldom there, too. */
+Test(limits, growing_up_to_the_limit) {
+    rvm_options o = rvm_options_default();
+    rvm_program *p;
+    counting c;
+    counting_init(&c);
+    o.allocator = &c.al;
+    o.memory = 1 << 20;
+    rvm_machine *m = machine_with(&o, &p);
+    rvm_arg a[] = {rvm_arg_i64(0), rvm_arg_i64(1 << 20)};
+    const uint64_t before = c.calls;
+    cr_assert(rvm_call(m, 3, a, 2, &e) == RVM_ERR_MEMORY);
+    cr_assert(c.calls - before < 200, "%llu", (unsigned long long)(c.calls - before));
     close_machine(m, p);
 }
 
