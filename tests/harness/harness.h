@@ -118,6 +118,7 @@ rvm_options engine_options(const subject *s, const engine *e);
 
 /* Each prints what fails and returns false then. check_run leaves the outputs in *out (to be freed) where it succeeds. */
 bool check_run(const subject *s, args *out);    /* every engine, there and back, stepped and whole */
+bool check_same(const subject *s, args *out);   /* every engine, whole, has these outputs */
 bool check_dead(const subject *s, args *out);   /* with the outputs of a run: nothing dead has an effect */
 bool check_folded(const subject *s, args *out); /* the same with constants in place of what is only read */
 bool left_behind(const rvm_machine *m);         /* on the trail or on the stack, as a call of the inverse lacks it */

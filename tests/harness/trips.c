@@ -62,19 +62,20 @@ bool check_round_trips(const rvm_program *p, report *r, rvm_program **again) {
     return good;
 }
 
+/* Its bytes are the program's: what decoding might get wrong are tables that engines read beside them. */
+static bool check_decoded(const subject *s, const rvm_program *again, args *out) {
+    subject t = *s;
+    t.program = again;
+    t.fn = rvm_program_find(again, rvm_program_function_name(s->program, (uint32_t)s->fn));
+    return check_same(&t, out);
+}
+
 bool check_all(const subject *s, args *out) {
     rvm_program *again = NULL;
-    args out2 = {0};
     *out = (args){0};
     bool good = check_run(s, out) && check_native(s) && check_answers(s, false) && check_derivatives(s) &&
                 check_transforms(s) && check_round_trips(s->program, s->rep, &again);
-    if (good) {
-        subject t = *s;
-        t.program = again;
-        t.fn = rvm_program_find(again, rvm_program_function_name(s->program, (uint32_t)s->fn));
-        good = check_run(&t, &out2) && args_agree(s->rep, "decoded program", again, t.fn, out, &out2, COMPARE_BITS, 0);
-    }
-    args_free(&out2);
+    good = good && check_decoded(s, again, out);
     rvm_program_free(again);
     return good;
 }
