@@ -577,25 +577,25 @@ static void sparse(void) {
     UNTOLD(rvm_hessian_sparse, NULL, &q, NULL, &H, NULL, NULL);
 }
 
-static void cuts(void) {
+static void nonsmooth(void) {
     const double v[2] = {1, 1};
-    rvm_nonsmooth_point cut;
+    rvm_nonsmooth_point point;
     uint32_t n;
-    REFUSED(rvm_nonsmooth_points, m, NULL, &q, v, &cut, 1, &n, &e);
-    REFUSED(rvm_nonsmooth_points, q, m, NULL, v, &cut, 1, &n, &e);
-    REFUSED(rvm_nonsmooth_points, v, m, &q, NULL, &cut, 1, &n, &e);
+    REFUSED(rvm_nonsmooth_points, m, NULL, &q, v, &point, 1, &n, &e);
+    REFUSED(rvm_nonsmooth_points, q, m, NULL, v, &point, 1, &n, &e);
+    REFUSED(rvm_nonsmooth_points, v, m, &q, NULL, &point, 1, &n, &e);
     REFUSED(rvm_nonsmooth_points, points, m, &q, v, NULL, 1, &n, &e);
     ALLOWED(rvm_nonsmooth_points, points, m, &q, v, NULL, 0, &n, &e);
-    REFUSED(rvm_nonsmooth_points, n, m, &q, v, &cut, 1, NULL, &e);
-    UNTOLD(rvm_nonsmooth_points, NULL, &q, v, &cut, 1, &n, NULL);
+    REFUSED(rvm_nonsmooth_points, n, m, &q, v, &point, 1, NULL, &e);
+    UNTOLD(rvm_nonsmooth_points, NULL, &q, v, &point, 1, &n, NULL);
     bool all;
-    REFUSED(rvm_nonsmooth_corners, m, NULL, &q, 1, &cut, 1, &n, &all, &e);
-    REFUSED(rvm_nonsmooth_corners, q, m, NULL, 1, &cut, 1, &n, &all, &e);
+    REFUSED(rvm_nonsmooth_corners, m, NULL, &q, 1, &point, 1, &n, &all, &e);
+    REFUSED(rvm_nonsmooth_corners, q, m, NULL, 1, &point, 1, &n, &all, &e);
     REFUSED(rvm_nonsmooth_corners, points, m, &q, 1, NULL, 1, &n, &all, &e);
     ALLOWED(rvm_nonsmooth_corners, points, m, &q, 1, NULL, 0, &n, &all, &e);
-    REFUSED(rvm_nonsmooth_corners, n, m, &q, 1, &cut, 1, NULL, &all, &e);
-    REFUSED(rvm_nonsmooth_corners, all, m, &q, 1, &cut, 1, &n, NULL, &e);
-    UNTOLD(rvm_nonsmooth_corners, NULL, &q, 1, &cut, 1, &n, &all, NULL);
+    REFUSED(rvm_nonsmooth_corners, n, m, &q, 1, &point, 1, NULL, &all, &e);
+    REFUSED(rvm_nonsmooth_corners, all, m, &q, 1, &point, 1, &n, NULL, &e);
+    UNTOLD(rvm_nonsmooth_corners, NULL, &q, 1, &point, 1, &n, &all, NULL);
 }
 
 /* ---- rvm_jit.h ---- */
@@ -665,7 +665,7 @@ int main(void) {
     shapes_of_questions();
     products();
     sparse();
-    cuts();
+    nonsmooth();
     native();
     rvm_machine_free(m);
     rvm_program_free(p);

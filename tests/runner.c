@@ -374,14 +374,14 @@ static bool do_accident(test_case *t, const directive *d) {
 }
 
 /* Every place where a derivative by all reals ends, as LINE:PLACE, in the order met. */
-static bool do_cuts(test_case *t, const directive *d) {
+static bool do_nonsmooth(test_case *t, const directive *d) {
     enum { ROOM = 16, DIRECTIONS = 256 };
     subject s;
     args in;
     rvm_machine *m = NULL;
     rvm_error e = {0};
     rvm_part by[RVM_MAX_PARAMS];
-    rvm_nonsmooth_point cuts[ROOM];
+    rvm_nonsmooth_point points[ROOM];
     double v[DIRECTIONS];
     uint32_t n = 0;
     bool good = begin(t, d, &s, &in) && report_ok(&t->rep, "machine", rvm_machine_new(t->program, &t->options, &m, &e), &e);
@@ -389,13 +389,13 @@ static bool do_cuts(test_case *t, const directive *d) {
     for (uint32_t i = 0; good && i < in.n; i++)
         if (in.a[i].type != RVM_I64) by[q.ninputs++] = (rvm_part){i, -1};
     for (int k = 0; k < DIRECTIONS; k++) v[k] = 1;
-    good = good && report_ok(&t->rep, "cuts", rvm_nonsmooth_points(m, &q, v, cuts, ROOM, &n, &e), &e);
+    good = good && report_ok(&t->rep, "nonsmooth points", rvm_nonsmooth_points(m, &q, v, points, ROOM, &n, &e), &e);
     for (uint32_t k = 0; good && k < n && k < ROOM; k++) {
         const char *word = directive_word(d, d->arrow + 1 + k), *colon = strchr(word, ':');
         char text[40];
         snprintf(text, sizeof text, "%.*s", colon ? (int)(colon - word) : 0, word);
-        if (!colon || directive_target(t->source, text) != cuts[k].line || strcmp(colon + 1, cuts[k].place) != 0)
-            good = report_fail(&t->rep, "expected `%s`, got `%s` at line %u", word, cuts[k].place, cuts[k].line);
+        if (!colon || directive_target(t->source, text) != points[k].line || strcmp(colon + 1, points[k].place) != 0)
+            good = report_fail(&t->rep, "expected `%s`, got `%s` at line %u", word, points[k].place, points[k].line);
     }
     if (good && n != d->count - d->arrow - 1)
         good = report_fail(&t->rep, "expected %u places, got %u", d->count - d->arrow - 1, n);
@@ -542,10 +542,12 @@ typedef struct kind {
     bool (*run)(test_case *t, const directive *d);
 } kind;
 static const kind kinds[] = {
-    {"hessian", 2, do_hessian}, {"accident", 2, do_accident}, {"cuts", 2, do_cuts},   {"options", 0, do_options},
-    {"without", 0, do_without}, {"error", 1, do_error},       {"run", 2, do_run},     {"unrun", 2, do_run},
-    {"gradient", 2, do_shadow}, {"tangent", 2, do_shadow},    {"fail", 2, do_fail},   {"unfail", 2, do_fail},
-    {"lost", 2, do_lost},       {"roles", 2, do_roles},       {"reals", 2, do_reals}, {"warning", 3, do_warning},
+    {"hessian", 2, do_hessian}, {"accident", 2, do_accident}, {"nonsmooth", 2, do_nonsmooth},
+    {"options", 0, do_options}, {"without", 0, do_without},   {"error", 1, do_error},
+    {"run", 2, do_run},         {"unrun", 2, do_run},         {"gradient", 2, do_shadow},
+    {"tangent", 2, do_shadow},  {"fail", 2, do_fail},         {"unfail", 2, do_fail},
+    {"lost", 2, do_lost},       {"roles", 2, do_roles},       {"reals", 2, do_reals},
+    {"warning", 3, do_warning},
 };
 
 /* Run the directives of a phase; the answer is how many there were. */

@@ -107,7 +107,7 @@ void rvm_machine_cancel(rvm_machine *m) {
 
 enum { SLICE = 1000000 };
 
-/* Grant what may run before the next look. */
+/* Grant what may run before the next poll. */
 static void grant(rvm_machine *m) {
     uint64_t slice = SLICE;
     if (m->o.fuel && m->o.fuel - m->run.counted < slice) slice = m->o.fuel - m->run.counted;
@@ -143,7 +143,7 @@ uint64_t rvm__run_count(const rvm_machine *m) {
 }
 
 rvm_status rvm__is_to_end(rvm_machine *m, uint64_t count) {
-    enum { GROUP = 8 * (1 << 20) }; /* what one runs between two looks; counts may be ahead of that */
+    enum { GROUP = 8 * (1 << 20) }; /* what one runs between two polls; counts may be ahead of that */
     const uint64_t now = count < m->run.reported + GROUP ? count : m->run.reported + GROUP;
     if (m->o.progress && now >= m->run.reported + SLICE) {
         m->run.reported = now;

@@ -246,7 +246,7 @@ typedef struct rvm__storage {
 typedef struct rvm__natively {
     struct rvm__engine *engine; /* may run a bound call; borrowed, NULL: none */
     struct rvm__native *native; /* what goes along with native code that runs now; NULL: none, or it is not to be ended */
-    bool inside_native;         /* a look from native code: the frames are not those of the run */
+    bool inside_native;         /* a poll from native code: the frames are not those of the run */
     rvm_status adrift;          /* native code was ended where it can go neither on nor back: with this status */
     uintptr_t c_floor;          /* below that address of the C stack native code calls nothing that recurses */
     size_t c_frames;            /* bytes that it takes there at most, but for recursion */

@@ -1,12 +1,12 @@
-/* liveness.c: which places are used, backward through the list of what is executed, until nothing changes; over all
+/* liveness.c: which places are live, backward through the list of what is executed, until nothing changes; over all
  * functions that the run calls, each with what its callers use. See liveness.h.
  *
  * Sets have a bit for each register and each array. One set moves down the list; where control parts or meets, sets are
  * kept and only grow:
  *
- *     come-from   what is used behind it, for its jump
+ *     come-from   what is live behind it, for its jump
  *     for         what its body uses when it begins, for next
- *     next        what is used behind the loop, for `for`, which may pass it by
+ *     next        what is live behind the loop, for `for`, which may pass it by
  *
  * All begins with what nobody uses, so a value that is used for nothing but itself is not.
  */
@@ -21,31 +21,31 @@
 
 enum { UP = 1, DOWN = 2, MOST_WORDS = 8 << 20 /* in all sets: 64 MiB */ };
 
-typedef struct version {                    /* a function in a direction */
-    uint8_t *needed, *seen;                 /* by instruction: UP, DOWN */
-    bool reached, waits, outer;             /* outer: called outside of compute parts only */
-    uint8_t unused[RVM_MAX_PARAMS / 8 + 1]; /* by parameter, a bit */
-} version;
+typedef struct specialisation {                  /* a function in a direction */
+    uint8_t *needed, *seen;                      /* by instruction: UP, DOWN */
+    bool reached, waits, outer;                  /* outer: called outside of compute parts only */
+    uint8_t dead_params[RVM_MAX_PARAMS / 8 + 1]; /* by parameter, a bit */
+} specialisation;
 
 struct rvm__liveness {
     const rvm_program *p;
     rvm__liveness_run run;
     rvm__reach *reach;
-    version *versions; /* two for each function: forward, backward */
-    bool failed;       /* out of memory */
+    specialisation *functions; /* two for each function: forward, backward */
+    bool failed;               /* out of memory */
 };
 
 typedef struct flow {
     rvm__liveness *s;
-    version *v;
+    specialisation *v;
     rvm__list list;
     uint32_t words;
-    uint64_t *sets, *used; /* used: at the present point */
+    uint64_t *sets, *live; /* live: at the present point */
     bool grew, record;
 } flow;
 
-static version *version_of(const rvm__liveness *s, uint32_t fn, bool backward) {
-    return &s->versions[2 * (size_t)fn + backward];
+static specialisation *specialisation_of(const rvm__liveness *s, uint32_t fn, bool backward) {
+    return &s->functions[2 * (size_t)fn + backward];
 }
 
 /* ---- sets ---- */
@@ -73,19 +73,19 @@ static int64_t bit_of(const flow *w, const rvm_place *q) {
     return q->kind == RVM_PLACE_RANGE ? -1 : (int64_t)w->list.f->nregs + rvm__root_of(w->list.f, q);
 }
 
-static bool is_used(const flow *w, const rvm_place *q) {
+static bool is_live(const flow *w, const rvm_place *q) {
     const int64_t bit = bit_of(w, q);
-    return bit >= 0 && w->used[bit / 64] >> bit % 64 & 1;
+    return bit >= 0 && w->live[bit / 64] >> bit % 64 & 1;
 }
 
-static void set_used(const flow *w, int64_t bit, bool to) {
+static void set_live(const flow *w, int64_t bit, bool to) {
     if (bit < 0) return;
     const uint64_t mask = UINT64_C(1) << bit % 64;
-    w->used[bit / 64] = to ? w->used[bit / 64] | mask : w->used[bit / 64] & ~mask;
+    w->live[bit / 64] = to ? w->live[bit / 64] | mask : w->live[bit / 64] & ~mask;
 }
 
 static void use_slot(const flow *w, uint16_t slot) {
-    set_used(w, bit_of_slot(w, slot), true);
+    set_live(w, bit_of_slot(w, slot), true);
 }
 
 static void use_indices(const flow *w, const rvm_place *q) {
@@ -151,9 +151,9 @@ static bool may_fail(const flow *w, const step *x) {
     return moved > 1;
 }
 
-static bool changes_used(const flow *w, const step *x) {
+static bool changes_live(const flow *w, const step *x) {
     for (uint32_t k = 0; k < x->in->nplaces; k++)
-        if (rvm__letter_access(x->in, x->letters[k]) & RVM__BITS_ACC && is_used(w, &x->q[k])) return true;
+        if (rvm__letter_access(x->in, x->letters[k]) & RVM__BITS_ACC && is_live(w, &x->q[k])) return true;
     return false;
 }
 
@@ -200,18 +200,18 @@ static bool reads(const step *x, uint32_t k) {
 
 static void pass(const flow *w, const step *x, bool needed) {
     for (uint32_t k = 0; k < x->in->nplaces; k++)
-        if (is_replaced(x, k) && rvm__pair_of(x->op) != RVM_PAIR_view) set_used(w, bit_of(w, &x->q[k]), false);
+        if (is_replaced(x, k) && rvm__pair_of(x->op) != RVM_PAIR_view) set_live(w, bit_of(w, &x->q[k]), false);
     for (uint32_t k = 0; k < x->in->nplaces; k++) {
         if (!needed && !(x->letters[0] == 'X' && x->letters[k] == 'k')) continue; /* lengths agree, unchecked too */
         use_indices(w, &x->q[k]);
-        if (reads(x, k)) set_used(w, bit_of(w, &x->q[k]), true);
+        if (reads(x, k)) set_live(w, bit_of(w, &x->q[k]), true);
     }
 }
 
 /* ---- control ---- */
 
 static void keep(flow *w, uint32_t node) {
-    w->grew |= join(set_at(w, node), w->used, w->words);
+    w->grew |= join(set_at(w, node), w->live, w->words);
 }
 
 /* for, next, par, endpar. */
@@ -220,10 +220,10 @@ static void pass_loop(flow *w, const step *x, uint32_t at) {
     if (rvm__is_inverse(x->op)) {
         const uint64_t *body = set_at(w, other), *apart = body + w->words; /* slices: behind the set of the first end */
         keep(w, at);
-        for (uint32_t k = 0; k < w->words; k++) w->used[k] |= body[k] & ~apart[k];
+        for (uint32_t k = 0; k < w->words; k++) w->live[k] |= body[k] & ~apart[k];
     } else {
         keep(w, at);
-        join(w->used, set_at(w, other), w->words);
+        join(w->live, set_at(w, other), w->words);
     }
     pass(w, x, true);
 }
@@ -233,29 +233,29 @@ static void pass_jump(flow *w, const step *x, uint32_t at) {
     if (rvm__is_inverse(x->op))
         keep(w, at);
     else
-        join(w->used, set_at(w, x->node->partner), w->words);
+        join(w->live, set_at(w, x->node->partner), w->words);
     if (!rvm__is_inverse(x->op) || asserts) pass(w, x, true);
 }
 
 /* ---- calls ---- */
 
-static bool called_unused(const flow *w, const step *x, const rvm_callee *g, uint32_t k) {
-    return g->params[k].role == RVM_READ || !is_used(w, &x->q[g->first + k]);
+static bool called_dead(const flow *w, const step *x, const rvm_callee *g, uint32_t k) {
+    return g->params[k].role == RVM_READ || !is_live(w, &x->q[g->first + k]);
 }
 
-/* What the version's callers use grows. */
+/* What callers use grows. */
 static void merge(const flow *w, const step *x, const rvm_callee *g, uint32_t callee) {
     rvm__liveness *s = w->s;
-    version *v = version_of(s, callee, rvm__is_inverse(x->op));
+    specialisation *v = specialisation_of(s, callee, rvm__is_inverse(x->op));
     bool grows = !v->reached;
-    if (!v->reached) memset(v->unused, 0xff, sizeof v->unused);
+    if (!v->reached) memset(v->dead_params, 0xff, sizeof v->dead_params);
     const bool outer = w->v->outer && !x->node->inner && (!v->reached || v->outer);
     grows |= outer != v->outer;
     v->outer = outer;
     for (uint32_t k = 0; k < g->nparams; k++) {
         const uint8_t bit = (uint8_t)(1u << k % 8);
-        if (!(v->unused[k / 8] & bit) || called_unused(w, x, g, k)) continue;
-        v->unused[k / 8] &= (uint8_t)~bit;
+        if (!(v->dead_params[k / 8] & bit) || called_dead(w, x, g, k)) continue;
+        v->dead_params[k / 8] &= (uint8_t)~bit;
         grows = true;
     }
     v->reached = true;
@@ -268,7 +268,7 @@ static void pass_call(const flow *w, const step *x) {
         RVM__EACH_CALLEE(callee, w->s->p, x->in) merge(w, x, &g, callee);
     for (uint32_t k = 0; k < x->in->nplaces; k++) {
         use_indices(w, &x->q[k]);
-        if (k < g.first || g.params[k - g.first].role != RVM_ACC) set_used(w, bit_of(w, &x->q[k]), true);
+        if (k < g.first || g.params[k - g.first].role != RVM_ACC) set_live(w, bit_of(w, &x->q[k]), true);
     }
 }
 
@@ -287,20 +287,20 @@ static void visit(flow *w, uint32_t at) {
             pass_jump(w, &x, at);
     } else {
         const bool fails = !only_asserts(&x) && may_fail(w, &x);
-        const bool needed = always_runs(&x) ? !only_asserts(&x) || !x.unchecked : fails || changes_used(w, &x);
+        const bool needed = always_runs(&x) ? !only_asserts(&x) || !x.unchecked : fails || changes_live(w, &x);
         pass(w, &x, needed);
         if (!needed && x.letters[0] != 'X') return;
     }
     if (w->record) w->v->needed[d->pc] |= d->down ? DOWN : UP;
 }
 
-/* What is used when the function is through. */
+/* What is live when the function is through. */
 static void start_at_end(const flow *w) {
     const rvm_function *f = w->list.f;
-    memset(w->used, 0, w->words * sizeof *w->used);
+    memset(w->live, 0, w->words * sizeof *w->live);
     for (uint32_t k = 0; k < f->nparams; k++) {
         const uint32_t bit = (f->params[k].ndim ? f->nregs : 0) + f->params[k].index;
-        if (!(w->v->unused[k / 8] >> k % 8 & 1)) set_used(w, bit, true);
+        if (!(w->v->dead_params[k / 8] >> k % 8 & 1)) set_live(w, bit, true);
     }
 }
 
@@ -315,7 +315,7 @@ static bool sweep(void *userdata, uint32_t node) {
 
 /* A set for each node that keeps one, and for the first end of a loop its slices behind it. False: there are too many. */
 static bool number_sets(flow *w, uint64_t *words) {
-    uint64_t n = 1; /* the first is `used` */
+    uint64_t n = 1; /* the first is `live` */
     for (uint32_t k = 0; k < w->list.n; k++) {
         rvm__node *d = &w->list.nodes[k];
         const bool loop = d->partner != RVM__NO_NODE && rvm__op_target((rvm_op)d->op) == 'L' && rvm__is_loop(d->op);
@@ -352,14 +352,14 @@ static void settle(flow *w) {
     sweep(w, 0);
 }
 
-/* All that the instruction may call is used. */
+/* All that the instruction may call is live. */
 static void use_callees(const flow *w, const rvm_insn *in) {
     static const uint8_t none[RVM_MAX_PARAMS / 8 + 1];
     RVM__EACH_CALLEE(callee, w->s->p, in)
         for (int backward = 0; backward < 2; backward++) {
-            version *v = version_of(w->s, callee, backward);
-            if (v->reached && !v->outer && !memcmp(v->unused, none, sizeof none)) continue;
-            memset(v->unused, 0, sizeof v->unused);
+            specialisation *v = specialisation_of(w->s, callee, backward);
+            if (v->reached && !v->outer && !memcmp(v->dead_params, none, sizeof none)) continue;
+            memset(v->dead_params, 0, sizeof v->dead_params);
             v->outer = false;
             v->waits = v->reached = true;
         }
@@ -370,7 +370,7 @@ static void give_up(const flow *w) {
     const rvm_function *f = w->list.f;
     memset(w->v->seen, UP | DOWN, f->ncode);
     memset(w->v->needed, UP | DOWN, f->ncode);
-    memset(w->v->unused, 0, sizeof w->v->unused);
+    memset(w->v->dead_params, 0, sizeof w->v->dead_params);
     RVM__EACH_INSN(x, f) use_callees(w, x.in);
 }
 
@@ -415,7 +415,7 @@ static bool solve(flow *w) {
     if (w->list.too_large || !number_sets(w, &words)) return give_up(w), true;
     uint64_t *bits = rvm__make(&s->p->al, nbits);
     void *work = rvm__make(&s->p->al, nwork);
-    w->sets = w->used = rvm__make(&s->p->al, words * sizeof *w->sets);
+    w->sets = w->live = rvm__make(&s->p->al, words * sizeof *w->sets);
     const bool ok = bits && work && w->sets;
     if (ok) {
         find_slices(w, work, bits);
@@ -428,7 +428,7 @@ static bool solve(flow *w) {
 }
 
 static bool analyse(rvm__liveness *s, uint32_t fn, bool backward) {
-    version *v = version_of(s, fn, backward);
+    specialisation *v = specialisation_of(s, fn, backward);
     const uint32_t ncode = s->p->functions[fn].ncode;
     flow w = {.s = s, .v = v};
     v->waits = false;
@@ -439,12 +439,12 @@ static bool analyse(rvm__liveness *s, uint32_t fn, bool backward) {
     return ok;
 }
 
-/* Both directions, if more of what they leave is used than before. */
+/* Both directions, if more of what they leave is live than before. */
 static bool visit_function(void *userdata, uint32_t fn) {
     rvm__liveness *s = userdata;
     bool any = false;
     for (int backward = 0; backward < 2; backward++) {
-        if (s->failed || !version_of(s, fn, backward)->waits) continue;
+        if (s->failed || !specialisation_of(s, fn, backward)->waits) continue;
         s->failed = !analyse(s, fn, backward);
         any = true;
     }
@@ -454,11 +454,11 @@ static bool visit_function(void *userdata, uint32_t fn) {
 static bool find(rvm__liveness *s, const rvm__liveness_run *run) {
     const size_t n = s->p->nfunctions;
     s->reach = rvm__make(&s->p->al, n * sizeof *s->reach);
-    s->versions = rvm__make(&s->p->al, 2 * n * sizeof *s->versions);
-    if (!s->reach || !s->versions || !rvm__reach_find(s->p, s->reach)) return false;
-    version *first = version_of(s, run->fn, run->backward);
-    for (uint32_t k = 0; run->unused && k < s->p->functions[run->fn].nparams; k++)
-        if (run->unused[k]) first->unused[k / 8] |= (uint8_t)(1u << k % 8);
+    s->functions = rvm__make(&s->p->al, 2 * n * sizeof *s->functions);
+    if (!s->reach || !s->functions || !rvm__reach_find(s->p, s->reach)) return false;
+    specialisation *first = specialisation_of(s, run->fn, run->backward);
+    for (uint32_t k = 0; run->dead_params && k < s->p->functions[run->fn].nparams; k++)
+        if (run->dead_params[k]) first->dead_params[k / 8] |= (uint8_t)(1u << k % 8);
     first->outer = first->waits = first->reached = true;
     rvm__solve_calls(&s->p->calls, RVM__CALLERS_FIRST, visit_function, s);
     return !s->failed;
@@ -469,7 +469,7 @@ rvm_status rvm__liveness_new(const rvm_program *p, const rvm__liveness_run *run,
     *out = s;
     if (!s) return RVM_ERR_MEMORY;
     *s = (rvm__liveness){.p = p, .run = *run};
-    s->run.unused = NULL;
+    s->run.dead_params = NULL;
     if (find(s, run)) return RVM_OK;
     rvm__liveness_free(s);
     *out = NULL;
@@ -479,29 +479,29 @@ rvm_status rvm__liveness_new(const rvm_program *p, const rvm__liveness_run *run,
 void rvm__liveness_free(rvm__liveness *s) {
     if (!s) return;
     const size_t n = s->p->nfunctions;
-    for (size_t k = 0; s->versions && k < 2 * n; k++) {
-        rvm__release(&s->p->al, s->versions[k].needed, s->p->functions[k / 2].ncode);
-        rvm__release(&s->p->al, s->versions[k].seen, s->p->functions[k / 2].ncode);
+    for (size_t k = 0; s->functions && k < 2 * n; k++) {
+        rvm__release(&s->p->al, s->functions[k].needed, s->p->functions[k / 2].ncode);
+        rvm__release(&s->p->al, s->functions[k].seen, s->p->functions[k / 2].ncode);
     }
     rvm__release(&s->p->al, s->reach, n * sizeof *s->reach);
-    rvm__release(&s->p->al, s->versions, 2 * n * sizeof *s->versions);
+    rvm__release(&s->p->al, s->functions, 2 * n * sizeof *s->functions);
     rvm__realloc(&s->p->al, s, sizeof *s, 0);
 }
 
 /* ---- answers ---- */
 
 enum rvm__liveness_answer rvm__liveness_at(const rvm__liveness *s, uint32_t fn, bool backward, uint32_t pc, bool down) {
-    const version *v = version_of(s, fn, backward);
+    const specialisation *v = specialisation_of(s, fn, backward);
     const uint8_t way = down ? DOWN : UP;
     if (!v->reached || !(v->seen[pc] & way)) return RVM__NOT_PASSED;
     return v->needed[pc] & way ? RVM__NEEDED : RVM__DEAD;
 }
 
 bool rvm__liveness_reached(const rvm__liveness *s, uint32_t fn, bool backward) {
-    return version_of(s, fn, backward)->reached;
+    return specialisation_of(s, fn, backward)->reached;
 }
 
 bool rvm__dead_param(const rvm__liveness *s, uint32_t fn, bool backward, uint32_t param) {
-    const version *v = version_of(s, fn, backward);
-    return v->reached && v->unused[param / 8] >> param % 8 & 1;
+    const specialisation *v = specialisation_of(s, fn, backward);
+    return v->reached && v->dead_params[param / 8] >> param % 8 & 1;
 }

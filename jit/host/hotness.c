@@ -12,7 +12,7 @@ enum { WARM = 1 << 18, HOT = 1 << 24 };
  * come no sooner than ever. */
 enum {
     PATIENCE = 512,
-    MOST_LOOKS = (RVM__MOST_AROUND + 1) * PATIENCE,
+    MOST_POLLS = (RVM__MOST_AROUND + 1) * PATIENCE,
     MOST_WARM = 2 * PATIENCE,
     MOST_ASKED = 8,
     MOST_RETURNS = 512
@@ -26,7 +26,7 @@ static bool wants_loop(const rvm__profiled *w, const rvm__hotness *f) {
 }
 
 static bool is_waiting(const rvm__profiled *w, const rvm__hotness *f) {
-    return wants_loop(w, f) && f->looks < (f->ran >= w->hot ? MOST_LOOKS : MOST_WARM);
+    return wants_loop(w, f) && f->polls < (f->ran >= w->hot ? MOST_POLLS : MOST_WARM);
 }
 
 static bool has_loop(const rvm_function *f) {
@@ -47,13 +47,13 @@ bool rvm__hotness_ran(rvm__profiled *w, rvm_machine *m, uint64_t instructions) {
         f->ran += instructions;
         if ((before < WARM && f->ran >= WARM) || (before < w->hot && f->ran >= w->hot)) {
             w->ask[fn] = true;
-            f->looks = f->returns = 0;
+            f->polls = f->returns = 0;
             f->passed_by |= !has_loop(&m->p->functions[fn]);
         }
         if (k + 1 < m->store.nframes && wants_loop(w, f) && f->returns < MOST_RETURNS && !m->store.frames[k + 1].looks)
             f->returns++, m->store.frames[k + 1].looks = true;
         if (!is_waiting(w, f)) continue;
-        f->looks++;
+        f->polls++;
         waits = true;
     }
     return waits;
@@ -62,7 +62,7 @@ bool rvm__hotness_ran(rvm__profiled *w, rvm_machine *m, uint64_t instructions) {
 void rvm__hotness_again(rvm__profiled *w, const rvm_machine *m) {
     for (uint32_t k = 0; k < m->store.nframes; k++) {
         rvm__hotness *f = &w->functions[m->store.frames[k].fn];
-        f->looks = f->returns = 0;
+        f->polls = f->returns = 0;
     }
 }
 
@@ -81,7 +81,7 @@ bool rvm__hotness_asks(rvm__profiled *w, const rvm_machine *m, const rvm__native
     const bool patient = w->hot >= WARM;
     *compiles = f->ran >= w->hot;
     if (at->pc) {
-        if (f->passed_by || (patient && at->loops * PATIENCE > f->looks)) return false;
+        if (f->passed_by || (patient && at->loops * PATIENCE > f->polls)) return false;
         if (*compiles) return *compiles = f->entries < MOST_ENTRIES, true;
         return f->ran >= WARM && f->asked++ < MOST_ASKED;
     }

@@ -7,7 +7,7 @@
 typedef struct rvm__hotness { /* of a function */
     uint64_t ran;             /* instructions interpreted in it and in what it calls */
     uint64_t round;           /* of counting, the last that it was met in */
-    uint32_t looks;           /* around for a loop to enter, since it is that hot */
+    uint32_t polls;           /* for a loop to enter, since it is that hot */
     uint32_t returns;         /* of what it called, that were to be looked at for that */
     uint32_t asked;           /* times, the cache, for code that is entered so */
     uint32_t entries;         /* times that another piece of such code was entered than before */

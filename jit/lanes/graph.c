@@ -175,7 +175,7 @@ bool rvm__graph_find(rvm__flow *w) {
         w->nodes[n].nsucc = count;
         w->nodes[n].loop = RVM__NO_LOOP;
         for (unsigned s = 0; s < count; s++) w->nodes[n].succ[s] = rvm__node_of(w, LLVMGetSuccessor(end, s));
-        if (!leave_out(&w->nodes[n])) return rvm__no_flow(w, "it always gives up");
+        if (!leave_out(&w->nodes[n])) return rvm__no_flow(w, "it always bails out");
     }
     if (sort(w, false) != w->n) return rvm__no_flow(w, "control that is not reached");
     find_dominators(w);

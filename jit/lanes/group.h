@@ -34,7 +34,7 @@ typedef struct rvm__group {
     bool logs;                       /* what is changed of shared memory can be taken back */
     LLVMValueRef limit, many, ticks; /* safepoints.c: allocas, or NULL */
     uint32_t entered;                /* 1 + the loop that is emitted twice; 0: none */
-    bool turns_long;                 /* the loop that is emitted has looks */
+    bool turns_long;                 /* the loop that is emitted polls */
     LLVMValueRef log_n, log_at, log_old, log_mask, mark;
     int ordered;       /* elements gain in the order of instances: 1 from the first lane on, -1 from the last; 0: in any */
     bool traces;       /* this is the function of order.c */

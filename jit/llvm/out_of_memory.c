@@ -29,7 +29,7 @@ static const char set_new_handler[] = "_ZSt15set_new_handlerPFvvE", throw_bad_al
                   install_bad_alloc_handler[] = "_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_";
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_bool exhausted;
+static atomic_bool ran_out;
 static _Thread_local jmp_buf *way_out; /* NULL: this thread is not in LLVM for us */
 static handler *(*set_handler)(handler *);
 static handler *before, *throw_it;
@@ -38,7 +38,7 @@ static void *_Atomic reserve;
 
 static void leave(void) {
     if (!way_out) return;
-    atomic_store(&exhausted, true);
+    atomic_store(&ran_out, true);
     free(atomic_exchange(&reserve, NULL));
     longjmp(*way_out, 1);
 }
@@ -72,7 +72,7 @@ static void set_up(void) {
     find(install_bad_alloc_handler, &install);
     void *const kept = malloc(RESERVE); /* the process's, for when no allocator has any left */
     atomic_store(&reserve, kept);
-    atomic_store(&exhausted, !kept);
+    atomic_store(&ran_out, !kept);
     if (set_handler) before = set_handler(on_new);
     if (install) install(on_bad_alloc, NULL);
 }
@@ -91,7 +91,7 @@ rvm_allocator rvm__unguarded(const rvm_allocator *al) {
 }
 
 bool rvm__llvm_out_of_memory(void) {
-    return atomic_load(&exhausted);
+    return atomic_load(&ran_out);
 }
 
 rvm_status rvm__guarded(rvm_status (*call)(void *request, rvm_error *err), void *request, rvm_error *err) {

@@ -71,7 +71,7 @@ bool rvm__is_dead_end(LLVMBasicBlockRef b) {
 }
 
 /* What branches to where all bail out bails out itself, if so: it is no end of a loop then. */
-static void cut_dead_end(rvm__build *k, LLVMBasicBlockRef b, LLVMValueRef giver) {
+static void cut_dead_end(rvm__build *k, LLVMBasicBlockRef b, LLVMValueRef bails) {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
     if (!LLVMIsABranchInst(end) || !LLVMIsConditional(end)) return;
     for (unsigned s = 0; s < 2; s++) {
@@ -79,7 +79,7 @@ static void cut_dead_end(rvm__build *k, LLVMBasicBlockRef b, LLVMValueRef giver)
         if (!rvm__is_dead_end(to) || rvm__is_dead_end(other) || LLVMIsAPHINode(LLVMGetFirstInstruction(to))) continue;
         LLVMPositionBuilderBefore(k->b, end);
         LLVMValueRef cond = s ? LLVMBuildNot(k->b, LLVMGetCondition(end), "") : LLVMGetCondition(end);
-        LLVMBuildCall2(k->b, LLVMGlobalGetValueType(giver), giver, &cond, 1, "");
+        LLVMBuildCall2(k->b, LLVMGlobalGetValueType(bails), bails, &cond, 1, "");
         LLVMBuildBr(k->b, other);
         LLVMInstructionEraseFromParent(end);
         return;
@@ -87,11 +87,11 @@ static void cut_dead_end(rvm__build *k, LLVMBasicBlockRef b, LLVMValueRef giver)
 }
 
 static void cut_dead_ends(rvm__build *k) {
-    LLVMValueRef giver = LLVMGetNamedFunction(k->module, RVM__BAIL_OUT);
-    for (unsigned n = 0; n < k->instances && giver; n++) {
+    LLVMValueRef bails = LLVMGetNamedFunction(k->module, RVM__BAIL_OUT);
+    for (unsigned n = 0; n < k->instances && bails; n++) {
         LLVMValueRef f = rvm__instance_function(k, RVM__INSTANCE, n);
         LLVMBasicBlockRef b = f ? LLVMGetFirstBasicBlock(f) : NULL;
-        for (; b; b = LLVMGetNextBasicBlock(b)) cut_dead_end(k, b, giver);
+        for (; b; b = LLVMGetNextBasicBlock(b)) cut_dead_end(k, b, bails);
     }
 }
 

@@ -92,7 +92,7 @@ bool rvm__add_conflicting(rvm__emit *e, const rvm_place *q, const rvm__operand *
 uint64_t rvm__conflicting_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places);
 /* Fills e->block.conflicts for the block between these, and says whether any is; false: of a type that RVM__ADD has not, or
  * out of memory. */
-bool rvm__survey_conflicts(rvm__emit *e, uint32_t first, uint32_t last, uint16_t index, bool *any);
+bool rvm__find_array_conflicts(rvm__emit *e, uint32_t first, uint32_t last, uint16_t index, bool *any);
 /* Of a vectorised specialisation: which of its arrays are. */
 void rvm__find_conflicts(rvm__emit *e, uint64_t params);
 

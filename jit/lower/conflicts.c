@@ -83,7 +83,7 @@ enum {
 }; /* where an array comes from: from around the block, or a part of such; this instance;
       a part that only this instance has */
 enum { NO_DIMENSION = 255 };
-typedef struct survey {
+typedef struct search {
     rvm__emit *e;
     uint32_t first, last; /* of the body */
     uint16_t index;       /* the block's */
@@ -92,14 +92,14 @@ typedef struct survey {
     uint8_t *bits;        /* by array: how it is accessed, by what is part of it too */
     uint8_t *dimension;   /* by array from outside that is added into: the one in which all are at the block's index */
     bool any;             /* some array conflicts */
-} survey;
+} search;
 
-static bool is_sliced_at(const survey *s, const rvm_place *q) {
+static bool is_sliced_at(const search *s, const rvm_place *q) {
     return q->kind == RVM_PLACE_SLOT && q->slot == s->index;
 }
 
 /* Where a view begins; *dimension of what it is part of. */
-static uint8_t origin(const survey *s, const rvm_insn *in) {
+static uint8_t origin(const search *s, const rvm_insn *in) {
     const rvm_place *q = rvm__places(s->e->f, in);
     if (s->from[q[1].slot] != OUTSIDE) return s->from[q[1].slot];
     for (uint32_t d = 2; d < in->nplaces; d++)
@@ -108,7 +108,7 @@ static uint8_t origin(const survey *s, const rvm_insn *in) {
 }
 
 static bool visit_origin(void *userdata, uint32_t node) {
-    const survey *s = userdata;
+    const search *s = userdata;
     const rvm_insn *in = &s->e->f->code[s->first + node];
     if (rvm__pair_of(in->op) != RVM_PAIR_view) return false;
     uint8_t *to = &s->from[rvm__places(s->e->f, in)->slot], now = origin(s, in);
@@ -117,7 +117,7 @@ static bool visit_origin(void *userdata, uint32_t node) {
     return grows;
 }
 
-static void find_origins(survey *s) {
+static void find_origins(search *s) {
     RVM__EACH_INSN_IN(x, s->e->f, s->first, s->last + 1) {
         if (!rvm__op_names_array((rvm_op)x.in->op)) continue;
         s->from[x.q->slot] = MADE;
@@ -126,34 +126,34 @@ static void find_origins(survey *s) {
     rvm__solve(s->last + 1 - s->first, visit_origin, s);
 }
 
-static void found_loose(survey *s, uint16_t array) {
+static void found_conflict(search *s, uint16_t array) {
     s->e->block.conflicts[array] = 1;
     s->any = true;
 }
 
-static void sliced(survey *s, uint16_t array, unsigned d) {
+static void sliced(search *s, uint16_t array, unsigned d) {
     if (s->dimension[array] == NO_DIMENSION) s->dimension[array] = (uint8_t)d;
-    if (s->dimension[array] != d) found_loose(s, array);
+    if (s->dimension[array] != d) found_conflict(s, array);
 }
 
 /* Of an array from outside, which is added into at this place. */
-static void look_at_addition(survey *s, const rvm_place *q) {
+static void look_at_addition(search *s, const rvm_place *q) {
     for (unsigned d = 0; q->kind == RVM_PLACE_ELEM && !s->inside[q->slot] && d < q->nidx; d++)
         if (q->idx[d] == s->index) {
             sliced(s, q->slot, d);
             return;
         }
-    found_loose(s, q->slot);
+    found_conflict(s, q->slot);
 }
 
 static bool visit_bits(void *userdata, uint32_t node) {
-    const survey *s = userdata;
+    const search *s = userdata;
     const rvm_insn *in = &s->e->f->code[s->first + node];
     const rvm_place *q = rvm__places(s->e->f, in);
     return in->op == RVM_OP_view && rvm__join8(&s->bits[q[1].slot], s->bits[q[0].slot]);
 }
 
-static void find_bits(survey *s) {
+static void find_bits(search *s) {
     RVM__EACH_INSN_IN(x, s->e->f, s->first, s->last + 1)
         RVM__EACH_ACCESS(a, s->e->u->p, s->e->f, x.in)
             if (a.array && !a.toggles) s->bits[a.q->slot] |= (uint8_t)a.bits;
@@ -161,7 +161,7 @@ static void find_bits(survey *s) {
 }
 
 /* A part of an array from outside, through which it is added into. */
-static void look_at_view(survey *s, const rvm_insn *in) {
+static void look_at_view(search *s, const rvm_insn *in) {
     const rvm_place *q = rvm__places(s->e->f, in);
     if (s->from[q[1].slot] != OUTSIDE || !(s->bits[q[0].slot] & RVM__BITS_ACC)) return;
     for (uint32_t d = 2; d < in->nplaces && !s->inside[q[1].slot]; d++)
@@ -169,10 +169,10 @@ static void look_at_view(survey *s, const rvm_insn *in) {
             sliced(s, q[1].slot, d - 2);
             return;
         }
-    if (s->inside[q[1].slot]) found_loose(s, q[1].slot);
+    if (s->inside[q[1].slot]) found_conflict(s, q[1].slot);
 }
 
-static void look_at(survey *s, const rvm_insn *in) {
+static void look_at(search *s, const rvm_insn *in) {
     if (in->op == RVM_OP_view) look_at_view(s, in);
     RVM__EACH_ACCESS(a, s->e->u->p, s->e->f, in)
         if (a.array && a.bits == RVM__BITS_ACC && s->from[a.q->slot] == OUTSIDE) look_at_addition(s, a.q);
@@ -180,35 +180,35 @@ static void look_at(survey *s, const rvm_insn *in) {
 
 /* What is added into through a part of it may meet there what is added into directly. */
 static bool spread_to_whole(void *userdata, uint32_t node) {
-    survey *s = userdata;
+    search *s = userdata;
     const rvm_insn *in = &s->e->f->code[s->first + node];
     const rvm_place *q = rvm__places(s->e->f, in);
     if (in->op != RVM_OP_view || !s->e->block.conflicts[q[0].slot] || s->e->block.conflicts[q[1].slot]) return false;
     if (s->from[q[0].slot] != OUTSIDE || s->from[q[1].slot] != OUTSIDE) return false;
-    found_loose(s, q[1].slot);
+    found_conflict(s, q[1].slot);
     return true;
 }
 
 /* Whether it is added into, and appears around the block. */
-static bool is_added_into(const survey *s, uint32_t array) {
+static bool is_added_into(const search *s, uint32_t array) {
     return !s->inside[array] && s->bits[array] == RVM__BITS_ACC &&
            (s->e->block.conflicts[array] || s->dimension[array] != NO_DIMENSION);
 }
 
 /* Two arrays that are added into may be the same memory, unless both are parameters that are apart. */
-static void look_at_roots(survey *s) {
+static void look_at_roots(search *s) {
     const rvm__emit *e = s->e;
     for (uint32_t a = 0; a < e->f->narrays; a++)
         for (uint32_t b = 0; b < a && is_added_into(s, a); b++) {
             if (!is_added_into(s, b)) continue;
             const uint16_t x = rvm__base_of(e, (uint16_t)a, s->first), y = rvm__base_of(e, (uint16_t)b, s->first);
             if (e->apart && x != y && x != RVM__NO_BASE && y != RVM__NO_BASE) continue;
-            found_loose(s, (uint16_t)a), found_loose(s, (uint16_t)b);
+            found_conflict(s, (uint16_t)a), found_conflict(s, (uint16_t)b);
         }
 }
 
-bool rvm__survey_conflicts(rvm__emit *e, uint32_t first, uint32_t last, uint16_t index, bool *any) {
-    survey s = {.e = e, .first = first, .last = last, .index = index};
+bool rvm__find_array_conflicts(rvm__emit *e, uint32_t first, uint32_t last, uint16_t index, bool *any) {
+    search s = {.e = e, .first = first, .last = last, .index = index};
     s.from = rvm__unit_alloc(e->u, e->f->narrays + 1u);
     s.dimension = rvm__unit_alloc(e->u, e->f->narrays + 1u);
     s.inside = rvm__unit_alloc(e->u, e->f->narrays + 1u);

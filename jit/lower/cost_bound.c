@@ -72,10 +72,10 @@ static uint64_t trips_at(const rvm__unit *u, uint32_t fn, uint32_t pc) {
     return (uint64_t)(hi > lo ? hi - lo : lo - hi); /* whatever the step */
 }
 
-static uint64_t most_of_call(const rvm__unit *u, const rvm_insn *in, bool looked) {
+static uint64_t most_of_call(const rvm__unit *u, const rvm_insn *in, bool polled) {
     uint64_t most = 0;
     RVM__EACH_CALLEE(g, u->p, in) {
-        const uint64_t n = looked ? u->summaries[g].unseen : u->summaries[g].most;
+        const uint64_t n = polled ? u->summaries[g].unseen : u->summaries[g].most;
         if (n > most) most = n;
     }
     return most;
@@ -91,34 +91,34 @@ static bool is_long(const rvm__unit *u, uint32_t fn, uint32_t pc) {
     return false;
 }
 
-/* Instructions between; looked: in lanes, without loops that poll where they turn. */
-static uint64_t count(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to, bool looked);
+/* Instructions between; polled: in lanes, without loops that poll where they turn. */
+static uint64_t count(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to, bool polled);
 
 /* Of all trips of the loop or block that begins at pc. */
-static uint64_t count_trips(const rvm__unit *u, uint32_t fn, uint32_t pc, bool looked) {
-    const uint64_t body = count(u, fn, pc + 1, u->p->functions[fn].code[pc].target, looked);
+static uint64_t count_trips(const rvm__unit *u, uint32_t fn, uint32_t pc, bool polled) {
+    const uint64_t body = count(u, fn, pc + 1, u->p->functions[fn].code[pc].target, polled);
     uint64_t trips = trips_at(u, fn, pc);
     if (trips >= RVM__UNBOUNDED) trips = rvm__trips_in_array(u, fn, pc);
     const bool bounded = trips < RVM__UNBOUNDED && body < RVM__UNBOUNDED;
     const uint64_t all = bounded ? limited(trips * (body + 1)) : RVM__UNBOUNDED; /* too small, both, for that to overflow */
-    return looked && all > RVM__STRIP ? body : all;
+    return polled && all > RVM__STRIP ? body : all;
 }
 
-static uint64_t count(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to, bool looked) {
+static uint64_t count(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to, bool polled) {
     const rvm_function *f = &u->p->functions[fn];
     uint64_t n = 0;
     for (uint32_t pc = from; pc < to && n < RVM__UNBOUNDED; pc++) {
         const rvm_insn *in = &f->code[pc];
         const bool jumps = rvm__is_jump(in->op) && !rvm__is_inverse(in->op);
         n++;
-        if ((jumps && !looked && in->target < pc) || is_long(u, fn, pc)) return RVM__UNBOUNDED;
-        if (rvm__is_call(in)) n += most_of_call(u, in, looked);
+        if ((jumps && !polled && in->target < pc) || is_long(u, fn, pc)) return RVM__UNBOUNDED;
+        if (rvm__is_call(in)) n += most_of_call(u, in, polled);
         if (in->op == RVM_OP_compute) { /* the part runs twice, unless it is forgotten */
-            n += (rvm__forgets(f, pc) ? 1 : 2) * count(u, fn, pc + 1, in->target, looked);
+            n += (rvm__forgets(f, pc) ? 1 : 2) * count(u, fn, pc + 1, in->target, polled);
             pc = in->target - 1;
         }
         if (!rvm__is_loop(in->op) || in->target < pc) continue;
-        n += count_trips(u, fn, pc, looked);
+        n += count_trips(u, fn, pc, polled);
         pc = in->target;
     }
     return limited(n);

@@ -59,7 +59,7 @@ typedef struct rvm__context {
     LLVMBasicBlockRef *start;   /* by pc of a block that goes in lanes: where its next instance begins; or NULL */
     struct rvm__context *whole; /* of a loop of many trips, which goes in strips here: where all around it is; else NULL */
     uint32_t strips;            /* its lower end */
-    /* Where the code came here from the middle of the function (osr.c): the gap (vm/native/native.h) where this part of
+    /* Where the code was entered by on-stack replacement (osr.c): the gap (vm/native/native.h) where this part of
      * it begins, 0: all was run; the end by which the loop there is entered; such parts for other loops are listed in the
      * first one. */
     uint32_t gap, head;

@@ -172,7 +172,7 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
     rvm__body_of(e, pc, &first, &last);
     rvm__at(e, start);
     if (!g->o) return start;
-    const bool known = rvm__survey_conflicts(e, first, last, g->o->x->to.i, &conflicts);
+    const bool known = rvm__find_array_conflicts(e, first, last, g->o->x->to.i, &conflicts);
     const bool up = (e->control.context->dir > 0) != ((g->o->x->flags & X_REVERSED) != 0);
     g->lanes = conflicts ? RVM__MOST_GROUP : k->target->group; /* more lanes, fewer sums over them */
     g->order = !conflicts || k->fast ? 0 : up ? '+' : '-';

@@ -21,7 +21,7 @@ enum { RVM__MOST_VECTORISED = 20000 }; /* instructions of what an instance calls
 
 #define RVM__INSTANCE "rvm_instance." /* and its number */
 /* Bail out if the truth value holds; add a value to an element. */
-#define RVM__BAIL_OUT "rvm.give_up"
+#define RVM__BAIL_OUT "rvm.bail_out"
 #define RVM__ADD      "rvm.add."
 /* Poll, if so much has been charged: an i64. */
 #define RVM__SAFEPOINT "rvm.safepoint"

@@ -35,9 +35,9 @@ static void exit_unless_empty(rvm__emit *e, const rvm__xinsn *x, const rvm_place
         rvm__exit_if(e, some);
         return;
     }
-    LLVMBasicBlockRef look = rvm__block(e, "nearly"), on = rvm__block(e, "on");
-    LLVMBuildCondBr(b, some, look, on);
-    rvm__at(e, look);
+    LLVMBasicBlockRef nearly = rvm__block(e, "nearly"), on = rvm__block(e, "on");
+    LLVMBuildCondBr(b, some, nearly, on);
+    rvm__at(e, nearly);
     LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(was));
     rvm__exit_if(e, negate(e, rvm__emit_agrees(e, x, q, was, zero)));
     LLVMBuildBr(b, on);

@@ -211,7 +211,7 @@ void rvm__osr_entry(rvm__emit *e) {
     e->count.walked = 0;
     enter_arrays(e, arrays, gap);
     const bool at_head = c->head == e->at - (uint32_t)dir && rvm__pair_of(e->f->code[c->head].op) != RVM_PAIR_par;
-    LLVMBasicBlockRef next = at_head ? rvm__landing_of(e, c, c->head) : rvm__block(e, "middle");
+    LLVMBasicBlockRef next = at_head ? rvm__landing_of(e, c, c->head) : rvm__block(e, "osr");
     LLVMBuildBr(e->k->b, next);
     if (!at_head) rvm__walk_later(e, next, e->at, c);
 }

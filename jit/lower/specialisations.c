@@ -66,10 +66,11 @@ const rvm__specialisation *rvm__declare_specialisation(rvm__unit *u, const rvm__
     const rvm_function *g = &u->p->functions[like->fn];
     char name[256];
     if (!v || v->function || !(v->type = type_of(u, g))) return v;
-    snprintf(
-        name, sizeof name, "%s%s%s%s%s%s", g->name, v->dir < 0 ? ".backward" : ".forward", v->apart ? "" : ".overlapping",
-        v->discards == rvm__discards_that_matter(u, like->fn, u->w->discards) ? "" : ".deep", v->vectorised ? ".laned" : "",
-        v->at ? ".entered" : ""); /* a point keeps it apart from what is called, as C's sin */
+    snprintf(name, sizeof name, "%s%s%s%s%s%s", g->name, v->dir < 0 ? ".backward" : ".forward",
+             v->apart ? "" : ".overlapping",
+             v->discards == rvm__discards_that_matter(u, like->fn, u->w->discards) ? "" : ".deep",
+             v->vectorised ? ".vectorised" : "",
+             v->at ? ".entered" : ""); /* a point keeps it apart from what is called, as C's sin */
     v->function = LLVMAddFunction(u->k->module, name, v->type);
     LLVMSetLinkage(v->function, LLVMInternalLinkage);
     rvm__attribute(u->k, v->function, -1, "nounwind", 0);

@@ -22,7 +22,7 @@ typedef struct rvm__specialisation {
     uint64_t conflicts; /* of a vectorised one, by parameter: see rvm__block_ir.conflicts */
     uint16_t discards;
     uint32_t block;               /* 0, or the end by which the block is entered */
-    uint32_t at;                  /* 0, or the instruction in its middle at which it is entered */
+    uint32_t at;                  /* 0, or the instruction at which it is entered (osr.c) */
     LLVMValueRef function, entry; /* entry: of a block, what threads call */
     LLVMTypeRef type;
 } rvm__specialisation;

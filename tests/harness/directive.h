@@ -10,7 +10,7 @@
  *     #: fail     FN name=value ... -> STATUS LINE "text"      and back to the start: inputs restored
  *     #: unfail   FN name=value ... -> STATUS LINE "text"      the same going from end to start
  *     #: accident FN wrt=x name=value ... -> LINE "text"       runs, but with tangents of 1 in wrt= (or all) fails: TANGENT
- *     #: cuts     FN name=value ... -> LINE:PLACE ...     where derivatives end by rule, in the order met, and nowhere else
+ *     #: nonsmooth FN name=value ... -> LINE:PLACE ...     where derivatives end by rule, in the order met, and nowhere else
  *     #: lost     FN name=value ... -> "text"             forward ends well, going back says NOT_RESTORABLE
  *     #: error    STATUS LINE "text"                      one for each diagnostic of the assembler
  *     #: warning  LINE "text"                            one for each warning of it

@@ -234,13 +234,13 @@ Test(liveness, marks) {
 Test(liveness, parameters) {
     static const uint8_t unused[] = {1, 0};
     rvm__liveness *liveness;
-    rvm__liveness_run run = {.fn = (uint32_t)rvm_program_find(program, "other"), .unchecked = true, .unused = unused};
+    rvm__liveness_run run = {.fn = (uint32_t)rvm_program_find(program, "other"), .unchecked = true, .dead_params = unused};
     cr_assert(rvm__liveness_new(program, &run, &liveness) == RVM_OK);
     cr_expect(rvm__dead_param(liveness, run.fn, false, 0) && !rvm__liveness_reached(liveness, run.fn, true));
     cr_expect(rvm__liveness_at(liveness, run.fn, false, 2, false) == RVM__DEAD);
     cr_expect(rvm__liveness_at(liveness, run.fn, false, 2, true) == RVM__NOT_PASSED);
     rvm__liveness_free(liveness);
-    run.unused = NULL;
+    run.dead_params = NULL;
     run.backward = true;
     cr_assert(rvm__liveness_new(program, &run, &liveness) == RVM_OK);
     cr_expect(rvm__liveness_at(liveness, run.fn, true, 2, true) == RVM__NEEDED);

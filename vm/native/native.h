@@ -158,7 +158,7 @@ struct rvm__engine {
     uint64_t every;    /* instructions from one poll of the interpreter to the next, at most */
     uint64_t patience; /* instructions of a derivative that are interpreted before its program is asked for; 0: none */
     uint64_t cramped;  /* bytes of the C stack that code took which did not run last time, for want of them; 0: it did */
-    bool soon;         /* set by `ran`: code may be entered at a loop; the next look is to come where control jumps next */
+    bool soon;         /* set by `ran`: code may be entered at a loop; the next poll is to come where control jumps next */
     enum rvm__lacks lacks; /* the last run; or RVM__LACKS_NOTHING: `reason` tells */
     /* d runs natively from now on, if m does, by the same code; it may already. Errors: MEMORY. */
     rvm_status (*adopt)(rvm__engine *e, rvm_machine *d, rvm_error *err);

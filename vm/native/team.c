@@ -23,7 +23,7 @@
 #include "out_of_line.h"
 #include "instruction.h"
 
-enum { LOOK = 1000000, PATIENCE = 64 }; /* instructions between looks; looks that a chunk still has after a cancel */
+enum { PERIOD = 1000000, PATIENCE = 64 }; /* instructions between polls; polls that a chunk still has after a cancel */
 enum { LOSSY = FE_OVERFLOW | FE_DIVBYZERO | FE_INVALID };
 
 enum result_state { RESULT_FREE, RESULT_DONE, RESULT_BACK }; /* back: its chunk has been taken back, or failed to be */
@@ -42,7 +42,7 @@ struct rvm__worker {
     bool started, caller;
     uint64_t chunk;
     int64_t fuel;      /* of the chunk */
-    unsigned late;     /* looks since the cancel */
+    unsigned late;     /* polls since the cancel */
     char *own, *first; /* of a helper: copies of what is only read, one behind the other; first: NULL: there are none */
     size_t size;
     uint64_t copied; /* for which job */
@@ -233,7 +233,7 @@ static bool run_chunk(const team *t, worker *self, result *r, rvm_status *lost) 
     self->late = 0;
     if (!w || (!self->caller && !rvm__c_stack_has(t->m->jit.c_frames)) || !set_up(t, w)) return false;
     give_copies(t, self, r);
-    r->counts = (rvm__native){.limit = self->fuel < LOOK ? self->fuel : LOOK, .fuel = self->fuel};
+    r->counts = (rvm__native){.limit = self->fuel < PERIOD ? self->fuel : PERIOD, .fuel = self->fuel};
     w->jit.adrift = RVM_OK;
     w->jit.native = &r->counts;
     const int32_t left = t->job->there(w, &r->counts, t->job, first, last, r->sums, r->copies);
@@ -259,7 +259,7 @@ static bool is_cancelled(const team *t) {
 /* From the thread of the machine. */
 static void tell(team *t, uint64_t now) {
     rvm_machine *m = t->m;
-    if (!m->o.progress || now < t->reported + LOOK) return;
+    if (!m->o.progress || now < t->reported + PERIOD) return;
     t->reported = now;
     if (m->o.progress(m->o.userdata, t->before + now)) rvm_machine_cancel(m);
 }
@@ -275,7 +275,7 @@ static int32_t safepoint(rvm_machine *w, rvm__native *n) {
     pthread_mutex_unlock(&t->lock);
     if (self->caller) tell(t, merged + (uint64_t)n->charged);
     if (is_cancelled(t)) ends = ends || ++self->late > PATIENCE; /* a chunk that is done need not be taken back */
-    n->limit = n->charged + (left < LOOK ? left : LOOK);
+    n->limit = n->charged + (left < PERIOD ? left : PERIOD);
     n->status = ends ? RVM_ERR_CANCELLED : RVM_OK;
     return ends;
 }
@@ -570,7 +570,7 @@ static uint64_t done(const team *t) {
 }
 
 /* The next poll comes at once. */
-static void look_soon(rvm_machine *m, rvm__native *n) {
+static void poll_soon(rvm_machine *m, rvm__native *n) {
     const int64_t less = n->limit - n->charged + 1;
     if (less <= 0) return;
     n->limit -= less;
@@ -595,7 +595,7 @@ static uint64_t run(rvm_machine *m, rvm__native *n, const rvm__native_job *job) 
     n->lost = t->lost;
     m->jit.adrift = t->lost;
     if (t->lost == RVM_ERR_CANCELLED) __atomic_store_n(m->run.cancelled, 0, __ATOMIC_RELAXED);
-    look_soon(m, n);
+    poll_soon(m, n);
     return done(t);
 }
 
