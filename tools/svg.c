@@ -21,8 +21,8 @@ static size_t utf8_length(const unsigned char *s) {
     return s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe ? 0 : n;
 }
 
-static void escaped(FILE *out, const char *text) {
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+static void escaped_to(FILE *out, const char *text, size_t most) {
+    for (const unsigned char *s = (const unsigned char *)text; *s && most; most--) {
         const size_t n = utf8_length(s);
         if (*s == '&')
             fputs("&amp;", out);
@@ -36,6 +36,16 @@ static void escaped(FILE *out, const char *text) {
             fwrite(s, 1, n, out);
         s += n ? n : 1;
     }
+}
+
+static void escaped(FILE *out, const char *text) {
+    escaped_to(out, text, SIZE_MAX);
+}
+
+static void title(FILE *out, const char *text) {
+    fputs("<title>", out);
+    escaped(out, text);
+    fputs("</title>", out);
 }
 
 /* Hundredths of a pixel, without what adds nothing. */
@@ -53,19 +63,23 @@ static void attribute(FILE *out, const char *name, double x) {
     fputc('"', out);
 }
 
-void svg_begin(FILE *out, double width, double height, const char *title) {
+void svg_begin(FILE *out, double width, double height, const char *name) {
     fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" viewBox=\"0 0 %.0f %.0f\"", width, height);
     attribute(out, "width", width);
     attribute(out, "height", height);
-    fputs(">\n<title>", out);
-    escaped(out, title);
-    fputs("</title>\n<style>\ntext{font-family:system-ui,\"DejaVu Sans\",sans-serif;font-size:12px}.title{font-size:14px}\n"
+    fputs(">\n", out);
+    title(out, name);
+    fputs("\n<style>\ntext{font-family:system-ui,\"DejaVu Sans\",sans-serif;font-size:12px}.title{font-size:14px}\n"
           ".axis,.grid{stroke-width:1;fill:none}.s0,.s1,.s2,.s3,.s4{stroke-width:1.8;fill:none;stroke-linejoin:round}\n"
           ".s1{stroke-dasharray:7 3}.s2{stroke-dasharray:2 3}.s3{stroke-dasharray:9 3 2 3}\n"
           ".solid{stroke-dasharray:none}.held{opacity:.75}\n" LIGHT "\n@media(prefers-color-scheme:dark){" DARK
           "}\n</style>\n",
           out);
     svg_rect(out, "page", 0, 0, width, height);
+}
+
+void svg_style(FILE *out, const char *css) {
+    fprintf(out, "<style>\n%s</style>\n", css);
 }
 
 void svg_end(FILE *out) {
@@ -81,12 +95,31 @@ void svg_line(FILE *out, const char *class_name, double x1, double y1, double x2
     fputs("/>\n", out);
 }
 
-void svg_rect(FILE *out, const char *class_name, double x, double y, double width, double height) {
+static void rect(FILE *out, const char *class_name, double x, double y, double width, double height) {
     fprintf(out, "<rect class=\"%s\"", class_name);
     attribute(out, "x", x);
     attribute(out, "y", y);
     attribute(out, "width", width);
     attribute(out, "height", height);
+}
+
+void svg_rect(FILE *out, const char *class_name, double x, double y, double width, double height) {
+    rect(out, class_name, x, y, width, height);
+    fputs("/>\n", out);
+}
+
+void svg_box(FILE *out, const char *class_name, double x, double y, double width, double height, const char *tip) {
+    rect(out, class_name, x, y, width, height);
+    fputc('>', out);
+    if (*tip) title(out, tip);
+    fputs("</rect>\n", out);
+}
+
+void svg_disc(FILE *out, const char *class_name, double x, double y, double radius) {
+    fprintf(out, "<circle class=\"%s\"", class_name);
+    attribute(out, "cx", x);
+    attribute(out, "cy", y);
+    attribute(out, "r", radius);
     fputs("/>\n", out);
 }
 
@@ -118,10 +151,9 @@ static const struct mark {
 void svg_mark(FILE *out, int series, double x, double y) {
     const struct mark *m = &marks[series];
     if (!m->n) {
-        fprintf(out, "<circle class=\"f%d\"", series);
-        attribute(out, "cx", x);
-        attribute(out, "cy", y);
-        fputs(" r=\"3.8\"/>\n", out);
+        char name[16];
+        snprintf(name, sizeof name, "f%d", series);
+        svg_disc(out, name, x, y, 3.8);
         return;
     }
     fprintf(out, "<polygon class=\"f%d\" points=\"", series);
@@ -141,6 +173,16 @@ void svg_text(FILE *out, const char *class_name, svg_anchor anchor, double x, do
     attribute(out, "y", y);
     fputc('>', out);
     escaped(out, text);
+    fputs("</text>\n", out);
+}
+
+void svg_label(FILE *out, const char *class_name, double x, double y, const char *text, size_t most, bool tip) {
+    fprintf(out, "<text class=\"%s\"", class_name);
+    attribute(out, "x", x);
+    attribute(out, "y", y);
+    fputc('>', out);
+    if (tip) title(out, text);
+    escaped_to(out, text, most);
     fputs("</text>\n", out);
 }
 
