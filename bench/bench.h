@@ -8,6 +8,7 @@
  *   derived.c   counts of derivative programs
  *   compile.c   until native code can be called
  *   api.c       what the C interface costs beyond the work       profile.c  what a profile costs
+ *   pisa.c      steps a second of the Pendulum processor
  *   table.c     rows with their targets, as text or JSON         main.c     the command line
  *   compare/    engines side by side: a table of its own
  */
@@ -92,6 +93,7 @@ bool measure_start(table *t, int repetitions);
 bool measure_compile(table *t, int repetitions);
 bool measure_api(table *t, int repetitions);
 bool measure_profile(table *t, int repetitions);
+bool measure_pisa(table *t, int repetitions);
 bool measure_peaks(table *t, int repetitions);
 
 #endif

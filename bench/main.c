@@ -7,7 +7,7 @@
 
 static const char usage[] =
     "usage: rvm_bench [--json] [--repetitions N]\n"
-    "                 [memory|loop|matvec|bundle|derived|hessian|trail|exact|assembler|start|compile|api|profile|peaks "
+    "                 [memory|loop|matvec|bundle|derived|hessian|trail|exact|assembler|start|compile|api|profile|pisa|peaks "
     "...]\n"
     "       rvm_bench peers [--json] [--full|--check] [--only TEXT] [--engine TEXT] [--any-lengths]\n"
     "Measures the named parts, or all, and prints one table with the targets that there are.\n"
@@ -33,11 +33,13 @@ enum {
     COMPILE,
     API,
     PROFILE,
+    PISA,
     PEAKS,
     PARTS
 }; /* memory first: it reads the peak of the process */
-static const char *const part_names[PARTS] = {"memory", "loop",      "matvec", "bundle",  "derived", "hessian", "trail",
-                                              "exact",  "assembler", "start",  "compile", "api",     "profile", "peaks"};
+static const char *const part_names[PARTS] = {"memory",  "loop",  "matvec",  "bundle",    "derived",
+                                              "hessian", "trail", "exact",   "assembler", "start",
+                                              "compile", "api",   "profile", "pisa",      "peaks"};
 
 static bool measure_one(table *t, bool (*make)(job *), int repetitions) { /* 0: its derivatives */
     static job j;
@@ -66,6 +68,7 @@ static bool measure(table *t, int part, int repetitions) {
     case COMPILE: return measure_compile(t, repetitions);
     case API: return measure_api(t, repetitions);
     case PROFILE: return measure_profile(t, repetitions);
+    case PISA: return measure_pisa(t, repetitions);
     case PEAKS: return measure_peaks(t, repetitions);
     }
     return false;
