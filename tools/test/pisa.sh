@@ -89,6 +89,11 @@ expect 0 'fn sub_mul(' rvm info made.rasm
 expect 3 'dispatch.pal:35:1: error: no translation: SWAPBR computes where to go' rvm pisa "$programs/dispatch.pal" --rasm
 expect 2 '--rasm prints the translation' rvm pisa "$programs/fibonacci.pal" --rasm --interpret
 
+# What a routine finds in its register, called and called backward.
+source '.start main\ntop: BRA bot\nsub: SWAPBR $2\n NEG $2\n ADD $3 $2\nbot: BRA top\nmain: START\n RBRA sub\n BRA sub\n FINISH\n'
+expect 0 "$(literal '"registers":{"$3":1}')*\"steps\":17*\"translated\":true" rvm pisa w.pal --json
+expect 0 "$(literal '"registers":{"$3":1}')*\"steps\":17*\"translated\":false" rvm pisa w.pal --json --interpret
+
 # Programs that are wrong as such.
 wrong() {
     source "$1"
