@@ -5,8 +5,7 @@
  *     graph_make     program -> rows, marks, lives, regions: facts only
  *     graph_values   what a run leaves in the boxes
  *     graph_svg      the picture
- *     graph_dot      the traditional graph of data, in Graphviz's language: a node for each operation, an edge for each
- * value
+ *     graph_dot      the data-flow graph, in Graphviz's language: a node for each operation, an edge for each value
  */
 #ifndef RVM_TOOLS_GRAPH_H
 #define RVM_TOOLS_GRAPH_H

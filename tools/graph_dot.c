@@ -1,4 +1,4 @@
-/* graph_dot.c: the traditional graph of data: a node for each operation, an edge from what made a value to what uses it, in
+/* graph_dot.c: the data-flow graph: a node for each operation, an edge from what made a value to what uses it, in
  * the order of the text, each loop once. */
 #include "graph.h"
 

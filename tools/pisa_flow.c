@@ -1,9 +1,9 @@
-/* pisa_flow.c: which functions a program for the Pendulum processor is made of, if it is: control is followed forward
- * through
+/* pisa_flow.c: which functions a program for the Pendulum processor is made of, if it is: control is followed
+ * forward through
  *
  *   a pair      two branches that name each other: what is taken at one goes on behind the other
- *   a call      a branch to a SWAPBR that is the end of a routine and, backward, its start: the routine begins behind it,
- * and comes to it again from above; RBRA runs it backward
+ *   a call      a branch to a SWAPBR that is the end of a routine and, backward, its start: the routine begins behind
+ *               it, and comes to it again from above; RBRA runs it backward
  *
  * What else changes the branch register (a SWAPBR on the way, RBRA within a pair) computes where to go, and is interpreted.
  */

@@ -10,6 +10,10 @@
  *   native.c   entered and left by native code, in the interpreter's place; team.c: in threads
  *   c_stack.c  what is left of the thread's stack for native code
  *   exact_run.c   what rounding loses, in runs that restore every bit
+ *   checks.c   whether what is released agrees; locals.c: which arrays need their largest magnitude for that
+ *   args.c, cells.c, overlap.c   arguments: made, their elements, whether two overlap; memory.c: what all allocate by
+ *   hessian.c  the sweep that carries a Hessian, on symmetric.c; corners.c: points without a derivative
+ *   growth.c   which update makes a residue grow
  *   explain.c     the message of a failure, from the machine standing on the failed instruction
  *
  * A frame in memory, with its shadow in a parallel array:

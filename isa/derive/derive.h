@@ -1,12 +1,16 @@
 /* derive.h: one function being derived from another. Internal to isa/derive/.
  *
  *   transform.c       which functions are derived, in which order; their parameters
+ *   transform_api.c   the transforms of rvm_program.h
+ *   resolve.c         the code of what was declared, in rounds
  *   derive.c          the code list walked up or down; regions; calls
  *   derive_update.c   updates, by the formulas of rows and families
  *   derive_change.c   changes in place
  *   derive_op.c       the other instructions
  *   derive_rows.c     arrays whose shadow is made row by row
- *   derive_emit.c     registers, places and instructions of the new function; source names
+ *   derive_function.c the new function begun and ended; source names
+ *   derive_emit.c     registers, places and instructions of the new function
+ *   fold.c            functions for given values: no derivative, and stands alone
  *
  * Code is a list whose reverse, each instruction replaced by its inverse, is the inverse of the function. The adjoint is
  * that reverse, each instruction replaced by its adjoint; the tangent is the list itself, each instruction followed or

@@ -7,8 +7,8 @@
  *   f'grad         call f, then f'adj: values as after f'adj, that is as before f
  *
  * Parameters are those of f, in order, each active one followed by its shadow of the same shape. Transforms nest. The rules
- * of every instruction stand in transform_*.c; those of updates are made from rows.def and families.def by the words of
- * code_words.h.
+ * of every instruction stand in derive_*.c; those of updates are made from rows.def and families.def by the words of
+ * code_words.h, those of changes in place from inplace.def.
  */
 #ifndef RVM_TRANSFORM_H
 #define RVM_TRANSFORM_H

@@ -4,6 +4,7 @@
  *   records.c  code, found again or made                  job.c      compiling, in a thread beside the runs
  *   code.c     from the cache or the compiler into the process; notices
  *   load.c     object files into the process, without LLVM
+ *   header.c   C headers of what is compiled ahead of time
  *   cache.c    files of what was compiled before           cache_key.c   what that depended on
  *   module.c   its entry point           engine.c   a request from IR to an object     out_of_memory.c   out of memory there
  *

@@ -9,8 +9,8 @@
  *
  *   - An entry without extra cells, of one of the first TRAIL_PLAIN sites: the site.
  *   - All others are chained: the stack remembers the site of the uppermost one, and the byte is TRAIL_PLAIN and the number
- * of the site that was remembered before, among those that ever came before this one. A program has few such pairs, so a
- *     byte does however many sites there are.
+ *     of the site that was remembered before, among those that ever came before this one. A program has few such pairs, so
+ *     a byte does however many sites there are.
  *   - TRAIL_WORD: the site before is the last of the stack's words, as more came before this one than a byte can number.
  *
  * Cells come in chunks. When one is empty it is kept for the next push, and one that was kept before it is freed.
