@@ -1,6 +1,6 @@
 /* online.c: snapshots of a march whose end is not known (Q. Wang, P. Moin, G. Iaccarino, 2009).
  *
- * Each state is stored as it is reached, at level 0. Where no snapshot is free, one is given up that is dispensable: a later
+ * Each state is stored as it is reached, at level 0. Where no snapshot is free, one is evicted that is dispensable: a later
  * one has a higher level. Where none is, the newest is overwritten and its level rises by one. State 0 stays. So what has
  * been marched can be reversed at any time with the least number of sweeps over a step, and the way back, whose length is
  * known by then, is revolve from each snapshot to the next, with the snapshots before it left alone.
@@ -31,7 +31,7 @@ static bool note_rise(kept *k, uint32_t i) {
 }
 
 /* Takes the dispensable one out of the order. */
-static bool give_up(kept *k, uint32_t *place) {
+static bool evict(kept *k, uint32_t *place) {
     *place = k->rises[--k->nrises];
     const snapshot gone = k->at[*place];
     k->at[gone.before].after = gone.after;
@@ -58,7 +58,7 @@ static bool keep(kept *k, uint32_t state, uint32_t *given_up) {
         return true;
     }
     if (k->nrises) {
-        if (!give_up(k, &place)) return false;
+        if (!evict(k, &place)) return false;
         *given_up = k->at[place].state;
         append(k, place, state);
         return true;

@@ -148,7 +148,7 @@ static rvm__extent extent_of(const rvm_arg *a, bool shadow) {
     return e;
 }
 
-static bool meets(const rvm_arg *a, bool a_shadow, const rvm_arg *b, bool b_shadow) {
+static bool overlap(const rvm_arg *a, bool a_shadow, const rvm_arg *b, bool b_shadow) {
     if (is_empty(a) || is_empty(b)) return false;
     if ((a_shadow && !a->active) || (b_shadow && !b->active)) return false;
     const rvm__extent x = extent_of(a, a_shadow), y = extent_of(b, b_shadow);
@@ -163,10 +163,10 @@ static rvm_status check_overlap(const rvm_function *f, const rvm_arg *args, rvm_
         for (uint32_t i = 0; i <= k && args[k].ndim; i++) {
             if (!args[i].ndim) continue;
             const bool alike = f->params[i].role == f->params[k].role && f->params[k].role != RVM_OWN;
-            bool bad = i < k && !alike && meets(&args[i], false, &args[k], false);
+            bool bad = i < k && !alike && overlap(&args[i], false, &args[k], false);
             if (shadows) {
-                bad |= i < k && !alike && meets(&args[i], true, &args[k], true);
-                bad |= meets(&args[i], false, &args[k], true) || meets(&args[k], false, &args[i], true);
+                bad |= i < k && !alike && overlap(&args[i], true, &args[k], true);
+                bad |= overlap(&args[i], false, &args[k], true) || overlap(&args[k], false, &args[i], true);
             }
             if (bad)
                 BAD(RVM_ERR_ALIAS, "arguments `%s` and `%s` of %s overlap", f->params[i].name, f->params[k].name, f->name);

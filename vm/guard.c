@@ -64,7 +64,7 @@ static bool is_guarded(const rvm__guard *g, uintptr_t at) {
     return false;
 }
 
-/* Whether instance i may use the element; if not, *other is one that it meets. */
+/* Whether instance i may use the element; if not, *other is one that it conflicts with. */
 static bool admits(rvm__mark *k, int64_t i, unsigned bits, int64_t *other) {
     const unsigned all = k->bits | bits;
     const bool alone = !k->several && k->first == i;

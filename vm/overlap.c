@@ -29,14 +29,14 @@ static bool nests(const rvm__extent *a, const int order[RVM_MAX_DIMS]) {
 
 /* Whether some element of a is `apart` bytes before one of b, from the k-th stride on. What the later dimensions can bridge
  * is less than this stride, so two quotients need a try. */
-static bool meet(const rvm__extent *a, const rvm__extent *b, const int order[RVM_MAX_DIMS], int k, int64_t apart) {
+static bool touches(const rvm__extent *a, const rvm__extent *b, const int order[RVM_MAX_DIMS], int k, int64_t apart) {
     const int64_t size = sizeof(rvm_value);
     if (k >= a->ndim || k >= RVM_MAX_DIMS) return -size < apart && apart < size;
     const int d = order[k];
     int64_t q = apart / a->stride[d];
     if (apart % a->stride[d] < 0) q--;
     for (int64_t n = q; n <= q + 1; n++)
-        if (-b->dim[d] < n && n < a->dim[d] && meet(a, b, order, k + 1, apart - n * a->stride[d])) return true;
+        if (-b->dim[d] < n && n < a->dim[d] && touches(a, b, order, k + 1, apart - n * a->stride[d])) return true;
     return false;
 }
 
@@ -48,5 +48,5 @@ bool rvm__overlap(const rvm__extent *a, const rvm__extent *b) {
         if (a->stride[d] != b->stride[d]) return true;
     by_stride(a, order);
     if (!nests(a, order) || !nests(b, order)) return true;
-    return meet(a, b, order, 0, b->data - a->data);
+    return touches(a, b, order, 0, b->data - a->data);
 }

@@ -7,7 +7,7 @@
 
 /* machine.c: counting of a run's instructions. */
 void rvm__run_begins(rvm_machine *m);
-/* True: then what is interpreted next looks at once. The request stays for that look. */
+/* True: then what is interpreted next polls at once. The request stays for that poll. */
 bool rvm__safepoint_if_cancelled(rvm_machine *m);
 uint64_t rvm__run_count(const rvm_machine *m);
 

@@ -33,8 +33,8 @@ typedef enum rvm_trail {
 } rvm_trail;
 
 /* Start from rvm_options_default(). Memory counts what the machine itself allocates: frames, ancilla arrays, stack, shadows
- * of locals, the trail. Fuel counts instructions, charged at calls, loops and regions, per run; native code, which looks at
- * it less often, may pass it by about a million, and in lanes by 2^26 for each of the instances of a group, eight at most. A
+ * of locals, the trail. Fuel counts instructions, charged at calls, loops and regions, per run; native code, which polls
+ * less often, may pass it by about a million, and in lanes by 2^26 for each of the instances of a group, eight at most. A
  * run that fuel or a cancel ends within a group that cannot be taken back goes neither on nor back: both say UNSUPPORTED,
  * and the arguments are unspecified, till another call is bound. 0 means no limit, for fuel and memory. */
 typedef struct rvm_options {

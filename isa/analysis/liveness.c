@@ -1,7 +1,7 @@
 /* liveness.c: which places are live, backward through the list of what is executed, until nothing changes; over all
  * functions that the run calls, each with what its callers use. See liveness.h.
  *
- * Sets have a bit for each register and each array. One set moves down the list; where control parts or meets, sets are
+ * Sets have a bit for each register and each array. One set moves down the list; at a branch and at a join, sets are
  * kept and only grow:
  *
  *     come-from   what is live behind it, for its jump
@@ -365,8 +365,8 @@ static void use_callees(const flow *w, const rvm_insn *in) {
         }
 }
 
-/* Nothing is dead in the function. */
-static void give_up(const flow *w) {
+/* Where the analysis bails out: nothing is dead in the function. */
+static void all_live(const flow *w) {
     const rvm_function *f = w->list.f;
     memset(w->v->seen, UP | DOWN, f->ncode);
     memset(w->v->needed, UP | DOWN, f->ncode);
@@ -412,7 +412,7 @@ static bool solve(flow *w) {
     const size_t nbits = (f->narrays / 64 + 1) * sizeof(uint64_t), nwork = rvm__slices_work(f);
     uint64_t words = 0;
     w->words = (f->nregs + f->narrays) / 64 + 1;
-    if (w->list.too_large || !number_sets(w, &words)) return give_up(w), true;
+    if (w->list.too_large || !number_sets(w, &words)) return all_live(w), true;
     uint64_t *bits = rvm__make(&s->p->al, nbits);
     void *work = rvm__make(&s->p->al, nwork);
     w->sets = w->live = rvm__make(&s->p->al, words * sizeof *w->sets);

@@ -132,7 +132,7 @@ static void toggle_offsets(const slicing *s, const rvm__node *d, uint16_t index,
     }
 }
 
-/* Where ways meet, and where loops begin and end, what appears on the way is forgotten. */
+/* At a join, and where loops begin and end, what appears on the way is forgotten. */
 static void pass_offsets(const slicing *s, uint32_t at, uint16_t index) {
     const rvm__node *d = &s->l->nodes[at];
     if (d->partner == RVM__NO_NODE) {

@@ -136,7 +136,7 @@ static void update(use *u, rvm_op op, rvm_place y, int node, uint8_t flags) {
 /* ---- a product added to a place: the gain of a shadow, the term of a tangent ---- */
 
 /* Take signs off a factor. On fix, rounding breaks ties upwards, so that a sign inside is not a sign outside. */
-static int strip(const use *u, int node, bool *minus) {
+static int without_sign(const use *u, int node, bool *minus) {
     const rvm__node_ *n = &u->g.node[node];
     if (rvm__is_leaf(node)) return node;
     if (rvm__is_const_node(&u->g, node)) {
@@ -147,13 +147,13 @@ static int strip(const use *u, int node, bool *minus) {
     }
     if (n->row != RVM_ROW_neg || u->type == RVM_FIX) return node;
     *minus = !*minus;
-    return strip(u, n->a[0], minus);
+    return without_sign(u, n->a[0], minus);
 }
 
 /* `op y by partial * by`, op being add, sub or let; the second factor may be a place that is no leaf. */
 static void product(use *u, rvm_op op, rvm_place y, int partial, int sign, rvm_place by) {
     bool minus = sign < 0;
-    partial = strip(u, partial, &minus);
+    partial = without_sign(u, partial, &minus);
     const bool appears = op == RVM_OP_let || op == RVM_OP_unlet;
     const uint8_t flags = appears ? 0 : adding(u);
     if (rvm__is_const_of(&u->g, partial, 1) && is_conversion(u) && !(appears && minus)) {
@@ -300,7 +300,7 @@ void rvm__tangent_update(rvm__derive *t, const rvm_insn *in, rvm_op op) {
 
 static void gains(use *u, int seed) {
     bool minus = false;
-    seed = strip(u, seed, &minus);
+    seed = without_sign(u, seed, &minus);
     for (int k = 0; k < arity_of(u->in); k++) {
         if (!reaches(u, k)) continue;
         const rvm_place by = materialise(u, seed);

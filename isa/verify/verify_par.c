@@ -1,12 +1,15 @@
 /* verify_par.c: what the instances of a parallel block share (docs/semantics.md, section 9).
  *
  *   registers of the function around it    read by all, or added into by all, and nothing else: decided here
- *   arrays of the function around it       each element likewise, or used by one instance only: proved here where indices
- * are known forms of i (verify_forms.c), rejected where two instances certainly meet, and else left to the engine
- * (RVM_FACT_GUARD) the stack                              not at all
+ *   arrays of the function around it       each element likewise, or used by one instance only
+ *   the stack                              not at all
  *
- * Two accesses agree if both only read or both only add. Any other two must be apart: in some dimension, the index of one in
- * one instance is never that of the other in another instance.
+ * Elements are decided here where indices are known forms of i (verify_forms.c): proved, or rejected where two instances
+ * certainly use the same one. What is neither is left to the engine (RVM_FACT_GUARD).
+ *
+ * Two accesses agree if both only read or both only add. Any other two are tested for dependence, dimension by dimension:
+ * they are apart if in some dimension the index of one in one instance is never that of the other in another instance (the
+ * strong SIV test of G. Goff, K. Kennedy, C.-W. Tseng, PLDI 1991, with ranges in place of points).
  */
 #include "verify_forms.h"
 #include "support.h"
@@ -146,7 +149,7 @@ static rvm_status use_body(block *w) {
 
 /* ---- pairs of accesses ---- */
 
-typedef enum meeting { APART, PERHAPS, CERTAIN } meeting;
+typedef enum overlap { APART, PERHAPS, CERTAIN } overlap;
 
 /* Whether a * k lies within lo and hi for some k other than 0, below n in size. For a = 0, whether 0 does. */
 static bool multiple_within(int64_t a, int64_t lo, int64_t hi, int64_t n) {
@@ -156,8 +159,8 @@ static bool multiple_within(int64_t a, int64_t lo, int64_t hi, int64_t n) {
     return least < n && (hi >= least * a || lo <= -least * a);
 }
 
-/* Instances i and i + k meet in this dimension for *k, which is 0 where not yet known, only. */
-static bool meets_at(const rvm__form *a, const rvm__form *b, int64_t *k) {
+/* Instances i and i + k overlap in this dimension for *k, which is 0 where not yet known, only. */
+static bool overlaps_at(const rvm__form *a, const rvm__form *b, int64_t *k) {
     if (a->lo != a->hi || b->lo != b->hi) return false;
     int64_t way = a->lo - b->lo;
     if (!a->stride) return way == 0;
@@ -166,7 +169,7 @@ static bool meets_at(const rvm__form *a, const rvm__form *b, int64_t *k) {
     return true;
 }
 
-static meeting meet(const block *w, const access *a, const access *b) {
+static overlap overlap_of(const block *w, const access *a, const access *b) {
     int64_t k = 0;
     bool certain = a->always && b->always;
     for (int d = 0; d < w->v->f->arrays[a->root].ndim; d++) {
@@ -177,7 +180,7 @@ static meeting meet(const block *w, const access *a, const access *b) {
             continue;
         }
         if (!multiple_within(p->stride, p->lo - q->hi, p->hi - q->lo, w->trips)) return APART;
-        certain = certain && meets_at(p, q, &k);
+        certain = certain && overlaps_at(p, q, &k);
     }
     return certain ? CERTAIN : PERHAPS;
 }
@@ -186,10 +189,10 @@ static bool agree(unsigned a, unsigned b) {
     return (a | b) != RVM__BITS_OWN;
 }
 
-static rvm_status check_meeting(block *w, const access *a, const access *b, bool *guard) {
+static rvm_status check_overlap(block *w, const access *a, const access *b, bool *guard) {
     rvm__verifier *v = w->v;
     if (a->root != b->root || agree(a->bits, b->bits)) return RVM_OK;
-    meeting m = meet(w, a, b);
+    overlap m = overlap_of(w, a, b);
     *guard |= m == PERHAPS;
     if (m != CERTAIN) return RVM_OK;
     return RVM__REJECT(
@@ -221,7 +224,7 @@ static bool sums_elements(const block *w) {
     if (w->too_many) return any_used(w, RVM__BITS_ACC);
     for (uint32_t k = 0; k < w->n; k++)
         for (uint32_t j = 0; j <= k && w->bits[w->accesses[k].root] == RVM__BITS_ACC; j++)
-            if (w->accesses[j].root == w->accesses[k].root && meet(w, &w->accesses[j], &w->accesses[k]) != APART)
+            if (w->accesses[j].root == w->accesses[k].root && overlap_of(w, &w->accesses[j], &w->accesses[k]) != APART)
                 return true;
     return false;
 }
@@ -230,7 +233,7 @@ static rvm_status check_elements(block *w, bool *guard) {
     *guard = w->too_many && any_used(w, RVM__BITS_OWN);
     for (uint32_t k = 0; k < w->n; k++)
         for (uint32_t j = 0; j <= k && w->bits[w->accesses[k].root] == RVM__BITS_OWN; j++)
-            RVM__TRY(check_meeting(w, w->accesses + j, w->accesses + k, guard));
+            RVM__TRY(check_overlap(w, w->accesses + j, w->accesses + k, guard));
     return RVM_OK;
 }
 

@@ -1,7 +1,7 @@
 /* cache.h: inside rvm_jit. What was made once is kept in files: compiled code, and what is known of the module.
  *
  * An entry is found by its key, which is all that its content depends on, and holds that whole: a hit compares it, so
- * that two materials of one hash do no harm. Files are written beside and renamed, so that processes share a folder without
+ * that two keys of one hash do no harm. Files are written beside and renamed, so that processes share a folder without
  * a lock; what is damaged is removed. Not for several threads at once: rvm_jit's lock is around it. */
 #ifndef RVM_JIT_CACHE_H
 #define RVM_JIT_CACHE_H

@@ -39,7 +39,7 @@ static void forget(rvm_jit *j, rvm__record *r) {
 }
 
 /* A record that was found: who asks first tells of it. Memory may be there again next time. */
-static const rvm__record *met(rvm_jit *j, rvm__record *r, const rvm__lowering *what, rvm_error *why) {
+static const rvm__record *found(rvm_jit *j, rvm__record *r, const rvm__lowering *what, rvm_error *why) {
     *why = r->why;
     if (!r->noticed) rvm__tell(j, what, &r->code, &r->why);
     r->noticed = true;
@@ -61,7 +61,7 @@ const rvm__record *rvm__obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowe
         what.lengths = any_lengths;
         r = find(j, id, &what, &others);
     }
-    if (r) return met(j, r, &what, why);
+    if (r) return found(j, r, &what, why);
     if (asks == RVM__ASKS_COMPILER && j->busy) return *pending = true, NULL;
     if (asks == RVM__ASKS_KNOWN) return NULL;
     if (!(r = rvm__realloc(&j->al, NULL, 0, sizeof *r))) goto fail;
@@ -71,7 +71,7 @@ const rvm__record *rvm__obtain(rvm_jit *j, const uint64_t id[2], const rvm__lowe
     else if (asks == RVM__ASKS_COMPILER)
         *pending = rvm__job_start(j, &what, r, &key);
     rvm__bytes_free(&key);
-    if (r->code.cached) return met(j, r, &what, why);
+    if (r->code.cached) return found(j, r, &what, why);
     if (*pending) return NULL;
     rvm__realloc(&j->al, r, sizeof *r, 0);
 fail:

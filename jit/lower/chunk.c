@@ -26,7 +26,7 @@ typedef struct rvm__plan {
     uint32_t nregs, narrays;
     uint8_t *bits;  /* by array: how it, and what is part of it, is used; TOUCHED, COPIED, READ */
     uint16_t *base; /* by array of the surroundings that is touched: what it is part of */
-    bool undone;    /* instances change what is left when a chunk is given up */
+    bool undone;    /* instances change what is left when a chunk is taken back */
     bool lost;      /* what they overwrite is discarded */
     uint64_t work;  /* of an instance */
 } plan;

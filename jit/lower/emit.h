@@ -32,10 +32,11 @@
  * Registers, hidden slots and descriptors of arrays are allocas, which LLVM turns into values. A copy of a region's compute
  * part is walked for each way it is run: a `context` says which one this is, and its direction.
  *
- * A function of IR takes (machine, native, first slot, first array, number of its frame, counts, then for each parameter
+ * A function of IR takes machine, native, first slot, first array, number of its frame, counts, then for each parameter
  *     a scalar that is read: the value; another: the address of a copy, and with checks of the largest magnitude it held
  *     an array: data, lengths, strides in bytes, its home and where it begins there (vm/native/native.h), and with checks
- * the address of its largest magnitude or NULL) and returns not 0 when it was left. Standalone, machine, native, counts and
+ *         the address of its largest magnitude or NULL
+ * and returns not 0 when it was left (native.h). Standalone, machine, native, counts and
  * the first array are NULL and 0, in place of the first slot stands the address below which the C stack is not to be used,
  * and what it returns is the number of an end (standalone.c).
  */
@@ -101,8 +102,8 @@ typedef struct rvm__frame_ir {
     LLVMValueRef site; /* alloca: by which of these it is left */
     rvm__native_site *sites;
     uint32_t nsites, cap_sites;
-    LLVMBasicBlockRef *meetings; /* exits.c: where neighbours come together, in their order */
-    uint32_t nmeetings, cap_meetings;
+    LLVMBasicBlockRef *joins; /* exits.c: where neighbours come together, in their order */
+    uint32_t njoins, cap_joins;
 } rvm__frame_ir;
 
 /* Why a compute part runs once: its uncomputing is not observed, or it is forgotten. */

@@ -36,22 +36,22 @@ void rvm__refuse(rvm__emit *e, const char *why) {
  *
  * In one block, what a register holds there would be a phi with an operand for each exit, and as many copies: code and the
  * time of LLVM's passes would grow with exits times registers. So they come together in a tree, neighbours first: what does
- * not change between neighbours needs no phi where these meet. */
+ * not change between neighbours needs no phi where these join. */
 enum { TOGETHER = 16 };
 
 /* Where the next exit goes. */
-static LLVMBasicBlockRef meeting(rvm__emit *e) {
+static LLVMBasicBlockRef join_for_next(rvm__emit *e) {
     rvm__frame_ir *f = &e->frame;
-    void *list = f->meetings;
-    if (!f->nmeetings || f->nsites % TOGETHER == 0) {
-        if (!rvm__grow(e->u->k->al, &list, &f->cap_meetings, f->nmeetings + 1, sizeof *f->meetings)) {
+    void *list = f->joins;
+    if (!f->njoins || f->nsites % TOGETHER == 0) {
+        if (!rvm__grow(e->u->k->al, &list, &f->cap_joins, f->njoins + 1, sizeof *f->joins)) {
             rvm__out_of_memory(e->u);
             return f->exits;
         }
-        f->meetings = list;
-        f->meetings[f->nmeetings++] = rvm__block(e, "meet");
+        f->joins = list;
+        f->joins[f->njoins++] = rvm__block(e, "join");
     }
-    return f->meetings[f->nmeetings - 1];
+    return f->joins[f->njoins - 1];
 }
 
 /* LLVM would make one block of this and the next one, and one call of all of these. */
@@ -66,18 +66,18 @@ static void keep_block(rvm__emit *e) {
 }
 
 void rvm__join_exits(rvm__emit *e) {
-    LLVMBasicBlockRef *meetings = e->frame.meetings;
-    for (uint32_t n = e->frame.nmeetings, above = 0; n > 0; n = above, above = 0) {
+    LLVMBasicBlockRef *joins = e->frame.joins;
+    for (uint32_t n = e->frame.njoins, above = 0; n > 0; n = above, above = 0) {
         LLVMBasicBlockRef next = e->frame.exits;
         for (uint32_t k = 0; k < n; k++) {
-            LLVMBasicBlockRef here = meetings[k];
-            if (n > TOGETHER && k % TOGETHER == 0) meetings[above++] = next = rvm__block(e, "meet");
+            LLVMBasicBlockRef here = joins[k];
+            if (n > TOGETHER && k % TOGETHER == 0) joins[above++] = next = rvm__block(e, "join");
             rvm__at(e, here);
             if (n > 1) keep_block(e);
             LLVMBuildBr(e->k->b, next);
         }
     }
-    e->frame.nmeetings = 0;
+    e->frame.njoins = 0;
 }
 
 /* ---- exits ---- */
@@ -87,7 +87,7 @@ static LLVMBasicBlockRef ending(rvm__emit *e, LLVMValueRef status) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b), cold = rvm__block(e, "cold");
     rvm__at(e, cold);
     rvm__put_at(e, status, e->frame.site);
-    LLVMBuildBr(e->k->b, meeting(e));
+    LLVMBuildBr(e->k->b, join_for_next(e));
     e->frame.nsites++;
     rvm__at(e, here);
     return cold;
@@ -111,7 +111,7 @@ static LLVMBasicBlockRef leaving(rvm__emit *e, rvm__native_site site, uint32_t u
     if (e->count.ahead) now = LLVMBuildSub(e->k->b, now, rvm__charged_ahead(e), "");
     rvm__put_at(e, LLVMBuildAdd(e->k->b, now, rvm__build_int(e->k, uncharged), ""), e->count.charged);
     rvm__put_at(e, LLVMConstInt(e->k->i32, e->frame.nsites, false), e->frame.site);
-    LLVMBuildBr(e->k->b, meeting(e));
+    LLVMBuildBr(e->k->b, join_for_next(e));
     e->frame.nsites++;
     rvm__at(e, here);
     return cold;

@@ -38,5 +38,5 @@ void rvm__emit_function(rvm__unit *u, const rvm__specialisation *v) {
         rvm__settle_function(&e);
     }
     rvm__realloc(u->k->al, e.frame.sites, e.frame.cap_sites * sizeof *e.frame.sites, 0);
-    rvm__realloc(u->k->al, e.frame.meetings, e.frame.cap_meetings * sizeof *e.frame.meetings, 0);
+    rvm__realloc(u->k->al, e.frame.joins, e.frame.cap_joins * sizeof *e.frame.joins, 0);
 }

@@ -410,7 +410,7 @@ LLVMValueRef rvm__build_negated(rvm__build *k, rvm_type t, LLVMValueRef x, LLVMV
 
 /* ---- domains ---- */
 
-/* By their bits: fewer instructions than two comparisons, which LLVM takes for a question about classes of numbers. */
+/* By their bits: fewer instructions than two comparisons, which LLVM takes for a test of classes of numbers (is_fpclass). */
 LLVMValueRef rvm__build_is_factor(rvm__build *k, LLVMValueRef x) {
     const words w = {k, RVM_F64, NULL};
     const rvm_value infinite = {.f = INFINITY};

@@ -2,7 +2,7 @@
  * Tangents agree to rounding: f'tan adds each term of a derivative by itself. */
 #include "sides.h"
 
-typedef rvm_status (*question)(rvm_machine *, int64_t, rvm_arg *, uint32_t, rvm_error *);
+typedef rvm_status (*entry_point)(rvm_machine *, int64_t, rvm_arg *, uint32_t, rvm_error *);
 
 /* ---- what is asked ---- */
 
@@ -47,14 +47,14 @@ static rvm_status vjp(rvm_machine *m, int64_t fn, rvm_arg *a, uint32_t n, rvm_er
 
 static const struct {
     const char *name;
-    question ask;
+    entry_point ask;
     bool from_outputs, tangents;
-} questions[] = {{"rvm_gradient", rvm_gradient, false, false},
-                 {"rvm_value_and_gradient", rvm_value_and_gradient, false, false},
-                 {"rvm_tangent", rvm_tangent, false, true},
-                 {"rvm_sweep", rvm_sweep, true, false},
-                 {"rvm_jvp", jvp, false, true},
-                 {"rvm_vjp", vjp, false, false}};
+} entries[] = {{"rvm_gradient", rvm_gradient, false, false},
+               {"rvm_value_and_gradient", rvm_value_and_gradient, false, false},
+               {"rvm_tangent", rvm_tangent, false, true},
+               {"rvm_sweep", rvm_sweep, true, false},
+               {"rvm_jvp", jvp, false, true},
+               {"rvm_vjp", vjp, false, false}};
 
 /* ---- both sides ---- */
 
@@ -76,21 +76,21 @@ static bool same_answer(const subject *s, const char *what, side *x, bool tangen
 }
 
 /* Twice, since the second time arguments are known. */
-static bool check_question(const subject *s, side *x, unsigned k, args *in) {
+static bool check_entry(const subject *s, side *x, unsigned k, args *in) {
     char what[80];
     for (int round = 0; round < 2; round++) {
-        snprintf(what, sizeof what, "%s, %s time", questions[k].name, round ? "second" : "first");
+        snprintf(what, sizeof what, "%s, %s time", entries[k].name, round ? "second" : "first");
         for (int way = 0; way < SIDES; way++) {
             side *y = &x[way];
             y->e = (rvm_error){0};
             y->a = args_copy(in);
-            y->status = questions[k].ask(y->m, s->fn, y->a.a, y->a.n, &y->e);
+            y->status = entries[k].ask(y->m, s->fn, y->a.a, y->a.n, &y->e);
         }
-        bool good = same_answer(s, what, x, questions[k].tangents);
+        bool good = same_answer(s, what, x, entries[k].tangents);
         const bool failed = good && x[INTERPRETED].status && x[NATIVE].status;
         for (int way = 0; way < SIDES && failed; way++) /* from where it failed */
             x[way].status = rvm_machine_backward(x[way].m, &x[way].e);
-        good = good && (!failed || same_answer(s, "back to the start", x, questions[k].tangents));
+        good = good && (!failed || same_answer(s, "back to the start", x, entries[k].tangents));
         for (int way = 0; way < SIDES; way++) {
             rvm_machine_unbind(x[way].m);
             args_free(&x[way].a);
@@ -105,11 +105,11 @@ static bool check_all_questions(const subject *s, const engine *e, args *in, arg
     rvm_error why;
     const rvm_options o = engine_options(s, e);
     bool good = side_open(s, &o, &x[INTERPRETED], NULL) && side_open(s, &o, &x[NATIVE], s->native->way[NATIVE_WHOLE]);
-    for (unsigned k = 0; good && k < sizeof questions / sizeof *questions; k++) {
-        if (questions[k].from_outputs && !out) continue;
-        good = check_question(s, x, k, questions[k].from_outputs ? out : in);
+    for (unsigned k = 0; good && k < sizeof entries / sizeof *entries; k++) {
+        if (entries[k].from_outputs && !out) continue;
+        good = check_entry(s, x, k, entries[k].from_outputs ? out : in);
         if (good && !x[NATIVE].status && rvm_jit_reason(x[NATIVE].m, &why))
-            report_skip(s->rep, "natively: %s: %s", questions[k].name, why.message);
+            report_skip(s->rep, "natively: %s: %s", entries[k].name, why.message);
     }
     sides_close(x);
     return good;

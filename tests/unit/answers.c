@@ -118,7 +118,7 @@ static bool same(const numbers *v, const numbers *w) {
 
 /* ---- native, and with the results of the interpreter ---- */
 
-typedef rvm_status (*question)(rvm_machine *, int64_t, rvm_arg *, uint32_t, rvm_error *);
+typedef rvm_status (*entry_point)(rvm_machine *, int64_t, rvm_arg *, uint32_t, rvm_error *);
 
 static rvm_status jacobian(rvm_machine *m, int64_t fn, rvm_arg *a, uint32_t n, rvm_error *err) {
     const rvm_part of = {0, -1}, by = {1, -1};
@@ -151,7 +151,7 @@ static bool alike(const numbers *v, const numbers *w) {
     return true;
 }
 
-static void ask(fixture *f, question q, int64_t fn, const char *function) {
+static void ask(fixture *f, entry_point q, int64_t fn, const char *function) {
     const uint32_t before = compiled(f), n = rvm_program_param_count(f->p, (uint32_t)fn);
     numbers v, w;
     fill(&v);
@@ -270,8 +270,8 @@ Test(answers, tiers) {
 
 /* Until there is native code the mode is interpreted, never the program, which takes longer so; and the reason says why. */
 Test(answers, tiers_beside, .timeout = 300) {
-    static const question questions[] = {rvm_gradient, rvm_value_and_gradient, rvm_tangent, hvp};
-    for (size_t k = 0; k < sizeof questions / sizeof *questions; k++) {
+    static const entry_point entries[] = {rvm_gradient, rvm_value_and_gradient, rvm_tangent, hvp};
+    for (size_t k = 0; k < sizeof entries / sizeof *entries; k++) {
         fixture f;
         rvm_jit_options o = jit_options(&f);
         bool seen[2] = {false, false};
@@ -283,7 +283,7 @@ Test(answers, tiers_beside, .timeout = 300) {
             numbers v;
             fill(&v);
             rvm_machine_stats_reset(f.m);
-            cr_assert(!questions[k](f.m, ROSENBROCK, v.a, 2, &e), "%s", e.message);
+            cr_assert(!entries[k](f.m, ROSENBROCK, v.a, 2, &e), "%s", e.message);
             rvm_machine_stats(f.m, &s);
             why = rvm_jit_reason(f.m, &e);
             cr_assert(!why || !(s.ran & (RVM_RAN_ADJOINT | RVM_RAN_GRADIENT | RVM_RAN_TANGENT)), "%zu: ran %u", k, s.ran);
@@ -342,7 +342,7 @@ Test(answers, afterwards) {
 
 /* On whatever engine: the inputs are there again. */
 Test(answers, not_restorable) {
-    static const question questions[] = {rvm_gradient, rvm_value_and_gradient};
+    static const entry_point entries[] = {rvm_gradient, rvm_value_and_gradient};
     for (int way = 0; way < 3; way++) { /* native; interpreted in tiers; alone */
         fixture f;
         rvm_jit_options o = jit_options(&f);
@@ -352,7 +352,7 @@ Test(answers, not_restorable) {
             rvm_machine *m = way == 2 ? f.plain : f.m;
             numbers v, w;
             fill(&v), fill(&w);
-            cr_expect(questions[k](m, BLUR, v.a, 3, &e) == RVM_ERR_NOT_RESTORABLE, "%d %d: %s", way, k, e.message);
+            cr_expect(entries[k](m, BLUR, v.a, 3, &e) == RVM_ERR_NOT_RESTORABLE, "%d %d: %s", way, k, e.message);
             cr_expect(!memcmp(v.x, w.x, sizeof v.x) && !memcmp(v.scratch, w.scratch, sizeof v.scratch), "%d %d: %g", way, k,
                       v.x[1]);
             cr_expect(v.a[0].value.f == 0 && rvm_machine_frames(m) == 0);

@@ -501,7 +501,7 @@ static rvm_status natively(asked *q, rvm__derived *d, rvm_error *err) {
 /* ---- interpreted until there is native code ---- */
 
 /* The program that goes back to the start. */
-static rvm__derived *way_back(const asked *q, rvm__derived *d) {
+static rvm__derived *backward_program(const asked *q, rvm__derived *d) {
     if (q->ask != ASK_VALUE_AND_GRADIENT || !d->levels) return d;
     rvm__derived *back = find_for(q, RVM_GRADIENT_OF);
     if (!back || ready(q->m, back, NULL)) return NULL;
@@ -525,7 +525,7 @@ static bool ask_engine(rvm__derived *d) {
 static bool is_there(asked *q, rvm__derived *d) {
     const uint64_t patience = q->m->jit.engine->patience;
     if (d->ran < patience || d->ran < d->asks || ready(q->m, d, NULL)) return false;
-    rvm__derived *back = way_back(q, d);
+    rvm__derived *back = backward_program(q, d);
     if (!back || back->machine->jit.engine->awaits(back->machine->jit.engine)) return false;
     if (lacks_trail(q, d) || bind_derived(q, back, NULL)) return false;
     q->placed = ask_engine(back);
