@@ -1,6 +1,6 @@
 /* graph.c: the facts of the picture, in one pass over the instructions of a function: see graph.h.
  *
- * A place is there between two instructions alike on all ways of control, which the verifier proved; so the pass goes
+ * A place is there between two instructions alike on all paths of control, which the verifier proved; so the pass goes
  * through the text, and takes up what a jump had with it where only that jump leads on.
  */
 #include "graph.h"

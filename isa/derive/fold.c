@@ -142,8 +142,8 @@ static void lengths_here(const copying *c, const rvm_insn *in, const rvm_place *
     }
 }
 
-/* Names of arrays are used again for others. What one is known as where it has just appeared holds up to where ways may
- * meet; elsewhere a length is known where all that makes the array appear says the same. */
+/* Names of arrays are used again for others. What one is known as where it has just appeared holds up to where paths
+ * may join; elsewhere a length is known where all that makes the array appear says the same. */
 static void note_lengths(copying *c, const rvm_insn *in) {
     const rvm_place *q = rvm__places(&c->f, in);
     if (rvm__op_target((rvm_op)in->op) == 'L' || rvm__class_of(in->op) == RVM_CLASS_REGION) c->stretch++;

@@ -145,8 +145,8 @@ static inline rvm_type rvm__place_type(const rvm_function *f, const rvm_place *p
 }
 
 /* Webs. A register or array that appears anew is another one under the same number: a web is the places that name one such,
- * along all ways of control. What is present throughout and constants have their slot's number, arrays behind the slots; the
- * webs of all else are numbered behind those. rvm__web_of: of a place in the pool of a verified function. */
+ * along all paths of control. What is present throughout and constants have their slot's number, arrays behind the slots;
+ * the webs of all else are numbered behind those. rvm__web_of: of a place in the pool of a verified function. */
 static inline uint32_t rvm__slot_number(const rvm_function *f, const rvm_place *q) {
     return q->kind == RVM_PLACE_ELEM || q->kind == RVM_PLACE_ARRAY ? f->nregs + f->nconsts + q->slot : q->slot;
 }
@@ -203,7 +203,7 @@ int rvm__place_text(const rvm_function *f, const rvm_place *p, uint32_t pc, cons
 
 /* ---- verifier ----
  * Proves: operand kinds, types and slots; pairing of jumps, loops and regions; calls with the right arguments; every place
- * present where used and absent where it appears, alike on all ways to an instruction, and all locals absent at both ends;
+ * present where used and absent where it appears, alike on all paths to an instruction, and all locals absent at both ends;
  * read-only lengths and loop bounds; static aliasing; regions whose `do` leaves alone what compute used. Fills target,
  * facts, roles and p->calls, and sets p->verified. Nothing unverified runs. */
 rvm_status rvm__verify(rvm_program *p, rvm_error *err);

@@ -3,7 +3,7 @@
  *   verify.c         memory, the order of the passes, lengths of parameters
  *   wellformed.c     declarations, names, positions, symbols: what bytecode can say
  *   verify_shape.c   each instruction by itself: kinds and types of its places; pairing and nesting of jumps, loops, regions
- *   verify_flow.c    what is present where, along all ways; which array a view is part of; how parameters are accessed
+ *   verify_flow.c    what is present where, along all paths; which array a view is part of; how parameters are accessed
  *   verify_roles.c   roles of parameters over the call graph
  *   verify_alias.c   places of one instruction, or arguments of a call, that overlap
  *   verify_rules.c   what must not change: lengths, loop bounds, what compute used

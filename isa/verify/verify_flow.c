@@ -170,7 +170,7 @@ static void number_webs(const flow *w) {
 
 static rvm_status differs(const flow *w, uint32_t pc, uint32_t other, const rvm_place *q) {
     rvm__verifier *v = w->v;
-    return RVM__REJECT(v, pc, "'%s' is present on one way but not on the other: here and at line %u", RVM__NAME(v, pc, q),
+    return RVM__REJECT(v, pc, "'%s' is present on one path but not on the other: here and at line %u", RVM__NAME(v, pc, q),
                        v->f->positions[other].line);
 }
 

@@ -1,7 +1,7 @@
 /* verify_forms.c: what is known of registers and views in the body of a parallel block, as functions of the instance.
  *
  * The body is read once, in the order of the text. A register is known from its `let` on, if nothing changes it in place.
- * Where ways join, or a loop begins, what appears on the other way, or in the loop, is forgotten. An instance that runs
+ * Where paths join, or a loop begins, what appears on the other path, or in the loop, is forgotten. An instance that runs
  * backward takes values from `unlet` instead, but must then agree with `let`.
  *
  * Strides and offsets are kept small, so that their sums are exact, and so that stride * i does not come around to the same

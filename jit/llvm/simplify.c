@@ -3,7 +3,7 @@
  *
  * A function of doubles has no effect, so that it can be computed before a loop even if the loop calls it under a condition
  * only: once too often at worst, and once for all trips otherwise. LLVM is told so (`speculatable`) only while it moves out
- * of loops and merges what is equal. Else it would call them on both ways of a branch, where they seem cheap to it.
+ * of loops and merges what is equal. Else it would call them on both sides of a branch, where they seem cheap to it.
  */
 #include <stdio.h>
 #include <string.h>
