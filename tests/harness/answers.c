@@ -118,7 +118,7 @@ static bool check_all_questions(const subject *s, const engine *e, args *in, arg
 bool check_answers(const subject *s, bool fails) {
     if (!s->native || !s->native->way[NATIVE_WHOLE] || s->native_orders < 1 || !is_short(s)) return true;
     if (s->options.exact || s->inverse || s->derived) return true;
-    const engine *e = &engines[fails ? 0 : rvm_program_function_count(s->program) % engine_count]; /* some, each */
+    const engine *e = &engines[fails ? 0 : s->turn % engine_count]; /* some, each */
     rng r = {97};
     rvm_error err;
     rvm_machine *m = NULL;

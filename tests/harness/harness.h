@@ -99,9 +99,11 @@ typedef struct subject {
     const char *no_transforms, *no_undoing;      /* likewise: derived programs; running them back */
     const bool *active;                          /* NULL: all reals */
     bool derived;                                /* a derived program */
-    int orders;                                  /* of derivatives that are taken as programs */
-    const natives *native;                       /* NULL or empty: there is none */
-    int native_orders;                           /* of derivatives that run natively as programs: 0 or 1 */
+    bool few;                                    /* one engine for what takes long, another for another turn */
+    unsigned turn;
+    int orders;            /* of derivatives that are taken as programs */
+    const natives *native; /* NULL or empty: there is none */
+    int native_orders;     /* of derivatives that run natively as programs: 0 or 1 */
     report *rep;
 } subject;
 subject subject_new(const rvm_program *p, int64_t fn, args *in, report *r);
@@ -115,9 +117,10 @@ extern const engine engines[];
 extern const unsigned engine_count;
 extern const engine exact_engine; /* which refuses what a release leaves over, and derivative programs */
 rvm_options engine_options(const subject *s, const engine *e);
+bool takes_part(const subject *s, unsigned number); /* in what takes long */
 
 /* Each prints what fails and returns false then. check_run leaves the outputs in *out (to be freed) where it succeeds. */
-bool check_run(const subject *s, args *out);    /* every engine, there and back, stepped and whole */
+bool check_run(const subject *s, args *out);    /* every engine, there and back; those that take part, by steps, too */
 bool check_same(const subject *s, args *out);   /* every engine, whole, has these outputs */
 bool check_dead(const subject *s, args *out);   /* with the outputs of a run: nothing dead has an effect */
 bool check_folded(const subject *s, args *out); /* the same with constants in place of what is only read */
@@ -128,21 +131,21 @@ bool check_profile(const subject *s);
 bool check_derivatives(const subject *s); /* adjoint against tangent, both against differences */
 /* The Hessian of <shadows of seed, f>, at s->in, times the shadows of `along`, into the shadows of *got: by one method. */
 bool hessian_times(const subject *s, rvm_method method, args *seed, args *along, args *got);
-bool check_hessian(const subject *s);    /* by one sweep, against differences of gradients */
-bool check_transforms(const subject *s); /* derived programs against the modes, to the third order */
-bool check_round_trips(const rvm_program *p, report *r, rvm_program **again); /* *again: decoded copy, to be freed */
+bool check_hessian(const subject *s);                    /* by one sweep, against differences of gradients */
+bool check_transforms(const subject *s);                 /* derived programs against the modes, to the third order */
+bool check_round_trips(const rvm_program *p, report *r); /* through bytes and text */
 /* Native code: NULL where there is none, which is said. */
 bool native_open(natives *n, unsigned level, unsigned threads, report *r); /* false: empty, and said why */
 void native_close(natives *n);
-/* Against the interpreter, bit for bit, forward and backward, stopped on the way too; a derived program by one engine only.
- */
+/* Against the interpreter, bit for bit, forward and backward, stopped on the way too; in each way by one engine, another for
+ * another turn, since LLVM compiles a program anew for each. */
 bool check_native(const subject *s);
 /* What is compiled is short, since that takes most of the time: instructions of the program. */
 bool is_short(const subject *s);
 /* Derivatives as users ask for them, natively and interpreted; fails: the run does, checked. */
 bool check_answers(const subject *s, bool fails);
 bool check_native_failure(const subject *s); /* a run that fails does so natively in the same way, and goes back */
-/* Everything on the program and on its decoded copy. */
+/* Everything but round trips, and a run of the decoded copy. */
 bool check_all(const subject *s, args *out);
 /* A run that must fail with `code` and a message that holds each of texts (NULL-terminated, or NULL): from where it stands
  * it goes back, whole and by steps, and hands the inputs back. */

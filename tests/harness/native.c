@@ -48,9 +48,9 @@ void native_close(natives *n) {
     *n = (natives){0};
 }
 
-/* One in three runs: some other for another program. */
+/* One in three runs. */
 static bool is_for_any(const subject *s, const engine *e) {
-    return (rvm_program_function_count(s->program) + e->unchecked + e->trust) % 3 == 0;
+    return (rvm_program_function_count(s->program) + s->turn + e->unchecked + e->trust) % 3 == 0;
 }
 
 static bool pair_open(pair *x, const subject *s, int way, const engine *e, rvm_options o) {
@@ -274,16 +274,14 @@ static bool are_few(const subject *s) {
     return rvm_program_function_count(s->program) <= 8 && is_short(s);
 }
 
-/* Every engine with every way where derivatives run natively, too; else each way with one engine, since LLVM compiles a
- * program anew for every pair. */
+/* Each way with one engine. */
 static bool is_paired(const subject *s, int way, unsigned k) {
-    return s->native_orders >= 1 ||
-           (k + (unsigned)way) % engine_count == rvm_program_function_count(s->program) % engine_count;
+    return (k + (unsigned)way) % engine_count == s->turn % engine_count;
 }
 
 bool check_native(const subject *s) {
     if (!is_wanted(s) || (s->derived && (s->native_orders < 1 || !is_short(s)))) return true;
-    const unsigned which = rvm_program_function_count(s->program) % (engine_count + 1);
+    const unsigned which = s->turn % (engine_count + 1);
     if (s->derived || !is_short(s)) /* some way, another for another program */
         return which == engine_count ? check_one_way(s, NATIVE_WHOLE) : check_engine(s, NATIVE_WHOLE, &engines[which]);
     for (int way = 0; way < (are_few(s) ? NATIVE_WAYS : 1); way++) {

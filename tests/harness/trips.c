@@ -22,16 +22,21 @@ static bool same_bytes(report *r, const char *what, const bytes *a, const bytes 
     return report_fail(r, "%s: %zu bytes became %zu; the first to differ is %zu", what, a->size, b->size, k);
 }
 
-static bool encode_trip(const rvm_program *p, report *r, const bytes *b, rvm_program **again) {
-    bytes c = {0};
+static bool decode(report *r, const bytes *b, rvm_program **again) {
     rvm_error e = {0};
-    bool good = report_ok(r, "decode", rvm_program_load(b->data, b->size, "again.rbc", NULL, again, &e), &e) &&
-                save(*again, r, &c) && same_bytes(r, "encode, decode, encode", b, &c);
+    return report_ok(r, "decode", rvm_program_load(b->data, b->size, "again.rbc", NULL, again, &e), &e);
+}
+
+static bool encode_trip(const rvm_program *p, report *r, const bytes *b) {
+    rvm_program *again = NULL;
+    bytes c = {0};
+    bool good = decode(r, b, &again) && save(again, r, &c) && same_bytes(r, "encode, decode, encode", b, &c);
     uint64_t id[2][2];
     rvm_program_id(p, id[0]);
-    if (good) rvm_program_id(*again, id[1]);
+    if (good) rvm_program_id(again, id[1]);
     if (good && memcmp(id[0], id[1], sizeof id[0]) != 0) good = report_fail(r, "the decoded program has another identity");
-    if (*again) rvm_program_free_bytes(*again, c.data, c.size);
+    if (again) rvm_program_free_bytes(again, c.data, c.size);
+    rvm_program_free(again);
     return good;
 }
 
@@ -54,28 +59,29 @@ static bool text_trip(const rvm_program *p, report *r, const bytes *b) {
     return good;
 }
 
-bool check_round_trips(const rvm_program *p, report *r, rvm_program **again) {
+bool check_round_trips(const rvm_program *p, report *r) {
     bytes b = {0};
-    *again = NULL;
-    bool good = save(p, r, &b) && encode_trip(p, r, &b, again) && text_trip(p, r, &b);
+    const bool good = save(p, r, &b) && encode_trip(p, r, &b) && text_trip(p, r, &b);
     rvm_program_free_bytes(p, b.data, b.size);
     return good;
 }
 
-/* Its bytes are the program's: what decoding might get wrong are tables that engines read beside them. */
-static bool check_decoded(const subject *s, const rvm_program *again, args *out) {
+/* Bytes agree (above): what decoding might get wrong are tables that engines read beside them. */
+static bool check_decoded(const subject *s, args *out) {
     subject t = *s;
+    rvm_program *again = NULL;
+    bytes b = {0};
+    bool good = save(s->program, s->rep, &b) && decode(s->rep, &b, &again);
     t.program = again;
-    t.fn = rvm_program_find(again, rvm_program_function_name(s->program, (uint32_t)s->fn));
-    return check_same(&t, out);
+    if (good) t.fn = rvm_program_find(again, rvm_program_function_name(s->program, (uint32_t)s->fn));
+    good = good && check_same(&t, out);
+    rvm_program_free_bytes(s->program, b.data, b.size);
+    rvm_program_free(again);
+    return good;
 }
 
 bool check_all(const subject *s, args *out) {
-    rvm_program *again = NULL;
     *out = (args){0};
-    bool good = check_run(s, out) && check_native(s) && check_answers(s, false) && check_derivatives(s) &&
-                check_transforms(s) && check_round_trips(s->program, s->rep, &again);
-    good = good && check_decoded(s, again, out);
-    rvm_program_free(again);
-    return good;
+    return check_run(s, out) && check_native(s) && check_answers(s, false) && check_derivatives(s) && check_transforms(s) &&
+           check_decoded(s, out);
 }

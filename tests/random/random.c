@@ -108,6 +108,8 @@ static unsigned run_text(const char *text, uint64_t seed, const natives *native,
         s.native = native;
         s.native_orders = 1;
         s.no_differences = "";
+        s.turn = (unsigned)seed;
+        check_round_trips(p, &rep);
         check_all(&s, &out);
         t->smooth += check_differences(p, fn, &in, &rep);
         free(active);

@@ -93,10 +93,13 @@ static void check_combination(const combination *c, report *rep) {
     rep->about = about;
     rvm_program *p = assemble_text(text, NULL, rep);
     rng r = {c->row * 64u + c->op + 1u};
+    if (p) check_round_trips(p, rep);
     for (int n = 0, tried = 0; p && n < 4 && tried < 200; tried++) {
         args in = args_new(p, 0), out = {0};
         subject s = subject_new(p, 0, &in, rep);
         rvm_machine *m = NULL;
+        s.few = true;
+        s.turn = (unsigned)n + c->op;
         if (c->y == RVM_F32 || c->operand[0] == RVM_F32)
             s.no_differences = ""; /* too coarse; the partials are checked below */
         if (arguments(c, &in, &r)) {
