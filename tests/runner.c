@@ -499,7 +499,8 @@ static bool left_out(const directive *reals, const char *fn) {
     return false;
 }
 
-/* Every `run` and `unrun` of the file, with all checks; derivatives not against differences, which need more digits. */
+/* Every `run` and `unrun` of the file, with all checks, every other one natively, too; derivatives not against differences,
+ * which need more digits. */
 static void run_with_real(test_case *t, const directive *reals, rvm_type real, double tolerance) {
     test_case u = *t;
     rvm_error e = {0};
@@ -519,6 +520,7 @@ static void run_with_real(test_case *t, const directive *reals, rvm_type real, d
             if (!runs || left_out(reals, directive_word(d, 1))) continue;
             u.rep.about = about;
             u.rep.line = d->line;
+            u.native = (d->line + (unsigned)real) % 2 ? t->native : NULL;
             do_run(&u, d);
         }
     t->rep = u.rep;

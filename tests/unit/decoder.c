@@ -169,7 +169,7 @@ Test(decoder, lies_with_a_right_checksum, .timeout = 120) {
             rvm_status s = load(f.bytes, f.size, &p, &e);
             cr_assert(s == RVM_OK || s == RVM_ERR_FORMAT || s == RVM_ERR_VERIFY || s == RVM_ERR_ALIAS, "byte %zu: %s: %s",
                       at, rvm_status_name(s), e.message);
-            if (p && k < 3) exercise(p, at);
+            if (p && k == (int)(at % 3)) exercise(p, at);
             *(p ? &passed : &refused) += 1;
             rvm_program_free(p);
             f.bytes[at] = old;
@@ -183,7 +183,7 @@ Test(decoder, larger_lies, .timeout = 120) {
     file f = sample();
     rng r = {2};
     unsigned char *copy = malloc(f.size);
-    for (int k = 0; k < 4000; k++) {
+    for (int k = 0; k < 2000; k++) {
         rvm_program *p;
         rvm_error e;
         memcpy(copy, f.bytes, f.size);
