@@ -329,12 +329,12 @@ static void make_room(const call *c, const LLVMValueRef *args) {
     rvm__exit_if(e, LLVMBuildNot(e->k->b, has, ""));
 }
 
-/* The caller is left where the callee was. */
-static void leave_with(const call *c, LLVMValueRef left, rvm__native_site site) {
+/* Where the callee took a side exit, the caller takes one. */
+static void exit_as_callee(const call *c, LLVMValueRef exited, rvm__native_site site) {
     rvm__emit *e = c->e;
-    LLVMValueRef ended = LLVMBuildICmp(e->k->b, LLVMIntNE, left, LLVMConstInt(e->k->i32, 0, false), "");
+    LLVMValueRef ended = LLVMBuildICmp(e->k->b, LLVMIntNE, exited, LLVMConstInt(e->k->i32, 0, false), "");
     if (e->u->w->standalone)
-        rvm__exit_with(e, ended, left);
+        rvm__exit_with(e, ended, exited);
     else if (!e->vectorised) /* which bails out at once */
         rvm__exit_at(e, ended, site, 0);
 }
@@ -360,9 +360,9 @@ static void run_call(call *c, bool apart) {
     site.against = c->dir != e->control.context->dir;
     rvm__charge(e, 1);
     args[RVM__COUNTS_PARAM] = rvm__counts_for_call(e);
-    LLVMValueRef left = LLVMBuildCall2(e->k->b, v->type, v->function, args, n, "");
+    LLVMValueRef exited = LLVMBuildCall2(e->k->b, v->type, v->function, args, n, "");
     rvm__counts_of_call(e, args[RVM__COUNTS_PARAM]);
-    leave_with(c, left, site);
+    exit_as_callee(c, exited, site);
     for (uint32_t a = 0; a < c->n; a++)
         if (!is_unused(c, a)) take_back(c, &c->arg[a]);
 }

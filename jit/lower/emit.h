@@ -22,7 +22,7 @@
  *   chunk.c             chunks of blocks, for threads           sums.c              registers that blocks add into
  *   groups.c            groups of instances in lanes            instance.c          an instance as a function: what it takes
  *   instance_body.c     its body                                function.c          one from its beginning to its end
- *   frame.c             registers and arrays; leaving them      home.c              what is in memory there
+ *   frame.c             registers and arrays; side exits        home.c              what is in memory there
  *   osr.c               functions entered at a loop             lower.c             the module and its entry
  *   c_entry.c           the same for C functions
  *
@@ -36,7 +36,7 @@
  *     a scalar that is read: the value; another: the address of a copy, and with checks of the largest magnitude it held
  *     an array: data, lengths, strides in bytes, its home and where it begins there (vm/native/native.h), and with checks
  *         the address of its largest magnitude or NULL
- * and returns not 0 when it was left (native.h). Standalone, machine, native, counts and
+ * and returns not 0 where it took a side exit (native.h). Standalone, machine, native, counts and
  * the first array are NULL and 0, in place of the first slot stands the address below which the C stack is not to be used,
  * and what it returns is the number of an end (standalone.c).
  */
@@ -99,7 +99,7 @@ typedef struct rvm__frame_ir {
     rvm__array_ir *array;
     LLVMValueRef lanes; /* alloca of moves.c, or NULL */
     LLVMBasicBlockRef entry, exits, done;
-    LLVMValueRef site; /* alloca: by which of these it is left */
+    LLVMValueRef site; /* alloca: which of these is taken */
     rvm__native_site *sites;
     uint32_t nsites, cap_sites;
     LLVMBasicBlockRef *joins; /* exits.c: where neighbours come together, in their order */
@@ -134,7 +134,7 @@ typedef struct rvm__accounting {
     uint32_t walked;                                         /* instructions since the last charge */
     uint32_t ahead; /* 0, or the end by which a loop is entered whose trips are charged already: in its body */
     uint64_t erasing[RVM__ERASED]; /* there: bits that this trip erased, which are not counted yet */
-    bool settled;                  /* it may be left: trips behind it may not count for it */
+    bool settled;                  /* it may take a side exit: trips behind it may not count for it */
     LLVMValueRef *before;          /* by pc of compute: alloca, what its first run charged */
 } rvm__accounting;
 

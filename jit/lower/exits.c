@@ -93,7 +93,7 @@ static LLVMBasicBlockRef ending(rvm__emit *e, LLVMValueRef status) {
     return cold;
 }
 
-static LLVMBasicBlockRef leaving(rvm__emit *e, rvm__native_site site, uint32_t uncharged) {
+static LLVMBasicBlockRef side_exit(rvm__emit *e, rvm__native_site site, uint32_t uncharged) {
     rvm__settle_erased(e);
     if (e->u->w->standalone)
         return ending(e, LLVMConstInt(e->k->i32, rvm__end_number(e->u, site.fn, site.pc, RVM__END_CHECK), false));
@@ -123,7 +123,7 @@ void rvm__exit_at(rvm__emit *e, LLVMValueRef cond, rvm__native_site site, uint32
         rvm__bail_out(e, cond);
         return;
     }
-    LLVMBasicBlockRef cold = leaving(e, site, uncharged), on = rvm__block(e, "ok");
+    LLVMBasicBlockRef cold = side_exit(e, site, uncharged), on = rvm__block(e, "ok");
     rvm__unlikely(e, LLVMBuildCondBr(e->k->b, cond, cold, on));
     rvm__at(e, on);
 }
@@ -144,5 +144,5 @@ void rvm__exit_now(rvm__emit *e) {
         LLVMBuildUnreachable(e->k->b);
         return;
     }
-    LLVMBuildBr(e->k->b, leaving(e, rvm__site_here(e), e->count.walked));
+    LLVMBuildBr(e->k->b, side_exit(e, rvm__site_here(e), e->count.walked));
 }

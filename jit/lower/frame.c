@@ -1,4 +1,4 @@
-/* frame.c: registers and arrays of a function as allocas; where it is left, the interpreter finds them in its own frame
+/* frame.c: registers and arrays of a function as allocas; at a side exit the interpreter finds them in its own frame
  * (deoptimisation). */
 #include "emit.h"
 #include "analysis.h"
@@ -190,7 +190,7 @@ void rvm__take_parameters(rvm__emit *e) {
     rvm__know_lengths(e);
 }
 
-/* ---- leaving ---- */
+/* ---- side exits ---- */
 
 /* Of an array in an alloca, where it is there: its elements go to the machine. */
 static LLVMValueRef take_out(rvm__emit *e, const rvm__array_ir *a) {

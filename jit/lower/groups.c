@@ -3,8 +3,8 @@
  * A group is a run of instances whose numbers within the block begin at a multiple of their count, 8 or 4, so that their
  * partial sums stand side by side. lanes.c makes of an instance (instance.c) what runs one: it takes the same, with the
  * index of the first lane. What is left at both ends runs instance after instance; so does a group that bails out: where
- * others leave to the interpreter it takes back what it did and returns 1. Then the single instances leave, if they still
- * do, at the right place.
+ * others take a side exit it takes back what it did and returns 1. Then the single instances take theirs, if they still do,
+ * at the right place.
  *
  * In lanes go blocks of unchecked code without recursion, function values, the stack and trails that are kept. Additions to
  * arrays that conflict are calls that lanes.c knows. Where the order of sums is free (k->fast), lanes are summed first; else
@@ -147,9 +147,9 @@ static void run_group(rvm__emit *e, grouping *g, uint32_t pc, bool up, LLVMBasic
     if (!rvm__declare_instance(g->o, pc)) return;
     say_how(g, g->o->function);
     if (g->order) ask_for_order(g, single);
-    LLVMValueRef left = LLVMBuildCall2(k->b, g->o->type, g->o->function, g->o->args, g->o->n, "");
+    LLVMValueRef ended = LLVMBuildCall2(k->b, g->o->type, g->o->function, g->o->args, g->o->n, "");
     LLVMBasicBlockRef adrift = rvm__block(e, "adrift");
-    LLVMValueRef choice = LLVMBuildSwitch(k->b, left, single, 2);
+    LLVMValueRef choice = LLVMBuildSwitch(k->b, ended, single, 2);
     LLVMAddCase(choice, LLVMConstInt(k->i32, RVM__GROUP_DONE, false), done);
     LLVMAddCase(choice, LLVMConstInt(k->i32, RVM__GROUP_ADRIFT, false), adrift);
     rvm__at(e, adrift);

@@ -3,8 +3,8 @@
  *
  *     rvm_instance.N(machine, frame, out, index, sums .., registers .., (data, lengths, strides) of arrays ..)
  *
- * It counts into out, and adds into partial sums of the registers that instances add into. Where others leave to the
- * interpreter it bails out; where instances may add to the same element (an array that is added into, but not only at the
+ * It counts into out, and adds into partial sums of the registers that instances add into. Where others take
+ * a side exit it bails out; where instances may add to the same element (an array that is added into, but not only at the
  * block's index in one dimension) that array *conflicts*, and each addition is a call of RVM__ADD. Whoever runs instances
  * says what these calls do: groups.c makes groups of lanes of it.
  */

@@ -108,8 +108,8 @@ static unsigned enter_array(rvm__unit *u, const rvm_param *p, LLVMValueRef array
     return n;
 }
 
-/* Scalars that are not only read go as the address of a copy, so that what the function leaves to the interpreter finds
- * them as they were. */
+/* Scalars that are not only read go as the address of a copy, so that the interpreter finds them after a side exit
+ *  as they were. */
 static unsigned enter_scalar(rvm__unit *u, const rvm_param *p, LLVMValueRef slots, LLVMValueRef copy[2], LLVMValueRef *to) {
     rvm__build *k = u->k;
     LLVMTypeRef t = rvm__build_type(k, (rvm_type)p->type);
@@ -189,16 +189,16 @@ static bool emit_entry(rvm__unit *u) {
     for (uint32_t i = 0; i < f->nparams; i++)
         n += f->params[i].ndim ? enter_array(u, &f->params[i], arrays, args + n)
                                : enter_scalar(u, &f->params[i], slots, copy[i], args + n);
-    LLVMValueRef left = LLVMBuildCall2(k->b, v->type, v->function, args, n, "");
+    LLVMValueRef exited = LLVMBuildCall2(k->b, v->type, v->function, args, n, "");
     take_counts(k, native, counts, args[4]);
-    LLVMBasicBlockRef out = LLVMAppendBasicBlockInContext(k->context, entry, "left");
+    LLVMBasicBlockRef out = LLVMAppendBasicBlockInContext(k->context, entry, "exited");
     LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(k->context, entry, "done");
-    LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntEQ, left, LLVMConstInt(k->i32, 0, false), ""), done, out);
+    LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntEQ, exited, LLVMConstInt(k->i32, 0, false), ""), done, out);
     LLVMPositionBuilderAtEnd(k->b, out);
-    LLVMBuildRet(k->b, left);
+    LLVMBuildRet(k->b, exited);
     LLVMPositionBuilderAtEnd(k->b, done);
     give_back(u, machine, first_slot, copy);
-    LLVMBuildRet(k->b, left);
+    LLVMBuildRet(k->b, exited);
     return true;
 }
 
@@ -221,8 +221,9 @@ static bool prepare(rvm__unit *u) {
     return true;
 }
 
-/* What of the run is dead: where it does not turn back, not even with chunks of threads. Where the code is left or was
- * entered within a region the compute part runs backward, though elsewhere it is elided; so that is looked at, too. */
+/* What of the run is dead: where it does not turn back, not even with chunks of threads. Where a side exit is taken or the
+ * code was entered within a region the compute part runs backward, though elsewhere it is elided; so that is looked at, too.
+ */
 static bool find_dead(rvm__unit *u) {
     const rvm__lowering *w = u->w;
     const rvm__liveness_run run = {.fn = w->fn,

@@ -18,7 +18,7 @@ typedef struct rvm__specialisation {
     uint32_t fn;
     int dir;
     bool apart;
-    bool vectorised;    /* called by an instance of a block: it bails out where others leave (instance.c) */
+    bool vectorised;    /* called by an instance of a block: it bails out at side exits (instance.c) */
     uint64_t conflicts; /* of a vectorised one, by parameter: see rvm__block_ir.conflicts */
     uint16_t discards;
     uint32_t block;               /* 0, or the end by which the block is entered */

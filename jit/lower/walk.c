@@ -1,7 +1,7 @@
 /* walk.c: the instructions of a function in the order of control.
  *
  * A stretch is walked until it jumps; where it may be jumped to, a landing begins another stretch. Charges: every stretch
- * counts its instructions and charges them where control may part, so that at a poll and where the function is left
+ * counts its instructions and charges them where control may part, so that at a poll and at a side exit
  * the count is the interpreter's. Polls stand where a loop turns. */
 #include "emit.h"
 #include "blocks.h"

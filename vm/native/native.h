@@ -1,9 +1,10 @@
 /* native.h: between the machine and native code of its program (jit/). The machine knows no LLVM.
  *
  * Native code runs a bound call from one end to the other, in primal mode, with registers where it likes. Before an
- * instruction that it cannot carry out, because a check fails or because it was not lowered, it leaves: it writes its frames
- * into the machine, the innermost first, as the interpreter would have them there, and the interpreter goes on with that
- * very instruction. So the interpreter alone decides what fails and says how, and the run can go on from there either way.
+ * instruction that it cannot carry out, because a check fails or because it was not lowered, it takes a side exit: it writes
+ * its frames into the machine, the innermost first, as the interpreter would have them there, and the interpreter goes on
+ * with that very instruction. So the interpreter alone decides what fails and says how, and the run can go on from there
+ * either way.
  */
 #ifndef RVM_NATIVE_H
 #define RVM_NATIVE_H
@@ -25,17 +26,17 @@ typedef struct rvm__native {
 } rvm__native;
 
 /* The function of the innermost frame, entered in m->dir at its end there, its arguments in that frame; scalars are written
- * back there. Not 0: it was left, and its frames stand in the machine. */
+ * back there. Not 0: it took a side exit, and its frames stand in the machine. */
 typedef int32_t (*rvm__native_entry)(rvm_machine *m, rvm__native *n);
 
-/* Small local arrays need not stand in memory. When native code is left, the function that made one writes its elements into
+/* Small local arrays need not stand in memory. At a side exit the function that made one writes its elements into
  * memory of the machine's, and what is part of it, there or in callees, has in place of an address where it begins, and in
  * `shadow` its home: the number of the frame and of the array there, so that it is found again. */
 #define RVM__HOME(frame, array) ((uint64_t)(frame) << 17 | (uint64_t)(array) << 1 | 1)
 #define RVM__HOME_FRAME(home)   ((home) >> 17)
 #define RVM__HOME_ARRAY(home)   ((home) >> 1 & 0xffff)
 
-/* A place where native code leaves a function. */
+/* A side exit. */
 typedef struct rvm__native_site {
     uint32_t fn, pc;
     int8_t dir;
@@ -50,7 +51,7 @@ typedef struct rvm__native_site {
 typedef struct rvm__native_need {
     uint64_t slots, arrays, depth;
     uint64_t bytes; /* of local arrays that it keeps out of the arena, at most */
-    uint64_t dead;  /* instructions left out: where it is left, the run cannot turn back */
+    uint64_t dead;  /* instructions left out: after a side exit the run cannot turn back */
     uint64_t stack; /* bytes of the C stack, at most, from where it is entered or recurses to where it recurses again; in the
                        code itself 0, since that is known when the code is made */
 } rvm__native_need;
@@ -83,8 +84,8 @@ typedef struct rvm__native_copy {
 } rvm__native_copy;
 
 typedef struct rvm__native_job rvm__native_job;
-/* In a worker: runs instances first to last, both included, of one chunk, on a machine of its own. Not 0: it was left before
- * one of them was through, and its frames stand in w. */
+/* In a worker: runs instances first to last, both included, of one chunk, on a machine of its own. Not 0: it took a side
+ * exit before one of them was through, and its frames stand in w. */
 typedef int32_t (*rvm__chunk_entry)(rvm_machine *w, rvm__native *n, const rvm__native_job *o, uint64_t first, uint64_t last,
                                     rvm__native_sum *sums, rvm_value *const *copies);
 

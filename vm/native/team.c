@@ -7,9 +7,9 @@
  *
  * The results of a chunk wait in a ring, the reorder buffer, until those of all chunks before it are merged. So
  * sums, counts and what fails depend on no thread. A chunk that fails, is cancelled or finds no fuel left ends the work: it
- * and what was begun behind it is taken back, and the caller goes on with it in its own thread, which meets what there was
- * to meet. What a chunk did is taken back by native code of the other direction; the interpreter goes back from the middle
- * of an instance to its begin.
+ * and what was begun behind it is taken back, and the caller goes on with it in its own thread, where it fails as it would
+ * in one thread. What a chunk did is taken back by native code of the other direction; the interpreter goes back from the
+ * middle of an instance to its begin.
  *
  * All here but the machines of workers and the results that they work on is under the lock. */
 #include <fenv.h>
@@ -153,7 +153,7 @@ static bool take_back(const team *t, worker *self, result *r, uint64_t first, ui
 }
 
 /* The machine stands in the middle of an instance: back to its begin. *k: its number. */
-static bool leave_instance(const team *t, rvm_machine *w, uint64_t *k) {
+static bool begin_again(const team *t, rvm_machine *w, uint64_t *k) {
     const rvm__native_job *job = t->job;
     const rvm__xinsn *begin = w->codes[job->fn].x + job->pc;
     const uint32_t frames = (uint32_t)job->frame + 1;
@@ -176,10 +176,10 @@ static bool leave_instance(const team *t, rvm_machine *w, uint64_t *k) {
     return !status && w->run.pc == begin && w->store.nframes == frames;
 }
 
-/* The chunk that begins with instance `first` was left in the middle. */
+/* The chunk that begins with instance `first` took a side exit. */
 static bool undo(const team *t, worker *self, result *r, uint64_t first) {
     uint64_t k = first;
-    bool good = !t->job->back || leave_instance(t, self->w, &k);
+    bool good = !t->job->back || begin_again(t, self->w, &k);
     if (good && k != first) good = take_back(t, self, r, t->job->ascending ? k - 1 : k + 1, first);
     clear(self->w);
     return good;
@@ -236,13 +236,13 @@ static bool run_chunk(const team *t, worker *self, result *r, rvm_status *lost) 
     r->counts = (rvm__native){.limit = self->fuel < PERIOD ? self->fuel : PERIOD, .fuel = self->fuel};
     w->jit.adrift = RVM_OK;
     w->jit.native = &r->counts;
-    const int32_t left = t->job->there(w, &r->counts, t->job, first, last, r->sums, r->copies);
+    const int32_t exited = t->job->there(w, &r->counts, t->job, first, last, r->sums, r->copies);
     w->jit.native = NULL;
-    if (left && w->jit.adrift && t->job->back) {
+    if (exited && w->jit.adrift && t->job->back) {
         *lost = w->jit.adrift;
         return false;
     }
-    if (left) {
+    if (exited) {
         if (!undo(t, self, r, first)) *lost = RVM_ERR_NOT_RESTORABLE;
         return false;
     }
