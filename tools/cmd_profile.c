@@ -85,7 +85,7 @@ rvm_status command_PROFILE(tool *t) {
     rvm_profile *f = NULL;
     char of[300];
     rvm_status st = choose_format(t, &format);
-    t->o.engine = "interp"; /* which alone counts */
+    if (!t->o.engine) t->o.engine = "interp";
     if (!st) st = tool_prepare(t);
     if (st) return st;
     const rvm_status ran = run(t);

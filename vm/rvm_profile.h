@@ -12,7 +12,9 @@
  * Counts are those of single steps: of a jump and its come-from the jump, of a counted loop `for` and each `next`; a run
  * that fails has counted what it ran, without the instruction that failed. They are of all runs of the machine since it was
  * made, or since rvm_machine_stats_reset, and belong to its program: with the option, derivatives run in the machine's
- * modes. Threads: a profile is a copy, which nothing changes; it may be shared.
+ * modes, interpreted. Whole runs of a machine with native code (rvm_jit.h) are native with the option, too: the same counts,
+ * from code that counts, which leaves nothing out and uses neither lanes nor threads. Threads: a profile is a copy, which
+ * nothing changes; it may be shared.
  */
 #ifndef RVM_PROFILE_H
 #define RVM_PROFILE_H
@@ -115,7 +117,8 @@ typedef struct rvm_profile_memory {
 /* The k-th sample, in the order of time: at most some hundreds, a while apart, from the start to the end. False past the
  * last. */
 RVM_API bool rvm_profile_memory_at(const rvm_profile *f, uint32_t k, rvm_profile_memory *out);
-/* Of each the most that there was at any instruction, exactly. */
+/* Of each the most that there was at any instruction, exactly; of native runs what polls saw, but for the trail, without
+ * frames of calls in progress and local arrays that native code keeps to itself. */
 RVM_API void rvm_profile_memory_peak(const rvm_profile *f, rvm_profile_memory *out);
 
 #ifdef __cplusplus

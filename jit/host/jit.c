@@ -216,13 +216,14 @@ static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
                           .trust = m->o.trust,
                           .contiguous = are_contiguous(&m->p->functions[top->fn], m->store.arrays + top->arrays),
                           .fast = a->jit->o.fast_math,
-                          .lanes = !a->jit->o.no_lanes,
+                          .lanes = !a->jit->o.no_lanes && !m->o.profile,
                           .vector_math = a->jit->o.vector_math || a->jit->o.fast_math,
+                          .profile = m->o.profile,
                           .discards = m->trail.discards,
                           .lines = a->jit->o.symbols,
-                          .threads = m->jit.threads > 1 || (m->jit.threads && a->jit->o.fast_math),
+                          .threads = !m->o.profile && (m->jit.threads > 1 || (m->jit.threads && a->jit->o.fast_math)),
                           .tolerance = m->o.tolerance};
-    what.one_way = is_one_way(&m->o);
+    what.one_way = is_one_way(&m->o) && !m->o.profile;
     return what;
 }
 
@@ -343,7 +344,7 @@ static void ran(rvm__engine *e, rvm_machine *m, uint64_t instructions) {
     const bool still = is_pending(a);
     if (a->pending && !still) rvm__hotness_again(&a->hotness, m);
     a->pending = still;
-    a->engine.soon = rvm__hotness_ran(&a->hotness, m, instructions) && !still;
+    a->engine.soon = rvm__hotness_ran(&a->hotness, m, instructions) && !still && !m->profile; /* which enters no loop */
 }
 
 static rvm_status adopt(rvm__engine *e, rvm_machine *d, rvm_error *err) {

@@ -8,6 +8,7 @@
 #include "analysis.h"
 #include "walk.h"
 #include "builder.h"
+#include "profile.h"
 
 #include <stddef.h>
 
@@ -339,6 +340,32 @@ static void exit_as_callee(const call *c, LLVMValueRef exited, rvm__native_site 
         rvm__exit_at(e, ended, site, 0);
 }
 
+/* With a profile: what the callee counts in. A call of one function finds it in a link once the machine has made it. */
+static LLVMValueRef tallies_below(rvm__emit *e, uint32_t callee) {
+    rvm__build *k = e->k;
+    const bool one = rvm__tally_has_link(e, e->control.pc);
+    LLVMValueRef args[5] = {e->frame.machine, e->count.tallies, LLVMConstInt(k->i32, e->control.pc, false),
+                            LLVMConstInt(k->i32, rvm__known_as(e->u, callee), false), LLVMConstInt(k->i32, !one, false)};
+    LLVMValueRef known = one ? rvm__get(e, k->ptr, rvm__tally_link(e, e->control.pc, offsetof(rvm__path_link, to))) : NULL,
+                 made;
+    if (!one) {
+        made = rvm__call_runtime(e, "rvm__native_tallies_below", k->ptr, 5, args);
+        rvm__exit_if(e, LLVMBuildIsNull(k->b, made, ""));
+        return made;
+    }
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(k->b), make = rvm__block(e, "path"), on = rvm__block(e, "on");
+    rvm__unlikely(e, LLVMBuildCondBr(k->b, LLVMBuildIsNull(k->b, known, ""), make, on));
+    rvm__at(e, make);
+    made = rvm__call_seldom(e, "rvm__native_tallies_below", k->ptr, 5, args);
+    rvm__exit_if(e, LLVMBuildIsNull(k->b, made, ""));
+    LLVMBasicBlockRef from[2] = {here, LLVMGetInsertBlock(k->b)};
+    LLVMBuildBr(k->b, on);
+    rvm__at(e, on);
+    LLVMValueRef phi = LLVMBuildPhi(k->b, k->ptr, ""), values[2] = {known, made};
+    LLVMAddIncoming(phi, values, from, 2);
+    return phi;
+}
+
 static void run_call(call *c, bool apart) {
     rvm__emit *e = c->e;
     LLVMValueRef *args = rvm__unit_alloc(e->u, (RVM__FIXED_PARAMS + c->n * (size_t)RVM__MOST_PARAMS) * sizeof *args);
@@ -350,6 +377,7 @@ static void run_call(call *c, bool apart) {
         rvm__charge(e, 0); /* calls alone can go on for ever */
         rvm__emit_safepoint(e, e->control.pc);
     }
+    LLVMValueRef tallies = e->u->w->profile ? tallies_below(e, c->callee) : NULL;
     pass_frame(c, args);
     make_room(c, args);
     unsigned n = RVM__FIXED_PARAMS;
@@ -359,7 +387,7 @@ static void run_call(call *c, bool apart) {
     site.calling = 1;
     site.against = c->dir != e->control.context->dir;
     rvm__charge(e, 1);
-    args[RVM__COUNTS_PARAM] = rvm__counts_for_call(e);
+    args[RVM__COUNTS_PARAM] = rvm__counts_for_call(e, tallies);
     LLVMValueRef exited = LLVMBuildCall2(e->k->b, v->type, v->function, args, n, "");
     rvm__counts_of_call(e, args[RVM__COUNTS_PARAM]);
     exit_as_callee(c, exited, site);

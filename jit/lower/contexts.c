@@ -71,8 +71,19 @@ LLVMBasicBlockRef rvm__landing_of(rvm__emit *e, rvm__context *c, uint32_t pc) {
 
 /* ---- charges and polls ---- */
 
+void rvm__walked(rvm__emit *e) {
+    const int way = e->control.context->dir;
+    if (e->u->w->profile && e->count.walked) {
+        const uint32_t next = e->count.first + e->count.walked * (uint32_t)e->count.way;
+        if (next != e->control.pc || way != e->count.way) rvm__charge(e, 0);
+    }
+    if (!e->count.walked) e->count.first = e->control.pc, e->count.way = way;
+    e->count.walked++;
+}
+
 void rvm__charge(rvm__emit *e, uint32_t extra) {
     const uint32_t n = e->count.walked + extra;
+    if (e->u->w->profile) rvm__tally_charge(e, extra);
     e->count.walked = 0;
     if (!n || e->u->w->standalone) return;
     LLVMValueRef now = rvm__get(e, e->k->i64, e->count.charged);

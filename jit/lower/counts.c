@@ -54,12 +54,14 @@ void rvm__begin_counts(rvm__emit *e) {
     }
     copy(e, e->count.charged, counted(e, e->count.counts, CHARGED));
     copy(e, e->count.calls, counted(e, e->count.counts, CALLS));
+    if (e->u->w->profile) e->count.tallies = rvm__get(e, e->k->ptr, counted(e, e->count.counts, RVM__TALLIES_AT));
 }
 
 void rvm__end_counts(rvm__emit *e) {
     LLVMValueRef from[RVM__COUNTS] = {e->count.charged, e->count.calls, e->count.below};
     for (unsigned k = 0; k < RVM__ERASED; k++) from[ERASED + k] = e->count.erased[k];
     if (e->u->w->standalone) return;
+    if (e->u->w->profile) rvm__tally_end(e);
     for (unsigned k = 0; k < RVM__COUNTS && e->count.counts; k++) copy(e, counted(e, e->count.counts, k), from[k]);
     if (e->count.counts) return;
     rvm__hand_counts(e);
@@ -67,9 +69,10 @@ void rvm__end_counts(rvm__emit *e) {
         increase(e, machine_count(e, offsetof(rvm__native, erased) + 8 * k), rvm__get(e, e->k->i64, e->count.erased[k]));
 }
 
-LLVMValueRef rvm__counts_for_call(rvm__emit *e) {
+LLVMValueRef rvm__counts_for_call(rvm__emit *e, LLVMValueRef tallies) {
     if (e->u->w->standalone) return LLVMConstNull(e->k->ptr);
-    LLVMValueRef counts = rvm__local(e, LLVMArrayType2(e->k->i64, RVM__COUNTS), "counts");
+    LLVMValueRef counts = rvm__local(e, LLVMArrayType2(e->k->i64, RVM__COUNTS + e->u->w->profile), "counts");
+    if (tallies) rvm__put_at(e, tallies, counted(e, counts, RVM__TALLIES_AT));
     increase(e, e->count.calls, rvm__build_int(e->k, 1));
     copy(e, counted(e, counts, CHARGED), e->count.charged);
     copy(e, counted(e, counts, CALLS), e->count.calls);

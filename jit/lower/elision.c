@@ -10,7 +10,8 @@
 static void found(void *userdata, const rvm__elision *region) {
     rvm__emit *e = userdata;
     if (region->forgets) e->control.elided[region->compute] = RVM__FORGOTTEN;
-    if (region->forgets || (region->trails && !e->u->w->standalone)) return; /* its segments would have to be emptied */
+    if (region->forgets || e->u->w->profile || (region->trails && !e->u->w->standalone))
+        return; /* its segments would have to be emptied */
     e->control.elided[region->compute] = RVM__ELIDED;
 }
 

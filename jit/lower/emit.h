@@ -136,6 +136,11 @@ typedef struct rvm__accounting {
     uint64_t erasing[RVM__ERASED]; /* there: bits that this trip erased, which are not counted yet */
     bool settled;                  /* it may take a side exit: trips behind it may not count for it */
     LLVMValueRef *before;          /* by pc of compute: alloca, what its first run charged */
+    /* With a profile (tally.c): */
+    LLVMValueRef tallies;         /* of the path that the function runs on */
+    struct rvm__counted *counted; /* stretches */
+    uint32_t first;               /* where what is walked and not charged begins, */
+    int way;                      /* and in which direction it goes */
 } rvm__accounting;
 
 /* Of parallel blocks: as a function that runs instances, and around such. */
@@ -172,8 +177,9 @@ enum { RVM__NO_BASE = 0xffff };
 enum { RVM__FEW = 32 };
 enum { RVM__COUNTS_PARAM = 5, RVM__FIXED_PARAMS }; /* of a function of IR, before those of the program */
 enum {
-    RVM__COUNTS = 3 + RVM__ERASED
-}; /* i64 that calls pass on: charged, calls, frames below the callee's at most, erased */
+    RVM__COUNTS = 3 + RVM__ERASED, /* i64 that calls pass on: charged, calls, frames below the callee's at most, erased */
+    RVM__TALLIES_AT = RVM__COUNTS  /* with a profile, one more: the callee's tallies */
+};
 /* Whether nothing that changes shares the memory of a parameter that is an array, seen from the function. By their roles
  * only those that are added into may overlap each other, and those that are only read. */
 static inline bool rvm__is_apart(const rvm_param *param, bool apart) {
@@ -243,7 +249,8 @@ void rvm__make_homes(rvm__emit *e);
 /* ---- counts.c ---- */
 void rvm__begin_counts(rvm__emit *e); /* at both ends of a function */
 void rvm__end_counts(rvm__emit *e);
-LLVMValueRef rvm__counts_for_call(rvm__emit *e); /* one more: memory for what it counts, which is here behind it */
+/* One more: memory for what it counts, which is here behind it. tallies: of the callee, with a profile; else NULL. */
+LLVMValueRef rvm__counts_for_call(rvm__emit *e, LLVMValueRef tallies);
 void rvm__counts_of_call(rvm__emit *e, LLVMValueRef counts);
 void rvm__hand_counts(rvm__emit *e); /* to the machine, which adds to them, and back; but for what is erased */
 void rvm__take_counts(rvm__emit *e);
@@ -255,6 +262,17 @@ LLVMValueRef rvm__site_bits_of(rvm__emit *e, const rvm_insn *in); /* of the valu
 /* Counts what waits for all trips of a loop that are charged ahead, since this trip may end here. */
 void rvm__settle_erased(rvm__emit *e);
 
+/* ---- tally.c, with a profile only ---- */
+/* What is walked and not charged, and `extra`, of which there is one at most: the instruction being walked, is counted where
+ * control may part. */
+void rvm__tally_charge(rvm__emit *e, uint32_t extra);
+void rvm__tally_exit(rvm__emit *e, uint32_t uncharged); /* in a side exit: so much of what is walked */
+void rvm__tally_exit_path(rvm__emit *e);                /* the frame that is written is on this path */
+void rvm__tally_end(rvm__emit *e);                      /* where the function ends, what was counted goes to its path */
+/* Whether the instruction is a call of one function, whose link stands behind the tallies; the address of a member of it. */
+bool rvm__tally_has_link(const rvm__emit *e, uint32_t pc);
+LLVMValueRef rvm__tally_link(rvm__emit *e, uint32_t pc, size_t member);
+
 /* ---- contexts.c ---- */
 /* A copy of a compute part, or of the whole function, walked in that direction; NULL: out of memory, noted. */
 rvm__context *rvm__context_in(rvm__emit *e, rvm__context *parent, uint32_t compute, enum rvm__pass pass, int dir);
@@ -262,6 +280,7 @@ rvm__context *rvm__context_copy(rvm__emit *e, const rvm__context *c); /* the sam
 LLVMBasicBlockRef rvm__landing_of(rvm__emit *e, rvm__context *c, uint32_t pc); /* where a jump lands past that instruction */
 /* A stretch from instruction pc on is to begin there. */
 void rvm__walk_later(rvm__emit *e, LLVMBasicBlockRef block, uint32_t pc, rvm__context *c);
+void rvm__walked(rvm__emit *e); /* the instruction being walked, which is to be charged */
 /* What was walked since the last charge, and `extra`. */
 void rvm__charge(rvm__emit *e, uint32_t extra);
 /* Before instruction pc of the context. */

@@ -110,6 +110,7 @@ static LLVMBasicBlockRef side_exit(rvm__emit *e, rvm__native_site site, uint32_t
     LLVMValueRef now = rvm__get(e, e->k->i64, e->count.charged);
     if (e->count.ahead) now = LLVMBuildSub(e->k->b, now, rvm__charged_ahead(e), "");
     rvm__put_at(e, LLVMBuildAdd(e->k->b, now, rvm__build_int(e->k, uncharged), ""), e->count.charged);
+    if (e->u->w->profile) rvm__tally_exit(e, uncharged);
     rvm__put_at(e, LLVMConstInt(e->k->i32, e->frame.nsites, false), e->frame.site);
     LLVMBuildBr(e->k->b, join_for_next(e));
     e->frame.nsites++;

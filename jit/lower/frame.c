@@ -297,6 +297,7 @@ static void write_frame(rvm__emit *e) {
                             e->frame.first_slot, e->frame.first_array,
                             e->frame.number,     e->frame.home ? e->frame.home : LLVMConstNull(k->ptr)};
     LLVMValueRef slots = rvm__call_runtime(e, "rvm__native_exit", k->ptr, 6, args);
+    if (e->u->w->profile) rvm__tally_exit_path(e);
     rvm__attribute(k, LLVMGetNamedFunction(k->module, "rvm__native_exit"), 5, "nocapture",
                    0); /* reads a home, and may write it */
     for (uint32_t n = 0; n < e->code->slots; n++) {

@@ -139,12 +139,21 @@ static void give_back(rvm__unit *u, LLVMValueRef machine, LLVMValueRef first, LL
 }
 
 /* Counts for the function, and what it counted. */
-static LLVMValueRef give_counts(rvm__build *k, LLVMValueRef native) {
+static LLVMValueRef give_counts(rvm__build *k, LLVMValueRef native, LLVMValueRef tallies) {
     const size_t from[RVM__COUNTS] = {offsetof(rvm__native, charged), offsetof(rvm__native, calls)};
-    LLVMValueRef counts = LLVMBuildAlloca(k->b, LLVMArrayType2(k->i64, RVM__COUNTS), "counts");
+    LLVMValueRef counts = LLVMBuildAlloca(k->b, LLVMArrayType2(k->i64, RVM__COUNTS + (tallies != NULL)), "counts");
     for (size_t n = 0; n < 2; n++)
         LLVMBuildStore(k->b, LLVMBuildLoad2(k->b, k->i64, member(k, native, from[n]), ""), member(k, counts, 8 * n));
+    if (tallies) LLVMBuildStore(k->b, tallies, member(k, counts, 8 * RVM__TALLIES_AT));
     return counts;
+}
+
+/* With a profile, of the frame that is entered. */
+static LLVMValueRef tallies_of(rvm__unit *u, LLVMValueRef machine, LLVMValueRef frame) {
+    const LLVMTypeRef t[2] = {u->k->ptr, u->k->i64};
+    if (!u->w->profile) return NULL;
+    LLVMValueRef f = rvm__runtime(u, "rvm__native_tallies", u->k->ptr, 2, t), args[2] = {machine, frame};
+    return LLVMBuildCall2(u->k->b, LLVMGlobalGetValueType(f), f, args, 2, "");
 }
 
 static void take_counts(rvm__build *k, LLVMValueRef native, LLVMValueRef counts, LLVMValueRef frame) {
@@ -183,7 +192,7 @@ static bool emit_entry(rvm__unit *u) {
     unsigned n = 0;
     args[n++] = machine, args[n++] = native;
     for (int i = 0; i < 3; i++) args[n++] = LLVMBuildLoad2(k->b, k->i64, member(k, native, where[i]), "");
-    LLVMValueRef first_slot = args[2], counts = args[n++] = give_counts(k, native);
+    LLVMValueRef first_slot = args[2], counts = args[n++] = give_counts(k, native, tallies_of(u, machine, args[4]));
     LLVMValueRef slots = frame_at(k, machine, offsetof(rvm_machine, store.slots), first_slot, sizeof(rvm_value));
     LLVMValueRef arrays = frame_at(k, machine, offsetof(rvm_machine, store.arrays), args[3], sizeof(rvm__array));
     for (uint32_t i = 0; i < f->nparams; i++)

@@ -128,7 +128,7 @@ static bool pass_region(rvm__emit *e, const rvm_insn *in, uint32_t *next) {
     const uint32_t pc = e->control.pc;
     const enum rvm__pass pass = e->control.context->pass;
     const bool up = e->control.context->dir > 0;
-    e->count.walked++;
+    rvm__walked(e);
     if (in->op == RVM_OP_compute) {
         const uint32_t undo = e->f->code[in->target].target;
         if (up) return *next = pc + 1, enter_part(e, pc, PASS_FIRST);
@@ -216,7 +216,7 @@ static bool step(rvm__emit *e, uint32_t *next) {
         LLVMBuildBr(e->k->b, e->frame.done);
         return false;
     }
-    if (rvm__leave_out(e, in, op)) return e->count.walked++, true;
+    if (rvm__leave_out(e, in, op)) return rvm__walked(e), true;
     switch (rvm__class_of(op)) {
     case RVM_CLASS_CONTROL: return emit_control(e, in, x, op);
     case RVM_CLASS_REGION: return pass_region(e, in, next);
@@ -231,7 +231,7 @@ static bool step(rvm__emit *e, uint32_t *next) {
     case RVM_CLASS_TRAIL: on_trail(e, in, x, op); break;
     case RVM_CLASS_ARRAY: rvm__emit_array(e, in, x, op); break;
     }
-    e->count.walked++;
+    rvm__walked(e);
     return true;
 }
 

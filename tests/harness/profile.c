@@ -287,20 +287,22 @@ static bool compare(report *r, const char *what, const rvm_machine *m, steps *s)
     return good;
 }
 
-static bool check_plan(const subject *s, const engine *e, const plan *p) {
+/* j: the machine that is profiled runs natively; NULL: it does not. */
+static bool check_plan(const subject *s, const engine *e, const plan *p, rvm_jit *j) {
     rvm_machine *m = NULL, *stepped = NULL;
     args a = args_copy(s->in), b = args_copy(s->in);
     steps counted = {0};
     rvm_error error;
     char what[80];
     rvm_options o = engine_options(s, e);
-    snprintf(what, sizeof what, "%s, %s", e->name, p->name);
+    snprintf(what, sizeof what, "%s, %s%s", e->name, p->name, j ? ", natively" : "");
     args_activate(&a, s->active);
     args_activate(&b, s->active);
     o.keep_shadows = p->keeps;
     bool good = report_ok(s->rep, what, rvm_machine_new(s->program, &o, &stepped, &error), &error);
     o.profile = true;
     good = good && report_ok(s->rep, what, rvm_machine_new(s->program, &o, &m, &error), &error);
+    good = good && (!j || report_ok(s->rep, what, rvm_jit_attach(j, m, &error), &error));
     if (good && !rvm_machine_bind(m, s->fn, a.a, a.n, p->mode, p->at_end, &error) &&
         !rvm_machine_bind(stepped, s->fn, b.a, b.n, p->mode, p->at_end, &error) && run_both(p, m, stepped, &counted))
         good = compare(s->rep, what, m, &counted);
@@ -312,12 +314,22 @@ static bool check_plan(const subject *s, const engine *e, const plan *p) {
     return good;
 }
 
+/* The same counts from native code, by one of the engines in turn. */
+static bool check_natively(const subject *s, const engine *e) {
+    bool good = true;
+    if (!s->native || !s->native->way[NATIVE_WHOLE] || s->native_orders < 1 || s->derived || s->options.exact) return true;
+    for (size_t j = 0; good && j < sizeof plans / sizeof *plans; j++)
+        if (plans[j].at_end == s->inverse && plans[j].mode == RVM_PRIMAL)
+            good = check_plan(s, e, &plans[j], s->native->way[NATIVE_WHOLE]);
+    return good;
+}
+
 bool check_profile(const subject *s) {
     enum { SOME = 3 };
     const engine *const some[SOME] = {&engines[0], &engines[1], &exact_engine};
     bool good = true;
     for (unsigned k = 0; good && k < SOME; k++)
         for (size_t j = 0; takes_part(s, k) && good && j < sizeof plans / sizeof *plans; j++)
-            if (plans[j].at_end == s->inverse || plans[j].mode != RVM_PRIMAL) good = check_plan(s, some[k], &plans[j]);
-    return good;
+            if (plans[j].at_end == s->inverse || plans[j].mode != RVM_PRIMAL) good = check_plan(s, some[k], &plans[j], NULL);
+    return good && check_natively(s, &engines[rvm_program_function_count(s->program) % 2]);
 }

@@ -583,7 +583,9 @@ if rvm run norm.rasm --dump=ir >dump 2>&1; then
     expect 0 'norm, forward: *lowering*out = 5' rvm run norm.rasm x=[3,4] --engine=jit --verbose --any-lengths --cache off
     expect 0 "norm'adj, forward, for n=2: *d out / d x" rvm grad norm.rasm --of out x=[3,4] --engine=jit --verbose
     expect 0 "over'grad, forward: " rvm grad over.rasm --of y y=2 x=3 --engine=jit --verbose
-    expect 0 'is interpreted: native code does not count by opcode' rvm run norm.rasm x=[3,4] --engine=jit --profile --verbose
+    expect 0 'norm, forward, for n=2: *bytes of native code*2 add.sqr' rvm run norm.rasm x=[3,4] --engine=jit --profile --verbose
+    expect 0 'norm, forward, for n=2: *18 instructions: 3 forward, 8 compute, 7 undo' rvm profile norm.rasm x=[3,4] --engine=jit --verbose
+    expect 0 'undo      down     f64   re      sub.sqr' rvm profile norm.rasm x=[3,4] --engine=jit
     expect 0 'define *@norm.*fadd' rvm run norm.rasm --dump=ir
     expect 0 '.globl*norm.' rvm run norm.rasm --dump=asm --backward
     expect 0 "norm'grad*define" rvm grad norm.rasm --of out --dump=ir

@@ -596,6 +596,7 @@ static const char *refused(const asked *q, const rvm__derived *d) {
     if (q->m->o.keep_shadows && (q->ask == ASK_GRADIENT || q->ask == ASK_SWEEP))
         return "native code does not go forward again after a sweep (keep_shadows)";
     if (d->machine && lacks_trail(q, d)) return no_trail;
+    if (q->m->o.profile) return "derivatives are counted in the machine's modes (profile)";
     return rvm__native_refuses(&q->m->o);
 }
 

@@ -5,6 +5,7 @@
 #include "c_stack.h"
 #include "memory.h"
 #include "out_of_line.h"
+#include "profile.h"
 #include "run.h"
 
 #include <string.h>
@@ -90,6 +91,21 @@ static rvm_value *rvm__native_exit(rvm_machine *m, const rvm__native_site *site,
     }
     if (f->nconsts) memcpy(m->store.slots + slots + f->nregs, f->consts, f->nconsts * sizeof *f->consts);
     return m->store.slots + slots;
+}
+
+/* With a profile: the tallies of a frame; what a callee counts in, and whether the call is counted there; of a side exit the
+ * path of the frame. */
+static rvm__tally *rvm__native_tallies(const rvm_machine *m, uint64_t frame) {
+    return m->profile->paths[m->store.frames[frame].path].tallies;
+}
+
+static rvm__tally *rvm__native_tallies_below(rvm_machine *m, const rvm__tally *from, uint32_t pc, uint32_t callee,
+                                             int32_t counts) {
+    return rvm__profile_below(m, from, pc, callee, counts);
+}
+
+static void rvm__native_exit_path(rvm_machine *m, uint64_t frame, const rvm__tally *tallies) {
+    m->store.frames[frame].path = rvm__profile_number(tallies);
 }
 
 static double *rvm__native_magnitudes(rvm_machine *m, uint64_t slots) {
@@ -260,6 +276,9 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(__divti3),
     SYMBOL(rvm__native_safepoint_in_group),
     SYMBOL(rvm__native_adrift),
+    SYMBOL(rvm__native_tallies),
+    SYMBOL(rvm__native_tallies_below),
+    SYMBOL(rvm__native_exit_path),
 };
 const size_t rvm__native_nsymbols = sizeof rvm__native_symbols / sizeof *rvm__native_symbols;
 
@@ -267,7 +286,6 @@ const size_t rvm__native_nsymbols = sizeof rvm__native_symbols / sizeof *rvm__na
 
 const char *rvm__native_refuses(const rvm_options *o) {
     if (o->exact) return "native code keeps no record of what rounding loses (exact)";
-    if (o->profile) return "native code does not count by opcode (profile)";
     return NULL;
 }
 
@@ -387,7 +405,8 @@ rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
     return RVM_OK;
 }
 
-/* Whether the interpreter does nothing now that native code does not. */
+/* Whether the interpreter does nothing now that native code does not. With a profile runs are native from an end of the
+ * bound call only: within one the interpreter's counts of a stretch are not complete. */
 static bool is_plain(const rvm_machine *m) {
     return m->bound.mode == RVM_PRIMAL && !m->run.single && !m->store.nguards && !m->profile;
 }

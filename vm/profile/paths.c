@@ -17,7 +17,12 @@ static void *zeroed(const rvm_machine *m, size_t size) {
 }
 
 static size_t tallies_size(const rvm_machine *m, uint32_t fn) {
-    return ((size_t)m->p->functions[fn].ncode + 1) * sizeof(rvm__tally);
+    const size_t n = m->p->functions[fn].ncode;
+    return sizeof(rvm__path_head) + (n + 1) * sizeof(rvm__tally) + n * sizeof(rvm__path_link);
+}
+
+static rvm__path_head *head_of(const rvm__tally *tallies) {
+    return (rvm__path_head *)(uintptr_t)tallies - 1;
 }
 
 bool rvm__profile_new(rvm_machine *m) {
@@ -29,7 +34,7 @@ bool rvm__profile_new(rvm_machine *m) {
 void rvm__profile_free(rvm_machine *m) {
     rvm__profile *p = m->profile;
     if (!p) return;
-    for (uint32_t k = 0; k < p->npaths; k++) resize(m, p->paths[k].tallies, tallies_size(m, p->paths[k].fn), 0);
+    for (uint32_t k = 0; k < p->npaths; k++) resize(m, head_of(p->paths[k].tallies), tallies_size(m, p->paths[k].fn), 0);
     if (p->paths) resize(m, p->paths, p->cap_paths * sizeof *p->paths, 0);
     if (p->edges) resize(m, p->edges, p->cap_edges * sizeof *p->edges, 0);
     if (p->index) resize(m, p->index, p->cap_index * sizeof *p->index, 0);
@@ -40,7 +45,11 @@ void rvm__profile_free(rvm_machine *m) {
 /* Paths stay, since frames have their numbers. */
 void rvm__profile_reset(rvm_machine *m) {
     rvm__profile *p = m->profile;
-    for (uint32_t k = 0; k < p->npaths; k++) memset(p->paths[k].tallies, 0, tallies_size(m, p->paths[k].fn));
+    for (uint32_t k = 0; k < p->npaths; k++) {
+        const size_t n = m->p->functions[p->paths[k].fn].ncode;
+        memset(p->paths[k].tallies, 0, (n + 1) * sizeof(rvm__tally));
+        for (size_t pc = 0; pc < n; pc++) rvm__profile_links(m, &p->paths[k])[pc].calls = 0;
+    }
     for (uint32_t k = 0; k < p->nedges; k++) p->edges[k].calls = 0;
     rvm__profile_forget_memory(m);
 }
@@ -100,7 +109,10 @@ static bool add_path(const rvm_machine *m, rvm__path path, uint32_t *number) {
     void *paths = p->paths;
     const bool room = grow(m, &paths, &p->cap_paths, p->npaths + 1, sizeof *p->paths);
     p->paths = paths;
-    if (!room || !(path.tallies = zeroed(m, tallies_size(m, path.fn)))) return false;
+    rvm__path_head *head = room ? zeroed(m, tallies_size(m, path.fn)) : NULL;
+    if (!head) return false;
+    head->number = p->npaths;
+    path.tallies = (rvm__tally *)(head + 1);
     p->tallied += m->p->functions[path.fn].ncode;
     *number = p->npaths;
     p->paths[p->npaths++] = path;
@@ -168,10 +180,25 @@ static rvm__path_edge *new_call(const rvm_machine *m, uint32_t from, uint32_t pc
     return add(m, edge);
 }
 
-rvm__path_edge *rvm__profile_call(rvm_machine *m, uint32_t pc, uint32_t callee) {
-    const uint32_t from = m->store.frames[m->store.nframes - 1].path;
+static rvm__path_edge *call_from(const rvm_machine *m, uint32_t from, uint32_t pc, uint32_t callee) {
     rvm__path_edge *e = find(m->profile, from, pc, callee);
     return e ? e : new_call(m, from, pc, callee);
+}
+
+rvm__path_edge *rvm__profile_call(rvm_machine *m, uint32_t pc, uint32_t callee) {
+    return call_from(m, m->store.frames[m->store.nframes - 1].path, pc, callee);
+}
+
+rvm__tally *rvm__profile_below(rvm_machine *m, const rvm__tally *from, uint32_t pc, uint32_t callee, bool counts) {
+    const uint32_t caller = rvm__profile_number(from);
+    rvm__path_edge *e = call_from(m, caller, pc, callee);
+    if (!e) return NULL;
+    rvm__tally *to = m->profile->paths[e->to].tallies;
+    if (counts)
+        e->calls++;
+    else
+        rvm__profile_links(m, &m->profile->paths[caller])[pc].to = to;
+    return to;
 }
 
 rvm_status rvm__profile_enter(rvm_machine *m) {

@@ -23,6 +23,16 @@ typedef struct rvm__tally {
 } rvm__tally;
 _Static_assert(sizeof(rvm__tally) == sizeof(rvm__xinsn), "an offset in code is one among tallies");
 
+/* What native code finds from the tallies of a path: before them the number of the path, behind them for each instruction
+ * where it leads as a call, if native code made it, and how often that did. */
+typedef struct rvm__path_link {
+    rvm__tally *to; /* the callee's; NULL: not yet, or there are several callees */
+    uint64_t calls;
+} rvm__path_link;
+typedef struct rvm__path_head {
+    uint64_t number, unused;
+} rvm__path_head;
+
 typedef struct rvm__path {
     uint32_t fn, parent, call_pc; /* parent: RVM__NO_PATH of an entry, and of what all paths beyond the limit share */
     uint8_t up;                   /* rvm_profile_mode of the counter going up, outside of compute parts */
@@ -62,6 +72,16 @@ void rvm__profile_reset(rvm_machine *m);
 rvm_status rvm__profile_enter(rvm_machine *m);
 /* The innermost frame is about to call: the way to the path of the callee; NULL: out of memory. The call is not counted. */
 rvm__path_edge *rvm__profile_call(rvm_machine *m, uint32_t pc, uint32_t callee);
+
+/* Native code is about to call from a path: the tallies of the callee's. `counts`: the call is counted here, since the
+ * instruction has several callees; else native code does, in the link. NULL: out of memory. */
+rvm__tally *rvm__profile_below(rvm_machine *m, const rvm__tally *from, uint32_t pc, uint32_t callee, bool counts);
+static inline uint32_t rvm__profile_number(const rvm__tally *tallies) {
+    return (uint32_t)((const rvm__path_head *)tallies)[-1].number;
+}
+static inline rvm__path_link *rvm__profile_links(const rvm_machine *m, const rvm__path *path) {
+    return (rvm__path_link *)(path->tallies + m->p->functions[path->fn].ncode + 1);
+}
 
 /* memory.c: the run may hold more than ever; at a poll, or at an end of a run; samples and peaks are of what comes now. */
 void rvm__profile_grown(rvm_machine *m);

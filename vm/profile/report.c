@@ -100,11 +100,19 @@ static bool recurs(const rvm__profile *from, const rvm__path_edge *e) {
     return e->from < from->npaths && !to->shared && to->parent != e->from;
 }
 
-static void measure(rvm_profile *f, const rvm__profile *from) {
+/* By the interpreter, and by native code. */
+static uint64_t calls_of(const rvm_machine *m, const rvm__path_edge *e) {
+    const rvm__profile *p = m->profile;
+    return e->calls + (e->from < p->npaths ? rvm__profile_links(m, &p->paths[e->from])[e->pc].calls : 0);
+}
+
+static void measure(rvm_profile *f, const rvm_machine *m) {
+    const rvm__profile *from = m->profile;
     f->npaths = from->npaths;
     f->nfunctions = f->p->nfunctions;
     for (uint32_t k = 0; k < from->npaths; k++) f->nran += f->p->functions[from->paths[k].fn].ncode;
-    for (uint32_t k = 0; k < from->nedges; k++) f->nrecursions += recurs(from, &from->edges[k]) && from->edges[k].calls;
+    for (uint32_t k = 0; k < from->nedges; k++)
+        f->nrecursions += recurs(from, &from->edges[k]) && calls_of(m, &from->edges[k]);
     for (uint32_t fn = 0; fn < f->nfunctions; fn++) f->nplaces += f->p->functions[fn].ncode;
 }
 
@@ -168,17 +176,19 @@ static void take_paths(rvm_profile *f, const rvm__profile *from) {
         if (f->paths[k].parent >= 0) f->paths[f->paths[k].parent].total += f->paths[k].total;
 }
 
-static void take_edges(rvm_profile *f, const rvm__profile *from) {
+static void take_edges(rvm_profile *f, const rvm_machine *m) {
+    const rvm__profile *from = m->profile;
     uint32_t n = 0;
     for (uint32_t k = 0; k < from->nedges; k++) {
         const rvm__path_edge *e = &from->edges[k];
-        f->functions[e->callee].calls += e->calls;
+        const uint64_t calls = calls_of(m, e);
+        f->functions[e->callee].calls += calls;
         if (!recurs(from, e)) {
-            f->paths[e->to].calls += e->calls;
+            f->paths[e->to].calls += calls;
             continue;
         }
-        f->paths[e->to].recursions += e->calls;
-        if (e->calls) f->recursions[n++] = (rvm_profile_recursion){e->from, e->to, e->pc, e->calls};
+        f->paths[e->to].recursions += calls;
+        if (calls) f->recursions[n++] = (rvm_profile_recursion){e->from, e->to, e->pc, calls};
     }
 }
 
@@ -354,12 +364,12 @@ rvm_status rvm_profile_new(const rvm_machine *m, rvm_profile **out, rvm_error *e
     rvm_profile *f = m->al.alloc(m->al.userdata, NULL, 0, sizeof *f);
     if (f) {
         *f = (rvm_profile){.al = m->al, .p = m->p};
-        measure(f, m->profile);
+        measure(f, m);
         f->failed = !make_room(f);
     }
     if (f && !f->failed) {
         take_paths(f, m->profile);
-        take_edges(f, m->profile);
+        take_edges(f, m);
         take_memory(f, m);
         add_functions(f);
         add_lines(f);
