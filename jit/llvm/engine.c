@@ -126,8 +126,7 @@ rvm_status rvm__compiler_open(const rvm__compiler_options *o, rvm__compiler **ou
     rvm__compiler *c = rvm__realloc(&al, NULL, 0, sizeof *c);
     if (!c) return rvm__fail_memory(err);
     *c = (rvm__compiler){.o = *o, .al = al};
-    rvm_status status = rvm__target_host(&c->target, RVM__CPU_NATIVE, o->level, err);
-    if (!status) status = rvm__target_open(&c->target, err);
+    const rvm_status status = rvm__target_open_host(&c->target, RVM__CPU_NATIVE, o->level, err);
     if (status) {
         rvm__compiler_close(c);
         return status;
@@ -306,8 +305,7 @@ rvm_status rvm__compiler_object(rvm__compiler *c, const rvm__lowering *what, con
     rvm__target t;
     rvm__object n;
     LLVMMemoryBufferRef object = NULL;
-    rvm_status status = rvm__target_host(&t, cpu, c->target.level, err);
-    if (!status) status = rvm__target_open(&t, err);
+    rvm_status status = rvm__target_open_host(&t, cpu, c->target.level, err);
     if (!status) status = make_ir(c, &t, what, &k, &n, err);
     if (!status) ask_for_frames(c, &k);
     if (!status) status = rvm__target_emit(&t, k.module, LLVMObjectFile, &object, err);

@@ -43,21 +43,16 @@ static const struct {
 } processors[] = {
     {"", "generic"}, {"x86_64", "x86-64"}, {"x86_64", "x86-64-v2"}, {"x86_64", "x86-64-v3"}, {"x86_64", "x86-64-v4"}};
 
-static rvm_status choose_processor(rvm__target *t, const char *cpu, rvm_error *err) {
-    const bool native = strcmp(cpu, RVM__CPU_NATIVE) == 0;
-    bool known = native;
+static rvm_status check_processor(const char *triple, const char *cpu, rvm_error *err) {
+    bool known = strcmp(cpu, RVM__CPU_NATIVE) == 0;
     char all[120] = RVM__CPU_NATIVE;
     for (size_t k = 0; k < sizeof processors / sizeof *processors; k++) {
-        if (strncmp(t->triple, processors[k].kind, strlen(processors[k].kind)) != 0) continue;
+        if (strncmp(triple, processors[k].kind, strlen(processors[k].kind)) != 0) continue;
         known |= strcmp(cpu, processors[k].name) == 0;
         snprintf(all + strlen(all), sizeof all - strlen(all), ", %s", processors[k].name);
     }
-    if (!known)
-        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no processor `%.60s` is known for %.80s, but %s", cpu, t->triple,
-                         all);
-    t->cpu = native ? LLVMGetHostCPUName() : LLVMCreateMessage(cpu);
-    t->features = native ? LLVMGetHostCPUFeatures() : LLVMCreateMessage("");
-    return RVM_OK;
+    if (known) return RVM_OK;
+    return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no processor `%.60s` is known for %.80s, but %s", cpu, triple, all);
 }
 
 static const char *same_name(const char *name) {
@@ -68,7 +63,8 @@ static const char *same_name(const char *name) {
  * conventions that keep registers, on x86-64 those of doubles, too, and libmvec are there for two kinds. */
 static rvm__traits traits_of(const rvm__target *t) {
     enum { PRESERVE_MOST = 14, PRESERVE_ALL = 15 };
-    const bool x86 = !strncmp(t->triple, "x86_64", 6), arm = !strncmp(t->triple, "aarch64", 7);
+    const bool device = !strncmp(t->triple, "nvptx", 5), x86 = !strncmp(t->triple, "x86_64", 6),
+               arm = !strncmp(t->triple, "aarch64", 7);
     const unsigned width = strstr(t->features, "+avx512f") ? 8 : strstr(t->features, "+avx2") ? 4 : 2;
     return (rvm__traits){.group = width < 4 ? 4 : width,
                          .width = width,
@@ -79,23 +75,21 @@ static rvm__traits traits_of(const rvm__target *t) {
                          .vectors = x86   ? "bde"[width / 4]
                                     : arm ? 'n'
                                           : 0,
+                         .words = device,
                          .function = same_name};
 }
 
-rvm_status rvm__target_host(rvm__target *t, const char *cpu, unsigned level, rvm_error *err) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT; /* LLVM's table of targets belongs to the process */
-    pthread_once(&once, know_host);
-    *t = (rvm__target){.level = level, .triple = LLVMGetDefaultTargetTriple()};
-    rvm_status status = choose_processor(t, cpu, err);
-    if (!status) t->traits = traits_of(t);
-    return status;
-}
-
-rvm_status rvm__target_open(rvm__target *t, rvm_error *err) {
+rvm_status rvm__target_open(rvm__target *t, const char *triple, const char *cpu, const char *features, unsigned level,
+                            rvm_error *err) {
     static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess, LLVMCodeGenLevelDefault,
                                                  LLVMCodeGenLevelAggressive};
     LLVMTargetRef target;
     char *why = NULL;
+    *t = (rvm__target){.level = level,
+                       .triple = LLVMCreateMessage(triple),
+                       .cpu = LLVMCreateMessage(cpu),
+                       .features = LLVMCreateMessage(features)};
+    t->traits = traits_of(t);
     if (LLVMGetTargetFromTriple(t->triple, &target, &why)) {
         rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "LLVM has no code for %s: %s", t->triple, why);
         LLVMDisposeMessage(why);
@@ -109,6 +103,22 @@ rvm_status rvm__target_open(rvm__target *t, rvm_error *err) {
     t->layout = LLVMCopyStringRepOfTargetData(data);
     LLVMDisposeTargetData(data);
     return RVM_OK;
+}
+
+rvm_status rvm__target_open_host(rvm__target *t, const char *cpu, unsigned level, rvm_error *err) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT; /* LLVM's table of targets belongs to the process */
+    pthread_once(&once, know_host);
+    const bool native = strcmp(cpu, RVM__CPU_NATIVE) == 0;
+    char *const triple = LLVMGetDefaultTargetTriple();
+    char *const name = native ? LLVMGetHostCPUName() : LLVMCreateMessage(cpu);
+    char *const features = native ? LLVMGetHostCPUFeatures() : LLVMCreateMessage("");
+    *t = (rvm__target){0};
+    rvm_status status = check_processor(triple, cpu, err);
+    if (!status) status = rvm__target_open(t, triple, name, features, level, err);
+    LLVMDisposeMessage(triple);
+    LLVMDisposeMessage(name);
+    LLVMDisposeMessage(features);
+    return status;
 }
 
 void rvm__target_close(rvm__target *t) {

@@ -22,25 +22,19 @@ static const char source[] = "fn histogram(s: real, x: real[n], p: i64[n], y: re
                              "    end\n"
                              "end\n";
 
-static const char *same_name(const char *name) {
-    return name;
-}
-
 typedef struct wanted {
     const char *triple, *cpu, *features;
-    rvm__traits traits;
+    bool bytes;                   /* memory is cleared by bytes */
     const char *has[2], *has_not; /* in its assembly, without lanes and in lanes; has_not may be NULL */
 } wanted;
 
 #define DEVICE "nvptx64-nvidia-cuda", "sm_80", "+ptx70"
-#define PLAIN(more)                                                                                                         \
-    { .group = 4, .width = 2, .function = same_name, .words = more }
 static const wanted targets[] = {
-    {DEVICE, PLAIN(true), {"sqrt.rn.f64", "sqrt.rn.f64"}, "st.local.u8"},
-    {DEVICE, PLAIN(false), {"st.local.u8", "st.local.u8"}, NULL}, /* so the line above tells something */
-    {"x86_64-unknown-linux-gnu", "x86-64-v3", "", PLAIN(false), {"vsqrtsd", "vsqrtpd"}, NULL},
-    {"aarch64-unknown-linux-gnu", "generic", "", PLAIN(false), {"fsqrt\td", "fsqrt\tv"}, NULL},
-    {"riscv64-unknown-linux-gnu", "generic-rv64", "+d", PLAIN(false), {"fsqrt.d", "fsqrt.d"}, NULL},
+    {DEVICE, false, {"sqrt.rn.f64", "sqrt.rn.f64"}, "st.local.u8"},
+    {DEVICE, true, {"st.local.u8", "st.local.u8"}, NULL}, /* so the line above tells something */
+    {"x86_64-unknown-linux-gnu", "x86-64-v3", "", false, {"vsqrtsd", "vsqrtpd"}, NULL},
+    {"aarch64-unknown-linux-gnu", "generic", "", false, {"fsqrt\td", "fsqrt\tv"}, NULL},
+    {"riscv64-unknown-linux-gnu", "generic-rv64", "+d", false, {"fsqrt.d", "fsqrt.d"}, NULL},
 };
 
 static bool is_there(const char *triple) {
@@ -55,15 +49,12 @@ static bool is_there(const char *triple) {
 static LLVMMemoryBufferRef emit(report *r, const rvm_program *p, const wanted *w, bool lanes) {
     const rvm__lowering what = {
         .p = p, .direction = 1, .unchecked = true, .trust = true, .contiguous = true, .fast = true, .lanes = lanes};
-    rvm__target t = {.level = 2,
-                     .triple = LLVMCreateMessage(w->triple),
-                     .cpu = LLVMCreateMessage(w->cpu),
-                     .features = LLVMCreateMessage(w->features),
-                     .traits = w->traits};
+    rvm__target t;
     rvm__build k = {0};
     rvm_error e = {0};
     LLVMMemoryBufferRef out = NULL;
-    rvm_status status = rvm__target_open(&t, &e);
+    rvm_status status = rvm__target_open(&t, w->triple, w->cpu, w->features, 2, &e);
+    t.traits.words &= !w->bytes;
     if (!status && !rvm__build_begin(&k, &t.traits, "test")) abort();
     if (!status) {
         rvm__target_prepare(&t, k.module);
