@@ -4,6 +4,11 @@
  * joins what follows from the node into facts, its own or others', and says whether any grew. Nodes are visited in an order
  * along which facts flow, the strongly connected components of a graph one after the other, each in a ring until as many
  * visits in a row as it has nodes have made nothing grow: the least fixpoint, in any order.
+ *
+ * A lattice has no description of its own: bottom is zeroed memory and the join the union of bits, below, or of sets of
+ * bits, in nearly all clients (fold.c and conflicts.c have chains of three), so that rows of functions would only stand
+ * around what is one expression. What differs is the transfer, which is the visit; a client whose facts spread unchanged
+ * has no visit either, but edges.
  */
 #ifndef RVM_SOLVER_H
 #define RVM_SOLVER_H

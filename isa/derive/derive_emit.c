@@ -142,9 +142,8 @@ static uint32_t most_instructions(const rvm__derive *t) {
 
 /* How many compute parts the instruction being derived stands in. */
 static uint32_t nested(const rvm__derive *t) {
-    const rvm_insn *code = rvm__source(t)->code;
     uint32_t n = 0;
-    for (uint32_t pc = 0; pc < t->pc; pc++) n += (code[pc].op == RVM_OP_compute) - (code[pc].op == RVM_OP_do);
+    RVM__EACH_INSN_IN(x, rvm__source(t), 0, t->pc) n += (x.in->op == RVM_OP_compute) - (x.in->op == RVM_OP_do);
     return n;
 }
 

@@ -55,13 +55,12 @@ static bool has_index(const rvm_function *f, uint32_t view, uint16_t index) {
 /* Whether what lies around the view, since the array is there, is loops alone, of whose indices it has each: then each of
  * its runs shows another row. */
 static bool is_new_each_time(const rvm_function *f, const uses *u) {
-    for (uint32_t pc = u->made; pc < u->view; pc++) {
-        const rvm_insn *in = &f->code[pc];
-        if (rvm__is_jump(in->op)) return false;
-        if (in->op == RVM_OP_compute && f->code[in->target].target > u->view) return false;
-        if (in->op == RVM_OP_do && in->target > u->view) return false;
-        if (in->op == RVM_OP_par && in->target > u->view) return false;
-        if (in->op == RVM_OP_for && in->target > u->view && !has_index(f, u->view, rvm__places(f, in)->slot)) return false;
+    RVM__EACH_INSN_IN(x, f, u->made, u->view) {
+        const bool around = x.in->target > u->view;
+        if (rvm__is_jump(x.in->op)) return false;
+        if (x.in->op == RVM_OP_compute && f->code[x.in->target].target > u->view) return false;
+        if ((x.in->op == RVM_OP_do || x.in->op == RVM_OP_par) && around) return false;
+        if (x.in->op == RVM_OP_for && around && !has_index(f, u->view, x.q->slot)) return false;
     }
     return true;
 }

@@ -146,11 +146,10 @@ static void forget_between(rvm__forms *w, uint32_t from, uint32_t to) {
         forget_between(w, to, from);
         return;
     }
-    for (uint32_t pc = from + 1; pc < to; pc++) {
-        const rvm_insn *in = f->code + pc;
-        const char *letters = rvm__place_letters(in, buffer);
-        for (uint32_t k = 0; k < in->nplaces; k++)
-            if (rvm__letter_toggles(letters[k])) forget(w, rvm__places(f, in) + k);
+    RVM__EACH_INSN_IN(x, f, from + 1, to) {
+        const char *letters = rvm__place_letters(x.in, buffer);
+        for (uint32_t k = 0; k < x.in->nplaces; k++)
+            if (rvm__letter_toggles(letters[k])) forget(w, x.q + k);
     }
     w->work -= to - from < w->work ? to - from : w->work;
     if (w->work) return;

@@ -148,10 +148,8 @@ static void enter_arrays(rvm__emit *e, LLVMValueRef arrays, uint32_t gap) {
 /* Compute parts around that no trail is to know of. */
 static unsigned untracked_parts(const rvm__emit *e, uint32_t gap) {
     unsigned n = 0;
-    for (uint32_t pc = 0; pc < gap; pc++) {
-        const rvm_insn *in = &e->f->code[pc];
-        if (in->op == RVM_OP_compute && in->target >= gap) n += !rvm__is_tracked(e, pc, in->target);
-    }
+    RVM__EACH_INSN_IN(x, e->f, 0, gap)
+        if (x.in->op == RVM_OP_compute && x.in->target >= gap) n += !rvm__is_tracked(e, x.pc, x.in->target);
     return n;
 }
 
@@ -178,12 +176,13 @@ static rvm__context *all_around(rvm__emit *e, int inner, uint32_t gap) {
     if (!c) return NULL;
     c->gap = gap;
     c->head = rvm__loop_head(e->f, e->at, inner);
-    for (uint32_t pc = 0; pc < gap && c; pc++) {
-        const rvm_insn *in = &e->f->code[pc];
-        if (in->op == RVM_OP_compute && in->target >= gap)
-            c = part_around(e, c, pc, e->u->w->turns >> parts++ & 1);
-        else if (rvm__begins_loop(e->f, pc) && in->target >= gap)
-            c = loop_around(e, c, pc);
+    RVM__EACH_INSN_IN(x, e->f, 0, gap) {
+        if (x.in->target < gap) continue;
+        if (x.in->op == RVM_OP_compute)
+            c = part_around(e, c, x.pc, e->u->w->turns >> parts++ & 1);
+        else if (rvm__begins_loop(e->f, x.pc))
+            c = loop_around(e, c, x.pc);
+        if (!c) break;
     }
     return c;
 }

@@ -35,14 +35,15 @@ static unsigned depth_of(search *s, uint32_t fn, uint32_t param, unsigned around
     const rvm_function *f = &s->p->functions[fn];
     const uint16_t array = f->params[param].index;
     unsigned open = 0, depth = 0;
-    for (uint32_t pc = 0; pc < f->ncode && around < MOST_DEEP && s->left; pc++, s->left--) {
-        const rvm_insn *in = &f->code[pc];
-        const rvm_place *q = rvm__places(f, in);
-        if (in->op == RVM_OP_for || in->op == RVM_OP_par) open++;
-        if (in->op == RVM_OP_next || in->op == RVM_OP_endpar) open--;
-        if (rvm__is_call(in)) depth = deeper(depth, depth_in_call(s, in, q, array, around + open));
-        for (uint32_t k = 0; k < in->nplaces; k++)
-            if (q[k].kind == RVM_PLACE_ELEM && q[k].slot == array) depth = deeper(depth, around + open);
+    if (around >= MOST_DEEP) return depth;
+    RVM__EACH_INSN(x, f) {
+        if (!s->left) break;
+        s->left--;
+        if (x.in->op == RVM_OP_for || x.in->op == RVM_OP_par) open++;
+        if (x.in->op == RVM_OP_next || x.in->op == RVM_OP_endpar) open--;
+        if (rvm__is_call(x.in)) depth = deeper(depth, depth_in_call(s, x.in, x.q, array, around + open));
+        for (uint32_t k = 0; k < x.in->nplaces; k++)
+            if (x.q[k].kind == RVM_PLACE_ELEM && x.q[k].slot == array) depth = deeper(depth, around + open);
     }
     return depth;
 }

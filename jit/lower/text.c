@@ -24,9 +24,8 @@ uint32_t rvm__maker_of(const rvm_function *f, uint16_t array, uint32_t pc) {
 }
 
 bool rvm__is_closed(const rvm_function *f, uint32_t from, uint32_t to) {
-    for (uint32_t pc = from + 1; pc < to; pc++) {
-        if (rvm__is_jump(f->code[pc].op) && f->code[pc].target < from) return false;
-    }
+    RVM__EACH_INSN_IN(x, f, from + 1, to)
+        if (rvm__is_jump(x.in->op) && x.in->target < from) return false;
     return true;
 }
 

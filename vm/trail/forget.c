@@ -141,15 +141,14 @@ static uint32_t next_forgetting(const rvm_machine *m, uint32_t frame, uint32_t f
     const rvm__frame *top = &m->store.frames[frame];
     const rvm_function *f = &m->p->functions[top->fn];
     const uint32_t gap = gap_of(m, frame);
-    for (uint32_t pc = from; pc < gap; pc++) {
-        const rvm_insn *in = &f->code[pc];
-        if (rvm__pair_of(in->op) == RVM_PAIR_segment) {
-            const uint32_t level = m->codes[top->fn].x[pc].trail.level;
-            for (uint32_t k = 0; k <= level; k++) at->segments[k] += rvm__is_inverse(in->op) ? -1u : 1u;
+    RVM__EACH_INSN_IN(x, f, from, gap) {
+        if (rvm__pair_of(x.in->op) == RVM_PAIR_segment) {
+            const uint32_t level = m->codes[top->fn].x[x.pc].trail.level;
+            for (uint32_t k = 0; k <= level; k++) at->segments[k] += rvm__is_inverse(x.in->op) ? -1u : 1u;
         }
-        if (in->op != RVM_OP_compute || in->target < gap) continue;
+        if (x.in->op != RVM_OP_compute || x.in->target < gap) continue;
         at->deep++;
-        if (rvm__forgets(f, pc) && region_bits(m, frame, pc) & FORGETS) return pc;
+        if (rvm__forgets(f, x.pc) && region_bits(m, frame, x.pc) & FORGETS) return x.pc;
     }
     return 0;
 }
