@@ -106,6 +106,27 @@ RVM_API const char *rvm_type_name(rvm_type t); /* "i64" ...; "?" outside the enu
 typedef enum rvm_role { RVM_READ, RVM_ACC, RVM_OWN } rvm_role;
 RVM_API const char *rvm_role_name(rvm_role r);
 
+/* What an instruction asks of a processor, by the formulas of its row and family and the letters of its operands: how often
+ * each kind of arithmetic unit works (a negation adds, a choice is logic, an elementary function is one), accesses to
+ * registers and elements (an update reads and writes its target; an element's address is a register that is read), values
+ * that move onto a trail or a stack or back, jumps, and how often the counter's direction turns (twice where a callee runs
+ * against its caller, or a compute part is taken back). Array instructions and arguments of calls count as no accesses. */
+typedef enum rvm_unit {
+    RVM_UNIT_ADD,
+    RVM_UNIT_MULTIPLY,
+    RVM_UNIT_DIVIDE,
+    RVM_UNIT_FUNCTION,
+    RVM_UNIT_COMPARE,
+    RVM_UNIT_LOGIC,
+    RVM_UNIT_CONVERT,
+    RVM_UNITS
+} rvm_unit;
+RVM_API const char *rvm_unit_name(rvm_unit unit); /* "add" ...; "?" outside the enum */
+typedef struct rvm_work {
+    uint16_t units[RVM_UNITS];
+    uint16_t register_reads, register_writes, memory_reads, memory_writes, trail, jumps, turns;
+} rvm_work;
+
 /* fix: signed Q20.43 in an int64_t. to: nearest, ties to even; saturates, NaN gives 0; from: exact up to 53 bits. */
 #define RVM_FIX_FRACTION 43
 RVM_API int64_t rvm_fix_from_double(double x);

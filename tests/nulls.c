@@ -82,6 +82,7 @@ static void names(void) {
     HARMLESS(rvm_type_is_floating, t, !rvm_type_is_floating((rvm_type)99));
     HARMLESS(rvm_type_name, t, !strcmp(rvm_type_name((rvm_type)99), "?"));
     HARMLESS(rvm_role_name, r, !strcmp(rvm_role_name((rvm_role)99), "?"));
+    HARMLESS(rvm_unit_name, unit, !strcmp(rvm_unit_name((rvm_unit)99), "?"));
 }
 
 static void files(void) {
@@ -361,6 +362,8 @@ static void profiles(const rvm_machine *counting) {
     HARMLESS(rvm_profile_total, out, (rvm_profile_total(f, NULL), true));
     HARMLESS(rvm_profile_kind, f, !rvm_profile_kind(NULL, 0, &kind));
     HARMLESS(rvm_profile_kind, out, !rvm_profile_kind(f, 0, NULL));
+    HARMLESS(rvm_profile_kind_work, f, !rvm_profile_kind_work(NULL, 0, &(rvm_work){0}));
+    HARMLESS(rvm_profile_kind_work, out, !rvm_profile_kind_work(f, 0, NULL));
     HARMLESS(rvm_profile_path_at, f, !rvm_profile_path_at(NULL, 0, &path));
     HARMLESS(rvm_profile_path_at, out, !rvm_profile_path_at(f, 0, NULL));
     HARMLESS(rvm_profile_recursion_at, f, !rvm_profile_recursion_at(NULL, 0, &recursion));

@@ -66,6 +66,9 @@ typedef struct rvm_profile_kind_count {
 } rvm_profile_kind_count;
 /* The k-th, most frequent first. False past the last. */
 RVM_API bool rvm_profile_kind(const rvm_profile *f, uint32_t k, rvm_profile_kind_count *out);
+/* What one instruction of that kind asks of a processor; of a swept one its adjoint, as if every real operand that is no
+ * constant had a shadow. False past the last. */
+RVM_API bool rvm_profile_kind_work(const rvm_profile *f, uint32_t k, rvm_work *out);
 
 /* A call path: a function that was bound (parent -1), or a path, a call in it, and the function called. A function that is
  * on the path already, in the same direction, is taken together with that path. Parents stand before their children. Beyond

@@ -1,6 +1,7 @@
 /* report.c: a profile as its reader has it: prefix sums of what was counted, and what they add up to. */
 #include "profile.h"
 #include "support.h"
+#include "work.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@ typedef struct ran {
 typedef struct kind {
     uint64_t key; /* 0: none */
     rvm_profile_kind_count is;
+    rvm_work work; /* of one */
 } kind;
 
 struct rvm_profile {
@@ -316,12 +318,18 @@ static bool reserve_kind(rvm_profile *f) {
     return true;
 }
 
-static void add_kind(rvm_profile *f, const rvm_profile_kind_count *k, unsigned op, unsigned row) {
-    const uint64_t key = key_of(k, op, row);
+static void add_kind(rvm_profile *f, const rvm_profile_kind_count *k, const rvm_function *g, const rvm_insn *in,
+                     unsigned op) {
+    const uint64_t key = key_of(k, op, in->row);
     if (!reserve_kind(f)) f->failed = true;
     if (f->failed) return;
     kind *slot = slot_of(f->kinds, f->cap_kinds, key);
-    if (!slot->key) *slot = (kind){key, *k}, slot->is.count = 0, f->nkinds++;
+    if (!slot->key) {
+        *slot = (kind){.key = key, .is = *k};
+        slot->is.count = 0;
+        rvm__work_of(g, in, k->direction < 0, k->mode == RVM_PROFILE_SWEPT, &slot->work);
+        f->nkinds++;
+    }
     slot->is.count += k->count;
 }
 
@@ -337,7 +345,7 @@ static void add_kinds(rvm_profile *f, uint32_t path, uint32_t pc, const rvm_prof
             k.direction = down ? -1 : 1;
             k.mnemonic = rvm__op_info[op].name;
             k.count = c->n[mode][down];
-            if (k.count) add_kind(f, &k, op, in->row);
+            if (k.count) add_kind(f, &k, g, in, op);
         }
 }
 
@@ -387,6 +395,12 @@ void rvm_profile_total(const rvm_profile *f, rvm_profile_counts *out) {
 bool rvm_profile_kind(const rvm_profile *f, uint32_t k, rvm_profile_kind_count *out) {
     if (!f || !out || k >= f->nkinds) return false;
     *out = f->kinds[k].is;
+    return true;
+}
+
+bool rvm_profile_kind_work(const rvm_profile *f, uint32_t k, rvm_work *out) {
+    if (!f || !out || k >= f->nkinds) return false;
+    *out = f->kinds[k].work;
     return true;
 }
 

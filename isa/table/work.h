@@ -1,0 +1,11 @@
+/* work.h: what an instruction asks of a processor, by the formulas of its row and family. Internal to the library. */
+#ifndef RVM_WORK_H
+#define RVM_WORK_H
+
+#include "program.h"
+
+/* Of instruction `in` of f, executed where the counter goes up or down; swept: its adjoint is, with all its real operands
+ * taken to have shadows that are no constants. */
+void rvm__work_of(const rvm_function *f, const rvm_insn *in, bool down, bool swept, rvm_work *out);
+
+#endif
