@@ -5,13 +5,14 @@
 # Argument: the source folder.
 set -eu
 cd "$1"
-installed="jit/rvm_jit.h vm/rvm.h vm/rvm_derivatives.h vm/rvm_profile.h assembler/rvm_asm.h schedules/rvm_schedule.h isa/rvm_program.h"
+installed="jit/rvm_jit.h vm/rvm.h vm/rvm_derivatives.h vm/rvm_profile.h coprocessor/rvm_coprocessor.h assembler/rvm_asm.h schedules/rvm_schedule.h isa/rvm_program.h"
 declare -A uses=(
     [isa]="isa"
     [assembler]="assembler isa"
     [schedules]="schedules isa/program/support.h isa/rvm_program.h"
     [vm]="vm isa"
     [vm/derivatives]="vm/derivatives vm/answers.h vm/hessian.h isa/program/support.h $installed"
+    [coprocessor]="coprocessor isa/program/support.h $installed"
     [jit]="jit vm isa"
     [tools]="tools $installed"
     [examples]="examples $installed"
@@ -19,7 +20,7 @@ declare -A uses=(
 )
 library='^jit/(rvm_jit\.h|host/.*)$'
 declare -A home_of
-while read -r path; do home_of[${path##*/}]=$path; done < <(find isa assembler schedules vm jit tools tests bench examples -type f | sort -r)
+while read -r path; do home_of[${path##*/}]=$path; done < <(find isa assembler schedules vm coprocessor jit tools tests bench examples -type f | sort -r)
 bad=0 seen=0
 foreign() {
     echo "$file:$line: $name does not belong here"

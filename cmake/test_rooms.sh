@@ -13,6 +13,7 @@ assembler
 schedules
 vm vm/interp vm/trail vm/native vm/profile
 vm/derivatives
+coprocessor
 jit/host
 jit/lower jit/lanes jit/llvm
 tools'
@@ -22,7 +23,7 @@ circles=''
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$1"
 # Objects of sources that are gone stay in a build folder.
-find isa assembler schedules vm jit tools -name '*.c.o' -not -path 'isa/CMakeFiles/rvm_docgen*' | sort |
+find isa assembler schedules vm coprocessor jit tools -name '*.c.o' -not -path 'isa/CMakeFiles/rvm_docgen*' | sort |
     while read -r object; do
         source=$(sed -E 's#CMakeFiles/[^/]*\.dir/##; s#\.o$##' <<<"$object")
         if [ -f "$root/$source" ]; then echo "$object"; fi

@@ -15,6 +15,7 @@ cat >"$work/given.h" <<'C'
 #include "rvm_schedule.h"
 #include "rvm_jit.h"
 #include "rvm_profile.h"
+#include "rvm_coprocessor.h"
 /* What the examples take for granted. */
 extern rvm_machine *m;
 extern rvm_error e;
@@ -39,8 +40,8 @@ awk -v to="$work" '
     FILENAME !~ /\.h$/ && /^```/ { end() }
     FILENAME !~ /\.h$/ && out { print >out }
     /^```c$/ { begin(FNR + 1) }' README.md docs/*.md */README.md examples/*/README.md \
-    isa/rvm_program.h assembler/rvm_asm.h schedules/rvm_schedule.h vm/rvm.h vm/rvm_derivatives.h vm/rvm_profile.h jit/rvm_jit.h
-compile() { "$cc" -std=c99 -Wall -Wextra -Werror -Iisa -Iassembler -Ischedules -Ivm -Ijit "$@"; }
+    isa/rvm_program.h assembler/rvm_asm.h schedules/rvm_schedule.h vm/rvm.h vm/rvm_derivatives.h vm/rvm_profile.h coprocessor/rvm_coprocessor.h jit/rvm_jit.h
+compile() { "$cc" -std=c99 -Wall -Wextra -Werror -Iisa -Iassembler -Ischedules -Ivm -Icoprocessor -Ijit "$@"; }
 for example in "$work"/*.c; do compile -fsyntax-only "$example"; done
 compile "$work/1.c" -o "$work/readme" "$build/cmake/librvm.so" -Wl,-rpath,"$build/cmake"
 RVM_CACHE_DIR='' "$work/readme" >"$work/got"
