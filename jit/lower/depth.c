@@ -53,9 +53,11 @@ static void begin(cover *c) {
 /* ---- over the call graph ---- */
 
 static bool join(rvm__summary *to, uint16_t levels, uint16_t asks, bool always) {
-    const bool sooner = always && !to->always_asks;
+    bool grew = always && !to->always_asks;
     to->always_asks |= always;
-    return rvm__join16(&to->levels, levels) | rvm__join16(&to->asks, asks) | sooner;
+    grew |= rvm__join16(&to->levels, levels);
+    grew |= rvm__join16(&to->asks, asks);
+    return grew;
 }
 
 /* What an instruction adds to the summary of its function, with that around it. */
