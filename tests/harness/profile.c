@@ -276,11 +276,28 @@ static bool same_sums(report *r, const char *what, const rvm_profile *f, const r
     return true;
 }
 
+/* By mode and direction, all paths together: the profile adds these up in a pass of its own. */
+static bool same_modes(report *r, const char *what, const rvm_profile *f, const steps *s) {
+    rvm_profile_counts total, stepped = {0};
+    rvm_profile_total(f, &total);
+    for (int mode = 0; mode < RVM_PROFILE_MODES; mode++)
+        for (int way = 0; way < 2; way++) {
+            for (size_t k = 0; k < s->cap_entries; k++)
+                if (s->entries[k].node != NONE) stepped.n[mode][way] += s->entries[k].counts.n[mode][way];
+            if (total.n[mode][way] != stepped.n[mode][way])
+                return report_fail(r, "%s: profile in %s, %s: %llu, steps counted %llu", what, rvm_profile_mode_name(mode),
+                                   way ? "down" : "up", (unsigned long long)total.n[mode][way],
+                                   (unsigned long long)stepped.n[mode][way]);
+        }
+    return true;
+}
+
 static bool compare(report *r, const char *what, const rvm_machine *m, steps *s) {
     rvm_profile *f = NULL;
     rvm_error e;
     rvm_profile_path path;
-    bool good = report_ok(r, "profile", rvm_profile_new(m, &f, &e), &e) && same_sums(r, what, f, m, s->n);
+    bool good = report_ok(r, "profile", rvm_profile_new(m, &f, &e), &e) && same_sums(r, what, f, m, s->n) &&
+                same_modes(r, what, f, s);
     for (uint32_t k = 0; good && rvm_profile_path_at(f, k, &path); k++)
         good = same_path(r, what, f, rvm_machine_program(m), s, k);
     rvm_profile_free(f);
