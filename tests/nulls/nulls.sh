@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs nulls.c and compares what it tried with the headers: every pointer and every kind (enum) of every function that is
+# Runs the program of this folder and compares what it tried with the headers: every pointer and every kind (enum) of every function that is
 # public, and what librvm.so exports with what the headers declare. Arguments: the program, librvm.so, the source folder.
 set -euo pipefail
 program=$1 library=$2 tree=$3
@@ -46,7 +46,7 @@ fi
 grep ' ' "$scratch/declared" >"$scratch/parameters" || true
 sort -u "$scratch/tried" >"$scratch/once"
 if ! diff "$scratch/parameters" "$scratch/once"; then
-    echo "declared (<) and tried with NULL or no kind (>): add to tests/nulls.c what is missing"
+    echo "declared (<) and tried with NULL or no kind (>): add to tests/nulls/ what is missing"
     status=1
 fi
 [ $status -ne 0 ] || echo "$(grep -vc ' ' "$scratch/declared") functions, $(grep -c . "$scratch/parameters") parameters"
