@@ -16,82 +16,79 @@ static void json_counts(json *j, const rvm_profile_counts *c) {
     json_close(j, '}');
 }
 
-static void json_kinds(json *j, const rvm_profile *f) {
+/* Element k of a list; false: there is none. */
+typedef bool json_element(json *j, const profiled *p, uint32_t k);
+static void json_list(json *j, const char *name, const profiled *p, json_element *element) {
+    json_key(j, name);
+    json_open(j, '[');
+    for (uint32_t k = 0; element(j, p, k); k++) {}
+    json_close(j, ']');
+}
+
+static bool json_kind(json *j, const profiled *p, uint32_t n) {
     rvm_profile_kind_count k;
-    json_key(j, "kinds");
-    json_open(j, '[');
-    for (uint32_t i = 0; rvm_profile_kind(f, i, &k); i++) {
-        json_open(j, '{');
-        json_key(j, "mnemonic"), json_text(j, k.mnemonic);
-        json_key(j, "row"), json_text(j, k.row);
-        json_key(j, "type"), json_text(j, rvm_type_name(k.type));
-        json_key(j, "operands"), json_text(j, rvm_type_name(k.operands));
-        json_key(j, "places"), json_text(j, k.places);
-        json_key(j, "direction"), json_text(j, k.direction > 0 ? "up" : "down");
-        json_key(j, "mode"), json_text(j, rvm_profile_mode_name(k.mode));
-        json_key(j, "tangents"), json_bool(j, k.tangents);
-        json_key(j, "count"), json_uint(j, k.count);
-        json_close(j, '}');
-    }
-    json_close(j, ']');
+    if (!rvm_profile_kind(p->f, n, &k)) return false;
+    json_open(j, '{');
+    json_key(j, "mnemonic"), json_text(j, k.mnemonic);
+    json_key(j, "row"), json_text(j, k.row);
+    json_key(j, "type"), json_text(j, rvm_type_name(k.type));
+    json_key(j, "operands"), json_text(j, rvm_type_name(k.operands));
+    json_key(j, "places"), json_text(j, k.places);
+    json_key(j, "direction"), json_text(j, k.direction > 0 ? "up" : "down");
+    json_key(j, "mode"), json_text(j, rvm_profile_mode_name(k.mode));
+    json_key(j, "tangents"), json_bool(j, k.tangents);
+    json_key(j, "count"), json_uint(j, k.count);
+    json_close(j, '}');
+    return true;
 }
 
-static void json_functions(json *j, const profiled *p) {
+static bool json_function(json *j, const profiled *p, uint32_t fn) {
     rvm_profile_function g;
-    json_key(j, "functions");
-    json_open(j, '[');
-    for (uint32_t fn = 0; rvm_profile_function_at(p->f, fn, &g); fn++) {
-        if (!g.calls && !g.total) continue;
-        json_open(j, '{');
-        json_key(j, "name"), json_text(j, rvm_program_function_name(p->t->program, fn));
-        json_key(j, "calls"), json_uint(j, g.calls);
-        json_key(j, "total"), json_uint(j, g.total);
-        json_key(j, "own"), json_counts(j, &g.own);
-        json_close(j, '}');
-    }
-    json_close(j, ']');
+    if (!rvm_profile_function_at(p->f, fn, &g)) return false;
+    if (!g.calls && !g.total) return true;
+    json_open(j, '{');
+    json_key(j, "name"), json_text(j, rvm_program_function_name(p->t->program, fn));
+    json_key(j, "calls"), json_uint(j, g.calls);
+    json_key(j, "total"), json_uint(j, g.total);
+    json_key(j, "own"), json_counts(j, &g.own);
+    json_close(j, '}');
+    return true;
 }
 
-static void json_lines(json *j, const rvm_profile *f) {
+static bool json_line(json *j, const profiled *p, uint32_t k) {
     rvm_profile_line line;
-    json_key(j, "lines");
-    json_open(j, '[');
-    for (uint32_t k = 0; rvm_profile_line_at(f, k, &line); k++) {
-        json_open(j, '{');
-        json_key(j, "file"), json_text(j, line.file);
-        json_key(j, "line"), json_uint(j, line.line);
-        json_key(j, "own"), json_counts(j, &line.own);
-        json_close(j, '}');
-    }
-    json_close(j, ']');
+    if (!rvm_profile_line_at(p->f, k, &line)) return false;
+    json_open(j, '{');
+    json_key(j, "file"), json_text(j, line.file);
+    json_key(j, "line"), json_uint(j, line.line);
+    json_key(j, "own"), json_counts(j, &line.own);
+    json_close(j, '}');
+    return true;
 }
 
-static void json_paths(json *j, const profiled *p) {
+static bool json_path(json *j, const profiled *p, uint32_t k) {
     rvm_profile_path path, parent;
-    json_key(j, "paths");
-    json_open(j, '[');
-    for (uint32_t k = 0; rvm_profile_path_at(p->f, k, &path); k++) {
-        const char *file = NULL;
-        uint32_t line = 0;
-        const bool called = path.parent >= 0 && rvm_profile_path_at(p->f, (uint32_t)path.parent, &parent);
-        if (called) rvm_program_position(p->t->program, parent.fn, path.call_pc, &file, &line, NULL);
-        json_open(j, '{');
-        json_key(j, "function"), json_text(j, rvm_program_function_name(p->t->program, path.fn));
-        json_key(j, "parent");
-        if (called)
-            json_uint(j, (uint64_t)path.parent);
-        else
-            json_null(j);
-        json_key(j, "file"), json_text(j, file);
-        json_key(j, "line"), json_uint(j, line);
-        json_key(j, "calls"), json_uint(j, path.calls);
-        json_key(j, "recursions"), json_uint(j, path.recursions);
-        json_key(j, "shared"), json_bool(j, path.shared);
-        json_key(j, "total"), json_uint(j, path.total);
-        json_key(j, "own"), json_counts(j, &path.own);
-        json_close(j, '}');
-    }
-    json_close(j, ']');
+    const char *file = NULL;
+    uint32_t line = 0;
+    if (!rvm_profile_path_at(p->f, k, &path)) return false;
+    const bool called = path.parent >= 0 && rvm_profile_path_at(p->f, (uint32_t)path.parent, &parent);
+    if (called) rvm_program_position(p->t->program, parent.fn, path.call_pc, &file, &line, NULL);
+    json_open(j, '{');
+    json_key(j, "function"), json_text(j, rvm_program_function_name(p->t->program, path.fn));
+    json_key(j, "parent");
+    if (called)
+        json_uint(j, (uint64_t)path.parent);
+    else
+        json_null(j);
+    json_key(j, "file"), json_text(j, file);
+    json_key(j, "line"), json_uint(j, line);
+    json_key(j, "calls"), json_uint(j, path.calls);
+    json_key(j, "recursions"), json_uint(j, path.recursions);
+    json_key(j, "shared"), json_bool(j, path.shared);
+    json_key(j, "total"), json_uint(j, path.total);
+    json_key(j, "own"), json_counts(j, &path.own);
+    json_close(j, '}');
+    return true;
 }
 
 static void json_erased(json *j, const profiled *p) {
@@ -116,16 +113,20 @@ static void json_held(json *j, const rvm_profile_memory *h, bool when) {
     json_close(j, '}');
 }
 
-static void json_memory(json *j, const rvm_profile *f) {
+static bool json_sample(json *j, const profiled *p, uint32_t k) {
+    rvm_profile_memory h;
+    if (!rvm_profile_memory_at(p->f, k, &h)) return false;
+    json_held(j, &h, true);
+    return true;
+}
+
+static void json_memory(json *j, const profiled *p) {
     rvm_profile_memory h;
     json_key(j, "memory");
     json_open(j, '{');
-    rvm_profile_memory_peak(f, &h);
+    rvm_profile_memory_peak(p->f, &h);
     json_key(j, "peak"), json_held(j, &h, false);
-    json_key(j, "samples");
-    json_open(j, '[');
-    for (uint32_t k = 0; rvm_profile_memory_at(f, k, &h); k++) json_held(j, &h, true);
-    json_close(j, ']');
+    json_list(j, "samples", p, json_sample);
     json_close(j, '}');
 }
 
@@ -135,11 +136,11 @@ void profile_json(json *j, const profiled *p) {
     json_key(j, "of"), json_text(j, p->of);
     json_key(j, "instructions"), json_uint(j, rvm_profile_sum(&total));
     json_key(j, "modes"), json_counts(j, &total);
-    json_kinds(j, p->f);
-    json_functions(j, p);
-    json_lines(j, p->f);
-    json_paths(j, p);
-    json_memory(j, p->f);
+    json_list(j, "kinds", p, json_kind);
+    json_list(j, "functions", p, json_function);
+    json_list(j, "lines", p, json_line);
+    json_list(j, "paths", p, json_path);
+    json_memory(j, p);
     json_erased(j, p);
 }
 

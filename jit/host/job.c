@@ -6,11 +6,10 @@
  * compiler; all else is guarded by the lock, which is free while LLVM works.
  * LLVM cannot be interrupted: what is no longer wanted is compiled to the end,
  * and kept. */
-#define _GNU_SOURCE /* pthread_attr_setstacksize */
 #include "job.h"
 #include "support.h"
+#include "thread.h"
 
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
@@ -71,21 +70,6 @@ static void *work(void *p) {
     return NULL;
 }
 
-/* A thread that handles no signal of the process. */
-static bool start(pthread_t *thread, job *w) {
-    pthread_attr_t a;
-    sigset_t all, before;
-    if (pthread_attr_init(&a)) return false;
-    sigfillset(&all);
-    bool good = !pthread_attr_setstacksize(&a, STACK) && !pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (good) {
-        good = !pthread_create(thread, &a, work, w);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
-    pthread_attr_destroy(&a);
-    return good;
-}
-
 static job *new_job(rvm_jit *j, const rvm__lowering *what, rvm__record *r, rvm__bytes *key) {
     void *bytes;
     size_t size;
@@ -104,7 +88,7 @@ bool rvm__job_start(rvm_jit *j, const rvm__lowering *what, rvm__record *r, rvm__
     job *w = new_job(j, what, r, key);
     if (!w) return false;
     if (j->has_thread) pthread_join(j->thread, NULL); /* which has let go of the lock, and ends */
-    j->has_thread = j->busy = start(&j->thread, w);
+    j->has_thread = j->busy = rvm__thread_start(&j->thread, STACK, work, w);
     if (!j->busy) free_job(w);
     return j->busy;
 }

@@ -1,12 +1,10 @@
 /* module.c: the one thing that the module exports. Requests are guarded: where LLVM runs out of memory they fail. What
  * compiles goes through calls and expressions by recursion, as LLVM does: it has a thread with enough stack of its own,
  * whatever the caller's is like. */
-#include <pthread.h>
-#include <signal.h>
-
 #include "engine.h"
 #include "out_of_memory.h"
 #include "support.h"
+#include "thread.h"
 
 typedef struct request {
     enum { OPEN, COMPILE, LINK, PRINT, OBJECT } kind;
@@ -44,27 +42,12 @@ static void *run_errand(void *p) {
     return NULL;
 }
 
-/* The thread handles no signal of the process. */
-static bool start(errand *x, size_t stack, pthread_t *thread) {
-    pthread_attr_t a;
-    sigset_t all, before;
-    if (pthread_attr_init(&a)) return false;
-    sigfillset(&all);
-    bool good = !pthread_attr_setstacksize(&a, stack) && !pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (good) {
-        good = !pthread_create(thread, &a, run_errand, x);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
-    pthread_attr_destroy(&a);
-    return good;
-}
-
 /* In a thread of its own, for which the caller waits. */
 static rvm_status carry_out_apart(request r, rvm_error *err) {
     enum { ROOMY = 64 << 20, ENOUGH = 8 << 20 };
     errand x = {.r = &r, .err = err};
     pthread_t thread;
-    if (!start(&x, ROOMY, &thread) && !start(&x, ENOUGH, &thread))
+    if (!rvm__thread_start(&thread, ROOMY, run_errand, &x) && !rvm__thread_start(&thread, ENOUGH, run_errand, &x))
         return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "there is no memory for a thread that compiles");
     pthread_join(thread, NULL);
     return x.status;

@@ -14,13 +14,13 @@
  * All here but the machines of workers and the results that they work on is under the lock. */
 #include <fenv.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 #include "c_stack.h"
 #include "memory.h"
 #include "native.h"
 #include "out_of_line.h"
+#include "thread.h"
 #include "instruction.h"
 
 enum { PERIOD = 1000000, PATIENCE = 64 }; /* instructions between polls; polls that a chunk still has after a cancel */
@@ -444,14 +444,12 @@ static void end(rvm_machine *m) {
     m->jit.running = NULL;
 }
 
-/* Helpers handle no signal of the process. Where one cannot be started, the others do its work. */
+/* Where one cannot be started, the others do its work. */
 static void start(team *t) {
-    sigset_t all, before;
-    sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before)) return;
-    for (uint32_t k = 1; k < t->nworkers; k++)
-        t->workers[k].started = t->workers[k].w && !pthread_create(&t->workers[k].thread, NULL, help, &t->workers[k]);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    for (uint32_t k = 1; k < t->nworkers; k++) {
+        worker *w = &t->workers[k];
+        w->started = w->w && rvm__thread_start(&w->thread, 0, help, w);
+    }
 }
 
 static bool has_locks(team *t) {

@@ -55,9 +55,9 @@ void rvm__profile_reset(rvm_machine *m) {
 }
 
 bool rvm__in_compute(const rvm_function *f, uint32_t pc) {
-    RVM__EACH_INSN_IN(x, f, 0, pc + 1)
-        if (x.in->op == RVM_OP_compute && x.in->target >= pc) return true;
-    return false;
+    uint32_t end = 0;
+    RVM__EACH_INSN_IN(x, f, 0, pc + 1) end = rvm__compute_end(x.in, end);
+    return pc < end;
 }
 
 /* ---- room ---- */

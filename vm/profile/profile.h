@@ -109,8 +109,13 @@ static inline void rvm__profile_trips(const rvm_machine *m, const rvm__xinsn *bo
     rvm__profile_count(m, body + step, body + 2 * step, (int64_t)(n - left));
 }
 
-/* Whether the instruction belongs to a compute part, the innermost around it: its ends do, `undo` does not. */
-bool rvm__in_compute(const rvm_function *f, uint32_t pc);
+/* Through a function in the order of the text: where the compute parts end that have begun so far, given where those
+ * before this instruction do, 0 at first. An instruction before that end is in one, `do` too. */
+static inline uint32_t rvm__compute_end(const rvm_insn *in, uint32_t end) {
+    return in->op == RVM_OP_compute && in->target + 1 > end ? in->target + 1 : end;
+}
+bool rvm__in_compute(const rvm_function *f, uint32_t pc); /* of one alone */
+
 static inline uint8_t rvm__profile_opposite(uint8_t mode) {
     static const uint8_t other[] = {RVM_PROFILE_BACKWARD, RVM_PROFILE_UNDO, RVM_PROFILE_COMPUTE, RVM_PROFILE_FORWARD};
     return other[mode];

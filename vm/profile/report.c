@@ -143,12 +143,11 @@ static rvm_profile_counts counts_of(const ran *r, bool computes, uint8_t up) {
 /* Calls visit with each instruction of a path. */
 typedef void visitor(rvm_profile *f, uint32_t path, uint32_t pc, const rvm_profile_counts *c);
 static void each(rvm_profile *f, uint32_t path, visitor *visit) {
-    uint32_t deep = 0;
+    uint32_t end = 0;
     RVM__EACH_INSN(x, &f->p->functions[f->paths[path].fn]) {
-        deep += x.in->op == RVM_OP_compute;
-        const rvm_profile_counts c = counts_of(&f->ran[f->first[path] + x.pc], deep > 0, f->up[path]);
+        end = rvm__compute_end(x.in, end);
+        const rvm_profile_counts c = counts_of(&f->ran[f->first[path] + x.pc], x.pc < end, f->up[path]);
         if (rvm_profile_sum(&c)) visit(f, path, x.pc, &c);
-        deep -= x.in->op == RVM_OP_do;
     }
 }
 

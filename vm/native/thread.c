@@ -1,0 +1,19 @@
+/* thread.c: see thread.h. A thread begins with the mask of the one that starts it. */
+#define _GNU_SOURCE /* pthread_attr_setstacksize */
+#include "thread.h"
+
+#include <signal.h>
+
+bool rvm__thread_start(pthread_t *thread, size_t stack, void *(*run)(void *argument), void *argument) {
+    pthread_attr_t a;
+    sigset_t all, before;
+    if (pthread_attr_init(&a)) return false;
+    sigfillset(&all);
+    bool good = (!stack || !pthread_attr_setstacksize(&a, stack)) && !pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (good) {
+        good = !pthread_create(thread, &a, run, argument);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    pthread_attr_destroy(&a);
+    return good;
+}

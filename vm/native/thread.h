@@ -1,0 +1,13 @@
+/* thread.h: threads of the library. */
+#ifndef RVM_THREAD_H
+#define RVM_THREAD_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A thread that calls run(argument), with so many bytes of C stack; 0: as many as threads have. It handles no signal of the
+ * process. False: it cannot be started. */
+bool rvm__thread_start(pthread_t *thread, size_t stack, void *(*run)(void *argument), void *argument);
+
+#endif
