@@ -123,6 +123,28 @@ static rvm_status product(const parser *p, span s, const char *unit, double *val
     return RVM_OK;
 }
 
+/* What stands behind the last digit; of a prefix alone, and of nothing, the unit is understood. */
+rvm_status rvm_model_key_number(rvm_model_key key, const char *text, double *out, rvm_error *err) {
+    char whole[120];
+    rvm_error why;
+    RVM__NEEDS(text, out);
+    *out = 0;
+    if (rvm_model_key_find(rvm_model_key_name(key)) != key)
+        return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "no number of a model has number %d", (int)key);
+    const char *unit = rvm_model_key_unit(key), *tail = text;
+    for (const char *c = text; *c; c++)
+        if (is_digit(*c) || *c == '.') tail = c + 1;
+    const span rest = trim((span){tail, tail + strlen(tail)});
+    const bool bare = rest.at == rest.end || (rest.end - rest.at == 1 && strchr("zafpnumkMGT", *rest.at));
+    const int n = snprintf(whole, sizeof whole, "%.*s %.*s%s", (int)(tail - text), text, (int)(rest.end - rest.at), rest.at,
+                           bare ? unit : "");
+    const parser p = {.err = &why};
+    if (n < (int)sizeof whole && !product(&p, (span){whole, whole + n}, unit, out)) return RVM_OK;
+    *out = 0;
+    return rvm__fail(err, RVM_ERR_ARGUMENT, NULL, 0, 0, "%s: %s", rvm_model_key_name(key),
+                     n < (int)sizeof whole ? why.message : "the number is too long");
+}
+
 /* ---- statements ---- */
 
 static rvm_status set_word(const parser *p, span value, char *to, size_t size) {
@@ -146,6 +168,10 @@ static rvm_model_key find_key(span word) {
     int key = 0;
     while (key < RVM_MODEL_KEYS && !is(word, rvm_model_key_name((rvm_model_key)key))) key++;
     return (rvm_model_key)key;
+}
+
+rvm_model_key rvm_model_key_find(const char *name) {
+    return name ? find_key((span){name, name + strlen(name)}) : RVM_MODEL_KEYS;
 }
 
 /* Without the breaks of lines. */

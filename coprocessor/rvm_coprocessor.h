@@ -145,6 +145,11 @@ typedef enum rvm_model_key {
 RVM_API const char *rvm_model_key_name(rvm_model_key key); /* "clock" ...; "?" outside the enum */
 RVM_API const char *rvm_model_key_unit(rvm_model_key key); /* "Hz"; "" of a pure number; "?" outside the enum */
 RVM_API const char *rvm_model_key_doc(rvm_model_key key);  /* "?" outside the enum */
+/* The one of that name; RVM_MODEL_KEYS: none, or name is NULL. */
+RVM_API rvm_model_key rvm_model_key_find(const char *name);
+/* Its number from text, as a model has it: `2 x 0.1 pJ`, in its unit; where the text has no unit, a prefix is enough, and
+ * the blank before either is not needed. Errors: ARGUMENT (naming the text), USAGE. */
+RVM_API rvm_status rvm_model_key_number(rvm_model_key key, const char *text, double *out, rvm_error *err);
 
 typedef struct rvm_model rvm_model;
 /* From text, whose format docs/coprocessor.md describes; name is for messages. Every number must be there, not negative, and

@@ -22,6 +22,15 @@ void chart_number(double x, char text[24]) {
     snprintf(text, 24, "%.3g%s", x, units[u]);
 }
 
+const char *quantity(double x, const char *unit, char text[QUANTITY_TEXT]) {
+    static const char prefixes[] = "zafpnum\0kMGTPE";
+    int k = x != 0 && isfinite(x) ? (int)floor(log10(fabs(x)) / 3 + 1e-9) : 0;
+    if (fabs(x) / pow(1000, k) >= 999.5) k++; /* what rounds up */
+    k = k < -7 ? -7 : k > 6 ? 6 : k;
+    snprintf(text, QUANTITY_TEXT, "%.3g %.1s%s", x / pow(1000, k), &prefixes[k + 7], unit);
+    return text;
+}
+
 /* ---- ticks ---- */
 
 /* 1, 2 or 5 times a power of ten: at most `most` of them fit. */
@@ -52,15 +61,20 @@ static double tick(const axis *a, int most, int k) {
     }
 }
 
+static const char *tick_text(const axis *a, double v, char text[QUANTITY_TEXT]) {
+    if (a->unit) return quantity(v, a->unit, text);
+    chart_number(v, text);
+    return text;
+}
+
 static void x_ticks(chart *c) {
     double v;
-    char text[24];
+    char text[QUANTITY_TEXT];
     for (int k = 0; !isnan(v = tick(&c->x, (int)((c->right - c->left) / 60), k)); k++) {
         const double x = chart_x(c, v);
         svg_line(c->out, "grid", x, c->top, x, c->bottom);
         svg_line(c->out, "axis", x, c->bottom, x, c->bottom + 4);
-        chart_number(v, text);
-        svg_text(c->out, "text", SVG_MIDDLE, x, c->bottom + 17, text);
+        svg_text(c->out, "text", SVG_MIDDLE, x, c->bottom + 17, tick_text(&c->x, v, text));
     }
 }
 
@@ -73,19 +87,25 @@ static void y_tick(chart *c, double v, const char *text) {
 
 static void y_ticks(chart *c, const char *const *names) {
     double v;
-    char text[24];
+    char text[QUANTITY_TEXT];
     for (int k = 0; names && names[k]; k++) y_tick(c, c->y.low + 0.5 + k, names[k]);
-    for (int k = 0; !names && !isnan(v = tick(&c->y, (int)((c->bottom - c->top) / 35), k)); k++) {
-        chart_number(v, text);
-        y_tick(c, v, text);
-    }
+    for (int k = 0; !names && !isnan(v = tick(&c->y, (int)((c->bottom - c->top) / 35), k)); k++)
+        y_tick(c, v, tick_text(&c->y, v, text));
 }
 
 /* ---- the whole ---- */
 
+/* Room for the names of rows, within bounds. */
+static double left_of(const char *const *names) {
+    size_t longest = 0;
+    for (int k = 0; names && names[k]; k++) longest = strlen(names[k]) > longest ? strlen(names[k]) : longest;
+    return fmin(fmax(70, 30 + 7 * (double)longest), 250);
+}
+
 void chart_begin(chart *c, FILE *out, double width, double height, double right_margin, const char *title, axis x, axis y,
                  const char *const *names) {
-    *c = (chart){.out = out, .x = x, .y = y, .left = 70, .top = 58, .right = width - right_margin, .bottom = height - 48};
+    *c = (chart){
+        .out = out, .x = x, .y = y, .left = left_of(names), .top = 58, .right = width - right_margin, .bottom = height - 48};
     svg_begin(out, width, height, title);
     svg_text(out, "title", SVG_START, 12, 22, title);
     x_ticks(c);

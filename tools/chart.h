@@ -8,6 +8,7 @@ typedef struct axis {
     const char *label;
     double low, high; /* low < high; of log 0 < low */
     bool log;
+    const char *unit; /* of its numbers, which then have prefixes: "J"; NULL: plain numbers */
 } axis;
 
 enum { CHART_LABELS = 16 };
@@ -38,5 +39,8 @@ void chart_line(chart *c, int series, const double *x, const double *y, int n, c
 void chart_legend(chart *c, const char *class_name, bool filled, const char *text);
 /* "12", "1.5k", "20M": up to three digits and a letter for the power of thousand. */
 void chart_number(double x, char text[24]);
+/* "32.2 nJ": three digits and a prefix. */
+enum { QUANTITY_TEXT = 32 };
+const char *quantity(double x, const char *unit, char text[QUANTITY_TEXT]);
 
 #endif

@@ -14,9 +14,10 @@ enum kind { FLAG, TEXT, LIST, REAL, COUNT, BYTES };
 
 #define ON(command) (1u << COMMAND_##command)
 #define EVERY       ((1u << COMMAND_COUNT) - 1)
-#define RUNS        (ON(RUN) | ON(PROFILE) | ON(GRAD) | ON(JVP) | ON(VJP) | ON(JAC) | ON(HESS) | ON(HVP) | ON(CHECK) | ON(DEBUG))
-#define NATIVE      (RUNS & ~(ON(DEBUG) | ON(PROFILE)))
-#define LOADS       (EVERY & ~(ON(RVM) | ON(SCHEDULE) | ON(PISA) | ON(EXPLAIN) | ON(HELP)))
+#define RUNS                                                                                                                \
+    (ON(RUN) | ON(PROFILE) | ON(COST) | ON(GRAD) | ON(JVP) | ON(VJP) | ON(JAC) | ON(HESS) | ON(HVP) | ON(CHECK) | ON(DEBUG))
+#define NATIVE (RUNS & ~(ON(DEBUG) | ON(PROFILE) | ON(COST)))
+#define LOADS  (EVERY & ~(ON(RVM) | ON(SCHEDULE) | ON(PISA) | ON(EXPLAIN) | ON(HELP)))
 
 static const struct option_spec {
     const char *name, *metavar, *help;

@@ -16,38 +16,26 @@ static rvm_status choose_format(tool *t, enum format *format) {
     if (k == FORMATS)
         return tool_fail(t, RVM_ERR_USAGE, "--format is text, json, csv, folded, speedscope or callgrind, not `%s`", name);
     if (t->o.json && k != JSON) return tool_fail(t, RVM_ERR_USAGE, "--json is --format json, not %s", name);
-    if (t->o.backward && t->o.of)
-        return tool_fail(t, RVM_ERR_USAGE, "--backward and --of: is the run back to be counted, or the gradient?");
-    if (t->o.wrt && !t->o.of) return tool_fail(t, RVM_ERR_USAGE, "--wrt goes with --of NAME: what is differentiated?");
     t->o.json = k == JSON && !t->o.output;
-    return RVM_OK;
+    return counted_options(t);
 }
 
-static rvm_status run(tool *t) {
-    bool wrt[RVM_MAX_PARAMS + 1] = {0};
-    uint32_t of = 0;
-    size_t element = 0;
-    rvm_status st = t->o.of ? tool_choose_gradient(t, wrt, &of, &element) : RVM_OK;
-    if (st) return st;
-    if (t->o.of) arg_set_shadow(&t->v.arg[of], element, rvm_scalar_from_double(t->v.info[of].type, 1));
-    progress_begin(&t->progress, t->machine);
-    if (t->o.of)
-        st = rvm_gradient(t->machine, t->fn, t->v.arg, t->v.n, &t->err);
-    else if (t->o.backward)
-        st = rvm_uncall(t->machine, t->fn, t->v.arg, t->v.n, &t->err);
-    else
-        st = rvm_call(t->machine, t->fn, t->v.arg, t->v.n, &t->err);
-    progress_end(&t->progress);
-    return st;
-}
+typedef struct printing {
+    profiled p;
+    enum format format;
+    rvm_status ran;
+} printing;
 
-static void print(const profiled *p, enum format format, rvm_status ran) {
-    json j = {.out = p->out};
-    switch (format) {
+static bool print(FILE *out, const void *what) {
+    printing x = *(const printing *)what;
+    const profiled *p = &x.p;
+    json j = {.out = out};
+    x.p.out = out;
+    switch (x.format) {
     case TEXT: profile_text(p); break;
     case JSON:
         if (p->t->o.json)
-            tool_json_begin(&j, p->t, ran);
+            tool_json_begin(&j, p->t, x.ran);
         else
             json_open(&j, '{');
         profile_json(&j, p);
@@ -56,7 +44,7 @@ static void print(const profiled *p, enum format format, rvm_status ran) {
             break;
         }
         json_close(&j, '}');
-        fputc('\n', p->out);
+        fputc('\n', out);
         break;
     case CSV: profile_csv(p); break;
     case FOLDED: profile_folded(p); break;
@@ -64,41 +52,26 @@ static void print(const profiled *p, enum format format, rvm_status ran) {
     case CALLGRIND: profile_callgrind(p); break;
     case FORMATS: break;
     }
-}
-
-/* Into the file of -o, whole, or not at all. */
-static rvm_status write_file(tool *t, profiled *p, enum format format, rvm_status ran) {
-    char *text = NULL;
-    size_t size = 0;
-    p->out = open_memstream(&text, &size);
-    if (!p->out) return tool_fail(t, RVM_ERR_MEMORY, "out of memory");
-    print(p, format, ran);
-    const bool good = !fclose(p->out);
-    const rvm_status st =
-        good ? rvm_file_write(t->o.output, text, size, &t->err) : tool_fail(t, RVM_ERR_MEMORY, "out of memory");
-    free(text);
-    return st;
+    return true;
 }
 
 rvm_status command_PROFILE(tool *t) {
-    enum format format;
+    printing x = {.p = {.t = t}};
     rvm_profile *f = NULL;
     char of[300];
-    rvm_status st = choose_format(t, &format);
-    if (!t->o.engine) t->o.engine = "interp";
+    rvm_status st = choose_format(t, &x.format);
     if (!st) st = tool_prepare(t);
     if (st) return st;
-    const rvm_status ran = run(t);
+    x.ran = counted_run(t);
     const rvm_error why = t->err;
-    snprintf(of, sizeof of, "%s%s%s%s", rvm_program_function_name(t->program, t->fn), t->o.backward ? ", backward" : "",
-             t->o.of ? ", then its sweep" : "", ran ? ", up to an error" : "");
+    counted_text(t, x.ran, of, sizeof of);
     if ((st = rvm_profile_new(t->machine, &f, &t->err))) return st;
-    profiled p = {.t = t, .f = f, .of = of, .out = stdout};
+    x.p.f = f, x.p.of = of;
     if (t->o.output)
-        st = write_file(t, &p, format, ran);
+        st = write_printed(t, t->o.output, print, &x);
     else
-        print(&p, format, ran);
+        print(stdout, &x);
     rvm_profile_free(f);
-    if (ran) t->err = why;
-    return ran ? ran : st;
+    if (x.ran) t->err = why;
+    return x.ran ? x.ran : st;
 }

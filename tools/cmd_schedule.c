@@ -5,6 +5,7 @@
 #include "input.h"
 #include "npy.h"
 #include "number.h"
+#include "profiled.h"
 #include "rvm_schedule.h"
 #include "tool.h"
 
@@ -130,21 +131,6 @@ static rvm_status write_moves(tool *t, const plan *p) {
     return st;
 }
 
-/* A picture, as `draw` puts it into a file in memory. */
-typedef bool drawer(FILE *out, const void *what);
-
-static rvm_status write_picture(tool *t, drawer *draw, const void *what) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    bool good = out && draw(out, what);
-    if (out) good = !ferror(out) && !fclose(out) && good;
-    const rvm_status st =
-        good ? rvm_file_write(t->o.svg, text, size, &t->err) : tool_fail(t, RVM_ERR_MEMORY, "out of memory");
-    free(text);
-    return st;
-}
-
 static bool draw_plan(FILE *out, const void *what) {
     const plan *p = what;
     return diagram_draw(out, p->title, p->moves, p->nmoves, &p->counts, (uint32_t)p->steps, p->graph);
@@ -154,7 +140,7 @@ static rvm_status write_diagram(tool *t, const plan *p) {
     if (p->nmoves > DIAGRAM_MOVES)
         return tool_fail(t, RVM_ERR_LIMIT, "%" PRIu64 " moves are too many for a picture: %d at most", p->nmoves,
                          DIAGRAM_MOVES);
-    return write_picture(t, draw_plan, p);
+    return write_printed(t, t->o.svg, draw_plan, p);
 }
 
 /* ---- what is printed ---- */
@@ -326,7 +312,7 @@ static void json_comparison(tool *t, const comparison *c) {
 
 /* The least and the most of all kinds, widened so that there is an axis between them. */
 static axis axis_of(const char *label, const comparison *c, bool states) {
-    axis a = {label, 1e300, 0, true};
+    axis a = {label, 1e300, 0, true, NULL};
     for (int kind = 0; kind < RVM_SCHEDULE_KIND_COUNT; kind++)
         for (int i = 0; i < c->of[kind].n; i++) {
             const double v = states ? c->of[kind].states[i] : c->of[kind].evaluations[i];
@@ -363,7 +349,7 @@ static rvm_status compare(tool *t, uint64_t steps) {
     rvm_status st = RVM_OK;
     c->steps = steps;
     for (rvm_schedule_kind kind = 0; kind < RVM_SCHEDULE_KIND_COUNT && !st; kind++) st = compare_kind(t, c, kind);
-    if (!st && t->o.svg) st = write_picture(t, draw_comparison, c);
+    if (!st && t->o.svg) st = write_printed(t, t->o.svg, draw_comparison, c);
     if (!st && t->o.json)
         json_comparison(t, c);
     else if (!st)

@@ -87,8 +87,8 @@ static const char **names_of(const rvm_schedule_graph *g) {
 bool diagram_draw(FILE *out, const char *title, const rvm_move *moves, uint64_t n, const rvm_schedule_counts *c,
                   uint32_t steps, const rvm_schedule_graph *g) {
     const double states = g ? rvm_schedule_graph_size(g) : steps + 1.0, time = (double)(c->evaluations + c->swept);
-    const axis x = {"time: runs of the step", 0, time, false},
-               y = {g ? "step of the graph" : "state", -0.5, states - 0.5, false};
+    const axis x = {"time: runs of the step", 0, time, false, NULL},
+               y = {g ? "step of the graph" : "state", -0.5, states - 0.5, false, NULL};
     drawing d = {.moves = moves, .n = n, .nrows = c->rows};
     d.working = c->swept ? c->rows - 1 : c->rows;
     d.rows = calloc(c->rows, sizeof *d.rows);

@@ -40,7 +40,7 @@ static const char *behind_equals(const char *word) {
 
 /* k-th of the files that are written; *end past the last. NULL: that option names none. */
 static const char *output_file(const tool *t, size_t k, bool *end) {
-    const char *const single[] = {t->o.output, t->o.header, t->o.save_all, t->o.save_record, t->o.svg};
+    const char *const single[] = {t->o.output, t->o.header, t->o.save_all, t->o.save_record, t->o.svg, t->o.counts};
     enum { SINGLE = sizeof single / sizeof *single };
     *end = k >= SINGLE + t->o.save.n;
     if (*end) return NULL;

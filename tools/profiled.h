@@ -5,6 +5,15 @@
 #include "rvm_profile.h"
 #include "tool.h"
 
+/* profile_run.c: what rvm profile and rvm cost share. The options of a run that is counted, and how it runs by default; the
+ * run of t->machine, on t->v; what ran: "norm, then its sweep". */
+rvm_status counted_options(tool *t);
+rvm_status counted_run(tool *t);
+void counted_text(const tool *t, rvm_status ran, char *text, size_t size);
+/* What `print` prints, into a file: whole, or not at all. False: it could not. MEMORY, IO. */
+typedef bool printer(FILE *out, const void *what);
+rvm_status write_printed(tool *t, const char *path, printer *print, const void *what);
+
 /* What a format prints: `of` says what ran; to `out`. */
 typedef struct profiled {
     tool *t;

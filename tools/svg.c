@@ -123,6 +123,14 @@ void svg_disc(FILE *out, const char *class_name, double x, double y, double radi
     fputs("/>\n", out);
 }
 
+void svg_ring(FILE *out, const char *class_name, double x, double y, double radius) {
+    fprintf(out, "<circle class=\"%s\" fill=\"none\" stroke-width=\"2\"", class_name);
+    attribute(out, "cx", x);
+    attribute(out, "cy", y);
+    attribute(out, "r", radius);
+    fputs("/>\n", out);
+}
+
 void svg_path_begin(FILE *out, const char *class_name) {
     fprintf(out, "<path class=\"%s\" d=\"", class_name);
 }

@@ -24,6 +24,7 @@ void svg_rect(FILE *out, const char *class_name, double x, double y, double widt
 /* tip: what a pointer shows; "": nothing. */
 void svg_box(FILE *out, const char *class_name, double x, double y, double width, double height, const char *tip);
 void svg_disc(FILE *out, const char *class_name, double x, double y, double radius);
+void svg_ring(FILE *out, const char *class_name, double x, double y, double radius); /* not filled */
 /* A line through points: `move` begins another stroke of it. */
 void svg_path_begin(FILE *out, const char *class_name);
 void svg_path_point(FILE *out, bool move, double x, double y);

@@ -11,6 +11,12 @@ static void model_names(void) {
     HARMLESS(rvm_model_key_name, key, !strcmp(rvm_model_key_name(none_such), "?"));
     HARMLESS(rvm_model_key_unit, key, !strcmp(rvm_model_key_unit(none_such), "?"));
     HARMLESS(rvm_model_key_doc, key, !strcmp(rvm_model_key_doc(none_such), "?"));
+    HARMLESS(rvm_model_key_find, name, rvm_model_key_find(NULL) == RVM_MODEL_KEYS);
+    double number;
+    tried("rvm_model_key_number", "key", rvm_model_key_number(none_such, "1", &number, &e) == RVM_ERR_ARGUMENT, "ARGUMENT");
+    REFUSED(rvm_model_key_number, text, RVM_MODEL_CLOCK, NULL, &number, &e);
+    REFUSED(rvm_model_key_number, out, RVM_MODEL_CLOCK, "1", NULL, &e);
+    UNTOLD(rvm_model_key_number, RVM_MODEL_CLOCK, NULL, &number, NULL);
     HARMLESS(rvm_model_shipped_name, text, rvm_model_shipped_name(0, NULL) != NULL);
 }
 

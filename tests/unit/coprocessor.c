@@ -374,3 +374,28 @@ Test(coprocessor, models_that_are_wrong) {
     cr_expect_eq(rvm_model_set(m = shipped("cmos45"), RVM_MODEL_LEAKAGE, -1, &e), RVM_ERR_ARGUMENT);
     rvm_model_free(m);
 }
+
+/* Numbers as users write them. */
+Test(coprocessor, numbers_from_text) {
+    static const struct {
+        rvm_model_key key;
+        const char *text;
+        double value; /* -1: refused */
+    } numbers[] = {
+        {RVM_MODEL_CLOCK, "1M", 1e6},      {RVM_MODEL_CLOCK, "2.5 GHz", 2.5e9}, {RVM_MODEL_CLOCK, "500000", 5e5},
+        {RVM_MODEL_LEAKAGE, "1e-3", 1e-3}, {RVM_MODEL_LEAKAGE, "3u", 3e-6},     {RVM_MODEL_F64_ADD, "2 x 0.9pJ", 1.8e-12},
+        {RVM_MODEL_STAGES, "7", 7},        {RVM_MODEL_STAGES, "7k", -1},        {RVM_MODEL_CLOCK, "-1", -1},
+        {RVM_MODEL_CLOCK, "1 J", -1},      {RVM_MODEL_CLOCK, "", -1},           {RVM_MODEL_CLOCK, "nan", -1},
+        {RVM_MODEL_CLOCK, "1 GHz x", -1}};
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+        double v;
+        const rvm_status st = rvm_model_key_number(numbers[k].key, numbers[k].text, &v, &e);
+        if (numbers[k].value < 0)
+            cr_expect(st == RVM_ERR_ARGUMENT && strstr(e.message, rvm_model_key_name(numbers[k].key)), "%s",
+                      numbers[k].text);
+        else
+            cr_expect(!st && near(v, numbers[k].value, 1e-14), "%s: %g", numbers[k].text, v);
+        cr_expect_eq(rvm_model_key_find(rvm_model_key_name(numbers[k].key)), numbers[k].key);
+    }
+    cr_expect_eq(rvm_model_key_find("clocks"), RVM_MODEL_KEYS);
+}

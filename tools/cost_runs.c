@@ -1,0 +1,259 @@
+/* cost_runs.c: the runs that rvm cost prices: of the command's function, of the irreversible one that it is held against, by
+ * schedules of several budgets; and counts that were written before. */
+#include "cost.h"
+#include "input.h"
+#include "number.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_csv(const char *name) {
+    const size_t n = strlen(name);
+    return n > 4 && !strcmp(name + n - 4, ".csv");
+}
+
+static rvm_status read_counts(cost *c, const char *path, costed *to) {
+    enum { LONGEST = 1 << 26 };
+    input in;
+    char *text;
+    size_t size;
+    snprintf(to->name, sizeof to->name, "%s", path);
+    rvm_status st = input_open(&in, path, &c->t->err);
+    if (st) return st;
+    st = input_whole(&in, LONGEST, &text, &size, &c->t->err);
+    if (!st) st = rvm_counts_new(NULL, &to->counts, &c->t->err);
+    if (!st) st = rvm_counts_read(to->counts, text, size, in.name, &c->t->err);
+    input_close(&in);
+    free(text);
+    return st;
+}
+
+/* ---- a run ---- */
+
+/* What t->machine has counted since it was made or reset. */
+static rvm_status take_counts(cost *c, costed *to) {
+    rvm_status st = rvm_counts_new(NULL, &to->counts, &c->t->err);
+    if (!st) st = rvm_counts_add_machine(to->counts, c->t->machine, 1, &c->t->err);
+    rvm_machine_stats_reset(c->t->machine);
+    return st;
+}
+
+static rvm_status run_once(cost *c, costed *to) {
+    tool *t = c->t;
+    const rvm_status st = counted_run(t);
+    counted_text(t, RVM_OK, to->name, sizeof to->name);
+    return st ? st : take_counts(c, to);
+}
+
+/* ---- the irreversible one ---- */
+
+/* Whether the function has the parameter that the word gives a value to. */
+static bool takes(const tool *t, uint32_t fn, const char *word) {
+    const size_t length = strcspn(word, "=");
+    rvm_param_info info;
+    for (uint32_t i = 0; rvm_program_param(t->program, fn, i, &info) == RVM_OK; i++) {
+        char whole[256];
+        rvm_program_component(t->program, fn, i, NULL, whole, sizeof whole);
+        if (strlen(info.name) == length && !strncmp(info.name, word, length)) return true;
+        if (strlen(whole) == length && !strncmp(whole, word, length)) return true;
+    }
+    return false;
+}
+
+/* The words of function fn; what neither it nor `other` takes is among them, and is told of. */
+static int words_of(const tool *t, uint32_t fn, uint32_t other, char **words, int n, char **to) {
+    int count = 0;
+    for (int k = 0; k < n; k++)
+        if (takes(t, fn, words[k]) || !takes(t, other, words[k])) to[count++] = words[k];
+    return count;
+}
+
+/* A function of the program on the values that it has names for, forward, with nothing kept for going back. */
+static rvm_status run_against(cost *c, uint32_t fn, char **words, int n) {
+    tool *t = c->t;
+    const options kept = t->o;
+    const uint32_t own = t->fn;
+    t->fn = fn;
+    t->o.of = t->o.wrt = NULL;
+    t->o.backward = false;
+    t->o.trail = "off";
+    rvm_status st = values_read(&t->v, &t->reading, fn, words, n, &t->err);
+    if (!st) st = tool_machine(t, &t->machine);
+    if (!st) st = run_once(c, &c->against);
+    values_free(&t->v);
+    rvm_machine_free(t->machine), t->machine = NULL;
+    t->o = kept;
+    t->fn = own;
+    return st;
+}
+
+/* ---- schedules ---- */
+
+/* The parameter that is `name`, of so many dimensions. */
+static rvm_status find_integer(cost *c, const char *name, int ndim, uint32_t *at) {
+    tool *t = c->t;
+    rvm_param_info info;
+    for (*at = 0; rvm_program_param(t->program, t->fn, *at, &info) == RVM_OK; ++*at)
+        if (!strcmp(info.name, name) && info.type == RVM_I64 && info.ndim == ndim) return RVM_OK;
+    return tool_fail(t, RVM_ERR_USAGE,
+                     "--by: `%s` has no parameters `rows: i64` and `moves: i64[t, 4]` to give a schedule to",
+                     rvm_program_function_name(t->program, t->fn));
+}
+
+enum { COLUMNS = 4 };
+
+/* The function on the list, which the words `rows` and `moves`, the last of them, make room for. */
+static rvm_status run_list(cost *c, const rvm_schedule *s, char **words, int n, costed *to) {
+    tool *t = c->t;
+    uint64_t nmoves;
+    uint32_t rows, at;
+    rvm_schedule_counts counts;
+    char text[2][40];
+    const rvm_move *moves = rvm_schedule_moves(s, &nmoves);
+    rvm_schedule_count(s, &counts);
+    snprintf(text[0], sizeof text[0], "rows=%u", counts.rows);
+    snprintf(text[1], sizeof text[1], "moves=zeros(%" PRIu64 ",%d)", nmoves, COLUMNS);
+    words[n] = text[0], words[n + 1] = text[1];
+    rvm_status st = find_integer(c, "rows", 0, &rows);
+    if (!st) st = find_integer(c, "moves", 2, &at);
+    if (!st) st = values_read(&t->v, &t->reading, t->fn, words, n + 2, &t->err);
+    for (uint64_t k = 0; !st && k < nmoves; k++) {
+        const int64_t cell[COLUMNS] = {moves[k].kind, moves[k].target, moves[k].source, moves[k].state};
+        for (size_t j = 0; j < COLUMNS; j++) arg_set(&t->v.arg[at], COLUMNS * k + j, (rvm_scalar){.i = cell[j]});
+    }
+    if (!st) st = run_once(c, to);
+    values_free(&t->v);
+    return st;
+}
+
+static rvm_status run_schedule(cost *c, rvm_schedule_kind kind, uint64_t budget, char **words, int n) {
+    rvm_schedule *s;
+    if (c->n == COST_RUNS) return tool_fail(c->t, RVM_ERR_LIMIT, "more than %d runs", COST_RUNS);
+    costed *to = &c->list[c->n];
+    rvm_status st = rvm_schedule_new(kind, c->t->o.steps, budget, NULL, &s, &c->t->err);
+    if (st) return st;
+    c->n++;
+    st = run_list(c, s, words, n, to);
+    *to = (costed){.counts = to->counts, .scheduled = true, .kind = kind, .budget = budget};
+    snprintf(to->name, sizeof to->name, "%s:%" PRIu64, rvm_schedule_name(kind), budget);
+    rvm_schedule_free(s);
+    return st;
+}
+
+static rvm_status read_budget(cost *c, uint64_t *low, uint64_t *high) {
+    const char *text = c->t->o.budget;
+    char *end;
+    *low = *high = strtoull(text, &end, 10);
+    bool good = *text >= '0' && *text <= '9' && end[0] == '.' && end[1] == '.' && end[2] >= '0' && end[2] <= '9';
+    if (good) *high = strtoull(end + 2, &end, 10);
+    if (good && !*end && *low && *low <= *high) return RVM_OK;
+    return tool_fail(c->t, RVM_ERR_USAGE, "--budget is LOW..HIGH, two whole numbers that rise from 1, not `%s`", text);
+}
+
+/* Four or so in a doubling, from the least with which there is a schedule. */
+static rvm_status run_kind(cost *c, rvm_schedule_kind kind, uint64_t low, uint64_t high, char **words, int n) {
+    const uint64_t least = rvm_schedule_least(kind, c->t->o.steps);
+    rvm_status st = RVM_OK;
+    for (uint64_t b = low < least ? least : low; !st && b <= high; b += b / 5 + 1) st = run_schedule(c, kind, b, words, n);
+    return st;
+}
+
+static rvm_status find_kind(cost *c, const char *name, rvm_schedule_kind *kind) {
+    nearest near = {.wanted = name};
+    for (*kind = 0; *kind < RVM_SCHEDULE_KIND_COUNT; ++*kind) {
+        if (strcmp(name, rvm_schedule_name(*kind)) == 0) return RVM_OK;
+        nearest_offer(&near, rvm_schedule_name(*kind));
+    }
+    return tool_fail(c->t, RVM_ERR_USAGE, "--by has no schedule `%s`%s%s%s: bennett, pebble, treeverse, revolve or online",
+                     name, near.best ? "; did you mean " : "", near.best ? near.best : "", near.best ? "?" : "");
+}
+
+/* words has room for two more. */
+static rvm_status run_schedules(cost *c, char **words, int n) {
+    uint64_t low = 0, high = 0;
+    tool *t = c->t;
+    char name[24];
+    rvm_status st = read_budget(c, &low, &high);
+    if (!st) st = tool_machine(t, &t->machine);
+    for (const char *at = t->o.by; !st && *at;) {
+        rvm_schedule_kind kind;
+        const size_t length = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        st = find_kind(c, name, &kind);
+        if (!st) st = run_kind(c, kind, low, high, words, n);
+        at += length + (at[length] == ',');
+    }
+    if (!st && !c->n)
+        st = tool_fail(t, RVM_ERR_ARGUMENT, "--budget %s: no schedule of %s takes %" PRIu64 " steps with so few",
+                       t->o.budget, t->o.by, t->o.steps);
+    return st;
+}
+
+/* ---- all of them ---- */
+
+static rvm_status check_options(cost *c) {
+    const options *o = &c->t->o;
+    const bool some = o->by || o->budget || option_given(o, steps), all = o->by && o->budget && option_given(o, steps);
+    if (some != all)
+        return tool_fail(c->t, RVM_ERR_USAGE,
+                         "--by KIND,KIND, -n STEPS and --budget LOW..HIGH go together: runs by schedules");
+    if (some && c->sweep.key != RVM_MODEL_KEYS)
+        return tool_fail(c->t, RVM_ERR_USAGE, "--budget and %s: one of them is swept at a time",
+                         rvm_model_key_name(c->sweep.key));
+    if (some && o->counts) return tool_fail(c->t, RVM_ERR_USAGE, "--counts is of one run: not with --budget");
+    return counted_options(c->t);
+}
+
+static rvm_status run_function(cost *c, char **words, int n) {
+    tool *t = c->t;
+    if (t->o.budget) return run_schedules(c, words, n);
+    rvm_status st = values_read(&t->v, &t->reading, t->fn, words, n, &t->err);
+    if (!st) st = tool_machine(t, &t->machine);
+    return st ? st : run_once(c, &c->run);
+}
+
+static rvm_status run_program(cost *c) {
+    tool *t = c->t;
+    int first, n;
+    uint32_t fn = 0;
+    rvm_status st = tool_choose(t, &first);
+    if (st) return st;
+    char **all = t->words + first, **words = calloc((size_t)t->nwords + 2, sizeof *words);
+    const int nall = t->nwords - first;
+    const bool function = t->o.against && !is_csv(t->o.against);
+    if (!words) return tool_fail(t, RVM_ERR_MEMORY, "out of memory");
+    fn = t->fn;
+    if (function) st = tool_function(t, t->o.against, &fn);
+    t->reading.program = t->program;
+    if (!st) st = native_open(t);
+    n = words_of(t, fn, t->fn, all, nall, words);
+    if (!st && function) st = run_against(c, fn, words, n);
+    n = words_of(t, t->fn, fn, all, nall, words);
+    if (!st) st = run_function(c, words, n);
+    free(words);
+    return st;
+}
+
+static rvm_status price_file(cost *c) {
+    const options *o = &c->t->o;
+    if (o->against && !is_csv(o->against))
+        return tool_fail(c->t, RVM_ERR_USAGE, "--against %s is a function: counts are held against counts", o->against);
+    if (c->t->nwords > 1 || o->of || o->backward || o->budget)
+        return tool_fail(c->t, RVM_ERR_USAGE, "%s are counts of a run that was: nothing is run", c->t->words[0]);
+    return read_counts(c, c->t->words[0], &c->run);
+}
+
+rvm_status cost_runs(cost *c) {
+    const options *o = &c->t->o;
+    rvm_status st = check_options(c);
+    if (!st && o->against && is_csv(o->against)) st = read_counts(c, o->against, &c->against);
+    if (!st) st = is_csv(c->t->words[0]) ? price_file(c) : run_program(c);
+    return st;
+}
+
+void cost_runs_free(cost *c) {
+    rvm_counts_free(c->run.counts);
+    rvm_counts_free(c->against.counts);
+    for (int k = 0; k < c->n; k++) rvm_counts_free(c->list[k].counts);
+}
