@@ -45,14 +45,12 @@ static double trips_done(const rvm__xinsn *x, const rvm_value *r, bool rises) {
 
 double rvm__outermost_share(const rvm_machine *m) {
     const rvm__frame *bottom = &m->store.frames[0];
-    const rvm_function *f = &m->p->functions[bottom->fn];
     int direction;
     const uint32_t pc = next_of(m, m->store.nframes - 1, m->run.course, &direction);
-    for (uint32_t k = 0; k < pc; k++) {
-        const rvm_insn *in = &f->code[k];
-        if (in->op != RVM_OP_for || in->target < pc) continue;
-        const bool rises = (direction > 0) != !!(in->flags & RVM_FLAG_REVERSED);
-        return trips_done(&m->codes[bottom->fn].x[k], m->store.slots + bottom->slots, rises);
+    RVM__EACH_INSN_IN(x, &m->p->functions[bottom->fn], 0, pc) {
+        if (x.in->op != RVM_OP_for || x.in->target < pc) continue;
+        const bool rises = (direction > 0) != !!(x.in->flags & RVM_FLAG_REVERSED);
+        return trips_done(&m->codes[bottom->fn].x[x.pc], m->store.slots + bottom->slots, rises);
     }
     return 0;
 }

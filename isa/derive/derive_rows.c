@@ -75,8 +75,8 @@ static bool is_fixed(const rvm_function *f, uint32_t made) {
 
 /* Whether a compute part around runs as an adjoint twice. */
 static bool is_borrowed(const rvm__derive *t, const rvm_function *f, uint32_t pc) {
-    for (uint32_t k = 0; k < pc; k++)
-        if (t->borrows[k] && f->code[k].op == RVM_OP_compute && f->code[k].target > pc) return true;
+    RVM__EACH_INSN_IN(x, f, 0, pc)
+        if (t->borrows[x.pc] && x.in->op == RVM_OP_compute && x.in->target > pc) return true;
     return false;
 }
 

@@ -163,20 +163,27 @@ static inline uint16_t rvm__root_of(const rvm_function *f, const rvm_place *q) {
 /* On the way through instructions, in the order of the text:
  *
  *     RVM__EACH_INSN(x, f) { x.in at x.pc, with its places x.q }       all of f
- *     RVM__EACH_INSN_IN(x, f, lo, hi)                                  from lo up to, not including, hi */
+ *     RVM__EACH_INSN_IN(x, f, lo, hi)                                  from lo up to, not including, hi
+ *     RVM__EACH_INSN_UP(x, f, hi, lo)                                  up the text: from before hi to lo */
 typedef struct rvm__cursor {
     const rvm_function *f;
     const rvm_insn *in;
     const rvm_place *q;
     uint32_t pc, end;
 } rvm__cursor;
-static inline bool rvm__cursor_next(rvm__cursor *c) {
-    if (++c->pc >= c->end) return false;
+static inline bool rvm__cursor_at(rvm__cursor *c) {
     c->in = c->f->code + c->pc;
     c->q = rvm__places(c->f, c->in);
     return true;
 }
+static inline bool rvm__cursor_next(rvm__cursor *c) {
+    return ++c->pc < c->end && rvm__cursor_at(c);
+}
+static inline bool rvm__cursor_up(rvm__cursor *c) {
+    return c->pc-- > c->end && rvm__cursor_at(c);
+}
 #define RVM__EACH_INSN_IN(x, of, lo, hi) for (rvm__cursor x = {.f = (of), .pc = (lo)-1u, .end = (hi)}; rvm__cursor_next(&x);)
+#define RVM__EACH_INSN_UP(x, of, hi, lo) for (rvm__cursor x = {.f = (of), .pc = (hi), .end = (lo)}; rvm__cursor_up(&x);)
 #define RVM__EACH_INSN(x, of)            RVM__EACH_INSN_IN(x, of, 0, (of)->ncode)
 /* Whether the region at `compute` of a verified function ends by `forget`. */
 static inline bool rvm__forgets(const rvm_function *f, uint32_t compute) {

@@ -148,8 +148,8 @@ static rvm_fault function_fault(const rvm_program *p, const rvm_function *f, uin
     for (uint32_t k = 0; k < f->nparams; k++)
         if ((x = rvm__param_fault(p, f, f->params + k, next)).what) return x;
     if (f->ncode > INT32_MAX || f->nplaces > INT32_MAX) return fault("too many instructions", f->ncode);
-    for (uint32_t k = 0; k < f->ncode; k++)
-        if ((x = rvm__position_fault(p, f->positions[k])).what) return x;
+    RVM__EACH_INSN(i, f)
+        if ((x = rvm__position_fault(p, f->positions[i.pc])).what) return x;
     if (f->nsymbols > INT32_MAX) return fault("too many symbols", f->nsymbols);
     for (uint32_t k = 0; k < f->nsymbols; k++)
         if ((x = rvm__symbol_fault(f, f->symbols + k)).what || (x = rvm__symbol_order_fault(f, k)).what) return x;

@@ -363,8 +363,8 @@ static bool makes_appear(const rvm_function *f, const rvm_insn *in, const rvm_pl
 
 /* The last instruction before pc that makes the place appear, or 0. */
 static uint32_t appeared_at(const flow *w, uint32_t pc, const rvm_place *q) {
-    while (pc-- > 0)
-        if (makes_appear(w->v->f, w->v->f->code + pc, q)) return pc;
+    RVM__EACH_INSN_UP(x, w->v->f, pc, 0)
+    if (makes_appear(w->v->f, x.in, q)) return x.pc;
     return 0;
 }
 

@@ -217,7 +217,7 @@ void rvm__forms_begin(rvm__forms *w, uint32_t pc) {
     for (uint32_t k = 0; k < rvm__array_params(v); k++) w->outer[v->max_regs + k] = w->block;
     for (uint32_t k = 0; k < s[0]; k++) w->outer[s[2 + k]] = w->block;
     for (uint32_t k = 0; k < s[1]; k++) w->outer[v->max_regs + (s[2 + s[0] + k] & UINT16_MAX)] = w->block;
-    for (uint32_t k = pc + 1; k < f->code[pc].target; k++) find_varying(w, f->code + k);
+    RVM__EACH_INSN_IN(x, f, pc + 1, f->code[pc].target) find_varying(w, x.in);
 }
 
 rvm_status rvm__forms_make(rvm__verifier *v, rvm__forms *w) {

@@ -387,12 +387,12 @@ static rvm_status check_function(rvm__verifier *v) {
     rvm_function *f = v->p->functions + v->fn;
     nest n = {.depth = 0};
     uint32_t places = 0;
-    for (uint32_t pc = 0; pc < f->ncode; pc++) {
-        RVM__TRY(check_header(v, pc, f->code + pc, places));
-        RVM__TRY(check_insn(v, pc, f->code + pc));
-        places += f->code[pc].nplaces;
+    RVM__EACH_INSN(x, f) {
+        RVM__TRY(check_header(v, x.pc, f->code + x.pc, places));
+        RVM__TRY(check_insn(v, x.pc, x.in));
+        places += x.in->nplaces;
     }
-    for (uint32_t pc = 0; pc < f->ncode; pc++) RVM__TRY(check_structure(v, &n, pc, f->code));
+    RVM__EACH_INSN(x, f) RVM__TRY(check_structure(v, &n, x.pc, f->code));
     if (!n.depth) return RVM_OK;
     uint32_t last = n.open[n.depth - 1];
     return RVM__REJECT(v, last, "%s is never closed", rvm__op_info[f->code[last].op].name);

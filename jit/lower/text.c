@@ -10,15 +10,13 @@
 
 uint32_t rvm__maker_of(const rvm_function *f, uint16_t array, uint32_t pc) {
     unsigned closed = 0;
-    while (--pc > 0) {
-        const rvm_insn *in = &f->code[pc];
-        if (in->op == RVM_OP_undo) pc = in->target; /* a region that is behind: what it made is gone */
-        if (!rvm__op_names_array((rvm_op)in->op)) continue;
-        if (rvm__places(f, in)->slot != array) continue;
-        if (rvm__is_inverse(in->op))
+    RVM__EACH_INSN_UP(x, f, pc, 1) {
+        if (x.in->op == RVM_OP_undo) x.pc = x.in->target; /* a region that is behind: what it made is gone */
+        if (!rvm__op_names_array((rvm_op)x.in->op) || x.q->slot != array) continue;
+        if (rvm__is_inverse(x.in->op))
             closed++;
         else if (closed-- == 0)
-            return pc;
+            return x.pc;
     }
     return 0;
 }

@@ -49,12 +49,11 @@ static uint64_t rvm__native_chunks(rvm_machine *m, rvm__native *n, const rvm__na
 
 /* Segments nest with loops and regions, so the text tells which are around. by: 1 into them, -1 out of them. */
 static void pass_segments(rvm_machine *m, const rvm__native_site *site, int by) {
-    const rvm_function *f = &m->p->functions[site->fn];
     uint32_t left = site->segments, closed = 0;
-    for (uint32_t pc = site->pc + (site->dir < 0); left && pc-- > 0;) {
-        if (f->code[pc].op == RVM_OP_endsegment) closed++;
-        if (f->code[pc].op != RVM_OP_segment || (closed && closed--)) continue;
-        rvm__trail_segment(m, m->codes[site->fn].x[pc].trail.level, by);
+    RVM__EACH_INSN_UP(x, &m->p->functions[site->fn], site->pc + (site->dir < 0), 0) {
+        closed += x.in->op == RVM_OP_endsegment;
+        if (!left || x.in->op != RVM_OP_segment || (closed && closed--)) continue;
+        rvm__trail_segment(m, m->codes[site->fn].x[x.pc].trail.level, by);
         left--;
     }
 }
