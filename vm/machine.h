@@ -47,7 +47,7 @@ enum rvm__xflag {
     X_DOMAIN = 8, /* operands are looked at: of i64 the second must not be 0, of reals the first positive and finite */
     X_FRESH = 16, /* let or unlet: magnitudes start anew */
     X_UNCHECKED = 32,
-    X_BORROWS = 64, /* compute, undo: a sweep runs the compute part as an adjoint from the start (borrow.c) */
+    X_BORROWS = 64, /* compute, undo: a sweep runs the compute part as an adjoint from the start (activity.h) */
     /* par and endpar, which have none of the above but X_UNCHECKED */
     /* of compute */
     X_FORGETS = 1,  /* a plain run discards what it made; to.i: levels of the trail that keep nothing */

@@ -1,4 +1,4 @@
-/* elision.c: regions whose compute part changes only what it makes appear.
+/* elision.c: what compute parts change beside what they make appear.
  *
  * One pass in the order of the text. A change of a place says since when the place has been there: the region's part began
  * earlier, or the place is from outside. `since` is the instruction that made it appear, the last one above in the text; of
@@ -6,9 +6,16 @@
  * within a compute part every instruction follows one that stands above it, but for those behind a jmp or cf, which code
  * that was written as statements has not; a part with these stays. So the first time that the part mentions a place that
  * appears and disappears, it appears, or the place is from outside.
+ *
+ * Regions that borrow (activity.h) are found by the same pass over places with a shadow. The adjoint of a region runs C
+ * again, B's adjoint, C's adjoint. What C makes appear has shadow 0 while C runs again, so that C may run plainly; a
+ * borrowed place has a shadow that must go along, so that C must run as an adjoint. What C borrows it gives back: for a
+ * region around, only B counts.
  */
 #include "elision.h"
 #include "accesses.h"
+#include "activity.h"
+#include "support.h"
 
 #include <string.h>
 
@@ -23,8 +30,10 @@ typedef struct part { /* an open region */
 
 typedef struct pass {
     const rvm_program *p;
-    const rvm__reach *reach;
     const rvm_function *f;
+    uint32_t fn;
+    const rvm__activity *activity; /* of places with a shadow; or NULL: of all, and: */
+    const rvm__reach *reach;
     bool unchecked;
     uint32_t *named; /* by register, then array: the instruction at which it appeared; 0: a parameter */
     part *open;
@@ -43,11 +52,19 @@ static uint32_t *since(const pass *s, const rvm__accesses *a) {
     return &s->named[s->f->nregs + (a->toggles ? a->q->slot : rvm__root_of(s->f, a->q))];
 }
 
+/* Names and empty arrays come and go without a change of a shadow; a copy on the stack takes the shadow along. */
+static bool changes_shadow(const pass *s, const rvm__accesses *a) {
+    const enum rvm_pair pair = rvm__pair_of(a->in->op);
+    if (pair == RVM_PAIR_view || pair == RVM_PAIR_like || !rvm__is_active(s->p, s->activity, s->fn, a->q)) return false;
+    return a->bits & RVM__BITS_ACC || pair == RVM_PAIR_pushc;
+}
+
 /* Since when the oldest place has been there that the instruction changes; UINT32_MAX where it changes none. */
 static uint32_t oldest_changed(const pass *s, const rvm_insn *in) {
     uint32_t oldest = UINT32_MAX;
     RVM__EACH_ACCESS(a, s->p, s->f, in)
-        if (!a.appears && a.bits & RVM__BITS_ACC) oldest = earliest(oldest, *since(s, &a));
+        if (!a.appears && (s->activity ? changes_shadow(s, &a) : a.bits & RVM__BITS_ACC))
+            oldest = earliest(oldest, *since(s, &a));
     return oldest;
 }
 
@@ -70,6 +87,16 @@ static bool asserts(const pass *s, const rvm_insn *in) { /* a callee has its own
     return !s->unchecked && (rvm__is_call(in) || !(in->flags & RVM_FLAG_UNCHECKED));
 }
 
+static part effect_of(const pass *s, const rvm__cursor *x) {
+    if (s->activity) return (part){.oldest = oldest_changed(s, x->in)};
+    const enum rvm__unforgettable pinned = pinned_by(s, x->in);
+    return (part){.oldest = pinned ? ALWAYS : oldest_changed(s, x->in),
+                  .trails = moves(s, x->in, true),
+                  .asserts = asserts(s, x->in),
+                  .by = x->pc,
+                  .why = pinned ? pinned : RVM__CHANGES_OLDER};
+}
+
 static void change(const pass *s, const part *by) {
     if (!s->depth) return;
     part *top = &s->open[s->depth - 1];
@@ -81,75 +108,66 @@ static void change(const pass *s, const part *by) {
     top->why = by->why;
 }
 
-static bool is_region(const rvm_insn *in) {
-    return rvm__class_of(in->op) == RVM_CLASS_REGION;
-}
-
-/* At compute, do or undo; whether a compute part ends here, that of the innermost region. */
-static bool visit_region(pass *s, uint32_t pc, const rvm_insn *in) {
-    if (in->op == RVM_OP_compute) s->open[s->depth++] = (part){.compute = pc, .oldest = UINT32_MAX};
-    if (in->op != RVM_OP_undo) return in->op == RVM_OP_do;
-    s->depth--;
-    change(s, &s->open[s->depth]);
-    return false;
-}
-
-static void visit(const pass *s, uint32_t pc, const rvm_insn *in) {
+/* The innermost region, if its compute part ends at the instruction; else NULL. */
+static part *visit(pass *s, const rvm__cursor *x) {
+    if (x->in->op == RVM_OP_compute) s->open[s->depth++] = (part){.compute = x->pc, .oldest = UINT32_MAX};
+    if (x->in->op == RVM_OP_undo) s->depth--, change(s, &s->open[s->depth]);
+    if (x->in->op == RVM_OP_do) return &s->open[s->depth - 1];
+    if (rvm__class_of(x->in->op) == RVM_CLASS_REGION) return NULL;
     if (s->depth) {
-        const enum rvm__unforgettable pinned = pinned_by(s, in);
-        change(s, &(part){.oldest = pinned ? ALWAYS : oldest_changed(s, in),
-                          .trails = moves(s, in, true),
-                          .asserts = asserts(s, in),
-                          .by = pc,
-                          .why = pinned ? pinned : RVM__CHANGES_OLDER});
+        const part effect = effect_of(s, x);
+        change(s, &effect);
     }
-    RVM__EACH_ACCESS(a, s->p, s->f, in)
-        if (a.appears) *since(s, &a) = pc;
-}
-
-size_t rvm__elision_scratch(const rvm_function *f) {
-    const size_t regions = 1 + (size_t)rvm__ops_in(f, RVM_OP_compute);
-    return regions * sizeof(part) + ((size_t)f->nregs + f->narrays) * sizeof(uint32_t);
-}
-
-static pass begin(const rvm_program *p, const rvm__reach *reach, uint32_t fn, bool unchecked, void *scratch) {
-    const rvm_function *f = &p->functions[fn];
-    pass s = {.p = p, .reach = reach, .f = f, .unchecked = unchecked, .named = scratch};
-    s.open = (part *)(s.named + f->nregs + f->narrays);
-    return s;
-}
-
-/* Whether the instruction ends a compute part; then *c is that. */
-static bool ends_part(pass *s, const rvm__cursor *x, const part **c) {
-    const bool ends = is_region(x->in) && visit_region(s, x->pc, x->in);
-    if (!is_region(x->in)) visit(s, x->pc, x->in);
-    *c = s->depth ? &s->open[s->depth - 1] : NULL;
-    return ends;
+    RVM__EACH_ACCESS(a, s->p, s->f, x->in)
+        if (a.appears) *since(s, &a) = x->pc;
+    return NULL;
 }
 
 static bool is_own(const part *c) { /* all that it changes */
     return c->oldest > c->compute;
 }
 
-void rvm__elision_find(const rvm_program *p, const rvm__reach *reach, uint32_t fn, bool unchecked, void *scratch,
-                       void (*found)(void *userdata, const rvm__elision *region), void *userdata) {
-    pass s = begin(p, reach, fn, unchecked, scratch);
-    const part *c;
+size_t rvm__borrow_scratch(const rvm_function *f) {
+    const size_t regions = 1 + (size_t)rvm__ops_in(f, RVM_OP_compute);
+    return regions * sizeof(part) + ((size_t)f->nregs + f->narrays) * sizeof(uint32_t);
+}
+
+static pass begin(const rvm_program *p, uint32_t fn, void *scratch) {
+    const rvm_function *f = &p->functions[fn];
+    pass s = {.p = p, .f = f, .fn = fn, .named = scratch};
+    s.open = (part *)(s.named + f->nregs + f->narrays);
+    return s;
+}
+
+void rvm__borrow_find(const rvm_program *p, const rvm__activity *a, uint32_t fn, void *scratch,
+                      void (*found)(void *userdata, uint32_t compute, uint32_t undo), void *userdata) {
+    pass s = begin(p, fn, scratch);
+    s.activity = a;
     RVM__EACH_INSN(x, s.f) {
-        if (!ends_part(&s, &x, &c)) continue;
-        const bool forgets = rvm__forgets(s.f, c->compute);
-        if (forgets || (is_own(c) && !c->asserts))
-            found(userdata, &(rvm__elision){c->compute, x.in->target, c->trails, forgets});
+        part *c = visit(&s, &x);
+        if (c && !is_own(c)) found(userdata, c->compute, x.in->target);
+        if (c) c->oldest = UINT32_MAX;
     }
 }
 
-rvm__keeping rvm__keeping_find(const rvm_program *p, const rvm__reach *reach, uint32_t fn, void *scratch) {
-    pass s = begin(p, reach, fn, true, scratch);
-    const part *c;
-    RVM__EACH_INSN(x, s.f)
-        if (ends_part(&s, &x, &c) && rvm__forgets(s.f, c->compute) && !is_own(c))
-            return (rvm__keeping){c->compute, c->by, c->why};
-    return (rvm__keeping){0};
+bool rvm__elision_find(const rvm_program *p, const rvm__reach *reach, uint32_t fn, bool unchecked, uint8_t *regions,
+                       rvm__keeping *keeps) {
+    const size_t size = rvm__borrow_scratch(&p->functions[fn]);
+    void *scratch = rvm__make(&p->al, size);
+    if (!scratch) return false;
+    pass s = begin(p, fn, scratch);
+    s.reach = reach;
+    s.unchecked = unchecked;
+    RVM__EACH_INSN(x, s.f) {
+        const part *c = visit(&s, &x);
+        if (!c) continue;
+        const bool forgets = rvm__forgets(s.f, c->compute);
+        if (keeps && !keeps->why && forgets && !is_own(c)) *keeps = (rvm__keeping){c->compute, c->by, c->why};
+        if (!regions || !(forgets || (is_own(c) && !c->asserts))) continue;
+        regions[c->compute] = forgets ? RVM__FORGETS : c->trails ? RVM__ELIDED_ON_TRAILS : RVM__ELIDED;
+    }
+    rvm__release(&p->al, scratch, size);
+    return true;
 }
 
 /* ---- what a part leaves ---- */
@@ -171,15 +189,11 @@ rvm__made rvm__made_find(const rvm_function *f, uint32_t compute, uint16_t *room
     rvm__made made = {.regs = room + things, .arrays = room + things + f->nregs};
     char buffer[256];
     memset(room, 0, things * sizeof *room);
-    for (uint32_t pc = f->code[compute].target - 1; pc > compute; pc--) {
-        const rvm_insn *in = &f->code[pc];
-        if (in->op == RVM_OP_undo) { /* what a region within made is gone already */
-            pc = in->target;
-            continue;
-        }
-        const char *letters = rvm__place_letters(in, buffer);
-        for (uint32_t k = in->nplaces; k-- > 0;)
-            if (rvm__letter_toggles(letters[k])) note_made(f, in, rvm__places(f, in) + k, room, &made);
+    RVM__EACH_INSN_UP(x, f, f->code[compute].target, compute + 1) {
+        if (x.in->op == RVM_OP_undo) x.pc = x.in->target; /* what a region within made is gone already */
+        const char *letters = rvm__place_letters(x.in, buffer);
+        for (uint32_t k = x.in->nplaces; k-- > 0;)
+            if (rvm__letter_toggles(letters[k])) note_made(f, x.in, x.q + k, room, &made);
     }
     return made;
 }

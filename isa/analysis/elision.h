@@ -16,20 +16,13 @@
 #include "reach.h"
 #include "program.h"
 
-typedef struct rvm__elision {
-    uint32_t compute, undo;
-    bool trails;  /* C pushes onto trails: leaving it out, an engine empties the segments that C has of its own */
-    bool forgets; /* it ends by `forget`: whatever the run is */
-} rvm__elision;
-
-/* Calls found(userdata, region) for each region of the function that forgets, or whose second run of C has no effect that
- * can be observed, whichever way the region is passed: at `undo` control may go on behind it, and at `do`, met from B that
- * ran backward, before `compute`. reach: of every function of p, which is verified. unchecked: the whole run is; else only
- * what the program has unchecked drops its assertions. Not for exact runs, where C backward takes up what C recorded.
- * scratch: rvm__elision_scratch(f) bytes, zeroed. Linear in the function. */
-size_t rvm__elision_scratch(const rvm_function *f);
-void rvm__elision_find(const rvm_program *p, const rvm__reach *reach, uint32_t fn, bool unchecked, void *scratch,
-                       void (*found)(void *userdata, const rvm__elision *region), void *userdata);
+/* How often a region runs C. */
+enum rvm__elision {
+    RVM__RUNS_TWICE,
+    RVM__ELIDED,           /* the second run has no effect that can be observed */
+    RVM__ELIDED_ON_TRAILS, /* and C pushes onto trails: an engine empties the segments that C has of its own */
+    RVM__FORGETS           /* it ends by `forget`: whatever the run is */
+};
 
 /* Why the compute part of a region that ends by `forget` cannot: the instruction at pc, which is in it. */
 enum rvm__unforgettable { RVM__FORGETTABLE, RVM__CHANGES_OLDER, RVM__MOVES_STACK, RVM__JUMPS };
@@ -37,8 +30,14 @@ typedef struct rvm__keeping {
     uint32_t compute, pc;
     enum rvm__unforgettable why;
 } rvm__keeping;
-/* The first such region of the function, for the verifier: places have roots, roles are known. scratch: as above. */
-rvm__keeping rvm__keeping_find(const rvm_program *p, const rvm__reach *reach, uint32_t fn, void *scratch);
+
+/* Fills regions (NULL is allowed), by instruction, zeroed, at each compute of the function: whichever way the region is
+ * passed: at `undo` control may go on behind it, and at `do`, met from B that ran backward, before `compute`. reach: of
+ * every function of p, which is verified. unchecked: the whole run is; else only what the program has unchecked drops its
+ * assertions. keeps, for the verifier, zeroed, or NULL: the first region that cannot forget; places have roots, roles are
+ * known. Not for exact runs, where C backward takes up what C recorded. False: out of memory. Linear in the function. */
+bool rvm__elision_find(const rvm_program *p, const rvm__reach *reach, uint32_t fn, bool unchecked, uint8_t *regions,
+                       rvm__keeping *keeps);
 
 /* What the compute part makes appear that is there at its end: registers, and arrays, the last one first, each in its
  * order, by the text. The verifier holds that against what control makes of it. made: room for rvm__made_most(f). */

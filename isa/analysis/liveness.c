@@ -376,32 +376,16 @@ static void all_live(const flow *w) {
 
 /* ---- memory ---- */
 
-/* by pc of compute */
-typedef struct elided {
-    uint8_t *at;
-    bool all; /* or those that forget */
-} elided_parts;
-
-static void mark_elided(void *userdata, const rvm__elision *region) {
-    const elided_parts *e = userdata;
-    e->at[region->compute] = e->all || region->forgets;
-}
-
 /* The list of the function; false: out of memory. */
 static bool make_list(flow *w, uint32_t fn, bool backward) {
     const rvm__liveness *s = w->s;
     const rvm_function *f = &s->p->functions[fn];
-    const size_t size = rvm__elision_scratch(f);
-    uint8_t *elided = rvm__make(&s->p->al, f->ncode);
-    void *scratch = rvm__make(&s->p->al, size);
-    bool ok = elided && scratch;
-    if (ok) {
-        elided_parts e = {elided, !s->run.whole};
-        rvm__elision_find(s->p, s->reach, fn, s->run.unchecked, scratch, mark_elided, &e);
-        ok = rvm__list_make(&w->list, s->p, fn, backward, elided);
-    }
-    rvm__release(&s->p->al, elided, f->ncode);
-    rvm__release(&s->p->al, scratch, size);
+    uint8_t *regions = rvm__make(&s->p->al, f->ncode);
+    bool ok = regions && rvm__elision_find(s->p, s->reach, fn, s->run.unchecked, regions, NULL);
+    for (uint32_t pc = 0; ok && s->run.whole && pc < f->ncode; pc++)
+        if (regions[pc] != RVM__FORGETS) regions[pc] = RVM__RUNS_TWICE;
+    ok = ok && rvm__list_make(&w->list, s->p, fn, backward, regions);
+    rvm__release(&s->p->al, regions, f->ncode);
     return ok;
 }
 

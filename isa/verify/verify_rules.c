@@ -363,8 +363,9 @@ static rvm_status check_made(rvm__verifier *v, uint16_t *room) {
     return RVM_OK;
 }
 
-static rvm_status check_forgotten(rvm__verifier *v, const rvm__reach *reach, void *scratch) {
-    const rvm__keeping k = rvm__keeping_find(v->p, reach, v->fn, scratch);
+static rvm_status check_forgotten(rvm__verifier *v, const rvm__reach *reach) {
+    rvm__keeping k = {0};
+    if (!rvm__elision_find(v->p, reach, v->fn, true, NULL, &k)) return rvm__verify_no_memory(v);
     const uint32_t line = v->f->positions[k.compute].line;
     switch (k.why) {
     case RVM__FORGETTABLE: return RVM_OK;
@@ -381,26 +382,14 @@ static rvm_status check_forgotten(rvm__verifier *v, const rvm__reach *reach, voi
                        line);
 }
 
-static size_t most_scratch(const rvm_program *p) {
-    size_t most = 1;
-    for (uint32_t k = 0; k < p->nfunctions; k++) {
-        const size_t size = rvm__elision_scratch(&p->functions[k]);
-        const size_t made = rvm__made_most(&p->functions[k]) * sizeof(uint16_t);
-        most = size > most ? size : most;
-        most = made > most ? made : most;
-    }
-    return most;
-}
-
 static rvm_status check_all_forgotten(rvm__verifier *v) {
-    const size_t most = most_scratch(v->p);
+    const rvm_function largest = {.nregs = v->max_regs, .narrays = v->max_arrays};
     rvm__reach *reach = rvm__verify_make(v, v->p->nfunctions, sizeof *reach);
-    void *scratch = rvm__verify_make(v, most, 1);
-    if (!reach || !scratch || !rvm__reach_find(v->p, reach)) return rvm__verify_no_memory(v);
+    uint16_t *room = rvm__verify_make(v, rvm__made_most(&largest), sizeof *room);
+    if (!reach || !room || !rvm__reach_find(v->p, reach)) return rvm__verify_no_memory(v);
     RVM__EACH_FUNCTION(v) {
-        memset(scratch, 0, most);
-        RVM__TRY(check_forgotten(v, reach, scratch));
-        RVM__TRY(check_made(v, scratch));
+        RVM__TRY(check_forgotten(v, reach));
+        RVM__TRY(check_made(v, room));
     }
     return RVM_OK;
 }

@@ -189,9 +189,7 @@ void rvm__array_gone(rvm__emit *e, uint16_t array) {
 }
 
 static void to_arena(rvm__emit *e, uint16_t array) {
-    LLVMValueRef n = rvm__build_int(e->k, 1);
-    for (int d = 0; d < e->f->arrays[array].ndim; d++) n = LLVMBuildMul(e->k->b, n, rvm__dimension(e, array, d), "");
-    LLVMValueRef args[2] = {e->frame.machine, n};
+    LLVMValueRef args[2] = {e->frame.machine, rvm__elements(e, array)};
     if (e->u->w->standalone)
         rvm__standalone_del(e, array);
     else

@@ -106,8 +106,6 @@ typedef struct rvm__frame_ir {
     uint32_t njoins, cap_joins;
 } rvm__frame_ir;
 
-/* Why a compute part runs once: its uncomputing is not observed, or it is forgotten. */
-enum rvm__elided { RVM__UNELIDED, RVM__ELIDED, RVM__FORGOTTEN };
 /* Levels of the trail that discard at an instruction: (x & and) | or, of those x where the function is entered. */
 typedef struct rvm__discarding {
     uint16_t and, or ;
@@ -120,7 +118,7 @@ typedef struct rvm__control {
     rvm__pending *pending;
     uint32_t npending, cap_pending;
     uint32_t emitted;         /* instructions in all */
-    uint8_t *elided;          /* by pc of compute: enum rvm__elided */
+    uint8_t *elided;          /* by pc of compute: enum rvm__elision */
     rvm__strip *strips;       /* by pc of the lower end */
     rvm__discarding *covered; /* by pc */
     uint8_t *tracked;         /* by pc, of segments: the machine tracks it */
@@ -215,6 +213,7 @@ void rvm__set_slot(rvm__emit *e, uint16_t slot, LLVMValueRef v);
 LLVMValueRef rvm__nothing(const rvm__emit *e, LLVMTypeRef t); /* value of what is not there */
 void rvm__gone(rvm__emit *e, uint16_t slot);                  /* the register disappears */
 LLVMValueRef rvm__dimension(rvm__emit *e, uint16_t array, int d);
+LLVMValueRef rvm__elements(rvm__emit *e, uint16_t array); /* how many it has */
 LLVMValueRef rvm__stride(rvm__emit *e, uint16_t array, int d);
 
 /* ---- place.c ---- */

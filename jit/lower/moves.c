@@ -53,12 +53,6 @@ static bool is_dead(const rvm__emit *e, uint16_t array) {
     }
 }
 
-static LLVMValueRef elements(rvm__emit *e, uint16_t array) {
-    LLVMValueRef n = rvm__build_int(e->k, 1);
-    for (int d = 0; d < e->f->arrays[array].ndim; d++) n = LLVMBuildMul(e->k->b, n, rvm__dimension(e, array, d), "");
-    return n;
-}
-
 /* Dimensions from d on, at that address, become 0: a loop for each. */
 static void clear(rvm__emit *e, uint16_t array, int d, LLVMValueRef address) {
     LLVMBuilderRef b = e->k->b;
@@ -82,7 +76,8 @@ static void clear(rvm__emit *e, uint16_t array, int d, LLVMValueRef address) {
 }
 
 static void discard_array(rvm__emit *e, uint32_t level, uint16_t array) {
-    rvm__count_erased(e, rvm__erased_by(level), LLVMBuildMul(e->k->b, elements(e, array), rvm__build_int(e->k, 64), ""));
+    rvm__count_erased(e, rvm__erased_by(level),
+                      LLVMBuildMul(e->k->b, rvm__elements(e, array), rvm__build_int(e->k, 64), ""));
     if (!is_dead(e, array)) clear(e, array, 0, rvm__get(e, e->k->ptr, e->frame.array[array].data));
 }
 

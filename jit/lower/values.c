@@ -30,6 +30,12 @@ LLVMValueRef rvm__dimension(rvm__emit *e, uint16_t array, int d) {
     return rvm__get(e, e->k->i64, e->frame.array[array].dim[d]);
 }
 
+LLVMValueRef rvm__elements(rvm__emit *e, uint16_t array) {
+    LLVMValueRef n = rvm__build_int(e->k, 1);
+    for (int d = 0; d < e->f->arrays[array].ndim; d++) n = LLVMBuildMul(e->k->b, n, rvm__dimension(e, array, d), "");
+    return n;
+}
+
 LLVMValueRef rvm__stride(rvm__emit *e, uint16_t array, int d) {
     return rvm__get(e, e->k->i64, e->frame.array[array].stride[d]);
 }

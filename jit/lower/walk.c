@@ -6,6 +6,7 @@
 #include "emit.h"
 #include "blocks.h"
 #include "analysis.h"
+#include "elision.h"
 #include "walk.h"
 #include "builder.h"
 #include "support.h"
@@ -35,7 +36,7 @@ static void conditional_jump(rvm__emit *e, const rvm_insn *in, LLVMValueRef take
 /* ---- regions: which way on, semantics.md, section 5 ---- */
 
 static bool is_forgotten(const rvm__emit *e, uint32_t compute) {
-    return e->control.elided[compute] == RVM__FORGOTTEN;
+    return e->control.elided[compute] == RVM__FORGETS;
 }
 
 static void trail_deeper(rvm__emit *e, const rvm__context *part, int by) {
@@ -96,13 +97,13 @@ static void leave_part(rvm__emit *e) {
 /* The uncomputing of a region that nobody observes: its charge, and its locals are gone. */
 static void skip_part(rvm__emit *e, uint32_t compute) {
     if (is_forgotten(e, compute)) {
-        rvm__forget_places_of(e, compute);
+        rvm__forget_made(e, compute, true);
         rvm__set_slot(e, e->code->x[compute].to.hidden, rvm__build_int(e->k, 0));
         return;
     }
     LLVMValueRef now = rvm__get(e, e->k->i64, e->count.charged), cost = rvm__get(e, e->k->i64, e->count.before[compute]);
     rvm__put_at(e, LLVMBuildAdd(e->k->b, now, cost, ""), e->count.charged);
-    rvm__forget_locals(e, compute);
+    rvm__forget_made(e, compute, false);
 }
 
 /* Whether so much may run in it without a loop or call that polls: regions within regions run exponentially often. */

@@ -14,8 +14,7 @@ void rvm__find_elisions(rvm__emit *e); /* fills elided and before */
 /* Whether the instruction being walked is left out since nobody observes its effect; what counts has been counted. */
 bool rvm__leave_out(rvm__emit *e, const rvm_insn *in, rvm_op op);
 /* All that appears in the compute part is gone, without a trace but for the memory of arrays. */
-void rvm__forget_locals(rvm__emit *e, uint32_t compute);
-void rvm__forget_places_of(rvm__emit *e, uint32_t compute); /* the same, counted: of a region that forgets */
+void rvm__forget_made(rvm__emit *e, uint32_t compute, bool counted); /* counted: as erased, of a region that forgets */
 
 /* ---- trips.c ---- */
 bool rvm__loop_ascends(const rvm__emit *e, const rvm_insn *in); /* where it runs now */

@@ -298,22 +298,14 @@ static const struct { const char *name, *text; } programs[] = {{"places", places
 
 /* ---- what is found ---- */
 
-enum { STAYS, ELIDED, EMPTIES };
-
-static void note(void *userdata, const rvm__elision *r) {
-    ((uint8_t *)userdata)[r->compute] = r->trails ? EMPTIES : ELIDED;
-}
-
 /* By instruction of the function; to be freed. */
 static uint8_t *find(const rvm_program *p, uint32_t fn, bool unchecked) {
     const rvm_function *f = &p->functions[fn];
     rvm__reach *reach = calloc(p->nfunctions, sizeof *reach);
-    void *scratch = calloc(1, rvm__elision_scratch(f));
     uint8_t *found = calloc(f->ncode, 1);
-    cr_assert(reach && scratch && found);
+    cr_assert(reach && found);
     cr_assert(rvm__reach_find(p, reach));
-    rvm__elision_find(p, reach, fn, unchecked, scratch, note, found);
-    free(scratch);
+    cr_assert(rvm__elision_find(p, reach, fn, unchecked, found, NULL));
     free(reach);
     return found;
 }
@@ -325,11 +317,11 @@ static const char *mark_at(const char *text, uint32_t line) {
     return text[n] == '#' ? text + n + 2 : "";
 }
 
-static int expected(const char *mark, bool unchecked) {
-    if (!strncmp(mark, "checked", 7)) return ELIDED;
-    if (!unchecked) return STAYS;
-    if (!strncmp(mark, "trails", 6)) return EMPTIES;
-    return strncmp(mark, "yes", 3) ? STAYS : ELIDED;
+static enum rvm__elision expected(const char *mark, bool unchecked) {
+    if (!strncmp(mark, "checked", 7)) return RVM__ELIDED;
+    if (!unchecked) return RVM__RUNS_TWICE;
+    if (!strncmp(mark, "trails", 6)) return RVM__ELIDED_ON_TRAILS;
+    return strncmp(mark, "yes", 3) ? RVM__RUNS_TWICE : RVM__ELIDED;
 }
 
 static unsigned compare(const char *text, const rvm_program *p, uint32_t fn, bool unchecked) {
@@ -370,7 +362,7 @@ static unsigned count_regions(const rvm_program *p, uint32_t fn) {
     unsigned n = 0;
     for (uint32_t pc = 0; pc < p->functions[fn].ncode; pc++) {
         if (p->functions[fn].code[pc].op != RVM_OP_compute) continue;
-        cr_expect(found[pc] == ELIDED, "%s line %u stays", p->functions[fn].name, p->functions[fn].positions[pc].line);
+        cr_expect(found[pc] == RVM__ELIDED, "%s line %u stays", p->functions[fn].name, p->functions[fn].positions[pc].line);
         n++;
     }
     free(found);
