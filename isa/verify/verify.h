@@ -16,7 +16,7 @@
 #ifndef RVM_VERIFY_H
 #define RVM_VERIFY_H
 
-#include "builder.h"
+#include "accesses.h"
 #include "flowgraph.h"
 #include "solver.h"
 #include "support.h"
@@ -84,18 +84,9 @@ static inline uint32_t rvm__first_toggle(const rvm_insn *in, const char *letters
     while (k < in->nplaces && !rvm__letter_toggles(letters[k])) k++;
     return k;
 }
-static inline bool rvm__op_appears(const rvm_insn *in) {
-    return !rvm__is_inverse(in->op);
-}
-/* How an argument is: by the callee's roles as far as they are known, or those of the function value's type. */
-static inline unsigned rvm__argument_access(const rvm__verifier *v, const rvm_insn *in, uint32_t k) {
-    if (v->target[in->op] == 'F') return v->bits[v->base[in->target].params + k];
-    rvm_callee c = rvm__callee_of(v->p, in);
-    return rvm__role_access((rvm_role)c.params[k - c.first].role);
-}
-/* How place k is accessed; a call's arguments by the callee's roles as far as they are known. */
-static inline unsigned rvm__access(const rvm__verifier *v, const rvm_insn *in, char letter, uint32_t k) {
-    return letter == '*' ? rvm__argument_access(v, in, k) : rvm__letter_access(in, letter);
+/* How a place is accessed where roles are known: an argument that is passed on to nothing is not. */
+static inline unsigned rvm__access(const rvm__accesses *a) {
+    return a->param && a->param->untouched ? RVM__BITS_NONE : a->bits;
 }
 static inline uint32_t rvm__min(uint32_t a, uint32_t b) {
     return a < b ? a : b;

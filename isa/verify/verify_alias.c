@@ -67,13 +67,9 @@ static rvm_status check_changed(rvm__verifier *v, uint32_t pc, rvm_insn *in, uin
 }
 
 static rvm_status check_changes(rvm__verifier *v, uint32_t pc, rvm_insn *in) {
-    char buffer[256];
-    const char *letters = rvm__place_letters(in, buffer);
-    for (uint32_t i = 0; i < in->nplaces; i++) {
-        if (letters[i] != 'y' && letters[i] != 'd') continue;
-        for (uint32_t j = 0; j < in->nplaces; j++)
-            if (i != j) RVM__TRY(check_changed(v, pc, in, i, j));
-    }
+    RVM__EACH_ACCESS(a, v->p, v->f, in)
+        for (uint32_t j = 0; j < in->nplaces && (a.letter == 'y' || a.letter == 'd'); j++)
+            if (a.k != j) RVM__TRY(check_changed(v, pc, in, a.k, j));
     return RVM_OK;
 }
 

@@ -274,12 +274,12 @@ static rvm_status note_stack(flow *w, uint32_t pc, const rvm_insn *in) {
     return rvm__is_call(in) ? add_edge(w, pc, rvm__calls_stack(v, in), here) : RVM_OK;
 }
 
-static rvm_status use_all(flow *w, uint32_t pc, const rvm_insn *in, const char *letters) {
-    for (uint32_t k = 0; k < in->nplaces; k++) {
-        if (rvm__letter_toggles(letters[k])) continue;
-        bool argument = letters[k] == '*' && w->v->target[in->op] == 'F';
-        RVM__TRY(use(w, pc, in->places + k, argument ? RVM__BITS_NONE : rvm__access(w->v, in, letters[k], k)));
-        if (argument) RVM__TRY(hand_on(w, pc, in, k));
+static rvm_status use_all(flow *w, uint32_t pc, const rvm_insn *in) {
+    RVM__EACH_ACCESS(a, w->v->p, w->v->f, in) {
+        if (a.toggles) continue;
+        const bool argument = a.param && w->v->target[in->op] == 'F'; /* of which the role is not known yet */
+        RVM__TRY(use(w, pc, in->places + a.k, argument ? RVM__BITS_NONE : a.bits));
+        if (argument) RVM__TRY(hand_on(w, pc, in, a.k));
     }
     return RVM_OK;
 }
@@ -338,13 +338,13 @@ static rvm_status pass_toggle(flow *w, uint32_t pc, const rvm_insn *in, const ch
     bool array = q->kind == RVM_PLACE_ARRAY;
     uint32_t end = first;
     while (end < in->nplaces && rvm__letter_toggles(letters[end])) end++;
-    if (rvm__op_appears(in) == up) {
-        RVM__TRY(use_all(w, pc, in, letters));
+    if (rvm__is_inverse(in->op) != up) {
+        RVM__TRY(use_all(w, pc, in));
         for (uint32_t k = first; k < end; k++) RVM__TRY(appear(w, pc, in->places + k, array ? new_root(w, q, letters) : 0));
         return RVM_OK;
     }
     for (uint32_t k = end; k-- > first;) RVM__TRY(disappear(w, pc, in->places + k));
-    RVM__TRY(use_all(w, pc, in, letters));
+    RVM__TRY(use_all(w, pc, in));
     if (!array || rvm__root_of(w->v->f, q) == new_root(w, q, letters)) return RVM_OK;
     return RVM__REJECT(w->v, pc, "'%s' did not appear as part of '%s'", RVM__NAME(w->v, pc, q),
                        RVM__ARRAY_NAME(w->v, pc, new_root(w, q, letters)));
@@ -352,19 +352,16 @@ static rvm_status pass_toggle(flow *w, uint32_t pc, const rvm_insn *in, const ch
 
 /* ---- instructions ---- */
 
-static bool makes_appear(const rvm_function *f, const rvm_insn *in, const rvm_place *q) {
-    char buffer[256];
-    const char *letters = rvm__place_letters(in, buffer);
-    const rvm_place *places = rvm__places(f, in);
-    for (uint32_t k = 0; k < in->nplaces && rvm__op_appears(in); k++)
-        if (rvm__letter_toggles(letters[k]) && places[k].kind == q->kind && places[k].slot == q->slot) return true;
+static bool makes_appear(const rvm_program *p, const rvm_function *f, const rvm_insn *in, const rvm_place *q) {
+    RVM__EACH_ACCESS(a, p, f, in)
+        if (a.appears && a.q->kind == q->kind && a.q->slot == q->slot) return true;
     return false;
 }
 
 /* The last instruction before pc that makes the place appear, or 0. */
 static uint32_t appeared_at(const flow *w, uint32_t pc, const rvm_place *q) {
     RVM__EACH_INSN_UP(x, w->v->f, pc, 0)
-    if (makes_appear(w->v->f, x.in, q)) return x.pc;
+    if (makes_appear(w->v->p, w->v->f, x.in, q)) return x.pc;
     return 0;
 }
 
@@ -391,10 +388,10 @@ static rvm_status pass(flow *w, uint32_t pc, bool up) {
     char buffer[256];
     const char *letters = rvm__place_letters(in, buffer);
     uint32_t first = rvm__first_toggle(in, letters);
-    bool toggles = first < in->nplaces, behind = toggles && rvm__op_appears(in), edge_first = toggles && behind != up;
+    bool toggles = first < in->nplaces, behind = toggles && !rvm__is_inverse(in->op), edge_first = toggles && behind != up;
     RVM__TRY(note_stack(w, pc, in));
     if (edge_first) RVM__TRY(pass_edge(w, pc, behind));
-    RVM__TRY(toggles ? pass_toggle(w, pc, in, letters, first, up) : use_all(w, pc, in, letters));
+    RVM__TRY(toggles ? pass_toggle(w, pc, in, letters, first, up) : use_all(w, pc, in));
     return edge_first ? RVM_OK : pass_edge(w, pc, behind);
 }
 

@@ -138,19 +138,20 @@ static void forget(rvm__forms *w, const rvm_place *q) {
         w->parts[q->slot].known = 0;
 }
 
+/* What appears or disappears. */
+static void forget_toggled(rvm__forms *w, const rvm_insn *in) {
+    RVM__EACH_ACCESS(a, w->v->p, w->v->f, in)
+        if (a.toggles) forget(w, a.q);
+}
+
 /* Forget what appears between two instructions. */
 static void forget_between(rvm__forms *w, uint32_t from, uint32_t to) {
-    char buffer[256];
     const rvm_function *f = w->v->f;
     if (from > to) {
         forget_between(w, to, from);
         return;
     }
-    RVM__EACH_INSN_IN(x, f, from + 1, to) {
-        const char *letters = rvm__place_letters(x.in, buffer);
-        for (uint32_t k = 0; k < x.in->nplaces; k++)
-            if (rvm__letter_toggles(letters[k])) forget(w, x.q + k);
-    }
+    RVM__EACH_INSN_IN(x, f, from + 1, to) forget_toggled(w, x.in);
     w->work -= to - from < w->work ? to - from : w->work;
     if (w->work) return;
     memset(w->known, 0, w->v->max_regs * sizeof *w->known);
@@ -173,8 +174,6 @@ void rvm__forms_pass(rvm__forms *w, uint32_t pc) {
     const rvm_function *f = w->v->f;
     const rvm_insn *in = f->code + pc;
     const rvm_place *q = rvm__places(f, in);
-    char buffer[256];
-    const char *letters = rvm__place_letters(in, buffer);
     switch ((int)rvm__pair_of(in->op)) {
     case RVM_PAIR_jmp:
     case RVM_PAIR_jt:
@@ -185,8 +184,7 @@ void rvm__forms_pass(rvm__forms *w, uint32_t pc) {
     case RVM_PAIR_for:
     case RVM_PAIR_par: pass_loop(w, pc, in, q); return;
     }
-    for (uint32_t k = 0; k < in->nplaces; k++)
-        if (rvm__letter_toggles(letters[k])) forget(w, q + k);
+    forget_toggled(w, in);
     if (!w->work) return;
     if (in->op == RVM_OP_let) know(w, q[0].slot, result(w, in, q));
     if (in->op == RVM_OP_view) pass_view(w, in, q, rvm__root_of(w->v->f, q + 1));
@@ -196,13 +194,8 @@ void rvm__forms_pass(rvm__forms *w, uint32_t pc) {
 
 /* Registers that change otherwise than by appearing and disappearing. */
 static void find_varying(rvm__forms *w, const rvm_insn *in) {
-    const rvm_place *q = rvm__places(w->v->f, in);
-    char buffer[256];
-    const char *letters = rvm__place_letters(in, buffer);
-    for (uint32_t k = 0; k < in->nplaces; k++)
-        if (rvm__is_register(w->v->f, q + k) && !rvm__letter_toggles(letters[k]) &&
-            rvm__access(w->v, in, letters[k], k) & RVM__BITS_ACC)
-            w->varies[q[k].slot] = w->block;
+    RVM__EACH_ACCESS(a, w->v->p, w->v->f, in)
+        if (a.reg && !a.toggles && a.bits & RVM__BITS_ACC) w->varies[a.q->slot] = w->block;
 }
 
 void rvm__forms_begin(rvm__forms *w, uint32_t pc) {

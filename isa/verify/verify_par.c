@@ -92,16 +92,17 @@ static void add_access(block *w, const access *a) {
     if (!w->too_many) w->accesses[w->n++] = *a;
 }
 
-static rvm_status use_array(block *w, uint32_t pc, const rvm_insn *in, uint32_t k, char letter, unsigned bits) {
+static rvm_status use_array(block *w, uint32_t pc, const rvm__accesses *x) {
     rvm__verifier *v = w->v;
-    const rvm_place *q = rvm__places(v->f, in) + k;
-    bool toggles = rvm__letter_toggles(letter);
-    uint16_t root = toggles ? q->slot : rvm__root_of(v->f, q);
+    const rvm_place *q = x->q;
+    const uint8_t bits = (uint8_t)rvm__access(x);
+    const uint16_t root = x->toggles ? q->slot : rvm__root_of(v->f, q);
     if (!bits || !rvm__is_outer(&w->forms, true, root)) return RVM_OK;
-    if (toggles)
+    if (x->toggles)
         return RVM__REJECT(v, pc, "'%s' belongs to all instances of the parallel block at line %u", RVM__NAME(v, pc, q),
                            line_of(w, w->par));
-    access a = {.pc = pc, .place = in->places + k, .root = root, .bits = (uint8_t)bits, .always = pc >= w->certain_from};
+    access a = {
+        .pc = pc, .place = (uint32_t)(q - v->f->places), .root = root, .bits = bits, .always = pc >= w->certain_from};
     rvm__forms_of(&w->forms, q, root, a.of);
     add_access(w, &a);
     return RVM_OK;
@@ -122,17 +123,9 @@ static rvm_status check_stack(block *w, uint32_t pc, const rvm_insn *in) {
 }
 
 static rvm_status use_places(block *w, uint32_t pc, const rvm_insn *in) {
-    const rvm_place *q = rvm__places(w->v->f, in);
-    char buffer[256];
-    const char *letters = rvm__place_letters(in, buffer);
-    for (uint32_t k = 0; k < in->nplaces; k++) {
-        unsigned bits = rvm__access(w->v, in, letters[k], k);
-        uint32_t nidx = q[k].kind == RVM_PLACE_ELEM ? q[k].nidx : q[k].kind == RVM_PLACE_RANGE;
-        for (uint32_t d = 0; d < nidx; d++) RVM__TRY(use_register(w, pc, q[k].idx[d], RVM__BITS_READ));
-        if (q[k].kind == RVM_PLACE_SLOT || q[k].kind == RVM_PLACE_RANGE)
-            RVM__TRY(use_register(w, pc, q[k].slot, bits));
-        else
-            RVM__TRY(use_array(w, pc, in, k, letters[k], bits));
+    RVM__EACH_ACCESS(a, w->v->p, w->v->f, in) {
+        for (uint32_t d = 0; d < rvm__nindices(a.q); d++) RVM__TRY(use_register(w, pc, a.q->idx[d], RVM__BITS_READ));
+        RVM__TRY(a.array ? use_array(w, pc, &a) : use_register(w, pc, a.q->slot, rvm__access(&a)));
     }
     return RVM_OK;
 }

@@ -136,17 +136,18 @@ static rvm_status check_frozen(rules *w, uint32_t pc, const rvm_place *q) {
                        RVM__NAME(w->v, pc, q), RVM__ARRAY_NAME(w->v, pc, root));
 }
 
-/* The place changes; toggles: by appearing or disappearing. */
-static rvm_status change(rules *w, uint32_t pc, const rvm_insn *in, const rvm_place *q, bool toggles, bool adds) {
-    const bool elem = q->kind == RVM_PLACE_ELEM, array = q->kind == RVM_PLACE_ARRAY;
-    if (w->depth && (elem || array) && !toggles) RVM__TRY(check_frozen(w, pc, q));
-    if (elem) return w->depth ? check_lock(w, pc, q, element_thing(w, q), adds) : RVM_OK;
-    if (array && !toggles) return RVM_OK; /* some of its elements: found when it runs */
+/* The place changes. */
+static rvm_status change(rules *w, uint32_t pc, const rvm__accesses *a, bool adds) {
+    const rvm_place *q = a->q;
+    const bool array = q->kind == RVM_PLACE_ARRAY;
+    if (w->depth && a->array && !a->toggles) RVM__TRY(check_frozen(w, pc, q));
+    if (q->kind == RVM_PLACE_ELEM) return w->depth ? check_lock(w, pc, q, element_thing(w, q), adds) : RVM_OK;
+    if (array && !a->toggles) return RVM_OK; /* some of its elements: found when it runs */
     uint32_t thing = array ? array_thing(w, q->slot) : q->slot;
     if (!array) RVM__TRY(check_register(w, pc, q));
     RVM__TRY(check_lock(w, pc, q, thing, adds));
     w->changed[thing] = pc + 1;
-    w->appeared[thing] = toggles && rvm__op_appears(in);
+    w->appeared[thing] = a->appears;
     return RVM_OK;
 }
 
@@ -157,14 +158,10 @@ static bool is_exact(const rules *w, const rvm_place *q) {
 }
 
 static rvm_status check_accesses(rules *w, uint32_t pc, const rvm_insn *in) {
-    const rvm_place *q = rvm__places(w->v->f, in);
-    char buffer[256];
-    const char *letters = rvm__place_letters(in, buffer);
-    for (uint32_t k = 0; k < in->nplaces; k++) {
-        const unsigned bits = rvm__access(w->v, in, letters[k], k);
-        const bool adds = bits == RVM__BITS_ACC && is_exact(w, q + k);
-        if (bits & RVM__BITS_ACC) RVM__TRY(change(w, pc, in, q + k, rvm__letter_toggles(letters[k]), adds));
-        RVM__TRY(use_place(w, pc, q + k, adds));
+    RVM__EACH_ACCESS(a, w->v->p, w->v->f, in) {
+        const bool adds = a.bits == RVM__BITS_ACC && is_exact(w, a.q);
+        if (a.bits & RVM__BITS_ACC) RVM__TRY(change(w, pc, &a, adds));
+        RVM__TRY(use_place(w, pc, a.q, adds));
     }
     return RVM_OK;
 }
