@@ -25,7 +25,7 @@ typedef struct test_case {
     bool few;                /* engines, of the interpreter */
     int orders, most_orders; /* the case's; the command line's */
     int native_orders;
-    const char *no_differences, *no_derivatives, *no_products, *no_transforms, *no_undoing;
+    const char *no_differences, *no_derivatives, *no_products, *no_transforms, *no_undoing, *no_erased;
     rvm_error diagnostics[MAX_DIAGNOSTICS];
     bool matched[MAX_DIAGNOSTICS];
     unsigned ndiagnostics;
@@ -151,6 +151,7 @@ static bool begin(test_case *t, const directive *d, subject *s, args *in) {
     s->no_products = t->no_products;
     s->no_transforms = t->no_transforms;
     s->no_undoing = t->no_undoing;
+    s->no_erased = t->no_erased;
     s->native = t->native;
     s->native_orders = t->native_orders;
     s->few = t->few;
@@ -485,8 +486,11 @@ static bool do_without(test_case *t, const directive *d) {
         t->no_transforms = why;
     else if (!strcmp(what, "undoing") && *why)
         t->no_undoing = why;
+    else if (!strcmp(what, "erased") && *why)
+        t->no_erased = why;
     else
-        return report_fail(&t->rep, "`without` takes differences, derivatives, products, transforms or undoing, and why");
+        return report_fail(&t->rep,
+                           "`without` takes differences, derivatives, products, transforms, undoing or erased, and why");
     return true;
 }
 

@@ -189,8 +189,8 @@ static void text_stats(const tool *t) {
     printf("instructions: %llu forward, %llu backward, %llu in the sweep; %llu calls, %u deep\n",
            (unsigned long long)s.forward, (unsigned long long)s.backward, (unsigned long long)s.swept,
            (unsigned long long)s.calls, s.depth_peak);
-    printf("memory: %zu bytes at most, %zu of them ancilla arrays; %llu nonzero shadows dropped\n", s.memory_peak,
-           s.ancilla_peak, (unsigned long long)s.shadows_dropped);
+    printf("memory: %zu bytes at most, %zu of them ancilla arrays; %llu shadows dropped\n", s.memory_peak, s.ancilla_peak,
+           (unsigned long long)s.shadows_dropped);
     if (s.trail_peak)
         printf("trail: %llu bytes at most, %llu values on it now\n", (unsigned long long)s.trail_peak,
                (unsigned long long)s.trail_cells);

@@ -261,7 +261,7 @@ typedef struct rvm_stats {
     uint32_t ran;                      /* bits of rvm_ran */
     uint64_t forward, backward, swept; /* instructions by direction of the run; sweep counted apart */
     uint64_t calls;
-    uint64_t shadows_dropped; /* nonzero shadows that the sweep dropped at releases */
+    uint64_t shadows_dropped; /* shadows that the sweep dropped at releases */
     size_t ancilla_peak;      /* bytes of local arrays, at most */
     size_t memory_peak;       /* bytes the machine allocated, at most */
     uint32_t depth_peak;

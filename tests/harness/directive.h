@@ -19,8 +19,8 @@
  *              (orders: up to which derivatives are checked as programs; 3)
  *     #: reals    fix~TOL f32~TOL !FN   or   none "why"    every run and unrun but of FN again with these for `real`, values
  *                                                        within TOL; i64 and fix come back bit for bit as ever
- *     #: without  differences|derivatives|products|transforms|undoing "why"
- *              skipped in this file, and said so (undoing: of derived programs)
+ *     #: without  differences|derivatives|products|transforms|undoing|erased "why"
+ *              skipped in this file, and said so (undoing: of derived programs; erased: gradients dropped by them)
  *
  * FN may be a derived function, as f'grad'tan or f'adj[out,x]. The message must hold each "text" (any number of them). LINE
  * is a number, or @name for the line that ends in "#@name"; 0 for none. A value may end in ~tol, and ? is any. Values are

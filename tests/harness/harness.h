@@ -97,6 +97,7 @@ typedef struct subject {
     const char *no_differences, *no_derivatives; /* why these are skipped (shown unless empty), or NULL */
     const char *no_products;                     /* likewise: of the Hessian, by the gradient program */
     const char *no_transforms, *no_undoing;      /* likewise: derived programs; running them back */
+    const char *no_erased;                       /* likewise: whether sweeps and adjoint programs erase alike */
     const bool *active;                          /* NULL: all reals */
     bool derived;                                /* a derived program */
     bool few;                                    /* one engine for what takes long, another for another turn */

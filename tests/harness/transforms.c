@@ -133,6 +133,25 @@ static bool must_fail(const derivation *d, const char *what, rvm_status st) {
     return report_fail(d->s->rep, "%s: expected TRAIL or STACK from the outputs alone, got %s", what, rvm_status_name(st));
 }
 
+/* A sweep and the program that is one drop as many gradients, unless the function computes gradients itself. */
+static bool same_erased(derivation *d, const char *what, const rvm_program *p, uint32_t fn, const args *in) {
+    subject t = *d->s;
+    args x = args_copy(&d->x), a = args_copy(in), b = inputs(d, RVM_ADJOINT);
+    rvm_error e = {0};
+    rvm_stats itself = {0}, program = {0}, sweep = {0};
+    t.options.trail = RVM_TRAIL_OFF;
+    rvm_status st = run(t.program, t.fn, rvm_call, &t, &x, &itself, &e);
+    if (!st) st = run(p, fn, rvm_call, &t, &a, &program, &e);
+    if (!st) st = run(t.program, t.fn, rvm_sweep, &t, &b, &sweep, &e);
+    args_free(&x);
+    args_free(&a);
+    args_free(&b);
+    d->s->rep->checks++;
+    if (st || itself.bits_shadows || program.bits_shadows == sweep.bits_shadows) return report_ok(d->s->rep, what, st, &e);
+    return report_fail(d->s->rep, "%s: expected %llu bits of gradients to be erased, as by the sweep, got %llu", what,
+                       (unsigned long long)sweep.bits_shadows, (unsigned long long)program.bits_shadows);
+}
+
 static bool check_kind(derivation *d, rvm_transform kind, int order) {
     const subject *s = d->s;
     rvm_program *p = NULL;
@@ -159,6 +178,7 @@ static bool check_kind(derivation *d, rvm_transform kind, int order) {
                (kind == RVM_INVERSE || args_agree(s->rep, what, s->program, s->fn, &want, &back, how | COMPARE_SHADOWS,
                                                   rounding(&want) * size_of(&want)));
     }
+    if (good && order == 1 && kind == RVM_ADJOINT && !s->no_erased) good = same_erased(d, what, p, fn, &in);
     good = good && check_as_program(d, kind, p, fn, &in, order);
 done:
     args_free(&want);

@@ -313,7 +313,7 @@ static void spread(const moving *w, size_t e, const rvm__trail_entry *entry, int
         const rvm__lane *l = &w->lanes[k];
         at(l, e, false)->u = 0;
         if (!l->shadow) continue;
-        w->m->stats.shadows_dropped += level == 1 && at(l, e, true)->u << 1 != 0;
+        w->m->stats.shadows_dropped += level == 1;
         at(l, e, true)->u = 0;
     }
     for (uint32_t k = 0; k < entry->n; k++) {
