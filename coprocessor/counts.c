@@ -110,7 +110,7 @@ static rvm_counted counted_of(const rvm_profile_kind_count *k) {
     return to;
 }
 
-static rvm_counts_sums sums_of(const rvm_machine *m, const rvm_profile *f) {
+static rvm_counts_sums sums_of(const rvm_machine *m, const rvm_profile *f, uint64_t turns) {
     rvm_stats s;
     rvm_profile_memory peak;
     rvm_machine_stats(m, &s);
@@ -119,17 +119,23 @@ static rvm_counts_sums sums_of(const rvm_machine *m, const rvm_profile *f) {
                                       [RVM_CAUSE_SHADOWS] = s.bits_shadows,
                                       [RVM_CAUSE_STACK] = s.bits_stack,
                                       [RVM_CAUSE_FORGOTTEN] = s.bits_forgotten},
-                             .turns = s.swept > 0,
+                             .turns = turns,
                              .peak = peak.states + peak.trail + peak.stack + peak.shadows};
 }
 
 rvm_status rvm_counts_add_machine(rvm_counts *c, const rvm_machine *m, uint64_t times, rvm_error *err) {
+    rvm_stats s;
+    RVM__NEEDS(c, m);
+    rvm_machine_stats(m, &s);
+    return rvm__counts_add_run(c, m, times, s.swept > 0, err);
+}
+
+rvm_status rvm__counts_add_run(rvm_counts *c, const rvm_machine *m, uint64_t times, uint64_t turns, rvm_error *err) {
     rvm_profile *f;
     rvm_profile_kind_count k;
-    RVM__NEEDS(c, m);
     RVM__TRY(rvm_profile_new(m, &f, err));
     rvm_status st = RVM_OK;
-    const rvm_counts_sums sums = sums_of(m, f);
+    const rvm_counts_sums sums = sums_of(m, f, turns);
     rvm_options o;
     rvm_machine_options(m, &o);
     for (uint32_t i = 0; !st && rvm_profile_kind(f, i, &k); i++) {

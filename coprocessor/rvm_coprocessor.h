@@ -29,7 +29,7 @@ extern "C" {
     X(SHADOWS, "shadows")     /* gradients that a sweep dropped */                                                          \
     X(STACK, "stack")         /* values left on the stack */                                                                \
     X(FORGOTTEN, "forgotten") /* places of compute parts that were forgotten */                                             \
-    X(COPIED, "copied")       /* values copied out, over what host memory held */
+    X(COPIED, "copied")       /* values over which a device and its host copied others */
 typedef enum rvm_cause {
 #define X(id, name) RVM_CAUSE_##id,
     RVM_CAUSE_MAP(X)
@@ -77,6 +77,72 @@ RVM_API uint64_t rvm_counts_erased(const rvm_counts *c); /* bits, by all causes 
  * any origin, and adds it. Errors: IO; of reading FORMAT (naming file and line), LIMIT, MEMORY. */
 RVM_API rvm_status rvm_counts_write(const rvm_counts *c, FILE *out, rvm_error *err);
 RVM_API rvm_status rvm_counts_read(rvm_counts *c, const char *text, size_t size, const char *name, rvm_error *err);
+
+/* ---- the device: a machine beside a host, as a queue of commands drives it ----
+ * The device has memory of its own: the parameters of one function, values and gradients, all 0 at first. Two bits switch
+ * what it does: which way it runs, and whether its instructions update gradients, too. So forward, the loss copied out,
+ * turned round, with gradients, back:
+ *
+ *     rvm_arg y = rvm_arg_f64(0), x = rvm_arg_f64(3), seed = rvm_arg_f64(1), x_b = rvm_arg_f64(0); // host memory
+ *     rvm_arg shapes[] = {y, x};
+ *     const rvm_queued queue[] = {{.kind = RVM_QUEUE_LOAD, .param = 1, .host = &x},
+ *                                 {.kind = RVM_QUEUE_RUN},
+ *                                 {.kind = RVM_QUEUE_COPY_OUT, .param = 0, .host = &y},
+ *                                 {.kind = RVM_QUEUE_LOAD, .param = 0, .gradient = true, .host = &seed},
+ *                                 {.kind = RVM_QUEUE_DIRECTION, .on = true},
+ *                                 {.kind = RVM_QUEUE_GRADIENT, .on = true},
+ *                                 {.kind = RVM_QUEUE_RUN},
+ *                                 {.kind = RVM_QUEUE_STORE, .param = 1, .gradient = true, .host = &x_b}};
+ *     rvm_device *d;
+ *     if (!rvm_device_new(m, fn, shapes, 2, NULL, &d, &e) && !rvm_device_run(d, queue, 8, &e))
+ *         printf("y = %g, dy / dx = %g\n", y.value.f, x_b.value.f);
+ *     rvm_device_free(d);
+ */
+
+/* Commands: X(id, name). LOAD: from host memory to the device; COPY_OUT: to host memory, and stays; STORE: to host memory,
+ * and leaves 0. DIRECTION: on is backward; at first the device runs forward. GRADIENT: on: running back updates gradients;
+ * running forward takes that back, which needs a machine with keep_shadows. RUN: to the end that the direction leads to. */
+#define RVM_QUEUE_MAP(X)                                                                                                    \
+    X(LOAD, "load")                                                                                                         \
+    X(RUN, "run")                                                                                                           \
+    X(COPY_OUT, "copy-out")                                                                                                 \
+    X(DIRECTION, "direction")                                                                                               \
+    X(GRADIENT, "gradient")                                                                                                 \
+    X(STORE, "store")
+typedef enum rvm_queue_kind {
+#define X(id, name) RVM_QUEUE_##id,
+    RVM_QUEUE_MAP(X)
+#undef X
+        RVM_QUEUE_KINDS
+} rvm_queue_kind;
+RVM_API const char *rvm_queue_name(rvm_queue_kind kind); /* "copy-out" ...; "?" outside the enum */
+
+typedef struct rvm_queued {
+    rvm_queue_kind kind;
+    uint32_t param;   /* of what is moved */
+    bool gradient;    /* its gradient is, not its value */
+    bool on;          /* of DIRECTION and GRADIENT */
+    rvm_arg *host;    /* values of host memory, of the parameter's type and shape: borrowed while the queue runs */
+    const char *file; /* for messages, NULL: none; and the line there */
+    uint32_t line;
+} rvm_queued;
+
+typedef struct rvm_device rvm_device;
+/* On m, which is borrowed, counts from now on, and is used for nothing else until the device is freed. shapes: an argument
+ * for each parameter of fn, of its type and shape; no value is taken from it. al NULL: the C library's. *out is owned by the
+ * caller, NULL on failure. Errors: USAGE, ARGUMENT (how many), MEMORY. */
+RVM_API rvm_status rvm_device_new(rvm_machine *m, int64_t fn, const rvm_arg *shapes, uint32_t n, const rvm_allocator *al,
+                                  rvm_device **out, rvm_error *err);
+RVM_API void rvm_device_free(rvm_device *d); /* NULL is allowed */
+/* The whole queue is looked at before any of it is done: one that stores, copies out or runs on what was never loaded,
+ * loads over what a run still needs, goes on past an end, or moves what host memory has another shape for, is USAGE or
+ * SHAPE, naming file and line, and nothing has changed. A run that fails gives its error, with the command's place in the
+ * message; what it had changed on the device is taken back, and what comes after it is not done. Errors: those, and of runs.
+ */
+RVM_API rvm_status rvm_device_run(rvm_device *d, const rvm_queued *queue, uint32_t n, rvm_error *err);
+/* Adds what the device ran, erased, and transferred, each value as 64 bits, and how often it turned. Erased by copying: 64
+ * bits for each value that was not 0 and has another in its place. Errors: as of rvm_counts_add_machine. */
+RVM_API rvm_status rvm_device_counts(const rvm_device *d, rvm_counts *c, rvm_error *err);
 
 /* ---- models ---- */
 

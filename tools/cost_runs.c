@@ -48,24 +48,11 @@ static rvm_status run_once(cost *c, costed *to) {
 
 /* ---- the irreversible one ---- */
 
-/* Whether the function has the parameter that the word gives a value to. */
-static bool takes(const tool *t, uint32_t fn, const char *word) {
-    const size_t length = strcspn(word, "=");
-    rvm_param_info info;
-    for (uint32_t i = 0; rvm_program_param(t->program, fn, i, &info) == RVM_OK; i++) {
-        char whole[256];
-        rvm_program_component(t->program, fn, i, NULL, whole, sizeof whole);
-        if (strlen(info.name) == length && !strncmp(info.name, word, length)) return true;
-        if (strlen(whole) == length && !strncmp(whole, word, length)) return true;
-    }
-    return false;
-}
-
 /* The words of function fn; what neither it nor `other` takes is among them, and is told of. */
 static int words_of(const tool *t, uint32_t fn, uint32_t other, char **words, int n, char **to) {
     int count = 0;
     for (int k = 0; k < n; k++)
-        if (takes(t, fn, words[k]) || !takes(t, other, words[k])) to[count++] = words[k];
+        if (tool_takes(t, fn, words[k]) || !tool_takes(t, other, words[k])) to[count++] = words[k];
     return count;
 }
 

@@ -59,6 +59,18 @@ rvm_status tool_function(tool *t, const char *name, uint32_t *fn) {
                      near.best ? "; did you mean `" : "", near.best ? near.best : "", near.best ? "`?" : "");
 }
 
+bool tool_takes(const tool *t, uint32_t fn, const char *word) {
+    const size_t length = strcspn(word, "=");
+    rvm_param_info info;
+    for (uint32_t i = 0; rvm_program_param(t->program, fn, i, &info) == RVM_OK; i++) {
+        char whole[256];
+        rvm_program_component(t->program, fn, i, NULL, whole, sizeof whole);
+        if (strlen(info.name) == length && !strncmp(info.name, word, length)) return true;
+        if (strlen(whole) == length && !strncmp(whole, word, length)) return true;
+    }
+    return false;
+}
+
 rvm_status tool_mark(tool *t, uint32_t fn, const char *name, size_t length, uint8_t *active) {
     rvm_param_info info;
     bool any = false;

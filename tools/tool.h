@@ -72,6 +72,8 @@ rvm_status tool_choose(tool *t, int *first);
 rvm_status tool_function(tool *t, const char *name, uint32_t *fn);
 /* What a transform makes of the function of that name, by the parameters of --wrt: t->program is then another. */
 rvm_status tool_derive(tool *t, rvm_transform kind, const char *name, uint32_t *index);
+/* Whether function fn has the parameter that the word, name=value, gives a value to. */
+bool tool_takes(const tool *t, uint32_t fn, const char *word);
 /* Marks in active[] the parameter of that name, which is real; of a complex and an lns its parts. ARGUMENT. */
 rvm_status tool_mark(tool *t, uint32_t fn, const char *name, size_t length, uint8_t *active);
 

@@ -384,6 +384,14 @@ rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
     return status;
 }
 
+/* Those of scalars, which may be others than when the call was bound; arrays are the caller's anyway. */
+void rvm__take_seeds(rvm_machine *m) {
+    const rvm_function *f = entry_of(m);
+    for (uint32_t k = 0; k < m->bound.nargs; k++)
+        if (!f->params[k].ndim && m->bound.args[k].active)
+            m->store.shadows[f->params[k].index].i = m->bound.args[k].shadow.i;
+}
+
 void rvm__write_back(rvm_machine *m) {
     const rvm_function *f = entry_of(m);
     for (uint32_t k = 0; k < m->bound.nargs; k++) {

@@ -76,7 +76,10 @@ rvm_status rvm__move(rvm_machine *m, int course, bool sweep, uint64_t *count, rv
     if (m->run.where == (course > 0 ? AT_END : AT_START)) return RVM_OK;
     if (m->profile && (status = rvm__profile_enter(m))) return rvm__no_memory(m, err);
     set_course(m, course);
-    if (sweep && !m->run.sweep_begun) m->run.sweep_begun = m->run.sweeping = true;
+    if (sweep && !m->run.sweep_begun) {
+        rvm__take_seeds(m);
+        m->run.sweep_begun = m->run.sweeping = true;
+    }
     m->stats.ran |= m->bound.mode == RVM_TANGENT ? RVM_RAN_TANGENTS : m->run.sweep_begun ? RVM_RAN_SWEEP : RVM_RAN_FUNCTION;
     status = counted_run(m, count);
     if (status) return rvm__explain(m, status, err);

@@ -19,6 +19,7 @@ rvm_status rvm__move(rvm_machine *m, int course, bool sweep, uint64_t *count, rv
 rvm_status rvm__check_bound(const rvm_machine *m, rvm_error *err);
 
 /* bind.c: arguments into the entry frame and back. */
+void rvm__take_seeds(rvm_machine *m);
 void rvm__write_back(rvm_machine *m);
 
 /* explain.c: a number as messages have it; nan has no sign. */

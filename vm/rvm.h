@@ -168,7 +168,8 @@ RVM_API rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, u
                                     rvm_error *err);
 RVM_API void rvm_machine_unbind(rvm_machine *m);                /* writes scalars back; the arguments are free again */
 RVM_API const rvm_arg *rvm_machine_bound(const rvm_machine *m); /* the arguments that are bound; NULL: none are */
-/* Run from where the machine is to the end, to the start, or to the start as the backward sweep. After an error the machine
+/* Run from where the machine is to the end, to the start, or to the start as the backward sweep, whose seeds are the shadows
+ * that the arguments have when it begins. After an error the machine
  * stands before the instruction that failed, which has changed nothing. Once a sweep has begun, forward again is refused
  * with UNSUPPORTED, since the shadows it dropped are gone; with options.keep_shadows it takes the sweep back: at the end
  * the shadows are what they were before it, to rounding, and the values too.

@@ -123,7 +123,31 @@ static void prices(void) {
     rvm_counts_free(c);
 }
 
+static void devices(void) {
+    rvm_device *d = NULL;
+    rvm_counts *c = NULL;
+    rvm_arg shapes[] = {rvm_arg_f64(0), rvm_arg_array_f64(&(double){0}, 1, (int64_t[]){1})};
+    const rvm_queued turn = {.kind = RVM_QUEUE_DIRECTION};
+    HARMLESS(rvm_queue_name, kind, !strcmp(rvm_queue_name((rvm_queue_kind)99), "?"));
+    REFUSED(rvm_device_new, m, NULL, fn, shapes, 2, NULL, &d, &e);
+    REFUSED(rvm_device_new, shapes, m, fn, NULL, 2, NULL, &d, &e);
+    REFUSED(rvm_device_new, out, m, fn, shapes, 2, NULL, NULL, &e);
+    UNTOLD(rvm_device_new, NULL, fn, shapes, 2, NULL, &d, NULL);
+    ALLOWED(rvm_device_new, al, m, fn, shapes, 2, NULL, &d, &e);
+    REFUSED(rvm_device_run, d, NULL, &turn, 1, &e);
+    REFUSED(rvm_device_run, queue, d, NULL, 1, &e);
+    UNTOLD(rvm_device_run, NULL, &turn, 1, NULL);
+    if (rvm_counts_new(NULL, &c, &e)) failures++;
+    REFUSED(rvm_device_counts, d, NULL, c, &e);
+    REFUSED(rvm_device_counts, c, d, NULL, &e);
+    UNTOLD(rvm_device_counts, NULL, c, NULL);
+    HARMLESS(rvm_device_free, d, (rvm_device_free(NULL), true));
+    rvm_counts_free(c);
+    rvm_device_free(d);
+}
+
 void try_coprocessor(void) {
     models();
     prices();
+    devices();
 }

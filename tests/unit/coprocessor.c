@@ -399,3 +399,136 @@ Test(coprocessor, numbers_from_text) {
     }
     cr_expect_eq(rvm_model_key_find("clocks"), RVM_MODEL_KEYS);
 }
+
+/* ---- the device ---- */
+
+static const char square[] = "fn square(y: f64, x: f64[n])\n"
+                             "    for i in 0..n\n"
+                             "        y += x[i] * x[i]\n"
+                             "    end\n"
+                             "end\n"
+                             "fn root(y: f64, x: f64)\n"
+                             "    assert x > 0\n"
+                             "    y += sqrt(x)\n"
+                             "end\n"
+                             "fn overwrite(x: f64)\n"
+                             "    set x = x * x\n"
+                             "end\n";
+
+typedef struct devised {
+    rvm_program *p;
+    rvm_machine *m;
+    rvm_device *d;
+} devised;
+
+static devised device(const char *fn, const rvm_arg *shapes, uint32_t n, bool keeps) {
+    devised v;
+    rvm_options o = rvm_options_default();
+    o.profile = true;
+    o.keep_shadows = keeps;
+    cr_assert_eq(rvm_assemble(square, strlen(square), "square.rasm", NULL, &v.p, &e, NULL, NULL), RVM_OK, "%s", e.message);
+    cr_assert_eq(rvm_machine_new(v.p, &o, &v.m, &e), RVM_OK);
+    cr_assert_eq(rvm_device_new(v.m, rvm_program_find(v.p, fn), shapes, n, NULL, &v.d, &e), RVM_OK, "%s", e.message);
+    return v;
+}
+
+static void end_device(devised *v) {
+    rvm_device_free(v->d);
+    rvm_machine_free(v->m);
+    rvm_program_free(v->p);
+}
+
+#define DO(v, ...)                                                                                                          \
+    rvm_device_run((v).d, (const rvm_queued[]){__VA_ARGS__}, sizeof((rvm_queued[]){__VA_ARGS__}) / sizeof(rvm_queued), &e)
+#define LOAD(p, h)                                                                                                          \
+    { .kind = RVM_QUEUE_LOAD, .param = p, .host = h }
+#define LOAD_B(p, h)                                                                                                        \
+    { .kind = RVM_QUEUE_LOAD, .param = p, .gradient = true, .host = h }
+#define OUT(p, h)                                                                                                           \
+    { .kind = RVM_QUEUE_COPY_OUT, .param = p, .host = h }
+#define STORE(p, h)                                                                                                         \
+    { .kind = RVM_QUEUE_STORE, .param = p, .host = h }
+#define STORE_B(p, h)                                                                                                       \
+    { .kind = RVM_QUEUE_STORE, .param = p, .gradient = true, .host = h }
+#define RUN                                                                                                                 \
+    { .kind = RVM_QUEUE_RUN }
+#define BACK(b)                                                                                                             \
+    { .kind = RVM_QUEUE_DIRECTION, .on = b }
+#define GRAD(b)                                                                                                             \
+    { .kind = RVM_QUEUE_GRADIENT, .on = b }
+
+/* Forward, the loss out, its seed chosen by what it is, back with gradients; then values again, and the next run. */
+Test(coprocessor, device_there_and_back) {
+    double data[3] = {1, 2, 3}, grad[3] = {0, 0, 0}, again[3] = {0, 7, 0};
+    const int64_t three[] = {3};
+    rvm_arg x = rvm_arg_array_f64(data, 1, three), x_b = rvm_arg_array_f64(grad, 1, three), y = rvm_arg_f64(0),
+            back = rvm_arg_array_f64(again, 1, three), seed = rvm_arg_f64(0);
+    const rvm_arg shapes[] = {y, x};
+    devised v = device("square", shapes, 2, false);
+    cr_assert_eq(DO(v, LOAD(1, &x), RUN, OUT(0, &y)), RVM_OK, "%s", e.message);
+    cr_expect_eq(y.value.f, 14);
+    seed.value.f = 2 * y.value.f; /* of y^2 */
+    cr_assert_eq(DO(v, LOAD_B(0, &seed), BACK(true), GRAD(true), RUN, STORE_B(1, &x_b), STORE(1, &back)), RVM_OK, "%s",
+                 e.message);
+    for (int k = 0; k < 3; k++) cr_expect(grad[k] == 56 * data[k] && again[k] == data[k], "%g %g", grad[k], again[k]);
+    rvm_counts *c = counts();
+    rvm_counts_sums s;
+    cr_assert_eq(rvm_device_counts(v.d, c, &e), RVM_OK, "%s", e.message);
+    rvm_counts_total(c, &s);
+    cr_expect(s.to_device == 4 && s.to_host == 7 && s.turns == 1);
+    cr_expect_eq(s.bits[RVM_CAUSE_COPIED], 64, "the 7 that stood in host memory");
+    cr_expect(s.modes[RVM_PROFILE_FORWARD] && s.modes[RVM_PROFILE_FORWARD] == s.modes[RVM_PROFILE_SWEPT]);
+    rvm_counts_free(c);
+    cr_expect_eq(DO(v, STORE(1, &back)), RVM_ERR_USAGE, "it left");
+    cr_assert_eq(DO(v, BACK(false), GRAD(false), LOAD(1, &x), RUN, OUT(0, &y)), RVM_OK, "%s", e.message);
+    cr_expect_eq(y.value.f, 14);
+    end_device(&v);
+}
+
+/* From results back to what they came from; a sweep that is taken back. */
+Test(coprocessor, device_from_the_end) {
+    rvm_arg y = rvm_arg_f64(5), x = rvm_arg_f64(9), out = rvm_arg_f64(0), one = rvm_arg_f64(1), y_b = rvm_arg_f64(0);
+    const rvm_arg shapes[] = {y, x};
+    devised v = device("root", shapes, 2, true);
+    cr_assert_eq(DO(v, LOAD(0, &y), LOAD(1, &x), BACK(true), RUN, OUT(0, &out)), RVM_OK, "%s", e.message);
+    cr_expect_eq(out.value.f, 2);
+    cr_assert_eq(DO(v, BACK(false), RUN, BACK(true), GRAD(true), LOAD_B(0, &one), RUN), RVM_OK, "%s", e.message);
+    cr_assert_eq(DO(v, OUT(0, &out), BACK(false), RUN, OUT(0, &y)), RVM_OK, "%s", e.message);
+    cr_expect(out.value.f == 2 && y.value.f == 5, "%g %g", out.value.f, y.value.f);
+    cr_assert_eq(DO(v, {.kind = RVM_QUEUE_COPY_OUT, .param = 1, .gradient = true, .host = &y_b}), RVM_OK, "%s", e.message);
+    cr_expect(fabs(y_b.value.f) < 1e-15, "the gradient is taken back: %g", y_b.value.f);
+    end_device(&v);
+}
+
+/* A queue that is wrong changes nothing, one that fails gives back. */
+Test(coprocessor, device_refuses) {
+    double data[2] = {1, 2};
+    rvm_arg y = rvm_arg_f64(0), x = rvm_arg_f64(-4), good = rvm_arg_f64(4),
+            other = rvm_arg_array_f64(data, 1, (int64_t[]){2}), whole = rvm_arg_i64(3);
+    const rvm_arg shapes[] = {y, x};
+    devised v = device("root", shapes, 2, false);
+    cr_expect_eq(DO(v, LOAD(1, &x), STORE_B(1, &y)), RVM_ERR_USAGE);
+    cr_expect(strstr(e.message, "store x_b: no gradient is there"), "%s", e.message);
+    cr_expect_eq(DO(v, RUN), RVM_ERR_USAGE, "nothing was loaded: the queue before was refused whole");
+    cr_expect_eq(DO(v, LOAD(1, &other)), RVM_ERR_SHAPE);
+    cr_expect_eq(DO(v, LOAD(1, &whole)), RVM_ERR_SHAPE);
+    cr_expect_eq(DO(v, LOAD(1, NULL)), RVM_ERR_USAGE);
+    cr_expect_eq(DO(v, LOAD(2, &x)), RVM_ERR_USAGE);
+    cr_expect_eq(DO(v, {.kind = RVM_QUEUE_KINDS}), RVM_ERR_USAGE);
+    const rvm_queued fails[] = {LOAD(1, &x), {.kind = RVM_QUEUE_RUN, .file = "a.queue", .line = 7}, OUT(0, &y)};
+    cr_expect_eq(rvm_device_run(v.d, fails, 3, &e), RVM_ERR_ASSERT, "%s", e.message);
+    cr_expect(strstr(e.message, "(run of a.queue, line 7)") && e.line == 7 && strstr(e.file, "square"), "%s", e.message);
+    cr_assert_eq(DO(v, OUT(1, &y), LOAD(1, &good), RUN, OUT(0, &x)), RVM_OK, "%s", e.message);
+    cr_expect(y.value.f == -4 && x.value.f == 2, "what was loaded is still there, and the device goes on");
+    end_device(&v);
+}
+
+/* What is overwritten lies on the trail, and comes back with the run. */
+Test(coprocessor, device_with_a_trail) {
+    rvm_arg x = rvm_arg_f64(3), out = rvm_arg_f64(0), one = rvm_arg_f64(1), x_b = rvm_arg_f64(0);
+    devised v = device("overwrite", &x, 1, false);
+    cr_assert_eq(DO(v, LOAD(0, &x), RUN, OUT(0, &out), LOAD_B(0, &one), BACK(true), GRAD(true), RUN, STORE_B(0, &x_b)),
+                 RVM_OK, "%s", e.message);
+    cr_expect(out.value.f == 9 && x_b.value.f == 6, "%g %g", out.value.f, x_b.value.f);
+    end_device(&v);
+}
