@@ -19,10 +19,11 @@
 
 #include <string.h>
 
-enum { UP = 1, DOWN = 2, MOST_WORDS = 8 << 20 /* in all sets: 64 MiB */ };
+enum { SEEN_UP = 1, SEEN_DOWN = 2, NEEDED_UP = 4, NEEDED_DOWN = 8 }; /* of an instruction, by the counter's direction */
+enum { MOST_WORDS = 8 << 20 /* in all sets: 64 MiB */ };
 
 typedef struct specialisation {                  /* a function in a direction */
-    uint8_t *needed, *seen;                      /* by instruction: UP, DOWN */
+    uint8_t *passed;                             /* by instruction */
     bool reached, waits, outer;                  /* outer: called outside of compute parts only */
     uint8_t dead_params[RVM_MAX_PARAMS / 8 + 1]; /* by parameter, a bit */
 } specialisation;
@@ -32,13 +33,14 @@ struct rvm__liveness {
     rvm__liveness_run run;
     rvm__reach *reach;
     specialisation *functions; /* two for each function: forward, backward */
-    bool failed;               /* out of memory */
+    rvm__zone memory;
 };
 
 typedef struct flow {
     rvm__liveness *s;
     specialisation *v;
     rvm__list list;
+    rvm__zone memory;
     uint32_t words;
     uint64_t *sets, *live; /* live: at the present point */
     bool grew, record;
@@ -291,7 +293,7 @@ static void visit(flow *w, uint32_t at) {
         pass(w, &x, needed);
         if (!needed && x.letters[0] != 'X') return;
     }
-    if (w->record) w->v->needed[d->pc] |= d->down ? DOWN : UP;
+    if (w->record) w->v->passed[d->pc] |= d->down ? NEEDED_DOWN : NEEDED_UP;
 }
 
 /* What is live when the function is through. */
@@ -343,11 +345,10 @@ static void find_slices(flow *w, void *work, uint64_t *bits) {
 }
 
 static void settle(flow *w) {
-    const uint32_t n = w->list.f->ncode;
     rvm__solve(1, sweep, w);
-    memset(w->v->needed, 0, n);
-    memset(w->v->seen, 0, n);
-    for (uint32_t k = 0; k < w->list.n; k++) w->v->seen[w->list.nodes[k].pc] |= w->list.nodes[k].down ? DOWN : UP;
+    memset(w->v->passed, 0, w->list.f->ncode);
+    for (uint32_t k = 0; k < w->list.n; k++)
+        w->v->passed[w->list.nodes[k].pc] |= w->list.nodes[k].down ? SEEN_DOWN : SEEN_UP;
     w->record = true;
     sweep(w, 0);
 }
@@ -368,58 +369,47 @@ static void use_callees(const flow *w, const rvm_insn *in) {
 /* Where the analysis bails out: nothing is dead in the function. */
 static void all_live(const flow *w) {
     const rvm_function *f = w->list.f;
-    memset(w->v->seen, UP | DOWN, f->ncode);
-    memset(w->v->needed, UP | DOWN, f->ncode);
+    memset(w->v->passed, SEEN_UP | SEEN_DOWN | NEEDED_UP | NEEDED_DOWN, f->ncode);
     memset(w->v->dead_params, 0, sizeof w->v->dead_params);
     RVM__EACH_INSN(x, f) use_callees(w, x.in);
 }
 
-/* ---- memory ---- */
+/* ---- over the call graph ---- */
 
 /* The list of the function; false: out of memory. */
 static bool make_list(flow *w, uint32_t fn, bool backward) {
     const rvm__liveness *s = w->s;
     const rvm_function *f = &s->p->functions[fn];
-    uint8_t *regions = rvm__make(&s->p->al, f->ncode);
-    bool ok = regions && rvm__elision_find(s->p, s->reach, fn, s->run.unchecked, regions, NULL);
-    for (uint32_t pc = 0; ok && s->run.whole && pc < f->ncode; pc++)
-        if (regions[pc] != RVM__FORGETS) regions[pc] = RVM__RUNS_TWICE;
-    ok = ok && rvm__list_make(&w->list, s->p, fn, backward, regions);
-    rvm__release(&s->p->al, regions, f->ncode);
-    return ok;
+    uint8_t *regions = rvm__zone_make(&w->memory, f->ncode, 1);
+    if (!regions || !rvm__elision_find(s->p, s->reach, fn, s->run.unchecked, regions, NULL)) return false;
+    RVM__EACH_INSN(x, f)
+        if (s->run.whole && regions[x.pc] != RVM__FORGETS) regions[x.pc] = RVM__RUNS_TWICE;
+    return rvm__list_make(&w->list, s->p, fn, backward, regions);
 }
 
-/* The sets of a function, and what is dead. */
+/* The sets of a function, and what is dead; false: out of memory. */
 static bool solve(flow *w) {
-    const rvm__liveness *s = w->s;
     const rvm_function *f = w->list.f;
-    const size_t nbits = (f->narrays / 64 + 1) * sizeof(uint64_t), nwork = rvm__slices_work(f);
     uint64_t words = 0;
     w->words = (f->nregs + f->narrays) / 64 + 1;
     if (w->list.too_large || !number_sets(w, &words)) return all_live(w), true;
-    uint64_t *bits = rvm__make(&s->p->al, nbits);
-    void *work = rvm__make(&s->p->al, nwork);
-    w->sets = w->live = rvm__make(&s->p->al, words * sizeof *w->sets);
-    const bool ok = bits && work && w->sets;
-    if (ok) {
-        find_slices(w, work, bits);
-        settle(w);
-    }
-    rvm__release(&s->p->al, bits, nbits);
-    rvm__release(&s->p->al, work, nwork);
-    rvm__release(&s->p->al, w->sets, words * sizeof *w->sets);
-    return ok;
+    uint64_t *bits = rvm__zone_make(&w->memory, f->narrays / 64 + 1, sizeof *bits);
+    void *work = rvm__zone_make(&w->memory, rvm__slices_work(f), 1);
+    w->sets = w->live = rvm__zone_make(&w->memory, words, sizeof *w->sets);
+    if (w->memory.failed) return false;
+    find_slices(w, work, bits);
+    settle(w);
+    return true;
 }
 
 static bool analyse(rvm__liveness *s, uint32_t fn, bool backward) {
     specialisation *v = specialisation_of(s, fn, backward);
-    const uint32_t ncode = s->p->functions[fn].ncode;
-    flow w = {.s = s, .v = v};
+    flow w = {.s = s, .v = v, .memory = {.al = &s->p->al}};
     v->waits = false;
-    if (!v->needed) v->needed = rvm__make(&s->p->al, ncode);
-    if (!v->seen) v->seen = rvm__make(&s->p->al, ncode);
-    const bool ok = v->needed && v->seen && make_list(&w, fn, backward) && solve(&w);
+    if (!v->passed) v->passed = rvm__zone_make(&s->memory, s->p->functions[fn].ncode, 1);
+    const bool ok = v->passed && make_list(&w, fn, backward) && solve(&w);
     rvm__list_free(&w.list);
+    rvm__zone_free(&w.memory);
     return ok;
 }
 
@@ -428,8 +418,8 @@ static bool visit_function(void *userdata, uint32_t fn) {
     rvm__liveness *s = userdata;
     bool any = false;
     for (int backward = 0; backward < 2; backward++) {
-        if (s->failed || !specialisation_of(s, fn, backward)->waits) continue;
-        s->failed = !analyse(s, fn, backward);
+        if (s->memory.failed || !specialisation_of(s, fn, backward)->waits) continue;
+        s->memory.failed = !analyse(s, fn, backward);
         any = true;
     }
     return any;
@@ -437,22 +427,22 @@ static bool visit_function(void *userdata, uint32_t fn) {
 
 static bool find(rvm__liveness *s, const rvm__liveness_run *run) {
     const size_t n = s->p->nfunctions;
-    s->reach = rvm__make(&s->p->al, n * sizeof *s->reach);
-    s->functions = rvm__make(&s->p->al, 2 * n * sizeof *s->functions);
-    if (!s->reach || !s->functions || !rvm__reach_find(s->p, s->reach)) return false;
+    s->reach = rvm__zone_make(&s->memory, n, sizeof *s->reach);
+    s->functions = rvm__zone_make(&s->memory, 2 * n, sizeof *s->functions);
+    if (s->memory.failed || !rvm__reach_find(s->p, s->reach)) return false;
     specialisation *first = specialisation_of(s, run->fn, run->backward);
     for (uint32_t k = 0; run->dead_params && k < s->p->functions[run->fn].nparams; k++)
         if (run->dead_params[k]) first->dead_params[k / 8] |= (uint8_t)(1u << k % 8);
     first->outer = first->waits = first->reached = true;
     rvm__solve_calls(&s->p->calls, RVM__CALLERS_FIRST, visit_function, s);
-    return !s->failed;
+    return !s->memory.failed;
 }
 
 rvm_status rvm__liveness_new(const rvm_program *p, const rvm__liveness_run *run, rvm__liveness **out) {
     rvm__liveness *s = rvm__realloc(&p->al, NULL, 0, sizeof *s);
     *out = s;
     if (!s) return RVM_ERR_MEMORY;
-    *s = (rvm__liveness){.p = p, .run = *run};
+    *s = (rvm__liveness){.p = p, .run = *run, .memory = {.al = &p->al}};
     s->run.dead_params = NULL;
     if (find(s, run)) return RVM_OK;
     rvm__liveness_free(s);
@@ -462,13 +452,7 @@ rvm_status rvm__liveness_new(const rvm_program *p, const rvm__liveness_run *run,
 
 void rvm__liveness_free(rvm__liveness *s) {
     if (!s) return;
-    const size_t n = s->p->nfunctions;
-    for (size_t k = 0; s->functions && k < 2 * n; k++) {
-        rvm__release(&s->p->al, s->functions[k].needed, s->p->functions[k / 2].ncode);
-        rvm__release(&s->p->al, s->functions[k].seen, s->p->functions[k / 2].ncode);
-    }
-    rvm__release(&s->p->al, s->reach, n * sizeof *s->reach);
-    rvm__release(&s->p->al, s->functions, 2 * n * sizeof *s->functions);
+    rvm__zone_free(&s->memory);
     rvm__realloc(&s->p->al, s, sizeof *s, 0);
 }
 
@@ -476,9 +460,8 @@ void rvm__liveness_free(rvm__liveness *s) {
 
 enum rvm__liveness_answer rvm__liveness_at(const rvm__liveness *s, uint32_t fn, bool backward, uint32_t pc, bool down) {
     const specialisation *v = specialisation_of(s, fn, backward);
-    const uint8_t way = down ? DOWN : UP;
-    if (!v->reached || !(v->seen[pc] & way)) return RVM__NOT_PASSED;
-    return v->needed[pc] & way ? RVM__NEEDED : RVM__DEAD;
+    if (!v->reached || !(v->passed[pc] & (down ? SEEN_DOWN : SEEN_UP))) return RVM__NOT_PASSED;
+    return v->passed[pc] & (down ? NEEDED_DOWN : NEEDED_UP) ? RVM__NEEDED : RVM__DEAD;
 }
 
 bool rvm__liveness_reached(const rvm__liveness *s, uint32_t fn, bool backward) {

@@ -24,6 +24,7 @@
 #include "reach.h"
 #include "transform.h"
 #include "program.h"
+#include "support.h"
 
 /* A request for a derived function: what its name says. */
 typedef struct rvm__request {
@@ -49,6 +50,7 @@ typedef struct rvm__derive {
     rvm_program *p;
     rvm_error *err;
     rvm_status status; /* the first failure; then nothing more is emitted */
+    rvm__zone memory;  /* of what derive_function.c makes */
     uint32_t src, dst;
     rvm_transform kind;
     uint8_t

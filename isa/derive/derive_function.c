@@ -7,11 +7,9 @@
 #include <string.h>
 
 static void *make(rvm__derive *t, size_t count, size_t size, int fill) {
-    void *p = rvm__realloc(&t->p->al, NULL, 0, count * size + 1);
-    if (!p)
-        rvm__derive_fail(t, RVM_ERR_MEMORY);
-    else
-        memset(p, fill, count * size + 1);
+    void *p = rvm__zone_make(&t->memory, count, size);
+    if (!p) rvm__derive_fail(t, RVM_ERR_MEMORY);
+    if (p && fill) memset(p, fill, count * size);
     return p;
 }
 
@@ -67,22 +65,18 @@ static void mark_borrowing(void *userdata, uint32_t compute, uint32_t undo) {
 }
 
 static void find_borrowing(rvm__derive *t) {
-    const rvm_function *f = rvm__source(t);
-    const size_t size = rvm__borrow_scratch(f);
-    void *scratch = make(t, size, 1, 0);
-    if (!t->status) rvm__borrow_find(t->p, &t->a, t->src, scratch, mark_borrowing, t);
-    rvm__release(&t->p->al, scratch, size);
+    void *scratch = make(t, rvm__borrow_scratch(rvm__source(t)), 1, 0);
+    if (scratch) rvm__borrow_find(t->p, &t->a, t->src, scratch, mark_borrowing, t);
 }
 
 static void find_rows(rvm__derive *t) {
-    const size_t size = rvm__rows_scratch(rvm__source(t));
-    void *scratch = make(t, size, 1, 0);
-    if (!t->status) rvm__find_rows(t, scratch);
-    rvm__release(&t->p->al, scratch, size);
+    void *scratch = make(t, rvm__rows_scratch(rvm__source(t)), 1, 0);
+    if (scratch) rvm__find_rows(t, scratch);
 }
 
 rvm_status rvm__derive_begin(rvm__derive *t) {
     const rvm_function *f = rvm__source(t);
+    t->memory.al = &t->p->al;
     t->g = t->p->functions[t->dst];
     t->reg = make(t, f->nregs, sizeof *t->reg, 0xff);
     t->shadow_reg = make(t, f->nregs, sizeof *t->shadow_reg, 0xff);
@@ -184,21 +178,11 @@ static void name_places(rvm__derive *t) {
     uint32_t at = 0;
     for (uint32_t k = 0; k < t->g.ncode; at = t->from[k++]) go(&w, at, t->from[k], k);
     for (uint32_t k = 0; k < n; k++) close_name(&w, k, t->g.ncode);
-    rvm__release(&t->p->al, block, (3 * n + 2 * pcs) * sizeof *block);
 }
 
 void rvm__derive_end(rvm__derive *t) {
-    const rvm_function *f = rvm__source(t);
     name_places(t);
-    rvm__release(&t->p->al, t->reg, f->nregs * sizeof *t->reg);
-    rvm__release(&t->p->al, t->shadow_reg, f->nregs * sizeof *t->shadow_reg);
-    rvm__release(&t->p->al, t->array, f->narrays * sizeof *t->array);
-    rvm__release(&t->p->al, t->shadow_array, f->narrays * sizeof *t->shadow_array);
-    rvm__release(&t->p->al, t->rows, f->narrays * sizeof *t->rows);
-    rvm__release(&t->p->al, t->others, f->narrays * sizeof *t->others);
-    rvm__release(&t->p->al, t->borrows, f->ncode * sizeof *t->borrows);
-    rvm__release(&t->p->al, t->mirror, ((size_t)f->nregs + f->narrays) * sizeof *t->mirror);
-    rvm__release(&t->p->al, t->map, f->ncode * sizeof *t->map);
+    rvm__zone_free(&t->memory);
     for (int k = 0; k < RVM_TYPE_COUNT; k++) rvm__realloc(&t->p->al, t->free_regs[k], t->cap_free[k] * sizeof(uint16_t), 0);
     rvm__realloc(&t->p->al, t->open, t->cap_open * sizeof *t->open, 0);
     rvm__realloc(&t->p->al, t->from, t->cap_from * sizeof *t->from, 0);

@@ -40,6 +40,8 @@ typedef struct folding {
     request *requests;
     uint32_t n, cap;
     bool framed; /* copies keep frames */
+    rvm__zone memory;
+    known *told; /* room for what is known of a function that is asked for */
 } folding;
 
 typedef struct copying { /* a function being written */
@@ -84,27 +86,29 @@ static bool are_many(const folding *w, uint32_t of, uint32_t copies) {
     return w->framed && copies && (copies >= MOST_OF_ONE || (copies + 1) * w->p->functions[of].ncode > MOST_CODE_OF_ONE);
 }
 
-/* The copy of a function for what is known, which is taken over; `of` itself where there are too many. */
-static rvm_status ask(folding *w, uint32_t of, known *regs, uint32_t *fn) {
+/* Nothing is known yet of the registers of a function. */
+static known *begin_telling(const folding *w, uint32_t fn) {
+    return memset(w->told, 0, w->p->functions[fn].nregs * sizeof *w->told);
+}
+
+/* The copy of a function for what w->told says; `of` itself where there are too many. */
+static rvm_status ask(folding *w, uint32_t of, uint32_t *fn) {
     const uint32_t nregs = w->p->functions[of].nregs;
     uint32_t copies = 0;
     *fn = of;
     for (uint32_t k = 0; k < w->n; k++) {
         if (w->requests[k].of != of) continue;
         copies++;
-        if (!same_known(w->requests[k].regs, regs, nregs)) continue;
+        if (!same_known(w->requests[k].regs, w->told, nregs)) continue;
         *fn = w->requests[k].fn;
-        rvm__release(&w->p->al, regs, nregs * sizeof *regs);
         return RVM_OK;
     }
-    const bool many = are_many(w, of, copies);
-    int64_t added = -1;
-    if (!many && rvm__grow(&w->p->al, (void **)&w->requests, &w->cap, w->n + 1, sizeof *w->requests))
-        added = add_named(w->p, w->p->functions[of].name);
-    if (added < 0) {
-        rvm__release(&w->p->al, regs, nregs * sizeof *regs);
-        return many ? RVM_OK : no_memory(w);
-    }
+    if (are_many(w, of, copies)) return RVM_OK;
+    const bool room = rvm__grow(&w->p->al, (void **)&w->requests, &w->cap, w->n + 1, sizeof *w->requests);
+    const int64_t added = room ? add_named(w->p, w->p->functions[of].name) : -1;
+    known *regs = added < 0 ? NULL : rvm__zone_make(&w->memory, nregs, sizeof *regs);
+    if (!regs) return no_memory(w);
+    memcpy(regs, w->told, nregs * sizeof *regs);
     *fn = (uint32_t)added;
     w->requests[w->n++] = (request){of, *fn, regs};
     return RVM_OK;
@@ -311,16 +315,12 @@ static bool tell_callee(const copying *c, const rvm_function *g, const rvm_place
 static rvm_status choose_callee(copying *c, const rvm_insn *in, uint32_t *target, bool *gone) {
     folding *w = c->w;
     const rvm_function g = w->p->functions[in->target];
-    known *regs = rvm__make(&w->p->al, g.nregs * sizeof *regs);
+    known *regs = begin_telling(w, in->target);
     bool scalar[RVM_MAX_PARAMS];
     *target = in->target;
-    if (!regs) return no_memory(w);
-    if (!tell_callee(c, &g, rvm__places(&c->f, in), regs)) {
-        rvm__release(&w->p->al, regs, g.nregs * sizeof *regs);
-        return RVM_OK;
-    }
+    if (!tell_callee(c, &g, rvm__places(&c->f, in), regs)) return RVM_OK;
     for (uint32_t k = 0; k < g.nparams; k++) scalar[k] = !g.params[k].ndim && regs[g.params[k].index].is;
-    rvm_status st = ask(w, in->target, regs, target);
+    rvm_status st = ask(w, in->target, target);
     for (uint32_t k = 0; k < g.nparams; k++) gone[k] = *target != in->target && scalar[k] && !w->framed;
     return st;
 }
@@ -385,25 +385,21 @@ static rvm_status write_copy(folding *w, uint32_t number) {
     const request *r = &w->requests[number];
     const uint32_t fn = r->fn;
     copying c = {.w = w, .f = w->p->functions[r->of], .regs = r->regs};
-    const size_t nslots = ((size_t)c.f.nregs + c.f.nconsts) * sizeof *c.slots, nlengths = c.f.narrays * sizeof *c.lengths;
-    c.slots = rvm__make(&w->p->al, nslots);
-    c.local = rvm__make(&w->p->al, nslots);
-    c.lengths = rvm__make(&w->p->al, nlengths);
-    c.latest = rvm__make(&w->p->al, nlengths);
-    c.since = rvm__make(&w->p->al, c.f.narrays * sizeof *c.since);
+    const size_t nslots = (size_t)c.f.nregs + c.f.nconsts;
+    rvm__zone memory = {.al = &w->p->al};
+    c.slots = rvm__zone_make(&memory, nslots, sizeof *c.slots);
+    c.local = rvm__zone_make(&memory, nslots, sizeof *c.local);
+    c.lengths = rvm__zone_make(&memory, c.f.narrays, sizeof *c.lengths);
+    c.latest = rvm__zone_make(&memory, c.f.narrays, sizeof *c.latest);
+    c.since = rvm__zone_make(&memory, c.f.narrays, sizeof *c.since);
+    c.seen = rvm__zone_make(&memory, c.f.narrays, 1);
     c.stretch = 1;
-    c.seen = rvm__make(&w->p->al, c.f.narrays);
-    rvm_status st = c.slots && c.local && c.lengths && c.latest && c.since && c.seen ? write_with(&c) : no_memory(w);
+    const rvm_status st = memory.failed ? no_memory(w) : write_with(&c);
     /* What was written goes into the program even if it is not whole, to be freed with it. */
     c.g.name = w->p->functions[fn].name;
     w->p->functions[fn] = c.g;
     if (!st) rvm__function_finish(&w->p->functions[fn]);
-    rvm__release(&w->p->al, c.slots, nslots);
-    rvm__release(&w->p->al, c.local, nslots);
-    rvm__release(&w->p->al, c.lengths, nlengths);
-    rvm__release(&w->p->al, c.latest, nlengths);
-    rvm__release(&w->p->al, c.since, c.f.narrays * sizeof *c.since);
-    rvm__release(&w->p->al, c.seen, c.f.narrays);
+    rvm__zone_free(&memory);
     return st;
 }
 
@@ -439,23 +435,24 @@ static rvm_status take(folding *w, uint32_t fn, const rvm_constant *is, known *r
 }
 
 static rvm_status take_all(folding *w, uint32_t fn, const rvm_constant *constants, uint32_t n, uint32_t *index) {
-    const uint32_t nregs = w->p->functions[fn].nregs;
-    known *regs = rvm__make(&w->p->al, nregs * sizeof *regs);
-    rvm_status st = regs ? RVM_OK : no_memory(w);
+    known *regs = begin_telling(w, fn);
+    rvm_status st = RVM_OK;
     for (uint32_t k = 0; !st && k < n; k++) {
         for (uint32_t j = 0; !st && j < k; j++)
             if (!strcmp(constants[j].name, constants[k].name))
                 st = rvm__fail(w->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is given twice", constants[k].name);
         if (!st) st = take(w, fn, &constants[k], regs);
     }
-    if (!st) return ask(w, fn, regs, index);
-    rvm__release(&w->p->al, regs, nregs * sizeof *regs);
-    return st;
+    return st ? st : ask(w, fn, index);
 }
 
 /* w->p is a copy of the program then, with what is asked for. */
 static rvm_status begin(folding *w, const rvm_program *p) {
-    rvm_status st = rvm__program_copy(p, &p->al, &w->p, w->err);
+    uint32_t most = 0; /* registers */
+    for (uint32_t k = 0; k < p->nfunctions; k++) most = p->functions[k].nregs > most ? p->functions[k].nregs : most;
+    w->memory.al = &p->al;
+    w->told = rvm__zone_make(&w->memory, most, sizeof *w->told);
+    const rvm_status st = w->told ? rvm__program_copy(p, &p->al, &w->p, w->err) : no_memory(w);
     return st ? st : rvm__verify(w->p, w->err); /* for roles */
 }
 
@@ -466,8 +463,7 @@ static rvm_status write_all(folding *w) {
 }
 
 static void end(folding *w, bool failed) {
-    for (uint32_t k = 0; k < w->n; k++)
-        rvm__release(&w->p->al, w->requests[k].regs, w->p->functions[w->requests[k].of].nregs * sizeof *w->requests->regs);
+    rvm__zone_free(&w->memory);
     if (w->p) rvm__realloc(&w->p->al, w->requests, w->cap * sizeof *w->requests, 0);
     if (!failed) return;
     rvm_program_free(w->p);
@@ -494,23 +490,23 @@ rvm_status rvm_program_fold(const rvm_program *p, uint32_t fn, const rvm_constan
 
 static rvm_status take_lengths(folding *w, uint32_t fn, const int64_t *lengths, uint32_t *index) {
     const uint32_t nregs = w->p->functions[fn].nregs;
-    known *regs = rvm__make(&w->p->al, nregs * sizeof *regs);
-    if (!regs) return no_memory(w);
+    known *regs = begin_telling(w, fn);
     for (uint32_t k = 0; k < nregs; k++)
         if (lengths[k] >= 0) regs[k] = (known){true, false, {.i = lengths[k]}};
-    return ask(w, fn, regs, index);
+    return ask(w, fn, index);
 }
 
 /* What is known of the copies, which stand behind the program's own functions. */
 static rvm_status describe(folding *w, rvm__shaped *to) {
     to->first = w->p->nfunctions - w->n;
-    to->copies = rvm__make(&w->p->al, w->n * sizeof *to->copies);
-    to->ncopies = to->copies ? w->n : 0;
+    to->memory.al = &w->p->al;
+    to->copies = rvm__zone_make(&to->memory, w->n, sizeof *to->copies);
+    to->ncopies = w->n;
     for (uint32_t k = 0; to->copies && k < w->n; k++) {
         const request *r = &w->requests[k];
         rvm__shaped_copy *c = &to->copies[r->fn - to->first];
         *c = (rvm__shaped_copy){.of = r->of, .nregs = w->p->functions[r->of].nregs};
-        c->value = rvm__make(&w->p->al, c->nregs * sizeof *c->value);
+        c->value = rvm__zone_make(&to->memory, c->nregs, sizeof *c->value);
         if (!c->value) return no_memory(w);
         for (uint32_t i = 0; i < c->nregs; i++) c->value[i] = r->regs[i].is ? r->regs[i].value.i : -1;
     }
@@ -532,9 +528,7 @@ rvm_status rvm__shaped_make(const rvm_program *p, uint32_t fn, const int64_t *le
 
 void rvm__shaped_free(rvm__shaped *s) {
     if (!s->p) return;
-    for (uint32_t k = 0; k < s->ncopies; k++)
-        rvm__release(&s->p->al, s->copies[k].value, s->copies[k].nregs * sizeof(int64_t));
-    rvm__release(&s->p->al, s->copies, s->ncopies * sizeof *s->copies);
+    rvm__zone_free(&s->memory);
     rvm_program_free(s->p);
     *s = (rvm__shaped){0};
 }

@@ -26,6 +26,7 @@ static rvm_status check_closed(const rvm_program *p, const rvm__activity *a, con
 typedef struct round_ {
     rvm_program *p;
     rvm_error *err;
+    rvm__zone memory;
     rvm__reach *reach;
     uint8_t *skip;
     uint32_t n; /* functions when it began */
@@ -102,8 +103,7 @@ static rvm_status fill_variants(round_ *w, uint32_t *steps) {
 /* Those that this declares, too, as far as the round has verified what they derive from. */
 static rvm_status write_ready(round_ *w, uint32_t *steps) {
     for (int k = 0; k < 2; k++) {
-        const size_t size = rvm__activity_size(w->p);
-        void *block = rvm__realloc(&w->p->al, NULL, 0, size);
+        void *block = rvm__zone_make(&w->memory, rvm__activity_size(w->p), 1);
         if (!block) return rvm__fail_memory(w->err);
         w->a[k] = rvm__activity_in(w->p, block);
         w->a[k].calls = &w->calls;
@@ -164,8 +164,8 @@ static bool unfinished(const rvm_program *p) {
 
 static rvm_status begin_round(round_ *w) {
     w->n = w->p->nfunctions;
-    w->reach = rvm__make(&w->p->al, w->n * sizeof *w->reach);
-    w->skip = rvm__make(&w->p->al, w->n);
+    w->reach = rvm__zone_make(&w->memory, w->n, sizeof *w->reach);
+    w->skip = rvm__zone_make(&w->memory, w->n, 1);
     rvm__mark_values(w->p);
     if (!w->reach || !w->skip || !rvm__reach_find(w->p, w->reach) || !rvm__callgraph_make(w->p, true, &w->calls))
         return rvm__fail_memory(w->err);
@@ -176,10 +176,8 @@ static rvm_status begin_round(round_ *w) {
 static void end_round(round_ *w) {
     if (w->v.p) rvm__verify_release(&w->v);
     rvm__callgraph_free(&w->p->al, &w->calls);
-    rvm__release(&w->p->al, w->reach, w->n * sizeof *w->reach);
-    rvm__release(&w->p->al, w->skip, w->n);
-    for (int k = 0; k < 2; k++) rvm__realloc(&w->p->al, w->a[k].at, w->a[k].size, 0);
-    *w = (round_){.p = w->p, .err = w->err};
+    rvm__zone_free(&w->memory);
+    *w = (round_){.p = w->p, .err = w->err, .memory = w->memory};
 }
 
 static uint32_t sites_of(const rvm_program *p) {
@@ -196,7 +194,7 @@ static uint32_t sites_of(const rvm_program *p) {
 }
 
 rvm_status rvm__transform_resolve(rvm_program *p, rvm_error *err) {
-    round_ w = {.p = p, .err = err};
+    round_ w = {.p = p, .err = err, .memory = {.al = &p->al}};
     rvm_status s = RVM_OK;
     while (!s && unfinished(p)) {
         uint32_t steps = 0;

@@ -8,6 +8,7 @@
 #define RVM_SHAPED_H
 
 #include "program.h"
+#include "support.h"
 
 typedef struct rvm__shaped_copy {
     uint32_t of;    /* the function */
@@ -20,6 +21,7 @@ typedef struct rvm__shaped {
     uint32_t fn;    /* the copy that was asked for */
     uint32_t first, ncopies;
     rvm__shaped_copy *copies; /* by number from `first` on */
+    rvm__zone memory;
 } rvm__shaped;
 
 /* Function fn of p, verified, for lengths by register: -1 where nothing is given; and copies of what it calls with them.

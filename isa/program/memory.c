@@ -29,6 +29,33 @@ void rvm__release(const rvm_allocator *al, void *p, size_t bytes) {
     if (p) rvm__realloc(al, p, bytes + 1, 0);
 }
 
+typedef struct rvm__zone_block {
+    struct rvm__zone_block *before;
+    size_t size;
+    _Alignas(16) char bytes[];
+} zone_block;
+
+void *rvm__zone_make(rvm__zone *z, size_t count, size_t size) {
+    const bool fits = count < (SIZE_MAX / 2) / size;
+    const size_t whole = fits ? sizeof(zone_block) + count * size : 0;
+    zone_block *b = rvm__realloc(z->al, NULL, 0, whole);
+    z->failed |= !b;
+    if (!b) return NULL;
+    memset(b, 0, whole);
+    b->before = z->last;
+    b->size = whole;
+    z->last = b;
+    return b->bytes;
+}
+
+void rvm__zone_free(rvm__zone *z) {
+    while (z->last) {
+        zone_block *b = z->last;
+        z->last = b->before;
+        rvm__realloc(z->al, b, b->size, 0);
+    }
+}
+
 bool rvm__grow(const rvm_allocator *al, void **p, uint32_t *cap, uint32_t need, size_t element_size) {
     if (need <= *cap) return true;
     uint64_t size = (uint64_t)*cap * 2 > need ? (uint64_t)*cap * 2 : need;

@@ -9,10 +9,19 @@ void *rvm__realloc(const rvm_allocator *al, void *p, size_t old_size, size_t new
 /* Make room for `need` elements; false when out of memory (the array is unchanged). */
 bool rvm__grow(const rvm_allocator *al, void **p, uint32_t *cap, uint32_t need, size_t element_size);
 /* The same for two arrays that share a capacity. */
+bool rvm__grow_two(const rvm_allocator *al, void **a, size_t a_size, void **b, size_t b_size, uint32_t *cap, uint32_t need);
 /* Zeroed memory, and back; none is NULL only where there is no memory. */
 void *rvm__make(const rvm_allocator *al, size_t bytes);
 void rvm__release(const rvm_allocator *al, void *p, size_t bytes); /* NULL is allowed */
-bool rvm__grow_two(const rvm_allocator *al, void **a, size_t a_size, void **b, size_t b_size, uint32_t *cap, uint32_t need);
+/* A zone: zeroed memory that is given back at once, when the work that it is for is done. */
+typedef struct rvm__zone {
+    const rvm_allocator *al;
+    struct rvm__zone_block *last;
+    bool failed; /* there was no memory for something */
+} rvm__zone;
+/* For `count` elements, none included, of any alignment up to 16; NULL: there is no memory. */
+void *rvm__zone_make(rvm__zone *z, size_t count, size_t size);
+void rvm__zone_free(rvm__zone *z);
 char *rvm__strdup(const rvm_allocator *al, const char *s, size_t length);
 void rvm__strfree(const rvm_allocator *al, char *s);
 /* What lies at `way` from the folder of the binary that holds this code, as a real path; false: nothing there. `found` has

@@ -84,7 +84,7 @@ static rvm_status check_program(rvm__verifier *v) {
 }
 
 rvm_status rvm__verify(rvm_program *p, rvm_error *err) {
-    rvm__verifier v = {.p = p, .err = err};
+    rvm__verifier v = {.p = p, .err = err, .memory = {.al = &p->al}};
     p->verified = false;
     rvm_status s = check_program(&v);
     if (!s && !rvm__callgraph_make(p, false, &p->calls)) s = rvm__verify_no_memory(&v);
@@ -94,6 +94,6 @@ rvm_status rvm__verify(rvm_program *p, rvm_error *err) {
 }
 
 rvm_status rvm__verify_part(rvm__verifier *v, rvm_program *p, const uint8_t *skip, rvm_error *err) {
-    *v = (rvm__verifier){.p = p, .err = err, .skip = skip};
+    *v = (rvm__verifier){.p = p, .err = err, .skip = skip, .memory = {.al = &p->al}};
     return check_program(v);
 }

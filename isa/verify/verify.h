@@ -47,11 +47,7 @@ typedef struct rvm__verifier {
     rvm__fact_edge *edges; /* a call hands the caller's parameter `to` on as the callee's `from`: indices into bits */
     uint32_t nwords, cap_words, nedges, cap_edges;
     uint32_t max_regs, max_arrays, max_code; /* of any function */
-    struct {
-        void *p;
-        size_t size;
-    } blocks[64]; /* what rvm__verify_make gave out */
-    uint32_t nblocks;
+    rvm__zone memory;
     uint32_t *scope; /* of the present function, by instruction: the loop or region part it stands in (verify_shape.c) */
     char target[RVM_OP_LIMIT]; /* rvm__op_target */
     uint8_t *is_length;        /* of the present function, by register */
@@ -63,7 +59,9 @@ rvm_status rvm__verify_part(rvm__verifier *v, rvm_program *p, const uint8_t *ski
 void rvm__verify_release(rvm__verifier *v);
 
 /* Zeroed memory until the verifier ends; NULL when there is none. */
-void *rvm__verify_make(rvm__verifier *v, size_t count, size_t size);
+static inline void *rvm__verify_make(rvm__verifier *v, size_t count, size_t size) {
+    return rvm__zone_make(&v->memory, count, size);
+}
 rvm_status rvm__verify_no_memory(rvm__verifier *v);
 /* The present function is each of those to be proved, one after the other. */
 bool rvm__verify_next(rvm__verifier *v, uint32_t *fn); /* *fn: the first that may be the next */

@@ -451,9 +451,9 @@ static rvm_status make(flow *w) {
     w->stack = rvm__verify_make(v, v->max_arrays, sizeof *w->stack);
     w->height = rvm__verify_make(v, v->max_arrays, sizeof *w->height);
     w->seen_at = rvm__verify_make(v, (size_t)v->max_regs + v->max_arrays, sizeof *w->seen_at);
-    w->work = rvm__verify_make(v, v->max_code, sizeof *w->work);
-    w->via = rvm__verify_make(v, v->max_code, sizeof *w->via);
-    w->seen = rvm__verify_make(v, v->max_code, sizeof *w->seen);
+    w->work = rvm__verify_make(v, v->max_code + 1u, sizeof *w->work);
+    w->via = rvm__verify_make(v, v->max_code + 1u, sizeof *w->via);
+    w->seen = rvm__verify_make(v, v->max_code + 1u, sizeof *w->seen);
     if (!w->live || !w->where || !w->stack || !w->height || !w->seen_at || !w->work || !w->via || !w->seen ||
         !rvm__grow(&v->p->al, (void **)&v->words, &v->cap_words, EMPTY + 2, sizeof *v->words))
         return rvm__verify_no_memory(v);

@@ -4,23 +4,12 @@
 #include "support.h"
 #include <string.h>
 
-void *rvm__verify_make(rvm__verifier *v, size_t count, size_t size) {
-    if (v->nblocks == sizeof v->blocks / sizeof *v->blocks || count >= SIZE_MAX / size) return NULL;
-    size_t bytes = (count + 1) * size;
-    void *p = rvm__realloc(&v->p->al, NULL, 0, bytes);
-    if (!p) return NULL;
-    memset(p, 0, bytes);
-    v->blocks[v->nblocks].p = p;
-    v->blocks[v->nblocks++].size = bytes;
-    return p;
-}
-
 rvm_status rvm__verify_no_memory(rvm__verifier *v) {
     return rvm__fail(v->err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory verifying '%s'", v->f ? v->f->name : "");
 }
 
 void rvm__verify_release(rvm__verifier *v) {
-    for (uint32_t k = 0; k < v->nblocks; k++) rvm__realloc(&v->p->al, v->blocks[k].p, v->blocks[k].size, 0);
+    rvm__zone_free(&v->memory);
     rvm__realloc(&v->p->al, v->words, v->cap_words * sizeof *v->words, 0);
     rvm__realloc(&v->p->al, v->edges, v->cap_edges * sizeof *v->edges, 0);
 }

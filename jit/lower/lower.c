@@ -281,7 +281,7 @@ static void emit_all(rvm__unit *u) {
 rvm_status rvm__lower(rvm__build *k, const rvm__lowering *asked, rvm_error *err) {
     rvm__lowering own = *asked;
     const rvm__lowering *what = &own;
-    rvm__unit u = {.k = k, .w = what, .p = what->p, .err = err};
+    rvm__unit u = {.k = k, .w = what, .p = what->p, .err = err, .memory = {.al = k->al}};
     if (what->fn >= what->p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no function %u", what->fn);
     shape(&u, &own);
     const uint32_t n = u.p->nfunctions;
@@ -308,6 +308,6 @@ done:
     rvm__realloc(k->al, u.ends, u.cap_ends * sizeof *u.ends, 0);
     rvm_machine_free(u.m);
     rvm__shaped_free(&u.shaped);
-    rvm__unit_free(&u);
+    rvm__zone_free(&u.memory);
     return u.status;
 }

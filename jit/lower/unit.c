@@ -7,37 +7,15 @@
 
 /* ---- memory ---- */
 
-typedef struct rvm__block_of_memory {
-    struct rvm__block_of_memory *next;
-    size_t size;
-    _Alignas(16) char bytes[];
-} block_of_memory;
-
 rvm_status rvm__out_of_memory(rvm__unit *u) {
     if (!u->status) u->status = rvm__fail(u->err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory while compiling");
     return u->status;
 }
 
 void *rvm__unit_alloc(rvm__unit *u, size_t size) {
-    const size_t whole = sizeof(block_of_memory) + size;
-    block_of_memory *b = rvm__realloc(u->k->al, NULL, 0, whole);
-    if (!b) {
-        rvm__out_of_memory(u);
-        return NULL;
-    }
-    memset(b, 0, whole);
-    b->next = u->memory;
-    b->size = whole;
-    u->memory = b;
-    return b->bytes;
-}
-
-void rvm__unit_free(rvm__unit *u) {
-    while (u->memory) {
-        block_of_memory *b = u->memory;
-        u->memory = b->next;
-        rvm__realloc(u->k->al, b, b->size, 0);
-    }
+    void *p = rvm__zone_make(&u->memory, 1, size);
+    if (!p) rvm__out_of_memory(u);
+    return p;
 }
 
 /* ---- functions and constants ---- */

@@ -7,6 +7,7 @@
 #include "lower.h"
 #include "native.h"
 #include "program.h"
+#include "support.h"
 #include "reach.h"
 #include "shaped.h"
 
@@ -64,12 +65,12 @@ typedef struct rvm__unit {
     struct rvm__instance *instances;       /* likewise */
     rvm__end *ends;
     uint32_t nends, cap_ends;
-    rvm__liveness *liveness;             /* NULL: nothing is left out for it */
-    uint64_t dead_found;                 /* instructions left out */
-    struct rvm__turned *turned;          /* loop_reversal.c */
-    struct rvm__lines *lines;            /* NULL: none are asked for */
-    struct rvm__block_of_memory *memory; /* all of the unit */
-    bool recursive;                      /* some function that is reached */
+    rvm__liveness *liveness;    /* NULL: nothing is left out for it */
+    uint64_t dead_found;        /* instructions left out */
+    struct rvm__turned *turned; /* loop_reversal.c */
+    struct rvm__lines *lines;   /* NULL: none are asked for */
+    rvm__zone memory;           /* all of the unit */
+    bool recursive;             /* some function that is reached */
     rvm_error *err;
     rvm_status status;
 } rvm__unit;
@@ -78,7 +79,6 @@ typedef struct rvm__unit {
 rvm_status rvm__out_of_memory(rvm__unit *u); /* notes it */
 /* Memory until the unit is done; NULL noted. */
 void *rvm__unit_alloc(rvm__unit *u, size_t size);
-void rvm__unit_free(rvm__unit *u); /* all of it */
 /* A function of vm/native/native.c by name, of that type; declared once. */
 LLVMValueRef rvm__runtime(rvm__unit *u, const char *name, LLVMTypeRef result, unsigned n, const LLVMTypeRef *params);
 /* An attribute of a function of IR, or of its parameter `param` (-1: the function). */
