@@ -55,21 +55,17 @@ static bool next_callee(const search *s, uint32_t fn, uint32_t *callee) {
     return false;
 }
 
-static uint32_t least(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
-}
-
 static void visit(search *s, uint32_t root) {
     for (uint32_t fn = enter(s, root, NONE), callee; fn != NONE;) {
         node *v = &s->nodes[fn];
         if (!next_callee(s, fn, &callee)) {
             if (v->low == v->number) close_component(s, fn);
             fn = v->caller;
-            if (fn != NONE) s->nodes[fn].low = least(s->nodes[fn].low, v->low);
+            if (fn != NONE) s->nodes[fn].low = (uint32_t)rvm__least(s->nodes[fn].low, v->low);
         } else if (!s->nodes[callee].number) {
             fn = enter(s, callee, fn);
         } else {
-            if (s->nodes[callee].open) v->low = least(v->low, s->nodes[callee].number);
+            if (s->nodes[callee].open) v->low = (uint32_t)rvm__least(v->low, s->nodes[callee].number);
             s->g->recursive[fn] |= callee == fn;
         }
     }

@@ -42,10 +42,6 @@ typedef struct pass {
 
 enum { ALWAYS = 0 /* there since before every region */ };
 
-static uint32_t earliest(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
-}
-
 /* Of a name that appears or disappears, or else of what is there. */
 static uint32_t *since(const pass *s, const rvm__accesses *a) {
     if (!a->array) return &s->named[a->q->slot];
@@ -64,7 +60,7 @@ static uint32_t oldest_changed(const pass *s, const rvm_insn *in) {
     uint32_t oldest = UINT32_MAX;
     RVM__EACH_ACCESS(a, s->p, s->f, in)
         if (!a.appears && (s->activity ? changes_shadow(s, &a) : a.bits & RVM__BITS_ACC))
-            oldest = earliest(oldest, *since(s, &a));
+            oldest = (uint32_t)rvm__least(oldest, *since(s, &a));
     return oldest;
 }
 

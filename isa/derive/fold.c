@@ -341,10 +341,7 @@ static rvm_status copy_insn(copying *c, uint32_t pc) {
     bool gone[RVM_MAX_PARAMS + 1] = {false};
     note_lengths(c, in);
     uint32_t n = 0, target = kind == 'L' ? in->target + c->nlocal : kind ? in->target : 0;
-    if (rvm__pair_of(in->op) == RVM_PAIR_call) {
-        const rvm_status st = choose_callee(c, in, &target, gone);
-        if (st) return st;
-    }
+    if (rvm__pair_of(in->op) == RVM_PAIR_call) RVM__TRY(choose_callee(c, in, &target, gone));
     RVM__EACH_ACCESS(a, c->w->p, &c->f, in)
         if (!gone[a.k]) places[n++] = map_place(c, a.q, a.letter);
     return emit(c, (rvm_op)in->op, in, target, places, n, pc);
@@ -353,32 +350,28 @@ static rvm_status copy_insn(copying *c, uint32_t pc) {
 /* Locals that hold constants appear first and disappear last. */
 static rvm_status emit_locals(copying *c, rvm_op op, uint32_t pc) {
     static const rvm_insn let = {.row = RVM_ROW_id};
-    rvm_status st = RVM_OK;
-    for (uint32_t k = 0; !st && c->nlocal && k < c->f.nregs; k++) {
+    for (uint32_t k = 0; c->nlocal && k < c->f.nregs; k++) {
         const rvm_place q[] = {{.kind = RVM_PLACE_SLOT, .slot = c->local[k]}, {.kind = RVM_PLACE_SLOT, .slot = c->slots[k]}};
-        if (c->local[k] != NONE) st = emit(c, op, &let, 0, q, 2, pc);
+        if (c->local[k] != NONE) RVM__TRY(emit(c, op, &let, 0, q, 2, pc));
     }
-    return st;
+    return RVM_OK;
 }
 
 static rvm_status copy_code(copying *c) {
-    const uint32_t last = c->f.ncode - 1;
-    rvm_status st = RVM_OK;
-    for (uint32_t pc = 0; !st && pc <= last; pc++) {
-        if (pc == last) st = emit_locals(c, RVM_OP_unlet, pc);
-        if (!st) st = copy_insn(c, pc);
-        if (!st && pc == 0) st = emit_locals(c, RVM_OP_let, pc);
+    RVM__EACH_INSN(x, &c->f) {
+        if (x.pc + 1 == x.end) RVM__TRY(emit_locals(c, RVM_OP_unlet, x.pc));
+        RVM__TRY(copy_insn(c, x.pc));
+        if (x.pc == 0) RVM__TRY(emit_locals(c, RVM_OP_let, 0));
     }
-    return st;
+    return RVM_OK;
 }
 
 static rvm_status write_with(copying *c) {
     folding *w = c->w;
     find_lengths(c);
     if (!add_slots(c) || !add_params(c)) return no_memory(w);
-    rvm_status st = copy_code(c);
-    if (!st && !add_symbols(c)) st = no_memory(w);
-    return st;
+    RVM__TRY(copy_code(c));
+    return add_symbols(c) ? RVM_OK : no_memory(w);
 }
 
 static rvm_status write_copy(folding *w, uint32_t number) {
@@ -436,14 +429,13 @@ static rvm_status take(folding *w, uint32_t fn, const rvm_constant *is, known *r
 
 static rvm_status take_all(folding *w, uint32_t fn, const rvm_constant *constants, uint32_t n, uint32_t *index) {
     known *regs = begin_telling(w, fn);
-    rvm_status st = RVM_OK;
-    for (uint32_t k = 0; !st && k < n; k++) {
-        for (uint32_t j = 0; !st && j < k; j++)
+    for (uint32_t k = 0; k < n; k++) {
+        for (uint32_t j = 0; j < k; j++)
             if (!strcmp(constants[j].name, constants[k].name))
-                st = rvm__fail(w->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is given twice", constants[k].name);
-        if (!st) st = take(w, fn, &constants[k], regs);
+                return rvm__fail(w->err, RVM_ERR_ARGUMENT, NULL, 0, 0, "`%s` is given twice", constants[k].name);
+        RVM__TRY(take(w, fn, &constants[k], regs));
     }
-    return st ? st : ask(w, fn, index);
+    return ask(w, fn, index);
 }
 
 /* w->p is a copy of the program then, with what is asked for. */
@@ -457,9 +449,8 @@ static rvm_status begin(folding *w, const rvm_program *p) {
 }
 
 static rvm_status write_all(folding *w) {
-    rvm_status st = RVM_OK;
-    for (uint32_t k = 0; !st && k < w->n; k++) st = write_copy(w, k);
-    return st ? st : rvm__verify(w->p, w->err);
+    for (uint32_t k = 0; k < w->n; k++) RVM__TRY(write_copy(w, k));
+    return rvm__verify(w->p, w->err);
 }
 
 static void end(folding *w, bool failed) {

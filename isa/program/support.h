@@ -22,6 +22,12 @@ typedef struct rvm__zone {
 /* For `count` elements, none included, of any alignment up to 16; NULL: there is no memory. */
 void *rvm__zone_make(rvm__zone *z, size_t count, size_t size);
 void rvm__zone_free(rvm__zone *z);
+static inline uint64_t rvm__least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+static inline uint64_t rvm__most(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
 char *rvm__strdup(const rvm_allocator *al, const char *s, size_t length);
 void rvm__strfree(const rvm_allocator *al, char *s);
 /* What lies at `way` from the folder of the binary that holds this code, as a real path; false: nothing there. `found` has

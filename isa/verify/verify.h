@@ -86,9 +86,6 @@ static inline uint32_t rvm__first_toggle(const rvm_insn *in, const char *letters
 static inline unsigned rvm__access(const rvm__accesses *a) {
     return a->param && a->param->untouched ? RVM__BITS_NONE : a->bits;
 }
-static inline uint32_t rvm__min(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
-}
 static inline bool rvm__is_register(const rvm_function *f, const rvm_place *q) {
     return q->kind == RVM_PLACE_SLOT && q->slot < f->nregs;
 }

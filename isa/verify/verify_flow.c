@@ -132,7 +132,7 @@ static uint32_t first_of(const flow *w, uint32_t place) {
 static void join(const flow *w, uint32_t a, uint32_t b) {
     a = first_of(w, a);
     b = first_of(w, b);
-    w->webs[a > b ? a : b] = rvm__min(a, b);
+    w->webs[rvm__most(a, b)] = (uint32_t)rvm__least(a, b);
 }
 
 /* What is present here is what the snapshot found there. */
@@ -184,7 +184,7 @@ static rvm_status compare(const flow *w, uint32_t pc, uint32_t other, uint32_t s
         while (j < s[0] && s[2 + j] != w->live[k]) j++;
         if (j == s[0]) return differs(w, pc, other, &(rvm_place){.kind = RVM_PLACE_SLOT, .slot = (uint16_t)w->live[k]});
     }
-    uint32_t n = rvm__min(s[1], w->nstack), k = 0;
+    uint32_t n = (uint32_t)rvm__least(s[1], w->nstack), k = 0;
     while (k < n && arrays[k] == w->stack[k]) k++;
     if (k == s[1] && k == w->nstack) {
         join_present(w, s);
@@ -380,7 +380,8 @@ static rvm_status at_end(const flow *w, uint32_t pc) {
 static rvm_status pass_edge(flow *w, uint32_t pc, bool behind) {
     rvm__edge to;
     if (rvm__pair_of(w->v->f->code[pc].op) == RVM_PAIR_start) return at_end(w, pc);
-    return rvm__edge_at(w->v->f, pc, behind, &to) ? link(w, pc, rvm__min(pc, to.pc), to.pc, to.boundary) : RVM_OK;
+    return rvm__edge_at(w->v->f, pc, behind, &to) ? link(w, pc, (uint32_t)rvm__least(pc, to.pc), to.pc, to.boundary)
+                                                  : RVM_OK;
 }
 
 static rvm_status pass(flow *w, uint32_t pc, bool up) {

@@ -1,6 +1,7 @@
 /* bounds.c: upper bounds of integers that are not negative, and of the trips of loops, as the text of an instance tells:
  * constants, induction variables, and sums over loops of what their trips add. */
 #include "flow.h"
+#include "support.h"
 
 #include <string.h>
 
@@ -19,14 +20,6 @@ static uint64_t product(uint64_t a, uint64_t b, uint64_t c) {
     uint64_t n;
     if (a == RVM__NO_BOUND || b == RVM__NO_BOUND || c == RVM__NO_BOUND) return RVM__NO_BOUND;
     return __builtin_mul_overflow(a, b, &n) || __builtin_add_overflow(n, c, &n) ? RVM__NO_BOUND : n;
-}
-
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b) {
-    return a > b ? a : b;
 }
 
 static LLVMValueRef constant(LLVMValueRef v) {
@@ -75,7 +68,7 @@ static uint64_t growth(bounds *w, LLVMValueRef v, LLVMValueRef from, unsigned de
         const uint64_t first = growth(w, c.first, from, deep);
         return first == RVM__NO_BOUND ? first : product(most_trips(w, c.loop, deep), growth(w, c.next, v, deep), first);
     }
-    for (unsigned k = 0; k < choices(v); k++) most = larger(most, growth(w, choice(v, k), from, deep));
+    for (unsigned k = 0; k < choices(v); k++) most = rvm__most(most, growth(w, choice(v, k), from, deep));
     if (choices(v)) return most;
     if (LLVMGetInstructionOpcode(v) != LLVMAdd) return RVM__NO_BOUND;
     LLVMValueRef a = LLVMGetOperand(v, 0), b = LLVMGetOperand(v, 1);
@@ -144,7 +137,7 @@ static uint64_t most_by_guard(bounds *w, LLVMValueRef x, LLVMValueRef user) {
 static uint64_t most_difference(bounds *w, LLVMValueRef v, uint64_t a, uint64_t b) {
     LLVMValueRef c = constant(LLVMGetOperand(v, 0));
     if (LLVMGetNUW(v)) return a;
-    return c && least(b, most_by_guard(w, LLVMGetOperand(v, 1), v)) <= a ? a : RVM__NO_BOUND;
+    return c && rvm__least(b, most_by_guard(w, LLVMGetOperand(v, 1), v)) <= a ? a : RVM__NO_BOUND;
 }
 
 static uint64_t most_of_operation(bounds *w, LLVMValueRef v, unsigned deep) {
@@ -152,9 +145,9 @@ static uint64_t most_of_operation(bounds *w, LLVMValueRef v, unsigned deep) {
     if (!is_min && !LLVMIsABinaryOperator(v)) return RVM__NO_BOUND;
     const uint64_t a = most_value(w, LLVMGetOperand(v, 0), deep), b = most_value(w, LLVMGetOperand(v, 1), deep);
     const bool shifts = b < 64 && constant(LLVMGetOperand(v, 1));
-    if (is_min) return least(a, b);
+    if (is_min) return rvm__least(a, b);
     switch (LLVMGetInstructionOpcode(v)) {
-    case LLVMAnd: return least(a, b);
+    case LLVMAnd: return rvm__least(a, b);
     case LLVMAdd: return product(a, 1, b);
     case LLVMSub: return a == RVM__NO_BOUND ? a : most_difference(w, v, a, b);
     case LLVMMul: return product(a, b, 0);
@@ -171,7 +164,7 @@ static uint64_t most_value(bounds *w, LLVMValueRef v, unsigned deep) {
     if (LLVMIsUndef(v)) return 0;
     if (gives_up(w, deep--) || !LLVMIsAInstruction(v)) return RVM__NO_BOUND;
     if (is_carried(w->g, v, &c)) return most_carried(w, v, &c, deep);
-    for (unsigned k = 0; k < choices(v); k++) most = larger(most, most_value(w, choice(v, k), deep));
+    for (unsigned k = 0; k < choices(v); k++) most = rvm__most(most, most_value(w, choice(v, k), deep));
     if (choices(v)) return most;
     return LLVMIsAZExtInst(v) ? most_value(w, LLVMGetOperand(v, 0), deep) : most_of_operation(w, v, deep);
 }
@@ -203,7 +196,7 @@ static uint64_t most_trips(bounds *w, uint32_t loop, unsigned deep) {
         bool leaves = false;
         if (b->loop != loop || b->nsucc != 2) continue;
         for (uint32_t s = 0; s < 2; s++) leaves |= !rvm__is_in_loop(g, b->succ[s], loop);
-        if (leaves) most = least(most, trips_by(w, loop, LLVMGetBasicBlockTerminator(b->b), deep - 1));
+        if (leaves) most = rvm__least(most, trips_by(w, loop, LLVMGetBasicBlockTerminator(b->b), deep - 1));
     }
     return most;
 }

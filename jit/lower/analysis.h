@@ -39,12 +39,11 @@ void rvm__body_of(const rvm__emit *e, uint32_t pc, uint32_t *first, uint32_t *la
 bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc);
 
 /* ---- cost_bound.c ---- */
-/* Instructions from pc `from` to before `to`, each as often as it may run, or RVM__UNBOUNDED. */
-uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);
+/* Instructions from pc `from` to before `to`, each as often as it may run, or RVM__UNBOUNDED. polled: in lanes, without
+ * loops that poll where they turn. */
+uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to, bool polled);
 /* The same as expected, where a loop has a few trips; callees are known but for recursion. */
 uint64_t rvm__work_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);
-/* In lanes, of a call: without loops that poll where they turn. */
-uint64_t rvm__most_unseen(const rvm__unit *u, uint32_t fn);
 /* Whether the loop with an end at pc need not poll in lanes: its trips are constants and, with all in them that does
  * not poll, no more than a strip. Code around it polls. */
 bool rvm__passes_unseen(const rvm__emit *e, uint32_t pc);

@@ -91,12 +91,9 @@ static bool is_long(const rvm__unit *u, uint32_t fn, uint32_t pc) {
     return false;
 }
 
-/* Instructions between; polled: in lanes, without loops that poll where they turn. */
-static uint64_t count(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to, bool polled);
-
 /* Of all trips of the loop or block that begins at pc. */
 static uint64_t count_trips(const rvm__unit *u, uint32_t fn, uint32_t pc, bool polled) {
-    const uint64_t body = count(u, fn, pc + 1, u->p->functions[fn].code[pc].target, polled);
+    const uint64_t body = rvm__most_between(u, fn, pc + 1, u->p->functions[fn].code[pc].target, polled);
     uint64_t trips = trips_at(u, fn, pc);
     if (trips >= RVM__UNBOUNDED) trips = rvm__trips_in_array(u, fn, pc);
     const bool bounded = trips < RVM__UNBOUNDED && body < RVM__UNBOUNDED;
@@ -104,32 +101,23 @@ static uint64_t count_trips(const rvm__unit *u, uint32_t fn, uint32_t pc, bool p
     return polled && all > RVM__STRIP ? body : all;
 }
 
-static uint64_t count(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to, bool polled) {
-    const rvm_function *f = &u->p->functions[fn];
+uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to, bool polled) {
     uint64_t n = 0;
-    for (uint32_t pc = from; pc < to && n < RVM__UNBOUNDED; pc++) {
-        const rvm_insn *in = &f->code[pc];
-        const bool jumps = rvm__is_jump(in->op) && !rvm__is_inverse(in->op);
+    RVM__EACH_INSN_IN(x, &u->p->functions[fn], from, to) {
+        const bool back = rvm__is_jump(x.in->op) && !rvm__is_inverse(x.in->op) && x.in->target < x.pc;
         n++;
-        if ((jumps && !polled && in->target < pc) || is_long(u, fn, pc)) return RVM__UNBOUNDED;
-        if (rvm__is_call(in)) n += most_of_call(u, in, polled);
-        if (in->op == RVM_OP_compute) { /* the part runs twice, unless it is forgotten */
-            n += (rvm__forgets(f, pc) ? 1 : 2) * count(u, fn, pc + 1, in->target, polled);
-            pc = in->target - 1;
+        if ((back && !polled) || is_long(u, fn, x.pc)) return RVM__UNBOUNDED;
+        if (rvm__is_call(x.in)) n += most_of_call(u, x.in, polled);
+        if (x.in->op == RVM_OP_compute) { /* the part runs twice, unless it is forgotten */
+            n += (rvm__forgets(x.f, x.pc) ? 1 : 2) * rvm__most_between(u, fn, x.pc + 1, x.in->target, polled);
+            x.pc = x.in->target - 1;
+        } else if (rvm__is_loop(x.in->op) && x.in->target > x.pc) {
+            n += count_trips(u, fn, x.pc, polled);
+            x.pc = x.in->target;
         }
-        if (!rvm__is_loop(in->op) || in->target < pc) continue;
-        n += count_trips(u, fn, pc, polled);
-        pc = in->target;
+        if (n >= RVM__UNBOUNDED) return RVM__UNBOUNDED;
     }
-    return limited(n);
-}
-
-uint64_t rvm__most_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to) {
-    return count(u, fn, from, to, false);
-}
-
-uint64_t rvm__most_unseen(const rvm__unit *u, uint32_t fn) {
-    return count(u, fn, 0, u->p->functions[fn].ncode, true);
+    return n;
 }
 
 uint64_t rvm__work_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to) {
@@ -151,14 +139,15 @@ uint64_t rvm__work_between(const rvm__unit *u, uint32_t fn, uint32_t from, uint3
 bool rvm__passes_unseen(const rvm__emit *e, uint32_t pc) {
     const uint32_t lo = rvm__lower_end(e->f, pc);
     const uint64_t trips = trips_at(e->u, e->fn, lo);
-    return trips < RVM__UNBOUNDED && trips * (count(e->u, e->fn, lo + 1, e->f->code[lo].target, true) + 1) <= RVM__STRIP;
+    return trips < RVM__UNBOUNDED &&
+           trips * (rvm__most_between(e->u, e->fn, lo + 1, e->f->code[lo].target, true) + 1) <= RVM__STRIP;
 }
 
 bool rvm__is_twice(const rvm__emit *e, uint32_t pc) {
     enum { MOST = 4096, MOST_CHECKED = 512 }; /* checks are several times the code, and branches */
     const uint32_t lo = rvm__lower_end(e->f, pc), hi = e->f->code[lo].target;
     const uint64_t most = e->u->w->unchecked ? MOST : MOST_CHECKED;
-    return trips_at(e->u, e->fn, lo) <= 2 && rvm__most_between(e->u, e->fn, lo + 1, hi) <= most;
+    return trips_at(e->u, e->fn, lo) <= 2 && rvm__most_between(e->u, e->fn, lo + 1, hi, false) <= most;
 }
 
 bool rvm__is_around_loops(const rvm__emit *e, uint32_t pc) {
@@ -193,7 +182,7 @@ bool rvm__goes_by_rows(const rvm__emit *e, uint32_t pc) {
 uint64_t rvm__trips_unseen(const rvm__emit *e, uint32_t pc) {
     const uint32_t lo = rvm__lower_end(e->f, pc), hi = e->f->code[lo].target;
     if (e->u->w->standalone || e->vectorised) return 0;
-    const uint64_t body = rvm__most_between(e->u, e->fn, lo + 1, hi) + 1;
+    const uint64_t body = rvm__most_between(e->u, e->fn, lo + 1, hi, false) + 1;
     if (body > RVM__MOST_UNSEEN) return 0;
     return body * MOST_TRIPS > RVM__STRIP ? RVM__STRIP / body : MOST_TRIPS;
 }

@@ -16,38 +16,14 @@
 
 #include <string.h>
 
-enum { ALL_LEVELS = 0xffff };
-
 /* Whether something goes onto a trail or comes from it. */
 static bool is_on_trail(const rvm_insn *in) {
     return rvm__op_on_trail((rvm_op)in->op) && rvm__pair_of(in->op) != RVM_PAIR_segment;
 }
 
-/* ---- along the text ---- */
-
-/* Around the present instruction, and around what is open there. */
-typedef struct cover {
-    rvm__discarding now, outer[256]; /* as deep as the verifier lets parts nest */
-    uint32_t depth;
-} cover;
-
-static void pass(cover *c, const rvm__code *code, const rvm__cursor *x) {
-    const rvm_op op = (rvm_op)x->in->op;
-    if (op == RVM_OP_do || op == RVM_OP_endsegment) c->now = c->outer[--c->depth];
-    if (op != RVM_OP_compute && op != RVM_OP_segment) return;
-    c->outer[c->depth++] = c->now;
-    if (op == RVM_OP_compute) {
-        c->now = (rvm__discarding){0, rvm__forgets(x->f, x->pc) ? code->x[x->pc].to.i : 0};
-        return;
-    }
-    const uint16_t others = (uint16_t) ~((2u << rvm__insn_level(x->f, x->in)) - 1);
-    c->now.and &= others;
-    c->now.or &= others;
-}
-
-static void begin(cover *c) {
-    c->now = (rvm__discarding){ALL_LEVELS, 0};
-    c->depth = 0;
+/* What a compute part that begins there discards. */
+static uint16_t forgets_at(const rvm__code *code, const rvm__cursor *x) {
+    return x->in->op == RVM_OP_compute && rvm__forgets(x->f, x->pc) ? code->x[x->pc].to.i : 0;
 }
 
 /* ---- over the call graph ---- */
@@ -82,11 +58,10 @@ bool rvm__asks_depth(const rvm__summary *summary, uint16_t discards) {
 
 static bool visit(void *userdata, uint32_t fn) {
     rvm__unit *u = userdata;
-    cover c;
+    rvm__trail_cover c = {.now.and = UINT16_MAX};
     bool grew = false;
-    begin(&c);
     RVM__EACH_INSN(x, &u->p->functions[fn]) {
-        pass(&c, &u->m->codes[fn], &x);
+        rvm__trail_pass(&c, &x, forgets_at(&u->m->codes[fn], &x));
         grew |= add_instruction(u, fn, x.in, c.now);
     }
     return grew;
@@ -138,15 +113,14 @@ uint32_t rvm__untracked_segments(const rvm__emit *e, uint32_t pc, int dir) {
 
 bool rvm__find_segments(rvm__emit *e) {
     const rvm_function *f = e->f;
-    cover c;
+    rvm__trail_cover c = {.now.and = UINT16_MAX};
     uint32_t open[sizeof c.outer / sizeof *c.outer], n = 0;
     e->control.covered = rvm__unit_alloc(e->u, f->ncode * sizeof *e->control.covered);
     e->control.tracked = rvm__unit_alloc(e->u, f->ncode);
     e->control.untracked = rvm__unit_alloc(e->u, f->ncode + 1);
     if (!e->control.covered || !e->control.tracked || !e->control.untracked) return false;
-    begin(&c);
     RVM__EACH_INSN(x, f) {
-        pass(&c, e->code, &x);
+        rvm__trail_pass(&c, &x, forgets_at(e->code, &x));
         e->control.covered[x.pc] = c.now;
         if (x.in->op == RVM_OP_segment) open[n++] = x.pc;
         if (x.in->op == RVM_OP_endsegment)

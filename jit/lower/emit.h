@@ -106,11 +106,6 @@ typedef struct rvm__frame_ir {
     uint32_t njoins, cap_joins;
 } rvm__frame_ir;
 
-/* Levels of the trail that discard at an instruction: (x & and) | or, of those x where the function is entered. */
-typedef struct rvm__discarding {
-    uint16_t and, or ;
-} rvm__discarding;
-
 /* Where lowering stands, and what is still to be walked. */
 typedef struct rvm__control {
     uint32_t pc; /* being walked */

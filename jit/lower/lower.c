@@ -13,16 +13,12 @@
 
 /* ---- function summaries ---- */
 
-static uint64_t larger(uint64_t a, uint64_t b) {
-    return a > b ? a : b;
-}
-
 static void add_callee(rvm__summary *f, const rvm__summary *g) {
     if (g->recursive) return; /* makes room by itself */
-    f->need.slots = larger(f->need.slots, g->need.slots);
-    f->need.arrays = larger(f->need.arrays, g->need.arrays);
-    f->need.depth = larger(f->need.depth, g->need.depth);
-    f->need.bytes = larger(f->need.bytes, g->need.bytes);
+    f->need.slots = rvm__most(f->need.slots, g->need.slots);
+    f->need.arrays = rvm__most(f->need.arrays, g->need.arrays);
+    f->need.depth = rvm__most(f->need.depth, g->need.depth);
+    f->need.bytes = rvm__most(f->need.bytes, g->need.bytes);
     f->size += g->size;
     f->by_value |= g->by_value;
 }
@@ -37,8 +33,8 @@ static bool summarise(void *userdata, uint32_t fn) {
         RVM__EACH_CALLEE(g, u->p, x.in) add_callee(summary, &u->summaries[g]);
     }
     summary->work = rvm__work_between(u, fn, 0, f->ncode);
-    summary->most = summary->recursive ? RVM__UNBOUNDED : rvm__most_between(u, fn, 0, f->ncode);
-    summary->unseen = summary->recursive ? RVM__UNBOUNDED : rvm__most_unseen(u, fn);
+    summary->most = summary->recursive ? RVM__UNBOUNDED : rvm__most_between(u, fn, 0, f->ncode, false);
+    summary->unseen = summary->recursive ? RVM__UNBOUNDED : rvm__most_between(u, fn, 0, f->ncode, true);
     summary->need.slots += u->m->codes[fn].slots;
     summary->need.arrays += f->narrays;
     summary->need.depth++;

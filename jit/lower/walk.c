@@ -109,9 +109,9 @@ static void skip_part(rvm__emit *e, uint32_t compute) {
 /* Whether so much may run in it without a loop or call that polls: regions within regions run exponentially often. */
 static bool turns_for_long(const rvm__emit *e, uint32_t compute) {
     const uint32_t does = e->f->code[compute].target;
-    uint32_t pc = compute + 1;
-    while (pc < does && e->f->code[pc].op != RVM_OP_compute) pc++;
-    return pc < does && rvm__most_between(e->u, e->fn, compute + 1, does) > RVM__MOST_UNSEEN;
+    RVM__EACH_INSN_IN(x, e->f, compute + 1, does)
+        if (x.in->op == RVM_OP_compute) return rvm__most_between(e->u, e->fn, compute + 1, does, false) > RVM__MOST_UNSEEN;
+    return false;
 }
 
 /* Into the compute part from its end, to run it for the second time; what stops there stands in it. */

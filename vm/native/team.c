@@ -20,6 +20,7 @@
 #include "memory.h"
 #include "native.h"
 #include "out_of_line.h"
+#include "support.h"
 #include "thread.h"
 #include "instruction.h"
 
@@ -107,14 +108,10 @@ static rvm_machine *new_machine(worker *self) {
 
 /* ---- one chunk ---- */
 
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
-
 static void ends_of(const team *t, uint64_t chunk, uint64_t *first, uint64_t *last) {
     const rvm__native_job *job = t->job;
     const uint64_t at = job->ascending ? chunk : t->nchunks - 1 - chunk;
-    const uint64_t low = at * RVM__CHUNK, high = least(low + RVM__CHUNK, job->count) - 1;
+    const uint64_t low = at * RVM__CHUNK, high = rvm__least(low + RVM__CHUNK, job->count) - 1;
     *first = job->ascending ? low : high;
     *last = job->ascending ? high : low;
 }

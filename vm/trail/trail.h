@@ -108,12 +108,18 @@ uint64_t rvm__site_bits(const rvm_machine *m, uint32_t site);
 /* trail_off.c: levels from which a run of function `entry` in this direction takes entries that it did not put there in a
  * compute part or segment: those that option trail = off must keep. False: out of memory. */
 bool rvm__trail_pops(rvm_machine *m, uint32_t entry, int direction, uint16_t *levels);
-/* Levels that are deeper where the text of a function has come to than where it began: starts at {0}, and passes each
- * instruction in turn. */
+/* Levels of the trail that discard at an instruction: (x & and) | or, of those x that do where the function is entered. A
+ * compute part keeps all, or, where it is forgotten, all but some; a segment keeps its levels. */
+typedef struct rvm__discarding {
+    uint16_t and, or ;
+} rvm__discarding;
+/* Along the text of a function: there, and around the parts that are open. Starts as {.now.and = UINT16_MAX}, and passes
+ * each instruction in turn; forgets: what the part that begins there discards. */
 typedef struct rvm__trail_cover {
-    uint16_t levels, depth, outer[256]; /* outer: those around; as deep as the verifier lets parts nest */
+    rvm__discarding now, outer[256]; /* as deep as the verifier lets parts nest */
+    uint32_t depth;
 } rvm__trail_cover;
-void rvm__trail_pass(const rvm_function *f, const rvm_insn *in, rvm__trail_cover *c);
+void rvm__trail_pass(rvm__trail_cover *c, const rvm__cursor *x, uint16_t forgets);
 
 /* Levels from which instructions lo up to hi of function fn, going up, take entries likewise. */
 bool rvm__trail_pops_between(rvm_machine *m, uint32_t fn, uint32_t lo, uint32_t hi, uint16_t *levels);

@@ -9,8 +9,6 @@
 #include "sites.h"
 #include "solver.h"
 
-enum { ALL_LEVELS = (1 << RVM_MAX_ORDER) - 1 };
-
 typedef struct walk {
     const rvm_program *p;
     uint16_t (*pops)[2]; /* by function: going up, going down */
@@ -25,21 +23,24 @@ static uint16_t pops_of(const walk *w, const rvm_function *f, const rvm_insn *in
     return levels;
 }
 
-void rvm__trail_pass(const rvm_function *f, const rvm_insn *in, rvm__trail_cover *c) {
-    if (in->op == RVM_OP_do || in->op == RVM_OP_endsegment) c->levels = c->outer[--c->depth];
-    if (in->op != RVM_OP_compute && in->op != RVM_OP_segment) return;
-    c->outer[c->depth++] = c->levels;
-    c->levels |= in->op == RVM_OP_compute ? ALL_LEVELS : (uint16_t)((2u << rvm__insn_level(f, in)) - 1);
+void rvm__trail_pass(rvm__trail_cover *c, const rvm__cursor *x, uint16_t forgets) {
+    const rvm_op op = (rvm_op)x->in->op;
+    if (op == RVM_OP_do || op == RVM_OP_endsegment) c->now = c->outer[--c->depth];
+    if (op != RVM_OP_compute && op != RVM_OP_segment) return;
+    c->outer[c->depth++] = c->now;
+    const uint16_t others = op == RVM_OP_compute ? 0 : (uint16_t) ~((2u << rvm__insn_level(x->f, x->in)) - 1);
+    c->now.and &= others;
+    c->now.or = (c->now.or &others) | forgets;
 }
 
 static bool visit(void *userdata, uint32_t fn) {
     const walk *w = userdata;
-    rvm__trail_cover cover = {0};
+    rvm__trail_cover cover = {.now.and = UINT16_MAX};
     bool grew = false;
     RVM__EACH_INSN(x, &w->p->functions[fn]) {
-        rvm__trail_pass(x.f, x.in, &cover);
+        rvm__trail_pass(&cover, &x, 0);
         for (int down = 0; down < 2; down++)
-            grew |= rvm__join16(&w->pops[fn][down], pops_of(w, x.f, x.in, down) & ~(unsigned)cover.levels);
+            grew |= rvm__join16(&w->pops[fn][down], pops_of(w, x.f, x.in, down) & cover.now.and);
     }
     return grew;
 }
@@ -53,13 +54,13 @@ static bool find_all(rvm_machine *m) {
 }
 
 bool rvm__trail_pops_between(rvm_machine *m, uint32_t fn, uint32_t lo, uint32_t hi, uint16_t *levels) {
-    rvm__trail_cover cover = {0};
+    rvm__trail_cover cover = {.now.and = UINT16_MAX};
     *levels = 0;
     if (!m->store.pops && !find_all(m)) return false;
     const walk w = {m->p, m->store.pops};
     RVM__EACH_INSN_IN(x, &m->p->functions[fn], lo, hi) {
-        rvm__trail_pass(x.f, x.in, &cover);
-        *levels |= pops_of(&w, x.f, x.in, false) & ~(unsigned)cover.levels;
+        rvm__trail_pass(&cover, &x, 0);
+        *levels |= pops_of(&w, x.f, x.in, false) & cover.now.and;
     }
     return true;
 }
