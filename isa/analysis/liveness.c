@@ -464,10 +464,6 @@ enum rvm__liveness_answer rvm__liveness_at(const rvm__liveness *s, uint32_t fn, 
     return v->passed[pc] & (down ? NEEDED_DOWN : NEEDED_UP) ? RVM__NEEDED : RVM__DEAD;
 }
 
-bool rvm__liveness_reached(const rvm__liveness *s, uint32_t fn, bool backward) {
-    return specialisation_of(s, fn, backward)->reached;
-}
-
 bool rvm__dead_param(const rvm__liveness *s, uint32_t fn, bool backward, uint32_t param) {
     const specialisation *v = specialisation_of(s, fn, backward);
     return v->reached && v->dead_params[param / 8] >> param % 8 & 1;

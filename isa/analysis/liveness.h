@@ -36,8 +36,6 @@ void rvm__liveness_free(rvm__liveness *s); /* NULL is allowed */
  * discarded, it pushes onto it, which still counts. */
 enum rvm__liveness_answer { RVM__NEEDED, RVM__DEAD, RVM__NOT_PASSED };
 enum rvm__liveness_answer rvm__liveness_at(const rvm__liveness *s, uint32_t fn, bool backward, uint32_t pc, bool down);
-/* Whether the run calls the function so. */
-bool rvm__liveness_reached(const rvm__liveness *s, uint32_t fn, bool backward);
 /* Whether nobody uses what the parameter holds when the function is through. */
 bool rvm__dead_param(const rvm__liveness *s, uint32_t fn, bool backward, uint32_t param);
 

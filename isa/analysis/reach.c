@@ -1,6 +1,7 @@
 /* reach.c: what functions and all that they call do with trails and the stack. See reach.h. */
 #include "reach.h"
 #include "solver.h"
+#include "support.h"
 
 #include <string.h>
 
@@ -11,32 +12,21 @@ static int64_t constant_at(const rvm_function *f, const rvm_insn *in, int place)
 
 /* The order that an instruction shows: one more than its level of trails, and one more than the transforms that positions
  * in a slot, doubled by each, come from. */
-static int order_shown(const rvm_function *f, const rvm_insn *in) {
+static unsigned order_shown(const rvm_function *f, const rvm_insn *in) {
     const char *operands = rvm__op_info[in->op].operands, *m = operands ? strchr(operands, 'm') : NULL;
-    int order = 1;
-    if (operands && *operands == 'l') order = (int)constant_at(f, in, 0) + 1;
+    unsigned order = 1;
+    if (operands && *operands == 'l') order = (unsigned)rvm__least((uint64_t)constant_at(f, in, 0), UINT8_MAX - 1) + 1;
     if (!m) return order;
     const int64_t mask = constant_at(f, in, (int)(m - operands));
     while (1 << (order - 1) < RVM_MAX_ENTRY && (uint64_t)mask >> (1 << (order - 1))) order++;
     return order;
 }
 
-static rvm__reach reach_of_one(const rvm_function *f) {
-    rvm__reach at = {.ready = f->ncode > 0, .order = 1};
-    RVM__EACH_INSN(x, f) {
-        at.stack |= rvm__op_on_stack((rvm_op)x.in->op);
-        at.trail |= rvm__op_on_trail((rvm_op)x.in->op);
-        const int order = order_shown(f, x.in);
-        if (order > at.order) at.order = (uint8_t)order;
-    }
-    return at;
-}
-
 static void join(rvm__reach *to, const rvm__reach *from) {
     to->ready &= from->ready;
     to->trail |= from->trail;
     to->stack |= from->stack;
-    if (from->order > to->order) to->order = from->order;
+    to->order = (uint8_t)rvm__most(to->order, from->order);
 }
 
 typedef struct reaching {
@@ -56,16 +46,20 @@ static bool visit(void *userdata, uint32_t fn) {
     const reaching *w = userdata;
     rvm__reach *at = &w->reach[fn];
     const rvm__reach old = *at;
-    RVM__EACH_INSN(x, &w->p->functions[fn])
+    RVM__EACH_INSN(x, &w->p->functions[fn]) {
+        at->stack |= rvm__op_on_stack((rvm_op)x.in->op);
+        at->trail |= rvm__op_on_trail((rvm_op)x.in->op);
+        at->order = (uint8_t)rvm__most(at->order, order_shown(x.f, x.in));
         if (rvm__is_call(x.in)) join_callees(w, at, x.in);
-    return old.ready != at->ready || old.trail != at->trail || old.stack != at->stack || old.order != at->order;
+    }
+    return memcmp(&old, at, sizeof old) != 0;
 }
 
 bool rvm__reach_find(const rvm_program *p, rvm__reach *reach) {
     reaching w = {p, reach};
     rvm__callgraph calls = {0};
     if (!rvm__callgraph_make(p, true, &calls)) return false;
-    for (uint32_t k = 0; k < p->nfunctions; k++) reach[k] = reach_of_one(&p->functions[k]);
+    for (uint32_t k = 0; k < p->nfunctions; k++) reach[k] = (rvm__reach){.ready = p->functions[k].ncode > 0, .order = 1};
     rvm__solve_calls(&calls, RVM__CALLEES_FIRST, visit, &w);
     rvm__callgraph_free(&p->al, &calls);
     return true;

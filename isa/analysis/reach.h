@@ -4,7 +4,7 @@
 
 #include "rvm_program.h"
 
-/* What a function and all that it calls do with trails and the stack. */
+/* What a function and all that it calls do with trails and the stack. Without padding: compared as bytes. */
 typedef struct rvm__reach {
     bool ready;    /* all of them have code */
     bool trail;    /* something goes onto a trail, or comes from it */

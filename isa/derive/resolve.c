@@ -3,8 +3,8 @@
  */
 #include "derive.h"
 #include "verify.h"
-#include "accesses.h"
 #include "callgraph.h"
+#include "sites.h"
 #include "support.h"
 #include <stdio.h>
 #include <string.h>
@@ -183,13 +183,8 @@ static void end_round(round_ *w) {
 static uint32_t sites_of(const rvm_program *p) {
     int64_t next = 0;
     for (uint32_t k = 0; k < p->nfunctions; k++)
-        RVM__EACH_INSN(x, &p->functions[k]) {
-            if (rvm__is_call(x.in)) continue;
-            RVM__EACH_ACCESS(a, p, x.f, x.in) {
-                const bool site = a.letter == 's' && a.q->slot >= x.f->nregs;
-                if (site && x.f->consts[a.q->slot - x.f->nregs].i >= next) next = x.f->consts[a.q->slot - x.f->nregs].i + 1;
-            }
-        }
+        RVM__EACH_INSN(x, &p->functions[k])
+            if (rvm__insn_site(x.f, x.in) >= next) next = rvm__insn_site(x.f, x.in) + 1;
     return (uint32_t)next;
 }
 

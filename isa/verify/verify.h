@@ -63,6 +63,10 @@ static inline void *rvm__verify_make(rvm__verifier *v, size_t count, size_t size
     return rvm__zone_make(&v->memory, count, size);
 }
 rvm_status rvm__verify_no_memory(rvm__verifier *v);
+/* Of all that was made. */
+static inline rvm_status rvm__verify_has_memory(rvm__verifier *v) {
+    return v->memory.failed ? rvm__verify_no_memory(v) : RVM_OK;
+}
 /* The present function is each of those to be proved, one after the other. */
 bool rvm__verify_next(rvm__verifier *v, uint32_t *fn); /* *fn: the first that may be the next */
 #define RVM__EACH_FUNCTION(v) for (uint32_t fn_ = 0; rvm__verify_next(v, &fn_);)

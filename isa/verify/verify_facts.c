@@ -127,7 +127,7 @@ rvm_status rvm__verify_facts(rvm__verifier *v) {
     w.loop = rvm__verify_make(v, v->max_regs, sizeof *w.loop);
     w.seen = rvm__verify_make(v, v->max_arrays, sizeof *w.seen);
     w.length = rvm__verify_make(v, v->max_arrays, sizeof *w.length);
-    if (!w.loop || !w.seen || !w.length) return rvm__verify_no_memory(v);
+    RVM__TRY(rvm__verify_has_memory(v));
     RVM__EACH_FUNCTION(v) function_facts(&w);
     return RVM_OK;
 }

@@ -455,8 +455,8 @@ static rvm_status make(flow *w) {
     w->work = rvm__verify_make(v, v->max_code + 1u, sizeof *w->work);
     w->via = rvm__verify_make(v, v->max_code + 1u, sizeof *w->via);
     w->seen = rvm__verify_make(v, v->max_code + 1u, sizeof *w->seen);
-    if (!w->live || !w->where || !w->stack || !w->height || !w->seen_at || !w->work || !w->via || !w->seen ||
-        !rvm__grow(&v->p->al, (void **)&v->words, &v->cap_words, EMPTY + 2, sizeof *v->words))
+    RVM__TRY(rvm__verify_has_memory(v));
+    if (!rvm__grow(&v->p->al, (void **)&v->words, &v->cap_words, EMPTY + 2, sizeof *v->words))
         return rvm__verify_no_memory(v);
     memset(w->where, 0xff, v->max_regs * sizeof *w->where);
     memset(w->height, 0xff, v->max_arrays * sizeof *w->height);

@@ -220,5 +220,5 @@ rvm_status rvm__forms_make(rvm__verifier *v, rvm__forms *w) {
     w->varies = rvm__verify_make(v, v->max_regs, sizeof *w->varies);
     w->outer = rvm__verify_make(v, (size_t)v->max_regs + v->max_arrays, sizeof *w->outer);
     w->parts = rvm__verify_make(v, v->max_arrays, sizeof *w->parts);
-    return w->value && w->known && w->varies && w->outer && w->parts ? RVM_OK : rvm__verify_no_memory(v);
+    return rvm__verify_has_memory(v);
 }

@@ -254,7 +254,7 @@ static rvm_status check_blocks(block *w) {
     w->adder = rvm__verify_make(v, v->max_regs, sizeof *w->adder);
     w->mark = rvm__verify_make(v, (size_t)v->max_regs + v->max_arrays, sizeof *w->mark);
     w->bits = rvm__verify_make(v, v->max_arrays, sizeof *w->bits);
-    if (!w->reader || !w->adder || !w->mark || !w->bits) return rvm__verify_no_memory(v);
+    RVM__TRY(rvm__verify_has_memory(v));
     RVM__TRY(rvm__forms_make(v, &w->forms));
     RVM__EACH_FUNCTION(v)
     RVM__EACH_INSN(x, v->f)

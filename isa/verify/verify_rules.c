@@ -314,10 +314,9 @@ static rvm_status make(rules *w) {
                          &w->changed, &w->present, &w->elements, &w->table, &w->frozen, &w->roots};
     size_t size[] = {all,    all,    all,    all,   all,           v->max_regs,  v->max_regs,
                      things, things, places, table, v->max_arrays, v->max_arrays};
-    for (size_t k = 0; k < sizeof size / sizeof *size; k++)
-        if (!(*each[k] = rvm__verify_make(v, size[k], sizeof **each[k]))) return rvm__verify_no_memory(v);
+    for (size_t k = 0; k < sizeof size / sizeof *size; k++) *each[k] = rvm__verify_make(v, size[k], sizeof **each[k]);
     w->appeared = rvm__verify_make(v, things, sizeof *w->appeared);
-    return w->appeared ? RVM_OK : rvm__verify_no_memory(v);
+    return rvm__verify_has_memory(v);
 }
 
 static rvm_status check_functions(rules *w) {

@@ -198,6 +198,10 @@ static bool expected(const char *mark, bool unchecked, bool trust) {
     return unchecked && (!strncmp(mark, "proved", 6) || (trust && !strncmp(mark, "dead", 4)));
 }
 
+static bool reached(const rvm__liveness *liveness, uint32_t fn, bool backward) {
+    return rvm__liveness_at(liveness, fn, backward, 0, backward) != RVM__NOT_PASSED;
+}
+
 /* Going the way in which the function is called. Temporaries that appear and disappear on the line are passed over. */
 static void check_function(const rvm__liveness *liveness, uint32_t fn, const rvm__liveness_run *run) {
     const rvm_function *f = &program->functions[fn];
@@ -205,7 +209,7 @@ static void check_function(const rvm__liveness *liveness, uint32_t fn, const rvm
         const char *mark = mark_at(f->positions[pc].line);
         const rvm_op op = (rvm_op)f->code[pc].op;
         const bool temporary = rvm__pair_of(op) == RVM_PAIR_let || rvm__pair_of(op) == RVM_PAIR_view;
-        if (!*mark || temporary || !rvm__liveness_reached(liveness, fn, false)) continue;
+        if (!*mark || temporary || !reached(liveness, fn, false)) continue;
         const bool is = rvm__liveness_at(liveness, fn, false, pc, false) == RVM__DEAD;
         cr_expect(is == expected(mark, run->unchecked, run->trust), "%s line %u, %s%s: %s", f->name, f->positions[pc].line,
                   run->unchecked ? "unchecked" : "checked", run->trust ? ", trusted" : "", is ? "dead" : "needed");
@@ -236,7 +240,7 @@ Test(liveness, parameters) {
     rvm__liveness *liveness;
     rvm__liveness_run run = {.fn = (uint32_t)rvm_program_find(program, "other"), .unchecked = true, .dead_params = unused};
     cr_assert(rvm__liveness_new(program, &run, &liveness) == RVM_OK);
-    cr_expect(rvm__dead_param(liveness, run.fn, false, 0) && !rvm__liveness_reached(liveness, run.fn, true));
+    cr_expect(rvm__dead_param(liveness, run.fn, false, 0) && !reached(liveness, run.fn, true));
     cr_expect(rvm__liveness_at(liveness, run.fn, false, 2, false) == RVM__DEAD);
     cr_expect(rvm__liveness_at(liveness, run.fn, false, 2, true) == RVM__NOT_PASSED);
     rvm__liveness_free(liveness);
