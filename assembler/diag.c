@@ -175,6 +175,7 @@ static void put_line(text *t, const char *line, size_t length, const span *at) {
         unsigned char c = (unsigned char)line[k];
         put(t, c == '\t' ? "\t" : c < 32 || c > 126 ? "?" : (const char *)&c, 1);
     }
+    if (!at->column) return;
     put_string(t, from ? "\n       " : "\n    ");
     for (size_t k = from; k < column; k++) put(t, line[k] == '\t' ? "\t" : " ", 1);
     put_string(t, "^");

@@ -54,7 +54,7 @@ RVM_API rvm_status rvm_open(const char *path, const rvm_asm_options *options, rv
 RVM_API rvm_status rvm_listing(const rvm_program *p, const char *path, FILE *out, rvm_error *err);
 
 /* The line of a source that an error points at and a caret below it, as diagnostics show them, cut to what fits: for errors
- * that are met later, in a run. False, with an empty text, where the source has no such place. */
+ * that are met later, in a run; column 0: without a caret. False, with an empty text, where the source has no such place. */
 RVM_API bool rvm_asm_excerpt(const char *source, size_t source_size, uint32_t line, uint32_t column, char *text,
                              size_t size);
 

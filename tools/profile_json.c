@@ -100,6 +100,7 @@ static void json_erased(json *j, const profiled *p) {
     json_key(j, "trail"), json_uint(j, s.bits_trail);
     json_key(j, "shadows"), json_uint(j, s.bits_shadows);
     json_key(j, "stack"), json_uint(j, s.bits_stack);
+    json_key(j, "forgotten"), json_uint(j, s.bits_forgotten);
     json_close(j, '}');
 }
 

@@ -35,9 +35,8 @@ static void print_total(const profiled *p, uint64_t all) {
     fprintf(p->out, "\nmemory at most: states %llu bytes, trail %llu, stack %llu, shadows %llu",
             (unsigned long long)h.states, (unsigned long long)h.trail, (unsigned long long)h.stack,
             (unsigned long long)h.shadows);
-    fprintf(p->out, "\nerased: %llu bits: %llu by the trail, %llu of shadows, %llu left on the stack\n",
-            (unsigned long long)s.bits_erased, (unsigned long long)s.bits_trail, (unsigned long long)s.bits_shadows,
-            (unsigned long long)s.bits_stack);
+    fputc('\n', p->out);
+    output_erased(p->out, &s);
 }
 
 /* ---- functions ---- */

@@ -193,11 +193,14 @@ static void print_text(const char *text) {
     }
 }
 
+/* What concerns a whole line has no column. */
 static void place_text(const tool *t, const rvm_error *e, char *out, size_t size) {
     char title[32];
     command_title(t->command, title);
-    if (e->file[0] && e->line)
+    if (e->file[0] && e->line && e->column)
         snprintf(out, size, "%s:%u:%u: ", e->file, e->line, e->column);
+    else if (e->file[0] && e->line)
+        snprintf(out, size, "%s:%u: ", e->file, e->line);
     else
         snprintf(out, size, "%s: ", e->file[0] ? e->file : title);
 }

@@ -194,12 +194,7 @@ static void text_stats(const tool *t) {
     if (s.trail_peak)
         printf("trail: %llu bytes at most, %llu values on it now\n", (unsigned long long)s.trail_peak,
                (unsigned long long)s.trail_cells);
-    if (s.bits_erased)
-        printf("erased: %llu bits: %llu by the trail, %llu of shadows, %llu left on the stack",
-               (unsigned long long)s.bits_erased, (unsigned long long)s.bits_trail, (unsigned long long)s.bits_shadows,
-               (unsigned long long)s.bits_stack);
-    if (s.bits_forgotten) printf(", %llu forgotten", (unsigned long long)s.bits_forgotten);
-    if (s.bits_erased) printf("\n");
+    if (s.bits_erased) output_erased(stdout, &s);
     if (s.exact_updates)
         printf("exact: %llu updates; %llu bits recorded, %llu held at most, %.5f an update\n",
                (unsigned long long)s.exact_updates, (unsigned long long)s.exact_bits, (unsigned long long)s.exact_peak,
@@ -212,6 +207,14 @@ static void text_stats(const tool *t) {
         rvm_program_position(t->program, s.residues[k].fn, s.residues[k].pc, &file, &line, &column);
         printf("residue: %.3g in %s at %s:%u\n", s.residues[k].value, name, file ? file : "?", line);
     }
+}
+
+void output_erased(FILE *out, const rvm_stats *s) {
+    fprintf(out, "erased: %llu bits: %llu by the trail, %llu of shadows, %llu left on the stack",
+            (unsigned long long)s->bits_erased, (unsigned long long)s->bits_trail, (unsigned long long)s->bits_shadows,
+            (unsigned long long)s->bits_stack);
+    if (s->bits_forgotten) fprintf(out, ", %llu forgotten", (unsigned long long)s->bits_forgotten);
+    fputc('\n', out);
 }
 
 void output_stats(const tool *t) {

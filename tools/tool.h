@@ -179,6 +179,7 @@ void output_json_values(json *j, const tool *t, const values *v); /* the member 
 void output_json_stats(json *j, const tool *t);                   /* "stats" and, if asked for, "profile" */
 void output_cost(const rvm_cost *c);                              /* of derivatives, a line */
 void output_json_cost(json *j, const rvm_cost *c);                /* "cost" */
+void output_erased(FILE *out, const rvm_stats *s);                /* erased bits by cause, a line */
 void output_stats(const tool *t);                                 /* as text, if --stats or --profile */
 /* --save, --save-all: NAME is a parameter, whose value is taken from v, or its shadow in t->v. All that can be; the first
  * failure. */

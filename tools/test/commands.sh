@@ -603,6 +603,9 @@ expect 0 'forward;norm [0-9]*compute;norm' rvm profile norm.rasm x=[3,4] --forma
 expect 0 '"ok":true*"kinds":*"mnemonic":"add","row":"sqr"*"memory":*"erased":' rvm profile norm.rasm x=[3,4] --json
 expect 0 'speedscope.app*"frames":*"norm"*"weights":' rvm profile norm.rasm x=[3,4] --format speedscope
 expect 0 'events: instructions forward compute undo*fn=norm*' rvm profile norm.rasm x=[3,4] --format callgrind
+printf 'fn hides(y: f64, x: f64)\n    compute\n        let t = x * x\n    do\n        y += t\n    forget\nend\n' >hides.rasm
+expect 0 'erased: 64 bits: 0 by the trail, 0 of shadows, 0 left on the stack, 64 forgotten' rvm profile hides.rasm y=0 x=3
+expect 0 '"erased":{"bits":64,"trail":0,"shadows":0,"stack":0,"forgotten":64}' rvm profile hides.rasm y=0 x=3 --json
 expect 1 'half*up to an error: *RELEASE' rvm profile two.rasm half x=3
 expect 2 'format is text, json, csv' rvm profile norm.rasm x=[3,4] --format xml
 expect 2 'is the run back to be counted' rvm profile norm.rasm x=[3,4] --backward --of out

@@ -60,7 +60,8 @@ draw memory "$examples/heat.rasm" heat 'y1=zeros(40)' 'y=ones(40)' 'env=[0.2]' s
 grep -v '^leakage' "$models/cmos45.model" >missing.model
 sed 's/^stages = 5/stages = -5/' "$models/cmos45.model" >negative.model
 expect 3 'missing.model:*: error: the model ends here, and has no `leakage`' rvm cost $run --model ./missing.model
-expect 3 'negative.model:11:* error: a number is negative: `-5`' rvm cost $run --model negative.model
+expect 3 'negative.model:11: error: a number is negative: `-5` [[]FORMAT]
+    stages = -5' rvm cost $run --model negative.model
 expect 3 'no model `cmos` comes with the library, but adiabatic' rvm cost $run --model cmos
 expect 3 'none.model: error: cannot read' rvm cost $run --model none.model
 expect 2 'clock: a number is negative' rvm cost $run --clock -1
@@ -81,7 +82,7 @@ expect 2 'no schedule `peble`; did you mean pebble?' rvm cost $heat --by peble
 expect 2 'are counts of a run that was: nothing is run' rvm cost reversible.csv --of out
 expect 2 'is a function: counts are held against counts' rvm cost reversible.csv --against chaos
 sed 's/^# turns 0/# turns -1/' reversible.csv >wrong.csv
-expect 3 'wrong.csv:8:* error: no whole number: `# turns -1`' rvm cost wrong.csv
+expect 3 'wrong.csv:8: error: no whole number: `# turns -1`' rvm cost wrong.csv
 expect 2 'is the program itself' rvm cost $run --counts "$chaos"
 expect 2 'are one file' rvm cost $run --counts x.csv --svg x.csv
 expect 2 'format is text, json or csv' rvm cost $run --format folded

@@ -89,7 +89,7 @@ begin="program $root/examples/norm.rasm norm
 host x = [3,four]"
 refused 2 2 '*four*' 'load x'
 printf 'load x\n' >bad.queue
-expect 3 'bad.queue:1:* error: first is `program FILE.rasm' rvm queue bad.queue
+expect 3 'bad.queue:1: error: first is `program FILE.rasm' rvm queue bad.queue
 printf '# nothing\n' >bad.queue
 expect 3 'the script ends here, and has no `program`' rvm queue bad.queue
 printf 'program none.rasm\n' >bad.queue
