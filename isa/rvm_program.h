@@ -106,6 +106,25 @@ RVM_API const char *rvm_type_name(rvm_type t); /* "i64" ...; "?" outside the enu
 typedef enum rvm_role { RVM_READ, RVM_ACC, RVM_OWN } rvm_role;
 RVM_API const char *rvm_role_name(rvm_role r);
 
+/* What an instruction is about: X(id, name). */
+#define RVM_CLASS_MAP(X)                                                                                                    \
+    X(UPDATE, "update")     /* one place by a function of others */                                                         \
+    X(CONTROL, "control")   /* where control goes: jumps, loops, blocks */                                                  \
+    X(REGION, "region")     /* compute, do, undo */                                                                         \
+    X(CALL, "call")         /* of a function */                                                                             \
+    X(IN_PLACE, "in-place") /* places by what they held: swap, rot, neg */                                                  \
+    X(STACK, "stack")       /* values onto the stack, and back */                                                           \
+    X(TRAIL, "trail")       /* values onto a trail, and back */                                                             \
+    X(ARRAY, "array")       /* an array, or a name for a part of one, appears or disappears */                              \
+    X(CHECK, "check")       /* asserts */
+typedef enum rvm_class {
+#define X(id, name) RVM_CLASS_##id,
+    RVM_CLASS_MAP(X)
+#undef X
+} rvm_class;
+enum { RVM_CLASSES = RVM_CLASS_CHECK + 1 };
+RVM_API const char *rvm_class_name(rvm_class c); /* "update" ...; "?" outside the enum */
+
 /* What an instruction asks of a processor, by the formulas of its row and family and the letters of its operands: how often
  * each kind of arithmetic unit works (a negation adds, a choice is logic, an elementary function is one), accesses to
  * registers and elements (an update reads and writes its target; an element's address is a register that is read), values

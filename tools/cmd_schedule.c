@@ -3,11 +3,9 @@
 #include "chart.h"
 #include "diagram.h"
 #include "input.h"
+#include "measure.h"
 #include "npy.h"
-#include "number.h"
 #include "profiled.h"
-#include "rvm_schedule.h"
-#include "tool.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,11 +13,14 @@
 #include <unistd.h>
 
 typedef struct plan {
+    bool listed; /* the moves come from a file: of no kind */
     rvm_schedule_kind kind;
     uint64_t steps, budget;
     uint64_t evaluations, states; /* by the formula */
     rvm_schedule_graph *graph;
     bool optimal; /* of a graph: the fewest moves there are */
+    bool gradient;
+    rvm_move *read; /* of --list */
     rvm_schedule *schedule;
     rvm_schedule_counts counts;
     const rvm_move *moves;
@@ -28,25 +29,6 @@ typedef struct plan {
 } plan;
 
 /* ---- what is asked for ---- */
-
-/* KIND:NUMBER */
-static rvm_status read_by(tool *t, plan *p) {
-    const char *text = t->o.by, *colon = strchr(text, ':');
-    char name[24], *end;
-    nearest near = {.wanted = name};
-    snprintf(name, sizeof name, "%.*s", colon ? (int)(colon - text) : (int)strlen(text), text);
-    for (p->kind = 0; p->kind < RVM_SCHEDULE_KIND_COUNT; p->kind++) {
-        if (strcmp(name, rvm_schedule_name(p->kind)) == 0) break;
-        nearest_offer(&near, rvm_schedule_name(p->kind));
-    }
-    if (p->kind == RVM_SCHEDULE_KIND_COUNT)
-        return tool_fail(t, RVM_ERR_USAGE, "--by has no schedule `%s`%s%s%s: bennett, pebble, treeverse, revolve or online",
-                         name, near.best ? "; did you mean " : "", near.best ? near.best : "", near.best ? "?" : "");
-    if (!colon || colon[1] < '0' || colon[1] > '9' || (p->budget = strtoull(colon + 1, &end, 10), *end))
-        return tool_fail(t, RVM_ERR_USAGE, "--by is %s:NUMBER, the number of %s, not `%s`", rvm_schedule_name(p->kind),
-                         rvm_schedule_budget_name(p->kind), text);
-    return RVM_OK;
-}
 
 enum { LONGEST_GRAPH = 1 << 28 };
 
@@ -67,9 +49,15 @@ static rvm_status read_graph(tool *t, plan *p) {
 }
 
 static rvm_status read_options(tool *t, plan *p) {
-    if (!t->o.by && (t->o.graph || t->o.output || t->o.moves))
+    scheduled by = {0};
+    if (!t->o.by && (t->o.graph || t->o.output || (t->o.moves && !t->o.list)))
         return tool_fail(t, RVM_ERR_USAGE, "--by says which schedule: without it, all are compared");
-    rvm_status st = t->o.by ? read_by(t, p) : RVM_OK;
+    rvm_status st = t->o.by ? scheduled_read(t, t->o.by, strlen(t->o.by), &by) : RVM_OK;
+    if (!st && t->o.by && t->o.list) st = tool_fail(t, RVM_ERR_USAGE, "--by and --list: one of them says which moves");
+    p->kind = by.kind;
+    p->budget = by.budget;
+    p->gradient = rvm_schedule_is_gradient(by.kind);
+    p->listed = t->o.list;
     if (!st && t->o.graph) return read_graph(t, p);
     if (!st && !option_given(&t->o, steps)) st = tool_fail(t, RVM_ERR_USAGE, "-n says of how many steps");
     p->steps = t->o.steps;
@@ -78,24 +66,19 @@ static rvm_status read_options(tool *t, plan *p) {
 
 /* ---- making it ---- */
 
-static bool on_progress(void *userdata, uint64_t done, uint64_t of) {
-    progress *p = userdata;
-    const double s = p->terminal ? progress_seconds(p) : 0;
-    if (s >= 1 && s >= p->shown + 0.25) {
-        if (of)
-            fprintf(stderr, "\r%3.0f%%, ", 100 * (double)done / (double)of);
-        else
-            fputc('\r', stderr);
-        fprintf(stderr, "%" PRIu64 " moves or positions, %.0f s\033[K", done, s);
-        p->shown = s;
-    }
-    return progress_interrupted();
+/* --list: moves of any origin. */
+static rvm_status judge(tool *t, plan *p) {
+    rvm_status st = scheduled_list(t, p->steps, &p->read, &p->nmoves, &p->counts, &p->gradient);
+    p->moves = p->read;
+    snprintf(p->title, sizeof p->title, "%.60s, %" PRIu64 " steps", t->o.list, p->steps);
+    return st;
 }
 
 static rvm_status make(tool *t, plan *p) {
+    if (p->listed) return judge(t, p);
     rvm_schedule_options o = rvm_schedule_options_default();
     rvm_status st;
-    o.progress = on_progress;
+    o.progress = scheduled_progress;
     o.userdata = &t->progress;
     progress_begin(&t->progress, NULL);
     if (p->graph)
@@ -115,17 +98,11 @@ static rvm_status make(tool *t, plan *p) {
 
 /* ---- files ---- */
 
-enum { COLUMNS = 4 };
-
 static rvm_status write_moves(tool *t, const plan *p) {
-    int64_t *cells = malloc(p->nmoves * COLUMNS * sizeof *cells);
+    int64_t *cells = malloc(p->nmoves * MOVE_COLUMNS * sizeof *cells + 1);
     if (!cells) return tool_fail(t, RVM_ERR_MEMORY, "out of memory");
-    for (uint64_t k = 0; k < p->nmoves; k++) {
-        const rvm_move *m = &p->moves[k];
-        const int64_t cell[COLUMNS] = {m->kind, m->target, m->source, m->state};
-        memcpy(cells + COLUMNS * k, cell, sizeof cell);
-    }
-    const rvm_arg a = rvm_arg_array_i64(cells, 2, (int64_t[]){(int64_t)p->nmoves, COLUMNS});
+    scheduled_cells(p->moves, p->nmoves, cells);
+    const rvm_arg a = rvm_arg_array_i64(cells, 2, (int64_t[]){(int64_t)p->nmoves, MOVE_COLUMNS});
     const rvm_status st = npy_write(t->o.output, &a, NULL, false, &t->err);
     free(cells);
     return st;
@@ -158,14 +135,14 @@ static void print_move(const plan *p, const rvm_move *m) {
 static void print_counts(const plan *p) {
     const rvm_schedule_counts *c = &p->counts;
     printf("%s\n  evaluations  %" PRIu64, p->title, c->evaluations);
-    if (rvm_schedule_is_gradient(p->kind))
+    if (p->gradient)
         printf(" advances, and %" PRIu64 " sweeps, each with a run of its step", c->swept);
     else
         printf(": %" PRIu64 " forward, %" PRIu64 " uncomputed", c->forward, c->uncomputed);
     printf("\n  states       %u at a time%s\n  rows         %u\n  moves        %" PRIu64, c->states,
-           p->graph                            ? ", without inputs"
-           : rvm_schedule_is_gradient(p->kind) ? ", with the first and the one that is marched"
-                                               : ", with the first",
+           p->graph      ? ", without inputs"
+           : p->gradient ? ", with the first and the one that is marched"
+                         : ", with the first",
            c->rows, c->moves);
     if (c->erased)
         printf(": %" PRIu64 " stored, %" PRIu64 " restored; %" PRIu64 " states are erased", c->stored, c->restored,
@@ -178,7 +155,7 @@ static void print_text(const tool *t, const plan *p) {
     if (p->graph)
         printf("  %s\n", p->optimal ? "optimal      no list with so many pebbles is shorter: all sets of steps were searched"
                                     : "optimal      not known: such a graph is not searched");
-    else
+    else if (!p->listed)
         printf("  formula      %" PRIu64 " evaluations, %" PRIu64 " states%s: %s\n", p->evaluations, p->states,
                p->kind == RVM_SCHEDULE_BENNETT ? "" : " at most", rvm_schedule_formula_text(p->kind));
     for (uint64_t k = 0; t->o.moves && k < p->nmoves; k++) print_move(p, &p->moves[k]);
@@ -231,13 +208,16 @@ static void json_moves(json *j, const plan *p) {
 static void print_json(tool *t, const plan *p) {
     json j;
     tool_json_begin(&j, t, RVM_OK);
-    json_key(&j, "by"), json_text(&j, rvm_schedule_name(p->kind));
+    if (p->listed)
+        json_key(&j, "list"), json_text(&j, t->o.list);
+    else
+        json_key(&j, "by"), json_text(&j, rvm_schedule_name(p->kind));
     json_key(&j, "steps"), json_uint(&j, p->steps);
-    json_key(&j, rvm_schedule_budget_name(p->kind)), json_uint(&j, p->budget);
+    if (!p->listed) json_key(&j, rvm_schedule_budget_name(p->kind)), json_uint(&j, p->budget);
     json_counts(&j, &p->counts);
     if (p->graph)
         json_graph(&j, p);
-    else
+    else if (!p->listed)
         json_formula(&j, p);
     if (t->o.moves) json_moves(&j, p);
     tool_json_end(&j);
@@ -270,7 +250,7 @@ static rvm_status compare_kind(tool *t, comparison *c, rvm_schedule_kind kind) {
             k->evaluations[k->n++] = (double)evaluations;
         }
         if (budget >= c->steps) break;
-        budget += budget / 5 + 1;
+        budget = scheduled_next(budget);
         if (budget > c->steps) budget = c->steps;
     }
     return RVM_OK;
@@ -358,10 +338,21 @@ static rvm_status compare(tool *t, uint64_t steps) {
     return st;
 }
 
+static rvm_status check_words(tool *t) {
+    const options *o = &t->o;
+    if (!o->measure && t->nwords)
+        return tool_fail(t, RVM_ERR_USAGE, "`%s`: a program goes with --measure PROG STEP", t->words[0]);
+    if (!o->measure && (o->budget || o->format || o->engine))
+        return tool_fail(t, RVM_ERR_USAGE, "--budget, --format and --engine go with --measure PROG STEP");
+    return RVM_OK;
+}
+
 rvm_status command_SCHEDULE(tool *t) {
     plan p = {0};
-    rvm_status st = read_options(t, &p);
-    if (!st && !t->o.by) return compare(t, p.steps);
+    if (t->o.measure) return measure_command(t);
+    rvm_status st = check_words(t);
+    if (!st) st = read_options(t, &p);
+    if (!st && !t->o.by && !p.listed) return compare(t, p.steps);
     if (!st) st = make(t, &p);
     if (!st && t->o.output) st = write_moves(t, &p);
     if (!st && t->o.svg) st = write_diagram(t, &p);
@@ -371,5 +362,6 @@ rvm_status command_SCHEDULE(tool *t) {
         print_text(t, &p);
     rvm_schedule_free(p.schedule);
     rvm_schedule_graph_free(p.graph);
+    free(p.read);
     return st;
 }

@@ -2,7 +2,7 @@
  * schedules of several budgets; and counts that were written before. */
 #include "cost.h"
 #include "input.h"
-#include "number.h"
+#include "scheduled.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -88,8 +88,6 @@ static rvm_status find_integer(cost *c, const char *name, int ndim, uint32_t *at
                      rvm_program_function_name(t->program, t->fn));
 }
 
-enum { COLUMNS = 4 };
-
 /* The function on the list, which the words `rows` and `moves`, the last of them, make room for. */
 static rvm_status run_list(cost *c, const rvm_schedule *s, char **words, int n, costed *to) {
     tool *t = c->t;
@@ -100,15 +98,12 @@ static rvm_status run_list(cost *c, const rvm_schedule *s, char **words, int n, 
     const rvm_move *moves = rvm_schedule_moves(s, &nmoves);
     rvm_schedule_count(s, &counts);
     snprintf(text[0], sizeof text[0], "rows=%u", counts.rows);
-    snprintf(text[1], sizeof text[1], "moves=zeros(%" PRIu64 ",%d)", nmoves, COLUMNS);
+    snprintf(text[1], sizeof text[1], "moves=zeros(%" PRIu64 ",%d)", nmoves, MOVE_COLUMNS);
     words[n] = text[0], words[n + 1] = text[1];
     rvm_status st = find_integer(c, "rows", 0, &rows);
     if (!st) st = find_integer(c, "moves", 2, &at);
     if (!st) st = values_read(&t->v, &t->reading, t->fn, words, n + 2, &t->err);
-    for (uint64_t k = 0; !st && k < nmoves; k++) {
-        const int64_t cell[COLUMNS] = {moves[k].kind, moves[k].target, moves[k].source, moves[k].state};
-        for (size_t j = 0; j < COLUMNS; j++) arg_set(&t->v.arg[at], COLUMNS * k + j, (rvm_scalar){.i = cell[j]});
-    }
+    if (!st) scheduled_cells(moves, nmoves, t->v.arg[at].data);
     if (!st) st = run_once(c, to);
     values_free(&t->v);
     return st;
@@ -128,46 +123,25 @@ static rvm_status run_schedule(cost *c, rvm_schedule_kind kind, uint64_t budget,
     return st;
 }
 
-static rvm_status read_budget(cost *c, uint64_t *low, uint64_t *high) {
-    const char *text = c->t->o.budget;
-    char *end;
-    *low = *high = strtoull(text, &end, 10);
-    bool good = *text >= '0' && *text <= '9' && end[0] == '.' && end[1] == '.' && end[2] >= '0' && end[2] <= '9';
-    if (good) *high = strtoull(end + 2, &end, 10);
-    if (good && !*end && *low && *low <= *high) return RVM_OK;
-    return tool_fail(c->t, RVM_ERR_USAGE, "--budget is LOW..HIGH, two whole numbers that rise from 1, not `%s`", text);
-}
-
 /* Four or so in a doubling, from the least with which there is a schedule. */
 static rvm_status run_kind(cost *c, rvm_schedule_kind kind, uint64_t low, uint64_t high, char **words, int n) {
     const uint64_t least = rvm_schedule_least(kind, c->t->o.steps);
     rvm_status st = RVM_OK;
-    for (uint64_t b = low < least ? least : low; !st && b <= high; b += b / 5 + 1) st = run_schedule(c, kind, b, words, n);
+    for (uint64_t b = low < least ? least : low; !st && b <= high; b = scheduled_next(b))
+        st = run_schedule(c, kind, b, words, n);
     return st;
-}
-
-static rvm_status find_kind(cost *c, const char *name, rvm_schedule_kind *kind) {
-    nearest near = {.wanted = name};
-    for (*kind = 0; *kind < RVM_SCHEDULE_KIND_COUNT; ++*kind) {
-        if (strcmp(name, rvm_schedule_name(*kind)) == 0) return RVM_OK;
-        nearest_offer(&near, rvm_schedule_name(*kind));
-    }
-    return tool_fail(c->t, RVM_ERR_USAGE, "--by has no schedule `%s`%s%s%s: bennett, pebble, treeverse, revolve or online",
-                     name, near.best ? "; did you mean " : "", near.best ? near.best : "", near.best ? "?" : "");
 }
 
 /* words has room for two more. */
 static rvm_status run_schedules(cost *c, char **words, int n) {
     uint64_t low = 0, high = 0;
     tool *t = c->t;
-    char name[24];
-    rvm_status st = read_budget(c, &low, &high);
+    rvm_status st = scheduled_range(c->t, &low, &high);
     if (!st) st = tool_machine(t, &t->machine);
     for (const char *at = t->o.by; !st && *at;) {
         rvm_schedule_kind kind;
         const size_t length = strcspn(at, ",");
-        snprintf(name, sizeof name, "%.*s", (int)length, at);
-        st = find_kind(c, name, &kind);
+        st = scheduled_kind(t, at, length, &kind);
         if (!st) st = run_kind(c, kind, low, high, words, n);
         at += length + (at[length] == ',');
     }

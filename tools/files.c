@@ -76,6 +76,8 @@ rvm_status files_check_output(tool *t, const char *path) {
         return tool_fail(t, RVM_ERR_USAGE, "`%s` is read, too, by --record: name another file to write to", path);
     if (t->o.graph && same_file(path, t->o.graph))
         return tool_fail(t, RVM_ERR_USAGE, "`%s` is read, too, by --graph: name another file to write to", path);
+    if (t->o.list && same_file(path, t->o.list))
+        return tool_fail(t, RVM_ERR_USAGE, "`%s` is read, too, by --list: name another file to write to", path);
     const rvm_status st = check_lists(t, path, &t->o.dot);
     return st ? st : check_lists(t, path, &t->o.seed);
 }

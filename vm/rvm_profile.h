@@ -54,8 +54,9 @@ RVM_API void rvm_profile_total(const rvm_profile *f, rvm_profile_counts *out);
 
 /* One kind of instruction. Going down, the mnemonic is that of the inverse: it is what was executed. */
 typedef struct rvm_profile_kind_count {
-    const char *mnemonic;    /* "add", "let", "call": static strings */
-    const char *row;         /* of an update the function that it applies: "mul"; else NULL */
+    const char *mnemonic; /* "add", "let", "call": static strings */
+    const char *row;      /* of an update the function that it applies: "mul"; else NULL */
+    rvm_class about;
     rvm_type type, operands; /* of the target, and of the first typed operand; of what has no target RVM_I64 */
     char places[8];          /* a letter each, the target first: r register, c constant, e element, a array; of more than
                                 seven the first six and a `+` */

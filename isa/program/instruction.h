@@ -111,19 +111,6 @@ static inline bool rvm__is_loop(unsigned op) {
     return rvm__pair_of(op) == RVM_PAIR_for || rvm__pair_of(op) == RVM_PAIR_par;
 }
 
-/* What an instruction is about, by its row in ops.def; updates are those of families.def. */
-typedef enum rvm_class {
-    RVM_CLASS_UPDATE,
-    RVM_CLASS_CONTROL,
-    RVM_CLASS_REGION,
-    RVM_CLASS_CALL,
-    RVM_CLASS_IN_PLACE,
-    RVM_CLASS_STACK,
-    RVM_CLASS_TRAIL,
-    RVM_CLASS_ARRAY,
-    RVM_CLASS_CHECK
-} rvm_class;
-
 typedef struct rvm_op_info {
     const char *name; /* "add", "sub", "jmp"...; NULL: no such opcode */
     rvm_op inverse;

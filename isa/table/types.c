@@ -23,3 +23,13 @@ int64_t rvm_fix_from_double(double x) {
 double rvm_fix_to_double(int64_t x) {
     return (double)x / (double)(INT64_C(1) << RVM_FIX_FRACTION);
 }
+
+static const char *const class_names[RVM_CLASSES] = {
+#define X(id, name) [RVM_CLASS_##id] = name,
+    RVM_CLASS_MAP(X)
+#undef X
+};
+
+const char *rvm_class_name(rvm_class c) {
+    return (unsigned)c < RVM_CLASSES ? class_names[c] : "?";
+}

@@ -9,6 +9,7 @@ static void names(void) {
     HARMLESS(rvm_type_is_floating, t, !rvm_type_is_floating((rvm_type)99));
     HARMLESS(rvm_type_name, t, !strcmp(rvm_type_name((rvm_type)99), "?"));
     HARMLESS(rvm_role_name, r, !strcmp(rvm_role_name((rvm_role)99), "?"));
+    HARMLESS(rvm_class_name, c, !strcmp(rvm_class_name((rvm_class)99), "?"));
     HARMLESS(rvm_unit_name, unit, !strcmp(rvm_unit_name((rvm_unit)99), "?"));
 }
 

@@ -63,10 +63,46 @@ for of in 'pebble --by pebble:8 -n 64' 'revolve --by revolve:5 -n 60' 'compared 
     expect 0 '' rvm schedule ${of#* } --svg picture.svg
     expect 0 '' cmp picture.svg "$here/../../docs/images/schedule_${of%% *}.svg"
 done
+expect 0 '' rvm schedule --measure "$here/../../examples/coprocessor/heat.rasm" step 'y=ones(40)' 'env=[0.2]' -n 256 --svg picture.svg --engine interp -o report.txt
+expect 0 '' cmp picture.svg "$here/../../docs/images/schedule_measured.svg"
 printf 'a<&>"\001b: x\n' >odd.txt
 expect 0 '' rvm schedule --by pebble:1 --graph odd.txt --svg odd.svg
 expect 0 'a&lt;&amp;&gt;' cat odd.svg
 ! command -v xmllint >/dev/null || expect 0 '' xmllint --noout odd.svg
+
+# Steps that are run: as many instructions as rvm cost counts, the same end to the bit; classes add up; gradients agree.
+heat=$here/../../examples/coprocessor/heat.rasm
+cost=$(rvm cost "$heat" heat 'y1=zeros(9)' 'y=ones(9)' 'env=[0.2]' --by bennett -n 16 --budget 2..2 | sed -n 's/^bennett:2 *\([0-9]*\) .*/\1/p')
+expect 0 'step, 16 steps of a state of 9 numbers, 72 bytes*irreversible * 16 *1 *0.000*trail * 16 * - *bennett:2 * 81 * 6 * '"$cost"' *\
+pebble:5 * 71 * 6 * 0.0e+00*instructions of * update *control' \
+    rvm schedule --measure "$heat" step 'y=ones(9)' 'env=[0.2]' -n 16 --by bennett:2,pebble:5
+rvm schedule --measure "$heat" step 'y=[1,2,3,5,8,3,1]' 'env=[0.2]' -n 20 --format csv -o measured.csv --svg measured.svg --engine interp
+expect 0 'run,goal,evaluations,states,instructions,times,level,bytes,erased,interpreted,native,off,update,*"bennett:2",state,*"online:12",*' \
+    cat measured.csv
+expect_not 0 '"' awk -F, 'NR > 1 { n = 0; for (k = 13; k <= NF; k++) n += $k; d = log($6) / log(20) - $7; if (n != $5 || d * d > 1e-12 || $12 > 1e-12 || ($2 == "state" && NR > 2 && $9 != 0)) print }' measured.csv
+! command -v xmllint >/dev/null || expect 0 '' xmllint --noout measured.svg
+expect 0 '"ok":true,"step":"step","steps":4,"numbers":3,"runs":[[]{"run":"irreversible",*"level":0,*"native":null,*"run":"revolve:2","goal":"gradient",' \
+    rvm schedule --measure "$heat" step 'y=ones(3)' 'env=[0.2]' -n 4 --by revolve:2 --json --engine interp
+printf 'fn change(y: real[n], env: real[k])\n    for i in 0..n\n        set y[i] = y[i] * y[i] * env[0]\n    end\nend\n' >change.rasm
+printf 'fn one(y: real, env: real[k])\n    y += env[0]\nend\n' >one.rasm
+expect 0 'is lifted*trail * 8 *bennett:2 * 27 *revolve:3 *' \
+    rvm schedule --measure change.rasm change 'y=[0.5,0.25]' 'env=[0.9]' -n 8 --by bennett:2,revolve:3 --tol 1e-6
+expect 0 'pebble:4 * 0.0e+00' rvm schedule --measure "$heat" step 'y=ones(3)' 'env=[0.25]' -n 8 --by pebble:4 --real fix
+# A list of any origin is judged, counted and run.
+expect 0 'pebble, 8 steps' rvm schedule --by pebble:4 -n 8 -o moves.npy
+expect 0 'moves.npy, 8 steps*evaluations  25: 13 forward, 12 uncomputed' rvm schedule --list moves.npy -n 8
+expect 0 '"list":"moves.npy","steps":8,"counts":{"evaluations":25,' rvm schedule --list moves.npy -n 8 --json
+expect 0 'moves.npy * 25 * 5 *' rvm schedule --measure "$heat" step 'y=ones(3)' 'env=[0.25]' -n 8 --list moves.npy --engine jit
+expect 1 'moves.npy: error: *8' rvm schedule --list moves.npy -n 9
+cat >wrong.rasm <<'TEXT'
+fn wrong(moves: i64[t, 4], k: i64)
+    moves[1, 2] += k
+end
+TEXT
+rvm run wrong.rasm wrong moves=@moves.npy k=1 --save moves=absent.npy -q
+rvm run wrong.rasm wrong moves=@moves.npy k=-9 --save moves=negative.npy -q
+expect 1 'absent.npy: error: move 1*is to hold state 1 and ' rvm schedule --measure "$heat" step 'y=ones(3)' 'env=[0.25]' -n 8 --list absent.npy
+expect 1 'negative.npy: error: move 1 is [[]0, *, two rows and a state are wanted' rvm schedule --list negative.npy -n 8
 
 # All kinds beside each other.
 expect 0 "$(literal '"pebble":[{"pebbles":4,"states":5,"evaluations":25},{"pebbles":5,"states":6,"evaluations":21},{"pebbles":7,"states":8,"evaluations":17},{"pebbles":8,"states":9,"evaluations":15}]')" \
@@ -85,6 +121,20 @@ expect 2 '-n says of how many steps' rvm schedule --by revolve:3
 expect 2 'a schedule is of 1 to 2147483647 steps, not of 0' rvm schedule --by revolve:3 -n 0
 expect 2 '--by says which schedule' rvm schedule -n 9 -o moves.npy
 expect 2 '--graph goes with --by pebble:NUMBER' rvm schedule --by revolve:3 --graph tree.txt
+measure="rvm schedule --measure $heat"
+expect 2 'pebble of 100 steps needs at least 8 pebbles, not 7' $measure step 'y=ones(3)' 'env=[0.2]' -n 100 --by pebble:7
+expect 2 '--budget 2..5: pebble of 100 steps needs at least 8 pebbles' $measure step 'y=ones(3)' 'env=[0.2]' -n 100 --by pebble --budget 2..5
+expect 2 'heat.rasm:*: error: no step is `fn forward(y: *`: a step adds, `fn step(y1: real[[]n]' $measure forward 'y=ones(3)' -n 4
+expect 2 'one.rasm:1:* error: no step is `fn one(y: accumulate f64, ' rvm schedule --measure one.rasm one y=1 'env=[1]' -n 4
+expect 2 'has no function `stop`; did you mean `step`?' $measure stop -n 4
+expect 2 'the argument `env: f64[[]k]` is missing' $measure step 'y=ones(3)' -n 4
+expect 2 'which step is to be run' $measure -n 4
+expect 2 '-n says how many steps' $measure step
+expect 2 'a program goes with --measure' rvm schedule "$heat" step -n 4
+expect 2 'one of them says which moves' $measure step -n 8 --by pebble:4 --list moves.npy
+expect 2 'is read, too, by --list' rvm schedule --list moves.npy -n 8 -o moves.npy
+expect 2 'format is text, json or csv' $measure step -n 4 --format folded
+expect 3 'none.rasm: error: cannot' rvm schedule --measure none.rasm step -n 4
 expect 2 '-n is of a chain' rvm schedule --by pebble:3 --graph tree.txt -n 3
 expect 2 '`tree.txt` is read, too, by --graph' rvm schedule --by pebble:4 --graph tree.txt -o tree.txt
 expect 2 'are one file' rvm schedule --by pebble:4 --graph tree.txt -o x.svg --svg x.svg

@@ -343,6 +343,7 @@ static void add_kinds(rvm_profile *f, uint32_t path, uint32_t pc, const rvm_prof
             k.mode = (rvm_profile_mode)mode;
             k.direction = down ? -1 : 1;
             k.mnemonic = rvm__op_info[op].name;
+            k.about = rvm__class_of(op);
             k.count = c->n[mode][down];
             if (k.count) add_kind(f, &k, g, in, op);
         }

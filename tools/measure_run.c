@@ -1,0 +1,174 @@
+/* measure_run.c: one run, several times over: on a machine that counts, then on one for each engine that is timed. */
+#include "measure.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ARGS = 6 };
+
+/* What a run takes; arrays are its own. */
+typedef struct work {
+    measurement *m;
+    const measured_task *task;
+    bool gradient;
+    uint32_t rows;
+    int64_t fn;
+    uint32_t n, out; /* out: where the end, or the gradient, is */
+    rvm_arg arg[MOST_ARGS];
+} work;
+
+static rvm_status add(work *w, const rvm_arg *like) {
+    rvm_arg *a = &w->arg[w->n++];
+    *a = (rvm_arg){.type = like->type, .ndim = like->ndim, .value = like->value};
+    return like->ndim ? arg_allocate(a, like->shape, &w->m->t->err) : RVM_OK;
+}
+
+static rvm_status add_list(work *w) {
+    const rvm_arg none = rvm_arg_i64(w->rows),
+                  like = {.type = RVM_I64, .ndim = 2, .shape = {(int64_t)w->task->nmoves, MOVE_COLUMNS}};
+    rvm_status st = add(w, &none);
+    if (!st) st = add(w, &like);
+    if (!st) scheduled_cells(w->task->moves, w->task->nmoves, w->arg[w->n - 1].data);
+    return st;
+}
+
+/* march(y, env, steps), run(y1, y, env, rows, moves); of a gradient (y, g, env, env_b), and as before the steps, or the
+ * list. */
+static rvm_status open_work(work *w) {
+    tool *t = w->m->t;
+    const rvm_arg *y = &t->v.arg[0], *env = &t->v.arg[1], *steps = &t->v.arg[2];
+    const bool listed = w->task->moves;
+    rvm_status st = add(w, y);
+    if (!st && (listed || w->gradient)) st = add(w, y);
+    if (!st) st = add(w, env);
+    if (!st && w->gradient) st = add(w, env);
+    if (!st) st = listed ? add_list(w) : add(w, steps);
+    w->out = w->gradient;
+    w->fn = rvm_program_find(t->program, w->gradient ? listed ? MEASURED_GRADIENT : MEASURED_TRAIL
+                                         : listed    ? MEASURED_RUN
+                                                     : MEASURED_MARCH);
+    return st;
+}
+
+static void copy(rvm_arg *to, const rvm_arg *from) {
+    for (size_t k = 0, n = arg_count(from); k < n; k++) arg_set(to, k, arg_get(from, k));
+}
+
+static void set_all(rvm_arg *a, double x) {
+    const rvm_scalar v = rvm_scalar_from_double(a->type, x);
+    for (size_t k = 0, n = arg_count(a); k < n; k++) arg_set(a, k, v);
+}
+
+/* The start; the gradient is that of the sum of the last state. */
+static void restart(work *w) {
+    const rvm_arg *y = &w->m->t->v.arg[0], *env = &w->m->t->v.arg[1];
+    const bool run = w->task->moves && !w->gradient;
+    copy(&w->arg[run], y);
+    copy(&w->arg[run || w->gradient ? 2 : 1], env);
+    if (run) set_all(&w->arg[0], 0);
+    if (w->gradient) set_all(&w->arg[1], 1), set_all(&w->arg[3], 0);
+}
+
+static void close_work(work *w) {
+    for (uint32_t k = 0; k < w->n; k++) arg_free(&w->arg[k]);
+}
+
+/* ---- runs ---- */
+
+static rvm_status make_machine(work *w, bool counts, bool native, rvm_machine **out) {
+    tool *t = w->m->t;
+    rvm_options o;
+    rvm_status st = tool_options(t, &o);
+    o.profile = counts;
+    o.trail = w->task->trail ? RVM_TRAIL_KEEP : RVM_TRAIL_OFF;
+    if (!st) st = rvm_machine_new(t->program, &o, out, &t->err);
+    return !st && native ? native_attach(t, *out) : st;
+}
+
+static rvm_status go(work *w, rvm_machine *m, double *seconds) {
+    tool *t = w->m->t;
+    restart(w);
+    progress_begin(&t->progress, m);
+    const rvm_status st = rvm_call(m, w->fn, w->arg, w->n, &t->err);
+    *seconds = progress_seconds(&t->progress);
+    progress_end(&t->progress);
+    return st;
+}
+
+static void take_counts(const rvm_machine *m, const rvm_profile *f, measured *r) {
+    rvm_profile_kind_count k;
+    rvm_profile_memory h;
+    rvm_stats s;
+    for (uint32_t i = 0; rvm_profile_kind(f, i, &k); i++) {
+        r->instructions += k.count;
+        r->classes[k.about] += k.count;
+    }
+    rvm_profile_memory_peak(f, &h);
+    rvm_machine_stats(m, &s);
+    r->bytes = h.states + h.trail + h.stack + h.shadows;
+    r->erased = s.bits_erased;
+}
+
+/* Interpreted where that is measured: peaks are then exact. */
+static rvm_status count(work *w, measured *r) {
+    rvm_machine *m = NULL;
+    rvm_profile *f = NULL;
+    double seconds;
+    rvm_status st = make_machine(w, true, !w->m->engines[INTERPRETED], &m);
+    if (!st) st = go(w, m, &seconds);
+    if (!st) st = rvm_profile_new(m, &f, &w->m->t->err);
+    if (!st) take_counts(m, f, r);
+    rvm_profile_free(f);
+    rvm_machine_free(m);
+    return st;
+}
+
+/* Natively a first run compiles. */
+static rvm_status measure_time(work *w, int engine, measured *r) {
+    rvm_machine *m = NULL;
+    r->seconds[engine] = NAN;
+    if (!w->m->engines[engine]) return RVM_OK;
+    rvm_status st = make_machine(w, false, engine == NATIVELY, &m);
+    for (int k = 0; !st && k <= (engine == NATIVELY); k++) st = go(w, m, &r->seconds[engine]);
+    if (!st && engine == NATIVELY && rvm_jit_reason(m, &w->m->t->err)) r->seconds[engine] = NAN;
+    rvm_machine_free(m);
+    return st;
+}
+
+static void take_end(const work *w, measured *r) {
+    const rvm_arg *a = &w->arg[w->out];
+    r->off = 0;
+    for (size_t k = 0, n = arg_count(a); k < n; k++) {
+        const double x = rvm_scalar_to_double(a->type, arg_get(a, k));
+        if (w->task->end) w->task->end[k] = x;
+        if (w->task->expected) r->off = fmax(r->off, fabs(x - w->task->expected[k]) / fmax(1, fabs(w->task->expected[k])));
+    }
+}
+
+rvm_status measure_run(measurement *m, const measured_task *task, measured *r) {
+    work w = {.m = m, .task = task, .gradient = r->gradient, .rows = r->list.rows};
+    rvm_status st = open_work(&w);
+    if (!st) st = count(&w, r);
+    if (!st) take_end(&w, r);
+    for (int engine = 0; !st && engine < MEASURED_ENGINES; engine++) st = measure_time(&w, engine, r);
+    close_work(&w);
+    return st;
+}
+
+/* ---- what follows from runs ---- */
+
+int measured_trail(const measurement *m, bool gradient) {
+    for (int k = 1; k < m->n; k++)
+        if (!m->run[k].scheduled && !m->run[k].listed && m->run[k].gradient == gradient) return k;
+    return -1;
+}
+
+double measured_times(const measurement *m, const measured *r) {
+    return (double)r->instructions / (double)m->run[0].instructions;
+}
+
+double measured_level(const measurement *m, const measured *r) {
+    return m->steps > 1 ? log(measured_times(m, r)) / log((double)m->steps) : NAN;
+}
