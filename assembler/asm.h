@@ -12,7 +12,8 @@
  *   search.c        where the standard library is
  *   source.c        files: the main one, then the included ones in the order they are named
  *   lex.c           bytes to tokens, a token ahead
- *   parse_*.c       tokens to trees: token, type, expr, table, stmt, block; names are interned, with all about them
+ *   scan.c          which files and types there are
+ *   parse_*.c       tokens to trees: token, expr, type, table, stmt, block; names are interned, with all about them
  *   parse.c         what stands outside of functions
  *   constant.c      constants where they meet a type
  *   formula.c       complex and lns as trees over reals
@@ -34,6 +35,7 @@
  *   lower_call.c    call and uncall
  *   raw.c           mnemonics by the letters of their operands
  *   lower_stmt.c    let and updates
+ *   lower_whole.c   statements on whole arrays and states
  *   lower_block.c   all statements
  *   lower_fn.c      functions
  *   raw_*.c         functions written wholly raw: tokens to instructions
@@ -58,6 +60,8 @@ enum {
     MAX_CHAIN = 1000,  /* operations in a row: a + b + c + ... */
     MAX_NAME = 255,
     MAX_TICKED = 4095, /* of a derived function */
+    MAX_LENGTHS = 32,  /* of a record */
+    LEAF_NAME = 2 * MAX_NAME + 8,
     MAX_SOURCE = 1 << 28,
     MAX_MESSAGES = 1000,
     EXACT_BITS = 4096 /* of a constant's numerator and denominator each */
@@ -116,6 +120,8 @@ typedef struct assembler {
     uint32_t nmessages, cap_messages, nerrors; /* warnings are messages, too */
     func *funcs, **funcs_end;
     constant *constants, **constants_end;
+    record *records[MAX_RECORDS];
+    uint32_t nrecords;
     given *given; /* latest first */
     derived *derived;
     taken *taken;
@@ -225,10 +231,10 @@ bool rvm__expect_line(parser *p);
 name *rvm__parse_new_name(parser *p, const char *what, span *at);
 
 /* parse_type.c */
-bool rvm__parse_type(parser *p, uint8_t *type);
-/* *signature: 1 + that of a function value, an i64; else 0. *types, unless
- * NULL: as in expr. */
-bool rvm__parse_any_type(parser *p, uint8_t *type, uint16_t *signature, const uint8_t **types);
+bool rvm__parse_type(parser *p, uint8_t *type);            /* of what is no function value */
+bool rvm__parse_typed(parser *p, typed *out);              /* any type, with dimensions */
+bool rvm__parse_record(parser *p);                         /* type NAME = ...: takes its line */
+bool rvm__parse_signature(parser *p, uint16_t *signature); /* 1 + that of a function value */
 
 /* parse_expr.c */
 expr *rvm__parse_expr(parser *p);
@@ -240,6 +246,7 @@ callee *rvm__parse_callee(parser *p);
 /* parse_stmt.c */
 stmt *rvm__stmt_new(parser *p, stmt_kind kind);
 void rvm__stmt_end(parser *p, stmt *s);                    /* gives it its span: its first line */
+bool rvm__names_member(const parser *p);                   /* of a name and '.': a place, rather than a raw update */
 int rvm__update_op(const token *t);                        /* the update that a token like += stands for, or -1 */
 bool rvm__parse_stmt(parser *p, keyword word, stmt **out); /* word: what it begins with; KW_NONE: no keyword */
 
@@ -255,6 +262,10 @@ void rvm__resolve_derived(assembler *a);   /* once functions have numbers */
 
 /* parse.c */
 void rvm__parse_file(assembler *a, uint16_t file);
+
+/* scan.c */
+bool rvm__is_type_definition(const parser *p);    /* begins here */
+void rvm__scan_file(assembler *a, uint16_t file); /* adds the files that it includes, and the names of its types */
 
 /* operators.c */
 typedef struct operator_info {
@@ -285,19 +296,33 @@ double rvm__exact_log(const exact *x);    /* of a positive one */
 
 /* types.c */
 bool rvm__is_complex(int type);
+bool rvm__is_state(int type);  /* that a source declares */
+bool rvm__is_record(int type); /* one of both */
 bool rvm__is_value_type(int type);
 bool rvm__is_real(int type);                             /* of the machine */
 rvm_type rvm__part_type(int type);                       /* of the registers that hold it */
 int rvm__number_type(const assembler *a, const name *n); /* complex or lns, that the word means, or -1 */
-const char *rvm__type_text(int type);
-void rvm__fn_limit(assembler *a, span at, int64_t result); /* tells of a type or variant that could not be added */
+record *rvm__record(const assembler *a, int type);       /* NULL: it is none */
+record *rvm__record_new(assembler *a, name *n, span at);
+bool rvm__record_finish(assembler *a, record *r, const member *members, uint32_t n); /* false: told */
+bool rvm__add_complex(assembler *a); /* the first records; false: no memory */
+const leaf_type *rvm__leaves(const assembler *a, int type, uint32_t *n);
+uint32_t rvm__leaf_count(const assembler *a, int type);
+/* The lengths that a record leaves open, names that are no constants, in their order: at most MAX_LENGTHS. */
+uint32_t rvm__record_lengths(const assembler *a, const record *r, name **list);
+/* Of shadows: a record's has the members that are reals; T_NONE where there are none, T_ERROR: told. */
+int rvm__shadow_type(assembler *a, int type);
+const char *rvm__type_text(assembler *a, int type);
+const char *rvm__array_text(assembler *a, int type, int ndim); /* f64[,] */
+void rvm__fn_limit(assembler *a, span at, int64_t result);     /* tells of a type or variant that could not be added */
 
 /* tree.c */
 expr *rvm__expr_new(assembler *a, expr_kind kind, span at, uint32_t nkids);
 expr *rvm__expr_whole(assembler *a, int64_t i, span at); /* a constant */
 expr *rvm__expr_copy(assembler *a, const expr *e);       /* with the same kids */
 expr *rvm__tree_copy(assembler *a, const expr *e);
-void rvm__failed(expr *e);                                                                      /* an error in e was told */
+expr *rvm__copy_member(assembler *a, const expr *e, name *own); /* of what an unchecked place names; NULL: all of it */
+void rvm__failed(expr *e);                                      /* an error in e was told */
 void rvm__wrong(assembler *a, expr *e, diag d, const char *a1, const char *a2, const char *a3); /* tell one */
 void rvm__become(expr *e, const expr *other);           /* takes the place of a subtree, keeps its own */
 bool rvm__is_constant(const expr *e);                   /* checked, and without a type yet */
@@ -367,6 +392,9 @@ void rvm__check_variable(assembler *a, expr *e); /* a name becomes E_VAR; tells 
 const var *rvm__check_array(assembler *a,
                             expr *e); /* name[...] becomes E_PART, its subscripts not checked yet; NULL: told */
 
+bool rvm__names_whole(const expr *e);    /* that is an array, a part of one, or a state */
+const var *rvm__find_var(const expr *e); /* that an unchecked name or its members stand for, or NULL */
+
 /* check.c */
 bool rvm__constant_resolve(assembler *a, constant *c);
 /* want: a type that the surroundings need, T_NONE when free. Marks errors with type T_ERROR and tells them. */
@@ -431,7 +459,7 @@ void rvm__emit_drop(gen *g, rvm_place what, span at); /* the place onto the trai
 rvm_position rvm__gen_position(gen *g, span at);
 void rvm__unwind(gen *g, uint32_t mark);                   /* inverses of the temporaries since mark, last first */
 int rvm__part_name(const var *v, char *text, size_t size); /* of a register or array in the program; snprintf's convention */
-var *rvm__declare(gen *g, name *n, var_kind kind, int type, int ndim, span at); /* without a slot yet */
+var *rvm__declare(gen *g, name *n, var_kind kind, const typed *as, span at); /* without a slot yet */
 void rvm__gen_var(gen *g, var *v); /* gives it its register or array; two to a complex */
 void rvm__gen_free_var(gen *g, const var *v);
 void rvm__undeclare(gen *g); /* the last one; its symbol ends here */
@@ -443,6 +471,7 @@ void rvm__resolve_jumps(gen *g); /* at the end */
 /* check_stmt.c: false after an error that was told */
 bool rvm__check_tolerance(assembler *a, expr *e, int type); /* e may be NULL */
 bool rvm__check_let(assembler *a, stmt *s);
+bool rvm__check_let_state(assembler *a, const stmt *s, const var *v); /* behind that, of a state declared as v */
 /* y, which is changed by a function of e, must be no operand: undoing that would need the value that it changed. */
 bool rvm__check_target(assembler *a, const stmt *s, const expr *y, const expr *e);
 bool rvm__check_factor(assembler *a, const stmt *s, const expr *y, const expr *e);
@@ -459,14 +488,18 @@ rvm_place rvm__lower_place(gen *g, const expr *e);
 rvm_place rvm__lower_part(gen *g, const expr *e);                            /* a view, or the whole array */
 uint32_t rvm__lower_root(gen *g, const expr *e, int *row, rvm_place ops[3]); /* the outermost operation's operands */
 uint32_t rvm__lower_subs(gen *g, expr *const *subs, uint32_t n, rvm_place *places);
-bool rvm__lower_parts(gen *g, const expr *e, expr *parts[2]); /* of a complex: trees of the real type, over places */
-bool rvm__lower_leaves(gen *g, const expr *e, expr **leaf);   /* the place of an operand: two of a complex one */
+bool rvm__lower_parts(gen *g, const expr *e, expr *parts[2]);        /* of a complex: trees of the real type, over places */
+uint32_t rvm__leaf_vars(const var *v, const var **list, uint32_t n); /* behind n others; how many there are then */
+expr rvm__leaf_of(const expr *e, const var *v);                      /* that leaf of a checked place or part of a record */
+const expr *rvm__lower_subscripts(gen *g, const expr *e);            /* e with those that are computed in registers */
+bool rvm__lower_leaves(gen *g, const expr *e, expr **leaf);          /* the place of an operand: two of a complex one */
 
 /* lower_number.c */
 void rvm__emit_let_parts(gen *g, const stmt *s, const var *v, rvm_op op);
 void rvm__emit_new_parts(gen *g, const stmt *s, const var *v, rvm_op op);
 void rvm__lower_update_parts(gen *g, const stmt *s);
 void rvm__lower_set_parts(gen *g, const stmt *s);
+bool rvm__acts_by_parts(rvm_op op);   /* an instruction that does to a complex, or any record, what it does to each part */
 bool rvm__takes_parts(const stmt *s); /* an instruction on complex places that acts on each part by itself */
 bool rvm__split_op(assembler *a, const stmt *s, stmt half[2]); /* into those, in their order; false: no memory */
 int rvm__op_on_lns(assembler *a, rvm_op op); /* what an instruction on lns is on their logarithms; -1: none, or no memory */
@@ -483,6 +516,10 @@ void rvm__lower_reg(gen *g, const stmt *s);
 void rvm__lower_let(gen *g, stmt *s);
 void rvm__lower_update(gen *g, const stmt *s);
 void rvm__lower_scope_end(gen *g, const var *mark, bool releases); /* names declared since mark */
+
+/* lower_whole.c: updates, instructions and set (without its condition) on whole arrays and states */
+bool rvm__on_wholes(const stmt *s);
+void rvm__lower_whole(gen *g, const stmt *s);
 
 /* undone.c: of a region that is not lowered yet */
 void rvm__warn_undone(assembler *a, const stmt *region);

@@ -32,6 +32,7 @@ static bool start(assembler *a, const rvm_asm_options *options) {
     a->program = rvm__program_new(&a->al);
     a->oom = !a->c_locale || !a->program;
     if (!a->oom) add_pi(a);
+    if (!a->oom && !rvm__add_complex(a)) a->oom = true;
     return !a->oom;
 }
 
@@ -46,7 +47,8 @@ static void finish(assembler *a) {
 }
 
 static void build(assembler *a) {
-    for (uint32_t k = 0; k < a->nsources && !a->oom; k++) rvm__parse_file(a, (uint16_t)k); /* grows as files are included */
+    for (uint32_t k = 0; k < a->nsources && !a->oom; k++) rvm__scan_file(a, (uint16_t)k); /* grows as files are included */
+    for (uint32_t k = 0; k < a->nsources && !a->oom; k++) rvm__parse_file(a, (uint16_t)k);
     for (constant *c = a->constants; c && !a->oom; c = c->next) rvm__constant_resolve(a, c);
     for (func *f = a->funcs; f && !a->oom; f = f->next) {
         int64_t k = rvm__program_add_function(a->program, f->name->text, f->name->length);

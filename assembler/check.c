@@ -31,6 +31,10 @@ static bool check_subscript(assembler *a, expr *s) {
 static int check_element(assembler *a, expr *e) {
     const var *v = rvm__check_array(a, e);
     if (!v) return -1;
+    if (!v->ndim) {
+        rvm__wrong(a, e, D_NO_ARRAY, v->name->text, NULL, NULL);
+        return -1;
+    }
     if (e->nkids > v->ndim || !e->nkids) {
         rvm__wrong(a, e, D_SUBSCRIPTS, v->name->text, rvm__number(a, v->ndim), rvm__number(a, e->nkids));
         return -1;
@@ -62,6 +66,10 @@ static void check_scalar(assembler *a, expr *e) {
     const name *n = e->u.name;
     e->checked = false;
     int ndim = rvm__check_part(a, e);
+    if (!ndim && rvm__is_state(e->type)) {
+        const record *r = rvm__record(a, e->type);
+        rvm__wrong(a, e, D_STATE_VALUE, n->text, rvm__type_text(a, r->type), r->nmembers ? r->members[0].name->text : NULL);
+    }
     if (ndim <= 0) return;
     if (e->kind == E_VAR)
         rvm__wrong(a, e, D_ARRAY_VALUE, n->text, NULL, NULL);

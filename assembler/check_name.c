@@ -13,15 +13,42 @@ static void unknown(assembler *a, expr *e, const name *n) {
     }
 }
 
-/* e, which names a variable or parts of it, with .re or .im behind it. */
-static void take_part(assembler *a, expr *e) {
-    const var *v = e->u.var;
-    if (!v->part[0]) {
-        rvm__wrong(a, e, D_NO_PART, v->name->text, NULL, NULL);
-        return;
+static var *find_member(const var *v, const name *n) {
+    for (uint32_t k = 0; k < v->nparts; k++)
+        if (v->part[k]->member->name == n) return v->part[k];
+    return NULL;
+}
+
+static void no_member(assembler *a, expr *e, const var *v, const selector *m) {
+    char text[200] = "";
+    size_t used = 0;
+    rvm__wrong(a, e, D_NO_PART, v->member ? v->member->name->text : v->name->text, rvm__array_text(a, v->type, v->ndim),
+               m->name->text);
+    for (uint32_t k = 0; k < v->nparts && used < sizeof text; k++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", k ? ", " : "", v->part[k]->member->name->text);
+    if (*text) rvm__diag_hint(a, D_MEMBERS, text, NULL, NULL);
+}
+
+/* e, which names a variable, with members behind it. */
+static void take_members(assembler *a, expr *e) {
+    for (const selector *m = e->selector; m && e->kind != E_ERROR; m = m->next) {
+        const var *v = e->u.var;
+        var *part = find_member(v, m->name);
+        if (part && m->before <= v->ndim) {
+            e->u.var = part;
+            e->type = part->type;
+        } else if (part)
+            rvm__wrong(a, e, D_SUBSCRIPTS, v->name->text, rvm__number(a, v->ndim), rvm__number(a, m->before));
+        else
+            no_member(a, e, v, m);
     }
-    e->u.var = v->part[e->part - 1];
-    e->type = e->u.var->type;
+}
+
+const var *rvm__find_var(const expr *e) {
+    if ((e->kind != E_NAME && e->kind != E_INDEX) || !e->u.name->var || e->u.name->var->failed) return NULL;
+    const var *v = e->u.name->var;
+    for (const selector *m = e->selector; m && v; m = m->next) v = find_member(v, m->name);
+    return v;
 }
 
 void rvm__check_variable(assembler *a, expr *e) {
@@ -35,7 +62,14 @@ void rvm__check_variable(assembler *a, expr *e) {
     e->signature = v->signature;
     e->types = v->types;
     e->u.var = e->u.name->var;
-    if (e->kind == E_VAR && e->part) take_part(a, e);
+    if (e->kind == E_VAR) take_members(a, e);
+}
+
+bool rvm__names_whole(const expr *e) {
+    const var *v = rvm__find_var(e);
+    int ndim = v ? v->ndim - e->nkids : 0;
+    for (int k = 0; v && k < e->nkids; k++) ndim += e->kids[k]->kind == E_RANGE;
+    return v && (ndim > 0 || (!ndim && rvm__is_state(v->type)));
 }
 
 /* The array that e = name[...] names, or NULL. */
@@ -43,7 +77,7 @@ static var *array_of(assembler *a, expr *e) {
     name *n = e->u.name;
     if (!n->var && !n->constant)
         unknown(a, e, n);
-    else if (n->constant || (!n->var->failed && !n->var->ndim))
+    else if (n->constant || (!n->var->failed && !n->var->ndim && !e->selector))
         rvm__wrong(a, e, D_NO_ARRAY, n->text, NULL, NULL);
     else if (n->var->failed)
         rvm__failed(e);
@@ -60,6 +94,6 @@ const var *rvm__check_array(assembler *a, expr *e) {
     e->signature = v->signature;
     e->types = v->types;
     e->u.var = v;
-    if (e->part) take_part(a, e);
-    return e->kind == E_PART ? v : NULL;
+    take_members(a, e);
+    return e->kind == E_PART ? e->u.var : NULL;
 }

@@ -12,7 +12,7 @@ static int common(assembler *a, expr *e, int from) {
     for (int k = from + 1; k < e->nkids; k++) {
         int other = e->kids[k]->type, joined = rvm__join_types(a, type, other);
         if (joined == T_ERROR && type != T_ERROR && other != T_ERROR)
-            rvm__wrong(a, e, D_MIX, rvm__type_text(type), rvm__type_text(other), NULL);
+            rvm__wrong(a, e, D_MIX, rvm__type_text(a, type), rvm__type_text(a, other), NULL);
         type = joined;
     }
     return type;
@@ -36,7 +36,7 @@ static int operand_type(assembler *a, expr *e, rvm_row row, int type, int want) 
     case RVM_SIG_INT:
     case RVM_SIG_QUOT:
         if (type == RVM_I64 || type == T_INT || type == T_ERROR) return type;
-        rvm__wrong(a, e, D_NEEDS_I64, operator_text(e, row), rvm__type_text(type), NULL);
+        rvm__wrong(a, e, D_NEEDS_I64, operator_text(e, row), rvm__type_text(a, type), NULL);
         return T_ERROR;
     case RVM_SIG_NUM:
     case RVM_SIG_CMP:
@@ -103,7 +103,7 @@ static bool truth(assembler *a, expr *e, bool negated) {
     }
     if (e->type == T_ERROR) return false;
     if (e->type != RVM_I64) {
-        rvm__wrong(a, e, D_CONDITION, rvm__type_text(e->type), NULL, NULL);
+        rvm__wrong(a, e, D_CONDITION, rvm__type_text(a, e->type), NULL, NULL);
         return false;
     }
     expr *none = zero(a, e->at);

@@ -12,24 +12,53 @@ bool rvm__check_tolerance(assembler *a, expr *e, int type) {
     return good && real;
 }
 
+/* Of every leaf; what the type leaves open are names that stand here. */
+static bool check_dims(assembler *a, const stmt *s, const var *v) {
+    bool good = true;
+    for (uint32_t k = 0; good && k < v->nparts; k++) good = check_dims(a, s, v->part[k]);
+    for (int k = 0; good && !v->part && k < v->ndim; k++) {
+        const expr *e = v->dim[k];
+        if (v->whole && e->kind == E_NAME && !e->u.name->var && !e->u.name->constant) {
+            rvm__diag(a, s->at, D_STATE_LENGTH, rvm__type_text(a, s->as.type), e->u.name->text, NULL);
+            return false;
+        }
+        good = rvm__check_value(a, v->dim[k], RVM_I64);
+    }
+    return good;
+}
+
+bool rvm__check_let_state(assembler *a, const stmt *s, const var *v) {
+    const record *r = rvm__record(a, v->type);
+    const char *text = rvm__type_text(a, v->type);
+    if (s->expr)
+        rvm__diag(a, s->expr->at, D_STATE_LET, text, r->nmembers ? r->members[0].name->text : NULL, NULL);
+    else if (s->tolerance)
+        rvm__diag(a, s->tolerance->at, D_STATE_TOLERANCE, text, NULL, NULL);
+    return !s->expr && !s->tolerance && !v->failed && check_dims(a, s, v);
+}
+
 bool rvm__check_let(assembler *a, stmt *s) {
     if (s->broken) return false;
+    if (rvm__is_state(s->as.type)) return true;
     bool good = true;
     if (!s->expr) {
-        s->expr = rvm__expr_whole(a, s->type == T_LNS, s->at); /* which appears as 1 */
+        s->expr = rvm__expr_whole(a, s->as.type == T_LNS, s->at); /* which appears as 1 */
         if (!s->expr) return false;
     }
-    rvm__check(a, s->expr, s->type);
-    if (s->type == T_NONE) s->signature = s->expr->signature, s->types = s->expr->types;
-    if (s->type == T_NONE) s->type = (uint8_t)rvm__settle(a, s->expr, T_NONE);
-    good = rvm__is_value_type(s->type) &&
-           (s->signature ? rvm__check_function_type(a, s->expr, s->signature) : rvm__coerce(a, s->expr, s->type));
-    for (int k = 0; k < s->ndim; k++) good = rvm__check_value(a, s->args[k], RVM_I64) && good;
-    if (s->ndim && s->tolerance) {
+    rvm__check(a, s->expr, s->as.type);
+    if (s->as.type == T_NONE) {
+        s->as.signature = s->expr->signature;
+        s->as.types = s->expr->types;
+        s->as.type = (uint8_t)rvm__settle(a, s->expr, T_NONE);
+    }
+    good = rvm__is_value_type(s->as.type) &&
+           (s->as.signature ? rvm__check_function_type(a, s->expr, s->as.signature) : rvm__coerce(a, s->expr, s->as.type));
+    for (int k = 0; k < s->as.ndim; k++) good = rvm__check_value(a, s->as.dim[k], RVM_I64) && good;
+    if (s->as.ndim && s->tolerance) {
         rvm__diag(a, s->tolerance->at, D_TOLERANCE_ARRAY, NULL, NULL, NULL);
         return false;
     }
-    return good && rvm__check_tolerance(a, s->tolerance, s->type);
+    return good && rvm__check_tolerance(a, s->tolerance, s->as.type);
 }
 
 /* ---- updates ---- */
@@ -59,7 +88,7 @@ bool rvm__check_update(assembler *a, const stmt *s) {
     const char *function = target->signature ? a->program->signatures[target->signature - 1].text : NULL;
     if (function || (!lns && (target->type == T_LNS || !(op->types >> rvm__part_type(target->type) & 1) ||
                               (rvm__is_complex(target->type) && !(op->types & RVM_TYPES_R))))) {
-        rvm__diag(a, s->at, D_UPDATE_TYPE, op->symbol, function ? function : rvm__type_text(target->type), NULL);
+        rvm__diag(a, s->at, D_UPDATE_TYPE, op->symbol, function ? function : rvm__type_text(a, target->type), NULL);
         if (!function && rvm__pair_of(s->op) == RVM_PAIR_xor)
             rvm__diag_hint(a, D_POWER_UPDATE, target->u.var->name->text, NULL, NULL);
         return false;
@@ -77,8 +106,7 @@ bool rvm__check_set(assembler *a, const stmt *s) {
 }
 
 bool rvm__check_drop(assembler *a, expr *e) {
-    if (e->kind == E_NAME && e->u.name->var && e->u.name->var->ndim) return rvm__check_part(a, e) > 0;
-    return rvm__check_place(a, e, true);
+    return rvm__names_whole(e) ? rvm__check_part(a, e) >= 0 : rvm__check_place(a, e, true);
 }
 
 bool rvm__check_condition(assembler *a, expr *e) {
@@ -86,6 +114,6 @@ bool rvm__check_condition(assembler *a, expr *e) {
     rvm__check(a, e, T_NONE);
     int type = rvm__settle(a, e, T_NONE);
     if (type == RVM_I64) return true;
-    if (type != T_ERROR) rvm__diag(a, e->at, D_CONDITION, rvm__type_text(type), NULL, NULL);
+    if (type != T_ERROR) rvm__diag(a, e->at, D_CONDITION, rvm__type_text(a, type), NULL, NULL);
     return false;
 }

@@ -61,7 +61,7 @@ bool rvm__coerce_number(assembler *a, expr *e, int type) {
     if (rvm__is_complex(type) && real) return widen(a, e, type);
     if (type == T_LNS && rvm__is_constant(e)) return lns_constant(a, e);
     const diag d = rvm__is_complex(type) ? D_COMPLEX_BASE : D_MISMATCH;
-    rvm__wrong(a, e, d, rvm__type_text(type), rvm__type_text(e->type), NULL);
+    rvm__wrong(a, e, d, rvm__type_text(a, type), rvm__type_text(a, e->type), NULL);
     return false;
 }
 
@@ -70,7 +70,7 @@ bool rvm__coerce_number(assembler *a, expr *e, int type) {
 bool rvm__coerce(assembler *a, expr *e, int type) {
     if (e->type == T_ERROR) return false;
     if (e->signature) {
-        rvm__wrong(a, e, D_FN_MISMATCH, rvm__type_text(type), a->program->signatures[e->signature - 1].text, NULL);
+        rvm__wrong(a, e, D_FN_MISMATCH, rvm__type_text(a, type), a->program->signatures[e->signature - 1].text, NULL);
         return false;
     }
     if (e->type == type) return true;
@@ -81,7 +81,7 @@ bool rvm__coerce(assembler *a, expr *e, int type) {
         return e->kind != E_ERROR;
     }
     const diag d = rvm__is_complex(e->type) && rvm__is_real(type) ? D_COMPLEX_FOUND : D_MISMATCH;
-    rvm__wrong(a, e, d, rvm__type_text(type), rvm__type_text(e->type), NULL);
+    rvm__wrong(a, e, d, rvm__type_text(a, type), rvm__type_text(a, e->type), NULL);
     return false;
 }
 

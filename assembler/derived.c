@@ -17,17 +17,15 @@ const char *rvm__signature(assembler *a, const callee *c) {
     size_t used = (size_t)snprintf(text, sizeof text, "%s(", rvm__callee_text(a, c));
     for (uint32_t k = 0; k < c->nparams && used < sizeof text - 1; k++) {
         const param *p = c->params + k;
-        const char *type = p->signature ? a->program->signatures[p->signature - 1].text : rvm__type_text(p->type);
+        const int ndim = p->as.ndim;
+        const char *type =
+            p->as.signature ? a->program->signatures[p->as.signature - 1].text : rvm__type_text(a, p->as.type);
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s: %s%s%.*s%s", k ? ", " : "", p->name->text, type,
-                                 p->ndim ? "[" : "", p->ndim ? p->ndim - 1 : 0, ",,,", p->ndim ? "]" : "");
+                                 ndim ? "[" : "", ndim ? ndim - 1 : 0, ",,,", ndim ? "]" : "");
     }
     if (used >= sizeof text - 2) used = sizeof text - 2;
     memcpy(text + used, ")", 2);
     return rvm__arena_copy(a, text, used + 1);
-}
-
-static uint32_t parts_of(const param *p) {
-    return rvm__is_complex(p->type) ? 2 : 1;
 }
 
 /* The parameter that a list names or numbers, from 1; nparams: none. */
@@ -44,7 +42,7 @@ bool rvm__mark_active(assembler *a, const callee *c, const tick *t, uint8_t *act
     for (uint32_t k = 0; k < t->nactive; k++) {
         const expr *e = t->active[k];
         uint32_t i = find_param(c, e);
-        if (i == c->nparams || c->params[i].type == RVM_I64) {
+        if (i == c->nparams || rvm__shadow_type(a, c->params[i].as.type) == T_NONE) {
             int64_t number = INT64_MAX;
             const char *which = !rvm__is_whole(e)                     ? e->u.name->text
                                 : rvm__exact_i64(e->u.exact, &number) ? rvm__number(a, number)
@@ -53,21 +51,35 @@ bool rvm__mark_active(assembler *a, const callee *c, const tick *t, uint8_t *act
             rvm__diag_hint(a, D_SIGNATURE, rvm__signature(a, c), NULL, NULL);
             return false;
         }
-        for (uint32_t part = 0; part < parts_of(c->params + i); part++) active[c->params[i].place[part]] = 1;
+        uint32_t n;
+        const leaf_type *leaves = rvm__leaves(a, c->params[i].as.type, &n);
+        for (uint32_t part = 0; part < n; part++)
+            if (leaves[part].type != RVM_I64) active[c->params[i].place[part]] = 1;
     }
     return true;
 }
 
-/* The shadow of p, whose places are those of the shadows of p's: a complex has a complex one, a lns a real one. */
+/* The shadow of p, whose places are those of the shadows of p's. */
 static param shadow_of(assembler *a, const param *p, const rvm_function *f, rvm_transform kind) {
     param s = *p;
     char text[MAX_NAME + 8];
     const int length = snprintf(text, sizeof text, "%s%s", p->name->text, kind == RVM_TANGENT_OF ? "_d" : "_b");
-    for (uint32_t k = 0; k < parts_of(p); k++) s.place[k]++;
-    const char *own = f && parts_of(p) == 1 ? f->params[s.place[0]].name : NULL;
+    uint32_t n, to = 0;
+    const leaf_type *leaves = rvm__leaves(a, p->as.type, &n);
+    s.place = rvm__arena(a, (n + 1) * sizeof *s.place);
+    for (uint32_t k = 0; s.place && k < n; k++)
+        if (leaves[k].type != RVM_I64) s.place[to++] = (uint16_t)(p->place[k] + 1);
+    const char *own = f && s.place && !rvm__is_record(p->as.type) ? f->params[s.place[0]].name : NULL;
     s.name = rvm__intern(a, own ? own : text, own ? strlen(own) : (size_t)length);
-    if (parts_of(p) == 1) s.type = (uint8_t)rvm__part_type(p->type);
+    s.as.type = (uint8_t)rvm__shadow_type(a, p->as.type);
     return s;
+}
+
+static bool is_active(const assembler *a, const param *p, const uint8_t *active) {
+    const uint32_t n = rvm__leaf_count(a, p->as.type);
+    for (uint32_t k = 0; k < n; k++)
+        if (active[p->place[k]]) return true;
+    return false;
 }
 
 void rvm__derive_params(assembler *a, callee *c, rvm_transform kind, const uint8_t *active, const rvm_function *f) {
@@ -76,11 +88,13 @@ void rvm__derive_params(assembler *a, callee *c, rvm_transform kind, const uint8
     uint32_t n = 0;
     if (!list) return;
     for (uint32_t k = 0; k < RVM_MAX_PARAMS; k++) place[k + 1] = (uint16_t)(place[k] + (active[k] ? 2 : 1));
-    for (uint32_t k = 0; k < c->nparams; k++) {
+    for (uint32_t k = 0; k < c->nparams && !a->oom; k++) {
         param *p = list + n++;
         *p = c->params[k];
-        const bool shadowed = active[p->place[0]];
-        for (uint32_t part = 0; part < parts_of(p); part++) p->place[part] = place[p->place[part]];
+        const bool shadowed = is_active(a, p, active);
+        const uint32_t parts = rvm__leaf_count(a, p->as.type);
+        if (!(p->place = rvm__arena(a, (parts + 1) * sizeof *p->place))) return;
+        for (uint32_t part = 0; part < parts; part++) p->place[part] = place[c->params[k].place[part]];
         if (shadowed) list[n++] = shadow_of(a, p, f, kind);
     }
     c->params = list;

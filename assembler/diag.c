@@ -106,7 +106,7 @@ static bool is_near_what(const name *n, near_what what) {
     case NEAR_FUNC: return n->func;
     case NEAR_ROW: return n->row >= 0 || n->type >= 0;
     case NEAR_STATEMENT: return n->keyword || n->op >= 0;
-    case NEAR_TYPE: return n->type >= 0 || !strcmp(n->text, "lns") || !strcmp(n->text, "complex");
+    case NEAR_TYPE: return n->type >= 0 || n->record || !strcmp(n->text, "lns") || !strcmp(n->text, "complex");
     }
     return false;
 }

@@ -8,7 +8,7 @@ static const uint8_t *types_of(assembler *a, const callee *c) {
     uint8_t *list = rvm__arena(a, c->nparams + 1);
     bool plain = true;
     for (uint32_t k = 0; list && k < c->nparams; k++) {
-        list[k] = c->params[k].type;
+        list[k] = c->params[k].as.type;
         plain = plain && list[k] < RVM_TYPE_COUNT;
     }
     return plain ? NULL : list;
@@ -47,8 +47,8 @@ static void note_taken(assembler *a, const expr *e, uint16_t signature) {
 bool rvm__check_function_type(assembler *a, expr *e, uint16_t signature) {
     const rvm_program *p = a->program;
     if (e->type == T_ERROR) return false;
-    const char *needed = signature ? p->signatures[signature - 1].text : rvm__type_text(RVM_I64);
-    const char *found = e->signature ? p->signatures[e->signature - 1].text : rvm__type_text(e->type);
+    const char *needed = signature ? p->signatures[signature - 1].text : rvm__type_text(a, RVM_I64);
+    const char *found = e->signature ? p->signatures[e->signature - 1].text : rvm__type_text(a, e->type);
     bool fits = !signature && !e->signature;
     if (signature && e->kind == E_FN)
         fits = rvm__fits_types(p, (uint32_t)e->u.callee->index, signature - 1u);

@@ -203,33 +203,97 @@ void rvm__emit_drop(gen *g, rvm_place what, span at) {
 
 /* ---- names ---- */
 
-static void make_parts(gen *g, var *v) {
-    for (int k = 0; k < 2; k++) {
-        var *part = v->part[k] = rvm__arena(g->a, sizeof *part);
-        if (!part) {
-            v->part[0] = NULL;
-            v->failed = true;
-            return;
+static expr *substitute(assembler *a, const expr *e, name *const *names, expr *const *by, uint32_t n, span at) {
+    expr *copy = rvm__tree_copy(a, e);
+    for (uint32_t k = 0; copy && copy->kind == E_NAME && k < n; k++)
+        if (names[k] == e->u.name) {
+            copy = rvm__tree_copy(a, by[k]);
+            break;
         }
-        *part = *v;
-        part->type = (uint8_t)rvm__part_type(v->type);
-        part->whole = v;
-        part->part[0] = NULL;
-    }
+    if (copy) copy->at = at;
+    for (int k = 0; copy && k < copy->nkids; k++) copy->kids[k] = substitute(a, copy->kids[k], names, by, n, at);
+    return copy;
 }
 
-var *rvm__declare(gen *g, name *n, var_kind kind, int type, int ndim, span at) {
+/* What stands for the lengths of a record: what the type says where it stands, or a name for each. */
+typedef struct lengths {
+    name *names[MAX_LENGTHS];
+    expr *by[MAX_LENGTHS];
+    uint32_t n;
+} lengths;
+
+static bool find_lengths(assembler *a, const record *r, uint32_t nby, expr *const *by, span at, lengths *l) {
+    l->n = rvm__record_lengths(a, r, l->names);
+    if (by && nby != l->n) {
+        rvm__diag(a, at, D_STATE_LENGTHS, rvm__type_text(a, r->type), rvm__number(a, l->n), rvm__number(a, nby));
+        return false;
+    }
+    for (uint32_t k = 0; k < l->n; k++) {
+        l->by[k] = by ? by[k] : rvm__expr_new(a, E_NAME, at, 0);
+        if (!l->by[k]) return false;
+        if (!by) l->by[k]->u.name = l->names[k];
+    }
+    return true;
+}
+
+static bool make_parts(gen *g, var *v, const record *r, uint32_t nby, expr *const *by);
+
+/* Its dimensions are those of the whole, then its own. */
+static bool make_part(gen *g, var *part, const member *m, var *whole, const lengths *l) {
+    assembler *a = g->a;
+    *part = *whole;
+    part->type = m->as.type;
+    part->member = m;
+    part->whole = whole;
+    part->part = NULL;
+    part->nparts = 0;
+    part->ndim = (uint8_t)(whole->ndim + m->as.ndim);
+    if (part->ndim > RVM_MAX_DIMS) {
+        rvm__diag(a, whole->at, D_DIMS, rvm__number(a, RVM_MAX_DIMS), NULL, NULL);
+        return false;
+    }
+    for (int k = 0; k < part->ndim; k++) {
+        const bool own = k >= whole->ndim;
+        const expr *e = own ? m->as.dim[k - whole->ndim] : whole->dim[k];
+        if (e && !(part->dim[k] = own ? substitute(a, e, l->names, l->by, l->n, whole->at) : rvm__tree_copy(a, e)))
+            return false;
+    }
+    const record *within = rvm__record(a, m->as.type);
+    if (!within) return true;
+    lengths inner = {.n = 0};
+    if (!find_lengths(a, within, m->as.nlengths, m->as.lengths, whole->at, &inner)) return false;
+    for (uint32_t k = 0; k < inner.n; k++)
+        if (!(inner.by[k] = substitute(a, inner.by[k], l->names, l->by, l->n, whole->at))) return false;
+    return make_parts(g, part, within, inner.n, inner.by);
+}
+
+static bool make_parts(gen *g, var *v, const record *r, uint32_t nby, expr *const *by) {
+    lengths l;
+    v->part = rvm__arena(g->a, (r->nmembers + 1) * sizeof *v->part);
+    if (!v->part || !find_lengths(g->a, r, nby, by, v->at, &l)) return false;
+    for (; v->nparts < r->nmembers; v->nparts++) {
+        var *part = v->part[v->nparts] = rvm__arena(g->a, sizeof *part);
+        if (!part || !make_part(g, part, r->members + v->nparts, v, &l)) return false;
+    }
+    return true;
+}
+
+var *rvm__declare(gen *g, name *n, var_kind kind, const typed *as, span at) {
     var *v = rvm__arena(g->a, sizeof *v);
     if (!v) return NULL;
     *v = (var){.below = g->vars,
                .name = n,
                .kind = (uint8_t)kind,
-               .type = (uint8_t)type,
-               .ndim = (uint8_t)ndim,
+               .type = as->type,
+               .ndim = as->ndim,
+               .signature = as->signature,
+               .types = as->types,
                .from = g->f->ncode,
-               .failed = !rvm__is_value_type(type),
+               .failed = !rvm__is_value_type(as->type),
                .at = at};
-    if (rvm__is_complex(type)) make_parts(g, v);
+    memcpy(v->dim, as->dim, sizeof v->dim);
+    const record *r = rvm__record(g->a, as->type);
+    if (r && !make_parts(g, v, r, as->nlengths, as->lengths)) v->failed = true;
     if (n->var)
         rvm__diag(g->a, at, D_AGAIN, n->text, rvm__number(g->a, n->var->at.line), NULL);
     else if (n->constant)
@@ -242,17 +306,19 @@ var *rvm__declare(gen *g, name *n, var_kind kind, int type, int ndim, span at) {
 
 /* The symbol of a variable: z is z.re and z.im where it is complex, y.log where it is lns. */
 static void add_symbol(gen *g, const var *v) {
-    char text[MAX_NAME + 8];
-    for (int k = 0; v->part[0] && k < 2; k++) add_symbol(g, v->part[k]);
+    char text[LEAF_NAME];
+    for (uint32_t k = 0; k < v->nparts; k++) add_symbol(g, v->part[k]);
     rvm_symbol s = {.is_array = v->ndim > 0, .index = v->slot, .from = v->from, .to = g->f->ncode};
-    if (v->part[0] || s.from >= s.to) return;
+    if (v->part || s.from >= s.to) return;
     const int length = rvm__part_name(v, text, sizeof text);
     if (rvm__function_add_symbol(g->a->program, g->f, &s, text, (size_t)length) < 0) no_memory(g);
 }
 
 int rvm__part_name(const var *v, char *text, size_t size) {
-    const char *suffix = v->type == T_LNS ? ".log" : !v->whole ? "" : v->whole->part[0] == v ? ".re" : ".im";
-    return snprintf(text, size, "%s%s", v->name->text, suffix);
+    const int used = v->whole ? rvm__part_name(v->whole, text, size) : snprintf(text, size, "%s", v->name->text);
+    if (!v->whole && v->type != T_LNS) return used;
+    return used + snprintf(text + used, size - (size_t)used, "%s%s%s", v->whole ? "." : "",
+                           v->whole ? v->member->name->text : "", v->type == T_LNS ? ".log" : "");
 }
 
 void rvm__undeclare(gen *g) {
@@ -265,14 +331,14 @@ void rvm__undeclare(gen *g) {
 }
 
 void rvm__gen_var(gen *g, var *v) {
-    for (int k = 0; v->part[0] && k < 2; k++) rvm__gen_var(g, v->part[k]);
-    if (v->part[0]) return;
+    for (uint32_t k = 0; k < v->nparts; k++) rvm__gen_var(g, v->part[k]);
+    if (v->part || v->failed) return;
     v->slot = v->ndim ? rvm__gen_array(g, (rvm_type)v->type, v->ndim) : rvm__gen_reg(g, (rvm_type)v->type);
 }
 
 void rvm__gen_free_var(gen *g, const var *v) {
-    for (int k = 1; v->part[0] && k >= 0; k--) rvm__gen_free_var(g, v->part[k]);
-    if (v->part[0]) return;
+    for (uint32_t k = v->nparts; k--;) rvm__gen_free_var(g, v->part[k]);
+    if (v->part) return;
     if (v->ndim)
         rvm__gen_free_array(g, v->slot);
     else

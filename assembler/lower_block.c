@@ -123,19 +123,23 @@ static void lower_while(gen *g, const stmt *s) {
     rvm__gen_free_reg(g, c.slot);
 }
 
+static void lower_set(gen *g, const stmt *s) {
+    (rvm__on_wholes(s) ? rvm__lower_whole : rvm__lower_set)(g, s);
+}
+
 /* set y = e, or set y = e if c: what c was goes onto the trail, since the change may change it. */
 static void lower_set_if(gen *g, const stmt *s) {
-    bool good = rvm__check_set(g->a, s);
+    bool good = rvm__on_wholes(s) || rvm__check_set(g->a, s);
     if (s->post) good = rvm__check_condition(g->a, s->post) && good;
     if (!good) return;
     if (!s->post) {
-        rvm__lower_set(g, s);
+        lower_set(g, s);
         return;
     }
     rvm_place c = rvm__gen_slot(rvm__gen_reg(g, RVM_I64));
     condition(g, RVM_OP_let, c, s->post);
     uint32_t over = jump(g, RVM_OP_jf, &c, 0, s->post->at);
-    rvm__lower_set(g, s);
+    lower_set(g, s);
     aim(g, over, jump(g, RVM_OP_cff, &c, over, s->post->at));
     drop_flag(g, c, s->post->at);
     rvm__gen_free_reg(g, c.slot);
@@ -163,7 +167,8 @@ static void lower_for(gen *g, const stmt *s) {
     rvm_place places[4];
     for (uint32_t k = 0; good && k < bounds; k++) places[1 + k] = bound(g, s->args[k]);
     const var *mark = g->vars;
-    var *index = s->name ? rvm__declare(g, s->name, V_INDEX, good ? RVM_I64 : T_ERROR, 0, s->name_at) : NULL;
+    const typed of_index = {.type = good ? RVM_I64 : T_ERROR};
+    var *index = s->name ? rvm__declare(g, s->name, V_INDEX, &of_index, s->name_at) : NULL;
     if (good && index) {
         index->slot = rvm__gen_reg(g, RVM_I64);
         places[0] = rvm__gen_slot(index->slot);
@@ -207,8 +212,8 @@ void rvm__lower_statements(gen *g, stmt *s) {
         if (s->broken && s->kind != S_LET && !s->body && !s->other) continue;
         switch ((stmt_kind)s->kind) {
         case S_LET: rvm__lower_let(g, s); break;
-        case S_UPDATE: rvm__lower_update(g, s); break;
-        case S_OP: rvm__lower_op(g, s); break;
+        case S_UPDATE: (rvm__on_wholes(s) ? rvm__lower_whole : rvm__lower_update)(g, s); break;
+        case S_OP: (rvm__on_wholes(s) ? rvm__lower_whole : rvm__lower_op)(g, s); break;
         case S_CALL: rvm__lower_call(g, s); break;
         case S_IF: lower_if(g, s); break;
         case S_FROM: lower_from(g, s); break;

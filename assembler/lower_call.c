@@ -5,30 +5,28 @@
 #include <string.h>
 
 static bool wrong_shape(gen *g, const callee *c, const param *p, span at, int type, int ndim) {
-    char wanted[48], got[48];
-    snprintf(wanted, sizeof wanted, "%s%s%.*s%s", rvm__type_text(p->type), p->ndim ? "[" : "", p->ndim ? p->ndim - 1 : 0,
-             ",,,", p->ndim ? "]" : "");
-    snprintf(got, sizeof got, "%s%s%.*s%s", rvm__type_text(type), ndim ? "[" : "", ndim ? ndim - 1 : 0, ",,,",
-             ndim ? "]" : "");
-    rvm__diag(g->a, at, D_ARGUMENT, p->name->text, wanted, got);
+    rvm__diag(g->a, at, D_ARGUMENT, p->name->text, rvm__array_text(g->a, p->as.type, p->as.ndim),
+              rvm__array_text(g->a, type, ndim));
     rvm__diag_hint(g->a, D_SIGNATURE, rvm__signature(g->a, c), NULL, NULL);
     return false;
 }
 
 static bool check_argument(gen *g, const callee *c, const param *p, expr *e) {
+    const typed *as = &p->as;
+    const span at = e->at;
     if (e->kind == E_NAME || e->kind == E_INDEX) {
-        span at = e->at;
         int ndim = rvm__check_part(g->a, e);
         if (ndim < 0) return false;
-        if (ndim != p->ndim || (ndim && e->type != p->type)) return wrong_shape(g, c, p, at, e->type, ndim);
-        if (p->signature || e->signature) return rvm__check_function_type(g->a, e, p->signature);
-        return ndim || rvm__coerce(g->a, e, p->type);
+        const bool whole = ndim || rvm__is_state(e->type) || rvm__is_state(as->type);
+        if (ndim != as->ndim || (whole && e->type != as->type)) return wrong_shape(g, c, p, at, e->type, ndim);
+        if (as->signature || e->signature) return rvm__check_function_type(g->a, e, as->signature);
+        return whole || rvm__coerce(g->a, e, as->type);
     }
-    rvm__check(g->a, e, p->ndim ? T_NONE : p->type);
+    rvm__check(g->a, e, as->ndim || rvm__is_state(as->type) ? T_NONE : as->type);
     if (e->kind == E_ERROR) return false;
-    if (p->signature && !p->ndim) return rvm__check_function_type(g->a, e, p->signature);
-    if (p->ndim) return wrong_shape(g, c, p, e->at, e->type, 0);
-    return rvm__coerce(g->a, e, p->type);
+    if (as->signature && !as->ndim) return rvm__check_function_type(g->a, e, as->signature);
+    if (as->ndim || rvm__is_state(as->type)) return wrong_shape(g, c, p, at, e->type, 0);
+    return rvm__coerce(g->a, e, as->type);
 }
 
 /* What a call runs: a function, or a function value by a variant. */
@@ -45,17 +43,24 @@ static void number_names(assembler *a, param *params, uint32_t n) {
     }
 }
 
-/* The parameters of a type, in the language's types. */
+/* A parameter of a type, in the language's types: from its leaf k on. */
+static param take_param(assembler *a, const rvm_signature *s, uint32_t k, uint8_t type) {
+    uint32_t n;
+    const rvm_param *q = s->params + k;
+    const leaf_type *leaves = rvm__leaves(a, type, &n);
+    const int within = n ? leaves[0].ndim : 0;
+    param p = {.as = {.type = type, .ndim = (uint8_t)(n ? q->ndim - within : 0), .signature = n ? q->signature : 0}};
+    p.place = rvm__arena(a, (n + 1) * sizeof *p.place);
+    for (uint32_t i = 0; p.place && i < n; i++) p.place[i] = (uint16_t)(k + i);
+    return p;
+}
+
 static void take_params(assembler *a, callee *c, const rvm_signature *s, const uint8_t *types) {
     param *params = rvm__arena(a, (s->nparams + 1) * sizeof *params);
     uint32_t n = 0;
-    for (uint32_t k = 0; params && k < s->nparams; n++) {
-        const rvm_param *q = s->params + k;
-        params[n] = (param){.type = types ? types[n] : q->type,
-                            .ndim = q->ndim,
-                            .signature = q->signature,
-                            .place = {(uint16_t)k, (uint16_t)(k + 1)}};
-        k += rvm__is_complex(params[n].type) ? 2 : 1;
+    for (uint32_t k = 0; params && !a->oom && k < s->nparams; n++) {
+        params[n] = take_param(a, s, k, types ? types[n] : s->params[k].type);
+        k += rvm__leaf_count(a, params[n].as.type);
     }
     number_names(a, params, n);
     c->index = -1;
@@ -119,24 +124,27 @@ static rvm_place lower_argument(gen *g, const target *t, uint32_t position, cons
     return rvm__lower_temp(g, e);
 }
 
-/* The place of an argument, or those of both parts of a complex one, each at its parameter's position. */
+/* The leaves of a state or an array, subscripts computed once. */
+static void lower_leaves(gen *g, const target *t, const param *p, const expr *e, rvm_place *places) {
+    const var *leaves[RVM_MAX_PARAMS];
+    const uint32_t n = rvm__leaf_vars(e->u.var, leaves, 0);
+    const expr *whole = rvm__lower_subscripts(g, e);
+    for (uint32_t k = 0; whole && k < n; k++) {
+        const expr leaf = rvm__leaf_of(whole, leaves[k]);
+        places[p->place[k]] = lower_argument(g, t, p->place[k], &leaf);
+    }
+}
+
+/* The place of an argument, or those of the leaves of a record, each at its parameter's position. */
 static void lower_places(gen *g, const target *t, const param *p, const expr *e, rvm_place *places) {
-    if (!rvm__is_complex(e->type)) {
-        places[p->place[0]] = lower_argument(g, t, p->place[0], e);
-        return;
-    }
     expr *parts[2] = {NULL, NULL};
-    const bool array = e->kind == E_PART || (e->kind == E_VAR && e->u.var->ndim);
-    if (!array && !rvm__lower_parts(g, e, parts)) return;
-    for (int k = 0; k < 2; k++) {
-        expr part = *e;
-        if (array) {
-            part.u.var = e->u.var->part[k];
-            part.type = part.u.var->type;
-        }
-        const bool place = parts[k] && e->kind != E_COMPLEX && !array;
-        places[p->place[k]] = place ? parts[k]->u.place : lower_argument(g, t, p->place[k], array ? &part : parts[k]);
-    }
+    if (!rvm__is_record(e->type))
+        places[p->place[0]] = lower_argument(g, t, p->place[0], e);
+    else if (rvm__is_state(e->type) || e->kind == E_PART || (e->kind == E_VAR && e->u.var->ndim))
+        lower_leaves(g, t, p, e, places);
+    else if (rvm__lower_parts(g, e, parts))
+        for (int k = 0; k < 2; k++)
+            places[p->place[k]] = e->kind != E_COMPLEX ? parts[k]->u.place : lower_argument(g, t, p->place[k], parts[k]);
 }
 
 void rvm__lower_call(gen *g, const stmt *s) {

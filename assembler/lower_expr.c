@@ -135,6 +135,44 @@ rvm_place rvm__lower_part(gen *g, const expr *e) {
     return places[0];
 }
 
+/* ---- records ---- */
+
+uint32_t rvm__leaf_vars(const var *v, const var **list, uint32_t n) {
+    for (uint32_t k = 0; k < v->nparts; k++) n = rvm__leaf_vars(v->part[k], list, n);
+    if (!v->part && n < RVM_MAX_PARAMS) list[n++] = v;
+    return n;
+}
+
+expr rvm__leaf_of(const expr *e, const var *v) {
+    expr leaf = *e;
+    leaf.u.var = (var *)(uintptr_t)v;
+    leaf.type = v->type;
+    leaf.op = (uint8_t)(v->ndim - e->nkids);
+    for (int k = 0; k < e->nkids; k++) leaf.op = (uint8_t)(leaf.op + (e->kids[k]->kind == E_RANGE));
+    leaf.kind = !e->nkids ? E_VAR : leaf.op ? E_PART : E_ELEM;
+    return leaf;
+}
+
+static expr *place_leaf(gen *g, rvm_place place, int type, span at);
+
+static expr *lower_subscript(gen *g, expr *e) {
+    if (e->kind == E_VALUE || e->kind == E_VAR || e->kind == E_PLACE) return e;
+    if (e->kind != E_RANGE) return place_leaf(g, rvm__lower_temp(g, e), RVM_I64, e->at);
+    expr *range = rvm__expr_new(g->a, E_RANGE, e->at, 2);
+    for (int k = 0; range && k < 2; k++)
+        if (!(range->kids[k] = lower_subscript(g, e->kids[k]))) return NULL;
+    return range;
+}
+
+const expr *rvm__lower_subscripts(gen *g, const expr *e) {
+    expr *copy = rvm__expr_copy(g->a, e);
+    if (!copy || !e->nkids) return copy;
+    if (!(copy->kids = rvm__arena(g->a, e->nkids * sizeof *copy->kids))) return NULL;
+    for (int k = 0; k < e->nkids; k++)
+        if (!(copy->kids[k] = lower_subscript(g, e->kids[k]))) return NULL;
+    return copy;
+}
+
 /* ---- complex ---- */
 
 static expr *place_leaf(gen *g, rvm_place place, int type, span at) {

@@ -7,7 +7,8 @@
 static uint16_t declare_length(gen *g, expr *e) {
     bool fresh = e->kind == E_NAME && !e->u.name->constant && !e->u.name->var;
     if (fresh) {
-        var *v = rvm__declare(g, e->u.name, V_LENGTH, RVM_I64, 0, e->at);
+        const typed as = {.type = RVM_I64};
+        var *v = rvm__declare(g, e->u.name, V_LENGTH, &as, e->at);
         if (v) v->slot = rvm__gen_reg(g, RVM_I64);
         return v ? v->slot : 0;
     }
@@ -23,13 +24,11 @@ static uint16_t declare_length(gen *g, expr *e) {
     return rvm__gen_const(g, RVM_I64, e->u.value).slot;
 }
 
-static void add_param(gen *g, const var *v, const uint16_t dim[RVM_MAX_DIMS]) {
-    for (int k = 0; v->part[0] && k < 2; k++) add_param(g, v->part[k], dim);
-    if (v->part[0] || g->failed) return;
-    char text[MAX_NAME + 8];
+static void add_leaf(gen *g, const var *v) {
+    char text[LEAF_NAME];
     const size_t length = (size_t)rvm__part_name(v, text, sizeof text);
     rvm_param out = {.type = (uint8_t)rvm__part_type(v->type), .ndim = v->ndim, .index = v->slot, .signature = v->signature};
-    memcpy(out.dim, dim, sizeof out.dim);
+    for (int d = 0; d < v->ndim; d++) out.dim[d] = declare_length(g, v->dim[d]);
     if (g->f->nparams == RVM_MAX_PARAMS) {
         rvm__diag(g->a, v->at, D_TOO_MANY, rvm__number(g->a, RVM_MAX_PARAMS), NULL, NULL);
         g->failed = true;
@@ -37,26 +36,27 @@ static void add_param(gen *g, const var *v, const uint16_t dim[RVM_MAX_DIMS]) {
         g->a->oom = true;
 }
 
+static void add_param(gen *g, const var *v) {
+    for (uint32_t k = 0; k < v->nparts; k++) add_param(g, v->part[k]);
+    if (!v->part && !g->failed) add_leaf(g, v);
+}
+
 static void declare_params(gen *g) {
     const func *fn = g->fn;
     const var *vars[RVM_MAX_PARAMS];
     for (uint32_t k = 0; k < fn->nparams; k++) {
         const param *p = fn->params + k;
-        var *v = rvm__declare(g, p->name, V_PARAM, p->type, p->ndim, p->at);
+        var *v = rvm__declare(g, p->name, V_PARAM, &p->as, p->at);
         if (!v || g->a->oom) return;
-        v->from = 0;
-        for (int i = 0; v->part[0] && i < 2; i++) v->part[i]->from = 0;
-        v->signature = p->signature;
-        v->types = p->types;
+        if (v->failed && rvm__is_record(v->type)) g->failed = true; /* its lengths are wrong, which was told */
         rvm__gen_var(g, v);
         vars[k] = v;
     }
-    for (uint32_t k = 0; k < fn->nparams; k++) { /* lengths are registers behind all scalars */
-        const param *p = fn->params + k;
-        uint16_t dim[RVM_MAX_DIMS] = {0};
-        for (int d = 0; d < p->ndim; d++) dim[d] = declare_length(g, p->dim[d]);
-        for (int part = 0; part < 2; part++) fn->params[k].place[part] = (uint16_t)(g->f->nparams + (uint32_t)part);
-        add_param(g, vars[k], dim);
+    for (uint32_t k = 0; k < fn->nparams && !g->failed; k++) { /* lengths are registers behind all scalars */
+        const uint32_t first = g->f->nparams, n = rvm__leaf_count(g->a, fn->params[k].as.type);
+        uint16_t *place = fn->params[k].place = rvm__arena(g->a, (n + 1) * sizeof *place);
+        for (uint32_t i = 0; place && i < n; i++) place[i] = (uint16_t)(first + i);
+        add_param(g, vars[k]);
     }
 }
 

@@ -30,15 +30,15 @@ void rvm__emit_new_parts(gen *g, const stmt *s, const var *v, rvm_op op) {
     const uint32_t mark = g->ntemps;
     rvm_place places[2 + RVM_MAX_DIMS];
     expr *parts[2];
-    for (int k = 0; k < s->ndim; k++) places[1 + k] = rvm__lower_operand(g, s->args[k]);
+    for (int k = 0; k < s->as.ndim; k++) places[1 + k] = rvm__lower_operand(g, s->as.dim[k]);
     const bool good = rvm__lower_parts(g, s->expr, parts);
     rvm_place values[2];
     for (int k = 0; good && k < 2; k++) values[k] = rvm__lower_operand(g, parts[k]);
     for (int i = 0; good && i < 2; i++) {
         const int k = rvm__is_inverse(op) ? 1 - i : i;
         places[0] = rvm__gen_whole(v->part[k]->slot);
-        places[1 + s->ndim] = values[k];
-        rvm__emit(g, op, -1, 0, places, 2u + s->ndim, s->at);
+        places[1 + s->as.ndim] = values[k];
+        rvm__emit(g, op, -1, 0, places, 2u + s->as.ndim, s->at);
     }
     rvm__unwind(g, mark);
 }
@@ -101,21 +101,8 @@ void rvm__lower_set_parts(gen *g, const stmt *s) {
 /* ---- instructions that treat the parts alike ---- */
 
 static bool names_complex(const expr *e) {
-    if ((e->kind != E_NAME && e->kind != E_INDEX) || e->part || !e->u.name->var) return false;
-    return rvm__is_complex(e->u.name->var->type);
-}
-
-/* An unchecked expression again, as one part of what it names (1, 2; 0: as it is). */
-static expr *copy_part(assembler *a, const expr *e, int part) {
-    expr *copy = rvm__arena(a, sizeof *copy);
-    expr **kids = e->nkids ? rvm__arena(a, e->nkids * sizeof *kids) : NULL;
-    if (!copy || (e->nkids && !kids)) return NULL;
-    *copy = *e;
-    copy->kids = kids;
-    if (part) copy->part = (uint8_t)part;
-    for (int k = 0; k < e->nkids; k++)
-        if (!(kids[k] = copy_part(a, e->kids[k], 0))) return NULL;
-    return copy;
+    const var *v = rvm__find_var(e);
+    return v && rvm__is_complex(v->type);
 }
 
 static bool changes_by(rvm_op op, rvm_shadows how) {
@@ -127,8 +114,8 @@ static bool moves(rvm_op op) {
     return changes_by(op, RVM_SHADOWS_MOVE) || pair == RVM_PAIR_push || pair == RVM_PAIR_pushc;
 }
 
-/* Moves and linear changes by a real matrix, which act on each part by itself. */
-static bool by_parts(rvm_op op) {
+/* Moves and linear changes by a real matrix. */
+bool rvm__acts_by_parts(rvm_op op) {
     return moves(op) || changes_by(op, RVM_SHADOWS_LINEAR);
 }
 
@@ -137,17 +124,23 @@ static bool is_changed(const stmt *s, uint32_t k) {
     return k < strlen(letters) && (letters[k] == 'y' || letters[k] == 'p');
 }
 
+/* The name of part 0 or 1 of a complex. */
+static name *part_of(const expr *e, uint32_t part) {
+    return rvm__find_var(e)->part[part]->member->name;
+}
+
 /* The instruction on one part of each place that it changes. False: no memory. */
-static bool take_half(assembler *a, const stmt *s, int part, stmt *half) {
+static bool take_half(assembler *a, const stmt *s, uint32_t part, stmt *half) {
     *half = *s;
     half->args = rvm__arena(a, s->nargs * sizeof *half->args);
     for (uint32_t k = 0; half->args && k < s->nargs; k++)
-        if (!(half->args[k] = copy_part(a, s->args[k], is_changed(s, k) ? part : 0))) return false;
+        if (!(half->args[k] = rvm__copy_member(a, s->args[k], is_changed(s, k) ? part_of(s->args[k], part) : NULL)))
+            return false;
     return half->args;
 }
 
 bool rvm__takes_parts(const stmt *s) {
-    bool all = by_parts((rvm_op)s->op), any = false;
+    bool all = rvm__acts_by_parts((rvm_op)s->op), any = false;
     for (uint32_t k = 0; k < s->nargs; k++) {
         any = any || (is_changed(s, k) && names_complex(s->args[k]));
         all = all && (!is_changed(s, k) || names_complex(s->args[k]));
@@ -156,8 +149,8 @@ bool rvm__takes_parts(const stmt *s) {
 }
 
 bool rvm__split_op(assembler *a, const stmt *s, stmt half[2]) {
-    const int first = rvm__is_inverse(s->op) ? 2 : 1;
-    return take_half(a, s, first, half) && take_half(a, s, 3 - first, half + 1);
+    const uint32_t first = rvm__is_inverse(s->op);
+    return take_half(a, s, first, half) && take_half(a, s, 1 - first, half + 1);
 }
 
 /* ---- lns: the same on logarithms ---- */

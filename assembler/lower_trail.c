@@ -67,13 +67,14 @@ void rvm__lower_set(gen *g, const stmt *s) {
 /* ---- drop ---- */
 
 void rvm__lower_drop(gen *g, const stmt *s) {
+    const var *leaves[RVM_MAX_PARAMS];
     if (!rvm__check_drop(g->a, s->args[0])) return;
     uint32_t mark = g->ntemps;
-    const bool complex = rvm__is_complex(s->args[0]->type);
-    for (int k = 0; k < (complex ? 2 : 1); k++) {
-        expr part = *s->args[0];
-        if (complex) part.u.var = part.u.var->part[k];
-        rvm__emit_drop(g, rvm__lower_place(g, &part), s->at);
+    const expr *whole = rvm__lower_subscripts(g, s->args[0]);
+    const uint32_t n = whole ? rvm__leaf_vars(whole->u.var, leaves, 0) : 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const expr leaf = rvm__leaf_of(whole, leaves[k]);
+        rvm__emit_drop(g, rvm__lower_part(g, &leaf), s->at);
     }
     rvm__unwind(g, mark);
 }

@@ -32,7 +32,7 @@ static int base_of(assembler *a, expr *e, int row, int want) {
             real = type;
         if (!rvm__is_complex(type)) continue;
         if (base != T_NONE && base != (int)rvm__part_type(type)) {
-            rvm__wrong(a, e, D_COMPLEX_MIX, rvm__type_text(T_COMPLEX + base), rvm__type_text(type), NULL);
+            rvm__wrong(a, e, D_COMPLEX_MIX, rvm__type_text(a, T_COMPLEX + base), rvm__type_text(a, type), NULL);
             return T_ERROR;
         }
         base = (int)rvm__part_type(type);
@@ -113,7 +113,7 @@ static void make(assembler *a, expr *e, bool lns) {
     const int type = e->kids[0]->type, part = rvm__is_real(type) ? type : (int)a->options.real;
     const bool is_number = type == T_LNS || rvm__is_complex(type);
     if (is_number && lns != (type == T_LNS)) {
-        rvm__wrong(a, e, D_MISMATCH, e->u.name->text, rvm__type_text(type), NULL);
+        rvm__wrong(a, e, D_MISMATCH, e->u.name->text, rvm__type_text(a, type), NULL);
         return;
     }
     rvm__become(e, e->kids[0]);

@@ -8,28 +8,13 @@
 static bool parse_param(parser *p, func *fn, param *out) {
     *out = (param){0};
     out->name = rvm__parse_new_name(p, fn->nparams ? "the name of a parameter" : "')' or the name of a parameter", &out->at);
-    if (!out->name || !rvm__expect(p, ":", "and a type behind the name of a parameter") ||
-        !rvm__parse_any_type(p, &out->type, &out->signature, &out->types))
-        return false;
-    if (!is_punct(&p->tok, "[")) return true;
-    span at = p->tok.at;
-    expr **dims;
-    uint32_t n;
-    rvm__lex_next(p);
-    if (!rvm__parse_parts(p, "]", &dims, &n, UINT8_MAX)) return false;
-    if (!n || n > RVM_MAX_DIMS) {
-        rvm__diag(p->a, at, D_DIMS, rvm__number(p->a, RVM_MAX_DIMS), NULL, NULL);
-        return false;
-    }
-    for (uint32_t k = 0; k < n; k++) out->dim[k] = dims[k];
-    out->ndim = (uint8_t)n;
-    return true;
+    return out->name && rvm__expect(p, ":", "and a type behind the name of a parameter") && rvm__parse_typed(p, &out->as);
 }
 
 static bool parse_params(parser *p, func *fn) {
-    param list[RVM_MAX_PARAMS];
+    param *list = rvm__arena(p->a, RVM_MAX_PARAMS * sizeof *list);
     bool good = true;
-    if (!rvm__expect(p, "(", "and the parameters behind the name of a function")) return false;
+    if (!list || !rvm__expect(p, "(", "and the parameters behind the name of a function")) return false;
     while (fn->nparams || !is_punct(&p->tok, ")")) {
         if (fn->nparams == RVM_MAX_PARAMS) {
             rvm__diag(p->a, p->tok.at, D_TOO_MANY, rvm__number(p->a, RVM_MAX_PARAMS), NULL, NULL);
@@ -142,7 +127,7 @@ static void parse_const(parser *p) {
         span at = p->tok.at;
         good = rvm__parse_type(p, &c->type);
         if (good && c->type >= RVM_TYPE_COUNT) {
-            rvm__diag(p->a, at, D_CONST_TYPE, rvm__type_text(c->type), NULL, NULL);
+            rvm__diag(p->a, at, D_CONST_TYPE, rvm__type_text(p->a, c->type), NULL, NULL);
             good = false;
         }
     }
@@ -167,8 +152,7 @@ static void parse_include(parser *p) {
         rvm__lex_skip_line(p);
         return;
     }
-    rvm__source_include(p->a, p->tok.u.name->text, p->tok.u.name->length, p->file, p->tok.at);
-    rvm__lex_next(p);
+    rvm__lex_next(p); /* scan.c has included it */
     rvm__expect_line(p);
 }
 
@@ -192,9 +176,11 @@ void rvm__parse_file(assembler *a, uint16_t file) {
             parse_const(p);
         else if (k == KW_include)
             parse_include(p);
+        else if (rvm__is_type_definition(p))
+            rvm__parse_record(p);
         else {
-            rvm__unexpected(p, k == KW_end ? "'fn', 'const' or 'include' (no block is open here)"
-                                           : "'fn', 'const' or 'include'");
+            rvm__unexpected(p, k == KW_end ? "'fn', 'const', 'type' or 'include' (no block is open here)"
+                                           : "'fn', 'const', 'type' or 'include'");
             rvm__lex_skip_line(p);
         }
     }

@@ -250,7 +250,8 @@ static bool take(stmt **out, stmt *s) {
 
 static bool parse_known(parser *p, stmt **out) {
     const uint8_t first = p->tok.u.name->keyword;
-    const bool name_of_place = rvm__update_op(&p->ahead) >= 0 || is_punct(&p->ahead, "[") || is_punct(&p->ahead, ":");
+    const bool name_of_place =
+        rvm__update_op(&p->ahead) >= 0 || is_punct(&p->ahead, "[") || is_punct(&p->ahead, ":") || rvm__names_member(p);
     const keyword word = first && !is_reserved(first) && name_of_place ? KW_NONE : (keyword)first;
     switch (word) {
     case KW_if: return take(out, parse_if(p));

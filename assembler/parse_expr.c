@@ -30,18 +30,50 @@ static expr *take_items(parser *p, expr_kind kind, name *n, span at, const char 
     return e;
 }
 
-/* .re or .im behind a name or an element */
-static expr *take_part(parser *p, expr *e) {
-    if (!e || !is_punct(&p->tok, ".")) return e;
-    const char *part = p->ahead.kind == K_NAME ? p->ahead.u.name->text : "";
-    e->part = !strcmp(part, "re") ? 1 : !strcmp(part, "im") ? 2 : 0;
+/* .u, behind so many subscripts */
+static bool take_selector(parser *p, selector ***end, uint32_t before) {
+    selector *m = rvm__arena(p->a, sizeof *m);
     rvm__lex_next(p);
-    if (!e->part) {
-        rvm__unexpected(p, "re or im behind '.'");
-        return NULL;
+    if (!m) return false;
+    if (p->tok.kind != K_NAME) {
+        rvm__unexpected(p, "the name of a member behind '.'");
+        return false;
     }
-    e->at = join(e->at, p->tok.at);
+    *m = (selector){.name = p->tok.u.name, .before = before};
+    **end = m;
+    *end = &m->next;
     rvm__lex_next(p);
+    return true;
+}
+
+/* Subscripts behind those that there are. */
+static bool take_subscripts(parser *p, expr *e) {
+    expr **items, **all;
+    uint32_t count;
+    rvm__lex_next(p);
+    if (!rvm__parse_parts(p, "]", &items, &count, (uint32_t)(UINT8_MAX - e->nkids))) return false;
+    if (!(all = rvm__arena(p->a, (e->nkids + count + 1) * sizeof *all))) return false;
+    if (e->nkids) memcpy(all, e->kids, e->nkids * sizeof *all);
+    e->kids = all;
+    e->kind = E_INDEX;
+    for (uint32_t k = 0; k < count; k++)
+        if (!adopt(p, e, e->nkids++, items[k])) return false;
+    return true;
+}
+
+/* x  x[i, j]  s.u  s.u[i]  pool[k].u[i] */
+static expr *parse_place(parser *p, name *n, span at) {
+    expr *e = rvm__expr_new(p->a, E_NAME, at, 0);
+    if (!e) return NULL;
+    selector **end = &e->selector;
+    e->u.name = n;
+    for (bool subscripts = false;;) {
+        const bool opens = is_punct(&p->tok, "[") && !subscripts;
+        if (!opens && !is_punct(&p->tok, ".")) break;
+        if (!(opens ? take_subscripts(p, e) : take_selector(p, &end, e->nkids))) return NULL;
+        subscripts = opens;
+        e->at = join(at, p->last);
+    }
     return e;
 }
 
@@ -53,17 +85,9 @@ static expr *parse_name(parser *p) {
         return NULL;
     }
     rvm__lex_next(p);
-    if (is_punct(&p->tok, "(")) {
-        rvm__lex_next(p);
-        return take_items(p, E_CALL, n, at, ")");
-    }
-    if (is_punct(&p->tok, "[")) {
-        rvm__lex_next(p);
-        return take_part(p, take_items(p, E_INDEX, n, at, "]"));
-    }
-    expr *e = rvm__expr_new(p->a, E_NAME, at, 0);
-    if (e) e->u.name = n;
-    return take_part(p, e);
+    if (!is_punct(&p->tok, "(")) return parse_place(p, n, at);
+    rvm__lex_next(p);
+    return take_items(p, E_CALL, n, at, ")");
 }
 
 static bool is_number(const parser *p) {

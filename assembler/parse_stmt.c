@@ -6,7 +6,7 @@
 
 stmt *rvm__stmt_new(parser *p, stmt_kind kind) {
     stmt *s = rvm__arena(p->a, sizeof *s);
-    if (s) *s = (stmt){.kind = (uint8_t)kind, .at = p->tok.at, .type = T_NONE, .row = -1};
+    if (s) *s = (stmt){.kind = (uint8_t)kind, .at = p->tok.at, .as.type = T_NONE, .row = -1};
     return s;
 }
 
@@ -19,6 +19,18 @@ void rvm__stmt_end(parser *p, stmt *s) {
 static bool last_of_line(parser *p, stmt *s) {
     if (!rvm__expect_line(p)) s->broken = true;
     return true;
+}
+
+/* What stands behind a word and blanks, from there. */
+static char behind_word(const parser *p, size_t at) {
+    while (at < p->size && (p->text[at] == '_' || p->text[at] == '\'' || isalnum((unsigned char)p->text[at]))) at++;
+    while (at < p->size && (p->text[at] == ' ' || p->text[at] == '\t')) at++;
+    return at < p->size ? p->text[at] : '\n';
+}
+
+bool rvm__names_member(const parser *p) {
+    const char next = is_punct(&p->ahead, ".") ? behind_word(p, p->pos) : '\n';
+    return next != '\n' && strchr(".[=+-*/^", next);
 }
 
 static void note_written(parser *p, const expr *e) {
@@ -50,23 +62,13 @@ static bool parse_let(parser *p, stmt **out) {
     if (!s->name || !tolerance(p, s)) return false;
     if (is_punct(&p->tok, ":")) {
         rvm__lex_next(p);
-        if (!rvm__parse_any_type(p, &s->type, &s->signature, &s->types)) return false;
-        if (is_punct(&p->tok, "[")) {
-            span at = p->tok.at;
-            uint32_t n;
-            rvm__lex_next(p);
-            if (!rvm__parse_parts(p, "]", &s->args, &n, UINT8_MAX)) return false;
-            if (!n || n > RVM_MAX_DIMS) {
-                rvm__diag(p->a, at, D_DIMS, rvm__number(p->a, RVM_MAX_DIMS), NULL, NULL);
-                return false;
-            }
-            s->nargs = s->ndim = (uint8_t)n;
-        }
+        if (!rvm__parse_typed(p, &s->as)) return false;
+        take_args(s, s->as.dim, s->as.ndim);
     }
     if (is_punct(&p->tok, "=")) {
         rvm__lex_next(p);
         if (!(s->expr = rvm__parse_expr(p))) return false;
-    } else if (s->type == T_NONE) {
+    } else if (s->as.type == T_NONE) {
         rvm__unexpected(p, "':' and a type, or '=' and a value");
         return false;
     }
@@ -207,10 +209,10 @@ static bool parse_reg(parser *p, stmt **out) {
     bool array = is_keyword(&p->tok, KW_arr);
     rvm__lex_next(p);
     s->name = rvm__parse_new_name(p, array ? "the name of an array" : "the name of a register", &s->name_at);
-    if (!s->name || !rvm__expect(p, ":", "and a type") || !rvm__parse_type(p, &s->type)) return false;
+    if (!s->name || !rvm__expect(p, ":", "and a type") || !rvm__parse_type(p, &s->as.type)) return false;
     if (array) {
         if (!rvm__expect(p, "[", "and ']', with a comma between two dimensions")) return false;
-        for (s->ndim = 1; is_punct(&p->tok, ",") && s->ndim < RVM_MAX_DIMS; s->ndim++) rvm__lex_next(p);
+        for (s->as.ndim = 1; is_punct(&p->tok, ",") && s->as.ndim < RVM_MAX_DIMS; s->as.ndim++) rvm__lex_next(p);
         if (!rvm__expect(p, "]", "behind the dimensions")) return false;
     }
     rvm__stmt_end(p, s);
@@ -243,17 +245,9 @@ static bool unknown_statement(parser *p) {
     return false;
 }
 
-/* Of a name and '.': is it a part, .re or .im, rather than a row? */
-static bool names_part(const parser *p) {
-    const char *at = p->text + p->pos;
-    const bool part = p->size - p->pos >= 2 && (!memcmp(at, "re", 2) || !memcmp(at, "im", 2));
-    const char after = part && p->size - p->pos > 2 ? at[2] : ' ';
-    return part && !strchr("_'", after) && !isalnum((unsigned char)after);
-}
-
 static bool parse_named(parser *p, stmt **out) {
     const token *next = &p->ahead;
-    if (is_punct(next, ".") && names_part(p)) return parse_update(p, out);
+    if (is_punct(next, ".") && rvm__names_member(p)) return parse_update(p, out);
     if (is_punct(next, ":")) return parse_label(p, out);
     if (is_punct(next, ".")) return parse_raw_update(p, out);
     if (rvm__update_op(next) >= 0 || is_punct(next, "[")) return parse_update(p, out);

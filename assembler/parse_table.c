@@ -106,9 +106,8 @@ void rvm__parse_type_directive(parser *p) {
     rvm__lex_next(p);
     if (type) {
         uint32_t before = p->a->program->nsignatures;
-        uint8_t t;
         uint16_t signature;
-        good = rvm__parse_any_type(p, &t, &signature, NULL);
+        good = rvm__parse_signature(p, &signature);
         if (good && signature != before + 1) rvm__diag(p->a, at, D_RAW_AGAIN, "type", NULL, NULL);
     } else
         good = read_variant(p, at);

@@ -18,25 +18,148 @@ static bool parse_base(parser *p, uint8_t *type) {
     return rvm__expect(p, ")", "behind the type of the parts");
 }
 
-bool rvm__parse_type(parser *p, uint8_t *type) {
+/* What a word means where a type stands. False: nothing, which was not told. */
+static bool find_type(parser *p, const name *n, typed *out) {
+    const int number = rvm__number_type(p->a, n);
+    if (n->bound) *out = *n->bound;
+    if (n->type >= 0 || number >= 0) out->type = (uint8_t)(n->type >= 0 ? n->type : number);
+    if (n->record) out->type = n->record->type;
+    return n->bound || n->type >= 0 || number >= 0 || n->record;
+}
+
+/* State'shadow: the type of a State's shadows. */
+static const name *behind_tick(parser *p, const name *n, bool *shadow) {
+    const char *at = strchr(n->text, '\'');
+    *shadow = at && !strcmp(at, "'shadow");
+    return *shadow ? rvm__intern(p->a, n->text, (size_t)(at - n->text)) : n;
+}
+
+static bool take_shadow(parser *p, const name *n, span at, typed *out) {
+    const int type = rvm__shadow_type(p->a, out->type);
+    if (type == T_NONE) rvm__diag(p->a, at, D_NO_SHADOW, n->text, NULL, NULL);
+    out->type = (uint8_t)type;
+    return type != T_NONE && type != T_ERROR;
+}
+
+static bool read_record(assembler *a, record *r);
+
+static bool is_read(parser *p, const name *n, span at) {
+    record *r = n->record;
+    if (!r || r->state == 2) return true;
+    if (r->state == 1) {
+        rvm__diag(p->a, at, D_TYPE_CYCLE, n->text, NULL, NULL);
+        r->state = 3;
+    }
+    return r->state != 3 && read_record(p->a, r);
+}
+
+/* State(n, 2 * n) */
+static bool parse_lengths(parser *p, typed *out) {
+    if (!is_punct(&p->tok, "(")) return true;
+    rvm__lex_next(p);
+    return rvm__parse_parts(p, ")", &out->lengths, &out->nlengths, MAX_LENGTHS);
+}
+
+static bool parse_word(parser *p, typed *out) {
+    bool shadow = false;
+    *out = (typed){.type = T_NONE};
     if (p->tok.kind != K_NAME) {
         rvm__unexpected(p, "a type (i64, f64, f32, fix, real, complex or lns)");
         return false;
     }
-    const name *n = p->tok.u.name;
-    if (n->type >= 0) {
-        *type = (uint8_t)n->type;
-        rvm__lex_next(p);
-        return true;
+    const span at = p->tok.at;
+    const name *n = behind_tick(p, p->tok.u.name, &shadow);
+    if (!n || !find_type(p, n, out)) {
+        if (n) rvm__diag(p->a, at, D_UNKNOWN_TYPE, n->text, rvm__near(p->a, n, NEAR_TYPE), NULL);
+        return false;
     }
-    const int number = rvm__number_type(p->a, n);
-    if (number >= 0) {
-        *type = (uint8_t)number;
-        rvm__lex_next(p);
-        return number == T_LNS || parse_base(p, type);
+    if (!is_read(p, n, at)) return false;
+    rvm__lex_next(p);
+    if (rvm__is_complex(out->type) && !n->bound && !parse_base(p, &out->type)) return false;
+    if (n->record && !parse_lengths(p, out)) return false;
+    return !shadow || take_shadow(p, n, at, out);
+}
+
+bool rvm__parse_type(parser *p, uint8_t *type) {
+    typed as;
+    const bool good = parse_word(p, &as);
+    *type = as.type;
+    return good;
+}
+
+/* The dimensions behind a type, before those that it has itself. */
+static bool parse_dims(parser *p, typed *out) {
+    if (!is_punct(&p->tok, "[")) return true;
+    const span at = p->tok.at;
+    expr **dims;
+    uint32_t n;
+    rvm__lex_next(p);
+    if (!rvm__parse_parts(p, "]", &dims, &n, UINT8_MAX)) return false;
+    if (!n || n + out->ndim > RVM_MAX_DIMS) {
+        rvm__diag(p->a, at, D_DIMS, rvm__number(p->a, RVM_MAX_DIMS), NULL, NULL);
+        return false;
     }
-    rvm__diag(p->a, p->tok.at, D_UNKNOWN_TYPE, n->text, rvm__near(p->a, n, NEAR_TYPE), NULL);
-    return false;
+    memmove(out->dim + n, out->dim, out->ndim * sizeof *out->dim);
+    memcpy(out->dim, dims, n * sizeof *dims);
+    out->ndim = (uint8_t)(out->ndim + n);
+    return true;
+}
+
+/* ---- records ---- */
+
+static bool parse_member(parser *p, const member *list, uint32_t n, member *out) {
+    span at;
+    *out = (member){.name = rvm__parse_new_name(p, n ? "the name of a member" : "')' or the name of a member", &at)};
+    if (!out->name || !rvm__expect(p, ":", "and a type behind the name of a member")) return false;
+    for (uint32_t k = 0; k < n; k++)
+        if (list[k].name == out->name) {
+            rvm__diag(p->a, at, D_MEMBER_AGAIN, out->name->text, NULL, NULL);
+            return false;
+        }
+    if (!strcmp(out->name->text, "re") || !strcmp(out->name->text, "im") || !strcmp(out->name->text, "log")) {
+        rvm__diag(p->a, at, D_MEMBER_OWN, out->name->text, NULL, NULL);
+        return false;
+    }
+    return parse_word(p, &out->as) && parse_dims(p, &out->as);
+}
+
+/* Behind its name. */
+static bool parse_members(parser *p, record *r) {
+    member *list = rvm__arena(p->a, RVM_MAX_PARAMS * sizeof *list);
+    uint32_t n = 0;
+    if (!list || !rvm__expect(p, "=", "and the members") || !rvm__expect(p, "(", "and the members")) return false;
+    for (;; rvm__lex_next(p)) {
+        if (n == RVM_MAX_PARAMS) {
+            rvm__diag(p->a, p->tok.at, D_TOO_MANY, rvm__number(p->a, RVM_MAX_PARAMS), NULL, NULL);
+            return false;
+        }
+        if (!parse_member(p, list, n, list + n)) return false;
+        n++;
+        if (!is_punct(&p->tok, ",")) break;
+    }
+    return rvm__expect(p, ")", "or ',' behind a member") && rvm__record_finish(p->a, r, list, n);
+}
+
+/* From where its definition stands. */
+static bool read_record(assembler *a, record *r) {
+    parser state, *p = &state;
+    r->state = 1;
+    rvm__lex_start(p, a, r->at.file);
+    rvm__lex_seek(p, r->offset, r->at.line);
+    rvm__lex_next(p);
+    rvm__lex_next(p);
+    const bool good = parse_members(p, r) && r->state != 3 && rvm__expect_line(p);
+    r->state = good ? 2 : 3;
+    return good;
+}
+
+bool rvm__parse_record(parser *p) {
+    record *r = p->ahead.u.name->record;
+    const bool own = r && r->offset == p->tok.offset && r->at.file == p->file;
+    const bool good = !own || r->state == 2 || (!r->state && read_record(p->a, r));
+    while (good && p->tok.kind != K_LINE && p->tok.kind != K_EOF) rvm__lex_next(p);
+    if (!good) rvm__lex_skip_line(p);
+    return good;
 }
 
 /* ---- of function values ---- */
@@ -53,7 +176,7 @@ static rvm_role parse_role(parser *p) {
 }
 
 /* [], [,], [n], [n, 3]: only how many dimensions there are. */
-static bool parse_dims(parser *p, uint8_t *ndim) {
+static bool count_dims(parser *p, uint8_t *ndim) {
     span at = p->tok.at;
     uint32_t n = 1;
     rvm__lex_next(p);
@@ -65,27 +188,45 @@ static bool parse_dims(parser *p, uint8_t *ndim) {
             return false;
         }
     }
-    if (n > RVM_MAX_DIMS) {
+    if (n + *ndim > RVM_MAX_DIMS) {
         rvm__diag(p->a, at, D_DIMS, rvm__number(p->a, RVM_MAX_DIMS), NULL, NULL);
         return false;
     }
-    *ndim = (uint8_t)n;
+    *ndim = (uint8_t)(*ndim + n);
     rvm__lex_next(p);
     return true;
 }
 
+static bool parse_any(parser *p, typed *out);
+
 static bool parse_signature_param(parser *p, rvm_param *out) {
+    typed as;
     *out = (rvm_param){.role = (uint8_t)parse_role(p)};
-    if (!rvm__parse_any_type(p, &out->type, &out->signature, NULL)) return false;
-    return !is_punct(&p->tok, "[") || parse_dims(p, &out->ndim);
+    if (!parse_any(p, &as) || (is_punct(&p->tok, "[") && !count_dims(p, &as.ndim))) return false;
+    out->type = as.type;
+    out->ndim = as.ndim;
+    out->signature = as.signature;
+    uint32_t n;
+    const leaf_type *leaves = rvm__leaves(p->a, as.type, &n);
+    for (uint32_t k = 0; k < n; k++)
+        if (as.ndim + leaves[k].ndim > RVM_MAX_DIMS) {
+            rvm__diag(p->a, p->last, D_DIMS, rvm__number(p->a, RVM_MAX_DIMS), NULL, NULL);
+            return false;
+        }
+    return true;
 }
 
-/* As the program has it: a complex is two reals, an lns is one. How many it is. */
-static uint32_t split_param(rvm_param *q) {
-    const bool complex = rvm__is_complex(q->type);
-    q->type = (uint8_t)rvm__part_type(q->type);
-    if (complex) q[1] = q[0];
-    return complex ? 2 : 1;
+/* As the program has it: the leaves of a record, the real of an lns. How many it is, of which `room` fit. */
+static uint32_t split_param(const assembler *a, rvm_param *q, uint32_t room) {
+    const rvm_param whole = *q;
+    uint32_t n;
+    const leaf_type *leaves = rvm__leaves(a, whole.type, &n);
+    for (uint32_t k = 0; k < n && k < room; k++) {
+        q[k] = whole;
+        q[k].type = (uint8_t)rvm__part_type(leaves[k].type);
+        q[k].ndim = (uint8_t)(whole.ndim + leaves[k].ndim);
+    }
+    return n;
 }
 
 /* Behind `fn`. */
@@ -96,41 +237,50 @@ static bool parse_signature(parser *p, uint16_t *signature, const uint8_t **type
     span at = p->tok.at;
     *types = NULL;
     if (!params || !list || !rvm__expect(p, "(", "and the types of the parameters")) return false;
-    while (n || !is_punct(&p->tok, ")")) {
-        if (n >= RVM_MAX_SIGNATURE_PARAMS) {
+    while (count || !is_punct(&p->tok, ")")) {
+        if (n >= RVM_MAX_SIGNATURE_PARAMS || count == RVM_MAX_PARAMS) {
             rvm__diag(p->a, at, D_TOO_MANY, rvm__number(p->a, RVM_MAX_SIGNATURE_PARAMS), NULL, NULL);
             return false;
         }
         if (!parse_signature_param(p, params + n)) return false;
         list[count++] = params[n].type;
         if (params[n].type >= RVM_TYPE_COUNT) *types = list;
-        n += split_param(params + n);
+        n += split_param(p->a, params + n, RVM_MAX_PARAMS - n);
+        if (n > RVM_MAX_SIGNATURE_PARAMS) break;
         if (!is_punct(&p->tok, ",")) break;
         rvm__lex_next(p);
     }
-    if (!rvm__expect(p, ")", "or ',' behind the type of a parameter")) return false;
     if (n > RVM_MAX_SIGNATURE_PARAMS) {
         rvm__diag(p->a, at, D_TOO_MANY, rvm__number(p->a, RVM_MAX_SIGNATURE_PARAMS), NULL, NULL);
         return false;
     }
+    if (!rvm__expect(p, ")", "or ',' behind the type of a parameter")) return false;
     int64_t k = rvm__program_add_signature(p->a->program, params, n);
     if (k < 0) rvm__fn_limit(p->a, at, k);
     *signature = (uint16_t)(k + 1);
     return k >= 0;
 }
 
-bool rvm__parse_any_type(parser *p, uint8_t *type, uint16_t *signature, const uint8_t **types) {
-    const uint8_t *none;
-    *signature = 0;
-    if (types) *types = NULL;
-    if (!is_keyword(&p->tok, KW_fn)) return rvm__parse_type(p, type);
+static bool parse_any(parser *p, typed *out) {
+    if (!is_keyword(&p->tok, KW_fn)) return parse_word(p, out);
+    *out = (typed){.type = RVM_I64};
     if (p->depth++ >= MAX_NESTING) {
         rvm__diag(p->a, p->tok.at, D_NESTING, rvm__number(p->a, MAX_NESTING), NULL, NULL);
         return false;
     }
     rvm__lex_next(p);
-    *type = RVM_I64;
-    bool good = parse_signature(p, signature, types ? types : &none);
+    bool good = parse_signature(p, &out->signature, &out->types);
     p->depth--;
     return good;
+}
+
+bool rvm__parse_typed(parser *p, typed *out) {
+    return parse_any(p, out) && parse_dims(p, out);
+}
+
+bool rvm__parse_signature(parser *p, uint16_t *signature) {
+    typed as;
+    if (!parse_any(p, &as)) return false;
+    *signature = as.signature;
+    return true;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 void rvm__lower_reg(gen *g, const stmt *s) {
-    var *v = rvm__declare(g, s->name, V_LOCAL, s->type, s->ndim, s->name_at);
+    var *v = rvm__declare(g, s->name, V_LOCAL, &s->as, s->name_at);
     if (v && !g->a->oom) rvm__gen_var(g, v);
 }
 
@@ -33,11 +33,11 @@ static bool check_array_name(gen *g, raw_op *r, expr *e) {
 static bool check_typed_place(gen *g, raw_op *r, expr *e, bool change) {
     if (!rvm__check_place(g->a, e, change)) return false;
     if (!(r->info->types >> e->type & 1) && !(e->type == T_LNS && rvm__op_on_lns(g->a, (rvm_op)r->s->op) >= 0)) {
-        rvm__diag(g->a, e->at, D_OP_TYPE, r->info->name, rvm__type_text(e->type), NULL);
+        rvm__diag(g->a, e->at, D_OP_TYPE, r->info->name, rvm__type_text(g->a, e->type), NULL);
         return false;
     }
     if (r->type >= 0 && r->type != e->type) {
-        rvm__diag(g->a, e->at, D_MISMATCH, rvm__type_text(r->type), rvm__type_text(e->type), NULL);
+        rvm__diag(g->a, e->at, D_MISMATCH, rvm__type_text(g->a, r->type), rvm__type_text(g->a, e->type), NULL);
         return false;
     }
     r->type = e->type;
@@ -100,7 +100,7 @@ static bool check_register(gen *g, const raw_op *r, expr *e) {
 
 /* What goes onto the trail: a place, or a whole array. */
 static bool check_dropped(gen *g, raw_op *r, expr *e) {
-    if (e->kind == E_NAME && e->u.name->var && e->u.name->var->ndim) return check_array_name(g, r, e);
+    if (e->kind == E_NAME && rvm__names_whole(e)) return check_array_name(g, r, e);
     return rvm__check_place(g->a, e, true);
 }
 
@@ -238,7 +238,7 @@ static bool check_raw_update(gen *g, const stmt *s) {
     if (type == T_ERROR) return false;
     if (!rvm__row_types((rvm_row)s->row, (rvm_type)y->type, (rvm_type)type, operand) ||
         !rvm__update_legal((rvm_op)s->op, (rvm_row)s->row, (rvm_type)y->type)) {
-        rvm__diag(g->a, s->at, D_ROW_TYPE, family, row->name, rvm__type_text(y->type));
+        rvm__diag(g->a, s->at, D_ROW_TYPE, family, row->name, rvm__type_text(g->a, y->type));
         return false;
     }
     for (uint32_t k = 1; k <= row->arity; k++) {

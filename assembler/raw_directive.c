@@ -10,7 +10,7 @@ static bool parse_machine_type(parser *p, uint8_t *type) {
     const span at = p->tok.at;
     if (!rvm__parse_type(p, type)) return false;
     if (*type < RVM_TYPE_COUNT) return true;
-    rvm__diag(p->a, at, D_RAW_TYPE, rvm__type_text(*type), NULL, NULL);
+    rvm__diag(p->a, at, D_RAW_TYPE, rvm__type_text(p->a, *type), NULL, NULL);
     return false;
 }
 
@@ -52,16 +52,17 @@ static bool read_array(raw_fn *r) {
     return true;
 }
 
-/* A name of a parameter or symbol: a word, or two with a point between. */
+/* A name of a parameter or symbol: a word, or several with points between. */
 static bool take_place_name(raw_fn *r, name **out) {
     name *tail;
+    char text[MAX_TICKED];
     if (!rvm__raw_word(r, out)) return false;
-    if (!is_punct(&r->p.tok, ".")) return true;
-    rvm__lex_next(&r->p);
-    if (!rvm__raw_word(r, &tail)) return false;
-    char text[2 * MAX_NAME + 2];
-    const int length = snprintf(text, sizeof text, "%s.%s", (*out)->text, tail->text);
-    *out = rvm__intern(r->p.a, text, (size_t)length);
+    while (*out && is_punct(&r->p.tok, ".")) {
+        rvm__lex_next(&r->p);
+        if (!rvm__raw_word(r, &tail)) return false;
+        const size_t length = (size_t)snprintf(text, sizeof text, "%s.%s", (*out)->text, tail->text);
+        *out = rvm__intern(r->p.a, text, length < sizeof text ? length : sizeof text - 1);
+    }
     return *out;
 }
 
@@ -69,7 +70,6 @@ static bool read_param(raw_fn *r) {
     parser *p = &r->p;
     rvm_function *f = r->g.f;
     rvm_param q = {0};
-    uint8_t type;
     name *n;
     if (!take_place_name(r, &n)) return false;
     span at = p->tok.at;
@@ -77,7 +77,7 @@ static bool read_param(raw_fn *r) {
     if (!rvm__raw_slot(r, array ? "@" : "%", array ? f->narrays : f->nregs, &q.index)) return false;
     q.type = array ? f->arrays[q.index].type : f->reg_type[q.index];
     if (array && !rvm__raw_subscripts(r, q.dim, &q.ndim)) return false;
-    if (is_keyword(&p->tok, KW_fn) && !rvm__parse_any_type(p, &type, &q.signature, NULL)) return false;
+    if (is_keyword(&p->tok, KW_fn) && !rvm__parse_signature(p, &q.signature)) return false;
     if (q.index != r->next[array]++ || f->nparams >= RVM_MAX_PARAMS || (array && q.ndim != f->arrays[q.index].ndim)) {
         rvm__diag(p->a, at, D_RAW_PARAM, NULL, NULL, NULL);
         return false;

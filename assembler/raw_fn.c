@@ -156,11 +156,13 @@ static void describe(assembler *a, func *fn, const rvm_function *f) {
     fn->nparams = f->nparams;
     for (uint32_t k = 0; k < f->nparams; k++) {
         const rvm_param *q = f->params + k;
+        uint16_t *place = rvm__arena(a, sizeof *place);
+        if (!place) return;
+        *place = (uint16_t)k;
         fn->params[k] = (param){.name = rvm__intern(a, q->name, strlen(q->name)),
-                                .type = q->type,
-                                .ndim = q->ndim,
+                                .as = {.type = q->type, .ndim = q->ndim},
                                 .at = fn->at,
-                                .place = {(uint16_t)k}};
+                                .place = place};
     }
 }
 

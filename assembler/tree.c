@@ -35,6 +35,19 @@ expr *rvm__tree_copy(assembler *a, const expr *e) {
     return copy;
 }
 
+expr *rvm__copy_member(assembler *a, const expr *e, name *own) {
+    expr *copy = rvm__tree_copy(a, e);
+    selector **end = copy ? &copy->selector : NULL;
+    if (!copy || !own) return copy;
+    for (const selector *m = e->selector; m; m = m->next, end = &(*end)->next) {
+        if (!(*end = rvm__arena(a, sizeof **end))) return NULL;
+        **end = (selector){.name = m->name, .before = m->before};
+    }
+    if (!(*end = rvm__arena(a, sizeof **end))) return NULL;
+    **end = (selector){.name = own};
+    return copy;
+}
+
 /* ---- what a node becomes ---- */
 
 void rvm__failed(expr *e) {
@@ -89,9 +102,14 @@ bool rvm__is_whole(const expr *e) {
 
 /* ---- places in expressions ---- */
 
-/* A complex and its parts have places in common. */
+static bool is_within(const var *v, const var *w) {
+    while (v && v != w) v = v->whole;
+    return v;
+}
+
+/* A record and its members have places in common. */
 static bool shares(const var *v, const var *w) {
-    return v == w || v->whole == w || w->whole == v;
+    return is_within(v, w) || is_within(w, v);
 }
 
 bool rvm__mentions(const expr *e, const var *v) {

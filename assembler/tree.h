@@ -38,6 +38,8 @@ typedef struct name {
     struct var *var; /* visible now */
     struct func *func;
     struct constant *constant;
+    struct record *record;     /* a type that a source declares */
+    const struct typed *bound; /* a type that a generic function is made for */
     struct label *label;       /* of the function being lowered, when its owner is */
     const struct func *writer; /* the function being lowered, when it changes a place of this name */
     const struct stmt *region; /* undone.c: the last that names it */
@@ -56,8 +58,17 @@ typedef struct exact {
 /* ---- expressions ---- */
 
 /* Beside rvm_type: constants without a type yet; no value; the types that numbers.def turns into reals, complex + its
- * parts'. */
-enum { T_INT = RVM_TYPE_COUNT, T_REAL, T_ERROR, T_NONE, T_LNS, T_COMPLEX };
+ * parts'; then a number for each type that the sources declare. From T_COMPLEX on a type is a record. */
+enum {
+    T_INT = RVM_TYPE_COUNT,
+    T_REAL,
+    T_ERROR,
+    T_NONE,
+    T_LNS,
+    T_COMPLEX,
+    T_STATE = T_COMPLEX + RVM_TYPE_COUNT,
+    MAX_RECORDS = UINT8_MAX - T_COMPLEX
+};
 
 typedef enum expr_kind {
     E_EXACT,  /* exact: a constant, T_INT where it is written as a whole number, else T_REAL */
@@ -81,10 +92,17 @@ typedef enum expr_kind {
     E_ERROR
 } expr_kind;
 
+/* .u behind a name or its subscripts, of which `before` stand before it. */
+typedef struct selector {
+    struct selector *next;
+    struct name *name;
+    uint32_t before;
+} selector;
+
 typedef struct expr {
     uint8_t kind, type, nkids;
-    uint8_t op;   /* operator, or row */
-    uint8_t part; /* of E_NAME, E_INDEX: 1 .re, 2 .im */
+    uint8_t op;         /* operator, or row */
+    selector *selector; /* of E_NAME, E_INDEX: members, from the whole inward */
     uint16_t depth;
     uint16_t signature;   /* of a function value, an i64: 1 + its type; else 0 */
     const uint8_t *types; /* of a function value's parameters, where some are
@@ -104,6 +122,43 @@ typedef struct expr {
     } u;
     struct expr **kids;
 } expr;
+
+/* ---- types ---- */
+
+/* A type as it stands somewhere, of a parameter, a let or a member. */
+typedef struct typed {
+    uint8_t type, ndim;
+    uint16_t signature;   /* of a function value, an i64: 1 + its type; else 0 */
+    const uint8_t *types; /* as in expr */
+    uint32_t nlengths;
+    expr **lengths; /* of a record: State(n, 2 * n), in the order of its lengths; NULL: under the names that these have */
+    expr *dim[RVM_MAX_DIMS];
+} typed;
+
+typedef struct member {
+    struct name *name;
+    typed as;
+} member;
+
+/* What a record comes down to: a type that is none, and the dimensions that it has within the record. */
+typedef struct leaf {
+    uint8_t type, ndim;
+} leaf_type;
+
+/* A type of several parts: complex, or what `type` declares. */
+typedef struct record {
+    struct name *name;
+    span at; /* of the name */
+    size_t offset;
+    uint8_t type;     /* its number */
+    uint8_t state;    /* 0 not read yet, 1 being read, 2 read, 3 wrong, which was told */
+    uint8_t shadow;   /* type of its derivatives, which has no integers; 0: not made yet */
+    bool shadows;     /* it is one of another record */
+    uint32_t longest; /* characters of its longest leaf's name, with the points */
+    uint32_t nmembers, nleaves;
+    member *members;
+    leaf_type *leaves;
+} record;
 
 /* ---- statements ---- */
 
@@ -130,7 +185,7 @@ typedef struct callee {
 } callee;
 
 typedef enum stmt_kind {
-    S_LET,    /* name, type, dims in args, expr, tolerance */
+    S_LET,    /* name, as, expr, tolerance */
     S_UPDATE, /* op, row (-1: the expression's own), args[0] target, expr or args[1..] */
     S_OP,     /* op, args */
     S_CALL,   /* op, callee, args */
@@ -140,7 +195,7 @@ typedef enum stmt_kind {
     S_REGION, /* body, other */
     S_UNCHECKED,
     S_LABEL, /* name */
-    S_REG,   /* name, type; ndim for arr */
+    S_REG,   /* name, as */
     S_SET,   /* args[0] target, expr, post: a condition */
     S_DROP,  /* args[0] */
     S_WHILE, /* expr, body */
@@ -148,11 +203,10 @@ typedef enum stmt_kind {
 
 typedef struct stmt {
     struct stmt *next;
-    uint8_t kind, op, type, ndim, flags;
+    uint8_t kind, op, flags;
     int16_t row;
     uint16_t nargs;
-    uint16_t signature;   /* of what let makes */
-    const uint8_t *types; /* and of its parameters, as in expr */
+    typed as; /* of what let or reg makes */
     span at;
     struct name *name;
     span name_at;
@@ -181,17 +235,17 @@ typedef struct var {
     uint32_t from;        /* first instruction where the name holds */
     stmt *let;            /* to be released at the end of its scope */
     span at;
-    struct var *part[2], *whole; /* of a complex: its real and imaginary part, which know it */
+    expr *dim[RVM_MAX_DIMS]; /* of an array */
+    const member *member;    /* that it is of `whole` */
+    struct var **part, *whole;
+    uint32_t nparts; /* of a record: its members, which know it */
 } var;
 
 typedef struct param {
     struct name *name;
-    uint8_t type, ndim;
-    uint16_t signature;
-    const uint8_t *types; /* as in expr */
+    typed as;
     span at;
-    uint16_t place[2]; /* among those of the program's function: of a complex, its parts */
-    expr *dim[RVM_MAX_DIMS];
+    uint16_t *place; /* of each leaf, among those of the program's function */
 } param;
 
 /* A name that a function's statements may change; collected while parsing. */

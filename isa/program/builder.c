@@ -116,10 +116,13 @@ bool rvm__is_word(const char *name, size_t length) {
 }
 
 bool rvm__is_place_name(const char *name, size_t length) {
-    const char *point = memchr(name, '.', length);
-    if (!point) return rvm__is_word(name, length);
-    const size_t head = (size_t)(point - name);
-    return rvm__is_word(name, head) && rvm__is_word(point + 1, length - head - 1);
+    const char *point;
+    for (; (point = memchr(name, '.', length)); name = point + 1) {
+        const size_t head = (size_t)(point - name);
+        if (!rvm__is_word(name, head)) return false;
+        length -= head + 1;
+    }
+    return rvm__is_word(name, length);
 }
 
 static uint64_t name_hash(const void *owner, uint32_t k) {

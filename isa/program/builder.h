@@ -10,7 +10,7 @@
  * A file added twice is one file. */
 rvm_program *rvm__program_new(const rvm_allocator *al);
 bool rvm__is_word(const char *name, size_t length);
-bool rvm__is_place_name(const char *name, size_t length); /* a word, or two with a point between: z.re */
+bool rvm__is_place_name(const char *name, size_t length); /* words with points between: z.re, s.z.re */
 int64_t rvm__program_find(const rvm_program *p, const char *name, size_t length); /* function or -1 */
 int64_t rvm__program_add_file(rvm_program *p, const char *name);
 int64_t rvm__program_add_function(rvm_program *p, const char *name, size_t length);

@@ -42,7 +42,7 @@ rvm_status rvm_program_param(const rvm_program *p, uint32_t fn, uint32_t i, rvm_
 }
 
 bool rvm__is_part(const char *name, const char *part, int *stem, const char **rest) {
-    const char *point = strchr(name, '.');
+    const char *point = strrchr(name, '.');
     const size_t length = strlen(part);
     if (!point || strncmp(point + 1, part, length) != 0) return false;
     *stem = (int)(point - name);
@@ -53,7 +53,8 @@ bool rvm__is_part(const char *name, const char *part, int *stem, const char **re
 /* The parameter that is STEM "." PART REST, of the same type and dimensions as q; else i. */
 static uint32_t partner(const rvm_function *f, uint32_t i, const char *part) {
     const rvm_param *q = &f->params[i];
-    const size_t stem = strcspn(q->name, ".") + 1, length = strlen(part);
+    const char *point = strrchr(q->name, '.');
+    const size_t stem = point ? (size_t)(point - q->name) + 1 : strlen(q->name), length = strlen(part);
     for (uint32_t k = 0; k < f->nparams; k++) {
         const rvm_param *o = &f->params[k];
         if (o->type == q->type && o->ndim == q->ndim && !strncmp(o->name, q->name, stem) &&
