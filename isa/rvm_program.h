@@ -300,6 +300,22 @@ RVM_API rvm_status rvm_program_derive(const rvm_program *p, const char *name, rv
  * rvm_program_transform takes. Errors: USAGE, ARGUMENT (an i64 is active), MEMORY. */
 RVM_API rvm_status rvm_program_close_active(const rvm_program *p, uint32_t fn, uint8_t *active, rvm_error *err);
 
+/* ---- loops that run again from snapshots ----
+ * With rvm_options.checkpoints a gradient keeps no trail of a loop's trips, but a few states of what the loop changes. */
+typedef struct rvm_checkpointed {
+    uint32_t fn, line, column; /* where the loop stands */
+    const char *function, *file;
+    const char *why;  /* NULL: it is run again; else why not, a static string: "it uses the stack" */
+    uint32_t changes; /* registers and arrays from outside of the loop that its trips change: a state */
+    uint32_t reads;   /* that they only read, or only add to */
+} rvm_checkpointed;
+/* Loops of fn, and of what it may call, whose trips leave something on the trail, as they stand in the text: the outermost
+ * that can be run again, and those around which cannot. Where a trip leaves a few values only, the run itself decides which
+ * takes less memory, snapshots or the trail. out: room for `most`; *n: how many there are. out may be NULL where most is 0.
+ * Errors: USAGE (no function has this number), MEMORY. */
+RVM_API rvm_status rvm_program_checkpointed(const rvm_program *p, int64_t fn, rvm_checkpointed *out, uint32_t most,
+                                            uint32_t *n, rvm_error *err);
+
 /* ---- constants ----
  * What a function only reads may be given once and for all: an engine that compiles then knows it. */
 typedef struct rvm_constant {

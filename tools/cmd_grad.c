@@ -143,6 +143,7 @@ rvm_status command_GRAD(tool *t) {
     if (!st) st = only_check(t, &gradient, NULL, NULL);
     if (st) goto done;
     points_note_active(t);
+    checkpoints_note(t);
     arg_set_shadow(&t->v.arg[of], element, rvm_scalar_from_double(t->v.info[of].type, 1));
     st = forward_and_sweep(t, &after);
     if (!st && t->o.undo) st = undo(t, &after, of, element, &apart);
@@ -194,6 +195,7 @@ rvm_status command_VJP(tool *t) {
     if (!st) st = tool_read_shadows(t, real, &t->o.seed, "--seed", "weight");
     if (!st) st = only_check(t, &gains, NULL, NULL);
     if (!st) points_note_active(t);
+    if (!st) checkpoints_note(t);
     if (!st) st = forward_and_sweep(t, &after);
     if (st) goto done;
     exactly_note_nan(t, has_nan(t, &after, real));

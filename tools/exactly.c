@@ -43,7 +43,7 @@ static void say(const tool *t, const rvm_error *e) {
 }
 
 bool exactly_again(tool *t, rvm_status *st) {
-    if (t->o.exact || t->o.no_exact || !is_from_rounding(t, *st)) return false;
+    if (t->o.exact || t->o.no_exact || t->o.checkpoints || !is_from_rounding(t, *st)) return false;
     say(t, &t->err);
     t->rerun = t->err;
     t->o.exact = true;

@@ -31,11 +31,22 @@ rvm_status tool_asm_options(tool *t, rvm_asm_options *o) {
     return tool_fail(t, RVM_ERR_USAGE, "--real takes f64, f32 or fix, not `%s`", t->o.real);
 }
 
+static rvm_status check_checkpoints(tool *t) {
+    const char *against = t->o.exact ? "--exact" : t->o.undo ? "--undo" : t->o.profile ? "--profile" : NULL;
+    if (!option_given(&t->o, checkpoints)) return RVM_OK;
+    if (!t->o.checkpoints || t->o.checkpoints > INT32_MAX)
+        return tool_fail(t, RVM_ERR_USAGE, "--checkpoints S keeps S states of a loop: from 1 to %d", INT32_MAX);
+    if (against) return tool_fail(t, RVM_ERR_USAGE, "--checkpoints does not go with %s", against);
+    return RVM_OK;
+}
+
 rvm_status tool_options(tool *t, rvm_options *o) {
     *o = rvm_options_default();
     if (t->o.depth > UINT32_MAX) return tool_fail(t, RVM_ERR_USAGE, "--depth is at most %u", UINT32_MAX);
     if (option_given(&t->o, depth) && !t->o.depth)
         return tool_fail(t, RVM_ERR_USAGE, "--depth 0 allows no call at all: the function itself takes 1");
+    rvm_status st = check_checkpoints(t);
+    if (st) return st;
     o->unchecked = t->o.unchecked;
     o->trust = t->o.trust;
     o->exact = t->o.exact || t->o.save_record || t->o.record;
@@ -45,6 +56,7 @@ rvm_status tool_options(tool *t, rvm_options *o) {
     o->fuel = t->o.fuel;
     o->memory = t->o.memory;
     o->trail_limit = t->o.trail_limit;
+    o->checkpoints = (uint32_t)t->o.checkpoints;
     o->keep_shadows = t->o.undo;
     const char *trail = t->o.trail ? t->o.trail : "keep";
     if (strcmp(trail, "keep") != 0 && strcmp(trail, "off") != 0)

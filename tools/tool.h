@@ -109,6 +109,9 @@ bool report_source(tool *t, const char *file, char **text, size_t *size);
 /* rvm_diagnostic: userdata is the tool. */
 void tool_diagnostic(void *userdata, const rvm_error *e, const char *text);
 
+/* checkpoints.c: notes the loops that the option --checkpoints is not for. */
+void checkpoints_note(tool *t);
+
 /* points.c: notes where a run from t->v meets points at which what it does has no derivative by what `by`
  * names, so that a rule takes its place. Unchecked runs are looked at with --points only, and long ones as a whole. */
 void points_note(tool *t, const rvm_part *by, uint32_t nby);

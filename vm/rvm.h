@@ -52,6 +52,10 @@ typedef struct rvm_options {
                                        run can go on, but not back */
     size_t trail_limit;             /* bytes of all trails; 0: no limit */
     bool keep_shadows;              /* what a sweep discards is kept, so that the run can go forward again after it */
+    uint32_t checkpoints;           /* rvm_gradient, rvm_value_and_gradient: of a loop that leaves something on the trail
+                                       keep at most so many states, and run it again from these; 0: keep the trail. Which
+                                       loops, tells rvm_program_checkpointed. It does not go with exact, keep_shadows and
+                                       profile (UNSUPPORTED), and nothing is bound afterwards */
     const rvm_allocator *allocator; /* NULL: the C library's; must outlive the machine */
     /* Called about every million instructions with the count so far, from the running thread; may be NULL. A true result
      * cancels the run. */

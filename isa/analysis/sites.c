@@ -15,6 +15,14 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+uint32_t rvm__sites_next(const rvm_program *p) {
+    int64_t next = 0;
+    for (uint32_t k = 0; k < p->nfunctions; k++)
+        RVM__EACH_INSN(x, &p->functions[k])
+            if (rvm__insn_site(x.f, x.in) >= next) next = rvm__insn_site(x.f, x.in) + 1;
+    return (uint32_t)next;
+}
+
 size_t rvm__sites_most(const rvm_program *p) {
     size_t n = 0;
     for (uint32_t fn = 0; fn < p->nfunctions; fn++)

@@ -7,6 +7,7 @@
 /* The site of a finished instruction, or -1. Sites of a program: how many instructions have one; the different ones, rising,
  * into as much room, and their number; the index of one among them. */
 int64_t rvm__insn_site(const rvm_function *f, const rvm_insn *in);
+uint32_t rvm__sites_next(const rvm_program *p); /* above all that are there */
 size_t rvm__sites_most(const rvm_program *p);
 uint32_t rvm__sites_collect(const rvm_program *p, uint32_t *sites);
 uint32_t rvm__sites_find(const uint32_t *sites, uint32_t n, int64_t site);

@@ -37,35 +37,6 @@ static bool derives(const rvm__derive *t, const rvm_insn *in, const uint8_t *act
     return t->a.stack && reaches(t, in, false);
 }
 
-/* A shadow for a call alone, which begins as 0. */
-static rvm_place lend_shadow(rvm__derive *t, const rvm_place *q) {
-    const rvm_type type = rvm__place_type(rvm__source(t), q);
-    const rvm_place v = rvm__value_place(t, q);
-    if (q->kind == RVM_PLACE_ARRAY) {
-        const rvm_place lent = rvm__temp_array(t, type, &v);
-        RVM__ADD(t, RVM_OP_like, 0, 0, lent, v);
-        return lent;
-    }
-    const rvm_place lent = rvm__temp(t, type);
-    RVM__ADD(t, RVM_OP_let, RVM_ROW_id, 0, lent, rvm__const_place(t, type, 0));
-    return lent;
-}
-
-static void take_shadow(rvm__derive *t, const rvm_place *q, rvm_place lent) {
-    const bool sweep = t->kind == RVM_ADJOINT;
-    if (q->kind == RVM_PLACE_ARRAY) {
-        if (sweep) rvm__discard(t, RVM_OP_drop, lent);
-        RVM__ADD(t, RVM_OP_unlike, 0, 0, lent, rvm__value_place(t, q));
-        rvm__temp_array_free(t, lent);
-        return;
-    }
-    if (sweep)
-        rvm__discard(t, RVM_OP_shed, lent);
-    else
-        RVM__ADD(t, RVM_OP_unlet, RVM_ROW_id, 0, lent, rvm__const_place(t, rvm__place_type(rvm__source(t), q), 0));
-    rvm__temp_free(t, lent);
-}
-
 /* active: by place. What is active in the callee and not here is lent a shadow; what that gains is nobody's. */
 static void emit_call(rvm__derive *t, const rvm_insn *in, rvm_op op, uint32_t target, const uint8_t *active) {
     const rvm_place *q = rvm__places(rvm__source(t), in);
@@ -75,12 +46,12 @@ static void emit_call(rvm__derive *t, const rvm_insn *in, rvm_op op, uint32_t ta
         places[n++] = rvm__value_place(t, &q[k]);
         if (!active[k]) continue;
         if (!rvm__active(t, &q[k])) lent[k] = n;
-        places[n++] = lent[k] ? lend_shadow(t, &q[k]) : rvm__shadow_place(t, &q[k]);
+        places[n++] = lent[k] ? rvm__lend(t, &q[k]) : rvm__shadow_place(t, &q[k]);
     }
     const uint32_t at = rvm__add(t, op, 0, in->flags, n, places);
     if (!t->status) t->g.code[at].target = target;
     for (int k = in->nplaces; k-- > 0;) /* arrays are nested */
-        if (lent[k]) take_shadow(t, &q[k], places[lent[k]]);
+        if (lent[k]) rvm__take_lent(t, &q[k], places[lent[k]]);
 }
 
 typedef struct closing { /* a call, and its active arguments */
@@ -112,13 +83,6 @@ static void close_active(const rvm__derive *t, const rvm_insn *in, uint8_t *acti
     rvm__solve(1, visit_callees, &(closing){t, in, active + rvm__callee_of(t->p, in).first});
 }
 
-static uint32_t request(rvm__derive *t, uint32_t of, rvm_transform kind, const uint8_t *active) {
-    const rvm__request r = {of, kind, t->level, t->a.stack, active, t->reach, t->nreach};
-    uint32_t out = 0;
-    if (!t->status) rvm__derive_fail(t, rvm__transform_request(t->p, &r, &out, t->err));
-    return out;
-}
-
 /* The variant by which a derived function calls what it calls by another (builder.h). */
 static uint32_t derive_variant(rvm__derive *t, uint32_t parent, rvm_transform kind, const uint8_t *active) {
     const rvm_variant v = {.parent = parent,
@@ -139,7 +103,7 @@ static uint32_t derive_variant(rvm__derive *t, uint32_t parent, rvm_transform ki
 static uint32_t derive_target(rvm__derive *t, const rvm_insn *in, uint32_t target, rvm_transform kind,
                               const uint8_t *active) {
     const bool value = rvm__op_target((rvm_op)in->op) == 'S';
-    return value ? derive_variant(t, target, kind, active + 1) : request(t, target, kind, active);
+    return value ? derive_variant(t, target, kind, active + 1) : rvm__derive_request(t, target, kind, active);
 }
 
 static void derive_call(rvm__derive *t, const rvm_insn *in, rvm_op op) {
@@ -331,7 +295,7 @@ static void gradient(rvm__derive *t) {
     uint32_t at = rvm__add(t, RVM_OP_call, 0, 0, m, plain);
     if (!t->status) t->g.code[at].target = t->src;
     at = rvm__add(t, RVM_OP_call, 0, 0, n, all);
-    const uint32_t adjoint = request(t, t->src, RVM_ADJOINT, t->wrt);
+    const uint32_t adjoint = rvm__derive_request(t, t->src, RVM_ADJOINT, t->wrt);
     if (!t->status) t->g.code[at].target = adjoint;
     if (!t->status) t->pc = rvm__source(t)->ncode - 1;
     rvm__add(t, RVM_OP_halt, 0, 0, 0, NULL);
@@ -342,7 +306,12 @@ rvm_status rvm__derive_code(rvm__derive *t) {
     switch (t->kind) {
     case RVM_INVERSE: walk(t, 0, n, -1, RVM__INVERT); break;
     case RVM_TANGENT_OF: walk(t, 0, n, 1, RVM__TANGENT); break;
-    case RVM_ADJOINT: walk(t, 0, n, -1, RVM__SWEEP); break;
+    case RVM_ADJOINT:
+        if (rvm__outlined_find(t->p, t->src))
+            rvm__sweep_outlined(t);
+        else
+            walk(t, 0, n, -1, RVM__SWEEP);
+        break;
     case RVM_GRADIENT_OF: gradient(t); break;
     case RVM_TRANSFORM_COUNT: break;
     }

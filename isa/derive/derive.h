@@ -10,6 +10,8 @@
  *   derive_rows.c     arrays whose shadow is made row by row
  *   derive_function.c the new function begun and ended; source names
  *   derive_emit.c     registers, places and instructions of the new function
+ *   checkpoint_*.c    loops that run again from snapshots (checkpoint.h)
+ *   writer.c          functions that are written beside
  *   fold.c            functions for given values: no derivative, and stands alone
  *
  * Code is a list whose reverse, each instruction replaced by its inverse, is the inverse of the function. The adjoint is
@@ -112,6 +114,12 @@ void rvm__add_value(rvm__derive *t, const rvm_insn *in, rvm_op op);
 void rvm__add_shadow(rvm__derive *t, const rvm_insn *in, rvm_op op);
 void rvm__add_control(rvm__derive *t, const rvm_insn *in, rvm_op op); /* its target is put right by rvm__close_targets */
 void rvm__close_targets(rvm__derive *t, uint32_t nopen_before);
+/* A place for a call alone, like a place of the source; it begins as 0. Behind the call it goes, onto the trail of this
+ * level in a sweep. */
+rvm_place rvm__lend(rvm__derive *t, const rvm_place *q);
+void rvm__take_lent(rvm__derive *t, const rvm_place *q, rvm_place lent);
+/* The function that `kind` makes of another for these active parameters. */
+uint32_t rvm__derive_request(rvm__derive *t, uint32_t of, rvm_transform kind, const uint8_t *active);
 
 /* ---- derive_update.c ---- */
 void rvm__sweep_update(rvm__derive *t, const rvm_insn *in, rvm_op op); /* the adjoint of op, which stands for in's */
@@ -141,6 +149,10 @@ size_t rvm__rows_scratch(const rvm_function *f);
 void rvm__find_rows(rvm__derive *t, void *scratch);                 /* of an adjoint: fills t->rows */
 bool rvm__shows_row(const rvm__derive *t, const rvm_insn *in);      /* of such an array */
 void rvm__sweep_row(rvm__derive *t, const rvm_insn *in, rvm_op op); /* view or unview, of both value and shadow */
+
+/* ---- checkpoint_sweep.c ---- */
+const rvm__outlined *rvm__outlined_find(const rvm_program *p, uint32_t fn); /* NULL: it is none */
+void rvm__sweep_outlined(rvm__derive *t);
 
 /* ---- derive.c ---- */
 rvm_status rvm__derive_code(rvm__derive *t);

@@ -221,3 +221,40 @@ void rvm__close_targets(rvm__derive *t, uint32_t nopen_before) {
         in->target = t->map[in->target];
     }
 }
+
+/* ---- what it calls ---- */
+
+rvm_place rvm__lend(rvm__derive *t, const rvm_place *q) {
+    const rvm_type type = rvm__place_type(rvm__source(t), q);
+    const rvm_place v = rvm__value_place(t, q);
+    if (q->kind == RVM_PLACE_ARRAY) {
+        const rvm_place lent = rvm__temp_array(t, type, &v);
+        RVM__ADD(t, RVM_OP_like, 0, 0, lent, v);
+        return lent;
+    }
+    const rvm_place lent = rvm__temp(t, type);
+    RVM__ADD(t, RVM_OP_let, RVM_ROW_id, 0, lent, rvm__const_place(t, type, 0));
+    return lent;
+}
+
+void rvm__take_lent(rvm__derive *t, const rvm_place *q, rvm_place lent) {
+    const bool sweep = t->kind == RVM_ADJOINT;
+    if (q->kind == RVM_PLACE_ARRAY) {
+        if (sweep) rvm__discard(t, RVM_OP_drop, lent);
+        RVM__ADD(t, RVM_OP_unlike, 0, 0, lent, rvm__value_place(t, q));
+        rvm__temp_array_free(t, lent);
+        return;
+    }
+    if (sweep)
+        rvm__discard(t, RVM_OP_shed, lent);
+    else
+        RVM__ADD(t, RVM_OP_unlet, RVM_ROW_id, 0, lent, rvm__const_place(t, rvm__place_type(rvm__source(t), q), 0));
+    rvm__temp_free(t, lent);
+}
+
+uint32_t rvm__derive_request(rvm__derive *t, uint32_t of, rvm_transform kind, const uint8_t *active) {
+    const rvm__request r = {of, kind, t->level, t->a.stack, active, t->reach, t->nreach};
+    uint32_t out = 0;
+    if (!t->status) rvm__derive_fail(t, rvm__transform_request(t->p, &r, &out, t->err));
+    return out;
+}

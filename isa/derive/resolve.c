@@ -180,21 +180,13 @@ static void end_round(round_ *w) {
     *w = (round_){.p = w->p, .err = w->err, .memory = w->memory};
 }
 
-static uint32_t sites_of(const rvm_program *p) {
-    int64_t next = 0;
-    for (uint32_t k = 0; k < p->nfunctions; k++)
-        RVM__EACH_INSN(x, &p->functions[k])
-            if (rvm__insn_site(x.f, x.in) >= next) next = rvm__insn_site(x.f, x.in) + 1;
-    return (uint32_t)next;
-}
-
 rvm_status rvm__transform_resolve(rvm_program *p, rvm_error *err) {
     round_ w = {.p = p, .err = err, .memory = {.al = &p->al}};
     rvm_status s = RVM_OK;
     while (!s && unfinished(p)) {
         uint32_t steps = 0;
         s = begin_round(&w);
-        if (!s) w.next_site = sites_of(p);
+        if (!s) w.next_site = rvm__sites_next(p);
         if (!s) s = fill_variants(&w, &steps);
         if (!s) s = write_ready(&w, &steps);
         if (!s && !steps) s = stuck(&w);

@@ -92,6 +92,7 @@ void rvm_program_free(rvm_program *p) {
     rvm__realloc(&al, p->functions, p->cap_functions * sizeof *p->functions, 0);
     rvm__realloc(&al, p->files, p->cap_files * sizeof *p->files, 0);
     rvm__realloc(&al, p->derived, p->cap_derived * sizeof *p->derived, 0);
+    rvm__realloc(&al, p->outlined, p->cap_outlined * sizeof *p->outlined, 0);
     index_free(&al, &p->name_index);
     rvm__realloc(&al, p, sizeof *p, 0);
 }

@@ -18,6 +18,10 @@ int64_t rvm__function_add_register(const rvm_program *p, rvm_function *f, rvm_ty
 /* Constants number from 0 here and become slot nregs + k: while building, refer to constant k as RVM_BUILD_CONST + k in
  * places and params, and call rvm__function_finish once all registers are known. Equal constants share one. */
 enum { RVM_BUILD_CONST = 1 << 15 };
+/* What a sum begins with, so that it is its first term: -0, since -0 + x is x for every x; of integers and fix 0. */
+static inline rvm_value rvm__sum_start(rvm_type t) {
+    return rvm__is_floating(t) ? (rvm_value){.f = -0.0} : (rvm_value){.i = 0};
+}
 int64_t rvm__function_add_const(const rvm_program *p, rvm_function *f, rvm_type t, rvm_value v);
 int64_t rvm__function_find_const(const rvm_function *f, rvm_type t, rvm_value v); /* -1: there is none */
 int64_t rvm__function_add_array(const rvm_program *p, rvm_function *f, rvm_type t, int ndim);

@@ -116,6 +116,13 @@ static inline size_t rvm__callgraph_size(uint32_t n) {
 }
 void rvm__callgraph_free(const rvm_allocator *al, rvm__callgraph *g); /* and zeros it */
 
+/* A loop that was made a function, whose adjoint has rules of its own (derive/checkpoint.h). */
+typedef struct rvm__outlined {
+    uint32_t fn, step, count, rewind, mark; /* the function, and those that its adjoint calls */
+    uint16_t lo, by;                        /* slots of fn: the first index, and the step */
+    uint16_t hi;
+} rvm__outlined;
+
 struct rvm_program {
     rvm_allocator al;
     rvm_function *functions;
@@ -127,6 +134,8 @@ struct rvm_program {
     rvm__callgraph calls;     /* of a verified program; not stored */
     rvm__derivation *derived; /* not stored in a file */
     uint32_t nderived, cap_derived;
+    rvm__outlined *outlined; /* not stored in a file */
+    uint32_t noutlined, cap_outlined;
     uint64_t id[2]; /* of a decoded program; else 0, and rvm_program_id encodes */
     bool verified;
     bool

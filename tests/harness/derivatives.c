@@ -213,7 +213,7 @@ bool check_derivatives(const subject *s) {
     for (unsigned k = 0, first = s->few ? s->turn % engine_count : 0; by_modes && good && k < engine_count; k++)
         if (takes_part(s, k)) good = check_engine(s, &engines[k], &v, &w, k == first);
     if (good && by_modes && exact && runs_exactly(s)) good = check_engine(s, &exact_engine, &v, &w, false);
-    good = good && (s->inverse || check_hessian(s));
+    good = good && (s->inverse || (check_checkpoints(s, &w) && check_hessian(s)));
     args_free(&v);
     args_free(&w);
     return good;

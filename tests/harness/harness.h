@@ -130,6 +130,8 @@ bool runs_exactly(const subject *s);            /* forward, by exact_engine */
 /* What a profile counts, against single steps: forward, backward, sweeps taken back, tangents; also of a run that fails. */
 bool check_profile(const subject *s);
 bool check_derivatives(const subject *s); /* adjoint against tangent, both against differences */
+/* Gradients of these seeds, the values of which are the inputs: by snapshots as by the trail. */
+bool check_checkpoints(const subject *s, args *seeds);
 /* The Hessian of <shadows of seed, f>, at s->in, times the shadows of `along`, into the shadows of *got: by one method. */
 bool hessian_times(const subject *s, rvm_method method, args *seed, args *along, args *got);
 bool check_hessian(const subject *s);                    /* by one sweep, against differences of gradients */

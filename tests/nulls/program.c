@@ -109,6 +109,12 @@ static void transforms(void) {
     REFUSED(rvm_program_close_active, p, NULL, fn, active, &e);
     REFUSED(rvm_program_close_active, active, p, fn, NULL, &e);
     UNTOLD(rvm_program_close_active, NULL, fn, active, NULL);
+    rvm_checkpointed loop;
+    uint32_t nloops;
+    REFUSED(rvm_program_checkpointed, p, NULL, fn, &loop, 1, &nloops, &e);
+    REFUSED(rvm_program_checkpointed, out, p, fn, NULL, 1, &nloops, &e);
+    REFUSED(rvm_program_checkpointed, n, p, fn, &loop, 1, NULL, &e);
+    UNTOLD(rvm_program_checkpointed, NULL, fn, &loop, 1, &nloops, NULL);
     REFUSED(rvm_program_fold, p, NULL, fn, &n, 1, &made, &index_, &e);
     HARMLESS(rvm_program_fold, p, is_cleared());
     REFUSED(rvm_program_fold, constants, p, fn, NULL, 1, &made, &index_, &e);

@@ -643,6 +643,28 @@ expect 2 'json needs -o FILE' rvm graph norm.rasm --json
 expect 4 'which is the limit (--fuel)' rvm graph norm.rasm norm 'x=[3,4]' --values --fuel 3
 expect 3 'No such file' rvm graph norm.rasm -o no/such/folder/norm.svg
 
+cat >loops.rasm <<'TEXT'
+fn loops(out: real, x: real[n], k: i64)
+    for t in 0..k
+        for i in 0..n
+            set x[i] = sin(x[i])
+        end
+    end
+    parallel i in 0..n
+        for t in 0..k
+            set x[i] = cos(x[i])
+        end
+    end
+    out += x[0]
+    drop x
+end
+TEXT
+expect 0 'loops.rasm:8 keeps the trail of its trips: it stands in a parallel block*d out / d x' rvm grad loops.rasm --of out 'x=[1,2]' k=9 --checkpoints 2
+expect_not 0 'loops.rasm:2' rvm grad loops.rasm --of out 'x=[1,2]' k=9 --checkpoints 2
+expect 2 'keeps S states' rvm grad loops.rasm --of out 'x=[1,2]' k=9 --checkpoints 0
+expect 2 'does not go with --exact' rvm grad loops.rasm --of out 'x=[1,2]' k=9 --checkpoints 2 --exact
+expect 0 'no loop that --checkpoints' rvm grad norm.rasm --of out 'x=[3,4]' --checkpoints 2
+expect 4 'LIMIT' rvm grad loops.rasm --of out 'x=[1,2]' k=999 --checkpoints 9 --trail-limit 300
 for c in run grad jvp check debug dis graph verify info; do expect 0 'usage: rvm' rvm $c --help; done
 expect 0 'rvm 0' rvm --version
 expect 0 'rasm 0' rasm --version

@@ -15,12 +15,14 @@
  * their values back and the interpreter runs, from the start, since its errors speak of f.
  */
 #include "derived.h"
+#include "builder.h"
 #include "program.h"
 #include "support.h"
 
 #include <string.h>
 
 #include "cells.h"
+#include "checkpoint.h"
 #include "memory.h"
 #include "native.h"
 #include "rerun.h"
@@ -78,11 +80,11 @@ static void drop_last(rvm_machine *m) {
 }
 
 /* First of the list from then on. NULL: out of memory. */
-static rvm__derived *find(rvm_machine *m, uint32_t fn, rvm_transform kind, const uint8_t *wrt) {
+static rvm__derived *find(rvm_machine *m, uint32_t fn, rvm_transform kind, bool marches, const uint8_t *wrt) {
     const uint32_t n = m->p->functions[fn].nparams;
     for (rvm__derived **at = &m->derived; *at; at = &(*at)->next) {
         rvm__derived *d = *at;
-        if (d->of != fn || d->kind != kind || memcmp(d->wrt, wrt, n) != 0) continue;
+        if (d->of != fn || d->kind != kind || d->marches != marches || memcmp(d->wrt, wrt, n) != 0) continue;
         *at = d->next;
         d->next = m->derived;
         return m->derived = d;
@@ -93,6 +95,7 @@ static rvm__derived *find(rvm_machine *m, uint32_t fn, rvm_transform kind, const
     if (!d) return NULL;
     d->of = fn;
     d->kind = kind;
+    d->marches = marches;
     memcpy(d->wrt, wrt, n);
     memcpy(d->active, wrt, n);
     d->next = m->derived;
@@ -104,9 +107,11 @@ static rvm__derived *find(rvm_machine *m, uint32_t fn, rvm_transform kind, const
 /* What a run on d needs of the machine that asks: the limits are the same, f'grad is one call deeper, and nothing is taken
  * back. */
 static rvm_status machine_for(rvm_machine *m, rvm__derived *d, rvm_error *err) {
+    enum { CALLS = 4 }; /* from the function of a loop to its body, through those that rewind and march */
     rvm_options o = m->o;
     o.trail = RVM_TRAIL_OFF;
-    if (d->kind == RVM_GRADIENT_OF && o.depth < UINT32_MAX) o.depth++;
+    const uint32_t more = (d->kind == RVM_GRADIENT_OF) + (d->marches ? CALLS : 0);
+    o.depth += (uint32_t)rvm__least(more, UINT32_MAX - o.depth);
     rvm_status status = rvm_machine_new(d->program, &o, &d->machine, err);
     if (status) return status == RVM_ERR_LIMIT ? RVM_ERR_UNSUPPORTED : status; /* the modes may do */
     d->machine->run.cancelled = m->run.cancelled;
@@ -116,9 +121,22 @@ static rvm_status machine_for(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     return RVM_OK;
 }
 
+/* Loops of f, and of what it calls, that can be run again from snapshots become functions. */
+static rvm_status outline(rvm_machine *m, rvm__derived *d, rvm_error *err) {
+    rvm__zone memory = {.al = &m->al};
+    rvm__loops loops;
+    uint32_t adjoint;
+    rvm_status status = rvm__loops_find(m->p, d->of, &memory, &loops, err);
+    if (!status) status = rvm__loops_outline(m->p, &loops, m->o.checkpoints, d->program, err);
+    rvm__zone_free(&memory);
+    if (!status) status = rvm__transform_declare(d->program, d->of, RVM_ADJOINT, d->active, &adjoint, err);
+    return status ? status : rvm__values_declare(d->program, d->of, adjoint, d->active, &d->values, err);
+}
+
 static rvm_status derive(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     rvm_status status = rvm_program_close_active(m->p, d->of, d->active, err);
     if (!status) status = rvm__program_copy(m->p, &m->al, &d->program, err);
+    if (!status && d->marches) status = outline(m, d, err);
     if (!status) status = rvm__transform_declare(d->program, d->of, d->kind, d->active, &d->fn, err);
     if (!status) status = rvm__transform_resolve(d->program, err);
     if (!status) status = machine_for(m, d, err);
@@ -142,10 +160,14 @@ static rvm_status ready(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     return status;
 }
 
-static rvm__derived *find_for(const asked *q, rvm_transform kind) {
+static rvm__derived *find_marching(const asked *q, rvm_transform kind, bool marches) {
     uint8_t wrt[RVM_MAX_PARAMS];
     for (uint32_t k = 0; k < q->n; k++) wrt[k] = q->args[k].active;
-    return find(q->m, (uint32_t)q->fn, kind, wrt);
+    return find(q->m, (uint32_t)q->fn, kind, marches, wrt);
+}
+
+static rvm__derived *find_for(const asked *q, rvm_transform kind) {
+    return find_marching(q, kind, false);
 }
 
 /* ---- values that are saved, and given back ---- */
@@ -348,7 +370,7 @@ static void add_stats(rvm_machine *m, rvm__derived *d) {
 }
 
 rvm_status rvm__gradient_program(rvm_machine *m, uint32_t fn, const uint8_t *wrt, rvm__gradient *out, rvm_error *err) {
-    rvm__derived *d = find(m, fn, RVM_GRADIENT_OF, wrt);
+    rvm__derived *d = find(m, fn, RVM_GRADIENT_OF, false, wrt);
     const rvm_status status = d ? ready(m, d, err) : rvm__no_memory(m, err);
     if (!status) *out = (rvm__gradient){d->machine, d->fn, d->active};
     return status;
@@ -606,12 +628,92 @@ static void tell_refused(const asked *q, rvm__derived *d, const char *reason) {
     tell(q, d, &why);
 }
 
+static bool is_sound(const asked *q) {
+    return q->fn >= 0 && q->fn < q->m->p->nfunctions && q->n == function_of(q)->nparams && (!q->n || q->args);
+}
+
+/* ---- by programs whose loops run again from snapshots, on any engine ---- */
+
+/* Options that ask for what these programs do not do. */
+static const char *stands_against(const rvm_options *o) {
+    return o->exact ? "exact" : o->keep_shadows ? "keep_shadows" : o->profile ? "profile" : NULL;
+}
+
+/* What f computes goes into the room for results, place after place. */
+static bool lay_out_results(const asked *q, rvm__derived *d) {
+    const size_t room = saved_cells(q) * sizeof(rvm_value);
+    rvm_value *to = rvm__room(q->m, RVM__RESULTS, room);
+    if (room && !to) return false;
+    for (uint32_t k = 0; k < q->n; k++) {
+        if (!saves_value(q, k)) continue;
+        rvm_arg *a = &d->args[d->nargs++];
+        const int64_t n = rvm__cells(&q->args[k]);
+        int64_t stride = 1;
+        *a = q->args[k];
+        a->active = false;
+        a->data = to;
+        for (int dim = a->ndim - 1; dim >= 0; stride *= a->shape[dim--]) a->stride[dim] = stride;
+        for (int64_t j = 0; j < n; j++) to[j] = rvm__sum_start(a->type);
+        a->value.i = rvm__sum_start(a->type).i;
+        to += n;
+    }
+    return true;
+}
+
+/* Results that are scalars, into the room where arrays are. */
+static void keep_scalars(const asked *q, const rvm__derived *d) {
+    rvm_value *to = q->m->store.kept[RVM__RESULTS];
+    const rvm_arg *from = d->args + d->nargs;
+    for (uint32_t k = q->n; k-- > 0;) from -= saves_value(q, k);
+    for (uint32_t k = 0; k < q->n; k++) {
+        if (!saves_value(q, k)) continue;
+        if (!q->args[k].ndim) to->i = from->value.i;
+        to += rvm__cells(&q->args[k]);
+        from++;
+    }
+}
+
+static rvm_status run_marching(asked *q, rvm__derived *d, rvm_error *err) {
+    const bool both = q->ask == ASK_VALUE_AND_GRADIENT;
+    rvm_status status = lay_out(q, d) && (!both || lay_out_results(q, d)) ? RVM_OK : rvm__no_memory(q->m, err);
+    const uint32_t fn = both ? d->values : d->fn;
+    if (!status) status = rvm_machine_bind(d->machine, fn, d->args, d->nargs, RVM_PRIMAL, false, err);
+    if (!status) status = run_derived(q, d, err);
+    if (!status && both) keep_scalars(q, d);
+    return status ? status : check_came_back(q, err);
+}
+
+/* Shapes and the like are looked at as for any run. */
+static rvm_status marching(asked *q, rvm__derived *d, rvm_error *err) {
+    rvm_status status = bind(q, err);
+    rvm_machine_unbind(q->m);
+    if (!status) status = ready(q->m, d, err);
+    if (!status && !save(q, RVM__INPUTS)) status = rvm__no_memory(q->m, err);
+    if (status) return status;
+    q->m->run.where = UNBOUND;
+    status = run_marching(q, d, err);
+    if (!status && q->ask == ASK_VALUE_AND_GRADIENT) give_results(q);
+    if (status) give(q, RVM__INPUTS);
+    return status;
+}
+
+static rvm_status ask_marching(asked *q, rvm_error *err) {
+    const char *against = stands_against(&q->m->o);
+    if (against)
+        return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "gradients by checkpoints do not go with the option %s",
+                         against);
+    rvm__derived *d = find_marching(q, RVM_GRADIENT_OF, true);
+    return d ? marching(q, d, err) : rvm__no_memory(q->m, err);
+}
+
+/* ---- any derivative ---- */
+
 static bool has_engine(const asked *q) {
-    const rvm_machine *m = q->m;
-    return m->jit.engine && q->fn >= 0 && q->fn < m->p->nfunctions && q->n == function_of(q)->nparams && (!q->n || q->args);
+    return q->m->jit.engine && is_sound(q);
 }
 
 static rvm_status derivative(asked *q, rvm_error *err) {
+    if (q->m->o.checkpoints && goes_back(q) && is_sound(q)) return ask_marching(q, err);
     rvm__derived *d = has_engine(q) ? find_for(q, kind_of[q->ask]) : NULL; /* else the interpreter says what is wrong */
     if (!d) return interpret(q, err);
     const char *why = refused(q, d);

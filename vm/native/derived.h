@@ -10,6 +10,8 @@ typedef struct rvm__derived {
     struct rvm__derived *next;
     uint32_t of, fn; /* fn: in `program`; of: in the machine's, and there too */
     rvm_transform kind;
+    bool marches;         /* its loops run again from snapshots (option checkpoints) */
+    uint32_t values;      /* then: the function that is f, f'adj, and adds what f computes to places behind */
     rvm_program *program; /* NULL: not derived yet, */
     rvm_machine *machine;
     rvm_error why;                                       /* or there is none, and why (code not 0) */

@@ -1,0 +1,195 @@
+/* checkpoint_sweep.c: the adjoint of a loop that was made a function (checkpoint.h):
+ *
+ *     count ; adjoint of the last trip, whose trail is there ; then for state n - 1 down to 1
+ *         the state is discarded ; rewind ; the trip before that state ; its adjoint
+ *
+ * Without snapshots: the trips' adjoints, the last first. */
+#include "derive.h"
+
+#include <string.h>
+
+typedef struct sweep {
+    rvm__derive *t;
+    const rvm__outlined *x;
+    rvm_place own[RVM_MAX_PARAMS]; /* of X, places of it; then those of a call */
+    rvm_place args[2 * RVM_MAX_PARAMS + 4];
+    uint32_t n;
+} sweep;
+
+const rvm__outlined *rvm__outlined_find(const rvm_program *p, uint32_t fn) {
+    for (uint32_t k = 0; k < p->noutlined; k++)
+        if (p->outlined[k].fn == fn) return &p->outlined[k];
+    return NULL;
+}
+
+static const rvm_param *param(const sweep *s, uint32_t k) {
+    return &rvm__source(s->t)->params[k];
+}
+
+static rvm_place slot_of(const sweep *s, uint16_t slot) {
+    return rvm__value_place(s->t, &(rvm_place){.kind = RVM_PLACE_SLOT, .slot = slot});
+}
+
+/* A register appears as that, or disappears. */
+static rvm_place appear(const sweep *s, rvm_row row, rvm_place a, rvm_place b) {
+    const rvm_place q = rvm__temp(s->t, RVM_I64);
+    RVM__ADD(s->t, RVM_OP_let, row, 0, q, a, b);
+    return q;
+}
+
+static void disappear(const sweep *s, rvm_place q, rvm_row row, rvm_place a, rvm_place b) {
+    RVM__ADD(s->t, RVM_OP_unlet, row, 0, q, a, b);
+    rvm__temp_free(s->t, q);
+}
+
+static rvm_place number(const sweep *s, int64_t k) {
+    return rvm__integer_place(s->t, k);
+}
+
+static rvm_place zero(const sweep *s) {
+    return appear(s, RVM_ROW_add, number(s, 0), number(s, 0));
+}
+
+/* ---- calls ---- */
+
+static void emit_call(sweep *s, rvm_op op, uint32_t fn, uint32_t n) {
+    const uint32_t at = rvm__add(s->t, op, 0, 0, (int)n, s->args);
+    if (!s->t->status) s->t->g.code[at].target = fn;
+}
+
+static void call(sweep *s, rvm_op op, uint32_t fn, const rvm_place *places, const rvm_place *more, uint32_t nmore) {
+    memcpy(s->args, places, s->n * sizeof *places);
+    memcpy(s->args + s->n, more, nmore * sizeof *more);
+    emit_call(s, op, fn, s->n + nmore);
+}
+
+static void call_adjoint(sweep *s, rvm_place i) {
+    uint8_t active[RVM_MAX_PARAMS] = {0};
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < s->n; k++) {
+        const rvm_param *q = param(s, k);
+        const rvm_place of = {.kind = q->ndim ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT, .slot = q->index};
+        active[k] = s->t->wrt[k];
+        s->args[n++] = rvm__value_place(s->t, &of);
+        if (active[k]) s->args[n++] = rvm__shadow_place(s->t, &of);
+    }
+    s->args[n++] = i;
+    emit_call(s, RVM_OP_call, rvm__derive_request(s->t, s->x->step, RVM_ADJOINT, active), n);
+}
+
+/* ---- loops ---- */
+
+static uint32_t open_for(const sweep *s, uint8_t flags, const rvm_place q[4]) {
+    return rvm__add(s->t, RVM_OP_for, 0, flags, 4, q);
+}
+
+static void close_for(const sweep *s, uint32_t at, uint8_t flags, const rvm_place q[4]) {
+    const uint32_t next = rvm__add(s->t, RVM_OP_next, 0, flags, 4, q);
+    if (s->t->status) return;
+    s->t->g.code[at].target = next;
+    s->t->g.code[next].target = at;
+}
+
+/* ---- trips ---- */
+
+/* The adjoint of the trip of that number; before it, where `places` are given, the trip. */
+static void sweep_trip(sweep *s, rvm_place trip, const rvm_place *places) {
+    const rvm_place lo = slot_of(s, s->x->lo), by = slot_of(s, s->x->by);
+    const rvm_place way = appear(s, RVM_ROW_mul, trip, by), i = appear(s, RVM_ROW_add, lo, way);
+    if (places) call(s, RVM_OP_call, s->x->step, places, &i, 1);
+    call_adjoint(s, i);
+    disappear(s, i, RVM_ROW_add, lo, way);
+    disappear(s, way, RVM_ROW_mul, trip, by);
+}
+
+static void discard(const sweep *s, rvm_place q) {
+    rvm__discard(s->t, RVM_OP_shed, q);
+    rvm__temp_free(s->t, q);
+}
+
+/* What the forward run ended with: the last trip's trail, and which state it stood in front of. */
+static void sweep_last(sweep *s, rvm_place n) {
+    const rvm_place last = appear(s, RVM_ROW_sub, n, number(s, 1));
+    sweep_trip(s, last, NULL);
+    disappear(s, last, RVM_ROW_sub, n, number(s, 1));
+    s->args[0] = zero(s);
+    s->args[1] = zero(s);
+    const rvm_place pos = s->args[0], left = s->args[1];
+    emit_call(s, RVM_OP_uncall, s->x->mark, 2);
+    discard(s, left);
+    discard(s, pos);
+}
+
+/* Back over the trip before state `behind`. What the loop only adds to is another place while trips run again. */
+static void sweep_from_snapshot(sweep *s, rvm_place behind) {
+    rvm_place places[RVM_MAX_PARAMS];
+    for (uint32_t k = 0; k < s->n; k++) {
+        places[k] = s->own[k];
+        if (param(s, k)->role == RVM_OWN) rvm__discard(s->t, RVM_OP_drop, s->own[k]);
+    }
+    const rvm_place more[3] = {zero(s), zero(s), behind};
+    rvm_place of[RVM_MAX_PARAMS];
+    for (uint32_t k = 0; k < s->n; k++) {
+        of[k] = (rvm_place){.kind = param(s, k)->ndim ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT, .slot = param(s, k)->index};
+        if (param(s, k)->role == RVM_ACC) places[k] = rvm__lend(s->t, &of[k]);
+    }
+    call(s, RVM_OP_call, s->x->rewind, places, more, 3);
+    sweep_trip(s, more[0], places);
+    for (uint32_t k = s->n; k-- > 0;)
+        if (param(s, k)->role == RVM_ACC) rvm__take_lent(s->t, &of[k], places[k]);
+    discard(s, more[1]);
+    discard(s, more[0]);
+}
+
+static void sweep_marching(sweep *s, rvm_place n) {
+    sweep_last(s, n);
+    const rvm_place one = number(s, 1), loop[4] = {rvm__temp(s->t, RVM_I64), one, n, one};
+    const uint32_t at = open_for(s, RVM_FLAG_REVERSED, loop);
+    sweep_from_snapshot(s, loop[0]);
+    close_for(s, at, RVM_FLAG_REVERSED, loop);
+    rvm__temp_free(s->t, loop[0]);
+}
+
+static void sweep_plainly(sweep *s) {
+    const rvm_place loop[4] = {rvm__temp(s->t, RVM_I64), slot_of(s, s->x->lo), slot_of(s, s->x->hi), slot_of(s, s->x->by)};
+    const uint32_t at = open_for(s, RVM_FLAG_REVERSED, loop);
+    call_adjoint(s, loop[0]);
+    close_for(s, at, RVM_FLAG_REVERSED, loop);
+    rvm__temp_free(s->t, loop[0]);
+}
+
+/* ---- both ---- */
+
+static void begin(sweep *s) {
+    s->n = rvm__source(s->t)->nparams;
+    for (uint32_t k = 0; k < s->n; k++) {
+        const rvm_param *q = param(s, k);
+        const rvm_place of = {.kind = q->ndim ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT, .slot = q->index};
+        s->own[k] = rvm__value_place(s->t, &of);
+    }
+    s->t->pc = 0;
+}
+
+void rvm__sweep_outlined(rvm__derive *t) {
+    sweep s = {.t = t, .x = rvm__outlined_find(t->p, t->src)};
+    const rvm__outlined x = *s.x; /* the table may move */
+    s.x = &x;
+    begin(&s);
+    rvm__add(t, RVM_OP_start, 0, 0, 0, NULL);
+    const rvm_place more[2] = {zero(&s), zero(&s)}, one = number(&s, 1), from = number(&s, 0);
+    call(&s, RVM_OP_call, x.count, s.own, more, 2);
+    rvm_place loop[4] = {rvm__temp(t, RVM_I64), from, more[1], one};
+    uint32_t at = open_for(&s, 0, loop);
+    sweep_marching(&s, more[0]);
+    close_for(&s, at, 0, loop);
+    loop[2] = appear(&s, RVM_ROW_sub, one, more[1]);
+    at = open_for(&s, 0, loop);
+    sweep_plainly(&s);
+    close_for(&s, at, 0, loop);
+    disappear(&s, loop[2], RVM_ROW_sub, one, more[1]);
+    rvm__temp_free(t, loop[0]);
+    call(&s, RVM_OP_uncall, x.count, s.own, more, 2);
+    disappear(&s, more[1], RVM_ROW_add, from, from);
+    disappear(&s, more[0], RVM_ROW_add, from, from);
+    rvm__add(t, RVM_OP_halt, 0, 0, 0, NULL);
+}

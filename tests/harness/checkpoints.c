@@ -1,0 +1,59 @@
+/* checkpoints.c: gradients whose loops run again from snapshots are those of the trail. */
+#include "harness.h"
+
+typedef rvm_status (*run_fn)(rvm_machine *, int64_t, rvm_arg *, uint32_t, rvm_error *);
+
+/* Whether a loop that the call may reach is run again. */
+static bool any_taken(const subject *s) {
+    rvm_checkpointed loops[16];
+    rvm_error e = {0};
+    uint32_t n = 0;
+    if (!report_ok(s->rep, "loops", rvm_program_checkpointed(s->program, s->fn, loops, 16, &n, &e), &e)) return false;
+    for (uint32_t k = 0; k < n && k < 16; k++)
+        if (!loops[k].why) return true;
+    return false;
+}
+
+static bool run(const subject *s, run_fn f, uint32_t states, rvm_jit *j, const args *seeds, args *out) {
+    rvm_machine *m = NULL;
+    rvm_error e = {0};
+    rvm_options o = s->options;
+    o.checkpoints = states;
+    o.trail_limit = states ? o.trail_limit : 0;
+    *out = args_copy(seeds);
+    bool good = report_ok(s->rep, "machine", rvm_machine_new(s->program, &o, &m, &e), &e);
+    good = good && (!j || report_ok(s->rep, "attach", rvm_jit_attach(j, m, &e), &e));
+    good = good && report_ok(s->rep, states ? "checkpoints" : "trail", f(m, s->fn, out->a, out->n, &e), &e);
+    rvm_machine_free(m);
+    return good;
+}
+
+static bool same(const subject *s, const char *what, args *expected, args *got, int how) {
+    return args_agree(s->rep, what, s->program, s->fn, expected, got, how, 1e-12) &&
+           args_agree(s->rep, what, s->program, s->fn, expected, got, how | COMPARE_SHADOWS, 1e-12);
+}
+
+static bool check_states(const subject *s, run_fn f, uint32_t states, args *seeds, args *expected) {
+    args by = {0}, natively = {0};
+    rvm_jit *j = s->native && s->native_orders && is_short(s) ? s->native->way[NATIVE_WHOLE] : NULL;
+    bool good = run(s, f, states, NULL, seeds, &by) && same(s, "by checkpoints", expected, &by, 0);
+    good = good && (!j || (run(s, f, states, j, seeds, &natively) &&
+                           same(s, "by checkpoints, natively", &by, &natively, COMPARE_BITS)));
+    args_free(&by);
+    args_free(&natively);
+    return good;
+}
+
+static bool check_one(const subject *s, run_fn f, args *seeds) {
+    static const uint32_t states[] = {1, 2, 5};
+    args by_trail = {0};
+    bool good = run(s, f, 0, NULL, seeds, &by_trail);
+    for (unsigned k = 0; good && k < sizeof states / sizeof *states; k++)
+        if (!s->few || k == s->turn % 3) good = check_states(s, f, states[k], seeds, &by_trail);
+    args_free(&by_trail);
+    return good;
+}
+
+bool check_checkpoints(const subject *s, args *seeds) {
+    return !any_taken(s) || (check_one(s, rvm_gradient, seeds) && check_one(s, rvm_value_and_gradient, seeds));
+}
