@@ -100,7 +100,7 @@ static bool check_entry(const subject *s, side *x, unsigned k, args *in) {
     return true;
 }
 
-static bool check_all_questions(const subject *s, const engine *e, args *in, args *out) {
+static bool check_all_entries(const subject *s, const engine *e, args *in, args *out) {
     side x[SIDES] = {{0}, {0}};
     rvm_error why;
     const rvm_options o = engine_options(s, e);
@@ -129,7 +129,7 @@ bool check_answers(const subject *s, bool fails) {
     args out = args_copy(&in);
     const bool runs = !rvm_machine_new(s->program, &o, &m, &err) && !rvm_call(m, s->fn, out.a, out.n, &err);
     rvm_machine_free(m);
-    const bool good = check_all_questions(s, e, &in, runs ? &out : NULL);
+    const bool good = check_all_entries(s, e, &in, runs ? &out : NULL);
     args_free(&in);
     args_free(&out);
     return good;

@@ -5,7 +5,7 @@
 static const rvm_part of = {0, -1}, by = {1, -1};
 static rvm_derivative_spec q;
 
-static void shapes_of_questions(void) {
+static void shapes_of_specs(void) {
     int64_t rows, columns;
     char text[8] = "";
     q = (rvm_derivative_spec){
@@ -116,7 +116,7 @@ static void nonsmooth(void) {
 }
 
 void try_derivatives(void) {
-    shapes_of_questions();
+    shapes_of_specs();
     products();
     sparse();
     nonsmooth();

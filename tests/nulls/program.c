@@ -47,7 +47,7 @@ static void files(void) {
     HARMLESS(rvm_program_free, p, (rvm_program_free(NULL), true));
 }
 
-static void questions(void) {
+static void queries(void) {
     uint64_t id[2] = {1, 1};
     uint32_t line = 1, column = 1, other = 1;
     const char *file = "x";
@@ -128,6 +128,6 @@ static void transforms(void) {
 void try_program(void) {
     names();
     files();
-    questions();
+    queries();
     transforms();
 }

@@ -286,7 +286,7 @@ Test(derivatives, sweep_is_kept_where_there_are_no_products) {
     rvm_program_free(p);
 }
 
-Test(derivatives, questions_that_have_no_answer) {
+Test(derivatives, specs_that_have_no_answer) {
     fixture f;
     double v[N * N] = {0};
     open_with(&f, "band", NULL);
