@@ -43,7 +43,7 @@ static bool budgets(const measurement *m, rvm_schedule_kind kind, uint64_t *low,
 }
 
 static void draw_formula(const measurement *m, const chart *c, rvm_schedule_kind kind) {
-    char class_name[16];
+    char class_name[sizeof "s-2147483648 formula"];
     uint64_t low, high;
     double x, y;
     if (!budgets(m, kind, &low, &high) || low == high) return;
