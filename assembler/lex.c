@@ -188,8 +188,8 @@ static void lex_name(parser *p, token *t, size_t start) {
 }
 
 static void lex_punct(parser *p, token *t, size_t start) {
-    static const char *const several[] = {
-        "->", "<-", "+=", "-=", "*=", "/=", "^=", "..", "<=", ">=", "==", "!=", "//", "^^", "<<", ">>", "**", "&&", "||"};
+    static const char *const several[] = {"->", "<-", "+=", "-=", "*=", "/=", "^=", "..", "<=", ">=",
+                                          "==", "!=", "//", "^^", "<<", ">>", "**", "&&", "||", "?="};
     int c = at(p, 0);
     p->pos++;
     for (size_t k = 0; k < sizeof several / sizeof *several; k++)

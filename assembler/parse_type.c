@@ -21,10 +21,20 @@ static bool parse_base(parser *p, uint8_t *type) {
 /* What a word means where a type stands. False: nothing, which was not told. */
 static bool find_type(parser *p, const name *n, typed *out) {
     const int number = rvm__number_type(p->a, n);
-    if (n->bound) *out = *n->bound;
     if (n->type >= 0 || number >= 0) out->type = (uint8_t)(n->type >= 0 ? n->type : number);
     if (n->record) out->type = n->record->type;
-    return n->bound || n->type >= 0 || number >= 0 || n->record;
+    return n->type >= 0 || number >= 0 || n->record;
+}
+
+/* What the type is another name of; dimensions are trees, which belong to one place each. */
+static bool take_alias(parser *p, const typed *alias, typed *out) {
+    *out = *alias;
+    for (int k = 0; k < out->ndim; k++)
+        if (!(out->dim[k] = rvm__tree_copy(p->a, alias->dim[k]))) return false;
+    if (out->nlengths && !(out->lengths = rvm__arena(p->a, out->nlengths * sizeof *out->lengths))) return false;
+    for (uint32_t k = 0; k < out->nlengths; k++)
+        if (!(out->lengths[k] = rvm__tree_copy(p->a, alias->lengths[k]))) return false;
+    return true;
 }
 
 /* State'shadow: the type of a State's shadows. */
@@ -75,14 +85,20 @@ static bool parse_word(parser *p, typed *out) {
     }
     if (!is_read(p, n, at)) return false;
     rvm__lex_next(p);
-    if (rvm__is_complex(out->type) && !n->bound && !parse_base(p, &out->type)) return false;
-    if (n->record && !parse_lengths(p, out)) return false;
+    if (n->record && n->record->alias && !take_alias(p, n->record->alias, out)) return false;
+    if (rvm__is_complex(out->type) && !n->record && !parse_base(p, &out->type)) return false;
+    if (n->record && !n->record->alias && !parse_lengths(p, out)) return false;
     return !shadow || take_shadow(p, n, at, out);
 }
 
 bool rvm__parse_type(parser *p, uint8_t *type) {
+    const span at = p->tok.at;
     typed as;
-    const bool good = parse_word(p, &as);
+    bool good = parse_word(p, &as);
+    if (good && as.ndim) {
+        rvm__diag(p->a, at, D_TYPE_ARRAY, rvm__array_text(p->a, as.type, as.ndim), NULL, NULL);
+        good = false;
+    }
     *type = as.type;
     return good;
 }
@@ -123,11 +139,10 @@ static bool parse_member(parser *p, const member *list, uint32_t n, member *out)
     return parse_word(p, &out->as) && parse_dims(p, &out->as);
 }
 
-/* Behind its name. */
 static bool parse_members(parser *p, record *r) {
     member *list = rvm__arena(p->a, RVM_MAX_PARAMS * sizeof *list);
     uint32_t n = 0;
-    if (!list || !rvm__expect(p, "=", "and the members") || !rvm__expect(p, "(", "and the members")) return false;
+    if (!list || !rvm__expect(p, "(", "and the members")) return false;
     for (;; rvm__lex_next(p)) {
         if (n == RVM_MAX_PARAMS) {
             rvm__diag(p->a, p->tok.at, D_TOO_MANY, rvm__number(p->a, RVM_MAX_PARAMS), NULL, NULL);
@@ -140,6 +155,21 @@ static bool parse_members(parser *p, record *r) {
     return rvm__expect(p, ")", "or ',' behind a member") && rvm__record_finish(p->a, r, list, n);
 }
 
+static bool parse_alias(parser *p, record *r) {
+    typed *as = rvm__arena(p->a, sizeof *as);
+    r->alias = as;
+    return as && parse_word(p, as) && parse_dims(p, as);
+}
+
+/* Behind its name. */
+static bool parse_definition(parser *p, record *r) {
+    if (r->fallback)
+        rvm__lex_next(p);
+    else if (!rvm__expect(p, "=", "and the members, or another type"))
+        return false;
+    return p->tok.kind == K_NAME ? parse_alias(p, r) : parse_members(p, r);
+}
+
 /* From where its definition stands. */
 static bool read_record(assembler *a, record *r) {
     parser state, *p = &state;
@@ -148,7 +178,7 @@ static bool read_record(assembler *a, record *r) {
     rvm__lex_seek(p, r->offset, r->at.line);
     rvm__lex_next(p);
     rvm__lex_next(p);
-    const bool good = parse_members(p, r) && r->state != 3 && rvm__expect_line(p);
+    const bool good = parse_definition(p, r) && r->state != 3 && rvm__expect_line(p);
     r->state = good ? 2 : 3;
     return good;
 }

@@ -8,18 +8,22 @@ bool rvm__is_type_definition(const parser *p) {
     return p->tok.kind == K_NAME && !strcmp(p->tok.u.name->text, "type") && p->ahead.kind == K_NAME;
 }
 
+/* Of two definitions one holds that is no fallback, else the first. */
 static void note_type(parser *p) {
     const size_t offset = p->tok.offset;
     span at;
     rvm__lex_next(p);
     name *n = rvm__parse_new_name(p, "the name of the type", &at);
     if (!n) return;
-    if (n->record)
-        rvm__diag(p->a, at, D_TYPE_AGAIN, n->text, rvm__number(p->a, n->record->at.line), NULL);
-    else if (n->type >= 0 || rvm__number_type(p->a, n) >= 0)
+    const bool fallback = is_punct(&p->tok, "?=");
+    if (n->type >= 0 || rvm__number_type(p->a, n) >= 0)
         rvm__diag(p->a, at, D_TYPE_OWN, n->text, NULL, NULL);
-    else if ((n->record = rvm__record_new(p->a, n, at)))
+    else if (n->record && !fallback && !n->record->fallback)
+        rvm__diag(p->a, at, D_TYPE_AGAIN, n->text, rvm__number(p->a, n->record->at.line), NULL);
+    else if ((!n->record || !fallback) && (n->record = rvm__record_new(p->a, n, at))) {
         n->record->offset = offset;
+        n->record->fallback = fallback;
+    }
 }
 
 static void look_at(parser *p, size_t offset, uint32_t line) {

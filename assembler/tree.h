@@ -39,7 +39,6 @@ typedef struct name {
     struct func *func;
     struct constant *constant;
     struct record *record;     /* a type that a source declares */
-    const struct typed *bound; /* a type that a generic function is made for */
     struct label *label;       /* of the function being lowered, when its owner is */
     const struct func *writer; /* the function being lowered, when it changes a place of this name */
     const struct stmt *region; /* undone.c: the last that names it */
@@ -145,16 +144,18 @@ typedef struct leaf {
     uint8_t type, ndim;
 } leaf_type;
 
-/* A type of several parts: complex, or what `type` declares. */
+/* A type of several parts: complex, or what `type` declares; or another name for a type, which stands in its place. */
 typedef struct record {
     struct name *name;
     span at; /* of the name */
     size_t offset;
-    uint8_t type;     /* its number */
-    uint8_t state;    /* 0 not read yet, 1 being read, 2 read, 3 wrong, which was told */
-    uint8_t shadow;   /* type of its derivatives, which has no integers; 0: not made yet */
-    bool shadows;     /* it is one of another record */
-    uint32_t longest; /* characters of its longest leaf's name, with the points */
+    uint8_t type;              /* its number */
+    uint8_t state;             /* 0 not read yet, 1 being read, 2 read, 3 wrong, which was told */
+    uint8_t shadow;            /* type of its derivatives, which has no integers; 0: not made yet */
+    bool shadows;              /* it is one of another record */
+    bool fallback;             /* ?=: another definition comes before it */
+    const struct typed *alias; /* what it is another name of; NULL: of nothing */
+    uint32_t longest;          /* characters of its longest leaf's name, with the points */
     uint32_t nmembers, nleaves;
     member *members;
     leaf_type *leaves;
