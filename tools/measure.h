@@ -24,7 +24,8 @@ typedef struct measured {
 typedef struct measurement {
     tool *t;
     const char *step;        /* its name */
-    uint64_t steps, numbers; /* of a state */
+    uint64_t steps, numbers; /* of a state, integers among them */
+    uint32_t parts;          /* parameters that a state is */
     bool in_place;           /* the step overwrites, and is lifted */
     bool engines[MEASURED_ENGINES];
     measured run[MEASURED_RUNS];
@@ -33,7 +34,7 @@ typedef struct measurement {
 /* measure.c: the command. */
 rvm_status measure_command(tool *t);
 /* measure_step.c: opens the program, finds the step, and adds the functions that run it, of these names; values are read
- * into t->v, of `march`: y, env, steps. USAGE where the step has another shape. */
+ * into t->v, of `march`: the parts of y, env, steps. USAGE where the step has another shape. */
 rvm_status measure_open(measurement *m, bool gradients);
 #define MEASURED_MARCH    "rvm_measured_march"
 #define MEASURED_RUN      "rvm_measured_run"

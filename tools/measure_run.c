@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ARGS = 6 };
-
 /* What a run takes; arrays are its own. */
 typedef struct work {
     measurement *m;
@@ -15,14 +13,25 @@ typedef struct work {
     bool gradient;
     uint32_t rows;
     int64_t fn;
-    uint32_t n, out; /* out: where the end, or the gradient, is */
-    rvm_arg arg[MOST_ARGS];
+    uint32_t n, y, env, env_b; /* how many; where the state, env and its gradient are */
+    uint32_t out, end;         /* the last state, or the gradient, is from argument `out` to before `end` */
+    rvm_arg *arg;
 } work;
 
 static rvm_status add(work *w, const rvm_arg *like) {
     rvm_arg *a = &w->arg[w->n++];
     *a = (rvm_arg){.type = like->type, .ndim = like->ndim, .value = like->value};
     return like->ndim ? arg_allocate(a, like->shape, &w->m->t->err) : RVM_OK;
+}
+
+/* The parts of a state, or of its shadow, which has no integers. */
+static rvm_status add_state(work *w, bool shadow) {
+    rvm_status st = RVM_OK;
+    for (uint32_t k = 0; k < w->m->parts && !st; k++) {
+        const rvm_arg *part = &w->m->t->v.arg[k];
+        if (!shadow || type_is_real(part->type)) st = add(w, part);
+    }
+    return st;
 }
 
 static rvm_status add_list(work *w) {
@@ -38,14 +47,22 @@ static rvm_status add_list(work *w) {
  * list. */
 static rvm_status open_work(work *w) {
     tool *t = w->m->t;
-    const rvm_arg *y = &t->v.arg[0], *env = &t->v.arg[1], *steps = &t->v.arg[2];
+    const rvm_arg *env = &t->v.arg[w->m->parts], *steps = env + 1;
     const bool listed = w->task->moves;
-    rvm_status st = add(w, y);
-    if (!st && (listed || w->gradient)) st = add(w, y);
+    rvm_status st = RVM_OK;
+    w->arg = calloc(2 * (size_t)w->m->parts + 4, sizeof *w->arg);
+    if (!w->arg) return tool_fail(t, RVM_ERR_MEMORY, "out of memory");
+    if (listed && !w->gradient) st = add_state(w, false);
+    w->y = w->n;
+    if (!st) st = add_state(w, false);
+    w->out = w->gradient ? w->n : 0;
+    if (!st && w->gradient) st = add_state(w, true);
+    w->env = w->n;
+    w->end = w->gradient ? w->n : w->m->parts;
     if (!st) st = add(w, env);
+    w->env_b = w->n;
     if (!st && w->gradient) st = add(w, env);
     if (!st) st = listed ? add_list(w) : add(w, steps);
-    w->out = w->gradient;
     w->fn = rvm_program_find(t->program, w->gradient ? listed ? MEASURED_GRADIENT : MEASURED_TRAIL
                                          : listed    ? MEASURED_RUN
                                                      : MEASURED_MARCH);
@@ -63,16 +80,16 @@ static void set_all(rvm_arg *a, double x) {
 
 /* The start; the gradient is that of the sum of the last state. */
 static void restart(work *w) {
-    const rvm_arg *y = &w->m->t->v.arg[0], *env = &w->m->t->v.arg[1];
-    const bool run = w->task->moves && !w->gradient;
-    copy(&w->arg[run], y);
-    copy(&w->arg[run || w->gradient ? 2 : 1], env);
-    if (run) set_all(&w->arg[0], 0);
-    if (w->gradient) set_all(&w->arg[1], 1), set_all(&w->arg[3], 0);
+    const uint32_t parts = w->m->parts;
+    for (uint32_t k = 0; k < parts; k++) copy(&w->arg[w->y + k], &w->m->t->v.arg[k]);
+    copy(&w->arg[w->env], &w->m->t->v.arg[parts]);
+    for (uint32_t k = w->out; k < w->end && w->out != w->y; k++) set_all(&w->arg[k], w->gradient);
+    if (w->gradient) set_all(&w->arg[w->env_b], 0);
 }
 
 static void close_work(work *w) {
     for (uint32_t k = 0; k < w->n; k++) arg_free(&w->arg[k]);
+    free(w->arg);
 }
 
 /* ---- runs ---- */
@@ -138,13 +155,15 @@ static rvm_status measure_time(work *w, int engine, measured *r) {
 }
 
 static void take_end(const work *w, measured *r) {
-    const rvm_arg *a = &w->arg[w->out];
+    size_t at = 0;
     r->off = 0;
-    for (size_t k = 0, n = arg_count(a); k < n; k++) {
-        const double x = rvm_scalar_to_double(a->type, arg_get(a, k));
-        if (w->task->end) w->task->end[k] = x;
-        if (w->task->expected) r->off = fmax(r->off, fabs(x - w->task->expected[k]) / fmax(1, fabs(w->task->expected[k])));
-    }
+    for (const rvm_arg *a = w->arg + w->out; a < w->arg + w->end; a++)
+        for (size_t k = 0, n = arg_count(a); k < n; k++, at++) {
+            const double x = rvm_scalar_to_double(a->type, arg_get(a, k));
+            if (w->task->end) w->task->end[at] = x;
+            if (w->task->expected)
+                r->off = fmax(r->off, fabs(x - w->task->expected[at]) / fmax(1, fabs(w->task->expected[at])));
+        }
 }
 
 rvm_status measure_run(measurement *m, const measured_task *task, measured *r) {

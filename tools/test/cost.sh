@@ -38,7 +38,7 @@ expect 0 '"ok":true,"run":{*"times":1.78*"needed":0.56*"landauer":9.07*"against"
 
 # Schedules: a run for each budget; each gives the state that running forward gives.
 heat="$examples/heat.rasm heat y1=zeros(9) y=ones(9) env=[0.2] --by bennett,pebble -n 16 --budget 2..6"
-expect 0 'bennett:2 *840 * 0 *bennett:5 *pebble:5 *' rvm cost $heat --against forward steps=16
+expect 0 'bennett:2 *824 * 0 *bennett:5 *pebble:5 *' rvm cost $heat --against forward steps=16
 expect 0 '"schedules":\[{"name":"bennett:2"*"break_even":' rvm cost $heat --against forward steps=16 --json
 expect 0 'revolve:4 * [1-9][0-9]* ' rvm cost "$examples/heat.rasm" gradient 'y=ones(9)' 'g=ones(9)' 'env=[0.2]' 'env_b=[0]' \
     --by revolve -n 16 --budget 4..4 --trail off --model cmos45

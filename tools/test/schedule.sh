@@ -88,6 +88,19 @@ printf 'fn one(y: real, env: real[k])\n    y += env[0]\nend\n' >one.rasm
 expect 0 'is lifted*trail * 8 *bennett:2 * 27 *revolve:3 *' \
     rvm schedule --measure change.rasm change 'y=[0.5,0.25]' 'env=[0.9]' -n 8 --by bennett:2,revolve:3 --tol 1e-6
 expect 0 'pebble:4 * 0.0e+00' rvm schedule --measure "$heat" step 'y=ones(3)' 'env=[0.25]' -n 8 --by pebble:4 --real fix
+# A state of several arrays, numbers and integers; of integers alone, which has no gradient; of another name than State.
+printf 'type State = (u: real[n, m], k: i64, x: real)\nfn add(y1: State, y: State, env: real[m])\n    y1.u += y.u\n    y1.x += sin(y.u[0, 1]) * y.k + y.x * env[0]\n    y1.k += y.k + 1\nend\nfn change(y: State, env: real[m])\n    set y.x = sin(y.u[0, 1]) * y.k + y.x * env[0]\n    y.k += 1\nend\n' >several.rasm
+sed 's/State/Wave/g' several.rasm >wave.rasm
+sed 's/real\[n, m\]/i64[n, m]/; s/x: real)/x: i64)/; s/^\( *\)\(y1.x +=\|set y.x =\).*/\1y1.x += y.k * y.u[0, 1]/; /^fn change/,$d' several.rasm >integers.rasm
+for step in add change; do
+    expect 0 'of a state of 6 numbers, 48 bytes*pebble:4 * 11 * 5 * 0.0e+00*revolve:2 * 0.0e+00*' \
+        rvm schedule --measure several.rasm $step 'y.u=[[1,2],[3,4]]' y.k=2 y.x=0.5 'env=[0.5,1]' -n 5 --by pebble:4,revolve:2
+done
+expect 0 'trail * 5 *bennett:2 *' rvm schedule --measure integers.rasm add 'y.u=[[1,2],[3,4]]' y.k=2 y.x=1 'env=[0.5,1]' -n 5 --by bennett:2
+expect 2 'a state of integers has no gradient' rvm schedule --measure integers.rasm add 'y.u=[[1,2],[3,4]]' y.k=2 y.x=1 'env=[0.5,1]' -n 5
+expect 2 'wave.rasm:2:*error: no step is `fn add(y1.u: *a State is real[[]n], or what `type State = ...` says' rvm schedule --measure wave.rasm add 'y.u=[[1,2],[3,4]]' y.k=2 y.x=0.5 'env=[0.5,1]' -n 5
+echo 'type State = Wave' >>wave.rasm
+expect 0 'pebble:4 * 11 * 5 * 0.0e+00' rvm schedule --measure wave.rasm add 'y.u=[[1,2],[3,4]]' y.k=2 y.x=0.5 'env=[0.5,1]' -n 5 --by pebble:4
 # A list of any origin is judged, counted and run.
 expect 0 'pebble, 8 steps' rvm schedule --by pebble:4 -n 8 -o moves.npy
 expect 0 'moves.npy, 8 steps*evaluations  25: 13 forward, 12 uncomputed' rvm schedule --list moves.npy -n 8
@@ -124,10 +137,10 @@ expect 2 '--graph goes with --by pebble:NUMBER' rvm schedule --by revolve:3 --gr
 measure="rvm schedule --measure $heat"
 expect 2 'pebble of 100 steps needs at least 8 pebbles, not 7' $measure step 'y=ones(3)' 'env=[0.2]' -n 100 --by pebble:7
 expect 2 '--budget 2..5: pebble of 100 steps needs at least 8 pebbles' $measure step 'y=ones(3)' 'env=[0.2]' -n 100 --by pebble --budget 2..5
-expect 2 'heat.rasm:*: error: no step is `fn forward(y: *`: a step adds, `fn step(y1: real[[]n]' $measure forward 'y=ones(3)' -n 4
+expect 2 'heat.rasm:*: error: no step is `fn forward(y: *`: a step adds, `fn step(y1: State, y: State, env: real[[]k])`*or what `type State = ...` says' $measure forward 'y=ones(3)' -n 4
 expect 2 'one.rasm:1:* error: no step is `fn one(y: accumulate f64, ' rvm schedule --measure one.rasm one y=1 'env=[1]' -n 4
 expect 2 'has no function `stop`; did you mean `step`?' $measure stop -n 4
-expect 2 'the argument `env: f64[[]k]` is missing' $measure step 'y=ones(3)' -n 4
+expect 2 'the argument `env: f64[[]env_size]` is missing' $measure step 'y=ones(3)' -n 4
 expect 2 'which step is to be run' $measure -n 4
 expect 2 '-n says how many steps' $measure step
 expect 2 'a program goes with --measure' rvm schedule "$heat" step -n 4
