@@ -11,6 +11,7 @@
  *   pisa.c      steps a second of the Pendulum processor
  *   table.c     rows with their targets, as text or JSON         main.c     the command line
  *   compare/    engines side by side: a table of its own
+ *   schedules.c real steps by all kinds of schedules: tables of its own, too
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -95,5 +96,11 @@ bool measure_api(table *t, int repetitions);
 bool measure_profile(table *t, int repetitions);
 bool measure_pisa(table *t, int repetitions);
 bool measure_peaks(table *t, int repetitions);
+
+/* ---- tables of their own ---- */
+
+/* Every problem whose title holds `only` (NULL: all), on small sizes or whole. False: something fails, or gives a wrong
+ * result, which is told on stderr. */
+bool bench_schedules(bool small_ones, const char *only, bool json);
 
 #endif

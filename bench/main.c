@@ -10,6 +10,7 @@ static const char usage[] =
     "                 [memory|loop|matvec|bundle|derived|hessian|trail|exact|assembler|start|compile|api|profile|pisa|peaks "
     "...]\n"
     "       rvm_bench peers [--json] [--full|--check] [--only TEXT] [--engine TEXT] [--any-lengths]\n"
+    "       rvm_bench schedules [--json] [--check] [--only TEXT]\n"
     "Measures the named parts, or all, and prints one table with the targets that there are.\n"
     "peers: the same problems by every engine, by hand in C, and by ADOL-C where it is installed. All results are compared\n"
     "before anything is timed; what disagrees makes the exit status 1. It takes 20 minutes or so.\n"
@@ -17,7 +18,10 @@ static const char usage[] =
     "  --check      small sizes, compared but not timed\n"
     "  --only TEXT  problems with TEXT in their title\n"
     "  --engine TEXT  C by hand and engines with TEXT in their name\n"
-    "  --any-lengths  native code that is not made for the lengths of the arrays\n";
+    "  --any-lengths  native code that is not made for the lengths of the arrays\n"
+    "schedules: long runs of real steps by all kinds of schedules, with three budgets each, beside the run that overwrites "
+    "and\n"
+    "the one that keeps a trail. It takes 10 minutes or so, and 1 GB of memory for the trails.\n";
 
 enum {
     MEMORY,
@@ -106,8 +110,27 @@ static int main_peers(int argc, char **argv) {
     return compare_peers(l, only, by, json) ? 0 : 1;
 }
 
+static int main_schedules(int argc, char **argv) {
+    bool json = false, small_ones = false;
+    const char *only = NULL;
+    for (int i = 0; i < argc; i++) {
+        if (!strcmp(argv[i], "--json"))
+            json = true;
+        else if (!strcmp(argv[i], "--check"))
+            small_ones = true;
+        else if (!strcmp(argv[i], "--only") && i + 1 < argc)
+            only = argv[++i];
+        else {
+            fputs(usage, stderr);
+            return 2;
+        }
+    }
+    return bench_schedules(small_ones, only, json) ? 0 : 1;
+}
+
 int main(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "peers")) return main_peers(argc - 2, argv + 2);
+    if (argc > 1 && !strcmp(argv[1], "schedules")) return main_schedules(argc - 2, argv + 2);
     static table t;
     bool json = false, wanted[PARTS] = {false}, all = true, ok = true;
     int repetitions = 9;
