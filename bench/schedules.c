@@ -25,7 +25,7 @@ typedef struct setting {
 } setting;
 
 typedef struct problem {
-    const char *title, *path; /* the title has the size */
+    const char *title, *path;                             /* the title has the size */
     void (*words)(FILE *out, int word, const setting *s); /* argument `word` of the step; nothing: there are no more */
     setting full, check;
 } problem;
@@ -272,9 +272,8 @@ static void put_seconds(double s, double than) {
 static void print_table(const measurements *m) {
     const run *base = m->runs;
     printf("\n%s, %lld steps\n%-19s %11s %6s %12s %8s %8s %10s %10s %9s %8s %8s %9s %8s\n", m->title,
-           (long long)m->set->steps, "", "evaluations", "states",
-           "M instr.", "/ irrev.", "/ trail", "MB at most", "Mbit gone", "native s", "/ irrev.", "/ trail", "interp. s",
-           "/ irrev.");
+           (long long)m->set->steps, "", "evaluations", "states", "M instr.", "/ irrev.", "/ trail", "MB at most",
+           "Mbit gone", "native s", "/ irrev.", "/ trail", "interp. s", "/ irrev.");
     for (int k = 0; k < m->n; k++) {
         const run *r = &m->runs[k], *trail = trail_of(m, r);
         printf("%-19s %11.0f", r->name, r->is[EVALUATIONS]);

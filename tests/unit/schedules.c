@@ -52,8 +52,39 @@ Test(schedules, known_figures) {
                      known[k].budget, (int)c.evaluations);
         cr_expect_eq(evaluations, known[k].evaluations);
         cr_expect(!known[k].states || known[k].states == c.states, "%u", c.states);
+        cr_expect(rvm_schedule_is_gradient(known[k].kind) || c.forward == c.uncomputed + 1);
         rvm_schedule_free(s);
     }
+}
+
+/* Bennett's schedule with sectors as textbooks cut them, n / k rounded up and a shorter one at the end: row `to` becomes the
+ * state `steps` behind that of row `from`, by rows from `free` on. */
+static uint32_t textbook(rvm_move *list, uint32_t n, uint32_t from, uint32_t to, uint32_t first, uint32_t steps,
+                         uint32_t free, bool taken) {
+    enum { K = 4 };
+    uint32_t sectors = 0, start[K + 1], row[K + 1] = {from};
+    if (steps == 1) {
+        list[n] = (rvm_move){taken ? RVM_MOVE_UNCOMPUTE : RVM_MOVE_FORWARD, to, from, first + 1};
+        return n + 1;
+    }
+    for (uint32_t at = 0, each = (steps + K - 1) / K; at < steps; at += each) start[sectors++] = at;
+    start[sectors] = steps;
+    for (uint32_t k = 1; k < sectors; k++) row[k] = free++;
+    row[sectors] = to;
+    for (uint32_t i = 0; i < 2 * sectors - 1; i++) {
+        const uint32_t k = i < sectors ? i : 2 * sectors - 2 - i;
+        n = textbook(list, n, row[k], row[k + 1], first + start[k], start[k + 1] - start[k], free,
+                     k + 1 < sectors ? i >= sectors : taken);
+    }
+    return n;
+}
+
+Test(schedules, textbook_sectors) {
+    rvm_move list[1000];
+    rvm_schedule_counts c;
+    const uint32_t n = textbook(list, 0, 0, 1, 0, 100, 2, false);
+    cr_assert_eq(rvm_schedule_replay(list, n, 100, 20, false, NULL, &c, &e), RVM_OK, "%s", e.message);
+    cr_expect_eq(c.evaluations, 847);
 }
 
 /* Of every kind, length and budget: what the formula says is what was counted when the list was replayed. */

@@ -117,6 +117,16 @@ rvm run wrong.rasm wrong moves=@moves.npy k=-9 --save moves=negative.npy -q
 expect 1 'absent.npy: error: move 1*is to hold state 1 and ' rvm schedule --measure "$heat" step 'y=ones(3)' 'env=[0.25]' -n 8 --list absent.npy
 expect 1 'negative.npy: error: move 1 is [[]0, *, two rows and a state are wanted' rvm schedule --list negative.npy -n 8
 
+# Instructions on 256 steps of 10^4 cells, in millions, as known; of a pool that is all there is, a state for each row.
+if rvm run "$here/../../examples/norm.rasm" norm out=0 x=[3,4] --engine jit >native.txt 2>&1; then
+    rvm schedule --measure "$heat" step 'y=ones(10000)' 'env=[0.2]' -n 256 --engine jit --format csv -o heat.csv \
+        --by bennett:2,bennett:4,bennett:16,pebble:9,pebble:13,pebble:16,revolve:5,revolve:9
+    printf '"trail" 41\n"bennett:2" 919\n"bennett:4" 336\n"bennett:16" 135\n"pebble:9" 537\n"pebble:13" 236\n"pebble:16" 211\n"revolve:5" 299\n"revolve:9" 245\n' >known.txt
+    expect 0 '9 agree' awk 'NR == FNR { known[$1] = $2; next } { split($0, f, ","); if (!(f[1] in known)) next
+        rows = f[1] == "\"trail\"" ? 1 + 256 * 9 / 8 : f[2] == "gradient" ? f[4] + 2 : f[4]
+        a = f[5] / 1e6 / known[f[1]]; b = f[8] / rows / 80000; n += a > 0.97 && a < 1.03 && b > 0.99 && b < 1.01 }
+        END { print n, "agree" }' known.txt heat.csv
+fi
 # All kinds beside each other.
 expect 0 "$(literal '"pebble":[{"pebbles":4,"states":5,"evaluations":25},{"pebbles":5,"states":6,"evaluations":21},{"pebbles":7,"states":8,"evaluations":17},{"pebbles":8,"states":9,"evaluations":15}]')" \
     rvm schedule -n 8 --json
