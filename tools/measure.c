@@ -75,7 +75,7 @@ static void note_goals(const tool *t, wish *w) {
 /* ---- the runs ---- */
 
 typedef struct ends {
-    double *state, *gradient; /* the last state; the gradient by the first */
+    double *state, *gradient; /* the last state; the gradient by the first, env, the gradient by that */
 } ends;
 
 static rvm_status run_plain(measurement *m, const char *name, bool gradient, bool trail, double *end) {
@@ -202,7 +202,10 @@ rvm_status measure_command(tool *t) {
     if (!st) note_goals(t, w);
     if (!st) st = choose_engines(m);
     if (!st) st = measure_open(m, w->gradients);
-    if (!st) e = (ends){calloc(m->numbers + 1, sizeof(double)), calloc(m->numbers + 1, sizeof(double))};
+    if (!st) {
+        const size_t n = m->numbers + 2 * arg_count(&t->v.arg[m->parts]) + 1; /* env and its gradient, too */
+        e = (ends){calloc(n, sizeof(double)), calloc(n, sizeof(double))};
+    }
     if (!st && (!e.state || !e.gradient)) st = tool_fail(t, RVM_ERR_MEMORY, "out of memory");
     if (!st) st = run_all(m, w, &e);
     if (!st) st = print(m, format);

@@ -18,7 +18,7 @@ typedef struct measured {
     uint64_t instructions, classes[RVM_CLASSES];
     uint64_t bytes, erased;           /* memory at most; bits */
     double seconds[MEASURED_ENGINES]; /* NAN: not measured */
-    double off;                       /* the largest |difference| from the trail's run, over max(1, |value|) */
+    double off; /* the largest |difference| of any engine from the run without a schedule, over max(1, |value|) */
 } measured;
 
 typedef struct measurement {

@@ -14,7 +14,7 @@ typedef struct work {
     uint32_t rows;
     int64_t fn;
     uint32_t n, y, env, env_b; /* how many; where the state, env and its gradient are */
-    uint32_t out, end;         /* the last state, or the gradient, is from argument `out` to before `end` */
+    uint32_t out, end;         /* the last state, or the gradient (with env in its middle), is from `out` to before `end` */
     rvm_arg *arg;
 } work;
 
@@ -58,10 +58,11 @@ static rvm_status open_work(work *w) {
     w->out = w->gradient ? w->n : 0;
     if (!st && w->gradient) st = add_state(w, true);
     w->env = w->n;
-    w->end = w->gradient ? w->n : w->m->parts;
+    w->end = w->m->parts;
     if (!st) st = add(w, env);
     w->env_b = w->n;
     if (!st && w->gradient) st = add(w, env);
+    if (w->gradient) w->end = w->n;
     if (!st) st = listed ? add_list(w) : add(w, steps);
     w->fn = rvm_program_find(t->program, w->gradient ? listed ? MEASURED_GRADIENT : MEASURED_TRAIL
                                          : listed    ? MEASURED_RUN
@@ -78,12 +79,12 @@ static void set_all(rvm_arg *a, double x) {
     for (size_t k = 0, n = arg_count(a); k < n; k++) arg_set(a, k, v);
 }
 
-/* The start; the gradient is that of the sum of the last state. */
+/* The start, in which y1 is 0; the gradient is that of the sum of the last state. */
 static void restart(work *w) {
-    const uint32_t parts = w->m->parts;
+    const uint32_t parts = w->m->parts, end = w->gradient ? w->env : w->end;
     for (uint32_t k = 0; k < parts; k++) copy(&w->arg[w->y + k], &w->m->t->v.arg[k]);
     copy(&w->arg[w->env], &w->m->t->v.arg[parts]);
-    for (uint32_t k = w->out; k < w->end && w->out != w->y; k++) set_all(&w->arg[k], w->gradient);
+    for (uint32_t k = w->out; k < end && w->out != w->y; k++) set_all(&w->arg[k], w->gradient);
     if (w->gradient) set_all(&w->arg[w->env_b], 0);
 }
 
@@ -155,15 +156,20 @@ static rvm_status measure_time(work *w, int engine, measured *r) {
     return st;
 }
 
-static void take_end(const work *w, measured *r) {
+static double apart(double x, double y) {
+    const double d = fabs(x - y) / fmax(1, fabs(y));
+    return x == y || (isnan(x) && isnan(y)) ? 0 : isnan(d) ? INFINITY : d;
+}
+
+/* Of every run, on each engine: the first sets what the others are compared with, where nothing else does. */
+static void take_end(const work *w, bool first, measured *r) {
+    const double *expected = w->task->expected ? w->task->expected : w->task->end;
     size_t at = 0;
-    r->off = 0;
     for (const rvm_arg *a = w->arg + w->out; a < w->arg + w->end; a++)
         for (size_t k = 0, n = arg_count(a); k < n; k++, at++) {
             const double x = rvm_scalar_to_double(a->type, arg_get(a, k));
-            if (w->task->end) w->task->end[at] = x;
-            if (w->task->expected)
-                r->off = fmax(r->off, fabs(x - w->task->expected[at]) / fmax(1, fabs(w->task->expected[at])));
+            if (first && w->task->end) w->task->end[at] = x;
+            if (expected) r->off = fmax(r->off, apart(x, expected[at]));
         }
 }
 
@@ -171,8 +177,11 @@ rvm_status measure_run(measurement *m, const measured_task *task, measured *r) {
     work w = {.m = m, .task = task, .gradient = r->gradient, .rows = r->list.rows};
     rvm_status st = open_work(&w);
     if (!st) st = count(&w, r);
-    if (!st) take_end(&w, r);
-    for (int engine = 0; !st && engine < MEASURED_ENGINES; engine++) st = measure_time(&w, engine, r);
+    if (!st) take_end(&w, true, r);
+    for (int engine = 0; !st && engine < MEASURED_ENGINES; engine++) {
+        st = measure_time(&w, engine, r);
+        if (!st) take_end(&w, false, r);
+    }
     close_work(&w);
     return st;
 }
