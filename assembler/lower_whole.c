@@ -103,7 +103,10 @@ static void emit_loops(gen *h, rvm_op op, int ndim, uint32_t n, const uint16_t *
     for (uint32_t k = 0; k < n && !h->failed; k++) places[k] = element(arrays[k], index, ndim);
     if (rvm__op_sets(op)) places[n++] = rvm__gen_site(h);
     if (!h->failed) rvm__emit(h, op, rvm__op_is_update(op) ? RVM_ROW_id : -1, 0, places, n, at);
-    for (int d = ndim; d-- && !h->failed;) h->f->code[top[d]].target = rvm__emit(h, RVM_OP_next, -1, top[d], loop[d], 4, at);
+    for (int d = ndim; d-- && !h->failed;) {
+        const uint32_t next = rvm__emit(h, RVM_OP_next, -1, top[d], loop[d], 4, at); /* may move the code */
+        h->f->code[top[d]].target = next;
+    }
 }
 
 static void write_function(assembler *a, const func *fn, rvm_op op, rvm_type type, int ndim, uint32_t n) {
