@@ -17,7 +17,7 @@ typedef struct measured {
     rvm_schedule_counts list; /* of its moves; of a run without a schedule 0 */
     uint64_t instructions, classes[RVM_CLASSES];
     uint64_t bytes, erased;           /* memory at most; bits */
-    double seconds[MEASURED_ENGINES]; /* NAN: not measured */
+    double seconds[MEASURED_ENGINES]; /* of the processor; NAN: not measured */
     double off; /* the largest |difference| of any engine from the run without a schedule, over max(1, |value|) */
 } measured;
 

@@ -127,8 +127,9 @@ static char *extended(measurement *m, bool gradients, size_t *size) {
 }
 
 /* The source itself is right: what is wrong behind it comes of the step's state. */
-static rvm_status blame(measurement *m, const char *text, rvm_status st) {
+static rvm_status blame(measurement *m, const char *text, const char *file, rvm_status st) {
     uint32_t lines = 1;
+    if (strcmp(m->t->err.file, file) != 0) return st;
     const char *added = strstr(text, MEASURED_MARCH);
     for (const char *at = text; added && at < added; at++) lines += *at == '\n';
     return st == RVM_ERR_TYPE && added && m->t->err.line >= lines ? refuse(m) : st;
@@ -146,7 +147,7 @@ static rvm_status extend(measurement *m, bool gradients) {
                          file ? file : t->words[0]);
     rvm_status st = tool_asm_options(t, &o);
     if (!st) st = rvm_assemble(text, size, file, &o, &p, &t->err, NULL, NULL);
-    if (st) st = blame(m, text, st);
+    if (st) st = blame(m, text, file, st);
     free(text);
     if (st) return st;
     rvm_program_free(t->program);
