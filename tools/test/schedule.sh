@@ -101,6 +101,11 @@ expect 2 'a state of integers has no gradient' rvm schedule --measure integers.r
 expect 2 'wave.rasm:2:*error: no step is `fn add(y1.u: *a State is real[[]n], or what `type State = ...` says' rvm schedule --measure wave.rasm add 'y.u=[[1,2],[3,4]]' y.k=2 y.x=0.5 'env=[0.5,1]' -n 5
 echo 'type State = Wave' >>wave.rasm
 expect 0 'pebble:4 * 11 * 5 * 0.0e+00' rvm schedule --measure wave.rasm add 'y.u=[[1,2],[3,4]]' y.k=2 y.x=0.5 'env=[0.5,1]' -n 5 --by pebble:4
+# One that adds twice leaves rounding in the rows, and that is seen.
+sed 's/^\( *\)y1\.\([xyz]\) += y\.[xyz] + h/\1y1.\2 += y.\2\n\1y1.\2 += h/' "$here/../../examples/lorenz.rasm" >twice.rasm
+expect 0 'trail * 0.0e+00
+pebble:10 * [1-9].[0-9]e-*
+' rvm schedule --measure twice.rasm step y.x=1 y.y=0 y.z=0 'env=[10,27,2.625,0.01]' -n 300 --by pebble:10
 # A list of any origin is judged, counted and run.
 expect 0 'pebble, 8 steps' rvm schedule --by pebble:4 -n 8 -o moves.npy
 expect 0 'moves.npy, 8 steps*evaluations  25: 13 forward, 12 uncomputed' rvm schedule --list moves.npy -n 8
