@@ -99,7 +99,7 @@ static const problem problems[] = {
      EXAMPLES_DIR "/coprocessor/heat.rasm",
      heat_words,
      {10000, 10000, false,
-      "bennett:10,bennett:22,bennett:100,pebble:16,pebble:24,pebble:48,treeverse:10,treeverse:25,treeverse:100,"
+      "bennett:10,bennett:22,bennett:100,pebble:20,pebble:28,pebble:48,treeverse:10,treeverse:25,treeverse:100,"
       "revolve:10,revolve:25,revolve:100,online:10,online:25,online:100"},
      {20, 16, true, small}},
     {"the Lorenz system, %lld numbers, by Runge-Kutta",
@@ -119,9 +119,9 @@ static const problem problems[] = {
     {"acoustic waves, %lld cells a side, an absorbing layer",
      EXAMPLES_DIR "/wave.rasm",
      wave_words,
-     {100, 2000, false,
-      "bennett:7,bennett:13,bennett:45,pebble:14,pebble:20,pebble:40,treeverse:8,treeverse:16,treeverse:40,"
-      "revolve:8,revolve:16,revolve:40,online:8,online:16,online:40"},
+     {100, 1000, false,
+      "bennett:10,bennett:16,bennett:32,pebble:16,pebble:24,pebble:48,treeverse:10,treeverse:20,treeverse:40,"
+      "revolve:10,revolve:20,revolve:40,online:10,online:20,online:40"},
      {6, 16, true, small}},
 };
 
