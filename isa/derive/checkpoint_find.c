@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-enum { LEAVES = 1, TAKES = 2 };               /* of a trail */
-enum { REACHED = 1, INNER = 2, DERIVED = 4 }; /* of a function: called; from a loop that is taken; derivatives are there */
+enum { LEAVES = 1, TAKES = 2 };    /* of a trail */
+enum { REACHED = 1, DERIVED = 2 }; /* of a function: called; derivatives are there */
 enum { READ = RVM__BITS_READ, ADDED = RVM__BITS_ACC, USED = 4, LOCAL = 8, TOGGLED = 16, VIEWED = 32 }; /* of a place */
 
 typedef struct finder {
@@ -51,25 +51,83 @@ static bool visit_trail(void *userdata, uint32_t fn) {
     return grew;
 }
 
-/* What the loop's body does with trails; *cells as of rvm__loop. */
-static unsigned body_trail(const finder *w, uint32_t pc, uint32_t end, uint32_t *cells) {
+/* ---- what a loop leaves there ---- */
+
+/* Whether the slot is the counter, or that and a constant or length, in the body. */
+static bool follows(const finder *w, uint16_t slot, uint32_t pc, uint32_t from, uint16_t counter) {
+    if (slot == counter) return true;
+    if (slot >= w->f->nregs) return false;
+    RVM__EACH_INSN_UP(x, w->f, pc, from + 1) {
+        if (x.in->op != RVM_OP_let || x.q[0].slot != slot || x.q[0].kind != RVM_PLACE_SLOT) continue;
+        const bool sum = x.in->row == RVM_ROW_add || x.in->row == RVM_ROW_sub || x.in->row == RVM_ROW_id;
+        if (!sum || x.q[1].kind != RVM_PLACE_SLOT) return false;
+        return x.q[1].slot == counter || (x.in->row == RVM_ROW_add && x.q[2].slot == counter);
+    }
+    return false;
+}
+
+static bool indexed_by(const finder *w, const rvm_place *q, uint32_t pc, uint32_t from, uint16_t counter) {
+    for (uint32_t d = 0; d < rvm__nindices(q); d++)
+        if (follows(w, q->idx[d], pc, from, counter)) return true;
+    return false;
+}
+
+/* Whether an array in the body is a row or a slice of another at an index that follows the counter. */
+static bool views_by(const finder *w, uint16_t array, uint32_t pc, uint32_t from, uint16_t counter) {
+    RVM__EACH_INSN_UP(x, w->f, pc, from + 1) {
+        if (!rvm__op_names_array((rvm_op)x.in->op) || x.q[0].slot != array) continue;
+        if (rvm__is_inverse(x.in->op)) return false;
+        for (uint32_t k = 2; k < x.in->nplaces; k++) /* behind the array that it is part of */
+            if (indexed_by(w, &x.q[k], pc, from, counter) || follows(w, x.q[k].slot, pc, from, counter)) return true;
+        return false;
+    }
+    return false;
+}
+
+/* Whether what the instruction leaves on the trail is of other elements in each trip, so that all of it is no more than a
+ * state: all that it changes is indexed by the counter. */
+static bool leaves_others(const finder *w, const rvm__cursor *x, uint32_t from, uint16_t counter) {
+    bool any = false;
+    RVM__EACH_ACCESS(a, w->p, w->f, x->in) {
+        if (!(a.bits & ADDED) || a.toggles) continue;
+        any = true;
+        const bool whole = a.q->kind == RVM_PLACE_ARRAY;
+        if (whole ? !views_by(w, a.q->slot, x->pc, from, counter) : !indexed_by(w, a.q, x->pc, from, counter)) return false;
+    }
+    return any;
+}
+
+/* Whether the loops around instruction pc within the body, and the loop, each count through its elements. */
+static bool goes_through(const finder *w, const rvm__loop *loop, const rvm__cursor *x) {
+    RVM__EACH_INSN_IN(y, w->f, loop->pc, x->pc) {
+        const bool around = y.in->target > x->pc;
+        if (rvm__is_jump(y.in->op) && rvm__is_inverse(y.in->op) && around) return false;
+        if (rvm__is_loop(y.in->op) && around && !leaves_others(w, x, loop->pc, y.q[0].slot)) return false;
+    }
+    return true;
+}
+
+/* What the loop's body does with trails. Its cells; whether all that it leaves is of elements that it goes through. */
+static unsigned body_trail(const finder *w, rvm__loop *loop) {
     unsigned does = 0;
     int depth = 0;
     uint32_t behind = 0; /* an inner loop */
     bool known = true;
-    *cells = 0;
-    RVM__EACH_INSN_IN(x, w->f, pc + 1, end) {
+    loop->cells = 0;
+    loop->once = !loop->whiles;
+    RVM__EACH_INSN_IN(x, w->f, loop->pc + 1, loop->end) {
         const bool loops = rvm__is_loop(x.in->op) || (rvm__is_jump(x.in->op) && rvm__is_inverse(x.in->op));
         if (loops && x.in->target > x.pc) behind = (uint32_t)rvm__most(behind, x.in->target);
         depth += deeper(x.in);
         const unsigned here = depth ? 0 : trail_of(w, x.in, false);
         does |= here;
         if (!(here & LEAVES)) continue;
+        loop->once = loop->once && goes_through(w, loop, &x);
         known = known && x.pc >= behind && !rvm__is_call(x.in);
         for (uint32_t k = 0; k < x.in->nplaces; k++) known = known && x.q[k].kind != RVM_PLACE_ARRAY;
-        *cells += rvm__op_sets((rvm_op)x.in->op) ? 1 : x.in->nplaces;
+        loop->cells += rvm__op_sets((rvm_op)x.in->op) ? 1 : x.in->nplaces;
     }
-    if (!known) *cells = 0;
+    if (!known) loop->cells = 0;
     return does;
 }
 
@@ -105,13 +163,14 @@ static void use_place(const finder *w, const rvm__accesses *a) {
     use_register(w, a->q->slot, a->q->kind == RVM_PLACE_RANGE ? READ : a->toggles ? 0 : a->bits);
 }
 
-static void find_uses(const finder *w, uint32_t pc, uint32_t end) {
+/* A counted loop reads its bounds, and its counter is its own; the condition of another is kept from trip to trip. */
+static void find_uses(const finder *w, const rvm__loop *loop) {
     memset(w->uses, 0, (size_t)w->f->nregs + w->f->narrays);
-    const rvm_place *q = rvm__places(w->f, &w->f->code[pc]);
-    for (int k = 1; k < w->f->code[pc].nplaces; k++) use_register(w, q[k].slot, READ);
-    RVM__EACH_INSN_IN(x, w->f, pc + 1, end)
+    const rvm_place *q = rvm__places(w->f, &w->f->code[loop->pc]);
+    for (int k = 1; k < w->f->code[loop->pc].nplaces; k++) use_register(w, q[k].slot, READ);
+    RVM__EACH_INSN_IN(x, w->f, loop->pc + 1, loop->end)
         RVM__EACH_ACCESS(a, w->p, w->f, x.in) use_place(w, &a);
-    w->uses[q[0].slot] = LOCAL; /* the counter */
+    w->uses[q[0].slot] = loop->whiles ? READ | ADDED | USED : LOCAL;
 }
 
 static const char *refuse_uses(const finder *w) {
@@ -156,10 +215,10 @@ static bool take_places(const finder *w, rvm__loop *loop) {
 
 /* ---- loops ---- */
 
-static const char *refuse_body(const finder *w, uint32_t pc, uint32_t end, unsigned does) {
+static const char *refuse_body(const finder *w, const rvm__loop *loop, unsigned does) {
     if (does & TAKES) return "it takes from the trail what was put there before it";
-    if (w->f->code[pc].flags & RVM_FLAG_REVERSED) return "it runs from its last trip to its first";
-    RVM__EACH_INSN_IN(x, w->f, pc, end) {
+    if (w->f->code[loop->pc].flags & RVM_FLAG_REVERSED) return "it runs from its last trip to its first";
+    RVM__EACH_INSN_IN(x, w->f, loop->pc, loop->end) {
         if (rvm__op_on_stack((rvm_op)x.in->op)) return "it uses the stack";
         RVM__EACH_CALLEE(g, w->p, x.in)
             if (w->reach[g].stack) return "it uses the stack";
@@ -172,17 +231,35 @@ static const char *refuse_function(const finder *w) {
     return w->p->calls.recursive[w->fn] ? "the function that it stands in may call itself" : NULL;
 }
 
-/* Whether it leaves something on the trail; fills *loop, without places. */
+rvm__while rvm__while_at(const rvm_function *f, uint32_t pc) {
+    const rvm_insn *code = f->code;
+    rvm__while l = {.back = code[pc].op == RVM_OP_cff ? code[pc].target : 0};
+    if (l.back <= pc || l.back + 2 >= f->ncode) return (rvm__while){0};
+    l.end = l.back + 2;
+    if (code[l.back].op != RVM_OP_jf || code[l.back + 1].op != RVM_OP_trap || code[l.end].op != RVM_OP_cff)
+        return (rvm__while){0};
+    l.test = code[l.end].target;
+    const uint16_t c = rvm__places(f, &code[pc])->slot;
+    const bool one = rvm__places(f, &code[l.back])->slot == c && rvm__places(f, &code[l.end])->slot == c;
+    if (!one || l.test <= pc || l.test >= l.back) return (rvm__while){0};
+    for (uint32_t k = pc + 1; k < l.test; k++)
+        if (rvm__op_target((rvm_op)code[k].op)) return (rvm__while){0};
+    return l;
+}
+
+/* Whether a loop begins there that leaves something on the trail for long; fills *loop, without places. */
 static bool look_at(const finder *w, uint32_t pc, bool in_block, rvm__loop *loop) {
-    const uint32_t end = w->f->code[pc].target;
-    *loop = (rvm__loop){.fn = w->fn, .pc = pc, .end = end};
-    const unsigned does = body_trail(w, pc, end, &loop->cells);
-    if (!(does & LEAVES)) return false;
+    const rvm_insn *in = &w->f->code[pc];
+    *loop = (rvm__loop){.fn = w->fn, .pc = pc, .end = in->op == RVM_OP_for ? in->target : rvm__while_at(w->f, pc).end};
+    if (!loop->end) return false;
+    loop->whiles = in->op != RVM_OP_for;
+    const unsigned does = body_trail(w, loop);
+    if (!(does & LEAVES) || loop->once) return false;
     loop->why = refuse_function(w);
-    if (!loop->why) loop->why = refuse_body(w, pc, end, does);
+    if (!loop->why) loop->why = refuse_body(w, loop, does);
     if (!loop->why && in_block) loop->why = "it stands in a parallel block";
     if (loop->why) return true;
-    find_uses(w, pc, end);
+    find_uses(w, loop);
     loop->why = refuse_uses(w);
     return true;
 }
@@ -191,8 +268,8 @@ static bool look_at(const finder *w, uint32_t pc, bool in_block, rvm__loop *loop
 static bool next_loop(const finder *w, uint32_t *pc, uint32_t *block, rvm__loop *loop) {
     RVM__EACH_INSN_IN(x, w->f, *pc, w->f->ncode) {
         if (x.in->op == RVM_OP_par) *block = (uint32_t)rvm__most(*block, x.in->target);
-        if (x.in->op != RVM_OP_for || !look_at(w, x.pc, x.pc < *block, loop)) continue;
-        *pc = loop->why ? x.pc + 1 : loop->end + 1;
+        if (!look_at(w, x.pc, x.pc < *block, loop)) continue;
+        *pc = x.pc + 1;
         return true;
     }
     return false;
@@ -203,24 +280,13 @@ static void stand_in(finder *w, uint32_t fn) {
     w->f = &w->p->functions[fn];
 }
 
-static bool mark_callees(const finder *w, uint32_t lo, uint32_t hi, unsigned with) {
-    bool grew = false;
-    RVM__EACH_INSN_IN(x, w->f, lo, hi)
-        RVM__EACH_CALLEE(g, w->p, x.in) grew |= rvm__join8(&w->marks[g], with);
-    return grew;
-}
-
-/* Callers before callees: who is called, and by which loops. */
+/* Callers before callees: who is called. */
 static bool visit_marks(void *userdata, uint32_t fn) {
-    finder *w = userdata;
-    rvm__loop loop;
-    uint32_t pc = 0, block = 0;
+    const finder *w = userdata;
+    bool grew = false;
     if (!(w->marks[fn] & REACHED)) return false;
-    stand_in(w, fn);
-    bool grew = mark_callees(w, 0, w->f->ncode, REACHED | (w->marks[fn] & INNER));
-    if (w->marks[fn] & INNER) return grew;
-    while (next_loop(w, &pc, &block, &loop))
-        if (!loop.why) grew |= mark_callees(w, loop.pc, loop.end, INNER);
+    RVM__EACH_INSN(x, &w->p->functions[fn])
+        RVM__EACH_CALLEE(g, w->p, x.in) grew |= rvm__join8(&w->marks[g], REACHED);
     return grew;
 }
 
@@ -237,7 +303,7 @@ static void mark_derived(const finder *w) {
 static bool collect(finder *w, uint32_t fn) {
     rvm__loop loop;
     uint32_t pc = 0, block = 0;
-    if ((w->marks[fn] & (REACHED | INNER)) != REACHED) return true;
+    if (!(w->marks[fn] & REACHED)) return true;
     stand_in(w, fn);
     while (next_loop(w, &pc, &block, &loop)) {
         if (!loop.why && !take_places(w, &loop)) return false;

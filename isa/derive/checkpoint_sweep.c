@@ -3,7 +3,9 @@
  *     count ; adjoint of the last trip, whose trail is there ; then for state n - 1 down to 1
  *         the state is discarded ; rewind ; the trip before that state ; its adjoint
  *
- * Without snapshots: the trips' adjoints, the last first. */
+ * Without snapshots: the trips' adjoints, the last first. Of `from` and `while` the trail has no trip:
+ *
+ *     adjoint of the condition ; for state n down to 1 as above */
 #include "derive.h"
 
 #include <string.h>
@@ -63,7 +65,8 @@ static void call(sweep *s, rvm_op op, uint32_t fn, const rvm_place *places, cons
     emit_call(s, op, fn, s->n + nmore);
 }
 
-static void call_adjoint(sweep *s, rvm_place i) {
+/* Of the body or the condition; i: behind the places that all share, where it has a slot. */
+static void call_adjoint(sweep *s, uint32_t fn, const rvm_place *i) {
     uint8_t active[RVM_MAX_PARAMS] = {0};
     uint32_t n = 0;
     for (uint32_t k = 0; k < s->n; k++) {
@@ -73,8 +76,8 @@ static void call_adjoint(sweep *s, rvm_place i) {
         s->args[n++] = rvm__value_place(s->t, &of);
         if (active[k]) s->args[n++] = rvm__shadow_place(s->t, &of);
     }
-    s->args[n++] = i;
-    emit_call(s, RVM_OP_call, rvm__derive_request(s->t, s->x->step, RVM_ADJOINT, active), n);
+    if (i) s->args[n++] = *i;
+    emit_call(s, RVM_OP_call, rvm__derive_request(s->t, fn, RVM_ADJOINT, active), n);
 }
 
 /* ---- loops ---- */
@@ -94,10 +97,11 @@ static void close_for(const sweep *s, uint32_t at, uint8_t flags, const rvm_plac
 
 /* The adjoint of the trip of that number; before it, where `places` are given, the trip. */
 static void sweep_trip(sweep *s, rvm_place trip, const rvm_place *places) {
-    const rvm_place lo = slot_of(s, s->x->lo), by = slot_of(s, s->x->by);
+    const rvm_place lo = s->x->whiles ? number(s, 0) : slot_of(s, s->x->lo);
+    const rvm_place by = s->x->whiles ? number(s, 1) : slot_of(s, s->x->by);
     const rvm_place way = appear(s, RVM_ROW_mul, trip, by), i = appear(s, RVM_ROW_add, lo, way);
     if (places) call(s, RVM_OP_call, s->x->step, places, &i, 1);
-    call_adjoint(s, i);
+    call_adjoint(s, s->x->step, &i);
     disappear(s, i, RVM_ROW_add, lo, way);
     disappear(s, way, RVM_ROW_mul, trip, by);
 }
@@ -141,8 +145,8 @@ static void sweep_from_snapshot(sweep *s, rvm_place behind) {
     discard(s, more[0]);
 }
 
-static void sweep_marching(sweep *s, rvm_place n) {
-    sweep_last(s, n);
+/* Back over the trips before states n - 1 to 1. */
+static void sweep_trips(sweep *s, rvm_place n) {
     const rvm_place one = number(s, 1), loop[4] = {rvm__temp(s->t, RVM_I64), one, n, one};
     const uint32_t at = open_for(s, RVM_FLAG_REVERSED, loop);
     sweep_from_snapshot(s, loop[0]);
@@ -153,12 +157,10 @@ static void sweep_marching(sweep *s, rvm_place n) {
 static void sweep_plainly(sweep *s) {
     const rvm_place loop[4] = {rvm__temp(s->t, RVM_I64), slot_of(s, s->x->lo), slot_of(s, s->x->hi), slot_of(s, s->x->by)};
     const uint32_t at = open_for(s, RVM_FLAG_REVERSED, loop);
-    call_adjoint(s, loop[0]);
+    call_adjoint(s, s->x->step, &loop[0]);
     close_for(s, at, RVM_FLAG_REVERSED, loop);
     rvm__temp_free(s->t, loop[0]);
 }
-
-/* ---- both ---- */
 
 static void begin(sweep *s) {
     s->n = rvm__source(s->t)->nparams;
@@ -170,26 +172,47 @@ static void begin(sweep *s) {
     s->t->pc = 0;
 }
 
+static void sweep_counted(sweep *s) {
+    const rvm_place more[3] = {zero(s), zero(s), zero(s)}, one = number(s, 1), from = number(s, 0);
+    call(s, RVM_OP_call, s->x->count, s->own, more, 3);
+    rvm_place loop[4] = {rvm__temp(s->t, RVM_I64), from, more[1], one};
+    uint32_t at = open_for(s, 0, loop);
+    sweep_last(s, more[0]);
+    sweep_trips(s, more[0]);
+    close_for(s, at, 0, loop);
+    loop[2] = appear(s, RVM_ROW_sub, one, more[1]);
+    at = open_for(s, 0, loop);
+    sweep_plainly(s);
+    close_for(s, at, 0, loop);
+    disappear(s, loop[2], RVM_ROW_sub, one, more[1]);
+    rvm__temp_free(s->t, loop[0]);
+    call(s, RVM_OP_uncall, s->x->count, s->own, more, 3);
+    for (int k = 3; k-- > 0;) disappear(s, more[k], RVM_ROW_add, from, from);
+}
+
+/* How many trips there were is on the trail, with how many states were kept. */
+static void sweep_while(sweep *s) {
+    call_adjoint(s, s->x->head, NULL);
+    const rvm_place n = zero(s), kept = zero(s), one = number(s, 1);
+    s->args[0] = n;
+    s->args[1] = kept;
+    emit_call(s, RVM_OP_uncall, s->x->mark, 2);
+    const rvm_place end = appear(s, RVM_ROW_add, n, one);
+    sweep_trips(s, end);
+    disappear(s, end, RVM_ROW_add, n, one);
+    discard(s, kept);
+    discard(s, n);
+}
+
 void rvm__sweep_outlined(rvm__derive *t) {
     sweep s = {.t = t, .x = rvm__outlined_find(t->p, t->src)};
     const rvm__outlined x = *s.x; /* the table may move */
     s.x = &x;
     begin(&s);
     rvm__add(t, RVM_OP_start, 0, 0, 0, NULL);
-    const rvm_place more[2] = {zero(&s), zero(&s)}, one = number(&s, 1), from = number(&s, 0);
-    call(&s, RVM_OP_call, x.count, s.own, more, 2);
-    rvm_place loop[4] = {rvm__temp(t, RVM_I64), from, more[1], one};
-    uint32_t at = open_for(&s, 0, loop);
-    sweep_marching(&s, more[0]);
-    close_for(&s, at, 0, loop);
-    loop[2] = appear(&s, RVM_ROW_sub, one, more[1]);
-    at = open_for(&s, 0, loop);
-    sweep_plainly(&s);
-    close_for(&s, at, 0, loop);
-    disappear(&s, loop[2], RVM_ROW_sub, one, more[1]);
-    rvm__temp_free(t, loop[0]);
-    call(&s, RVM_OP_uncall, x.count, s.own, more, 2);
-    disappear(&s, more[1], RVM_ROW_add, from, from);
-    disappear(&s, more[0], RVM_ROW_add, from, from);
+    if (x.whiles)
+        sweep_while(&s);
+    else
+        sweep_counted(&s);
     rvm__add(t, RVM_OP_halt, 0, 0, 0, NULL);
 }

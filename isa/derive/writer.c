@@ -124,6 +124,20 @@ void rvm__write_next(rvm__writer *w, uint32_t at) {
     pair(w, at, rvm__write(w, RVM_OP_next, 0, 0, 4, q));
 }
 
+uint32_t rvm__write_if(rvm__writer *w, rvm_place c) {
+    return rvm__write_for(w, rvm__write_register(w, RVM_I64), rvm__write_integer(w, 0), c, rvm__write_integer(w, 1));
+}
+
+uint32_t rvm__write_compute(rvm__writer *w) {
+    rvm__write(w, RVM_OP_compute, 0, 0, 0, NULL);
+    return w->nlets;
+}
+
+void rvm__write_forget(rvm__writer *w, uint32_t mark) {
+    rvm__write(w, RVM_OP_undo, 0, RVM_FLAG_FORGETS, 0, NULL);
+    w->nlets = mark;
+}
+
 void rvm__write_from(rvm__writer *w, rvm__written_loop *loop) {
     const rvm_place c = rvm__write_register(w, RVM_I64);
     loop->first.q[0] = loop->goes.q[0] = c;

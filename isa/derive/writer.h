@@ -10,7 +10,7 @@ typedef struct rvm__let { /* a register that appeared, as a function of two slot
     rvm_place q[3];
 } rvm__let;
 
-enum { RVM__MOST_LETS = 16 };
+enum { RVM__MOST_LETS = 32 };
 typedef struct rvm__writer {
     rvm_program *p;
     uint32_t fn;
@@ -49,6 +49,11 @@ void rvm__write_unwind(rvm__writer *w, uint32_t mark);
 /* for: i64 slots; returns the instruction, for end. */
 uint32_t rvm__write_for(rvm__writer *w, rvm_place i, rvm_place lo, rvm_place hi, rvm_place by);
 void rvm__write_next(rvm__writer *w, uint32_t at);
+/* The way of two loops over one number, which is 1 or 0: if it is 1. Ends by rvm__write_next. */
+uint32_t rvm__write_if(rvm__writer *w, rvm_place c);
+/* compute C do B forget. Begins; ends, with what rvm__write_compute returned: what C let appear goes. */
+uint32_t rvm__write_compute(rvm__writer *w);
+void rvm__write_forget(rvm__writer *w, uint32_t mark);
 /* from FIRST while GOES: each a row of two i64. */
 typedef struct rvm__written_loop {
     rvm__let first, goes; /* q[0]: the register that both are tested in */

@@ -118,9 +118,9 @@ void rvm__callgraph_free(const rvm_allocator *al, rvm__callgraph *g); /* and zer
 
 /* A loop that was made a function, whose adjoint has rules of its own (derive/checkpoint.h). */
 typedef struct rvm__outlined {
-    uint32_t fn, step, count, rewind, mark; /* the function, and those that its adjoint calls */
-    uint16_t lo, by;                        /* slots of fn: the first index, and the step */
-    uint16_t hi;
+    uint32_t fn, step, count, rewind, mark, head; /* the function, and those that its adjoint calls */
+    uint16_t lo, hi, by;                          /* slots of fn: the first index, the end, and the step */
+    bool whiles;                                  /* as long as a condition holds, which `head` computes */
 } rvm__outlined;
 
 struct rvm_program {

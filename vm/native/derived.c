@@ -127,7 +127,7 @@ static rvm_status outline(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     rvm__loops loops;
     uint32_t adjoint;
     rvm_status status = rvm__loops_find(m->p, d->of, &memory, &loops, err);
-    if (!status) status = rvm__loops_outline(m->p, &loops, m->o.checkpoints, d->program, err);
+    if (!status) status = rvm__loops_outline(m->p, &loops, &(rvm__snapshots){.states = m->o.checkpoints}, d->program, err);
     rvm__zone_free(&memory);
     if (!status) status = rvm__transform_declare(d->program, d->of, RVM_ADJOINT, d->active, &adjoint, err);
     return status ? status : rvm__values_declare(d->program, d->of, adjoint, d->active, &d->values, err);
