@@ -309,10 +309,10 @@ typedef struct rvm_checkpointed {
     uint32_t changes; /* registers and arrays from outside of the loop that its trips change: a state */
     uint32_t reads;   /* that they only read, or only add to */
 } rvm_checkpointed;
-/* Loops of fn, and of what it may call, whose trips leave something on the trail, as they stand in the text: the outermost
- * that can be run again, and those around which cannot. Where a trip leaves a few values only, the run itself decides which
- * takes less memory, snapshots or the trail. out: room for `most`; *n: how many there are. out may be NULL where most is 0.
- * Errors: USAGE (no function has this number), MEMORY. */
+/* Loops of fn, and of what it may call, counted ones and those of `from` and `while`, whose trips leave something on the
+ * trail, as they stand in the text; without those that go through the elements of what they change, each once. Where a trip
+ * leaves a few values only, the run itself decides which takes less memory, snapshots or the trail. out: room for `most`;
+ * *n: how many there are. out may be NULL where most is 0. Errors: USAGE (no function has this number), MEMORY. */
 RVM_API rvm_status rvm_program_checkpointed(const rvm_program *p, int64_t fn, rvm_checkpointed *out, uint32_t most,
                                             uint32_t *n, rvm_error *err);
 

@@ -74,6 +74,7 @@ static rvm_status sweep_once(tool *t, values *after) {
     }
     progress_end(&t->progress);
     native_tell(t);
+    if (!st) checkpoints_tell(t);
     return st;
 }
 

@@ -1,6 +1,7 @@
 #include "tool.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 rvm_status tool_fail(tool *t, rvm_status code, const char *format, ...) {
@@ -31,12 +32,21 @@ rvm_status tool_asm_options(tool *t, rvm_asm_options *o) {
     return tool_fail(t, RVM_ERR_USAGE, "--real takes f64, f32 or fix, not `%s`", t->o.real);
 }
 
-static rvm_status check_checkpoints(tool *t) {
+/* As options.checkpoints: S, auto, or by itself where the trail would pass its limit. */
+static rvm_status read_checkpoints(tool *t, uint32_t *to) {
+    const char *text = t->o.checkpoints ? t->o.checkpoints : t->o.checkpoint_dir ? "auto" : NULL;
     const char *against = t->o.exact ? "--exact" : t->o.undo ? "--undo" : t->o.profile ? "--profile" : NULL;
-    if (!option_given(&t->o, checkpoints)) return RVM_OK;
-    if (!t->o.checkpoints || t->o.checkpoints > INT32_MAX)
-        return tool_fail(t, RVM_ERR_USAGE, "--checkpoints S keeps S states of a loop: from 1 to %d", INT32_MAX);
-    if (against) return tool_fail(t, RVM_ERR_USAGE, "--checkpoints does not go with %s", against);
+    char *end = NULL;
+    *to = 0;
+    if (!text) return RVM_OK;
+    const unsigned long long n = strtoull(text, &end, 10);
+    const bool is_number = *text >= '0' && *text <= '9' && !*end;
+    if (strcmp(text, "auto") != 0 && (!is_number || !n || n > INT32_MAX))
+        return tool_fail(t, RVM_ERR_USAGE, "--checkpoints S keeps S states of a loop, from 1 to %d, or auto, not `%s`",
+                         INT32_MAX, text);
+    if (against)
+        return tool_fail(t, RVM_ERR_USAGE, "--checkpoint%s does not go with %s", t->o.checkpoints ? "s" : "-dir", against);
+    *to = is_number ? (uint32_t)n : RVM_CHECKPOINTS_AUTO;
     return RVM_OK;
 }
 
@@ -45,8 +55,9 @@ rvm_status tool_options(tool *t, rvm_options *o) {
     if (t->o.depth > UINT32_MAX) return tool_fail(t, RVM_ERR_USAGE, "--depth is at most %u", UINT32_MAX);
     if (option_given(&t->o, depth) && !t->o.depth)
         return tool_fail(t, RVM_ERR_USAGE, "--depth 0 allows no call at all: the function itself takes 1");
-    rvm_status st = check_checkpoints(t);
+    rvm_status st = read_checkpoints(t, &o->checkpoints);
     if (st) return st;
+    o->checkpoint_dir = t->o.checkpoint_dir;
     o->unchecked = t->o.unchecked;
     o->trust = t->o.trust;
     o->exact = t->o.exact || t->o.save_record || t->o.record;
@@ -56,7 +67,6 @@ rvm_status tool_options(tool *t, rvm_options *o) {
     o->fuel = t->o.fuel;
     o->memory = t->o.memory;
     o->trail_limit = t->o.trail_limit;
-    o->checkpoints = (uint32_t)t->o.checkpoints;
     o->keep_shadows = t->o.undo;
     const char *trail = t->o.trail ? t->o.trail : "keep";
     if (strcmp(trail, "keep") != 0 && strcmp(trail, "off") != 0)

@@ -111,6 +111,8 @@ void tool_diagnostic(void *userdata, const rvm_error *e, const char *text);
 
 /* checkpoints.c: notes the loops that the option --checkpoints is not for. */
 void checkpoints_note(tool *t);
+/* Notes that the last gradient ran loops again since its trail would pass the limit. */
+void checkpoints_tell(tool *t);
 
 /* points.c: notes where a run from t->v meets points at which what it does has no derivative by what `by`
  * names, so that a rule takes its place. Unchecked runs are looked at with --points only, and long ones as a whole. */

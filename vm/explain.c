@@ -283,6 +283,8 @@ rvm_status rvm__explain(rvm_machine *m, rvm_status status, rvm_error *err) {
     case RVM_ERR_ASSERT: SAY("the assertion fails, going %s", s->going);
     case RVM_ERR_OVERFLOW: SAY("the result is outside the range of fix, -2^20 to 2^20, in `%s`", text);
     case RVM_ERR_SHAPE: SAY("shapes disagree: %s", m->detail);
+    case RVM_ERR_IO:
+    case RVM_ERR_FORMAT: SAY("%s", m->detail);
     case RVM_ERR_LIMIT: SAY("the trail reaches its limit of %zu bytes", m->o.trail_limit);
     case RVM_ERR_DEPTH: SAY("calls are nested deeper than %u", m->o.depth);
     case RVM_ERR_FUEL: SAY("the limit of %llu instructions is reached", (unsigned long long)m->o.fuel);

@@ -32,6 +32,11 @@ typedef enum rvm_trail {
     RVM_TRAIL_OFF   /* it is discarded and counted, but for what the run itself takes back; going back over it fails */
 } rvm_trail;
 
+/* Of options.checkpoints. AUTO: as many states as fit into trail_limit, else into half of memory, else into a quarter of
+ * what the computer has; a loop whose trips leave less than that keeps their trail. NEVER: the trail, whatever its limit. */
+#define RVM_CHECKPOINTS_AUTO  0xffffffffu
+#define RVM_CHECKPOINTS_NEVER 0xfffffffeu
+
 /* Start from rvm_options_default(). Memory counts what the machine itself allocates: frames, ancilla arrays, stack, shadows
  * of locals, the trail. Fuel counts instructions, charged at calls, loops and regions, per run; native code, which polls
  * less often, may pass it by about a million, and in lanes by 2^26 for each of the instances of a group, eight at most. A
@@ -46,16 +51,23 @@ typedef struct rvm_options {
                          that. The same of what comes back to the start, times max(1, |what went in|); INFINITY: that is
                          not compared, and no copy is made of it */
     uint64_t fuel;
-    uint32_t depth;                 /* of calls; default 10000 */
-    size_t memory;                  /* bytes */
-    rvm_trail trail;                /* default RVM_TRAIL_KEEP. OFF and unchecked: where native code is stopped or fails, the
-                                       run can go on, but not back */
-    size_t trail_limit;             /* bytes of all trails; 0: no limit */
-    bool keep_shadows;              /* what a sweep discards is kept, so that the run can go forward again after it */
-    uint32_t checkpoints;           /* rvm_gradient, rvm_value_and_gradient: of a loop that leaves something on the trail
-                                       keep at most so many states, and run it again from these; 0: keep the trail. Which
-                                       loops, tells rvm_program_checkpointed. It does not go with exact, keep_shadows and
-                                       profile (UNSUPPORTED), and nothing is bound afterwards */
+    uint32_t depth;             /* of calls; default 10000 */
+    size_t memory;              /* bytes */
+    rvm_trail trail;            /* default RVM_TRAIL_KEEP. OFF and unchecked: where native code is stopped or fails, the
+                                   run can go on, but not back */
+    size_t trail_limit;         /* bytes of all trails; 0: no limit */
+    bool keep_shadows;          /* what a sweep discards is kept, so that the run can go forward again after it */
+    uint32_t checkpoints;       /* rvm_gradient, rvm_value_and_gradient: of a loop that leaves something on the trail
+                                   keep at most so many states, and run it again from these. 0: keep the trail; where
+                                   that would pass trail_limit, once more with RVM_CHECKPOINTS_AUTO, unless RVM_TRAIL_OFF
+                                   is set (rvm_stats.marched tells). Which loops, tells rvm_program_checkpointed. It does
+                                   not go with exact, keep_shadows and profile (UNSUPPORTED; 0 then just fails), and
+                                   nothing is bound afterwards; where it fails, arguments and shadows are as before */
+    const char *checkpoint_dir; /* with checkpoints: a folder. Of the trail, which then has these states, what trail_limit
+                                   leaves no room for, or a quarter of what the computer has, goes to files there, which
+                                   are written whole, checked when they are read, and removed in the end; those of
+                                   processes that are gone, too. NULL: that is an error (LIMIT). Borrowed, till the
+                                   machine is freed. Errors of a run: IO, FORMAT (a file was changed) */
     const rvm_allocator *allocator; /* NULL: the C library's; must outlive the machine */
     /* Called about every million instructions with the count so far, from the running thread; may be NULL. A true result
      * cancels the run. */
@@ -278,6 +290,7 @@ typedef struct rvm_stats {
      * keep; gradients that an adjoint, as a mode or as a program, dropped; values left on the stack; places made by compute
      * parts that were forgotten. */
     uint64_t bits_erased, bits_trail, bits_shadows, bits_stack, bits_forgotten;
+    bool marched;                       /* the last gradient ran loops again from snapshots (options.checkpoints) */
     uint32_t stack_left;                /* values on the stack now: at an end of the run they go with the call */
     rvm_residue residues[RVM_RESIDUES]; /* the largest of releases by place in the program, largest first; value 0: none */
 } rvm_stats;

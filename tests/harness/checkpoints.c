@@ -1,7 +1,11 @@
 /* checkpoints.c: gradients whose loops run again from snapshots are those of the trail. */
 #include "harness.h"
 
+#include <dirent.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 typedef rvm_status (*run_fn)(rvm_machine *, int64_t, rvm_arg *, uint32_t, rvm_error *);
 
@@ -16,12 +20,14 @@ static bool any_taken(const subject *s) {
     return false;
 }
 
-static bool run(const subject *s, run_fn f, uint32_t states, rvm_jit *j, const args *seeds, args *out) {
+/* dir: where states go that a tiny trail has no room for; or NULL. */
+static bool run(const subject *s, run_fn f, uint32_t states, const char *dir, rvm_jit *j, const args *seeds, args *out) {
     rvm_machine *m = NULL;
     rvm_error e = {0};
     rvm_options o = s->options;
     o.checkpoints = states;
-    o.trail_limit = states ? o.trail_limit : 0;
+    o.trail_limit = dir ? 4096 : states ? o.trail_limit : 0;
+    o.checkpoint_dir = dir;
     *out = args_copy(seeds);
     bool good = report_ok(s->rep, "machine", rvm_machine_new(s->program, &o, &m, &e), &e);
     good = good && (!j || report_ok(s->rep, "attach", rvm_jit_attach(j, m, &e), &e));
@@ -36,11 +42,19 @@ static bool same(const subject *s, const char *what, args *expected, args *got, 
            args_agree(s->rep, what, s->program, s->fn, expected, got, how | COMPARE_SHADOWS, 1e-12);
 }
 
-static bool check_states(const subject *s, run_fn f, uint32_t states, args *seeds, args *expected) {
+static bool is_empty(const char *dir) {
+    uint32_t n = 0;
+    DIR *d = opendir(dir);
+    for (const struct dirent *e; d && (e = readdir(d));) n += e->d_name[0] != '.';
+    if (d) closedir(d);
+    return d && !n;
+}
+
+static bool check_states(const subject *s, run_fn f, uint32_t states, const char *dir, args *seeds, args *expected) {
     args by = {0}, natively = {0};
     rvm_jit *j = s->native && s->native_orders && is_short(s) ? s->native->way[NATIVE_WHOLE] : NULL;
-    bool good = run(s, f, states, NULL, seeds, &by) && same(s, "by checkpoints", expected, &by, 0);
-    good = good && (!j || (run(s, f, states, j, seeds, &natively) &&
+    bool good = run(s, f, states, dir, NULL, seeds, &by) && same(s, "by checkpoints", expected, &by, 0);
+    good = good && (!j || (run(s, f, states, dir, j, seeds, &natively) &&
                            same(s, "by checkpoints, natively", &by, &natively, COMPARE_BITS)));
     args_free(&by);
     args_free(&natively);
@@ -48,11 +62,17 @@ static bool check_states(const subject *s, run_fn f, uint32_t states, args *seed
 }
 
 static bool check_one(const subject *s, run_fn f, args *seeds) {
-    static const uint32_t states[] = {1, 2, 5};
+    static const uint32_t states[] = {1, 2, 5, RVM_CHECKPOINTS_AUTO};
     args by_trail = {0};
-    bool good = run(s, f, 0, NULL, seeds, &by_trail);
+    bool good = run(s, f, 0, NULL, NULL, seeds, &by_trail);
     for (unsigned k = 0; good && k < sizeof states / sizeof *states; k++)
-        if (!s->few || k == s->turn % 3) good = check_states(s, f, states[k], seeds, &by_trail);
+        if (!s->few || k == s->turn % 4) good = check_states(s, f, states[k], NULL, seeds, &by_trail);
+    char dir[] = "/tmp/rvm_checkpoints_XXXXXX";
+    if (good && !s->few && mkdtemp(dir)) {
+        good = check_states(s, f, 5, dir, seeds, &by_trail);
+        if (!is_empty(dir)) good = report_fail(s->rep, "files are left in %s", dir);
+        rmdir(dir);
+    }
     args_free(&by_trail);
     return good;
 }

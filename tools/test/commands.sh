@@ -661,10 +661,61 @@ end
 TEXT
 expect 0 'loops.rasm:8 keeps the trail of its trips: it stands in a parallel block*d out / d x' rvm grad loops.rasm --of out 'x=[1,2]' k=9 --checkpoints 2
 expect_not 0 'loops.rasm:2' rvm grad loops.rasm --of out 'x=[1,2]' k=9 --checkpoints 2
-expect 2 'keeps S states' rvm grad loops.rasm --of out 'x=[1,2]' k=9 --checkpoints 0
+expect 2 'keeps S states of a loop, from 1 to' rvm grad loops.rasm --of out 'x=[1,2]' k=9 --checkpoints 0
 expect 2 'does not go with --exact' rvm grad loops.rasm --of out 'x=[1,2]' k=9 --checkpoints 2 --exact
 expect 0 'no loop that --checkpoints' rvm grad norm.rasm --of out 'x=[3,4]' --checkpoints 2
 expect 4 'LIMIT' rvm grad loops.rasm --of out 'x=[1,2]' k=999 --checkpoints 9 --trail-limit 300
+expect 2 'or auto, not `many`' rvm grad loops.rasm --of out 'x=[1,2]' k=9 --checkpoints many
+cat >march.rasm <<'TEXT'
+fn march(out: real, x: real[n], more: i64, k: i64)
+    let c: i64
+    for t in 0..k
+        for i in 1..n - 1
+            set x[i] = x[i] + 0.1 * (x[i - 1] - 2 * x[i] + x[i + 1])
+        end
+        for e in 0..more
+            swap x[0], x[n - 1]
+        end
+    end
+    out += x[1]
+end
+fn until(out: real, x: real[n], more: i64, k: i64)
+    let t = 0
+    from t == 0 while t < k
+        for i in 1..n - 1
+            set x[i] = x[i] + 0.1 * (x[i - 1] - 2 * x[i] + x[i + 1])
+        end
+        for e in 0..more
+            swap x[0], x[n - 1]
+        end
+        t += 1
+    end
+    out += x[1]
+    drop t
+end
+TEXT
+# Trips that are repeated: a swap more in each takes four instructions, in a trip that is before its adjoint, too, and five in that.
+broken() { failures=$((failures + 1)); echo "FAILED: $*"; }
+swept() { rvm grad march.rasm "$1" --of out --wrt x out=0 'x=[0,1,2,1]' "more=$2" k=10000 --checkpoints 8 --engine interp --stats | sed -n 's/.*backward, \([0-9]*\) in the sweep.*/\1/p'; }
+marches=$(rvm schedule --by revolve:8 -n 10000 | sed -n 's/.*evaluations  *\([0-9]*\) advances.*/\1/p')
+repeated() { echo $((($(swept "$1" 2) - $(swept "$1" 1) - 9 * 10000) / 4)); }
+[ "$marches" = 68560 ] && [ "$(repeated march)" = "$marches" ] || broken "trips are repeated $(repeated march) times, not $marches"
+[ "$(repeated until)" = 69158 ] || broken "trips until an end that is not known are repeated $(repeated until) times, not 69158"
+# A trail beyond its limit: from snapshots, by itself; on disk; and what a killed run left there.
+expect 0 'loops ran again from snapshots' rvm grad march.rasm march --of out 'x=[0,1,2,1]' more=0 k=5000 --trail-limit 20k
+expect 0 'loops ran again from snapshots' rvm grad march.rasm until --of out 'x=[0,1,2,1]' more=0 k=5000 --trail-limit 20k
+expect 4 'LIMIT' rvm grad march.rasm march --of out 'x=[0,1,2,1]' more=0 k=5000 --trail-limit 60
+expect 0 'd out / d x' rvm grad march.rasm march --of out 'x=[0,1,2,1]' more=0 k=500 --checkpoints auto
+mkdir snapshots
+: >snapshots/rvm-1-1-0.lock
+echo left >snapshots/rvm-1-1-0-7.trail
+echo mine >snapshots/other
+expect 0 'd out / d x' rvm grad march.rasm march --of out 'x=ones(400)' more=0 k=60 --checkpoints 20 --checkpoint-dir snapshots --trail-limit 20k
+[ "$(ls snapshots)" = other ] || broken "files are left: $(ls snapshots)"
+expect 3 'No such file' rvm grad march.rasm march --of out 'x=ones(400)' more=0 k=60 --checkpoints 20 --checkpoint-dir no/folder --trail-limit 20k
+(trap '' XFSZ; ulimit -f 4; rvm grad march.rasm march --of out 'x=ones(400)' more=0 k=60 --checkpoints 20 --checkpoint-dir snapshots --trail-limit 20k --cache off --engine interp) >full.txt 2>&1
+[ $? = 3 ] && grep -q 'File too large' full.txt || broken "a full disk: $(cat full.txt)"
+[ "$(ls snapshots)" = other ] || broken "files are left: $(ls snapshots)"
 for c in run grad jvp check debug dis graph verify info; do expect 0 'usage: rvm' rvm $c --help; done
 expect 0 'rvm 0' rvm --version
 expect 0 'rasm 0' rasm --version

@@ -7,6 +7,7 @@
 #include "memory.h"
 #include "out_of_line.h"
 #include "overlap.h"
+#include "runs.h"
 #include "trail.h"
 #include "sites.h"
 
@@ -234,9 +235,25 @@ static void take_off(const moving *w, size_t n, int level) {
     }
 }
 
+/* One array without shadows whose elements stand side by side: what snapshots are made of. */
+static bool is_run(const moving *w, int level) {
+    const rvm__array *a = w->lanes[0].array;
+    int64_t stride = sizeof(rvm_value);
+    if (level || w->stack || w->nlanes != 1 || w->positions != 1 || !a || w->lanes[0].shadow || !w->count) return false;
+    for (int d = a->ndim; d-- > 0; stride *= a->dim[d])
+        if (a->stride[d] != stride) return false;
+    return true;
+}
+
 /* All places, each an entry, and 0 then. */
 static rvm_status put_away(const moving *w, int level, bool disappear) {
     rvm__trail_entry entry;
+    if (is_run(w, level)) {
+        rvm_value *v = at(&w->lanes[0], 0, false);
+        const rvm_status run = rvm__trail_push_run(w->m, w->level, w->site, v, w->count);
+        if (!run) memset(v, 0, w->count * sizeof *v);
+        return run;
+    }
     const uint64_t erased = w->m->trail.erased[0] + w->m->trail.erased[1];
     for (size_t e = 0; e < w->count; e++) {
         gather(w, e, &entry);
@@ -326,9 +343,25 @@ static void spread(const moving *w, size_t e, const rvm__trail_entry *entry, int
     for (uint32_t k = 0; k < w->nlanes; k++) hold(&w->lanes[k], at(&w->lanes[k], e, false)->f);
 }
 
+/* USAGE: to be looked at one by one. */
+static rvm_status take_run(const moving *w) {
+    const rvm__lane *l = &w->lanes[0];
+    rvm_value *v = at(l, 0, false);
+    uint64_t bits = 0;
+    for (size_t e = 0; e < w->count; e++) bits |= v[e].u;
+    if (bits && !(w->x->flags & X_UNCHECKED)) return RVM_ERR_USAGE;
+    const rvm_status status = rvm__trail_pop_run(w->m, w->level, w->site, v, w->count);
+    for (size_t e = 0; l->held && !status && e < w->count; e++) hold(l, v[e].f);
+    return status;
+}
+
 static rvm_status take(const moving *w, int level, bool appear) {
     rvm__trail_entry entry;
-    rvm_status status = check_slots(w, level, appear);
+    rvm_status status = is_run(w, level) ? take_run(w) : RVM_ERR_USAGE;
+    if (status != RVM_ERR_USAGE) return status;
+    if (!w->stack) status = rvm__trail_reach(w->m, w->level, 2 * w->count * w->nlanes + RVM__ENTRY_CELLS);
+    if (status && status != RVM_ERR_USAGE) return status;
+    status = check_slots(w, level, appear);
     if (!status && level == 1) status = push_all(w, appear);
     if (status) return status;
     for (size_t e = w->count; e-- > 0;) {

@@ -12,6 +12,8 @@ typedef struct rvm__derived {
     rvm_transform kind;
     bool marches;         /* its loops run again from snapshots (option checkpoints) */
     uint32_t values;      /* then: the function that is f, f'adj, and adds what f computes to places behind */
+    uint32_t loops;       /* so many of them */
+    int64_t cells;        /* of states that are kept at a time, where it is not said how many; 0: not known yet */
     rvm_program *program; /* NULL: not derived yet, */
     rvm_machine *machine;
     rvm_error why;                                       /* or there is none, and why (code not 0) */

@@ -1,5 +1,5 @@
 /* trail.c: the stacks of the trail. See trail.h. */
-#include "trail.h"
+#include "runs.h"
 #include "sites.h"
 
 #include <string.h>
@@ -45,8 +45,22 @@ uint32_t rvm__trail_site(const rvm_machine *m, int64_t site) {
 
 static void free_chunk(rvm_machine *m, rvm__trail_chunk *c) {
     if (!c) return;
-    m->trail.granted -= (size_t)c->cap * CELL;
-    rvm__resize(m, c, sizeof *c + (size_t)c->cap * CELL, 0);
+    if (c->cells)
+        m->trail.granted -= (size_t)c->cap * CELL;
+    else
+        rvm__spill_forget(m, c->file);
+    rvm__resize(m, c->cells, c->cells ? (size_t)c->cap * CELL : 0, 0);
+    rvm__resize(m, c, sizeof *c, 0);
+}
+
+static rvm__trail_chunk *new_chunk(rvm_machine *m, size_t cap) {
+    rvm__trail_chunk *c = rvm__resize(m, NULL, 0, sizeof *c);
+    if (!c) return NULL;
+    *c = (rvm__trail_chunk){.cap = (uint32_t)cap, .cells = rvm__resize(m, NULL, 0, cap * CELL)};
+    if (c->cells) m->trail.granted += cap * CELL;
+    if (c->cells) return c;
+    rvm__resize(m, c, sizeof *c, 0);
+    return NULL;
 }
 
 static void stand_on(rvm__trail_stack *t, rvm__trail_chunk *c, uint32_t n) {
@@ -74,9 +88,21 @@ static void free_spares(rvm_machine *m) {
 /* As many of `want` units of `size` bytes as the limit leaves; 0: none. */
 static size_t granted(rvm_machine *m, size_t want, size_t size) {
     if (!m->o.trail_limit) return want;
-    if (m->o.trail_limit - m->trail.granted < want * size) free_spares(m);
-    const size_t left = (m->o.trail_limit - m->trail.granted) / size;
+    if (m->trail.granted + want * size > m->o.trail_limit) free_spares(m);
+    const size_t granted = m->trail.granted, limit = m->o.trail_limit; /* files may bring back more */
+    size_t left = granted < limit ? (limit - granted) / size : 0;
+    if (m->o.checkpoint_dir && left < FIRST_CHUNK) left = FIRST_CHUNK; /* what stands on top is in no file */
     return left < want ? left : want;
+}
+
+/* Chunks of this stack, or else of another, go to a file. */
+static rvm_status spill(rvm_machine *m, rvm__trail_stack *t) {
+    rvm__trail *tr = &m->trail;
+    rvm_status status = rvm__spill_out(m, t);
+    for (int level = 0; level < RVM_MAX_ORDER; level++)
+        for (size_t d = 0; d < tr->nstacks[level] && status == RVM_ERR_LIMIT; d++)
+            status = rvm__spill_out(m, &tr->stacks[level][d]);
+    return status;
 }
 
 /* Room for a cell on a full stack. */
@@ -84,10 +110,15 @@ static rvm_status more_room(rvm_machine *m, rvm__trail_stack *t) {
     rvm__trail_chunk *c = t->spare;
     if (!c) {
         size_t cap = !t->top ? FIRST_CHUNK : t->top->cap < LARGEST_CHUNK / 2 ? 2 * t->top->cap : LARGEST_CHUNK;
-        if (!(cap = granted(m, cap, CELL))) return RVM_ERR_LIMIT;
-        if (!(c = rvm__resize(m, NULL, 0, sizeof *c + cap * CELL))) return RVM_ERR_MEMORY;
-        c->cap = (uint32_t)cap;
-        m->trail.granted += cap * CELL;
+        const size_t want = cap;
+        cap = granted(m, want, CELL);
+        if (cap < want && m->o.checkpoint_dir) {
+            const rvm_status status = spill(m, t);
+            if (status && status != RVM_ERR_LIMIT) return status;
+            cap = granted(m, want, CELL);
+        }
+        if (!cap) return RVM_ERR_LIMIT;
+        if (!(c = new_chunk(m, cap))) return RVM_ERR_MEMORY;
     }
     t->spare = NULL;
     c->below = t->top;
@@ -118,12 +149,31 @@ static rvm_status put_cell(rvm_machine *m, rvm__trail_stack *t, rvm_value v, uin
     return RVM_OK;
 }
 
-static void drop_cell(rvm_machine *m, rvm__trail_stack *t) {
-    m->trail.cells--;
-    if (--t->n || !t->top->below) return;
+/* Entries lie across chunks, so that there are always two. */
+static void go_below(rvm_machine *m, rvm__trail_stack *t, rvm__trail_chunk *c) {
+    for (rvm__trail_chunk *at = c; at; at = at == c ? c->below : NULL) {
+        if (at->cells || !rvm__spill_in(m, at)) continue;
+        m->trail.broken = true;
+        stand_on(t, c, 0);
+        t->cap = 0;
+        return;
+    }
+    stand_on(t, c, c->cap);
+}
+
+/* The top is empty. */
+static void leave_top(rvm_machine *m, rvm__trail_stack *t) {
+    rvm__trail_chunk *below = t->top->below;
+    if (!below) return;
     free_chunk(m, t->spare);
     t->spare = t->top;
-    stand_on(t, t->top->below, t->top->below->cap);
+    t->spare->below = NULL;
+    go_below(m, t, below);
+}
+
+static void drop_cell(rvm_machine *m, rvm__trail_stack *t) {
+    m->trail.cells--;
+    if (!--t->n) leave_top(m, t);
 }
 
 static void release_words(rvm_machine *m, rvm__trail_stack *t) {
@@ -184,13 +234,14 @@ void rvm__trail_segment(rvm_machine *m, uint32_t level, int by) {
 
 void rvm__trail_clear(rvm_machine *m) {
     rvm__trail *tr = &m->trail;
-    for (int level = 0; level < RVM_MAX_ORDER && tr->granted; level++)
+    for (int level = 0; level < RVM_MAX_ORDER && (tr->granted || tr->spill); level++)
         for (size_t d = 0; d < tr->nstacks[level]; d++) release(m, &tr->stacks[level][d]);
     if (tr->granted) release(m, &tr->redo);
     tr->cells = tr->words = 0;
     tr->deep = 0;
     tr->nforgetting = 0;
     tr->forgotten = 0;
+    tr->broken = false;
     memset(tr->segments, 0, sizeof tr->segments);
     refresh(m);
 }
@@ -198,6 +249,7 @@ void rvm__trail_clear(rvm_machine *m) {
 void rvm__trail_free(rvm_machine *m) {
     rvm__trail *tr = &m->trail;
     rvm__trail_clear(m);
+    rvm__spill_end(m);
     for (int level = 0; level < RVM_MAX_ORDER; level++)
         rvm__resize(m, tr->stacks[level], tr->nstacks[level] * sizeof *tr->stacks[level], 0);
     for (size_t k = 0; k < tr->nbefore; k++)
@@ -329,7 +381,7 @@ rvm__trail_cursor rvm__trail_begin(const rvm_machine *m, uint32_t level) {
 /* Stand on the next cell down. */
 static bool go_down(rvm__trail_cursor *c) {
     while (c->chunk && !c->n) {
-        c->chunk = c->chunk->below;
+        c->chunk = c->chunk->below && c->chunk->below->cells ? c->chunk->below : NULL;
         c->n = c->chunk ? c->chunk->cap : 0;
     }
     c->n -= c->chunk != NULL;
@@ -370,6 +422,7 @@ static uint32_t line_of(const rvm_program *p, uint32_t site) {
 }
 
 rvm_status rvm__trail_wrong(rvm_machine *m, uint32_t level, const rvm__trail_entry *found) {
+    if (m->trail.broken) return RVM_ERR_IO; /* the reason is there */
     if (found)
         snprintf(m->detail, sizeof m->detail, "the trail holds what line %u left there",
                  line_of(m->p, m->trail.sites[found->site]));
@@ -391,6 +444,109 @@ void rvm__trail_pop(rvm_machine *m, uint32_t level) {
     t->last = last_before(m->trail.before, t->last, byte, t->words, &t->nwords);
     m->trail.words -= byte == TRAIL_WORD;
     while (t->n && t->bytes[t->n - 1] >= TRAIL_EXTRA) drop_cell(m, t);
+}
+
+/* ---- many at once ---- */
+
+/* The byte of an entry of that site above one of the same; false: there is none. */
+static bool run_byte(const rvm_machine *m, uint32_t site, uint8_t *byte) {
+    *byte = (uint8_t)site;
+    if (site < TRAIL_PLAIN) return true;
+    if (site >= m->trail.nbefore) return false;
+    const rvm__trail_before *b = &m->trail.before[site];
+    size_t k = 0;
+    while (k < b->n && b->last[k] != site + 1) k++;
+    *byte = (uint8_t)(TRAIL_PLAIN + k);
+    return k < b->n && TRAIL_PLAIN + k < TRAIL_WORD;
+}
+
+static rvm_status push_same(rvm_machine *m, rvm__trail_stack *t, uint8_t byte, const rvm_value *v, size_t n, size_t *done) {
+    rvm_status status = RVM_OK;
+    while (*done < n) {
+        if (t->n == t->cap && (status = more_room(m, t))) return status;
+        const size_t room = t->cap - t->n, now = room < n - *done ? room : n - *done;
+        memcpy(t->cells + t->n, v + *done, now * sizeof *v);
+        memset(t->bytes + t->n, byte, now);
+        t->n += (uint32_t)now;
+        m->trail.cells += now;
+        *done += now;
+    }
+    return RVM_OK;
+}
+
+rvm_status rvm__trail_push_run(rvm_machine *m, uint32_t level, uint32_t site, const rvm_value *v, size_t n) {
+    size_t done = 0;
+    uint8_t byte;
+    rvm_status status = RVM_OK;
+    if (is_discarding(m, level)) {
+        m->trail.erased[level > 0] += n * rvm__site_bits(m, site);
+        return RVM_OK;
+    }
+    for (; done < n && !status && (done < 2 || !run_byte(m, site, &byte)); done += !status)
+        status = rvm__trail_push(m, level, &(rvm__trail_entry){site, 1, {v[done]}, {0}});
+    if (!status && done < n) status = push_same(m, present(m, level), byte, v, n, &done);
+    while (status && done-- > 0) rvm__trail_pop(m, level);
+    return status;
+}
+
+/* Chunks that hold so many cells from the top are in memory, and the one below those, which pops stand on next. */
+static rvm_status reach(rvm_machine *m, rvm__trail_stack *t, size_t n) {
+    size_t there = t->n;
+    for (rvm__trail_chunk *c = t->top ? t->top->below : NULL; c; there += c->cap, c = c->below) {
+        const rvm_status status = c->cells ? RVM_OK : rvm__spill_in(m, c);
+        if (status || there >= n) return status;
+    }
+    return RVM_OK;
+}
+
+rvm_status rvm__trail_reach(rvm_machine *m, uint32_t level, size_t n) {
+    rvm__trail_stack *t = present(m, level);
+    return t && m->trail.spill ? reach(m, t, n) : RVM_OK;
+}
+
+static bool all_bytes(const uint8_t *bytes, size_t n, uint8_t byte) {
+    uint8_t differ = 0;
+    for (size_t k = 0; k < n; k++) differ |= bytes[k] ^ byte;
+    return !differ;
+}
+
+/* Whether the upper n cells are entries of the site, above another. */
+static bool is_run(const rvm__trail_stack *t, size_t n, uint8_t byte) {
+    size_t here = t->n;
+    for (rvm__trail_chunk *c = t->top; n && c; c = c->below, here = c ? c->cap : 0) {
+        const size_t now = here < n ? here : n;
+        if (!all_bytes(bytes_of(c) + here - now, now, byte)) return false;
+        n -= now;
+    }
+    return !n;
+}
+
+rvm_status rvm__trail_pop_run(rvm_machine *m, uint32_t level, uint32_t site, rvm_value *v, size_t n) {
+    rvm__trail_stack *t = present(m, level);
+    uint8_t byte;
+    if (!t || !n || !run_byte(m, site, &byte) || (site >= TRAIL_PLAIN && t->last != site + 1)) return RVM_ERR_USAGE;
+    rvm_status status = rvm__trail_reach(m, level, n + RVM__ENTRY_CELLS);
+    if (status) return status;
+    if (!is_run(t, n - 1, byte)) return RVM_ERR_USAGE;
+    rvm__trail_cursor first = {m->trail.before, t->words, t->top, t->n, t->last, t->nwords};
+    rvm__trail_entry entry;
+    size_t above = n - 1; /* down to the one pushed first */
+    for (; above > first.n; first.n = first.chunk->cap) above -= first.n, first.chunk = first.chunk->below;
+    first.n -= (uint32_t)above;
+    if (!rvm__trail_next(&first, &entry) || entry.n != 1 || entry.site != site) return RVM_ERR_USAGE;
+    note_peak(m);
+    for (size_t left = n - 1; left;) {
+        const size_t now = t->n < left ? t->n : left;
+        memcpy(v + 1 + left - now, t->cells + t->n - now, now * sizeof *v);
+        t->n -= (uint32_t)now;
+        m->trail.cells -= now;
+        left -= now;
+        if (!t->n) leave_top(m, t);
+        if (m->trail.broken) return RVM_ERR_IO;
+    }
+    v[0] = entry.value[0];
+    rvm__trail_pop(m, level);
+    return RVM_OK;
 }
 
 /* ---- shadows that a sweep discards ---- */

@@ -13,7 +13,8 @@
  *     a byte does however many sites there are.
  *   - TRAIL_WORD: the site before is the last of the stack's words, as more came before this one than a byte can number.
  *
- * Cells come in chunks. When one is empty it is kept for the next push, and one that was kept before it is freed.
+ * Cells come in chunks. When one is empty it is kept for the next push, and one that was kept before it is freed. With the
+ * option checkpoint_dir, chunks for which the limit leaves no room wait in files, the lowest first (spill.c).
  */
 #ifndef RVM_TRAIL_H
 #define RVM_TRAIL_H
@@ -27,7 +28,8 @@ enum { TRAIL_PLAIN = 64, TRAIL_WORD = 127, TRAIL_EXTRA = 128 };
 typedef struct rvm__trail_chunk {
     struct rvm__trail_chunk *below;
     uint32_t cap;
-    rvm_value cells[]; /* then a byte for each */
+    uint64_t file;    /* its number, where cells is NULL */
+    rvm_value *cells; /* then a byte for each */
 } rvm__trail_chunk;
 
 typedef struct rvm__trail_stack {
@@ -80,8 +82,10 @@ typedef struct rvm__trail {
     size_t nbefore;
     rvm__forgetting *forgetting; /* parts that run and are forgotten, the innermost last */
     size_t nforgetting, cap_forgetting;
-    uint16_t forgotten; /* levels that the innermost one discards */
-    bool forgets;       /* some region of the program does */
+    uint16_t forgotten;       /* levels that the innermost one discards */
+    bool forgets;             /* some region of the program does */
+    struct rvm__spill *spill; /* files of chunks; NULL: none so far */
+    bool broken;              /* one of them cannot be read: what stands below is lost */
 } rvm__trail;
 
 /* A value and its extra cells, indices rising, as the machine hands them over: extra k of place p is 2 p, its shadow 2 p
@@ -162,6 +166,13 @@ rvm__trail_cursor rvm__trail_begin(const rvm_machine *m, uint32_t level);
 bool rvm__trail_next(rvm__trail_cursor *c, rvm__trail_entry *entry);
 /* TRAIL, with the reason in m->detail: found, not the entry that was expected, or NULL, none. */
 rvm_status rvm__trail_wrong(rvm_machine *m, uint32_t level, const rvm__trail_entry *found);
+
+/* spill.c: chunks in files. out: of the stack those below the top, some of them or all, go to a file; IO, with the reason in
+ * m->detail; LIMIT: there are none. in: the chunks of c's file are there again; IO, FORMAT, MEMORY. end: no file is left. */
+rvm_status rvm__spill_out(rvm_machine *m, rvm__trail_stack *t);
+rvm_status rvm__spill_in(rvm_machine *m, rvm__trail_chunk *c);
+void rvm__spill_forget(rvm_machine *m, uint64_t file); /* that nobody will ask for */
+void rvm__spill_end(rvm_machine *m);
 
 /* With option keep_shadows, what a sweep discards, to be taken back in reverse when the run goes forward again: 0 without
  * the option. keep: MEMORY or LIMIT. */

@@ -1,0 +1,313 @@
+/* asked.c: what derivatives that are asked for have in common (derived.c, marching.c): programs and their machines, which
+ * are kept; arguments that are laid out, saved and given back. */
+#include "asked.h"
+#include "builder.h"
+#include "program.h"
+#include "support.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "cells.h"
+#include "memory.h"
+#include "native.h"
+#include "rerun.h"
+#include "run.h"
+#include "trail.h"
+#include "transform.h"
+
+enum { MOST_DERIVED = 16 };
+
+/* ---- what is kept between calls ---- */
+
+static void free_one(rvm_machine *m, rvm__derived *d) {
+    rvm_machine_free(d->machine);
+    rvm_program_free(d->program);
+    rvm__resize(m, d->zeros, d->cap_zeros * sizeof *d->zeros, 0);
+    rvm__resize(m, d, sizeof *d + 3 * m->p->functions[d->of].nparams * sizeof *d->args, 0);
+}
+
+void rvm__derived_free(rvm_machine *m) {
+    while (m->derived) {
+        rvm__derived *d = m->derived;
+        m->derived = d->next;
+        free_one(m, d);
+    }
+}
+
+static void drop_last(rvm_machine *m) {
+    rvm__derived **last = &m->derived;
+    int n = 0;
+    for (; *last && ++n < MOST_DERIVED; last = &(*last)->next) continue;
+    if (!*last) return;
+    free_one(m, *last);
+    *last = NULL;
+}
+
+/* First of the list from then on. NULL: out of memory. */
+rvm__derived *rvm__derived_kept(rvm_machine *m, uint32_t fn, rvm_transform kind, bool marches, const uint8_t *wrt) {
+    const uint32_t n = m->p->functions[fn].nparams;
+    for (rvm__derived **at = &m->derived; *at; at = &(*at)->next) {
+        rvm__derived *d = *at;
+        if (d->of != fn || d->kind != kind || d->marches != marches || memcmp(d->wrt, wrt, n) != 0) continue;
+        *at = d->next;
+        d->next = m->derived;
+        return m->derived = d;
+    }
+    drop_last(m);
+    const size_t size = sizeof(rvm__derived) + 3 * n * sizeof(rvm_arg);
+    rvm__derived *d = rvm__zeroed(m, size);
+    if (!d) return NULL;
+    d->of = fn;
+    d->kind = kind;
+    d->marches = marches;
+    memcpy(d->wrt, wrt, n);
+    memcpy(d->active, wrt, n);
+    d->next = m->derived;
+    return m->derived = d;
+}
+
+/* ---- loops that run again from snapshots ---- */
+
+uint32_t rvm__loops_taken(const rvm__loops *loops) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < loops->n; k++) n += !loops->loops[k].why;
+    return n;
+}
+
+static size_t marching_bytes(const rvm_options *o) {
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    const size_t there = pages > 0 && size > 0 ? (size_t)pages / 4 * (size_t)size : (size_t)1 << 30;
+    return o->trail_limit ? o->trail_limit : o->memory ? o->memory / 2 : there;
+}
+
+int64_t rvm__marching_cells(const rvm_options *o) {
+    return (int64_t)(marching_bytes(o) / 4 * 3 / (sizeof(rvm_value) + 1));
+}
+
+static rvm_status outline(rvm_machine *m, rvm__derived *d, rvm_error *err) {
+    rvm__zone memory = {.al = &m->al};
+    rvm__loops loops;
+    uint32_t adjoint;
+    rvm_status status = rvm__loops_find(m->p, d->of, &memory, &loops, err);
+    d->loops = status ? 0 : rvm__loops_taken(&loops);
+    const bool given = m->o.checkpoints && m->o.checkpoints != RVM_CHECKPOINTS_AUTO;
+    const rvm__snapshots s = {given ? m->o.checkpoints : 0,
+                              (int64_t)rvm__most((uint64_t)d->cells / (d->loops + !d->loops), 1)};
+    if (!status) status = rvm__loops_outline(m->p, &loops, &s, d->program, err);
+    rvm__zone_free(&memory);
+    if (!status) status = rvm__transform_declare(d->program, d->of, RVM_ADJOINT, d->active, &adjoint, err);
+    return status ? status : rvm__values_declare(d->program, d->of, adjoint, d->active, &d->values, err);
+}
+
+/* ---- deriving ---- */
+
+/* What a run on d needs of the machine that asks: the limits are the same, f'grad is one call deeper, and nothing is taken
+ * back. */
+static rvm_status machine_for(rvm_machine *m, rvm__derived *d, rvm_error *err) {
+    enum { CALLS = 8, AT_ONCE = 300 }; /* more for each loop that is a function; in one another, at most (checkpoint.h) */
+    rvm_options o = m->o;
+    o.trail = RVM_TRAIL_OFF;
+    if (!d->marches) o.checkpoint_dir = NULL;
+    if (o.checkpoint_dir) o.trail_limit = marching_bytes(&m->o);
+    const uint64_t more = (d->kind == RVM_GRADIENT_OF) + (d->marches ? AT_ONCE + CALLS * (uint64_t)d->loops : 0);
+    o.depth += (uint32_t)rvm__least(more, UINT32_MAX - o.depth);
+    rvm_status status = rvm_machine_new(d->program, &o, &d->machine, err);
+    if (status) return status == RVM_ERR_LIMIT ? RVM_ERR_UNSUPPORTED : status; /* the modes may do */
+    d->machine->run.cancelled = m->run.cancelled;
+    d->machine->bound.compared_elsewhere = true;
+    d->machine->run.shown = m->run.shown;
+    if (!rvm__trail_pops(d->machine, d->fn, 1, &d->levels)) return rvm__no_memory(m, err);
+    return RVM_OK;
+}
+
+static rvm_status derive(rvm_machine *m, rvm__derived *d, rvm_error *err) {
+    rvm_status status = rvm_program_close_active(m->p, d->of, d->active, err);
+    if (!status) status = rvm__program_copy(m->p, &m->al, &d->program, err);
+    if (!status && d->marches) status = outline(m, d, err);
+    if (!status) status = rvm__transform_declare(d->program, d->of, d->kind, d->active, &d->fn, err);
+    if (!status) status = rvm__transform_resolve(d->program, err);
+    if (!status) status = machine_for(m, d, err);
+    return rvm__fail_in(err, status, m->p, d->of);
+}
+
+void rvm__derived_forget(rvm__derived *d) {
+    rvm_machine_free(d->machine);
+    rvm_program_free(d->program);
+    d->machine = NULL;
+    d->program = NULL;
+}
+
+rvm_status rvm__derived_ready(rvm_machine *m, rvm__derived *d, rvm_error *err) {
+    if (!d->machine && !d->why.code) d->why.code = derive(m, d, &d->why);
+    const rvm_status status = d->why.code;
+    if (!status) return m->jit.engine ? m->jit.engine->adopt(m->jit.engine, d->machine, err) : RVM_OK;
+    if (err) *err = d->why;
+    rvm__derived_forget(d);
+    if (status == RVM_ERR_MEMORY) d->why.code = RVM_OK; /* it may go better the next time */
+    return status;
+}
+
+rvm__derived *rvm__asked_find(const rvm__asked *q, rvm_transform kind, bool marches) {
+    uint8_t wrt[RVM_MAX_PARAMS];
+    for (uint32_t k = 0; k < q->n; k++) wrt[k] = q->args[k].active;
+    return rvm__derived_kept(q->m, (uint32_t)q->fn, kind, marches, wrt);
+}
+
+/* ---- values that are saved, and given back ---- */
+
+/* Which shadows a run changes: of tangents, those of what f changes; of a sweep, any. */
+static bool saves_shadow(const rvm__asked *q, uint32_t k) {
+    const bool changes = q->ask != ASK_TANGENT || rvm__asked_function(q)->params[k].role != RVM_READ;
+    return q->shadows && q->args[k].active && changes;
+}
+
+bool rvm__asked_value(const rvm__asked *q, uint32_t k) {
+    return rvm__asked_function(q)->params[k].role != RVM_READ;
+}
+
+size_t rvm__asked_cells(const rvm__asked *q) {
+    size_t n = 0;
+    for (uint32_t k = 0; k < q->n; k++)
+        n += (size_t)rvm__cells(&q->args[k]) * (size_t)(rvm__asked_value(q, k) + saves_shadow(q, k));
+    return n;
+}
+
+/* Arguments that were bound once, so that their shapes are right. */
+bool rvm__asked_save(const rvm__asked *q, enum rvm__keeps which) {
+    const size_t need = rvm__asked_cells(q);
+    rvm_value *to = rvm__room(q->m, which, need * sizeof *to);
+    if (need && !to) return false;
+    for (uint32_t k = 0; k < q->n; k++) {
+        const size_t n = (size_t)rvm__cells(&q->args[k]);
+        if (rvm__asked_value(q, k)) rvm__cells_take(&q->args[k], false, to), to += n;
+        if (saves_shadow(q, k)) rvm__cells_take(&q->args[k], true, to), to += n;
+    }
+    return true;
+}
+
+void rvm__asked_give(const rvm__asked *q, enum rvm__keeps which) {
+    const rvm_value *from = q->m->store.kept[which];
+    for (uint32_t k = 0; k < q->n; k++) {
+        const size_t n = (size_t)rvm__cells(&q->args[k]);
+        if (rvm__asked_value(q, k)) rvm__cells_give(&q->args[k], false, from), from += n;
+        if (saves_shadow(q, k)) rvm__cells_give(&q->args[k], true, from), from += n;
+    }
+}
+
+/* ---- running ---- */
+
+bool rvm__asked_returns(const rvm__asked *q) {
+    return q->ask == ASK_GRADIENT || q->ask == ASK_VALUE_AND_GRADIENT;
+}
+
+/* Whether the values that were saved came back with a run to the start, or with one of f'grad, which ends as it began. */
+rvm_status rvm__asked_compare(const rvm__asked *q, rvm_error *err) {
+    rvm_machine *m = q->m;
+    rvm_value *before = m->store.kept[RVM__INPUTS];
+    rvm_value *was[RVM_MAX_PARAMS];
+    const bool back = rvm__asked_returns(q);
+    rvm__restoring r = {.m = m, .fn = (uint32_t)q->fn, .of = q->fn, .only = back ? NULL : m->bound.is_value};
+    if (m->o.tolerance == INFINITY || q->ask == ASK_SWEEP) return RVM_OK;
+    if (!back && (r.of = rvm__known_gradient_of(m, r.fn)) < 0) return RVM_OK;
+    for (uint32_t k = 0; k < q->n; k++) {
+        was[k] = before;
+        before += rvm__cells(&q->args[k]) * (rvm__asked_value(q, k) + saves_shadow(q, k));
+    }
+    return rvm__compare_restored(&r, was, q->args, err);
+}
+
+void rvm__asked_results(rvm__asked *q) {
+    q->shadows = false;
+    rvm__asked_give(q, RVM__RESULTS);
+}
+
+rvm_status rvm__asked_bind(const rvm__asked *q, rvm_error *err) {
+    const rvm_mode mode = q->ask == ASK_TANGENT ? RVM_TANGENT : RVM_GRADIENT;
+    return rvm_machine_bind(q->m, q->fn, q->args, q->n, mode, q->ask == ASK_SWEEP, err);
+}
+
+/* Zeros that are shadows of what is active only because it depends on what is. */
+static bool make_zeros(const rvm__asked *q, rvm__derived *d) {
+    size_t need = 0;
+    for (uint32_t k = 0; k < q->n; k++)
+        if (d->active[k] && !q->args[k].active) need += (size_t)rvm__cells(&q->args[k]);
+    if (!need) return true;
+    if (!rvm__reserve(q->m, (void **)&d->zeros, &d->cap_zeros, need, sizeof *d->zeros)) return false;
+    memset(d->zeros, 0, need * sizeof *d->zeros);
+    return true;
+}
+
+/* The shadow of a, as an argument of its own; zeros: in place of one. Copied, since compilers clear a structure by an
+ * instruction that starts slowly. */
+static void take_shadow(const rvm_arg *a, rvm_value *zeros, rvm_arg *to) {
+    int64_t stride = 1;
+    *to = *a;
+    to->value.i = zeros ? 0 : a->shadow.i;
+    to->data = zeros ? zeros : a->shadow_data;
+    for (int d = a->ndim - 1; d >= 0; stride *= a->shape[d--]) to->stride[d] = zeros ? stride : a->shadow_stride[d];
+}
+
+/* Arguments of the derived function: each of f's, and behind it the shadow where it is active. */
+bool rvm__asked_lay_out(const rvm__asked *q, rvm__derived *d) {
+    if (!make_zeros(q, d)) return false;
+    rvm_value *zeros = d->zeros;
+    d->nargs = 0;
+    for (uint32_t k = 0; k < q->n; k++) {
+        rvm_arg *a = &d->args[d->nargs++];
+        *a = q->args[k];
+        a->active = false;
+        if (!d->active[k]) continue;
+        take_shadow(a, q->args[k].active ? NULL : zeros, &d->args[d->nargs++]);
+        if (!q->args[k].active) zeros += rvm__cells(a);
+    }
+    return true;
+}
+
+/* What it left in scalars. */
+static void take_scalars(const rvm__asked *q, const rvm__derived *d) {
+    const rvm_arg *from = d->args;
+    for (uint32_t k = 0; k < q->n; k++, from++) {
+        if (!q->args[k].ndim) q->args[k].value = from->value;
+        if (!d->active[k]) continue;
+        from++;
+        if (!q->args[k].ndim && q->args[k].active) q->args[k].shadow = from->value;
+    }
+}
+
+static uint32_t ran_of(rvm_transform kind) {
+    return kind == RVM_ADJOINT ? RVM_RAN_ADJOINT : kind == RVM_GRADIENT_OF ? RVM_RAN_GRADIENT : RVM_RAN_TANGENT;
+}
+
+/* What runs on d counted becomes m's: instructions in *to, and what ran. */
+void rvm__derived_count(rvm_machine *m, rvm_machine *d, uint32_t ran, uint64_t *to) {
+    rvm_stats s;
+    rvm_machine_stats(d, &s);
+    *to += s.forward;
+    m->stats.calls += s.calls;
+    m->stats.ran |= ran;
+    m->trail.erased[RVM__ERASED_VALUES] += s.bits_trail;
+    m->trail.erased[RVM__ERASED_GRADIENTS] += s.bits_shadows;
+    m->trail.erased[RVM__ERASED_PLACES] += s.bits_forgotten;
+    m->store.stack_lost += s.bits_stack / 64;
+    if (m->memory + s.memory_peak > m->stats.memory_peak) m->stats.memory_peak = m->memory + s.memory_peak;
+    if (s.ancilla_peak > m->stats.ancilla_peak) m->stats.ancilla_peak = s.ancilla_peak;
+    if (s.depth_peak > m->stats.depth_peak) m->stats.depth_peak = s.depth_peak;
+    if (s.trail_peak > m->trail.peak) m->trail.peak = s.trail_peak;
+    rvm_machine_stats_reset(d);
+}
+
+/* As of a run of that mode. */
+static void add_stats(rvm_machine *m, rvm__derived *d) {
+    uint64_t *to = d->kind == RVM_TANGENT_OF ? &m->stats.forward : &m->stats.swept;
+    rvm__derived_count(m, d->machine, ran_of(d->kind), to);
+}
+
+rvm_status rvm__asked_run(rvm__asked *q, rvm__derived *d, rvm_error *err) {
+    rvm_machine *m = d->machine;
+    q->touched = true;
+    const rvm_status status = rvm_machine_forward(m, err);
+    add_stats(q->m, d);
+    if (!status) take_scalars(q, d);
+    return status;
+}

@@ -1,0 +1,115 @@
+/* marching.c: gradients by programs whose loops run again from snapshots (derive/checkpoint.h), on any engine.
+ *
+ * How many states are kept is an option, or follows from the memory that they may take: trail_limit, else half of what
+ * option memory allows, else a quarter of what the computer has. Each loop that may be run again has an equal part of three
+ * quarters of that; where a run passes the limit all the same, since a loop stands in another or is reached several times,
+ * it begins anew with a quarter of it, until one state of each is kept. */
+#include "asked.h"
+#include "builder.h"
+#include "program.h"
+#include "support.h"
+
+#include "cells.h"
+#include "checkpoint.h"
+#include "run.h"
+#include "trail.h"
+
+/* What f computes goes into the room for results, place after place. */
+static bool lay_out_results(const rvm__asked *q, rvm__derived *d) {
+    const size_t room = rvm__asked_cells(q) * sizeof(rvm_value);
+    rvm_value *to = rvm__room(q->m, RVM__RESULTS, room);
+    if (room && !to) return false;
+    for (uint32_t k = 0; k < q->n; k++) {
+        if (!rvm__asked_value(q, k)) continue;
+        rvm_arg *a = &d->args[d->nargs++];
+        const int64_t n = rvm__cells(&q->args[k]);
+        int64_t stride = 1;
+        *a = q->args[k];
+        a->active = false;
+        a->data = to;
+        for (int dim = a->ndim - 1; dim >= 0; stride *= a->shape[dim--]) a->stride[dim] = stride;
+        for (int64_t j = 0; j < n; j++) to[j] = rvm__sum_start(a->type);
+        a->value.i = rvm__sum_start(a->type).i;
+        to += n;
+    }
+    return true;
+}
+
+/* Results that are scalars, into the room where arrays are. */
+static void keep_scalars(const rvm__asked *q, const rvm__derived *d) {
+    rvm_value *to = q->m->store.kept[RVM__RESULTS];
+    const rvm_arg *from = d->args + d->nargs;
+    for (uint32_t k = q->n; k-- > 0;) from -= rvm__asked_value(q, k);
+    for (uint32_t k = 0; k < q->n; k++) {
+        if (!rvm__asked_value(q, k)) continue;
+        if (!q->args[k].ndim) to->i = from->value.i;
+        to += rvm__cells(&q->args[k]);
+        from++;
+    }
+}
+
+static rvm_status run_marching(rvm__asked *q, rvm__derived *d, rvm_error *err) {
+    const bool both = q->ask == ASK_VALUE_AND_GRADIENT;
+    rvm_status status = rvm__asked_lay_out(q, d) && (!both || lay_out_results(q, d)) ? RVM_OK : rvm__no_memory(q->m, err);
+    const uint32_t fn = both ? d->values : d->fn;
+    if (!status) status = rvm_machine_bind(d->machine, fn, d->args, d->nargs, RVM_PRIMAL, false, err);
+    if (!status) status = rvm__asked_run(q, d, err);
+    if (!status && both) keep_scalars(q, d);
+    return status ? status : rvm__asked_compare(q, err);
+}
+
+/* Shapes and the like are looked at as for any run. */
+static rvm_status marching(rvm__asked *q, rvm__derived *d, rvm_error *err) {
+    rvm_status status = rvm__asked_bind(q, err);
+    rvm_machine_unbind(q->m);
+    if (!status) status = rvm__derived_ready(q->m, d, err);
+    q->shadows = true;
+    if (!status && !rvm__asked_save(q, RVM__INPUTS)) status = rvm__no_memory(q->m, err);
+    if (status) return status;
+    q->m->run.where = UNBOUND;
+    status = run_marching(q, d, err);
+    if (status) rvm__asked_give(q, RVM__INPUTS);
+    if (!status && q->ask == ASK_VALUE_AND_GRADIENT) rvm__asked_results(q);
+    if (q->m->o.checkpoint_dir) rvm__trail_clear(d->machine); /* no files are left */
+    q->m->stats.marched = !status;
+    return status;
+}
+
+/* As few states as the limit allows. */
+static rvm_status marching_within(rvm__asked *q, rvm__derived *d, rvm_error *err) {
+    if (!d->cells) d->cells = rvm__marching_cells(&q->m->o);
+    rvm_status status = marching(q, d, err);
+    while ((status == RVM_ERR_LIMIT || status == RVM_ERR_MEMORY) && d->cells > 1 && d->loops) {
+        d->cells /= 4;
+        rvm__derived_forget(d);
+        status = marching(q, d, err);
+    }
+    return status;
+}
+
+/* Options that ask for what these programs do not do. */
+static const char *stands_against(const rvm_options *o) {
+    return o->exact ? "exact" : o->keep_shadows ? "keep_shadows" : o->profile ? "profile" : NULL;
+}
+
+rvm_status rvm__ask_marching(rvm__asked *q, rvm_error *err) {
+    const rvm_options *o = &q->m->o;
+    const char *against = stands_against(o);
+    if (against)
+        return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "gradients by checkpoints do not go with the option %s",
+                         against);
+    rvm__derived *d = rvm__asked_find(q, RVM_GRADIENT_OF, true);
+    if (!d) return rvm__no_memory(q->m, err);
+    const bool given = o->checkpoints && o->checkpoints != RVM_CHECKPOINTS_AUTO;
+    return given ? marching(q, d, err) : marching_within(q, d, err);
+}
+
+bool rvm__marches_at_limit(const rvm__asked *q) {
+    const rvm_options *o = &q->m->o;
+    rvm__zone memory = {.al = &q->m->al};
+    rvm__loops loops;
+    if (!o->trail_limit || o->checkpoints || o->trail != RVM_TRAIL_KEEP || stands_against(o)) return false;
+    const bool any = !rvm__loops_find(q->m->p, (uint32_t)q->fn, &memory, &loops, NULL) && rvm__loops_taken(&loops);
+    rvm__zone_free(&memory);
+    return any;
+}
