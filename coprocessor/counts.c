@@ -63,6 +63,14 @@ static bool is_kind(const rvm_counted *kind) {
            (unsigned)kind->mode < RVM_PROFILE_MODES;
 }
 
+static bool gain_switched(rvm_switching *to, const rvm_switching *from, uint64_t times) {
+    bool fits = true;
+    for (int where = 0; where < 2; where++)
+        fits = fits && rvm__gain(&to->bits[where], from->bits[where], times) &&
+               rvm__gain(&to->flipped[where], from->flipped[where], times);
+    return fits;
+}
+
 rvm_status rvm_counts_add_kind(rvm_counts *c, const rvm_counted *kind, uint64_t times, rvm_error *err) {
     RVM__NEEDS(c, kind);
     if (!is_kind(kind)) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "a count of no type, or of no mode");
@@ -73,9 +81,11 @@ rvm_status rvm_counts_add_kind(rvm_counts *c, const rvm_counted *kind, uint64_t 
         to = &c->kinds[c->n++];
         *to = *kind;
         to->count = 0;
+        to->switched = (rvm_switching){{0}, {0}};
     }
     const bool fits = rvm__gain(&to->count, kind->count, times) && rvm__gain(&c->sums.instructions, kind->count, times) &&
-                      rvm__gain(&c->sums.modes[kind->mode], kind->count, times);
+                      rvm__gain(&c->sums.modes[kind->mode], kind->count, times) &&
+                      gain_switched(&to->switched, &kind->switched, times);
     return fits ? RVM_OK : too_large(err);
 }
 
@@ -141,6 +151,7 @@ rvm_status rvm__counts_add_run(rvm_counts *c, const rvm_machine *m, uint64_t tim
     for (uint32_t i = 0; !st && rvm_profile_kind(f, i, &k); i++) {
         rvm_counted to = counted_of(&k);
         rvm_profile_kind_work(f, i, &to.work);
+        rvm_profile_kind_switching(f, i, &to.switched);
         if (o.trail == RVM_TRAIL_OFF) to.work.trail = 0; /* it is erased, and counted so */
         st = rvm_counts_add_kind(c, &to, times, err);
     }

@@ -31,9 +31,16 @@ _Static_assert(RVM_CAUSES == 5, "a line for each cause");
     X("jumps", jumps)                                                                                                       \
     X("turns", turns)
 
+/* Behind them. */
+#define SWITCHED(X)                                                                                                         \
+    X("register_bits", bits[0])                                                                                             \
+    X("register_flips", flipped[0])                                                                                         \
+    X("memory_bits", bits[1])                                                                                               \
+    X("memory_flips", flipped[1])
+
 static const char header[] = "kind,type,operands,places,direction,mode,count"
 #define X(name, member) "," name
-    COLUMNS(X)
+    COLUMNS(X) SWITCHED(X)
 #undef X
     ;
 
@@ -42,6 +49,9 @@ static void write_kind(const rvm_counted *k, FILE *out) {
             k->direction > 0 ? "up" : "down", rvm_profile_mode_name(k->mode), (unsigned long long)k->count);
 #define X(name, member) fprintf(out, ",%u", k->work.member);
     COLUMNS(X)
+#undef X
+#define X(name, member) fprintf(out, ",%llu", (unsigned long long)k->switched.member);
+    SWITCHED(X)
 #undef X
     fputc('\n', out);
 }
@@ -116,6 +126,12 @@ static bool read_kind(reader *r, rvm_counted *k) {
     k->work.member_ = (uint16_t)n;
     COLUMNS(X)
 #undef X
+#define X(name, member_)                                                                                                    \
+    if (!number(r, UINT64_MAX, &k->switched.member_)) return false;
+    SWITCHED(X)
+#undef X
+    for (int where = 0; where < 2; where++)
+        if (k->switched.flipped[where] > k->switched.bits[where]) return false;
     return r->at == r->end;
 }
 

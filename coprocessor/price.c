@@ -72,13 +72,21 @@ static double unit_energy(const rvm_model *m, const rvm_counted *k, rvm_unit uni
 _Static_assert(RVM_MODEL_INT_CONVERT - RVM_MODEL_INT_ADD == RVM_UNITS - 1, "a number for each unit");
 _Static_assert(RVM_MODEL_F64_CONVERT - RVM_MODEL_F64_ADD == RVM_UNITS - 1, "a number for each unit");
 
+/* What writes take, over what they would where as many bits changed as the model says. */
+static double activity(const rvm_model *m, const rvm_counted *k, int where) {
+    const double bits = (double)k->switched.bits[where], flipped = (double)k->switched.flipped[where];
+    return bits > 0 ? flipped / bits / number(m, RVM_MODEL_ACTIVITY) : 1;
+}
+
 static void price_kind(const rvm_model *m, const rvm_counted *k, double factor, rvm_price *out) {
     const double n = (double)k->count * factor;
     for (int unit = 0; unit < RVM_UNITS; unit++)
         out->units[unit] += n * k->work.units[unit] * unit_energy(m, k, (rvm_unit)unit);
     out->instructions += n * number(m, RVM_MODEL_INSTRUCTION);
-    out->registers += n * (k->work.register_reads + k->work.register_writes) * number(m, RVM_MODEL_REGISTER);
-    out->memory += n * (k->work.memory_reads + k->work.memory_writes + k->work.trail) * number(m, RVM_MODEL_MEMORY);
+    const double registers = k->work.register_writes * activity(m, k, 0);
+    const double memory = (k->work.memory_writes + k->work.trail) * activity(m, k, 1);
+    out->registers += n * (k->work.register_reads + registers) * number(m, RVM_MODEL_REGISTER);
+    out->memory += n * (k->work.memory_reads + memory) * number(m, RVM_MODEL_MEMORY);
 }
 
 static void add_up(const rvm_model *m, rvm_price *out) {

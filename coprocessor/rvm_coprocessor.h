@@ -46,7 +46,8 @@ typedef struct rvm_counted {
     int direction;
     rvm_profile_mode mode;
     uint64_t count;
-    rvm_work work; /* of one */
+    rvm_work work;          /* of one */
+    rvm_switching switched; /* of all: what their writes changed, where that was measured (option activity); else 0 */
 } rvm_counted;
 
 typedef struct rvm_counts_sums {
@@ -195,6 +196,7 @@ RVM_API double rvm_ramp_loss(double x);
     X(REGISTER, "register", "J", false, "a register read or written")                                                       \
     X(MEMORY, "memory", "J", false, "an element read or written")                                                           \
     X(TRANSFER, "transfer", "J", false, "64 bits to or from the host")                                                      \
+    X(ACTIVITY, "activity", "", true, "share of its bits that a write changes where its energy is as stated")               \
     X(OVERHEAD, "overhead", "", false, "capacitance switched, over that of conventional logic for the same")                \
     X(RC, "rc", "s", false, "time constant of what a ramp charges")                                                         \
     X(RAMP, "ramp", "", true, "time of a ramp, over the clock's period")                                                    \

@@ -3,7 +3,11 @@
 # usage: test_commands.sh FOLDER_OF_RVM SOURCE_FOLDER
 set -uo pipefail
 PATH=$(cd "$1" && pwd):$PATH
-cd "$2"
+root=$(cd "$2" && pwd)
+work=$(mktemp -d) # where the commands write
+trap 'rm -rf "$work"' EXIT
+ln -s "$root/examples" "$work/examples"
+cd "$work" || exit
 
 # The commands, a line each: continuation lines joined, the comment's own mark removed.
 commands() { sed -e ':a' -e '/^#.*\\$/{N;s/ *\\\n# */ /;ba}' "$1" | sed -n 's/^#   \(rvm .*\)/\1/p'; }

@@ -127,9 +127,10 @@ RVM_API const char *rvm_class_name(rvm_class c); /* "update" ...; "?" outside th
 
 /* What an instruction asks of a processor, by the formulas of its row and family and the letters of its operands: how often
  * each kind of arithmetic unit works (a negation adds, a choice is logic, an elementary function is one), accesses to
- * registers and elements (an update reads and writes its target; an element's address is a register that is read), values
- * that move onto a trail or a stack or back, jumps, and how often the counter's direction turns (twice where a callee runs
- * against its caller, or a compute part is taken back). Array instructions and arguments of calls count as no accesses. */
+ * registers and elements (an update reads and writes its target; an element is addressed by the registers of its
+ * indices), values that move onto a trail or a stack or back, jumps, and how often the counter's direction turns (twice
+ * where a callee runs against its caller, or a compute part is taken back). Array instructions and arguments of calls count
+ * as no accesses. */
 typedef enum rvm_unit {
     RVM_UNIT_ADD,
     RVM_UNIT_MULTIPLY,

@@ -46,6 +46,9 @@ double cost_point(const sweep *s, int i);
 rvm_status cost_best(const cost *c, int k, const costed *run, rvm_price *out);
 bool cost_best_is_inside(const cost *c, const rvm_price *best);
 
+/* cost_models.c: what writes changed, of all kinds. */
+rvm_switching cost_switching(const rvm_counts *c);
+
 /* cost_runs.c: c->run, c->against and c->list, by the command's words and options. */
 rvm_status cost_runs(cost *c);
 void cost_runs_free(cost *c);

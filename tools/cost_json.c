@@ -21,6 +21,8 @@ static void json_run(json *j, const costed *r) {
     json_key(j, "to_device"), json_uint(j, s.to_device);
     json_key(j, "to_host"), json_uint(j, s.to_host);
     json_key(j, "turns"), json_uint(j, s.turns);
+    const rvm_switching w = cost_switching(r->counts);
+    if (w.bits[0] || w.bits[1]) json_key(j, "switching"), json_switching(j, &w);
 }
 
 static void json_price(json *j, const rvm_price *p) {

@@ -153,3 +153,10 @@ double cost_part(const rvm_price *p, int part) {
                                            p->transfers, p->leakage,      p->erasure};
     return parts[part];
 }
+
+rvm_switching cost_switching(const rvm_counts *c) {
+    rvm_switching sum = {{0}, {0}};
+    rvm_counted k;
+    for (uint32_t i = 0; rvm_counts_kind(c, i, &k); i++) switching_add(&sum, &k.switched);
+    return sum;
+}

@@ -29,6 +29,10 @@ static void print_run(FILE *out, const char *before, const costed *r) {
     if (s.to_device || s.to_host)
         fprintf(out, "; %" PRIu64 " values to the device, %" PRIu64 " to the host", s.to_device, s.to_host);
     fputc('\n', out);
+    const rvm_switching w = cost_switching(r->counts);
+    if (w.bits[0] || w.bits[1])
+        fprintf(out, "  of %" PRIu64 " bits written to registers %.3g change, of %" PRIu64 " to memory %.3g\n", w.bits[0],
+                switched_share(&w, 0), w.bits[1], switched_share(&w, 1));
 }
 
 /* ---- prices ---- */

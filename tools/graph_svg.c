@@ -11,15 +11,15 @@ enum { LABELS = 300, PITCH = 58, ROW = 24, TOP = 48, LEFT = 16, LETTER = 7 };
 
 static const char style[] =
     "text{font:11px ui-monospace,Menlo,Consolas,monospace;fill:#222}\n"
-    ".line,.at{fill:#777}.name{text-anchor:middle;font-weight:bold}.in{text-anchor:middle}.value{fill:#0072b2;font-size:9px}"
-    "\n"
+    ".line,.at{fill:#777}.name{text-anchor:middle;font-weight:bold;paint-order:stroke;stroke:#fff;stroke-width:3px}"
+    ".in{text-anchor:middle}.value{fill:#0072b2;font-size:9px}\n"
     ".life,.wire{stroke:#555;stroke-width:1}.array{stroke:#555;stroke-width:3}.inside{stroke:#fff;stroke-width:1}\n"
     ".wire{stroke:#222}.dot{fill:#222}.box{fill:#fff3d6;stroke:#222}.loop,.parallel,.branch,.compute{rx:3px}\n"
     ".loop{fill:#0072b2;fill-opacity:.1}.parallel{fill:#009e73;fill-opacity:.14}.branch{fill:#e69f00;fill-opacity:.08}\n"
     ".compute{fill:none;stroke:#cc79a7;stroke-width:1.5;stroke-dasharray:5 3}.part{fill:#b0558a;font-weight:bold}\n"
     "@media(prefers-color-scheme:dark){\n"
     "text{fill:#e6e6e6}.line,.at{fill:#9a9a9a}.value{fill:#56b4e9}\n"
-    ".life,.array{stroke:#aaa}.inside{stroke:#16181c}.wire{stroke:#e6e6e6}.dot{fill:#e6e6e6}\n"
+    ".life,.array{stroke:#aaa}.inside,.name{stroke:#16181c}.wire{stroke:#e6e6e6}.dot{fill:#e6e6e6}\n"
     ".box{fill:#3a3320;stroke:#e6e6e6}.loop{fill:#56b4e9;fill-opacity:.16}.part{fill:#e6a3cb}}\n";
 
 static int x_of(uint32_t column) {

@@ -25,6 +25,15 @@ static void json_list(json *j, const char *name, const profiled *p, json_element
     json_close(j, ']');
 }
 
+void json_switching(json *j, const rvm_switching *s) {
+    json_open(j, '{');
+    json_key(j, "register_bits"), json_uint(j, s->bits[0]);
+    json_key(j, "register_flips"), json_uint(j, s->flipped[0]);
+    json_key(j, "memory_bits"), json_uint(j, s->bits[1]);
+    json_key(j, "memory_flips"), json_uint(j, s->flipped[1]);
+    json_close(j, '}');
+}
+
 static bool json_kind(json *j, const profiled *p, uint32_t n) {
     rvm_profile_kind_count k;
     if (!rvm_profile_kind(p->f, n, &k)) return false;
@@ -38,6 +47,8 @@ static bool json_kind(json *j, const profiled *p, uint32_t n) {
     json_key(j, "mode"), json_text(j, rvm_profile_mode_name(k.mode));
     json_key(j, "tangents"), json_bool(j, k.tangents);
     json_key(j, "count"), json_uint(j, k.count);
+    rvm_switching s;
+    if (p->t->o.activity && rvm_profile_kind_switching(p->f, n, &s)) json_key(j, "switching"), json_switching(j, &s);
     json_close(j, '}');
     return true;
 }
@@ -146,10 +157,18 @@ void profile_json(json *j, const profiled *p) {
 }
 
 void profile_csv(const profiled *p) {
+    const bool measured = p->t->o.activity;
     rvm_profile_kind_count k;
-    fputs("mnemonic,row,type,operands,places,direction,mode,tangents,count\n", p->out);
-    for (uint32_t i = 0; rvm_profile_kind(p->f, i, &k); i++)
-        fprintf(p->out, "%s,%s,%s,%s,%s,%s,%s,%d,%llu\n", k.mnemonic, k.row ? k.row : "", rvm_type_name(k.type),
+    rvm_switching s;
+    fprintf(p->out, "mnemonic,row,type,operands,places,direction,mode,tangents,count%s\n",
+            measured ? ",register_bits,register_flips,memory_bits,memory_flips" : "");
+    for (uint32_t i = 0; rvm_profile_kind(p->f, i, &k); i++) {
+        fprintf(p->out, "%s,%s,%s,%s,%s,%s,%s,%d,%llu", k.mnemonic, k.row ? k.row : "", rvm_type_name(k.type),
                 rvm_type_name(k.operands), k.places, k.direction > 0 ? "up" : "down", rvm_profile_mode_name(k.mode),
                 k.tangents, (unsigned long long)k.count);
+        if (measured && rvm_profile_kind_switching(p->f, i, &s))
+            fprintf(p->out, ",%llu,%llu,%llu,%llu", (unsigned long long)s.bits[0], (unsigned long long)s.flipped[0],
+                    (unsigned long long)s.bits[1], (unsigned long long)s.flipped[1]);
+        fputc('\n', p->out);
+    }
 }

@@ -20,6 +20,15 @@ static int modes_of(const profiled *p, int modes[RVM_PROFILE_MODES]) {
     return n;
 }
 
+static void print_switching(const profiled *p) {
+    rvm_switching sum = {{0}, {0}}, s;
+    for (uint32_t k = 0; rvm_profile_kind_switching(p->f, k, &s); k++) switching_add(&sum, &s);
+    if (!p->t->o.activity) return;
+    fprintf(p->out, "switched: of %llu bits written to registers %.3g, of %llu to memory %.3g\n",
+            (unsigned long long)sum.bits[0], switched_share(&sum, 0), (unsigned long long)sum.bits[1],
+            switched_share(&sum, 1));
+}
+
 static void print_total(const profiled *p, uint64_t all) {
     int modes[RVM_PROFILE_MODES];
     rvm_profile_counts total;
@@ -37,6 +46,7 @@ static void print_total(const profiled *p, uint64_t all) {
             (unsigned long long)h.shadows);
     fputc('\n', p->out);
     output_erased(p->out, &s);
+    print_switching(p);
 }
 
 /* ---- functions ---- */

@@ -26,11 +26,20 @@ typedef struct profiled {
 void profile_text(const profiled *p);
 /* profile_json.c: members of the open object. */
 void profile_json(json *j, const profiled *p);
-void profile_csv(const profiled *p); /* a line for each kind */
+void json_switching(json *j, const rvm_switching *s); /* a value */
+void profile_csv(const profiled *p);                  /* a line for each kind */
 /* profile_paths.c: call paths, for others' tools. */
 void profile_folded(const profiled *p);
 void profile_speedscope(const profiled *p);
 void profile_callgrind(const profiled *p);
+
+static inline void switching_add(rvm_switching *to, const rvm_switching *from) {
+    for (int where = 0; where < 2; where++) to->bits[where] += from->bits[where], to->flipped[where] += from->flipped[where];
+}
+/* Of the bits that were written those that changed. */
+static inline double switched_share(const rvm_switching *s, int where) {
+    return s->bits[where] ? (double)s->flipped[where] / (double)s->bits[where] : 0;
+}
 
 /* Of one mode, up and down. */
 static inline uint64_t profile_of_mode(const rvm_profile_counts *c, int mode) {

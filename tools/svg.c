@@ -38,6 +38,15 @@ static void escaped_to(FILE *out, const char *text, size_t most) {
     }
 }
 
+static bool is_longer(const char *text, size_t most) {
+    for (const unsigned char *s = (const unsigned char *)text; *s; most--) {
+        const size_t n = utf8_length(s);
+        if (!most) return true;
+        s += n ? n : 1;
+    }
+    return false;
+}
+
 static void escaped(FILE *out, const char *text) {
     escaped_to(out, text, SIZE_MAX);
 }
@@ -189,8 +198,10 @@ void svg_label(FILE *out, const char *class_name, double x, double y, const char
     attribute(out, "x", x);
     attribute(out, "y", y);
     fputc('>', out);
+    const bool cut = most > 1 && is_longer(text, most);
     if (tip) title(out, text);
-    escaped_to(out, text, most);
+    escaped_to(out, text, cut ? most - 1 : most);
+    if (cut) fputs("\u2026", out);
     fputs("</text>\n", out);
 }
 

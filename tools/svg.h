@@ -33,7 +33,8 @@ void svg_path_end(FILE *out);
 void svg_mark(FILE *out, int series, double x, double y);
 /* class: "text", "title", "f0" ... */
 void svg_text(FILE *out, const char *class_name, svg_anchor anchor, double x, double y, const char *text);
-/* At most so many characters, begun at a point, or centred where the class has text-anchor; tip: the text whole. */
+/* At most so many characters, the last of which is an ellipsis where some are left out; begun at a point, or centred where
+ * the class has text-anchor; tip: the text whole. */
 void svg_label(FILE *out, const char *class_name, double x, double y, const char *text, size_t most, bool tip);
 /* svg_text upward, around the point. */
 void svg_text_upward(FILE *out, const char *class_name, double x, double y, const char *text);

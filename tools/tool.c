@@ -62,6 +62,7 @@ rvm_status tool_options(tool *t, rvm_options *o) {
     o->trust = t->o.trust;
     o->exact = t->o.exact || t->o.save_record || t->o.record;
     o->profile = t->o.profile || t->command == COMMAND_PROFILE || t->command == COMMAND_COST || t->command == COMMAND_QUEUE;
+    o->activity = t->o.activity;
     if (option_given(&t->o, tol)) o->tolerance = t->o.tol;
     if (option_given(&t->o, depth)) o->depth = (uint32_t)t->o.depth;
     o->fuel = t->o.fuel;

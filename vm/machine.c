@@ -52,6 +52,7 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
     memset(m, 0, sizeof *m);
     m->p = p;
     m->o = o;
+    m->o.profile |= o.activity;
     m->al = al;
     m->memory = sizeof *m;
     m->run.where = UNBOUND;
@@ -208,9 +209,8 @@ void rvm_machine_stats(const rvm_machine *m, rvm_stats *out) {
     out->exact_peak = m->exact.peak;
 }
 
-void rvm_machine_stats_reset(rvm_machine *m) {
+void rvm__stats_reset(rvm_machine *m) {
     static const rvm_stats none = {0}; /* copied, since compilers clear a structure by an instruction that starts slowly */
-    if (!m) return;
     m->stats = none;
     m->stats.memory_peak = m->memory;
     m->stats.ancilla_peak = m->store.arena_used;
@@ -219,6 +219,11 @@ void rvm_machine_stats_reset(rvm_machine *m) {
     memset(m->trail.erased, 0, sizeof m->trail.erased);
     m->exact.updates = m->exact.recorded = 0;
     m->exact.peak = m->exact.held;
+}
+
+void rvm_machine_stats_reset(rvm_machine *m) {
+    if (!m) return;
+    rvm__stats_reset(m);
     if (m->profile) rvm__profile_reset(m);
 }
 

@@ -24,12 +24,7 @@ static void set_course(rvm_machine *m, int course) {
     m->run.course = course;
 }
 
-static rvm_status run(rvm_machine *m) {
-    if (m->jit.engine) {
-        bool ran;
-        const rvm_status status = rvm__native_run(m, &ran);
-        if (ran) return status;
-    }
+static rvm_status interpret(rvm_machine *m) {
     switch (m->bound.mode) {
     case RVM_PRIMAL: return m->profile ? rvm__run_primal_profiled(m) : rvm__run_primal(m);
     case RVM_GRADIENT:
@@ -39,6 +34,16 @@ static rvm_status run(rvm_machine *m) {
     case RVM_TANGENT: return rvm__run_tangent(m);
     }
     return RVM_ERR_USAGE;
+}
+
+static rvm_status run(rvm_machine *m) {
+    if (m->o.activity && !m->run.single) return rvm__profile_steps(m, interpret);
+    if (m->jit.engine) {
+        bool ran;
+        const rvm_status status = rvm__native_run(m, &ran);
+        if (ran) return status;
+    }
+    return interpret(m);
 }
 
 static rvm_status counted_run(rvm_machine *m, uint64_t *count) {

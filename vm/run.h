@@ -27,4 +27,7 @@ void rvm__plain_text(rvm_type t, rvm_value v, char *text, size_t size);
 /* Fill err for a status met at m->pc in m->dir; returns the status. */
 rvm_status rvm__explain(rvm_machine *m, rvm_status status, rvm_error *err);
 
+/* rvm_machine_stats_reset, without the profile. */
+void rvm__stats_reset(rvm_machine *m);
+
 #endif

@@ -47,6 +47,7 @@ typedef struct rvm_options {
     bool trust;       /* drop checks of indices too: only for programs you wrote */
     bool exact;       /* backward restores every bit of f64 and f32, by a record of what rounding lost */
     bool profile;     /* count what runs (rvm_profile.h) */
+    bool activity;    /* and how many bits change where it writes: by single steps, interpreted, some twenty times slower */
     double tolerance; /* of the release of a real: times max(1, largest magnitude held); default 1e-8; of an f32 10^4 times
                          that. The same of what comes back to the start, times max(1, |what went in|); INFINITY: that is
                          not compared, and no copy is made of it */
@@ -158,7 +159,7 @@ RVM_API rvm_status rvm_uncall(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_
  * derivative, or to take it back, bind and move. After an interpreted one the machine stands where the run ended. After an
  * error it stands where f failed, in either case, in the interpreter's mode, so that it can be stepped or run back; shadows
  * of a sweep that failed mean nothing. A run that is NOT_RESTORABLE, on any engine, or a native one that is cancelled, gives
- * the values back, and nothing is bound. rvm_jit_reason says why a run was interpreted: options exact and profile,
+ * the values back, and nothing is bound. rvm_jit_reason says why a run was interpreted: options exact and activity,
  * keep_shadows, what has no derivative program. */
 
 /* Forward, then the backward sweep in gradient mode: values end as they began (else NOT_RESTORABLE, see below), shadows have

@@ -11,9 +11,10 @@
  *
  * Counts are those of single steps: of a jump and its come-from the jump, of a counted loop `for` and each `next`; a run
  * that fails has counted what it ran, without the instruction that failed. They are of all runs of the machine since it was
- * made, or since rvm_machine_stats_reset, and belong to its program: with the option, derivatives run in the machine's
- * modes, interpreted. Whole runs of a machine with native code (rvm_jit.h) are native with the option, too: the same counts,
- * from code that counts, which leaves nothing out and uses neither lanes nor threads. Threads: a profile is a copy, which
+ * made, or since rvm_machine_stats_reset, and belong to its program. Whole runs, gradients and tangents of a machine with
+ * native code (rvm_jit.h) are native with the option, too: the same counts, from code that counts, which leaves nothing out
+ * and uses neither lanes nor threads; of a derivative, which is a program then, they are told by where its code comes from.
+ * Threads: a profile is a copy, which
  * nothing changes; it may be shared.
  */
 #ifndef RVM_PROFILE_H
@@ -71,6 +72,14 @@ RVM_API bool rvm_profile_kind(const rvm_profile *f, uint32_t k, rvm_profile_kind
  * constant had a shadow. False past the last. */
 RVM_API bool rvm_profile_kind_work(const rvm_profile *f, uint32_t k, rvm_work *out);
 
+/* With option activity: how many bits its writes might have changed, which is the width of what they wrote, and how many
+ * they did: [0] in registers, [1] in elements, trail and stack; of shadows, too. Of all executions of the k-th kind; all 0
+ * without the option. False past the last. */
+typedef struct rvm_switching {
+    uint64_t bits[2], flipped[2];
+} rvm_switching;
+RVM_API bool rvm_profile_kind_switching(const rvm_profile *f, uint32_t k, rvm_switching *out);
+
 /* A call path: a function that was bound (parent -1), or a path, a call in it, and the function called. A function that is
  * on the path already, in the same direction, is taken together with that path. Parents stand before their children. Beyond
  * some ten thousands paths each function has one without a parent for all that come, `shared`. */
@@ -122,7 +131,8 @@ typedef struct rvm_profile_memory {
  * last. */
 RVM_API bool rvm_profile_memory_at(const rvm_profile *f, uint32_t k, rvm_profile_memory *out);
 /* Of each the most that there was at any instruction, exactly; of native runs what polls saw, but for the trail, without
- * frames of calls in progress and local arrays that native code keeps to itself. */
+ * frames of calls in progress and local arrays that native code keeps to itself; the shadows of a derivative that runs as a
+ * program are states of that. */
 RVM_API void rvm_profile_memory_peak(const rvm_profile *f, rvm_profile_memory *out);
 
 #ifdef __cplusplus

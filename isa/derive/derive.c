@@ -13,6 +13,7 @@
  * Walking a list up with the sweep's style gives the adjoint of its inverse.
  */
 #include "derive.h"
+#include "origin.h"
 #include "verify.h"
 #include "builder.h"
 #include "solver.h"
@@ -21,6 +22,19 @@
 #include <string.h>
 
 static void walk(rvm__derive *t, uint32_t lo, uint32_t hi, int step, enum rvm__style style);
+
+/* ---- origins ---- */
+
+/* What was emitted from `from` on stands for an instruction of the source. */
+static void note(rvm__derive *t, uint32_t pc, uint32_t from, int up, int down, bool swept) {
+    const rvm__origin x = {pc, from, t->g.ncode, (int8_t)up, (int8_t)down, swept};
+    if (!t->status && t->p->origins && !rvm__origin_note(t->p->origins, t->dst, x)) rvm__derive_fail(t, RVM_ERR_MEMORY);
+}
+
+/* It runs here, and nothing is emitted for it. */
+static void note_here(rvm__derive *t, uint32_t pc, int direction, bool swept) {
+    note(t, pc, t->g.ncode, direction, -direction, swept);
+}
 
 /* ---- calls ---- */
 
@@ -32,6 +46,7 @@ static bool reaches(const rvm__derive *t, const rvm_insn *in, bool trail) {
 }
 
 static bool derives(const rvm__derive *t, const rvm_insn *in, const uint8_t *active) {
+    if (t->p->origins && t->kind == RVM_ADJOINT) return true;
     for (uint32_t k = 0; k < in->nplaces; k++)
         if (active[k]) return true;
     return t->a.stack && reaches(t, in, false);
@@ -137,7 +152,7 @@ static void one_op(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep) {
     (rvm__class_of(op) == RVM_CLASS_IN_PLACE ? rvm__derive_change : rvm__derive_op)(t, in, op, sweep);
 }
 
-static void derive_one(rvm__derive *t, uint32_t pc, int step, enum rvm__style style) {
+static void emit_one(rvm__derive *t, uint32_t pc, int step, enum rvm__style style) {
     const rvm_insn in = rvm__source(t)->code[pc];
     const rvm_op op = (rvm_op)in.op;
     t->pc = pc;
@@ -165,6 +180,12 @@ static void derive_one(rvm__derive *t, uint32_t pc, int step, enum rvm__style st
     }
 }
 
+static void derive_one(rvm__derive *t, uint32_t pc, int step, enum rvm__style style) {
+    const uint32_t from = t->g.ncode;
+    emit_one(t, pc, step, style);
+    note(t, pc, from, step, -step, style == RVM__SWEEP);
+}
+
 /* ---- regions ---- */
 
 typedef struct region {
@@ -177,13 +198,23 @@ static void emit_at(rvm__derive *t, uint32_t pc) {
     rvm__add_value(t, &in, (rvm_op)in.op);
 }
 
-/* The region as a region, of C and B each in its style. */
+/* An end of a region that stays one: what it runs for going up, and going down. */
+static void keep_end(rvm__derive *t, uint32_t pc, uint32_t up, int up_way, uint32_t down, int down_way) {
+    const uint32_t from = t->g.ncode;
+    emit_at(t, pc);
+    note(t, up, from, up_way, 0, false);
+    note(t, down, from, 0, down_way, false);
+}
+
+/* The region as a region, of C and B each in its style. Either way one runs `compute` C `do` B `undo`, then C and `compute`
+ * down; the other way `undo`, C, `do` up, B, `do`, C, `compute` down. */
 static void keep_region(rvm__derive *t, region r, int step_b, enum rvm__style c, enum rvm__style b) {
-    emit_at(t, r.compute);
+    const bool turned = step_b < 0;
+    keep_end(t, r.compute, turned ? r.undo : r.compute, step_b, r.compute, -1);
     walk(t, r.compute + 1, r.begin, 1, c);
-    emit_at(t, r.begin);
+    keep_end(t, r.begin, r.begin, 1, turned ? r.undo : r.begin, -step_b);
     walk(t, r.begin + 1, r.undo, step_b, b);
-    emit_at(t, r.undo);
+    keep_end(t, r.undo, turned ? r.begin : r.undo, step_b, turned ? r.compute : r.undo, -step_b);
 }
 
 /* What C leaves for B: present at `do` but not at `compute`. The verifier has noted both. */
@@ -227,7 +258,7 @@ static bool is_plain(const rvm__derive *t, region r) {
             if (rvm__active(t, &x.q[k])) return false;
         if (t->a.stack && (rvm__op_on_stack((rvm_op)x.in->op) || reaches(t, x.in, false))) return false;
     }
-    return rvm__forgets(rvm__source(t), r.compute) || !touches_trail(t, r);
+    return !t->p->origins && (rvm__forgets(rvm__source(t), r.compute) || !touches_trail(t, r));
 }
 
 static void sweep_region(rvm__derive *t, region r, int step) {
@@ -236,12 +267,16 @@ static void sweep_region(rvm__derive *t, region r, int step) {
         return;
     }
     const bool touches = touches_trail(t, r);
+    note_here(t, step < 0 ? r.undo : r.compute, step, true);
     segment(t, r.compute, touches, RVM_OP_segment);
     run_again(t, r);
+    note_here(t, r.begin, 1, t->borrows[r.compute]);
     segment(t, r.begin, touches, RVM_OP_endsegment);
     walk(t, r.begin + 1, r.undo, step, RVM__SWEEP);
+    note_here(t, step < 0 ? r.begin : r.undo, step, true);
     segment(t, r.begin, touches, RVM_OP_segment);
     walk(t, r.compute + 1, r.begin, -1, RVM__SWEEP);
+    note_here(t, r.compute, -1, true);
     segment(t, r.compute, touches, RVM_OP_endsegment);
 }
 

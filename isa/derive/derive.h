@@ -11,6 +11,7 @@
  *   derive_function.c the new function begun and ended; source names
  *   derive_emit.c     registers, places and instructions of the new function
  *   checkpoint_*.c    loops that run again from snapshots (checkpoint.h)
+ *   origin.c          where derived code comes from, for profiles
  *   writer.c          functions that are written beside
  *   fold.c            functions for given values: no derivative, and stands alone
  *

@@ -54,7 +54,8 @@ static size_t name_of(const rvm_program *p, const rvm__request *r, const uint8_t
     }
     char level[24] = "";
     if (r->level) snprintf(level, sizeof level, "'at%d", r->level);
-    return append(name, append(name, at, level), r->stack ? "'stack" : "");
+    at = append(name, append(name, at, level), r->stack ? "'stack" : "");
+    return append(name, at, p->origins ? "'counted" : ""); /* its own: one that is there does not tell where it is from */
 }
 
 static bool has_param(const rvm_function *f, const char *name) {

@@ -123,6 +123,7 @@ typedef struct rvm__outlined {
     bool whiles;                                  /* as long as a condition holds, which `head` computes */
 } rvm__outlined;
 
+typedef struct rvm__origins rvm__origins;
 struct rvm_program {
     rvm_allocator al;
     rvm_function *functions;
@@ -134,6 +135,7 @@ struct rvm_program {
     rvm__callgraph calls;     /* of a verified program; not stored */
     rvm__derivation *derived; /* not stored in a file */
     uint32_t nderived, cap_derived;
+    rvm__origins *origins;   /* where what is derived is noted (derive/origin.h); borrowed, NULL: nowhere */
     rvm__outlined *outlined; /* not stored in a file */
     uint32_t noutlined, cap_outlined;
     uint64_t id[2]; /* of a decoded program; else 0, and rvm_program_id encodes */

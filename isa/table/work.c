@@ -71,17 +71,33 @@ static void add_units(rvm_work *w, uint64_t packed, unsigned times) {
 
 /* ---- places ---- */
 
-/* A constant costs no port; the address of an element is one register. */
+/* A constant costs no port; an element is addressed by the registers of its indices. */
 static void touch(rvm_work *w, const rvm_function *f, const rvm_place *q, bool changes) {
-    const bool element = q->kind == RVM_PLACE_ELEM;
-    if (q->kind != RVM_PLACE_SLOT && !element) return;
-    if (!element && q->slot >= f->nregs) return;
-    w->register_reads++;
-    if (element) {
+    if (q->kind == RVM_PLACE_ELEM) {
+        for (int k = 0; k < q->nidx; k++) w->register_reads += q->idx[k] < f->nregs;
         w->memory_reads++;
         w->memory_writes += changes;
-    } else
+    } else if (q->kind == RVM_PLACE_SLOT && q->slot < f->nregs) {
+        w->register_reads++;
         w->register_writes += changes;
+    }
+}
+
+/* What is passed to a callee costs no port, nor do constants that say which and where: letters l, s, m, e. */
+static bool is_touched(char letter) {
+    return !strchr("*#lsmeVWX", letter);
+}
+
+static bool moves(const rvm_insn *in) {
+    return rvm__op_on_trail((rvm_op)in->op) || rvm__op_on_stack((rvm_op)in->op);
+}
+
+bool rvm__work_writes(const rvm_insn *in, char letter) {
+    return is_touched(letter) && rvm__letter_access(in, letter) != RVM__BITS_READ;
+}
+
+bool rvm__work_moves(const rvm_insn *in, char letter) {
+    return is_touched(letter) && moves(in) && strchr("wydr", letter);
 }
 
 static bool is_real(const rvm_function *f, const rvm_place *q) {
@@ -92,19 +108,16 @@ static bool is_constant(const rvm_function *f, const rvm_place *q) {
     return q->kind == RVM_PLACE_SLOT && q->slot >= f->nregs;
 }
 
-/* What is passed to a callee costs no port, nor do constants that say which and where: letters l, s, m, e. */
 static void touch_places(rvm_work *w, const rvm_function *f, const rvm_insn *in, bool swept) {
     const rvm_place *q = rvm__places(f, in);
     char buffer[256];
     const char *letters = rvm__place_letters(in, buffer);
-    const bool moves = rvm__op_on_trail((rvm_op)in->op) || rvm__op_on_stack((rvm_op)in->op);
     for (uint32_t k = 0; k < in->nplaces && letters[k]; k++) {
-        const char c = letters[k];
-        if (strchr("*#lsmeVWX", c)) continue;
-        const bool changes = rvm__letter_access(in, c) != RVM__BITS_READ;
+        const bool changes = rvm__work_writes(in, letters[k]);
+        if (!is_touched(letters[k])) continue;
         touch(w, f, &q[k], changes);
         if (swept && changes && is_real(f, &q[k])) touch(w, f, &q[k], true);
-        w->trail += moves && strchr("wydr", c) != NULL;
+        w->trail += rvm__work_moves(in, letters[k]);
     }
 }
 

@@ -23,6 +23,8 @@ void try_profile(const rvm_machine *counting) {
     HARMLESS(rvm_profile_kind, out, !rvm_profile_kind(f, 0, NULL));
     HARMLESS(rvm_profile_kind_work, f, !rvm_profile_kind_work(NULL, 0, &(rvm_work){0}));
     HARMLESS(rvm_profile_kind_work, out, !rvm_profile_kind_work(f, 0, NULL));
+    HARMLESS(rvm_profile_kind_switching, f, !rvm_profile_kind_switching(NULL, 0, &(rvm_switching){{0}, {0}}));
+    HARMLESS(rvm_profile_kind_switching, out, !rvm_profile_kind_switching(f, 0, NULL));
     HARMLESS(rvm_profile_path_at, f, !rvm_profile_path_at(NULL, 0, &path));
     HARMLESS(rvm_profile_path_at, out, !rvm_profile_path_at(f, 0, NULL));
     HARMLESS(rvm_profile_recursion_at, f, !rvm_profile_recursion_at(NULL, 0, &recursion));

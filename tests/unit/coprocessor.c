@@ -220,6 +220,40 @@ Test(coprocessor, trail_that_is_off) {
     }
 }
 
+/* An element is addressed by its indices: as many registers as they are, constants none. */
+Test(coprocessor, elements_by_dimensions) {
+    static const char text[] = "fn f(y: f64, a: f64[n], b: f64[n, n])\n"
+                               "    for i in 0..n\n"
+                               "        y += b[i, i]\n"
+                               "        y -= b[i, 0]\n"
+                               "        y += a[1] * 2\n"
+                               "    end\n"
+                               "end\n";
+    rvm_program *p;
+    rvm_machine *m;
+    rvm_options o = rvm_options_default();
+    rvm_counts *c = counts();
+    double a[2] = {1, 2}, b[4] = {1, 2, 3, 4};
+    rvm_arg args[] = {rvm_arg_f64(0), rvm_arg_array_f64(a, 1, (int64_t[]){2}), rvm_arg_array_f64(b, 2, (int64_t[]){2, 2})};
+    rvm_counted k;
+    int met = 0;
+    o.profile = true;
+    cr_assert_eq(rvm_assemble(text, strlen(text), "f.rasm", NULL, &p, &e, NULL, NULL), RVM_OK, "%s", e.message);
+    cr_assert_eq(rvm_machine_new(p, &o, &m, &e), RVM_OK);
+    cr_assert_eq(rvm_call(m, rvm_program_find(p, "f"), args, 3, &e), RVM_OK, "%s", e.message);
+    cr_assert_eq(rvm_counts_add_machine(c, m, 1, &e), RVM_OK);
+    for (uint32_t i = 0; rvm_counts_kind(c, i, &k); i++) {
+        const int reads = !strcmp(k.kind, "add.id") ? 3 : !strcmp(k.kind, "sub.id") ? 2 : !strcmp(k.kind, "add.mul") ? 1 : 0;
+        if (!reads) continue;
+        met++;
+        cr_expect_eq(k.work.register_reads, reads, "%s: %u", k.kind, k.work.register_reads);
+    }
+    cr_expect_eq(met, 3);
+    rvm_counts_free(c);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}
+
 Test(coprocessor, machine_without_a_profile) {
     rvm_program *p;
     rvm_machine *m;
@@ -531,4 +565,70 @@ Test(coprocessor, device_with_a_trail) {
                  RVM_OK, "%s", e.message);
     cr_expect(out.value.f == 9 && x_b.value.f == 6, "%g %g", out.value.f, x_b.value.f);
     end_device(&v);
+}
+
+/* ---- switching ---- */
+
+static const char flips[] = "fn flips(y: i64, x: i64, a: i64[n], s: i64)\n"
+                            "    y += x\n"
+                            "    y ^= x\n"
+                            "    a[0] += x\n"
+                            "    set s = 1\n"
+                            "    let t = x\n"
+                            "end\n";
+
+static rvm_switching switching_of(const rvm_counts *c, const char *kind) {
+    rvm_counted k;
+    for (uint32_t i = 0; rvm_counts_kind(c, i, &k); i++)
+        if (!strcmp(k.kind, kind)) return k.switched;
+    cr_assert_fail("no %s", kind);
+    return (rvm_switching){{0}, {0}};
+}
+
+/* From 0 to 7 and back three bits change; a value that moves onto the trail changes a cell there; what appears was 0. */
+Test(coprocessor, bits_that_change) {
+    rvm_program *p;
+    rvm_machine *m;
+    rvm_options o = rvm_options_default();
+    rvm_counts *c = counts(), *again = counts();
+    int64_t a[] = {8, 0};
+    rvm_arg args[] = {rvm_arg_i64(0), rvm_arg_i64(7), rvm_arg_array_i64(a, 1, (int64_t[]){2}), rvm_arg_i64(3)};
+    o.activity = true;
+    cr_assert_eq(rvm_assemble(flips, strlen(flips), "flips.rasm", NULL, &p, &e, NULL, NULL), RVM_OK, "%s", e.message);
+    cr_assert_eq(rvm_machine_new(p, &o, &m, &e), RVM_OK);
+    cr_assert_eq(rvm_call(m, rvm_program_find(p, "flips"), args, 4, &e), RVM_OK, "%s", e.message);
+    cr_assert_eq(rvm_counts_add_machine(c, m, 2, &e), RVM_OK, "%s", e.message);
+    const rvm_switching let = switching_of(c, "let.id"), set = switching_of(c, "set.id"), xor = switching_of(c, "xor.id");
+    cr_expect(let.bits[0] == 128 && let.flipped[0] == 6 && !let.bits[1]);
+    cr_expect(xor.bits[0] == 128 && xor.flipped[0] == 6);
+    cr_expect(set.bits[0] == 128 && set.flipped[0] == 2 && set.bits[1] == 128 && set.flipped[1] == 4, "3 to 1, 0 to 3");
+    cr_expect(switching_of(c, "unlet.id").flipped[0] == 6, "from 7 to 0");
+    size_t size;
+    char *text = csv_of(c, &size);
+    cr_assert_eq(rvm_counts_read(again, text, size, "c.csv", &e), RVM_OK, "%s", e.message);
+    cr_expect_eq(switching_of(again, "set.id").flipped[1], 4);
+    free(text);
+    rvm_counts_free(c);
+    rvm_counts_free(again);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}
+
+/* A write of as many bits as the model says takes what is quoted; half as many, half of it. */
+Test(coprocessor, writes_that_change_less) {
+    rvm_model *m = shipped("cmos45");
+    rvm_counted move = {.kind = "swap", .type = RVM_I64, .operands = RVM_I64, .places = "r", .direction = 1, .count = 10};
+    double energy[3];
+    move.work = (rvm_work){.register_writes = 1, .memory_writes = 1};
+    for (int k = 0; k < 3; k++) {
+        rvm_counts *c = counts();
+        if (k) move.switched = (rvm_switching){{640, 640}, {320 / (uint64_t)k, 320 / (uint64_t)k}};
+        cr_assert_eq(rvm_counts_add_kind(c, &move, 1, &e), RVM_OK, "%s", e.message);
+        const rvm_price p = price(m, c, 0);
+        energy[k] = p.registers + p.memory;
+        rvm_counts_free(c);
+    }
+    cr_expect(near(energy[1], energy[0], 1e-12) && near(energy[2], energy[0] / 2, 1e-12), "%g %g %g", energy[0], energy[1],
+              energy[2]);
+    rvm_model_free(m);
 }

@@ -152,3 +152,31 @@ Test(profile, not_asked_for) {
     cr_assert(rvm_profile_new(plain, &profile, &e) == RVM_ERR_USAGE && !profile);
     rvm_machine_free(plain);
 }
+
+/* A compute part that is taken back and one that is forgotten end by different kinds, since they ask for different work. */
+Test(profile, forget_is_no_undo) {
+    static const char ends[] = "fn ends(y: i64, x: i64)\n"
+                               "    compute\n        let t = x\n    do\n        y += t\n    undo\n"
+                               "    compute\n        let t = x\n    do\n        y += t\n    forget\n"
+                               "end\n";
+    report r = {.name = "ends"};
+    rvm_options o = rvm_options_default();
+    rvm_program *p = assemble_text(ends, NULL, &r);
+    rvm_arg a[] = {rvm_arg_i64(0), rvm_arg_i64(3)};
+    rvm_machine *m;
+    rvm_profile_kind_count k;
+    rvm_work w;
+    int met = 0;
+    o.profile = true;
+    cr_assert(p && rvm_machine_new(p, &o, &m, &e) == RVM_OK && rvm_call(m, 0, a, 2, &e) == RVM_OK, "%s", e.message);
+    cr_assert(rvm_profile_new(m, &profile, &e) == RVM_OK);
+    for (uint32_t i = 0; rvm_profile_kind(profile, i, &k) && rvm_profile_kind_work(profile, i, &w); i++) {
+        const bool forget = !strcmp(k.mnemonic, "forget");
+        if (!forget && strcmp(k.mnemonic, "undo") != 0) continue;
+        cr_expect(k.count == 1 && w.turns == (forget ? 0 : 2), "%s: %u turns", k.mnemonic, w.turns);
+        met++;
+    }
+    cr_expect_eq(met, 2);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}

@@ -594,11 +594,18 @@ else
     echo "skipped, native code: $(cat dump)"
 fi
 
+# profiles of gradients natively are those of the interpreter
+rvm profile norm.rasm x=[3,4] --of out --format csv | sort >interpreted.csv
+rvm profile norm.rasm x=[3,4] --of out --format csv --engine=jit | sort >natively.csv
+expect 0 '' cmp interpreted.csv natively.csv
+
 # profiles, in every format
 expect 0 'norm: 1? instructions: * forward, * compute, * undo*norm.rasm*out += sqrt(ss)' rvm profile norm.rasm x=[3,4]
 expect 0 'norm, then its sweep: * swept*' rvm profile norm.rasm x=[3,4] --of out
 expect 0 'norm, backward: * backward*' rvm profile norm.rasm x=[3,4] out=5 --backward
 expect 0 'mnemonic,row,type,operands,places,direction,mode,tangents,count*add,sqr,f64,f64,re,up,compute,0,2' rvm profile norm.rasm x=[3,4] --format csv
+expect 0 'switched: of [0-9]* bits written to registers 0.[0-9]*' rvm profile norm.rasm x=[3,4] --activity
+expect 0 'tangents,count,register_bits,register_flips,memory_bits,memory_flips' rvm profile norm.rasm x=[3,4] --activity --format csv
 expect 0 'forward;norm [0-9]*compute;norm' rvm profile norm.rasm x=[3,4] --format folded
 expect 0 '"ok":true*"kinds":*"mnemonic":"add","row":"sqr"*"memory":*"erased":' rvm profile norm.rasm x=[3,4] --json
 expect 0 'speedscope.app*"frames":*"norm"*"weights":' rvm profile norm.rasm x=[3,4] --format speedscope

@@ -24,6 +24,9 @@ expect 0 '"swept":"leakage"' rvm cost $run --model cmos45 --set 'leakage=1 uW..1
 expect 0 'reversibly, then its sweep:*swept' rvm cost $run --of out --model adiabatic
 expect 0 'reversibly, backward: 4112' rvm cost $chaos reversibly x=0.3 n=256 out=0.1 --backward --model adiabatic --unchecked
 expect 0 '4112 instructions' rvm cost $run --engine jit --model adiabatic
+expect 0 'of 229824 bits written to registers 0.303 change, of 32896 to memory 0.551' rvm cost $run --activity
+expect 0 '"switching":{"register_bits":229824,"register_flips":*,"memory_bits":32896,' rvm cost $run --activity --json
+expect 0 '10.9 nJ *31.3 nJ' rvm cost $run --activity --model cmos45
 
 # Counts are kept, priced and compared.
 expect 0 '' rvm cost $run --counts reversible.csv -o report.txt

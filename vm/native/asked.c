@@ -13,6 +13,7 @@
 #include "native.h"
 #include "rerun.h"
 #include "run.h"
+#include "traced.h"
 #include "trail.h"
 #include "transform.h"
 
@@ -23,6 +24,7 @@ enum { MOST_DERIVED = 16 };
 static void free_one(rvm_machine *m, rvm__derived *d) {
     rvm_machine_free(d->machine);
     rvm_program_free(d->program);
+    rvm__origins_free(&d->origins);
     rvm__resize(m, d->zeros, d->cap_zeros * sizeof *d->zeros, 0);
     rvm__resize(m, d, sizeof *d + 3 * m->p->functions[d->of].nparams * sizeof *d->args, 0);
 }
@@ -61,6 +63,7 @@ rvm__derived *rvm__derived_kept(rvm_machine *m, uint32_t fn, rvm_transform kind,
     d->of = fn;
     d->kind = kind;
     d->marches = marches;
+    d->origins.al = m->al;
     memcpy(d->wrt, wrt, n);
     memcpy(d->active, wrt, n);
     d->next = m->derived;
@@ -114,6 +117,9 @@ static rvm_status machine_for(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     o.depth += (uint32_t)rvm__least(more, UINT32_MAX - o.depth);
     rvm_status status = rvm_machine_new(d->program, &o, &d->machine, err);
     if (status) return status == RVM_ERR_LIMIT ? RVM_ERR_UNSUPPORTED : status; /* the modes may do */
+    if (m->profile)
+        d->machine->profile->source =
+            (rvm__profile_source){.of = m, .origins = &d->origins, .tangents = d->kind == RVM_TANGENT_OF};
     d->machine->run.cancelled = m->run.cancelled;
     d->machine->bound.compared_elsewhere = true;
     d->machine->run.shown = m->run.shown;
@@ -124,6 +130,7 @@ static rvm_status machine_for(rvm_machine *m, rvm__derived *d, rvm_error *err) {
 static rvm_status derive(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     rvm_status status = rvm_program_close_active(m->p, d->of, d->active, err);
     if (!status) status = rvm__program_copy(m->p, &m->al, &d->program, err);
+    if (!status && m->profile) d->program->origins = &d->origins;
     if (!status && d->marches) status = outline(m, d, err);
     if (!status) status = rvm__transform_declare(d->program, d->of, d->kind, d->active, &d->fn, err);
     if (!status) status = rvm__transform_resolve(d->program, err);
@@ -134,6 +141,7 @@ static rvm_status derive(rvm_machine *m, rvm__derived *d, rvm_error *err) {
 void rvm__derived_forget(rvm__derived *d) {
     rvm_machine_free(d->machine);
     rvm_program_free(d->program);
+    rvm__origins_free(&d->origins);
     d->machine = NULL;
     d->program = NULL;
 }
@@ -294,13 +302,13 @@ void rvm__derived_count(rvm_machine *m, rvm_machine *d, uint32_t ran, uint64_t *
     if (s.ancilla_peak > m->stats.ancilla_peak) m->stats.ancilla_peak = s.ancilla_peak;
     if (s.depth_peak > m->stats.depth_peak) m->stats.depth_peak = s.depth_peak;
     if (s.trail_peak > m->trail.peak) m->trail.peak = s.trail_peak;
-    rvm_machine_stats_reset(d);
+    rvm__stats_reset(d);
 }
 
-/* As of a run of that mode. */
+/* As of a run of that mode. With a profile instructions are counted when it is handed over. */
 static void add_stats(rvm_machine *m, rvm__derived *d) {
-    uint64_t *to = d->kind == RVM_TANGENT_OF ? &m->stats.forward : &m->stats.swept;
-    rvm__derived_count(m, d->machine, ran_of(d->kind), to);
+    uint64_t apart = 0, *to = d->kind == RVM_TANGENT_OF ? &m->stats.forward : &m->stats.swept;
+    rvm__derived_count(m, d->machine, ran_of(d->kind), m->profile ? &apart : to);
 }
 
 rvm_status rvm__asked_run(rvm__asked *q, rvm__derived *d, rvm_error *err) {

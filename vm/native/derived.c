@@ -26,6 +26,7 @@
 #include "native.h"
 #include "rerun.h"
 #include "run.h"
+#include "traced.h"
 #include "transform.h"
 
 static const rvm_transform kind_of[] = {[ASK_TANGENT] = RVM_TANGENT_OF,
@@ -116,9 +117,14 @@ static rvm_status bind_derived(const rvm__asked *q, rvm__derived *d, rvm_error *
     return rvm_machine_bind(d->machine, d->fn, d->args, d->nargs, RVM_PRIMAL, false, err);
 }
 
-/* f alone, on the machine that is asked, which need not take it back. */
+/* f alone, on the machine that is asked, which need not take it back; with a profile on the derivative's, since what it
+ * counted is to be forgotten where the derivative fails. */
+static rvm_machine *machine_of_primal(const rvm__asked *q, const rvm__derived *d) {
+    return q->m->profile ? d->machine : q->m;
+}
+
 static rvm_status bind_primal(const rvm__asked *q, rvm__derived *d, rvm_error *err) {
-    rvm_machine *m = q->m;
+    rvm_machine *m = machine_of_primal(q, d);
     rvm_arg *args = d->args + 2 * q->n;
     const rvm_trail trail = m->o.trail;
     for (uint32_t k = 0; k < q->n; k++) {
@@ -134,23 +140,29 @@ static rvm_status bind_primal(const rvm__asked *q, rvm__derived *d, rvm_error *e
 }
 
 static rvm_status run_primal(const rvm__asked *q, const rvm__derived *d, rvm_error *err) {
-    rvm_machine *m = q->m;
+    rvm_machine *m = machine_of_primal(q, d);
+    uint64_t apart = 0;
     const rvm_arg *args = d->args + 2 * q->n;
     const rvm_trail trail = m->o.trail;
     if (m->o.unchecked) m->o.trail = RVM_TRAIL_OFF;
     const rvm_status status = rvm_machine_forward(m, err);
     m->o.trail = trail;
     m->run.where = UNBOUND;
+    if (m != q->m) rvm__derived_count(q->m, m, RVM_RAN_FUNCTION, &apart);
     for (uint32_t k = 0; k < q->n && !status; k++)
         if (!args[k].ndim) q->args[k].value = args[k].value;
     return status;
 }
+
+static const char *const left = "with a profile f is not run twice, and it leaves something on the trail or the stack";
 
 /* f, whose results are saved, and back to the start: by f'grad, again from there, if f left something on the trail or the
  * stack. */
 static rvm_status run_both(rvm__asked *q, rvm__derived *d, rvm_error *err) {
     rvm_status status = run_primal(q, d, err);
     if (!status && !save_results(q)) status = rvm__no_memory(q->m, err);
+    if (!status && q->m->profile && d->machine->store.nstack)
+        return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", left);
     if (!status && (d->levels || q->m->store.nstack)) {
         rvm__asked_give(q, RVM__INPUTS);
         d = find_for(q, RVM_GRADIENT_OF);
@@ -170,6 +182,7 @@ static const char *const no_trail = "what it takes from the trail is not kept th
 static rvm_status begin(rvm__asked *q, rvm__derived *d, rvm_error *err) {
     const bool both = q->ask == ASK_VALUE_AND_GRADIENT;
     rvm_status status = rvm__derived_ready(q->m, d, err);
+    if (!status && both && q->m->profile && d->levels) status = rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", left);
     if (!status && lacks_trail(q, d)) status = rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", no_trail);
     if (!status && !q->placed && (!both || q->shadows)) status = bind_derived(q, d, err);
     if (!status && both) status = bind_primal(q, d, err);
@@ -177,10 +190,18 @@ static rvm_status begin(rvm__asked *q, rvm__derived *d, rvm_error *err) {
     return status;
 }
 
+/* What ran was counted, and becomes what f did; nothing does where it failed, since it is run again then. */
+static rvm_status hand_over(const rvm__asked *q, rvm__derived *d, rvm_status status, rvm_error *err) {
+    if (status) return rvm__profile_reset(d->machine), status;
+    if (rvm__profile_hand_over(d->machine, &q->m->stats.forward, &q->m->stats.swept)) return RVM_OK;
+    return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "its code does not tell what it ran for (profile)");
+}
+
 static rvm_status run_natively(rvm__asked *q, rvm__derived *d, rvm_error *err) {
     const bool both = q->ask == ASK_VALUE_AND_GRADIENT;
     if (!both) q->m->run.where = UNBOUND;
     rvm_status status = both ? run_both(q, d, err) : rvm__asked_run(q, d, err);
+    if (q->m->profile) status = hand_over(q, d, status, err);
     if (!status) status = rvm__asked_compare(q, err);
     if (!status && both) rvm__asked_results(q);
     if (status) rvm__asked_give(q, RVM__INPUTS);
@@ -215,7 +236,7 @@ static rvm_status natively(rvm__asked *q, rvm__derived *d, rvm_error *err) {
     why.code = RVM_OK;
     why.line = why.column = why.pc = 0;
     why.file[0] = why.message[0] = 0;
-    q->shadows = q->ask == ASK_TANGENT || has_limits(&q->m->o);
+    q->shadows = q->ask == ASK_TANGENT || has_limits(&q->m->o) || q->m->profile;
     rvm_status status = begin(q, d, &why);
     if (!status) status = run_natively(q, d, &why);
     if (!status) return note_engine(q, d), RVM_OK;
@@ -286,7 +307,7 @@ static rvm_status try_first(race *r, rvm_error *err) {
     rvm__asked *q = r->q;
     rvm_machine *m = q->m;
     const rvm_stats before = m->stats;
-    m->run.overtaken = overtaken;
+    m->run.overtaken = m->profile ? NULL : overtaken; /* counts are not taken back */
     m->run.overtaker = r;
     const rvm_status status = run_first(q, err);
     m->run.overtaken = NULL;
@@ -331,7 +352,7 @@ static const char *refused(const rvm__asked *q, const rvm__derived *d) {
     if (q->m->o.keep_shadows && (q->ask == ASK_GRADIENT || q->ask == ASK_SWEEP))
         return "native code does not go forward again after a sweep (keep_shadows)";
     if (d->machine && lacks_trail(q, d)) return no_trail;
-    if (q->m->o.profile) return "derivatives are counted in the machine's modes (profile)";
+    if (q->m->o.activity) return "what writes change is measured by single steps (activity)";
     return rvm__native_refuses(&q->m->o);
 }
 

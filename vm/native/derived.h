@@ -3,6 +3,7 @@
 #define RVM_DERIVED_H
 
 #include "machine.h"
+#include "origin.h"
 #include "program.h"
 
 /* A function derived from one of the machine's, with a machine of its own, which shares what cancels a run. */
@@ -14,6 +15,7 @@ typedef struct rvm__derived {
     uint32_t values;      /* then: the function that is f, f'adj, and adds what f computes to places behind */
     uint32_t loops;       /* so many of them */
     int64_t cells;        /* of states that are kept at a time, where it is not said how many; 0: not known yet */
+    rvm__origins origins; /* where its code comes from, with a profile */
     rvm_program *program; /* NULL: not derived yet, */
     rvm_machine *machine;
     rvm_error why;                                       /* or there is none, and why (code not 0) */

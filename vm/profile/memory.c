@@ -21,12 +21,16 @@ static void raise(uint64_t *peak, uint64_t n) {
     if (n > *peak) *peak = n;
 }
 
+void rvm__profile_take_peak(rvm_machine *m, const rvm_profile_memory *h) {
+    rvm_profile_memory *peak = &m->profile->peak;
+    raise(&peak->states, h->states);
+    raise(&peak->stack, h->stack);
+    raise(&peak->shadows, h->shadows);
+}
+
 void rvm__profile_grown(rvm_machine *m) {
     const rvm_profile_memory h = held(m);
-    rvm_profile_memory *peak = &m->profile->peak;
-    raise(&peak->states, h.states);
-    raise(&peak->stack, h.stack);
-    raise(&peak->shadows, h.shadows);
+    rvm__profile_take_peak(m, &h);
 }
 
 static void thin(rvm__profile *p) {
@@ -36,14 +40,25 @@ static void thin(rvm__profile *p) {
     p->every *= 2;
 }
 
-void rvm__profile_sample(rvm_machine *m) {
+/* Whether it is a while after the last. */
+static bool is_due(const rvm__profile *p, uint64_t now) {
+    return !p->nsamples || now >= p->samples[p->nsamples - 1].instructions + p->every;
+}
+
+void rvm__profile_take_sample(rvm_machine *m, const rvm_profile_memory *h) {
     rvm__profile *p = m->profile;
-    const uint64_t now = instructions(m);
-    rvm__profile_grown(m);
-    if (p->nsamples && now < p->samples[p->nsamples - 1].instructions + p->every) return;
+    if (!is_due(p, h->instructions)) return;
     if (p->nsamples == RVM__MOST_SAMPLES) thin(p);
-    p->samples[p->nsamples] = held(m);
-    p->samples[p->nsamples++].instructions = now;
+    p->samples[p->nsamples++] = *h;
+}
+
+void rvm__profile_sample(rvm_machine *m) {
+    rvm__profile_grown(m);
+    const uint64_t now = instructions(m);
+    if (!is_due(m->profile, now)) return;
+    rvm_profile_memory h = held(m);
+    h.instructions = now;
+    rvm__profile_take_sample(m, &h);
 }
 
 void rvm__profile_forget_memory(rvm_machine *m) {

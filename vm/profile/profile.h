@@ -15,9 +15,11 @@
 #define RVM_PROFILE_INSIDE_H
 
 #include "machine.h"
+#include "origin.h"
 #include "rvm_profile.h"
 
 enum rvm__tallied { RVM__UP, RVM__DOWN, RVM__SWEPT_UP, RVM__SWEPT_DOWN, RVM__NOTHING, RVM__TALLIED };
+enum { RVM__SWITCHED = RVM__NOTHING };
 typedef struct rvm__tally {
     int64_t of[RVM__TALLIED];
 } rvm__tally;
@@ -35,9 +37,11 @@ typedef struct rvm__path_head {
 
 typedef struct rvm__path {
     uint32_t fn, parent, call_pc; /* parent: RVM__NO_PATH of an entry, and of what all paths beyond the limit share */
+    uint32_t origin;              /* of a derivative's: the path that it is of the machine that asks (traced.h) */
     uint8_t up;                   /* rvm_profile_mode of the counter going up, outside of compute parts */
     bool tangents, shared;
-    rvm__tally *tallies; /* of each instruction, and one behind */
+    rvm__tally *tallies;     /* of each instruction, and one behind */
+    rvm_switching *switched; /* with option activity: of each instruction RVM__SWITCHED, by enum rvm__tallied; else NULL */
 } rvm__path;
 
 /* From a path, by a call, to the path of what is called. */
@@ -47,6 +51,14 @@ typedef struct rvm__path_edge {
 } rvm__path_edge;
 enum { RVM__NO_PATH = -1, RVM__SHARED_PATH = -2 }; /* as `from` */
 
+/* Of a machine for a derivative. */
+typedef struct rvm__profile_source {
+    rvm_machine *of;             /* whose program was derived; NULL: it is no such machine */
+    const rvm__origins *origins; /* what was noted then */
+    bool tangents;
+    bool lost; /* something is of no instruction there, or memory was out: it cannot be told */
+} rvm__profile_source;
+
 enum { RVM__MOST_SAMPLES = 512, RVM__FIRST_SAMPLES = 64 }; /* the latter: instructions between two of the first */
 struct rvm__profile {
     uintptr_t at; /* see above; of the innermost frame, as it runs now */
@@ -55,6 +67,7 @@ struct rvm__profile {
     uint32_t *index; /* of edges, by their first three: number + 1, open addressing */
     uint32_t npaths, cap_paths, nedges, cap_edges, cap_index;
     size_t tallied; /* places of all tallies */
+    rvm__profile_source source;
     /* What the run holds (memory.c). */
     uint64_t shadows;        /* bytes of local arrays that are shadows */
     uint64_t every;          /* instructions from one sample to the next */
@@ -70,6 +83,12 @@ void rvm__profile_reset(rvm_machine *m);
 
 /* A run is about to move: the path of frame 0. Errors: MEMORY. */
 rvm_status rvm__profile_enter(rvm_machine *m);
+/* The way from nowhere to the path of an entry, made if need be; from a path, by a call; NULL: out of memory. Nothing is
+ * counted. How often one was gone; how often each instruction of a path ran, 4 numbers each, by enum rvm__tallied. */
+rvm__path_edge *rvm__profile_entry(rvm_machine *m, uint32_t fn, bool tangents);
+rvm__path_edge *rvm__profile_edge(const rvm_machine *m, uint32_t from, uint32_t pc, uint32_t callee);
+uint64_t rvm__profile_calls(const rvm_machine *m, const rvm__path_edge *e);
+void rvm__profile_sums(const rvm__path *path, uint32_t n, uint64_t *to);
 /* The innermost frame is about to call: the way to the path of the callee; NULL: out of memory. The call is not counted. */
 rvm__path_edge *rvm__profile_call(rvm_machine *m, uint32_t pc, uint32_t callee);
 
@@ -87,6 +106,11 @@ static inline rvm__path_link *rvm__profile_links(const rvm_machine *m, const rvm
 void rvm__profile_grown(rvm_machine *m);
 void rvm__profile_sample(rvm_machine *m);
 void rvm__profile_forget_memory(rvm_machine *m);
+void rvm__profile_take_peak(rvm_machine *m, const rvm_profile_memory *peak);
+void rvm__profile_take_sample(rvm_machine *m, const rvm_profile_memory *h); /* the latest */
+
+/* activity.c: the run, by single steps that `run` makes, with what their writes change counted. */
+rvm_status rvm__profile_steps(rvm_machine *m, rvm_status (*run)(rvm_machine *m));
 
 /* The innermost frame, the direction or the sweep is another one. */
 static inline void rvm__profile_turn(rvm_machine *m, bool down) {

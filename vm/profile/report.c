@@ -15,6 +15,7 @@ typedef struct kind {
     uint64_t key; /* 0: none */
     rvm_profile_kind_count is;
     rvm_work work; /* of one */
+    rvm_switching switched;
 } kind;
 
 struct rvm_profile {
@@ -27,6 +28,7 @@ struct rvm_profile {
     uint8_t *up;   /* by path */
     size_t *first; /* by path, in ran */
     ran *ran;
+    rvm_switching *switched; /* by instruction of a path, RVM__SWITCHED each; NULL: not measured */
     rvm_profile_recursion *recursions;
     rvm_profile_function *functions;
     size_t *start; /* by function, in sums */
@@ -72,6 +74,7 @@ void rvm_profile_free(rvm_profile *f) {
     release(f, f->up, f->npaths, sizeof *f->up);
     release(f, f->first, f->npaths, sizeof *f->first);
     release(f, f->ran, f->nran, sizeof *f->ran);
+    release(f, f->switched, f->nran, RVM__SWITCHED * sizeof *f->switched);
     release(f, f->recursions, f->nrecursions, sizeof *f->recursions);
     release(f, f->functions, f->nfunctions, sizeof *f->functions);
     release(f, f->start, f->nfunctions, sizeof *f->start);
@@ -82,11 +85,12 @@ void rvm_profile_free(rvm_profile *f) {
     al.alloc(al.userdata, f, sizeof *f, 0);
 }
 
-static bool make_room(rvm_profile *f) {
+static bool make_room(rvm_profile *f, bool measured) {
     f->paths = zeroed(f, f->npaths, sizeof *f->paths);
     f->up = zeroed(f, f->npaths, sizeof *f->up);
     f->first = zeroed(f, f->npaths, sizeof *f->first);
     f->ran = zeroed(f, f->nran, sizeof *f->ran);
+    if (measured && !(f->switched = zeroed(f, f->nran, RVM__SWITCHED * sizeof *f->switched))) return false;
     f->recursions = zeroed(f, f->nrecursions, sizeof *f->recursions);
     f->functions = zeroed(f, f->nfunctions, sizeof *f->functions);
     f->start = zeroed(f, f->nfunctions, sizeof *f->start);
@@ -102,31 +106,14 @@ static bool recurs(const rvm__profile *from, const rvm__path_edge *e) {
     return e->from < from->npaths && !to->shared && to->parent != e->from;
 }
 
-/* By the interpreter, and by native code. */
-static uint64_t calls_of(const rvm_machine *m, const rvm__path_edge *e) {
-    const rvm__profile *p = m->profile;
-    return e->calls + (e->from < p->npaths ? rvm__profile_links(m, &p->paths[e->from])[e->pc].calls : 0);
-}
-
 static void measure(rvm_profile *f, const rvm_machine *m) {
     const rvm__profile *from = m->profile;
     f->npaths = from->npaths;
     f->nfunctions = f->p->nfunctions;
     for (uint32_t k = 0; k < from->npaths; k++) f->nran += f->p->functions[from->paths[k].fn].ncode;
     for (uint32_t k = 0; k < from->nedges; k++)
-        f->nrecursions += recurs(from, &from->edges[k]) && calls_of(m, &from->edges[k]);
+        f->nrecursions += recurs(from, &from->edges[k]) && rvm__profile_calls(m, &from->edges[k]);
     for (uint32_t fn = 0; fn < f->nfunctions; fn++) f->nplaces += f->p->functions[fn].ncode;
-}
-
-/* The shift of what goes down is undone; see profile.h. */
-static void sum_tallies(const rvm__path *path, uint32_t n, ran *to) {
-    int64_t at[4] = {0};
-    for (uint32_t pc = 0; pc < n; pc++)
-        for (int k = 0; k < 4; k++) {
-            const bool down = k == RVM__DOWN || k == RVM__SWEPT_DOWN;
-            at[k] += down ? -path->tallies[pc].of[k] : path->tallies[pc].of[k];
-            to[pc].n[k] = (uint64_t)at[k];
-        }
 }
 
 /* What the instruction ran for, on a path where the counter going up does so elsewhere. */
@@ -168,7 +155,10 @@ static void take_paths(rvm_profile *f, const rvm__profile *from) {
                                          .shared = path->shared};
         f->up[k] = path->up;
         f->first[k] = at;
-        sum_tallies(path, f->p->functions[path->fn].ncode, f->ran + at);
+        rvm__profile_sums(path, f->p->functions[path->fn].ncode, f->ran[at].n);
+        if (f->switched && path->switched)
+            memcpy(f->switched + at * RVM__SWITCHED, path->switched,
+                   f->p->functions[path->fn].ncode * RVM__SWITCHED * sizeof *f->switched);
         at += f->p->functions[path->fn].ncode;
         each(f, k, add_own);
         f->paths[k].total = rvm_profile_sum(&f->paths[k].own);
@@ -182,7 +172,7 @@ static void take_edges(rvm_profile *f, const rvm_machine *m) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < from->nedges; k++) {
         const rvm__path_edge *e = &from->edges[k];
-        const uint64_t calls = calls_of(m, e);
+        const uint64_t calls = rvm__profile_calls(m, e);
         f->functions[e->callee].calls += calls;
         if (!recurs(from, e)) {
             f->paths[e->to].calls += calls;
@@ -317,19 +307,35 @@ static bool reserve_kind(rvm_profile *f) {
     return true;
 }
 
-static void add_kind(rvm_profile *f, const rvm_profile_kind_count *k, const rvm_function *g, const rvm_insn *in,
-                     unsigned op) {
-    const uint64_t key = key_of(k, op, in->row);
+/* What the instruction's writes changed, which ran so. */
+static const rvm_switching *switched_of(const rvm_profile *f, uint32_t path, uint32_t pc, const rvm_profile_kind_count *k) {
+    const size_t which = (k->mode == RVM_PROFILE_SWEPT ? RVM__SWEPT_UP : RVM__UP) + (k->direction < 0);
+    return f->switched ? f->switched + (f->first[path] + pc) * RVM__SWITCHED + which : NULL;
+}
+
+static void add_switched(rvm_switching *to, const rvm_switching *from) {
+    for (int where = 0; from && where < 2; where++) {
+        to->bits[where] += from->bits[where];
+        to->flipped[where] += from->flipped[where];
+    }
+}
+
+static void add_kind(rvm_profile *f, const rvm_profile_kind_count *k, const rvm_function *g, const rvm_insn *in, unsigned op,
+                     const rvm_switching *switched) {
+    const bool forgets = rvm__pair_of(op) == RVM_PAIR_undo && in->flags & RVM_FLAG_FORGETS;
+    const uint64_t key = key_of(k, op, forgets ? 1 : in->row);
     if (!reserve_kind(f)) f->failed = true;
     if (f->failed) return;
     kind *slot = slot_of(f->kinds, f->cap_kinds, key);
     if (!slot->key) {
         *slot = (kind){.key = key, .is = *k};
         slot->is.count = 0;
+        if (forgets) slot->is.mnemonic = "forget";
         rvm__work_of(g, in, k->direction < 0, k->mode == RVM_PROFILE_SWEPT, &slot->work);
         f->nkinds++;
     }
     slot->is.count += k->count;
+    add_switched(&slot->switched, switched);
 }
 
 static void add_kinds(rvm_profile *f, uint32_t path, uint32_t pc, const rvm_profile_counts *c) {
@@ -345,7 +351,7 @@ static void add_kinds(rvm_profile *f, uint32_t path, uint32_t pc, const rvm_prof
             k.mnemonic = rvm__op_info[op].name;
             k.about = rvm__class_of(op);
             k.count = c->n[mode][down];
-            if (k.count) add_kind(f, &k, g, in, op);
+            if (k.count) add_kind(f, &k, g, in, op, switched_of(f, path, pc, &k));
         }
 }
 
@@ -373,7 +379,7 @@ rvm_status rvm_profile_new(const rvm_machine *m, rvm_profile **out, rvm_error *e
     if (f) {
         *f = (rvm_profile){.al = m->al, .p = m->p};
         measure(f, m);
-        f->failed = !make_room(f);
+        f->failed = !make_room(f, m->o.activity);
     }
     if (f && !f->failed) {
         take_paths(f, m->profile);
@@ -401,6 +407,12 @@ bool rvm_profile_kind(const rvm_profile *f, uint32_t k, rvm_profile_kind_count *
 bool rvm_profile_kind_work(const rvm_profile *f, uint32_t k, rvm_work *out) {
     if (!f || !out || k >= f->nkinds) return false;
     *out = f->kinds[k].work;
+    return true;
+}
+
+bool rvm_profile_kind_switching(const rvm_profile *f, uint32_t k, rvm_switching *out) {
+    if (!f || !out || k >= f->nkinds) return false;
+    *out = f->kinds[k].switched;
     return true;
 }
 
