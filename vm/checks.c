@@ -122,21 +122,3 @@ void rvm__track_at(rvm_machine *m, const rvm__xinsn *x, const rvm__xplace *q, do
     const bool fresh = q->kind == XSLOT && (x->flags & X_FRESH);
     if (held && (fresh || fabs(y) > *held)) *held = fabs(y);
 }
-
-void rvm__track(rvm_machine *m, const rvm__xinsn *x, double y) {
-    rvm__track_at(m, x, &x->p[0], y);
-}
-
-static rvm_value *element(const rvm_machine *m, const rvm__xplace *q, bool shadow) {
-    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
-    const rvm_place *place = pool_place(m, q);
-    return rvm__element_at(&m->store.arrays[top->arrays + place->slot], place, m->store.slots + top->slots, shadow);
-}
-
-rvm_value *rvm__element(const rvm_machine *m, const rvm__xplace *q) {
-    return element(m, q, false);
-}
-
-rvm_value *rvm__element_shadow(const rvm_machine *m, const rvm__xplace *q) {
-    return element(m, q, true);
-}

@@ -1,7 +1,8 @@
 /* machine.h: inside the machine. Not installed.
  *
  *   prepare.c     verified instructions -> rvm__xinsn, once a function: handlers chosen, operands resolved to frame slots
- *   interp.inc    the handlers; instantiated by run_primal.c, run_gradient.c, run_tangent.c, run_unsweep.c
+ *   ..._handlers.c   the handlers, by level; interp.inc   their tables, and control, for a mode: run_primal.c, run_gradient.c,
+ *                 run_tangent.c, run_unsweep.c
  *   frames.c      calls, arrays, views: what handlers do out of line
  *   blocks.c      what the instances of a parallel block add together; guard.c: that they share nothing else
  *   trail.c, moves.c, trail_off.c   what is overwritten: its stacks, what moves there, what need not be kept
@@ -196,6 +197,21 @@ typedef struct rvm__binding {
     uint8_t is_value[RVM_MAX_PARAMS];
 } rvm__binding;
 
+/* What the interpreter has at hand of the innermost frame, beside the slots; set where it is entered (interp/control.inc).
+ */
+typedef struct rvm__at_frame {
+    rvm_value *shadows;
+    rvm__array *arrays;
+    double *held;                  /* largest magnitudes of registers, if any are kept */
+    const rvm_place *places;       /* of the function */
+    const rvm__xinsn *base;        /* with a profile: where the present stretch of straight code began */
+    /* The state that handlers pass on, for those that call (interp/step.h); credit only between handlers that return. */
+    rvm_value *slots;
+    ptrdiff_t step;
+    const struct rvm__table *table;
+    int64_t credit;
+} rvm__at_frame;
+
 /* Where the run stands, and what ends it (move.c, machine.c). */
 typedef struct rvm__progress {
     enum rvm__where where;
@@ -207,6 +223,7 @@ typedef struct rvm__progress {
     int one_way; /* a side exit of native code that left out what going back takes back: the course; else 0 */
     bool single; /* stop after one instruction */
     rvm__xinsn *pc;
+    rvm__at_frame frame;         /* while the interpreter runs */
     int64_t budget;              /* bytes of prepared code that may still run before the next poll */
     uint64_t slice;              /* instructions granted with the present budget */
     uint64_t counted;            /* instructions of the present run, slices before the present one */

@@ -1,4 +1,4 @@
-/* lower_trail.c: the stack, `set` and segments, as vm/interp/updates.inc and vm/interp/trail_updates.inc have them without
+/* lower_trail.c: the stack, `set` and segments, as vm/interp/stack_handlers.c and vm/interp/trail_handlers.c have them without
  * shadows. What is unusual is left to the interpreter before anything changes. */
 #include "emit.h"
 #include "analysis.h"

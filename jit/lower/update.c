@@ -1,4 +1,4 @@
-/* update.c: updates and changes in place, as vm/interp/updates.inc has them without shadows: all that may fail is looked at
+/* update.c: updates and changes in place, as vm/interp/updates.h has them without shadows: all that may fail is looked at
  * before anything changes, by a side exit. */
 #include "emit.h"
 #include "blocks.h"

@@ -60,7 +60,7 @@ static bool is_elided(const rvm__emit *e, uint32_t compute) {
     return is_forgotten(e, compute) || (e->control.elided[compute] && !(compute < gap && gap <= undo));
 }
 
-/* Of the hidden slot: vm/interp/interp.inc. */
+/* Of the hidden slot: vm/interp/control.inc. */
 static int forgets_bit(const rvm__emit *e, uint32_t compute) {
     return is_forgotten(e, compute) ? 8 : 0;
 }

@@ -8,7 +8,7 @@
 #include "changes.h"
 #include "compile.h"
 #include "harness.h"
-#include "inline.h"
+#include "rules.h"
 #include "kernels.h"
 #include "instruction.h"
 

@@ -41,7 +41,7 @@ static bool array_active(const rvm_machine *m, const site *s) {
     return m->bound.mode != RVM_PRIMAL && rvm__is_active(m->p, &m->bound.activity, s->fn, &s->places[0]);
 }
 
-rvm_value *rvm__element_at(const rvm__array *a, const rvm_place *q, const rvm_value *slots, bool shadow) {
+static inline rvm_value *element_at(const rvm__array *a, const rvm_place *q, const rvm_value *slots, bool shadow) {
     const int64_t *stride = shadow ? a->shadow_stride : a->stride;
     char *p = shadow ? a->shadow : a->data;
     for (int d = 0; p && d < q->nidx; d++) {
@@ -50,6 +50,15 @@ rvm_value *rvm__element_at(const rvm__array *a, const rvm_place *q, const rvm_va
         p += i * stride[d];
     }
     return (rvm_value *)(void *)p;
+}
+
+rvm_value *rvm__element_at(const rvm__array *a, const rvm_place *q, const rvm_value *slots, bool shadow) {
+    return element_at(a, q, slots, shadow);
+}
+
+rvm_value *rvm__element(const rvm__at_frame *f, const rvm__xplace *q, const rvm_value *slots, bool shadow) {
+    const rvm_place *place = &f->places[q->i + ((uint32_t)q->j << 16)];
+    return element_at(&f->arrays[place->slot], place, slots, shadow);
 }
 
 /* The value of new and del: their last place; elements too. Of `like` and `unlike` it is 0. */

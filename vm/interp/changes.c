@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "inline.h"
 #include "kernels.h"
+#include "places.h"
 
 enum { MOST = RVM_MAX_CHANGED + RVM_MAX_CHANGE_OPERANDS };
 
@@ -116,18 +116,18 @@ static rvm_status change_all(change *c, rvm_value *const at[MOST], rvm_value *co
     return RVM_OK;
 }
 
-rvm_status rvm__change_in_place(rvm_machine *m, const rvm__xinsn *x, rvm_value *r, rvm_value *sh, rvm__array *ar, int level,
-                                bool back) {
+rvm_status rvm__change_in_place(rvm_machine *m, const rvm__xinsn *x, rvm_value *r, int level, bool back) {
+    const rvm__at_frame *f = &m->run.frame;
     change c = {.m = m, .x = x, .info = &rvm__change_info[x->kernel], .back = back};
     const int first = c.info->conditional, places = c.info->places, all = places + c.info->operands;
     rvm_value *at[MOST], *shadow[MOST] = {NULL};
     c.level = c.info->shadows == RVM_SHADOWS_STAY ? 0 : level;
     if (first && !r[x->p[0].slot].i) return RVM_OK;
     for (int k = 0; k < all; k++)
-        if (!(at[k] = value_place(m, &x->p[first + k], r, ar))) return RVM_ERR_INDEX;
+        if (!(at[k] = value_place(&x->p[first + k], r, f))) return RVM_ERR_INDEX;
     if (unlikely(x->flags & X_ALIAS) && coincide(at, places, all)) return RVM_ERR_ALIAS;
     for (int k = 0; c.level && k < all; k++)
-        if (k < places || is_active(&c, k - places)) shadow[k] = shadow_place(m, &x->p[first + k], r, sh, ar);
+        if (k < places || is_active(&c, k - places)) shadow[k] = shadow_place(&x->p[first + k], r, f);
     const rvm_status status = change_all(&c, at, shadow);
     for (int k = 0; !status && x->flags & X_TRACK && k < places; k++) rvm__track_at(m, x, &x->p[first + k], c.v[k].f);
     return status;

@@ -65,7 +65,7 @@
     HP(call, uncall) HP(compute_up, compute_down) HP(do_up, do_down) HP(undo_up, undo_down) HP(forget_up, forget_down)
 /* clang-format on */
 
-enum rvm__handler {
+enum {
 #define HP(a, b) H_##a, H_##b,
 #define HS(a)    H_##a, H_##a##_again,
     SHADOW_HANDLERS PLAIN_HANDLERS CONTROL_HANDLERS

@@ -2,7 +2,7 @@
 #include "native.h"
 #include "program.h"
 
-#include "inline.h"
+#include "loop.h"
 
 #include <string.h>
 

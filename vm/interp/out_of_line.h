@@ -36,7 +36,7 @@ static inline bool rvm__is_control(uint16_t alone) {
     return alone < RVM__FUSED && alone % RVM__PLAIN >= H_start;
 }
 
-/* inner.c: run n trips of a loop around one update, the first at index `first`. level as in updates.inc. */
+/* inner.c: run n trips of a loop around one update, the first at index `first`. level as in updates.h. */
 typedef struct rvm__inner {
     const rvm__xinsn *body;
     rvm_value *slots, *shadows;
@@ -49,11 +49,10 @@ void rvm__inner_run(const rvm__inner *loop, int level, uint64_t n);
 
 /* arrays.c: the element of a place of kind ELEM, or its shadow; NULL where an index is out of bounds. */
 rvm_value *rvm__element_at(const rvm__array *a, const rvm_place *q, const rvm_value *slots, bool shadow);
-/* checks.c: of arrays of three and four dimensions, from prepared code. */
-rvm_value *rvm__element(const rvm_machine *m, const rvm__xplace *q);
-rvm_value *rvm__element_shadow(const rvm_machine *m, const rvm__xplace *q);
+/* Of arrays of three and four dimensions, from prepared code. */
+rvm_value *rvm__element(const rvm__at_frame *f, const rvm__xplace *q, const rvm_value *slots, bool shadow);
 
-/* checks.c: tolerance of releases. agrees also records the residue. track keeps the largest magnitude of the target. */
+/* checks.c: tolerance of releases. agrees also records the residue. track_at keeps the largest magnitude of a place of x. */
 bool rvm__agrees(rvm_machine *m, const rvm__xinsn *x, double y, double f);
 /* ..._at: x stands in function fn, of which there may be no frame. held: the largest magnitude, or 0. */
 bool rvm__agrees_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double y, double f, double held);
@@ -62,7 +61,6 @@ void rvm__record_residue_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, do
 bool rvm__tangent_agrees(const rvm_machine *m, const rvm__xinsn *x, const rvm_value *shadow, rvm_value expected);
 bool rvm__tangent_within(const rvm_machine *m, const rvm__xinsn *x, const rvm_value *shadow, rvm_value expected,
                          double held);
-void rvm__track(rvm_machine *m, const rvm__xinsn *x, double y);
 void rvm__track_at(rvm_machine *m, const rvm__xinsn *x, const rvm__xplace *q, double y);
 /* A real of type t that must be 0 within the tolerance; held: the largest magnitude, or NULL. A tangent likewise. */
 bool rvm__vanishes_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, rvm_type t, double y, const double *held);
@@ -81,9 +79,8 @@ bool rvm__gain_fits(const rvm__xinsn *x, const rvm_value *sa, int64_t g0, const 
 rvm_value rvm__sum(rvm_type type, rvm_value a, rvm_value b);
 
 /* stack.c */
-/* changes.c: an instruction of inplace.def; level as in updates.inc. */
-rvm_status rvm__change_in_place(rvm_machine *m, const rvm__xinsn *x, rvm_value *r, rvm_value *sh, rvm__array *ar, int level,
-                                bool back);
+/* changes.c: an instruction of inplace.def; level as in updates.h. */
+rvm_status rvm__change_in_place(rvm_machine *m, const rvm__xinsn *x, rvm_value *r, int level, bool back);
 
 /* exact_run.c: record, and take back, what an update of a real loses; whole values of n places. The x_ handlers have tried
  * what needs no record; sum does so by itself. */

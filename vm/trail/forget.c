@@ -121,7 +121,7 @@ void rvm__forget_places(rvm_machine *m, const rvm__xinsn *x) {
 
 /* ---- parts around, by the frames ---- */
 
-enum { FORGETS = 8 }; /* interp.inc, of the hidden slot */
+enum { FORGETS = 8 }; /* control.inc, of the hidden slot */
 
 /* The gap at which a frame stands. */
 static uint32_t gap_of(const rvm_machine *m, uint32_t frame) {

@@ -198,7 +198,7 @@ bool rvm__stack_entry(const rvm_machine *m, rvm_type type, uint32_t *n, rvm__tra
 rvm_status rvm__trail_push_value(rvm_machine *m, uint32_t site, rvm_value value, rvm_value shadow);
 
 /* The site of a `set` with three operands. moves.c: drop, undrop, shed and recall of the instruction at x. level as in
- * updates.inc. */
+ * updates.h. */
 uint32_t rvm__set_site(const rvm_machine *m, const struct rvm__xinsn *x);
 rvm_status rvm__drop(rvm_machine *m, const struct rvm__xinsn *x, int level);
 rvm_status rvm__undrop(rvm_machine *m, const struct rvm__xinsn *x, int level);

@@ -1,0 +1,139 @@
+/* exact_handlers.c: handlers of reals in runs that restore every bit (exact.h), at each level of updates.h: what rounding
+ * loses is recorded, or taken back where the run restores. Shadows follow as in any run. */
+#include "updates.h"
+
+/* An update's rules by type, and what is recorded of it. */
+typedef struct exact {
+    const rule *f64, *f32;
+    rvm__exact op, inverse;
+} exact;
+
+/* *y = *y op by, or what it was before that. */
+FORCE_INLINE rvm_status exact_value(rvm_machine *m, const rvm__xinsn *x, const exact *e, double by, rvm_value *y) {
+    const rvm_type t = (rvm_type)x->type;
+    double after, back;
+    rvm_status status;
+    if (m->exact.restoring) {
+        if (unlikely(t != RVM_F64 || !rvm__exact_alone(e->inverse, y->f, by, &after)) &&
+            unlikely((status = rvm__exact_back(m, t, e->inverse, y->f, by, &after))))
+            return status;
+    } else {
+        after = rvm__exact_apply(e->op, y->f, by);
+        if (t == RVM_F32) after = (double)(float)after;
+        if (unlikely(t != RVM_F64 || !rvm__exact_alone(e->op, after, by, &back)) &&
+            unlikely((status = rvm__exact_keep(m, t, e->op, y->f, by, after))))
+            return status;
+        m->exact.updates++;
+    }
+    y->f = after;
+    return RVM_OK;
+}
+
+/* ---- shadows: y is the target before, after behind ---- */
+
+FORCE_INLINE gains exact_gains(const update *u, rvm_value y, rvm_value f) {
+    int overflow = 0;
+    return gains_of(u, u->by->inverse_seed(y, f, *u->p.y_, nothing, &overflow), f, &overflow);
+}
+
+FORCE_INLINE void exact_shadows(update *u, const rule *by, rvm_value y, rvm_value f, rvm_value after, int level) {
+    int overflow = 0;
+    const rvm_value y_ = *u->p.y_;
+    u->by = by;
+    if (level == 1) {
+        const gains g = exact_gains(u, y, f);
+        add_gains(u, &g, false);
+        *u->p.y_ = by->inverse_shadow_b(y, f, y_, nothing, &overflow);
+    } else if (level == 2) {
+        *u->p.y_ = by->shadow_d(y, f, y_, tangent_of(u, f, &overflow), &overflow);
+    } else {
+        const rvm_value new_y_ = by->inverse_shadow_b(y, f, y_, nothing, &overflow);
+        const gains g = gains_of(u, by->seed(after, f, new_y_, nothing, &overflow), f, &overflow);
+        add_gains(u, &g, true);
+        *u->p.y_ = new_y_;
+    }
+}
+
+/* Before anything changes: what of the shadows can fail. */
+FORCE_INLINE bool exact_fits(update *u, const rule *by, rvm_value f) {
+    u->by = by;
+    const gains g = exact_gains(u, *u->p.y, f);
+    return gains_fit(u, &g, 0);
+}
+
+FORCE_INLINE rvm_status exact_update(rvm_machine *m, const rvm__xinsn *x, rvm_value *r, const exact *e, enum form form,
+                                     int level) {
+    update u;
+    rvm_status status = by_kernel(&u, m, x, r, e->f64, form, level > 0);
+    if (status) return status;
+    if (!is_defined(&u)) return RVM_ERR_DOMAIN;
+    int overflow = 0;
+    const bool single = x->type == RVM_F32;
+    const rvm_value y = *u.p.y, f = value_of(&u, &overflow);
+    if (!has_inverse(&u, f)) return RVM_ERR_DOMAIN;
+    if (level == 1 && unlikely(x->flags & X_CONV) && !(single ? exact_fits(&u, e->f32, f) : exact_fits(&u, e->f64, f)))
+        return RVM_ERR_OVERFLOW;
+    if ((status = exact_value(m, x, e, f.f, u.p.y))) return status;
+    /* Tangents are released by the magnitude of the value. */
+    if ((level == 2 || level == 0) && unlikely(x->flags & X_TRACK) && m->bound.mode == RVM_TANGENT)
+        track(m, x, &x->p[0], u.p.y->f);
+    if (level && single) exact_shadows(&u, e->f32, y, f, *u.p.y, level);
+    if (level && !single) exact_shadows(&u, e->f64, y, f, *u.p.y, level);
+    return RVM_OK;
+}
+
+/* ---- what appears and disappears ---- */
+
+#define BY_TYPE(u, run) ((u)->x->type == RVM_F32 ? ((u)->by = &rule_f32_let, run(u)) : ((u)->by = &rule_f64_let, run(u)))
+
+FORCE_INLINE rvm_status release_exactly(const update *u) {
+    return release_tangent(u, 0);
+}
+
+/* The bits are those of f. */
+FORCE_INLINE rvm_status agree_exactly(const update *u) {
+    int overflow = 0;
+    return u->p.y->u == value_of(u, &overflow).u ? RVM_OK : RVM_ERR_RELEASE;
+}
+
+#define EXACT_HANDLER(level, name, ...)                                                                                     \
+    HANDLER(level, name) {                                                                                                  \
+        rvm_status status;                                                                                                  \
+        {__VA_ARGS__} AFTER_CALL(status);                                                                                 \
+    }
+#define EXACT_UPDATE(level, family, e)                                                                                      \
+    static EXACT_HANDLER(level, x_##family##_of_slots, status = exact_update(m, x, r, &e, SLOTS, level);)                   \
+    OUTLINED EXACT_HANDLER(level, x_##family##_of_any, status = exact_update(m, x, r, &e, PLACES, level);)                  \
+    BY_SLOTS(level, x_##family)
+#define EXACT_LETS(level, forget)                                                                                           \
+    EXACT_HANDLER(level, x_let, update u; status = by_kernel(&u, m, x, r, &rule_f64_let, PLACES, level > 0);                        \
+                  if (!status && !is_defined(&u)) status = RVM_ERR_DOMAIN;                                                  \
+                  if (!status) status = BY_TYPE(&u, LET_AT_##level);                                                        \
+                  if (!status && is_tracked(&u)) track(m, x, &x->p[0], u.p.y->f);)                                               \
+    EXACT_HANDLER(level, x_unlet, update u; status = by_kernel(&u, m, x, r, &rule_f64_let, PLACES, level > 0);                      \
+                  if (!status && !is_defined(&u)) status = RVM_ERR_DOMAIN; if (!status) status = agree_exactly(&u);         \
+                  if (!status) status = BY_TYPE(&u, forget);)
+FORCE_INLINE rvm_status forget_plain(const update *u) {
+    (void)u;
+    return RVM_OK;
+}
+static const exact exact_add = {&rule_f64_add, &rule_f32_add, RVM__EXACT_ADD, RVM__EXACT_SUB};
+static const exact exact_sub = {&rule_f64_sub, &rule_f32_sub, RVM__EXACT_SUB, RVM__EXACT_ADD};
+static const exact exact_mul = {&rule_f64_mul, &rule_f32_mul, RVM__EXACT_MUL, RVM__EXACT_DIV};
+static const exact exact_div = {&rule_f64_div, &rule_f32_div, RVM__EXACT_DIV, RVM__EXACT_MUL};
+#define AT(level, forget)                                                                                                   \
+    EXACT_UPDATE(level, add, exact_add)                                                                                     \
+    EXACT_UPDATE(level, sub, exact_sub)                                                                                     \
+    EXACT_UPDATE(level, mul, exact_mul)                                                                                     \
+    EXACT_UPDATE(level, div, exact_div)                                                                                     \
+    EXACT_LETS(level, forget)
+AT(0, forget_plain)
+AT(1, drop_seed)
+AT(2, release_exactly)
+AT(3, drop_shadow)
+
+/* A derivative program takes back what another function recorded, beneath records of its own. */
+HANDLER(0, x_foreign) {
+    FAIL(RVM_ERR_UNSUPPORTED);
+}
+SAME_HANDLER(0, x_foreign_back, x_foreign)
