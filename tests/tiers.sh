@@ -49,7 +49,7 @@ native 'interpreted: it has not run often enough yet' grad long.rasm long y=0 x=
 cmp -s expected got || fail "wide: expected $(cat expected), got $(cat got)"
 
 # What --engine=jit does not do natively, it says.
-for option in '--undo' '--exact' '--profile'; do
+for option in '--undo' '--exact'; do
     "$rvm" grad long.rasm long y=0 x=[1,2,3] k=20 --of y --engine jit --cache off --verbose $option 2>said >got || fail "$option"
     grep -q "interpreted: .*(-*${option#--})" said || fail "$option: no reason in: $(cat said)"
 done

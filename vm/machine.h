@@ -1,14 +1,12 @@
 /* machine.h: inside the machine. Not installed.
  *
  *   prepare.c     verified instructions -> rvm__xinsn, once a function: handlers chosen, operands resolved to frame slots
- *   ..._handlers.c   the handlers, by level; interp.inc   their tables, and control, for a mode: run_primal.c, run_gradient.c,
- *                 run_tangent.c, run_unsweep.c
- *   frames.c      calls, arrays, views: what handlers do out of line
- *   blocks.c      what the instances of a parallel block add together; guard.c: that they share nothing else
- *   trail.c, moves.c, trail_off.c   what is overwritten: its stacks, what moves there, what need not be kept
- *   machine.c, run.c, inspect.c   the interface of rvm.h; move.c: what moves a run; bind.c: its arguments
- *   restore.c  whether what came back is what went in; rerun.c: where that takes one more run
- *   native.c   entered and left by native code, in the interpreter's place; team.c: in threads
+ *   ..._handlers.c   the handlers, by level; interp.inc   their tables, and control, for a mode: run_primal.c,
+ * run_gradient.c, run_tangent.c, run_unsweep.c frames.c      calls, arrays, views: what handlers do out of line blocks.c
+ * what the instances of a parallel block add together; guard.c: that they share nothing else trail.c, moves.c, trail_off.c
+ * what is overwritten: its stacks, what moves there, what need not be kept machine.c, run.c, inspect.c   the interface of
+ * rvm.h; move.c: what moves a run; bind.c: its arguments restore.c  whether what came back is what went in; rerun.c: where
+ * that takes one more run native.c   entered and left by native code, in the interpreter's place; team.c: in threads
  *   c_stack.c  what is left of the thread's stack for native code
  *   exact_run.c   what rounding loses, in runs that restore every bit
  *   checks.c   whether what is released agrees; locals.c: which arrays need their largest magnitude for that
@@ -202,9 +200,9 @@ typedef struct rvm__binding {
 typedef struct rvm__at_frame {
     rvm_value *shadows;
     rvm__array *arrays;
-    double *held;                  /* largest magnitudes of registers, if any are kept */
-    const rvm_place *places;       /* of the function */
-    const rvm__xinsn *base;        /* with a profile: where the present stretch of straight code began */
+    double *held;            /* largest magnitudes of registers, if any are kept */
+    const rvm_place *places; /* of the function */
+    const rvm__xinsn *base;  /* with a profile: where the present stretch of straight code began */
     /* The state that handlers pass on, for those that call (interp/step.h); credit only between handlers that return. */
     rvm_value *slots;
     ptrdiff_t step;

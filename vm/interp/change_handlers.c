@@ -31,9 +31,9 @@ FORCE_INLINE rvm_status swap(rvm_machine *m, const rvm__xinsn *x, rvm_value *r, 
 }
 
 #define SWAP(level)                                                                                                         \
-    OUTLINED HANDLER(level, any_swap) {                                                                                       \
+    OUTLINED HANDLER(level, any_swap) {                                                                                     \
         const rvm_status status = swap(m, x, r, true, level > 0);                                                           \
-        AFTER_CALL(status);                                                                                               \
+        AFTER_CALL(status);                                                                                                 \
     }                                                                                                                       \
     HANDLER(level, g_swap) {                                                                                                \
         if (unlikely(swap(m, x, r, false, level > 0))) TAIL(HANDLER_AT(level, any_swap));                                   \
@@ -79,7 +79,7 @@ FORCE_INLINE rvm_status change(rvm_machine *m, const rvm__xinsn *x, rvm_value *r
 #define BY_CALL(level, name, ...)                                                                                           \
     HANDLER(level, name) {                                                                                                  \
         const rvm_status status = __VA_ARGS__;                                                                              \
-        AFTER_CALL(status);                                                                                               \
+        AFTER_CALL(status);                                                                                                 \
     }
 #define OUT_OF_LINE(level, back) rvm__change_in_place(m, x, r, level, back)
 #define TO_AND_BACK(level, name)                                                                                            \
@@ -95,8 +95,8 @@ SHAPED(change_2, 2, 0)
 SHAPED(change_21, 2, 1)
 
 #define HOT_TO(function, places, n)                                                                                         \
-    OUTLINED BY_CALL(0, any_##function, change(m, x, r, true, places, n, function)) HANDLER(0, function) {                    \
-        const rvm_status status = change(m, x, r, false, places, n, function);                                                    \
+    OUTLINED BY_CALL(0, any_##function, change(m, x, r, true, places, n, function)) HANDLER(0, function) {                  \
+        const rvm_status status = change(m, x, r, false, places, n, function);                                              \
         if (unlikely(status)) TAIL(HANDLER_AT(0, any_##function));                                                          \
         NEXT;                                                                                                               \
     }

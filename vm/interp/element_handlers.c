@@ -5,8 +5,9 @@
 #define KIND_1 XELEM1
 #define KIND_2 XELEM2
 #define UPDATE(level, family, row, n, ky, ka, kb)                                                                           \
-    HOT(level, e_##family##_##row##_##ky##ka##kb, f64, f64, row, family, HANDLER_AT(level, f64_##family), UPDATE_AT_##level, true, find_elements,    \
-        .form = ELEMENTS, .arity = n, .y = KIND_##ky, .a = KIND_##ka, .b = KIND_##kb)
+    HOT(level, e_##family##_##row##_##ky##ka##kb, f64, f64, row, family, HANDLER_AT(level, f64_##family),                   \
+        UPDATE_AT_##level, true, find_elements, .form = ELEMENTS, .arity = n, .y = KIND_##ky, .a = KIND_##ka,               \
+        .b = KIND_##kb)
 #define OF_KINDS(row, n, y, a, b)                                                                                           \
     UPDATE(0, add, row, n, y, a, b)                                                                                         \
     UPDATE(0, sub, row, n, y, a, b)                                                                                         \

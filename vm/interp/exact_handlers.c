@@ -99,18 +99,18 @@ FORCE_INLINE rvm_status agree_exactly(const update *u) {
 #define EXACT_HANDLER(level, name, ...)                                                                                     \
     HANDLER(level, name) {                                                                                                  \
         rvm_status status;                                                                                                  \
-        {__VA_ARGS__} AFTER_CALL(status);                                                                                 \
+        {__VA_ARGS__} AFTER_CALL(status);                                                                                   \
     }
 #define EXACT_UPDATE(level, family, e)                                                                                      \
-    static EXACT_HANDLER(level, x_##family##_of_slots, status = exact_update(m, x, r, &e, SLOTS, level);)                   \
-    OUTLINED EXACT_HANDLER(level, x_##family##_of_any, status = exact_update(m, x, r, &e, PLACES, level);)                  \
-    BY_SLOTS(level, x_##family)
+    static EXACT_HANDLER(level, x_##family##_of_slots, status = exact_update(m, x, r, &e, SLOTS, level);) OUTLINED          \
+    EXACT_HANDLER(level, x_##family##_of_any, status = exact_update(m, x, r, &e, PLACES, level);)                           \
+        BY_SLOTS(level, x_##family)
 #define EXACT_LETS(level, forget)                                                                                           \
-    EXACT_HANDLER(level, x_let, update u; status = by_kernel(&u, m, x, r, &rule_f64_let, PLACES, level > 0);                        \
+    EXACT_HANDLER(level, x_let, update u; status = by_kernel(&u, m, x, r, &rule_f64_let, PLACES, level > 0);                \
                   if (!status && !is_defined(&u)) status = RVM_ERR_DOMAIN;                                                  \
                   if (!status) status = BY_TYPE(&u, LET_AT_##level);                                                        \
-                  if (!status && is_tracked(&u)) track(m, x, &x->p[0], u.p.y->f);)                                               \
-    EXACT_HANDLER(level, x_unlet, update u; status = by_kernel(&u, m, x, r, &rule_f64_let, PLACES, level > 0);                      \
+                  if (!status && is_tracked(&u)) track(m, x, &x->p[0], u.p.y->f);)                                          \
+    EXACT_HANDLER(level, x_unlet, update u; status = by_kernel(&u, m, x, r, &rule_f64_let, PLACES, level > 0);              \
                   if (!status && !is_defined(&u)) status = RVM_ERR_DOMAIN; if (!status) status = agree_exactly(&u);         \
                   if (!status) status = BY_TYPE(&u, forget);)
 FORCE_INLINE rvm_status forget_plain(const update *u) {

@@ -5,7 +5,7 @@
     HANDLER(0, name) {                                                                                                      \
         save(m, x, step, left_at(x, step, credit));                                                                         \
         const rvm_status status = function(m, x);                                                                           \
-        AFTER_CALL(status);                                                                                               \
+        AFTER_CALL(status);                                                                                                 \
     }
 OUT_OF_LINE(new, rvm__new)
 OUT_OF_LINE(del, rvm__del)

@@ -34,8 +34,8 @@ FORCE_INLINE rvm_value *shadow_place(const rvm__xplace *q, rvm_value *r, const r
 }
 
 /* What of an instruction's places is known where its handler is made. REGISTERS: slots only, all active; ELEMENTS: of kinds
- * that are known, whose indices are proved or trusted, all active; SLOTS: slots only; PLACES: any; LEAF: any, but the handler calls nothing:
- * what takes a call counts as out of bounds. */
+ * that are known, whose indices are proved or trusted, all active; SLOTS: slots only; PLACES: any; LEAF: any, but the
+ * handler calls nothing: what takes a call counts as out of bounds. */
 enum form { REGISTERS, ELEMENTS, SLOTS, PLACES, LEAF };
 typedef struct shape {
     enum form form;

@@ -76,7 +76,7 @@ FORCE_INLINE rvm_status popc(rvm_machine *m, const rvm__xinsn *x, rvm_value *r, 
 #define STACK_HANDLER(level, name, ...)                                                                                     \
     HANDLER(level, name) {                                                                                                  \
         const rvm_status status = __VA_ARGS__;                                                                              \
-        AFTER_CALL(status);                                                                                               \
+        AFTER_CALL(status);                                                                                                 \
     }
 #define AT(level)                                                                                                           \
     STACK_HANDLER(level, push, push(m, x, r, level, false))                                                                 \

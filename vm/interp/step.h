@@ -102,9 +102,7 @@ FUSED(PAIR)
 /* A handler that has a frame on the C stack, for one that has none and tails into it. */
 #define OUTLINED static __attribute__((noinline))
 
-    enum {
-        SIZE = (int)sizeof(rvm__xinsn)
-    };
+enum { SIZE = (int)sizeof(rvm__xinsn) };
 
 FORCE_INLINE const rvm__xinsn *beside(const rvm__xinsn *x, ptrdiff_t bytes) {
     return (const rvm__xinsn *)((const char *)x + bytes);

@@ -115,15 +115,14 @@ FORCE_INLINE rvm_status unset(rvm_machine *m, const rvm__xinsn *x, rvm_value *r,
 #define TRAIL_HANDLER(level, name, ...)                                                                                     \
     HANDLER(level, name) {                                                                                                  \
         const rvm_status status = __VA_ARGS__;                                                                              \
-        AFTER_CALL(status);                                                                                               \
+        AFTER_CALL(status);                                                                                                 \
     }
 #define SETS(level, T)                                                                                                      \
-    static TRAIL_HANDLER(level, T##_set_of_slots, set(m, x, r, &rule_##T##_set, SLOTS, level))                              \
-    OUTLINED TRAIL_HANDLER(level, T##_set_of_any, set(m, x, r, &rule_##T##_set, PLACES, level))                             \
-    BY_SLOTS(level, T##_set)                                                                                                \
-    static TRAIL_HANDLER(level, T##_unset_of_slots, unset(m, x, r, &rule_##T##_set, SLOTS, level))                          \
-    OUTLINED TRAIL_HANDLER(level, T##_unset_of_any, unset(m, x, r, &rule_##T##_set, PLACES, level))                         \
-    BY_SLOTS(level, T##_unset)
+    static TRAIL_HANDLER(level, T##_set_of_slots, set(m, x, r, &rule_##T##_set, SLOTS, level)) OUTLINED TRAIL_HANDLER(      \
+        level, T##_set_of_any, set(m, x, r, &rule_##T##_set, PLACES, level))                                                \
+        BY_SLOTS(level, T##_set) static TRAIL_HANDLER(level, T##_unset_of_slots,                                            \
+                                                      unset(m, x, r, &rule_##T##_set, SLOTS, level)) OUTLINED               \
+        TRAIL_HANDLER(level, T##_unset_of_any, unset(m, x, r, &rule_##T##_set, PLACES, level)) BY_SLOTS(level, T##_unset)
 #define AT(level)                                                                                                           \
     SETS(level, f64)                                                                                                        \
     SETS(level, fix)                                                                                                        \
