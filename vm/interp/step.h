@@ -107,15 +107,19 @@ enum { SIZE = (int)sizeof(rvm__xinsn) };
 FORCE_INLINE const rvm__xinsn *beside(const rvm__xinsn *x, ptrdiff_t bytes) {
     return (const rvm__xinsn *)((const char *)x + bytes);
 }
+/* Credit wraps: a budget without limit ends beyond the last address. */
+FORCE_INLINE int64_t moved(int64_t credit, ptrdiff_t bytes) {
+    return (int64_t)((uint64_t)credit + (uint64_t)bytes);
+}
 /* Bytes of code that may still run, that at x the first; and the other way round. */
 FORCE_INLINE int64_t left_at(const rvm__xinsn *x, ptrdiff_t step, int64_t credit) {
-    return (credit - (int64_t)(uintptr_t)x) ^ (step >> 63);
+    return moved(credit, -(ptrdiff_t)(uintptr_t)x) ^ (step >> 63);
 }
 FORCE_INLINE int64_t credit_of(const rvm__xinsn *x, ptrdiff_t step, int64_t left) {
-    return (int64_t)(uintptr_t)x + (left ^ (step >> 63));
+    return moved(left ^ (step >> 63), (ptrdiff_t)(uintptr_t)x);
 }
 FORCE_INLINE bool is_spent(const rvm__xinsn *x, ptrdiff_t step, int64_t credit) {
-    return unlikely(((credit - (int64_t)(uintptr_t)x) ^ step) < 0);
+    return unlikely((moved(credit, -(ptrdiff_t)(uintptr_t)x) ^ step) < 0);
 }
 
 /* steps.c. stop: the run ends before x, with that status. interpret: from `first` on, which runs x, until it ends. */
