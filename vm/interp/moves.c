@@ -7,7 +7,7 @@
 #include "memory.h"
 #include "out_of_line.h"
 #include "overlap.h"
-#include "runs.h"
+#include "cell_runs.h"
 #include "trail.h"
 #include "sites.h"
 

@@ -1,5 +1,5 @@
 /* trail.c: the stacks of the trail. See trail.h. */
-#include "runs.h"
+#include "cell_runs.h"
 #include "sites.h"
 
 #include <string.h>

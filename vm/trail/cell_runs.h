@@ -1,6 +1,6 @@
-/* runs.h: entries of one site that follow each other on the trail, moved at once: what snapshots are made of. */
-#ifndef RVM_TRAIL_RUNS_H
-#define RVM_TRAIL_RUNS_H
+/* cell_runs.h: entries of one site that follow each other on the trail, moved at once: what snapshots are made of. */
+#ifndef RVM_CELL_RUNS_H
+#define RVM_CELL_RUNS_H
 
 #include "trail.h"
 
