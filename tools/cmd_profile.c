@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum format { TEXT, JSON, CSV, FOLDED, SPEEDSCOPE, CALLGRIND, FORMATS };
-static const char *const names[FORMATS] = {"text", "json", "csv", "folded", "speedscope", "callgrind"};
+enum format { TEXT, JSON, CSV, FOLDED, SPEEDSCOPE, PPROF, CALLGRIND, FORMATS };
+static const char *const names[FORMATS] = {"text", "json", "csv", "folded", "speedscope", "pprof", "callgrind"};
 
 static rvm_status choose_format(tool *t, enum format *format) {
     const char *name = t->o.format ? t->o.format : t->o.json ? "json" : "text";
@@ -14,7 +14,8 @@ static rvm_status choose_format(tool *t, enum format *format) {
     while (k < FORMATS && strcmp(name, names[k]) != 0) k++;
     *format = (enum format)k;
     if (k == FORMATS)
-        return tool_fail(t, RVM_ERR_USAGE, "--format is text, json, csv, folded, speedscope or callgrind, not `%s`", name);
+        return tool_fail(t, RVM_ERR_USAGE, "--format is text, json, csv, folded, speedscope, pprof or callgrind, not `%s`",
+                         name);
     if (t->o.json && k != JSON) return tool_fail(t, RVM_ERR_USAGE, "--json is --format json, not %s", name);
     t->o.json = k == JSON && !t->o.output;
     return counted_options(t);
@@ -25,6 +26,20 @@ typedef struct printing {
     enum format format;
     rvm_status ran;
 } printing;
+
+/* A format of call paths. */
+static bool print_tree(const profiled *p, enum format format, FILE *out) {
+    call_tree tree;
+    bool good = call_tree_of(&tree, p);
+    if (good && format == FOLDED)
+        call_tree_folded(&tree, out);
+    else if (good && format == SPEEDSCOPE)
+        call_tree_speedscope(&tree, out);
+    else
+        good = good && call_tree_pprof(&tree, out);
+    call_tree_free(&tree);
+    return good;
+}
 
 static bool print(FILE *out, const void *what) {
     printing x = *(const printing *)what;
@@ -47,8 +62,9 @@ static bool print(FILE *out, const void *what) {
         fputc('\n', out);
         break;
     case CSV: profile_csv(p); break;
-    case FOLDED: profile_folded(p); break;
-    case SPEEDSCOPE: profile_speedscope(p); break;
+    case FOLDED:
+    case SPEEDSCOPE:
+    case PPROF: return print_tree(p, x.format, out);
     case CALLGRIND: profile_callgrind(p); break;
     case FORMATS: break;
     }
@@ -70,7 +86,7 @@ rvm_status command_PROFILE(tool *t) {
     if (t->o.output)
         st = write_printed(t, t->o.output, print, &x);
     else
-        print(stdout, &x);
+        st = print(stdout, &x) ? RVM_OK : tool_fail(t, RVM_ERR_MEMORY, "out of memory");
     rvm_profile_free(f);
     if (x.ran) t->err = why;
     return x.ran ? x.ran : st;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int finish(tool *t, rvm_status st) {
+int tool_end(tool *t, rvm_status st, bool *idle) {
     if (st && !(t->command == COMMAND_CHECK && st == RVM_ERR_CHECK)) { /* check has printed what failed */
         if (t->chosen) tool_fail_in(t, st, t->fn);
         report(t, st);
@@ -14,12 +14,18 @@ static int finish(tool *t, rvm_status st) {
     free(t->source);
     const bool had_program = t->program;
     rvm_machine_free(t->machine);
-    const bool idle = native_close(t);
+    *idle = native_close(t);
     values_free(&t->v);
     rvm_program_free(t->program);
     cli_free(&t->o);
     int status = rvm_status_exit(st);
     if (!had_program && (st == RVM_ERR_ALIAS || st == RVM_ERR_UNSUPPORTED)) status = rvm_status_exit(RVM_ERR_VERIFY);
+    return status;
+}
+
+static int finish(tool *t, rvm_status st) {
+    bool idle;
+    int status = tool_end(t, st, &idle);
     if (fflush(stdout) || ferror(stdout)) {
         fputs("cannot write to standard output\n", stderr);
         status = rvm_status_exit(RVM_ERR_IO);
@@ -28,7 +34,7 @@ static int finish(tool *t, rvm_status st) {
     return status;
 }
 
-static rvm_status dispatch(tool *t) {
+rvm_status tool_run(tool *t) {
     static rvm_status (*const run[COMMAND_COUNT])(tool *) = {
 #define COMMAND(id, program, name, words, least, most, doc) command_##id,
 #include "commands.def"
@@ -51,6 +57,6 @@ int tool_main(command_id c, int argc, char **argv) {
     else if (!st && t.o.version)
         printf("%s %s\n", argv[0], RVM_VERSION_STRING);
     else if (!st)
-        st = dispatch(&t);
+        st = tool_run(&t);
     return finish(&t, st);
 }

@@ -6,7 +6,15 @@
 
 #include <string.h>
 
-/* Source or bytecode, as rvm_open tells them apart, that comes by standard input. */
+/* Source or bytecode, as rvm_open tells them apart, that is in memory. */
+static rvm_status open_source(tool *t, const char *name, const rvm_asm_options *o) {
+    if (!t->source_size) return fail(&t->err, RVM_ERR_FORMAT, name, "the file is empty");
+    if (rvm_bytecode_begins(t->source, t->source_size))
+        return rvm_program_load(t->source, t->source_size, name, NULL, &t->program, &t->err);
+    return rvm_assemble(t->source, t->source_size, name, o, &t->program, &t->err, tool_diagnostic, t);
+}
+
+/* That comes by standard input. */
 static rvm_status open_standard(tool *t, const rvm_asm_options *o) {
     enum { LONGEST = 1 << 26 };
     input in;
@@ -14,18 +22,16 @@ static rvm_status open_standard(tool *t, const rvm_asm_options *o) {
         return tool_fail(t, RVM_ERR_USAGE, "the debugger's own commands come from standard input: name a file");
     rvm_status st = input_open(&in, "-", &t->err);
     if (!st) st = input_whole(&in, LONGEST, &t->source, &t->source_size, &t->err);
-    if (st) return st;
     t->reading.standard_input = true;
-    if (!t->source_size) return fail(&t->err, RVM_ERR_FORMAT, in.name, "the file is empty");
-    if (rvm_bytecode_begins(t->source, t->source_size))
-        return rvm_program_load(t->source, t->source_size, in.name, NULL, &t->program, &t->err);
-    return rvm_assemble(t->source, t->source_size, in.name, o, &t->program, &t->err, tool_diagnostic, t);
+    return st ? st : open_source(t, in.name, o);
 }
 
 rvm_status tool_open(tool *t) {
     rvm_asm_options o;
     rvm_status st = tool_asm_options(t, &o);
-    if (!st && strcmp(t->words[0], "-") == 0)
+    if (!st && t->source)
+        st = open_source(t, t->words[0], &o);
+    else if (!st && strcmp(t->words[0], "-") == 0)
         st = open_standard(t, &o);
     else if (!st)
         st = rvm_open(t->words[0], &o, &t->program, &t->err, tool_diagnostic, t);

@@ -57,8 +57,13 @@ static bool json_function(json *j, const profiled *p, uint32_t fn) {
     rvm_profile_function g;
     if (!rvm_profile_function_at(p->f, fn, &g)) return false;
     if (!g.calls && !g.total) return true;
+    const char *file;
+    uint32_t line;
+    rvm_program_position(p->t->program, fn, 0, &file, &line, NULL);
     json_open(j, '{');
     json_key(j, "name"), json_text(j, rvm_program_function_name(p->t->program, fn));
+    json_key(j, "file"), json_text(j, file);
+    json_key(j, "line"), json_uint(j, line);
     json_key(j, "calls"), json_uint(j, g.calls);
     json_key(j, "total"), json_uint(j, g.total);
     json_key(j, "own"), json_counts(j, &g.own);

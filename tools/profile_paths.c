@@ -1,6 +1,5 @@
-/* profile_paths.c: call paths in the formats of others' tools: folded stacks (flamegraph.pl, inferno), speedscope's JSON,
- * callgrind's format (callgrind_annotate, KCachegrind). A mode is the bottom of a stack in the first, a profile of its own
- * in the second, an event in the third. */
+/* profile_paths.c: call paths: as a tree, and in callgrind's format (callgrind_annotate, KCachegrind), where a mode is an
+ * event. */
 #include "profiled.h"
 
 #include <stdlib.h>
@@ -9,96 +8,28 @@ static const char *name_of(const profiled *p, uint32_t fn) {
     return rvm_program_function_name(p->t->program, fn);
 }
 
-/* ---- folded stacks ---- */
+/* ---- the tree ---- */
 
-static void print_stack(const profiled *p, uint32_t k) {
+static bool tree_allocate(call_tree *tree, const profiled *p) {
     rvm_profile_path path;
-    if (!rvm_profile_path_at(p->f, k, &path)) return;
-    if (path.parent >= 0) print_stack(p, (uint32_t)path.parent);
-    fprintf(p->out, ";%s", name_of(p, path.fn));
+    *tree = (call_tree){.of = p->of, .nfns = rvm_program_function_count(p->t->program)};
+    while (rvm_profile_path_at(p->f, tree->npaths, &path)) tree->npaths++;
+    tree->fns = calloc(tree->nfns + 1, sizeof *tree->fns);
+    tree->paths = calloc(tree->npaths + 1, sizeof *tree->paths);
+    return tree->fns && tree->paths;
 }
 
-void profile_folded(const profiled *p) {
+bool call_tree_of(call_tree *tree, const profiled *p) {
     rvm_profile_path path;
-    for (int mode = 0; mode < RVM_PROFILE_MODES; mode++)
-        for (uint32_t k = 0; rvm_profile_path_at(p->f, k, &path); k++) {
-            const uint64_t n = profile_of_mode(&path.own, mode);
-            if (!n) continue;
-            fputs(rvm_profile_mode_name((rvm_profile_mode)mode), p->out);
-            print_stack(p, k);
-            fprintf(p->out, " %llu\n", (unsigned long long)n);
-        }
-}
-
-/* ---- speedscope ---- */
-
-static void json_frames(json *j, const profiled *p) {
-    json_key(j, "shared");
-    json_open(j, '{');
-    json_key(j, "frames");
-    json_open(j, '[');
-    for (uint32_t fn = 0; fn < rvm_program_function_count(p->t->program); fn++) {
-        const char *file;
-        uint32_t line;
-        rvm_program_position(p->t->program, fn, 0, &file, &line, NULL);
-        json_open(j, '{');
-        json_key(j, "name"), json_text(j, name_of(p, fn));
-        if (file) json_key(j, "file"), json_text(j, file);
-        if (file) json_key(j, "line"), json_uint(j, line);
-        json_close(j, '}');
+    if (!tree_allocate(tree, p)) return false;
+    for (uint32_t fn = 0; fn < tree->nfns; fn++) {
+        call_fn *f = &tree->fns[fn];
+        f->name = name_of(p, fn);
+        rvm_program_position(p->t->program, fn, 0, &f->file, &f->line, NULL);
     }
-    json_close(j, ']');
-    json_close(j, '}');
-}
-
-static void json_stack(json *j, const profiled *p, uint32_t k) {
-    rvm_profile_path path;
-    if (!rvm_profile_path_at(p->f, k, &path)) return;
-    if (path.parent >= 0) json_stack(j, p, (uint32_t)path.parent);
-    json_uint(j, path.fn);
-}
-
-static void json_mode(json *j, const profiled *p, int mode, uint64_t all) {
-    rvm_profile_path path;
-    json_open(j, '{');
-    json_key(j, "type"), json_text(j, "sampled");
-    json_key(j, "name"), json_text(j, rvm_profile_mode_name((rvm_profile_mode)mode));
-    json_key(j, "unit"), json_text(j, "none");
-    json_key(j, "startValue"), json_uint(j, 0);
-    json_key(j, "endValue"), json_uint(j, all);
-    json_key(j, "samples");
-    json_open(j, '[');
-    for (uint32_t k = 0; rvm_profile_path_at(p->f, k, &path); k++) {
-        if (!profile_of_mode(&path.own, mode)) continue;
-        json_open(j, '[');
-        json_stack(j, p, k);
-        json_close(j, ']');
-    }
-    json_close(j, ']');
-    json_key(j, "weights");
-    json_open(j, '[');
     for (uint32_t k = 0; rvm_profile_path_at(p->f, k, &path); k++)
-        if (profile_of_mode(&path.own, mode)) json_uint(j, profile_of_mode(&path.own, mode));
-    json_close(j, ']');
-    json_close(j, '}');
-}
-
-void profile_speedscope(const profiled *p) {
-    json j = {.out = p->out};
-    rvm_profile_counts total;
-    rvm_profile_total(p->f, &total);
-    json_open(&j, '{');
-    json_key(&j, "$schema"), json_text(&j, "https://www.speedscope.app/file-format-schema.json");
-    json_key(&j, "exporter"), json_text(&j, "rvm " RVM_VERSION_STRING);
-    json_key(&j, "name"), json_text(&j, p->of);
-    json_frames(&j, p);
-    json_key(&j, "profiles");
-    json_open(&j, '[');
-    for (int mode = 0; mode < RVM_PROFILE_MODES; mode++)
-        if (profile_of_mode(&total, mode)) json_mode(&j, p, mode, profile_of_mode(&total, mode));
-    json_close(&j, ']');
-    json_close(&j, '}');
-    fputc('\n', p->out);
+        tree->paths[k] = (call_path){.parent = path.parent, .fn = path.fn, .own = path.own};
+    return true;
 }
 
 /* ---- callgrind ---- */

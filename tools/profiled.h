@@ -2,7 +2,7 @@
 #ifndef RVM_TOOLS_PROFILED_H
 #define RVM_TOOLS_PROFILED_H
 
-#include "rvm_profile.h"
+#include "call_tree.h"
 #include "tool.h"
 
 /* profile_run.c: what rvm profile and rvm cost share. The options of a run that is counted, and how it runs by default; the
@@ -28,9 +28,9 @@ void profile_text(const profiled *p);
 void profile_json(json *j, const profiled *p);
 void json_switching(json *j, const rvm_switching *s); /* a value */
 void profile_csv(const profiled *p);                  /* a line for each kind */
-/* profile_paths.c: call paths, for others' tools. */
-void profile_folded(const profiled *p);
-void profile_speedscope(const profiled *p);
+/* profile_paths.c: call paths, which the formats of call_tree.h take; texts are the program's. False: no memory; free it in
+ * either case. */
+bool call_tree_of(call_tree *tree, const profiled *p);
 void profile_callgrind(const profiled *p);
 
 static inline void switching_add(rvm_switching *to, const rvm_switching *from) {

@@ -16,8 +16,9 @@ static void on_interrupt(int signal_number) {
 
 void progress_begin(progress *p, rvm_machine *m) {
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
-    *p = (progress){.terminal = isatty(STDERR_FILENO)};
+    *p = (progress){.terminal = !p->poll && isatty(STDERR_FILENO), .machine = m, .poll = p->poll};
     clock_gettime(CLOCK_MONOTONIC, &p->begin);
+    if (p->poll) return;
     running = m;
     interrupted = 0;
     sigaction(SIGINT, &action, NULL);
@@ -43,6 +44,7 @@ static double scaled(double x, const char **unit) {
 
 bool progress_callback(void *userdata, uint64_t instructions) {
     progress *p = userdata;
+    if (p->poll) return p->poll(p, instructions);
     if (!p->terminal) return false;
     if (instructions < p->latest) p->before += p->latest; /* another run: a sweep after its way forward */
     p->latest = instructions;
@@ -51,7 +53,7 @@ bool progress_callback(void *userdata, uint64_t instructions) {
     if (s < 1 || s < p->shown + 0.25) return false;
     const char *unit, *rate_unit;
     double n = scaled((double)instructions, &unit), rate = scaled((double)instructions / s, &rate_unit);
-    const double share = rvm_machine_share(running);
+    const double share = rvm_machine_share(p->machine);
     if (share >= 0)
         fprintf(stderr, "\r%3.0f%%, ", 100 * share);
     else
@@ -65,6 +67,8 @@ bool progress_callback(void *userdata, uint64_t instructions) {
 void progress_end(progress *p) {
     if (p->shown > 0) fputs("\r\033[K", stderr);
     p->shown = 0;
+    p->machine = NULL;
+    if (p->poll) return;
     running = NULL;
     signal(SIGINT, SIG_DFL);
 }

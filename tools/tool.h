@@ -20,6 +20,8 @@ typedef struct progress {
     uint64_t before, latest; /* instructions of the runs before the present one, and of it */
     double shown;            /* seconds after begin at which the line was drawn last; 0: it is not on the screen */
     bool terminal;
+    rvm_machine *machine;                                    /* that runs */
+    bool (*poll)(struct progress *p, uint64_t instructions); /* of a server, in place of the line: true cancels; or NULL */
 } progress;
 
 enum restored { RESTORED_UNKNOWN, RESTORED_YES, RESTORED_NO };
@@ -37,7 +39,7 @@ typedef struct tool {
     char *diagnostics_text;
     size_t diagnostics_size, first_error[2]; /* the latter: where the first error stands; 0 0: there is none */
     bool diagnosed;                          /* there is an item */
-    char *source;                            /* the program, if it came by standard input */
+    char *source;                            /* the program, if it came by standard input, or from who runs the command */
     size_t source_size;
     enum restored restored; /* after a run-time error */
     char restored_text[640];
@@ -54,6 +56,10 @@ typedef struct tool {
 
 /* main.c: main() of both programs. argv[0] is the program's name for messages. */
 int tool_main(command_id c, int argc, char **argv);
+/* Runs t->command on t->words and t->o; reports what went wrong, frees all, and gives the exit status. *idle false:
+ * something is still being compiled, so that the process is to end by _exit. */
+rvm_status tool_run(tool *t);
+int tool_end(tool *t, rvm_status st, bool *idle);
 
 /* tool.c: fills t->err and returns the code; gives an error about function fn that has no position yet that of the function,
  * and returns its code. */

@@ -609,6 +609,7 @@ expect 0 'tangents,count,register_bits,register_flips,memory_bits,memory_flips' 
 expect 0 'forward;norm [0-9]*compute;norm' rvm profile norm.rasm x=[3,4] --format folded
 expect 0 '"ok":true*"kinds":*"mnemonic":"add","row":"sqr"*"memory":*"erased":' rvm profile norm.rasm x=[3,4] --json
 expect 0 'speedscope.app*"frames":*"norm"*"weights":' rvm profile norm.rasm x=[3,4] --format speedscope
+expect 0 "*instructions*mode*compute*norm.rasm" rvm profile norm.rasm x=[3,4] --format pprof
 expect 0 'events: instructions forward compute undo*fn=norm*' rvm profile norm.rasm x=[3,4] --format callgrind
 printf 'fn hides(y: f64, x: f64)\n    compute\n        let t = x * x\n    do\n        y += t\n    forget\nend\n' >hides.rasm
 expect 0 'erased: 64 bits: 0 by the trail, 0 of shadows, 0 left on the stack, 64 forgotten' rvm profile hides.rasm y=0 x=3
