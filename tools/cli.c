@@ -17,7 +17,7 @@ enum kind { FLAG, TEXT, LIST, REAL, COUNT, BYTES };
 #define RUNS                                                                                                                \
     (ON(RUN) | ON(PROFILE) | ON(COST) | ON(GRAD) | ON(JVP) | ON(VJP) | ON(JAC) | ON(HESS) | ON(HVP) | ON(CHECK) | ON(DEBUG))
 #define NATIVE (RUNS & ~(ON(DEBUG) | ON(PROFILE) | ON(COST)))
-#define LOADS  (EVERY & ~(ON(RVM) | ON(PISA) | ON(EXPLAIN) | ON(HELP)))
+#define LOADS  (EVERY & ~(ON(RVM) | ON(PISA) | ON(EXPLAIN) | ON(HELP) | ON(SERVE)))
 
 static const struct option_spec {
     const char *name, *metavar, *help;

@@ -299,7 +299,7 @@ static void json_cuts(json *j, const check *c) {
         json_key(j, "function"), json_text(j, c->points[k].function);
         json_key(j, "file"), json_text(j, c->points[k].file);
         json_key(j, "line"), json_uint(j, c->points[k].line);
-        json_key(j, "taken"), json_real(j, c->points[k].taken);
+        json_key(j, "taken"), json_f64(j, c->points[k].taken);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -318,8 +318,8 @@ static void print_json(const check *c) {
         json_key(&j, "what"), json_text(&j, r->what);
         json_key(&j, "result"), json_text(&j, outcome_text[r->outcome]);
         json_key(&j, "worst"), json_text(&j, r->worst[0] ? r->worst : NULL);
-        json_key(&j, "got"), json_real(&j, r->got);
-        json_key(&j, "expected"), json_real(&j, r->expected);
+        json_key(&j, "got"), json_f64(&j, r->got);
+        json_key(&j, "expected"), json_f64(&j, r->expected);
         json_key(&j, "note"), json_text(&j, r->note[0] ? r->note : NULL);
         json_close(&j, '}');
     }

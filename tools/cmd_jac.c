@@ -169,7 +169,7 @@ static void json_entries(json *j, const tool *t, const answer *a) {
     json_close(j, ']');
     json_key(j, "values");
     json_open(j, '[');
-    for (int64_t e = 0; e < n; e++) json_real(j, a->value[e]);
+    for (int64_t e = 0; e < n; e++) json_f64(j, a->value[e]);
     json_close(j, ']');
     json_close(j, '}');
 }

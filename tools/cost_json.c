@@ -26,15 +26,15 @@ static void json_run(json *j, const costed *r) {
 }
 
 static void json_price(json *j, const rvm_price *p) {
-    json_key(j, "clock"), json_real(j, p->clock);
-    json_key(j, "cycles"), json_real(j, p->cycles);
-    json_key(j, "seconds"), json_real(j, p->seconds);
+    json_key(j, "clock"), json_f64(j, p->clock);
+    json_key(j, "cycles"), json_f64(j, p->cycles);
+    json_key(j, "seconds"), json_f64(j, p->seconds);
     json_key(j, "parts");
     json_open(j, '{');
-    for (int part = 0; part < COST_PART_COUNT; part++) json_key(j, cost_part_name(part)), json_real(j, cost_part(p, part));
+    for (int part = 0; part < COST_PART_COUNT; part++) json_key(j, cost_part_name(part)), json_f64(j, cost_part(p, part));
     json_close(j, '}');
-    json_key(j, "energy"), json_real(j, p->energy);
-    json_key(j, "wall"), json_real(j, p->wall);
+    json_key(j, "energy"), json_f64(j, p->energy);
+    json_key(j, "wall"), json_f64(j, p->wall);
 }
 
 /* Held against the irreversible run by its own model, and by the same one. */
@@ -47,13 +47,13 @@ static void json_break_even(json *j, const cost *c, int k, const costed *run, co
     json_key(j, "break_even");
     json_open(j, '{');
     json_key(j, "against"), json_text(j, rvm_model_name(c->other[k]));
-    json_key(j, "wall"), json_real(j, other.wall);
-    json_key(j, "times"), json_real(j, b.times);
-    json_key(j, "needed"), json_real(j, b.needed);
-    json_key(j, "ratio"), json_real(j, b.ratio);
-    json_key(j, "energy"), json_real(j, b.energy);
-    json_key(j, "energy_same_model"), json_real(j, s.energy);
-    json_key(j, "landauer"), json_real(j, b.landauer);
+    json_key(j, "wall"), json_f64(j, other.wall);
+    json_key(j, "times"), json_f64(j, b.times);
+    json_key(j, "needed"), json_f64(j, b.needed);
+    json_key(j, "ratio"), json_f64(j, b.ratio);
+    json_key(j, "energy"), json_f64(j, b.energy);
+    json_key(j, "energy_same_model"), json_f64(j, s.energy);
+    json_key(j, "landauer"), json_f64(j, b.landauer);
     json_close(j, '}');
 }
 
@@ -65,7 +65,7 @@ static void json_points(json *j, const cost *c, int k) {
     for (int i = 0; i < COST_POINTS; i++) {
         if (cost_price(c, k, &c->run, i, &p)) continue;
         json_open(j, '{');
-        json_key(j, "value"), json_real(j, cost_point(&c->sweep, i));
+        json_key(j, "value"), json_f64(j, cost_point(&c->sweep, i));
         json_price(j, &p);
         json_close(j, '}');
     }

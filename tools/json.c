@@ -60,7 +60,7 @@ void json_key(json *j, const char *name) {
 
 void json_text(json *j, const char *text) {
     if (!text) {
-        json_null(j);
+        json_none(j);
         return;
     }
     item(j);
@@ -76,7 +76,7 @@ void json_bool(json *j, bool v) {
     plain(j, v ? "true" : "false");
 }
 
-void json_null(json *j) {
+void json_none(json *j) {
     plain(j, "null");
 }
 
@@ -95,6 +95,6 @@ void json_number(json *j, rvm_type t, rvm_scalar v) {
         plain(j, number_text(t, v, text));
 }
 
-void json_real(json *j, double x) {
+void json_f64(json *j, double x) {
     json_number(j, RVM_F64, (rvm_scalar){.f = x});
 }

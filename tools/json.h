@@ -15,8 +15,8 @@ void json_key(json *j, const char *name);
 void json_text(json *j, const char *text); /* NULL: null */
 void json_uint(json *j, uint64_t v);       /* 0 .. 2^64 - 1, all digits */
 void json_bool(json *j, bool v);
-void json_null(json *j);
-void json_real(json *j, double x);                   /* NaN and infinities as strings */
+void json_none(json *j);
+void json_f64(json *j, double x);                    /* NaN and infinities as strings */
 void json_number(json *j, rvm_type t, rvm_scalar v); /* of the machine */
 
 #endif

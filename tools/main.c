@@ -45,7 +45,7 @@ rvm_status tool_run(tool *t) {
 }
 
 int tool_main(command_id c, int argc, char **argv) {
-    tool t = {.command = c};
+    tool t = {.command = c, .argv = argv};
     int first;
     rvm_status st = cli_parse(c, argc, argv, &t.o, &first, &t.err);
     for (int i = 1; st && i < argc; i++) /* a mistake may stand before --json */

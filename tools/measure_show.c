@@ -93,7 +93,7 @@ bool measured_csv(FILE *out, const void *what) {
 
 static void json_real_or_null(json *j, const char *key, double x) {
     json_key(j, key);
-    isnan(x) ? json_null(j) : json_real(j, x);
+    isnan(x) ? json_none(j) : json_f64(j, x);
 }
 
 static void json_run(json *j, const measurement *m, const measured *r) {

@@ -74,7 +74,7 @@ rvm_status native_open(tool *t) {
         return tool_fail(t, RVM_ERR_USAGE, "--threads is at most %u", RVM_JIT_MAX_THREADS);
     if (t->o.lanes && strcmp(t->o.lanes, "on") != 0 && strcmp(t->o.lanes, "off") != 0)
         return tool_fail(t, RVM_ERR_USAGE, "--lanes is on or off, not `%s`", t->o.lanes);
-    if (strcmp(engine, "interp") == 0) return RVM_OK;
+    if (strcmp(engine, "interp") == 0 || t->jit) return RVM_OK;
     if (!tiers && strcmp(engine, "jit") != 0)
         return tool_fail(t, RVM_ERR_USAGE, "--engine is interp, jit or auto, not `%s`", engine);
     const rvm_status st = native_jit(t, tiers, &why);
@@ -89,6 +89,7 @@ rvm_status native_attach(tool *t, rvm_machine *m) {
 
 bool native_close(tool *t) {
     rvm_program_free(t->derived_program);
+    if (t->jit_is_lent) return true;
     if (t->jit && rvm_jit_busy(t->jit)) return false;
     rvm_jit_free(t->jit);
     return true;

@@ -71,7 +71,7 @@ static void json_cell(json *j, axis *x) {
     } else if (!x->lns)
         json_number(j, x->a->type, cell(x->a, x->which, k));
     else if (lns_text(cell(x->a, x->which, k).f, text))
-        json_real(j, strtod(text, NULL));
+        json_f64(j, strtod(text, NULL));
     else
         json_text(j, text);
 }

@@ -95,7 +95,7 @@ static bool json_path(json *j, const profiled *p, uint32_t k) {
     if (called)
         json_uint(j, (uint64_t)path.parent);
     else
-        json_null(j);
+        json_none(j);
     json_key(j, "file"), json_text(j, file);
     json_key(j, "line"), json_uint(j, line);
     json_key(j, "calls"), json_uint(j, path.calls);

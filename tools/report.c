@@ -239,7 +239,7 @@ static void json_or_null(json *j, const char *key, uint32_t n) {
     if (n)
         json_uint(j, n);
     else
-        json_null(j);
+        json_none(j);
 }
 
 /* All there is to say of one. source and hint: NULL where there is none. */

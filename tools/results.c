@@ -72,7 +72,7 @@ static void json_residues(json *j, const tool *t, const rvm_stats *s) {
         rvm_program_position(t->program, r->fn, r->pc, &file, &line, &column);
         json_open(j, '{');
         json_key(j, "name"), json_text(j, name);
-        json_key(j, "value"), json_real(j, r->value);
+        json_key(j, "value"), json_f64(j, r->value);
         json_key(j, "function"), json_text(j, rvm_program_function_name(t->program, r->fn));
         json_key(j, "file"), json_text(j, file);
         json_key(j, "line"), json_uint(j, line);
@@ -174,7 +174,7 @@ void output_json_stats(json *j, const tool *t) {
     json_key(j, "exact_peak"), json_uint(j, s.exact_peak);
     json_key(j, "depth_peak"), json_uint(j, s.depth_peak);
     json_key(j, "stack_left"), json_uint(j, s.stack_left);
-    json_key(j, "seconds"), json_real(j, progress_seconds(&t->progress));
+    json_key(j, "seconds"), json_f64(j, progress_seconds(&t->progress));
     json_residues(j, t, &s);
     json_close(j, '}');
     if (t->o.profile) json_profile(j, t);

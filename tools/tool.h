@@ -29,6 +29,7 @@ enum restored { RESTORED_UNKNOWN, RESTORED_YES, RESTORED_NO };
 typedef struct tool {
     command_id command;
     options o;
+    char **argv;  /* of the command: its name, options, words; getopt has moved the words to the end */
     char **words; /* what follows the options */
     int nwords;
     rvm_error err;
@@ -46,6 +47,7 @@ typedef struct tool {
     rvm_program *program;
     rvm_machine *machine;
     rvm_jit *jit;                 /* NULL: everything is interpreted */
+    bool jit_is_lent;             /* by who runs the command: it is used, not freed */
     rvm_program *derived_program; /* of --dump: what holds the gradient's program */
     uint32_t fn;
     bool chosen; /* fn is the function that is asked for: an error of what it is given has its line */

@@ -1,0 +1,151 @@
+/* running.c: a run: the command of that name, on a program that is at hand, with its JSON for an answer. */
+#include "profiled.h"
+#include "tasks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- while it runs ---- */
+
+typedef struct running {
+    tool t;
+    work *w;
+    double profiled; /* when the lines were told last */
+} running;
+
+static int by_count(const void *a, const void *b) {
+    const rvm_profile_line *x = a, *y = b;
+    const uint64_t m = rvm_profile_sum(&x->own), n = rvm_profile_sum(&y->own);
+    return (m < n) - (m > n);
+}
+
+static uint32_t file_number(const rvm_program *p, const char *file) {
+    const char *name;
+    for (uint32_t k = 0; (name = rvm_program_file(p, k)); k++)
+        if (file && strcmp(name, file) == 0) return k;
+    return 0;
+}
+
+/* The busiest lines so far. */
+static void tell_lines(const running *r, rvm_machine *m) {
+    enum { MOST = 4096 };
+    live *to = r->w->live;
+    rvm_profile *f;
+    rvm_profile_line *lines = calloc(MOST, sizeof *lines);
+    uint32_t n = 0;
+    if (lines && !rvm_profile_new(m, &f, NULL)) {
+        while (n < MOST && rvm_profile_line_at(f, n, &lines[n])) n++;
+        qsort(lines, n, sizeof *lines, by_count);
+        if (n > LIVE_LINES) n = LIVE_LINES;
+        for (uint32_t k = 0; k < n; k++)
+            to->lines[k] = (live_line){file_number(rvm_machine_program(m), lines[k].file), lines[k].line,
+                                       rvm_profile_sum(&lines[k].own)};
+        to->nlines = n;
+        rvm_profile_free(f);
+    }
+    free(lines);
+}
+
+static bool poll(progress *p, uint64_t instructions) {
+    running *r = (running *)(void *)((char *)p - offsetof(tool, progress));
+    work *w = r->w;
+    const double now = progress_seconds(p);
+    if (instructions < p->latest) p->before += p->latest;
+    p->latest = instructions;
+    w->live->instructions = p->before + instructions;
+    w->live->share = p->machine ? rvm_machine_share(p->machine) : -1;
+    if (r->t.o.profile && p->machine && (now > r->profiled + 0.1 || now < r->profiled)) {
+        tell_lines(r, p->machine);
+        r->profiled = now;
+    }
+    return w->hook(w);
+}
+_Static_assert(offsetof(running, t) == 0, "the tool is found from its progress");
+
+/* ---- the answer ---- */
+
+/* What was counted, as JSON: w->more. */
+static void write_profile(running *r) {
+    work *w = r->w;
+    char of[300];
+    profiled p = {.t = &r->t, .of = of};
+    rvm_profile *f = NULL;
+    if (!r->t.machine || rvm_profile_new(r->t.machine, &f, NULL)) return;
+    snprintf(of, sizeof of, "%s of %.200s", w->out.kind, w->out.fn);
+    FILE *out = open_memstream(&w->more, &w->more_size);
+    if (out) {
+        json j = {.out = out};
+        p.f = f;
+        json_open(&j, '{');
+        profile_json(&j, &p);
+        json_close(&j, '}');
+        fclose(out);
+    }
+    rvm_profile_free(f);
+}
+
+/* The time limit, and a cancel, come as the same. */
+static void name_limit(running *r, rvm_status st) {
+    if (st == RVM_ERR_CANCELLED && r->w->out_of_time)
+        snprintf(r->t.err.message, sizeof r->t.err.message, "the time limit, %g s, is reached", r->w->seconds);
+}
+
+static void run(running *r, json_t *request, text_pool *texts) {
+    work *w = r->w;
+    tool *t = &r->t;
+    rvm_status st = request_read(t, request, &w->limits, &w->seconds, texts);
+    if (!w->jit) t->o.engine = "interp";
+    if (!st) st = tool_run(t);
+    name_limit(r, st);
+    snprintf(w->out.fn, sizeof w->out.fn, "%s", t->chosen ? rvm_program_function_name(t->program, t->fn) : "");
+    if (t->o.profile) write_profile(r);
+    bool idle;
+    tool_end(t, st, &idle);
+    w->out.status = (uint32_t)st;
+}
+
+static bool copy_program(running *r) {
+    const part *bytes = &r->w->in[2];
+    if (!(r->t.source = malloc(bytes->size + 1))) return false;
+    memcpy(r->t.source, bytes->bytes, r->t.source_size = bytes->size);
+    return true;
+}
+
+/* Whether the program at hand is the one that is asked for; else w->need names that. */
+static bool at_hand(work *w, const json_t *request) {
+    const char *id = json_string_value(json_object_get(request, "program"));
+    if (!id) return work_fail(w, RVM_ERR_USAGE, "\"program\" is to be the id of a program"), false;
+    if (strlen(id) == w->in[1].size && w->in[1].size && memcmp(id, w->in[1].bytes, w->in[1].size) == 0) return true;
+    snprintf(w->need, sizeof w->need, "%s", id);
+    return false;
+}
+
+void work_run(work *w) {
+    json_error_t e;
+    char name[256];
+    char *words[] = {name, NULL};
+    text_pool texts = {0};
+    running r = {.w = w, .t = {.words = words, .progress = {.poll = poll}}};
+    json_t *request = json_loadb(w->in[0].bytes, w->in[0].size, JSON_REJECT_DUPLICATES, &e);
+    FILE *before = stdout;
+    if (!request) return work_fail(w, RVM_ERR_SYNTAX, "JSON, line %d, column %d: %s", e.line, e.column, e.text);
+    const char *kind = json_string_value(json_object_get(request, "kind"));
+    snprintf(w->out.kind, sizeof w->out.kind, "%s", kind ? kind : "run");
+    snprintf(name, sizeof name, "%.*s", (int)(w->in[3].size < 250 ? w->in[3].size : 250), (const char *)w->in[3].bytes);
+    if (!at_hand(w, request)) goto done;
+    r.t.o = (options){.json = true, .no_include = true};
+    r.t.jit = w->jit, r.t.jit_is_lent = w->jit;
+    if (!copy_program(&r) || !(stdout = open_memstream(&w->text, &w->text_size))) {
+        stdout = before;
+        free(r.t.source);
+        work_fail(w, RVM_ERR_MEMORY, "out of memory");
+        goto done;
+    }
+    run(&r, request, &texts);
+    fclose(stdout);
+    stdout = before;
+done:
+    text_pool_free(&texts);
+    json_decref(request);
+}
