@@ -182,10 +182,11 @@ static int open_database(store *s, char *why, size_t size) {
     sqlite3_busy_timeout(s->db, 2000);
     if (!rc)
         rc = sqlite3_exec(s->db,
-                          "pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = normal;"
+                          "pragma synchronous = off; pragma auto_vacuum = incremental; pragma journal_mode = wal;"
                           "pragma locking_mode = exclusive; pragma secure_delete = off; pragma cache_size = -4096",
                           NULL, NULL, NULL);
     if (!rc) rc = migrate(s->db, why, size);
+    if (!rc) rc = sqlite3_exec(s->db, "pragma synchronous = normal", NULL, NULL, NULL); /* a new file has nothing to lose */
     for (int k = 0; !rc && k < STORE_STATEMENT_COUNT; k++)
         rc = sqlite3_prepare_v3(s->db, statements[k], -1, SQLITE_PREPARE_PERSISTENT, &s->statement[k], NULL);
     if (rc && !*why) snprintf(why, size, "%s", s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc));
@@ -215,17 +216,21 @@ store *store_open(uv_loop_t *loop, const store_options *o, uint64_t *next_run, c
     return s;
 }
 
-static void timer_closed(uv_handle_t *h) {
-    store *s = h->data;
+static void close_database(store *s) {
     for (int k = 0; k < STORE_STATEMENT_COUNT; k++) sqlite3_finalize(s->statement[k]);
     sqlite3_close(s->db);
-    free(s);
+    s->db = NULL;
+}
+
+static void timer_closed(uv_handle_t *h) {
+    free(h->data);
 }
 
 void store_close(store *s) {
     if (!s) return;
     s->closing = true;
     while (s->busy) uv_run(s->timer.loop, UV_RUN_ONCE);
+    close_database(s);
     uv_close((uv_handle_t *)&s->timer, timer_closed);
 }
 

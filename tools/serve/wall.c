@@ -4,10 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/landlock.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -115,9 +118,19 @@ static bool add_threads(scmp_filter_ctx filter) {
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
+/* Once, so that a worker need not: as the kernel takes it. */
+static bool export_filter(wall *w, scmp_filter_ctx filter) {
+    const int fd = memfd_create("filter", MFD_CLOEXEC);
+    bool good = fd >= 0 && !seccomp_export_bpf(filter, fd);
+    const off_t size = good ? lseek(fd, 0, SEEK_END) : 0;
+    good = size > 0 && (w->filter = malloc((size_t)size)) && pread(fd, w->filter, (size_t)size, 0) == size;
+    w->nfilter = (size_t)size / sizeof *w->filter;
+    if (fd >= 0) close(fd);
+    return good;
+}
+
 static bool make_filter(wall *w) {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
-    w->filter = filter;
     if (!filter) return false;
     bool good = add_all(filter, SCMP_ACT_ALLOW, allowed, COUNT(allowed));
     if (w->native)
@@ -127,6 +140,8 @@ static bool make_filter(wall *w) {
                !seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(prlimit64), 0);
     else
         good = good && add_all(filter, SCMP_ACT_ERRNO(EACCES), refused, COUNT(refused)) && add_memory(filter);
+    good = good && export_filter(w, filter);
+    seccomp_release(filter);
     return good;
 }
 
@@ -171,7 +186,7 @@ bool wall_make(wall *w, bool native, const char *module, size_t memory) {
 }
 
 void wall_free(wall *w) {
-    if (w->filter) seccomp_release(w->filter);
+    free(w->filter);
     if (w->ruleset >= 0) close(w->ruleset);
 }
 
@@ -194,5 +209,6 @@ bool wall_enter(const wall *w, int fd) {
     if (w->ruleset >= 0) good = good && !syscall(SYS_landlock_restrict_self, w->ruleset, 0);
     if (!good || dup2(fd, 3) != 3 || syscall(SYS_close_range, 4, ~0u, 0)) return false;
     if (!SANITIZED) good = !prctl(PR_SET_DUMPABLE, 0);
-    return good && limit_all(w) && !seccomp_load(w->filter);
+    const struct sock_fprog program = {(unsigned short)w->nfilter, w->filter};
+    return good && limit_all(w) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }

@@ -8,8 +8,9 @@
 #include <stddef.h>
 
 typedef struct wall {
-    void *filter; /* of seccomp */
-    int ruleset;  /* of landlock; -1: this kernel has none */
+    struct sock_filter *filter; /* of seccomp, as the kernel takes it */
+    size_t nfilter;
+    int ruleset; /* of landlock; -1: this kernel has none */
     bool native;
     size_t memory;   /* of the process, bytes; 0: no limit */
     const char *why; /* it could not be made */
