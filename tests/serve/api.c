@@ -254,6 +254,7 @@ static void test_events(const served *s, const char *id) {
 static void test_pages(const served *s) {
     expect_told("health", get(s, "/healthz", ""), 200, "\"store\":\"ok\"");
     expect_told("metrics", get(s, "/metrics", ""), 200, "\nrvm_http_requests_total{route=\"/api/v1/runs\",code=\"2xx\"}");
+    expect_told("no worker died", get(s, "/metrics", ""), 200, "\nrvm_worker_deaths_total 0\n");
     expect_told("metrics of workers", get(s, "/metrics", ""), 200, "\nrvm_workers 2\n");
     expect_told("the page", get(s, "/", ""), 200, "text/html");
 }

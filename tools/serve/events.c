@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT = 1024, HEARTBEAT_MS = 15000 };
+enum { KEPT = 1024, HEARTBEAT_MS = 15000, AWAY_MS = 60000 };
 
 static const char *const names[EVENT_TOPIC_COUNT] = {
 #define TOPIC(name, what) #name,
@@ -32,6 +32,7 @@ struct events {
     uint64_t last;    /* id of the last; 0: none */
     subscriber *subscribers;
     unsigned n;
+    uint64_t left; /* when the last one did, ms of the loop */
     uv_timer_t heartbeat;
     json j;
     event making;
@@ -44,11 +45,15 @@ static const event *event_of(const events *e, uint64_t id) {
     return v->id == id ? v : NULL;
 }
 
+/* Goes on with the next one that is there. */
 static size_t lost(subscriber *s, char *to, size_t room) {
-    const uint64_t first = s->of->last >= KEPT ? s->of->last - KEPT + 1 : 1;
-    const int n = snprintf(to, room, "event: lost\ndata: {\"from\":%llu,\"to\":%llu}\n\n", (unsigned long long)s->next,
-                           (unsigned long long)first - 1);
-    s->next = first, s->at = 0;
+    const events *e = s->of;
+    const uint64_t from = s->next, first = e->last >= KEPT ? e->last - KEPT + 1 : 1;
+    if (s->next < first) s->next = first;
+    while (s->next <= e->last && !event_of(e, s->next)) s->next++;
+    s->at = 0;
+    const int n = snprintf(to, room, "event: lost\ndata: {\"from\":%llu,\"to\":%llu}\n\n", (unsigned long long)from,
+                           (unsigned long long)s->next - 1);
     return (size_t)n < room ? (size_t)n : 0;
 }
 
@@ -80,6 +85,7 @@ static void end_subscriber(void *userdata) {
     *(s->before ? &s->before->after : &s->of->subscribers) = s->after;
     if (s->after) s->after->before = s->before;
     s->of->n--;
+    s->of->left = uv_now(s->of->heartbeat.loop);
     free(s);
 }
 
@@ -126,13 +132,15 @@ bool events_wanted(const events *e, event_topic topic) {
     return false;
 }
 
-/* What is told of the moment is for those who listen now. */
-static bool is_kept(event_topic topic) {
-    return topic == EVENT_run || topic == EVENT_program;
-}
-
+/* What is told of the moment is for those who listen now; the others also for who listened a moment ago and may come again:
+ * else the number alone goes on. */
 json *events_begin(events *e, event_topic topic) {
-    if (!e->n && !is_kept(topic)) return NULL;
+    const bool is_kept = topic == EVENT_run || topic == EVENT_program;
+    if (!e->n && !is_kept) return NULL;
+    if (!e->n && uv_now(e->heartbeat.loop) - e->left > AWAY_MS) {
+        e->last++;
+        return NULL;
+    }
     e->making = (event){.id = e->last + 1, .topic = topic};
     FILE *out = open_memstream(&e->making.text, &e->making.size);
     if (!out) return NULL;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { CONNECTION_MEMORY = 24 << 10, SWEEP_MS = 1000, STREAM_BLOCK = 16 << 10 };
+enum { CONNECTION_MEMORY = 12 << 10, SWEEP_MS = 1000, STREAM_BLOCK = 16 << 10 };
 
 /* Of a connection: when its present request began to come; 0: none is on its way. */
 typedef struct client {

@@ -50,7 +50,7 @@ static void tell_event(run *x, const char *state) {
     if (!j) return;
     json_key(j, "id"), json_uint(j, x->id);
     json_key(j, "program"), json_text(j, x->p ? x->p->id : NULL);
-    json_key(j, "kind"), json_text(j, x->out.kind);
+    json_key(j, "kind"), json_text(j, *x->out.kind ? x->out.kind : NULL);
     json_key(j, "state"), json_text(j, state);
     json_key(j, "ok"), json_bool(j, !x->out.status);
     events_end(x->s->events);

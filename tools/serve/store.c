@@ -183,7 +183,8 @@ static int open_database(store *s, char *why, size_t size) {
     if (!rc)
         rc = sqlite3_exec(s->db,
                           "pragma synchronous = off; pragma auto_vacuum = incremental; pragma journal_mode = wal;"
-                          "pragma locking_mode = exclusive; pragma secure_delete = off; pragma cache_size = -4096",
+                          "pragma locking_mode = exclusive; pragma secure_delete = off; pragma cache_size = -4096; pragma "
+                          "wal_autocheckpoint = 4000",
                           NULL, NULL, NULL);
     if (!rc) rc = migrate(s->db, why, size);
     if (!rc) rc = sqlite3_exec(s->db, "pragma synchronous = normal", NULL, NULL, NULL); /* a new file has nothing to lose */
