@@ -69,8 +69,9 @@ static bool try_one(const served *s, const sample *x, unsigned codes[6]) {
     }
     close(c.fd);
     const unsigned code = got > 12 ? (unsigned)strtoul(in + 9, NULL, 10) / 100 : 0;
-    codes[code < 6 ? code : 0]++;
-    return code || x->from == 0;
+    const bool http = x->from == 0; /* 501, 505 are right answers to such */
+    if (!http) codes[code < 6 ? code : 0]++;
+    return code || http;
 }
 
 static char *bytecode_of(const served *s, const char *source, char id[40], size_t *size) {
