@@ -59,8 +59,10 @@ static void test_killed_workers(const served *s, const char *id) {
     for (int round = 0; round < 3; round++) {
         const size_t n = workers_of(s, pids, 16);
         for (size_t k = 0; k < n; k++) kill(pids[k], SIGKILL);
+        const double begun = now();
         expect_told("after all workers were killed", ask(s, "POST", "/api/v1/runs", NULL, run_body(id, "10")), 200,
                     "\"k\":45");
+        printf("all %zu workers killed: a run is answered after %.1f ms\n", n, 1e3 * (now() - begun));
     }
 }
 
@@ -78,6 +80,23 @@ static void test_killed_run(const served *s, const char *id) {
     told t = {.text = c.in, .code = c.code};
     expect(state > 0 && (c.code == 200 || c.code == 202), "a run whose worker was killed", &t, 200, NULL);
     close(c.fd);
+}
+
+/* Whoever takes it dies: it is answered, with a number, and the server goes on. */
+static void test_deadly_run(const served *s, const char *id) {
+    pid_t pids[16];
+    client c = {0};
+    if (!client_connect(&c, s->port)) abort();
+    client_request(&c, s, "POST", "/api/v1/runs", run_body(id, "300000000"));
+    int state = client_go(&c);
+    for (const double until = now() + 20; !state && now() < until; state = client_go(&c)) {
+        usleep(20000);
+        for (size_t k = workers_of(s, pids, 16); k-- > 0;) kill(pids[k], SIGKILL);
+    }
+    told t = {.text = c.in, .code = c.code};
+    expect(state > 0 && c.code == 500 && strstr(c.in, "\"id\":"), "a run that kills its workers", &t, 500, "\"id\"");
+    close(c.fd);
+    expect_told("after it", ask(s, "POST", "/api/v1/runs", NULL, run_body(id, "10")), 200, "\"k\":45");
 }
 
 /* ---- the server is killed ---- */
@@ -193,6 +212,7 @@ int main(int argc, char **argv) {
     if (!served_start(&s, argv[1], one)) abort();
     upload(&s, id);
     test_killed_run(&s, id);
+    test_deadly_run(&s, id);
     served_stop(&s);
     test_killed_server(argv[1]);
     test_full(argv[1]);

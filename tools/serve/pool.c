@@ -14,6 +14,7 @@ enum {
     LONG_MS = 20,   /* what has taken so long is a long one */
     GRACE_MS = 250, /* from the time limit to the end of the worker */
     TICK_MS = 10,
+    TRIES = 5,        /* of a job whose workers die before it begins */
     LONGEST = 1 << 26 /* an answer */
 };
 
@@ -252,16 +253,19 @@ static void poll_closed(uv_handle_t *h) {
     ask(w);
 }
 
-/* A job that its worker did not survive: once more, by itself, or never. */
-static void bereave(pool *p, pool_job *j) {
+/* A job whose worker is gone: to another. What was at work then comes by itself the second time, and not a third time; what
+ * had not begun, as far as the worker told, is no suspect, but is not tried for ever. */
+static void bereave(pool *p, pool_job *j, uint32_t at_work) {
     static const part none[FRAME_PARTS];
-    if (j->killed || j->deaths++) {
+    const bool begun = j->id == at_work;
+    j->deaths += begun;
+    if (j->killed || j->deaths > 1 || ++j->tries > TRIES) {
         j->at = NULL;
         j->done(j, j->killed ? POOL_TIME : POOL_DEAD, none);
         return;
     }
     back(p, j);
-    prepend(&p->suspects, j);
+    prepend(list_of(p, j), j);
 }
 
 static void died(pool_worker *w) {
@@ -275,14 +279,16 @@ static void died(pool_worker *w) {
     uv_poll_stop(&w->poll);
     w->events = 0;
     close(w->process), close(w->socket);
-    memset((char *)p->pages + (size_t)w->page * LIVE_PAGE, 0, LIVE_PAGE);
+    live *page = (live *)(void *)((char *)p->pages + (size_t)w->page * LIVE_PAGE);
+    const uint32_t at_work = page->job;
+    memset(page, 0, LIVE_PAGE);
     pool_job *j = w->first, *next;
     w->first = w->last = w->sending = w->cancelling = NULL;
     w->n = 0, w->holds_long = w->alone = false;
     json *log = log_begin(p->o.log, LOG_INFO, "worker died");
     if (log) json_key(log, "worker"), json_uint(log, w->page), log_end(p->o.log);
     uv_close((uv_handle_t *)&w->poll, poll_closed);
-    for (; j; j = next) next = j->next, bereave(p, j);
+    for (; j; j = next) next = j->next, bereave(p, j, at_work);
 }
 
 static void on_nursery(uv_poll_t *h, int status, int events) {

@@ -30,7 +30,7 @@ typedef struct pool_job {
     uint32_t id, sent;
     uint64_t begun;     /* when its worker had nothing before it, ms of the loop; 0: it waits */
     uint64_t cancel_at; /* when the worker is ended, if it has not stopped; 0: it is not cancelled */
-    unsigned deaths;
+    unsigned deaths, tries;
     bool is_long, killed;
     struct pool_worker *at;
     struct pool_job *next, *previous;

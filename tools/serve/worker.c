@@ -129,7 +129,7 @@ static void serve(worker *at, job *outer) {
     if (outer)
         w.live = &none;
     else
-        renew_jit(at);
+        renew_jit(at), at->page->job = j.id;
     w.jit = at->jit;
     work_on(j.kind, &w);
     if (!outer) at->page->job = 0;
