@@ -1,4 +1,5 @@
-/* api.c: a transcript of the API: serve_api RVM: programs, runs of every kind, limits, profiles, events, what is kept. */
+/* api.c: a transcript of the API: serve_api RVM PROGRAM [--native]: programs, runs of every kind, limits, profiles, events,
+ * what is kept. */
 #include "transcript.h"
 
 #include <errno.h>
@@ -167,8 +168,9 @@ static void test_limits(const served *s, const char *id) {
 
 static void test_long(const served *s, const char *id) {
     char number[40];
-    told t =
-        run(s, id, "\"fn\":\"spin\",\"args\":{\"k\":0,\"n\":2000000000},\"limits\":{\"seconds\":8,\"fuel\":4000000000}");
+    told t = run(s, id,
+                 "\"fn\":\"spin\",\"engine\":\"interp\",\"args\":{\"k\":0,\"n\":2000000000},\"limits\":{\"seconds\":8,"
+                 "\"fuel\":4000000000}");
     expect(t.code == 202 && strstr(t.text, "Location: /api/v1/runs/"), "a long run", &t, 202, "Location");
     id_of(&t, number);
     told_free(&t);
@@ -260,7 +262,7 @@ static void test_pages(const served *s) {
 }
 
 int main(int argc, char **argv) {
-    static const char *const options[] = {"--workers", "2", "--fuel", "4G", NULL};
+    const char *const options[] = {"--workers", "2", "--fuel", "4G", argc > 3 ? argv[3] : NULL, NULL};
     served s;
     char norm_id[40], spin_id[40];
     signal(SIGPIPE, SIG_IGN);

@@ -95,7 +95,8 @@ static void run(running *r, json_t *request, text_pool *texts) {
     work *w = r->w;
     tool *t = &r->t;
     rvm_status st = request_read(t, request, &w->limits, &w->seconds, texts);
-    if (!w->jit) t->o.engine = "interp";
+    if (t->o.engine && strcmp(t->o.engine, "interp") == 0) t->jit = NULL;
+    if (!t->jit) t->o.engine = "interp";
     if (!st) st = tool_run(t);
     name_limit(r, st);
     snprintf(w->out.fn, sizeof w->out.fn, "%s", t->chosen ? rvm_program_function_name(t->program, t->fn) : "");
