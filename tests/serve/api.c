@@ -159,8 +159,10 @@ static void test_limits(const served *s, const char *id) {
                 "\"code\":\"DEPTH\"");
     expect_told("trail", run(s, id, "\"fn\":\"marks\",\"args\":{\"x\":1,\"n\":1000000},\"limits\":{\"trail\":100000}"), 200,
                 "\"code\":\"LIMIT\"");
-    expect_told("time", run(s, id, "\"fn\":\"spin\",\"args\":{\"k\":0,\"n\":900000000},\"limits\":{\"seconds\":0.1}"), 200,
-                "the time limit");
+    expect_told(
+        "time",
+        run(s, id, "\"fn\":\"spin\",\"engine\":\"interp\",\"args\":{\"k\":0,\"n\":900000000},\"limits\":{\"seconds\":0.1}"),
+        200, "the time limit");
     expect_told("a failed check", run(s, id, "\"fn\":\"leak\",\"args\":{\"x\":3}"), 422, "\"code\":\"RELEASE\"");
 }
 

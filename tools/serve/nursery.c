@@ -75,7 +75,8 @@ static void nursery_main(nursery *n) {
     uint32_t page;
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    signal(SIGINT, SIG_IGN); /* the server ends, and this with it */
+    if (nice(5) < 0) errno = 0; /* the server comes before its workers */
+    signal(SIGINT, SIG_IGN);    /* the server ends, and this with it */
     signal(SIGTERM, SIG_IGN);
     signal(SIGCHLD, SIG_IGN); /* nobody waits for workers */
     for (int fd = 0; fd < 3 && nothing >= 0; fd++)
