@@ -28,7 +28,7 @@ typedef struct frame_head {
     uint32_t size, at; /* of the whole body; of this packet's first byte */
 } frame_head;
 
-enum { FRAME_PACKET = 1 << 16, FRAME_PARTS = 4, FRAME_LONGEST = 1 << 28 };
+enum { FRAME_PACKET = 1 << 16, FRAME_PARTS = 4, FRAME_LONGEST = 1 << 28, FRAME_ANSWER = 1 << 26 };
 
 typedef struct part {
     const void *bytes;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { CONNECTION_MEMORY = 12 << 10, SWEEP_MS = 1000, STREAM_BLOCK = 16 << 10 };
+enum { CONNECTION_MEMORY = 12 << 10, SWEEP_MS = 1000, STREAM_BLOCK = 16 << 10, BODIES = 256 << 20 };
 
 /* Of a connection: when its present request began to come; 0: none is on its way. */
 typedef struct client {
@@ -28,6 +28,7 @@ struct http {
     uv_idle_t idle; /* so that the loop does not wait while something is to be resumed */
     http_request *resume;
     client *clients;
+    size_t held; /* bytes of bodies that are not handed over yet */
     unsigned n;
     bool running, stopping;
 };
@@ -158,8 +159,9 @@ static bool append(http_request *r, const char *bytes, size_t n) {
     if (r->size + n + 1 > r->room) {
         size_t room = r->room ? r->room : 256;
         while (room < r->size + n + 1) room *= 2;
-        char *grown = realloc(r->body, room);
+        char *grown = r->of->held + room > BODIES ? NULL : realloc(r->body, room);
         if (!grown) return false;
+        r->of->held += room - r->room;
         r->body = grown, r->room = room;
     }
     memcpy(r->body + r->size, bytes, n);
@@ -240,6 +242,7 @@ static enum MHD_Result on_request(void *userdata, struct MHD_Connection *c, cons
     if (r->too_large && !r->told) refuse(r, 413, "TOO_LARGE", "the body is larger than this server takes");
     if (!r->told && !r->response) {
         r->told = true;
+        h->held -= r->room, r->room = 0;
         h->o.body(h->o.userdata, r);
     }
     if (r->response) return queue_answer(r);
@@ -261,6 +264,7 @@ static void on_completed(void *userdata, struct MHD_Connection *c, void **at, en
             *p = r->next;
             break;
         }
+    h->held -= r->room;
     free(r->body);
     free(r);
 }

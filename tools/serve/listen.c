@@ -21,13 +21,14 @@ static bool open_unix(listening *l, const char *path, char *why, size_t size) {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof at.sun_path) return fail(why, size, "the path is too long");
     strcpy(at.sun_path, path);
-    strcpy(l->path, path);
     strcpy(l->address, "localhost");
     l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    unlink(path);
+    struct stat there;
+    if (!lstat(path, &there) && S_ISSOCK(there.st_mode)) unlink(path); /* of a server before this */
     const mode_t before = umask(0177);
     const bool good = l->fd >= 0 && !bind(l->fd, (struct sockaddr *)&at, sizeof at) && !listen(l->fd, BACKLOG);
     umask(before);
+    if (good) strcpy(l->path, path);
     return good || fail(why, size, strerror(errno));
 }
 

@@ -14,8 +14,8 @@ enum {
     LONG_MS = 20,   /* what has taken so long is a long one */
     GRACE_MS = 250, /* from the time limit to the end of the worker */
     TICK_MS = 10,
-    TRIES = 5,        /* of a job whose workers die before it begins */
-    LONGEST = 1 << 26 /* an answer */
+    BYTES = 256 << 20, /* of messages for workers */
+    TRIES = 5,         /* of a job whose workers die before it begins */
 };
 
 typedef struct pool_worker {
@@ -48,6 +48,7 @@ struct pool {
     pid_t *pids;
     job_list small, longs, suspects;
     uint32_t waiting, next_id;
+    size_t bytes; /* of jobs that wait or run */
     frame_packet *packet;
     pool_state state;
     bool stopping;
@@ -146,7 +147,8 @@ static void dispatch(pool *p) {
 }
 
 bool pool_add(pool *p, pool_job *j) {
-    if (p->waiting >= p->o.queue) return false;
+    if (p->waiting >= p->o.queue || p->bytes + j->size > BYTES) return false;
+    p->bytes += j->size;
     j->id = ++p->next_id ? p->next_id : ++p->next_id;
     p->waiting++;
     p->state.jobs++;
@@ -166,6 +168,7 @@ void pool_cancel(pool *p, pool_job *j) {
         job_list *l = list_of(p, j);
         take_out(&l->first, &l->last, j);
         p->waiting--;
+        p->bytes -= j->size;
         j->done(j, POOL_DONE, parts);
         return;
     }
@@ -218,6 +221,7 @@ static bool hear(pool_worker *w) {
         return true;
     }
     j->at = NULL;
+    p->bytes -= j->size;
     j->done(j, kind == FRAME_DONE ? POOL_DONE : POOL_NEED, parts);
     return true;
 }
@@ -228,7 +232,7 @@ static void on_worker(uv_poll_t *h, int status, int events) {
     bool good = status >= 0;
     if (good && events & UV_WRITABLE) good = send_on(w);
     while (good && w->ready && events & UV_READABLE) {
-        const frame_io io = frame_receive(w->socket, &w->in, p->packet, LONGEST, MSG_DONTWAIT);
+        const frame_io io = frame_receive(w->socket, &w->in, p->packet, FRAME_ANSWER, MSG_DONTWAIT);
         if (io == FRAME_AGAIN) break;
         good = io == FRAME_OK && hear(w);
     }
@@ -261,6 +265,7 @@ static void bereave(pool *p, pool_job *j, uint32_t at_work) {
     j->deaths += begun;
     if (j->killed || j->deaths > 1 || ++j->tries > TRIES) {
         j->at = NULL;
+        p->bytes -= j->size;
         j->done(j, j->killed ? POOL_TIME : POOL_DEAD, none);
         return;
     }

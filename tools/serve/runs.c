@@ -98,7 +98,7 @@ static void keep(run *x, const part parts[FRAME_PARTS]) {
     const unsigned code = answer_code((rvm_status)x->out.status);
     if ((code == 400 || code == 500) && !x->id) {
         size_t size = 0;
-        char *text = copy_part(&parts[1], &size);
+        char *text = x->r ? copy_part(&parts[1], &size) : NULL;
         if (x->r) answer_json(x->r, code, text, size);
         end_run(x);
         return;

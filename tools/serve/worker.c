@@ -73,7 +73,9 @@ static void send_parts(worker *at, frame_kind kind, uint32_t id, const part *par
     free(body);
 }
 
-static void answer(const job *j, const work *w) {
+static void answer(const job *j, work *w) {
+    if ((w->text ? w->text_size : 0) + (w->more ? w->more_size : 0) > FRAME_ANSWER - 4096)
+        work_fail(w, RVM_ERR_LIMIT, "the answer would be larger than %d bytes", FRAME_ANSWER);
     const part parts[] = {part_of(&w->out, sizeof w->out), part_of(w->text, w->text ? w->text_size : 0),
                           part_of(w->more, w->more ? w->more_size : 0)};
     const part need = part_of(w->need, strlen(w->need));
