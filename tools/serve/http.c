@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { CONNECTION_MEMORY = 12 << 10, SWEEP_MS = 1000, STREAM_BLOCK = 16 << 10, BODIES = 256 << 20 };
+enum { CONNECTION_MEMORY = 12 << 10, SWEEP_MS = 1000, STREAM_BLOCK = 16 << 10, BODIES = 256 << 20, MANY = 256, DELAYS = 64 };
 
 /* Of a connection: when its present request began to come; 0: none is on its way. */
 typedef struct client {
@@ -27,6 +27,7 @@ struct http {
     uv_check_t check;
     uv_idle_t idle; /* so that the loop does not wait while something is to be resumed */
     http_request *resume;
+    unsigned to_resume, suspended, delayed; /* how many there are; turns that resumes were put off */
     client *clients;
     size_t held; /* bytes of bodies that are not handed over yet */
     unsigned n;
@@ -68,12 +69,14 @@ static void wake_loop(http *h);
 static void to_resume(http_request *r) {
     http *h = r->of;
     r->suspended = false;
+    h->suspended--, h->to_resume++;
     r->next = h->resume, h->resume = r;
     wake_loop(h);
 }
 
 static void suspend(http_request *r) {
     r->suspended = true;
+    r->of->suspended++;
     MHD_suspend_connection(r->connection);
 }
 
@@ -259,11 +262,6 @@ static void on_completed(void *userdata, struct MHD_Connection *c, void **at, en
     if (who) who->since = uv_now(h->loop);
     if (!r) return;
     h->o.end(h->o.userdata, r);
-    for (http_request **p = &h->resume; *p; p = &(*p)->next)
-        if (*p == r) {
-            *p = r->next;
-            break;
-        }
     h->held -= r->room;
     free(r->body);
     free(r);
@@ -306,9 +304,10 @@ static void on_timer(uv_timer_t *t);
 static void run(http *h) {
     MHD_UNSIGNED_LONG_LONG ms;
     h->running = true;
+    h->delayed = 0;
     do {
         http_request *r = h->resume, *next;
-        h->resume = NULL;
+        h->resume = NULL, h->to_resume = 0;
         for (; r; r = next) next = r->next, MHD_resume_connection(r->connection);
         MHD_run(h->daemon);
     } while (h->resume);
@@ -329,9 +328,14 @@ static void on_poll(uv_poll_t *p, int status, int events) {
     run(p->data);
 }
 
+/* Each resume costs as much as there are suspended: where these are many, some are resumed together, a millisecond later. */
 static void on_check(uv_check_t *c) {
     http *h = c->data;
-    if (h->resume) run(h);
+    if (!h->resume) return;
+    if (h->suspended < MANY || h->to_resume >= h->suspended / 16 || h->delayed >= DELAYS)
+        run(h);
+    else if (!h->delayed++)
+        uv_idle_stop(&h->idle), uv_timer_start(&h->timer, on_timer, 1, 0);
 }
 
 static void on_idle(uv_idle_t *i) {
@@ -339,7 +343,7 @@ static void on_idle(uv_idle_t *i) {
 }
 
 static void wake_loop(http *h) {
-    if (!h->running) uv_idle_start(&h->idle, on_idle);
+    if (!h->running && !h->delayed) uv_idle_start(&h->idle, on_idle);
 }
 
 static void ignore_log(void *userdata, const char *format, va_list list) {

@@ -19,8 +19,11 @@ static unsigned digit(char c) {
     return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
 }
 
+/* Of the id's first four digits, which are random. */
 static program **bucket_of(program_cache *c, const char *id) {
-    return &c->bucket[(digit(id[0]) << 6 | digit(id[1]) << 2 | digit(id[2]) >> 2) % CACHE_BUCKETS];
+    unsigned n = 0;
+    for (int k = 0; k < 4; k++) n = n << 4 | digit(id[k]);
+    return &c->bucket[n % CACHE_BUCKETS];
 }
 
 static size_t size_of(const program *p) {

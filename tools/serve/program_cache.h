@@ -4,7 +4,7 @@
 
 #include "programs.h"
 
-enum { CACHE_BUCKETS = 1024 };
+enum { CACHE_BUCKETS = 8192 };
 typedef struct program_cache {
     program *bucket[CACHE_BUCKETS];
     program *newest, *oldest;

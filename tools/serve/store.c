@@ -29,8 +29,9 @@ static const char *const statements[STORE_STATEMENT_COUNT] = {
 /* ---- versions: what brings a file from version k to k + 1 ---- */
 
 static const char *const migrations[] = {
-    "create table program(id text primary key, name text, real text, type text, source blob, bytecode blob, info text, "
-    "created int, used int) without rowid;"
+    /* Rows of programs are many and large, and their ids random: only the index is to be all over the place. */
+    "create table program(id text unique, name text, real text, type text, source blob, bytecode blob, info text, "
+    "created int, used int);"
     "create table run(id integer primary key, program text, fn text, kind text, request text, status int, result text, "
     "profile text, created int, pinned int);"
     "create index run_of_program on run(program);"
