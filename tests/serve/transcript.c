@@ -72,6 +72,8 @@ char *request_of(const served *s, const char *form) {
     for (; *form; form++) {
         if (form[0] == '%' && form[1] == 'T')
             fputs(s->token, out), form++;
+        else if (form[0] == '%' && form[1] == 'H')
+            fprintf(out, "%.20s", s->token), form++;
         else if (form[0] == '%' && form[1] == 'P')
             fprintf(out, "%u", s->port), form++;
         else

@@ -16,7 +16,7 @@ typedef struct told {
  * side first. */
 told tell(const served *s, const char *bytes, size_t size, unsigned answers, bool half);
 void told_free(told *t);
-/* A request made of a template: %T the token, %P the port. */
+/* A request made of a template: %T the token, %H the first half of it, %P the port. */
 char *request_of(const served *s, const char *form);
 /* An ordinary request with the token; body NULL: none. */
 told ask(const served *s, const char *method, const char *path, const char *headers, const char *body);
