@@ -178,6 +178,70 @@ static void test_full(const char *rvm) {
     rmdir(folder);
 }
 
+/* ---- what is in the file ---- */
+
+static bool starts(const char *rvm, const char *store, const char *option, const char *value, served *s) {
+    const char *const options[] = {"--store", store, option, value, NULL};
+    return served_start(s, rvm, options);
+}
+
+static double store_bytes(const served *s) {
+    told t = ask(s, "GET", "/metrics", NULL, NULL);
+    const char *at = strstr(t.text, "\nrvm_store_bytes ");
+    const double bytes = at ? strtod(at + 17, NULL) : -1;
+    told_free(&t);
+    return bytes;
+}
+
+/* More than may be kept: what is oldest goes, what is pinned stays. */
+static void test_retention(const char *rvm, const char *store) {
+    served s;
+    char id[40], body[6000];
+    if (!starts(rvm, store, NULL, NULL, &s)) abort();
+    upload(&s, id);
+    memset(body, ' ', sizeof body);
+    memcpy(body, run_body(id, "10"), strlen(run_body(id, "10")));
+    body[sizeof body - 1] = 0;
+    for (int k = 0; k < 400; k++) {
+        told t = ask(&s, "POST", "/api/v1/runs", NULL, body);
+        told_free(&t);
+    }
+    expect_told("a pin", ask(&s, "PUT", "/api/v1/runs/1/pin", NULL, NULL), 200, NULL);
+    served_stop(&s);
+    if (!starts(rvm, store, "--keep-bytes", "1M", &s)) abort();
+    for (int k = 0; k < 50 && !(store_bytes(&s) > 0); k++) usleep(100000);
+    if (!(store_bytes(&s) > 0 && store_bytes(&s) < 1.1e6))
+        failures++, printf("FAILED: %.0f bytes are kept\n", store_bytes(&s));
+    expect_told("the oldest", ask(&s, "GET", "/api/v1/runs/2", NULL, NULL), 404, NULL);
+    expect_told("the pinned", ask(&s, "GET", "/api/v1/runs/1", NULL, NULL), 200, NULL);
+    expect_told("the newest", ask(&s, "GET", "/api/v1/runs/400", NULL, NULL), 200, NULL);
+    served_stop(&s);
+}
+
+/* A file of a later version, and one that is none, are left as they are. */
+static void test_other_files(const char *rvm, const char *store) {
+    served s;
+    FILE *f = fopen(store, "r+");
+    if (!f || fseek(f, 60, SEEK_SET) || fwrite("\0\0\0\143", 1, 4, f) != 4 || fclose(f)) abort(); /* user_version */
+    if (starts(rvm, store, NULL, NULL, &s)) failures++, printf("FAILED: a file of version 99 is opened\n");
+    served_stop(&s);
+    if (!(f = fopen(store, "w")) || fputs("not a database, but long enough to be looked at as if it were one", f) < 0 ||
+        fclose(f))
+        abort();
+    if (starts(rvm, store, NULL, NULL, &s)) failures++, printf("FAILED: a file that is no database is opened\n");
+    served_stop(&s);
+}
+
+static void test_files(const char *rvm) {
+    char folder[] = "/tmp/rvm-store-XXXXXX", store[64];
+    if (!mkdtemp(folder)) abort();
+    snprintf(store, sizeof store, "%s/server.db", folder);
+    test_retention(rvm, store);
+    test_other_files(rvm, store);
+    unlink(store);
+    rmdir(folder);
+}
+
 /* ---- a server that takes nothing ---- */
 
 static void test_read_only(const char *rvm, const char *program) {
@@ -216,6 +280,7 @@ int main(int argc, char **argv) {
     served_stop(&s);
     test_killed_server(argv[1]);
     test_full(argv[1]);
+    test_files(argv[1]);
     test_read_only(argv[1], argv[2]);
     printf("%u failures\n", failures);
     return failures > 0;

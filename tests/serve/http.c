@@ -188,6 +188,22 @@ static void test_headers(const served *s) {
     told_free(&t);
 }
 
+/* A page of an origin that is allowed may ask, with the token; others still may not. */
+static void test_origins(const char *rvm) {
+    static const char *const options[] = {"--workers",   "1", "--allow-origin", "https://good.example", "--host",
+                                          "rvm.example", NULL};
+    static const char good[] = "Access-Control-Allow-Origin: https://good.example\r\n";
+    served s;
+    if (!served_start(&s, rvm, options)) abort();
+    char *text = request_of(&s, "OPTIONS /api/v1/runs HTTP/1.1\r\nHost: rvm.example\r\nOrigin: https://good.example\r\n"
+                                "Access-Control-Request-Method: POST\r\n\r\n");
+    expect_told("a preflight", tell(&s, text, strlen(text), 1, false), 204, good);
+    free(text);
+    expect_told("an allowed origin", ask(&s, "GET", "/healthz", "Origin: https://good.example\r\n", NULL), 200, good);
+    expect_told("another", ask(&s, "GET", "/healthz", "Origin: https://evil.example\r\n", NULL), 403, "ORIGIN");
+    served_stop(&s);
+}
+
 int main(int argc, char **argv) {
     static const char *const options[] = {"--workers", "2", NULL};
     served s;
@@ -202,6 +218,7 @@ int main(int argc, char **argv) {
     test_cuts(&s);
     test_silent(&s);
     served_stop(&s);
+    test_origins(argv[1]);
     printf("%u failures\n", failures);
     return failures > 0;
 }

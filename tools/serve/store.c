@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETAIN_MS = 30000, RETAIN_ROWS = 200 };
+enum { RETAIN_MS = 30000, RETAIN_STEPS = 100, RETAIN_ROW = 16384 };
 
 struct store {
     sqlite3 *db;
@@ -108,15 +108,17 @@ static int step_with(store *s, enum store_statement k, int64_t n) {
     return sqlite3_step(q);
 }
 
-/* What is too old goes; then what came first, until the rest fits, a part at a time. */
+/* What is too old goes; then what came first, a part at a time, so that not much more goes than must. */
 static int run_retain(store_op *op, store *s) {
     const int64_t age = (int64_t)s->o.most_days * 86400;
+    uint64_t bytes;
     (void)op;
     int rc = step_with(s, STORE_OLD_RUNS, age);
     if (rc == SQLITE_DONE) rc = step_with(s, STORE_OLD_PROGRAMS, age);
-    for (int k = 0; k < 50 && rc == SQLITE_DONE && bytes_now(s) > s->o.most_bytes; k++) {
-        rc = step_with(s, STORE_FIRST_RUNS, RETAIN_ROWS);
-        if (rc == SQLITE_DONE && !store_changes(s)) rc = step_with(s, STORE_FIRST_PROGRAMS, RETAIN_ROWS);
+    for (int k = 0; k < RETAIN_STEPS && rc == SQLITE_DONE && (bytes = bytes_now(s)) > s->o.most_bytes; k++) {
+        const int64_t rows = (int64_t)((bytes - s->o.most_bytes) / RETAIN_ROW) + 10;
+        rc = step_with(s, STORE_FIRST_RUNS, rows);
+        if (rc == SQLITE_DONE && !store_changes(s)) rc = step_with(s, STORE_FIRST_PROGRAMS, rows);
     }
     atomic_store(&s->bytes, bytes_now(s));
     return rc;
