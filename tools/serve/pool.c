@@ -51,7 +51,7 @@ struct pool {
     size_t bytes; /* of jobs that wait or run */
     frame_packet *packet;
     pool_state state;
-    bool stopping;
+    bool started, stopping;
 };
 
 /* ---- lists ---- */
@@ -370,6 +370,7 @@ bool pool_start(pool *p, uv_loop_t *loop) {
     uv_timer_stop(&p->tick);
     if (uv_poll_init(loop, &p->nursery_poll, p->nursery)) return false;
     p->nursery_poll.data = p;
+    p->started = true;
     uv_poll_start(&p->nursery_poll, UV_READABLE, on_nursery);
     for (unsigned k = 0; k < p->o.workers; k++) ask(&p->workers[k]);
     return true;
@@ -377,8 +378,7 @@ bool pool_start(pool *p, uv_loop_t *loop) {
 
 void pool_stop(pool *p) {
     p->stopping = true;
-    uv_timer_stop(&p->tick);
-    uv_poll_stop(&p->nursery_poll);
+    if (p->started) uv_timer_stop(&p->tick), uv_poll_stop(&p->nursery_poll);
     for (unsigned k = 0; k < p->o.workers; k++)
         if (p->workers[k].ready) kill_worker(&p->workers[k]), uv_poll_stop(&p->workers[k].poll);
     kill(p->nursery_pid, SIGKILL);
