@@ -41,9 +41,4 @@ static inline double switched_share(const rvm_switching *s, int where) {
     return s->bits[where] ? (double)s->flipped[where] / (double)s->bits[where] : 0;
 }
 
-/* Of one mode, up and down. */
-static inline uint64_t profile_of_mode(const rvm_profile_counts *c, int mode) {
-    return c->n[mode][0] + c->n[mode][1];
-}
-
 #endif
