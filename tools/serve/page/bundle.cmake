@@ -1,0 +1,31 @@
+# Runs npm ci where the lock file is another than last time, then build.mjs, in a folder of the build. Whatever fails, there is a table
+# afterwards: that of page_missing.c; what was said stands in page.log.
+set(modules ${TO}/node_modules)
+set(log ${TO}/page.log)
+file(MAKE_DIRECTORY ${TO}/out)
+file(SHA256 ${FROM}/package-lock.json lock)
+set(failed "")
+set(installed "")
+if(EXISTS ${modules}/.lock)
+  file(READ ${modules}/.lock installed)
+endif()
+if(NOT installed STREQUAL lock)
+  configure_file(${FROM}/package.json ${TO}/package.json COPYONLY)
+  configure_file(${FROM}/package-lock.json ${TO}/package-lock.json COPYONLY)
+  execute_process(COMMAND ${NPM} ci --ignore-scripts --no-audit --no-fund --prefer-offline --fetch-retries=1 --fetch-timeout=20000
+                  WORKING_DIRECTORY ${TO} RESULT_VARIABLE failed OUTPUT_FILE ${log} ERROR_FILE ${log})
+  if(NOT failed)
+    file(WRITE ${modules}/.lock ${lock})
+  endif()
+endif()
+if(NOT failed)
+  # Modules are looked for beside the sources that import them.
+  file(REMOVE_RECURSE ${TO}/src)
+  file(COPY ${FROM}/src ${FROM}/build.mjs DESTINATION ${TO})
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env RVM_ROOT=${ROOT} ${NODE} ${TO}/build.mjs ${TO}/out --table
+                  WORKING_DIRECTORY ${TO} RESULT_VARIABLE failed OUTPUT_FILE ${log} ERROR_FILE ${log})
+endif()
+if(failed)
+  message("the page of rvm serve is left out, since npm could not bundle it: ${log}")
+  configure_file(${FROM}/page_missing.c ${TO}/out/page_files.c COPYONLY)
+endif()
