@@ -206,6 +206,7 @@ static void test_profiles(const served *s, const char *id) {
     t = run(s, id, "\"kind\":\"grad\",\"of\":\"out\",\"args\":{\"x\":[3,4,5]},\"profile\":true");
     id_of(&t, b);
     told_free(&t);
+    expect_told("what was asked", get(s, "/api/v1/runs/%s/request", a), 200, "\"fn\":\"norm\"");
     expect_told("its profile", get(s, "/api/v1/runs/%s/profile", a), 200, "\"instructions\":18");
     expect_told("folded", get(s, "/api/v1/runs/%s/profile?format=folded", a), 200, "compute;norm ");
     expect_told("speedscope", get(s, "/api/v1/runs/%s/profile?format=speedscope", a), 200, "speedscope.app");
@@ -261,6 +262,7 @@ static void test_pages(const served *s) {
     expect_told("no worker died", get(s, "/metrics", ""), 200, "\nrvm_worker_deaths_total 0\n");
     expect_told("metrics of workers", get(s, "/metrics", ""), 200, "\nrvm_workers 2\n");
     expect_told("the page", get(s, "/", ""), 200, "text/html");
+    expect_told("what there is", get(s, "/api/v1", ""), 200, "{\"method\":\"POST\",\"path\":\"/programs\"}");
 }
 
 int main(int argc, char **argv) {

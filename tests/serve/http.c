@@ -1,4 +1,5 @@
 /* http.c: requests that are not as they should be, and routes without the right to them: serve_http RVM. */
+#include "page_files.h"
 #include "transcript.h"
 
 #include <errno.h>
@@ -181,10 +182,31 @@ static void test_silent(const served *s) {
 static void test_headers(const served *s) {
     static const char *const wanted[] = {"default-src 'self'", "frame-ancestors 'none'", "nosniff", "no-referrer",
                                          "no-store"};
-    told t = ask(s, "GET", "/", NULL, NULL);
+    told t = ask(s, "GET", "/api/v1", NULL, NULL);
     for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
         expect(strstr(t.text, wanted[k]), "headers", &t, 200, wanted[k]);
+    told_free(&t);
+}
+
+/* The page's files may be kept, and are asked for again by their hash. */
+static void test_page(const served *s) {
+    char again[200], etag[64] = "";
+    told t = ask(s, "GET", "/", NULL, NULL);
+    const char *at = strstr(t.text, "ETag: ");
+    expect(t.code == 200 && at && strstr(t.text, "default-src 'self'") && strstr(t.text, "no-cache") &&
+               strstr(t.text, "<title>rvm"),
+           "the page", &t, 200, "<title>rvm");
     expect(!strstr(t.text, s->token), "the page has no token", &t, 200, NULL);
+    if (at) snprintf(etag, sizeof etag, "%.*s", (int)strcspn(at + 6, "\r"), at + 6);
+    told_free(&t);
+    snprintf(again, sizeof again, "If-None-Match: W/\"x\", %s\r\n", etag);
+    expect_told("the page again", ask(s, "GET", "/", again, NULL), 304, NULL);
+    if (!page_is_whole) return;
+    expect_told("its program, gzipped", ask(s, "GET", "/page.js", "Accept-Encoding: br, gzip\r\n", NULL), 200,
+                "Content-Encoding: gzip");
+    t = ask(s, "GET", "/page.js", NULL, NULL);
+    expect(t.code == 200 && !strstr(t.text, "Content-Encoding") && strstr(t.text, "/api/v1"), "its program, plain", &t, 200,
+           NULL);
     told_free(&t);
 }
 
@@ -212,6 +234,7 @@ int main(int argc, char **argv) {
     test_strangers(&s);
     test_damaged(&s);
     test_headers(&s);
+    test_page(&s);
     test_chunks(&s);
     test_too_much(&s);
     test_pipelining(&s);

@@ -87,8 +87,15 @@ static const char *const always[][2] = {
     {"Cache-Control", "no-store"},
 };
 
+static bool is_among(const char *const *headers, const char *name) {
+    for (; headers && *headers; headers += 2)
+        if (strcmp(*headers, name) == 0) return true;
+    return false;
+}
+
 static void add_headers(const http_request *r, struct MHD_Response *a, const char *type, const char *const *headers) {
-    for (size_t k = 0; k < sizeof always / sizeof *always; k++) MHD_add_response_header(a, always[k][0], always[k][1]);
+    for (size_t k = 0; k < sizeof always / sizeof *always; k++)
+        if (!is_among(headers, always[k][0])) MHD_add_response_header(a, always[k][0], always[k][1]);
     if (type) MHD_add_response_header(a, MHD_HTTP_HEADER_CONTENT_TYPE, type);
     for (; headers && *headers; headers += 2) MHD_add_response_header(a, headers[0], headers[1]);
     if (!r->allow_origin) return;

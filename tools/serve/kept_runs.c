@@ -45,6 +45,18 @@ void kept_show(server *s, http_request *r) {
     query_start(&(query){.s = s, .r = r, .statement = STORE_RUN_GET, .a = (int64_t)id, .row = result_row, .then = show});
 }
 
+/* The object, as it was posted. */
+static bool request_row(query *q, sqlite3_stmt *row) {
+    return query_copy(q, row, 0);
+}
+
+void kept_request(server *s, http_request *r) {
+    const uint64_t id = number_of(r);
+    if (id)
+        query_start(
+            &(query){.s = s, .r = r, .statement = STORE_RUN_REQUEST, .a = (int64_t)id, .row = request_row, .then = show});
+}
+
 /* ---- lists ---- */
 
 static bool list_row(query *q, sqlite3_stmt *row) {

@@ -5,6 +5,7 @@
 #include "server.h"
 
 void kept_show(server *s, http_request *r);
+void kept_request(server *s, http_request *r);
 void kept_list(server *s, http_request *r);
 void kept_delete(server *s, http_request *r); /* ends it, if it is in progress */
 void kept_pin(server *s, http_request *r);

@@ -6,24 +6,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-void page_front(server *s, http_request *r) {
-    static const char page[] =
-        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-        "content=\"width=device-width\">\n"
-        "<title>rvm</title>\n<h1>rvm</h1>\n"
-        "<p>This is the server of a reversible virtual machine that differentiates: upload a program, run it forward or "
-        "backward, ask "
-        "for its derivatives and for a profile. There is an HTTP API and no page yet.\n"
-        "<p>Each request carries the token that the server printed when it started:\n"
-        "<pre>curl -H \"Authorization: Bearer $TOKEN\" --data-binary @norm.rasm $URL/api/v1/programs\n"
-        "curl -H \"Authorization: Bearer $TOKEN\" $URL/api/v1/runs \\\n"
-        "    -d '{\"program\": \"ID\", \"fn\": \"norm\", \"kind\": \"grad\", \"of\": \"out\", \"args\": {\"x\": [3, "
-        "4]}}'</pre>\n"
-        "<p>docs/server.md describes it; <code>rvm serve --help</code> lists the options.\n";
-    (void)s;
-    http_answer(r, 200, "text/html; charset=utf-8", strdup(page), sizeof page - 1, NULL);
-}
-
 /* ---- health ---- */
 
 typedef struct health {

@@ -137,10 +137,20 @@ static void end_upload(upload *u) {
 }
 
 static char *describe(const program *p, size_t *size) {
-    char front[128];
-    snprintf(front, sizeof front, "\"id\":\"%s\",\"bytes\":%zu,\"created\":%lld,", p->id, p->source_size,
-             (long long)p->created);
-    return answer_with(front, p->info, p->info_size, size);
+    char *front = NULL, *whole = NULL;
+    size_t front_size = 0;
+    FILE *out = open_memstream(&front, &front_size);
+    if (!out) return NULL;
+    json j = {.out = out};
+    json_key(&j, "id"), json_text(&j, p->id);
+    json_key(&j, "name"), json_text(&j, p->name);
+    json_key(&j, "real"), json_text(&j, p->real);
+    json_key(&j, "bytes"), json_uint(&j, p->source_size);
+    json_key(&j, "created"), json_uint(&j, (uint64_t)p->created);
+    fputc(',', out);
+    if (fclose(out) == 0) whole = answer_with(front, p->info, p->info_size, size);
+    free(front);
+    return whole;
 }
 
 static void answer_upload(upload *u, unsigned code) {

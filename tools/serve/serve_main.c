@@ -27,6 +27,7 @@ typedef struct serving {
 static rvm_status read_config(tool *t, config *c) {
     const options *o = &t->o;
     *c = (config){.listen = o->listen ? o->listen : "127.0.0.1:8741",
+                  .page = o->page,
                   .read_only = o->read_only,
                   .native = o->native,
                   .workers = option_given(o, workers) ? (unsigned)o->workers : (unsigned)sysconf(_SC_NPROCESSORS_ONLN),

@@ -11,6 +11,7 @@
 
 typedef struct config {
     const char *listen, *store_path;
+    const char *page; /* a folder with the page's files; NULL: those of this program */
     bool read_only, native;
     unsigned workers;
     uint64_t upload; /* bytes of a request's body */

@@ -24,6 +24,7 @@
     X(RUN_PUT, "insert into run(id, program, fn, kind, request, status, result, profile, created, pinned) "                 \
                "values(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, unixepoch(), 0)")                                                    \
     X(RUN_GET, "select result, status from run where id = ?1")                                                              \
+    X(RUN_REQUEST, "select request from run where id = ?1")                                                                 \
     X(RUN_PROFILE, "select profile from run where id = ?1")                                                                 \
     X(RUN_LIST, "select id, program, fn, kind, status, created, pinned, profile is not null from run where id < ?1 "        \
                 "order by id desc limit ?2")                                                                                \

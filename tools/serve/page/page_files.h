@@ -1,5 +1,5 @@
-/* page_files.h: the page of rvm serve, as files in this program. Where it could not be bundled (no npm, or no network at first), there is
- * one that says so in its place. */
+/* page_files.h: the page of rvm serve, as files in this program. Where it could not be bundled (no npm, or no network at
+ * first), there is one that says so in its place. */
 #ifndef RVM_SERVE_PAGE_FILES_H
 #define RVM_SERVE_PAGE_FILES_H
 
