@@ -41,8 +41,8 @@ function SourceCard() {
             <span class="spring" />
             <label class="heat-choice">real is <select value=${s.real.value} onChange=${(e) => chooseReal(e.target.value)}>${["f64", "f32", "fix"].map((r) => html`<option value=${r}>${r}</option>`)}</select></label>
             <${HeatChoice} />
-            <button class="small" onClick=${() => file.current.click()}>Open</button><input ref=${file} type="file" hidden accept=".rasm,.json,text/plain" onChange=${(e) => openFile(e.target)} />
-            <button class="small" onClick=${saveSource}>Save</button></div>
+            <span class="pair"><button class="small" onClick=${() => file.current.click()}>Open</button><input ref=${file} type="file" hidden accept=".rasm,.json,text/plain" onChange=${(e) => openFile(e.target)} />
+            <button class="small" onClick=${saveSource}>Save</button></span></div>
         <${Editor} />
     </section>`;
 }

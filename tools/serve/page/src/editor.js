@@ -58,7 +58,7 @@ const extensions = () => [
     language,
     theme,
     keymap.of([{ key: "Mod-Enter", run: () => (start(), true) }, { key: "Enter", run: newline }, ...lintKeymap, ...editorKeys]),
-    EditorView.contentAttributes.of({ "aria-label": "Source of the program", spellcheck: "false" }),
+    EditorView.contentAttributes.of({ "aria-label": "Source of the program", spellcheck: "false", tabindex: "0" }),
     EditorView.updateListener.of((u) => u.docChanged && !u.transactions.some((t) => t.annotation(fromOutside)) && setSource(u.state.doc.toString())),
 ];
 
@@ -109,6 +109,7 @@ export function Editor() {
         const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: "open" });
         view = new EditorView({ state: EditorState.create({ doc: s.source.value, extensions: extensions() }), parent: root, root });
         const end = follow(view);
+        performance.mark("usable");
         return () => (end(), view.destroy(), (view = null));
     }, []);
     return html`<div class="editor" ref=${host}></div>`;

@@ -66,8 +66,10 @@ export function FlameCanvas({ tree, layout, change, profile, search }) {
         canvas.current.style.width = `${width}px`;
         canvas.current.style.height = `${height}px`;
         const context = canvas.current.getContext("2d");
+        const start = performance.now();
         context.scale(ratio, ratio);
         draw(context, { tree, layout, width, height, top: 0, from: layout.left[at], span: tree.total[at] || 1, paints: paintsOf(context), selected: chosen, found, change });
+        performance.measure("flame", { start });
     }, [tree, layout, width, at, chosen, found, change, scheme.value]);
     const under = (e) => {
         const x = layout.left[at] + (e.offsetX / width) * tree.total[at];

@@ -23,11 +23,11 @@ async function follow(link) {
 async function begin() {
     takeToken();
     const link = linked();
-    await meet();
     const host = document.getElementById("page");
     host.replaceChildren();
     render(html`<${App} />`, host);
     listen();
+    await meet();
     events.begin();
     const kept = draft();
     const first = () => (kept ? open(kept) : openExample(EXAMPLES[0]));

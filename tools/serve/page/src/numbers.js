@@ -1,6 +1,6 @@
 /* numbers.js: a value on the page: a few numbers as they are, each on its colour; many as a picture that tells under the pointer. */
 import { html } from "htm/preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { shapeOf } from "./values.js";
 import { real, count } from "./format.js";
 import { flatten, extent, level, ramp, paint, grid } from "./heat.js";
@@ -25,29 +25,34 @@ function indexText(k, shape) {
     return `[${at.join(", ")}]`;
 }
 
+const summaryOf = ({ most, norm, odd }, shape) => `${shape.map(count).join(" × ")} numbers, up to ${real(most)} in magnitude, norm ${real(norm)}${odd ? `, ${odd} not finite` : ""}`;
+
 function Picture({ name, value, shape }) {
     const canvas = useRef(null);
     const [told, setTold] = useState("");
-    const data = useRef(null);
+    const start = performance.now();
+    const { data, size } = useMemo(() => {
+        const flat = flatten(value, shape);
+        return { data: flat, size: extent(flat) };
+    }, [value]);
     const { columns, rows } = grid(shape);
     const zoom = Math.max(1, Math.min(24, Math.floor(560 / columns), Math.floor(260 / rows) || 1));
     useLayoutEffect(() => {
-        data.current = flatten(value, shape);
         const c = canvas.current.getContext("2d");
         const image = c.createImageData(columns, rows);
-        paint(new Uint32Array(image.data.buffer), data.current, extent(data.current).most, ramp(getComputedStyle(document.documentElement)));
+        paint(new Uint32Array(image.data.buffer), data, size.most, ramp(getComputedStyle(document.documentElement)));
         c.putImageData(image, 0, 0);
         canvas.current.style.width = `${columns * zoom}px`;
-    }, [value, scheme.value]);
+        performance.measure("heat", { start });
+    }, [data, scheme.value]);
     const over = (e) => {
         const box = canvas.current.getBoundingClientRect();
         const column = Math.floor(((e.clientX - box.left) / box.width) * columns);
         const row = Math.floor(((e.clientY - box.top) / box.height) * rows);
         const k = row * columns + column;
-        setTold(k >= 0 && k < data.current.length ? `${name}${indexText(k, shape)} = ${data.current[k]}` : "");
+        setTold(k >= 0 && k < data.length ? `${name}${indexText(k, shape)} = ${data[k]}` : "");
     };
-    const { most, norm, odd } = extent(flatten(value, shape));
-    const summary = `${shape.map(count).join(" × ")} numbers, up to ${real(most)} in magnitude, norm ${real(norm)}${odd ? `, ${odd} not finite` : ""}`;
+    const summary = summaryOf(size, shape);
     return html`<figure class="picture"><canvas ref=${canvas} width=${columns} height=${rows} role="img" aria-label=${`${name}: ${summary}`} onMouseMove=${over} onMouseLeave=${() => setTold("")} /><figcaption>${told || summary}</figcaption></figure>`;
 }
 

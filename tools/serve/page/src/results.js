@@ -6,6 +6,7 @@ import { takeBack } from "./actions.js";
 import { showLine } from "./editor.js";
 import { count, seconds, bytes, short } from "./format.js";
 import { returned } from "./trip.js";
+import { Schedule, barsOf } from "./schedule_view.js";
 import { Prose } from "./prose.js";
 
 const WAYS = { run: "forward", backward: "backward", grad: "forward, then back with derivatives" };
@@ -39,7 +40,7 @@ const gradientsOf = (r) => r.gradients ?? r.adjoints ?? null;
 
 function Values({ run }) {
     const r = run.result;
-    const names = Object.keys(r.values ?? {});
+    const names = Object.keys(r.values ?? {}).filter((n) => n !== "moves" || !barsOf(r.values[n])); /* which has a picture */
     const gradients = gradientsOf(r);
     if (!names.length) return null;
     return html`<table class="values"><thead><tr><th scope="col">name</th><th scope="col">${run.kind === "backward" ? "before" : "value"}</th>${gradients && html`<th scope="col">d ${run.of} / d name</th>`}</tr></thead>
@@ -84,6 +85,7 @@ export function Result() {
         <h3 class="mono title">${run.fn} <span class="quiet">${run.kind}</span></h3>
         ${r.ok === false && r.error && html`<${Failure} run=${run} />`}
         <${Returned} run=${run} />
+        <${Schedule} moves=${r.values?.moves} />
         <${Values} run=${run} />
         <${Matrices} title=${(y, x) => `d ${y} / d ${x}`} of=${r.jacobian} />
         <${Matrices} title=${(y, x) => `d² ${run.of} / d ${y} d ${x}`} of=${r.hessian} />
