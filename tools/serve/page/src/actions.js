@@ -14,7 +14,7 @@ export const announce = (text) => (s.announced.value = text);
 
 function note(error) {
     if (!(error instanceof api.ApiError)) throw error;
-    if (error.status === 401 || error.status === 403) s.connection.value = "token";
+    if (error.status === 401) s.connection.value = "token";
     else if (!error.status) s.connection.value = "down";
 }
 
@@ -79,9 +79,26 @@ const likely = (functions, text) => {
     return (own.find((f) => f.name === "main") ?? own[own.length - 1] ?? functions[0])?.name ?? "";
 };
 
+/* The call fits the program. */
+function suit() {
+    if (!s.theFunction.value) s.fn.value = likely(s.program.value.functions, s.source.value);
+    suitArguments(s.theFunction.value);
+}
+
+/* Counts what is opened: what comes late for it is not shown. */
+let opening = 0;
+
+/* A program of the server, by its id. */
+export async function openKept(id, call = {}) {
+    const mine = ++opening;
+    const whole = await answered(api.programWhole(id));
+    if (mine === opening) await open({ ...call, ...whole, kept: whole.kept || s.server.value.readOnly });
+}
+
 /* Uploads the source, unless that was done; resolves to the program. */
 export async function check() {
     clearTimeout(timer);
+    if (s.kept.value) return s.program.value;
     const text = s.source.value;
     const real = s.real.value;
     if (s.program.value?.text === text && s.program.value.real === s.real.value) return s.program.value;
@@ -89,14 +106,13 @@ export async function check() {
     asked = new AbortController();
     s.checking.value = true;
     try {
-        const answer = await answered(api.upload(text, s.sourceName.value, real, asked.signal));
+        const answer = await answered(api.upload(text, s.sourceName.value, s.files.value, real, asked.signal));
         if (s.source.value !== text || s.real.value !== real) return check();
         batch(() => {
             s.program.value = { ...answer, ok: answer.ok !== false && !!answer.id, functions: answer.functions ?? [], diagnostics: answer.diagnostics ?? [], text, real };
             s.checking.value = false;
             if (!s.program.value.ok) return;
-            if (!s.theFunction.value) s.fn.value = likely(s.program.value.functions, text);
-            suitArguments(s.theFunction.value);
+            suit();
         });
         return s.program.value;
     } catch (error) {
@@ -129,10 +145,13 @@ async function profileOf(answer) {
     return answer.profiled ? api.profile(answer.id) : null;
 }
 
+/* The program that is open. */
+const here = () => ({ source: s.source.value, name: s.sourceName.value, files: s.files.value, kept: s.kept.value, info: s.kept.value ? s.program.value : null, real: s.real.value });
+
 /* A run of the server as the page shows it. */
 export async function shown(answer, request) {
     const profile = await profileOf(answer);
-    return { id: answer.id, ...request, result: answer, profile, source: s.source.value, name: s.sourceName.value, real: s.real.value, at: Date.now() };
+    return { id: answer.id, ...request, result: answer, profile, ...here(), at: Date.now() };
 }
 
 function requestOf(program) {
@@ -165,7 +184,7 @@ export async function start() {
         announce(run.result.ok === false ? `Failed: ${run.result.error?.message}` : "Done");
     } catch (error) {
         if (error.name === "AbortError") return;
-        if (request) s.run.value = { ...request, result: failure(error), profile: null, source: s.source.value, name: s.sourceName.value, real: s.real.value };
+        if (request) s.run.value = { ...request, result: failure(error), profile: null, ...here() };
         announce(error.message);
     } finally {
         s.running.value = null;
@@ -189,10 +208,13 @@ export function takeBack() {
 
 /* ---- opening ---- */
 
-export async function open({ source, name, fn, kind = "run", args = {}, of = "", wrt = "", real = "f64" }) {
+export async function open({ source, name, files = null, kept = false, info = null, fn, kind = "run", args = {}, of = "", wrt = "", real = "f64" }) {
+    opening++;
     batch(() => {
         s.run.value = null;
-        s.program.value = null;
+        s.files.value = files;
+        s.kept.value = kept;
+        s.program.value = kept ? { ...info, ok: true, text: source, real } : null;
         s.source.value = source;
         s.sourceName.value = name ?? "program.rasm";
         s.fn.value = fn ?? "";
@@ -203,8 +225,9 @@ export async function open({ source, name, fn, kind = "run", args = {}, of = "",
         s.real.value = real;
         s.panel.value = "result";
     });
-    keepDraft();
-    await check();
+    if (!kept) keepDraft();
+    if (kept) suit();
+    else await check();
     shownFunction.value = { name: s.fn.value };
 }
 

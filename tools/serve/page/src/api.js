@@ -43,17 +43,36 @@ async function json(method, path, body, type, signal) {
 
 const send = (method, path, value) => json(method, path, JSON.stringify(value), "application/json");
 
-export const upload = (source, name, real, signal) => json("POST", `/programs?name=${encodeURIComponent(name)}&real=${real}`, source, "text/plain; charset=utf-8", signal);
-export const programSource = async (id) => {
-    const response = await request("GET", `/programs/${id}/source`);
+/* files: other sources, of which the one called `name` includes some; or null. */
+export function upload(source, name, files, real, signal) {
+    const path = `/programs?name=${encodeURIComponent(name)}&real=${real}`;
+    const whole = files && JSON.stringify({ main: name, files: { ...files, [name]: source } });
+    return json("POST", path, whole ?? source, files ? "application/json" : "text/plain; charset=utf-8", signal);
+}
+
+async function text(path) {
+    const response = await request("GET", path);
     if (!response.ok) throw new ApiError(response.status, null);
-    return response.text();
-};
+    return { type: response.headers.get("Content-Type") ?? "", body: await response.text() };
+}
+
+/* {source, name, real, files, info, kept}: what was uploaded; of bytecode its listing, which cannot be uploaded again. */
+export async function programWhole(id) {
+    const info = await program(id);
+    const { type, body } = await text(`/programs/${id}/source`);
+    const found = { name: info.name, real: info.real, files: null, kept: false, info };
+    if (type.startsWith("text/plain")) return { ...found, source: body };
+    if (!type.startsWith("application/json")) return { ...found, source: (await text(`/programs/${id}/listing`)).body, kept: true };
+    const { main, files } = parse(body);
+    return { ...found, source: files[main], name: main, files };
+}
+export const listPrograms = () => json("GET", "/programs");
 export const program = (id) => json("GET", `/programs/${id}`);
 export const startRun = (run) => send("POST", "/runs", run);
 export const getRun = (id) => json("GET", `/runs/${id}`);
 export const runRequest = (id) => json("GET", `/runs/${id}/request`);
 export const listRuns = () => json("GET", "/runs");
+export const pinRun = (id, on) => json(on ? "PUT" : "DELETE", `/runs/${id}/pin`);
 export const deleteRun = (id) => json("DELETE", `/runs/${id}`);
 export const profile = (id) => json("GET", `/runs/${id}/profile?format=json`);
 export async function profileFile(id, format) {

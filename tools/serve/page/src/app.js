@@ -3,13 +3,13 @@ import { html } from "htm/preact";
 import { useRef } from "preact/hooks";
 import * as s from "./state.js";
 import { Editor } from "./editor.js";
-import { CallForm } from "./form.js";
+import { CallForm, Limits } from "./form.js";
 import { Result } from "./results.js";
 import { Flame } from "./flame.js";
 import { Costs } from "./costs.js";
 import { Memory } from "./memory.js";
 import { Runs } from "./runs.js";
-import { Intro, Examples, introduced, foldIntro } from "./intro.js";
+import { Intro, Choice, introduced, foldIntro } from "./intro.js";
 import { HeatChoice } from "./heat_choice.js";
 import { turnScheme, scheme } from "./scheme.js";
 import { Connection } from "./connection.js";
@@ -39,11 +39,11 @@ function SourceCard() {
         <div class="head"><h2>Program</h2><span class="mono quiet name">${s.sourceName.value}</span>
             <span class=${`verdict ${s.program.value ? (s.program.value.ok ? "ok" : "bad") : ""}`} role="status">${s.checking.value ? "…" : s.program.value ? (s.program.value.ok ? "✓ verified" : "✗ has errors") : ""}</span>
             <span class="spring" />
-            <label class="heat-choice">real is <select value=${s.real.value} onChange=${(e) => chooseReal(e.target.value)}>${["f64", "f32", "fix"].map((r) => html`<option value=${r}>${r}</option>`)}</select></label>
-            <${HeatChoice} />
-            <span class="pair"><button class="small" onClick=${() => file.current.click()}>Open</button><input ref=${file} type="file" hidden accept=".rasm,.json,text/plain" onChange=${(e) => openFile(e.target)} />
+            <label class="heat-choice">real <select aria-label="What real means" value=${s.real.value} disabled=${s.kept.value} onChange=${(e) => chooseReal(e.target.value)}>${["f64", "f32", "fix"].map((r) => html`<option value=${r}>${r}</option>`)}</select></label>
+            <span class="pair">${!s.server.value.readOnly && html`<button class="small" onClick=${() => file.current.click()}>Open</button>`}<input ref=${file} type="file" hidden accept=".rasm,.json,text/plain" onChange=${(e) => openFile(e.target)} />
             <button class="small" onClick=${saveSource}>Save</button></span></div>
         <${Editor} />
+        <div class="foot"><${Limits} /><${HeatChoice} /></div>
     </section>`;
 }
 
@@ -66,7 +66,7 @@ function Panels() {
 export function App() {
     return html`<${Head} /><${Connection} />
         <main><h2 class="unseen">Programs, forward and backward</h2>
-            ${introduced.value ? html`<${Examples} brief=${true} />` : html`<${Intro} />`}
+            ${introduced.value ? html`<${Choice} brief=${true} />` : html`<${Intro} />`}
             <div class="work"><${SourceCard} /><div class="side"><${CallForm} /><${Panels} /></div></div>
         </main>
         <div class="unseen" role="status" aria-live="polite">${s.announced.value}</div>

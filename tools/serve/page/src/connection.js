@@ -9,7 +9,7 @@ import * as events from "./events.js";
 
 const AGAIN = 2000;
 
-events.on("closed", ({ status }) => (s.connection.value = status === 401 || status === 403 ? "token" : status ? s.connection.value : "down"));
+events.on("closed", ({ status }) => (s.connection.value = status === 401 ? "token" : status ? s.connection.value : "down"));
 events.on("open", () => s.connection.value === "down" && back());
 
 async function back() {

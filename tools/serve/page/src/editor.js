@@ -2,14 +2,12 @@
 import { html } from "htm/preact";
 import { useEffect, useRef } from "preact/hooks";
 import { effect } from "@preact/signals";
-import { Annotation, EditorState } from "@codemirror/state";
+import { Annotation, Compartment, EditorState } from "@codemirror/state";
 import { EditorView, keymap, lineNumbers, drawSelection, highlightActiveLine, highlightActiveLineGutter } from "@codemirror/view";
 import { history } from "@codemirror/commands";
 import { setDiagnostics, lintKeymap } from "@codemirror/lint";
 import { language, newline, outdent } from "./language.js";
 import { heatGutter, setHeat, ownLines, liveLines } from "./heat_gutter.js";
-import { breakpoints } from "./breakpoints.js";
-import { lineMark, setMark } from "./line_mark.js";
 import { editorKeys } from "./editor_keys.js";
 import { theme } from "./editor_theme.js";
 import * as s from "./state.js";
@@ -36,6 +34,7 @@ function diagnosticsOf(doc) {
 }
 
 const fromOutside = Annotation.define();
+const writable = new Compartment();
 
 /* A word that ends a block goes where the block began. */
 function settle(u) {
@@ -46,20 +45,19 @@ function settle(u) {
 
 const extensions = () => [
     lineNumbers(),
-    breakpoints(),
     heatGutter(),
-    lineMark(),
     history(),
     drawSelection(),
     highlightActiveLine(),
     highlightActiveLineGutter(),
     EditorState.tabSize.of(4),
+    writable.of([]),
     EditorView.updateListener.of(settle),
     language,
     theme,
     keymap.of([{ key: "Mod-Enter", run: () => (start(), true) }, { key: "Enter", run: newline }, ...lintKeymap, ...editorKeys]),
     EditorView.contentAttributes.of({ "aria-label": "Source of the program", spellcheck: "false", tabindex: "0" }),
-    EditorView.updateListener.of((u) => u.docChanged && !u.transactions.some((t) => t.annotation(fromOutside)) && setSource(u.state.doc.toString())),
+    EditorView.updateListener.of((u) => u.docChanged && !u.transactions.some((t) => t.annotation(fromOutside)) && setSource(u.view.state.doc.toString())),
 ];
 
 /* Other modules show a line by this. */
@@ -97,7 +95,7 @@ function follow(v) {
             v.dispatch(setDiagnostics(v.state, diagnosticsOf(v.state.doc)));
         }),
         effect(() => setHeat(v, counted())),
-        effect(() => setMark(v)),
+        effect(() => v.dispatch({ effects: writable.reconfigure(EditorState.readOnly.of(s.kept.value)) })),
         effect(() => shownFunction.value && showFunction(v, shownFunction.value.name)),
     ];
     return () => ends.forEach((end) => end());

@@ -19,8 +19,8 @@ const FORMAT = "rvm run";
 const text = (value) => JSON.stringify(value, (_, v) => (typeof v === "bigint" ? JSON.rawJSON?.(String(v)) ?? String(v) : v), 1);
 
 export function exportRun(run) {
-    const { at, source, name, real, fn, kind, args, of, wrt, result, profile } = run;
-    save(`${fn}.${kind}.rvm.json`, text({ format: FORMAT, version: 1, at, source, name, real, fn, kind, args, of, wrt, result, profile }), "application/json");
+    const { at, source, name, files, real, fn, kind, args, of, wrt, result, profile } = run;
+    save(`${fn}.${kind}.rvm.json`, text({ format: FORMAT, version: 1, at, source, name, files, real, fn, kind, args, of, wrt, result, profile }), "application/json");
 }
 
 export const EXPORTS = [

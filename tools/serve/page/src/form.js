@@ -4,7 +4,7 @@ import * as s from "./state.js";
 import { KINDS, kindOf, outputs, inputs } from "./kinds.js";
 import { complaint } from "./values.js";
 import { start, cancel, chooseFunction } from "./actions.js";
-import { count, short, bytes, seconds } from "./format.js";
+import { short, bytes, seconds } from "./format.js";
 import { showLine } from "./editor.js";
 import { Prose } from "./prose.js";
 
@@ -46,15 +46,15 @@ function Progress() {
     const r = s.running.value;
     return html`<div class="progress" role="status">
         <progress value=${r.share >= 0 ? r.share : null} max="1" aria-label="share of the run that is done" />
-        <span>${r.instructions ? `${short(r.instructions)}instructions` : "running"}</span>
+        <span>${r.instructions ? `${short(r.instructions)} instructions` : "running"}</span>
         ${r.id && s.has("DELETE /runs/{id}") && html`<button class="small" onClick=${cancel}>Cancel</button>`}
     </div>`;
 }
 
-function Limits() {
+export function Limits() {
     const l = s.server.value.limits;
     if (!l.fuel) return null;
-    return html`<p class="limits">At most ${count(l.fuel)} instructions, ${bytes(l.memory)}, ${seconds(l.seconds)} a run${l.upload ? html`; programs up to ${bytes(l.upload)}` : ""}.</p>`;
+    return html`<p class="limits">At most ${short(l.fuel)} instructions, ${bytes(l.memory)}, ${seconds(l.seconds)} a run${s.server.value.readOnly ? "" : `; uploads of ${bytes(l.upload)}`}.</p>`;
 }
 
 function go(kind) {
@@ -85,7 +85,6 @@ export function CallForm() {
         <${Options} f=${f} />
         <${Buttons} f=${f} />
         ${s.running.value && html`<${Progress} />`}
-        <${Limits} />
     </section>`;
 }
 

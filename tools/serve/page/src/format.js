@@ -2,6 +2,9 @@
 const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 export const count = (n) => grouped.format(n);
 
+/* Three digits, fewer where they are 0. */
+const three = (x) => String(+x.toPrecision(3));
+
 const PREFIXES = [
     [1e12, "T"],
     [1e9, "G"],
@@ -9,20 +12,20 @@ const PREFIXES = [
     [1e3, "k"],
 ];
 export function short(n) {
-    for (const [size, prefix] of PREFIXES) if (n >= size) return `${(n / size).toPrecision(3)} ${prefix}`;
-    return `${+n.toPrecision(3)} `;
+    for (const [size, prefix] of PREFIXES) if (n >= size) return `${three(n / size)} ${prefix}`;
+    return three(n);
 }
 
 export function bytes(n) {
     const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
     let k = 0;
     while (n >= 1024 && k < 4) (n /= 1024), k++;
-    return `${k ? n.toPrecision(3) : n} ${units[k]}`;
+    return `${k ? three(n) : n} ${units[k]}`;
 }
 
 export function seconds(s) {
-    if (s < 1e-3) return `${(s * 1e6).toPrecision(3)} µs`;
-    return s < 1 ? `${(s * 1e3).toPrecision(3)} ms` : `${s.toPrecision(3)} s`;
+    if (s < 1e-3) return `${three(s * 1e6)} µs`;
+    return s < 1 ? `${three(s * 1e3)} ms` : `${three(s)} s`;
 }
 
 export const percent = (part, whole) => (whole ? `${((100 * part) / whole).toFixed(part === whole ? 0 : 2)} %` : "");

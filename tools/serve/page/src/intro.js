@@ -2,7 +2,9 @@
 import { html } from "htm/preact";
 import { signal } from "@preact/signals";
 import { EXAMPLES } from "./examples.js";
+import { server } from "./state.js";
 import { open, start } from "./actions.js";
+import { Programs } from "./programs.js";
 
 const KEY = "rvm.intro";
 export const introduced = signal(localStorage.getItem(KEY) === "folded");
@@ -13,9 +15,9 @@ export function foldIntro(folded) {
 }
 
 const MORALS = [
-    { picture: "back", title: "It takes steps back", text: "Every instruction has an inverse. So a program runs from its inputs to its results, and from its results to its inputs, and nothing is saved on the way." },
-    { picture: "gradient", title: "So gradients need no tape", text: "Derivatives flow from the results to the inputs. Others record every step for that; this machine steps back through the run itself, in the memory of a single state." },
-    { picture: "cause", title: "So a failure leads to its cause", text: "A run that fails stops before the instruction that failed. Walk back from there, as far as the line that made the value wrong." },
+    { picture: "back", title: "It takes steps back", text: "Every instruction has an inverse. So a program also runs from its results to its inputs, and nothing is saved on the way." },
+    { picture: "gradient", title: "So gradients need no tape", text: "Derivatives flow from results to inputs. Others record every step for that; this machine goes back through the run itself." },
+    { picture: "cause", title: "So a failure leads to its cause", text: "A run that fails stops before the instruction that failed, and goes back from there, to what made the value wrong." },
 ];
 
 /* Arrows of the pictures: forward above, backward below. */
@@ -33,10 +35,12 @@ export async function openExample(example) {
 export function Intro() {
     return html`<section class="intro" aria-label="What this is">
         <div class="morals">${MORALS.map((m) => html`<div class="moral-card"><svg viewBox="0 0 92 48" aria-hidden="true">${PICTURES[m.picture]}</svg><div><h2>${m.title}</h2><p>${m.text}</p></div></div>`)}</div>
-        <${Examples} />
+        <${Choice} />
     </section>`;
 }
 
-export function Examples({ brief }) {
+export const Choice = ({ brief }) => (server.value.readOnly ? html`<${Programs} />` : html`<${Examples} brief=${brief} />`);
+
+function Examples({ brief }) {
     return html`<nav class=${brief ? "examples brief" : "examples"} aria-label="Examples"><h2>Try one</h2><ul>${EXAMPLES.map((e) => html`<li><button onClick=${() => openExample(e).catch(() => {})}><b>${e.title}</b>${!brief && html`<span>${e.text}</span>`}</button></li>`)}</ul></nav>`;
 }

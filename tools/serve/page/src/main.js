@@ -3,21 +3,29 @@ import { render } from "preact";
 import { html } from "htm/preact";
 import { takeToken } from "./token.js";
 import { App } from "./app.js";
-import { meet, open, show } from "./actions.js";
+import { meet, open, openKept, show } from "./actions.js";
 import { whole } from "./run_list.js";
 import { linked } from "./permalink.js";
 import { draft } from "./draft.js";
 import { listen } from "./keys.js";
 import { EXAMPLES } from "./examples.js";
 import { openExample } from "./intro.js";
-import * as api from "./api.js";
+import { loadPrograms, programs } from "./programs.js";
+import * as s from "./state.js";
 import * as events from "./events.js";
 import "./page.css";
 
 async function follow(link) {
     if (link.run) return show(await whole({ id: link.run, at: Date.now(), program: link.program, head: true }));
-    const { name, real } = await api.program(link.program);
-    return open({ source: await api.programSource(link.program), name, real });
+    return openKept(link.program);
+}
+
+/* A read-only server has programs of its own. */
+async function first() {
+    const kept = draft();
+    if (!s.server.value.readOnly) return kept ? open(kept) : openExample(EXAMPLES[0]);
+    await loadPrograms();
+    if (programs.value.length) return openKept(programs.value[0].id);
 }
 
 async function begin() {
@@ -29,8 +37,6 @@ async function begin() {
     listen();
     await meet();
     events.begin();
-    const kept = draft();
-    const first = () => (kept ? open(kept) : openExample(EXAMPLES[0]));
     await (link ? follow(link).catch(first) : first());
 }
 

@@ -23,7 +23,7 @@ function Tape({ run }) {
     if (run.kind !== "grad" || !st?.forward) return null;
     const tape = 8 * st.forward;
     if (tape < 4 * st.memory_peak) return null;
-    return html`<p class="moral">A tape of ${short(st.forward)}instructions, at 8 bytes each, would take <b>${bytes(tape)}</b>. This sweep took every value back instead, and held <b>${bytes(st.memory_peak)}</b>.</p>`;
+    return html`<p class="moral">A tape of ${short(st.forward)} instructions, at 8 bytes each, would take <b>${bytes(tape)}</b>. This sweep took every value back instead, and held <b>${bytes(st.memory_peak)}</b>.</p>`;
 }
 
 function Failure({ run }) {
@@ -85,13 +85,13 @@ export function Result() {
         <h3 class="mono title">${run.fn} <span class="quiet">${run.kind}</span></h3>
         ${r.ok === false && r.error && html`<${Failure} run=${run} />`}
         <${Returned} run=${run} />
+        <${Next} run=${run} />
         <${Schedule} moves=${r.values?.moves} />
         <${Values} run=${run} />
         <${Matrices} title=${(y, x) => `d ${y} / d ${x}`} of=${r.jacobian} />
         <${Matrices} title=${(y, x) => `d² ${run.of} / d ${y} d ${x}`} of=${r.hessian} />
         ${r.checks && html`<${Checks} checks=${r.checks} />`}
         <${Tape} run=${run} />
-        <${Next} run=${run} />
         <${Stats} run=${run} />
     </div>`;
 }

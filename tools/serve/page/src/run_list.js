@@ -24,9 +24,8 @@ events.on("run", ({ state }) => {
 export async function whole(run) {
     if (!run.head) return run;
     const [answer, request] = await Promise.all([api.getRun(run.id), api.runRequest(run.id)]);
-    const source = await api.programSource(request.program);
-    const { name, real } = await api.program(request.program);
-    const found = { ...(await shown(answer, request)), name, real, source, at: run.at };
+    const program = await api.programWhole(request.program);
+    const found = { ...(await shown(answer, request)), ...program, kept: program.kept || s.server.value.readOnly, at: run.at };
     s.runs.value = s.runs.value.map((r) => (r.id === run.id ? found : r));
     return found;
 }

@@ -18,6 +18,13 @@ async function compare(run) {
     s.panel.value = "profile";
 }
 
+const canWrite = () => !s.server.value.readOnly;
+
+async function pin(run) {
+    await api.pinRun(run.id, !run.pinned);
+    s.runs.value = s.runs.value.map((r) => (r === run ? { ...run, pinned: !run.pinned } : r));
+}
+
 async function remove(run) {
     if (run.id) await api.deleteRun(run.id);
     s.runs.value = s.runs.value.filter((r) => r !== run);
@@ -27,14 +34,15 @@ async function remove(run) {
 const endOf = (run) => (run.head ? run.status : run.result.ok === false ? (run.result.error?.code ?? "CHECK") : "OK");
 
 function Row({ run }) {
-    const now = run === s.run.value;
+    const now = run.id !== null && run.id === s.run.value?.id;
     const told = `${run.fn} ${run.kind}`;
     return html`<tr class=${now ? "now" : ""}><td>${run.at ? when.format(run.at) : "–"}</td><th scope="row"><button class="link mono" onClick=${() => say(whole(run).then(show))}>${told}</button></th>
         <td>${endOf(run) === "OK" ? "✓" : html`<span class="bad">✗ ${endOf(run)}</span>`}</td><td>${run.result?.stats ? count(run.result.stats.instructions) : ""}</td>
         <td class="actions">
             <button class="small" aria-label=${`Compare with ${told}`} onClick=${() => say(compare(run))}>Compare</button>
             <button class="small" aria-label=${`Export ${told}`} onClick=${() => say(whole(run).then(exportRun))}>Export</button>
-            ${run.id && s.has("DELETE /runs/{id}") && html`<button class="small" aria-label=${`Delete ${told}`} onClick=${() => say(remove(run))}>Delete</button>`}
+            ${run.id && canWrite() && s.has("PUT /runs/{id}/pin") && html`<button class="small" aria-pressed=${!!run.pinned} title="Kept, however old it gets" aria-label=${`Keep ${told}`} onClick=${() => say(pin(run))}>Keep</button>`}
+            ${run.id && canWrite() && s.has("DELETE /runs/{id}") && html`<button class="small" aria-label=${`Delete ${told}`} onClick=${() => say(remove(run))}>Delete</button>`}
         </td></tr>`;
 }
 

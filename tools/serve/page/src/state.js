@@ -3,6 +3,10 @@ import { signal, computed } from "@preact/signals";
 
 export const source = signal("");
 export const sourceName = signal("program.rasm");
+/* Other sources that it includes, by name; null: none were uploaded. */
+export const files = signal(null);
+/* The program is the server's, and is not to be uploaded: the server is read-only, or it is bytecode, of which a listing is shown. */
+export const kept = signal(false);
 /* What the server said of the source: null (not asked yet), or {ok, id, functions, diagnostics}; `checking` while it is asked. */
 export const program = signal(null);
 export const checking = signal(false);
@@ -21,7 +25,7 @@ export const running = signal(null); /* {id, instructions, share, lines} while o
 export const runs = signal([]);
 
 /* {routes: Set, limits} of the server; connection: "" or what is wrong with it. */
-export const server = signal({ routes: new Set(), limits: {} });
+export const server = signal({ routes: new Set(), limits: {}, readOnly: false });
 export const connection = signal("");
 export const has = (route) => server.value.routes.has(route);
 

@@ -59,7 +59,7 @@ function axes(context, data, at, width, colours) {
     }
     context.textAlign = "center";
     context.textBaseline = "top";
-    for (const t of ticks(data.extent, Math.max(2, Math.floor(at.inner / 110)))) context.fillText(short(t).trim(), at.x(t), HEIGHT - MARGIN.bottom + 8);
+    for (const t of ticks(data.extent, Math.max(2, Math.floor(at.inner / 110)))) context.fillText(short(t), at.x(t), HEIGHT - MARGIN.bottom + 8);
     context.strokeStyle = colours.text;
     context.beginPath(), context.moveTo(MARGIN.left, at.axis + 0.5), context.lineTo(width - MARGIN.right, at.axis + 0.5), context.stroke();
 }

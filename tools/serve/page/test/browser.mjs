@@ -3,7 +3,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { startServer } from "./server.mjs";
 import { largeRun } from "./large.mjs";
 
@@ -36,6 +37,7 @@ function expect(good, what) {
     console.log(`  FAILED: ${what}`);
 }
 
+const examples = resolve(dirname(fileURLToPath(import.meta.url)), "../../../../examples");
 const server = { now: await startServer(rvm) };
 if (!(await (await fetch(`${server.now.url}page.js`)).ok)) await server.now.stop(), server.now.clean(), skip("the server was built without its page");
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
@@ -98,11 +100,11 @@ step("opens, and has run the first example", async () => {
 step("goes back to where it began", async () => {
     await button(page, /Run it backward/).click();
     await shows(panel(page), /Back where it began, to within/);
-    await page.getByLabel("real is").selectOption("fix");
+    await page.getByLabel("What real means").selectOption("fix");
     await verified(page);
     await button(page, /Planets/).click();
     await button(page, /Run it backward/).waitFor();
-    await page.getByLabel("real is").selectOption("fix");
+    await page.getByLabel("What real means").selectOption("fix");
     await button(page, "Run").click();
     await button(page, /Run it backward/).click();
     await shows(panel(page), /Back where it began, to the last bit/);
@@ -129,7 +131,7 @@ step("shows a failure where it shows, and the inputs restored", async () => {
 });
 
 step("colours a gradient", async () => {
-    await button(page, /mixture/).click();
+    await button(page, /Mixture/).click();
     await page.locator(".number.positive").first().waitFor();
     expect((await page.locator(".number.negative").count()) > 0, "gradients below 0 are coloured, too");
     await page.locator(".heat-cell").first().waitFor();
@@ -137,10 +139,10 @@ step("colours a gradient", async () => {
 });
 
 step("decodes by running an encoder backward; shows pebbles", async () => {
-    await button(page, /Decoding/).click();
+    await button(page, /Encoding/).click();
     await shows(panel(page), "encode");
     expect(/7\s*7\s*7\s*5\s*5\s*9/.test(await panel(page).innerText()), "the text is there");
-    await button(page, /pebbles/).click();
+    await button(page, /Pebbles/).click();
     await page.locator(".schedule rect").first().waitFor();
     await picture(page, "pebbles");
 });
@@ -202,7 +204,7 @@ step("exports, for other tools and for another server", async () => {
 });
 
 step("comes back after a reload, and by its link in another window", async () => {
-    await button(page, /mixture/).click();
+    await button(page, /Mixture/).click();
     await page.locator(".number.positive").first().waitFor();
     await page.waitForURL(/#[\da-f]{32}\/\d+$/);
     await page.reload();
@@ -264,6 +266,42 @@ step("asks for a token where there is none", async () => {
     await stranger.context().close();
 });
 
+step("shows what a read-only server has, and runs it", async () => {
+    const demo = await startServer(rvm, { more: ["--read-only", join(examples, "norm.rasm"), join(examples, "matvec.rasm")] });
+    const p = await newPage();
+    await p.goto(demo.open);
+    await button(p, "norm.rasm").click();
+    await p.locator("#arg-x").fill("[3,4]");
+    await button(p, "Gradient").click();
+    await shows(p.locator("#panel"), "0.8");
+    await p.locator(".cm-content").click();
+    await p.keyboard.type("no");
+    expect(!(await p.locator(".cm-content").innerText()).startsWith("no"), "the source cannot be changed");
+    await p.context().close();
+    await demo.stop();
+    demo.clean();
+});
+
+step("opens bytecode, and sources of several files, by their links", async () => {
+    const p = await newPage();
+    await p.goto(server.now.open);
+    await verified(p);
+    const files = { main: "a.rasm", files: { "a.rasm": 'include "b.rasm"\nfn twice(x: i64)\n    call once(x)\n    call once(x)\nend\n', "b.rasm": "fn once(x: i64)\n    x += 1\nend\n" } };
+    const several = await (await server.now.ask("/api/v1/programs", { method: "POST", body: JSON.stringify(files), type: "application/json" })).json();
+    const bytecode = await (await server.now.ask(`/api/v1/programs/${several.id}/bytecode`)).arrayBuffer();
+    const compiled = await (await server.now.ask("/api/v1/programs", { method: "POST", body: bytecode, type: "application/octet-stream" })).json();
+    for (const { id } of [several, compiled]) {
+        await p.goto("about:blank");
+        await p.goto(`${server.now.url}#${id}`);
+        await verified(p);
+        await p.locator("#fn").selectOption("twice");
+        await p.locator("#arg-x").fill("40");
+        await button(p, "Run").click();
+        await shows(p.locator("#panel"), "42");
+    }
+    await p.context().close();
+});
+
 step("is used by the keyboard alone", async () => {
     const p = await newPage();
     await p.goto(server.now.open);
@@ -291,7 +329,7 @@ for (const colorScheme of ["light", "dark"])
     step(`is accessible, ${colorScheme}`, async () => {
         const p = await newPage({ colorScheme });
         await p.goto(server.now.open);
-        await button(p, /mixture/).click();
+        await button(p, /Mixture/).click();
         await p.locator(".number.positive").first().waitFor();
         for (const name of ["Result", "Where it went", "Memory", "Runs"]) {
             await tab(p, name);

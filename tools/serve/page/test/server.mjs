@@ -6,9 +6,9 @@ import { join } from "node:path";
 
 const TOKEN = "a-token-for-this-test-alone";
 
-export async function startServer(rvm, port = 0, folder = mkdtempSync(join(tmpdir(), "rvm-page-"))) {
+export async function startServer(rvm, { port = 0, folder = mkdtempSync(join(tmpdir(), "rvm-page-")), more = [] } = {}) {
     writeFileSync(join(folder, "token"), TOKEN);
-    const child = spawn(rvm, ["serve", "--listen", `127.0.0.1:${port}`, "--store", join(folder, "store.db"), "--token-file", join(folder, "token"), "--log", "error"], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(rvm, ["serve", "--listen", `127.0.0.1:${port}`, "--store", join(folder, "store.db"), "--token-file", join(folder, "token"), "--log", "error", ...more], { stdio: ["ignore", "pipe", "inherit"] });
     const line = await new Promise((resolve, reject) => {
         let text = "";
         child.stdout.on("data", (d) => (text += d).includes("\n") && resolve(text));
@@ -19,9 +19,9 @@ export async function startServer(rvm, port = 0, folder = mkdtempSync(join(tmpdi
     return {
         url,
         open: `${url}#token=${TOKEN}`,
-        ask: (path) => fetch(url + path.slice(1), { headers: { Authorization: `Bearer ${TOKEN}` } }),
+        ask: (path, { type, ...rest } = {}) => fetch(url + path.slice(1), { ...rest, headers: { Authorization: `Bearer ${TOKEN}`, ...(type ? { "Content-Type": type } : {}) } }),
         stop: () => (child.kill("SIGTERM"), over),
-        again: () => startServer(rvm, new URL(url).port, folder),
+        again: () => startServer(rvm, { port: new URL(url).port, folder, more }),
         clean: () => rmSync(folder, { recursive: true, force: true }),
     };
 }
