@@ -60,10 +60,11 @@ const panel = (page) => page.locator("#panel");
 const shows = async (where, text, what) => expect(await where.getByText(text).first().waitFor().then(() => true, () => false), what ?? `"${text}" is shown`);
 const verified = (page) => page.locator(".verdict.ok").waitFor();
 
-async function picture(page, name) {
+/* Of the page, or of a part of it: those of docs/images begin with page_. */
+async function picture(what, name) {
     if (!pictures) return;
     mkdirSync(pictures, { recursive: true });
-    await page.screenshot({ path: join(pictures, `${name}.png`) });
+    await what.screenshot({ path: join(pictures, `page_${name}.png`) });
 }
 
 /* Violations that axe calls serious or critical. */
@@ -127,7 +128,7 @@ step("shows a failure where it shows, and the inputs restored", async () => {
     await button(page, /forgotten/).click();
     await shows(panel(page), /ancilla/);
     await shows(panel(page), /the inputs are restored/);
-    await picture(page, "failure");
+    await picture(panel(page), "failure");
 });
 
 step("colours a gradient", async () => {
@@ -144,7 +145,7 @@ step("decodes by running an encoder backward; shows pebbles", async () => {
     expect(/7\s*7\s*7\s*5\s*5\s*9/.test(await panel(page).innerText()), "the text is there");
     await button(page, /Pebbles/).click();
     await page.locator(".schedule rect").first().waitFor();
-    await picture(page, "pebbles");
+    await picture(panel(page), "pebbles");
 });
 
 step("shows Bessel's derivative and where it went", async () => {
@@ -155,7 +156,7 @@ step("shows Bessel's derivative and where it went", async () => {
     await canvas.focus();
     for (const key of ["ArrowDown", "ArrowRight", "ArrowDown", "Enter"]) await page.keyboard.press(key);
     await shows(panel(page), /compute → bessel_j: [\d,]+ instructions/);
-    await picture(page, "flame");
+    await picture(panel(page), "flame");
     await page.keyboard.press("Escape");
     for (const name of ["Inverted", "Largest first", "Together", "By line", "By instruction"]) await button(page, name).click();
     const total = Number((await (await server.now.ask("/api/v1/runs")).json()).runs.find((r) => r.fn === "bessel_j").id);
@@ -165,7 +166,7 @@ step("shows Bessel's derivative and where it went", async () => {
     await page.locator(".timeline canvas").focus();
     await page.keyboard.press("ArrowRight");
     await shows(panel(page), /instructions from the start; going forward it held/);
-    await picture(page, "memory");
+    await picture(panel(page), "memory");
 });
 
 step("compares: with itself nothing, with another what changed", async () => {
@@ -178,7 +179,7 @@ step("compares: with itself nothing, with another what changed", async () => {
     await page.locator("#arg-z").fill("3");
     await button(page, "Gradient").click();
     await shows(panel(page), /more than before/);
-    await picture(page, "compare");
+    await picture(panel(page), "compare");
     await button(page, "Compare no more").click();
 });
 
@@ -335,7 +336,7 @@ for (const colorScheme of ["light", "dark"])
             await tab(p, name);
             await p.waitForTimeout(200);
             await accessible(p, `${name}, ${colorScheme}`);
-            await picture(p, `${colorScheme}-${name.toLowerCase().replaceAll(" ", "-")}`);
+            await picture(p, `${colorScheme}_${name.toLowerCase().replaceAll(" ", "_")}`);
         }
         await p.context().close();
     });
