@@ -154,6 +154,11 @@ export async function shown(answer, request) {
     return { id: answer.id, ...request, result: answer, profile, ...here(), at: Date.now() };
 }
 
+export const callOf = (program) => {
+    const { profile, ...call } = requestOf(program);
+    return call;
+};
+
 function requestOf(program) {
     const kind = kindOf(s.kind.value);
     const given = Object.entries(s.args.value).filter(([, text]) => text.trim() !== "");

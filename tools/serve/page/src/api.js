@@ -81,5 +81,12 @@ export async function profileFile(id, format) {
     return response.blob();
 }
 
+export const openSession = (call) => send("POST", "/sessions", call);
+export const closeSession = (id) => json("DELETE", `/sessions/${id}`);
+export const move = (id, what) => send("POST", `/sessions/${id}/move`, what);
+export const setStops = (id, lines) => send("PUT", `/sessions/${id}/stops`, { lines });
+export const sessionState = (id, frame) => json("GET", `/sessions/${id}/state?frame=${frame}`);
+export const sessionLog = (id, what) => send("POST", `/sessions/${id}/log`, what);
+
 /* What this server has and allows: {version, limits, routes: ["GET /runs", ...]}. */
 export const about = () => json("GET", "");

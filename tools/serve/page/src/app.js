@@ -8,6 +8,7 @@ import { Result } from "./results.js";
 import { Flame } from "./flame.js";
 import { Costs } from "./costs.js";
 import { Memory } from "./memory.js";
+import { Travel } from "./travel.js";
 import { Runs } from "./runs.js";
 import { Intro, Choice, introduced, foldIntro } from "./intro.js";
 import { HeatChoice } from "./heat_choice.js";
@@ -17,12 +18,16 @@ import { Keys, keysShown } from "./keys.js";
 import { openFile, saveSource } from "./files.js";
 import { chooseReal } from "./actions.js";
 
-const PANELS = [
+const ALL = [
     { id: "result", label: "Result", show: () => html`<${Result} />` },
+    { id: "session", label: "Step", show: () => html`<${Travel} />`, when: () => s.has("POST /sessions") },
     { id: "profile", label: "Where it went", show: () => html`<${Flame} /><${Costs} />` },
     { id: "memory", label: "Memory", show: () => html`<${Memory} />` },
     { id: "runs", label: "Runs", show: () => html`<${Runs} />` },
 ];
+
+/* Those whose endpoints the server has. */
+const panels = () => ALL.filter((p) => !p.when || p.when());
 
 function Head() {
     return html`<header class="top"><h1><img src="icon.svg" alt="" width="26" height="26" /> rvm <span>a machine that runs backward</span></h1>
@@ -50,15 +55,17 @@ function SourceCard() {
 function arrow(e) {
     const move = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
     if (!move) return;
-    const k = PANELS.findIndex((p) => p.id === s.panel.value);
-    const to = PANELS[(k + move + PANELS.length) % PANELS.length].id;
+    const all = panels();
+    const k = all.findIndex((p) => p.id === s.panel.value);
+    const to = all[(k + move + all.length) % all.length].id;
     s.panel.value = to;
     document.getElementById(`tab-${to}`).focus();
 }
 
 function Panels() {
-    const now = PANELS.find((p) => p.id === s.panel.value) ?? PANELS[0];
-    return html`<section class="card panels"><div class="tabs" role="tablist" aria-label="Of this run" onKeyDown=${arrow}>${PANELS.map(
+    const all = panels();
+    const now = all.find((p) => p.id === s.panel.value) ?? all[0];
+    return html`<section class="card panels"><div class="tabs" role="tablist" aria-label="Of this run" onKeyDown=${arrow}>${all.map(
         (p) => html`<button role="tab" id=${`tab-${p.id}`} aria-selected=${p === now} aria-controls="panel" tabindex=${p === now ? 0 : -1} onClick=${() => (s.panel.value = p.id)}>${p.label}</button>`,
     )}</div><div id="panel" role="tabpanel" aria-labelledby=${`tab-${now.id}`} tabindex="0">${now.show()}</div></section>`;
 }

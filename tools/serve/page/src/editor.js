@@ -9,6 +9,8 @@ import { setDiagnostics, lintKeymap } from "@codemirror/lint";
 import { language, newline, outdent } from "./language.js";
 import { heatGutter, setHeat, ownLines, liveLines } from "./heat_gutter.js";
 import { editorKeys } from "./editor_keys.js";
+import { breakpoints, showStops } from "./breakpoints.js";
+import { lineMark, showMark } from "./line_mark.js";
 import { theme } from "./editor_theme.js";
 import * as s from "./state.js";
 import { setSource, start, shownFunction } from "./actions.js";
@@ -35,6 +37,7 @@ function diagnosticsOf(doc) {
 
 const fromOutside = Annotation.define();
 const writable = new Compartment();
+const stopping = new Compartment();
 
 /* A word that ends a block goes where the block began. */
 function settle(u) {
@@ -45,7 +48,9 @@ function settle(u) {
 
 const extensions = () => [
     lineNumbers(),
+    stopping.of([]),
     heatGutter(),
+    lineMark(),
     history(),
     drawSelection(),
     highlightActiveLine(),
@@ -95,6 +100,9 @@ function follow(v) {
             v.dispatch(setDiagnostics(v.state, diagnosticsOf(v.state.doc)));
         }),
         effect(() => setHeat(v, counted())),
+        effect(() => v.dispatch({ effects: stopping.reconfigure(s.has("POST /sessions") ? breakpoints() : []) })),
+        effect(() => showMark(v)),
+        effect(() => (s.server.value, showStops(v))),
         effect(() => v.dispatch({ effects: writable.reconfigure(EditorState.readOnly.of(s.kept.value)) })),
         effect(() => shownFunction.value && showFunction(v, shownFunction.value.name)),
     ];

@@ -38,5 +38,10 @@ export const theme = EditorView.theme({
     ".heat-cell": { position: "relative", width: "5.4rem", height: "1.25em", display: "flex", justifyContent: "flex-end", alignItems: "center", gap: "5px", fontVariantNumeric: "tabular-nums", fontSize: "0.92em" },
     ".heat-bar": { display: "flex", height: "0.75em", borderRadius: "2px", overflow: "hidden", flex: "none" },
     ".heat-bar > span": { display: "block", height: "100%" },
+    ".here": { backgroundColor: "var(--here)" },
+    ".here.back": { backgroundColor: "var(--here-back)" },
+    ".breaks": { width: "1.1rem", cursor: "pointer" },
+    ".breaks .cm-gutterElement": { display: "flex", alignItems: "center", justifyContent: "center" },
+    ".stop": { width: "0.7em", height: "0.7em", borderRadius: "50%", background: "var(--bad)" },
     ...Object.fromEntries(["forward", "compute", "undo", "backward", "swept"].map((m) => [`.m-${m}`, { background: `var(--fill-${m})` }])),
 });

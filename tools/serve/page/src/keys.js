@@ -5,6 +5,7 @@ import { signal } from "@preact/signals";
 import * as s from "./state.js";
 import { start, cancel } from "./actions.js";
 import { focusEditor } from "./editor.js";
+import { move } from "./session.js";
 
 export const keysShown = signal(false);
 
@@ -30,8 +31,13 @@ const KEYS = [
         ["2", "where it went", show("profile")],
         ["3", "memory", show("memory")],
         ["4", "runs", show("runs")],
+        ["5", "step through the run", show("session")],
+        [",", "in a session: back to a stop", () => move({ run: "backward" })],
+        [".", "in a session: on to a stop", () => move({ run: "forward" })],
+        ["arrowleft", "in a session: a line back", () => move({ lines: -1 })],
+        ["arrowright", "in a session: a line on", () => move({ lines: 1 })],
         ["x", "cancel the run", cancel],
-    ].map(([key, says, does]) => ({ key: `Alt-${key}`, says, does, on: (e) => e.altKey && !e.ctrlKey && e.key.toLowerCase() === key })),
+    ].map(([key, says, does]) => ({ key: `Alt-${key.replace("arrow", "arrow ")}`, says, does, on: (e) => e.altKey && !e.ctrlKey && e.key.toLowerCase() === key })),
     { key: "Alt-h", says: "this list", on: (e) => e.altKey && e.key.toLowerCase() === "h", does: () => (keysShown.value = !keysShown.value) },
 ];
 

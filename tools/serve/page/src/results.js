@@ -2,7 +2,8 @@
 import { html } from "htm/preact";
 import * as s from "./state.js";
 import { Numbers } from "./numbers.js";
-import { takeBack } from "./actions.js";
+import { takeBack, callOf } from "./actions.js";
+import { canTravel, openSession } from "./session.js";
 import { showLine } from "./editor.js";
 import { count, seconds, bytes, short } from "./format.js";
 import { returned } from "./trip.js";
@@ -32,6 +33,7 @@ function Failure({ run }) {
         <p class="code">${e.code}${e.line ? html` · <button class="link" onClick=${() => showLine(e.line)}>line ${e.line}</button>` : ""}</p>
         <p class="message"><${Prose} text=${e.message} /></p>
         ${e.hint && html`<p class="hint"><${Prose} text=${e.hint} /></p>`}
+        ${canTravel() && run.program && html`<p class="next"><button onClick=${() => openSession(callOf(s.program.value)).catch(() => {})}>Stop at the failure, and walk back</button></p>`}
         ${run.result.restored_text && html`<p class="restored">${run.result.restored ? "↩ " : ""}${run.result.restored_text}</p>`}
     </div>`;
 }

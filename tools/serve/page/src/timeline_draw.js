@@ -47,7 +47,7 @@ function axes(context, data, at, width, colours) {
     context.font = colours.font;
     context.lineWidth = 1;
     context.textBaseline = "middle";
-    for (const below of [false, true]) {
+    for (const below of data.plain ? [] : [false, true]) {
         if (!(below ? data.back : data.forward)) continue;
         for (const t of byteTicks(data.most, 3)) {
             const y = Math.round(at.y(t, below)) + 0.5;
@@ -95,13 +95,20 @@ function trail(context, points, at, below, colours) {
 }
 
 /* A line at x on the side of its leg, with a head that says the direction. */
-export function drawCursor(context, data, width, x, below, colour) {
+export function drawCursor(context, data, width, x, below, colour, direction = 0) {
     const at = scales(data, width);
     const px = at.x(x);
     const end = below ? HEIGHT - MARGIN.bottom : MARGIN.top;
     context.strokeStyle = context.fillStyle = colour;
     context.lineWidth = 2;
     context.beginPath(), context.moveTo(px, at.axis), context.lineTo(px, end), context.stroke();
-    const head = below ? -7 : 7;
+    const head = 7 * (direction || (below ? -1 : 1));
     context.beginPath(), context.moveTo(px + head, at.axis), context.lineTo(px - head / 3, at.axis - 5), context.lineTo(px - head / 3, at.axis + 5), context.fill();
+}
+
+/* A dot on the line: a bookmark, or where one has been. */
+export function drawStop(context, data, width, x, below, colour, radius) {
+    const at = scales(data, width);
+    context.fillStyle = colour;
+    context.beginPath(), context.arc(at.x(x), at.axis + (below ? 12 : -12), radius, 0, 2 * Math.PI), context.fill();
 }

@@ -1,0 +1,155 @@
+/* session.js: a run that stands still on the server, and is moved: time travel. One move is on its way at a time; of those that are asked for
+ * meanwhile, steps add up and the last place to go to wins. */
+import { batch, computed, signal } from "@preact/signals";
+import * as s from "./state.js";
+import * as api from "./api.js";
+import { kindOf } from "./kinds.js";
+
+/* {id, kind, fn, program, source, forward, swept}: instructions of each leg; null: none is open. */
+export const session = signal(null);
+/* Where it stands: {at, swept, frames, places, reached, error}, and what it showed before, to tell what changed. */
+export const here = signal(null);
+export const before = signal(null);
+export const direction = signal(1); /* of the last move */
+export const stops = signal([]); /* lines */
+export const bookmarks = signal([]); /* {at, swept, line} */
+export const visited = signal([]); /* the last positions */
+export const busy = signal(false);
+
+const VISITED = 40;
+
+export const line = computed(() => (session.value?.source === s.source.value ? (here.value?.frames[0]?.line ?? 0) : 0));
+export const canTravel = () => s.has("POST /sessions") && /^(run|backward|grad)$/.test(kindOf(s.kind.value).id);
+
+const standing = (answer) => ({ ...answer.position, frames: answer.frames ?? [], places: answer.places ?? [], reached: answer.reached, error: answer.ok === false ? answer.error : null });
+
+/* Further is later in the run: the second leg is behind the first. */
+const after = (a, b) => (a.swept === b.swept ? a.at - b.at : a.swept ? 1 : -1);
+
+function arrive(answer) {
+    if (!answer.position) throw new api.ApiError(400, answer);
+    const now = standing(answer);
+    const then = here.value;
+    batch(() => {
+        if (then && after(now, then)) direction.value = Math.sign(after(now, then));
+        before.value = then;
+        here.value = now;
+        visited.value = [...visited.value, { at: now.at, swept: now.swept }].slice(-VISITED);
+    });
+    return now;
+}
+
+const ask = async (what) => arrive(await api.move(session.value.id, what));
+
+/* ---- moves ---- */
+
+let pending = null;
+
+const merged = (a, b) => (a && "by" in a && "by" in b ? { by: a.by + b.by } : a && "lines" in a && "lines" in b ? { lines: a.lines + b.lines } : b);
+
+/* {to, swept} | {by} | {lines} | {run: "forward" or "backward"} | {write: place} */
+export async function move(what) {
+    if (!session.value) return;
+    pending = merged(pending, what);
+    if (busy.value) return;
+    busy.value = true;
+    try {
+        while (pending) {
+            const next = pending;
+            pending = null;
+            await ask(next);
+        }
+    } catch (error) {
+        lost(error);
+    } finally {
+        busy.value = false;
+    }
+}
+
+/* A session ends when nobody asks it anything for some time. */
+function lost(error) {
+    pending = null;
+    if (error.status !== 404) return void (s.announced.value = error.message);
+    close();
+    s.announced.value = "The session has ended; open it again.";
+}
+
+/* ---- opening ---- */
+
+/* Goes through the run once, so that the timeline knows its length; where that fails, it stops there. */
+async function measure() {
+    const { kind } = session.value;
+    const backward = kind === "backward";
+    const end = await ask({ to: backward ? "start" : "end" });
+    session.value = { ...session.value, forward: Math.abs(end.at), failed: !!end.error };
+    if (kind !== "grad" || end.error) return;
+    const swept = await ask({ to: "end", swept: true });
+    session.value = { ...session.value, swept: swept.at, failed: !!swept.error };
+}
+
+/* call: as a run's {program, fn, kind, args, of, wrt}. Stands at the failure where the run fails, else at the start. */
+export async function openSession(call) {
+    await close();
+    busy.value = true;
+    try {
+        const opened = await api.openSession(call);
+        if (opened.ok === false) throw new api.ApiError(422, opened);
+        batch(() => {
+            session.value = { ...call, id: opened.id, source: s.source.value, forward: 0, swept: 0 };
+            here.value = standing(opened);
+            before.value = null;
+            direction.value = 1;
+            visited.value = [];
+            bookmarks.value = [];
+        });
+        await measure();
+        if (stops.value.length) await sendStops();
+        if (!session.value.failed) await ask({ to: 0, swept: false });
+        batch(() => ((direction.value = call.kind === "backward" ? -1 : 1), (visited.value = [])));
+        s.panel.value = "session";
+    } catch (error) {
+        s.announced.value = error.message;
+        throw error;
+    } finally {
+        busy.value = false;
+    }
+}
+
+export async function close() {
+    const open = session.value;
+    batch(() => ((session.value = null), (here.value = null), (before.value = null)));
+    if (open) await api.closeSession(open.id).catch(() => {});
+}
+
+/* ---- stops and bookmarks ---- */
+
+const sendStops = () => api.setStops(session.value.id, stops.value);
+
+export async function toggleStop(number) {
+    const was = stops.value;
+    stops.value = was.includes(number) ? was.filter((n) => n !== number) : [...was, number].sort((a, b) => a - b);
+    if (!session.value) return;
+    const answer = await sendStops().catch((error) => error.body ?? { ok: false, error });
+    if (answer.ok !== false) return;
+    stops.value = was;
+    s.announced.value = answer.error.message;
+    await sendStops().catch(() => {});
+}
+
+export function bookmark() {
+    const { at, swept } = here.value;
+    if (!bookmarks.value.some((b) => b.at === at && b.swept === swept)) bookmarks.value = [...bookmarks.value, { at, swept, line: line.value }];
+}
+
+/* ---- the folded line ---- */
+
+/* x of a position, from 0 to forward; the second leg is scaled to the first. */
+export function xOf(open, { at, swept }) {
+    if (open.kind === "backward") return open.forward + at;
+    return swept ? open.forward * (1 - at / Math.max(1, open.swept)) : at;
+}
+
+export function positionOf(open, x, swept) {
+    if (open.kind === "backward") return { to: Math.round(x) - open.forward, swept: false };
+    return swept && open.swept ? { to: Math.round((1 - x / Math.max(1, open.forward)) * open.swept), swept: true } : { to: Math.round(x), swept: false };
+}
