@@ -7,6 +7,7 @@ import { initial, toText } from "./values.js";
 import { remember } from "./permalink.js";
 import { keepDraft } from "./draft.js";
 import * as events from "./events.js";
+import { close as closeSession } from "./session.js";
 
 export const announce = (text) => (s.announced.value = text);
 
@@ -215,6 +216,7 @@ export function takeBack() {
 
 export async function open({ source, name, files = null, kept = false, info = null, fn, kind = "run", args = {}, of = "", wrt = "", real = "f64" }) {
     opening++;
+    closeSession();
     batch(() => {
         s.run.value = null;
         s.files.value = files;

@@ -1,7 +1,7 @@
 /* line_mark.js: the line at which a session stands, by the direction it came in. */
 import { StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView } from "@codemirror/view";
-import { line, direction } from "./session.js";
+import { line, facing } from "./session.js";
 
 const change = StateEffect.define();
 
@@ -19,7 +19,7 @@ export function showMark(view) {
     const doc = view.state.doc;
     if (!number || number > doc.lines) return view.dispatch({ effects: change.of(Decoration.none) });
     const from = doc.line(number).from;
-    const mark = Decoration.line({ class: direction.value < 0 ? "here back" : "here" });
+    const mark = Decoration.line({ class: facing.value < 0 ? "here back" : "here" });
     view.dispatch({ effects: [change.of(Decoration.set(mark.range(from))), EditorView.scrollIntoView(from, { y: "nearest", yMargin: 60 })] });
 }
 

@@ -11,6 +11,8 @@ export const session = signal(null);
 export const here = signal(null);
 export const before = signal(null);
 export const direction = signal(1); /* of the last move */
+/* Which way the counter went: a sweep goes on by going back. */
+export const facing = computed(() => (here.value?.swept ? -direction.value : direction.value));
 export const stops = signal([]); /* lines */
 export const bookmarks = signal([]); /* {at, swept, line} */
 export const visited = signal([]); /* the last positions */

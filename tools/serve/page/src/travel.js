@@ -15,14 +15,14 @@ import { count } from "./format.js";
 import { showLine } from "./editor.js";
 
 const KEYS = [
-    { label: "start", symbol: "⏮", title: "to the start", what: () => ({ to: "start", swept: false }) },
-    { label: "back to a stop", symbol: "⏪", title: "backward, to the last stop before (Alt-,)", what: () => ({ run: "backward" }) },
+    { label: "start", symbol: "|◀", title: "to the start", what: () => ({ to: "start", swept: false }) },
+    { label: "back to a stop", symbol: "◀◀", title: "backward, to the last stop before (Alt-,)", what: () => ({ run: "backward" }) },
     { label: "a line back", symbol: "◀", title: "a line backward (Alt-ArrowLeft)", what: () => ({ lines: -1 }) },
     { label: "an instruction back", symbol: "‹", title: "an instruction backward", what: () => ({ by: -1 }) },
     { label: "an instruction", symbol: "›", title: "an instruction forward", what: () => ({ by: 1 }) },
     { label: "a line", symbol: "▶", title: "a line forward (Alt-ArrowRight)", what: () => ({ lines: 1 }) },
-    { label: "to a stop", symbol: "⏩", title: "forward, to the next stop (Alt-.)", what: () => ({ run: "forward" }) },
-    { label: "end", symbol: "⏭", title: "to the end", what: () => ({ to: "end", swept: t.session.value.kind === "grad" && t.session.value.swept > 0 }) },
+    { label: "to a stop", symbol: "▶▶", title: "forward, to the next stop (Alt-.)", what: () => ({ run: "forward" }) },
+    { label: "end", symbol: "▶|", title: "to the end", what: () => ({ to: "end", swept: t.session.value.kind === "grad" && t.session.value.swept > 0 }) },
 ];
 
 /* What the machine held makes the ground of the line, where the run that is shown is the same call. */
@@ -31,7 +31,9 @@ function dataOf(open) {
     const same = run?.profile?.memory?.samples.length > 1 && run.fn === open.fn && run.kind === open.kind && JSON.stringify(run.args) === JSON.stringify(open.args);
     const flat = (x) => [{ x: 0, held: 1, trail: 0 }, { x, held: 1, trail: 0 }];
     const data = same ? folded(run) : { most: 1, forward: open.kind === "backward" ? null : flat(open.forward), back: open.kind === "run" ? null : flat(open.forward), backIs: open.kind === "backward" ? "backward" : "swept" };
-    return { ...data, extent: Math.max(1, open.forward), plain: !same };
+    /* A run that failed went back to its start, which is no part of the line. */
+    const forward = data.forward?.filter((p) => p.x <= open.forward) ?? null;
+    return { ...data, forward, back: open.kind === "run" ? null : data.back, extent: Math.max(1, open.forward), plain: !same };
 }
 
 const isBelow = (open, p) => open.kind === "backward" || p.swept;
@@ -47,7 +49,7 @@ function Line() {
         drawTimeline(context, data, width, colours);
         for (const p of t.visited.value) drawStop(context, data, width, t.xOf(open, p), isBelow(open, p), colours.muted, 2);
         for (const b of t.bookmarks.value) drawStop(context, data, width, t.xOf(open, b), isBelow(open, b), colours.bad, 5);
-        if (now) drawCursor(context, data, width, t.xOf(open, now), isBelow(open, now), colours.text, t.direction.value);
+        if (now) drawCursor(context, data, width, t.xOf(open, now), isBelow(open, now), colours.text, t.facing.value);
     };
     useCanvas(canvas, width, paint, [data, now, t.direction.value, t.bookmarks.value]);
     const seek = (e) => {
@@ -67,8 +69,8 @@ function Where() {
     const now = t.here.value;
     const open = t.session.value;
     const frame = now.frames[0];
-    const back = t.direction.value < 0;
-    return html`<div class="where"><span class=${back ? "way back" : "way"}>${back ? "◀ backward" : "forward ▶"}</span>
+    const back = t.facing.value < 0;
+    return html`<div class="where"><span class=${back ? "way back" : "way"}>${now.swept ? (back ? "◀ sweeping back" : "the sweep undone ▶") : back ? "◀ backward" : "forward ▶"}</span>
         <label>${now.swept ? "swept" : "at"} <input class="mono position" aria-label="Position" value=${String(now.at)} onChange=${(e) => t.move({ to: Number(e.target.value), swept: now.swept })} /></label><span class="quiet">of ${count(now.swept ? open.swept : open.forward)}</span>
         ${frame && html`<span><code>${frame.function}</code>${frame.line ? html`, <button class="link" onClick=${() => showLine(frame.line)}>line ${frame.line}</button>` : ""}</span>`}
         ${now.frames.length > 1 && html`<span class="quiet">called by ${now.frames.slice(1).map((f) => html`<code>${f.function}</code>${f.line ? `:${f.line}` : ""} `)}</span>`}
@@ -82,11 +84,11 @@ export function Travel() {
         return html`<div><p>Hold the run still, and move through it both ways: each position is a number, and what changed is marked.</p>
             <p class="next"><button disabled=${!s.program.value?.ok || !t.canTravel() || t.busy.value} onClick=${() => t.openSession(callOf(s.program.value)).catch(() => {})}>Step through this call</button></p></div>`;
     const error = t.here.value.error;
-    return html`<div class="travel"><h3 class="mono title">${open.fn} <span class="quiet">${open.kind}</span> <button class="small" onClick=${t.close}>Close</button></h3>
+    return html`<div class="travel"><h3 class="mono title">${open.fn} <span class="quiet">${open.kind}</span> <button class="small" onClick=${() => t.openSession(callOf(s.program.value)).catch(() => {})}>Again, as called above</button> <button class="small" onClick=${t.close}>Close</button></h3>
         <${Line} />
         <div class="keys-row" role="group" aria-label="Move">${KEYS.map((k) => html`<button class="small" title=${k.title} aria-label=${k.label} onClick=${() => t.move(k.what())}>${k.symbol}</button>`)}</div>
         <${Where} />
-        ${error && html`<div class="failure" role="alert"><p class="code">${error.code}</p><p class="message"><${Prose} text=${error.message} /></p><p class="hint">The run stands before the instruction that failed. Go back from here: a line at a time, to a stop, or to where a place was written last.</p></div>`}
+        ${error && html`<div class="failure" role="alert"><p class="code">${error.code}</p><p class="message"><${Prose} text=${error.message} /></p>${open.failed && html`<p class="hint">The run stands before the instruction that failed. Go back from here: a line at a time, to a stop, or to where a place was written last.</p>`}</div>`}
         <${Places} />
         <${Log} />
         ${open.kind !== "backward" && s.real.value !== "fix" && html`<p class="quiet small-print">A position is always reached on the way forward, from a kept state: so it is the same, bit for bit, however you come to it.</p>`}</div>`;

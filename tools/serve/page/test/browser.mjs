@@ -220,6 +220,44 @@ step("comes back after a reload, and by its link in another window", async () =>
     await other.context().close();
 });
 
+const travels = (await (await server.now.ask("/api/v1")).json()).routes.some((r) => r.path === "/sessions");
+if (!travels) console.log("without sessions: this server has none");
+else
+    step("stops at a failure, walks back to its cause, and steps through a gradient", async () => {
+        await button(page, /forgotten/).click();
+        await button(page, "Stop at the failure, and walk back").click();
+        await shows(panel(page), /stands before the instruction that failed/);
+        const at = async () => Number(await page.getByLabel("Position").inputValue());
+        const end = await at();
+        await button(page, "Back to the last write of total").click();
+        await page.waitForFunction((n) => Number(document.querySelector(".position").value) < n, end);
+        await shows(panel(page), /◀ backward/);
+        await picture(panel(page), "step");
+        await page.locator(".breaks .cm-gutterElement").nth(20).click();
+        await page.locator(".stop").nth(1).waitFor();
+        await button(page, "back to a stop").click();
+        await shows(panel(page), "line 20");
+        await page.locator(".here.back").waitFor();
+        expect((await page.locator(".places").innerText()).includes("total"), "places are shown");
+        await button(page, "Bookmark").click();
+        await button(page, "start").click();
+        await page.waitForFunction(() => document.querySelector(".position").value === "0");
+        await button(page, /⚑/).click();
+        await shows(panel(page), "line 20");
+        await button(page, "Log").click();
+        await page.getByRole("region", { name: "Log" }).waitFor();
+        await button(page, /Bessel/).click();
+        await shows(panel(page), /0\.21024/);
+        await tab(page, "Step");
+        await button(page, "Step through this call").click();
+        await page.getByLabel("Position").waitFor();
+        await button(page, "end").click();
+        await shows(page.locator(".where"), "swept");
+        await shows(panel(page), "shadow");
+        await accessible(page, "a session");
+        await tab(page, "Result");
+    });
+
 step("shows how far a long run is, and ends it", async () => {
     await button(page, /Planets/).click();
     await button(page, /Run it backward/).waitFor();
