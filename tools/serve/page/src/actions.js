@@ -175,21 +175,26 @@ const failure = (error) => ({ ok: false, error: { code: error.code ?? "SERVER", 
 export async function start() {
     if (s.running.value) return;
     s.running.value = { since: Date.now() };
+    const mine = opening; /* a run that ends when another program is open is in the list alone */
     let request = null;
     try {
         const program = await check();
         if (!program.ok) return announce("The program has errors");
         request = requestOf(program);
-        const run = await shown(await finished(await answered(api.startRun(request))), request);
+        const where = here();
+        const run = { ...(await shown(await finished(await answered(api.startRun(request))), request)), ...where };
         batch(() => {
-            s.run.value = run;
             s.runs.value = [run, ...s.runs.value.filter((r) => r.id !== run.id)].slice(0, 100);
+            if (mine !== opening) return;
+            s.run.value = run;
             if (s.panel.value === "runs" || s.panel.value === "intro") s.panel.value = "result";
         });
+        if (mine !== opening) return;
         remember(run);
         announce(run.result.ok === false ? `Failed: ${run.result.error?.message}` : "Done");
     } catch (error) {
         if (error.name === "AbortError") return;
+        if (mine !== opening) return;
         if (request) s.run.value = { ...request, result: failure(error), profile: null, ...here() };
         announce(error.message);
     } finally {
