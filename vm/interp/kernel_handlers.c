@@ -31,8 +31,8 @@
 #define REALS(level)                                                                                                        \
     ADDITIVE(level, f64)                                                                                                    \
     MULTIPLICATIVE(level, f64)                                                                                              \
-    APPEARING(level, f64) ADDITIVE(level, f32) MULTIPLICATIVE(level, f32) APPEARING(level, f32) ADDITIVE(level, fix)        \
-        APPEARING(level, fix)
+    APPEARING(level, f64)                                                                                                   \
+    ADDITIVE(level, f32) MULTIPLICATIVE(level, f32) APPEARING(level, f32) ADDITIVE(level, fix) APPEARING(level, fix)
 #define SHADOWED_REALS(level) REALS(level) FORGETTING(level, f64) FORGETTING(level, f32) FORGETTING(level, fix)
 REALS(0)
 SHADOWED_REALS(1)

@@ -62,9 +62,16 @@ SUMS(f32)
 #define RULES(T, TYPE, FLOATING)                                                                                            \
     PARTS(T, add)                                                                                                           \
     PARTS(T, sub)                                                                                                           \
-    PARTS(T, mul) PARTS(T, div) PARTS(T, let) PARTS(T, unlet) PARTS(T, set) PARTS(T, unset) RULE(T, TYPE, add, sub, false)  \
-        RULE(T, TYPE, sub, add, false) RULE(T, TYPE, mul, div, FLOATING) RULE(T, TYPE, div, mul, FLOATING)                  \
-            RULE(T, TYPE, let, unlet, false) RULE(T, TYPE, set, unset, false)
+    PARTS(T, mul)                                                                                                           \
+    PARTS(T, div)                                                                                                           \
+    PARTS(T, let)                                                                                                           \
+    PARTS(T, unlet)                                                                                                         \
+    PARTS(T, set)                                                                                                           \
+    PARTS(T, unset)                                                                                                         \
+    RULE(T, TYPE, add, sub, false)                                                                                          \
+    RULE(T, TYPE, sub, add, false)                                                                                          \
+    RULE(T, TYPE, mul, div, FLOATING)                                                                                       \
+    RULE(T, TYPE, div, mul, FLOATING) RULE(T, TYPE, let, unlet, false) RULE(T, TYPE, set, unset, false)
 RULES(f64, RVM_F64, true)
 RULES(fix, RVM_FIX, false)
 RULES(f32, RVM_F32, true)
@@ -95,7 +102,8 @@ INTEGER_RULE(set)
     ROW_VALUE(Y, T, row)                                                                                                    \
     ROW_PARTIAL(T, row, 0)                                                                                                  \
     ROW_PARTIAL(T, row, 1)                                                                                                  \
-    ROW_PARTIAL(T, row, 2) static const rvm__kernel row_##T##_##row                                                         \
+    ROW_PARTIAL(T, row, 2)                                                                                                  \
+    static const rvm__kernel row_##T##_##row                                                                                \
         __attribute__((unused)) = {T##_##row##_row, {T##_##row##_row_d0, T##_##row##_row_d1, T##_##row##_row_d2}};
 HOT_I64(CONSTANT_ROW)
 HOT_CMP(CONSTANT_ROW)
