@@ -48,6 +48,8 @@ enum rvm__xflag {
     X_UNCHECKED = 32,
     X_BORROWS = 64, /* compute, undo: a sweep runs the compute part as an adjoint from the start (activity.h) */
     /* par and endpar, which have none of the above but X_UNCHECKED */
+    /* of a call */
+    X_BY_VALUE = 2, /* through a function value */
     /* of compute */
     X_FORGETS = 1,  /* a plain run discards what it made; to.i: levels of the trail that keep nothing */
     X_REVERSED = 1, /* from the last instance to the first */

@@ -288,11 +288,17 @@ static rvm_status part_of(rvm_machine *m, const site *s, rvm__array *part) {
 
 rvm_status rvm__view(rvm_machine *m, const rvm__xinsn *x) {
     const site s = site_of(m, x);
-    rvm__array part;
+    rvm__array *part = &s.arrays[s.places[0].slot]; /* made in place: a copy would wait for its stores */
     m->detail[0] = 0;
-    rvm_status status = part_of(m, &s, &part);
-    if (!status) s.arrays[s.places[0].slot] = part;
+    const rvm_status status = part_of(m, &s, part);
+    part->present = !status;
     return status;
+}
+
+static bool same_lengths(const rvm__array *a, const rvm__array *b) {
+    for (int d = 0; d < b->ndim; d++)
+        if (a->dim[d] != b->dim[d]) return false;
+    return true;
 }
 
 rvm_status rvm__unview(rvm_machine *m, const rvm__xinsn *x) {
@@ -301,7 +307,7 @@ rvm_status rvm__unview(rvm_machine *m, const rvm__xinsn *x) {
     m->detail[0] = 0;
     rvm_status status = part_of(m, &s, &part);
     if (status) return status;
-    if (part.data != a->data || memcmp(part.dim, a->dim, a->ndim * sizeof a->dim[0]) != 0) return RVM_ERR_ALIAS;
+    if (part.data != a->data || !same_lengths(&part, a)) return RVM_ERR_ALIAS;
     a->present = false;
     return RVM_OK;
 }

@@ -29,9 +29,10 @@ typedef struct transfer {
     bool shared;  /* arguments may overlap */
 } transfer;
 
-static transfer transfer_of(rvm_machine *m, uint32_t frame, const rvm_insn *in, uint32_t callee, bool shared) {
-    transfer t = {.m = m, .p = m->p, .from = &m->store.frames[frame], .shared = shared};
-    const rvm_callee g = rvm__callee_of(m->p, in);
+static transfer transfer_of(rvm_machine *m, uint32_t frame, const rvm_insn *in, uint32_t callee, uint8_t flags) {
+    transfer t = {.m = m, .p = m->p, .from = &m->store.frames[frame], .shared = flags & X_ALIAS};
+    const rvm_callee g =
+        flags & X_BY_VALUE ? rvm__callee_of(m->p, in) : (rvm_callee){.params = m->p->functions[callee].params};
     t.caller_fn = t.from->fn;
     t.caller = &m->p->functions[t.caller_fn];
     t.args = rvm__places(t.caller, in) + g.first;
@@ -231,9 +232,9 @@ static rvm_status return_rows(const transfer *t) {
 }
 
 /* The function that the instruction calls: by the inline cache of its variant where that has the function value. */
-static rvm_status find_callee(rvm_machine *m, const rvm_insn *in, uint32_t *callee) {
+static rvm_status find_callee(rvm_machine *m, const rvm_insn *in, uint8_t flags, uint32_t *callee) {
     *callee = in->target;
-    if (rvm__op_target((rvm_op)in->op) != 'S') return RVM_OK;
+    if (!(flags & X_BY_VALUE)) return RVM_OK;
     const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     const int64_t value = m->store.slots[top->slots + rvm__places(&m->p->functions[top->fn], in)->slot].i;
     rvm__inline_cache *cache = &m->store.inline_caches[in->target];
@@ -250,7 +251,7 @@ rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
     const uint32_t frame = m->store.nframes - 1, fn = m->store.frames[frame].fn, pc = (uint32_t)(x - m->codes[fn].x);
     const rvm_insn *in = &m->p->functions[fn].code[pc];
     uint32_t callee;
-    rvm_status status = find_callee(m, in, &callee);
+    rvm_status status = find_callee(m, in, x->flags, &callee);
     m->detail[0] = 0;
     if (status) return status;
     if (m->store.nframes >= m->o.depth) return RVM_ERR_DEPTH;
@@ -258,7 +259,7 @@ rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
     if (!rvm__reserve(m, (void **)&m->store.frames, &cap, (size_t)m->store.nframes + 1, sizeof *m->store.frames))
         return RVM_ERR_MEMORY;
     m->store.cap_frames = (uint32_t)cap;
-    transfer t = transfer_of(m, frame, in, callee, x->flags & X_ALIAS);
+    transfer t = transfer_of(m, frame, in, callee, x->flags);
     const rvm__code *code = &m->codes[t.callee_fn];
     if (!rvm__reserve_frame(m, t.slots + code->slots, t.arrays + t.callee->narrays)) return RVM_ERR_MEMORY;
     if (t.callee->nconsts)
@@ -319,7 +320,7 @@ rvm_status rvm__return(rvm_machine *m) {
     const rvm__frame *below = top - 1;
     rvm__xinsn *call = m->codes[below->fn].x + top->call_pc;
     const rvm_insn *in = &m->p->functions[below->fn].code[top->call_pc];
-    transfer t = transfer_of(m, m->store.nframes - 2, in, top->fn, call->flags & X_ALIAS);
+    transfer t = transfer_of(m, m->store.nframes - 2, in, top->fn, call->flags);
     for (uint32_t k = 0; k < t.callee->nparams; k++)
         if (!t.callee->params[k].ndim && !scalar_place(&t, &t.args[k], false)) return RVM_ERR_INDEX;
     if (!reserve_sums(&t)) return RVM_ERR_MEMORY;

@@ -198,6 +198,7 @@ static bool may_share(const preparation *p, const rvm_place *a, const rvm_place 
 
 static void prepare_call(const preparation *p, const rvm_insn *in, const rvm_place *places, rvm__xinsn *x) {
     const int first = (int)rvm__callee_of(p->m->p, in).first;
+    if (rvm__op_target((rvm_op)in->op) == 'S') x->flags |= X_BY_VALUE;
     for (int k = first + 1; k < in->nplaces; k++)
         for (int i = first; i < k; i++)
             if (may_share(p, &places[i], &places[k])) x->flags |= X_ALIAS;
@@ -372,7 +373,7 @@ static void prepare_one(preparation *p, uint32_t pc, rvm__xinsn *x) {
 }
 
 /* What changes registers other than by let and unlet. */
-static void survey(const preparation *p) {
+static void find_modified(const preparation *p) {
     RVM__EACH_INSN(x, p->f)
         RVM__EACH_ACCESS(a, p->m->p, p->f, x.in)
             if (a.reg && !a.toggles && a.bits & RVM__BITS_ACC) p->modified[a.q->slot] = 1;
@@ -426,7 +427,7 @@ static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, con
     p.modified = rvm__scratch(m, SCRATCH_MODIFIED, f->nregs);
     if (!code->x) code->x = rvm__resize(m, NULL, 0, f->ncode * sizeof *code->x);
     if (!p.modified || !code->x) return RVM_ERR_MEMORY;
-    survey(&p);
+    find_modified(&p);
     code->nmade = 0;
     RVM__EACH_INSN(x, f) prepare_one(&p, x.pc, &code->x[x.pc]);
     if (p.failed) return RVM_ERR_MEMORY;
