@@ -20,8 +20,9 @@ typedef struct rvm__traits {
     unsigned width; /* doubles in a register */
     bool converts;  /* vectors of i64 to doubles at once */
     unsigned cold;  /* LLVM's number of the convention of what is seldom called (rvm__call_seldom); 0: the usual one */
-    bool words;     /* memory is cleared by words: what LLVM makes of memset there goes byte by byte */
-    char vectors;   /* the letter that libmvec's names for it have; 0: it has none */
+    const char *cold_features; /* of a function with that convention, as LLVM writes them; NULL: those of all */
+    bool words;                /* memory is cleared by words: what LLVM makes of memset there goes byte by byte */
+    char vectors;              /* the letter that libmvec's names for it have; 0: it has none */
     const char *(*function)(const char *name); /* what a function of libm is called there */
 } rvm__traits;
 

@@ -8,6 +8,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TEXT(number)    #number
@@ -79,6 +80,20 @@ static rvm__traits traits_of(const rvm__target *t) {
                          .function = same_name};
 }
 
+/* preserve_all keeps whole registers of doubles, but LLVM ends a function that touched them by vzeroupper, whatever its
+ * convention: their upper halves, just restored, were 0 in the caller. */
+static bool keep_upper_halves(rvm__target *t) {
+    static const char without[] = "-vzeroupper";
+    if (strncmp(t->triple, "x86_64", 6) != 0) return true;
+    const size_t size = strlen(t->features) + sizeof "," + sizeof without;
+    char *text = malloc(size);
+    if (!text) return false;
+    snprintf(text, size, "%s%s%s", t->features, *t->features ? "," : "", without);
+    t->traits.cold_features = t->cold_features = LLVMCreateMessage(text);
+    free(text);
+    return true;
+}
+
 rvm_status rvm__target_open(rvm__target *t, const char *triple, const char *cpu, const char *features, unsigned level,
                             rvm_error *err) {
     static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess, LLVMCodeGenLevelDefault,
@@ -90,6 +105,7 @@ rvm_status rvm__target_open(rvm__target *t, const char *triple, const char *cpu,
                        .cpu = LLVMCreateMessage(cpu),
                        .features = LLVMCreateMessage(features)};
     t->traits = traits_of(t);
+    if (!keep_upper_halves(t)) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
     if (LLVMGetTargetFromTriple(t->triple, &target, &why)) {
         rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "LLVM has no code for %s: %s", t->triple, why);
         LLVMDisposeMessage(why);
@@ -122,7 +138,7 @@ rvm_status rvm__target_open_host(rvm__target *t, const char *cpu, unsigned level
 }
 
 void rvm__target_close(rvm__target *t) {
-    char *const texts[] = {t->triple, t->cpu, t->features, t->layout};
+    char *const texts[] = {t->triple, t->cpu, t->features, t->layout, t->cold_features};
     if (t->machine) LLVMDisposeTargetMachine(t->machine);
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
         if (texts[k]) LLVMDisposeMessage(texts[k]);

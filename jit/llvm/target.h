@@ -12,7 +12,7 @@ typedef struct rvm__target {
     unsigned level;                /* of optimisation */
     rvm__traits traits;
     LLVMTargetMachineRef machine;
-    char *layout;
+    char *layout, *cold_features;
 } rvm__target;
 
 #define RVM__CPU_NATIVE "native"

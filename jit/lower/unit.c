@@ -53,6 +53,7 @@ static LLVMValueRef between(rvm__emit *e, const char *name, LLVMTypeRef result, 
     f = LLVMAddFunction(k->module, own, LLVMFunctionType(result, t, n, false));
     LLVMSetLinkage(f, LLVMInternalLinkage);
     LLVMSetFunctionCallConv(f, k->target->cold);
+    if (k->target->cold_features) LLVMAddTargetDependentFunctionAttr(f, "target-features", k->target->cold_features);
     rvm__attribute(k, f, -1, "noinline", 0);
     rvm__attribute(k, f, -1, "cold", 0);
     rvm__attribute(k, f, -1, "nounwind", 0);
