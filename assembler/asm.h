@@ -40,6 +40,7 @@
  *   lower_fn.c      functions
  *   raw_*.c         functions written wholly raw: tokens to instructions
  *   assemble.c      the public functions, which call all of these
+ *   expression.c    an expression over named places, as a source of its own
  *   listing.c       the source with its instructions
  *
  * Memory comes from one arena. A failing allocation sets `oom`: the lexer then yields only ends of file, so that

@@ -53,6 +53,25 @@ RVM_API rvm_status rvm_open(const char *path, const rvm_asm_options *options, rv
  * MEMORY. */
 RVM_API rvm_status rvm_listing(const rvm_program *p, const char *path, FILE *out, rvm_error *err);
 
+/* An expression over named places, as debuggers ask for: text of one line in the grammar of the language. Names with a point
+ * are parts: of z.re and z.im the expression may have z, a complex, of y.log y, an lns. Of several of one name the last
+ * counts. The program has the function `value`, number 0: to its first parameter it adds what the expression is; the others
+ * are the places that it has, which it only reads: parameter k + 1 is names[used->name[k]]. The first parameter's type is
+ * i64 if that will do, else that of a place, else f64. It evaluates by rvm_call, which stops at what fails, as an index out
+ * of bounds. Errors: those of rvm_assemble, with the column in text and line 1, or 0 and 0; USAGE, LIMIT (it has too many
+ * places). */
+typedef struct rvm_asm_name {
+    const char *name;
+    rvm_type type;
+    int ndim;
+} rvm_asm_name;
+typedef struct rvm_asm_used {
+    uint32_t n, name[RVM_MAX_PARAMS];
+} rvm_asm_used;
+RVM_API rvm_status rvm_assemble_expression(const char *text, const rvm_asm_name *names, uint32_t n,
+                                           const rvm_allocator *allocator, rvm_asm_used *used, rvm_program **out,
+                                           rvm_error *err);
+
 /* The line of a source that an error points at and a caret below it, as diagnostics show them, cut to what fits: for errors
  * that are met later, in a run; column 0: without a caret. False, with an empty text, where the source has no such place. */
 RVM_API bool rvm_asm_excerpt(const char *source, size_t source_size, uint32_t line, uint32_t column, char *text,

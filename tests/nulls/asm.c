@@ -42,6 +42,16 @@ void try_asm(void) {
     char text[8] = "x";
     HARMLESS(rvm_asm_excerpt, source, !rvm_asm_excerpt(NULL, 1, 1, 1, text, sizeof text) && !*text);
     HARMLESS(rvm_asm_excerpt, text, !rvm_asm_excerpt("x", 1, 1, 1, NULL, 100));
+    rvm_asm_used used;
+    const rvm_asm_name name = {"y", RVM_F64, 0};
+    REFUSED(rvm_assemble_expression, text, NULL, &name, 1, NULL, &used, &made, &e);
+    HARMLESS(rvm_assemble_expression, text, is_cleared());
+    REFUSED(rvm_assemble_expression, names, "y", NULL, 1, NULL, &used, &made, &e);
+    REFUSED(rvm_assemble_expression, used, "y", &name, 1, NULL, NULL, &made, &e);
+    REFUSED(rvm_assemble_expression, out, "y", &name, 1, NULL, &used, NULL, &e);
+    UNTOLD(rvm_assemble_expression, NULL, &name, 1, NULL, &used, &made, NULL);
+    ALLOWED(rvm_assemble_expression, allocator, "y", &name, 1, NULL, &used, &made, &e);
+    rvm_program_free(made);
     REFUSED(rvm_listing, p, NULL, "x", stdout, &e);
     REFUSED(rvm_listing, path, p, NULL, stdout, &e);
     REFUSED(rvm_listing, out, p, "x", NULL, &e);
