@@ -5,7 +5,7 @@
 # Argument: the source folder.
 set -eu
 cd "$1"
-installed="jit/rvm_jit.h vm/rvm.h vm/rvm_derivatives.h vm/rvm_profile.h coprocessor/rvm_coprocessor.h assembler/rvm_asm.h schedules/rvm_schedule.h isa/rvm_program.h"
+installed="jit/rvm_jit.h vm/rvm.h vm/rvm_derivatives.h vm/rvm_profile.h vm/rvm_debug.h coprocessor/rvm_coprocessor.h assembler/rvm_asm.h schedules/rvm_schedule.h isa/rvm_program.h"
 declare -A uses=(
     [isa]="isa"
     [assembler]="assembler isa"

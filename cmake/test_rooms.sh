@@ -11,7 +11,7 @@ isa/rbc
 isa/derive
 assembler
 schedules
-vm vm/interp vm/trail vm/native vm/profile
+vm vm/interp vm/trail vm/native vm/profile vm/debug
 vm/derivatives
 coprocessor
 jit/host

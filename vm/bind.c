@@ -378,6 +378,9 @@ rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
     m->run.sweeping = m->run.sweep_begun = m->run.sweep_left = false;
     m->run.began_at_start = !at_end;
     m->run.one_way = 0;
+    m->run.at[0] = m->run.at[1] = 0;
+    m->run.went_back = false;
+    m->bound.number++;
     m->jit.adrift = RVM_OK;
     status = rvm__keep_inputs(m, err);
     if (status) m->run.where = UNBOUND;

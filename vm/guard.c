@@ -8,6 +8,7 @@
  * costs nothing to begin again and allocates only while its table grows.
  */
 #include "memory.h"
+#include "copied.h"
 #include "out_of_line.h"
 #include "accesses.h"
 
@@ -175,20 +176,27 @@ static bool find_extents(rvm_machine *m, rvm__guard *g, const rvm_function *f, c
     return good;
 }
 
-rvm_status rvm__guard_open(rvm_machine *m, const rvm__xinsn *x) {
-    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
-    const rvm_function *f = &m->p->functions[top->fn];
+/* The one above those that are open, without marks; NULL: out of memory. */
+static rvm__guard *next_guard(rvm_machine *m) {
     void *list = m->store.guards;
     const bool good = rvm__reserve(m, &list, &m->store.cap_guards, (size_t)m->store.nguards + 1, sizeof *m->store.guards);
     m->store.guards = list;
-    if (!good) return RVM_ERR_MEMORY;
+    if (!good) return NULL;
     rvm__guard *g = &m->store.guards[m->store.nguards];
-    const uint32_t pc = (uint32_t)(x - m->codes[top->fn].x);
     if (++g->run == 0) { /* came around: older marks would count */
         if (g->cap) memset(g->marks, 0, g->cap * sizeof *g->marks);
         g->run = 1;
     }
     g->used = g->nextents = 0;
+    return g;
+}
+
+rvm_status rvm__guard_open(rvm_machine *m, const rvm__xinsn *x) {
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
+    const rvm_function *f = &m->p->functions[top->fn];
+    rvm__guard *g = next_guard(m);
+    const uint32_t pc = (uint32_t)(x - m->codes[top->fn].x);
+    if (!g) return RVM_ERR_MEMORY;
     g->index = top->slots + x->to.i;
     g->fn = top->fn;
     g->pc = f->code[pc].op == RVM_OP_par ? pc : f->code[pc].target;
@@ -201,6 +209,62 @@ rvm_status rvm__guard_open(rvm_machine *m, const rvm__xinsn *x) {
  * is the outermost that was, since native code runs only where none is. */
 void rvm__guard_close(rvm_machine *m) {
     if (m->store.nguards) m->store.nguards--;
+}
+
+/* ---- onto a tape and back: the marks that count ---- */
+
+typedef struct guard_counts {
+    uint64_t index, marks, extents;
+    uint32_t fn, pc;
+} guard_counts;
+
+void rvm__guards_put(const rvm_machine *m, rvm__tape *tape) {
+    for (uint32_t k = 0; k < m->store.nguards; k++) {
+        const rvm__guard *g = &m->store.guards[k];
+        const guard_counts n = {g->index, g->used, g->nextents, g->fn, g->pc};
+        rvm__tape_put(tape, &n, sizeof n);
+        rvm__tape_put(tape, g->extents, g->nextents * sizeof *g->extents);
+        for (size_t i = 0; i < g->cap; i++)
+            if (g->marks[i].run == g->run) rvm__tape_put(tape, &g->marks[i], sizeof g->marks[i]);
+    }
+}
+
+static uintptr_t shifted(const rvm__shifts *shifts, uintptr_t at) {
+    return (uintptr_t)rvm__shifted(shifts, (char *)at);
+}
+
+static bool get_marks(rvm_machine *m, rvm__guard *g, rvm__tape *tape, uint64_t n, const rvm__shifts *shifts) {
+    while (g->cap <= 2 * n)
+        if (!grow(m, g)) return false;
+    for (uint64_t k = 0; k < n; k++) {
+        rvm__mark mark;
+        rvm__tape_get(tape, &mark, sizeof mark);
+        mark.at = shifted(shifts, mark.at);
+        mark.run = g->run;
+        g->marks[place_in(g, mark.at)] = mark;
+    }
+    g->used = n;
+    return true;
+}
+
+bool rvm__guards_get(rvm_machine *m, rvm__tape *tape, uint32_t n, const rvm__shifts *shifts) {
+    for (m->store.nguards = 0; m->store.nguards < n; m->store.nguards++) {
+        guard_counts c;
+        rvm__guard *g = next_guard(m);
+        if (!g) return false;
+        rvm__tape_get(tape, &c, sizeof c);
+        if (!rvm__reserve(m, (void **)&g->extents, &g->cap_extents, c.extents, sizeof *g->extents)) return false;
+        rvm__tape_get(tape, g->extents, c.extents * sizeof *g->extents);
+        for (uint64_t k = 0; k < c.extents; k++) {
+            const uintptr_t size = g->extents[k].to - g->extents[k].from;
+            g->extents[k].from = shifted(shifts, g->extents[k].from);
+            g->extents[k].to = g->extents[k].from + size;
+        }
+        g->nextents = c.extents;
+        g->index = c.index, g->fn = c.fn, g->pc = c.pc;
+        if (!get_marks(m, g, tape, c.marks, shifts)) return false;
+    }
+    return true;
 }
 
 void rvm__guards_free(rvm_machine *m) {

@@ -233,10 +233,10 @@ static rvm__key cell_key(const site *s, int place) {
 
 /* The machine runs one instruction of the sweep. */
 static rvm_status machine_step(rvm_machine *m) {
-    const bool single = m->run.single;
-    m->run.single = true;
+    const uint64_t steps = m->run.steps;
+    m->run.steps = 1;
     const rvm_status status = m->profile ? rvm__run_gradient_profiled(m) : rvm__run_gradient(m);
-    m->run.single = single;
+    m->run.steps = steps;
     return status;
 }
 

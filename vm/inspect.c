@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "machine.h"
+#include "names.h"
 #include "out_of_line.h"
 #include "program.h"
 
@@ -83,7 +84,9 @@ double rvm__outermost_share(const rvm_machine *m) {
 static void fill_scalar(const rvm_machine *m, const rvm__frame *f, uint16_t slot, rvm_variable *out) {
     out->type = (rvm_type)m->p->functions[f->fn].reg_type[slot];
     out->value.i = m->store.slots[f->slots + slot].i;
-    if (m->bound.mode != RVM_PRIMAL) out->shadow.i = m->store.shadows[f->slots + slot].i;
+    if (m->bound.mode == RVM_PRIMAL) return;
+    out->shadow.i = m->store.shadows[f->slots + slot].i;
+    out->shadowed = rvm__is_ever_active(m->p, &m->bound.activity, f->fn, false, slot);
 }
 
 static bool fill_array(const rvm_machine *m, const rvm__frame *f, uint16_t index, rvm_variable *out) {
@@ -91,25 +94,31 @@ static bool fill_array(const rvm_machine *m, const rvm__frame *f, uint16_t index
     out->type = (rvm_type)a->type;
     out->ndim = a->ndim;
     out->data = a->data;
+    out->shadow_data = a->shadow;
     for (int d = 0; d < a->ndim; d++) {
         out->shape[d] = a->dim[d];
         out->stride[d] = a->stride[d] / (int64_t)sizeof(rvm_value);
+        out->shadow_stride[d] = a->shadow_stride[d] / (int64_t)sizeof(rvm_value);
     }
+    out->shadowed = a->shadow != NULL;
     return a->present;
+}
+
+uint32_t rvm__stands_at(const rvm_machine *m, uint32_t frame) {
+    int direction;
+    const uint32_t next = next_of(m, frame, m->run.course, &direction);
+    return direction < 0 && !frame ? next + 1 : next;
 }
 
 bool rvm_machine_variable(const rvm_machine *m, uint32_t frame, uint32_t k, rvm_variable *out) {
     if (!out || frame >= rvm_machine_frames(m)) return false;
     const rvm__frame *fr = &m->store.frames[m->store.nframes - 1 - frame];
     const rvm_function *f = &m->p->functions[fr->fn];
-    /* The gap between instructions where the frame stands: the one above it. A name holds from behind the instruction that
-     * begins its range to before the one that ends it. */
-    int direction;
-    uint32_t above = next_of(m, frame, m->run.course, &direction);
-    if (direction < 0 && !frame) above++;
+    const uint32_t gap = rvm__stands_at(m, frame);
     for (uint32_t n = 0; n < f->nsymbols; n++) {
         const rvm_symbol *s = &f->symbols[n];
-        if (!(s->from < above && above < s->to) && !(s->from == 0 && above < s->to)) continue;
+        const rvm__reach_of_name r = rvm__named(m->p, f, s);
+        if (gap < r.first || gap > r.last) continue;
         memset(out, 0, sizeof *out);
         out->name = s->name;
         if (s->is_array) {

@@ -108,10 +108,19 @@ void rvm_machine_cancel(rvm_machine *m) {
 
 enum { SLICE = 1000000 };
 
+/* So much of a slice as fuel and where the run is to end leave. */
+static uint64_t within(const rvm_machine *m, uint64_t slice) {
+    const uint64_t ends[] = {m->o.fuel, m->run.far};
+    for (int k = 0; k < 2; k++) {
+        const uint64_t left = ends[k] > m->run.counted ? ends[k] - m->run.counted : 0;
+        if (ends[k] && left < slice) slice = left;
+    }
+    return slice;
+}
+
 /* Grant what may run before the next poll. */
 static void grant(rvm_machine *m) {
-    uint64_t slice = SLICE;
-    if (m->o.fuel && m->o.fuel - m->run.counted < slice) slice = m->o.fuel - m->run.counted;
+    uint64_t slice = within(m, SLICE);
     if (m->jit.engine && m->jit.engine->every < slice) slice = m->jit.engine->every;
     if (m->profile && m->profile->every < slice) slice = m->profile->every;
     m->run.slice = slice;
@@ -173,6 +182,7 @@ rvm_status rvm__safepoint(rvm_machine *m) {
         if (m->o.progress(m->o.userdata, m->run.counted)) return RVM_ERR_CANCELLED;
     }
     if (m->o.fuel && m->run.counted >= m->o.fuel) return RVM_ERR_FUEL;
+    if (m->run.far && m->run.counted >= m->run.far) return RVM_ERR_FUEL;
     if (m->run.overtaken && m->run.overtaken(m->run.overtaker)) return RVM_ERR_FUEL;
     grant(m);
     return RVM_OK;
@@ -184,9 +194,7 @@ double rvm_machine_share(const rvm_machine *m) {
 
 void rvm__safepoint_soon(rvm_machine *m) {
     m->run.counted = so_far(m);
-    m->run.slice = rvm__rest_of_loop(m);
-    const uint64_t left = m->o.fuel > m->run.counted ? m->o.fuel - m->run.counted : 0;
-    if (m->o.fuel && left < m->run.slice) m->run.slice = left;
+    m->run.slice = within(m, rvm__rest_of_loop(m));
     m->run.budget = (int64_t)(m->run.slice * sizeof(rvm__xinsn));
 }
 

@@ -13,6 +13,7 @@
  *   args.c, cells.c, overlap.c   arguments: made, their elements, whether two overlap; memory.c: what all allocate by
  *   hessian.c  the sweep that carries a Hessian, on symmetric.c; corners.c: points without a derivative
  *   growth.c   which update makes a residue grow
+ *   debug/     stops, positions and where to run, keyframes: rvm_debug.h
  *   explain.c     the message of a failure, from the machine standing on the failed instruction
  *
  * A frame in memory, with its shadow in a parallel array:
@@ -195,6 +196,7 @@ typedef struct rvm__binding {
     int64_t gradient_of;        /* it is f'grad of that f, and ends as it began: the parameters that are values do; or -1 */
     struct rvm_machine *beside; /* runs f once more, to learn how large its sums become; NULL: not yet */
     uint8_t is_value[RVM_MAX_PARAMS];
+    uint64_t number; /* of the bind, in this machine */
 } rvm__binding;
 
 /* What the interpreter has at hand of the innermost frame, beside the slots; set where it is entered (interp/control.inc).
@@ -221,7 +223,13 @@ typedef struct rvm__progress {
     rvm_status (*sweep)(struct rvm_machine *m); /* runs sweeps in place of rvm__run_gradient; NULL: nothing does */
     bool began_at_start;
     int one_way; /* a side exit of native code that left out what going back takes back: the course; else 0 */
-    bool single; /* stop after one instruction */
+    bool running;
+    uint64_t steps;           /* stop after so many instructions; 0: not for that */
+    uint64_t far;             /* end, as by fuel, at the first poll after so many; 0: not for that */
+    bool watching;            /* what run.stops watches is looked at between instructions */
+    struct rvm__stops *stops; /* of the present run (stops.h); NULL: none */
+    int64_t at[2];            /* positions (rvm_debug.h), of the run and of the sweep */
+    bool went_back;           /* at any time since it was bound: bits may be others than on a way straight here */
     rvm__xinsn *pc;
     rvm__at_frame frame;         /* while the interpreter runs */
     int64_t budget;              /* bytes of prepared code that may still run before the next poll */

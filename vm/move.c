@@ -6,14 +6,29 @@
 #include "run.h"
 #include "support.h"
 
+/* The far end is what the leg leads to: there its last instruction, `halt` or `start`, counts; that of the near end, where
+ * the position is 0, does not. */
+static bool is_far(const rvm_machine *m, enum rvm__where end) {
+    return end == (m->run.sweep_begun || !m->run.began_at_start ? AT_START : AT_END);
+}
+
+bool rvm__at_far_end(const rvm_machine *m) {
+    return m->run.where != INSIDE && is_far(m, m->run.where);
+}
+
+void rvm__step_in(rvm_machine *m, int course) {
+    const rvm_function *f = &m->p->functions[m->bound.entry];
+    m->run.course = m->run.dir = course;
+    if (is_far(m, m->run.where)) m->run.at[m->run.sweep_begun] += rvm__towards(m);
+    m->exact.restoring = (course < 0) == m->run.began_at_start;
+    m->run.pc = course > 0 ? m->codes[m->bound.entry].x + 1 : m->codes[m->bound.entry].x + f->ncode - 2;
+    m->run.where = INSIDE;
+}
+
 /* Turn the run so that it goes on towards the end (1) or the start (-1). */
 static void set_course(rvm_machine *m, int course) {
-    const rvm_function *f = &m->p->functions[m->bound.entry];
-    if (m->run.where != INSIDE) { /* step in from an end */
-        m->run.dir = course;
-        m->exact.restoring = (course < 0) == m->run.began_at_start;
-        m->run.pc = course > 0 ? m->codes[m->bound.entry].x + 1 : m->codes[m->bound.entry].x + f->ncode - 2;
-        m->run.where = INSIDE;
+    if (m->run.where != INSIDE) {
+        rvm__step_in(m, course);
     } else if (m->run.course != course && m->trail.nforgetting) {
         rvm__forget_unwind(m, course);
     } else if (m->run.course != course) {
@@ -37,7 +52,7 @@ static rvm_status interpret(rvm_machine *m) {
 }
 
 static rvm_status run(rvm_machine *m) {
-    if (m->o.activity && !m->run.single) return rvm__profile_steps(m, interpret);
+    if (m->o.activity && !m->run.steps) return rvm__profile_steps(m, interpret);
     if (m->jit.engine) {
         bool ran;
         const rvm_status status = rvm__native_run(m, &ran);
@@ -46,12 +61,30 @@ static rvm_status run(rvm_machine *m) {
     return interpret(m);
 }
 
+static void note_position(rvm_machine *m, uint64_t count) {
+    int64_t *at = &m->run.at[m->run.sweep_begun];
+    *at += rvm__towards(m) * (int64_t)count;
+    if (m->run.where != INSIDE && !is_far(m, m->run.where)) *at -= rvm__towards(m);
+    const bool forward = m->run.sweep_begun ? m->run.course < 0 : (m->run.course > 0) == m->run.began_at_start;
+    m->run.went_back |= !forward;
+}
+
+/* Whether fuel ended the run only where it was to end. */
+static bool is_far_enough(const rvm_machine *m) {
+    const uint64_t count = rvm__run_count(m);
+    return m->run.far && count >= m->run.far && !(m->o.fuel && count >= m->o.fuel);
+}
+
 static rvm_status counted_run(rvm_machine *m, uint64_t *count) {
     rvm__run_begins(m);
     if (m->profile) rvm__profile_sample(m);
+    m->run.running = true;
     rvm_status status = run(m);
+    m->run.running = false;
     if (m->profile) rvm__profile_sample(m);
     *count += rvm__run_count(m);
+    note_position(m, rvm__run_count(m));
+    if (status == RVM_ERR_FUEL && is_far_enough(m)) status = RVM_OK;
     if (m->jit.engine && m->bound.mode == RVM_PRIMAL)
         m->jit.engine->ran(m->jit.engine, m, rvm__run_count(m) - m->run.counted);
     return status;
@@ -80,11 +113,13 @@ rvm_status rvm__move(rvm_machine *m, int course, bool sweep, uint64_t *count, rv
     if (status) return status;
     if (m->run.where == (course > 0 ? AT_END : AT_START)) return RVM_OK;
     if (m->profile && (status = rvm__profile_enter(m))) return rvm__no_memory(m, err);
-    set_course(m, course);
-    if (sweep && !m->run.sweep_begun) {
+    const bool begins = sweep && !m->run.sweep_begun;
+    if (begins) {
         rvm__take_seeds(m);
         m->run.sweep_begun = m->run.sweeping = true;
+        m->run.at[1] = 0;
     }
+    set_course(m, course);
     m->stats.ran |= m->bound.mode == RVM_TANGENT ? RVM_RAN_TANGENTS : m->run.sweep_begun ? RVM_RAN_SWEEP : RVM_RAN_FUNCTION;
     status = counted_run(m, count);
     if (status) return rvm__explain(m, status, err);

@@ -4,7 +4,7 @@
 #include "support.h"
 
 /* Forward again after a sweep: with option keep_shadows, where the sweep was not left. */
-static rvm_status refuse_after_sweep(const rvm_machine *m, rvm_error *err) {
+rvm_status rvm__refuse_after_sweep(const rvm_machine *m, rvm_error *err) {
     if (!m->run.sweep_begun || m->run.where == UNBOUND) return RVM_OK;
     if (m->o.keep_shadows && m->hessian == NULL && !m->run.sweep_left) return RVM_OK;
     return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,
@@ -26,7 +26,7 @@ static rvm_status move(rvm_machine *m, int course, bool sweep, uint64_t *count, 
 
 rvm_status rvm_machine_forward(rvm_machine *m, rvm_error *err) {
     RVM__NEEDS(m);
-    rvm_status status = refuse_after_sweep(m, err);
+    rvm_status status = rvm__refuse_after_sweep(m, err);
     return status ? status : move(m, 1, false, &m->stats.forward, err);
 }
 
@@ -52,12 +52,12 @@ rvm_status rvm_machine_step(rvm_machine *m, int direction, bool *done, rvm_error
     const enum rvm__where end = course > 0 ? AT_END : AT_START;
     RVM__NEEDS(m);
     rvm_status status = rvm__check_bound(m, err);
-    if (!status && course > 0) status = refuse_after_sweep(m, err);
+    if (!status && course > 0) status = rvm__refuse_after_sweep(m, err);
     if (status) return status;
     if (course < 0) leave_sweep(m);
-    m->run.single = true;
+    m->run.steps = 1;
     status = move(m, course, false, course > 0 ? &m->stats.forward : &m->stats.backward, err);
-    m->run.single = false;
+    m->run.steps = 0;
     if (done) *done = m->run.where == end;
     return status;
 }

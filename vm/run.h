@@ -11,12 +11,27 @@ void rvm__run_begins(rvm_machine *m);
 bool rvm__safepoint_if_cancelled(rvm_machine *m);
 uint64_t rvm__run_count(const rvm_machine *m);
 
-/* move.c: moves the bound call towards its end (course 1) or its start (-1), as far as m->run.single says; sweep: by
+/* move.c: moves the bound call towards its end (course 1) or its start (-1), as far as m->run.steps and so on say; sweep: by
  * adjoints. *count gains the instructions. What comes back at an end is not compared yet. Errors: USAGE, UNSUPPORTED where
  * it cannot turn, those of instructions. */
 rvm_status rvm__move(rvm_machine *m, int course, bool sweep, uint64_t *count, rvm_error *err);
+/* Whether the run counts positions up (1) or down (-1): a sweep counts its own up. */
+static inline int rvm__towards(const rvm_machine *m) {
+    return m->run.sweep_begun ? -m->run.course : m->run.course;
+}
+/* Whether nothing is to stop the run but an end, an error and a limit. */
+static inline bool rvm__runs_freely(const rvm_machine *m) {
+    return !m->run.steps && !m->run.far && !m->run.stops;
+}
+/* Places a run that stands at an end before the first instruction that leads away from it. */
+void rvm__step_in(rvm_machine *m, int course);
+/* Whether it stands at the end that the leg leads to. */
+bool rvm__at_far_end(const rvm_machine *m);
 /* USAGE where no call is bound. */
 rvm_status rvm__check_bound(const rvm_machine *m, rvm_error *err);
+
+/* run.c: UNSUPPORTED where it cannot go forward, since a sweep has dropped shadows. */
+rvm_status rvm__refuse_after_sweep(const rvm_machine *m, rvm_error *err);
 
 /* bind.c: arguments into the entry frame and back. */
 void rvm__take_seeds(rvm_machine *m);

@@ -238,9 +238,10 @@ typedef struct rvm_variable {
     const char *name;
     rvm_type type;
     int ndim;
-    rvm_scalar value, shadow; /* scalars */
-    const void *data;         /* arrays */
-    int64_t shape[RVM_MAX_DIMS], stride[RVM_MAX_DIMS];
+    bool shadowed;                  /* it has a shadow, in gradient and tangent mode: it depends on what is active */
+    rvm_scalar value, shadow;       /* scalars */
+    const void *data, *shadow_data; /* arrays; shadow_data NULL: none */
+    int64_t shape[RVM_MAX_DIMS], stride[RVM_MAX_DIMS], shadow_stride[RVM_MAX_DIMS];
 } rvm_variable;
 RVM_API bool rvm_machine_variable(const rvm_machine *m, uint32_t frame, uint32_t k, rvm_variable *out);
 

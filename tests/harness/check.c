@@ -221,7 +221,8 @@ bool check_run(const subject *s, args *out) {
             report_skip(s->rep, "single steps: %llu instructions are too many", (unsigned long long)executed);
         args_free(&restored);
     }
-    good = good && (s->derived || check_profile(s)) && check_exact(s, out) && check_dead(s, out) && check_folded(s, out);
+    good = good && (s->derived || (check_profile(s) && check_travel(s))) && check_exact(s, out) && check_dead(s, out) &&
+           check_folded(s, out);
     if (!good) args_free(out);
     return good;
 }

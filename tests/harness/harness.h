@@ -129,6 +129,8 @@ bool left_behind(const rvm_machine *m);         /* on the trail or on the stack,
 bool runs_exactly(const subject *s);            /* forward, by exact_engine */
 /* What a profile counts, against single steps: forward, backward, sweeps taken back, tangents; also of a run that fails. */
 bool check_profile(const subject *s);
+/* Positions, stops, watches, keyframes, clones and seeks, against single steps; of short runs. */
+bool check_travel(const subject *s);
 bool check_derivatives(const subject *s); /* adjoint against tangent, both against differences */
 /* Gradients of these seeds, the values of which are the inputs: by snapshots as by the trail. */
 bool check_checkpoints(const subject *s, args *seeds);

@@ -178,9 +178,9 @@ static rvm_status whole(rvm_machine *m, leg l, rvm_error *e) {
 
 /* One instruction; of a sweep, too. */
 static rvm_status step(rvm_machine *m, leg l, rvm_error *e) {
-    m->run.single = true;
+    m->run.steps = 1;
     const rvm_status status = whole(m, l, e);
-    m->run.single = false;
+    m->run.steps = 0;
     return status;
 }
 

@@ -56,6 +56,7 @@ int main(void) {
     try_program();
     try_asm();
     try_rvm();
+    try_debug();
     try_schedule();
     try_coprocessor();
     try_derivatives();

@@ -45,6 +45,7 @@ void try_program(void);
 void try_asm(void);
 void try_rvm(void);
 void try_profile(const rvm_machine *counting);
+void try_debug(void);
 void try_schedule(void);
 void try_coprocessor(void);
 void try_derivatives(void);

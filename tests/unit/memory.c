@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "harness.h"
+#include "rvm_debug.h"
 
 static report rep = {.name = "memory"};
 
@@ -214,6 +215,60 @@ Test(memory, machine_out_of_memory, .timeout = 120) {
     each_failure(work_machine, false);
     each_failure(work_machine, true);
     rvm_program_free(shared);
+}
+
+static bool is_ok_or_memory(rvm_status s) {
+    cr_assert(s == RVM_OK || s == RVM_ERR_MEMORY, "%s", rvm_status_name(s));
+    return !s;
+}
+
+/* Into the middle, and from there by a clone, a keyframe and a timeline. */
+static void work_travel(counting *c, bool *complete) {
+    rvm_error e;
+    rvm_machine *m = NULL, *clone = NULL;
+    rvm_keyframe *k = NULL;
+    rvm_timeline *t = NULL;
+    sample_call call;
+    rvm_options o = rvm_options_default();
+    const rvm_goal middle = {.to = {.at = 60}}, end = {.to = {.at = INT64_MAX}};
+    o.allocator = &c->al;
+    o.exact = true;
+    fill(&call);
+    bool good = is_ok_or_memory(rvm_machine_new(shared, &o, &m, &e));
+    good = good && is_ok_or_memory(rvm_machine_bind(m, rvm_program_find(shared, "all"), call.a, 5, RVM_PRIMAL, false, &e));
+    good = good && is_ok_or_memory(rvm_timeline_new(m, 0, &t, &e));
+    good = good && is_ok_or_memory(rvm_timeline_run_to(t, &middle, NULL, &e));
+    good = good && is_ok_or_memory(rvm_keyframe_new(m, &k, &e)) && is_ok_or_memory(rvm_machine_clone(m, NULL, &clone, &e));
+    good = good && is_ok_or_memory(rvm_machine_run_to(clone, &end, NULL, &e));
+    good = good && is_ok_or_memory(rvm_machine_run_to(m, &end, NULL, &e)) && is_ok_or_memory(rvm_keyframe_restore(k, m, &e));
+    cr_assert(!good || rvm_machine_position(m).at == 60);
+    good = good && is_ok_or_memory(rvm_timeline_seek(t, (rvm_run_position){.at = 5}, NULL, &e));
+    *complete = good;
+    rvm_timeline_free(t);
+    rvm_keyframe_free(k);
+    rvm_machine_free(clone);
+    rvm_machine_free(m);
+}
+
+Test(memory, each_failure_of_travel, .timeout = 120) {
+    shared = assemble_text(sample_text, NULL, &rep);
+    each_failure(work_travel, false);
+    each_failure(work_travel, true);
+    rvm_program_free(shared);
+}
+
+static void work_expression(counting *c, bool *complete) {
+    static const rvm_asm_name names[] = {{"x", RVM_F64, 1}, {"z.re", RVM_F64, 0}};
+    rvm_program *p = NULL;
+    rvm_asm_used used;
+    rvm_error e;
+    *complete = is_ok_or_memory(rvm_assemble_expression("x[1] * 2 + z.re", names, 2, &c->al, &used, &p, &e));
+    rvm_program_free(p);
+}
+
+Test(memory, each_failure_of_expressions, .timeout = 120) {
+    each_failure(work_expression, false);
+    each_failure(work_expression, true);
 }
 
 /* A call that ran out of memory in the middle goes back to the start when there is none to be had. */

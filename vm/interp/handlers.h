@@ -56,7 +56,7 @@
     HP(x_foreign, x_foreign_back) \
     HP(i64_set, i64_unset) HP(segment, endsegment) HP(i64_add, i64_sub) HP(i64_mul, i64_div) HP(i64_let, i64_unlet) HP(i64_letu, i64_forget) HOT_I64(HOT_PAIRS) \
     HOT_CMP(HOT_LET_PAIRS) HS(i64_xor) HS(r_xor) \
-    HP(addr, unaddr) HP(new, del) HP(view, unview) HS(assert) HS(nop) HS(trap)
+    HP(addr, unaddr) HP(new, del) HP(view, unview) HS(assert) HS(nop) HS(trap) HS(patched)
 /* Where a stretch of straight code may end. */
 #define CONTROL_HANDLERS \
     HP(start, halt) HP(jmp, cf) HP(jt, cft) HP(jf, cff) HP(jtu, cftu) HP(jfu, cffu) HP(for_up, for_down) HP(next_up, next_down) \

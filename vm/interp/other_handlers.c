@@ -1,4 +1,6 @@
-/* other_handlers.c: handlers of local arrays and views, which are out of line (arrays.c), and of checks. */
+/* other_handlers.c: handlers of local arrays and views, which are out of line (arrays.c), of checks, and of stops. */
+#include "patched.h"
+#include "profile.h"
 #include "step.h"
 
 #define OUT_OF_LINE(name, function)                                                                                         \
@@ -30,4 +32,16 @@ HANDLER(0, nop) {
 }
 HANDLER(0, trap) {
     FAIL(RVM_ERR_TRAP);
+}
+
+/* A stop may be next to x, whose own handler stands elsewhere (debug/stops.h). */
+HANDLER(0, patched) {
+    save(m, x, step, left_at(x, step, credit));
+    if (m->profile) {
+        rvm__profile_count(m, m->run.frame.base, x, 1);
+        m->run.frame.base = x;
+    }
+    if (rvm__stops_at(m, x)) return RVM_OK;
+    RELOAD;
+    TAIL(table->at[rvm__own_handler(m, x)]);
 }

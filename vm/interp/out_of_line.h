@@ -6,7 +6,7 @@
 #include "machine.h"
 #include "instruction.h"
 
-/* run_*.c: run until an end, a failure, or after one instruction if m->single. m->pc, m->dir, m->where tell where it
+/* run_*.c: run until an end, a failure, or after m->run.steps instructions. m->pc, m->dir, m->where tell where it
  * stopped. */
 rvm_status rvm__run_primal(rvm_machine *m);
 rvm_status rvm__run_gradient(rvm_machine *m);
@@ -19,6 +19,10 @@ rvm_status rvm__run_unsweep(rvm_machine *m); /* gradient mode, forward from with
 rvm_status rvm__safepoint(rvm_machine *m);
 /* Whether a look after so many instructions of the run would end it; only the progress function is told. */
 rvm_status rvm__is_to_end(rvm_machine *m, uint64_t count);
+/* position.c: the position (rvm_debug.h) also while it runs, as far as the budget is told. */
+int64_t rvm__position_now(const rvm_machine *m);
+/* inspect.c: the gap between instructions at which a frame stands: the number of the one above it. */
+uint32_t rvm__stands_at(const rvm_machine *m, uint32_t frame);
 /* inspect.c: trips done of the outermost counted loop, as a share; 0: there is none */
 double rvm__outermost_share(const rvm_machine *m);
 rvm_status rvm__safepoint_hot(rvm_machine *m); /* native.c: and an engine learns what runs often, and may run some of it */

@@ -291,7 +291,7 @@ const char *rvm__native_refuses(const rvm_options *o) {
 /* Whether the machine stands at an end of the bound call, about to run it whole, in a way that native code can. */
 static bool at_an_end(const rvm_machine *m) {
     const rvm_function *f = &m->p->functions[m->bound.entry];
-    if (m->bound.mode != RVM_PRIMAL || m->run.single || m->store.nframes != 1) return false;
+    if (m->bound.mode != RVM_PRIMAL || !rvm__runs_freely(m) || m->store.nframes != 1) return false;
     return m->run.pc == m->codes[m->bound.entry].x + (m->run.dir > 0 ? 1 : f->ncode - 2);
 }
 
@@ -407,7 +407,7 @@ rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
 /* Whether the interpreter does nothing now that native code does not. With a profile runs are native from an end of the
  * bound call only: within one the interpreter's counts of a stretch are not complete. */
 static bool is_plain(const rvm_machine *m) {
-    return m->bound.mode == RVM_PRIMAL && !m->run.single && !m->store.nguards && !m->profile;
+    return m->bound.mode == RVM_PRIMAL && rvm__runs_freely(m) && !m->store.nguards && !m->profile;
 }
 
 /* The innermost frame has run to where it returns to. */

@@ -116,16 +116,16 @@ static void add_up(const observed *o, rvm_switching *to) {
 rvm_status rvm__profile_steps(rvm_machine *m, rvm_status (*run)(rvm_machine *m)) {
     observed *o = rvm__zeroed(m, sizeof *o);
     rvm_status status = o ? RVM_OK : RVM_ERR_MEMORY;
-    m->run.single = true;
     while (!status && m->run.where == INSIDE) {
         look(o, m);
         const uint32_t path = o->top->path;
         const size_t pc = (size_t)(o->in - o->f->code);
         const int which = (m->run.sweeping ? RVM__SWEPT_UP : RVM__UP) + (m->run.dir < 0);
+        m->run.steps = 1;
         status = run(m);
         if (!status && o->n) add_up(o, &m->profile->paths[path].switched[pc * RVM__SWITCHED + (size_t)which]);
     }
-    m->run.single = false;
+    m->run.steps = 0;
     rvm__resize(m, o, sizeof *o, 0);
     return status;
 }

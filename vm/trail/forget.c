@@ -44,6 +44,7 @@ rvm_status rvm__forget_begin(rvm_machine *m, uint16_t discards) {
     rvm__forgetting *part = &tr->forgetting[tr->nforgetting++];
     part->deep = tr->deep;
     part->discards = discards;
+    part->position = rvm__position_now(m);
     memcpy(part->segments, tr->segments, sizeof part->segments);
     note_stacks(tr, part);
     found(m);
@@ -168,7 +169,7 @@ static bool add_part(rvm_machine *m, size_t before, const rvm__forgetting *at, u
     const rvm__forgetting *old = record_of(tr, before, at->deep);
     *part = old ? *old : *at;
     part->discards = discards;
-    if (!old) note_stacks(tr, part);
+    if (!old) note_stacks(tr, part), part->position = rvm__position_now(m);
     return true;
 }
 
@@ -277,6 +278,7 @@ void rvm__forget_unwind(rvm_machine *m, int course) {
     m->store.slots[f->slots + m->codes[f->fn].x[compute].to.hidden].u = 0;
     m->store.nframes = frame + 1;
     unwind_trails(m, &part);
+    m->run.at[m->run.sweep_begun] = part.position;
     m->run.course = course;
     m->exact.restoring = !!(bits & 4) != rvm__course_restores(m);
     m->run.dir = bits & 1 ? 1 : -1;

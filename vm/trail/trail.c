@@ -1,5 +1,6 @@
 /* trail.c: the stacks of the trail. See trail.h. */
 #include "cell_runs.h"
+#include "copy.h"
 #include "sites.h"
 
 #include <string.h>
@@ -194,6 +195,26 @@ static void release(rvm_machine *m, rvm__trail_stack *t) {
     }
     stand_on(t, NULL, 0);
     release_words(m, t);
+}
+
+bool rvm__trail_fill(rvm_machine *m, rvm__trail_stack *t, const rvm_value *cells, const uint8_t *bytes, uint64_t ncells,
+                     const uint32_t *words, uint64_t nwords, uint32_t last) {
+    rvm__trail_chunk *c = ncells && ncells <= UINT32_MAX ? new_chunk(m, ncells) : NULL;
+    if (ncells && !c) return false;
+    stand_on(t, c, (uint32_t)ncells);
+    m->trail.cells += ncells;
+    t->last = last;
+    if (c) {
+        memcpy(t->cells, cells, ncells * sizeof *cells);
+        memcpy(t->bytes, bytes, ncells);
+    }
+    if (!nwords) return true;
+    if (!(t->words = rvm__resize(m, NULL, 0, nwords * WORD))) return false;
+    memcpy(t->words, words, nwords * WORD);
+    t->nwords = t->cap_words = nwords;
+    m->trail.granted += nwords * WORD;
+    m->trail.words += nwords;
+    return true;
 }
 
 /* ---- depth ---- */

@@ -55,6 +55,7 @@ struct rvm__xinsn;
 typedef struct rvm__forgetting {
     uint32_t deep, segments[RVM_MAX_ORDER]; /* in it */
     uint16_t discards;                      /* levels that keep nothing */
+    int64_t position;                       /* where the run was when it began; of the outermost */
     const rvm__trail_chunk *top[RVM_MAX_ORDER];
     uint32_t n[RVM_MAX_ORDER]; /* where the stacks of that depth stood when it began */
 } rvm__forgetting;

@@ -1,0 +1,232 @@
+/* timeline.c: keyframes on the way of a run, and the way from one of them to a position: always forward.
+ *
+ * Keyframes come in the order of the run: the first leg by how far from where it was bound, then the second. One is added
+ * where the run comes `spacing` beyond the last; where there are too many, every other goes and the spacing doubles. So a
+ * run of any length has between MOST / 2 and MOST of them.
+ *
+ * What went back is not in all the same bit for bit (run.went_back): it is no keyframe, and seeks do not begin there. */
+#include "memory.h"
+#include "program.h"
+#include "rvm_debug.h"
+#include "run.h"
+#include "support.h"
+
+/* At least so many instructions run for each byte that is copied, which takes some per cent of their time. */
+enum { MOST = 128, FIRST_SPACING = 1 << 20, INSTRUCTIONS_A_BYTE = 4, DEFAULT_MEMORY = 256 << 20 };
+
+struct rvm_timeline {
+    rvm_machine *m;
+    rvm_keyframe *keyframe[MOST];
+    uint32_t n;
+    size_t memory, used; /* bytes of keyframes; the origin is kept whatever it takes */
+    uint64_t spacing, bind;
+};
+
+/* ---- order ---- */
+
+/* Whether numbers of its leg go up. */
+static bool rises(const rvm_timeline *t, rvm_run_position p) {
+    return p.swept || t->m->run.began_at_start;
+}
+
+/* How far along its leg. */
+static int64_t along(const rvm_timeline *t, rvm_run_position p) {
+    return rises(t, p) ? p.at : p.at == INT64_MIN ? INT64_MAX : -p.at;
+}
+
+static int compare(const rvm_timeline *t, rvm_run_position a, rvm_run_position b) {
+    if (a.swept != b.swept) return a.swept ? 1 : -1;
+    const int64_t x = along(t, a), y = along(t, b);
+    return x < y ? -1 : x > y;
+}
+
+/* So far on in the leg, or to where that position is if that is nearer. */
+static rvm_run_position further(const rvm_timeline *t, rvm_run_position from, uint64_t by, rvm_run_position to) {
+    const int64_t x = along(t, from), left = INT64_MAX - (x > 0 ? x : 0);
+    const int64_t sum = by < (uint64_t)left ? x + (int64_t)by : INT64_MAX;
+    const rvm_run_position p = {from.swept, rises(t, from) ? sum : -sum};
+    return compare(t, p, to) < 0 ? p : to;
+}
+
+/* The last keyframe that is not beyond p. */
+static uint32_t before(const rvm_timeline *t, rvm_run_position p) {
+    uint32_t k = t->n - 1;
+    while (k && compare(t, rvm_keyframe_position(t->keyframe[k]), p) > 0) k--;
+    return k;
+}
+
+static uint64_t distance(const rvm_timeline *t, rvm_run_position a, rvm_run_position b) {
+    const int64_t x = along(t, a), y = along(t, b);
+    return x > y ? (uint64_t)x - (uint64_t)y : (uint64_t)y - (uint64_t)x;
+}
+
+/* ---- keeping ---- */
+
+static void release(rvm_timeline *t, uint32_t k) {
+    t->used -= rvm_keyframe_size(t->keyframe[k]);
+    rvm_keyframe_free(t->keyframe[k]);
+}
+
+static void thin_out(rvm_timeline *t) {
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < t->n; k++)
+        if (k % 2)
+            release(t, k);
+        else
+            t->keyframe[kept++] = t->keyframe[k];
+    t->n = kept;
+    t->spacing *= 2;
+}
+
+/* Without memory for one there is none: seeks are slower then. */
+static void add(rvm_timeline *t) {
+    rvm_keyframe *k;
+    if (rvm_keyframe_new(t->m, &k, NULL)) return;
+    t->used += rvm_keyframe_size(k);
+    t->keyframe[t->n++] = k;
+    while (t->n > 1 && (t->n == MOST || t->used > t->memory)) thin_out(t);
+}
+
+/* Whether the machine's bits are those of a run that went straight there. */
+static bool is_true(const rvm_timeline *t) {
+    return !t->m->run.went_back;
+}
+
+static void note(rvm_timeline *t) {
+    const rvm_run_position here = rvm_machine_position(t->m), last = rvm_keyframe_position(t->keyframe[t->n - 1]);
+    if (!is_true(t) || compare(t, here, last) <= 0) return;
+    if (here.swept != last.swept || distance(t, here, last) >= t->spacing) add(t);
+}
+
+/* ---- forward: in pieces, with a keyframe behind each ---- */
+
+static rvm_run_position next_piece(const rvm_timeline *t, rvm_run_position to) {
+    const rvm_run_position here = rvm_machine_position(t->m), sweep = {.swept = true};
+    if (here.swept == to.swept) return further(t, here, t->spacing, to);
+    if (t->m->run.where == AT_END) return further(t, sweep, t->spacing, to);
+    return t->m->run.began_at_start ? further(t, here, t->spacing, (rvm_run_position){.at = INT64_MAX}) : to;
+}
+
+static rvm_status run_on(rvm_timeline *t, const rvm_goal *goal, rvm_arrival *how, rvm_error *err) {
+    rvm_goal piece = *goal;
+    for (;;) {
+        piece.to = next_piece(t, goal->to);
+        const rvm_status status = rvm_machine_run_to(t->m, &piece, how, err);
+        note(t);
+        if (status) return status;
+        const bool on = how->reached == RVM_REACHED_POSITION && compare(t, piece.to, goal->to) < 0;
+        const bool through = how->reached == RVM_REACHED_END && goal->to.swept && t->m->run.where == AT_END;
+        if (!on && !through) return RVM_OK;
+    }
+}
+
+/* ---- back ---- */
+
+static rvm_status check(const rvm_timeline *t, rvm_error *err) {
+    if (t->m->run.where != UNBOUND && t->bind == t->m->bound.number) return RVM_OK;
+    return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the call that the timeline is of is not bound any more");
+}
+
+rvm_status rvm_timeline_seek(rvm_timeline *t, rvm_run_position to, rvm_arrival *out, rvm_error *err) {
+    RVM__NEEDS(t);
+    rvm_arrival how = {.reached = RVM_REACHED_POSITION};
+    const rvm_goal goal = {.to = to};
+    rvm_status status = check(t, err);
+    if (status) return status;
+    const uint32_t k = before(t, to);
+    const rvm_run_position here = rvm_machine_position(t->m), from = rvm_keyframe_position(t->keyframe[k]);
+    const bool on = is_true(t) && compare(t, to, here) >= 0 && compare(t, here, from) >= 0;
+    if (!on) status = rvm_keyframe_restore(t->keyframe[k], t->m, err);
+    if (!status) status = run_on(t, &goal, &how, err);
+    if (!status && out) *out = how;
+    return status;
+}
+
+/* The last arrival in [from here, to `end`): forward from a keyframe, stop by stop. */
+typedef struct found {
+    bool any;
+    rvm_run_position at;
+    rvm_arrival how;
+} found;
+
+static rvm_status search_piece(rvm_timeline *t, const rvm_goal *goal, rvm_run_position end, found *f, rvm_error *err) {
+    rvm_goal piece = *goal;
+    piece.to = end;
+    for (;;) {
+        rvm_arrival how;
+        const rvm_status status = rvm_machine_run_to(t->m, &piece, &how, err);
+        if (status || how.reached == RVM_REACHED_POSITION || how.reached == RVM_REACHED_END) return status;
+        rvm_run_position at = rvm_machine_position(t->m);
+        const bool last = compare(t, at, end) >= 0;
+        if (how.reached == RVM_REACHED_WATCH) at.at -= rises(t, at) ? 1 : -1; /* a run back stops before the change */
+        if (compare(t, at, goal->to) >= 0 && compare(t, at, end) < 0) *f = (found){true, at, how};
+        if (last) return RVM_OK;
+    }
+}
+
+/* What a run back would stop at first: the last of what a run forward stops at. */
+static rvm_status search_back(rvm_timeline *t, const rvm_goal *goal, rvm_arrival *how, rvm_error *err) {
+    found f = {.any = false};
+    rvm_run_position end = rvm_machine_position(t->m);
+    rvm_status status = RVM_OK;
+    for (uint32_t k = before(t, end) + 1; k-- > 0 && !status && !f.any && compare(t, end, goal->to) > 0;) {
+        const rvm_run_position from = rvm_keyframe_position(t->keyframe[k]);
+        if (compare(t, from, end) >= 0) continue;
+        status = rvm_keyframe_restore(t->keyframe[k], t->m, err);
+        if (!status) status = search_piece(t, goal, end, &f, err);
+        end = from;
+    }
+    if (status) return status;
+    status = rvm_timeline_seek(t, f.any ? f.at : goal->to, how, err);
+    if (!status && f.any) how->reached = f.how.reached, how->index = f.how.index;
+    return status;
+}
+
+rvm_status rvm_timeline_run_to(rvm_timeline *t, const rvm_goal *goal, rvm_arrival *out, rvm_error *err) {
+    RVM__NEEDS(t);
+    RVM__NEEDS(goal);
+    rvm_arrival how = {.reached = RVM_REACHED_POSITION};
+    rvm_status status = check(t, err);
+    if (status) return status;
+    const bool ahead = compare(t, goal->to, rvm_machine_position(t->m)) >= 0, free = !goal->nstops && !goal->nwatches;
+    if (ahead)
+        status = run_on(t, goal, &how, err);
+    else
+        status = free ? rvm_timeline_seek(t, goal->to, &how, err) : search_back(t, goal, &how, err);
+    if (!status && out) *out = how;
+    return status;
+}
+
+/* ---- the interface ---- */
+
+rvm_status rvm_timeline_new(rvm_machine *m, size_t memory, rvm_timeline **out, rvm_error *err) {
+    RVM__NEEDS(out);
+    *out = NULL;
+    RVM__NEEDS(m);
+    rvm_status status = rvm__check_bound(m, err);
+    if (!status && (rvm_machine_position(m).at || rvm_machine_position(m).swept))
+        status = rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "a timeline begins where the call was bound");
+    if (status) return status;
+    rvm_timeline *t = rvm__zeroed(m, sizeof *t);
+    if (!t) return rvm__no_memory(m, err);
+    *t = (rvm_timeline){
+        .m = m, .memory = memory ? memory : DEFAULT_MEMORY, .spacing = FIRST_SPACING, .bind = m->bound.number};
+    status = rvm_keyframe_new(m, &t->keyframe[0], err);
+    if (!status) {
+        t->n = 1, t->used = rvm_keyframe_size(t->keyframe[0]);
+        if (t->spacing < INSTRUCTIONS_A_BYTE * t->used) t->spacing = INSTRUCTIONS_A_BYTE * t->used;
+        return *out = t, RVM_OK;
+    }
+    rvm_timeline_free(t);
+    return status;
+}
+
+void rvm_timeline_free(rvm_timeline *t) {
+    if (!t) return;
+    for (uint32_t k = 0; k < t->n; k++) rvm_keyframe_free(t->keyframe[k]);
+    rvm__resize(t->m, t, sizeof *t, 0);
+}
+
+uint32_t rvm_timeline_keyframes(const rvm_timeline *t) {
+    return t ? t->n : 0;
+}
