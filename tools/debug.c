@@ -175,13 +175,28 @@ static void command_loop(debugger *d) {
     if (prompt && !d->quit) putchar('\n');
 }
 
+/* --of: what the sweep begins with. */
+static rvm_status seed(tool *t) {
+    bool wrt[RVM_MAX_PARAMS + 1] = {0};
+    uint32_t of = 0;
+    size_t element = 0;
+    const rvm_status st = tool_choose_gradient(t, wrt, &of, &element);
+    if (!st) arg_set_shadow(&t->v.arg[of], element, rvm_scalar_from_double(t->v.info[of].type, 1));
+    return st;
+}
+
 rvm_status command_DEBUG(tool *t) {
-    debugger d = {.t = t, .end = -1};
+    debugger d = {.t = t, .end = -1, .gradient = t->o.of != NULL};
     rvm_status st = tool_prepare(t);
-    if (!st) st = rvm_machine_bind(t->machine, t->fn, t->v.arg, t->v.n, RVM_PRIMAL, false, &t->err);
+    if (!st && d.gradient) st = seed(t);
+    if (!st)
+        st = rvm_machine_bind(t->machine, t->fn, t->v.arg, t->v.n, d.gradient ? RVM_GRADIENT : RVM_PRIMAL, false, &t->err);
     if (st) return st;
     d.m = t->machine;
+    rvm_timeline_new(d.m, 0, &d.timeline, NULL); /* or without */
     debug_position(&d);
     command_loop(&d);
+    debug_delete(&d, "");
+    rvm_timeline_free(d.timeline);
     return RVM_OK;
 }

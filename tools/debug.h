@@ -5,8 +5,26 @@
 #define RVM_TOOLS_DEBUG_H
 
 #include "tool.h"
+#include "rvm_debug.h"
 
-enum { MAX_STOPS = 64, PLACE_TEXT = 96 };
+#include <math.h>
+
+enum { MAX_STOPS = 64, MAX_DISPLAYS = 32, PLACE_TEXT = 96, EXPRESSION_TEXT = 256 };
+
+/* debug_expr.c: an expression, and what it was assembled to. Starts zeroed, but for the text. */
+typedef struct expression {
+    char text[EXPRESSION_TEXT];
+    rvm_program *program;
+    rvm_machine *machine;
+    rvm_asm_used used;
+    rvm_arg *argument;
+    uint64_t kinds; /* of the places that there were */
+} expression;
+
+typedef struct display {
+    int id;
+    char text[PLACE_TEXT];
+} display;
 
 typedef struct stop {
     int id;
@@ -14,9 +32,11 @@ typedef struct stop {
     /* a breakpoint: a line of a file */
     const char *file; /* the program's */
     uint32_t line;
+    expression condition; /* without text: none */
     /* a watch: a place of the frame that was innermost when it was set */
-    char place[PLACE_TEXT];
-    uint32_t height; /* frames below and including its own */
+    char place[PLACE_TEXT], name[PLACE_TEXT]; /* name: of the machine's variable */
+    rvm_watch watch;                          /* but for its name */
+    uint32_t height;                          /* frames below and including its own */
     bool present;
     uint64_t digest;
     rvm_scalar value; /* of a scalar or an element */
@@ -26,9 +46,13 @@ typedef struct stop {
 typedef struct debugger {
     tool *t;
     rvm_machine *m;
+    rvm_timeline *timeline; /* NULL: there is no memory for one */
+    bool gradient;          /* the sweep follows the end */
+    display displays[MAX_DISPLAYS];
+    int ndisplays, last_display;
     stop stops[MAX_STOPS];
     int nstops, last_id;
-    int end;        /* where it stands: 1 behind the function, -1 before it, 0 inside */
+    int end;        /* where it stands: 1 behind the function, -1 before it, swept too, 0 inside */
     bool left;      /* the start was left, or continue has stopped there */
     uint32_t frame; /* that `print` and `locals` look at; 0 after each move */
     bool quit;
@@ -42,18 +66,30 @@ void debug_continue(debugger *d, int direction, uint64_t n);    /* to the n-th s
 void debug_finish(debugger *d, int direction, uint64_t n);      /* until n calls are left */
 void debug_break(debugger *d, const char *where);               /* LINE, FILE:LINE or a function */
 void debug_watch(debugger *d, const char *place);
-void debug_delete(debugger *d, const char *which); /* a number, or nothing: all */
+void debug_seek(debugger *d, const char *where);    /* N, or sweep N */
+void debug_written(debugger *d, const char *place); /* back to before its last change */
+void debug_delete(debugger *d, const char *which);  /* a number, or nothing: all */
 void debug_stops(const debugger *d);
 
 /* debug_show.c */
 void debug_position(const debugger *d);
 void debug_where(const debugger *d);
 void debug_locals(const debugger *d);
-void debug_print(const debugger *d, const char *place);
+void debug_print(const debugger *d, const char *text); /* a place or an expression */
+void debug_number(const debugger *d);
+void debug_display(debugger *d, const char *text);
+void debug_undisplay(debugger *d, const char *which);
+void debug_displays(const debugger *d);
 void debug_list(const debugger *d);
 void debug_disassemble(const debugger *d);
-/* A place as text, NAME or NAME[i, j] with numbers or i64 names, in a frame. False, having said why unless quiet. The
- * result views the machine's memory. */
+/* debug_expr.c. A place as text, NAME or NAME[i, lo..hi] with expressions, in a frame; NAME_b is a shadow. False, having
+ * said why unless quiet. The result views the machine's memory. */
 bool debug_place(const debugger *d, uint32_t frame, const char *text, bool quiet, rvm_arg *out);
+/* Of an element, or of all elements with these indices: they, and the name. False, having said why. */
+bool debug_element(const debugger *d, const char *text, rvm_watch *w, char name[PLACE_TEXT]);
+rvm_arg debug_view(const rvm_variable *v, bool shadow);
+/* A scalar. *e tells why not. */
+rvm_status expression_value(const debugger *d, uint32_t frame, expression *x, rvm_arg *out, rvm_error *e);
+void expression_free(expression *x);
 
 #endif

@@ -39,12 +39,13 @@ static void say_location(const rvm_location *l) {
 void debug_position(const debugger *d) {
     rvm_location l;
     if (d->end || !location(d, &l)) {
-        printf("%s %s\n", d->end < 0 ? "at the start of" : "at the end of",
-               rvm_program_function_name(d->t->program, d->t->fn));
-        return;
+        printf("%s %s%s\n", d->end < 0 ? "at the start of" : "at the end of",
+               rvm_program_function_name(d->t->program, d->t->fn), rvm_machine_position(d->m).swept ? ", swept" : "");
+    } else {
+        say_location(&l);
+        show_source(l.file, l.line, l.line, 0);
     }
-    say_location(&l);
-    show_source(l.file, l.line, l.line, 0);
+    debug_displays(d);
 }
 
 void debug_list(const debugger *d) {
@@ -78,78 +79,22 @@ void debug_where(const debugger *d) {
 
 /* ---- places ---- */
 
-static rvm_arg view(const rvm_variable *v) {
-    rvm_arg a = {.type = v->type, .ndim = v->ndim, .value = v->value, .data = (void *)v->data};
-    memcpy(a.shape, v->shape, sizeof a.shape);
-    memcpy(a.stride, v->stride, sizeof a.stride);
-    return a;
-}
-
 static void show_variable(const char *name, const rvm_arg *a) {
     printf("%s = ", name);
     output_value(stdout, a, NO_SHADOW);
     putchar('\n');
 }
 
+/* With their shadows. */
 void debug_locals(const debugger *d) {
     rvm_variable v;
-    for (uint32_t k = 0; rvm_machine_variable(d->m, d->frame, k, &v); k++) {
-        rvm_arg a = view(&v);
-        show_variable(v.name, &a);
-    }
-}
-
-/* The innermost variable of that name. */
-static bool find_variable(const debugger *d, uint32_t frame, const char *name, size_t length, rvm_arg *out) {
-    rvm_variable v;
-    bool found = false;
-    for (uint32_t k = 0; rvm_machine_variable(d->m, frame, k, &v); k++)
-        if (strlen(v.name) == length && memcmp(v.name, name, length) == 0) *out = view(&v), found = true;
-    return found;
-}
-
-/* An index: a number, or an i64 scalar of the frame. */
-static bool read_index(const debugger *d, uint32_t frame, const char **at, int64_t *out) {
-    *at += strspn(*at, " \t");
-    size_t length = strcspn(*at, " \t,]");
-    char *end;
-    *out = strtoll(*at, &end, 10);
-    rvm_arg a;
-    if (end != *at + length || !length) {
-        if (!find_variable(d, frame, *at, length, &a) || a.ndim || a.type != RVM_I64) return false;
-        *out = a.value.i;
-    }
-    *at += length;
-    *at += strspn(*at, " \t");
-    return true;
-}
-
-/* Leading indices select a row; as many as there are dimensions select an element. */
-static const char *apply_indices(const debugger *d, uint32_t frame, const char *at, rvm_arg *a) {
-    if (*at != '[') return *at ? "that is no place" : NULL;
-    do {
-        int64_t i;
-        at++;
-        if (!read_index(d, frame, &at, &i)) return "an index is neither a number nor an i64 that is present";
-        if (!a->ndim) return "there are more indices than dimensions";
-        if (i < 0 || i >= a->shape[0]) return "the index is out of bounds";
-        a->data = (rvm_scalar *)a->data + i * a->stride[0];
-        a->ndim--;
-        memmove(a->shape, a->shape + 1, sizeof a->shape - sizeof *a->shape);
-        memmove(a->stride, a->stride + 1, sizeof a->stride - sizeof *a->stride);
-    } while (*at == ',');
-    if (strcmp(at, "]") != 0) return "that is no place";
-    if (!a->ndim) a->value = *(rvm_scalar *)a->data;
-    return NULL;
-}
-
-bool debug_place(const debugger *d, uint32_t frame, const char *text, bool quiet, rvm_arg *out) {
-    size_t length = strcspn(text, "[ \t");
-    const char *why = "is not present here";
-    if (find_variable(d, frame, text, length, out))
-        why = apply_indices(d, frame, text + length + strspn(text + length, " \t"), out);
-    if (why && !quiet) printf("`%s`: %s\n", text, why);
-    return !why;
+    for (uint32_t k = 0; rvm_machine_variable(d->m, d->frame, k, &v); k++)
+        for (int shadow = 0; shadow <= v.shadowed; shadow++) {
+            char name[600];
+            const rvm_arg a = debug_view(&v, shadow);
+            snprintf(name, sizeof name, "%s%s", v.name, shadow ? "_b" : "");
+            show_variable(name, &a);
+        }
 }
 
 /* Of a complex or an lns, z[1], its parts: z.re[1] and z.im[1], or z.log[1]. */
@@ -168,10 +113,71 @@ static bool print_parts(const debugger *d, const char *place) {
     return found;
 }
 
-void debug_print(const debugger *d, const char *place) {
+/* What is no place is an expression. */
+static bool print_expression(const debugger *d, const char *text, rvm_error *e) {
+    expression x = {0};
+    rvm_arg a = {0};
+    if (strlen(text) >= sizeof x.text) {
+        snprintf(e->message, sizeof e->message, "the expression is too long");
+        return false;
+    }
+    memcpy(x.text, text, strlen(text) + 1);
+    const rvm_status st = expression_value(d, d->frame, &x, &a, e);
+    if (!st) show_variable(text, &a);
+    expression_free(&x);
+    return !st;
+}
+
+static bool is_name(const char *text) {
+    return text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.\'")] == 0;
+}
+
+void debug_print(const debugger *d, const char *text) {
     rvm_arg a;
-    if (debug_place(d, d->frame, place, true, &a))
-        show_variable(place, &a);
-    else if (!print_parts(d, place))
-        debug_place(d, d->frame, place, false, &a);
+    rvm_error e = {0};
+    if (debug_place(d, d->frame, text, true, &a)) {
+        show_variable(text, &a);
+        return;
+    }
+    if (print_parts(d, text) || print_expression(d, text, &e)) return;
+    if (is_name(text) || e.code == RVM_ERR_SYNTAX)
+        debug_place(d, d->frame, text, false, &a);
+    else
+        printf("`%s`: %s\n", text, e.message);
+}
+
+void debug_display(debugger *d, const char *text) {
+    if (!*text) {
+        debug_displays(d);
+        return;
+    }
+    if (d->ndisplays == MAX_DISPLAYS || strlen(text) >= PLACE_TEXT) {
+        puts(d->ndisplays == MAX_DISPLAYS ? "there are too many displays" : "that is too long");
+        return;
+    }
+    display *s = &d->displays[d->ndisplays++];
+    s->id = ++d->last_display;
+    snprintf(s->text, sizeof s->text, "%s", text);
+    printf("%d: ", s->id);
+    debug_print(d, text);
+}
+
+void debug_undisplay(debugger *d, const char *which) {
+    const int id = atoi(which), before = d->ndisplays;
+    d->ndisplays = 0;
+    for (int k = 0; k < before; k++)
+        if (*which && d->displays[k].id != id) d->displays[d->ndisplays++] = d->displays[k];
+    if (*which && d->ndisplays == before) printf("there is no display %s\n", which);
+}
+
+void debug_displays(const debugger *d) {
+    for (int k = 0; k < d->ndisplays; k++) {
+        printf("%d: ", d->displays[k].id);
+        debug_print(d, d->displays[k].text);
+    }
+}
+
+void debug_number(const debugger *d) {
+    const rvm_run_position p = rvm_machine_position(d->m);
+    printf("position %lld%s\n", (long long)p.at, p.swept ? " of the sweep" : "");
 }

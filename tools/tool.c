@@ -68,7 +68,7 @@ rvm_status tool_options(tool *t, rvm_options *o) {
     o->fuel = t->o.fuel;
     o->memory = t->o.memory;
     o->trail_limit = t->o.trail_limit;
-    o->keep_shadows = t->o.undo;
+    o->keep_shadows = t->o.undo || (t->command == COMMAND_DEBUG && t->o.of);
     const char *trail = t->o.trail ? t->o.trail : "keep";
     if (strcmp(trail, "keep") != 0 && strcmp(trail, "off") != 0)
         return tool_fail(t, RVM_ERR_USAGE, "--trail is keep or off, not `%s`", trail);
