@@ -24,17 +24,37 @@ typedef struct rvm__accesses {
     /* of all places */
     const rvm_insn *in;
     const rvm_place *places;
-    const char *letters;
+    const char *at; /* rvm__letters_first */
+    char last;      /* rvm__letter_last */
     rvm_callee callee;
     uint32_t nregs;
-    char buffer[256];
 } rvm__accesses;
 
-/* Before the first. */
-rvm__accesses *rvm__accesses_begin(rvm__accesses *a, const rvm_program *p, const rvm_function *f, const rvm_insn *in);
-bool rvm__accesses_next(rvm__accesses *a);
-#define RVM__EACH_ACCESS(a, p, f, in)                                                                                       \
-    for (rvm__accesses a, *a##_ = rvm__accesses_begin(&a, p, f, in); rvm__accesses_next(a##_);)
+/* Before the first; in line, as the next is, so that what nobody asks for is not made. */
+static inline rvm__accesses rvm__accesses_begin(const rvm_program *p, const rvm_function *f, const rvm_insn *in) {
+    return (rvm__accesses){.k = UINT32_MAX,
+                           .in = in,
+                           .places = rvm__places(f, in),
+                           .at = rvm__letters_first(in),
+                           .last = rvm__letter_last(in),
+                           .callee = rvm__is_call(in) ? rvm__callee_of(p, in) : (rvm_callee){.params = NULL},
+                           .nregs = f->nregs};
+}
+/* The next place; false: there is none. */
+static inline bool rvm__accesses_next(rvm__accesses *a) {
+    if (a->k != UINT32_MAX) a->at = rvm__letters_next(a->at);
+    if (++a->k >= a->in->nplaces) return false;
+    a->q = a->places + a->k;
+    a->letter = rvm__letter_at(a->in, a->at, a->last, a->k);
+    a->param = a->letter == '*' ? a->callee.params + (a->k - a->callee.first) : NULL;
+    a->bits = a->param ? rvm__role_access((rvm_role)a->param->role) : rvm__letter_access(a->in, a->letter);
+    a->reg = a->q->kind == RVM_PLACE_SLOT && a->q->slot < a->nregs;
+    a->array = a->q->kind == RVM_PLACE_ELEM || a->q->kind == RVM_PLACE_ARRAY;
+    a->toggles = rvm__letter_toggles(a->letter);
+    a->appears = a->toggles && !rvm__is_inverse(a->in->op);
+    return true;
+}
+#define RVM__EACH_ACCESS(a, p, f, in) for (rvm__accesses a = rvm__accesses_begin(p, f, in); rvm__accesses_next(&a);)
 
 /* How shadows go through a place, by its letter, as bits: ACC, whether it gains one where another place has one; READ,
  * whether others do where it has one. Arguments apart. */

@@ -244,32 +244,47 @@ static inline unsigned rvm__op_flags(rvm_op op) {
 static inline bool rvm__op_names_array(rvm_op op) {
     return rvm__class_of(op) == RVM_CLASS_ARRAY;
 }
+/* How a place is accessed, as bits: own is read and accumulate at once. */
+enum rvm__access_bits { RVM__BITS_NONE = 0, RVM__BITS_READ = 1, RVM__BITS_ACC = 2, RVM__BITS_OWN = 3 };
+/* What a letter says, by its character: rvm__access_bits, and these. */
+enum rvm__letter_bits { RVM__LETTER_TOGGLES = 4, RVM__LETTER_VARIES = 8 };
+extern const uint8_t rvm__letters[256];
+
 /* A letter for each place of an instruction that has the right number of them: those of ops.def, and for updates y and a, t
  * for a target that appears or disappears, w for one that is set and may be an operand, e for a tolerance. t, X, i and r
  * appear where the direction bit is 0, else they disappear. Those that do stand together, behind constants at most. */
 const char *rvm__place_letters(const rvm_insn *in, char buffer[256]);
-static inline bool rvm__letter_toggles(char letter) {
-    return letter == 't' || letter == 'X' || letter == 'i' || letter == 'r';
+/* The same one by one, in line, since verifying asks for each several times: from what `first` gives, `letter` is that of
+ * place k, and `next` what the next place's comes from. */
+static inline bool rvm__letter_varies(char letter) { /* stands for any number of places */
+    return rvm__letters[(unsigned char)letter] & RVM__LETTER_VARIES;
 }
-
-/* How a place is accessed, as bits: own is read and accumulate at once. */
-enum rvm__access_bits { RVM__BITS_NONE = 0, RVM__BITS_READ = 1, RVM__BITS_ACC = 2, RVM__BITS_OWN = 3 };
+static inline const char *rvm__letters_first(const rvm_insn *in) {
+    if (!rvm__op_is_update((rvm_op)in->op)) {
+        const char *operands = rvm__op_info[in->op].operands;
+        return operands + (*operands == 'F' || *operands == 'S');
+    }
+    return rvm__pair_of(in->op) == RVM_PAIR_let ? "taaa" : rvm__op_sets((rvm_op)in->op) ? "waaaa" : "yaaa";
+}
+static inline const char *rvm__letters_next(const char *at) {
+    return at + (*at && !rvm__letter_varies(*at));
+}
+/* Of the last place, where that has one of its own; else 0. */
+static inline char rvm__letter_last(const rvm_insn *in) {
+    if (!rvm__op_is_update((rvm_op)in->op)) return 0;
+    return rvm__op_sets((rvm_op)in->op) ? 's' : in->flags & RVM_FLAG_TOL ? 'e' : 0;
+}
+static inline char rvm__letter_at(const rvm_insn *in, const char *at, char last, uint32_t k) {
+    const bool ends = k + 1u == in->nplaces;
+    return *at == '+' ? "ka"[ends] : ends && last ? last : *at;
+}
+static inline bool rvm__letter_toggles(char letter) {
+    return rvm__letters[(unsigned char)letter] & RVM__LETTER_TOGGLES;
+}
 /* By its letter; '*' apart, which has the access of the parameter. */
 static inline unsigned rvm__letter_access(const rvm_insn *in, char letter) {
-    switch (letter) {
-    case 'y':
-        if (!rvm__op_is_update((rvm_op)in->op)) return RVM__BITS_OWN;
-        return rvm__op_info[in->op].access == RVM_ACC ? RVM__BITS_ACC : RVM__BITS_OWN;
-    case 'w':
-    case 't':
-    case 'X':
-    case 'i':
-    case 'd':
-    case 'r': return RVM__BITS_OWN;
-    case 'V':
-    case 'W': return RVM__BITS_NONE;
-    }
-    return RVM__BITS_READ;
+    if (letter == 'y' && rvm__op_is_update((rvm_op)in->op) && rvm__op_info[in->op].access == RVM_ACC) return RVM__BITS_ACC;
+    return rvm__letters[(unsigned char)letter] & RVM__BITS_OWN;
 }
 static inline unsigned rvm__role_access(rvm_role role) {
     return role == RVM_READ ? RVM__BITS_READ : role == RVM_ACC ? RVM__BITS_ACC : RVM__BITS_OWN;

@@ -90,36 +90,56 @@ int rvm__row_find(const char *name, size_t length) {
     return -1;
 }
 
-#define VARYING "*+#dr" /* letters that stand for any number of places */
+static bool is_target(char letter) {
+    return letter == 'L' || letter == 'F' || letter == 'S';
+}
 
 int rvm__op_places(rvm_op op, rvm_row row, uint8_t flags) {
     if (rvm__op_is_update(op)) return 1 + rvm__row_info[row].arity + (flags & RVM_FLAG_TOL || rvm__op_sets(op) ? 1 : 0);
-    const char *operands = rvm__op_info[op].operands;
-    return strpbrk(operands, VARYING) ? -1 : (int)strcspn(operands, "LFS");
+    int n = 0;
+    for (const char *c = rvm__op_info[op].operands; *c; c++) {
+        if (rvm__letter_varies(*c)) return -1;
+        n += !is_target(*c);
+    }
+    return n;
+}
+
+/* ---- letters of places ---- */
+
+enum {
+    NOTHING = RVM__BITS_NONE,
+    READ = RVM__BITS_READ,
+    OWN = RVM__BITS_OWN,
+    TOGGLES = RVM__LETTER_TOGGLES,
+    VARIES = RVM__LETTER_VARIES
+};
+const uint8_t rvm__letters[256] = {
+    ['y'] = OWN,           ['w'] = OWN,           ['d'] = OWN | VARIES, /* changed */
+    ['t'] = OWN | TOGGLES, ['X'] = OWN | TOGGLES, ['i'] = OWN | TOGGLES, ['r'] = OWN | TOGGLES | VARIES,
+    ['V'] = NOTHING,       ['W'] = NOTHING, /* what a view or an array is made from */
+    ['a'] = READ,          ['p'] = READ,          ['k'] = READ,          ['c'] = READ,
+    ['l'] = READ,          ['m'] = READ,          ['s'] = READ,          ['e'] = READ,
+    ['*'] = READ | VARIES, ['+'] = READ | VARIES, ['#'] = READ | VARIES,
+};
+
+static bool any_varies(const char *letters) {
+    while (*letters && !rvm__letter_varies(*letters)) letters++;
+    return *letters;
 }
 
 const char *rvm__place_letters(const rvm_insn *in, char buffer[256]) {
-    const char *c = rvm__op_info[in->op].operands;
-    if (rvm__op_is_update((rvm_op)in->op)) {
-        bool sets = rvm__op_sets((rvm_op)in->op);
-        c = rvm__pair_of(in->op) == RVM_PAIR_let ? "taaa" : sets ? "waaa" : "yaaa";
-        if (!(in->flags & RVM_FLAG_TOL) && !sets) return c;
-        memcpy(buffer, c, 4);
-        buffer[in->nplaces - 1] = sets ? 's' : 'e';
-        return buffer;
-    }
-    if (!strpbrk(c, VARYING)) return c; /* as many as there are letters, before L and F */
-    uint32_t n = in->nplaces, k = 0;
-    for (c += *c == 'F' || *c == 'S'; !strchr(VARYING, *c); c++) buffer[k++] = *c;
-    memset(buffer + k, *c == '+' ? 'k' : *c, n - k);
-    if (*c == '+') buffer[n - 1] = 'a';
+    const char *at = rvm__letters_first(in), last = rvm__letter_last(in);
+    if (!last && !any_varies(at)) return at;
+    uint32_t k = 0;
+    for (; k < in->nplaces; k++, at = rvm__letters_next(at)) buffer[k] = rvm__letter_at(in, at, last, k);
+    buffer[k] = 0;
     return buffer;
 }
 
 char rvm__op_target(rvm_op op) {
     const char *operands = rvm__op_info[op].operands;
-    const char *at = operands ? strpbrk(operands, "LFS") : NULL;
-    return at ? *at : 0;
+    while (operands && *operands && !is_target(*operands)) operands++;
+    return operands ? *operands : 0;
 }
 
 /* Types that the target of a row may have. */
