@@ -1,5 +1,6 @@
 /* memory.c: what the run holds, over its instructions: peaks where something grows, samples at polls. The samples are a
- * bounded number: when they are full every second one goes, and polls come half as often. */
+ * bounded number: when they are full every second one goes, and polls come half as often. A derivative's machine, which begins
+ * anew with each call, polls as often as the machine that asks keeps samples. */
 #include "profile.h"
 #include "run.h"
 
@@ -62,7 +63,8 @@ void rvm__profile_sample(rvm_machine *m) {
 }
 
 void rvm__profile_forget_memory(rvm_machine *m) {
+    const rvm_machine *asks = m->profile->source.of;
     m->profile->nsamples = 0;
-    m->profile->every = RVM__FIRST_SAMPLES;
+    m->profile->every = asks ? asks->profile->every : RVM__FIRST_SAMPLES;
     m->profile->peak = (rvm_profile_memory){0};
 }
