@@ -4,22 +4,13 @@
 #ifndef RVM_TOOLS_DEBUG_H
 #define RVM_TOOLS_DEBUG_H
 
+#include "expression.h"
 #include "tool.h"
 #include "rvm_debug.h"
 
 #include <math.h>
 
-enum { MAX_STOPS = 64, MAX_DISPLAYS = 32, PLACE_TEXT = 96, EXPRESSION_TEXT = 256 };
-
-/* debug_expr.c: an expression, and what it was assembled to. Starts zeroed, but for the text. */
-typedef struct expression {
-    char text[EXPRESSION_TEXT];
-    rvm_program *program;
-    rvm_machine *machine;
-    rvm_asm_used used;
-    rvm_arg *argument;
-    uint64_t kinds; /* of the places that there were */
-} expression;
+enum { MAX_STOPS = 64, MAX_DISPLAYS = 32, PLACE_TEXT = 96 };
 
 typedef struct display {
     int id;
@@ -87,9 +78,5 @@ void debug_disassemble(const debugger *d);
 bool debug_place(const debugger *d, uint32_t frame, const char *text, bool quiet, rvm_arg *out);
 /* Of an element, or of all elements with these indices: they, and the name. False, having said why. */
 bool debug_element(const debugger *d, const char *text, rvm_watch *w, char name[PLACE_TEXT]);
-rvm_arg debug_view(const rvm_variable *v, bool shadow);
-/* A scalar. *e tells why not. */
-rvm_status expression_value(const debugger *d, uint32_t frame, expression *x, rvm_arg *out, rvm_error *e);
-void expression_free(expression *x);
 
 #endif

@@ -77,7 +77,7 @@ static bool holds(const debugger *d, stop *s) {
     rvm_arg a;
     rvm_error e;
     if (!*s->condition.text) return true;
-    if (expression_value(d, 0, &s->condition, &a, &e)) {
+    if (expression_value(d->m, 0, &s->condition, &a, &e)) {
         printf("%d: `%s`: %s\n", s->id, s->condition.text, e.message);
         return true;
     }

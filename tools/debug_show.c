@@ -91,7 +91,7 @@ void debug_locals(const debugger *d) {
     for (uint32_t k = 0; rvm_machine_variable(d->m, d->frame, k, &v); k++)
         for (int shadow = 0; shadow <= v.shadowed; shadow++) {
             char name[600];
-            const rvm_arg a = debug_view(&v, shadow);
+            const rvm_arg a = variable_view(&v, shadow);
             snprintf(name, sizeof name, "%s%s", v.name, shadow ? "_b" : "");
             show_variable(name, &a);
         }
@@ -122,7 +122,7 @@ static bool print_expression(const debugger *d, const char *text, rvm_error *e) 
         return false;
     }
     memcpy(x.text, text, strlen(text) + 1);
-    const rvm_status st = expression_value(d, d->frame, &x, &a, e);
+    const rvm_status st = expression_value(d->m, d->frame, &x, &a, e);
     if (!st) show_variable(text, &a);
     expression_free(&x);
     return !st;
