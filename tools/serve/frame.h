@@ -17,6 +17,8 @@ typedef enum frame_kind {
     FRAME_EXPORT,   /* format, profile -> outcome, text */
     FRAME_COMPARE,  /* profile, profile -> outcome, JSON */
     FRAME_LISTING,  /* bytecode, source -> outcome, text */
+    FRAME_OPEN,     /* as FRAME_RUN, of a worker that is for one session -> outcome, JSON */
+    FRAME_SESSION,  /* verb, JSON -> outcome, JSON */
     FRAME_CANCEL,   /* the job that runs; no parts, no answer */
     FRAME_DONE,
     FRAME_NEED, /* id: the program that the request names */

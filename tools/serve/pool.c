@@ -18,7 +18,7 @@ enum {
     TRIES = 5,         /* of a job whose workers die before it begins */
 };
 
-typedef struct pool_worker {
+struct pool_worker {
     pool *of;
     uint32_t page;
     bool ready, asked;
@@ -31,7 +31,9 @@ typedef struct pool_worker {
     pool_job *cancelling;
     unsigned n;
     bool holds_long, alone;
-} pool_worker;
+    bool dying;                 /* its handle is not closed yet */
+    bool apart, taken, closing; /* a seat; somebody has it; nobody wants it any more */
+};
 
 typedef struct job_list {
     pool_job *first, *last;
@@ -53,6 +55,10 @@ struct pool {
     pool_state state;
     bool started, stopping;
 };
+
+static unsigned all_workers(const pool *p) {
+    return p->o.workers + p->o.seats;
+}
 
 /* ---- lists ---- */
 
@@ -173,7 +179,7 @@ void pool_cancel(pool *p, pool_job *j) {
         return;
     }
     j->at->cancelling = j;
-    if (!send_on(j->at)) died(j->at);
+    if (j->at->ready && !send_on(j->at)) died(j->at);
 }
 
 /* ---- what workers say ---- */
@@ -247,14 +253,16 @@ static void kill_worker(const pool_worker *w) {
 }
 
 static void ask(pool_worker *w) {
-    if (w->asked || w->of->stopping) return;
+    if (w->asked || w->of->stopping || (w->apart && (!w->taken || w->closing))) return;
     w->asked = nursery_ask(w->of->nursery, w->page);
 }
 
 static void poll_closed(uv_handle_t *h) {
     pool_worker *w = h->data;
+    w->dying = false;
     frame_free(&w->in); /* not before: a message of its may be in use */
-    ask(w);
+    if (w->apart && w->closing) w->taken = w->closing = false;
+    if (!w->apart) ask(w);
 }
 
 /* A job whose worker is gone: to another. What was at work then comes by itself the second time, and not a third time; what
@@ -263,7 +271,7 @@ static void bereave(pool *p, pool_job *j, uint32_t at_work) {
     static const part none[FRAME_PARTS];
     const bool begun = j->id == at_work;
     j->deaths += begun;
-    if (j->killed || j->deaths > 1 || ++j->tries > TRIES) {
+    if (j->killed || j->at->apart || j->deaths > 1 || ++j->tries > TRIES) {
         j->at = NULL;
         p->bytes -= j->size;
         j->done(j, j->killed ? POOL_TIME : POOL_DEAD, none);
@@ -276,9 +284,9 @@ static void bereave(pool *p, pool_job *j, uint32_t at_work) {
 static void died(pool_worker *w) {
     pool *p = w->of;
     if (!w->ready) return;
-    w->ready = false;
-    p->state.ready--;
-    p->state.deaths++;
+    w->ready = false, w->dying = true;
+    if (!w->apart) p->state.ready--;
+    if (!w->closing) p->state.deaths++;
     p->pids[w->page] = 0;
     kill_worker(w);
     uv_poll_stop(&w->poll);
@@ -290,7 +298,7 @@ static void died(pool_worker *w) {
     pool_job *j = w->first, *next;
     w->first = w->last = w->sending = w->cancelling = NULL;
     w->n = 0, w->holds_long = w->alone = false;
-    json *log = log_begin(p->o.log, LOG_INFO, "worker died");
+    json *log = w->closing ? NULL : log_begin(p->o.log, LOG_INFO, "worker died");
     if (log) json_key(log, "worker"), json_uint(log, w->page), log_end(p->o.log);
     uv_close((uv_handle_t *)&w->poll, poll_closed);
     for (; j; j = next) next = j->next, bereave(p, j, at_work);
@@ -302,7 +310,7 @@ static void on_nursery(uv_poll_t *h, int status, int events) {
     frame_io io = status < 0 ? FRAME_CLOSED : FRAME_AGAIN;
     (void)events;
     while (io != FRAME_CLOSED && (io = nursery_take(p->nursery, &b)) == FRAME_OK) {
-        if (b.page >= p->o.workers) {
+        if (b.page >= all_workers(p)) {
             snprintf(p->state.why, sizeof p->state.why, "%s", b.why);
             log_message(p->o.log, LOG_ERROR, "no worker", b.why);
             continue;
@@ -311,10 +319,11 @@ static void on_nursery(uv_poll_t *h, int status, int events) {
         w->asked = false, w->ready = true;
         w->socket = b.socket, w->process = b.process;
         p->pids[b.page] = b.pid;
-        p->state.ready++;
+        if (!w->apart) p->state.ready++;
         uv_poll_init(h->loop, &w->poll, w->socket);
         w->poll.data = w;
         listen_for(w, UV_READABLE);
+        if (w->closing || !send_on(w)) died(w);
     }
     if (io == FRAME_CLOSED) {
         log_message(p->o.log, LOG_ERROR, "nursery", "the process that makes workers is gone");
@@ -330,7 +339,7 @@ static void on_tick(uv_timer_t *t) {
     pool *p = t->data;
     const uint64_t now = uv_now(t->loop), limit = (uint64_t)(p->o.setup.limits.seconds * 1000) + GRACE_MS;
     bool any = false;
-    for (unsigned k = 0; k < p->o.workers; k++) {
+    for (unsigned k = 0; k < all_workers(p); k++) {
         pool_worker *w = &p->workers[k];
         pool_job *j = w->first;
         if (!w->ready || !j) continue;
@@ -351,13 +360,14 @@ pool *pool_new(const pool_options *o) {
     pool *p = calloc(1, sizeof *p);
     if (!p) return NULL;
     p->o = *o;
-    p->workers = calloc(o->workers, sizeof *p->workers);
-    p->pids = calloc(o->workers, sizeof *p->pids);
+    const unsigned all = all_workers(p);
+    p->workers = calloc(all, sizeof *p->workers);
+    p->pids = calloc(all, sizeof *p->pids);
     p->packet = malloc(sizeof *p->packet);
-    p->pages = mmap(NULL, o->workers * LIVE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    p->pages = mmap(NULL, (size_t)all * LIVE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     const bool good = p->workers && p->pids && p->packet && p->pages != MAP_FAILED &&
-                      nursery_start(&p->o.setup, p->pages, o->workers, &p->nursery, &p->nursery_pid);
-    for (unsigned k = 0; good && k < o->workers; k++) p->workers[k] = (pool_worker){.of = p, .page = k};
+                      nursery_start(&p->o.setup, p->pages, all, &p->nursery, &p->nursery_pid);
+    for (unsigned k = 0; good && k < all; k++) p->workers[k] = (pool_worker){.of = p, .page = k, .apart = k >= o->workers};
     if (good) return p;
     free(p->workers), free(p->pids), free(p->packet), free(p);
     return NULL;
@@ -379,9 +389,46 @@ bool pool_start(pool *p, uv_loop_t *loop) {
 void pool_stop(pool *p) {
     p->stopping = true;
     if (p->started) uv_timer_stop(&p->tick), uv_poll_stop(&p->nursery_poll);
-    for (unsigned k = 0; k < p->o.workers; k++)
+    for (unsigned k = 0; k < all_workers(p); k++)
         if (p->workers[k].ready) kill_worker(&p->workers[k]), uv_poll_stop(&p->workers[k].poll);
     kill(p->nursery_pid, SIGKILL);
+}
+
+/* ---- apart ---- */
+
+pool_worker *pool_open(pool *p) {
+    for (unsigned k = p->o.workers; k < all_workers(p); k++) {
+        pool_worker *w = &p->workers[k];
+        if (w->taken) continue;
+        w->taken = true;
+        ask(w);
+        return w;
+    }
+    return NULL;
+}
+
+/* Sent when the worker is there. */
+void pool_give(pool_worker *w, pool_job *j) {
+    pool *p = w->of;
+    static const part none[FRAME_PARTS];
+    if (!w->ready && !w->asked) {
+        j->done(j, POOL_DEAD, none);
+        return;
+    }
+    j->id = ++p->next_id ? p->next_id : ++p->next_id;
+    p->state.jobs++;
+    p->bytes += j->size;
+    give(w, j);
+    if (w->ready && !send_on(w)) died(w);
+}
+
+/* The seat is free when nothing of the worker is left. */
+void pool_close(pool_worker *w) {
+    w->closing = true;
+    if (w->ready)
+        died(w);
+    else if (!w->asked && !w->dying)
+        w->taken = w->closing = false;
 }
 
 /* ---- telling ---- */

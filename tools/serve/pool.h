@@ -37,8 +37,8 @@ typedef struct pool_job {
 } pool_job;
 
 typedef struct pool_options {
-    unsigned workers;
-    uint32_t queue; /* jobs that may wait */
+    unsigned workers, seats; /* seats: workers that may be had apart from these */
+    uint32_t queue;          /* jobs that may wait */
     worker_setup setup;
     log_to *log;
 } pool_options;
@@ -53,6 +53,14 @@ void pool_stop(pool *p); /* workers end; jobs are not told */
 bool pool_add(pool *p, pool_job *j);
 /* Ends it soon, as CANCELLED, or not at all if it ends before. */
 void pool_cancel(pool *p, pool_job *j);
+
+/* ---- a worker of one's own ----
+ * It has the jobs that it is given, one at a time, and nothing else; when it ends so do they, as DEAD or TIME, and it is
+ * gone: the next job is DEAD, too. NULL: all seats are taken. */
+typedef struct pool_worker pool_worker;
+pool_worker *pool_open(pool *p);
+void pool_give(pool_worker *w, pool_job *j);
+void pool_close(pool_worker *w); /* which has no job now */
 
 /* What is in progress: *page is what its worker tells. */
 bool pool_live(const pool *p, const pool_job *j, live *page);

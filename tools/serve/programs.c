@@ -116,6 +116,18 @@ bool programs_with(server *s, const char *id, program_then *then, void *userdata
     return true;
 }
 
+bool programs_guess(const http_request *r, char id[PROGRAM_ID]) {
+    static const char key[] = "\"program\"";
+    const char *at = r->size ? memmem(r->body, r->size, key, sizeof key - 1) : NULL;
+    if (!at) return false;
+    at += sizeof key - 1;
+    at += strspn(at, " \t\r\n:");
+    if (*at++ != '"' || strspn(at, "0123456789abcdef") != PROGRAM_ID - 1) return false;
+    memcpy(id, at, PROGRAM_ID - 1);
+    id[PROGRAM_ID - 1] = 0;
+    return true;
+}
+
 /* ---- uploads ---- */
 
 typedef struct upload {

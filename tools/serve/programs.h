@@ -22,6 +22,9 @@ programs *programs_new(server *s);
  * which drops it. False: `id` is no id, and nothing is called. */
 typedef void program_then(void *userdata, program *p);
 bool programs_with(server *s, const char *id, program_then *then, void *userdata);
+/* What is most likely the id that "program" of a request's JSON has, without reading the JSON, which a worker does: so that
+ * it has the program at hand; if it was something else the worker says what it needs. */
+bool programs_guess(const http_request *r, char id[PROGRAM_ID]);
 void program_drop(program *p); /* NULL is allowed */
 
 /* A request's upload; a file's, at the start, without a request: `then` is told its id, or NULL with what was wrong. */

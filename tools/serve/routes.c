@@ -5,6 +5,7 @@
 #include "pages.h"
 #include "programs.h"
 #include "runs.h"
+#include "sessions.h"
 #include "site.h"
 
 #include <string.h>

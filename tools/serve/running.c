@@ -85,12 +85,6 @@ static void write_profile(running *r) {
     rvm_profile_free(f);
 }
 
-/* The time limit, and a cancel, come as the same. */
-static void name_limit(running *r, rvm_status st) {
-    if (st == RVM_ERR_CANCELLED && r->w->out_of_time)
-        snprintf(r->t.err.message, sizeof r->t.err.message, "the time limit, %g s, is reached", r->w->seconds);
-}
-
 static void run(running *r, json_t *request, text_pool *texts) {
     work *w = r->w;
     tool *t = &r->t;
@@ -98,7 +92,7 @@ static void run(running *r, json_t *request, text_pool *texts) {
     if (t->o.engine && strcmp(t->o.engine, "interp") == 0) t->jit = NULL;
     if (!t->jit) t->o.engine = "interp";
     if (!st) st = tool_run(t);
-    name_limit(r, st);
+    work_name_limit(w, st, &t->err);
     snprintf(w->out.fn, sizeof w->out.fn, "%s", t->chosen ? rvm_program_function_name(t->program, t->fn) : "");
     if (t->o.profile) write_profile(r);
     bool idle;
@@ -106,25 +100,9 @@ static void run(running *r, json_t *request, text_pool *texts) {
     w->out.status = (uint32_t)st;
 }
 
-static bool copy_program(running *r) {
-    const part *bytes = &r->w->in[2];
-    if (!(r->t.source = malloc(bytes->size + 1))) return false;
-    memcpy(r->t.source, bytes->bytes, r->t.source_size = bytes->size);
-    return true;
-}
-
-/* Whether the program at hand is the one that is asked for; else w->need names that. */
-static bool at_hand(work *w, const json_t *request) {
-    const char *id = json_string_value(json_object_get(request, "program"));
-    if (!id) return work_fail(w, RVM_ERR_USAGE, "\"program\" is to be the id of a program"), false;
-    if (strlen(id) == w->in[1].size && w->in[1].size && memcmp(id, w->in[1].bytes, w->in[1].size) == 0) return true;
-    snprintf(w->need, sizeof w->need, "%s", id);
-    return false;
-}
-
 void work_run(work *w) {
     json_error_t e;
-    char name[256];
+    char name[WORK_NAME];
     char *words[] = {name, NULL};
     text_pool texts = {0};
     running r = {.w = w, .t = {.words = words, .progress = {.poll = poll}}};
@@ -133,11 +111,11 @@ void work_run(work *w) {
     if (!request) return work_fail(w, RVM_ERR_SYNTAX, "JSON, line %d, column %d: %s", e.line, e.column, e.text);
     const char *kind = json_string_value(json_object_get(request, "kind"));
     snprintf(w->out.kind, sizeof w->out.kind, "%s", kind ? kind : "run");
-    snprintf(name, sizeof name, "%.*s", (int)(w->in[3].size < 250 ? w->in[3].size : 250), (const char *)w->in[3].bytes);
-    if (!at_hand(w, request)) goto done;
+    work_program_name(w, name);
+    if (!work_at_hand(w, request)) goto done;
     r.t.o = (options){.json = true, .no_include = true};
     r.t.jit = w->jit, r.t.jit_is_lent = w->jit;
-    if (!copy_program(&r) || !(stdout = open_memstream(&w->text, &w->text_size))) {
+    if (!work_copy_program(w, &r.t) || !(stdout = open_memstream(&w->text, &w->text_size))) {
         stdout = before;
         free(r.t.source);
         work_fail(w, RVM_ERR_MEMORY, "out of memory");

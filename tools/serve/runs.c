@@ -185,20 +185,6 @@ static void find(run *x, const char *id) {
     if (!programs_with(x->s, id, found, x)) fail_run(x, 404, "NOT_FOUND", "there is no program of that id");
 }
 
-/* What is most likely the id of the program, without reading the JSON, which a worker does: so that it has the program at
- * hand; if it was something else the worker says what it needs. */
-static bool guess_program(const http_request *r, char id[PROGRAM_ID]) {
-    static const char key[] = "\"program\"";
-    const char *at = r->size ? memmem(r->body, r->size, key, sizeof key - 1) : NULL;
-    if (!at) return false;
-    at += sizeof key - 1;
-    at += strspn(at, " \t\r\n:");
-    if (*at++ != '"' || strspn(at, "0123456789abcdef") != PROGRAM_ID - 1) return false;
-    memcpy(id, at, PROGRAM_ID - 1);
-    id[PROGRAM_ID - 1] = 0;
-    return true;
-}
-
 void runs_start(server *s, http_request *r) {
     run *x = calloc(1, sizeof *x);
     char id[PROGRAM_ID];
@@ -206,7 +192,7 @@ void runs_start(server *s, http_request *r) {
     *x = (run){.s = s, .r = r, .begun = uv_now(&s->loop), .next = s->runs->first};
     if (x->next) x->next->previous = x;
     s->runs->first = x;
-    const bool guessed = guess_program(r, id);
+    const bool guessed = programs_guess(r, id);
     x->request = r->body, x->request_size = r->size;
     r->body = NULL, r->size = 0;
     if (!x->request) return fail_run(x, 400, "SYNTAX", "a run is a JSON object");

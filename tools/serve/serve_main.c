@@ -6,6 +6,7 @@
 #include "programs.h"
 #include "routes.h"
 #include "runs.h"
+#include "sessions.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -31,6 +32,7 @@ static rvm_status read_config(tool *t, config *c) {
                   .read_only = o->read_only,
                   .native = o->native,
                   .workers = option_given(o, workers) ? (unsigned)o->workers : (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
+                  .sessions = option_given(o, sessions) ? (unsigned)o->sessions : 64,
                   .upload = o->upload ? o->upload : 4u << 20,
                   .limits = {.fuel = o->fuel ? o->fuel : 1000000000,
                              .memory = o->memory ? o->memory : 256u << 20,
@@ -41,6 +43,7 @@ static rvm_status read_config(tool *t, config *c) {
                   .hosts = o->host,
                   .origins = o->allow_origin};
     if (c->workers < 1 || c->workers > 256) return tool_fail(t, RVM_ERR_USAGE, "--workers is from 1 to 256");
+    if (c->sessions > 1024) return tool_fail(t, RVM_ERR_USAGE, "--sessions is at most 1024");
     if (c->upload > 1u << 27) return tool_fail(t, RVM_ERR_USAGE, "--upload is at most 128M");
     if (c->limits.memory > 1ull << 36) return tool_fail(t, RVM_ERR_USAGE, "--memory is at most 64G");
     return RVM_OK;
@@ -57,6 +60,7 @@ static rvm_status read_log(tool *t, server *s) {
 static rvm_status start_pool(serving *x, const char *module) {
     server *s = &x->s;
     const pool_options o = {.workers = s->c.workers,
+                            .seats = s->c.sessions,
                             .queue = s->c.queue,
                             .setup = {.limits = s->c.limits, .native = s->c.native, .module = module},
                             .log = &s->log};
@@ -113,7 +117,8 @@ static rvm_status start(serving *x) {
     s->events = events_new(&s->loop);
     s->programs = programs_new(s);
     s->runs = runs_new(s);
-    const bool good = s->events && s->programs && s->runs && pool_start(s->pool, &s->loop);
+    s->sessions = sessions_new(s);
+    const bool good = s->events && s->programs && s->runs && s->sessions && pool_start(s->pool, &s->loop);
     return good ? RVM_OK : tool_fail(&x->t, RVM_ERR_MEMORY, "out of memory");
 }
 

@@ -13,7 +13,7 @@ typedef struct config {
     const char *listen, *store_path;
     const char *page; /* a folder with the page's files; NULL: those of this program */
     bool read_only, native;
-    unsigned workers;
+    unsigned workers, sessions;
     uint64_t upload; /* bytes of a request's body */
     work_limits limits;
     uint32_t queue;
@@ -33,6 +33,7 @@ typedef struct server {
     events *events;
     struct programs *programs;
     struct runs *runs;
+    struct sessions *sessions;
     char token[64], host[3][80]; /* host: what a request may call this server */
     uint64_t next_run;
     uint64_t started; /* ns */

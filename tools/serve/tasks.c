@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 void work_free(work *w) {
     free(w->text);
@@ -31,4 +32,30 @@ void work_fail(work *w, rvm_status st, const char *format, ...) {
     json_close(&j, '}');
     fputc('\n', out);
     fclose(out);
+}
+
+bool work_at_hand(work *w, const json_t *request) {
+    const char *id = json_string_value(json_object_get(request, "program"));
+    if (!id) return work_fail(w, RVM_ERR_USAGE, "\"program\" is to be the id of a program"), false;
+    if (strlen(id) == w->in[1].size && w->in[1].size && memcmp(id, w->in[1].bytes, w->in[1].size) == 0) return true;
+    snprintf(w->need, sizeof w->need, "%s", id);
+    return false;
+}
+
+bool work_copy_program(const work *w, tool *t) {
+    const part *bytes = &w->in[2];
+    if (!(t->source = malloc(bytes->size + 1))) return false;
+    memcpy(t->source, bytes->bytes, t->source_size = bytes->size);
+    return true;
+}
+
+void work_program_name(const work *w, char name[WORK_NAME]) {
+    const int most = WORK_NAME - 6; /* as long as names of uploads are */
+    snprintf(name, WORK_NAME, "%.*s", w->in[3].size < (size_t)most ? (int)w->in[3].size : most,
+             (const char *)w->in[3].bytes);
+}
+
+void work_name_limit(const work *w, rvm_status st, rvm_error *e) {
+    if (st == RVM_ERR_CANCELLED && w->out_of_time)
+        snprintf(e->message, sizeof e->message, "the time limit, %g s, is reached", w->seconds);
 }

@@ -26,6 +26,7 @@ typedef struct work {
     work_limits limits;
     rvm_jit *jit; /* of the worker; NULL: it interprets */
     live *live;
+    struct session **session; /* that the worker is for */
     bool (*hook)(struct work *w);
     void *userdata;
     /* Set by what is done: */
@@ -50,6 +51,14 @@ typedef struct text_pool {
 } text_pool;
 rvm_status request_read(tool *t, json_t *request, const work_limits *most, double *seconds, text_pool *texts);
 void text_pool_free(text_pool *p);
+/* What a message about a run of a program begins with: whether the program at hand is the one that the request names (else
+ * w->need names that); its bytes (false: out of memory) and its name. */
+enum { WORK_NAME = 256 };
+bool work_at_hand(work *w, const json_t *request);
+bool work_copy_program(const work *w, tool *t);
+void work_program_name(const work *w, char name[WORK_NAME]);
+/* The time limit, and a cancel, come as the same: *e tells them apart. */
+void work_name_limit(const work *w, rvm_status st, rvm_error *e);
 /* exports.c: a profile, as JSON, in another format; two of them compared; a listing of a program. */
 void work_export(work *w);
 void work_compare(work *w);

@@ -1,6 +1,7 @@
 /* worker.c: one job after the other. While a long one runs, its polls look for more: small ones are done between, each
  * within a slice of time; what takes longer is sent back, to come again as a long one of its own. */
 #include "worker.h"
+#include "session.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -12,7 +13,8 @@
 static const double slice = 0.02; /* of a job that runs beside another, seconds */
 
 typedef struct worker {
-    rvm_jit *jit; /* NULL: it interprets */
+    rvm_jit *jit;     /* NULL: it interprets */
+    session *session; /* NULL: it takes jobs as they come */
     int fd;
     const worker_setup *setup;
     live *page;
@@ -94,6 +96,8 @@ static void work_on(frame_kind kind, work *w) {
     case FRAME_EXPORT: work_export(w); break;
     case FRAME_COMPARE: work_compare(w); break;
     case FRAME_LISTING: work_listing(w); break;
+    case FRAME_OPEN: work_open(w); break;
+    case FRAME_SESSION: work_session(w); break;
     case FRAME_CANCEL:
     case FRAME_DONE:
     case FRAME_NEED:
@@ -133,6 +137,7 @@ static void serve(worker *at, job *outer) {
     else
         renew_jit(at), at->page->job = j.id;
     w.jit = at->jit;
+    w.session = &at->session;
     work_on(j.kind, &w);
     if (!outer) at->page->job = 0;
     answer(&j, &w);
