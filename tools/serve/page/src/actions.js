@@ -7,7 +7,7 @@ import { initial, toText } from "./values.js";
 import { remember } from "./permalink.js";
 import { keepDraft } from "./draft.js";
 import * as events from "./events.js";
-import { close as closeSession } from "./session.js";
+import { close as closeSession, stops } from "./session.js";
 
 export const announce = (text) => (s.announced.value = text);
 
@@ -223,6 +223,7 @@ export async function open({ source, name, files = null, kept = false, info = nu
     opening++;
     closeSession();
     batch(() => {
+        if (source !== s.source.value) stops.value = [];
         s.run.value = null;
         s.files.value = files;
         s.kept.value = kept;

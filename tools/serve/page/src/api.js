@@ -83,9 +83,9 @@ export async function profileFile(id, format) {
 
 export const openSession = (call) => send("POST", "/sessions", call);
 export const closeSession = (id) => json("DELETE", `/sessions/${id}`);
+export const leaveSession = (id) => fetch(`${BASE}/sessions/${id}`, { method: "DELETE", headers: headers(), keepalive: true }).catch(() => {});
 export const move = (id, what) => send("POST", `/sessions/${id}/move`, what);
-export const setStops = (id, lines) => send("PUT", `/sessions/${id}/stops`, { lines });
-export const sessionState = (id, frame) => json("GET", `/sessions/${id}/state?frame=${frame}`);
+export const setStops = (id, stops) => send("PUT", `/sessions/${id}/stops`, { lines: stops.map((p) => (p.condition ? { line: p.line, if: p.condition } : p.line)) });
 export const sessionLog = (id, what) => send("POST", `/sessions/${id}/log`, what);
 
 /* What this server has and allows: {version, limits, routes: ["GET /runs", ...]}. */

@@ -57,6 +57,6 @@ export function Keys() {
         if (!keysShown.value && dialog.current.open) dialog.current.close();
     }, [keysShown.value]);
     return html`<dialog ref=${dialog} class="keys" aria-labelledby="keys-title" onClose=${() => (keysShown.value = false)}><h2 id="keys-title">Keys</h2>
-        <dl>${KEYS.map((k) => html`<div><dt><kbd>${k.key}</kbd></dt><dd>${k.says}</dd></div>`)}<div><dt><kbd>Ctrl-z</kbd></dt><dd>undo in the editor</dd></div><div><dt><kbd>arrows, Enter, Escape</kbd></dt><dd>in the flame graph: move, zoom in, out</dd></div></dl>
+        <dl>${KEYS.map((k) => html`<div><dt><kbd>${k.key}</kbd></dt><dd>${k.says}</dd></div>`)}<div><dt><kbd>Alt-s</kbd></dt><dd>in the editor: stop at this line, or no more</dd></div><div><dt><kbd>Ctrl-z</kbd></dt><dd>undo in the editor</dd></div><div><dt><kbd>arrows, Enter, Escape</kbd></dt><dd>in the flame graph: move, zoom in, out</dd></div></dl>
         <button onClick=${() => (keysShown.value = false)}>Close</button></dialog>`;
 }

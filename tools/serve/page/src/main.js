@@ -3,7 +3,8 @@ import { render } from "preact";
 import { html } from "htm/preact";
 import { takeToken } from "./token.js";
 import { App } from "./app.js";
-import { meet, open, openKept, show } from "./actions.js";
+import { callOf, meet, open, openKept, show } from "./actions.js";
+import { canTravel, openSession } from "./session.js";
 import { whole } from "./run_list.js";
 import { linked } from "./permalink.js";
 import { draft } from "./draft.js";
@@ -16,8 +17,9 @@ import * as events from "./events.js";
 import "./page.css";
 
 async function follow(link) {
-    if (link.run) return show(await whole({ id: link.run, at: Date.now(), program: link.program, head: true }));
-    return openKept(link.program);
+    if (!link.run) return openKept(link.program);
+    await show(await whole({ id: link.run, at: Date.now(), program: link.program, head: true }));
+    if (link.position && canTravel()) await openSession(callOf(s.program.value), link.position).catch(() => {});
 }
 
 /* A read-only server has programs of its own. */

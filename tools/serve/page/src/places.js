@@ -35,6 +35,6 @@ export function Places() {
     const shadows = places.some((p) => "shadow" in p);
     return html`<table class="values places"><thead><tr><th scope="col">place</th><th scope="col">value</th>${shadows && html`<th scope="col">shadow</th>`}<th scope="col"><span class="unseen">last write</span></th></tr></thead><tbody>${places.map(
         (p) => html`<tr key=${p.name}><th scope="row" class="mono">${p.name}</th><${Cell} place=${p} name="value" />${shadows && ("shadow" in p ? html`<${Cell} place=${p} name="shadow" coloured=${true} />` : html`<td class="quiet">–</td>`)}
-            <td><button class="small" title="back to where it was written last" aria-label=${`Back to the last write of ${p.name}`} onClick=${() => t.move({ write: p.name })}>↶ written</button></td></tr>`,
+            <td><button class="small" title="back to where it was written last" aria-label=${`Back to the last write of ${p.name}`} onClick=${() => t.move({ write: p.name })}><span aria-hidden="true">↶ </span>last write</button></td></tr>`,
     )}</tbody></table>`;
 }

@@ -4,26 +4,29 @@ import { batch, computed, signal } from "@preact/signals";
 import * as s from "./state.js";
 import * as api from "./api.js";
 import { kindOf } from "./kinds.js";
+import { remember } from "./permalink.js";
+import { toText } from "./values.js";
 
 /* {id, kind, fn, program, source, forward, swept}: instructions of each leg; null: none is open. */
 export const session = signal(null);
-/* Where it stands: {at, swept, frames, places, reached, error}, and what it showed before, to tell what changed. */
+/* Where it stands: {at, swept, frames, places, reached, error, why}, and what it showed before, to tell what changed. */
 export const here = signal(null);
 export const before = signal(null);
 export const direction = signal(1); /* of the last move */
 /* Which way the counter went: a sweep goes on by going back. */
 export const facing = computed(() => (here.value?.swept ? -direction.value : direction.value));
-export const stops = signal([]); /* lines */
+export const stops = signal([]); /* {line, condition: "" or an expression}, in order of lines */
 export const bookmarks = signal([]); /* {at, swept, line} */
 export const visited = signal([]); /* the last positions */
 export const busy = signal(false);
 
 const VISITED = 40;
+const LINK_MS = 200;
 
 export const line = computed(() => (session.value?.source === s.source.value ? (here.value?.frames[0]?.line ?? 0) : 0));
 export const canTravel = () => s.has("POST /sessions") && /^(run|backward|grad)$/.test(kindOf(s.kind.value).id);
 
-const standing = (answer) => ({ ...answer.position, frames: answer.frames ?? [], places: answer.places ?? [], reached: answer.reached, error: answer.ok === false ? answer.error : null });
+const standing = (answer) => ({ ...answer.position, frames: answer.frames ?? [], places: answer.places ?? [], reached: answer.reached, error: answer.ok === false ? answer.error : null, why: answer.why });
 
 /* Further is later in the run: the second leg is behind the first. */
 const after = (a, b) => (a.swept === b.swept ? a.at - b.at : a.swept ? 1 : -1);
@@ -38,7 +41,15 @@ function arrive(answer) {
         here.value = now;
         visited.value = [...visited.value, { at: now.at, swept: now.swept }].slice(-VISITED);
     });
+    link();
     return now;
+}
+
+/* The address leads to the position, where a run of the server is the same call; behind the last of many moves. */
+let linking = 0;
+function link() {
+    clearTimeout(linking);
+    linking = setTimeout(() => session.value?.run && here.value && remember(session.value.run, here.value), LINK_MS);
 }
 
 const ask = async (what) => arrive(await api.move(session.value.id, what));
@@ -71,33 +82,46 @@ export async function move(what) {
 /* A session ends when nobody asks it anything for some time. */
 function lost(error) {
     pending = null;
-    if (error.status !== 404) return void (s.announced.value = error.message);
+    if (error.status !== 404 && error.status !== 410) return void (s.announced.value = error.message);
     close();
     s.announced.value = "The session has ended; open it again.";
 }
 
 /* ---- opening ---- */
 
+/* What ends a run that could go on. */
+const isLimit = (error) => /^(FUEL|CANCELLED)$/.test(error?.code ?? "");
+
 /* Goes through the run once, so that the timeline knows its length; where that fails, it stops there. */
 async function measure() {
     const { kind } = session.value;
     const backward = kind === "backward";
     const end = await ask({ to: backward ? "start" : "end" });
-    session.value = { ...session.value, forward: Math.abs(end.at), failed: !!end.error };
+    session.value = { ...session.value, forward: Math.abs(end.at), failed: !!end.error && !isLimit(end.error) };
+    if (isLimit(end.error)) s.announced.value = `The run is longer: ${end.error.message}`;
     if (kind !== "grad" || end.error) return;
     const swept = await ask({ to: "end", swept: true });
-    session.value = { ...session.value, swept: swept.at, failed: !!swept.error };
+    session.value = { ...session.value, swept: swept.at, failed: !!swept.error && !isLimit(swept.error) };
 }
 
-/* call: as a run's {program, fn, kind, args, of, wrt}. Stands at the failure where the run fails, else at the start. */
-export async function openSession(call) {
+const texts = (args) => JSON.stringify(Object.entries(args).map(([k, v]) => [k, typeof v === "string" ? v : toText(v)]));
+
+/* The run that is shown, if that is the same call. */
+export function runOf(call) {
+    const run = s.run.value;
+    const same = run?.id && ["program", "fn", "kind", "of", "wrt"].every((k) => (run[k] ?? "") === (call[k] ?? "")) && texts(run.args) === texts(call.args);
+    return same ? run : null;
+}
+
+/* call: as a run's {program, fn, kind, args, of, wrt}. Stands at a position, or at the failure where the run fails, or at the start. */
+export async function openSession(call, at = null) {
     await close();
     busy.value = true;
     try {
         const opened = await api.openSession(call);
         if (opened.ok === false) throw new api.ApiError(422, opened);
         batch(() => {
-            session.value = { ...call, id: opened.id, source: s.source.value, forward: 0, swept: 0 };
+            session.value = { ...call, id: opened.id, run: runOf(call), source: s.source.value, forward: 0, swept: 0 };
             here.value = standing(opened);
             before.value = null;
             direction.value = 1;
@@ -106,8 +130,8 @@ export async function openSession(call) {
         });
         await measure();
         if (stops.value.length) await sendStops();
-        if (!session.value.failed) await ask({ to: 0, swept: false });
-        batch(() => ((direction.value = call.kind === "backward" ? -1 : 1), (visited.value = [])));
+        if (at || !session.value.failed) await ask({ to: at?.at ?? 0, swept: at?.swept ?? false });
+        batch(() => ((direction.value = call.kind === "backward" ? -1 : 1), (visited.value = []), (before.value = null)));
         s.panel.value = "session";
     } catch (error) {
         s.announced.value = error.message;
@@ -120,16 +144,27 @@ export async function openSession(call) {
 export async function close() {
     const open = session.value;
     batch(() => ((session.value = null), (here.value = null), (before.value = null)));
+    clearTimeout(linking);
+    if (open?.run === s.run.value && open?.run) remember(open.run);
     if (open) await api.closeSession(open.id).catch(() => {});
 }
+
+/* Who leaves the page leaves no session behind. */
+addEventListener("pagehide", () => session.value && api.leaveSession(session.value.id));
 
 /* ---- stops and bookmarks ---- */
 
 const sendStops = () => api.setStops(session.value.id, stops.value);
 
-export async function toggleStop(number) {
+export const toggleStop = (line) => setStops(stops.value.some((p) => p.line === line) ? stops.value.filter((p) => p.line !== line) : [...stops.value, { line, condition: "" }].sort((a, b) => a.line - b.line));
+export const setCondition = (line, condition) => setStops(stops.value.map((p) => (p.line === line ? { line, condition: condition.trim() } : p)));
+
+/* Lines were written before them. */
+export const moveStops = (lines) => (stops.value = stops.value.map((p, k) => ({ ...p, line: lines[k] })).filter((p, k) => k === 0 || p.line !== lines[k - 1]));
+
+async function setStops(now) {
     const was = stops.value;
-    stops.value = was.includes(number) ? was.filter((n) => n !== number) : [...was, number].sort((a, b) => a - b);
+    stops.value = now;
     if (!session.value) return;
     const answer = await sendStops().catch((error) => error.body ?? { ok: false, error });
     if (answer.ok !== false) return;

@@ -25,15 +25,13 @@ const KEYS = [
     { label: "end", symbol: "▶|", title: "to the end", what: () => ({ to: "end", swept: t.session.value.kind === "grad" && t.session.value.swept > 0 }) },
 ];
 
-/* What the machine held makes the ground of the line, where the run that is shown is the same call. */
+/* What the machine held makes the ground of the line, where a run of the same call tells; not one that failed, which went back to its start. */
 function dataOf(open) {
-    const run = s.run.value;
-    const same = run?.profile?.memory?.samples.length > 1 && run.fn === open.fn && run.kind === open.kind && JSON.stringify(run.args) === JSON.stringify(open.args);
+    const { run } = open;
+    const held = run?.profile?.memory?.samples.length > 1 && run.result.ok !== false ? folded(run) : null;
     const flat = (x) => [{ x: 0, held: 1, trail: 0 }, { x, held: 1, trail: 0 }];
-    const data = same ? folded(run) : { most: 1, forward: open.kind === "backward" ? null : flat(open.forward), back: open.kind === "run" ? null : flat(open.forward), backIs: open.kind === "backward" ? "backward" : "swept" };
-    /* A run that failed went back to its start, which is no part of the line. */
-    const forward = data.forward?.filter((p) => p.x <= open.forward) ?? null;
-    return { ...data, forward, back: open.kind === "run" ? null : data.back, extent: Math.max(1, open.forward), plain: !same };
+    const data = held ?? { most: 1, forward: open.kind === "backward" ? null : flat(open.forward), back: open.kind === "run" ? null : flat(open.forward), backIs: open.kind === "backward" ? "backward" : "swept" };
+    return { ...data, back: open.kind === "run" ? null : data.back, extent: Math.max(1, open.forward), plain: !held };
 }
 
 const isBelow = (open, p) => open.kind === "backward" || p.swept;
@@ -78,6 +76,12 @@ function Where() {
         ${t.bookmarks.value.map((b) => html`<button class="small" onClick=${() => t.move({ to: b.at, swept: b.swept })}>⚑ ${count(b.at)}${b.line ? `, line ${b.line}` : ""}</button>`)}</div>`;
 }
 
+/* Lines at which it stops, each with a condition over the places there. */
+function Stops() {
+    return html`<div class="stops"><h4>Stops</h4>${t.stops.value.length ? null : html`<span class="quiet">none: click beside the number of a line, or press Alt-s in the editor</span>`}
+        ${t.stops.value.map((p) => html`<span key=${p.line} class="stop-entry"><button class="link" onClick=${() => showLine(p.line)}>line ${p.line}</button> <label>if <input class="mono" placeholder="always" aria-label=${`Condition of the stop at line ${p.line}`} value=${p.condition} onChange=${(e) => t.setCondition(p.line, e.target.value)} /></label><button class="small" aria-label=${`Remove the stop at line ${p.line}`} onClick=${() => t.toggleStop(p.line)}>✕</button></span>`)}</div>`;
+}
+
 export function Travel() {
     const open = t.session.value;
     if (!open || !t.here.value)
@@ -89,6 +93,8 @@ export function Travel() {
         <div class="keys-row" role="group" aria-label="Move">${KEYS.map((k) => html`<button class="small" title=${k.title} aria-label=${k.label} onClick=${() => t.move(k.what())}>${k.symbol}</button>`)}</div>
         <${Where} />
         ${error && html`<div class="failure" role="alert"><p class="code">${error.code}</p><p class="message"><${Prose} text=${error.message} /></p>${open.failed && html`<p class="hint">The run stands before the instruction that failed. Go back from here: a line at a time, to a stop, or to where a place was written last.</p>`}</div>`}
+        ${t.here.value.why && html`<p class="why" role="alert"><${Prose} text=${t.here.value.why} /></p>`}
+        <${Stops} />
         <${Places} />
         <${Log} />
         ${open.kind !== "backward" && s.real.value !== "fix" && html`<p class="quiet small-print">A position is always reached on the way forward, from a kept state: so it is the same, bit for bit, however you come to it.</p>`}</div>`;

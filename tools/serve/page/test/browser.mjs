@@ -81,6 +81,13 @@ async function saved(page, press) {
     return readFileSync(await download.path());
 }
 
+/* Of the call at hand. */
+async function session(page) {
+    await tab(page, "Step");
+    await button(page, "Step through this call").click();
+    await page.getByLabel("Position").waitFor();
+}
+
 const steps = [];
 const step = (name, does) => steps.push({ name, does });
 
@@ -228,33 +235,46 @@ else
         await button(page, "Stop at the failure, and walk back").click();
         await shows(panel(page), /stands before the instruction that failed/);
         const at = async () => Number(await page.getByLabel("Position").inputValue());
+        const stands = (line) => page.locator(".where .link", { hasText: line }).waitFor();
         const end = await at();
         await button(page, "Back to the last write of total").click();
         await page.waitForFunction((n) => Number(document.querySelector(".position").value) < n, end);
         await shows(panel(page), /◀ backward/);
-        await picture(panel(page), "step");
         await page.locator(".breaks .cm-gutterElement").nth(20).click();
-        await page.locator(".stop").nth(1).waitFor();
+        await page.getByLabel("Condition of the stop at line 20").waitFor();
         await button(page, "back to a stop").click();
-        await shows(panel(page), "line 20");
+        await stands("line 20");
         await page.locator(".here.back").waitFor();
         expect((await page.locator(".places").innerText()).includes("total"), "places are shown");
         await button(page, "Bookmark").click();
         await button(page, "start").click();
         await page.waitForFunction(() => document.querySelector(".position").value === "0");
         await button(page, /⚑/).click();
-        await shows(panel(page), "line 20");
+        await stands("line 20");
+        await page.locator(".breaks .cm-gutterElement").nth(17).click();
+        await page.getByLabel("Condition of the stop at line 17").fill("i == 2");
+        await button(page, "back to a stop").click();
+        await stands("line 17");
+        expect((await page.locator(".places tr").filter({ has: page.getByLabel("Back to the last write of i", { exact: true }) }).innerText()).includes("2"), "the condition held");
+        const place = String(await at());
+        await page.waitForURL((url) => url.hash.endsWith(`/${place}`));
+        await page.reload();
+        await page.getByLabel("Position").waitFor();
+        await page.waitForFunction((n) => document.querySelector(".position").value === n, place);
         await button(page, "Log").click();
         await page.getByRole("region", { name: "Log" }).waitFor();
-        await button(page, /Bessel/).click();
-        await shows(panel(page), /0\.21024/);
-        await tab(page, "Step");
-        await button(page, "Step through this call").click();
-        await page.getByLabel("Position").waitFor();
+        await button(page, /Mixture/).click();
+        await page.locator(".number.positive").first().waitFor();
+        await session(page);
         await button(page, "end").click();
         await shows(page.locator(".where"), "swept");
         await shows(panel(page), "shadow");
-        await accessible(page, "a session");
+        await page.getByLabel("Position").fill("3917");
+        await page.keyboard.press("Enter");
+        await shows(page.locator(".where"), "the sweep undone");
+        for (let k = 0; k < 3; k++) await button(page, "a line").click();
+        await shows(page.locator(".where"), "sweeping back");
+        await picture(panel(page), "step");
         await tab(page, "Result");
     });
 
@@ -376,6 +396,13 @@ for (const colorScheme of ["light", "dark"])
             await accessible(p, `${name}, ${colorScheme}`);
             await picture(p, `${colorScheme}_${name.toLowerCase().replaceAll(" ", "_")}`);
         }
+        if (travels) {
+            await session(p);
+            await button(p, "end").click();
+            await p.locator(".changed").first().waitFor();
+            await accessible(p, `a session, ${colorScheme}`);
+            await picture(p, `${colorScheme}_step`);
+        }
         await p.context().close();
     });
 
@@ -388,6 +415,7 @@ step("fits at 400 %", async () => {
         await p.waitForTimeout(150);
         expect(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} needs no scrolling sideways`);
     }
+    if (travels) await session(p), expect(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "a session needs no scrolling sideways");
     await p.context().close();
 });
 
