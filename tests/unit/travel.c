@@ -418,6 +418,32 @@ Test(travel, long_sweep) {
     close_it(&f);
 }
 
+static uint64_t ran(const rvm_machine *m) {
+    rvm_stats s;
+    rvm_machine_stats(m, &s);
+    return s.forward + s.backward;
+}
+
+/* What came by a long way goes back by short ones, to the same. */
+static void steps_back(rvm_machine *m, rvm_timeline *t, int64_t from) {
+    enum { STEPS = 50 };
+    uint64_t at[STEPS + 1];
+    const rvm_run_position first = {.at = from - STEPS};
+    cr_assert(!rvm_timeline_seek(t, first, NULL, &e));
+    for (int k = 0; k <= STEPS; k++) {
+        at[k] = digest(m);
+        cr_assert(!rvm_machine_step(m, 1, NULL, &e));
+    }
+    const rvm_run_position far = {.at = 1000};
+    cr_assert(!rvm_timeline_seek(t, far, NULL, &e));
+    const uint64_t begun = ran(m);
+    for (int k = STEPS; k >= 0; k--) {
+        const rvm_run_position to = {.at = first.at + k};
+        cr_assert(!rvm_timeline_seek(t, to, NULL, &e) && digest(m) == at[k]);
+    }
+    cr_assert(ran(m) - begun < 5000000, "%llu instructions", (unsigned long long)(ran(m) - begun));
+}
+
 /* A timeline within little memory, along a long run. */
 Test(travel, long_run) {
     static const char text[] = "fn f(a: i64, n: i64)\n    for i in 0..n\n        a += i\n        a ^= 5\n    end\nend\n";
@@ -433,6 +459,7 @@ Test(travel, long_run) {
     const int64_t last = a[0].value.i;
     cr_assert(!rvm_timeline_seek(t, middle, NULL, &e) && rvm_machine_position(m).at == middle.at);
     cr_assert(!rvm_machine_forward(m, &e) && a[0].value.i == last);
+    steps_back(m, t, middle.at);
     rvm_timeline_free(t);
     rvm_machine_free(m);
     rvm_program_free(p);

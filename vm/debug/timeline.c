@@ -4,6 +4,8 @@
  * where the run comes `spacing` beyond the last; where there are too many, every other goes and the spacing doubles. So a
  * run of any length has between MOST / 2 and MOST of them.
  *
+ * Besides, one is kept NEAR before where a long way led, for steps back from there.
+ *
  * What went back is not in all the same bit for bit (run.went_back): it is no keyframe, and seeks do not begin there. */
 #include "memory.h"
 #include "program.h"
@@ -12,11 +14,12 @@
 #include "support.h"
 
 /* At least so many instructions run for each byte that is copied, which takes some per cent of their time. */
-enum { MOST = 128, FIRST_SPACING = 1 << 20, INSTRUCTIONS_A_BYTE = 4, DEFAULT_MEMORY = 256 << 20 };
+enum { MOST = 128, FIRST_SPACING = 1 << 20, INSTRUCTIONS_A_BYTE = 4, DEFAULT_MEMORY = 256 << 20, NEAR = 1 << 15 };
 
 struct rvm_timeline {
     rvm_machine *m;
     rvm_keyframe *keyframe[MOST];
+    rvm_keyframe *near; /* NULL: none */
     uint32_t n;
     size_t memory, used; /* bytes of keyframes; the origin is kept whatever it takes */
     uint64_t spacing, bind;
@@ -62,16 +65,16 @@ static uint64_t distance(const rvm_timeline *t, rvm_run_position a, rvm_run_posi
 
 /* ---- keeping ---- */
 
-static void release(rvm_timeline *t, uint32_t k) {
-    t->used -= rvm_keyframe_size(t->keyframe[k]);
-    rvm_keyframe_free(t->keyframe[k]);
+static void release(rvm_timeline *t, rvm_keyframe *k) {
+    if (k) t->used -= rvm_keyframe_size(k);
+    rvm_keyframe_free(k);
 }
 
 static void thin_out(rvm_timeline *t) {
     uint32_t kept = 0;
     for (uint32_t k = 0; k < t->n; k++)
         if (k % 2)
-            release(t, k);
+            release(t, t->keyframe[k]);
         else
             t->keyframe[kept++] = t->keyframe[k];
     t->n = kept;
@@ -127,16 +130,42 @@ static rvm_status check(const rvm_timeline *t, rvm_error *err) {
     return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the call that the timeline is of is not bound any more");
 }
 
+/* The last keyframe of all that is not beyond p. */
+static const rvm_keyframe *nearest(const rvm_timeline *t, rvm_run_position p) {
+    const rvm_keyframe *k = t->keyframe[before(t, p)];
+    if (!t->near) return k;
+    const rvm_run_position at = rvm_keyframe_position(t->near);
+    return compare(t, at, p) <= 0 && compare(t, at, rvm_keyframe_position(k)) > 0 ? t->near : k;
+}
+
+/* On a long way within a leg, to NEAR before its goal, where a keyframe is kept. Without memory for it there is none. */
+static rvm_status come_near(rvm_timeline *t, rvm_run_position to, rvm_error *err) {
+    const rvm_run_position here = rvm_machine_position(t->m);
+    const size_t size = rvm_keyframe_size(t->keyframe[0]);
+    const uint64_t way = distance(t, here, to);
+    if (here.swept != to.swept || way < 2 * NEAR || way / INSTRUCTIONS_A_BYTE < size || t->used + size > t->memory)
+        return RVM_OK;
+    rvm_arrival how;
+    const rvm_goal goal = {.to = further(t, here, way - NEAR, to)};
+    const rvm_status status = run_on(t, &goal, &how, err);
+    if (status || how.reached != RVM_REACHED_POSITION) return status;
+    release(t, t->near);
+    if (rvm_keyframe_new(t->m, &t->near, NULL)) return RVM_OK;
+    t->used += rvm_keyframe_size(t->near);
+    return RVM_OK;
+}
+
 rvm_status rvm_timeline_seek(rvm_timeline *t, rvm_run_position to, rvm_arrival *out, rvm_error *err) {
     RVM__NEEDS(t);
     rvm_arrival how = {.reached = RVM_REACHED_POSITION};
     const rvm_goal goal = {.to = to};
     rvm_status status = check(t, err);
     if (status) return status;
-    const uint32_t k = before(t, to);
-    const rvm_run_position here = rvm_machine_position(t->m), from = rvm_keyframe_position(t->keyframe[k]);
+    const rvm_keyframe *k = nearest(t, to);
+    const rvm_run_position here = rvm_machine_position(t->m), from = rvm_keyframe_position(k);
     const bool on = is_true(t) && compare(t, to, here) >= 0 && compare(t, here, from) >= 0;
-    if (!on) status = rvm_keyframe_restore(t->keyframe[k], t->m, err);
+    if (!on) status = rvm_keyframe_restore(k, t->m, err);
+    if (!status) status = come_near(t, to, err);
     if (!status) status = run_on(t, &goal, &how, err);
     if (!status && out) *out = how;
     return status;
@@ -224,6 +253,7 @@ rvm_status rvm_timeline_new(rvm_machine *m, size_t memory, rvm_timeline **out, r
 void rvm_timeline_free(rvm_timeline *t) {
     if (!t) return;
     for (uint32_t k = 0; k < t->n; k++) rvm_keyframe_free(t->keyframe[k]);
+    rvm_keyframe_free(t->near);
     rvm__resize(t->m, t, sizeof *t, 0);
 }
 
