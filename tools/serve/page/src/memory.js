@@ -35,17 +35,28 @@ const told = (data, x) => {
     return parts.join("; ");
 };
 
-export function useCanvas(canvas, width, paint, depends) {
-    useLayoutEffect(() => {
-        const ratio = devicePixelRatio || 1;
-        const c = canvas.current;
-        c.width = width * ratio;
-        c.height = HEIGHT * ratio;
+/* A canvas that is given its size is made anew, so only where that differs. */
+function sized(c, width) {
+    const ratio = devicePixelRatio || 1;
+    const [w, h] = [Math.round(width * ratio), Math.round(HEIGHT * ratio)];
+    if (c.width !== w || c.height !== h) {
+        [c.width, c.height] = [w, h];
         c.style.width = `${width}px`;
         c.style.height = `${HEIGHT}px`;
-        const context = c.getContext("2d");
-        context.scale(ratio, ratio);
-        paint(context, timelineColours(context));
+    }
+    const context = c.getContext("2d");
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    return context;
+}
+
+/* Of the scheme at hand, for all canvases. */
+let colours = null;
+const coloursOf = (context) => (colours?.scheme === scheme.value ? colours : (colours = { scheme: scheme.value, ...timelineColours(context) }));
+
+export function useCanvas(canvas, width, paint, depends) {
+    useLayoutEffect(() => {
+        const context = sized(canvas.current, width);
+        paint(context, coloursOf(context));
     }, [width, scheme.value, ...depends]);
 }
 

@@ -1,6 +1,6 @@
 /* travel.js: the panel of a session: its timeline, the buttons that move it, where it stands. */
 import { html } from "htm/preact";
-import { useRef } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import * as s from "./state.js";
 import * as t from "./session.js";
 import { callOf } from "./actions.js";
@@ -41,7 +41,7 @@ function Line() {
     const host = useRef(null);
     const canvas = useRef(null);
     const width = useWidth(host);
-    const data = dataOf(open);
+    const data = useMemo(() => dataOf(open), [open]);
     const now = t.here.value;
     const paint = (context, colours) => {
         drawTimeline(context, data, width, colours);
