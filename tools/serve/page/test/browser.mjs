@@ -330,6 +330,7 @@ step("shows what a read-only server has, and runs it", async () => {
     const p = await newPage();
     await p.goto(demo.open);
     await button(p, "norm.rasm").click();
+    await p.locator(".source .name", { hasText: "norm.rasm" }).waitFor();
     await p.locator("#arg-x").fill("[3,4]");
     await button(p, "Gradient").click();
     await shows(p.locator("#panel"), "0.8");
