@@ -226,7 +226,7 @@ static rvm_status save_matrix(tool *t, const answer *a) {
     const bool sparse = a->pattern.row_start;
     const int64_t shape[2] = {sparse ? a->pattern.row_start[a->nrows] : a->nrows, a->ncolumns};
     const rvm_arg matrix = rvm_arg_array_f64(a->value, sparse ? 1 : 2, shape);
-    return t->o.output ? npy_write(t->o.output, &matrix, NULL, false, &t->err) : RVM_OK;
+    return t->o.output ? files_write_array(t, t->o.output, &matrix, NULL, false) : RVM_OK;
 }
 
 static bool has_nan(const answer *a) {

@@ -39,6 +39,7 @@ static void restore(tool *t, const values *before) {
     rvm_status st = run_back(t, &e);
     progress_end(&t->progress);
     rvm_machine_unbind(t->machine);
+    if (st == RVM_ERR_CANCELLED) return; /* as a server ends a run: nobody knows */
     if (st) {
         say(t, RESTORED_NO, "running back does not restore the inputs: %s%s", e.message, "");
         return;
@@ -100,7 +101,7 @@ static rvm_status save_record(tool *t) {
     void *bytes;
     size_t size;
     rvm_status st = rvm_machine_record_save(t->machine, &bytes, &size, &t->err);
-    if (!st) st = rvm_file_write(t->o.save_record, bytes, size, &t->err);
+    if (!st) st = files_write(t, t->o.save_record, bytes, size);
     rvm_machine_record_free(t->machine, bytes, size);
     return st;
 }
@@ -118,7 +119,7 @@ static rvm_status load_record(tool *t) {
     input in;
     char *bytes = NULL;
     size_t size;
-    rvm_status st = input_open(&in, t->o.record, &t->err);
+    rvm_status st = reading_open(&t->reading, &in, t->o.record, &t->err);
     if (!st) st = input_whole(&in, t->o.memory ? t->o.memory : PTRDIFF_MAX / 4, &bytes, &size, &t->err);
     input_close(&in);
     if (st) return st;

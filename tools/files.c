@@ -2,8 +2,10 @@
  *
  * Two names are one file if what stands there is, or, where nothing stands yet, if their last parts are equal and their
  * folders are one. What is no regular file, as a terminal or a pipe, loses nothing. */
+#include "npy.h"
 #include "tool.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -95,4 +97,65 @@ rvm_status files_check(tool *t) {
         const rvm_status st = files_check_output(t, path);
         if (st) return st;
     }
+}
+
+/* ---- what is read ---- */
+
+static rvm_status take_list(const text_list *l, rvm_status (*take)(void *userdata, const char *path), void *userdata) {
+    rvm_status st = RVM_OK;
+    for (size_t k = 0; !st && k < l->n; k++) {
+        const char *file = value_file(l->item[k]);
+        if (file) st = take(userdata, file);
+    }
+    return st;
+}
+
+/* FILE.npy, or ROWS.npy,COLUMNS.npy, or the matrix itself. */
+static rvm_status take_pattern(tool *t, rvm_status (*take)(void *userdata, const char *path), void *userdata) {
+    const char *text = t->o.pattern;
+    if (!text || *text == '[') return RVM_OK;
+    const size_t length = strcspn(text, ",");
+    char *first = strndup(text, length);
+    rvm_status st = first ? take(userdata, first) : tool_fail(t, RVM_ERR_MEMORY, "out of memory");
+    if (!st && text[length]) st = take(userdata, text + length + 1);
+    free(first);
+    return st;
+}
+
+rvm_status files_each_input(tool *t, rvm_status (*take)(void *userdata, const char *path), void *userdata) {
+    const text_list *const lists[] = {&t->o.dot, &t->o.seed, &t->o.constants};
+    rvm_status st = RVM_OK;
+    for (int k = 1; !st && k < t->nwords; k++) {
+        const char *file = value_file(t->words[k]);
+        if (file) st = take(userdata, file);
+    }
+    for (size_t k = 0; !st && k < sizeof lists / sizeof *lists; k++) st = take_list(lists[k], take, userdata);
+    if (!st) st = take_pattern(t, take, userdata);
+    return !st && t->o.record ? take(userdata, t->o.record) : st;
+}
+
+/* ---- what is written ---- */
+
+rvm_status files_each_output(tool *t, rvm_status (*take)(void *userdata, const char *path), void *userdata) {
+    rvm_status st = RVM_OK;
+    bool end = false;
+    for (size_t k = 0; !st && !end; k++) {
+        const char *path = output_file(t, k, &end);
+        if (path) st = take(userdata, path);
+    }
+    return st;
+}
+
+rvm_status files_write(tool *t, const char *path, const void *bytes, size_t size) {
+    if (!t->written) return rvm_file_write(path, bytes, size, &t->err);
+    return file_set_add_copy(t->written, path, bytes, size) ? RVM_OK : tool_fail(t, RVM_ERR_MEMORY, "out of memory");
+}
+
+rvm_status files_write_array(tool *t, const char *path, const rvm_arg *a, const rvm_arg *im, bool shadow) {
+    char *bytes;
+    size_t size;
+    rvm_status st = npy_bytes(path, a, im, shadow, &bytes, &size, &t->err);
+    if (!st) st = files_write(t, path, bytes, size);
+    free(bytes);
+    return st;
 }

@@ -338,7 +338,7 @@ rvm_status npy_read(input *in, reading *r, const int64_t *fixed, rvm_arg *a, rvm
 
 rvm_status npy_read_file(const char *path, reading *r, const int64_t *fixed, rvm_arg *a, rvm_arg *im, rvm_error *err) {
     input in;
-    rvm_status st = input_open(&in, path, err);
+    rvm_status st = reading_open(r, &in, path, err);
     if (!st) st = npy_read(&in, r, fixed, a, im, err);
     input_close(&in);
     return st;

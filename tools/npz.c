@@ -295,18 +295,18 @@ static void put_end(npz *z, uint64_t at) {
     put(f, UINT32_MAX, 4), put(f, UINT32_MAX, 4), put(f, 0, 2);
 }
 
-rvm_status npz_end(npz *z, const char *path, rvm_error *err) {
-    rvm_status st = RVM_OK;
-    if (path) {
+rvm_status npz_end(npz *z, const char *name, char **bytes, size_t *size, rvm_error *err) {
+    if (name) {
         const uint64_t at = (uint64_t)ftello(z->out);
         for (size_t k = 0; k < z->n; k++) put_entry(z->out, &z->entries[k]);
         put_end(z, at);
     }
     bool bad = !z->out || ferror(z->out);
     if (z->out) bad |= fclose(z->out) != 0;
-    if (path) st = bad ? fail(err, RVM_ERR_MEMORY, path, "out of memory") : rvm_file_write(path, z->bytes, z->size, err);
-    free(z->bytes);
+    const bool whole = name && !bad;
+    *bytes = whole ? z->bytes : NULL, *size = z->size;
+    if (!whole) free(z->bytes);
     free(z->entries);
     *z = (npz){0};
-    return st;
+    return name && bad ? fail(err, RVM_ERR_MEMORY, name, "out of memory") : RVM_OK;
 }

@@ -11,7 +11,7 @@ rvm_status npz_read(const char *path, reading *r,
                     rvm_status (*take)(void *userdata, const char *name, input *in, rvm_error *err), void *userdata,
                     rvm_error *err);
 
-/* Arrays one by one, into memory; then a file, which is written whole or stays as it was. */
+/* Arrays one by one, into memory: the bytes of such a file. */
 typedef struct npz {
     FILE *out;
     char *bytes;
@@ -20,9 +20,9 @@ typedef struct npz {
     size_t n;
 } npz;
 rvm_status npz_begin(npz *z, rvm_error *err);
-/* As npy_write. */
+/* As npy_bytes. */
 rvm_status npz_add(npz *z, const char *name, const rvm_arg *a, const rvm_arg *im, bool shadow, rvm_error *err);
-/* path NULL: only frees. */
-rvm_status npz_end(npz *z, const char *path, rvm_error *err);
+/* *bytes: from malloc. name: for messages; NULL: only frees, and *bytes is NULL, as with an error. MEMORY. */
+rvm_status npz_end(npz *z, const char *name, char **bytes, size_t *size, rvm_error *err);
 
 #endif

@@ -150,7 +150,8 @@ rvm_status tool_choose(tool *t, int *first) {
     *first = named ? 2 : 1;
     rvm_status st = tool_open(t);
     if (!st) st = named ? tool_function(t, t->words[1], &t->fn) : default_function(t);
-    t->reading = (reading){.program = t->program, .limit = t->o.memory, .standard_input = t->reading.standard_input};
+    t->reading = (reading){
+        .program = t->program, .limit = t->o.memory, .standard_input = t->reading.standard_input, .files = t->files};
     if (!st) st = constants_fold(t, t->words + *first, t->nwords - *first);
     t->reading.program = t->program;
     t->chosen = !st;

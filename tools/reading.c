@@ -1,6 +1,7 @@
 #include "reading.h"
 #include "errors.h"
 
+#include <errno.h>
 #include <string.h>
 
 rvm_status reading_allocate(reading *r, const char *file, rvm_arg *a, const int64_t *shape, rvm_error *err) {
@@ -17,10 +18,19 @@ rvm_status reading_allocate(reading *r, const char *file, rvm_arg *a, const int6
     return st;
 }
 
+static rvm_status open_given(const file_set_item *f, input *in, const char *name, rvm_error *err) {
+    in->name = name;
+    in->file = f && !f->error ? fmemopen(f->bytes, f->size, "rb") : NULL;
+    if (!in->file) return fail(err, RVM_ERR_IO, name, "cannot read: %s", strerror(f ? f->error : ENOENT));
+    in->known = true, in->left = f->size;
+    return RVM_OK;
+}
+
 rvm_status reading_open(reading *r, input *in, const char *path, rvm_error *err) {
     const bool standard = strcmp(path, "-") == 0;
     *in = (input){0};
     if (standard && r->standard_input) return fail(err, RVM_ERR_USAGE, NULL, "standard input is read twice");
     r->standard_input |= standard;
+    if (r->files) return open_given(file_set_find(r->files, path), in, standard ? "<stdin>" : path, err);
     return input_open(in, path, err);
 }

@@ -109,12 +109,22 @@ static bool source_is_same(tool *t) {
     return same;
 }
 
+/* From who runs it for somebody else. */
+static bool given_source(const tool *t, const char *file, char **text, size_t *size) {
+    const file_set_item *f = file ? file_set_find(t->files, file) : NULL;
+    if (!f || f->error || !(*text = malloc(f->size + 1))) return false;
+    memcpy(*text, f->bytes, f->size + 1);
+    *size = f->size;
+    return true;
+}
+
 bool report_source(tool *t, const char *file, char **text, size_t *size) {
     enum { LONGEST = 1 << 26 };
     input in;
     rvm_error unused;
     *text = NULL;
     *size = 0;
+    if (t->files) return given_source(t, file, text, size);
     if (t->source && !is_bytecode(t) && file && strcmp(file, "<stdin>") == 0) {
         if (!(*text = malloc(t->source_size + 1))) return false;
         memcpy(*text, t->source, *size = t->source_size);
@@ -142,7 +152,8 @@ static bool excerpt(tool *t, const rvm_error *e, char *out, size_t size) {
 /* ---- one diagnostic, as text ---- */
 
 /* Colours on a terminal, unless NO_COLOR is there (no-color.org). */
-static bool in_colour(void) {
+bool report_in_colour(const tool *t) {
+    if (t->files) return t->coloured;
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     return isatty(STDERR_FILENO) && !(no && *no) && term && *term && strcmp(term, "dumb") != 0;
 }
@@ -172,8 +183,8 @@ static void coloured_head(const char *line, int length) {
 }
 
 /* The head; the line; the caret; the hint. */
-static void print_text(const char *text) {
-    if (!in_colour()) {
+static void print_text(const tool *t, const char *text) {
+    if (!report_in_colour(t)) {
         fprintf(stderr, "%s\n", text);
         return;
     }
@@ -218,7 +229,7 @@ static void report_text(tool *t) {
                 rvm_status_name(e->code));
         if (excerpt(t, e, line, sizeof line)) fprintf(out, "\n%s", line);
         if (hint) fprintf(out, "\n    hint: %s", hint);
-        if (fclose(out) == 0) print_text(text);
+        if (fclose(out) == 0) print_text(t, text);
         free(text);
     }
     if (t->restored) fprintf(stderr, "%s\n", t->restored_text);
@@ -286,7 +297,7 @@ void tool_diagnostic(void *userdata, const rvm_error *e, const char *text) {
     tool *t = userdata;
     json j;
     if (!t->o.json) {
-        print_text(text);
+        print_text(t, text);
         t->shown = e->code != RVM_OK; /* else a warning */
         return;
     }

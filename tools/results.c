@@ -244,13 +244,15 @@ static rvm_status save(tool *t, const values *v, const char *word, const char *s
     const rvm_arg *from = is_shadow ? t->v.arg : v->arg;
     if (is_shadow && (!from[i].active || (pair && !from[im].active)))
         return tool_fail(t, RVM_ERR_ARGUMENT, "--save %s: `%.*s` has no derivative here", word, length, word);
-    return npy_write(equals + 1, &from[i], pair ? &from[im] : NULL, is_shadow, &t->err);
+    return files_write_array(t, equals + 1, &from[i], pair ? &from[im] : NULL, is_shadow);
 }
 
 /* --save-all: a complex as one array, an lns as its logarithm, a shadow behind its value. */
 static rvm_status save_all(tool *t, const values *v) {
     const char *suffix = only_suffix(t);
     npz z;
+    char *bytes;
+    size_t size;
     rvm_status st = npz_begin(&z, &t->err);
     for (uint32_t i = 0; !st && i < v->n; i++) {
         uint32_t im = i;
@@ -265,8 +267,11 @@ static rvm_status save_all(tool *t, const values *v) {
         snprintf(name + strlen(name), sizeof name - strlen(name), "%s", suffix);
         st = npz_add(&z, name, &t->v.arg[i], complex ? &t->v.arg[im] : NULL, true, &t->err);
     }
-    const rvm_status end = npz_end(&z, st ? NULL : t->o.save_all, &t->err);
-    return st ? st : end;
+    const rvm_status end = npz_end(&z, st ? NULL : t->o.save_all, &bytes, &size, &t->err);
+    if (!st) st = end;
+    if (!st) st = files_write(t, t->o.save_all, bytes, size);
+    free(bytes);
+    return st;
 }
 
 rvm_status output_save(tool *t, const values *v) {

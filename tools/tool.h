@@ -7,6 +7,7 @@
 #define RVM_TOOLS_TOOL_H
 
 #include "cli.h"
+#include "file_set.h"
 #include "json.h"
 #include "rvm_asm.h"
 #include "rvm_derivatives.h"
@@ -42,6 +43,9 @@ typedef struct tool {
     bool diagnosed;                          /* there is an item */
     char *source;                            /* the program, if it came by standard input, or from who runs the command */
     size_t source_size;
+    const file_set *files;  /* that it reads, from who runs it for somebody else; NULL: those of this machine */
+    file_set *written;      /* takes what it writes, for them; NULL: files of this machine do */
+    bool coloured;          /* with these: whether what it says on standard error is to be */
     enum restored restored; /* after a run-time error */
     char restored_text[640];
     rvm_program *program;
@@ -94,6 +98,13 @@ rvm_status tool_machine(tool *t, rvm_machine **out);
 rvm_status files_check(tool *t);
 /* The same of one more file, as its name becomes known. */
 rvm_status files_check_output(tool *t, const char *path);
+/* Calls take with each file that values, directions, weights, patterns and records come from, or that is
+ * to be written, until one fails. */
+rvm_status files_each_input(tool *t, rvm_status (*take)(void *userdata, const char *path), void *userdata);
+rvm_status files_each_output(tool *t, rvm_status (*take)(void *userdata, const char *path), void *userdata);
+/* Writes a file of this machine, whole, or into t->written; as an array of NumPy. IO, ARGUMENT, MEMORY. */
+rvm_status files_write(tool *t, const char *path, const void *bytes, size_t size);
+rvm_status files_write_array(tool *t, const char *path, const rvm_arg *a, const rvm_arg *im, bool shadow);
 
 /* constants.c: --const: t->program becomes one in which t->fn has these values folded in. words: the values that are given,
  * among which they are not. ARGUMENT, and those of rvm_program_fold. */
@@ -111,6 +122,8 @@ void report_add_note(tool *t, const char *word);
 void report_note(tool *t, const rvm_error *e);
 void report_note_text(tool *t, const char *text);
 void report_free(tool *t);
+/* Whether what is wrong is said in colours. */
+bool report_in_colour(const tool *t);
 /* The source that the program was made from, of that name, if it is there and still the same: text of size bytes and a 0, to
  * be freed; false and NULL: it is not. */
 bool report_source(tool *t, const char *file, char **text, size_t *size);
@@ -161,6 +174,8 @@ void progress_end(progress *p);
 bool progress_callback(void *userdata, uint64_t instructions);
 double progress_seconds(const progress *p);
 bool progress_interrupted(void); /* since progress_begin */
+/* Draws the line, on a terminal, now and then; share: of the run that is done, below 0: not known. */
+void progress_show(progress *p, uint64_t instructions, double share);
 
 /* cmd_grad.c: --of, --wrt: marks in wrt[] what is differentiated by, finds the element that is seeded, and gives what takes
  * part a shadow. */
