@@ -17,6 +17,7 @@ enum kind { FLAG, TEXT, LIST, REAL, COUNT, BYTES };
 #define RUNS                                                                                                                \
     (ON(RUN) | ON(PROFILE) | ON(COST) | ON(GRAD) | ON(JVP) | ON(VJP) | ON(JAC) | ON(HESS) | ON(HVP) | ON(CHECK) | ON(DEBUG))
 #define NATIVE (RUNS & ~(ON(DEBUG) | ON(PROFILE) | ON(COST)))
+#define REMOTE (RUNS & ~(ON(DEBUG) | ON(PROFILE) | ON(COST)))
 #define LOADS  (EVERY & ~(ON(RVM) | ON(PISA) | ON(EXPLAIN) | ON(HELP) | ON(SERVE)))
 
 static const struct option_spec {
@@ -154,6 +155,7 @@ static rvm_status parse_options(command_id c, int argc, char **argv, options *o,
         const int wants = s->kind == FLAG ? no_argument : required_argument;
         if (takes(c, s)) longs[n++] = (struct option){synonyms[i].written, wants, NULL, 256 + synonyms[i].option};
     }
+    optind = 0; /* anew: a server's worker parses many */
     opterr = 0;
     for (int got; (got = getopt_long(argc, argv, shorts, longs, NULL)) >= 0;) {
         if (got == ':') return fail(err, RVM_ERR_USAGE, NULL, "`%s` needs a value", argv[optind - 1]);
@@ -177,6 +179,50 @@ rvm_status cli_parse(command_id c, int argc, char **argv, options *o, int *first
     if (words < commands[c].least || (commands[c].most >= 0 && words > commands[c].most))
         return fail(err, RVM_ERR_USAGE, NULL, "usage: %s %s; see %s --help", title, commands[c].words, title);
     return RVM_OK;
+}
+
+static void number_word(const struct option_spec *s, const void *at, char *word, size_t size) {
+    if (s->kind == REAL)
+        snprintf(word, size, "--%s=%.17g", s->name, *(const double *)at);
+    else
+        snprintf(word, size, "--%s=%llu", s->name, (unsigned long long)*(const uint64_t *)at);
+}
+
+/* One occurrence of an option, or, text NULL, of one that has no text. */
+static bool option_word(const struct option_spec *s, const void *at, const char *text,
+                        bool (*take)(void *userdata, const char *word), void *userdata) {
+    char number[128], *made = NULL;
+    if (s->kind == FLAG)
+        snprintf(number, sizeof number, "--%s", s->name);
+    else if (!text)
+        number_word(s, at, number, sizeof number);
+    const size_t size = text ? strlen(s->name) + strlen(text) + 4 : 0;
+    if (text && !(made = malloc(size))) return false;
+    if (text) snprintf(made, size, "--%s=%s", s->name, text);
+    const bool good = take(userdata, text ? made : number);
+    free(made);
+    return good;
+}
+
+bool cli_each_option(command_id c, const options *o, bool (*take)(void *userdata, const char *word), void *userdata) {
+    bool good = true;
+    for (int i = 0; good && i < OPTION_COUNT; i++) {
+        const struct option_spec *s = &specs[i];
+        const void *at = (const char *)o + s->offset;
+        const text_list *l = at;
+        if (!takes(c, s) || !o->given[i]) continue;
+        if (s->kind != LIST) good = option_word(s, at, s->kind == TEXT ? *(const char *const *)at : NULL, take, userdata);
+        for (size_t k = 0; good && s->kind == LIST && k < l->n; k++) good = option_word(s, at, l->item[k], take, userdata);
+    }
+    return good;
+}
+
+const char *cli_option_name(enum option_index option) {
+    return specs[option].name;
+}
+
+const char *cli_command_name(command_id c) {
+    return commands[c].name;
 }
 
 void cli_free(options *o) {

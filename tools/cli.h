@@ -44,6 +44,11 @@ int command_find(const char *program, const char *name, const char **near);
 void command_title(command_id c, char title[32]);
 /* Fills *o from argv[1..argc); the words that are no options are moved to argv[*first..argc). USAGE on mistakes. */
 rvm_status cli_parse(command_id c, int argc, char **argv, options *o, int *first, rvm_error *err);
+/* Calls take with a word for each option that is given, as "--of=out", which parse to the same options; until it returns
+ * false, which is returned. */
+bool cli_each_option(command_id c, const options *o, bool (*take)(void *userdata, const char *word), void *userdata);
+const char *cli_option_name(enum option_index option);
+const char *cli_command_name(command_id c);
 void cli_free(options *o);
 void cli_help(command_id c, FILE *out);
 

@@ -1,4 +1,5 @@
 /* main.c: main() of both programs: dispatch, report, exit status. */
+#include "remote.h"
 #include "tool.h"
 
 #include <stdlib.h>
@@ -57,6 +58,6 @@ int tool_main(command_id c, int argc, char **argv) {
     else if (!st && t.o.version)
         printf("%s %s\n", argv[0], RVM_VERSION_STRING);
     else if (!st)
-        st = tool_run(&t);
+        st = t.o.server ? remote_start(&t) : tool_run(&t);
     return finish(&t, st);
 }

@@ -172,7 +172,7 @@ static rvm_status read_limits(tool *t, const json_t *limits, const work_limits *
 
 /* ---- the whole ---- */
 
-static rvm_status read_kind(tool *t, const json_t *v) {
+rvm_status request_kind(tool *t, const json_t *v) {
     const char *name = v ? json_string_value(v) : "run";
     for (size_t k = 0; name && k < sizeof kinds / sizeof *kinds; k++)
         if (strcmp(kinds[k].name, name) == 0) {
@@ -206,7 +206,7 @@ static rvm_status read_words(tool *t, const json_t *request, text_pool *texts) {
 
 rvm_status request_read(tool *t, json_t *request, const work_limits *most, double *seconds, text_pool *texts) {
     if (!json_is_object(request)) return tool_fail(t, RVM_ERR_USAGE, "a run is a JSON object");
-    rvm_status st = read_kind(t, json_object_get(request, "kind"));
+    rvm_status st = request_kind(t, json_object_get(request, "kind"));
     if (!st) st = read_members(t, request, texts);
     if (!st) st = read_limits(t, json_object_get(request, "limits"), most, seconds);
     return st ? st : read_words(t, request, texts);

@@ -1,4 +1,5 @@
 /* running.c: a run: the command of that name, on a program that is at hand, with its JSON for an answer. */
+#include "commanded.h"
 #include "profiled.h"
 #include "tasks.h"
 
@@ -11,7 +12,8 @@
 typedef struct running {
     tool t;
     work *w;
-    double profiled; /* when the lines were told last */
+    commanded command; /* the run is asked for by words */
+    double profiled;   /* when the lines were told last */
 } running;
 
 static int by_count(const void *a, const void *b) {
@@ -88,7 +90,9 @@ static void write_profile(running *r) {
 static void run(running *r, json_t *request, text_pool *texts) {
     work *w = r->w;
     tool *t = &r->t;
-    rvm_status st = request_read(t, request, &w->limits, &w->seconds, texts);
+    const bool by_words = commanded_is(request);
+    rvm_status st = by_words ? commanded_read(&r->command, t, request, &w->limits, &w->seconds)
+                             : request_read(t, request, &w->limits, &w->seconds, texts);
     if (t->o.engine && strcmp(t->o.engine, "interp") == 0) t->jit = NULL;
     if (!t->jit) t->o.engine = "interp";
     if (!st) st = tool_run(t);
@@ -96,7 +100,9 @@ static void run(running *r, json_t *request, text_pool *texts) {
     snprintf(w->out.fn, sizeof w->out.fn, "%s", t->chosen ? rvm_program_function_name(t->program, t->fn) : "");
     if (t->o.profile) write_profile(r);
     bool idle;
-    tool_end(t, st, &idle);
+    const rvm_error why = t->err;
+    const int status = tool_end(t, st, &idle);
+    if (by_words) commanded_end(&r->command, w, st, &why, status);
     w->out.status = (uint32_t)st;
 }
 
@@ -115,15 +121,16 @@ void work_run(work *w) {
     if (!work_at_hand(w, request)) goto done;
     r.t.o = (options){.json = true, .no_include = true};
     r.t.jit = w->jit, r.t.jit_is_lent = w->jit;
-    if (!work_copy_program(w, &r.t) || !(stdout = open_memstream(&w->text, &w->text_size))) {
+    const bool by_words = commanded_is(request);
+    if (!work_copy_program(w, &r.t) ||
+        !(by_words ? commanded_begin(&r.command) : (stdout = open_memstream(&w->text, &w->text_size)) != NULL)) {
         stdout = before;
         free(r.t.source);
         work_fail(w, RVM_ERR_MEMORY, "out of memory");
         goto done;
     }
     run(&r, request, &texts);
-    fclose(stdout);
-    stdout = before;
+    if (!by_words) fclose(stdout), stdout = before;
 done:
     text_pool_free(&texts);
     json_decref(request);
