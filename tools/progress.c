@@ -42,18 +42,11 @@ static double scaled(double x, const char **unit) {
     return x;
 }
 
-bool progress_callback(void *userdata, uint64_t instructions) {
-    progress *p = userdata;
-    if (p->poll) return p->poll(p, instructions);
-    if (!p->terminal) return false;
-    if (instructions < p->latest) p->before += p->latest; /* another run: a sweep after its way forward */
-    p->latest = instructions;
-    instructions += p->before;
-    double s = progress_seconds(p);
-    if (s < 1 || s < p->shown + 0.25) return false;
+void progress_show(progress *p, uint64_t instructions, double share) {
     const char *unit, *rate_unit;
+    const double s = progress_seconds(p);
+    if (!p->terminal || s < 1 || s < p->shown + 0.25) return;
     double n = scaled((double)instructions, &unit), rate = scaled((double)instructions / s, &rate_unit);
-    const double share = rvm_machine_share(p->machine);
     if (share >= 0)
         fprintf(stderr, "\r%3.0f%%, ", 100 * share);
     else
@@ -61,6 +54,15 @@ bool progress_callback(void *userdata, uint64_t instructions) {
     fprintf(stderr, "%.1f%s instructions, %.0f%s a second, %.0f s\033[K", n, unit, rate, rate_unit, s);
     fflush(stderr);
     p->shown = s;
+}
+
+bool progress_callback(void *userdata, uint64_t instructions) {
+    progress *p = userdata;
+    if (p->poll) return p->poll(p, instructions);
+    if (!p->terminal) return false;
+    if (instructions < p->latest) p->before += p->latest; /* another run: a sweep after its way forward */
+    p->latest = instructions;
+    progress_show(p, p->before + instructions, rvm_machine_share(p->machine));
     return false;
 }
 
