@@ -17,6 +17,7 @@ coprocessor
 jit/host
 jit/lower jit/lanes jit/llvm
 tools
+tools/client
 tools/serve'
 # Rooms with a circle, or the files of a room that have one: none. A descent over the source is within a file of assembler/; in
 # jit/lower functions that are met are declared, and emitted later.

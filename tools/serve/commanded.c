@@ -69,6 +69,18 @@ static bool add_file(file_set *files, const char *name, const json_t *v) {
     return standard || (bytes && file_set_add(files, name, bytes, size));
 }
 
+static rvm_status check_members(tool *t, json_t *request) {
+    static const char *const members[] = {"program", "kind", "words", "files", "coloured"};
+    const char *name;
+    json_t *v;
+    json_object_foreach(request, name, v) {
+        bool known = false;
+        for (size_t k = 0; k < sizeof members / sizeof *members; k++) known |= !strcmp(members[k], name);
+        if (!known) return tool_fail(t, RVM_ERR_USAGE, "a run by \"words\" has no member \"%.80s\"", name);
+    }
+    return RVM_OK;
+}
+
 static rvm_status read_files(commanded *x, tool *t, json_t *files) {
     const char *name;
     json_t *v;
@@ -116,6 +128,7 @@ rvm_status commanded_read(commanded *x, tool *t, json_t *request, const work_lim
     t->coloured = json_is_true(json_object_get(request, "coloured"));
     t->o = (options){0};
     rvm_status st = request_kind(t, json_object_get(request, "kind"));
+    if (!st) st = check_members(t, request);
     if (!st) st = read_words(x, t, json_object_get(request, "words"));
     t->o.no_include = true;
     if (!st) st = read_limits(t, most);

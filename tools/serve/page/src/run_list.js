@@ -25,7 +25,7 @@ export async function whole(run) {
     if (!run.head) return run;
     const [answer, request] = await Promise.all([api.getRun(run.id), api.runRequest(run.id)]);
     const program = await api.programWhole(request.program);
-    const found = { ...(await shown(answer, request)), ...program, kept: program.kept || s.server.value.readOnly, at: run.at };
+    const found = { ...(await shown(answer, { fn: run.fn, args: {}, ...request })), ...program, kept: program.kept || s.server.value.readOnly, at: run.at };
     s.runs.value = s.runs.value.map((r) => (r.id === run.id ? found : r));
     return found;
 }
