@@ -88,6 +88,7 @@ function suit() {
 
 /* Counts what is opened: what comes late for it is not shown. */
 let opening = 0;
+export const isAnyOpen = () => opening > 0;
 
 /* A program of the server, by its id. */
 export async function openKept(id, call = {}) {
@@ -128,10 +129,13 @@ export async function check() {
 
 /* ---- runs ---- */
 
+/* One at a time, but for what was opened before. */
+const isRunning = (mine) => s.running.value?.opening === mine;
+
 /* Waits for a run that takes longer; how far it is, events tell, too. */
-async function finished(answer) {
+async function finished(answer, mine) {
     while (answer.state === "running" || answer.state === "waiting") {
-        s.running.value = { ...s.running.value, id: answer.id, instructions: answer.instructions, share: answer.share };
+        if (isRunning(mine)) s.running.value = { ...s.running.value, id: answer.id, instructions: answer.instructions, share: answer.share };
         await new Promise((r) => setTimeout(r, 250));
         answer = await answered(api.getRun(answer.id));
     }
@@ -173,8 +177,8 @@ function requestOf(program) {
 const failure = (error) => ({ ok: false, error: { code: error.code ?? "SERVER", message: error.message, ...error.body?.error } });
 
 export async function start() {
-    if (s.running.value) return;
-    s.running.value = { since: Date.now() };
+    if (isRunning(opening)) return;
+    s.running.value = { since: Date.now(), opening };
     const mine = opening; /* a run that ends when another program is open is in the list alone */
     let request = null;
     try {
@@ -182,7 +186,7 @@ export async function start() {
         if (!program.ok) return announce("The program has errors");
         request = requestOf(program);
         const where = here();
-        const run = { ...(await shown(await finished(await answered(api.startRun(request))), request)), ...where };
+        const run = { ...(await shown(await finished(await answered(api.startRun(request)), mine), request)), ...where };
         batch(() => {
             s.runs.value = [run, ...s.runs.value.filter((r) => r.id !== run.id)].slice(0, 100);
             if (mine !== opening) return;
@@ -198,7 +202,7 @@ export async function start() {
         if (request) s.run.value = { ...request, result: failure(error), profile: null, ...here() };
         announce(error.message);
     } finally {
-        s.running.value = null;
+        if (isRunning(mine)) s.running.value = null;
     }
 }
 

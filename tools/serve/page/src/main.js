@@ -3,7 +3,7 @@ import { render } from "preact";
 import { html } from "htm/preact";
 import { takeToken } from "./token.js";
 import { App } from "./app.js";
-import { callOf, meet, open, openKept, show } from "./actions.js";
+import { callOf, isAnyOpen, meet, open, openKept, show } from "./actions.js";
 import { canTravel, openSession } from "./session.js";
 import { whole } from "./run_list.js";
 import { linked } from "./permalink.js";
@@ -39,7 +39,7 @@ async function begin() {
     listen();
     await meet();
     events.begin();
-    await (link ? follow(link).catch(first) : first());
+    if (!isAnyOpen()) await (link ? follow(link).catch(first) : first()); /* who clicks at once has chosen */
 }
 
 begin().catch(() => {}); /* what the server said stands on the page */
