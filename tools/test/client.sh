@@ -20,7 +20,7 @@ servers=
 # shellcheck disable=SC2086 # a list of numbers
 trap 'kill $servers; rm -rf "$work"' EXIT
 serve server --seconds 1.2
-serve small --upload 2k
+serve small --upload 2k --fuel 1000G --seconds 60
 serve fixed --read-only
 
 # ---- programs and values ----
@@ -214,8 +214,8 @@ expect 2 'this server takes nothing' rvm run norm.rasm 'x=[3,4]' --server "$fixe
 expect 4 'bytes, and *takes 2048 (--upload of rvm serve)*LIMIT' rvm run below/sum.rasm "x=$(printf '[%02000d]' 1)" --server "$small"
 expect 2 '--fuel is from 1 to 1000000000 on this server' rvm run norm.rasm 'x=[3,4]' --fuel 2G --server "$server"
 expect 4 'the time limit, 1.2 s, is reached*CANCELLED' rvm run many.rasm long k=0 n=10000000000 --server "$server"
-"$bin/rvm" run many.rasm long k=0 n=10000000000 --server "$server" >said 2>&1 & # interrupted
-sleep 0.3
+"$bin/rvm" run many.rasm long k=0 n=100000000000 --server "$small" >said 2>&1 & # interrupted
+sleep 1
 kill -INT $!
 wait $!
 expect 0 "exit $?*many.rasm:9:9: error: cancelled*k += i*^" sh -c 'echo exit 4; cat said'
