@@ -15,6 +15,7 @@
  *   update.c            updates and changes in place            call.c              calls
  *   array.c             local arrays and views                  pack.c              rows that are copied
  *   lower_trail.c       the stack, set, segments                moves.c             what moves there and to the trail
+ *   trail_inline.c      the trail's simple cases
  *   counted.c           counted loops                           elision.c           what nobody observes
  *
  * Functions; what one calls, or runs instances of, is declared and emitted later:

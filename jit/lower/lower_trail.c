@@ -4,6 +4,7 @@
 #include "analysis.h"
 #include "walk.h"
 #include "sites.h"
+#include "trail_inline.h"
 
 #include <stddef.h>
 
@@ -36,6 +37,7 @@ static void exit_unless_empty(rvm__emit *e, const rvm__xinsn *x, const rvm_place
         return;
     }
     LLVMBasicBlockRef nearly = rvm__block(e, "nearly"), on = rvm__block(e, "on");
+    rvm__settle_erased(e); /* before control parts: one side may exit */
     LLVMBuildCondBr(b, some, nearly, on);
     rvm__at(e, nearly);
     LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(was));
@@ -80,25 +82,61 @@ static void set(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, uint32_t 
     rvm__load_operands(e, x, &o);
     LLVMValueRef f = rvm__defined_row(e, in, x, &o, &overflow), old = rvm__load(e, &o.y);
     if (overflow && !(x->flags & X_UNCHECKED)) rvm__exit_if(e, overflow);
-    LLVMValueRef args[4] = {e->frame.machine, int32(e, 0), int32(e, site), bits_of(e, old)};
     if (rvm__is_discarded(e, 0))
         rvm__count_erased(e, RVM__ERASED_VALUES, rvm__site_bits_of(e, in));
     else
-        rvm__exit_if(e, negate(e, rvm__call_runtime(e, "rvm__native_put", e->k->i1, 4, args)));
+        rvm__trail_put(e, 0, site, bits_of(e, old));
     LLVMValueRef now = rvm__build_update(e->k, RVM_OP_set, (rvm_type)x->type, old, f, NULL);
     rvm__store(e, &o.y, now);
     if (x->flags & X_TRACK) rvm__track_held(e, rvm__places(e->f, in), now, x->flags & X_FRESH);
 }
 
+/* The address of what comes back. *is_inline: whether it may be popped inline; NULL: never. */
+static LLVMValueRef top_of_trail(rvm__emit *e, uint32_t site, LLVMValueRef *is_inline) {
+    rvm__build *k = e->k;
+    LLVMValueRef args[3] = {e->frame.machine, int32(e, 0), int32(e, site)}, top[2];
+    LLVMValueRef flag[2] = {LLVMConstInt(k->i1, 1, false), LLVMConstInt(k->i1, 0, false)};
+    LLVMBasicBlockRef from[2], seldom = rvm__block(e, "top"), on = rvm__block(e, "on");
+    const bool tries = rvm__trail_is_inline(0, site);
+    rvm__settle_erased(e); /* before control parts: one side may exit */
+    if (tries) top[0] = rvm__trail_top_inline(e, site, seldom);
+    from[0] = LLVMGetInsertBlock(k->b);
+    LLVMBuildBr(k->b, tries ? on : seldom);
+    rvm__at(e, seldom);
+    top[1] = rvm__call_seldom(e, "rvm__trail_top", k->ptr, 3, args);
+    rvm__exit_if(e, LLVMBuildIsNull(k->b, top[1], ""));
+    from[1] = LLVMGetInsertBlock(k->b);
+    LLVMBuildBr(k->b, on);
+    rvm__at(e, on);
+    *is_inline = NULL;
+    if (!tries) return top[1];
+    LLVMValueRef address = LLVMBuildPhi(k->b, k->ptr, "");
+    *is_inline = LLVMBuildPhi(k->b, k->i1, "");
+    LLVMAddIncoming(address, top, from, 2);
+    LLVMAddIncoming(*is_inline, flag, from, 2);
+    return address;
+}
+
+static void pop_trail(rvm__emit *e, LLVMValueRef is_inline) {
+    LLVMBasicBlockRef often = rvm__block(e, "pop"), seldom = rvm__block(e, "drop"), on = rvm__block(e, "on");
+    LLVMValueRef args[2] = {e->frame.machine, int32(e, 0)};
+    LLVMBuildCondBr(e->k->b, is_inline ? is_inline : LLVMConstInt(e->k->i1, 0, false), often, seldom);
+    rvm__at(e, often);
+    rvm__trail_pop_inline(e);
+    LLVMBuildBr(e->k->b, on);
+    rvm__at(e, seldom);
+    rvm__call_seldom(e, "rvm__trail_pop", e->k->nothing, 2, args);
+    LLVMBuildBr(e->k->b, on);
+    rvm__at(e, on);
+}
+
 /* What comes back must make what stood there: the target has it while the operands are looked at. */
 static void unset(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, uint32_t site) {
-    rvm__build *k = e->k;
     const rvm_place *q = rvm__places(e->f, in);
     rvm__operands o;
-    LLVMValueRef args[3] = {e->frame.machine, int32(e, 0), int32(e, site)};
+    LLVMValueRef is_inline;
     rvm__find_operands(e, in, x, &o);
-    LLVMValueRef was = rvm__load(e, &o.y), top = rvm__call_runtime(e, "rvm__trail_top", k->ptr, 3, args);
-    rvm__exit_if(e, LLVMBuildIsNull(k->b, top, ""));
+    LLVMValueRef top = top_of_trail(e, site, &is_inline), was = rvm__load(e, &o.y);
     LLVMValueRef old = rvm__get(e, LLVMTypeOf(was), top);
     if (!(x->flags & X_UNCHECKED)) {
         rvm__store(e, &o.y, old);
@@ -108,7 +146,7 @@ static void unset(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, uint32_
         rvm__exit_if(e, negate(e, rvm__emit_agrees(e, x, q, was, f)));
     }
     rvm__store(e, &o.y, old);
-    rvm__call_runtime(e, "rvm__trail_pop", k->nothing, 2, args);
+    pop_trail(e, is_inline);
     if (x->flags & X_TRACK) rvm__track_held(e, q, old, x->flags & X_FRESH);
 }
 

@@ -5,6 +5,7 @@
 #include "analysis.h"
 #include "walk.h"
 #include "sites.h"
+#include "trail_inline.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -13,13 +14,14 @@ typedef struct moving {
     const rvm__xinsn *x;
     const rvm_place *places;
     uint32_t first, n; /* first: of the places, in the instruction */
+    enum rvm_pair pair;
     bool back, appear, discarded;
 } moving;
 
 static moving moving_of(const rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
     const char *operands = rvm__op_info[in->op].operands;
     const enum rvm_pair pair = rvm__pair_of(op);
-    moving w = {.x = x, .first = (uint32_t)strcspn(operands, "m") + 1, .appear = pair == RVM_PAIR_recall};
+    moving w = {.x = x, .first = (uint32_t)strcspn(operands, "m") + 1, .pair = pair, .appear = pair == RVM_PAIR_recall};
     w.places = rvm__places(e->f, in) + w.first;
     w.n = in->nplaces - w.first;
     w.back = pair == RVM_PAIR_recall ? op == RVM_OP_recall : rvm__is_inverse(op);
@@ -202,15 +204,81 @@ static void take_lane(rvm__emit *e, const moving *w, const scratch *s, uint32_t 
     if (w->appear && !w->back) rvm__gone(e, q->slot);
 }
 
-void rvm__emit_slots(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
+static void by_lanes(rvm__emit *e, const moving *w, bool seldom) {
     rvm__build *k = e->k;
+    const scratch s = scratch_of(e);
+    for (uint32_t n = 0; n < w->n; n++) make_lane(e, w, &s, n);
+    LLVMValueRef args[5] = {e->frame.machine, rvm__known_number(e), LLVMConstInt(k->i32, e->control.pc, false), s.lanes,
+                            LLVMConstInt(k->i32, w->back, false)};
+    LLVMValueRef moved = seldom ? rvm__call_seldom(e, "rvm__native_move", k->i1, 5, args)
+                                : rvm__call_runtime(e, "rvm__native_move", k->i1, 5, args);
+    rvm__exit_if(e, LLVMBuildNot(k->b, moved, ""));
+    for (uint32_t n = 0; n < w->n; n++) take_lane(e, w, &s, n);
+}
+
+/* ---- scalars of which but the first all are 0: an entry of one cell ---- */
+
+/* A jump to `seldom` where one of the places from `first` on is not 0. */
+static void look_for_zeros(rvm__emit *e, const moving *w, const rvm__operand *o, uint32_t first, LLVMBasicBlockRef seldom) {
+    rvm__build *k = e->k;
+    LLVMBasicBlockRef on = rvm__block(e, "zeros");
+    LLVMValueRef all = rvm__build_int(k, 0);
+    for (uint32_t n = first; n < w->n; n++) all = LLVMBuildOr(k->b, all, bits_of(e, rvm__load(e, &o[n])), "");
+    LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntEQ, all, rvm__build_int(k, 0), ""), on, seldom);
+    rvm__at(e, on);
+}
+
+static void zero(rvm__emit *e, const moving *w, const rvm__operand *o, uint32_t n) {
+    const rvm_place *q = &w->places[n];
+    rvm__store(e, &o[n], LLVMConstNull(rvm__build_type(e->k, o[n].type)));
+    if (q->kind == RVM_PLACE_SLOT && e->frame.held[q->slot])
+        rvm__put_at(e, LLVMConstNull(e->k->f64), e->frame.held[q->slot]);
+    if (w->appear && !w->back) rvm__gone(e, q->slot);
+}
+
+static void take_scalars(rvm__emit *e, const moving *w, const rvm__operand *o, LLVMBasicBlockRef seldom) {
+    const rvm_place *q = w->places;
+    if (!w->appear && !(w->x->flags & X_UNCHECKED)) look_for_zeros(e, w, o, 0, seldom);
+    LLVMValueRef v = rvm__get(e, rvm__build_type(e->k, o->type), rvm__trail_top_inline(e, w->x->trail.site, seldom));
+    for (uint32_t n = 1; n < w->n; n++) zero(e, w, o, n);
+    rvm__store(e, o, v);
+    rvm__trail_pop_inline(e);
+    const bool holds = q->kind == RVM_PLACE_SLOT ? e->frame.held[q->slot] : e->frame.array[q->slot].magnitude;
+    if (holds && rvm__is_floating(o->type)) rvm__track_held(e, q, v, true);
+}
+
+static void put_scalars(rvm__emit *e, const moving *w, const rvm__operand *o, LLVMBasicBlockRef seldom) {
+    look_for_zeros(e, w, o, 1, seldom);
+    rvm__trail_put_inline(e, w->x->trail.site, bits_of(e, rvm__load(e, o)), seldom);
+    for (uint32_t n = 0; n < w->n; n++) zero(e, w, o, n);
+}
+
+static bool are_scalars(const moving *w) {
+    for (uint32_t n = 0; n < w->n; n++)
+        if (w->places[n].kind == RVM_PLACE_ARRAY) return false;
+    return w->pair != RVM_PAIR_stow && rvm__trail_is_inline(w->x->trail.level, w->x->trail.site);
+}
+
+static void move_scalars(rvm__emit *e, const moving *w) {
+    rvm__operand *o = rvm__unit_alloc(e->u, w->n * sizeof *o);
+    LLVMBasicBlockRef seldom = rvm__block(e, "move"), on = rvm__block(e, "on");
+    rvm__settle_erased(e); /* before control parts: one side may exit */
+    for (uint32_t n = 0; n < w->n && o; n++) o[n] = rvm__operand_of(e, &w->places[n], w->first + n);
+    for (uint32_t n = 0; n < w->n && o && w->x->flags & X_ALIAS; n++)
+        for (uint32_t i = 0; i < n; i++) rvm__apart(e, &o[n], &o[i]);
+    if (o) (w->back ? take_scalars : put_scalars)(e, w, o, seldom);
+    LLVMBuildBr(e->k->b, on);
+    rvm__at(e, seldom);
+    by_lanes(e, w, true);
+    LLVMBuildBr(e->k->b, on);
+    rvm__at(e, on);
+}
+
+void rvm__emit_slots(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
     const moving w = moving_of(e, in, x, op);
     if (w.discarded && !w.back && discard(e, in, &w)) return;
-    const scratch s = scratch_of(e);
-    for (uint32_t n = 0; n < w.n; n++) make_lane(e, &w, &s, n);
-    LLVMValueRef args[5] = {e->frame.machine, rvm__known_number(e), LLVMConstInt(k->i32, e->control.pc, false), s.lanes,
-                            LLVMConstInt(k->i32, w.back, false)};
-    LLVMValueRef moved = rvm__call_runtime(e, "rvm__native_move", k->i1, 5, args);
-    rvm__exit_if(e, LLVMBuildNot(k->b, moved, ""));
-    for (uint32_t n = 0; n < w.n; n++) take_lane(e, &w, &s, n);
+    if (are_scalars(&w))
+        move_scalars(e, &w);
+    else
+        by_lanes(e, &w, false);
 }

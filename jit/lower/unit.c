@@ -59,7 +59,8 @@ static LLVMValueRef between(rvm__emit *e, const char *name, LLVMTypeRef result, 
     rvm__attribute(k, f, -1, "nounwind", 0);
     rvm__at(e, LLVMAppendBasicBlockInContext(k->context, f, ""));
     for (unsigned i = 0; i < n; i++) passed[i] = LLVMGetParam(f, i);
-    LLVMBuildRet(k->b, rvm__call_runtime(e, name, result, n, passed));
+    LLVMValueRef v = rvm__call_runtime(e, name, result, n, passed);
+    result == k->nothing ? LLVMBuildRetVoid(k->b) : LLVMBuildRet(k->b, v);
     rvm__at(e, here);
     return f;
 }

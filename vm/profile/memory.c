@@ -1,6 +1,6 @@
 /* memory.c: what the run holds, over its instructions: peaks where something grows, samples at polls. The samples are a
- * bounded number: when they are full every second one goes, and polls come half as often. A derivative's machine, which begins
- * anew with each call, polls as often as the machine that asks keeps samples. */
+ * bounded number: when they are full every second one goes, and polls come half as often. A derivative's machine, which
+ * begins anew with each call, polls as often as the machine that asks keeps samples. */
 #include "profile.h"
 #include "run.h"
 

@@ -24,7 +24,7 @@
 
 #include "memory.h"
 
-enum { CELL = sizeof(rvm_value) + 1, MOST_CHUNKS = 64, NAME = 128 };
+enum { CELL = RVM__TRAIL_CELL, MOST_CHUNKS = 64, NAME = 128 };
 static const char magic[8] = "rvmtrail";
 
 struct rvm__spill {

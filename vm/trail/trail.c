@@ -7,7 +7,7 @@
 
 #include "memory.h"
 
-enum { FIRST_CHUNK = 64, LARGEST_CHUNK = 8192, CELL = sizeof(rvm_value) + 1, WORD = sizeof(uint32_t) };
+enum { FIRST_CHUNK = 64, LARGEST_CHUNK = 8192, CELL = RVM__TRAIL_CELL, WORD = RVM__TRAIL_WORD };
 
 static uint8_t *bytes_of(rvm__trail_chunk *c) {
     return (uint8_t *)(c->cells + c->cap);

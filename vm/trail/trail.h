@@ -24,6 +24,7 @@
 #include "transform.h"
 
 enum { TRAIL_PLAIN = 64, TRAIL_WORD = 127, TRAIL_EXTRA = 128 };
+enum { RVM__TRAIL_CELL = sizeof(rvm_value) + 1, RVM__TRAIL_WORD = sizeof(uint32_t) }; /* bytes */
 
 typedef struct rvm__trail_chunk {
     struct rvm__trail_chunk *below;
