@@ -196,10 +196,11 @@ rvm_status connection_ask(connection *c, const char *method, const char *path, c
     free(c->body);
     c->body = NULL, c->size = 0, c->code = 0;
     if (!head) return fail(err, RVM_ERR_MEMORY, NULL, "out of memory");
+    const bool usual = strcmp(c->port, "80") == 0; /* then it is not named, and a Unix socket has none */
     const int n = snprintf(head, HEAD_LONGEST,
-                           "%s %s HTTP/1.1\r\nHost: %s:%s\r\n%s%s%sContent-Type: %s\r\nContent-Length: %zu\r\n\r\n", method,
-                           path, c->host, c->port, *c->token ? "Authorization: Bearer " : "", c->token,
-                           *c->token ? "\r\n" : "", type ? type : "application/json", body ? size : 0);
+                           "%s %s HTTP/1.1\r\nHost: %s%s%s\r\n%s%s%sContent-Type: %s\r\nContent-Length: %zu\r\n\r\n", method,
+                           path, c->host, usual ? "" : ":", usual ? "" : c->port, *c->token ? "Authorization: Bearer " : "",
+                           c->token, *c->token ? "\r\n" : "", type ? type : "application/json", body ? size : 0);
     rvm_status st = send_all(c, head, (size_t)n, err);
     const bool half_way = !st && body && send_all(c, body, size, err); /* the answer says why, if there is one */
     if (!st) st = receive_answer(c, head, err);

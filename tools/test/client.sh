@@ -195,6 +195,11 @@ expect 0 'out = 5' rvm run norm.rasm 'x=[3,4]' --server "$plain"
 unset RVM_SERVER_TOKEN
 expect_not 0 token rvm run norm.rasm 'x=[3,4]' --server "$server"
 
+"$bin/rvm" serve --listen unix:socket --store off --log off --workers 1 >socket.at 2>&1 &
+servers="$servers $!"
+until [ -s socket.at ]; do sleep 0.02; done
+expect 0 'out = 5' rvm run norm.rasm 'x=[3,4]' --server "unix:socket#token=$(sed 's/.* token //' socket.at)"
+
 # ---- what a server cannot do, and where there is none ----
 for option in --cache=x --threads=2 --fast-math --vector-math --lanes=on --any-lengths --verbose --dump=ir --trust; do
     expect 2 "error: ${option%%=*} does not go with --server: *USAGE" rvm run $option norm.rasm 'x=[3,4]' --server http://x
