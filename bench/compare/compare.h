@@ -128,6 +128,7 @@ struct engine {
     rvm_status (*run)(void *state, call *c, rvm_error *e);
     void (*close)(void *state); /* takes NULL */
 };
+extern double cell_seconds;     /* that a cell of the table takes, about; set first */
 extern bool native_any_lengths; /* native code is made for arrays of any lengths, not those of the task; set first */
 extern const engine engines[];
 extern const int nengines;
