@@ -43,5 +43,6 @@ HANDLER(0, patched) {
     }
     if (rvm__stops_at(m, x)) return RVM_OK;
     RELOAD;
-    TAIL(table->at[rvm__own_handler(m, x)]);
+    const uint16_t own = rvm__own_handler(m, x);
+    TAIL(table->at[m->profile && rvm__is_control(own) ? H_patched_again : own]);
 }
