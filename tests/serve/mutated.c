@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { KINDS = 4, MOST = 1 << 16 };
+enum { KINDS = 5, MOST = 1 << 16 };
 
 typedef struct sample {
     char *text; /* a whole request; what is damaged begins at `from` */
@@ -92,7 +92,7 @@ static char *bytecode_of(const served *s, const char *source, char id[40], size_
 int main(int argc, char **argv) {
     static const char *const options[] = {"--workers", "2",   "--seconds",    "1",  "--fuel", "10M",
                                           "--memory",  "16M", "--keep-bytes", "4M", NULL};
-    static char source[MOST], run[512];
+    static char source[MOST], run[512], words[512];
     const long many = argc > 3 ? atol(argv[3]) : 1500;
     state = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
     unsigned codes[6] = {0}, unanswered = 0;
@@ -109,9 +109,14 @@ int main(int argc, char **argv) {
                            "{\"program\":\"%s\",\"kind\":\"grad\",\"of\":\"out\",\"args\":{\"x\":[3,4e0,\"1\"]},\"limits\":{"
                            "\"fuel\":1000},\"profile\":true}",
                            id);
+    const int m = snprintf(words, sizeof words,
+                           "{\"program\":\"%s\",\"kind\":\"grad\",\"words\":[\"--of=out\",\"--save-all=b.npz\","
+                           "\"--json\",\"--\",\"a.rasm\",\"norm\",\"x=@a\"],\"files\":{\"a\":\"WzMsNF0=\",\"c\":2}}",
+                           id);
     const sample samples[KINDS] = {
         make(&s, "/api/v1/programs", source, strlen(source), false), make(&s, "/api/v1/programs", bytes, size, false),
-        make(&s, "/api/v1/runs", run, (size_t)n, false), make(&s, "/api/v1/runs", run, (size_t)n, true)};
+        make(&s, "/api/v1/runs", run, (size_t)n, false), make(&s, "/api/v1/runs", words, (size_t)m, false),
+        make(&s, "/api/v1/runs", run, (size_t)n, true)};
     for (long k = 0; k < many; k++) unanswered += !try_one(&s, &samples[k % KINDS], codes);
     printf("%ld requests: no answer %u, 2xx %u, 4xx %u, 5xx %u\n", many, codes[0], codes[2], codes[4], codes[5]);
     failures += unanswered > 0 || codes[5] > 0;
