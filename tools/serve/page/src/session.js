@@ -60,6 +60,14 @@ let pending = null;
 
 const merged = (a, b) => (a && "by" in a && "by" in b ? { by: a.by + b.by } : a && "lines" in a && "lines" in b ? { lines: a.lines + b.lines } : b);
 
+async function movePending() {
+    while (pending) {
+        const next = pending;
+        pending = null;
+        await ask(next);
+    }
+}
+
 /* {to, swept} | {by} | {lines} | {run: "forward" or "backward"} | {write: place} */
 export async function move(what) {
     if (!session.value) return;
@@ -67,11 +75,7 @@ export async function move(what) {
     if (busy.value) return;
     busy.value = true;
     try {
-        while (pending) {
-            const next = pending;
-            pending = null;
-            await ask(next);
-        }
+        await movePending();
     } catch (error) {
         lost(error);
     } finally {
@@ -116,6 +120,7 @@ export function runOf(call) {
 /* call: as a run's {program, fn, kind, args, of, wrt}. Stands at a position, or at the failure where the run fails, or at the start. */
 export async function openSession(call, at = null) {
     await close();
+    pending = null;
     busy.value = true;
     try {
         const opened = await api.openSession(call);
@@ -133,6 +138,7 @@ export async function openSession(call, at = null) {
         if (at || !session.value.failed) await ask({ to: at?.at ?? 0, swept: at?.swept ?? false });
         batch(() => ((direction.value = call.kind === "backward" ? -1 : 1), (visited.value = []), (before.value = null)));
         s.panel.value = "session";
+        await movePending().catch(lost); /* what was asked for while it opened */
     } catch (error) {
         s.announced.value = error.message;
         throw error;
