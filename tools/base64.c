@@ -21,8 +21,9 @@ char *base64_encode(const void *bytes, size_t size) {
 
 char *base64_decode(const char *text, size_t *size) {
     const size_t length = strlen(text);
+    if (length % 4) return NULL;
     const size_t digits = length && text[length - 1] == '=' ? length - 1 - (text[length - 2] == '=') : length;
-    char *bytes = length % 4 || digits % 4 == 1 ? NULL : malloc(length / 4 * 3 + 1), *to = bytes;
+    char *bytes = malloc(length / 4 * 3 + 1), *to = bytes;
     uint32_t v = 0;
     for (size_t k = 0; bytes && k < digits; k++) {
         const char *at = strchr(letters, text[k]);
