@@ -254,8 +254,8 @@ extern const uint8_t rvm__letters[256];
  * for a target that appears or disappears, w for one that is set and may be an operand, e for a tolerance. t, X, i and r
  * appear where the direction bit is 0, else they disappear. Those that do stand together, behind constants at most. */
 const char *rvm__place_letters(const rvm_insn *in, char buffer[256]);
-/* The same one by one, in line, since verifying asks for each several times: from what `first` gives, `letter` is that of
- * place k, and `next` what the next place's comes from. */
+/* The same one by one, in line, since verifying asks for each several times: where the first place's letter stands, where
+ * the next one's, and what it is (`at`), given that of the last place. */
 static inline bool rvm__letter_varies(char letter) { /* stands for any number of places */
     return rvm__letters[(unsigned char)letter] & RVM__LETTER_VARIES;
 }
