@@ -20,6 +20,7 @@ typedef struct rvm__traits {
     unsigned width; /* doubles in a register */
     bool converts;  /* vectors of i64 to doubles at once */
     unsigned cold;  /* LLVM's number of the convention of what is seldom called (rvm__call_seldom); 0: the usual one */
+    unsigned poll;  /* that of a safepoint, which leaves vectors to its caller: a loop that polls holds few; 0 as above */
     const char *cold_features; /* of a function with that convention, as LLVM writes them; NULL: those of all */
     bool words;                /* memory is cleared by words: what LLVM makes of memset there goes byte by byte */
     char vectors;              /* the letter that libmvec's names for it have; 0: it has none */

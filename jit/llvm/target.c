@@ -73,6 +73,7 @@ static rvm__traits traits_of(const rvm__target *t) {
                          .cold = x86   ? PRESERVE_ALL
                                  : arm ? PRESERVE_MOST
                                        : 0,
+                         .poll = x86 || arm ? PRESERVE_MOST : 0,
                          .vectors = x86   ? "bde"[width / 4]
                                     : arm ? 'n'
                                           : 0,

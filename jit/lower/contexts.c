@@ -104,7 +104,7 @@ void rvm__emit_safepoint(rvm__emit *e, uint32_t pc) {
     rvm__at(e, poll);
     rvm__put_at(e, charged, rvm__member(e, e->frame.native, offsetof(rvm__native, charged)));
     LLVMValueRef args[2] = {e->frame.machine, e->frame.native};
-    LLVMValueRef ended = rvm__call_seldom(e, "rvm__native_safepoint", k->i32, 2, args);
+    LLVMValueRef ended = rvm__call_to_poll(e, "rvm__native_safepoint", k->i32, 2, args);
     rvm__native_site site = rvm__site_here(e);
     site.pc = pc;
     rvm__exit_at(e, LLVMBuildICmp(k->b, LLVMIntNE, ended, LLVMConstInt(k->i32, 0, false), ""), site, 0);

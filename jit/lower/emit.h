@@ -191,6 +191,8 @@ enum { RVM__SUMS = 9 }; /* hidden slots of a register that a parallel block adds
 LLVMValueRef rvm__call_runtime(rvm__emit *e, const char *name, LLVMTypeRef result, unsigned n, const LLVMValueRef *args);
 /* The same, of one that is seldom called: values around it stay in registers. */
 LLVMValueRef rvm__call_seldom(rvm__emit *e, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *args);
+/* The same at a safepoint: values in vector registers are the caller's to keep. */
+LLVMValueRef rvm__call_to_poll(rvm__emit *e, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *args);
 
 /* ---- ir.c ---- */
 LLVMBasicBlockRef rvm__block(rvm__emit *e, const char *name); /* a new one at the end of the function */

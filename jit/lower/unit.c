@@ -41,7 +41,8 @@ LLVMValueRef rvm__call_runtime(rvm__emit *e, const char *name, LLVMTypeRef resul
 
 /* A function in between that keeps all registers but a few, where the target has a convention for that: else calls would
  * leave little in registers around them. */
-static LLVMValueRef between(rvm__emit *e, const char *name, LLVMTypeRef result, unsigned n, const LLVMValueRef *args) {
+static LLVMValueRef between(rvm__emit *e, unsigned convention, const char *name, LLVMTypeRef result, unsigned n,
+                            const LLVMValueRef *args) {
     rvm__build *k = e->k;
     char own[80];
     snprintf(own, sizeof own, "rvm.seldom.%s", name);
@@ -52,7 +53,7 @@ static LLVMValueRef between(rvm__emit *e, const char *name, LLVMTypeRef result, 
     LLVMBasicBlockRef here = LLVMGetInsertBlock(k->b);
     f = LLVMAddFunction(k->module, own, LLVMFunctionType(result, t, n, false));
     LLVMSetLinkage(f, LLVMInternalLinkage);
-    LLVMSetFunctionCallConv(f, k->target->cold);
+    LLVMSetFunctionCallConv(f, convention);
     if (k->target->cold_features) LLVMAddTargetDependentFunctionAttr(f, "target-features", k->target->cold_features);
     rvm__attribute(k, f, -1, "noinline", 0);
     rvm__attribute(k, f, -1, "cold", 0);
@@ -65,11 +66,20 @@ static LLVMValueRef between(rvm__emit *e, const char *name, LLVMTypeRef result, 
     return f;
 }
 
-LLVMValueRef rvm__call_seldom(rvm__emit *e, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *args) {
-    LLVMValueRef f = between(e, name, result, n, args);
+static LLVMValueRef call_by(rvm__emit *e, unsigned convention, const char *name, LLVMTypeRef result, unsigned n,
+                            LLVMValueRef *args) {
+    LLVMValueRef f = between(e, convention, name, result, n, args);
     LLVMValueRef call = LLVMBuildCall2(e->k->b, LLVMGlobalGetValueType(f), f, args, n, "");
     LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(f));
     return call;
+}
+
+LLVMValueRef rvm__call_seldom(rvm__emit *e, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *args) {
+    return call_by(e, e->k->target->cold, name, result, n, args);
+}
+
+LLVMValueRef rvm__call_to_poll(rvm__emit *e, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *args) {
+    return call_by(e, e->k->target->poll, name, result, n, args);
 }
 
 void rvm__attribute(rvm__build *k, LLVMValueRef f, int param, const char *name, uint64_t value) {

@@ -454,45 +454,51 @@ Test(jit, turning_back) {
     end(&f);
 }
 
-/* ---- what registers hold across a safepoint ---- */
+/* ---- what registers hold across calls that are seldom made ---- */
 
-/* t stays in vector registers from one safepoint to the next. */
-static const char harmonic[] = "fn harmonic(y: real[4], n: i64)\n"
-                               "    compute\n"
-                               "        let t: real[4] = 0\n"
-                               "        for k in 0..n\n"
-                               "            for i in 0..4\n"
-                               "                t[i] += (i + 1.0) / (k + 1.0)\n"
-                               "            end\n"
-                               "        end\n"
-                               "    do\n"
-                               "        for i in 0..4\n"
-                               "            y[i] += t[i]\n"
-                               "        end\n"
-                               "    undo\n"
-                               "end\n";
+/* t stays in vector registers from one safepoint, or one growth of the trail, to the next. */
+#define HARMONIC(each, by)                                                                                                  \
+    "fn harmonic(y: real[4], z: real, n: i64)\n"                                                                            \
+    "    compute\n"                                                                                                         \
+    "        let t: real[4] = 0\n"                                                                                          \
+    "        for k in 0..n\n" each "            for i in 0..4\n"                                                            \
+    "                t[i] += (i + 1.0) / (" by " + 1.0)\n"                                                                  \
+    "            end\n"                                                                                                     \
+    "        end\n"                                                                                                         \
+    "    do\n"                                                                                                              \
+    "        for i in 0..4\n"                                                                                               \
+    "            y[i] += t[i]\n"                                                                                            \
+    "        end\n"                                                                                                         \
+    "    undo\n"                                                                                                            \
+    "end\n"
 
-Test(jit, vectors_outlive_safepoints) {
-    enum { N = 100000 };
-    double y[4] = {0}, sums[4] = {0};
-    rvm_arg a[2] = {rvm_arg_array_f64(y, 1, (int64_t[]){4}), rvm_arg_i64(N)};
+static const struct {
+    const char *call, *text;
+    int n; /* short enough for the loop without safepoints, or not */
+} holds[] = {{"safepoint", HARMONIC("", "k"), 100000},
+             {"growth of the trail", HARMONIC("            set z = k\n", "z"), 20000}};
+
+Test(jit, vectors_outlive_calls) {
     rvm_jit_options jo = rvm_jit_options_default();
     rvm_options o = rvm_options_default();
-    rvm_machine *m = NULL;
     rvm_jit *j = NULL;
-    report rep = {.name = "harmonic"};
-    rvm_program *p = assemble_text(harmonic, NULL, &rep);
     jo.tiers = false;
     jo.cache = "";
     o.unchecked = o.trust = true;
-    cr_assert(p);
     if (rvm_jit_new(&jo, &j, &e)) cr_skip_test("%s", e.message);
-    cr_assert(rvm_machine_new(p, &o, &m, &e) == RVM_OK && rvm_jit_attach(j, m, &e) == RVM_OK);
-    cr_assert(rvm_call(m, 0, a, 2, &e) == RVM_OK, "%s", e.message);
-    for (int k = 0; k < N; k++)
-        for (int i = 0; i < 4; i++) sums[i] += (i + 1.0) / (k + 1.0);
-    for (int i = 0; i < 4; i++) cr_assert(y[i] == sums[i], "%d: %.17g, not %.17g", i, y[i], sums[i]);
-    rvm_machine_free(m);
+    for (size_t h = 0; h < sizeof holds / sizeof *holds; h++) {
+        double y[4] = {0}, sums[4] = {0};
+        rvm_arg a[3] = {rvm_arg_array_f64(y, 1, (int64_t[]){4}), rvm_arg_f64(0), rvm_arg_i64(holds[h].n)};
+        rvm_machine *m = NULL;
+        report rep = {.name = "harmonic"};
+        rvm_program *p = assemble_text(holds[h].text, NULL, &rep);
+        cr_assert(p && rvm_machine_new(p, &o, &m, &e) == RVM_OK && rvm_jit_attach(j, m, &e) == RVM_OK);
+        for (int k = 0; k < holds[h].n; k++)
+            for (int i = 0; i < 4; i++) sums[i] += (i + 1.0) / (k + 1.0);
+        cr_assert(rvm_call(m, 0, a, 3, &e) == RVM_OK, "%s", e.message);
+        for (int i = 0; i < 4; i++) cr_assert(y[i] == sums[i], "%s, %d: %.17g, not %.17g", holds[h].call, i, y[i], sums[i]);
+        rvm_machine_free(m);
+        rvm_program_free(p);
+    }
     rvm_jit_free(j);
-    rvm_program_free(p);
 }
