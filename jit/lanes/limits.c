@@ -66,7 +66,7 @@ bool rvm__can_group(rvm__group *g) {
 /* Functions that are called lane by lane cost more than in one instance: what is in vectors is put away around each call.
  * The rest must save that, by as many instructions as there are other lanes. A loop counts as eight trips. */
 bool rvm__is_worth_it(rvm__group *g) {
-    enum { AROUND_CALL = 14, TRIPS = 8, MOST = 1 << 24 };
+    enum { AROUND_CALL = 12, TRIPS = 8, MOST = 1 << 24 };
     double won = 0, lost = 0;
     for (uint32_t n = 0; n < g->flow.n; n++) {
         double times = 1;
