@@ -190,10 +190,11 @@ static void lex_name(parser *p, token *t, size_t start) {
 static void lex_punct(parser *p, token *t, size_t start) {
     static const char *const several[] = {"->", "<-", "+=", "-=", "*=", "/=", "^=", "..", "<=", ">=",
                                           "==", "!=", "//", "^^", "<<", ">>", "**", "&&", "||", "?="};
-    int c = at(p, 0);
+    const int c = at(p, 0), next = at(p, 1);
+    const bool alone = next <= ' ' || is_letter(next) || is_digit(next); /* as most are */
     p->pos++;
-    for (size_t k = 0; k < sizeof several / sizeof *several; k++)
-        if (several[k][0] == c && several[k][1] == at(p, 0)) {
+    for (size_t k = 0; !alone && k < sizeof several / sizeof *several; k++)
+        if (several[k][0] == c && several[k][1] == next) {
             p->pos++;
             t->punct = punct(several[k]);
             return;
