@@ -130,6 +130,12 @@ static uint64_t divide_limb(uint64_t *x, const whole *y) {
 static void divide(whole *x, const whole *y, whole *q) {
     q->n = 0;
     if (compare(x, y) < 0) return;
+    if (x->n == 1) {
+        const uint64_t a = x->limb[0], b = y->limb[0];
+        set(q, a / b);
+        set(x, a % b);
+        return;
+    }
     whole v;
     const uint32_t by = LIMB - 1 - (bits(y) - 1) % LIMB, n = x->n;
     copy(&v, y);
@@ -321,24 +327,38 @@ bool rvm__exact_i64(const exact *x, int64_t *out) {
     return true;
 }
 
+/* n = n * scale + more; false: it has too many bits. */
+static bool append(whole *n, uint64_t scale, uint64_t more) {
+    whole by, t;
+    set(&by, scale);
+    multiply(&t, n, &by);
+    set(&by, more);
+    add(&t, &by);
+    copy(n, &t);
+    return small(n);
+}
+
 const exact *rvm__exact_read(assembler *a, const char *text) {
+    enum { AT_ONCE = 18 }; /* digits that a limb holds */
     whole n, d, ten, t;
     int64_t exponent = 0, places = 0;
+    uint64_t more = 0, scale = 1;
     bool point = false;
     set(&n, 0), set(&d, 1), set(&ten, 10);
-    for (; *text && *text != 'e'; text++) {
+    for (uint32_t k = 0; *text && *text != 'e'; text++) {
         if (*text == '.') {
             point = true;
             continue;
         }
-        whole digit;
-        set(&digit, (uint64_t)(*text - '0'));
-        multiply(&t, &n, &ten);
-        add(&t, &digit);
-        copy(&n, &t);
+        more = more * 10 + (uint64_t)(*text - '0');
+        scale *= 10;
         places += point;
-        if (!small(&n)) return NULL;
+        if (++k % AT_ONCE) continue;
+        if (!append(&n, scale, more)) return NULL;
+        more = 0;
+        scale = 1;
     }
+    if (!append(&n, scale, more)) return NULL;
     const bool minus = *text == 'e' && text[1] == '-';
     for (text += *text == 'e' ? 1 + (text[1] == '-' || text[1] == '+') : 0; *text && exponent < EXACT_BITS; text++)
         exponent = exponent * 10 + (*text - '0');
