@@ -123,31 +123,25 @@ static rvm_status run_schedule(cost *c, rvm_schedule_kind kind, uint64_t budget,
     return st;
 }
 
-/* Four or so in a doubling, from the least with which there is a schedule. */
-static rvm_status run_kind(cost *c, rvm_schedule_kind kind, uint64_t low, uint64_t high, char **words, int n) {
-    const uint64_t least = rvm_schedule_least(kind, c->t->o.steps);
-    rvm_status st = RVM_OK;
-    for (uint64_t b = low < least ? least : low; !st && b <= high; b = scheduled_next(b))
-        st = run_schedule(c, kind, b, words, n);
+/* Four or so in a doubling. */
+static rvm_status run_kind(cost *c, rvm_schedule_kind kind, char **words, int n) {
+    uint64_t low, high;
+    rvm_status st = scheduled_range(c->t, kind, &low, &high);
+    for (uint64_t b = low; !st && b <= high; b = scheduled_next(b)) st = run_schedule(c, kind, b, words, n);
     return st;
 }
 
 /* words has room for two more. */
 static rvm_status run_schedules(cost *c, char **words, int n) {
-    uint64_t low = 0, high = 0;
     tool *t = c->t;
-    rvm_status st = scheduled_range(c->t, &low, &high);
-    if (!st) st = tool_machine(t, &t->machine);
+    rvm_status st = tool_machine(t, &t->machine);
     for (const char *at = t->o.by; !st && *at;) {
         rvm_schedule_kind kind;
         const size_t length = strcspn(at, ",");
         st = scheduled_kind(t, at, length, &kind);
-        if (!st) st = run_kind(c, kind, low, high, words, n);
+        if (!st) st = run_kind(c, kind, words, n);
         at += length + (at[length] == ',');
     }
-    if (!st && !c->n)
-        st = tool_fail(t, RVM_ERR_ARGUMENT, "--budget %s: no schedule of %s takes %" PRIu64 " steps with so few",
-                       t->o.budget, t->o.by, t->o.steps);
     return st;
 }
 

@@ -26,13 +26,9 @@ enum { BUDGETS_WITHOUT_RANGE = 4 };
 
 /* A kind with the budgets of --budget. Without it four: sectors 2, 4, 8, 16; states as many as pebbles need, and doubled. */
 static rvm_status ask_kind(tool *t, wish *w, rvm_schedule_kind kind) {
-    const uint64_t n = t->o.steps, least = rvm_schedule_least(kind, n);
-    uint64_t low = kind == RVM_SCHEDULE_BENNETT ? least : rvm_schedule_least(RVM_SCHEDULE_PEBBLE, n), high = n;
-    rvm_status st = t->o.budget ? scheduled_range(t, &low, &high) : RVM_OK;
-    if (!st && t->o.budget && high < least)
-        st = tool_fail(t, RVM_ERR_ARGUMENT, "--budget %s: %s of %" PRIu64 " steps needs at least %" PRIu64 " %s",
-                       t->o.budget, rvm_schedule_name(kind), n, least, rvm_schedule_budget_name(kind));
-    if (low < least) low = least;
+    const uint64_t n = t->o.steps;
+    uint64_t low = rvm_schedule_least(kind == RVM_SCHEDULE_BENNETT ? kind : RVM_SCHEDULE_PEBBLE, n), high = n;
+    rvm_status st = t->o.budget ? scheduled_range(t, kind, &low, &high) : RVM_OK;
     for (int k = 0; !st && low <= high && (t->o.budget || k < BUDGETS_WITHOUT_RANGE); k++) {
         st = ask(t, w, kind, low);
         low = t->o.budget ? scheduled_next(low) : 2 * low;

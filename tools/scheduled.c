@@ -35,7 +35,7 @@ rvm_status scheduled_read(tool *t, const char *text, size_t length, scheduled *o
                      rvm_schedule_budget_name(out->kind), (int)length, text);
 }
 
-rvm_status scheduled_range(tool *t, uint64_t *low, uint64_t *high) {
+static rvm_status read_range(tool *t, uint64_t *low, uint64_t *high) {
     const char *text = t->o.budget;
     char *end;
     *low = *high = strtoull(text, &end, 10);
@@ -43,6 +43,16 @@ rvm_status scheduled_range(tool *t, uint64_t *low, uint64_t *high) {
     if (good) *high = strtoull(end + 2, &end, 10);
     if (good && !*end && *low && *low <= *high) return RVM_OK;
     return tool_fail(t, RVM_ERR_USAGE, "--budget is LOW..HIGH, two whole numbers that rise from 1, not `%s`", text);
+}
+
+rvm_status scheduled_range(tool *t, rvm_schedule_kind kind, uint64_t *low, uint64_t *high) {
+    const uint64_t least = rvm_schedule_least(kind, t->o.steps);
+    const rvm_status st = read_range(t, low, high);
+    if (st) return st;
+    if (*low < least) *low = least;
+    if (*high >= least) return RVM_OK;
+    return tool_fail(t, RVM_ERR_ARGUMENT, "--budget %s: %s of %" PRIu64 " steps needs at least %" PRIu64 " %s", t->o.budget,
+                     rvm_schedule_name(kind), t->o.steps, least, rvm_schedule_budget_name(kind));
 }
 
 void scheduled_cells(const rvm_move *moves, uint64_t n, int64_t *cells) {

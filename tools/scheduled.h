@@ -15,8 +15,8 @@ typedef struct scheduled {
 rvm_status scheduled_kind(tool *t, const char *name, size_t length, rvm_schedule_kind *kind);
 /* KIND:NUMBER. USAGE. */
 rvm_status scheduled_read(tool *t, const char *text, size_t length, scheduled *out);
-/* --budget LOW..HIGH. USAGE. */
-rvm_status scheduled_range(tool *t, uint64_t *low, uint64_t *high);
+/* --budget LOW..HIGH for a kind and -n steps, from the least that works on. USAGE; ARGUMENT: HIGH is less than that. */
+rvm_status scheduled_range(tool *t, rvm_schedule_kind kind, uint64_t *low, uint64_t *high);
 /* The next budget of a sweep: about four in a doubling. */
 static inline uint64_t scheduled_next(uint64_t budget) {
     return budget + budget / 5 + 1;

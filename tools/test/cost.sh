@@ -79,8 +79,7 @@ expect 2 'the argument `x: f64` is missing' rvm cost "$chaos" chaos n=3
 expect 2 'go together: runs by schedules' rvm cost $run --by pebble
 expect 2 'has no parameters `rows: i64` and `moves: i64' rvm cost $run --by pebble -n 4 --budget 3..4
 expect 2 '--budget is LOW..HIGH' rvm cost $heat --budget 4
-expect 2 'no schedule of pebble takes 16 steps with so few' rvm cost "$examples/heat.rasm" heat 'y1=zeros(9)' 'y=ones(9)' \
-    'env=[0.2]' --by pebble -n 16 --budget 2..3
+expect 2 '--budget 2..3: pebble of 16 steps needs at least 5 pebbles' rvm cost $heat --by bennett,pebble --budget 2..3
 expect 2 'no schedule `peble`; did you mean pebble?' rvm cost $heat --by peble
 expect 2 'are counts of a run that was: nothing is run' rvm cost reversible.csv --of out
 expect 2 'is a function: counts are held against counts' rvm cost reversible.csv --against chaos
