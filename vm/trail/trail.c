@@ -153,8 +153,7 @@ static rvm_status put_cell(rvm_machine *m, rvm__trail_stack *t, rvm_value v, uin
 /* Entries lie across chunks, so that there are always two. */
 static void go_below(rvm_machine *m, rvm__trail_stack *t, rvm__trail_chunk *c) {
     for (rvm__trail_chunk *at = c; at; at = at == c ? c->below : NULL) {
-        if (at->cells || !rvm__spill_in(m, at)) continue;
-        m->trail.broken = true;
+        if (at->cells || !(m->trail.broken = rvm__spill_in(m, at))) continue;
         stand_on(t, c, 0);
         t->cap = 0;
         return;
@@ -262,7 +261,7 @@ void rvm__trail_clear(rvm_machine *m) {
     tr->deep = 0;
     tr->nforgetting = 0;
     tr->forgotten = 0;
-    tr->broken = false;
+    tr->broken = RVM_OK;
     memset(tr->segments, 0, sizeof tr->segments);
     refresh(m);
 }
@@ -443,7 +442,7 @@ static uint32_t line_of(const rvm_program *p, uint32_t site) {
 }
 
 rvm_status rvm__trail_wrong(rvm_machine *m, uint32_t level, const rvm__trail_entry *found) {
-    if (m->trail.broken) return RVM_ERR_IO; /* the reason is there */
+    if (m->trail.broken) return m->trail.broken; /* the reason is there */
     if (found)
         snprintf(m->detail, sizeof m->detail, "the trail holds what line %u left there",
                  line_of(m->p, m->trail.sites[found->site]));
@@ -563,7 +562,7 @@ rvm_status rvm__trail_pop_run(rvm_machine *m, uint32_t level, uint32_t site, rvm
         m->trail.cells -= now;
         left -= now;
         if (!t->n) leave_top(m, t);
-        if (m->trail.broken) return RVM_ERR_IO;
+        if (m->trail.broken) return m->trail.broken;
     }
     v[0] = entry.value[0];
     rvm__trail_pop(m, level);

@@ -87,7 +87,7 @@ typedef struct rvm__trail {
     uint16_t forgotten;       /* levels that the innermost one discards */
     bool forgets;             /* some region of the program does */
     struct rvm__spill *spill; /* files of chunks; NULL: none so far */
-    bool broken;              /* one of them cannot be read: what stands below is lost */
+    rvm_status broken;        /* why one of them cannot be read: what stands below is lost; OK: all can be */
 } rvm__trail;
 
 /* A value and its extra cells, indices rising, as the machine hands them over: extra k of place p is 2 p, its shadow 2 p
