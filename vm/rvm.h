@@ -63,7 +63,8 @@ typedef struct rvm_options {
                                    that would pass trail_limit, once more with RVM_CHECKPOINTS_AUTO, unless RVM_TRAIL_OFF
                                    is set (rvm_stats.marched tells). Which loops, tells rvm_program_checkpointed. It does
                                    not go with exact, keep_shadows and profile (UNSUPPORTED; 0 then just fails), and
-                                   nothing is bound afterwards; where it fails, arguments and shadows are as before */
+                                   nothing is bound afterwards; where it fails, arguments and shadows are as before, and the
+                                   message of LIMIT names the trail_limit that would do */
     const char *checkpoint_dir; /* with checkpoints: a folder. Of the trail, which then has these states, what trail_limit
                                    leaves no room for, or a quarter of what the computer has, goes to files there, which
                                    are written whole, checked when they are read, and removed in the end; those of

@@ -712,7 +712,16 @@ repeated() { echo $((($(swept "$1" 2) - $(swept "$1" 1) - 9 * 10000) / 4)); }
 # A trail beyond its limit: from snapshots, by itself; on disk; and what a killed run left there.
 expect 0 'loops ran again from snapshots' rvm grad march.rasm march --of out 'x=[0,1,2,1]' more=0 k=5000 --trail-limit 20k
 expect 0 'loops ran again from snapshots' rvm grad march.rasm until --of out 'x=[0,1,2,1]' more=0 k=5000 --trail-limit 20k
-expect 4 'LIMIT' rvm grad march.rasm march --of out 'x=[0,1,2,1]' more=0 k=5000 --trail-limit 60
+# The least limit is named, and is the least; by itself, too.
+least() {
+    least=$(rvm grad march.rasm "$@" --of out 'x=[0,1,2,1]' more=0 --trail-limit 60 2>&1 | sed -n 's/.*limit of 60 bytes; \([0-9]*\) would do .*/\1/p')
+    expect 0 'd out / d x' rvm grad march.rasm "$@" --of out 'x=[0,1,2,1]' more=0 --trail-limit "$least"
+    expect 4 "; $least would do \[LIMIT" rvm grad march.rasm "$@" --of out 'x=[0,1,2,1]' more=0 --trail-limit $((least - 1))
+}
+least march k=300
+least march k=300 --checkpoints 7
+least until k=300 --checkpoints 7 --engine interp
+expect 4 '; it takes no less than [0-9]* \[LIMIT' rvm grad march.rasm march --of out 'x=[0,1,2,1]' more=0 k=50000 --trail-limit 60
 expect 0 'd out / d x' rvm grad march.rasm march --of out 'x=[0,1,2,1]' more=0 k=500 --checkpoints auto
 mkdir snapshots
 : >snapshots/rvm-1-1-0.lock

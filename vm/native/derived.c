@@ -398,7 +398,8 @@ static rvm_status derivative(rvm__asked *q, rvm_error *err) {
     rvm_error why;
     const rvm_status again = rvm__ask_marching(q, &why);
     if (again && again != RVM_ERR_LIMIT && err) *err = why;
-    return again == RVM_ERR_LIMIT ? status : again;
+    if (again == RVM_ERR_LIMIT && err) memcpy(err->message, why.message, sizeof err->message); /* the least limit */
+    return again;
 }
 
 static rvm_status ask(rvm_machine *m, enum ask what, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err) {

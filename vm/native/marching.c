@@ -4,6 +4,8 @@
  * option memory allows, else a quarter of what the computer has. Each loop that may be run again has an equal part of three
  * quarters of that; where a run passes the limit all the same, since a loop stands in another or is reached several times,
  * it begins anew with a quarter of it, until one state of each is kept. */
+#include <string.h>
+
 #include "asked.h"
 #include "builder.h"
 #include "program.h"
@@ -48,13 +50,16 @@ static void keep_scalars(const rvm__asked *q, const rvm__derived *d) {
     }
 }
 
-static rvm_status run_marching(rvm__asked *q, rvm__derived *d, rvm_error *err) {
+static rvm_status place(const rvm__asked *q, rvm__derived *d, rvm_error *err) {
     const bool both = q->ask == ASK_VALUE_AND_GRADIENT;
-    rvm_status status = rvm__asked_lay_out(q, d) && (!both || lay_out_results(q, d)) ? RVM_OK : rvm__no_memory(q->m, err);
-    const uint32_t fn = both ? d->values : d->fn;
-    if (!status) status = rvm_machine_bind(d->machine, fn, d->args, d->nargs, RVM_PRIMAL, false, err);
+    if (!rvm__asked_lay_out(q, d) || (both && !lay_out_results(q, d))) return rvm__no_memory(q->m, err);
+    return rvm_machine_bind(d->machine, both ? d->values : d->fn, d->args, d->nargs, RVM_PRIMAL, false, err);
+}
+
+static rvm_status run_marching(rvm__asked *q, rvm__derived *d, rvm_error *err) {
+    rvm_status status = place(q, d, err);
     if (!status) status = rvm__asked_run(q, d, err);
-    if (!status && both) keep_scalars(q, d);
+    if (!status && q->ask == ASK_VALUE_AND_GRADIENT) keep_scalars(q, d);
     return status ? status : rvm__asked_compare(q, err);
 }
 
@@ -87,6 +92,40 @@ static rvm_status marching_within(rvm__asked *q, rvm__derived *d, rvm_error *err
     return status;
 }
 
+/* ---- the least limit ---- */
+
+/* Bytes of the trail where nothing bounds it: the least limit with which the run ends. *whole: false where it was not run to
+ * its end, not to take much longer than what has failed, and may need more. Inputs are given back. */
+static uint64_t bytes_needed(const rvm__asked *q, rvm__derived *d, bool *whole) {
+    enum { INSTRUCTIONS = 50000000 };
+    rvm_machine *m = d->machine;
+    const rvm_options kept = m->o;
+    const uint64_t most = INSTRUCTIONS + 2 * q->m->stats.swept;
+    rvm_stats s;
+    m->o.trail_limit = 0;
+    m->o.fuel = kept.fuel ? rvm__least(kept.fuel, most) : most;
+    rvm__stats_reset(m);
+    rvm_status status = place(q, d, NULL);
+    if (!status) status = rvm_machine_forward(m, NULL);
+    *whole = !status;
+    rvm_machine_stats(m, &s);
+    rvm__stats_reset(m);
+    m->o = kept;
+    rvm__asked_give(q, RVM__INPUTS);
+    return s.trail_peak;
+}
+
+static void name_least(const rvm__asked *q, rvm__derived *d, rvm_error *err) {
+    const size_t at = strlen(err->message);
+    bool whole;
+    const uint64_t bytes = bytes_needed(q, d, &whole);
+    if (bytes <= q->m->o.trail_limit) return;
+    snprintf(err->message + at, sizeof err->message - at, whole ? "; %llu would do" : "; it takes no less than %llu",
+             (unsigned long long)bytes);
+}
+
+/* ---- asking ---- */
+
 /* Options that ask for what these programs do not do. */
 static const char *stands_against(const rvm_options *o) {
     return o->exact ? "exact" : o->keep_shadows ? "keep_shadows" : o->profile ? "profile" : NULL;
@@ -101,7 +140,9 @@ rvm_status rvm__ask_marching(rvm__asked *q, rvm_error *err) {
     rvm__derived *d = rvm__asked_find(q, RVM_GRADIENT_OF, true);
     if (!d) return rvm__no_memory(q->m, err);
     const bool given = o->checkpoints && o->checkpoints != RVM_CHECKPOINTS_AUTO;
-    return given ? marching(q, d, err) : marching_within(q, d, err);
+    const rvm_status status = given ? marching(q, d, err) : marching_within(q, d, err);
+    if (status == RVM_ERR_LIMIT && err && q->touched && d->machine) name_least(q, d, err);
+    return status;
 }
 
 bool rvm__marches_at_limit(const rvm__asked *q) {
