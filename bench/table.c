@@ -65,14 +65,20 @@ static void print_targets(const row *r, FILE *out) {
     }
 }
 
+static int label_width(const row *r) {
+    return (int)strlen(r->label) + (*r->unit ? 2 + (int)strlen(r->unit) : 0);
+}
+
 void table_print(const table *t, FILE *out) {
-    fprintf(out, "%-48s%11s    %11s    %11s      target\n", "", setting_names[0], setting_names[1], setting_names[2]);
+    int width = 46;
+    for (int i = 0; i < t->nrows; i++)
+        if (label_width(&t->rows[i]) > width) width = label_width(&t->rows[i]);
+    fprintf(out, "%*s%11s    %11s    %11s      target\n", width + 2, "", setting_names[0], setting_names[1],
+            setting_names[2]);
     for (int i = 0; i < t->nrows; i++) {
         const row *r = &t->rows[i];
         if (!i || strcmp(r->group, r[-1].group) != 0) fprintf(out, "%s\n", r->group);
-        char label[64];
-        snprintf(label, sizeof label, "%s%s%s", r->label, *r->unit ? ", " : "", r->unit);
-        fprintf(out, "  %-46s", label);
+        fprintf(out, "  %s%s%s%*s", r->label, *r->unit ? ", " : "", r->unit, width - label_width(r), "");
         for (int s = 0; s < SETTINGS; s++) print_figure(&r->figures[s], out);
         print_targets(r, out);
         fputc('\n', out);
