@@ -177,6 +177,12 @@ static void lower_arrays(gen *g, const stmt *s, const whole *w, int type, int nd
 
 static void lower_any(gen *g, const stmt *s);
 
+/* A sum of states is one of logarithms, where a member is kept as that. */
+static void add_logarithms(stmt *s) {
+    const var *v = s->kind == S_UPDATE ? rvm__find_var(s->args[0]) : NULL;
+    if (v && v->type == T_LNS) s->op = rvm__is_inverse(s->op) ? RVM_OP_div : RVM_OP_mul;
+}
+
 /* The statement on member k of each operand. */
 static bool take_member(assembler *a, const stmt *s, name *own, stmt *out) {
     *out = *s;
@@ -187,6 +193,7 @@ static bool take_member(assembler *a, const stmt *s, name *own, stmt *out) {
         if (!(out->args[k] = rvm__copy_member(a, s->args[k], place ? own : NULL))) return false;
     }
     if (s->kind != S_OP && !(out->expr = rvm__copy_member(a, s->expr, own))) return false;
+    if (out->args) add_logarithms(out);
     return out->args;
 }
 
