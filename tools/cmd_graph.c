@@ -7,13 +7,21 @@
 
 /* ---- values ---- */
 
+/* By its name, or as %7 by its number, in the innermost frame. */
+static bool find(const rvm_machine *m, const char *name, size_t length, rvm_variable *out) {
+    rvm_variable v;
+    bool found = false;
+    if (*name == '%') return rvm_machine_place(m, 0, (uint32_t)strtoul(name + 1, NULL, 10), out);
+    for (uint32_t k = 0; rvm_machine_variable(m, 0, k, &v); k++)
+        if (strlen(v.name) == length && !memcmp(v.name, name, length)) *out = v, found = true;
+    return found;
+}
+
 /* "x" or "x[1, i]" in the innermost frame. False: it is not there, or an array. */
 static bool scalar_at(const rvm_machine *m, const char *place, rvm_type *type, rvm_scalar *out) {
-    rvm_variable v, found = {.name = NULL};
+    rvm_variable found;
     const size_t length = strcspn(place, "[");
-    for (uint32_t k = 0; rvm_machine_variable(m, 0, k, &v); k++)
-        if (strlen(v.name) == length && !memcmp(v.name, place, length)) found = v;
-    if (!found.name) return false;
+    if (!find(m, place, length, &found)) return false;
     const rvm_scalar *data = found.data;
     int d = 0;
     for (const char *at = place + length; *at == '[' || *at == ','; d++) {
@@ -39,7 +47,8 @@ static void note_values(const rvm_machine *m, graph *g, const graph_row *r) {
         graph_mark *mark = &g->marks[j];
         rvm_type type;
         rvm_scalar value;
-        if (!mark->box || !*mark->place || !scalar_at(m, mark->place, &type, &value)) continue;
+        const bool nothing = mark->gone && *mark->place == '%'; /* without a name it is not known to be absent */
+        if (!mark->box || nothing || !*mark->place || !scalar_at(m, mark->place, &type, &value)) continue;
         if (type == RVM_I64)
             snprintf(mark->value, sizeof mark->value, "%" PRId64, value.i);
         else
@@ -56,6 +65,7 @@ static const graph_row *row_of(const graph *g, uint32_t pc) {
 
 rvm_status graph_values(tool *t, graph *g) {
     const graph_row **row = calloc(rvm_program_code_size(g->p, g->fn) + 1, sizeof *row);
+    const graph_row *now = NULL; /* of the instruction that runs, or of the call that does */
     bool done = false;
     uint64_t steps = 0;
     if (!row) return tool_fail(t, RVM_ERR_MEMORY, "out of memory");
@@ -64,10 +74,10 @@ rvm_status graph_values(tool *t, graph *g) {
     progress_begin(&t->progress, t->machine);
     while (!st && !done) {
         rvm_location at = {0};
-        const bool here = rvm_machine_frames(t->machine) == 1 && rvm_machine_location(t->machine, 0, 1, &at);
+        if (rvm_machine_frames(t->machine) == 1)
+            now = rvm_machine_location(t->machine, 0, 1, &at) && at.direction > 0 ? row[at.pc] : NULL;
         st = rvm_machine_step(t->machine, 1, &done, &t->err);
-        if (!st && here && at.direction > 0 && row[at.pc] && rvm_machine_frames(t->machine) == 1)
-            note_values(t->machine, g, row[at.pc]);
+        if (!st && now && rvm_machine_frames(t->machine) == 1) note_values(t->machine, g, now);
         if (progress_interrupted()) st = tool_fail(t, RVM_ERR_CANCELLED, "cancelled");
         if (!st && option_given(&t->o, fuel) && ++steps > t->o.fuel)
             st = tool_fail(t, RVM_ERR_FUEL, "%" PRIu64 " instructions have run, which is the limit (--fuel)", t->o.fuel);

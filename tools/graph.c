@@ -184,6 +184,7 @@ static void box(maker *m, uint32_t row, const rvm_operand *o, const rvm_instruct
     graph_mark *k = mark_of(m, row, (uint32_t)o->variable);
     if (!k) return;
     k->box = true;
+    k->gone = o->appears < 0;
     k->element |= strchr(place, '[') != NULL;
     snprintf(k->place, sizeof k->place, "%s", place);
     const bool named = in->row && strcmp(in->row, "id") && !m->statements;

@@ -16,6 +16,7 @@ typedef struct graph_mark {
     uint32_t column;
     bool box;       /* changed; else read */
     bool element;   /* of an array */
+    bool gone;      /* it disappears here */
     char text[12];  /* within the box */
     char place[48]; /* as the source writes it */
     char value[24]; /* after the run's last pass, or empty */

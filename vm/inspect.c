@@ -129,3 +129,14 @@ bool rvm_machine_variable(const rvm_machine *m, uint32_t frame, uint32_t k, rvm_
     }
     return false;
 }
+
+bool rvm_machine_place(const rvm_machine *m, uint32_t frame, uint32_t variable, rvm_variable *out) {
+    if (!out || frame >= rvm_machine_frames(m)) return false;
+    const rvm__frame *fr = &m->store.frames[m->store.nframes - 1 - frame];
+    const rvm_function *f = &m->p->functions[fr->fn];
+    if (variable >= f->nregs + f->narrays) return false;
+    memset(out, 0, sizeof *out);
+    if (variable >= f->nregs) return fill_array(m, fr, (uint16_t)(variable - f->nregs), out);
+    fill_scalar(m, fr, (uint16_t)variable, out);
+    return true;
+}

@@ -245,6 +245,9 @@ typedef struct rvm_variable {
     int64_t shape[RVM_MAX_DIMS], stride[RVM_MAX_DIMS], shadow_stride[RVM_MAX_DIMS];
 } rvm_variable;
 RVM_API bool rvm_machine_variable(const rvm_machine *m, uint32_t frame, uint32_t k, rvm_variable *out);
+/* The place with a number, as rvm_program_variable counts, named or not: a register, 0 where nothing is there, or an array.
+ * Its name is NULL. False where there is none, or the array is not present. */
+RVM_API bool rvm_machine_place(const rvm_machine *m, uint32_t frame, uint32_t variable, rvm_variable *out);
 
 /* ---- exact runs in another process ----
  * save: of a machine with the option exact that has run forward, in primal mode, and stands at the end: what going back

@@ -112,6 +112,8 @@ static void inspection(void) {
     HARMLESS(rvm_machine_location, out, !rvm_machine_location(m, 0, 1, NULL));
     HARMLESS(rvm_machine_variable, m, !rvm_machine_variable(NULL, 0, 0, &variable));
     HARMLESS(rvm_machine_variable, out, !rvm_machine_variable(m, 0, 0, NULL));
+    HARMLESS(rvm_machine_place, m, !rvm_machine_place(NULL, 0, 0, &variable));
+    HARMLESS(rvm_machine_place, out, !rvm_machine_place(m, 0, 0, NULL));
     HARMLESS(rvm_machine_share, m, rvm_machine_share(NULL) == -1);
     HARMLESS(rvm_machine_stats, m, (rvm_machine_stats(NULL, &stats), !stats.forward));
     HARMLESS(rvm_machine_stats, out, (rvm_machine_stats(m, NULL), true));

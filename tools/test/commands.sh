@@ -644,6 +644,9 @@ expect 0 'there is no command' debug 'jump'
 expect 0 '"dots":5,"boxes":6,"regions":2' rvm graph norm.rasm --json -o norm.svg
 expect 0 '<svg' cat norm.svg
 expect 0 'class="value"*>25<' rvm graph norm.rasm norm 'x=[3,4]' --values
+printf 'fn f(out: real, x: real)\n    out += sqrt(x + 7)\nend\nfn twice(y: real, x: real)\n    call f(y, x)\nend\n' >temporary.rasm
+expect 0 'class="value"*>16<*class="value"*>4<' rvm graph temporary.rasm f x=9 --values
+expect 0 'class="value"*>4<' rvm graph temporary.rasm twice x=9 --values
 expect 0 'ss += x' rvm graph norm.rasm --statements
 expect 0 'digraph "norm"*[label="ss"]' rvm graph norm.rasm --dot
 expect 2 'values are for --values' rvm graph norm.rasm norm 'x=[3,4]'
