@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LABELS = 300, PITCH = 58, ROW = 24, TOP = 48, LEFT = 16, LETTER = 7 };
+enum { LABELS = 300, PITCH = 58, ROW = 28, TOP = 48, LEFT = 16, LETTER = 7 };
 
 static const char style[] =
     "text{font:11px ui-monospace,Menlo,Consolas,monospace;fill:#222}\n"
@@ -58,7 +58,7 @@ static void life(const graph *g, const graph_life *l, FILE *out) {
 }
 
 static void name(const graph_life *l, FILE *out) {
-    const int y = l->param ? TOP - 14 : y_of(l->from) - ROW / 2;
+    const int y = l->param ? TOP - 14 : y_of(l->from) - 10; /* between the box and one above */
     svg_label(out, "name", x_of(l->column), y, l->name, 9, true);
 }
 
@@ -95,8 +95,15 @@ static void row(const graph *g, uint32_t k, FILE *out) {
     for (uint32_t j = r->marks; j < r->marks + r->nmarks; j++) mark(&g->marks[j], y, out);
 }
 
+/* Room on the right, for a value beside the last column. */
+static int right_of(const graph *g) {
+    for (uint32_t k = 0; k < g->nmarks; k++)
+        if (*g->marks[k].value) return PITCH;
+    return LEFT;
+}
+
 rvm_status graph_svg(const graph *g, FILE *out) {
-    const int width = LEFT + LABELS + (int)g->ncolumns * PITCH + LEFT, height = y_of(g->nrows) + ROW;
+    const int width = LEFT + LABELS + (int)g->ncolumns * PITCH + right_of(g), height = y_of(g->nrows) + ROW;
     svg_begin(out, width, height, rvm_program_function_name(g->p, g->fn));
     svg_style(out, style);
     for (uint32_t k = 0; k < g->nregions; k++) region(g, &g->regions[k], out);
