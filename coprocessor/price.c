@@ -144,7 +144,7 @@ static double landauer(const rvm_counts *reversible, const rvm_counts *irreversi
     const double saved = (double)rvm_counts_erased(irreversible) - (double)rvm_counts_erased(reversible);
     const double more = (double)reversible->sums.instructions - (double)irreversible->sums.instructions;
     if (more > 0) return saved / more;
-    return saved >= 0 ? INFINITY : -INFINITY;
+    return saved > 0 || (saved == 0 && more < 0) ? INFINITY : -INFINITY;
 }
 
 rvm_status rvm_break_even_of(const rvm_counts *reversible, const rvm_price *price, const rvm_counts *irreversible,

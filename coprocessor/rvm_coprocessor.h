@@ -269,8 +269,8 @@ typedef struct rvm_break_even {
     double ratio;  /* of an instruction's energies at the wall */
     double energy; /* of the runs' energies at the wall: it wins below 1 */
     /* Where only erased bits are priced, at Landauer's limit: how many kT ln 2 an instruction may cost more, each of the
-     * same on both sides, till nothing is won. Infinite where it takes no more instructions and erases no more; below 0
-     * where it never wins. */
+     * same on both sides, till nothing is won. Infinite where it takes no more instructions and erases no more, one of
+     * them less; below 0 where it never wins, as against its like. */
     double landauer;
 } rvm_break_even;
 /* Errors: USAGE, ARGUMENT (a run of no instructions). */

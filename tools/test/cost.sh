@@ -35,6 +35,7 @@ expect 0 'cmos45 * 8748' cat report.txt
 rvm cost $run --against chaos | grep -v : >ran.txt
 rvm cost reversible.csv --against irreversible.csv | sed 's/irreversible.csv/chaos/' | grep -v : >read.txt
 expect 0 '' cmp ran.txt read.txt
+expect 0 'limit alone it never wins: it saves no bits' rvm cost reversible.csv --against reversible.csv
 expect 0 'run,model,swept,value,instructions*"reversibly",cmos45,clock,1e+09,4112,2232,0,1e+09,8748,*"chaos",cmos45,clock,1e+09,2306,' \
     rvm cost $run --against chaos --model cmos45 --format csv
 expect 0 '"ok":true,"run":{*"times":1.78*"needed":0.56*"landauer":9.07*"against":{"name":"chaos"' rvm cost $run --against chaos --json
