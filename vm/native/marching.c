@@ -94,15 +94,15 @@ static rvm_status marching_within(rvm__asked *q, rvm__derived *d, rvm_error *err
 
 /* ---- the least limit ---- */
 
-/* Bytes of the trail where nothing bounds it: the least limit with which the run ends. *whole: false where it was not run to
- * its end, not to take much longer than what has failed, and may need more. Inputs are given back. */
+/* Bytes of the trail where the limit is far: the least with which the run ends. *whole: false where it was not run to its
+ * end, not to take much longer, or much more memory, than what has failed; it may need more. Inputs are given back. */
 static uint64_t bytes_needed(const rvm__asked *q, rvm__derived *d, bool *whole) {
-    enum { INSTRUCTIONS = 50000000 };
+    enum { INSTRUCTIONS = 50000000, BYTES = 64 << 20 };
     rvm_machine *m = d->machine;
     const rvm_options kept = m->o;
     const uint64_t most = INSTRUCTIONS + 2 * q->m->stats.swept;
     rvm_stats s;
-    m->o.trail_limit = 0;
+    m->o.trail_limit = rvm__most(2 * kept.trail_limit, BYTES);
     m->o.fuel = kept.fuel ? rvm__least(kept.fuel, most) : most;
     rvm__stats_reset(m);
     rvm_status status = place(q, d, NULL);
