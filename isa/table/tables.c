@@ -74,6 +74,18 @@ const rvm_row_info rvm__row_info[RVM_ROW_COUNT] = {
 };
 #include "words_undef.h"
 
+#include "nan_words.h"
+const uint8_t rvm__row_nan[RVM_ROW_COUNT] = {
+#define ROW1(name, sig, f, da, doc)         [RVM_ROW_##name] = f,
+#define ROW2(name, sig, f, da, db, doc)     [RVM_ROW_##name] = f,
+#define ROW3(name, sig, f, da, db, dc, doc) [RVM_ROW_##name] = f,
+#include "rows.def"
+#undef ROW1
+#undef ROW2
+#undef ROW3
+};
+#include "words_undef.h"
+
 static bool same(const char *entry, const char *name, size_t length) {
     return entry && strlen(entry) == length && !memcmp(entry, name, length);
 }

@@ -286,6 +286,7 @@ rvm_status rvm__lower(rvm__build *k, const rvm__lowering *asked, rvm_error *err)
     u.reach = rvm__unit_alloc(&u, n * sizeof *u.reach);
     u.specialisations = rvm__unit_alloc(&u, n * sizeof *u.specialisations);
     if (!u.status && !rvm__reach_find(u.p, u.reach)) rvm__out_of_memory(&u);
+    if (!u.status && !(u.numbering = rvm__numbering_new(&u.memory, u.p))) rvm__out_of_memory(&u);
     if (u.status) goto done;
     rvm__find_depths(&u);
     summarise_functions(&u);

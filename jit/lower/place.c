@@ -4,11 +4,14 @@
 
 /* Indices are compared with lengths in order, as the interpreter does. */
 static LLVMValueRef element(rvm__emit *e, const rvm_place *q, bool proved) {
+    const rvm_insn *in = &e->f->code[e->control.pc];
+    const uint32_t k = (uint32_t)(q - rvm__places(e->f, in));
     LLVMBuilderRef b = e->k->b;
     LLVMValueRef offset = NULL;
     for (int d = 0; d < q->nidx; d++) {
         LLVMValueRef i = rvm__slot_value(e, q->idx[d]);
-        if (!proved) rvm__exit_if(e, LLVMBuildICmp(b, LLVMIntUGE, i, rvm__dimension(e, q->slot, d), ""));
+        const bool passed = proved || rvm__numbering_inbounds(e->u->numbering, in, k, d);
+        if (!passed) rvm__exit_if(e, LLVMBuildICmp(b, LLVMIntUGE, i, rvm__dimension(e, q->slot, d), ""));
         LLVMValueRef part = LLVMBuildNSWMul(b, i, rvm__stride(e, q->slot, d), "");
         offset = offset ? LLVMBuildNSWAdd(b, offset, part, "") : part;
     }

@@ -6,6 +6,7 @@
 #include "liveness.h"
 #include "lower.h"
 #include "native.h"
+#include "numbering.h"
 #include "program.h"
 #include "support.h"
 #include "reach.h"
@@ -69,6 +70,7 @@ typedef struct rvm__unit {
     uint64_t dead_found;        /* instructions left out */
     struct rvm__turned *turned; /* loop_reversal.c */
     struct rvm__lines *lines;   /* NULL: none are asked for */
+    rvm__numbering *numbering;  /* of the stretch that is walked */
     rvm__zone memory;           /* all of the unit */
     bool recursive;             /* some function that is reached */
     rvm_error *err;

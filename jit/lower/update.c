@@ -70,7 +70,7 @@ void rvm__emit_update(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm
     const rvm_type y_type = (rvm_type)x->type;
     rvm__operands o;
     LLVMValueRef overflow = NULL;
-    if (is_release(op) && unchecked) {
+    if (is_release(op) && (unchecked || rvm__numbering_agrees(e->u->numbering, in))) {
         if (q->kind == RVM_PLACE_SLOT) rvm__gone(e, q->slot);
         return;
     }

@@ -206,11 +206,17 @@ static void on_trail(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_
         rvm__emit_discarded(e, in, op);
 }
 
+/* Behind an instruction that ran, and control that goes on. Where loops and blocks end it may have come by other ways. */
+static void note(rvm__emit *e, const rvm_insn *in, rvm_op op) {
+    if (rvm__is_loop(op))
+        rvm__numbering_begin(e->u->numbering, e->f);
+    else
+        rvm__numbering_pass(e->u->numbering, in, op);
+}
+
 /* The instruction at e->control.pc; in one switch, since which class each opcode is of is all there is to choose. */
-static bool step(rvm__emit *e, uint32_t *next) {
-    const rvm_insn *in = &e->f->code[e->control.pc];
+static bool step_on(rvm__emit *e, const rvm_insn *in, rvm_op op, uint32_t *next) {
     const rvm__xinsn *x = &e->code->x[e->control.pc];
-    const rvm_op op = e->control.context->dir > 0 ? (rvm_op)in->op : rvm__op_inverse((rvm_op)in->op);
     *next = e->control.pc + (uint32_t)e->control.context->dir;
     if (e->block.ends && e->control.pc == e->block.ends) {
         rvm__charge(e, 0);
@@ -236,6 +242,14 @@ static bool step(rvm__emit *e, uint32_t *next) {
     return true;
 }
 
+static bool step(rvm__emit *e, uint32_t *next) {
+    const rvm_insn *in = &e->f->code[e->control.pc];
+    const rvm_op op = e->control.context->dir > 0 ? (rvm_op)in->op : rvm__op_inverse((rvm_op)in->op);
+    if (!step_on(e, in, op, next)) return false;
+    note(e, in, op);
+    return true;
+}
+
 /* The end by which a loop was entered whose body begins there, if it is charged ahead; else 0. */
 static uint32_t begins_ahead(const rvm__emit *e, const rvm__pending *p) {
     const uint32_t pc = p->pc - (uint32_t)p->context->dir;
@@ -246,6 +260,7 @@ static uint32_t begins_ahead(const rvm__emit *e, const rvm__pending *p) {
 
 static void walk(rvm__emit *e, const rvm__pending *p) {
     rvm__at(e, p->block);
+    rvm__numbering_begin(e->u->numbering, e->f);
     e->control.context = p->context;
     e->count.walked = 0;
     e->count.ahead = begins_ahead(e, p);

@@ -7,6 +7,7 @@
 #include "dual.h"
 #include "harness.h"
 #include "instruction.h"
+#include "kernels.h"
 
 enum { POINTS = 40 };
 
@@ -68,6 +69,25 @@ Test(rows, others_state_none) {
 }
 
 /* A partial that is off by a little is noticed, in every row. */
+/* NaN for the operands that rvm__row_nan names, one at a time. */
+Test(rows, nan_goes_through) {
+    rng r = {5};
+    for (int row = 0; row < RVM_ROW_COUNT; row++) {
+        const rvm__function f = rvm__kernels[rvm__kernel_index((rvm_row)row, RVM_F64, RVM_F64)].f;
+        for (int n = 0; n < POINTS * 3 && f; n++) {
+            rvm_value x[3];
+            int overflow = 0;
+            for (int k = 0; k < 3; k++) x[k].f = rng_real(&r, -2.5, 2.5);
+            if (rvm__row_info[row].sig == RVM_SIG_SEL) x[0].i = rng_below(&r, 2);
+            if (!(rvm__row_nan[row] >> n % 3 & 1)) continue;
+            x[n % 3].f = NAN;
+            cr_expect(isnan(f(x[0], x[1], x[2], &overflow).f), "%s, operand %d", rvm__row_info[row].name, n % 3);
+        }
+    }
+    cr_expect(rvm__row_nan[RVM_ROW_mul] == 3 && rvm__row_nan[RVM_ROW_fma] == 7 && rvm__row_nan[RVM_ROW_abs] == 1);
+    cr_expect(!rvm__row_nan[RVM_ROW_max] && !rvm__row_nan[RVM_ROW_pow] && !rvm__row_nan[RVM_ROW_select]);
+}
+
 Test(rows, small_mistakes_are_seen) {
     for (int row = 0; row < RVM_ROW_COUNT; row++)
         if (differentiable((rvm_row)row))

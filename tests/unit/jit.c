@@ -193,7 +193,7 @@ static size_t adjoint_size(unsigned n) {
 }
 
 Test(jit, exits_are_shared) {
-    const size_t one = adjoint_size(60), two = adjoint_size(120);
+    const size_t one = adjoint_size(120), two = adjoint_size(240);
     cr_assert(two < one * 5 / 2, "%zu bytes, then %zu", one, two);
 }
 
