@@ -1,5 +1,6 @@
 /* locals.c: which arrays may be local. Only those keep the magnitude that their release needs; arrays that the caller lends
- * are never released. What is local goes from callers to callees. */
+ * are never released. What is local goes from callers to callees. A copy for some lengths may be entered where the function
+ * is that it is a copy of, by callers that are no copies. */
 #include "memory.h"
 #include "prepare.h"
 #include "solver.h"
@@ -34,6 +35,18 @@ static bool visit(void *userdata, uint32_t fn) {
     return grew;
 }
 
+static bool mark_copies(const marks *k) {
+    bool grew = false;
+    for (uint32_t fn = k->p->first_copy; k->p->copied && fn < k->p->nfunctions; fn++) {
+        const rvm_function *f = &k->p->functions[fn];
+        const uint32_t of = k->p->copied[fn - k->p->first_copy];
+        for (uint32_t n = 0; n < f->nparams; n++)
+            if (f->params[n].ndim)
+                grew |= rvm__join8(mark_of(k, fn, f->params[n].index), *mark_of(k, of, f->params[n].index));
+    }
+    return grew;
+}
+
 uint8_t *rvm__local_arrays(rvm_machine *m) {
     const uint32_t n = m->p->nfunctions;
     marks k = {.p = m->p};
@@ -44,5 +57,6 @@ uint8_t *rvm__local_arrays(rvm_machine *m) {
     if (!k.from || !k.of) return NULL;
     for (uint32_t fn = 0; fn < n; fn++) k.from[fn + 1] = k.from[fn] + m->p->functions[fn].narrays;
     rvm__solve_calls(&m->p->calls, RVM__CALLERS_FIRST, visit, &k);
+    if (mark_copies(&k)) rvm__solve_calls(&m->p->calls, RVM__CALLERS_FIRST, visit, &k);
     return k.of;
 }

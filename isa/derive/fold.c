@@ -493,9 +493,13 @@ static rvm_status describe(folding *w, rvm__shaped *to) {
     to->memory.al = &w->p->al;
     to->copies = rvm__zone_make(&to->memory, w->n, sizeof *to->copies);
     to->ncopies = w->n;
+    uint32_t *copied = rvm__zone_make(&to->memory, w->n, sizeof *copied);
+    if (!copied) return no_memory(w);
+    w->p->copied = copied, w->p->first_copy = to->first;
     for (uint32_t k = 0; to->copies && k < w->n; k++) {
         const request *r = &w->requests[k];
         rvm__shaped_copy *c = &to->copies[r->fn - to->first];
+        copied[r->fn - to->first] = r->of;
         *c = (rvm__shaped_copy){.of = r->of, .nregs = w->p->functions[r->of].nregs};
         c->value = rvm__zone_make(&to->memory, c->nregs, sizeof *c->value);
         if (!c->value) return no_memory(w);

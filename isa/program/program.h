@@ -135,7 +135,10 @@ struct rvm_program {
     rvm__callgraph calls;     /* of a verified program; not stored */
     rvm__derivation *derived; /* not stored in a file */
     uint32_t nderived, cap_derived;
-    rvm__origins *origins;   /* where what is derived is noted (derive/origin.h); borrowed, NULL: nowhere */
+    rvm__origins *origins; /* where what is derived is noted (derive/origin.h); borrowed, NULL: nowhere */
+    const uint32_t
+        *copied; /* of functions from first_copy on: what each is a copy of (derive/shaped.h); borrowed, or NULL */
+    uint32_t first_copy;
     rvm__outlined *outlined; /* not stored in a file */
     uint32_t noutlined, cap_outlined;
     uint64_t id[2]; /* of a decoded program; else 0, and rvm_program_id encodes */
