@@ -179,6 +179,7 @@ void rvm__array_gone(rvm__emit *e, uint16_t array) {
     rvm__put_at(e, LLVMConstInt(k->i8, 0, false), a->present);
     rvm__put_at(e, rvm__build_int(k, 0), a->home);
     rvm__put_at(e, LLVMConstInt(k->i1, 0, false), a->own);
+    rvm__forget_magnitude(e, array);
     rvm__put_at(e, nowhere, a->data);
     rvm__put_at(e, nothing, a->offset);
     if (a->magnitude) rvm__put_at(e, nowhere, a->magnitude);
@@ -222,6 +223,7 @@ static void disappear(rvm__emit *e, const site *s, const rvm__xinsn *x) {
     }
     LLVMValueRef v = value(e, s);
     if (!(x->flags & X_UNCHECKED)) {
+        rvm__join_magnitude(e, s->array);
         LLVMValueRef args[7] = {e->frame.machine,
                                 rvm__known_number(e),
                                 LLVMConstInt(k->i32, e->control.pc, false),
@@ -299,6 +301,7 @@ static void view(rvm__emit *e, const site *s) {
 static void unview(rvm__emit *e, const site *s) {
     rvm__build *k = e->k;
     const rvm__array_ir *a = &e->frame.array[s->array];
+    rvm__join_magnitude(e, s->array);
     if (rvm__is_packed(e, e->control.pc))
         rvm__unpack(e, s->array);
     else if (!e->u->w->trust) {

@@ -256,6 +256,7 @@ static unsigned pass_array(call *c, const argument *a, LLVMValueRef *to) {
     rvm__emit *e = c->e;
     const uint16_t array = a->q->slot;
     unsigned n = 0;
+    rvm__join_magnitudes_of(e, a->q);
     to[n++] = rvm__get(e, e->k->ptr, e->frame.array[array].data);
     for (int d = 0; d < a->param->ndim; d++) to[n++] = rvm__dimension(e, array, d);
     for (int d = 0; d < a->param->ndim; d++) to[n++] = rvm__stride(e, array, d);

@@ -5,6 +5,7 @@
  *   text.c              what the text tells of arrays, lengths  depth.c             how deep trails are
  *   cost_bound.c        how many instructions run at most       counts.c            what is counted
  *   values.c            registers, constants, lengths           place.c             operands and targets, indices
+ *   magnitudes.c        largest magnitudes
  *   exits.c             side exits                              contexts.c          stretches, charges, polls, jumps
  *   trips.c             trips that are charged ahead            strips.c            polls every so many trips
  *   conflicts.c         what instances add to in any order      loop_reversal.c     blocks that need not go down
@@ -82,6 +83,8 @@ typedef struct rvm__array_ir { /* allocas */
     LLVMValueRef own;          /* it is there, and not a view */
     bool few;                  /* but not if it has more elements than RVM__FEW, which is known when it appears */
     uint64_t bytes;            /* of that */
+    LLVMValueRef largest;      /* of what its elements became that is not in memory yet (magnitudes.c); or NULL */
+    uint16_t root;             /* what it is part of: an array, RVM__NO_BASE, RVM__SEVERAL_BASES */
     LLVMValueRef heap;         /* standalone, of another local one: what is to be freed, or NULL */
 } rvm__array_ir;
 
@@ -167,7 +170,7 @@ typedef struct rvm__emit {
     rvm__block_ir block;
 } rvm__emit;
 enum rvm__homed { RVM__HOMELESS, RVM__HOMED, RVM__HOMED_FIXED /* and it never held more than it holds */ };
-enum { RVM__NO_BASE = 0xffff };
+enum { RVM__NO_BASE = 0xffff, RVM__SEVERAL_BASES = 0xfffe };
 enum { RVM__FEW = 32 };
 enum { RVM__COUNTS_PARAM = 5, RVM__FIXED_PARAMS }; /* of a function of IR, before those of the program */
 enum {
@@ -200,6 +203,10 @@ void rvm__at(rvm__emit *e, LLVMBasicBlockRef b);
 LLVMValueRef rvm__local(rvm__emit *e, LLVMTypeRef t, const char *name); /* an alloca */
 LLVMValueRef rvm__get(rvm__emit *e, LLVMTypeRef t, LLVMValueRef address);
 void rvm__put_at(rvm__emit *e, LLVMValueRef value, LLVMValueRef address);
+/* Kinds of memory, of which none overlaps another; what no kind is said of may be any. */
+enum rvm__memory { RVM__ELEMENTS, RVM__MAGNITUDES, RVM__TRAIL_STATE, RVM__TRAIL_CELLS };
+LLVMValueRef rvm__get_from(rvm__emit *e, enum rvm__memory kind, LLVMTypeRef t, LLVMValueRef address);
+void rvm__put_into(rvm__emit *e, enum rvm__memory kind, LLVMValueRef value, LLVMValueRef address);
 LLVMValueRef rvm__member(rvm__emit *e, LLVMValueRef address, size_t offset); /* address + offset bytes */
 LLVMValueRef rvm__absolute(rvm__emit *e, LLVMValueRef x);
 void rvm__unlikely(rvm__emit *e, LLVMValueRef branch); /* which is a conditional one */
@@ -227,9 +234,18 @@ LLVMValueRef rvm__load(rvm__emit *e, const rvm__operand *o);
 void rvm__store(rvm__emit *e, const rvm__operand *o, LLVMValueRef v);
 void rvm__apart(rvm__emit *e, const rvm__operand *a,
                 const rvm__operand *b); /* a side exit where both are the same element */
+
+/* ---- magnitudes.c ---- */
+void rvm__make_magnitudes(rvm__emit *e); /* of the frame's arrays */
 /* The largest magnitude of a place follows its new value. fresh: it starts anew. */
 void rvm__track_held(rvm__emit *e, const rvm_place *q, LLVMValueRef v, bool fresh);
-LLVMValueRef rvm__magnitude(rvm__emit *e, const rvm_place *q); /* its address, or NULL */
+/* Its address, or NULL; of an array, there what was gathered must have been joined. */
+LLVMValueRef rvm__magnitude(rvm__emit *e, const rvm_place *q);
+void rvm__join_magnitude(rvm__emit *e, uint16_t array);
+void rvm__join_magnitudes_of(rvm__emit *e, const rvm_place *q); /* of all that is part of what that array is part of */
+void rvm__join_magnitudes(rvm__emit *e);
+void rvm__join_parameters(rvm__emit *e);
+void rvm__forget_magnitude(rvm__emit *e, uint16_t array);
 
 /* ---- frame.c ---- */
 bool rvm__frame_begin(rvm__emit *e); /* false: noted */

@@ -167,6 +167,7 @@ bool rvm__frame_make(rvm__emit *e) {
     for (int n = 0; n < RVM__ERASED; n++) e->count.erased[n] = rvm__local(e, k->i64, "erased");
     make_slots(e);
     make_arrays(e);
+    rvm__make_magnitudes(e);
     rvm__find_elisions(e);
     return true;
 }
@@ -290,6 +291,8 @@ static void keep_apart(LLVMBasicBlockRef b) {
 static void write_frame(rvm__emit *e) {
     rvm__build *k = e->k;
     rvm__at(e, e->frame.exits);
+    rvm__join_magnitudes(e);
+    LLVMBasicBlockRef joined = LLVMGetInsertBlock(k->b);
     LLVMValueRef index = LLVMBuildZExt(k->b, rvm__get(e, k->i32, e->frame.site), k->i64, "");
     LLVMValueRef at = LLVMBuildMul(k->b, index, rvm__build_int(k, sizeof(rvm__native_site)), "");
     LLVMValueRef site = LLVMBuildInBoundsGEP2(k->b, k->i8, sites_constant(e), &at, 1, "");
@@ -310,7 +313,7 @@ static void write_frame(rvm__emit *e) {
     LLVMValueRef arrays_args[2] = {e->frame.machine, e->frame.first_array};
     LLVMValueRef arrays = rvm__call_runtime(e, "rvm__native_arrays", k->ptr, 2, arrays_args);
     for (uint32_t n = 0; n < e->f->narrays; n++) write_array(e, arrays, n);
-    keep_apart(e->frame.exits); /* but counts, which are values of the caller's where this is inlined */
+    keep_apart(joined); /* but counts, which are values of the caller's where this is inlined */
     rvm__end_counts(e);
     LLVMBuildRet(k->b, LLVMConstInt(k->i32, 1, false));
 }
@@ -318,6 +321,7 @@ static void write_frame(rvm__emit *e) {
 void rvm__frame_end(rvm__emit *e) {
     rvm__build *k = e->k;
     rvm__at(e, e->frame.done);
+    rvm__join_parameters(e);
     rvm__end_counts(e);
     if (!e->block.chunk) give_back(e);
     LLVMBuildRet(k->b, LLVMConstInt(k->i32, 0, false));

@@ -19,6 +19,26 @@ void rvm__put_at(rvm__emit *e, LLVMValueRef value, LLVMValueRef address) {
     LLVMBuildStore(e->k->b, value, address);
 }
 
+/* As LLVM's type-based alias analysis has it: types without members under one root. */
+static LLVMValueRef of_kind(rvm__emit *e, enum rvm__memory kind, LLVMValueRef access) {
+    static const char *const names[] = {"elements", "magnitudes", "state of trails", "cells of trails"};
+    LLVMContextRef c = e->k->context;
+    LLVMMetadataRef root = LLVMMDStringInContext2(c, "rvm", 3), zero = LLVMValueAsMetadata(rvm__build_int(e->k, 0));
+    root = LLVMMDNodeInContext2(c, &root, 1);
+    LLVMMetadataRef type[3] = {LLVMMDStringInContext2(c, names[kind], strlen(names[kind])), root, zero};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(c, type, 3), tag[3] = {node, node, zero};
+    LLVMSetMetadata(access, LLVMGetMDKindIDInContext(c, "tbaa", 4), LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, tag, 3)));
+    return access;
+}
+
+LLVMValueRef rvm__get_from(rvm__emit *e, enum rvm__memory kind, LLVMTypeRef t, LLVMValueRef address) {
+    return of_kind(e, kind, LLVMBuildLoad2(e->k->b, t, address, ""));
+}
+
+void rvm__put_into(rvm__emit *e, enum rvm__memory kind, LLVMValueRef value, LLVMValueRef address) {
+    of_kind(e, kind, LLVMBuildStore(e->k->b, value, address));
+}
+
 LLVMValueRef rvm__member(rvm__emit *e, LLVMValueRef address, size_t offset) {
     LLVMValueRef bytes = rvm__build_int(e->k, (int64_t)offset);
     return LLVMBuildInBoundsGEP2(e->k->b, e->k->i8, address, &bytes, 1, "");

@@ -207,6 +207,8 @@ static void take_lane(rvm__emit *e, const moving *w, const scratch *s, uint32_t 
 static void by_lanes(rvm__emit *e, const moving *w, bool seldom) {
     rvm__build *k = e->k;
     const scratch s = scratch_of(e);
+    for (uint32_t n = 0; n < w->n; n++)
+        if (w->places[n].kind != RVM_PLACE_SLOT) rvm__join_magnitudes_of(e, &w->places[n]);
     for (uint32_t n = 0; n < w->n; n++) make_lane(e, w, &s, n);
     LLVMValueRef args[5] = {e->frame.machine, rvm__known_number(e), LLVMConstInt(k->i32, e->control.pc, false), s.lanes,
                             LLVMConstInt(k->i32, w->back, false)};
@@ -239,7 +241,8 @@ static void zero(rvm__emit *e, const moving *w, const rvm__operand *o, uint32_t 
 static void take_scalars(rvm__emit *e, const moving *w, const rvm__operand *o, LLVMBasicBlockRef seldom) {
     const rvm_place *q = w->places;
     if (!w->appear && !(w->x->flags & X_UNCHECKED)) look_for_zeros(e, w, o, 0, seldom);
-    LLVMValueRef v = rvm__get(e, rvm__build_type(e->k, o->type), rvm__trail_top_inline(e, w->x->trail.site, seldom));
+    LLVMValueRef top = rvm__trail_top_inline(e, w->x->trail.site, seldom);
+    LLVMValueRef v = rvm__get_from(e, RVM__TRAIL_CELLS, rvm__build_type(e->k, o->type), top);
     for (uint32_t n = 1; n < w->n; n++) zero(e, w, o, n);
     rvm__store(e, o, v);
     rvm__trail_pop_inline(e);

@@ -33,45 +33,17 @@ rvm__operand rvm__operand_of(rvm__emit *e, const rvm_place *q, unsigned k) {
 }
 
 LLVMValueRef rvm__load(rvm__emit *e, const rvm__operand *o) {
+    if (o->element) return rvm__get_from(e, RVM__ELEMENTS, rvm__build_type(e->k, o->type), o->element);
     return o->address ? rvm__get(e, rvm__build_type(e->k, o->type), o->address) : o->value;
 }
 
 void rvm__store(rvm__emit *e, const rvm__operand *o, LLVMValueRef v) {
-    rvm__put_at(e, v, o->address);
+    if (o->element)
+        rvm__put_into(e, RVM__ELEMENTS, v, o->element);
+    else
+        rvm__put_at(e, v, o->address);
 }
 
 void rvm__apart(rvm__emit *e, const rvm__operand *a, const rvm__operand *b) {
     if (a->element && b->element) rvm__exit_if(e, LLVMBuildICmp(e->k->b, LLVMIntEQ, a->element, b->element, ""));
-}
-
-/* ---- largest magnitudes ---- */
-
-LLVMValueRef rvm__magnitude(rvm__emit *e, const rvm_place *q) {
-    if (q->kind == RVM_PLACE_SLOT) return e->frame.held[q->slot];
-    return rvm__get(e, e->k->ptr, e->frame.array[q->slot].magnitude);
-}
-
-static void raise(rvm__emit *e, LLVMValueRef held, LLVMValueRef size) {
-    LLVMBuilderRef b = e->k->b;
-    LLVMValueRef was = rvm__get(e, e->k->f64, held);
-    LLVMValueRef larger = LLVMBuildFCmp(b, LLVMRealOGT, size, was, "");
-    rvm__put_at(e, LLVMBuildSelect(b, larger, size, was, ""), held);
-}
-
-void rvm__track_held(rvm__emit *e, const rvm_place *q, LLVMValueRef v, bool fresh) {
-    LLVMValueRef held = rvm__magnitude(e, q), size = rvm__absolute(e, v);
-    if (q->kind == RVM_PLACE_SLOT && fresh) {
-        rvm__put_at(e, size, held);
-        return;
-    }
-    if (q->kind == RVM_PLACE_SLOT) {
-        raise(e, held, size);
-        return;
-    }
-    LLVMBasicBlockRef some = rvm__block(e, "held"), on = rvm__block(e, "on"); /* arrays from outside have none */
-    LLVMBuildCondBr(e->k->b, LLVMBuildIsNull(e->k->b, held, ""), on, some);
-    rvm__at(e, some);
-    raise(e, held, size);
-    LLVMBuildBr(e->k->b, on);
-    rvm__at(e, on);
 }

@@ -17,14 +17,18 @@ static LLVMValueRef in_trail(rvm__emit *e, size_t offset) {
     return rvm__member(e, e->frame.machine, offsetof(rvm_machine, trail) + offset);
 }
 
+static LLVMValueRef state(rvm__emit *e, LLVMTypeRef t, LLVMValueRef address) {
+    return rvm__get_from(e, RVM__TRAIL_STATE, t, address);
+}
+
 static LLVMValueRef stack_at_hand(rvm__emit *e) {
-    return rvm__get(e, e->k->ptr, in_trail(e, offsetof(rvm__trail, now)));
+    return state(e, e->k->ptr, in_trail(e, offsetof(rvm__trail, now)));
 }
 
 /* Cell n of those that stand at that offset of the stack, a type each. */
 static LLVMValueRef cell(rvm__emit *e, LLVMValueRef stack, size_t offset, LLVMTypeRef type, LLVMValueRef n) {
     LLVMValueRef at = LLVMBuildZExt(e->k->b, n, e->k->i64, "");
-    LLVMValueRef first = rvm__get(e, e->k->ptr, rvm__member(e, stack, offset));
+    LLVMValueRef first = state(e, e->k->ptr, rvm__member(e, stack, offset));
     return LLVMBuildInBoundsGEP2(e->k->b, type, first, &at, 1, "");
 }
 
@@ -37,7 +41,8 @@ static void go_on_if(rvm__emit *e, LLVMValueRef cond, LLVMBasicBlockRef seldom) 
 
 static void count_cells(rvm__emit *e, int64_t by) {
     LLVMValueRef cells = in_trail(e, offsetof(rvm__trail, cells));
-    rvm__put_at(e, LLVMBuildAdd(e->k->b, rvm__get(e, e->k->i64, cells), rvm__build_int(e->k, by), ""), cells);
+    LLVMValueRef now = LLVMBuildAdd(e->k->b, state(e, e->k->i64, cells), rvm__build_int(e->k, by), "");
+    rvm__put_into(e, RVM__TRAIL_STATE, now, cells);
 }
 
 bool rvm__trail_is_inline(uint32_t level, uint32_t site) {
@@ -47,32 +52,34 @@ bool rvm__trail_is_inline(uint32_t level, uint32_t site) {
 void rvm__trail_put_inline(rvm__emit *e, uint32_t site, LLVMValueRef bits, LLVMBasicBlockRef seldom) {
     rvm__build *k = e->k;
     LLVMValueRef stack = stack_at_hand(e), at = rvm__member(e, stack, offsetof(rvm__trail_stack, n));
-    LLVMValueRef n = rvm__get(e, k->i32, at),
-                 cap = rvm__get(e, k->i32, rvm__member(e, stack, offsetof(rvm__trail_stack, cap)));
+    LLVMValueRef n = state(e, k->i32, at), cap = state(e, k->i32, rvm__member(e, stack, offsetof(rvm__trail_stack, cap)));
     go_on_if(e, LLVMBuildICmp(k->b, LLVMIntNE, n, cap, ""), seldom);
-    rvm__put_at(e, bits, cell(e, stack, offsetof(rvm__trail_stack, cells), k->i64, n));
-    rvm__put_at(e, LLVMConstInt(k->i8, site, false), cell(e, stack, offsetof(rvm__trail_stack, bytes), k->i8, n));
-    rvm__put_at(e, LLVMBuildAdd(k->b, n, LLVMConstInt(k->i32, 1, false), ""), at);
+    LLVMValueRef to = cell(e, stack, offsetof(rvm__trail_stack, cells), k->i64, n);
+    rvm__put_into(e, RVM__TRAIL_CELLS, bits, to);
+    to = cell(e, stack, offsetof(rvm__trail_stack, bytes), k->i8, n);
+    rvm__put_into(e, RVM__TRAIL_CELLS, LLVMConstInt(k->i8, site, false), to);
+    rvm__put_into(e, RVM__TRAIL_STATE, LLVMBuildAdd(k->b, n, LLVMConstInt(k->i32, 1, false), ""), at);
     count_cells(e, 1);
 }
 
 /* As rvm__trail_pop notes them. */
 static LLVMValueRef is_no_peak(rvm__emit *e) {
     rvm__build *k = e->k;
-    LLVMValueRef cells = rvm__get(e, k->i64, in_trail(e, offsetof(rvm__trail, cells)));
-    LLVMValueRef words = rvm__get(e, k->i64, in_trail(e, offsetof(rvm__trail, words)));
+    LLVMValueRef cells = state(e, k->i64, in_trail(e, offsetof(rvm__trail, cells)));
+    LLVMValueRef words = state(e, k->i64, in_trail(e, offsetof(rvm__trail, words)));
     LLVMValueRef bytes = LLVMBuildAdd(k->b, LLVMBuildMul(k->b, cells, rvm__build_int(k, RVM__TRAIL_CELL), ""),
                                       LLVMBuildMul(k->b, words, rvm__build_int(k, RVM__TRAIL_WORD), ""), "");
-    return LLVMBuildICmp(k->b, LLVMIntULE, bytes, rvm__get(e, k->i64, in_trail(e, offsetof(rvm__trail, peak))), "");
+    return LLVMBuildICmp(k->b, LLVMIntULE, bytes, state(e, k->i64, in_trail(e, offsetof(rvm__trail, peak))), "");
 }
 
 LLVMValueRef rvm__trail_top_inline(rvm__emit *e, uint32_t site, LLVMBasicBlockRef seldom) {
     rvm__build *k = e->k;
     LLVMValueRef stack = stack_at_hand(e), one = LLVMConstInt(k->i32, 1, false);
-    LLVMValueRef n = rvm__get(e, k->i32, rvm__member(e, stack, offsetof(rvm__trail_stack, n)));
+    LLVMValueRef n = state(e, k->i32, rvm__member(e, stack, offsetof(rvm__trail_stack, n)));
     go_on_if(e, LLVMBuildICmp(k->b, LLVMIntUGT, n, one, ""), seldom);
     LLVMValueRef at = LLVMBuildSub(k->b, n, one, "");
-    LLVMValueRef byte = rvm__get(e, k->i8, cell(e, stack, offsetof(rvm__trail_stack, bytes), k->i8, at));
+    LLVMValueRef byte = cell(e, stack, offsetof(rvm__trail_stack, bytes), k->i8, at);
+    byte = rvm__get_from(e, RVM__TRAIL_CELLS, k->i8, byte);
     LLVMValueRef same = LLVMBuildICmp(k->b, LLVMIntEQ, byte, LLVMConstInt(k->i8, site, false), "");
     go_on_if(e, LLVMBuildAnd(k->b, same, is_no_peak(e), ""), seldom);
     return cell(e, stack, offsetof(rvm__trail_stack, cells), k->i64, at);
@@ -80,7 +87,8 @@ LLVMValueRef rvm__trail_top_inline(rvm__emit *e, uint32_t site, LLVMBasicBlockRe
 
 void rvm__trail_pop_inline(rvm__emit *e) {
     LLVMValueRef n = rvm__member(e, stack_at_hand(e), offsetof(rvm__trail_stack, n));
-    rvm__put_at(e, LLVMBuildSub(e->k->b, rvm__get(e, e->k->i32, n), LLVMConstInt(e->k->i32, 1, false), ""), n);
+    LLVMValueRef now = LLVMBuildSub(e->k->b, state(e, e->k->i32, n), LLVMConstInt(e->k->i32, 1, false), "");
+    rvm__put_into(e, RVM__TRAIL_STATE, now, n);
     count_cells(e, -1);
 }
 

@@ -19,6 +19,7 @@ LLVMValueRef rvm__emit_agrees(rvm__emit *e, const rvm__xinsn *x, const rvm_place
     here = LLVMGetInsertBlock(b);
     LLVMBuildCondBr(b, equal, on, near);
     rvm__at(e, near);
+    if (held && q->kind == RVM_PLACE_ELEM) rvm__join_magnitudes_of(e, q);
     LLVMValueRef args[6] = {e->frame.machine,
                             rvm__known_number(e),
                             LLVMConstInt(e->k->i32, e->control.pc, false),
@@ -27,6 +28,7 @@ LLVMValueRef rvm__emit_agrees(rvm__emit *e, const rvm__xinsn *x, const rvm_place
                             held ? rvm__get(e, e->k->f64, held) : LLVMConstReal(e->k->f64, 0)};
     LLVMValueRef within = e->u->w->standalone ? rvm__standalone_agrees(e, y, f, args[5])
                                               : rvm__call_seldom(e, "rvm__native_agrees", e->k->i1, 6, args);
+    near = LLVMGetInsertBlock(b);
     LLVMBuildBr(b, on);
     rvm__at(e, on);
     LLVMValueRef phi = LLVMBuildPhi(b, e->k->i1, ""), values[2] = {LLVMConstInt(e->k->i1, 1, false), within};
