@@ -60,15 +60,18 @@ let pending = null;
 
 const merged = (a, b) => (a && "by" in a && "by" in b ? { by: a.by + b.by } : a && "lines" in a && "lines" in b ? { lines: a.lines + b.lines } : b);
 
+/* The last leg is known once the run was gone through, which what is asked for meanwhile waits for. */
+const resolved = (what) => (what.last ? { to: "end", swept: session.value.kind === "grad" && session.value.swept > 0 } : what);
+
 async function movePending() {
     while (pending) {
         const next = pending;
         pending = null;
-        await ask(next);
+        await ask(resolved(next));
     }
 }
 
-/* {to, swept} | {by} | {lines} | {run: "forward" or "backward"} | {write: place} */
+/* {last: true}: to the end of all | {to, swept} | {by} | {lines} | {run: "forward" or "backward"} | {write: place} */
 export async function move(what) {
     if (!session.value) return;
     pending = merged(pending, what);

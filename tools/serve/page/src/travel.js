@@ -22,7 +22,7 @@ const KEYS = [
     { label: "an instruction", symbol: "›", title: "an instruction forward", what: () => ({ by: 1 }) },
     { label: "a line", symbol: "▶", title: "a line forward (Alt-ArrowRight)", what: () => ({ lines: 1 }) },
     { label: "to a stop", symbol: "▶▶", title: "forward, to the next stop (Alt-.)", what: () => ({ run: "forward" }) },
-    { label: "end", symbol: "▶|", title: "to the end", what: () => ({ to: "end", swept: t.session.value.kind === "grad" && t.session.value.swept > 0 }) },
+    { label: "end", symbol: "▶|", title: "to the end", what: () => ({ last: true }) },
 ];
 
 /* What the machine held makes the ground of the line, where a run of the same call tells; not one that failed, which went back to its start. */
