@@ -26,7 +26,14 @@
  *   X'test(places, to)                  to += 1 if there is a trip
  *   X'walk(places, pos, goes, left, m)  X'keep, and m trips, if there are so many; goes -= 1 where there is none behind
  *   X'evict(places, deep)               the snapshot below so many others goes
- *   X(places)                           the loop: all trips are marched (checkpoint_online.c), then X'head */
+ *   X(places)                           the loop: all trips are marched (checkpoint_online.c), then X'head
+ *
+ * In a compute part that changes what was there before it, shadows go along with the values, onto the trail, too: there the
+ * adjoint of the inverse of X runs (derive.c). States have none. So where a shadow is not 0 it keeps the trail of all trips;
+ * a number that comes behind all else tells the adjoint of X which of the two is there:
+ *
+ *   X'whole(places)                     the loop as it was
+ *   checkpoint'note(k)                  k moves onto the trail: 0 for states, 1 for the trail of X'whole */
 #ifndef RVM_CHECKPOINT_H
 #define RVM_CHECKPOINT_H
 
@@ -43,6 +50,7 @@ typedef struct rvm__loop_place { /* of the function that the loop stands in, fro
 typedef struct rvm__loop {
     uint32_t fn, pc, end;    /* for and next; of `from` and `while`, its come-froms (rvm__while) */
     bool whiles;             /* as long as a condition holds */
+    bool turns;              /* gradients may run it by the adjoint of its inverse: in a compute part, or called backward */
     bool once;               /* what it leaves on the trail is of elements that it goes through once */
     const char *why;         /* it is not taken; NULL: it is */
     uint32_t cells;          /* that a trip leaves on the trail; 0: not known */

@@ -262,6 +262,17 @@ static void write_round(rvm__outline *o, const rvm_function *of, const char *suf
     rvm__outline_end(o, made);
 }
 
+/* ---- the loop as it was ---- */
+
+static void write_whole(rvm__outline *o) {
+    const uint32_t pc = o->loop->pc, end = o->loop->whiles ? rvm__while_at(o->f, pc).end : o->f->code[pc].target;
+    rvm__outline_begin(o, "'whole", NULL, 0, NULL);
+    const rvm_place c = o->loop->whiles ? enter_condition(o) : (rvm_place){0};
+    copy_part(o, o->f, pc, end + 1, o->plain);
+    if (o->loop->whiles) leave_condition(o, c);
+    rvm__outline_end(o, &o->made.whole);
+}
+
 void rvm__outline_bodies(rvm__outline *o) {
     const rvm_function *is = &o->w.p->functions[o->loop->fn];
     const rvm_function now = *is; /* the table of functions may move, what it points to stays */
@@ -274,6 +285,7 @@ void rvm__outline_bodies(rvm__outline *o) {
         write_trip(o, o->f, "'run", o->plain, &o->run);
         write_trip(o, &now, "'step", NULL, &o->made.step);
     }
+    if (o->loop->turns) write_whole(o);
 }
 
 /* ---- functions whose loops stay as they are ---- */

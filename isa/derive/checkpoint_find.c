@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-enum { LEAVES = 1, TAKES = 2 };    /* of a trail */
-enum { REACHED = 1, DERIVED = 2 }; /* of a function: called; derivatives are there */
+enum { LEAVES = 1, TAKES = 2 };                /* of a trail */
+enum { REACHED = 1, DERIVED = 2, TURNED = 4 }; /* of a function: called; derivatives are there; rvm__loop.turns */
 enum { READ = RVM__BITS_READ, ADDED = RVM__BITS_ACC, USED = 4, LOCAL = 8, TOGGLED = 16, VIEWED = 32 }; /* of a place */
 
 typedef struct finder {
@@ -247,6 +247,12 @@ rvm__while rvm__while_at(const rvm_function *f, uint32_t pc) {
     return l;
 }
 
+static bool in_compute(const rvm_function *f, uint32_t pc) {
+    int depth = 0;
+    RVM__EACH_INSN_IN(x, f, 0, pc) depth += (x.in->op == RVM_OP_compute) - (x.in->op == RVM_OP_do);
+    return depth > 0;
+}
+
 /* Whether a loop begins there that leaves something on the trail for long; fills *loop, without places. */
 static bool look_at(const finder *w, uint32_t pc, bool in_block, rvm__loop *loop) {
     const rvm_insn *in = &w->f->code[pc];
@@ -261,6 +267,7 @@ static bool look_at(const finder *w, uint32_t pc, bool in_block, rvm__loop *loop
     if (loop->why) return true;
     find_uses(w, loop);
     loop->why = refuse_uses(w);
+    loop->turns = w->marks[w->fn] & TURNED || in_compute(w->f, pc);
     return true;
 }
 
@@ -280,13 +287,17 @@ static void stand_in(finder *w, uint32_t fn) {
     w->f = &w->p->functions[fn];
 }
 
-/* Callers before callees: who is called. */
+/* Callers before callees: who is called, and how. */
 static bool visit_marks(void *userdata, uint32_t fn) {
     const finder *w = userdata;
     bool grew = false;
+    int depth = 0;
     if (!(w->marks[fn] & REACHED)) return false;
-    RVM__EACH_INSN(x, &w->p->functions[fn])
-        RVM__EACH_CALLEE(g, w->p, x.in) grew |= rvm__join8(&w->marks[g], REACHED);
+    RVM__EACH_INSN(x, &w->p->functions[fn]) {
+        depth += (x.in->op == RVM_OP_compute) - (x.in->op == RVM_OP_do);
+        const unsigned turned = depth || rvm__is_inverse(x.in->op) ? TURNED : w->marks[fn] & TURNED;
+        RVM__EACH_CALLEE(g, w->p, x.in) grew |= rvm__join8(&w->marks[g], (uint8_t)(REACHED | turned));
+    }
     return grew;
 }
 

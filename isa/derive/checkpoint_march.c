@@ -70,9 +70,27 @@ static void write_mark(rvm__outline *o) {
     rvm__outline_end(o, &o->made.mark);
 }
 
+/* Once a program: whether what is on the trail is that of the loop as it was. */
+static void write_note(rvm__outline *o) {
+    rvm__write_begin(&o->w, "checkpoint'note");
+    const rvm_place k = rvm__write_param(&o->w, "k", RVM_I64, 0);
+    rvm__write(&o->w, RVM_OP_start, 0, 0, 0, NULL);
+    rvm__write_drop(&o->w, k);
+    rvm__outline_end(o, &o->made.note);
+}
+
 void rvm__write_once(rvm__outline *o) {
     write_split(o);
     write_mark(o);
+    write_note(o);
+}
+
+void rvm__outline_note(rvm__outline *o) {
+    rvm__writer *w = &o->w;
+    if (!o->loop->turns) return;
+    const rvm_place zero = rvm__write_integer(w, 0), k = rvm__write_let(w, RVM_ROW_id, zero, zero);
+    rvm__write_call(w, RVM_OP_call, o->made.note, 1, &k);
+    rvm__write_unwind(w, w->nlets - 1);
 }
 
 /* ---- states ---- */
@@ -271,6 +289,7 @@ void rvm__outline_counted(rvm__outline *o) {
     rvm__write_unwind(w, 3);
     rvm__outline_call(o, RVM_OP_uncall, o->made.count, o->own, more, 3);
     rvm__write_unwind(w, 0);
+    rvm__outline_note(o);
     note_bounds(o);
     rvm__outline_end(o, &o->made.fn);
 }

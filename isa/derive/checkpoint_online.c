@@ -316,5 +316,6 @@ void rvm__outline_online(rvm__outline *o) {
     rvm__write_unwind(w, 0);
     rvm__outline_call(o, RVM_OP_call, o->made.head, o->own, NULL, 0);
     rvm__outline_assert(o, rvm__outline_condition(o), false);
+    rvm__outline_note(o);
     rvm__outline_end(o, &o->made.fn);
 }

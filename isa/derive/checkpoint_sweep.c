@@ -5,7 +5,9 @@
  *
  * Without snapshots: the trips' adjoints, the last first. Of `from` and `while` the trail has no trip:
  *
- *     adjoint of the condition ; for state n down to 1 as above */
+ *     adjoint of the condition ; for state n down to 1 as above
+ *
+ * Where the adjoint of its inverse may have run instead, that of X'whole, as a number on the trail tells. */
 #include "derive.h"
 
 #include <string.h>
@@ -204,15 +206,107 @@ static void sweep_while(sweep *s) {
     discard(s, n);
 }
 
-void rvm__sweep_outlined(rvm__derive *t) {
-    sweep s = {.t = t, .x = rvm__outlined_find(t->p, t->src)};
-    const rvm__outlined x = *s.x; /* the table may move */
+/* ---- where the trail may be that of X'whole ---- */
+
+/* Counts from 0 to a number, which is 0 or 1: if it is 1. */
+static uint32_t open_if(const sweep *s, rvm_place loop[4], rvm_place is) {
+    loop[0] = rvm__temp(s->t, RVM_I64);
+    loop[1] = number(s, 0);
+    loop[2] = is;
+    loop[3] = number(s, 1);
+    return open_for(s, 0, loop);
+}
+
+static void close_if(const sweep *s, uint32_t at, const rvm_place loop[4]) {
+    close_for(s, at, 0, loop);
+    rvm__temp_free(s->t, loop[0]);
+}
+
+static void sweep_states(sweep *s) {
+    if (s->x->whiles)
+        sweep_while(s);
+    else
+        sweep_counted(s);
+}
+
+/* The adjoint of X, behind X or behind that of its inverse. */
+static void sweep_either(sweep *s) {
+    const rvm_place one = number(s, 1), whole = zero(s);
+    rvm_place loop[4];
+    s->args[0] = whole;
+    emit_call(s, RVM_OP_uncall, s->x->note, 1);
+    uint32_t at = open_if(s, loop, whole);
+    call_adjoint(s, s->x->whole, NULL);
+    close_if(s, at, loop);
+    const rvm_place states = appear(s, RVM_ROW_sub, one, whole);
+    at = open_if(s, loop, states);
+    sweep_states(s);
+    close_if(s, at, loop);
+    disappear(s, states, RVM_ROW_sub, one, whole);
+    discard(s, whole);
+}
+
+/* to += how many elements of the shadow are not 0. */
+static void count_shadow(const sweep *s, rvm_place to, uint32_t k) {
+    const rvm_param *q = param(s, k);
+    rvm_place loop[RVM_MAX_DIMS][4], is = {.kind = q->ndim ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT, .slot = q->index};
+    uint32_t at[RVM_MAX_DIMS];
+    is = rvm__shadow_place(s->t, &is);
+    for (int d = 0; d < q->ndim; d++) {
+        at[d] = open_if(s, loop[d], slot_of(s, q->dim[d]));
+        is.kind = RVM_PLACE_ELEM;
+        is.nidx = q->ndim;
+        is.idx[d] = loop[d][0].slot;
+    }
+    RVM__ADD(s->t, RVM_OP_add, RVM_ROW_ne, 0, to, is, rvm__const_place(s->t, (rvm_type)q->type, 0));
+    for (int d = q->ndim; d-- > 0;) close_if(s, at[d], loop[d]);
+}
+
+/* The adjoint of the inverse of X: X, where all shadows are 0 that go along; else that of the inverse of X'whole. */
+static void sweep_back(sweep *s) {
+    static const uint8_t none[RVM_MAX_PARAMS];
+    const rvm_place some = zero(s), one = number(s, 1), nought = number(s, 0);
+    rvm_place loop[4];
+    for (uint32_t k = 0; k < s->n; k++)
+        if (s->t->wrt[k] && s->t->p->functions[s->x->fn].params[k].role != RVM_READ) count_shadow(s, some, k);
+    const rvm_place whole = appear(s, RVM_ROW_gt, some, nought), states = appear(s, RVM_ROW_sub, one, whole);
+    uint32_t at = open_if(s, loop, states);
+    call(s, RVM_OP_call, s->x->fn, s->own, NULL, 0);
+    close_if(s, at, loop);
+    at = open_if(s, loop, whole);
+    call_adjoint(s, rvm__derive_request(s->t, s->x->whole, RVM_INVERSE, none), NULL);
+    s->args[0] = appear(s, RVM_ROW_add, one, nought);
+    const rvm_place note = s->args[0];
+    emit_call(s, RVM_OP_call, s->x->note, 1);
+    disappear(s, note, RVM_ROW_add, nought, nought);
+    close_if(s, at, loop);
+    disappear(s, states, RVM_ROW_sub, one, whole);
+    disappear(s, whole, RVM_ROW_gt, some, nought);
+    discard(s, some);
+}
+
+/* Whether the function is such a loop, or the inverse of one; NULL: neither. */
+static const rvm__outlined *sought(const rvm_program *p, uint32_t fn, bool *back) {
+    const rvm__derivation *d = rvm__derived_find(p, fn);
+    *back = d && d->kind == RVM_INVERSE;
+    return rvm__outlined_find(p, *back ? d->of : fn);
+}
+
+bool rvm__sweep_outlined(rvm__derive *t) {
+    sweep s = {.t = t};
+    bool back;
+    const rvm__outlined *found = sought(t->p, t->src, &back);
+    if (!found) return false;
+    const rvm__outlined x = *found; /* the table may move */
     s.x = &x;
     begin(&s);
     rvm__add(t, RVM_OP_start, 0, 0, 0, NULL);
-    if (x.whiles)
-        sweep_while(&s);
+    if (back)
+        sweep_back(&s);
+    else if (x.turns)
+        sweep_either(&s);
     else
-        sweep_counted(&s);
+        sweep_states(&s);
     rvm__add(t, RVM_OP_halt, 0, 0, 0, NULL);
+    return true;
 }

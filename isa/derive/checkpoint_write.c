@@ -88,6 +88,7 @@ static void outline_one(rvm__outline *o) {
     o->w.at = o->f->positions[o->loop->pc];
     snprintf(o->name, sizeof o->name, "%.200s'loop%u", o->f->name, o->loop->pc);
     o->made.whiles = o->loop->whiles;
+    o->made.turns = o->loop->turns;
     rvm__outline_bodies(o);
     rvm__outline_snapshots(o);
     if (o->loop->whiles)

@@ -342,10 +342,7 @@ rvm_status rvm__derive_code(rvm__derive *t) {
     case RVM_INVERSE: walk(t, 0, n, -1, RVM__INVERT); break;
     case RVM_TANGENT_OF: walk(t, 0, n, 1, RVM__TANGENT); break;
     case RVM_ADJOINT:
-        if (rvm__outlined_find(t->p, t->src))
-            rvm__sweep_outlined(t);
-        else
-            walk(t, 0, n, -1, RVM__SWEEP);
+        if (!rvm__sweep_outlined(t)) walk(t, 0, n, -1, RVM__SWEEP);
         break;
     case RVM_GRADIENT_OF: gradient(t); break;
     case RVM_TRANSFORM_COUNT: break;

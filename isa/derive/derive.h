@@ -153,7 +153,7 @@ void rvm__sweep_row(rvm__derive *t, const rvm_insn *in, rvm_op op); /* view or u
 
 /* ---- checkpoint_sweep.c ---- */
 const rvm__outlined *rvm__outlined_find(const rvm_program *p, uint32_t fn); /* NULL: it is none */
-void rvm__sweep_outlined(rvm__derive *t);
+bool rvm__sweep_outlined(rvm__derive *t); /* of the source, which is one, or the inverse of one; false: it is neither */
 
 /* ---- derive.c ---- */
 rvm_status rvm__derive_code(rvm__derive *t);

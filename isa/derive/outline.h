@@ -48,7 +48,7 @@ void rvm__outline_call(rvm__outline *o, rvm_op op, uint32_t fn, const rvm_place 
 enum { RVM__LO = 1, RVM__HI, RVM__BY };
 rvm_place rvm__outline_bound(rvm__outline *o, int which);
 rvm_place rvm__outline_index(rvm__outline *o, rvm_place number);
-/* X'run and X'step, which is the body as it stands in the copy of the program; while: X'head and X'test. */
+/* X'run and X'step, which is the body as it stands in the copy of the program; while: X'head and X'test; X'whole. */
 void rvm__outline_bodies(rvm__outline *o);
 /* Of such a loop, the place in which its condition stands. */
 rvm_place rvm__outline_condition(const rvm__outline *o);
@@ -65,6 +65,7 @@ void rvm__outline_cells(rvm__outline *o, rvm_op op, rvm_place to); /* to gains t
 
 /* ---- checkpoint_march.c ---- */
 void rvm__write_once(rvm__outline *o);        /* what a program needs once */
+void rvm__outline_note(rvm__outline *o);      /* at the end of X: what is on the trail is that of states */
 void rvm__outline_snapshots(rvm__outline *o); /* X'keep, X'march, X'rewind */
 void rvm__outline_counted(rvm__outline *o);   /* X'count and X of a counted loop */
 /* y op x, of the places that make a state, or of those and what trips only add to. */

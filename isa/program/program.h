@@ -118,9 +118,10 @@ void rvm__callgraph_free(const rvm_allocator *al, rvm__callgraph *g); /* and zer
 
 /* A loop that was made a function, whose adjoint has rules of its own (derive/checkpoint.h). */
 typedef struct rvm__outlined {
-    uint32_t fn, step, count, rewind, mark, head; /* the function, and those that its adjoint calls */
-    uint16_t lo, hi, by;                          /* slots of fn: the first index, the end, and the step */
-    bool whiles;                                  /* as long as a condition holds, which `head` computes */
+    uint32_t fn, step, count, rewind, mark, head, whole, note; /* the function, and those that its adjoints call */
+    uint16_t lo, hi, by;                                       /* slots of fn: the first index, the end, and the step */
+    bool whiles;                                               /* as long as a condition holds, which `head` computes */
+    bool turns;                                                /* the adjoint of its inverse may be asked for */
 } rvm__outlined;
 
 typedef struct rvm__origins rvm__origins;
