@@ -26,6 +26,7 @@ static void join(rvm__reach *to, const rvm__reach *from) {
     to->ready &= from->ready;
     to->trail |= from->trail;
     to->stack |= from->stack;
+    to->outlined |= from->outlined;
     to->order = (uint8_t)rvm__most(to->order, from->order);
 }
 
@@ -60,6 +61,7 @@ bool rvm__reach_find(const rvm_program *p, rvm__reach *reach) {
     rvm__callgraph calls = {0};
     if (!rvm__callgraph_make(p, true, &calls)) return false;
     for (uint32_t k = 0; k < p->nfunctions; k++) reach[k] = (rvm__reach){.ready = p->functions[k].ncode > 0, .order = 1};
+    for (uint32_t k = 0; k < p->noutlined; k++) reach[p->outlined[k].fn].outlined = true;
     rvm__solve_calls(&calls, RVM__CALLEES_FIRST, visit, &w);
     rvm__callgraph_free(&p->al, &calls);
     return true;

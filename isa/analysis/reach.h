@@ -9,6 +9,7 @@ typedef struct rvm__reach {
     bool ready;    /* all of them have code */
     bool trail;    /* something goes onto a trail, or comes from it */
     bool stack;    /* push, pop and the like */
+    bool outlined; /* loops that run again from snapshots (derive/checkpoint.h) */
     uint8_t order; /* transforms applied so far, as the trails show: the next one has this level; at least 1 */
 } rvm__reach;
 

@@ -45,8 +45,16 @@ static bool reaches(const rvm__derive *t, const rvm_insn *in, bool trail) {
     return false;
 }
 
+/* Whether something that the instruction may call is a loop that runs again from snapshots. */
+static bool reaches_outlined(const rvm__derive *t, const rvm_insn *in) {
+    RVM__EACH_CALLEE(g, t->p, in)
+        if (t->p->noutlined && (g >= t->nreach || t->reach[g].outlined)) return true;
+    return false;
+}
+
+/* Such a loop discards what its adjoint does not put back, so that only adjoints go back over it. */
 static bool derives(const rvm__derive *t, const rvm_insn *in, const uint8_t *active) {
-    if (t->p->origins && t->kind == RVM_ADJOINT) return true;
+    if (t->kind == RVM_ADJOINT && (t->p->origins || reaches_outlined(t, in))) return true;
     for (uint32_t k = 0; k < in->nplaces; k++)
         if (active[k]) return true;
     return t->a.stack && reaches(t, in, false);
