@@ -63,7 +63,7 @@ static void emit_call(sweep *s, rvm_op op, uint32_t fn, uint32_t n) {
 
 static void call(sweep *s, rvm_op op, uint32_t fn, const rvm_place *places, const rvm_place *more, uint32_t nmore) {
     memcpy(s->args, places, s->n * sizeof *places);
-    memcpy(s->args + s->n, more, nmore * sizeof *more);
+    if (nmore) memcpy(s->args + s->n, more, nmore * sizeof *more);
     emit_call(s, op, fn, s->n + nmore);
 }
 
