@@ -64,7 +64,7 @@ typedef struct rvm_options {
                                    is set (rvm_stats.marched tells). Which loops, tells rvm_program_checkpointed. It does
                                    not go with exact, keep_shadows and profile (UNSUPPORTED; 0 then just fails), and
                                    nothing is bound afterwards; where it fails, arguments and shadows are as before, and the
-                                   message of LIMIT names the trail_limit that would do */
+                                   message of LIMIT names the trail_limit that would do, or less, told as that */
     const char *checkpoint_dir; /* with checkpoints: a folder. Of the trail, which then has these states, what trail_limit
                                    leaves no room for, or a quarter of what the computer has, goes to files there, which
                                    are written whole, checked when they are read, and removed in the end; those of
