@@ -12,9 +12,9 @@ static bool parse_param(parser *p, func *fn, param *out) {
 }
 
 static bool parse_params(parser *p, func *fn) {
-    param *list = rvm__arena(p->a, RVM_MAX_PARAMS * sizeof *list);
+    param list[RVM_MAX_PARAMS];
     bool good = true;
-    if (!list || !rvm__expect(p, "(", "and the parameters behind the name of a function")) return false;
+    if (!rvm__expect(p, "(", "and the parameters behind the name of a function")) return false;
     while (fn->nparams || !is_punct(&p->tok, ")")) {
         if (fn->nparams == RVM_MAX_PARAMS) {
             rvm__diag(p->a, p->tok.at, D_TOO_MANY, rvm__number(p->a, RVM_MAX_PARAMS), NULL, NULL);

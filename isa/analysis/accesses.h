@@ -2,6 +2,7 @@
  *
  *     RVM__EACH_INSN(x, f)                  program.h
  *         RVM__EACH_ACCESS(a, p, f, x.in)   each place a.q of it, and what is done with it
+ *         RVM__EACH_CHANGE(a, p, f, x.in)   the same, but of an update its target alone, which is all that it changes
  *         RVM__EACH_CALLEE(g, p, x.in)      each function that it may call (builder.h)
  *
  * p need not be verified, only f; an argument counts by the role that its parameter has so far.
@@ -27,7 +28,7 @@ typedef struct rvm__accesses {
     const char *at; /* rvm__letters_first */
     char last;      /* rvm__letter_last */
     rvm_callee callee;
-    uint32_t nregs;
+    uint32_t nregs, n; /* so many are looked at */
 } rvm__accesses;
 
 /* Before the first; in line, as the next is, so that what nobody asks for is not made. */
@@ -38,12 +39,13 @@ static inline rvm__accesses rvm__accesses_begin(const rvm_program *p, const rvm_
                            .at = rvm__letters_first(in),
                            .last = rvm__letter_last(in),
                            .callee = rvm__is_call(in) ? rvm__callee_of(p, in) : (rvm_callee){.params = NULL},
-                           .nregs = f->nregs};
+                           .nregs = f->nregs,
+                           .n = in->nplaces};
 }
 /* The next place; false: there is none. */
 static inline bool rvm__accesses_next(rvm__accesses *a) {
     if (a->k != UINT32_MAX) a->at = rvm__letters_next(a->at);
-    if (++a->k >= a->in->nplaces) return false;
+    if (++a->k >= a->n) return false;
     a->q = a->places + a->k;
     a->letter = rvm__letter_at(a->in, a->at, a->last, a->k);
     a->param = a->letter == '*' ? a->callee.params + (a->k - a->callee.first) : NULL;
@@ -55,6 +57,13 @@ static inline bool rvm__accesses_next(rvm__accesses *a) {
     return true;
 }
 #define RVM__EACH_ACCESS(a, p, f, in) for (rvm__accesses a = rvm__accesses_begin(p, f, in); rvm__accesses_next(&a);)
+
+static inline rvm__accesses rvm__changes_begin(const rvm_program *p, const rvm_function *f, const rvm_insn *in) {
+    rvm__accesses a = rvm__accesses_begin(p, f, in);
+    if (rvm__op_is_update((rvm_op)in->op)) a.n = 1;
+    return a;
+}
+#define RVM__EACH_CHANGE(a, p, f, in) for (rvm__accesses a = rvm__changes_begin(p, f, in); rvm__accesses_next(&a);)
 
 /* How shadows go through a place, by its letter, as bits: ACC, whether it gains one where another place has one; READ,
  * whether others do where it has one. Arguments apart. */

@@ -248,7 +248,7 @@ static inline bool rvm__op_names_array(rvm_op op) {
 /* How a place is accessed, as bits: own is read and accumulate at once. */
 enum rvm__access_bits { RVM__BITS_NONE = 0, RVM__BITS_READ = 1, RVM__BITS_ACC = 2, RVM__BITS_OWN = 3 };
 /* What a letter says, by its character: rvm__access_bits, and these. */
-enum rvm__letter_bits { RVM__LETTER_TOGGLES = 4, RVM__LETTER_VARIES = 8 };
+enum rvm__letter_bits { RVM__LETTER_TOGGLES = 4, RVM__LETTER_VARIES = 8, RVM__LETTER_TYPED = 16 /* as T is */ };
 extern const uint8_t rvm__letters[256];
 
 /* A letter for each place of an instruction that has the right number of them: those of ops.def, and for updates y and a, t
@@ -281,6 +281,9 @@ static inline char rvm__letter_at(const rvm_insn *in, const char *at, char last,
 }
 static inline bool rvm__letter_toggles(char letter) {
     return rvm__letters[(unsigned char)letter] & RVM__LETTER_TOGGLES;
+}
+static inline bool rvm__letter_typed(char letter) {
+    return rvm__letters[(unsigned char)letter] & RVM__LETTER_TYPED;
 }
 /* By its letter; '*' apart, which has the access of the parameter. */
 static inline unsigned rvm__letter_access(const rvm_insn *in, char letter) {

@@ -123,15 +123,30 @@ enum {
     READ = RVM__BITS_READ,
     OWN = RVM__BITS_OWN,
     TOGGLES = RVM__LETTER_TOGGLES,
-    VARIES = RVM__LETTER_VARIES
+    VARIES = RVM__LETTER_VARIES,
+    TYPED = RVM__LETTER_TYPED
 };
 const uint8_t rvm__letters[256] = {
-    ['y'] = OWN,           ['w'] = OWN,           ['d'] = OWN | VARIES, /* changed */
-    ['t'] = OWN | TOGGLES, ['X'] = OWN | TOGGLES, ['i'] = OWN | TOGGLES, ['r'] = OWN | TOGGLES | VARIES,
-    ['V'] = NOTHING,       ['W'] = NOTHING, /* what a view or an array is made from */
-    ['a'] = READ,          ['p'] = READ,          ['k'] = READ,          ['c'] = READ,
-    ['l'] = READ,          ['m'] = READ,          ['s'] = READ,          ['e'] = READ,
-    ['*'] = READ | VARIES, ['+'] = READ | VARIES, ['#'] = READ | VARIES,
+    ['y'] = OWN | TYPED,
+    ['w'] = OWN,
+    ['d'] = OWN | VARIES, /* changed */
+    ['t'] = OWN | TOGGLES | TYPED,
+    ['X'] = OWN | TOGGLES | TYPED,
+    ['i'] = OWN | TOGGLES,
+    ['r'] = OWN | TOGGLES | VARIES,
+    ['V'] = TYPED,
+    ['W'] = NOTHING, /* what a view or an array is made from */
+    ['a'] = READ | TYPED,
+    ['p'] = READ | TYPED,
+    ['k'] = READ,
+    ['c'] = READ,
+    ['l'] = READ,
+    ['m'] = READ,
+    ['s'] = READ,
+    ['e'] = READ,
+    ['*'] = READ | VARIES,
+    ['+'] = READ | VARIES,
+    ['#'] = READ | VARIES,
 };
 
 static bool any_varies(const char *letters) {
@@ -141,7 +156,7 @@ static bool any_varies(const char *letters) {
 
 const char *rvm__place_letters(const rvm_insn *in, char buffer[256]) {
     const char *at = rvm__letters_first(in), last = rvm__letter_last(in);
-    if (!last && !any_varies(at)) return at;
+    if (!last && (rvm__op_is_update((rvm_op)in->op) || !any_varies(at))) return at;
     uint32_t k = 0;
     for (; k < in->nplaces; k++, at = rvm__letters_next(at)) buffer[k] = rvm__letter_at(in, at, last, k);
     buffer[k] = 0;

@@ -80,10 +80,11 @@ bool rvm__verify_next(rvm__verifier *v, uint32_t *fn); /* *fn: the first that ma
 const char *rvm__verify_name(const rvm__verifier *v, uint32_t pc, const rvm_place *place, char *text);
 
 /* ---- what an instruction does with its places ---- */
-/* The first of its places that appear or disappear; their number if none does. */
+/* The first of its places that appear or disappear; their number if none does. Of an update only its target may. */
 static inline uint32_t rvm__first_toggle(const rvm_insn *in, const char *letters) {
+    const bool update = rvm__op_is_update((rvm_op)in->op);
     uint32_t k = 0;
-    while (k < in->nplaces && !rvm__letter_toggles(letters[k])) k++;
+    while (k < in->nplaces && !rvm__letter_toggles(letters[k])) k = update ? in->nplaces : k + 1;
     return k;
 }
 /* How a place is accessed where roles are known: an argument that is passed on to nothing is not. */

@@ -66,10 +66,18 @@ static rvm_status check_changed(rvm__verifier *v, uint32_t pc, rvm_insn *in, uin
     return RVM_OK;
 }
 
+/* Against all others but constants. */
+static rvm_status check_change(rvm__verifier *v, uint32_t pc, rvm_insn *in, uint32_t i) {
+    const rvm_place *q = rvm__places(v->f, in);
+    for (uint32_t j = 0; j < in->nplaces; j++)
+        if (i != j && (q[j].kind != RVM_PLACE_SLOT || !rvm__is_const(v->f, q[j].slot)))
+            RVM__TRY(check_changed(v, pc, in, i, j));
+    return RVM_OK;
+}
+
 static rvm_status check_changes(rvm__verifier *v, uint32_t pc, rvm_insn *in) {
-    RVM__EACH_ACCESS(a, v->p, v->f, in)
-        for (uint32_t j = 0; j < in->nplaces && (a.letter == 'y' || a.letter == 'd'); j++)
-            if (a.k != j) RVM__TRY(check_changed(v, pc, in, a.k, j));
+    RVM__EACH_CHANGE(a, v->p, v->f, in)
+    if (a.letter == 'y' || a.letter == 'd') RVM__TRY(check_change(v, pc, in, a.k));
     return RVM_OK;
 }
 

@@ -212,38 +212,43 @@ static rvm_status need_register(const flow *w, uint32_t pc, uint32_t slot) {
     return RVM__REJECT(w->v, pc, "'%s' is not present here", RVM__REG_NAME(w->v, pc, slot));
 }
 
-static void note(flow *w, const rvm_place *q, uint16_t root, unsigned bits) {
-    const rvm__verifier *v = w->v;
-    uint8_t *of = v->bits + v->at->params;
-    if (q->kind != RVM_PLACE_SLOT) {
-        if (root < rvm__array_params(v)) of[w->array_param[root]] |= bits;
-    } else if (q->slot < v->at->nscalars)
-        of[w->reg_param[q->slot]] |= bits;
+/* Of a parameter, how it is accessed; register, or array. */
+static void note(const flow *w, const uint8_t *param_of, uint32_t index, uint32_t nparams, unsigned bits) {
+    if (index < nparams) w->v->bits[w->v->at->params + param_of[index]] |= bits;
 }
 
-static void note_index(flow *w, uint16_t slot) {
-    note(w, &(rvm_place){.kind = RVM_PLACE_SLOT, .slot = slot}, 0, RVM__BITS_READ);
+static inline rvm_status use_register(const flow *w, uint32_t pc, uint16_t slot, unsigned bits) {
+    RVM__TRY(need_register(w, pc, slot));
+    note(w, w->reg_param, slot, w->v->at->nscalars, bits);
+    return RVM_OK;
+}
+
+static rvm_status use_indices(const flow *w, uint32_t pc, const rvm_place *q) {
+    const uint32_t n = rvm__nindices(q);
+    for (uint32_t k = 0; k < n; k++) RVM__TRY(use_register(w, pc, q->idx[k], RVM__BITS_READ));
+    return RVM_OK;
+}
+
+static rvm_status use_array(const flow *w, uint32_t pc, uint32_t place, unsigned bits) {
+    const rvm_place *q = w->v->f->places + place;
+    if (!array_present(w, q->slot))
+        return RVM__REJECT(w->v, pc, "'%s' is not present here", RVM__ARRAY_NAME(w->v, pc, q->slot));
+    const uint16_t root = w->roots[place] = root_of(w, q->slot);
+    note(w, w->array_param, root, rvm__array_params(w->v), bits);
+    if (q->slot >= rvm__array_params(w->v)) join(w, place, *of_array(w, q->slot));
+    return RVM_OK;
 }
 
 /* Everything the place names is present; its root is kept, and the access noted. */
-static rvm_status use(flow *w, uint32_t pc, uint32_t place, unsigned bits) {
+static rvm_status use(const flow *w, uint32_t pc, uint32_t place, unsigned bits) {
     const rvm_place *q = w->v->f->places + place;
-    uint32_t nidx = q->kind == RVM_PLACE_ELEM ? q->nidx : q->kind == RVM_PLACE_RANGE;
-    for (uint32_t k = 0; k < nidx; k++) {
-        RVM__TRY(need_register(w, pc, q->idx[k]));
-        note_index(w, q->idx[k]);
+    if (q->kind != RVM_PLACE_SLOT) {
+        RVM__TRY(use_indices(w, pc, q));
+        return q->kind == RVM_PLACE_RANGE ? use_register(w, pc, q->slot, RVM__BITS_READ) : use_array(w, pc, place, bits);
     }
-    if (q->kind == RVM_PLACE_SLOT || q->kind == RVM_PLACE_RANGE)
-        RVM__TRY(need_register(w, pc, q->slot));
-    else if (!array_present(w, q->slot))
-        return RVM__REJECT(w->v, pc, "'%s' is not present here", RVM__ARRAY_NAME(w->v, pc, q->slot));
-    else
-        w->roots[place] = root_of(w, q->slot);
-    if (q->kind != RVM_PLACE_RANGE && is_local(w->v, q)) join(w, place, *web_at(w, q));
-    if (q->kind == RVM_PLACE_RANGE)
-        note_index(w, q->slot);
-    else
-        note(w, q, w->roots[place], bits);
+    if (rvm__is_const(w->v->f, q->slot)) return RVM_OK;
+    RVM__TRY(use_register(w, pc, q->slot, bits));
+    if (!rvm__is_fixed(w->v, q->slot)) join(w, place, *of_register(w, q->slot));
     return RVM_OK;
 }
 

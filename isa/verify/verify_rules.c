@@ -98,7 +98,6 @@ static rvm_status use_slot(rules *w, uint32_t pc, uint16_t slot, bool adds) {
 /* adds: it is an i64 or a fix, and only added to. */
 static rvm_status use_place(rules *w, uint32_t pc, const rvm_place *q, bool adds) {
     const bool array = q->kind == RVM_PLACE_ARRAY || q->kind == RVM_PLACE_ELEM;
-    if (!w->depth) return RVM_OK;
     if (array) w->roots[q->slot] = rvm__root_of(w->v->f, q);
     switch ((rvm_place_kind)q->kind) {
     case RVM_PLACE_SLOT: return use_slot(w, pc, q->slot, adds);
@@ -136,19 +135,21 @@ static rvm_status check_frozen(rules *w, uint32_t pc, const rvm_place *q) {
                        RVM__NAME(w->v, pc, q), RVM__ARRAY_NAME(w->v, pc, root));
 }
 
-/* The place changes. */
-static rvm_status change(rules *w, uint32_t pc, const rvm__accesses *a, bool adds) {
-    const rvm_place *q = a->q;
+/* A register changes, or an array appears or disappears. */
+static rvm_status change(rules *w, uint32_t pc, const rvm_place *q, bool appears, bool adds) {
     const bool array = q->kind == RVM_PLACE_ARRAY;
-    if (w->depth && a->array && !a->toggles) RVM__TRY(check_frozen(w, pc, q));
-    if (q->kind == RVM_PLACE_ELEM) return w->depth ? check_lock(w, pc, q, element_thing(w, q), adds) : RVM_OK;
-    if (array && !a->toggles) return RVM_OK; /* some of its elements: found when it runs */
-    uint32_t thing = array ? array_thing(w, q->slot) : q->slot;
+    const uint32_t thing = array ? array_thing(w, q->slot) : q->slot;
     if (!array) RVM__TRY(check_register(w, pc, q));
     RVM__TRY(check_lock(w, pc, q, thing, adds));
     w->changed[thing] = pc + 1;
-    w->appeared[thing] = a->appears;
+    w->appeared[thing] = appears;
     return RVM_OK;
+}
+
+/* Elements change, one or some of an array, which is found when it runs. */
+static rvm_status change_elements(rules *w, uint32_t pc, const rvm_place *q, bool adds) {
+    RVM__TRY(check_frozen(w, pc, q));
+    return q->kind == RVM_PLACE_ELEM ? check_lock(w, pc, q, element_thing(w, q), adds) : RVM_OK;
 }
 
 /* Sums of these are exact, in whatever order. */
@@ -157,10 +158,18 @@ static bool is_exact(const rules *w, const rvm_place *q) {
     return t == RVM_I64 || t == RVM_FIX;
 }
 
-static rvm_status check_accesses(rules *w, uint32_t pc, const rvm_insn *in) {
+static rvm_status check_outside(rules *w, uint32_t pc, const rvm_insn *in) {
+    RVM__EACH_CHANGE(a, w->v->p, w->v->f, in)
+    if (a.bits & RVM__BITS_ACC && (!a.array || a.toggles)) RVM__TRY(change(w, pc, a.q, a.appears, false));
+    return RVM_OK;
+}
+
+/* In a region. */
+static rvm_status check_inside(rules *w, uint32_t pc, const rvm_insn *in) {
     RVM__EACH_ACCESS(a, w->v->p, w->v->f, in) {
         const bool adds = a.bits == RVM__BITS_ACC && is_exact(w, a.q);
-        if (a.bits & RVM__BITS_ACC) RVM__TRY(change(w, pc, &a, adds));
+        if (a.bits & RVM__BITS_ACC)
+            RVM__TRY(a.array && !a.toggles ? change_elements(w, pc, a.q, adds) : change(w, pc, a.q, a.appears, adds));
         RVM__TRY(use_place(w, pc, a.q, adds));
     }
     return RVM_OK;
@@ -255,7 +264,7 @@ static void unlock(rules *w, const region *r) {
 
 static rvm_status check_insn(rules *w, uint32_t pc, const rvm_insn *in) {
     if (in->op == RVM_OP_next || in->op == RVM_OP_endpar) bound(w, pc, in, false);
-    RVM__TRY(check_accesses(w, pc, in));
+    RVM__TRY(w->depth ? check_inside(w, pc, in) : check_outside(w, pc, in));
     switch ((int)rvm__pair_of(in->op)) {
     case RVM_PAIR_for:
     case RVM_PAIR_par:

@@ -158,8 +158,7 @@ static rvm_status check_update(rvm__verifier *v, uint32_t pc, const rvm_insn *in
 static rvm_status check_types(rvm__verifier *v, uint32_t pc, const rvm_insn *in, const rvm_place *q, const char *letters) {
     int t = -1;
     for (uint32_t k = 0; k < in->nplaces; k++) {
-        char c = letters[k];
-        if (!strchr("ypatXV", c)) continue;
+        if (!rvm__letter_typed(letters[k])) continue;
         if (t < 0) t = (int)rvm__place_type(v->f, q + k);
         RVM__TRY(check_type(v, pc, q + k, (rvm_type)t));
     }
@@ -274,7 +273,8 @@ static rvm_status check_insn(rvm__verifier *v, uint32_t pc, const rvm_insn *in) 
     RVM__TRY(check_types(v, pc, in, q, letters));
     const char *operands = rvm__op_info[in->op].operands;
     if (rvm__is_call(in)) return check_call(v, pc, in, q);
-    const char *m = strchr(operands, 'm');
+    const bool entry = rvm__op_on_trail((rvm_op)in->op) || rvm__op_on_stack((rvm_op)in->op);
+    const char *m = entry ? strchr(operands, 'm') : NULL;
     if (m) return check_slot(v, pc, q + (m - operands), in->nplaces - (int)(m - operands) - 1);
     if (operands[0] && operands[1] == 'W') return check_like(v, pc, q);
     return operands[0] && operands[1] == 'V' ? check_view(v, pc, in, q) : RVM_OK;
