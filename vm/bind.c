@@ -217,8 +217,11 @@ static bool are_checked(const rvm_machine *m, int64_t fn, const rvm_arg *args, u
 static rvm_status choose_codes(rvm_machine *m, uint32_t fn, const rvm_arg *args, rvm_mode mode) {
     uint8_t wrt[RVM_MAX_PARAMS];
     const uint32_t n = m->p->functions[fn].nparams;
-    m->codes = m->primal_codes;
-    if (mode == RVM_PRIMAL) return RVM_OK;
+    if (mode == RVM_PRIMAL) {
+        const rvm_status status = rvm__prepare(m, fn, false, &m->primal_codes);
+        m->codes = m->primal_codes;
+        return status;
+    }
     for (uint32_t k = 0; k < n; k++) wrt[k] = args[k].active;
     if (!m->shadow_codes || m->bound.wrt_fn != fn || memcmp(m->bound.wrt, wrt, n) != 0) {
         m->bound.wrt_fn = UINT32_MAX;
@@ -229,7 +232,8 @@ static rvm_status choose_codes(rvm_machine *m, uint32_t fn, const rvm_arg *args,
             m->bound.activity.one_code = true;
         }
         rvm__activity_find(m->p, &m->bound.activity, fn, wrt, false);
-        rvm_status status = rvm__prepare(m, true, &m->shadow_codes);
+        rvm__unprepare(m, m->shadow_codes);
+        const rvm_status status = rvm__prepare(m, fn, true, &m->shadow_codes);
         if (status) return status;
         memcpy(m->bound.wrt, wrt, n);
         m->bound.wrt_fn = fn;

@@ -34,9 +34,8 @@ bool rvm__room_init(rvm_machine *m) {
 }
 
 /* What lasts as long as the machine. */
-static rvm_status set_up(rvm_machine *m) {
-    if (m->o.profile && !rvm__profile_new(m)) return RVM_ERR_MEMORY;
-    return rvm__room_init(m) ? rvm__prepare(m, false, &m->primal_codes) : RVM_ERR_MEMORY;
+static bool set_up(rvm_machine *m) {
+    return (!m->o.profile || rvm__profile_new(m)) && rvm__room_init(m);
 }
 
 rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm_machine **out, rvm_error *err) {
@@ -59,9 +58,8 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
     m->run.cancelled = &m->run.cancel;
     m->run.shown = &m->run.share;
     m->run.share = -1;
-    const rvm_status status = set_up(m);
-    if (!status) return *out = m, RVM_OK;
-    rvm__tell_unprepared(m, status, err);
+    if (set_up(m)) return *out = m, RVM_OK;
+    const rvm_status status = rvm__no_memory(m, err);
     rvm_machine_free(m);
     return status;
 }

@@ -100,6 +100,7 @@ typedef struct rvm__shared {
 
 typedef struct rvm__code {
     rvm__xinsn *x;
+    bool ready;     /* as all that it may come to run is */
     uint32_t slots; /* of a frame: registers, constants, hidden */
     rvm__shared *shared;
     size_t cap_shared;
@@ -164,6 +165,7 @@ typedef struct rvm__chunk {
 enum rvm__scratch {
     SCRATCH_LOCAL,
     SCRATCH_FROM,
+    SCRATCH_REACHED,
     SCRATCH_MODIFIED,
     SCRATCH_BORROW,
     SCRATCH_BLOCK,

@@ -79,7 +79,7 @@ typedef struct rvm_options {
 RVM_API rvm_options rvm_options_default(void);
 
 /* options NULL: the defaults. The program is borrowed and must outlive the machine. *out is owned by the caller, NULL on
- * failure. Errors: USAGE (program not verified), LIMIT (a function is too large), MEMORY. */
+ * failure. Errors: USAGE (program not verified), MEMORY. */
 RVM_API rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm_machine **out, rvm_error *err);
 RVM_API void rvm_machine_free(rvm_machine *m); /* NULL is allowed */
 /* What it was made with. */
@@ -150,7 +150,7 @@ RVM_API int rvm_arg_element_text(const char *name, const rvm_arg *a, int64_t k, 
  * One rvm_arg for each parameter, in order. On an error the machine stays where it failed, so that it can be stepped or run
  * back to the start (rvm_machine_backward), which hands the inputs back.
  * Errors of all: USAGE, ARGUMENT (type, count, activity, a function value that does not fit), SHAPE, ALIAS, every run-time
- * status, MEMORY, and the limits FUEL, DEPTH, LIMIT (of the trail), CANCELLED. */
+ * status, MEMORY, and the limits FUEL, DEPTH, LIMIT (of the trail, or a function is too large), CANCELLED. */
 RVM_API rvm_status rvm_call(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
 RVM_API rvm_status rvm_uncall(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t nargs, rvm_error *err);
 /* ---- derivatives, whole ----

@@ -60,6 +60,7 @@ static bool visit(void *userdata, uint32_t fn) {
     rvm__unit *u = userdata;
     rvm__trail_cover c = {.now.and = UINT16_MAX};
     bool grew = false;
+    if (!u->summaries[fn].size) return false; /* not reached */
     RVM__EACH_INSN(x, &u->p->functions[fn]) {
         rvm__trail_pass(&c, &x, forgets_at(&u->m->codes[fn], &x));
         grew |= add_instruction(u, fn, x.in, c.now);

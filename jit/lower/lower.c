@@ -5,6 +5,7 @@
 #include "emit.h"
 #include "blocks.h"
 #include "analysis.h"
+#include "prepare.h"
 #include "solver.h"
 #include "support.h"
 
@@ -60,9 +61,12 @@ static bool reach_callees(void *userdata, uint32_t fn) {
     return grew;
 }
 
-static void summarise_functions(rvm__unit *u) {
+static void find_reached(rvm__unit *u) {
     reach(u, u->w->fn);
     rvm__solve_calls(&u->p->calls, RVM__CALLERS_FIRST, reach_callees, u);
+}
+
+static void summarise_functions(rvm__unit *u) {
     rvm__solve_calls(&u->p->calls, RVM__CALLEES_FIRST, summarise, u);
     for (uint32_t fn = 0; fn < u->p->nfunctions; fn++) u->recursive |= u->summaries[fn].recursive;
     u->k->recurses = u->recursive;
@@ -222,8 +226,10 @@ static bool prepare(rvm__unit *u) {
     o.trust = u->w->trust;
     o.tolerance = u->w->tolerance;
     if ((u->status = rvm_machine_new(u->p, &o, &u->m, u->err))) return false;
+    u->status = rvm__prepare(u->m, u->w->fn, false, &u->m->primal_codes);
+    if (u->status) rvm__tell_unprepared(u->m, u->status, u->err);
     u->m->codes = u->m->primal_codes;
-    return true;
+    return !u->status;
 }
 
 /* What of the run is dead: where it does not turn back, not even with chunks of threads. Where a side exit is taken or the
@@ -288,6 +294,7 @@ rvm_status rvm__lower(rvm__build *k, const rvm__lowering *asked, rvm_error *err)
     if (!u.status && !rvm__reach_find(u.p, u.reach)) rvm__out_of_memory(&u);
     if (!u.status && !(u.numbering = rvm__numbering_new(&u.memory, u.p))) rvm__out_of_memory(&u);
     if (u.status) goto done;
+    find_reached(&u);
     rvm__find_depths(&u);
     summarise_functions(&u);
     if (!find_dead(&u) || !rvm__lines_begin(&u)) goto done;

@@ -82,7 +82,7 @@ static bool may_oppose(const rvm_machine *m, uint32_t fn, uint32_t pc) {
 static void patch(rvm_machine *m, rvm__stops *s, uint32_t fn, int64_t pc, bool alone) {
     const rvm_function *f = &m->p->functions[fn];
     rvm__xinsn *code = m->codes[fn].x;
-    if (pc < 0 || pc >= f->ncode) return;
+    if (!code || pc < 0 || pc >= f->ncode) return;
     if (alone) {
         run_alone(s, f, code, (uint32_t)pc);
     } else if (code[pc].handler != H_patched) {

@@ -443,15 +443,41 @@ static rvm_status prepare_function(rvm_machine *m, uint32_t fn, bool shadow, con
     return code->slots > UINT16_MAX || f->ncode > INT32_MAX / sizeof *code->x ? RVM_ERR_LIMIT : RVM_OK;
 }
 
-rvm_status rvm__prepare(rvm_machine *m, bool shadow, rvm__code **codes) {
-    const uint32_t n = m->p->nfunctions;
-    if (!*codes && !(*codes = rvm__zeroed(m, (n + 1) * sizeof **codes))) return RVM_ERR_MEMORY;
-    size_t at = 0;
+/* What fn may come to run is marked, itself as well; the list is scratch of as many functions as there are. */
+static void mark_reached(const rvm_program *p, uint32_t fn, uint32_t *list, uint8_t *marks) {
+    uint32_t n = 0;
+    marks[list[n++] = fn] = 1;
+    while (n) {
+        const rvm_function *f = &p->functions[list[--n]];
+        RVM__EACH_INSN(x, f)
+            RVM__EACH_CALLEE(callee, p, x.in)
+                if (!marks[callee]) marks[list[n++] = callee] = 1;
+    }
+}
+
+static rvm_status prepare_marked(rvm_machine *m, bool shadow, const uint8_t *marks, rvm__code *codes) {
     const uint8_t *local = rvm__local_arrays(m);
     rvm_status status = local ? RVM_OK : RVM_ERR_MEMORY;
-    for (uint32_t fn = 0; fn < n && !status; at += m->p->functions[fn++].narrays)
-        status = prepare_function(m, fn, shadow, local + at, &(*codes)[fn]);
+    size_t at = 0;
+    for (uint32_t fn = 0; fn < m->p->nfunctions && !status; at += m->p->functions[fn++].narrays)
+        if (marks[fn] && !codes[fn].ready) status = prepare_function(m, fn, shadow, local + at, &codes[fn]);
+    for (uint32_t fn = 0; fn < m->p->nfunctions && !status; fn++) codes[fn].ready |= marks[fn];
     return status;
+}
+
+rvm_status rvm__prepare(rvm_machine *m, uint32_t fn, bool shadow, rvm__code **codes) {
+    const size_t n = m->p->nfunctions;
+    if (!*codes && !(*codes = rvm__zeroed(m, (n + 1) * sizeof **codes))) return RVM_ERR_MEMORY;
+    if ((*codes)[fn].ready) return RVM_OK;
+    uint32_t *list = rvm__scratch(m, SCRATCH_REACHED, n * (sizeof *list + 1));
+    if (!list) return RVM_ERR_MEMORY;
+    uint8_t *marks = memset(list + n, 0, n);
+    mark_reached(m->p, fn, list, marks);
+    return prepare_marked(m, shadow, marks, *codes);
+}
+
+void rvm__unprepare(const rvm_machine *m, rvm__code *codes) {
+    for (uint32_t fn = 0; codes && fn < m->p->nfunctions; fn++) codes[fn].ready = false;
 }
 
 rvm_status rvm__tell_unprepared(const rvm_machine *m, rvm_status status, rvm_error *err) {

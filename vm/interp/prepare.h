@@ -4,9 +4,11 @@
 
 #include "machine.h"
 
-/* Prepare every function; shadow: for gradient and tangent mode, by m->activity. Allocates *codes if NULL. MEMORY; LIMIT:
- * a function is too large. */
-rvm_status rvm__prepare(rvm_machine *m, bool shadow, rvm__code **codes);
+/* Prepare what fn may come to run, as far as that is not done; shadow: for gradient and tangent mode, by m->activity.
+ * Allocates *codes if NULL. MEMORY; LIMIT: a function is too large. */
+rvm_status rvm__prepare(rvm_machine *m, uint32_t fn, bool shadow, rvm__code **codes);
+/* Nothing is done: all is prepared anew, in the same memory. codes may be NULL. */
+void rvm__unprepare(const rvm_machine *m, rvm__code *codes);
 /* What that, or what comes with it, failed by, as an error. */
 rvm_status rvm__tell_unprepared(const rvm_machine *m, rvm_status status, rvm_error *err);
 void rvm__prepare_free(rvm_machine *m, rvm__code **codes);
