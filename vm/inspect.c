@@ -117,6 +117,7 @@ bool rvm_machine_variable(const rvm_machine *m, uint32_t frame, uint32_t k, rvm_
     const uint32_t gap = rvm__stands_at(m, frame);
     for (uint32_t n = 0; n < f->nsymbols; n++) {
         const rvm_symbol *s = &f->symbols[n];
+        if (gap < s->from || gap > s->to) continue; /* wider than what is named, and at hand */
         const rvm__reach_of_name r = rvm__named(m->p, f, s);
         if (gap < r.first || gap > r.last) continue;
         memset(out, 0, sizeof *out);
