@@ -28,6 +28,7 @@ static bool read_mnemonic(raw_fn *r, raw_insn *in) {
                              : !strcmp(word, "restore")        ? RVM_FLAG_RESTORE
                              : !strcmp(word, "reversed")       ? RVM_FLAG_REVERSED
                              : !strcmp(word, "forgetting")     ? RVM_FLAG_FORGETS
+                             : !strcmp(word, "telling")        ? RVM_FLAG_TELLS
                                                                : 0;
         if (!flag) break;
         in->flags |= flag;

@@ -3,6 +3,7 @@
 
 #include "machine.h"
 #include "names.h"
+#include "native.h"
 #include "out_of_line.h"
 #include "program.h"
 
@@ -44,41 +45,49 @@ static double trips_done(const rvm__xinsn *x, const rvm_value *r, bool rises) {
     return done / all;
 }
 
-/* Of the outermost counted loop of that frame, from the bottom, that goes on: backward only where `swept`. 0: none. */
-static double share_of(const rvm_machine *m, uint32_t frame, bool swept) {
+/* Of the outermost counted loop of that frame, from the bottom, that goes on and has these flags. 0: none. */
+static double share_of(const rvm_machine *m, uint32_t frame, unsigned flags) {
     const rvm__frame *f = &m->store.frames[frame];
     int direction;
     const uint32_t pc = next_of(m, m->store.nframes - 1 - frame, m->run.course, &direction);
     RVM__EACH_INSN_IN(x, &m->p->functions[f->fn], 0, pc) {
         const bool reversed = x.in->flags & RVM_FLAG_REVERSED;
-        if (x.in->op != RVM_OP_for || x.in->target < pc || (swept && !reversed)) continue;
+        if (x.in->op != RVM_OP_for || x.in->target < pc || (x.in->flags & flags) != flags) continue;
         return trips_done(&m->codes[f->fn].x[x.pc], m->store.slots + f->slots, (direction > 0) != reversed);
     }
     return 0;
 }
 
-/* Whether the function is the adjoint of a loop that runs again from snapshots. */
-static bool sweeps_outlined(const rvm_program *p, uint32_t fn) {
-    for (uint32_t k = 0; k < p->nderived; k++) {
-        const rvm__derivation *d = &p->derived[k];
-        for (uint32_t i = 0; d->fn == fn && d->kind == RVM_ADJOINT && i < p->noutlined; i++)
-            if (p->outlined[i].fn == d->of) return true;
-    }
+/* What native code has told, or 0. */
+static double told(const rvm__native *n) {
+    return n->swept.all ? (double)n->swept.done / (double)n->swept.all : 0;
+}
+
+static bool tells(const rvm_function *f) {
+    RVM__EACH_INSN(x, f)
+        if (x.in->flags & RVM_FLAG_TELLS) return true;
     return false;
 }
 
-/* On the way back, by the trips of the outermost such loop; the way there is taken for a tenth of all. Where one loop
- * follows another it does not fall. */
+/* By the trips of the outermost function that tells them. Frames of native code stand nowhere. */
+static double swept_share(const rvm_machine *m) {
+    const rvm__native *n = m->jit.inside_native ? m->jit.native : NULL;
+    const uint32_t frames = n ? (uint32_t)n->frame : m->store.nframes;
+    for (uint32_t k = 0; k < frames; k++)
+        if (tells(&m->p->functions[m->store.frames[k].fn])) return share_of(m, k, RVM_FLAG_TELLS);
+    return n ? told(n) : 0;
+}
+
+/* The way there is taken for a tenth of all. Where one loop follows another it does not fall. */
 static double marching_share(const rvm_machine *m) {
-    const double before = *m->run.shown, there = 0.1;
-    uint32_t k = 0;
-    while (k < m->store.nframes && !sweeps_outlined(m->p, m->store.frames[k].fn)) k++;
-    const double done = k < m->store.nframes ? there + (1 - there) * share_of(m, k, true) : 0;
+    const double before = *m->run.shown, there = 0.1, back = swept_share(m);
+    const double done = back > 0 ? there + (1 - there) * back : 0;
     return done > before ? done : before;
 }
 
 double rvm__outermost_share(const rvm_machine *m) {
-    return m->p->noutlined ? marching_share(m) : share_of(m, 0, false);
+    if (m->p->noutlined) return marching_share(m);
+    return m->jit.inside_native ? 0 : share_of(m, 0, 0);
 }
 
 static void fill_scalar(const rvm_machine *m, const rvm__frame *f, uint16_t slot, rvm_variable *out) {

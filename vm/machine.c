@@ -163,9 +163,12 @@ rvm_status rvm__is_to_end(rvm_machine *m, uint64_t count) {
 
 /* For the progress function. */
 static void note_share(rvm_machine *m) {
-    const double trips = m->jit.inside_native ? 0 : rvm__outermost_share(m);
-    if (trips > 0) m->run.whole = (double)m->run.counted / trips;
-    if (m->run.whole > 0) *m->run.shown = m->run.counted < m->run.whole ? (double)m->run.counted / m->run.whole : 1;
+    const double trips = rvm__outermost_share(m);
+    if (trips > 0) {
+        m->run.whole = (double)m->run.counted / trips;
+        *m->run.shown = trips;
+    } else if (m->run.whole > 0)
+        *m->run.shown = m->run.counted < m->run.whole ? (double)m->run.counted / m->run.whole : 1;
 }
 
 rvm_status rvm__safepoint(rvm_machine *m) {

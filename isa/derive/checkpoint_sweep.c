@@ -97,6 +97,8 @@ static void close_for(const sweep *s, uint32_t at, uint8_t flags, const rvm_plac
 
 /* ---- trips ---- */
 
+enum { BACK = RVM_FLAG_REVERSED | RVM_FLAG_TELLS };
+
 /* The adjoint of the trip of that number; before it, where `places` are given, the trip. */
 static void sweep_trip(sweep *s, rvm_place trip, const rvm_place *places) {
     const rvm_place lo = s->x->whiles ? number(s, 0) : slot_of(s, s->x->lo);
@@ -150,17 +152,17 @@ static void sweep_from_snapshot(sweep *s, rvm_place behind) {
 /* Back over the trips before states n - 1 to 1. */
 static void sweep_trips(sweep *s, rvm_place n) {
     const rvm_place one = number(s, 1), loop[4] = {rvm__temp(s->t, RVM_I64), one, n, one};
-    const uint32_t at = open_for(s, RVM_FLAG_REVERSED, loop);
+    const uint32_t at = open_for(s, BACK, loop);
     sweep_from_snapshot(s, loop[0]);
-    close_for(s, at, RVM_FLAG_REVERSED, loop);
+    close_for(s, at, BACK, loop);
     rvm__temp_free(s->t, loop[0]);
 }
 
 static void sweep_plainly(sweep *s) {
     const rvm_place loop[4] = {rvm__temp(s->t, RVM_I64), slot_of(s, s->x->lo), slot_of(s, s->x->hi), slot_of(s, s->x->by)};
-    const uint32_t at = open_for(s, RVM_FLAG_REVERSED, loop);
+    const uint32_t at = open_for(s, BACK, loop);
     call_adjoint(s, s->x->step, &loop[0]);
-    close_for(s, at, RVM_FLAG_REVERSED, loop);
+    close_for(s, at, BACK, loop);
     rvm__temp_free(s->t, loop[0]);
 }
 

@@ -213,7 +213,8 @@ enum rvm_flag {
     RVM_FLAG_RESTORE = 4,   /* an inverse that takes back, rather than a computation of its own (matters with --exact) */
     RVM_FLAG_REVERSED = 8,  /* loops, parallel blocks, at both ends: from the last trip to the first, as their inverse */
     RVM_FLAG_FORGETS = 16,  /* undo: what compute made is discarded, rather than taken back */
-    RVM_FLAG_ALL = 31
+    RVM_FLAG_TELLS = 32,    /* for, next: its trips tell how far a run is that goes back from snapshots */
+    RVM_FLAG_ALL = 63
 };
 enum rvm_fact {                         /* what the verifier found; never stored in a file */
                 RVM_FACT_INBOUNDS0 = 1, /* place k's indices are proved in bounds: RVM_FACT_INBOUNDS0 << k, k < 4 */
@@ -238,6 +239,7 @@ static inline unsigned rvm__op_flags(rvm_op op) {
     const unsigned flags = RVM_FLAG_UNCHECKED | RVM_FLAG_RESTORE;
     if (rvm__pair_of(op) == RVM_PAIR_let) return flags | RVM_FLAG_TOL;
     if (rvm__pair_of(op) == RVM_PAIR_undo) return flags | RVM_FLAG_FORGETS;
+    if (rvm__pair_of(op) == RVM_PAIR_for) return flags | RVM_FLAG_REVERSED | RVM_FLAG_TELLS;
     return rvm__is_loop(op) ? flags | RVM_FLAG_REVERSED : flags;
 }
 

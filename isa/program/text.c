@@ -131,6 +131,7 @@ static void put_mnemonic(rvm_sink *to, const rvm_insn *in) {
     if (in->flags & RVM_FLAG_RESTORE) rvm__put(to, "restore ");
     if (in->flags & RVM_FLAG_REVERSED) rvm__put(to, "reversed ");
     if (in->flags & RVM_FLAG_FORGETS) rvm__put(to, "forgetting ");
+    if (in->flags & RVM_FLAG_TELLS) rvm__put(to, "telling ");
     rvm__put(to, "%s", rvm__op_info[op].name);
     if (rvm__op_is_update(op)) rvm__put(to, ".%s", rvm__row_info[in->row].name);
 }

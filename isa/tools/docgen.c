@@ -288,7 +288,8 @@ int main(void) {
         "layout is in `isa/rbc/rbc.h`; the low bit of an instruction's code is its direction. In text, `unchecked` "
         "before an\n"
         "instruction drops its assertion, `restore` marks an inverse that takes back what was done, and `reversed`\n"
-        "turns the order of a loop or parallel block around; a `forgetting undo` discards what its compute part made.\n\n");
+        "turns the order of a loop or parallel block around; a `forgetting undo` discards what its compute part made;\n"
+        "the trips of a `telling` loop tell how far a gradient by checkpoints is.\n\n");
     print_families();
     print_rows();
     if (!docgen_derivatives()) return 1;

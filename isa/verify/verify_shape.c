@@ -330,8 +330,8 @@ static rvm_status check_loop(rvm__verifier *v, nest *n, uint32_t pc, const rvm_i
     if (opened != in->target)
         return RVM__REJECT(v, pc, "%s belongs to another %s than the innermost", rvm__op_info[in->op].name,
                            rvm__op_info[rvm__op_inverse((rvm_op)in->op)].name);
-    if ((in->flags ^ v->f->code[opened].flags) & (RVM_FLAG_REVERSED | RVM_FLAG_UNCHECKED))
-        return RVM__REJECT(v, pc, "one end is reversed or unchecked, the other is not");
+    if ((in->flags ^ v->f->code[opened].flags) & (RVM_FLAG_REVERSED | RVM_FLAG_UNCHECKED | RVM_FLAG_TELLS))
+        return RVM__REJECT(v, pc, "one end is reversed, unchecked or telling, the other is not");
     return RVM_OK;
 }
 

@@ -224,6 +224,7 @@ bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     uint64_t erased[RVM__ERASED];
     erased_by_all(e, x, erased);
     const bool polls = end_trip(e);
+    rvm__share_trip(e, x, up);
     if (ends) {
         LLVMBuildBr(b, ends);
         rvm__at(e, ends);

@@ -5,7 +5,7 @@
  *   text.c              what the text tells of arrays, lengths  depth.c             how deep trails are
  *   cost_bound.c        how many instructions run at most       counts.c            what is counted
  *   values.c            registers, constants, lengths           place.c             operands and targets, indices
- *   magnitudes.c        largest magnitudes
+ *   magnitudes.c        largest magnitudes                  share.c             how far sweeps of checkpointed loops are
  *   exits.c             side exits                              contexts.c          stretches, charges, polls, jumps
  *   trips.c             trips that are charged ahead            strips.c            polls every so many trips
  *   conflicts.c         what instances add to in any order      loop_reversal.c     blocks that need not go down

@@ -323,6 +323,7 @@ void rvm__frame_end(rvm__emit *e) {
     rvm__at(e, e->frame.done);
     rvm__join_parameters(e);
     rvm__end_counts(e);
+    rvm__share_end(e);
     if (!e->block.chunk) give_back(e);
     LLVMBuildRet(k->b, LLVMConstInt(k->i32, 0, false));
     rvm__frame_close(e);

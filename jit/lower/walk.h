@@ -39,6 +39,12 @@ uint64_t rvm__block_unseen(rvm__emit *e, uint32_t pc);
 void rvm__begin_strips(rvm__emit *e, const rvm__xinsn *x); /* of a block, from the instance on that the index says */
 void rvm__next_strip(rvm__emit *e, const rvm__xinsn *x, uint32_t lower, uint64_t most, LLVMValueRef left);
 
+/* ---- share.c ---- */
+/* At both ends of a function, and behind a trip of a loop: nothing is emitted but where it tells. */
+void rvm__share_begin(rvm__emit *e);
+void rvm__share_end(rvm__emit *e);
+void rvm__share_trip(rvm__emit *e, const rvm__xinsn *x, bool up);
+
 /* ---- counted.c ---- */
 void rvm__enter_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x); /* and the stretch ends */
 bool rvm__turn_loop(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x);  /* false: the stretch ends */

@@ -23,6 +23,27 @@ static const char text[] = "fn march(out: real, x: real[n], k: i64)\n"
                            "        end\n"
                            "    end\n"
                            "    out += x[1]\n"
+                           "end\n"
+                           "fn until(out: real, x: real[n], k: i64)\n"
+                           "    let t = 0\n"
+                           "    from t == 0 while t < k\n"
+                           "        for i in 1..n - 1\n"
+                           "            set x[i] = x[i] + 0.1 * (x[i - 1] - 2 * x[i] + x[i + 1])\n"
+                           "        end\n"
+                           "        t += 1\n"
+                           "    end\n"
+                           "    drop t\n"
+                           "    out += x[1]\n"
+                           "end\n"
+                           "fn nested(out: real, x: real[n], k: i64)\n"
+                           "    for t in 0..k\n"
+                           "        for s in 0..k\n"
+                           "            for i in 0..n\n"
+                           "                set x[i] = x[i] + 0.1 * sin(x[i])\n"
+                           "            end\n"
+                           "        end\n"
+                           "    end\n"
+                           "    out += x[1]\n"
                            "end\n";
 
 enum { CELLS = 400 };
@@ -31,7 +52,7 @@ static rvm_error e;
 typedef struct watch {
     rvm_machine *m;
     unsigned calls, stop_at;
-    bool rises;
+    bool rises, middle; /* middle: it was told in the midst of the run */
     double share;
     const char *spoils; /* a folder whose files are to be changed */
 } watch;
@@ -51,6 +72,7 @@ static bool on_progress(void *userdata, uint64_t instructions) {
     watch *w = userdata;
     const double share = rvm_machine_share(w->m);
     w->rises = w->rises && instructions && share >= w->share && share <= 1;
+    w->middle = w->middle || (share > 0.2 && share < 0.6);
     w->share = share;
     if (w->spoils) spoil(w->spoils);
     return ++w->calls == w->stop_at;
@@ -90,18 +112,45 @@ static void expect_as_before(const run_of *r) {
     cr_assert(r->a[0].value.f == 0 && r->a[0].shadow.f == 1);
 }
 
-Test(checkpoints, progress) {
+/* hot: instructions before native code is entered, 0: at once; NULL: all is interpreted. */
+static void expect_progress(const char *name, int64_t k, const uint64_t *hot) {
     run_of r;
     watch w = {.rises = true, .share = -1};
     rvm_options o = rvm_options_default();
+    rvm_jit_options jo = rvm_jit_options_default();
+    rvm_jit *j = NULL;
     o.progress = on_progress;
     o.userdata = &w;
     o.checkpoints = 5;
-    begin(&r, &o, 300);
+    begin(&r, &o, k);
     w.m = r.m;
-    cr_assert(rvm_gradient(r.m, 0, r.a, 3, &e) == RVM_OK, "%s", e.message);
-    cr_assert(w.calls > 5 && w.rises && w.share > 0.8, "%u calls, at last %g", w.calls, w.share);
+    jo.cache = "";
+    jo.wait = true;
+    jo.level = 0;
+    jo.tiers = hot && *hot;
+    if (hot && *hot) jo.hot = *hot;
+    if (hot && rvm_jit_new(&jo, &j, &e)) cr_skip_test("%s", e.message);
+    if (hot) cr_assert(rvm_jit_attach(j, r.m, &e) == RVM_OK, "%s", e.message);
+    cr_assert(rvm_gradient(r.m, (uint32_t)rvm_program_find(r.p, name), r.a, 3, &e) == RVM_OK, "%s", e.message);
+    cr_assert(w.calls > 5 && w.rises, "%s: %u calls", name, w.calls);
+    cr_assert(w.middle && w.share > 0.8, "%s: at last %g", name, w.share);
     end(&r);
+    rvm_jit_free(j);
+}
+
+static const struct {
+    const char *name;
+    int64_t k;
+} loops[] = {{"march", 300}, {"until", 300}, {"nested", 16}};
+
+Test(checkpoints, progress) {
+    for (size_t n = 0; n < sizeof loops / sizeof *loops; n++) expect_progress(loops[n].name, loops[n].k, NULL);
+}
+
+Test(checkpoints, progress_natively) {
+    static const uint64_t hot[] = {0, 1000, 6000000}; /* the last: in the midst of the way back */
+    for (size_t n = 0; n < sizeof loops / sizeof *loops; n++)
+        for (size_t h = 0; h < sizeof hot / sizeof *hot; h++) expect_progress(loops[n].name, 2 * loops[n].k, &hot[h]);
 }
 
 Test(checkpoints, cancelled) {

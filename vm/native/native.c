@@ -350,6 +350,8 @@ static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__
     n.slots = top->slots;
     n.arrays = top->arrays;
     n.frame = m->store.nframes - 1;
+    n.swept.by = UINT64_MAX;
+    n.swept.done = n.swept.all = 0;
     m->jit.native = &n;
     *exited = entry(m, &n);
     m->jit.native = NULL;

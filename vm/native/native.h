@@ -23,6 +23,10 @@ typedef struct rvm__native {
     rvm_status lost;               /* of a block that could not be taken back: the next poll ends with it */
     uint64_t threads;              /* not 0: parallel blocks may run in threads */
     uint64_t slots, arrays, frame; /* where the frame that is entered begins, and its number */
+    struct {
+        uint64_t by;       /* number of the frame that tells its trips (jit/lower/share.c); UINT64_MAX: none */
+        int64_t done, all; /* all is 0: not known */
+    } swept;
 } rvm__native;
 
 /* The function of the innermost frame, entered in m->dir at its end there, its arguments in that frame; scalars are written
