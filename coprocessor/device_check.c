@@ -59,22 +59,26 @@ static rvm_status check_load(const checker *c) {
     return RVM_OK;
 }
 
+static rvm_status not_there(const checker *c) {
+    return wrong(c,
+                 c->at->gradient ? "no gradient is there: none was loaded, and no run computed it" : "it was never loaded");
+}
+
 /* Beyond what was loaded, a run leaves values in all parameters until it is taken back. */
-static rvm_status check_copy_out(const checker *c) {
+static bool is_there(const checker *c) {
     const rvm_queued *q = c->at;
-    const bool there = q->gradient ? c->s->gradient[q->param] : c->s->value[q->param] || c->s->moved != RVM__AT_REST;
-    if (there) return RVM_OK;
-    return wrong(c, q->gradient ? "no gradient is there: none was loaded, and no run computed it" : "it was never loaded");
+    return q->gradient ? c->s->gradient[q->param] : c->s->value[q->param] || c->s->moved != RVM__AT_REST;
+}
+
+static rvm_status check_copy_out(const checker *c) {
+    return is_there(c) ? RVM_OK : not_there(c);
 }
 
 static rvm_status check_store(const checker *c) {
     const rvm_queued *q = c->at;
-    uint8_t *there = &(q->gradient ? c->s->gradient : c->s->value)[q->param];
-    if (!*there)
-        return wrong(c,
-                     q->gradient ? "no gradient is there: none was loaded, and no run computed it" : "it was never loaded");
+    if (!is_there(c)) return not_there(c);
     if (c->s->moved != RVM__AT_REST) return wrong(c, "the run has yet to come back, and needs it: copy-out leaves it there");
-    *there = false;
+    (q->gradient ? c->s->gradient : c->s->value)[q->param] = false;
     return RVM_OK;
 }
 

@@ -66,7 +66,7 @@ refused 2 4 'store x: it was never loaded' 'store x'
 refused 2 4 'copy-out out: it was never loaded' 'copy-out out'
 refused 2 4 'run x: it was never loaded' run
 refused 2 6 'load x: the run has yet to come back' 'load x' run 'load x'
-refused 2 6 'store out: it was never loaded' 'load x' run 'store out'
+refused 2 6 'store out: the run has yet to come back, and needs it: copy-out leaves it' 'load x' run 'store out'
 refused 2 6 'store x: the run has yet to come back' 'load x' run 'store x'
 refused 2 6 'run: the device is at that end already' 'load x' run run
 refused 2 8 'store out_b: no gradient' 'load x' run 'direction backward' run 'store out_b'
