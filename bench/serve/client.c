@@ -1,4 +1,5 @@
 #include "client.h"
+#include "http_answer.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -138,14 +139,15 @@ void client_request(client *c, const served *s, const char *method, const char *
     c->begun = now();
 }
 
-/* The answer's code and body, if it is whole. */
-static bool is_whole(client *c) {
+/* 1: the answer is whole; 0: not yet; -1: it is none. */
+static int take_answer(client *c) {
+    http_answer a;
     c->in[c->got] = 0;
-    const char *end = strstr(c->in, "\r\n\r\n"), *length = strstr(c->in, "Content-Length: ");
-    if (!end || !length) return false;
-    c->body = end + 4;
-    c->code = (unsigned)strtoul(c->in + 9, NULL, 10);
-    return (size_t)(c->in + c->got - c->body) >= strtoul(length + 16, NULL, 10);
+    const int state = http_answer_read(&a, c->in);
+    if (state <= 0) return state;
+    c->code = a.code;
+    c->body = c->in + a.head;
+    return c->got - a.head >= a.body_size;
 }
 
 int client_go(client *c) {
@@ -157,5 +159,5 @@ int client_go(client *c) {
     const ssize_t n = recv(c->fd, c->in + c->got, sizeof c->in - 1 - c->got, 0);
     if (n <= 0) return n < 0 && errno == EAGAIN ? 0 : -1;
     c->got += (size_t)n;
-    return is_whole(c);
+    return take_answer(c);
 }

@@ -1,12 +1,12 @@
 #include "connection.h"
 #include "errors.h"
+#include "http_answer.h"
 
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -141,49 +141,35 @@ static rvm_status receive(const connection *c, char *to, size_t size, size_t *n,
     return RVM_OK;
 }
 
-/* The value of a header, or NULL; head: lines, from the first on, ended by 0. */
-static const char *header(const char *head, const char *name) {
-    const size_t length = strlen(name);
-    for (const char *at = strstr(head, "\r\n"); at; at = strstr(at + 2, "\r\n"))
-        if (strncasecmp(at + 2, name, length) == 0 && at[2 + length] == ':')
-            return at + 3 + length + strspn(at + 3 + length, " \t");
-    return NULL;
-}
-
 static rvm_status no_http(const connection *c, rvm_error *err) {
     return fail(err, RVM_ERR_IO, NULL, "what answers at %s is no server of rvm", c->shown);
 }
 
-/* The head, and what came behind it: *rest bytes at head + *length. */
-static rvm_status receive_head(const connection *c, char head[HEAD_LONGEST], size_t *length, size_t *rest, rvm_error *err) {
-    size_t got = 0, n = 0;
-    for (;;) {
-        if (got == HEAD_LONGEST - 1) return no_http(c, err);
-        const rvm_status st = receive(c, head + got, HEAD_LONGEST - 1 - got, &n, err);
+/* The head, and what came behind it: *got bytes in all. */
+static rvm_status receive_head(const connection *c, char text[HEAD_LONGEST], http_answer *a, size_t *got, rvm_error *err) {
+    for (int state = 0; !state;) {
+        size_t n = 0;
+        if (*got == HEAD_LONGEST - 1) return no_http(c, err);
+        const rvm_status st = receive(c, text + *got, HEAD_LONGEST - 1 - *got, &n, err);
         if (st) return st;
-        head[got += n] = 0;
-        if (strncmp(head, "HTTP/1.", got < 7 ? got : 7) != 0) return no_http(c, err);
-        char *end = strstr(head, "\r\n\r\n");
-        if (!end) continue;
-        *length = (size_t)(end + 4 - head), *rest = got - *length;
-        return RVM_OK;
+        text[ *got += n] = 0;
+        if ((state = http_answer_read(a, text)) < 0) return no_http(c, err);
     }
+    return RVM_OK;
 }
 
-static rvm_status receive_answer(connection *c, char head[HEAD_LONGEST], rvm_error *err) {
-    size_t length = 0, got = 0, n = 0;
-    rvm_status st = receive_head(c, head, &length, &got, err);
+static rvm_status receive_answer(connection *c, char text[HEAD_LONGEST], rvm_error *err) {
+    http_answer a;
+    size_t got = 0, n = 0;
+    rvm_status st = receive_head(c, text, &a, &got, err);
     if (st) return st;
-    head[length - 2] = 0; /* behind the last header's line */
-    const char *size = header(head, "Content-Length"), *later = header(head, "Retry-After");
-    c->code = (unsigned)strtoul(head + 9, NULL, 10);
-    c->retry_after = later ? (unsigned)strtoul(later, NULL, 10) : 0;
-    const unsigned long long whole = size ? strtoull(size, NULL, 10) : BODY_LONGEST + 1ull;
-    if (whole > BODY_LONGEST || got > whole) return no_http(c, err);
-    if (!(c->body = malloc((size_t)whole + 1))) return fail(err, RVM_ERR_MEMORY, NULL, "out of memory");
-    if (got) memcpy(c->body, head + length, got);
-    while (!st && got < whole) {
-        st = receive(c, c->body + got, (size_t)whole - got, &n, err);
+    got -= a.head;
+    c->code = a.code, c->retry_after = a.retry_after;
+    if (a.body_size > BODY_LONGEST || got > a.body_size) return no_http(c, err);
+    if (!(c->body = malloc((size_t)a.body_size + 1))) return fail(err, RVM_ERR_MEMORY, NULL, "out of memory");
+    if (got) memcpy(c->body, text + a.head, got);
+    while (!st && got < a.body_size) {
+        st = receive(c, c->body + got, (size_t)a.body_size - got, &n, err);
         if (!st) got += n;
     }
     c->body[got] = 0, c->size = got;
