@@ -17,7 +17,7 @@ enum kind { FLAG, TEXT, LIST, REAL, COUNT, BYTES };
 #define RUNS                                                                                                                \
     (ON(RUN) | ON(PROFILE) | ON(COST) | ON(GRAD) | ON(JVP) | ON(VJP) | ON(JAC) | ON(HESS) | ON(HVP) | ON(CHECK) | ON(DEBUG))
 #define NATIVE (RUNS & ~(ON(DEBUG) | ON(PROFILE) | ON(COST)))
-#define REMOTE (RUNS & ~(ON(DEBUG) | ON(PROFILE) | ON(COST)))
+#define REMOTE (RUNS & ~(ON(DEBUG) | ON(COST)))
 #define LOADS  (EVERY & ~(ON(RVM) | ON(PISA) | ON(EXPLAIN) | ON(HELP) | ON(SERVE)))
 
 static const struct option_spec {
@@ -125,14 +125,29 @@ static rvm_status set_option(const struct option_spec *s, const char *text, opti
                 s->kind == REAL ? " that is not negative" : ", whole and not negative", text);
 }
 
+/* An option of other commands, which are named. */
+static rvm_status others_have(const char *title, const char *option, unsigned set, rvm_error *err) {
+    char list[256] = "";
+    for (int c = 0; c < COMMAND_COUNT; c++) {
+        char other[32];
+        command_title((command_id)c, other);
+        if (set >> c & 1 && strlen(list) + strlen(other) + 3 < sizeof list) strcat(strcat(list, *list ? ", " : ""), other);
+    }
+    return fail(err, RVM_ERR_USAGE, NULL, "%s has no option `--%s`, which is one of %s", title, option, list);
+}
+
 static rvm_status unknown_option(command_id c, const char *text, rvm_error *err) {
     nearest n = {.wanted = text + strspn(text, "-")};
     char bare[64], title[32];
     snprintf(bare, sizeof bare, "%.*s", (int)strcspn(n.wanted, "="), n.wanted);
     n.wanted = bare;
-    for (size_t i = 0; i < OPTION_COUNT; i++)
+    unsigned others = 0;
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
         if (takes(c, &specs[i])) nearest_offer(&n, specs[i].name);
+        if (!strcmp(specs[i].name, bare)) others = specs[i].commands;
+    }
     command_title(c, title);
+    if (others) return others_have(title, bare, others, err);
     return fail(err, RVM_ERR_USAGE, NULL, "%s has no option `%s`%s%s%s", title, text, n.best ? "; did you mean --" : "",
                 n.best ? n.best : "", n.best ? "?" : "");
 }

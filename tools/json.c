@@ -30,6 +30,12 @@ static size_t utf8_length(const unsigned char *s) {
     return n;
 }
 
+bool json_is_text(const char *bytes, size_t size) {
+    size_t n = 1, at = 0;
+    for (; n && at < size && bytes[at]; at += n) n = utf8_length((const unsigned char *)bytes + at);
+    return n && at == size;
+}
+
 static void quoted(json *j, const char *text) {
     fputc('"', j->out);
     for (const unsigned char *s = (const unsigned char *)text; *s;) {

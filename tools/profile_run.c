@@ -41,7 +41,7 @@ rvm_status write_printed(tool *t, const char *path, printer *print, const void *
     FILE *out = open_memstream(&text, &size);
     bool good = out && print(out, what);
     if (out) good = !ferror(out) && !fclose(out) && good;
-    const rvm_status st = good ? rvm_file_write(path, text, size, &t->err) : tool_fail(t, RVM_ERR_MEMORY, "out of memory");
+    const rvm_status st = good ? files_write(t, path, text, size) : tool_fail(t, RVM_ERR_MEMORY, "out of memory");
     free(text);
     return st;
 }

@@ -108,6 +108,9 @@ static const struct kind {
      "\"exit\":0,\"output\":[{\"stdout\":\"out = 5\\nx = [3, 4]\\nd out / d x = [0.6000000000000001, 0.8]\\n\"}]"},
     {"\"words\":[\"a.rasm\",\"x=@b\",\"--save=out=/c\",\"-q\"],\"files\":{\"b\":\"WzMsNF0=\"}",
      "\"output\":[],\"files\":{\"/c\":\"k05VTVBZ"},
+    {"\"kind\":\"profile\",\"words\":[\"a.rasm\",\"x=[3,4]\",\"--format=folded\"]",
+     "\"profiled\":true,\"ok\":true,\"exit\":0,\"output\":[{\"stdout\":\"norm"},
+    {"\"kind\":\"profile\",\"words\":[\"a.rasm\",\"x=[3,4]\",\"--format=pprof\"]", ",\"base64\":true}]"},
     {"\"args\":{\"x\":[1e999]}", NULL},
     {"\"args\":{\"x\":[\"Infinity\"]}", NULL},
 };
@@ -141,6 +144,7 @@ static const struct mistake {
     {"\"args\":{}", 400, "missing"},
     {"\"args\":[1]", 400, "args"},
     {"\"kind\":\"dance\"", 400, "kind"},
+    {"\"kind\":\"profile\",\"args\":{\"x\":[3,4]}", 400, "kind"},
     {"\"fn\":\"nothing\",\"args\":{}", 400, "nothing"},
     {"\"fn\":3", 400, "fn"},
     {"\"nonsense\":1", 400, "nonsense"},

@@ -166,15 +166,22 @@ static rvm_status run(client *c) {
 
 /* ---- what it said and wrote ---- */
 
+/* Of one stream's piece: text, or bytes by base64. */
+static void print_piece(const json_t *piece, const json_t *said, FILE *out) {
+    const char *text = json_string_value(said);
+    size_t size = json_string_length(said);
+    char *bytes = text && json_is_true(json_object_get(piece, "base64")) ? base64_decode(text, &size) : NULL;
+    if (text) fwrite(bytes ? bytes : text, 1, size, out);
+    free(bytes);
+    fflush(out);
+}
+
 static void print(const client *c) {
     size_t k;
     json_t *piece;
     json_array_foreach(json_object_get(c->answer, "output"), k, piece) {
-        const json_t *out = json_object_get(piece, "stdout"), *err = json_object_get(piece, "stderr");
-        if (out) fwrite(json_string_value(out), 1, json_string_length(out), stdout);
-        if (!err) continue;
-        fflush(stdout);
-        fwrite(json_string_value(err), 1, json_string_length(err), stderr);
+        print_piece(piece, json_object_get(piece, "stdout"), stdout);
+        print_piece(piece, json_object_get(piece, "stderr"), stderr);
     }
 }
 

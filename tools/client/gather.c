@@ -230,13 +230,14 @@ static void put_standard(json *j, const rvm_program *p, const file_set *files) {
 }
 
 rvm_status gather_run(tool *t, const char *program, const file_set *files, char **body, size_t *size) {
+    const bool is_backward = t->command == COMMAND_RUN && t->o.backward;
     *body = NULL;
     FILE *out = open_memstream(body, size);
     if (!out) return out_of_memory(t);
     json j = {.out = out};
     json_open(&j, '{');
     json_key(&j, "program"), json_text(&j, program);
-    json_key(&j, "kind"), json_text(&j, t->o.backward ? "backward" : cli_command_name(t->command));
+    json_key(&j, "kind"), json_text(&j, is_backward ? "backward" : cli_command_name(t->command));
     bool good = put_words(&j, t);
     json_key(&j, "coloured"), json_bool(&j, report_in_colour(t));
     json_key(&j, "files"), json_open(&j, '{');

@@ -12,12 +12,21 @@ bool commanded_is(const json_t *request) {
 
 /* ---- what it says: pieces of standard output and standard error, in their order ---- */
 
+/* A format may be no text: rvm profile --format pprof. */
+static void put_piece(json *j, const char *name, const char *bytes, size_t size) {
+    const bool is_text = json_is_text(bytes, size);
+    char *coded = is_text ? NULL : base64_encode(bytes, size);
+    json_key(j, name), json_text(j, is_text ? bytes : coded);
+    if (!is_text) json_key(j, "base64"), json_bool(j, true);
+    free(coded);
+}
+
 static void end_piece(commanded *x) {
     if (!x->piece) return;
     fclose(x->piece);
     if (x->piece_size) {
         json_open(&x->j, '{');
-        json_key(&x->j, x->at->name), json_text(&x->j, x->piece_text);
+        put_piece(&x->j, x->at->name, x->piece_text, x->piece_size);
         json_close(&x->j, '}');
     }
     free(x->piece_text);
@@ -127,7 +136,7 @@ rvm_status commanded_read(commanded *x, tool *t, json_t *request, const work_lim
     t->files = &x->files, t->written = &x->written;
     t->coloured = json_is_true(json_object_get(request, "coloured"));
     t->o = (options){0};
-    rvm_status st = request_kind(t, json_object_get(request, "kind"));
+    rvm_status st = request_kind(t, json_object_get(request, "kind"), true);
     if (!st) st = check_members(t, request);
     if (!st) st = read_words(x, t, json_object_get(request, "words"));
     t->o.no_include = true;

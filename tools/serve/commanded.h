@@ -6,6 +6,8 @@
  *
  *     {"ok": true, "exit": 0, "output": [{"stdout": "out = 5\n"}], "files": {"g.npy": BASE64}}
  *
+ * output: pieces of stdout and stderr; of one that is no text, with "base64": true, the bytes.
+ *
  * files: what the command may read, and sources, for messages. In place of the bytes a number says by errno why a file
  * cannot be read; {"standard": "std/blas.rasm"} is that text of this server. */
 #ifndef RVM_SERVE_COMMANDED_H

@@ -30,11 +30,13 @@ static const char *const others[] = {"program", "fn", "kind", "args", "limits"};
 static const struct kind {
     const char *name;
     command_id command;
-    bool backward;
+    bool backward, by_words; /* the latter: it is nothing else */
 } kinds[] = {
-    {"run", COMMAND_RUN, false},   {"backward", COMMAND_RUN, true}, {"grad", COMMAND_GRAD, false},
-    {"vjp", COMMAND_VJP, false},   {"jvp", COMMAND_JVP, false},     {"jac", COMMAND_JAC, false},
-    {"hess", COMMAND_HESS, false}, {"hvp", COMMAND_HVP, false},     {"check", COMMAND_CHECK, false},
+    {"run", COMMAND_RUN, false, false},     {"backward", COMMAND_RUN, true, false},
+    {"grad", COMMAND_GRAD, false, false},   {"vjp", COMMAND_VJP, false, false},
+    {"jvp", COMMAND_JVP, false, false},     {"jac", COMMAND_JAC, false, false},
+    {"hess", COMMAND_HESS, false, false},   {"hvp", COMMAND_HVP, false, false},
+    {"check", COMMAND_CHECK, false, false}, {"profile", COMMAND_PROFILE, false, true},
 };
 
 /* ---- texts ---- */
@@ -172,10 +174,10 @@ static rvm_status read_limits(tool *t, const json_t *limits, const work_limits *
 
 /* ---- the whole ---- */
 
-rvm_status request_kind(tool *t, const json_t *v) {
+rvm_status request_kind(tool *t, const json_t *v, bool by_words) {
     const char *name = v ? json_string_value(v) : "run";
     for (size_t k = 0; name && k < sizeof kinds / sizeof *kinds; k++)
-        if (strcmp(kinds[k].name, name) == 0) {
+        if (strcmp(kinds[k].name, name) == 0 && by_words >= kinds[k].by_words) {
             t->command = kinds[k].command;
             t->o.backward = kinds[k].backward;
             return RVM_OK;
@@ -206,7 +208,7 @@ static rvm_status read_words(tool *t, const json_t *request, text_pool *texts) {
 
 rvm_status request_read(tool *t, json_t *request, const work_limits *most, double *seconds, text_pool *texts) {
     if (!json_is_object(request)) return tool_fail(t, RVM_ERR_USAGE, "a run is a JSON object");
-    rvm_status st = request_kind(t, json_object_get(request, "kind"));
+    rvm_status st = request_kind(t, json_object_get(request, "kind"), false);
     if (!st) st = read_members(t, request, texts);
     if (!st) st = read_limits(t, json_object_get(request, "limits"), most, seconds);
     return st ? st : read_words(t, request, texts);

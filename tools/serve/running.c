@@ -49,6 +49,10 @@ static void tell_lines(const running *r, rvm_machine *m) {
     free(lines);
 }
 
+static bool is_profiled(const tool *t) {
+    return t->o.profile || t->command == COMMAND_PROFILE;
+}
+
 static bool poll(progress *p, uint64_t instructions) {
     running *r = (running *)(void *)((char *)p - offsetof(tool, progress));
     work *w = r->w;
@@ -57,7 +61,7 @@ static bool poll(progress *p, uint64_t instructions) {
     p->latest = instructions;
     w->live->instructions = p->before + instructions;
     w->live->share = p->machine ? rvm_machine_share(p->machine) : -1;
-    if (r->t.o.profile && p->machine && (now > r->profiled + 0.1 || now < r->profiled)) {
+    if (is_profiled(&r->t) && p->machine && (now > r->profiled + 0.1 || now < r->profiled)) {
         tell_lines(r, p->machine);
         r->profiled = now;
     }
@@ -98,7 +102,7 @@ static void run(running *r, json_t *request, text_pool *texts) {
     if (!st) st = tool_run(t);
     work_name_limit(w, st, &t->err);
     snprintf(w->out.fn, sizeof w->out.fn, "%s", t->chosen ? rvm_program_function_name(t->program, t->fn) : "");
-    if (t->o.profile) write_profile(r);
+    if (is_profiled(t)) write_profile(r);
     bool idle;
     const rvm_error why = t->err;
     const int status = tool_end(t, st, &idle);

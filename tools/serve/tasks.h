@@ -59,7 +59,8 @@ bool work_copy_program(const work *w, tool *t);
 void work_program_name(const work *w, char name[WORK_NAME]);
 /* The time limit, and a cancel, come as the same: *e tells them apart. */
 void work_name_limit(const work *w, rvm_status st, rvm_error *e);
-rvm_status request_kind(tool *t, const json_t *v); /* t->command and the direction, by the name of a kind; NULL: run */
+/* t->command and the direction, by the name of a kind; NULL: run. by_words: also kinds of commanded.h alone. */
+rvm_status request_kind(tool *t, const json_t *v, bool by_words);
 /* exports.c: a profile, as JSON, in another format; two of them compared; a listing of a program. */
 void work_export(work *w);
 void work_compare(work *w);

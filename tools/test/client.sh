@@ -147,6 +147,17 @@ jac many.rasm grow x=[1,2] y=[0,0] --stats
 jac many.rasm grow x=[1,2] y=[0,0] --pattern [[1,0],[0,1]] -o out.matrix.npy
 hess norm.rasm --of out x=[3,4] --json
 hvp norm.rasm --of out --dot x=[1,0] x=[3,4]
+profile norm.rasm x=[3,4]
+profile norm.rasm --backward out=5 x=[3,4]
+profile norm.rasm --of out x=[3,4] --json
+profile standard.rasm --of out x=[1,2] y=[3,4]
+profile norm.rasm x=[3,4] --format folded
+profile norm.rasm x=[3,4] --format speedscope -o out.speedscope
+profile norm.rasm x=[3,4] --format pprof
+profile norm.rasm x=[3,4] --format pprof -o out.pprof
+profile norm.rasm x=[3,4] --format callgrind
+profile forgotten.rasm mean_square x=[1,2]
+profile norm.rasm x=[3,4] --activity --format csv
 check norm.rasm x=[3,4]
 check norm.rasm x=[3,4] --json
 check forgotten.rasm mean_square x=[1,2]
@@ -176,6 +187,7 @@ run standard.rasm x=[1,2] y=[3]
 run forgotten.rasm mean_square x=[1,2]
 run forgotten.rasm mean_square x=[1,2] --json
 grad norm.rasm x=[3,4]
+profile norm.rasm x=[3,4] --format dot
 grad norm.rasm --of x x=[3,4]
 grad forgotten.rasm mean_square --of out x=[1,2]
 hess norm.rasm --of out --method quickly x=[3,4]
@@ -200,11 +212,46 @@ servers="$servers $!"
 until [ -s socket.at ]; do sleep 0.02; done
 expect 0 'out = 5' rvm run norm.rasm 'x=[3,4]' --server "unix:socket#token=$(sed 's/.* token //' socket.at)"
 
+# ---- a server that is busy, of another version, or none: answers of an impostor ----
+answer() { # CODE HEADERS BODY
+    printf 'HTTP/1.1 %s\r\nContent-Length: %d\r\n%b\r\n%s' "$1" "${#3}" "$2" "$3"
+}
+from_impostor() { # STATUS TEXT ANSWER...
+    status=$1 text=$2
+    shift 2
+    rm -f impostor.at
+    "$bin/impostor" "$@" >impostor.at &
+    until [ -s impostor.at ] || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
+    expect "$status" "$text" rvm run norm.rasm 'x=[3,4]' --server "$(cat impostor.at)"
+    wait $!
+}
+version=$("$bin/rvm" --version)
+about=$(answer '200 OK' '' "{\"version\":\"${version#* }\",\"limits\":{\"upload\":4000}}")
+uploaded=$(answer '201 Created' '' '{"ok":true,"id":"d640ee220ac49d23bc23088b527ec4d7"}')
+busy='{"ok":false,"error":{"code":"BUSY","message":"too many runs wait"}}'
+from_impostor 3 'error: the server is rvm 0.0.1, this is rvm *: results might differ*VERSION' \
+    "$(answer '200 OK' '' '{"version":"0.0.1","limits":{"upload":4000}}')"
+from_impostor 4 ': too many runs wait; it asks to come again in 7 s*LIMIT' "$(answer '429 Too Many' 'Retry-After: 7\r\n' "$busy")"
+from_impostor 4 'wait; it asks to come again in 2 s*LIMIT' "$about" "$(answer '503 Busy' 'retry-after:2\r\n' "$busy")"
+from_impostor 4 'wait; it asks to come again in 1 s*LIMIT' "$about" "$uploaded" "$(answer '503 Busy' 'Retry-After: 1\r\n' "$busy")"
+from_impostor 4 'too many runs wait*LIMIT' "$about" "$uploaded" "$(answer '503 Busy' '' "$busy")"
+from_impostor 4 '1.2 s, is reached*CANCELLED' "$about" "$uploaded" "$(answer '202 Accepted' '' '{"id":1,"state":"running","share":null}')" \
+    "$(answer '200 OK' '' '{"exit":4,"output":[{"stderr":"the time limit, 1.2 s, is reached; CANCELLED"}],"files":{}}')"
+from_impostor 3 'is no server of rvm*IO' "$(answer '502 Bad Gateway' '' '<html>')"
+from_impostor 3 'is no server of rvm*IO' "$(answer '200 OK' '' '{"version":"1"}')"
+from_impostor 3 'is no server of rvm*IO' "$(printf 'HTTP/1.1 200 OK\r\n\r\n{}')"
+from_impostor 3 'is no server of rvm*IO' "$(printf 'SSH-2.0-OpenSSH_9\r\n')"
+from_impostor 3 'is lost*IO' "$(printf 'HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{}')"
+
 # ---- what a server cannot do, and where there is none ----
 for option in --cache=x --threads=2 --fast-math --vector-math --lanes=on --any-lengths --verbose --dump=ir --trust; do
     expect 2 "error: ${option%%=*} does not go with --server: *USAGE" rvm run $option norm.rasm 'x=[3,4]' --server http://x
 done
 expect 2 '--checkpoint-dir does not go with --server' rvm grad --of out --checkpoint-dir . norm.rasm 'x=[3,4]' --server http://x
+for command in cost debug; do
+    expect 2 "rvm $command has no option \`--server\`, which is one of rvm run, rvm profile, rvm grad" \
+        rvm $command norm.rasm 'x=[3,4]' --server http://x
+done
 expect 2 '--engine jit: the server interprets' rvm run --engine jit norm.rasm 'x=[3,4]' --server "$server"
 expect 2 '--server ftp://x: http://HOST:PORT/#token=TOKEN*is expected' rvm run norm.rasm --server ftp://x
 expect 2 'speaks no TLS' rvm run norm.rasm --server https://x

@@ -90,7 +90,7 @@ export function Result() {
         <${Next} run=${run} />
         <${Schedule} moves=${r.values?.moves} />
         <${Values} run=${run} />
-        ${r.output && html`<pre class="mono output">${r.output.map((piece) => piece.stdout ?? piece.stderr).join("")}</pre>`}
+        ${r.output && html`<pre class="mono output">${r.output.map((piece) => (piece.base64 ? "(bytes)" : (piece.stdout ?? piece.stderr))).join("")}</pre>`}
         <${Matrices} title=${(y, x) => `d ${y} / d ${x}`} of=${r.jacobian} />
         <${Matrices} title=${(y, x) => `d² ${run.of} / d ${y} d ${x}`} of=${r.hessian} />
         ${r.checks && html`<${Checks} checks=${r.checks} />`}
