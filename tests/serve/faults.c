@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -129,6 +130,8 @@ static void test_killed_server(const char *rvm) {
     snprintf(store, sizeof store, "%s/server.db", s.folder);
     const char *const options[] = {"--store", store, NULL};
     if (!served_start(&again, rvm, options)) abort();
+    struct stat file;
+    if (stat(store, &file) || file.st_mode & 077) failures++, printf("FAILED: others may read the store\n");
     size_t missing = 0;
     for (size_t k = 0; k < n; k += n / 200 + 1) {
         char path[64];

@@ -1,8 +1,10 @@
 #include "store.h"
 
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { RETAIN_MS = 30000, RETAIN_STEPS = 100, RETAIN_ROW = 16384 };
 
@@ -178,7 +180,14 @@ static void on_timer(uv_timer_t *t) {
     store_add(s, &s->retain);
 }
 
+/* Programs and results are their owner's: SQLite gives its other files the mode of this one. */
+static void create_private(const char *path) {
+    const int fd = *path == ':' ? -1 : open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd >= 0) close(fd);
+}
+
 static int open_database(store *s, char *why, size_t size) {
+    create_private(s->o.path);
     int rc =
         sqlite3_open_v2(s->o.path, &s->db,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, NULL);
