@@ -109,7 +109,7 @@ static const struct kind {
     {"\"words\":[\"a.rasm\",\"x=@b\",\"--save=out=/c\",\"-q\"],\"files\":{\"b\":\"WzMsNF0=\"}",
      "\"output\":[],\"files\":{\"/c\":\"k05VTVBZ"},
     {"\"kind\":\"profile\",\"words\":[\"a.rasm\",\"x=[3,4]\",\"--format=folded\"]",
-     "\"profiled\":true,\"ok\":true,\"exit\":0,\"output\":[{\"stdout\":\"norm"},
+     "\"profiled\":true,\"ok\":true,\"exit\":0,\"output\":[{\"stdout\":\"forward;norm 3"},
     {"\"kind\":\"profile\",\"words\":[\"a.rasm\",\"x=[3,4]\",\"--format=pprof\"]", ",\"base64\":true}]"},
     {"\"args\":{\"x\":[1e999]}", NULL},
     {"\"args\":{\"x\":[\"Infinity\"]}", NULL},

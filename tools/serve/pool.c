@@ -436,7 +436,6 @@ void pool_close(pool_worker *w) {
 bool pool_live(const pool *p, const pool_job *j, live *page) {
     if (!j->at) return false;
     memcpy(page, (const char *)p->pages + (size_t)j->at->page * LIVE_PAGE, sizeof *page);
-    if (page->nlines > LIVE_LINES) page->nlines = 0;
     return page->job == j->id;
 }
 

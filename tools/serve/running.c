@@ -13,41 +13,8 @@ typedef struct running {
     tool t;
     work *w;
     commanded command; /* the run is asked for by words */
-    double profiled;   /* when the lines were told last */
+    double profiled;   /* when that was told last */
 } running;
-
-static int by_count(const void *a, const void *b) {
-    const rvm_profile_line *x = a, *y = b;
-    const uint64_t m = rvm_profile_sum(&x->own), n = rvm_profile_sum(&y->own);
-    return (m < n) - (m > n);
-}
-
-static uint32_t file_number(const rvm_program *p, const char *file) {
-    const char *name;
-    for (uint32_t k = 0; (name = rvm_program_file(p, k)); k++)
-        if (file && strcmp(name, file) == 0) return k;
-    return 0;
-}
-
-/* The busiest lines so far. */
-static void tell_lines(const running *r, rvm_machine *m) {
-    enum { MOST = 4096 };
-    live *to = r->w->live;
-    rvm_profile *f;
-    rvm_profile_line *lines = calloc(MOST, sizeof *lines);
-    uint32_t n = 0;
-    if (lines && !rvm_profile_new(m, &f, NULL)) {
-        while (n < MOST && rvm_profile_line_at(f, n, &lines[n])) n++;
-        qsort(lines, n, sizeof *lines, by_count);
-        if (n > LIVE_LINES) n = LIVE_LINES;
-        for (uint32_t k = 0; k < n; k++)
-            to->lines[k] = (live_line){file_number(rvm_machine_program(m), lines[k].file), lines[k].line,
-                                       rvm_profile_sum(&lines[k].own)};
-        to->nlines = n;
-        rvm_profile_free(f);
-    }
-    free(lines);
-}
 
 static bool is_profiled(const tool *t) {
     return t->o.profile || t->command == COMMAND_PROFILE;
@@ -62,7 +29,7 @@ static bool poll(progress *p, uint64_t instructions) {
     w->live->instructions = p->before + instructions;
     w->live->share = p->machine ? rvm_machine_share(p->machine) : -1;
     if (is_profiled(&r->t) && p->machine && (now > r->profiled + 0.1 || now < r->profiled)) {
-        tell_lines(r, p->machine);
+        live_count(w->live, p->machine);
         r->profiled = now;
     }
     return w->hook(w);

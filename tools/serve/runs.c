@@ -243,24 +243,6 @@ static void answer_accepted(run *x) {
     tell_event(x, "running");
 }
 
-static void tell_live(const run *x, json *j, const live *page) {
-    json_key(j, "id"), json_uint(j, x->id);
-    json_key(j, "instructions"), json_uint(j, page->instructions);
-    json_key(j, "share");
-    if (page->share >= 0 && page->share <= 1)
-        json_f64(j, page->share);
-    else
-        json_none(j);
-    json_key(j, "lines");
-    json_open(j, '[');
-    for (uint32_t k = 0; k < page->nlines; k++) {
-        json_open(j, '[');
-        json_uint(j, page->lines[k].file), json_uint(j, page->lines[k].line), json_uint(j, page->lines[k].count);
-        json_close(j, ']');
-    }
-    json_close(j, ']');
-}
-
 static void tell_server(runs *all, uint64_t now) {
     pool_state p;
     if (now - all->told < 10000) return;
@@ -282,7 +264,10 @@ static void on_tick(uv_timer_t *t) {
         if (x->r && now - x->begun >= ANSWER_MS && !x->op.run) answer_accepted(x);
         if (!wanted || !x->id || !pool_live(all->s->pool, &x->job, &page)) continue;
         json *j = events_begin(all->s->events, EVENT_live);
-        if (j) tell_live(x, j, &page), events_end(all->s->events);
+        if (!j) continue;
+        json_key(j, "id"), json_uint(j, x->id);
+        live_write(j, &page);
+        events_end(all->s->events);
     }
     tell_server(all, now);
     if (!all->first) uv_timer_stop(t);

@@ -120,6 +120,14 @@ static void renew_jit(worker *at) {
     rvm_jit_new(&o, &at->jit, NULL);
 }
 
+/* Nothing of the job before is told as this one's. */
+static void begin_telling(live *page, uint32_t id) {
+    page->nlines = page->npaths = 0;
+    page->instructions = 0;
+    page->share = -1;
+    page->job = id;
+}
+
 /* The message in at->in, which is taken out of it: more may come while it is worked on. */
 static void serve(worker *at, job *outer) {
     job j = {.at = at, .outer = outer, .kind = (frame_kind)at->in.head.kind, .id = at->in.head.job, .begun = now()};
@@ -135,7 +143,7 @@ static void serve(worker *at, job *outer) {
     if (outer)
         w.live = &none;
     else
-        renew_jit(at), at->page->job = j.id;
+        renew_jit(at), begin_telling(at->page, j.id);
     w.jit = at->jit;
     w.session = &at->session;
     work_on(j.kind, &w);

@@ -5,6 +5,7 @@ import * as s from "./state.js";
 import { MODES, countOf, sumOf } from "./modes.js";
 import { count, percent } from "./format.js";
 import { showLine } from "./editor.js";
+import { liveProfile } from "./live_profile.js";
 
 const byCount = (a, b) => b.count - a.count;
 const kindName = (k) => `${k.mnemonic}${k.row ? `.${k.row}` : ""}`;
@@ -33,7 +34,7 @@ const SHOWN = 200;
 export function Costs() {
     const [by, setBy] = useState("function");
     const profile = s.profile.value;
-    if (!profile) return null;
+    if (!profile || liveProfile.value) return null; /* these are of the run before */
     const modes = MODES.filter((m) => profile.modes[m.id]);
     const rows = TABLES[by](profile).sort(byCount);
     return html`<div class="costs">

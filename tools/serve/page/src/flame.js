@@ -11,6 +11,7 @@ import { scheme } from "./scheme.js";
 import { count, percent } from "./format.js";
 import { useWidth } from "./use_width.js";
 import { showLine } from "./editor.js";
+import { liveProfile } from "./live_profile.js";
 
 function paintsOf(context) {
     const style = getComputedStyle(document.documentElement);
@@ -54,7 +55,7 @@ export function FlameCanvas({ tree, layout, change, profile, search }) {
     const width = useWidth(host);
     const [selected, select] = useState(0);
     const [zoom, setZoom] = useState(0);
-    useEffect(() => (select(0), setZoom(0)), [tree]);
+    useEffect(() => (select(0), setZoom(0)), [profile.live || tree]);
     const at = zoom < tree.parent.length ? zoom : 0;
     const chosen = selected < tree.parent.length ? selected : 0;
     const height = layout.rows * ROW;
@@ -85,7 +86,7 @@ export function FlameCanvas({ tree, layout, change, profile, search }) {
     const line = profile?.paths[tree.path[chosen]]?.line;
     return html`<div class="flame" ref=${host}>
         <canvas ref=${canvas} tabindex="0" role="application" aria-label="Flame graph: arrow keys move, Enter zooms in, Escape out" onMouseMove=${(e) => { const k = under(e); if (k >= 0) select(k); }} onClick=${(e) => { const k = under(e); if (k >= 0) select(k), setZoom(k); }} onKeyDown=${key} />
-        <p class="told" aria-live="polite">${describe(tree, chosen, change)}${line ? html` <button class="link" onClick=${() => showLine(line)}>called in line ${line}</button>` : ""}</p>
+        <p class="told" aria-live=${profile.live ? "off" : "polite"}>${describe(tree, chosen, change)}${line ? html` <button class="link" onClick=${() => showLine(line)}>called in line ${line}</button>` : ""}</p>
         ${at > 0 && html`<button class="small" onClick=${() => setZoom(0)}>Whole graph</button>`}
     </div>`;
 }
@@ -98,17 +99,19 @@ const Choice = ({ label, value, set, options }) =>
     html`<div class="choice" role="group" aria-label=${label}>${options.map(([v, text]) => html`<button class="small" aria-pressed=${v === value} onClick=${() => set(v)}>${text}</button>`)}</div>`;
 
 export function Flame() {
-    const profile = s.profile.value;
+    const live = liveProfile.value;
+    const profile = live ?? s.profile.value;
     const [inverted, setInverted] = useState(false);
     const [order, setOrder] = useState("time");
     const [byMode, setByMode] = useState(true);
     const [search, setSearch] = useState("");
-    const against = s.base.value?.profile ?? null;
+    const against = live ? null : (s.base.value?.profile ?? null);
     const tree = useMemo(() => profile && callTree(profile, { inverted, byMode }), [profile, inverted, byMode]);
     const layout = useMemo(() => tree && layOut(tree, order), [tree, order]);
     const compared = useMemo(() => tree && against && against !== profile && differences(tree, callTree(against, { inverted, byMode })), [tree, against, profile]);
     if (!profile) return html`<p class="quiet">A run, a backward run and a gradient count exactly what they execute; the graph of it stands here.</p>`;
     return html`<div>
+        ${live && html`<p class="against">The run goes on: its busiest call paths so far.</p>`}
         <div class="bar">
             <${Choice} label="Direction" value=${inverted} set=${setInverted} options=${[[false, "Callers first"], [true, "Inverted"]]} />
             <${Choice} label="Order" value=${order} set=${setOrder} options=${[["time", "In order of time"], ["size", "Largest first"]]} />

@@ -286,8 +286,15 @@ step("shows how far a long run is, and ends it", async () => {
     await button(page, "Cancel").waitFor();
     await shows(page.locator(".progress"), /instructions/);
     await page.locator(".heat-cell").first().waitFor();
+    await tab(page, "Where it went");
+    await shows(panel(page), /The run goes on/);
+    const counted = async () => Number((await page.locator(".flame .told").innerText()).match(/: ([\d,]+) instructions/)[1].replaceAll(",", ""));
+    const before = await counted();
+    await page.waitForTimeout(300);
+    expect((await counted()) > before, "the flame graph grows");
     await picture(page, "running");
     await button(page, "Cancel").click();
+    await tab(page, "Result");
     await shows(panel(page), /CANCELLED/);
 });
 
