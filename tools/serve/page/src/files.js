@@ -26,7 +26,7 @@ export function exportRun(run) {
 export const EXPORTS = [
     { id: "speedscope", label: "speedscope", ending: "speedscope.json" },
     { id: "folded", label: "folded stacks", ending: "folded" },
-    { id: "pprof", label: "pprof", ending: "pb.gz" },
+    { id: "pprof", label: "pprof", ending: "pb" },
 ];
 
 export async function exportProfile(run, format) {

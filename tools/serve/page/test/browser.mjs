@@ -7,6 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startServer } from "./server.mjs";
 import { largeRun } from "./large.mjs";
+import { pprofTotal } from "./pprof.mjs";
 
 const [rvm, modules, pictures] = process.argv.slice(2);
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
@@ -118,8 +119,11 @@ step("goes back to where it began", async () => {
     await shows(panel(page), /Back where it began, to the last bit/);
 });
 
-step("marks an error, which undo mends", async () => {
+step("opens a file; marks an error, which undo mends", async () => {
     const editor = page.locator(".cm-content");
+    await page.locator("input[type=file]").setInputFiles(join(examples, "norm.rasm"));
+    await page.locator(".source .name", { hasText: "norm.rasm" }).waitFor();
+    await verified(page);
     await editor.click();
     await page.keyboard.press("Control+End");
     await page.keyboard.type("fn wrong(x: i64)\nx += 1.5\nend");
@@ -129,6 +133,9 @@ step("marks an error, which undo mends", async () => {
     for (let k = 0; k < 8 && (await page.locator(".verdict.bad").count()); k++) await page.keyboard.press("Control+z"), await page.waitForTimeout(500);
     await verified(page);
     expect(!(await page.locator(".cm-lintRange-error").count()), "the mark is gone");
+    await page.locator("#arg-x").fill("[3,4]");
+    await button(page, "Gradient").click();
+    await shows(panel(page), "0.8");
 });
 
 step("shows a failure where it shows, and the inputs restored", async () => {
@@ -192,11 +199,14 @@ step("compares: with itself nothing, with another what changed", async () => {
 
 step("exports, for other tools and for another server", async () => {
     await tab(page, "Runs");
+    await picture(panel(page), "runs");
     const folded = await saved(page, () => button(page, "folded stacks").click());
     const sum = folded.toString().trim().split("\n").reduce((n, l) => n + Number(l.split(" ").pop()), 0);
     const speedscope = JSON.parse(await saved(page, () => button(page, "speedscope").click()));
-    expect(sum === speedscope.profiles.reduce((n, p) => n + p.endValue, 0), "both have the same total");
-    expect((await saved(page, () => button(page, "pprof").click())).length > 100, "pprof is there");
+    const pprof = pprofTotal(await saved(page, () => button(page, "pprof").click()));
+    const { instructions } = await (await server.now.ask(`/api/v1/runs/${new URL(page.url()).hash.split("/")[1]}/profile`)).json();
+    const totals = [sum, speedscope.profiles.reduce((n, p) => n + p.endValue, 0), pprof];
+    expect(totals.every((n) => n === instructions), `the totals ${totals} are ours, ${instructions}`);
     const file = join(tmpdir(), `run-${process.pid}.json`);
     writeFileSync(file, await saved(page, () => button(page, "Export bessel_j grad").first().click()));
     const other = await startServer(rvm);
@@ -292,7 +302,7 @@ step("shows how far a long run is, and ends it", async () => {
     const before = await counted();
     await page.waitForTimeout(300);
     expect((await counted()) > before, "the flame graph grows");
-    await picture(page, "running");
+    await picture(panel(page), "live");
     await button(page, "Cancel").click();
     await tab(page, "Result");
     await shows(panel(page), /CANCELLED/);
