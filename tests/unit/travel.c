@@ -444,6 +444,17 @@ static void steps_back(rvm_machine *m, rvm_timeline *t, int64_t from) {
     cr_assert(ran(m) - begun < 5000000, "%llu instructions", (unsigned long long)(ran(m) - begun));
 }
 
+/* Where nothing is to be stopped at on the way, one leads from a keyframe, forward too. */
+static void runs_from_keyframes(rvm_machine *m, rvm_timeline *t, rvm_run_position to) {
+    const rvm_run_position start = {.at = INT64_MIN};
+    const rvm_goal there = {.to = to};
+    cr_assert(!rvm_timeline_seek(t, to, NULL, &e));
+    const uint64_t digest_there = digest(m), begun = ran(m);
+    cr_assert(!rvm_timeline_seek(t, start, NULL, &e) && !rvm_timeline_run_to(t, &there, NULL, &e));
+    cr_assert(digest(m) == digest_there);
+    cr_assert(ran(m) - begun < 5000000, "%llu instructions", (unsigned long long)(ran(m) - begun));
+}
+
 /* A timeline within little memory, along a long run. */
 Test(travel, long_run) {
     static const char text[] = "fn f(a: i64, n: i64)\n    for i in 0..n\n        a += i\n        a ^= 5\n    end\nend\n";
@@ -460,6 +471,7 @@ Test(travel, long_run) {
     cr_assert(!rvm_timeline_seek(t, middle, NULL, &e) && rvm_machine_position(m).at == middle.at);
     cr_assert(!rvm_machine_forward(m, &e) && a[0].value.i == last);
     steps_back(m, t, middle.at);
+    runs_from_keyframes(m, t, middle);
     rvm_timeline_free(t);
     rvm_machine_free(m);
     rvm_program_free(p);

@@ -218,10 +218,10 @@ rvm_status rvm_timeline_run_to(rvm_timeline *t, const rvm_goal *goal, rvm_arriva
     rvm_status status = check(t, err);
     if (status) return status;
     const bool ahead = compare(t, goal->to, rvm_machine_position(t->m)) >= 0, free = !goal->nstops && !goal->nwatches;
-    if (ahead)
-        status = run_on(t, goal, &how, err);
+    if (free)
+        status = rvm_timeline_seek(t, goal->to, &how, err);
     else
-        status = free ? rvm_timeline_seek(t, goal->to, &how, err) : search_back(t, goal, &how, err);
+        status = ahead ? run_on(t, goal, &how, err) : search_back(t, goal, &how, err);
     if (!status && out) *out = how;
     return status;
 }
