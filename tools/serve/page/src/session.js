@@ -52,7 +52,12 @@ function link() {
     linking = setTimeout(() => session.value?.run && here.value && remember(session.value.run, here.value), LINK_MS);
 }
 
-const ask = async (what) => arrive(await api.move(session.value.id, what));
+async function ask(what) {
+    const start = performance.now();
+    const now = arrive(await api.move(session.value.id, what));
+    performance.measure("move", { start });
+    return now;
+}
 
 /* ---- moves ---- */
 
