@@ -186,13 +186,57 @@ static void test_limits(const served *s, const char *id) {
     expect_told("a failed check", run(s, id, "\"fn\":\"leak\",\"args\":{\"x\":3}"), 422, "\"code\":\"RELEASE\"");
 }
 
+/* ---- events ---- */
+
+typedef struct stream {
+    client c;
+    char got[1 << 16];
+    size_t n;
+} stream;
+
+static void open_stream(stream *x, const served *s, const char *topic) {
+    char form[200];
+    snprintf(form, sizeof form,
+             "GET /api/v1/events?topics=%s HTTP/1.1\r\nHost: 127.0.0.1:%%P\r\nAuthorization: Bearer %%T\r\n\r\n", topic);
+    char *text = request_of(s, form);
+    if (!client_connect(&x->c, s->port) || write(x->c.fd, text, strlen(text)) < 0) abort();
+    free(text);
+    x->n = 0, *x->got = 0;
+}
+
+/* Waits until it says so. */
+static void hear(stream *x, const char *name, const char *wanted) {
+    const double until = now() + 5;
+    while (now() < until && x->n < sizeof x->got - 1 && !strstr(x->got, wanted)) {
+        struct pollfd p = {x->c.fd, POLLIN, 0};
+        if (poll(&p, 1, 100) <= 0) continue;
+        const ssize_t k = recv(x->c.fd, x->got + x->n, sizeof x->got - 1 - x->n, 0);
+        if (k <= 0) break;
+        x->got[x->n += (size_t)k] = 0;
+    }
+    expect(strstr(x->got, wanted), name, &(told){.text = x->got, .code = 200}, 200, wanted);
+}
+
+static void test_events(const served *s, const char *id) {
+    static stream x;
+    open_stream(&x, s, "run");
+    hear(&x, "a stream", "still here");
+    told t = run(s, id, "\"args\":{\"x\":[1]}");
+    told_free(&t);
+    hear(&x, "a run", "\nevent: run\ndata: {\"id\":");
+    expect(strstr(x.got, "text/event-stream"), "events", &(told){.text = x.got, .code = 200}, 200, "text/event-stream");
+    close(x.c.fd);
+    expect_told("no topic", get(s, "/api/v1/events?topics=%s", "weather"), 400, "topic");
+}
+
 /* ---- what takes long ---- */
 
 static void test_long(const served *s, const char *id) {
+    static stream live;
     char number[40];
     told t = run(s, id,
                  "\"fn\":\"spin\",\"engine\":\"interp\",\"args\":{\"k\":0,\"n\":2000000000},\"limits\":{\"seconds\":8,"
-                 "\"fuel\":4000000000}");
+                 "\"fuel\":4000000000},\"profile\":true");
     expect(t.code == 202 && strstr(t.text, "Location: /api/v1/runs/"), "a long run", &t, 202, "Location");
     id_of(&t, number);
     told_free(&t);
@@ -200,6 +244,10 @@ static void test_long(const served *s, const char *id) {
     expect_told("beside it", run(s, id, "\"fn\":\"spin\",\"args\":{\"k\":0,\"n\":10}"), 200, "\"k\":45");
     if (now() - begun > 0.5) failures++, printf("FAILED: a small job waits %.3f s for a long one\n", now() - begun);
     expect_told("how far it is", get(s, "/api/v1/runs/%s", number), 200, "\"state\":\"running\"");
+    open_stream(&live, s, "live");
+    hear(&live, "where it is", "\"lines\":[[0,");
+    hear(&live, "its call path", "\"paths\":[[null,0,");
+    close(live.c.fd);
     char path[100];
     snprintf(path, sizeof path, "/api/v1/runs/%s", number);
     expect_told("its end", ask(s, "DELETE", path, NULL, NULL), 202, "\"state\"");
@@ -242,38 +290,6 @@ static void test_profiles(const served *s, const char *id) {
     expect_told("a pin", ask(s, "PUT", path, NULL, NULL), 200, "\"ok\":true");
     expect_told("the list", get(s, "/api/v1/runs?limit=2", ""), 200, "\"pinned\":true,\"profiled\":true");
     expect_told("no pin", ask(s, "DELETE", path, NULL, NULL), 200, "\"ok\":true");
-}
-
-/* ---- events ---- */
-
-static void test_events(const served *s, const char *id) {
-    char *text =
-        request_of(s, "GET /api/v1/events?topics=run HTTP/1.1\r\nHost: 127.0.0.1:%P\r\nAuthorization: Bearer %T\r\n\r\n");
-    char got[8192];
-    size_t n = 0;
-    client c = {0};
-    if (!client_connect(&c, s->port) || write(c.fd, text, strlen(text)) < 0) abort();
-    free(text);
-    const double until = now() + 3;
-    bool asked = false;
-    while (now() < until && n < sizeof got - 1 && !(asked && strstr(got, "event: run"))) {
-        struct pollfd p = {c.fd, POLLIN, 0};
-        if (poll(&p, 1, 100) > 0) {
-            const ssize_t k = recv(c.fd, got + n, sizeof got - 1 - n, 0);
-            if (k <= 0) break;
-            n += (size_t)k;
-        }
-        got[n] = 0;
-        if (!asked && strstr(got, "still here")) {
-            told t = run(s, id, "\"args\":{\"x\":[1]}");
-            told_free(&t);
-            asked = true;
-        }
-    }
-    close(c.fd);
-    told t = {.text = got, .code = 200};
-    expect(strstr(got, "text/event-stream") && strstr(got, "\nevent: run\ndata: {\"id\":"), "events", &t, 200, "event: run");
-    expect_told("no topic", get(s, "/api/v1/events?topics=%s", "weather"), 400, "topic");
 }
 
 static void test_pages(const served *s) {
