@@ -2,6 +2,7 @@
 # Which folder may include from which: arrows point down only, and LLVM's and CUDA's headers stay in their folders, LLVM's in
 # what jit/ makes the module of. The commands, the examples and the benchmarks are users: they have the installed headers.
 # vm/derivatives/ has them, too, and what answers.h and hessian.h say that it needs of the machine.
+# http_answer.h, of which the benchmarks of the server and its client make use, needs the C library alone.
 # Argument: the source folder.
 set -eu
 cd "$1"
@@ -16,7 +17,7 @@ declare -A uses=(
     [jit]="jit vm isa"
     [tools]="tools $installed"
     [examples]="examples $installed"
-    [bench]="bench examples $installed"
+    [bench]="bench examples tools/client/http_answer.h $installed"
 )
 library='^jit/(rvm_jit\.h|host/.*)$'
 declare -A home_of
