@@ -130,6 +130,7 @@ struct engine {
 };
 extern double cell_seconds;     /* that a cell of the table takes, about; set first */
 extern bool native_any_lengths; /* native code is made for arrays of any lengths, not those of the task; set first */
+extern unsigned native_level;   /* of optimisation */
 extern const engine engines[];
 extern const int nengines;
 

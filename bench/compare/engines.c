@@ -148,6 +148,7 @@ static rvm_status run_interpreter(void *state, call *c, rvm_error *e) {
 /* ---- native code: the call as it is, compiled before it is timed ---- */
 
 bool native_any_lengths;
+unsigned native_level = 3;
 
 typedef struct native {
     rvm_jit *j;
@@ -183,6 +184,7 @@ static rvm_status open_native(const engine *g, const task *t, const call *c, voi
     jit.vector_math = g->variant & NATIVE_VECTOR_MATH;
     jit.no_lanes = !(g->variant & NATIVE_LANES);
     jit.any_lengths = native_any_lengths;
+    jit.level = native_level;
     if (g->variant & NATIVE_THREADS) jit.threads = 2;
     native *s = calloc(1, sizeof *s);
     *state = s;

@@ -87,20 +87,20 @@ printf 'fn change(y: real[n], env: real[k])\n    for i in 0..n\n        set y[i]
 printf 'fn one(y: real, env: real[k])\n    y += env[0]\nend\n' >one.rasm
 expect 0 'is lifted*trail * 8 *bennett:2 * 27 *revolve:3 *' \
     rvm schedule --measure change.rasm change 'y=[0.5,0.25]' 'env=[0.9]' -n 8 --by bennett:2,revolve:3 --tol 1e-6
-expect 0 'pebble:4 * 0.0e+00' rvm schedule --measure "$heat" step 'y=ones(3)' 'env=[0.25]' -n 8 --by pebble:4 --real fix
+expect 0 'pebble:4 * 0.0e+00' rvm schedule --measure "$heat" step 'y=ones(3)' 'env=[0.25]' -n 8 --engine interp --by pebble:4 --real fix
 # A state of several arrays, numbers and integers; of integers alone, which has no gradient; of another name than State.
 printf 'type State = (u: real[n, m], k: i64, x: real)\nfn add(y1: State, y: State, env: real[m])\n    y1.u += y.u\n    y1.x += sin(y.u[0, 1]) * y.k + y.x * env[0]\n    y1.k += y.k + 1\nend\nfn change(y: State, env: real[m])\n    set y.x = sin(y.u[0, 1]) * y.k + y.x * env[0]\n    y.k += 1\nend\n' >several.rasm
 sed 's/State/Wave/g' several.rasm >wave.rasm
 sed 's/real\[n, m\]/i64[n, m]/; s/x: real)/x: i64)/; s/^\( *\)\(y1.x +=\|set y.x =\).*/\1y1.x += y.k * y.u[0, 1]/; /^fn change/,$d' several.rasm >integers.rasm
 for step in add change; do
     expect 0 'of a state of 6 numbers, 48 bytes*pebble:4 * 11 * 5 * 0.0e+00*revolve:2 * 0.0e+00*' \
-        rvm schedule --measure several.rasm $step 'y.u=[[1,2],[3,4]]' y.k=2 y.x=0.5 'env=[0.5,1]' -n 5 --by pebble:4,revolve:2
+        rvm schedule --measure several.rasm $step 'y.u=[[1,2],[3,4]]' y.k=2 y.x=0.5 'env=[0.5,1]' -n 5 --engine interp --by pebble:4,revolve:2
 done
-expect 0 'trail * 5 *bennett:2 *' rvm schedule --measure integers.rasm add 'y.u=[[1,2],[3,4]]' y.k=2 y.x=1 'env=[0.5,1]' -n 5 --by bennett:2
+expect 0 'trail * 5 *bennett:2 *' rvm schedule --measure integers.rasm add 'y.u=[[1,2],[3,4]]' y.k=2 y.x=1 'env=[0.5,1]' -n 5 --engine interp --by bennett:2
 expect 2 'a state of integers has no gradient' rvm schedule --measure integers.rasm add 'y.u=[[1,2],[3,4]]' y.k=2 y.x=1 'env=[0.5,1]' -n 5
 expect 2 'wave.rasm:2:*error: no step is `fn add(y1.u: *a State is real[[]n], or what `type State = ...` says' rvm schedule --measure wave.rasm add 'y.u=[[1,2],[3,4]]' y.k=2 y.x=0.5 'env=[0.5,1]' -n 5
 echo 'type State = Wave' >>wave.rasm
-expect 0 'pebble:4 * 11 * 5 * 0.0e+00' rvm schedule --measure wave.rasm add 'y.u=[[1,2],[3,4]]' y.k=2 y.x=0.5 'env=[0.5,1]' -n 5 --by pebble:4
+expect 0 'pebble:4 * 11 * 5 * 0.0e+00' rvm schedule --measure wave.rasm add 'y.u=[[1,2],[3,4]]' y.k=2 y.x=0.5 'env=[0.5,1]' -n 5 --engine interp --by pebble:4
 # One that adds twice leaves rounding in the rows, and that is seen.
 sed 's/^\( *\)y1\.\([xyz]\) += y\.[xyz] + h/\1y1.\2 += y.\2\n\1y1.\2 += h/' "$here/../../examples/lorenz.rasm" >twice.rasm
 expect 0 'trail * 0.0e+00
