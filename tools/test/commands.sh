@@ -724,7 +724,7 @@ least() {
 least march k=300
 least march k=300 --checkpoints 7
 least until k=300 --checkpoints 7 --engine interp
-expect 4 '; it takes no less than [0-9]* \[LIMIT' rvm grad march.rasm march --of out 'x=[0,1,2,1]' more=0 k=50000 --trail-limit 60
+expect 4 '; it takes no less than [0-9]* \[LIMIT' rvm grad march.rasm march --of out 'x=[0,1,2,1]' more=0 k=15000 --trail-limit 60
 expect 0 'd out / d x' rvm grad march.rasm march --of out 'x=[0,1,2,1]' more=0 k=500 --checkpoints auto
 mkdir snapshots
 : >snapshots/rvm-1-1-0.lock
