@@ -203,8 +203,8 @@ RVM_API rvm_status rvm_machine_backward(rvm_machine *m, rvm_error *err);
 RVM_API rvm_status rvm_machine_sweep(rvm_machine *m, rvm_error *err);
 /* For options.progress, from within it: how far the run in progress is, from 0 to 1, where a counted loop is the outermost
  * of the bound function: by the trips that are done of it, and in native code, whose frames are not looked into, by the
- * instructions that this makes expect. Gradients by checkpoints, on any engine, by the trips that the outermost loop has gone
- * back; then it never falls. -1 where that is not known. */
+ * instructions that this makes expect. Gradients by checkpoints, on any engine, by the trips that the outermost loop has
+ * gone back; then it never falls. -1 where that is not known. */
 RVM_API double rvm_machine_share(const rvm_machine *m);
 /* Execute one instruction towards the end (direction > 0) or the start (< 0). *done (may be NULL) tells that that end was
  * reached. */

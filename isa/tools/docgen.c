@@ -279,17 +279,16 @@ static void print_ops(void) {
 }
 
 int main(void) {
-    printf(
-        "# The instruction set\n\n"
-        "<!-- Generated from families.def, rows.def, ops.def and inplace.def in isa/table/ by rvm_docgen; change those. "
-        "-->\n\n"
-        "Every instruction is one table row of `isa/`; this page is printed from the tables. Codes are those of the "
-        "bytecode, whose\n"
-        "layout is in `isa/rbc/rbc.h`; the low bit of an instruction's code is its direction. In text, `unchecked` "
-        "before an\n"
-        "instruction drops its assertion, `restore` marks an inverse that takes back what was done, and `reversed`\n"
-        "turns the order of a loop or parallel block around; a `forgetting undo` discards what its compute part made;\n"
-        "the trips of a `telling` loop tell how far a gradient by checkpoints is.\n\n");
+    printf("# The instruction set\n\n"
+           "<!-- Generated from families.def, rows.def, ops.def and inplace.def in isa/table/ by rvm_docgen; change those. "
+           "-->\n\n"
+           "Every instruction is one table row of `isa/`; this page is printed from the tables. Codes are those of the "
+           "bytecode, whose\n"
+           "layout is in `isa/rbc/rbc.h`; the low bit of an instruction's code is its direction. In text, `unchecked` "
+           "before an\n"
+           "instruction drops its assertion, `restore` marks an inverse that takes back what was done, and `reversed`\n"
+           "turns the order of a loop or parallel block around; a `forgetting undo` discards what its compute part made;\n"
+           "the trips of a `telling` loop tell how far a gradient by checkpoints is.\n\n");
     print_families();
     print_rows();
     if (!docgen_derivatives()) return 1;
