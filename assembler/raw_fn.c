@@ -23,15 +23,9 @@ typedef struct raw_insn {
 static bool read_mnemonic(raw_fn *r, raw_insn *in) {
     parser *p = &r->p;
     for (; p->tok.kind == K_NAME; rvm__lex_next(p)) {
-        const char *word = p->tok.u.name->text;
-        const uint8_t flag = is_keyword(&p->tok, KW_unchecked) ? RVM_FLAG_UNCHECKED
-                             : !strcmp(word, "restore")        ? RVM_FLAG_RESTORE
-                             : !strcmp(word, "reversed")       ? RVM_FLAG_REVERSED
-                             : !strcmp(word, "forgetting")     ? RVM_FLAG_FORGETS
-                             : !strcmp(word, "telling")        ? RVM_FLAG_TELLS
-                                                               : 0;
+        const unsigned flag = rvm__flag_find(p->tok.u.name->text);
         if (!flag) break;
-        in->flags |= flag;
+        in->flags |= (uint8_t)flag;
     }
     if (p->tok.kind != K_NAME || p->tok.u.name->op < 0) {
         rvm__unexpected(p, "a mnemonic");

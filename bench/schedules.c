@@ -93,8 +93,8 @@ static void wave_words(FILE *out, int word, const setting *s) {
     fputc(']', out);
 }
 
-/* Natively checked is the one of the shortest code: compiling takes most of the time. */
 static const char small[] = "bennett:2,bennett:4,pebble:5,pebble:12,treeverse:3,revolve:1,revolve:3,online:3";
+/* The check runs natively what has the shortest code: compiling takes most of the time. */
 static const problem problems[] = {
     {"heat in a rod of %lld cells",
      EXAMPLES_DIR "/coprocessor/heat.rasm",

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,4 +161,23 @@ int client_go(client *c) {
     if (n <= 0) return n < 0 && errno == EAGAIN ? 0 : -1;
     c->got += (size_t)n;
     return take_answer(c);
+}
+
+double client_take(client *c, const served *s, const char *method, const char *path, const char *body) {
+    int state;
+    client_request(c, s, method, path, body);
+    while (!(state = client_go(c)) && now() < c->begun + 60) {
+        struct pollfd wait = {.fd = c->fd, .events = (short)(c->sent < c->size ? POLLIN | POLLOUT : POLLIN)};
+        poll(&wait, 1, 1000);
+    }
+    if (state <= 0 || c->code >= 400) {
+        printf("%s %s: %u %s\n", method, path, state > 0 ? c->code : 0, state > 0 ? c->body : "no answer");
+        exit(1);
+    }
+    return 1e3 * (now() - c->begun);
+}
+
+int client_by_time(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }

@@ -41,5 +41,9 @@ bool client_connect(client *c, unsigned port);
 void client_request(client *c, const served *s, const char *method, const char *path, const char *body);
 /* Sends and receives what can be: 1: the answer is whole; 0: not yet; -1: the connection is lost. */
 int client_go(client *c);
+/* One request to the end, in milliseconds; what fails, or takes a minute, ends the program. */
+double client_take(client *c, const served *s, const char *method, const char *path, const char *body);
+/* For qsort, of double. */
+int client_by_time(const void *a, const void *b);
 
 #endif

@@ -11,21 +11,6 @@ enum { STEPS = 1000, TURNS = 499999999 };
 
 static const char spin[] = "fn spin(k: i64, n: i64)\n    for i in 0..n\n        k += i\n    end\n    k += 1\nend\n";
 
-/* Milliseconds until the answer is there. */
-static double take(client *c, const served *s, const char *method, const char *path, const char *body) {
-    int state;
-    client_request(c, s, method, path, body);
-    do state = client_go(c);
-    while (!state && now() < c->begun + 30);
-    if (state <= 0 || c->code >= 400) printf("%s %s: %u %s\n", method, path, state > 0 ? c->code : 0, c->body), exit(1);
-    return 1e3 * (now() - c->begun);
-}
-
-static int by_value(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static const struct move {
     const char *name, *body;
 } moves[] = {
@@ -40,18 +25,18 @@ static const struct move {
 
 static void open_session(client *c, const served *s, char path[64]) {
     char body[200];
-    take(c, s, "POST", "/api/v1/programs", spin);
+    client_take(c, s, "POST", "/api/v1/programs", spin);
     snprintf(body, sizeof body, "{\"program\":\"%.32s\",\"args\":{\"k\":0,\"n\":%d}}", strstr(c->body, "\"id\":\"") + 6,
              TURNS);
-    take(c, s, "POST", "/api/v1/sessions", body);
+    client_take(c, s, "POST", "/api/v1/sessions", body);
     const char *id = strstr(c->body, "\"id\":\"") + 6;
     snprintf(path, 64, "/api/v1/sessions/%.*s", (int)strcspn(id, "\""), id);
 }
 
 static void measure_steps(client *c, const served *s, const char *path) {
     static double took[STEPS];
-    for (int k = 0; k < STEPS; k++) took[k] = take(c, s, "POST", path, k % 2 ? "{\"by\":-1}" : "{\"by\":1}");
-    qsort(took, STEPS, sizeof *took, by_value);
+    for (int k = 0; k < STEPS; k++) took[k] = client_take(c, s, "POST", path, k % 2 ? "{\"by\":-1}" : "{\"by\":1}");
+    qsort(took, STEPS, sizeof *took, client_by_time);
     printf("a step and its state: 50%% %.2f ms, 99%% %.2f\n", took[STEPS / 2], took[STEPS * 99 / 100]);
 }
 
@@ -63,10 +48,10 @@ int main(int argc, char **argv) {
     if (argc < 2 || !served_start(&s, argv[1], options) || !client_connect(&c, s.port)) return 1;
     open_session(&c, &s, path);
     snprintf(move, sizeof move, "%s/move", path), snprintf(stops, sizeof stops, "%s/stops", path);
-    take(&c, &s, "PUT", stops, "{\"lines\":[5]}");
+    client_take(&c, &s, "PUT", stops, "{\"lines\":[5]}");
     for (size_t k = 0; k < sizeof moves / sizeof *moves; k++)
-        printf("%s: %.0f ms\n", moves[k].name, take(&c, &s, "POST", move, moves[k].body));
-    take(&c, &s, "POST", move, moves[0].body);
+        printf("%s: %.0f ms\n", moves[k].name, client_take(&c, &s, "POST", move, moves[k].body));
+    client_take(&c, &s, "POST", move, moves[0].body);
     measure_steps(&c, &s, move);
     served_stop(&s);
     return 0;

@@ -216,6 +216,9 @@ enum rvm_flag {
     RVM_FLAG_TELLS = 32,    /* for, next: its trips tell how far a run is that goes back from snapshots */
     RVM_FLAG_ALL = 63
 };
+/* What stands before a mnemonic in the text for a flag; NULL: nothing does. And the flag of a word, or 0. */
+const char *rvm__flag_word(unsigned flag);
+unsigned rvm__flag_find(const char *word);
 enum rvm_fact {                         /* what the verifier found; never stored in a file */
                 RVM_FACT_INBOUNDS0 = 1, /* place k's indices are proved in bounds: RVM_FACT_INBOUNDS0 << k, k < 4 */
                 RVM_FACT_ALIAS = 16,    /* two places may be the same element: the engine compares them */

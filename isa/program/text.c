@@ -127,11 +127,8 @@ int rvm__place_text(const rvm_function *f, const rvm_place *p, uint32_t pc, cons
 
 static void put_mnemonic(rvm_sink *to, const rvm_insn *in) {
     rvm_op op = (rvm_op)in->op;
-    if (in->flags & RVM_FLAG_UNCHECKED) rvm__put(to, "unchecked ");
-    if (in->flags & RVM_FLAG_RESTORE) rvm__put(to, "restore ");
-    if (in->flags & RVM_FLAG_REVERSED) rvm__put(to, "reversed ");
-    if (in->flags & RVM_FLAG_FORGETS) rvm__put(to, "forgetting ");
-    if (in->flags & RVM_FLAG_TELLS) rvm__put(to, "telling ");
+    for (unsigned flag = 1; flag <= RVM_FLAG_ALL; flag *= 2)
+        if (in->flags & flag && rvm__flag_word(flag)) rvm__put(to, "%s ", rvm__flag_word(flag));
     rvm__put(to, "%s", rvm__op_info[op].name);
     if (rvm__op_is_update(op)) rvm__put(to, ".%s", rvm__row_info[in->row].name);
 }

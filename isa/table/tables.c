@@ -154,6 +154,27 @@ static bool any_varies(const char *letters) {
     return *letters;
 }
 
+static const struct flag_word {
+    const char *word;
+    unsigned flag;
+} flag_words[] = {
+    {"unchecked", RVM_FLAG_UNCHECKED}, {"restore", RVM_FLAG_RESTORE}, {"reversed", RVM_FLAG_REVERSED},
+    {"forgetting", RVM_FLAG_FORGETS},  {"telling", RVM_FLAG_TELLS},
+};
+enum { FLAG_WORDS = sizeof flag_words / sizeof *flag_words };
+
+const char *rvm__flag_word(unsigned flag) {
+    for (int k = 0; k < FLAG_WORDS; k++)
+        if (flag_words[k].flag == flag) return flag_words[k].word;
+    return NULL;
+}
+
+unsigned rvm__flag_find(const char *word) {
+    for (int k = 0; k < FLAG_WORDS; k++)
+        if (!strcmp(flag_words[k].word, word)) return flag_words[k].flag;
+    return 0;
+}
+
 const char *rvm__place_letters(const rvm_insn *in, char buffer[256]) {
     const char *at = rvm__letters_first(in), last = rvm__letter_last(in);
     if (!last && (rvm__op_is_update((rvm_op)in->op) || !any_varies(at))) return at;

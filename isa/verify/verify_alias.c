@@ -77,7 +77,7 @@ static rvm_status check_change(rvm__verifier *v, uint32_t pc, rvm_insn *in, uint
 
 static rvm_status check_changes(rvm__verifier *v, uint32_t pc, rvm_insn *in) {
     RVM__EACH_CHANGE(a, v->p, v->f, in)
-    if (a.letter == 'y' || a.letter == 'd') RVM__TRY(check_change(v, pc, in, a.k));
+        if (a.letter == 'y' || a.letter == 'd') RVM__TRY(check_change(v, pc, in, a.k));
     return RVM_OK;
 }
 

@@ -160,7 +160,7 @@ static bool is_exact(const rules *w, const rvm_place *q) {
 
 static rvm_status check_outside(rules *w, uint32_t pc, const rvm_insn *in) {
     RVM__EACH_CHANGE(a, w->v->p, w->v->f, in)
-    if (a.bits & RVM__BITS_ACC && (!a.array || a.toggles)) RVM__TRY(change(w, pc, a.q, a.appears, false));
+        if (a.bits & RVM__BITS_ACC && (!a.array || a.toggles)) RVM__TRY(change(w, pc, a.q, a.appears, false));
     return RVM_OK;
 }
 

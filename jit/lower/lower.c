@@ -43,27 +43,13 @@ static bool summarise(void *userdata, uint32_t fn) {
     return false;
 }
 
-/* What is reached has a size. */
-static bool reach(rvm__unit *u, uint32_t fn) {
-    rvm__summary *summary = &u->summaries[fn];
-    if (summary->size) return false;
-    summary->size = u->p->functions[fn].ncode;
-    summary->recursive = u->p->calls.recursive[fn];
-    return true;
-}
-
-static bool reach_callees(void *userdata, uint32_t fn) {
-    rvm__unit *u = userdata;
-    bool grew = false;
-    if (!u->summaries[fn].size) return false;
-    RVM__EACH_INSN(x, &u->p->functions[fn])
-        RVM__EACH_CALLEE(g, u->p, x.in) grew |= reach(u, g);
-    return grew;
-}
-
+/* What is reached, which is what was prepared, has a size. */
 static void find_reached(rvm__unit *u) {
-    reach(u, u->w->fn);
-    rvm__solve_calls(&u->p->calls, RVM__CALLERS_FIRST, reach_callees, u);
+    for (uint32_t fn = 0; fn < u->p->nfunctions; fn++) {
+        if (!u->m->codes[fn].ready) continue;
+        u->summaries[fn].size = u->p->functions[fn].ncode;
+        u->summaries[fn].recursive = u->p->calls.recursive[fn];
+    }
 }
 
 static void summarise_functions(rvm__unit *u) {
