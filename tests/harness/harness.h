@@ -15,6 +15,13 @@
 #include "rvm_derivatives.h"
 #include "rvm_jit.h"
 
+/* Tests that try everything try one in so many under the sanitizers, which take five times as long. */
+#ifdef __SANITIZE_ADDRESS__
+enum { TRY_ONE_IN = 5 };
+#else
+enum { TRY_ONE_IN = 1 };
+#endif
+
 /* ---- report ---- */
 typedef struct report {
     const char *name;  /* the case */

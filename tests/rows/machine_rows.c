@@ -8,11 +8,7 @@
 #include "harness.h"
 #include "instruction.h"
 
-#ifdef __SANITIZE_ADDRESS__
-enum { DRAWS = 1 }; /* of arguments: a minute less */
-#else
-enum { DRAWS = 4 };
-#endif
+enum { DRAWS = TRY_ONE_IN > 1 ? 1 : 4 }; /* of arguments */
 
 typedef struct combination {
     rvm_op op; /* a forward update */

@@ -150,7 +150,8 @@ Test(checkpoints, progress) {
 Test(checkpoints, progress_natively) {
     static const uint64_t hot[] = {0, 1000, 6000000}; /* the last: in the midst of the way back */
     for (size_t n = 0; n < sizeof loops / sizeof *loops; n++)
-        for (size_t h = 0; h < sizeof hot / sizeof *hot; h++) expect_progress(loops[n].name, 2 * loops[n].k, &hot[h]);
+        for (size_t h = 0; h < sizeof hot / sizeof *hot; h++)
+            if (TRY_ONE_IN == 1 || h == n) expect_progress(loops[n].name, 2 * loops[n].k, &hot[h]);
 }
 
 Test(checkpoints, cancelled) {

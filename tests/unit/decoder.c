@@ -49,7 +49,7 @@ Test(decoder, truncated_anywhere) {
     file f = sample();
     rvm_program *p;
     rvm_error e;
-    for (size_t n = 0; n < f.size; n++) {
+    for (size_t n = 0; n < f.size; n += TRY_ONE_IN) {
         cr_assert(load(f.bytes, n, &p, &e) == RVM_ERR_FORMAT, "%zu of %zu bytes", n, f.size);
         cr_assert(strstr(e.file, "some.rbc") && e.message[0]);
     }
@@ -72,7 +72,7 @@ Test(decoder, any_bit_flipped) {
     file f = sample();
     rvm_program *p;
     rvm_error e;
-    for (size_t bit = 0; bit < 8 * f.size; bit++) {
+    for (size_t bit = 0; bit < 8 * f.size; bit += TRY_ONE_IN) {
         f.bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
         rvm_status s = load(f.bytes, f.size, &p, &e);
         cr_assert(s == RVM_ERR_FORMAT || s == RVM_ERR_VERSION, "bit %zu: %s", bit, rvm_status_name(s));
@@ -161,7 +161,7 @@ Test(decoder, lies_with_a_right_checksum, .timeout = 120) {
     rvm_error e;
     rng r = {1};
     unsigned passed = 0, refused = 0;
-    for (size_t at = RVM_RBC_HEADER; at < f.size; at++)
+    for (size_t at = RVM_RBC_HEADER; at < f.size; at += TRY_ONE_IN)
         for (int k = 0; k < 6; k++) {
             unsigned char old = f.bytes[at];
             f.bytes[at] = k == 0 ? 0 : k == 1 ? 0xff : k == 2 ? old + 1 : k == 3 ? old ^ 0x80 : (unsigned char)rng_next(&r);
@@ -183,7 +183,7 @@ Test(decoder, larger_lies, .timeout = 120) {
     file f = sample();
     rng r = {2};
     unsigned char *copy = malloc(f.size);
-    for (int k = 0; k < 2000; k++) {
+    for (int k = 0; k < 2000 / TRY_ONE_IN; k++) {
         rvm_program *p;
         rvm_error e;
         memcpy(copy, f.bytes, f.size);

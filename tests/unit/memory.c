@@ -57,10 +57,10 @@ static void check_reuse(bool unchecked, unsigned times) {
 }
 
 Test(memory, reuse_checked, .timeout = 120) {
-    check_reuse(false, 2000);
+    check_reuse(false, 2000 / TRY_ONE_IN);
 }
 Test(memory, reuse_unchecked, .timeout = 120) {
-    check_reuse(true, 2000);
+    check_reuse(true, 2000 / TRY_ONE_IN);
 }
 
 /* A million calls, of another program so that it takes a second. */
@@ -82,7 +82,7 @@ Test(memory, a_million_calls, .timeout = 120) {
     a[0].active = a[1].active = true;
     a[0].shadow.f = 1;
     a[1].shadow_data = xb;
-    for (int k = 0; k < 1000000; k++) {
+    for (int k = 0; k < 1000000 / TRY_ONE_IN; k++) {
         rvm_status s = runs[k % 3](m, 1, a, 2, &e);
         if (s != RVM_OK || (k > 2 && c.calls != calls)) cr_assert_fail("call %d: %s", k, rvm_status_name(s));
         calls = c.calls;
@@ -92,11 +92,11 @@ Test(memory, a_million_calls, .timeout = 120) {
     rvm_program_free(p);
 }
 
-/* Run `work` with the n-th allocation failing, for every n until none fails any more. */
+/* Run `work` with the n-th allocation failing, for every n until none fails any more; under sanitizers for ever fewer. */
 static void each_failure(void (*work)(counting *c, bool *complete), bool sticky) {
     bool complete = false;
     uint64_t n = 1;
-    for (; !complete && n < 100000; n++) {
+    for (; !complete && n < 100000; n += 1 + (TRY_ONE_IN > 1 ? n / 25 : 0)) {
         counting c;
         counting_init(&c);
         c.fail_at = n;

@@ -147,7 +147,7 @@ static void try_fields(rvm_program *p, unsigned *passed, unsigned *refused) {
     cr_assert(comes_back(p, "unchanged"));
     add_program(&all, p);
     keeper before = keep(p);
-    for (size_t i = 0; i < all.n; i++)
+    for (size_t i = 0; i < all.n; i += TRY_ONE_IN)
         for (int try = 0; try < 7; try++) {
             const field *f = all.list + i;
             uint64_t old = 0;

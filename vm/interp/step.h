@@ -21,8 +21,14 @@
 #include "machine.h"
 #include "out_of_line.h"
 
-#define unlikely(c)  __builtin_expect(!!(c), 0)
+#define unlikely(c) __builtin_expect(!!(c), 0)
+/* Inlined, so that each handler has what its form and its row leave of a rule; under sanitizers, where that takes minutes of
+ * compiling, rules are called. */
+#ifdef RVM_SANITIZED
+#define FORCE_INLINE static inline __attribute__((unused))
+#else
 #define FORCE_INLINE static inline __attribute__((always_inline, unused))
+#endif
 
 /* A handler (step.h), at a level: 0 plain, 1 in a sweep, 2 with tangents, 3 forward again after a sweep. */
 typedef struct rvm__table rvm__table;
