@@ -279,13 +279,18 @@ static bool is_paired(const subject *s, int way, unsigned k) {
     return (k + (unsigned)way) % engine_count == s->turn % engine_count;
 }
 
+/* As a whole always; in tiers one way or the other: compiling takes most of the time. */
+static bool is_its_turn(const subject *s, int way) {
+    return way == NATIVE_WHOLE || (s->turn + (unsigned)way) % 2;
+}
+
 bool check_native(const subject *s) {
     if (!is_wanted(s) || (s->derived && (s->native_orders < 1 || !is_short(s)))) return true;
     const unsigned which = s->turn % (engine_count + 1);
     if (s->derived || !is_short(s)) /* some way, another for another program */
         return which == engine_count ? check_one_way(s, NATIVE_WHOLE) : check_engine(s, NATIVE_WHOLE, &engines[which]);
     for (int way = 0; way < (are_few(s) ? NATIVE_WAYS : 1); way++) {
-        if (!s->native->way[way]) continue;
+        if (!s->native->way[way] || !is_its_turn(s, way)) continue;
         for (unsigned k = 0; k < engine_count; k++)
             if (is_paired(s, way, k) && !check_engine(s, way, &engines[k])) return false;
         if (is_paired(s, way, 0) && !check_one_way(s, way)) return false;
