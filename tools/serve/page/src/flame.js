@@ -40,6 +40,17 @@ function step(tree, layout, k, key) {
     return list[list.indexOf(k) + (key === "ArrowRight" ? 1 : -1)] ?? k;
 }
 
+/* Of a tree of which a smaller one may have been shown. */
+const within = (tree, k) => (k < tree.parent.length ? k : 0);
+
+/* What is selected, and what the whole width shows, after a key. */
+function pressed(tree, layout, { selected, zoom }, key) {
+    const k = within(tree, selected);
+    if (key === "Enter") return { selected: k, zoom: k };
+    if (key === "Escape") return { selected: k, zoom: 0 };
+    return { selected: step(tree, layout, k, key), zoom };
+}
+
 function describe(tree, k, change) {
     const names = [];
     for (let q = k; q >= 0; q = tree.parent[q]) names.unshift(tree.names[tree.name[q]]);
@@ -53,11 +64,11 @@ export function FlameCanvas({ tree, layout, change, profile, search }) {
     const host = useRef(null);
     const canvas = useRef(null);
     const width = useWidth(host);
-    const [selected, select] = useState(0);
-    const [zoom, setZoom] = useState(0);
-    useEffect(() => (select(0), setZoom(0)), [profile.live || tree]);
-    const at = zoom < tree.parent.length ? zoom : 0;
-    const chosen = selected < tree.parent.length ? selected : 0;
+    const [view, setView] = useState({ selected: 0, zoom: 0 });
+    useEffect(() => setView({ selected: 0, zoom: 0 }), [profile.live || tree]);
+    const at = within(tree, view.zoom);
+    const chosen = within(tree, view.selected);
+    const select = (k) => k >= 0 && setView((v) => ({ ...v, selected: k }));
     const height = layout.rows * ROW;
     const found = useMemo(() => search && new Set(tree.names.map((n, k) => (n.toLowerCase().includes(search.toLowerCase()) ? k : -1))), [search, tree]);
     useLayoutEffect(() => {
@@ -76,18 +87,17 @@ export function FlameCanvas({ tree, layout, change, profile, search }) {
         const x = layout.left[at] + (e.offsetX / width) * tree.total[at];
         return nodeAt(tree, layout, x, Math.floor(e.offsetY / ROW));
     };
+    /* By what the last key led to, which may not have been drawn. */
     const key = (e) => {
-        if (e.key.startsWith("Arrow")) select(step(tree, layout, chosen, e.key));
-        else if (e.key === "Enter") setZoom(chosen);
-        else if (e.key === "Escape") setZoom(0);
-        else return;
+        if (!/^(Arrow.*|Enter|Escape)$/.test(e.key)) return;
         e.preventDefault();
+        setView((v) => pressed(tree, layout, v, e.key));
     };
     const line = profile?.paths[tree.path[chosen]]?.line;
     return html`<div class="flame" ref=${host}>
-        <canvas ref=${canvas} tabindex="0" role="application" aria-label="Flame graph: arrow keys move, Enter zooms in, Escape out" onMouseMove=${(e) => { const k = under(e); if (k >= 0) select(k); }} onClick=${(e) => { const k = under(e); if (k >= 0) select(k), setZoom(k); }} onKeyDown=${key} />
+        <canvas ref=${canvas} tabindex="0" role="application" aria-label="Flame graph: arrow keys move, Enter zooms in, Escape out" onMouseMove=${(e) => select(under(e))} onClick=${(e) => { const k = under(e); if (k >= 0) setView({ selected: k, zoom: k }); }} onKeyDown=${key} />
         <p class="told" aria-live=${profile.live ? "off" : "polite"}>${describe(tree, chosen, change)}${line ? html` <button class="link" onClick=${() => showLine(line)}>called in line ${line}</button>` : ""}</p>
-        ${at > 0 && html`<button class="small" onClick=${() => setZoom(0)}>Whole graph</button>`}
+        ${at > 0 && html`<button class="small" onClick=${() => setView((v) => ({ ...v, zoom: 0 }))}>Whole graph</button>`}
     </div>`;
 }
 

@@ -14,13 +14,20 @@ const field = StateField.define({
     provide: (f) => EditorView.decorations.from(f),
 });
 
-export function showMark(view) {
-    const number = line.value;
+function mark(view, number, back) {
     const doc = view.state.doc;
     if (!number || number > doc.lines) return view.dispatch({ effects: change.of(Decoration.none) });
     const from = doc.line(number).from;
-    const mark = Decoration.line({ class: facing.value < 0 ? "here back" : "here" });
-    view.dispatch({ effects: [change.of(Decoration.set(mark.range(from))), EditorView.scrollIntoView(from, { y: "nearest", yMargin: 60 })] });
+    const set = Decoration.set(Decoration.line({ class: back ? "here back" : "here" }).range(from));
+    view.dispatch({ effects: [change.of(set), EditorView.scrollIntoView(from, { y: "nearest", yMargin: 60 })] });
+}
+
+/* With the next frame, as all else that shows a position: an answer waits for no layout. */
+let due = 0;
+export function showMark(view) {
+    const number = line.value, back = facing.value < 0;
+    cancelAnimationFrame(due);
+    due = requestAnimationFrame(() => mark(view, number, back));
 }
 
 export const lineMark = () => field;

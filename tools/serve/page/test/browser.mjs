@@ -39,7 +39,8 @@ function expect(good, what) {
 }
 
 const examples = resolve(dirname(fileURLToPath(import.meta.url)), "../../../../examples");
-const server = { now: await startServer(rvm) };
+/* A run may take long, that what is shown meanwhile can be looked at. */
+const server = { now: await startServer(rvm, { more: ["--fuel", "100G", "--seconds", "60"] }) };
 if (!(await (await fetch(`${server.now.url}page.js`)).ok)) await server.now.stop(), server.now.clean(), skip("the server was built without its page");
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
 
@@ -304,7 +305,7 @@ else
 step("shows how far a long run is, and ends it", async () => {
     await button(page, /Planets/).click();
     await button(page, /Run it backward/).waitFor();
-    await page.locator("#arg-steps").fill("5000000");
+    await page.locator("#arg-steps").fill("200000000");
     await button(page, "Run").click();
     await button(page, "Cancel").waitFor();
     await shows(page.locator(".progress"), /instructions/);
