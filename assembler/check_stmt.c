@@ -19,7 +19,7 @@ static bool check_dims(assembler *a, const stmt *s, const var *v) {
     for (int k = 0; good && !v->part && k < v->ndim; k++) {
         const expr *e = v->dim[k];
         if (v->whole && e->kind == E_NAME && !e->u.name->var && !e->u.name->constant) {
-            rvm__diag(a, s->at, D_STATE_LENGTH, rvm__type_text(a, s->as.type), e->u.name->text, NULL);
+            rvm__diag(a, s->at, D_STATE_LENGTH, rvm__type_text(a, s->as->type), e->u.name->text, NULL);
             return false;
         }
         good = rvm__check_value(a, v->dim[k], RVM_I64);
@@ -39,26 +39,26 @@ bool rvm__check_let_state(assembler *a, const stmt *s, const var *v) {
 
 bool rvm__check_let(assembler *a, stmt *s) {
     if (s->broken) return false;
-    if (rvm__is_state(s->as.type)) return true;
+    if (rvm__is_state(s->as->type)) return true;
     bool good = true;
     if (!s->expr) {
-        s->expr = rvm__expr_whole(a, s->as.type == T_LNS, s->at); /* which appears as 1 */
+        s->expr = rvm__expr_whole(a, s->as->type == T_LNS, s->at); /* which appears as 1 */
         if (!s->expr) return false;
     }
-    rvm__check(a, s->expr, s->as.type);
-    if (s->as.type == T_NONE) {
-        s->as.signature = s->expr->signature;
-        s->as.types = s->expr->types;
-        s->as.type = (uint8_t)rvm__settle(a, s->expr, T_NONE);
+    rvm__check(a, s->expr, s->as->type);
+    if (s->as->type == T_NONE) {
+        s->as->signature = s->expr->signature;
+        s->as->types = s->expr->types;
+        s->as->type = (uint8_t)rvm__settle(a, s->expr, T_NONE);
     }
-    good = rvm__is_value_type(s->as.type) &&
-           (s->as.signature ? rvm__check_function_type(a, s->expr, s->as.signature) : rvm__coerce(a, s->expr, s->as.type));
-    for (int k = 0; k < s->as.ndim; k++) good = rvm__check_value(a, s->as.dim[k], RVM_I64) && good;
-    if (s->as.ndim && s->tolerance) {
+    good = rvm__is_value_type(s->as->type) && (s->as->signature ? rvm__check_function_type(a, s->expr, s->as->signature)
+                                                                : rvm__coerce(a, s->expr, s->as->type));
+    for (int k = 0; k < s->as->ndim; k++) good = rvm__check_value(a, s->as->dim[k], RVM_I64) && good;
+    if (s->as->ndim && s->tolerance) {
         rvm__diag(a, s->tolerance->at, D_TOLERANCE_ARRAY, NULL, NULL, NULL);
         return false;
     }
-    return good && rvm__check_tolerance(a, s->tolerance, s->as.type);
+    return good && rvm__check_tolerance(a, s->tolerance, s->as->type);
 }
 
 /* ---- updates ---- */

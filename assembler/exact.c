@@ -5,6 +5,7 @@
  */
 #include "asm.h"
 #include "instruction.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -396,11 +397,21 @@ static void nearest(const exact *x, int digits, int least, uint64_t *m, int *u) 
     *u = k + drop;
 }
 
-double rvm__exact_double(const exact *x) {
+/* Of numbers that binary64 holds the processor's division rounds right. */
+static bool is_short(const exact *x) {
+    return x->n == 1 && x->d == 1 && (x->limb[0] | x->limb[1]) >> DBL_MANT_DIG == 0;
+}
+
+static double nearest_double(const exact *x) {
     uint64_t m;
     int u;
-    nearest(x, 53, -1074, &m, &u);
-    const double v = ldexp((double)m, u);
+    if (is_short(x)) return (double)x->limb[0] / (double)x->limb[1];
+    nearest(x, DBL_MANT_DIG, -1074, &m, &u);
+    return ldexp((double)m, u);
+}
+
+double rvm__exact_double(const exact *x) {
+    const double v = nearest_double(x);
     return x->negative ? -v : v;
 }
 

@@ -30,15 +30,15 @@ void rvm__emit_new_parts(gen *g, const stmt *s, const var *v, rvm_op op) {
     const uint32_t mark = g->ntemps;
     rvm_place places[2 + RVM_MAX_DIMS];
     expr *parts[2];
-    for (int k = 0; k < s->as.ndim; k++) places[1 + k] = rvm__lower_operand(g, s->as.dim[k]);
+    for (int k = 0; k < s->as->ndim; k++) places[1 + k] = rvm__lower_operand(g, s->as->dim[k]);
     const bool good = rvm__lower_parts(g, s->expr, parts);
     rvm_place values[2];
     for (int k = 0; good && k < 2; k++) values[k] = rvm__lower_operand(g, parts[k]);
     for (int i = 0; good && i < 2; i++) {
         const int k = rvm__is_inverse(op) ? 1 - i : i;
         places[0] = rvm__gen_whole(v->part[k]->slot);
-        places[1 + s->as.ndim] = values[k];
-        rvm__emit(g, op, -1, 0, places, 2u + s->as.ndim, s->at);
+        places[1 + s->as->ndim] = values[k];
+        rvm__emit(g, op, -1, 0, places, 2u + s->as->ndim, s->at);
     }
     rvm__unwind(g, mark);
 }

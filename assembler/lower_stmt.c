@@ -24,7 +24,7 @@ static void emit_let(gen *g, const stmt *s, const var *v, rvm_op op) {
         return;
     }
     n = 1 + rvm__lower_root(g, s->expr, &row, places + 1);
-    if (s->tolerance && rvm__is_floating(rvm__part_type(s->as.type)))
+    if (s->tolerance && rvm__is_floating(rvm__part_type(s->as->type)))
         places[n++] = rvm__gen_const(g, RVM_F64, s->tolerance->u.value);
     rvm__emit(g, op, row, 0, places, n, s->at);
     rvm__unwind(g, mark);
@@ -39,9 +39,9 @@ static void emit_new(gen *g, const stmt *s, const var *v, rvm_op op) {
     uint32_t mark = g->ntemps;
     rvm_place places[2 + RVM_MAX_DIMS];
     places[0] = rvm__gen_whole(v->slot);
-    for (int k = 0; k < s->as.ndim; k++) places[1 + k] = rvm__lower_operand(g, s->as.dim[k]);
-    places[1 + s->as.ndim] = rvm__lower_operand(g, s->expr);
-    rvm__emit(g, op, -1, 0, places, 2u + s->as.ndim, s->at);
+    for (int k = 0; k < s->as->ndim; k++) places[1 + k] = rvm__lower_operand(g, s->as->dim[k]);
+    places[1 + s->as->ndim] = rvm__lower_operand(g, s->expr);
+    rvm__emit(g, op, -1, 0, places, 2u + s->as->ndim, s->at);
     rvm__unwind(g, mark);
 }
 
@@ -79,7 +79,7 @@ static void emit_made(gen *g, const stmt *s, const var *v, rvm_op op) {
 void rvm__lower_let(gen *g, stmt *s) {
     if (!s->name) return;
     bool good = rvm__check_let(g->a, s);
-    typed as = s->as;
+    typed as = *s->as;
     if (!good && !rvm__is_value_type(as.type)) as.type = T_ERROR;
     var *v = rvm__declare(g, s->name, V_LOCAL, &as, s->name_at);
     if (!v) return;

@@ -6,7 +6,7 @@
 
 stmt *rvm__stmt_new(parser *p, stmt_kind kind) {
     stmt *s = rvm__arena(p->a, sizeof *s);
-    if (s) *s = (stmt){.kind = (uint8_t)kind, .at = p->tok.at, .as.type = T_NONE, .row = -1};
+    if (s) *s = (stmt){.kind = (uint8_t)kind, .at = p->tok.at, .row = -1};
     return s;
 }
 
@@ -52,8 +52,18 @@ static bool tolerance(parser *p, stmt *s) {
     return (s->tolerance = rvm__parse_expr(p)) != NULL;
 }
 
+/* let or reg */
+static stmt *new_declaration(parser *p, stmt_kind kind) {
+    stmt *s = rvm__stmt_new(p, kind);
+    typed *as = rvm__arena(p->a, sizeof *as);
+    if (!s || !as) return NULL;
+    *as = (typed){.type = T_NONE};
+    s->as = as;
+    return s;
+}
+
 static bool parse_let(parser *p, stmt **out) {
-    stmt *s = rvm__stmt_new(p, S_LET);
+    stmt *s = new_declaration(p, S_LET);
     if (!s) return false;
     *out = s;
     rvm__lex_next(p);
@@ -62,13 +72,13 @@ static bool parse_let(parser *p, stmt **out) {
     if (!s->name || !tolerance(p, s)) return false;
     if (is_punct(&p->tok, ":")) {
         rvm__lex_next(p);
-        if (!rvm__parse_typed(p, &s->as)) return false;
-        take_args(s, s->as.dim, s->as.ndim);
+        if (!rvm__parse_typed(p, s->as)) return false;
+        take_args(s, s->as->dim, s->as->ndim);
     }
     if (is_punct(&p->tok, "=")) {
         rvm__lex_next(p);
         if (!(s->expr = rvm__parse_expr(p))) return false;
-    } else if (s->as.type == T_NONE) {
+    } else if (s->as->type == T_NONE) {
         rvm__unexpected(p, "':' and a type, or '=' and a value");
         return false;
     }
@@ -204,15 +214,15 @@ static bool parse_drop(parser *p, stmt **out) {
 
 /* reg t: i64    arr v: f64[,] */
 static bool parse_reg(parser *p, stmt **out) {
-    stmt *s = rvm__stmt_new(p, S_REG);
+    stmt *s = new_declaration(p, S_REG);
     if (!s) return false;
     bool array = is_keyword(&p->tok, KW_arr);
     rvm__lex_next(p);
     s->name = rvm__parse_new_name(p, array ? "the name of an array" : "the name of a register", &s->name_at);
-    if (!s->name || !rvm__expect(p, ":", "and a type") || !rvm__parse_type(p, &s->as.type)) return false;
+    if (!s->name || !rvm__expect(p, ":", "and a type") || !rvm__parse_type(p, &s->as->type)) return false;
     if (array) {
         if (!rvm__expect(p, "[", "and ']', with a comma between two dimensions")) return false;
-        for (s->as.ndim = 1; is_punct(&p->tok, ",") && s->as.ndim < RVM_MAX_DIMS; s->as.ndim++) rvm__lex_next(p);
+        for (s->as->ndim = 1; is_punct(&p->tok, ",") && s->as->ndim < RVM_MAX_DIMS; s->as->ndim++) rvm__lex_next(p);
         if (!rvm__expect(p, "]", "behind the dimensions")) return false;
     }
     rvm__stmt_end(p, s);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 void rvm__lower_reg(gen *g, const stmt *s) {
-    var *v = rvm__declare(g, s->name, V_LOCAL, &s->as, s->name_at);
+    var *v = rvm__declare(g, s->name, V_LOCAL, s->as, s->name_at);
     if (v && !g->a->oom) rvm__gen_var(g, v);
 }
 

@@ -98,12 +98,12 @@ typedef struct selector {
     uint32_t before;
 } selector;
 
-typedef struct expr {
+typedef struct expr { /* 64 bytes, of which a source makes many */
     uint8_t kind, type, nkids;
-    uint8_t op;         /* operator, or row */
-    selector *selector; /* of E_NAME, E_INDEX: members, from the whole inward */
+    uint8_t op; /* operator, or row */
     uint16_t depth;
     uint16_t signature;   /* of a function value, an i64: 1 + its type; else 0 */
+    selector *selector;   /* of E_NAME, E_INDEX: members, from the whole inward */
     const uint8_t *types; /* of a function value's parameters, where some are
                              complex or lns; else NULL */
     bool checked;
@@ -202,23 +202,23 @@ typedef enum stmt_kind {
     S_WHILE, /* expr, body */
 } stmt_kind;
 
-typedef struct stmt {
+typedef struct stmt { /* 160 bytes, of which a source makes many */
     struct stmt *next;
     uint8_t kind, op, flags;
+    bool drops;   /* of an if: its condition goes onto the trail */
+    bool forgets; /* of a region: it ends by `forget` */
+    bool broken;  /* its line is wrong, which was told; what it declares counts as known */
     int16_t row;
     uint16_t nargs;
-    typed as; /* of what let or reg makes */
     span at;
-    struct name *name;
     span name_at;
+    span do_at, undo_at; /* of a region */
+    struct name *name;
+    typed *as; /* of what let or reg makes; else NULL */
     expr **args;
     expr *expr, *post, *tolerance;
     struct callee *callee;
     struct stmt *body, *other;
-    span do_at, undo_at; /* of a region */
-    bool drops;          /* of an if: its condition goes onto the trail */
-    bool forgets;        /* of a region: it ends by `forget` */
-    bool broken;         /* its line is wrong, which was told; what it declares counts as known */
 } stmt;
 
 /* ---- what names stand for ---- */
