@@ -393,6 +393,7 @@ void rvm__check_variable(assembler *a, expr *e); /* a name becomes E_VAR; tells 
 const var *rvm__check_array(assembler *a,
                             expr *e); /* name[...] becomes E_PART, its subscripts not checked yet; NULL: told */
 
+int rvm__whole_ndim(const expr *e);      /* of what an unchecked name, with subscripts and ranges, stands for */
 bool rvm__names_whole(const expr *e);    /* that is an array, a part of one, or a state */
 const var *rvm__find_var(const expr *e); /* that an unchecked name or its members stand for, or NULL */
 
@@ -522,14 +523,20 @@ void rvm__lower_scope_end(gen *g, const var *mark, bool releases); /* names decl
 bool rvm__on_wholes(const stmt *s);
 void rvm__lower_whole(gen *g, const stmt *s);
 
+/* lower_broadcast.c: the same where operands are expressions: arrays of one shape element by element, other places for each
+ */
+void rvm__lower_broadcast(gen *g, const stmt *s);
+
 /* undone.c: of a region that is not lowered yet */
 void rvm__warn_undone(assembler *a, const stmt *region);
 
 /* lower_block.c */
 void rvm__lower_statements(gen *g, stmt *s);
 
-/* lower_fn.c */
+/* declare.c */
 void rvm__declare_function(assembler *a, func *fn); /* its parameters, so that calls can be checked */
+
+/* lower_fn.c */
 void rvm__lower_function(assembler *a, func *fn);
 
 /* given.c: an argument that is no place, for a function, or for a variant if that is not -1, which is `shown` */

@@ -65,11 +65,16 @@ void rvm__check_variable(assembler *a, expr *e) {
     if (e->kind == E_VAR) take_members(a, e);
 }
 
-bool rvm__names_whole(const expr *e) {
+int rvm__whole_ndim(const expr *e) {
     const var *v = rvm__find_var(e);
     int ndim = v ? v->ndim - e->nkids : 0;
     for (int k = 0; v && k < e->nkids; k++) ndim += e->kids[k]->kind == E_RANGE;
-    return v && (ndim > 0 || (!ndim && rvm__is_state(v->type)));
+    return ndim;
+}
+
+bool rvm__names_whole(const expr *e) {
+    const int ndim = rvm__whole_ndim(e);
+    return ndim > 0 || (!ndim && rvm__find_var(e) && rvm__is_state(rvm__find_var(e)->type));
 }
 
 /* The array that e = name[...] names, or NULL. */

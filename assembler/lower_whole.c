@@ -37,20 +37,14 @@ bool rvm__on_wholes(const stmt *s) {
     return w.n && rvm__names_whole(w.e[0]);
 }
 
-static int ndim_of(const expr *e, const var *v) {
-    int ndim = v->ndim - e->nkids;
-    for (int k = 0; k < e->nkids; k++) ndim += e->kids[k]->kind == E_RANGE;
-    return ndim;
-}
-
 /* What each operand is; they must be alike. */
 static bool check_alike(assembler *a, const stmt *s, const whole *w, int *type, int *ndim) {
     const var *first = rvm__find_var(w->e[0]);
     *type = first->type;
-    *ndim = ndim_of(w->e[0], first);
+    *ndim = rvm__whole_ndim(w->e[0]);
     for (uint32_t k = 1; k < w->n; k++) {
         const var *v = rvm__find_var(w->e[k]);
-        const int other = v ? ndim_of(w->e[k], v) : 0;
+        const int other = rvm__whole_ndim(w->e[k]);
         if (v && v->type == *type && other == *ndim) continue;
         const char *symbol = s->kind == S_SET  ? "set"
                              : s->kind == S_OP ? rvm__op_info[s->op].name
@@ -88,6 +82,11 @@ static void add_arrays(gen *h, rvm_type type, int ndim, uint32_t n, uint16_t *ar
     }
 }
 
+/* The outermost loop runs its elements in parallel, but where their order is that of a stack or of the trail. */
+static rvm_op loop_op(rvm_op op, int d) {
+    return d || rvm__op_on_stack(op) || rvm__op_on_trail(op) ? RVM_OP_for : RVM_OP_par;
+}
+
 static void emit_loops(gen *h, rvm_op op, int ndim, uint32_t n, const uint16_t *arrays, span at) {
     const rvm_place zero = rvm__gen_const(h, RVM_I64, (rvm_value){.i = 0}),
                     one = rvm__gen_const(h, RVM_I64, (rvm_value){.i = 1});
@@ -95,17 +94,20 @@ static void emit_loops(gen *h, rvm_op op, int ndim, uint32_t n, const uint16_t *
     uint16_t index[RVM_MAX_DIMS];
     uint32_t top[RVM_MAX_DIMS];
     for (int d = 0; d < ndim && !h->failed; d++) {
-        const uint16_t length = h->f->params[0].dim[d];
+        const rvm_op over = loop_op(op, d);
         index[d] = rvm__gen_reg(h, RVM_I64);
-        loop[d][0] = rvm__gen_slot(index[d]), loop[d][1] = zero, loop[d][2] = rvm__gen_slot(length), loop[d][3] = one;
-        top[d] = rvm__emit(h, RVM_OP_for, -1, 0, loop[d], 4, at);
+        loop[d][0] = rvm__gen_slot(index[d]), loop[d][1] = zero, loop[d][2] = rvm__gen_slot(h->f->params[0].dim[d]);
+        loop[d][3] = one;
+        top[d] = rvm__emit(h, over, -1, 0, loop[d], over == RVM_OP_for ? 4 : 3, at);
     }
     for (uint32_t k = 0; k < n && !h->failed; k++) places[k] = element(arrays[k], index, ndim);
     if (rvm__op_sets(op)) places[n++] = rvm__gen_site(h);
     if (!h->failed) rvm__emit(h, op, rvm__op_is_update(op) ? RVM_ROW_id : -1, 0, places, n, at);
     for (int d = ndim; d-- && !h->failed;) {
-        const uint32_t next = rvm__emit(h, RVM_OP_next, -1, top[d], loop[d], 4, at); /* may move the code */
-        h->f->code[top[d]].target = next;
+        const rvm_op over = rvm__op_inverse(loop_op(op, d));
+        const uint32_t end =
+            rvm__emit(h, over, -1, top[d], loop[d], over == RVM_OP_next ? 4 : 3, at); /* may move the code */
+        h->f->code[top[d]].target = end;
     }
 }
 
@@ -183,7 +185,16 @@ static void add_logarithms(stmt *s) {
     if (v && v->type == T_LNS) s->op = rvm__is_inverse(s->op) ? RVM_OP_div : RVM_OP_mul;
 }
 
-/* The statement on member k of each operand. */
+/* e, with that member in place of each state. */
+static expr *member_of(assembler *a, const expr *e, name *own) {
+    if (rvm__find_var(e)) return rvm__copy_member(a, e, rvm__is_state(rvm__find_var(e)->type) ? own : NULL);
+    expr *copy = rvm__tree_copy(a, e);
+    for (int k = 0; copy && k < e->nkids; k++)
+        if (!(copy->kids[k] = member_of(a, e->kids[k], own))) return NULL;
+    return copy;
+}
+
+/* The statement on the member of each operand. */
 static bool take_member(assembler *a, const stmt *s, name *own, stmt *out) {
     *out = *s;
     out->args = rvm__arena(a, (s->nargs + 1u) * sizeof *out->args);
@@ -192,7 +203,9 @@ static bool take_member(assembler *a, const stmt *s, name *own, stmt *out) {
         const bool place = letters[k] == 'y' || letters[k] == 'p';
         if (!(out->args[k] = rvm__copy_member(a, s->args[k], place ? own : NULL))) return false;
     }
-    if (s->kind != S_OP && !(out->expr = rvm__copy_member(a, s->expr, own))) return false;
+    if (s->kind != S_OP)
+        out->expr = rvm__names_whole(s->expr) ? rvm__copy_member(a, s->expr, own) : member_of(a, s->expr, own);
+    if (s->kind != S_OP && !out->expr) return false;
     if (out->args) add_logarithms(out);
     return out->args;
 }
@@ -214,17 +227,36 @@ static void lower_scalar(gen *g, const stmt *s) {
         rvm__lower_set(g, s);
 }
 
+static bool mentions_state(const expr *e) {
+    if (rvm__find_var(e)) return rvm__names_whole(e) && rvm__is_state(rvm__find_var(e)->type);
+    for (int k = 0; k < e->nkids; k++)
+        if (mentions_state(e->kids[k])) return true;
+    return false;
+}
+
+/* Whether an operand is an expression, of states where the target is one, or of a type that widens. */
+static bool is_broadcast(const stmt *s, const whole *w) {
+    if (s->kind == S_OP) return w->others;
+    const var *y = rvm__find_var(w->e[0]), *x = rvm__find_var(w->e[1]);
+    if (rvm__is_state(y->type)) return !x && mentions_state(w->e[1]);
+    return !rvm__names_whole(w->e[1]) || (x->type != y->type && !rvm__is_state(x->type));
+}
+
 static void lower_any(gen *g, const stmt *s) {
-    const whole w = operands_of(s);
+    whole w = operands_of(s);
     int type, ndim;
     if (!rvm__on_wholes(s)) {
         lower_scalar(g, s);
         return;
     }
+    const bool broadcast = is_broadcast(s, &w);
+    if (broadcast && s->kind != S_OP) w.n = 1;
     if (!check_alike(g->a, s, &w, &type, &ndim)) return;
     const record *r = rvm__record(g->a, type);
     const bool adds = s->kind == S_UPDATE && rvm__pair_of(s->op) == RVM_PAIR_add;
-    if (!r)
+    if (broadcast && !rvm__is_state(type))
+        rvm__lower_broadcast(g, s);
+    else if (!r)
         lower_arrays(g, s, &w, type, ndim);
     else if (adds || s->kind == S_SET || (s->kind == S_OP && rvm__acts_by_parts((rvm_op)s->op)))
         lower_members(g, s, r);
