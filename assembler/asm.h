@@ -385,6 +385,7 @@ void rvm__finish_number_call(assembler *a, expr *e, int want);
 void rvm__lns_to_real(assembler *a, expr *e, int type);             /* e(kid), a conversion of an lns */
 void rvm__finish_row(assembler *a, expr *e, rvm_row row, int want); /* becomes an E_ROW or a constant */
 void rvm__finish_logic(assembler *a, expr *e);
+bool rvm__is_decided(const expr *e); /* and, or: by its first operand, a constant */
 void rvm__finish_power(assembler *a, expr *e, int want);
 void rvm__finish_conversion(assembler *a, expr *e, rvm_type type);
 
@@ -430,8 +431,10 @@ typedef struct gen {
     free_level *level;
     uint16_t *reg_next, *array_next; /* the free lists */
     uint32_t cap_reg_next, cap_array_next;
-    uint32_t *temps; /* instructions to mirror */
+    uint32_t *temps; /* instructions to mirror, and guarded operands */
     uint32_t ntemps, cap_temps;
+    struct guard *guarded;
+    uint32_t nguarded, cap_guarded;
     struct forward *jumps;
     uint32_t njumps, cap_jumps;
     span at; /* of the statement */
@@ -441,6 +444,12 @@ typedef struct forward { /* a jump to a label */
     struct name *name;
     span at;
 } forward;
+/* e, an and or an or, in a register that holds what it is where the first operand decides; the same takes it back. */
+typedef struct guard {
+    const expr *e;
+    rvm_place first, into;
+    void (*emit)(gen *g, const struct guard *x);
+} guard;
 void rvm__gen_start(gen *g, assembler *a, const func *fn);
 void rvm__gen_free(gen *g);
 uint16_t rvm__gen_reg(gen *g, rvm_type t);
@@ -456,7 +465,10 @@ rvm_place rvm__gen_whole(uint16_t array);
 uint32_t rvm__emit(gen *g, rvm_op op, int row, uint32_t target, const rvm_place *places, uint32_t n, span at);
 /* The same, to be mirrored by rvm__unwind; the first place appears and is freed then. */
 void rvm__emit_temp(gen *g, rvm_op op, int row, const rvm_place *places, uint32_t n, span at);
-rvm_place rvm__gen_site(gen *g);                      /* of the trail, a new one */
+void rvm__emit_guarded(gen *g, const guard *x);                                           /* the same */
+uint32_t rvm__emit_jump(gen *g, rvm_op op, const rvm_place *c, uint32_t target, span at); /* c may be NULL */
+void rvm__gen_aim(gen *g, uint32_t pc, uint32_t target);                                  /* a jump at pc */
+rvm_place rvm__gen_site(gen *g);                                                          /* of the trail, a new one */
 void rvm__emit_drop(gen *g, rvm_place what, span at); /* the place onto the trail, at a site of its own */
 rvm_position rvm__gen_position(gen *g, span at);
 void rvm__unwind(gen *g, uint32_t mark);                   /* inverses of the temporaries since mark, last first */
@@ -484,8 +496,9 @@ bool rvm__check_condition(assembler *a, expr *e); /* NULL: its line is wrong */
 
 /* lower_expr.c: emits temporaries for what is nested */
 rvm_place rvm__lower_operand(gen *g, const expr *e);
-rvm_place rvm__lower_temp(gen *g, const expr *e);     /* in a new register */
-rvm_place rvm__lower_register(gen *g, const expr *e); /* in a register: a new one if it is in none */
+rvm_place rvm__lower_temp(gen *g, const expr *e);                         /* in a new register */
+rvm_place rvm__lower_register(gen *g, const expr *e);                     /* in a register: a new one if it is in none */
+void rvm__lower_condition(gen *g, rvm_op op, rvm_place c, const expr *e); /* let or unlet c as e */
 rvm_place rvm__lower_place(gen *g, const expr *e);
 rvm_place rvm__lower_part(gen *g, const expr *e);                            /* a view, or the whole array */
 uint32_t rvm__lower_root(gen *g, const expr *e, int *row, rvm_place ops[3]); /* the outermost operation's operands */

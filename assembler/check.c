@@ -142,6 +142,18 @@ static void check_call(assembler *a, expr *e, int want) {
         check_row(a, e, (rvm_row)n->row, want);
 }
 
+/* What the first operand decides, the second need not say. */
+static void check_logic(assembler *a, expr *e) {
+    rvm__check(a, e->kids[0], T_NONE);
+    const exact *x = rvm__is_decided(e) ? rvm__exact(a, e->op == O_OR) : NULL;
+    if (x) {
+        rvm__set_exact(e, x, T_INT);
+        return;
+    }
+    if (e->op != O_NOT) rvm__check(a, e->kids[1], T_NONE);
+    rvm__finish_logic(a, e);
+}
+
 static void check_operator(assembler *a, expr *e, int want) {
     const int row = rvm__operators[e->op].row;
     if (e->op == O_POWER) {
@@ -149,8 +161,7 @@ static void check_operator(assembler *a, expr *e, int want) {
         rvm__check(a, e->kids[1], T_NONE);
         rvm__finish_power(a, e, want);
     } else if (row < 0) {
-        check_kids(a, e, T_NONE);
-        rvm__finish_logic(a, e);
+        check_logic(a, e);
     } else
         check_row(a, e, (rvm_row)row, want);
 }

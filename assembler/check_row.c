@@ -111,7 +111,24 @@ static bool truth(assembler *a, expr *e, bool negated) {
     return none && e->kind != E_ERROR;
 }
 
+/* Of a checked expression: for the values that it finds. */
+static bool may_fail(const expr *e) {
+    const rvm_sig sig = e->kind == E_ROW ? rvm__row_info[e->op].sig : RVM_SIG_NUM;
+    if (e->kind == E_ELEM || sig == RVM_SIG_QUOT || sig == RVM_SIG_POS) return true;
+    for (int k = 0; k < e->nkids; k++)
+        if (may_fail(e->kids[k])) return true;
+    return false;
+}
+
+bool rvm__is_decided(const expr *e) {
+    const expr *first = e->kids[0];
+    if (e->op == O_NOT || (!rvm__is_whole(first) && first->kind != E_VALUE) || first->type == T_REAL) return false;
+    const bool is = first->kind == E_VALUE ? first->u.value.i != 0 : first->u.exact->n != 0;
+    return is == (e->op == O_OR);
+}
+
 void rvm__finish_logic(assembler *a, expr *e) {
+    const bool guards = e->op != O_NOT && may_fail(e->kids[1]), any = e->op == O_OR;
     bool good = true;
     for (int k = 0; k < e->nkids; k++) good = truth(a, e->kids[k], e->op == O_NOT) && good;
     if (!good)
@@ -119,7 +136,8 @@ void rvm__finish_logic(assembler *a, expr *e) {
     else if (e->op == O_NOT)
         rvm__become(e, e->kids[0]);
     else
-        rvm__finish_row(a, e, e->op == O_AND ? RVM_ROW_and : RVM_ROW_or, T_NONE);
+        rvm__finish_row(a, e, any ? RVM_ROW_or : RVM_ROW_and, T_NONE);
+    e->guards = guards && e->kind == E_ROW;
 }
 
 /* ---- powers ---- */

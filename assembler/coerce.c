@@ -29,6 +29,7 @@ void rvm__wrap(assembler *a, expr *e, rvm_row row, int type, expr *second) {
     e->type = (uint8_t)type;
     e->kids = kids;
     e->nkids = second ? 2 : 1;
+    e->guards = false;
 }
 
 /* ---- complex and lns ---- */

@@ -41,6 +41,7 @@ void rvm__gen_free(gen *g) {
     rvm__realloc(al, g->reg_next, g->cap_reg_next * sizeof *g->reg_next, 0);
     rvm__realloc(al, g->array_next, g->cap_array_next * sizeof *g->array_next, 0);
     rvm__realloc(al, g->temps, g->cap_temps * sizeof *g->temps, 0);
+    rvm__realloc(al, g->guarded, g->cap_guarded * sizeof *g->guarded, 0);
     rvm__realloc(al, g->jumps, g->cap_jumps * sizeof *g->jumps, 0);
 }
 
@@ -161,21 +162,54 @@ uint32_t rvm__emit(gen *g, rvm_op op, int row, uint32_t target, const rvm_place 
     return pc < 0 ? 0 : (uint32_t)pc;
 }
 
-void rvm__emit_temp(gen *g, rvm_op op, int row, const rvm_place *places, uint32_t n, span at) {
-    uint32_t pc = rvm__emit(g, op, row, 0, places, n, at);
+/* Code has fewer instructions than that. */
+#define GUARDED (UINT32_C(1) << 31)
+
+static bool note_temp(gen *g, uint32_t what) {
     void *list = g->temps;
+    if (g->failed || !rvm__grow(&g->a->al, &list, &g->cap_temps, g->ntemps + 1, sizeof *g->temps)) {
+        no_memory(g);
+        return false;
+    }
+    g->temps = list;
+    g->temps[g->ntemps++] = what;
+    return true;
+}
+
+void rvm__emit_temp(gen *g, rvm_op op, int row, const rvm_place *places, uint32_t n, span at) {
+    const uint32_t pc = rvm__emit(g, op, row, 0, places, n, at);
+    if (!g->failed) note_temp(g, pc);
+}
+
+void rvm__emit_guarded(gen *g, const guard *x) {
+    x->emit(g, x);
+    void *list = g->guarded; /* emitting adds to it where operands have guards of their own */
     if (g->failed) return;
-    if (!rvm__grow(&g->a->al, &list, &g->cap_temps, g->ntemps + 1, sizeof *g->temps)) {
+    if (!rvm__grow(&g->a->al, &list, &g->cap_guarded, g->nguarded + 1, sizeof *g->guarded)) {
         no_memory(g);
         return;
     }
-    g->temps = list;
-    g->temps[g->ntemps++] = pc;
+    g->guarded = list;
+    g->guarded[g->nguarded] = *x;
+    note_temp(g, g->nguarded++ | GUARDED);
+}
+
+uint32_t rvm__emit_jump(gen *g, rvm_op op, const rvm_place *c, uint32_t target, span at) {
+    return rvm__emit(g, op, -1, target, c, c ? 1 : 0, at);
+}
+
+void rvm__gen_aim(gen *g, uint32_t pc, uint32_t target) {
+    if (!g->failed) g->f->code[pc].target = target;
 }
 
 void rvm__unwind(gen *g, uint32_t mark) {
     while (g->ntemps > mark && !g->failed) {
         uint32_t pc = g->temps[--g->ntemps];
+        if (pc & GUARDED) {
+            const guard x = g->guarded[pc & ~GUARDED];
+            x.emit(g, &x);
+            continue;
+        }
         rvm_insn in = g->f->code[pc];
         rvm_place places[2 + RVM_MAX_DIMS];
         memcpy(places, g->f->places + in.places, in.nplaces * sizeof *places);

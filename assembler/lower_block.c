@@ -4,24 +4,6 @@
 #include "asm.h"
 #include "instruction.h"
 
-/* let or unlet of the condition's register */
-static void condition(gen *g, rvm_op op, rvm_place c, const expr *e) {
-    uint32_t mark = g->ntemps;
-    rvm_place places[4] = {c};
-    int row;
-    uint32_t n = rvm__lower_root(g, e, &row, places + 1);
-    rvm__emit(g, op, row, 0, places, n + 1, e->at);
-    rvm__unwind(g, mark);
-}
-
-static uint32_t jump(gen *g, rvm_op op, const rvm_place *c, uint32_t target, span at) {
-    return rvm__emit(g, op, -1, target, c, c ? 1 : 0, at);
-}
-
-static void aim(gen *g, uint32_t pc, uint32_t target) {
-    if (!g->failed) g->f->code[pc].target = target;
-}
-
 /* let or unlet of a register as a constant */
 static void flag(gen *g, rvm_op op, rvm_place c, int64_t value, span at) {
     const rvm_place places[2] = {c, rvm__gen_const(g, RVM_I64, (rvm_value){.i = value})};
@@ -39,7 +21,7 @@ static void post_let(gen *g, const stmt *s, rvm_place c, const expr *q, int64_t 
     if (s->drops)
         flag(g, RVM_OP_let, c, branch, q->at);
     else
-        condition(g, RVM_OP_let, c, q);
+        rvm__lower_condition(g, RVM_OP_let, c, q);
 }
 
 static void lower_block(gen *g, stmt *s) {
@@ -58,21 +40,21 @@ static void lower_if(gen *g, const stmt *s) {
         return;
     }
     rvm_place c = rvm__gen_slot(rvm__gen_reg(g, RVM_I64));
-    condition(g, RVM_OP_let, c, p);
-    uint32_t split = jump(g, RVM_OP_jf, &c, 0, p->at);
-    condition(g, RVM_OP_unlet, c, p);
+    rvm__lower_condition(g, RVM_OP_let, c, p);
+    uint32_t split = rvm__emit_jump(g, RVM_OP_jf, &c, 0, p->at);
+    rvm__lower_condition(g, RVM_OP_unlet, c, p);
     lower_block(g, s->body);
     post_let(g, s, c, q, 1);
-    uint32_t over = jump(g, RVM_OP_jt, &c, 0, q->at);
-    aim(g, split, jump(g, RVM_OP_cff, &c, split, p->at));
-    condition(g, RVM_OP_unlet, c, p);
+    uint32_t over = rvm__emit_jump(g, RVM_OP_jt, &c, 0, q->at);
+    rvm__gen_aim(g, split, rvm__emit_jump(g, RVM_OP_cff, &c, split, p->at));
+    rvm__lower_condition(g, RVM_OP_unlet, c, p);
     lower_block(g, s->other);
     post_let(g, s, c, q, 0);
-    aim(g, over, jump(g, RVM_OP_cft, &c, over, q->at));
+    rvm__gen_aim(g, over, rvm__emit_jump(g, RVM_OP_cft, &c, over, q->at));
     if (s->drops)
         drop_flag(g, c, q->at);
     else
-        condition(g, RVM_OP_unlet, c, q);
+        rvm__lower_condition(g, RVM_OP_unlet, c, q);
     rvm__gen_free_reg(g, c.slot);
 }
 
@@ -84,18 +66,18 @@ static void lower_from(gen *g, const stmt *s) {
         return;
     }
     rvm_place c = rvm__gen_slot(rvm__gen_reg(g, RVM_I64));
-    condition(g, RVM_OP_let, c, p);
-    uint32_t entry = jump(g, RVM_OP_cff, &c, 0, p->at);
-    condition(g, RVM_OP_unlet, c, p);
-    condition(g, RVM_OP_let, c, q);
-    uint32_t leave = jump(g, RVM_OP_jf, &c, 0, q->at);
-    condition(g, RVM_OP_unlet, c, q);
+    rvm__lower_condition(g, RVM_OP_let, c, p);
+    uint32_t entry = rvm__emit_jump(g, RVM_OP_cff, &c, 0, p->at);
+    rvm__lower_condition(g, RVM_OP_unlet, c, p);
+    rvm__lower_condition(g, RVM_OP_let, c, q);
+    uint32_t leave = rvm__emit_jump(g, RVM_OP_jf, &c, 0, q->at);
+    rvm__lower_condition(g, RVM_OP_unlet, c, q);
     lower_block(g, s->body);
-    condition(g, RVM_OP_let, c, p);
-    aim(g, entry, jump(g, RVM_OP_jf, &c, entry, p->at));
-    jump(g, RVM_OP_trap, NULL, 0, p->at);
-    aim(g, leave, jump(g, RVM_OP_cff, &c, leave, q->at));
-    condition(g, RVM_OP_unlet, c, q);
+    rvm__lower_condition(g, RVM_OP_let, c, p);
+    rvm__gen_aim(g, entry, rvm__emit_jump(g, RVM_OP_jf, &c, entry, p->at));
+    rvm__emit_jump(g, RVM_OP_trap, NULL, 0, p->at);
+    rvm__gen_aim(g, leave, rvm__emit_jump(g, RVM_OP_cff, &c, leave, q->at));
+    rvm__lower_condition(g, RVM_OP_unlet, c, q);
     rvm__gen_free_reg(g, c.slot);
 }
 
@@ -109,17 +91,17 @@ static void lower_while(gen *g, const stmt *s) {
     }
     rvm_place c = rvm__gen_slot(rvm__gen_reg(g, RVM_I64));
     flag(g, RVM_OP_let, c, 1, q->at);
-    uint32_t entry = jump(g, RVM_OP_cff, &c, 0, q->at);
+    uint32_t entry = rvm__emit_jump(g, RVM_OP_cff, &c, 0, q->at);
     drop_flag(g, c, q->at);
-    condition(g, RVM_OP_let, c, q);
-    uint32_t leave = jump(g, RVM_OP_jf, &c, 0, q->at);
-    condition(g, RVM_OP_unlet, c, q);
+    rvm__lower_condition(g, RVM_OP_let, c, q);
+    uint32_t leave = rvm__emit_jump(g, RVM_OP_jf, &c, 0, q->at);
+    rvm__lower_condition(g, RVM_OP_unlet, c, q);
     lower_block(g, s->body);
     flag(g, RVM_OP_let, c, 0, q->at);
-    aim(g, entry, jump(g, RVM_OP_jf, &c, entry, q->at));
-    jump(g, RVM_OP_trap, NULL, 0, q->at);
-    aim(g, leave, jump(g, RVM_OP_cff, &c, leave, q->at));
-    condition(g, RVM_OP_unlet, c, q);
+    rvm__gen_aim(g, entry, rvm__emit_jump(g, RVM_OP_jf, &c, entry, q->at));
+    rvm__emit_jump(g, RVM_OP_trap, NULL, 0, q->at);
+    rvm__gen_aim(g, leave, rvm__emit_jump(g, RVM_OP_cff, &c, leave, q->at));
+    rvm__lower_condition(g, RVM_OP_unlet, c, q);
     rvm__gen_free_reg(g, c.slot);
 }
 
@@ -137,10 +119,10 @@ static void lower_set_if(gen *g, const stmt *s) {
         return;
     }
     rvm_place c = rvm__gen_slot(rvm__gen_reg(g, RVM_I64));
-    condition(g, RVM_OP_let, c, s->post);
-    uint32_t over = jump(g, RVM_OP_jf, &c, 0, s->post->at);
+    rvm__lower_condition(g, RVM_OP_let, c, s->post);
+    uint32_t over = rvm__emit_jump(g, RVM_OP_jf, &c, 0, s->post->at);
     lower_set(g, s);
-    aim(g, over, jump(g, RVM_OP_cff, &c, over, s->post->at));
+    rvm__gen_aim(g, over, rvm__emit_jump(g, RVM_OP_cff, &c, over, s->post->at));
     drop_flag(g, c, s->post->at);
     rvm__gen_free_reg(g, c.slot);
 }
@@ -175,7 +157,7 @@ static void lower_for(gen *g, const stmt *s) {
         top = rvm__emit(g, op, -1, 0, places, 1 + bounds, s->at);
     }
     lower_block(g, s->body);
-    if (good && index) aim(g, top, rvm__emit(g, rvm__op_inverse(op), -1, top, places, 1 + bounds, s->at));
+    if (good && index) rvm__gen_aim(g, top, rvm__emit(g, rvm__op_inverse(op), -1, top, places, 1 + bounds, s->at));
     rvm__lower_scope_end(g, mark, false);
     rvm__unwind(g, temps);
 }

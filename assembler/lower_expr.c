@@ -9,6 +9,7 @@
 #include "instruction.h"
 
 static const expr *part_of(gen *g, const expr *e);
+static rvm_place lower_guarded(gen *g, const expr *e);
 
 static rvm_place lower_function(gen *g, const expr *e) {
     rvm_place p = rvm__gen_slot(rvm__gen_reg(g, RVM_I64));
@@ -21,6 +22,7 @@ rvm_place rvm__lower_temp(gen *g, const expr *e) {
     rvm_place ops[4] = {{0}};
     int row;
     if (e->kind == E_FN) return lower_function(g, e);
+    if (e->guards) return lower_guarded(g, e);
     uint32_t n = rvm__lower_root(g, e, &row, ops + 1);
     ops[0] = rvm__gen_slot(rvm__gen_reg(g, (rvm_type)e->type));
     rvm__emit_temp(g, RVM_OP_let, row, ops, n + 1, e->at);
@@ -92,13 +94,77 @@ static uint32_t lower_power(gen *g, const expr *e, int *row, rvm_place ops[3]) {
     return n & 1 ? 2 : 1;
 }
 
+/* ---- and, or whose second operand may fail ---- */
+
+/* What they are where the first operand decides. */
+static rvm_place decided(gen *g, const expr *e) {
+    return rvm__gen_const(g, RVM_I64, (rvm_value){.i = e->op == RVM_ROW_or});
+}
+
+/* 0 ^ b, or 1 ^ not b */
+static void emit_second(gen *g, const guard *x) {
+    const uint32_t mark = g->ntemps;
+    const expr *b = x->e->kids[1];
+    rvm_place ops[4] = {x->into};
+    int row = RVM_ROW_eq;
+    uint32_t n = 2;
+    if (x->e->op == RVM_ROW_and)
+        n = rvm__lower_root(g, b, &row, ops + 1);
+    else {
+        ops[1] = rvm__lower_operand(g, b);
+        ops[2] = rvm__gen_const(g, RVM_I64, (rvm_value){.i = 0});
+    }
+    rvm__emit(g, RVM_OP_xor, row, 0, ops, n + 1, b->at);
+    rvm__unwind(g, mark);
+}
+
+/* An if over the first operand. */
+static void emit_guard(gen *g, const guard *x) {
+    const span at = x->e->at;
+    const bool when = x->e->op == RVM_ROW_and;
+    const uint32_t split = rvm__emit_jump(g, RVM_OP_jf, &x->first, 0, at);
+    if (when) emit_second(g, x);
+    const uint32_t over = rvm__emit_jump(g, RVM_OP_jt, &x->first, 0, at);
+    rvm__gen_aim(g, split, rvm__emit_jump(g, RVM_OP_cff, &x->first, split, at));
+    if (!when) emit_second(g, x);
+    rvm__gen_aim(g, over, rvm__emit_jump(g, RVM_OP_cft, &x->first, over, at));
+}
+
+static rvm_place lower_guarded(gen *g, const expr *e) {
+    guard x = {.e = e, .first = rvm__lower_register(g, e->kids[0]), .emit = emit_guard};
+    const rvm_place places[2] = {x.into = rvm__gen_slot(rvm__gen_reg(g, RVM_I64)), decided(g, e)};
+    rvm__emit_temp(g, RVM_OP_let, RVM_ROW_id, places, 2, e->at);
+    rvm__emit_guarded(g, &x);
+    return x.into;
+}
+
+void rvm__lower_condition(gen *g, rvm_op op, rvm_place c, const expr *e) {
+    const uint32_t mark = g->ntemps;
+    rvm_place places[4] = {c};
+    int row = RVM_ROW_id;
+    uint32_t n = 1;
+    if (e->guards) {
+        const guard x = {.e = e, .first = rvm__lower_register(g, e->kids[0]), .into = c, .emit = emit_guard};
+        places[1] = decided(g, e);
+        if (op == RVM_OP_unlet) emit_guard(g, &x);
+        rvm__emit(g, op, row, 0, places, n + 1, e->at);
+        if (op == RVM_OP_let) emit_guard(g, &x);
+    } else {
+        n = rvm__lower_root(g, e, &row, places + 1);
+        rvm__emit(g, op, row, 0, places, n + 1, e->at);
+    }
+    rvm__unwind(g, mark);
+}
+
+/* ---- operations ---- */
+
 uint32_t rvm__lower_root(gen *g, const expr *e, int *row, rvm_place ops[3]) {
     if (e->kind == E_POWER) return lower_power(g, e, row, ops);
     if (e->kind == E_COMPLEX) {
         const expr *part = part_of(g, e);
         if (part) return rvm__lower_root(g, part, row, ops);
     }
-    if (e->kind != E_ROW) {
+    if (e->kind != E_ROW || e->guards) {
         *row = RVM_ROW_id;
         ops[0] = rvm__lower_operand(g, e);
         return 1;

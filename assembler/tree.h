@@ -108,6 +108,8 @@ typedef struct expr { /* 64 bytes, of which a source makes many */
                              complex or lns; else NULL */
     bool checked;
     bool raw_bits; /* of E_VALUE: written with its type, f64:0x.. */
+    bool guards; /* of an E_ROW, and or or: its second operand, which may fail, is needed only where the first leaves it open
+                  */
     span at;
     union {
         int64_t i;
