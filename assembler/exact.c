@@ -190,6 +190,7 @@ static const exact *store(assembler *a, bool negative, const whole *n, const who
 /* Divides both by what divides both; returns that in g, which may be NULL. */
 static void cancel(whole *x, whole *y, whole *g) {
     whole d, t, q;
+    if (!g && (is_one(x) || is_one(y))) return;
     copy(&d, x);
     copy(&t, y);
     if (is_one(x) || is_one(y))
@@ -331,6 +332,10 @@ bool rvm__exact_i64(const exact *x, int64_t *out) {
 /* n = n * scale + more; false: it has too many bits. */
 static bool append(whole *n, uint64_t scale, uint64_t more) {
     whole by, t;
+    if (!n->n) {
+        set(n, more);
+        return true;
+    }
     set(&by, scale);
     multiply(&t, n, &by);
     set(&by, more);
