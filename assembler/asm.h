@@ -253,7 +253,7 @@ bool rvm__parse_stmt(parser *p, keyword word, stmt **out); /* word: what it begi
 
 /* parse_block.c */
 /* Up to one of the words in `allowed`, which is left; or, told, to where the block must be over. */
-enum { END_end = 1, END_else = 2, END_do = 4, END_undo = 8 };
+enum { END_end = 1, END_else = 2, END_do = 4, END_undo = 8, END_loop = 16, END_until = 32 };
 stmt *rvm__parse_block(parser *p, span opened, const char *opener, unsigned allowed);
 
 /* parse_table.c */

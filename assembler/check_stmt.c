@@ -34,7 +34,20 @@ bool rvm__check_let_state(assembler *a, const stmt *s, const var *v) {
         rvm__diag(a, s->expr->at, D_STATE_LET, text, r->nmembers ? r->members[0].name->text : NULL, NULL);
     else if (s->tolerance)
         rvm__diag(a, s->tolerance->at, D_STATE_TOLERANCE, text, NULL, NULL);
-    return !s->expr && !s->tolerance && !v->failed && check_dims(a, s, v);
+    if (s->post) rvm__diag(a, s->post->at, D_STATE_RELEASE, text, NULL, NULL);
+    return !s->expr && !s->post && !s->tolerance && !v->failed && check_dims(a, s, v);
+}
+
+/* e as a value of what let makes. */
+static bool check_made(assembler *a, const stmt *s, expr *e) {
+    if (!rvm__is_value_type(s->as->type)) return false;
+    return s->as->signature ? rvm__check_function_type(a, e, s->as->signature) : rvm__coerce(a, e, s->as->type);
+}
+
+static bool check_release(assembler *a, const stmt *s) {
+    if (!s->post) return true;
+    rvm__check(a, s->post, s->as->type);
+    return check_made(a, s, s->post);
 }
 
 bool rvm__check_let(assembler *a, stmt *s) {
@@ -51,13 +64,13 @@ bool rvm__check_let(assembler *a, stmt *s) {
         s->as->types = s->expr->types;
         s->as->type = (uint8_t)rvm__settle(a, s->expr, T_NONE);
     }
-    good = rvm__is_value_type(s->as->type) && (s->as->signature ? rvm__check_function_type(a, s->expr, s->as->signature)
-                                                                : rvm__coerce(a, s->expr, s->as->type));
+    good = check_made(a, s, s->expr);
     for (int k = 0; k < s->as->ndim; k++) good = rvm__check_value(a, s->as->dim[k], RVM_I64) && good;
     if (s->as->ndim && s->tolerance) {
         rvm__diag(a, s->tolerance->at, D_TOLERANCE_ARRAY, NULL, NULL, NULL);
         return false;
     }
+    good = check_release(a, s) && good;
     return good && rvm__check_tolerance(a, s->tolerance, s->as->type);
 }
 

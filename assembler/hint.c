@@ -16,7 +16,7 @@ static const struct {
     {"!", "write not"},
     {";", "a statement ends with its line"},
     {"//", "a comment begins with #; a // b divides whole numbers"},
-    {"until", "until q is while not (q), as in: from p while not (q)"},
+    {"until", "the body stands between, on lines of its own: from p, then until q; or from p while not (q)"},
     {"repeat", "a loop is: from p while q, for i in lo..hi, or while q"},
     {"loop", "a loop is: from p while q, for i in lo..hi, or while q"},
     {"then", "a block begins on the next line"},

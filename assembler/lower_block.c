@@ -58,25 +58,29 @@ static void lower_if(gen *g, const stmt *s) {
     rvm__gen_free_reg(g, c.slot);
 }
 
+/* from p while q, and from p ... until q, which runs a block of its own before each test. */
 static void lower_from(gen *g, const stmt *s) {
+    const bool until = s->kind == S_UNTIL;
     const expr *p = s->expr, *q = s->post;
     bool good = rvm__check_condition(g->a, s->expr);
     if (!rvm__check_condition(g->a, s->post) || !good) {
         lower_block(g, s->body);
+        lower_block(g, s->other);
         return;
     }
     rvm_place c = rvm__gen_slot(rvm__gen_reg(g, RVM_I64));
     rvm__lower_condition(g, RVM_OP_let, c, p);
     uint32_t entry = rvm__emit_jump(g, RVM_OP_cff, &c, 0, p->at);
     rvm__lower_condition(g, RVM_OP_unlet, c, p);
+    if (until) lower_block(g, s->body);
     rvm__lower_condition(g, RVM_OP_let, c, q);
-    uint32_t leave = rvm__emit_jump(g, RVM_OP_jf, &c, 0, q->at);
+    uint32_t leave = rvm__emit_jump(g, until ? RVM_OP_jt : RVM_OP_jf, &c, 0, q->at);
     rvm__lower_condition(g, RVM_OP_unlet, c, q);
-    lower_block(g, s->body);
+    lower_block(g, until ? s->other : s->body);
     rvm__lower_condition(g, RVM_OP_let, c, p);
     rvm__gen_aim(g, entry, rvm__emit_jump(g, RVM_OP_jf, &c, entry, p->at));
     rvm__emit_jump(g, RVM_OP_trap, NULL, 0, p->at);
-    rvm__gen_aim(g, leave, rvm__emit_jump(g, RVM_OP_cff, &c, leave, q->at));
+    rvm__gen_aim(g, leave, rvm__emit_jump(g, until ? RVM_OP_cft : RVM_OP_cff, &c, leave, q->at));
     rvm__lower_condition(g, RVM_OP_unlet, c, q);
     rvm__gen_free_reg(g, c.slot);
 }
@@ -162,11 +166,17 @@ static void lower_for(gen *g, const stmt *s) {
     rvm__unwind(g, temps);
 }
 
+static void refuse_releases(assembler *a, const stmt *s) {
+    for (; s; s = s->next)
+        if (s->kind == S_LET && s->post) rvm__diag(a, s->post->at, D_LET_UNDONE, NULL, NULL, NULL);
+}
+
 /* What compute lets appear stays for the do part, and disappears at `undo`, running compute backward, or `forget`. */
 static void lower_region(gen *g, const stmt *s) {
     free_level level;
     const var *mark = g->vars;
     if (!s->forgets) rvm__warn_undone(g->a, s);
+    refuse_releases(g->a, s->body);
     rvm__emit(g, RVM_OP_compute, -1, 0, NULL, 0, s->at);
     rvm__gen_level_open(g, &level);
     rvm__lower_statements(g, s->body);
@@ -198,7 +208,8 @@ void rvm__lower_statements(gen *g, stmt *s) {
         case S_OP: (rvm__on_wholes(s) ? rvm__lower_whole : rvm__lower_op)(g, s); break;
         case S_CALL: rvm__lower_call(g, s); break;
         case S_IF: lower_if(g, s); break;
-        case S_FROM: lower_from(g, s); break;
+        case S_FROM:
+        case S_UNTIL: lower_from(g, s); break;
         case S_FOR: lower_for(g, s); break;
         case S_REGION: lower_region(g, s); break;
         case S_UNCHECKED: lower_unchecked(g, s); break;

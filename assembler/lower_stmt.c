@@ -93,10 +93,17 @@ void rvm__lower_let(gen *g, stmt *s) {
     emit_made(g, s, v, RVM_OP_let);
 }
 
+/* Of what let made: as what it was made, or as what stands behind `->`. */
+static void emit_release(gen *g, const var *v) {
+    stmt s = *v->let;
+    if (s.post) s.expr = s.post;
+    emit_made(g, &s, v, RVM_OP_unlet);
+}
+
 void rvm__lower_scope_end(gen *g, const var *mark, bool releases) {
     while (g->vars && g->vars != mark) {
         const var *v = g->vars;
-        if (releases && v->let && !v->failed) emit_made(g, v->let, v, RVM_OP_unlet);
+        if (releases && v->let && !v->failed) emit_release(g, v);
         rvm__undeclare(g);
         if (!v->failed) rvm__gen_free_var(g, v);
     }

@@ -33,14 +33,36 @@ static bool is_forget(const parser *p) {
     return is_keyword(&p->tok, KW_forget) && p->ahead.kind == K_LINE;
 }
 
+/* Whether what follows a word makes it the name of a place. */
+static bool names_place(const parser *p) {
+    return rvm__update_op(&p->ahead) >= 0 || is_punct(&p->ahead, "[") || is_punct(&p->ahead, ":") || rvm__names_member(p);
+}
+
+/* Words that end a part of a block of their own, and are names elsewhere. */
+static unsigned soft_terminator(const parser *p) {
+    if (is_forget(p)) return END_undo;
+    if (is_keyword(&p->tok, KW_loop) && p->ahead.kind == K_LINE) return END_loop;
+    return is_keyword(&p->tok, KW_until) && !names_place(p) ? END_until : 0;
+}
+
+static unsigned block_end(const parser *p) {
+    const unsigned soft = soft_terminator(p);
+    return soft ? soft : terminator(&p->tok);
+}
+
+static const char *ends_of(unsigned allowed) {
+    if (allowed & END_loop) return "'loop' or 'until'";
+    if (allowed & END_until) return "'until'";
+    return allowed & END_end ? "'end'" : allowed & END_do ? "'do'" : "'undo' or 'forget'";
+}
+
 /* Whether the block ends here; tells what is missing. */
 static bool at_block_end(parser *p, span opened, const char *opener, unsigned allowed) {
-    unsigned end = is_forget(p) ? END_undo : terminator(&p->tok);
+    unsigned end = block_end(p);
     if (end & allowed) return true;
     bool over = p->tok.kind == K_EOF || is_keyword(&p->tok, KW_fn) || (end & p->allowed);
     if (!over && !end) return false;
-    const char *wanted = allowed & END_end ? "'end'" : allowed & END_do ? "'do'" : "'undo' or 'forget'";
-    const char *found = rvm__token_text(p, &p->tok);
+    const char *wanted = ends_of(allowed), *found = rvm__token_text(p, &p->tok);
     if (p->a->oom) return true;
     if (over) {
         rvm__diag(p->a, p->tok.at, D_MISSING_END, wanted, found, NULL);
@@ -62,7 +84,7 @@ stmt *rvm__parse_block(parser *p, span opened, const char *opener, unsigned allo
         }
         p->allowed = outer;
         if (at_block_end(p, opened, opener, allowed)) break;
-        if (is_forget(p) || terminator(&p->tok) || p->tok.kind == K_LINE || p->tok.kind == K_EOF) continue;
+        if (block_end(p) || p->tok.kind == K_LINE || p->tok.kind == K_EOF) continue;
         p->allowed = outer | allowed;
         stmt *s = NULL;
         if (!parse_statement(p, &s)) rvm__lex_skip_line(p);
@@ -129,14 +151,34 @@ static stmt *parse_if(parser *p) {
     return s;
 }
 
+/* Behind `from p`: a block, `loop` and another, or neither, `until q`. */
+static stmt *parse_until(parser *p, stmt *s, span opened) {
+    s->kind = S_UNTIL;
+    header_end(p, s, true);
+    s->body = rvm__parse_block(p, opened, "from", END_loop | END_until);
+    if (is_keyword(&p->tok, KW_loop)) {
+        opened = p->tok.at;
+        close_block(p, KW_loop);
+        s->other = rvm__parse_block(p, opened, "loop", END_until);
+    }
+    if (!is_keyword(&p->tok, KW_until)) return s; /* which was told */
+    rvm__lex_next(p);
+    if ((s->post = rvm__parse_expr(p)))
+        rvm__expect_line(p);
+    else
+        rvm__lex_skip_line(p);
+    return s;
+}
+
 static stmt *parse_from(parser *p) {
     stmt *s = rvm__stmt_new(p, S_FROM);
     if (!s) return NULL;
     span opened = p->tok.at;
     rvm__lex_next(p);
     bool good = (s->expr = rvm__parse_expr(p));
+    if (good && p->tok.kind == K_LINE) return parse_until(p, s, opened);
     if (good && !is_keyword(&p->tok, KW_while)) {
-        rvm__unexpected(p, "'while' and a condition");
+        rvm__unexpected(p, "'while' and a condition, or the end of the line");
         good = false;
     } else if (good) {
         rvm__lex_next(p);
@@ -250,9 +292,7 @@ static bool take(stmt **out, stmt *s) {
 
 static bool parse_known(parser *p, stmt **out) {
     const uint8_t first = p->tok.u.name->keyword;
-    const bool name_of_place =
-        rvm__update_op(&p->ahead) >= 0 || is_punct(&p->ahead, "[") || is_punct(&p->ahead, ":") || rvm__names_member(p);
-    const keyword word = first && !is_reserved(first) && name_of_place ? KW_NONE : (keyword)first;
+    const keyword word = first && !is_reserved(first) && names_place(p) ? KW_NONE : (keyword)first;
     switch (word) {
     case KW_if: return take(out, parse_if(p));
     case KW_from: return take(out, parse_from(p));
@@ -281,6 +321,8 @@ static bool parse_known(parser *p, stmt **out) {
     case KW_do:
     case KW_undo:
     case KW_forget:
+    case KW_loop:
+    case KW_until:
     case KW_and:
     case KW_or:
     case KW_NONE: break;

@@ -82,6 +82,10 @@ static bool parse_let(parser *p, stmt **out) {
         rvm__unexpected(p, "':' and a type, or '=' and a value");
         return false;
     }
+    if (is_punct(&p->tok, "->")) {
+        rvm__lex_next(p);
+        if (!(s->post = rvm__parse_expr(p))) return false;
+    }
     rvm__stmt_end(p, s);
     s->broken = false;
     return last_of_line(p, s);
@@ -293,6 +297,8 @@ bool rvm__parse_stmt(parser *p, keyword word, stmt **out) {
     case KW_do:
     case KW_undo:
     case KW_forget:
+    case KW_loop:
+    case KW_until:
     case KW_unchecked:
     case KW_parallel:
     case KW_and:

@@ -13,7 +13,8 @@ typedef struct span {
 /* clang-format off */
 #define KEYWORDS(X) \
     X(fn) X(const) X(include) X(let) X(if) X(else) X(end) X(from) X(while) X(for) X(compute) X(do) X(undo) \
-    X(call) X(uncall) X(unchecked) X(and) X(or) X(not) X(in) X(step) X(reg) X(arr) X(set) X(drop) X(parallel) X(forget)
+    X(call) X(uncall) X(unchecked) X(and) X(or) X(not) X(in) X(step) X(reg) X(arr) X(set) X(drop) X(parallel) X(forget) \
+    X(loop) X(until)
 /* clang-format on */
 typedef enum keyword {
     KW_NONE,
@@ -188,12 +189,13 @@ typedef struct callee {
 } callee;
 
 typedef enum stmt_kind {
-    S_LET,    /* name, as, expr, tolerance */
+    S_LET,    /* name, as, expr, tolerance, post: what it is released as, if not as expr */
     S_UPDATE, /* op, row (-1: the expression's own), args[0] target, expr or args[1..] */
     S_OP,     /* op, args */
     S_CALL,   /* op, callee, args */
     S_IF,     /* expr, post, body, other */
     S_FROM,   /* expr, post: the while part, body */
+    S_UNTIL,  /* expr, post, body, which is run before post is tested, other */
     S_FOR,    /* op: for or par; name, args: lo, hi, and of for the step; body */
     S_REGION, /* body, other */
     S_UNCHECKED,

@@ -22,6 +22,7 @@ trap 'kill $servers; rm -rf "$work"' EXIT
 serve server --seconds 1.2
 serve small --upload 2k --fuel 1000G --seconds 60
 serve fixed --read-only
+serve hasty --fuel 1000G --seconds 1.2
 
 # ---- programs and values ----
 cp "$examples/norm.rasm" "$examples/forgotten.rasm" .
@@ -265,7 +266,7 @@ expect 2 'is expected' rvm run norm.rasm --server "${plain}page"
 expect 2 'this server takes nothing' rvm run norm.rasm 'x=[3,4]' --server "$fixed"
 expect 4 'bytes, and *takes 2048 (--upload of rvm serve)*LIMIT' rvm run below/sum.rasm "x=$(printf '[%02000d]' 1)" --server "$small"
 expect 2 '--fuel is from 1 to 1000000000 on this server' rvm run norm.rasm 'x=[3,4]' --fuel 2G --server "$server"
-expect 4 'the time limit, 1.2 s, is reached*CANCELLED' rvm run many.rasm long k=0 n=10000000000 --server "$server"
+expect 4 'the time limit, 1.2 s, is reached*CANCELLED' rvm run many.rasm long k=0 n=10000000000 --server "$hasty"
 "$bin/rvm" run many.rasm long k=0 n=100000000000 --server "$small" >said 2>&1 & # interrupted
 sleep 1
 kill -INT $!

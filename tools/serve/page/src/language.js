@@ -3,7 +3,7 @@
 import { Decoration, MatchDecorator, ViewPlugin } from "@codemirror/view";
 
 const KEYWORDS =
-    "fn const include let reg type if else end from while for in step compute do undo forget call uncall unchecked and or not parallel set drop push pop pushc popc assert swap cswap neg inc dec inv rot irot hadamard ihadamard rol ror start halt";
+    "fn const include let reg type if else end from while for in step compute do undo forget loop until call uncall unchecked and or not parallel set drop push pop pushc popc assert swap cswap neg inc dec inv rot irot hadamard ihadamard rol ror start halt";
 const TYPES = "i64 f64 f32 fix real complex lns acc read own";
 
 /* In the order in which they are tried; a name that is none of these words has no colour. */
