@@ -516,7 +516,8 @@ void rvm__lower_update_parts(gen *g, const stmt *s);
 void rvm__lower_set_parts(gen *g, const stmt *s);
 bool rvm__acts_by_parts(rvm_op op);   /* an instruction that does to a complex, or any record, what it does to each part */
 bool rvm__takes_parts(const stmt *s); /* an instruction on complex places that acts on each part by itself */
-bool rvm__split_op(assembler *a, const stmt *s, stmt half[2]); /* into those, in their order; false: no memory */
+bool rvm__op_counts(rvm_op op);       /* inc and dec, of a complex's real part */
+uint32_t rvm__split_op(assembler *a, const stmt *s, stmt half[2]); /* into those, in their order: how many; 0: no memory */
 int rvm__op_on_lns(assembler *a, rvm_op op); /* what an instruction on lns is on their logarithms; -1: none, or no memory */
 
 /* lower_trail.c: set is checked before */

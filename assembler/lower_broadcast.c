@@ -179,7 +179,10 @@ static bool add_function(broadcast *b, func *fn) {
     assembler *a = b->a;
     fn->name = numbered(a, "elementwise", a->program->nfunctions);
     const int64_t k = fn->name ? rvm__program_add_function(a->program, fn->name->text, fn->name->length) : -1;
-    if (k < 0) return false;
+    if (k < 0) {
+        a->oom = true;
+        return false;
+    }
     fn->index = (uint32_t)k;
     fn->name->func = fn;
     *a->funcs_end = fn; /* lowered behind those of the sources */

@@ -119,6 +119,10 @@ bool rvm__acts_by_parts(rvm_op op) {
     return moves(op) || changes_by(op, RVM_SHADOWS_LINEAR);
 }
 
+bool rvm__op_counts(rvm_op op) {
+    return rvm__pair_of(op) == RVM_PAIR_inc;
+}
+
 static bool is_changed(const stmt *s, uint32_t k) {
     const char *letters = rvm__op_info[s->op].operands;
     return k < strlen(letters) && (letters[k] == 'y' || letters[k] == 'p');
@@ -140,7 +144,7 @@ static bool take_half(assembler *a, const stmt *s, uint32_t part, stmt *half) {
 }
 
 bool rvm__takes_parts(const stmt *s) {
-    bool all = rvm__acts_by_parts((rvm_op)s->op), any = false;
+    bool all = rvm__acts_by_parts((rvm_op)s->op) || rvm__op_counts((rvm_op)s->op), any = false;
     for (uint32_t k = 0; k < s->nargs; k++) {
         any = any || (is_changed(s, k) && names_complex(s->args[k]));
         all = all && (!is_changed(s, k) || names_complex(s->args[k]));
@@ -148,9 +152,10 @@ bool rvm__takes_parts(const stmt *s) {
     return any && all;
 }
 
-bool rvm__split_op(assembler *a, const stmt *s, stmt half[2]) {
+uint32_t rvm__split_op(assembler *a, const stmt *s, stmt half[2]) {
     const uint32_t first = rvm__is_inverse(s->op);
-    return take_half(a, s, first, half) && take_half(a, s, 1 - first, half + 1);
+    if (rvm__op_counts((rvm_op)s->op)) return take_half(a, s, 0, half);
+    return take_half(a, s, first, half) && take_half(a, s, 1 - first, half + 1) ? 2 : 0;
 }
 
 /* ---- lns: the same on logarithms ---- */

@@ -211,10 +211,11 @@ static bool take_member(assembler *a, const stmt *s, name *own, stmt *out) {
 }
 
 static void lower_members(gen *g, const stmt *s, const record *r) {
-    const bool back = s->kind != S_SET && rvm__is_inverse(s->op);
-    for (uint32_t k = 0; k < r->nmembers && !g->a->oom; k++) {
+    const bool steps = s->kind == S_OP && rvm__op_counts((rvm_op)s->op), back = s->kind != S_SET && rvm__is_inverse(s->op);
+    const uint32_t n = steps ? 1 : r->nmembers;
+    for (uint32_t k = 0; k < n && !g->a->oom; k++) {
         stmt part;
-        if (take_member(g->a, s, r->members[back ? r->nmembers - 1 - k : k].name, &part)) lower_any(g, &part);
+        if (take_member(g->a, s, r->members[back ? n - 1 - k : k].name, &part)) lower_any(g, &part);
     }
 }
 
@@ -258,7 +259,9 @@ static void lower_any(gen *g, const stmt *s) {
         rvm__lower_broadcast(g, s);
     else if (!r)
         lower_arrays(g, s, &w, type, ndim);
-    else if (adds || s->kind == S_SET || (s->kind == S_OP && rvm__acts_by_parts((rvm_op)s->op)))
+    else if (adds || s->kind == S_SET ||
+             (s->kind == S_OP &&
+              (rvm__acts_by_parts((rvm_op)s->op) || (rvm__op_counts((rvm_op)s->op) && !rvm__is_state(type)))))
         lower_members(g, s, r);
     else
         wrong_type(g, s, type, ndim);

@@ -200,10 +200,12 @@ static void lower_op(gen *g, const stmt *s) {
 
 void rvm__lower_op(gen *g, const stmt *s) {
     stmt half[2];
-    if (!rvm__takes_parts(s))
+    if (!rvm__takes_parts(s)) {
         lower_op(g, s);
-    else if (rvm__split_op(g->a, s, half))
-        for (int k = 0; k < 2; k++) lower_op(g, half + k);
+        return;
+    }
+    const uint32_t n = rvm__split_op(g->a, s, half);
+    for (uint32_t k = 0; k < n; k++) lower_op(g, half + k);
 }
 
 /* ---- family.row ---- */

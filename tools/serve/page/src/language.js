@@ -31,8 +31,8 @@ export const language = ViewPlugin.define((view) => ({
     },
 }), { decorations: (plugin) => plugin.decorations });
 
-const OPENS = /^\s*(fn|if|for|while|from|compute|parallel|unchecked|else|do)\b/;
-const CLOSES = /^\s*(end|undo|forget|else|do)$/;
+const OPENS = /^\s*((fn|if|for|while|from|compute|parallel|unchecked|else|do)\b|loop$)/;
+const CLOSES = /^\s*((end|undo|forget|loop|else|do)$|until\b)/;
 const STEP = 4;
 
 const depth = (text) => /^ */.exec(text)[0].length;
