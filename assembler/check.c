@@ -142,11 +142,18 @@ static void check_call(assembler *a, expr *e, int want) {
         check_row(a, e, (rvm_row)n->row, want);
 }
 
+/* Of what is not computed: that names stand for something. */
+static void check_names(assembler *a, expr *e) {
+    if ((e->kind == E_NAME || e->kind == E_INDEX) && !e->u.name->var && !e->u.name->constant) rvm__check_variable(a, e);
+    for (int k = 0; k < e->nkids; k++) check_names(a, e->kids[k]);
+}
+
 /* What the first operand decides, the second need not say. */
 static void check_logic(assembler *a, expr *e) {
     rvm__check(a, e->kids[0], T_NONE);
     const exact *x = rvm__is_decided(e) ? rvm__exact(a, e->op == O_OR) : NULL;
     if (x) {
+        check_names(a, e->kids[1]);
         rvm__set_exact(e, x, T_INT);
         return;
     }

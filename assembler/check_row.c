@@ -111,10 +111,26 @@ static bool truth(assembler *a, expr *e, bool negated) {
     return none && e->kind != E_ERROR;
 }
 
-/* Of a checked expression: for the values that it finds. */
+/* An operation for the values that it finds: by itself, or since its temporary is NaN, which is released as nothing. Sums
+ * and products of floats are NaN from infinities alone. */
+static bool row_fails(const expr *e) {
+    switch (rvm__row_info[e->op].sig) {
+    case RVM_SIG_QUOT:
+    case RVM_SIG_POS:
+    case RVM_SIG_REAL: return true;
+    case RVM_SIG_NUM:
+    case RVM_SIG_CONV: return e->type == RVM_FIX; /* OVERFLOW */
+    case RVM_SIG_INT:
+    case RVM_SIG_CMP:
+    case RVM_SIG_SEL:
+    case RVM_SIG_COUNT: break;
+    }
+    return false;
+}
+
+/* Of a checked expression. */
 static bool may_fail(const expr *e) {
-    const rvm_sig sig = e->kind == E_ROW ? rvm__row_info[e->op].sig : RVM_SIG_NUM;
-    if (e->kind == E_ELEM || sig == RVM_SIG_QUOT || sig == RVM_SIG_POS) return true;
+    if (e->kind == E_ELEM || e->kind == E_COMPLEX || (e->kind == E_ROW && row_fails(e))) return true;
     for (int k = 0; k < e->nkids; k++)
         if (may_fail(e->kids[k])) return true;
     return false;

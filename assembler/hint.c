@@ -18,7 +18,7 @@ static const struct {
     {"//", "a comment begins with #; a // b divides whole numbers"},
     {"until", "the body stands between, on lines of its own: from p, then until q; or from p while not (q)"},
     {"repeat", "a loop is: from p while q, for i in lo..hi, or while q"},
-    {"loop", "a loop is: from p while q, for i in lo..hi, or while q"},
+    {"loop", "a loop is: from p while q, from p with loop and until q, for i in lo..hi, or while q"},
     {"then", "a block begins on the next line"},
     {"range", "a counted loop is: for i in lo..hi"},
     {"elif", "write else if"},
