@@ -160,15 +160,24 @@ static rvm_status explain_release(scene *s, rvm_status status, rvm_error *err) {
         rvm__is_floating(t) && isnan(y.f) ? "; nan agrees with nothing" : "");
 }
 
+/* The trap behind a loop's way back. */
+static const char *story_of_trap(const scene *s) {
+    const rvm_insn *in = s->in;
+    if (in[-1].op != RVM_OP_jf || (in[1].op != RVM_OP_cff && in[1].op != RVM_OP_cft)) return NULL;
+    if (s->m->run.dir > 0) return "the condition of this `from` is true again after an iteration";
+    return in[1].op == RVM_OP_cff ? "the condition of the `while` is true behind the loop"
+                                  : "the condition of the `until` is false behind the loop";
+}
+
 /* Conditions, in words of the statement that has the shape which semantics.md draws; raw code may have another one. */
 static const char *story(const scene *s) {
     const rvm_insn *in = s->in, *mate = &s->f->code[in->target];
-    if (in->op == RVM_OP_trap && in[-1].op == RVM_OP_jf && in[1].op == RVM_OP_cff)
-        return s->m->run.dir > 0 ? "the condition of this `from` is true again after an iteration"
-                                 : "the condition of the `while` is true behind the loop";
+    if (in->op == RVM_OP_trap) return story_of_trap(s);
     if (in->op == RVM_OP_cff && mate[1].op == RVM_OP_trap) return "the condition of this `from` is false on entry";
     if (in->op == RVM_OP_jf && mate[-1].op == RVM_OP_trap)
         return "the condition of this `while` is false before an iteration";
+    if (in->op == RVM_OP_jt && mate[-1].op == RVM_OP_trap)
+        return "the condition of this `until` is true before an iteration";
     if (in->op == RVM_OP_cff && in[-1].op == RVM_OP_jt)
         return "the postcondition of this `if` is false although its condition was true";
     if (in->op == RVM_OP_cft && mate[1].op == RVM_OP_cff)
