@@ -27,7 +27,7 @@ static scene scene_of(rvm_machine *m) {
     s.in = &s.f->code[s.pc];
     s.places = rvm__places(s.f, s.in);
     s.slots = m->store.slots + top->slots;
-    s.arrays = m->store.arrays ? m->store.arrays + top->arrays : NULL;
+    s.arrays = rvm__arrays_from(m, top->arrays);
     return s;
 }
 

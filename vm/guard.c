@@ -200,7 +200,7 @@ rvm_status rvm__guard_open(rvm_machine *m, const rvm__xinsn *x) {
     g->index = top->slots + x->to.i;
     g->fn = top->fn;
     g->pc = f->code[pc].op == RVM_OP_par ? pc : f->code[pc].target;
-    if (!find_extents(m, g, f, m->store.arrays + top->arrays)) return RVM_ERR_MEMORY;
+    if (!find_extents(m, g, f, rvm__arrays_from(m, top->arrays))) return RVM_ERR_MEMORY;
     m->store.nguards++;
     return RVM_OK;
 }

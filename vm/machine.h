@@ -310,4 +310,9 @@ struct rvm_machine {
     char detail[256];      /* of a failure found out of line, */
     uint32_t detail_place; /* and the place of the instruction that it is about */
 };
+
+/* Those of a frame, from number `arrays` on; a program without any has none to count from. */
+static inline rvm__array *rvm__arrays_from(const rvm_machine *m, uint64_t arrays) {
+    return m->store.arrays ? m->store.arrays + arrays : NULL;
+}
 #endif

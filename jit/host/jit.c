@@ -162,13 +162,14 @@ static const char *end_of(const rvm__array *a) {
 /* Whether arrays that a function gets have no gaps, and none shares memory with another, unless both are only read. */
 static bool are_contiguous(const rvm_function *f, const rvm__array *arrays) {
     for (uint32_t k = 0; k < f->nparams; k++) {
-        const rvm__array *b = &arrays[f->params[k].index];
         if (!f->params[k].ndim) continue;
+        const rvm__array *b = &arrays[f->params[k].index];
         if (!is_contiguous(b)) return false;
         for (uint32_t i = 0; i < k; i++) {
+            if (!f->params[i].ndim) continue;
             const rvm__array *a = &arrays[f->params[i].index];
             const bool read = f->params[i].role == RVM_READ && f->params[k].role == RVM_READ;
-            if (f->params[i].ndim && !read && a->data < end_of(b) && b->data < end_of(a)) return false;
+            if (!read && a->data < end_of(b) && b->data < end_of(a)) return false;
         }
     }
     return true;
@@ -214,7 +215,7 @@ static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
                           .lengths = lengths_of(a),
                           .unchecked = m->o.unchecked,
                           .trust = m->o.trust,
-                          .contiguous = are_contiguous(&m->p->functions[top->fn], m->store.arrays + top->arrays),
+                          .contiguous = are_contiguous(&m->p->functions[top->fn], rvm__arrays_from(m, top->arrays)),
                           .fast = a->jit->o.fast_math,
                           .lanes = !a->jit->o.no_lanes && !m->o.profile,
                           .vector_math = a->jit->o.vector_math || a->jit->o.fast_math,
@@ -287,7 +288,7 @@ static bool still_fits(attachment *a, const rvm__record *r, const rvm__native_pl
     if (r->why.code || r->what.turns != at->turns || r->what.discards != m->trail.discards) return false;
     if (m->store.nframes == 1 && *shapes == m->bound.shapes) return true;
     if (!same_as_last(m, f, at->dir) ||
-        r->what.contiguous != are_contiguous(&m->p->functions[top->fn], m->store.arrays + top->arrays))
+        r->what.contiguous != are_contiguous(&m->p->functions[top->fn], rvm__arrays_from(m, top->arrays)))
         return false;
     *shapes = m->store.nframes == 1 ? m->bound.shapes : 0;
     return true;

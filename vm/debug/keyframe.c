@@ -146,7 +146,7 @@ static void shift_view(rvm__array *a, const rvm__array *base, const rvm__shifts 
 /* Views before what they are views of. */
 static void shift_arrays(rvm_machine *m, const rvm__shifts *shifts) {
     for (uint32_t f = 0; f < m->store.nframes; f++) {
-        rvm__array *a = m->store.arrays + m->store.frames[f].arrays;
+        rvm__array *a = rvm__arrays_from(m, m->store.frames[f].arrays);
         const uint32_t n = m->p->functions[m->store.frames[f].fn].narrays;
         for (int views = 1; views >= 0; views--)
             for (uint32_t k = 0; k < n; k++)

@@ -25,7 +25,7 @@ static site site_of(const rvm_machine *m, const rvm__xinsn *x) {
     s.like = rvm__pair_of(in->op) == RVM_PAIR_like;
     s.slots = m->store.slots + top->slots;
     s.shadows = m->bound.mode == RVM_PRIMAL ? NULL : m->store.shadows + top->slots;
-    s.arrays = m->store.arrays + top->arrays;
+    s.arrays = rvm__arrays_from(m, top->arrays);
     return s;
 }
 

@@ -112,7 +112,7 @@ static double *rvm__native_magnitudes(rvm_machine *m, uint64_t slots) {
 }
 
 static rvm__array *rvm__native_arrays(rvm_machine *m, uint64_t arrays) {
-    return m->store.arrays + arrays;
+    return rvm__arrays_from(m, arrays);
 }
 
 /* Room for frames in memory; false: the interpreter says what is wrong. */
@@ -435,7 +435,7 @@ rvm_status rvm__native_call(rvm_machine *m) {
 /* Whether all local arrays of the innermost frame stand in the arena, to which native code gives them back. */
 static bool all_in_arena(const rvm_machine *m) {
     const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
-    const rvm__array *a = m->store.arrays + top->arrays;
+    const rvm__array *a = rvm__arrays_from(m, top->arrays);
     for (uint32_t k = 0; m->store.outside_arrays && k < m->p->functions[top->fn].narrays; k++)
         if (a[k].present && a[k].outside) return false;
     return true;
@@ -445,7 +445,7 @@ static bool all_in_arena(const rvm_machine *m) {
 static void forget_locals(rvm_machine *m) {
     const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     const rvm_function *f = &m->p->functions[top->fn];
-    rvm__array *a = m->store.arrays + top->arrays;
+    rvm__array *a = rvm__arrays_from(m, top->arrays);
     for (uint32_t k = 0; k < f->narrays; k++) a[k].present = false;
     for (uint32_t k = 0; k < f->nparams; k++)
         if (f->params[k].ndim) a[f->params[k].index].present = true;
