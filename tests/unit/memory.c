@@ -120,14 +120,13 @@ static void work_assemble(counting *c, bool *complete) {
 }
 
 static void work_numbers(counting *c, bool *complete) {
-    static const char text[] =
-        "fn f(z: complex[n], y: lns, x: real)\n    let t: complex[n] = 1\n"
-        "    z[0] += sqrt(t[0] * 2) / z[1].re\n    z[1] *= complex(1, 2)\n    swap z[0], z[1]\n"
-        "    y *= lns(x) ^ 2\n    call g(z[0..1], log(t[0]) + 1)\nend\n"
-        "fn g(z: complex[n], w: complex)\n    z[0] -= w\n    z += w ^ w * exp(w)\nend\n"
-        "fn h(x: real[n], y: real[n], a: real)\n    x += a * exp(y[0..n]) - y\nend\n"
-        "fn i(k: i64, n: i64)\n    let t: i64 = 0 -> n\n    from t == 0\n        k += n != 0 and "
-        "(n > 9 or 9 // n > 2)\n    loop\n        t += 1\n    until t == n\nend\n";
+    static const char text[] = "fn f(z: complex[n], y: lns, x: real)\n    let t: complex[n] = 1\n"
+                               "    z[0] += sqrt(t[0] * 2) / z[1].re\n    z[1] *= complex(1, 2)\n    swap z[0], z[1]\n"
+                               "    y *= lns(x) ^ 2\n    call g(z[0..1], log(t[0]) + 1)\nend\n"
+                               "fn g(z: complex[n], w: complex)\n    z[0] -= w\n    z += w ^ w * exp(w)\nend\n"
+                               "fn h(x: real[n], y: real[n], a: real)\n    x += a * exp(y[0..n]) - y\nend\n"
+                               "fn i(k: i64, n: i64)\n    let t: i64 = 0 -> n\n    from t == 0\n        k += n != 0 and "
+                               "(n > 9 or 9 // n > 2)\n    loop\n        t += 1\n    until t == n\nend\n";
     rvm_asm_options o = {.real = RVM_F64, .allocator = &c->al};
     rvm_program *p = NULL;
     rvm_error e;
