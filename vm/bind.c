@@ -218,7 +218,8 @@ static rvm_status choose_codes(rvm_machine *m, uint32_t fn, const rvm_arg *args,
     uint8_t wrt[RVM_MAX_PARAMS];
     const uint32_t n = m->p->functions[fn].nparams;
     if (mode == RVM_PRIMAL) {
-        const rvm_status status = rvm__prepare(m, fn, false, &m->primal_codes);
+        const bool ready = rvm__is_prepared(m->primal_codes, fn); /* asked here, for calls that take no time */
+        const rvm_status status = ready ? RVM_OK : rvm__prepare(m, fn, false, &m->primal_codes);
         m->codes = m->primal_codes;
         return status;
     }

@@ -468,7 +468,7 @@ static rvm_status prepare_marked(rvm_machine *m, bool shadow, const uint8_t *mar
 rvm_status rvm__prepare(rvm_machine *m, uint32_t fn, bool shadow, rvm__code **codes) {
     const size_t n = m->p->nfunctions;
     if (!*codes && !(*codes = rvm__zeroed(m, (n + 1) * sizeof **codes))) return RVM_ERR_MEMORY;
-    if ((*codes)[fn].ready) return RVM_OK;
+    if (rvm__is_prepared(*codes, fn)) return RVM_OK;
     uint32_t *list = rvm__scratch(m, SCRATCH_REACHED, n * (sizeof *list + 1));
     if (!list) return RVM_ERR_MEMORY;
     uint8_t *marks = memset(list + n, 0, n);

@@ -7,6 +7,9 @@
 /* Prepare what fn may come to run, as far as that is not done; shadow: for gradient and tangent mode, by m->activity.
  * Allocates *codes if NULL. MEMORY; LIMIT: a function is too large. */
 rvm_status rvm__prepare(rvm_machine *m, uint32_t fn, bool shadow, rvm__code **codes);
+static inline bool rvm__is_prepared(const rvm__code *codes, uint32_t fn) {
+    return codes && codes[fn].ready;
+}
 /* Nothing is done: all is prepared anew, in the same memory. codes may be NULL. */
 void rvm__unprepare(const rvm_machine *m, rvm__code *codes);
 /* What that, or what comes with it, failed by, as an error. */
