@@ -325,6 +325,7 @@ expr *rvm__tree_copy(assembler *a, const expr *e);
 expr *rvm__copy_member(assembler *a, const expr *e, name *own); /* of what an unchecked place names; NULL: all of it */
 void rvm__failed(expr *e);                                      /* an error in e was told */
 void rvm__wrong(assembler *a, expr *e, diag d, const char *a1, const char *a2, const char *a3); /* tell one */
+const char *rvm__change_text(const stmt *s);            /* what changes places: +=, swap, set */
 void rvm__become(expr *e, const expr *other);           /* takes the place of a subtree, keeps its own */
 bool rvm__is_constant(const expr *e);                   /* checked, and without a type yet */
 bool rvm__is_whole(const expr *e);                      /* one that is written as a whole number */
@@ -516,7 +517,7 @@ void rvm__lower_update_parts(gen *g, const stmt *s);
 void rvm__lower_set_parts(gen *g, const stmt *s);
 bool rvm__acts_by_parts(rvm_op op);   /* an instruction that does to a complex, or any record, what it does to each part */
 bool rvm__takes_parts(const stmt *s); /* an instruction on complex places that acts on each part by itself */
-bool rvm__op_counts(rvm_op op);       /* inc and dec, of a complex's real part */
+bool rvm__adds_constant(rvm_op op);   /* a real one, to a complex's real part: inc, dec */
 uint32_t rvm__split_op(assembler *a, const stmt *s, stmt half[2]); /* into those, in their order: how many; 0: no memory */
 int rvm__op_on_lns(assembler *a, rvm_op op); /* what an instruction on lns is on their logarithms; -1: none, or no memory */
 

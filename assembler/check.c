@@ -144,7 +144,9 @@ static void check_call(assembler *a, expr *e, int want) {
 
 /* Of what is not computed: that names stand for something. */
 static void check_names(assembler *a, expr *e) {
-    if ((e->kind == E_NAME || e->kind == E_INDEX) && !e->u.name->var && !e->u.name->constant) rvm__check_variable(a, e);
+    const name *n = e->u.name;
+    if ((e->kind == E_NAME || e->kind == E_INDEX) && !n->var && !n->constant) rvm__check_variable(a, e);
+    if (e->kind == E_CALL && n->type < 0 && n->row < 0 && !rvm__is_number_call(n)) check_call(a, e, T_NONE);
     for (int k = 0; k < e->nkids; k++) check_names(a, e->kids[k]);
 }
 

@@ -111,21 +111,12 @@ static bool truth(assembler *a, expr *e, bool negated) {
     return none && e->kind != E_ERROR;
 }
 
-/* An operation for the values that it finds: by itself, or since its temporary is NaN, which is released as nothing. Sums
- * and products of floats are NaN from infinities alone. */
+/* An operation for the values that it finds: by its domain; since its temporary is NaN, which is released as nothing; or by
+ * OVERFLOW. Sums and products of floats are NaN from infinities alone; comparisons and selections compute nothing. */
 static bool row_fails(const expr *e) {
-    switch (rvm__row_info[e->op].sig) {
-    case RVM_SIG_QUOT:
-    case RVM_SIG_POS:
-    case RVM_SIG_REAL: return true;
-    case RVM_SIG_NUM:
-    case RVM_SIG_CONV: return e->type == RVM_FIX; /* OVERFLOW */
-    case RVM_SIG_INT:
-    case RVM_SIG_CMP:
-    case RVM_SIG_SEL:
-    case RVM_SIG_COUNT: break;
-    }
-    return false;
+    const rvm_sig sig = rvm__row_info[e->op].sig;
+    const bool computes = sig == RVM_SIG_NUM || sig == RVM_SIG_CONV;
+    return rvm__row_has_domain((rvm_row)e->op) || sig == RVM_SIG_REAL || (computes && e->type == RVM_FIX);
 }
 
 /* Of a checked expression. */

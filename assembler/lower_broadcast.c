@@ -108,9 +108,8 @@ static expr *element(broadcast *b, const param *p, span at) {
 static bool is_alike(broadcast *b, const expr *e, const var *v, int ndim) {
     if (!ndim || (ndim == b->ndim && !rvm__is_state(v->type))) return true;
     const var *y = rvm__find_var(b->s->args[0]);
-    const char *symbol = b->s->kind == S_SET ? "set" : rvm__op_info[b->s->op].symbol;
-    rvm__diag(b->a, e->at, D_WHOLE_OPERAND, symbol ? symbol : rvm__op_info[b->s->op].name,
-              rvm__array_text(b->a, y->type, b->ndim), rvm__array_text(b->a, v->type, ndim));
+    rvm__diag(b->a, e->at, D_WHOLE_OPERAND, rvm__change_text(b->s), rvm__array_text(b->a, y->type, b->ndim),
+              rvm__array_text(b->a, v->type, ndim));
     return false;
 }
 
@@ -155,7 +154,7 @@ static stmt *loop_over(broadcast *b, int d, stmt *body) {
     const rvm_op op = d || b->s->kind == S_SET ? RVM_OP_for : RVM_OP_par;
     *out = (stmt){.kind = S_FOR, .op = op, .row = -1, .at = at, .name_at = at, .body = body};
     out->name = b->index[d];
-    out->nargs = op == RVM_OP_for ? 3 : 2;
+    out->nargs = (uint16_t)(rvm__op_places(op, 0, 0) - 1); /* the index is a name */
     if (!(out->args = rvm__arena(b->a, 3 * sizeof *out->args))) return NULL;
     out->args[0] = rvm__expr_whole(b->a, 0, at);
     out->args[1] = name_expr(b, b->length[d], at);

@@ -119,8 +119,8 @@ bool rvm__acts_by_parts(rvm_op op) {
     return moves(op) || changes_by(op, RVM_SHADOWS_LINEAR);
 }
 
-bool rvm__op_counts(rvm_op op) {
-    return rvm__pair_of(op) == RVM_PAIR_inc;
+bool rvm__adds_constant(rvm_op op) {
+    return rvm__class_of(op) == RVM_CLASS_IN_PLACE && rvm__change_info[rvm__change_of(op)].exact == RVM_EXACTLY_SUM;
 }
 
 static bool is_changed(const stmt *s, uint32_t k) {
@@ -144,7 +144,7 @@ static bool take_half(assembler *a, const stmt *s, uint32_t part, stmt *half) {
 }
 
 bool rvm__takes_parts(const stmt *s) {
-    bool all = rvm__acts_by_parts((rvm_op)s->op) || rvm__op_counts((rvm_op)s->op), any = false;
+    bool all = rvm__acts_by_parts((rvm_op)s->op) || rvm__adds_constant((rvm_op)s->op), any = false;
     for (uint32_t k = 0; k < s->nargs; k++) {
         any = any || (is_changed(s, k) && names_complex(s->args[k]));
         all = all && (!is_changed(s, k) || names_complex(s->args[k]));
@@ -154,7 +154,7 @@ bool rvm__takes_parts(const stmt *s) {
 
 uint32_t rvm__split_op(assembler *a, const stmt *s, stmt half[2]) {
     const uint32_t first = rvm__is_inverse(s->op);
-    if (rvm__op_counts((rvm_op)s->op)) return take_half(a, s, 0, half);
+    if (rvm__adds_constant((rvm_op)s->op)) return take_half(a, s, 0, half);
     return take_half(a, s, first, half) && take_half(a, s, 1 - first, half + 1) ? 2 : 0;
 }
 

@@ -46,19 +46,15 @@ static bool check_alike(assembler *a, const stmt *s, const whole *w, int *type, 
         const var *v = rvm__find_var(w->e[k]);
         const int other = rvm__whole_ndim(w->e[k]);
         if (v && v->type == *type && other == *ndim) continue;
-        const char *symbol = s->kind == S_SET  ? "set"
-                             : s->kind == S_OP ? rvm__op_info[s->op].name
-                                               : rvm__op_info[s->op].symbol;
         const char *found = v && other >= 0 ? rvm__array_text(a, v->type, other) : "an expression";
-        rvm__diag(a, w->e[k]->at, D_WHOLE_OPERAND, symbol, rvm__array_text(a, *type, *ndim), found);
+        rvm__diag(a, w->e[k]->at, D_WHOLE_OPERAND, rvm__change_text(s), rvm__array_text(a, *type, *ndim), found);
         return false;
     }
     return true;
 }
 
 static bool wrong_type(gen *g, const stmt *s, int type, int ndim) {
-    const rvm_op_info *op = rvm__op_info + s->op;
-    rvm__diag(g->a, s->at, D_UPDATE_TYPE, op->symbol ? op->symbol : op->name, rvm__array_text(g->a, type, ndim), NULL);
+    rvm__diag(g->a, s->at, D_UPDATE_TYPE, rvm__change_text(s), rvm__array_text(g->a, type, ndim), NULL);
     return false;
 }
 
@@ -98,7 +94,7 @@ static void emit_loops(gen *h, rvm_op op, int ndim, uint32_t n, const uint16_t *
         index[d] = rvm__gen_reg(h, RVM_I64);
         loop[d][0] = rvm__gen_slot(index[d]), loop[d][1] = zero, loop[d][2] = rvm__gen_slot(h->f->params[0].dim[d]);
         loop[d][3] = one;
-        top[d] = rvm__emit(h, over, -1, 0, loop[d], over == RVM_OP_for ? 4 : 3, at);
+        top[d] = rvm__emit(h, over, -1, 0, loop[d], (uint32_t)rvm__op_places(over, 0, 0), at);
     }
     for (uint32_t k = 0; k < n && !h->failed; k++) places[k] = element(arrays[k], index, ndim);
     if (rvm__op_sets(op)) places[n++] = rvm__gen_site(h);
@@ -106,7 +102,7 @@ static void emit_loops(gen *h, rvm_op op, int ndim, uint32_t n, const uint16_t *
     for (int d = ndim; d-- && !h->failed;) {
         const rvm_op over = rvm__op_inverse(loop_op(op, d));
         const uint32_t end =
-            rvm__emit(h, over, -1, top[d], loop[d], over == RVM_OP_next ? 4 : 3, at); /* may move the code */
+            rvm__emit(h, over, -1, top[d], loop[d], (uint32_t)rvm__op_places(over, 0, 0), at); /* may move the code */
         h->f->code[top[d]].target = end;
     }
 }
@@ -211,7 +207,8 @@ static bool take_member(assembler *a, const stmt *s, name *own, stmt *out) {
 }
 
 static void lower_members(gen *g, const stmt *s, const record *r) {
-    const bool steps = s->kind == S_OP && rvm__op_counts((rvm_op)s->op), back = s->kind != S_SET && rvm__is_inverse(s->op);
+    const bool steps = s->kind == S_OP && rvm__adds_constant((rvm_op)s->op),
+               back = s->kind != S_SET && rvm__is_inverse(s->op);
     const uint32_t n = steps ? 1 : r->nmembers;
     for (uint32_t k = 0; k < n && !g->a->oom; k++) {
         stmt part;
@@ -261,7 +258,7 @@ static void lower_any(gen *g, const stmt *s) {
         lower_arrays(g, s, &w, type, ndim);
     else if (adds || s->kind == S_SET ||
              (s->kind == S_OP &&
-              (rvm__acts_by_parts((rvm_op)s->op) || (rvm__op_counts((rvm_op)s->op) && !rvm__is_state(type)))))
+              (rvm__acts_by_parts((rvm_op)s->op) || (rvm__adds_constant((rvm_op)s->op) && !rvm__is_state(type)))))
         lower_members(g, s, r);
     else
         wrong_type(g, s, type, ndim);

@@ -1,5 +1,6 @@
 /* tree.c: expressions: made, changed in place, compared. */
 #include "asm.h"
+#include "instruction.h"
 
 /* ---- nodes ---- */
 
@@ -46,6 +47,12 @@ expr *rvm__copy_member(assembler *a, const expr *e, name *own) {
     if (!(*end = rvm__arena(a, sizeof **end))) return NULL;
     **end = (selector){.name = own};
     return copy;
+}
+
+const char *rvm__change_text(const stmt *s) {
+    if (s->kind == S_SET) return "set";
+    const rvm_op_info *op = rvm__op_info + s->op;
+    return s->kind == S_UPDATE && op->symbol ? op->symbol : op->name;
 }
 
 /* ---- what a node becomes ---- */

@@ -1,11 +1,10 @@
 /* browser.mjs: a chromium that is only told expressions. What a driver of tests watches besides (each request, with the stack that made it)
  * would be measured, too. */
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
-const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+import { CHROMIUM } from "../../tools/serve/page/test/server.mjs";
 
 /* Its protocol over pipes: JSON, each message ended by a zero. */
 function protocol(child) {

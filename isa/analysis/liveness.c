@@ -134,8 +134,8 @@ static bool has_domain(const flow *w, const step *x) {
     if (rvm__class_of(x->op) == RVM_CLASS_IN_PLACE) return rvm__change_info[rvm__change_of(x->op)].domain;
     if (!rvm__op_is_update(x->op)) return false;
     if (rvm__pair_of(x->op) == RVM_PAIR_mul) return rvm__place_type(f, x->q) != RVM_I64;
-    if (rvm__row_info[x->in->row].sig == RVM_SIG_POS) return true;
-    if (rvm__row_info[x->in->row].sig != RVM_SIG_QUOT) return false;
+    if (!rvm__row_has_domain((rvm_row)x->in->row)) return false;
+    if (rvm__row_info[x->in->row].sig != RVM_SIG_QUOT) return true;
     const rvm_place *by = &x->q[2];
     return by->kind != RVM_PLACE_SLOT || by->slot < f->nregs || f->consts[by->slot - f->nregs].i == 0;
 }

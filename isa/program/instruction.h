@@ -154,6 +154,10 @@ extern const rvm_change_info rvm__change_info[RVM_CHANGE_COUNT];
 extern const rvm_op_info rvm__op_info[RVM_OP_LIMIT];
 extern const rvm_row_info rvm__row_info[RVM_ROW_COUNT];
 extern const uint8_t rvm__row_nan[RVM_ROW_COUNT]; /* operands whose NaN makes f one, of floating point, a bit for each */
+/* A row that may fail for the values that it finds (DOMAIN). */
+static inline bool rvm__row_has_domain(rvm_row row) {
+    return rvm__row_info[row].sig == RVM_SIG_QUOT || rvm__row_info[row].sig == RVM_SIG_POS;
+}
 /* Number of an instruction in inplace.def, of class IN_PLACE. */
 static inline unsigned rvm__change_of(unsigned op) {
     return (unsigned)rvm__pair_of(op) - RVM__PAIRS_BEFORE_CHANGES;

@@ -143,7 +143,7 @@ static void prepare_update(const preparation *p, const rvm_insn *in, const rvm_p
         if (place_active(p, &places[k]) && (k == 0 || rvm__has_partial((rvm_row)in->row, x->kernel, k - 1)))
             x->active |= (uint8_t)(1 << k);
     }
-    if (row->sig == RVM_SIG_QUOT || row->sig == RVM_SIG_POS) x->flags |= X_DOMAIN;
+    if (rvm__row_has_domain((rvm_row)in->row)) x->flags |= X_DOMAIN;
     if (row->sig == RVM_SIG_CONV && y != RVM_I64 && t != RVM_I64) x->flags |= X_CONV;
     if (tracked(p, &places[0])) x->flags |= is_let(in) || rvm__op_sets((rvm_op)in->op) ? X_TRACK | X_FRESH : X_TRACK;
     const bool registers = !(x->flags & (X_TRACK | X_ALIAS)) && all_registers(p, places, row->arity + 1, active);

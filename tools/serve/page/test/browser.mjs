@@ -1,16 +1,15 @@
 /* browser.mjs RVM MODULES [PICTURES]: the page in a real browser, against a real server. MODULES is a folder with playwright-core and axe-core;
  * where that or a browser is missing it says so and ends with 77, which is a skip. With PICTURES, a screenshot of each panel goes there. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startServer } from "./server.mjs";
+import { CHROMIUM, startServer } from "./server.mjs";
 import { largeRun } from "./large.mjs";
 import { pprofTotal } from "./pprof.mjs";
 
 const [rvm, modules, pictures] = process.argv.slice(2);
-const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 /* Milliseconds. What is timed in the page itself is held to the figures; the whole machine may be busy. */
 const SLOW = Number(process.env.RVM_PAGE_SLOW ?? 1);
 

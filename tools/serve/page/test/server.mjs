@@ -1,8 +1,11 @@
 /* server.mjs: a server for a test: started on a port of its own, with a store in a folder of its own; it can be stopped and started again. */
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+/* Undefined: none is installed. */
+export const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 
 const TOKEN = "a-token-for-this-test-alone";
 
