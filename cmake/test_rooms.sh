@@ -15,7 +15,7 @@ vm vm/interp vm/trail vm/native vm/profile vm/debug
 vm/derivatives
 coprocessor
 jit/host
-jit/lower jit/lanes jit/llvm
+jit/lower jit/lanes jit/device jit/llvm
 tools
 tools/client
 tools/serve'

@@ -75,6 +75,8 @@ typedef struct rvm_jit_notice {
     const char *serial;
     unsigned grouped, single; /* loops of parallel blocks that go in lanes, and that do not */
     const char *why_single;   /* of the last one of these; else empty */
+    uint32_t kernels;         /* parallel blocks that may run on a device (rvm_cuda.h); */
+    const char *on_host;      /* lines of those that may not, and why; empty: none, or no device was asked for */
 } rvm_jit_notice;
 
 #define RVM_JIT_MAX_THREADS 1024u
@@ -151,10 +153,10 @@ RVM_API void rvm_jit_detach(rvm_machine *m); /* also if it is not attached */
  * least, or there was none. USAGE: m is not attached. */
 RVM_API rvm_status rvm_jit_reason(const rvm_machine *m, rvm_error *err);
 
-typedef enum rvm_jit_form { RVM_JIT_IR, RVM_JIT_ASSEMBLY } rvm_jit_form;
+typedef enum rvm_jit_form { RVM_JIT_IR, RVM_JIT_ASSEMBLY, RVM_JIT_PTX } rvm_jit_form;
 /* Writes the code of a function in a direction (1 or -1) with all that it calls, optimised, as LLVM's intermediate
- * representation or as assembly, for machines with these options (NULL: the defaults) and arrays without gaps, of any
- * lengths. Nothing is kept. Errors: USAGE (direction, fn, the program is not verified), UNSUPPORTED (why it cannot be
+ * representation or as assembly, or its parallel blocks as PTX, kernels for CUDA devices, which must be unchecked, for machines
+ * with these options (NULL: the defaults) and arrays without gaps, of any lengths. Nothing is kept. Errors: USAGE (direction, fn, the program is not verified), UNSUPPORTED (why it cannot be
  * compiled), IO, MEMORY, INTERNAL. */
 RVM_API rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direction, const rvm_options *options,
                                 rvm_jit_form form, FILE *out, rvm_error *err);

@@ -20,10 +20,12 @@ static rvm_status gradient_program(tool *t) {
 }
 
 rvm_status native_dump(tool *t) {
-    const bool ir = strcmp(t->o.dump, "ir") == 0;
+    static const char *const forms[] = {[RVM_JIT_IR] = "ir", [RVM_JIT_ASSEMBLY] = "asm", [RVM_JIT_PTX] = "ptx"};
+    int form = sizeof forms / sizeof *forms;
     int first;
     rvm_options o;
-    if (!ir && strcmp(t->o.dump, "asm") != 0) return tool_fail(t, RVM_ERR_USAGE, "--dump is ir or asm, not `%s`", t->o.dump);
+    while (form-- > 0 && strcmp(t->o.dump, forms[form]) != 0) {}
+    if (form < 0) return tool_fail(t, RVM_ERR_USAGE, "--dump is ir, asm or ptx, not `%s`", t->o.dump);
     if (t->o.json) return tool_fail(t, RVM_ERR_USAGE, "--dump prints text: not with --json");
     rvm_status st = tool_choose(t, &first);
     if (!st) st = tool_options(t, &o);
@@ -32,5 +34,5 @@ rvm_status native_dump(tool *t) {
     if (st) return st;
     const rvm_program *p = t->derived_program ? t->derived_program : t->program;
     t->chosen = false; /* t->fn may be another program's */
-    return rvm_jit_dump(t->jit, p, t->fn, t->o.backward ? -1 : 1, &o, ir ? RVM_JIT_IR : RVM_JIT_ASSEMBLY, stdout, &t->err);
+    return rvm_jit_dump(t->jit, p, t->fn, t->o.backward ? -1 : 1, &o, (rvm_jit_form)form, stdout, &t->err);
 }

@@ -42,6 +42,9 @@ static void on_notice(void *userdata, const rvm_jit_notice *n) {
                    n->seconds[RVM_JIT_LINK]),
             1e3 * n->seconds[RVM_JIT_LOWER], 1e3 * n->seconds[RVM_JIT_OPTIMISE], 1e3 * n->seconds[RVM_JIT_EMIT],
             1e3 * n->seconds[RVM_JIT_LINK]);
+    if (n->kernels || *n->on_host)
+        say(userdata, "%s, %s: %u parallel blocks may run on a device%s%s", n->function, way, n->kernels,
+            *n->on_host ? "; " : "", n->on_host);
     if (n->grouped) say(userdata, "%s, %s: parallel blocks in lanes: %u", n->function, way, n->grouped);
     if (n->single) say(userdata, "%s, %s: not in lanes: %u: %s", n->function, way, n->single, n->why_single);
 }
@@ -66,6 +69,36 @@ rvm_status native_jit(tool *t, bool tiers, rvm_error *err) {
     return RVM_OK;
 }
 
+/* Where there is none blocks run on the host; a device that was asked for must be there. */
+static rvm_status open_device(tool *t) {
+    rvm_cuda_options o = rvm_cuda_options_default();
+    rvm_cuda_device about;
+    rvm_error why;
+    o.device = t->o.device < INT32_MAX ? (int)t->o.device : INT32_MAX;
+    o.least = 0;
+    rvm_status st = rvm_cuda_new(&o, &t->cuda, &why);
+    if (!st) st = rvm_cuda_describe(o.device, &about, &why);
+    if (!st)
+        say(t, "%s, compute capability %d.%d, %d multiprocessors, %.0f GiB%s", about.name, about.major, about.minor,
+            about.multiprocessors, (double)about.memory / (1 << 30),
+            about.slow_double ? "; doubles are slow there" : "");
+    else if (st == RVM_ERR_USAGE || option_given(&t->o, device)) {
+        t->err = why;
+        return st;
+    } else
+        say(t, "no device: %s", why.message);
+    return RVM_OK;
+}
+
+static void tell_device(const tool *t) {
+    rvm_cuda_totals s;
+    if (!t->cuda) return;
+    rvm_cuda_stats(t->cuda, &s);
+    say(t, "device: %" PRIu64 " parallel blocks in %" PRIu64 " launches, %.3f ms; %.1f ms loading; %.3f MB to it, %.3f MB from it",
+        s.blocks, s.launches, 1e3 * s.kernels, 1e3 * s.loading, 1e-6 * (double)s.uploaded, 1e-6 * (double)s.downloaded);
+    if (s.on_host) say(t, "%" PRIu64 " parallel blocks on the host, the last: %s", s.on_host, s.why);
+}
+
 rvm_status native_open(tool *t) {
     const char *engine = t->o.engine ? t->o.engine : "auto";
     const bool tiers = strcmp(engine, "auto") == 0;
@@ -75,20 +108,27 @@ rvm_status native_open(tool *t) {
     if (t->o.lanes && strcmp(t->o.lanes, "on") != 0 && strcmp(t->o.lanes, "off") != 0)
         return tool_fail(t, RVM_ERR_USAGE, "--lanes is on or off, not `%s`", t->o.lanes);
     if (strcmp(engine, "interp") == 0 || t->jit) return RVM_OK;
-    if (!tiers && strcmp(engine, "jit") != 0)
-        return tool_fail(t, RVM_ERR_USAGE, "--engine is interp, jit or auto, not `%s`", engine);
+    const bool cuda = strcmp(engine, "cuda") == 0;
+    if (!tiers && !cuda && strcmp(engine, "jit") != 0)
+        return tool_fail(t, RVM_ERR_USAGE, "--engine is interp, jit, cuda or auto, not `%s`", engine);
+    if (option_given(&t->o, device) && !cuda) return tool_fail(t, RVM_ERR_USAGE, "--device wants --engine=cuda");
     const rvm_status st = native_jit(t, tiers, &why);
+    if (!st && cuda && open_device(t)) return t->err.code;
     if (st == RVM_ERR_USAGE) t->err = why;
     if (st) say(t, "interpreted: %s", why.message);
     return st == RVM_ERR_USAGE ? st : RVM_OK;
 }
 
 rvm_status native_attach(tool *t, rvm_machine *m) {
-    return t->jit ? rvm_jit_attach(t->jit, m, &t->err) : RVM_OK;
+    rvm_status st = t->jit ? rvm_jit_attach(t->jit, m, &t->err) : RVM_OK;
+    if (!st && t->cuda) st = rvm_cuda_attach(t->cuda, m, &t->err);
+    return st;
 }
 
 bool native_close(tool *t) {
     rvm_program_free(t->derived_program);
+    tell_device(t);
+    rvm_cuda_free(t->cuda);
     if (t->jit_is_lent) return true;
     if (t->jit && rvm_jit_busy(t->jit)) return false;
     rvm_jit_free(t->jit);

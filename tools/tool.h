@@ -11,6 +11,7 @@
 #include "json.h"
 #include "rvm_asm.h"
 #include "rvm_derivatives.h"
+#include "rvm_cuda.h"
 #include "rvm_jit.h"
 #include "values.h"
 
@@ -51,6 +52,7 @@ typedef struct tool {
     rvm_program *program;
     rvm_machine *machine;
     rvm_jit *jit;                 /* NULL: everything is interpreted */
+    rvm_cuda *cuda;               /* NULL: no device runs parallel blocks */
     bool jit_is_lent;             /* by who runs the command: it is used, not freed */
     rvm_program *derived_program; /* of --dump: what holds the gradient's program */
     uint32_t fn;

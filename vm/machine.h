@@ -284,6 +284,8 @@ typedef struct rvm__natively {
     uint32_t threads;           /* in which native code may run parallel blocks; 0: where it was called */
     const struct rvm__runner *runner; /* of chunks of parallel blocks (native.h); NULL: none */
     void *running;                    /* what it has for that; NULL: nothing yet */
+    void *device;                     /* where blocks may run as kernels (cuda/); NULL: there is none */
+    uint8_t device_code;              /* rvm__device_code (native.h): what kernels are, there */
     struct rvm__worker *worker;       /* of a machine that it works with, the worker; else NULL */
     const rvm__xinsn *gate;           /* such a machine stops before this end of a block, in frame gate_frames - 1 */
     uint32_t gate_frames;

@@ -49,15 +49,22 @@ static void add_text(rvm__bytes *b, const char *s) {
     rvm__bytes_add(b, s, strlen(s) + 1);
 }
 
-bool rvm__cache_key_begin(rvm__bytes *b, const char *module, unsigned level) {
-    const uint32_t sizes[] = {RVM__MODULE_INTERFACE, sizeof(rvm_machine), sizeof(rvm__array), sizeof(rvm__native), level};
+/* Path, size and time; false: it is not there. */
+static bool add_file(rvm__bytes *b, const char *path) {
     struct stat s;
-    if (stat(module, &s)) return false;
+    if (stat(path, &s)) return false;
     const int64_t file[] = {(int64_t)s.st_size, (int64_t)s.st_mtim.tv_sec, s.st_mtim.tv_nsec};
+    add_text(b, path);
+    rvm__bytes_add(b, file, sizeof file);
+    return true;
+}
+
+bool rvm__cache_key_begin(rvm__bytes *b, const char *module, const char *libdevice, unsigned level) {
+    const uint32_t sizes[] = {RVM__MODULE_INTERFACE, sizeof(rvm_machine), sizeof(rvm__array), sizeof(rvm__native), level};
     add_text(b, RVM_VERSION_STRING);
     rvm__bytes_add(b, sizes, sizeof sizes);
-    add_text(b, module);
-    rvm__bytes_add(b, file, sizeof file);
+    if (!add_file(b, module)) return false;
+    if (!*libdevice || !add_file(b, libdevice)) add_text(b, "");
     add_host(b);
     return !b->failed;
 }

@@ -22,6 +22,7 @@ rvm_status rvm__open_compiler(rvm_jit *j, rvm_error *err) {
     const double begin = rvm__seconds();
     const rvm__compiler_options c = {.level = j->o.level,
                                      .symbols = j->o.symbols,
+                                     .libdevice = j->libdevice,
                                      .native = rvm__native_symbols,
                                      .nnative = rvm__native_nsymbols,
                                      .al = &j->al};
@@ -45,7 +46,7 @@ void rvm__open_cache(rvm_jit *j) {
     if (j->has_cache) return;
     j->has_cache = true;
     if (j->o.cache && !*j->o.cache) return;
-    if (!rvm__cache_key_begin(&j->key, j->path, j->o.level)) return;
+    if (!rvm__cache_key_begin(&j->key, j->path, j->libdevice, j->o.level)) return;
     rvm__cache_open(j->o.cache, j->o.cache_size, &j->al, &j->cache, &j->trouble);
 }
 
@@ -95,7 +96,9 @@ void rvm__tell(rvm_jit *j, const rvm__lowering *what, const rvm__compiled *code,
                         .serial = code->found.serial,
                         .grouped = code->found.grouped,
                         .single = code->found.single,
-                        .why_single = code->found.why_single};
+                        .why_single = code->found.why_single,
+                        .kernels = code->found.kernels,
+                        .on_host = code->found.on_host};
     memcpy(n.seconds, code->seconds, sizeof n.seconds);
     if (j->o.notice) j->o.notice(j->o.userdata, &n);
     j->trouble.code = RVM_OK;

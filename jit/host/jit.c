@@ -70,6 +70,7 @@ static bool is_known(rvm_jit *j) {
 static rvm_status open_all(rvm_jit *j, rvm_error *err) {
     const double begin = rvm__seconds();
     rvm_status status = rvm__jobs_begin(j, err);
+    rvm__libdevice_find(j->libdevice);
     if (!status) status = rvm__module_find(j->path, err);
     if (status) return status;
     if (!j->o.tiers) rvm__open_cache(j);
@@ -222,6 +223,7 @@ static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
                           .profile = m->o.profile,
                           .discards = m->trail.discards,
                           .lines = a->jit->o.symbols,
+                          .device = m->o.unchecked && !m->o.profile ? m->jit.device_code : RVM__NO_KERNELS,
                           .threads = !m->o.profile && (m->jit.threads > 1 || (m->jit.threads && a->jit->o.fast_math)),
                           .tolerance = m->o.tolerance};
     what.one_way = is_one_way(&m->o) && !m->o.profile;
@@ -350,7 +352,14 @@ static void ran(rvm__engine *e, rvm_machine *m, uint64_t instructions) {
 
 static rvm_status adopt(rvm__engine *e, rvm_machine *d, rvm_error *err) {
     rvm_jit *j = ((attachment *)e)->jit;
-    return d->jit.engine && ((attachment *)d->jit.engine)->jit == j ? RVM_OK : rvm_jit_attach(j, d, err);
+    const rvm_machine *m = ((attachment *)e)->m;
+    const rvm_status status =
+        d->jit.engine && ((attachment *)d->jit.engine)->jit == j ? RVM_OK : rvm_jit_attach(j, d, err);
+    if (status || !m->jit.device) return status;
+    d->jit.device = m->jit.device;
+    d->jit.device_code = m->jit.device_code;
+    d->jit.runner = m->jit.runner;
+    return status;
 }
 
 static bool awaits(const rvm__engine *e) {
@@ -387,6 +396,7 @@ static void unlink_attachment(attachment *a) {
     if (a->next) a->next->link = a->link;
     a->m->jit.engine = NULL;
     a->m->jit.threads = 0;
+    a->m->jit.device = NULL;
     rvm__realloc(&a->jit->al, a, a->size, 0);
 }
 
@@ -494,6 +504,7 @@ rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direc
                           .fast = j->o.fast_math,
                           .threads = j->threads > 1 || (j->threads && j->o.fast_math),
                           .lanes = !j->o.no_lanes,
+                          .device = form == RVM_JIT_PTX ? RVM__KERNELS_PTX : RVM__NO_KERNELS,
                           .vector_math = j->o.vector_math || j->o.fast_math,
                           .tolerance = o.tolerance};
     const char *refused = rvm__native_refuses(&o);
@@ -501,7 +512,7 @@ rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direc
     if (fn >= p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "there is no function %u", fn);
     if (direction != 1 && direction != -1)
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "a direction is 1 or -1, not %d", direction);
-    if ((unsigned)form > RVM_JIT_ASSEMBLY)
+    if ((unsigned)form > RVM_JIT_PTX)
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no form of code has number %d", (int)form);
     if (refused) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", refused);
     what.one_way = is_one_way(&o);

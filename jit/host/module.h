@@ -40,7 +40,8 @@ typedef struct rvm__lengths {
     FIELD(bool, lanes)       /* parallel blocks go in groups of instances, where they can */                                \
     FIELD(bool, vector_math) /* elementary functions of a group by a library of vectors, within 4 ulp */                    \
     FIELD(bool, lines)       /* with line tables, for debuggers and profilers */                                            \
-    FIELD(bool, threads)     /* parallel blocks may run in threads (chunk.c) */                                             \
+    FIELD(bool, threads)     /* parallel blocks may run in threads (chunk.c), */                                            \
+    FIELD(uint8_t, device)   /* and on a device (kernel.c): rvm__device_code */                                            \
     FIELD(bool, one_way)     /* the run does not turn back where it is left: dead instructions are left out (liveness.h) */ \
     FIELD(bool, profile)     /* stretches are counted (tally.c): nothing else is left out or charged ahead then */          \
     FIELD(uint16_t, discards) /* levels of the trail that keep nothing but in compute parts and segments */                 \
@@ -64,6 +65,8 @@ typedef struct rvm__found {
     char serial[200];
     uint32_t grouped, single;
     char why_single[80];
+    uint32_t kernels; /* blocks that may run on a device */
+    char on_host[400];
     uint64_t stack; /* rvm__native_need.stack */
 } rvm__found;
 
@@ -88,6 +91,7 @@ typedef struct rvm__compiled {
 typedef struct rvm__compiler_options {
     unsigned level;
     bool symbols;
+    const char *libdevice; /* a file of functions for kernels; "": there is none. It outlives the compiler */
     const rvm__native_symbol *native;
     size_t nnative;
     const rvm_allocator *al; /* outlives the compiler; any thread may call it */
@@ -97,7 +101,7 @@ typedef struct rvm__compiler_options {
 typedef struct rvm__compiler rvm__compiler;
 
 /* Changes with everything that both sides must agree in, in this file or in native.h. */
-#define RVM__MODULE_INTERFACE 14
+#define RVM__MODULE_INTERFACE 15
 /* `interface` stands first in every version. */
 typedef struct rvm__module {
     uint32_t interface;
@@ -125,5 +129,8 @@ typedef const rvm__module *(*rvm__module_entry)(void);
 /* open.c: where the module is; then it is opened, and never closed. UNSUPPORTED: why there is none. Any thread. */
 rvm_status rvm__module_find(char path[PATH_MAX], rvm_error *err);
 rvm_status rvm__module_open(const char *path, const rvm__module **out, rvm_error *err);
+/* The file of elementary functions for kernels, libdevice.10.bc of CUDA's toolkit: $RVM_LIBDEVICE, or where the toolkit is
+ * ($CUDA_HOME, /usr/local/cuda, Debian's folder); "": there is none. */
+void rvm__libdevice_find(char path[PATH_MAX]);
 
 #endif

@@ -49,6 +49,19 @@ rvm_status rvm__module_open(const char *path, const rvm__module **out, rvm_error
     return status;
 }
 
+void rvm__libdevice_find(char path[PATH_MAX]) {
+    static const char *const homes[] = {"/usr/local/cuda/nvvm/libdevice", "/usr/lib/nvidia-cuda-toolkit/libdevice"};
+    const char *named = secure_getenv("RVM_LIBDEVICE"), *toolkit = secure_getenv("CUDA_HOME");
+    if (named) {
+        snprintf(path, PATH_MAX, "%s", access(named, R_OK) ? "" : named);
+        return;
+    }
+    snprintf(path, PATH_MAX, "%s/nvvm/libdevice/libdevice.10.bc", toolkit ? toolkit : "");
+    for (size_t k = 0; k < sizeof homes / sizeof *homes && access(path, R_OK); k++)
+        snprintf(path, PATH_MAX, "%s/libdevice.10.bc", homes[k]);
+    if (access(path, R_OK)) *path = 0;
+}
+
 rvm_status rvm__module_find(char path[PATH_MAX], rvm_error *err) {
     static const char *const ways[] = {RVM_MODULE_FROM_BIN, RVM_MODULE_FROM_LIB, ("../" RVM_MODULE_FROM_BIN)};
     const char *named = secure_getenv("RVM_LLVM_MODULE");

@@ -33,6 +33,7 @@ struct rvm_jit {
     pthread_t thread;
     uint64_t finished;   /* atomic: so often somebody let go of the compiler */
     char path[PATH_MAX]; /* of the module */
+    char libdevice[PATH_MAX];
     const rvm__module *module;
     rvm__compiler *compiler; /* NULL: not opened yet */
     char about[200];

@@ -72,6 +72,7 @@ bool rvm__flow_begin(rvm__flow *w) {
         w->n += !rvm__is_dead_end(b);
         for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v)) values++;
     }
+    if (!w->n) return rvm__no_flow(w, "an instance bails out in any case");
     for (w->cap_items = 64; w->cap_items < 2 * values; w->cap_items *= 2) {}
     w->items = rvm__realloc(w->al, NULL, 0, w->cap_items * sizeof *w->items);
     w->nodes = rvm__realloc(w->al, NULL, 0, w->n * sizeof *w->nodes);

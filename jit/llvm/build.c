@@ -1,7 +1,9 @@
 /* build.c: a module of IR; types and constants, on scalars and in lanes. */
 #include "build.h"
 #include "instruction.h"
+#include "support.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool rvm__build_begin(rvm__build *k, const rvm__traits *target, const char *name) {
@@ -27,6 +29,11 @@ bool rvm__build_begin(rvm__build *k, const rvm__traits *target, const char *name
 }
 
 void rvm__build_end(rvm__build *k) {
+    while (k->kernels) {
+        rvm__block_kernel *one = k->kernels;
+        k->kernels = one->next;
+        rvm__realloc(k->al, one, one->size, 0);
+    }
     if (k->b) LLVMDisposeBuilder(k->b);
     if (k->module) LLVMDisposeModule(k->module);
     if (k->context) LLVMContextDispose(k->context);
@@ -60,4 +67,11 @@ LLVMValueRef rvm__build_splat(const rvm__build *k, LLVMValueRef constant) {
 LLVMValueRef rvm__build_value(const rvm__build *k, rvm_type t, rvm_value v) {
     LLVMValueRef bits = rvm__build_int(k, v.i);
     return rvm__build_splat(k, rvm__is_floating(t) ? LLVMConstBitCast(bits, k->f64) : bits);
+}
+
+void rvm__stays_on_host(rvm__build *k, uint32_t line, const char *why) {
+    const size_t n = strlen(k->on_host);
+    char one[160];
+    snprintf(one, sizeof one, "line %u: %.130s", (unsigned)line, why);
+    if (!strstr(k->on_host, one)) snprintf(k->on_host + n, sizeof k->on_host - n, "%s%s", n ? "; " : "", one);
 }

@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "c_function.h"
+#include "device.h"
 #include "lower.h"
 #include "out_of_memory.h"
 #include "target.h"
@@ -188,9 +189,9 @@ static rvm_status name_functions(const rvm__build *k, const char *name, rvm_erro
     return RVM_OK;
 }
 
-/* Lowered, named and optimised; k is to be ended in any case. */
+/* Lowered, named and optimised; k is to be ended in any case. PTX of its kernels, if it is asked for, is to be disposed of. */
 static rvm_status make_ir(rvm__compiler *c, const rvm__target *t, const rvm__lowering *what, rvm__build *k, rvm__object *n,
-                          rvm_error *err) {
+                          LLVMMemoryBufferRef *ptx, rvm_error *err) {
     double since = 0;
     lap(&since);
     c->said[0] = 0;
@@ -206,6 +207,7 @@ static rvm_status make_ir(rvm__compiler *c, const rvm__target *t, const rvm__low
         status = what->standalone ? name_functions(k, what->standalone, err)
                                   : name_piece(c, k, what->p->functions[what->fn].name, n, err);
     n->seconds[RVM_JIT_LOWER] = lap(&since);
+    if (!status && what->device) status = rvm__device_make(k, (enum rvm__device_code)what->device, t->level, c->o.libdevice, ptx, err);
     if (!status) status = rvm__target_group(t, k, what->unchecked, what->vector_math, err);
     if (!status) status = rvm__target_optimise(t, k, !what->trust, err);
     n->seconds[RVM_JIT_OPTIMISE] = lap(&since);
@@ -253,7 +255,12 @@ rvm_status rvm__compiler_link(rvm__compiler *c, const rvm__object *object, rvm__
 }
 
 static rvm__found found_of(const rvm__build *k) {
-    rvm__found f = {.blocks = k->blocks, .in_threads = k->in_threads, .grouped = k->grouped, .single = k->single};
+    rvm__found f = {.blocks = k->blocks,
+                    .in_threads = k->in_threads,
+                    .grouped = k->grouped,
+                    .single = k->single,
+                    .kernels = k->made};
+    snprintf(f.on_host, sizeof f.on_host, "%s", k->on_host);
     snprintf(f.serial, sizeof f.serial, "%s", k->serial);
     snprintf(f.why_single, sizeof f.why_single, "%s", k->why);
     return f;
@@ -264,7 +271,7 @@ rvm_status rvm__compiler_compile(rvm__compiler *c, const rvm__lowering *what, rv
     LLVMMemoryBufferRef object = NULL;
     double since = 0;
     *out = (rvm__object){0};
-    rvm_status status = make_ir(c, &c->target, what, &k, out, err);
+    rvm_status status = make_ir(c, &c->target, what, &k, out, NULL, err);
     lap(&since);
     ask_for_frames(c, &k);
     if (!status) status = rvm__target_emit(&c->target, k.module, LLVMObjectFile, &object, err);
@@ -280,11 +287,24 @@ rvm_status rvm__compiler_compile(rvm__compiler *c, const rvm__lowering *what, rv
     return out->bytes ? RVM_OK : rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
 }
 
+static void print_reasons(const rvm__build *k, FILE *out) {
+    for (const char *s = k->on_host; *s; s += strspn(s, "; ")) {
+        const size_t n = strcspn(s, ";");
+        fprintf(out, "// not a kernel: %.*s\n", (int)n, s);
+        s += n;
+    }
+}
+
 rvm_status rvm__compiler_print(rvm__compiler *c, const rvm__lowering *what, rvm_jit_form form, FILE *out, rvm_error *err) {
     rvm__build k;
     rvm__object n;
     LLVMMemoryBufferRef text = NULL;
-    rvm_status status = make_ir(c, &c->target, what, &k, &n, err);
+    const bool kernels = form == RVM_JIT_PTX;
+    rvm_status status = make_ir(c, &c->target, what, &k, &n, kernels ? &text : NULL, err);
+    if (kernels && !status) print_reasons(&k, out);
+    if (kernels && !status && !k.made)
+        status = rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "there are no kernels: %s",
+                           *k.on_host ? k.on_host : "there is no parallel block");
     if (!status && form == RVM_JIT_IR) {
         char *ir = LLVMPrintModuleToString(k.module);
         fputs(ir, out);
@@ -292,7 +312,7 @@ rvm_status rvm__compiler_print(rvm__compiler *c, const rvm__lowering *what, rvm_
     }
     if (!status && form == RVM_JIT_ASSEMBLY) status = rvm__target_emit(&c->target, k.module, LLVMAssemblyFile, &text, err);
     if (text) {
-        fwrite(LLVMGetBufferStart(text), 1, LLVMGetBufferSize(text), out);
+        if (!status) fwrite(LLVMGetBufferStart(text), 1, LLVMGetBufferSize(text), out);
         LLVMDisposeMemoryBuffer(text);
     }
     rvm__build_end(&k);
@@ -306,7 +326,7 @@ rvm_status rvm__compiler_object(rvm__compiler *c, const rvm__lowering *what, con
     rvm__object n;
     LLVMMemoryBufferRef object = NULL;
     rvm_status status = rvm__target_open_host(&t, cpu, c->target.level, err);
-    if (!status) status = make_ir(c, &t, what, &k, &n, err);
+    if (!status) status = make_ir(c, &t, what, &k, &n, NULL, err);
     if (!status) ask_for_frames(c, &k);
     if (!status) status = rvm__target_emit(&t, k.module, LLVMObjectFile, &object, err);
     *stack = c->stack + (k.recurses ? what->stack : 0);

@@ -131,10 +131,10 @@ static LLVMErrorRef simplify_instances(rvm__build *k, LLVMTargetMachineRef machi
         any |= f && rvm__mark_adding_loops(k, f);
     }
     if (any) e = LLVMRunPasses(k->module, unrolls, machine, options);
-    return e ? e : rvm__find_pairs(k, machine);
+    return e;
 }
 
-LLVMErrorRef rvm__simplify(rvm__build *k, LLVMTargetMachineRef machine) {
+LLVMErrorRef rvm__simplify_for_device(rvm__build *k, LLVMTargetMachineRef machine) {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef e = LLVMRunPasses(k->module, inlines, machine, options);
     drop_never(k->module);
@@ -146,4 +146,9 @@ LLVMErrorRef rvm__simplify(rvm__build *k, LLVMTargetMachineRef machine) {
     if (!e && k->instances) e = simplify_instances(k, machine, options);
     LLVMDisposePassBuilderOptions(options);
     return e;
+}
+
+LLVMErrorRef rvm__simplify(rvm__build *k, LLVMTargetMachineRef machine) {
+    LLVMErrorRef e = rvm__simplify_for_device(k, machine);
+    return e || !k->instances ? e : rvm__find_pairs(k, machine);
 }

@@ -20,7 +20,7 @@ void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__at(e, some);
     rvm__set_slot(e, x->to.i, rvm__is_ascending(e, x) ? lo : LLVMBuildSub(b, hi, rvm__build_int(e->k, 1), ""));
     rvm__begin_sums(e, x);
-    if (e->u->w->threads && !e->block.chunk && !e->vectorised) rvm__run_chunks(e, in, x);
+    if ((e->u->w->threads || e->u->w->device) && !e->block.chunk && !e->vectorised) rvm__run_chunks(e, in, x);
     rvm__begin_strips(e, x);
     rvm__to_instance(e, e->control.pc, false);
 }

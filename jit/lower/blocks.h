@@ -74,6 +74,12 @@ static inline bool rvm__takes_register(const rvm__instance *o, uint32_t k) {
 /* ---- instance_body.c ---- */
 void rvm__emit_instance(rvm__instance *o);
 
+/* ---- kernel.c ---- */
+struct rvm__plan;
+/* A kernel of the block that is entered at e->control.pc, with its arguments in *params, which its job is to name; NULL: why
+ * is noted. Memory that runs out is noted, too. */
+rvm__block_kernel *rvm__kernel_of(rvm__emit *e, const struct rvm__plan *p, LLVMValueRef *params);
+
 /* ---- pack.c ---- */
 /* Whether the view that appears or disappears at pc, in an instance, is a copy. */
 bool rvm__is_packed(const rvm__emit *e, uint32_t pc);

@@ -11,123 +11,16 @@
 #include "analysis.h"
 #include "walk.h"
 #include "accesses.h"
+#include "plan.h"
 
 #include <stddef.h>
 #include <stdio.h>
 
 enum { WORTH = 1 << 14 }; /* instructions that a block must have for threads to be woken */
-enum { TOUCHED = 4, COPIED = 8, READ = 16 };
 enum { MOST_READ = 1 << 16 }; /* elements: they stay in the cache of a core */
-
-typedef struct rvm__plan {
-    const char *why;         /* not; NULL: it may run in threads */
-    uint32_t par;            /* the lower end */
-    uint16_t *regs, *arrays; /* of the surroundings, those that are read or touched */
-    uint32_t nregs, narrays;
-    uint8_t *bits;  /* by array: how it, and what is part of it, is used; TOUCHED, COPIED, READ */
-    uint16_t *base; /* by array of the surroundings that is touched: what it is part of */
-    bool undone;    /* instances change what is left when a chunk is taken back */
-    bool lost;      /* what they overwrite is discarded */
-    uint64_t work;  /* of an instance */
-} plan;
 
 /* Parameters of a chunk's function behind the fixed ones. */
 enum { AT_REGISTERS = RVM__COUNTS_PARAM, AT_VIEWS, AT_FIRST, AT_LAST, AT_SUMS, AT_DATA };
-
-/* ---- what the body uses ---- */
-
-/* Arrays that appear in the body. */
-static void find_inner(const rvm__emit *e, uint32_t par, uint8_t *inner) {
-    RVM__EACH_INSN_IN(x, e->f, par + 1, e->f->code[par].target)
-        if (rvm__op_names_array((rvm_op)x.in->op)) inner[x.q->slot] = 1;
-}
-
-static void use_array(const rvm__emit *e, plan *p, const uint8_t *inner, const rvm_place *q, unsigned bits) {
-    const uint16_t array = q->slot, base = rvm__root_of(e->f, q);
-    if (inner[base]) return;
-    p->bits[base] |= bits | TOUCHED;
-    p->base[base] = base;
-    if (inner[array]) return;
-    p->bits[array] |= TOUCHED;
-    p->base[array] = base;
-}
-
-static void use_places(const rvm__emit *e, plan *p, const uint8_t *inner, uint32_t pc) {
-    RVM__EACH_ACCESS(a, e->u->p, e->f, &e->f->code[pc])
-        if (a.array && !a.toggles) use_array(e, p, inner, a.q, a.bits);
-}
-
-static bool is_guarded(const rvm__emit *e, uint32_t pc) {
-    return e->code->x[pc].flags & X_GUARD || (e->f->code[pc].facts & RVM_FACT_GUARD && !e->u->w->trust);
-}
-
-static void use_body(const rvm__emit *e, plan *p, const uint8_t *inner) {
-    const uint32_t first = p->par + 1, end = e->f->code[p->par].target;
-    p->work = 1 + rvm__work_between(e->u, e->fn, first, end);
-    RVM__EACH_INSN_IN(x, e->f, first, end) {
-        if (p->why) return;
-        const enum rvm__trail_use use = rvm__trail_use(e, x.pc);
-        use_places(e, p, inner, x.pc);
-        if (use == RVM__TRAIL_KEPT) p->why = "what it overwrites is kept on a trail";
-        if (use == RVM__TRAIL_LOST && rvm__is_forgotten(e, x.pc)) p->why = "what it overwrites is forgotten";
-        if (use == RVM__TRAIL_LOST) p->lost = true;
-        if (rvm__pair_of(x.in->op) == RVM_PAIR_par && is_guarded(e, x.pc))
-            p->why = "roles in a block within are only known while it runs";
-        RVM__EACH_CALLEE(g, e->u->p, x.in)
-            if (e->u->summaries[g].recursive) p->why = "it calls what is recursive";
-    }
-}
-
-/* What becomes of arrays that are changed. */
-static void use_arrays(const rvm__emit *e, plan *p) {
-    const bool sums = e->f->code[p->par].facts & RVM_FACT_SUMS || !e->apart;
-    for (uint32_t k = 0; k < e->f->narrays; k++) {
-        const unsigned bits = p->bits[k] & RVM__BITS_OWN;
-        if (bits == RVM__BITS_READ) p->bits[k] |= READ;
-        if (bits != RVM__BITS_ACC || !sums) {
-            p->undone |= bits > RVM__BITS_READ;
-            continue;
-        }
-        p->bits[k] |= COPIED;
-        if (!e->k->fast && e->f->arrays[k].type != RVM_I64)
-            p->why = "its instances add into elements, in their order unless math is fast";
-    }
-    if (p->undone && e->u->liveness) p->why = "it could not be taken back: what nobody observes is left out";
-    if (p->undone && p->lost) p->why = "it could not be taken back: what it overwrites is discarded";
-}
-
-static void list_used(const rvm__emit *e, plan *p) {
-    uint8_t *bits = rvm__unit_alloc(e->u, e->f->nregs + 1);
-    p->regs = rvm__unit_alloc(e->u, (e->f->nregs + 1) * sizeof *p->regs);
-    p->arrays = rvm__unit_alloc(e->u, (e->f->narrays + 1) * sizeof *p->arrays);
-    if (!bits || !p->regs || !p->arrays) return;
-    rvm__block_registers(e->u->p, e->f, p->par, bits);
-    const rvm_place *q = rvm__places(e->f, &e->f->code[p->par]);
-    for (int k = 1; k < 3; k++)
-        if (q[k].slot < e->f->nregs) bits[q[k].slot] = RVM__BITS_READ;
-    for (uint32_t k = 0; k < e->f->nregs; k++)
-        if (bits[k] == RVM__BITS_READ) p->regs[p->nregs++] = (uint16_t)k;
-    for (uint32_t k = 0; k < e->f->narrays; k++)
-        if (p->bits[k]) p->arrays[p->narrays++] = (uint16_t)k;
-}
-
-/* Of the block with an end at pc; NULL: out of memory, noted. */
-static const plan *plan_of(const rvm__emit *e, uint32_t pc) {
-    const uint32_t other = e->f->code[pc].target;
-    plan *p = rvm__unit_alloc(e->u, sizeof *p);
-    uint8_t *inner = rvm__unit_alloc(e->u, e->f->narrays + 1u);
-    if (!p || !inner) return NULL;
-    p->bits = rvm__unit_alloc(e->u, e->f->narrays + 1u);
-    p->base = rvm__unit_alloc(e->u, (e->f->narrays + 1u) * sizeof *p->base);
-    if (!p->bits || !p->base) return NULL;
-    p->par = pc < other ? pc : other;
-    p->why = is_guarded(e, p->par) ? "roles in it are not proved" : NULL;
-    find_inner(e, p->par, inner);
-    use_body(e, p, inner);
-    use_arrays(e, p);
-    list_used(e, p);
-    return e->u->status ? NULL : p;
-}
 
 static bool takes_back(rvm__unit *u, uint32_t fn) {
     rvm__emit e = {
@@ -136,8 +29,8 @@ static bool takes_back(rvm__unit *u, uint32_t fn) {
     RVM__EACH_INSN(x, e.f) {
         if (x.in->op != RVM_OP_par) continue;
         if (!ready && !(ready = rvm__find_segments(&e))) return true;
-        const plan *p = plan_of(&e, x.pc);
-        if (!p || (!p->why && p->undone)) return true;
+        const rvm__plan *p = rvm__plan_of(&e, x.pc);
+        if (!p || (!p->serial && p->undone)) return true;
     }
     return false;
 }
@@ -150,7 +43,7 @@ bool rvm__takes_chunks_back(rvm__unit *u) {
 
 /* ---- the function of a chunk ---- */
 
-static bool is_base(const plan *p, uint16_t array) {
+static bool is_base(const rvm__plan *p, uint16_t array) {
     return p->base[array] == array;
 }
 
@@ -177,23 +70,17 @@ static LLVMValueRef view_field(rvm__emit *e, uint32_t at, size_t offset, LLVMTyp
     return rvm__get(e, t, rvm__member(e, LLVMGetParam(e->function, AT_VIEWS), at * sizeof(rvm__native_view) + offset));
 }
 
-static uint32_t index_of(const plan *p, uint16_t array) {
-    uint32_t k = 0;
-    while (p->arrays[k] != array) k++;
-    return k;
-}
-
 /* Of a part: its base's address, and how far behind it it begins. */
 static LLVMValueRef data_of(rvm__emit *e, uint32_t at, const LLVMValueRef *given) {
     const uint16_t array = e->block.plan->arrays[at], base = e->block.plan->base[array];
     if (base == array) return given[array];
-    LLVMValueRef from = view_field(e, index_of(e->block.plan, base), offsetof(rvm__native_view, data), e->k->i64);
+    LLVMValueRef from = view_field(e, rvm__plan_index(e->block.plan, base), offsetof(rvm__native_view, data), e->k->i64);
     LLVMValueRef way = LLVMBuildSub(e->k->b, view_field(e, at, offsetof(rvm__native_view, data), e->k->i64), from, "");
     return LLVMBuildInBoundsGEP2(e->k->b, e->k->i8, given[base], &way, 1, "");
 }
 
 /* Arrays whose largest magnitude follows what instances do. */
-static bool is_marked(const rvm__emit *e, const plan *p, uint16_t array) {
+static bool is_marked(const rvm__emit *e, const rvm__plan *p, uint16_t array) {
     return e->frame.array[array].magnitude && rvm__is_floating((rvm_type)e->f->arrays[array].type) &&
            (p->bits[p->base[array]] & RVM__BITS_ACC);
 }
@@ -229,7 +116,7 @@ static void begin_array(rvm__emit *e, uint32_t at, const LLVMValueRef *given) {
 void rvm__begin_chunk(rvm__emit *e) {
     LLVMValueRef *given = rvm__unit_alloc(e->u, (e->f->narrays + 1u) * sizeof *given);
     unsigned at = AT_DATA;
-    e->block.plan = plan_of(e, e->block.chunk);
+    e->block.plan = rvm__plan_of(e, e->block.chunk);
     if (!e->block.plan || !given) return;
     e->block.last = LLVMGetParam(e->function, AT_LAST);
     e->block.sums = LLVMGetParam(e->function, AT_SUMS);
@@ -253,7 +140,7 @@ void rvm__enter_chunk(rvm__emit *e) {
 
 /* ---- the specialisation of it, and what threads call ---- */
 
-static LLVMTypeRef type_of(const rvm__emit *e, const plan *p) {
+static LLVMTypeRef type_of(const rvm__emit *e, const rvm__plan *p) {
     rvm__build *k = e->k;
     LLVMTypeRef *t = rvm__unit_alloc(e->u, (AT_DATA + p->narrays) * sizeof *t);
     unsigned n = 0;
@@ -266,7 +153,7 @@ static LLVMTypeRef type_of(const rvm__emit *e, const plan *p) {
     return LLVMFunctionType(k->i32, t, n, false);
 }
 
-static void promise(const rvm__emit *e, const plan *p, LLVMValueRef f) {
+static void promise(const rvm__emit *e, const rvm__plan *p, LLVMValueRef f) {
     const int apart[] = {1, AT_REGISTERS, AT_VIEWS, AT_SUMS};
     int n = AT_DATA;
     rvm__attribute(e->k, f, -1, "nounwind", 0);
@@ -279,7 +166,7 @@ static void promise(const rvm__emit *e, const plan *p, LLVMValueRef f) {
 }
 
 /* From a job to the parameters of the chunk's function. */
-static LLVMValueRef make_entry(rvm__emit *e, const plan *p, const rvm__specialisation *v) {
+static LLVMValueRef make_entry(rvm__emit *e, const rvm__plan *p, const rvm__specialisation *v) {
     rvm__build *k = e->k;
     LLVMTypeRef t[7] = {k->ptr, k->ptr, k->ptr, k->i64, k->i64, k->ptr, k->ptr};
     LLVMValueRef *args = rvm__unit_alloc(e->u, (AT_DATA + p->narrays) * sizeof *args);
@@ -303,7 +190,7 @@ static LLVMValueRef make_entry(rvm__emit *e, const plan *p, const rvm__specialis
     for (uint32_t i = 0; i < p->narrays; i++) {
         if (!is_base(p, p->arrays[i])) continue;
         LLVMValueRef at = rvm__member(e, views, i * sizeof(rvm__native_view) + offsetof(rvm__native_view, data));
-        if (p->bits[p->arrays[i]] & (COPIED | READ)) at = rvm__member(e, LLVMGetParam(f, 6), copies++ * sizeof(void *));
+        if (p->bits[p->arrays[i]] & (RVM__COPIED | RVM__SHARED_READ)) at = rvm__member(e, LLVMGetParam(f, 6), copies++ * sizeof(void *));
         args[n++] = rvm__get(e, k->ptr, at);
     }
     LLVMBuildRet(k->b, LLVMBuildCall2(k->b, v->type, v->function, args, n, ""));
@@ -313,7 +200,7 @@ static LLVMValueRef make_entry(rvm__emit *e, const plan *p, const rvm__specialis
 }
 
 /* What threads call for the block entered at pc in that direction; NULL: noted. */
-static LLVMValueRef entry_of(rvm__emit *e, const plan *p, uint32_t pc, int dir) {
+static LLVMValueRef entry_of(rvm__emit *e, const rvm__plan *p, uint32_t pc, int dir) {
     rvm__unit *u = e->u;
     rvm__specialisation *v = rvm__find_specialisation(
         u, (rvm__specialisation){.fn = e->fn, .dir = dir, .apart = e->apart, .discards = e->discards, .block = pc});
@@ -353,25 +240,31 @@ static LLVMValueRef is_dense(rvm__emit *e, uint16_t array, LLVMValueRef *n) {
 }
 
 /* An array whose innermost elements are neighbours; which is copied: without gaps, adding to *elements. */
-static LLVMValueRef is_simple(rvm__emit *e, const plan *p, uint16_t array, LLVMValueRef *elements) {
-    if (!(p->bits[array] & COPIED))
+static LLVMValueRef is_simple(rvm__emit *e, const rvm__plan *p, uint16_t array, LLVMValueRef *elements) {
+    if (!(p->bits[array] & RVM__COPIED))
         return is_equal(e, rvm__stride(e, array, e->f->arrays[array].ndim - 1), rvm__build_int(e->k, 8));
     LLVMValueRef n, good = is_dense(e, array, &n);
     *elements = *elements ? LLVMBuildAdd(e->k->b, *elements, n, "") : n;
     return good;
 }
 
-/* Copies may cost what a sixteenth of a chunk's work does. */
-static LLVMValueRef may_run(rvm__emit *e, const plan *p, LLVMValueRef count) {
+/* In threads: copies may cost what a sixteenth of a chunk's work does. */
+static LLVMValueRef pays(rvm__emit *e, const rvm__plan *p, LLVMValueRef count, LLVMValueRef elements) {
     rvm__build *k = e->k;
-    LLVMValueRef elements = NULL;
-    LLVMValueRef threads = rvm__get(e, k->i64, rvm__member(e, e->frame.native, offsetof(rvm__native, threads)));
     const uint64_t least = WORTH / p->work > RVM__CHUNK ? WORTH / p->work : RVM__CHUNK;
-    LLVMValueRef good = LLVMBuildICmp(k->b, LLVMIntNE, threads, rvm__build_int(k, 0), "");
-    good = both(e, good, LLVMBuildICmp(k->b, LLVMIntUGT, count, rvm__build_int(k, (int64_t)least), ""));
-    for (uint32_t n = 0; n < p->narrays; n++) good = both(e, good, is_simple(e, p, p->arrays[n], &elements));
+    LLVMValueRef good = LLVMBuildICmp(k->b, LLVMIntUGT, count, rvm__build_int(k, (int64_t)least), "");
     LLVMValueRef most = rvm__build_int(k, (int64_t)(p->work * (RVM__CHUNK / 16)));
     return elements ? both(e, good, LLVMBuildICmp(k->b, LLVMIntULE, elements, most, "")) : good;
+}
+
+/* Whether whoever runs the job can; *elements of arrays that threads copy, or NULL. */
+static LLVMValueRef may_run(rvm__emit *e, const rvm__plan *p, LLVMValueRef *elements) {
+    rvm__build *k = e->k;
+    LLVMValueRef threads = rvm__get(e, k->i64, rvm__member(e, e->frame.native, offsetof(rvm__native, threads)));
+    LLVMValueRef good = LLVMBuildICmp(k->b, LLVMIntNE, threads, rvm__build_int(k, 0), "");
+    *elements = NULL;
+    for (uint32_t n = 0; n < p->narrays; n++) good = both(e, good, is_simple(e, p, p->arrays[n], elements));
+    return good;
 }
 
 /* ---- the job ---- */
@@ -382,7 +275,7 @@ static LLVMValueRef list(rvm__emit *e, size_t n, size_t size, const char *name) 
     return a;
 }
 
-static LLVMValueRef write_registers(rvm__emit *e, const plan *p) {
+static LLVMValueRef write_registers(rvm__emit *e, const rvm__plan *p) {
     LLVMValueRef to = list(e, p->nregs, sizeof(rvm_value), "registers");
     for (uint32_t k = 0; k < p->nregs; k++) {
         LLVMTypeRef t = rvm__build_type(e->k, (rvm_type)e->f->reg_type[p->regs[k]]);
@@ -391,7 +284,7 @@ static LLVMValueRef write_registers(rvm__emit *e, const plan *p) {
     return to;
 }
 
-static LLVMValueRef write_views(rvm__emit *e, const plan *p) {
+static LLVMValueRef write_views(rvm__emit *e, const rvm__plan *p) {
     LLVMValueRef to = list(e, p->narrays, sizeof(rvm__native_view), "views");
     for (uint32_t k = 0; k < p->narrays; k++) {
         const uint16_t array = p->arrays[k];
@@ -410,21 +303,21 @@ static LLVMValueRef write_views(rvm__emit *e, const plan *p) {
     return to;
 }
 
-static LLVMValueRef write_copies(rvm__emit *e, const plan *p, uint64_t *n) {
+static LLVMValueRef write_copies(rvm__emit *e, const rvm__plan *p, uint64_t *n) {
     LLVMValueRef to = list(e, p->narrays, sizeof(rvm__native_copy), "copies");
     *n = 0;
     for (uint32_t k = 0; k < p->narrays; k++) {
         const uint16_t array = p->arrays[k];
-        if (!(p->bits[array] & (COPIED | READ))) continue;
+        if (!(p->bits[array] & (RVM__COPIED | RVM__SHARED_READ))) continue;
         LLVMValueRef copy = rvm__member(e, to, (*n)++ * sizeof(rvm__native_copy)), elements;
         LLVMValueRef good = is_dense(e, array, &elements);
-        if (p->bits[array] & READ) {
+        if (p->bits[array] & RVM__SHARED_READ) {
             const uint64_t most = p->work * (RVM__CHUNK / 64);
             LLVMValueRef limit = rvm__build_int(e->k, (int64_t)(most < MOST_READ ? most : MOST_READ));
             good = both(e, good, LLVMBuildICmp(e->k->b, LLVMIntULE, elements, limit, ""));
             elements = LLVMBuildSelect(e->k->b, good, elements, rvm__build_int(e->k, 0), "");
         }
-        LLVMValueRef read = rvm__build_int(e->k, (p->bits[array] & READ) != 0);
+        LLVMValueRef read = rvm__build_int(e->k, (p->bits[array] & RVM__SHARED_READ) != 0);
         rvm__put_at(e, read, rvm__member(e, copy, offsetof(rvm__native_copy, read)));
         rvm__put_at(e, rvm__get(e, e->k->ptr, e->frame.array[array].data),
                     rvm__member(e, copy, offsetof(rvm__native_copy, to)));
@@ -438,7 +331,7 @@ static LLVMValueRef write_copies(rvm__emit *e, const plan *p, uint64_t *n) {
     return to;
 }
 
-static LLVMValueRef write_marks(rvm__emit *e, const plan *p, uint64_t *n) {
+static LLVMValueRef write_marks(rvm__emit *e, const rvm__plan *p, uint64_t *n) {
     LLVMValueRef to = list(e, p->narrays, sizeof(double *), "marks");
     *n = 0;
     for (uint32_t k = 0; k < p->narrays; k++) {
@@ -466,19 +359,30 @@ static void pass_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef list_of_su
     }
 }
 
+/* Who may run it, and how that is asked for. */
+typedef struct ways {
+    bool threads;
+    LLVMValueRef pays; /* in threads, now */
+    const rvm__block_kernel *kernel;
+    LLVMValueRef params; /* of it */
+} ways;
+
 /* The job; NULL: noted. */
-static LLVMValueRef write_job(rvm__emit *e, const plan *p, const rvm_insn *in, const rvm__xinsn *x, LLVMValueRef count,
-                              LLVMValueRef sums) {
+static LLVMValueRef write_job(rvm__emit *e, const rvm__plan *p, const rvm_insn *in, const rvm__xinsn *x, LLVMValueRef count,
+                              LLVMValueRef sums, const ways *w) {
     rvm__build *k = e->k;
     const int dir = e->control.context->dir;
-    LLVMValueRef there = entry_of(e, p, e->control.pc, dir), back = LLVMConstNull(k->ptr);
+    LLVMValueRef none = LLVMConstNull(k->ptr), back = none;
+    LLVMValueRef there = w->threads ? entry_of(e, p, e->control.pc, dir) : none;
     LLVMValueRef job = list(e, 1, sizeof(rvm__native_job), "job");
     uint64_t ncopies, nmarks;
-    if (p->undone) back = entry_of(e, p, in->target, -dir);
+    if (w->threads && p->undone) back = entry_of(e, p, in->target, -dir);
     if (!there || !back) return NULL;
 #define PUT(name, value) rvm__put_at(e, value, rvm__member(e, job, offsetof(rvm__native_job, name)))
-    PUT(there, there);
+    PUT(there, LLVMBuildSelect(k->b, w->pays, there, none, ""));
     PUT(back, back);
+    PUT(kernel, w->kernel ? w->kernel->record : none);
+    PUT(params, w->kernel ? w->params : none);
     PUT(need, rvm__need_constant(e->u, e->fn));
     PUT(slots, e->frame.first_slot);
     PUT(arrays, e->frame.first_array);
@@ -519,24 +423,31 @@ static void go_on(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, LLVMVal
     rvm__to_instance(e, e->control.pc, true);
 }
 
-static void count(rvm__emit *e, const plan *p) {
+static void count(rvm__emit *e, const rvm__plan *p) {
     rvm__build *k = e->k;
+    if (!e->u->w->threads) return;
     k->blocks++;
-    k->in_threads += !p->why;
-    if (p->why && !k->serial[0]) snprintf(k->serial, sizeof k->serial, "line %u: %s", e->f->positions[p->par].line, p->why);
+    k->in_threads += !p->serial;
+    if (p->serial && !k->serial[0])
+        snprintf(k->serial, sizeof k->serial, "line %u: %s", e->f->positions[p->par].line, p->serial);
 }
 
 void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__build *k = e->k;
-    const plan *p = plan_of(e, e->control.pc);
-    if (p) count(e, p);
-    if (!p || p->why) return;
+    const rvm__plan *p = rvm__plan_of(e, e->control.pc);
+    if (!p) return;
+    ways w = {.threads = e->u->w->threads && !p->serial};
+    count(e, p);
+    if (e->u->w->device) w.kernel = rvm__kernel_of(e, p, &w.params);
+    if (!w.threads && !w.kernel) return;
     LLVMBasicBlockRef threads = rvm__block(e, "threads"), here = rvm__block(e, "here");
     LLVMValueRef count = LLVMBuildSub(k->b, rvm__slot_value(e, x->to.hi), rvm__slot_value(e, x->to.lo), "");
-    LLVMBuildCondBr(k->b, may_run(e, p, count), threads, here);
+    LLVMValueRef elements, good = may_run(e, p, &elements);
+    w.pays = pays(e, p, count, elements);
+    LLVMBuildCondBr(k->b, w.kernel ? good : both(e, good, w.pays), threads, here);
     rvm__at(e, threads);
     LLVMValueRef sums = list(e, x->to.shared, sizeof(rvm__native_sum), "sums");
-    LLVMValueRef job = write_job(e, p, in, x, count, sums);
+    LLVMValueRef job = write_job(e, p, in, x, count, sums, &w);
     if (!job) return;
     pass_sums(e, x, sums, false);
     rvm__hand_counts(e);

@@ -294,7 +294,7 @@ Test(cache, out_of_memory) {
 
 static rvm__bytes whole_key(const rvm__lowering *what, const char *module, unsigned level) {
     rvm__bytes b = {.al = &rvm__libc_allocator};
-    cr_assert(rvm__cache_key_begin(&b, module, level));
+    cr_assert(rvm__cache_key_begin(&b, module, "", level));
     rvm__cache_key_add(&b, what);
     cr_assert(!b.failed);
     return b;
@@ -325,7 +325,7 @@ Test(cache, key) {
         rvm__bytes_free(&other);
     }
     rvm__bytes none = {.al = &rvm__libc_allocator};
-    cr_assert(!rvm__cache_key_begin(&none, "/nowhere/rvm_llvm.so", 3));
+    cr_assert(!rvm__cache_key_begin(&none, "/nowhere/rvm_llvm.so", "", 3));
     rvm__bytes *const all[] = {&same, &again, &level, &module, &none};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) rvm__bytes_free(all[k]);
     rvm_program_free(p);

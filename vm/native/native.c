@@ -346,7 +346,7 @@ static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__
     for (int k = 0; k < RVM__ERASED; k++) n.erased[k] = 0;
     n.peak = m->stats.depth_peak;
     n.status = n.lost = RVM_OK;
-    n.threads = m->jit.threads;
+    n.threads = m->jit.device != NULL || m->jit.threads;
     n.slots = top->slots;
     n.arrays = top->arrays;
     n.frame = m->store.nframes - 1;

@@ -100,8 +100,65 @@ typedef struct rvm__native_view {
     int64_t dim[RVM_MAX_DIMS], stride[RVM_MAX_DIMS];
 } rvm__native_view;
 
+/* ---- kernels: parallel blocks for a device (jit/device/) ----
+ * What each instance adds to a register is kept, term by term, and summed in the order of the interpreter; what all instances
+ * of a warp add to the same element of an array is summed over the warp and added to a copy of the array, of which there are
+ * RVM__KERNEL_COPIES: the n-th 32 instances add to the n-th one, modulo that. So sums depend on no size of a launch. */
+enum rvm__device_code {
+    RVM__NO_KERNELS,
+    RVM__KERNELS_PTX,
+    RVM__KERNELS_GRID /* an object file for this host: a thread of a kernel is a call (tests/grid) */
+};
+enum { RVM__KERNEL_COPIES = 2048, RVM__KERNEL_CTA = 128, RVM__WARP = 32 };
+enum { RVM__KERNEL_VALUE = -1, RVM__KERNEL_KNOWN = -2 }; /* in place of a view: 8 bytes as they are; not passed */
+enum {
+    RVM__KERNEL_COPIED = 1,   /* instances add into copies of this array, or of some; */
+    RVM__KERNEL_MAY_FAIL = 2, /* an instance may tell that it cannot go on; */
+    RVM__KERNEL_ARENA = 4     /* it has local arrays of a length that is known when it runs only */
+};
+typedef struct rvm__kernel_param {
+    int64_t view;   /* of the job, in which it is an address */
+    uint64_t flags; /* RVM__KERNEL_COPIED: or in its copies, from their beginning */
+} rvm__kernel_param;
+typedef struct rvm__kernel_view {
+    uint64_t ndim, root; /* root: the view that it is part of; itself where it is whole */
+    uint64_t uses;       /* of its root: 1: read, 2: added into; both: it is the instances' own */
+    uint64_t type;
+} rvm__kernel_view;
+typedef struct rvm__native_kernel { /* tables are constants of the code */
+    const char *code;               /* of all kernels of the code, and a 0 behind it; NULL: there is none for this block */
+    uint64_t size;                  /* with its 0 */
+    const char *name;
+    const rvm__kernel_param *params;
+    const rvm__kernel_view *views;
+    const uint64_t *terms; /* by register that instances add into: how many each instance has */
+    uint64_t nparams, nviews, flags;
+    uint64_t work; /* instructions of an instance, as far as the text tells */
+    uint64_t line; /* of the block */
+} rvm__native_kernel;
+/* Behind its own parameters a kernel takes these, each by itself. */
+typedef struct rvm__kernel_launch {
+    int64_t lo;              /* index of the block's first instance; */
+    uint64_t first, n;       /* those numbered from `first` on, so many; */
+    uint64_t limit;          /* instructions that one may take; */
+    uint64_t control;        /* addresses of an rvm__kernel_control, */
+    uint64_t terms;          /* of what instances add to registers, [all terms][n], */
+    uint64_t copies, stride; /* and of copies, and bytes of one; */
+    uint64_t arena;          /* bytes of an instance's local arrays, at most */
+} rvm__kernel_launch;
+enum { RVM__KERNEL_LAUNCH = sizeof(rvm__kernel_launch) / 8 };
+typedef struct rvm__kernel_control {
+    uint64_t failed;                     /* the lowest number of an instance that did; UINT64_MAX: none */
+    uint64_t charged, calls, peak;       /* as in rvm__native, from frame 0 on */
+    uint64_t erased[RVM__ERASED]; /* likewise */
+    uint64_t needed;              /* bytes of local arrays that there were not; 0: there were all */
+} rvm__kernel_control;
+
 struct rvm__native_job {
-    rvm__chunk_entry there, back;  /* back: takes instances back; NULL: nothing outside is left to be taken back */
+    rvm__chunk_entry there, back;  /* there: NULL: it may not run in threads. back: takes instances back; NULL: nothing
+                                      outside is left to be taken back */
+    const rvm__native_kernel *kernel; /* NULL: it was not lowered for a device */
+    const uint64_t *params;           /* of that, but for addresses, which are in arrays of the host */
     const rvm__native_need *need;  /* of the function around */
     uint64_t slots, arrays, frame; /* of its frame */
     uint64_t fn, pc;               /* the end of the block by which it is entered */
@@ -131,6 +188,9 @@ typedef struct rvm__runner {
     void *(*resize)(rvm_machine *w, void *p, size_t old_size, size_t new_size);
 } rvm__runner;
 extern const rvm__runner rvm__threads; /* team.c */
+/* Instructions of the run when native code has charged so many; the next poll comes at once. */
+uint64_t rvm__native_count(const rvm_machine *m, const rvm__native *n);
+void rvm__native_poll_soon(rvm_machine *m, rvm__native *n);
 /* What is part of an array that native code kept elsewhere gets an address, in frames from `first` on. */
 void rvm__native_find_homes(rvm_machine *m, uint32_t first);
 /* Room for frames that begin there; false: out of memory, or too deep. */

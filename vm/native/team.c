@@ -520,8 +520,7 @@ _Static_assert(sizeof(result) % 8 == 0 && sizeof(rvm__native_sum) % 8 == 0 && si
 
 /* ---- a job ---- */
 
-/* Instructions of the run when native code has charged so many. */
-static uint64_t so_far(const rvm_machine *m, const rvm__native *n) {
+uint64_t rvm__native_count(const rvm_machine *m, const rvm__native *n) {
     return m->run.counted + (uint64_t)((int64_t)m->run.slice - (n->limit - n->charged));
 }
 
@@ -534,7 +533,7 @@ static void begin(team *t, rvm__native *n, const rvm__native_job *job) {
     t->next = t->merged = 0;
     t->end = t->nchunks;
     t->charged = n->charged;
-    t->before = so_far(m, n);
+    t->before = rvm__native_count(m, n);
     t->reported = 0;
     t->fuel = rvm__fuel_left(m, t->before);
     t->raised = 0;
@@ -564,8 +563,7 @@ static uint64_t done(const team *t) {
     return t->merged * RVM__CHUNK - shorter;
 }
 
-/* The next poll comes at once. */
-static void poll_soon(rvm_machine *m, rvm__native *n) {
+void rvm__native_poll_soon(rvm_machine *m, rvm__native *n) {
     const int64_t less = n->limit - n->charged + 1;
     if (less <= 0) return;
     n->limit -= less;
@@ -573,6 +571,7 @@ static void poll_soon(rvm_machine *m, rvm__native *n) {
 }
 
 static uint64_t run(rvm_machine *m, rvm__native *n, const rvm__native_job *job) {
+    if (!job->there || !m->jit.threads) return 0;
     team *t = team_of(m);
     if (!t || !set_results(t, job)) return 0;
     begin(t, n, job);
@@ -590,7 +589,7 @@ static uint64_t run(rvm_machine *m, rvm__native *n, const rvm__native_job *job) 
     n->lost = t->lost;
     m->jit.adrift = t->lost;
     if (t->lost == RVM_ERR_CANCELLED) __atomic_store_n(m->run.cancelled, 0, __ATOMIC_RELAXED);
-    poll_soon(m, n);
+    rvm__native_poll_soon(m, n);
     return done(t);
 }
 

@@ -1,0 +1,172 @@
+/* array.c: arrays that stay on the device. Each has addresses of this process, too, by which a machine knows it. Behind these is
+ * nothing that may be touched until host code is to use it: then it is copied there, and to the device again before the next
+ * kernel. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#endif
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cuda.h"
+#include "support.h"
+
+struct rvm_cuda_array {
+    rvm_cuda *c;
+    rvm_cuda_array *next, **link;
+    uint64_t p;
+    size_t n, mapped; /* elements; bytes of addresses */
+    char *data;
+    bool own;     /* the memory is the device's own, to be freed */
+    bool on_host; /* what stands there is newer */
+};
+
+static size_t bytes_of(const rvm_cuda_array *a) {
+    return a->n * sizeof(rvm_value);
+}
+
+static rvm_status make(rvm_cuda *c, uint64_t p, size_t n, rvm_cuda_array **out, rvm_error *err) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    *out = NULL;
+    if (n > SIZE_MAX / 16) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "an array of %zu elements is too large", n);
+    rvm_cuda_array *a = rvm__realloc(&c->al, NULL, 0, sizeof *a);
+    if (!a) return rvm__fail_memory(err);
+    *a = (rvm_cuda_array){.c = c, .p = p, .n = n, .mapped = (n * sizeof(rvm_value) + page) / page * page};
+    void *data = mmap(NULL, a->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (data == MAP_FAILED) {
+        rvm__realloc(&c->al, a, sizeof *a, 0);
+        return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "there are no addresses for %zu elements", n);
+    }
+    a->data = data;
+    a->next = c->arrays;
+    a->link = &c->arrays;
+    if (a->next) a->next->link = &a->next;
+    c->arrays = a;
+    *out = a;
+    return RVM_OK;
+}
+
+static rvm_status is_lost(rvm_error *err) {
+    return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "the device is lost");
+}
+
+rvm_status rvm_cuda_array_new(rvm_cuda *c, size_t n, rvm_cuda_array **out, rvm_error *err) {
+    RVM__NEEDS(c, out);
+    rvm_status status = make(c, 0, n, out, err);
+    if (status) return status;
+    rvm_cuda_array *a = *out;
+    if (!rvm__cuda_enter(c))
+        status = is_lost(err);
+    else {
+        const size_t bytes = bytes_of(a) + !n;
+        int code = c->d->allocate(&a->p, bytes);
+        a->own = !code;
+        if (!code) code = c->d->clear(a->p, 0, bytes, c->stream);
+        if (rvm__cuda_failed(c, code, "an array is made", err))
+            status = code == CUDA_OUT_OF_MEMORY ? RVM_ERR_MEMORY : RVM_ERR_UNSUPPORTED;
+        rvm__cuda_leave(c);
+    }
+    if (status) rvm_cuda_array_free(a), *out = NULL;
+    return status;
+}
+
+rvm_status rvm_cuda_array_wrap(rvm_cuda *c, uint64_t device_pointer, size_t n, rvm_cuda_array **out, rvm_error *err) {
+    RVM__NEEDS(c, out);
+    if (!device_pointer || device_pointer % sizeof(rvm_value))
+        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "0x%llx is no address of elements of 8 bytes",
+                         (unsigned long long)device_pointer);
+    return make(c, device_pointer, n, out, err);
+}
+
+void rvm_cuda_array_free(rvm_cuda_array *a) {
+    if (!a) return;
+    rvm_cuda *c = a->c;
+    *a->link = a->next;
+    if (a->next) a->next->link = a->link;
+    munmap(a->data, a->mapped);
+    if (a->own && rvm__cuda_enter(c)) {
+        c->d->free(a->p);
+        rvm__cuda_leave(c);
+    }
+    rvm__realloc(&c->al, a, sizeof *a, 0);
+}
+
+void *rvm_cuda_array_data(rvm_cuda_array *a) {
+    return a ? a->data : NULL;
+}
+
+uint64_t rvm_cuda_array_pointer(rvm_cuda_array *a) {
+    rvm_error err;
+    if (!a || !rvm__cuda_enter(a->c)) return a ? a->p : 0;
+    const uint64_t p = rvm__cuda_array_pointer_for_kernel(a, &err);
+    a->c->d->stream_wait(a->c->stream);
+    rvm__cuda_leave(a->c);
+    return p ? p : a->p;
+}
+
+/* ---- where it is ---- */
+
+rvm_cuda_array *rvm__cuda_array_at(rvm_cuda *c, const char *p, size_t bytes, size_t *offset) {
+    for (rvm_cuda_array *a = c->arrays; a; a = a->next) {
+        if (p < a->data || (size_t)(p - a->data) > bytes_of(a)) continue;
+        *offset = (size_t)(p - a->data);
+        if (bytes <= bytes_of(a) - *offset) return a;
+    }
+    return NULL;
+}
+
+uint64_t rvm__cuda_array_pointer_for_kernel(rvm_cuda_array *a, rvm_error *err) {
+    rvm_cuda *c = a->c;
+    if (!a->on_host) return a->p;
+    const int code = c->d->upload(a->p, a->data, bytes_of(a), c->stream);
+    if (rvm__cuda_failed(c, code ? code : c->d->stream_wait(c->stream), "an array is copied to it", err)) return 0;
+    c->totals.uploaded += bytes_of(a);
+    mprotect(a->data, a->mapped, PROT_NONE);
+    a->on_host = false;
+    return a->p;
+}
+
+bool rvm__cuda_array_to_host(rvm_cuda_array *a, rvm_error *err) {
+    rvm_cuda *c = a->c;
+    if (a->on_host) return true;
+    if (mprotect(a->data, a->mapped, PROT_READ | PROT_WRITE)) return rvm__fail_memory(err), false;
+    const int code = a->n ? c->d->download(a->data, a->p, bytes_of(a), c->stream) : 0;
+    if (rvm__cuda_failed(c, code ? code : c->d->stream_wait(c->stream), "an array is copied from it", err)) return false;
+    c->totals.downloaded += bytes_of(a);
+    return a->on_host = true;
+}
+
+/* ---- copies of the caller's ---- */
+
+static rvm_status check_range(const rvm_cuda_array *a, size_t first, size_t n, rvm_error *err) {
+    if (first <= a->n && n <= a->n - first) return RVM_OK;
+    return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "elements %zu to %zu are beyond the array's %zu", first, first + n, a->n);
+}
+
+static rvm_status transfer(rvm_cuda_array *a, size_t first, size_t n, const void *from, void *to, rvm_error *err) {
+    rvm_cuda *c = a->c;
+    rvm_status status = check_range(a, first, n, err);
+    if (status || !n) return status;
+    if (!rvm__cuda_enter(c)) return is_lost(err);
+    const uint64_t p = rvm__cuda_array_pointer_for_kernel(a, err), at = p + first * sizeof(rvm_value);
+    const size_t bytes = n * sizeof(rvm_value);
+    int code = 0;
+    if (!p)
+        status = RVM_ERR_UNSUPPORTED;
+    else
+        code = from ? c->d->upload(at, from, bytes, c->stream) : c->d->download(to, at, bytes, c->stream);
+    if (!status && rvm__cuda_failed(c, code ? code : c->d->stream_wait(c->stream), "an array is copied", err))
+        status = RVM_ERR_UNSUPPORTED;
+    if (!status) *(from ? &c->totals.uploaded : &c->totals.downloaded) += bytes;
+    rvm__cuda_leave(c);
+    return status;
+}
+
+rvm_status rvm_cuda_array_upload(rvm_cuda_array *a, size_t first, size_t n, const void *from, rvm_error *err) {
+    RVM__NEEDS(a, from);
+    return transfer(a, first, n, from, NULL, err);
+}
+
+rvm_status rvm_cuda_array_download(rvm_cuda_array *a, size_t first, size_t n, void *to, rvm_error *err) {
+    RVM__NEEDS(a, to);
+    return transfer(a, first, n, NULL, to, err);
+}

@@ -1,0 +1,108 @@
+/* code.c: PTX as kernels. The driver makes machine code of it, which it keeps in a cache of its own. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cuda.h"
+#include "support.h"
+
+enum { LOG = 400, MOST_KERNELS = 64 };
+
+struct rvm__code_entry { /* of one PTX */
+    struct rvm__code_entry *next;
+    void *module;
+    char *code;
+    size_t size;
+    unsigned n;
+    struct {
+        char name[40];
+        void *function;
+        size_t arena;
+    } kernels[MOST_KERNELS]; /* those that were met */
+};
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static rvm_status load(rvm_cuda *c, const char *code, void **module, rvm_error *err) {
+    char log[LOG] = "";
+    int options[] = {CUDA_LOG, CUDA_LOG_SIZE};
+    void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)};
+    const double begin = now();
+    const int failed = c->d->module_load(module, code, 2, options, values);
+    c->totals.loading += now() - begin;
+    if (failed && log[0])
+        return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "CUDA's driver does not take a kernel: %.*s",
+                         (int)strcspn(log, "\n"), log);
+    return rvm__driver_fail(c->d, failed, "a kernel is loaded", err);
+}
+
+rvm_status rvm__cuda_load_sums(rvm_cuda *c, rvm_error *err) {
+    rvm_status status = load(c, rvm__sums_ptx, &c->sums, err);
+    if (status) return status;
+    int code = c->d->module_function(&c->sum_terms, c->sums, "rvm_sum_terms");
+    if (!code) code = c->d->module_function(&c->sum_copies, c->sums, "rvm_sum_copies");
+    c->totals.loading = 0;
+    return rvm__driver_fail(c->d, code, "its sums are set up", err);
+}
+
+static void drop(rvm_cuda *c, rvm__device_code *e) {
+    if (e->module) c->d->module_unload(e->module);
+    rvm__realloc(&c->al, e->code, e->size, 0);
+    rvm__realloc(&c->al, e, sizeof *e, 0);
+}
+
+void rvm__cuda_unload(rvm_cuda *c) {
+    while (c->codes) {
+        rvm__device_code *e = c->codes;
+        c->codes = e->next;
+        drop(c, e);
+    }
+    if (c->sums) c->d->module_unload(c->sums);
+}
+
+static rvm__device_code *load_code(rvm_cuda *c, const rvm__native_kernel *k, rvm_error *err) {
+    rvm__device_code *e = rvm__realloc(&c->al, NULL, 0, sizeof *e);
+    char *code = rvm__realloc(&c->al, NULL, 0, k->size);
+    if (!e || !code) {
+        rvm__realloc(&c->al, e, sizeof *e, 0);
+        rvm__realloc(&c->al, code, k->size, 0);
+        rvm__fail_memory(err);
+        return NULL;
+    }
+    memset(e, 0, sizeof *e);
+    e->code = memcpy(code, k->code, k->size);
+    e->size = k->size;
+    if (load(c, code, &e->module, err)) return drop(c, e), NULL;
+    e->next = c->codes;
+    return c->codes = e;
+}
+
+static rvm__device_code *code_of(rvm_cuda *c, const rvm__native_kernel *k, rvm_error *err) {
+    for (rvm__device_code *e = c->codes; e; e = e->next)
+        if (e->size == k->size && !memcmp(e->code, k->code, k->size)) return e;
+    return load_code(c, k, err);
+}
+
+void *rvm__cuda_kernel(rvm_cuda *c, const rvm__native_kernel *k, size_t **arena, rvm_error *err) {
+    rvm__device_code *e = code_of(c, k, err);
+    void *f = NULL;
+    if (!e) return NULL;
+    for (unsigned n = 0; n < e->n; n++)
+        if (!strcmp(e->kernels[n].name, k->name)) return *arena = &e->kernels[n].arena, e->kernels[n].function;
+    if (e->n == MOST_KERNELS) {
+        rvm__fail(err, RVM_ERR_LIMIT, NULL, 0, 0, "a function has more than %d kernels", MOST_KERNELS);
+        return NULL;
+    }
+    if (rvm__cuda_failed(c, c->d->module_function(&f, e->module, k->name), "a kernel is looked up", err)) return NULL;
+    if (c->d->function_attribute(&c->totals.registers, CUDA_REGISTERS, f)) c->totals.registers = 0;
+    if (c->d->function_attribute(&c->totals.local_bytes, CUDA_LOCAL_BYTES, f)) c->totals.local_bytes = 0;
+    snprintf(e->kernels[e->n].name, sizeof e->kernels[e->n].name, "%s", k->name);
+    e->kernels[e->n].function = f;
+    e->kernels[e->n].arena = 1024;
+    *arena = &e->kernels[e->n++].arena;
+    return f;
+}

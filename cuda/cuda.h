@@ -1,0 +1,110 @@
+/* cuda.h: inside rvm_cuda.
+ *
+ *   driver.c   CUDA's driver, opened       device.c   devices; an rvm_cuda
+ *   code.c     PTX as kernels              memory.c   buffers of the device; what a block uses, there
+ *   array.c    arrays that stay there      block.c    runs a job's block as a kernel: the machine's runner
+ */
+#ifndef RVM_CUDA_INTERNAL_H
+#define RVM_CUDA_INTERNAL_H
+
+#include "native.h"
+#include "rvm_cuda.h"
+
+/* ---- driver.c ---- */
+typedef struct rvm__driver {
+#define FUNCTION(name, symbol, params) int(*name) params;
+#include "driver.def"
+#undef FUNCTION
+    bool grid; /* it is no driver, but runs kernels on the host (tests/grid) */
+} rvm__driver;
+/* Opened once, and stays. UNSUPPORTED: why there is none. Any thread. */
+rvm_status rvm__driver_open(const rvm__driver **out, rvm_error *err);
+/* RVM_OK, or that the driver failed `doing` that: UNSUPPORTED, MEMORY. */
+rvm_status rvm__driver_fail(const rvm__driver *d, int code, const char *doing, rvm_error *err);
+/* Numbers of the driver's interface. */
+enum {
+    CUDA_OUT_OF_MEMORY = 2,
+    CUDA_CLOCK = 13,
+    CUDA_MULTIPROCESSORS = 16,
+    CUDA_MAJOR = 75,
+    CUDA_MINOR = 76,
+    CUDA_SINGLE_TO_DOUBLE = 87,
+    CUDA_LOCAL_BYTES = 3, /* of a function */
+    CUDA_REGISTERS = 4,
+    CUDA_STACK = 0,  /* a limit of a context */
+    CUDA_LOG = 5,    /* options of loading: where errors go, and bytes of that */
+    CUDA_LOG_SIZE = 6
+};
+
+/* ---- an rvm_cuda ---- */
+typedef struct rvm__buffer {
+    struct rvm__buffer *next;
+    uint64_t p;
+    size_t size;
+    bool busy;
+} rvm__buffer;
+
+typedef struct rvm__code_entry rvm__device_code; /* code.c */
+
+struct rvm_cuda {
+    const rvm__driver *d;
+    rvm_allocator al;
+    rvm_cuda_options o;
+    int device;
+    void *context, *stream, *events[2];
+    bool own_stream;
+    rvm_status lost; /* the device fails for good */
+    rvm__buffer *buffers;
+    rvm__device_code *codes;
+    void *sums, *sum_terms, *sum_copies; /* the module of sums.ptx, and its kernels */
+    rvm_cuda_array *arrays;
+    rvm__kernel_control *control; /* on the host, and */
+    uint64_t device_control;
+    size_t stack;                 /* bytes of local memory that threads have, as it was set */
+    rvm_cuda_totals totals;
+};
+extern const char *const rvm__sums_ptx;
+
+/* Calls between these see the context. False: it is lost. */
+bool rvm__cuda_enter(rvm_cuda *c);
+void rvm__cuda_leave(rvm_cuda *c);
+/* Whether it failed; then err says so, and what is lost for good is noted. */
+bool rvm__cuda_failed(rvm_cuda *c, int code, const char *doing, rvm_error *err);
+
+/* ---- code.c ---- */
+/* Of a kernel of the code, which is loaded when it is met first; NULL: err. *arena: bytes of local arrays that it was found to
+ * need, to be set. */
+void *rvm__cuda_kernel(rvm_cuda *c, const rvm__native_kernel *k, size_t **arena, rvm_error *err);
+rvm_status rvm__cuda_load_sums(rvm_cuda *c, rvm_error *err);
+void rvm__cuda_unload(rvm_cuda *c);
+
+/* ---- memory.c ---- */
+/* Of at least so many bytes, till it is put back; NULL: err. */
+rvm__buffer *rvm__cuda_take(rvm_cuda *c, size_t size, rvm_error *err);
+void rvm__cuda_put(rvm__buffer *b);
+void rvm__cuda_free_buffers(rvm_cuda *c);
+/* Where a view of a job stands on the device. */
+typedef struct rvm__place {
+    uint64_t p;           /* of the first element of its root */
+    size_t bytes;         /* of that */
+    rvm__buffer *buffer;  /* NULL: of an array that stays there, */
+    rvm_cuda_array *stays;
+    size_t offset;        /* behind the beginning of it, bytes */
+    rvm__buffer *before;  /* what it was, where the block may fail */
+} rvm__place;
+/* Of each view of the job: those that are whole are found, or uploaded; false: err. */
+bool rvm__cuda_places(rvm_cuda *c, const rvm__native_job *job, rvm__place *places, rvm_error *err);
+/* What was changed goes back; or, taken back, does not. False: err. */
+bool rvm__cuda_return(rvm_cuda *c, const rvm__native_job *job, rvm__place *places, bool taken_back, rvm_error *err);
+
+/* ---- array.c ---- */
+/* The array that has that address, and bytes behind it, or NULL. */
+rvm_cuda_array *rvm__cuda_array_at(rvm_cuda *c, const char *p, size_t bytes, size_t *offset);
+uint64_t rvm__cuda_array_pointer_for_kernel(rvm_cuda_array *a, rvm_error *err); /* 0: err */
+/* Host code is about to use it. */
+bool rvm__cuda_array_to_host(rvm_cuda_array *a, rvm_error *err);
+
+/* ---- block.c ---- */
+extern const rvm__runner rvm__cuda_runner;
+
+#endif

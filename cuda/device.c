@@ -1,0 +1,160 @@
+/* device.c: devices, and an rvm_cuda, which has one of them. */
+#include <string.h>
+
+#include "cuda.h"
+#include "support.h"
+
+rvm_cuda_options rvm_cuda_options_default(void) {
+    return (rvm_cuda_options){.least = UINT64_C(1) << 22};
+}
+
+/* ---- what there is ---- */
+
+rvm_status rvm_cuda_count(int *n, rvm_error *err) {
+    RVM__NEEDS(n);
+    const rvm__driver *d;
+    *n = 0;
+    const rvm_status status = rvm__driver_open(&d, err);
+    return status ? status : rvm__driver_fail(d, d->device_count(n), "devices are counted", err);
+}
+
+static rvm_status get_device(const rvm__driver *d, int number, int *device, rvm_error *err) {
+    int n = 0;
+    const rvm_status status = rvm__driver_fail(d, d->device_count(&n), "devices are counted", err);
+    if (status) return status;
+    if (n == 0) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "there is no CUDA device");
+    if (number < 0 || number >= n)
+        return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "there is no device %d: there are %d, from 0 on", number, n);
+    return rvm__driver_fail(d, d->device_get(device, number), "it is asked for", err);
+}
+
+static rvm_status describe(const rvm__driver *d, int device, rvm_cuda_device *out, rvm_error *err) {
+    const struct {
+        int attribute, *to;
+    } asked[] = {{CUDA_MAJOR, &out->major},
+                 {CUDA_MINOR, &out->minor},
+                 {CUDA_MULTIPROCESSORS, &out->multiprocessors},
+                 {CUDA_CLOCK, &out->clock}};
+    int ratio = 0, code = d->device_name(out->name, sizeof out->name, device);
+    for (size_t k = 0; k < sizeof asked / sizeof *asked && !code; k++)
+        code = d->device_attribute(asked[k].to, asked[k].attribute, device);
+    if (!code) code = d->device_memory(&out->memory, device);
+    if (!code && d->device_attribute(&ratio, CUDA_SINGLE_TO_DOUBLE, device)) ratio = 0;
+    out->slow_double = ratio >= 32;
+    return rvm__driver_fail(d, code, "it is described", err);
+}
+
+rvm_status rvm_cuda_describe(int device, rvm_cuda_device *out, rvm_error *err) {
+    RVM__NEEDS(out);
+    const rvm__driver *d;
+    int found = 0;
+    *out = (rvm_cuda_device){.major = 0};
+    rvm_status status = rvm__driver_open(&d, err);
+    if (!status) status = get_device(d, device, &found, err);
+    return status ? status : describe(d, found, out, err);
+}
+
+/* ---- entering and leaving ---- */
+
+bool rvm__cuda_enter(rvm_cuda *c) {
+    return !c->lost && !c->d->context_push(c->context);
+}
+
+void rvm__cuda_leave(rvm_cuda *c) {
+    void *context;
+    c->d->context_pop(&context);
+}
+
+/* Of some errors a context never recovers: all calls fail then. */
+bool rvm__cuda_failed(rvm_cuda *c, int code, const char *doing, rvm_error *err) {
+    enum { FIRST_OF_LAUNCHES = 700, LAST_OF_LAUNCHES = 719, BAD_STATE = 999 };
+    if (!code) return false;
+    const rvm_status status = rvm__driver_fail(c->d, code, doing, err);
+    if ((code >= FIRST_OF_LAUNCHES && code <= LAST_OF_LAUNCHES && code != 701) || code == BAD_STATE) c->lost = status;
+    return true;
+}
+
+/* ---- making one ---- */
+
+static rvm_status open_device(rvm_cuda *c, rvm_error *err) {
+    const rvm__driver *d;
+    rvm_cuda_device about;
+    rvm_status status = rvm__driver_open(&d, err);
+    if (!status) status = get_device(d, c->o.device, &c->device, err);
+    if (!status) status = describe(d, c->device, &about, err);
+    if (status) return status;
+    if (about.major * 10 + about.minor < 75)
+        return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,
+                         "the device %s is of compute capability %d.%d; 7.5 is the least that will do", about.name,
+                         about.major, about.minor);
+    status = rvm__driver_fail(d, d->context_retain(&c->context, c->device), "its context is made", err);
+    if (!status) c->d = d;
+    return status;
+}
+
+static rvm_status make_all(rvm_cuda *c, rvm_error *err) {
+    void *control = NULL;
+    int code = 0;
+    c->stream = c->o.stream;
+    if (!c->stream) code = c->d->stream_create(&c->stream, 1 /* not with the default stream */);
+    c->own_stream = !c->o.stream && !code;
+    for (int k = 0; k < 2 && !code; k++) code = c->d->event_create(&c->events[k], 0);
+    if (!code) code = c->d->allocate_host(&control, sizeof *c->control);
+    c->control = control;
+    if (!code) code = c->d->allocate(&c->device_control, sizeof *c->control);
+    const rvm_status status = rvm__driver_fail(c->d, code, "it is set up", err);
+    return status ? status : rvm__cuda_load_sums(c, err);
+}
+
+rvm_status rvm_cuda_new(const rvm_cuda_options *options, rvm_cuda **out, rvm_error *err) {
+    RVM__NEEDS(out);
+    const rvm_cuda_options o = options ? *options : rvm_cuda_options_default();
+    const rvm_allocator al = o.allocator ? *o.allocator : rvm__libc_allocator;
+    rvm_cuda *c = rvm__realloc(&al, NULL, 0, sizeof *c);
+    *out = NULL;
+    if (!c) return rvm__fail_memory(err);
+    *c = (rvm_cuda){.o = o, .al = al};
+    rvm_status status = open_device(c, err);
+    if (!status && !rvm__cuda_enter(c))
+        status = rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "the device's context cannot be entered");
+    else if (!status) {
+        status = make_all(c, err);
+        rvm__cuda_leave(c);
+    }
+    if (status)
+        rvm_cuda_free(c);
+    else
+        *out = c;
+    return status;
+}
+
+void rvm_cuda_free(rvm_cuda *c) {
+    if (!c) return;
+    while (c->arrays) rvm_cuda_array_free(c->arrays);
+    if (c->d && !c->d->context_push(c->context)) {
+        rvm__cuda_unload(c);
+        rvm__cuda_free_buffers(c);
+        if (c->device_control) c->d->free(c->device_control);
+        if (c->control) c->d->free_host(c->control);
+        for (int k = 0; k < 2; k++)
+            if (c->events[k]) c->d->event_destroy(c->events[k]);
+        if (c->own_stream) c->d->stream_destroy(c->stream);
+        rvm__cuda_leave(c);
+    }
+    if (c->context) c->d->context_release(c->device);
+    const rvm_allocator al = c->al;
+    rvm__realloc(&al, c, sizeof *c, 0);
+}
+
+rvm_status rvm_cuda_attach(rvm_cuda *c, rvm_machine *m, rvm_error *err) {
+    RVM__NEEDS(c, m);
+    if (!m->jit.engine) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the machine has no native engine");
+    m->jit.device = c;
+    m->jit.device_code = c->d->grid ? RVM__KERNELS_GRID : RVM__KERNELS_PTX;
+    m->jit.runner = &rvm__cuda_runner;
+    return RVM_OK;
+}
+
+void rvm_cuda_stats(const rvm_cuda *c, rvm_cuda_totals *out) {
+    if (out) *out = c ? c->totals : (rvm_cuda_totals){0};
+}

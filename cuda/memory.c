@@ -1,0 +1,147 @@
+/* memory.c: buffers of the device, and what a block uses there: arrays of the host, for as long as it runs, or arrays that
+ * stay. Two arrays of the host that share memory, of which one is changed, would come apart there: such a block is the
+ * host's. */
+#include "cuda.h"
+#include "support.h"
+
+/* ---- buffers ---- */
+
+static rvm__buffer *find_free(rvm_cuda *c, size_t size) {
+    rvm__buffer *best = NULL;
+    for (rvm__buffer *b = c->buffers; b; b = b->next)
+        if (!b->busy && b->size >= size && (!best || b->size < best->size)) best = b;
+    return best && best->size / 2 <= size + 4096 ? best : NULL;
+}
+
+/* Those that nobody uses. */
+static void give_back(rvm_cuda *c) {
+    for (rvm__buffer **link = &c->buffers, *b; (b = *link);) {
+        if (b->busy) {
+            link = &b->next;
+            continue;
+        }
+        *link = b->next;
+        c->d->free(b->p);
+        rvm__realloc(&c->al, b, sizeof *b, 0);
+    }
+}
+
+rvm__buffer *rvm__cuda_take(rvm_cuda *c, size_t size, rvm_error *err) {
+    rvm__buffer *b = find_free(c, size);
+    if (!b) {
+        if (!(b = rvm__realloc(&c->al, NULL, 0, sizeof *b))) return rvm__fail_memory(err), NULL;
+        *b = (rvm__buffer){.size = size + !size};
+        int code = c->d->allocate(&b->p, b->size);
+        if (code == CUDA_OUT_OF_MEMORY) {
+            give_back(c);
+            code = c->d->allocate(&b->p, b->size);
+        }
+        if (rvm__cuda_failed(c, code, "memory is taken", err)) return rvm__realloc(&c->al, b, sizeof *b, 0), NULL;
+        b->next = c->buffers;
+        c->buffers = b;
+    }
+    b->busy = true;
+    return b;
+}
+
+void rvm__cuda_put(rvm__buffer *b) {
+    if (b) b->busy = false;
+}
+
+void rvm__cuda_free_buffers(rvm_cuda *c) {
+    for (rvm__buffer *b = c->buffers; b; b = b->next) b->busy = false;
+    give_back(c);
+}
+
+/* ---- what a block uses ---- */
+
+static size_t bytes_of(const rvm__native_view *v, uint64_t ndim) {
+    size_t bytes = sizeof(rvm_value);
+    for (uint64_t d = 0; d < ndim; d++) {
+        if (v->dim[d] <= 0) return 0;
+        bytes += (size_t)(v->dim[d] - 1) * (size_t)v->stride[d];
+    }
+    return bytes;
+}
+
+static bool is_changed(const rvm__kernel_view *k) {
+    return k->uses & 2;
+}
+
+static bool is_whole(const rvm__native_kernel *k, uint64_t n) {
+    return k->views[n].root == n;
+}
+
+static bool share_memory(const rvm__native_job *job, const rvm__place *places) {
+    const rvm__native_kernel *k = job->kernel;
+    for (uint64_t a = 0; a < k->nviews; a++)
+        for (uint64_t b = 0; b < a; b++) {
+            const char *p = job->views[a].data, *q = job->views[b].data;
+            if (!is_whole(k, a) || !is_whole(k, b) || !(is_changed(&k->views[a]) || is_changed(&k->views[b]))) continue;
+            if (p < q + places[b].bytes && q < p + places[a].bytes) return true;
+        }
+    return false;
+}
+
+/* An array that stays there: as it is, and, if it may have to be, a copy of it. */
+static bool find_there(rvm_cuda *c, const rvm__kernel_view *k, rvm__place *to, bool may_fail, rvm_error *err) {
+    const uint64_t p = rvm__cuda_array_pointer_for_kernel(to->stays, err);
+    if (!p) return false;
+    to->p = p + to->offset;
+    if (!is_changed(k) || !may_fail) return true;
+    to->before = rvm__cuda_take(c, to->bytes, err);
+    return to->before &&
+           !rvm__cuda_failed(c, c->d->copy(to->before->p, to->p, to->bytes, c->stream), "an array is kept", err);
+}
+
+static bool upload(rvm_cuda *c, const rvm__native_view *v, rvm__place *to, rvm_error *err) {
+    if (!(to->buffer = rvm__cuda_take(c, to->bytes, err))) return false;
+    to->p = to->buffer->p;
+    c->totals.uploaded += to->bytes;
+    return !to->bytes ||
+           !rvm__cuda_failed(c, c->d->upload(to->p, v->data, to->bytes, c->stream), "an array is copied to it", err);
+}
+
+bool rvm__cuda_places(rvm_cuda *c, const rvm__native_job *job, rvm__place *places, rvm_error *err) {
+    const rvm__native_kernel *k = job->kernel;
+    for (uint64_t n = 0; n < k->nviews; n++) {
+        places[n] = (rvm__place){.bytes = bytes_of(&job->views[n], k->views[n].ndim)};
+        if (is_whole(k, n) && places[n].bytes)
+            places[n].stays = rvm__cuda_array_at(c, job->views[n].data, places[n].bytes, &places[n].offset);
+    }
+    if (share_memory(job, places)) {
+        rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "arrays share memory, and one is changed");
+        return false;
+    }
+    for (uint64_t n = 0; n < k->nviews; n++) {
+        if (!is_whole(k, n)) continue;
+        if (places[n].stays ? !find_there(c, &k->views[n], &places[n], k->flags & RVM__KERNEL_MAY_FAIL, err)
+                            : !upload(c, &job->views[n], &places[n], err))
+            return false;
+    }
+    return true;
+}
+
+static bool bring_back(rvm_cuda *c, const rvm__native_view *v, const rvm__place *from, bool taken_back, rvm_error *err) {
+    if (!from->bytes) return true;
+    if (from->before && taken_back)
+        return !rvm__cuda_failed(c, c->d->copy(from->p, from->before->p, from->bytes, c->stream), "an array is taken back",
+                                 err);
+    if (from->stays || taken_back) return true;
+    c->totals.downloaded += from->bytes;
+    return !rvm__cuda_failed(c, c->d->download(v->data, from->p, from->bytes, c->stream), "an array is copied from it", err);
+}
+
+bool rvm__cuda_return(rvm_cuda *c, const rvm__native_job *job, rvm__place *places, bool taken_back, rvm_error *err) {
+    const rvm__native_kernel *k = job->kernel;
+    bool good = true;
+    for (uint64_t n = 0; n < k->nviews; n++)
+        if (is_whole(k, n) && is_changed(&k->views[n]))
+            good = good && bring_back(c, &job->views[n], &places[n], taken_back, err);
+    if (rvm__cuda_failed(c, c->d->stream_wait(c->stream), "arrays are copied from it", good ? err : NULL)) good = false;
+    for (uint64_t n = 0; n < k->nviews; n++) {
+        rvm__cuda_put(places[n].buffer);
+        rvm__cuda_put(places[n].before);
+    }
+    return good;
+}

@@ -1,0 +1,303 @@
+/* device.c: kernels of a module that was lowered for the host.
+ *
+ *     module ──copy──▶ instances alone ──simplify──▶ kernels around them ──inline──▶ runtime, libdevice ──O3──▶ PTX
+ *
+ * The copy is simplified as one for lanes is (simplify.c), whose additions and markers it shares. PTX is text; it becomes a
+ * constant of the host's module, to which the records of its kernels refer. */
+#include "device.h"
+#include "lanes.h"
+#include "native.h"
+#include "support.h"
+#include "target.h"
+
+#include <llvm-c/Target.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The oldest device whose doubles are added by atomic instructions and whose threads exit one by one that today's assembler
+ * knows; the driver makes code of it for what there is. */
+#define TRIPLE   "nvptx64-nvidia-cuda"
+#define DEVICE   "sm_75"
+#define FEATURES "+ptx73"
+
+#pragma weak LLVMInitializeNVPTXTargetInfo
+#pragma weak LLVMInitializeNVPTXTarget
+#pragma weak LLVMInitializeNVPTXTargetMC
+#pragma weak LLVMInitializeNVPTXAsmPrinter
+
+static bool has_devices;
+static void know_devices(void) {
+    has_devices = LLVMInitializeNVPTXTargetInfo && LLVMInitializeNVPTXTarget && LLVMInitializeNVPTXTargetMC &&
+                  LLVMInitializeNVPTXAsmPrinter;
+    if (!has_devices) return;
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+}
+
+typedef struct making {
+    rvm__build *host, k; /* k: the copy */
+    rvm__target target;
+    rvm__device_kernel *kernels;
+    unsigned n;
+    const char *libdevice;
+    bool grid;
+    rvm_error *err;
+} making;
+
+static rvm_status run_passes(const making *m, const char *passes) {
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef e = LLVMRunPasses(m->k.module, passes, m->target.machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    return rvm__target_fail(e, "optimises a kernel", "", m->err);
+}
+
+static void attribute(const rvm__build *k, LLVMValueRef f, const char *name, bool set) {
+    const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    if (set)
+        LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                LLVMCreateEnumAttribute(k->context, kind, 0));
+    else
+        LLVMRemoveEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind);
+}
+
+/* ---- the copy ---- */
+
+static LLVMValueRef instance_of(const making *m, const rvm__block_kernel *from) {
+    return rvm__instance_function(&m->k, RVM__INSTANCE, from->instance);
+}
+
+static bool is_wanted(const making *m, LLVMValueRef f) {
+    for (unsigned n = 0; n < m->n; n++)
+        if (m->kernels[n].instance == f) return true;
+    return false;
+}
+
+/* Of the copy, instances and what they call stay, which goes into them. */
+static rvm_status keep_instances(making *m) {
+    for (unsigned n = 0; n < m->n; n++) m->kernels[n].instance = instance_of(m, m->kernels[n].from);
+    for (LLVMValueRef f = LLVMGetFirstFunction(m->k.module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f)) continue;
+        const bool wanted = is_wanted(m, f);
+        LLVMSetLinkage(f, wanted ? LLVMExternalLinkage : LLVMInternalLinkage);
+        LLVMSetFunctionCallConv(f, LLVMCCallConv);
+        attribute(&m->k, f, "noinline", wanted);
+        if (!wanted) attribute(&m->k, f, "alwaysinline", true);
+    }
+    for (LLVMValueRef g = LLVMGetFirstGlobal(m->k.module); g; g = LLVMGetNextGlobal(g))
+        if (!LLVMIsDeclaration(g)) LLVMSetLinkage(g, LLVMInternalLinkage);
+    return run_passes(m, "globaldce");
+}
+
+static rvm_status begin(making *m, unsigned level) {
+    rvm_status status = m->grid ? rvm__target_open_host(&m->target, RVM__CPU_NATIVE, level, m->err)
+                                : rvm__target_open(&m->target, TRIPLE, DEVICE, FEATURES, level, m->err);
+    if (status) return status;
+    m->k = *m->host;
+    m->k.module = LLVMCloneModule(m->host->module);
+    m->k.target = &m->target.traits;
+    rvm__target_prepare(&m->target, m->k.module);
+    status = keep_instances(m);
+    return status ? status : rvm__target_fail(rvm__simplify_for_device(&m->k, m->target.machine), "simplifies", "", m->err);
+}
+
+/* ---- kernels ---- */
+
+static void drop(rvm__device_kernel *x) {
+    if (x->kernel) LLVMDeleteFunction(x->kernel);
+    x->kernel = NULL;
+}
+
+static rvm_status make_kernels(making *m) {
+    for (unsigned n = 0; n < m->n; n++) {
+        rvm__device_kernel *x = &m->kernels[n];
+        snprintf(x->name, sizeof x->name, "rvm_kernel_%u", n);
+        x->grid = m->grid;
+        rvm__device_additions(&m->k, x);
+        if (!x->why) rvm__device_wrap(&m->k, x);
+    }
+    for (unsigned n = 0; n < m->n; n++) {
+        attribute(&m->k, m->kernels[n].instance, "noinline", false);
+        attribute(&m->k, m->kernels[n].instance, "alwaysinline", true);
+        LLVMSetLinkage(m->kernels[n].instance, LLVMInternalLinkage);
+    }
+    rvm_status status = run_passes(m, "always-inline");
+    for (unsigned n = 0; n < m->n && !status; n++) {
+        rvm__device_kernel *x = &m->kernels[n];
+        if (x->kernel) rvm__device_replace_markers(&m->k, x);
+        if (x->why) drop(x);
+    }
+    return status;
+}
+
+/* What a kernel calls that is not there; the name is the function's. */
+static const char *missing_in(const rvm__device_kernel *x) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(x->kernel); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v))
+            if (LLVMIsACallInst(v) && !strncmp(rvm__callee_name(v), "__nv_", 5) && LLVMIsDeclaration(LLVMGetCalledValue(v)))
+                return rvm__callee_name(v) + 5;
+    return NULL;
+}
+
+/* Functions that no file has: kernels that call them are none. */
+static void drop_unlinked(making *m) {
+    if (!rvm__device_add_functions(&m->k, m->libdevice)) return;
+    for (unsigned n = 0; n < m->n; n++) {
+        rvm__device_kernel *x = &m->kernels[n];
+        const char *name = x->kernel ? missing_in(x) : NULL;
+        if (!name) continue;
+        snprintf(x->name, sizeof x->name, "no libdevice has `%.20s`", name);
+        x->why = x->name;
+        drop(x);
+    }
+}
+
+/* Kernels are all that is there for others; fast math may contract. */
+static void finish(const making *m) {
+    static const char unsafe[] = "unsafe-fp-math", yes[] = "true";
+    for (LLVMValueRef f = LLVMGetFirstFunction(m->k.module); f; f = LLVMGetNextFunction(f)) {
+        bool is_kernel = false;
+        for (unsigned n = 0; n < m->n; n++) is_kernel |= m->kernels[n].kernel == f;
+        if (LLVMIsDeclaration(f)) continue;
+        if (!is_kernel) LLVMSetLinkage(f, LLVMInternalLinkage);
+        if (m->k.fast)
+            LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                    LLVMCreateStringAttribute(m->k.context, unsafe, sizeof unsafe - 1, yes, sizeof yes - 1));
+    }
+}
+
+static rvm_status emit(making *m, LLVMMemoryBufferRef *ptx) {
+    if (!rvm__device_add_runtime(&m->k, m->grid))
+        return rvm__fail(m->err, RVM_ERR_INTERNAL, NULL, 0, 0, "LLVM does not read the kernels' own functions");
+    rvm_status status = make_kernels(m);
+    if (!status && !m->grid) drop_unlinked(m);
+    for (unsigned n = 0; n < m->n && m->grid; n++)
+        if (m->kernels[n].kernel) rvm__device_make_call(&m->k, &m->kernels[n]);
+    finish(m);
+    if (!status) status = rvm__target_optimise(&m->target, &m->k, false, m->err);
+    return status ? status : rvm__target_emit(&m->target, m->k.module, m->grid ? LLVMObjectFile : LLVMAssemblyFile, ptx, m->err);
+}
+
+/* ---- records, in the host's module ---- */
+
+static LLVMValueRef constant(const rvm__build *k, LLVMValueRef v, const char *name) {
+    LLVMValueRef g = LLVMAddGlobal(k->module, LLVMTypeOf(v), name);
+    LLVMSetInitializer(g, v);
+    LLVMSetGlobalConstant(g, true);
+    LLVMSetLinkage(g, LLVMInternalLinkage);
+    LLVMSetAlignment(g, 8);
+    return g;
+}
+
+static LLVMValueRef text(const rvm__build *k, const char *s, size_t n, const char *name) {
+    return constant(k, LLVMConstStringInContext(k->context, s, (unsigned)n, false), name);
+}
+
+static LLVMValueRef numbers(const rvm__build *k, LLVMValueRef *v, unsigned n, const char *name) {
+    return constant(k, LLVMConstArray2(k->i64, v, n), name);
+}
+
+/* Of the kernel's own parameters; *n of them. */
+static LLVMValueRef params_of(const rvm__build *k, const rvm__device_kernel *x, unsigned *n) {
+    LLVMValueRef v[2 * RVM__MOST_VECTORISED_ARGS];
+    for (unsigned a = *n = 0; a < x->from->nargs; a++) {
+        const rvm__block_arg *one = &x->from->args[a];
+        v[2 * a] = rvm__build_int(k, one->known ? RVM__KERNEL_KNOWN : one->view);
+        v[2 * a + 1] = rvm__build_int(k, x->by_copies[a] ? RVM__KERNEL_COPIED : 0);
+        *n = a + 1;
+    }
+    return numbers(k, v, 2 * *n, "rvm.params");
+}
+
+/* Fields in the order of an rvm__native_kernel. */
+static LLVMValueRef record_of(const rvm__build *k, const rvm__device_kernel *x, LLVMValueRef ptx, size_t size) {
+    const rvm__block_kernel *from = x->from;
+    LLVMValueRef terms[RVM__MOST_KERNEL_SUMS], none = LLVMConstNull(k->ptr);
+    unsigned nparams = 0;
+    for (unsigned s = 0; s < from->sums; s++) terms[s] = rvm__build_int(k, (int64_t)x->terms[s]);
+    const bool made = x->kernel;
+    const uint64_t flags = (x->copied ? RVM__KERNEL_COPIED : 0) | (x->may_fail ? RVM__KERNEL_MAY_FAIL : 0) | (x->arena ? RVM__KERNEL_ARENA : 0);
+    LLVMValueRef v[] = {made ? ptx : none,
+                        rvm__build_int(k, (int64_t)size),
+                        made ? text(k, x->name, strlen(x->name), "rvm.name") : none,
+                        made ? params_of(k, x, &nparams) : none,
+                        constant(k, from->views, "rvm.views"),
+                        made ? numbers(k, terms, from->sums, "rvm.terms") : none,
+                        rvm__build_int(k, nparams),
+                        rvm__build_int(k, from->nviews),
+                        rvm__build_int(k, (int64_t)flags),
+                        rvm__build_int(k, (int64_t)from->work),
+                        rvm__build_int(k, from->line)};
+    _Static_assert(sizeof(rvm__native_kernel) == 8 * sizeof v / sizeof *v, "each field");
+    return LLVMConstStructInContext(k->context, v, sizeof v / sizeof *v, false);
+}
+
+static void define(const rvm__build *k, const rvm__device_kernel *x, LLVMValueRef ptx, size_t size) {
+    LLVMValueRef record = constant(k, record_of(k, x, ptx, size), "rvm.kernel");
+    LLVMReplaceAllUsesWith(x->from->record, record);
+    LLVMDeleteGlobal(x->from->record);
+}
+
+static void define_all(making *m, LLVMMemoryBufferRef ptx) {
+    rvm__build *k = m->host;
+    const size_t size = ptx ? LLVMGetBufferSize(ptx) : 0;
+    LLVMValueRef all = size ? text(k, LLVMGetBufferStart(ptx), size, "rvm.ptx") : LLVMConstNull(k->ptr);
+    for (unsigned n = 0; n < m->n; n++) {
+        rvm__device_kernel *x = &m->kernels[n];
+        if (!ptx) x->kernel = NULL;
+        k->made += x->kernel != NULL;
+        if (x->why) rvm__stays_on_host(k, x->from->line, x->why);
+        define(k, x, all, size + 1);
+        LLVMValueRef instance = rvm__instance_function(k, RVM__INSTANCE, x->from->instance);
+        if (instance && !LLVMGetFirstUse(instance)) LLVMDeleteFunction(instance); /* it is run there only */
+    }
+}
+
+/* ---- all ---- */
+
+static void find(making *m, bool *by_copies) {
+    for (const rvm__block_kernel *from = m->host->kernels; from; from = from->next) {
+        m->kernels[m->n++] = (rvm__device_kernel){.from = from, .by_copies = by_copies};
+        by_copies += from->nargs;
+    }
+}
+
+rvm_status rvm__device_make(rvm__build *k, enum rvm__device_code form, unsigned level, const char *libdevice, LLVMMemoryBufferRef *out,
+                            rvm_error *err) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    making m = {.host = k, .libdevice = libdevice, .grid = form == RVM__KERNELS_GRID, .err = err};
+    LLVMMemoryBufferRef ptx = NULL;
+    size_t nargs = 0;
+    rvm_status status = RVM_OK;
+    if (out) *out = NULL;
+    if (!k->kernels) return RVM_OK;
+    pthread_once(&once, know_devices);
+    for (const rvm__block_kernel *from = k->kernels; from; from = from->next) nargs += from->nargs;
+    m.kernels = rvm__realloc(k->al, NULL, 0, k->nkernels * sizeof *m.kernels);
+    bool *by_copies = rvm__realloc(k->al, NULL, 0, nargs + 1);
+    if (!m.kernels || !by_copies) {
+        status = rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
+        goto done;
+    }
+    memset(by_copies, 0, nargs + 1);
+    find(&m, by_copies);
+    if (has_devices || m.grid) {
+        status = begin(&m, level);
+        if (!status) status = emit(&m, &ptx);
+    } else
+        rvm__stays_on_host(k, k->kernels->line, "this LLVM has no code for devices");
+    if (!status) define_all(&m, ptx);
+done:
+    if (m.k.module) LLVMDisposeModule(m.k.module);
+    rvm__target_close(&m.target);
+    rvm__realloc(k->al, by_copies, nargs + 1, 0);
+    rvm__realloc(k->al, m.kernels, k->nkernels * sizeof *m.kernels, 0);
+    if (out)
+        *out = ptx;
+    else if (ptx)
+        LLVMDisposeMemoryBuffer(ptx);
+    return status;
+}

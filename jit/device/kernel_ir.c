@@ -1,0 +1,376 @@
+/* kernel_ir.c: a kernel around an instance. Threads take the instances of a launch 32 a warp, warp by warp, then the next
+ * ones, till there are none:
+ *
+ *     for (i = number of the thread; i - lane < n; i += number of threads)
+ *         if (i < n) the instance numbered first + i, whose index is lo + first + i
+ *     what is counted, together
+ *
+ * Parameters: those of the instance behind its sums that are not known, then those of an rvm__kernel_launch. */
+#include "device.h"
+#include "native.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LO, FIRST, COUNT, LIMIT, CONTROL, TERMS, COPIES, STRIDE, ARENA };
+_Static_assert(offsetof(rvm__kernel_launch, arena) == 8 * ARENA && sizeof(rvm__kernel_launch) == 8 * (ARENA + 1),
+               "parameters in the order of the launch");
+_Static_assert(offsetof(rvm__kernel_control, charged) == 8 &&
+                   offsetof(rvm__kernel_control, erased) == 8 * (1 + RVM__VECTORISED_ERASED),
+               "counts in the order of an instance's");
+
+typedef struct wrap {
+    const rvm__build *k;
+    rvm__device_kernel *x;
+    LLVMBuilderRef b;
+    LLVMTypeRef types[RVM__MOST_KERNEL_SUMS];
+    LLVMValueRef lane, i, active, mask; /* lane, active and mask: i32 */
+    LLVMValueRef out, sums[RVM__MOST_KERNEL_SUMS], counts, arena, top; /* arena, top: NULL: none */
+    unsigned own; /* parameters before those of the launch */
+} wrap;
+
+static LLVMValueRef number(const wrap *w, int64_t v) {
+    return rvm__build_int(w->k, v);
+}
+
+static LLVMValueRef launch(const wrap *w, unsigned n) {
+    return LLVMGetParam(w->x->kernel, w->own + n);
+}
+
+static LLVMValueRef behind(const wrap *w, LLVMValueRef p, LLVMValueRef bytes) {
+    return LLVMBuildInBoundsGEP2(w->b, w->k->i8, p, &bytes, 1, "");
+}
+
+static LLVMValueRef word_at(const wrap *w, LLVMValueRef p, unsigned n) {
+    return behind(w, p, number(w, 8 * (int64_t)n));
+}
+
+/* A register of the device; in a grid, a function. */
+static LLVMValueRef special(const wrap *w, const char *what) {
+    char name[60];
+    snprintf(name, sizeof name, w->x->grid ? "rvm_grid_%s" : "llvm.nvvm.read.ptx.sreg.%s.x", what);
+    LLVMTypeRef t = LLVMFunctionType(w->k->i32, NULL, 0, false);
+    LLVMValueRef f = LLVMGetNamedFunction(w->k->module, name);
+    if (!f) f = LLVMAddFunction(w->k->module, name, t);
+    return LLVMBuildCall2(w->b, t, f, NULL, 0, "");
+}
+
+/* ---- the function ---- */
+
+static LLVMTypeRef type_of(const wrap *w, unsigned n) {
+    LLVMValueRef p = LLVMGetParam(w->x->instance, RVM__VECTORISED_SUMS + w->x->from->sums + n);
+    return w->x->by_copies[n] ? w->k->i64 : LLVMTypeOf(p);
+}
+
+static void set_attribute(const wrap *w, unsigned at, const char *name) {
+    const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(w->x->kernel, at, LLVMCreateEnumAttribute(w->k->context, kind, 0));
+}
+
+/* At most so many threads of a CTA: it decides how many registers there are. */
+static void annotate(const wrap *w) {
+    LLVMContextRef c = w->k->context;
+    const struct {
+        const char *name;
+        unsigned value;
+    } said[] = {{"kernel", 1}, {"maxntidx", RVM__KERNEL_CTA}};
+    for (size_t n = 0; n < sizeof said / sizeof *said; n++) {
+        LLVMMetadataRef m[3] = {LLVMValueAsMetadata(w->x->kernel),
+                                LLVMMDStringInContext2(c, said[n].name, strlen(said[n].name)),
+                                LLVMValueAsMetadata(LLVMConstInt(w->k->i32, said[n].value, false))};
+        LLVMAddNamedMetadataOperand(w->k->module, "nvvm.annotations",
+                                    LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, m, 3)));
+    }
+}
+
+static void declare(wrap *w) {
+    const rvm__block_kernel *from = w->x->from;
+    LLVMTypeRef t[RVM__MOST_VECTORISED_ARGS + RVM__KERNEL_LAUNCH];
+    unsigned n = 0;
+    for (unsigned a = 0; a < from->nargs; a++)
+        if (!from->args[a].known) t[n++] = type_of(w, a);
+    w->own = n;
+    for (unsigned l = 0; l < RVM__KERNEL_LAUNCH; l++)
+        t[n++] = l == CONTROL || l == TERMS || l == COPIES ? w->k->ptr : w->k->i64;
+    w->x->kernel = LLVMAddFunction(w->k->module, w->x->name, LLVMFunctionType(w->k->nothing, t, n, false));
+    set_attribute(w, (unsigned)LLVMAttributeFunctionIndex, "nounwind");
+    const unsigned noalias = LLVMGetEnumAttributeKindForName("noalias", 7);
+    for (unsigned a = 0, p = 0; a < from->nargs; a++) {
+        const unsigned at = RVM__VECTORISED_SUMS + from->sums + a + 1;
+        if (from->args[a].known) continue;
+        p++;
+        if (!w->x->by_copies[a] && LLVMGetEnumAttributeAtIndex(w->x->instance, at, noalias)) set_attribute(w, p, "noalias");
+    }
+    if (!w->x->grid) annotate(w);
+}
+
+/* ---- an instance ---- */
+
+/* Of each register what adds nothing, in each of its terms. */
+static void clear_sums(const wrap *w) {
+    for (unsigned s = 0; s < w->x->from->sums; s++)
+        for (unsigned t = 0; t < w->x->terms[s]; t++)
+            LLVMBuildStore(w->b, w->types[s] == w->k->f64 ? LLVMConstReal(w->k->f64, -0.0) : number(w, 0),
+                           word_at(w, w->sums[s], t));
+}
+
+static void keep_terms(const wrap *w) {
+    unsigned row = 0;
+    for (unsigned s = 0; s < w->x->from->sums; s++)
+        for (unsigned t = 0; t < w->x->terms[s]; t++) {
+            LLVMValueRef at = LLVMBuildMul(w->b, number(w, row++), launch(w, COUNT), "");
+            LLVMValueRef bytes = LLVMBuildShl(w->b, LLVMBuildAdd(w->b, at, w->i, ""), number(w, 3), "");
+            LLVMBuildStore(w->b, LLVMBuildLoad2(w->b, w->types[s], word_at(w, w->sums[s], t), ""),
+                           behind(w, launch(w, TERMS), bytes));
+        }
+}
+
+/* In the copy of this warp. */
+static LLVMValueRef in_copy(const wrap *w, LLVMValueRef offset) {
+    LLVMValueRef warp = LLVMBuildLShr(w->b, LLVMBuildAdd(w->b, launch(w, FIRST), w->i, ""), number(w, 5), "");
+    LLVMValueRef copy = LLVMBuildAnd(w->b, warp, number(w, RVM__KERNEL_COPIES - 1), "");
+    LLVMValueRef at = LLVMBuildAdd(w->b, LLVMBuildMul(w->b, copy, launch(w, STRIDE), ""), offset, "");
+    return behind(w, launch(w, COPIES), at);
+}
+_Static_assert((RVM__KERNEL_COPIES & (RVM__KERNEL_COPIES - 1)) == 0 && RVM__WARP == 32, "powers of 2");
+
+static void call_instance(const wrap *w) {
+    const rvm__block_kernel *from = w->x->from;
+    LLVMValueRef args[RVM__MOST_VECTORISED_ARGS];
+    unsigned n = 0, p = 0;
+    LLVMValueRef at = LLVMBuildAdd(w->b, LLVMBuildAdd(w->b, launch(w, LO), launch(w, FIRST), ""), w->i, "");
+    LLVMValueRef fixed[RVM__VECTORISED_SUMS] = {LLVMConstNull(w->k->ptr), number(w, 0), w->out, at};
+    for (; n < RVM__VECTORISED_SUMS; n++) args[n] = fixed[n];
+    for (unsigned s = 0; s < from->sums; s++) args[n++] = w->sums[s];
+    for (unsigned a = 0; a < from->nargs; a++) {
+        LLVMValueRef v = from->args[a].known ? number(w, from->args[a].constant) : LLVMGetParam(w->x->kernel, p++);
+        args[n++] = w->x->by_copies[a] ? in_copy(w, v) : v;
+    }
+    clear_sums(w);
+    if (w->top) LLVMBuildStore(w->b, number(w, 0), w->top);
+    LLVMBuildCall2(w->b, LLVMGlobalGetValueType(w->x->instance), w->x->instance, args, n, "");
+    keep_terms(w);
+    for (unsigned c = 0; c < RVM__VECTORISED_COUNTS; c++) {
+        LLVMValueRef now = LLVMBuildLoad2(w->b, w->k->i64, word_at(w, w->out, c), "");
+        LLVMValueRef was = LLVMBuildLoad2(w->b, w->k->i64, word_at(w, w->counts, c), "");
+        LLVMValueRef more = LLVMBuildICmp(w->b, LLVMIntUGT, now, was, "");
+        LLVMBuildStore(w->b,
+                       c == RVM__VECTORISED_PEAK ? LLVMBuildSelect(w->b, more, now, was, "") : LLVMBuildAdd(w->b, was, now, ""),
+                       word_at(w, w->counts, c));
+    }
+}
+
+/* ---- around it ---- */
+
+static LLVMValueRef local(const wrap *w, uint64_t words, const char *name) {
+    LLVMValueRef a = LLVMBuildAlloca(w->b, LLVMArrayType2(w->k->i64, words + !words), name);
+    LLVMSetAlignment(a, 8);
+    return a;
+}
+
+static void make_locals(wrap *w) {
+    w->out = local(w, RVM__VECTORISED_COUNTS, "out");
+    w->counts = local(w, RVM__VECTORISED_COUNTS, "counts");
+    for (unsigned s = 0; s < w->x->from->sums; s++) w->sums[s] = local(w, w->x->terms[s], "sum");
+    for (unsigned c = 0; c < RVM__VECTORISED_COUNTS; c++) LLVMBuildStore(w->b, number(w, 0), word_at(w, w->counts, c));
+    if (!w->x->arena) return;
+    w->top = local(w, 1, "rvm.top");
+    w->arena = LLVMBuildArrayAlloca(w->b, w->k->i8, launch(w, ARENA), "rvm.arena");
+    LLVMSetAlignment(w->arena, 16);
+}
+
+static LLVMValueRef runtime(const wrap *w, const char *name) {
+    return LLVMGetNamedFunction(w->k->module, name);
+}
+
+static void tell_counts(const wrap *w) {
+    LLVMValueRef f = runtime(w, "rvm.device.count");
+    for (unsigned c = 0; c < RVM__VECTORISED_COUNTS; c++) {
+        LLVMValueRef args[4] = {word_at(w, launch(w, CONTROL), 1 + c),
+                                LLVMBuildLoad2(w->b, w->k->i64, word_at(w, w->counts, c), ""), w->lane,
+                                LLVMConstInt(w->k->i1, c == RVM__VECTORISED_PEAK, false)};
+        LLVMBuildCall2(w->b, LLVMGlobalGetValueType(f), f, args, 4, "");
+    }
+    LLVMBuildRetVoid(w->b);
+}
+
+static LLVMBasicBlockRef block(const wrap *w, const char *name) {
+    return LLVMAppendBasicBlockInContext(w->k->context, w->x->kernel, name);
+}
+
+/* Of the warp, those threads that have an instance: the first `active`. */
+static void find_active(wrap *w, LLVMValueRef first) {
+    const rvm__build *k = w->k;
+    LLVMValueRef left = LLVMBuildSub(w->b, launch(w, COUNT), first, ""), all = number(w, RVM__WARP);
+    LLVMValueRef n = LLVMBuildSelect(w->b, LLVMBuildICmp(w->b, LLVMIntULT, left, all, ""), left, all, "");
+    LLVMValueRef bits = LLVMBuildSub(w->b, LLVMBuildShl(w->b, number(w, 1), n, ""), number(w, 1), "");
+    w->active = LLVMBuildTrunc(w->b, n, k->i32, "active");
+    w->mask = LLVMBuildTrunc(w->b, bits, k->i32, "mask");
+}
+
+static void emit(wrap *w) {
+    const rvm__build *k = w->k;
+    LLVMBasicBlockRef entry = block(w, "entry"), loop = block(w, "loop"), body = block(w, "body"), run = block(w, "run"),
+                      next = block(w, "next"), end = block(w, "end");
+    LLVMPositionBuilderAtEnd(w->b, entry);
+    make_locals(w);
+    LLVMValueRef tid = special(w, "tid"), cta = special(w, "ctaid");
+    LLVMValueRef size = special(w, "ntid"), ctas = special(w, "nctaid");
+    LLVMValueRef me = LLVMBuildZExt(w->b, LLVMBuildAdd(w->b, LLVMBuildMul(w->b, cta, size, ""), tid, ""), k->i64, "");
+    LLVMValueRef all = LLVMBuildZExt(w->b, LLVMBuildMul(w->b, ctas, size, ""), k->i64, "");
+    w->lane = LLVMBuildAnd(w->b, tid, LLVMConstInt(k->i32, RVM__WARP - 1, false), "lane");
+    LLVMBuildBr(w->b, loop);
+    LLVMPositionBuilderAtEnd(w->b, loop);
+    w->i = LLVMBuildPhi(w->b, k->i64, "i");
+    LLVMValueRef first = LLVMBuildSub(w->b, w->i, LLVMBuildZExt(w->b, w->lane, k->i64, ""), "");
+    LLVMBuildCondBr(w->b, LLVMBuildICmp(w->b, LLVMIntULT, first, launch(w, COUNT), ""), body, end);
+    LLVMPositionBuilderAtEnd(w->b, body);
+    find_active(w, first);
+    LLVMBuildCondBr(w->b, LLVMBuildICmp(w->b, LLVMIntULT, w->i, launch(w, COUNT), ""), run, next);
+    LLVMPositionBuilderAtEnd(w->b, run);
+    call_instance(w);
+    LLVMBuildBr(w->b, next);
+    LLVMPositionBuilderAtEnd(w->b, next);
+    LLVMValueRef then = LLVMBuildAdd(w->b, w->i, all, "");
+    LLVMBuildBr(w->b, loop);
+    LLVMAddIncoming(w->i, &me, &entry, 1);
+    LLVMAddIncoming(w->i, &then, &next, 1);
+    LLVMPositionBuilderAtEnd(w->b, end);
+    tell_counts(w);
+}
+
+/* What markers need, by name, where the kernel has it. */
+static void name_values(const wrap *w) {
+    const struct {
+        LLVMValueRef v;
+        const char *name;
+    } named[] = {{w->lane, "rvm.lane"}, {w->i, "rvm.i"}, {w->active, "rvm.active"}, {w->mask, "rvm.mask"}};
+    for (size_t n = 0; n < sizeof named / sizeof *named; n++) LLVMSetValueName2(named[n].v, named[n].name, strlen(named[n].name));
+}
+
+void rvm__device_wrap(const rvm__build *k, rvm__device_kernel *x) {
+    wrap w = {.k = k, .x = x, .b = k->b};
+    for (unsigned s = 0; s < x->from->sums; s++) w.types[s] = rvm__build_type(k, (rvm_type)x->from->sum_types[s]);
+    declare(&w);
+    emit(&w);
+    name_values(&w);
+}
+
+void rvm__device_make_call(const rvm__build *k, rvm__device_kernel *x) {
+    LLVMValueRef args[RVM__MOST_VECTORISED_ARGS + RVM__KERNEL_LAUNCH], body = x->kernel;
+    const unsigned n = LLVMCountParams(body);
+    char name[60];
+    LLVMSetValueName2(body, "body", 4);
+    LLVMSetLinkage(body, LLVMInternalLinkage);
+    x->kernel = LLVMAddFunction(k->module, x->name, LLVMFunctionType(k->nothing, (LLVMTypeRef[]){k->ptr}, 1, false));
+    LLVMPositionBuilderAtEnd(k->b, LLVMAppendBasicBlockInContext(k->context, x->kernel, "entry"));
+    for (unsigned p = 0; p < n; p++) {
+        LLVMValueRef at = rvm__build_int(k, 8 * (int64_t)p);
+        LLVMValueRef from = LLVMBuildInBoundsGEP2(k->b, k->i8, LLVMGetParam(x->kernel, 0), &at, 1, "");
+        args[p] = LLVMBuildLoad2(k->b, LLVMTypeOf(LLVMGetParam(body, p)), from, "");
+    }
+    LLVMBuildCall2(k->b, LLVMGlobalGetValueType(body), body, args, n, "");
+    LLVMBuildRetVoid(k->b);
+    snprintf(name, sizeof name, "%s_params", x->name);
+    LLVMValueRef count = LLVMAddGlobal(k->module, k->i64, name);
+    LLVMSetInitializer(count, rvm__build_int(k, n));
+    LLVMSetGlobalConstant(count, true);
+}
+
+/* ---- markers, in the kernel once the instance is inlined ---- */
+
+static LLVMValueRef named(const rvm__device_kernel *x, const char *name) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(x->kernel); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v)) {
+            size_t length;
+            if (!strcmp(LLVMGetValueName2(v, &length), name)) return v;
+        }
+    return NULL;
+}
+
+typedef struct markers {
+    const rvm__build *k;
+    rvm__device_kernel *x;
+    LLVMValueRef lane, i, active, mask, control, first, limit, size, arena, top;
+} markers;
+
+static LLVMValueRef call(const markers *m, const char *name, unsigned n, LLVMValueRef *args) {
+    LLVMValueRef f = LLVMGetNamedFunction(m->k->module, name);
+    return LLVMBuildCall2(m->k->b, LLVMGlobalGetValueType(f), f, args, n, "");
+}
+
+static LLVMValueRef own_number(const markers *m) {
+    return LLVMBuildAdd(m->k->b, m->first, m->i, "");
+}
+
+static void fail_if(const markers *m, LLVMValueRef c) {
+    if (LLVMIsAConstantInt(c) && !LLVMConstIntGetZExtValue(c)) return;
+    call(m, "rvm.device.fail", 3, (LLVMValueRef[]){c, m->control, own_number(m)});
+    m->x->may_fail = true;
+}
+
+/* Memory of a local array, in place of the machine's. */
+static void new_array(const markers *m, LLVMValueRef v) {
+    LLVMReplaceAllUsesWith(
+        v, call(m, "rvm.device.new", 7,
+                (LLVMValueRef[]){m->arena, m->top, m->size, LLVMGetOperand(v, 1), LLVMGetOperand(v, 2), m->control,
+                                 own_number(m)}));
+    m->x->may_fail = true;
+}
+
+/* Whether the call is one, and is done otherwise now. */
+static bool replace(const markers *m, LLVMValueRef v, const char *name) {
+    LLVMBuilderRef b = m->k->b;
+    LLVMPositionBuilderBefore(b, v);
+    if (!strcmp(name, RVM__BAIL_OUT))
+        fail_if(m, LLVMGetOperand(v, 0));
+    else if (!strcmp(name, RVM__SAFEPOINT))
+        fail_if(m, LLVMBuildICmp(b, LLVMIntUGT, LLVMGetOperand(v, 0), m->limit, ""));
+    else if (!strcmp(name, RVM__RESULT))
+        LLVMReplaceAllUsesWith(v, LLVMConstNull(m->k->i32));
+    else if (!strcmp(name, "rvm__native_new"))
+        new_array(m, v);
+    else if (!strcmp(name, "rvm__native_del"))
+        call(m, "rvm.device.del", 2, (LLVMValueRef[]){m->top, LLVMGetOperand(v, 1)});
+    else if (!strcmp(name, RVM__ADD_WARP "f64"))
+        call(m, "rvm.device.add_warp.f64", 5,
+             (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 1), m->mask, m->lane, m->active});
+    else if (!strncmp(name, RVM__ADD_EACH, strlen(RVM__ADD_EACH)))
+        call(m, strcmp(name + strlen(RVM__ADD_EACH), "f64") ? "rvm.device.add_each.i64" : "rvm.device.add_each.f64", 2,
+             (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 1)});
+    else
+        return false;
+    return true;
+}
+
+static void look_at_call(const markers *m, LLVMValueRef v) {
+    const char *name = rvm__callee_name(v);
+    if (replace(m, v, name))
+        LLVMInstructionEraseFromParent(v);
+    else if (!strncmp(name, "rvm__native_", 12))
+        m->x->why = "it calls the machine";
+    else if (!strncmp(name, RVM__ADD, strlen(RVM__ADD)))
+        m->x->why = "an addition stayed in a function of its own";
+}
+
+void rvm__device_replace_markers(const rvm__build *k, rvm__device_kernel *x) {
+    const unsigned own = LLVMCountParams(x->kernel) - RVM__KERNEL_LAUNCH;
+    const markers m = {.k = k,
+                       .x = x,
+                       .lane = named(x, "rvm.lane"),
+                       .i = named(x, "rvm.i"),
+                       .active = named(x, "rvm.active"),
+                       .mask = named(x, "rvm.mask"),
+                       .control = LLVMGetParam(x->kernel, own + CONTROL),
+                       .first = LLVMGetParam(x->kernel, own + FIRST),
+                       .limit = LLVMGetParam(x->kernel, own + LIMIT),
+                       .size = LLVMGetParam(x->kernel, own + ARENA),
+                       .arena = named(x, "rvm.arena"),
+                       .top = named(x, "rvm.top")};
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(x->kernel); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef v = LLVMGetFirstInstruction(b), next; v; v = next) {
+            next = LLVMGetNextInstruction(v);
+            if (LLVMIsACallInst(v)) look_at_call(&m, v);
+        }
+}

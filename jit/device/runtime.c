@@ -1,0 +1,230 @@
+/* runtime.c: what kernels call that is no function of the program.
+ *
+ * Its own part is IR, as LLVM reads it. Threads of a warp that have failed are gone, so that those that are left exchange
+ * values all the same (shfl.sync asks for threads that have not exited only). */
+#include "device.h"
+#include "native.h"
+
+#include <llvm-c/BitReader.h>
+#include <llvm-c/IRReader.h>
+#include <llvm-c/Linker.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* other: of the thread of the warp whose number differs in those bits, where it is one of the first `active`, else -0.
+ * fail: the instance of that number does not go on, if c.
+ * new, del: n elements behind a header, of the `size` bytes at `arena`, of which those up to `top` are taken.
+ * count: what all threads of the warp have, together, is added to, or compared with, what stands there. */
+#define SHUFFLE "define i32 @rvm.device.shuffle(i32 %mask, i32 %x, i32 %bits, i32 %c) alwaysinline convergent nounwind {\n"
+#define EXIT    "define void @rvm.device.exit() alwaysinline nounwind {\n"
+static const char device[] = "declare i32 @llvm.nvvm.shfl.sync.bfly.i32(i32, i32, i32, i32)\n" SHUFFLE
+                             "  %y = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 %mask, i32 %x, i32 %bits, i32 %c)\n"
+                             "  ret i32 %y\n"
+                             "}\n" EXIT "  call void asm sideeffect \"exit;\", \"\"()\n"
+                             "  ret void\n"
+                             "}\n";
+/* What runs the threads of a grid does these. */
+static const char grid[] = "declare i32 @rvm_grid_shuffle(i32, i32, i32)\n"
+                           "declare void @rvm_grid_exit() noreturn\n" SHUFFLE
+                           "  %y = call i32 @rvm_grid_shuffle(i32 %mask, i32 %x, i32 %bits)\n"
+                           "  ret i32 %y\n"
+                           "}\n" EXIT "  call void @rvm_grid_exit()\n"
+                           "  ret void\n"
+                           "}\n";
+static const char both[] =
+    "define i64 @rvm.device.exchange(i64 %x, i32 %mask, i32 %bits) alwaysinline convergent nounwind {\n"
+    "  %l = trunc i64 %x to i32\n"
+    "  %s = lshr i64 %x, 32\n"
+    "  %h = trunc i64 %s to i32\n"
+    "  %a = call i32 @rvm.device.shuffle(i32 %mask, i32 %l, i32 %bits, i32 31)\n"
+    "  %b = call i32 @rvm.device.shuffle(i32 %mask, i32 %h, i32 %bits, i32 31)\n"
+    "  %c = zext i32 %a to i64\n"
+    "  %d = zext i32 %b to i64\n"
+    "  %e = shl i64 %d, 32\n"
+    "  %f = or i64 %c, %e\n"
+    "  ret i64 %f\n"
+    "}\n"
+    "define double @rvm.device.other(double %x, i32 %mask, i32 %lane, i32 %active, i32 %bits) alwaysinline "
+    "convergent nounwind {\n"
+    "  %i = bitcast double %x to i64\n"
+    "  %j = call i64 @rvm.device.exchange(i64 %i, i32 %mask, i32 %bits)\n"
+    "  %y = bitcast i64 %j to double\n"
+    "  %n = xor i32 %lane, %bits\n"
+    "  %there = icmp ult i32 %n, %active\n"
+    "  %z = select i1 %there, double %y, double -0.0\n"
+    "  ret double %z\n"
+    "}\n"
+    "define void @rvm.device.add_warp.f64(ptr %p, double %x, i32 %mask, i32 %lane, i32 %active) alwaysinline "
+    "convergent nounwind {\n"
+    "  %a = call double @rvm.device.other(double %x, i32 %mask, i32 %lane, i32 %active, i32 16)\n"
+    "  %s = fadd double %x, %a\n"
+    "  %b = call double @rvm.device.other(double %s, i32 %mask, i32 %lane, i32 %active, i32 8)\n"
+    "  %t = fadd double %s, %b\n"
+    "  %c = call double @rvm.device.other(double %t, i32 %mask, i32 %lane, i32 %active, i32 4)\n"
+    "  %u = fadd double %t, %c\n"
+    "  %d = call double @rvm.device.other(double %u, i32 %mask, i32 %lane, i32 %active, i32 2)\n"
+    "  %v = fadd double %u, %d\n"
+    "  %e = call double @rvm.device.other(double %v, i32 %mask, i32 %lane, i32 %active, i32 1)\n"
+    "  %w = fadd double %v, %e\n"
+    "  %first = icmp eq i32 %lane, 0\n"
+    "  br i1 %first, label %add, label %on\n"
+    "add:\n"
+    "  call void @rvm.device.add_each.f64(ptr %p, double %w)\n"
+    "  br label %on\n"
+    "on:\n"
+    "  ret void\n"
+    "}\n"
+    "define void @rvm.device.add_each.f64(ptr %p, double %x) alwaysinline nounwind {\n"
+    "  %q = addrspacecast ptr %p to ptr addrspace(1)\n"
+    "  %was = atomicrmw fadd ptr addrspace(1) %q, double %x monotonic\n"
+    "  ret void\n"
+    "}\n"
+    "define void @rvm.device.add_each.i64(ptr %p, i64 %x) alwaysinline nounwind {\n"
+    "  %q = addrspacecast ptr %p to ptr addrspace(1)\n"
+    "  %was = atomicrmw add ptr addrspace(1) %q, i64 %x monotonic\n"
+    "  ret void\n"
+    "}\n"
+    "define void @rvm.device.fail(i1 %c, ptr %control, i64 %number) alwaysinline nounwind {\n"
+    "  br i1 %c, label %fail, label %on\n"
+    "fail:\n"
+    "  %q = addrspacecast ptr %control to ptr addrspace(1)\n"
+    "  %was = atomicrmw umin ptr addrspace(1) %q, i64 %number monotonic\n"
+    "  call void @rvm.device.exit()\n"
+    "  unreachable\n"
+    "on:\n"
+    "  ret void\n"
+    "}\n"
+    "define ptr @rvm.device.new(ptr %arena, ptr %top, i64 %size, i64 %n, i64 %bits, ptr %control, i64 %number) alwaysinline "
+    "nounwind {\n"
+    "entry:\n"
+    "  %from = load i64, ptr %top\n"
+    "  %length = shl i64 %n, 3\n"
+    "  %bytes = add i64 %length, 16\n"
+    "  %to = add i64 %from, %bytes\n"
+    "  %beyond = icmp ugt i64 %to, %size\n"
+    "  br i1 %beyond, label %ask, label %take\n"
+    "ask:\n"
+    "  %needed = getelementptr i8, ptr %control, i64 56\n"
+    "  %q = addrspacecast ptr %needed to ptr addrspace(1)\n"
+    "  %was = atomicrmw umax ptr addrspace(1) %q, i64 %to monotonic\n"
+    "  br label %take\n"
+    "take:\n"
+    "  call void @rvm.device.fail(i1 %beyond, ptr %control, i64 %number)\n"
+    "  store i64 %to, ptr %top\n"
+    "  %p = getelementptr i8, ptr %arena, i64 %from\n"
+    "  %first = getelementptr i8, ptr %p, i64 16\n"
+    "  br label %head\n"
+    "head:\n"
+    "  %i = phi i64 [0, %take], [%j, %fill]\n"
+    "  %more = icmp ult i64 %i, %n\n"
+    "  br i1 %more, label %fill, label %done\n"
+    "fill:\n"
+    "  %e = getelementptr i64, ptr %first, i64 %i\n"
+    "  store i64 %bits, ptr %e\n"
+    "  %j = add i64 %i, 1\n"
+    "  br label %head\n"
+    "done:\n"
+    "  ret ptr %p\n"
+    "}\n"
+    "define void @rvm.device.del(ptr %top, i64 %n) alwaysinline nounwind {\n"
+    "  %to = load i64, ptr %top\n"
+    "  %length = shl i64 %n, 3\n"
+    "  %bytes = add i64 %length, 16\n"
+    "  %from = sub i64 %to, %bytes\n"
+    "  store i64 %from, ptr %top\n"
+    "  ret void\n"
+    "}\n"
+    "define void @rvm.device.count(ptr %p, i64 %x, i32 %lane, i1 %largest) alwaysinline convergent nounwind {\n"
+    "entry:\n"
+    "  br label %step\n"
+    "step:\n"
+    "  %bits = phi i32 [16, %entry], [%half, %step]\n"
+    "  %v = phi i64 [%x, %entry], [%w, %step]\n"
+    "  %o = call i64 @rvm.device.exchange(i64 %v, i32 -1, i32 %bits)\n"
+    "  %sum = add i64 %v, %o\n"
+    "  %more = icmp ugt i64 %v, %o\n"
+    "  %most = select i1 %more, i64 %v, i64 %o\n"
+    "  %w = select i1 %largest, i64 %most, i64 %sum\n"
+    "  %half = lshr i32 %bits, 1\n"
+    "  %again = icmp ne i32 %half, 0\n"
+    "  br i1 %again, label %step, label %done\n"
+    "done:\n"
+    "  %first = icmp eq i32 %lane, 0\n"
+    "  br i1 %first, label %add, label %on\n"
+    "add:\n"
+    "  %q = addrspacecast ptr %p to ptr addrspace(1)\n"
+    "  br i1 %largest, label %compare, label %plus\n"
+    "compare:\n"
+    "  %was = atomicrmw umax ptr addrspace(1) %q, i64 %w monotonic\n"
+    "  ret void\n"
+    "plus:\n"
+    "  %had = atomicrmw add ptr addrspace(1) %q, i64 %w monotonic\n"
+    "  ret void\n"
+    "on:\n"
+    "  ret void\n"
+    "}\n";
+
+_Static_assert(RVM__ARRAY_HEADER == 16 && offsetof(rvm__kernel_control, needed) == 56, "as new has it");
+
+bool rvm__device_add_runtime(const rvm__build *k, bool is_grid) {
+    char *why = NULL, all[sizeof both + sizeof device + sizeof grid];
+    LLVMModuleRef module;
+    const int n = snprintf(all, sizeof all, "%s%s", is_grid ? grid : device, both);
+    LLVMMemoryBufferRef text = LLVMCreateMemoryBufferWithMemoryRangeCopy(all, (size_t)n, "runtime");
+    if (LLVMParseIRInContext(k->context, text, &module, &why)) { /* which takes the text */
+        LLVMDisposeMessage(why);
+        return false;
+    }
+    LLVMSetTarget(module, LLVMGetTarget(k->module));
+    LLVMSetDataLayout(module, LLVMGetDataLayoutStr(k->module));
+    return !LLVMLinkModules2(k->module, module);
+}
+
+/* ---- libdevice ---- */
+
+/* Not LLVM's, nor the machine's, and declared only. */
+static bool is_of_libm(LLVMValueRef f, const char *name) {
+    return LLVMIsDeclaration(f) && LLVMGetFirstUse(f) && strncmp(name, "llvm.", 5) != 0 && strncmp(name, "rvm", 3) != 0;
+}
+
+/* Names become those that libdevice has; false: nothing is called. */
+static bool rename_functions(const rvm__build *k) {
+    bool any = false;
+    for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f)) {
+        size_t length;
+        char name[80];
+        if (!is_of_libm(f, LLVMGetValueName2(f, &length))) continue;
+        snprintf(name, sizeof name, "__nv_%.60s", LLVMGetValueName2(f, &length));
+        LLVMSetValueName2(f, name, strlen(name));
+        any = true;
+    }
+    return any;
+}
+
+static void link_file(const rvm__build *k, const char *path) {
+    LLVMMemoryBufferRef file;
+    LLVMModuleRef module;
+    char *why = NULL;
+    if (LLVMCreateMemoryBufferWithContentsOfFile(path, &file, &why)) {
+        LLVMDisposeMessage(why);
+        return;
+    }
+    const bool bad = LLVMParseBitcodeInContext2(k->context, file, &module);
+    LLVMDisposeMemoryBuffer(file);
+    if (bad) return;
+    LLVMSetTarget(module, LLVMGetTarget(k->module));
+    LLVMSetDataLayout(module, LLVMGetDataLayoutStr(k->module));
+    LLVMLinkModules2(k->module, module); /* what is not there then is missed */
+}
+
+const char *rvm__device_add_functions(const rvm__build *k, const char *path) {
+    if (!rename_functions(k)) return NULL;
+    if (*path) link_file(k, path);
+    for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f)) {
+        size_t length;
+        const char *name = LLVMGetValueName2(f, &length);
+        if (is_of_libm(f, name) && strncmp(name, "__nv_", 5) == 0) return name + 5;
+    }
+    return NULL;
+}

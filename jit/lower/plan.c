@@ -1,0 +1,107 @@
+/* plan.c: what a parallel block uses of its surroundings, and whether who runs its instances elsewhere may: threads (chunk.c),
+ * a device (kernel.c). */
+#include "emit.h"
+#include "accesses.h"
+#include "analysis.h"
+#include "plan.h"
+#include "walk.h"
+
+/* Arrays that appear in the body. */
+static void find_inner(const rvm__emit *e, uint32_t par, uint8_t *inner) {
+    RVM__EACH_INSN_IN(x, e->f, par + 1, e->f->code[par].target)
+        if (rvm__op_names_array((rvm_op)x.in->op)) inner[x.q->slot] = 1;
+}
+
+static void use_array(const rvm__emit *e, rvm__plan *p, const uint8_t *inner, const rvm_place *q, unsigned bits) {
+    const uint16_t array = q->slot, base = rvm__root_of(e->f, q);
+    if (inner[base]) return;
+    p->bits[base] |= bits | RVM__TOUCHED;
+    p->base[base] = base;
+    if (inner[array]) return;
+    p->bits[array] |= RVM__TOUCHED;
+    p->base[array] = base;
+}
+
+static void use_places(const rvm__emit *e, rvm__plan *p, const uint8_t *inner, uint32_t pc) {
+    RVM__EACH_ACCESS(a, e->u->p, e->f, &e->f->code[pc])
+        if (a.array && !a.toggles) use_array(e, p, inner, a.q, a.bits);
+}
+
+static bool is_guarded(const rvm__emit *e, uint32_t pc) {
+    return e->code->x[pc].flags & X_GUARD || (e->f->code[pc].facts & RVM_FACT_GUARD && !e->u->w->trust);
+}
+
+static void use_body(const rvm__emit *e, rvm__plan *p, const uint8_t *inner) {
+    const uint32_t first = p->par + 1, end = e->f->code[p->par].target;
+    p->work = 1 + rvm__work_between(e->u, e->fn, first, end);
+    RVM__EACH_INSN_IN(x, e->f, first, end) {
+        if (p->why) return;
+        const enum rvm__trail_use use = rvm__trail_use(e, x.pc);
+        use_places(e, p, inner, x.pc);
+        if (use == RVM__TRAIL_KEPT) p->why = "what it overwrites is kept on a trail";
+        if (use == RVM__TRAIL_LOST && rvm__is_forgotten(e, x.pc)) p->why = "what it overwrites is forgotten";
+        if (use == RVM__TRAIL_LOST) p->lost = true;
+        if (rvm__pair_of(x.in->op) == RVM_PAIR_par && is_guarded(e, x.pc))
+            p->why = "roles in a block within are only known while it runs";
+        RVM__EACH_CALLEE(g, e->u->p, x.in)
+            if (e->u->summaries[g].recursive) p->why = "it calls what is recursive";
+    }
+}
+
+/* What becomes of arrays that are changed. */
+static void use_arrays(const rvm__emit *e, rvm__plan *p) {
+    const bool sums = e->f->code[p->par].facts & RVM_FACT_SUMS || !e->apart;
+    for (uint32_t k = 0; k < e->f->narrays; k++) {
+        const unsigned bits = p->bits[k] & RVM__BITS_OWN;
+        if (bits == RVM__BITS_READ) p->bits[k] |= RVM__SHARED_READ;
+        if (bits != RVM__BITS_ACC || !sums) {
+            p->undone |= bits > RVM__BITS_READ;
+            continue;
+        }
+        p->bits[k] |= RVM__COPIED;
+        if (!e->k->fast && e->f->arrays[k].type != RVM_I64)
+            p->serial = "its instances add into elements, in their order unless math is fast";
+    }
+    if (p->undone && e->u->liveness) p->serial = "it could not be taken back: what nobody observes is left out";
+    if (p->undone && p->lost) p->serial = "it could not be taken back: what it overwrites is discarded";
+}
+
+static void list_used(const rvm__emit *e, rvm__plan *p) {
+    uint8_t *bits = rvm__unit_alloc(e->u, e->f->nregs + 1);
+    p->regs = rvm__unit_alloc(e->u, (e->f->nregs + 1) * sizeof *p->regs);
+    p->arrays = rvm__unit_alloc(e->u, (e->f->narrays + 1) * sizeof *p->arrays);
+    if (!bits || !p->regs || !p->arrays) return;
+    rvm__block_registers(e->u->p, e->f, p->par, bits);
+    const rvm_place *q = rvm__places(e->f, &e->f->code[p->par]);
+    for (int k = 1; k < 3; k++)
+        if (q[k].slot < e->f->nregs) bits[q[k].slot] = RVM__BITS_READ;
+    for (uint32_t k = 0; k < e->f->nregs; k++)
+        if (bits[k] == RVM__BITS_READ) p->regs[p->nregs++] = (uint16_t)k;
+    for (uint32_t k = 0; k < e->f->narrays; k++)
+        if (p->bits[k]) p->arrays[p->narrays++] = (uint16_t)k;
+}
+
+/* Of the block with an end at pc; NULL: out of memory, noted. */
+const rvm__plan *rvm__plan_of(const rvm__emit *e, uint32_t pc) {
+    const uint32_t other = e->f->code[pc].target;
+    rvm__plan *p = rvm__unit_alloc(e->u, sizeof *p);
+    uint8_t *inner = rvm__unit_alloc(e->u, e->f->narrays + 1u);
+    if (!p || !inner) return NULL;
+    p->bits = rvm__unit_alloc(e->u, e->f->narrays + 1u);
+    p->base = rvm__unit_alloc(e->u, (e->f->narrays + 1u) * sizeof *p->base);
+    if (!p->bits || !p->base) return NULL;
+    p->par = pc < other ? pc : other;
+    p->why = is_guarded(e, p->par) ? "roles in it are not proved" : NULL;
+    find_inner(e, p->par, inner);
+    use_body(e, p, inner);
+    p->serial = p->why;
+    use_arrays(e, p);
+    list_used(e, p);
+    return e->u->status ? NULL : p;
+}
+
+uint32_t rvm__plan_index(const rvm__plan *p, uint16_t array) {
+    uint32_t k = 0;
+    while (p->arrays[k] != array) k++;
+    return k;
+}

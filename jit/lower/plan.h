@@ -1,0 +1,29 @@
+/* plan.h: inside jit/. What a parallel block uses of its surroundings. */
+#ifndef RVM_JIT_PLAN_H
+#define RVM_JIT_PLAN_H
+
+#include "emit.h"
+
+/* By array, beside the bits of accesses.h: it is of the surroundings and used; has a copy for each chunk; is only read. */
+enum { RVM__TOUCHED = 4, RVM__COPIED = 8, RVM__SHARED_READ = 16 };
+
+typedef struct rvm__plan {
+    const char *why;         /* it may run neither in threads nor on a device; NULL: it may */
+    const char *serial;      /* it may not run in threads; NULL: it may */
+    uint32_t par;            /* the lower end */
+    uint16_t *regs, *arrays; /* of the surroundings, those that are read or touched */
+    uint32_t nregs, narrays;
+    uint8_t *bits;  /* by array: how it, and what is part of it, is used */
+    uint16_t *base; /* by array of the surroundings that is touched: what it is part of */
+    bool undone;    /* instances change what is left when a chunk is taken back */
+    bool lost;      /* what they overwrite is discarded */
+    uint64_t work;  /* of an instance */
+} rvm__plan;
+
+/* ---- plan.c ---- */
+/* Of the block with an end at pc; NULL: out of memory, noted. */
+const rvm__plan *rvm__plan_of(const rvm__emit *e, uint32_t pc);
+/* Of an array of the plan: where it stands in p->arrays. */
+uint32_t rvm__plan_index(const rvm__plan *p, uint16_t array);
+
+#endif
