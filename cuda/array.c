@@ -4,10 +4,12 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #endif
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "cuda.h"
+#include "outside.h"
 #include "support.h"
 
 struct rvm_cuda_array {
@@ -18,6 +20,7 @@ struct rvm_cuda_array {
     char *data;
     bool own;     /* the memory is the device's own, to be freed */
     bool on_host; /* what stands there is newer */
+    bool shared;  /* by host code and blocks of the run: for each block it is an array of the host */
 };
 
 static size_t bytes_of(const rvm_cuda_array *a) {
@@ -135,6 +138,52 @@ bool rvm__cuda_array_to_host(rvm_cuda_array *a, rvm_error *err) {
     return a->on_host = true;
 }
 
+bool rvm__cuda_array_stays(const rvm_cuda_array *a) {
+    return !a->shared;
+}
+
+/* ---- runs of a machine ---- */
+
+/* What stands in an argument's data, or its shadow; NULL: no array of the device. */
+static rvm_cuda_array *array_of(rvm_cuda *c, const rvm_arg *a, bool shadow) {
+    const char *p = shadow ? (const char *)a->shadow_data : (const char *)a->data;
+    size_t offset;
+    return a->ndim && p && c->arrays ? rvm__cuda_array_at(c, p, 0, &offset) : NULL;
+}
+
+void rvm__cuda_bring(const rvm_machine *m, const rvm_arg *args, uint32_t n) {
+    rvm_cuda *c = m->jit.device;
+    rvm_error why;
+    if (!c->arrays || !args || !rvm__cuda_enter(c)) return;
+    for (uint32_t k = 0; k < n; k++)
+        for (int shadow = 0; shadow < 2; shadow++) {
+            rvm_cuda_array *a = array_of(c, &args[k], shadow);
+            if (a) rvm__cuda_array_to_host(a, &why);
+        }
+    rvm__cuda_leave(c);
+}
+
+/* Arrays that code outside of blocks uses are the host's for the run. */
+rvm_status rvm__cuda_enter_run(rvm_machine *m) {
+    rvm_cuda *c = m->jit.device;
+    const uint32_t fn = m->bound.entry;
+    rvm_error why;
+    bool good = true;
+    if (!c->arrays) return RVM_OK;
+    if (m->jit.outside_of != fn + 1 && !rvm__outside_find(m->p, fn, m->jit.outside)) return RVM_ERR_MEMORY;
+    m->jit.outside_of = fn + 1;
+    if (!rvm__cuda_enter(c)) return RVM_ERR_UNSUPPORTED;
+    for (uint32_t k = 0; k < m->bound.nargs; k++)
+        for (int shadow = 0; shadow < 2; shadow++) {
+            rvm_cuda_array *a = array_of(c, &m->bound.args[k], shadow);
+            if (!a) continue;
+            a->shared = m->jit.outside[k];
+            good = (!a->shared || rvm__cuda_array_to_host(a, &why)) && good;
+        }
+    rvm__cuda_leave(c);
+    return good ? RVM_OK : RVM_ERR_UNSUPPORTED;
+}
+
 /* ---- copies of the caller's ---- */
 
 static rvm_status check_range(const rvm_cuda_array *a, size_t first, size_t n, rvm_error *err) {
@@ -146,6 +195,11 @@ static rvm_status transfer(rvm_cuda_array *a, size_t first, size_t n, const void
     rvm_cuda *c = a->c;
     rvm_status status = check_range(a, first, n, err);
     if (status || !n) return status;
+    if (a->on_host) {
+        memcpy(from ? a->data + first * sizeof(rvm_value) : to, from ? from : a->data + first * sizeof(rvm_value),
+               n * sizeof(rvm_value));
+        return RVM_OK;
+    }
     if (!rvm__cuda_enter(c)) return is_lost(err);
     const uint64_t p = rvm__cuda_array_pointer_for_kernel(a, err), at = p + first * sizeof(rvm_value);
     const size_t bytes = n * sizeof(rvm_value);

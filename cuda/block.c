@@ -14,28 +14,9 @@
 #include "out_of_line.h"
 #include "support.h"
 
-enum { MOST_PARAMS = 512, MOST_CTAS = 4096, MOST_TRIES = 4, MOST_ARENA = 256 << 10 };
+enum { MOST_CTAS = 4096, MOST_TRIES = 4, MOST_ARENA = 256 << 10 };
 
-typedef struct run {
-    rvm_cuda *c;
-    rvm_machine *m;
-    const rvm__native_job *job;
-    const rvm__native_kernel *k;
-    rvm__native *n;
-    void *function;
-    size_t *arena;
-    rvm__place *places;
-    rvm__buffer *copies, *terms, *totals; /* NULL: none */
-    uint64_t offsets[MOST_PARAMS];        /* by view, of its root's copy within one */
-    uint64_t stride;                      /* bytes of a copy of all arrays that are copied */
-    uint64_t ncopies, nterms, nchunks;    /* nterms: of an instance */
-    rvm_value *sums;                      /* on the host: [register][chunk] */
-    int64_t fuel;
-    double seconds;
-    rvm_error *err;
-} run;
-
-static bool failed(const run *r, int code, const char *doing) {
+static bool failed(const rvm__block_run *r, int code, const char *doing) {
     return rvm__cuda_failed(r->c, code, doing, r->err);
 }
 
@@ -49,7 +30,7 @@ static bool is_copied(const rvm__native_kernel *k, uint64_t view) {
     return false;
 }
 
-static bool take_copies(run *r) {
+static bool take_copies(rvm__block_run *r) {
     if (!(r->k->flags & RVM__KERNEL_COPIED)) return true;
     const uint64_t warps = (r->job->count + RVM__CHUNK + RVM__WARP - 1) / RVM__WARP;
     r->ncopies = warps < RVM__KERNEL_COPIES ? warps : RVM__KERNEL_COPIES;
@@ -62,7 +43,7 @@ static bool take_copies(run *r) {
     return r->copies && !failed(r, r->c->d->clear(r->copies->p, 0, r->ncopies * r->stride, r->c->stream), "copies are cleared");
 }
 
-static bool take_sums(run *r) {
+static bool take_sums(rvm__block_run *r) {
     r->nchunks = (r->job->count + RVM__CHUNK - 1) / RVM__CHUNK;
     for (uint64_t s = 0; s < r->job->nsums; s++) r->nterms += r->k->terms[s];
     if (!r->job->nsums) return true;
@@ -72,8 +53,8 @@ static bool take_sums(run *r) {
 }
 
 /* Threads have so much local memory, which the device keeps for all that it may run at once. */
-static bool set_stack(run *r) {
-    const size_t wanted = *r->arena + (size_t)r->c->totals.local_bytes + 1024;
+static bool set_stack(rvm__block_run *r) {
+    const size_t wanted = r->kernel->arena + (size_t)r->kernel->local_bytes + 1024;
     if (!(r->k->flags & RVM__KERNEL_ARENA) || wanted <= r->c->stack) return true;
     if (failed(r, r->c->d->context_set_limit(CUDA_STACK, wanted), "local arrays get memory")) return false;
     r->c->stack = wanted;
@@ -82,7 +63,7 @@ static bool set_stack(run *r) {
 
 /* ---- a piece ---- */
 
-static uint64_t param_of(const run *r, uint64_t n) {
+static uint64_t param_of(const rvm__block_run *r, uint64_t n) {
     const rvm__kernel_param *p = &r->k->params[n];
     if (p->view < 0) return r->job->params[n];
     const uint64_t root = r->k->views[p->view].root;
@@ -90,9 +71,9 @@ static uint64_t param_of(const run *r, uint64_t n) {
     return (p->flags & RVM__KERNEL_COPIED ? r->offsets[root] : r->places[root].p) + behind;
 }
 
-static bool launch_kernel(const run *r, uint64_t first, uint64_t n) {
-    uint64_t values[MOST_PARAMS];
-    void *params[MOST_PARAMS];
+static bool launch_kernel(const rvm__block_run *r, uint64_t first, uint64_t n) {
+    uint64_t values[RVM__MOST_KERNEL_PARAMS];
+    void *params[RVM__MOST_KERNEL_PARAMS];
     unsigned count = 0;
     const uint64_t most = r->copies ? RVM__KERNEL_COPIES * RVM__WARP / RVM__KERNEL_CTA : MOST_CTAS;
     const uint64_t ctas = (n + RVM__KERNEL_CTA - 1) / RVM__KERNEL_CTA;
@@ -104,19 +85,22 @@ static bool launch_kernel(const run *r, uint64_t first, uint64_t n) {
                                   .terms = r->terms ? r->terms->p : 0,
                                   .copies = r->copies ? r->copies->p : 0,
                                   .stride = r->stride,
-                                  .arena = *r->arena};
+                                  .arena = r->kernel->arena,
+                                  .log = r->log ? r->log->p : 0,
+                                  .addresses = r->addresses ? r->addresses->p : 0,
+                                  .additions = r->kernel->additions};
     for (uint64_t p = 0; p < r->k->nparams; p++)
         if (r->k->params[p].view != RVM__KERNEL_KNOWN) values[count++] = param_of(r, p);
     memcpy(&values[count], &l, sizeof l);
     count += RVM__KERNEL_LAUNCH;
     for (unsigned p = 0; p < count; p++) params[p] = &values[p];
     r->c->totals.launches++;
-    return !failed(r, r->c->d->launch(r->function, (unsigned)(ctas < most ? ctas : most), 1, 1, RVM__KERNEL_CTA, 1, 1, 0,
+    return !failed(r, r->c->d->launch(r->kernel->function, (unsigned)(ctas < most ? ctas : most), 1, 1, RVM__KERNEL_CTA, 1, 1, 0,
                                       r->c->stream, params, NULL),
                    "a kernel is launched");
 }
 
-static bool launch_sum_terms(const run *r, uint64_t first, uint64_t n) {
+static bool launch_sum_terms(const rvm__block_run *r, uint64_t first, uint64_t n) {
     uint64_t row = 0;
     for (uint64_t s = 0; s < r->job->nsums; s++) {
         uint64_t terms = r->terms->p + row * n * sizeof(rvm_value), up = r->job->ascending != 0;
@@ -134,15 +118,17 @@ static bool launch_sum_terms(const run *r, uint64_t first, uint64_t n) {
 }
 
 /* Instances numbered from `first` on. */
-static bool run_piece(run *r, uint64_t first, uint64_t n) {
+static bool run_piece(rvm__block_run *r, uint64_t first, uint64_t n) {
     rvm_cuda *c = r->c;
     float ms = 0;
     if (r->nterms) {
         rvm__cuda_put(r->terms);
         if (!(r->terms = rvm__cuda_take(c, r->nterms * n * sizeof(rvm_value), r->err))) return false;
     }
+    if (!rvm__cuda_take_log(r, n)) return false;
     if (failed(r, c->d->event_record(c->events[0], c->stream), "it is timed")) return false;
     if (!launch_kernel(r, first, n) || !launch_sum_terms(r, first, n)) return false;
+    if (r->log && !rvm__cuda_sum_log(r, n)) return false;
     int code = c->d->event_record(c->events[1], c->stream);
     if (!code) code = c->d->download(c->control, c->device_control, sizeof *c->control, c->stream);
     if (failed(r, code ? code : c->d->stream_wait(c->stream), "a kernel runs")) return false;
@@ -154,19 +140,19 @@ static bool run_piece(run *r, uint64_t first, uint64_t n) {
 
 /* ---- all of it ---- */
 
-static bool clear_control(const run *r) {
+static bool clear_control(const rvm__block_run *r) {
     rvm_cuda *c = r->c;
     *c->control = (rvm__kernel_control){.failed = UINT64_MAX};
     return !failed(r, c->d->upload(c->device_control, c->control, sizeof *c->control, c->stream), "a kernel begins");
 }
 
-static bool refuse(const run *r, rvm_status code, const char *why) {
+static bool refuse(const rvm__block_run *r, rvm_status code, const char *why) {
     rvm__fail(r->err, code, NULL, 0, 0, "%s", why);
     return false;
 }
 
 /* The block is to be the host's. */
-static bool goes_on(const run *r, uint64_t done) {
+static bool goes_on(const rvm__block_run *r, uint64_t done) {
     if (__atomic_load_n(r->m->run.cancelled, __ATOMIC_RELAXED)) return refuse(r, RVM_ERR_CANCELLED, "it is cancelled");
     if (r->c->control->failed != UINT64_MAX) return refuse(r, RVM_ERR_DOMAIN, "an instance fails");
     if (r->c->control->charged + done > (uint64_t)r->fuel) return refuse(r, RVM_ERR_FUEL, "fuel runs out");
@@ -174,12 +160,14 @@ static bool goes_on(const run *r, uint64_t done) {
 }
 
 /* In the order in which instances run: from the first, or the last one on. */
-static bool run_pieces(run *r) {
+static bool run_pieces(rvm__block_run *r) {
     const uint64_t count = r->job->count;
     const double aim = .03;
     uint64_t each = UINT64_C(1) << 34, done = 0;
     each = each / (r->k->work + !r->k->work) / RVM__CHUNK * RVM__CHUNK + RVM__CHUNK;
+    const uint64_t most = rvm__cuda_most_logged(r);
     while (done < count) {
+        if (each > most) each = most;
         uint64_t n = count - done < each ? count - done : each, first = done;
         if (!r->job->ascending) {
             first = count - done > each ? (count - done - each + RVM__CHUNK - 1) / RVM__CHUNK * RVM__CHUNK : 0;
@@ -194,13 +182,15 @@ static bool run_pieces(run *r) {
 }
 
 /* Local arrays that found no room get some, in another try. */
-static bool run_all(run *r) {
+static bool run_all(rvm__block_run *r) {
     for (int k = 0; k < MOST_TRIES; k++) {
         if (!set_stack(r) || !clear_control(r)) return false;
         if (run_pieces(r)) return true;
         const uint64_t needed = r->c->control->needed;
-        if (r->c->control->failed == UINT64_MAX || !needed || needed > MOST_ARENA || r->c->lost) return false;
-        *r->arena = (needed + needed / 4 + 255) / 256 * 256;
+        const bool more = r->c->control->additions > r->kernel->additions;
+        if (r->c->control->failed == UINT64_MAX || !(needed || more) || needed > MOST_ARENA || r->c->lost) return false;
+        if (needed) r->kernel->arena = (needed + needed / 4 + 255) / 256 * 256;
+        if (more) r->kernel->additions = r->c->control->additions;
         for (uint64_t v = 0; v < r->k->nviews; v++) /* what stood there */
             if (r->k->views[v].root == v && r->k->views[v].uses & 2) {
                 rvm__place *p = &r->places[v];
@@ -215,7 +205,7 @@ static bool run_all(run *r) {
     return false;
 }
 
-static bool add_copies(const run *r) {
+static bool add_copies(const rvm__block_run *r) {
     enum { ACROSS = 32 }; /* sums.cu */
     for (uint64_t v = 0; r->copies && v < r->k->nviews; v++) {
         if (r->k->views[v].root != v || !is_copied(r->k, v) || !r->places[v].bytes) continue;
@@ -230,7 +220,7 @@ static bool add_copies(const run *r) {
     return true;
 }
 
-static bool fetch_sums(const run *r) {
+static bool fetch_sums(const rvm__block_run *r) {
     if (!r->totals) return true;
     const size_t bytes = r->job->nsums * r->nchunks * sizeof(rvm_value);
     return !failed(r, r->c->d->download(r->sums, r->totals->p, bytes, r->c->stream), "sums are copied from it");
@@ -238,7 +228,7 @@ static bool fetch_sums(const run *r) {
 
 /* ---- behind ---- */
 
-static void merge_sums(const run *r) {
+static void merge_sums(const rvm__block_run *r) {
     int overflow = 0;
     for (uint64_t s = 0; s < r->job->nsums; s++) {
         rvm__native_sum *to = &r->job->sums[s];
@@ -249,7 +239,7 @@ static void merge_sums(const run *r) {
     }
 }
 
-static void merge_counts(const run *r) {
+static void merge_counts(const rvm__block_run *r) {
     const rvm__kernel_control *c = r->c->control;
     r->n->charged += (int64_t)(c->charged + r->job->count);
     r->n->calls += c->calls;
@@ -258,18 +248,20 @@ static void merge_counts(const run *r) {
 }
 
 /* Whether all instances are done; else nothing has changed. */
-static bool run_block(run *r) {
+static bool run_block(rvm__block_run *r) {
     rvm_cuda *c = r->c;
     size_t n = (r->k->nviews + 1) * sizeof *r->places;
     if (!(r->places = rvm__realloc(&c->al, NULL, 0, n))) return rvm__fail_memory(r->err), false;
     memset(r->places, 0, n);
-    bool good = (r->function = rvm__cuda_kernel(c, r->k, &r->arena, r->err)) && rvm__cuda_places(c, r->job, r->places, r->err) &&
+    bool good = (r->kernel = rvm__cuda_kernel(c, r->k, r->err)) && rvm__cuda_places(c, r->job, r->places, r->err) &&
                 take_copies(r) && take_sums(r) && run_all(r) && add_copies(r) && fetch_sums(r);
     if (!rvm__cuda_return(c, r->job, r->places, !good, good ? r->err : NULL)) good = false;
     if (good) merge_sums(r), merge_counts(r);
     rvm__cuda_put(r->copies);
     rvm__cuda_put(r->terms);
     rvm__cuda_put(r->totals);
+    rvm__cuda_put(r->log);
+    rvm__cuda_put(r->addresses);
     rvm__realloc(&c->al, r->sums, r->job->nsums * r->nchunks * sizeof(rvm_value), 0);
     rvm__realloc(&c->al, r->places, n, 0);
     return good;
@@ -292,7 +284,7 @@ static const char *why_not(const rvm_cuda *c, const rvm__native_job *job) {
     if (c->lost) return "the device is lost";
     if (job->checked) return "sums of fix are checked";
     if (job->kernel->work * job->count < c->o.least) return "it is too small";
-    if (job->kernel->nparams + RVM__KERNEL_LAUNCH > MOST_PARAMS || job->kernel->nviews > MOST_PARAMS) return "it takes too much";
+    if (job->kernel->nparams + RVM__KERNEL_LAUNCH > RVM__MOST_KERNEL_PARAMS || job->kernel->nviews > RVM__MOST_KERNEL_PARAMS) return "it takes too much";
     return NULL;
 }
 
@@ -307,7 +299,7 @@ static uint64_t run_job(rvm_machine *m, rvm__native *n, const rvm__native_job *j
     const char *why = why_not(c, job);
     if (!why && !rvm__cuda_enter(c)) why = "the device's context cannot be entered";
     if (!why) {
-        run r = {.c = c, .m = m, .job = job, .k = job->kernel, .n = n, .err = &err};
+        rvm__block_run r = {.c = c, .m = m, .job = job, .k = job->kernel, .n = n, .err = &err};
         r.fuel = rvm__fuel_left(m, rvm__native_count(m, n));
         const bool done = run_block(&r);
         if (!done) to_host(c, job);
@@ -350,4 +342,6 @@ const rvm__runner rvm__cuda_runner = {.run = run_job,
                                       .safepoint = safepoint,
                                       .safepoint_in_group = safepoint_in_group,
                                       .is_cancelled = is_cancelled,
-                                      .resize = resize};
+                                      .resize = resize,
+                                      .enter = rvm__cuda_enter_run,
+                                      .bring = rvm__cuda_bring};

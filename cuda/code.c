@@ -14,11 +14,7 @@ struct rvm__code_entry { /* of one PTX */
     char *code;
     size_t size;
     unsigned n;
-    struct {
-        char name[40];
-        void *function;
-        size_t arena;
-    } kernels[MOST_KERNELS]; /* those that were met */
+    rvm__loaded_kernel kernels[MOST_KERNELS]; /* those that were met */
 };
 
 static double now(void) {
@@ -45,12 +41,17 @@ rvm_status rvm__cuda_load_sums(rvm_cuda *c, rvm_error *err) {
     if (status) return status;
     int code = c->d->module_function(&c->sum_terms, c->sums, "rvm_sum_terms");
     if (!code) code = c->d->module_function(&c->sum_copies, c->sums, "rvm_sum_copies");
+    if (!code) code = c->d->module_function(&c->sum_log, c->sums, "rvm_sum_log");
     c->totals.loading = 0;
     return rvm__driver_fail(c->d, code, "its sums are set up", err);
 }
 
 static void drop(rvm_cuda *c, rvm__device_code *e) {
     if (e->module) c->d->module_unload(e->module);
+    for (unsigned n = 0; n < e->n; n++) {
+        rvm__realloc(&c->al, e->kernels[n].addresses, e->kernels[n].naddresses * sizeof(uint64_t), 0);
+        rvm__cuda_put(e->kernels[n].lists);
+    }
     rvm__realloc(&c->al, e->code, e->size, 0);
     rvm__realloc(&c->al, e, sizeof *e, 0);
 }
@@ -87,22 +88,22 @@ static rvm__device_code *code_of(rvm_cuda *c, const rvm__native_kernel *k, rvm_e
     return load_code(c, k, err);
 }
 
-void *rvm__cuda_kernel(rvm_cuda *c, const rvm__native_kernel *k, size_t **arena, rvm_error *err) {
+rvm__loaded_kernel *rvm__cuda_kernel(rvm_cuda *c, const rvm__native_kernel *k, rvm_error *err) {
     rvm__device_code *e = code_of(c, k, err);
     void *f = NULL;
     if (!e) return NULL;
     for (unsigned n = 0; n < e->n; n++)
-        if (!strcmp(e->kernels[n].name, k->name)) return *arena = &e->kernels[n].arena, e->kernels[n].function;
+        if (!strcmp(e->kernels[n].name, k->name)) return &e->kernels[n];
     if (e->n == MOST_KERNELS) {
         rvm__fail(err, RVM_ERR_LIMIT, NULL, 0, 0, "a function has more than %d kernels", MOST_KERNELS);
         return NULL;
     }
     if (rvm__cuda_failed(c, c->d->module_function(&f, e->module, k->name), "a kernel is looked up", err)) return NULL;
+    rvm__loaded_kernel *to = &e->kernels[e->n++];
+    *to = (rvm__loaded_kernel){.function = f, .arena = 1024, .additions = 256};
+    snprintf(to->name, sizeof to->name, "%s", k->name);
     if (c->d->function_attribute(&c->totals.registers, CUDA_REGISTERS, f)) c->totals.registers = 0;
-    if (c->d->function_attribute(&c->totals.local_bytes, CUDA_LOCAL_BYTES, f)) c->totals.local_bytes = 0;
-    snprintf(e->kernels[e->n].name, sizeof e->kernels[e->n].name, "%s", k->name);
-    e->kernels[e->n].function = f;
-    e->kernels[e->n].arena = 1024;
-    *arena = &e->kernels[e->n++].arena;
-    return f;
+    if (c->d->function_attribute(&to->local_bytes, CUDA_LOCAL_BYTES, f)) to->local_bytes = 0;
+    c->totals.local_bytes = to->local_bytes;
+    return to;
 }

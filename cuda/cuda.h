@@ -56,7 +56,7 @@ struct rvm_cuda {
     rvm_status lost; /* the device fails for good */
     rvm__buffer *buffers;
     rvm__device_code *codes;
-    void *sums, *sum_terms, *sum_copies; /* the module of sums.ptx, and its kernels */
+    void *sums, *sum_terms, *sum_copies, *sum_log; /* the module of sums.ptx, and its kernels */
     rvm_cuda_array *arrays;
     rvm__kernel_control *control; /* on the host, and */
     uint64_t device_control;
@@ -72,9 +72,18 @@ void rvm__cuda_leave(rvm_cuda *c);
 bool rvm__cuda_failed(rvm_cuda *c, int code, const char *doing, rvm_error *err);
 
 /* ---- code.c ---- */
-/* Of a kernel of the code, which is loaded when it is met first; NULL: err. *arena: bytes of local arrays that it was found to
- * need, to be set. */
-void *rvm__cuda_kernel(rvm_cuda *c, const rvm__native_kernel *k, size_t **arena, rvm_error *err);
+/* A kernel of the code, which is loaded when it is met first; NULL: err. It stays, and what it was found to need is to be set. */
+typedef struct rvm__loaded_kernel {
+    char name[40];
+    void *function;
+    int local_bytes;
+    uint64_t arena;      /* bytes of local arrays, */
+    uint64_t additions;  /* and additions to elements that are kept, of an instance */
+    uint64_t *addresses; /* of these, as they were last, `naddresses`; and what sum_log takes for them: */
+    uint64_t naddresses, nelements;
+    rvm__buffer *lists;  /* elements, from, list; or NULL */
+} rvm__loaded_kernel;
+rvm__loaded_kernel *rvm__cuda_kernel(rvm_cuda *c, const rvm__native_kernel *k, rvm_error *err);
 rvm_status rvm__cuda_load_sums(rvm_cuda *c, rvm_error *err);
 void rvm__cuda_unload(rvm_cuda *c);
 
@@ -103,8 +112,35 @@ rvm_cuda_array *rvm__cuda_array_at(rvm_cuda *c, const char *p, size_t bytes, siz
 uint64_t rvm__cuda_array_pointer_for_kernel(rvm_cuda_array *a, rvm_error *err); /* 0: err */
 /* Host code is about to use it. */
 bool rvm__cuda_array_to_host(rvm_cuda_array *a, rvm_error *err);
+bool rvm__cuda_array_stays(const rvm_cuda_array *a); /* not: host code uses it, too, between blocks of this run */
+/* As in rvm__runner. */
+rvm_status rvm__cuda_enter_run(rvm_machine *m);
+void rvm__cuda_bring(const rvm_machine *m, const rvm_arg *args, uint32_t n);
 
-/* ---- block.c ---- */
+/* ---- block.c, log.c ---- */
+enum { RVM__MOST_KERNEL_PARAMS = 512 };
+typedef struct rvm__block_run { /* a block that runs as a kernel */
+    rvm_cuda *c;
+    rvm_machine *m;
+    const rvm__native_job *job;
+    const rvm__native_kernel *k;
+    rvm__native *n;
+    rvm__loaded_kernel *kernel;
+    rvm__place *places;
+    rvm__buffer *copies, *terms, *totals, *log, *addresses; /* NULL: none */
+    uint64_t offsets[RVM__MOST_KERNEL_PARAMS];              /* by view, of its root's copy within one */
+    uint64_t stride;                                        /* bytes of a copy of all arrays that are copied */
+    uint64_t ncopies, nterms, nchunks;                      /* nterms: of an instance */
+    rvm_value *sums;                                        /* on the host: [register][chunk] */
+    int64_t fuel;
+    double seconds;
+    rvm_error *err;
+} rvm__block_run;
+/* Room for the additions to elements of n instances, if they are kept; of how many there is, in multiples of a chunk; and, once
+ * the kernel is launched, they are added, in their order. False: err, or that an instance failed. */
+bool rvm__cuda_take_log(rvm__block_run *r, uint64_t n);
+uint64_t rvm__cuda_most_logged(const rvm__block_run *r);
+bool rvm__cuda_sum_log(rvm__block_run *r, uint64_t n);
 extern const rvm__runner rvm__cuda_runner;
 
 #endif

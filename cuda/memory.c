@@ -108,6 +108,7 @@ bool rvm__cuda_places(rvm_cuda *c, const rvm__native_job *job, rvm__place *place
         places[n] = (rvm__place){.bytes = bytes_of(&job->views[n], k->views[n].ndim)};
         if (is_whole(k, n) && places[n].bytes)
             places[n].stays = rvm__cuda_array_at(c, job->views[n].data, places[n].bytes, &places[n].offset);
+        if (places[n].stays && !rvm__cuda_array_stays(places[n].stays)) places[n].stays = NULL;
     }
     if (share_memory(job, places)) {
         rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "arrays share memory, and one is changed");

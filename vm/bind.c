@@ -3,6 +3,7 @@
 
 #include "cells.h"
 #include "memory.h"
+#include "native.h"
 #include "out_of_line.h"
 #include "overlap.h"
 #include "prepare.h"
@@ -129,8 +130,9 @@ static const double *not_single(const rvm_arg *a, int d, const double *p) {
     return bad;
 }
 
-static rvm_status check_singles(const rvm_function *f, uint32_t k, const rvm_arg *a, rvm_error *err) {
+static rvm_status check_singles(const rvm_machine *m, const rvm_function *f, uint32_t k, const rvm_arg *a, rvm_error *err) {
     if (a->type != RVM_F32) return RVM_OK;
+    rvm__bring_home(m, a, 1);
     const double *bad = not_single(a, 0, a->ndim ? a->data : &a->value.f);
     if (!bad) return RVM_OK;
     BAD(RVM_ERR_ARGUMENT, "argument `%s` of %s holds %.17g, which is not rounded to an f32", f->params[k].name, f->name,
@@ -182,7 +184,7 @@ static rvm_status check_arguments(const rvm_machine *m, int64_t fn, const rvm_ar
     int64_t left = RVM__MOST_CELLS;
     for (uint32_t k = 0; k < nargs; k++) {
         rvm_status status = check_one(m->p, f, k, &args[k], mode, &left, err);
-        if (!status) status = check_singles(f, k, &args[k], err);
+        if (!status) status = check_singles(m, f, k, &args[k], err);
         if (status) return status;
     }
     return check_overlap(f, args, mode, err);

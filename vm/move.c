@@ -58,6 +58,7 @@ static rvm_status run(rvm_machine *m) {
         const rvm_status status = rvm__native_run(m, &ran);
         if (ran) return status;
     }
+    rvm__bring_home(m, m->bound.args, m->bound.nargs);
     return interpret(m);
 }
 

@@ -8,6 +8,7 @@
 
 #include "cells.h"
 #include "memory.h"
+#include "native.h"
 #include "run.h"
 #include "transform.h"
 
@@ -102,6 +103,7 @@ rvm_status rvm__tell_farthest(const rvm__restoring *r, const rvm_arg *now, const
 rvm__farthest rvm__farthest_off(const rvm__restoring *r, rvm_value *const *was, const rvm_arg *now, const double *sizes) {
     const rvm_function *f = &r->m->p->functions[r->fn];
     comparison c = {.worst = {.excess = 0}};
+    rvm__bring_home(r->m, now, f->nparams);
     for (uint32_t k = 0; k < f->nparams; k++) {
         if ((r->only && !r->only[k]) || !rvm__is_compared(&f->params[k], !r->m->o.unchecked)) continue;
         c.type = (rvm_type)f->params[k].type;
@@ -135,6 +137,7 @@ rvm_status rvm__keep_inputs(rvm_machine *m, rvm_error *err) {
     rvm__known_gradient_of(m, m->bound.entry);
     m->bound.compares = may_return(m);
     if (!m->bound.compares) return RVM_OK;
+    rvm__bring_home(m, m->bound.args, m->bound.nargs);
     for (uint32_t k = 0; k < m->bound.nargs; k++)
         if (rvm__is_compared(&params[k], !m->o.unchecked)) n += (size_t)rvm__cells(&m->bound.args[k]);
     if (!rvm__reserve(m, (void **)&m->bound.inputs, &m->bound.cap_inputs, n, sizeof *m->bound.inputs))

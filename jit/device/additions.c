@@ -113,8 +113,10 @@ static void look_at(const rvm__build *k, rvm__device_kernel *x, const rvm__flow 
     const bool real = LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, 1))) == LLVMDoubleTypeKind;
     const bool warp = real && !w->why && is_common(w, LLVMGetInstructionParent(call)) && !rvm__is_varying(w, p);
     const unsigned n = argument_of(x, p);
-    if (real && !k->fast) x->why = "its instances add into elements, in their order unless math is fast";
-    if (n == x->from->nargs || !warp) no_copies(x, n == x->from->nargs ? 0 : x->from->args[n].root, n == x->from->nargs);
+    if (real && !k->fast && !warp)
+        x->why = "its instances add into elements that differ, in their order unless math is fast";
+    x->logs |= real && !k->fast;
+    if (n == x->from->nargs || !warp || !k->fast) no_copies(x, n == x->from->nargs ? 0 : x->from->args[n].root, n == x->from->nargs);
     call_in_place(k, call, warp ? RVM__ADD_WARP : RVM__ADD_EACH);
 }
 

@@ -20,7 +20,7 @@ typedef struct rvm__device_kernel {
     LLVMValueRef instance, kernel;
     const char *why; /* NULL, or why it cannot be made */
     bool grid;       /* RVM__KERNELS_GRID */
-    bool may_fail, arena;
+    bool may_fail, arena, logs;
     uint64_t terms[RVM__MOST_KERNEL_SUMS]; /* by register that it adds into */
     bool copied;                           /* some array is, */
     bool *by_copies;                       /* by argument: this one */

@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LO, FIRST, COUNT, LIMIT, CONTROL, TERMS, COPIES, STRIDE, ARENA };
-_Static_assert(offsetof(rvm__kernel_launch, arena) == 8 * ARENA && sizeof(rvm__kernel_launch) == 8 * (ARENA + 1),
+enum { LO, FIRST, COUNT, LIMIT, CONTROL, TERMS, COPIES, STRIDE, ARENA, LOG, ADDRESSES, ADDITIONS };
+_Static_assert(offsetof(rvm__kernel_launch, additions) == 8 * ADDITIONS && sizeof(rvm__kernel_launch) == 8 * (ADDITIONS + 1),
                "parameters in the order of the launch");
 _Static_assert(offsetof(rvm__kernel_control, charged) == 8 &&
                    offsetof(rvm__kernel_control, erased) == 8 * (1 + RVM__VECTORISED_ERASED),
@@ -26,7 +26,7 @@ typedef struct wrap {
     LLVMBuilderRef b;
     LLVMTypeRef types[RVM__MOST_KERNEL_SUMS];
     LLVMValueRef lane, i, active, mask; /* lane, active and mask: i32 */
-    LLVMValueRef out, sums[RVM__MOST_KERNEL_SUMS], counts, arena, top; /* arena, top: NULL: none */
+    LLVMValueRef out, sums[RVM__MOST_KERNEL_SUMS], counts, arena, top, slot; /* the last three: NULL: none */
     unsigned own; /* parameters before those of the launch */
 } wrap;
 
@@ -92,7 +92,7 @@ static void declare(wrap *w) {
         if (!from->args[a].known) t[n++] = type_of(w, a);
     w->own = n;
     for (unsigned l = 0; l < RVM__KERNEL_LAUNCH; l++)
-        t[n++] = l == CONTROL || l == TERMS || l == COPIES ? w->k->ptr : w->k->i64;
+        t[n++] = l == CONTROL || l == TERMS || l == COPIES || l == LOG || l == ADDRESSES ? w->k->ptr : w->k->i64;
     w->x->kernel = LLVMAddFunction(w->k->module, w->x->name, LLVMFunctionType(w->k->nothing, t, n, false));
     set_attribute(w, (unsigned)LLVMAttributeFunctionIndex, "nounwind");
     const unsigned noalias = LLVMGetEnumAttributeKindForName("noalias", 7);
@@ -135,6 +135,15 @@ static LLVMValueRef in_copy(const wrap *w, LLVMValueRef offset) {
 }
 _Static_assert((RVM__KERNEL_COPIES & (RVM__KERNEL_COPIES - 1)) == 0 && RVM__WARP == 32, "powers of 2");
 
+/* How many additions an instance has: all have as many. */
+static void tell_additions(const wrap *w) {
+    LLVMValueRef n = LLVMBuildLoad2(w->b, w->k->i64, w->slot, "");
+    LLVMValueRef args[4] = {launch(w, CONTROL), n, launch(w, ADDITIONS), LLVMBuildAdd(w->b, launch(w, FIRST), w->i, "")};
+    LLVMValueRef f = LLVMGetNamedFunction(w->k->module, "rvm.device.tell_additions");
+    LLVMBuildCall2(w->b, LLVMGlobalGetValueType(f), f, args, 4, "");
+    w->x->may_fail = true;
+}
+
 static void call_instance(const wrap *w) {
     const rvm__block_kernel *from = w->x->from;
     LLVMValueRef args[RVM__MOST_VECTORISED_ARGS];
@@ -149,8 +158,10 @@ static void call_instance(const wrap *w) {
     }
     clear_sums(w);
     if (w->top) LLVMBuildStore(w->b, number(w, 0), w->top);
+    if (w->slot) LLVMBuildStore(w->b, number(w, 0), w->slot);
     LLVMBuildCall2(w->b, LLVMGlobalGetValueType(w->x->instance), w->x->instance, args, n, "");
     keep_terms(w);
+    if (w->slot) tell_additions(w);
     for (unsigned c = 0; c < RVM__VECTORISED_COUNTS; c++) {
         LLVMValueRef now = LLVMBuildLoad2(w->b, w->k->i64, word_at(w, w->out, c), "");
         LLVMValueRef was = LLVMBuildLoad2(w->b, w->k->i64, word_at(w, w->counts, c), "");
@@ -174,6 +185,7 @@ static void make_locals(wrap *w) {
     w->counts = local(w, RVM__VECTORISED_COUNTS, "counts");
     for (unsigned s = 0; s < w->x->from->sums; s++) w->sums[s] = local(w, w->x->terms[s], "sum");
     for (unsigned c = 0; c < RVM__VECTORISED_COUNTS; c++) LLVMBuildStore(w->b, number(w, 0), word_at(w, w->counts, c));
+    if (w->x->logs) w->slot = local(w, 1, "rvm.slot");
     if (!w->x->arena) return;
     w->top = local(w, 1, "rvm.top");
     w->arena = LLVMBuildArrayAlloca(w->b, w->k->i8, launch(w, ARENA), "rvm.arena");
@@ -292,7 +304,7 @@ static LLVMValueRef named(const rvm__device_kernel *x, const char *name) {
 typedef struct markers {
     const rvm__build *k;
     rvm__device_kernel *x;
-    LLVMValueRef lane, i, active, mask, control, first, limit, size, arena, top;
+    LLVMValueRef lane, i, active, mask, control, first, limit, size, arena, top, slot, log, addresses, n, additions;
 } markers;
 
 static LLVMValueRef call(const markers *m, const char *name, unsigned n, LLVMValueRef *args) {
@@ -333,6 +345,10 @@ static bool replace(const markers *m, LLVMValueRef v, const char *name) {
         new_array(m, v);
     else if (!strcmp(name, "rvm__native_del"))
         call(m, "rvm.device.del", 2, (LLVMValueRef[]){m->top, LLVMGetOperand(v, 1)});
+    else if (!strcmp(name, RVM__ADD_WARP "f64") && m->x->logs)
+        call(m, "rvm.device.add_term", 8,
+             (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 1), m->slot, m->log, m->addresses, m->n, m->i,
+                              m->additions});
     else if (!strcmp(name, RVM__ADD_WARP "f64"))
         call(m, "rvm.device.add_warp.f64", 5,
              (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 1), m->mask, m->lane, m->active});
@@ -367,7 +383,12 @@ void rvm__device_replace_markers(const rvm__build *k, rvm__device_kernel *x) {
                        .limit = LLVMGetParam(x->kernel, own + LIMIT),
                        .size = LLVMGetParam(x->kernel, own + ARENA),
                        .arena = named(x, "rvm.arena"),
-                       .top = named(x, "rvm.top")};
+                       .top = named(x, "rvm.top"),
+                       .slot = named(x, "rvm.slot"),
+                       .log = LLVMGetParam(x->kernel, own + LOG),
+                       .addresses = LLVMGetParam(x->kernel, own + ADDRESSES),
+                       .n = LLVMGetParam(x->kernel, own + COUNT),
+                       .additions = LLVMGetParam(x->kernel, own + ADDITIONS)};
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(x->kernel); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef v = LLVMGetFirstInstruction(b), next; v; v = next) {
             next = LLVMGetNextInstruction(v);

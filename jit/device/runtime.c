@@ -14,6 +14,7 @@
 
 /* other: of the thread of the warp whose number differs in those bits, where it is one of the first `active`, else -0.
  * fail: the instance of that number does not go on, if c.
+ * add_term: what is added to *p by the instance i of n in its *slot-th addition, of which the first `most` are kept.
  * new, del: n elements behind a header, of the `size` bytes at `arena`, of which those up to `top` are taken.
  * count: what all threads of the warp have, together, is added to, or compared with, what stands there. */
 #define SHUFFLE "define i32 @rvm.device.shuffle(i32 %mask, i32 %x, i32 %bits, i32 %c) alwaysinline convergent nounwind {\n"
@@ -135,6 +136,35 @@ static const char both[] =
     "  store i64 %from, ptr %top\n"
     "  ret void\n"
     "}\n"
+    "define void @rvm.device.add_term(ptr %p, double %x, ptr %slot, ptr %log, ptr %addresses, i64 %n, i64 %i, i64 %most) "
+    "alwaysinline nounwind {\n"
+    "  %s = load i64, ptr %slot\n"
+    "  %t = add i64 %s, 1\n"
+    "  store i64 %t, ptr %slot\n"
+    "  %fits = icmp ult i64 %s, %most\n"
+    "  br i1 %fits, label %keep, label %on\n"
+    "keep:\n"
+    "  %row = mul i64 %s, %n\n"
+    "  %at = add i64 %row, %i\n"
+    "  %to = getelementptr double, ptr %log, i64 %at\n"
+    "  store double %x, ptr %to\n"
+    "  %first = icmp eq i64 %i, 0\n"
+    "  br i1 %first, label %name, label %on\n"
+    "name:\n"
+    "  %where = getelementptr i64, ptr %addresses, i64 %s\n"
+    "  store ptr %p, ptr %where\n"
+    "  br label %on\n"
+    "on:\n"
+    "  ret void\n"
+    "}\n"
+    "define void @rvm.device.tell_additions(ptr %control, i64 %n, i64 %most, i64 %number) alwaysinline nounwind {\n"
+    "  %there = getelementptr i8, ptr %control, i64 64\n"
+    "  %q = addrspacecast ptr %there to ptr addrspace(1)\n"
+    "  store i64 %n, ptr addrspace(1) %q\n"
+    "  %beyond = icmp ugt i64 %n, %most\n"
+    "  call void @rvm.device.fail(i1 %beyond, ptr %control, i64 %number)\n"
+    "  ret void\n"
+    "}\n"
     "define void @rvm.device.count(ptr %p, i64 %x, i32 %lane, i1 %largest) alwaysinline convergent nounwind {\n"
     "entry:\n"
     "  br label %step\n"
@@ -165,7 +195,9 @@ static const char both[] =
     "  ret void\n"
     "}\n";
 
-_Static_assert(RVM__ARRAY_HEADER == 16 && offsetof(rvm__kernel_control, needed) == 56, "as new has it");
+_Static_assert(RVM__ARRAY_HEADER == 16 && offsetof(rvm__kernel_control, needed) == 56 &&
+                   offsetof(rvm__kernel_control, additions) == 64,
+               "as these have them");
 
 bool rvm__device_add_runtime(const rvm__build *k, bool is_grid) {
     char *why = NULL, all[sizeof both + sizeof device + sizeof grid];

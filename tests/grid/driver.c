@@ -170,6 +170,7 @@ void rvm_grid_exit(void) {
 
 #define KERNEL     static void
 #define DEVICE     static
+#define UNROLL
 #define __shared__ static
 static double __longlong_as_double(unsigned long long x) {
     double y;
@@ -196,6 +197,17 @@ static void call_sum_copies(void *p) {
     const uint64_t *v = p;
     rvm_sum_copies((double *)(uintptr_t)v[0], (const char *)(uintptr_t)v[1], v[2], v[3], v[4]);
 }
+
+static void call_sum_log(void *p) {
+    const uint64_t *v = p;
+    rvm_sum_log((double *const *)(uintptr_t)v[0], (const unsigned *)(uintptr_t)v[1], (const unsigned *)(uintptr_t)v[2],
+                (const double *)(uintptr_t)v[3], v[4], v[5], (unsigned)v[6]);
+}
+static const struct {
+    const char *name;
+    void (*call)(void *);
+    unsigned params;
+} sums[] = {{"rvm_sum_terms", call_sum_terms, 6}, {"rvm_sum_copies", call_sum_copies, 5}, {"rvm_sum_log", call_sum_log, 7}};
 
 /* ---- modules ---- */
 
@@ -262,10 +274,9 @@ int cuModuleGetFunction(void **f, void *m, const char *name) {
     kernel *k = &x->kernels[x->n++];
     char params[80];
     if (!x->library) {
-        const bool terms = strcmp(name, "rvm_sum_terms") == 0;
-        *k = (kernel){terms ? call_sum_terms : call_sum_copies, terms ? 6 : 5};
-        *f = k;
-        return 0;
+        for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+            if (!strcmp(name, sums[i].name)) *k = (kernel){sums[i].call, sums[i].params}, *f = k;
+        return k->run ? 0 : 500;
     }
     snprintf(params, sizeof params, "%s_params", name);
     void *const found = dlsym(x->library, name);

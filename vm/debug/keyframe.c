@@ -10,6 +10,7 @@
 #include "copied.h"
 #include "copy.h"
 #include "memory.h"
+#include "native.h"
 #include "program.h"
 #include "run.h"
 #include "support.h"
@@ -62,6 +63,7 @@ static bool changes(const rvm_machine *m, uint32_t k, bool shadow) {
 }
 
 static void put_elements(const rvm_machine *m, rvm__tape *tape) {
+    rvm__bring_home(m, m->bound.args, m->bound.nargs);
     for (uint32_t k = 0; k < m->bound.nargs; k++)
         for (int shadow = 0; shadow < 2; shadow++) {
             const rvm_arg *a = &m->bound.args[k];
@@ -72,6 +74,7 @@ static void put_elements(const rvm_machine *m, rvm__tape *tape) {
 }
 
 static void get_elements(const rvm_machine *m, rvm__tape *tape) {
+    rvm__bring_home(m, m->bound.args, m->bound.nargs);
     for (uint32_t k = 0; k < m->bound.nargs; k++)
         for (int shadow = 0; shadow < 2; shadow++) {
             rvm_arg *a = &m->bound.args[k];

@@ -186,6 +186,7 @@ bool rvm__asked_save(const rvm__asked *q, enum rvm__keeps which) {
     const size_t need = rvm__asked_cells(q);
     rvm_value *to = rvm__room(q->m, which, need * sizeof *to);
     if (need && !to) return false;
+    rvm__bring_home(q->m, q->args, q->n);
     for (uint32_t k = 0; k < q->n; k++) {
         const size_t n = (size_t)rvm__cells(&q->args[k]);
         if (rvm__asked_value(q, k)) rvm__cells_take(&q->args[k], false, to), to += n;
@@ -196,6 +197,7 @@ bool rvm__asked_save(const rvm__asked *q, enum rvm__keeps which) {
 
 void rvm__asked_give(const rvm__asked *q, enum rvm__keeps which) {
     const rvm_value *from = q->m->store.kept[which];
+    rvm__bring_home(q->m, q->args, q->n);
     for (uint32_t k = 0; k < q->n; k++) {
         const size_t n = (size_t)rvm__cells(&q->args[k]);
         if (rvm__asked_value(q, k)) rvm__cells_give(&q->args[k], false, from), from += n;

@@ -398,6 +398,8 @@ rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
         return rvm__safepoint(m);
     }
     if (!entry || !has_room(m, need)) return RVM_OK;
+    const rvm_status lost = m->jit.device ? m->jit.runner->enter(m) : RVM_OK;
+    if (lost) return *ran = true, lost;
     const rvm_status status = run_frame(m, entry, need, &exited);
     *ran = !exited || status;
     if (exited) return status;

@@ -101,8 +101,8 @@ typedef struct rvm__native_view {
 } rvm__native_view;
 
 /* ---- kernels: parallel blocks for a device (jit/device/) ----
- * What each instance adds to a register is kept, term by term, and summed in the order of the interpreter; what all instances
- * of a warp add to the same element of an array is summed over the warp and added to a copy of the array, of which there are
+ * What each instance adds to a register, and, but with fast math, to elements, is kept, term by term, and summed in the order
+ * of the interpreter; with fast math, what all instances of a warp add to the same element of an array is summed over the warp and added to a copy of the array, of which there are
  * RVM__KERNEL_COPIES: the n-th 32 instances add to the n-th one, modulo that. So sums depend on no size of a launch. */
 enum rvm__device_code {
     RVM__NO_KERNELS,
@@ -114,7 +114,8 @@ enum { RVM__KERNEL_VALUE = -1, RVM__KERNEL_KNOWN = -2 }; /* in place of a view: 
 enum {
     RVM__KERNEL_COPIED = 1,   /* instances add into copies of this array, or of some; */
     RVM__KERNEL_MAY_FAIL = 2, /* an instance may tell that it cannot go on; */
-    RVM__KERNEL_ARENA = 4     /* it has local arrays of a length that is known when it runs only */
+    RVM__KERNEL_ARENA = 4,    /* it has local arrays of a length that is known when it runs only; */
+    RVM__KERNEL_LOGS = 8      /* what instances add to elements is kept, addition by addition */
 };
 typedef struct rvm__kernel_param {
     int64_t view;   /* of the job, in which it is an address */
@@ -144,7 +145,9 @@ typedef struct rvm__kernel_launch {
     uint64_t control;        /* addresses of an rvm__kernel_control, */
     uint64_t terms;          /* of what instances add to registers, [all terms][n], */
     uint64_t copies, stride; /* and of copies, and bytes of one; */
-    uint64_t arena;          /* bytes of an instance's local arrays, at most */
+    uint64_t arena;          /* bytes of an instance's local arrays, at most; */
+    uint64_t log, addresses; /* of what instances add to elements, [additions][n], and where, [additions]; */
+    uint64_t additions;      /* of an instance, at most */
 } rvm__kernel_launch;
 enum { RVM__KERNEL_LAUNCH = sizeof(rvm__kernel_launch) / 8 };
 typedef struct rvm__kernel_control {
@@ -152,6 +155,7 @@ typedef struct rvm__kernel_control {
     uint64_t charged, calls, peak;       /* as in rvm__native, from frame 0 on */
     uint64_t erased[RVM__ERASED]; /* likewise */
     uint64_t needed;              /* bytes of local arrays that there were not; 0: there were all */
+    uint64_t additions;           /* to elements that an instance has */
 } rvm__kernel_control;
 
 struct rvm__native_job {
@@ -186,7 +190,14 @@ typedef struct rvm__runner {
     int32_t (*safepoint_in_group)(rvm_machine *w, uint64_t charged);
     bool (*is_cancelled)(const rvm_machine *w);
     void *(*resize)(rvm_machine *w, void *p, size_t old_size, size_t new_size);
+    /* Where it keeps arrays elsewhere; NULL: nowhere. Native code is entered; arguments are read or written by others than its
+     * blocks. Errors: they are lost. */
+    rvm_status (*enter)(rvm_machine *m);
+    void (*bring)(const rvm_machine *m, const rvm_arg *args, uint32_t n);
 } rvm__runner;
+static inline void rvm__bring_home(const rvm_machine *m, const rvm_arg *bound, uint32_t n) {
+    if (m->jit.device) m->jit.runner->bring(m, bound, n);
+}
 extern const rvm__runner rvm__threads; /* team.c */
 /* Instructions of the run when native code has charged so many; the next poll comes at once. */
 uint64_t rvm__native_count(const rvm_machine *m, const rvm__native *n);
