@@ -11,7 +11,7 @@
  *   pisa.c      steps a second of the Pendulum processor
  *   table.c     rows with their targets, as text or JSON         main.c     the command line
  *   compare/    engines side by side: a table of its own
- *   schedules.c real steps by all kinds of schedules: tables of its own, too
+ *   schedules.c real steps by all kinds of schedules, gpu.c a CUDA device: tables of their own, too
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -102,5 +102,7 @@ bool measure_peaks(table *t, int repetitions);
 /* Every problem whose title holds `only` (NULL: all), on small sizes or whole. False: something fails, or gives a wrong
  * result, which is told on stderr. */
 bool bench_schedules(bool small_ones, const char *only, bool json);
+/* gpu.c: gradients on a CUDA device. check: small ones, which are compared only. */
+bool bench_gpu(bool check, const char *only, bool json);
 
 #endif

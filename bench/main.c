@@ -11,6 +11,7 @@ static const char usage[] =
     "...]\n"
     "       rvm_bench peers [--json] [--full|--check] [--only TEXT] [--engine TEXT] [--seconds S] [--any-lengths]\n"
     "       rvm_bench schedules [--json] [--check] [--only TEXT]\n"
+    "       rvm_bench gpu [--json] [--check] [--only TEXT]\n"
     "Measures the named parts, or all, and prints one table with the targets that there are.\n"
     "peers: the same problems by every engine, by hand in C, and by ADOL-C where it is installed. All results are compared\n"
     "before anything is timed; what disagrees makes the exit status 1. It takes 20 minutes or so.\n"
@@ -22,7 +23,8 @@ static const char usage[] =
     "  --any-lengths  native code that is not made for the lengths of the arrays\n"
     "schedules: long runs of real steps by all kinds of schedules, with three budgets each, beside the run that overwrites "
     "and\n"
-    "the one that keeps a trail. It takes 10 minutes or so, and 1 GB of memory for the trails.\n";
+    "the one that keeps a trail. It takes 10 minutes or so, and 1 GB of memory for the trails.\n"
+    "gpu: gradients on a CUDA device, strict and with fast math, arrays on the device, beside all processors here.\n";
 
 enum {
     MEMORY,
@@ -131,9 +133,28 @@ static int main_schedules(int argc, char **argv) {
     return bench_schedules(small_ones, only, json) ? 0 : 1;
 }
 
+static int main_gpu(int argc, char **argv) {
+    bool json = false, small_ones = false;
+    const char *only = NULL;
+    for (int i = 0; i < argc; i++) {
+        if (!strcmp(argv[i], "--json"))
+            json = true;
+        else if (!strcmp(argv[i], "--check"))
+            small_ones = true;
+        else if (!strcmp(argv[i], "--only") && i + 1 < argc)
+            only = argv[++i];
+        else {
+            fputs(usage, stderr);
+            return 2;
+        }
+    }
+    return bench_gpu(small_ones, only, json) ? 0 : 1;
+}
+
 int main(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "peers")) return main_peers(argc - 2, argv + 2);
     if (argc > 1 && !strcmp(argv[1], "schedules")) return main_schedules(argc - 2, argv + 2);
+    if (argc > 1 && !strcmp(argv[1], "gpu")) return main_gpu(argc - 2, argv + 2);
     static table t;
     bool json = false, wanted[PARTS] = {false}, all = true, ok = true;
     int repetitions = 9;
