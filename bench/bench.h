@@ -102,7 +102,7 @@ bool measure_peaks(table *t, int repetitions);
 /* Every problem whose title holds `only` (NULL: all), on small sizes or whole. False: something fails, or gives a wrong
  * result, which is told on stderr. */
 bool bench_schedules(bool small_ones, const char *only, bool json);
-/* gpu.c: gradients on a CUDA device. check: small ones, which are compared only. */
-bool bench_gpu(bool check, const char *only, bool json);
+/* gpu.c: gradients on a CUDA device. check: small ones, which are compared only; device: nothing runs here. */
+bool bench_gpu(bool check, bool device, const char *only, bool json);
 
 #endif

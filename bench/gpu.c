@@ -204,7 +204,7 @@ static bool run_task(const problem *p, const task *t, int first, bool check, gpu
     snprintf(out->problem, sizeof out->problem, "%s", p->title);
     out->task = t->name;
     if (!good) fprintf(stderr, "rvm_bench: %s: %s\n", p->title, e.message);
-    if (first != ON_ONE) out->ways[ON_ONE].seconds = -1;
+    for (int how = 0; how < first; how++) out->ways[how].seconds = -1;
     for (int how = first; how < WAYS && good; how++) good = run_way(p, t, &c, how, check, reference, &out->ways[how]);
     for (int k = 0; k < MAX_OUTPUTS; k++) free(reference[k]);
     call_free(&c);
@@ -235,7 +235,7 @@ static void print_json(const gpu_result *r, bool first) {
     printf("}");
 }
 
-bool bench_gpu(bool check, const char *only, bool json) {
+bool bench_gpu(bool check, bool device, const char *only, bool json) {
     static problem p;
     bool good = true, first = true;
     for (int k = 0; k < ENTRIES; k++) {
@@ -245,7 +245,7 @@ bool bench_gpu(bool check, const char *only, bool json) {
         for (int t = 0; t < p.ntasks && !p.failed; t++) {
             gpu_result r = {0};
             if (strcmp(p.tasks[t].name, suite[k].task) != 0 || (only && !strstr(p.title, only))) continue;
-            good = run_task(&p, &p.tasks[t], suite[k].kind == TAKES_LONG ? ON_ALL : ON_ONE, check, &r) && good;
+            good = run_task(&p, &p.tasks[t], device ? DEVICE : suite[k].kind == TAKES_LONG ? ON_ALL : ON_ONE, check, &r) && good;
             if (json)
                 print_json(&r, first);
             else

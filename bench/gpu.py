@@ -190,7 +190,7 @@ def embedding(n):
 
     def loss(np_, x):
         def lengths(pairs):
-            a, b = (list(v) for v in zip(*pairs))
+            a, b = (np.array(v) for v in zip(*pairs))
             return np_.sqrt(((x[a] - x[b]) ** 2).sum(1))
 
         v = np_.var if np_ is jnp else lambda d, axis: torch.var(d, axis, unbiased=False)

@@ -11,7 +11,7 @@ static const char usage[] =
     "...]\n"
     "       rvm_bench peers [--json] [--full|--check] [--only TEXT] [--engine TEXT] [--seconds S] [--any-lengths]\n"
     "       rvm_bench schedules [--json] [--check] [--only TEXT]\n"
-    "       rvm_bench gpu [--json] [--check] [--only TEXT]\n"
+    "       rvm_bench gpu [--json] [--check] [--device] [--only TEXT]\n"
     "Measures the named parts, or all, and prints one table with the targets that there are.\n"
     "peers: the same problems by every engine, by hand in C, and by ADOL-C where it is installed. All results are compared\n"
     "before anything is timed; what disagrees makes the exit status 1. It takes 20 minutes or so.\n"
@@ -24,7 +24,8 @@ static const char usage[] =
     "schedules: long runs of real steps by all kinds of schedules, with three budgets each, beside the run that overwrites "
     "and\n"
     "the one that keeps a trail. It takes 10 minutes or so, and 1 GB of memory for the trails.\n"
-    "gpu: gradients on a CUDA device, strict and with fast math, arrays on the device, beside all processors here.\n";
+    "gpu: gradients on a CUDA device, strict and with fast math, arrays on the device, beside all processors here.\n"
+    "  --device     on the device alone\n";
 
 enum {
     MEMORY,
@@ -134,13 +135,15 @@ static int main_schedules(int argc, char **argv) {
 }
 
 static int main_gpu(int argc, char **argv) {
-    bool json = false, small_ones = false;
+    bool json = false, small_ones = false, device = false;
     const char *only = NULL;
     for (int i = 0; i < argc; i++) {
         if (!strcmp(argv[i], "--json"))
             json = true;
         else if (!strcmp(argv[i], "--check"))
             small_ones = true;
+        else if (!strcmp(argv[i], "--device"))
+            device = true;
         else if (!strcmp(argv[i], "--only") && i + 1 < argc)
             only = argv[++i];
         else {
@@ -148,7 +151,7 @@ static int main_gpu(int argc, char **argv) {
             return 2;
         }
     }
-    return bench_gpu(small_ones, only, json) ? 0 : 1;
+    return bench_gpu(small_ones, device, only, json) ? 0 : 1;
 }
 
 int main(int argc, char **argv) {

@@ -71,12 +71,20 @@ static uint64_t param_of(const rvm__block_run *r, uint64_t n) {
     return (p->flags & RVM__KERNEL_COPIED ? r->offsets[root] : r->places[root].p) + behind;
 }
 
+/* Of a CTA: as many as fill one, but fewer where multiprocessors would have none. */
+static unsigned threads_of(const rvm__block_run *r, uint64_t n) {
+    unsigned threads = RVM__KERNEL_CTA;
+    while (threads > RVM__WARP && n / threads < (uint64_t)r->c->multiprocessors) threads /= 2;
+    return threads;
+}
+
 static bool launch_kernel(const rvm__block_run *r, uint64_t first, uint64_t n) {
     uint64_t values[RVM__MOST_KERNEL_PARAMS];
     void *params[RVM__MOST_KERNEL_PARAMS];
     unsigned count = 0;
-    const uint64_t most = r->copies ? RVM__KERNEL_COPIES * RVM__WARP / RVM__KERNEL_CTA : MOST_CTAS;
-    const uint64_t ctas = (n + RVM__KERNEL_CTA - 1) / RVM__KERNEL_CTA;
+    const uint64_t most = r->copies ? RVM__KERNEL_COPIES * RVM__WARP / threads_of(r, n) : MOST_CTAS;
+    const unsigned threads = threads_of(r, n);
+    const uint64_t ctas = (n + threads - 1) / threads;
     const rvm__kernel_launch l = {.lo = r->job->lo,
                                   .first = first,
                                   .n = n,
@@ -95,7 +103,7 @@ static bool launch_kernel(const rvm__block_run *r, uint64_t first, uint64_t n) {
     count += RVM__KERNEL_LAUNCH;
     for (unsigned p = 0; p < count; p++) params[p] = &values[p];
     r->c->totals.launches++;
-    return !failed(r, r->c->d->launch(r->kernel->function, (unsigned)(ctas < most ? ctas : most), 1, 1, RVM__KERNEL_CTA, 1, 1, 0,
+    return !failed(r, r->c->d->launch(r->kernel->function, (unsigned)(ctas < most ? ctas : most), 1, 1, threads, 1, 1, 0,
                                       r->c->stream, params, NULL),
                    "a kernel is launched");
 }

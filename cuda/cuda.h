@@ -50,7 +50,7 @@ struct rvm_cuda {
     const rvm__driver *d;
     rvm_allocator al;
     rvm_cuda_options o;
-    int device;
+    int device, multiprocessors;
     void *context, *stream, *events[2];
     bool own_stream;
     rvm_status lost; /* the device fails for good */

@@ -87,6 +87,7 @@ static rvm_status open_device(rvm_cuda *c, rvm_error *err) {
         return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0,
                          "the device %s is of compute capability %d.%d; 7.5 is the least that will do", about.name,
                          about.major, about.minor);
+    c->multiprocessors = about.multiprocessors;
     status = rvm__driver_fail(d, d->context_retain(&c->context, c->device), "its context is made", err);
     if (!status) c->d = d;
     return status;

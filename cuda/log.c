@@ -103,7 +103,7 @@ static bool know_lists(rvm__block_run *r, uint64_t n) {
 }
 
 bool rvm__cuda_sum_log(rvm__block_run *r, uint64_t n) {
-    enum { GROUPS = 16, THREADS = 256 }; /* sums.cu */
+    enum { GROUPS = 8, THREADS = 256 }; /* sums.cu */
     rvm_cuda *c = r->c;
     const rvm__loaded_kernel *k = r->kernel;
     int code = c->d->download(c->control, c->device_control, sizeof *c->control, c->stream);

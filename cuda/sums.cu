@@ -7,7 +7,7 @@
 #ifdef __CUDACC__ /* else who includes it says what these are (tests/grid) */
 #define KERNEL extern "C" __global__ void
 #define DEVICE __device__ static
-#define UNROLL _Pragma("unroll 8")
+#define UNROLL _Pragma("unroll 16")
 #endif
 typedef unsigned long long number;
 
@@ -60,41 +60,47 @@ KERNEL rvm_sum_copies(double *to, const char *copies, number stride, number n, n
     if (threadIdx.y == 0 && e < elements) to[e] += part[0][threadIdx.x];
 }
 
-enum { GROUPS = 16, TILE = 256, WARPS = 8, LANES = 32 };
+enum { GROUPS = 8, TILE = 512, LANES = 32, AT_ONCE = TILE / LANES };
 
 /* Elements to which n instances add, one after the other, upwards or downwards. Element e has the additions list[from[e]] to
- * list[from[e + 1] - 1] of each instance, in their order; addition s of instance i is log[s * n + i]. A CTA of 256 threads has 16
- * elements: its warps load what some instances add, as many as there is room for, then 16 threads add that. */
+ * list[from[e + 1] - 1] of each instance, in their order; addition s of instance i is log[s * n + i]. A CTA has 8 warps and as many
+ * elements: each warp loads what some instances add to its own, as many as there is room for, all at once; then 8 threads
+ * add that. */
 KERNEL rvm_sum_log(double *const *to, const unsigned *from, const unsigned *list, const double *log, number n, number up,
                    unsigned elements) {
     __shared__ double tile[GROUPS * (TILE + 1)];
     const unsigned first = blockIdx.x * GROUPS, last = first + GROUPS < elements ? first + GROUPS : elements;
-    const unsigned mine = first + threadIdx.x, warp = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    const unsigned mine = first + threadIdx.x, warp = threadIdx.x / LANES, lane = threadIdx.x % LANES, loads = first + warp;
     const bool adds = threadIdx.x < GROUPS && mine < last;
     const unsigned begin = adds ? from[mine] : 0, terms = adds ? from[mine + 1] - begin : 0;
+    const unsigned row = loads < last ? from[loads] : 0, rows = loads < last ? from[loads + 1] - row : 0;
     unsigned most = 1;
     for (unsigned e = first; e < last; e++)
         if (from[e + 1] - from[e] > most) most = from[e + 1] - from[e];
-    const bool fits = most <= TILE;
-    const unsigned each = fits ? TILE / most : TILE;
+    const bool fits = most <= AT_ONCE;
+    const unsigned each = fits ? TILE / most / LANES * LANES : TILE;
     double sum = adds ? *to[mine] : 0;
     for (number done = 0; done < n; done += each) {
         const unsigned some = done + each < n ? each : (unsigned)(n - done);
-        for (unsigned e = first + warp; fits && e < last; e += WARPS)
-            for (unsigned s = 0; s < from[e + 1] - from[e]; s++) {
-                const double *row = log + list[from[e] + s] * n;
-                for (unsigned i = lane; i < some; i += LANES)
-                    tile[(e - first) * (TILE + 1) + s * some + i] = row[up ? done + i : n - 1 - done - i];
+        for (unsigned s = 0; fits && s < rows; s++) {
+            const double *one = log + list[row + s] * n;
+            double *own = tile + warp * (TILE + 1) + s * each;
+            double loaded[AT_ONCE];
+            UNROLL for (unsigned k = 0; k < AT_ONCE; k++) {
+                const unsigned i = k * LANES + lane;
+                loaded[k] = i < some ? one[up ? done + i : n - 1 - done - i] : 0;
             }
+            UNROLL for (unsigned k = 0; k < AT_ONCE; k++)
+                if (k * LANES + lane < some) own[k * LANES + lane] = loaded[k];
+        }
         __syncthreads();
         const double *own = tile + threadIdx.x * (TILE + 1);
         if (adds && terms == 1 && fits)
-            UNROLL
-            for (unsigned i = 0; i < some; i++) sum += own[i];
+            UNROLL for (unsigned i = 0; i < some; i++) sum += own[i];
         else if (adds)
             for (unsigned i = 0; i < some; i++)
                 for (unsigned s = 0; s < terms; s++)
-                    sum += fits ? own[s * some + i] : log[list[begin + s] * n + (up ? done + i : n - 1 - done - i)];
+                    sum += fits ? own[s * each + i] : log[list[begin + s] * n + (up ? done + i : n - 1 - done - i)];
         __syncthreads();
     }
     if (adds) *to[mine] = sum;

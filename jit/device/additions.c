@@ -10,9 +10,11 @@
 /* ---- registers ---- */
 
 typedef struct chain {
-    LLVMValueRef load, store, terms[RVM__MOST_TERMS];
-    unsigned n;
+    LLVMValueRef load, store;
+    LLVMValueRef first[8]; /* additions to what was loaded, on some way */
+    unsigned nfirst;
 } chain;
+enum { MOST_WAYS = 4, MOST_DEPTH = 64, MOST_FIRST = 8 };
 
 /* The load and the store of the parameter; false: there are others. */
 static bool find_ends(LLVMValueRef parameter, chain *c) {
@@ -22,29 +24,72 @@ static bool find_ends(LLVMValueRef parameter, chain *c) {
         if (!end || *end) return false;
         *end = v;
     }
-    return c->store;
+    return c->load && c->store;
 }
 
-/* Whether v is what was loaded and then some terms, the first of which come first. */
-static bool follow(chain *c, LLVMValueRef v, LLVMBuilderRef b) {
+typedef struct terms {
+    LLVMValueRef v[RVM__MOST_TERMS];
+    unsigned n;
+} terms;
+
+static bool follow(const rvm__build *k, chain *c, LLVMValueRef v, terms *t, unsigned depth);
+
+static bool is_first(const chain *c, LLVMValueRef v) {
+    for (unsigned n = 0; n < c->nfirst; n++)
+        if (c->first[n] == v) return true;
+    return false;
+}
+
+static bool note_first(chain *c, LLVMValueRef v) {
+    if (is_first(c, v)) return true;
+    if (c->nfirst == MOST_FIRST) return false;
+    c->first[c->nfirst++] = v;
+    return true;
+}
+
+/* Where ways meet: each must have as many terms. */
+static bool follow_ways(const rvm__build *k, chain *c, LLVMValueRef phi, terms *t, unsigned depth) {
+    const unsigned n = LLVMCountIncoming(phi);
+    terms way[MOST_WAYS];
+    if (n > MOST_WAYS) return false;
+    for (unsigned w = 0; w < n; w++)
+        if (!follow(k, c, LLVMGetIncomingValue(phi, w), &way[w], depth) || way[w].n != way[0].n) return false;
+    t->n = way[0].n;
+    LLVMPositionBuilderBefore(k->b, phi);
+    for (unsigned i = 0; i < t->n; i++) {
+        t->v[i] = LLVMBuildPhi(k->b, k->f64, "");
+        for (unsigned w = 0; w < n; w++) {
+            LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, w);
+            LLVMAddIncoming(t->v[i], &way[w].v[i], &from, 1);
+        }
+    }
+    return true;
+}
+
+/* Whether v is what was loaded and then some terms, in their order. */
+static bool follow(const rvm__build *k, chain *c, LLVMValueRef v, terms *t, unsigned depth) {
+    t->n = 0;
     if (v == c->load) return true;
-    const LLVMOpcode op = LLVMIsAInstruction(v) ? LLVMGetInstructionOpcode(v) : (LLVMOpcode)0;
-    if ((op != LLVMFAdd && op != LLVMFSub) || c->n == RVM__MOST_TERMS) return false;
-    const unsigned before = c->n;
-    for (unsigned k = 0; k < (op == LLVMFAdd ? 2u : 1u); k++) {
-        c->n = before;
-        if (!follow(c, LLVMGetOperand(v, k), b) || c->n == RVM__MOST_TERMS) continue;
-        LLVMValueRef term = LLVMGetOperand(v, 1 - k);
-        LLVMPositionBuilderBefore(b, c->store);
-        c->terms[c->n++] = op == LLVMFSub ? LLVMBuildFNeg(b, term, "") : term;
+    if (!LLVMIsAInstruction(v) || !depth) return false;
+    const LLVMOpcode op = LLVMGetInstructionOpcode(v);
+    if (op == LLVMPHI) return follow_ways(k, c, v, t, depth - 1);
+    if (op != LLVMFAdd && op != LLVMFSub) return false;
+    for (unsigned o = 0; o < (op == LLVMFAdd ? 2u : 1u); o++) {
+        if (!follow(k, c, LLVMGetOperand(v, o), t, depth - 1) || t->n == RVM__MOST_TERMS) continue;
+        if (!t->n && LLVMGetOperand(v, o) == c->load && !note_first(c, v)) return false;
+        LLVMValueRef term = LLVMGetOperand(v, 1 - o);
+        LLVMPositionBuilderBefore(k->b, v);
+        t->v[t->n++] = op == LLVMFSub ? LLVMBuildFNeg(k->b, term, "") : term;
         return true;
     }
     return false;
 }
 
-static bool has_one_use(LLVMValueRef v) {
-    LLVMUseRef u = LLVMGetFirstUse(v);
-    return u && !LLVMGetNextUse(u);
+/* What was loaded goes into these additions, and nowhere else. */
+static bool is_used_so(const chain *c) {
+    for (LLVMUseRef u = LLVMGetFirstUse(c->load); u; u = LLVMGetNextUse(u))
+        if (!is_first(c, LLVMGetUser(u))) return false;
+    return true;
 }
 
 static void take_apart(const rvm__build *k, rvm__device_kernel *x, unsigned n) {
@@ -53,19 +98,20 @@ static void take_apart(const rvm__build *k, rvm__device_kernel *x, unsigned n) {
     chain c = {0};
     x->terms[n] = 1;
     if (!rvm__is_floating(type) || !LLVMGetFirstUse(to)) return; /* of i64 and fix any order will do */
-    const bool plain = find_ends(to, &c) && c.load && has_one_use(c.load) && type == RVM_F64;
-    if (!plain || !follow(&c, LLVMGetOperand(c.store, 0), k->b) || !c.n) {
+    terms t = {.n = 0};
+    const bool plain = find_ends(to, &c) && type == RVM_F64;
+    if (!plain || !follow(k, &c, LLVMGetOperand(c.store, 0), &t, MOST_DEPTH) || !is_used_so(&c) || !t.n) {
         if (!k->fast)
             x->why = "it adds to a register under a condition, in a loop or in f32, in an order of its own unless math is fast";
         return;
     }
     LLVMPositionBuilderBefore(k->b, c.store);
-    for (unsigned t = 0; t < c.n; t++) {
-        LLVMValueRef at = LLVMConstInt(k->i64, t, false);
-        LLVMBuildStore(k->b, c.terms[t], LLVMBuildInBoundsGEP2(k->b, k->f64, to, &at, 1, ""));
+    for (unsigned i = 0; i < t.n; i++) {
+        LLVMValueRef at = LLVMConstInt(k->i64, i, false);
+        LLVMBuildStore(k->b, t.v[i], LLVMBuildInBoundsGEP2(k->b, k->f64, to, &at, 1, ""));
     }
     LLVMInstructionEraseFromParent(c.store);
-    x->terms[n] = c.n;
+    x->terms[n] = t.n;
 }
 
 /* ---- elements ---- */

@@ -76,9 +76,20 @@ static bool is_wanted(const making *m, LLVMValueRef f) {
     return false;
 }
 
+/* What an instance counts and sums in is its own. */
+static void keep_apart(const making *m, const rvm__device_kernel *x) {
+    const unsigned kind = LLVMGetEnumAttributeKindForName("noalias", 7);
+    for (unsigned n = RVM__VECTORISED_OUT; n < RVM__VECTORISED_SUMS + x->from->sums; n++)
+        if (n != RVM__VECTORISED_INDEX)
+            LLVMAddAttributeAtIndex(x->instance, n + 1, LLVMCreateEnumAttribute(m->k.context, kind, 0));
+}
+
 /* Of the copy, instances and what they call stay, which goes into them. */
 static rvm_status keep_instances(making *m) {
-    for (unsigned n = 0; n < m->n; n++) m->kernels[n].instance = instance_of(m, m->kernels[n].from);
+    for (unsigned n = 0; n < m->n; n++) {
+        m->kernels[n].instance = instance_of(m, m->kernels[n].from);
+        keep_apart(m, &m->kernels[n]);
+    }
     for (LLVMValueRef f = LLVMGetFirstFunction(m->k.module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f)) continue;
         const bool wanted = is_wanted(m, f);

@@ -109,7 +109,7 @@ enum rvm__device_code {
     RVM__KERNELS_PTX,
     RVM__KERNELS_GRID /* an object file for this host: a thread of a kernel is a call (tests/grid) */
 };
-enum { RVM__KERNEL_COPIES = 2048, RVM__KERNEL_CTA = 128, RVM__WARP = 32 };
+enum { RVM__KERNEL_COPIES = 2048, RVM__KERNEL_CTA = 128, RVM__KERNEL_RESIDENT = 4, RVM__WARP = 32 };
 enum { RVM__KERNEL_VALUE = -1, RVM__KERNEL_KNOWN = -2 }; /* in place of a view: 8 bytes as they are; not passed */
 enum {
     RVM__KERNEL_COPIED = 1,   /* instances add into copies of this array, or of some; */
