@@ -7,6 +7,7 @@
 #include "harness/directive.h"
 #include "harness/harness.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -583,7 +584,7 @@ static unsigned run_phase(test_case *t, int phase) {
     return found;
 }
 
-enum { ORDERS, NATIVE, ENGINES, OPTIONS };
+enum { ORDERS, NATIVE, ENGINES, DEVICE, OPTIONS };
 
 static bool run_file(const char *path, const natives *native, const int option[OPTIONS]) {
     test_case t = {.path = path,
@@ -618,12 +619,12 @@ static bool run_file(const char *path, const natives *native, const int option[O
     return t.rep.failures == 0;
 }
 
-/* runner [--orders N] [--native N] [--engines N] FILE...: derivatives of order N at most are checked as programs; of order
+/* runner [--orders N] [--native N] [--engines N] [--device 1] FILE...: derivatives of order N at most are checked as programs; of order
  * N, 0 or 1, natively, too; with -1 nothing is. --engines 1: what takes long by one engine of the interpreter, another for
- * another directive. */
+ * another directive. --device 1: natively, parallel blocks on a device (RVM_CUDA_DRIVER: tests/grid). */
 int main(int argc, char **argv) {
-    static const char *const names[OPTIONS] = {"--orders", "--native", "--engines"};
-    int first = 1, option[OPTIONS] = {INT_MAX, 1, 0};
+    static const char *const names[OPTIONS] = {"--orders", "--native", "--engines", "--device"};
+    int first = 1, option[OPTIONS] = {INT_MAX, 1, 0, 0};
     for (; first + 2 < argc && argv[first][0] == '-'; first += 2)
         for (int k = 0; k < OPTIONS; k++)
             if (!strcmp(argv[first], names[k])) option[k] = atoi(argv[first + 1]);
@@ -631,7 +632,14 @@ int main(int argc, char **argv) {
     report rep = {.name = "runner"};
     natives native = {0};
     if (option[NATIVE] >= 0) native_open(&native, 0, 2, &rep);
+    if (option[DEVICE] && native.any) good = native_open_device(&native, &rep) && good;
     for (int k = first; k < argc; k++) good = run_file(argv[k], &native, option) && good;
+    if (native.device) {
+        rvm_cuda_totals d;
+        rvm_cuda_stats(native.device, &d);
+        printf("%" PRIu64 " blocks on the device; %" PRIu64 " not, the last: %s\n", d.blocks, d.on_host, d.why);
+        good = good && d.blocks;
+    }
     native_close(&native);
     return good ? 0 : 1;
 }

@@ -13,6 +13,7 @@
 #include "rvm.h"
 #include "rvm_asm.h"
 #include "rvm_derivatives.h"
+#include "rvm_cuda.h"
 #include "rvm_jit.h"
 
 /* Tests that try everything try one in so many under the sanitizers, which take five times as long. */
@@ -92,6 +93,7 @@ enum { NATIVE_WHOLE, NATIVE_TIERS, NATIVE_LATER, NATIVE_WAYS };
 typedef struct natives {
     rvm_jit *way[NATIVE_WAYS]; /* NULL: not in this one */
     rvm_jit *any;              /* whole runs, by code for any lengths; NULL: not so */
+    rvm_cuda *device;          /* what runs parallel blocks of unchecked code; NULL: nothing else */
 } natives;
 
 typedef struct subject {
@@ -148,6 +150,7 @@ bool check_transforms(const subject *s);                 /* derived programs aga
 bool check_round_trips(const rvm_program *p, report *r); /* through bytes and text */
 /* Native code: NULL where there is none, which is said. */
 bool native_open(natives *n, unsigned level, unsigned threads, report *r); /* false: empty, and said why */
+bool native_open_device(natives *n, report *r); /* and one; false: said why */
 void native_close(natives *n);
 /* Against the interpreter, bit for bit, forward and backward, stopped on the way too; in each way by one engine, another for
  * another turn, since LLVM compiles a program anew for each. */

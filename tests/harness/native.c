@@ -42,9 +42,17 @@ none:
     return false;
 }
 
+bool native_open_device(natives *n, report *r) {
+    rvm_cuda_options o = rvm_cuda_options_default();
+    rvm_error e = {0};
+    o.least = 0;
+    return !rvm_cuda_new(&o, &n->device, &e) || report_fail(r, "device: %s", e.message);
+}
+
 void native_close(natives *n) {
     for (int k = 0; k < NATIVE_WAYS; k++) rvm_jit_free(n->way[k]);
     rvm_jit_free(n->any);
+    rvm_cuda_free(n->device);
     *n = (natives){0};
 }
 
@@ -284,7 +292,21 @@ static bool is_its_turn(const subject *s, int way) {
     return way == NATIVE_WHOLE || (s->turn + (unsigned)way) % 2;
 }
 
+/* Blocks of unchecked code on a device, there and back, and where what nobody reads is left out. */
+static bool check_device(const subject *s) {
+    bool good = true;
+    for (unsigned k = 0; k < engine_count && good; k++) {
+        args out = {0};
+        uint64_t executed;
+        if (!engines[k].unchecked) continue;
+        good = check_moves(s, NATIVE_WHOLE, &engines[k], &out, &executed);
+        args_free(&out);
+    }
+    return good && check_one_way(s, NATIVE_WHOLE);
+}
+
 bool check_native(const subject *s) {
+    if (is_wanted(s) && s->native->device) return (s->derived && s->native_orders < 1) || check_device(s);
     if (!is_wanted(s) || (s->derived && (s->native_orders < 1 || !is_short(s)))) return true;
     const unsigned which = s->turn % (engine_count + 1);
     if (s->derived || !is_short(s)) /* some way, another for another program */

@@ -5,7 +5,9 @@
 
 bool side_open(const subject *s, const rvm_options *o, side *y, rvm_jit *j) {
     if (!report_ok(s->rep, "machine", rvm_machine_new(s->program, o, &y->m, &y->e), &y->e)) return false;
-    return !j || report_ok(s->rep, "attach", rvm_jit_attach(j, y->m, &y->e), &y->e);
+    if (j && !report_ok(s->rep, "attach", rvm_jit_attach(j, y->m, &y->e), &y->e)) return false;
+    rvm_cuda *device = j && s->native ? s->native->device : NULL;
+    return !device || report_ok(s->rep, "attach a device", rvm_cuda_attach(device, y->m, &y->e), &y->e);
 }
 
 void sides_close(side *x) {
