@@ -151,16 +151,19 @@ static rvm_cuda_array *array_of(rvm_cuda *c, const rvm_arg *a, bool shadow) {
     return a->ndim && p && c->arrays ? rvm__cuda_array_at(c, p, 0, &offset) : NULL;
 }
 
-void rvm__cuda_bring(const rvm_machine *m, const rvm_arg *args, uint32_t n) {
+rvm_status rvm__cuda_bring(const rvm_machine *m, const rvm_arg *args, uint32_t n) {
     rvm_cuda *c = m->jit.device;
     rvm_error why;
-    if (!c->arrays || !args || !rvm__cuda_enter(c)) return;
-    for (uint32_t k = 0; k < n; k++)
+    bool good = true;
+    for (uint32_t k = 0; k < n && args && c->arrays; k++)
         for (int shadow = 0; shadow < 2; shadow++) {
             rvm_cuda_array *a = array_of(c, &args[k], shadow);
-            if (a) rvm__cuda_array_to_host(a, &why);
+            if (!a || a->on_host) continue;
+            const bool entered = rvm__cuda_enter(c);
+            good = entered && rvm__cuda_array_to_host(a, &why) && good;
+            if (entered) rvm__cuda_leave(c);
         }
-    rvm__cuda_leave(c);
+    return good ? RVM_OK : RVM_ERR_UNSUPPORTED;
 }
 
 /* Arrays that code outside of blocks uses are the host's for the run. */

@@ -161,18 +161,29 @@ static bool refuse(const rvm__block_run *r, rvm_status code, const char *why) {
 
 /* The block is to be the host's. */
 static bool goes_on(const rvm__block_run *r, uint64_t done) {
-    if (__atomic_load_n(r->m->run.cancelled, __ATOMIC_RELAXED)) return refuse(r, RVM_ERR_CANCELLED, "it is cancelled");
+    if (done < r->job->count && __atomic_load_n(r->m->run.cancelled, __ATOMIC_RELAXED)) return refuse(r, RVM_ERR_CANCELLED, "it is cancelled");
     if (r->c->control->failed != UINT64_MAX) return refuse(r, RVM_ERR_DOMAIN, "an instance fails");
     if (r->c->control->charged + done > (uint64_t)r->fuel) return refuse(r, RVM_ERR_FUEL, "fuel runs out");
     return true;
+}
+
+/* Instances of a first piece, whole chunks. */
+static uint64_t first_piece(const rvm__block_run *r) {
+    const uint64_t instructions = UINT64_C(1) << 34, each = instructions / (r->k->work + !r->k->work);
+    const uint64_t n = each / RVM__CHUNK * RVM__CHUNK + RVM__CHUNK, most = rvm__cuda_most_logged(r);
+    return n < most ? n : most;
+}
+
+/* Whether it may end before all instances are done. */
+static bool may_fail(const rvm__block_run *r) {
+    return r->k->flags & (RVM__KERNEL_MAY_FAIL | RVM__KERNEL_LOGS) || r->m->o.fuel || r->job->count > first_piece(r);
 }
 
 /* In the order in which instances run: from the first, or the last one on. */
 static bool run_pieces(rvm__block_run *r) {
     const uint64_t count = r->job->count;
     const double aim = .03;
-    uint64_t each = UINT64_C(1) << 34, done = 0;
-    each = each / (r->k->work + !r->k->work) / RVM__CHUNK * RVM__CHUNK + RVM__CHUNK;
+    uint64_t each = first_piece(r), done = 0;
     const uint64_t most = rvm__cuda_most_logged(r);
     while (done < count) {
         if (each > most) each = most;
@@ -261,7 +272,7 @@ static bool run_block(rvm__block_run *r) {
     size_t n = (r->k->nviews + 1) * sizeof *r->places;
     if (!(r->places = rvm__realloc(&c->al, NULL, 0, n))) return rvm__fail_memory(r->err), false;
     memset(r->places, 0, n);
-    bool good = (r->kernel = rvm__cuda_kernel(c, r->k, r->err)) && rvm__cuda_places(c, r->job, r->places, r->err) &&
+    bool good = (r->kernel = rvm__cuda_kernel(c, r->k, r->err)) && rvm__cuda_places(c, r->job, may_fail(r), r->places, r->err) &&
                 take_copies(r) && take_sums(r) && run_all(r) && add_copies(r) && fetch_sums(r);
     if (!rvm__cuda_return(c, r->job, r->places, !good, good ? r->err : NULL)) good = false;
     if (good) merge_sums(r), merge_counts(r);
@@ -277,14 +288,23 @@ static bool run_block(rvm__block_run *r) {
 
 /* ---- the runner ---- */
 
-/* Arrays that stay on the device are to be where the host finds them. */
-static void to_host(rvm_cuda *c, const rvm__native_job *job) {
+/* Arrays that stay on the device are to be where the host finds them; false: they are lost. */
+static bool to_host(rvm_cuda *c, const rvm__native_job *job) {
     rvm_error why;
     size_t offset;
-    for (uint64_t v = 0; job->kernel && v < job->kernel->nviews; v++) {
+    bool good = true;
+    for (uint64_t v = 0; job->kernel && v < job->kernel->nviews && c->arrays; v++) {
         rvm_cuda_array *a = rvm__cuda_array_at(c, job->views[v].data, 0, &offset);
-        if (a) rvm__cuda_array_to_host(a, &why);
+        if (a && rvm__cuda_array_stays(a)) good = rvm__cuda_array_to_host(a, &why) && good;
     }
+    return good;
+}
+
+/* The run ends where it polls next. */
+static uint64_t give_up(rvm_machine *m, rvm__native *n) {
+    n->lost = m->jit.adrift = RVM_ERR_UNSUPPORTED;
+    rvm__native_poll_soon(m, n);
+    return 0;
 }
 
 static const char *why_not(const rvm_cuda *c, const rvm__native_job *job) {
@@ -310,16 +330,18 @@ static uint64_t run_job(rvm_machine *m, rvm__native *n, const rvm__native_job *j
         rvm__block_run r = {.c = c, .m = m, .job = job, .k = job->kernel, .n = n, .err = &err};
         r.fuel = rvm__fuel_left(m, rvm__native_count(m, n));
         const bool done = run_block(&r);
-        if (!done) to_host(c, job);
+        const bool home = done || to_host(c, job);
         rvm__cuda_leave(c);
         c->totals.blocks += done;
         if (done) return job->count;
-        why = err.message;
-    } else if (rvm__cuda_enter(c)) {
-        to_host(c, job);
-        rvm__cuda_leave(c);
+        note(c, job, why = err.message);
+        if (!home) return give_up(m, n);
+    } else {
+        const bool entered = c->arrays && c->d->context_push(c->context) == 0, home = to_host(c, job);
+        if (entered) rvm__cuda_leave(c);
+        note(c, job, why);
+        if (!home) return give_up(m, n);
     }
-    note(c, job, why);
     const uint64_t done = rvm__threads.run(m, n, job);
     if (err.code == RVM_ERR_CANCELLED || err.code == RVM_ERR_FUEL) rvm__native_poll_soon(m, n);
     return done;

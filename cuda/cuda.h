@@ -61,6 +61,8 @@ struct rvm_cuda {
     rvm__kernel_control *control; /* on the host, and */
     uint64_t device_control;
     size_t stack;                 /* bytes of local memory that threads have, as it was set */
+    void *staging;                /* on the host, for what comes back, so that it does at once or not at all */
+    size_t staging_size;
     rvm_cuda_totals totals;
 };
 extern const char *const rvm__sums_ptx;
@@ -101,8 +103,8 @@ typedef struct rvm__place {
     size_t offset;        /* behind the beginning of it, bytes */
     rvm__buffer *before;  /* what it was, where the block may fail */
 } rvm__place;
-/* Of each view of the job: those that are whole are found, or uploaded; false: err. */
-bool rvm__cuda_places(rvm_cuda *c, const rvm__native_job *job, rvm__place *places, rvm_error *err);
+/* Of each view of the job: those that are whole are found, or uploaded; false: err. may_fail: so may the block. */
+bool rvm__cuda_places(rvm_cuda *c, const rvm__native_job *job, bool may_fail, rvm__place *places, rvm_error *err);
 /* What was changed goes back; or, taken back, does not. False: err. */
 bool rvm__cuda_return(rvm_cuda *c, const rvm__native_job *job, rvm__place *places, bool taken_back, rvm_error *err);
 
@@ -115,7 +117,7 @@ bool rvm__cuda_array_to_host(rvm_cuda_array *a, rvm_error *err);
 bool rvm__cuda_array_stays(const rvm_cuda_array *a); /* not: host code uses it, too, between blocks of this run */
 /* As in rvm__runner. */
 rvm_status rvm__cuda_enter_run(rvm_machine *m);
-void rvm__cuda_bring(const rvm_machine *m, const rvm_arg *args, uint32_t n);
+rvm_status rvm__cuda_bring(const rvm_machine *m, const rvm_arg *args, uint32_t n);
 
 /* ---- block.c, log.c ---- */
 enum { RVM__MOST_KERNEL_PARAMS = 512 };

@@ -137,6 +137,7 @@ void rvm_cuda_free(rvm_cuda *c) {
         rvm__cuda_free_buffers(c);
         if (c->device_control) c->d->free(c->device_control);
         if (c->control) c->d->free_host(c->control);
+        if (c->staging) c->d->free_host(c->staging);
         for (int k = 0; k < 2; k++)
             if (c->events[k]) c->d->event_destroy(c->events[k]);
         if (c->own_stream) c->d->stream_destroy(c->stream);

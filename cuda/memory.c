@@ -1,6 +1,8 @@
 /* memory.c: buffers of the device, and what a block uses there: arrays of the host, for as long as it runs, or arrays that
  * stay. Two arrays of the host that share memory, of which one is changed, would come apart there: such a block is the
  * host's. */
+#include <string.h>
+
 #include "cuda.h"
 #include "support.h"
 
@@ -102,7 +104,7 @@ static bool upload(rvm_cuda *c, const rvm__native_view *v, rvm__place *to, rvm_e
            !rvm__cuda_failed(c, c->d->upload(to->p, v->data, to->bytes, c->stream), "an array is copied to it", err);
 }
 
-bool rvm__cuda_places(rvm_cuda *c, const rvm__native_job *job, rvm__place *places, rvm_error *err) {
+bool rvm__cuda_places(rvm_cuda *c, const rvm__native_job *job, bool may_fail, rvm__place *places, rvm_error *err) {
     const rvm__native_kernel *k = job->kernel;
     for (uint64_t n = 0; n < k->nviews; n++) {
         places[n] = (rvm__place){.bytes = bytes_of(&job->views[n], k->views[n].ndim)};
@@ -114,33 +116,70 @@ bool rvm__cuda_places(rvm_cuda *c, const rvm__native_job *job, rvm__place *place
         rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "arrays share memory, and one is changed");
         return false;
     }
+    for (uint64_t n = 0; n < k->nviews; n++) /* copying it back may fail, too */
+        may_fail |= is_whole(k, n) && is_changed(&k->views[n]) && places[n].bytes && !places[n].stays;
     for (uint64_t n = 0; n < k->nviews; n++) {
         if (!is_whole(k, n)) continue;
-        if (places[n].stays ? !find_there(c, &k->views[n], &places[n], k->flags & RVM__KERNEL_MAY_FAIL, err)
+        if (places[n].stays ? !find_there(c, &k->views[n], &places[n], may_fail, err)
                             : !upload(c, &job->views[n], &places[n], err))
             return false;
     }
     return true;
 }
 
-static bool bring_back(rvm_cuda *c, const rvm__native_view *v, const rvm__place *from, bool taken_back, rvm_error *err) {
-    if (!from->bytes) return true;
-    if (from->before && taken_back)
-        return !rvm__cuda_failed(c, c->d->copy(from->p, from->before->p, from->bytes, c->stream), "an array is taken back",
-                                 err);
-    if (from->stays || taken_back) return true;
-    c->totals.downloaded += from->bytes;
-    return !rvm__cuda_failed(c, c->d->download(v->data, from->p, from->bytes, c->stream), "an array is copied from it", err);
+static bool take_back(rvm_cuda *c, const rvm__native_job *job, const rvm__place *places, rvm_error *err) {
+    for (uint64_t n = 0; n < job->kernel->nviews; n++)
+        if (places[n].before && rvm__cuda_failed(c, c->d->copy(places[n].p, places[n].before->p, places[n].bytes, c->stream),
+                                                 "an array is taken back", err))
+            return false;
+    return !rvm__cuda_failed(c, c->d->stream_wait(c->stream), "an array is taken back", err);
+}
+
+static bool comes_back(const rvm__native_kernel *k, const rvm__place *places, uint64_t n) {
+    return is_whole(k, n) && is_changed(&k->views[n]) && places[n].buffer && places[n].bytes;
+}
+
+static char *staging(rvm_cuda *c, size_t bytes, rvm_error *err) {
+    if (bytes <= c->staging_size) return c->staging;
+    void *p = NULL;
+    if (rvm__cuda_failed(c, c->d->allocate_host(&p, bytes), "memory is taken", err)) return NULL;
+    if (c->staging) c->d->free_host(c->staging);
+    c->staging = p;
+    c->staging_size = bytes;
+    return p;
+}
+
+/* All that was changed, or nothing of it. */
+static bool bring_back(rvm_cuda *c, const rvm__native_job *job, const rvm__place *places, rvm_error *err) {
+    const rvm__native_kernel *k = job->kernel;
+    size_t bytes = 0, at = 0;
+    for (uint64_t n = 0; n < k->nviews; n++)
+        if (comes_back(k, places, n)) bytes += places[n].bytes;
+    char *to = bytes ? staging(c, bytes, err) : NULL;
+    if (bytes && !to) return false;
+    for (uint64_t n = 0; n < k->nviews; n++) {
+        if (!comes_back(k, places, n)) continue;
+        if (rvm__cuda_failed(c, c->d->download(to + at, places[n].p, places[n].bytes, c->stream), "an array is copied from it",
+                             err))
+            return false;
+        at += places[n].bytes;
+    }
+    if (rvm__cuda_failed(c, c->d->stream_wait(c->stream), "arrays are copied from it", err)) return false;
+    at = 0;
+    for (uint64_t n = 0; n < k->nviews; n++) {
+        if (!comes_back(k, places, n)) continue;
+        memcpy(job->views[n].data, to + at, places[n].bytes);
+        at += places[n].bytes;
+    }
+    c->totals.downloaded += bytes;
+    return true;
 }
 
 bool rvm__cuda_return(rvm_cuda *c, const rvm__native_job *job, rvm__place *places, bool taken_back, rvm_error *err) {
-    const rvm__native_kernel *k = job->kernel;
-    bool good = true;
-    for (uint64_t n = 0; n < k->nviews; n++)
-        if (is_whole(k, n) && is_changed(&k->views[n]))
-            good = good && bring_back(c, &job->views[n], &places[n], taken_back, err);
-    if (rvm__cuda_failed(c, c->d->stream_wait(c->stream), "arrays are copied from it", good ? err : NULL)) good = false;
-    for (uint64_t n = 0; n < k->nviews; n++) {
+    rvm_error why;
+    const bool good = taken_back ? take_back(c, job, places, &why) : bring_back(c, job, places, err);
+    if (!good && !taken_back) take_back(c, job, places, &why);
+    for (uint64_t n = 0; n < job->kernel->nviews; n++) {
         rvm__cuda_put(places[n].buffer);
         rvm__cuda_put(places[n].before);
     }

@@ -58,8 +58,8 @@ static rvm_status run(rvm_machine *m) {
         const rvm_status status = rvm__native_run(m, &ran);
         if (ran) return status;
     }
-    rvm__bring_home(m, m->bound.args, m->bound.nargs);
-    return interpret(m);
+    const rvm_status lost = rvm__bring_home(m, m->bound.args, m->bound.nargs);
+    return lost ? lost : interpret(m);
 }
 
 static void note_position(rvm_machine *m, uint64_t count) {

@@ -137,7 +137,8 @@ rvm_status rvm__keep_inputs(rvm_machine *m, rvm_error *err) {
     rvm__known_gradient_of(m, m->bound.entry);
     m->bound.compares = may_return(m);
     if (!m->bound.compares) return RVM_OK;
-    rvm__bring_home(m, m->bound.args, m->bound.nargs);
+    const rvm_status lost = rvm__bring_home(m, m->bound.args, m->bound.nargs);
+    if (lost) return rvm__fail(err, lost, NULL, 0, 0, "an array of a device cannot be read");
     for (uint32_t k = 0; k < m->bound.nargs; k++)
         if (rvm__is_compared(&params[k], !m->o.unchecked)) n += (size_t)rvm__cells(&m->bound.args[k]);
     if (!rvm__reserve(m, (void **)&m->bound.inputs, &m->bound.cap_inputs, n, sizeof *m->bound.inputs))

@@ -204,6 +204,11 @@ static bool same_as_last(const rvm_machine *m, const latest *f, int dir) {
     return true;
 }
 
+/* What blocks are beside native code. */
+static uint8_t kernels_of(const rvm_machine *m) {
+    return m->o.unchecked && !m->o.profile ? m->jit.device_code : RVM__NO_KERNELS;
+}
+
 /* For the innermost frame, which stands there. */
 static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
     const rvm_machine *m = a->m;
@@ -223,7 +228,7 @@ static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
                           .profile = m->o.profile,
                           .discards = m->trail.discards,
                           .lines = a->jit->o.symbols,
-                          .device = m->o.unchecked && !m->o.profile ? m->jit.device_code : RVM__NO_KERNELS,
+                          .device = kernels_of(m),
                           .threads = !m->o.profile && (m->jit.threads > 1 || (m->jit.threads && a->jit->o.fast_math)),
                           .tolerance = m->o.tolerance};
     what.one_way = is_one_way(&m->o) && !m->o.profile;
@@ -287,7 +292,9 @@ static bool still_fits(attachment *a, const rvm__record *r, const rvm__native_pl
     const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     latest *f = &a->functions[top->fn];
     uint64_t *shapes = &f->shapes[at->dir > 0];
-    if (r->why.code || r->what.turns != at->turns || r->what.discards != m->trail.discards) return false;
+    if (r->why.code || r->what.turns != at->turns || r->what.discards != m->trail.discards ||
+        r->what.device != kernels_of(m))
+        return false;
     if (m->store.nframes == 1 && *shapes == m->bound.shapes) return true;
     if (!same_as_last(m, f, at->dir) ||
         r->what.contiguous != are_contiguous(&m->p->functions[top->fn], rvm__arrays_from(m, top->arrays)))
@@ -397,6 +404,7 @@ static void unlink_attachment(attachment *a) {
     a->m->jit.engine = NULL;
     a->m->jit.threads = 0;
     a->m->jit.device = NULL;
+    a->m->jit.device_code = RVM__NO_KERNELS;
     rvm__realloc(&a->jit->al, a, a->size, 0);
 }
 

@@ -31,6 +31,7 @@ static void die(const char *what) {
 
 static int fails(const char *name) {
     static int calls;
+    if (getenv("RVM_GRID_RESET")) calls = 0, unsetenv("RVM_GRID_RESET");
     const char *asked = getenv("RVM_GRID_FAIL");
     const size_t n = strlen(name);
     if (!asked || strncmp(asked, name, n) != 0 || asked[n] != ':') return 0;

@@ -185,8 +185,7 @@ size_t rvm__asked_cells(const rvm__asked *q) {
 bool rvm__asked_save(const rvm__asked *q, enum rvm__keeps which) {
     const size_t need = rvm__asked_cells(q);
     rvm_value *to = rvm__room(q->m, which, need * sizeof *to);
-    if (need && !to) return false;
-    rvm__bring_home(q->m, q->args, q->n);
+    if ((need && !to) || rvm__bring_home(q->m, q->args, q->n)) return false;
     for (uint32_t k = 0; k < q->n; k++) {
         const size_t n = (size_t)rvm__cells(&q->args[k]);
         if (rvm__asked_value(q, k)) rvm__cells_take(&q->args[k], false, to), to += n;

@@ -193,10 +193,10 @@ typedef struct rvm__runner {
     /* Where it keeps arrays elsewhere; NULL: nowhere. Native code is entered; arguments are read or written by others than its
      * blocks. Errors: they are lost. */
     rvm_status (*enter)(rvm_machine *m);
-    void (*bring)(const rvm_machine *m, const rvm_arg *args, uint32_t n);
+    rvm_status (*bring)(const rvm_machine *m, const rvm_arg *args, uint32_t n);
 } rvm__runner;
-static inline void rvm__bring_home(const rvm_machine *m, const rvm_arg *bound, uint32_t n) {
-    if (m->jit.device) m->jit.runner->bring(m, bound, n);
+static inline rvm_status rvm__bring_home(const rvm_machine *m, const rvm_arg *bound, uint32_t n) {
+    return m->jit.device ? m->jit.runner->bring(m, bound, n) : RVM_OK;
 }
 extern const rvm__runner rvm__threads; /* team.c */
 /* Instructions of the run when native code has charged so many; the next poll comes at once. */

@@ -1,0 +1,335 @@
+/* cuda.c: blocks on a device, faults of it, and arrays that stay there; by what stands in for a driver (tests/grid). */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rvm_asm.h"
+#include "rvm_cuda.h"
+#include "rvm_derivatives.h"
+#include "rvm_jit.h"
+
+/* Blocks change arrays and registers of their surroundings; `scaled` is used on both sides. */
+static const char text[] =
+    "fn cost(out: real, r: real[n], w: real[2], x: real[n], y: real[n])\n"
+    "    compute\n"
+    "        let scaled: real[2] = 0\n"
+    "        for k in 0..2\n"
+    "            scaled[k] += 2 * w[k]\n"
+    "        end\n"
+    "    do\n"
+    "        parallel i in 0..n\n"
+    "            r[i] += scaled[0] * x[i] + scaled[1] - y[i]\n"
+    "            out += (scaled[0] * x[i] + scaled[1] - y[i]) ^ 2\n"
+    "        end\n"
+    "    undo\n"
+    "end\n"
+    "fn pick(r: real[n], x: real[m], k: i64[n])\n"
+    "    parallel i in 0..n\n"
+    "        r[i] += x[k[i]]\n"
+    "    end\n"
+    "end\n"
+    "fn outside(r: real[n], x: real[n])\n"
+    "    x[0] += 1\n"
+    "    parallel i in 0..n\n"
+    "        r[i] += x[i]\n"
+    "    end\n"
+    "    x[1] += r[0]\n"
+    "end\n";
+enum { N = 2500 };
+
+typedef struct fixture {
+    rvm_program *p;
+    rvm_machine *m;
+    rvm_jit *j;
+    rvm_cuda *c;
+    double r[N], x[N], y[N], w[2], r_b[N], w_b[2];
+    rvm_error e;
+} fixture;
+
+static void use_grid(void) {
+    setenv("RVM_CUDA_DRIVER", RVM_GRID_DRIVER, 1);
+}
+
+static bool begin(fixture *f) {
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_options unchecked = rvm_options_default();
+    memset(f, 0, sizeof *f);
+    o.tiers = false;
+    unchecked.unchecked = unchecked.trust = true;
+    unchecked.trail = RVM_TRAIL_OFF;
+    cr_assert(!rvm_assemble(text, sizeof text - 1, "t", NULL, &f->p, &f->e, NULL, NULL), "%s", f->e.message);
+    cr_assert(!rvm_machine_new(f->p, &unchecked, &f->m, &f->e));
+    for (int k = 0; k < N; k++) f->x[k] = sin(k), f->y[k] = cos(3 * k);
+    f->w[0] = .5, f->w[1] = -.25;
+    if (rvm_jit_new(&o, &f->j, &f->e)) return false; /* no LLVM */
+    cr_assert(!rvm_jit_attach(f->j, f->m, &f->e));
+    return true;
+}
+
+static void end(fixture *f) {
+    rvm_machine_free(f->m);
+    rvm_cuda_free(f->c);
+    rvm_jit_free(f->j);
+    rvm_program_free(f->p);
+}
+
+static rvm_status open_device(fixture *f) {
+    rvm_cuda_options o = rvm_cuda_options_default();
+    o.least = 0;
+    const rvm_status st = rvm_cuda_new(&o, &f->c, &f->e);
+    return st ? st : rvm_cuda_attach(f->c, f->m, &f->e);
+}
+
+static rvm_status run_cost(fixture *f, rvm_arg *a, double *out) {
+    a[0] = rvm_arg_f64(0);
+    a[1] = rvm_arg_array_f64(f->r, 1, (int64_t[]){N});
+    a[2] = rvm_arg_array_f64(f->w, 1, (int64_t[]){2});
+    a[3] = rvm_arg_array_f64(f->x, 1, (int64_t[]){N});
+    a[4] = rvm_arg_array_f64(f->y, 1, (int64_t[]){N});
+    memset(f->r, 0, sizeof f->r);
+    const rvm_status st = rvm_call(f->m, rvm_program_find(f->p, "cost"), a, 5, &f->e);
+    *out = a[0].value.f;
+    return st;
+}
+
+/* ---- no device ---- */
+
+static void expect_none(const char *name, const char *value, const char *said) {
+    rvm_cuda *c = NULL;
+    rvm_error e = {0};
+    use_grid();
+    setenv(name, value, 1);
+    cr_assert_eq(rvm_cuda_new(NULL, &c, &e), RVM_ERR_UNSUPPORTED);
+    cr_assert_null(c);
+    cr_assert(strstr(e.message, said), "%s", e.message);
+}
+
+Test(cuda, no_driver) { expect_none("RVM_CUDA_DRIVER", "/nowhere/libcuda.so", "there is no CUDA driver"); }
+Test(cuda, no_device) { expect_none("RVM_GRID_DEVICES", "0", "there is no CUDA device"); }
+Test(cuda, old_driver) { expect_none("RVM_GRID_VERSION", "11020", "of version 11.2; 11.3 is the least"); }
+Test(cuda, old_device) { expect_none("RVM_GRID_MAJOR", "6", "7.5 is the least that will do"); }
+Test(cuda, not_a_driver) { expect_none("RVM_CUDA_DRIVER", "libm.so.6", "has no cuInit"); }
+
+Test(cuda, wrong_device) {
+    rvm_cuda_options o = rvm_cuda_options_default();
+    rvm_cuda_device about;
+    rvm_cuda *c;
+    rvm_error e;
+    int n;
+    use_grid();
+    o.device = 3;
+    cr_assert_eq(rvm_cuda_new(&o, &c, &e), RVM_ERR_USAGE);
+    cr_assert(strstr(e.message, "no device 3: there are 1"), "%s", e.message);
+    cr_assert(!rvm_cuda_count(&n, &e) && n == 1);
+    cr_assert(!rvm_cuda_describe(0, &about, &e) && about.major == 9 && !about.slow_double);
+    cr_assert_eq(rvm_cuda_describe(-1, &about, &e), RVM_ERR_USAGE);
+}
+
+/* ---- faults in the middle: what a block gives is what it gives without a device ---- */
+
+/* Each call of that function of the driver fails once. */
+static void fail_each(const char *function, int most) {
+    rvm_arg a[5];
+    double expected, got;
+    fixture *f = malloc(sizeof *f);
+    static double r[N];
+    use_grid();
+    if (!begin(f)) goto done;
+    cr_assert(!run_cost(f, a, &expected));
+    memcpy(r, f->r, sizeof r);
+    for (int k = 1; k <= most; k++) {
+        char asked[40];
+        snprintf(asked, sizeof asked, "%s:%d", function, k);
+        setenv("RVM_GRID_FAIL", asked, 1);
+        setenv("RVM_GRID_RESET", "1", 1);
+        if (!open_device(f)) {
+            cr_assert(!run_cost(f, a, &got), "%s", f->e.message);
+            cr_assert(got == expected && !memcmp(r, f->r, sizeof r), "%s", asked);
+        }
+        rvm_machine_free(f->m);
+        rvm_options o = rvm_options_default();
+        o.unchecked = o.trust = true;
+        o.trail = RVM_TRAIL_OFF;
+        cr_assert(!rvm_machine_new(f->p, &o, &f->m, &f->e) && !rvm_jit_attach(f->j, f->m, &f->e));
+        rvm_cuda_free(f->c);
+        f->c = NULL;
+    }
+done:
+    end(f);
+    free(f);
+}
+
+Test(cuda, out_of_memory) { fail_each("allocate", 12); }
+Test(cuda, a_launch_fails) { fail_each("launch", 4); }
+Test(cuda, an_upload_fails) { fail_each("upload", 8); }
+Test(cuda, a_download_fails) { fail_each("download", 5); }
+Test(cuda, a_module_fails) { fail_each("module_load", 3); }
+
+Test(cuda, says_why) {
+    rvm_cuda_totals t;
+    rvm_arg a[5];
+    double out;
+    fixture *f = malloc(sizeof *f);
+    use_grid();
+    setenv("RVM_GRID_FAIL", "launch:1", 1);
+    if (begin(f) && !open_device(f)) {
+        cr_assert(!run_cost(f, a, &out));
+        rvm_cuda_stats(f->c, &t);
+        cr_assert(t.on_host == 1 && !t.blocks && strstr(t.why, "line 8: the device fails when a kernel is launched"), "%s", t.why);
+        cr_assert(!run_cost(f, a, &out)); /* it is lost */
+        rvm_cuda_stats(f->c, &t);
+        cr_assert(strstr(t.why, "the device is lost"), "%s", t.why);
+    }
+    end(f);
+    free(f);
+}
+
+Test(cuda, an_instance_fails) {
+    rvm_cuda_totals t;
+    int64_t k[3] = {0, 5, 1};
+    double r[3] = {1, 2, 3}, x[2] = {4, 5};
+    rvm_options checked = rvm_options_default();
+    fixture *f = malloc(sizeof *f);
+    use_grid();
+    if (!begin(f)) goto done;
+    rvm_machine_free(f->m);
+    checked.unchecked = true; /* but for indices */
+    cr_assert(!rvm_machine_new(f->p, &checked, &f->m, &f->e) && !rvm_jit_attach(f->j, f->m, &f->e));
+    cr_assert(!open_device(f));
+    rvm_arg a[3] = {rvm_arg_array_f64(r, 1, (int64_t[]){3}), rvm_arg_array_f64(x, 1, (int64_t[]){2}),
+                    rvm_arg_array_i64(k, 1, (int64_t[]){3})};
+    cr_assert_eq(rvm_call(f->m, rvm_program_find(f->p, "pick"), a, 3, &f->e), RVM_ERR_INDEX);
+    cr_assert_eq(f->e.line, 16);
+    cr_assert(r[0] == 5 && r[1] == 2 && r[2] == 3); /* it stands where it failed */
+    rvm_cuda_stats(f->c, &t);
+    cr_assert(strstr(t.why, "line 15: an instance fails"), "%s", t.why);
+done:
+    end(f);
+    free(f);
+}
+
+/* ---- arrays that stay ---- */
+
+static rvm_arg on_device(rvm_cuda *c, rvm_cuda_array **to, const void *from, size_t n) {
+    rvm_error e;
+    cr_assert(!rvm_cuda_array_new(c, n, to, &e), "%s", e.message);
+    if (from) cr_assert(!rvm_cuda_array_upload(*to, 0, n, from, &e));
+    return rvm_arg_array_f64(rvm_cuda_array_data(*to), 1, (int64_t[]){(int64_t)n});
+}
+
+Test(cuda, arrays_stay) {
+    rvm_cuda_totals before, after;
+    rvm_cuda_array *r, *x, *y;
+    rvm_arg a[5];
+    double expected, *got = malloc(N * sizeof *got);
+    fixture *f = malloc(sizeof *f);
+    use_grid();
+    if (!begin(f)) goto done;
+    cr_assert(!run_cost(f, a, &expected) && !open_device(f));
+    a[0] = rvm_arg_f64(0);
+    a[1] = on_device(f->c, &r, NULL, N);
+    a[3] = on_device(f->c, &x, f->x, N);
+    a[4] = on_device(f->c, &y, f->y, N);
+    rvm_cuda_stats(f->c, &before);
+    for (int k = 0; k < 3; k++) {
+        a[0].value.f = 0;
+        cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "cost"), a, 5, &f->e), "%s", f->e.message);
+        cr_assert_eq(a[0].value.f, expected);
+    }
+    rvm_cuda_stats(f->c, &after);
+    cr_assert_eq(after.blocks, 3);
+    cr_assert_lt(after.uploaded - before.uploaded, 200); /* `scaled` alone */
+    cr_assert_eq(after.downloaded, 0);
+    cr_assert(!rvm_cuda_array_download(r, 0, N, got, &f->e));
+    for (int k = 0; k < N; k++) cr_assert_float_eq(got[k], 3 * f->r[k], 1e-12);
+    cr_assert_eq(rvm_cuda_array_download(r, 1, N, got, &f->e), RVM_ERR_USAGE);
+    rvm_cuda_array_free(r), rvm_cuda_array_free(x), rvm_cuda_array_free(y);
+done:
+    end(f);
+    free(f);
+    free(got);
+}
+
+/* What code around the blocks uses is the host's for the run; then on the device again. */
+Test(cuda, arrays_used_outside) {
+    rvm_cuda_array *r, *x;
+    double got[3];
+    const double from[3] = {1, 2, 3};
+    fixture *f = malloc(sizeof *f);
+    use_grid();
+    if (!begin(f) || open_device(f)) goto done;
+    rvm_arg a[2] = {on_device(f->c, &r, NULL, 3), on_device(f->c, &x, from, 3)};
+    cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "outside"), a, 2, &f->e), "%s", f->e.message);
+    cr_assert(!rvm_cuda_array_download(x, 0, 3, got, &f->e));
+    cr_assert(got[0] == 2 && got[1] == 4 && got[2] == 3);
+    cr_assert(rvm_cuda_array_pointer(r));
+    cr_assert(!rvm_cuda_array_download(r, 0, 3, got, &f->e));
+    cr_assert(got[0] == 2 && got[1] == 2 && got[2] == 3);
+    rvm_machine_free(f->m); /* interpreted, too */
+    cr_assert(!rvm_machine_new(f->p, NULL, &f->m, &f->e) && !rvm_jit_attach(f->j, f->m, &f->e) && !rvm_cuda_attach(f->c, f->m, &f->e));
+    cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "outside"), a, 2, &f->e), "%s", f->e.message);
+    cr_assert(!rvm_cuda_array_download(r, 0, 3, got, &f->e));
+    cr_assert(got[0] == 5 && got[1] == 6 && got[2] == 6);
+    rvm_cuda_array_free(r), rvm_cuda_array_free(x);
+done:
+    end(f);
+    free(f);
+}
+
+Test(cuda, gradients_of_arrays_that_stay) {
+    rvm_cuda_array *r, *r_b, *x, *y;
+    rvm_arg a[5];
+    double expected[2];
+    fixture *f = malloc(sizeof *f);
+    use_grid();
+    if (!begin(f)) goto done;
+    for (int k = 0; k < 2; k++) {
+        a[0] = rvm_arg_f64(0);
+        a[1] = rvm_arg_array_f64(f->r, 1, (int64_t[]){N});
+        a[3] = rvm_arg_array_f64(f->x, 1, (int64_t[]){N});
+        a[4] = rvm_arg_array_f64(f->y, 1, (int64_t[]){N});
+        a[1].shadow_data = f->r_b;
+        if (k) {
+            cr_assert(!open_device(f));
+            a[1] = on_device(f->c, &r, NULL, N);
+            on_device(f->c, &r_b, f->r_b, N);
+            a[1].shadow_data = rvm_cuda_array_data(r_b);
+            a[3] = on_device(f->c, &x, f->x, N);
+            a[4] = on_device(f->c, &y, f->y, N);
+        }
+        a[0].active = a[1].active = true;
+        a[0].shadow.f = 1;
+        memset(f->w_b, 0, sizeof f->w_b);
+        a[2] = rvm_arg_array_f64(f->w, 1, (int64_t[]){2});
+        a[2].active = true;
+        a[2].shadow_data = f->w_b;
+        cr_assert(!rvm_gradient(f->m, rvm_program_find(f->p, "cost"), a, 5, &f->e), "%s", f->e.message);
+        if (!k) memcpy(expected, f->w_b, sizeof expected);
+    }
+    cr_assert(expected[0] != 0 && f->w_b[0] == expected[0] && f->w_b[1] == expected[1]);
+    rvm_cuda_totals t;
+    rvm_cuda_stats(f->c, &t);
+    cr_assert_gt(t.blocks, 0);
+    rvm_cuda_array_free(r), rvm_cuda_array_free(r_b), rvm_cuda_array_free(x), rvm_cuda_array_free(y);
+done:
+    end(f);
+    free(f);
+}
+
+Test(cuda, arrays_of_the_callers) {
+    rvm_cuda_array *a, *b = NULL;
+    double got[4] = {0};
+    rvm_error e;
+    rvm_cuda *c;
+    use_grid();
+    cr_assert(!rvm_cuda_new(NULL, &c, &e));
+    cr_assert(!rvm_cuda_array_new(c, 4, &a, &e));
+    cr_assert(!rvm_cuda_array_upload(a, 1, 2, (double[]){5, 6}, &e));
+    cr_assert(!rvm_cuda_array_wrap(c, rvm_cuda_array_pointer(a) + 8, 2, &b, &e));
+    cr_assert(!rvm_cuda_array_download(b, 0, 2, got, &e) && got[0] == 5 && got[1] == 6);
+    rvm_cuda_array_free(b);
+    cr_assert_eq(rvm_cuda_array_wrap(c, 12, 2, &b, &e), RVM_ERR_USAGE);
+    cr_assert_eq(rvm_cuda_array_wrap(c, 0, 2, &b, &e), RVM_ERR_USAGE);
+    rvm_cuda_free(c); /* and a */
+}
