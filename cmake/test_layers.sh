@@ -6,7 +6,7 @@
 # Argument: the source folder.
 set -eu
 cd "$1"
-installed="jit/rvm_jit.h vm/rvm.h vm/rvm_derivatives.h vm/rvm_profile.h vm/rvm_debug.h coprocessor/rvm_coprocessor.h assembler/rvm_asm.h schedules/rvm_schedule.h isa/rvm_program.h"
+installed="cuda/rvm_cuda.h jit/rvm_jit.h vm/rvm.h vm/rvm_derivatives.h vm/rvm_profile.h vm/rvm_debug.h coprocessor/rvm_coprocessor.h assembler/rvm_asm.h schedules/rvm_schedule.h isa/rvm_program.h"
 declare -A uses=(
     [isa]="isa"
     [assembler]="assembler isa"
@@ -15,13 +15,14 @@ declare -A uses=(
     [vm/derivatives]="vm/derivatives vm/answers.h vm/hessian.h isa/program/support.h $installed"
     [coprocessor]="coprocessor isa/program/support.h $installed"
     [jit]="jit vm isa"
+    [cuda]="cuda jit vm isa"
     [tools]="tools $installed"
     [examples]="examples $installed"
     [bench]="bench examples tools/client/http_answer.h $installed"
 )
 library='^jit/(rvm_jit\.h|host/.*)$'
 declare -A home_of
-while read -r path; do home_of[${path##*/}]=$path; done < <(find isa assembler schedules vm coprocessor jit tools tests bench examples -type f | sort -r)
+while read -r path; do home_of[${path##*/}]=$path; done < <(find isa assembler schedules vm coprocessor jit cuda tools tests bench examples -type f | sort -r)
 bad=0 seen=0
 foreign() {
     echo "$file:$line: $name does not belong here"
@@ -33,7 +34,7 @@ for folder in "${!uses[@]}"; do
         seen=$((seen + 1))
         case $name in
         llvm-c/* | llvm/*) [[ $file == jit/* && ! $file =~ $library ]] || foreign ;;
-        cuda*) foreign ;;
+        cuda*) [[ $file == cuda/* && $name == cuda.h ]] || foreign ;;
         esac
         home=${home_of[${name##*/}]:-}
         [ -n "$home" ] || continue

@@ -16,6 +16,7 @@ vm/derivatives
 coprocessor
 jit/host
 jit/lower jit/lanes jit/device jit/llvm
+cuda
 tools
 tools/client
 tools/serve'
@@ -25,7 +26,7 @@ circles=''
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$1"
 # Objects of sources that are gone stay in a build folder.
-find isa assembler schedules vm coprocessor jit tools -name '*.c.o' -not -path 'isa/CMakeFiles/rvm_docgen*' | sort |
+find isa assembler schedules vm coprocessor jit cuda tools -name '*.c.o' -not -path 'isa/CMakeFiles/rvm_docgen*' | sort |
     while read -r object; do
         source=$(sed -E 's#CMakeFiles/[^/]*\.dir/##; s#\.o$##' <<<"$object")
         if [ -f "$root/$source" ]; then echo "$object"; fi

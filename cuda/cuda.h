@@ -1,8 +1,10 @@
 /* cuda.h: inside rvm_cuda.
  *
- *   driver.c   CUDA's driver, opened       device.c   devices; an rvm_cuda
- *   code.c     PTX as kernels              memory.c   buffers of the device; what a block uses, there
- *   array.c    arrays that stay there      block.c    runs a job's block as a kernel: the machine's runner
+ *   driver.c   CUDA's driver, opened       context.c  around its calls
+ *   array.c    arrays that stay there      memory.c   buffers of the device; what a block uses, there
+ *   code.c     PTX as kernels              log.c      additions to elements, in their order
+ *   block.c    runs a job's block as a kernel: the machine's runner
+ *   device.c   devices; an rvm_cuda        sums.cu    kernels that put sums together, as sums.ptx
  */
 #ifndef RVM_CUDA_INTERNAL_H
 #define RVM_CUDA_INTERNAL_H

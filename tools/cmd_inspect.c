@@ -48,7 +48,35 @@ static void print_functions(const tool *t) {
     }
 }
 
+static void print_device(const tool *t, int number, const rvm_cuda_device *d) {
+    if (t->o.json)
+        printf("%s{\"device\": %d, \"name\": \"%s\", \"capability\": \"%d.%d\", \"multiprocessors\": %d, \"memory\": %zu, "
+               "\"slow_double\": %s}",
+               number ? ", " : "", number, d->name, d->major, d->minor, d->multiprocessors, d->memory,
+               d->slow_double ? "true" : "false");
+    else
+        printf("%d: %s, compute capability %d.%d, %d multiprocessors, %.0f GiB%s\n", number, d->name, d->major, d->minor,
+               d->multiprocessors, (double)d->memory / (1 << 30), d->slow_double ? "; doubles are slow there" : "");
+}
+
+static rvm_status print_devices(tool *t) {
+    int n;
+    rvm_status st = rvm_cuda_count(&n, &t->err);
+    if (!st && !n) st = tool_fail(t, RVM_ERR_UNSUPPORTED, "there is no CUDA device");
+    if (!st && t->o.json) putchar('[');
+    for (int k = 0; k < n && !st; k++) {
+        rvm_cuda_device d;
+        st = rvm_cuda_describe(k, &d, &t->err);
+        if (!st) print_device(t, k, &d);
+    }
+    if (!st && t->o.json) puts("]");
+    return st;
+}
+
 rvm_status command_INFO(tool *t) {
+    if (t->o.devices && t->nwords) return tool_fail(t, RVM_ERR_USAGE, "--devices goes without a program");
+    if (t->o.devices) return print_devices(t);
+    if (!t->nwords) return tool_fail(t, RVM_ERR_USAGE, "info wants a program, or --devices");
     rvm_status st = tool_open(t);
     if (st) return st;
     if (t->o.json) {

@@ -61,6 +61,7 @@ int main(void) {
     try_coprocessor();
     try_derivatives();
     try_jit();
+    try_cuda();
     rvm_machine_free(m);
     rvm_program_free(p);
     return failures != 0;

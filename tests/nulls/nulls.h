@@ -50,5 +50,6 @@ void try_schedule(void);
 void try_coprocessor(void);
 void try_derivatives(void);
 void try_jit(void);
+void try_cuda(void);
 
 #endif
