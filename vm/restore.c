@@ -103,9 +103,9 @@ rvm_status rvm__tell_farthest(const rvm__restoring *r, const rvm_arg *now, const
 rvm__farthest rvm__farthest_off(const rvm__restoring *r, rvm_value *const *was, const rvm_arg *now, const double *sizes) {
     const rvm_function *f = &r->m->p->functions[r->fn];
     comparison c = {.worst = {.excess = 0}};
-    rvm__bring_home(r->m, now, f->nparams);
     for (uint32_t k = 0; k < f->nparams; k++) {
         if ((r->only && !r->only[k]) || !rvm__is_compared(&f->params[k], !r->m->o.unchecked)) continue;
+        if (rvm__bring_home(r->m, &now[k], 1)) continue; /* it is lost, which the run has told */
         c.type = (rvm_type)f->params[k].type;
         c.tolerance = tolerance_of(r, c.type);
         c.size = sizes ? larger(1, sizes[k]) : 1;
@@ -137,8 +137,6 @@ rvm_status rvm__keep_inputs(rvm_machine *m, rvm_error *err) {
     rvm__known_gradient_of(m, m->bound.entry);
     m->bound.compares = may_return(m);
     if (!m->bound.compares) return RVM_OK;
-    const rvm_status lost = rvm__bring_home(m, m->bound.args, m->bound.nargs);
-    if (lost) return rvm__fail(err, lost, NULL, 0, 0, "an array of a device cannot be read");
     for (uint32_t k = 0; k < m->bound.nargs; k++)
         if (rvm__is_compared(&params[k], !m->o.unchecked)) n += (size_t)rvm__cells(&m->bound.args[k]);
     if (!rvm__reserve(m, (void **)&m->bound.inputs, &m->bound.cap_inputs, n, sizeof *m->bound.inputs))
@@ -146,6 +144,8 @@ rvm_status rvm__keep_inputs(rvm_machine *m, rvm_error *err) {
     rvm_value *to = m->bound.inputs;
     for (uint32_t k = 0; k < m->bound.nargs; k++)
         if (rvm__is_compared(&params[k], !m->o.unchecked)) {
+            const rvm_status lost = rvm__bring_home(m, &m->bound.args[k], 1);
+            if (lost) return rvm__fail(err, lost, NULL, 0, 0, "an array of a device cannot be read");
             rvm__cells_take(&m->bound.args[k], false, to);
             to += rvm__cells(&m->bound.args[k]);
         }

@@ -76,7 +76,7 @@ static void annotate(const wrap *w) {
     const struct {
         const char *name;
         unsigned value;
-    } said[] = {{"kernel", 1}, {"maxntidx", RVM__KERNEL_CTA}, {"minctasm", w->x->copied ? RVM__KERNEL_RESIDENT : 0}};
+    } said[] = {{"kernel", 1}, {"maxntidx", RVM__KERNEL_CTA}, {"minctasm", w->x->copied || w->x->logs ? RVM__KERNEL_RESIDENT : 0}};
     for (size_t n = 0; n < sizeof said / sizeof *said; n++) {
         if (!said[n].value) continue;
         LLVMMetadataRef m[3] = {LLVMValueAsMetadata(w->x->kernel),
@@ -334,6 +334,13 @@ static void new_array(const markers *m, LLVMValueRef v) {
     m->x->may_fail = true;
 }
 
+/* By zeros, of elements: each has 8 bytes. */
+static bool is_clearing(LLVMValueRef memset_call) {
+    LLVMValueRef value = LLVMGetOperand(memset_call, 1), n = LLVMGetOperand(memset_call, 2);
+    return LLVMIsAConstantInt(value) && !LLVMConstIntGetZExtValue(value) &&
+           (!LLVMIsAConstantInt(n) || LLVMConstIntGetZExtValue(n) % 8 == 0);
+}
+
 /* Whether the call is one, and is done otherwise now. */
 static bool replace(const markers *m, LLVMValueRef v, const char *name) {
     LLVMBuilderRef b = m->k->b;
@@ -348,6 +355,8 @@ static bool replace(const markers *m, LLVMValueRef v, const char *name) {
         new_array(m, v);
     else if (!strcmp(name, "rvm__native_del"))
         call(m, "rvm.device.del", 2, (LLVMValueRef[]){m->top, LLVMGetOperand(v, 1)});
+    else if (!strncmp(name, "llvm.memset.", 12) && is_clearing(v))
+        call(m, "rvm.device.clear", 2, (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 2)});
     else if (!strcmp(name, RVM__ADD_WARP "f64") && m->x->logs)
         call(m, "rvm.device.add_term", 8,
              (LLVMValueRef[]){LLVMGetOperand(v, 0), LLVMGetOperand(v, 1), m->slot, m->log, m->addresses, m->n, m->i,

@@ -15,6 +15,7 @@
 /* other: of the thread of the warp whose number differs in those bits, where it is one of the first `active`, else -0.
  * fail: the instance of that number does not go on, if c.
  * add_term: what is added to *p by the instance i of n in its *slot-th addition, of which the first `most` are kept.
+ * clear: words, of which there are whole ones; what LLVM makes of memset for devices stores bytes.
  * new, del: n elements behind a header, of the `size` bytes at `arena`, of which those up to `top` are taken.
  * count: what all threads of the warp have, together, is added to, or compared with, what stands there. */
 #define SHUFFLE "define i32 @rvm.device.shuffle(i32 %mask, i32 %x, i32 %bits, i32 %c) alwaysinline convergent nounwind {\n"
@@ -134,6 +135,21 @@ static const char both[] =
     "  %bytes = add i64 %length, 16\n"
     "  %from = sub i64 %to, %bytes\n"
     "  store i64 %from, ptr %top\n"
+    "  ret void\n"
+    "}\n"
+    "define void @rvm.device.clear(ptr %p, i64 %bytes) alwaysinline nounwind {\n"
+    "entry:\n"
+    "  br label %head\n"
+    "head:\n"
+    "  %i = phi i64 [0, %entry], [%j, %store]\n"
+    "  %more = icmp ult i64 %i, %bytes\n"
+    "  br i1 %more, label %store, label %done\n"
+    "store:\n"
+    "  %q = getelementptr i8, ptr %p, i64 %i\n"
+    "  store i64 0, ptr %q, align 8\n"
+    "  %j = add nuw i64 %i, 8\n"
+    "  br label %head\n"
+    "done:\n"
     "  ret void\n"
     "}\n"
     "define void @rvm.device.add_term(ptr %p, double %x, ptr %slot, ptr %log, ptr %addresses, i64 %n, i64 %i, i64 %most) "

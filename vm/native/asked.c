@@ -185,9 +185,10 @@ size_t rvm__asked_cells(const rvm__asked *q) {
 bool rvm__asked_save(const rvm__asked *q, enum rvm__keeps which) {
     const size_t need = rvm__asked_cells(q);
     rvm_value *to = rvm__room(q->m, which, need * sizeof *to);
-    if ((need && !to) || rvm__bring_home(q->m, q->args, q->n)) return false;
+    if (need && !to) return false;
     for (uint32_t k = 0; k < q->n; k++) {
         const size_t n = (size_t)rvm__cells(&q->args[k]);
+        if ((rvm__asked_value(q, k) || saves_shadow(q, k)) && rvm__bring_home(q->m, &q->args[k], 1)) return false;
         if (rvm__asked_value(q, k)) rvm__cells_take(&q->args[k], false, to), to += n;
         if (saves_shadow(q, k)) rvm__cells_take(&q->args[k], true, to), to += n;
     }
@@ -196,9 +197,9 @@ bool rvm__asked_save(const rvm__asked *q, enum rvm__keeps which) {
 
 void rvm__asked_give(const rvm__asked *q, enum rvm__keeps which) {
     const rvm_value *from = q->m->store.kept[which];
-    rvm__bring_home(q->m, q->args, q->n);
     for (uint32_t k = 0; k < q->n; k++) {
         const size_t n = (size_t)rvm__cells(&q->args[k]);
+        if (rvm__asked_value(q, k) || saves_shadow(q, k)) rvm__bring_home(q->m, &q->args[k], 1);
         if (rvm__asked_value(q, k)) rvm__cells_give(&q->args[k], false, from), from += n;
         if (saves_shadow(q, k)) rvm__cells_give(&q->args[k], true, from), from += n;
     }

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Kernels of the parallel cases, as CUDA's assembler takes them: for sm_80 and sm_90, strict and with fast math, with index checks and
+# without. Arguments: the folder of binaries, the source folder. Exit status 77: skipped, the reason printed.
+set -eu
+binaries=$1 tree=$2
+assembler=$(command -v ptxas || echo "${CUDA_HOME:-/usr/local/cuda}/bin/ptxas")
+if [ ! -x "$assembler" ]; then
+    echo "SKIP: CUDA's toolkit is not installed (ptxas)"
+    exit 77
+fi
+if [ "$("$binaries/rvm" run "$tree/examples/norm.rasm" norm --dump ptx --unchecked 2>&1 | grep -c 'no LLVM\|no native code')" -ne 0 ]; then
+    echo "SKIP: there is no native code"
+    exit 77
+fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$tree"
+kernels=0 left=0 bad=0
+fail() {
+    echo "$*"
+    bad=1
+}
+# Of one function: options follow it.
+one() { # file, function, options
+    local ptx=$scratch/x.ptx
+    if ! "$binaries/rvm" run "$1" "$2" --dump ptx --unchecked --trail=off "${@:3}" >"$ptx" 2>"$scratch/why"; then
+        grep -q 'there are no kernels' "$scratch/why" || fail "$* fails: $(cat "$scratch/why")"
+        left=$((left + 1))
+        return
+    fi
+    kernels=$((kernels + $(grep -c '\.visible \.entry' "$ptx")))
+    for sm in 80 90; do
+        "$assembler" -arch=sm_$sm "$ptx" -o /dev/null 2>"$scratch/why" || fail "$*, sm_$sm: $(head -3 "$scratch/why")"
+    done
+    ! grep -q 'st\.local\.[us]8' "$ptx" || fail "$*: stores bytes"
+}
+while IFS=: read -r file name; do
+    one "$file" "$name"
+    one "$file" "$name" --trust
+    one "$file" "$name" --trust --fast-math
+done < <(for file in tests/cases/parallel/*.rasm examples/bundle_adjustment/adbench.rasm examples/gmm/gmm.rasm examples/adbench/hand.rasm \
+    bench/problems/bessel.rasm bench/problems/ensemble.rasm; do
+    awk -v file="$file" '/^fn /{name=$2; sub(/\(.*/, "", name)} /^ *parallel /{if (name != last) print file ":" name; last = name}' "$file"
+done)
+# No fused multiply-add in strict code but libdevice's: a kernel without functions has none.
+"$binaries/rvm" run bench/problems/ensemble.rasm orbits --dump ptx --unchecked --trust --trail=off >"$scratch/x.ptx"
+! grep -q 'fma\.rn\.f64' "$scratch/x.ptx" || fail "strict code has a fused multiply-add"
+registers() { # file, function, most
+    "$binaries/rvm" run "$1" "$2" --dump ptx --unchecked --trust --trail=off >"$scratch/x.ptx"
+    local said used
+    said=$("$assembler" -v -arch=sm_90 "$scratch/x.ptx" -o /dev/null 2>&1)
+    used=$(sed -n 's/.*Used \([0-9]*\) registers.*/\1/p' <<<"$said" | sort -n | tail -1)
+    [ "$used" -le "$3" ] && grep -q ' 0 bytes spill stores' <<<"$said" || fail "$1 $2: $used registers, or spills: $said"
+    echo "$1 $2: $used registers"
+}
+registers examples/bundle_adjustment/adbench.rasm jacobian 128
+echo "$kernels kernels; $left functions without"
+[ "$kernels" -gt 0 ] && [ "$bad" -eq 0 ]
