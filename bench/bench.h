@@ -103,6 +103,7 @@ bool measure_peaks(table *t, int repetitions);
  * result, which is told on stderr. */
 bool bench_schedules(bool small_ones, const char *only, bool json);
 /* gpu.c: gradients on a CUDA device. check: small ones, which are compared only; device: nothing runs here. */
+extern int gpu_repeats; /* of a check */
 bool bench_gpu(bool check, bool device, const char *only, bool json);
 
 #endif

@@ -44,6 +44,7 @@ enum { ENTRIES = sizeof suite / sizeof *suite, MOST_RUNS = 31 };
 typedef struct measured {
     double seconds, kernels, megabytes; /* of a call; < 0: not measured */
     double difference;                  /* of the largest of an output */
+    bool ran;
     int repeated;                       /* runs from the beginning with the bits of the first */
     bool same;                          /* bit for bit */
     char why[160];
@@ -152,13 +153,14 @@ static void compare_outputs(const task *t, double *const *reference, measured *r
     }
 }
 
+int gpu_repeats = 100;
+
 /* As often as it has the bits of the first run, from the same arrays. */
 static rvm_status repeat(trial *s, const call *c, const task *t, measured *r, rvm_error *e) {
-    enum { TIMES = 100 };
     double *first[MAX_OUTPUTS] = {0};
     measured same = {.same = true};
     rvm_status st = take_reference(t, first) ? RVM_OK : RVM_ERR_MEMORY;
-    for (; r->repeated < TIMES && !st && same.same; r->repeated += same.same) {
+    for (; r->repeated < gpu_repeats && !st && same.same; r->repeated += same.same) {
         clear(t);
         for (uint32_t k = 0; k < c->nargs && !st; k++)
             if (s->arrays[k]) st = rvm_cuda_array_upload(s->arrays[k], 0, elements(&c->args[k]), c->args[k].data, e);
@@ -207,6 +209,7 @@ static bool run_way(const problem *p, const task *t, const call *c, int how, boo
     if (!st) st = fetch(&s, c, &e);
     if (!st && !reference[0]) st = take_reference(t, reference) ? RVM_OK : RVM_ERR_MEMORY;
     if (!st) compare_outputs(t, reference, r);
+    r->ran = !st;
     const bool good = st || r->difference <= t->tolerance;
     if (!good) fprintf(stderr, "rvm_bench: %s, %s: differs by %.3g of the largest\n", p->title, names[how], r->difference);
     if (!st && check && s.cuda) st = repeat(&s, c, t, r, &e);
@@ -235,11 +238,12 @@ static void print_text(const gpu_result *r) {
     printf("%s, %s\n", r->problem, r->task);
     for (int how = 0; how < WAYS; how++) {
         const measured *w = &r->ways[how];
+        if (!w->ran && !*w->why) continue;
         printf("    %-18s", names[how]);
         if (w->seconds >= 0) printf(" %11.3f ms", 1e3 * w->seconds);
         if (w->seconds >= 0 && how >= DEVICE) printf("  kernels %9.3f ms  moved %8.3f MB", 1e3 * w->kernels, w->megabytes);
-        printf("  %s", w->same ? "same bits" : "");
-        if (!w->same) printf("differs by %.2g", w->difference);
+        if (w->ran) printf("  %s", w->same ? "same bits" : "");
+        if (w->ran && !w->same) printf("differs by %.2g", w->difference);
         if (w->repeated) printf("  %d times the same bits", w->repeated);
         printf("%s%s\n", *w->why ? "  " : "", w->why);
     }

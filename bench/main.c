@@ -11,7 +11,7 @@ static const char usage[] =
     "...]\n"
     "       rvm_bench peers [--json] [--full|--check] [--only TEXT] [--engine TEXT] [--seconds S] [--any-lengths]\n"
     "       rvm_bench schedules [--json] [--check] [--only TEXT]\n"
-    "       rvm_bench gpu [--json] [--check] [--device] [--only TEXT]\n"
+    "       rvm_bench gpu [--json] [--check [--repeat N]] [--device] [--only TEXT]\n"
     "Measures the named parts, or all, and prints one table with the targets that there are.\n"
     "peers: the same problems by every engine, by hand in C, and by ADOL-C where it is installed. All results are compared\n"
     "before anything is timed; what disagrees makes the exit status 1. It takes 20 minutes or so.\n"
@@ -25,7 +25,8 @@ static const char usage[] =
     "and\n"
     "the one that keeps a trail. It takes 10 minutes or so, and 1 GB of memory for the trails.\n"
     "gpu: gradients on a CUDA device, strict and with fast math, arrays on the device, beside all processors here.\n"
-    "  --device     on the device alone\n";
+    "  --device     on the device alone\n"
+    "  --repeat N   with --check: as often the same bits (100)\n";
 
 enum {
     MEMORY,
@@ -144,6 +145,8 @@ static int main_gpu(int argc, char **argv) {
             small_ones = true;
         else if (!strcmp(argv[i], "--device"))
             device = true;
+        else if (!strcmp(argv[i], "--repeat") && i + 1 < argc && atoi(argv[i + 1]) > 0)
+            gpu_repeats = atoi(argv[++i]);
         else if (!strcmp(argv[i], "--only") && i + 1 < argc)
             only = argv[++i];
         else {

@@ -160,6 +160,7 @@ rvm_status rvm__cuda_bring(const rvm_machine *m, const rvm_arg *args, uint32_t n
             rvm_cuda_array *a = array_of(c, &args[k], shadow);
             if (!a || a->on_host) continue;
             const bool entered = rvm__cuda_enter(c);
+            if (!entered) mprotect(a->data, a->mapped, PROT_READ | PROT_WRITE); /* lost, but no fault */
             good = entered && rvm__cuda_array_to_host(a, &why) && good;
             if (entered) rvm__cuda_leave(c);
         }

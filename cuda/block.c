@@ -169,7 +169,7 @@ static bool goes_on(const rvm__block_run *r, uint64_t done) {
 
 /* Instances of a first piece, whole chunks. */
 static uint64_t first_piece(const rvm__block_run *r) {
-    const uint64_t instructions = UINT64_C(1) << 34, each = instructions / (r->k->work + !r->k->work);
+    const uint64_t instructions = UINT64_C(1) << 36, each = instructions / (r->k->work + !r->k->work);
     const uint64_t n = each / RVM__CHUNK * RVM__CHUNK + RVM__CHUNK, most = rvm__cuda_most_logged(r);
     return n < most ? n : most;
 }
