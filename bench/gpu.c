@@ -1,6 +1,6 @@
-/* gpu.c: gradients and Jacobians on a CUDA device, with their arrays there, beside native code on all processors. Results are
- * compared first: with one strict thread here. A time is that of a call, by the clock on the wall, the median of some in a row,
- * and of its kernels on the device. */
+/* gpu.c: gradients and Jacobians on a CUDA device, with their arrays there, beside native code on all processors. Results
+ * are compared first: with one strict thread here. A time is that of a call, by the clock on the wall, the median of some in
+ * a row, and of its kernels on the device. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +45,8 @@ typedef struct measured {
     double seconds, kernels, megabytes; /* of a call; < 0: not measured */
     double difference;                  /* of the largest of an output */
     bool ran;
-    int repeated;                       /* runs from the beginning with the bits of the first */
-    bool same;                          /* bit for bit */
+    int repeated; /* runs from the beginning with the bits of the first */
+    bool same;    /* bit for bit */
     char why[160];
 } measured;
 
@@ -270,7 +270,12 @@ bool bench_gpu(bool check, bool device, const char *only, bool json) {
         for (int t = 0; t < p.ntasks && !p.failed; t++) {
             gpu_result r = {0};
             if (strcmp(p.tasks[t].name, suite[k].task) != 0 || (only && !strstr(p.title, only))) continue;
-            good = run_task(&p, &p.tasks[t], device ? DEVICE : suite[k].kind == TAKES_LONG ? ON_ALL : ON_ONE, check, &r) && good;
+            good = run_task(&p, &p.tasks[t],
+                            device                        ? DEVICE
+                            : suite[k].kind == TAKES_LONG ? ON_ALL
+                                                          : ON_ONE,
+                            check, &r) &&
+                   good;
             if (json)
                 print_json(&r, first);
             else

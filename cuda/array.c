@@ -1,6 +1,6 @@
-/* array.c: arrays that stay on the device. Each has addresses of this process, too, by which a machine knows it. Behind these is
- * nothing that may be touched until host code is to use it: then it is copied there, and to the device again before the next
- * kernel. */
+/* array.c: arrays that stay on the device. Each has addresses of this process, too, by which a machine knows it. Behind
+ * these is nothing that may be touched until host code is to use it: then it is copied there, and to the device again before
+ * the next kernel. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #endif
@@ -192,7 +192,8 @@ rvm_status rvm__cuda_enter_run(rvm_machine *m) {
 
 static rvm_status check_range(const rvm_cuda_array *a, size_t first, size_t n, rvm_error *err) {
     if (first <= a->n && n <= a->n - first) return RVM_OK;
-    return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "elements %zu to %zu are beyond the array's %zu", first, first + n, a->n);
+    return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "elements %zu to %zu are beyond the array's %zu", first, first + n,
+                     a->n);
 }
 
 static rvm_status transfer(rvm_cuda_array *a, size_t first, size_t n, const void *from, void *to, rvm_error *err) {

@@ -2,9 +2,9 @@
  *
  *     arrays there ──▶ kernels, a piece of the instances each ──▶ sums ──▶ arrays back
  *
- * A piece is some instances whose numbers begin at a chunk of the interpreter's, and takes some 30 ms; between pieces a run may be
- * cancelled. Nothing is given back before all are done: an instance that failed, fuel that ran out, a cancel or a device
- * that fails leaves all as it was, and the block is run where it would be without a device. */
+ * A piece is some instances whose numbers begin at a chunk of the interpreter's, and takes some 30 ms; between pieces a run
+ * may be cancelled. Nothing is given back before all are done: an instance that failed, fuel that ran out, a cancel or a
+ * device that fails leaves all as it was, and the block is run where it would be without a device. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +40,8 @@ static bool take_copies(rvm__block_run *r) {
         r->stride += (r->places[v].bytes + 127) / 128 * 128;
     }
     r->copies = rvm__cuda_take(r->c, r->ncopies * r->stride, r->err);
-    return r->copies && !failed(r, r->c->d->clear(r->copies->p, 0, r->ncopies * r->stride, r->c->stream), "copies are cleared");
+    return r->copies &&
+           !failed(r, r->c->d->clear(r->copies->p, 0, r->ncopies * r->stride, r->c->stream), "copies are cleared");
 }
 
 static bool take_sums(rvm__block_run *r) {
@@ -103,8 +104,9 @@ static bool launch_kernel(const rvm__block_run *r, uint64_t first, uint64_t n) {
     count += RVM__KERNEL_LAUNCH;
     for (unsigned p = 0; p < count; p++) params[p] = &values[p];
     r->c->totals.launches++;
-    return !failed(r, r->c->d->launch(r->kernel->function, (unsigned)(ctas < most ? ctas : most), 1, 1, threads, 1, 1, 0,
-                                      r->c->stream, params, NULL),
+    return !failed(r,
+                   r->c->d->launch(r->kernel->function, (unsigned)(ctas < most ? ctas : most), 1, 1, threads, 1, 1, 0,
+                                   r->c->stream, params, NULL),
                    "a kernel is launched");
 }
 
@@ -116,8 +118,9 @@ static bool launch_sum_terms(const rvm__block_run *r, uint64_t first, uint64_t n
         uint64_t m = r->k->terms[s], type = r->job->sums[s].type, count = n;
         void *params[] = {&terms, &m, &count, &up, &type, &to};
         const unsigned threads = 128, all = (unsigned)((n + RVM__CHUNK - 1) / RVM__CHUNK * RVM__PARTS);
-        if (failed(r, r->c->d->launch(r->c->sum_terms, (all + threads - 1) / threads, 1, 1, threads, 1, 1, 0, r->c->stream,
-                                      params, NULL),
+        if (failed(r,
+                   r->c->d->launch(r->c->sum_terms, (all + threads - 1) / threads, 1, 1, threads, 1, 1, 0, r->c->stream,
+                                   params, NULL),
                    "sums are launched"))
             return false;
         row += m;
@@ -161,7 +164,8 @@ static bool refuse(const rvm__block_run *r, rvm_status code, const char *why) {
 
 /* The block is to be the host's. */
 static bool goes_on(const rvm__block_run *r, uint64_t done) {
-    if (done < r->job->count && __atomic_load_n(r->m->run.cancelled, __ATOMIC_RELAXED)) return refuse(r, RVM_ERR_CANCELLED, "it is cancelled");
+    if (done < r->job->count && __atomic_load_n(r->m->run.cancelled, __ATOMIC_RELAXED))
+        return refuse(r, RVM_ERR_CANCELLED, "it is cancelled");
     if (r->c->control->failed != UINT64_MAX) return refuse(r, RVM_ERR_DOMAIN, "an instance fails");
     if (r->c->control->charged + done > (uint64_t)r->fuel) return refuse(r, RVM_ERR_FUEL, "fuel runs out");
     return true;
@@ -218,7 +222,8 @@ static bool run_all(rvm__block_run *r) {
                                             : 0;
                 if (failed(r, code, "an array is taken back")) return false;
             }
-        if (r->copies && failed(r, r->c->d->clear(r->copies->p, 0, r->ncopies * r->stride, r->c->stream), "copies are cleared"))
+        if (r->copies &&
+            failed(r, r->c->d->clear(r->copies->p, 0, r->ncopies * r->stride, r->c->stream), "copies are cleared"))
             return false;
     }
     return false;
@@ -231,8 +236,9 @@ static bool add_copies(const rvm__block_run *r) {
         uint64_t to = r->places[v].p, from = r->copies->p + r->offsets[v], stride = r->stride, n = r->ncopies;
         uint64_t elements = r->places[v].bytes / sizeof(rvm_value);
         void *params[] = {&to, &from, &stride, &n, &elements};
-        if (failed(r, r->c->d->launch(r->c->sum_copies, (unsigned)((elements + ACROSS - 1) / ACROSS), 1, 1, ACROSS, ACROSS, 1, 0,
-                                      r->c->stream, params, NULL),
+        if (failed(r,
+                   r->c->d->launch(r->c->sum_copies, (unsigned)((elements + ACROSS - 1) / ACROSS), 1, 1, ACROSS, ACROSS, 1,
+                                   0, r->c->stream, params, NULL),
                    "sums are launched"))
             return false;
     }
@@ -272,8 +278,9 @@ static bool run_block(rvm__block_run *r) {
     size_t n = (r->k->nviews + 1) * sizeof *r->places;
     if (!(r->places = rvm__realloc(&c->al, NULL, 0, n))) return rvm__fail_memory(r->err), false;
     memset(r->places, 0, n);
-    bool good = (r->kernel = rvm__cuda_kernel(c, r->k, r->err)) && rvm__cuda_places(c, r->job, may_fail(r), r->places, r->err) &&
-                take_copies(r) && take_sums(r) && run_all(r) && add_copies(r) && fetch_sums(r);
+    bool good = (r->kernel = rvm__cuda_kernel(c, r->k, r->err)) &&
+                rvm__cuda_places(c, r->job, may_fail(r), r->places, r->err) && take_copies(r) && take_sums(r) &&
+                run_all(r) && add_copies(r) && fetch_sums(r);
     if (!rvm__cuda_return(c, r->job, r->places, !good, good ? r->err : NULL)) good = false;
     if (good) merge_sums(r), merge_counts(r);
     rvm__cuda_put(r->copies);
@@ -312,7 +319,8 @@ static const char *why_not(const rvm_cuda *c, const rvm__native_job *job) {
     if (c->lost) return "the device is lost";
     if (job->checked) return "sums of fix are checked";
     if (job->kernel->work * job->count < c->o.least) return "it is too small";
-    if (job->kernel->nparams + RVM__KERNEL_LAUNCH > RVM__MOST_KERNEL_PARAMS || job->kernel->nviews > RVM__MOST_KERNEL_PARAMS) return "it takes too much";
+    if (job->kernel->nparams + RVM__KERNEL_LAUNCH > RVM__MOST_KERNEL_PARAMS || job->kernel->nviews > RVM__MOST_KERNEL_PARAMS)
+        return "it takes too much";
     return NULL;
 }
 

@@ -33,8 +33,8 @@ enum {
     CUDA_SINGLE_TO_DOUBLE = 87,
     CUDA_LOCAL_BYTES = 3, /* of a function */
     CUDA_REGISTERS = 4,
-    CUDA_STACK = 0,  /* a limit of a context */
-    CUDA_LOG = 5,    /* options of loading: where errors go, and bytes of that */
+    CUDA_STACK = 0, /* a limit of a context */
+    CUDA_LOG = 5,   /* options of loading: where errors go, and bytes of that */
     CUDA_LOG_SIZE = 6
 };
 
@@ -62,8 +62,8 @@ struct rvm_cuda {
     rvm_cuda_array *arrays;
     rvm__kernel_control *control; /* on the host, and */
     uint64_t device_control;
-    size_t stack;                 /* bytes of local memory that threads have, as it was set */
-    void *staging;                /* on the host, for what comes back, so that it does at once or not at all */
+    size_t stack;  /* bytes of local memory that threads have, as it was set */
+    void *staging; /* on the host, for what comes back, so that it does at once or not at all */
     size_t staging_size;
     rvm_cuda_totals totals;
 };
@@ -76,7 +76,8 @@ void rvm__cuda_leave(rvm_cuda *c);
 bool rvm__cuda_failed(rvm_cuda *c, int code, const char *doing, rvm_error *err);
 
 /* ---- code.c ---- */
-/* A kernel of the code, which is loaded when it is met first; NULL: err. It stays, and what it was found to need is to be set. */
+/* A kernel of the code, which is loaded when it is met first; NULL: err. It stays, and what it was found to need is to be
+ * set. */
 typedef struct rvm__loaded_kernel {
     char name[40];
     void *function;
@@ -85,7 +86,7 @@ typedef struct rvm__loaded_kernel {
     uint64_t additions;  /* and additions to elements that are kept, of an instance */
     uint64_t *addresses; /* of these, as they were last, `naddresses`; and what sum_log takes for them: */
     uint64_t naddresses, nelements;
-    rvm__buffer *lists;  /* elements, from, list; or NULL */
+    rvm__buffer *lists; /* elements, from, list; or NULL */
 } rvm__loaded_kernel;
 rvm__loaded_kernel *rvm__cuda_kernel(rvm_cuda *c, const rvm__native_kernel *k, rvm_error *err);
 rvm_status rvm__cuda_load_sums(rvm_cuda *c, rvm_error *err);
@@ -98,12 +99,12 @@ void rvm__cuda_put(rvm__buffer *b);
 void rvm__cuda_free_buffers(rvm_cuda *c);
 /* Where a view of a job stands on the device. */
 typedef struct rvm__place {
-    uint64_t p;           /* of the first element of its root */
-    size_t bytes;         /* of that */
-    rvm__buffer *buffer;  /* NULL: of an array that stays there, */
+    uint64_t p;          /* of the first element of its root */
+    size_t bytes;        /* of that */
+    rvm__buffer *buffer; /* NULL: of an array that stays there, */
     rvm_cuda_array *stays;
-    size_t offset;        /* behind the beginning of it, bytes */
-    rvm__buffer *before;  /* what it was, where the block may fail */
+    size_t offset;       /* behind the beginning of it, bytes */
+    rvm__buffer *before; /* what it was, where the block may fail */
 } rvm__place;
 /* Of each view of the job: those that are whole are found, or uploaded; false: err. may_fail: so may the block. */
 bool rvm__cuda_places(rvm_cuda *c, const rvm__native_job *job, bool may_fail, rvm__place *places, rvm_error *err);
@@ -140,8 +141,8 @@ typedef struct rvm__block_run { /* a block that runs as a kernel */
     double seconds;
     rvm_error *err;
 } rvm__block_run;
-/* Room for the additions to elements of n instances, if they are kept; of how many there is, in multiples of a chunk; and, once
- * the kernel is launched, they are added, in their order. False: err, or that an instance failed. */
+/* Room for the additions to elements of n instances, if they are kept; of how many there is, in multiples of a chunk; and,
+ * once the kernel is launched, they are added, in their order. False: err, or that an instance failed. */
 bool rvm__cuda_take_log(rvm__block_run *r, uint64_t n);
 uint64_t rvm__cuda_most_logged(const rvm__block_run *r);
 bool rvm__cuda_sum_log(rvm__block_run *r, uint64_t n);

@@ -115,7 +115,8 @@ bool rvm__cuda_sum_log(rvm__block_run *r, uint64_t n) {
     uint64_t to = k->lists->p, from = to + additions * sizeof(uint64_t), list = from + (additions + 2) * sizeof(uint32_t);
     uint64_t log = r->log->p, count = n, up = r->job->ascending != 0, elements = k->nelements;
     void *params[] = {&to, &from, &list, &log, &count, &up, &elements};
-    return !failed(r, c->d->launch(c->sum_log, (unsigned)((elements + GROUPS - 1) / GROUPS), 1, 1, THREADS, 1, 1, 0, c->stream,
-                                   params, NULL),
+    return !failed(r,
+                   c->d->launch(c->sum_log, (unsigned)((elements + GROUPS - 1) / GROUPS), 1, 1, THREADS, 1, 1, 0, c->stream,
+                                params, NULL),
                    "sums are launched");
 }

@@ -159,8 +159,8 @@ static bool bring_back(rvm_cuda *c, const rvm__native_job *job, const rvm__place
     if (bytes && !to) return false;
     for (uint64_t n = 0; n < k->nviews; n++) {
         if (!comes_back(k, places, n)) continue;
-        if (rvm__cuda_failed(c, c->d->download(to + at, places[n].p, places[n].bytes, c->stream), "an array is copied from it",
-                             err))
+        if (rvm__cuda_failed(c, c->d->download(to + at, places[n].p, places[n].bytes, c->stream),
+                             "an array is copied from it", err))
             return false;
         at += places[n].bytes;
     }

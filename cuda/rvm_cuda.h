@@ -7,19 +7,19 @@
  *     rvm_gradient(m, fn, a, 2, &e); // as ever; parallel blocks run as kernels
  *
  * A parallel block of unchecked code (options.unchecked) that native code runs becomes a kernel, compiled with that code to
- * PTX, of which the driver makes machine code and keeps that in a cache of its own ($CUDA_CACHE_PATH). A block that cannot be
- * one, that has fewer instructions than `least`, or for which the device fails, runs where it would without one, and gives the
- * same results; rvm_cuda_stats tells how many, and why. An instance that fails ends its kernel; what that has changed
- * is dropped, and the block runs on the host, where it fails as ever.
+ * PTX, of which the driver makes machine code and keeps that in a cache of its own ($CUDA_CACHE_PATH). A block that cannot
+ * be one, that has fewer instructions than `least`, or for which the device fails, runs where it would without one, and
+ * gives the same results; rvm_cuda_stats tells how many, and why. An instance that fails ends its kernel; what that has
+ * changed is dropped, and the block runs on the host, where it fails as ever.
  *
  * Results. Where no elementary function is called and math is not fast, the bits are those of the interpreter, whatever the
  * launch and the device. Elementary functions are those of libdevice: within 2 ulp of the host's. What instances add to
- * a register is summed in the interpreter's order. With fast math, what all instances of a warp add to one element is summed over
- * the warp, into a copy for each warp of 2,048, modulo that, and then over these: the same bits for any run and device; where
- * an index depends on the instance, elements gain in no order.
+ * a register is summed in the interpreter's order. With fast math, what all instances of a warp add to one element is summed
+ * over the warp, into a copy for each warp of 2,048, modulo that, and then over these: the same bits for any run and device;
+ * where an index depends on the instance, elements gain in no order.
  *
- * Memory. What a block reads is copied to the device before it and what it changes back behind it. An rvm_cuda_array stays there:
- * its address goes into an rvm_arg, and nothing is copied as long as only kernels use it.
+ * Memory. What a block reads is copied to the device before it and what it changes back behind it. An rvm_cuda_array stays
+ * there: its address goes into an rvm_arg, and nothing is copied as long as only kernels use it.
  *
  * Threads: an rvm_cuda and the machines attached to it belong to one thread at a time. Nothing here prints.
  */
@@ -50,16 +50,17 @@ RVM_API rvm_status rvm_cuda_describe(int device, rvm_cuda_device *out, rvm_error
 
 /* Start from rvm_cuda_options_default(). */
 typedef struct rvm_cuda_options {
-    int device;     /* its number; default 0 */
-    uint64_t least; /* instructions that a block must have, as far as its text tells, to go to the device; default 2^22; 0: all */
-    void *stream;   /* a CUstream of the device's primary context on which all goes, in the caller's order; NULL: an own one */
+    int device; /* its number; default 0 */
+    uint64_t
+        least; /* instructions that a block must have, as far as its text tells, to go to the device; default 2^22; 0: all */
+    void *stream; /* a CUstream of the device's primary context on which all goes, in the caller's order; NULL: an own one */
     const rvm_allocator *allocator; /* NULL: the C library's; must outlive the rvm_cuda */
 } rvm_cuda_options;
 RVM_API rvm_cuda_options rvm_cuda_options_default(void);
 
 /* options NULL: the defaults. *out is owned by the caller, NULL on failure. The device's primary context is retained, which
- * PyTorch, CuPy and the runtime API have, too. Errors: UNSUPPORTED (no driver, an older one than of CUDA 11.3, no device, one of an
- * older kind than 7.5), USAGE (no such device), MEMORY. */
+ * PyTorch, CuPy and the runtime API have, too. Errors: UNSUPPORTED (no driver, an older one than of CUDA 11.3, no device,
+ * one of an older kind than 7.5), USAGE (no such device), MEMORY. */
 RVM_API rvm_status rvm_cuda_new(const rvm_cuda_options *options, rvm_cuda **out, rvm_error *err);
 /* Machines that are attached must be freed before, or detached. Its arrays must be freed before. NULL is allowed. */
 RVM_API void rvm_cuda_free(rvm_cuda *c);
@@ -78,8 +79,8 @@ RVM_API rvm_status rvm_cuda_array_new(rvm_cuda *c, size_t n, rvm_cuda_array **ou
 RVM_API rvm_status rvm_cuda_array_wrap(rvm_cuda *c, uint64_t device_pointer, size_t n, rvm_cuda_array **out, rvm_error *err);
 /* It may not be bound to a machine. NULL is allowed. */
 RVM_API void rvm_cuda_array_free(rvm_cuda_array *a);
-/* What stands in an rvm_arg's data or shadow_data in its place: an address of this process that only machines attached to the
- * rvm_cuda may read or write. */
+/* What stands in an rvm_arg's data or shadow_data in its place: an address of this process that only machines attached to
+ * the rvm_cuda may read or write. */
 RVM_API void *rvm_cuda_array_data(rvm_cuda_array *a);
 RVM_API uint64_t rvm_cuda_array_pointer(rvm_cuda_array *a); /* on the device: what it holds when no machine runs */
 /* n elements from `first` on, to or from the host. Errors: USAGE (beyond its end), UNSUPPORTED (the device fails). */
@@ -88,7 +89,7 @@ RVM_API rvm_status rvm_cuda_array_download(rvm_cuda_array *a, size_t first, size
 
 /* ---- what it did ---- */
 
-typedef struct rvm_cuda_totals { /* since it was made */
+typedef struct rvm_cuda_totals {   /* since it was made */
     uint64_t blocks, on_host;      /* that ran on the device; that were asked for but did not */
     uint64_t launches;             /* of their kernels */
     uint64_t uploaded, downloaded; /* bytes */

@@ -155,9 +155,9 @@ RVM_API rvm_status rvm_jit_reason(const rvm_machine *m, rvm_error *err);
 
 typedef enum rvm_jit_form { RVM_JIT_IR, RVM_JIT_ASSEMBLY, RVM_JIT_PTX } rvm_jit_form;
 /* Writes the code of a function in a direction (1 or -1) with all that it calls, optimised, as LLVM's intermediate
- * representation or as assembly, or its parallel blocks as PTX, kernels for CUDA devices, which must be unchecked, for machines
- * with these options (NULL: the defaults) and arrays without gaps, of any lengths. Nothing is kept. Errors: USAGE (direction, fn, the program is not verified), UNSUPPORTED (why it cannot be
- * compiled), IO, MEMORY, INTERNAL. */
+ * representation or as assembly, or its parallel blocks as PTX, kernels for CUDA devices, which must be unchecked, for
+ * machines with these options (NULL: the defaults) and arrays without gaps, of any lengths. Nothing is kept. Errors: USAGE
+ * (direction, fn, the program is not verified), UNSUPPORTED (why it cannot be compiled), IO, MEMORY, INTERNAL. */
 RVM_API rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direction, const rvm_options *options,
                                 rvm_jit_form form, FILE *out, rvm_error *err);
 

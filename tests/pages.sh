@@ -3,7 +3,7 @@
 # pages.sh REPOSITORY
 set -eu
 cd "$1"
-folders='isa|assembler|schedules|vm|coprocessor|jit|tools|tests|bench|examples|std|cmake|docs'
+folders='isa|assembler|schedules|vm|coprocessor|jit|cuda|tools|tests|bench|examples|std|cmake|docs'
 missing=$(mktemp)
 trap 'rm -f "$missing"' EXIT
 for page in README.md docs/*.md; do

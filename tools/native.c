@@ -80,8 +80,7 @@ static rvm_status open_device(tool *t) {
     if (!st) st = rvm_cuda_describe(o.device, &about, &why);
     if (!st)
         say(t, "%s, compute capability %d.%d, %d multiprocessors, %.0f GiB%s", about.name, about.major, about.minor,
-            about.multiprocessors, (double)about.memory / (1 << 30),
-            about.slow_double ? "; doubles are slow there" : "");
+            about.multiprocessors, (double)about.memory / (1 << 30), about.slow_double ? "; doubles are slow there" : "");
     else if (st == RVM_ERR_USAGE || option_given(&t->o, device)) {
         t->err = why;
         return st;
@@ -94,7 +93,9 @@ static void tell_device(const tool *t) {
     rvm_cuda_totals s;
     if (!t->cuda) return;
     rvm_cuda_stats(t->cuda, &s);
-    say(t, "device: %" PRIu64 " parallel blocks in %" PRIu64 " launches, %.3f ms; %.1f ms loading; %.3f MB to it, %.3f MB from it",
+    say(t,
+        "device: %" PRIu64 " parallel blocks in %" PRIu64
+        " launches, %.3f ms; %.1f ms loading; %.3f MB to it, %.3f MB from it",
         s.blocks, s.launches, 1e3 * s.kernels, 1e3 * s.loading, 1e-6 * (double)s.uploaded, 1e-6 * (double)s.downloaded);
     if (s.on_host) say(t, "%" PRIu64 " parallel blocks on the host, the last: %s", s.on_host, s.why);
 }

@@ -132,7 +132,8 @@ static const double *not_single(const rvm_arg *a, int d, const double *p) {
 
 static rvm_status check_singles(const rvm_machine *m, const rvm_function *f, uint32_t k, const rvm_arg *a, rvm_error *err) {
     if (a->type != RVM_F32) return RVM_OK;
-    if (rvm__bring_home(m, a, 1)) BAD(RVM_ERR_UNSUPPORTED, "argument `%s` of %s is on a device that is lost", f->params[k].name, f->name);
+    if (rvm__bring_home(m, a, 1))
+        BAD(RVM_ERR_UNSUPPORTED, "argument `%s` of %s is on a device that is lost", f->params[k].name, f->name);
     const double *bad = not_single(a, 0, a->ndim ? a->data : &a->value.f);
     if (!bad) return RVM_OK;
     BAD(RVM_ERR_ARGUMENT, "argument `%s` of %s holds %.17g, which is not rounded to an f32", f->params[k].name, f->name,

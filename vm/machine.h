@@ -288,8 +288,8 @@ typedef struct rvm__natively {
     uint8_t device_code;              /* rvm__device_code (native.h): what kernels are, there */
     uint8_t outside[RVM_MAX_PARAMS];  /* of the function outside_of - 1, as isa/analysis/outside.h has it */
     uint32_t outside_of;
-    struct rvm__worker *worker;       /* of a machine that it works with, the worker; else NULL */
-    const rvm__xinsn *gate;           /* such a machine stops before this end of a block, in frame gate_frames - 1 */
+    struct rvm__worker *worker; /* of a machine that it works with, the worker; else NULL */
+    const rvm__xinsn *gate;     /* such a machine stops before this end of a block, in frame gate_frames - 1 */
     uint32_t gate_frames;
 } rvm__natively;
 

@@ -1,7 +1,8 @@
 /* additions.c: what the instances of a kernel add to registers and to elements.
  *
- * To a register an instance adds one term after the other, each rounded into a partial sum; a kernel has no such sum at hand,
- * so terms are kept. An element to which all instances of a warp add, with none left out, gains what they add together. */
+ * To a register an instance adds one term after the other, each rounded into a partial sum; a kernel has no such sum at
+ * hand, so terms are kept. An element to which all instances of a warp add, with none left out, gains what they add
+ * together. */
 #include "device.h"
 
 #include <stdio.h>
@@ -102,7 +103,8 @@ static void take_apart(const rvm__build *k, rvm__device_kernel *x, unsigned n) {
     const bool plain = find_ends(to, &c) && type == RVM_F64;
     if (!plain || !follow(k, &c, LLVMGetOperand(c.store, 0), &t, MOST_DEPTH) || !is_used_so(&c) || !t.n) {
         if (!k->fast)
-            x->why = "it adds to a register under a condition, in a loop or in f32, in an order of its own unless math is fast";
+            x->why =
+                "it adds to a register under a condition, in a loop or in f32, in an order of its own unless math is fast";
         return;
     }
     LLVMPositionBuilderBefore(k->b, c.store);
@@ -162,7 +164,8 @@ static void look_at(const rvm__build *k, rvm__device_kernel *x, const rvm__flow 
     if (real && !k->fast && !warp)
         x->why = "its instances add into elements that differ, in their order unless math is fast";
     x->logs |= real && !k->fast;
-    if (n == x->from->nargs || !warp || !k->fast) no_copies(x, n == x->from->nargs ? 0 : x->from->args[n].root, n == x->from->nargs);
+    if (n == x->from->nargs || !warp || !k->fast)
+        no_copies(x, n == x->from->nargs ? 0 : x->from->args[n].root, n == x->from->nargs);
     call_in_place(k, call, warp ? RVM__ADD_WARP : RVM__ADD_EACH);
 }
 

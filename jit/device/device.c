@@ -189,7 +189,8 @@ static rvm_status emit(making *m, LLVMMemoryBufferRef *ptx) {
         if (m->kernels[n].kernel) rvm__device_make_call(&m->k, &m->kernels[n]);
     finish(m);
     if (!status) status = rvm__target_optimise(&m->target, &m->k, false, m->err);
-    return status ? status : rvm__target_emit(&m->target, m->k.module, m->grid ? LLVMObjectFile : LLVMAssemblyFile, ptx, m->err);
+    return status ? status
+                  : rvm__target_emit(&m->target, m->k.module, m->grid ? LLVMObjectFile : LLVMAssemblyFile, ptx, m->err);
 }
 
 /* ---- records, in the host's module ---- */
@@ -277,8 +278,8 @@ static void find(making *m, bool *by_copies) {
     }
 }
 
-rvm_status rvm__device_make(rvm__build *k, enum rvm__device_code form, unsigned level, const char *libdevice, LLVMMemoryBufferRef *out,
-                            rvm_error *err) {
+rvm_status rvm__device_make(rvm__build *k, enum rvm__device_code form, unsigned level, const char *libdevice,
+                            LLVMMemoryBufferRef *out, rvm_error *err) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     making m = {.host = k, .libdevice = libdevice, .grid = form == RVM__KERNELS_GRID, .err = err};
     LLVMMemoryBufferRef ptx = NULL;

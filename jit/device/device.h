@@ -28,8 +28,8 @@ typedef struct rvm__device_kernel {
 } rvm__device_kernel;
 
 /* ---- additions.c ---- */
-/* Takes the additions of an instance apart: those to registers become terms; each to an element goes to RVM__ADD_WARP, where all
- * instances add to the same one, or to RVM__ADD_EACH. x->why tells what cannot be. */
+/* Takes the additions of an instance apart: those to registers become terms; each to an element goes to RVM__ADD_WARP, where
+ * all instances add to the same one, or to RVM__ADD_EACH. x->why tells what cannot be. */
 void rvm__device_additions(const rvm__build *k, rvm__device_kernel *x);
 #define RVM__ADD_WARP "rvm.warp."
 #define RVM__ADD_EACH "rvm.each."
@@ -37,7 +37,8 @@ void rvm__device_additions(const rvm__build *k, rvm__device_kernel *x);
 /* ---- kernel_ir.c ---- */
 /* x->kernel, which calls x->instance. */
 void rvm__device_wrap(const rvm__build *k, rvm__device_kernel *x);
-/* Of a grid: a function of its name that takes the address of all its parameters, 8 bytes each; and their number, NAME_params. */
+/* Of a grid: a function of its name that takes the address of all its parameters, 8 bytes each; and their number,
+ * NAME_params. */
 void rvm__device_make_call(const rvm__build *k, rvm__device_kernel *x);
 /* Once the instance is inlined: its markers become calls of the runtime. */
 void rvm__device_replace_markers(const rvm__build *k, rvm__device_kernel *x);
@@ -50,10 +51,10 @@ bool rvm__device_add_runtime(const rvm__build *k, bool grid);
 const char *rvm__device_add_functions(const rvm__build *k, const char *path);
 
 /* ---- device.c ---- */
-/* Kernels of k->kernels: each record is defined, of those that could not be made with no code; k->made, k->on_host tell. Code
- * goes to *text, too, unless that is NULL: to be disposed of. Errors: UNSUPPORTED, INTERNAL, MEMORY; where this LLVM has no
- * code for devices, or there are no kernels, records say that there is none. */
-rvm_status rvm__device_make(rvm__build *k, enum rvm__device_code form, unsigned level, const char *libdevice, LLVMMemoryBufferRef *text,
-                            rvm_error *err);
+/* Kernels of k->kernels: each record is defined, of those that could not be made with no code; k->made, k->on_host tell.
+ * Code goes to *text, too, unless that is NULL: to be disposed of. Errors: UNSUPPORTED, INTERNAL, MEMORY; where this LLVM
+ * has no code for devices, or there are no kernels, records say that there is none. */
+rvm_status rvm__device_make(rvm__build *k, enum rvm__device_code form, unsigned level, const char *libdevice,
+                            LLVMMemoryBufferRef *text, rvm_error *err);
 
 #endif

@@ -25,9 +25,9 @@ typedef struct wrap {
     rvm__device_kernel *x;
     LLVMBuilderRef b;
     LLVMTypeRef types[RVM__MOST_KERNEL_SUMS];
-    LLVMValueRef lane, i, active, mask; /* lane, active and mask: i32 */
+    LLVMValueRef lane, i, active, mask;                                      /* lane, active and mask: i32 */
     LLVMValueRef out, sums[RVM__MOST_KERNEL_SUMS], counts, arena, top, slot; /* the last three: NULL: none */
-    unsigned own; /* parameters before those of the launch */
+    unsigned own;                                                            /* parameters before those of the launch */
 } wrap;
 
 static LLVMValueRef number(const wrap *w, int64_t v) {
@@ -68,22 +68,22 @@ static void set_attribute(const wrap *w, unsigned at, const char *name) {
     LLVMAddAttributeAtIndex(w->x->kernel, at, LLVMCreateEnumAttribute(w->k->context, kind, 0));
 }
 
-/* So many threads of a CTA at most, and, where each warp has a copy, so many CTAs on a multiprocessor, so that the 512 of all copies
- * are there at once on the 132 of today's cards: that decides how many registers a thread has. On an H200 the gradient of the
- * mixture (d = 10, 10^6 points) takes 10.4 ms so, and 16.5 with twice as many registers. */
+/* So many threads of a CTA at most, and, where each warp has a copy, so many CTAs on a multiprocessor, so that the 512 of
+ * all copies are there at once on the 132 of today's cards: that decides how many registers a thread has. On an H200 the
+ * gradient of the mixture (d = 10, 10^6 points) takes 10.4 ms so, and 16.5 with twice as many registers. */
 static void annotate(const wrap *w) {
     LLVMContextRef c = w->k->context;
     const struct {
         const char *name;
         unsigned value;
-    } said[] = {{"kernel", 1}, {"maxntidx", RVM__KERNEL_CTA}, {"minctasm", w->x->copied || w->x->logs ? RVM__KERNEL_RESIDENT : 0}};
+    } said[] = {
+        {"kernel", 1}, {"maxntidx", RVM__KERNEL_CTA}, {"minctasm", w->x->copied || w->x->logs ? RVM__KERNEL_RESIDENT : 0}};
     for (size_t n = 0; n < sizeof said / sizeof *said; n++) {
         if (!said[n].value) continue;
         LLVMMetadataRef m[3] = {LLVMValueAsMetadata(w->x->kernel),
                                 LLVMMDStringInContext2(c, said[n].name, strlen(said[n].name)),
                                 LLVMValueAsMetadata(LLVMConstInt(w->k->i32, said[n].value, false))};
-        LLVMAddNamedMetadataOperand(w->k->module, "nvvm.annotations",
-                                    LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, m, 3)));
+        LLVMAddNamedMetadataOperand(w->k->module, "nvvm.annotations", LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, m, 3)));
     }
 }
 
@@ -169,9 +169,9 @@ static void call_instance(const wrap *w) {
         LLVMValueRef now = LLVMBuildLoad2(w->b, w->k->i64, word_at(w, w->out, c), "");
         LLVMValueRef was = LLVMBuildLoad2(w->b, w->k->i64, word_at(w, w->counts, c), "");
         LLVMValueRef more = LLVMBuildICmp(w->b, LLVMIntUGT, now, was, "");
-        LLVMBuildStore(w->b,
-                       c == RVM__VECTORISED_PEAK ? LLVMBuildSelect(w->b, more, now, was, "") : LLVMBuildAdd(w->b, was, now, ""),
-                       word_at(w, w->counts, c));
+        LLVMBuildStore(
+            w->b, c == RVM__VECTORISED_PEAK ? LLVMBuildSelect(w->b, more, now, was, "") : LLVMBuildAdd(w->b, was, now, ""),
+            word_at(w, w->counts, c));
     }
 }
 
@@ -261,7 +261,8 @@ static void name_values(const wrap *w) {
         LLVMValueRef v;
         const char *name;
     } named[] = {{w->lane, "rvm.lane"}, {w->i, "rvm.i"}, {w->active, "rvm.active"}, {w->mask, "rvm.mask"}};
-    for (size_t n = 0; n < sizeof named / sizeof *named; n++) LLVMSetValueName2(named[n].v, named[n].name, strlen(named[n].name));
+    for (size_t n = 0; n < sizeof named / sizeof *named; n++)
+        LLVMSetValueName2(named[n].v, named[n].name, strlen(named[n].name));
 }
 
 void rvm__device_wrap(const rvm__build *k, rvm__device_kernel *x) {
@@ -327,10 +328,9 @@ static void fail_if(const markers *m, LLVMValueRef c) {
 
 /* Memory of a local array, in place of the machine's. */
 static void new_array(const markers *m, LLVMValueRef v) {
-    LLVMReplaceAllUsesWith(
-        v, call(m, "rvm.device.new", 7,
-                (LLVMValueRef[]){m->arena, m->top, m->size, LLVMGetOperand(v, 1), LLVMGetOperand(v, 2), m->control,
-                                 own_number(m)}));
+    LLVMReplaceAllUsesWith(v, call(m, "rvm.device.new", 7,
+                                   (LLVMValueRef[]){m->arena, m->top, m->size, LLVMGetOperand(v, 1), LLVMGetOperand(v, 2),
+                                                    m->control, own_number(m)}));
     m->x->may_fail = true;
 }
 

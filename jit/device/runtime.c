@@ -27,13 +27,13 @@ static const char device[] = "declare i32 @llvm.nvvm.shfl.sync.bfly.i32(i32, i32
                              "  ret void\n"
                              "}\n";
 /* What runs the threads of a grid does these. */
-static const char grid[] = "declare i32 @rvm_grid_shuffle(i32, i32, i32)\n"
-                           "declare void @rvm_grid_exit() noreturn\n" SHUFFLE
-                           "  %y = call i32 @rvm_grid_shuffle(i32 %mask, i32 %x, i32 %bits)\n"
-                           "  ret i32 %y\n"
-                           "}\n" EXIT "  call void @rvm_grid_exit()\n"
-                           "  ret void\n"
-                           "}\n";
+static const char grid[] =
+    "declare i32 @rvm_grid_shuffle(i32, i32, i32)\n"
+    "declare void @rvm_grid_exit() noreturn\n" SHUFFLE "  %y = call i32 @rvm_grid_shuffle(i32 %mask, i32 %x, i32 %bits)\n"
+    "  ret i32 %y\n"
+    "}\n" EXIT "  call void @rvm_grid_exit()\n"
+    "  ret void\n"
+    "}\n";
 static const char both[] =
     "define i64 @rvm.device.exchange(i64 %x, i32 %mask, i32 %bits) alwaysinline convergent nounwind {\n"
     "  %l = trunc i64 %x to i32\n"

@@ -360,8 +360,7 @@ static void ran(rvm__engine *e, rvm_machine *m, uint64_t instructions) {
 static rvm_status adopt(rvm__engine *e, rvm_machine *d, rvm_error *err) {
     rvm_jit *j = ((attachment *)e)->jit;
     const rvm_machine *m = ((attachment *)e)->m;
-    const rvm_status status =
-        d->jit.engine && ((attachment *)d->jit.engine)->jit == j ? RVM_OK : rvm_jit_attach(j, d, err);
+    const rvm_status status = d->jit.engine && ((attachment *)d->jit.engine)->jit == j ? RVM_OK : rvm_jit_attach(j, d, err);
     if (status || !m->jit.device) return status;
     d->jit.device = m->jit.device;
     d->jit.device_code = m->jit.device_code;

@@ -41,7 +41,7 @@ typedef struct rvm__lengths {
     FIELD(bool, vector_math) /* elementary functions of a group by a library of vectors, within 4 ulp */                    \
     FIELD(bool, lines)       /* with line tables, for debuggers and profilers */                                            \
     FIELD(bool, threads)     /* parallel blocks may run in threads (chunk.c), */                                            \
-    FIELD(uint8_t, device)   /* and on a device (kernel.c): rvm__device_code */                                            \
+    FIELD(uint8_t, device)   /* and on a device (kernel.c): rvm__device_code */                                             \
     FIELD(bool, one_way)     /* the run does not turn back where it is left: dead instructions are left out (liveness.h) */ \
     FIELD(bool, profile)     /* stretches are counted (tally.c): nothing else is left out or charged ahead then */          \
     FIELD(uint16_t, discards) /* levels of the trail that keep nothing but in compute parts and segments */                 \

@@ -27,12 +27,13 @@ typedef struct rvm__traits {
     const char *(*function)(const char *name); /* what a function of libm is called there */
 } rvm__traits;
 
-/* A parallel block that is to become a kernel (jit/device/): its instance, and what that takes behind the fixed arguments. */
+/* A parallel block that is to become a kernel (jit/device/): its instance, and what that takes behind the fixed arguments.
+ */
 typedef struct rvm__block_arg {
     int64_t constant; /* always so much, where `known` */
     bool known;
-    bool shared;      /* an address in an array that several instances add into, */
-    int32_t view;     /* in which of the job's views, and what that is part of; or RVM__KERNEL_VALUE */
+    bool shared;  /* an address in an array that several instances add into, */
+    int32_t view; /* in which of the job's views, and what that is part of; or RVM__KERNEL_VALUE */
     int32_t root;
 } rvm__block_arg;
 enum { RVM__MOST_KERNEL_SUMS = 64 };
@@ -44,7 +45,7 @@ typedef struct rvm__block_kernel {
     unsigned instance;   /* its function's number */
     unsigned sums;       /* registers that instances add into, RVM__MOST_KERNEL_SUMS at most, and their types */
     uint8_t sum_types[RVM__MOST_KERNEL_SUMS];
-    uint64_t work;       /* as in rvm__native_kernel */
+    uint64_t work; /* as in rvm__native_kernel */
     uint32_t line, nviews, nargs;
     rvm__block_arg args[];
 } rvm__block_kernel;
@@ -65,7 +66,7 @@ typedef struct rvm__build {
     unsigned grouped, single;    /* instances of which groups were made, or were not */
     char why[80];                /* not, of the last one of these */
     unsigned instances;          /* functions named so, of which lanes.c makes groups */
-    rvm__block_kernel *kernels;        /* of k->al, as long as this */
+    rvm__block_kernel *kernels;  /* of k->al, as long as this */
     unsigned nkernels, made;     /* so many; of these, that could be made */
     char on_host[400];           /* lines of blocks that are none, and why, or "" */
 } rvm__build;

@@ -189,7 +189,8 @@ static rvm_status name_functions(const rvm__build *k, const char *name, rvm_erro
     return RVM_OK;
 }
 
-/* Lowered, named and optimised; k is to be ended in any case. PTX of its kernels, if it is asked for, is to be disposed of. */
+/* Lowered, named and optimised; k is to be ended in any case. PTX of its kernels, if it is asked for, is to be disposed of.
+ */
 static rvm_status make_ir(rvm__compiler *c, const rvm__target *t, const rvm__lowering *what, rvm__build *k, rvm__object *n,
                           LLVMMemoryBufferRef *ptx, rvm_error *err) {
     double since = 0;
@@ -207,7 +208,8 @@ static rvm_status make_ir(rvm__compiler *c, const rvm__target *t, const rvm__low
         status = what->standalone ? name_functions(k, what->standalone, err)
                                   : name_piece(c, k, what->p->functions[what->fn].name, n, err);
     n->seconds[RVM_JIT_LOWER] = lap(&since);
-    if (!status && what->device) status = rvm__device_make(k, (enum rvm__device_code)what->device, t->level, c->o.libdevice, ptx, err);
+    if (!status && what->device)
+        status = rvm__device_make(k, (enum rvm__device_code)what->device, t->level, c->o.libdevice, ptx, err);
     if (!status) status = rvm__target_group(t, k, what->unchecked, what->vector_math, err);
     if (!status) status = rvm__target_optimise(t, k, !what->trust, err);
     n->seconds[RVM_JIT_OPTIMISE] = lap(&since);
@@ -255,11 +257,8 @@ rvm_status rvm__compiler_link(rvm__compiler *c, const rvm__object *object, rvm__
 }
 
 static rvm__found found_of(const rvm__build *k) {
-    rvm__found f = {.blocks = k->blocks,
-                    .in_threads = k->in_threads,
-                    .grouped = k->grouped,
-                    .single = k->single,
-                    .kernels = k->made};
+    rvm__found f = {
+        .blocks = k->blocks, .in_threads = k->in_threads, .grouped = k->grouped, .single = k->single, .kernels = k->made};
     snprintf(f.on_host, sizeof f.on_host, "%s", k->on_host);
     snprintf(f.serial, sizeof f.serial, "%s", k->serial);
     snprintf(f.why_single, sizeof f.why_single, "%s", k->why);

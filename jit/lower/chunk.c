@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { WORTH = 1 << 14 }; /* instructions that a block must have for threads to be woken */
+enum { WORTH = 1 << 14 };     /* instructions that a block must have for threads to be woken */
 enum { MOST_READ = 1 << 16 }; /* elements: they stay in the cache of a core */
 
 /* Parameters of a chunk's function behind the fixed ones. */
@@ -190,7 +190,8 @@ static LLVMValueRef make_entry(rvm__emit *e, const rvm__plan *p, const rvm__spec
     for (uint32_t i = 0; i < p->narrays; i++) {
         if (!is_base(p, p->arrays[i])) continue;
         LLVMValueRef at = rvm__member(e, views, i * sizeof(rvm__native_view) + offsetof(rvm__native_view, data));
-        if (p->bits[p->arrays[i]] & (RVM__COPIED | RVM__SHARED_READ)) at = rvm__member(e, LLVMGetParam(f, 6), copies++ * sizeof(void *));
+        if (p->bits[p->arrays[i]] & (RVM__COPIED | RVM__SHARED_READ))
+            at = rvm__member(e, LLVMGetParam(f, 6), copies++ * sizeof(void *));
         args[n++] = rvm__get(e, k->ptr, at);
     }
     LLVMBuildRet(k->b, LLVMBuildCall2(k->b, v->type, v->function, args, n, ""));

@@ -42,8 +42,8 @@ static void describe(const rvm__emit *e, const rvm__plan *p, const rvm__instance
         if (!o->array[k]) continue;
         const int ndim = e->f->arrays[k].ndim;
         *a++ = (rvm__block_arg){.view = (int32_t)rvm__plan_index(p, (uint16_t)k),
-                                 .root = (int32_t)rvm__plan_index(p, p->base[k]),
-                                 .shared = e->block.conflicts[k]};
+                                .root = (int32_t)rvm__plan_index(p, p->base[k]),
+                                .shared = e->block.conflicts[k]};
         for (int d = 0; d < 2 * ndim; d++) *a++ = (rvm__block_arg){.view = RVM__KERNEL_VALUE};
         a[-1].known = true; /* the innermost stride, which is looked at before */
         a[-1].constant = sizeof(rvm_value);
@@ -81,16 +81,15 @@ static rvm__block_kernel *new_kernel(rvm__emit *e, const rvm__plan *p, const rvm
     if (!to) return rvm__out_of_memory(e->u), NULL;
     snprintf(name, sizeof name, "rvm.kernel.%u", k->nkernels++);
     *to = (rvm__block_kernel){.next = k->kernels,
-                        .size = size,
-                        .views = views_of(e, p),
-                        .record = LLVMAddGlobal(k->module, k->i64, name),
-                        .instance = number_of(o->function),
-                        .sums = o->x->to.shared,
-                        .work = p->work,
-                        .line = e->f->positions[p->par].line,
-                        .nviews = p->narrays};
-    for (unsigned n = 0; n < to->sums; n++)
-        to->sum_types[n] = e->code->shared[(uint32_t)o->x->to.jump2 + n].type;
+                              .size = size,
+                              .views = views_of(e, p),
+                              .record = LLVMAddGlobal(k->module, k->i64, name),
+                              .instance = number_of(o->function),
+                              .sums = o->x->to.shared,
+                              .work = p->work,
+                              .line = e->f->positions[p->par].line,
+                              .nviews = p->narrays};
+    for (unsigned n = 0; n < to->sums; n++) to->sum_types[n] = e->code->shared[(uint32_t)o->x->to.jump2 + n].type;
     describe(e, p, o, to);
     return k->kernels = to;
 }

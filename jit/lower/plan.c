@@ -1,5 +1,5 @@
-/* plan.c: what a parallel block uses of its surroundings, and whether who runs its instances elsewhere may: threads (chunk.c),
- * a device (kernel.c). */
+/* plan.c: what a parallel block uses of its surroundings, and whether who runs its instances elsewhere may: threads
+ * (chunk.c), a device (kernel.c). */
 #include "emit.h"
 #include "accesses.h"
 #include "analysis.h"

@@ -96,8 +96,8 @@ static bool meet_with(unsigned first, unsigned end, uint32_t mask) {
     for (unsigned k = first; k < end; k++) {
         const unsigned from = first + fibers[k].bits;
         if (!(mask >> (k - first) & 1) || fibers[k].state == ENDED) continue;
-        fibers[k].got = from < end && fibers[from].state == SHUFFLES && mask >> (from - first) & 1 ? fibers[from].value
-                                                                                                    : 0xdeadbeef;
+        fibers[k].got =
+            from < end && fibers[from].state == SHUFFLES && mask >> (from - first) & 1 ? fibers[from].value : 0xdeadbeef;
     }
     for (unsigned k = first; k < end; k++)
         if (mask >> (k - first) & 1 && fibers[k].state == SHUFFLES) fibers[k].state = READY;
@@ -125,7 +125,8 @@ static bool pass_barrier(void) {
 static void run_cta(void) {
     for (unsigned k = 0; k < threads; k++) {
         fiber *f = &fibers[k];
-        if (!f->stack) f->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (!f->stack)
+            f->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         getcontext(&f->context);
         f->context.uc_stack.ss_sp = f->stack;
         f->context.uc_stack.ss_size = STACK;
@@ -156,10 +157,18 @@ EXPORT uint32_t rvm_grid_ntid(void);
 EXPORT uint32_t rvm_grid_nctaid(void);
 EXPORT uint32_t rvm_grid_shuffle(uint32_t mask, uint32_t x, uint32_t bits);
 EXPORT void rvm_grid_exit(void);
-uint32_t rvm_grid_tid(void) { return threadIdx.x; }
-uint32_t rvm_grid_ctaid(void) { return blockIdx.x; }
-uint32_t rvm_grid_ntid(void) { return blockDim.x; }
-uint32_t rvm_grid_nctaid(void) { return gridDim.x; }
+uint32_t rvm_grid_tid(void) {
+    return threadIdx.x;
+}
+uint32_t rvm_grid_ctaid(void) {
+    return blockIdx.x;
+}
+uint32_t rvm_grid_ntid(void) {
+    return blockDim.x;
+}
+uint32_t rvm_grid_nctaid(void) {
+    return gridDim.x;
+}
 uint32_t rvm_grid_shuffle(uint32_t mask, uint32_t x, uint32_t bits) {
     return (uint32_t)shuffle(mask, x, (running % WARP) ^ bits);
 }
@@ -169,8 +178,8 @@ void rvm_grid_exit(void) {
 
 /* ---- the kernels of cuda/sums.cu ---- */
 
-#define KERNEL     static void
-#define DEVICE     static
+#define KERNEL static void
+#define DEVICE static
 #define UNROLL
 #define __shared__ static
 static double __longlong_as_double(unsigned long long x) {
@@ -296,8 +305,8 @@ int cuFuncGetAttribute(int *value, int attribute, void *f) {
     return 0;
 }
 
-EXPORT int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                          void *stream, void **params, void **extra);
+EXPORT int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                          unsigned shared, void *stream, void **params, void **extra);
 int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
                    void *stream, void **params, void **extra) {
     const kernel *k = f;
@@ -416,7 +425,9 @@ int cuMemGetInfo_v2(size_t *left, size_t *total) {
 
 #define DONE(name, ...)                                                                                                     \
     EXPORT int name(__VA_ARGS__);                                                                                           \
-    int name(__VA_ARGS__) { return 0; }
+    int name(__VA_ARGS__) {                                                                                                 \
+        return 0;                                                                                                           \
+    }
 #define SETS(name, to, value, ...)                                                                                          \
     EXPORT int name(__VA_ARGS__);                                                                                           \
     int name(__VA_ARGS__) {                                                                                                 \

@@ -10,32 +10,31 @@
 #include "rvm_jit.h"
 
 /* Blocks change arrays and registers of their surroundings; `scaled` is used on both sides. */
-static const char text[] =
-    "fn cost(out: real, r: real[n], w: real[2], x: real[n], y: real[n])\n"
-    "    compute\n"
-    "        let scaled: real[2] = 0\n"
-    "        for k in 0..2\n"
-    "            scaled[k] += 2 * w[k]\n"
-    "        end\n"
-    "    do\n"
-    "        parallel i in 0..n\n"
-    "            r[i] += scaled[0] * x[i] + scaled[1] - y[i]\n"
-    "            out += (scaled[0] * x[i] + scaled[1] - y[i]) ^ 2\n"
-    "        end\n"
-    "    undo\n"
-    "end\n"
-    "fn pick(r: real[n], x: real[m], k: i64[n])\n"
-    "    parallel i in 0..n\n"
-    "        r[i] += x[k[i]]\n"
-    "    end\n"
-    "end\n"
-    "fn outside(r: real[n], x: real[n])\n"
-    "    x[0] += 1\n"
-    "    parallel i in 0..n\n"
-    "        r[i] += x[i]\n"
-    "    end\n"
-    "    x[1] += r[0]\n"
-    "end\n";
+static const char text[] = "fn cost(out: real, r: real[n], w: real[2], x: real[n], y: real[n])\n"
+                           "    compute\n"
+                           "        let scaled: real[2] = 0\n"
+                           "        for k in 0..2\n"
+                           "            scaled[k] += 2 * w[k]\n"
+                           "        end\n"
+                           "    do\n"
+                           "        parallel i in 0..n\n"
+                           "            r[i] += scaled[0] * x[i] + scaled[1] - y[i]\n"
+                           "            out += (scaled[0] * x[i] + scaled[1] - y[i]) ^ 2\n"
+                           "        end\n"
+                           "    undo\n"
+                           "end\n"
+                           "fn pick(r: real[n], x: real[m], k: i64[n])\n"
+                           "    parallel i in 0..n\n"
+                           "        r[i] += x[k[i]]\n"
+                           "    end\n"
+                           "end\n"
+                           "fn outside(r: real[n], x: real[n])\n"
+                           "    x[0] += 1\n"
+                           "    parallel i in 0..n\n"
+                           "        r[i] += x[i]\n"
+                           "    end\n"
+                           "    x[1] += r[0]\n"
+                           "end\n";
 enum { N = 2500 };
 
 typedef struct fixture {
@@ -105,11 +104,21 @@ static void expect_none(const char *name, const char *value, const char *said) {
     cr_assert(strstr(e.message, said), "%s", e.message);
 }
 
-Test(cuda, no_driver) { expect_none("RVM_CUDA_DRIVER", "/nowhere/libcuda.so", "there is no CUDA driver"); }
-Test(cuda, no_device) { expect_none("RVM_GRID_DEVICES", "0", "there is no CUDA device"); }
-Test(cuda, old_driver) { expect_none("RVM_GRID_VERSION", "11020", "of version 11.2; 11.3 is the least"); }
-Test(cuda, old_device) { expect_none("RVM_GRID_MAJOR", "6", "7.5 is the least that will do"); }
-Test(cuda, not_a_driver) { expect_none("RVM_CUDA_DRIVER", "libm.so.6", "has no cuInit"); }
+Test(cuda, no_driver) {
+    expect_none("RVM_CUDA_DRIVER", "/nowhere/libcuda.so", "there is no CUDA driver");
+}
+Test(cuda, no_device) {
+    expect_none("RVM_GRID_DEVICES", "0", "there is no CUDA device");
+}
+Test(cuda, old_driver) {
+    expect_none("RVM_GRID_VERSION", "11020", "of version 11.2; 11.3 is the least");
+}
+Test(cuda, old_device) {
+    expect_none("RVM_GRID_MAJOR", "6", "7.5 is the least that will do");
+}
+Test(cuda, not_a_driver) {
+    expect_none("RVM_CUDA_DRIVER", "libm.so.6", "has no cuInit");
+}
 
 Test(cuda, wrong_device) {
     rvm_cuda_options o = rvm_cuda_options_default();
@@ -160,11 +169,21 @@ done:
     free(f);
 }
 
-Test(cuda, out_of_memory) { fail_each("allocate", 12); }
-Test(cuda, a_launch_fails) { fail_each("launch", 4); }
-Test(cuda, an_upload_fails) { fail_each("upload", 8); }
-Test(cuda, a_download_fails) { fail_each("download", 5); }
-Test(cuda, a_module_fails) { fail_each("module_load", 3); }
+Test(cuda, out_of_memory) {
+    fail_each("allocate", 12);
+}
+Test(cuda, a_launch_fails) {
+    fail_each("launch", 4);
+}
+Test(cuda, an_upload_fails) {
+    fail_each("upload", 8);
+}
+Test(cuda, a_download_fails) {
+    fail_each("download", 5);
+}
+Test(cuda, a_module_fails) {
+    fail_each("module_load", 3);
+}
 
 Test(cuda, says_why) {
     rvm_cuda_totals t;
@@ -176,7 +195,8 @@ Test(cuda, says_why) {
     if (begin(f) && !open_device(f)) {
         cr_assert(!run_cost(f, a, &out));
         rvm_cuda_stats(f->c, &t);
-        cr_assert(t.on_host == 1 && !t.blocks && strstr(t.why, "line 8: the device fails when a kernel is launched"), "%s", t.why);
+        cr_assert(t.on_host == 1 && !t.blocks && strstr(t.why, "line 8: the device fails when a kernel is launched"), "%s",
+                  t.why);
         cr_assert(!run_cost(f, a, &out)); /* it is lost */
         rvm_cuda_stats(f->c, &t);
         cr_assert(strstr(t.why, "the device is lost"), "%s", t.why);
@@ -267,7 +287,8 @@ Test(cuda, arrays_used_outside) {
     cr_assert(!rvm_cuda_array_download(r, 0, 3, got, &f->e));
     cr_assert(got[0] == 2 && got[1] == 2 && got[2] == 3);
     rvm_machine_free(f->m); /* interpreted, too */
-    cr_assert(!rvm_machine_new(f->p, NULL, &f->m, &f->e) && !rvm_jit_attach(f->j, f->m, &f->e) && !rvm_cuda_attach(f->c, f->m, &f->e));
+    cr_assert(!rvm_machine_new(f->p, NULL, &f->m, &f->e) && !rvm_jit_attach(f->j, f->m, &f->e) &&
+              !rvm_cuda_attach(f->c, f->m, &f->e));
     cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "outside"), a, 2, &f->e), "%s", f->e.message);
     cr_assert(!rvm_cuda_array_download(r, 0, 3, got, &f->e));
     cr_assert(got[0] == 5 && got[1] == 6 && got[2] == 6);

@@ -101,9 +101,10 @@ typedef struct rvm__native_view {
 } rvm__native_view;
 
 /* ---- kernels: parallel blocks for a device (jit/device/) ----
- * What each instance adds to a register, and, but with fast math, to elements, is kept, term by term, and summed in the order
- * of the interpreter; with fast math, what all instances of a warp add to the same element of an array is summed over the warp and added to a copy of the array, of which there are
- * RVM__KERNEL_COPIES: the n-th 32 instances add to the n-th one, modulo that. So sums depend on no size of a launch. */
+ * What each instance adds to a register, and, but with fast math, to elements, is kept, term by term, and summed in the
+ * order of the interpreter; with fast math, what all instances of a warp add to the same element of an array is summed over
+ * the warp and added to a copy of the array, of which there are RVM__KERNEL_COPIES: the n-th 32 instances add to the n-th
+ * one, modulo that. So sums depend on no size of a launch. */
 enum rvm__device_code {
     RVM__NO_KERNELS,
     RVM__KERNELS_PTX,
@@ -151,24 +152,24 @@ typedef struct rvm__kernel_launch {
 } rvm__kernel_launch;
 enum { RVM__KERNEL_LAUNCH = sizeof(rvm__kernel_launch) / 8 };
 typedef struct rvm__kernel_control {
-    uint64_t failed;                     /* the lowest number of an instance that did; UINT64_MAX: none */
-    uint64_t charged, calls, peak;       /* as in rvm__native, from frame 0 on */
-    uint64_t erased[RVM__ERASED]; /* likewise */
-    uint64_t needed;              /* bytes of local arrays that there were not; 0: there were all */
-    uint64_t additions;           /* to elements that an instance has */
+    uint64_t failed;               /* the lowest number of an instance that did; UINT64_MAX: none */
+    uint64_t charged, calls, peak; /* as in rvm__native, from frame 0 on */
+    uint64_t erased[RVM__ERASED];  /* likewise */
+    uint64_t needed;               /* bytes of local arrays that there were not; 0: there were all */
+    uint64_t additions;            /* to elements that an instance has */
 } rvm__kernel_control;
 
 struct rvm__native_job {
-    rvm__chunk_entry there, back;  /* there: NULL: it may not run in threads. back: takes instances back; NULL: nothing
-                                      outside is left to be taken back */
+    rvm__chunk_entry there, back;     /* there: NULL: it may not run in threads. back: takes instances back; NULL: nothing
+                                         outside is left to be taken back */
     const rvm__native_kernel *kernel; /* NULL: it was not lowered for a device */
     const uint64_t *params;           /* of that, but for addresses, which are in arrays of the host */
-    const rvm__native_need *need;  /* of the function around */
-    uint64_t slots, arrays, frame; /* of its frame */
-    uint64_t fn, pc;               /* the end of the block by which it is entered */
-    int64_t ascending, lo;         /* lo: the first index */
-    uint64_t count;                /* instances */
-    uint64_t checked;              /* sums of fix may overflow */
+    const rvm__native_need *need;     /* of the function around */
+    uint64_t slots, arrays, frame;    /* of its frame */
+    uint64_t fn, pc;                  /* the end of the block by which it is entered */
+    int64_t ascending, lo;            /* lo: the first index */
+    uint64_t count;                   /* instances */
+    uint64_t checked;                 /* sums of fix may overflow */
     uint64_t nsums, ncopies, nmarks;
     rvm__native_sum *sums;
     double *const *marks; /* largest magnitudes of arrays, NULL: none; those of a chunk are `held` behind its sums */
@@ -190,8 +191,8 @@ typedef struct rvm__runner {
     int32_t (*safepoint_in_group)(rvm_machine *w, uint64_t charged);
     bool (*is_cancelled)(const rvm_machine *w);
     void *(*resize)(rvm_machine *w, void *p, size_t old_size, size_t new_size);
-    /* Where it keeps arrays elsewhere; NULL: nowhere. Native code is entered; arguments are read or written by others than its
-     * blocks. Errors: they are lost. */
+    /* Where it keeps arrays elsewhere; NULL: nowhere. Native code is entered; arguments are read or written by others than
+     * its blocks. Errors: they are lost. */
     rvm_status (*enter)(rvm_machine *m);
     rvm_status (*bring)(const rvm_machine *m, const rvm_arg *args, uint32_t n);
 } rvm__runner;
