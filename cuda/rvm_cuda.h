@@ -1,6 +1,7 @@
 /* rvm_cuda.h: parallel blocks on a CUDA device.
  *
  *     rvm_cuda *c;
+ *     rvm_jit *j;
  *     if (!rvm_jit_new(NULL, &j, &e) && !rvm_jit_attach(j, m, &e) && // rvm_jit.h
  *         !rvm_cuda_new(NULL, &c, &e)) // else there is no device here: e says why
  *         rvm_cuda_attach(c, m, &e);

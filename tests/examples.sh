@@ -13,6 +13,7 @@ cat >"$work/given.h" <<'C'
 #include "rvm_asm.h"
 #include "rvm_derivatives.h"
 #include "rvm_schedule.h"
+#include "rvm_cuda.h"
 #include "rvm_jit.h"
 #include "rvm_profile.h"
 #include "rvm_debug.h"
@@ -41,8 +42,8 @@ awk -v to="$work" '
     FILENAME !~ /\.h$/ && /^```/ { end() }
     FILENAME !~ /\.h$/ && out { print >out }
     /^```c$/ { begin(FNR + 1) }' README.md docs/*.md */README.md examples/*/README.md \
-    isa/rvm_program.h assembler/rvm_asm.h schedules/rvm_schedule.h vm/rvm.h vm/rvm_derivatives.h vm/rvm_profile.h vm/rvm_debug.h coprocessor/rvm_coprocessor.h jit/rvm_jit.h
-compile() { "$cc" -std=c99 -Wall -Wextra -Werror -Iisa -Iassembler -Ischedules -Ivm -Icoprocessor -Ijit "$@"; }
+    isa/rvm_program.h assembler/rvm_asm.h schedules/rvm_schedule.h vm/rvm.h vm/rvm_derivatives.h vm/rvm_profile.h vm/rvm_debug.h coprocessor/rvm_coprocessor.h jit/rvm_jit.h cuda/rvm_cuda.h
+compile() { "$cc" -std=c99 -Wall -Wextra -Werror -Iisa -Iassembler -Ischedules -Ivm -Icoprocessor -Ijit -Icuda "$@"; }
 for example in "$work"/*.c; do compile -fsyntax-only "$example"; done
 compile "$work/1.c" -o "$work/readme" "$build/cmake/librvm.so" -Wl,-rpath,"$build/cmake"
 RVM_CACHE_DIR='' "$work/readme" >"$work/got"

@@ -86,6 +86,7 @@ static rvm_status open_device(tool *t) {
         return st;
     } else
         say(t, "no device: %s", why.message);
+    if (!st && !t->o.unchecked) say(t, "parallel blocks run on the host: they are checked (--unchecked)");
     return RVM_OK;
 }
 

@@ -29,7 +29,8 @@
 
 static bool has_devices;
 static void know_devices(void) {
-    has_devices = LLVMInitializeNVPTXTargetInfo && LLVMInitializeNVPTXTarget && LLVMInitializeNVPTXTargetMC &&
+    const bool new_enough = LLVM_VERSION_MAJOR >= 18; /* local arrays of any length */
+    has_devices = new_enough && LLVMInitializeNVPTXTargetInfo && LLVMInitializeNVPTXTarget && LLVMInitializeNVPTXTargetMC &&
                   LLVMInitializeNVPTXAsmPrinter;
     if (!has_devices) return;
     LLVMInitializeNVPTXTargetInfo();
