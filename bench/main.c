@@ -89,72 +89,71 @@ static int find_part(const char *name) {
     return -1;
 }
 
+/* The options that each part with a list of its own takes. */
+typedef struct common {
+    bool json, check;
+    const char *only;
+} common;
+
+/* Whether argv[*i] is one of them; moves *i to the last word read. */
+static bool take_common(common *c, int argc, char **argv, int *i) {
+    if (!strcmp(argv[*i], "--json"))
+        c->json = true;
+    else if (!strcmp(argv[*i], "--check"))
+        c->check = true;
+    else if (!strcmp(argv[*i], "--only") && *i + 1 < argc)
+        c->only = argv[++*i];
+    else
+        return false;
+    return true;
+}
+
+static int misused(void) {
+    fputs(usage, stderr);
+    return 2;
+}
+
 /* `rvm_bench peers`, with what follows it. */
 static int main_peers(int argc, char **argv) {
     level l = LEVEL_QUICK;
-    const char *only = NULL, *by = NULL;
-    bool json = false;
+    const char *by = NULL;
+    common c = {0};
     for (int i = 0; i < argc; i++) {
-        if (!strcmp(argv[i], "--json"))
-            json = true;
-        else if (!strcmp(argv[i], "--full"))
+        if (take_common(&c, argc, argv, &i)) continue;
+        if (!strcmp(argv[i], "--full"))
             l = LEVEL_FULL;
-        else if (!strcmp(argv[i], "--check"))
-            l = LEVEL_CHECK;
-        else if (!strcmp(argv[i], "--only") && i + 1 < argc)
-            only = argv[++i];
         else if (!strcmp(argv[i], "--engine") && i + 1 < argc)
             by = argv[++i];
         else if (!strcmp(argv[i], "--seconds") && i + 1 < argc && strtod(argv[i + 1], NULL) > 0)
             cell_seconds = strtod(argv[++i], NULL);
         else if (!strcmp(argv[i], "--any-lengths"))
             native_any_lengths = true;
-        else {
-            fputs(usage, stderr);
-            return 2;
-        }
+        else
+            return misused();
     }
-    return compare_peers(l, only, by, json) ? 0 : 1;
+    return compare_peers(c.check ? LEVEL_CHECK : l, c.only, by, c.json) ? 0 : 1;
 }
 
 static int main_schedules(int argc, char **argv) {
-    bool json = false, small_ones = false;
-    const char *only = NULL;
-    for (int i = 0; i < argc; i++) {
-        if (!strcmp(argv[i], "--json"))
-            json = true;
-        else if (!strcmp(argv[i], "--check"))
-            small_ones = true;
-        else if (!strcmp(argv[i], "--only") && i + 1 < argc)
-            only = argv[++i];
-        else {
-            fputs(usage, stderr);
-            return 2;
-        }
-    }
-    return bench_schedules(small_ones, only, json) ? 0 : 1;
+    common c = {0};
+    for (int i = 0; i < argc; i++)
+        if (!take_common(&c, argc, argv, &i)) return misused();
+    return bench_schedules(c.check, c.only, c.json) ? 0 : 1;
 }
 
 static int main_gpu(int argc, char **argv) {
-    bool json = false, small_ones = false, device = false;
-    const char *only = NULL;
+    common c = {0};
+    bool device = false;
     for (int i = 0; i < argc; i++) {
-        if (!strcmp(argv[i], "--json"))
-            json = true;
-        else if (!strcmp(argv[i], "--check"))
-            small_ones = true;
-        else if (!strcmp(argv[i], "--device"))
+        if (take_common(&c, argc, argv, &i)) continue;
+        if (!strcmp(argv[i], "--device"))
             device = true;
         else if (!strcmp(argv[i], "--repeat") && i + 1 < argc && atoi(argv[i + 1]) > 0)
             gpu_repeats = atoi(argv[++i]);
-        else if (!strcmp(argv[i], "--only") && i + 1 < argc)
-            only = argv[++i];
-        else {
-            fputs(usage, stderr);
-            return 2;
-        }
+        else
+            return misused();
     }
-    return bench_gpu(small_ones, device, only, json) ? 0 : 1;
+    return bench_gpu(c.check, device, c.only, c.json) ? 0 : 1;
 }
 
 int main(int argc, char **argv) {
