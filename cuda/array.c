@@ -167,6 +167,15 @@ rvm_status rvm__cuda_bring(const rvm_machine *m, const rvm_arg *args, uint32_t n
     return good ? RVM_OK : RVM_ERR_UNSUPPORTED;
 }
 
+static bool know_outside(rvm_machine *m, uint32_t fn) {
+    rvm__outside *o;
+    if (!rvm__outside_new(m->p, &o)) return false;
+    rvm__outside_params(o, fn, m->jit.outside);
+    rvm__outside_free(o);
+    m->jit.outside_of = fn + 1;
+    return true;
+}
+
 /* Arrays that code outside of blocks uses are the host's for the run. */
 rvm_status rvm__cuda_enter_run(rvm_machine *m) {
     rvm_cuda *c = m->jit.device;
@@ -174,8 +183,7 @@ rvm_status rvm__cuda_enter_run(rvm_machine *m) {
     rvm_error why;
     bool good = true;
     if (!c->arrays) return RVM_OK;
-    if (m->jit.outside_of != fn + 1 && !rvm__outside_find(m->p, fn, m->jit.outside)) return RVM_ERR_MEMORY;
-    m->jit.outside_of = fn + 1;
+    if (m->jit.outside_of != fn + 1 && !know_outside(m, fn)) return RVM_ERR_MEMORY;
     if (!rvm__cuda_enter(c)) return RVM_ERR_UNSUPPORTED;
     for (uint32_t k = 0; k < m->bound.nargs; k++)
         for (int shadow = 0; shadow < 2; shadow++) {

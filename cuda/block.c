@@ -180,7 +180,8 @@ static uint64_t first_piece(const rvm__block_run *r) {
 
 /* Whether it may end before all instances are done. */
 static bool may_fail(const rvm__block_run *r) {
-    return r->k->flags & (RVM__KERNEL_MAY_FAIL | RVM__KERNEL_LOGS) || r->m->o.fuel || r->job->count > first_piece(r);
+    return r->k->flags & (RVM__KERNEL_MAY_FAIL | RVM__KERNEL_ARENA | RVM__KERNEL_LOGS) || r->m->o.fuel ||
+           r->job->count > first_piece(r);
 }
 
 /* In the order in which instances run: from the first, or the last one on. */
@@ -300,9 +301,11 @@ static bool to_host(rvm_cuda *c, const rvm__native_job *job) {
     rvm_error why;
     size_t offset;
     bool good = true;
-    for (uint64_t v = 0; job->kernel && v < job->kernel->nviews && c->arrays; v++) {
-        rvm_cuda_array *a = rvm__cuda_array_at(c, job->views[v].data, 0, &offset);
+    for (uint64_t v = 0; job->kernel && v < job->kernel->nviews; v++) {
+        rvm_cuda_array *a = c->arrays ? rvm__cuda_array_at(c, job->views[v].data, 0, &offset) : NULL;
+        rvm__local *l = c->locals ? rvm__cuda_local_at(c, job->views[v].data, 0, &offset) : NULL;
         if (a && rvm__cuda_array_stays(a)) good = rvm__cuda_array_to_host(a, &why) && good;
+        if (l) good = rvm__cuda_local_to_host(c, l, &why) && good;
     }
     return good;
 }
@@ -345,7 +348,7 @@ static uint64_t run_job(rvm_machine *m, rvm__native *n, const rvm__native_job *j
         note(c, job, why = err.message);
         if (!home) return give_up(m, n);
     } else {
-        const bool entered = c->arrays && c->d->context_push(c->context) == 0, home = to_host(c, job);
+        const bool entered = (c->arrays || c->locals) && c->d->context_push(c->context) == 0, home = to_host(c, job);
         if (entered) rvm__cuda_leave(c);
         note(c, job, why);
         if (!home) return give_up(m, n);
@@ -382,4 +385,6 @@ const rvm__runner rvm__cuda_runner = {.run = run_job,
                                       .is_cancelled = is_cancelled,
                                       .resize = resize,
                                       .enter = rvm__cuda_enter_run,
+                                      .leave = rvm__cuda_leave_run,
+                                      .local = rvm__cuda_local,
                                       .bring = rvm__cuda_bring};

@@ -1,7 +1,8 @@
 /* cuda.h: inside rvm_cuda.
  *
  *   driver.c   CUDA's driver, opened       context.c  around its calls
- *   array.c    arrays that stay there      memory.c   buffers of the device; what a block uses, there
+ *   array.c    arrays that stay there      local.c    local arrays that only blocks use
+ *   memory.c   buffers of the device       place.c    what a block uses, there
  *   code.c     PTX as kernels              log.c      additions to elements, in their order
  *   block.c    runs a job's block as a kernel: the machine's runner
  *   device.c   devices; an rvm_cuda        sums.cu    kernels that put sums together, as sums.ptx
@@ -48,6 +49,16 @@ typedef struct rvm__buffer {
 
 typedef struct rvm__code_entry rvm__device_code; /* code.c */
 
+/* A local array of native code that only blocks use (local.c). */
+typedef struct rvm__local {
+    struct rvm__local *next;
+    char *data;
+    size_t bytes;
+    rvm__buffer *buffer; /* NULL: it was not yet used */
+    bool on_host, there; /* what is right; both, where neither has changed it since */
+    bool zero;           /* it has not changed since it appeared, all bits 0 */
+} rvm__local;
+
 struct rvm_cuda {
     const rvm__driver *d;
     rvm_allocator al;
@@ -60,6 +71,7 @@ struct rvm_cuda {
     rvm__device_code *codes;
     void *sums, *sum_terms, *sum_copies, *sum_log; /* the module of sums.ptx, and its kernels */
     rvm_cuda_array *arrays;
+    rvm__local *locals;
     rvm__kernel_control *control; /* on the host, and */
     uint64_t device_control;
     size_t stack;  /* bytes of local memory that threads have, as it was set */
@@ -97,14 +109,17 @@ void rvm__cuda_unload(rvm_cuda *c);
 rvm__buffer *rvm__cuda_take(rvm_cuda *c, size_t size, rvm_error *err);
 void rvm__cuda_put(rvm__buffer *b);
 void rvm__cuda_free_buffers(rvm_cuda *c);
+
+/* ---- place.c ---- */
 /* Where a view of a job stands on the device. */
 typedef struct rvm__place {
     uint64_t p;          /* of the first element of its root */
     size_t bytes;        /* of that */
     rvm__buffer *buffer; /* NULL: of an array that stays there, */
     rvm_cuda_array *stays;
-    size_t offset;       /* behind the beginning of it, bytes */
-    rvm__buffer *before; /* what it was, where the block may fail */
+    struct rvm__local *local; /* or of a local array that is there as long as it is at all */
+    size_t offset;            /* behind the beginning of it, bytes */
+    rvm__buffer *before;      /* what it was, where the block may fail */
 } rvm__place;
 /* Of each view of the job: those that are whole are found, or uploaded; false: err. may_fail: so may the block. */
 bool rvm__cuda_places(rvm_cuda *c, const rvm__native_job *job, bool may_fail, rvm__place *places, rvm_error *err);
@@ -121,6 +136,14 @@ bool rvm__cuda_array_stays(const rvm_cuda_array *a); /* not: host code uses it, 
 /* As in rvm__runner. */
 rvm_status rvm__cuda_enter_run(rvm_machine *m);
 rvm_status rvm__cuda_bring(const rvm_machine *m, const rvm_arg *args, uint32_t n);
+
+/* ---- local.c ---- */
+rvm__local *rvm__cuda_local_at(rvm_cuda *c, const char *p, size_t bytes, size_t *offset); /* NULL: none */
+bool rvm__cuda_local_there(rvm_cuda *c, rvm__local *l, rvm_error *err);   /* where a kernel finds it; false: err */
+bool rvm__cuda_local_to_host(rvm_cuda *c, rvm__local *l, rvm_error *err); /* where host code does, which changes it */
+/* As in rvm__runner. */
+void rvm__cuda_local(rvm_machine *m, char *data, uint64_t n, uint64_t bits);
+rvm_status rvm__cuda_leave_run(rvm_machine *m);
 
 /* ---- block.c, log.c ---- */
 enum { RVM__MOST_KERNEL_PARAMS = 512 };

@@ -9,10 +9,10 @@
 #include "support.h"
 
 typedef uint8_t facts[RVM_MAX_PARAMS];
-typedef struct search {
+struct rvm__outside {
     const rvm_program *p;
-    facts *of; /* by function */
-} search;
+    facts of[]; /* by function */
+};
 
 static int parameter_of(const rvm_function *f, uint16_t array) {
     for (uint32_t k = 0; k < f->nparams; k++)
@@ -21,41 +21,69 @@ static int parameter_of(const rvm_function *f, uint16_t array) {
 }
 
 /* Whether an argument for that parameter is accessed so. */
-static bool passes(const search *s, const rvm_insn *in, const rvm_param *param) {
+static bool passes(const rvm__outside *o, const rvm_insn *in, const rvm_param *param) {
     if (!param || rvm__pair_of(in->op) != RVM_PAIR_call) return true;
-    const rvm_function *g = &s->p->functions[in->target];
-    return s->of[in->target][param - g->params];
+    const rvm_function *g = &o->p->functions[in->target];
+    return o->of[in->target][param - g->params];
 }
 
-static bool is_access(const search *s, const rvm__accesses *a) {
+static bool is_access(const rvm__outside *o, const rvm__accesses *a) {
     const enum rvm_pair pair = rvm__pair_of(a->in->op);
-    return a->array && !a->toggles && pair != RVM_PAIR_view && pair != RVM_PAIR_like && passes(s, a->in, a->param);
+    return a->array && !a->toggles && pair != RVM_PAIR_view && pair != RVM_PAIR_like && passes(o, a->in, a->param);
+}
+
+/* Whether the instruction is in a block; *inside: where the outermost one around ends, or 0. */
+static bool is_inside(const rvm_insn *in, uint32_t pc, uint32_t *inside) {
+    if (in->op == RVM_OP_par && !*inside) *inside = in->target;
+    if (pc == *inside) *inside = 0;
+    return *inside;
 }
 
 static bool visit(void *userdata, uint32_t fn) {
-    search *s = userdata;
-    const rvm_function *f = &s->p->functions[fn];
+    rvm__outside *o = userdata;
+    const rvm_function *f = &o->p->functions[fn];
     uint32_t inside = 0;
     bool grew = false;
     RVM__EACH_INSN(x, f) {
-        if (x.in->op == RVM_OP_par && !inside) inside = x.in->target;
-        if (x.pc == inside) inside = 0;
-        if (inside) continue;
-        RVM__EACH_ACCESS(a, s->p, f, x.in) {
-            const int k = is_access(s, &a) ? parameter_of(f, rvm__root_of(f, a.q)) : -1;
-            if (k >= 0) grew |= rvm__join8(&s->of[fn][k], 1);
+        if (is_inside(x.in, x.pc, &inside)) continue;
+        RVM__EACH_ACCESS(a, o->p, f, x.in) {
+            const int k = is_access(o, &a) ? parameter_of(f, rvm__root_of(f, a.q)) : -1;
+            if (k >= 0) grew |= rvm__join8(&o->of[fn][k], 1);
         }
     }
     return grew;
 }
 
-bool rvm__outside_find(const rvm_program *p, uint32_t fn, uint8_t of[RVM_MAX_PARAMS]) {
-    const size_t size = p->nfunctions * sizeof(facts);
-    search s = {.p = p, .of = rvm__realloc(&p->al, NULL, 0, size)};
-    if (!s.of) return false;
-    memset(s.of, 0, size);
-    rvm__solve_calls(&p->calls, RVM__CALLEES_FIRST, visit, &s);
-    memcpy(of, s.of[fn], sizeof(facts));
-    rvm__realloc(&p->al, s.of, size, 0);
+static size_t size_of(const rvm_program *p) {
+    return sizeof(rvm__outside) + p->nfunctions * sizeof(facts);
+}
+
+bool rvm__outside_new(const rvm_program *p, rvm__outside **out) {
+    rvm__outside *o = *out = rvm__realloc(&p->al, NULL, 0, size_of(p));
+    if (!o) return false;
+    memset(o, 0, size_of(p));
+    o->p = p;
+    rvm__solve_calls(&p->calls, RVM__CALLEES_FIRST, visit, o);
     return true;
+}
+
+void rvm__outside_free(rvm__outside *o) {
+    if (!o) return;
+    const rvm_program *p = o->p;
+    rvm__realloc(&p->al, o, size_of(p), 0);
+}
+
+void rvm__outside_params(const rvm__outside *o, uint32_t fn, uint8_t of[RVM_MAX_PARAMS]) {
+    memcpy(of, o->of[fn], sizeof(facts));
+}
+
+bool rvm__outside_array(const rvm__outside *o, uint32_t fn, uint16_t array) {
+    const rvm_function *f = &o->p->functions[fn];
+    uint32_t inside = 0;
+    RVM__EACH_INSN(x, f) {
+        if (is_inside(x.in, x.pc, &inside)) continue;
+        RVM__EACH_ACCESS(a, o->p, f, x.in)
+            if (is_access(o, &a) && rvm__root_of(f, a.q) == array) return true;
+    }
+    return false;
 }

@@ -1,12 +1,19 @@
-/* outside.h: which parameters that are arrays a function accesses outside of its parallel blocks. Not installed. */
+/* outside.h: which arrays functions access outside of their parallel blocks. Not installed.
+ *
+ * Views and lengths are no accesses, nor is that an array appears or disappears. What is called through a function value
+ * accesses all that it is given. */
 #ifndef RVM_OUTSIDE_H
 #define RVM_OUTSIDE_H
 
 #include "rvm_program.h"
 
-/* of[k]: whether elements of parameter k of fn are accessed there, by it or by what it calls outside of its blocks. Views
- * and lengths are no accesses. What is called through a function value accesses all that it is given. False: out of memory.
- */
-bool rvm__outside_find(const rvm_program *p, uint32_t fn, uint8_t of[RVM_MAX_PARAMS]);
+typedef struct rvm__outside rvm__outside;
+/* Of all functions. False: out of memory. */
+bool rvm__outside_new(const rvm_program *p, rvm__outside **out);
+void rvm__outside_free(rvm__outside *o); /* NULL is allowed */
+/* of[k]: whether elements of parameter k of fn are accessed there, by it or by what it calls outside of its blocks. */
+void rvm__outside_params(const rvm__outside *o, uint32_t fn, uint8_t of[RVM_MAX_PARAMS]);
+/* Whether those of an array of fn are, that appears there. */
+bool rvm__outside_array(const rvm__outside *o, uint32_t fn, uint16_t array);
 
 #endif

@@ -151,6 +151,21 @@ static LLVMValueRef place_of(rvm__emit *e, const site *s, LLVMValueRef n, LLVMVa
     return phi;
 }
 
+/* Whether a device may keep it for as long as it is there: it may be large, and only blocks use it. */
+static bool may_live_there(const rvm__emit *e, uint16_t array) {
+    const rvm__array_ir *a = &e->frame.array[array];
+    if (!e->u->outside || e->vectorised || e->block.chunk || (a->memory && !a->few)) return false;
+    return !rvm__outside_array(e->u->outside, e->fn, array);
+}
+
+/* n elements appear, all v; NULL: it disappears. */
+static void tell_device(rvm__emit *e, uint16_t array, LLVMValueRef n, LLVMValueRef v) {
+    if (!may_live_there(e, array)) return;
+    LLVMValueRef zero = rvm__build_int(e->k, 0), data = rvm__get(e, e->k->ptr, e->frame.array[array].data);
+    LLVMValueRef args[4] = {e->frame.machine, data, n ? n : zero, v ? bits(e, v) : zero};
+    rvm__call_runtime(e, "rvm__native_array", e->k->nothing, 4, args);
+}
+
 static void appear(rvm__emit *e, const site *s) {
     rvm__build *k = e->k;
     const rvm__array_ir *a = &e->frame.array[s->array];
@@ -169,6 +184,7 @@ static void appear(rvm__emit *e, const site *s) {
     rvm__put_at(e, rvm__build_int(k, 0), a->offset);
     rvm__put_at(e, LLVMConstInt(k->i16, s->array, false), a->base);
     rvm__put_at(e, LLVMConstInt(k->i8, 1, false), a->present);
+    tell_device(e, s->array, n, v);
 }
 
 /* As registers. */
@@ -200,6 +216,7 @@ static void to_arena(rvm__emit *e, uint16_t array) {
 void rvm__drop_array(rvm__emit *e, uint16_t array) {
     rvm__build *k = e->k;
     const rvm__array_ir *a = &e->frame.array[array];
+    tell_device(e, array, NULL, NULL);
     if (a->memory && a->few) {
         LLVMBasicBlockRef there = rvm__block(e, "many"), on = rvm__block(e, "on");
         LLVMBuildCondBr(k->b, rvm__get(e, k->i1, a->own), on, there);

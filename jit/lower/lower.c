@@ -280,6 +280,8 @@ rvm_status rvm__lower(rvm__build *k, const rvm__lowering *asked, rvm_error *err)
     if (!u.status && !rvm__reach_find(u.p, u.reach)) rvm__out_of_memory(&u);
     if (!u.status && !(u.numbering = rvm__numbering_new(&u.memory, u.p))) rvm__out_of_memory(&u);
     if (u.status) goto done;
+    if (what->device && !rvm__outside_new(u.p, &u.outside)) rvm__out_of_memory(&u);
+    if (u.status) goto done;
     find_reached(&u);
     rvm__find_depths(&u);
     summarise_functions(&u);
@@ -295,6 +297,7 @@ rvm_status rvm__lower(rvm__build *k, const rvm__lowering *asked, rvm_error *err)
 done:
     rvm__lines_end(&u);
     rvm__liveness_free(u.liveness);
+    rvm__outside_free(u.outside);
     rvm__realloc(k->al, u.ends, u.cap_ends * sizeof *u.ends, 0);
     rvm_machine_free(u.m);
     rvm__shaped_free(&u.shaped);

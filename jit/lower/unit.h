@@ -4,6 +4,7 @@
 #define RVM_JIT_UNIT_H
 
 #include "liveness.h"
+#include "outside.h"
 #include "lower.h"
 #include "native.h"
 #include "numbering.h"
@@ -68,6 +69,7 @@ typedef struct rvm__unit {
     uint32_t nends, cap_ends;
     rvm__liveness *liveness;    /* NULL: nothing is left out for it */
     uint64_t dead_found;        /* instructions left out */
+    rvm__outside *outside;      /* for a device; NULL: there is none */
     struct rvm__turned *turned; /* loop_reversal.c */
     struct rvm__lines *lines;   /* NULL: none are asked for */
     rvm__numbering *numbering;  /* of the stretch that is walked */

@@ -34,6 +34,20 @@ static const char text[] = "fn cost(out: real, r: real[n], w: real[2], x: real[n
                            "        r[i] += x[i]\n"
                            "    end\n"
                            "    x[1] += r[0]\n"
+                           "end\n"
+                           "fn through(out: real[n], x: real[n], k: i64[n], m: i64)\n"
+                           "    compute\n"
+                           "        let t: real[n] = 0\n"
+                           "        let u: real[n] = 3\n"
+                           "        parallel i in 0..n\n"
+                           "            t[i] += 2 * x[i]\n"
+                           "        end\n"
+                           "    do\n"
+                           "        parallel i in 0..n\n"
+                           "            out[i] += u[i] * t[k[i]]\n"
+                           "        end\n"
+                           "        out[m] += 1\n"
+                           "    undo\n"
                            "end\n";
 enum { N = 2500 };
 
@@ -269,6 +283,82 @@ done:
     end(f);
     free(f);
     free(got);
+}
+
+/* Local arrays that only blocks use: t begins as 0 there, u is copied once, and neither comes back. */
+static void bind_through(fixture *f, rvm_arg *a, int64_t *k, int64_t m, double *out) {
+    memset(out, 0, N * sizeof *out);
+    for (int i = 0; i < N; i++) k[i] = (i * 7) % N;
+    a[0] = rvm_arg_array_f64(out, 1, (int64_t[]){N});
+    a[1] = rvm_arg_array_f64(f->x, 1, (int64_t[]){N});
+    a[2] = rvm_arg_array_i64(k, 1, (int64_t[]){N});
+    a[3] = rvm_arg_i64(m);
+}
+
+static void expect_through(const fixture *f, const int64_t *k, const double *out, int n) {
+    for (int i = 0; i < n; i++) cr_assert_eq(out[i], 3 * (2 * f->x[k[i]]), "%d: %.17g", i, out[i]);
+}
+
+Test(cuda, local_arrays_stay) {
+    enum { ARRAY = N * sizeof(double) };
+    rvm_cuda_totals t;
+    rvm_arg a[4];
+    int64_t *k = malloc(N * sizeof *k);
+    double *out = malloc(N * sizeof *out);
+    fixture *f = malloc(sizeof *f);
+    use_grid();
+    if (!begin(f) || open_device(f)) goto done;
+    bind_through(f, a, k, N - 1, out);
+    cr_assert(!rvm_call(f->m, rvm_program_find(f->p, "through"), a, 4, &f->e), "%s", f->e.message);
+    out[N - 1] -= 1;
+    expect_through(f, k, out, N);
+    rvm_cuda_stats(f->c, &t);
+    cr_assert_eq(t.blocks, 2);
+    cr_assert_lt(t.uploaded, 4 * ARRAY + 500); /* x, k, u, out */
+    cr_assert_eq(t.downloaded, ARRAY);         /* out */
+done:
+    end(f);
+    free(f);
+    free(k);
+    free(out);
+}
+
+/* Where instance `bad` fails, or the line behind the blocks, they are the host's. */
+static void fail_through(int bad, int64_t m, const char *why) {
+    rvm_cuda_totals t;
+    rvm_arg a[4];
+    rvm_variable v;
+    rvm_options o = rvm_options_default();
+    int64_t *k = malloc(N * sizeof *k);
+    double *out = malloc(N * sizeof *out);
+    fixture *f = malloc(sizeof *f);
+    use_grid();
+    if (!begin(f)) goto done;
+    rvm_machine_free(f->m);
+    o.unchecked = true; /* but for indices */
+    cr_assert(!rvm_machine_new(f->p, &o, &f->m, &f->e) && !rvm_jit_attach(f->j, f->m, &f->e) && !open_device(f));
+    bind_through(f, a, k, m, out);
+    if (bad < N) k[bad] = N;
+    cr_assert(!rvm_machine_bind(f->m, rvm_program_find(f->p, "through"), a, 4, RVM_PRIMAL, false, &f->e));
+    cr_assert_eq(rvm_machine_forward(f->m, &f->e), RVM_ERR_INDEX);
+    expect_through(f, k, out, bad);
+    for (uint32_t n = 0; rvm_machine_variable(f->m, 0, n, &v); n++)
+        for (int i = 0; i < N && v.ndim && (!strcmp(v.name, "t") || !strcmp(v.name, "u")); i++)
+            cr_assert_eq(((const double *)v.data)[i], v.name[0] == 't' ? 2 * f->x[i] : 3);
+    rvm_cuda_stats(f->c, &t);
+    cr_assert(strstr(t.why, why) && (*why || t.blocks == 2), "%s", t.why);
+done:
+    end(f);
+    free(f);
+    free(k);
+    free(out);
+}
+
+Test(cuda, local_arrays_come_back_for_a_block) {
+    fail_through(1700, 0, "line 34: an instance fails");
+}
+Test(cuda, local_arrays_come_back_for_a_side_exit) {
+    fail_through(N, N, "");
 }
 
 /* What code around the blocks uses is the host's for the run; then on the device again. */

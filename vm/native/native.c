@@ -43,6 +43,11 @@ static void rvm__native_adrift(rvm_machine *m, rvm__native *n) {
     n->status = m->jit.adrift = cancelled ? RVM_ERR_CANCELLED : RVM_ERR_FUEL;
 }
 
+/* A local array that only parallel blocks use: so many elements of these bits appear there; or, 0, it disappears. */
+static void rvm__native_array(rvm_machine *m, char *data, uint64_t n, uint64_t bits) {
+    if (m->jit.device) m->jit.runner->local(m, data, n, bits);
+}
+
 static uint64_t rvm__native_chunks(rvm_machine *m, rvm__native *n, const rvm__native_job *o) {
     return m->jit.runner->run(m, n, o);
 }
@@ -268,6 +273,7 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_put),
     SYMBOL(rvm__native_move),
     SYMBOL(rvm__native_chunks),
+    SYMBOL(rvm__native_array),
     SYMBOL(rvm__native_mark),
     SYMBOL(rvm__native_release),
     SYMBOL(rvm__native_is_new),
@@ -359,6 +365,7 @@ static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__
     m->stats.calls += n.calls;
     for (int k = 0; k < RVM__ERASED; k++) m->trail.erased[k] += n.erased[k];
     if (n.peak > m->stats.depth_peak) m->stats.depth_peak = (uint32_t)n.peak;
+    if (m->jit.device && m->jit.runner->leave(m)) return m->jit.adrift = RVM_ERR_UNSUPPORTED;
     if (*exited) rvm__native_find_homes(m, (uint32_t)n.frame);
     if (*exited && !rvm__forget_rebuild(m)) return m->jit.adrift = RVM_ERR_MEMORY;
     if (*exited && need->dead) m->run.one_way = m->run.course;

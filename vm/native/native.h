@@ -194,6 +194,8 @@ typedef struct rvm__runner {
     /* Where it keeps arrays elsewhere; NULL: nowhere. Native code is entered; arguments are read or written by others than
      * its blocks. Errors: they are lost. */
     rvm_status (*enter)(rvm_machine *m);
+    rvm_status (*leave)(rvm_machine *m); /* native code, maybe by a side exit: its local arrays are where they seem to be */
+    void (*local)(rvm_machine *m, char *data, uint64_t n, uint64_t bits); /* rvm__native_array */
     rvm_status (*bring)(const rvm_machine *m, const rvm_arg *args, uint32_t n);
 } rvm__runner;
 static inline rvm_status rvm__bring_home(const rvm_machine *m, const rvm_arg *bound, uint32_t n) {

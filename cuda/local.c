@@ -1,0 +1,72 @@
+/* local.c: local arrays of native code that only parallel blocks use, as its text says: on the device from their first use
+ * to where they disappear. Where a block runs on the host, or a side exit is taken, they are copied to where they stand. */
+#include "cuda.h"
+#include "support.h"
+
+enum { LEAST = 1 << 9 }; /* elements: of fewer, copying takes no time */
+
+rvm__local *rvm__cuda_local_at(rvm_cuda *c, const char *p, size_t bytes, size_t *offset) {
+    for (rvm__local *l = c->locals; l; l = l->next) {
+        if (p < l->data || (size_t)(p - l->data) > l->bytes || bytes > l->bytes - (size_t)(p - l->data)) continue;
+        *offset = (size_t)(p - l->data);
+        return l;
+    }
+    return NULL;
+}
+
+bool rvm__cuda_local_there(rvm_cuda *c, rvm__local *l, rvm_error *err) {
+    if (!l->buffer && !(l->buffer = rvm__cuda_take(c, l->bytes, err))) return false;
+    if (l->there) return true;
+    const int code = l->zero ? c->d->clear(l->buffer->p, 0, l->bytes, c->stream)
+                             : c->d->upload(l->buffer->p, l->data, l->bytes, c->stream);
+    if (rvm__cuda_failed(c, code, "an array is copied to it", err)) return false;
+    if (!l->zero) c->totals.uploaded += l->bytes;
+    return l->there = true;
+}
+
+/* Where host code reads it. */
+static bool come_home(rvm_cuda *c, rvm__local *l, rvm_error *err) {
+    if (l->on_host) return true;
+    const int code = c->d->download(l->data, l->buffer->p, l->bytes, c->stream);
+    if (rvm__cuda_failed(c, code ? code : c->d->stream_wait(c->stream), "an array is copied from it", err)) return false;
+    c->totals.downloaded += l->bytes;
+    return l->on_host = true;
+}
+
+bool rvm__cuda_local_to_host(rvm_cuda *c, rvm__local *l, rvm_error *err) {
+    const bool good = come_home(c, l, err);
+    l->there = l->zero = false;
+    return good;
+}
+
+static void forget(rvm_cuda *c, rvm__local **link) {
+    rvm__local *l = *link;
+    *link = l->next;
+    rvm__cuda_put(l->buffer);
+    rvm__realloc(&c->al, l, sizeof *l, 0);
+}
+
+void rvm__cuda_local(rvm_machine *m, char *data, uint64_t n, uint64_t bits) {
+    rvm_cuda *c = m->jit.device;
+    for (rvm__local **link = &c->locals; *link;)
+        if ((*link)->data == data)
+            forget(c, link);
+        else
+            link = &(*link)->next;
+    rvm__local *l = n < LEAST ? NULL : rvm__realloc(&c->al, NULL, 0, sizeof *l);
+    if (!l) return; /* it is copied for each block then */
+    *l = (rvm__local){.next = c->locals, .data = data, .bytes = n * sizeof(rvm_value), .on_host = true, .zero = !bits};
+    c->locals = l;
+}
+
+rvm_status rvm__cuda_leave_run(rvm_machine *m) {
+    rvm_cuda *c = m->jit.device;
+    rvm_error why;
+    bool good = true;
+    if (!c->locals) return RVM_OK;
+    const bool entered = rvm__cuda_enter(c);
+    for (rvm__local *l = c->locals; l; l = l->next) good = good && (l->on_host || (entered && come_home(c, l, &why)));
+    if (entered) rvm__cuda_leave(c);
+    while (c->locals) forget(c, &c->locals);
+    return good ? RVM_OK : RVM_ERR_UNSUPPORTED;
+}
