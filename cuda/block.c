@@ -340,7 +340,9 @@ static uint64_t run_job(rvm_machine *m, rvm__native *n, const rvm__native_job *j
     if (!why) {
         rvm__block_run r = {.c = c, .m = m, .job = job, .k = job->kernel, .n = n, .err = &err};
         r.fuel = rvm__fuel_left(m, rvm__native_count(m, n));
+        rvm__cuda_range_begin(m, job->kernel);
         const bool done = run_block(&r);
+        rvm__cuda_range_end();
         const bool home = done || to_host(c, job);
         rvm__cuda_leave(c);
         c->totals.blocks += done;

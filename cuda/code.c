@@ -25,10 +25,10 @@ static double now(void) {
 
 static rvm_status load(rvm_cuda *c, const char *code, void **module, rvm_error *err) {
     char log[LOG] = "";
-    int options[] = {CUDA_LOG, CUDA_LOG_SIZE};
-    void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)};
+    int options[] = {CUDA_LOG, CUDA_LOG_SIZE, CUDA_LINES};
+    void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1), (void *)1};
     const double begin = now();
-    const int failed = c->d->module_load(module, code, 2, options, values);
+    const int failed = c->d->module_load(module, code, sizeof options / sizeof *options, options, values);
     c->totals.loading += now() - begin;
     if (failed && log[0])
         return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "CUDA's driver does not take a kernel: %.*s",

@@ -6,6 +6,7 @@
  *   code.c     PTX as kernels              log.c      additions to elements, in their order
  *   block.c    runs a job's block as a kernel: the machine's runner
  *   device.c   devices; an rvm_cuda        sums.cu    kernels that put sums together, as sums.ptx
+ *   ranges.c   blocks, as Nsight shows them
  */
 #ifndef RVM_CUDA_INTERNAL_H
 #define RVM_CUDA_INTERNAL_H
@@ -36,7 +37,8 @@ enum {
     CUDA_REGISTERS = 4,
     CUDA_STACK = 0, /* a limit of a context */
     CUDA_LOG = 5,   /* options of loading: where errors go, and bytes of that */
-    CUDA_LOG_SIZE = 6
+    CUDA_LOG_SIZE = 6,
+    CUDA_LINES = 13 /* 1: the tables of lines that the text has are kept, for profilers */
 };
 
 /* ---- an rvm_cuda ---- */
@@ -144,6 +146,10 @@ bool rvm__cuda_local_to_host(rvm_cuda *c, rvm__local *l, rvm_error *err); /* whe
 /* As in rvm__runner. */
 void rvm__cuda_local(rvm_machine *m, char *data, uint64_t n, uint64_t bits);
 rvm_status rvm__cuda_leave_run(rvm_machine *m);
+
+/* ---- ranges.c ---- */
+void rvm__cuda_range_begin(const rvm_machine *m, const rvm__native_kernel *k); /* in one thread, nested */
+void rvm__cuda_range_end(void);
 
 /* ---- block.c, log.c ---- */
 enum { RVM__MOST_KERNEL_PARAMS = 512 };

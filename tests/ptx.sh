@@ -45,14 +45,20 @@ done)
 # No fused multiply-add in strict code but libdevice's: a kernel without functions has none.
 "$binaries/rvm" run bench/problems/ensemble.rasm orbits --dump ptx --unchecked --trust --trail=off >"$scratch/x.ptx"
 ! grep -q 'fma\.rn\.f64' "$scratch/x.ptx" || fail "strict code has a fused multiply-add"
-registers() { # file, function, most
-    "$binaries/rvm" run "$1" "$2" --dump ptx --unchecked --trust --trail=off >"$scratch/x.ptx"
+registers() { # file, function, most, options
+    "$binaries/rvm" run "$1" "$2" --dump ptx --unchecked --trust --trail=off "${@:4}" >"$scratch/x.ptx"
     local said used
-    said=$("$assembler" -v -arch=sm_90 "$scratch/x.ptx" -o /dev/null 2>&1)
+    said=$("$assembler" -v -arch=sm_90 -lineinfo "$scratch/x.ptx" -o "$scratch/x.cubin" 2>&1)
     used=$(sed -n 's/.*Used \([0-9]*\) registers.*/\1/p' <<<"$said" | sort -n | tail -1)
     [ "$used" -le "$3" ] && grep -q ' 0 bytes spill stores' <<<"$said" || fail "$1 $2: $used registers, or spills: $said"
     echo "$1 $2: $used registers"
 }
 registers examples/bundle_adjustment/adbench.rasm jacobian 128
+# Line tables cost no register, and name the files of what is inlined.
+registers examples/bundle_adjustment/adbench.rasm jacobian 128 --symbols
+for file in adbench reproject camera11; do
+    grep -q "^[[:space:]]*\.file.*/bundle_adjustment/$file\.rasm\"" "$scratch/x.ptx" || fail "no line of $file.rasm"
+done
+grep -q nv_debug_line "$scratch/x.cubin" || fail "CUDA's assembler has made no table of lines"
 echo "$kernels kernels; $left functions without"
 [ "$kernels" -gt 0 ] && [ "$bad" -eq 0 ]

@@ -59,6 +59,7 @@ rvm_status native_jit(tool *t, bool tiers, rvm_error *err) {
     o.vector_math = t->o.vector_math;
     o.any_lengths = t->o.any_lengths;
     o.no_lanes = t->o.lanes && strcmp(t->o.lanes, "off") == 0;
+    o.symbols = t->o.symbols;
     o.notice = on_notice;
     o.userdata = t;
     rvm_status st = rvm_jit_new(&o, &t->jit, err);

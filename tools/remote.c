@@ -18,6 +18,7 @@ static const struct refused {
     {OPTION_any_lengths, "how a server compiles is its own"},
     {OPTION_fast_math, "how a server compiles is its own"},
     {OPTION_vector_math, "how a server compiles is its own"},
+    {OPTION_symbols, "no debugger sees a server's code"},
     {OPTION_verbose, "a server does not tell what it compiles"},
     {OPTION_dump, "a server does not show its native code"},
     {OPTION_checkpoint_dir, "a server has no folder for it"},

@@ -10,6 +10,7 @@
 #include "support.h"
 #include "target.h"
 
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <pthread.h>
@@ -45,7 +46,7 @@ typedef struct making {
     rvm__device_kernel *kernels;
     unsigned n;
     const char *libdevice;
-    bool grid;
+    bool grid, lines;
     rvm_error *err;
 } making;
 
@@ -109,7 +110,8 @@ static rvm_status begin(making *m, unsigned level) {
                                 : rvm__target_open(&m->target, TRIPLE, DEVICE, FEATURES, level, m->err);
     if (status) return status;
     m->k = *m->host;
-    m->k.module = LLVMCloneModule(m->host->module);
+    m->k.module = m->lines ? rvm__device_copy_with_lines(m->host) : LLVMCloneModule(m->host->module);
+    if (!m->k.module) return rvm__fail(m->err, RVM_ERR_INTERNAL, NULL, 0, 0, "LLVM does not read what it wrote");
     m->k.target = &m->target.traits;
     rvm__target_prepare(&m->target, m->k.module);
     status = keep_instances(m);
@@ -135,10 +137,12 @@ static rvm_status make_kernels(making *m) {
         attribute(&m->k, m->kernels[n].instance, "noinline", false);
         attribute(&m->k, m->kernels[n].instance, "alwaysinline", true);
         LLVMSetLinkage(m->kernels[n].instance, LLVMInternalLinkage);
+        m->kernels[n].lines = LLVMGetSubprogram(m->kernels[n].instance);
     }
     rvm_status status = run_passes(m, "always-inline");
     for (unsigned n = 0; n < m->n && !status; n++) {
         rvm__device_kernel *x = &m->kernels[n];
+        if (x->kernel && x->lines) LLVMSetSubprogram(x->kernel, x->lines); /* whose the instance's instructions are now */
         if (x->kernel) rvm__device_replace_markers(&m->k, x);
         if (x->why) drop(x);
     }
@@ -279,10 +283,10 @@ static void find(making *m, bool *by_copies) {
     }
 }
 
-rvm_status rvm__device_make(rvm__build *k, enum rvm__device_code form, unsigned level, const char *libdevice,
+rvm_status rvm__device_make(rvm__build *k, enum rvm__device_code form, unsigned level, bool lines, const char *libdevice,
                             LLVMMemoryBufferRef *out, rvm_error *err) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    making m = {.host = k, .libdevice = libdevice, .grid = form == RVM__KERNELS_GRID, .err = err};
+    making m = {.host = k, .libdevice = libdevice, .grid = form == RVM__KERNELS_GRID, .lines = lines, .err = err};
     LLVMMemoryBufferRef ptx = NULL;
     size_t nargs = 0;
     rvm_status status = RVM_OK;

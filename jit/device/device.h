@@ -4,6 +4,7 @@
  *   kernel_ir.c  a kernel around an instance, which it runs for several indices
  *   additions.c  what instances add to registers and to elements: where a warp can do it at once
  *   runtime.c    what kernels call that is no function of the program: IR, and libdevice's functions
+ *   lines.c      line tables of kernels
  */
 #ifndef RVM_JIT_DEVICE_H
 #define RVM_JIT_DEVICE_H
@@ -18,8 +19,9 @@ enum { RVM__MOST_TERMS = 32 };
 typedef struct rvm__device_kernel {
     const rvm__block_kernel *from;
     LLVMValueRef instance, kernel;
-    const char *why; /* NULL, or why it cannot be made */
-    bool grid;       /* RVM__KERNELS_GRID */
+    LLVMMetadataRef lines; /* NULL: none */
+    const char *why;       /* NULL, or why it cannot be made */
+    bool grid;             /* RVM__KERNELS_GRID */
     bool may_fail, arena, logs;
     uint64_t terms[RVM__MOST_KERNEL_SUMS]; /* by register that it adds into */
     bool copied;                           /* some array is, */
@@ -50,11 +52,16 @@ bool rvm__device_add_runtime(const rvm__build *k, bool grid);
  * the name of one that is not there. */
 const char *rvm__device_add_functions(const rvm__build *k, const char *path);
 
+/* ---- lines.c ---- */
+/* k's module once more, as LLVMCloneModule's, but that PTX has directives of lines alone. NULL: LLVM does not read it. */
+LLVMModuleRef rvm__device_copy_with_lines(const rvm__build *k);
+
 /* ---- device.c ---- */
-/* Kernels of k->kernels: each record is defined, of those that could not be made with no code; k->made, k->on_host tell.
+/* Kernels of k->kernels, with lines where k->module has any and they are asked for: each record is defined, of those that
+ * could not be made with no code; k->made, k->on_host tell.
  * Code goes to *text, too, unless that is NULL: to be disposed of. Errors: UNSUPPORTED, INTERNAL, MEMORY; where this LLVM
  * has no code for devices, or there are no kernels, records say that there is none. */
-rvm_status rvm__device_make(rvm__build *k, enum rvm__device_code form, unsigned level, const char *libdevice,
+rvm_status rvm__device_make(rvm__build *k, enum rvm__device_code form, unsigned level, bool lines, const char *libdevice,
                             LLVMMemoryBufferRef *text, rvm_error *err);
 
 #endif

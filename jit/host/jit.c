@@ -513,6 +513,7 @@ rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direc
                           .lanes = !j->o.no_lanes,
                           .device = form == RVM_JIT_PTX ? RVM__KERNELS_PTX : RVM__NO_KERNELS,
                           .vector_math = j->o.vector_math || j->o.fast_math,
+                          .lines = j->o.symbols,
                           .tolerance = o.tolerance};
     const char *refused = rvm__native_refuses(&o);
     if (!p->verified) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the program is not verified");

@@ -35,7 +35,9 @@ uint32_t rvm__machine_slot(const rvm__emit *e, uint32_t slot);
 LLVMValueRef rvm__known_length(const rvm__unit *u, uint32_t fn, uint16_t slot);
 bool rvm__is_ascending(const rvm__emit *e, const rvm__xinsn *x); /* of a block: where it runs now */
 void rvm__body_of(const rvm__emit *e, uint32_t pc, uint32_t *first, uint32_t *last);
-/* Whether the block that is entered at pc, an end of it, goes in lanes: its instance is a function then. */
+/* Whether an instance of the block that is entered at pc, an end of it, may be a function; and whether the block goes in
+ * lanes by that. */
+bool rvm__is_instance(rvm__emit *e, uint32_t pc);
 bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc);
 
 /* ---- cost_bound.c ---- */

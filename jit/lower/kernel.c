@@ -99,7 +99,7 @@ rvm__block_kernel *rvm__kernel_of(rvm__emit *e, const rvm__plan *p, LLVMValueRef
     rvm__build *k = e->k;
     rvm__block_kernel *made = NULL;
     const char *why = p->why;
-    if (!why && !rvm__goes_in_lanes(e, pc)) why = "what it calls, or a trail that it keeps, is the machine's";
+    if (!why && !rvm__is_instance(e, pc)) why = "what it calls, or a trail that it keeps, is the machine's";
     rvm__instance *o = why ? NULL : rvm__instance_of(e, pc);
     if (o && o->x->to.shared <= RVM__MOST_KERNEL_SUMS && declare(e, o, pc))
         made = known_kernel(k, number_of(o->function));

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rvm_asm.h"
 #include "rvm_cuda.h"
@@ -242,6 +243,30 @@ done:
     end(f);
     free(f);
 }
+
+#ifdef RVM_GRID_NVTX
+/* A block is a range for a profiler. */
+Test(cuda, ranges) {
+    char path[] = "/tmp/rvm_ranges_XXXXXX", said[200] = "";
+    rvm_arg a[5];
+    double out;
+    fixture *f = malloc(sizeof *f);
+    const int fd = mkstemp(path);
+    cr_assert(fd >= 0);
+    setenv("NVTX_INJECTION64_PATH", RVM_GRID_NVTX, 1);
+    setenv("RVM_RANGES", path, 1);
+    use_grid();
+    if (begin(f) && !open_device(f)) {
+        cr_assert(!run_cost(f, a, &out));
+        cr_assert(read(fd, said, sizeof said - 1) > 0);
+        cr_assert_str_eq(said, "cost, line 8\nend\n");
+    }
+    end(f);
+    free(f);
+    close(fd);
+    unlink(path);
+}
+#endif
 
 /* ---- arrays that stay ---- */
 
