@@ -1,6 +1,6 @@
 /* array.c: arrays that stay on the device. Each has addresses of this process, too, by which a machine knows it. Behind
- * these is nothing that may be touched until host code is to use it: then it is copied there, and to the device again before
- * the next kernel. */
+ * these is nothing that may be touched until host code is to use it: then it is copied there, and, where that has changed
+ * it, to the device again before the next kernel. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #endif
@@ -18,9 +18,9 @@ struct rvm_cuda_array {
     uint64_t p;
     size_t n, mapped; /* elements; bytes of addresses */
     char *data;
-    bool own;     /* the memory is the device's own, to be freed */
-    bool on_host; /* what stands there is newer */
-    bool shared;  /* by host code and blocks of the run: for each block it is an array of the host */
+    bool own;         /* the memory is the device's own, to be freed */
+    bool here, there; /* what is right: that of the host, of the device; both, where neither has changed it since */
+    bool shared;      /* by host code and blocks of the run, and changed: for each block it is an array of the host */
 };
 
 static size_t bytes_of(const rvm_cuda_array *a) {
@@ -33,7 +33,7 @@ static rvm_status make(rvm_cuda *c, uint64_t p, size_t n, rvm_cuda_array **out, 
     if (n > SIZE_MAX / 16) return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "an array of %zu elements is too large", n);
     rvm_cuda_array *a = rvm__realloc(&c->al, NULL, 0, sizeof *a);
     if (!a) return rvm__fail_memory(err);
-    *a = (rvm_cuda_array){.c = c, .p = p, .n = n, .mapped = (n * sizeof(rvm_value) + page) / page * page};
+    *a = (rvm_cuda_array){.c = c, .p = p, .n = n, .mapped = (n * sizeof(rvm_value) + page) / page * page, .there = true};
     void *data = mmap(NULL, a->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (data == MAP_FAILED) {
         rvm__realloc(&c->al, a, sizeof *a, 0);
@@ -100,7 +100,7 @@ void *rvm_cuda_array_data(rvm_cuda_array *a) {
 uint64_t rvm_cuda_array_pointer(rvm_cuda_array *a) {
     rvm_error err;
     if (!a || !rvm__cuda_enter(a->c)) return a ? a->p : 0;
-    const uint64_t p = rvm__cuda_array_pointer_for_kernel(a, &err);
+    const uint64_t p = rvm__cuda_array_for_kernel(a, true, &err);
     a->c->d->stream_wait(a->c->stream);
     rvm__cuda_leave(a->c);
     return p ? p : a->p;
@@ -117,25 +117,30 @@ rvm_cuda_array *rvm__cuda_array_at(rvm_cuda *c, const char *p, size_t bytes, siz
     return NULL;
 }
 
-uint64_t rvm__cuda_array_pointer_for_kernel(rvm_cuda_array *a, rvm_error *err) {
+uint64_t rvm__cuda_array_for_kernel(rvm_cuda_array *a, bool changes, rvm_error *err) {
     rvm_cuda *c = a->c;
-    if (!a->on_host) return a->p;
-    const int code = c->d->upload(a->p, a->data, bytes_of(a), c->stream);
-    if (rvm__cuda_failed(c, code ? code : c->d->stream_wait(c->stream), "an array is copied to it", err)) return 0;
-    c->totals.uploaded += bytes_of(a);
-    mprotect(a->data, a->mapped, PROT_NONE);
-    a->on_host = false;
+    if (!a->there) {
+        const int code = c->d->upload(a->p, a->data, bytes_of(a), c->stream);
+        if (rvm__cuda_failed(c, code ? code : c->d->stream_wait(c->stream), "an array is copied to it", err)) return 0;
+        c->totals.uploaded += bytes_of(a);
+        a->there = true;
+    }
+    if (changes && a->here) mprotect(a->data, a->mapped, PROT_NONE);
+    a->here &= !changes;
     return a->p;
 }
 
-bool rvm__cuda_array_to_host(rvm_cuda_array *a, rvm_error *err) {
+bool rvm__cuda_array_for_host(rvm_cuda_array *a, bool changes, rvm_error *err) {
     rvm_cuda *c = a->c;
-    if (a->on_host) return true;
-    if (mprotect(a->data, a->mapped, PROT_READ | PROT_WRITE)) return rvm__fail_memory(err), false;
-    const int code = a->n ? c->d->download(a->data, a->p, bytes_of(a), c->stream) : 0;
-    if (rvm__cuda_failed(c, code ? code : c->d->stream_wait(c->stream), "an array is copied from it", err)) return false;
-    c->totals.downloaded += bytes_of(a);
-    return a->on_host = true;
+    if (!a->here) {
+        if (mprotect(a->data, a->mapped, PROT_READ | PROT_WRITE)) return rvm__fail_memory(err), false;
+        const int code = a->n ? c->d->download(a->data, a->p, bytes_of(a), c->stream) : 0;
+        if (rvm__cuda_failed(c, code ? code : c->d->stream_wait(c->stream), "an array is copied from it", err)) return false;
+        c->totals.downloaded += bytes_of(a);
+        a->here = true;
+    }
+    a->there &= !changes;
+    return true;
 }
 
 bool rvm__cuda_array_stays(const rvm_cuda_array *a) {
@@ -158,10 +163,10 @@ rvm_status rvm__cuda_bring(const rvm_machine *m, const rvm_arg *args, uint32_t n
     for (uint32_t k = 0; k < n && args && c->arrays; k++)
         for (int shadow = 0; shadow < 2; shadow++) {
             rvm_cuda_array *a = array_of(c, &args[k], shadow);
-            if (!a || a->on_host) continue;
+            if (!a || (a->here && !a->there)) continue;
             const bool entered = rvm__cuda_enter(c);
             if (!entered) mprotect(a->data, a->mapped, PROT_READ | PROT_WRITE); /* lost, but no fault */
-            good = entered && rvm__cuda_array_to_host(a, &why) && good;
+            good = entered && rvm__cuda_array_for_host(a, true, &why) && good;
             if (entered) rvm__cuda_leave(c);
         }
     return good ? RVM_OK : RVM_ERR_UNSUPPORTED;
@@ -176,7 +181,12 @@ static bool know_outside(rvm_machine *m, uint32_t fn) {
     return true;
 }
 
-/* Arrays that code outside of blocks uses are the host's for the run. */
+/* By host code and blocks alike. */
+static bool is_read(const rvm_machine *m, uint32_t k, bool shadow) {
+    return !shadow && m->p->functions[m->bound.entry].params[k].role == RVM_READ;
+}
+
+/* Arrays that code outside of blocks uses are the host's for the run; those that nobody changes are both's. */
 rvm_status rvm__cuda_enter_run(rvm_machine *m) {
     rvm_cuda *c = m->jit.device;
     const uint32_t fn = m->bound.entry;
@@ -189,8 +199,8 @@ rvm_status rvm__cuda_enter_run(rvm_machine *m) {
         for (int shadow = 0; shadow < 2; shadow++) {
             rvm_cuda_array *a = array_of(c, &m->bound.args[k], shadow);
             if (!a) continue;
-            a->shared = m->jit.outside[k];
-            good = (!a->shared || rvm__cuda_array_to_host(a, &why)) && good;
+            a->shared = m->jit.outside[k] && !is_read(m, k, shadow);
+            good = (!m->jit.outside[k] || rvm__cuda_array_for_host(a, a->shared, &why)) && good;
         }
     rvm__cuda_leave(c);
     return good ? RVM_OK : RVM_ERR_UNSUPPORTED;
@@ -208,13 +218,13 @@ static rvm_status transfer(rvm_cuda_array *a, size_t first, size_t n, const void
     rvm_cuda *c = a->c;
     rvm_status status = check_range(a, first, n, err);
     if (status || !n) return status;
-    if (a->on_host) {
+    if (!a->there) {
         memcpy(from ? a->data + first * sizeof(rvm_value) : to, from ? from : a->data + first * sizeof(rvm_value),
                n * sizeof(rvm_value));
         return RVM_OK;
     }
     if (!rvm__cuda_enter(c)) return is_lost(err);
-    const uint64_t p = rvm__cuda_array_pointer_for_kernel(a, err), at = p + first * sizeof(rvm_value);
+    const uint64_t p = rvm__cuda_array_for_kernel(a, from != NULL, err), at = p + first * sizeof(rvm_value);
     const size_t bytes = n * sizeof(rvm_value);
     int code = 0;
     if (!p)

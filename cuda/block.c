@@ -304,7 +304,7 @@ static bool to_host(rvm_cuda *c, const rvm__native_job *job) {
     for (uint64_t v = 0; job->kernel && v < job->kernel->nviews; v++) {
         rvm_cuda_array *a = c->arrays ? rvm__cuda_array_at(c, job->views[v].data, 0, &offset) : NULL;
         rvm__local *l = c->locals ? rvm__cuda_local_at(c, job->views[v].data, 0, &offset) : NULL;
-        if (a && rvm__cuda_array_stays(a)) good = rvm__cuda_array_to_host(a, &why) && good;
+        if (a && rvm__cuda_array_stays(a)) good = rvm__cuda_array_for_host(a, job->kernel->views[v].uses & 2, &why) && good;
         if (l) good = rvm__cuda_local_to_host(c, l, &why) && good;
     }
     return good;

@@ -131,9 +131,9 @@ bool rvm__cuda_return(rvm_cuda *c, const rvm__native_job *job, rvm__place *place
 /* ---- array.c ---- */
 /* The array that has that address, and bytes behind it, or NULL. */
 rvm_cuda_array *rvm__cuda_array_at(rvm_cuda *c, const char *p, size_t bytes, size_t *offset);
-uint64_t rvm__cuda_array_pointer_for_kernel(rvm_cuda_array *a, rvm_error *err); /* 0: err */
-/* Host code is about to use it. */
-bool rvm__cuda_array_to_host(rvm_cuda_array *a, rvm_error *err);
+/* A kernel, or host code, is about to read it or to change it. 0, false: err. */
+uint64_t rvm__cuda_array_for_kernel(rvm_cuda_array *a, bool changes, rvm_error *err);
+bool rvm__cuda_array_for_host(rvm_cuda_array *a, bool changes, rvm_error *err);
 bool rvm__cuda_array_stays(const rvm_cuda_array *a); /* not: host code uses it, too, between blocks of this run */
 /* As in rvm__runner. */
 rvm_status rvm__cuda_enter_run(rvm_machine *m);

@@ -41,7 +41,7 @@ static bool is_there(const rvm__place *to) {
 static bool find_there(rvm_cuda *c, const rvm__kernel_view *k, rvm__place *to, bool may_fail, rvm_error *err) {
     uint64_t p = 0;
     if (to->stays)
-        p = rvm__cuda_array_pointer_for_kernel(to->stays, err);
+        p = rvm__cuda_array_for_kernel(to->stays, is_changed(k), err);
     else if (rvm__cuda_local_there(c, to->local, err))
         p = to->local->buffer->p;
     if (!p) return false;

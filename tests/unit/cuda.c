@@ -279,7 +279,7 @@ static rvm_arg on_device(rvm_cuda *c, rvm_cuda_array **to, const void *from, siz
 
 Test(cuda, arrays_stay) {
     rvm_cuda_totals before, after;
-    rvm_cuda_array *r, *x, *y;
+    rvm_cuda_array *r, *w, *x, *y;
     rvm_arg a[5];
     double expected, *got = malloc(N * sizeof *got);
     fixture *f = malloc(sizeof *f);
@@ -288,6 +288,7 @@ Test(cuda, arrays_stay) {
     cr_assert(!run_cost(f, a, &expected) && !open_device(f));
     a[0] = rvm_arg_f64(0);
     a[1] = on_device(f->c, &r, NULL, N);
+    a[2] = on_device(f->c, &w, f->w, 2);
     a[3] = on_device(f->c, &x, f->x, N);
     a[4] = on_device(f->c, &y, f->y, N);
     rvm_cuda_stats(f->c, &before);
@@ -299,11 +300,11 @@ Test(cuda, arrays_stay) {
     rvm_cuda_stats(f->c, &after);
     cr_assert_eq(after.blocks, 3);
     cr_assert_lt(after.uploaded - before.uploaded, 200); /* `scaled` alone */
-    cr_assert_eq(after.downloaded, 0);
+    cr_assert_eq(after.downloaded, sizeof f->w);         /* w, once: nobody changes it */
     cr_assert(!rvm_cuda_array_download(r, 0, N, got, &f->e));
     for (int k = 0; k < N; k++) cr_assert_float_eq(got[k], 3 * f->r[k], 1e-12);
     cr_assert_eq(rvm_cuda_array_download(r, 1, N, got, &f->e), RVM_ERR_USAGE);
-    rvm_cuda_array_free(r), rvm_cuda_array_free(x), rvm_cuda_array_free(y);
+    rvm_cuda_array_free(r), rvm_cuda_array_free(w), rvm_cuda_array_free(x), rvm_cuda_array_free(y);
 done:
     end(f);
     free(f);
