@@ -172,6 +172,13 @@ rvm_status rvm__cuda_bring(const rvm_machine *m, const rvm_arg *args, uint32_t n
     return good ? RVM_OK : RVM_ERR_UNSUPPORTED;
 }
 
+int64_t rvm__cuda_elements(const rvm_machine *m, const char *from) {
+    rvm_cuda *c = m->jit.device;
+    size_t offset;
+    const rvm_cuda_array *a = rvm__cuda_array_at(c, from, 0, &offset);
+    return a ? (int64_t)((bytes_of(a) - offset) / sizeof(rvm_value)) : -1;
+}
+
 static bool know_outside(rvm_machine *m, uint32_t fn) {
     rvm__outside *o;
     if (!rvm__outside_new(m->p, &o)) return false;

@@ -389,4 +389,5 @@ const rvm__runner rvm__cuda_runner = {.run = run_job,
                                       .enter = rvm__cuda_enter_run,
                                       .leave = rvm__cuda_leave_run,
                                       .local = rvm__cuda_local,
-                                      .bring = rvm__cuda_bring};
+                                      .bring = rvm__cuda_bring,
+                                      .elements = rvm__cuda_elements};

@@ -138,6 +138,7 @@ bool rvm__cuda_array_stays(const rvm_cuda_array *a); /* not: host code uses it, 
 /* As in rvm__runner. */
 rvm_status rvm__cuda_enter_run(rvm_machine *m);
 rvm_status rvm__cuda_bring(const rvm_machine *m, const rvm_arg *args, uint32_t n);
+int64_t rvm__cuda_elements(const rvm_machine *m, const char *from);
 
 /* ---- local.c ---- */
 rvm__local *rvm__cuda_local_at(rvm_cuda *c, const char *p, size_t bytes, size_t *offset); /* NULL: none */

@@ -20,7 +20,8 @@
  * where an index depends on the instance, elements gain in no order.
  *
  * Memory. What a block reads is copied to the device before it and what it changes back behind it. An rvm_cuda_array stays
- * there: its address goes into an rvm_arg, and nothing is copied as long as only kernels use it.
+ * there: its address goes into an rvm_arg, and nothing is copied as long as only kernels use it. One that ends before the
+ * argument does is refused (SHAPE).
  *
  * Threads: an rvm_cuda and the machines attached to it belong to one thread at a time. Nothing here prints.
  */

@@ -151,6 +151,18 @@ static rvm__extent extent_of(const rvm_arg *a, bool shadow) {
     return e;
 }
 
+/* What stands on a device does not end before the argument does. */
+static rvm_status check_device(const rvm_machine *m, const rvm_function *f, uint32_t k, const rvm_arg *a, bool shadow,
+                               rvm_error *err) {
+    if (!m->jit.device || !a->ndim || is_empty(a) || (shadow && !a->active)) return RVM_OK;
+    const rvm__extent e = extent_of(a, shadow);
+    const int64_t there = e.data ? m->jit.runner->elements(m, e.data) : -1;
+    const int64_t wanted = (rvm__extent_last(&e) - e.data) / (int64_t)sizeof(rvm_value) + 1;
+    if (there < 0 || wanted <= there) return RVM_OK;
+    BAD(RVM_ERR_SHAPE, "%s `%s` of %s takes %lld elements of an array on a device, which has %lld there",
+        shadow ? "the shadow of argument" : "argument", f->params[k].name, f->name, (long long)wanted, (long long)there);
+}
+
 static bool overlap(const rvm_arg *a, bool a_shadow, const rvm_arg *b, bool b_shadow) {
     if (is_empty(a) || is_empty(b)) return false;
     if ((a_shadow && !a->active) || (b_shadow && !b->active)) return false;
@@ -185,6 +197,8 @@ static rvm_status check_arguments(const rvm_machine *m, int64_t fn, const rvm_ar
     int64_t left = RVM__MOST_CELLS;
     for (uint32_t k = 0; k < nargs; k++) {
         rvm_status status = check_one(m->p, f, k, &args[k], mode, &left, err);
+        if (!status) status = check_device(m, f, k, &args[k], false, err);
+        if (!status && mode != RVM_PRIMAL) status = check_device(m, f, k, &args[k], true, err);
         if (!status) status = check_singles(m, f, k, &args[k], err);
         if (status) return status;
     }

@@ -1,7 +1,7 @@
 #include "overlap.h"
 #include "instruction.h"
 
-static const char *last_byte(const rvm__extent *e) {
+const char *rvm__extent_last(const rvm__extent *e) {
     const char *p = e->data + sizeof(rvm_value) - 1;
     for (int d = 0; d < e->ndim; d++) p += (e->dim[d] - 1) * e->stride[d];
     return p;
@@ -42,7 +42,7 @@ static bool touches(const rvm__extent *a, const rvm__extent *b, const int order[
 
 bool rvm__overlap(const rvm__extent *a, const rvm__extent *b) {
     int order[RVM_MAX_DIMS] = {0};
-    if (last_byte(a) < b->data || last_byte(b) < a->data) return false;
+    if (rvm__extent_last(a) < b->data || rvm__extent_last(b) < a->data) return false;
     if (a->ndim != b->ndim) return true;
     for (int d = 0; d < a->ndim; d++)
         if (a->stride[d] != b->stride[d]) return true;

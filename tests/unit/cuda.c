@@ -244,6 +244,38 @@ done:
     free(f);
 }
 
+static rvm_arg on_device(rvm_cuda *c, rvm_cuda_array **to, const void *from, size_t n) {
+    rvm_error e;
+    cr_assert(!rvm_cuda_array_new(c, n, to, &e), "%s", e.message);
+    if (from) cr_assert(!rvm_cuda_array_upload(*to, 0, n, from, &e));
+    return rvm_arg_array_f64(rvm_cuda_array_data(*to), 1, (int64_t[]){(int64_t)n});
+}
+
+/* An array that is half there: the argument goes on behind its end. */
+Test(cuda, too_few_elements_there) {
+    rvm_cuda_array *r, *x;
+    double got[5];
+    fixture *f = malloc(sizeof *f);
+    use_grid();
+    if (!begin(f) || open_device(f)) goto done;
+    rvm_arg a[2] = {on_device(f->c, &r, NULL, 5), on_device(f->c, &x, f->x, 5)};
+    a[0].shape[0] = a[1].shape[0] = 6;
+    cr_assert_eq(rvm_call(f->m, rvm_program_find(f->p, "outside"), a, 2, &f->e), RVM_ERR_SHAPE);
+    cr_assert(strstr(f->e.message, "`r` of outside takes 6 elements of an array on a device, which has 5"), "%s",
+              f->e.message);
+    a[0].shape[0] = a[1].shape[0] = 3;
+    a[1].data = (double *)a[1].data + 3;
+    cr_assert_eq(rvm_call(f->m, rvm_program_find(f->p, "outside"), a, 2, &f->e), RVM_ERR_SHAPE);
+    cr_assert(strstr(f->e.message, "`x` of outside takes 3 elements of an array on a device, which has 2"), "%s",
+              f->e.message);
+    cr_assert(!rvm_cuda_array_download(r, 0, 5, got, &f->e));
+    for (int k = 0; k < 5; k++) cr_assert_eq(got[k], 0);
+    rvm_cuda_array_free(r), rvm_cuda_array_free(x);
+done:
+    end(f);
+    free(f);
+}
+
 #ifdef RVM_GRID_NVTX
 /* A block is a range for a profiler. */
 Test(cuda, ranges) {
@@ -269,13 +301,6 @@ Test(cuda, ranges) {
 #endif
 
 /* ---- arrays that stay ---- */
-
-static rvm_arg on_device(rvm_cuda *c, rvm_cuda_array **to, const void *from, size_t n) {
-    rvm_error e;
-    cr_assert(!rvm_cuda_array_new(c, n, to, &e), "%s", e.message);
-    if (from) cr_assert(!rvm_cuda_array_upload(*to, 0, n, from, &e));
-    return rvm_arg_array_f64(rvm_cuda_array_data(*to), 1, (int64_t[]){(int64_t)n});
-}
 
 Test(cuda, arrays_stay) {
     rvm_cuda_totals before, after;

@@ -197,6 +197,8 @@ typedef struct rvm__runner {
     rvm_status (*leave)(rvm_machine *m); /* native code, maybe by a side exit: its local arrays are where they seem to be */
     void (*local)(rvm_machine *m, char *data, uint64_t n, uint64_t bits); /* rvm__native_array */
     rvm_status (*bring)(const rvm_machine *m, const rvm_arg *args, uint32_t n);
+    /* Elements of an array kept elsewhere, from that address on; -1: it is in none. */
+    int64_t (*elements)(const rvm_machine *m, const char *from);
 } rvm__runner;
 static inline rvm_status rvm__bring_home(const rvm_machine *m, const rvm_arg *bound, uint32_t n) {
     return m->jit.device ? m->jit.runner->bring(m, bound, n) : RVM_OK;
