@@ -389,5 +389,7 @@ const rvm__runner rvm__cuda_runner = {.run = run_job,
                                       .enter = rvm__cuda_enter_run,
                                       .leave = rvm__cuda_leave_run,
                                       .local = rvm__cuda_local,
+                                      .hold = rvm__cuda_hold,
+                                      .let_go = rvm__cuda_let_go,
                                       .bring = rvm__cuda_bring,
                                       .elements = rvm__cuda_elements};

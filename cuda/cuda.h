@@ -59,6 +59,7 @@ typedef struct rvm__local {
     rvm__buffer *buffer; /* NULL: it was not yet used */
     bool on_host, there; /* what is right; both, where neither has changed it since */
     bool zero;           /* it has not changed since it appeared, all bits 0 */
+    bool held;           /* an argument's that does not change, for several runs */
 } rvm__local;
 
 struct rvm_cuda {
@@ -146,6 +147,8 @@ bool rvm__cuda_local_there(rvm_cuda *c, rvm__local *l, rvm_error *err);   /* whe
 bool rvm__cuda_local_to_host(rvm_cuda *c, rvm__local *l, rvm_error *err); /* where host code does, which changes it */
 /* As in rvm__runner. */
 void rvm__cuda_local(rvm_machine *m, char *data, uint64_t n, uint64_t bits);
+void rvm__cuda_hold(rvm_machine *m, const char *data, uint64_t n);
+void rvm__cuda_let_go(rvm_machine *m);
 rvm_status rvm__cuda_leave_run(rvm_machine *m);
 
 /* ---- ranges.c ---- */

@@ -1,5 +1,6 @@
 /* local.c: local arrays of native code that only parallel blocks use, as its text says: on the device from their first use
- * to where they disappear. Where a block runs on the host, or a side exit is taken, they are copied to where they stand. */
+ * to where they disappear. Where a block runs on the host, or a side exit is taken, they are copied to where they stand. So
+ * are arguments kept there that several runs only read. */
 #include "cuda.h"
 #include "support.h"
 
@@ -46,6 +47,14 @@ static void forget(rvm_cuda *c, rvm__local **link) {
     rvm__realloc(&c->al, l, sizeof *l, 0);
 }
 
+static void add(rvm_cuda *c, const rvm__local *like) {
+    rvm__local *l = like->bytes / sizeof(rvm_value) < LEAST ? NULL : rvm__realloc(&c->al, NULL, 0, sizeof *l);
+    if (!l) return; /* it is copied for each block then */
+    *l = *like;
+    l->next = c->locals;
+    c->locals = l;
+}
+
 void rvm__cuda_local(rvm_machine *m, char *data, uint64_t n, uint64_t bits) {
     rvm_cuda *c = m->jit.device;
     for (rvm__local **link = &c->locals; *link;)
@@ -53,10 +62,23 @@ void rvm__cuda_local(rvm_machine *m, char *data, uint64_t n, uint64_t bits) {
             forget(c, link);
         else
             link = &(*link)->next;
-    rvm__local *l = n < LEAST ? NULL : rvm__realloc(&c->al, NULL, 0, sizeof *l);
-    if (!l) return; /* it is copied for each block then */
-    *l = (rvm__local){.next = c->locals, .data = data, .bytes = n * sizeof(rvm_value), .on_host = true, .zero = !bits};
-    c->locals = l;
+    add(c, &(rvm__local){.data = data, .bytes = n * sizeof(rvm_value), .on_host = true, .zero = !bits});
+}
+
+void rvm__cuda_hold(rvm_machine *m, const char *data, uint64_t n) {
+    add(m->jit.device, &(rvm__local){.data = (char *)data, .bytes = n * sizeof(rvm_value), .on_host = true, .held = true});
+}
+
+static void forget_all(rvm_cuda *c, bool held) {
+    for (rvm__local **link = &c->locals; *link;)
+        if (held || !(*link)->held)
+            forget(c, link);
+        else
+            link = &(*link)->next;
+}
+
+void rvm__cuda_let_go(rvm_machine *m) {
+    forget_all(m->jit.device, true);
 }
 
 rvm_status rvm__cuda_leave_run(rvm_machine *m) {
@@ -67,6 +89,6 @@ rvm_status rvm__cuda_leave_run(rvm_machine *m) {
     const bool entered = rvm__cuda_enter(c);
     for (rvm__local *l = c->locals; l; l = l->next) good = good && (l->on_host || (entered && come_home(c, l, &why)));
     if (entered) rvm__cuda_leave(c);
-    while (c->locals) forget(c, &c->locals);
+    forget_all(c, false);
     return good ? RVM_OK : RVM_ERR_UNSUPPORTED;
 }

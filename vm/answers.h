@@ -41,6 +41,9 @@ rvm_status rvm__gradient_tangent(rvm_machine *m, uint32_t of, const rvm__gradien
 bool rvm__native_takes(const rvm_machine *m, uint64_t instructions);
 /* A derivative of fn is interpreted, for this reason (static). */
 void rvm__native_tell_interpreted(rvm_machine *m, uint32_t fn, const char *why);
+/* n elements of an argument that runs only read until all such are let go: a device keeps them. */
+void rvm__hold(rvm_machine *m, const void *data, uint64_t n);
+void rvm__let_go(rvm_machine *m);
 
 /* ---- points without a derivative (corners.c) ---- */
 

@@ -412,6 +412,36 @@ Test(cuda, local_arrays_come_back_for_a_side_exit) {
     fail_through(N, N, "");
 }
 
+/* Columns of a Jacobian: what no run changes is copied once for all. */
+Test(cuda, columns_hold_what_they_read) {
+    enum { ARRAY = N * sizeof(double) };
+    static double J[2 * N], expected[2 * N];
+    const rvm_part of = {1, -1}, by = {2, -1};
+    rvm_cuda_totals t;
+    rvm_arg a[5];
+    double out;
+    fixture *f = malloc(sizeof *f);
+    use_grid();
+    if (!begin(f)) goto done;
+    cr_assert(!run_cost(f, a, &out));
+    const rvm_derivative_spec q = {.fn = rvm_program_find(f->p, "cost"),
+                                   .args = a,
+                                   .nargs = 5,
+                                   .outputs = &of,
+                                   .inputs = &by,
+                                   .noutputs = 1,
+                                   .ninputs = 1};
+    cr_assert(!rvm_jacobian(f->m, &q, RVM_BY_TANGENTS, expected, NULL, &f->e) && !open_device(f));
+    cr_assert(!rvm_jacobian(f->m, &q, RVM_BY_TANGENTS, J, NULL, &f->e), "%s", f->e.message);
+    cr_assert(!memcmp(J, expected, sizeof J));
+    rvm_cuda_stats(f->c, &t);
+    cr_assert_eq(t.blocks, 2);
+    cr_assert_lt(t.uploaded, 6 * ARRAY + 200); /* x and y; twice r and r_d */
+done:
+    end(f);
+    free(f);
+}
+
 /* What code around the blocks uses is the host's for the run; then on the device again. */
 Test(cuda, arrays_used_outside) {
     rvm_cuda_array *r, *x;

@@ -175,6 +175,22 @@ static bool allocate(rvm__work *w) {
     return true;
 }
 
+static bool is_without_gaps(const rvm_arg *a) {
+    int64_t n = 1;
+    for (int d = a->ndim - 1; d >= 0; n *= a->shape[d--])
+        if (a->stride[d] != n) return false;
+    return true;
+}
+
+/* What all runs only read goes to a device once. */
+static void hold(const rvm__work *w) {
+    for (uint32_t k = 0; k < w->q->nargs; k++) {
+        const rvm_arg *a = &w->q->args[k];
+        if (a->ndim && w->params[k].role == RVM_READ && is_without_gaps(a))
+            rvm__hold(w->m, a->data, (uint64_t)rvm_arg_count(a));
+    }
+}
+
 rvm_status rvm__work_begin(rvm__work *w, rvm_machine *m, const rvm_derivative_spec *q, rvm_error *err) {
     *w = (rvm__work){.m = m, .p = rvm_machine_program(m), .q = q};
     rvm_status status = check_call(m, q, err);
@@ -192,6 +208,7 @@ rvm_status rvm__work_begin(rvm__work *w, rvm_machine *m, const rvm_derivative_sp
     mark(w, q->outputs, q->noutputs);
     mark(w, q->inputs, q->ninputs);
     for_inputs(w, false);
+    hold(w);
     rvm_machine_stats(m, &w->before);
     return RVM_OK;
 }
@@ -199,6 +216,7 @@ rvm_status rvm__work_begin(rvm__work *w, rvm_machine *m, const rvm_derivative_sp
 void rvm__work_end(rvm__work *w, rvm_cost *cost) {
     if (!w->args) return;
     rvm_stats now;
+    rvm__let_go(w->m);
     if (rvm_machine_bound(w->m) == w->args) rvm_machine_unbind(w->m); /* what was bound before is left alone */
     for_inputs(w, true);
     rvm_machine_stats(w->m, &now);

@@ -48,6 +48,14 @@ static void rvm__native_array(rvm_machine *m, char *data, uint64_t n, uint64_t b
     if (m->jit.device) m->jit.runner->local(m, data, n, bits);
 }
 
+void rvm__hold(rvm_machine *m, const void *data, uint64_t n) {
+    if (m->jit.device) m->jit.runner->hold(m, data, n);
+}
+
+void rvm__let_go(rvm_machine *m) {
+    if (m->jit.device) m->jit.runner->let_go(m);
+}
+
 static uint64_t rvm__native_chunks(rvm_machine *m, rvm__native *n, const rvm__native_job *o) {
     return m->jit.runner->run(m, n, o);
 }

@@ -197,6 +197,9 @@ typedef struct rvm__runner {
     rvm_status (*leave)(rvm_machine *m); /* native code, maybe by a side exit: its local arrays are where they seem to be */
     void (*local)(rvm_machine *m, char *data, uint64_t n, uint64_t bits); /* rvm__native_array */
     rvm_status (*bring)(const rvm_machine *m, const rvm_arg *args, uint32_t n);
+    /* n elements of the host's that are not to change until all such are let go: they may be kept elsewhere, too. */
+    void (*hold)(rvm_machine *m, const char *data, uint64_t n);
+    void (*let_go)(rvm_machine *m);
     /* Elements of an array kept elsewhere, from that address on; -1: it is in none. */
     int64_t (*elements)(const rvm_machine *m, const char *from);
 } rvm__runner;
