@@ -241,6 +241,7 @@ bool rvm__parse_signature(parser *p, uint16_t *signature); /* 1 + that of a func
 expr *rvm__parse_expr(parser *p);
 expr *rvm__parse_part(parser *p); /* an expression or a range lo..hi */
 /* Parts separated by commas up to the end of the line (close NULL) or `close`, which is taken. */
+bool rvm__parse_active(parser *p, tick *t); /* [y, x] behind a tick */
 bool rvm__parse_parts(parser *p, const char *close, expr ***items, uint32_t *count, uint32_t limit);
 callee *rvm__parse_callee(parser *p);
 
@@ -470,7 +471,7 @@ void rvm__emit_guarded(gen *g, const guard *x);                                 
 uint32_t rvm__emit_jump(gen *g, rvm_op op, const rvm_place *c, uint32_t target, span at); /* c may be NULL */
 void rvm__gen_aim(gen *g, uint32_t pc, uint32_t target);                                  /* a jump at pc */
 rvm_place rvm__gen_site(gen *g);                                                          /* of the trail, a new one */
-void rvm__emit_drop(gen *g, rvm_place what, span at); /* the place onto the trail, at a site of its own */
+void rvm__emit_drop(gen *g, int64_t level, rvm_place what, span at); /* the place onto a trail, at a site of its own */
 rvm_position rvm__gen_position(gen *g, span at);
 void rvm__unwind(gen *g, uint32_t mark);                   /* inverses of the temporaries since mark, last first */
 int rvm__part_name(const var *v, char *text, size_t size); /* of a register or array in the program; snprintf's convention */

@@ -5,6 +5,7 @@
  * when every function has its own.
  */
 #include "asm.h"
+#include "builder.h"
 #include "program.h"
 #include <string.h>
 
@@ -136,7 +137,48 @@ static void declare_callee(assembler *a, callee *c) {
     if (!good) c->index = -1;
 }
 
+/* ---- derivatives written by hand ---- */
+
+static bool same_type(const param *p, const param *q) {
+    return p->as.type == q->as.type && p->as.ndim == q->as.ndim && p->as.signature == q->as.signature;
+}
+
+/* c: what the derived one would be. */
+static bool check_rule(assembler *a, const func *fn, const callee *c, const func *of) {
+    uint32_t k = 0;
+    while (k < c->nparams && k < fn->nparams && same_type(&c->params[k], &fn->params[k])) k++;
+    if (k == c->nparams && k == fn->nparams) return true;
+    rvm__diag(a, k < fn->nparams ? fn->params[k].at : fn->at, D_RULE_PARAMS, fn->name->text, of->name->text,
+              rvm__number(a, k + 1));
+    rvm__diag_hint(a, D_SIGNATURE, rvm__signature(a, c), NULL, NULL);
+    return false;
+}
+
+static void declare_rule(assembler *a, const func *fn) {
+    const func *of = fn->rule_of->func;
+    rvm_rule rule = {.fn = fn->index, .kind = fn->rule->kind};
+    if (!of && !strchr(fn->rule_of->text, '\''))
+        rvm__diag(a, fn->at, D_RULE_OF, fn->rule_of->text, rvm__near(a, fn->rule_of, NEAR_FUNC), NULL);
+    callee c = {.name = fn->name, .index = -1};
+    if (!of || fn->broken || !take_function(&c, of)) return;
+    if (!rvm__mark_active(a, &c, fn->rule, rule.active)) return;
+    const rvm_function *f = a->program->functions + of->index;
+    rule.of = of->index;
+    rule.nactive = f->nparams;
+    for (uint32_t k = 0; k < f->nparams && !fn->rule->listed; k++) rule.active[k] = f->params[k].type != RVM_I64;
+    c.index = -1;
+    rvm__derive_params(a, &c, (rvm_transform)rule.kind, rule.active, NULL);
+    if (a->oom || !check_rule(a, fn, &c, of)) return;
+    const rvm_rule *same = rvm__rule_find(a->program, rule.of, (rvm_transform)rule.kind, rule.active);
+    if (same && !memcmp(same->active, rule.active, rule.nactive))
+        rvm__diag(a, fn->at, D_RULE_AGAIN, of->name->text, a->program->functions[same->fn].name, NULL);
+    else if (!rvm__program_add_rule(a->program, &rule))
+        a->oom = true;
+}
+
 void rvm__declare_derived(assembler *a) {
+    for (const func *fn = a->funcs; fn && !a->oom; fn = fn->next)
+        if (fn->rule_of) declare_rule(a, fn);
     for (callee *c = a->callees; c && !a->oom; c = c->next) declare_callee(a, c);
 }
 

@@ -228,8 +228,8 @@ rvm_place rvm__gen_site(gen *g) {
     return rvm__gen_const(g, RVM_I64, (rvm_value){.i = g->a->nsites++});
 }
 
-void rvm__emit_drop(gen *g, rvm_place what, span at) {
-    const rvm_place level = rvm__gen_const(g, RVM_I64, (rvm_value){.i = 0}), site = rvm__gen_site(g);
+void rvm__emit_drop(gen *g, int64_t to, rvm_place what, span at) {
+    const rvm_place level = rvm__gen_const(g, RVM_I64, (rvm_value){.i = to}), site = rvm__gen_site(g);
     const rvm_place value = rvm__gen_const(g, RVM_I64, (rvm_value){.i = 1}); /* the position in its entry */
     const rvm_place places[4] = {level, site, value, what};
     rvm__emit(g, RVM_OP_drop, -1, 0, places, 4, at);

@@ -12,7 +12,7 @@ static void flag(gen *g, rvm_op op, rvm_place c, int64_t value, span at) {
 
 /* What was known on the way here goes onto the trail. */
 static void drop_flag(gen *g, rvm_place c, span at) {
-    rvm__emit_drop(g, c, at);
+    rvm__emit_drop(g, 0, c, at);
     flag(g, RVM_OP_unlet, c, 0, at);
 }
 

@@ -90,7 +90,7 @@ void rvm__lower_set_parts(gen *g, const stmt *s) {
     good = good && rvm__lower_parts(g, s->args[0], y);
     for (int k = 0; good && k < 2; k++) {
         const rvm_place both[2] = {y[k]->u.place, t[k]}, none[2] = {t[k], rvm__gen_const(g, base, (rvm_value){0})};
-        rvm__emit_drop(g, both[0], s->at);
+        rvm__emit_drop(g, 0, both[0], s->at);
         rvm__emit(g, RVM_OP_swap, -1, 0, both, 2, s->at);
         rvm__emit(g, RVM_OP_unlet, RVM_ROW_id, 0, none, 2, s->at);
     }

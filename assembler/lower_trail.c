@@ -47,7 +47,7 @@ static void set_by_swap(gen *g, const stmt *s) {
     rvm__emit(g, RVM_OP_let, row, 0, let, n, s->at);
     rvm__unwind(g, mark);
     both[0] = rvm__lower_place(g, s->args[0]);
-    rvm__emit_drop(g, both[0], s->at);
+    rvm__emit_drop(g, 0, both[0], s->at);
     rvm__emit(g, RVM_OP_swap, -1, 0, both, 2, s->at);
     none[1] = rvm__gen_const(g, (rvm_type)s->args[0]->type, (rvm_value){0});
     rvm__emit(g, RVM_OP_unlet, RVM_ROW_id, 0, none, 2, s->at);
@@ -66,6 +66,11 @@ void rvm__lower_set(gen *g, const stmt *s) {
 
 /* ---- drop ---- */
 
+/* An adjoint takes from the trail of its function, and drops onto its own, as derived ones do. */
+static int64_t drop_level(const func *fn) {
+    return fn->rule && fn->rule->kind == RVM_ADJOINT;
+}
+
 void rvm__lower_drop(gen *g, const stmt *s) {
     const var *leaves[RVM_MAX_PARAMS];
     if (!rvm__check_drop(g->a, s->args[0])) return;
@@ -74,7 +79,7 @@ void rvm__lower_drop(gen *g, const stmt *s) {
     const uint32_t n = whole ? rvm__leaf_vars(whole->u.var, leaves, 0) : 0;
     for (uint32_t k = 0; k < n; k++) {
         const expr leaf = rvm__leaf_of(whole, leaves[k]);
-        rvm__emit_drop(g, rvm__lower_part(g, &leaf), s->at);
+        rvm__emit_drop(g, drop_level(g->fn), rvm__lower_part(g, &leaf), s->at);
     }
     rvm__unwind(g, mark);
 }

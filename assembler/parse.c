@@ -42,15 +42,69 @@ static void add_func(assembler *a, func *fn) {
     a->funcs_end = &fn->next;
 }
 
-/* A derivative of its own that the program brings along has the name of the derived one. */
-static name *parse_fn_name(parser *p, span *at) {
-    name *n = p->tok.kind == K_NAME ? p->tok.u.name : NULL;
-    const char *ticks = n ? strchr(n->text, '\'') : NULL;
-    if (!ticks || rvm__transform_find(ticks + 1, strcspn(ticks + 1, "'")) < 0)
-        return rvm__parse_new_name(p, "the name of the function", at);
-    *at = p->tok.at;
+/* ---- derivatives written by hand: f'adj, f'adj[y, x], or, as derived ones are called, f'adj'wrt'y'x ---- */
+
+/* The tick of a name that is all of it, or is followed by a list of parameters; or NULL. */
+static const char *last_tick(const char *text, int *kind) {
+    for (const char *at = strchr(text, '\''); at; at = strchr(at + 1, '\'')) {
+        const size_t n = strcspn(at + 1, "'");
+        *kind = rvm__transform_find(at + 1, n);
+        if (*kind >= 0 && (!at[n + 1] || !strncmp(at + n + 1, "'wrt'", 5))) return at;
+    }
+    return NULL;
+}
+
+/* y'x of f'adj'wrt'y'x. */
+static bool take_names(parser *p, const char *text, tick *t) {
+    t->listed = true;
+    t->active = rvm__arena(p->a, RVM_MAX_PARAMS * sizeof *t->active);
+    for (size_t n; t->active && *text && t->nactive < RVM_MAX_PARAMS; text += n + (text[n] != 0)) {
+        expr *e = rvm__expr_new(p->a, E_NAME, p->tok.at, 0);
+        n = strcspn(text, "'");
+        if (!e) return false;
+        e->u.name = rvm__intern(p->a, text, n);
+        t->active[t->nactive++] = e;
+    }
+    return t->active;
+}
+
+/* The list behind it: the function is called as the derived one is. */
+static name *take_list(parser *p, name *n, tick *t) {
+    char text[MAX_TICKED];
     rvm__lex_next(p);
-    return n;
+    if (!is_punct(&p->tok, "[")) return n;
+    if (!rvm__parse_active(p, t)) return NULL;
+    size_t length = (size_t)snprintf(text, sizeof text, "%s'wrt", n->text);
+    for (uint32_t k = 0; k < t->nactive && length < sizeof text; k++) {
+        if (t->active[k]->kind != E_NAME) {
+            rvm__diag(p->a, t->active[k]->at, D_ACTIVE, NULL, NULL, NULL);
+            return NULL;
+        }
+        length += (size_t)snprintf(text + length, sizeof text - length, "'%s", t->active[k]->u.name->text);
+    }
+    if (length < sizeof text) return rvm__intern(p->a, text, length);
+    rvm__diag(p->a, t->at, D_NAME_LONG, NULL, NULL, NULL);
+    return NULL;
+}
+
+static name *parse_fn_name(parser *p, func *fn) {
+    name *n = p->tok.kind == K_NAME ? p->tok.u.name : NULL;
+    int kind;
+    const char *at = n ? last_tick(n->text, &kind) : NULL;
+    if (!at) return rvm__parse_new_name(p, "the name of the function", &fn->at);
+    fn->at = p->tok.at;
+    tick *t = rvm__arena(p->a, sizeof *t);
+    if (!t) return NULL;
+    *t = (tick){.kind = (uint8_t)kind, .at = fn->at};
+    fn->rule = t;
+    fn->rule_of = rvm__intern(p->a, n->text, (size_t)(at - n->text));
+    const char *list = at + 1 + strlen(rvm__transform_tick[kind]);
+    if (*list && !take_names(p, list + strlen("'wrt'"), t)) return NULL;
+    if (kind != RVM_ADJOINT && kind != RVM_TANGENT_OF) {
+        rvm__diag(p->a, fn->at, D_RULE_KIND, n->text, NULL, NULL);
+        return NULL;
+    }
+    return take_list(p, n, t);
 }
 
 static void parse_fn(parser *p) {
@@ -59,7 +113,7 @@ static void parse_fn(parser *p) {
     rvm__lex_next(p);
     if (!fn) return;
     p->fn = fn;
-    fn->name = parse_fn_name(p, &fn->at);
+    fn->name = parse_fn_name(p, fn);
     if (fn->name) add_func(p->a, fn);
     bool good = fn->name && parse_params(p, fn);
     if (!good) {

@@ -138,7 +138,7 @@ static tick *take_ticks(parser *p, tick **to, const char *text, span at) {
 }
 
 /* [out, x] */
-static bool take_active(parser *p, tick *t) {
+bool rvm__parse_active(parser *p, tick *t) {
     t->at = p->tok.at;
     if (t->kind == RVM_INVERSE) {
         rvm__diag(p->a, t->at, D_ACTIVE_INVERSE, NULL, NULL, NULL);
@@ -174,7 +174,7 @@ callee *rvm__parse_callee(parser *p) {
         rvm__lex_next(p);
         if (!is_punct(&p->tok, "[")) break;
         c->word = NULL;
-        if (!take_active(p, last)) return NULL;
+        if (!rvm__parse_active(p, last)) return NULL;
         if (!is_punct(&p->tok, "'") || p->ahead.kind != K_NAME) break;
         rvm__lex_next(p);
     }

@@ -104,6 +104,33 @@ static bool read_symbol(raw_fn *r) {
     return true;
 }
 
+/* .rule 2 f "11" */
+static bool read_rule(raw_fn *r) {
+    parser *p = &r->p;
+    rvm_rule rule = {.fn = r->g.fn->index};
+    uint32_t kind;
+    name *n;
+    if (!rvm__raw_number(r, RVM_TRANSFORM_COUNT - 1, &kind)) return false;
+    const span at = p->tok.at;
+    if (!rvm__raw_word(r, &n)) return false;
+    if (!n->func) {
+        rvm__diag(p->a, at, D_UNKNOWN_FUNCTION, n->text, rvm__near(p->a, n, NEAR_FUNC), NULL);
+        return false;
+    }
+    rule.of = n->func->index;
+    rule.kind = (uint8_t)kind;
+    const name *s = p->tok.kind == K_STRING ? p->tok.u.name : NULL;
+    if (!s || s->length > RVM_MAX_PARAMS || strspn(s->text, "01") != s->length) {
+        rvm__unexpected(p, "a 0 or 1 in quotes for each parameter");
+        return false;
+    }
+    rule.nactive = s->length;
+    for (uint32_t k = 0; k < rule.nactive; k++) rule.active[k] = s->text[k] == '1';
+    rvm__lex_next(p);
+    if (!rvm__program_add_rule(p->a->program, &rule)) p->a->oom = true;
+    return true;
+}
+
 void rvm__raw_check_symbols(const raw_fn *r) {
     assembler *a = r->p.a;
     const rvm_function *f = r->g.f;
@@ -139,7 +166,8 @@ bool rvm__raw_directive(raw_fn *r) {
         bool (*read)(raw_fn *r);
         bool anywhere;
     } directives[] = {{".reg", read_reg, false},     {".const", read_const, false},   {".array", read_array, false},
-                      {".param", read_param, false}, {".symbol", read_symbol, false}, {".line", read_line, true}};
+                      {".param", read_param, false}, {".symbol", read_symbol, false}, {".line", read_line, true},
+                      {".rule", read_rule, false}};
     parser *p = &r->p;
     span at = p->tok.at;
     name *n;

@@ -268,6 +268,8 @@ typedef struct func {
     stmt *body;
     written *written;
     span end; /* of its last word */
+    struct name *rule_of; /* of a derivative that is written by hand, what it is of, and of which kind; else NULL */
+    tick *rule;
     bool is_raw;
     size_t offset;     /* raw: of its name */
     bool broken;       /* its header is wrong: calls are not looked at */

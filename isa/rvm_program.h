@@ -297,6 +297,10 @@ RVM_API rvm_status rvm_program_transform(const rvm_program *p, uint32_t fn, rvm_
  * such function, tick or parameter). */
 RVM_API rvm_status rvm_program_derive(const rvm_program *p, const char *name, rvm_program **out, uint32_t *index,
                                       rvm_error *err);
+/* Whether a derivative of fn that is written by hand, or one of what it calls, takes part in the derivative of that kind,
+ * RVM_TANGENT_OF or RVM_ADJOINT. Such derivatives are run as programs: the modes of a machine, which go through the code of
+ * fn instruction by instruction, refuse them. */
+RVM_API bool rvm_program_by_hand(const rvm_program *p, uint32_t fn, rvm_transform kind);
 /* Adds to active[], a byte for each parameter of fn, the parameters whose values depend on active ones: the least that
  * rvm_program_transform takes. Errors: USAGE, ARGUMENT (an i64 is active), MEMORY. */
 RVM_API rvm_status rvm_program_close_active(const rvm_program *p, uint32_t fn, uint8_t *active, rvm_error *err);

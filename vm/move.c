@@ -111,6 +111,7 @@ static rvm_status refuse_turning(const rvm_machine *m, int course, rvm_error *er
 rvm_status rvm__move(rvm_machine *m, int course, bool sweep, uint64_t *count, rvm_error *err) {
     rvm_status status = rvm__check_bound(m, err);
     if (!status) status = refuse_turning(m, course, err);
+    if (!status && m->p->nrules) status = rvm__refuse_ruled(m, sweep, err);
     if (status) return status;
     if (m->run.where == (course > 0 ? AT_END : AT_START)) return RVM_OK;
     if (m->profile && (status = rvm__profile_enter(m))) return rvm__no_memory(m, err);

@@ -228,6 +228,8 @@ static const char *refuse_body(const finder *w, const rvm__loop *loop, unsigned 
 
 static const char *refuse_function(const finder *w) {
     if (w->marks[w->fn] & DERIVED) return "derivatives of the function that it stands in are part of the program";
+    for (uint32_t k = 0; k < w->p->nrules; k++)
+        if (w->p->rules[k].of == w->fn) return "a derivative of the function that it stands in is written by hand";
     return w->p->calls.recursive[w->fn] ? "the function that it stands in may call itself" : NULL;
 }
 

@@ -320,6 +320,48 @@ static void walk(rvm__derive *t, uint32_t lo, uint32_t hi, int step, enum rvm__s
     rvm__close_targets(t, nopen);
 }
 
+/* ---- derivatives written by hand ---- */
+
+static bool is_inverse_of(const char *name, const char *of) {
+    const size_t n = strlen(of);
+    return !strncmp(name, of, n) && name[n] == '\'' && !strcmp(name + n + 1, rvm__transform_tick[RVM_INVERSE]);
+}
+
+/* The rule for the derivative that is being written, or of what its source is the inverse of: *op says how it is called. */
+static const rvm_rule *find_rule(const rvm__derive *t, rvm_op *op) {
+    const char *name = rvm__source(t)->name;
+    const rvm_rule *rule = rvm__rule_find(t->p, t->src, t->kind, t->wrt);
+    *op = RVM_OP_call;
+    for (uint32_t k = 0; !rule && k < t->p->nrules; k++) {
+        const uint32_t of = t->p->rules[k].of;
+        if (is_inverse_of(name, t->p->functions[of].name)) rule = rvm__rule_find(t->p, of, t->kind, t->wrt);
+        *op = RVM_OP_uncall;
+    }
+    return rule;
+}
+
+/* A call of the rule; for what has no shadow here it is lent one. */
+static void by_rule(rvm__derive *t, const rvm_rule *rule, rvm_op op) {
+    const rvm_function *f = rvm__source(t);
+    rvm_place q[RVM_MAX_PARAMS], places[2 * RVM_MAX_PARAMS];
+    int n = 0, lent[RVM_MAX_PARAMS] = {0};
+    t->pc = 0;
+    rvm__add(t, RVM_OP_start, 0, 0, 0, NULL);
+    for (uint32_t k = 0; k < f->nparams; k++) {
+        const rvm_param *param = &f->params[k];
+        q[k] = (rvm_place){.kind = param->ndim ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT, .slot = param->index};
+        places[n++] = rvm__value_place(t, &q[k]);
+        if (!rule->active[k]) continue;
+        if (!t->wrt[k]) lent[k] = n;
+        places[n++] = lent[k] ? rvm__lend(t, &q[k]) : rvm__shadow_place(t, &q[k]);
+    }
+    const uint32_t at = rvm__add(t, op, 0, 0, n, places);
+    if (!t->status) t->g.code[at].target = rule->fn;
+    for (uint32_t k = f->nparams; k-- > 0;)
+        if (lent[k]) rvm__take_lent(t, &q[k], places[lent[k]]);
+    rvm__add(t, RVM_OP_halt, 0, 0, 0, NULL);
+}
+
 /* call f; call f'adj */
 static void gradient(rvm__derive *t) {
     const rvm_function *f = rvm__source(t);
@@ -346,6 +388,12 @@ static void gradient(rvm__derive *t) {
 
 rvm_status rvm__derive_code(rvm__derive *t) {
     const uint32_t n = rvm__source(t)->ncode;
+    rvm_op op;
+    const rvm_rule *rule = rvm__has_shadows(t) ? find_rule(t, &op) : NULL;
+    if (rule) {
+        by_rule(t, rule, op);
+        return t->status;
+    }
     switch (t->kind) {
     case RVM_INVERSE: walk(t, 0, n, -1, RVM__INVERT); break;
     case RVM_TANGENT_OF: walk(t, 0, n, 1, RVM__TANGENT); break;

@@ -184,6 +184,11 @@ rvm_status rvm__transform_request(rvm_program *p, const rvm__request *r, uint32_
     d.depth = (uint8_t)(from ? from->depth + 1 : 1);
     for (uint32_t k = 0; k < f->nparams && n.kind != RVM_INVERSE; k++)
         d.active[k] = n.active ? n.active[k] != 0 : f->params[k].type != RVM_I64;
+    const rvm_rule *rule = rvm__rule_find(p, n.of, n.kind, d.active);
+    if (rule && !memcmp(rule->active, d.active, rule->nactive)) {
+        *out = rule->fn;
+        return RVM_OK;
+    }
     return declare(p, &n, &d, out, err);
 }
 

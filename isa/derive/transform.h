@@ -23,8 +23,9 @@ enum { RVM_MAX_ORDER = 12 };
 
 /* Declare a function derived from fn: its name and its parameters; no code yet, so that calls to it can be made. active: by
  * parameter of fn, nonzero where it gets a shadow; NULL: every real. *out is the same for the same request. fn may itself be
- * a declared one. The name is f'adj, or where not every real is active f'adj'wrt'out'x. A function of that name that is
- * there already, with the same parameters, is taken as it is: a program may bring its own derivatives. Shadows of parameters
+ * a declared one. The name is f'adj, or where not every real is active f'adj'wrt'out'x. A rule of the program
+ * (rvm_rule) with the same parameters is taken as it is; one with more is called, with shadows of 0 for the others, as is
+ * one backward for the derivative of f'inv. So is a function of that name that is there already. Shadows of parameters
  * are named x_b or x_d, with a number behind where that is taken. Errors: UNSUPPORTED (an integer parameter is active, with
  * its name; nested deeper than RVM_MAX_ORDER), MEMORY. */
 rvm_status rvm__transform_declare(rvm_program *p, uint32_t fn, rvm_transform kind, const uint8_t *active, uint32_t *out,

@@ -35,6 +35,13 @@ int64_t rvm__function_emit(const rvm_program *p, rvm_function *f, rvm_op op, rvm
 void rvm__function_finish(rvm_function *f); /* once; also sorts the symbols by rvm__symbol_compare */
 int rvm__symbol_compare(const void *a, const void *b);
 
+/* ---- derivatives written by hand (rules.c) ----
+ * add: false: out of memory; one for each fn. find: the rule for a derivative by these active parameters, of as few
+ * more parameters as may be; NULL: none is written. */
+bool rvm__program_add_rule(rvm_program *p, const rvm_rule *rule);
+const rvm_rule *rvm__rule_find(const rvm_program *p, uint32_t of, rvm_transform kind, const uint8_t *active);
+const rvm_rule *rvm__rule_of(const rvm_program *p, uint32_t fn); /* that fn is, or NULL */
+
 /* ---- function values (signatures.c) ----
  * A function value is an i64, the number of a function. Nothing is proved of it: a call through it names a variant, whose
  * signature its arguments have, and looks at the value when it runs. What may be a value are the functions whose address is

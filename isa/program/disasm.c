@@ -3,6 +3,7 @@
  * Everything that the bytes hold is written, in their order; source names stand in comments besides.
  */
 #include "text.h"
+#include "builder.h"
 #include "program.h"
 #include "support.h"
 #include <errno.h>
@@ -71,6 +72,15 @@ static void put_params(rvm_sink *to, const rvm_view *v) {
         if (q->signature) rvm__put(to, " %s", v->p->signatures[q->signature - 1].text);
         rvm__put(to, "  # %s\n", rvm_role_name((rvm_role)q->role));
     }
+}
+
+/* .rule 2 f "11": a derivative of f by hand; kind, active */
+static void put_rule(rvm_sink *to, const rvm_program *p, uint32_t fn) {
+    const rvm_rule *rule = rvm__rule_of(p, fn);
+    if (!rule) return;
+    rvm__put(to, "    .rule %u %s \"", rule->kind, p->functions[rule->of].name);
+    for (uint32_t k = 0; k < rule->nactive; k++) rvm__put(to, "%u", rule->active[k]);
+    rvm__put(to, "\"\n");
 }
 
 static void put_symbols(rvm_sink *to, const rvm_function *f) {
@@ -151,6 +161,7 @@ static bool put_function(listing *l) {
         l->view.raw = true;
         put_declarations(&l->to, &l->view);
         put_params(&l->to, &l->view);
+        put_rule(&l->to, l->view.p, (uint32_t)(f - l->view.p->functions));
         put_symbols(&l->to, f);
         put_code(l);
         rvm__put(&l->to, "end\n");

@@ -104,6 +104,15 @@ typedef struct rvm__derivation {
     uint8_t active[RVM_MAX_PARAMS];
 } rvm__derivation;
 
+/* A derivative that is written by hand: fn is what `kind` makes of `of` by its active parameters. A call of `of` is derived
+ * into one of fn, by the transforms and by whoever asks for a derivative. rules.c. */
+typedef struct rvm_rule {
+    uint32_t fn, of;
+    uint32_t nactive; /* as `of` has parameters */
+    uint8_t kind;     /* RVM_TANGENT_OF or RVM_ADJOINT */
+    uint8_t active[RVM_MAX_PARAMS];
+} rvm_rule;
+
 /* The functions in an order in which callees stand before callers, but for those that call each other: these are a
  * component, and stand together. In one block, which begins with order. analysis/callgraph.h makes it. */
 typedef struct rvm__callgraph {
@@ -134,6 +143,10 @@ struct rvm_program {
     uint32_t nfunctions, nsignatures, nvariants, nfiles, cap_functions, cap_signatures, cap_variants, cap_files;
     rvm_index name_index;     /* functions by name */
     rvm__callgraph calls;     /* of a verified program; not stored */
+    rvm_rule *rules;          /* in order of fn */
+    uint32_t nrules, cap_rules;
+    uint8_t *ruled; /* of a verified program that has rules: by function, nruled, as analysis/ruled.h has it; not stored */
+    uint32_t nruled;
     rvm__derivation *derived; /* not stored in a file */
     uint32_t nderived, cap_derived;
     rvm__origins *origins; /* where what is derived is noted (derive/origin.h); borrowed, NULL: nowhere */

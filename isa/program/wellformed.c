@@ -120,6 +120,40 @@ rvm_fault rvm__symbol_order_fault(const rvm_function *f, uint32_t k) {
     return good ? none : fault("symbols are not in order at number", k);
 }
 
+static bool is_alike(const rvm_param *a, const rvm_param *b) {
+    return a->type == b->type && a->ndim == b->ndim && a->signature == b->signature;
+}
+
+rvm_fault rvm__rule_fault(const rvm_program *p, const rvm_rule *rule) {
+    if (rule->fn >= p->nfunctions) return fault("no function has this number", rule->fn);
+    if (rule->of >= p->nfunctions || rule->of == rule->fn) return fault("a derivative of no function", rule->of);
+    if (rule->kind != RVM_TANGENT_OF && rule->kind != RVM_ADJOINT) return fault("a rule that is no derivative", rule->kind);
+    const rvm_function *f = p->functions + rule->of, *g = p->functions + rule->fn;
+    uint32_t at = 0;
+    if (rule->nactive != f->nparams) return fault("a derivative by other parameters than there are", rule->nactive);
+    for (uint32_t k = 0; k < f->nparams; k++) {
+        if (rule->active[k] && f->params[k].type == RVM_I64) return fault("a derivative by an integer, parameter", k);
+        for (int copies = 0; copies <= rule->active[k]; copies++, at++)
+            if (at >= g->nparams || !is_alike(&f->params[k], &g->params[at]))
+                return fault("a derivative with other parameters than it would have, at", at);
+    }
+    return at == g->nparams ? none : fault("a derivative with other parameters than it would have, at", at);
+}
+
+static rvm_fault rules_fault(const rvm_program *p) {
+    for (uint32_t k = 0; k < p->nrules; k++) {
+        const rvm_rule *rule = p->rules + k;
+        const rvm_fault x = rvm__rule_fault(p, rule);
+        if (x.what) return x;
+        for (uint32_t i = 0; i < k; i++)
+            if (p->rules[i].of == rule->of && p->rules[i].kind == rule->kind &&
+                !memcmp(p->rules[i].active, rule->active, rule->nactive))
+                return fault("a function has two such derivatives", rule->of);
+        if (k && rule[-1].fn >= rule->fn) return fault("a function is the derivative of two", rule->fn);
+    }
+    return none;
+}
+
 static rvm_fault slots_fault(const rvm_function *f) {
     if (f->nregs > RVM_MAX_REGS) return fault("too many registers", f->nregs);
     if (f->nconsts > RVM_MAX_CONSTS) return fault("too many constants", f->nconsts);
@@ -178,5 +212,7 @@ rvm_status rvm__well_formed(const rvm_program *p, const uint8_t *skip, rvm_error
         return rvm__fail_at(err, RVM_ERR_VERIFY, p, k, 0, "function '%s': %s (%" PRIu64 ")",
                             p->functions[k].name ? p->functions[k].name : "", x.what, x.value);
     }
+    x = rules_fault(p);
+    if (x.what) return rvm__fail(err, RVM_ERR_VERIFY, NULL, 0, 0, "%s (%" PRIu64 ")", x.what, x.value);
     return RVM_OK;
 }

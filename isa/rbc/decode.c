@@ -469,6 +469,32 @@ static bool get_function_names(reader *r) {
     return true;
 }
 
+static bool get_rule(reader *r, uint32_t *fn) {
+    const uint8_t *at = r->at;
+    rvm_rule rule = {0};
+    uint32_t more;
+    if (!get_below(r, r->p->nfunctions - *fn, "no function has this number", &more)) return false;
+    rule.fn = *fn += more;
+    if (!get_below(r, r->p->nfunctions, "no function has this number", &rule.of)) return false;
+    if (!get_byte(r, 256, "", &rule.kind)) return false;
+    rule.nactive = r->p->functions[rule.of].nparams;
+    for (uint32_t k = 0; k < rule.nactive; k++)
+        if (!get_byte(r, 2, "a parameter is neither active nor not", rule.active + k)) return false;
+    if (!sound(r, at, rvm__rule_fault(r->p, &rule))) return false;
+    return rvm__program_add_rule(r->p, &rule) || no_memory(r);
+}
+
+static bool get_rules(reader *r) {
+    uint32_t n, fn = 0;
+    if (!get_count(r, r->p->nfunctions, 3, "more rules than functions", &n)) return false;
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t last = fn;
+        if (!get_rule(r, &fn)) return false;
+        if (k && fn == last) return reject(r, "a function is the derivative of two", fn);
+    }
+    return true;
+}
+
 static bool get_body(reader *r) {
     op_shape shapes[RVM_OP_LIMIT] = {{0, false}};
     for (int op = 0; op < RVM_OP_LIMIT; op++)
@@ -481,6 +507,7 @@ static bool get_body(reader *r) {
             !get_positions(r, f) || !get_symbols(r, f))
             return false;
     }
+    if (!get_rules(r)) return false;
     return r->at == r->end || reject(r, "bytes behind the last function", (uint64_t)(r->end - r->at));
 }
 

@@ -157,6 +157,17 @@ static void put_symbols(writer *w, const rvm_function *f) {
     }
 }
 
+static void put_rules(writer *w, const rvm_program *p) {
+    put_number(w, p->nrules);
+    for (uint32_t k = 0; k < p->nrules; k++) {
+        const rvm_rule *r = p->rules + k;
+        put_number(w, r->fn - (k ? r[-1].fn : 0));
+        put_number(w, r->of);
+        put_byte(w, r->kind);
+        for (uint32_t i = 0; i < r->nactive; i++) put_byte(w, r->active[i]);
+    }
+}
+
 static void put_body(writer *w, const rvm_program *p) {
     put_number(w, p->nfiles);
     for (uint32_t k = 0; k < p->nfiles; k++) put_string(w, p->files[k]);
@@ -172,6 +183,7 @@ static void put_body(writer *w, const rvm_program *p) {
         put_positions(w, p->functions + k);
         put_symbols(w, p->functions + k);
     }
+    put_rules(w, p);
 }
 
 static void put_header(writer *w, size_t body_size, uint64_t hash) {

@@ -28,6 +28,8 @@
  *             each place: v kind | slot << 2, then a v for each index, or for the upper end of a range
  *         positions in runs, until every instruction has one: v length, z file, z line (differences), v column
  *         v symbols, each: s name, v from (difference), v to - from, v is_array | index << 1
+ *     v derivatives written by hand, each: v function (difference), v the function that it is of, b kind,
+ *         a b (is active) for each parameter of that
  *
  * One program has one encoding: numbers are as short as they can be, runs as long, constants and file names do not
  * repeat, symbols are sorted. The decoder refuses all else, so that text and bytes go round.
@@ -41,7 +43,7 @@
 #include <stdint.h>
 
 #define RVM_RBC_MAGIC "\x89RVM"
-enum { RVM_RBC_VERSION = 1 };
+enum { RVM_RBC_VERSION = 2 };
 enum { /* where the fields of the header start, and the body */
        RVM_RBC_AT_VERSION = 4,
        RVM_RBC_AT_TYPES = 6,

@@ -3,6 +3,7 @@
 #include "wellformed.h"
 #include "builder.h"
 #include "callgraph.h"
+#include "ruled.h"
 #include "support.h"
 #include <string.h>
 
@@ -87,7 +88,7 @@ rvm_status rvm__verify(rvm_program *p, rvm_error *err) {
     rvm__verifier v = {.p = p, .err = err, .memory = {.al = &p->al}};
     p->verified = false;
     rvm_status s = check_program(&v);
-    if (!s && !rvm__callgraph_make(p, false, &p->calls)) s = rvm__verify_no_memory(&v);
+    if (!s && !(rvm__callgraph_make(p, false, &p->calls) && rvm__ruled_find(p))) s = rvm__verify_no_memory(&v);
     p->verified = !s;
     rvm__verify_release(&v);
     return s;

@@ -316,6 +316,8 @@ static bool compare(report *r, const char *what, const rvm_machine *m, steps *s)
 
 /* j: the machine that is profiled runs natively; NULL: it does not. */
 static bool check_plan(const subject *s, const engine *e, const plan *p, rvm_jit *j) {
+    const rvm_transform kind = p->mode == RVM_TANGENT ? RVM_TANGENT_OF : RVM_ADJOINT;
+    if (p->mode != RVM_PRIMAL && rvm_program_by_hand(s->program, s->fn, kind)) return true; /* not by steps */
     rvm_machine *m = NULL, *stepped = NULL;
     args a = args_copy(s->in), b = args_copy(s->in);
     steps counted = {0};

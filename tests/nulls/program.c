@@ -106,6 +106,8 @@ static void transforms(void) {
     REFUSED(rvm_program_derive, out, p, "f'adj", NULL, &index_, &e);
     REFUSED(rvm_program_derive, index, p, "f'adj", &made, NULL, &e);
     UNTOLD(rvm_program_derive, NULL, "f'adj", &made, &index_, NULL);
+    HARMLESS(rvm_program_by_hand, p, !rvm_program_by_hand(NULL, fn, RVM_ADJOINT));
+    HARMLESS(rvm_program_by_hand, kind, !rvm_program_by_hand(p, fn, (rvm_transform)99));
     REFUSED(rvm_program_close_active, p, NULL, fn, active, &e);
     REFUSED(rvm_program_close_active, active, p, fn, NULL, &e);
     UNTOLD(rvm_program_close_active, NULL, fn, active, NULL);

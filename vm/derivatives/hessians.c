@@ -132,6 +132,7 @@ rvm_status rvm_hessian(rvm_machine *m, const rvm_derivative_spec *q, const doubl
     if (status) return status;
     status = check(&w, weights, err);
     if (!status) status = rvm__work_needs(H, w.columns, "H", err);
+    if (rvm_program_by_hand(w.p, (uint32_t)q->fn, RVM_ADJOINT)) method = RVM_BY_HVP;
     if (is_exact(m)) method = RVM_BY_SWEEP; /* such runs do not go through f'grad */
     if (!status)
         status = method == RVM_AUTO ? automatic(&w, weights, H, err) : by_method(&w, weights, method, false, H, err);

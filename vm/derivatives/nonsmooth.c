@@ -51,6 +51,7 @@ rvm_status rvm_nonsmooth_points(rvm_machine *m, const rvm_derivative_spec *q, co
     rvm__work_reset(&s.w);
     if (!status) rvm__work_put(&s.w, true, v);
     if (!status) status = rvm_machine_bind(m, q->fn, s.w.args, q->nargs, RVM_TANGENT, false, err);
+    done = rvm_program_by_hand(s.w.p, (uint32_t)q->fn, RVM_TANGENT_OF); /* there is no tangent at each instruction then */
     while (!status && !done) {
         look(&s);
         status = rvm_machine_step(m, 1, &done, err);
@@ -72,7 +73,7 @@ rvm_status rvm_nonsmooth_corners(rvm_machine *m, const rvm_derivative_spec *q, u
     if (status) return status;
     rvm__work_reset(&s.w);
     status = rvm_machine_bind(m, q->fn, s.w.args, q->nargs, RVM_TANGENT, false, err);
-    if (!status) any = rvm__may_meet_corner(m);
+    if (!status) any = rvm__may_meet_corner(m) && !rvm_program_by_hand(s.w.p, (uint32_t)q->fn, RVM_TANGENT_OF);
     for (uint64_t k = 0; !status && any && !done && k < most; k++) {
         look(&s);
         status = rvm_machine_step(m, 1, &done, err);
