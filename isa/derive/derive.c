@@ -327,6 +327,12 @@ static bool is_inverse_of(const char *name, const char *of) {
     return !strncmp(name, of, n) && name[n] == '\'' && !strcmp(name + n + 1, rvm__transform_tick[RVM_INVERSE]);
 }
 
+/* Whether a rule serves at this level. One of another level than its function's own would find shadows in the entries of that
+ * function that it does not know of, and leave its own where other entries are awaited. */
+static bool serves(const rvm__derive *t, const rvm_rule *rule) {
+    return t->level == t->reach[t->src].order || (!t->reach[t->src].trail && !t->reach[rule->fn].trail);
+}
+
 /* The rule for the derivative that is being written, or of what its source is the inverse of: *op says how it is called. */
 static const rvm_rule *find_rule(const rvm__derive *t, rvm_op *op) {
     const char *name = rvm__source(t)->name;
@@ -337,7 +343,7 @@ static const rvm_rule *find_rule(const rvm__derive *t, rvm_op *op) {
         if (is_inverse_of(name, t->p->functions[of].name)) rule = rvm__rule_find(t->p, of, t->kind, t->wrt);
         *op = RVM_OP_uncall;
     }
-    return rule;
+    return rule && serves(t, rule) ? rule : NULL;
 }
 
 /* A call of the rule; for what has no shadow here it is lent one. */

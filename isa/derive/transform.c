@@ -185,6 +185,7 @@ rvm_status rvm__transform_request(rvm_program *p, const rvm__request *r, uint32_
     for (uint32_t k = 0; k < f->nparams && n.kind != RVM_INVERSE; k++)
         d.active[k] = n.active ? n.active[k] != 0 : f->params[k].type != RVM_I64;
     const rvm_rule *rule = rvm__rule_find(p, n.of, n.kind, d.active);
+    if (rule && n.level && (touches_trail(p, r, n.of) || touches_trail(p, r, rule->fn))) rule = NULL; /* see derive.c */
     if (rule && !memcmp(rule->active, d.active, rule->nactive)) {
         *out = rule->fn;
         return RVM_OK;
