@@ -267,7 +267,7 @@ typedef struct func {
     param *params;
     stmt *body;
     written *written;
-    span end; /* of its last word */
+    span end;             /* of its last word */
     struct name *rule_of; /* of a derivative that is written by hand, what it is of, and of which kind; else NULL */
     tick *rule;
     bool is_raw;

@@ -108,10 +108,24 @@ static rvm_status refuse_turning(const rvm_machine *m, int course, rvm_error *er
                      "going back would take back");
 }
 
+/* The modes run the code of a function, whose derivative by hand is another's. */
+static rvm_status refuse_ruled(const rvm_machine *m, bool sweep, rvm_error *err) {
+    const uint32_t fn = m->bound.entry;
+    const rvm_transform kind = sweep ? RVM_ADJOINT : RVM_TANGENT_OF;
+    if (m->run.where == UNBOUND || !rvm_program_by_hand(m->p, fn, kind)) return RVM_OK;
+    if (!sweep && m->bound.mode != RVM_TANGENT) return RVM_OK;
+    return rvm__fail_at(
+        err, RVM_ERR_UNSUPPORTED, m->p, fn, 0,
+        "'%s' has a derivative that is written by hand, or calls what has: it cannot be run %s instruction by "
+        "instruction, but by rvm_%s, or as '%s'%s",
+        m->p->functions[fn].name, sweep ? "backward as a sweep" : "with tangents", sweep ? "gradient" : "tangent",
+        m->p->functions[fn].name, sweep ? "grad" : "tan");
+}
+
 rvm_status rvm__move(rvm_machine *m, int course, bool sweep, uint64_t *count, rvm_error *err) {
     rvm_status status = rvm__check_bound(m, err);
     if (!status) status = refuse_turning(m, course, err);
-    if (!status && m->p->nrules) status = rvm__refuse_ruled(m, sweep, err);
+    if (!status && m->p->nrules) status = refuse_ruled(m, sweep, err);
     if (status) return status;
     if (m->run.where == (course > 0 ? AT_END : AT_START)) return RVM_OK;
     if (m->profile && (status = rvm__profile_enter(m))) return rvm__no_memory(m, err);

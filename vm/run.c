@@ -3,19 +3,6 @@
 #include "run.h"
 #include "support.h"
 
-/* The modes run the code of a function, whose derivative by hand is another's. */
-rvm_status rvm__refuse_ruled(const rvm_machine *m, bool sweep, rvm_error *err) {
-    const uint32_t fn = m->bound.entry;
-    const rvm_transform kind = sweep ? RVM_ADJOINT : RVM_TANGENT_OF;
-    if (m->run.where == UNBOUND || !rvm_program_by_hand(m->p, fn, kind)) return RVM_OK;
-    if (!sweep && m->bound.mode != RVM_TANGENT) return RVM_OK;
-    return rvm__fail_at(err, RVM_ERR_UNSUPPORTED, m->p, fn, 0,
-                        "'%s' has a derivative that is written by hand, or calls what has: it cannot be run %s instruction by "
-                        "instruction, but by rvm_%s, or as '%s'%s",
-                        m->p->functions[fn].name, sweep ? "backward as a sweep" : "with tangents",
-                        sweep ? "gradient" : "tangent", m->p->functions[fn].name, sweep ? "grad" : "tan");
-}
-
 /* Forward again after a sweep: with option keep_shadows, where the sweep was not left. */
 rvm_status rvm__refuse_after_sweep(const rvm_machine *m, rvm_error *err) {
     if (!m->run.sweep_begun || m->run.where == UNBOUND) return RVM_OK;

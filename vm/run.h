@@ -33,9 +33,6 @@ rvm_status rvm__check_bound(const rvm_machine *m, rvm_error *err);
 /* run.c: UNSUPPORTED where it cannot go forward, since a sweep has dropped shadows. */
 rvm_status rvm__refuse_after_sweep(const rvm_machine *m, rvm_error *err);
 
-/* run.c: UNSUPPORTED where the modes would pass over a derivative that is written by hand. */
-rvm_status rvm__refuse_ruled(const rvm_machine *m, bool sweep, rvm_error *err);
-
 /* bind.c: arguments into the entry frame and back. */
 void rvm__take_seeds(rvm_machine *m);
 void rvm__write_back(rvm_machine *m);

@@ -327,8 +327,8 @@ static bool is_inverse_of(const char *name, const char *of) {
     return !strncmp(name, of, n) && name[n] == '\'' && !strcmp(name + n + 1, rvm__transform_tick[RVM_INVERSE]);
 }
 
-/* Whether a rule serves at this level. One of another level than its function's own would find shadows in the entries of that
- * function that it does not know of, and leave its own where other entries are awaited. */
+/* Whether a rule serves at this level. One of another level than its function's own would find shadows in the entries of
+ * that function that it does not know of, and leave its own where other entries are awaited. */
 static bool serves(const rvm__derive *t, const rvm_rule *rule) {
     return t->level == t->reach[t->src].order || (!t->reach[t->src].trail && !t->reach[rule->fn].trail);
 }

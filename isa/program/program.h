@@ -141,9 +141,9 @@ struct rvm_program {
     rvm_variant *variants;
     char **files;
     uint32_t nfunctions, nsignatures, nvariants, nfiles, cap_functions, cap_signatures, cap_variants, cap_files;
-    rvm_index name_index;     /* functions by name */
-    rvm__callgraph calls;     /* of a verified program; not stored */
-    rvm_rule *rules;          /* in order of fn */
+    rvm_index name_index; /* functions by name */
+    rvm__callgraph calls; /* of a verified program; not stored */
+    rvm_rule *rules;      /* in order of fn */
     uint32_t nrules, cap_rules;
     uint8_t *ruled; /* of a verified program that has rules: by function, nruled, as analysis/ruled.h has it; not stored */
     uint32_t nruled;

@@ -20,7 +20,7 @@ rvm_fault rvm__array_fault(rvm_array_decl d);
 rvm_fault rvm__param_fault(const rvm_program *p, const rvm_function *f, const rvm_param *q, uint32_t next[2]);
 rvm_fault rvm__position_fault(const rvm_program *p, rvm_position at);
 rvm_fault rvm__symbol_fault(const rvm_function *f, const rvm_symbol *s);
-rvm_fault rvm__symbol_order_fault(const rvm_function *f, uint32_t k); /* of the symbols k - 1 and k */
+rvm_fault rvm__symbol_order_fault(const rvm_function *f, uint32_t k);  /* of the symbols k - 1 and k */
 rvm_fault rvm__rule_fault(const rvm_program *p, const rvm_rule *rule); /* its functions have their parameters */
 
 /* All of it, but for the code. skip: as rvm__verify_part takes it, and the types of function values are in the making, too.

@@ -234,6 +234,28 @@ static rvm_status to_sparse(rvm__work *w, const rvm__hessian *h, rvm_sparse *out
     return RVM_OK;
 }
 
+/* The entries of a dense one. */
+static rvm_status sparse_by_products(rvm__work *w, const double *weights, rvm_sparse *out, rvm_error *err) {
+    const int64_t n = w->columns;
+    int64_t entries = 0;
+    const size_t size = (size_t)n * (size_t)n * sizeof(double);
+    double *H = n < INT64_C(1) << 28 ? rvm__zeroed(w->m, size) : NULL;
+    if (!H) return rvm__no_memory(w->m, err);
+    rvm_status status = by_products(w, weights, H, err);
+    for (int64_t k = 0; k < n * n; k++) entries += H[k] != 0;
+    if (!status && !allocate(w->m, out, n, entries)) status = rvm__no_memory(w->m, err);
+    for (int64_t i = 0, at = 0; i < n && !status; i++) {
+        for (int64_t j = 0; j < n; j++) {
+            if (H[i * n + j] == 0) continue;
+            out->column[at] = j;
+            out->value[at++] = H[i * n + j];
+        }
+        out->row_start[i + 1] = at;
+    }
+    rvm__resize(w->m, H, size, 0);
+    return status;
+}
+
 rvm_status rvm_hessian_sparse(rvm_machine *m, const rvm_derivative_spec *q, const double *weights, rvm_sparse *out,
                               rvm_cost *cost, rvm_error *err) {
     rvm__work w;
@@ -242,6 +264,12 @@ rvm_status rvm_hessian_sparse(rvm_machine *m, const rvm_derivative_spec *q, cons
     *out = (rvm_sparse){0};
     rvm_status status = rvm__work_begin(&w, m, q, err);
     if (status) return status;
+    if (rvm_program_by_hand(w.p, (uint32_t)q->fn, RVM_ADJOINT)) {
+        status = check(&w, weights, err);
+        if (!status) status = sparse_by_products(&w, weights, out, err);
+        rvm__work_end(&w, cost);
+        return status;
+    }
     rvm__sym_init(&h.h, m);
     w.cost.method = "sweep";
     status = check(&w, weights, err);

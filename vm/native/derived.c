@@ -382,10 +382,11 @@ static rvm_status by_rules(rvm__asked *q, rvm_error *err) {
     rvm_machine *m = q->m;
     const char *against = stands_against(m);
     if (against)
-        return rvm__fail_at(err, RVM_ERR_UNSUPPORTED, m->p, (uint32_t)q->fn, 0,
-                            "'%s' has a derivative that is written by hand, or calls what has; such do not go with the option "
-                            "%s",
-                            rvm__asked_function(q)->name, against);
+        return rvm__fail_at(
+            err, RVM_ERR_UNSUPPORTED, m->p, (uint32_t)q->fn, 0,
+            "'%s' has a derivative that is written by hand, or calls what has; such do not go with the option "
+            "%s",
+            rvm__asked_function(q)->name, against);
     rvm__derived *d = find_for(q, kind_of[q->ask]);
     if (!d) return rvm__no_memory(m, err);
     rvm_status status = rvm__asked_bind(q, err); /* which looks at the arguments */
