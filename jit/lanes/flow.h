@@ -34,6 +34,7 @@ typedef struct rvm__node { /* a block of the instance */
     uint8_t bails_out;        /* 1: where its condition holds, 2: where it does not; 0: never, by an edge that it has */
     bool changed;             /* shared memory may have been, on some path to its end */
     bool guarded;             /* not all instances that are in its loop, or in the function, need be here */
+    bool parted;              /* not all that begin a trip of its innermost loop need be */
     uint32_t nin;             /* forward edges to here */
 } rvm__node;
 

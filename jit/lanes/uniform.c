@@ -84,15 +84,11 @@ static bool part(rvm__flow *w, uint32_t n) {
         if (b->nin > 1) changed |= set_phis(w, at);
         if (at == join) continue;
         if (!b->guarded) b->guarded = changed = true;
+        if (!b->parted && b->loop != RVM__NO_LOOP && rvm__is_in_loop(w, n, b->loop)) b->parted = changed = true;
         for (uint32_t s = 0; s < b->nout; s++) reached[b->out[s]] = 1;
     }
     rvm__realloc(w->al, reached, w->n, 0);
     return changed;
-}
-
-/* Whether node n is passed by some of the lanes that are in the loop only. */
-static bool is_partly(const rvm__flow *w, uint32_t n, uint32_t loop) {
-    return w->nodes[n].guarded && !w->nodes[w->loops[loop].header].guarded;
 }
 
 static bool look_at_end(rvm__flow *w, uint32_t n) {
@@ -103,7 +99,7 @@ static bool look_at_end(rvm__flow *w, uint32_t n) {
     for (uint32_t s = 0; s < b->nsucc; s++) leaves |= b->loop != RVM__NO_LOOP && !rvm__is_in_loop(w, b->succ[s], b->loop);
     if (!leaves) return varies && b->nout == 2 && part(w, n);
     rvm__loop *l = &w->loops[b->loop];
-    if (is_partly(w, n, b->loop)) return rvm__no_flow(w, "a loop that is left under a condition");
+    if (b->parted) return rvm__no_flow(w, "a loop that is left under a condition");
     if (l->divergent || !varies) return false;
     l->divergent = true;
     set_phis(w, l->exit);
