@@ -48,16 +48,22 @@ static double magnitude(const rvm_machine *m, const rvm__xinsn *x, double y) {
     return fmax(1, fmax(tracked(m, x), fabs(y)));
 }
 
+/* Larger ones first; equal ones by where they were left, so that the list depends on no order of instances. */
+static bool stands_before(const rvm_residue *a, const rvm_residue *b) {
+    if (a->value != b->value) return a->value > b->value;
+    return a->fn != b->fn ? a->fn < b->fn : a->pc < b->pc;
+}
+
 void rvm__record_residue_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double residue) {
-    const uint32_t pc = (uint32_t)(x - m->codes[fn].x);
+    const rvm_residue now = {residue, fn, (uint32_t)(x - m->codes[fn].x)};
     rvm_residue *list = m->stats.residues;
     int k = 0; /* this release's entry, or the smallest */
-    while (k < RVM_RESIDUES - 1 && list[k].value > 0 && !(list[k].fn == fn && list[k].pc == pc)) k++;
-    if (list[k].value > 0 && list[k].fn == fn && list[k].pc == pc && list[k].value >= residue) return;
-    list[k] = (rvm_residue){residue, fn, pc};
-    for (; k > 0 && list[k - 1].value < residue; k--) {
+    while (k < RVM_RESIDUES - 1 && list[k].value > 0 && !(list[k].fn == fn && list[k].pc == now.pc)) k++;
+    if (list[k].value > 0 && !stands_before(&now, &list[k])) return;
+    list[k] = now;
+    for (; k > 0 && stands_before(&now, &list[k - 1]); k--) {
         list[k] = list[k - 1];
-        list[k - 1] = (rvm_residue){residue, fn, pc};
+        list[k - 1] = now;
     }
     m->residue_floor = list[RVM_RESIDUES - 1].value;
 }
@@ -74,7 +80,7 @@ bool rvm__agrees_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double y, 
     if (is_lost(m, fn, y)) return true;
     const double residue = fabs(y - f);
     if (!(residue <= rvm__tolerance_at(m, fn, x) * fmax(1, fmax(held, fabs(y))))) return false;
-    if (residue > m->residue_floor) rvm__record_residue_at(m, fn, x, residue);
+    rvm__note_residue_at(m, fn, x, residue);
     return true;
 }
 
@@ -100,7 +106,7 @@ bool rvm__vanishes_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, rvm_type
     if (is_lost(m, fn, y)) return true;
     const double residue = fabs(y);
     if (!(residue <= tolerance_of(m, t) * fmax(1, fmax(held ? *held : 0, residue)))) return false;
-    if (residue > m->residue_floor) rvm__record_residue_at(m, fn, x, residue);
+    rvm__note_residue_at(m, fn, x, residue);
     return true;
 }
 

@@ -195,7 +195,7 @@ bool rvm__elements_agree_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, co
             snprintf(m->detail, sizeof m->detail, "element %zu is %lld, must be %lld", k, (long long)e[k].i, (long long)v.i);
         return false;
     }
-    if (worst > m->residue_floor) rvm__record_residue_at(m, fn, x, worst);
+    rvm__note_residue_at(m, fn, x, worst);
     return true;
 }
 

@@ -62,6 +62,9 @@ bool rvm__agrees(rvm_machine *m, const rvm__xinsn *x, double y, double f);
 bool rvm__agrees_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double y, double f, double held);
 double rvm__tolerance_at(const rvm_machine *m, uint32_t fn, const rvm__xinsn *x);
 void rvm__record_residue_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double residue);
+static inline void rvm__note_residue_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double residue) {
+    if (residue > 0 && residue >= m->residue_floor) rvm__record_residue_at(m, fn, x, residue);
+}
 bool rvm__tangent_agrees(const rvm_machine *m, const rvm__xinsn *x, const rvm_value *shadow, rvm_value expected);
 bool rvm__tangent_within(const rvm_machine *m, const rvm__xinsn *x, const rvm_value *shadow, rvm_value expected,
                          double held);

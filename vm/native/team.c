@@ -333,7 +333,7 @@ static void merge_counts(const team *t, const result *r) {
     if (r->counts.peak > t->n->peak) t->n->peak = r->counts.peak;
     for (int k = 0; k < RVM_RESIDUES; k++) {
         const rvm_residue *one = &r->residues[k];
-        if (one->value > m->residue_floor) rvm__record_residue_at(m, one->fn, m->codes[one->fn].x + one->pc, one->value);
+        if (one->value > 0) rvm__note_residue_at(m, one->fn, m->codes[one->fn].x + one->pc, one->value);
     }
 }
 
