@@ -3,7 +3,7 @@
  *   jobs.c      the measured programs with their arguments       jobs_c.c   the same by hand
  *   measure.c   times a job's passes and fills its rows          other.c    memory, assembler, start of the command
  *   second.c    the one-sweep Hessian                            trail.c    gradients by the trail
- *   peaks.c     what this processor can do at most
+ *   peaks.c     what this processor can do at most         checked.c    what checks cost natively
  *   exact.c     runs that restore every bit
  *   derived.c   counts of derivative programs
  *   compile.c   until native code can be called
@@ -96,6 +96,7 @@ bool measure_api(table *t, int repetitions);
 bool measure_profile(table *t, int repetitions);
 bool measure_pisa(table *t, int repetitions);
 bool measure_peaks(table *t, int repetitions);
+bool measure_checked(table *t, int repetitions);
 
 /* ---- tables of their own ---- */
 
