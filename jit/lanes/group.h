@@ -21,6 +21,7 @@ typedef struct rvm__waiting { /* an addition that waits for the end of its block
     bool taken; /* it is done, or goes with others */
 } rvm__waiting;
 enum { RVM__MOST_WAITING = 64 };
+typedef struct rvm__gathered rvm__gathered; /* checks.c */
 
 typedef struct rvm__group {
     rvm__flow flow;
@@ -31,6 +32,7 @@ typedef struct rvm__group {
     LLVMValueRef to;
     uint32_t emitted;
     LLVMBasicBlockRef entry, bailed_out, adrift;
+    bool takes_back;                 /* as RVM__TAKES_BACK says */
     bool logs;                       /* what is changed of shared memory can be taken back */
     LLVMValueRef limit, many, ticks; /* safepoints.c: allocas, or NULL */
     uint32_t entered;                /* 1 + the loop that is emitted twice; 0: none */
@@ -41,6 +43,9 @@ typedef struct rvm__group {
     LLVMValueRef seen; /* alloca of an rvm__native_seen (vm/native/native.h) */
     rvm__waiting waiting[RVM__MOST_WAITING];
     unsigned nwaiting;
+    LLVMValueRef disagree; /* alloca of a mask of lanes in which some release does not; or NULL */
+    rvm__gathered *gathered;
+    uint32_t ngathered, cap_gathered;
 } rvm__group;
 enum { RVM__LOG = 128 }; /* stores that may be taken back */
 
@@ -106,11 +111,21 @@ void rvm__group_add(rvm__group *g, LLVMValueRef call, LLVMValueRef mask);
 void rvm__group_memset(rvm__group *g, LLVMValueRef call);
 void rvm__take_back(rvm__group *g); /* the block where it bails out */
 
-/* safepoints.c: at a call of RVM__SAFEPOINT; whether a loop is to be entered that polls where it turns, NULL: it need not
- * be there; where that turns. */
+/* safepoints.c: whether so much may have been charged at a call of RVM__SAFEPOINT that the group polls; at that; whether a
+ * loop is to be entered that polls where it turns, NULL: it need not be there; where that turns. */
+bool rvm__may_be_long(const rvm__group *g, LLVMValueRef call);
 void rvm__group_safepoint(rvm__group *g, LLVMValueRef call, LLVMValueRef mask);
 LLVMValueRef rvm__may_turn_long(rvm__group *g, uint32_t loop);
 void rvm__group_turns(rvm__group *g);
+
+/* checks.c: at calls of RVM__DISAGREES, RVM__RESIDUE and RVM__RAISE, if lanes know where that goes; when the group is done.
+ */
+void rvm__group_disagrees(rvm__group *g, LLVMValueRef call, LLVMValueRef mask);
+void rvm__group_residue(rvm__group *g, LLVMValueRef call, LLVMValueRef mask);
+void rvm__group_raise(rvm__group *g, LLVMValueRef call, LLVMValueRef mask);
+bool rvm__can_raise(const rvm__group *g, LLVMValueRef call);
+void rvm__group_give(rvm__group *g);
+void rvm__gathered_end(rvm__group *g);
 
 /* adjacent.c */
 bool rvm__mark_adding_loops(rvm__build *k, LLVMValueRef f); /* to be unrolled; false: there are none */

@@ -139,6 +139,12 @@ static void call(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
         rvm__bail_out_where(g, LLVMGetOperand(v, 0), true, mask);
     else if (!strcmp(name, RVM__SAFEPOINT))
         rvm__group_safepoint(g, v, mask);
+    else if (!strcmp(name, RVM__DISAGREES))
+        rvm__group_disagrees(g, v, mask);
+    else if (!strcmp(name, RVM__RESIDUE))
+        rvm__group_residue(g, v, mask);
+    else if (!strcmp(name, RVM__RAISE))
+        rvm__group_raise(g, v, mask);
     else if (!strncmp(name, RVM__ADD, strlen(RVM__ADD)))
         (g->traces ? rvm__order_add(g, v) : rvm__group_add(g, v, mask));
     else if (!strncmp(name, "llvm.memset.", 12) || !strcmp(name, "rvm__native_new") || !strcmp(name, "rvm__native_del"))

@@ -219,20 +219,23 @@ static bool bails_out(LLVMValueRef v) {
     return is_call_of(v, RVM__BAIL_OUT) && !LLVMIsNull(LLVMGetOperand(v, 0));
 }
 
-/* A group that polls, and may be told to end, keeps few changes, but none of loops, which would be many. */
+/* A group that polls, and may be told to end, keeps few changes, but none of loops, which would be many; where all must be
+ * taken back it keeps those, too, and bails out where it has no room. */
 static bool keeps_for_safepoints(const rvm__group *g) {
     enum { FEW = 4 };
-    bool polls = false;
+    bool polls = false, long_ones = false;
     unsigned n = 0;
     for (uint32_t k = 0; k < g->flow.n; k++)
         for (LLVMValueRef v = LLVMGetFirstInstruction(g->flow.nodes[k].b); v; v = LLVMGetNextInstruction(v)) {
             polls |= is_call_of(v, RVM__SAFEPOINT);
+            long_ones |= is_call_of(v, RVM__SAFEPOINT) && rvm__may_be_long(g, v);
             if (rvm__changes_shared(&g->flow, v)) n += g->flow.nodes[k].loop == RVM__NO_LOOP ? 1 : FEW + 1;
         }
-    return polls && n <= FEW;
+    return (polls && n <= FEW) || (long_ones && g->takes_back);
 }
 
 static void find_log(rvm__group *g) {
+    bool releases = false, changes = false;
     g->logs = keeps_for_safepoints(g);
     for (int twice = 0; twice < 2; twice++) /* loops are gone through again */
         for (uint32_t k = g->flow.n; k-- > 0;) {
@@ -240,10 +243,13 @@ static void find_log(rvm__group *g) {
             for (LLVMValueRef v = LLVMGetFirstInstruction(b->b); v; v = LLVMGetNextInstruction(v)) {
                 b->changed |= rvm__changes_shared(&g->flow, v);
                 g->logs |= b->changed && bails_out(v);
+                releases |= is_call_of(v, RVM__DISAGREES);
             }
+            changes |= b->changed;
             g->logs |= b->changed && b->bails_out;
             for (uint32_t s = 0; b->changed && s < b->nsucc; s++) g->flow.nodes[b->succ[s]].changed = true;
         }
+    g->logs |= releases && changes;
 }
 
 static bool makes_arrays(const rvm__group *g) {
@@ -298,6 +304,7 @@ static void emit(rvm__group *g) {
     index->stride = LLVMConstInt(g->k->i64, 1, false);
     index->many = LLVMBuildAdd(b, rvm__splat(g, index->one), rvm__steps(g, index->stride), "");
     region(g, 0, RVM__NO_NODE, NULL);
+    rvm__group_give(g);
     LLVMBuildRet(b, LLVMConstInt(g->k->i32, 0, false));
     rvm__take_back(g);
     LLVMPositionBuilderAtEnd(b, g->entry);
@@ -331,6 +338,7 @@ static rvm__group group_of(rvm__build *k, LLVMTargetDataRef layout, LLVMValueRef
                         .flow.function = from,
                         .flow.al = k->al,
                         .lanes = letter_of(from, RVM__LANES) == '4' ? 4 : RVM__MOST_GROUP,
+                        .takes_back = letter_of(from, RVM__TAKES_BACK) != 0,
                         .ordered = order == '+'   ? 1
                                    : order == '-' ? -1
                                                   : 0};
@@ -342,6 +350,7 @@ static const char *make_order(rvm__build *k, LLVMTargetDataRef layout, LLVMValue
     g.traces = true;
     g.to = order;
     if (begin(&g)) emit(&g);
+    rvm__gathered_end(&g);
     rvm__flow_end(&g.flow);
     if (g.flow.why) drop(k, order);
     return g.flow.why;
@@ -363,6 +372,7 @@ static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, LLVMValue
         LLVMReplaceAllUsesWith(from, g.to);
         LLVMDeleteFunction(from);
     }
+    rvm__gathered_end(&g);
     rvm__flow_end(&g.flow);
     return g.flow.why;
 }

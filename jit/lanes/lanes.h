@@ -7,6 +7,7 @@
  *   instructions.c, vectors.c   all else, functions of doubles    pairs.c      elements side by side
  *   order.c      additions whose order counts             adjacent.c   additions side by side
  *   safepoints.c     polls: whether the run is to end     bounds.c     what needs none
+ *   checks.c     residues and magnitudes that checks leave
  *
  * The instance is made by jit/lower/instance.c, and simplified by jit/llvm/simplify.c.
  */
@@ -28,6 +29,8 @@ enum { RVM__GROUP_DONE, RVM__GROUP_GAVE_UP, RVM__GROUP_ADRIFT };
 
 /* On an instance: how many make a group, a digit. */
 #define RVM__LANES "rvm-lanes"
+/* On an instance: what a group of it changes can be taken back wherever the run ends. */
+#define RVM__TAKES_BACK "rvm-takes-back"
 /* On an instance: elements gain in the order of instances, which ascend, "+", or descend, "-". RVM__ORDER and its number is
  * then a function of the same type, declared, that is to tell whether lanes keep that order: 0: they do. */
 #define RVM__ORDERED "rvm-ordered"

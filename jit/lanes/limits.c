@@ -22,6 +22,8 @@ static bool check_call(rvm__group *g, LLVMValueRef v) {
                rvm__no_group(g, "an array of a length of its own");
     if (!strncmp(name, "rvm__native_new", 15) || !strncmp(name, "rvm__native_del", 15))
         return !rvm__any_varying(&g->flow, v) || rvm__no_group(g, "a local array of a length of its own");
+    if (!strcmp(name, RVM__RAISE))
+        return rvm__can_raise(g, v) || rvm__no_group(g, "arrays that are one here and another there");
     if (!*name) return rvm__no_group(g, "a call of another kind");
     if (!LLVMIsDeclaration(LLVMGetCalledValue(v))) return rvm__no_group(g, "a call that stays one");
     if (!strncmp(name, "rvm__", 5)) return rvm__no_group(g, "a call of the machine");

@@ -85,18 +85,72 @@ static void make_log(rvm__group *g) {
     LLVMPositionBuilderAtEnd(g->k->b, here);
 }
 
-/* What stands at these addresses, which is to be replaced. */
-static void keep(rvm__group *g, LLVMValueRef where, LLVMValueRef mask) {
-    LLVMBuilderRef b = g->k->b;
-    if (!g->logs) return;
+/* The next entry, of which what is kept and its mask are stored: numbers of what it has. */
+typedef struct entry {
+    LLVMValueRef n, at, old, mask;
+} entry;
+
+static entry entry_at(rvm__group *g, LLVMValueRef n) {
+    return (entry){n, entry_of_log(g, g->log_at, n, 8 * g->lanes), entry_of_log(g, g->log_old, n, 8 * g->lanes),
+                   entry_of_log(g, g->log_mask, n, 8)};
+}
+
+static entry begin_entry(rvm__group *g) {
     make_log(g);
-    LLVMValueRef n = LLVMBuildLoad2(b, g->k->i64, g->log_n, ""), m = mask ? mask : all_lanes(g);
-    rvm__bail_group_out(g, LLVMBuildICmp(b, LLVMIntUGE, n, rvm__number(g, RVM__LOG), ""));
-    LLVMBuildStore(b, where, entry_of_log(g, g->log_at, n, 8 * g->lanes));
-    LLVMBuildStore(b, gather(g, where, integers(g), m), entry_of_log(g, g->log_old, n, 8 * g->lanes));
+    LLVMValueRef n = LLVMBuildLoad2(g->k->b, g->k->i64, g->log_n, "");
+    rvm__bail_group_out(g, LLVMBuildICmp(g->k->b, LLVMIntUGE, n, rvm__number(g, RVM__LOG), ""));
+    return entry_at(g, n);
+}
+
+static void end_entry(rvm__group *g, const entry *e, LLVMValueRef mask) {
+    LLVMBuildStore(g->k->b, mask, e->mask);
+    LLVMBuildStore(g->k->b, LLVMBuildAdd(g->k->b, e->n, rvm__number(g, 1), ""), g->log_n);
+}
+
+/* A row, at one address: it needs no mask. */
+enum { ROW = 1 << RVM__MOST_GROUP };
+
+static void keep_row(rvm__group *g, LLVMValueRef row) {
+    const entry e = begin_entry(g);
+    LLVMBuildStore(g->k->b, row, e.at);
+    LLVMBuildStore(g->k->b, load_row(g, row, integers(g), NULL), e.old);
+    end_entry(g, &e, rvm__number(g, ROW));
+}
+
+static void keep_each(rvm__group *g, LLVMValueRef where, LLVMValueRef mask) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMValueRef m = mask ? mask : all_lanes(g);
+    const entry e = begin_entry(g);
+    LLVMBuildStore(b, where, e.at);
+    LLVMBuildStore(b, gather(g, where, integers(g), m), e.old);
     LLVMValueRef bits = LLVMBuildBitCast(b, m, LLVMIntTypeInContext(g->k->context, g->lanes), "");
-    LLVMBuildStore(b, LLVMBuildZExt(b, bits, g->k->i64, ""), entry_of_log(g, g->log_mask, n, 8));
-    LLVMBuildStore(b, LLVMBuildAdd(b, n, rvm__number(g, 1), ""), g->log_n);
+    end_entry(g, &e, LLVMBuildZExt(b, bits, g->k->i64, ""));
+}
+
+/* What stands there, so many elements behind `to`, which is to be replaced. */
+static void keep(rvm__group *g, LLVMValueRef to, unsigned element, LLVMValueRef mask) {
+    LLVMValueRef row = g->logs && !mask ? rvm__side_by_side(g, to, element) : NULL;
+    if (!g->logs) return;
+    if (row)
+        keep_row(g, row);
+    else
+        keep_each(g, rvm__addresses(g, to, element), mask);
+}
+
+static void put_back(rvm__group *g, const entry *e) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMBasicBlockRef row = rvm__group_block(g, "row"), each = rvm__group_block(g, "each"), on = rvm__group_block(g, "on");
+    LLVMValueRef old = LLVMBuildLoad2(b, integers(g), e->old, ""), mask = LLVMBuildLoad2(b, g->k->i64, e->mask, "");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, mask, rvm__number(g, ROW), ""), row, each);
+    LLVMPositionBuilderAtEnd(b, row);
+    store_row(g, LLVMBuildLoad2(b, g->k->ptr, e->at, ""), old, NULL);
+    LLVMBuildBr(b, on);
+    LLVMPositionBuilderAtEnd(b, each);
+    mask = LLVMBuildBitCast(b, LLVMBuildTrunc(b, mask, LLVMIntTypeInContext(g->k->context, g->lanes), ""),
+                            LLVMVectorType(g->k->i1, g->lanes), "");
+    scatter(g, LLVMBuildLoad2(b, pointers(g), e->at, ""), old, mask);
+    LLVMBuildBr(b, on);
+    LLVMPositionBuilderAtEnd(b, on);
 }
 
 static void replay(rvm__group *g) {
@@ -109,12 +163,8 @@ static void replay(rvm__group *g) {
     LLVMPositionBuilderAtEnd(b, some);
     n = LLVMBuildSub(b, n, rvm__number(g, 1), "");
     LLVMBuildStore(b, n, g->log_n);
-    LLVMValueRef where = LLVMBuildLoad2(b, pointers(g), entry_of_log(g, g->log_at, n, 8 * g->lanes), "");
-    LLVMValueRef old = LLVMBuildLoad2(b, integers(g), entry_of_log(g, g->log_old, n, 8 * g->lanes), "");
-    LLVMValueRef mask = LLVMBuildLoad2(b, g->k->i64, entry_of_log(g, g->log_mask, n, 8), "");
-    mask = LLVMBuildBitCast(b, LLVMBuildTrunc(b, mask, LLVMIntTypeInContext(g->k->context, g->lanes), ""),
-                            LLVMVectorType(g->k->i1, g->lanes), "");
-    scatter(g, where, old, mask);
+    const entry e = entry_at(g, n);
+    put_back(g, &e);
     LLVMBuildBr(b, next);
     LLVMPositionBuilderAtEnd(b, on);
 }
@@ -208,8 +258,7 @@ static void store_rows(rvm__group *g, LLVMValueRef to, LLVMValueRef rows, unsign
 void rvm__group_store(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
     LLVMValueRef value = rvm__many(g, LLVMGetOperand(v, 0)), to = LLVMGetOperand(v, 1);
     const unsigned width = rvm__width_of(LLVMTypeOf(LLVMGetOperand(v, 0)));
-    for (unsigned n = 0; n < width && rvm__memory_of(&g->flow, to) != RVM__PRIVATE_MEMORY; n++)
-        keep(g, rvm__addresses(g, to, n), mask);
+    for (unsigned n = 0; n < width && rvm__memory_of(&g->flow, to) != RVM__PRIVATE_MEMORY; n++) keep(g, to, n, mask);
     if (width > 1)
         store_rows(g, to, value, width, mask);
     else
@@ -237,7 +286,7 @@ void rvm__group_add(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
     const bool real = LLVMGetTypeKind(LLVMGetElementType(t)) == LLVMDoubleTypeKind;
     const bool private = rvm__memory_of(&g->flow, to) == RVM__PRIVATE_MEMORY;
     if (mask) v = LLVMBuildSelect(b, mask, v, real ? rvm__splat(g, LLVMConstReal(g->k->f64, -0.0)) : LLVMConstNull(t), "");
-    if (!private) keep(g, rvm__addresses(g, to, 0), mask);
+    if (!private) keep(g, to, 0, mask);
     if (row) {
         LLVMValueRef was = load_row(g, row, t, private ? NULL : mask);
         store_row(g, row, real ? LLVMBuildFAdd(b, was, v, "") : LLVMBuildAdd(b, was, v, ""), private ? NULL : mask);

@@ -61,12 +61,16 @@ static bool is_adrift(const rvm__group *g, uint32_t node) {
     return g->flow.nodes[node].changed && !g->logs && !g->traces;
 }
 
+bool rvm__may_be_long(const rvm__group *g, LLVMValueRef call) {
+    return rvm__most_value(&g->flow, LLVMGetOperand(call, 0)) >= UNSEEN;
+}
+
 void rvm__group_safepoint(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
     LLVMBuilderRef b = g->k->b;
     LLVMValueRef v = LLVMGetOperand(call, 0);
     const bool varies = rvm__is_varying(&g->flow, v),
                adrift = is_adrift(g, rvm__node_of(&g->flow, LLVMGetInstructionParent(call)));
-    if ((g->traces && !rvm__is_traced(g, v)) || rvm__most_value(&g->flow, v) < UNSEEN) return;
+    if ((g->traces && !rvm__is_traced(g, v)) || !rvm__may_be_long(g, call)) return;
     LLVMValueRef charged = varies ? most_of(g, rvm__many(g, v), mask) : rvm__one(g, v);
     if (!adrift) {
         rvm__bail_group_out(g, LLVMBuildICmp(b, LLVMIntUGT, charged, rvm__number(g, MOST), ""));

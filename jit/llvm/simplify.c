@@ -60,6 +60,50 @@ static void drop_never(LLVMModuleRef module) {
     }
 }
 
+/* Where both values of a release have turned out to be one it agrees but for NaN. A branch to where it does not, and that is
+ * all, is none then, once LLVM has simplified it. */
+static void join_disagreeing(rvm__build *k, LLVMValueRef call) {
+    LLVMBasicBlockRef here = LLVMGetInstructionParent(call), first = LLVMGetFirstBasicBlock(LLVMGetBasicBlockParent(here));
+    LLVMUseRef u = LLVMGetFirstUse(LLVMBasicBlockAsValue(here));
+    LLVMValueRef from = u ? LLVMGetUser(u) : NULL, end = LLVMGetBasicBlockTerminator(here);
+    if (here == first || !from || LLVMGetNextUse(u) || !LLVMIsABranchInst(from) || !LLVMIsConditional(from)) return;
+    const bool if_true = LLVMGetSuccessor(from, 0) == here;
+    if (LLVMGetNumSuccessors(end) != 1 || LLVMGetSuccessor(from, if_true) != LLVMGetSuccessor(end, 0)) return;
+    LLVMValueRef cond = LLVMGetCondition(from), f = LLVMGetCalledValue(call);
+    LLVMPositionBuilderBefore(k->b, from);
+    LLVMValueRef bad = if_true ? cond : LLVMBuildNot(k->b, cond, "");
+    LLVMBuildCall2(k->b, LLVMGlobalGetValueType(f), f, &bad, 1, "");
+    LLVMSetCondition(from, LLVMConstInt(k->i1, !if_true, false));
+}
+
+static void join_disagreeing_blocks(rvm__build *k) {
+    LLVMValueRef f = LLVMGetNamedFunction(k->module, RVM__DISAGREES);
+    for (LLVMUseRef u = f ? LLVMGetFirstUse(f) : NULL, next; u; u = next) {
+        LLVMValueRef call = LLVMGetUser(u), cond = LLVMIsACallInst(call) ? LLVMGetOperand(call, 0) : NULL;
+        next = LLVMGetNextUse(u);
+        if (cond && LLVMIsAConstantInt(cond) && LLVMConstIntGetZExtValue(cond)) join_disagreeing(k, call);
+    }
+}
+
+/* Where the largest magnitude is a local array's it is a value of the instance's, once this is no call. */
+static void raise_here(rvm__build *k, LLVMValueRef call) {
+    LLVMValueRef held = LLVMGetOperand(call, 0), size = LLVMGetOperand(call, 1);
+    LLVMPositionBuilderBefore(k->b, call);
+    LLVMValueRef was = LLVMBuildLoad2(k->b, k->f64, held, "");
+    LLVMValueRef more = LLVMBuildFCmp(k->b, LLVMRealOGT, size, was, "");
+    LLVMBuildStore(k->b, LLVMBuildSelect(k->b, more, size, was, ""), held);
+    LLVMInstructionEraseFromParent(call);
+}
+
+static void raise_locals(rvm__build *k) {
+    LLVMValueRef f = LLVMGetNamedFunction(k->module, RVM__RAISE);
+    for (LLVMUseRef u = f ? LLVMGetFirstUse(f) : NULL, next; u; u = next) {
+        LLVMValueRef call = LLVMGetUser(u);
+        next = LLVMGetNextUse(u);
+        if (LLVMIsACallInst(call) && LLVMIsAAllocaInst(LLVMGetOperand(call, 0))) raise_here(k, call);
+    }
+}
+
 LLVMValueRef rvm__instance_function(const rvm__build *k, const char *prefix, unsigned n) {
     char name[40];
     snprintf(name, sizeof name, "%s%u", prefix, n);
@@ -138,10 +182,12 @@ LLVMErrorRef rvm__simplify_for_device(rvm__build *k, LLVMTargetMachineRef machin
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef e = LLVMRunPasses(k->module, inlines, machine, options);
     drop_never(k->module);
+    raise_locals(k);
     if (!e) cut_dead_ends(k);
     allow_speculation(k, true);
     if (!e) e = LLVMRunPasses(k->module, moves, machine, options);
     allow_speculation(k, false);
+    join_disagreeing_blocks(k);
     if (!e) e = LLVMRunPasses(k->module, cleans, machine, options);
     if (!e && k->instances) e = simplify_instances(k, machine, options);
     LLVMDisposePassBuilderOptions(options);

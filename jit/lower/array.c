@@ -173,8 +173,8 @@ static void appear(rvm__emit *e, const site *s) {
     LLVMValueRef dim[RVM_MAX_DIMS], n = count(e, s, dim), v = value(e, s);
     LLVMValueRef p = place_of(e, s, n, v);
     rvm__put_at(e, rvm__member(e, p, RVM__ARRAY_HEADER), a->data);
-    if (a->magnitude && floating) rvm__put_at(e, rvm__absolute(e, v), p);
-    if (a->magnitude) rvm__put_at(e, floating ? p : LLVMConstNull(k->ptr), a->magnitude);
+    if (a->magnitude && floating) rvm__put_at(e, rvm__absolute(e, v), a->header ? a->header : p);
+    if (a->magnitude) rvm__put_at(e, floating ? a->header ? a->header : p : LLVMConstNull(k->ptr), a->magnitude);
     LLVMValueRef stride = rvm__build_int(k, sizeof(rvm_value));
     for (int d = s->decl->ndim - 1; d >= 0; d--) {
         rvm__put_at(e, dim[d], a->dim[d]);
@@ -241,16 +241,11 @@ static void disappear(rvm__emit *e, const site *s, const rvm__xinsn *x) {
     LLVMValueRef v = value(e, s);
     if (!(x->flags & X_UNCHECKED)) {
         rvm__join_magnitude(e, s->array);
-        LLVMValueRef args[7] = {e->frame.machine,
-                                rvm__known_number(e),
-                                LLVMConstInt(k->i32, e->control.pc, false),
-                                rvm__get(e, k->ptr, a->data),
-                                n,
-                                bits(e, v),
-                                a->magnitude ? rvm__get(e, k->ptr, a->magnitude) : LLVMConstNull(k->ptr)};
-        LLVMValueRef agree = e->u->w->standalone
-                                 ? rvm__standalone_agree_all(e, (rvm_type)s->decl->type, args[3], n, v, args[6])
-                                 : rvm__call_runtime(e, "rvm__native_agree_all", k->i1, 7, args);
+        const rvm__released r = {.data = rvm__get(e, k->ptr, a->data),
+                                 .n = n,
+                                 .v = v,
+                                 .held = a->magnitude ? rvm__get(e, k->ptr, a->magnitude) : NULL};
+        LLVMValueRef agree = rvm__elements_agree(e, (rvm_type)s->decl->type, &r);
         rvm__exit_if(e, LLVMBuildNot(k->b, agree, ""));
     }
     rvm__drop_array(e, s->array);

@@ -92,6 +92,13 @@ void rvm__unpack(rvm__emit *e, uint16_t array);
 void rvm__safepoint_in_instance(rvm__emit *e);
 /* What is vectorised bails out if cond: the group is run again, one instance after the other. */
 void rvm__bail_out(rvm__emit *e, LLVMValueRef cond);
+/* It bails out at some time if cond, a release that does not agree: what follows may rely on it no more than unchecked code
+ * does. */
+void rvm__disagrees(rvm__emit *e, LLVMValueRef cond);
+/* The release being walked leaves so much, or nothing. The largest magnitude there, unless that is NULL, is at least so much
+ * from now on. */
+void rvm__note_residue(rvm__emit *e, LLVMValueRef residue);
+void rvm__raise_in_instance(rvm__emit *e, LLVMValueRef held, LLVMValueRef size);
 /* Where instances may add to the same element, an update of it adds f (or takes it away): then it is done here. */
 bool rvm__add_conflicting(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f);
 /* The parameters of a callee, by bit, that get arrays which conflict. */

@@ -15,8 +15,8 @@
 enum { ARGUMENTS = 3, UNSEEN = 12 };
 
 static LLVMValueRef marker(rvm__emit *e, const char *name, uint64_t memory, unsigned n, const LLVMValueRef *args) {
-    LLVMTypeRef t[2];
-    LLVMValueRef f = LLVMGetNamedFunction(e->k->module, name), v[2];
+    LLVMTypeRef t[3];
+    LLVMValueRef f = LLVMGetNamedFunction(e->k->module, name), v[3];
     for (unsigned k = 0; k < n; k++) v[k] = args[k], t[k] = LLVMTypeOf(args[k]);
     if (!f) {
         f = LLVMAddFunction(e->k->module, name, LLVMFunctionType(e->k->nothing, t, n, false));
@@ -33,6 +33,19 @@ void rvm__bail_out(rvm__emit *e, LLVMValueRef cond) {
 void rvm__safepoint_in_instance(rvm__emit *e) {
     LLVMValueRef charged = rvm__get(e, e->k->i64, e->count.charged);
     marker(e, RVM__SAFEPOINT, UNSEEN, 1, &charged);
+}
+
+void rvm__disagrees(rvm__emit *e, LLVMValueRef cond) {
+    marker(e, RVM__DISAGREES, UNSEEN, 1, &cond);
+}
+
+void rvm__note_residue(rvm__emit *e, LLVMValueRef residue) {
+    LLVMValueRef at[3] = {rvm__known_number(e), LLVMConstInt(e->k->i32, e->control.pc, false), residue};
+    marker(e, RVM__RESIDUE, UNSEEN, 3, at);
+}
+
+void rvm__raise_in_instance(rvm__emit *e, LLVMValueRef held, LLVMValueRef size) {
+    marker(e, RVM__RAISE, ARGUMENTS, 2, (LLVMValueRef[]){held, size});
 }
 
 bool rvm__add_conflicting(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f) {

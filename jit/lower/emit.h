@@ -13,7 +13,8 @@
  *   standalone.c        what needs no machine                   words.c             C words as IR
  *
  * Instructions:
- *   update.c            updates and changes in place            call.c              calls
+ *   update.c            updates and changes in place            releases.c          what disappears agrees
+ *   call.c              calls
  *   array.c             local arrays and views                  pack.c              rows that are copied
  *   lower_trail.c       the stack, set, segments                moves.c             what moves there and to the trail
  *   trail_inline.c      the trail's simple cases
@@ -85,6 +86,7 @@ typedef struct rvm__array_ir { /* allocas */
     uint64_t bytes;            /* of that */
     LLVMValueRef largest;      /* of what its elements became that is not in memory yet (magnitudes.c); or NULL */
     uint16_t root;             /* what it is part of: an array, RVM__NO_BASE, RVM__SEVERAL_BASES */
+    LLVMValueRef header;       /* vectorised, of a local one: its largest magnitude, which stands apart; or NULL */
     LLVMValueRef heap;         /* standalone, of another local one: what is to be freed, or NULL */
 } rvm__array_ir;
 
@@ -209,6 +211,12 @@ LLVMValueRef rvm__get_from(rvm__emit *e, enum rvm__memory kind, LLVMTypeRef t, L
 void rvm__put_into(rvm__emit *e, enum rvm__memory kind, LLVMValueRef value, LLVMValueRef address);
 LLVMValueRef rvm__member(rvm__emit *e, LLVMValueRef address, size_t offset); /* address + offset bytes */
 LLVMValueRef rvm__absolute(rvm__emit *e, LLVMValueRef x);
+typedef struct rvm__each { /* a loop for i in 0..n; what is built between its ends is its body */
+    LLVMValueRef at, i;
+    LLVMBasicBlockRef head, out;
+} rvm__each;
+rvm__each rvm__each_begin(rvm__emit *e, LLVMValueRef n);
+void rvm__each_end(rvm__emit *e, const rvm__each *l);
 void rvm__unlikely(rvm__emit *e, LLVMValueRef branch); /* which is a conditional one */
 
 /* ---- values.c ---- */
@@ -325,10 +333,7 @@ void rvm__osr_entry(rvm__emit *e);
 /* ---- standalone.c ---- */
 void rvm__standalone_exit(rvm__emit *e);                      /* the block of its side exits */
 void rvm__standalone_depth(rvm__emit *e, LLVMValueRef frame); /* a side exit where the callee's frame would be too deep */
-/* As rvm__native_agrees, rvm__native_agree_all, rvm__native_new and rvm__native_del do; held: values, and an address. */
-LLVMValueRef rvm__standalone_agrees(rvm__emit *e, LLVMValueRef y, LLVMValueRef f, LLVMValueRef held);
-LLVMValueRef rvm__standalone_agree_all(rvm__emit *e, rvm_type t, LLVMValueRef data, LLVMValueRef n, LLVMValueRef v,
-                                       LLVMValueRef held);
+/* As rvm__native_new and rvm__native_del do. */
 LLVMValueRef rvm__standalone_new(rvm__emit *e, uint16_t array, LLVMValueRef n, LLVMValueRef bits);
 void rvm__standalone_del(rvm__emit *e, uint16_t array);
 /* What goes onto a trail is lost, but for `set`, an update; what comes back from it or uses the stack is refused. */

@@ -6,9 +6,10 @@
  * others take a side exit it takes back what it did and returns 1. Then the single instances take theirs, if they still do,
  * at the right place.
  *
- * In lanes go blocks of unchecked code without recursion, function values, the stack and trails that are kept. Additions to
- * arrays that conflict are calls that lanes.c knows. Where the order of sums is free (k->fast), lanes are summed first; else
- * jit/lanes/order.c looks whether lanes can keep it.
+ * In lanes go blocks without recursion, function values, the stack and trails that are kept. A check is a mask: where it
+ * fails in some lane the group bails out, and the interpreter says of the instance that fails first what it says of any.
+ * Additions to arrays that conflict are calls that lanes.c knows. Where the order of sums is free (k->fast), lanes are
+ * summed first; else jit/lanes/order.c looks whether lanes can keep it.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -36,6 +37,13 @@ static void say_how(const grouping *g, LLVMValueRef f) {
     rvm__build *k = g->o->outer->k;
     say(k, f, RVM__LANES, &"48"[g->lanes > 4]);
     if (g->order) say(k, f, RVM__ORDERED, &g->order);
+    if (!g->o->outer->u->w->unchecked) say(k, f, RVM__TAKES_BACK, "1");
+}
+
+/* What lane n has there. */
+static LLVMValueRef of_lane(const grouping *g, LLVMTypeRef t, LLVMValueRef out, size_t which, size_t n) {
+    rvm__emit *e = g->o->outer;
+    return rvm__get(e, t, rvm__member(e, out, (which * g->lanes + n) * 8));
 }
 
 static LLVMValueRef reduced(const grouping *g, LLVMValueRef out, int which) {
@@ -43,7 +51,7 @@ static LLVMValueRef reduced(const grouping *g, LLVMValueRef out, int which) {
     rvm__build *k = e->k;
     LLVMValueRef sum = NULL;
     for (size_t n = 0; n < g->lanes; n++) {
-        LLVMValueRef v = rvm__get(e, k->i64, rvm__member(e, out, ((size_t)which * g->lanes + n) * 8));
+        LLVMValueRef v = of_lane(g, k->i64, out, (size_t)which, n);
         if (sum && which == RVM__VECTORISED_PEAK)
             sum = LLVMBuildSelect(k->b, LLVMBuildICmp(k->b, LLVMIntUGT, v, sum, ""), v, sum, "");
         else
@@ -68,6 +76,17 @@ static void count(const grouping *g, LLVMValueRef out, LLVMValueRef cost) {
     increase(e, e->count.calls, reduced(g, out, RVM__VECTORISED_CALLS));
     for (int n = 0; n < RVM__ERASED; n++) increase(e, e->count.erased[n], reduced(g, out, RVM__VECTORISED_ERASED + n));
     rvm__put_at(e, LLVMBuildSelect(k->b, LLVMBuildICmp(k->b, LLVMIntUGT, below, was, ""), below, was, ""), e->count.below);
+}
+
+/* What registers that instances add into have held, whoever of the group. */
+static void raise_held(const grouping *g, LLVMValueRef out) {
+    rvm__emit *e = g->o->outer;
+    for (uint32_t k = 0; k < g->o->x->to.shared; k++) {
+        const uint16_t slot = e->code->shared[(uint32_t)g->o->x->to.jump2 + k].slot;
+        const rvm_place q = {.kind = RVM_PLACE_SLOT, .slot = slot};
+        for (size_t n = 0; n < g->lanes && e->frame.held[slot]; n++)
+            rvm__track_held(e, &q, of_lane(g, e->k->f64, out, RVM__VECTORISED_COUNTS + k, n), false);
+    }
 }
 
 /* Registers that instances add into, and their partial sums: the one of the instance with that index is in the register. */
@@ -156,6 +175,7 @@ static void run_group(rvm__emit *e, grouping *g, uint32_t pc, bool up, LLVMBasic
     end_adrift(e, pc, single);
     rvm__at(e, done);
     count(g, out, cost);
+    raise_held(g, out);
     move_sums(e, x, last, false);
     rvm__set_slot(e, x->to.i, last);
     rvm__jump(e, e->control.context, e->f->code[pc].target - (uint32_t)e->control.context->dir, false);
@@ -180,7 +200,8 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
         LLVMBuildBr(k->b, single);
     else {
         g->asked = e->block.asked[pc] = rvm__local(e, k->i32, "asked");
-        LLVMValueRef out = rvm__local(e, LLVMArrayType2(k->i64, RVM__VECTORISED_COUNTS * RVM__MOST_GROUP), "counted");
+        const uint64_t each = RVM__VECTORISED_COUNTS + (uint64_t)g->o->x->to.shared;
+        LLVMValueRef out = rvm__local(e, LLVMArrayType2(k->i64, each * RVM__MOST_GROUP), "counted");
         LLVMValueRef cost = rvm__local(e, k->i64, "cost");
         rvm__at(e, e->frame.entry);
         rvm__put_at(e, rvm__build_int(k, 0), cost);

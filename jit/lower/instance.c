@@ -3,6 +3,9 @@
  *
  *     rvm_instance.N(machine, frame, out, index, sums .., registers .., (data, lengths, strides) of arrays ..)
  *
+ * With checks the address of an array's largest magnitude, or NULL, follows its strides, and the largest magnitudes of the
+ * sums the counts in out.
+ *
  * It counts into out, and adds into partial sums of the registers that instances add into. Where others take
  * a side exit it bails out; where instances may add to the same element (an array that is added into, but not only at the
  * block's index in one dimension) that array *conflicts*, and each addition is a call of RVM__ADD. Whoever runs instances
@@ -66,6 +69,7 @@ bool rvm__pass_to_instance(rvm__instance *o, LLVMValueRef out, LLVMValueRef inde
         add(o, rvm__get(e, e->k->ptr, e->frame.array[k].data));
         for (int d = 0; d < e->f->arrays[k].ndim; d++) add(o, rvm__dimension(e, (uint16_t)k, d));
         for (int d = 0; d < e->f->arrays[k].ndim; d++) add(o, rvm__stride(e, (uint16_t)k, d));
+        if (e->frame.array[k].magnitude) add(o, rvm__get(e, e->k->ptr, e->frame.array[k].magnitude));
     }
     return o->n <= RVM__MOST_VECTORISED_ARGS;
 }

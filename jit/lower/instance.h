@@ -23,6 +23,12 @@ enum { RVM__MOST_VECTORISED = 20000 }; /* instructions of what an instance calls
 /* Bail out if the truth value holds; add a value to an element. */
 #define RVM__BAIL_OUT "rvm.bail_out"
 #define RVM__ADD      "rvm.add."
+/* A release of a function, at a pc, left a residue: two i32 and an f64; 0: none. The largest magnitude at an address, or
+ * NULL, is at least an f64. */
+#define RVM__RESIDUE "rvm.residue"
+#define RVM__RAISE   "rvm.raise"
+/* A release does not agree if the truth value holds: bail out, before the group is done. */
+#define RVM__DISAGREES "rvm.disagrees"
 /* Poll, if so much has been charged: an i64. */
 #define RVM__SAFEPOINT "rvm.safepoint"
 #define RVM__RESULT    "rvm.result" /* what it returns: unknown to LLVM */

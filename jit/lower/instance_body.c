@@ -14,6 +14,7 @@ static void bind(rvm__instance *o) {
         const rvm__shared *s = &e->code->shared[(uint32_t)o->x->to.jump2 + k];
         rvm__put_at(e, rvm__get(e, rvm__build_type(e->k, (rvm_type)s->type), LLVMGetParam(e->function, at++)),
                     e->frame.reg[s->slot]);
+        if (e->frame.held[s->slot]) rvm__put_at(e, LLVMConstNull(e->k->f64), e->frame.held[s->slot]);
     }
     for (uint32_t k = 0; k < e->f->nregs; k++)
         if (rvm__takes_register(o, k)) rvm__put_at(e, LLVMGetParam(e->function, at++), e->frame.reg[k]);
@@ -25,6 +26,7 @@ static void bind(rvm__instance *o) {
             rvm__put_at(e, LLVMGetParam(e->function, at++), e->frame.array[k].dim[d]);
         for (int d = 0; d < e->f->arrays[k].ndim; d++)
             rvm__put_at(e, LLVMGetParam(e->function, at++), e->frame.array[k].stride[d]);
+        if (e->frame.array[k].magnitude) rvm__put_at(e, LLVMGetParam(e->function, at++), e->frame.array[k].magnitude);
         rvm__put_at(e, LLVMConstInt(e->k->i8, 1, false), e->frame.array[k].present);
     }
     rvm__know_lengths(e);
@@ -42,6 +44,10 @@ static void make_native(rvm__emit *e) {
     rvm__begin_counts(e);
 }
 
+static LLVMValueRef out_at(rvm__emit *e, uint32_t k) {
+    return rvm__member(e, LLVMGetParam(e->function, RVM__VECTORISED_OUT), k * sizeof(int64_t));
+}
+
 static void finish(rvm__instance *o) {
     rvm__emit *e = &o->body;
     rvm__at(e, e->frame.done);
@@ -50,10 +56,11 @@ static void finish(rvm__instance *o) {
         const rvm__shared *s = &e->code->shared[(uint32_t)o->x->to.jump2 + k];
         LLVMValueRef v = rvm__get(e, rvm__build_type(e->k, (rvm_type)s->type), e->frame.reg[s->slot]);
         rvm__put_at(e, v, LLVMGetParam(e->function, RVM__VECTORISED_SUMS + k));
+        if (e->frame.held[s->slot])
+            rvm__put_at(e, rvm__get(e, e->k->f64, e->frame.held[s->slot]), out_at(e, RVM__VECTORISED_COUNTS + k));
     }
-    for (size_t k = 0; k < RVM__VECTORISED_COUNTS; k++)
-        rvm__put_at(e, rvm__get(e, e->k->i64, rvm__member(e, e->frame.native, counted[k])),
-                    rvm__member(e, LLVMGetParam(e->function, RVM__VECTORISED_OUT), k * sizeof(int64_t)));
+    for (uint32_t k = 0; k < RVM__VECTORISED_COUNTS; k++)
+        rvm__put_at(e, rvm__get(e, e->k->i64, rvm__member(e, e->frame.native, counted[k])), out_at(e, k));
     LLVMTypeRef none = LLVMFunctionType(e->k->i32, NULL, 0, false);
     LLVMValueRef f = LLVMGetNamedFunction(e->k->module, RVM__RESULT);
     if (!f) f = LLVMAddFunction(e->k->module, RVM__RESULT, none);

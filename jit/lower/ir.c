@@ -76,3 +76,24 @@ LLVMValueRef rvm__absolute(rvm__emit *e, LLVMValueRef x) {
     LLVMValueRef f = LLVMGetIntrinsicDeclaration(e->k->module, id, &t, 1);
     return LLVMBuildCall2(e->k->b, LLVMIntrinsicGetType(e->k->context, id, &t, 1), f, &x, 1, "");
 }
+
+/* ---- loops over elements ---- */
+
+rvm__each rvm__each_begin(rvm__emit *e, LLVMValueRef n) {
+    LLVMBuilderRef b = e->k->b;
+    rvm__each l = {.at = rvm__local(e, e->k->i64, "at"), .head = rvm__block(e, "each"), .out = rvm__block(e, "out")};
+    LLVMBasicBlockRef body = rvm__block(e, "element");
+    rvm__put_at(e, rvm__build_int(e->k, 0), l.at);
+    LLVMBuildBr(b, l.head);
+    rvm__at(e, l.head);
+    l.i = rvm__get(e, e->k->i64, l.at);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, l.i, n, ""), body, l.out);
+    rvm__at(e, body);
+    return l;
+}
+
+void rvm__each_end(rvm__emit *e, const rvm__each *l) {
+    rvm__put_at(e, LLVMBuildNUWAdd(e->k->b, l->i, rvm__build_int(e->k, 1), ""), l->at);
+    LLVMBuildBr(e->k->b, l->head);
+    rvm__at(e, l->out);
+}

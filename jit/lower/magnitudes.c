@@ -5,6 +5,7 @@
 #include "emit.h"
 #include "accesses.h"
 #include "analysis.h"
+#include "blocks.h"
 
 LLVMValueRef rvm__magnitude(rvm__emit *e, const rvm_place *q) {
     if (q->kind == RVM_PLACE_SLOT) return e->frame.held[q->slot];
@@ -52,6 +53,10 @@ static LLVMValueRef larger_of(rvm__emit *e, LLVMValueRef size, LLVMValueRef was)
 
 /* Of an array that is there; those from outside have none. */
 static void raise(rvm__emit *e, LLVMValueRef there, LLVMValueRef held, LLVMValueRef size) {
+    if (e->vectorised) {
+        rvm__raise_in_instance(e, LLVMBuildSelect(e->k->b, there, held, LLVMConstNull(e->k->ptr), ""), size);
+        return;
+    }
     LLVMBasicBlockRef some = rvm__block(e, "held"), on = rvm__block(e, "on");
     LLVMBuildCondBr(e->k->b, there, some, on);
     rvm__at(e, some);

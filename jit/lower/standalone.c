@@ -5,7 +5,6 @@
  * malloc's; a side exit frees those that are there. Trails are not kept: what goes onto one is discarded, and a program
  * that takes something back is refused, as one that uses the stack is. */
 #include "emit.h"
-#include "out_of_line.h"
 #include "program.h"
 
 #include <string.h>
@@ -45,75 +44,9 @@ void rvm__standalone_depth(rvm__emit *e, LLVMValueRef frame) {
 
 /* ---- loops over elements ---- */
 
-typedef struct each {
-    LLVMValueRef at, i; /* an alloca; the index in the body */
-    LLVMBasicBlockRef head, out;
-} each;
-
-static each each_begin(rvm__emit *e, LLVMValueRef n) {
-    LLVMBuilderRef b = e->k->b;
-    each l = {.at = rvm__local(e, e->k->i64, "at"), .head = rvm__block(e, "each"), .out = rvm__block(e, "out")};
-    LLVMBasicBlockRef body = rvm__block(e, "element");
-    rvm__put_at(e, rvm__build_int(e->k, 0), l.at);
-    LLVMBuildBr(b, l.head);
-    rvm__at(e, l.head);
-    l.i = rvm__get(e, e->k->i64, l.at);
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, l.i, n, ""), body, l.out);
-    rvm__at(e, body);
-    return l;
-}
-
-static void each_end(rvm__emit *e, const each *l) {
-    rvm__put_at(e, LLVMBuildNUWAdd(e->k->b, l->i, rvm__build_int(e->k, 1), ""), l->at);
-    LLVMBuildBr(e->k->b, l->head);
-    rvm__at(e, l->out);
-}
-
 static LLVMValueRef indexed(rvm__emit *e, LLVMValueRef data, LLVMValueRef i, LLVMValueRef stride) {
     LLVMValueRef at = LLVMBuildNSWMul(e->k->b, i, stride, "");
     return LLVMBuildInBoundsGEP2(e->k->b, e->k->i8, data, &at, 1, "");
-}
-
-/* ---- releases: vm/checks.c, vm/interp/arrays.c ---- */
-
-static double tolerance_here(const rvm__emit *e) {
-    return rvm__tolerance_at(e->u->m, e->fn, &e->code->x[e->control.pc]);
-}
-
-static LLVMValueRef larger(rvm__emit *e, LLVMValueRef x, LLVMValueRef other) { /* `other` if x is NaN */
-    return LLVMBuildSelect(e->k->b, LLVMBuildFCmp(e->k->b, LLVMRealOGT, x, other, ""), x, other, "");
-}
-
-static LLVMValueRef bound_of(rvm__emit *e, LLVMValueRef held) {
-    LLVMValueRef one = LLVMConstReal(e->k->f64, 1), size = held ? larger(e, held, one) : one;
-    return LLVMBuildFMul(e->k->b, LLVMConstReal(e->k->f64, tolerance_here(e)), size, "");
-}
-
-LLVMValueRef rvm__standalone_agrees(rvm__emit *e, LLVMValueRef y, LLVMValueRef f, LLVMValueRef held) {
-    LLVMBuilderRef b = e->k->b;
-    LLVMValueRef size = rvm__absolute(e, y), most = held ? larger(e, held, size) : size;
-    LLVMValueRef residue = rvm__absolute(e, LLVMBuildFSub(b, y, f, ""));
-    return LLVMBuildFCmp(b, LLVMRealOLE, residue, bound_of(e, most), "");
-}
-
-LLVMValueRef rvm__standalone_agree_all(rvm__emit *e, rvm_type t, LLVMValueRef data, LLVMValueRef n, LLVMValueRef v,
-                                       LLVMValueRef held) {
-    LLVMBuilderRef b = e->k->b;
-    const bool floating = rvm__is_floating(t);
-    LLVMValueRef all = rvm__local(e, e->k->i1, "all");
-    LLVMValueRef bound = floating ? bound_of(e, rvm__get(e, e->k->f64, held)) : NULL;
-    rvm__put_at(e, LLVMConstInt(e->k->i1, 1, false), all);
-    const each l = each_begin(e, n);
-    LLVMValueRef is = rvm__get(e, rvm__build_type(e->k, t), indexed(e, data, l.i, rvm__build_int(e->k, 8))), good;
-    if (floating) {
-        LLVMValueRef residue = rvm__absolute(e, LLVMBuildFSub(b, is, v, ""));
-        LLVMValueRef near = LLVMBuildFCmp(b, LLVMRealOLE, residue, bound, "");
-        good = LLVMBuildOr(b, LLVMBuildFCmp(b, LLVMRealOEQ, is, v, ""), near, "");
-    } else
-        good = LLVMBuildICmp(b, LLVMIntEQ, is, v, "");
-    rvm__put_at(e, LLVMBuildAnd(b, rvm__get(e, e->k->i1, all), good, ""), all);
-    each_end(e, &l);
-    return rvm__get(e, e->k->i1, all);
 }
 
 /* ---- local arrays ---- */
@@ -130,9 +63,9 @@ LLVMValueRef rvm__standalone_new(rvm__emit *e, uint16_t array, LLVMValueRef n, L
     rvm__put_at(e, p, e->frame.array[array].heap);
     if (zero) return p;
     rvm__put_at(e, LLVMConstNull(k->f64), p);
-    const each l = each_begin(e, n);
+    const rvm__each l = rvm__each_begin(e, n);
     rvm__put_at(e, bits, indexed(e, rvm__member(e, p, RVM__ARRAY_HEADER), l.i, rvm__build_int(k, sizeof(rvm_value))));
-    each_end(e, &l);
+    rvm__each_end(e, &l);
     return p;
 }
 
@@ -145,13 +78,13 @@ void rvm__standalone_del(rvm__emit *e, uint16_t array) {
 /* ---- trails ---- */
 
 static void clear_array(rvm__emit *e, uint16_t array, int d, LLVMValueRef data) {
-    const each l = each_begin(e, rvm__dimension(e, array, d));
+    const rvm__each l = rvm__each_begin(e, rvm__dimension(e, array, d));
     LLVMValueRef part = indexed(e, data, l.i, rvm__stride(e, array, d));
     if (d + 1 < e->f->arrays[array].ndim)
         clear_array(e, array, d + 1, part);
     else
         rvm__put_at(e, rvm__build_int(e->k, 0), part);
-    each_end(e, &l);
+    rvm__each_end(e, &l);
 }
 
 static void clear(rvm__emit *e, const rvm_place *q, unsigned k) {

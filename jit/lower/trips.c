@@ -9,8 +9,8 @@ bool rvm__loop_ascends(const rvm__emit *e, const rvm_insn *in) {
 
 uint32_t rvm__ahead_at(const rvm__emit *e, const rvm__context *c, uint32_t pc) {
     const uint32_t lo = rvm__lower_end(e->f, pc), hi = e->f->code[lo].target;
-    if (e->u->w->standalone || e->u->w->profile || !e->u->w->unchecked || (c->whole && c->strips == lo)) return 0;
-    if (!e->vectorised && !rvm__trips_unseen(e, pc)) return 0;
+    if (e->u->w->standalone || e->u->w->profile || (c->whole && c->strips == lo)) return 0;
+    if (!e->vectorised && (!e->u->w->unchecked || !rvm__trips_unseen(e, pc))) return 0;
     RVM__EACH_INSN_IN(x, e->f, lo + 1, hi)
         if (!rvm__goes_on(x.in)) return 0;
     return hi - lo;

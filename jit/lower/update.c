@@ -10,33 +10,6 @@ static LLVMValueRef negate(rvm__emit *e, LLVMValueRef c) {
     return LLVMBuildNot(e->k->b, c, "");
 }
 
-LLVMValueRef rvm__emit_agrees(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, LLVMValueRef y, LLVMValueRef f) {
-    LLVMBuilderRef b = e->k->b;
-    LLVMValueRef held = x->flags & X_TRACK ? rvm__magnitude(e, q) : NULL;
-    if (!rvm__is_floating((rvm_type)x->type)) return LLVMBuildICmp(b, LLVMIntEQ, y, f, "");
-    LLVMBasicBlockRef here, near = rvm__block(e, "near"), on = rvm__block(e, "on");
-    LLVMValueRef equal = LLVMBuildFCmp(b, LLVMRealOEQ, y, f, "");
-    here = LLVMGetInsertBlock(b);
-    LLVMBuildCondBr(b, equal, on, near);
-    rvm__at(e, near);
-    if (held && q->kind == RVM_PLACE_ELEM) rvm__join_magnitudes_of(e, q);
-    LLVMValueRef args[6] = {e->frame.machine,
-                            rvm__known_number(e),
-                            LLVMConstInt(e->k->i32, e->control.pc, false),
-                            y,
-                            f,
-                            held ? rvm__get(e, e->k->f64, held) : LLVMConstReal(e->k->f64, 0)};
-    LLVMValueRef within = e->u->w->standalone ? rvm__standalone_agrees(e, y, f, args[5])
-                                              : rvm__call_seldom(e, "rvm__native_agrees", e->k->i1, 6, args);
-    near = LLVMGetInsertBlock(b);
-    LLVMBuildBr(b, on);
-    rvm__at(e, on);
-    LLVMValueRef phi = LLVMBuildPhi(b, e->k->i1, ""), values[2] = {LLVMConstInt(e->k->i1, 1, false), within};
-    LLVMBasicBlockRef from[2] = {here, near};
-    LLVMAddIncoming(phi, values, from, 2);
-    return phi;
-}
-
 /* What rows that are not defined everywhere want. */
 static LLVMValueRef undefined(rvm__emit *e, rvm_type y, rvm_type t, const LLVMValueRef operand[3]) {
     if (y == RVM_I64) return LLVMBuildICmp(e->k->b, LLVMIntEQ, operand[1], rvm__build_int(e->k, 0), "");

@@ -68,8 +68,15 @@ void rvm__load_operands(rvm__emit *e, const rvm__xinsn *x, rvm__operands *to);
 /* f of the row, with a side exit where it is not defined. */
 LLVMValueRef rvm__defined_row(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, const rvm__operands *o,
                               LLVMValueRef *overflow);
-/* Whether what stands at q agrees with f, as a release asks: equal, or within the tolerance, which the machine looks at. */
+
+/* ---- releases.c ---- */
+/* Whether what stands at q agrees with f, as a release asks. */
 LLVMValueRef rvm__emit_agrees(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, LLVMValueRef y, LLVMValueRef f);
+typedef struct rvm__released {
+    LLVMValueRef data, n, v; /* n elements side by side, each of which must be v */
+    LLVMValueRef held;       /* the address of their largest magnitude; NULL: of a type that has none */
+} rvm__released;
+LLVMValueRef rvm__elements_agree(rvm__emit *e, rvm_type t, const rvm__released *r); /* whether they are, likewise */
 
 /* ---- update.c, call.c, array.c: the instruction being walked, going up or down ---- */
 void rvm__emit_update(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);

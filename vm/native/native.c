@@ -148,6 +148,11 @@ static bool rvm__native_agrees(rvm_machine *m, uint32_t fn, uint32_t pc, double 
     return rvm__agrees_at(m, fn, &m->codes[fn].x[pc], y, f, held);
 }
 
+/* Of all instances of a group, which agree. */
+static void rvm__native_residue(rvm_machine *m, uint32_t fn, uint32_t pc, double residue) {
+    rvm__note_residue_at(m, fn, &m->codes[fn].x[pc], residue);
+}
+
 /* A local array of n elements, each with these bits; NULL: the interpreter says why. */
 static void *rvm__native_new(rvm_machine *m, uint64_t n, uint64_t bits) {
     rvm_value *p = n <= SIZE_MAX / 16 ? rvm__locals_push(m, RVM__ARRAY_HEADER + n * sizeof *p) : NULL;
@@ -267,6 +272,7 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_arrays),
     SYMBOL(rvm__native_room),
     SYMBOL(rvm__native_agrees),
+    SYMBOL(rvm__native_residue),
     SYMBOL(rvm__native_new),
     SYMBOL(rvm__native_del),
     SYMBOL(rvm__native_agree_all),
