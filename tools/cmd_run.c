@@ -148,12 +148,14 @@ rvm_status command_RUN(tool *t) {
     if (!st) st = values_copy(&before, &t->v, &t->err);
     if (st) goto done;
     progress_begin(&t->progress, t->machine);
+    if (!t->o.backward && !t->o.save_record) values_begin_fresh(&t->v); /* a record tells 0 from -0 */
     st = run(t);
     progress_end(&t->progress);
     if (st) {
         if (st != RVM_ERR_NOT_RESTORABLE) restore(t, &before); /* that was compared with already */
         goto done;
     }
+    values_end_fresh(&t->v);
     if (t->o.backward && !t->o.record) note_growth(t, &before);
     st = save(t);
     print(t, st);

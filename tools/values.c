@@ -262,7 +262,21 @@ rvm_status values_read(values *v, reading *r, uint32_t fn, char **words, int n, 
         if (given[i]) st = check_shape(v, given, i, err);
     for (uint32_t i = 0; !st && i < v->n; i++)
         if (!given[i]) st = default_value(v, r, given, fn, i, err);
+    for (uint32_t i = 0; i < v->n; i++) v->left_out[i] = !given[i];
     return st;
+}
+
+void values_begin_fresh(values *v) {
+    for (uint32_t i = 0; i < v->n; i++) v->arg[i].fresh = v->left_out[i];
+}
+
+void values_end_fresh(values *v) {
+    for (uint32_t i = 0; i < v->n; i++) {
+        rvm_arg *a = &v->arg[i];
+        for (size_t k = 0, n = a->fresh && rvm_type_is_floating(a->type) ? arg_count(a) : 0; k < n; k++)
+            if (arg_get(a, k).f == 0) arg_set(a, k, (rvm_scalar){.f = 0});
+        a->fresh = false;
+    }
 }
 
 void values_free(values *v) {

@@ -9,8 +9,9 @@ typedef struct values {
     uint32_t n;
     const rvm_program *program;
     uint32_t fn;
-    rvm_param_info *info; /* names are the program's */
-    rvm_arg *arg;         /* data and shadow_data are owned */
+    rvm_param_info *info;              /* names are the program's */
+    rvm_arg *arg;                      /* data and shadow_data are owned */
+    bool left_out[RVM_MAX_PARAMS + 1]; /* by parameter: it was not given, and is 0 */
 } values;
 
 /* shown.c: complex and lns parameters, as users write them: by the name z, where the program has z.re and z.im; y for y.log.
@@ -42,6 +43,9 @@ rvm_status literal_read_shown(reading *source, enum shown kind, const rvm_param_
  * the shadows of a derived function. */
 rvm_status values_read(values *v, reading *r, uint32_t fn, char **words, int n, rvm_error *err);
 void values_free(values *v);
+/* What was left out is fresh in the run that comes; behind it a sum of nothing is 0 again. */
+void values_begin_fresh(values *v);
+void values_end_fresh(values *v);
 /* Values, not shadows; arrays become row-major. MEMORY. */
 rvm_status values_copy(values *to, const values *from, rvm_error *err);
 /* The same with shadows, of what has one. MEMORY. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cells.h"
+#include "fresh.h"
 #include "memory.h"
 #include "native.h"
 #include "out_of_line.h"
@@ -40,16 +41,16 @@ static int too_large(const rvm_arg *a, const int64_t *stride) {
 }
 
 /* Whether some order of the dimensions nests them without overlap; false too where the extent is beyond an address. */
-static bool is_apart(const rvm_arg *a) {
+static bool is_apart(const rvm_arg *a, const int64_t *stride) {
     int64_t extent = 0, step;
     uint32_t done = 0;
     for (int n = 0; n < a->ndim; n++) {
         int least = -1;
         for (int d = 0; d < a->ndim; d++)
-            if (!(done >> d & 1) && (least < 0 || a->stride[d] < a->stride[least])) least = d;
+            if (!(done >> d & 1) && (least < 0 || stride[d] < stride[least])) least = d;
         done |= 1u << least;
         if (a->shape[least] <= 1) continue;
-        if (a->stride[least] <= extent || __builtin_mul_overflow(a->shape[least] - 1, a->stride[least], &step) ||
+        if (stride[least] <= extent || __builtin_mul_overflow(a->shape[least] - 1, stride[least], &step) ||
             __builtin_add_overflow(extent, step, &extent))
             return false;
     }
@@ -114,7 +115,8 @@ static rvm_status check_one(const rvm_program *p, const rvm_function *f, uint32_
     const rvm_status status = check_size(param, f, a, left, err);
     if (status) return status;
     const bool elements = !is_empty(a);
-    if (elements && param->role == RVM_OWN && !is_apart(a))
+    const bool shadow = mode != RVM_PRIMAL && rvm__is_fresh(a, true) && !is_apart(a, a->shadow_stride);
+    if (elements && (shadow || ((param->role == RVM_OWN || a->fresh) && !is_apart(a, a->stride))))
         BAD(RVM_ERR_ALIAS, "elements of argument `%s` of %s overlap: its strides are too small for its shape", param->name,
             f->name);
     if (a->ndim && elements && (!a->data || (a->active && mode != RVM_PRIMAL && !a->shadow_data)))
@@ -131,7 +133,7 @@ static const double *not_single(const rvm_arg *a, int d, const double *p) {
 }
 
 static rvm_status check_singles(const rvm_machine *m, const rvm_function *f, uint32_t k, const rvm_arg *a, rvm_error *err) {
-    if (a->type != RVM_F32) return RVM_OK;
+    if (a->type != RVM_F32 || a->fresh) return RVM_OK;
     if (rvm__bring_home(m, a, 1))
         BAD(RVM_ERR_UNSUPPORTED, "argument `%s` of %s is on a device that is lost", f->params[k].name, f->name);
     const double *bad = not_single(a, 0, a->ndim ? a->data : &a->value.f);
@@ -170,18 +172,19 @@ static bool overlap(const rvm_arg *a, bool a_shadow, const rvm_arg *b, bool b_sh
     return rvm__overlap(&x, &y);
 }
 
-/* Values may overlap where both roles are read or both accumulate; so may shadows; a value and a shadow never. Scalars are
- * copies. */
+/* Values may overlap where both roles are read or both accumulate, and neither is fresh; so may shadows; a value and a
+ * shadow never. Scalars are copies. */
 static rvm_status check_overlap(const rvm_function *f, const rvm_arg *args, rvm_mode mode, rvm_error *err) {
     const bool shadows = mode != RVM_PRIMAL;
     for (uint32_t k = 0; k < f->nparams; k++)
         for (uint32_t i = 0; i <= k && args[k].ndim; i++) {
             if (!args[i].ndim) continue;
+            const rvm_arg *a = &args[i], *b = &args[k];
             const bool alike = f->params[i].role == f->params[k].role && f->params[k].role != RVM_OWN;
-            bool bad = i < k && !alike && overlap(&args[i], false, &args[k], false);
+            bool bad = i < k && (!alike || a->fresh || b->fresh) && overlap(a, false, b, false);
             if (shadows) {
-                bad |= i < k && !alike && overlap(&args[i], true, &args[k], true);
-                bad |= overlap(&args[i], false, &args[k], true) || overlap(&args[k], false, &args[i], true);
+                bad |= i < k && (!alike || a->fresh_shadow || b->fresh_shadow) && overlap(a, true, b, true);
+                bad |= overlap(a, false, b, true) || overlap(b, false, a, true);
             }
             if (bad)
                 BAD(RVM_ERR_ALIAS, "arguments `%s` and `%s` of %s overlap", f->params[i].name, f->params[k].name, f->name);
@@ -222,7 +225,7 @@ static bool are_checked(const rvm_machine *m, int64_t fn, const rvm_arg *args, u
         return false;
     for (uint32_t k = 0; k < nargs; k++) {
         const rvm_param *param = &m->p->functions[fn].params[k];
-        if (args[k].active || param->type == RVM_F32 || param->signature) return false;
+        if (args[k].active || args[k].fresh != m->bound.fresh[k] || param->type == RVM_F32 || param->signature) return false;
         if (param->ndim ? !is_array_before(&m->store.arrays[param->index], param, &args[k])
                         : (int)args[k].type != param->type || args[k].ndim)
             return false;
@@ -354,7 +357,7 @@ static rvm_status lay_out(rvm_machine *m, rvm_arg *args, rvm_error *err) {
             if (!bind_array(m, param, &args[k])) status = RVM_ERR_MEMORY;
             continue;
         }
-        m->store.slots[param->index].i = args[k].value.i;
+        m->store.slots[param->index].i = args[k].value.i; /* of a fresh one what it counts as is written later */
         if (m->bound.mode != RVM_PRIMAL && args[k].active) m->store.shadows[param->index].i = args[k].shadow.i;
     }
     m->store.frames[m->store.nframes++] = (rvm__frame){.fn = m->bound.entry};
@@ -395,6 +398,7 @@ rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
     if (mode == RVM_PRIMAL) m->bound.checked = m->bound.entry + 1;
     m->bound.args = args;
     m->bound.nargs = nargs;
+    rvm__fresh_bound(m);
     m->run.where = at_end ? AT_END : AT_START;
     m->run.course = m->run.dir = at_end ? -1 : 1;
     m->run.sweeping = m->run.sweep_begun = m->run.sweep_left = false;
@@ -413,7 +417,7 @@ rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
 void rvm__take_seeds(rvm_machine *m) {
     const rvm_function *f = entry_of(m);
     for (uint32_t k = 0; k < m->bound.nargs; k++)
-        if (!f->params[k].ndim && m->bound.args[k].active)
+        if (!f->params[k].ndim && m->bound.args[k].active && !m->bound.args[k].fresh_shadow)
             m->store.shadows[f->params[k].index].i = m->bound.args[k].shadow.i;
 }
 
@@ -433,6 +437,7 @@ const rvm_arg *rvm_machine_bound(const rvm_machine *m) {
 
 void rvm_machine_unbind(rvm_machine *m) {
     if (!m || m->run.where == UNBOUND) return;
+    if (m->run.where == INSIDE) rvm__fresh_hand_back(m, m->bound.mode != RVM_PRIMAL);
     rvm__write_back(m);
     m->run.where = UNBOUND;
     m->bound.args = NULL;

@@ -1,6 +1,7 @@
 /* inspect.c: where a machine stands, and what is present there. */
 #include <string.h>
 
+#include "fresh.h"
 #include "machine.h"
 #include "names.h"
 #include "native.h"
@@ -121,6 +122,7 @@ uint32_t rvm__stands_at(const rvm_machine *m, uint32_t frame) {
 
 bool rvm_machine_variable(const rvm_machine *m, uint32_t frame, uint32_t k, rvm_variable *out) {
     if (!out || frame >= rvm_machine_frames(m)) return false;
+    rvm__fresh_show(m);
     const rvm__frame *fr = &m->store.frames[m->store.nframes - 1 - frame];
     const rvm_function *f = &m->p->functions[fr->fn];
     const uint32_t gap = rvm__stands_at(m, frame);
@@ -142,6 +144,7 @@ bool rvm_machine_variable(const rvm_machine *m, uint32_t frame, uint32_t k, rvm_
 
 bool rvm_machine_place(const rvm_machine *m, uint32_t frame, uint32_t variable, rvm_variable *out) {
     if (!out || frame >= rvm_machine_frames(m)) return false;
+    rvm__fresh_show(m);
     const rvm__frame *fr = &m->store.frames[m->store.nframes - 1 - frame];
     const rvm_function *f = &m->p->functions[fr->fn];
     if (variable >= f->nregs + f->narrays) return false;

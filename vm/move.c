@@ -1,4 +1,5 @@
 /* move.c: moving a bound call. See machine.h for what pc, dir and course mean between instructions. */
+#include "fresh.h"
 #include "native.h"
 #include "out_of_line.h"
 #include "profile.h"
@@ -58,7 +59,8 @@ static rvm_status run(rvm_machine *m) {
         const rvm_status status = rvm__native_run(m, &ran);
         if (ran) return status;
     }
-    const rvm_status lost = rvm__bring_home(m, m->bound.args, m->bound.nargs);
+    rvm_status lost = rvm__bring_home(m, m->bound.args, m->bound.nargs);
+    if (!lost) lost = rvm__fresh_write(m, 0);
     return lost ? lost : interpret(m);
 }
 

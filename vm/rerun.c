@@ -63,7 +63,7 @@ static void lay_out(again *a) {
         if (!is_value(a, k)) continue;
         rvm_arg *arg = &a->args[a->nargs++];
         *arg = a->now[k];
-        arg->active = false;
+        arg->active = arg->fresh = false;
         if (q->role == RVM_READ) continue;
         const size_t n = (size_t)rvm__cells(arg);
         if (rvm__is_compared(q, !m->o.unchecked))

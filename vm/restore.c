@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cells.h"
+#include "fresh.h"
 #include "memory.h"
 #include "native.h"
 #include "run.h"
@@ -146,7 +147,7 @@ rvm_status rvm__keep_inputs(rvm_machine *m, rvm_error *err) {
         if (rvm__is_compared(&params[k], !m->o.unchecked)) {
             const rvm_status lost = rvm__bring_home(m, &m->bound.args[k], 1);
             if (lost) return rvm__fail(err, lost, NULL, 0, 0, "an array of a device cannot be read");
-            rvm__cells_take(&m->bound.args[k], false, to);
+            rvm__fresh_take(&m->bound.args[k], false, to);
             to += rvm__cells(&m->bound.args[k]);
         }
     return RVM_OK;

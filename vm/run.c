@@ -1,4 +1,5 @@
 /* run.c: runs of a bound call, and whole calls: moved (move.c), and compared where they end (rerun.c). */
+#include "fresh.h"
 #include "rerun.h"
 #include "run.h"
 #include "support.h"
@@ -19,9 +20,11 @@ static void leave_sweep(rvm_machine *m) {
 
 static rvm_status move(rvm_machine *m, int course, bool sweep, uint64_t *count, rvm_error *err) {
     const enum rvm__where from = m->run.where;
-    const rvm_status status = rvm__move(m, course, sweep, count, err);
-    if (status || !m->bound.compares || m->run.where == INSIDE || m->run.where == from) return status;
-    return rvm__compare_inputs(m, err);
+    rvm_status status = rvm__move(m, course, sweep, count, err);
+    if (status || m->run.where == INSIDE || m->run.where == from) return status;
+    if (m->bound.compares) status = rvm__compare_inputs(m, err);
+    if (m->run.where == (m->run.began_at_start ? AT_START : AT_END)) rvm__fresh_at_origin(m);
+    return status;
 }
 
 rvm_status rvm_machine_forward(rvm_machine *m, rvm_error *err) {

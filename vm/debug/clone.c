@@ -101,6 +101,7 @@ static rvm_status move_there(rvm_machine *m, rvm_machine *clone, rvm_arg *args, 
     copy_args(m, args);
     status = rvm_machine_bind(clone, m->bound.entry, args, m->bound.nargs, m->bound.mode, !m->run.began_at_start, err);
     if (!status) copy_inputs(m, clone);
+    clone->bound.unwritten = m->bound.unwritten; /* else it has been */
     if (!status) status = rvm__keyframe_load(k, clone, err);
     rvm_keyframe_free(k);
     return status;

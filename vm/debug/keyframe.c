@@ -9,6 +9,7 @@
 #include "cells.h"
 #include "copied.h"
 #include "copy.h"
+#include "fresh.h"
 #include "memory.h"
 #include "native.h"
 #include "program.h"
@@ -263,6 +264,7 @@ static bool get(rvm_machine *m, rvm__tape *tape, const core *c, rvm__shift *shif
 rvm_status rvm__keyframe_load(const rvm_keyframe *k, rvm_machine *m, rvm_error *err) {
     rvm__tape tape = {k->tape.at, 0};
     core c;
+    rvm__fresh_show(m); /* what it holds comes behind */
     rvm__tape_get(&tape, &c, sizeof c);
     const size_t bytes = (2 * (size_t)c.nargs + c.nchunks + 1) * sizeof(rvm__shift);
     rvm__shift *shift = rvm__resize(m, NULL, 0, bytes);
@@ -294,6 +296,7 @@ rvm_status rvm_keyframe_new(rvm_machine *m, rvm_keyframe **out, rvm_error *err) 
     const rvm_status status = refuse(m, err);
     if (status) return status;
     rvm__tape tape = {NULL, 0};
+    rvm__fresh_show(m);
     put(m, &tape);
     const size_t size = sizeof(rvm_keyframe) + tape.size;
     rvm_keyframe *k = rvm__resize(m, NULL, 0, size);

@@ -1,4 +1,5 @@
 /* run_to.c: to a position or a stop, in either leg: first by fuel, in the interpreter's full speed, then step by step. */
+#include "fresh.h"
 #include "run.h"
 #include "stops.h"
 #include "support.h"
@@ -123,6 +124,7 @@ rvm_status rvm_machine_run_to(rvm_machine *m, const rvm_goal *goal, rvm_arrival 
     if (goal->nstops) RVM__NEEDS(goal->stops);
     if (goal->nwatches) RVM__NEEDS(goal->watches);
     rvm_arrival how = {.reached = RVM_REACHED_POSITION};
+    rvm__fresh_show(m);
     rvm_status status = rvm__check_bound(m, err);
     part p;
     while (!status && next_part(m, goal->to, &p)) {

@@ -202,7 +202,7 @@ rvm_status rvm__work_begin(rvm__work *w, rvm_machine *m, const rvm_derivative_sp
     w->at[0] = 0;
     if (q->nargs) memcpy(w->args, q->args, q->nargs * sizeof *w->args);
     for (uint32_t k = 0; k < q->nargs; k++) {
-        w->args[k].active = false;
+        w->args[k].active = w->args[k].fresh_shadow = false;
         w->at[k + 1] = w->at[k] + (size_t)rvm_arg_count(&q->args[k]);
     }
     mark(w, q->outputs, q->noutputs);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cells.h"
+#include "fresh.h"
 #include "memory.h"
 #include "native.h"
 #include "rerun.h"
@@ -181,6 +182,18 @@ size_t rvm__asked_cells(const rvm__asked *q) {
     return n;
 }
 
+/* Inputs that are fresh are not read; given back, they are 0. */
+static void save_one(const rvm_arg *a, bool shadow, enum rvm__keeps which, rvm_value *to) {
+    (which == RVM__INPUTS ? rvm__fresh_take : rvm__cells_take)(a, shadow, to);
+}
+
+static void give_one(rvm_arg *a, bool shadow, enum rvm__keeps which, const rvm_value *from) {
+    if (which == RVM__INPUTS && rvm__is_fresh(a, shadow))
+        rvm__fresh_clear(a, shadow);
+    else
+        rvm__cells_give(a, shadow, from);
+}
+
 /* Arguments that were bound once, so that their shapes are right. */
 bool rvm__asked_save(const rvm__asked *q, enum rvm__keeps which) {
     const size_t need = rvm__asked_cells(q);
@@ -189,8 +202,8 @@ bool rvm__asked_save(const rvm__asked *q, enum rvm__keeps which) {
     for (uint32_t k = 0; k < q->n; k++) {
         const size_t n = (size_t)rvm__cells(&q->args[k]);
         if ((rvm__asked_value(q, k) || saves_shadow(q, k)) && rvm__bring_home(q->m, &q->args[k], 1)) return false;
-        if (rvm__asked_value(q, k)) rvm__cells_take(&q->args[k], false, to), to += n;
-        if (saves_shadow(q, k)) rvm__cells_take(&q->args[k], true, to), to += n;
+        if (rvm__asked_value(q, k)) save_one(&q->args[k], false, which, to), to += n;
+        if (saves_shadow(q, k)) save_one(&q->args[k], true, which, to), to += n;
     }
     return true;
 }
@@ -200,8 +213,8 @@ void rvm__asked_give(const rvm__asked *q, enum rvm__keeps which) {
     for (uint32_t k = 0; k < q->n; k++) {
         const size_t n = (size_t)rvm__cells(&q->args[k]);
         if (rvm__asked_value(q, k) || saves_shadow(q, k)) rvm__bring_home(q->m, &q->args[k], 1);
-        if (rvm__asked_value(q, k)) rvm__cells_give(&q->args[k], false, from), from += n;
-        if (saves_shadow(q, k)) rvm__cells_give(&q->args[k], true, from), from += n;
+        if (rvm__asked_value(q, k)) give_one(&q->args[k], false, which, from), from += n;
+        if (saves_shadow(q, k)) give_one(&q->args[k], true, which, from), from += n;
     }
 }
 
@@ -232,6 +245,12 @@ void rvm__asked_results(rvm__asked *q) {
     rvm__asked_give(q, RVM__RESULTS);
 }
 
+void rvm__asked_hand_back(const rvm__asked *q) {
+    for (uint32_t k = 0; k < q->n; k++)
+        if (rvm__is_fresh(&q->args[k], false) && !rvm__bring_home(q->m, &q->args[k], 1))
+            rvm__fresh_clear(&q->args[k], false);
+}
+
 rvm_status rvm__asked_bind(const rvm__asked *q, rvm_error *err) {
     const rvm_mode mode = q->ask == ASK_TANGENT ? RVM_TANGENT : RVM_GRADIENT;
     return rvm_machine_bind(q->m, q->fn, q->args, q->n, mode, q->ask == ASK_SWEEP, err);
@@ -254,6 +273,8 @@ static void take_shadow(const rvm_arg *a, rvm_value *zeros, rvm_arg *to) {
     int64_t stride = 1;
     *to = *a;
     to->value.i = zeros ? 0 : a->shadow.i;
+    to->active = to->fresh_shadow = false;
+    to->fresh = !zeros && a->fresh_shadow;
     to->data = zeros ? zeros : a->shadow_data;
     for (int d = a->ndim - 1; d >= 0; stride *= a->shape[d--]) to->stride[d] = zeros ? stride : a->shadow_stride[d];
 }
@@ -266,9 +287,10 @@ bool rvm__asked_lay_out(const rvm__asked *q, rvm__derived *d) {
     for (uint32_t k = 0; k < q->n; k++) {
         rvm_arg *a = &d->args[d->nargs++];
         *a = q->args[k];
-        a->active = false;
+        a->active = a->fresh_shadow = false;
+        a->fresh = a->fresh && !(q->ask == ASK_VALUE_AND_GRADIENT && d->kind == RVM_ADJOINT); /* it has what f made of it */
         if (!d->active[k]) continue;
-        take_shadow(a, q->args[k].active ? NULL : zeros, &d->args[d->nargs++]);
+        take_shadow(&q->args[k], q->args[k].active ? NULL : zeros, &d->args[d->nargs++]);
         if (!q->args[k].active) zeros += rvm__cells(a);
     }
     return true;

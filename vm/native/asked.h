@@ -53,6 +53,7 @@ size_t rvm__asked_cells(const rvm__asked *q);
 bool rvm__asked_save(const rvm__asked *q, enum rvm__keeps which); /* false: out of memory */
 void rvm__asked_give(const rvm__asked *q, enum rvm__keeps which);
 void rvm__asked_results(rvm__asked *q);
+void rvm__asked_hand_back(const rvm__asked *q); /* values that are fresh, where a gradient has come back to its start */
 /* Whether what was saved came back. */
 rvm_status rvm__asked_compare(const rvm__asked *q, rvm_error *err);
 

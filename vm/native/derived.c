@@ -129,7 +129,7 @@ static rvm_status bind_primal(const rvm__asked *q, rvm__derived *d, rvm_error *e
     const rvm_trail trail = m->o.trail;
     for (uint32_t k = 0; k < q->n; k++) {
         args[k] = q->args[k];
-        args[k].active = false;
+        args[k].active = args[k].fresh_shadow = false;
     }
     if (m->o.unchecked) m->o.trail = RVM_TRAIL_OFF;
     m->bound.compared_elsewhere = true;
@@ -204,6 +204,7 @@ static rvm_status run_natively(rvm__asked *q, rvm__derived *d, rvm_error *err) {
     if (q->m->profile) status = hand_over(q, d, status, err);
     if (!status) status = rvm__asked_compare(q, err);
     if (!status && both) rvm__asked_results(q);
+    if (!status && q->ask == ASK_GRADIENT) rvm__asked_hand_back(q);
     if (status) rvm__asked_give(q, RVM__INPUTS);
     return status;
 }

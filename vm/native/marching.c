@@ -27,7 +27,7 @@ static bool lay_out_results(const rvm__asked *q, rvm__derived *d) {
         const int64_t n = rvm__cells(&q->args[k]);
         int64_t stride = 1;
         *a = q->args[k];
-        a->active = false;
+        a->active = a->fresh = false;
         a->data = to;
         for (int dim = a->ndim - 1; dim >= 0; stride *= a->shape[dim--]) a->stride[dim] = stride;
         for (int64_t j = 0; j < n; j++) to[j] = rvm__sum_start(a->type);
@@ -75,6 +75,7 @@ static rvm_status marching(rvm__asked *q, rvm__derived *d, rvm_error *err) {
     status = run_marching(q, d, err);
     if (status) rvm__asked_give(q, RVM__INPUTS);
     if (!status && q->ask == ASK_VALUE_AND_GRADIENT) rvm__asked_results(q);
+    if (!status && q->ask == ASK_GRADIENT) rvm__asked_hand_back(q);
     if (q->m->o.checkpoint_dir) rvm__trail_clear(d->machine); /* no files are left */
     q->m->stats.marched = !status;
     return status;

@@ -3,6 +3,7 @@
 #include "program.h"
 
 #include "c_stack.h"
+#include "fresh.h"
 #include "memory.h"
 #include "out_of_line.h"
 #include "profile.h"
@@ -419,7 +420,8 @@ rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
         return rvm__safepoint(m);
     }
     if (!entry || !has_room(m, need)) return RVM_OK;
-    const rvm_status lost = m->jit.device ? m->jit.runner->enter(m) : RVM_OK;
+    rvm_status lost = rvm__fresh_write(m, 0);
+    if (!lost && m->jit.device) lost = m->jit.runner->enter(m);
     if (lost) return *ran = true, lost;
     const rvm_status status = run_frame(m, entry, need, &exited);
     *ran = !exited || status;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "fresh.h"
 #include "memory.h"
 #include "out_of_line.h"
 #include "trail.h"
@@ -304,6 +305,7 @@ rvm_status rvm_machine_record_load(rvm_machine *m, const void *bytes, size_t siz
         BAD(RVM_ERR_USAGE, "a record is for a call that is bound at its end, and has not moved");
     if (!m->o.exact || m->o.trail == RVM_TRAIL_OFF)
         BAD(RVM_ERR_USAGE, "a record is for an exact run that keeps its trail: set the options so");
+    rvm__fresh_show(m);
     rvm_status status = check_whole(&r, err);
     if (!status) status = check_head(&r, m, err);
     if (status) return rvm__fail_in(err, status, m->p, m->bound.entry);
