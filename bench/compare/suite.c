@@ -61,6 +61,9 @@ static const struct entry {
     /* vectors */
     {LEVEL_CHECK, make_quaternion, {1050}},
     {LEVEL_QUICK, make_quaternion, {10000}},
+    /* cells, sweeps */
+    {LEVEL_CHECK, make_relaxation, {40, 30}},
+    {LEVEL_QUICK, make_relaxation, {1000, 2000}},
 };
 enum { ENTRIES = sizeof suite / sizeof *suite };
 

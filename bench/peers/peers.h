@@ -30,7 +30,9 @@
     X(leapfrog_primal)                                                                                                      \
     X(leapfrog_gradient)                                                                                                    \
     X(quaternion_primal)                                                                                                    \
-    X(quaternion_gradient)
+    X(quaternion_gradient)                                                                                                  \
+    X(relaxation_primal)                                                                                                    \
+    X(relaxation_gradient)
 
 enum peer {
 #define X(name) PEER_##name,
@@ -126,6 +128,14 @@ typedef struct quaternion_data {
     const double *v, *q, *out_b;
     double *out, *v_b, *q_b;
 } quaternion_data;
+
+/* Relaxation in place: bench/problems/relaxation.rasm. u: where to relax; it is u_start before. tape: [sweeps, n] at most.
+ */
+typedef struct relaxation_data {
+    int64_t n, sweeps;
+    const double *u_start, *f;
+    double *u, *out, *u_b, *f_b, *tape;
+} relaxation_data;
 
 #ifdef PEER_PREFIX
 #define PEER_JOIN_(a, b) a##b
