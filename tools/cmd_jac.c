@@ -2,6 +2,7 @@
 #include "npy.h"
 #include "number.h"
 #include "parts.h"
+#include "sparse_file.h"
 #include "tool.h"
 
 #include <math.h>
@@ -56,6 +57,20 @@ static void block_name(const tool *t, const answer *a, uint32_t i, uint32_t j, c
         snprintf(text, 300, "d %s / d %s", row, column);
 }
 
+/* ---- whether entries are what is wanted ---- */
+
+static bool is_sparse(const tool *t) {
+    return t->o.pattern || t->o.sparse || (t->o.output && sparse_file_is(t->o.output));
+}
+
+/* Matrices of which a reader sees no more than the corners anyway, so that entries tell more. */
+enum { LARGE = 10000, FEW = 4 /* entries that are not 0, to a quarter */ };
+
+static bool is_large(const answer *a) {
+    int64_t n;
+    return __builtin_mul_overflow(a->nrows, a->ncolumns, &n) || n > LARGE;
+}
+
 /* ---- --only ---- */
 
 /* Of all blocks. */
@@ -84,7 +99,7 @@ static void names_of_block(const tool *t, const void *of, only_take *take, void 
 static void names_of_all(const tool *t, const void *of, only_take *take, void *to) {
     const answer *a = of;
     names_of_whole(t, NULL, take, to);
-    for (uint32_t i = 0; !t->o.pattern && i < a->rows.n; i++)
+    for (uint32_t i = 0; !is_sparse(t) && i < a->rows.n; i++)
         for (uint32_t j = 0; j < a->columns.n; j++) names_of_block(t, &(of_block){a, i, j}, take, to);
 }
 
@@ -146,9 +161,13 @@ static void print_entries(const tool *t, const answer *a) {
         for (; e < a->pattern.row_start[i + 1]; e++) {
             if (n > CUT_ABOVE && e == EDGE) puts("...");
             if (n > CUT_ABOVE && e >= EDGE && e < n - EDGE) continue;
-            rvm_derivative_name(t->machine, &q, false, i, row, sizeof row);
+            rvm_derivative_name(t->machine, &q, t->command == COMMAND_HESS, i, row, sizeof row);
             rvm_derivative_name(t->machine, &q, true, a->pattern.column[e], column, sizeof column);
-            printf("d %s / d %s = %s\n", row, column, number_text(RVM_F64, (rvm_scalar){.f = a->value[e]}, number));
+            number_text(RVM_F64, (rvm_scalar){.f = a->value[e]}, number);
+            if (t->command == COMMAND_HESS)
+                printf("d2 %s / d %s d %s = %s\n", t->o.of, row, column, number);
+            else
+                printf("d %s / d %s = %s\n", row, column, number);
         }
 }
 
@@ -221,8 +240,20 @@ static rvm_status room_for_matrix(tool *t, answer *a) {
     return room(t, a, __builtin_mul_overflow(a->nrows, a->ncolumns, &n) ? INT64_MAX : n);
 }
 
+static rvm_status save_sparse(tool *t, const answer *a) {
+    rvm_sparse s = a->pattern;
+    char *bytes;
+    size_t size;
+    s.value = a->value;
+    rvm_status st = sparse_file_bytes(t->o.output, &s, t->command == COMMAND_HESS, &bytes, &size, &t->err);
+    if (!st) st = files_write(t, t->o.output, bytes, size);
+    free(bytes);
+    return st;
+}
+
 /* -o: the whole matrix, or the entries of the pattern. */
 static rvm_status save_matrix(tool *t, const answer *a) {
+    if (t->o.output && sparse_file_is(t->o.output)) return save_sparse(t, a);
     const bool sparse = a->pattern.row_start;
     const int64_t shape[2] = {sparse ? a->pattern.row_start[a->nrows] : a->nrows, a->ncolumns};
     const rvm_arg matrix = rvm_arg_array_f64(a->value, sparse ? 1 : 2, shape);
@@ -261,9 +292,98 @@ static rvm_status method_of(tool *t, const char *const names[2], rvm_method firs
     return tool_fail(t, RVM_ERR_USAGE, "--method takes auto, %s or %s, not `%s`", names[0], names[1], t->o.method);
 }
 
+/* ---- matrices whose entries are found ---- */
+
+/* What the machine found becomes the answer's. */
+static rvm_status take_entries(tool *t, answer *a, rvm_sparse *from) {
+    const size_t rows = (size_t)from->rows + 1, n = (size_t)from->row_start[from->rows];
+    rvm_sparse *to = &a->pattern;
+    *to = (rvm_sparse){.rows = from->rows, .columns = from->columns};
+    to->row_start = malloc(rows * sizeof *to->row_start);
+    to->column = malloc((n + 1) * sizeof *to->column);
+    const bool good = to->row_start && to->column && !room(t, a, (int64_t)n);
+    if (good) {
+        memcpy(to->row_start, from->row_start, rows * sizeof *to->row_start);
+        memcpy(to->column, from->column, n * sizeof *to->column);
+        memcpy(a->value, from->value, n * sizeof *a->value);
+    }
+    rvm_sparse_free(t->machine, from);
+    return good ? RVM_OK : tool_fail(t, RVM_ERR_MEMORY, "no memory for %zu entries", n);
+}
+
+/* The whole matrix becomes its entries; *dense: unless they are many. */
+static rvm_status drop_zeros(tool *t, answer *a, bool always) {
+    const int64_t all = a->nrows * a->ncolumns;
+    rvm_sparse *to = &a->pattern;
+    int64_t n = 0, e = 0;
+    for (int64_t k = 0; k < all; k++) n += a->value[k] != 0;
+    if (!always && n > all / FEW) return RVM_OK;
+    *to = (rvm_sparse){.rows = a->nrows, .columns = a->ncolumns};
+    to->row_start = calloc((size_t)a->nrows + 1, sizeof *to->row_start);
+    to->column = malloc(((size_t)n + 1) * sizeof *to->column);
+    if (!to->row_start || !to->column) return tool_fail(t, RVM_ERR_MEMORY, "no memory for %lld entries", (long long)n);
+    for (int64_t i = 0; i < a->nrows; i++) {
+        for (int64_t j = 0; j < a->ncolumns; j++) {
+            const double v = a->value[i * a->ncolumns + j];
+            if (v == 0) continue;
+            to->column[e] = j;
+            a->value[e++] = v; /* not behind k */
+        }
+        to->row_start[i + 1] = e;
+    }
+    return RVM_OK;
+}
+
+/* Entries become the whole matrix again: they are many. */
+static rvm_status fill_in(tool *t, answer *a) {
+    double *const value = a->value;
+    rvm_sparse *const from = &a->pattern;
+    a->value = NULL;
+    const rvm_status st = room_for_matrix(t, a);
+    for (int64_t i = 0; !st && i < a->nrows; i++)
+        for (int64_t e = from->row_start[i]; e < from->row_start[i + 1]; e++)
+            a->value[i * a->ncolumns + from->column[e]] = value[e];
+    pattern_free(from);
+    free(value);
+    return st;
+}
+
+static bool are_many(const answer *a) {
+    int64_t n;
+    return !__builtin_mul_overflow(a->nrows, a->ncolumns, &n) && a->pattern.row_start[a->nrows] > n / FEW;
+}
+
+/* Whether the whole matrix is what is asked for. */
+static bool is_dense(const tool *t) {
+    return t->o.dense || (t->o.output && !is_sparse(t));
+}
+
+static rvm_status check_forms(tool *t) {
+    if (!t->o.dense || !is_sparse(t)) return RVM_OK;
+    return tool_fail(t, RVM_ERR_USAGE, "--dense does not go with --sparse, --pattern or a sparse file");
+}
+
 /* ---- jac ---- */
 
-static rvm_status jacobian(tool *t, answer *a, const rvm_derivative_spec *q, rvm_method method) {
+/* One sweep of the interpreter against a run for each column or row, which native code does some twenty times as fast. */
+static bool is_for_sweep(const answer *a) {
+    enum { MOST_RUNS = 64 };
+    return is_large(a) && a->nrows > MOST_RUNS && a->ncolumns > MOST_RUNS;
+}
+
+static rvm_status find_jacobian(tool *t, answer *a, const rvm_derivative_spec *q) {
+    rvm_sparse found;
+    rvm_status st;
+    do {
+        progress_begin(&t->progress, t->machine);
+        st = rvm_jacobian_entries(t->machine, q, &found, &a->cost, &t->err);
+        progress_end(&t->progress);
+    } while (exactly_again(t, &st));
+    if (!st) st = take_entries(t, a, &found);
+    return !st && !is_sparse(t) && are_many(a) ? fill_in(t, a) : st;
+}
+
+static rvm_status whole_jacobian(tool *t, answer *a, const rvm_derivative_spec *q, rvm_method method) {
     rvm_status st = RVM_OK;
     if (t->o.pattern) st = pattern_read(&t->reading, t->o.pattern, a->nrows, a->ncolumns, &a->pattern, &t->err);
     if (!st) st = t->o.pattern ? room(t, a, a->pattern.row_start[a->nrows]) : room_for_matrix(t, a);
@@ -274,6 +394,14 @@ static rvm_status jacobian(tool *t, answer *a, const rvm_derivative_spec *q, rvm
                           : rvm_jacobian(t->machine, q, method, a->value, &a->cost, &t->err);
         progress_end(&t->progress);
     } while (exactly_again(t, &st));
+    return st;
+}
+
+static rvm_status jacobian(tool *t, answer *a, const rvm_derivative_spec *q, rvm_method method) {
+    const bool found = !t->o.pattern && !is_dense(t) && method == RVM_AUTO && is_for_sweep(a);
+    rvm_status st = found ? find_jacobian(t, a, q) : whole_jacobian(t, a, q, method);
+    if (found && st == RVM_ERR_UNSUPPORTED) st = whole_jacobian(t, a, q, method);
+    if (!st && !a->pattern.row_start && !is_dense(t) && (is_sparse(t) || is_large(a))) st = drop_zeros(t, a, is_sparse(t));
     native_tell(t);
     return st;
 }
@@ -283,6 +411,7 @@ rvm_status command_JAC(tool *t) {
     answer a = {0};
     rvm_method method;
     rvm_status st = method_of(t, methods, RVM_BY_TANGENTS, &method);
+    if (!st) st = check_forms(t);
     if (!st) st = begin(t, &a);
     if (!st) st = parts_read(&a.rows, &t->v, t->o.of, PARTS_WRITTEN, &t->err);
     if (!st) st = parts_read(&a.columns, &t->v, t->o.wrt, PARTS_READ, &t->err);
@@ -323,11 +452,22 @@ static rvm_status count_other(tool *t, answer *a, const rvm_derivative_spec *q) 
     return RVM_OK;
 }
 
-static rvm_status hessian(tool *t, answer *a, const rvm_derivative_spec *q, rvm_method method) {
-    rvm_status st = one_number(t, a, q);
-    if (st) return st;
-    a->nrows = a->ncolumns;
-    st = room_for_matrix(t, a);
+/* Columns from which on the whole matrix is not made: it would be larger than 128 MB. */
+enum { MOST_COLUMNS = 4096 };
+
+static rvm_status find_hessian(tool *t, answer *a, const rvm_derivative_spec *q) {
+    rvm_sparse found;
+    rvm_status st;
+    do {
+        progress_begin(&t->progress, t->machine);
+        st = rvm_hessian_sparse(t->machine, q, NULL, &found, &a->cost, &t->err);
+        progress_end(&t->progress);
+    } while (exactly_again(t, &st));
+    return st ? st : take_entries(t, a, &found);
+}
+
+static rvm_status whole_hessian(tool *t, answer *a, const rvm_derivative_spec *q, rvm_method method) {
+    rvm_status st = room_for_matrix(t, a);
     if (st) return st;
     do {
         progress_begin(&t->progress, t->machine);
@@ -337,6 +477,17 @@ static rvm_status hessian(tool *t, answer *a, const rvm_derivative_spec *q, rvm_
     progress_begin(&t->progress, t->machine);
     if (!st && !t->o.exact && (t->o.stats || t->o.json)) st = count_other(t, a, q);
     progress_end(&t->progress);
+    return st;
+}
+
+static rvm_status hessian(tool *t, answer *a, const rvm_derivative_spec *q, rvm_method method) {
+    rvm_status st = one_number(t, a, q);
+    if (st) return st;
+    a->nrows = a->ncolumns;
+    const bool found = !is_dense(t) && method != RVM_BY_HVP && a->ncolumns > MOST_COLUMNS;
+    st = found ? find_hessian(t, a, q) : whole_hessian(t, a, q, method);
+    if (found && st == RVM_ERR_UNSUPPORTED) st = whole_hessian(t, a, q, method);
+    if (!st && !a->pattern.row_start && !is_dense(t) && (is_sparse(t) || is_large(a))) st = drop_zeros(t, a, is_sparse(t));
     native_tell(t);
     return st;
 }
@@ -347,6 +498,7 @@ rvm_status command_HESS(tool *t) {
     parts of = {0};
     rvm_method method;
     rvm_status st = method_of(t, methods, RVM_BY_SWEEP, &method);
+    if (!st) st = check_forms(t);
     if (!st && !t->o.of) st = tool_fail(t, RVM_ERR_USAGE, "--of NAME is missing: what is to be differentiated?");
     if (!st) st = begin(t, &a);
     if (!st) st = parts_read(&of, &t->v, t->o.of, PARTS_WRITTEN, &t->err);

@@ -267,22 +267,37 @@ static void put_entry(FILE *f, const struct npz_entry *e) {
     put(f, EXTRA64, 2), put(f, 24, 2), put(f, e->size, 8), put(f, e->size, 8), put(f, e->offset, 8);
 }
 
-rvm_status npz_add(npz *z, const char *name, const rvm_arg *a, const rvm_arg *im, bool shadow, rvm_error *err) {
-    char *bytes = NULL;
-    size_t size = 0;
+static rvm_status add_member(npz *z, const char *name, const char *bytes, size_t size, rvm_error *err) {
     struct npz_entry *grown = realloc(z->entries, (z->n + 1) * sizeof *grown);
     if (!grown) return fail(err, RVM_ERR_MEMORY, NULL, "out of memory");
     z->entries = grown;
-    rvm_status st = npy_bytes(name, a, im, shadow, &bytes, &size, err);
-    if (st) return st;
     struct npz_entry *e = &z->entries[z->n++];
     *e = (struct npz_entry){
         .size = size, .offset = (uint64_t)ftello(z->out), .crc = crc32_z(crc32(0, NULL, 0), (void *)bytes, size)};
     snprintf(e->name, sizeof e->name, "%.250s.npy", name);
     put_local(z->out, e);
     fwrite(bytes, 1, size, z->out);
-    free(bytes);
     return RVM_OK;
+}
+
+rvm_status npz_add(npz *z, const char *name, const rvm_arg *a, const rvm_arg *im, bool shadow, rvm_error *err) {
+    char *bytes = NULL;
+    size_t size = 0;
+    rvm_status st = npy_bytes(name, a, im, shadow, &bytes, &size, err);
+    if (!st) st = add_member(z, name, bytes, size, err);
+    free(bytes);
+    return st;
+}
+
+rvm_status npz_add_text(npz *z, const char *name, const char *text, rvm_error *err) {
+    enum { HEAD = 128 };
+    char bytes[HEAD + 128], about[HEAD];
+    const int n = snprintf(about, sizeof about, "{'descr': '|S%zu', 'fortran_order': False, 'shape': (), }", strlen(text));
+    if (n < 0 || n > HEAD - 11 || strlen(text) > 60)
+        return fail(err, RVM_ERR_ARGUMENT, NULL, "`%.20s...` is too long", text);
+    memcpy(bytes, "\x93NUMPY\1\0\x76\0", 10); /* 118 bytes of header follow */
+    snprintf(bytes + 10, sizeof bytes - 10, "%-117s\n%s", about, text);
+    return add_member(z, name, bytes, HEAD + strlen(text), err);
 }
 
 static void put_end(npz *z, uint64_t at) {

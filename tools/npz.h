@@ -22,6 +22,8 @@ typedef struct npz {
 rvm_status npz_begin(npz *z, rvm_error *err);
 /* As npy_bytes. */
 rvm_status npz_add(npz *z, const char *name, const rvm_arg *a, const rvm_arg *im, bool shadow, rvm_error *err);
+/* An array of no dimensions whose element is a short text. ARGUMENT (too long), MEMORY. */
+rvm_status npz_add_text(npz *z, const char *name, const char *text, rvm_error *err);
 /* *bytes: from malloc. name: for messages; NULL: only frees, and *bytes is NULL, as with an error. MEMORY. */
 rvm_status npz_end(npz *z, const char *name, char **bytes, size_t *size, rvm_error *err);
 

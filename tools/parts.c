@@ -1,6 +1,7 @@
 #include "parts.h"
 #include "errors.h"
 #include "npy.h"
+#include "sparse_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,14 +88,18 @@ static rvm_status allocate(rvm_sparse *s, int64_t rows, int64_t columns, int64_t
     return RVM_OK;
 }
 
+static rvm_status check_shape(int64_t has_rows, int64_t has_columns, int64_t rows, int64_t columns, rvm_error *err) {
+    if (has_rows == rows && has_columns == columns) return RVM_OK;
+    return fail(err, RVM_ERR_SHAPE, NULL, "the pattern is %lld by %lld, the Jacobian %lld by %lld", (long long)has_rows,
+                (long long)has_columns, (long long)rows, (long long)columns);
+}
+
 static rvm_status from_matrix(reading *r, const char *file, int64_t rows, int64_t columns, rvm_sparse *out, rvm_error *err) {
     rvm_arg a = {.type = RVM_F64, .ndim = 2};
     int64_t n = 0;
     const rvm_param_info info = {.name = "--pattern", .type = RVM_F64, .ndim = 2, .dim_value = {rows, columns}};
     rvm_status st = file[0] == '[' ? literal_read(r, &info, file, &a, err) : npy_read_file(file, r, NULL, &a, NULL, err);
-    if (!st && (a.shape[0] != rows || a.shape[1] != columns))
-        st = fail(err, RVM_ERR_SHAPE, NULL, "the pattern is %lld by %lld, the Jacobian %lld by %lld", (long long)a.shape[0],
-                  (long long)a.shape[1], (long long)rows, (long long)columns);
+    if (!st) st = check_shape(a.shape[0], a.shape[1], rows, columns, err);
     for (size_t k = 0, all = st ? 0 : arg_count(&a); k < all; k++) n += arg_get(&a, k).f != 0;
     if (!st) st = allocate(out, rows, columns, n, err);
     n = 0;
@@ -130,6 +135,10 @@ rvm_status pattern_read(reading *r, const char *files, int64_t rows, int64_t col
     const char *comma = files[0] == '[' ? NULL : strchr(files, ',');
     char first[1024];
     *out = (rvm_sparse){0};
+    if (!comma && sparse_file_is(files)) {
+        const rvm_status st = sparse_file_read(files, r, out, err);
+        return st ? st : check_shape(out->rows, out->columns, rows, columns, err);
+    }
     if (!comma) return from_matrix(r, files, rows, columns, out, err);
     if ((size_t)(comma - files) >= sizeof first) BAD(RVM_ERR_ARGUMENT, "the name of the pattern's file is too long");
     snprintf(first, sizeof first, "%.*s", (int)(comma - files), files);

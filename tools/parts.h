@@ -23,13 +23,14 @@ typedef struct answer {
     values after; /* what the function makes of the inputs */
     parts rows, columns;
     int64_t nrows, ncolumns;
-    rvm_sparse pattern; /* row_start NULL: none */
+    rvm_sparse pattern; /* row_start NULL: the matrix is dense */
     double *value;      /* row by row; with a pattern its entries */
     rvm_cost cost;
 } answer;
 
-/* A pattern from FILE.npy or as [[1,0],[1,1]], a matrix of which what is not 0 is in the pattern, or from
- * ROWS.npy,COLUMNS.npy: where each row begins in the list of columns, and that list. IO, FORMAT, SHAPE, ARGUMENT, MEMORY. */
+/* A pattern from a sparse file (sparse_file.h); from FILE.npy or as [[1,0],[1,1]], a matrix of which what is not 0 is in the
+ * pattern; or from ROWS.npy,COLUMNS.npy: where each row begins in the list of columns, and that list. IO, FORMAT, SHAPE,
+ * ARGUMENT, MEMORY. */
 rvm_status pattern_read(reading *r, const char *files, int64_t rows, int64_t columns, rvm_sparse *out, rvm_error *err);
 void pattern_free(rvm_sparse *p);
 

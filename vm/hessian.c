@@ -85,6 +85,7 @@ static bool note_update(const site *s, update *u) {
 }
 
 static bool second_order(rvm__sym *h, const update *u, const rvm__second *f, const rvm__family_second *g, int arity) {
+    if (h->structural) return true; /* adjoints are 0, or NaN where a partial is infinite */
     bool good = rvm__sym_add(h, u->key[0], u->key[0], u->w * g->yy);
     for (int j = 0; j < arity && good; j++) {
         if (!u->key[j + 1]) continue;
@@ -135,8 +136,9 @@ static bool bring_place(rvm__sym *h, const change *c, int i) {
     const rvm__key from = rvm__temporary_key(i);
     bool good = true;
     for (int k = 0; k < c->inputs && good; k++) {
-        if (!c->key[k] || c->f[i].d[k] == 0) continue;
-        if (c->info->shadows == RVM_SHADOWS_MOVE) return rvm__sym_rename(h, from, c->key[k]);
+        const bool moves = c->info->shadows == RVM_SHADOWS_MOVE;
+        if (!c->key[k] || (c->f[i].d[k] == 0 && (moves || !h->structural))) continue;
+        if (moves) return rvm__sym_rename(h, from, c->key[k]);
         good = rvm__sym_shear(h, from, c->key[k], c->f[i].d[k]);
     }
     rvm__sym_drop(h, from);
@@ -147,6 +149,7 @@ static bool bring_change(rvm__sym *h, const change *c) {
     bool good = true;
     for (int i = 0; i < c->info->places && good; i++) good = rvm__sym_rename(h, c->key[i], rvm__temporary_key(i));
     for (int i = 0; i < c->info->places && good; i++) good = bring_place(h, c, i);
+    if (h->structural) return good;
     for (int j = 0; j < c->inputs && good; j++)
         for (int k = 0; k <= j && good; k++)
             if (c->key[j] && c->key[k]) good = rvm__sym_add(h, c->key[j], c->key[k], second_partial(c, j, k));
@@ -423,12 +426,32 @@ rvm_status rvm__hessian_sweep(rvm_machine *m, rvm__hessian *h, rvm_error *err) {
     return status;
 }
 
-void rvm__hessian_label(const rvm_machine *m, const rvm__hessian *h, uint32_t param, const rvm_scalar *element,
-                        int64_t label) {
-    const rvm__key key =
-        element ? rvm__element_key(element) : rvm__slot_key(m->p->functions[m->bound.entry].params[param].index);
+/* At either end of the function. */
+static rvm__key key_of_param(const rvm_machine *m, uint32_t param, const rvm_scalar *element) {
+    return element ? rvm__element_key(element) : rvm__slot_key(m->p->functions[m->bound.entry].params[param].index);
+}
+
+static void give_label(const rvm__hessian *h, rvm__key key, int64_t label) {
     rvm__sym_row *row = rvm__sym_row_of(&h->h, key);
     if (row) row->label = label;
+}
+
+void rvm__hessian_label(const rvm_machine *m, const rvm__hessian *h, uint32_t param, const rvm_scalar *element,
+                        int64_t label) {
+    give_label(h, key_of_param(m, param, element), label);
+}
+
+/* Temporaries that no instruction has. */
+static rvm__key seed_key(int64_t number) {
+    return rvm__temporary_key(RVM_MAX_CHANGED) + ((rvm__key)number << 3);
+}
+
+bool rvm__hessian_seed(const rvm_machine *m, rvm__hessian *h, uint32_t param, const rvm_scalar *element, int64_t number) {
+    return rvm__sym_add(&h->h, seed_key(number), key_of_param(m, param, element), 1);
+}
+
+void rvm__hessian_label_seeds(const rvm__hessian *h, int64_t n) {
+    for (int64_t k = 0; k < n; k++) give_label(h, seed_key(k), k);
 }
 
 void rvm__hessian_each(const rvm__hessian *h, void (*visit)(void *to, int64_t i, int64_t j, double v), void *to) {

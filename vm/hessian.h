@@ -19,6 +19,10 @@ rvm_status rvm__hessian_sweep(rvm_machine *m, rvm__hessian *h, rvm_error *err);
  */
 void rvm__hessian_label(const rvm_machine *m, const rvm__hessian *h, uint32_t param, const rvm_scalar *element,
                         int64_t label);
+/* Before it: a number for an output, whose Jacobian is carried, too, and is labelled by it afterwards; n of them. False: out
+ * of memory. */
+bool rvm__hessian_seed(const rvm_machine *m, rvm__hessian *h, uint32_t param, const rvm_scalar *element, int64_t number);
+void rvm__hessian_label_seeds(const rvm__hessian *h, int64_t n);
 /* Every entry both of whose ends have a label, once. */
 void rvm__hessian_each(const rvm__hessian *h, void (*visit)(void *to, int64_t i, int64_t j, double v), void *to);
 

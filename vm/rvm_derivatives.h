@@ -102,6 +102,15 @@ typedef struct rvm_sparse {
 RVM_API rvm_status rvm_jacobian_sparse(rvm_machine *m, const rvm_derivative_spec *q, rvm_method method,
                                        const rvm_sparse *pattern, double *value, rvm_cost *cost, rvm_error *err);
 
+/* The same where the pattern is not known: all entries by which an output depends on an input in this run, some of which may
+ * be 0, rows in order and columns ascending, in *out, which is freed with rvm_sparse_free on the same machine. One backward
+ * sweep carries them all, as that of rvm_hessian_sparse does: the interpreter's, and as long as its instructions, times the
+ * outputs that depend on the places they change. As a pattern it holds wherever the program takes the same branches and the
+ * same elements; rvm_jacobian_sparse finds what is missing elsewhere. Errors: UNSUPPORTED (something on a trail that the
+ * sweep cannot follow), MEMORY. */
+RVM_API rvm_status rvm_jacobian_entries(rvm_machine *m, const rvm_derivative_spec *q, rvm_sparse *out, rvm_cost *cost,
+                                        rvm_error *err);
+
 /* Hessian by the columns of the sum of w[i] times row i (w NULL: of the one row there is): dense, H[columns * columns], row
  * by row; or its entries that are not 0, rows in order and columns ascending, in *out, which is freed with rvm_sparse_free
  * on the same machine. The sweep is the edge pushing of R. M. Gower and M. P. Mello (2012); RVM_AUTO takes it, unless it
@@ -118,7 +127,7 @@ RVM_API rvm_status rvm_hessian_sparse(rvm_machine *m, const rvm_derivative_spec 
  * with the reason, where there is no such program. */
 RVM_API rvm_status rvm_hvp(rvm_machine *m, const rvm_derivative_spec *q, const double *w, const double *v, double *hv,
                            rvm_cost *cost, rvm_error *err);
-/* Of what rvm_hessian_sparse gave, also when it failed; *s is then empty. */
+/* Of what rvm_hessian_sparse or rvm_jacobian_entries gave, also when it failed; *s is then empty. */
 RVM_API void rvm_sparse_free(rvm_machine *m, rvm_sparse *s);
 
 /* Where a derivative ends: an instruction that takes `place`, which depends on the inputs, and whose result has no

@@ -131,7 +131,7 @@ static bool push_link(rvm__sym *s, uint32_t r, uint32_t other, uint32_t e, uint3
 
 static bool new_entry(rvm__sym *s, uint32_t a, uint32_t b, double v) {
     uint32_t e = s->free_entry;
-    if (v == 0) return true;
+    if (v == 0 && !s->structural) return true;
     if (!e) {
         if (!rvm__reserve(s->m, (void **)&s->entries, &s->cap_entries, (size_t)s->nentries + 1, sizeof *s->entries))
             return false;
@@ -207,7 +207,7 @@ static bool is_long(const rvm__sym *s, uint32_t to, uint32_t from) {
 
 bool rvm__sym_shear(rvm__sym *s, rvm__key y, rvm__key a, double c) {
     const int64_t found = number_of(s, y);
-    if (found < 0 || c == 0 || !s->rows[found].n) return true;
+    if (found < 0 || (c == 0 && !s->structural) || !s->rows[found].n) return true;
     const int64_t goal = row_number(s, a);
     if (goal < 0) return false;
     const uint32_t from = (uint32_t)found, to = (uint32_t)goal;

@@ -61,6 +61,7 @@ typedef struct rvm__sym {
     uint64_t now;             /* of marks */
     uint64_t updates;         /* entries changed so far */
     uint32_t live, live_peak; /* entries */
+    bool structural;          /* a shear by 0, which is so here only, makes entries of 0 */
 } rvm__sym;
 
 void rvm__sym_init(rvm__sym *s, rvm_machine *m);

@@ -1,4 +1,5 @@
-/* second.c: the one-sweep Hessian of <w, f(x)> times a direction, against differences of gradients. */
+/* second.c: the one-sweep Hessian of <w, f(x)> times a direction, against differences of gradients; and the Jacobian that
+ * such a sweep finds, against that of tangents. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -107,6 +108,40 @@ static bool check_product(const problem *p, rvm_machine *m, const rvm_derivative
     return good;
 }
 
+/* J less the entries that were found: nothing may be left. */
+static void take_off(double *J, const rvm_sparse *found) {
+    for (int64_t i = 0; i < found->rows; i++)
+        for (int64_t e = found->row_start[i]; e < found->row_start[i + 1]; e++) {
+            double *v = &J[i * found->columns + found->column[e]];
+            *v = *v == found->value[e] || (isnan(*v) && isnan(found->value[e])) ? 0 : *v - found->value[e];
+        }
+}
+
+static bool check_entries(const problem *p, rvm_machine *m, const rvm_derivative_spec *q, double tolerance) {
+    const subject *s = p->s;
+    const int64_t n = p->size;
+    double *J = calloc((size_t)(n * n) + 1, sizeof *J), scale = 1;
+    rvm_sparse found = {0};
+    rvm_error e = {0};
+    const rvm_status st = rvm_jacobian_entries(m, q, &found, NULL, &e);
+    bool good = true;
+    if (st == RVM_ERR_UNSUPPORTED)
+        report_skip(s->rep, "entries of the Jacobian: %s", e.message);
+    else
+        good = report_ok(s->rep, "entries of the Jacobian", st, &e);
+    if (!st && !rvm_jacobian(m, q, RVM_BY_TANGENTS, J, NULL, &e)) { /* whose releases may be accidents of the input */
+        for (int64_t k = 0; k < n * n; k++) scale = isfinite(J[k]) ? fmax(scale, fabs(J[k])) : scale;
+        take_off(J, &found);
+        for (int64_t k = 0; k < n * n && good; k++)
+            if (!(fabs(J[k]) <= tolerance * scale))
+                good = report_fail(s->rep, "entries of the Jacobian: (%d, %d) is %g off, or missing", (int)(k / n),
+                                   (int)(k % n), J[k]);
+    }
+    rvm_sparse_free(m, &found);
+    free(J);
+    return good;
+}
+
 bool check_hessian(const subject *s) {
     enum { STEPS = 4 };
     static const double steps[STEPS] = {1e-3, 1e-4, 1e-5, 1e-6};
@@ -127,7 +162,7 @@ bool check_hessian(const subject *s) {
         report_skip(s->rep, "one-sweep Hessian: %s", e.message);
         goto done;
     }
-    good = good && report_ok(s->rep, "one-sweep Hessian", st, &e);
+    good = good && report_ok(s->rep, "one-sweep Hessian", st, &e) && check_entries(&p, m, &q, rough ? 1e-3 : 1e-8);
     if (s->no_products && good) report_skip(s->rep, "products with the Hessian: %s", s->no_products);
     good = good && (s->no_products || check_product(&p, m, &q, H, rough ? 1e-3 : 1e-8));
     for (size_t k = 0; good && !rough && !s->no_differences && best > 1e-6 && k < STEPS; k++)

@@ -70,6 +70,12 @@ static void sparse(void) {
     double value[2];
     const rvm_sparse pattern = {1, 2, start, column, NULL};
     rvm_sparse H;
+    REFUSED(rvm_jacobian_entries, m, NULL, &q, &H, NULL, &e);
+    REFUSED(rvm_jacobian_entries, q, m, NULL, &H, NULL, &e);
+    REFUSED(rvm_jacobian_entries, out, m, &q, NULL, NULL, &e);
+    ALLOWED(rvm_jacobian_entries, cost, m, &q, &H, NULL, &e);
+    rvm_sparse_free(m, &H);
+    UNTOLD(rvm_jacobian_entries, NULL, &q, &H, NULL, NULL);
     REFUSED(rvm_jacobian_sparse, m, NULL, &q, RVM_AUTO, &pattern, value, NULL, &e);
     REFUSED(rvm_jacobian_sparse, q, m, NULL, RVM_AUTO, &pattern, value, NULL, &e);
     REFUSED(rvm_jacobian_sparse, pattern, m, &q, RVM_AUTO, NULL, value, NULL, &e);

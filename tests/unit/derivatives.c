@@ -41,6 +41,15 @@ static const char source[] = "fn band(y: real[n], x: real[n], k: i64)\n"
                              "        end\n"
                              "    undo\n"
                              "end\n"
+                             "fn infinite(y: real[n], x: real[n])\n"
+                             "    for i in 0..n\n"
+                             "        compute\n"
+                             "            let t = x[i] * x[i]\n"
+                             "        do\n"
+                             "            y[i] += asin(t)\n"
+                             "        undo\n"
+                             "    end\n"
+                             "end\n"
                              "fn observe(r: real[m], c: real[p, 3], s: real[q, 2], at: i64[m], of: i64[m])\n"
                              "    for i in 0..m\n"
                              "        for d in 0..3\n"
@@ -149,6 +158,42 @@ Test(derivatives, damaged_patterns_are_refused) {
         const rvm_status st = rvm_jacobian_sparse(f.m, &f.q, RVM_AUTO, &bad[k], value, NULL, &f.e);
         cr_assert(st == (k < 4 ? RVM_ERR_ARGUMENT : RVM_ERR_SHAPE), "pattern %zu: %s", k, rvm_status_name(st));
     }
+    close_(&f);
+}
+
+/* A sweep finds the pattern, entries that are 0 here included, and the entries. */
+Test(derivatives, entries_are_found) {
+    fixture f;
+    double J[N * N];
+    rvm_sparse s;
+    rvm_cost cost;
+    open_with(&f, "band", NULL);
+    f.x[2] = 0;
+    cr_assert(rvm_jacobian(f.m, &f.q, RVM_BY_TANGENTS, J, NULL, &f.e) == RVM_OK);
+    cr_assert(rvm_jacobian_entries(f.m, &f.q, &s, &cost, &f.e) == RVM_OK, "%s", f.e.message);
+    cr_assert(s.rows == N && s.columns == N && cost.adjoints == 1 && !strcmp(cost.method, "sweep"));
+    for (int i = 0; i <= N; i++) cr_assert(s.row_start[i] == starts[i], "row %d", i);
+    for (int i = 0; i < N; i++)
+        for (int64_t e = starts[i]; e < starts[i + 1]; e++)
+            cr_assert(s.column[e] == columns[e] && fabs(s.value[e] - J[i * N + columns[e]]) < 1e-15, "%d", i);
+    cr_assert(f.x[2] == 0 && f.x[3] == 3.5 && f.y[2] == 0, "arguments come back");
+    rvm_sparse_free(f.m, &s);
+    rvm_sparse_free(f.m, &s);
+    close_(&f);
+}
+
+/* An infinite partial makes the adjoint, which is 0, NaN: what comes of that is no entry. */
+Test(derivatives, entries_of_infinite_partials) {
+    fixture f;
+    rvm_sparse s;
+    open_with(&f, "sum", NULL);
+    f.q.fn = rvm_program_find(f.p, "infinite");
+    f.args[0] = rvm_arg_array_f64(f.y, 1, (int64_t[]){N});
+    for (int k = 0; k < N; k++) f.x[k] = 1;
+    cr_assert(rvm_jacobian_entries(f.m, &f.q, &s, NULL, &f.e) == RVM_OK, "%s", f.e.message);
+    for (int i = 0; i < N; i++)
+        cr_assert(s.row_start[i + 1] == i + 1 && s.column[i] == i && s.value[i] > 1e300, "%g", s.value[i]);
+    rvm_sparse_free(f.m, &s);
     close_(&f);
 }
 
@@ -311,6 +356,8 @@ static rvm_status everything(fixture *f) {
     uint32_t points;
     rvm_status st = rvm_hessian(f->m, &f->q, NULL, RVM_BY_SWEEP, H, NULL, &f->e);
     if (!st) st = rvm_hessian_sparse(f->m, &f->q, NULL, &s, NULL, &f->e);
+    rvm_sparse_free(f->m, &s);
+    if (!st) st = rvm_jacobian_entries(f->m, &f->q, &s, NULL, &f->e);
     rvm_sparse_free(f->m, &s);
     if (!st) st = rvm_hvp(f->m, &f->q, NULL, v, hv, NULL, &f->e);
     if (!st) st = rvm_jacobian(f->m, &f->q, RVM_BY_ADJOINTS, H, NULL, &f->e);

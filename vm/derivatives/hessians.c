@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "answers.h"
-#include "hessian.h"
+#include "entries.h"
 #include "products.h"
 #include "support.h"
 
@@ -56,15 +56,6 @@ static rvm_status sweep(rvm__work *w, const double *weights, bool limited, rvm__
     return status;
 }
 
-/* Gives the rows their columns' numbers. */
-static void label(const rvm__work *w, const rvm__hessian *h) {
-    for (int64_t k = 0; k < w->columns; k++) {
-        uint32_t param;
-        const rvm_scalar *v = rvm__work_shadow(w, true, k, &param);
-        rvm__hessian_label(w->m, h, param, w->args[param].ndim ? v : NULL, k);
-    }
-}
-
 typedef struct dense {
     double *H;
     int64_t n;
@@ -89,7 +80,7 @@ static rvm_status by_sweep(rvm__work *w, const double *weights, bool limited, do
     rvm_status status = sweep(w, weights, limited, &h, err);
     if (!status) {
         memset(H, 0, (size_t)(w->columns * w->columns) * sizeof *H);
-        label(w, &h);
+        rvm__entries_label(w, &h, 0);
         rvm__hessian_each(&h, to_dense, &(dense){H, w->columns});
         if (limited && !is_finite(H, w->columns * w->columns)) status = RVM_ERR_UNSUPPORTED;
     }
@@ -178,62 +169,6 @@ rvm_status rvm_hvp(rvm_machine *m, const rvm_derivative_spec *q, const double *w
 
 /* ---- sparse ---- */
 
-static void count_entry(void *to, int64_t i, int64_t j, double v) {
-    rvm_sparse *s = to;
-    if (v == 0) return;
-    s->row_start[i + 1]++;
-    if (i != j) s->row_start[j + 1]++;
-}
-
-static void put(rvm_sparse *s, int64_t i, int64_t j, double v) {
-    const int64_t at = s->row_start[i]++;
-    s->column[at] = j;
-    s->value[at] = v;
-}
-
-static void put_entry(void *to, int64_t i, int64_t j, double v) {
-    if (v == 0) return;
-    put(to, i, j, v);
-    if (i != j) put(to, j, i, v);
-}
-
-/* The transpose of the same, which is the same with every row in order: from *a, whose row_start is one row ahead. */
-static void sort_rows(const rvm_sparse *a, rvm_sparse *out) {
-    for (int64_t i = 0; i < a->rows; i++)
-        for (int64_t e = i ? a->row_start[i - 1] : 0; e < a->row_start[i]; e++) put(out, a->column[e], i, a->value[e]);
-    memmove(out->row_start + 1, out->row_start, (size_t)out->rows * sizeof *out->row_start);
-    out->row_start[0] = 0;
-}
-
-static bool allocate(rvm_machine *m, rvm_sparse *s, int64_t n, int64_t entries) {
-    const size_t bytes = (size_t)(n + 1 + 2 * entries) * sizeof(int64_t);
-    *s = (rvm_sparse){.rows = n, .columns = n, .row_start = rvm__zeroed(m, bytes)};
-    if (!s->row_start) return false;
-    s->column = s->row_start + n + 1;
-    s->value = (double *)(void *)(s->column + entries);
-    return true;
-}
-
-static rvm_status to_sparse(rvm__work *w, const rvm__hessian *h, rvm_sparse *out, rvm_error *err) {
-    rvm_sparse counts, rows;
-    const int64_t n = w->columns;
-    if (!allocate(w->m, &counts, n, 0)) return rvm__no_memory(w->m, err);
-    rvm__hessian_each(h, count_entry, &counts);
-    for (int64_t i = 0; i < n; i++) counts.row_start[i + 1] += counts.row_start[i];
-    const int64_t entries = counts.row_start[n];
-    const bool good = allocate(w->m, &rows, n, entries) && allocate(w->m, out, n, entries);
-    if (good) {
-        memcpy(rows.row_start, counts.row_start, (size_t)n * sizeof *rows.row_start);
-        memcpy(out->row_start, counts.row_start, (size_t)n * sizeof *out->row_start);
-        rvm__hessian_each(h, put_entry, &rows);
-        sort_rows(&rows, out);
-    }
-    if (rows.row_start) rvm__resize(w->m, rows.row_start, (size_t)(n + 1 + 2 * entries) * sizeof(int64_t), 0);
-    rvm__resize(w->m, counts.row_start, (size_t)(n + 1) * sizeof(int64_t), 0);
-    if (!good) return rvm__no_memory(w->m, err);
-    return RVM_OK;
-}
-
 /* The entries of a dense one. */
 static rvm_status sparse_by_products(rvm__work *w, const double *weights, rvm_sparse *out, rvm_error *err) {
     const int64_t n = w->columns;
@@ -243,7 +178,7 @@ static rvm_status sparse_by_products(rvm__work *w, const double *weights, rvm_sp
     if (!H) return rvm__no_memory(w->m, err);
     rvm_status status = by_products(w, weights, H, err);
     for (int64_t k = 0; k < n * n; k++) entries += H[k] != 0;
-    if (!status && !allocate(w->m, out, n, entries)) status = rvm__no_memory(w->m, err);
+    if (!status && !rvm__entries_room(w->m, out, n, n, entries)) status = rvm__no_memory(w->m, err);
     for (int64_t i = 0, at = 0; i < n && !status; i++) {
         for (int64_t j = 0; j < n; j++) {
             if (H[i * n + j] == 0) continue;
@@ -275,8 +210,8 @@ rvm_status rvm_hessian_sparse(rvm_machine *m, const rvm_derivative_spec *q, cons
     status = check(&w, weights, err);
     if (!status) status = sweep(&w, weights, false, &h, err);
     if (!status) {
-        label(&w, &h);
-        status = to_sparse(&w, &h, out, err);
+        rvm__entries_label(&w, &h, 0);
+        status = rvm__entries_of_hessian(&w, &h, out, err);
     }
     rvm__sym_free(&h.h);
     rvm__work_end(&w, cost);
