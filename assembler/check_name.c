@@ -1,5 +1,6 @@
 /* check_name.c: what names in expressions stand for, but for constants. */
 #include "asm.h"
+#include <string.h>
 
 /* Where a parameter could not be read, names are not complained of. */
 static void unknown(assembler *a, expr *e, const name *n) {
@@ -29,6 +30,11 @@ static void no_member(assembler *a, expr *e, const var *v, const selector *m) {
     if (*text) rvm__diag_hint(a, D_MEMBERS, text, NULL, NULL);
 }
 
+/* y.log of an lns: the place that it is, as a real. */
+static bool is_logarithm(const var *v, const selector *m) {
+    return v->type == T_LNS && !m->next && m->before <= v->ndim && !strcmp(m->name->text, "log");
+}
+
 /* e, which names a variable, with members behind it. */
 static void take_members(assembler *a, expr *e) {
     for (const selector *m = e->selector; m && e->kind != E_ERROR; m = m->next) {
@@ -37,7 +43,9 @@ static void take_members(assembler *a, expr *e) {
         if (part && m->before <= v->ndim) {
             e->u.var = part;
             e->type = part->type;
-        } else if (part)
+        } else if (is_logarithm(v, m))
+            e->type = RVM_F64;
+        else if (part)
             rvm__wrong(a, e, D_SUBSCRIPTS, v->name->text, rvm__number(a, v->ndim), rvm__number(a, m->before));
         else
             no_member(a, e, v, m);

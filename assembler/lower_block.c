@@ -217,6 +217,7 @@ void rvm__lower_statements(gen *g, stmt *s) {
         case S_REG: rvm__lower_reg(g, s); break;
         case S_SET: lower_set_if(g, s); break;
         case S_DROP: rvm__lower_drop(g, s); break;
+        case S_PRINT: rvm__lower_print(g, s); break;
         case S_WHILE: lower_while(g, s); break;
         }
     }

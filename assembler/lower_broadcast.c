@@ -28,7 +28,7 @@ static name *new_name(assembler *a, const char *text) {
     return n;
 }
 
-static name *numbered(assembler *a, const char *text, uint32_t number) {
+name *rvm__numbered(assembler *a, const char *text, uint32_t number) {
     char out[300];
     const int length = snprintf(out, sizeof out, "%.280s'%u", text, number);
     const name *n = rvm__intern(a, out, (size_t)length);
@@ -76,7 +76,7 @@ static bool same(const expr *x, const expr *y) {
 static bool make_param(broadcast *b, const expr *e, int ndim, param *out) {
     const char *text = e->u.name->text;
     const var *v = rvm__find_var(e);
-    *out = (param){.name = is_taken(b, text) ? numbered(b->a, text, b->n) : new_name(b->a, text), .at = e->at};
+    *out = (param){.name = is_taken(b, text) ? rvm__numbered(b->a, text, b->n) : new_name(b->a, text), .at = e->at};
     out->as = (typed){.type = v->type, .ndim = (uint8_t)ndim, .signature = v->signature, .types = v->types};
     for (int d = 0; d < ndim; d++)
         if (!(out->as.dim[d] = name_expr(b, b->length[d], e->at))) return false;
@@ -174,9 +174,8 @@ static stmt *function_body(broadcast *b, bool unchecked) {
     return body && unchecked ? without_checks(b, body) : body;
 }
 
-static bool add_function(broadcast *b, func *fn) {
-    assembler *a = b->a;
-    fn->name = numbered(a, "elementwise", a->program->nfunctions);
+bool rvm__add_written(assembler *a, func *fn, const char *stem) {
+    fn->name = rvm__numbered(a, stem, a->program->nfunctions);
     const int64_t k = fn->name ? rvm__program_add_function(a->program, fn->name->text, fn->name->length) : -1;
     if (k < 0) {
         a->oom = true;
@@ -194,8 +193,8 @@ static bool start(broadcast *b) {
     b->params = rvm__arena(b->a, RVM_MAX_PARAMS * sizeof *b->params);
     b->args = rvm__arena(b->a, RVM_MAX_PARAMS * sizeof *b->args);
     for (int d = 0; d < b->ndim; d++) {
-        b->length[d] = numbered(b->a, "n", (uint32_t)d);
-        b->index[d] = numbered(b->a, "i", (uint32_t)d);
+        b->length[d] = rvm__numbered(b->a, "n", (uint32_t)d);
+        b->index[d] = rvm__numbered(b->a, "i", (uint32_t)d);
         if (!b->length[d] || !b->index[d]) return false;
     }
     return b->params && b->args;
@@ -206,7 +205,7 @@ static func *make_function(broadcast *b, bool unchecked) {
     stmt *body = fn && start(b) ? function_body(b, unchecked) : NULL;
     if (!body) return NULL;
     *fn = (func){.at = b->s->at, .end = b->s->at, .params = b->params, .nparams = b->n, .body = body};
-    return add_function(b, fn) ? fn : NULL;
+    return rvm__add_written(b->a, fn, "elementwise") ? fn : NULL;
 }
 
 void rvm__lower_broadcast(gen *g, const stmt *s) {

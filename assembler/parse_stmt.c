@@ -1,5 +1,6 @@
 /* parse_stmt.c: the statements of one line. */
 #include "asm.h"
+#include "builder.h"
 #include "program.h"
 #include <ctype.h>
 #include <string.h>
@@ -234,6 +235,49 @@ static bool parse_reg(parser *p, stmt **out) {
     return last_of_line(p, s);
 }
 
+/* print "x is", x    Items stand apart by a blank. */
+static bool parse_print(parser *p, stmt **out) {
+    stmt *s = rvm__stmt_new(p, S_PRINT);
+    expr **args = rvm__arena(p->a, RVM_MAX_PARAMS * sizeof *args);
+    char text[MAX_TICKED];
+    size_t used = 0;
+    uint32_t n = 0;
+    if (!s || !args) return false;
+    do {
+        static const char value[] = {RVM_SHOW_VALUE, 0};
+        rvm__lex_next(p);
+        const char *item = p->tok.kind == K_STRING ? p->tok.u.name->text : value;
+        const size_t length = strlen(item);
+        if (used + length + 2 > sizeof text || n == RVM_MAX_PARAMS) {
+            rvm__diag(p->a, p->tok.at, D_TOO_MANY, rvm__number(p->a, RVM_MAX_PARAMS), NULL, NULL);
+            return false;
+        }
+        for (const char *c = item; item != value && *c; c++)
+            if (rvm__show_size(*c)) {
+                rvm__diag(p->a, p->tok.at, D_PRINT_STRING, rvm__number(p->a, *c), NULL, NULL);
+                return false;
+            }
+        if (used) text[used++] = ' ';
+        memcpy(text + used, item, length);
+        used += length;
+        if (p->tok.kind == K_STRING)
+            rvm__lex_next(p);
+        else if (!(args[n++] = rvm__parse_expr(p)))
+            return false;
+    } while (is_punct(&p->tok, ","));
+    s->name = rvm__intern(p->a, text, used);
+    take_args(s, args, n);
+    rvm__stmt_end(p, s);
+    *out = s;
+    return last_of_line(p, s);
+}
+
+/* Where it is no place of that name that changes. */
+static bool is_print(const parser *p) {
+    return !strcmp(p->tok.u.name->text, "print") && !is_punct(&p->ahead, "=") && p->ahead.kind != K_LINE &&
+           p->ahead.kind != K_EOF;
+}
+
 static bool parse_label(parser *p, stmt **out) {
     stmt *s = rvm__stmt_new(p, S_LABEL);
     if (!s) return false;
@@ -265,6 +309,7 @@ static bool parse_named(parser *p, stmt **out) {
     if (is_punct(next, ":")) return parse_label(p, out);
     if (is_punct(next, ".")) return parse_raw_update(p, out);
     if (rvm__update_op(next) >= 0 || is_punct(next, "[")) return parse_update(p, out);
+    if (is_print(p)) return parse_print(p, out);
     int op = p->tok.u.name->op;
     if (op >= 0 && !rvm__op_is_update((rvm_op)op) && !is_punct(next, "=") && !is_punct(next, "(")) return parse_op(p, out);
     if (op >= 0 && is_punct(next, "(") && rvm__op_info[op].operands && *rvm__op_info[op].operands) return parse_op(p, out);

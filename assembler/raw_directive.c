@@ -131,6 +131,19 @@ static bool read_rule(raw_fn *r) {
     return true;
 }
 
+/* .print "x is \\x01" */
+static bool read_print(raw_fn *r) {
+    parser *p = &r->p;
+    if (p->tok.kind != K_STRING) {
+        rvm__unexpected(p, "a text in quotes");
+        return false;
+    }
+    const name *s = p->tok.u.name;
+    rvm__lex_next(p);
+    if (!rvm__program_add_print(p->a->program, r->g.fn->index, s->text, s->length)) p->a->oom = true;
+    return true;
+}
+
 void rvm__raw_check_symbols(const raw_fn *r) {
     assembler *a = r->p.a;
     const rvm_function *f = r->g.f;
@@ -167,7 +180,7 @@ bool rvm__raw_directive(raw_fn *r) {
         bool anywhere;
     } directives[] = {{".reg", read_reg, false},     {".const", read_const, false},   {".array", read_array, false},
                       {".param", read_param, false}, {".symbol", read_symbol, false}, {".line", read_line, true},
-                      {".rule", read_rule, false}};
+                      {".rule", read_rule, false},   {".print", read_print, false}};
     parser *p = &r->p;
     span at = p->tok.at;
     name *n;

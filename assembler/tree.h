@@ -203,6 +203,7 @@ typedef enum stmt_kind {
     S_REG,   /* name, as */
     S_SET,   /* args[0] target, expr, post: a condition */
     S_DROP,  /* args[0] */
+    S_PRINT, /* name: the text, a byte of 1 for each of the args */
     S_WHILE, /* expr, body */
 } stmt_kind;
 

@@ -301,6 +301,8 @@ RVM_API rvm_status rvm_program_derive(const rvm_program *p, const char *name, rv
  * RVM_TANGENT_OF or RVM_ADJOINT. Such derivatives are run as programs: the modes of a machine, which go through the code of
  * fn instruction by instruction, refuse them. */
 RVM_API bool rvm_program_by_hand(const rvm_program *p, uint32_t fn, rvm_transform kind);
+/* Whether a run of fn may come to a `print`, which shows its arguments to the caller of the machine (rvm_options.print). */
+RVM_API bool rvm_program_prints(const rvm_program *p, uint32_t fn);
 /* Adds to active[], a byte for each parameter of fn, the parameters whose values depend on active ones: the least that
  * rvm_program_transform takes. Errors: USAGE, ARGUMENT (an i64 is active), MEMORY. */
 RVM_API rvm_status rvm_program_close_active(const rvm_program *p, uint32_t fn, uint8_t *active, rvm_error *err);

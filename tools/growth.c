@@ -16,6 +16,7 @@ static rvm_status machine(tool *t, bool exact, rvm_machine **out) {
     o.exact = exact;
     o.profile = false;
     o.progress = NULL;
+    o.print = NULL;
     return st ? st : rvm_machine_new(t->program, &o, out, &t->err);
 }
 

@@ -66,6 +66,18 @@ bool progress_callback(void *userdata, uint64_t instructions) {
     return false;
 }
 
+/* What the program prints, before its results. */
+void printed(void *userdata, const rvm_printed *what) {
+    progress_end(userdata);
+    printf("%s\n", what->text);
+}
+
+/* The same where standard output is for one object. */
+void printed_beside(void *userdata, const rvm_printed *what) {
+    progress_end(userdata);
+    fprintf(stderr, "%s\n", what->text);
+}
+
 void progress_end(progress *p) {
     if (p->shown > 0) fputs("\r\033[K", stderr);
     p->shown = 0;

@@ -73,6 +73,7 @@ rvm_status tool_options(tool *t, rvm_options *o) {
     if (strcmp(trail, "keep") != 0 && strcmp(trail, "off") != 0)
         return tool_fail(t, RVM_ERR_USAGE, "--trail is keep or off, not `%s`", trail);
     o->trail = *trail == 'o' ? RVM_TRAIL_OFF : RVM_TRAIL_KEEP;
+    if (t->command == COMMAND_RUN && !t->progress.poll) o->print = t->o.json ? printed_beside : printed;
     o->progress = progress_callback;
     o->userdata = &t->progress;
     return RVM_OK;

@@ -174,6 +174,8 @@ rvm_status native_dump(tool *t);
 void progress_begin(progress *p, rvm_machine *m);
 void progress_end(progress *p);
 bool progress_callback(void *userdata, uint64_t instructions);
+void printed(void *userdata, const rvm_printed *what);        /* rvm_options.print: on standard output */
+void printed_beside(void *userdata, const rvm_printed *what); /* the same on standard error */
 double progress_seconds(const progress *p);
 bool progress_interrupted(void); /* since progress_begin */
 /* Draws the line, on a terminal, now and then; share: of the run that is done, below 0: not known. */

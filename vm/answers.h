@@ -10,8 +10,18 @@
 
 /* What is kept for the next time: arguments as they were before a run, and as it left them (derived.c); storage of answers
  * (spec.c, products.c); arguments of one more run (rerun.c); stops of a run (stops.c); what
- * a clone is bound to (clone.c). */
-enum rvm__keeps { RVM__INPUTS, RVM__RESULTS, RVM__SPEC, RVM__PRODUCT, RVM__AGAIN, RVM__STOPS, RVM__CLONED, RVM__KEEPS };
+ * a clone is bound to (clone.c); a line that is shown (print.c). */
+enum rvm__keeps {
+    RVM__INPUTS,
+    RVM__RESULTS,
+    RVM__SPEC,
+    RVM__PRODUCT,
+    RVM__AGAIN,
+    RVM__STOPS,
+    RVM__CLONED,
+    RVM__PRINTED,
+    RVM__KEEPS
+};
 /* At least `size` bytes, until more are asked for; freed with the machine. NULL: out of memory. */
 void *rvm__room(rvm_machine *m, enum rvm__keeps which, size_t size);
 /* realloc through the machine's allocator within options.memory; NULL leaves the block as it was. */

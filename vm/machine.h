@@ -107,6 +107,9 @@ typedef struct rvm__code {
     size_t nmade, cap_made;
 } rvm__code;
 
+/* Of the bits of a region that runs, in its hidden slot (interp/control.inc): its compute part runs once more. */
+enum { RVM__REGION_AGAIN = 1 };
+
 /* ---- frames and arrays ---- */
 
 typedef struct rvm__array {

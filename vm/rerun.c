@@ -77,6 +77,7 @@ static void lay_out(again *a) {
 
 static rvm_status machine_beside(rvm_machine *m, rvm_error *err) {
     rvm_options o = m->o;
+    o.print = NULL;
     o.trail = RVM_TRAIL_OFF;
     o.profile = false;
     const rvm_status status = m->bound.beside ? RVM_OK : rvm_machine_new(m->p, &o, &m->bound.beside, err);

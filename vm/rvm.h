@@ -37,6 +37,14 @@ typedef enum rvm_trail {
 #define RVM_CHECKPOINTS_AUTO  0xffffffffu
 #define RVM_CHECKPOINTS_NEVER 0xfffffffeu
 
+/* What a `print` of the program shows: a line, without its end; valid during the call. Where the statement stands. */
+typedef struct rvm_printed {
+    const char *text;
+    size_t length;
+    const char *function, *file; /* file "": not known */
+    uint32_t line;
+} rvm_printed;
+
 /* Start from rvm_options_default(). Memory counts what the machine itself allocates: frames, ancilla arrays, stack, shadows
  * of locals, the trail. Fuel counts instructions, charged at calls, loops and regions, per run; native code, which polls
  * less often, may pass it by about a million, and in lanes by 2^26 for each of the instances of a group, eight at most. A
@@ -75,6 +83,10 @@ typedef struct rvm_options {
      * cancels the run. */
     bool (*progress)(void *userdata, uint64_t instructions);
     void *userdata;
+    /* Called, with userdata, for each `print` that a run of values comes to, in the order of the run, forward and backward,
+     * on the running thread. Not in derivatives, in what is run as part of one, and where compute parts run again. What may
+     * print is interpreted then. NULL: nothing is shown. */
+    void (*print)(void *userdata, const rvm_printed *what);
 } rvm_options;
 RVM_API rvm_options rvm_options_default(void);
 

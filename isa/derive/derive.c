@@ -38,6 +38,11 @@ static void note_here(rvm__derive *t, uint32_t pc, int direction, bool swept) {
 
 /* ---- calls ---- */
 
+/* A print, which derived code leaves out, but where it is to tell what ran. */
+static bool is_print(const rvm__derive *t, const rvm_insn *in) {
+    return !t->p->origins && rvm__op_target((rvm_op)in->op) == 'F' && rvm__print_text(t->p, in->target);
+}
+
 /* Whether something that the instruction may call does that with trails, or with the stack. */
 static bool reaches(const rvm__derive *t, const rvm_insn *in, bool trail) {
     RVM__EACH_CALLEE(g, t->p, in)
@@ -130,6 +135,7 @@ static uint32_t derive_target(rvm__derive *t, const rvm_insn *in, uint32_t targe
 }
 
 static void derive_call(rvm__derive *t, const rvm_insn *in, rvm_op op) {
+    if (is_print(t, in)) return;
     static const uint8_t none[RVM_MAX_PARAMS];
     const rvm_place *q = rvm__places(rvm__source(t), in);
     uint8_t active[RVM_MAX_PARAMS + 1] = {0};
@@ -153,7 +159,7 @@ static void copy(rvm__derive *t, const rvm_insn *in, rvm_op op) {
         return;
     }
     static const uint8_t none[RVM_MAX_PARAMS];
-    emit_call(t, in, op, in->target, none);
+    if (!is_print(t, in)) emit_call(t, in, op, in->target, none);
 }
 
 static void one_op(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep) {

@@ -312,13 +312,20 @@ static bool tell_callee(const copying *c, const rvm_function *g, const rvm_place
 }
 
 /* The function to call, and in gone[] the arguments that it does not take. */
+/* A copy has no derivative that is written by hand: for who derives, the function stays as it is. */
+static bool is_ruled(const folding *w, uint32_t fn) {
+    for (uint32_t k = 0; k < w->p->nrules && !w->framed; k++)
+        if (w->p->rules[k].of == fn) return true;
+    return rvm__print_text(w->p, fn); /* nor a text */
+}
+
 static rvm_status choose_callee(copying *c, const rvm_insn *in, uint32_t *target, bool *gone) {
     folding *w = c->w;
     const rvm_function g = w->p->functions[in->target];
     known *regs = begin_telling(w, in->target);
     bool scalar[RVM_MAX_PARAMS];
     *target = in->target;
-    if (!tell_callee(c, &g, rvm__places(&c->f, in), regs)) return RVM_OK;
+    if (is_ruled(w, in->target) || !tell_callee(c, &g, rvm__places(&c->f, in), regs)) return RVM_OK;
     for (uint32_t k = 0; k < g.nparams; k++) scalar[k] = !g.params[k].ndim && regs[g.params[k].index].is;
     rvm_status st = ask(w, in->target, target);
     for (uint32_t k = 0; k < g.nparams; k++) gone[k] = *target != in->target && scalar[k] && !w->framed;
@@ -470,6 +477,10 @@ rvm_status rvm_program_fold(const rvm_program *p, uint32_t fn, const rvm_constan
     if (fn >= p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no function has number %u", fn);
     folding w = {.err = err};
     rvm_status st = begin(&w, p);
+    if (!st && n && is_ruled(&w, fn))
+        st = rvm__fail_at(err, RVM_ERR_UNSUPPORTED, p, fn, 0,
+                          "'%s' has a derivative that is written by hand, which one for given values would not have",
+                          p->functions[fn].name);
     if (!st) st = take_all(&w, fn, constants, n, index);
     if (!st) st = write_all(&w);
     end(&w, st);

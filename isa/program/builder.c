@@ -91,6 +91,8 @@ void rvm_program_free(rvm_program *p) {
     for (uint32_t k = 0; k < p->nfiles; k++) rvm__strfree(&al, p->files[k]);
     rvm__realloc(&al, p->functions, p->cap_functions * sizeof *p->functions, 0);
     rvm__realloc(&al, p->files, p->cap_files * sizeof *p->files, 0);
+    for (uint32_t k = 0; k < p->nprints; k++) rvm__strfree(&al, p->prints[k].text);
+    rvm__realloc(&al, p->prints, p->cap_prints * sizeof *p->prints, 0);
     if (p->ruled) rvm__realloc(&al, p->ruled, p->nruled, 0);
     rvm__realloc(&al, p->rules, p->cap_rules * sizeof *p->rules, 0);
     rvm__realloc(&al, p->derived, p->cap_derived * sizeof *p->derived, 0);

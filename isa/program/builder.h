@@ -42,6 +42,15 @@ bool rvm__program_add_rule(rvm_program *p, const rvm_rule *rule);
 const rvm_rule *rvm__rule_find(const rvm_program *p, uint32_t of, rvm_transform kind, const uint8_t *active);
 const rvm_rule *rvm__rule_of(const rvm_program *p, uint32_t fn); /* that fn is, or NULL */
 
+/* ---- functions that show their arguments (prints.c) ----
+ * add: false: out of memory; functions rise. text: of fn, or NULL. show_size: how many parameters a byte of a text takes. */
+bool rvm__program_add_print(rvm_program *p, uint32_t fn, const char *text, size_t length);
+const char *rvm__print_text(const rvm_program *p, uint32_t fn);
+static inline uint32_t rvm__show_size(char c) {
+    const unsigned char show = (unsigned char)c;
+    return show >= RVM_SHOW_COUNT ? 0 : show == RVM_SHOW_COMPLEX ? 2 : 1;
+}
+
 /* ---- function values (signatures.c) ----
  * A function value is an i64, the number of a function. Nothing is proved of it: a call through it names a variant, whose
  * signature its arguments have, and looks at the value when it runs. What may be a value are the functions whose address is

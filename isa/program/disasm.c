@@ -83,6 +83,15 @@ static void put_rule(rvm_sink *to, const rvm_program *p, uint32_t fn) {
     rvm__put(to, "\"\n");
 }
 
+/* .print "x is \\x01" */
+static void put_print(rvm_sink *to, const rvm_program *p, uint32_t fn) {
+    const char *text = rvm__print_text(p, fn);
+    if (!text) return;
+    rvm__put(to, "    .print ");
+    put_quoted(to, text);
+    rvm__put(to, "\n");
+}
+
 static void put_symbols(rvm_sink *to, const rvm_function *f) {
     for (uint32_t k = 0; k < f->nsymbols; k++) {
         const rvm_symbol *s = f->symbols + k;
@@ -162,6 +171,7 @@ static bool put_function(listing *l) {
         put_declarations(&l->to, &l->view);
         put_params(&l->to, &l->view);
         put_rule(&l->to, l->view.p, (uint32_t)(f - l->view.p->functions));
+        put_print(&l->to, l->view.p, (uint32_t)(f - l->view.p->functions));
         put_symbols(&l->to, f);
         put_code(l);
         rvm__put(&l->to, "end\n");

@@ -113,6 +113,14 @@ typedef struct rvm_rule {
     uint8_t active[RVM_MAX_PARAMS];
 } rvm_rule;
 
+/* A function that only shows its arguments: its text, in which a byte below RVM_SHOW_COUNT stands for the next of them. A
+ * call of it is a `print`; it has no code but start and halt. prints.c. */
+typedef struct rvm_print {
+    uint32_t fn;
+    char *text;
+} rvm_print;
+enum rvm_show { RVM_SHOW_END, RVM_SHOW_VALUE, RVM_SHOW_LNS, RVM_SHOW_COMPLEX, RVM_SHOW_COUNT }; /* of a complex, two */
+
 /* The functions in an order in which callees stand before callers, but for those that call each other: these are a
  * component, and stand together. In one block, which begins with order. analysis/callgraph.h makes it. */
 typedef struct rvm__callgraph {
@@ -143,9 +151,10 @@ struct rvm_program {
     uint32_t nfunctions, nsignatures, nvariants, nfiles, cap_functions, cap_signatures, cap_variants, cap_files;
     rvm_index name_index; /* functions by name */
     rvm__callgraph calls; /* of a verified program; not stored */
-    rvm_rule *rules;      /* in order of fn */
-    uint32_t nrules, cap_rules;
-    uint8_t *ruled; /* of a verified program that has rules: by function, nruled, as analysis/ruled.h has it; not stored */
+    rvm_print *prints;    /* in order of fn */
+    rvm_rule *rules;      /* likewise */
+    uint32_t nprints, nrules, cap_prints, cap_rules;
+    uint8_t *ruled; /* of a verified program that has any: by function, nruled, as analysis/ruled.h has it; not stored */
     uint32_t nruled;
     rvm__derivation *derived; /* not stored in a file */
     uint32_t nderived, cap_derived;

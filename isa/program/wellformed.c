@@ -154,6 +154,37 @@ static rvm_fault rules_fault(const rvm_program *p) {
     return none;
 }
 
+/* Parameter k of f is there, a number or an array of type t; RVM_TYPE_COUNT: of any. */
+static bool shows(const rvm_function *f, uint32_t k, rvm_type t) {
+    return k < f->nparams && (t == RVM_TYPE_COUNT || f->params[k].type == t);
+}
+
+rvm_fault rvm__print_fault(const rvm_program *p, uint32_t k) {
+    const rvm_print *show = p->prints + k;
+    if (show->fn >= p->nfunctions || (k && show[-1].fn >= show->fn)) return fault("what is shown is out of order", show->fn);
+    const rvm_function *f = p->functions + show->fn;
+    uint32_t at = 0;
+    for (const char *c = show->text; *c; c++) {
+        const uint32_t size = rvm__show_size(*c);
+        const rvm_type t = *c == RVM_SHOW_LNS ? RVM_F64 : RVM_TYPE_COUNT;
+        if (size && !shows(f, at, t)) return fault("a text shows more than there is, at", at);
+        if (size == 2 && !shows(f, at + 1, (rvm_type)f->params[at].type)) return fault("half of a complex is shown, at", at);
+        if (size == 2 && f->params[at].ndim != f->params[at + 1].ndim) return fault("half of a complex is shown, at", at);
+        at += size;
+    }
+    if (at != f->nparams) return fault("a text does not show parameter", at);
+    if (f->ncode != 2) return fault("what shows its arguments has other code than none", f->ncode);
+    return none;
+}
+
+static rvm_fault prints_fault(const rvm_program *p) {
+    for (uint32_t k = 0; k < p->nprints; k++) {
+        const rvm_fault x = rvm__print_fault(p, k);
+        if (x.what) return x;
+    }
+    return none;
+}
+
 static rvm_fault slots_fault(const rvm_function *f) {
     if (f->nregs > RVM_MAX_REGS) return fault("too many registers", f->nregs);
     if (f->nconsts > RVM_MAX_CONSTS) return fault("too many constants", f->nconsts);
@@ -213,6 +244,7 @@ rvm_status rvm__well_formed(const rvm_program *p, const uint8_t *skip, rvm_error
                             p->functions[k].name ? p->functions[k].name : "", x.what, x.value);
     }
     x = rules_fault(p);
+    if (!x.what) x = prints_fault(p);
     if (x.what) return rvm__fail(err, RVM_ERR_VERIFY, NULL, 0, 0, "%s (%" PRIu64 ")", x.what, x.value);
     return RVM_OK;
 }

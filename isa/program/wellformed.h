@@ -23,6 +23,8 @@ rvm_fault rvm__symbol_fault(const rvm_function *f, const rvm_symbol *s);
 rvm_fault rvm__symbol_order_fault(const rvm_function *f, uint32_t k);  /* of the symbols k - 1 and k */
 rvm_fault rvm__rule_fault(const rvm_program *p, const rvm_rule *rule); /* its functions have their parameters */
 
+rvm_fault rvm__print_fault(const rvm_program *p, uint32_t k); /* of number k, whose function has its code */
+
 /* All of it, but for the code. skip: as rvm__verify_part takes it, and the types of function values are in the making, too.
  * Errors: VERIFY. */
 rvm_status rvm__well_formed(const rvm_program *p, const uint8_t *skip, rvm_error *err);

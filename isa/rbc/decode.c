@@ -495,6 +495,23 @@ static bool get_rules(reader *r) {
     return true;
 }
 
+static bool get_prints(reader *r) {
+    uint32_t n, fn = 0, more;
+    if (!get_count(r, r->p->nfunctions, 2, "more that show their arguments than functions", &n)) return false;
+    for (uint32_t k = 0; k < n; k++) {
+        const uint8_t *at = r->at;
+        const char *s;
+        size_t length;
+        if (!get_below(r, r->p->nfunctions - fn, "no function has this number", &more)) return false;
+        if (k && !more) return reject(r, "a function shows its arguments twice", fn);
+        fn += more;
+        if (!get_string(r, &s, &length)) return false;
+        if (!rvm__program_add_print(r->p, fn, s, length)) return no_memory(r);
+        if (!sound(r, at, rvm__print_fault(r->p, k))) return false;
+    }
+    return true;
+}
+
 static bool get_body(reader *r) {
     op_shape shapes[RVM_OP_LIMIT] = {{0, false}};
     for (int op = 0; op < RVM_OP_LIMIT; op++)
@@ -507,7 +524,7 @@ static bool get_body(reader *r) {
             !get_positions(r, f) || !get_symbols(r, f))
             return false;
     }
-    if (!get_rules(r)) return false;
+    if (!get_rules(r) || !get_prints(r)) return false;
     return r->at == r->end || reject(r, "bytes behind the last function", (uint64_t)(r->end - r->at));
 }
 

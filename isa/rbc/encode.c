@@ -184,6 +184,11 @@ static void put_body(writer *w, const rvm_program *p) {
         put_symbols(w, p->functions + k);
     }
     put_rules(w, p);
+    put_number(w, p->nprints);
+    for (uint32_t k = 0; k < p->nprints; k++) {
+        put_number(w, p->prints[k].fn - (k ? p->prints[k - 1].fn : 0));
+        put_string(w, p->prints[k].text);
+    }
 }
 
 static void put_header(writer *w, size_t body_size, uint64_t hash) {

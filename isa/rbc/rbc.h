@@ -30,6 +30,7 @@
  *         v symbols, each: s name, v from (difference), v to - from, v is_array | index << 1
  *     v derivatives written by hand, each: v function (difference), v the function that it is of, b kind,
  *         a b (is active) for each parameter of that
+ *     v functions that show their arguments, each: v function (difference), s text
  *
  * One program has one encoding: numbers are as short as they can be, runs as long, constants and file names do not
  * repeat, symbols are sorted. The decoder refuses all else, so that text and bytes go round.

@@ -64,6 +64,10 @@ rvm_status rvm__verify_roles(rvm__verifier *v) {
     if (n >= UINT32_MAX / 2) return rvm__fail(v->err, RVM_ERR_VERIFY, NULL, 0, 0, "too complex: too many parameters");
     uint32_t *scratch = rvm__verify_make(v, 2 * n, sizeof *scratch);
     if (!scratch) return rvm__verify_no_memory(v);
+    for (uint32_t k = 0; k < v->p->nprints; k++) { /* which nothing in its code does */
+        const uint32_t fn = v->p->prints[k].fn;
+        for (uint32_t i = 0; i < v->p->functions[fn].nparams; i++) v->bits[v->base[fn].params + i] |= RVM__BITS_READ;
+    }
     rvm__solve_edges((uint32_t)n, v->edges, v->nedges, v->bits, scratch);
     RVM__EACH_FUNCTION(v) RVM__TRY(settle(v));
     return check_rules(v);

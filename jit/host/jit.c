@@ -238,6 +238,7 @@ static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
 static bool is_refused(attachment *a, const rvm__lowering *what) {
     rvm_jit *j = a->jit;
     const char *refused = rvm__native_refuses(&a->m->o);
+    if (!refused && a->m->o.print && rvm_program_prints(what->p, what->fn)) refused = "what prints is interpreted";
     if (!refused) return false;
     rvm__fail(&a->why, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", refused);
     pthread_mutex_lock(&j->lock);

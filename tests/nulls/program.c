@@ -108,6 +108,7 @@ static void transforms(void) {
     UNTOLD(rvm_program_derive, NULL, "f'adj", &made, &index_, NULL);
     HARMLESS(rvm_program_by_hand, p, !rvm_program_by_hand(NULL, fn, RVM_ADJOINT));
     HARMLESS(rvm_program_by_hand, kind, !rvm_program_by_hand(p, fn, (rvm_transform)99));
+    HARMLESS(rvm_program_prints, p, !rvm_program_prints(NULL, fn));
     REFUSED(rvm_program_close_active, p, NULL, fn, active, &e);
     REFUSED(rvm_program_close_active, active, p, fn, NULL, &e);
     UNTOLD(rvm_program_close_active, NULL, fn, active, NULL);

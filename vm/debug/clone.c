@@ -9,6 +9,7 @@
 
 static rvm_status new_machine(rvm_machine *m, rvm_machine **out, rvm_error *err) {
     rvm_options o = m->o;
+    o.print = NULL; /* what was shown is not shown again */
     o.profile = false;
     return rvm_machine_new(m->p, &o, out, err);
 }

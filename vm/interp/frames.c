@@ -250,6 +250,7 @@ static rvm_status find_callee(rvm_machine *m, const rvm_insn *in, uint8_t flags,
 rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
     const uint32_t frame = m->store.nframes - 1, fn = m->store.frames[frame].fn, pc = (uint32_t)(x - m->codes[fn].x);
     const rvm_insn *in = &m->p->functions[fn].code[pc];
+    const char *shown;
     uint32_t callee;
     rvm_status status = find_callee(m, in, x->flags, &callee);
     m->detail[0] = 0;
@@ -280,6 +281,7 @@ rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
     m->stats.calls++;
     if (path) path->calls++, rvm__profile_grown(m);
     if (m->store.nframes > m->stats.depth_peak) m->stats.depth_peak = m->store.nframes;
+    if (m->o.print && m->p->nprints && (shown = rvm__print_text(m->p, callee))) rvm__print(m, shown);
     return m->jit.engine && m->jit.engine->hot[callee] ? rvm__native_call(m) : RVM_OK;
 }
 

@@ -132,6 +132,8 @@ bool rvm__popc_agrees(rvm_machine *m, const rvm__xinsn *x, const rvm_value *y, c
 void rvm__popc_gain(const rvm__xinsn *x, rvm_value *shadow, const rvm__cell *top, bool lose);
 
 /* frames.c: direction is the callee's, 1 or -1. leave sets m->where when it leaves the entry. */
+/* print.c: the function was entered that stands for a print of this text. */
+void rvm__print(rvm_machine *m, const char *text);
 rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction);
 rvm_status rvm__return(rvm_machine *m);
 

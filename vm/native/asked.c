@@ -112,6 +112,7 @@ static rvm_status machine_for(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     enum { CALLS = 8, AT_ONCE = 300 }; /* more for each loop that is a function; in one another, at most (checkpoint.h) */
     rvm_options o = m->o;
     o.trail = RVM_TRAIL_OFF;
+    o.print = NULL;
     if (!d->marches) o.checkpoint_dir = NULL;
     if (o.checkpoint_dir) o.trail_limit = marching_bytes(&m->o);
     const uint64_t more = (d->kind == RVM_GRADIENT_OF) + (d->marches ? AT_ONCE + CALLS * (uint64_t)d->loops : 0);

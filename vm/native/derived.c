@@ -143,10 +143,11 @@ static rvm_status run_primal(const rvm__asked *q, const rvm__derived *d, rvm_err
     rvm_machine *m = machine_of_primal(q, d);
     uint64_t apart = 0;
     const rvm_arg *args = d->args + 2 * q->n;
-    const rvm_trail trail = m->o.trail;
+    const rvm_options kept = m->o;
     if (m->o.unchecked) m->o.trail = RVM_TRAIL_OFF;
+    m->o.print = NULL;
     const rvm_status status = rvm_machine_forward(m, err);
-    m->o.trail = trail;
+    m->o = kept;
     m->run.where = UNBOUND;
     if (m != q->m) rvm__derived_count(q->m, m, RVM_RAN_FUNCTION, &apart);
     for (uint32_t k = 0; k < q->n && !status; k++)
