@@ -111,8 +111,9 @@ static void check_kids(assembler *a, expr *e, int want) {
 
 static void check_row(assembler *a, expr *e, rvm_row row, int want) {
     rvm_sig sig = rvm__row_info[row].sig;
-    bool passes = sig == RVM_SIG_NUM || sig == RVM_SIG_REAL || sig == RVM_SIG_SEL || sig == RVM_SIG_POS;
-    for (int k = 0; k < e->nkids; k++) rvm__check(a, e->kids[k], passes && !(sig == RVM_SIG_SEL && k == 0) ? want : T_NONE);
+    bool passes =
+        sig == RVM_SIG_NUM || sig == RVM_SIG_REAL || sig == RVM_SIG_SEL || sig == RVM_SIG_POS || sig == RVM_SIG_ORD;
+    for (int k = 0; k < e->nkids; k++) rvm__check(a, e->kids[k], passes && k >= rvm__row_first(row) ? want : T_NONE);
     const bool compares = (row == RVM_ROW_eq || row == RVM_ROW_ne) && e->kids[0]->signature && e->kids[1]->signature;
     for (int k = 0; k < e->nkids && compares; k++) e->kids[k]->signature = 0; /* their numbers */
     rvm__finish_row(a, e, row, want);

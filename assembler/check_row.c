@@ -27,6 +27,7 @@ static int operand_type(assembler *a, expr *e, rvm_row row, int type, int want) 
     switch (rvm__row_info[row].sig) {
     case RVM_SIG_REAL:
     case RVM_SIG_POS:
+    case RVM_SIG_ORD:
         if (type == RVM_I64 && row == RVM_ROW_div) {
             rvm__wrong(a, e, D_DIVIDE_I64, NULL, NULL, NULL);
             return T_ERROR;
@@ -56,7 +57,7 @@ static bool all_constant(const expr *e) {
 void rvm__finish_row(assembler *a, expr *e, rvm_row row, int want) {
     if (rvm__check_number(a, e, rvm__row_info[row].name, want)) return;
     rvm_sig sig = rvm__row_info[row].sig;
-    int from = sig == RVM_SIG_SEL, type = common(a, e, from);
+    int from = rvm__row_first(row), type = common(a, e, from);
     if (e->kind != E_ERROR) type = operand_type(a, e, row, type, want);
     if (type == T_ERROR || e->kind == E_ERROR) {
         rvm__failed(e);
@@ -116,7 +117,8 @@ static bool truth(assembler *a, expr *e, bool negated) {
 static bool row_fails(const expr *e) {
     const rvm_sig sig = rvm__row_info[e->op].sig;
     const bool computes = sig == RVM_SIG_NUM || sig == RVM_SIG_CONV;
-    return rvm__row_has_domain((rvm_row)e->op) || sig == RVM_SIG_REAL || (computes && e->type == RVM_FIX);
+    return rvm__row_has_domain((rvm_row)e->op) || sig == RVM_SIG_REAL || sig == RVM_SIG_ORD ||
+           (computes && e->type == RVM_FIX);
 }
 
 /* Of a checked expression. */

@@ -63,6 +63,7 @@ static fraction function2(assembler *a, const char *f, fraction x, fraction y) {
 #define FMA(x, y, z)    ADD(MUL(x, y), z)
 #define FN(name, x)     function(a, #name, x)
 #define FN2(name, x, y) function2(a, #name, x, y)
+#define FNI(name, n, x) NULL
 #define NONZERO(x)      NE(x, K(0))
 #define SELECT(c, x, y) choose(c, x, y)
 #define LT(x, y)        truth(a, x, y, true, false, false)
@@ -137,7 +138,12 @@ static void approximate(assembler *a, expr *e, rvm_row row) {
         expr *kid = e->kids[k];
         if (sig == RVM_SIG_SEL && k == 0)
             v[k].i = kid->u.exact->n != 0;
-        else if (!isfinite(v[k].f = real_of(kid)) && kid->kind == E_EXACT) {
+        else if (k < rvm__row_first(row)) {
+            if (rvm__exact_i64(kid->u.exact, &v[k].i)) continue;
+            rvm__wrong(a, kid, D_INT_RANGE, NULL, NULL, NULL);
+            rvm__failed(e);
+            return;
+        } else if (!isfinite(v[k].f = real_of(kid)) && kid->kind == E_EXACT) {
             rvm__wrong(a, kid, D_REAL_RANGE, rvm_type_name(RVM_F64), NULL, NULL);
             rvm__failed(e);
             return;
@@ -195,7 +201,7 @@ static bool evaluate(const expr *e, rvm_value *out) {
     if (!e || e->kind != E_ROW) return e && e->kind == E_VALUE;
     for (int k = 0; k < e->nkids && k < 3; k++)
         if (!evaluate(e->kids[k], v + k)) return false;
-    const expr *operand = e->kids[rvm__row_info[e->op].sig == RVM_SIG_SEL];
+    const expr *operand = e->kids[rvm__row_first((rvm_row)e->op)];
     const rvm__kernel *k = &rvm__kernels[rvm__kernel_index((rvm_row)e->op, (rvm_type)e->type, (rvm_type)operand->type)];
     if (k->f) *out = k->f(v[0], v[1], v[2], &overflow);
     return k->f && !overflow;

@@ -41,7 +41,6 @@ static const struct {
     {"procedure", "write fn"},
     {"import", "write include \"file.rasm\""},
     {"ln", "write log: that is the natural logarithm"},
-    {"log10", "write log(x) / log(10)"},
     {"sign", "write (x > 0) - (x < 0)"},
     {"sgn", "write (x > 0) - (x < 0)"},
     {"fabs", "write abs"},

@@ -37,7 +37,7 @@ int rvm__nonsmooth_here(const rvm_machine *m, bool corners, rvm_nonsmooth_point 
     if (!rvm__op_is_update((rvm_op)in->op)) return 0;
     const rvm_place *places = rvm__places(f, in);
     const rvm_row_info *row = &rvm__row_info[in->row];
-    const rvm_type y = rvm__place_type(f, &places[0]), t = rvm__place_type(f, &places[row->sig == RVM_SIG_SEL ? 2 : 1]);
+    const rvm_type y = rvm__place_type(f, &places[0]), t = rvm__place_type(f, &places[1 + rvm__row_first((rvm_row)in->row)]);
     rvm__second second = {0};
     double x[3] = {0};
     for (int k = 0; k < row->arity; k++) x[k] = number_at(m, top, f, &places[k + 1], false);

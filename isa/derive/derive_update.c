@@ -71,7 +71,7 @@ static void begin(use *u, rvm__derive *t, const rvm_insn *in, rvm_op op) {
 
 static rvm_type type_of(const use *u, int node) {
     const rvm_sig sig = rvm__row_info[u->g.node[node].row].sig;
-    return sig == RVM_SIG_CMP || sig == RVM_SIG_INT || sig == RVM_SIG_QUOT ? RVM_I64 : u->type;
+    return u->g.node[node].whole || sig == RVM_SIG_CMP || sig == RVM_SIG_INT || sig == RVM_SIG_QUOT ? RVM_I64 : u->type;
 }
 
 /* A partial of fix that does not fit fails as what it is a partial of does. Its release repeats what fitted. */
@@ -97,7 +97,8 @@ static int places_of(use *u, int node, rvm_place y, rvm_place places[4]) {
 
 static rvm_place materialise(use *u, int node) {
     if (rvm__is_leaf(node)) return u->leaf[node];
-    if (rvm__is_const_node(&u->g, node)) return rvm__const_place(u->t, u->type, u->g.node[node].k);
+    if (rvm__is_const_node(&u->g, node))
+        return rvm__const_place(u->t, u->g.node[node].whole ? RVM_I64 : u->type, u->g.node[node].k);
     if (u->made[node]) return u->temp[node];
     rvm_place places[4] = {{0}};
     const int n = places_of(u, node, places[0], places);

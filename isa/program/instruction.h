@@ -88,6 +88,7 @@ typedef enum rvm_sig {
     RVM_SIG_SEL,
     RVM_SIG_CONV,
     RVM_SIG_POS,
+    RVM_SIG_ORD,
     RVM_SIG_COUNT
 } rvm_sig;
 
@@ -157,6 +158,10 @@ extern const uint8_t rvm__row_nan[RVM_ROW_COUNT]; /* operands whose NaN makes f 
 /* A row that may fail for the values that it finds (DOMAIN). */
 static inline bool rvm__row_has_domain(rvm_row row) {
     return rvm__row_info[row].sig == RVM_SIG_QUOT || rvm__row_info[row].sig == RVM_SIG_POS;
+}
+/* The first operand of type T: those before it are i64. */
+static inline int rvm__row_first(rvm_row row) {
+    return rvm__row_info[row].sig == RVM_SIG_SEL || rvm__row_info[row].sig == RVM_SIG_ORD;
 }
 /* Number of an instruction in inplace.def, of class IN_PLACE. */
 static inline unsigned rvm__change_of(unsigned op) {

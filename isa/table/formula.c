@@ -10,7 +10,7 @@ void rvm__formula_begin(rvm__formula *g) {
 
 static int find_or_add(rvm__formula *g, const rvm__node_ *n) {
     for (int k = RVM__LEAVES; k < g->count; k++)
-        if (g->node[k].row == n->row && !memcmp(g->node[k].a, n->a, sizeof n->a) &&
+        if (g->node[k].row == n->row && g->node[k].whole == n->whole && !memcmp(g->node[k].a, n->a, sizeof n->a) &&
             !memcmp(&g->node[k].k, &n->k, sizeof n->k))
             return k;
     if (g->count == RVM__MAX_NODES) return RVM__LEAF_NONE; /* no row or family is so large: a unit test makes them all */
@@ -27,6 +27,15 @@ int rvm__node(rvm__formula *g, rvm_row row, int a, int b, int c) {
     if (row == RVM_ROW_mul && rvm__is_const_of(g, b, 1)) return a;
     if (row == RVM_ROW_neg && rvm__is_const_node(g, a)) return rvm__node_const(g, -g->node[a].k);
     return find_or_add(g, &(rvm__node_){.row = (uint8_t)row, .a = {(uint8_t)a, (uint8_t)b, (uint8_t)c}});
+}
+
+int rvm__node_whole(rvm__formula *g, int64_t k) {
+    return find_or_add(g, &(rvm__node_){.row = RVM_ROW_COUNT, .whole = true, .k = (double)k});
+}
+
+int rvm__node_succ(rvm__formula *g, int n) {
+    return find_or_add(g,
+                       &(rvm__node_){.row = RVM_ROW_add, .whole = true, .a = {(uint8_t)n, (uint8_t)rvm__node_whole(g, 1)}});
 }
 
 #include "code_words.h"

@@ -19,6 +19,7 @@ typedef enum rvm__leaf {
 
 typedef struct rvm__node_ {
     uint8_t row;  /* RVM_ROW_COUNT: a constant */
+    bool whole;   /* an i64, whatever the type of the target */
     uint8_t a[3]; /* nodes */
     double k;
 } rvm__node_;
@@ -42,6 +43,9 @@ static inline bool rvm__is_const_of(const rvm__formula *g, int node, double k) {
 int rvm__node_const(rvm__formula *g, double k);
 int rvm__node(rvm__formula *g, rvm_row row, int a, int b,
               int c); /* products by 1 and the negative of a constant are folded */
+
+int rvm__node_whole(rvm__formula *g, int64_t k); /* a constant of type i64, */
+int rvm__node_succ(rvm__formula *g, int n);      /* n + 1 of that type */
 
 typedef struct rvm__row_formula {
     int f, d[3]; /* the row itself, and its partials; RVM__LEAF_NONE past the arity */

@@ -36,6 +36,7 @@
     VALUE_ONLY(f64, name, f64, i64) VALUE_ONLY(fix, name, fix, i64) VALUE_ONLY(f32, name, f32, i64)
 #define SEL(name)                                                                                                           \
     VALUE_ONLY(i64, name, i64, i64) WITH_PARTIALS(f64, name, i64) WITH_PARTIALS(fix, name, i64) WITH_PARTIALS(f32, name, i64)
+#define ORD(name) WITH_PARTIALS(f64, name, i64) WITH_PARTIALS(fix, name, i64) WITH_PARTIALS(f32, name, i64)
 #define CONV(name)
 #define POS                                 REAL
 #define ROW1(name, sig, f, d0, doc)         sig(name)
@@ -50,6 +51,7 @@
 #undef SEL
 #undef CONV
 #undef POS
+#undef ORD
 
 /* Conversions, CONVERT(A) of rows.def: to i64 towards zero, saturating, NaN to 0; to fix to the nearest. */
 static int64_t i64_of_real(double x) {
@@ -104,6 +106,7 @@ CONVERSION_PARTIAL(fix, .i, (int64_t)RVM__FIX_ONE)
 #define SEL NUM
 #define CONV(name)
 #define POS         REAL
+#define ORD         REAL
 #define C(to, from) [RVM__KERNEL_CONV + RVM_##to * RVM_TYPE_COUNT + RVM_##from]
 
 const rvm__kernel rvm__kernels[RVM__KERNEL_COUNT] = {

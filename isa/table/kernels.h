@@ -4,7 +4,7 @@
 #ifndef RVM_KERNELS_H
 #define RVM_KERNELS_H
 
-#include <math.h>
+#include "functions.h"
 
 #include "fix.h"
 #include "instruction.h"
@@ -16,6 +16,7 @@ static inline int64_t rvm__odd_inverse(int64_t x) {
     return (int64_t)v;
 }
 
+#define MATH(name) rvm__libm_##name
 #include "words_i64.h"
 #define TYPE        i64
 #define CTYPE       int64_t

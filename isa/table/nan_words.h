@@ -13,6 +13,9 @@
 #define FMA(a, b, c)    ((a) | (b) | (c))
 #define FN(f, a)        (a)
 #define FN2(f, a, b)    0u
+#define FNI(f, n, a)    (a)
+#define WHOLE(k)        0u
+#define SUCC(n)         0u
 #define SELECT(c, a, b) ((a) & (b))
 #define GT(a, b)        0u
 #define GE(a, b)        0u

@@ -44,6 +44,15 @@ static rvm__dual rvm__dual_of_row(rvm_row row, rvm__dual a, rvm__dual b) {
     return combine(f.f, p, a, q, b);
 }
 
+/* Row of an order and one operand. */
+static rvm__dual rvm__dual_of_order(rvm_row row, rvm__dual n, rvm__dual b) {
+    const rvm__kernel *k = &rvm__kernels[rvm__kernel_index(row, RVM_F64, RVM_F64)];
+    const rvm_value x = {.i = n.v < 0x1p63 ? (int64_t)n.v : INT64_MAX}, y = {.f = b.v};
+    int overflow = 0;
+    const rvm_value f = k->f(x, y, y, &overflow);
+    return combine(f.f, k->d[1](x, y, y, f, &overflow).f, b, 0, b);
+}
+
 /* A comparison of equals is a corner of the function; EQ and NONZERO choose between formulas. */
 static inline bool compared(bool result, rvm__dual x, rvm__dual y, bool *corner) {
     *corner |= x.v == y.v;
@@ -66,6 +75,7 @@ static inline bool compared(bool result, rvm__dual x, rvm__dual y, bool *corner)
     FORMULA(name, rvm__dual_of_row(RVM_ROW_##name, A, B), __VA_ARGS__) /* not its words: they may overflow */
 #define HAS_POS(...)            FORMULA(__VA_ARGS__)
 #define HAS_SEL(...)            FORMULA(__VA_ARGS__)
+#define HAS_ORD(...)            FORMULA(__VA_ARGS__)
 #define HAS_CONV(name, F_, ...) FORMULA(name, A, __VA_ARGS__)
 #define HAS_CMP(...)
 #define HAS_INT(...)
@@ -78,6 +88,7 @@ static inline bool compared(bool result, rvm__dual x, rvm__dual y, bool *corner)
 #undef HAS_REAL
 #undef HAS_POS
 #undef HAS_SEL
+#undef HAS_ORD
 #undef HAS_CONV
 #undef ROW1
 #undef ROW2
@@ -89,6 +100,7 @@ typedef void (*second_row)(rvm__dual a, rvm__dual b, rvm__dual c, rvm__dual out[
 #define HAS_REAL                            HAS_NUM
 #define HAS_POS                             HAS_NUM
 #define HAS_SEL                             HAS_NUM
+#define HAS_ORD                             HAS_NUM
 #define HAS_CONV                            HAS_NUM
 #define ROW1(name, sig, f, da, doc)         HAS_##sig(name)
 #define ROW2(name, sig, f, da, db, doc)     HAS_##sig(name)

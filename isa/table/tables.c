@@ -197,7 +197,8 @@ static unsigned result_types(rvm_row row) {
     case RVM_SIG_SEL:
     case RVM_SIG_CONV: return RVM_TYPES_N;
     case RVM_SIG_REAL:
-    case RVM_SIG_POS: return RVM_TYPES_R;
+    case RVM_SIG_POS:
+    case RVM_SIG_ORD: return RVM_TYPES_R;
     case RVM_SIG_INT:
     case RVM_SIG_QUOT:
     case RVM_SIG_CMP: return RVM_TYPES_I;
@@ -212,7 +213,7 @@ bool rvm__row_types(rvm_row row, rvm_type y, rvm_type t, rvm_type operand[3]) {
     bool converts = sig == RVM_SIG_CONV;
     if (sig != RVM_SIG_CMP && converts == (t == y)) return false;
     for (int k = 0; k < 3; k++) operand[k] = t;
-    if (sig == RVM_SIG_SEL) operand[0] = RVM_I64;
+    if (rvm__row_first(row)) operand[0] = RVM_I64;
     return true;
 }
 

@@ -16,6 +16,9 @@
 #define FMA(a, b, c)    "fma(" a ", " b ", " c ")"
 #define FN(f, a)        #f "(" a ")"
 #define FN2(f, a, b)    #f "(" a ", " b ")"
+#define FNI(f, n, a)    FN2(f, n, a)
+#define WHOLE(k)        #k
+#define SUCC(n)         "(" n " + 1)"
 #define SELECT(c, a, b) "select(" c ", " a ", " b ")"
 #define GT(a, b)        "(" a " > " b ")"
 #define GE(a, b)        "(" a " >= " b ")"

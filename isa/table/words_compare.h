@@ -7,3 +7,6 @@
 #define GE(x, y)        ((x) >= (y))
 #define EQ(x, y)        ((x) == (y))
 #define NE(x, y)        ((x) != (y))
+/* Of whole numbers among the operands, whatever the type. */
+#define WHOLE(k) INT64_C(k)
+#define SUCC(n)  ((int64_t)((uint64_t)(n) + 1))

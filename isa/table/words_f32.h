@@ -9,6 +9,7 @@
 #define FMA(x, y, z)    ((double)fmaf((float)(x), (float)(y), (float)(z)))
 #define NEG(x)          (-(x))
 #define K(x)            RVM__SINGLE(x)
-#define FN(name, x)     RVM__SINGLE(name(x))
-#define FN2(name, x, y) RVM__SINGLE(name(x, y))
+#define FN(name, x)     RVM__SINGLE(MATH(name)(x))
+#define FN2(name, x, y) RVM__SINGLE(MATH(name)(x, y))
+#define FNI(name, n, x) RVM__SINGLE(MATH(name)(n, x))
 #include "words_compare.h"

@@ -7,6 +7,7 @@
 #define FMA(x, y, z)    fma(x, y, z)
 #define NEG(x)          (-(x))
 #define K(x)            ((double)(x))
-#define FN(name, x)     name(x)
-#define FN2(name, x, y) name(x, y)
+#define FN(name, x)     MATH(name)(x)
+#define FN2(name, x, y) MATH(name)(x, y)
+#define FNI(name, n, x) MATH(name)(n, x)
 #include "words_compare.h"

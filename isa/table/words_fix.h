@@ -7,6 +7,7 @@
 #define FMA(x, y, z)    rvm__fix_fma(x, y, z, overflow)
 #define NEG(x)          rvm__fix_sub(0, x, overflow)
 #define K(x)            ((int64_t)((double)(x)*RVM__FIX_ONE + ((x) < 0 ? -0.5 : 0.5)))
-#define FN(name, x)     rvm__fix_of(name(rvm__fix_real(x)), overflow)
-#define FN2(name, x, y) rvm__fix_of(name(rvm__fix_real(x), rvm__fix_real(y)), overflow)
+#define FN(name, x)     rvm__fix_of(MATH(name)(rvm__fix_real(x)), overflow)
+#define FN2(name, x, y) rvm__fix_of(MATH(name)(rvm__fix_real(x), rvm__fix_real(y)), overflow)
+#define FNI(name, n, x) rvm__fix_of(MATH(name)(n, rvm__fix_real(x)), overflow)
 #include "words_compare.h"

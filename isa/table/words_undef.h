@@ -12,6 +12,9 @@
 #undef K
 #undef FN
 #undef FN2
+#undef FNI
+#undef WHOLE
+#undef SUCC
 #undef CONVERT
 #undef IDIV
 #undef IREM

@@ -126,6 +126,7 @@ static const char *sig_title(rvm_sig sig) {
     case RVM_SIG_POS:
         return "Of positive numbers: T ← T, T f64, f32 or fix; an operand that is not positive and finite is an error "
                "(DOMAIN)";
+    case RVM_SIG_ORD: return "Functions of an order: T ← i64, T, T f64, f32 or fix";
     case RVM_SIG_COUNT: break;
     }
     return "";

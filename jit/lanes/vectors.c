@@ -115,7 +115,10 @@ bool rvm__is_group_function(LLVMValueRef call) {
         }
         return false;
     }
-    for (unsigned k = 0; k < n; k++) good &= LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, k))) == LLVMDoubleTypeKind;
+    for (unsigned k = 0; k < n; k++) {
+        const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, k)));
+        good &= kind == LLVMDoubleTypeKind || kind == LLVMIntegerTypeKind; /* an i64: an order */
+    }
     return good && LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMDoubleTypeKind;
 }
 

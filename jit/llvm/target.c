@@ -60,6 +60,22 @@ static const char *same_name(const char *name) {
     return name;
 }
 
+/* Functions that libm has not are rvm_functions.h's. */
+static const char *host_name(const char *name) {
+    static const char *const own[][2] = {
+#define LIBM(name)
+#define OWN(name)                  {#name, "rvm_" #name},
+#define FUNCTION(name, shape, who) who(name)
+#include "functions.def"
+#undef LIBM
+#undef OWN
+#undef FUNCTION
+    };
+    for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+        if (!strcmp(name, own[k][0])) return own[k][1];
+    return name;
+}
+
 /* A group has as many instances as a register has doubles, but 4 at least. x86-64 converts i64 one at a time before AVX-512;
  * conventions that keep registers, on x86-64 those of doubles, too, and libmvec are there for two kinds. */
 static rvm__traits traits_of(const rvm__target *t) {
@@ -78,7 +94,7 @@ static rvm__traits traits_of(const rvm__target *t) {
                                     : arm ? 'n'
                                           : 0,
                          .words = device,
-                         .function = same_name};
+                         .function = device ? same_name : host_name};
 }
 
 /* preserve_all keeps whole registers of doubles, but LLVM ends a function that touched them by vzeroupper, whatever its

@@ -21,7 +21,7 @@ void rvm__find_operands(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, r
     *to = (rvm__operands){.y = rvm__operand_of(e, &q[0], 0)};
     for (unsigned n = 0; n < x->arity; n++) to->o[n] = rvm__operand_of(e, &q[1 + n], 1 + n);
     for (unsigned n = 0; n < x->arity && x->flags & X_ALIAS; n++) rvm__apart(e, &to->y, &to->o[n]);
-    to->t = to->o[rvm__row_info[in->row].sig == RVM_SIG_SEL ? 1 : 0].type;
+    to->t = to->o[rvm__row_first((rvm_row)in->row)].type;
 }
 
 void rvm__load_operands(rvm__emit *e, const rvm__xinsn *x, rvm__operands *to) {

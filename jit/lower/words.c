@@ -200,7 +200,9 @@ static LLVMValueRef declared(rvm__build *k, const char *name, LLVMTypeRef type) 
 }
 
 static LLVMValueRef call_scalar(rvm__build *k, const char *name, unsigned n, LLVMValueRef *x) {
-    LLVMTypeRef params[3] = {k->f64, k->f64, k->f64}, type = LLVMFunctionType(k->f64, params, n, false);
+    LLVMTypeRef params[3] = {NULL};
+    for (unsigned j = 0; j < n; j++) params[j] = LLVMTypeOf(x[j]);
+    LLVMTypeRef type = LLVMFunctionType(k->f64, params, n, false);
     return freed(k, LLVMBuildCall2(k->b, type, declared(k, k->target->function(name), type), x, n, ""));
 }
 
@@ -272,6 +274,12 @@ static LLVMValueRef word_call(const words *w, const char *name, unsigned n, LLVM
     return fix_of_real(w, rvm__build_call(w->k, name, n, args));
 }
 
+/* Of an i64 and a real. */
+static LLVMValueRef word_order(const words *w, const char *name, LLVMValueRef n, LLVMValueRef x) {
+    LLVMValueRef args[2] = {n, w->t == RVM_FIX ? real_of_fix(w, x) : x}, f = rvm__build_call(w->k, name, 2, args);
+    return w->t == RVM_FIX ? fix_of_real(w, f) : rounded(w, f);
+}
+
 static LLVMValueRef word_select(const words *w, LLVMValueRef c, LLVMValueRef x, LLVMValueRef y) {
     return LLVMBuildSelect(w->k->b, c, x, y, "");
 }
@@ -318,6 +326,7 @@ static LLVMValueRef convert(const words *w, rvm_type to, LLVMValueRef x) {
 #define K(x)            constant(w, x)
 #define FN(name, x)     word_call(w, #name, 1, x, NULL)
 #define FN2(name, x, y) word_call(w, #name, 2, x, y)
+#define FNI(name, n, x) word_order(w, #name, n, x)
 #define CONVERT(x)      convert(w, target, x)
 #define IDIV(x, y)      divide(w, LLVMSDiv, x, y, NEG(x))
 #define IREM(x, y)      divide(w, LLVMSRem, x, y, K(0))

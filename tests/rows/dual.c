@@ -32,6 +32,36 @@ dual dual_fn2(long double (*f)(long double, long double), dual a, dual b) {
     return r;
 }
 
+dual dual_order(long double (*f)(long double, long double), dual n, dual x) {
+    return dual_fn2(f, dual_of(n.v), x);
+}
+
+/* Those that the C library has not, without what functions.c does for range and accuracy. */
+long double sinpil(long double x) {
+    return sinl(x * 3.14159265358979323846264338327950288L);
+}
+long double cospil(long double x) {
+    return cosl(x * 3.14159265358979323846264338327950288L);
+}
+
+/* By the sum over 1 / (x + k)^(n + 1), and what is left of it from 40 on by the first terms of Euler's and Maclaurin's. */
+long double polygammal(long double n, long double x) {
+    long double sum = 0, factorial = 1, z = x;
+    if (n < 0 || (z <= 0 && z == floorl(z))) return NAN;
+    for (int k = 2; k <= n; k++) factorial *= k;
+    for (; z < 40; z++) sum += 1 / powl(z, n + 1);
+    const long double m = n + 1, tail = powl(z, -m) * (0.5L + m / z / 12 - m * (m + 1) * (m + 2) / (z * z * z) / 720 +
+                                                       m * (m + 1) * (m + 2) * (m + 3) * (m + 4) / powl(z, 5) / 30240);
+    const long double rest = n > 0 ? powl(z, -n) / n : -logl(z);
+    const long double seventh = m * (m + 1) * (m + 2) * (m + 3) * (m + 4) * (m + 5) * (m + 6) / powl(z, 7) / 1209600;
+    return (fmodl(n, 2) == 1 ? 1 : -1) * factorial * (sum + tail - seventh * powl(z, -m) + rest);
+}
+
+void dual_leave_poles(rvm_row row, long double x[3]) {
+    if (row == RVM_ROW_lgamma) x[0] = fabsl(x[0]) + 0.3L;
+    if (row == RVM_ROW_polygamma) x[1] = fabsl(x[1]) + 0.3L;
+}
+
 long double dual_derivative(const dual_row *row, const long double x[3], int j) {
     return row->f((dual){x[0], j == 0}, (dual){x[1], j == 1}, (dual){x[2], j == 2}).d;
 }

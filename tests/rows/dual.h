@@ -45,12 +45,20 @@ typedef struct dual_row {
 extern const dual_row dual_rows[RVM_ROW_COUNT];
 extern const dual_row planted_rows[RVM_ROW_COUNT]; /* the same, but NEG is forgotten in the partials */
 
+/* Moves x to where differences serve: not beside poles. */
+void dual_leave_poles(rvm_row row, long double x[3]);
 /* Derivative of row k by operand j at x, from its formula alone. */
 long double dual_derivative(const dual_row *row, const long double x[3], int j);
 /* What the row states. */
 long double dual_stated(const dual_row *row, const long double x[3], int j);
 
 dual dual_fn(long double (*f)(long double), dual a);
+/* Of an order, which has no derivative. */
+dual dual_order(long double (*f)(long double, long double), dual n, dual x);
+long double exp10l(long double x); /* of glibc, which shows it to _GNU_SOURCE alone */
+long double sinpil(long double x);
+long double cospil(long double x);
+long double polygammal(long double n, long double x);
 dual dual_fn2(long double (*f)(long double, long double), dual a, dual b);
 
 #endif

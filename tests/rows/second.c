@@ -33,7 +33,9 @@ static void check_row(rvm_row row) {
         double y[3];
         rvm__second got;
         for (int k = 0; k < 3; k++) x[k] = y[k] = rng_real(&r, -2.5, 2.5);
-        if (info->sig == RVM_SIG_SEL) x[0] = y[0] = rng_below(&r, 2);
+        if (rvm__row_first(row)) x[0] = y[0] = rng_below(&r, info->sig == RVM_SIG_SEL ? 2 : 4);
+        dual_leave_poles(row, x);
+        for (int k = 0; k < 3; k++) x[k] = y[k] = (double)x[k];
         if (!tame(row, x)) continue;
         n++;
         cr_assert(rvm__row_second(row, y, &got), "%s", info->name);
@@ -50,7 +52,7 @@ Test(second, partials_of_rows) {
     for (int row = 0; row < RVM_ROW_COUNT; row++) {
         const rvm_sig sig = rvm__row_info[row].sig;
         rvm__second none;
-        if (sig == RVM_SIG_NUM || sig == RVM_SIG_REAL || sig == RVM_SIG_SEL || sig == RVM_SIG_POS)
+        if (sig == RVM_SIG_NUM || sig == RVM_SIG_REAL || sig == RVM_SIG_SEL || sig == RVM_SIG_POS || sig == RVM_SIG_ORD)
             check_row((rvm_row)row);
         else if (sig != RVM_SIG_CONV)
             cr_assert(!rvm__row_second((rvm_row)row, (double[3]){1, 2, 3}, &none), "%s", rvm__row_info[row].name);

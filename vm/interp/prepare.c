@@ -133,7 +133,7 @@ static void prepare_update(const preparation *p, const rvm_insn *in, const rvm_p
                            rvm__xinsn *x) {
     const rvm_row_info *row = &rvm__row_info[in->row];
     const rvm_type y = rvm__place_type(p->f, &places[0]);
-    const rvm_type t = rvm__place_type(p->f, &places[row->sig == RVM_SIG_SEL ? 2 : 1]);
+    const rvm_type t = rvm__place_type(p->f, &places[1 + rvm__row_first((rvm_row)in->row)]);
     const bool active = place_active(p, &places[0]);
     x->type = (uint8_t)y;
     x->arity = row->arity;

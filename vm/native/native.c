@@ -1,5 +1,6 @@
 /* native.c: what native code calls; how the machine enters it, and goes on from a side exit. */
 #include "native.h"
+#include "rvm_functions.h"
 #include "program.h"
 
 #include "c_stack.h"
@@ -299,6 +300,13 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_tallies),
     SYMBOL(rvm__native_tallies_below),
     SYMBOL(rvm__native_exit_path),
+#define LIBM(name)
+#define OWN(name)                  SYMBOL(rvm_##name),
+#define FUNCTION(name, shape, who) who(name)
+#include "functions.def"
+#undef LIBM
+#undef OWN
+#undef FUNCTION
 };
 const size_t rvm__native_nsymbols = sizeof rvm__native_symbols / sizeof *rvm__native_symbols;
 

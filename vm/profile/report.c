@@ -267,7 +267,7 @@ static rvm_profile_kind_count kind_of(const rvm_function *f, const rvm_insn *in)
         const rvm_row_info *row = &rvm__row_info[in->row];
         k.row = row->name;
         k.type = rvm__place_type(f, &q[0]);
-        k.operands = rvm__place_type(f, &q[row->sig == RVM_SIG_SEL ? 2 : 1]);
+        k.operands = rvm__place_type(f, &q[1 + rvm__row_first((rvm_row)in->row)]);
         n = row->arity + 1u;
     } else if (n && strpbrk(rvm__op_info[in->op].operands, "yp+"))
         k.type = k.operands = rvm__place_type(f, &q[n - 1]);
