@@ -241,6 +241,22 @@ static void describe(const writer *w) {
 
 /* ---- the file ---- */
 
+/* Whether some function of the program computes what libm has not. */
+static bool calls_own(const rvm_program *p) {
+    bool own[RVM_ROW_COUNT] = {false};
+#define LIBM(name)
+#define OWN(name)                  own[RVM_ROW_##name] = true;
+#define FUNCTION(name, shape, who) who(name)
+#include "functions.def"
+#undef LIBM
+#undef OWN
+#undef FUNCTION
+    for (uint32_t n = 0; n < p->nfunctions; n++)
+        RVM__EACH_INSN(x, &p->functions[n])
+            if (rvm__op_is_update((rvm_op)x.in->op) && own[x.in->row]) return true;
+    return false;
+}
+
 static void write_contract(const writer *w, const char *name) {
     fprintf(
         w->out,
@@ -254,7 +270,8 @@ static void write_contract(const writer *w, const char *name) {
     fputs(w->stack >= w->what->stack ? "; calls that would take more end with such a number.\n" : ".\n", w->out);
     if (w->what->unchecked) fputs(" * What the program asserts of its values is not checked.\n", w->out);
     if (w->what->trust) fputs(" * Indices and lengths are not checked: what is out of bounds is undefined.\n", w->out);
-    fputs(" * Any number of threads may call it. It needs the C library and libm.\n */\n", w->out);
+    fprintf(w->out, " * Any number of threads may call it. It needs the C library and libm%s.\n */\n",
+            calls_own(w->what->p) ? ", and librvm for rvm_functions.h" : "");
 }
 
 static void write_guard(const writer *w, const char *name, const char *directive) {
