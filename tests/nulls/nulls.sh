@@ -7,7 +7,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 # "function parameter" of pointers, arrays, kinds and callbacks; "function" alone of each function.
-cat "$tree"/isa/rvm_program.h "$tree"/assembler/rvm_asm.h "$tree"/schedules/rvm_schedule.h "$tree"/vm/rvm.h "$tree"/vm/rvm_derivatives.h "$tree"/vm/rvm_profile.h "$tree"/vm/rvm_debug.h "$tree"/coprocessor/rvm_coprocessor.h "$tree"/jit/rvm_jit.h "$tree"/cuda/rvm_cuda.h |
+cat "$tree"/isa/rvm_program.h "$tree"/isa/rvm_functions.h "$tree"/assembler/rvm_asm.h "$tree"/schedules/rvm_schedule.h "$tree"/vm/rvm.h "$tree"/vm/rvm_derivatives.h "$tree"/vm/rvm_profile.h "$tree"/vm/rvm_debug.h "$tree"/coprocessor/rvm_coprocessor.h "$tree"/jit/rvm_jit.h "$tree"/cuda/rvm_cuda.h |
     awk -v RS=';' '
     { gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, ""); gsub(/[ \t\n]+/, " ") }
     { text[NR] = $0 }
