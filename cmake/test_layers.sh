@@ -6,11 +6,11 @@
 # Argument: the source folder.
 set -eu
 cd "$1"
-installed="cuda/rvm_cuda.h jit/rvm_jit.h vm/rvm.h vm/rvm_derivatives.h vm/rvm_profile.h vm/rvm_debug.h coprocessor/rvm_coprocessor.h assembler/rvm_asm.h schedules/rvm_schedule.h isa/rvm_program.h"
+installed="cuda/rvm_cuda.h jit/rvm_jit.h vm/rvm.h vm/rvm_derivatives.h vm/rvm_profile.h vm/rvm_debug.h coprocessor/rvm_coprocessor.h assembler/rvm_asm.h schedules/rvm_schedule.h isa/rvm_program.h isa/rvm_functions.h"
 declare -A uses=(
     [isa]="isa"
     [assembler]="assembler isa"
-    [schedules]="schedules isa/program/support.h isa/rvm_program.h"
+    [schedules]="schedules isa/program/support.h isa/rvm_program.h isa/rvm_functions.h"
     [vm]="vm isa"
     [vm/derivatives]="vm/derivatives vm/answers.h vm/hessian.h isa/program/support.h $installed"
     [coprocessor]="coprocessor isa/program/support.h $installed"

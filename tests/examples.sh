@@ -42,7 +42,7 @@ awk -v to="$work" '
     FILENAME !~ /\.h$/ && /^```/ { end() }
     FILENAME !~ /\.h$/ && out { print >out }
     /^```c$/ { begin(FNR + 1) }' README.md docs/*.md */README.md examples/*/README.md \
-    isa/rvm_program.h assembler/rvm_asm.h schedules/rvm_schedule.h vm/rvm.h vm/rvm_derivatives.h vm/rvm_profile.h vm/rvm_debug.h coprocessor/rvm_coprocessor.h jit/rvm_jit.h cuda/rvm_cuda.h
+    isa/rvm_program.h isa/rvm_functions.h assembler/rvm_asm.h schedules/rvm_schedule.h vm/rvm.h vm/rvm_derivatives.h vm/rvm_profile.h vm/rvm_debug.h coprocessor/rvm_coprocessor.h jit/rvm_jit.h cuda/rvm_cuda.h
 compile() { "$cc" -std=c99 -Wall -Wextra -Werror -Iisa -Iassembler -Ischedules -Ivm -Icoprocessor -Ijit -Icuda "$@"; }
 for example in "$work"/*.c; do compile -fsyntax-only "$example"; done
 compile "$work/1.c" -o "$work/readme" "$build/cmake/librvm.so" -Wl,-rpath,"$build/cmake"
