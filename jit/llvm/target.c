@@ -61,7 +61,7 @@ static const char *same_name(const char *name) {
 }
 
 /* Functions that libm has not are rvm_functions.h's. */
-static const char *host_name(const char *name) {
+const char *rvm__host_function(const char *name) {
     static const char *const own[][2] = {
 #define LIBM(name)
 #define OWN(name)                  {#name, "rvm_" #name},
@@ -94,7 +94,7 @@ static rvm__traits traits_of(const rvm__target *t) {
                                     : arm ? 'n'
                                           : 0,
                          .words = device,
-                         .function = device ? same_name : host_name};
+                         .function = device ? same_name : rvm__host_function};
 }
 
 /* preserve_all keeps whole registers of doubles, but LLVM ends a function that touched them by vzeroupper, whatever its

@@ -15,6 +15,9 @@ typedef struct rvm__target {
     char *layout, *cold_features;
 } rvm__target;
 
+/* What a function of functions.def is called on a host. */
+const char *rvm__host_function(const char *name);
+
 #define RVM__CPU_NATIVE "native"
 /* Any target that LLVM has been made to know, by its triple, processor and features, as LLVM writes them. UNSUPPORTED: why
  * LLVM has no code for it. Close it also after an error. */

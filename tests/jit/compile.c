@@ -1,5 +1,6 @@
 /* compile.c: see compile.h. */
 #include "compile.h"
+#include "target.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/LLJIT.h>
@@ -8,11 +9,7 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <stdio.h>
 
-static const char *same(const char *name) {
-    return name;
-}
-
-const rvm__traits plain = {.group = 4, .width = 2, .function = same};
+const rvm__traits plain = {.group = 4, .width = 2, .function = rvm__host_function};
 
 static bool failed(compiled *c, const char *doing, const char *why) {
     snprintf(c->why, sizeof c->why, "%s: %s", doing, why);
