@@ -1,28 +1,36 @@
 /* fresh.c: see fresh.h. */
 #include "fresh.h"
 #include "builder.h"
-
-#include <unistd.h>
+#include "first_block.h"
 
 #include "cells.h"
 #include "native.h"
 
-#ifdef __SSE2__
+#ifdef __x86_64__
+#include <cpuid.h>
 #include <emmintrin.h>
 #endif
 
 enum { LARGE = 1 << 17 }; /* elements, from which on it is asked how large the caches are */
 
-/* Whether so many elements leave no cache anything else. */
-static bool passes_caches(int64_t n) {
-#if defined(__SSE2__) && defined(_SC_LEVEL3_CACHE_SIZE)
-    if (n < LARGE) return false;
-    const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    return bytes > 0 && (uint64_t)n * sizeof(rvm_value) > (uint64_t)bytes;
-#else
-    (void)n;
-    return false;
+/* The bytes of the largest cache that this processor has to itself or shares; what the C library says counts those of other
+ * processors, too, on some. */
+static uint64_t largest_cache(void) {
+    uint64_t most = 0;
+#ifdef __x86_64__
+    const unsigned leaves[] = {4, 0x8000001d}; /* Intel's, AMD's: ways, partitions, bytes of a line; sets */
+    for (int k = 0; k < 2; k++)
+        for (unsigned n = 0, a, b, c, d; n < 8 && __get_cpuid_count(leaves[k], n, &a, &b, &c, &d) && a & 31; n++) {
+            const uint64_t bytes = ((b >> 22) + UINT64_C(1)) * ((b >> 12 & 1023) + 1) * ((b & 4095) + 1) * (c + UINT64_C(1));
+            if (bytes > most) most = bytes;
+        }
 #endif
+    return most ? most : UINT64_MAX;
+}
+
+/* Whether so many elements leave no cache anything else. */
+bool rvm__passes_caches(int64_t n) {
+    return n >= LARGE && (uint64_t)n * sizeof(rvm_value) > largest_cache();
 }
 
 typedef struct filling {
@@ -34,7 +42,7 @@ typedef struct filling {
 
 static void fill_row(const filling *f, rvm_value *to, int64_t n) {
     int64_t k = 0;
-#ifdef __SSE2__
+#ifdef __x86_64__
     const __m128i v = _mm_set1_epi64x(f->with.i);
     for (; f->passes && k < n && ((uintptr_t)(to + k) & 15); k++) to[k] = f->with;
     for (; f->passes && k + 2 <= n; k += 2) _mm_stream_si128((__m128i *)(void *)(to + k), v);
@@ -53,13 +61,13 @@ static void fill_from(const filling *f, int d, rvm_value *to) {
 }
 
 void rvm__fresh_fill(rvm_arg *a, bool shadow, rvm_value with) {
-    const filling f = {a, shadow ? a->shadow_stride : a->stride, with, passes_caches(rvm__cells(a))};
+    const filling f = {a, shadow ? a->shadow_stride : a->stride, with, rvm__passes_caches(rvm__cells(a))};
     if (!a->ndim) {
         *(shadow ? &a->shadow.i : &a->value.i) = with.i;
         return;
     }
     if (rvm__cells(a) > 0) fill_from(&f, 0, shadow ? a->shadow_data : a->data);
-#ifdef __SSE2__
+#ifdef __x86_64__
     if (f.passes) _mm_sfence();
 #endif
 }
@@ -88,6 +96,10 @@ void rvm__fresh_bound(rvm_machine *m) {
     }
 }
 
+bool rvm__fresh_unwritten(const rvm_machine *m) {
+    return m->bound.unwritten & VALUES;
+}
+
 /* Scalars stand in the frame. */
 static rvm_value *slot_of(rvm_machine *m, uint32_t k, bool shadow) {
     const uint16_t at = m->p->functions[m->bound.entry].params[k].index;
@@ -114,6 +126,54 @@ rvm_status rvm__fresh_write(rvm_machine *m, uint64_t but) {
         }
     if (!status) m->bound.unwritten = 0;
     return status;
+}
+
+/* ---- what native code wrote ---- */
+
+/* Elements of which that index lies from lo up to hi. */
+static void fill_slices(const rvm_arg *a, unsigned dimension, char *data, int64_t lo, int64_t hi) {
+    rvm_arg part = *a;
+    const int64_t n = a->shape[dimension];
+    if (lo < 0) lo = 0;
+    if (hi > n) hi = n;
+    if (lo >= hi) return;
+    part.shape[dimension] = hi - lo;
+    part.data = (rvm_value *)(void *)data + lo * a->stride[dimension];
+    rvm__fresh_fill(&part, false, rvm__sum_start(a->type));
+}
+
+void rvm__fresh_outside(rvm_machine *m, uint32_t k, char *data, int64_t lo, int64_t hi) {
+    const rvm_function *f = &m->p->functions[m->bound.entry];
+    const rvm_arg *a = &m->bound.args[k];
+    rvm__first_block b;
+    if (!rvm__first_block_of(m->p, f, k, &b)) return;
+    fill_slices(a, b.dimension, data, 0, lo);
+    fill_slices(a, b.dimension, data, hi > lo ? hi : lo, a->shape[b.dimension]);
+}
+
+/* The run stands in frame 0 at an instruction; an instance that stands before its first one has written nothing. */
+static void fill_rest(rvm_machine *m, const rvm__first_block *b, rvm_arg *a) {
+    const uint32_t fn = m->bound.entry;
+    const rvm__xinsn *x = m->codes[fn].x + b->par;
+    const uint32_t at = m->store.nframes > 1 ? m->store.frames[1].call_pc : (uint32_t)(m->run.pc - m->codes[fn].x);
+    const int64_t i = m->store.slots[x->to.i].i, lo = m->store.slots[x->to.lo].i, hi = m->store.slots[x->to.hi].i;
+    const bool begins = at == b->par + 1 && m->store.nframes == 1 && m->run.dir > 0;
+    if (at <= b->par) rvm__fresh_fill(a, false, rvm__sum_start(a->type));
+    if (at <= b->par || at > m->p->functions[fn].code[b->par].target) return;
+    if (x->flags & X_REVERSED)
+        fill_slices(a, b->dimension, a->data, lo, i + begins);
+    else
+        fill_slices(a, b->dimension, a->data, i + !begins, hi);
+}
+
+void rvm__fresh_rest(rvm_machine *m, uint64_t by, bool exited) {
+    rvm__first_block b;
+    for (uint32_t k = 0; exited && k < m->bound.nargs && k < 64; k++)
+        if (by >> k & 1 && rvm__first_block_of(m->p, &m->p->functions[m->bound.entry], k, &b))
+            fill_rest(m, &b, &m->bound.args[k]);
+#ifdef __x86_64__
+    _mm_sfence();
+#endif
 }
 
 void rvm__fresh_hand_back(rvm_machine *m, bool shadows) {

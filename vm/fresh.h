@@ -28,6 +28,14 @@ rvm_status rvm__fresh_write(rvm_machine *m, uint64_t but);
 static inline void rvm__fresh_show(const rvm_machine *m) {
     if (m->run.where != UNBOUND && m->bound.unwritten) rvm__fresh_write((rvm_machine *)(uintptr_t)m, 0);
 }
+/* Those whose bits are set in `by`, which native code wrote: what lies outside of the first block's instances lo to hi;
+ * where the code is left, what instances of it that have not begun would have written. */
+void rvm__fresh_outside(rvm_machine *m, uint32_t k, char *data, int64_t lo, int64_t hi);
+void rvm__fresh_rest(rvm_machine *m, uint64_t by, bool exited);
+/* Whether values of fresh arguments are yet to be written. */
+bool rvm__fresh_unwritten(const rvm_machine *m);
+/* Whether an array of so many elements is to go past the caches. */
+bool rvm__passes_caches(int64_t n);
 /* Values that are handed back, and with shadows what a sweep that ended within the run made of them. */
 void rvm__fresh_hand_back(rvm_machine *m, bool shadows);
 /* The run has come back to where it was bound. */

@@ -96,6 +96,7 @@ void task_integer(task *t, int64_t v);
 void task_reals(task *t, double *data, double *shadow, int ndim, int64_t rows, int64_t columns, int64_t depth);
 void task_tensor(task *t, double *data, double *shadow, int ndim, const int64_t *shape);
 void task_integers(task *t, int64_t *data, int64_t count);
+void task_fresh(task *t); /* the argument added last is not read: it is as if cleared before */
 /* Results. A scalar: the argument added last. */
 void task_output(task *t, double *data, int64_t count, const double *start);
 void task_output_scalar(task *t, double *data);

@@ -111,6 +111,10 @@ void task_integers(task *t, int64_t *data, int64_t count) {
     t->args[t->nargs++] = rvm_arg_array_i64(data, 1, &count);
 }
 
+void task_fresh(task *t) {
+    t->args[t->nargs - 1].fresh = true;
+}
+
 void task_output(task *t, double *data, int64_t count, const double *start) {
     t->outputs[t->noutputs++] = (output){.data = data, .count = count, .start = start, .arg = -1};
 }

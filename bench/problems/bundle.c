@@ -52,8 +52,10 @@ void make_bundle(problem *p, const int64_t *size) {
     t = problem_task(p, "Jacobian", path, "jacobian", BY_CALL, PEER_bundle_jacobian, g);
     double *across = problem_reals(p, 30 * g->n);
     task_reals(t, across, NULL, 3, 2, 15, g->n);
+    task_fresh(t);
     task_output_across(t, g->J, across, 30 * g->n, 30);
     task_reals(t, g->Jw, NULL, 1, g->n, 0, 0);
+    task_fresh(t);
     task_output(t, g->Jw, g->n, NULL);
     common_arguments(t, g);
 }

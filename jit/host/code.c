@@ -144,6 +144,7 @@ static bool find_cached(rvm_jit *j, const rvm__bytes *key, rvm__record *r) {
     rvm__cached_free(j->cache, &x);
     if (status && status != RVM_ERR_MEMORY) rvm__cache_remove(j->cache, key);
     r->code.need.stack = r->code.found.stack;
+    r->code.need.fresh = r->what.fresh;
     r->code.cached = !status;
     r->code.seconds[RVM_JIT_LINK] = rvm__seconds() - begin;
     return !status;
@@ -166,6 +167,7 @@ static rvm_status take_object(rvm_jit *j, rvm__record *r, const rvm__object *obj
         keep(j, key, object);
     r->code.found = object->found;
     r->code.need.stack = object->found.stack;
+    r->code.need.fresh = r->what.fresh;
     return status;
 }
 

@@ -13,6 +13,7 @@
 #include "c_function.h"
 #include "header.h"
 #include "job.h"
+#include "fresh_wanted.h"
 #include "shaped.h"
 #include "hotness.h"
 #include "program.h"
@@ -21,7 +22,8 @@
 typedef struct latest {                    /* code of a function in one machine */
     const rvm__record *at_end[2];          /* by direction, */
     rvm__lengths lengths[2];               /* with what lengths it was asked for, */
-    uint64_t shapes[2];                    /* and the machine's shapes that it was found to be for, or 0 */
+    uint64_t shapes[2];                    /* and the machine's shapes that it was found to be for, or 0; */
+    bool fresh[2];                         /* whether what fresh arguments count as was yet to be written */
     const rvm__record *loop;               /* entered at one */
     uint32_t missed;                       /* so often the cache had none, and it was not to be compiled */
     uint16_t registers[RVM__MOST_LENGTHS]; /* that hold lengths: so many, */
@@ -232,6 +234,7 @@ static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
                           .threads = !m->o.profile && (m->jit.threads > 1 || (m->jit.threads && a->jit->o.fast_math)),
                           .tolerance = m->o.tolerance};
     what.one_way = is_one_way(&m->o) && !m->o.profile;
+    rvm__want_fresh(m, at, &what);
     return what;
 }
 
@@ -294,19 +297,20 @@ static bool still_fits(attachment *a, const rvm__record *r, const rvm__native_pl
     latest *f = &a->functions[top->fn];
     uint64_t *shapes = &f->shapes[at->dir > 0];
     if (r->why.code || r->what.turns != at->turns || r->what.discards != m->trail.discards ||
-        r->what.device != kernels_of(m))
+        r->what.device != kernels_of(m) || f->fresh[at->dir > 0] != rvm__is_unwritten(m, at))
         return false;
     if (m->store.nframes == 1 && *shapes == m->bound.shapes) return true;
-    if (!same_as_last(m, f, at->dir) ||
+    if (r->what.fresh || f->fresh[at->dir > 0] || !same_as_last(m, f, at->dir) ||
         r->what.contiguous != are_contiguous(&m->p->functions[top->fn], rvm__arrays_from(m, top->arrays)))
         return false;
     *shapes = m->store.nframes == 1 ? m->bound.shapes : 0;
     return true;
 }
 
-static void was_asked_for(latest *f, int dir, const rvm__lengths *lengths) {
+static void was_asked_for(latest *f, int dir, const rvm__lengths *lengths, uint64_t shapes) {
+    f->fresh[dir > 0] = shapes != 0;
     f->lengths[dir > 0] = *lengths;
-    f->shapes[dir > 0] = 0; /* this may be a call within that of these shapes */
+    f->shapes[dir > 0] = shapes; /* 0: this may be a call within that of these shapes */
 }
 
 /* Whether what was asked for last is still being compiled. */
@@ -336,7 +340,8 @@ static rvm__native_entry entry(rvm__engine *e, rvm_machine *m, const rvm__native
         refused = is_refused(a, &what);
         r = refused ? NULL : ask_for(a, &what, last, compiles, &pending);
         if (pending) return lacks(a, at, a->pending ? RVM__LACKS_CODE : RVM__LACKS_NOTHING);
-        if (!at->pc) was_asked_for(&a->functions[fn], at->dir, &what.lengths);
+        if (!at->pc)
+            was_asked_for(&a->functions[fn], at->dir, &what.lengths, rvm__is_unwritten(m, at) ? m->bound.shapes : 0);
     }
     if (at->pc && r && r != before && w->entries < UINT32_MAX) w->entries++;
     if (at->pc)

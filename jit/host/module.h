@@ -20,7 +20,7 @@
 #include "rvm_jit.h"
 
 /* Of the first lengths that a function's parameters name (rvm__length_registers): what each is, or 0, anything. */
-enum { RVM__MOST_LENGTHS = 24, RVM__LONGEST = 64 };
+enum { RVM__MOST_LENGTHS = 24, RVM__LONGEST = 64, RVM__MOST_FRESH = 64 };
 typedef struct rvm__lengths {
     uint8_t is[RVM__MOST_LENGTHS];
 } rvm__lengths;
@@ -44,6 +44,8 @@ typedef struct rvm__lengths {
     FIELD(uint8_t, device)   /* and on a device (kernel.c): rvm__device_code */                                             \
     FIELD(bool, one_way)     /* the run does not turn back where it is left: dead instructions are left out (liveness.h) */ \
     FIELD(bool, profile)     /* stretches are counted (tally.c): nothing else is left out or charged ahead then */          \
+    FIELD(uint64_t, fresh)   /* parameters, by bit, that it writes itself (rvm__native_need) */                             \
+    FIELD(uint64_t, streams) /* of these those that go past the caches */                                                   \
     FIELD(uint16_t, discards) /* levels of the trail that keep nothing but in compute parts and segments */                 \
     FIELD(double, tolerance)
 
@@ -101,7 +103,7 @@ typedef struct rvm__compiler_options {
 typedef struct rvm__compiler rvm__compiler;
 
 /* Changes with everything that both sides must agree in, in this file or in native.h. */
-#define RVM__MODULE_INTERFACE 16
+#define RVM__MODULE_INTERFACE 17
 /* `interface` stands first in every version. */
 typedef struct rvm__module {
     uint32_t interface;

@@ -18,6 +18,14 @@ static LLVMValueRef all_lanes(const rvm__group *g) {
     return LLVMConstAllOnes(LLVMVectorType(g->k->i1, g->lanes));
 }
 
+enum { LINE = 64 }; /* of a cache, bytes */
+
+/* What the instance marks stores with that are to go past the caches (jit/lower/fresh.c). */
+static unsigned kind_of_stream(const rvm__group *g) {
+    static const char name[] = "nontemporal";
+    return LLVMGetMDKindIDInContext(g->k->context, name, sizeof name - 1);
+}
+
 /* ---- one by one ---- */
 
 static LLVMValueRef load_each(rvm__group *g, LLVMValueRef from, unsigned element, LLVMTypeRef t) {
@@ -65,6 +73,24 @@ static void store_row(rvm__group *g, LLVMValueRef to, LLVMValueRef v, LLVMValueR
         rvm__vector_intrinsic(g, "llvm.masked.store", 2, types, 4, args);
     else
         LLVMSetAlignment(LLVMBuildStore(g->k->b, v, to), 8);
+}
+
+/* A whole line past the caches, where it is one. */
+static void stream_row(rvm__group *g, LLVMValueRef to, LLVMValueRef v, LLVMValueRef as) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMBasicBlockRef line = rvm__group_block(g, "line"), no_line = rvm__group_block(g, "no.line"),
+                      on = rvm__group_block(g, "on");
+    LLVMValueRef part = LLVMBuildAnd(b, LLVMBuildPtrToInt(b, to, g->k->i64, ""), rvm__number(g, LINE - 1), "");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, part, rvm__number(g, 0), ""), line, no_line);
+    LLVMPositionBuilderAtEnd(b, line);
+    LLVMValueRef store = LLVMBuildStore(b, v, to);
+    LLVMSetAlignment(store, LINE);
+    LLVMSetMetadata(store, kind_of_stream(g), as);
+    LLVMBuildBr(b, on);
+    LLVMPositionBuilderAtEnd(b, no_line);
+    store_row(g, to, v, NULL);
+    LLVMBuildBr(b, on);
+    LLVMPositionBuilderAtEnd(b, on);
 }
 
 /* ---- what is taken back ---- */
@@ -259,8 +285,11 @@ void rvm__group_store(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
     LLVMValueRef value = rvm__many(g, LLVMGetOperand(v, 0)), to = LLVMGetOperand(v, 1);
     const unsigned width = rvm__width_of(LLVMTypeOf(LLVMGetOperand(v, 0)));
     for (unsigned n = 0; n < width && rvm__memory_of(&g->flow, to) != RVM__PRIVATE_MEMORY; n++) keep(g, to, n, mask);
+    LLVMValueRef streams = LLVMGetMetadata(v, kind_of_stream(g)), row = rvm__side_by_side(g, to, 0);
     if (width > 1)
         store_rows(g, to, value, width, mask);
+    else if (streams && row && !mask && 8 * g->lanes == LINE)
+        stream_row(g, row, value, streams);
     else
         store(g, to, 0, value, mask);
 }

@@ -1,6 +1,7 @@
 /* block.c: parallel blocks, instance by instance. Those whose roles are enforced while they run are the interpreter's. */
 #include "emit.h"
 #include "blocks.h"
+#include "fresh_ir.h"
 #include "analysis.h"
 #include "walk.h"
 
@@ -16,8 +17,10 @@ void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__charge(e, 1);
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSGE, lo, hi, ""), none, some);
     rvm__at(e, none);
+    rvm__fresh_enter(e, rvm__build_int(e->k, 0), rvm__build_int(e->k, 0));
     rvm__jump(e, e->control.context, in->target, false);
     rvm__at(e, some);
+    rvm__fresh_enter(e, lo, hi);
     rvm__set_slot(e, x->to.i, rvm__is_ascending(e, x) ? lo : LLVMBuildSub(b, hi, rvm__build_int(e->k, 1), ""));
     rvm__begin_sums(e, x);
     if ((e->u->w->threads || e->u->w->device) && !e->block.chunk && !e->vectorised) rvm__run_chunks(e, in, x);

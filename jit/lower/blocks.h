@@ -46,6 +46,9 @@ void rvm__settle_unit(rvm__unit *u);
 void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back);
 
 /* ---- instance.c ---- */
+typedef struct rvm__fresh_copy {                     /* of an array, the part that an instance has (fresh.c) */
+    LLVMValueRef memory, data, stride[RVM_MAX_DIMS]; /* memory: an alloca, or NULL; the array's own address and strides */
+} rvm__fresh_copy;
 typedef struct rvm__instance {
     rvm__emit *outer; /* who runs it: gone when the body is emitted */
     const rvm__xinsn *x;
@@ -58,7 +61,8 @@ typedef struct rvm__instance {
     LLVMTypeRef type;
     struct rvm__instance *later; /* to be emitted */
     rvm__emit body;
-    uint32_t first; /* where it begins, and its direction */
+    rvm__fresh_copy *copies; /* by array, or NULL */
+    uint32_t first;          /* where it begins, and its direction */
     int dir;
 } rvm__instance;
 rvm__instance *rvm__instance_of(rvm__emit *e, uint32_t pc); /* of the block that is entered there; NULL: noted */

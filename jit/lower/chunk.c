@@ -204,7 +204,9 @@ static LLVMValueRef make_entry(rvm__emit *e, const rvm__plan *p, const rvm__spec
 static LLVMValueRef entry_of(rvm__emit *e, const rvm__plan *p, uint32_t pc, int dir) {
     rvm__unit *u = e->u;
     rvm__specialisation *v = rvm__find_specialisation(
-        u, (rvm__specialisation){.fn = e->fn, .dir = dir, .apart = e->apart, .discards = e->discards, .block = pc});
+        u,
+        (rvm__specialisation){
+            .fn = e->fn, .dir = dir, .apart = e->apart, .discards = e->discards, .block = pc, .fresh = e->fresh && dir > 0});
     char name[256];
     if (!v || v->entry || !(v->type = type_of(e, p))) return v ? v->entry : NULL;
     snprintf(name, sizeof name, "%s.block.%u.%s", e->f->name, (unsigned)p->par, dir < 0 ? "backward" : "forward");

@@ -25,6 +25,7 @@
  *   chunk.c             chunks of blocks, for threads           sums.c              registers that blocks add into
  *   groups.c            groups of instances in lanes            instance.c          an instance as a function: what it takes
  *   instance_body.c     its body                                function.c          one from its beginning to its end
+ *   fresh.c             arrays that are not read
  *   frame.c             registers and arrays; side exits        home.c              what is in memory there
  *   osr.c               functions entered at a loop             lower.c             the module and its entry
  *   c_entry.c           the same for C functions
@@ -166,6 +167,7 @@ typedef struct rvm__emit {
     bool apart;
     bool vectorised; /* an instance, or what it calls: see instance.c */
     uint16_t discards;
+    bool fresh;
     rvm__frame_ir frame;
     rvm__control control;
     rvm__accounting count;

@@ -13,6 +13,7 @@ void rvm__emit_function(rvm__unit *u, const rvm__specialisation *v) {
                    .dir = v->dir,
                    .apart = v->apart,
                    .discards = v->discards,
+                   .fresh = v->fresh,
                    .block.chunk = v->block,
                    .at = v->at,
                    .vectorised = v->vectorised,

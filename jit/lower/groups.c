@@ -17,6 +17,7 @@
 
 #include "emit.h"
 #include "blocks.h"
+#include "fresh_ir.h"
 #include "analysis.h"
 #include "lanes.h"
 
@@ -214,6 +215,7 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
     }
     e->block.conflicts = NULL;
     rvm__at(e, single);
+    rvm__fresh_begin(e, pc);
     rvm__jump(e, e->control.context, pc, false);
     rvm__at(e, here);
     return start;
@@ -222,6 +224,7 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
 void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back) {
     rvm__context *c = e->control.context;
     if (!rvm__goes_in_lanes(e, pc)) {
+        rvm__fresh_begin(e, pc);
         rvm__jump(e, c, pc, back);
         return;
     }

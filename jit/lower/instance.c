@@ -107,6 +107,7 @@ static void begin_body(rvm__instance *o, uint32_t pc) {
                           .dir = outer->dir,
                           .apart = outer->apart,
                           .discards = outer->discards,
+                          .fresh = outer->fresh && outer->control.context->dir > 0 && !outer->control.context->parent,
                           .vectorised = true,
                           .block.ends = outer->f->code[pc].target,
                           .block.conflicts = outer->block.conflicts,

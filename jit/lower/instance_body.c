@@ -3,6 +3,7 @@
 
 #include "emit.h"
 #include "blocks.h"
+#include "fresh_ir.h"
 #include "walk.h"
 #include "accesses.h"
 
@@ -51,6 +52,7 @@ static LLVMValueRef out_at(rvm__emit *e, uint32_t k) {
 static void finish(rvm__instance *o) {
     rvm__emit *e = &o->body;
     rvm__at(e, e->frame.done);
+    rvm__fresh_copies_end(o);
     rvm__end_counts(e);
     for (uint32_t k = 0; k < o->x->to.shared; k++) {
         const rvm__shared *s = &e->code->shared[(uint32_t)o->x->to.jump2 + k];
@@ -76,6 +78,7 @@ void rvm__emit_instance(rvm__instance *o) {
     if (!rvm__frame_make(e)) return;
     make_native(e);
     bind(o);
+    rvm__fresh_copies(o, o->first - 1); /* up, which they are for */
     LLVMBasicBlockRef first = rvm__block(e, "first");
     LLVMBuildBr(e->k->b, first);
     rvm__walk_from(e, first, o->first, o->dir);

@@ -4,6 +4,7 @@
  * that occur. The entry takes the arguments from frame 0 of the machine and puts scalars back. */
 #include "emit.h"
 #include "blocks.h"
+#include "fresh_ir.h"
 #include "analysis.h"
 #include "prepare.h"
 #include "solver.h"
@@ -166,7 +167,8 @@ static bool emit_entry(rvm__unit *u) {
                                       .dir = u->w->direction,
                                       .apart = u->w->contiguous,
                                       .discards = rvm__discards_that_matter(u, u->w->fn, u->w->discards),
-                                      .at = u->w->at};
+                                      .at = u->w->at,
+                                      .fresh = u->w->fresh != 0};
     const rvm__specialisation *v = rvm__declare_specialisation(u, &like);
     if (!args || !copy || !v || !v->function) return false;
     LLVMValueRef entry = LLVMAddFunction(k->module, RVM__ENTRY, LLVMFunctionType(k->i32, two, 2, false));
@@ -202,7 +204,7 @@ static void emit_need(rvm__unit *u) {
     LLVMSetValueName2(g, RVM__NEED, strlen(RVM__NEED));
     LLVMSetLinkage(g, LLVMExternalLinkage);
 }
-_Static_assert(sizeof(rvm__native_need) == 48, "six numbers");
+_Static_assert(sizeof(rvm__native_need) == 56, "seven numbers");
 
 /* A machine whose prepared code says how the interpreter lays out frames; it never runs. */
 static bool prepare(rvm__unit *u) {
@@ -271,6 +273,7 @@ rvm_status rvm__lower(rvm__build *k, const rvm__lowering *asked, rvm_error *err)
     const rvm__lowering *what = &own;
     rvm__unit u = {.k = k, .w = what, .p = what->p, .err = err, .memory = {.al = k->al}};
     if (what->fn >= what->p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no function %u", what->fn);
+    rvm__fresh_find(&u, asked);
     shape(&u, &own);
     const uint32_t n = u.p->nfunctions;
     if (u.status || !prepare(&u)) goto done;

@@ -92,11 +92,15 @@ void rvm__attribute(rvm__build *k, LLVMValueRef f, int param, const char *name, 
 LLVMValueRef rvm__need_constant(rvm__unit *u, uint32_t fn) {
     rvm__build *k = u->k;
     const rvm__native_need *need = &u->summaries[fn].need;
-    LLVMValueRef v[6] = {rvm__build_int(k, (int64_t)need->slots),   rvm__build_int(k, (int64_t)need->arrays),
-                         rvm__build_int(k, (int64_t)need->depth),   rvm__build_int(k, (int64_t)need->bytes),
-                         rvm__build_int(k, (int64_t)u->dead_found), rvm__build_int(k, 0)};
-    LLVMValueRef g = LLVMAddGlobal(k->module, LLVMArrayType2(k->i64, 6), "need");
-    LLVMSetInitializer(g, LLVMConstArray2(k->i64, v, 6));
+    LLVMValueRef v[7] = {rvm__build_int(k, (int64_t)need->slots),
+                         rvm__build_int(k, (int64_t)need->arrays),
+                         rvm__build_int(k, (int64_t)need->depth),
+                         rvm__build_int(k, (int64_t)need->bytes),
+                         rvm__build_int(k, (int64_t)u->dead_found),
+                         rvm__build_int(k, 0),
+                         rvm__build_int(k, 0)};
+    LLVMValueRef g = LLVMAddGlobal(k->module, LLVMArrayType2(k->i64, 7), "need");
+    LLVMSetInitializer(g, LLVMConstArray2(k->i64, v, 7));
     LLVMSetGlobalConstant(g, true);
     LLVMSetLinkage(g, LLVMPrivateLinkage);
     return g;

@@ -3,6 +3,7 @@
 #ifndef RVM_JIT_UNIT_H
 #define RVM_JIT_UNIT_H
 
+#include "first_block.h"
 #include "liveness.h"
 #include "outside.h"
 #include "lower.h"
@@ -26,6 +27,7 @@ typedef struct rvm__specialisation {
     uint16_t discards;
     uint32_t block;               /* 0, or the end by which the block is entered */
     uint32_t at;                  /* 0, or the instruction at which it is entered (osr.c) */
+    bool fresh;                   /* it is what was asked for, or a block of that: see rvm__unit.fresh */
     LLVMValueRef function, entry; /* entry: of a block, what threads call */
     LLVMTypeRef type;
 } rvm__specialisation;
@@ -54,6 +56,12 @@ typedef struct rvm__end { /* where a standalone function may end early, and why 
     enum rvm__end_reason reason;
 } rvm__end;
 
+typedef struct rvm__fresh_array {
+    rvm__first_block block;        /* par 0: it does not */
+    bool streams;                  /* past the caches */
+    uint64_t length[RVM_MAX_DIMS]; /* but for the block's dimension */
+} rvm__fresh_array;
+
 typedef struct rvm__unit {
     rvm__build *k;
     const rvm__lowering *w;
@@ -73,6 +81,7 @@ typedef struct rvm__unit {
     struct rvm__turned *turned; /* loop_reversal.c */
     struct rvm__lines *lines;   /* NULL: none are asked for */
     rvm__numbering *numbering;  /* of the stretch that is walked */
+    rvm__fresh_array *fresh;    /* by array of the function that is asked for: what it writes itself (fresh.c) */
     rvm__zone memory;           /* all of the unit */
     bool recursive;             /* some function that is reached */
     rvm_error *err;

@@ -140,6 +140,7 @@ bool runs_exactly(const subject *s);            /* forward, by exact_engine */
 bool check_profile(const subject *s);
 /* Positions, stops, watches, keyframes, clones and seeks, against single steps; of short runs. */
 bool check_travel(const subject *s);
+bool check_fresh(const subject *s);       /* of what it adds to, nothing is read that stands there */
 bool check_derivatives(const subject *s); /* adjoint against tangent, both against differences */
 /* Gradients of these seeds, the values of which are the inputs: by snapshots as by the trail. */
 bool check_checkpoints(const subject *s, args *seeds);

@@ -34,8 +34,15 @@ static const char text[] = "fn each(y: real[n, 3], x: real[n], w: real)\n" /* el
                            "        c[i] += k[i]\n"
                            "        q[i] += 2\n"
                            "    end\n"
+                           "end\n"
+                           "fn divide(y: i64[2, n], k: i64[n])\n"
+                           "    parallel i in 0..n\n"
+                           "        y[0, i] += 7\n"
+                           "        y[1, i] += 100 // k[i]\n"
+                           "        y[0, i] += 1\n"
+                           "    end\n"
                            "end\n";
-enum { N = 2100, MOST = 3 * N };
+enum { N = 2100, MOST = 3 * N, LONG = 300000 };
 static rvm_program *program;
 static rvm_machine *machine;
 static rvm_error e;
@@ -182,6 +189,88 @@ Test(fresh, failure) {
         rvm_machine_unbind(m);
         cr_assert(all(y, 900, 0) && a[1].value.f == 0 && isnan(y[900]));
         rvm_machine_free(m);
+    }
+}
+
+/* ---- natively ---- */
+
+/* Lanes, one by one, threads. */
+static rvm_jit *native(int way, rvm_machine *m) {
+    rvm_jit_options o = rvm_jit_options_default();
+    rvm_jit *j = NULL;
+    o.cache = "", o.tiers = false;
+    o.no_lanes = way == 1;
+    o.threads = way == 2 ? 2 : 0;
+    if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
+    cr_assert(rvm_jit_attach(j, m, &e) == RVM_OK);
+    return j;
+}
+
+static rvm_machine *unchecked_machine(uint64_t fuel) {
+    rvm_options o = rvm_options_default();
+    rvm_machine *m = NULL;
+    o.unchecked = o.trust = true;
+    o.trail = RVM_TRAIL_OFF;
+    o.fuel = fuel;
+    cr_assert(rvm_machine_new(program, &o, &m, &e) == RVM_OK);
+    return m;
+}
+
+static void across(rvm_arg *a, double *to, int64_t n, const double *from) {
+    a[0] = array(to, 2, 3, n), a[1] = rvm_arg_f64(NAN), a[2] = array((double *)from, 1, n, 0), a[3] = rvm_arg_f64(1.5);
+    a[0].fresh = a[1].fresh = true;
+}
+
+/* What a run does that stops for want of fuel, again and again, is what one does that does not. */
+Test(fresh, stopped_natively) {
+    double *from = malloc(LONG * sizeof *from), *to[2];
+    for (int k = 0; k < LONG; k++) from[k] = 1 + k % 97;
+    for (int way = 0; way < 3; way++) {
+        uint64_t stops = 0;
+        for (int side = 0; side < 2; side++) {
+            rvm_arg a[4];
+            rvm_machine *m = unchecked_machine(side ? 100000 : 0);
+            rvm_jit *j = side ? native(way, m) : NULL;
+            to[side] = malloc(3 * LONG * sizeof **to);
+            memset(to[side], 0xff, 3 * LONG * sizeof **to);
+            across(a, to[side], LONG, from);
+            rvm_status st = rvm_call(m, fn("across"), a, 4, &e);
+            for (; st == RVM_ERR_FUEL; stops++) st = rvm_machine_forward(m, &e);
+            cr_assert(st == RVM_OK, "%s", e.message);
+            rvm_machine_free(m);
+            rvm_jit_free(j);
+        }
+        cr_assert(stops > 0);
+        for (int k = 0; k < 3 * LONG; k++)
+            cr_assert(!memcmp(&to[0][k], &to[1][k], sizeof **to), "way %d, element %d: %g, %g", way, k, to[0][k], to[1][k]);
+        free(to[0]);
+        free(to[1]);
+    }
+    free(from);
+}
+
+/* An instance fails, of a group or alone: the same is there as where the interpreter fails, and then 0. */
+Test(fresh, failing_natively) {
+    static int64_t to[2][2 * N], k[N];
+    const int64_t shape[] = {2, N};
+    for (int i = 0; i < N; i++) k[i] = i - 1500;
+    for (int way = 0; way < 3; way++) {
+        rvm_machine *m[2];
+        rvm_jit *j = NULL;
+        rvm_arg a[2][2];
+        for (int side = 0; side < 2; side++) {
+            m[side] = unchecked_machine(0);
+            if (side) j = native(way, m[side]);
+            memset(to[side], 0xff, sizeof *to);
+            a[side][0] = rvm_arg_array_i64(to[side], 2, shape), a[side][1] = rvm_arg_array_i64(k, 1, shape + 1);
+            a[side][0].fresh = true;
+            cr_assert(rvm_call(m[side], fn("divide"), a[side], 2, &e) == RVM_ERR_DOMAIN, "%s", e.message);
+        }
+        cr_assert(!memcmp(to[0], to[1], sizeof *to));
+        rvm_machine_unbind(m[1]);
+        for (int i = 0; i < 2 * N; i++) cr_assert(to[1][i] == 0);
+        for (int side = 0; side < 2; side++) rvm_machine_free(m[side]);
+        rvm_jit_free(j);
     }
 }
 

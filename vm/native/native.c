@@ -155,6 +155,11 @@ static void rvm__native_residue(rvm_machine *m, uint32_t fn, uint32_t pc, double
     rvm__note_residue_at(m, fn, &m->codes[fn].x[pc], residue);
 }
 
+/* Of parameter k, whose elements are at `data`: what the instances lo to hi of its first block do not touch. */
+static void rvm__native_fresh(rvm_machine *m, uint64_t k, char *data, int64_t lo, int64_t hi) {
+    rvm__fresh_outside(m, (uint32_t)k, data, lo, hi);
+}
+
 /* A local array of n elements, each with these bits; NULL: the interpreter says why. */
 static void *rvm__native_new(rvm_machine *m, uint64_t n, uint64_t bits) {
     rvm_value *p = n <= SIZE_MAX / 16 ? rvm__locals_push(m, RVM__ARRAY_HEADER + n * sizeof *p) : NULL;
@@ -275,6 +280,7 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_room),
     SYMBOL(rvm__native_agrees),
     SYMBOL(rvm__native_residue),
+    SYMBOL(rvm__native_fresh),
     SYMBOL(rvm__native_new),
     SYMBOL(rvm__native_del),
     SYMBOL(rvm__native_agree_all),
@@ -428,10 +434,11 @@ rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
         return rvm__safepoint(m);
     }
     if (!entry || !has_room(m, need)) return RVM_OK;
-    rvm_status lost = rvm__fresh_write(m, 0);
+    rvm_status lost = rvm__fresh_write(m, need->fresh);
     if (!lost && m->jit.device) lost = m->jit.runner->enter(m);
     if (lost) return *ran = true, lost;
     const rvm_status status = run_frame(m, entry, need, &exited);
+    if (need->fresh) rvm__fresh_rest(m, need->fresh, exited);
     *ran = !exited || status;
     if (exited) return status;
     m->run.where = m->run.dir > 0 ? AT_END : AT_START;

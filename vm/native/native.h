@@ -58,6 +58,8 @@ typedef struct rvm__native_need {
     uint64_t dead;  /* instructions left out: after a side exit the run cannot turn back */
     uint64_t stack; /* bytes of the C stack, at most, from where it is entered or recurses to where it recurses again; in the
                        code itself 0, since that is known when the code is made */
+    uint64_t fresh; /* parameters, by bit, of which it writes what they count as, each instance of their first block
+                       (first_block.h) its part; in the code itself 0, likewise */
 } rvm__native_need;
 
 /* Where an instance of a parallel block has added to so far: bytes in ranges, ascending, that do not touch. 0 at first. */
