@@ -110,8 +110,9 @@ LLVMValueRef rvm__build_negated(rvm__build *k, rvm_type t, LLVMValueRef x, LLVMV
 /* What a change in place makes of the places v, of type t. Returns whether they are in its domain; NULL: always. */
 LLVMValueRef rvm__build_change(rvm__build *k, rvm_op op, rvm_type t, LLVMValueRef v[RVM_MAX_CHANGED],
                                const LLVMValueRef a[RVM_MAX_CHANGE_OPERANDS], LLVMValueRef *overflow);
-/* A call of a C function of doubles, or of an i64 and a double, of functions.def or exact: never looked into, so that all engines give the same bits. In lanes:
- * lane by lane. Those that are exact (square root, floor, ..) are instructions where the target has them. */
+/* A call of a C function of doubles, or of an i64 and a double, of functions.def or exact: never looked into, so that all
+ * engines give the same bits. In lanes: lane by lane. Those that are exact (square root, floor, ..) are instructions where
+ * the target has them. */
 LLVMValueRef rvm__build_call(rvm__build *k, const char *name, unsigned n, const LLVMValueRef *x);
 
 #endif
