@@ -47,7 +47,7 @@ static rvm_stats stats(const rvm_machine *m) {
     return s;
 }
 
-/* 8 bytes a value and one for its site; nothing is left of it when the run is back. */
+/* 8 bytes a value and one for its site, and room for up to an eighth more; nothing is left of it when the run is back. */
 Test(trail, memory) {
     rvm_program *p = program(fill);
     rvm_machine *m = machine(p, RVM_TRAIL_KEEP, 0);
@@ -57,7 +57,7 @@ Test(trail, memory) {
     size_t before = stats(m).memory_peak;
     cr_assert(rvm_machine_forward(m, &e) == RVM_OK, "%s", e.message);
     cr_assert(stats(m).trail_cells == 1000000 && stats(m).trail_peak == 9000000);
-    cr_assert(stats(m).memory_peak - before < 9100000, "%zu", stats(m).memory_peak);
+    cr_assert(stats(m).memory_peak - before < 9000000 + 9000000 / 8 + 100000, "%zu", stats(m).memory_peak);
     cr_assert(rvm_machine_backward(m, &e) == RVM_OK, "%s", e.message);
     rvm_machine_stats_reset(m);
     cr_assert(stats(m).trail_cells == 0 && stats(m).memory_peak < before + 200000, "%zu", stats(m).memory_peak);

@@ -4,10 +4,14 @@
 #include "sites.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "memory.h"
+#include "support.h"
 
-enum { FIRST_CHUNK = 64, LARGEST_CHUNK = 8192, CELL = RVM__TRAIL_CELL, WORD = RVM__TRAIL_WORD };
+enum { FIRST_CHUNK = 64, USUAL_CHUNK = 8192, CELL = RVM__TRAIL_CELL, WORD = RVM__TRAIL_WORD };
+/* Of a long trail a chunk is an eighth of what is there: few allocations, and pages that the system may make large. */
+enum { SHARE = 8, LARGEST_CHUNK = 1 << 22 };
 
 static uint8_t *bytes_of(rvm__trail_chunk *c) {
     return (uint8_t *)(c->cells + c->cap);
@@ -54,12 +58,23 @@ static void free_chunk(rvm_machine *m, rvm__trail_chunk *c) {
     rvm__resize(m, c, sizeof *c, 0);
 }
 
+/* Pages of 2 MiB where the system has them: the first touch of a page is most of what a value of a long trail costs. */
+static void advise(const rvm_machine *m, void *cells, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    const uintptr_t page = 1u << 21, begin = ((uintptr_t)cells + page - 1) & -page, end = ((uintptr_t)cells + bytes) & -page;
+    if (m->al.alloc == rvm__libc_allocator.alloc && begin < end) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#endif
+}
+
 static rvm__trail_chunk *new_chunk(rvm_machine *m, size_t cap) {
     rvm__trail_chunk *c = rvm__resize(m, NULL, 0, sizeof *c);
     if (!c) return NULL;
     *c = (rvm__trail_chunk){.cap = (uint32_t)cap, .cells = rvm__resize(m, NULL, 0, cap * CELL)};
-    if (c->cells) m->trail.granted += cap * CELL;
-    if (c->cells) return c;
+    if (c->cells) {
+        m->trail.granted += cap * CELL;
+        advise(m, c->cells, cap * CELL);
+        return c;
+    }
     rvm__resize(m, c, sizeof *c, 0);
     return NULL;
 }
@@ -106,20 +121,30 @@ static rvm_status spill(rvm_machine *m, rvm__trail_stack *t) {
     return status;
 }
 
+/* Cells of the chunk to come. Those that may go to files are all of the usual size. */
+static size_t next_cap(const rvm_machine *m, const rvm__trail_stack *t) {
+    if (!t->top) return FIRST_CHUNK;
+    const size_t twice = 2 * (size_t)t->top->cap, share = m->trail.cells / SHARE;
+    const size_t most = m->o.checkpoint_dir || share < USUAL_CHUNK ? USUAL_CHUNK
+                        : share < LARGEST_CHUNK                    ? share
+                                                                   : LARGEST_CHUNK;
+    return twice < most ? twice : most;
+}
+
 /* Room for a cell on a full stack. */
 static rvm_status more_room(rvm_machine *m, rvm__trail_stack *t) {
     rvm__trail_chunk *c = t->spare;
     if (!c) {
-        size_t cap = !t->top ? FIRST_CHUNK : t->top->cap < LARGEST_CHUNK / 2 ? 2 * t->top->cap : LARGEST_CHUNK;
-        const size_t want = cap;
-        cap = granted(m, want, CELL);
+        const size_t want = next_cap(m, t);
+        size_t cap = granted(m, want, CELL);
         if (cap < want && m->o.checkpoint_dir) {
             const rvm_status status = spill(m, t);
             if (status && status != RVM_ERR_LIMIT) return status;
             cap = granted(m, want, CELL);
         }
         if (!cap) return RVM_ERR_LIMIT;
-        if (!(c = new_chunk(m, cap))) return RVM_ERR_MEMORY;
+        while (!(c = new_chunk(m, cap)) && cap > FIRST_CHUNK) cap /= 2;
+        if (!c) return RVM_ERR_MEMORY;
     }
     t->spare = NULL;
     c->below = t->top;
