@@ -209,13 +209,10 @@ static rvm_status check_arguments(const rvm_machine *m, int64_t fn, const rvm_ar
 }
 
 static bool is_array_before(const rvm__array *before, const rvm_param *param, const rvm_arg *a) {
-    const int64_t size = sizeof(rvm_value);
     if ((int)a->type != param->type || a->ndim != param->ndim || (char *)a->data != before->data) return false;
     for (int d = 0; d < a->ndim; d++)
-        if (a->shape[d] != before->dim[d] || a->stride[d] != before->stride[d] / size ||
-            a->shadow_stride[d] != before->shadow_stride[d] / size)
-            return false;
-    return true;
+        if (a->shape[d] != before->dim[d] || in_bytes(a->stride[d]) != before->stride[d]) return false;
+    return true; /* no shadow is read in this mode */
 }
 
 /* Whether these are arguments that were checked already: the arrays of the call before, of the same function, and scalars of

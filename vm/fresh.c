@@ -84,20 +84,16 @@ void rvm__fresh_clear(rvm_arg *a, bool shadow) {
 
 /* ---- of the bound call ---- */
 
-enum { VALUES = 1, SHADOWS = 2 }; /* m->bound.unwritten */
-
 void rvm__fresh_bound(rvm_machine *m) {
-    m->bound.unwritten = 0;
+    m->bound.unwritten = m->bound.before ? m->bound.fresh_parts : 0;
+    if (m->bound.before) return; /* which of them are fresh is part of what was compared (bind.c) */
     for (uint32_t k = 0; k < m->bound.nargs; k++) {
         const rvm_arg *a = &m->bound.args[k];
         m->bound.fresh[k] = a->fresh;
-        if (rvm__is_fresh(a, false)) m->bound.unwritten |= VALUES;
-        if (m->bound.mode != RVM_PRIMAL && rvm__is_fresh(a, true)) m->bound.unwritten |= SHADOWS;
+        if (rvm__is_fresh(a, false)) m->bound.unwritten |= RVM__FRESH_VALUES;
+        if (m->bound.mode != RVM_PRIMAL && rvm__is_fresh(a, true)) m->bound.unwritten |= RVM__FRESH_SHADOWS;
     }
-}
-
-bool rvm__fresh_unwritten(const rvm_machine *m) {
-    return m->bound.unwritten & VALUES;
+    m->bound.fresh_parts = m->bound.unwritten;
 }
 
 /* Scalars stand in the frame. */
@@ -117,10 +113,11 @@ static rvm_status write_one(rvm_machine *m, uint32_t k, bool shadow) {
     return lost;
 }
 
-rvm_status rvm__fresh_write(rvm_machine *m, uint64_t but) {
+rvm_status rvm__fresh_write_now(rvm_machine *m, uint64_t but) {
     rvm_status status = RVM_OK;
     for (int shadow = 0; shadow < 2 && m->bound.unwritten; shadow++)
-        for (uint32_t k = 0; m->bound.unwritten & (shadow ? SHADOWS : VALUES) && k < m->bound.nargs && !status; k++) {
+        for (uint32_t k = 0;
+             m->bound.unwritten & (shadow ? RVM__FRESH_SHADOWS : RVM__FRESH_VALUES) && k < m->bound.nargs && !status; k++) {
             const bool left = !shadow && k < 64 && but >> k & 1;
             if (!left && rvm__is_fresh(&m->bound.args[k], shadow)) status = write_one(m, k, shadow);
         }
@@ -191,5 +188,5 @@ void rvm__fresh_at_origin(rvm_machine *m) {
     for (uint32_t k = 0; k < m->bound.nargs; k++) any |= rvm__is_fresh(&m->bound.args[k], false);
     if (!any) return;
     rvm__fresh_hand_back(m, false);
-    m->bound.unwritten |= VALUES;
+    m->bound.unwritten |= RVM__FRESH_VALUES;
 }

@@ -9,6 +9,8 @@
 
 #include "machine.h"
 
+enum { RVM__FRESH_VALUES = 1, RVM__FRESH_SHADOWS = 2 }; /* m->bound.unwritten */
+
 static inline bool rvm__is_fresh(const rvm_arg *a, bool shadow) {
     return shadow ? a->active && a->fresh_shadow : a->fresh;
 }
@@ -23,7 +25,10 @@ void rvm__fresh_clear(rvm_arg *a, bool shadow);
 /* Those of the bound call: notes what is to be written; writes it, but for the arrays whose bit, by parameter, is set in
  * `but`. Errors: what is on a device is lost. */
 void rvm__fresh_bound(rvm_machine *m);
-rvm_status rvm__fresh_write(rvm_machine *m, uint64_t but);
+rvm_status rvm__fresh_write_now(rvm_machine *m, uint64_t but);
+static inline rvm_status rvm__fresh_write(rvm_machine *m, uint64_t but) {
+    return m->bound.unwritten ? rvm__fresh_write_now(m, but) : RVM_OK;
+}
 /* Before anybody looks. */
 static inline void rvm__fresh_show(const rvm_machine *m) {
     if (m->run.where != UNBOUND && m->bound.unwritten) rvm__fresh_write((rvm_machine *)(uintptr_t)m, 0);
@@ -33,7 +38,9 @@ static inline void rvm__fresh_show(const rvm_machine *m) {
 void rvm__fresh_outside(rvm_machine *m, uint32_t k, char *data, int64_t lo, int64_t hi);
 void rvm__fresh_rest(rvm_machine *m, uint64_t by, bool exited);
 /* Whether values of fresh arguments are yet to be written. */
-bool rvm__fresh_unwritten(const rvm_machine *m);
+static inline bool rvm__fresh_unwritten(const rvm_machine *m) {
+    return m->bound.unwritten & RVM__FRESH_VALUES;
+}
 /* Whether an array of so many elements is to go past the caches. */
 bool rvm__passes_caches(int64_t n);
 /* Values that are handed back, and with shadows what a sweep that ended within the run made of them. */

@@ -10,10 +10,12 @@
  *   c_stack.c  what is left of the thread's stack for native code
  *   exact_run.c   what rounding loses, in runs that restore every bit
  *   checks.c   whether what is released agrees; locals.c: which arrays need their largest magnitude for that
- *   args.c, cells.c, overlap.c, fresh.c   arguments: made, their elements, whether two overlap; memory.c: what all allocate
- * by hessian.c  the sweep that carries a Hessian, on symmetric.c; corners.c: points without a derivative growth.c   which
- * update makes a residue grow debug/     stops, positions and where to run, keyframes: rvm_debug.h explain.c     the message
- * of a failure, from the machine standing on the failed instruction
+ *   args.c, cells.c, overlap.c   arguments: made, their elements, whether two overlap; fresh.c: whose contents are not read
+ *   memory.c   what all allocate by
+ *   hessian.c  the sweep that carries a Hessian, on symmetric.c; corners.c: points without a derivative
+ *   growth.c   which update makes a residue grow
+ *   debug/     stops, positions and where to run, keyframes: rvm_debug.h
+ *   explain.c  the message of a failure, from the machine standing on the failed instruction
  *
  * A frame in memory, with its shadow in a parallel array:
  *     | registers | constants | hidden: loop ends, region bits, partial sums of parallel blocks |
@@ -202,6 +204,7 @@ typedef struct rvm__binding {
     uint8_t is_value[RVM_MAX_PARAMS];
     uint64_t number;            /* of the bind, in this machine */
     uint8_t unwritten;          /* of fresh arguments, values, shadows: what they count as (fresh.h) */
+    uint8_t fresh_parts;        /* the same when it was bound */
     bool fresh[RVM_MAX_PARAMS]; /* of those that `checked` tells of */
 } rvm__binding;
 

@@ -18,10 +18,6 @@ static bool writes_itself(const rvm_program *p, const rvm_function *f, uint32_t 
     return n > 0;
 }
 
-bool rvm__is_unwritten(const rvm_machine *m, const rvm__native_place *at) {
-    return rvm__fresh_unwritten(m) && m->store.nframes == 1 && !at->pc && at->dir > 0 && !m->jit.device && !m->o.profile;
-}
-
 /* Fresh arguments of the call. */
 void rvm__want_fresh(const rvm_machine *m, const rvm__native_place *at, rvm__lowering *what) {
     const rvm_function *f = &m->p->functions[what->fn];

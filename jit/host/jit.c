@@ -208,7 +208,7 @@ static bool same_as_last(const rvm_machine *m, const latest *f, int dir) {
 
 /* What blocks are beside native code. */
 static uint8_t kernels_of(const rvm_machine *m) {
-    return m->o.unchecked && !m->o.profile ? m->jit.device_code : RVM__NO_KERNELS;
+    return m->jit.device_code && m->o.unchecked && !m->o.profile ? m->jit.device_code : RVM__NO_KERNELS;
 }
 
 /* For the innermost frame, which stands there. */
