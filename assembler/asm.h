@@ -521,6 +521,7 @@ bool rvm__takes_parts(const stmt *s); /* an instruction on complex places that a
 bool rvm__adds_constant(rvm_op op);   /* a real one, to a complex's real part: inc, dec */
 uint32_t rvm__split_op(assembler *a, const stmt *s, stmt half[2]); /* into those, in their order: how many; 0: no memory */
 int rvm__op_on_lns(assembler *a, rvm_op op); /* what an instruction on lns is on their logarithms; -1: none, or no memory */
+void rvm__lower_lns_sum(gen *g, const stmt *s); /* y += e or y -= e of an lns */
 
 /* lower_trail.c: set is checked before */
 void rvm__lower_set(gen *g, const stmt *s);

@@ -97,13 +97,13 @@ bool rvm__check_update(assembler *a, const stmt *s) {
     bool good = rvm__check_place(a, target, true);
     rvm__check(a, e, good ? target->type : T_NONE);
     if (!good || e->type == T_ERROR) return false;
-    const bool lns = target->type == T_LNS && rvm__pair_of(s->op) == RVM_PAIR_mul;
+    const enum rvm_pair pair = rvm__pair_of(s->op);
+    const bool lns = target->type == T_LNS && (pair == RVM_PAIR_mul || pair == RVM_PAIR_add);
     const char *function = target->signature ? a->program->signatures[target->signature - 1].text : NULL;
     if (function || (!lns && (target->type == T_LNS || !(op->types >> rvm__part_type(target->type) & 1) ||
                               (rvm__is_complex(target->type) && !(op->types & RVM_TYPES_R))))) {
         rvm__diag(a, s->at, D_UPDATE_TYPE, op->symbol, function ? function : rvm__type_text(a, target->type), NULL);
-        if (!function && rvm__pair_of(s->op) == RVM_PAIR_xor)
-            rvm__diag_hint(a, D_POWER_UPDATE, target->u.var->name->text, NULL, NULL);
+        if (!function && pair == RVM_PAIR_xor) rvm__diag_hint(a, D_POWER_UPDATE, target->u.var->name->text, NULL, NULL);
         return false;
     }
     return rvm__coerce(a, e, target->type) && rvm__check_target(a, s, target, e) && rvm__check_factor(a, s, target, e);

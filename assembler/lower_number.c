@@ -165,3 +165,13 @@ int rvm__op_on_lns(assembler *a, rvm_op op) {
     const char *row = rvm__lns_row(a, rvm__op_info[op].name);
     return row ? rvm__op_find(row, strlen(row)) : -1;
 }
+
+/* log(y + a) is log a + softplus(log y - log a). */
+void rvm__lower_lns_sum(gen *g, const stmt *s) {
+    const uint32_t mark = g->ntemps;
+    const rvm_place y = rvm__lower_place(g, s->args[0]), places[2] = {y, rvm__lower_operand(g, s->expr)};
+    rvm__emit(g, RVM_OP_sub, RVM_ROW_id, 0, places, 2, s->at);
+    rvm__emit(g, rvm__is_inverse(s->op) ? RVM_OP_isoftplus : RVM_OP_softplus, -1, 0, &y, 1, s->at);
+    rvm__emit(g, RVM_OP_add, RVM_ROW_id, 0, places, 2, s->at);
+    rvm__unwind(g, mark);
+}

@@ -232,12 +232,17 @@ static bool mentions_state(const expr *e) {
     return false;
 }
 
+/* A sum of lns is more than one instruction. */
+static bool adds_lns(const stmt *s, const var *y) {
+    return s->kind == S_UPDATE && y->type == T_LNS && rvm__pair_of(s->op) == RVM_PAIR_add;
+}
+
 /* Whether an operand is an expression, of states where the target is one, or of a type that widens. */
 static bool is_broadcast(const stmt *s, const whole *w) {
     if (s->kind == S_OP) return w->others;
     const var *y = rvm__find_var(w->e[0]), *x = rvm__find_var(w->e[1]);
     if (rvm__is_state(y->type)) return !x && mentions_state(w->e[1]);
-    return !rvm__names_whole(w->e[1]) || (x->type != y->type && !rvm__is_state(x->type));
+    return !rvm__names_whole(w->e[1]) || adds_lns(s, y) || (x->type != y->type && !rvm__is_state(x->type));
 }
 
 static void lower_any(gen *g, const stmt *s) {

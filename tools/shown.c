@@ -38,15 +38,16 @@ void complex_text(rvm_type t, rvm_scalar re, rvm_scalar im, char text[COMPLEX_TE
     snprintf(text, COMPLEX_TEXT, "%s%s%si", r, *i == '-' ? "" : "+", i);
 }
 
-/* To 15 digits: the logarithm holds no more of it. */
+/* The number in as many digits as give the same logarithm back. */
 bool lns_text(double logarithm, char text[NUMBER_TEXT]) {
     const double x = exp(logarithm);
-    const bool plain = x > 0 && isfinite(x);
-    if (plain)
-        snprintf(text, NUMBER_TEXT, "%.15g", x);
-    else
-        snprintf(text, NUMBER_TEXT, "exp(%.15g)", logarithm);
-    return plain;
+    for (int digits = 15; x > 0 && isfinite(x) && digits <= 17; digits++) {
+        snprintf(text, NUMBER_TEXT, "%.*g", digits, x);
+        if (log(strtod(text, NULL)) == logarithm) return true;
+    }
+    char number[NUMBER_TEXT];
+    snprintf(text, NUMBER_TEXT, "exp(%s)", number_text(RVM_F64, (rvm_scalar){.f = logarithm}, number));
+    return false;
 }
 
 /* 2+3i, 2, 3i, -i */

@@ -71,16 +71,17 @@ static inline void hadamard_fix_pair(rvm_value *v, bool back, int *overflow) {
 #define ITSELF             /* the same again */
 #define INVERSE(name, ...) (__VA_ARGS__) IGNORE
 #define IGNORE(...)
-#define ALWAYS       true
-#define WHERE(x)     (x)
-#define STAY         (Y_, Y_)
-#define MOVE         STAY
-#define LINEAR       STAY
-#define SCALE(d, b)  (d, b)
-#define CHOOSE(d, b) (adjoint ? (b) : (d))
-#define FACTOR(x)    ((x) != 0 && isfinite(x))
-#define NEAR(x, y)   LE(FN(fabs, SUB(x, y)), K(TOLERANCE))
-#define ON(...)      __VA_ARGS__
+#define ALWAYS             true
+#define WHERE(x)           (x)
+#define STAY               (Y_, Y_, Y_, Y_)
+#define MOVE               STAY
+#define LINEAR             STAY
+#define SCALE(...)         (__VA_ARGS__)
+#define CHOOSE(d, b, e, c) (inverse ? adjoint ? (c) : (e) : adjoint ? (b) : (d))
+#define FACTOR(x)          ((x) != 0 && isfinite(x))
+#define FINITE(x)          isfinite(x)
+#define NEAR(x, y)         LE(FN(fabs, SUB(x, y)), K(TOLERANCE))
+#define ON(...)            __VA_ARGS__
 #define NOWHERE(...)
 
 #include "words_i64.h"
@@ -140,6 +141,7 @@ static inline void hadamard_fix_pair(rvm_value *v, bool back, int *overflow) {
 #undef SCALE
 #undef CHOOSE
 #undef FACTOR
+#undef FINITE
 #undef NEAR
 #undef ON
 #undef NOWHERE

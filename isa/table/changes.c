@@ -35,6 +35,7 @@ const rvm__scale rvm__scales[RVM_CHANGE_COUNT][RVM_TYPE_COUNT] = {
 #define INVERSE(name, ...) (__VA_ARGS__) IGNORE
 #define ALWAYS             NULL
 #define FACTOR(x)          x " is neither 0 nor infinite nor NaN"
+#define FINITE(x)          x " is finite"
 #define NEAR(x, y)         x " is " y " within 1e-8, on f32 1e-4"
 #define WHERE(x)           x
 #define BY(...)                                                                                                             \
@@ -89,10 +90,10 @@ enum {
             __VA_ARGS__                                                                                                     \
         }                                                                                                                   \
     }
-#define STAY        RVM_SHADOWS_STAY
-#define MOVE        RVM_SHADOWS_MOVE
-#define LINEAR      RVM_SHADOWS_LINEAR
-#define SCALE(d, b) RVM_SHADOWS_SCALE
+#define STAY       RVM_SHADOWS_STAY
+#define MOVE       RVM_SHADOWS_MOVE
+#define LINEAR     RVM_SHADOWS_LINEAR
+#define SCALE(...) RVM_SHADOWS_SCALE
 const rvm_change_info rvm__change_info[RVM_CHANGE_COUNT] = {
 #define CHANGE(name, inverse, letters, types, value, exactly, shadows_, out_, partials_, where_, doc)                       \
     NUMBER(name) = {.places = PLACES_##name,                                                                                \

@@ -9,8 +9,9 @@ typedef bool (*rvm__change)(rvm_value v[RVM_MAX_CHANGED], const rvm_value a[RVM_
 /* By number, whether backward, and type; NULL where there is none. */
 extern const rvm__change rvm__changes[RVM_CHANGE_COUNT][2][RVM_TYPE_COUNT];
 
-/* Of shadows SCALE: what becomes of the shadow of the place that holds y; adjoint, or tangent, which takes that back. */
-typedef rvm_value (*rvm__scale)(rvm_value y, rvm_value shadow, bool adjoint);
+/* Of shadows SCALE: what becomes of the shadow of the place that holds y, with the instruction or its inverse: in an
+ * adjoint; or in a tangent, which takes back what the other did in an adjoint. */
+typedef rvm_value (*rvm__scale)(rvm_value y, rvm_value shadow, bool inverse, bool adjoint);
 extern const rvm__scale rvm__scales[RVM_CHANGE_COUNT][RVM_TYPE_COUNT];
 
 #endif

@@ -111,13 +111,14 @@ rvm__family_formula rvm__formula_of_family(rvm__formula *g, rvm_op op, int f) {
 #undef F
 
 int rvm__formula_of_scale(rvm__formula *g, rvm_op op, bool adjoint) {
-    switch ((int)op) {
-#define STAY        Y_
-#define MOVE        STAY
-#define LINEAR      STAY
-#define SCALE(d, b) (adjoint ? (b) : (d))
+    const bool inverse = rvm__is_inverse(op);
+    switch ((int)rvm__pair_of(op)) {
+#define STAY              Y_
+#define MOVE              STAY
+#define LINEAR            STAY
+#define SCALE(d, b, e, c) (inverse ? adjoint ? (c) : (e) : adjoint ? (b) : (d))
 #define CHANGE(name, inverse, operands, types, value, exact, shadows, ...)                                                  \
-    case RVM_OP_##name:                                                                                                     \
+    case RVM_PAIR_##name:                                                                                                   \
         return shadows;
 #include "inplace.def"
 #undef CHANGE

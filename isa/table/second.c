@@ -201,19 +201,21 @@ static many of_row(rvm_row row, many a, many b) {
     return r;
 }
 
-#define ADD(a, b)   of_row(RVM_ROW_add, a, b)
-#define SUB(a, b)   of_row(RVM_ROW_sub, a, b)
-#define MUL(a, b)   of_row(RVM_ROW_mul, a, b)
-#define DIV(a, b)   of_row(RVM_ROW_div, a, b)
-#define NEG(a)      of_row(RVM_ROW_neg, a, constant(0))
-#define FN(name, a) of_row(RVM_ROW_##name, a, constant(0))
-#define K(x)        constant(x)
-#define Y           input(x, 0)
-#define Z           input(x, 1)
-#define W           input(x, 2)
-#define A           input(x, places)
-#define B           input(x, places + 1)
-#define OUT(...)    (__VA_ARGS__)
+#define ADD(a, b)       of_row(RVM_ROW_add, a, b)
+#define SUB(a, b)       of_row(RVM_ROW_sub, a, b)
+#define MUL(a, b)       of_row(RVM_ROW_mul, a, b)
+#define DIV(a, b)       of_row(RVM_ROW_div, a, b)
+#define NEG(a)          of_row(RVM_ROW_neg, a, constant(0))
+#define GT(a, b)        constant((a).v > (b).v)
+#define SELECT(c, a, b) ((c).v != 0 ? (a) : (b))
+#define FN(name, a)     of_row(RVM_ROW_##name, a, constant(0))
+#define K(x)            constant(x)
+#define Y               input(x, 0)
+#define Z               input(x, 1)
+#define W               input(x, 2)
+#define A               input(x, places)
+#define B               input(x, places + 1)
+#define OUT(...)        (__VA_ARGS__)
 #define BRACES(...)                                                                                                         \
     { __VA_ARGS__ }
 #define ITSELF

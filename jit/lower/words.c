@@ -428,6 +428,13 @@ LLVMValueRef rvm__build_is_factor(rvm__build *k, LLVMValueRef x) {
     return LLVMBuildICmp(k->b, LLVMIntULT, LLVMBuildSub(k->b, size, one, ""), whole(&w, (int64_t)(infinite.u * 2 - 1)), "");
 }
 
+static LLVMValueRef is_finite(rvm__build *k, LLVMValueRef x) {
+    const words w = {k, RVM_F64, NULL};
+    const rvm_value infinite = {.f = INFINITY};
+    LLVMValueRef bits = LLVMBuildBitCast(k->b, x, rvm__build_type(k, RVM_I64), ""), one = whole(&w, 1);
+    return LLVMBuildICmp(k->b, LLVMIntULT, LLVMBuildShl(k->b, bits, one, ""), whole(&w, (int64_t)(infinite.u * 2)), "");
+}
+
 LLVMValueRef rvm__build_is_positive(rvm__build *k, rvm_type t, LLVMValueRef x) {
     const words w = {k, t, NULL};
     LLVMValueRef positive = compare(&w, LLVMRealOGT, LLVMIntSGT, x, LLVMConstNull(LLVMTypeOf(x)));
@@ -518,6 +525,7 @@ static void hadamard_fix(const words *w, bool back, LLVMValueRef *a, LLVMValueRe
 #define A          a[0]
 #define B          a[1]
 #define FACTOR(x)  rvm__build_is_factor(w->k, x)
+#define FINITE(x)  is_finite(w->k, x)
 #define NEAR(x, y) LE(FN(fabs, SUB(x, y)), K(w->t == RVM_F32 ? 1e-4 : 1e-8))
 #define ALWAYS     NULL
 #define WHERE(x)   x

@@ -116,8 +116,11 @@ static void maps(const point *s) {
     const int n = s->info->places;
     const rvm_value one = {.f = 1}, before = {.f = (double)s->x[0]}, behind = {.f = (double)s->y[0]};
     if (s->info->shadows == RVM_SHADOWS_SCALE) {
-        NEARLY(s->j[0][0], rvm__scales[s->row][RVM_F64](behind, one, false).f, 1e-12L, "tangent");
-        NEARLY(s->j[0][0], rvm__scales[s->row][RVM_F64](before, one, true).f, 1e-12L, "adjoint");
+        const rvm__scale scale = rvm__scales[s->row][RVM_F64];
+        NEARLY(s->j[0][0], scale(behind, one, false, false).f, 1e-12L, "tangent");
+        NEARLY(s->j[0][0], scale(before, one, false, true).f, 1e-12L, "adjoint");
+        NEARLY(1 / s->j[0][0], scale(before, one, true, false).f, 1e-12L, "tangent of the inverse");
+        NEARLY(1 / s->j[0][0], scale(behind, one, true, true).f, 1e-12L, "adjoint of the inverse");
         return;
     }
     for (int i = 0; i < n; i++) {
