@@ -4,7 +4,7 @@
  *   measure.c   times a job's passes and fills its rows          other.c    memory, assembler, start of the command
  *   second.c    the one-sweep Hessian                            trail.c    gradients by the trail
  *   peaks.c     what this processor can do at most         checked.c    what checks cost natively
- *   exact.c     runs that restore every bit
+ *   exact.c     runs that restore every bit                jacobian.c   a sparse Jacobian
  *   derived.c   counts of derivative programs
  *   compile.c   until native code can be called
  *   api.c       what the C interface costs beyond the work       profile.c  what a profile costs
@@ -97,6 +97,7 @@ bool measure_profile(table *t, int repetitions);
 bool measure_pisa(table *t, int repetitions);
 bool measure_peaks(table *t, int repetitions);
 bool measure_checked(table *t, int repetitions);
+bool measure_jacobian(table *t, int repetitions);
 
 /* ---- tables of their own ---- */
 

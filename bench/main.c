@@ -8,7 +8,7 @@
 static const char usage[] =
     "usage: rvm_bench [--json] [--repetitions N]\n"
     "                 [memory|loop|matvec|bundle|derived|hessian|trail|exact|assembler|start|compile|api|profile|pisa|peaks|"
-    "checked ...]\n"
+    "checked|jacobian ...]\n"
     "       rvm_bench peers [--json] [--full|--check] [--only TEXT] [--engine TEXT] [--seconds S] [--any-lengths]\n"
     "       rvm_bench schedules [--json] [--check] [--only TEXT]\n"
     "       rvm_bench gpu [--json] [--check [--repeat N]] [--device] [--only TEXT]\n"
@@ -45,11 +45,12 @@ enum {
     PISA,
     PEAKS,
     CHECKS,
+    JACOBIAN,
     PARTS
 }; /* memory first: it reads the peak of the process */
-static const char *const part_names[PARTS] = {"memory",  "loop",  "matvec",    "bundle", "derived", "hessian",
-                                              "trail",   "exact", "assembler", "start",  "compile", "api",
-                                              "profile", "pisa",  "peaks",     "checked"};
+static const char *const part_names[PARTS] = {"memory",  "loop",  "matvec",    "bundle",  "derived", "hessian",
+                                              "trail",   "exact", "assembler", "start",   "compile", "api",
+                                              "profile", "pisa",  "peaks",     "checked", "jacobian"};
 
 static bool measure_one(table *t, bool (*make)(job *), int repetitions) { /* 0: its derivatives */
     static job j;
@@ -81,6 +82,7 @@ static bool measure(table *t, int part, int repetitions) {
     case PISA: return measure_pisa(t, repetitions);
     case PEAKS: return measure_peaks(t, repetitions);
     case CHECKS: return measure_checked(t, repetitions);
+    case JACOBIAN: return measure_jacobian(t, repetitions);
     }
     return false;
 }

@@ -8,6 +8,7 @@
 #include "values.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum shown values_shown(const values *v, uint32_t i, uint32_t *other) {

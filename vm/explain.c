@@ -202,8 +202,12 @@ static rvm_status explain_domain(scene *s, rvm_status status, rvm_error *err) {
     char has[40];
     if (!rvm__op_is_update((rvm_op)s->in->op)) {
         int d;
-        rvm__plain_text(RVM_F64, *look_up(s, &s->places[0], &d), has, sizeof has);
-        SAY("`%s` is %s, which has no inverse", name_of(s, &s->places[0]), has);
+        const rvm_place *q = &s->places[rvm__change_info[rvm__change_of((rvm_op)s->in->op)].conditional];
+        rvm__plain_text(rvm__place_type(s->f, q), *look_up(s, q, &d), has, sizeof has);
+        if (rvm__op_inverse((rvm_op)s->in->op) == s->in->op) SAY("`%s` is %s, which has no inverse", name_of(s, q), has);
+        const rvm_op op = (rvm_op)s->in->op, does = s->m->run.dir > 0 ? op : rvm__op_inverse(op);
+        SAY("`%s` is %s, of which there is no `%s`: afterwards it would not hold that %s", name_of(s, q), has,
+            rvm__op_info[does].name, rvm__change_info[rvm__change_of(does)].where);
     }
     if (rvm__row_info[s->in->row].sig == RVM_SIG_POS) {
         int d;

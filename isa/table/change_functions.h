@@ -77,7 +77,7 @@ static inline void hadamard_fix_pair(rvm_value *v, bool back, int *overflow) {
 #define MOVE               STAY
 #define LINEAR             STAY
 #define SCALE(...)         (__VA_ARGS__)
-#define CHOOSE(d, b, e, c) (inverse ? adjoint ? (c) : (e) : adjoint ? (b) : (d))
+#define CHOOSE(d, b, e, c) (inverse ? adjoint ? (b) : (e) : adjoint ? (c) : (d))
 #define FACTOR(x)          ((x) != 0 && isfinite(x))
 #define FINITE(x)          isfinite(x)
 #define NEAR(x, y)         LE(FN(fabs, SUB(x, y)), K(TOLERANCE))

@@ -9,8 +9,8 @@ typedef bool (*rvm__change)(rvm_value v[RVM_MAX_CHANGED], const rvm_value a[RVM_
 /* By number, whether backward, and type; NULL where there is none. */
 extern const rvm__change rvm__changes[RVM_CHANGE_COUNT][2][RVM_TYPE_COUNT];
 
-/* Of shadows SCALE: what becomes of the shadow of the place that holds y, with the instruction or its inverse: in an
- * adjoint; or in a tangent, which takes back what the other did in an adjoint. */
+/* Of shadows SCALE: what becomes of the shadow of the place that holds y, behind the instruction or its inverse: in an
+ * adjoint; or in a tangent, which, behind the inverse at what y was, takes back what the adjoint did there. */
 typedef rvm_value (*rvm__scale)(rvm_value y, rvm_value shadow, bool inverse, bool adjoint);
 extern const rvm__scale rvm__scales[RVM_CHANGE_COUNT][RVM_TYPE_COUNT];
 

@@ -116,7 +116,7 @@ int rvm__formula_of_scale(rvm__formula *g, rvm_op op, bool adjoint) {
 #define STAY              Y_
 #define MOVE              STAY
 #define LINEAR            STAY
-#define SCALE(d, b, e, c) (inverse ? adjoint ? (c) : (e) : adjoint ? (b) : (d))
+#define SCALE(d, b, e, c) (inverse ? adjoint ? (b) : (e) : adjoint ? (c) : (d))
 #define CHANGE(name, inverse, operands, types, value, exact, shadows, ...)                                                  \
     case RVM_PAIR_##name:                                                                                                   \
         return shadows;

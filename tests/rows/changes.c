@@ -118,9 +118,9 @@ static void maps(const point *s) {
     if (s->info->shadows == RVM_SHADOWS_SCALE) {
         const rvm__scale scale = rvm__scales[s->row][RVM_F64];
         NEARLY(s->j[0][0], scale(behind, one, false, false).f, 1e-12L, "tangent");
-        NEARLY(s->j[0][0], scale(before, one, false, true).f, 1e-12L, "adjoint");
+        NEARLY(s->j[0][0], scale(before, one, true, true).f, 1e-12L, "adjoint");
         NEARLY(1 / s->j[0][0], scale(before, one, true, false).f, 1e-12L, "tangent of the inverse");
-        NEARLY(1 / s->j[0][0], scale(behind, one, true, true).f, 1e-12L, "adjoint of the inverse");
+        NEARLY(1 / s->j[0][0], scale(behind, one, false, true).f, 1e-12L, "adjoint of the inverse");
         return;
     }
     for (int i = 0; i < n; i++) {
