@@ -11,7 +11,7 @@
 #endif
 typedef unsigned long long number;
 
-enum { PARTS = 8, CHUNK = 1024 }; /* as the interpreter has them (vm/machine.h) */
+enum { PARTS = 8, CHUNK = 256 }; /* as the interpreter has them (vm/machine.h) */
 enum { I64, F64, FIX, F32 };      /* rvm_type */
 
 DEVICE number plus(number type, number a, number b) {
@@ -62,7 +62,8 @@ KERNEL rvm_sum_copies(double *to, const char *copies, number stride, number n, n
 
 enum { GROUPS = 8, TILE = 512, LANES = 32, AT_ONCE = TILE / LANES };
 
-/* Elements to which n instances add, one after the other, upwards or downwards. Element e has the additions list[from[e]] to
+/* Elements to which n instances add, one after the other, upwards or downwards, chunk by chunk: what a chunk adds is summed
+ * from -0. Element e has the additions list[from[e]] to
  * list[from[e + 1] - 1] of each instance, in their order; addition s of instance i is log[s * n + i]. A CTA has 8 warps and as many
  * elements: each warp loads what some instances add to its own, as many as there is room for, all at once; then 8 threads
  * add that. */
@@ -79,7 +80,8 @@ KERNEL rvm_sum_log(double *const *to, const unsigned *from, const unsigned *list
         if (from[e + 1] - from[e] > most) most = from[e + 1] - from[e];
     const bool fits = most <= AT_ONCE;
     const unsigned each = fits ? TILE / most / LANES * LANES : TILE;
-    double sum = adds ? *to[mine] : 0;
+    double sum = adds ? *to[mine] : 0, part = -0.0;
+    unsigned left = up || n % CHUNK == 0 ? CHUNK : (unsigned)(n % CHUNK); /* instances of the chunk */
     for (number done = 0; done < n; done += each) {
         const unsigned some = done + each < n ? each : (unsigned)(n - done);
         for (unsigned s = 0; fits && s < rows; s++) {
@@ -95,13 +97,21 @@ KERNEL rvm_sum_log(double *const *to, const unsigned *from, const unsigned *list
         }
         __syncthreads();
         const double *own = tile + threadIdx.x * (TILE + 1);
-        if (adds && terms == 1 && fits)
-            UNROLL for (unsigned i = 0; i < some; i++) sum += own[i];
-        else if (adds)
-            for (unsigned i = 0; i < some; i++)
-                for (unsigned s = 0; s < terms; s++)
-                    sum += fits ? own[s * each + i] : log[list[begin + s] * n + (up ? done + i : n - 1 - done - i)];
+        for (unsigned i = 0, end; i < some; i = end) {
+            end = i + (left < some - i ? left : some - i);
+            left -= end - i;
+            if (adds && terms == 1 && fits)
+                UNROLL for (unsigned k = i; k < end; k++) part += own[k];
+            else if (adds)
+                for (unsigned k = i; k < end; k++)
+                    for (unsigned s = 0; s < terms; s++)
+                        part += fits ? own[s * each + k] : log[list[begin + s] * n + (up ? done + k : n - 1 - done - k)];
+            if (left) continue;
+            sum += part;
+            part = -0.0;
+            left = CHUNK;
+        }
         __syncthreads();
     }
-    if (adds) *to[mine] = sum;
+    if (adds) *to[mine] = sum + part;
 }

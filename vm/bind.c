@@ -1,6 +1,7 @@
 /* bind.c: the caller's arguments, checked and laid into the entry frame. */
 #include <string.h>
 
+#include "aside.h"
 #include "cells.h"
 #include "fresh.h"
 #include "memory.h"
@@ -341,6 +342,7 @@ static rvm_status lay_out(rvm_machine *m, rvm_arg *args, rvm_error *err) {
     rvm__locals_clear(m);
     m->store.stack_lost += m->store.nstack;
     m->store.nstack = m->store.nguards = 0;
+    rvm__aside_clear(m);
     m->store.nframes = 0;
     m->store.outside_arrays = 0;
     rvm__trail_clear(m);

@@ -10,4 +10,8 @@
 void rvm__guards_put(const rvm_machine *m, rvm__tape *tape);
 bool rvm__guards_get(rvm_machine *m, rvm__tape *tape, uint32_t n, const rvm__shifts *shifts);
 
+/* aside.c */
+void rvm__aside_put(const rvm_machine *m, rvm__tape *tape);
+bool rvm__aside_get(rvm_machine *m, rvm__tape *tape);
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "derived.h"
+#include "aside.h"
 #include "memory.h"
 #include "native.h"
 #include "out_of_line.h"
@@ -67,6 +68,7 @@ rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm
 void rvm__room_free(rvm_machine *m) {
     rvm__locals_free(m);
     rvm__trail_free(m);
+    rvm__aside_free(m);
     rvm__resize(m, m->store.outside, m->store.cap_outside, 0);
     rvm__resize(m, m->store.slots, m->store.cap_slots * sizeof *m->store.slots, 0);
     rvm__resize(m, m->store.magnitudes, m->store.cap_magnitudes * sizeof *m->store.magnitudes, 0);

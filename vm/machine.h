@@ -32,6 +32,7 @@
 #include "program.h"
 #include "kernels.h"
 #include "rvm.h"
+#include "summed.h"
 #include "trail.h"
 
 /* ---- prepared code ---- */
@@ -69,8 +70,8 @@ typedef struct rvm__xinsn {
     union {
         rvm__xplace p[4];
         struct {
-            uint16_t i, lo, hi, step, last, c, hidden;
-            uint16_t shared; /* of par: how many registers its instances add into */
+            uint16_t i, lo, hi, step, last, c, hidden; /* of par: c arrays are summed, the first is step + (last << 16) */
+            uint16_t shared;                           /* of par: how many registers its instances add into */
             /* do and undo of a region that forgets: lo + (hi << 16), in rvm__code.made: what it makes */
             int32_t jump;  /* bytes from here to the paired instruction; of undo, to its do; of do, to its compute */
             int32_t jump2; /* of compute and do, to the undo; of undo, to its compute; of par, the first of its shared */
@@ -99,12 +100,20 @@ typedef struct rvm__shared {
     uint8_t type, how;
 } rvm__shared;
 
+/* An array that they add into chunk by chunk (aside.c); or its shadow. */
+typedef struct rvm__summing {
+    rvm__summed of;
+    uint8_t how; /* rvm__sharing */
+} rvm__summing;
+
 typedef struct rvm__code {
     rvm__xinsn *x;
     bool ready;     /* as all that it may come to run is */
     uint32_t slots; /* of a frame: registers, constants, hidden */
     rvm__shared *shared;
     size_t cap_shared;
+    rvm__summing *summed;
+    size_t cap_summed;
     uint16_t *made; /* by region that forgets: how many registers and arrays, then these */
     size_t nmade, cap_made;
 } rvm__code;
@@ -181,7 +190,7 @@ enum rvm__scratch {
 enum rvm__where { AT_START, INSIDE, AT_END, UNBOUND };
 
 /* Of parallel blocks: instances of a chunk, partial sums of a register there (docs/semantics.md, section 9). */
-enum { RVM__CHUNK = 1024, RVM__PARTS = 8 };
+enum { RVM__CHUNK = 256, RVM__PARTS = 8 };
 
 /* The bound call: what it was bound with, and what going back is compared with (bind.c, restore.h). */
 typedef struct rvm__binding {
@@ -264,8 +273,9 @@ typedef struct rvm__storage {
     rvm__inline_cache *inline_caches; /* by variant */
     rvm__cell *stack;
     uint32_t nstack, cap_stack;
-    uint64_t stack_lost; /* values that runs left there, before the present one, since the statistics began */
-    uint16_t (*pops)[2]; /* by function, found once (trail_off.c); NULL: not yet */
+    uint64_t stack_lost;        /* values that runs left there, before the present one, since the statistics began */
+    uint16_t (*pops)[2];        /* by function, found once (trail_off.c); NULL: not yet */
+    struct rvm__asides *asides; /* of the blocks that run (aside.h); NULL: there was none yet */
     rvm__guard *guards;
     uint32_t nguards; /* of the blocks that run, the innermost last */
     size_t cap_guards;

@@ -161,7 +161,7 @@ static void look_at(const rvm__build *k, rvm__device_kernel *x, const rvm__flow 
     const bool real = LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, 1))) == LLVMDoubleTypeKind;
     const bool warp = real && !w->why && is_common(w, LLVMGetInstructionParent(call)) && !rvm__is_varying(w, p);
     const unsigned n = argument_of(x, p);
-    if (real && !k->fast && !warp)
+    if (real && !k->fast && (!warp || n == x->from->nargs || !x->from->args[n].summed))
         x->why = "its instances add into elements that differ, in their order unless math is fast";
     x->logs |= real && !k->fast;
     if (n == x->from->nargs || !warp || !k->fast)

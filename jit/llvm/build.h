@@ -32,7 +32,8 @@ typedef struct rvm__traits {
 typedef struct rvm__block_arg {
     int64_t constant; /* always so much, where `known` */
     bool known;
-    bool shared;  /* an address in an array that several instances add into, */
+    bool shared;  /* an address in an array that several instances add into; */
+    bool summed;  /* they do so chunk by chunk (isa/analysis/summed.h), */
     int32_t view; /* in which of the job's views, and what that is part of; or RVM__KERNEL_VALUE */
     int32_t root;
 } rvm__block_arg;

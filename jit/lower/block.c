@@ -3,6 +3,7 @@
 #include "blocks.h"
 #include "fresh_ir.h"
 #include "analysis.h"
+#include "aside.h"
 #include "walk.h"
 
 void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
@@ -14,6 +15,7 @@ void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     }
     LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi);
     LLVMBasicBlockRef none = rvm__block(e, "none"), some = rvm__block(e, "some");
+    rvm__aside_room(e, x);
     rvm__charge(e, 1);
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSGE, lo, hi, ""), none, some);
     rvm__at(e, none);
@@ -24,13 +26,14 @@ void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__set_slot(e, x->to.i, rvm__is_ascending(e, x) ? lo : LLVMBuildSub(b, hi, rvm__build_int(e->k, 1), ""));
     rvm__begin_sums(e, x);
     if ((e->u->w->threads || e->u->w->device) && !e->block.chunk && !e->vectorised) rvm__run_chunks(e, in, x);
+    rvm__pass_aside(e, x, RVM__ASIDE_BEGIN);
     rvm__begin_strips(e, x);
     rvm__to_instance(e, e->control.pc, false);
 }
 
 /* To the next one, numbered within the block as k is. */
 static void go_on(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next) {
-    if (x->to.shared) rvm__next_sums(e, x, k, next);
+    if (x->to.shared | x->to.c) rvm__next_sums(e, x, k, next);
     rvm__charge(e, 1);
     rvm__set_slot(e, x->to.i, LLVMBuildAdd(e->k->b, rvm__slot_value(e, x->to.lo), next, ""));
 }
@@ -98,6 +101,7 @@ bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     }
     e->count.walked = walked;
     if (x->to.shared) rvm__end_sums(e, x, k, true);
+    rvm__pass_aside(e, x, RVM__ASIDE_END);
     rvm__charge(e, 1);
     return true;
 }

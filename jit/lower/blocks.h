@@ -23,6 +23,11 @@ void rvm__leave_sums(rvm__emit *e, const rvm__xinsn *x);
 /* The address of the partial sum, of the k-th register that instances add into, of the instance with that index. */
 LLVMValueRef rvm__partial_sum(rvm__emit *e, const rvm__xinsn *x, uint32_t k, LLVMValueRef index);
 
+/* ---- aside.c: elements that instances add into, of the block that x enters or leaves ---- */
+void rvm__aside_room(rvm__emit *e, const rvm__xinsn *x); /* before anything of it is done; a side exit where there is none */
+void rvm__pass_aside(rvm__emit *e, const rvm__xinsn *x, int step); /* enum rvm__aside_step */
+void rvm__aside_free_all(rvm__emit *e);                            /* standalone, at an early end */
+
 /* ---- chunk.c ---- */
 /* Where the block at e->control.pc is entered, its index and sums begun: what threads do of it. What is emitted behind goes
  * on with the first instance, or with the one in which they took a side exit. */

@@ -4,20 +4,23 @@
  * writes that down, registers and views of arrays, and passes it as a job; a chunk's function reads it at its start. For
  * LLVM arrays that do not overlap are parameters of it. The same body, walked in the other direction, takes a chunk back.
  *
- * What several instances add into in an array goes, with fast math or on i64, into a copy that each chunk has. Of an array
+ * What several instances add into in an array goes into a copy that each chunk has: where elements gain chunk by chunk, with
+ * fast math and on i64 everywhere. Of an array
  * that is only read, and has few elements for what there is to do, each helper reads a copy. */
 #include "emit.h"
 #include "blocks.h"
 #include "analysis.h"
 #include "walk.h"
 #include "accesses.h"
+#include "aside.h"
 #include "plan.h"
 
 #include <stddef.h>
 #include <stdio.h>
 
-enum { WORTH = 1 << 14 };     /* instructions that a block must have for threads to be woken */
-enum { MOST_READ = 1 << 16 }; /* elements: they stay in the cache of a core */
+enum { WORTH = 1 << 14 };       /* instructions that a block must have for threads to be woken */
+enum { MOST_READ = 1 << 16 };   /* elements: they stay in the cache of a core */
+enum { MOST_SUMMED = 1 << 21 }; /* elements: 16 MB a chunk */
 
 /* Parameters of a chunk's function behind the fixed ones. */
 enum { AT_REGISTERS = RVM__COUNTS_PARAM, AT_VIEWS, AT_FIRST, AT_LAST, AT_SUMS, AT_DATA };
@@ -242,30 +245,40 @@ static LLVMValueRef is_dense(rvm__emit *e, uint16_t array, LLVMValueRef *n) {
     return good;
 }
 
+/* Elements of arrays that threads copy: that gain chunk by chunk anyway, and others; or NULL. */
+typedef struct copied {
+    LLVMValueRef summed, others;
+} copied;
+
 /* An array whose innermost elements are neighbours; which is copied: without gaps, adding to *elements. */
-static LLVMValueRef is_simple(rvm__emit *e, const rvm__plan *p, uint16_t array, LLVMValueRef *elements) {
+static LLVMValueRef is_simple(rvm__emit *e, const rvm__plan *p, uint16_t array, copied *elements) {
     if (!(p->bits[array] & RVM__COPIED))
         return is_equal(e, rvm__stride(e, array, e->f->arrays[array].ndim - 1), rvm__build_int(e->k, 8));
-    LLVMValueRef n, good = is_dense(e, array, &n);
-    *elements = *elements ? LLVMBuildAdd(e->k->b, *elements, n, "") : n;
+    LLVMValueRef n, good = is_dense(e, array, &n),
+                    *to = p->bits[array] & RVM__SUMMED ? &elements->summed : &elements->others;
+    *to = *to ? LLVMBuildAdd(e->k->b, *to, n, "") : n;
     return good;
 }
 
-/* In threads: copies may cost what a sixteenth of a chunk's work does. */
-static LLVMValueRef pays(rvm__emit *e, const rvm__plan *p, LLVMValueRef count, LLVMValueRef elements) {
+static LLVMValueRef at_most(rvm__emit *e, LLVMValueRef good, LLVMValueRef n, uint64_t most) {
+    return n ? both(e, good, LLVMBuildICmp(e->k->b, LLVMIntULE, n, rvm__build_int(e->k, (int64_t)most), "")) : good;
+}
+
+/* In threads: copies may cost what a sixteenth of a chunk's work does; of what gains chunk by chunk, memory. */
+static LLVMValueRef pays(rvm__emit *e, const rvm__plan *p, LLVMValueRef count, const copied *elements) {
     rvm__build *k = e->k;
     const uint64_t least = WORTH / p->work > RVM__CHUNK ? WORTH / p->work : RVM__CHUNK;
     LLVMValueRef good = LLVMBuildICmp(k->b, LLVMIntUGT, count, rvm__build_int(k, (int64_t)least), "");
-    LLVMValueRef most = rvm__build_int(k, (int64_t)(p->work * (RVM__CHUNK / 16)));
-    return elements ? both(e, good, LLVMBuildICmp(k->b, LLVMIntULE, elements, most, "")) : good;
+    good = at_most(e, good, elements->others, p->work * (RVM__CHUNK / 16));
+    return at_most(e, good, elements->summed, MOST_SUMMED);
 }
 
-/* Whether whoever runs the job can; *elements of arrays that threads copy, or NULL. */
-static LLVMValueRef may_run(rvm__emit *e, const rvm__plan *p, LLVMValueRef *elements) {
+/* Whether whoever runs the job can. */
+static LLVMValueRef may_run(rvm__emit *e, const rvm__plan *p, copied *elements) {
     rvm__build *k = e->k;
     LLVMValueRef threads = rvm__get(e, k->i64, rvm__member(e, e->frame.native, offsetof(rvm__native, threads)));
     LLVMValueRef good = LLVMBuildICmp(k->b, LLVMIntNE, threads, rvm__build_int(k, 0), "");
-    *elements = NULL;
+    *elements = (copied){NULL, NULL};
     for (uint32_t n = 0; n < p->narrays; n++) good = both(e, good, is_simple(e, p, p->arrays[n], elements));
     return good;
 }
@@ -422,6 +435,7 @@ static void go_on(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, LLVMVal
     rvm__jump(e, e->control.context, in->target, false);
     rvm__at(e, rest);
     rvm__set_slot(e, x->to.i, up ? LLVMBuildAdd(b, i, done, "") : LLVMBuildSub(b, i, done, ""));
+    rvm__pass_aside(e, x, RVM__ASIDE_BEGIN);
     rvm__begin_strips(e, x);
     rvm__to_instance(e, e->control.pc, true);
 }
@@ -445,8 +459,9 @@ void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     if (!w.threads && !w.kernel) return;
     LLVMBasicBlockRef threads = rvm__block(e, "threads"), here = rvm__block(e, "here");
     LLVMValueRef count = LLVMBuildSub(k->b, rvm__slot_value(e, x->to.hi), rvm__slot_value(e, x->to.lo), "");
-    LLVMValueRef elements, good = may_run(e, p, &elements);
-    w.pays = pays(e, p, count, elements);
+    copied elements;
+    LLVMValueRef good = may_run(e, p, &elements);
+    w.pays = pays(e, p, count, &elements);
     LLVMBuildCondBr(k->b, w.kernel ? good : both(e, good, w.pays), threads, here);
     rvm__at(e, threads);
     LLVMValueRef sums = list(e, x->to.shared, sizeof(rvm__native_sum), "sums");

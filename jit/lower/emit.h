@@ -23,6 +23,7 @@
  * Functions; what one calls, or runs instances of, is declared and emitted later:
  *   walk.c              in the order of control; regions        block.c             parallel blocks
  *   chunk.c             chunks of blocks, for threads           sums.c              registers that blocks add into
+ *   aside.c             elements that blocks add into
  *   groups.c            groups of instances in lanes            instance.c          an instance as a function: what it takes
  *   instance_body.c     its body                                function.c          one from its beginning to its end
  *   fresh.c             arrays that are not read
@@ -151,6 +152,7 @@ typedef struct rvm__block_ir {
     uint32_t ends;                /* of an instance: the end of the block, where it ends; else 0 */
     uint8_t *conflicts;           /* by array, of what is vectorised: instances may add to the same element; or NULL */
     LLVMValueRef *instances;      /* by pc of a block's end: that function, or NULL; or NULL */
+    LLVMValueRef *asides;         /* by pc of a block's lower end: memory of aside.c, or NULL; or NULL */
     LLVMValueRef *asked;          /* by that pc: a local that says what is known of the order of sums, or NULL; or NULL */
     struct rvm__turned *turned, *between; /* loop_reversal.c */
 } rvm__block_ir;
@@ -336,6 +338,7 @@ void rvm__osr_entry(rvm__emit *e);
 void rvm__standalone_exit(rvm__emit *e);                      /* the block of its side exits */
 void rvm__standalone_depth(rvm__emit *e, LLVMValueRef frame); /* a side exit where the callee's frame would be too deep */
 /* As rvm__native_new and rvm__native_del do. */
+LLVMValueRef rvm__standalone_memory(rvm__emit *e, LLVMValueRef n); /* of n elements; to be freed */
 LLVMValueRef rvm__standalone_new(rvm__emit *e, uint16_t array, LLVMValueRef n, LLVMValueRef bits);
 void rvm__standalone_del(rvm__emit *e, uint16_t array);
 /* What goes onto a trail is lost, but for `set`, an update; what comes back from it or uses the stack is refused. */

@@ -2,6 +2,7 @@
  * (deoptimisation). */
 #include "emit.h"
 #include "analysis.h"
+#include "blocks.h"
 #include "walk.h"
 
 #include <stddef.h>
@@ -333,9 +334,11 @@ void rvm__frame_end(rvm__emit *e) {
 void rvm__frame_close(rvm__emit *e) {
     rvm__build *k = e->k;
     rvm__join_exits(e);
-    if (e->frame.nsites && e->u->w->standalone)
+    if (e->frame.nsites && e->u->w->standalone) {
+        rvm__at(e, e->frame.exits);
+        rvm__aside_free_all(e);
         rvm__standalone_exit(e);
-    else if (e->frame.nsites) {
+    } else if (e->frame.nsites) {
         rvm__make_homes(e);
         write_frame(e);
     } else {

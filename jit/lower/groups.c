@@ -99,6 +99,11 @@ static void move_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef index, boo
     }
 }
 
+/* Whether a function of a chunk runs instances of it, by the end at pc. */
+static bool is_of_chunk(const rvm__emit *e, uint32_t pc) {
+    return e->block.chunk && e->block.chunk == pc;
+}
+
 /* Whether a whole group begins with the next instance, and there is fuel for as much as the last one took. */
 static LLVMValueRef may_group(const grouping *g, uint32_t pc, bool up, LLVMValueRef cost) {
     rvm__emit *e = g->o->outer;
@@ -109,7 +114,7 @@ static LLVMValueRef may_group(const grouping *g, uint32_t pc, bool up, LLVMValue
     LLVMValueRef part = LLVMBuildAnd(k->b, n, last, "");
     LLVMValueRef whole = LLVMBuildICmp(k->b, LLVMIntEQ, part, up ? rvm__build_int(k, 0) : last, "");
     LLVMValueRef behind = up ? LLVMBuildSub(k->b, hi, at, "") : LLVMBuildAdd(k->b, n, rvm__build_int(k, 1), "");
-    if (e->block.chunk == pc && pc) /* the last one of the chunk has a number of its own */
+    if (is_of_chunk(e, pc)) /* the last one of the chunk has a number of its own */
         behind = LLVMBuildAdd(k->b, up ? LLVMBuildSub(k->b, e->block.last, n, "") : LLVMBuildSub(k->b, n, e->block.last, ""),
                               rvm__build_int(k, 1), "");
     LLVMValueRef left = LLVMBuildICmp(k->b, LLVMIntUGT, behind, last, "");
@@ -119,8 +124,19 @@ static LLVMValueRef may_group(const grouping *g, uint32_t pc, bool up, LLVMValue
     return LLVMBuildAnd(k->b, whole, LLVMBuildICmp(k->b, LLVMIntSLE, then, fuel, ""), "");
 }
 
+static LLVMValueRef asked_before(rvm__emit *e) {
+    return rvm__member(e, e->frame.native, offsetof(rvm__native, asked));
+}
+
+/* Nothing is known yet; of a chunk, what another one of the block found. */
+static void forget_order(rvm__emit *e, uint32_t pc, LLVMValueRef asked) {
+    LLVMValueRef none = LLVMConstNull(e->k->i32);
+    if (is_of_chunk(e, pc)) none = LLVMBuildTrunc(e->k->b, rvm__get(e, e->k->i64, asked_before(e)), e->k->i32, "");
+    rvm__put_at(e, none, asked);
+}
+
 /* Before the first group of a block: whether lanes keep the order of sums. */
-static void ask_for_order(grouping *g, LLVMBasicBlockRef single) {
+static void ask_for_order(grouping *g, uint32_t pc, LLVMBasicBlockRef single) {
     rvm__emit *e = g->o->outer;
     rvm__build *k = e->k;
     LLVMValueRef one = LLVMConstInt(k->i32, 1, false), zero = LLVMConstNull(k->i32);
@@ -133,7 +149,9 @@ static void ask_for_order(grouping *g, LLVMBasicBlockRef single) {
     LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntEQ, rvm__get(e, k->i32, g->asked), zero, ""), ask, known);
     rvm__at(e, ask);
     LLVMValueRef differs = LLVMBuildCall2(k->b, g->o->type, f, g->o->args, g->o->n, "");
-    rvm__put_at(e, LLVMBuildAdd(k->b, differs, one, ""), g->asked);
+    LLVMValueRef answer = LLVMBuildAdd(k->b, differs, one, "");
+    rvm__put_at(e, answer, g->asked);
+    if (is_of_chunk(e, pc)) rvm__put_at(e, LLVMBuildZExt(k->b, answer, k->i64, ""), asked_before(e));
     LLVMBuildBr(k->b, known);
     rvm__at(e, known);
     LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntEQ, rvm__get(e, k->i32, g->asked), one, ""), go, single);
@@ -166,7 +184,7 @@ static void run_group(rvm__emit *e, grouping *g, uint32_t pc, bool up, LLVMBasic
     }
     if (!rvm__declare_instance(g->o, pc)) return;
     say_how(g, g->o->function);
-    if (g->order) ask_for_order(g, single);
+    if (g->order) ask_for_order(g, pc, single);
     LLVMValueRef ended = LLVMBuildCall2(k->b, g->o->type, g->o->function, g->o->args, g->o->n, "");
     LLVMBasicBlockRef adrift = rvm__block(e, "adrift");
     LLVMValueRef choice = LLVMBuildSwitch(k->b, ended, single, 2);
@@ -206,7 +224,7 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
         LLVMValueRef cost = rvm__local(e, k->i64, "cost");
         rvm__at(e, e->frame.entry);
         rvm__put_at(e, rvm__build_int(k, 0), cost);
-        rvm__put_at(e, LLVMConstNull(k->i32), g->asked); /* the block may have been entered by on-stack replacement */
+        forget_order(e, pc, g->asked); /* the block may have been entered by on-stack replacement */
         rvm__at(e, start);
         LLVMBasicBlockRef some = rvm__block(e, "group");
         LLVMBuildCondBr(k->b, may_group(g, pc, up, cost), some, single);
@@ -234,6 +252,6 @@ void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b);
     if (!c->start[pc]) c->start[pc] = start_block(e, pc);
     rvm__at(e, here);
-    if (!back && e->block.asked[pc]) rvm__put_at(e, LLVMConstNull(e->k->i32), e->block.asked[pc]);
+    if (!back && e->block.asked[pc]) forget_order(e, pc, e->block.asked[pc]);
     LLVMBuildBr(e->k->b, c->start[pc]);
 }

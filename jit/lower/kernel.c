@@ -43,7 +43,8 @@ static void describe(const rvm__emit *e, const rvm__plan *p, const rvm__instance
         const int ndim = e->f->arrays[k].ndim;
         *a++ = (rvm__block_arg){.view = (int32_t)rvm__plan_index(p, (uint16_t)k),
                                 .root = (int32_t)rvm__plan_index(p, p->base[k]),
-                                .shared = e->block.conflicts[k]};
+                                .shared = e->block.conflicts[k],
+                                .summed = p->bits[p->base[k]] & RVM__SUMMED};
         for (int d = 0; d < 2 * ndim; d++) *a++ = (rvm__block_arg){.view = RVM__KERNEL_VALUE};
         a[-1].known = true; /* the innermost stride, which is looked at before */
         a[-1].constant = sizeof(rvm_value);

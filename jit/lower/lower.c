@@ -23,6 +23,7 @@ static void add_callee(rvm__summary *f, const rvm__summary *g) {
     f->need.bytes = rvm__most(f->need.bytes, g->need.bytes);
     f->size += g->size;
     f->by_value |= g->by_value;
+    f->sums |= g->sums;
 }
 
 static bool summarise(void *userdata, uint32_t fn) {
@@ -32,6 +33,7 @@ static bool summarise(void *userdata, uint32_t fn) {
     if (!summary->size) return false;
     RVM__EACH_INSN(x, f) {
         summary->by_value |= rvm__pair_of(x.in->op) == RVM_PAIR_calli;
+        summary->sums |= x.in->op == RVM_OP_par && u->m->codes[fn].x[x.pc].to.c;
         RVM__EACH_CALLEE(g, u->p, x.in) add_callee(summary, &u->summaries[g]);
     }
     summary->work = rvm__work_between(u, fn, 0, f->ncode);

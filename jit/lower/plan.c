@@ -48,9 +48,24 @@ static void use_body(const rvm__emit *e, rvm__plan *p, const uint8_t *inner) {
     }
 }
 
+/* Arrays, with all that is part of them, to whose elements instances add chunk by chunk. */
+static void find_summed(const rvm__emit *e, rvm__plan *p) {
+    const rvm__xinsn *x = &e->code->x[p->par];
+    const rvm__summing *s = e->code->summed + (x->to.step | (uint32_t)x->to.last << 16);
+    for (uint32_t k = 0; k < x->to.c; k++) p->bits[p->base[s[k].of.array]] |= RVM__SUMMED;
+}
+
+/* Whether no other array that instances add into may overlap it. */
+static bool is_alone(const rvm__emit *e, const rvm__plan *p, uint32_t array) {
+    for (uint32_t k = 0; !e->apart && k < e->f->narrays; k++)
+        if (k != array && (p->bits[k] & RVM__BITS_OWN) == RVM__BITS_ACC) return false;
+    return true;
+}
+
 /* What becomes of arrays that are changed. */
 static void use_arrays(const rvm__emit *e, rvm__plan *p) {
     const bool sums = e->f->code[p->par].facts & RVM_FACT_SUMS || !e->apart;
+    find_summed(e, p);
     for (uint32_t k = 0; k < e->f->narrays; k++) {
         const unsigned bits = p->bits[k] & RVM__BITS_OWN;
         if (bits == RVM__BITS_READ) p->bits[k] |= RVM__SHARED_READ;
@@ -59,8 +74,11 @@ static void use_arrays(const rvm__emit *e, rvm__plan *p) {
             continue;
         }
         p->bits[k] |= RVM__COPIED;
-        if (!e->k->fast && e->f->arrays[k].type != RVM_I64)
-            p->serial = "its instances add into elements, in their order unless math is fast";
+        if (e->k->fast || e->f->arrays[k].type == RVM_I64) continue;
+        if (!(p->bits[k] & RVM__SUMMED))
+            p->serial = "its instances add into elements that depend on the instance, in their order unless math is fast";
+        else if (!is_alone(e, p, k))
+            p->serial = "its instances add into arrays that may overlap, in their order unless math is fast";
     }
     if (p->undone && e->u->liveness) p->serial = "it could not be taken back: what nobody observes is left out";
     if (p->undone && p->lost) p->serial = "it could not be taken back: what it overwrites is discarded";

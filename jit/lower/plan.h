@@ -4,8 +4,9 @@
 
 #include "emit.h"
 
-/* By array, beside the bits of accesses.h: it is of the surroundings and used; has a copy for each chunk; is only read. */
-enum { RVM__TOUCHED = 4, RVM__COPIED = 8, RVM__SHARED_READ = 16 };
+/* By array, beside the bits of accesses.h: it is of the surroundings and used; has a copy for each chunk; is only read;
+ * gains chunk by chunk in any case (isa/analysis/summed.h). */
+enum { RVM__TOUCHED = 4, RVM__COPIED = 8, RVM__SHARED_READ = 16, RVM__SUMMED = 32 };
 
 typedef struct rvm__plan {
     const char *why;         /* it may run neither in threads nor on a device; NULL: it may */

@@ -51,6 +51,15 @@ static LLVMValueRef indexed(rvm__emit *e, LLVMValueRef data, LLVMValueRef i, LLV
 
 /* ---- local arrays ---- */
 
+LLVMValueRef rvm__standalone_memory(rvm__emit *e, LLVMValueRef n) {
+    rvm__build *k = e->k;
+    LLVMValueRef size = LLVMBuildMul(k->b, n, rvm__build_int(k, sizeof(rvm_value)), "");
+    size = LLVMBuildAdd(k->b, size, rvm__build_int(k, 1), "");
+    LLVMValueRef p = rvm__call_runtime(e, "malloc", k->ptr, 1, &size);
+    rvm__exit_with(e, LLVMBuildIsNull(k->b, p, ""), end_here(e, RVM__END_MEMORY));
+    return p;
+}
+
 LLVMValueRef rvm__standalone_new(rvm__emit *e, uint16_t array, LLVMValueRef n, LLVMValueRef bits) {
     rvm__build *k = e->k;
     const bool zero = LLVMIsConstant(bits) && LLVMIsNull(bits);

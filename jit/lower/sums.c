@@ -1,6 +1,7 @@
 /* sums.c: registers that instances of a block add into: a partial sum for each instance modulo eight, put together at the
  * end of a chunk, as vm/interp/blocks.c has it. */
 #include "emit.h"
+#include "aside.h"
 #include "blocks.h"
 #include "instruction.h"
 
@@ -127,6 +128,7 @@ void rvm__next_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValue
     LLVMBuildBr(b, on);
     rvm__at(e, other);
     rvm__end_sums(e, x, k, false);
+    rvm__pass_aside(e, x, RVM__ASIDE_TURN);
     LLVMBuildBr(b, on);
     rvm__at(e, on);
 }

@@ -132,7 +132,7 @@ static bool calls_are_plain(const rvm__emit *e, uint32_t first, uint32_t last) {
         if (rvm__pair_of(x.in->op) == RVM_PAIR_calli) return false;
         if (rvm__pair_of(x.in->op) != RVM_PAIR_call) continue;
         const rvm__summary *g = &e->u->summaries[x.in->target];
-        if (g->recursive || g->by_value || g->size > RVM__MOST_VECTORISED) return false;
+        if (g->recursive || g->by_value || g->sums || g->size > RVM__MOST_VECTORISED) return false;
     }
     return true;
 }

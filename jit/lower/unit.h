@@ -40,6 +40,7 @@ typedef struct rvm__summary { /* of a function of the program */
     uint64_t most;    /* instructions of a call, or RVM__UNBOUNDED */
     uint64_t unseen;  /* the same in lanes, without what polls where it turns */
     bool by_value;    /* it, or what it calls, calls through function values */
+    bool sums;        /* it, or what it calls, has blocks that add into elements chunk by chunk */
     uint16_t levels;  /* of the trail that something goes onto, or comes from */
     uint16_t asks;    /* of these, where one does not discard it must be known at run time how deep it is; */
     bool always_asks; /* so it must at some depth whatever discards */

@@ -16,7 +16,7 @@ static const char text[] = "fn dot(s: real, x: real[n], w: real)\n"
                            "        y[i] += x[i] * w\n"
                            "    end\n"
                            "end\n";
-enum { N = 2500 };
+enum { N = 2500, CHUNK = 256 };
 static rvm_program *program;
 static rvm_machine *machine;
 static rvm_error e;
@@ -39,9 +39,9 @@ TestSuite(parallel, .init = setup, .fini = teardown);
 
 /* Sum as docs/semantics.md, section 9, says; from the last instance to the first if `down`. */
 static double ordered(double s, double sign, const double *v, double w, bool down) {
-    const int chunks = (N + 1023) / 1024;
+    const int chunks = (N + CHUNK - 1) / CHUNK;
     for (int c = 0; c < chunks; c++) {
-        const int first = (down ? chunks - 1 - c : c) * 1024, n = N - first < 1024 ? N - first : 1024;
+        const int first = (down ? chunks - 1 - c : c) * CHUNK, n = N - first < CHUNK ? N - first : CHUNK;
         double p[8];
         for (int k = 0; k < 8; k++) p[k] = -0.0;
         for (int j = 0; j < n; j++) {

@@ -204,6 +204,7 @@ static void put(const rvm_machine *m, rvm__tape *tape) {
     rvm__trail_put(m, tape);
     rvm__exact_put(m, tape);
     rvm__guards_put(m, tape);
+    rvm__aside_put(m, tape);
 }
 
 /* Frames and what stands in them. Shadows of absent places are 0. */
@@ -258,7 +259,8 @@ static bool get(rvm_machine *m, rvm__tape *tape, const core *c, rvm__shift *shif
     if (!get_frames(m, tape, c)) return false;
     shift_arrays(m, &shifts);
     get_elements(m, tape);
-    return rvm__trail_get(m, tape) && rvm__exact_get(m, tape) && rvm__guards_get(m, tape, c->nguards, &shifts);
+    return rvm__trail_get(m, tape) && rvm__exact_get(m, tape) && rvm__guards_get(m, tape, c->nguards, &shifts) &&
+           rvm__aside_get(m, tape);
 }
 
 rvm_status rvm__keyframe_load(const rvm_keyframe *k, rvm_machine *m, rvm_error *err) {

@@ -4,9 +4,12 @@
  * instance runs, the register itself holds the partial sum of that instance, so that its instructions need not know. A
  * shadow that instances add into lies likewise beside the same slots.
  *
+ * Elements that they add into at indices that do not depend on the instance are set aside (aside.h), chunk by chunk.
+ *
  * In runs that restore every bit, the end of a chunk records what was held before and the partial sums; a chunk that is
  * taken back begins with these and ends with -0 in all of them, so that nothing is added then.
  */
+#include "aside.h"
 #include "fix.h"
 #include "memory.h"
 #include "out_of_line.h"
@@ -32,6 +35,44 @@ static unsigned sharing_of(unsigned bits, bool active) {
     return bits == RVM__BITS_READ && active ? SHARED_SWEEP : 0;
 }
 
+static bool add_summed(rvm_machine *m, rvm__code *code, size_t n, const rvm__summed *list, uint32_t more, bool active,
+                       enum rvm__sharing how, uint32_t fn) {
+    void *all = code->summed;
+    const bool good = rvm__reserve(m, &all, &code->cap_summed, n + more, sizeof *code->summed);
+    code->summed = all;
+    for (uint32_t k = 0; k < more && good; k++) {
+        const bool shadows = active && rvm__is_ever_active(m->p, &m->bound.activity, fn, true, list[k].array);
+        const unsigned with = how == SHARED_VALUE && shadows ? SHARED_VALUE | SHARED_TANGENT : how;
+        code->summed[n + k] = (rvm__summing){list[k], (uint8_t)(shadows || how == SHARED_VALUE ? with : 0)};
+    }
+    return good;
+}
+
+/* Arrays whose elements are summed; *n so far, of the function. */
+static bool prepare_elements(rvm_machine *m, uint32_t fn, uint32_t pc, bool shadow, size_t *n, rvm__code *code) {
+    const rvm_function *f = &m->p->functions[fn];
+    uint32_t of_fn = fn; /* lengths that are known change nothing (shaped.h) */
+    while (m->p->copied && of_fn >= m->p->first_copy) of_fn = m->p->copied[of_fn - m->p->first_copy];
+    const size_t before = *n, size = rvm__summed_scratch(m->p), room = size + f->narrays * sizeof(rvm__summed);
+    char *scratch = rvm__resize(m, NULL, 0, room);
+    bool good = scratch != NULL;
+    for (int of = RVM__SUMMED_VALUES; good && of <= (shadow ? RVM__SUMMED_ADJOINTS : RVM__SUMMED_VALUES); of++) {
+        rvm__summed *list = (rvm__summed *)(void *)(scratch + size);
+        memset(scratch, 0, size);
+        const uint32_t more = rvm__summed_find(m->p, of_fn, pc, (enum rvm__summed_of)of, scratch, list);
+        good = add_summed(m, code, *n, list, more, shadow, of == RVM__SUMMED_VALUES ? SHARED_VALUE : SHARED_SWEEP, fn);
+        *n += good ? more : 0;
+    }
+    rvm__resize(m, scratch, scratch ? room : 0, 0);
+    rvm__xinsn *ends[] = {&code->x[pc], &code->x[f->code[pc].target]};
+    for (int k = 0; k < 2; k++) {
+        ends[k]->to.c = (uint16_t)(*n - before);
+        ends[k]->to.step = (uint16_t)before;
+        ends[k]->to.last = (uint16_t)(before >> 16);
+    }
+    return good;
+}
+
 static bool prepare_block(rvm_machine *m, uint32_t fn, uint32_t pc, bool shadow, size_t *n, rvm__code *code) {
     const rvm_function *f = &m->p->functions[fn];
     const size_t first = *n;
@@ -55,10 +96,12 @@ static bool prepare_block(rvm_machine *m, uint32_t fn, uint32_t pc, bool shadow,
 
 bool rvm__prepare_blocks(rvm_machine *m, uint32_t fn, bool shadow, rvm__code *code) {
     const rvm_function *f = &m->p->functions[fn];
-    size_t n = 0;
-    RVM__EACH_INSN(x, f)
-        if (x.in->op == RVM_OP_par && code->slots <= UINT16_MAX && !prepare_block(m, fn, x.pc, shadow, &n, code))
-            return false;
+    size_t n = 0, summed = 0;
+    RVM__EACH_INSN(x, f) {
+        if (x.in->op != RVM_OP_par) continue;
+        if (code->slots <= UINT16_MAX && !prepare_block(m, fn, x.pc, shadow, &n, code)) return false;
+        if (!prepare_elements(m, fn, x.pc, shadow, &summed, code)) return false;
+    }
     return true;
 }
 
@@ -189,7 +232,60 @@ static rvm_status recall_all(rvm_machine *m, const rvm__xinsn *x, const sharing 
 
 /* ---- from instance to instance ---- */
 
-rvm_status rvm__block_open(rvm_machine *m, const rvm__xinsn *x, unsigned mask) {
+static const rvm__summing *summed_at(const rvm_machine *m, const rvm__xinsn *x) {
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
+    return m->codes[top->fn].summed + (x->to.step + ((size_t)x->to.last << 16));
+}
+
+static int64_t edge(const rvm__edge *e, const rvm_value *slots, int64_t any) {
+    const uint64_t base = e->base == RVM__SUMMED_NONE ? 0 : slots[e->base].u;
+    return e->base == RVM__SUMMED_ANY ? any : (int64_t)(base + (uint64_t)e->offset);
+}
+
+/* Elements of the array, or of its shadow, that the block adds into. */
+static rvm__aside aside_of(const rvm__array *a, const rvm__summed *s, const rvm_value *slots, bool shadow) {
+    int64_t lo[RVM_MAX_DIMS], hi[RVM_MAX_DIMS];
+    rvm__aside to = {.data = shadow ? a->shadow : a->data, .type = s->type, .ndim = a->ndim};
+    if (!shadow) to.magnitude = a->magnitude;
+    for (int d = 0; d < a->ndim; d++) {
+        to.dim[d] = a->dim[d];
+        to.stride[d] = shadow ? a->shadow_stride[d] : a->stride[d];
+        lo[d] = edge(&s->lo[d], slots, 0);
+        hi[d] = edge(&s->hi[d], slots, a->dim[d] - 1);
+    }
+    rvm__aside_within(&to, lo, hi);
+    return to;
+}
+
+/* Array k of those that the block adds into: values, then the shadow, as far as they are meant. Runs that restore every bit
+ * add to values themselves. False: not that. */
+static bool find_aside(const rvm_machine *m, const rvm__xinsn *x, uint32_t k, unsigned how, rvm__aside *to) {
+    const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
+    const rvm__summing *s = summed_at(m, x) + k / 2;
+    const rvm__array *a = rvm__arrays_from(m, top->arrays) + s->of.array;
+    const bool shadow = k % 2;
+    if (!(s->how & how & (shadow ? SHARED_SHADOW : SHARED_VALUE)) || (shadow ? !a->shadow : m->o.exact)) return false;
+    *to = aside_of(a, &s->of, m->store.slots + top->slots, shadow);
+    return true;
+}
+
+static void pass_elements(rvm_machine *m, const rvm__xinsn *x, enum rvm__aside_step step) {
+    size_t at = 0;
+    rvm__aside one;
+    for (uint32_t k = 0; k < 2u * x->to.c; k++)
+        if (find_aside(m, x, k, rvm__aside_how(m), &one)) rvm__aside_pass(m, &one, step, &at);
+    if (step == RVM__ASIDE_END) rvm__aside_leave(m);
+}
+
+static bool reserve_elements(rvm_machine *m, const rvm__xinsn *x, unsigned mask) {
+    size_t n = 0;
+    rvm__aside one;
+    for (uint32_t k = 0; k < 2u * x->to.c; k++)
+        if (find_aside(m, x, k, mask, &one) && __builtin_add_overflow(n, one.n, &n)) return false;
+    return rvm__aside_reserve(m, n);
+}
+
+static rvm_status open_registers(rvm_machine *m, const rvm__xinsn *x, unsigned mask) {
     const sharing s = sharing_at(m, x);
     const uint64_t k0 = s.values[x->to.i].u - s.values[x->to.lo].u;
     const rvm_status status = recall_all(m, x, &s, mask, k0, true);
@@ -200,6 +296,15 @@ rvm_status rvm__block_open(rvm_machine *m, const rvm__xinsn *x, unsigned mask) {
             begin(s.held + k * SLOTS, &s.values[a->slot], (rvm_type)a->type);
         if (a->how & mask & SHARED_SHADOW) begin(s.shadows_held + k * SLOTS, &s.shadows[a->slot], (rvm_type)a->type);
     }
+    return RVM_OK;
+}
+
+rvm_status rvm__block_open(rvm_machine *m, const rvm__xinsn *x, unsigned mask) {
+    if (x->to.c && !reserve_elements(m, x, mask)) return RVM_ERR_MEMORY;
+    const rvm_status status = open_registers(m, x, mask);
+    if (status || !x->to.c) return status;
+    rvm__aside_enter(m, mask);
+    pass_elements(m, x, RVM__ASIDE_BEGIN);
     return RVM_OK;
 }
 
@@ -271,5 +376,6 @@ rvm_status rvm__block_turn(rvm_machine *m, const rvm__xinsn *x, unsigned mask, u
     const rvm_status status = leaves ? RVM_OK : recall_all(m, x, &s, mask, next, false);
     if (status) return status;
     end_chunk(m, &s, mask, at, parts_of(&s, x, k), leaves);
+    if (x->to.c) pass_elements(m, x, leaves ? RVM__ASIDE_END : RVM__ASIDE_TURN);
     return RVM_OK;
 }

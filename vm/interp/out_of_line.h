@@ -146,8 +146,9 @@ rvm_status rvm__del(rvm_machine *m, const rvm__xinsn *x);
 rvm_status rvm__view(rvm_machine *m, const rvm__xinsn *x);
 rvm_status rvm__unview(rvm_machine *m, const rvm__xinsn *x);
 
-/* blocks.c: the first instance begins; instance k ends, and `next` begins or the block is left. mask: of rvm__sharing, what
- * is shared now. Overflow of a sum of fix, and a record that is missing or finds no room, fail and have changed nothing. */
+/* blocks.c: of registers and elements: the first instance begins; instance k ends, and `next` begins or the block is left.
+ * mask: of rvm__sharing, what is shared now. Overflow of a sum of fix, and a record that is missing or finds no room, fail
+ * and have changed nothing. */
 rvm_status rvm__block_open(rvm_machine *m, const rvm__xinsn *x, unsigned mask);
 rvm_status rvm__block_turn(rvm_machine *m, const rvm__xinsn *x, unsigned mask, uint64_t k, uint64_t next, bool leaves);
 

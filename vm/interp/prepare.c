@@ -495,6 +495,7 @@ void rvm__prepare_free(rvm_machine *m, rvm__code **codes) {
         if (code->x) rvm__resize(m, code->x, m->p->functions[fn].ncode * sizeof(rvm__xinsn), 0);
         rvm__resize(m, code->made, code->cap_made * sizeof *code->made, 0);
         if (code->shared) rvm__resize(m, code->shared, code->cap_shared * sizeof *code->shared, 0);
+        rvm__resize(m, code->summed, code->cap_summed * sizeof *code->summed, 0);
     }
     rvm__resize(m, *codes, (m->p->nfunctions + 1) * sizeof **codes, 0);
     *codes = NULL;

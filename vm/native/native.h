@@ -9,6 +9,7 @@
 #ifndef RVM_NATIVE_H
 #define RVM_NATIVE_H
 
+#include "aside.h"
 #include "machine.h"
 #include "program.h"
 
@@ -23,6 +24,8 @@ typedef struct rvm__native {
     rvm_status lost;               /* of a block that could not be taken back: the next poll ends with it */
     uint64_t threads;              /* not 0: parallel blocks may run in threads */
     uint64_t slots, arrays, frame; /* where the frame that is entered begins, and its number */
+    uint64_t
+        asked; /* of a chunk: what is known of its block's order of sums (jit/lower/groups.c), the same for all chunks */
     struct {
         uint64_t by;       /* number of the frame that tells its trips (jit/lower/share.c); UINT64_MAX: none */
         int64_t done, all; /* all is 0: not known */
@@ -72,9 +75,15 @@ typedef struct rvm__native_seen {
     rvm__native_range range[RVM__MOST_SEEN + 1];
 } rvm__native_seen;
 
+/* An array that a block adds into chunk by chunk, and between which indices, both included (isa/analysis/summed.h). */
+typedef struct rvm__native_aside {
+    rvm__aside of;
+    int64_t lo[RVM_MAX_DIMS], hi[RVM_MAX_DIMS];
+} rvm__native_aside;
+
 /* ---- chunks of a parallel block ----
  * A register that instances add into: what it held before, then behind the block; of a chunk, its total. held: the largest
- * magnitude. An array that several instances add into has a copy for each chunk, zeroed; what is added there is added to
+ * magnitude. An array that several instances add into has a copy for each chunk, of -0; what is added there is added to
  * the array when the chunk's turn comes, so that the order depends on no thread. One that they only read has a copy for each
  * helper: cores that read the same lines of memory all the time slow each other down. */
 typedef struct rvm__native_sum {

@@ -63,6 +63,7 @@ struct rvm__team {
     /* the present job */
     const rvm__native_job *job;
     rvm__native *n;
+    uint64_t asked; /* what a chunk found of the order of sums, as in rvm__native */
     fenv_t environment;
     uint64_t nchunks, next, merged, end; /* chunks from `end` on are not to be kept */
     bool merging;
@@ -139,6 +140,7 @@ static bool set_up(const team *t, rvm_machine *w) {
 static void clear(rvm_machine *w) {
     rvm__locals_clear(w);
     rvm__trail_clear(w);
+    rvm__aside_clear(w);
     w->store.nstack = 0;
 }
 
@@ -205,6 +207,12 @@ static bool make_own(const team *t, worker *self) {
     return true;
 }
 
+/* What adds nothing: on floating numbers that is -0. */
+static void begin_copy(rvm_value *to, const rvm__native_copy *c) {
+    const rvm_value nothing = {.f = rvm__is_floating((rvm_type)c->type) ? -0.0 : 0.0};
+    for (uint64_t k = 0; k < c->n; k++) to[k] = nothing;
+}
+
 /* The caller reads the arrays themselves. */
 static void give_copies(const team *t, worker *self, result *r) {
     if (!self->caller && self->copied != t->jobs) {
@@ -215,7 +223,7 @@ static void give_copies(const team *t, worker *self, result *r) {
     for (uint64_t k = 0; k < t->job->ncopies; k++) {
         const rvm__native_copy *c = &t->job->copies[k];
         if (!c->read)
-            memset(r->copies[k], 0, c->n * sizeof(rvm_value));
+            begin_copy(r->copies[k], c);
         else
             r->copies[k] = at && c->n ? (rvm_value *)(void *)at : c->to;
         if (at) at += room_of(c);
@@ -230,7 +238,9 @@ static bool run_chunk(const team *t, worker *self, result *r, rvm_status *lost) 
     self->late = 0;
     if (!w || (!self->caller && !rvm__c_stack_has(t->m->jit.c_frames)) || !set_up(t, w)) return false;
     give_copies(t, self, r);
-    r->counts = (rvm__native){.limit = self->fuel < PERIOD ? self->fuel : PERIOD, .fuel = self->fuel};
+    r->counts = (rvm__native){.limit = self->fuel < PERIOD ? self->fuel : PERIOD,
+                              .fuel = self->fuel,
+                              .asked = __atomic_load_n(&t->asked, __ATOMIC_RELAXED)};
     w->jit.adrift = RVM_OK;
     w->jit.native = &r->counts;
     const int32_t exited = t->job->there(w, &r->counts, t->job, first, last, r->sums, r->copies);
@@ -244,6 +254,7 @@ static bool run_chunk(const team *t, worker *self, result *r, rvm_status *lost) 
         return false;
     }
     memcpy(r->residues, w->stats.residues, sizeof r->residues);
+    __atomic_store_n(&self->team->asked, r->counts.asked, __ATOMIC_RELAXED);
     return true;
 }
 
@@ -484,16 +495,22 @@ static team *team_of(rvm_machine *m) {
     return t;
 }
 
+/* Of a copy that begins with a line of the cache and ends with one. */
+static uint64_t room_of_copy(const rvm__native_copy *c) {
+    const uint64_t line = RVM__LINE / sizeof(rvm_value);
+    return c->read ? 0 : (c->n + line - 1) / line * line;
+}
+
 /* Results for a job, free, in one block:
  *     results | for each: sums, marks | for each: addresses of copies | for each: copies */
 static bool set_results(team *t, const rvm__native_job *job) {
     uint64_t elements = 0;
-    for (uint64_t k = 0; k < job->ncopies; k++) elements += job->copies[k].read ? 0 : job->copies[k].n;
+    for (uint64_t k = 0; k < job->ncopies; k++) elements += room_of_copy(&job->copies[k]);
     if (elements > SIZE_MAX / 64 / t->nresults) return false;
     const uint64_t nsums = job->nsums + job->nmarks;
     const size_t each =
         sizeof(result) + nsums * sizeof(rvm__native_sum) + job->ncopies * sizeof(void *) + elements * sizeof(rvm_value);
-    const size_t size = t->nresults * each;
+    const size_t size = t->nresults * each + RVM__LINE;
     if (size > t->size) {
         char *room = rvm__resize(t->m, t->room, t->size, size);
         if (!room) return false;
@@ -505,13 +522,14 @@ static bool set_results(team *t, const rvm__native_job *job) {
     rvm__native_sum *sums = (rvm__native_sum *)(t->results + t->nresults);
     rvm_value **copies = (rvm_value **)(sums + t->nresults * nsums),
               *at = (rvm_value *)(copies + t->nresults * job->ncopies);
+    at += (RVM__LINE - (uintptr_t)at % RVM__LINE) % RVM__LINE / sizeof *at;
     for (uint32_t k = 0; k < t->nresults; k++) {
         t->results[k].sums = sums + k * nsums;
         t->results[k].copies = copies + k * job->ncopies;
         for (uint64_t i = 0; i < job->ncopies; i++) {
             if (job->copies[i].read) continue;
             t->results[k].copies[i] = at;
-            at += job->copies[i].n;
+            at += room_of_copy(&job->copies[i]);
         }
     }
     return true;
@@ -538,6 +556,7 @@ static void begin(team *t, rvm__native *n, const rvm__native_job *job) {
     t->fuel = rvm__fuel_left(m, t->before);
     t->raised = 0;
     t->lost = RVM_OK;
+    t->asked = 0;
     fegetenv(&t->environment);
     for (uint32_t k = 1; k < t->nworkers; k++) t->busy += t->workers[k].started;
     t->jobs++;
