@@ -292,9 +292,9 @@ int rvm__exact_compare(const exact *x, const exact *y);                      /* 
 bool rvm__exact_is_whole(const exact *x);
 bool rvm__exact_i64(const exact *x, int64_t *out); /* false: not whole, or too large */
 bool rvm__exact_value(const exact *x, rvm_type type,
-                      rvm_value *out);    /* rounded to nearest, ties to even; false: too large */
-double rvm__exact_double(const exact *x); /* the same, infinite where it is too large */
-double rvm__exact_log(const exact *x);    /* of a positive one */
+                      rvm_value *out);                     /* rounded to nearest, ties to even; false: too large */
+double rvm__exact_double(const exact *x);                  /* the same, infinite where it is too large */
+double rvm__exact_log(const assembler *a, const exact *x); /* of a positive one */
 
 /* types.c */
 bool rvm__is_complex(int type);

@@ -17,13 +17,15 @@ static void add_pi(assembler *a) {
 }
 
 static rvm_status check_options(const rvm_asm_options *o, rvm_error *err) {
-    if (!o || (unsigned)o->real < RVM_TYPE_COUNT) return RVM_OK;
+    rvm_math math;
+    if (!o || (unsigned)o->real < RVM_TYPE_COUNT) return rvm_math_choose(o ? o->math : RVM_MATH_AUTO, &math, err);
     return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no type has number %d, which is to be `real`", (int)o->real);
 }
 
 static bool start(assembler *a, const rvm_asm_options *options) {
     *a = (assembler){.options = options ? *options : (rvm_asm_options){.real = RVM_F64}};
     if (a->options.real == RVM_I64) a->options.real = RVM_F64;
+    rvm_math_choose(a->options.math, &a->options.math, NULL);
     a->al = a->options.allocator ? *a->options.allocator : rvm__libc_allocator;
     a->funcs_end = &a->funcs;
     a->constants_end = &a->constants;

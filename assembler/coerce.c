@@ -2,6 +2,7 @@
  * to a real where a real is needed, and a real to complex; nothing else converts.
  */
 #include "asm.h"
+#include "maths.h"
 #include "instruction.h"
 #include <math.h>
 
@@ -52,7 +53,7 @@ static bool lns_constant(assembler *a, expr *e) {
         rvm__wrong(a, e, D_NOT_POSITIVE, NULL, NULL, NULL);
         return false;
     }
-    const double value = is_exact ? rvm__exact_log(x) : log(e->u.f);
+    const double value = is_exact ? rvm__exact_log(a, x) : rvm__math_of(a->options.math)->log(e->u.f);
     rvm__set_value(e, (rvm_value){.f = value}, T_LNS);
     return true;
 }

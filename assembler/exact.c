@@ -4,6 +4,7 @@
  * takes all of its memory from the caller's allocator. Schoolbook methods do: numbers are short.
  */
 #include "asm.h"
+#include "maths.h"
 #include "instruction.h"
 #include <float.h>
 #include <math.h>
@@ -420,13 +421,14 @@ double rvm__exact_double(const exact *x) {
     return x->negative ? -v : v;
 }
 
-double rvm__exact_log(const exact *x) {
+double rvm__exact_log(const assembler *a, const exact *x) {
+    const rvm__math *math = rvm__math_of(a->options.math);
     uint64_t m;
     int u;
     const double v = rvm__exact_double(x);
-    if (isnormal(v)) return log(v);
+    if (isnormal(v)) return math->log(v);
     nearest(x, 53, -2 * EXACT_BITS, &m, &u);
-    return log((double)m) + u * 0.69314718055994530942;
+    return math->log((double)m) + u * 0.69314718055994530942;
 }
 
 static bool to_float(const exact *x, rvm_value *out) {

@@ -3,7 +3,7 @@
  * run later.
  */
 #include "asm.h"
-#include "kernels.h"
+#include "maths.h"
 #include "instruction.h"
 #include <math.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static fraction bitwise(assembler *a, rvm_row row, fraction x, fraction y) {
     rvm_value v[3] = {{0}};
     int overflow = 0;
     if (!x || !y || !rvm__exact_i64(x, &v[0].i) || !rvm__exact_i64(y, &v[1].i)) return NULL;
-    return rvm__exact(a, rvm__kernels[rvm__kernel_index(row, RVM_I64, RVM_I64)].f(v[0], v[1], v[2], &overflow).i);
+    return rvm__exact(a, rvm__math_libm.kernels[rvm__kernel_index(row, RVM_I64, RVM_I64)].f(v[0], v[1], v[2], &overflow).i);
 }
 
 static fraction floor_of(assembler *a, fraction x) {
@@ -157,7 +157,8 @@ static void approximate(assembler *a, expr *e, rvm_row row) {
         rvm__wrong(a, e, D_ZERO_DIVISOR, NULL, NULL, NULL);
         return;
     }
-    const rvm_value out = rvm__kernels[rvm__kernel_index(row, RVM_F64, RVM_F64)].f(v[0], v[1], v[2], &overflow);
+    const rvm_value out =
+        rvm__math_of(a->options.math)->kernels[rvm__kernel_index(row, RVM_F64, RVM_F64)].f(v[0], v[1], v[2], &overflow);
     if (sig == RVM_SIG_CMP)
         rvm__set_exact(e, rvm__exact(a, out.i), T_INT);
     else if (isinf(out.f))
@@ -194,22 +195,23 @@ void rvm__fold(assembler *a, expr *e, rvm_row row, int type) {
 /* ---- complex ones ---- */
 
 /* The value of a tree of rows over values: what it would be at run time. */
-static bool evaluate(const expr *e, rvm_value *out) {
+static bool evaluate(const assembler *a, const expr *e, rvm_value *out) {
     rvm_value v[3] = {{0}};
     int overflow = 0;
     if (e && e->kind == E_VALUE) *out = e->u.value;
     if (!e || e->kind != E_ROW) return e && e->kind == E_VALUE;
     for (int k = 0; k < e->nkids && k < 3; k++)
-        if (!evaluate(e->kids[k], v + k)) return false;
+        if (!evaluate(a, e->kids[k], v + k)) return false;
     const expr *operand = e->kids[rvm__row_first((rvm_row)e->op)];
-    const rvm__kernel *k = &rvm__kernels[rvm__kernel_index((rvm_row)e->op, (rvm_type)e->type, (rvm_type)operand->type)];
+    const rvm__kernel *k = &rvm__math_of(a->options.math)
+                                ->kernels[rvm__kernel_index((rvm_row)e->op, (rvm_type)e->type, (rvm_type)operand->type)];
     if (k->f) *out = k->f(v[0], v[1], v[2], &overflow);
     return k->f && !overflow;
 }
 
 static expr *value_leaf(maker *m, expr *tree) {
     rvm_value v;
-    expr *e = tree && evaluate(tree, &v) ? rvm__expr_new(m->a, E_VALUE, m->at, 0) : NULL;
+    expr *e = tree && evaluate(m->a, tree, &v) ? rvm__expr_new(m->a, E_VALUE, m->at, 0) : NULL;
     if (!e) return NULL;
     e->type = tree->type;
     e->checked = true;

@@ -27,6 +27,7 @@ typedef struct rvm_asm_options {
     rvm_type real; /* what the type name `real` means: RVM_F64 (default), RVM_F32 or RVM_FIX */
     const char *const
         *include_path; /* folders searched for `include`, after the including file's; NULL-terminated, or NULL */
+    rvm_math math;     /* whose functions constants are folded with: what programs then hold, and are known by */
     const rvm_allocator *allocator; /* NULL: the C library's */
     uint32_t max_errors;            /* 0: 20 */
     rvm_include include;            /* NULL: files only */

@@ -10,6 +10,7 @@ static const char usage[] =
     "                 [memory|loop|matvec|bundle|derived|hessian|trail|exact|assembler|start|compile|api|profile|pisa|peaks|"
     "checked|jacobian ...]\n"
     "       rvm_bench peers [--json] [--full|--check] [--only TEXT] [--engine TEXT] [--seconds S] [--any-lengths]\n"
+    "                 [--math M]\n"
     "       rvm_bench schedules [--json] [--check] [--only TEXT]\n"
     "       rvm_bench gpu [--json] [--check [--repeat N]] [--device] [--only TEXT]\n"
     "Measures the named parts, or all, and prints one table with the targets that there are.\n"
@@ -21,6 +22,7 @@ static const char usage[] =
     "  --engine TEXT  C by hand and engines with TEXT in their name\n"
     "  --seconds S  for a cell, about (1): with .15 and --engine a, native code and lanes, it takes 4 minutes\n"
     "  --any-lengths  native code that is not made for the lengths of the arrays\n"
+    "  --math M       elementary functions of machines: libm or sleef\n"
     "schedules: long runs of real steps by all kinds of schedules, with three budgets each, beside the run that overwrites "
     "and\n"
     "the one that keeps a trail. It takes 10 minutes or so, and 1 GB of memory for the trails.\n"
@@ -112,6 +114,15 @@ static bool take_common(common *c, int argc, char **argv, int *i) {
     return true;
 }
 
+/* --math M, where it is there. */
+static bool take_math(int argc, char **argv, int *i) {
+    if (strcmp(argv[*i], "--math") != 0 || *i + 1 >= argc) return false;
+    ++*i;
+    for (rvm_math m = RVM_MATH_LIBM; m <= RVM_MATH_SLEEF; m++)
+        if (!strcmp(argv[*i], rvm_math_name(m))) return !rvm_math_choose(m, &machine_math, NULL);
+    return false;
+}
+
 static int misused(void) {
     fputs(usage, stderr);
     return 2;
@@ -132,7 +143,7 @@ static int main_peers(int argc, char **argv) {
             cell_seconds = strtod(argv[++i], NULL);
         else if (!strcmp(argv[i], "--any-lengths"))
             native_any_lengths = true;
-        else
+        else if (!take_math(argc, argv, &i))
             return misused();
     }
     return compare_peers(c.check ? LEVEL_CHECK : l, c.only, by, c.json) ? 0 : 1;

@@ -102,6 +102,14 @@ typedef struct rvm_allocator {
 typedef enum rvm_type { RVM_I64, RVM_F64, RVM_FIX, RVM_F32, RVM_TYPE_COUNT } rvm_type;
 RVM_API const char *rvm_type_name(rvm_type t); /* "i64" ...; "?" outside the enum */
 
+/* Whose elementary functions are computed with: the C library's, or SLEEF's deterministic ones, which have the same bits on
+ * every processor with FMA and on every engine but devices, and in lanes run as vectors. AUTO is the C library's. */
+typedef enum rvm_math { RVM_MATH_AUTO, RVM_MATH_LIBM, RVM_MATH_SLEEF } rvm_math;
+RVM_API const char *rvm_math_name(rvm_math math); /* "auto", "libm", "sleef"; "?" outside the enum */
+/* *out becomes what that is here, LIBM or SLEEF. Errors: UNSUPPORTED (why SLEEF's are not there; *out is LIBM). Any thread.
+ */
+RVM_API rvm_status rvm_math_choose(rvm_math asked, rvm_math *out, rvm_error *err);
+
 /* Roles of parameters: only read, only accumulated into, anything else. */
 typedef enum rvm_role { RVM_READ, RVM_ACC, RVM_OWN } rvm_role;
 RVM_API const char *rvm_role_name(rvm_role r);

@@ -64,6 +64,7 @@ static rvm_status make(tool *t, text *object, text *header) {
     what.stack = t->o.stack;
     if (t->o.cpu) what.cpu = t->o.cpu;
     rvm_status st = tool_options(t, &o);
+    if (!t->o.math) o.math = RVM_MATH_LIBM; /* that every host has */
     if (!st) st = rvm_jit_new(&jo, &j, &t->err);
     if (!st) st = text_open(t, object);
     if (!st) st = text_open(t, header);

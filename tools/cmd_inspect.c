@@ -16,6 +16,27 @@ static uint64_t code_size(const tool *t) {
     return n;
 }
 
+/* Whose elementary functions a run has; *why: why SLEEF's are not there, or "". */
+static const char *math_of(tool *t, rvm_error *why) {
+    rvm_math math = RVM_MATH_AUTO, sleef;
+    *why = (rvm_error){0};
+    rvm_math_choose(RVM_MATH_SLEEF, &sleef, why);
+    tool_math(t, &math);
+    return rvm_math_name(math);
+}
+
+static void json_math(json *j, tool *t) {
+    rvm_error why;
+    json_key(j, "math"), json_text(j, math_of(t, &why));
+    if (why.code) json_key(j, "no_sleef"), json_text(j, why.message);
+}
+
+static void print_math(tool *t) {
+    rvm_error why;
+    const char *math = math_of(t, &why);
+    printf("elementary functions: %s; %s\n", math, why.code ? why.message : "there are: libm, sleef");
+}
+
 static void print_json(tool *t) {
     json j;
     char id[33], tables[17];
@@ -28,6 +49,7 @@ static void print_json(tool *t) {
     json_key(&j, "container"), json_uint(&j, rvm_bytecode_version());
     json_key(&j, "tables"), json_text(&j, tables);
     json_key(&j, "instructions"), json_uint(&j, code_size(t));
+    if (t->command == COMMAND_INFO) json_math(&j, t);
     json_key(&j, "functions");
     json_open(&j, '[');
     for (uint32_t i = 0; i < rvm_program_function_count(t->program); i++) output_json_signature(&j, t, i);
@@ -85,8 +107,10 @@ rvm_status command_INFO(tool *t) {
     }
     char id[33];
     identity(t, id);
-    printf("%s: program %s\nbytecode: container %" PRIu32 ", tables %016" PRIx64 "\nrvm %s; ", t->words[0], id,
-           rvm_bytecode_version(), rvm_bytecode_tables(), RVM_VERSION_STRING);
+    printf("%s: program %s\nbytecode: container %" PRIu32 ", tables %016" PRIx64 "\n", t->words[0], id,
+           rvm_bytecode_version(), rvm_bytecode_tables());
+    print_math(t);
+    printf("rvm %s; ", RVM_VERSION_STRING);
     print_size(t);
     print_functions(t);
     return RVM_OK;

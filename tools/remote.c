@@ -16,6 +16,7 @@ static const struct refused {
     {OPTION_threads, "a server's workers have one thread for a run"},
     {OPTION_lanes, "how a server compiles is its own"},
     {OPTION_any_lengths, "how a server compiles is its own"},
+    {OPTION_math, "whose functions a server calls is its own"},
     {OPTION_fast_math, "how a server compiles is its own"},
     {OPTION_vector_math, "how a server compiles is its own"},
     {OPTION_symbols, "no debugger sees a server's code"},

@@ -22,8 +22,18 @@ rvm_status tool_fail_in(tool *t, rvm_status st, uint32_t fn) {
     return st;
 }
 
+rvm_status tool_math(tool *t, rvm_math *out) {
+    for (rvm_math m = RVM_MATH_AUTO; m <= RVM_MATH_SLEEF; m++)
+        if (strcmp(t->o.math ? t->o.math : rvm_math_name(RVM_MATH_AUTO), rvm_math_name(m)) == 0)
+            return rvm_math_choose(m, out, &t->err);
+    return tool_fail(t, RVM_ERR_USAGE, "--math takes auto, libm or sleef, not `%s`", t->o.math);
+}
+
 rvm_status tool_asm_options(tool *t, rvm_asm_options *o) {
-    *o = (rvm_asm_options){.real = RVM_F64, .include_path = t->o.include.item, .no_files = t->o.no_include};
+    rvm_math math;
+    const rvm_status st = tool_math(t, &math);
+    if (st) return st;
+    *o = (rvm_asm_options){.math = math, .real = RVM_F64, .include_path = t->o.include.item, .no_files = t->o.no_include};
     if (!t->o.real || strcmp(t->o.real, rvm_type_name(RVM_F64)) == 0) return RVM_OK;
     for (rvm_type r = RVM_F64; r < RVM_TYPE_COUNT; r++) {
         o->real = r;
@@ -55,7 +65,8 @@ rvm_status tool_options(tool *t, rvm_options *o) {
     if (t->o.depth > UINT32_MAX) return tool_fail(t, RVM_ERR_USAGE, "--depth is at most %u", UINT32_MAX);
     if (option_given(&t->o, depth) && !t->o.depth)
         return tool_fail(t, RVM_ERR_USAGE, "--depth 0 allows no call at all: the function itself takes 1");
-    rvm_status st = read_checkpoints(t, &o->checkpoints);
+    rvm_status st = tool_math(t, &o->math);
+    if (!st) st = read_checkpoints(t, &o->checkpoints);
     if (st) return st;
     o->checkpoint_dir = t->o.checkpoint_dir;
     o->unchecked = t->o.unchecked;

@@ -75,6 +75,7 @@ rvm_status tool_fail(tool *t, rvm_status code, const char *format, ...) __attrib
 rvm_status tool_fail_in(tool *t, rvm_status code, uint32_t fn);
 /* Options from the command line: the assembler's, the machine's. */
 rvm_status tool_asm_options(tool *t, rvm_asm_options *o);
+rvm_status tool_math(tool *t, rvm_math *out); /* --math */
 rvm_status tool_options(tool *t, rvm_options *out);
 
 /* open.c: opens words[0], source or bytecode. */

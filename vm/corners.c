@@ -41,7 +41,7 @@ int rvm__nonsmooth_here(const rvm_machine *m, bool corners, rvm_nonsmooth_point 
     rvm__second second = {0};
     double x[3] = {0};
     for (int k = 0; k < row->arity; k++) x[k] = number_at(m, top, f, &places[k + 1], false);
-    rvm__row_second((rvm_row)in->row, x, &second);
+    rvm__row_second(m->math, (rvm_row)in->row, x, &second);
     for (int k = 0; k < row->arity; k++) {
         const rvm_place *q = &places[k + 1];
         if (!rvm__is_active(m->p, &m->bound.activity, top->fn, q)) continue;
@@ -60,7 +60,7 @@ static bool may_have_corner(rvm_row row, int operand) {
     static const double at[][3] = {{0, 0, 0}, {0, 0.5, 0}};
     rvm__second s;
     for (size_t k = 0; k < sizeof at / sizeof *at; k++)
-        if (rvm__row_second(row, at[k], &s) && s.corner[operand]) return true;
+        if (rvm__row_second(&rvm__math_libm, row, at[k], &s) && s.corner[operand]) return true;
     return false;
 }
 

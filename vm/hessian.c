@@ -105,7 +105,7 @@ static bool bring_update(const site *s, const update *u) {
     rvm__second f;
     if (u->w == 0 && !present) return true;
     for (int k = 0; k < arity; k++) x[k] = value_of(s, k + 1);
-    if (!rvm__row_second((rvm_row)s->in->row, x, &f)) return true;
+    if (!rvm__row_second(s->m->math, (rvm_row)s->in->row, x, &f)) return true;
     const rvm__family_second g = rvm__family_partials(s->op, value_of(s, 0), f.f);
     bool good = true;
     for (int k = 0; k < arity && good; k++)
@@ -262,7 +262,7 @@ static rvm_status step_change(const site *s) {
     const rvm_status status = machine_step(s->m);
     if (status || !taken || !noted) return status;
     for (int k = 0; k < c.inputs; k++) x[k] = value_of(s, c.first + k);
-    rvm__change_jets(s->op, x, c.f);
+    rvm__change_jets(s->m->math, s->op, x, c.f);
     GOOD(bring_change(s->h, &c));
 }
 
@@ -303,7 +303,7 @@ static rvm_status step_set(const site *s) {
     bool good = rvm__sym_rename(s->h, y, rvm__temporary_key(0));
     u.key[0] = rvm__temporary_key(0);
     for (int k = 0; k < arity; k++) x[k] = value_of(s, k + 1);
-    const bool smooth = rvm__row_second((rvm_row)s->in->row, x, &f);
+    const bool smooth = rvm__row_second(s->m->math, (rvm_row)s->in->row, x, &f);
     for (int k = 0; k < arity && good && smooth; k++)
         if (u.key[k + 1]) good = rvm__sym_shear(s->h, u.key[0], u.key[k + 1], f.d[k]);
     rvm__sym_drop(s->h, u.key[0]);

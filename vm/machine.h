@@ -30,7 +30,7 @@
 #include "answers.h"
 #include "exact.h"
 #include "program.h"
-#include "kernels.h"
+#include "maths.h"
 #include "rvm.h"
 #include "summed.h"
 #include "trail.h"
@@ -313,7 +313,9 @@ typedef struct rvm__natively {
 typedef struct rvm__profile rvm__profile;
 struct rvm_machine {
     const rvm_program *p;
-    rvm_options o;
+    rvm_options o;              /* o.math is LIBM or SLEEF */
+    const rvm__kernel *kernels; /* those of */
+    const rvm__math *math;      /* the set that it names */
     rvm_allocator al;
     size_t memory;                                  /* allocated now */
     rvm__code *codes, *primal_codes, *shadow_codes; /* codes: the set that the bound mode uses */

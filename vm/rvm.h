@@ -59,6 +59,7 @@ typedef struct rvm_options {
     double tolerance; /* of the release of a real: times max(1, largest magnitude held); default 1e-8; of an f32 10^4 times
                          that. The same of what comes back to the start, times max(1, |what went in|); INFINITY: that is
                          not compared, and no copy is made of it */
+    rvm_math math;    /* whose elementary functions, natively and interpreted; rvm_machine_options says which AUTO is */
     uint64_t fuel;
     uint32_t depth;             /* of calls; default 10000 */
     size_t memory;              /* bytes */
@@ -91,7 +92,7 @@ typedef struct rvm_options {
 RVM_API rvm_options rvm_options_default(void);
 
 /* options NULL: the defaults. The program is borrowed and must outlive the machine. *out is owned by the caller, NULL on
- * failure. Errors: USAGE (program not verified), MEMORY. */
+ * failure. Errors: USAGE (program not verified), UNSUPPORTED (options.math), MEMORY. */
 RVM_API rvm_status rvm_machine_new(const rvm_program *p, const rvm_options *options, rvm_machine **out, rvm_error *err);
 RVM_API void rvm_machine_free(rvm_machine *m); /* NULL is allowed */
 /* What it was made with. */

@@ -131,6 +131,7 @@ struct engine {
 };
 extern double cell_seconds;     /* that a cell of the table takes, about; set first */
 extern bool native_any_lengths; /* native code is made for arrays of any lengths, not those of the task; set first */
+extern rvm_math machine_math;   /* whose elementary functions machines have; set first */
 extern unsigned native_level;   /* of optimisation */
 extern const engine engines[];
 extern const int nengines;

@@ -102,10 +102,13 @@ static void close_interpreter(void *state) {
     free(s);
 }
 
+rvm_math machine_math;
+
 /* What is measured is checked by its results; what comes back of the arguments has to be as near as they. */
 static rvm_options measured_options(const task *t) {
     rvm_options o = rvm_options_default();
     o.unchecked = o.trust = true;
+    o.math = machine_math;
     o.tolerance = fmax(o.tolerance, t->tolerance);
     return o;
 }

@@ -12,7 +12,7 @@
 
 #define REAL_PAIRS(T, ROUNDED)                                                                                              \
     static inline void rotate_##T##_pair(rvm_value *v, rvm_value angle, bool back, int *overflow) {                         \
-        const double c = cos(angle.f), s = back ? -sin(angle.f) : sin(angle.f), y = v[0].f, z = v[1].f;                     \
+        const double c = MATH(cos)(angle.f), s = back ? -MATH(sin)(angle.f) : MATH(sin)(angle.f), y = v[0].f, z = v[1].f;   \
         (void)overflow;                                                                                                     \
         v[0].f = ROUNDED(y * c - z * s);                                                                                    \
         v[1].f = ROUNDED(y * s + z * c);                                                                                    \
@@ -43,7 +43,7 @@ static inline void rotate(int64_t *a, int64_t *b, double t, bool back, int *over
     double reduced = remainder(t, 2 * M_PI);
     const bool half = fabs(reduced) > M_PI_2;
     if (half) reduced -= copysign(M_PI, reduced);
-    const int64_t p = rvm__fix_of(-tan(reduced / 2), overflow), q = rvm__fix_of(sin(reduced), overflow);
+    const int64_t p = rvm__fix_of(-MATH(tan)(reduced / 2), overflow), q = rvm__fix_of(MATH(sin)(reduced), overflow);
     if (half && !back) turn_half(a, b, overflow);
     shear(a, p, *b, back, overflow);
     shear(b, q, *a, back, overflow);

@@ -1,4 +1,4 @@
-/* changes.c: what inplace.def says, as functions of each type (change_functions.h) behind one signature, and as facts. */
+/* changes.c: what inplace.def says, as facts, and what becomes of shadows that scale (change_functions.h). */
 #include "change_functions.h"
 
 #define NUMBER(name) [RVM_PAIR_##name - RVM__PAIRS_BEFORE_CHANGES]
@@ -10,11 +10,6 @@
     { NULL, f64_##name##_##way, fix_##name##_##way, f32_##name##_##way }
 #define AS_D(name, way)                                                                                                     \
     { [RVM_F64] = f64_##name##_##way, [RVM_F32] = f32_##name##_##way }
-const rvm__change rvm__changes[RVM_CHANGE_COUNT][2][RVM_TYPE_COUNT] = {
-#define CHANGE(name, inverse, operands, types, ...) NUMBER(name) = {AS_##types(name, forward), AS_##types(name, back)},
-#include "inplace.def"
-#undef CHANGE
-};
 const rvm__scale rvm__scales[RVM_CHANGE_COUNT][RVM_TYPE_COUNT] = {
 #define CHANGE(name, inverse, operands, types, ...) NUMBER(name) = AS_##types(name, scale),
 #include "inplace.def"

@@ -6,8 +6,6 @@
 
 /* v: the places, a: the operands. False where they are not in its domain; v is changed all the same. */
 typedef bool (*rvm__change)(rvm_value v[RVM_MAX_CHANGED], const rvm_value a[RVM_MAX_CHANGE_OPERANDS], int *overflow);
-/* By number, whether backward, and type; NULL where there is none. */
-extern const rvm__change rvm__changes[RVM_CHANGE_COUNT][2][RVM_TYPE_COUNT];
 
 /* Of shadows SCALE: what becomes of the shadow of the place that holds y, behind the instruction or its inverse: in an
  * adjoint; or in a tangent, which, behind the inverse at what y was, takes back what the adjoint did there. */

@@ -1,10 +1,25 @@
-/* functions.h: the functions of functions.def, as C calls them: rvm__libm_NAME. The words FN, FN2 and FNI become such calls.
+/* functions.h: the functions of functions.def, as C calls them, in two sets: rvm__libm_NAME, the C library's, and
+ * rvm_sleef_NAME, SLEEF's deterministic ones, which have the same bits on every processor that has FMA, one by one or in
+ * lanes. The words FN, FN2 and FNI become calls of the set that RVM__MATH names, libm unless a file says otherwise before.
+ *
+ * RVM_SLEEF: whether this was built with SLEEF.
  */
 #ifndef RVM_FUNCTIONS_H
 #define RVM_FUNCTIONS_H
 
 #include <math.h>
 #include <stdint.h>
+
+#include "rvm_functions.h"
+
+#ifndef RVM__MATH
+#define RVM__MATH libm
+#endif
+#define RVM__OF_libm(name)      rvm__libm_##name
+#define RVM__OF_sleef(name)     rvm_sleef_##name
+#define RVM__OF_SET_(set, name) RVM__OF_##set(name)
+#define RVM__OF_SET(set, name)  RVM__OF_SET_(set, name)
+#define MATH(name)              RVM__OF_SET(RVM__MATH, name)
 
 #define RVM__PARAMS_REAL  (double x)
 #define RVM__PARAMS_REALS (double x, double y)
@@ -18,8 +33,8 @@
     static inline __attribute__((unused, always_inline)) double rvm__libm_##name RVM__PARAMS_##shape {                      \
         return name RVM__ARGS_##shape;                                                                                      \
     }
-#define RVM__DECLARE_OWN(name, shape) double rvm__libm_##name RVM__PARAMS_##shape;
-#define FUNCTION(name, shape, who)    RVM__DECLARE_##who(name, shape)
+#define RVM__DECLARE_OWN(name, shape)             double rvm__libm_##name RVM__PARAMS_##shape;
+#define FUNCTION(name, shape, who, error, serves) RVM__DECLARE_##who(name, shape)
 double exp10(double x); /* of glibc, which shows it to _GNU_SOURCE alone */
 #include "functions.def"
 #undef FUNCTION
@@ -28,5 +43,26 @@ double exp10(double x); /* of glibc, which shows it to _GNU_SOURCE alone */
 #define rvm__libm_sqrt  sqrt
 #define rvm__libm_floor floor
 #define rvm__libm_fabs  fabs
+#define rvm_sleef_sqrt  sqrt
+#define rvm_sleef_floor floor
+#define rvm_sleef_fabs  fabs
+
+/* The set of SLEEF on 4 and 8 numbers at once: rvm__sleef4_NAME, rvm__sleef8_NAME, bit for bit as one by one, but for those
+ * that it NEVER serves. The processor must have AVX2 and FMA, or AVX-512. They are called by native code only. */
+#if RVM_SLEEF
+typedef double rvm__4_reals __attribute__((vector_size(32)));
+typedef double rvm__8_reals __attribute__((vector_size(64)));
+#define RVM__LANES_REAL(t)  (t x)
+#define RVM__LANES_REALS(t) (t x, t y)
+#define RVM__IN_LANES_NEVER(name, shape)
+#define RVM__IN_LANES_ALWAYS(name, shape)                                                                                   \
+    rvm__4_reals rvm__sleef4_##name RVM__LANES_##shape(rvm__4_reals);                                                       \
+    rvm__8_reals rvm__sleef8_##name RVM__LANES_##shape(rvm__8_reals);
+#define RVM__IN_LANES_FINITE                      RVM__IN_LANES_ALWAYS
+#define RVM__IN_LANES_NONZERO                     RVM__IN_LANES_ALWAYS
+#define FUNCTION(name, shape, who, error, serves) RVM__IN_LANES_##serves(name, shape)
+#include "functions.def"
+#undef FUNCTION
+#endif
 
 #endif

@@ -1,6 +1,8 @@
 /* kernels.h: every row and family as inline C functions (the C vocabulary), and every row behind one signature.
  *
- * The interpreter inlines the functions of frequent rows and reaches the others through rvm__kernels. */
+ * The interpreter inlines the functions of frequent rows, which call nothing, and reaches the others through a set
+ * (maths.h).
+ */
 #ifndef RVM_KERNELS_H
 #define RVM_KERNELS_H
 
@@ -16,7 +18,6 @@ static inline int64_t rvm__odd_inverse(int64_t x) {
     return (int64_t)v;
 }
 
-#define MATH(name) rvm__libm_##name
 #include "words_i64.h"
 #define TYPE        i64
 #define CTYPE       int64_t
@@ -58,13 +59,10 @@ typedef struct rvm__kernel {
  */
 enum { RVM__KERNEL_CONV = RVM_ROW_COUNT * RVM_TYPE_COUNT };
 enum { RVM__KERNEL_COUNT = RVM__KERNEL_CONV + RVM_TYPE_COUNT * RVM_TYPE_COUNT };
-extern const rvm__kernel rvm__kernels[RVM__KERNEL_COUNT];
 /* Index of the kernel of a row for target type y and (real or only) operand type t. */
 static inline uint16_t rvm__kernel_index(rvm_row row, rvm_type y, rvm_type t) {
     return (uint16_t)(rvm__row_info[row].sig == RVM_SIG_CONV ? RVM__KERNEL_CONV + (int)y * RVM_TYPE_COUNT + (int)t
                                                              : (int)row * RVM_TYPE_COUNT + (int)t);
 }
-/* Whether there is a derivative by that operand, other than 0 everywhere (of floor). */
-bool rvm__has_partial(rvm_row row, uint16_t kernel, int operand);
 
 #endif

@@ -34,8 +34,8 @@ static inline rvm__dual rvm__dual_div(rvm__dual a, rvm__dual b) {
 }
 
 /* Row of one or two operands at a, b, by its kernel and the partials it states. */
-static rvm__dual rvm__dual_of_row(rvm_row row, rvm__dual a, rvm__dual b) {
-    const rvm__kernel *k = &rvm__kernels[rvm__kernel_index(row, RVM_F64, RVM_F64)];
+static rvm__dual rvm__dual_of_row(const rvm__math *math, rvm_row row, rvm__dual a, rvm__dual b) {
+    const rvm__kernel *k = &math->kernels[rvm__kernel_index(row, RVM_F64, RVM_F64)];
     const rvm_value x = {.f = a.v}, y = {.f = b.v};
     int overflow = 0;
     const rvm_value f = k->f(x, y, x, &overflow);
@@ -45,8 +45,8 @@ static rvm__dual rvm__dual_of_row(rvm_row row, rvm__dual a, rvm__dual b) {
 }
 
 /* Row of an order and one operand. */
-static rvm__dual rvm__dual_of_order(rvm_row row, rvm__dual n, rvm__dual b) {
-    const rvm__kernel *k = &rvm__kernels[rvm__kernel_index(row, RVM_F64, RVM_F64)];
+static rvm__dual rvm__dual_of_order(const rvm__math *math, rvm_row row, rvm__dual n, rvm__dual b) {
+    const rvm__kernel *k = &math->kernels[rvm__kernel_index(row, RVM_F64, RVM_F64)];
     const rvm_value x = {.i = n.v < 0x1p63 ? (int64_t)n.v : INT64_MAX}, y = {.f = b.v};
     int overflow = 0;
     const rvm_value f = k->f(x, y, y, &overflow);
@@ -60,8 +60,9 @@ static inline bool compared(bool result, rvm__dual x, rvm__dual y, bool *corner)
 }
 
 #define FORMULA(name, F_, D0_, D1_, D2_)                                                                                    \
-    static void second_##name(rvm__dual a_, rvm__dual b_, rvm__dual c_, rvm__dual out[4], bool corner[3]) {                 \
-        (void)a_, (void)b_, (void)c_;                                                                                       \
+    static void second_##name(const rvm__math *math_, rvm__dual a_, rvm__dual b_, rvm__dual c_, rvm__dual out[4],           \
+                              bool corner[3]) {                                                                             \
+        (void)math_, (void)a_, (void)b_, (void)c_;                                                                          \
         bool ignored = false, *corner_ = &ignored;                                                                          \
         const rvm__dual r_ = (F_);                                                                                          \
         corner_ = &corner[0], out[0] = (D0_);                                                                               \
@@ -72,7 +73,7 @@ static inline bool compared(bool result, rvm__dual x, rvm__dual y, bool *corner)
 #include "words_dual.h"
 #define HAS_NUM(...) FORMULA(__VA_ARGS__)
 #define HAS_REAL(name, F_, ...)                                                                                             \
-    FORMULA(name, rvm__dual_of_row(RVM_ROW_##name, A, B), __VA_ARGS__) /* not its words: they may overflow */
+    FORMULA(name, rvm__dual_of_row(math_, RVM_ROW_##name, A, B), __VA_ARGS__) /* not its words: they may overflow */
 #define HAS_POS(...)            FORMULA(__VA_ARGS__)
 #define HAS_SEL(...)            FORMULA(__VA_ARGS__)
 #define HAS_ORD(...)            FORMULA(__VA_ARGS__)
@@ -95,7 +96,7 @@ static inline bool compared(bool result, rvm__dual x, rvm__dual y, bool *corner)
 #undef ROW3
 #include "words_undef.h"
 
-typedef void (*second_row)(rvm__dual a, rvm__dual b, rvm__dual c, rvm__dual out[4], bool corner[3]);
+typedef void (*second_row)(const rvm__math *math, rvm__dual a, rvm__dual b, rvm__dual c, rvm__dual out[4], bool corner[3]);
 #define HAS_NUM(name)                       [RVM_ROW_##name] = second_##name,
 #define HAS_REAL                            HAS_NUM
 #define HAS_POS                             HAS_NUM
@@ -109,13 +110,13 @@ static const second_row second_rows[RVM_ROW_COUNT] = {
 #include "rows.def"
 };
 
-bool rvm__row_second(rvm_row row, const double x[3], rvm__second *out) {
+bool rvm__row_second(const rvm__math *math, rvm_row row, const double x[3], rvm__second *out) {
     if (!second_rows[row]) return false;
     const int arity = rvm__row_info[row].arity;
     rvm__dual operand[3] = {{0}}, got[4];
     for (int k = 0; k < arity; k++) operand[k].v = x[k], operand[k].d[k] = 1;
     *out = (rvm__second){0};
-    second_rows[row](operand[0], operand[1], operand[2], got, out->corner);
+    second_rows[row](math, operand[0], operand[1], operand[2], got, out->corner);
     out->f = got[3].v;
     for (int j = 0; j < arity; j++) {
         out->d[j] = got[j].v;
@@ -187,10 +188,10 @@ static many input(const double *x, int k) {
     return r;
 }
 
-static many of_row(rvm_row row, many a, many b) {
+static many of_row(const rvm__math *math, rvm_row row, many a, many b) {
     const double x[3] = {a.v, b.v};
     rvm__second f;
-    rvm__row_second(row, x, &f);
+    rvm__row_second(math, row, x, &f);
     many r = {.v = f.f};
     for (int j = 0; j < RVM__CHANGE_INPUTS; j++) {
         r.d[j] = f.d[0] * a.d[j] + f.d[1] * b.d[j];
@@ -201,14 +202,14 @@ static many of_row(rvm_row row, many a, many b) {
     return r;
 }
 
-#define ADD(a, b)       of_row(RVM_ROW_add, a, b)
-#define SUB(a, b)       of_row(RVM_ROW_sub, a, b)
-#define MUL(a, b)       of_row(RVM_ROW_mul, a, b)
-#define DIV(a, b)       of_row(RVM_ROW_div, a, b)
-#define NEG(a)          of_row(RVM_ROW_neg, a, constant(0))
+#define ADD(a, b)       of_row(math, RVM_ROW_add, a, b)
+#define SUB(a, b)       of_row(math, RVM_ROW_sub, a, b)
+#define MUL(a, b)       of_row(math, RVM_ROW_mul, a, b)
+#define DIV(a, b)       of_row(math, RVM_ROW_div, a, b)
+#define NEG(a)          of_row(math, RVM_ROW_neg, a, constant(0))
 #define GT(a, b)        constant((a).v > (b).v)
 #define SELECT(c, a, b) ((c).v != 0 ? (a) : (b))
-#define FN(name, a)     of_row(RVM_ROW_##name, a, constant(0))
+#define FN(name, a)     of_row(math, RVM_ROW_##name, a, constant(0))
 #define K(x)            constant(x)
 #define Y               input(x, 0)
 #define Z               input(x, 1)
@@ -234,7 +235,7 @@ static many of_row(rvm_row row, many a, many b) {
 #define CHANGE(name, inverse, operands, types, value, exact, shadows, out_, partials, where, doc)                           \
     ON_##types(case RVM_PAIR_##name : if (rvm__is_inverse(op)) GIVE inverse out_; else GIVE out_; break;)
 
-static void jets_of(rvm_op op, const double x[RVM__CHANGE_INPUTS], many out[RVM_MAX_CHANGED]) {
+static void jets_of(const rvm__math *math, rvm_op op, const double x[RVM__CHANGE_INPUTS], many out[RVM_MAX_CHANGED]) {
     const int places = rvm__change_info[rvm__change_of(op)].places;
     switch ((int)rvm__pair_of(op)) {
 #include "inplace.def"
@@ -269,13 +270,14 @@ static void take_back(const rvm_change_info *info, const many f[RVM_MAX_CHANGED]
 
 /* What has partials before it is differentiated backward as what takes it back: beside its domain the formulas of the
  * inverse are another function. */
-void rvm__change_jets(rvm_op op, const double x[RVM__CHANGE_INPUTS], rvm__change_jet out[RVM_MAX_CHANGED]) {
+void rvm__change_jets(const rvm__math *math, rvm_op op, const double x[RVM__CHANGE_INPUTS],
+                      rvm__change_jet out[RVM_MAX_CHANGED]) {
     const rvm_change_info *info = &rvm__change_info[rvm__change_of(op)];
     double y[RVM__CHANGE_INPUTS];
     many f[RVM_MAX_CHANGED];
-    jets_of(op, x, out);
+    jets_of(math, op, x, out);
     if (!rvm__is_inverse(op) || !info->partials.before) return;
     for (int k = 0; k < RVM__CHANGE_INPUTS; k++) y[k] = k < info->places ? out[k].v : x[k];
-    jets_of(rvm__op_inverse(op), y, f);
+    jets_of(math, rvm__op_inverse(op), y, f);
     take_back(info, f, out);
 }

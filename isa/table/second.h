@@ -2,7 +2,7 @@
 #ifndef RVM_SECOND_H
 #define RVM_SECOND_H
 
-#include "instruction.h"
+#include "maths.h"
 
 /* x: the operands as doubles. dd[j][k] for k <= j: it is symmetric. corner: where the row has no derivative by that operand,
  * and d is what the stated rule takes: a comparison in the partial is of equals. */
@@ -12,7 +12,7 @@ typedef struct rvm__second {
 } rvm__second;
 /* False where the row has no derivative at all (comparisons, integers). At points without a derivative the stated rules hold
  * for the first partials, and what follows from them for the second. */
-bool rvm__row_second(rvm_row row, const double x[3], rvm__second *out);
+bool rvm__row_second(const rvm__math *math, rvm_row row, const double x[3], rvm__second *out);
 
 /* What a family makes of its target, g(Y, F): its partials by Y and F. */
 typedef struct rvm__family_second {
@@ -25,6 +25,7 @@ enum { RVM__CHANGE_INPUTS = RVM_MAX_CHANGED + RVM_MAX_CHANGE_OPERANDS };
 typedef struct rvm__change_jet {
     double v, d[RVM__CHANGE_INPUTS], dd[RVM__CHANGE_INPUTS][RVM__CHANGE_INPUTS]; /* dd[j][k] for k <= j */
 } rvm__change_jet;
-void rvm__change_jets(rvm_op op, const double x[RVM__CHANGE_INPUTS], rvm__change_jet out[RVM_MAX_CHANGED]);
+void rvm__change_jets(const rvm__math *math, rvm_op op, const double x[RVM__CHANGE_INPUTS],
+                      rvm__change_jet out[RVM_MAX_CHANGED]);
 
 #endif

@@ -4,6 +4,7 @@
  * values all the same (shfl.sync asks for threads that have not exited only). */
 #include "device.h"
 #include "native.h"
+#include "target.h"
 
 #include <llvm-c/BitReader.h>
 #include <llvm-c/IRReader.h>
@@ -231,9 +232,10 @@ bool rvm__device_add_runtime(const rvm__build *k, bool is_grid) {
 
 /* ---- libdevice ---- */
 
-/* Not LLVM's, nor the machine's, and declared only. */
-static bool is_of_libm(LLVMValueRef f, const char *name) {
-    return LLVMIsDeclaration(f) && LLVMGetFirstUse(f) && strncmp(name, "llvm.", 5) != 0 && strncmp(name, "rvm", 3) != 0;
+/* Declared only, and an elementary function, or neither LLVM's nor the machine's. */
+static bool is_function(LLVMValueRef f, const char *name) {
+    if (!LLVMIsDeclaration(f) || !LLVMGetFirstUse(f)) return false;
+    return rvm__function_of(name) || (strncmp(name, "llvm.", 5) != 0 && strncmp(name, "rvm", 3) != 0);
 }
 
 /* Names become those that libdevice has; false: nothing is called. */
@@ -242,8 +244,9 @@ static bool rename_functions(const rvm__build *k) {
     for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f)) {
         size_t length;
         char name[80];
-        if (!is_of_libm(f, LLVMGetValueName2(f, &length))) continue;
-        snprintf(name, sizeof name, "__nv_%.60s", LLVMGetValueName2(f, &length));
+        const char *symbol = LLVMGetValueName2(f, &length), *of = rvm__function_of(symbol);
+        if (!is_function(f, symbol)) continue;
+        snprintf(name, sizeof name, "__nv_%.60s", of ? of : symbol);
         LLVMSetValueName2(f, name, strlen(name));
         any = true;
     }
@@ -272,7 +275,7 @@ const char *rvm__device_add_functions(const rvm__build *k, const char *path) {
     for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f)) {
         size_t length;
         const char *name = LLVMGetValueName2(f, &length);
-        if (is_of_libm(f, name) && strncmp(name, "__nv_", 5) == 0) return name + 5;
+        if (is_function(f, name) && strncmp(name, "__nv_", 5) == 0) return name + 5;
     }
     return NULL;
 }

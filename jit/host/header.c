@@ -245,8 +245,8 @@ static void describe(const writer *w) {
 static bool calls_own(const rvm_program *p) {
     bool own[RVM_ROW_COUNT] = {false};
 #define LIBM(name)
-#define OWN(name)                  own[RVM_ROW_##name] = true;
-#define FUNCTION(name, shape, who) who(name)
+#define OWN(name)                                 own[RVM_ROW_##name] = true;
+#define FUNCTION(name, shape, who, error, serves) who(name)
 #include "functions.def"
 #undef LIBM
 #undef OWN
@@ -255,6 +255,10 @@ static bool calls_own(const rvm_program *p) {
         RVM__EACH_INSN(x, &p->functions[n])
             if (rvm__op_is_update((rvm_op)x.in->op) && own[x.in->row]) return true;
     return false;
+}
+
+static bool is_sleefs(const rvm__lowering *what) {
+    return what->math == RVM_MATH_SLEEF && !what->fast;
 }
 
 static void write_contract(const writer *w, const char *name) {
@@ -270,8 +274,9 @@ static void write_contract(const writer *w, const char *name) {
     fputs(w->stack >= w->what->stack ? "; calls that would take more end with such a number.\n" : ".\n", w->out);
     if (w->what->unchecked) fputs(" * What the program asserts of its values is not checked.\n", w->out);
     if (w->what->trust) fputs(" * Indices and lengths are not checked: what is out of bounds is undefined.\n", w->out);
+    if (is_sleefs(w->what)) fputs(" * Elementary functions are SLEEF's: the processor must have FMA and AVX2.\n", w->out);
     fprintf(w->out, " * Any number of threads may call it. It needs the C library and libm%s.\n */\n",
-            calls_own(w->what->p) ? ", and librvm for rvm_functions.h" : "");
+            is_sleefs(w->what) || calls_own(w->what->p) ? ", and librvm for rvm_functions.h" : "");
 }
 
 static void write_guard(const writer *w, const char *name, const char *directive) {

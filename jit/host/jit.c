@@ -227,6 +227,7 @@ static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
                           .fast = a->jit->o.fast_math,
                           .lanes = !a->jit->o.no_lanes && !m->o.profile,
                           .vector_math = a->jit->o.vector_math || a->jit->o.fast_math,
+                          .math = (uint8_t)m->o.math,
                           .profile = m->o.profile,
                           .discards = m->trail.discards,
                           .lines = a->jit->o.symbols,
@@ -507,7 +508,8 @@ static rvm_status discarded(const rvm_program *p, uint32_t fn, int direction, co
 rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direction, const rvm_options *options,
                         rvm_jit_form form, FILE *out, rvm_error *err) {
     RVM__NEEDS(j, p, out);
-    const rvm_options o = options ? *options : rvm_options_default();
+    rvm_options o = options ? *options : rvm_options_default();
+    RVM__TRY(rvm_math_choose(o.math, &o.math, err));
     rvm__lowering what = {.p = p,
                           .fn = fn,
                           .direction = direction,
@@ -519,6 +521,7 @@ rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direc
                           .lanes = !j->o.no_lanes,
                           .device = form == RVM_JIT_PTX ? RVM__KERNELS_PTX : RVM__NO_KERNELS,
                           .vector_math = j->o.vector_math || j->o.fast_math,
+                          .math = (uint8_t)o.math,
                           .lines = j->o.symbols,
                           .tolerance = o.tolerance};
     const char *refused = rvm__native_refuses(&o);
@@ -556,6 +559,8 @@ rvm_status rvm_jit_compile(rvm_jit *j, const rvm_program *p, uint32_t fn, const 
     if (!made.cpu) made.cpu = rvm_jit_object_default().cpu;
     char name[RVM__C_NAME];
     uint64_t stack = 0;
+    rvm_math math;
+    RVM__TRY(rvm_math_choose(o.math == RVM_MATH_SLEEF ? o.math : RVM_MATH_LIBM, &math, err));
     const rvm__lowering lowering = {.p = p,
                                     .fn = fn,
                                     .direction = 1,
@@ -563,6 +568,7 @@ rvm_status rvm_jit_compile(rvm_jit *j, const rvm_program *p, uint32_t fn, const 
                                     .trust = o.trust,
                                     .contiguous = true,
                                     .fast = j->o.fast_math,
+                                    .math = (uint8_t)math,
                                     .one_way = o.unchecked,
                                     .tolerance = o.tolerance,
                                     .standalone = name,

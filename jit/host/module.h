@@ -39,6 +39,7 @@ typedef struct rvm__lengths {
     FIELD(bool, fast)        /* contraction and reassociation */                                                            \
     FIELD(bool, lanes)       /* parallel blocks go in groups of instances, where they can */                                \
     FIELD(bool, vector_math) /* elementary functions of a group by a library of vectors, within 4 ulp */                    \
+    FIELD(uint8_t, math)     /* rvm_math, never AUTO */                                                                     \
     FIELD(bool, lines)       /* with line tables, for debuggers and profilers */                                            \
     FIELD(bool, threads)     /* parallel blocks may run in threads (chunk.c), */                                            \
     FIELD(uint8_t, device)   /* and on a device (kernel.c): rvm__device_code */                                             \
@@ -103,7 +104,7 @@ typedef struct rvm__compiler_options {
 typedef struct rvm__compiler rvm__compiler;
 
 /* Changes with everything that both sides must agree in, in this file or in native.h. */
-#define RVM__MODULE_INTERFACE 17
+#define RVM__MODULE_INTERFACE 18
 /* `interface` stands first in every version. */
 typedef struct rvm__module {
     uint32_t interface;

@@ -1,10 +1,12 @@
-/* vectors.c: functions of doubles in lanes: exact ones are instructions, elementary ones calls lane by lane, or, if that is
- * allowed, of glibc's libmvec, whose errors are below 4 ulp. */
+/* vectors.c: functions of doubles in lanes: exact ones are instructions, elementary ones calls lane by lane, but SLEEF's,
+ * which there are for vectors, with the same bits; or, if that is allowed, of glibc's libmvec, whose errors are below 4 ulp.
+ */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "group.h"
+#include "target.h"
 
 /* Arguments of a call, each a vector. */
 static unsigned arguments(rvm__group *g, LLVMValueRef call, LLVMValueRef args[3]) {
@@ -65,18 +67,49 @@ static LLVMValueRef in_parts(rvm__group *g, LLVMValueRef f, LLVMTypeRef type, un
     return part[0];
 }
 
-/* The library stays open, so that code finds it. */
-static bool is_in_library(const rvm__group *g, LLVMValueRef call, unsigned n, char name[80]) {
+/* libmvec's name of a function. The library stays open, so that code finds it. */
+static bool is_in_libmvec(const rvm__group *g, const char *function, unsigned n, char name[80]) {
     const rvm__traits *t = g->k->target;
     void *library = t->vectors ? dlopen("libmvec.so.1", RTLD_NOW | RTLD_GLOBAL) : NULL;
-    snprintf(name, 80, "_ZGV%cN%u%.*s_%.40s", t->vectors, t->width, (int)n, "vvv", rvm__callee_name(call));
+    snprintf(name, 80, "_ZGV%cN%u%.*s_%.40s", t->vectors, t->width, (int)n, "vvv", function);
     return library && dlsym(library, name);
+}
+
+/* ---- SLEEF ---- */
+
+/* The name of a function of its set on so many numbers as fit a register (isa/table/functions.h). */
+static bool is_in_sleef(const rvm__group *g, const char *function, char name[80]) {
+    static const char *const served[] = {
+#define NEVER(name)
+#define ALWAYS(name)                              #name,
+#define FINITE                                    ALWAYS
+#define NONZERO                                   ALWAYS
+#define FUNCTION(name, shape, who, error, serves) serves(name)
+#include "functions.def"
+#undef NEVER
+#undef ALWAYS
+#undef FINITE
+#undef NONZERO
+#undef FUNCTION
+    };
+    const unsigned width = g->k->target->width;
+    bool found = false;
+    snprintf(name, 80, "rvm__sleef%u_%.40s", width, function);
+    for (size_t k = 0; k < sizeof served / sizeof *served; k++) found |= !strcmp(function, served[k]);
+    return found && (width == 4 || width == 8);
+}
+
+/* The function that serves a register of lanes: libmvec's where 4 ulp are allowed; else SLEEF's. */
+static bool is_in_library(const rvm__group *g, LLVMValueRef call, unsigned n, char name[80]) {
+    const char *function = rvm__function_of(rvm__callee_name(call));
+    if (!function || LLVMTypeOf(call) != g->k->f64) return false;
+    return (g->vector_math && is_in_libmvec(g, function, n, name)) || (g->k->sleef && is_in_sleef(g, function, name));
 }
 
 bool rvm__is_lane_by_lane(const rvm__group *g, LLVMValueRef v) {
     char name[80];
     if (!LLVMIsACallInst(v) || LLVMTypeOf(v) != g->k->f64 || LLVMGetIntrinsicID(LLVMGetCalledValue(v))) return false;
-    return !g->vector_math || !is_in_library(g, v, LLVMGetNumArgOperands(v), name);
+    return !is_in_library(g, v, LLVMGetNumArgOperands(v), name);
 }
 
 /* NULL: there is none. */
@@ -123,10 +156,10 @@ bool rvm__is_group_function(LLVMValueRef call) {
 }
 
 LLVMValueRef rvm__group_function(rvm__group *g, LLVMValueRef call) {
-    LLVMValueRef args[3], f = NULL;
+    LLVMValueRef args[3];
     LLVMTypeRef type = NULL;
     const unsigned n = arguments(g, call, args);
     if (LLVMGetIntrinsicID(LLVMGetCalledValue(call))) return intrinsic(g, call, n, args);
-    if (g->vector_math && LLVMTypeOf(call) == g->k->f64) f = of_library(g, call, n, &type);
+    LLVMValueRef f = of_library(g, call, n, &type);
     return f ? in_parts(g, f, type, n, args) : lane_by_lane(g, call, n, args);
 }

@@ -24,7 +24,8 @@ typedef struct rvm__traits {
     const char *cold_features; /* of a function with that convention, as LLVM writes them; NULL: those of all */
     bool words;                /* memory is cleared by words: what LLVM makes of memset there goes byte by byte */
     char vectors;              /* the letter that libmvec's names for it have; 0: it has none */
-    const char *(*function)(const char *name); /* what a function of libm is called there */
+    /* What a function is called there, of the C library's set or of SLEEF's. */
+    const char *(*function)(const char *name, bool sleef);
 } rvm__traits;
 
 /* A parallel block that is to become a kernel (jit/device/): its instance, and what that takes behind the fixed arguments.
@@ -58,10 +59,11 @@ typedef struct rvm__build {
     LLVMModuleRef module;
     LLVMBuilderRef b;
     LLVMTypeRef i1, i8, i16, i32, i64, i128, f64, f32, ptr, nothing;
-    unsigned lanes;              /* of the values being built: 1 scalars, else vectors of so many */
-    bool recurses;               /* some function that was lowered does */
-    bool fast;                   /* contraction and reassociation are allowed */
-    unsigned small;              /* functions of so many instructions, those of callees included, are inlined */
+    unsigned lanes; /* of the values being built: 1 scalars, else vectors of so many */
+    bool recurses;  /* some function that was lowered does */
+    bool sleef;     /* elementary functions are SLEEF's, but where libm's or libmvec's may serve, which are faster */
+    bool fast;      /* contraction and reassociation are allowed */
+    unsigned small; /* functions of so many instructions, those of callees included, are inlined */
     uint32_t blocks, in_threads; /* parallel blocks that were lowered, where threads were asked for; that may run so */
     char serial[200];            /* why the first one that may not does not, or "" */
     unsigned grouped, single;    /* instances of which groups were made, or were not */

@@ -56,24 +56,36 @@ static rvm_status check_processor(const char *triple, const char *cpu, rvm_error
     return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no processor `%.60s` is known for %.80s, but %s", cpu, triple, all);
 }
 
-static const char *same_name(const char *name) {
+static const char *same_name(const char *name, bool sleef) {
+    (void)sleef;
     return name;
 }
 
-/* Functions that libm has not are rvm_functions.h's. */
-const char *rvm__host_function(const char *name) {
-    static const char *const own[][2] = {
-#define LIBM(name)
-#define OWN(name)                  {#name, "rvm_" #name},
-#define FUNCTION(name, shape, who) who(name)
+/* Those of functions.def: in programs, on a host of the C library's set, where that has it or rvm_functions.h, of SLEEF's.
+ */
+static const struct {
+    const char *name, *libm, *sleef;
+} functions[] = {
+#define LIBM(name)                                ""
+#define OWN(name)                                 "rvm_"
+#define FUNCTION(name, shape, who, error, serves) {#name, who(name) #name, "rvm_sleef_" #name},
 #include "functions.def"
 #undef LIBM
 #undef OWN
 #undef FUNCTION
-    };
-    for (size_t k = 0; k < sizeof own / sizeof *own; k++)
-        if (!strcmp(name, own[k][0])) return own[k][1];
+};
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+const char *rvm__host_function(const char *name, bool sleef) {
+    for (size_t k = 0; k < FUNCTIONS; k++)
+        if (!strcmp(name, functions[k].name)) return sleef ? functions[k].sleef : functions[k].libm;
     return name;
+}
+
+const char *rvm__function_of(const char *symbol) {
+    for (size_t k = 0; k < FUNCTIONS; k++)
+        if (!strcmp(symbol, functions[k].libm) || !strcmp(symbol, functions[k].sleef)) return functions[k].name;
+    return NULL;
 }
 
 /* A group has as many instances as a register has doubles, but 4 at least. x86-64 converts i64 one at a time before AVX-512;

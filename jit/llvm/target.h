@@ -15,8 +15,9 @@ typedef struct rvm__target {
     char *layout, *cold_features;
 } rvm__target;
 
-/* What a function of functions.def is called on a host. */
-const char *rvm__host_function(const char *name);
+/* What a function of functions.def is called on a host, any other as it is; and back: NULL, it is none of these. */
+const char *rvm__host_function(const char *name, bool sleef);
+const char *rvm__function_of(const char *symbol);
 
 #define RVM__CPU_NATIVE "native"
 /* Any target that LLVM has been made to know, by its triple, processor and features, as LLVM writes them. UNSUPPORTED: why

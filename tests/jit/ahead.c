@@ -1,7 +1,9 @@
 /* ahead.c: C functions of native code (rvm_jit_compile) against the interpreter, on every `run` and `fail` of case files, on
  * gradients and tangents as programs too: the same bits, and where a check fails, a status whose text names the line.
  *
- *     ahead FILE...
+ *     ahead [--sleef] FILE...
+ *
+ * --sleef: with SLEEF's elementary functions, where they are there.
  */
 #include "c_function.h"
 #include "compile.h"
@@ -85,6 +87,7 @@ static int call(sight *s, const rvm_program *p, uint32_t fn, const rvm_options *
     rvm_error e = {0};
     int result = -1;
     if (!rvm__build_begin(&k, &plain, "test")) abort();
+    k.sleef = o->math == RVM_MATH_SLEEF;
     k.small = o->unchecked ? 60 : 0; /* inlined, and not */
     const rvm_status status = rvm__lower(&k, &what, &e);
     *refused = status == RVM_ERR_UNSUPPORTED;
@@ -215,8 +218,9 @@ static char *read_file(const char *path) {
     return text;
 }
 
-static bool look_at(const char *path, unsigned *compared, unsigned *refused) {
-    sight s = {.rep = {.name = path}, .assembler = {.real = RVM_F64}, .options = rvm_options_default()};
+static bool look_at(const char *path, rvm_math math, unsigned *compared, unsigned *refused) {
+    sight s = {.rep = {.name = path}, .assembler = {.real = RVM_F64, .math = math}, .options = rvm_options_default()};
+    s.options.math = math;
     s.source = read_file(path);
     if (!s.source) return report_fail(&s.rep, "cannot be read");
     directives all = directives_parse(s.source);
@@ -240,8 +244,11 @@ static bool look_at(const char *path, unsigned *compared, unsigned *refused) {
 
 int main(int argc, char **argv) {
     unsigned compared = 0, refused = 0;
-    bool good = argc > 1;
-    for (int k = 1; k < argc; k++) good = look_at(argv[k], &compared, &refused) && good;
+    const bool sleef = argc > 1 && !strcmp(argv[1], "--sleef");
+    bool good = argc > 1 + sleef;
+    rvm_math math;
+    if (rvm_math_choose(sleef ? RVM_MATH_SLEEF : RVM_MATH_LIBM, &math, NULL)) return 77;
+    for (int k = 1 + sleef; k < argc; k++) good = look_at(argv[k], math, &compared, &refused) && good;
     printf("%u calls of C functions compared; %u not compiled: the stack, or what comes back from a trail\n", compared,
            refused);
     return good && compared ? 0 : 1; /* nothing compared is no test */

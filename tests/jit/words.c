@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "changes.h"
 #include "compile.h"
 #include "harness.h"
 #include "rules.h"
-#include "kernels.h"
+#include "maths.h"
 #include "instruction.h"
 
 typedef enum kind {
@@ -37,6 +36,7 @@ typedef struct state {
     rvm_value grid[RVM_TYPE_COUNT][GRID];
     rng random;
     bool asks, fast; /* about overflow; contracts and reassociates */
+    const rvm__math *math;
 } state;
 
 /* The code of a job: operand j's lanes at in[j], result r's at out[r]; and truth values. */
@@ -67,22 +67,21 @@ static rvm_value update_value(const job *j, rvm_value y, rvm_value f, int *overf
 }
 
 /* The domain behind the places. */
-static void changed(const job *j, const rvm_value *x, rvm_value *out, int *overflow) {
+static void changed(const rvm__math *math, const job *j, const rvm_value *x, rvm_value *out, int *overflow) {
     const rvm_change_info *info = &rvm__change_info[rvm__change_of((unsigned)j->what)];
     rvm_value v[RVM_MAX_CHANGED] = {{0}}, a[RVM_MAX_CHANGE_OPERANDS] = {{0}};
     for (unsigned n = 0; n < j->n; n++) *(n < info->places ? &v[n] : &a[n - info->places]) = x[n];
     out[info->places].i =
-        rvm__changes[rvm__change_of((unsigned)j->what)][rvm__is_inverse((unsigned)j->what)][j->t](v, a, overflow);
+        math->changes[rvm__change_of((unsigned)j->what)][rvm__is_inverse((unsigned)j->what)][j->t](v, a, overflow);
     for (unsigned n = 0; n < info->places; n++) out[n] = v[n];
 }
 
-static void expected(const job *j, const rvm_value x[MOST], rvm_value out[MOST], int *overflow) {
-    const rvm__kernel *row_of = rvm__kernels;
+static void expected(const rvm__math *math, const job *j, const rvm_value x[MOST], rvm_value out[MOST], int *overflow) {
     out[0] = x[0], out[1] = x[1];
     switch (j->kind) {
-    case ROW: out[0] = row_of[rvm__kernel_index((rvm_row)j->what, j->y, j->t)].f(x[0], x[1], x[2], overflow); break;
+    case ROW: out[0] = math->kernels[rvm__kernel_index((rvm_row)j->what, j->y, j->t)].f(x[0], x[1], x[2], overflow); break;
     case UPDATE: out[0] = update_value(j, x[0], x[1], overflow); break;
-    case IN_PLACE: changed(j, x, out, overflow); break;
+    case IN_PLACE: changed(math, j, x, out, overflow); break;
     case IS_FACTOR: out[0].i = x[0].f != 0 && isfinite(x[0].f); break;
     case IS_POSITIVE: out[0].i = j->t == RVM_FIX ? x[0].i > 0 : x[0].f > 0 && isfinite(x[0].f); break;
     }
@@ -165,7 +164,7 @@ static void compare_lane(state *s, const job *j, unsigned lanes, const rvm_value
                          bool got_overflow) {
     rvm_value want[MOST];
     int overflow = 0;
-    expected(j, x, want, &overflow);
+    expected(s->math, j, x, want, &overflow);
     bool good = (overflow && s->asks) == got_overflow;
     for (unsigned n = 0; n < j->results; n++) {
         const bool loose = s->fast && rvm__is_floating(result_type(j, n));
@@ -356,6 +355,7 @@ static bool run_all(state *s, unsigned lanes, bool oldest) {
     bool good = rvm__build_begin(&k, &plain, "words");
     k.lanes = lanes;
     k.fast = s->fast;
+    k.sleef = s->math != &rvm__math_libm;
     for (unsigned n = 0; good && n < s->njobs; n++) build_job(&k, &s->jobs[n], n, s->asks);
     good = good && compile(&c, &k, oldest, 2);
     for (unsigned n = 0; good && n < s->njobs; n++) {
@@ -377,7 +377,7 @@ static bool run_all(state *s, unsigned lanes, bool oldest) {
 int main(void) {
     static const struct {
         unsigned lanes;
-        bool oldest, asks, fast;
+        bool oldest, asks, fast, sleef;
     } how[] = {{.lanes = 1, .asks = true},
                {.lanes = 2, .asks = true},
                {.lanes = 4, .asks = true},
@@ -386,15 +386,20 @@ int main(void) {
                {.lanes = 4, .oldest = true, .asks = true},
                {.lanes = 2},
                {.lanes = 1, .fast = true},
-               {.lanes = 4, .fast = true, .asks = true}};
+               {.lanes = 4, .fast = true, .asks = true},
+               {.lanes = 1, .sleef = true, .asks = true},
+               {.lanes = 2, .sleef = true}};
+    rvm_math sleef;
     state s = {.jobs = calloc(MAX_JOBS, sizeof(job)), .random = {7}};
     if (!s.jobs) return 2;
+    rvm_math_choose(RVM_MATH_SLEEF, &sleef, NULL);
     make_grid(&s);
     list_rows(&s);
     list_others(&s);
     bool good = s.njobs < MAX_JOBS && calls_stay(1) && calls_stay(4);
     for (unsigned i = 0; good && i < sizeof how / sizeof *how; i++) {
         s.asks = how[i].asks, s.fast = how[i].fast;
+        s.math = rvm__math_of(how[i].sleef ? sleef : RVM_MATH_LIBM);
         good = run_all(&s, how[i].lanes, how[i].oldest);
     }
     printf("%u functions, %u values compared, %u differ\n", s.njobs, s.compared, s.failures);

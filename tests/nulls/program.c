@@ -3,6 +3,11 @@
 #include "rvm_program.h"
 
 static void names(void) {
+    rvm_math math;
+    HARMLESS(rvm_math_name, math, !strcmp(rvm_math_name((rvm_math)99), "?"));
+    REFUSED(rvm_math_choose, out, RVM_MATH_AUTO, NULL, &e);
+    NO_KIND(rvm_math_choose, asked, (rvm_math)99, &math, &e);
+    UNTOLD(rvm_math_choose, (rvm_math)99, &math, NULL);
     HARMLESS(rvm_status_name, s, !strcmp(rvm_status_name((rvm_status)99), "INTERNAL"));
     HARMLESS(rvm_status_text, s, rvm_status_text((rvm_status)99) != NULL);
     HARMLESS(rvm_status_exit, s, rvm_status_exit((rvm_status)99) == 1);

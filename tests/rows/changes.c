@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "changes.h"
+#include "maths.h"
 #include "dual.h"
 #include "dual_words.h"
 #include "harness.h"
@@ -58,7 +58,7 @@ static bool in_domain(const point *s) {
     int overflow = 0;
     for (int k = 0; k < s->info->places; k++) v[k].f = (double)s->x[k];
     for (int k = 0; k < s->info->operands; k++) a[k].f = (double)s->x[FIRST_OPERAND + k];
-    return rvm__changes[s->row][0][RVM_F64](v, a, &overflow);
+    return rvm__math_libm.changes[s->row][0][RVM_F64](v, a, &overflow);
 }
 
 static void differentiate(point *s) {
@@ -164,9 +164,9 @@ static void functions(const point *s) {
         if (!(s->types >> t & 1)) continue;
         for (int k = 0; k < s->info->places; k++) v[k].i = arg_from_real(t, (double)s->x[k]).i;
         for (int k = 0; k < s->info->operands; k++) a[k].i = arg_from_real(t, (double)s->x[FIRST_OPERAND + k]).i;
-        cr_assert(rvm__changes[s->row][0][t](v, a, &overflow) && !overflow, "%s", s->name);
+        cr_assert(rvm__math_libm.changes[s->row][0][t](v, a, &overflow) && !overflow, "%s", s->name);
         for (int k = 0; k < s->info->places; k++) NEARLY(s->y[k], number(t, v[k]), tolerance[t], rvm_type_name(t));
-        rvm__changes[s->row][1][t](v, a, &overflow);
+        rvm__math_libm.changes[s->row][1][t](v, a, &overflow);
         for (int k = 0; k < s->info->places; k++) NEARLY(s->x[k], number(t, v[k]), tolerance[t], rvm_type_name(t));
     }
 }
@@ -180,7 +180,7 @@ static void jets(const point *s) {
     rvm__change_jet f[RVM_MAX_CHANGED];
     double x[INPUTS] = {0};
     for (int k = 0; k < all; k++) x[k] = (double)s->x[k < n ? k : FIRST_OPERAND + k - n];
-    rvm__change_jets((rvm_op)(2 * (RVM__PAIRS_BEFORE_CHANGES + s->row)), x, f);
+    rvm__change_jets(&rvm__math_libm, (rvm_op)(2 * (RVM__PAIRS_BEFORE_CHANGES + s->row)), x, f);
     for (int j = 0; j < all; j++) {
         const int at = j < n ? j : FIRST_OPERAND + j - n;
         point low = *s, high = *s;

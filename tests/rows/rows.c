@@ -7,7 +7,7 @@
 #include "dual.h"
 #include "harness.h"
 #include "instruction.h"
-#include "kernels.h"
+#include "maths.h"
 
 enum { POINTS = 40 };
 
@@ -75,7 +75,7 @@ Test(rows, others_state_none) {
 Test(rows, nan_goes_through) {
     rng r = {5};
     for (int row = 0; row < RVM_ROW_COUNT; row++) {
-        const rvm__function f = rvm__kernels[rvm__kernel_index((rvm_row)row, RVM_F64, RVM_F64)].f;
+        const rvm__function f = rvm__math_libm.kernels[rvm__kernel_index((rvm_row)row, RVM_F64, RVM_F64)].f;
         for (int n = 0; n < POINTS * 3 && f; n++) {
             rvm_value x[3];
             int overflow = 0;

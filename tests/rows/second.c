@@ -38,7 +38,7 @@ static void check_row(rvm_row row) {
         for (int k = 0; k < 3; k++) x[k] = y[k] = (double)x[k];
         if (!tame(row, x)) continue;
         n++;
-        cr_assert(rvm__row_second(row, y, &got), "%s", info->name);
+        cr_assert(rvm__row_second(&rvm__math_libm, row, y, &got), "%s", info->name);
         for (int j = 0; j < info->arity; j++)
             for (int k = 0; k <= j; k++) {
                 const long double want = expected(row, x, j, k);
@@ -55,20 +55,20 @@ Test(second, partials_of_rows) {
         if (sig == RVM_SIG_NUM || sig == RVM_SIG_REAL || sig == RVM_SIG_SEL || sig == RVM_SIG_POS || sig == RVM_SIG_ORD)
             check_row((rvm_row)row);
         else if (sig != RVM_SIG_CONV)
-            cr_assert(!rvm__row_second((rvm_row)row, (double[3]){1, 2, 3}, &none), "%s", rvm__row_info[row].name);
+            cr_assert(!rvm__row_second(&rvm__math_libm, (rvm_row)row, (double[3]){1, 2, 3}, &none), "%s", rvm__row_info[row].name);
     }
 }
 
 Test(second, points_without_a_derivative) {
     rvm__second s;
-    cr_assert(rvm__row_second(RVM_ROW_sqrt, (double[3]){0}, &s) && s.d[0] == 0 && s.dd[0][0] == 0);
-    cr_assert(rvm__row_second(RVM_ROW_abs, (double[3]){0}, &s) && s.d[0] == -1 && s.dd[0][0] == 0);
-    cr_assert(rvm__row_second(RVM_ROW_hypot, (double[3]){0, 0}, &s) && s.d[0] == 0 && s.d[1] == 0);
-    cr_assert(rvm__row_second(RVM_ROW_pow, (double[3]){0, 2}, &s) && s.d[0] == 0 && s.dd[0][0] == 2 && s.dd[0][1] == 0);
-    cr_assert(!s.corner[0] && rvm__row_second(RVM_ROW_pow, (double[3]){0, 1}, &s) && s.d[0] == 1 && !s.corner[0]);
-    cr_assert(rvm__row_second(RVM_ROW_pow, (double[3]){0, 0.5}, &s) && s.d[0] == 0 && s.dd[0][0] == 0 && s.corner[0]);
-    cr_assert(rvm__row_second(RVM_ROW_pow, (double[3]){4, 0.5}, &s) && s.d[0] == 0.25 && s.dd[0][0] == -0.03125);
-    cr_assert(rvm__row_second(RVM_ROW_pow, (double[3]){-3, 2}, &s) && s.d[0] == -6 && s.dd[0][0] == 2);
+    cr_assert(rvm__row_second(&rvm__math_libm, RVM_ROW_sqrt, (double[3]){0}, &s) && s.d[0] == 0 && s.dd[0][0] == 0);
+    cr_assert(rvm__row_second(&rvm__math_libm, RVM_ROW_abs, (double[3]){0}, &s) && s.d[0] == -1 && s.dd[0][0] == 0);
+    cr_assert(rvm__row_second(&rvm__math_libm, RVM_ROW_hypot, (double[3]){0, 0}, &s) && s.d[0] == 0 && s.d[1] == 0);
+    cr_assert(rvm__row_second(&rvm__math_libm, RVM_ROW_pow, (double[3]){0, 2}, &s) && s.d[0] == 0 && s.dd[0][0] == 2 && s.dd[0][1] == 0);
+    cr_assert(!s.corner[0] && rvm__row_second(&rvm__math_libm, RVM_ROW_pow, (double[3]){0, 1}, &s) && s.d[0] == 1 && !s.corner[0]);
+    cr_assert(rvm__row_second(&rvm__math_libm, RVM_ROW_pow, (double[3]){0, 0.5}, &s) && s.d[0] == 0 && s.dd[0][0] == 0 && s.corner[0]);
+    cr_assert(rvm__row_second(&rvm__math_libm, RVM_ROW_pow, (double[3]){4, 0.5}, &s) && s.d[0] == 0.25 && s.dd[0][0] == -0.03125);
+    cr_assert(rvm__row_second(&rvm__math_libm, RVM_ROW_pow, (double[3]){-3, 2}, &s) && s.d[0] == -6 && s.dd[0][0] == 2);
 }
 
 Test(second, families) {

@@ -87,7 +87,7 @@ FORCE_INLINE rvm_status change(rvm_machine *m, const rvm__xinsn *x, rvm_value *r
 #define SHAPED_TO(name, places, n, back)                                                                                    \
     BY_CALL(0, name,                                                                                                        \
             unlikely(m->o.exact) ? OUT_OF_LINE(0, back)                                                                     \
-                                 : change(m, x, r, true, places, n, rvm__changes[x->kernel][back][x->type]))
+                                 : change(m, x, r, true, places, n, m->math->changes[x->kernel][back][x->type]))
 #define SHAPED(name, places, n) SHAPED_TO(name, places, n, false) SHAPED_TO(name##_back, places, n, true)
 TO_AND_BACK(0, change)
 SHAPED(change_1, 1, 0)

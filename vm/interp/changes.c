@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "kernels.h"
 #include "places.h"
 
 enum { MOST = RVM_MAX_CHANGED + RVM_MAX_CHANGE_OPERANDS };
@@ -29,11 +28,11 @@ static bool is_active(const change *c, int operand) {
 
 static rvm_value by_row(change *c, rvm_row row, rvm_value a, rvm_value b) {
     const rvm_type t = (rvm_type)c->x->type;
-    return rvm__kernels[rvm__kernel_index(row, t, t)].f(a, b, b, &c->overflow);
+    return c->m->math->kernels[rvm__kernel_index(row, t, t)].f(a, b, b, &c->overflow);
 }
 
 static bool apply(change *c, rvm_value v[RVM_MAX_CHANGED]) {
-    return rvm__changes[c->x->kernel][c->back][c->x->type](v, c->a, &c->overflow);
+    return c->m->math->changes[c->x->kernel][c->back][c->x->type](v, c->a, &c->overflow);
 }
 
 /* ---- shadows ---- */

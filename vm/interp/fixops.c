@@ -12,7 +12,7 @@ rvm_value rvm__sum(rvm_type type, rvm_value a, rvm_value b) {
 }
 
 static rvm_value convert(rvm_type to, rvm_type from, rvm_value v, int *overflow) {
-    return rvm__kernels[rvm__kernel_index(RVM_ROW_conv, to, from)].f(v, v, v, overflow);
+    return rvm__math_libm.kernels[rvm__kernel_index(RVM_ROW_conv, to, from)].f(v, v, v, overflow);
 }
 
 rvm_value rvm__conv_tangent(const rvm__xinsn *x, rvm_value shadow, int *overflow) {

@@ -270,7 +270,7 @@ FORCE_INLINE bool is_defined(const update *u) {
 /* Any row, on any places or slots, which are found. */
 FORCE_INLINE rvm_status by_kernel(update *u, rvm_machine *m, const rvm__xinsn *x, rvm_value *r, const rule *by,
                                   enum form form, bool shadows) {
-    *u = (update){.m = m, .x = x, .by = by, .row = &rvm__kernels[x->kernel], .s = {.form = form, .arity = x->arity}};
+    *u = (update){.m = m, .x = x, .by = by, .row = &m->kernels[x->kernel], .s = {.form = form, .arity = x->arity}};
     return (form == SLOTS ? find_slots : find_any)(x, r, &m->run.frame, u->s, shadows, &u->p);
 }
 

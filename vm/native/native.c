@@ -334,12 +334,25 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_tallies_below),
     SYMBOL(rvm__native_exit_path),
 #define LIBM(name)
-#define OWN(name)                  SYMBOL(rvm_##name),
-#define FUNCTION(name, shape, who) who(name)
+#define OWN(name)                                 SYMBOL(rvm_##name),
+#define FUNCTION(name, shape, who, error, serves) who(name)
 #include "functions.def"
 #undef LIBM
 #undef OWN
 #undef FUNCTION
+#if RVM_SLEEF
+#define NEVER(name)
+#define ALWAYS(name)                              SYMBOL(rvm__sleef4_##name), SYMBOL(rvm__sleef8_##name),
+#define FINITE                                    ALWAYS
+#define NONZERO                                   ALWAYS
+#define FUNCTION(name, shape, who, error, serves) SYMBOL(rvm_sleef_##name), serves(name)
+#include "functions.def"
+#undef NEVER
+#undef ALWAYS
+#undef FINITE
+#undef NONZERO
+#undef FUNCTION
+#endif
 };
 const size_t rvm__native_nsymbols = sizeof rvm__native_symbols / sizeof *rvm__native_symbols;
 

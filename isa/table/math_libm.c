@@ -1,0 +1,2 @@
+/* math_libm.c: the set of the C library. */
+#include "maths.inc"

@@ -1,0 +1,29 @@
+/* sleef_4.c: SLEEF's set in four lanes. Compiled for processors with AVX2; called where there is one. */
+#include "functions.h"
+
+#if RVM_SLEEF
+#include <sleef.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define LANES 4
+typedef rvm__4_reals reals;
+#define SLEEF(name, error) (reals) Sleef_finz_##name##d4_##error##avx2
+
+static inline bool any(__m256d mask) {
+    return _mm256_movemask_pd(mask);
+}
+static inline __m256d size_of(__m256d x) {
+    return _mm256_andnot_pd(_mm256_set1_pd(-0.0), x);
+}
+static inline bool any_infinite(reals r) {
+    return any(_mm256_cmp_pd(size_of(r), _mm256_set1_pd(INFINITY), _CMP_EQ_OQ));
+}
+static inline bool any_zero_or_far(reals r, reals x) {
+    return any(_mm256_or_pd(_mm256_cmp_pd(r, _mm256_setzero_pd(), _CMP_EQ_OQ),
+                            _mm256_cmp_pd(size_of(x), _mm256_set1_pd(0x1p27), _CMP_NLT_UQ)));
+}
+#include "sleef_lanes.inc"
+#else
+typedef int rvm__no_sleef;
+#endif

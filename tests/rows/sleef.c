@@ -1,0 +1,264 @@
+/* sleef.c: SLEEF's set of functions.def: the bits that it has on every processor with FMA, one by one and in lanes, and how
+ * far they are from the truth, for which the C library's long doubles stand; at extremes, too, where its own are wrong. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* exp10l, lgammal_r */
+#endif
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "functions.h"
+#include "harness.h"
+#include "maths.h"
+
+#if RVM_SLEEF
+
+enum { POINTS = 16384, LANES = 8 };
+long double exp10l(long double x);
+
+/* ---- points: bit patterns, ordinary numbers, and where functions end; the same on every machine ---- */
+
+static double of_bits(uint64_t u) {
+    double x;
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+static const double ends[] = {0.0,
+                              -0.0,
+                              1,
+                              -1,
+                              INFINITY,
+                              -INFINITY,
+                              NAN,
+                              5e-324,
+                              -5e-324,
+                              0x1p-1022,
+                              0x1.fffffffffffffp1023,
+                              -0x1.fffffffffffffp1023,
+                              2,
+                              -2,
+                              0.5,
+                              -0.5,
+                              1.5,
+                              1e307,
+                              -1e307,
+                              1.4e154,
+                              1e300,
+                              709.5,
+                              710.4,
+                              -745,
+                              1e22,
+                              0x1p27};
+enum { ENDS = sizeof ends / sizeof *ends };
+
+/* By two numbers in [0, 1) and 64 bits, the same in each. */
+static void point(double u, double v, uint64_t bits, uint64_t more, double *x, double *y) {
+    const int e = 1 + (int)(bits >> 8) % 500, sign = bits & 128 ? 1 : -1;
+    *x = of_bits(bits), *y = of_bits(more);
+    switch (bits % 12) {
+    case 0: *x = ends[(bits >> 8) % ENDS], *y = ends[more % ENDS]; break;
+    case 1: *x = sign * (709.7 + 0.9 * u), *y = ends[more % ENDS]; break; /* exp, sinh, cosh */
+    case 2: *x = 709.78271289338397 - 4e-6 * u, *y = 4 * v - 2; break;
+    case 3: *x = ldexp(1, sign * e), *y = sign * (1024 - 1e-8 * u) / e; break; /* pow */
+    case 4: *x = ldexp(1, sign * e), *y = sign * (-1075 + 54 * u) / e; break;
+    case 5: *x = 2200 * u - 1100, *y = 800 * v - 400; break;
+    case 6: *x = 1 + 2e-6 * (u - 0.5), *y = 2e9 * (v - 0.5); break;
+    case 7: *x = floor(1200 * u - 600) / 2, *y = floor(40 * v - 20); break;
+    case 8: *x = of_bits(bits >> 12), *y = of_bits(more >> 12); break; /* denormal */
+    case 9: *x = ldexp(1 + u, 500 + e % 20), *y = ldexp(1 + v, 510); break;
+    case 10: *x = *y = ldexp(1 + u, 1004 + e % 20); break;
+    case 11: *x = 40 * u - 20, *y = 40 * v - 20; break;
+    }
+    if (more & 1) *x = of_bits(bits), *y = of_bits(more);
+}
+
+/* ---- the truth ---- */
+
+static long double sinpi_long(long double x) {
+    const long double r = remainderl(x, 2);
+    if (r == floorl(r)) return copysignl(0, x);
+    return fabsl(r) > 0.5L ? copysignl(sinl(3.141592653589793238463L * (1 - fabsl(r))), r)
+                           : sinl(3.141592653589793238463L * r);
+}
+static long double cospi_long(long double x) {
+    const long double r = fabsl(remainderl(x, 2));
+    return r == 0.5L ? 0 : sinl(3.141592653589793238463L * (0.5L - r));
+}
+static long double lgamma_long(long double x) {
+    int sign;
+    return lgammal_r(x, &sign);
+}
+#define sinpil  sinpi_long
+#define cospil  cospi_long
+#define lgammal lgamma_long
+
+typedef struct function {
+    const char *name;
+    double (*one)(double x, double y);
+    long double (*truth)(long double x, long double y);
+    void (*four)(const double *x, const double *y, double *out), (*eight)(const double *x, const double *y, double *out);
+} function;
+
+/* functions.def's, behind one signature. */
+#define OF_REAL(f)  f(x)
+#define OF_REALS(f) f(x, y)
+#define IN_LANES(name, shape, n, feature)                                                                                   \
+    static __attribute__((target(feature))) void name##_##n(const double *in, const double *by, double *out) {              \
+        rvm__##n##_reals x, y, r;                                                                                           \
+        memcpy(&x, in, sizeof x), memcpy(&y, by, sizeof y);                                                                 \
+        (void)y;                                                                                                            \
+        r = OF_##shape(rvm__sleef##n##_##name);                                                                             \
+        memcpy(out, &r, sizeof r);                                                                                          \
+    }
+#define NEVER(name, shape)
+#define ALWAYS(name, shape)                                                                                                 \
+    static double name##_1(double x, double y) {                                                                            \
+        (void)y;                                                                                                            \
+        return OF_##shape(rvm_sleef_##name);                                                                                \
+    }                                                                                                                       \
+    static long double name##_true(long double x, long double y) {                                                          \
+        (void)y;                                                                                                            \
+        return OF_##shape(name##l);                                                                                         \
+    }                                                                                                                       \
+    IN_LANES(name, shape, 4, "avx2") IN_LANES(name, shape, 8, "avx512f")
+#define FINITE                                    ALWAYS
+#define NONZERO                                   ALWAYS
+#define FUNCTION(name, shape, who, error, serves) serves(name, shape)
+#include "functions.def"
+#undef ALWAYS
+#define ALWAYS(name, shape) {#name, name##_1, name##_true, name##_4, name##_8},
+static const function functions[] = {
+#include "functions.def"
+};
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+static double xs[POINTS], ys[POINTS];
+
+static bool begin(void) {
+    rng r = {11};
+    rvm_math math;
+    for (int k = 0; k < POINTS; k++) {
+        const uint64_t bits = rng_next(&r), more = rng_next(&r), u = rng_next(&r), v = rng_next(&r);
+        point((double)(u >> 11) * 0x1p-53, (double)(v >> 11) * 0x1p-53, bits, more, &xs[k], &ys[k]);
+    }
+    return !rvm_math_choose(RVM_MATH_SLEEF, &math, NULL);
+}
+
+/* ---- the bits ---- */
+
+static const struct {
+    const char *name;
+    uint64_t hash;
+} recorded[] = {
+    {"exp", UINT64_C(0x703c38c4091c9294)},    {"exp2", UINT64_C(0xf33be1b5db34a348)},
+    {"exp10", UINT64_C(0x30ad5990e1860361)},  {"expm1", UINT64_C(0x1ced17c71ec5ed9a)},
+    {"log", UINT64_C(0xb94eafa45da05a7b)},    {"log2", UINT64_C(0x41f4c31a662eb931)},
+    {"log10", UINT64_C(0xabcc2b695e41ed20)},  {"log1p", UINT64_C(0x790d883932a8e681)},
+    {"pow", UINT64_C(0x594c40a24f00c048)},    {"cbrt", UINT64_C(0x53869d346c285424)},
+    {"hypot", UINT64_C(0xe6c1c95683b0a233)},  {"sin", UINT64_C(0x19eee95002995d54)},
+    {"cos", UINT64_C(0x9c2fa708dac262c5)},    {"tan", UINT64_C(0x1eda53c7ccd7df76)},
+    {"asin", UINT64_C(0xba081f5eeef0d0a8)},   {"acos", UINT64_C(0x367573a77052a1b2)},
+    {"atan", UINT64_C(0x675559465263f173)},   {"atan2", UINT64_C(0x1b2ca21cd0638a07)},
+    {"sinpi", UINT64_C(0xd3fea7a8e94d1dac)},  {"cospi", UINT64_C(0x29cfdc091b7b2b4c)},
+    {"sinh", UINT64_C(0x0b772e1a87089b42)},   {"cosh", UINT64_C(0xf8bcc8cf99d663d6)},
+    {"tanh", UINT64_C(0x892abf0b482c808e)},   {"asinh", UINT64_C(0xb7d583d25194240f)},
+    {"acosh", UINT64_C(0xb679bd2de4c897e3)},  {"atanh", UINT64_C(0x22e3e890902046c7)},
+    {"erf", UINT64_C(0xe23719ec012c2150)},    {"erfc", UINT64_C(0x608c67618260ca23)},
+    {"lgamma", UINT64_C(0xe8d5c9c419cdaa10)},
+};
+
+static uint64_t hash_of(const function *f) {
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (int k = 0; k < POINTS; k++) {
+        const double r = f->one(xs[k], ys[k]);
+        uint64_t bits;
+        memcpy(&bits, &r, sizeof bits);
+        h = (h ^ (isnan(r) ? 1 : bits)) * UINT64_C(0x100000001b3);
+        h ^= h >> 29;
+    }
+    return h;
+}
+
+Test(sleef, bits) {
+    if (!begin()) return;
+    cr_expect(sizeof recorded / sizeof *recorded == FUNCTIONS);
+    for (int k = 0; k < FUNCTIONS; k++) {
+        const uint64_t h = hash_of(&functions[k]);
+        bool good = false;
+        for (size_t j = 0; j < sizeof recorded / sizeof *recorded; j++)
+            good |= !strcmp(recorded[j].name, functions[k].name) && recorded[j].hash == h;
+        cr_expect(good, "{\"%s\", UINT64_C(0x%016llx)},", functions[k].name, (unsigned long long)h);
+    }
+}
+
+static bool same(double a, double b) {
+    return (isnan(a) && isnan(b)) || !memcmp(&a, &b, sizeof a);
+}
+
+static void compare_lanes(const function *f, int lanes) {
+    double out[LANES];
+    int differ = 0;
+    for (int k = 0; k < POINTS; k += lanes) {
+        (lanes == 4 ? f->four : f->eight)(xs + k, ys + k, out);
+        for (int j = 0; j < lanes; j++) {
+            const bool good = same(out[j], f->one(xs[k + j], ys[k + j]));
+            cr_expect(good || differ, "%s in %d lanes at %.17g, %.17g: %.17g", f->name, lanes, xs[k + j], ys[k + j], out[j]);
+            differ += !good;
+        }
+    }
+}
+
+Test(sleef, lanes) {
+    if (!begin()) return;
+    for (int k = 0; k < FUNCTIONS; k++) {
+        compare_lanes(&functions[k], 4);
+        if (__builtin_cpu_supports("avx512f")) compare_lanes(&functions[k], 8);
+    }
+}
+
+/* ---- the errors ---- */
+
+/* In ulps of the truth; of an infinity, from where numbers end. NaN's sign and payload are its own. */
+static double error_of(double got, long double truth) {
+    if (isnan(got) || isnan(truth)) return isnan(got) && isnan(truth) ? 0 : INFINITY;
+    if (truth == 0) return got == 0 && !signbit(got) == !signbit(truth) ? 0 : INFINITY;
+    if (isinf(truth) || isinf((double)truth))
+        return got == (double)truth ? 0 : fabs(got) >= 0x1.fffffffffffffp1023 ? 1 : INFINITY;
+    int e;
+    frexpl(truth, &e);
+    const long double off = (isinf(got) ? copysignl(0x1p1024L, got) : got) - truth,
+                      ulp = ldexpl(1, e - 53 < -1074 ? -1074 : e - 53);
+    return (double)fabsl(off / ulp);
+}
+
+/* What the names of SLEEF's functions say, and what is ours besides; of lgamma below 0, where it has zeros, absolutely. */
+static double bound_of(const char *name) {
+    return !strcmp(name, "erfc") ? 1.5 : !strcmp(name, "pow") ? 2 : 1.01;
+}
+
+Test(sleef, errors) {
+    if (!begin()) return;
+    for (int k = 0; k < FUNCTIONS; k++) {
+        const function *f = &functions[k];
+        double worst = 0, at = 0, by = 0;
+        for (int j = 0; j < POINTS; j++) {
+            const double r = f->one(xs[j], ys[j]);
+            const long double truth = f->truth(xs[j], ys[j]);
+            const bool small = f->one == lgamma_1 && xs[j] < 0 && fabsl(r - truth) < 1e-15L;
+            const double error = small ? 0 : error_of(r, truth);
+            if (error > worst) worst = error, at = xs[j], by = ys[j];
+        }
+        printf("%-6s %.3f ulp, at %.17g, %.17g\n", f->name, worst, at, by);
+        cr_expect(worst <= bound_of(f->name), "%s at %.17g, %.17g: %.17g is off by %g ulp", f->name, at, by, f->one(at, by),
+                  worst);
+    }
+}
+#else
+Test(sleef, none) {
+    rvm_math math = RVM_MATH_SLEEF;
+    rvm_error e;
+    cr_expect(rvm_math_choose(RVM_MATH_SLEEF, &math, &e) == RVM_ERR_UNSUPPORTED && math == RVM_MATH_LIBM);
+}
+#endif
