@@ -98,6 +98,8 @@ static rvm_machine *new_machine(worker *self) {
     rvm_machine *m = self->team->m, *w = rvm__zeroed(m, sizeof *w);
     if (!w) return NULL;
     w->p = m->p;
+    w->math = m->math;
+    w->kernels = m->kernels;
     w->jit.runner = m->jit.runner;
     w->jit.worker = self;
     w->run.cancelled = &w->run.cancel;
