@@ -1,20 +1,7 @@
-/* changes.c: what inplace.def says, as facts, and what becomes of shadows that scale (change_functions.h). */
-#include "change_functions.h"
+/* changes.c: what inplace.def says, as facts. */
+#include "changes.h"
 
 #define NUMBER(name) [RVM_PAIR_##name - RVM__PAIRS_BEFORE_CHANGES]
-#define AS_N(name, way)                                                                                                     \
-    { i64_##name##_##way, f64_##name##_##way, fix_##name##_##way, f32_##name##_##way }
-#define AS_I(name, way)                                                                                                     \
-    { [RVM_I64] = i64_##name##_##way }
-#define AS_R(name, way)                                                                                                     \
-    { NULL, f64_##name##_##way, fix_##name##_##way, f32_##name##_##way }
-#define AS_D(name, way)                                                                                                     \
-    { [RVM_F64] = f64_##name##_##way, [RVM_F32] = f32_##name##_##way }
-const rvm__scale rvm__scales[RVM_CHANGE_COUNT][RVM_TYPE_COUNT] = {
-#define CHANGE(name, inverse, operands, types, ...) NUMBER(name) = AS_##types(name, scale),
-#include "inplace.def"
-#undef CHANGE
-};
 
 /* ---- facts ---- */
 

@@ -1,4 +1,4 @@
-/* changes.h: every change in place (inplace.def) behind one signature, by type and direction. */
+/* changes.h: every change in place (inplace.def) behind one signature; maths.h has them by type and direction. */
 #ifndef RVM_CHANGES_H
 #define RVM_CHANGES_H
 
@@ -10,6 +10,5 @@ typedef bool (*rvm__change)(rvm_value v[RVM_MAX_CHANGED], const rvm_value a[RVM_
 /* Of shadows SCALE: what becomes of the shadow of the place that holds y, behind the instruction or its inverse: in an
  * adjoint; or in a tangent, which, behind the inverse at what y was, takes back what the adjoint did there. */
 typedef rvm_value (*rvm__scale)(rvm_value y, rvm_value shadow, bool inverse, bool adjoint);
-extern const rvm__scale rvm__scales[RVM_CHANGE_COUNT][RVM_TYPE_COUNT];
 
 #endif

@@ -116,7 +116,7 @@ static void maps(const point *s) {
     const int n = s->info->places;
     const rvm_value one = {.f = 1}, before = {.f = (double)s->x[0]}, behind = {.f = (double)s->y[0]};
     if (s->info->shadows == RVM_SHADOWS_SCALE) {
-        const rvm__scale scale = rvm__scales[s->row][RVM_F64];
+        const rvm__scale scale = rvm__math_libm.scales[s->row][RVM_F64];
         NEARLY(s->j[0][0], scale(behind, one, false, false).f, 1e-12L, "tangent");
         NEARLY(s->j[0][0], scale(before, one, true, true).f, 1e-12L, "adjoint");
         NEARLY(1 / s->j[0][0], scale(before, one, true, false).f, 1e-12L, "tangent of the inverse");

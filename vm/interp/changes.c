@@ -65,7 +65,8 @@ static void change_shadows(change *c, const rvm_value *was) {
     if (first) add_terms(c, was);
     if (before && c->back) add_terms(c, c->v);
     if (scales)
-        c->s[0] = rvm__scales[c->x->kernel][c->x->type](again ? was[0] : c->v[0], c->s[0], c->back != again, c->level == 1);
+        c->s[0] =
+            c->m->math->scales[c->x->kernel][c->x->type](again ? was[0] : c->v[0], c->s[0], c->back != again, c->level == 1);
     else
         apply(c, c->s);
     if (before && !c->back) add_terms(c, was);
