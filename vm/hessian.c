@@ -228,8 +228,8 @@ static bool has_row(const site *s, int k, bool drop) {
 /* A position in the entry that is on top of the trail, level 0: the address of its value's cell, and the number of the
  * position, of which a key has room for four. 0: there is none. */
 static rvm__key cell_key(const site *s, int place) {
-    const rvm__trail_stack *t = s->m->trail.now;
-    return t->n && place < MOST_PLACES ? (rvm__key)(uintptr_t)&t->cells[t->n - 1] | 4 | (rvm__key)place : 0;
+    const rvm_value *top = rvm__trail_top_cell(s->m);
+    return top && place < MOST_PLACES ? (rvm__key)(uintptr_t)top | 4 | (rvm__key)place : 0;
 }
 
 /* ---- one instruction ---- */

@@ -318,7 +318,7 @@ typedef struct rvm_stats {
     uint64_t trail_cells;            /* values and shadows on the trail now */
     uint64_t exact_updates;          /* with the option exact: updates of reals that recorded what rounding lost, */
     uint64_t exact_bits, exact_peak; /* the bits of that in all, and held at most */
-    uint64_t trail_peak;             /* bytes there, at most: 9 a cell */
+    uint64_t trail_peak;             /* bytes there, at most */
     /* What is gone for good, in bits, and by cause (docs/semantics.md, section 13): values that a trail which is off did not
      * keep; gradients that an adjoint, as a mode or as a program, dropped; values left on the stack; places made by compute
      * parts that were forgotten. */

@@ -214,6 +214,8 @@ enum rvm__memory { RVM__ELEMENTS, RVM__MAGNITUDES, RVM__TRAIL_STATE, RVM__TRAIL_
 LLVMValueRef rvm__get_from(rvm__emit *e, enum rvm__memory kind, LLVMTypeRef t, LLVMValueRef address);
 void rvm__put_into(rvm__emit *e, enum rvm__memory kind, LLVMValueRef value, LLVMValueRef address);
 LLVMValueRef rvm__member(rvm__emit *e, LLVMValueRef address, size_t offset); /* address + offset bytes */
+/* Of operands of one type, which it is overloaded by. */
+LLVMValueRef rvm__intrinsic(rvm__emit *e, const char *name, unsigned n, LLVMValueRef *args);
 LLVMValueRef rvm__absolute(rvm__emit *e, LLVMValueRef x);
 typedef struct rvm__each { /* a loop for i in 0..n; what is built between its ends is its body */
     LLVMValueRef at, i;

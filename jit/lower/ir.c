@@ -69,12 +69,15 @@ void rvm__unlikely(rvm__emit *e, LLVMValueRef branch) {
     LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c, "prof", 4), weights);
 }
 
-LLVMValueRef rvm__absolute(rvm__emit *e, LLVMValueRef x) {
-    const char *name = "llvm.fabs";
-    LLVMTypeRef t = LLVMTypeOf(x);
+LLVMValueRef rvm__intrinsic(rvm__emit *e, const char *name, unsigned n, LLVMValueRef *args) {
+    LLVMTypeRef t = LLVMTypeOf(args[0]);
     const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     LLVMValueRef f = LLVMGetIntrinsicDeclaration(e->k->module, id, &t, 1);
-    return LLVMBuildCall2(e->k->b, LLVMIntrinsicGetType(e->k->context, id, &t, 1), f, &x, 1, "");
+    return LLVMBuildCall2(e->k->b, LLVMIntrinsicGetType(e->k->context, id, &t, 1), f, args, n, "");
+}
+
+LLVMValueRef rvm__absolute(rvm__emit *e, LLVMValueRef x) {
+    return rvm__intrinsic(e, "llvm.fabs", 1, &x);
 }
 
 /* ---- loops over elements ---- */

@@ -91,38 +91,36 @@ static void set(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, uint32_t 
     if (x->flags & X_TRACK) rvm__track_held(e, rvm__places(e->f, in), now, x->flags & X_FRESH);
 }
 
-/* The address of what comes back. *is_inline: whether it may be popped inline; NULL: never. */
+/* The bits of what comes back. *is_inline: whether it may be popped inline. */
 static LLVMValueRef top_of_trail(rvm__emit *e, uint32_t site, LLVMValueRef *is_inline) {
     rvm__build *k = e->k;
-    LLVMValueRef args[3] = {e->frame.machine, int32(e, 0), int32(e, site)}, top[2];
+    LLVMValueRef args[3] = {e->frame.machine, int32(e, 0), int32(e, site)}, top[2], address;
     LLVMValueRef flag[2] = {LLVMConstInt(k->i1, 1, false), LLVMConstInt(k->i1, 0, false)};
     LLVMBasicBlockRef from[2], seldom = rvm__block(e, "top"), on = rvm__block(e, "on");
-    const bool tries = rvm__trail_is_inline(0, site);
     rvm__settle_erased(e); /* before control parts: one side may exit */
-    if (tries) top[0] = rvm__trail_top_inline(e, site, seldom);
+    top[0] = rvm__trail_top_inline(e, site, seldom);
     from[0] = LLVMGetInsertBlock(k->b);
-    LLVMBuildBr(k->b, tries ? on : seldom);
+    LLVMBuildBr(k->b, on);
     rvm__at(e, seldom);
-    top[1] = rvm__call_seldom(e, "rvm__trail_top", k->ptr, 3, args);
-    rvm__exit_if(e, LLVMBuildIsNull(k->b, top[1], ""));
+    address = rvm__call_seldom(e, "rvm__trail_top", k->ptr, 3, args);
+    rvm__exit_if(e, LLVMBuildIsNull(k->b, address, ""));
+    top[1] = rvm__get_from(e, RVM__TRAIL_CELLS, k->i64, address);
     from[1] = LLVMGetInsertBlock(k->b);
     LLVMBuildBr(k->b, on);
     rvm__at(e, on);
-    *is_inline = NULL;
-    if (!tries) return top[1];
-    LLVMValueRef address = LLVMBuildPhi(k->b, k->ptr, "");
+    LLVMValueRef bits = LLVMBuildPhi(k->b, k->i64, "");
     *is_inline = LLVMBuildPhi(k->b, k->i1, "");
-    LLVMAddIncoming(address, top, from, 2);
+    LLVMAddIncoming(bits, top, from, 2);
     LLVMAddIncoming(*is_inline, flag, from, 2);
-    return address;
+    return bits;
 }
 
-static void pop_trail(rvm__emit *e, LLVMValueRef is_inline) {
+static void pop_trail(rvm__emit *e, uint32_t site, LLVMValueRef is_inline) {
     LLVMBasicBlockRef often = rvm__block(e, "pop"), seldom = rvm__block(e, "drop"), on = rvm__block(e, "on");
     LLVMValueRef args[2] = {e->frame.machine, int32(e, 0)};
-    LLVMBuildCondBr(e->k->b, is_inline ? is_inline : LLVMConstInt(e->k->i1, 0, false), often, seldom);
+    LLVMBuildCondBr(e->k->b, is_inline, often, seldom);
     rvm__at(e, often);
-    rvm__trail_pop_inline(e);
+    rvm__trail_pop_inline(e, site);
     LLVMBuildBr(e->k->b, on);
     rvm__at(e, seldom);
     rvm__call_seldom(e, "rvm__trail_pop", e->k->nothing, 2, args);
@@ -137,7 +135,7 @@ static void unset(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, uint32_
     LLVMValueRef is_inline;
     rvm__find_operands(e, in, x, &o);
     LLVMValueRef top = top_of_trail(e, site, &is_inline), was = rvm__load(e, &o.y);
-    LLVMValueRef old = rvm__get(e, LLVMTypeOf(was), top);
+    LLVMValueRef old = LLVMBuildBitCast(e->k->b, top, LLVMTypeOf(was), "");
     if (!(x->flags & X_UNCHECKED)) {
         rvm__store(e, &o.y, old);
         rvm__load_operands(e, x, &o);
@@ -146,7 +144,7 @@ static void unset(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, uint32_
         rvm__exit_if(e, negate(e, rvm__emit_agrees(e, x, q, was, f)));
     }
     rvm__store(e, &o.y, old);
-    pop_trail(e, is_inline);
+    pop_trail(e, site, is_inline);
     if (x->flags & X_TRACK) rvm__track_held(e, q, old, x->flags & X_FRESH);
 }
 

@@ -242,10 +242,10 @@ static void take_scalars(rvm__emit *e, const moving *w, const rvm__operand *o, L
     const rvm_place *q = w->places;
     if (!w->appear && !(w->x->flags & X_UNCHECKED)) look_for_zeros(e, w, o, 0, seldom);
     LLVMValueRef top = rvm__trail_top_inline(e, w->x->trail.site, seldom);
-    LLVMValueRef v = rvm__get_from(e, RVM__TRAIL_CELLS, rvm__build_type(e->k, o->type), top);
+    LLVMValueRef v = LLVMBuildBitCast(e->k->b, top, rvm__build_type(e->k, o->type), "");
     for (uint32_t n = 1; n < w->n; n++) zero(e, w, o, n);
     rvm__store(e, o, v);
-    rvm__trail_pop_inline(e);
+    rvm__trail_pop_inline(e, w->x->trail.site);
     const bool holds = q->kind == RVM_PLACE_SLOT ? e->frame.held[q->slot] : e->frame.array[q->slot].magnitude;
     if (holds && rvm__is_floating(o->type)) rvm__track_held(e, q, v, true);
 }
@@ -259,7 +259,7 @@ static void put_scalars(rvm__emit *e, const moving *w, const rvm__operand *o, LL
 static bool are_scalars(const moving *w) {
     for (uint32_t n = 0; n < w->n; n++)
         if (w->places[n].kind == RVM_PLACE_ARRAY) return false;
-    return w->pair != RVM_PAIR_stow && rvm__trail_is_inline(w->x->trail.level, w->x->trail.site);
+    return w->pair != RVM_PAIR_stow && rvm__trail_is_inline(w->x->trail.level);
 }
 
 static void move_scalars(rvm__emit *e, const moving *w) {

@@ -136,7 +136,7 @@ Test(profile, memory) {
     cr_assert(rvm_profile_new(machine, &profile, &e) == RVM_OK);
     rvm_profile_memory_peak(profile, &peak);
     cr_assert(peak.states > 8 * N && peak.states < 9 * N, "%llu", (unsigned long long)peak.states);
-    cr_assert(peak.trail == 9 * 2 * N && peak.stack > 0 && peak.shadows == 0);
+    cr_assert(peak.trail >= 8 * 2 * N && peak.trail < 8 * 2 * N + 100 && peak.stack > 0 && peak.shadows == 0);
     for (; rvm_profile_memory_at(profile, n, &h); n++) {
         cr_assert(n == 0 || h.instructions > last);
         cr_assert(h.states <= peak.states && h.trail <= peak.trail && h.trail >= most && h.stack <= peak.stack);

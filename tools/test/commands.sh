@@ -224,7 +224,7 @@ expect 0 'd s / d a = [[]3, 4]' rvm grad dot.rasm --of s s=0 a=[1,2] b=[3,4]
 expect 0 'd s / d a = [[]3, 4]*taken back' rvm grad dot.rasm --of s s=0 a=[1,2] b=[3,4] --undo
 expect 0 'taken back' rvm grad norm.rasm --of out x=[3,4] --undo
 expect 0 '10 of 10 checks passed' rvm check dot.rasm s=1 a=[1,2] b=[3,4]
-expect 0 '27 bytes at most, 3 values on it now' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --stats
+expect 0 '32 bytes at most, 3 values on it now' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --stats
 expect 0 'erased: 192 bits: 192 by the trail' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --stats --trail off
 expect 0 '"trail_cells":0,"trail_peak":0,"bits_erased":192' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --json --trail off
 expect 1 'dot.rasm:4:*discarded*TRAIL' rvm grad dot.rasm --of s s=0 a=[1,2] b=[3,4] --trail off
@@ -253,7 +253,7 @@ expect 0 'y = 9*erased: 64 bits: 64 by the trail' rvm run through.rasm main y=2 
 expect 0 'x = 3*0 values on it now' rvm run through.rasm other x=3 --stats --trail off
 expect 1 'exhausted' rvm run dot.rasm s=11 a=[1,2] b=[3,4] --backward
 expect 4 'dot.rasm:4:*limit of 20 bytes*LIMIT' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --trail-limit 20
-expect 0 's = 11' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --trail-limit 27
+expect 0 's = 11' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --trail-limit 32
 expect 4 'out of memory: the limit is 100 bytes' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --memory 100
 expect 4 'out of memory: the limit is 20480 bytes' rvm hess norm.rasm --of out x=zeros\(2000\) --memory 20k
 expect 2 'keep or off' rvm run dot.rasm s=0 a=[1,2] b=[3,4] --trail on

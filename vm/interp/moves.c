@@ -156,6 +156,12 @@ static top_down begin_down(const moving *w) {
     return (top_down){w->stack ? (rvm__trail_cursor){0} : rvm__trail_begin(w->m, w->level), w->m->store.nstack};
 }
 
+/* For all entries of the instruction; false: out of memory. */
+static bool begin_all_down(const moving *w, top_down *d) {
+    *d = begin_down(w);
+    return w->stack || w->count == 1 || rvm__trail_walk(w->m, w->level, &d->trail);
+}
+
 static bool next_down(const moving *w, top_down *d, rvm__trail_entry *entry) {
     if (!w->stack) return rvm__trail_next(&d->trail, entry);
     return rvm__stack_entry(w->m, (rvm_type)w->lanes[0].type, &d->stack, entry);
@@ -185,7 +191,8 @@ static rvm_status push_discarded(const moving *w) {
 
 static rvm_status push_extra(const moving *w) {
     rvm__trail_entry entry;
-    top_down d = begin_down(w);
+    top_down d;
+    if (w->m->o.keep_shadows && !begin_all_down(w, &d)) return RVM_ERR_MEMORY;
     for (size_t e = 0; w->m->o.keep_shadows && e < w->count; e++) {
         rvm_status status = next_down(w, &d, &entry) ? rvm__redo_push_extra(w->m, w->positions, &entry) : RVM_OK;
         if (!status) continue;
@@ -314,7 +321,8 @@ static rvm_status no_entry(const moving *w, const rvm__trail_entry *found) {
 
 static rvm_status check_slots(const moving *w, int level, bool appear) {
     rvm__trail_entry entry;
-    top_down d = begin_down(w);
+    top_down d;
+    if (!begin_all_down(w, &d)) return RVM_ERR_MEMORY;
     for (size_t e = w->count; e-- > 0;) {
         const bool more = next_down(w, &d, &entry);
         if (!more || (!w->stack && entry.site != w->site)) return no_entry(w, more ? &entry : NULL);

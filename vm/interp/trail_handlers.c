@@ -10,19 +10,29 @@ FORCE_INLINE uint32_t site_of(const rvm_machine *m, const rvm__xinsn *x) {
 FORCE_INLINE rvm_status onto_trail(rvm_machine *m, uint32_t site, rvm_value value, rvm_value shadow, int level) {
     rvm__trail_stack *t = m->trail.now;
     if (level == 3) return rvm__set_again(m, site, value, shadow);
-    if (t->n == t->cap || site >= TRAIL_PLAIN || shadow.u) return rvm__trail_push_value(m, site, value, shadow);
-    t->cells[t->n] = value;
-    t->bytes[t->n++] = (uint8_t)site;
-    m->trail.cells++;
+    if (t->n == t->cap || m->trail.ones[site] || shadow.u || !rvm__trail_on(t, site))
+        return rvm__trail_push_value(m, site, value, shadow);
+    t->cells[t->n++] = value;
+    m->trail.held++;
     return RVM_OK;
 }
 FORCE_INLINE rvm_status off_trail(rvm_machine *m, const rvm__xinsn *x, uint32_t site, int level, rvm_value *value,
                                   rvm_value *shadow) {
     const rvm__trail_stack *t = m->trail.now;
     shadow->u = 0;
-    if (!t->n || site >= TRAIL_PLAIN || t->bytes[t->n - 1] != site) return rvm__set_top(m, x, site, level, value, shadow);
+    if (!t->n || t->last != site || m->trail.ones[site]) return rvm__set_top(m, x, site, level, value, shadow);
     *value = t->cells[t->n - 1];
     return RVM_OK;
+}
+FORCE_INLINE void drop_top(rvm_machine *m, uint32_t site) {
+    rvm__trail_stack *t = m->trail.now;
+    if (t->n < 2 || m->trail.held > m->trail.peak || m->trail.ones[site] || !rvm__trail_comes_off(t, site)) {
+        rvm__trail_pop(m, 0);
+        return;
+    }
+    rvm__trail_off(t);
+    t->n--;
+    m->trail.held--;
 }
 
 /* Forward again: the operands lose what they gained, the target among them, before it goes onto the trail. */
@@ -107,7 +117,7 @@ FORCE_INLINE rvm_status unset(rvm_machine *m, const rvm__xinsn *x, rvm_value *r,
         if (level) *u.p.y_ = was_;
         return status;
     }
-    rvm__trail_pop(m, 0);
+    drop_top(m, site);
     if (is_tracked(&u)) track(m, x, &x->p[0], old.f);
     return RVM_OK;
 }

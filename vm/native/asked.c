@@ -326,7 +326,7 @@ void rvm__derived_count(rvm_machine *m, rvm_machine *d, uint32_t ran, uint64_t *
     if (m->memory + s.memory_peak > m->stats.memory_peak) m->stats.memory_peak = m->memory + s.memory_peak;
     if (s.ancilla_peak > m->stats.ancilla_peak) m->stats.ancilla_peak = s.ancilla_peak;
     if (s.depth_peak > m->stats.depth_peak) m->stats.depth_peak = s.depth_peak;
-    if (s.trail_peak > m->trail.peak) m->trail.peak = s.trail_peak;
+    m->trail.peak = rvm__most(m->trail.peak, s.trail_peak / RVM__TRAIL_CELL);
     rvm__stats_reset(d);
 }
 

@@ -1,51 +1,48 @@
 /* copy.c: the trail, the stack and the records of an exact run, onto a tape and back, in the same machine or in one of the
  * same program. A stack of several chunks comes back in one. */
 #include "copy.h"
+#include "chunks.h"
+#include "kinds.h"
 #include "memory.h"
 #include "trail.h"
 
 /* ---- one stack of the trail ---- */
 
 typedef struct counts {
-    uint64_t cells, words;
-    uint32_t last, unused;
+    uint64_t cells, flags;
+    uint32_t last, nlinks;
 } counts;
 
-static uint64_t cells_below(const rvm__trail_chunk *c) {
-    uint64_t n = 0;
-    for (c = c ? c->below : NULL; c; c = c->below) n += c->cap;
-    return n;
-}
-
 static void put_stack(rvm__tape *tape, const rvm__trail_stack *t) {
-    const counts n = {cells_below(t->top) + t->n, t->nwords, t->last, 0};
+    const counts n = {rvm__cells_below(t->top) + t->n, t->flags, t->last, t->nlinks};
     rvm__tape_put(tape, &n, sizeof n);
     rvm_value *cells = rvm__tape_piece(tape, n.cells * sizeof *cells);
-    uint8_t *bytes = rvm__tape_piece(tape, n.cells);
     uint64_t at = n.cells;
     uint32_t used = t->n;
     for (const rvm__trail_chunk *c = cells ? t->top : NULL; c; c = c->below, used = c ? c->cap : 0) {
         at -= used;
         memcpy(cells + at, c->cells, used * sizeof *cells);
-        memcpy(bytes + at, c->cells + c->cap, used);
     }
-    rvm__tape_put(tape, t->words, n.words * sizeof *t->words);
+    for (uint32_t k = 0; k < n.nlinks; k++) rvm__link_save(&t->links[k], tape);
 }
 
 static bool get_stack(rvm_machine *m, rvm__tape *tape, rvm__trail_stack *t) {
     counts n;
     rvm__tape_get(tape, &n, sizeof n);
     const rvm_value *cells = rvm__tape_piece(tape, n.cells * sizeof *cells);
-    const uint8_t *bytes = rvm__tape_piece(tape, n.cells);
-    const uint32_t *words = rvm__tape_piece(tape, n.words * sizeof *words);
-    return rvm__trail_fill(m, t, cells, bytes, n.cells, words, n.words, n.last);
+    if ((n.nlinks && !rvm__trail_links(m, t, n.nlinks)) || !rvm__cells_fill(m, t, cells, n.cells)) return false;
+    for (uint32_t k = 0; k < n.nlinks; k++)
+        if (!rvm__link_load(m, &t->links[k], tape)) return false;
+    t->flags = n.flags;
+    t->last = n.last;
+    return true;
 }
 
 /* ---- parts that are forgotten: where stacks stood, as numbers of cells ---- */
 
 static void put_part(rvm__tape *tape, const rvm__forgetting *part) {
     uint64_t below[RVM_MAX_ORDER];
-    for (int level = 0; level < RVM_MAX_ORDER; level++) below[level] = cells_below(part->top[level]) + part->n[level];
+    for (int level = 0; level < RVM_MAX_ORDER; level++) below[level] = rvm__cells_below(part->top[level]) + part->n[level];
     rvm__tape_put(tape, part, sizeof *part);
     rvm__tape_put(tape, below, sizeof below);
 }
@@ -64,42 +61,17 @@ static void get_part(const rvm__trail *tr, rvm__tape *tape, rvm__forgetting *par
 /* ---- the trail ---- */
 
 typedef struct depths {
-    uint64_t stacks[RVM_MAX_ORDER], parts, before;
+    uint64_t stacks[RVM_MAX_ORDER], parts, zeros;
     uint32_t deep, segments[RVM_MAX_ORDER];
 } depths;
 
-/* What bytes of chained entries mean: only grows, so that it is there still where they came from. */
-static void put_before(rvm__tape *tape, const rvm__trail *tr) {
-    for (size_t k = 0; k < tr->nbefore; k++) {
-        const uint64_t n = tr->before[k].n;
-        rvm__tape_put(tape, &n, sizeof n);
-        rvm__tape_put(tape, tr->before[k].last, n * sizeof *tr->before->last);
-    }
-}
-
-static bool get_before(rvm_machine *m, rvm__tape *tape, size_t nbefore) {
-    rvm__trail *tr = &m->trail;
-    if (nbefore && !rvm__reserve(m, (void **)&tr->before, &tr->nbefore, tr->nsites, sizeof *tr->before)) return false;
-    for (size_t k = 0; k < nbefore; k++) {
-        uint64_t n;
-        rvm__tape_get(tape, &n, sizeof n);
-        const uint32_t *last = rvm__tape_piece(tape, n * sizeof *last);
-        if (k >= tr->nbefore || n <= tr->before[k].n) continue;
-        rvm__trail_before *b = &tr->before[k];
-        if (!rvm__reserve(m, (void **)&b->last, &b->cap, n, sizeof *b->last)) return false;
-        memcpy(b->last, last, n * sizeof *last);
-        b->n = n;
-    }
-    return true;
-}
-
 void rvm__trail_put(const rvm_machine *m, rvm__tape *tape) {
     const rvm__trail *tr = &m->trail;
-    depths d = {.parts = tr->nforgetting, .before = tr->nbefore, .deep = tr->deep};
+    depths d = {.parts = tr->nforgetting, .zeros = tr->redo_zeros, .deep = tr->deep};
     memcpy(d.stacks, tr->nstacks, sizeof d.stacks);
     memcpy(d.segments, tr->segments, sizeof d.segments);
     rvm__tape_put(tape, &d, sizeof d);
-    put_before(tape, tr);
+    rvm__kinds_save(tr, tape);
     for (int level = 0; level < RVM_MAX_ORDER; level++)
         for (size_t k = 0; k < tr->nstacks[level]; k++) put_stack(tape, &tr->stacks[level][k]);
     put_stack(tape, &tr->redo);
@@ -111,16 +83,16 @@ bool rvm__trail_get(rvm_machine *m, rvm__tape *tape) {
     depths d;
     rvm__trail_clear(m);
     rvm__tape_get(tape, &d, sizeof d);
-    bool good = get_before(m, tape, d.before) &&
+    bool good = rvm__kinds_load(m, tape) &&
                 rvm__reserve(m, (void **)&tr->forgetting, &tr->cap_forgetting, d.parts, sizeof *tr->forgetting);
     for (int level = 0; level < RVM_MAX_ORDER; level++) {
-        good = good &&
-               rvm__reserve(m, (void **)&tr->stacks[level], &tr->nstacks[level], d.stacks[level], sizeof *tr->stacks[level]);
+        good = good && rvm__trail_stacks(m, (uint32_t)level, d.stacks[level]);
         for (size_t k = 0; good && k < d.stacks[level]; k++) good = get_stack(m, tape, &tr->stacks[level][k]);
     }
     good = good && get_stack(m, tape, &tr->redo);
     for (size_t k = 0; good && k < d.parts; k++) get_part(tr, tape, &tr->forgetting[k]);
     if (!good) return false;
+    tr->redo_zeros = d.zeros;
     tr->nforgetting = d.parts;
     tr->forgotten = d.parts ? tr->forgetting[d.parts - 1].discards : 0;
     tr->deep = d.deep;

@@ -11,8 +11,8 @@ bool rvm__trail_get(rvm_machine *m, rvm__tape *tape);
 void rvm__exact_put(const rvm_machine *m, rvm__tape *tape);
 bool rvm__exact_get(rvm_machine *m, rvm__tape *tape);
 
-/* trail.c: an empty stack gets these cells with their bytes, in one chunk, and words. */
-bool rvm__trail_fill(rvm_machine *m, rvm__trail_stack *t, const rvm_value *cells, const uint8_t *bytes, uint64_t ncells,
-                     const uint32_t *words, uint64_t nwords, uint32_t last);
+/* trail.c: a level has so many stacks, a stack so many links, at least; false: out of memory. */
+bool rvm__trail_stacks(rvm_machine *m, uint32_t level, size_t n);
+bool rvm__trail_links(rvm_machine *m, rvm__trail_stack *t, uint32_t n);
 
 #endif

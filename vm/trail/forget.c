@@ -30,9 +30,10 @@ static void note_stacks(const rvm__trail *tr, rvm__forgetting *part) {
     for (uint32_t level = 0; level < RVM_MAX_ORDER; level++) {
         const size_t d = depth_in(part, level);
         const rvm__trail_stack *t = d < tr->nstacks[level] ? &tr->stacks[level][d] : NULL;
-        const bool holds = t && t->top && (t->n || t->top->below);
+        const bool holds = t && t->n;
         part->top[level] = holds ? t->top : NULL;
         part->n[level] = holds ? t->n : 0;
+        part->flags[level] = t ? t->flags : 0;
     }
 }
 
@@ -51,15 +52,20 @@ rvm_status rvm__forget_begin(rvm_machine *m, uint16_t discards) {
     return RVM_OK;
 }
 
+static bool stands_at(const rvm__trail_stack *t, const rvm__forgetting *part, uint32_t level) {
+    const rvm__trail_chunk *top = t->n ? t->top : NULL;
+    return top == part->top[level] && t->n == part->n[level] && t->flags == part->flags[level];
+}
+
 /* Entries of the level at the present depth, down to where the part began. */
 static void erase_entries(rvm_machine *m, const rvm__forgetting *part, uint32_t level) {
     rvm__trail *tr = &m->trail;
     const size_t d = depth_in(part, level);
     const rvm__trail_stack *t = d < tr->nstacks[level] ? &tr->stacks[level][d] : NULL;
-    while (t && t->n && !(t->top == part->top[level] && t->n == part->n[level])) {
+    while (t && t->last != RVM__TRAIL_BOTTOM && !stands_at(t, part, level)) {
         rvm__trail_entry entry;
         rvm__trail_cursor c = rvm__trail_begin(m, level);
-        rvm__trail_next(&c, &entry);
+        if (!rvm__trail_next(&c, &entry)) return; /* what is in a file that cannot be read is gone */
         tr->erased[level > 0] += rvm__site_bits(m, entry.site) + 64 * (uint64_t)(entry.n - 1);
         rvm__trail_pop(m, level);
     }
@@ -237,6 +243,7 @@ static void unwind_trails(rvm_machine *m, const rvm__forgetting *part) {
             const bool at = d == depth_in(part, level);
             here.top[level] = at ? part->top[level] : NULL;
             here.n[level] = at ? part->n[level] : 0;
+            here.flags[level] = at ? part->flags[level] : 0;
             tr->deep = (uint32_t)d;
             memset(tr->segments, 0, sizeof tr->segments);
             erase_entries(m, &here, level);

@@ -51,6 +51,8 @@ typedef struct writer {
     uint8_t *bytes;
     size_t n, cap;
     bool failed;
+    rvm__link_spot *spots; /* for walks down the trail */
+    uint32_t walks;
 } writer;
 
 static uint8_t *room(writer *w, size_t n) {
@@ -106,13 +108,14 @@ static void put_level(writer *w, const rvm_machine *m, uint32_t level) {
     rvm__trail_entry entry;
     uint64_t entries = 0;
     size_t size = 0;
-    for (rvm__trail_cursor c = rvm__trail_begin(m, level); rvm__trail_next(&c, &entry); entries++)
-        size += ENTRY_HEAD + ENTRY_CELL * (size_t)entry.n;
+    rvm__trail_cursor c = rvm__trail_walk_by(m, level, w->spots, ++w->walks);
+    for (; rvm__trail_next(&c, &entry); entries++) size += ENTRY_HEAD + ENTRY_CELL * (size_t)entry.n;
     put(w, entries, 8);
     uint8_t *at = size ? room(w, size) : NULL;
     if (!at) return;
     at += size;
-    for (rvm__trail_cursor c = rvm__trail_begin(m, level); rvm__trail_next(&c, &entry);) {
+    c = rvm__trail_walk_by(m, level, w->spots, ++w->walks);
+    while (rvm__trail_next(&c, &entry)) {
         uint8_t *p = at -= ENTRY_HEAD + ENTRY_CELL * (size_t)entry.n;
         p = set(set(p, entry.site, 4), entry.n, 1);
         for (uint32_t k = 0; k < entry.n; k++) p = set(set(p, k ? entry.index[k] : 0, 1), entry.value[k].u, 8);
@@ -136,11 +139,14 @@ rvm_status rvm_machine_record_save(const rvm_machine *m, void **bytes, size_t *s
         BAD(RVM_ERR_USAGE, "a record is of a run that went forward from its start to its end");
     if (!m->o.exact) BAD(RVM_ERR_USAGE, "a record is of an exact run: set the option exact");
     if (m->o.trail == RVM_TRAIL_OFF) BAD(RVM_ERR_USAGE, "a record takes the trail, which is off");
-    writer w = {.al = &m->al};
+    const size_t spots = (m->trail.nkinds + 1) * sizeof(rvm__link_spot);
+    writer w = {.al = &m->al, .spots = rvm__make(&m->al, spots)};
+    if (!w.spots) BAD(RVM_ERR_MEMORY, "out of memory for a record");
     put_head(&w, m);
     put_bits(&w, m);
     for (uint32_t level = 0; level < RVM_MAX_ORDER; level++) put_level(&w, m, level);
     put_stack(&w, m);
+    rvm__release(&m->al, w.spots, spots);
     uint8_t *fitted = w.failed ? NULL : rvm__realloc(w.al, w.bytes, w.cap, w.n);
     if (!fitted) {
         rvm__realloc(w.al, w.bytes, w.cap, 0);

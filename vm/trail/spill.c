@@ -3,7 +3,7 @@
  * A machine that needs files has a stem, rvm-PID-TIME-SERIAL, in the folder of option checkpoint_dir:
  *
  *     STEM.lock       empty, and locked as long as the machine lives
- *     STEM-N.trail    magic, so many cells, XXH3 of what follows, then the chunks from above, each its cells and their bytes
+ *     STEM-N.trail    magic, so many cells, XXH3 of what follows, then the chunks from above, each its cells
  *     STEM-N.part     that one, while it is written
  *
  * A file appears whole: it is written under another name, synchronized and renamed. Reading compares its length and its
@@ -205,7 +205,7 @@ static rvm_status write_file(rvm_machine *m, const rvm__trail_chunk *c, uint32_t
 static void give_room(rvm_machine *m, rvm__trail_chunk *c, uint32_t n) {
     for (; n--; c = c->below) {
         if (!c->cells) continue;
-        rvm__resize(m, c->cells, (size_t)c->cap * CELL, 0);
+        rvm__resize(m, c->cells, (size_t)c->size * CELL, 0);
         c->cells = NULL;
         m->trail.granted -= (size_t)c->cap * CELL;
     }
@@ -232,6 +232,7 @@ rvm_status rvm__spill_out(rvm_machine *m, rvm__trail_stack *t) {
 static rvm_status take_room(rvm_machine *m, rvm__trail_chunk *c, uint32_t n) {
     for (; n--; c = c->below) {
         c->cells = rvm__resize(m, NULL, 0, (size_t)c->cap * CELL);
+        c->size = c->cap;
         if (!c->cells) return RVM_ERR_MEMORY;
         m->trail.granted += (size_t)c->cap * CELL;
     }

@@ -1,53 +1,51 @@
 /* trail.h: what instructions overwrote, to be taken back when the run goes back (docs/semantics.md, section 8).
  *
- * A stack for each level and depth. An entry on it, from below:
+ * A stack for each level and depth, of entries. What an entry is tells its kind, which each machine has numbers for: a site,
+ * and which extra cells there are: a shadow, or a further place of `drop`, whose bits are not 0. Its values are in cells of
+ * 8 bytes (chunks.h), from below
  *
- *     | extra cells | value |        extra: a shadow, or a further place of `drop`, whose bits are not 0
+ *     | extra cells | value |                       extra cells by falling index
+ *     | extra cells | mask | mask | value |         where a site has had many kinds: their indices are the bits of the masks
  *
- * A cell is 8 bytes and a byte beside it. The byte of an extra cell is TRAIL_EXTRA and its index, that of a value tells its
- * site, of which each machine has numbers without gaps:
- *
- *   - An entry without extra cells, of one of the first TRAIL_PLAIN sites: the site.
- *   - All others are chained: the stack remembers the site of the uppermost one, and the byte is TRAIL_PLAIN and the number
- *     of the site that was remembered before, among those that ever came before this one. A program has few such pairs, so
- *     a byte does however many sites there are.
- *   - TRAIL_WORD: the site before is the last of the stack's words, as more came before this one than a byte can number.
- *
- * Cells come in chunks. When one is empty it is kept for the next push, and one that was kept before it is freed. With the
- * option checkpoint_dir, chunks for which the limit leaves no room wait in files, the lowest first (spill.c).
+ * But an entry that is one 0 or 1 of a site onto which nothing else ever goes, a flag, has no cell: these are two kinds. A
+ * stack knows the kind of the entry on top, and by its links which kind that stands on (links.h). So each entry names its
+ * site, for a bit or less, and a flag is a bit.
  */
 #ifndef RVM_TRAIL_H
 #define RVM_TRAIL_H
 
+#include "links.h"
 #include "program.h"
 #include "rvm.h"
 #include "transform.h"
 
-enum { TRAIL_PLAIN = 64, TRAIL_WORD = 127, TRAIL_EXTRA = 128 };
-enum { RVM__TRAIL_CELL = sizeof(rvm_value) + 1, RVM__TRAIL_WORD = sizeof(uint32_t) }; /* bytes */
+enum { RVM__TRAIL_CELL = sizeof(rvm_value) }; /* bytes; those of a link's word, too */
 
 typedef struct rvm__trail_chunk {
     struct rvm__trail_chunk *below;
-    uint32_t cap;
-    uint64_t file;    /* its number, where cells is NULL */
-    rvm_value *cells; /* then a byte for each */
+    uint32_t cap, size; /* in use at most; allocated */
+    uint64_t file;      /* its number, where cells is NULL */
+    rvm_value *cells;
 } rvm__trail_chunk;
 
 typedef struct rvm__trail_stack {
     rvm_value *cells; /* of the top chunk; those below are full */
-    uint8_t *bytes;
     uint32_t n, cap;
+    uint32_t last, nlinks;         /* last: kind on top, where there are links, or BOTTOM */
+    rvm__trail_link *links;        /* by kind; NULL: nothing has been pushed. Else all kinds that a program has have one */
+    uint64_t flags;                /* entries without a cell */
     rvm__trail_chunk *top, *spare; /* spare: empty, above the top */
-    uint32_t *words;
-    size_t nwords, cap_words;
-    uint32_t last; /* the site of the uppermost chained entry and 1; 0: none */
 } rvm__trail_stack;
 
-/* What was `last` when entries of one site were pushed. Only grows: what a byte means does not change. */
-typedef struct rvm__trail_before {
-    uint32_t *last;
-    size_t n, cap;
-} rvm__trail_before;
+enum rvm__trail_what { RVM__TRAIL_VALUES, RVM__TRAIL_ZERO, RVM__TRAIL_ONE, RVM__TRAIL_MASKED };
+
+/* Those without extra cells come first: of site s number s, of a flag that is 1 ones[s]. Others as they come, until the
+ * trail is cleared. */
+typedef struct rvm__trail_kind {
+    uint8_t *index;      /* of the extra cells */
+    uint32_t site, next; /* next: another that came later, of the same site; 0: none */
+    uint8_t extra, what;
+} rvm__trail_kind;
 
 struct rvm__xinsn;
 
@@ -59,6 +57,7 @@ typedef struct rvm__forgetting {
     int64_t position;                       /* where the run was when it began; of the outermost */
     const rvm__trail_chunk *top[RVM_MAX_ORDER];
     uint32_t n[RVM_MAX_ORDER]; /* where the stacks of that depth stood when it began */
+    uint64_t flags[RVM_MAX_ORDER];
 } rvm__forgetting;
 
 /* Why bits are erased: values and shadows that a trail does not keep, gradients of an adjoint (levels from 1 on), places
@@ -72,16 +71,21 @@ typedef struct rvm__trail {
     rvm__trail_stack *now;                  /* of level 0 at the present depth, or `none` */
     rvm__trail_stack none;                  /* without room: pushes are looked at out of line */
     uint16_t discards;                      /* levels that keep nothing at depth 0 */
-    rvm__trail_stack redo;                  /* redo log: shadows that a sweep discarded; a byte: zeros that followed */
-    uint64_t cells, words;                  /* held now */
+    rvm__trail_stack redo;                  /* redo log: shadows that a sweep discarded (redo.c) */
+    uint64_t redo_zeros;                    /* that stand on top of it */
+    uint64_t held, words;                   /* units of 8 bytes held now, cells and words of links; the latter of them */
+    uint64_t peak;                          /* most that were held, but for what is held now */
     uint64_t erased[RVM__ERASED];           /* bits discarded */
-    uint64_t peak;                          /* bytes, but for what is held now */
+    size_t linked;                          /* stacks that have links */
     size_t granted;                         /* bytes of chunks and words, which the limit bounds */
     uint32_t *sites;                        /* the program's, rising: their index is the number in this machine */
-    uint8_t *flags;                         /* by index of `sites`: what goes there is 0 or 1 */
-    uint32_t nsites;
-    rvm__trail_before *before; /* by site; allocated on first use */
-    size_t nbefore;
+    uint32_t *ones;                         /* by index of `sites`: of a flag the kind that is 1; 0: no flag */
+    uint32_t nsites, nkinds, nstatic;       /* kinds; those that a program has from the start */
+    rvm__trail_kind *kinds;
+    size_t cap_kinds;
+    rvm__link_spot *spots; /* for walks, by kind */
+    size_t cap_spots;
+    uint32_t walks;
     rvm__forgetting *forgetting; /* parts that run and are forgotten, the innermost last */
     size_t nforgetting, cap_forgetting;
     uint16_t forgotten;       /* levels that the innermost one discards */
@@ -107,6 +111,7 @@ void rvm__trail_clear(rvm_machine *m);
 void rvm__trail_free(rvm_machine *m);
 void rvm__trail_stats(const rvm_machine *m, rvm_stats *out);
 uint64_t rvm__trail_bytes(const rvm_machine *m); /* held now */
+void rvm__trail_note_peak(rvm_machine *m);       /* before that becomes less */
 /* The machine's number of a site of the program. */
 uint32_t rvm__trail_site(const rvm_machine *m, int64_t site);
 /* Of the value of an entry of that one: 1 where it is 0 or 1, else 64. */
@@ -146,6 +151,10 @@ bool rvm__forget_rebuild(rvm_machine *m);
  * was entered, to go on towards `course`. */
 void rvm__forget_unwind(rvm_machine *m, int course);
 
+/* The stack of a level at the present depth; NULL: what goes there is discarded, or nothing ever went there. */
+rvm__trail_stack *rvm__trail_present(const rvm_machine *m, uint32_t level);
+bool rvm__trail_discards(const rvm_machine *m, uint32_t level);
+
 /* Depth of all levels by one more or less (regions), or of levels 0 to `level`. */
 void rvm__trail_deeper(rvm_machine *m, int by);
 void rvm__trail_segment(rvm_machine *m, uint32_t level, int by);
@@ -153,19 +162,29 @@ void rvm__trail_segment(rvm_machine *m, uint32_t level, int by);
 /* push: one entry; MEMORY or LIMIT, with nothing changed. pop: drop the entry on top, which there is. */
 rvm_status rvm__trail_push(rvm_machine *m, uint32_t level, const rvm__trail_entry *entry);
 void rvm__trail_pop(rvm_machine *m, uint32_t level);
-/* One value alone, likewise; the value on top if nothing but one of that site is in its entry, else NULL. */
+/* One value alone, likewise; the value on top if nothing but one of that site is in its entry, else NULL: to be read at
+ * once. */
 rvm_status rvm__trail_push_plain(rvm_machine *m, uint32_t level, uint32_t site, rvm_value value);
 const rvm_value *rvm__trail_top(const rvm_machine *m, uint32_t level, uint32_t site);
-/* Slots from the top down, nothing changed; false: no more. */
+/* Entries from the top down, nothing changed; false: no more, or what is there cannot be read. begin: for one entry. walk:
+ * for all; without memory for that it ends before the first. */
 typedef struct rvm__trail_cursor {
-    const rvm__trail_before *before;
-    const uint32_t *words;
-    rvm__trail_chunk *chunk;
-    uint32_t n, last;
-    size_t nwords;
+    const rvm__trail *trail;
+    const rvm__trail_stack *stack;
+    const rvm__trail_chunk *chunk;
+    rvm__link_spot *spots;
+    uint32_t n, kind, walk;
+    bool begun;
 } rvm__trail_cursor;
 rvm__trail_cursor rvm__trail_begin(const rvm_machine *m, uint32_t level);
+/* False: out of memory. */
+bool rvm__trail_walk(rvm_machine *m, uint32_t level, rvm__trail_cursor *c);
+/* Spots for a machine that is not to change: nkinds of them, zeroed at first; walk: a number that had none before, from 1.
+ */
+rvm__trail_cursor rvm__trail_walk_by(const rvm_machine *m, uint32_t level, rvm__link_spot *spots, uint32_t walk);
 bool rvm__trail_next(rvm__trail_cursor *c, rvm__trail_entry *entry);
+/* The value of the entry on top of level 0, where that has a cell; NULL: it has none, or there is none. */
+const rvm_value *rvm__trail_top_cell(const rvm_machine *m);
 /* TRAIL, with the reason in m->detail: found, not the entry that was expected, or NULL, none. */
 rvm_status rvm__trail_wrong(rvm_machine *m, uint32_t level, const rvm__trail_entry *found);
 
@@ -216,5 +235,29 @@ typedef struct rvm__lane {
 /* Instruction x of function fn, of which there may be no frame, with these lanes, in primal mode. back: from the trail or
  * the stack; else onto it. */
 rvm_status rvm__move_lanes(rvm_machine *m, uint32_t fn, const struct rvm__xinsn *x, const rvm__lane *lanes, bool back);
+
+/* ---- what is usual, inline; natively jit/lower/trail_inline.c has the same ---- */
+
+/* An entry of a kind that a program has goes onto a stack that has links; its cell is for the caller. False: to be done out
+ * of line, nothing changed. */
+static inline bool rvm__trail_on(rvm__trail_stack *t, uint32_t kind) {
+    rvm__trail_link *l = &t->links[kind];
+    const uint32_t last = t->last;
+    const uint32_t number = last == l->below[0] ? 0 : last == l->below[1] ? 1 : last == l->below[2] ? 2 : 3;
+    if (last != l->below[number] || !(l->mask >> number & 1) || l->bits >> 62) return false;
+    l->bits = l->bits << l->width | number;
+    t->last = kind;
+    return true;
+}
+
+/* Whether the entry on top, of that kind, can be taken off so; and that. */
+static inline bool rvm__trail_comes_off(const rvm__trail_stack *t, uint32_t kind) {
+    return t->last == kind && t->links[kind].mask && t->links[kind].bits != RVM__LINK_EMPTY;
+}
+static inline void rvm__trail_off(rvm__trail_stack *t) {
+    rvm__trail_link *l = &t->links[t->last];
+    t->last = l->below[l->bits & ((1u << l->width) - 1)];
+    l->bits >>= l->width;
+}
 
 #endif
