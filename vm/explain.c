@@ -93,7 +93,8 @@ static bool recompute(const scene *s, rvm_value *y, rvm_value *f) {
     for (int k = 0; k < 4; k++)
         if (!(v[k] = look_up(s, &s->places[k <= row->arity ? k : row->arity], &d))) return false;
     const rvm_type t = rvm__place_type(s->f, &s->places[1 + rvm__row_first((rvm_row)s->in->row)]);
-    const rvm__kernel *k = &s->m->math->kernels[rvm__kernel_index((rvm_row)s->in->row, rvm__place_type(s->f, &s->places[0]), t)];
+    const rvm__kernel *k =
+        &s->m->math->kernels[rvm__kernel_index((rvm_row)s->in->row, rvm__place_type(s->f, &s->places[0]), t)];
     if (row->sig == RVM_SIG_QUOT && v[2]->i == 0) return false;
     *y = *v[0];
     *f = k->f(*v[1], *v[2], *v[3], &overflow);

@@ -82,7 +82,8 @@ rvm_place rvm__shadow_place(rvm__derive *t, const rvm_place *q) {
 rvm_place rvm__const_place(rvm__derive *t, rvm_type type, double k) {
     rvm_value v = {.f = k}, none = {.u = 0};
     int overflow = 0;
-    if (type != RVM_F64) v = rvm__math_libm.kernels[rvm__kernel_index(RVM_ROW_conv, type, RVM_F64)].f(v, none, none, &overflow);
+    if (type != RVM_F64)
+        v = rvm__math_libm.kernels[rvm__kernel_index(RVM_ROW_conv, type, RVM_F64)].f(v, none, none, &overflow);
     const int64_t c = t->status ? -1 : rvm__function_add_const(t->p, &t->g, type, v);
     if (c < 0) no_room(t);
     return (rvm_place){.kind = RVM_PLACE_SLOT, .slot = (uint16_t)(RVM_BUILD_CONST + (c < 0 ? 0 : c))};
