@@ -424,8 +424,9 @@ static most most_of(const rvm_program *p) {
 
 size_t rvm__summed_scratch(const rvm_program *p) {
     const most m = most_of(p);
-    return p->nfunctions * (sizeof(size_t) + 1) + (m.params + m.arrays) * sizeof(origin) + m.numbers * sizeof(facts) +
-           m.regs * sizeof(uint32_t) + 2 * m.arrays + 1;
+    const size_t bytes = p->nfunctions * (sizeof(size_t) + 1) + (m.params + m.arrays) * sizeof(origin) +
+                         m.numbers * sizeof(facts) + m.regs * sizeof(uint32_t) + 2 * m.arrays + 1;
+    return (bytes + 7) & ~(size_t)7;
 }
 
 static room room_in(const rvm_program *p, void *scratch) {

@@ -28,7 +28,8 @@ typedef struct rvm__summed {
 enum rvm__summed_of { RVM__SUMMED_VALUES, RVM__SUMMED_ADJOINTS };
 
 /* Those of the block at par of function fn, of a verified program, in the order of their numbers: to out, which has room for
- * all arrays of the function. Returns how many. scratch: as many bytes as rvm__summed_scratch says, zeroed. */
+ * all arrays of the function. Returns how many. scratch: as many bytes as rvm__summed_scratch says, a multiple of 8,
+ * zeroed. */
 size_t rvm__summed_scratch(const rvm_program *p);
 uint32_t rvm__summed_find(const rvm_program *p, uint32_t fn, uint32_t par, enum rvm__summed_of what, void *scratch,
                           rvm__summed *out);
