@@ -238,8 +238,9 @@ static const rvm__summing *summed_at(const rvm_machine *m, const rvm__xinsn *x) 
 }
 
 static int64_t edge(const rvm__edge *e, const rvm_value *slots, int64_t any) {
+    if (e->base == RVM__SUMMED_ANY) return any;
     const uint64_t base = e->base == RVM__SUMMED_NONE ? 0 : slots[e->base].u;
-    return e->base == RVM__SUMMED_ANY ? any : (int64_t)(base + (uint64_t)e->offset);
+    return (int64_t)(base + (uint64_t)e->offset);
 }
 
 /* Elements of the array, or of its shadow, that the block adds into. */
