@@ -620,9 +620,9 @@ static bool run_file(const char *path, const natives *native, const int option[O
     return t.rep.failures == 0;
 }
 
-/* runner [--orders N] [--native N] [--engines N] [--device 1] [--sleef 1] FILE...: derivatives of order N at most are checked as
- * programs; of order N, 0 or 1, natively, too; with -1 nothing is. --engines 1: what takes long by one engine of the
- * interpreter, another for another directive. --device 1: natively, parallel blocks on a device (RVM_CUDA_DRIVER:
+/* runner [--orders N] [--native N] [--engines N] [--device 1] [--sleef 1] FILE...: derivatives of order N at most are
+ * checked as programs; of order N, 0 or 1, natively, too; with -1 nothing is. --engines 1: what takes long by one engine of
+ * the interpreter, another for another directive. --device 1: natively, parallel blocks on a device (RVM_CUDA_DRIVER:
  * tests/grid). --sleef 1: with SLEEF's elementary functions, where they are there. */
 int main(int argc, char **argv) {
     static const char *const names[OPTIONS] = {"--orders", "--native", "--engines", "--device", "--sleef"};

@@ -203,7 +203,8 @@ static LLVMValueRef call_scalar(rvm__build *k, const char *name, unsigned n, LLV
     LLVMTypeRef params[3] = {NULL};
     for (unsigned j = 0; j < n; j++) params[j] = LLVMTypeOf(x[j]);
     LLVMTypeRef type = LLVMFunctionType(k->f64, params, n, false);
-    return freed(k, LLVMBuildCall2(k->b, type, declared(k, k->target->function(name, k->sleef && !k->fast), type), x, n, ""));
+    return freed(k,
+                 LLVMBuildCall2(k->b, type, declared(k, k->target->function(name, k->sleef && !k->fast), type), x, n, ""));
 }
 
 LLVMValueRef rvm__build_call(rvm__build *k, const char *name, unsigned n, const LLVMValueRef *x) {

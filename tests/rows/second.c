@@ -55,7 +55,8 @@ Test(second, partials_of_rows) {
         if (sig == RVM_SIG_NUM || sig == RVM_SIG_REAL || sig == RVM_SIG_SEL || sig == RVM_SIG_POS || sig == RVM_SIG_ORD)
             check_row((rvm_row)row);
         else if (sig != RVM_SIG_CONV)
-            cr_assert(!rvm__row_second(&rvm__math_libm, (rvm_row)row, (double[3]){1, 2, 3}, &none), "%s", rvm__row_info[row].name);
+            cr_assert(!rvm__row_second(&rvm__math_libm, (rvm_row)row, (double[3]){1, 2, 3}, &none), "%s",
+                      rvm__row_info[row].name);
     }
 }
 
@@ -64,10 +65,14 @@ Test(second, points_without_a_derivative) {
     cr_assert(rvm__row_second(&rvm__math_libm, RVM_ROW_sqrt, (double[3]){0}, &s) && s.d[0] == 0 && s.dd[0][0] == 0);
     cr_assert(rvm__row_second(&rvm__math_libm, RVM_ROW_abs, (double[3]){0}, &s) && s.d[0] == -1 && s.dd[0][0] == 0);
     cr_assert(rvm__row_second(&rvm__math_libm, RVM_ROW_hypot, (double[3]){0, 0}, &s) && s.d[0] == 0 && s.d[1] == 0);
-    cr_assert(rvm__row_second(&rvm__math_libm, RVM_ROW_pow, (double[3]){0, 2}, &s) && s.d[0] == 0 && s.dd[0][0] == 2 && s.dd[0][1] == 0);
-    cr_assert(!s.corner[0] && rvm__row_second(&rvm__math_libm, RVM_ROW_pow, (double[3]){0, 1}, &s) && s.d[0] == 1 && !s.corner[0]);
-    cr_assert(rvm__row_second(&rvm__math_libm, RVM_ROW_pow, (double[3]){0, 0.5}, &s) && s.d[0] == 0 && s.dd[0][0] == 0 && s.corner[0]);
-    cr_assert(rvm__row_second(&rvm__math_libm, RVM_ROW_pow, (double[3]){4, 0.5}, &s) && s.d[0] == 0.25 && s.dd[0][0] == -0.03125);
+    cr_assert(rvm__row_second(&rvm__math_libm, RVM_ROW_pow, (double[3]){0, 2}, &s) && s.d[0] == 0 && s.dd[0][0] == 2 &&
+              s.dd[0][1] == 0);
+    cr_assert(!s.corner[0] && rvm__row_second(&rvm__math_libm, RVM_ROW_pow, (double[3]){0, 1}, &s) && s.d[0] == 1 &&
+              !s.corner[0]);
+    cr_assert(rvm__row_second(&rvm__math_libm, RVM_ROW_pow, (double[3]){0, 0.5}, &s) && s.d[0] == 0 && s.dd[0][0] == 0 &&
+              s.corner[0]);
+    cr_assert(rvm__row_second(&rvm__math_libm, RVM_ROW_pow, (double[3]){4, 0.5}, &s) && s.d[0] == 0.25 &&
+              s.dd[0][0] == -0.03125);
     cr_assert(rvm__row_second(&rvm__math_libm, RVM_ROW_pow, (double[3]){-3, 2}, &s) && s.d[0] == -6 && s.dd[0][0] == 2);
 }
 
