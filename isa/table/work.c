@@ -51,10 +51,10 @@ static const struct {
 #define NOTHING(...)       UINT64_C(0)
 #define INVERSE(name, ...) SUM(__VA_ARGS__) NOTHING_MORE
 #define NOTHING_MORE(...)
-#define STAY              UINT64_C(0)
-#define MOVE              UINT64_C(0)
-#define LINEAR            UINT64_C(0)
-#define SCALE(d, b, e, c) UNITS(b)
+#define STAY        UINT64_C(0)
+#define MOVE        UINT64_C(0)
+#define LINEAR      UINT64_C(0)
+#define SCALE(a, b) UNITS(DIV(Y_, b))
 static const struct {
     uint64_t value[2], shadow; /* value: 0 of an inverse that is the instruction itself */
 } maps[RVM_CHANGE_COUNT] = {
