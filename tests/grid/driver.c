@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #endif
 #include <dlfcn.h>
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -44,20 +45,20 @@ static long setting(const char *name, long usual) {
     return s && *s ? atol(s) : usual;
 }
 
-/* ---- threads as fibers ---- */
+/* ---- threads as fibers: swapcontext enters one's stack once, _longjmp, without system calls, switches after that ---- */
 
 enum { STACK = 1 << 20, MOST = 1024, WARP = 32 };
 enum state { READY, SHUFFLES, WAITS, ENDED };
 typedef struct fiber {
-    ucontext_t context;
     char *stack;
+    jmp_buf start, at; /* where its function begins; where it stopped */
     enum state state;
     uint32_t mask, bits;
     uint64_t value, got; /* of a shuffle */
 } fiber;
 
 static fiber fibers[MOST];
-static ucontext_t scheduler;
+static jmp_buf scheduler;
 static unsigned running, threads;
 static void (*body)(void *);
 static void *argument;
@@ -69,13 +70,32 @@ static dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 static void stop(enum state s) {
     fibers[running].state = s;
-    swapcontext(&fibers[running].context, &scheduler);
+    if (_setjmp(fibers[running].at) == 0) _longjmp(scheduler, 1);
 }
 
+static ucontext_t entering;
+
 static void begin(void) {
+    if (_setjmp(fibers[running].start) == 0) setcontext(&entering);
     body(argument);
     fibers[running].state = ENDED;
-    setcontext(&scheduler);
+    _longjmp(scheduler, 1);
+}
+
+static void make(fiber *f) {
+    f->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (f->stack == MAP_FAILED) die("no memory for a thread's stack");
+    ucontext_t context;
+    getcontext(&context);
+    context.uc_stack.ss_sp = f->stack;
+    context.uc_stack.ss_size = STACK;
+    context.uc_link = NULL;
+    makecontext(&context, begin, 0);
+    swapcontext(&entering, &context);
+}
+
+static void resume(fiber *f) {
+    if (_setjmp(scheduler) == 0) _longjmp(f->at, 1);
 }
 
 static uint64_t shuffle(uint32_t mask, uint64_t value, uint32_t from) {
@@ -123,23 +143,18 @@ static bool pass_barrier(void) {
 }
 
 static void run_cta(void) {
-    for (unsigned k = 0; k < threads; k++) {
-        fiber *f = &fibers[k];
-        if (!f->stack)
-            f->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        getcontext(&f->context);
-        f->context.uc_stack.ss_sp = f->stack;
-        f->context.uc_stack.ss_size = STACK;
-        f->context.uc_link = NULL;
+    for (running = 0; running < threads; running++) {
+        fiber *f = &fibers[running];
+        if (!f->stack) make(f);
+        memcpy(&f->at, &f->start, sizeof f->at);
         f->state = READY;
-        makecontext(&f->context, begin, 0);
     }
     for (bool moved = true; moved;) {
         moved = false;
         for (running = 0; running < threads; running++) {
             if (fibers[running].state != READY) continue;
             threadIdx = (dim3){running % blockDim.x, running / blockDim.x, 0};
-            swapcontext(&scheduler, &fibers[running].context);
+            resume(&fibers[running]);
             moved = true;
         }
         for (unsigned w = 0; w < threads; w += WARP) moved |= meet(w);
