@@ -292,6 +292,15 @@ static void make_mark(rvm__group *g) {
     g->mark = LLVMBuildCall2(g->k->b, t, f, &machine, 1, "");
 }
 
+/* The lanes that run; NULL: all. */
+static LLVMValueRef mask_of_part(rvm__group *g) {
+    LLVMBuilderRef b = g->k->b;
+    if (!g->part) return NULL;
+    LLVMValueRef n = LLVMGetParam(g->to, LLVMCountParams(g->flow.function)), each[RVM__MOST_GROUP];
+    for (unsigned k = 0; k < g->lanes; k++) each[k] = rvm__number(g, k);
+    return LLVMBuildICmp(b, LLVMIntULT, LLVMConstVector(each, g->lanes), rvm__splat(g, n), "");
+}
+
 static void emit(rvm__group *g) {
     LLVMBuilderRef b = g->k->b;
     declare(g);
@@ -303,7 +312,7 @@ static void emit(rvm__group *g) {
     rvm__item *index = rvm__item_of(&g->flow, LLVMGetParam(g->flow.function, RVM__VECTORISED_INDEX));
     index->stride = LLVMConstInt(g->k->i64, 1, false);
     index->many = LLVMBuildAdd(b, rvm__splat(g, index->one), rvm__steps(g, index->stride), "");
-    region(g, 0, RVM__NO_NODE, NULL);
+    region(g, 0, RVM__NO_NODE, mask_of_part(g));
     rvm__group_give(g);
     LLVMBuildRet(b, LLVMConstInt(g->k->i32, 0, false));
     rvm__take_back(g);
@@ -356,24 +365,37 @@ static const char *make_order(rvm__build *k, LLVMTargetDataRef layout, LLVMValue
     return g.flow.why;
 }
 
-static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, LLVMValueRef from, LLVMValueRef order,
-                              bool vector_math) {
-    rvm__group g = group_of(k, layout, from);
-    g.vector_math = vector_math;
-    if (order) g.flow.why = make_order(k, layout, from, order);
-    if (!g.flow.why && begin(&g) && rvm__is_worth_it(&g)) {
-        find_log(&g);
-        if (!g.flow.why) emit(&g);
+/* Emits the group, or part of it; false: why is noted. */
+static bool make(rvm__group *g) {
+    if (begin(g) && rvm__is_worth_it(g)) {
+        find_log(g);
+        if (!g->flow.why) emit(g);
     }
-    if (g.flow.why) {
+    rvm__gathered_end(g);
+    rvm__flow_end(&g->flow);
+    return !g->flow.why;
+}
+
+/* What an instance becomes, and the functions that are declared for it. */
+typedef struct made {
+    LLVMValueRef from, order, part; /* order, part: or NULL */
+} made;
+
+static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, const made *m, bool vector_math) {
+    rvm__group g = group_of(k, layout, m->from), part = g;
+    g.vector_math = part.vector_math = vector_math;
+    part.part = true;
+    part.to = m->part;
+    if (m->order) g.flow.why = make_order(k, layout, m->from, m->order);
+    const bool good = !g.flow.why && make(&g);
+    if (m->part && !(good && make(&part))) drop(k, m->part);
+    if (!good) {
         if (g.to) LLVMDeleteFunction(g.to);
-        drop(k, from);
+        drop(k, m->from);
     } else {
-        LLVMReplaceAllUsesWith(from, g.to);
-        LLVMDeleteFunction(from);
+        LLVMReplaceAllUsesWith(m->from, g.to);
+        LLVMDeleteFunction(m->from);
     }
-    rvm__gathered_end(&g);
-    rvm__flow_end(&g.flow);
     return g.flow.why;
 }
 
@@ -382,9 +404,10 @@ static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, LLVMValue
 void rvm__make_groups(rvm__build *k, bool vector_math) {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(k->module);
     for (unsigned n = 0; n < k->instances; n++) {
-        LLVMValueRef f = rvm__instance_function(k, RVM__INSTANCE, n), o = rvm__instance_function(k, RVM__ORDER, n);
-        const char *because = f ? make_group(k, layout, f, o, vector_math) : NULL; /* it may never be run */
-        *(because ? &k->single : &k->grouped) += f != NULL;
+        const made m = {rvm__instance_function(k, RVM__INSTANCE, n), rvm__instance_function(k, RVM__ORDER, n),
+                        rvm__instance_function(k, RVM__PART, n)};
+        const char *because = m.from ? make_group(k, layout, &m, vector_math) : NULL; /* it may never be run */
+        *(because ? &k->single : &k->grouped) += m.from != NULL;
         if (because) snprintf(k->why, sizeof k->why, "%s", because);
     }
 }

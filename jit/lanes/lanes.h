@@ -35,6 +35,8 @@ enum { RVM__GROUP_DONE, RVM__GROUP_GAVE_UP, RVM__GROUP_ADRIFT };
  * then a function of the same type, declared, that is to tell whether lanes keep that order: 0: they do. */
 #define RVM__ORDERED "rvm-ordered"
 #define RVM__ORDER   "rvm_order."
+/* With its number, a function of the same type but for a number at the end, declared: the first so many lanes of a group. */
+#define RVM__PART "rvm_part."
 
 /* simplify.c: what is called goes where it is called, what is the same in all trips out of loops; instances get the form of
  * which groups are made. */

@@ -26,11 +26,12 @@
 #define VALUES "function(sroa,early-cse<memssa>," COMBINE ",simplifycfg)"
 /* What is called is simple before LLVM looks what it costs to inline it. */
 static const char inlines[] = "function(sroa,early-cse),cgscc(inline," VALUES "),ipsccp," VALUES;
-/* What is the same in all trips goes before loops are unrolled, so that it is there once. Few loads and stores are left when
- * they are moved: LLVM looks at so many of a loop only. Nor may a value that is loaded once have come to be one that each
- * trip hands to the next. */
-static const char moves[] = "function(simplifycfg,early-cse<memssa>," LOOPS ",loop(loop-rotate),loop(loop-deletion)," OUT
-                            "," UNROLL "sroa,early-cse<memssa>," COMBINE ",gvn<no-pre;no-load-pre>,dse," OUT ",gvn)";
+/* What asks whether a length is known (jit/lower/groups.c) is told here. What is the same in all trips goes before loops are
+ * unrolled, so that it is there once. Few loads and stores are left when they are moved: LLVM looks at so many of a loop
+ * only. Nor may a value that is loaded once have come to be one that each trip hands to the next. */
+static const char moves[] =
+    "function(lower-constant-intrinsics,simplifycfg,early-cse<memssa>," LOOPS ",loop(loop-rotate),loop(loop-deletion)," OUT
+    "," UNROLL "sroa,early-cse<memssa>," COMBINE ",gvn<no-pre;no-load-pre>,dse," OUT ",gvn)";
 static const char cleans[] = "function(" COMBINE ",dse,adce,simplifycfg," OUT "," COMBINE ",simplifycfg)";
 /* Loops as lanes.c wants them; in LLVM 16 a pass has another name. */
 #define STRAIGHTEN(switches) "function(" switches "," LOOPS ",unify-loop-exits," LOOPS ")"

@@ -2,9 +2,9 @@
  *
  * A group is a run of instances whose numbers within the block begin at a multiple of their count, 8 or 4, so that their
  * partial sums stand side by side. lanes.c makes of an instance (instance.c) what runs one: it takes the same, with the
- * index of the first lane. What is left at both ends runs instance after instance; so does a group that bails out: where
- * others take a side exit it takes back what it did and returns 1. Then the single instances take theirs, if they still do,
- * at the right place.
+ * index of the first lane. What is left at both ends runs instance after instance, or, in a block of constant length, as the
+ * first lanes of a group; so does a group that bails out: where others take a side exit it takes back what it did and
+ * returns 1. Then the single instances take theirs, if they still do, at the right place.
  *
  * In lanes go blocks without recursion, function values, the stack and trails that are kept. A check is a mask: where it
  * fails in some lane the group bails out, and the interpreter says of the instance that fails first what it says of any.
@@ -41,6 +41,11 @@ static void say_how(const grouping *g, LLVMValueRef f) {
     if (!g->o->outer->u->w->unchecked) say(k, f, RVM__TAKES_BACK, "1");
 }
 
+/* What an instance counts, by lane. */
+static uint64_t counts_of(const rvm__instance *o) {
+    return RVM__VECTORISED_COUNTS + (uint64_t)o->x->to.shared;
+}
+
 /* What lane n has there. */
 static LLVMValueRef of_lane(const grouping *g, LLVMTypeRef t, LLVMValueRef out, size_t which, size_t n) {
     rvm__emit *e = g->o->outer;
@@ -65,14 +70,22 @@ static void increase(rvm__emit *e, LLVMValueRef counter, LLVMValueRef by) {
     rvm__put_at(e, LLVMBuildAdd(e->k->b, rvm__get(e, e->k->i64, counter), by, ""), counter);
 }
 
-static void count(const grouping *g, LLVMValueRef out, LLVMValueRef cost) {
+/* Instances that run as one: those from the lowest on, the last of them in the order of the run. */
+typedef struct span {
+    LLVMValueRef lowest, last, n;
+    bool part; /* of a group */
+} span;
+
+/* cost: of a whole group. */
+static void count(const grouping *g, const span *s, LLVMValueRef out, LLVMValueRef cost) {
     rvm__emit *e = g->o->outer;
     rvm__build *k = e->k;
-    LLVMValueRef charged = LLVMBuildAdd(k->b, reduced(g, out, RVM__VECTORISED_CHARGED), rvm__build_int(k, g->lanes - 1), "");
+    LLVMValueRef turns = LLVMBuildSub(k->b, s->n, rvm__build_int(k, 1), "");
+    LLVMValueRef charged = LLVMBuildAdd(k->b, reduced(g, out, RVM__VECTORISED_CHARGED), turns, "");
     LLVMValueRef frames = LLVMBuildAdd(k->b, e->frame.number, rvm__build_int(k, 1), ""),
                  was = rvm__get(e, k->i64, e->count.below);
     LLVMValueRef below = LLVMBuildSub(k->b, reduced(g, out, RVM__VECTORISED_PEAK), frames, "");
-    rvm__put_at(e, charged, cost);
+    if (!s->part) rvm__put_at(e, charged, cost);
     increase(e, e->count.charged, charged);
     increase(e, e->count.calls, reduced(g, out, RVM__VECTORISED_CALLS));
     for (int n = 0; n < RVM__ERASED; n++) increase(e, e->count.erased[n], reduced(g, out, RVM__VECTORISED_ERASED + n));
@@ -104,7 +117,16 @@ static bool is_of_chunk(const rvm__emit *e, uint32_t pc) {
     return e->block.chunk && e->block.chunk == pc;
 }
 
-/* Whether a whole group begins with the next instance, and there is fuel for as much as the last one took. */
+/* For as much as the last group took. */
+static LLVMValueRef has_fuel(const grouping *g, LLVMValueRef cost) {
+    rvm__emit *e = g->o->outer;
+    rvm__build *k = e->k;
+    LLVMValueRef fuel = rvm__get(e, k->i64, rvm__member(e, e->frame.native, offsetof(rvm__native, fuel)));
+    LLVMValueRef then = LLVMBuildAdd(k->b, rvm__get(e, k->i64, e->count.charged), rvm__get(e, k->i64, cost), "");
+    return LLVMBuildICmp(k->b, LLVMIntSLE, then, fuel, "");
+}
+
+/* Whether a whole group begins with the next instance, and there is fuel for it. */
 static LLVMValueRef may_group(const grouping *g, uint32_t pc, bool up, LLVMValueRef cost) {
     rvm__emit *e = g->o->outer;
     const rvm__xinsn *x = g->o->x;
@@ -117,11 +139,8 @@ static LLVMValueRef may_group(const grouping *g, uint32_t pc, bool up, LLVMValue
     if (is_of_chunk(e, pc)) /* the last one of the chunk has a number of its own */
         behind = LLVMBuildAdd(k->b, up ? LLVMBuildSub(k->b, e->block.last, n, "") : LLVMBuildSub(k->b, n, e->block.last, ""),
                               rvm__build_int(k, 1), "");
-    LLVMValueRef left = LLVMBuildICmp(k->b, LLVMIntUGT, behind, last, "");
-    LLVMValueRef fuel = rvm__get(e, k->i64, rvm__member(e, e->frame.native, offsetof(rvm__native, fuel)));
-    LLVMValueRef then = LLVMBuildAdd(k->b, rvm__get(e, k->i64, e->count.charged), rvm__get(e, k->i64, cost), "");
-    whole = LLVMBuildAnd(k->b, whole, left, "");
-    return LLVMBuildAnd(k->b, whole, LLVMBuildICmp(k->b, LLVMIntSLE, then, fuel, ""), "");
+    whole = LLVMBuildAnd(k->b, whole, LLVMBuildICmp(k->b, LLVMIntUGT, behind, last, ""), "");
+    return LLVMBuildAnd(k->b, whole, has_fuel(g, cost), "");
 }
 
 static LLVMValueRef asked_before(rvm__emit *e) {
@@ -135,16 +154,22 @@ static void forget_order(rvm__emit *e, uint32_t pc, LLVMValueRef asked) {
     rvm__put_at(e, none, asked);
 }
 
+/* A function of the instance's number. */
+static LLVMValueRef function_beside(const grouping *g, const char *prefix, LLVMTypeRef type) {
+    rvm__build *k = g->o->outer->k;
+    char name[40];
+    size_t length;
+    snprintf(name, sizeof name, "%s%s", prefix, LLVMGetValueName2(g->o->function, &length) + strlen(RVM__INSTANCE));
+    LLVMValueRef f = LLVMGetNamedFunction(k->module, name);
+    return f ? f : LLVMAddFunction(k->module, name, type);
+}
+
 /* Before the first group of a block: whether lanes keep the order of sums. */
 static void ask_for_order(grouping *g, uint32_t pc, LLVMBasicBlockRef single) {
     rvm__emit *e = g->o->outer;
     rvm__build *k = e->k;
     LLVMValueRef one = LLVMConstInt(k->i32, 1, false), zero = LLVMConstNull(k->i32);
-    char name[40];
-    size_t length;
-    snprintf(name, sizeof name, RVM__ORDER "%s", LLVMGetValueName2(g->o->function, &length) + strlen(RVM__INSTANCE));
-    LLVMValueRef f = LLVMGetNamedFunction(k->module, name);
-    if (!f) f = LLVMAddFunction(k->module, name, g->o->type);
+    LLVMValueRef f = function_beside(g, RVM__ORDER, g->o->type);
     LLVMBasicBlockRef ask = rvm__block(e, "ask"), known = rvm__block(e, "known"), go = rvm__block(e, "go");
     LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntEQ, rvm__get(e, k->i32, g->asked), zero, ""), ask, known);
     rvm__at(e, ask);
@@ -168,36 +193,79 @@ static void end_adrift(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef never) {
     LLVMBuildBr(e->k->b, never);
 }
 
-static void run_group(rvm__emit *e, grouping *g, uint32_t pc, bool up, LLVMBasicBlockRef single, LLVMValueRef out,
+/* What all instances of the group return; or those of a part of it, whose counts the others leave 0. */
+static LLVMValueRef call_group(const grouping *g, const span *s, LLVMValueRef out) {
+    rvm__build *k = g->o->outer->k;
+    const unsigned n = g->o->n;
+    LLVMTypeRef types[RVM__MOST_VECTORISED_ARGS + 1];
+    LLVMValueRef args[RVM__MOST_VECTORISED_ARGS + 1];
+    if (!s->part) return LLVMBuildCall2(k->b, g->o->type, g->o->function, g->o->args, n, "");
+    LLVMGetParamTypes(g->o->type, types);
+    memcpy(args, g->o->args, n * sizeof *args);
+    types[n] = k->i64;
+    args[n] = s->n;
+    LLVMTypeRef type = LLVMFunctionType(k->i32, types, n + 1, false);
+    LLVMBuildMemSet(k->b, out, LLVMConstNull(k->i8), rvm__build_int(k, counts_of(g->o) * g->lanes * 8), 8);
+    return LLVMBuildCall2(k->b, type, function_beside(g, RVM__PART, type), args, n + 1, "");
+}
+
+/* False: there is none; it goes on with a single instance. */
+static bool run_group(rvm__emit *e, grouping *g, uint32_t pc, const span *s, LLVMBasicBlockRef single, LLVMValueRef out,
                       LLVMValueRef cost) {
     rvm__build *k = e->k;
     const rvm__xinsn *x = g->o->x;
-    LLVMBasicBlockRef done = rvm__block(e, "group.done");
-    LLVMValueRef at = rvm__slot_value(e, x->to.i), others = rvm__build_int(k, g->lanes - 1);
-    LLVMValueRef last = up ? LLVMBuildAdd(k->b, at, others, "") : LLVMBuildSub(k->b, at, others, "");
-    move_sums(e, x, at, true);
-    if (!rvm__pass_to_instance(g->o, out, up ? at : last)) {
+    move_sums(e, x, rvm__slot_value(e, x->to.i), true);
+    if (!rvm__pass_to_instance(g->o, out, s->lowest)) {
         LLVMBuildBr(k->b, single);
-        rvm__at(e, done);
-        LLVMBuildBr(k->b, single);
-        return;
+        return false;
     }
-    if (!rvm__declare_instance(g->o, pc)) return;
+    if (!rvm__declare_instance(g->o, pc)) return false;
     say_how(g, g->o->function);
     if (g->order) ask_for_order(g, pc, single);
-    LLVMValueRef ended = LLVMBuildCall2(k->b, g->o->type, g->o->function, g->o->args, g->o->n, "");
-    LLVMBasicBlockRef adrift = rvm__block(e, "adrift");
-    LLVMValueRef choice = LLVMBuildSwitch(k->b, ended, single, 2);
+    LLVMBasicBlockRef done = rvm__block(e, "group.done"), adrift = rvm__block(e, "adrift");
+    LLVMValueRef choice = LLVMBuildSwitch(k->b, call_group(g, s, out), single, 2);
     LLVMAddCase(choice, LLVMConstInt(k->i32, RVM__GROUP_DONE, false), done);
     LLVMAddCase(choice, LLVMConstInt(k->i32, RVM__GROUP_ADRIFT, false), adrift);
     rvm__at(e, adrift);
     end_adrift(e, pc, single);
     rvm__at(e, done);
-    count(g, out, cost);
+    count(g, s, out, cost);
     raise_held(g, out);
-    move_sums(e, x, last, false);
-    rvm__set_slot(e, x->to.i, last);
+    move_sums(e, x, s->last, false);
+    rvm__set_slot(e, x->to.i, s->last);
     rvm__jump(e, e->control.context, e->f->code[pc].target - (uint32_t)e->control.context->dir, false);
+    return true;
+}
+
+static bool run_whole(rvm__emit *e, grouping *g, uint32_t pc, bool up, LLVMBasicBlockRef single, LLVMValueRef out,
+                      LLVMValueRef cost) {
+    rvm__build *k = e->k;
+    LLVMValueRef at = rvm__slot_value(e, g->o->x->to.i), others = rvm__build_int(k, g->lanes - 1);
+    LLVMValueRef last = up ? LLVMBuildAdd(k->b, at, others, "") : LLVMBuildSub(k->b, at, others, "");
+    return run_group(e, g, pc, &(span){up ? at : last, last, rvm__build_int(k, g->lanes), false}, single, out, cost);
+}
+
+/* What whole groups leave at the block's end, if LLVM knows how many that are: else a part of a group would be made for
+ * nearly every block. */
+static void run_rest(rvm__emit *e, const grouping *whole, uint32_t pc, bool up, LLVMBasicBlockRef single, LLVMValueRef out,
+                     LLVMValueRef cost) {
+    enum { FEW = 2 }; /* take less time one by one */
+    rvm__build *k = e->k;
+    grouping g = *whole;
+    const rvm__xinsn *x = g.o->x;
+    LLVMBasicBlockRef known = rvm__block(e, "known"), some = rvm__block(e, "part");
+    LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi), at = rvm__slot_value(e, x->to.i);
+    LLVMValueRef all = LLVMBuildSub(k->b, hi, lo, ""), n = LLVMBuildAnd(k->b, all, rvm__build_int(k, g.lanes - 1), "");
+    LLVMValueRef lowest = LLVMBuildSub(k->b, hi, n, ""), highest = LLVMBuildSub(k->b, hi, rvm__build_int(k, 1), "");
+    LLVMValueRef is_known = rvm__intrinsic(e, "llvm.is.constant", 1, &all);
+    LLVMValueRef many = LLVMBuildICmp(k->b, LLVMIntUGT, n, rvm__build_int(k, FEW), "");
+    LLVMBuildCondBr(k->b, LLVMBuildAnd(k->b, is_known, many, ""), known, single);
+    rvm__at(e, known);
+    LLVMValueRef begins = LLVMBuildICmp(k->b, LLVMIntEQ, at, up ? lowest : highest, "");
+    LLVMBuildCondBr(k->b, LLVMBuildAnd(k->b, begins, has_fuel(&g, cost), ""), some, single);
+    rvm__at(e, some);
+    if ((g.o = rvm__instance_of(e, pc)))
+        run_group(e, &g, pc, &(span){lowest, up ? highest : lowest, n, true}, single, out, cost);
 }
 
 /* A block that goes on with a group, if it can, or with one instance. */
@@ -219,17 +287,19 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
         LLVMBuildBr(k->b, single);
     else {
         g->asked = e->block.asked[pc] = rvm__local(e, k->i32, "asked");
-        const uint64_t each = RVM__VECTORISED_COUNTS + (uint64_t)g->o->x->to.shared;
-        LLVMValueRef out = rvm__local(e, LLVMArrayType2(k->i64, each * RVM__MOST_GROUP), "counted");
+        LLVMValueRef out = rvm__local(e, LLVMArrayType2(k->i64, counts_of(g->o) * RVM__MOST_GROUP), "counted");
         LLVMValueRef cost = rvm__local(e, k->i64, "cost");
         rvm__at(e, e->frame.entry);
         rvm__put_at(e, rvm__build_int(k, 0), cost);
         forget_order(e, pc, g->asked); /* the block may have been entered by on-stack replacement */
         rvm__at(e, start);
-        LLVMBasicBlockRef some = rvm__block(e, "group");
-        LLVMBuildCondBr(k->b, may_group(g, pc, up, cost), some, single);
+        LLVMBasicBlockRef some = rvm__block(e, "group"), rest = is_of_chunk(e, pc) ? single : rvm__block(e, "rest");
+        LLVMBuildCondBr(k->b, may_group(g, pc, up, cost), some, rest);
         rvm__at(e, some);
-        run_group(e, g, pc, up, single, out, cost);
+        const bool runs = run_whole(e, g, pc, up, single, out, cost);
+        if (rest != single) rvm__at(e, rest);
+        if (rest != single && !runs) LLVMBuildBr(k->b, single);
+        if (rest != single && runs) run_rest(e, g, pc, up, single, out, cost);
     }
     e->block.conflicts = NULL;
     rvm__at(e, single);
