@@ -388,7 +388,7 @@ static const char *make_group(rvm__build *k, LLVMTargetDataRef layout, const mad
     part.to = m->part;
     if (m->order) g.flow.why = make_order(k, layout, m->from, m->order);
     const bool good = !g.flow.why && make(&g);
-    if (m->part && !(good && make(&part))) drop(k, m->part);
+    if (m->part && !(good && LLVMGetFirstUse(m->part) && make(&part))) drop(k, m->part);
     if (!good) {
         if (g.to) LLVMDeleteFunction(g.to);
         drop(k, m->from);
