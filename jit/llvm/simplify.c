@@ -24,14 +24,14 @@
 #define UNROLL "loop-unroll<O3;no-partial;no-peeling;no-runtime;no-upperbound>,"
 
 #define VALUES "function(sroa,early-cse<memssa>," COMBINE ",simplifycfg)"
-/* What is called is simple before LLVM looks what it costs to inline it. */
-static const char inlines[] = "function(sroa,early-cse),cgscc(inline," VALUES "),ipsccp," VALUES;
-/* What asks whether a length is known (jit/lower/groups.c) is told here. What is the same in all trips goes before loops are
- * unrolled, so that it is there once. Few loads and stores are left when they are moved: LLVM looks at so many of a loop
- * only. Nor may a value that is loaded once have come to be one that each trip hands to the next. */
-static const char moves[] =
-    "function(lower-constant-intrinsics,simplifycfg,early-cse<memssa>," LOOPS ",loop(loop-rotate),loop(loop-deletion)," OUT
-    "," UNROLL "sroa,early-cse<memssa>," COMBINE ",gvn<no-pre;no-load-pre>,dse," OUT ",gvn)";
+/* What is called is simple before LLVM looks what it costs to inline it; and what asks whether a length is known
+ * (jit/lower/groups.c) is told, so that a part of a group that is never called changes nothing else. */
+static const char inlines[] = "function(sroa,early-cse,lower-constant-intrinsics),cgscc(inline," VALUES "),ipsccp," VALUES;
+/* What is the same in all trips goes before loops are unrolled, so that it is there once. Few loads and stores are left when
+ * they are moved: LLVM looks at so many of a loop only. Nor may a value that is loaded once have come to be one that each
+ * trip hands to the next. */
+static const char moves[] = "function(simplifycfg,early-cse<memssa>," LOOPS ",loop(loop-rotate),loop(loop-deletion)," OUT
+                            "," UNROLL "sroa,early-cse<memssa>," COMBINE ",gvn<no-pre;no-load-pre>,dse," OUT ",gvn)";
 static const char cleans[] = "function(" COMBINE ",dse,adce,simplifycfg," OUT "," COMBINE ",simplifycfg)";
 /* Loops as lanes.c wants them; in LLVM 16 a pass has another name. */
 #define STRAIGHTEN(switches) "function(" switches "," LOOPS ",unify-loop-exits," LOOPS ")"
