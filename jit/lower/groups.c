@@ -249,16 +249,16 @@ static bool run_whole(rvm__emit *e, grouping *g, uint32_t pc, bool up, LLVMBasic
  * nearly every block. */
 static void run_rest(rvm__emit *e, const grouping *whole, uint32_t pc, bool up, LLVMBasicBlockRef single, LLVMValueRef out,
                      LLVMValueRef cost) {
-    enum { FEW = 2 }; /* take less time one by one */
     rvm__build *k = e->k;
     grouping g = *whole;
     const rvm__xinsn *x = g.o->x;
+    const unsigned few = g.lanes * 5 / 8; /* instances of little work take half the time one by one */
     LLVMBasicBlockRef known = rvm__block(e, "known"), some = rvm__block(e, "part");
     LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi), at = rvm__slot_value(e, x->to.i);
     LLVMValueRef all = LLVMBuildSub(k->b, hi, lo, ""), n = LLVMBuildAnd(k->b, all, rvm__build_int(k, g.lanes - 1), "");
     LLVMValueRef lowest = LLVMBuildSub(k->b, hi, n, ""), highest = LLVMBuildSub(k->b, hi, rvm__build_int(k, 1), "");
     LLVMValueRef is_known = rvm__intrinsic(e, "llvm.is.constant", 1, &all);
-    LLVMValueRef many = LLVMBuildICmp(k->b, LLVMIntUGT, n, rvm__build_int(k, FEW), "");
+    LLVMValueRef many = LLVMBuildICmp(k->b, LLVMIntUGT, n, rvm__build_int(k, few), "");
     LLVMBuildCondBr(k->b, LLVMBuildAnd(k->b, is_known, many, ""), known, single);
     rvm__at(e, known);
     LLVMValueRef begins = LLVMBuildICmp(k->b, LLVMIntEQ, at, up ? lowest : highest, "");
