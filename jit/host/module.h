@@ -37,7 +37,7 @@ typedef struct rvm__lengths {
     FIELD(bool, trust)       /* likewise */                                                                                 \
     FIELD(bool, contiguous)  /* arrays of the call are row-major without gaps, and apart but for those only read */         \
     FIELD(bool, fast)        /* contraction and reassociation */                                                            \
-    FIELD(bool, lanes)       /* parallel blocks go in groups of instances, where they can */                                \
+    FIELD(bool, lanes)       /* parallel blocks go in groups of instances on the host, where they can */                    \
     FIELD(bool, vector_math) /* elementary functions of a group by a library of vectors, within 4 ulp */                    \
     FIELD(uint8_t, math)     /* rvm_math, never AUTO */                                                                     \
     FIELD(bool, lines)       /* with line tables, for debuggers and profilers */                                            \

@@ -188,11 +188,12 @@ static rvm_status verify(LLVMModuleRef module, rvm_error *err) {
     return refused ? RVM_ERR_INTERNAL : RVM_OK;
 }
 
-rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, bool moves, bool vector_math, rvm_error *err) {
-    if (!k->instances && !(moves && t->level >= 2 && rvm__calls_functions(k))) return RVM_OK;
+rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, const rvm__lowering *what, rvm_error *err) {
+    const bool groups = k->instances && what->lanes, moves = what->unchecked && t->level >= 2;
+    if (!groups && !(moves && rvm__calls_functions(k))) return RVM_OK;
     rvm_status status = verify(k->module, err);
     if (!status) status = rvm__target_fail(rvm__simplify(k, t->machine), "simplifies", "", err);
-    if (!status) rvm__make_groups(k, vector_math);
+    if (!status) rvm__make_groups(k, what->vector_math);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include <llvm-c/TargetMachine.h>
 
 #include "build.h"
+#include "module.h"
 
 typedef struct rvm__target {
     char *triple, *cpu, *features; /* which one */
@@ -31,8 +32,9 @@ void rvm__target_close(rvm__target *t);
 /* Before anything is built in the module: sizes and alignments. */
 void rvm__target_prepare(const rvm__target *t, LLVMModuleRef module);
 /* Before it is optimised: what was built is checked, INTERNAL, and simplified, if there are instances of parallel blocks,
- * which become groups (lanes.h), or if there are functions of libm to be moved out of loops and that is wanted. */
-rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, bool moves, bool vector_math, rvm_error *err);
+ * which become groups (lanes.h) if lanes are wanted, or if unchecked code calls functions of libm, which move out of loops.
+ */
+rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, const rvm__lowering *what, rvm_error *err);
 /* Checks what was built, INTERNAL if it is not well formed, and optimises it. What tests its indices (checked) is not at the
  * highest level: that makes a loop apart for each test that a loop does not change (unswitching), and loops in loops many
  * times as much code, which takes more than a minute. */

@@ -141,12 +141,12 @@ bool rvm__is_instance(rvm__emit *e, uint32_t pc) {
     const rvm__xinsn *x = &e->code->x[pc];
     const rvm__lowering *w = e->u->w;
     uint32_t first, last;
-    if (!w->lanes || w->standalone || e->vectorised || x->flags & X_GUARD) return false;
+    if (!(w->lanes || w->device) || w->standalone || e->vectorised || x->flags & X_GUARD) return false;
     rvm__body_of(e, pc, &first, &last);
     return first <= last && calls_are_plain(e, first, last) && !rvm__is_tracked(e, first - 1, last + 1);
 }
 
 /* Vectors have no lines. */
 bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc) {
-    return !e->u->w->lines && rvm__is_instance(e, pc);
+    return e->u->w->lanes && !e->u->w->lines && rvm__is_instance(e, pc);
 }

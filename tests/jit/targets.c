@@ -62,7 +62,7 @@ static LLVMMemoryBufferRef emit(report *r, const rvm_program *p, const wanted *w
         k.small = 60;
         status = rvm__lower(&k, &what, &e);
     }
-    if (!status) status = rvm__target_group(&t, &k, false, false, &e);
+    if (!status) status = rvm__target_group(&t, &k, &what, &e);
     if (!status && lanes && !k.grouped) report_fail(r, "no lanes: %s", k.why);
     if (!status) status = rvm__target_optimise(&t, &k, false, &e);
     if (!status) status = rvm__target_emit(&t, k.module, LLVMAssemblyFile, &out, &e);
