@@ -635,7 +635,7 @@ int main(int argc, char **argv) {
     if (option[SLEEF] && rvm_math_choose(RVM_MATH_SLEEF, &math, NULL)) return 77;
     report rep = {.name = "runner"};
     natives native = {0};
-    if (option[NATIVE] >= 0) native_open(&native, 0, 2, &rep);
+    if (option[NATIVE] >= 0) native_open(&native, 0, 2, !option[DEVICE], &rep);
     if (option[DEVICE] && native.any) good = native_open_device(&native, &rep) && good;
     for (int k = first; k < argc; k++) good = run_file(argv[k], &native, option) && good;
     if (native.device) {

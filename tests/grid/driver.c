@@ -257,7 +257,7 @@ static size_t size_of(const char *object) {
 }
 
 static void *link_object(const char *object) {
-    char from[] = "/tmp/rvm_grid_XXXXXX.o", to[sizeof from + 4], command[600];
+    char from[] = "/tmp/rvm_grid_XXXXXX.o", to[sizeof from + 4], command[1000];
     Dl_info self;
     const int fd = mkstemps(from, 2);
     const size_t size = size_of(object);
@@ -265,7 +265,7 @@ static void *link_object(const char *object) {
     snprintf(to, sizeof to, "%s.so", from);
     if (fd < 0 || write(fd, object, size) != (ssize_t)size) die("an object cannot be written");
     close(fd);
-    snprintf(command, sizeof command, "cc -shared -o %s %s %s -lm", to, from, self.dli_fname);
+    snprintf(command, sizeof command, "exec ld -shared -o %s %s %s %s", to, from, self.dli_fname, RVM_COMPILER_RUNTIME);
     if (system(command)) die("an object cannot be linked");
     void *library = dlopen(to, RTLD_NOW | RTLD_LOCAL);
     if (!library) die(dlerror());

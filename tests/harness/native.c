@@ -18,7 +18,7 @@ typedef struct pair {
 /* Instructions from which on the interpreter's loops, or at once all that it calls, go native. */
 static const uint64_t hot[NATIVE_WAYS] = {[NATIVE_TIERS] = 1, [NATIVE_LATER] = 23};
 
-bool native_open(natives *n, unsigned level, unsigned threads, report *r) {
+bool native_open(natives *n, unsigned level, unsigned threads, bool lanes, report *r) {
     rvm_jit_options o = rvm_jit_options_default();
     rvm_error e = {0};
     *n = (natives){0};
@@ -29,7 +29,7 @@ bool native_open(natives *n, unsigned level, unsigned threads, report *r) {
     for (int k = 0; k < NATIVE_WAYS; k++) {
         o.tiers = k != NATIVE_WHOLE;
         o.hot = hot[k];
-        o.no_lanes = k == NATIVE_LATER; /* so that instances of blocks run one by one, too */
+        o.no_lanes = !lanes || k == NATIVE_LATER; /* so that instances of blocks run one by one, too */
         if (rvm_jit_new(&o, &n->way[k], &e)) goto none;
     }
     o.no_lanes = false;
@@ -292,16 +292,14 @@ static bool is_its_turn(const subject *s, int way) {
     return way == NATIVE_WHOLE || (s->turn + (unsigned)way) % 2;
 }
 
-/* Blocks of unchecked code on a device, there and back, and where what nobody reads is left out. */
+/* Blocks of unchecked code on a device, there and back, with one engine; and where what nobody reads is left out. */
 static bool check_device(const subject *s) {
-    bool good = true;
-    for (unsigned k = 0; k < engine_count && good; k++) {
-        args out = {0};
-        uint64_t executed;
-        if (!engines[k].unchecked) continue;
-        good = check_moves(s, NATIVE_WHOLE, &engines[k], &out, &executed);
-        args_free(&out);
-    }
+    args out = {0};
+    uint64_t executed;
+    unsigned k = s->turn % engine_count;
+    while (!engines[k].unchecked) k = (k + 1) % engine_count;
+    const bool good = check_moves(s, NATIVE_WHOLE, &engines[k], &out, &executed);
+    args_free(&out);
     return good && check_one_way(s, NATIVE_WHOLE);
 }
 
