@@ -12,9 +12,8 @@ static bool type_of(assembler *a, const expr *e, typed *as) {
     const bool place = e->kind == E_NAME || e->kind == E_INDEX;
     const int ndim = place ? rvm__check_part(a, copy) : 0;
     if (!place) rvm__check(a, copy, T_NONE);
-    if (ndim < 0 || copy->kind == E_ERROR) return false;
+    if (ndim < 0 || copy->kind == E_ERROR || rvm__settle(a, copy, T_NONE) == T_ERROR) return false;
     *as = (typed){.type = copy->type, .ndim = (uint8_t)ndim, .signature = copy->signature};
-    if (as->type == T_NONE) as->type = rvm__is_whole(copy) ? RVM_I64 : (uint8_t)a->options.real;
     if (!rvm__is_state(as->type)) return true;
     rvm__diag(a, e->at, D_PRINT_STATE, rvm__type_text(a, as->type), NULL, NULL);
     return false;

@@ -19,7 +19,7 @@ static const char text[] = "fn f(y: real, x: real[n], z: complex, w: lns, k: i64
                            "        print \"y\", y, 2 * y\n"
                            "    undo\n"
                            "    call g(y)\n"
-                           "    print z, w\n"
+                           "    print z, w, 0.5, \"c\", 3, 1 + 2i, 4 * 2\n"
                            "end\n"
                            "fn g(y: real)\n"
                            "    y += 1\n"
@@ -83,8 +83,8 @@ static uint32_t make_args(rvm_arg *a) {
     return 6;
 }
 
-static const char forward[] = "x [1.5, 2] k 7\ns 1.5\ns 3.5\ny 3.5 7\ng 4.5\n1-2i 1\n",
-                  backward[] = "1-2i 1\ng 4.5\ny 3.5 7\ns 3.5\ns 1.5\nx [1.5, 2] k 7\n";
+static const char forward[] = "x [1.5, 2] k 7\ns 1.5\ns 3.5\ny 3.5 7\ng 4.5\n1-2i 1 0.5 c 3 1+2i 8\n",
+                  backward[] = "1-2i 1 0.5 c 3 1+2i 8\ng 4.5\ny 3.5 7\ns 3.5\ns 1.5\nx [1.5, 2] k 7\n";
 
 Test(print, order) {
     rvm_arg a[6];
