@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "out_of_line.h"
+#include "overlap.h"
 #include "run.h"
 #include "builder.h"
 #include "support.h"
@@ -15,33 +16,33 @@ typedef struct scene {
     const rvm_place *places;
     const rvm_value *slots;
     const rvm__array *arrays;
+    const rvm__frame *frame;
     uint32_t fn, pc;
+    uint32_t at_fn,
+        at_pc; /* what the message is about: this instruction, or the statement for which its function was written */
     const char *going;
     char text[200];
 } scene;
 
+static bool is_called(const scene *s) {
+    return s->frame > s->m->store.frames;
+}
+
 static scene scene_of(rvm_machine *m) {
     const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
-    scene s = {.m = m, .fn = top->fn, .f = &m->p->functions[top->fn], .going = m->run.dir > 0 ? "forward" : "backward"};
-    s.pc = (uint32_t)(m->run.pc - m->codes[top->fn].x);
+    scene s = {.m = m, .frame = top, .fn = top->fn, .f = &m->p->functions[top->fn]};
+    s.going = m->run.dir > 0 ? "forward" : "backward";
+    s.at_fn = s.fn;
+    s.at_pc = s.pc = (uint32_t)(m->run.pc - m->codes[top->fn].x);
+    if (is_called(&s) && rvm__is_written(s.f->name) == RVM__WRITTEN_SHARED) {
+        s.at_fn = top[-1].fn;
+        s.at_pc = top->call_pc;
+    }
     s.in = &s.f->code[s.pc];
     s.places = rvm__places(s.f, s.in);
     s.slots = m->store.slots + top->slots;
     s.arrays = rvm__arrays_from(m, top->arrays);
     return s;
-}
-
-static const char *name_of(scene *s, const rvm_place *q) {
-    rvm__place_text(s->f, q, s->pc, s->slots, s->text, sizeof s->text);
-    return s->text;
-}
-
-/* The array of an element or view by itself, where indices without a name would say nothing. A part that is a temporary
- * goes by the name of its whole. */
-static const char *array_name(scene *s, const rvm_place *q) {
-    const rvm_place array = {.kind = RVM_PLACE_ARRAY, .slot = q->slot};
-    const rvm_place whole = {.kind = RVM_PLACE_ARRAY, .slot = s->arrays[q->slot].base};
-    return name_of(s, &array)[0] == '@' ? name_of(s, &whole) : s->text;
 }
 
 /* An element's value, or a slot's; NULL out of bounds, with the dimension. */
@@ -58,6 +59,67 @@ static const rvm_value *look_up(const scene *s, const rvm_place *q, int *bad_dim
     return (const rvm_value *)(const void *)p;
 }
 
+/* ---- names ---- */
+
+/* Of the function that called: the argument that a place of this one stands for, or is an element of; NULL: none. */
+static const rvm_place *argument_of(const scene *s, const rvm_place *q) {
+    const rvm_function *from = &s->m->p->functions[s->frame[-1].fn];
+    const rvm_insn *call = &from->code[s->frame->call_pc];
+    const bool array = q->kind == RVM_PLACE_ELEM || q->kind == RVM_PLACE_ARRAY;
+    if (rvm__op_target((rvm_op)call->op) != 'F' || call->nplaces != s->f->nparams) return NULL;
+    for (uint32_t k = 0; k < s->f->nparams; k++)
+        if (s->f->params[k].index == q->slot && (s->f->params[k].ndim > 0) == array) return &rvm__places(from, call)[k];
+    return NULL;
+}
+
+/* "[2, 0]" of an element that stands at p in an array whose strides descend. */
+static void put_indices(const rvm__array *a, const char *p, char *text, size_t size) {
+    int64_t off = p - a->data;
+    size_t n = 0;
+    for (int d = 0; d < a->ndim && n < size; d++) {
+        const int64_t i = a->stride[d] > 0 ? off / a->stride[d] : -1;
+        if (i < 0 || i >= a->dim[d]) {
+            *text = 0;
+            return;
+        }
+        off -= i * a->stride[d];
+        n += (size_t)snprintf(text + n, size - n, "%s%lld%s", d ? ", " : "[", (long long)i, d + 1 == a->ndim ? "]" : "");
+    }
+}
+
+/* In a function that the assembler wrote, where names are not the source's: by the arguments of the call. */
+static bool argument_text(scene *s, const rvm_place *q) {
+    const rvm_place *arg = is_called(s) && rvm__is_written(s->f->name) ? argument_of(s, q) : NULL;
+    if (!arg) return false;
+    const rvm__frame *from = s->frame - 1;
+    const rvm_function *f = &s->m->p->functions[from->fn];
+    const rvm__array *arrays = rvm__arrays_from(s->m, from->arrays);
+    rvm_place whole = *arg;
+    if (arg->kind == RVM_PLACE_ARRAY) whole.slot = arrays[arg->slot].base;
+    char name[sizeof s->text], indices[96] = "";
+    rvm__place_text(f, &whole, s->frame->call_pc, s->m->store.slots + from->slots, name, sizeof name);
+    if (strpbrk(name, "%@")) return false;
+    int d;
+    const rvm_value *element = q->kind == RVM_PLACE_ELEM ? look_up(s, q, &d) : NULL;
+    if (q->kind == RVM_PLACE_ELEM && !element) return false;
+    if (element) put_indices(&arrays[whole.slot], (const char *)element, indices, sizeof indices);
+    snprintf(s->text, sizeof s->text, "%.100s%s", name, indices);
+    return true;
+}
+
+static const char *name_of(scene *s, const rvm_place *q) {
+    if (!argument_text(s, q)) rvm__place_text(s->f, q, s->pc, s->slots, s->text, sizeof s->text);
+    return s->text;
+}
+
+/* The array of an element or view by itself, where indices without a name would say nothing. A part that is a temporary
+ * goes by the name of its whole. */
+static const char *array_name(scene *s, const rvm_place *q) {
+    const rvm_place array = {.kind = RVM_PLACE_ARRAY, .slot = q->slot};
+    const rvm_place whole = {.kind = RVM_PLACE_ARRAY, .slot = s->arrays[q->slot].base};
+    return name_of(s, &array)[0] == '@' ? name_of(s, &whole) : s->text;
+}
+
 void rvm__plain_text(rvm_type t, rvm_value v, char *text, size_t size) {
     switch (t) {
     case RVM_I64: snprintf(text, size, "%lld", (long long)v.i); break;
@@ -68,7 +130,7 @@ void rvm__plain_text(rvm_type t, rvm_value v, char *text, size_t size) {
     }
 }
 
-#define SAY(...) return rvm__fail_at(err, status, s->m->p, s->fn, s->pc, __VA_ARGS__)
+#define SAY(...) return rvm__fail_at(err, status, s->m->p, s->at_fn, s->at_pc, __VA_ARGS__)
 
 static rvm_status explain_index(scene *s, rvm_status status, rvm_error *err) {
     for (int k = 0; k < s->in->nplaces; k++) {
@@ -198,6 +260,17 @@ static rvm_status explain_condition(scene *s, rvm_status status, rvm_error *err)
         (long long)s->slots[s->places[0].slot].i);
 }
 
+/* Of an lns, "y[2]" in place of "y.log[2]", into s->text; false: it is none. */
+static bool drop_log(scene *s, const rvm_place *q) {
+    static const char part[] = ".log";
+    const size_t n = sizeof part - 1;
+    name_of(s, q);
+    char *at = strstr(s->text, part);
+    if (!at || (at[n] && at[n] != '[')) return false;
+    memmove(at, at + n, strlen(at + n) + 1);
+    return true;
+}
+
 static rvm_status explain_domain(scene *s, rvm_status status, rvm_error *err) {
     rvm_value y = {0}, f = {0};
     char has[40];
@@ -207,6 +280,10 @@ static rvm_status explain_domain(scene *s, rvm_status status, rvm_error *err) {
         rvm__plain_text(rvm__place_type(s->f, q), *look_up(s, q, &d), has, sizeof has);
         if (rvm__op_inverse((rvm_op)s->in->op) == s->in->op) SAY("`%s` is %s, which has no inverse", name_of(s, q), has);
         const rvm_op op = (rvm_op)s->in->op, does = s->m->run.dir > 0 ? op : rvm__op_inverse(op);
+        const double x = look_up(s, q, &d)->f;
+        if (does == RVM_OP_isoftplus && drop_log(s, q))
+            SAY("`%s` is %.3g times what is subtracted from it, going %s: nothing positive would be left", s->text, exp(x),
+                s->going);
         SAY("`%s` is %s, of which there is no `%s`: afterwards it would not hold that %s", name_of(s, q), has,
             rvm__op_info[does].name, rvm__change_info[rvm__change_of(does)].where);
     }
@@ -225,10 +302,68 @@ static rvm_status explain_domain(scene *s, rvm_status status, rvm_error *err) {
     SAY("the factor of `%s` is %s: it must be finite and not 0", name_of(s, &s->places[0]), has);
 }
 
+/* ---- statements on whole arrays ---- */
+
+/* Calls a function that the assembler wrote. */
+static const rvm_function *written(const scene *s) {
+    if (!rvm__is_call(s->in) || rvm__op_target((rvm_op)s->in->op) != 'F') return NULL;
+    const rvm_function *f = &s->m->p->functions[s->in->target];
+    return rvm__is_written(f->name) && f->nparams == s->in->nplaces ? f : NULL;
+}
+
+/* False: it has no elements. */
+static bool extent_of(const scene *s, const rvm_place *q, rvm__extent *e) {
+    const rvm__array *a = &s->arrays[q->slot];
+    *e = (rvm__extent){.data = a->data, .ndim = a->ndim};
+    for (int d = 0; d < a->ndim; d++) {
+        e->dim[d] = a->dim[d];
+        e->stride[d] = a->stride[d];
+        if (!a->dim[d]) return false;
+    }
+    return true;
+}
+
+/* Two operands that are arrays and share an element, of which one changes. */
+static bool find_overlap(const scene *s, uint32_t *i, uint32_t *k) {
+    const rvm_function *f = written(s);
+    for (*k = 1; f && *k < f->nparams; ++*k)
+        for (*i = 0; *i < *k; ++*i) {
+            const rvm_param *a = &f->params[*i], *b = &f->params[*k];
+            if (!a->ndim || !b->ndim || (a->role == b->role && a->role != RVM_OWN)) continue;
+            rvm__extent x, y;
+            if (extent_of(s, &s->places[*i], &x) && extent_of(s, &s->places[*k], &y) && rvm__overlap(&x, &y)) return true;
+        }
+    return false;
+}
+
+static rvm_status explain_shape(scene *s, rvm_status status, rvm_error *err) {
+    const rvm_function *f = written(s);
+    const rvm_place *first = NULL;
+    for (uint32_t k = 0; f && k < f->nparams; k++) {
+        if (!f->params[k].ndim) continue;
+        if (!first) first = &s->places[k];
+        const rvm__array *a = &s->arrays[first->slot], *b = &s->arrays[s->places[k].slot];
+        for (int d = 0; d < a->ndim; d++) {
+            if (a->dim[d] == b->dim[d]) continue;
+            char name[200];
+            snprintf(name, sizeof name, "%s", array_name(s, first));
+            SAY("shapes disagree: dimension %d of `%s` is %lld, that of `%s` %lld", d + 1, name, (long long)a->dim[d],
+                array_name(s, &s->places[k]), (long long)b->dim[d]);
+        }
+    }
+    SAY("shapes disagree: %s", s->m->detail);
+}
+
 static rvm_status explain_alias(scene *s, rvm_status status, rvm_error *err) {
     if (s->in->op == RVM_OP_view || s->in->op == RVM_OP_unview)
         SAY("the indices of this part of `%s` have changed", array_name(s, &s->places[1]));
-    if (s->m->detail[0]) SAY("%s overlap", s->m->detail);
+    if (s->m->detail[0]) {
+        uint32_t i, k;
+        char first[200];
+        if (!find_overlap(s, &i, &k)) SAY("%s overlap", s->m->detail);
+        snprintf(first, sizeof first, "%s", array_name(s, &s->places[i]));
+        SAY("parts of `%s` and `%s` overlap, of which this statement changes one", first, array_name(s, &s->places[k]));
+    }
     char first[200];
     snprintf(first, sizeof first, "%s", name_of(s, &s->places[0]));
     SAY("`%s` is also another operand of this instruction: they must be different places", first);
@@ -296,7 +431,7 @@ rvm_status rvm__explain(rvm_machine *m, rvm_status status, rvm_error *err) {
     case RVM_ERR_LOOP: SAY("the step of the loop is 0");
     case RVM_ERR_ASSERT: SAY("the assertion fails, going %s", s->going);
     case RVM_ERR_OVERFLOW: SAY("the result is outside the range of fix, -2^20 to 2^20, in `%s`", text);
-    case RVM_ERR_SHAPE: SAY("shapes disagree: %s", m->detail);
+    case RVM_ERR_SHAPE: return explain_shape(s, status, err);
     case RVM_ERR_IO:
     case RVM_ERR_FORMAT: SAY("%s", m->detail);
     case RVM_ERR_LIMIT: SAY("the trail reaches its limit of %zu bytes", m->o.trail_limit);

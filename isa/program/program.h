@@ -244,6 +244,10 @@ int rvm__value_text(rvm_type t, rvm_value v, char *text, size_t size);
  * frame, so that an index without a name goes by its value ("x[4]"); or NULL. */
 int rvm__place_text(const rvm_function *f, const rvm_place *p, uint32_t pc, const rvm_value *values, char *text,
                     size_t size);
+/* By its name, whether the assembler wrote a function, or what it is derived of, for a statement: elementwise'3, print'2;
+ * or, SHARED, for all of a kind, swap'f64'1, whose positions are those of the first one. */
+typedef enum rvm__written { RVM__BY_SOURCE, RVM__WRITTEN, RVM__WRITTEN_SHARED } rvm__written;
+rvm__written rvm__is_written(const char *name);
 
 /* ---- verifier ----
  * Proves: operand kinds, types and slots; pairing of jumps, loops and regions; calls with the right arguments; every place

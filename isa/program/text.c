@@ -123,6 +123,16 @@ int rvm__place_text(const rvm_function *f, const rvm_place *p, uint32_t pc, cons
     return to.used;
 }
 
+rvm__written rvm__is_written(const char *name) {
+    const char *tick = strchr(name, '\'');
+    if (!tick) return RVM__BY_SOURCE;
+    const size_t n = strcspn(++tick, "'");
+    if (n && strspn(tick, "0123456789") == n) return RVM__WRITTEN;
+    for (rvm_type t = 0; t < RVM_TYPE_COUNT; t++)
+        if (strlen(rvm_type_name(t)) == n && !memcmp(tick, rvm_type_name(t), n)) return RVM__WRITTEN_SHARED;
+    return RVM__BY_SOURCE;
+}
+
 /* ---- instructions ---- */
 
 static void put_mnemonic(rvm_sink *to, const rvm_insn *in) {
