@@ -146,11 +146,16 @@ static double tolerance_for(rvm_type t) {
     return t == RVM_FIX ? 1e-4 : t == RVM_F32 ? 1e-3 : difference_tolerance;
 }
 
-/* Every output against its slope; false when some slope is not a number, so that nothing was learned. */
-static bool compare_tangents(const check *c, const stencil *s, row *r) {
+/* The one whose steps or values are rounded more. */
+static rvm_type coarser(rvm_type a, rvm_type b) {
+    return tolerance_for(a) >= tolerance_for(b) ? a : b;
+}
+
+/* Every output against its slope along a parameter; false when some slope is not a number, so that nothing was learned. */
+static bool compare_tangents(const check *c, const stencil *s, row *r, uint32_t param) {
     double magnitude = magnitude_of(&c->out);
     for (uint32_t i = 0; i < c->out.n; i++) {
-        rvm_type type = c->out.info[i].type;
+        const rvm_type type = coarser(c->out.info[i].type, c->t->v.info[param].type);
         for (size_t k = 0, n = c->active[i] ? arg_count(&c->out.arg[i]) : 0; k < n; k++) {
             char name[80];
             double central = stencil_slope(s, i, k, 0), got = shadow(&c->tangent, i, k);
@@ -166,6 +171,7 @@ static bool compare_tangents(const check *c, const stencil *s, row *r) {
 /* One entry of J'w against the slope of <w, outputs>. */
 static bool compare_gradient(const check *c, const stencil *s, row *r, uint32_t param, size_t element) {
     const rvm_arg *a = &c->t->v.arg[param];
+    rvm_type type = a->type;
     double slope[3] = {0}, weight = 0, got = shadow(&c->gradient, param, element) * step_scale(a, element);
     char name[80];
     for (uint32_t i = 0; i < c->out.n; i++)
@@ -173,11 +179,12 @@ static bool compare_gradient(const check *c, const stencil *s, row *r, uint32_t 
             double w = noise(STREAM_W, i, k);
             for (int side = -1; side <= 1; side++) slope[side + 1] += w * stencil_slope(s, i, k, side);
             weight += fabs(w);
+            type = coarser(type, c->out.info[i].type);
         }
     if (!isfinite(slope[1])) return false;
     values_element_name(&c->t->v, param, element, name, sizeof name);
-    double allowed = tolerance_for(a->type) * fmax(fabs(got), fabs(slope[1])) +
-                     stencil_noise(s, a->type, magnitude_of(&c->out)) * fmax(1, sqrt(weight));
+    double allowed = tolerance_for(type) * fmax(fabs(got), fabs(slope[1])) +
+                     stencil_noise(s, type, magnitude_of(&c->out)) * fmax(1, sqrt(weight));
     compare(r, name, got, slope[1], (double[]){slope[0], slope[2]}, allowed);
     return true;
 }
@@ -196,7 +203,7 @@ static rvm_status attempt(check *c, stencil *s, row *r, uint32_t param, ptrdiff_
             snprintf(why, sizeof why, "%.190s", c->t->err.message);
             continue;
         }
-        if (!(element == WHOLE ? compare_tangents(c, s, &now) : compare_gradient(c, s, &now, param, (size_t)element)))
+        if (!(element == WHOLE ? compare_tangents(c, s, &now, param) : compare_gradient(c, s, &now, param, (size_t)element)))
             continue;
         if (!learned || now.ratio < best.ratio) best = now;
         learned = true;

@@ -28,6 +28,23 @@ static rvm_nonsmooth_point point(const rvm_machine *m, uint32_t fn, uint32_t pc,
     return c;
 }
 
+static bool same_position(const rvm_position *a, const rvm_position *b) {
+    return a->file == b->file && a->line == b->line && a->column == b->column;
+}
+
+/* Whether the instruction makes the condition of a `select` at its own position: both are of one operation of the source, whose
+ * value is smooth there, as the sum of two lns is, and not a comparison of its author's. */
+static bool is_of_formula(const rvm_function *f, uint32_t pc) {
+    const uint16_t condition = rvm__places(f, &f->code[pc])[0].slot;
+    if (!f->positions[pc].line || rvm__place_type(f, rvm__places(f, &f->code[pc])) != RVM_I64) return false;
+    RVM__EACH_INSN(x, f) {
+        if (rvm__op_is_update((rvm_op)x.in->op) && x.in->row == RVM_ROW_select && x.q[1].slot == condition &&
+            same_position(&f->positions[x.pc], &f->positions[pc]))
+            return true;
+    }
+    return false;
+}
+
 int rvm__nonsmooth_here(const rvm_machine *m, bool corners, rvm_nonsmooth_point out[3]) {
     int n = 0;
     const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
@@ -46,7 +63,8 @@ int rvm__nonsmooth_here(const rvm_machine *m, bool corners, rvm_nonsmooth_point 
         const rvm_place *q = &places[k + 1];
         if (!rvm__is_active(m->p, &m->bound.activity, top->fn, q)) continue;
         if (!has_derivative(in, y, t, k)) {
-            if (!corners && number_at(m, top, f, q, true) != 0) out[n++] = point(m, top->fn, pc, q, false, 0);
+            if (!corners && number_at(m, top, f, q, true) != 0 && !is_of_formula(f, pc))
+                out[n++] = point(m, top->fn, pc, q, false, 0);
         } else if (second.corner[k])
             out[n++] = point(m, top->fn, pc, q, true, second.d[k]);
     }

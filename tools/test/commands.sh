@@ -280,6 +280,25 @@ expect 0 '"cuts":[[]{"place":"x","row":"floor","function":"step","file":"three.r
 expect 2 'three.rasm:8:*`k` is i64' rvm grad three.rasm whole --of y --wrt k k=3 x=1
 expect 2 'three.rasm:8:*`k` is i64' rvm check three.rasm whole --wrt k k=3 x=1
 expect 2 'three.rasm:8:*: error: `k` is i64 and has no derivative' rvm jac three.rasm whole --of y --wrt k k=3 x=1
+# the comparisons of a formula are none of the source's; f32 moved, f64 compared
+cat >mixed.rasm <<'E'
+fn sum(out: lns, y: lns, x: lns)
+    out *= y + x
+end
+fn chosen(y: real, x: real, z: real)
+    y += select(x > z, x * z, 3 * x)
+end
+fn widened(x: real[n], z: f32[n])
+    x += f64(z)
+end
+fn narrowed(x: f32[n], z: real[n])
+    x += f32(sin(z))
+end
+E
+expect_not 0 'no derivative' rvm check mixed.rasm sum out=1 y=2 x=3
+expect 0 'no derivative by `x` at mixed.rasm:5, in chosen (gt): it contributes 0' rvm check mixed.rasm chosen y=1 x=2 z=3
+expect 0 '8 of 8 checks passed' rvm check mixed.rasm widened "x=ones(11)" "z=ones(11)"
+expect 0 '8 of 8 checks passed' rvm check mixed.rasm narrowed "x=ones(11)" "z=ones(11)"
 expect 0 '"checks":' rvm check two.rasm scale x=[1,2] a=3 --json
 expect 1 'RELEASE' rvm check two.rasm leak x=1
 
