@@ -249,6 +249,14 @@ rvm__while rvm__while_at(const rvm_function *f, uint32_t pc) {
     return l;
 }
 
+/* Where a loop that begins there ends by `until`; 0: none does. */
+static uint32_t until_at(const rvm_function *f, uint32_t pc) {
+    const uint32_t back = f->code[pc].op == RVM_OP_cff ? f->code[pc].target : 0;
+    if (back <= pc || back + 2 >= f->ncode) return 0;
+    const rvm_insn *in = &f->code[back];
+    return in[0].op == RVM_OP_jf && in[1].op == RVM_OP_trap && in[2].op == RVM_OP_cft ? back + 2 : 0;
+}
+
 static bool in_compute(const rvm_function *f, uint32_t pc) {
     int depth = 0;
     RVM__EACH_INSN_IN(x, f, 0, pc) depth += (x.in->op == RVM_OP_compute) - (x.in->op == RVM_OP_do);
@@ -259,11 +267,13 @@ static bool in_compute(const rvm_function *f, uint32_t pc) {
 static bool look_at(const finder *w, uint32_t pc, bool in_block, rvm__loop *loop) {
     const rvm_insn *in = &w->f->code[pc];
     *loop = (rvm__loop){.fn = w->fn, .pc = pc, .end = in->op == RVM_OP_for ? in->target : rvm__while_at(w->f, pc).end};
+    const uint32_t until = loop->end ? 0 : until_at(w->f, pc);
+    if (until) loop->end = until;
     if (!loop->end) return false;
     loop->whiles = in->op != RVM_OP_for;
     const unsigned does = body_trail(w, loop);
     if (!(does & LEAVES) || loop->once) return false;
-    loop->why = refuse_function(w);
+    loop->why = until ? "it ends by `until`, within a trip" : refuse_function(w);
     if (!loop->why) loop->why = refuse_body(w, loop, does);
     if (!loop->why && in_block) loop->why = "it stands in a parallel block";
     if (loop->why) return true;

@@ -690,6 +690,19 @@ fn loops(out: real, x: real[n], k: i64)
 end
 TEXT
 expect 0 'loops.rasm:8 keeps the trail of its trips: it stands in a parallel block*d out / d x' rvm grad loops.rasm --of out 'x=[1,2]' k=9 --checkpoints 2
+cat >until.rasm <<'E'
+fn f(out: real, x: real, n: i64)
+    let k: i64 = 0 -> n
+    let s: real = x -> x
+    from k == 0
+        set s = sin(s) + x
+        k += 1
+        out += s
+    until k == n
+    set s = x
+end
+E
+expect 0 'until.rasm:4 keeps the trail of its trips: it ends by `until`, within a trip*d out / d x' rvm grad until.rasm --of out --wrt x x=0.3 n=30 --checkpoints 4
 expect_not 0 'loops.rasm:2' rvm grad loops.rasm --of out 'x=[1,2]' k=9 --checkpoints 2
 expect 2 'keeps S states of a loop, from 1 to' rvm grad loops.rasm --of out 'x=[1,2]' k=9 --checkpoints 0
 expect 2 'does not go with --exact' rvm grad loops.rasm --of out 'x=[1,2]' k=9 --checkpoints 2 --exact
