@@ -39,10 +39,10 @@ void complex_text(rvm_type t, rvm_scalar re, rvm_scalar im, char text[COMPLEX_TE
     snprintf(text, COMPLEX_TEXT, "%s%s%si", r, *i == '-' ? "" : "+", i);
 }
 
-/* The number in as many digits as give the same logarithm back. */
+/* The number in the fewest digits that give the same logarithm back. */
 bool lns_text(double logarithm, char text[NUMBER_TEXT]) {
     const double x = exp(logarithm);
-    for (int digits = 15; x > 0 && isfinite(x) && digits <= 17; digits++) {
+    for (int digits = 1; x > 0 && isfinite(x) && digits <= 17; digits++) {
         snprintf(text, NUMBER_TEXT, "%.*g", digits, x);
         if (log(strtod(text, NULL)) == logarithm) return true;
     }

@@ -32,8 +32,8 @@ static bool same_position(const rvm_position *a, const rvm_position *b) {
     return a->file == b->file && a->line == b->line && a->column == b->column;
 }
 
-/* Whether the instruction makes the condition of a `select` at its own position: both are of one operation of the source, whose
- * value is smooth there, as the sum of two lns is, and not a comparison of its author's. */
+/* Whether the instruction makes the condition of a `select` at its own position: both are of one operation of the source,
+ * whose value is smooth there, as the sum of two lns is, and not a comparison of its author's. */
 static bool is_of_formula(const rvm_function *f, uint32_t pc) {
     const uint16_t condition = rvm__places(f, &f->code[pc])[0].slot;
     if (!f->positions[pc].line || rvm__place_type(f, rvm__places(f, &f->code[pc])) != RVM_I64) return false;

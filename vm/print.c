@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "memory.h"
@@ -40,12 +41,16 @@ static void put_number(line *l, rvm_type t, rvm_value v) {
     put_text(l, text);
 }
 
-/* To 15 digits: the logarithm holds no more of it. */
+/* The fewest digits that give the same logarithm, or 15, since that holds no more. */
 static void put_lns(line *l, double logarithm) {
     const double x = exp(logarithm);
     char text[64];
     const bool plain = x > 0 && isfinite(x);
-    snprintf(text, sizeof text, plain ? "%.15g" : "exp(%.15g)", plain ? x : logarithm);
+    if (!plain) snprintf(text, sizeof text, "exp(%.15g)", logarithm);
+    for (int digits = 1; plain && digits <= 15; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        if (log(strtod(text, NULL)) == logarithm) break;
+    }
     put_text(l, text);
 }
 
