@@ -295,6 +295,7 @@ fn narrowed(x: f32[n], z: real[n])
     x += f32(sin(z))
 end
 E
+expect 0 'x = 1e+200' rvm run mixed.rasm sum out=1 y=2 x=1e200
 expect_not 0 'no derivative' rvm check mixed.rasm sum out=1 y=2 x=3
 expect 0 'no derivative by `x` at mixed.rasm:5, in chosen (gt): it contributes 0' rvm check mixed.rasm chosen y=1 x=2 z=3
 expect 0 '8 of 8 checks passed' rvm check mixed.rasm widened "x=ones(11)" "z=ones(11)"
