@@ -252,10 +252,41 @@ static const char *story(const scene *s) {
     return NULL;
 }
 
+/* The instruction by which the condition has come to be, or by which it disappears, on the side that the run came from. */
+static const rvm_insn *comparison(const scene *s, uint16_t condition) {
+    const bool up = s->m->run.dir > 0;
+    for (uint32_t pc = s->pc; pc > 0 && pc < s->f->ncode; pc += up ? UINT32_MAX : 1) {
+        const rvm_insn *in = &s->f->code[pc];
+        if (in->op != (up ? RVM_OP_let : RVM_OP_unlet)) continue;
+        return rvm__places(s->f, in)->slot == condition ? in : NULL;
+    }
+    return NULL;
+}
+
+/* ": `k` is 3, `n` is 5", of what is compared and has a name. */
+static void put_compared(scene *s, char *text, size_t size) {
+    const rvm_insn *jump = s->in->op == RVM_OP_trap ? s->in - s->m->run.dir : s->in;
+    const rvm_insn *in = comparison(s, rvm__places(s->f, jump)->slot);
+    size_t n = 0;
+    int d;
+    *text = 0;
+    for (int k = 1; in && k <= rvm__row_info[in->row].arity && n < size; k++) {
+        const rvm_place *q = rvm__places(s->f, in) + k;
+        const rvm_value *v = look_up(s, q, &d);
+        char is[40];
+        if (!v || (q->kind == RVM_PLACE_SLOT && q->slot >= s->f->nregs) || strpbrk(name_of(s, q), "%@")) continue;
+        rvm__plain_text(rvm__place_type(s->f, q), *v, is, sizeof is);
+        n += (size_t)snprintf(text + n, size - n, "%s`%.60s` is %s", n ? ", " : ": ", s->text, is);
+    }
+}
+
 static rvm_status explain_condition(scene *s, rvm_status status, rvm_error *err) {
     const char *told = story(s);
-    if (told) SAY("%s, going %s", told, s->going);
-    if (status == RVM_ERR_TRAP) SAY("control arrives where it must not, going %s", s->going);
+    char compared[256];
+    put_compared(s, compared, sizeof compared);
+    if (told && status == RVM_ERR_TRAP && s->m->run.dir < 0) s->at_pc++; /* where it ends */
+    if (told) SAY("%s, going %s%s", told, s->going, compared);
+    if (status == RVM_ERR_TRAP) SAY("control arrives where it must not, going %s%s", s->going, compared);
     SAY("the condition here disagrees with the way control arrived, going %s: it is %lld", s->going,
         (long long)s->slots[s->places[0].slot].i);
 }
