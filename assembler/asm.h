@@ -539,6 +539,8 @@ void rvm__lower_scope_end(gen *g, const var *mark, bool releases); /* names decl
 /* lower_whole.c: updates, instructions and set (without its condition) on whole arrays and states */
 bool rvm__on_wholes(const stmt *s);
 void rvm__lower_whole(gen *g, const stmt *s);
+/* That an operand, v of so many dimensions, or an expression, is not like y, what the statement changes. */
+void rvm__tell_unlike(assembler *a, const stmt *s, span at, const typed *y, const var *v, int ndim);
 
 /* lower_broadcast.c: the same where operands are expressions: arrays of one shape element by element, other places for each
  */

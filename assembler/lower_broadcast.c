@@ -108,8 +108,7 @@ static expr *element(broadcast *b, const param *p, span at) {
 static bool is_alike(broadcast *b, const expr *e, const var *v, int ndim) {
     if (!ndim || (ndim == b->ndim && !rvm__is_state(v->type))) return true;
     const var *y = rvm__find_var(b->s->args[0]);
-    rvm__diag(b->a, e->at, D_WHOLE_OPERAND, rvm__change_text(b->s), rvm__array_text(b->a, y->type, b->ndim),
-              rvm__array_text(b->a, v->type, ndim));
+    rvm__tell_unlike(b->a, b->s, e->at, &(typed){.type = y->type, .ndim = (uint8_t)b->ndim}, v, ndim);
     return false;
 }
 

@@ -37,6 +37,13 @@ bool rvm__on_wholes(const stmt *s) {
     return w.n && rvm__names_whole(w.e[0]);
 }
 
+void rvm__tell_unlike(assembler *a, const stmt *s, span at, const typed *y, const var *v, int ndim) {
+    const bool dims = v && v->type == y->type && ndim > 0 && y->ndim && ndim != y->ndim;
+    const char *found = v && ndim >= 0 ? rvm__array_text(a, v->type, ndim) : "an expression";
+    rvm__diag(a, at, dims ? D_WHOLE_DIMENSIONS : D_WHOLE_OPERAND, rvm__change_text(s), rvm__array_text(a, y->type, y->ndim),
+              found);
+}
+
 /* What each operand is; they must be alike. */
 static bool check_alike(assembler *a, const stmt *s, const whole *w, int *type, int *ndim) {
     const var *first = rvm__find_var(w->e[0]);
@@ -46,8 +53,7 @@ static bool check_alike(assembler *a, const stmt *s, const whole *w, int *type, 
         const var *v = rvm__find_var(w->e[k]);
         const int other = rvm__whole_ndim(w->e[k]);
         if (v && v->type == *type && other == *ndim) continue;
-        const char *found = v && other >= 0 ? rvm__array_text(a, v->type, other) : "an expression";
-        rvm__diag(a, w->e[k]->at, D_WHOLE_OPERAND, rvm__change_text(s), rvm__array_text(a, *type, *ndim), found);
+        rvm__tell_unlike(a, s, w->e[k]->at, &(typed){.type = (uint8_t)*type, .ndim = (uint8_t)*ndim}, v, other);
         return false;
     }
     return true;
