@@ -298,6 +298,7 @@ double rvm__exact_log(const assembler *a, const exact *x); /* of a positive one 
 
 /* types.c */
 bool rvm__is_complex(int type);
+bool rvm__is_lns(int type);
 bool rvm__is_state(int type);  /* that a source declares */
 bool rvm__is_record(int type); /* one of both */
 bool rvm__is_value_type(int type);
@@ -327,6 +328,8 @@ expr *rvm__copy_member(assembler *a, const expr *e, name *own); /* of what an un
 void rvm__failed(expr *e);                                      /* an error in e was told */
 void rvm__wrong(assembler *a, expr *e, diag d, const char *a1, const char *a2, const char *a3); /* tell one */
 const char *rvm__change_text(const stmt *s);            /* what changes places: +=, swap, set */
+/* That an operand, v of so many dimensions, or an expression, is not like y, what the statement changes. */
+void rvm__tell_unlike(assembler *a, const stmt *s, span at, const typed *y, const var *v, int ndim);
 void rvm__become(expr *e, const expr *other);           /* takes the place of a subtree, keeps its own */
 bool rvm__is_constant(const expr *e);                   /* checked, and without a type yet */
 bool rvm__is_whole(const expr *e);                      /* one that is written as a whole number */
@@ -539,8 +542,6 @@ void rvm__lower_scope_end(gen *g, const var *mark, bool releases); /* names decl
 /* lower_whole.c: updates, instructions and set (without its condition) on whole arrays and states */
 bool rvm__on_wholes(const stmt *s);
 void rvm__lower_whole(gen *g, const stmt *s);
-/* That an operand, v of so many dimensions, or an expression, is not like y, what the statement changes. */
-void rvm__tell_unlike(assembler *a, const stmt *s, span at, const typed *y, const var *v, int ndim);
 
 /* lower_broadcast.c: the same where operands are expressions: arrays of one shape element by element, other places for each
  */

@@ -32,7 +32,7 @@ static void no_member(assembler *a, expr *e, const var *v, const selector *m) {
 
 /* y.log of an lns: the place that it is, as a real. */
 static bool is_logarithm(const var *v, const selector *m) {
-    return v->type == T_LNS && !m->next && m->before <= v->ndim && !strcmp(m->name->text, "log");
+    return rvm__is_lns(v->type) && !m->next && m->before <= v->ndim && !strcmp(m->name->text, "log");
 }
 
 /* e, which names a variable, with members behind it. */
@@ -44,7 +44,7 @@ static void take_members(assembler *a, expr *e) {
             e->u.var = part;
             e->type = part->type;
         } else if (is_logarithm(v, m))
-            e->type = RVM_F64;
+            e->type = (uint8_t)rvm__part_type(v->type);
         else if (part)
             rvm__wrong(a, e, D_SUBSCRIPTS, v->name->text, rvm__number(a, v->ndim), rvm__number(a, m->before));
         else

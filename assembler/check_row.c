@@ -217,7 +217,7 @@ void rvm__finish_conversion(assembler *a, expr *e, rvm_type type) {
     expr *kid = e->kids[0];
     if (kid->type == T_ERROR)
         rvm__failed(e);
-    else if (kid->type == T_LNS)
+    else if (rvm__is_lns(kid->type))
         rvm__lns_to_real(a, e, type);
     else if (kid->type > T_NONE)
         rvm__wrong(a, e, D_COMPLEX_AS_REAL, rvm_type_name(type), NULL, NULL);

@@ -55,7 +55,7 @@ bool rvm__check_let(assembler *a, stmt *s) {
     if (rvm__is_state(s->as->type)) return true;
     bool good = true;
     if (!s->expr) {
-        s->expr = rvm__expr_whole(a, s->as->type == T_LNS, s->at); /* which appears as 1 */
+        s->expr = rvm__expr_whole(a, rvm__is_lns(s->as->type), s->at); /* which appears as 1 */
         if (!s->expr) return false;
     }
     rvm__check(a, s->expr, s->as->type);
@@ -98,9 +98,10 @@ bool rvm__check_update(assembler *a, const stmt *s) {
     rvm__check(a, e, good ? target->type : T_NONE);
     if (!good || e->type == T_ERROR) return false;
     const enum rvm_pair pair = rvm__pair_of(s->op);
-    const bool lns = target->type == T_LNS && (pair == RVM_PAIR_mul || pair == RVM_PAIR_add);
+    const bool is_lns = rvm__is_lns(target->type), sums = rvm__is_floating(rvm__part_type(target->type));
+    const bool lns = is_lns && (pair == RVM_PAIR_mul || (pair == RVM_PAIR_add && sums));
     const char *function = target->signature ? a->program->signatures[target->signature - 1].text : NULL;
-    if (function || (!lns && (target->type == T_LNS || !(op->types >> rvm__part_type(target->type) & 1) ||
+    if (function || (!lns && (is_lns || !(op->types >> rvm__part_type(target->type) & 1) ||
                               (rvm__is_complex(target->type) && !(op->types & RVM_TYPES_R))))) {
         rvm__diag(a, s->at, D_UPDATE_TYPE, op->symbol, function ? function : rvm__type_text(a, target->type), NULL);
         if (!function && pair == RVM_PAIR_xor) rvm__diag_hint(a, D_POWER_UPDATE, target->u.var->name->text, NULL, NULL);

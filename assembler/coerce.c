@@ -46,7 +46,7 @@ static bool widen(assembler *a, expr *e, int type) {
 }
 
 /* A constant as the lns that it is. */
-static bool lns_constant(assembler *a, expr *e) {
+static bool lns_constant(assembler *a, expr *e, int type) {
     const bool is_exact = e->kind == E_EXACT;
     const exact *x = is_exact ? e->u.exact : NULL;
     if (is_exact ? !x->n || x->negative : !(e->u.f > 0 && isfinite(e->u.f))) {
@@ -54,15 +54,20 @@ static bool lns_constant(assembler *a, expr *e) {
         return false;
     }
     const double value = is_exact ? rvm__exact_log(a, x) : rvm__math_of(a->options.math)->log(e->u.f);
-    rvm__set_value(e, (rvm_value){.f = value}, T_LNS);
+    e->kind = E_REAL;
+    e->type = T_REAL;
+    e->u.f = value;
+    if (!rvm__coerce(a, e, rvm__part_type(type))) return false;
+    e->type = (uint8_t)type;
     return true;
 }
 
 bool rvm__coerce_number(assembler *a, expr *e, int type) {
     const bool real = rvm__is_constant(e) || e->type == RVM_I64 || e->type == (int)rvm__part_type(type);
     if (rvm__is_complex(type) && real) return widen(a, e, type);
-    if (type == T_LNS && rvm__is_constant(e)) return lns_constant(a, e);
-    const diag d = rvm__is_complex(type) ? D_COMPLEX_BASE : D_MISMATCH;
+    if (rvm__is_lns(type) && rvm__is_constant(e)) return lns_constant(a, e, type);
+    const bool mix = rvm__is_lns(type) && rvm__is_lns(e->type);
+    const diag d = rvm__is_complex(type) ? D_COMPLEX_BASE : mix ? D_LNS_MIX : D_MISMATCH;
     rvm__wrong(a, e, d, rvm__type_text(a, type), rvm__type_text(a, e->type), NULL);
     return false;
 }

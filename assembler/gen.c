@@ -350,9 +350,9 @@ static void add_symbol(gen *g, const var *v) {
 
 int rvm__part_name(const var *v, char *text, size_t size) {
     const int used = v->whole ? rvm__part_name(v->whole, text, size) : snprintf(text, size, "%s", v->name->text);
-    if (!v->whole && v->type != T_LNS) return used;
+    if (!v->whole && !rvm__is_lns(v->type)) return used;
     return used + snprintf(text + used, size - (size_t)used, "%s%s%s", v->whole ? "." : "",
-                           v->whole ? v->member->name->text : "", v->type == T_LNS ? ".log" : "");
+                           v->whole ? v->member->name->text : "", rvm__is_lns(v->type) ? ".log" : "");
 }
 
 void rvm__undeclare(gen *g) {

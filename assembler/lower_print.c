@@ -20,7 +20,7 @@ static bool type_of(assembler *a, const expr *e, typed *as) {
 }
 
 static char show_of(int type) {
-    return rvm__is_complex(type) ? RVM_SHOW_COMPLEX : type == T_LNS ? RVM_SHOW_LNS : RVM_SHOW_VALUE;
+    return rvm__is_complex(type) ? RVM_SHOW_COMPLEX : rvm__is_lns(type) ? RVM_SHOW_LNS : RVM_SHOW_VALUE;
 }
 
 /* x'0 of lengths n'0, n'1 ... */

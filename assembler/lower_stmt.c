@@ -121,11 +121,11 @@ void rvm__lower_update(gen *g, const stmt *s) {
         rvm__lower_update_parts(g, s);
         return;
     }
-    if (s->args[0]->type == T_LNS && rvm__pair_of(s->op) == RVM_PAIR_add) {
+    if (rvm__is_lns(s->args[0]->type) && rvm__pair_of(s->op) == RVM_PAIR_add) {
         rvm__lower_lns_sum(g, s);
         return;
     }
-    const int op = s->args[0]->type == T_LNS ? rvm__op_on_lns(g->a, (rvm_op)s->op) : s->op;
+    const int op = rvm__is_lns(s->args[0]->type) ? rvm__op_on_lns(g->a, (rvm_op)s->op) : s->op;
     if (op < 0) return; /* no memory */
     uint32_t mark = g->ntemps;
     rvm_place places[4];

@@ -37,13 +37,6 @@ bool rvm__on_wholes(const stmt *s) {
     return w.n && rvm__names_whole(w.e[0]);
 }
 
-void rvm__tell_unlike(assembler *a, const stmt *s, span at, const typed *y, const var *v, int ndim) {
-    const bool dims = v && v->type == y->type && ndim > 0 && y->ndim && ndim != y->ndim;
-    const char *found = v && ndim >= 0 ? rvm__array_text(a, v->type, ndim) : "an expression";
-    rvm__diag(a, at, dims ? D_WHOLE_DIMENSIONS : D_WHOLE_OPERAND, rvm__change_text(s), rvm__array_text(a, y->type, y->ndim),
-              found);
-}
-
 /* What each operand is; they must be alike. */
 static bool check_alike(assembler *a, const stmt *s, const whole *w, int *type, int *ndim) {
     const var *first = rvm__find_var(w->e[0]);
@@ -158,9 +151,9 @@ static bool check_arrays(gen *g, const stmt *s, const whole *w) {
 static void lower_arrays(gen *g, const stmt *s, const whole *w, int type, int ndim) {
     const bool multiplies = rvm__pair_of(s->op) == RVM_PAIR_mul && s->kind == S_UPDATE;
     int op = s->kind == S_SET ? RVM_OP_set : s->op;
-    if (type == T_LNS && s->kind != S_SET) op = rvm__op_on_lns(g->a, (rvm_op)op);
+    if (rvm__is_lns(type) && s->kind != S_SET) op = rvm__op_on_lns(g->a, (rvm_op)op);
     const bool legal = op >= 0 && (rvm__op_info[s->kind == S_SET ? RVM_OP_set : op].types >> rvm__part_type(type) & 1) &&
-                       !(type == T_LNS && s->kind == S_UPDATE && !multiplies) && !(multiplies && type == RVM_I64);
+                       !(rvm__is_lns(type) && s->kind == S_UPDATE && !multiplies) && !(multiplies && type == RVM_I64);
     const uint32_t mark = g->ntemps;
     rvm_place places[MOST_OPERANDS];
     if (!legal || w->others) {
@@ -184,7 +177,7 @@ static void lower_any(gen *g, const stmt *s);
 /* A sum of states is one of logarithms, where a member is kept as that. */
 static void add_logarithms(stmt *s) {
     const var *v = s->kind == S_UPDATE ? rvm__find_var(s->args[0]) : NULL;
-    if (v && v->type == T_LNS) s->op = rvm__is_inverse(s->op) ? RVM_OP_div : RVM_OP_mul;
+    if (v && rvm__is_lns(v->type)) s->op = rvm__is_inverse(s->op) ? RVM_OP_div : RVM_OP_mul;
 }
 
 /* e, with that member in place of each state. */
@@ -240,7 +233,7 @@ static bool mentions_state(const expr *e) {
 
 /* A sum of lns is more than one instruction. */
 static bool adds_lns(const stmt *s, const var *y) {
-    return s->kind == S_UPDATE && y->type == T_LNS && rvm__pair_of(s->op) == RVM_PAIR_add;
+    return s->kind == S_UPDATE && rvm__is_lns(y->type) && rvm__pair_of(s->op) == RVM_PAIR_add;
 }
 
 /* Whether an operand is an expression, of states where the target is one, or of a type that widens. */

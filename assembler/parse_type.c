@@ -13,7 +13,7 @@ static bool parse_base(parser *p, uint8_t *type) {
         rvm__unexpected(p, "f64, f32, fix or real");
         return false;
     }
-    *type = (uint8_t)(T_COMPLEX + base);
+    *type = (uint8_t)((rvm__is_lns(*type) ? T_LNS : T_COMPLEX) + base);
     rvm__lex_next(p);
     return rvm__expect(p, ")", "behind the type of the parts");
 }
@@ -86,7 +86,8 @@ static bool parse_word(parser *p, typed *out) {
     if (!is_read(p, n, at)) return false;
     rvm__lex_next(p);
     if (n->record && n->record->alias && !take_alias(p, n->record->alias, out)) return false;
-    if (rvm__is_complex(out->type) && !n->record && !parse_base(p, &out->type)) return false;
+    const bool pairs = rvm__is_complex(out->type) || rvm__is_lns(out->type);
+    if (pairs && !n->record && !parse_base(p, &out->type)) return false;
     if (n->record && !n->record->alias && !parse_lengths(p, out)) return false;
     return !shadow || take_shadow(p, n, at, out);
 }

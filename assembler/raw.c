@@ -32,7 +32,7 @@ static bool check_array_name(gen *g, raw_op *r, expr *e) {
 
 static bool check_typed_place(gen *g, raw_op *r, expr *e, bool change) {
     if (!rvm__check_place(g->a, e, change)) return false;
-    if (!(r->info->types >> e->type & 1) && !(e->type == T_LNS && rvm__op_on_lns(g->a, (rvm_op)r->s->op) >= 0)) {
+    if (!(r->info->types >> e->type & 1) && !(rvm__is_lns(e->type) && rvm__op_on_lns(g->a, (rvm_op)r->s->op) >= 0)) {
         rvm__diag(g->a, e->at, D_OP_TYPE, r->info->name, rvm__type_text(g->a, e->type), NULL);
         return false;
     }
@@ -191,7 +191,7 @@ static void lower_op(gen *g, const stmt *s) {
         n += lower_letter(g, *l, s->args[k], places + n);
         if (l[1]) l++;
     }
-    const int op = r.type == T_LNS ? rvm__op_on_lns(g->a, (rvm_op)s->op) : s->op;
+    const int op = rvm__is_lns(r.type) ? rvm__op_on_lns(g->a, (rvm_op)s->op) : s->op;
     if (op < 0) return; /* no memory */
     uint32_t pc = rvm__emit(g, (rvm_op)op, -1, 0, places, n, s->at);
     if (r.label) rvm__note_jump(g, pc, r.label, r.label_at);

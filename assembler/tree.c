@@ -55,6 +55,13 @@ const char *rvm__change_text(const stmt *s) {
     return s->kind == S_UPDATE && op->symbol ? op->symbol : op->name;
 }
 
+void rvm__tell_unlike(assembler *a, const stmt *s, span at, const typed *y, const var *v, int ndim) {
+    const bool dims = v && v->type == y->type && ndim > 0 && y->ndim && ndim != y->ndim;
+    const char *found = v && ndim >= 0 ? rvm__array_text(a, v->type, ndim) : "an expression";
+    rvm__diag(a, at, dims ? D_WHOLE_DIMENSIONS : D_WHOLE_OPERAND, rvm__change_text(s), rvm__array_text(a, y->type, y->ndim),
+              found);
+}
+
 /* ---- what a node becomes ---- */
 
 void rvm__failed(expr *e) {

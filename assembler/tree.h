@@ -57,15 +57,16 @@ typedef struct exact {
 
 /* ---- expressions ---- */
 
-/* Beside rvm_type: constants without a type yet; no value; the types that numbers.def turns into reals, complex + its
- * parts'; then a number for each type that the sources declare. From T_COMPLEX on a type is a record. */
+/* Beside rvm_type: constants without a type yet; no value; the types that numbers.def turns into reals, lns + its
+ * logarithm's, complex + its parts'; then a number for each type that the sources declare. From T_COMPLEX on a type is a
+ * record. */
 enum {
     T_INT = RVM_TYPE_COUNT,
     T_REAL,
     T_ERROR,
     T_NONE,
     T_LNS,
-    T_COMPLEX,
+    T_COMPLEX = T_LNS + RVM_TYPE_COUNT,
     T_STATE = T_COMPLEX + RVM_TYPE_COUNT,
     MAX_RECORDS = UINT8_MAX - T_COMPLEX
 };

@@ -18,8 +18,12 @@ bool rvm__is_record(int type) {
     return type >= T_COMPLEX;
 }
 
+bool rvm__is_lns(int type) {
+    return type >= T_LNS && type < T_LNS + RVM_TYPE_COUNT;
+}
+
 rvm_type rvm__part_type(int type) {
-    if (type == T_LNS) return RVM_F64;
+    if (rvm__is_lns(type)) return (rvm_type)(type - T_LNS);
     return (rvm_type)(rvm__is_complex(type) ? type - T_COMPLEX : type);
 }
 
@@ -53,7 +57,9 @@ const leaf_type *rvm__leaves(const assembler *a, int type, uint32_t *n) {
                                       [RVM_F64] = {RVM_F64, 0},
                                       [RVM_FIX] = {RVM_FIX, 0},
                                       [RVM_F32] = {RVM_F32, 0},
-                                      [T_LNS] = {T_LNS, 0}};
+                                      [T_LNS + RVM_F64] = {T_LNS + RVM_F64, 0},
+                                      [T_LNS + RVM_FIX] = {T_LNS + RVM_FIX, 0},
+                                      [T_LNS + RVM_F32] = {T_LNS + RVM_F32, 0}};
     const record *r = rvm__record(a, type);
     *n = r ? r->nleaves : 1;
     return r ? r->leaves : plain + type;
@@ -71,7 +77,7 @@ static void find_leaves(assembler *a, record *r) {
     for (uint32_t k = 0, to = 0; r->leaves && k < r->nmembers; k++) {
         const typed *as = &r->members[k].as;
         const record *within = rvm__record(a, as->type);
-        uint32_t n, longest = r->members[k].name->length + 1 + (within ? within->longest : as->type == T_LNS ? 4 : 0);
+        uint32_t n, longest = r->members[k].name->length + 1 + (within ? within->longest : rvm__is_lns(as->type) ? 4 : 0);
         const leaf_type *leaves = rvm__leaves(a, as->type, &n);
         for (uint32_t i = 0; i < n; i++) r->leaves[to++] = (leaf_type){leaves[i].type, (uint8_t)(leaves[i].ndim + as->ndim)};
         if (longest > r->longest) r->longest = longest;
@@ -166,15 +172,17 @@ int rvm__shadow_type(assembler *a, int type) {
 /* ---- as words ---- */
 
 int rvm__number_type(const assembler *a, const name *n) {
-    if (!strcmp(n->text, "lns")) return T_LNS;
+    if (!strcmp(n->text, "lns")) return T_LNS + RVM_F64;
     return strcmp(n->text, "complex") ? -1 : T_COMPLEX + (int)a->options.real;
 }
 
-static const char *complex_text(rvm_type part) {
-    static const char *const texts[] = {
-        [RVM_I64] = "", [RVM_F64] = "complex", [RVM_FIX] = "complex(fix)", [RVM_F32] = "complex(f32)"};
-    _Static_assert(sizeof texts / sizeof *texts == RVM_TYPE_COUNT, "a text for each type");
-    return texts[part];
+static const char *number_text(bool lns, rvm_type part) {
+    static const char *const texts[][2] = {[RVM_I64] = {"", ""},
+                                           [RVM_F64] = {"complex", "lns"},
+                                           [RVM_FIX] = {"complex(fix)", "lns(fix)"},
+                                           [RVM_F32] = {"complex(f32)", "lns(f32)"}};
+    _Static_assert(sizeof texts / sizeof *texts == RVM_TYPE_COUNT, "texts for each type");
+    return texts[part][lns];
 }
 
 static const char *state_text(assembler *a, const record *r) {
@@ -190,10 +198,10 @@ const char *rvm__type_text(assembler *a, int type) {
     case T_REAL: return "a number";
     case T_ERROR:
     case T_NONE: return "nothing";
-    case T_LNS: return "lns";
     }
     if (rvm__is_state(type)) return state_text(a, rvm__record(a, type));
-    return rvm__is_complex(type) ? complex_text(rvm__part_type(type)) : rvm_type_name((rvm_type)type);
+    const bool lns = rvm__is_lns(type);
+    return lns || rvm__is_complex(type) ? number_text(lns, rvm__part_type(type)) : rvm_type_name((rvm_type)type);
 }
 
 const char *rvm__array_text(assembler *a, int type, int ndim) {

@@ -58,7 +58,7 @@ static rvm_status read_cell(reader *r) {
     rvm_scalar *to = &r->cells[r->n];
     r->n += r->kind == SHOWN_COMPLEX ? 2 : 1;
     if (r->kind == SHOWN_COMPLEX) return complex_parse(r->p->type, &r->at, to, r->err);
-    return r->kind == SHOWN_LNS ? lns_parse(&r->at, to, r->err) : read_scalar(r, to);
+    return r->kind == SHOWN_LNS ? lns_parse(r->p->type, &r->at, to, r->err) : read_scalar(r, to);
 }
 
 static rvm_status wrong_depth(reader *r) {

@@ -30,7 +30,7 @@ static void text_cell(FILE *out, axis *x) {
     if (x->im)
         complex_text(x->a->type, cell(x->a, x->which, k), cell(x->im, x->which, k), text);
     else if (x->lns)
-        lns_text(cell(x->a, x->which, k).f, text);
+        lns_text(x->a->type, cell(x->a, x->which, k), text);
     fputs(x->im || x->lns ? text : number_text(x->a->type, cell(x->a, x->which, k), text), out);
 }
 
@@ -70,7 +70,7 @@ static void json_cell(json *j, axis *x) {
         json_close(j, '}');
     } else if (!x->lns)
         json_number(j, x->a->type, cell(x->a, x->which, k));
-    else if (lns_text(cell(x->a, x->which, k).f, text))
+    else if (lns_text(x->a->type, cell(x->a, x->which, k), text))
         json_f64(j, strtod(text, NULL));
     else
         json_text(j, text);

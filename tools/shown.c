@@ -40,14 +40,14 @@ void complex_text(rvm_type t, rvm_scalar re, rvm_scalar im, char text[COMPLEX_TE
 }
 
 /* The number in the fewest digits that give the same logarithm back. */
-bool lns_text(double logarithm, char text[NUMBER_TEXT]) {
-    const double x = exp(logarithm);
+bool lns_text(rvm_type t, rvm_scalar logarithm, char text[NUMBER_TEXT]) {
+    const double x = exp(rvm_scalar_to_double(t, logarithm));
     for (int digits = 1; x > 0 && isfinite(x) && digits <= 17; digits++) {
         snprintf(text, NUMBER_TEXT, "%.*g", digits, x);
-        if (log(strtod(text, NULL)) == logarithm) return true;
+        if (rvm_scalar_from_double(t, log(strtod(text, NULL))).i == logarithm.i) return true;
     }
     char number[NUMBER_TEXT];
-    snprintf(text, NUMBER_TEXT, "exp(%s)", number_text(RVM_F64, (rvm_scalar){.f = logarithm}, number));
+    snprintf(text, NUMBER_TEXT, "exp(%s)", number_text(t, logarithm, number));
     return false;
 }
 
@@ -75,12 +75,12 @@ rvm_status complex_parse(rvm_type t, const char **at, rvm_scalar part[2], rvm_er
 }
 
 /* A positive number, or exp(X). */
-rvm_status lns_parse(const char **at, rvm_scalar *out, rvm_error *err) {
+rvm_status lns_parse(rvm_type t, const char **at, rvm_scalar *out, rvm_error *err) {
     *at += strspn(*at, " \t\n");
     const char *start = *at;
     const bool by_logarithm = !strncmp(*at, "exp(", 4);
     if (by_logarithm) *at += 4;
-    rvm_status st = number_parse(RVM_F64, at, out, err);
+    rvm_status st = number_parse(by_logarithm ? t : RVM_F64, at, out, err);
     if (st || by_logarithm) {
         if (st || *(*at)++ == ')') return st;
         return fail(err, RVM_ERR_ARGUMENT, NULL, "`%.*s` does not end with `)`", quoted_length(start), start);
@@ -88,6 +88,6 @@ rvm_status lns_parse(const char **at, rvm_scalar *out, rvm_error *err) {
     if (!(out->f > 0 && isfinite(out->f)))
         return fail(err, RVM_ERR_ARGUMENT, NULL, "`%.*s` is not positive and finite, as an lns must be", (int)(*at - start),
                     start);
-    out->f = log(out->f);
+    *out = rvm_scalar_from_double(t, log(out->f));
     return RVM_OK;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "reals.h"
 
 typedef struct line {
     rvm_machine *m;
@@ -42,14 +43,14 @@ static void put_number(line *l, rvm_type t, rvm_value v) {
 }
 
 /* The fewest digits that give the same logarithm, or 15, since that holds no more. */
-static void put_lns(line *l, double logarithm) {
-    const double x = exp(logarithm);
+static void put_lns(line *l, rvm_type t, rvm_value v) {
+    const double logarithm = rvm__real_of(t, v), x = exp(logarithm);
     char text[64];
     const bool plain = x > 0 && isfinite(x);
     if (!plain) snprintf(text, sizeof text, "exp(%.15g)", logarithm);
     for (int digits = 1; plain && digits <= 15; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, x);
-        if (log(strtod(text, NULL)) == logarithm) break;
+        if (rvm__of_real(t, log(strtod(text, NULL))).i == v.i) break;
     }
     put_text(l, text);
 }
@@ -65,7 +66,7 @@ static void put_complex(line *l, rvm_type t, rvm_value re, rvm_value im) {
 
 static void put_value(line *l, char show, rvm_type t, rvm_value v, rvm_value im) {
     if (show == RVM_SHOW_LNS)
-        put_lns(l, v.f);
+        put_lns(l, t, v);
     else if (show == RVM_SHOW_COMPLEX)
         put_complex(l, t, v, im);
     else

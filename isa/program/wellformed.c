@@ -154,9 +154,9 @@ static rvm_fault rules_fault(const rvm_program *p) {
     return none;
 }
 
-/* Parameter k of f is there, a number or an array of type t; RVM_TYPE_COUNT: of any. */
-static bool shows(const rvm_function *f, uint32_t k, rvm_type t) {
-    return k < f->nparams && (t == RVM_TYPE_COUNT || f->params[k].type == t);
+/* Parameter k of f is there, a number or an array of one of the types. */
+static bool shows(const rvm_function *f, uint32_t k, unsigned types) {
+    return k < f->nparams && types >> f->params[k].type & 1;
 }
 
 rvm_fault rvm__print_fault(const rvm_program *p, uint32_t k) {
@@ -166,9 +166,9 @@ rvm_fault rvm__print_fault(const rvm_program *p, uint32_t k) {
     uint32_t at = 0;
     for (const char *c = show->text; *c; c++) {
         const uint32_t size = rvm__show_size(*c);
-        const rvm_type t = *c == RVM_SHOW_LNS ? RVM_F64 : RVM_TYPE_COUNT;
-        if (size && !shows(f, at, t)) return fault("a text shows more than there is, at", at);
-        if (size == 2 && !shows(f, at + 1, (rvm_type)f->params[at].type)) return fault("half of a complex is shown, at", at);
+        const unsigned types = *c == RVM_SHOW_LNS ? RVM_TYPES_R : RVM_TYPES_N;
+        if (size && !shows(f, at, types)) return fault("a text shows more than there is, at", at);
+        if (size == 2 && !shows(f, at + 1, 1u << f->params[at].type)) return fault("half of a complex is shown, at", at);
         if (size == 2 && f->params[at].ndim != f->params[at + 1].ndim) return fault("half of a complex is shown, at", at);
         at += size;
     }
