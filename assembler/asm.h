@@ -327,7 +327,7 @@ expr *rvm__tree_copy(assembler *a, const expr *e);
 expr *rvm__copy_member(assembler *a, const expr *e, name *own); /* of what an unchecked place names; NULL: all of it */
 void rvm__failed(expr *e);                                      /* an error in e was told */
 void rvm__wrong(assembler *a, expr *e, diag d, const char *a1, const char *a2, const char *a3); /* tell one */
-const char *rvm__change_text(const stmt *s);            /* what changes places: +=, swap, set */
+const char *rvm__change_text(const stmt *s); /* what changes places: +=, swap, set */
 /* That an operand, v of so many dimensions, or an expression, is not like y, what the statement changes. */
 void rvm__tell_unlike(assembler *a, const stmt *s, span at, const typed *y, const var *v, int ndim);
 void rvm__become(expr *e, const expr *other);           /* takes the place of a subtree, keeps its own */
