@@ -566,6 +566,7 @@ void rvm__lower_function(assembler *a, func *fn);
 
 /* given.c: an argument that is no place, for a function, or for a variant if that is not -1, which is `shown` */
 void rvm__note_given(assembler *a, uint32_t function, int64_t variant, uint32_t position, const char *shown, span at);
+void rvm__check_rules(assembler *a); /* of a verified program: what lists of rules leave out */
 void rvm__check_given(assembler *a); /* of a verified program, whose roles are known */
 
 /* fn_types.c */

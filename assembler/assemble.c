@@ -86,6 +86,7 @@ static void finish_program(assembler *a) {
     else if (st)
         rvm__diag_verify(a, &e);
     else {
+        rvm__check_rules(a);
         rvm__check_given(a);
         rvm__check_taken(a);
     }

@@ -157,7 +157,9 @@ static bool check_rule(assembler *a, const func *fn, const callee *c, const func
 static void declare_rule(assembler *a, const func *fn) {
     const func *of = fn->rule_of->func;
     rvm_rule rule = {.fn = fn->index, .kind = fn->rule->kind};
-    if (!of && !strchr(fn->rule_of->text, '\''))
+    if (!of && strchr(fn->rule_of->text, '\''))
+        rvm__diag(a, fn->at, D_RULE_DERIVED, fn->rule_of->text, NULL, NULL);
+    else if (!of)
         rvm__diag(a, fn->at, D_RULE_OF, fn->rule_of->text, rvm__near(a, fn->rule_of, NEAR_FUNC), NULL);
     callee c = {.name = fn->name, .index = -1};
     if (!of || fn->broken || !take_function(&c, of)) return;
@@ -174,6 +176,25 @@ static void declare_rule(assembler *a, const func *fn) {
         rvm__diag(a, fn->at, D_RULE_AGAIN, of->name->text, a->program->functions[same->fn].name, NULL);
     else if (!rvm__program_add_rule(a->program, &rule))
         a->oom = true;
+}
+
+/* What the listed parameters reach must be listed. */
+static void check_list(assembler *a, const func *fn, const rvm_rule *rule) {
+    const rvm_function *of = &a->program->functions[rule->of];
+    uint8_t active[RVM_MAX_PARAMS];
+    memcpy(active, rule->active, sizeof active);
+    if (rvm_program_close_active(a->program, rule->of, active, NULL)) a->oom = true;
+    for (uint32_t k = 0; k < of->nparams && !a->oom; k++) {
+        if (active[k] == rule->active[k]) continue;
+        rvm__diag(a, fn->at, D_RULE_LIST, of->params[k].name, of->name, NULL);
+        return;
+    }
+}
+
+void rvm__check_rules(assembler *a) {
+    for (const func *fn = a->funcs; fn; fn = fn->next)
+        for (uint32_t k = 0; fn->rule && fn->rule->listed && k < a->program->nrules; k++)
+            if (a->program->rules[k].fn == fn->index) check_list(a, fn, &a->program->rules[k]);
 }
 
 void rvm__declare_derived(assembler *a) {
