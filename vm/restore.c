@@ -75,10 +75,30 @@ static double tolerance_of(const rvm__restoring *r, rvm_type t) {
     return larger(r->m->o.tolerance * (t == RVM_F32 ? 1e4 : 1), r->stated);
 }
 
+/* A rule for the adjoint of f, or else the program's first; NULL: none takes part. */
+static const rvm_rule *rule_of(const rvm__restoring *r) {
+    const rvm_program *p = r->m->p;
+    const rvm_rule *any = NULL;
+    if (r->of < 0 || !rvm_program_by_hand(p, (uint32_t)r->of, RVM_ADJOINT)) return NULL;
+    for (uint32_t k = 0; k < p->nrules; k++) {
+        if (p->rules[k].kind != RVM_ADJOINT) continue;
+        if (p->rules[k].of == r->of) return &p->rules[k];
+        if (!any) any = &p->rules[k];
+    }
+    return any;
+}
+
 /* Why, and by how much where that is a number. */
 static void reason(const rvm__restoring *r, rvm_type t, const rvm__farthest *w, char *text, size_t size) {
     const double allowed = tolerance_of(r, t);
-    if (!rvm__is_floating(t))
+    const rvm_rule *rule = rule_of(r);
+    if (rule) {
+        const char *file;
+        uint32_t line, column;
+        rvm_program_position(r->m->p, rule->fn, 0, &file, &line, &column);
+        snprintf(text, size, "`%.60s`, written by hand at line %u, does not take it back, or rounding grew on the way",
+                 r->m->p->functions[rule->fn].name, line);
+    } else if (!rvm__is_floating(t))
         snprintf(text, size, "rounding grew on the way back");
     else if (!isfinite(w->now.f))
         snprintf(text, size, "a value became infinite or NaN on the way");

@@ -42,6 +42,7 @@ rvm_status rvm_jacobian(rvm_machine *m, const rvm_derivative_spec *q, rvm_method
     rvm_status status = rvm__work_begin(&w, m, q, err);
     if (status) return status;
     status = rvm__work_needs(J, w.rows && w.columns, "J", err);
+    method = rvm__method_by_hand(w.p, (uint32_t)q->fn, method);
     const bool tangents = method == RVM_AUTO ? rvm__tangents_are_cheaper(w.columns, w.rows) : method == RVM_BY_TANGENTS;
     w.cost.method = tangents ? "tangent" : "adjoint";
     w.cost.other = tangents ? "adjoint" : "tangent";

@@ -258,6 +258,7 @@ rvm_status rvm_jacobian_sparse(rvm_machine *m, const rvm_derivative_spec *q, rvm
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no method of a Jacobian has number %d", (int)method);
     rvm_status status = rvm__work_begin(&c.w, m, q, err);
     if (status) return status;
+    method = rvm__method_by_hand(c.w.p, (uint32_t)q->fn, method);
     status = rvm__fail_in(err, compress(&c, method, err), c.w.p, q->fn);
     rvm__resize(m, c.block, c.bytes, 0);
     rvm__work_end(&c.w, cost);

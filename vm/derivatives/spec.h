@@ -39,6 +39,13 @@ void rvm__work_weigh(rvm__work *w, const double *weights);
 rvm_status rvm__work_tangent(rvm__work *w, rvm_error *err);
 rvm_status rvm__work_adjoint(rvm__work *w, rvm_error *err);
 
+/* RVM_AUTO, where a derivative is written by hand for sweeps or for tangents alone: that way, since the other one does not
+ * know it. */
+static inline rvm_method rvm__method_by_hand(const rvm_program *p, uint32_t fn, rvm_method asked) {
+    const bool sweeps = rvm_program_by_hand(p, fn, RVM_ADJOINT), tangents = rvm_program_by_hand(p, fn, RVM_TANGENT_OF);
+    if (asked != RVM_AUTO || sweeps == tangents) return asked;
+    return sweeps ? RVM_BY_ADJOINTS : RVM_BY_TANGENTS;
+}
 /* Whether forward runs, one for each of n columns, are cheaper than sweeps for each of m rows: an adjoint runs the program
  * forward and, dearer, back (docs/derivatives.md has the measured ratios). */
 static inline bool rvm__tangents_are_cheaper(int64_t n, int64_t m) {
