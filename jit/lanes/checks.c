@@ -1,5 +1,6 @@
-/* checks.c: whether all releases of a group agree, which is asked once, when the group is done: what follows a release
- * relies on it no more than unchecked code does, and a group that bails out has changed nothing. And what they leave behind
+/* checks.c: whether all releases of a group agree, which is asked once, when the group is done, but before it stores partial
+ * sums, which nothing takes back: what follows a release relies on it no more than unchecked code does, and a group that
+ * bails out has changed nothing. And what they leave behind
  * if so: the largest residue of each release, and how large elements of arrays around the block have become. Each is
  * gathered in a vector of all lanes, and goes to the machine, or to memory, when the group is done. So a group that bails
  * out has left nothing, and the single instances leave it.
@@ -50,6 +51,7 @@ void rvm__group_disagrees(rvm__group *g, LLVMValueRef call, LLVMValueRef mask) {
     LLVMBuilderRef b = g->k->b;
     LLVMTypeRef t = rvm__vector_of(g, g->k->i1);
     if (g->traces) return;
+    if (g->asked) rvm__no_group(g, "something disappears behind its sums");
     if (!g->disagree) g->disagree = zeros(g, t);
     LLVMValueRef was = LLVMBuildLoad2(b, t, g->disagree, ""),
                  now = rvm__both(g, mask, rvm__many(g, LLVMGetOperand(call, 0)));
@@ -120,9 +122,28 @@ static void raise_held(rvm__group *g, const rvm__gathered *r) {
     end_if(g, none);
 }
 
-void rvm__group_give(rvm__group *g) {
-    if (g->disagree)
+static void ask(rvm__group *g) {
+    if (g->disagree && !g->asked)
         rvm__bail_group_out(g, rvm__any(g, LLVMBuildLoad2(g->k->b, rvm__vector_of(g, g->k->i1), g->disagree, "")));
+    g->asked = true;
+}
+
+/* Parameters that are the instance's own, but for what it counts. */
+static bool is_partial_sum(const rvm__group *g, LLVMValueRef to) {
+    for (unsigned n = RVM__VECTORISED_SUMS; n < LLVMCountParams(g->flow.function); n++) {
+        LLVMValueRef p = LLVMGetParam(g->flow.function, n);
+        if (rvm__memory_of(&g->flow, p) != RVM__PRIVATE_MEMORY) break;
+        if (p == to) return true;
+    }
+    return false;
+}
+
+void rvm__group_before_store(rvm__group *g, LLVMValueRef to) {
+    if (!g->traces && is_partial_sum(g, to)) ask(g);
+}
+
+void rvm__group_give(rvm__group *g) {
+    ask(g);
     for (uint32_t k = 0; k < g->ngathered; k++) (g->gathered[k].held ? raise_held : tell_residue)(g, &g->gathered[k]);
 }
 

@@ -45,6 +45,7 @@ typedef struct rvm__group {
     rvm__waiting waiting[RVM__MOST_WAITING];
     unsigned nwaiting;
     LLVMValueRef disagree; /* alloca of a mask of lanes in which some release does not; or NULL */
+    bool asked;            /* whether some does not, since what follows is not kept to be taken back */
     rvm__gathered *gathered;
     uint32_t ngathered, cap_gathered;
 } rvm__group;
@@ -125,6 +126,8 @@ void rvm__group_disagrees(rvm__group *g, LLVMValueRef call, LLVMValueRef mask);
 void rvm__group_residue(rvm__group *g, LLVMValueRef call, LLVMValueRef mask);
 void rvm__group_raise(rvm__group *g, LLVMValueRef call, LLVMValueRef mask);
 bool rvm__can_raise(const rvm__group *g, LLVMValueRef call);
+/* Before a store: to a partial sum, the first of those by which an instance ends. */
+void rvm__group_before_store(rvm__group *g, LLVMValueRef to);
 void rvm__group_give(rvm__group *g);
 void rvm__gathered_end(rvm__group *g);
 

@@ -284,6 +284,7 @@ static void store_rows(rvm__group *g, LLVMValueRef to, LLVMValueRef rows, unsign
 void rvm__group_store(rvm__group *g, LLVMValueRef v, LLVMValueRef mask) {
     LLVMValueRef value = rvm__many(g, LLVMGetOperand(v, 0)), to = LLVMGetOperand(v, 1);
     const unsigned width = rvm__width_of(LLVMTypeOf(LLVMGetOperand(v, 0)));
+    rvm__group_before_store(g, to);
     for (unsigned n = 0; n < width && rvm__memory_of(&g->flow, to) != RVM__PRIVATE_MEMORY; n++) keep(g, to, n, mask);
     LLVMValueRef streams = LLVMGetMetadata(v, kind_of_stream(g)), row = rvm__side_by_side(g, to, 0);
     if (width > 1)
