@@ -88,13 +88,23 @@ static rvm_status machine_beside(rvm_machine *m, rvm_error *err) {
     return m->jit.engine ? m->jit.engine->adopt(m->jit.engine, m->bound.beside, err) : RVM_OK;
 }
 
-/* Like rvm_call, which is above this. */
+/* At least as many instructions as the run went forward, which may have been stopped on the way. */
+static uint64_t went(const rvm_machine *m) {
+    enum { SOME = 1 << 16 };
+    return rvm__run_count(m) + m->stats.forward + m->stats.backward + SOME;
+}
+
+/* Like rvm_call, which is above this; as far as the run went. */
 static rvm_status call_beside(again *a, rvm_error *err) {
     rvm_machine *m = a->r->m->bound.beside;
+    const uint64_t far = went(a->r->m), most = a->r->m->o.fuel;
+    m->o.fuel = most && most < far ? most : far;
     rvm_status status = rvm_machine_bind(m, a->r->of, a->args, a->nargs, RVM_PRIMAL, false, err);
     if (!status) status = rvm__move(m, 1, false, &m->stats.forward, err);
+    const bool stopped = status == RVM_ERR_FUEL;
+    if (stopped) rvm__write_back(m);
     rvm_machine_unbind(m);
-    return status;
+    return stopped ? RVM_OK : status;
 }
 
 static double largest(const rvm_arg *a) {

@@ -209,6 +209,38 @@ Test(restore, sums) {
     rvm_jit_free(j);
 }
 
+/* Once. */
+static bool stop_soon(void *userdata, uint64_t instructions) {
+    bool *stopped = userdata;
+    const bool now = !*stopped && instructions > 3000000;
+    *stopped |= now;
+    return now;
+}
+
+/* A run that is cancelled and comes back is compared by as much of it as there was, not by all of it. */
+Test(restore, stopped) {
+    static const char text[] = "fn g(s: real, m: i64)\n"
+                               "    for t in 0..m\n"
+                               "        s += 1e9 * sin(0.1 * t)\n"
+                               "    end\n"
+                               "end\n";
+    rvm_options o = rvm_options_default();
+    rvm_arg a[2] = {rvm_arg_f64(0.3), rvm_arg_i64(INT64_C(1000000000000000))};
+    rvm_program *p;
+    rvm_machine *m;
+    bool once = false;
+    o.progress = stop_soon;
+    o.userdata = &once;
+    cr_assert(!rvm_assemble(text, strlen(text), "g.rasm", NULL, &p, &e, NULL, NULL), "%s", e.message);
+    cr_assert(!rvm_machine_new(p, &o, &m, &e) && !rvm_machine_bind(m, 0, a, 2, RVM_PRIMAL, false, &e));
+    cr_assert(rvm_machine_forward(m, &e) == RVM_ERR_CANCELLED);
+    const rvm_status status = rvm_machine_backward(m, &e);
+    cr_expect(!status && fabs(a[0].value.f - 0.3) > 0.3e-8 && fabs(a[0].value.f - 0.3) < 10, "%s: %g", e.message,
+              a[0].value.f);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}
+
 /* The copy is made in memory that is kept; it counts, and infinity as the tolerance does without. */
 Test(restore, memory) {
     counting c;
