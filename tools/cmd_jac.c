@@ -224,7 +224,10 @@ static void print_json(tool *t, const answer *a, rvm_status saved) {
 static rvm_status begin(tool *t, answer *a) {
     rvm_status st = tool_prepare(t);
     if (!st) st = values_copy(&a->after, &t->v, &t->err);
-    if (!st) st = rvm_call(t->machine, t->fn, a->after.arg, a->after.n, &t->err);
+    if (st) return st;
+    progress_begin(&t->progress, t->machine);
+    st = rvm_call(t->machine, t->fn, a->after.arg, a->after.n, &t->err);
+    progress_end(&t->progress);
     return st;
 }
 

@@ -112,7 +112,8 @@ rvm_status rvm__tell_farthest(const rvm__restoring *r, const rvm_arg *now, const
     const rvm_type t = (rvm_type)q->type;
     char name[160], was[48], is[48], why[160];
     rvm_arg_element_text(q->name, &now[w->param], w->element, name, sizeof name);
-    rvm__plain_text(t, w->was, was, sizeof was);
+    const bool is_zero = rvm__is_floating(t) && w->was.f == 0; /* -0 where it was left out */
+    rvm__plain_text(t, is_zero ? (rvm_value){0} : w->was, was, sizeof was);
     rvm__plain_text(t, w->now, is, sizeof is);
     reason(r, t, w, why, sizeof why);
     return rvm__fail_at(err, RVM_ERR_NOT_RESTORABLE, r->m->p, r->fn, 0,

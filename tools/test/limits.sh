@@ -27,6 +27,7 @@ expect 4 'limits.rasm:14:*[[]LIMIT]' rvm check limits.rasm keeps y=1 x=1 --trail
 expect_not 4 FAILED rvm check limits.rasm late x=zeros\(1000\) k=10 --memory 20k
 expect_not 4 FAILED rvm check limits.rasm grows x=2.99999 --fuel 50
 expect 4 '[[]CANCELLED]' timeout --foreground --preserve-status -s INT 1 "$bin/rvm" check limits.rasm late x=[1] k=3000000 --engine interp
+expect 4 '[[]CANCELLED]' timeout --foreground --preserve-status -s INT 1 "$bin/rvm" jac limits.rasm late --of y --wrt x x=[1] k=300000000 --engine interp
 
 # which line memory ran out at, natively, too
 cat >room.rasm <<'TEXT'
