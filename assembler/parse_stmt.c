@@ -274,8 +274,7 @@ static bool parse_print(parser *p, stmt **out) {
 
 /* Where it is no place of that name that changes. */
 static bool is_print(const parser *p) {
-    return !strcmp(p->tok.u.name->text, "print") && !is_punct(&p->ahead, "=") && p->ahead.kind != K_LINE &&
-           p->ahead.kind != K_EOF;
+    return !strcmp(p->tok.u.name->text, "print") && !is_punct(&p->ahead, "=");
 }
 
 static bool parse_label(parser *p, stmt **out) {

@@ -428,11 +428,18 @@ static rvm_status explain_trail(scene *s, rvm_status status, rvm_error *err) {
     SAY("nothing comes back for this statement, going %s: %s", s->going, s->m->detail);
 }
 
+static bool has_nan_tangent(const scene *s, const rvm_place *q) {
+    if (q->kind != RVM_PLACE_SLOT || !rvm__is_floating(rvm__place_type(s->f, q)) || q->slot >= s->f->nregs) return false;
+    return isnan(s->m->store.shadows[s->frame->slots + q->slot].f);
+}
+
 static rvm_status explain_tangent(scene *s, rvm_status status, rvm_error *err) {
     static const char rest[] =
         "with a tangent that its value does not have: that its value agrees is an accident of the input";
     char what[220];
     if ((s->in->op | 1) == RVM_OP_popc) SAY("the copy of `%s` on the stack goes %s", name_of(s, &s->places[0]), rest);
+    if (has_nan_tangent(s, &s->places[0]))
+        SAY("%s disappears with a tangent that is nan, which agrees with nothing", released(s, what, sizeof what));
     SAY("%s disappears %s", released(s, what, sizeof what), rest);
 }
 
