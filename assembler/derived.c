@@ -60,11 +60,22 @@ bool rvm__mark_active(assembler *a, const callee *c, const tick *t, uint8_t *act
     return true;
 }
 
-/* The shadow of p, whose places are those of the shadows of p's. */
-static param shadow_of(assembler *a, const param *p, const rvm_function *f, rvm_transform kind) {
+static bool is_named(const param *list, uint32_t n, const char *text) {
+    for (uint32_t k = 0; k < n; k++)
+        if (list[k].name && !strcmp(list[k].name->text, text)) return true; /* NULL: no memory */
+    return false;
+}
+
+/* The shadow of p, whose places are those of the shadows of p's: of c, whose derivative has list[n] so far. Named as
+ * isa/derive/transform.c names it. */
+static param shadow_of(assembler *a, const param *p, const callee *c, const param *list, uint32_t count,
+                       const rvm_function *f, rvm_transform kind) {
     param s = *p;
-    char text[MAX_NAME + 8];
-    const int length = snprintf(text, sizeof text, "%s%s", p->name->text, kind == RVM_TANGENT_OF ? "_d" : "_b");
+    char text[MAX_NAME + 16];
+    const char *suffix = kind == RVM_TANGENT_OF ? "_d" : "_b";
+    int length = snprintf(text, sizeof text, "%s%s", p->name->text, suffix);
+    for (int k = 2; is_named(c->params, c->nparams, text) || is_named(list, count, text); k++)
+        length = snprintf(text, sizeof text, "%s%s%d", p->name->text, suffix, k);
     uint32_t n, to = 0;
     const leaf_type *leaves = rvm__leaves(a, p->as.type, &n);
     s.place = rvm__arena(a, (n + 1) * sizeof *s.place);
@@ -96,7 +107,10 @@ void rvm__derive_params(assembler *a, callee *c, rvm_transform kind, const uint8
         const uint32_t parts = rvm__leaf_count(a, p->as.type);
         if (!(p->place = rvm__arena(a, (parts + 1) * sizeof *p->place))) return;
         for (uint32_t part = 0; part < parts; part++) p->place[part] = place[c->params[k].place[part]];
-        if (shadowed) list[n++] = shadow_of(a, p, f, kind);
+        if (shadowed) {
+            list[n] = shadow_of(a, p, c, list, n, f, kind);
+            n++;
+        }
     }
     c->params = list;
     c->nparams = n;
