@@ -56,6 +56,7 @@ interrupted() {
         ! grep -q 'LLVM.*ready' said || break
         sleep 0.05
     done
+    sleep 0.3 # it runs a little later, and what stands in the background of a script ignores the signal until then
     kill -s INT $running
     wait $running
     ended=$?
