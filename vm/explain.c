@@ -266,13 +266,15 @@ static const rvm_insn *comparison(const scene *s, uint16_t condition) {
 /* ": `k` is 3, `n` is 5", of what is compared and has a name. */
 static void put_compared(scene *s, char *text, size_t size) {
     const rvm_insn *jump = s->in->op == RVM_OP_trap ? s->in - s->m->run.dir : s->in;
-    const rvm_insn *in = comparison(s, rvm__places(s->f, jump)->slot);
     size_t n = 0;
     int d;
     *text = 0;
+    if (!rvm__is_jump(jump->op) || !jump->nplaces) return; /* a `trap` that stands for no loop */
+    const rvm_insn *in = comparison(s, rvm__places(s->f, jump)->slot);
     for (int k = 1; in && k <= rvm__row_info[in->row].arity && n < size; k++) {
         const rvm_place *q = rvm__places(s->f, in) + k;
-        const rvm_value *v = look_up(s, q, &d);
+        const bool gone = q->kind == RVM_PLACE_ELEM && !s->arrays[q->slot].present;
+        const rvm_value *v = gone ? NULL : look_up(s, q, &d);
         char is[40];
         if (!v || (q->kind == RVM_PLACE_SLOT && q->slot >= s->f->nregs) || strpbrk(name_of(s, q), "%@")) continue;
         rvm__plain_text(rvm__place_type(s->f, q), *v, is, sizeof is);
