@@ -566,7 +566,6 @@ void rvm__lower_function(assembler *a, func *fn);
 
 /* given.c: an argument that is no place, for a function, or for a variant if that is not -1, which is `shown` */
 void rvm__note_given(assembler *a, uint32_t function, int64_t variant, uint32_t position, const char *shown, span at);
-void rvm__check_rules(assembler *a); /* of a verified program: what lists of rules leave out */
 void rvm__check_given(assembler *a); /* of a verified program, whose roles are known */
 
 /* fn_types.c */
@@ -579,6 +578,7 @@ void rvm__check_taken(assembler *a); /* of a verified program, whose roles are k
 bool rvm__mark_active(assembler *a, const callee *c, const tick *t, uint8_t *active); /* by its list */
 /* c's parameters become those of its derivative: named as f's, which it is, or for NULL by c's. */
 void rvm__derive_params(assembler *a, callee *c, rvm_transform kind, const uint8_t *active, const rvm_function *f);
+void rvm__check_rules(assembler *a);     /* of a verified program: what lists of rules leave out */
 void rvm__declare_derived(assembler *a); /* all that the sources name; functions have their parameters */
 const char *rvm__callee_text(const assembler *a, const callee *c); /* of a function value, its own */
 const char *rvm__signature(assembler *a, const callee *c);         /* f(out: f64, x: f64[]); of a function value, numbers */

@@ -66,16 +66,23 @@ static bool is_named(const param *list, uint32_t n, const char *text) {
     return false;
 }
 
-/* The shadow of p, whose places are those of the shadows of p's: of c, whose derivative has list[n] so far. Named as
- * isa/derive/transform.c names it. */
-static param shadow_of(assembler *a, const param *p, const callee *c, const param *list, uint32_t count,
-                       const rvm_function *f, rvm_transform kind) {
+/* Of the parameters of c, and of its derivative, which has list[n] so far. */
+typedef struct names {
+    const callee *c;
+    const param *list;
+    uint32_t n;
+} names;
+
+static bool is_taken(const void *by, const char *text) {
+    const names *t = by;
+    return is_named(t->c->params, t->c->nparams, text) || is_named(t->list, t->n, text);
+}
+
+/* The shadow of p, whose places are those of the shadows of p's. */
+static param shadow_of(assembler *a, const param *p, const names *by, const rvm_function *f, rvm_transform kind) {
     param s = *p;
     char text[MAX_NAME + 16];
-    const char *suffix = kind == RVM_TANGENT_OF ? "_d" : "_b";
-    int length = snprintf(text, sizeof text, "%s%s", p->name->text, suffix);
-    for (int k = 2; is_named(c->params, c->nparams, text) || is_named(list, count, text); k++)
-        length = snprintf(text, sizeof text, "%s%s%d", p->name->text, suffix, k);
+    const int length = rvm__shadow_name(p->name->text, kind, is_taken, by, text, sizeof text);
     uint32_t n, to = 0;
     const leaf_type *leaves = rvm__leaves(a, p->as.type, &n);
     s.place = rvm__arena(a, (n + 1) * sizeof *s.place);
@@ -108,7 +115,7 @@ void rvm__derive_params(assembler *a, callee *c, rvm_transform kind, const uint8
         if (!(p->place = rvm__arena(a, (parts + 1) * sizeof *p->place))) return;
         for (uint32_t part = 0; part < parts; part++) p->place[part] = place[c->params[k].place[part]];
         if (shadowed) {
-            list[n] = shadow_of(a, p, c, list, n, f, kind);
+            list[n] = shadow_of(a, p, &(names){c, list, n}, f, kind);
             n++;
         }
     }

@@ -4,7 +4,7 @@
 #include "transform.h"
 #include <string.h>
 
-/* complex, complex(f32) */
+/* complex, complex(f32), lns(fix) */
 static bool parse_base(parser *p, uint8_t *type) {
     if (!is_punct(&p->tok, "(")) return true;
     rvm__lex_next(p);
@@ -86,8 +86,8 @@ static bool parse_word(parser *p, typed *out) {
     if (!is_read(p, n, at)) return false;
     rvm__lex_next(p);
     if (n->record && n->record->alias && !take_alias(p, n->record->alias, out)) return false;
-    const bool pairs = rvm__is_complex(out->type) || rvm__is_lns(out->type);
-    if (pairs && !n->record && !parse_base(p, &out->type)) return false;
+    const bool has_base = rvm__is_complex(out->type) || rvm__is_lns(out->type);
+    if (has_base && !n->record && !parse_base(p, &out->type)) return false;
     if (n->record && !n->record->alias && !parse_lengths(p, out)) return false;
     return !shadow || take_shadow(p, n, at, out);
 }

@@ -33,6 +33,8 @@ static const struct hint {
     {RVM_ERR_TRAIL, "the trail is off", "without --trail off it is kept"},
     {RVM_ERR_NOT_RESTORABLE, "infinite or NaN",
      "--exact restores every bit, what overflowed too; `set` keeps what it overwrites"},
+    {RVM_ERR_NOT_RESTORABLE, "written by hand",
+     "an adjoint of f that is written by hand takes f back itself, by `uncall f(...)`, or by what undoes it"},
     {RVM_ERR_NOT_RESTORABLE, "",
      "--exact restores every bit, `set` keeps what it overwrites, --tol X accepts so much; `rvm check` names the update at "
      "which rounding grew most"},

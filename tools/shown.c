@@ -39,13 +39,8 @@ void complex_text(rvm_type t, rvm_scalar re, rvm_scalar im, char text[COMPLEX_TE
     snprintf(text, COMPLEX_TEXT, "%s%s%si", r, *i == '-' ? "" : "+", i);
 }
 
-/* The number in the fewest digits that give the same logarithm back. */
 bool lns_text(rvm_type t, rvm_scalar logarithm, char text[NUMBER_TEXT]) {
-    const double x = exp(rvm_scalar_to_double(t, logarithm));
-    for (int digits = 1; x > 0 && isfinite(x) && digits <= 17; digits++) {
-        snprintf(text, NUMBER_TEXT, "%.*g", digits, x);
-        if (rvm_scalar_from_double(t, log(strtod(text, NULL))).i == logarithm.i) return true;
-    }
+    if (rvm_lns_text(t, logarithm, text, NUMBER_TEXT)) return true;
     char number[NUMBER_TEXT];
     snprintf(text, NUMBER_TEXT, "exp(%s)", number_text(t, logarithm, number));
     return false;

@@ -27,8 +27,8 @@ enum shown values_shown(const values *v, uint32_t i, uint32_t *other); /* *other
 void values_shown_name(const values *v, uint32_t i, char *text, size_t size);
 int values_find_shown(const values *v, const char *name, int length); /* a complex or lns of this name, or -1 */
 void complex_text(rvm_type t, rvm_scalar re, rvm_scalar im, char text[COMPLEX_TEXT]);
-bool lns_text(rvm_type t, rvm_scalar logarithm,
-              char text[40]); /* false: as exp(X), since no decimal of a double reads back so */
+/* False: as exp(X), since no decimal of a double reads back so. */
+bool lns_text(rvm_type t, rvm_scalar logarithm, char text[40]);
 rvm_status complex_parse(rvm_type t, const char **at, rvm_scalar part[2], rvm_error *err);
 rvm_status lns_parse(rvm_type t, const char **at, rvm_scalar *out, rvm_error *err);
 

@@ -1,5 +1,6 @@
 /* args.c: numbers and arguments as callers have them. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "cells.h"
 #include "digits.h"
@@ -46,6 +47,24 @@ int rvm_scalar_text(rvm_type t, rvm_scalar v, char *text, size_t size) {
     case RVM_TYPE_COUNT: break;
     }
     return snprintf(text, size, "?");
+}
+
+bool rvm_lns_text(rvm_type t, rvm_scalar logarithm, char *text, size_t size) {
+    const double l = rvm_scalar_to_double(t, logarithm), x = exp(l);
+    if (!text) size = 0;
+    if (x == 0 || !isfinite(x)) {
+        snprintf(text, size, "exp(%.15g)", l);
+        return false;
+    }
+    for (int digits = 1; digits <= 17; digits++) {
+        char number[32];
+        snprintf(number, sizeof number, "%.*g", digits, x);
+        if (rvm_scalar_from_double(t, log(strtod(number, NULL))).i != logarithm.i) continue;
+        snprintf(text, size, "%s", number);
+        return true;
+    }
+    snprintf(text, size, "%.15g", x);
+    return false;
 }
 
 /* ---- arguments ---- */

@@ -18,8 +18,8 @@ typedef struct scene {
     const rvm__array *arrays;
     const rvm__frame *frame;
     uint32_t fn, pc;
-    uint32_t at_fn,
-        at_pc; /* what the message is about: this instruction, or the statement for which its function was written */
+    /* What the message is about: this instruction, or the statement for which its function was written. */
+    uint32_t at_fn, at_pc;
     const char *going;
     char text[200];
 } scene;
@@ -344,18 +344,6 @@ static const rvm_function *written(const scene *s) {
     return rvm__is_written(f->name) && f->nparams == s->in->nplaces ? f : NULL;
 }
 
-/* False: it has no elements. */
-static bool extent_of(const scene *s, const rvm_place *q, rvm__extent *e) {
-    const rvm__array *a = &s->arrays[q->slot];
-    *e = (rvm__extent){.data = a->data, .ndim = a->ndim};
-    for (int d = 0; d < a->ndim; d++) {
-        e->dim[d] = a->dim[d];
-        e->stride[d] = a->stride[d];
-        if (!a->dim[d]) return false;
-    }
-    return true;
-}
-
 /* Two operands that are arrays and share an element, of which one changes. */
 static bool find_overlap(const scene *s, uint32_t *i, uint32_t *k) {
     const rvm_function *f = written(s);
@@ -364,7 +352,9 @@ static bool find_overlap(const scene *s, uint32_t *i, uint32_t *k) {
             const rvm_param *a = &f->params[*i], *b = &f->params[*k];
             if (!a->ndim || !b->ndim || (a->role == b->role && a->role != RVM_OWN)) continue;
             rvm__extent x, y;
-            if (extent_of(s, &s->places[*i], &x) && extent_of(s, &s->places[*k], &y) && rvm__overlap(&x, &y)) return true;
+            if (rvm__array_extent(&s->arrays[s->places[*i].slot], &x) &&
+                rvm__array_extent(&s->arrays[s->places[*k].slot], &y) && rvm__overlap(&x, &y))
+                return true;
         }
     return false;
 }

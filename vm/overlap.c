@@ -1,6 +1,16 @@
 #include "overlap.h"
 #include "instruction.h"
 
+bool rvm__array_extent(const rvm__array *a, rvm__extent *e) {
+    *e = (rvm__extent){.data = a->data, .ndim = a->ndim};
+    for (int d = 0; d < a->ndim; d++) {
+        e->dim[d] = a->dim[d];
+        e->stride[d] = a->stride[d];
+        if (!a->dim[d]) return false;
+    }
+    return true;
+}
+
 const char *rvm__extent_last(const rvm__extent *e) {
     const char *p = e->data + sizeof(rvm_value) - 1;
     for (int d = 0; d < e->ndim; d++) p += (e->dim[d] - 1) * e->stride[d];

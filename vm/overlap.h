@@ -11,7 +11,8 @@ typedef struct rvm__extent {
     int64_t dim[RVM_MAX_DIMS], stride[RVM_MAX_DIMS];
 } rvm__extent;
 
-const char *rvm__extent_last(const rvm__extent *e); /* its last byte */
+bool rvm__array_extent(const rvm__array *a, rvm__extent *e); /* false: it has no elements */
+const char *rvm__extent_last(const rvm__extent *e);          /* its last byte */
 /* Exact where both have the same strides and these nest; else true when the intervals of memory overlap. */
 bool rvm__overlap(const rvm__extent *a, const rvm__extent *b);
 

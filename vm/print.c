@@ -42,16 +42,9 @@ static void put_number(line *l, rvm_type t, rvm_value v) {
     put_text(l, text);
 }
 
-/* The fewest digits that give the same logarithm, or 15, since that holds no more. */
 static void put_lns(line *l, rvm_type t, rvm_value v) {
-    const double logarithm = rvm__real_of(t, v), x = exp(logarithm);
     char text[64];
-    const bool plain = x > 0 && isfinite(x);
-    if (!plain) snprintf(text, sizeof text, "exp(%.15g)", logarithm);
-    for (int digits = 1; plain && digits <= 15; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        if (rvm__of_real(t, log(strtod(text, NULL))).i == v.i) break;
-    }
+    rvm_lns_text(t, (rvm_scalar){.i = v.i}, text, sizeof text);
     put_text(l, text);
 }
 

@@ -75,30 +75,29 @@ static double tolerance_of(const rvm__restoring *r, rvm_type t) {
     return larger(r->m->o.tolerance * (t == RVM_F32 ? 1e4 : 1), r->stated);
 }
 
-/* A rule for the adjoint of f, or else the program's first; NULL: none takes part. */
-static const rvm_rule *rule_of(const rvm__restoring *r) {
+/* What does not take back: the adjoint of f, or one of what it calls, that is written by hand. False: none takes part. */
+static bool rule_text(const rvm__restoring *r, char *text, size_t size) {
     const rvm_program *p = r->m->p;
-    const rvm_rule *any = NULL;
-    if (r->of < 0 || !rvm_program_by_hand(p, (uint32_t)r->of, RVM_ADJOINT)) return NULL;
+    if (r->of < 0 || !rvm_program_by_hand(p, (uint32_t)r->of, RVM_ADJOINT)) return false;
+    snprintf(text, size, "an adjoint written by hand");
     for (uint32_t k = 0; k < p->nrules; k++) {
-        if (p->rules[k].kind != RVM_ADJOINT) continue;
-        if (p->rules[k].of == r->of) return &p->rules[k];
-        if (!any) any = &p->rules[k];
+        if (p->rules[k].kind != RVM_ADJOINT || p->rules[k].of != r->of) continue;
+        const char *file;
+        uint32_t line, column;
+        rvm_program_position(p, p->rules[k].fn, 0, &file, &line, &column);
+        snprintf(text, size, "`%.60s`, written by hand at line %u,", p->functions[p->rules[k].fn].name, line);
+        break;
     }
-    return any;
+    return true;
 }
 
 /* Why, and by how much where that is a number. */
 static void reason(const rvm__restoring *r, rvm_type t, const rvm__farthest *w, char *text, size_t size) {
     const double allowed = tolerance_of(r, t);
-    const rvm_rule *rule = rule_of(r);
-    if (rule) {
-        const char *file;
-        uint32_t line, column;
-        rvm_program_position(r->m->p, rule->fn, 0, &file, &line, &column);
-        snprintf(text, size, "`%.60s`, written by hand at line %u, does not take it back, or rounding grew on the way",
-                 r->m->p->functions[rule->fn].name, line);
-    } else if (!rvm__is_floating(t))
+    char rule[120];
+    if (rule_text(r, rule, sizeof rule))
+        snprintf(text, size, "%s does not take it back, or rounding grew on the way", rule);
+    else if (!rvm__is_floating(t))
         snprintf(text, size, "rounding grew on the way back");
     else if (!isfinite(w->now.f))
         snprintf(text, size, "a value became infinite or NaN on the way");
@@ -110,7 +109,7 @@ static void reason(const rvm__restoring *r, rvm_type t, const rvm__farthest *w, 
 rvm_status rvm__tell_farthest(const rvm__restoring *r, const rvm_arg *now, const rvm__farthest *w, rvm_error *err) {
     const rvm_param *q = &r->m->p->functions[r->fn].params[w->param];
     const rvm_type t = (rvm_type)q->type;
-    char name[160], was[48], is[48], why[160];
+    char name[160], was[48], is[48], why[180];
     rvm_arg_element_text(q->name, &now[w->param], w->element, name, sizeof name);
     const bool is_zero = rvm__is_floating(t) && w->was.f == 0; /* -0 where it was left out */
     rvm__plain_text(t, is_zero ? (rvm_value){0} : w->was, was, sizeof was);

@@ -115,6 +115,10 @@ RVM_API rvm_scalar rvm_scalar_from_double(rvm_type t, double x);
 /* Decimal text, which reads back as the same number: the shortest such of f64 and f32, of fix to 13 places at most; nan,
  * inf, -inf. Cut to size and ended by 0; returns the length it has uncut. */
 RVM_API int rvm_scalar_text(rvm_type t, rvm_scalar v, char *text, size_t size);
+/* The positive number whose logarithm it is, in the fewest digits that read back as the same logarithm. False: there are
+ * none, since a double holds fewer digits of the number than of its logarithm, and text has the nearest 15, or exp(X) where
+ * no double holds the number. */
+RVM_API bool rvm_lns_text(rvm_type t, rvm_scalar logarithm, char *text, size_t size);
 
 /* An argument: a scalar held here, or an array borrowed for as long as the call is bound.
  * Scalars: value is read at the start and written back when a run ends (also one that ends in an error that was undone).

@@ -97,9 +97,9 @@ typedef struct rvm_sparse {
 } rvm_sparse;
 
 /* The entries of J that the pattern has, in its order. Columns that share no row are taken in one run (greedy colouring), or
- * rows that share no column, whichever needs less (A. R. Curtis, M. J. D. Powell, J. K. Reid, 1974); then the whole is
- * compared with one product in another direction, so that a pattern which misses an entry that is not 0 is found: ARGUMENT,
- * naming the entry. value[row_start[rows]]. */
+ * rows that share no column, whichever needs less, or as the method says, which rvm_jacobian has (A. R. Curtis, M. J. D.
+ * Powell, J. K. Reid, 1974); then the whole is compared with one product in another direction, so that a pattern which
+ * misses an entry that is not 0 is found: ARGUMENT, naming the entry. value[row_start[rows]]. */
 RVM_API rvm_status rvm_jacobian_sparse(rvm_machine *m, const rvm_derivative_spec *q, rvm_method method,
                                        const rvm_sparse *pattern, double *value, rvm_cost *cost, rvm_error *err);
 

@@ -64,12 +64,21 @@ static bool has_param(const rvm_function *f, const char *name) {
     return false;
 }
 
-/* A name for the shadow that neither the source nor the function being declared has. */
-static void shadow_name(const rvm_function *f, const rvm_function *g, const char *of, rvm_transform kind, char *name,
-                        size_t size) {
-    const char *suffix = kind == RVM_TANGENT_OF ? "_d" : "_b";
-    snprintf(name, size, "%s%s", of, suffix);
-    for (int k = 2; has_param(f, name) || has_param(g, name); k++) snprintf(name, size, "%s%s%d", of, suffix, k);
+const char *rvm__shadow_suffix(rvm_transform kind) {
+    return kind == RVM_TANGENT_OF ? "_d" : "_b";
+}
+
+int rvm__shadow_name(const char *of, rvm_transform kind, bool (*is_taken)(const void *by, const char *name), const void *by,
+                     char *text, size_t size) {
+    int length = snprintf(text, size, "%s%s", of, rvm__shadow_suffix(kind));
+    for (int k = 2; is_taken(by, text); k++) length = snprintf(text, size, "%s%s%d", of, rvm__shadow_suffix(kind), k);
+    return length;
+}
+
+/* The source, and the function being declared. */
+static bool is_param_of_either(const void *both, const char *name) {
+    const rvm_function *const *f = both;
+    return has_param(f[0], name) || has_param(f[1], name);
 }
 
 /* ---- declaring ---- */
@@ -89,11 +98,12 @@ static rvm_status add_param(rvm_program *p, rvm_function *g, const rvm_param *q,
 static rvm_status add_params(rvm_program *p, const rvm__derivation *d, rvm_error *err) {
     const rvm_function *f = &p->functions[d->of];
     rvm_function *g = &p->functions[d->fn];
+    const rvm_function *const both[] = {f, g};
     for (uint32_t k = 0; k < f->nparams; k++) {
         RVM__TRY(add_param(p, g, &f->params[k], f->params[k].name, err));
         if (!d->active[k]) continue;
         char name[1024];
-        shadow_name(f, g, f->params[k].name, (rvm_transform)d->kind, name, sizeof name);
+        rvm__shadow_name(f->params[k].name, (rvm_transform)d->kind, is_param_of_either, both, name, sizeof name);
         RVM__TRY(add_param(p, g, &f->params[k], name, err));
     }
     return RVM_OK;

@@ -40,6 +40,12 @@ bool rvm__transform_of(const rvm_program *p, uint32_t fn, rvm_transform *kind, u
  * names of both; an instruction without the derivative, with its line. p is then incomplete: free it. */
 rvm_status rvm__transform_resolve(rvm_program *p, rvm_error *err);
 
+/* The name of the shadow of what is called `of`, x_d of a tangent and else x_b, with a number behind where it is taken;
+ * cut to size. Its length, as of snprintf. */
+int rvm__shadow_name(const char *of, rvm_transform kind, bool (*is_taken)(const void *by, const char *name), const void *by,
+                     char *text, size_t size);
+const char *rvm__shadow_suffix(rvm_transform kind);
+
 /* Marks the parameter of that name; of a complex and of a lns, its parts. Errors: ARGUMENT: there is none; it is an i64. */
 rvm_status rvm__transform_mark(const rvm_function *f, const char *name, size_t length, uint8_t *active, rvm_error *err);
 

@@ -58,6 +58,8 @@ static void numbers(void) {
     HARMLESS(rvm_scalar_from_double, t, rvm_scalar_from_double((rvm_type)99, 1).i == 0);
     HARMLESS(rvm_scalar_text, t, rvm_scalar_text((rvm_type)99, cells[0], text, sizeof text) == 1 && *text == '?');
     HARMLESS(rvm_scalar_text, text, rvm_scalar_text(RVM_F64, (rvm_scalar){.f = 1.5}, NULL, 100) == 3);
+    HARMLESS(rvm_lns_text, t, !rvm_lns_text((rvm_type)99, (rvm_scalar){.i = 1}, text, sizeof text));
+    HARMLESS(rvm_lns_text, text, rvm_lns_text(RVM_F64, (rvm_scalar){.f = 0}, NULL, 100));
     HARMLESS(rvm_arg_count, a, rvm_arg_count(NULL) == 0);
     HARMLESS(rvm_arg_gather, a, (rvm_arg_gather(NULL, false, cells), true));
     HARMLESS(rvm_arg_gather, to, (rvm_arg_gather(&args[1], false, NULL), true));

@@ -19,6 +19,10 @@ Test(arguments, text_of_numbers) {
     cr_assert(is_text(RVM_FIX, (rvm_scalar){.i = 1}, "0.0000000000001"));
     cr_assert(is_text(RVM_FIX, (rvm_scalar){.i = 3ll << 42}, "1.5") && is_text(RVM_FIX, (rvm_scalar){.i = 0}, "0"));
     cr_assert(rvm_scalar_text(RVM_I64, (rvm_scalar){.i = 12345}, text, sizeof text) == 5 && !strcmp(text, "123"));
+    char lns[40];
+    cr_assert(rvm_lns_text(RVM_F64, rvm_arg_lns(0.1).value, lns, sizeof lns) && !strcmp(lns, "0.1"));
+    cr_assert(!rvm_lns_text(RVM_F64, (rvm_scalar){.f = 5000}, lns, sizeof lns) && !strcmp(lns, "exp(5000)"));
+    cr_assert(!rvm_lns_text(RVM_F64, (rvm_scalar){.f = 1.0 / 3000}, lns, sizeof lns) && !strcmp(lns, "1.00033338889506"));
     rng r = {5};
     for (int k = 0; k < 10000; k++) {
         char all[40];

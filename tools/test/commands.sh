@@ -710,6 +710,26 @@ expect 1 'disappears with a tangent that is nan, which agrees with nothing' rvm 
 printf "fn f(y: real, x: real)\n    y += x ^ 2\nend\nfn f'adj(y: real, y_b: real, x: real, x_b: real)\n    x_b += 2 * x * y_b\nend\n" >kept.rasm
 expect 1 "came back as 9, since \`f'adj\`, written by hand at line 4, does not take it back" rvm grad kept.rasm f --of y x=3
 expect_not 1 'run again' rvm grad kept.rasm f --of y x=3
+expect 1 'takes f back itself, by `uncall f' rvm grad kept.rasm f --of y x=3
+# of several in what is called, none is named, since either may be the one
+{
+    cat kept.rasm
+    printf "fn g(y: real, x: real)\n    y += 3 * x\nend\nfn g'adj(y: real, y_b: real, x: real, x_b: real)\n    x_b += 3 * y_b\n"
+    printf "    uncall g(y, x)\nend\nfn both(y: real, x: real)\n    call g(y, x)\n    call f(y, x)\nend\n"
+} >either.rasm
+expect 1 'since an adjoint written by hand does not take it back' rvm grad either.rasm both --of y x=3
+# a derivative that is written one way only chooses the way of a Jacobian
+printf 'fn step(y: real[3], x: real[3])\n    for k in 0..3\n        y[k] += floor(x[k])\n    end\nend\n' >step.rasm
+printf "fn step'adj(y: real[3], y_b: real[3], x: real[3], x_b: real[3])\n    for k in 0..3\n        x_b[k] += y_b[k]\n    end\n" >sweep.rasm
+printf '    uncall step(y, x)\nend\n' >>sweep.rasm
+printf "fn step'tan(y: real[3], y_d: real[3], x: real[3], x_d: real[3])\n    call step(y, x)\n    for k in 0..3\n" >tangent.rasm
+printf '        y_d[k] += x_d[k]\n    end\nend\n' >>tangent.rasm
+cat step.rasm sweep.rasm >sweep-step.rasm
+cat step.rasm tangent.rasm >tangent-step.rasm
+expect 0 'd y / d x = ??1, 0, 0?, ?0, 1, 0?, ?0, 0, 1??' rvm jac sweep-step.rasm step --of y --wrt x 'x=[1.5,2.5,3.5]'
+expect 0 'd y?2? / d x?2? = 1' rvm jac sweep-step.rasm step --of y --wrt x 'x=[1.5,2.5,3.5]' '--pattern=[[1,0,0],[0,1,0],[0,0,1]]'
+expect 0 'd y?1? / d x = ?0, 1, 0?' rvm jac tangent-step.rasm step --of 'y[1]' --wrt x 'x=[1.5,2.5,3.5]'
+expect 0 'd y?1? / d x?1? = 1' rvm jac tangent-step.rasm step --of 'y[1]' --wrt x 'x=[1.5,2.5,3.5]' '--pattern=[[1,1,1]]'
 expect_not 0 'loops.rasm:2' rvm grad loops.rasm --of out 'x=[1,2]' k=9 --checkpoints 2
 expect 2 'keeps S states of a loop, from 1 to' rvm grad loops.rasm --of out 'x=[1,2]' k=9 --checkpoints 0
 expect 2 'does not go with --exact' rvm grad loops.rasm --of out 'x=[1,2]' k=9 --checkpoints 2 --exact

@@ -46,6 +46,7 @@ static inline rvm_method rvm__method_by_hand(const rvm_program *p, uint32_t fn, 
     if (asked != RVM_AUTO || sweeps == tangents) return asked;
     return sweeps ? RVM_BY_ADJOINTS : RVM_BY_TANGENTS;
 }
+
 /* Whether forward runs, one for each of n columns, are cheaper than sweeps for each of m rows: an adjoint runs the program
  * forward and, dearer, back (docs/derivatives.md has the measured ratios). */
 static inline bool rvm__tangents_are_cheaper(int64_t n, int64_t m) {

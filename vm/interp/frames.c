@@ -69,14 +69,7 @@ static bool extent_of(const transfer *t, const rvm_place *q, rvm__extent *e) {
         *e = (rvm__extent){.data = (const char *)scalar_place(t, q, false)};
         return e->data != NULL;
     }
-    const rvm__array *a = &t->m->store.arrays[t->from->arrays + q->slot];
-    *e = (rvm__extent){.data = a->data, .ndim = a->ndim};
-    for (int d = 0; d < a->ndim; d++) {
-        e->dim[d] = a->dim[d];
-        e->stride[d] = a->stride[d];
-        if (a->dim[d] == 0) return false;
-    }
-    return true;
+    return rvm__array_extent(&t->m->store.arrays[t->from->arrays + q->slot], e);
 }
 
 static bool arguments_overlap(const transfer *t, uint32_t i, uint32_t k) {
