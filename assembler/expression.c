@@ -20,6 +20,7 @@ typedef struct writing {
     uint32_t n;
     rvm_asm_used *used;
     const char *fresh; /* begins no name */
+    rvm_math math;
     const rvm_allocator *al;
     char *text;
     size_t size, cap;
@@ -217,7 +218,8 @@ static rvm_status try_type(writing *w, const char *expression, rvm_type type, co
     rvm_error e = {0};
     rvm_status status = write(w, expression, type, &before, err);
     if (status) return status;
-    const rvm_asm_options o = {.real = type == RVM_I64 ? RVM_F64 : type, .allocator = al, .max_errors = 1, .no_files = true};
+    const rvm_asm_options o = {
+        .real = type == RVM_I64 ? RVM_F64 : type, .math = w->math, .allocator = al, .max_errors = 1, .no_files = true};
     status = rvm_assemble(w->text, w->size, "expression", &o, out, &e, NULL, NULL);
     if (!status || !err) return status;
     *err = e;
@@ -236,15 +238,15 @@ static rvm_status check(const char *text, const rvm_asm_name *names, uint32_t n,
 }
 
 /* Types of what it may be, in order: i64, those of its places, f64. */
-rvm_status rvm_assemble_expression(const char *text, const rvm_asm_name *names, uint32_t n, const rvm_allocator *allocator,
-                                   rvm_asm_used *used, rvm_program **out, rvm_error *err) {
+rvm_status rvm_assemble_expression(const char *text, const rvm_asm_name *names, uint32_t n, rvm_math math,
+                                   const rvm_allocator *allocator, rvm_asm_used *used, rvm_program **out, rvm_error *err) {
     RVM__NEEDS(out);
     *out = NULL;
     RVM__NEEDS(text);
     RVM__NEEDS(used);
     if (n) RVM__NEEDS(names);
     const rvm_allocator *al = allocator ? allocator : &rvm__libc_allocator;
-    writing w = {.names = names, .n = n, .used = used, .al = al};
+    writing w = {.names = names, .n = n, .used = used, .al = al, .math = math};
     used->n = 0;
     rvm_status status = check(text, names, n, err);
     if (!status) status = try_type(&w, text, RVM_I64, allocator, out, err);

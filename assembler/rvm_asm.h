@@ -59,8 +59,8 @@ RVM_API rvm_status rvm_listing(const rvm_program *p, const char *path, FILE *out
  * counts. The program has the function `value`, number 0: to its first parameter it adds what the expression is; the others
  * are the places that it has, which it only reads: parameter k + 1 is names[used->name[k]]. The first parameter's type is
  * i64 if that will do, else that of a place, else f64. It evaluates by rvm_call, which stops at what fails, as an index out
- * of bounds. Errors: those of rvm_assemble, with the column in text and line 1, or 0 and 0; USAGE, LIMIT (it has too many
- * places). */
+ * of bounds. math: as in rvm_asm_options; the machine has its own. Errors: those of rvm_assemble, with the column in text
+ * and line 1, or 0 and 0; USAGE, LIMIT (it has too many places). */
 typedef struct rvm_asm_name {
     const char *name;
     rvm_type type;
@@ -69,7 +69,7 @@ typedef struct rvm_asm_name {
 typedef struct rvm_asm_used {
     uint32_t n, name[RVM_MAX_PARAMS];
 } rvm_asm_used;
-RVM_API rvm_status rvm_assemble_expression(const char *text, const rvm_asm_name *names, uint32_t n,
+RVM_API rvm_status rvm_assemble_expression(const char *text, const rvm_asm_name *names, uint32_t n, rvm_math math,
                                            const rvm_allocator *allocator, rvm_asm_used *used, rvm_program **out,
                                            rvm_error *err);
 

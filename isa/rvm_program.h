@@ -103,7 +103,8 @@ typedef enum rvm_type { RVM_I64, RVM_F64, RVM_FIX, RVM_F32, RVM_TYPE_COUNT } rvm
 RVM_API const char *rvm_type_name(rvm_type t); /* "i64" ...; "?" outside the enum */
 
 /* Whose elementary functions are computed with: the C library's, or SLEEF's deterministic ones, which have the same bits on
- * every processor with FMA and on every engine but devices, and in lanes run as vectors. AUTO is the C library's. */
+ * every processor with FMA and on every engine but devices, and in lanes run as vectors. AUTO is SLEEF where it is there,
+ * which a processor without FMA lacks. */
 typedef enum rvm_math { RVM_MATH_AUTO, RVM_MATH_LIBM, RVM_MATH_SLEEF } rvm_math;
 RVM_API const char *rvm_math_name(rvm_math math); /* "auto", "libm", "sleef"; "?" outside the enum */
 /* *out becomes what that is here, LIBM or SLEEF. Errors: UNSUPPORTED (why SLEEF's are not there; *out is LIBM). Any thread.

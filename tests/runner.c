@@ -584,7 +584,7 @@ static unsigned run_phase(test_case *t, int phase) {
     return found;
 }
 
-enum { ORDERS, NATIVE, ENGINES, DEVICE, SLEEF, OPTIONS };
+enum { ORDERS, NATIVE, ENGINES, DEVICE, LIBM, OPTIONS };
 
 static bool run_file(const char *path, const natives *native, const int option[OPTIONS]) {
     test_case t = {.path = path,
@@ -596,7 +596,7 @@ static bool run_file(const char *path, const natives *native, const int option[O
                    .orders = 3,
                    .most_orders = option[ORDERS],
                    .rep = {.name = path}};
-    if (option[SLEEF]) t.options.math = RVM_MATH_SLEEF;
+    if (option[LIBM] || option[DEVICE]) t.options.math = RVM_MATH_LIBM; /* which the stand-in for a device has */
     t.assembler = (rvm_asm_options){.real = RVM_F64, .math = t.options.math};
     t.source = read_file(path);
     if (!t.source) return report_fail(&t.rep, "cannot read");
@@ -620,19 +620,19 @@ static bool run_file(const char *path, const natives *native, const int option[O
     return t.rep.failures == 0;
 }
 
-/* runner [--orders N] [--native N] [--engines N] [--device 1] [--sleef 1] FILE...: derivatives of order N at most are
+/* runner [--orders N] [--native N] [--engines N] [--device 1] [--libm 1] FILE...: derivatives of order N at most are
  * checked as programs; of order N, 0 or 1, natively, too; with -1 nothing is. --engines 1: what takes long by one engine of
  * the interpreter, another for another directive. --device 1: natively, parallel blocks on a device (RVM_CUDA_DRIVER:
- * tests/grid). --sleef 1: with SLEEF's elementary functions, where they are there. */
+ * tests/grid). --libm 1: with the C library's elementary functions, where SLEEF's are there: without them, all are. */
 int main(int argc, char **argv) {
-    static const char *const names[OPTIONS] = {"--orders", "--native", "--engines", "--device", "--sleef"};
+    static const char *const names[OPTIONS] = {"--orders", "--native", "--engines", "--device", "--libm"};
     int first = 1, option[OPTIONS] = {INT_MAX, 1, 0, 0, 0};
     for (; first + 2 < argc && argv[first][0] == '-'; first += 2)
         for (int k = 0; k < OPTIONS; k++)
             if (!strcmp(argv[first], names[k])) option[k] = atoi(argv[first + 1]);
     bool good = argc > first;
     rvm_math math;
-    if (option[SLEEF] && rvm_math_choose(RVM_MATH_SLEEF, &math, NULL)) return 77;
+    if (option[LIBM] && rvm_math_choose(RVM_MATH_SLEEF, &math, NULL)) return 77;
     report rep = {.name = "runner"};
     natives native = {0};
     if (option[NATIVE] >= 0) native_open(&native, 0, 2, !option[DEVICE], &rep);

@@ -42,6 +42,9 @@ rvm_arg variable_view(const rvm_variable *v, bool shadow) {
 bool frame_names_of(const rvm_machine *m, uint32_t frame, frame_names *s) {
     rvm_variable v;
     bool good = true;
+    rvm_options o;
+    rvm_machine_options(m, &o);
+    s->math = o.math;
     for (uint32_t k = 0; good && rvm_machine_variable(m, frame, k, &v); k++) {
         const rvm_arg value = variable_view(&v, false), shadow = variable_view(&v, true);
         if (v.shadowed) good = add(s, v.name, "_b", &shadow);
@@ -73,8 +76,9 @@ static rvm_status compile(expression *x, const frame_names *s, rvm_error *e) {
     rvm_options o = rvm_options_default();
     o.tolerance = HUGE_VAL;
     o.fuel = 100000000;
+    o.math = s->math;
     expression_free(x);
-    rvm_status st = rvm_assemble_expression(x->text, s->name, s->n, NULL, &x->used, &x->program, e);
+    rvm_status st = rvm_assemble_expression(x->text, s->name, s->n, s->math, NULL, &x->used, &x->program, e);
     if (!st) st = rvm_machine_new(x->program, &o, &x->machine, e);
     if (!st && !(x->argument = calloc(x->used.n + 1, sizeof *x->argument)))
         st = RVM_ERR_MEMORY, snprintf(e->message, sizeof e->message, "out of memory");

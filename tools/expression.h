@@ -14,6 +14,7 @@ typedef struct frame_names {
     rvm_asm_name *name;
     rvm_arg *arg; /* views of the machine's memory */
     char (*text)[FRAME_NAME];
+    rvm_math math; /* the machine's */
 } frame_names;
 /* False: out of memory. */
 bool frame_names_of(const rvm_machine *m, uint32_t frame, frame_names *s);

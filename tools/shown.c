@@ -83,6 +83,6 @@ rvm_status lns_parse(rvm_type t, const char **at, rvm_scalar *out, rvm_error *er
     if (!(out->f > 0 && isfinite(out->f)))
         return fail(err, RVM_ERR_ARGUMENT, NULL, "`%.*s` is not positive and finite, as an lns must be", (int)(*at - start),
                     start);
-    *out = rvm_scalar_from_double(t, log(out->f));
+    *out = rvm_scalar_from_double(t, rvm_arg_lns(out->f).value.f);
     return RVM_OK;
 }

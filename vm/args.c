@@ -4,6 +4,7 @@
 
 #include "cells.h"
 #include "digits.h"
+#include "maths.h"
 #include "reals.h"
 
 /* ---- numbers ---- */
@@ -49,8 +50,16 @@ int rvm_scalar_text(rvm_type t, rvm_scalar v, char *text, size_t size) {
     return snprintf(text, size, "?");
 }
 
+/* Those of machines that are not told otherwise. */
+static const rvm__math *usual_math(void) {
+    rvm_math math;
+    rvm_math_choose(RVM_MATH_AUTO, &math, NULL);
+    return rvm__math_of(math);
+}
+
 bool rvm_lns_text(rvm_type t, rvm_scalar logarithm, char *text, size_t size) {
-    const double l = rvm_scalar_to_double(t, logarithm), x = exp(l);
+    const rvm__math *math = usual_math();
+    const double l = rvm_scalar_to_double(t, logarithm), x = math->exp(l);
     if (!text) size = 0;
     if (x == 0 || !isfinite(x)) {
         snprintf(text, size, "exp(%.15g)", l);
@@ -59,7 +68,7 @@ bool rvm_lns_text(rvm_type t, rvm_scalar logarithm, char *text, size_t size) {
     for (int digits = 1; digits <= 17; digits++) {
         char number[32];
         snprintf(number, sizeof number, "%.*g", digits, x);
-        if (rvm_scalar_from_double(t, log(strtod(number, NULL))).i != logarithm.i) continue;
+        if (rvm_scalar_from_double(t, math->log(strtod(number, NULL))).i != logarithm.i) continue;
         snprintf(text, size, "%s", number);
         return true;
     }
@@ -79,10 +88,10 @@ rvm_arg rvm_arg_f64(double v) {
     return (rvm_arg){.type = RVM_F64, .value.f = v};
 }
 rvm_arg rvm_arg_lns(double v) {
-    return rvm_arg_f64(log(v));
+    return rvm_arg_f64(usual_math()->log(v));
 }
 double rvm_arg_lns_value(const rvm_arg *a) {
-    return a ? exp(a->value.f) : 0;
+    return a ? usual_math()->exp(a->value.f) : 0;
 }
 rvm_arg rvm_arg_f32(double v) {
     return (rvm_arg){.type = RVM_F32, .value.f = (float)v};

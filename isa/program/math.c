@@ -13,7 +13,7 @@ rvm_status rvm_math_choose(rvm_math asked, rvm_math *out, rvm_error *err) {
     if ((unsigned)asked > RVM_MATH_SLEEF)
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no set of elementary functions has number %d", (int)asked);
     const char *lacks = asked == RVM_MATH_LIBM ? NULL : rvm__lacks_sleef();
-    *out = asked == RVM_MATH_SLEEF && !lacks ? RVM_MATH_SLEEF : RVM_MATH_LIBM;
+    *out = asked == RVM_MATH_LIBM || lacks ? RVM_MATH_LIBM : RVM_MATH_SLEEF;
     if (!lacks || asked != RVM_MATH_SLEEF) return RVM_OK;
     return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "SLEEF's elementary functions are not there: %s", lacks);
 }

@@ -8,7 +8,7 @@
 
 typedef struct rvm__math {
     const rvm__kernel *kernels; /* RVM__KERNEL_COUNT, as rvm__kernel_index counts them */
-    double (*log)(double x);
+    double (*log)(double x), (*exp)(double x);
     const rvm__change (*changes)[2][RVM_TYPE_COUNT]; /* by number, whether backward, and type; NULL where there is none */
     const rvm__scale (*scales)[RVM_TYPE_COUNT];      /* by number and type */
 } rvm__math;

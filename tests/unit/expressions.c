@@ -38,7 +38,8 @@ Test(expressions, values) {
         rvm_machine *m;
         rvm_asm_used used;
         rvm_arg a[10] = {{.type = all[k].type}};
-        cr_assert(!rvm_assemble_expression(all[k].text, names, 9, NULL, &used, &p, &e), "%s: %s", all[k].text, e.message);
+        cr_assert(!rvm_assemble_expression(all[k].text, names, 9, RVM_MATH_AUTO, NULL, &used, &p, &e), "%s: %s", all[k].text,
+                  e.message);
         cr_assert(!rvm_machine_new(p, NULL, &m, &e));
         for (uint32_t i = 0; i < used.n; i++) a[i + 1] = given[used.name[i]];
         cr_assert(!rvm_call(m, 0, a, used.n + 1, &e), "%s: %s", all[k].text, e.message);
@@ -61,7 +62,7 @@ Test(expressions, refused) {
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         rvm_program *p;
         rvm_asm_used used;
-        const rvm_status st = rvm_assemble_expression(all[k].text, names, 3, NULL, &used, &p, &e);
+        const rvm_status st = rvm_assemble_expression(all[k].text, names, 3, RVM_MATH_AUTO, NULL, &used, &p, &e);
         cr_assert(st && !p, "%s is no expression", all[k].text);
         cr_assert(st == all[k].code || all[k].code == RVM_ERR_TYPE, "%s: %s %s", all[k].text, rvm_status_name(st),
                   e.message);

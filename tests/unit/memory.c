@@ -265,7 +265,7 @@ static void work_expression(counting *c, bool *complete) {
     rvm_program *p = NULL;
     rvm_asm_used used;
     rvm_error e;
-    *complete = is_ok_or_memory(rvm_assemble_expression("x[1] * 2 + z.re", names, 2, &c->al, &used, &p, &e));
+    *complete = is_ok_or_memory(rvm_assemble_expression("x[1] * 2 + z.re", names, 2, RVM_MATH_AUTO, &c->al, &used, &p, &e));
     rvm_program_free(p);
 }
 

@@ -25,7 +25,7 @@
     HP(r_##T##_add_##row, r_##T##_sub_##row) HP(g_##T##_add_##row, g_##T##_sub_##row) HOT_LET_PAIRS(Y, T, row, arity)
 
 /* Changes in place of a type: the row, and how many places and operands it has, none of them a condition. */
-#define HOT_CHANGES(X) X(i64, neg, 1, 0) X(f64, neg, 1, 0) X(i64, inc, 1, 0) X(f64, hadamard, 2, 0) X(f64, rot, 2, 1)
+#define HOT_CHANGES(X) X(i64, neg, 1, 0) X(f64, neg, 1, 0) X(i64, inc, 1, 0) X(f64, hadamard, 2, 0)
 #define HOT_CHANGE_PAIR(T, row, places, operands) HP(T##_##row##_forward, T##_##row##_back)
 
 /* Products and copies of elements whose indices are proved or trusted: form e, by the kinds of the places, S a slot, 1 and 2 an
