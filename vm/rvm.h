@@ -285,10 +285,10 @@ RVM_API bool rvm_machine_place(const rvm_machine *m, uint32_t frame, uint32_t va
  * takes besides the results, which is what rounding lost, the trail and the stack. *bytes comes from the machine's
  * allocator: free it by record_free with this machine. load: into a machine of the same program and options that is bound at
  * the end (rvm_machine_bind, at_end) to these results; rvm_machine_backward then restores the inputs, bit for bit. The bytes
- * are copied, and may come from anybody. A record names the program, the function, the shapes, and the results by checksums:
- * one that does not belong to the bound call is refused, and nothing has changed.
+ * are copied, and may come from anybody. A record names the program, the function, the shapes, and by checksums the results
+ * and what the elementary functions give: one that does not belong to the bound call is refused, and nothing has changed.
  * Errors: USAGE (no exact run, not at the end, the trail is off), MEMORY; of load also FORMAT (damaged), VERSION, ARGUMENT
- * (another program, function or results), SHAPE, LIMIT (of the trail). */
+ * (another program, function, results or elementary functions), SHAPE, LIMIT (of the trail). */
 RVM_API rvm_status rvm_machine_record_save(const rvm_machine *m, void **bytes, size_t *size, rvm_error *err);
 RVM_API void rvm_machine_record_free(const rvm_machine *m, void *bytes, size_t size); /* bytes NULL is allowed */
 RVM_API rvm_status rvm_machine_record_load(rvm_machine *m, const void *bytes, size_t size, rvm_error *err);

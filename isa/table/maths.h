@@ -9,6 +9,7 @@
 typedef struct rvm__math {
     const rvm__kernel *kernels; /* RVM__KERNEL_COUNT, as rvm__kernel_index counts them */
     double (*log)(double x), (*exp)(double x);
+    uint32_t (*digest)(void); /* of what all functions give at some points, in which C libraries differ, too */
     const rvm__change (*changes)[2][RVM_TYPE_COUNT]; /* by number, whether backward, and type; NULL where there is none */
     const rvm__scale (*scales)[RVM_TYPE_COUNT];      /* by number and type */
 } rvm__math;

@@ -706,6 +706,14 @@ E
 expect 0 'until.rasm:4 keeps the trail of its trips: it ends by `until`, within a trip*d out / d x' rvm grad until.rasm --of out --wrt x x=0.3 n=30 --checkpoints 4
 printf 'fn f(y: real, x: real)\n    y += x * x / 3\nend\n' >nan.rasm
 expect 1 'disappears with a tangent that is nan, which agrees with nothing' rvm jvp nan.rasm x=inf --dot x=0
+# what going back computes anew has other bits by other functions: such a record is refused
+printf 'fn f(y: real, x: real)\n    y += sin(x) * log(x)\nend\n' >functions.rasm
+expect 0 'y = ' rvm run functions.rasm x=3 --math libm --save-record functions.rec --save-all functions.npz
+expect 0 'y = 0' rvm run functions.rasm @functions.npz --math libm --backward --record functions.rec
+if rvm run functions.rasm x=3 --math sleef -q 2>/dev/null; then
+    expect 2 'functions.rec: error: the record is of a run with other elementary functions than sleef has them here' \
+        rvm run functions.rasm @functions.npz --math sleef --backward --record functions.rec
+fi
 # a rule that does not take f back is named, and nothing is run again
 printf "fn f(y: real, x: real)\n    y += x ^ 2\nend\nfn f'adj(y: real, y_b: real, x: real, x_b: real)\n    x_b += 2 * x * y_b\nend\n" >kept.rasm
 expect 1 "came back as 9, since \`f'adj\`, written by hand at line 4, does not take it back" rvm grad kept.rasm f --of y x=3

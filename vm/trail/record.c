@@ -1,7 +1,7 @@
 /* record.c: what a run backward in another process needs besides the results: what rounding lost, the trail, the stack.
  *
  *     magic "\x89RVR"  u32 version  u64 XXH3-64 of all behind it  u64 size of the whole
- *     u64 u64 program  u32 function  u32 flags  u32 arguments  u32 0
+ *     u64 u64 program  u32 function  u32 flags  u32 arguments  u32 elementary functions
  *     each argument: u8 type  u8 dimensions  u64 lengths ...  u64 XXH3-64 of the values
  *     u64 bits  the words that hold them
  *     each level of the trail: u64 entries  entries from the bottom up: u32 site  u8 cells  each cell: u8 index  u64 value
@@ -19,7 +19,7 @@
 #include "support.h"
 
 #define MAGIC "\x89RVR"
-enum { VERSION = 1, HASHED_FROM = 16, UNCHECKED = 1, TRUSTED = 2 };
+enum { VERSION = 2, HASHED_FROM = 16, UNCHECKED = 1, TRUSTED = 2 };
 
 #define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
 
@@ -84,7 +84,7 @@ static void put_head(writer *w, const rvm_machine *m) {
     rvm_program_id(m->p, id);
     put(w, VERSION, 4), put(w, 0, 8), put(w, 0, 8); /* the checksum and the size come last */
     put(w, id[0], 8), put(w, id[1], 8);
-    put(w, m->bound.entry, 4), put(w, flags_of(m), 4), put(w, m->bound.nargs, 4), put(w, 0, 4);
+    put(w, m->bound.entry, 4), put(w, flags_of(m), 4), put(w, m->bound.nargs, 4), put(w, m->math->digest(), 4);
     for (uint32_t k = 0; k < m->bound.nargs; k++) {
         const rvm_arg *a = &m->bound.args[k];
         put(w, a->type, 1), put(w, (uint64_t)a->ndim, 1);
@@ -221,14 +221,16 @@ static rvm_status check_head(reader *r, const rvm_machine *m, rvm_error *err) {
     rvm_program_id(m->p, id);
     const uint64_t low = get(r, 8), high = get(r, 8);
     const bool program = low == id[0] && high == id[1];
-    const uint64_t fn = get(r, 4), flags = get(r, 4), nargs = get(r, 4);
-    get(r, 4);
+    const uint64_t fn = get(r, 4), flags = get(r, 4), nargs = get(r, 4), math = get(r, 4);
     if (r->cut) BAD(RVM_ERR_FORMAT, "the record is cut off");
     if (!program) BAD(RVM_ERR_ARGUMENT, "the record is of another program");
     if (fn != m->bound.entry || nargs != m->bound.nargs)
         BAD(RVM_ERR_ARGUMENT, "the record is of %s%s", fn < m->p->nfunctions ? "the function " : "another function",
             fn < m->p->nfunctions ? m->p->functions[fn].name : "");
     if (flags != flags_of(m)) BAD(RVM_ERR_ARGUMENT, "the record is of a run with other checks: unchecked, trust");
+    if (math != m->math->digest())
+        BAD(RVM_ERR_ARGUMENT, "the record is of a run with other elementary functions than %s has them here",
+            rvm_math_name(m->o.math));
     for (uint32_t k = 0; k < m->bound.nargs; k++) {
         const rvm_status status = check_argument(r, m, k, err);
         if (r->cut) BAD(RVM_ERR_FORMAT, "the record is cut off");
