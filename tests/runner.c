@@ -596,7 +596,7 @@ static bool run_file(const char *path, const natives *native, const int option[O
                    .orders = 3,
                    .most_orders = option[ORDERS],
                    .rep = {.name = path}};
-    if (option[LIBM] || option[DEVICE]) t.options.math = RVM_MATH_LIBM; /* which the stand-in for a device has */
+    if (option[LIBM]) t.options.math = RVM_MATH_LIBM;
     t.assembler = (rvm_asm_options){.real = RVM_F64, .math = t.options.math};
     t.source = read_file(path);
     if (!t.source) return report_fail(&t.rep, "cannot read");
