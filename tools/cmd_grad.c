@@ -55,6 +55,16 @@ rvm_status tool_choose_gradient(tool *t, bool *wrt, uint32_t *of, size_t *elemen
     return st;
 }
 
+/* A derivative that is written by hand for the other kind alone does not take part. */
+static void note_other_kind(tool *t, rvm_transform kind) {
+    const bool sweeps = rvm_program_by_hand(t->program, (uint32_t)t->fn, RVM_ADJOINT);
+    const bool tangents = rvm_program_by_hand(t->program, (uint32_t)t->fn, RVM_TANGENT_OF);
+    if (kind == RVM_TANGENT_OF && sweeps && !tangents)
+        report_note_text(t, "a derivative is written by hand for sweeps alone (f'adj): tangents go by the code");
+    if (kind == RVM_ADJOINT && tangents && !sweeps)
+        report_note_text(t, "a derivative is written by hand for tangents alone (f'tan): sweeps go by the code");
+}
+
 /* Forward and back from seeds that are there already, in two moves, so that the sweep can be taken back. */
 static rvm_status move_both(tool *t, values *after) {
     rvm_status st = rvm_machine_bind(t->machine, t->fn, t->v.arg, t->v.n, RVM_GRADIENT, false, &t->err);
@@ -144,6 +154,7 @@ rvm_status command_GRAD(tool *t) {
     if (!st) st = only_check(t, &gradient, NULL, NULL);
     if (st) goto done;
     points_note_active(t);
+    note_other_kind(t, RVM_ADJOINT);
     checkpoints_note(t);
     arg_set_shadow(&t->v.arg[of], element, rvm_scalar_from_double(t->v.info[of].type, 1));
     st = forward_and_sweep(t, &after);
@@ -172,6 +183,7 @@ rvm_status command_JVP(tool *t) {
     if (!st) st = only_check(t, &tangents, NULL, NULL);
     if (st) return st;
     points_note_active(t);
+    note_other_kind(t, RVM_TANGENT_OF);
     progress_begin(&t->progress, t->machine);
     st = rvm_tangent(t->machine, t->fn, t->v.arg, t->v.n, &t->err);
     progress_end(&t->progress);
@@ -196,6 +208,7 @@ rvm_status command_VJP(tool *t) {
     if (!st) st = tool_read_shadows(t, real, &t->o.seed, "--seed", "weight");
     if (!st) st = only_check(t, &gains, NULL, NULL);
     if (!st) points_note_active(t);
+    if (!st) note_other_kind(t, RVM_ADJOINT);
     if (!st) checkpoints_note(t);
     if (!st) st = forward_and_sweep(t, &after);
     if (st) goto done;

@@ -76,13 +76,13 @@ rvm_status lns_parse(rvm_type t, const char **at, rvm_scalar *out, rvm_error *er
     const bool by_logarithm = !strncmp(*at, "exp(", 4);
     if (by_logarithm) *at += 4;
     rvm_status st = number_parse(by_logarithm ? t : RVM_F64, at, out, err);
-    if (st || by_logarithm) {
-        if (st || *(*at)++ == ')') return st;
+    if (st) return st;
+    if (by_logarithm && *(*at)++ != ')')
         return fail(err, RVM_ERR_ARGUMENT, NULL, "`%.*s` does not end with `)`", quoted_length(start), start);
-    }
-    if (!(out->f > 0 && isfinite(out->f)))
+    if (by_logarithm ? !isfinite(rvm_scalar_to_double(t, *out)) : !(out->f > 0 && isfinite(out->f)))
         return fail(err, RVM_ERR_ARGUMENT, NULL, "`%.*s` is not positive and finite, as an lns must be", (int)(*at - start),
                     start);
+    if (by_logarithm) return RVM_OK;
     *out = rvm_scalar_from_double(t, rvm_arg_lns(out->f).value.f);
     return RVM_OK;
 }

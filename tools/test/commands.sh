@@ -149,6 +149,8 @@ expect 0 'y = 1.9999999999999993
 expect 0 'y = exp(1002.1972245773363)' rvm run numbers.rasm power 'y=exp(1000)' x=3 n=2
 expect 0 'd y.log / d x.log = 2' rvm grad numbers.rasm power --of y.log y=1 x=3 n=2
 expect 2 ' y: `-1` is not positive and finite, as an lns must be' rvm run numbers.rasm power y=-1 x=3 n=2
+expect 2 ' y: `exp(inf)` is not positive and finite, as an lns must be' rvm run numbers.rasm power 'y=exp(inf)' x=3 n=2
+expect 2 ' y: `exp(2` does not end with `)`' rvm run numbers.rasm power 'y=exp(2' x=3 n=2
 expect 1 'numbers.rasm:15:5: error: `x` is -2: only a positive number has a logarithm here' rvm run numbers.rasm takes y=1 x=-2
 expect 0 'd y.im / d x.re = 0.19999999999999998' rvm jac numbers.rasm clog --of y --wrt x y=2+3i x=2-i
 expect_not 0 . rvm jac numbers.rasm clog --of y --wrt x y=2+3i x=2-i --quiet
@@ -726,6 +728,9 @@ expect 1 'takes f back itself, by `uncall f' rvm grad kept.rasm f --of y x=3
     printf "    uncall g(y, x)\nend\nfn both(y: real, x: real)\n    call g(y, x)\n    call f(y, x)\nend\n"
 } >either.rasm
 expect 1 'since an adjoint written by hand does not take it back' rvm grad either.rasm both --of y x=3
+# what is written for the other kind alone takes no part, which is said
+expect 0 "note: a derivative is written by hand for sweeps alone (f'adj): tangents go by the code" \
+    rvm jvp kept.rasm f x=3 --dot x=1
 # a derivative that is written one way only chooses the way of a Jacobian
 printf 'fn step(y: real[3], x: real[3])\n    for k in 0..3\n        y[k] += floor(x[k])\n    end\nend\n' >step.rasm
 printf "fn step'adj(y: real[3], y_b: real[3], x: real[3], x_b: real[3])\n    for k in 0..3\n        x_b[k] += y_b[k]\n    end\n" >sweep.rasm
@@ -737,6 +742,7 @@ cat step.rasm tangent.rasm >tangent-step.rasm
 expect 0 'd y / d x = ??1, 0, 0?, ?0, 1, 0?, ?0, 0, 1??' rvm jac sweep-step.rasm step --of y --wrt x 'x=[1.5,2.5,3.5]'
 expect 0 'd y?2? / d x?2? = 1' rvm jac sweep-step.rasm step --of y --wrt x 'x=[1.5,2.5,3.5]' '--pattern=[[1,0,0],[0,1,0],[0,0,1]]'
 expect 0 'd y?1? / d x = ?0, 1, 0?' rvm jac tangent-step.rasm step --of 'y[1]' --wrt x 'x=[1.5,2.5,3.5]'
+expect 0 'sweeps go by the code' rvm grad tangent-step.rasm step --of 'y[1]' --wrt x 'x=[1.5,2.5,3.5]'
 expect 0 'd y?1? / d x?1? = 1' rvm jac tangent-step.rasm step --of 'y[1]' --wrt x 'x=[1.5,2.5,3.5]' '--pattern=[[1,1,1]]'
 expect_not 0 'loops.rasm:2' rvm grad loops.rasm --of out 'x=[1,2]' k=9 --checkpoints 2
 expect 2 'keeps S states of a loop, from 1 to' rvm grad loops.rasm --of out 'x=[1,2]' k=9 --checkpoints 0
