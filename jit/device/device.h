@@ -48,8 +48,8 @@ void rvm__device_replace_markers(const rvm__build *k, rvm__device_kernel *x);
 /* ---- runtime.c ---- */
 /* Into the module; false: LLVM does not take it. */
 bool rvm__device_add_runtime(const rvm__build *k, bool grid);
-/* Functions of libm that are called become those of libdevice, which is in the file at `path` ("": there is none). NULL, or
- * the name of one that is not there. */
+/* Elementary functions that are called become those of libdevice, which is in the file at `path` ("": there is none). NULL,
+ * or the name of one that is not there. */
 const char *rvm__device_add_functions(const rvm__build *k, const char *path);
 
 /* ---- lines.c ---- */

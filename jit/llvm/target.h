@@ -32,7 +32,8 @@ void rvm__target_close(rvm__target *t);
 /* Before anything is built in the module: sizes and alignments. */
 void rvm__target_prepare(const rvm__target *t, LLVMModuleRef module);
 /* Before it is optimised: what was built is checked, INTERNAL, and simplified, if there are instances of parallel blocks,
- * which become groups (lanes.h) if lanes are wanted, or if unchecked code calls functions of libm, which move out of loops.
+ * which become groups (lanes.h) if lanes are wanted, or if unchecked code calls elementary functions, which move out of
+ * loops.
  */
 rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, const rvm__lowering *what, rvm_error *err);
 /* Checks what was built, INTERNAL if it is not well formed, and optimises it. What tests its indices (checked) is not at the

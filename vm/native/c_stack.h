@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that native code leaves to what it calls: functions of the machine and of libm, the caller's progress function. */
+/* Bytes that native code leaves to what it calls: functions of the machine, elementary functions, the caller's progress
+ * function. */
 enum { RVM__C_STACK_RESERVE = 32 << 10 };
 
 /* The address below which the thread must not go. Of a stack that is not the thread's own, as a coroutine's, 64 KiB are
