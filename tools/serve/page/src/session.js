@@ -26,13 +26,15 @@ const LINK_MS = 200;
 export const line = computed(() => (session.value?.source === s.source.value ? (here.value?.frames[0]?.line ?? 0) : 0));
 export const canTravel = () => s.has("POST /sessions") && /^(run|backward|grad)$/.test(kindOf(s.kind.value).id);
 
-const standing = (answer) => ({ ...answer.position, frames: answer.frames ?? [], places: answer.places ?? [], reached: answer.reached, error: answer.ok === false ? answer.error : null, why: answer.why });
+function standing(answer) {
+    if (!answer.position) throw new api.ApiError(400, answer);
+    return { ...answer.position, frames: answer.frames ?? [], places: answer.places ?? [], reached: answer.reached, error: answer.ok === false ? answer.error : null, why: answer.why };
+}
 
 /* Further is later in the run: the second leg is behind the first. */
 const after = (a, b) => (a.swept === b.swept ? a.at - b.at : a.swept ? 1 : -1);
 
 function arrive(answer) {
-    if (!answer.position) throw new api.ApiError(400, answer);
     const now = standing(answer);
     const then = here.value;
     batch(() => {
@@ -42,7 +44,6 @@ function arrive(answer) {
         visited.value = [...visited.value, { at: now.at, swept: now.swept }].slice(-VISITED);
     });
     link();
-    return now;
 }
 
 /* The address leads to the position, where a run of the server is the same call; behind the last of many moves. */
@@ -54,9 +55,8 @@ function link() {
 
 async function ask(what) {
     const start = performance.now();
-    const now = arrive(await api.move(session.value.id, what));
+    arrive(await api.move(session.value.id, what));
     performance.measure("move", { start });
-    return now;
 }
 
 /* ---- moves ---- */
@@ -104,16 +104,21 @@ function lost(error) {
 /* What ends a run that could go on. */
 const isLimit = (error) => /^(FUEL|CANCELLED)$/.test(error?.code ?? "");
 
-/* Goes through the run once, so that the timeline knows its length; where that fails, it stops there. */
+/* Goes through one leg, and notes its length under that name: the answer where it ended. */
+async function measureLeg(name, to) {
+    const answer = await api.move(session.value.id, to);
+    const { at, error } = standing(answer);
+    session.value = { ...session.value, [name]: Math.abs(at), failed: !!error && !isLimit(error) };
+    if (isLimit(error)) s.announced.value = `The run is longer: ${error.message}`;
+    return answer;
+}
+
+/* Goes through the run once, so that the timeline knows its length; where that fails, it stops there. Shown is only where it ends: a position
+ * that went by would be taken for one to go on from. */
 async function measure() {
     const { kind } = session.value;
-    const backward = kind === "backward";
-    const end = await ask({ to: backward ? "start" : "end" });
-    session.value = { ...session.value, forward: Math.abs(end.at), failed: !!end.error && !isLimit(end.error) };
-    if (isLimit(end.error)) s.announced.value = `The run is longer: ${end.error.message}`;
-    if (kind !== "grad" || end.error) return;
-    const swept = await ask({ to: "end", swept: true });
-    session.value = { ...session.value, swept: swept.at, failed: !!swept.error && !isLimit(swept.error) };
+    const end = await measureLeg("forward", { to: kind === "backward" ? "start" : "end" });
+    return kind === "grad" && end.ok !== false ? measureLeg("swept", { to: "end", swept: true }) : end;
 }
 
 const texts = (args) => JSON.stringify(Object.entries(args).map(([k, v]) => [k, typeof v === "string" ? v : toText(v)]));
@@ -135,19 +140,19 @@ export async function openSession(call, at = null) {
         if (opened.ok === false) throw new api.ApiError(422, opened);
         batch(() => {
             session.value = { ...call, id: opened.id, run: runOf(call), source: s.source.value, forward: 0, swept: 0 };
-            here.value = standing(opened);
-            before.value = null;
-            direction.value = 1;
             visited.value = [];
             bookmarks.value = [];
         });
-        await measure();
+        const end = await measure();
         if (stops.value.length) await sendStops();
+        direction.value = call.kind === "backward" ? -1 : 1;
         if (at || !session.value.failed) await ask({ to: at?.at ?? 0, swept: at?.swept ?? false });
-        batch(() => ((direction.value = call.kind === "backward" ? -1 : 1), (visited.value = []), (before.value = null)));
+        else arrive(end);
+        visited.value = [];
         s.panel.value = "session";
         await movePending().catch(lost); /* what was asked for while it opened */
     } catch (error) {
+        if (!here.value) await close();
         s.announced.value = error.message;
         throw error;
     } finally {

@@ -1,6 +1,6 @@
 /* travel.js: the panel of a session: its timeline, the buttons that move it, where it stands. */
 import { html } from "htm/preact";
-import { useMemo, useRef } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import * as s from "./state.js";
 import * as t from "./session.js";
 import { callOf } from "./actions.js";
@@ -63,13 +63,20 @@ function Line() {
     return html`<div ref=${host} class="timeline"><canvas ref=${canvas} tabindex="0" role="application" aria-label=${`Timeline of ${count(open.forward)} instructions: arrow keys step, with Shift by a twentieth`} onPointerDown=${(e) => (e.target.setPointerCapture(e.pointerId), seek(e))} onPointerMove=${(e) => e.buttons && seek(e)} onKeyDown=${key} /></div>`;
 }
 
+/* Where it stands, and where to go: what is being typed stays, whatever arrives meanwhile, until it is entered or left. */
+function Position({ now }) {
+    const [typed, setTyped] = useState(null);
+    const enter = (e) => (setTyped(null), t.move({ to: Number(e.target.value), swept: now.swept }));
+    return html`<input class="mono position" aria-label="Position" value=${typed ?? String(now.at)} onInput=${(e) => setTyped(e.target.value)} onChange=${enter} onBlur=${() => setTyped(null)} />`;
+}
+
 function Where() {
     const now = t.here.value;
     const open = t.session.value;
     const frame = now.frames[0];
     const back = t.facing.value < 0;
     return html`<div class="where"><span class=${back ? "way back" : "way"}>${now.swept ? (back ? "◀ sweeping back" : "the sweep undone ▶") : back ? "◀ backward" : "forward ▶"}</span>
-        <label>${now.swept ? "swept" : "at"} <input class="mono position" aria-label="Position" value=${String(now.at)} onChange=${(e) => t.move({ to: Number(e.target.value), swept: now.swept })} /></label><span class="quiet">of ${count(now.swept ? open.swept : open.forward)}</span>
+        <label>${now.swept ? "swept" : "at"} <${Position} now=${now} /></label><span class="quiet">of ${count(now.swept ? open.swept : open.forward)}</span>
         ${frame && html`<span><code>${frame.function}</code>${frame.line ? html`, <button class="link" onClick=${() => showLine(frame.line)}>line ${frame.line}</button>` : ""}</span>`}
         ${now.frames.length > 1 && html`<span class="quiet">called by ${now.frames.slice(1).map((f) => html`<code>${f.function}</code>${f.line ? `:${f.line}` : ""} `)}</span>`}
         <button class="small" onClick=${t.bookmark}>Bookmark</button>
@@ -84,7 +91,8 @@ function Stops() {
 
 export function Travel() {
     const open = t.session.value;
-    if (!open || !t.here.value)
+    if (open && !t.here.value) return html`<p role="status">Goes through the run once, to know its length …</p>`;
+    if (!open)
         return html`<div><p>Hold the run still, and move through it both ways: each position is a number, and what changed is marked.</p>
             <p class="next"><button disabled=${!s.program.value?.ok || !t.canTravel() || t.busy.value} onClick=${() => t.openSession(callOf(s.program.value)).catch(() => {})}>Step through this call</button></p></div>`;
     const error = t.here.value.error;

@@ -276,13 +276,17 @@ else
         await page.getByRole("region", { name: "Log" }).waitFor();
         await button(page, /Mixture/).click();
         await page.locator(".number.positive").first().waitFor();
+        const late = (route) => page.waitForTimeout(400).then(() => route.continue());
+        await page.route("**/move", late);
         await session(page);
+        expect(!(await page.locator(".where").innerText()).includes("swept"), "shown is where it stands, not what was gone through");
         await button(page, "end").click();
+        await page.getByLabel("Position").fill("3917");
         await shows(page.locator(".where"), "swept");
         await shows(panel(page), "shadow");
-        await page.getByLabel("Position").fill("3917");
         await page.keyboard.press("Enter");
         await shows(page.locator(".where"), "the sweep undone");
+        await page.unroute("**/move", late);
         for (let k = 0; k < 3; k++) await button(page, "a line").click();
         await shows(page.locator(".where"), "sweeping back");
         await picture(panel(page), "step");

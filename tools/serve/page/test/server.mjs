@@ -12,6 +12,7 @@ const TOKEN = "a-token-for-this-test-alone";
 export async function startServer(rvm, { port = 0, folder = mkdtempSync(join(tmpdir(), "rvm-page-")), more = [] } = {}) {
     writeFileSync(join(folder, "token"), TOKEN);
     const child = spawn(rvm, ["serve", "--listen", `127.0.0.1:${port}`, "--store", join(folder, "store.db"), "--token-file", join(folder, "token"), "--log", "error", ...more], { stdio: ["ignore", "pipe", "inherit"] });
+    process.once("exit", () => child.kill("SIGTERM")); /* however the test ends */
     const line = await new Promise((resolve, reject) => {
         let text = "";
         child.stdout.on("data", (d) => (text += d).includes("\n") && resolve(text));
