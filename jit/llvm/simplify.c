@@ -31,8 +31,8 @@ static const char inlines[] = "function(sroa,early-cse,lower-constant-intrinsics
  * they are moved: LLVM looks at so many of a loop only. Nor may a value that is loaded once have come to be one that each
  * trip hands to the next. */
 static const char moves[] = "function(simplifycfg,early-cse<memssa>," LOOPS ",loop(loop-rotate),loop(loop-deletion)," OUT
-                            "," UNROLL "sroa,early-cse<memssa>," COMBINE ",gvn<no-pre;no-load-pre>,dse," OUT ",gvn)";
-static const char cleans[] = "function(" COMBINE ",dse,adce,simplifycfg," OUT "," COMBINE ",simplifycfg)";
+                            "," UNROLL "sroa,early-cse<memssa>," COMBINE ",gvn<no-pre;no-load-pre>,dse," OUT ")";
+static const char cleans[] = "function(" COMBINE ",dse,adce,simplifycfg," OUT ")";
 /* Loops as lanes.c wants them; in LLVM 16 a pass has another name. */
 #define STRAIGHTEN(switches) "function(" switches "," LOOPS ",unify-loop-exits," LOOPS ")"
 static const char straightens[] = STRAIGHTEN("lower-switch"), straightens_16[] = STRAIGHTEN("lowerswitch");
