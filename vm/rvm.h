@@ -12,7 +12,7 @@
  *
  * Threads: a program may be shared; a machine belongs to one thread, save rvm_machine_cancel. Nothing here prints, aborts or
  * keeps global state. After the first call of a function with arguments of given shapes, further calls allocate nothing, but
- * for the trail, whose memory is given back as a run unwinds it.
+ * for the trail: of its memory RVM_TRAIL_LEFT bytes at most stay with the machine, none where options limit it or memory.
  */
 #ifndef RVM_H
 #define RVM_H
@@ -32,6 +32,8 @@ typedef enum rvm_trail {
     RVM_TRAIL_OFF   /* it is discarded and counted, but for what the run itself takes back; going back over it fails */
 } rvm_trail;
 
+/* Bytes of the trail's memory that stay with a machine for its next run, at most. */
+enum { RVM_TRAIL_LEFT = 256 << 20 };
 /* Of options.checkpoints. AUTO: as many states as fit into trail_limit, else into half of memory, else into a quarter of
  * what the computer has; a loop whose trips leave less than that keeps their trail. NEVER: the trail, whatever its limit. */
 #define RVM_CHECKPOINTS_AUTO  0xffffffffu

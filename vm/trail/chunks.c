@@ -29,6 +29,36 @@ static void advise(const rvm_machine *m, void *cells, size_t bytes) {
 #endif
 }
 
+/* Its memory stays for a chunk to come, since the system clears what it hands out anew, which takes longer than to fill it.
+ * Not under a limit: what fits does not depend on runs before. */
+static void leave_chunk(rvm_machine *m, rvm__trail_chunk *c) {
+    rvm__trail *tr = &m->trail;
+    const bool limited = m->o.trail_limit || m->o.memory;
+    const size_t bytes = c ? (size_t)c->cap * CELL : 0;
+    if (!c || !c->cells || c->cap != c->size || limited || bytes > RVM_TRAIL_LEFT - tr->left_bytes) {
+        free_chunk(m, c);
+        return;
+    }
+    tr->granted -= bytes;
+    tr->left_bytes += bytes;
+    c->below = tr->left;
+    tr->left = c;
+}
+
+/* The one that was left last; NULL: none. */
+static rvm__trail_chunk *take_left(rvm_machine *m) {
+    rvm__trail_chunk *c = m->trail.left;
+    if (!c) return NULL;
+    m->trail.left = c->below;
+    m->trail.left_bytes -= (size_t)c->cap * CELL;
+    m->trail.granted += (size_t)c->cap * CELL;
+    return c;
+}
+
+void rvm__cells_end(rvm_machine *m) {
+    for (rvm__trail_chunk *c; (c = take_left(m));) free_chunk(m, c);
+}
+
 static rvm__trail_chunk *new_chunk(rvm_machine *m, size_t cap) {
     rvm__trail_chunk *c = rvm__resize(m, NULL, 0, sizeof *c);
     if (!c) return NULL;
@@ -125,7 +155,7 @@ static size_t next_cap(const rvm_machine *m, const rvm__trail_stack *t) {
 }
 
 rvm_status rvm__cells_room(rvm_machine *m, rvm__trail_stack *t) {
-    rvm__trail_chunk *c = t->spare;
+    rvm__trail_chunk *c = t->spare ? t->spare : take_left(m);
     if (!c) {
         const size_t want = next_cap(m, t);
         size_t cap = granted(m, want);
@@ -178,7 +208,7 @@ static void go_below(rvm_machine *m, rvm__trail_stack *t, rvm__trail_chunk *c) {
 static void leave_top(rvm_machine *m, rvm__trail_stack *t) {
     rvm__trail_chunk *below = t->top->below;
     if (!below) return;
-    free_chunk(m, t->spare);
+    leave_chunk(m, t->spare);
     t->spare = t->top;
     t->spare->below = NULL;
     go_below(m, t, below);
@@ -190,12 +220,12 @@ void rvm__cells_drop(rvm_machine *m, rvm__trail_stack *t, uint32_t n) {
     if (!t->n) leave_top(m, t);
 }
 
-void rvm__cells_free(rvm_machine *m, rvm__trail_stack *t) {
-    free_chunk(m, t->spare);
+void rvm__cells_clear(rvm_machine *m, rvm__trail_stack *t) {
+    leave_chunk(m, t->spare);
     t->spare = NULL;
     while (t->top) {
         rvm__trail_chunk *below = t->top->below;
-        free_chunk(m, t->top);
+        leave_chunk(m, t->top);
         t->top = below;
     }
     stand_on(t, NULL, 0);

@@ -28,7 +28,7 @@ uint32_t rvm__trail_site(const rvm_machine *m, int64_t site) {
 }
 
 static void release(rvm_machine *m, rvm__trail_stack *t) {
-    rvm__cells_free(m, t);
+    rvm__cells_clear(m, t);
     for (uint32_t kind = 0; kind < t->nlinks; kind++) rvm__link_free(m, &t->links[kind]);
     rvm__resize(m, t->links, t->nlinks * sizeof *t->links, 0);
     m->trail.linked -= t->links != NULL;
@@ -88,6 +88,7 @@ void rvm__trail_clear(rvm_machine *m) {
 void rvm__trail_free(rvm_machine *m) {
     rvm__trail *tr = &m->trail;
     rvm__trail_clear(m);
+    rvm__cells_end(m);
     rvm__spill_end(m);
     for (int level = 0; level < RVM_MAX_ORDER; level++)
         rvm__resize(m, tr->stacks[level], tr->nstacks[level] * sizeof *tr->stacks[level], 0);

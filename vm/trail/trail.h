@@ -78,6 +78,8 @@ typedef struct rvm__trail {
     uint64_t erased[RVM__ERASED];           /* bits discarded */
     size_t linked;                          /* stacks that have links */
     size_t granted;                         /* bytes of chunks and words, which the limit bounds */
+    rvm__trail_chunk *left;                 /* chunks that no stack has, the last one first (chunks.h) */
+    size_t left_bytes;                      /* of these, RVM_TRAIL_LEFT at most */
     uint32_t *sites;                        /* the program's, rising: their index is the number in this machine */
     uint32_t *ones;                         /* by index of `sites`: of a flag the kind that is 1; 0: no flag */
     uint32_t nsites, nkinds, nstatic;       /* kinds; those that a program has from the start */
