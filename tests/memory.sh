@@ -11,7 +11,7 @@ values=(out=0 'alphas=[0.1,-0.2]' 'means=[[1,2],[-1,0]]' 'icf=[[0.1,0.2,0.3],[-0
 "$rvm" run "$mixture" gmm "${values[@]}" --engine=jit --cache off --verbose >"$work/got" 2>"$work/said" || exit 1
 grep -q 'bytes of native code' "$work/said" || { echo "skipped: $(cat "$work/said")" && exit 77; }
 failed=0 inside=0
-for ((limit = 40000; limit < 4000000; limit += limit / 32)); do
+for ((limit = 40000; limit < 4000000; limit += limit / 16)); do
     (ulimit -v $limit && exec "$rvm" run "$mixture" gmm "${values[@]}" --engine=jit --cache off --verbose) >"$work/got" 2>"$work/said"
     status=$?
     if [ $status -gt 4 ] && ! grep -q 'ready in' "$work/said"; then

@@ -34,14 +34,21 @@ cube='A = [[][[][[]1, 2, 3]], [[][[]4, 5, 6]]]'
 whole='k = [[][[]1, 2, 3], [[]4, 5, 6]]'
 
 # escapes HEX: as printf takes bytes
-escapes() { printf '%s' "$1" | sed 's/../& /g' | tr ' ' '\n' | while read -r b; do [ -z "$b" ] || printf '\\0%03o' "0x$b"; done; }
+escapes() {
+    printf '%s\n' "$1" | awk '{
+        for (at = 1; at < length($0); at += 2)
+            printf "\\0%03o", 16 * (index("123456789abcdef", substr($0, at, 1))) + index("123456789abcdef", substr($0, at + 1, 1))
+    }'
+}
 # turned DIGITS HEX...: each of so many hexadecimal digits, its bytes the other way round
 turned() {
     digits=$1
     shift
-    printf '%s' "$*" | tr -d ' ' | fold -w "$digits" | while read -r n || [ -n "$n" ]; do
-        printf '%s\n' "$n" | fold -w 2 | sed '1!G;h;$!d' | tr -d '\n'
-    done
+    printf '%s\n' "$*" | awk -v digits="$digits" '{
+        gsub(/ /, "")
+        for (first = 1; first < length($0); first += digits)
+            for (at = first + digits - 2; at >= first; at -= 2) printf "%s", substr($0, at, 2)
+    }'
 }
 # npy FILE VERSION HEADER HEX: the header padded so that the elements begin at a multiple of 64, as NumPy does
 npy() {
