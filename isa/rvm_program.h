@@ -296,6 +296,8 @@ RVM_API int rvm_program_instruction_text(const rvm_program *p, uint32_t fn, uint
  * outputs y and seeds y_b to its inputs x and what x_b gains; f'grad is f, then f'adj. Each active parameter is followed by
  * its shadow. They are functions like others, of which there are derivatives again. */
 typedef enum rvm_transform { RVM_INVERSE, RVM_TANGENT_OF, RVM_ADJOINT, RVM_GRADIENT_OF, RVM_TRANSFORM_COUNT } rvm_transform;
+/* What the name of such a shadow ends in: "_d" of a tangent, else "_b"; a static string. */
+RVM_API const char *rvm_shadow_suffix(rvm_transform kind);
 /* A copy of p with the function derived from fn, and what it calls, behind the functions of p; *index is its number. active:
  * for each parameter of fn, nonzero where it gets a shadow; NULL: all reals. *out is owned by the caller, NULL on failure.
  * Errors: USAGE (fn), UNSUPPORTED (why fn has none, and where; an i64 is active; nested too deep; a parameter that depends

@@ -201,7 +201,7 @@ rvm_status command_JVP(tool *t) {
 
 rvm_status command_VJP(tool *t) {
     bool real[RVM_MAX_PARAMS + 1];
-    const shadow_lines gains = {real, "", "_b"};
+    const shadow_lines gains = {real, "", only_suffix(t)};
     values after = {0};
     rvm_status st = tool_prepare(t);
     if (!st && !t->o.seed.n) st = tool_fail(t, RVM_ERR_USAGE, "--seed NAME=VALUE is missing: the derivatives of what?");

@@ -29,16 +29,16 @@ typedef struct job {
 /* "x": a parameter's value; "x_b": its gradient, where no parameter is called so. */
 static rvm_status find_place(job *x, uint32_t line, const char *name, uint32_t *param, bool *gradient) {
     const values *v = &x->t->v;
-    const size_t n = strlen(name);
+    const size_t stem = shadow_stem(name);
     nearest near = {.wanted = name};
     *gradient = false;
     for (*param = 0; *param < v->n; ++*param) {
         if (!strcmp(v->info[*param].name, name)) return RVM_OK;
         nearest_offer(&near, v->info[*param].name);
     }
-    *gradient = n > 2 && !strcmp(name + n - 2, "_b");
+    *gradient = stem;
     for (*param = 0; *gradient && *param < v->n; ++*param)
-        if (strlen(v->info[*param].name) == n - 2 && !strncmp(v->info[*param].name, name, n - 2)) return RVM_OK;
+        if (strlen(v->info[*param].name) == stem && !strncmp(v->info[*param].name, name, stem)) return RVM_OK;
     return queue_fail(&x->t->err, RVM_ERR_ARGUMENT, &x->script, line, "`%s` has no parameter `%s`%s%s%s",
                       rvm_program_function_name(x->t->program, x->t->fn), name, near.best ? "; did you mean `" : "",
                       near.best ? near.best : "", near.best ? "`?" : "");

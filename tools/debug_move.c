@@ -356,9 +356,9 @@ static bool set_watch(const debugger *d, stop *s, const char *place) {
         n += snprintf(s->place + n, sizeof s->place - (size_t)n, "%s%lld", k ? ", " : "[", (long long)w->index[k]);
     if (w->nindices && (size_t)n < sizeof s->place) n += snprintf(s->place + n, sizeof s->place - (size_t)n, "]");
     if ((size_t)n >= sizeof s->place) return puts("that name is too long"), false;
-    const size_t length = strlen(s->name);
-    w->shadow = length > 2 && !strcmp(s->name + length - 2, "_b") && !is_variable(d, s->name);
-    if (w->shadow) s->name[length - 2] = 0;
+    const size_t stem = shadow_stem(s->name);
+    w->shadow = stem && !is_variable(d, s->name);
+    if (w->shadow) s->name[stem] = 0;
     w->height = s->height = rvm_machine_frames(d->m) - d->frame;
     update_watch(d, s);
     return true;

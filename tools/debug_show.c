@@ -92,7 +92,7 @@ void debug_locals(const debugger *d) {
         for (int shadow = 0; shadow <= v.shadowed; shadow++) {
             char name[600];
             const rvm_arg a = variable_view(&v, shadow);
-            snprintf(name, sizeof name, "%s%s", v.name, shadow ? "_b" : "");
+            snprintf(name, sizeof name, "%s%s", v.name, shadow ? rvm_shadow_suffix(RVM_ADJOINT) : "");
             show_variable(name, &a);
         }
 }

@@ -47,7 +47,7 @@ bool frame_names_of(const rvm_machine *m, uint32_t frame, frame_names *s) {
     s->math = o.math;
     for (uint32_t k = 0; good && rvm_machine_variable(m, frame, k, &v); k++) {
         const rvm_arg value = variable_view(&v, false), shadow = variable_view(&v, true);
-        if (v.shadowed) good = add(s, v.name, "_b", &shadow);
+        if (v.shadowed) good = add(s, v.name, rvm_shadow_suffix(RVM_ADJOINT), &shadow);
         good = good && add(s, v.name, "", &value);
     }
     for (uint32_t k = 0; k < s->n; k++) s->name[k].name = s->text[k];

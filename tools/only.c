@@ -48,8 +48,14 @@ static void take_note(void *to, const char *name, bool alias) {
 }
 
 const char *only_suffix(const tool *t) {
-    if (t->command == COMMAND_JVP) return "_d";
-    return t->command == COMMAND_GRAD || t->command == COMMAND_VJP ? "_b" : NULL;
+    if (t->command == COMMAND_JVP) return rvm_shadow_suffix(RVM_TANGENT_OF);
+    return t->command == COMMAND_GRAD || t->command == COMMAND_VJP ? rvm_shadow_suffix(RVM_ADJOINT) : NULL;
+}
+
+size_t shadow_stem(const char *name) {
+    const char *suffix = rvm_shadow_suffix(RVM_ADJOINT);
+    const size_t n = strlen(name), ends = strlen(suffix);
+    return n > ends && !strcmp(name + n - ends, suffix) ? n - ends : 0;
 }
 
 /* Of parameter i, or of its shadow; none of what is no line of its own. */

@@ -227,6 +227,8 @@ typedef struct shadow_lines {
 } shadow_lines;
 /* The suffix of the shadows that the command computes, in files: "_b", "_d"; NULL: none. */
 const char *only_suffix(const tool *t);
+/* Length of NAME in "NAME_b", which a gradient may be called; 0: it is not. */
+size_t shadow_stem(const char *name);
 /* Calls take with each name of a result. alias: there is another, which messages have. */
 typedef void only_take(void *to, const char *name, bool alias);
 typedef void only_names(const tool *t, const void *of, only_take *take, void *to);

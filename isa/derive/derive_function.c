@@ -106,7 +106,7 @@ static void add_symbol(rvm__derive *t, const rvm_symbol *s, uint32_t from, uint3
     char name[256];
     const rvm_symbol copy = {.is_array = s->is_array, .index = map[s->index], .from = from, .to = to};
     if (copy.index == RVM__NO_PLACE || t->status) return;
-    const int n = snprintf(name, sizeof name, "%s%s", s->name, shadow ? rvm__shadow_suffix(t->kind) : "");
+    const int n = snprintf(name, sizeof name, "%s%s", s->name, shadow ? rvm_shadow_suffix(t->kind) : "");
     if (n >= (int)sizeof name) return; /* a name so long goes without */
     if (rvm__function_add_symbol(t->p, &t->g, &copy, name, (size_t)n) < 0) rvm__derive_fail(t, RVM_ERR_MEMORY);
 }

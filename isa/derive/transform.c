@@ -64,14 +64,14 @@ static bool has_param(const rvm_function *f, const char *name) {
     return false;
 }
 
-const char *rvm__shadow_suffix(rvm_transform kind) {
+const char *rvm_shadow_suffix(rvm_transform kind) {
     return kind == RVM_TANGENT_OF ? "_d" : "_b";
 }
 
 int rvm__shadow_name(const char *of, rvm_transform kind, bool (*is_taken)(const void *by, const char *name), const void *by,
                      char *text, size_t size) {
-    int length = snprintf(text, size, "%s%s", of, rvm__shadow_suffix(kind));
-    for (int k = 2; is_taken(by, text); k++) length = snprintf(text, size, "%s%s%d", of, rvm__shadow_suffix(kind), k);
+    int length = snprintf(text, size, "%s%s", of, rvm_shadow_suffix(kind));
+    for (int k = 2; is_taken(by, text); k++) length = snprintf(text, size, "%s%s%d", of, rvm_shadow_suffix(kind), k);
     return length;
 }
 

@@ -44,7 +44,6 @@ rvm_status rvm__transform_resolve(rvm_program *p, rvm_error *err);
  * cut to size. Its length, as of snprintf. */
 int rvm__shadow_name(const char *of, rvm_transform kind, bool (*is_taken)(const void *by, const char *name), const void *by,
                      char *text, size_t size);
-const char *rvm__shadow_suffix(rvm_transform kind);
 
 /* Marks the parameter of that name; of a complex and of a lns, its parts. Errors: ARGUMENT: there is none; it is an i64. */
 rvm_status rvm__transform_mark(const rvm_function *f, const char *name, size_t length, uint8_t *active, rvm_error *err);

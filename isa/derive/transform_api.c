@@ -74,6 +74,8 @@ static bool is_blank(char c) {
 
 /* Whether these are the parameters of f, in order, with some followed by a shadow, NAME_b and perhaps a number. */
 static bool is_gradient_of(const rvm_function *g, const rvm_function *f, uint8_t *values) {
+    const char *suffix = rvm_shadow_suffix(RVM_ADJOINT);
+    const size_t nsuffix = strlen(suffix);
     uint32_t k = 0;
     size_t length = 0; /* of the name before; 0: it has a shadow already */
     for (uint32_t i = 0; i < g->nparams; i++) {
@@ -81,8 +83,8 @@ static bool is_gradient_of(const rvm_function *g, const rvm_function *f, uint8_t
         values[i] = k < f->nparams && !strcmp(name, f->params[k].name);
         if (values[i])
             length = strlen(f->params[k++].name);
-        else if (!length || strncmp(name, f->params[k - 1].name, length) || strncmp(name + length, "_b", 2) ||
-                 name[length + 2 + strspn(name + length + 2, "0123456789")])
+        else if (!length || strncmp(name, f->params[k - 1].name, length) || strncmp(name + length, suffix, nsuffix) ||
+                 name[length + nsuffix + strspn(name + length + nsuffix, "0123456789")])
             return false;
         else
             length = 0;

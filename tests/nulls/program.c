@@ -97,6 +97,7 @@ static void queries(void) {
 static void transforms(void) {
     uint8_t active[2] = {1, 1};
     const rvm_constant n = {"n", {.i = 1}};
+    HARMLESS(rvm_shadow_suffix, kind, rvm_shadow_suffix((rvm_transform)99) != NULL);
     REFUSED(rvm_program_transform, p, NULL, fn, RVM_INVERSE, NULL, &made, &index_, &e);
     HARMLESS(rvm_program_transform, p, is_cleared());
     REFUSED(rvm_program_transform, out, p, fn, RVM_INVERSE, NULL, NULL, &index_, &e);

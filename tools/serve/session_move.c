@@ -52,8 +52,9 @@ static rvm_status read_watch(session *s, const char *text, char name[64], rvm_wa
         if (end == at + 1 || (*end != ',' && *end != ']')) return wrong(s);
         at = end;
     }
-    w->shadow = n > 2 && strcmp(name + n - 2, "_b") == 0 && !is_present(s, name);
-    if (w->shadow) name[n - 2] = 0;
+    const size_t stem = shadow_stem(name);
+    w->shadow = stem && !is_present(s, name);
+    if (w->shadow) name[stem] = 0;
     if (is_present(s, name)) return RVM_OK;
     return tool_fail(&s->t, RVM_ERR_ARGUMENT, "`%s` is not present here", name);
 }
