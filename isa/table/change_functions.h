@@ -71,17 +71,13 @@ static inline void hadamard_fix_pair(rvm_value *v, bool back, int *overflow) {
 #define ITSELF             /* the same again */
 #define INVERSE(name, ...) (__VA_ARGS__) IGNORE
 #define IGNORE(...)
-#define ALWAYS      true
-#define WHERE(x)    (x)
-#define STAY        Y_
-#define MOVE        STAY
-#define LINEAR      STAY
-#define BY(a, b)    (inverse ? (b) : (a))
-#define SCALE(a, b) (adjoint ? DIV(Y_, BY(a, b)) : MUL(Y_, BY(a, b)))
-#define FACTOR(x)   ((x) != 0 && isfinite(x))
-#define FINITE(x)   isfinite(x)
-#define NEAR(x, y)  LE(FN(fabs, SUB(x, y)), K(TOLERANCE))
-#define ON(...)     __VA_ARGS__
+#define ALWAYS   true
+#define WHERE(x) (x)
+#include "shadow_words.h"
+#define FACTOR(x)  ((x) != 0 && isfinite(x))
+#define FINITE(x)  isfinite(x)
+#define NEAR(x, y) LE(FN(fabs, SUB(x, y)), K(TOLERANCE))
+#define ON(...)    __VA_ARGS__
 #define NOWHERE(...)
 
 #include "words_i64.h"

@@ -113,11 +113,7 @@ rvm__family_formula rvm__formula_of_family(rvm__formula *g, rvm_op op, int f) {
 int rvm__formula_of_scale(rvm__formula *g, rvm_op op, bool adjoint) {
     const bool inverse = rvm__is_inverse(op);
     switch ((int)rvm__pair_of(op)) {
-#define STAY        Y_
-#define MOVE        STAY
-#define LINEAR      STAY
-#define BY(a, b)    (inverse ? (b) : (a))
-#define SCALE(a, b) (adjoint ? DIV(Y_, BY(a, b)) : MUL(Y_, BY(a, b)))
+#include "shadow_words.h"
 #define CHANGE(name, inverse, operands, types, value, exact, shadows, ...)                                                  \
     case RVM_PAIR_##name:                                                                                                   \
         return shadows;
