@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Kernels of the parallel cases, as CUDA's assembler takes them for sm_80 and sm_90: of one function with index checks, of the
-# next without; those of longer programs with fast math, too. Arguments: the folder of binaries, the source folder. Exit status 77: skipped, the reason
-# printed.
+# next without; those of longer programs with fast math, too. Arguments: the folder of binaries, the source folder. Exit
+# status 77: skipped, the reason printed.
 set -eu
 binaries=$1 tree=$2
 assembler=$(command -v ptxas || echo "${CUDA_HOME:-/usr/local/cuda}/bin/ptxas")
@@ -21,7 +21,7 @@ fail() {
     echo "$*"
     bad=1
 }
-# Of one function. For sm_80 without the assembler's own passes, which take half its time.
+# Of one function. For sm_80 the assembler leaves its own passes out, to save time.
 one() { # file, function, options
     local ptx=$scratch/x.ptx
     if ! "$binaries/rvm" run "$1" "$2" --dump ptx --unchecked --trail=off "${@:3}" >"$ptx" 2>"$scratch/why"; then
