@@ -190,15 +190,17 @@ static rvm_status name_functions(const rvm__build *k, const char *name, rvm_erro
 }
 
 /* Lowered, named and optimised; k is to be ended in any case. PTX of its kernels, if it is asked for, is to be disposed of.
- */
-static rvm_status make_ir(rvm__compiler *c, const rvm__target *t, const rvm__lowering *what, rvm__build *k, rvm__object *n,
-                          LLVMMemoryBufferRef *ptx, rvm_error *err) {
+ * shown: as text. Else values go without names, which cost long functions a fifth of the time; but parts of kernels are
+ * found by theirs. */
+static rvm_status make_ir(rvm__compiler *c, const rvm__target *t, const rvm__lowering *what, bool shown, rvm__build *k,
+                          rvm__object *n, LLVMMemoryBufferRef *ptx, rvm_error *err) {
     double since = 0;
     lap(&since);
     c->said[0] = 0;
     if (!rvm__build_begin(k, &t->traits, what->p->functions[what->fn].name))
         return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "out of memory");
     k->al = &c->al;
+    LLVMContextSetDiscardValueNames(k->context, !shown && !what->device);
     LLVMContextSetDiagnosticHandler(k->context, on_diagnostic, c);
     rvm__target_prepare(t, k->module);
     k->fast = what->fast;
@@ -272,7 +274,7 @@ rvm_status rvm__compiler_compile(rvm__compiler *c, const rvm__lowering *what, rv
     LLVMMemoryBufferRef object = NULL;
     double since = 0;
     *out = (rvm__object){0};
-    rvm_status status = make_ir(c, &c->target, what, &k, out, NULL, err);
+    rvm_status status = make_ir(c, &c->target, what, false, &k, out, NULL, err);
     lap(&since);
     ask_for_frames(c, &k);
     if (!status) status = rvm__target_emit(&c->target, k.module, LLVMObjectFile, &object, err);
@@ -301,7 +303,7 @@ rvm_status rvm__compiler_print(rvm__compiler *c, const rvm__lowering *what, rvm_
     rvm__object n;
     LLVMMemoryBufferRef text = NULL;
     const bool kernels = form == RVM_JIT_PTX;
-    rvm_status status = make_ir(c, &c->target, what, &k, &n, kernels ? &text : NULL, err);
+    rvm_status status = make_ir(c, &c->target, what, true, &k, &n, kernels ? &text : NULL, err);
     if (kernels && !status) print_reasons(&k, out);
     if (kernels && !status && !k.made)
         status = rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "there are no kernels: %s",
@@ -327,7 +329,7 @@ rvm_status rvm__compiler_object(rvm__compiler *c, const rvm__lowering *what, con
     rvm__object n;
     LLVMMemoryBufferRef object = NULL;
     rvm_status status = rvm__target_open_host(&t, cpu, c->target.level, err);
-    if (!status) status = make_ir(c, &t, what, &k, &n, NULL, err);
+    if (!status) status = make_ir(c, &t, what, false, &k, &n, NULL, err);
     if (!status) ask_for_frames(c, &k);
     if (!status) status = rvm__target_emit(&t, k.module, LLVMObjectFile, &object, err);
     *stack = c->stack + (k.recurses ? what->stack : 0);
