@@ -292,16 +292,17 @@ static bool is_its_turn(const subject *s, int way) {
     return way == NATIVE_WHOLE || (s->turn + (unsigned)way) % 2;
 }
 
-/* Blocks of unchecked code on a device: there and back, with one engine; or where what nobody reads is left out. */
+/* Blocks of unchecked code on a device, there and back, with one engine; and where what nobody reads is left out: of a
+ * derived program one of the two. */
 static bool check_device(const subject *s) {
     args out = {0};
     uint64_t executed;
     unsigned k = s->turn % engine_count;
-    if (s->turn % 2) return check_one_way(s, NATIVE_WHOLE);
+    if (s->derived && s->turn % 2) return check_one_way(s, NATIVE_WHOLE);
     while (!engines[k].unchecked) k = (k + 1) % engine_count;
     const bool good = check_moves(s, NATIVE_WHOLE, &engines[k], &out, &executed);
     args_free(&out);
-    return good;
+    return good && (s->derived || check_one_way(s, NATIVE_WHOLE));
 }
 
 bool check_native(const subject *s) {
