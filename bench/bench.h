@@ -86,7 +86,7 @@ double process_seconds(void); /* of all threads: code is compiled in one of its 
 bool measure_job(table *t, job *j, int repetitions);
 bool measure_derived(table *t, job *j); /* the derivatives of the job as programs */
 bool measure_memory(table *t);
-bool measure_exact(table *t);
+bool measure_exact(table *t, int repetitions);
 bool measure_second(table *t, int repetitions);
 bool measure_trail(table *t, int repetitions);
 bool measure_assembler(table *t, int repetitions);

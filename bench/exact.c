@@ -1,13 +1,16 @@
-/* exact.c: runs that restore every bit, beside those that do not: a million steps of nine bodies, there and back. */
+/* exact.c: runs that restore every bit, beside those that do not: a million steps of nine bodies, there and back,
+ * interpreted; natively, against checked code without lanes, that, a dot product and the log-posterior of a mixture. */
 #include "bench.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common.h"
+#include "compare.h"
 #include "rvm_asm.h"
+#include "rvm_jit.h"
 
-enum { BODIES = 9, STEPS = 1000000 };
+enum { BODIES = 9, STEPS = 1000000, STEPS_NATIVELY = 100000, NUMBERS = 1000000 };
 
 typedef struct sky {
     double q[3 * BODIES], v[3 * BODIES], mass[BODIES];
@@ -50,20 +53,139 @@ static rvm_status fly(const rvm_program *p, bool exact, double seconds[2], rvm_s
     return status;
 }
 
-static void add(table *t, const char *label, const char *unit, double value, bound kind, double target) {
+static void add(table *t, const char *label, const char *unit, double value, bound most, double target) {
     figure *f =
         &table_row(t, "leapfrog, nine bodies, 1,000,000 steps and back, every bit restored", label, unit)->figures[0];
     figure_set(f, &value, 1);
-    if (kind) figure_target(f, kind, target);
+    if (most) figure_target(f, most, target);
 }
 
-bool measure_exact(table *t) {
+/* ---- natively ---- */
+
+enum { PLAIN, EXACT_SIDE, SIDES, FORWARD = 0, BACKWARD, WAYS };
+
+typedef struct side {
+    rvm_jit *j;
+    rvm_machine *m;
+    double samples[WAYS][MAX_REPETITIONS];
+} side;
+
+typedef struct subject {
+    const char *title;
+    const rvm_program *p;
+    int64_t fn;
+    const rvm_arg *args;
+    uint32_t n;
+} subject;
+
+static rvm_status open_side(side *s, const subject *of, bool exact, rvm_error *e) {
+    rvm_options o = rvm_options_default();
+    rvm_jit_options jit = rvm_jit_options_default();
+    o.exact = exact;
+    jit.tiers = false;
+    jit.cache = "";
+    jit.no_lanes = true;
+    rvm_status status = rvm_jit_new(&jit, &s->j, e);
+    if (!status) status = rvm_machine_new(of->p, &o, &s->m, e);
+    return status ? status : rvm_jit_attach(s->j, s->m, e);
+}
+
+static rvm_status there_and_back(side *s, const subject *of, int n, rvm_error *e) {
+    rvm_arg args[MAX_ARGS];
+    memcpy(args, of->args, of->n * sizeof *args);
+    rvm_status status = rvm_machine_bind(s->m, of->fn, args, of->n, RVM_PRIMAL, false, e);
+    for (int to = FORWARD; to <= BACKWARD && !status; to++) {
+        const double before = processor_seconds();
+        status = (to == FORWARD ? rvm_machine_forward : rvm_machine_backward)(s->m, e);
+        s->samples[to][n] = processor_seconds() - before;
+    }
+    rvm_machine_unbind(s->m);
+    return status ? status : rvm_jit_reason(s->m, e);
+}
+
+static rvm_status measure_natively(table *t, const subject *of, int repetitions, rvm_error *e) {
+    static const char *const names[WAYS] = {"forward, exact / checked", "backward, exact / checked"};
+    static side s[SIDES];
+    double ratios[MAX_REPETITIONS];
+    memset(s, 0, sizeof s);
+    rvm_status status = open_side(&s[PLAIN], of, false, e);
+    if (!status) status = open_side(&s[EXACT_SIDE], of, true, e);
+    for (int n = -1; n < repetitions && !status; n++) /* the first one compiles */
+        for (int k = 0; k < SIDES && !status; k++) status = there_and_back(&s[k], of, n < 0 ? 0 : n, e);
+    for (int to = 0; to < WAYS && !status; to++) {
+        for (int n = 0; n < repetitions; n++) ratios[n] = s[EXACT_SIDE].samples[to][n] / s[PLAIN].samples[to][n];
+        figure *f = &table_row(t, of->title, names[to], "x")->figures[0];
+        figure_set(f, ratios, repetitions);
+        figure_target(f, AT_MOST, 2.5);
+    }
+    for (int k = 0; k < SIDES; k++) {
+        rvm_machine_free(s[k].m);
+        rvm_jit_free(s[k].j);
+    }
+    return status;
+}
+
+static rvm_status natively_leapfrog(table *t, int repetitions, rvm_error *e) {
+    const int64_t shape[] = {BODIES, 3};
+    rvm_program *p = NULL;
+    sky at;
+    make_sky(&at);
+    const rvm_arg args[] = {rvm_arg_array_f64(at.q, 2, shape), rvm_arg_array_f64(at.v, 2, shape),
+                            rvm_arg_array_f64(at.mass, 1, shape), rvm_arg_f64(1e-4), rvm_arg_i64(STEPS_NATIVELY)};
+    rvm_status status = rvm_open(EXAMPLES_DIR "/leapfrog.rasm", NULL, &p, e, NULL, NULL);
+    const subject s = {"natively: leapfrog, nine bodies, 100,000 steps", p, p ? rvm_program_find(p, "leapfrog") : -1, args, 5};
+    if (!status) status = measure_natively(t, &s, repetitions, e);
+    rvm_program_free(p);
+    return status;
+}
+
+static rvm_status natively_dot(table *t, int repetitions, rvm_error *e) {
+    static const char text[] = "fn dot(s: real, a: real[n], b: real[n])\n"
+                               "    for i in 0..n\n"
+                               "        s += a[i] * b[i]\n"
+                               "    end\n"
+                               "end\n";
+    static problem drawn;
+    const int64_t shape[] = {NUMBERS};
+    rvm_program *p = NULL;
+    drawn = (problem){.random = 1};
+    double *x = problem_normal(&drawn, 2 * NUMBERS, 1);
+    if (drawn.failed) return e->code = RVM_ERR_MEMORY;
+    const rvm_arg args[] = {rvm_arg_f64(0), rvm_arg_array_f64(x, 1, shape), rvm_arg_array_f64(x + NUMBERS, 1, shape)};
+    rvm_status status = rvm_assemble(text, sizeof text - 1, "dot.rasm", NULL, &p, e, NULL, NULL);
+    const subject s = {"natively: dot product, 1,000,000 numbers", p, p ? rvm_program_find(p, "dot") : -1, args, 3};
+    if (!status) status = measure_natively(t, &s, repetitions, e);
+    rvm_program_free(p);
+    problem_free(&drawn);
+    return status;
+}
+
+static rvm_status natively_mixture(table *t, int repetitions, rvm_error *e) {
+    static const int64_t size[3] = {10, 25, 1000};
+    static problem p;
+    call c;
+    p = (problem){.random = 1};
+    make_gmm(&p, size);
+    if (p.failed) return e->code = RVM_ERR_MEMORY;
+    rvm_status status = call_make(&c, &p.tasks[0], e);
+    const subject s = {"natively: mixture d = 10, K = 25, 1,000 points", c.p, c.fn, c.args, c.nargs};
+    if (!status) status = measure_natively(t, &s, repetitions, e);
+    call_free(&c);
+    problem_free(&p);
+    return status;
+}
+
+bool measure_exact(table *t, int repetitions) {
     rvm_program *p = NULL;
     rvm_error e = {0};
     double plain[2], exact[2];
     rvm_stats stats;
     bool same;
-    rvm_status status = rvm_open(EXAMPLES_DIR "/leapfrog.rasm", NULL, &p, &e, NULL, NULL);
+    rvm_status status = natively_leapfrog(t, repetitions, &e);
+    if (!status) status = natively_dot(t, repetitions, &e);
+    if (!status) status = natively_mixture(t, repetitions, &e);
+    if (status == RVM_ERR_UNSUPPORTED) status = RVM_OK; /* there is no native code */
+    if (!status) status = rvm_open(EXAMPLES_DIR "/leapfrog.rasm", NULL, &p, &e, NULL, NULL);
     if (!status) status = fly(p, false, plain, &stats, &same, &e);
     if (!status) status = fly(p, true, exact, &stats, &same, &e);
     rvm_program_free(p);

@@ -74,7 +74,7 @@ static bool measure(table *t, int part, int repetitions) {
     }
     case HESSIAN: return measure_second(t, repetitions);
     case TRAIL: return measure_trail(t, repetitions);
-    case EXACT: return measure_exact(t);
+    case EXACT: return measure_exact(t, repetitions);
     case MEMORY: return measure_memory(t);
     case ASSEMBLER: return measure_assembler(t, repetitions);
     case START: return measure_start(t, repetitions);

@@ -118,8 +118,9 @@ typedef struct rvm__code {
     size_t nmade, cap_made;
 } rvm__code;
 
-/* Of the bits of a region that runs, in its hidden slot (interp/control.inc): its compute part runs once more. */
-enum { RVM__REGION_AGAIN = 1 };
+/* Bits of a region that runs, in its hidden slot (interp/control.inc): its compute part runs once more; a sweep goes on
+ * outside of it; the surroundings restore every bit, but for the course of the run; what it made is to be forgotten. */
+enum { RVM__REGION_AGAIN = 1, RVM__REGION_SWEEPS = 2, RVM__REGION_RESTORES = 4, RVM__REGION_FORGETS = 8 };
 
 /* ---- frames and arrays ---- */
 
@@ -184,6 +185,7 @@ enum rvm__scratch {
     SCRATCH_BLOCK,
     SCRATCH_MADE,
     SCRATCH_SIZES, /* of sums, rerun.c */
+    SCRATCH_SUMS,  /* of a chunk that is taken back, blocks.c */
     RVM__SCRATCHES
 };
 

@@ -212,6 +212,15 @@ static uint8_t kernels_of(const rvm_machine *m) {
 }
 
 /* For the innermost frame, which stands there. */
+/* Runs that restore every bit record each update in the order of the program. */
+static void in_order(rvm__lowering *what, bool restoring) {
+    what->exact = true;
+    what->restoring = restoring;
+    what->fast = what->lanes = what->vector_math = what->threads = what->one_way = false;
+    what->device = RVM__NO_KERNELS;
+    what->fresh = what->streams = 0;
+}
+
 static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
     const rvm_machine *m = a->m;
     const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
@@ -236,15 +245,14 @@ static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
                           .tolerance = m->o.tolerance};
     what.one_way = is_one_way(&m->o) && !m->o.profile;
     rvm__want_fresh(m, at, &what);
+    if (m->o.exact) in_order(&what, at->restoring);
     return what;
 }
 
 static bool is_refused(attachment *a, const rvm__lowering *what) {
     rvm_jit *j = a->jit;
-    const char *refused = rvm__native_refuses(&a->m->o);
-    if (!refused && a->m->o.print && rvm_program_prints(what->p, what->fn)) refused = "what prints is interpreted";
-    if (!refused) return false;
-    rvm__fail(&a->why, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", refused);
+    if (!a->m->o.print || !rvm_program_prints(what->p, what->fn)) return false;
+    rvm__fail(&a->why, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "what prints is interpreted");
     pthread_mutex_lock(&j->lock);
     if (!a->noticed) rvm__tell(j, what, &(rvm__compiled){0}, &a->why);
     pthread_mutex_unlock(&j->lock);
@@ -298,7 +306,7 @@ static bool still_fits(attachment *a, const rvm__record *r, const rvm__native_pl
     latest *f = &a->functions[top->fn];
     uint64_t *shapes = &f->shapes[at->dir > 0];
     if (r->why.code || r->what.turns != at->turns || r->what.discards != m->trail.discards ||
-        r->what.device != kernels_of(m) || f->fresh[at->dir > 0] != rvm__is_unwritten(m, at))
+        r->what.device != (m->o.exact ? RVM__NO_KERNELS : kernels_of(m)) || r->what.restoring != (m->o.exact && at->restoring) || f->fresh[at->dir > 0] != rvm__is_unwritten(m, at))
         return false;
     if (m->store.nframes == 1 && *shapes == m->bound.shapes) return true;
     if (r->what.fresh || f->fresh[at->dir > 0] || !same_as_last(m, f, at->dir) ||
@@ -524,15 +532,14 @@ rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direc
                           .math = (uint8_t)o.math,
                           .lines = j->o.symbols,
                           .tolerance = o.tolerance};
-    const char *refused = rvm__native_refuses(&o);
     if (!p->verified) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "the program is not verified");
     if (fn >= p->nfunctions) return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "there is no function %u", fn);
     if (direction != 1 && direction != -1)
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "a direction is 1 or -1, not %d", direction);
     if ((unsigned)form > RVM_JIT_PTX)
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no form of code has number %d", (int)form);
-    if (refused) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", refused);
     what.one_way = is_one_way(&o);
+    if (o.exact) in_order(&what, direction < 0);
     rvm_status status = discarded(p, fn, direction, &o, &what.discards, err);
     if (status) return status;
     rvm__seize_compiler(j);

@@ -57,10 +57,15 @@ static LLVMValueRef memory_of(rvm__emit *e, const rvm__xinsn *x, uint64_t each) 
     return e->block.asides[pc];
 }
 
+/* How many arrays are put aside; those of runs that restore every bit are added to as they stand. */
+static uint32_t count_of(const rvm__emit *e, const rvm__xinsn *x) {
+    return e->u->w->exact ? 0 : x->to.c;
+}
+
 /* The arrays as they stand now. */
 static LLVMValueRef write_all(rvm__emit *e, const rvm__xinsn *x) {
     LLVMValueRef list = memory_of(e, x, sizeof(rvm__native_aside));
-    for (uint32_t k = 0; k < x->to.c; k++)
+    for (uint32_t k = 0; k < count_of(e, x); k++)
         write_one(e, &summed_of(e, x, k)->of, rvm__member(e, list, k * sizeof(rvm__native_aside)));
     return list;
 }
@@ -69,7 +74,7 @@ static LLVMValueRef write_all(rvm__emit *e, const rvm__xinsn *x) {
 static void call_machine(rvm__emit *e, const rvm__xinsn *x, enum rvm__aside_step step) {
     const bool entered = e->at != 0;
     LLVMValueRef list = entered ? write_all(e, x) : memory_of(e, x, sizeof(rvm__native_aside));
-    LLVMValueRef args[5] = {e->frame.machine, list, rvm__build_int(e->k, x->to.c), rvm__build_int(e->k, step),
+    LLVMValueRef args[5] = {e->frame.machine, list, rvm__build_int(e->k, count_of(e, x)), rvm__build_int(e->k, step),
                             LLVMConstInt(e->k->i32, entered, false)};
     rvm__call_runtime(e, "rvm__native_aside_step", e->k->nothing, 5, args);
 }
@@ -135,7 +140,7 @@ static bool has_asides(const rvm__emit *e, const rvm__xinsn *x) {
 
 void rvm__aside_room(rvm__emit *e, const rvm__xinsn *x) {
     if (!has_asides(e, x) || e->u->w->standalone) return;
-    LLVMValueRef args[3] = {e->frame.machine, write_all(e, x), rvm__build_int(e->k, x->to.c)};
+    LLVMValueRef args[3] = {e->frame.machine, write_all(e, x), rvm__build_int(e->k, count_of(e, x))};
     LLVMValueRef good = rvm__call_runtime(e, "rvm__native_aside_room", e->k->i1, 3, args);
     rvm__exit_if(e, LLVMBuildNot(e->k->b, good, ""));
 }

@@ -100,7 +100,7 @@ bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
         if (turns) rvm__set_slot(e, x->to.i, lo);
     }
     e->count.walked = walked;
-    if (x->to.shared) rvm__end_sums(e, x, k, true);
+    if (x->to.shared) rvm__end_sums(e, x, k, NULL);
     rvm__pass_aside(e, x, RVM__ASIDE_END);
     rvm__charge(e, 1);
     return true;

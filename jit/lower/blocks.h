@@ -14,8 +14,8 @@ void rvm__begin_sums(rvm__emit *e, const rvm__xinsn *x);
 /* From instance k to the next one, of the same chunk; of any. */
 void rvm__pass_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next);
 void rvm__next_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next);
-/* Behind instance k the chunk ends; leaves: and the block. */
-void rvm__end_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, bool leaves);
+/* Behind instance k the chunk ends; next: the next one's instance, NULL: so does the block. */
+void rvm__end_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next);
 /* Totals of the chunk that this function runs: to whoever runs its block. */
 void rvm__hand_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k);
 /* What was before the block and what is behind it goes into the register; the block is left. */

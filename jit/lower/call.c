@@ -173,8 +173,10 @@ static LLVMValueRef overlapping(rvm__emit *e, const argument *a, const argument 
     return LLVMBuildAnd(builder, near, LLVMBuildOr(builder, LLVMBuildNot(builder, plain, ""), common, ""), "");
 }
 
+/* What is added on return is recorded by the interpreter. */
 static void share(rvm__emit *e, argument *a, LLVMValueRef cond) {
-    if (!a->param->ndim) a->shares = a->shares ? LLVMBuildOr(e->k->b, a->shares, cond, "") : cond;
+    if (!a->param->ndim && rvm__is_exact(e, (rvm_type)a->param->type)) rvm__exit_if(e, cond), cond = NULL;
+    if (cond && !a->param->ndim) a->shares = a->shares ? LLVMBuildOr(e->k->b, a->shares, cond, "") : cond;
 }
 
 /* False: only the interpreter can do it. *apart: the arrays of the callee that are added into are apart; others are so by
@@ -185,7 +187,7 @@ static bool look_at_pair(call *c, argument *a, argument *b, bool *apart) {
     if (!same_memory(c->e, a->q, b->q)) return true;
     if (x == RVM_ACC && y == RVM_ACC && a->param->ndim && b->param->ndim) return *apart = false, true;
     if (a->q->kind == RVM_PLACE_SLOT) { /* the same register */
-        if (x != RVM_ACC || y != RVM_ACC) return false;
+        if (x != RVM_ACC || y != RVM_ACC || rvm__is_exact(c->e, b->o.type)) return false;
         b->added = true;
         return true;
     }
@@ -372,7 +374,7 @@ static void run_call(call *c, bool apart) {
     LLVMValueRef *args = rvm__unit_alloc(e->u, (RVM__FIXED_PARAMS + c->n * (size_t)RVM__MOST_PARAMS) * sizeof *args);
     const uint16_t discards = rvm__discards_at(e, e->control.pc);
     const rvm__specialisation *v = e->vectorised ? rvm__vectorised(e->u, c->callee, c->dir, apart, discards, c->conflicts)
-                                                 : rvm__version_of(e->u, c->callee, c->dir, apart, discards);
+                                                 : rvm__version_of(e->u, c->callee, c->dir, e->control.context->restoring, apart, discards);
     if (!args || !v || !v->function) return;
     if (!rvm__is_inlined(e->u, c->callee) && e->u->summaries[c->callee].most > RVM__MOST_UNSEEN) {
         rvm__charge(e, 0); /* calls alone can go on for ever */

@@ -14,6 +14,7 @@ rvm__context *rvm__context_in(rvm__emit *e, rvm__context *parent, uint32_t compu
         .parent = parent, .compute = compute, .pass = pass, .dir = dir, .landing = landing, .next = e->control.contexts};
     c->tracked = parent && rvm__is_tracked(e, compute, e->f->code[compute].target);
     c->depth = parent ? parent->depth + !c->tracked : 0;
+    c->restoring = parent ? dir < 0 : e->restoring;
     c->gap = parent ? parent->gap : 0;
     c->head = parent ? parent->head : 0;
     e->control.contexts = c;

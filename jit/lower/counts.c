@@ -47,6 +47,7 @@ void rvm__hand_counts(rvm__emit *e) {
 void rvm__begin_counts(rvm__emit *e) {
     rvm__put_at(e, rvm__build_int(e->k, 0), e->count.below);
     for (int k = 0; k < RVM__ERASED; k++) rvm__put_at(e, rvm__build_int(e->k, 0), e->count.erased[k]);
+    if (e->count.exact) rvm__put_at(e, rvm__build_int(e->k, 0), e->count.exact);
     if (e->u->w->standalone) return;
     if (!e->count.counts) {
         rvm__take_counts(e);
@@ -62,6 +63,9 @@ void rvm__end_counts(rvm__emit *e) {
     for (unsigned k = 0; k < RVM__ERASED; k++) from[ERASED + k] = e->count.erased[k];
     if (e->u->w->standalone) return;
     if (e->u->w->profile) rvm__tally_end(e);
+    if (e->count.exact)
+        increase(e, rvm__member(e, e->frame.machine, offsetof(rvm_machine, exact.updates)),
+                 rvm__get(e, e->k->i64, e->count.exact));
     for (unsigned k = 0; k < RVM__COUNTS && e->count.counts; k++) copy(e, counted(e, e->count.counts, k), from[k]);
     if (e->count.counts) return;
     rvm__hand_counts(e);

@@ -103,6 +103,7 @@ enum rvm__trail_use rvm__trail_use(const rvm__emit *e, uint32_t pc) {
 }
 
 bool rvm__is_tracked(const rvm__emit *e, uint32_t first, uint32_t last) {
+    if (e->u->w->exact) return true; /* what updates lose stands on a stack for each depth */
     RVM__EACH_INSN_IN(x, e->f, first + 1, last)
         if (rvm__trail_use(e, x.pc) == RVM__TRAIL_KEPT) return true;
     return false;

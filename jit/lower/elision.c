@@ -14,7 +14,7 @@ void rvm__find_elisions(rvm__emit *e) {
     RVM__EACH_INSN(x, e->f) {
         const bool empties = regions[x.pc] == RVM__ELIDED_ON_TRAILS && !u->w->standalone; /* segments of the machine */
         if (!regions[x.pc] || regions[x.pc] == RVM__FORGETS) continue;
-        if (empties || u->w->profile)
+        if (empties || u->w->profile || u->w->exact)
             regions[x.pc] = RVM__RUNS_TWICE;
         else
             e->count.before[x.pc] = rvm__local(e, e->k->i64, "before");

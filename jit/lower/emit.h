@@ -14,6 +14,7 @@
  *
  * Instructions:
  *   update.c            updates and changes in place            releases.c          what disappears agrees
+ *   exact.c             the same where every bit is restored
  *   call.c              calls
  *   array.c             local arrays and views                  pack.c              rows that are copied
  *   lower_trail.c       the stack, set, segments                moves.c             what moves there and to the trail
@@ -59,6 +60,7 @@ typedef struct rvm__context {
     int dir;
     unsigned depth;             /* compute parts around that no trail tracks */
     bool tracked;               /* this one: something in it uses the trail */
+    bool restoring;             /* as of a specialisation: in a compute part, where it goes down */
     LLVMBasicBlockRef *landing; /* by pc: where a jump lands past that instruction */
     LLVMBasicBlockRef *passing; /* by pc, of loops of which trips are passed over: at one end where each begins, at the other
                                    where it ends; or NULL */
@@ -131,6 +133,7 @@ typedef struct rvm__control {
 /* What is counted. */
 typedef struct rvm__accounting {
     LLVMValueRef counts;                                     /* where its caller has them; NULL: the machine */
+    LLVMValueRef exact; /* alloca: updates recorded, which the machine gets where the function is left; or NULL */
     LLVMValueRef charged, calls, below, erased[RVM__ERASED]; /* allocas; below: frames below this one at most */
     uint32_t walked;                                         /* instructions since the last charge */
     uint32_t ahead; /* 0, or the end by which a loop is entered whose trips are charged already: in its body */
@@ -166,6 +169,7 @@ typedef struct rvm__emit {
     /* As of its specialisation: */
     uint32_t fn, at;
     int dir;
+    bool restoring;
     bool apart;
     bool vectorised; /* an instance, or what it calls: see instance.c */
     uint16_t discards;

@@ -165,6 +165,7 @@ bool rvm__frame_make(rvm__emit *e) {
     e->count.charged = rvm__local(e, k->i64, "charged");
     e->count.calls = rvm__local(e, k->i64, "calls");
     e->count.below = rvm__local(e, k->i64, "below");
+    if (e->u->w->exact) e->count.exact = rvm__local(e, k->i64, "exact");
     e->frame.site = rvm__local(e, k->i32, "site");
     for (int n = 0; n < RVM__ERASED; n++) e->count.erased[n] = rvm__local(e, k->i64, "erased");
     make_slots(e);

@@ -11,6 +11,7 @@ void rvm__emit_function(rvm__unit *u, const rvm__specialisation *v) {
                    .code = &u->m->codes[v->fn],
                    .fn = v->fn,
                    .dir = v->dir,
+                   .restoring = v->restoring,
                    .apart = v->apart,
                    .discards = v->discards,
                    .fresh = v->fresh,

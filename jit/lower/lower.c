@@ -167,6 +167,7 @@ static bool emit_entry(rvm__unit *u) {
     LLVMValueRef(*copy)[2] = rvm__unit_alloc(u, (f->nparams + 1) * sizeof *copy);
     const rvm__specialisation like = {.fn = u->w->fn,
                                       .dir = u->w->direction,
+                                      .restoring = u->w->restoring,
                                       .apart = u->w->contiguous,
                                       .discards = rvm__discards_that_matter(u, u->w->fn, u->w->discards),
                                       .at = u->w->at,
@@ -215,6 +216,7 @@ static bool prepare(rvm__unit *u) {
     o.unchecked = u->w->unchecked;
     o.trust = u->w->trust;
     o.tolerance = u->w->tolerance;
+    o.exact = u->w->exact;
     if ((u->status = rvm_machine_new(u->p, &o, &u->m, u->err))) return false;
     u->status = rvm__prepare(u->m, u->w->fn, false, &u->m->primal_codes);
     if (u->status) rvm__tell_unprepared(u->m, u->status, u->err);

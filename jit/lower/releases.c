@@ -34,6 +34,10 @@ static LLVMValueRef is_within(rvm__emit *e, LLVMValueRef y, LLVMValueRef f, LLVM
 
 /* ---- one value ---- */
 
+static LLVMValueRef bits(rvm__emit *e, LLVMValueRef v) {
+    return LLVMBuildBitCast(e->k->b, v, e->k->i64, "");
+}
+
 static LLVMValueRef ask_machine(rvm__emit *e, LLVMValueRef y, LLVMValueRef f, LLVMValueRef held) {
     LLVMValueRef args[6] = {
         e->frame.machine, rvm__known_number(e), LLVMConstInt(e->k->i32, e->control.pc, false), y, f, held};
@@ -55,6 +59,7 @@ LLVMValueRef rvm__emit_agrees(rvm__emit *e, const rvm__xinsn *x, const rvm_place
     LLVMBuilderRef b = e->k->b;
     LLVMValueRef held = x->flags & X_TRACK ? rvm__magnitude(e, q) : NULL;
     if (!rvm__is_floating((rvm_type)x->type)) return LLVMBuildICmp(b, LLVMIntEQ, y, f, "");
+    if (e->u->w->exact) return LLVMBuildICmp(b, LLVMIntEQ, bits(e, y), bits(e, f), "");
     LLVMBasicBlockRef here, near = rvm__block(e, "near"), on = rvm__block(e, "on");
     LLVMValueRef equal = LLVMBuildFCmp(b, LLVMRealOEQ, y, f, "");
     here = LLVMGetInsertBlock(b);
@@ -107,10 +112,6 @@ static LLVMValueRef all_within(rvm__emit *e, rvm_type t, const rvm__released *r,
         join_all(e, all, LLVMBuildICmp(b, LLVMIntEQ, is, r->v, ""));
     rvm__each_end(e, &l);
     return rvm__get(e, e->k->i1, all);
-}
-
-static LLVMValueRef bits(rvm__emit *e, LLVMValueRef v) {
-    return LLVMBuildBitCast(e->k->b, v, e->k->i64, "");
 }
 
 LLVMValueRef rvm__elements_agree(rvm__emit *e, rvm_type t, const rvm__released *r) {

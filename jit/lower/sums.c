@@ -4,6 +4,7 @@
 #include "aside.h"
 #include "blocks.h"
 #include "instruction.h"
+#include "walk.h"
 
 #include <stddef.h>
 
@@ -27,16 +28,6 @@ static void fill(rvm__emit *e, LLVMValueRef *held, LLVMValueRef v) {
     for (int n = 1; n <= PARTS; n++) rvm__put_at(e, v, held[n]);
 }
 
-void rvm__begin_sums(rvm__emit *e, const rvm__xinsn *x) {
-    for (uint32_t k = 0; k < x->to.shared; k++) {
-        const rvm__shared *s = shared_of(e, x, k);
-        LLVMValueRef *held = &e->frame.reg[x->to.hidden + RVM__SUMS * k], *place = &e->frame.reg[s->slot];
-        rvm__put_at(e, rvm__get(e, type_of(e, s), *place), held[0]);
-        rvm__put_at(e, nothing(e, s), *place);
-        fill(e, held, nothing(e, s));
-    }
-}
-
 /* Address of partial sum n of a register, n no constant. */
 static LLVMValueRef part_at(rvm__emit *e, LLVMValueRef *held, LLVMValueRef n) {
     LLVMValueRef at = LLVMBuildNSWMul(e->k->b, n, rvm__build_int(e->k, sizeof(rvm_value)), "");
@@ -47,9 +38,78 @@ static LLVMValueRef part_number(rvm__emit *e, LLVMValueRef k) {
     return LLVMBuildAnd(e->k->b, k, rvm__build_int(e->k, PARTS - 1), "");
 }
 
+/* ---- in runs that restore every bit ---- */
+
+static bool is_taken_back(const rvm__emit *e, const rvm__shared *s) {
+    return rvm__is_exact(e, (rvm_type)s->type) && e->control.context->restoring;
+}
+
+static LLVMValueRef *held_of(const rvm__emit *e, const rvm__xinsn *x, uint32_t k) {
+    return &e->frame.reg[x->to.hidden + RVM__SUMS * k];
+}
+
+/* What the chunk of instance k records, or takes back; an i1, whether that fails, or NULL. */
+static LLVMValueRef exact_chunk(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k) {
+    LLVMBuilderRef b = e->k->b;
+    rvm__held_sums *sums = rvm__unit_alloc(e->u, (x->to.shared + 1u) * sizeof *sums);
+    unsigned n = 0;
+    for (uint32_t i = 0; i < x->to.shared && sums; i++) {
+        const rvm__shared *s = shared_of(e, x, i);
+        if (rvm__is_exact(e, (rvm_type)s->type)) sums[n++] = (rvm__held_sums){(rvm_type)s->type, held_of(e, x, i)[0]};
+    }
+    if (!n) return NULL;
+    LLVMValueRef all = LLVMBuildSub(b, rvm__slot_value(e, x->to.hi), rvm__slot_value(e, x->to.lo), "");
+    LLVMValueRef first = LLVMBuildAnd(b, k, rvm__build_int(e->k, ~(int64_t)(CHUNK - 1)), "");
+    return rvm__exact_chunk(e, n, sums, LLVMBuildSub(b, all, first, ""));
+}
+
+/* What was recorded stands in the parts: the register of instance k has its own. */
+static void take_parts(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k) {
+    for (uint32_t n = 0; n < x->to.shared; n++) {
+        const rvm__shared *s = shared_of(e, x, n);
+        LLVMValueRef at = part_at(e, held_of(e, x, n), part_number(e, k));
+        if (is_taken_back(e, s)) rvm__put_at(e, rvm__get(e, type_of(e, s), at), e->frame.reg[s->slot]);
+    }
+}
+
+/* The block's end from which it is taken back: instance k is the first. It was charged, which an exit takes back. */
+static void begin_taken_back(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k) {
+    rvm__build *c = e->k;
+    for (uint32_t n = 0; n < x->to.shared; n++) {
+        const rvm__shared *s = shared_of(e, x, n);
+        LLVMValueRef now = rvm__get(e, type_of(e, s), e->frame.reg[s->slot]);
+        if (is_taken_back(e, s)) rvm__put_at(e, now, held_of(e, x, n)[0]);
+    }
+    LLVMValueRef failed = exact_chunk(e, x, k);
+    if (!failed) return;
+    LLVMBasicBlockRef lacks = rvm__block(e, "lacks"), on = rvm__block(e, "on");
+    rvm__unlikely(e, LLVMBuildCondBr(c->b, failed, lacks, on));
+    rvm__at(e, lacks);
+    LLVMValueRef charged = rvm__get(e, c->i64, e->count.charged);
+    rvm__put_at(e, LLVMBuildSub(c->b, charged, rvm__build_int(c, 1), ""), e->count.charged);
+    rvm__exit_now(e);
+    rvm__at(e, on);
+    take_parts(e, x, k);
+}
+
+/* ---- from instance to instance ---- */
+
+void rvm__begin_sums(rvm__emit *e, const rvm__xinsn *x) {
+    if (e->u->w->exact && e->control.context->restoring)
+        begin_taken_back(e, x, LLVMBuildSub(e->k->b, rvm__slot_value(e, x->to.i), rvm__slot_value(e, x->to.lo), ""));
+    for (uint32_t k = 0; k < x->to.shared; k++) {
+        const rvm__shared *s = shared_of(e, x, k);
+        LLVMValueRef *held = held_of(e, x, k), *place = &e->frame.reg[s->slot];
+        if (is_taken_back(e, s)) continue;
+        rvm__put_at(e, rvm__get(e, type_of(e, s), *place), held[0]);
+        rvm__put_at(e, nothing(e, s), *place);
+        fill(e, held, nothing(e, s));
+    }
+}
+
 LLVMValueRef rvm__partial_sum(rvm__emit *e, const rvm__xinsn *x, uint32_t k, LLVMValueRef index) {
     LLVMValueRef n = LLVMBuildSub(e->k->b, index, rvm__slot_value(e, x->to.lo), "");
-    return part_at(e, &e->frame.reg[x->to.hidden + RVM__SUMS * k], part_number(e, n));
+    return part_at(e, held_of(e, x, k), part_number(e, n));
 }
 
 static LLVMValueRef plus(rvm__emit *e, const rvm__shared *s, LLVMValueRef x, LLVMValueRef y, LLVMValueRef *overflow) {
@@ -76,32 +136,47 @@ static void note_magnitude(rvm__emit *e, const rvm__shared *s, LLVMValueRef sum)
     if (e->frame.held[s->slot]) rvm__track_held(e, &q, sum, false);
 }
 
-void rvm__end_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, bool leaves) {
+/* The records of a chunk's end, or of the next chunk, which is taken back. */
+static void end_exactly(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next) {
+    const bool restores = e->control.context->restoring;
+    LLVMValueRef failed = !restores ? exact_chunk(e, x, k) : next ? exact_chunk(e, x, next) : NULL;
+    if (failed) rvm__exit_if(e, failed);
+}
+
+void rvm__end_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next) {
     LLVMValueRef *sum = rvm__unit_alloc(e->u, (x->to.shared + 1u) * sizeof *sum), overflow = NULL;
     LLVMValueRef at = part_number(e, k);
+    const bool leaves = !next;
     if (!sum) return;
     for (uint32_t n = 0; n < x->to.shared;
          n++) { /* of sums all are known before any changes; what is put away is the same */
         const rvm__shared *s = shared_of(e, x, n);
-        LLVMValueRef *held = &e->frame.reg[x->to.hidden + RVM__SUMS * n];
+        LLVMValueRef *held = held_of(e, x, n);
+        if (is_taken_back(e, s)) continue;
         rvm__put_at(e, rvm__get(e, type_of(e, s), e->frame.reg[s->slot]), part_at(e, held, at));
         sum[n] = total(e, s, held, &overflow);
     }
     if (overflow && !(x->flags & X_UNCHECKED)) rvm__exit_if(e, overflow);
+    if (e->u->w->exact) end_exactly(e, x, k, next);
     for (uint32_t n = 0; n < x->to.shared; n++) {
         const rvm__shared *s = shared_of(e, x, n);
-        LLVMValueRef *held = &e->frame.reg[x->to.hidden + RVM__SUMS * n], zero = LLVMConstNull(type_of(e, s));
+        LLVMValueRef *held = held_of(e, x, n), zero = LLVMConstNull(type_of(e, s));
+        if (is_taken_back(e, s)) {
+            if (!leaves) continue;
+            sum[n] = rvm__get(e, type_of(e, s), held[0]);
+        }
         note_magnitude(e, s, sum[n]);
         rvm__put_at(e, leaves ? zero : sum[n], held[0]);
         rvm__put_at(e, leaves ? sum[n] : nothing(e, s), e->frame.reg[s->slot]);
         fill(e, held, leaves ? zero : nothing(e, s));
     }
+    if (!leaves) take_parts(e, x, next);
 }
 
 void rvm__leave_sums(rvm__emit *e, const rvm__xinsn *x) {
     for (uint32_t n = 0; n < x->to.shared; n++) {
         const rvm__shared *s = shared_of(e, x, n);
-        LLVMValueRef *held = &e->frame.reg[x->to.hidden + RVM__SUMS * n], zero = LLVMConstNull(type_of(e, s));
+        LLVMValueRef *held = held_of(e, x, n), zero = LLVMConstNull(type_of(e, s));
         rvm__put_at(e, rvm__get(e, type_of(e, s), held[0]), e->frame.reg[s->slot]);
         rvm__put_at(e, zero, held[0]);
         fill(e, held, zero);
@@ -112,7 +187,7 @@ void rvm__pass_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValue
     LLVMValueRef next = part_number(e, to), at = part_number(e, k);
     for (uint32_t n = 0; n < x->to.shared; n++) {
         const rvm__shared *s = shared_of(e, x, n);
-        LLVMValueRef *held = &e->frame.reg[x->to.hidden + RVM__SUMS * n], place = e->frame.reg[s->slot];
+        LLVMValueRef *held = held_of(e, x, n), place = e->frame.reg[s->slot];
         rvm__put_at(e, rvm__get(e, type_of(e, s), place), part_at(e, held, at));
         rvm__put_at(e, rvm__get(e, type_of(e, s), part_at(e, held, next)), place);
     }
@@ -127,7 +202,7 @@ void rvm__next_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValue
     rvm__pass_sums(e, x, k, next);
     LLVMBuildBr(b, on);
     rvm__at(e, other);
-    rvm__end_sums(e, x, k, false);
+    rvm__end_sums(e, x, k, next);
     rvm__pass_aside(e, x, RVM__ASIDE_TURN);
     LLVMBuildBr(b, on);
     rvm__at(e, on);
@@ -139,7 +214,7 @@ void rvm__hand_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k) {
     LLVMValueRef at = part_number(e, k);
     for (uint32_t n = 0; n < x->to.shared && sum; n++) {
         const rvm__shared *s = shared_of(e, x, n);
-        LLVMValueRef *held = &e->frame.reg[x->to.hidden + RVM__SUMS * n];
+        LLVMValueRef *held = held_of(e, x, n);
         rvm__put_at(e, rvm__get(e, type_of(e, s), e->frame.reg[s->slot]), part_at(e, held, at));
         sum[n] = tree(e, s, held, &overflow);
     }

@@ -21,6 +21,7 @@ typedef struct rvm__specialisation {
     struct rvm__specialisation *later; /* to be emitted */
     uint32_t fn;
     int dir;
+    bool restoring; /* in a run that restores every bit: updates are taken back where it goes on as it was entered */
     bool apart;
     bool vectorised;    /* called by an instance of a block: it bails out at side exits (instance.c) */
     uint64_t conflicts; /* of a vectorised one, by parameter: see rvm__block_ir.conflicts */
@@ -105,7 +106,8 @@ LLVMValueRef rvm__need_constant(rvm__unit *u, uint32_t fn);
 rvm__specialisation *rvm__find_specialisation(rvm__unit *u, rvm__specialisation v);
 /* Of a function that must be there; it will be emitted. */
 const rvm__specialisation *rvm__declare_specialisation(rvm__unit *u, const rvm__specialisation *like);
-const rvm__specialisation *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t discards);
+const rvm__specialisation *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool restoring, bool apart,
+                                           uint16_t discards);
 const rvm__specialisation *rvm__vectorised(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t discards,
                                            uint64_t conflicts);
 bool rvm__is_inlined(const rvm__unit *u, uint32_t fn);

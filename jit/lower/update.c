@@ -6,6 +6,8 @@
 #include "walk.h"
 #include "program.h"
 
+#include <string.h>
+
 static LLVMValueRef negate(rvm__emit *e, LLVMValueRef c) {
     return LLVMBuildNot(e->k->b, c, "");
 }
@@ -45,7 +47,9 @@ void rvm__emit_update(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm
     const rvm_type y_type = (rvm_type)x->type;
     rvm__operands o;
     LLVMValueRef overflow = NULL;
-    if (is_release(op) && (unchecked || rvm__numbering_agrees(e->u->numbering, in))) {
+    const bool exact = rvm__is_exact(e, y_type);
+    if (exact && in->flags & RVM_FLAG_RESTORE) rvm__exit_if(e, LLVMConstInt(e->k->i1, 1, false)); /* which is refused */
+    if (is_release(op) && (unchecked || (!exact && rvm__numbering_agrees(e->u->numbering, in)))) {
         if (q->kind == RVM_PLACE_SLOT) rvm__gone(e, q->slot);
         return;
     }
@@ -63,6 +67,7 @@ void rvm__emit_update(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm
     if (rvm__pair_of(op) == RVM_PAIR_mul && rvm__is_floating(y_type))
         rvm__exit_if(e, negate(e, rvm__build_is_factor(e->k, f)));
     if (overflow && !unchecked) rvm__exit_if(e, overflow);
+    if (exact && op != RVM_OP_let) now = rvm__exact_update(e, y_type, op, old, f, now);
     rvm__store(e, &o.y, now);
     if (x->flags & X_TRACK) rvm__track_held(e, q, now, x->flags & X_FRESH);
 }
@@ -73,19 +78,29 @@ static void track_place(rvm__emit *e, const rvm_place *q, LLVMValueRef now) {
     if (e->frame.held && (q->kind != RVM_PLACE_SLOT || e->frame.held[q->slot])) rvm__track_held(e, q, now, false);
 }
 
+static void exact_change(rvm__emit *e, const rvm_change_info *info, rvm_type t, rvm_op op, const LLVMValueRef *was,
+                         LLVMValueRef *now) {
+    const rvm_op sum = rvm__is_inverse(op) ? RVM_OP_sub : RVM_OP_add;
+    if (info->exact == RVM_EXACTLY_WHOLE) rvm__exact_whole(e, info->places, was, now);
+    if (info->exact == RVM_EXACTLY_SUM)
+        now[0] = rvm__exact_update(e, t, sum, was[0], LLVMConstReal(e->k->f64, 1), now[0]);
+}
+
 /* Its places are the instruction's from `first` on. */
 static void change(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, unsigned first, rvm_op op) {
     const rvm_change_info *info = &rvm__change_info[rvm__change_of(op)];
     const unsigned places = info->places, all = places + info->operands;
     rvm__operand o[RVM_MAX_CHANGED + RVM_MAX_CHANGE_OPERANDS];
-    LLVMValueRef v[RVM_MAX_CHANGED], a[RVM_MAX_CHANGE_OPERANDS], overflow = NULL;
+    LLVMValueRef v[RVM_MAX_CHANGED] = {NULL}, was[RVM_MAX_CHANGED], a[RVM_MAX_CHANGE_OPERANDS], overflow = NULL;
     for (unsigned k = 0; k < all; k++) o[k] = rvm__operand_of(e, &q[first + k], first + k);
     for (unsigned k = 0; k < places && x->flags & X_ALIAS; k++)
         for (unsigned i = k + 1; i < all; i++) rvm__apart(e, &o[k], &o[i]);
     for (unsigned k = 0; k < all; k++) *(k < places ? &v[k] : &a[k - places]) = rvm__load(e, &o[k]);
+    memcpy(was, v, sizeof was);
     LLVMValueRef good = rvm__build_change(e->k, op, o[0].type, v, a, &overflow);
     if (good) rvm__exit_if(e, negate(e, good));
     if (overflow && !(x->flags & X_UNCHECKED)) rvm__exit_if(e, overflow);
+    if (rvm__is_exact(e, o[0].type)) exact_change(e, info, o[0].type, op, was, v);
     for (unsigned k = 0; k < places; k++) rvm__store(e, &o[k], v[k]);
     for (unsigned k = 0; k < places && x->flags & X_TRACK; k++) track_place(e, &q[first + k], v[k]);
 }

@@ -62,7 +62,7 @@ static bool is_elided(const rvm__emit *e, uint32_t compute) {
 
 /* Of the hidden slot: vm/interp/control.inc. */
 static int forgets_bit(const rvm__emit *e, uint32_t compute) {
-    return is_forgotten(e, compute) ? 8 : 0;
+    return is_forgotten(e, compute) ? RVM__REGION_FORGETS : 0;
 }
 
 /* Into the compute part at `compute`; its hidden slot says whether it turns around at the end. */
@@ -72,7 +72,9 @@ static bool enter_part(rvm__emit *e, uint32_t compute, enum rvm__pass pass) {
     rvm__context *inner = rvm__context_in(e, e->control.context, compute, pass, dir);
     if (!inner) return false;
     trail_deeper(e, inner, 1);
-    rvm__set_slot(e, e->code->x[compute].to.hidden, rvm__build_int(e->k, turns | forgets_bit(e, compute)));
+    LLVMValueRef bits = rvm__build_int(e->k, (turns ? RVM__REGION_AGAIN : 0) | forgets_bit(e, compute));
+    if (e->u->w->exact) bits = LLVMBuildOr(e->k->b, bits, rvm__exact_enter(e, inner), "");
+    rvm__set_slot(e, e->code->x[compute].to.hidden, bits);
     e->control.context = inner;
     if (!is_elided(e, compute) || is_forgotten(e, compute) || dir < 0) return true;
     rvm__charge(e, 0);
@@ -86,6 +88,7 @@ static void leave_part(rvm__emit *e) {
     const rvm__context *c = e->control.context;
     LLVMValueRef before = e->count.before[c->compute];
     trail_deeper(e, c, -1);
+    if (e->u->w->exact) rvm__exact_leave(e, c);
     e->control.context = c->parent;
     rvm__set_slot(e, e->code->x[c->compute].to.hidden, rvm__build_int(e->k, forgets_bit(e, c->compute)));
     if (!is_elided(e, c->compute) || is_forgotten(e, c->compute) || c->dir < 0) return;

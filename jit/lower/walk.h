@@ -78,6 +78,22 @@ typedef struct rvm__released {
 } rvm__released;
 LLVMValueRef rvm__elements_agree(rvm__emit *e, rvm_type t, const rvm__released *r); /* whether they are, likewise */
 
+/* ---- exact.c: in runs that restore every bit ---- */
+bool rvm__is_exact(const rvm__emit *e, rvm_type t); /* whether updates of that type are recorded, or taken back */
+/* The update y op f, which rounded becomes `now`: recorded, or what was before it. f32 is an f64 here. */
+LLVMValueRef rvm__exact_update(rvm__emit *e, rvm_type t, rvm_op op, LLVMValueRef y, LLVMValueRef f, LLVMValueRef now);
+/* A change of n places that keeps all of them; where it restores, now is what they were. */
+void rvm__exact_whole(rvm__emit *e, unsigned n, const LLVMValueRef *was, LLVMValueRef *now);
+typedef struct rvm__held_sums { /* of a register that instances of a block add into */
+    rvm_type type;
+    LLVMValueRef held; /* the address of what was before a chunk, then its partial sums */
+} rvm__held_sums;
+/* A chunk of so many instances ends, or is to be taken back; an i1, whether that fails, which changes nothing. */
+LLVMValueRef rvm__exact_chunk(rvm__emit *e, unsigned n, const rvm__held_sums *sums, LLVMValueRef instances);
+/* Into and out of a compute part; what its hidden slot says of the surroundings. */
+LLVMValueRef rvm__exact_enter(rvm__emit *e, const rvm__context *part);
+void rvm__exact_leave(rvm__emit *e, const rvm__context *part);
+
 /* ---- update.c, call.c, array.c: the instruction being walked, going up or down ---- */
 void rvm__emit_update(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);
 void rvm__emit_in_place(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);

@@ -174,15 +174,19 @@ static bool taken_back(const rvm_machine *m, const rvm__shared *a, unsigned mask
     return m->exact.restoring && exactly(m, a, mask);
 }
 
-/* How many partial sums the chunk of instance k has. */
-static uint64_t parts_of(const sharing *s, const rvm__xinsn *x, uint64_t k) {
-    const uint64_t n = s->values[x->to.hi].u - s->values[x->to.lo].u - k / CHUNK * CHUNK;
-    return n < PARTS ? n : PARTS;
+/* Instances from the first one of the chunk of instance k on. */
+static uint64_t instances_from(const sharing *s, const rvm__xinsn *x, uint64_t k) {
+    return s->values[x->to.hi].u - s->values[x->to.lo].u - k / CHUNK * CHUNK;
 }
 
-/* Room for what a chunk's end records of all registers. */
-static bool reserve(rvm_machine *m, const sharing *s) {
-    return !m->o.exact || rvm__exact_reserve(m, (size_t)s->n * (64 * PARTS + RVM__EXACT_MOST));
+/* Room for what a chunk's end records of n registers. */
+static bool reserve(rvm_machine *m, uint32_t n) {
+    return !m->o.exact || rvm__exact_reserve(m, (size_t)n * (64 * PARTS + RVM__EXACT_MOST));
+}
+
+/* How many partial sums it has. */
+static uint64_t parts_in(uint64_t instances) {
+    return instances < PARTS ? instances : PARTS;
 }
 
 /* held: before the chunk, and its sums. */
@@ -204,29 +208,47 @@ static rvm_status recall(rvm_machine *m, rvm_type t, rvm_value *held, uint64_t p
     return rvm__exact_take(m, t, RVM__EXACT_ADD, held[0].f, tree(t, held + 1, &none).f, &held[0].f);
 }
 
-/* The chunk of instance k is to be taken back, in all registers; first: it is the first one, so that they still hold what is
- * behind it. */
-static rvm_status recall_all(rvm_machine *m, const rvm__xinsn *x, const sharing *s, unsigned mask, uint64_t k, bool first) {
+rvm_status rvm__block_record(rvm_machine *m, uint32_t n, const rvm__block_sums *sums, uint64_t instances) {
+    if (!reserve(m, n)) return RVM_ERR_MEMORY;
+    for (uint32_t k = 0; k < n; k++) record(m, (rvm_type)sums[k].type, sums[k].held, parts_in(instances));
+    return RVM_OK;
+}
+
+rvm_status rvm__block_recall(rvm_machine *m, uint32_t n, const rvm__block_sums *sums, uint64_t instances) {
     const size_t before = rvm__exact_held(m);
     rvm_status status = RVM_OK;
-    if (!m->o.exact) return RVM_OK;
     for (int really = 0; really < 2 && !status; really++) {
         rvm__exact_rewind(m, before);
-        for (uint32_t j = s->n; j-- > 0 && !status;) {
-            const rvm__shared *a = &s->first[j];
-            rvm_value held[SLOTS], *place = &s->values[a->slot], *to = s->held + j * SLOTS;
-            if (!taken_back(m, a, mask)) continue;
-            held[0] = first ? *place : to[0];
-            status = recall(m, (rvm_type)a->type, held, parts_of(s, x, k));
-            if (status || !really) continue;
-            memcpy(to, held, sizeof held);
-            *place = held[1 + k % PARTS];
+        for (uint32_t k = n; k-- > 0 && !status;) {
+            rvm_value held[SLOTS];
+            memcpy(held, sums[k].held, sizeof held);
+            status = recall(m, (rvm_type)sums[k].type, held, parts_in(instances));
+            if (!status && really) memcpy(sums[k].held, held, sizeof held);
         }
     }
     if (status)
         rvm__exact_rewind(m, before);
     else
         rvm__exact_trim(m);
+    return status;
+}
+
+/* The chunk of instance k is to be taken back, in all registers; first: it is the first one, so that they still hold what is
+ * behind it. */
+static rvm_status recall_all(rvm_machine *m, const rvm__xinsn *x, const sharing *s, unsigned mask, uint64_t k, bool first) {
+    uint32_t n = 0;
+    if (!m->o.exact || !m->exact.restoring || !s->n) return RVM_OK;
+    rvm__block_sums *sums = rvm__scratch(m, SCRATCH_SUMS, s->n * sizeof *sums);
+    if (!sums) return RVM_ERR_MEMORY;
+    for (uint32_t j = 0; j < s->n; j++) {
+        const rvm__shared *a = &s->first[j];
+        if (!taken_back(m, a, mask)) continue;
+        sums[n++] = (rvm__block_sums){s->held + j * SLOTS, a->type};
+        if (first) s->held[j * SLOTS] = s->values[a->slot];
+    }
+    const rvm_status status = rvm__block_recall(m, n, sums, instances_from(s, x, k));
+    for (uint32_t j = 0; j < s->n && !status; j++)
+        if (taken_back(m, &s->first[j], mask)) s->values[s->first[j].slot] = s->held[j * SLOTS + 1 + k % PARTS];
     return status;
 }
 
@@ -373,10 +395,10 @@ rvm_status rvm__block_turn(rvm_machine *m, const rvm__xinsn *x, unsigned mask, u
         return RVM_OK;
     }
     if (!(x->flags & X_UNCHECKED) && !fits(&s, mask, at)) return RVM_ERR_OVERFLOW;
-    if (!reserve(m, &s)) return RVM_ERR_MEMORY;
+    if (!reserve(m, s.n)) return RVM_ERR_MEMORY;
     const rvm_status status = leaves ? RVM_OK : recall_all(m, x, &s, mask, next, false);
     if (status) return status;
-    end_chunk(m, &s, mask, at, parts_of(&s, x, k), leaves);
+    end_chunk(m, &s, mask, at, parts_in(instances_from(&s, x, k)), leaves);
     if (x->to.c) pass_elements(m, x, leaves ? RVM__ASIDE_END : RVM__ASIDE_TURN);
     return RVM_OK;
 }

@@ -1,5 +1,6 @@
 /* loops.c: where the interpreter stands, seen from native code that may go on there (native.h). */
 #include "native.h"
+#include "out_of_line.h"
 #include "program.h"
 
 #include "loop.h"
@@ -33,14 +34,16 @@ bool rvm__stands_in_loop(const rvm_machine *m, rvm__native_place *at) {
     const rvm_function *f = &m->p->functions[top->fn];
     const uint32_t pc = (uint32_t)(m->run.pc - m->codes[top->fn].x), gap = rvm__gap(pc, m->run.dir);
     uint32_t parts = 0, loops = 0;
-    *at = (rvm__native_place){.pc = pc, .dir = m->run.dir};
+    *at = (rvm__native_place){.pc = pc, .dir = m->run.dir, .restoring = m->exact.restoring};
     if (!rvm__loop_head(f, pc, m->run.dir)) return false;
     for (uint32_t k = 0; k < gap; k++) {
         const uint32_t end = f->code[k].target;
         if (f->code[k].op == RVM_OP_compute && end >= gap) {
             const uint16_t hidden = m->codes[top->fn].x[k].to.hidden;
-            const uint32_t turns = (uint32_t)m->store.slots[top->slots + hidden].u & 1;
+            const uint64_t bits = m->store.slots[top->slots + hidden].u;
+            const uint32_t turns = bits & RVM__REGION_AGAIN;
             if (parts == 32) return false;
+            if (!parts) at->restoring = !!(bits & RVM__REGION_RESTORES) != rvm__course_restores(m);
             at->turns |= turns << parts++;
             if (turns) at->dir = -at->dir;
         } else if (rvm__begins_loop(f, k) && end >= gap)

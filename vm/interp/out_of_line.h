@@ -152,6 +152,17 @@ rvm_status rvm__unview(rvm_machine *m, const rvm__xinsn *x);
 rvm_status rvm__block_open(rvm_machine *m, const rvm__xinsn *x, unsigned mask);
 rvm_status rvm__block_turn(rvm_machine *m, const rvm__xinsn *x, unsigned mask, uint64_t k, uint64_t next, bool leaves);
 
+/* A register that instances add into: what was before a chunk, then its partial sums, RVM__PARTS. */
+typedef struct rvm__block_sums {
+    rvm_value *held;
+    int64_t type; /* a real */
+} rvm__block_sums;
+/* In runs that restore every bit, n of them: the end of a chunk records; a chunk that is to be taken back, behind which
+ * held[0] is, begins with all as that recorded it. instances: of the block from the chunk's first on. What fails has changed
+ * nothing. */
+rvm_status rvm__block_record(rvm_machine *m, uint32_t n, const rvm__block_sums *sums, uint64_t instances);
+rvm_status rvm__block_recall(rvm_machine *m, uint32_t n, const rvm__block_sums *sums, uint64_t instances);
+
 /* What was before a chunk, and its total. */
 rvm_value rvm__block_plus(rvm_type t, rvm_value a, rvm_value b, int *overflow);
 

@@ -355,7 +355,7 @@ static const char *refused(const rvm__asked *q, const rvm__derived *d) {
         return "native code does not go forward again after a sweep (keep_shadows)";
     if (d->machine && lacks_trail(q, d)) return no_trail;
     if (q->m->o.activity) return "what writes change is measured by single steps (activity)";
-    return rvm__native_refuses(&q->m->o);
+    return q->m->o.exact ? "native code of a derivative keeps no record of what rounding loses (exact)" : NULL;
 }
 
 static void tell_refused(const rvm__asked *q, rvm__derived *d, const char *reason) {

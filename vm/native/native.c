@@ -333,6 +333,12 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_tallies),
     SYMBOL(rvm__native_tallies_below),
     SYMBOL(rvm__native_exit_path),
+    SYMBOL(rvm__exact_keep),
+    SYMBOL(rvm__exact_back),
+    SYMBOL(rvm__exact_keep_whole),
+    SYMBOL(rvm__exact_back_whole),
+    SYMBOL(rvm__block_record),
+    SYMBOL(rvm__block_recall),
 #define LIBM(name)
 #define OWN(name)                                 SYMBOL(rvm_##name),
 #define FUNCTION(name, shape, who, error, serves) who(name)
@@ -357,11 +363,6 @@ const rvm__native_symbol rvm__native_symbols[] = {
 const size_t rvm__native_nsymbols = sizeof rvm__native_symbols / sizeof *rvm__native_symbols;
 
 /* ---- entering ---- */
-
-const char *rvm__native_refuses(const rvm_options *o) {
-    if (o->exact) return "native code keeps no record of what rounding loses (exact)";
-    return NULL;
-}
 
 /* Whether the machine stands at an end of the bound call, about to run it whole, in a way that native code can. */
 static bool at_an_end(const rvm_machine *m) {
@@ -458,13 +459,13 @@ const char *rvm__native_lacks(enum rvm__lacks lacks) {
 }
 
 bool rvm__native_is_there(rvm_machine *m) {
-    const rvm__native_place at = {.dir = m->run.course};
+    const rvm__native_place at = {.dir = m->run.course, .restoring = m->exact.restoring};
     const rvm__native_need *need;
     return m->jit.engine->entry(m->jit.engine, m, &at, &need) && has_room(m, need);
 }
 
 rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
-    const rvm__native_place at = {.dir = m->run.dir};
+    const rvm__native_place at = {.dir = m->run.dir, .restoring = m->exact.restoring};
     const rvm__native_need *need;
     bool exited;
     *ran = false;
@@ -500,7 +501,7 @@ static rvm_status return_from(rvm_machine *m) {
 }
 
 rvm_status rvm__native_call(rvm_machine *m) {
-    const rvm__native_place at = {.dir = m->run.dir};
+    const rvm__native_place at = {.dir = m->run.dir, .restoring = m->exact.restoring};
     const rvm__native_need *need;
     bool exited;
     if (!is_plain(m) || !rvm__trails_fit(m, &at)) return RVM_OK;

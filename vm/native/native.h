@@ -234,7 +234,8 @@ typedef struct rvm__native_place {
     uint32_t pc; /* the next instruction; 0: at an end */
     uint32_t
         turns; /* of the compute parts around, the outermost first: whether it turns around at its end, a bit for each */
-    int dir;   /* in which the function runs, other than within such parts */
+    int dir;   /* in which the function runs, other than within such parts, */
+    bool restoring; /* and whether it takes back there, in a run that restores every bit */
     uint32_t
         loops; /* around the one that turns, compute parts, and loops around the calls below; RVM__MOST_AROUND at most */
 } rvm__native_place;
@@ -268,8 +269,6 @@ struct rvm__engine {
 };
 /* As a reason, or NULL. */
 const char *rvm__native_lacks(enum rvm__lacks lacks);
-/* Why options have runs interpreted, or NULL. */
-const char *rvm__native_refuses(const rvm_options *o);
 /* Runs the bound call natively, if there is code for it: *ran tells. The status is that of a run. */
 rvm_status rvm__native_run(rvm_machine *m, bool *ran);
 /* Whether there is code for the bound call; else engine->lacks tells whether there may be later. */

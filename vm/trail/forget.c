@@ -287,7 +287,8 @@ void rvm__forget_unwind(rvm_machine *m, int course) {
     unwind_trails(m, &part);
     m->run.at[m->run.sweep_begun] = part.position;
     m->run.course = course;
-    m->exact.restoring = !!(bits & 4) != rvm__course_restores(m);
-    m->run.dir = bits & 1 ? 1 : -1;
-    m->run.pc = m->codes[f->fn].x + (bits & 1 ? end + 1 : compute - 1);
+    const bool again = bits & RVM__REGION_AGAIN;
+    m->exact.restoring = !!(bits & RVM__REGION_RESTORES) != rvm__course_restores(m);
+    m->run.dir = again ? 1 : -1;
+    m->run.pc = m->codes[f->fn].x + (again ? end + 1 : compute - 1);
 }
