@@ -158,6 +158,11 @@ typedef struct rvm__exact_run {
     rvm__bits *bits; /* by depth of compute parts */
     size_t nbits;
     uint64_t updates, recorded, held, peak; /* updates and bits recorded since the statistics began; bits held */
+    /* While native code runs, at the present depth, if values are kept whole there (exact_run.c): where the next one goes,
+     * the first, and behind the last that fits; else NULL. coded: the depth's count, where there are any, or NULL. */
+    bool native;
+    double *top, *bottom, *end;
+    uint64_t *coded;
 } rvm__exact_run;
 
 typedef struct rvm__cell { /* of the stack */

@@ -241,11 +241,11 @@ static void note_bounds(rvm__numbering *n, const rvm_insn *in, rvm_op op) {
 
 /* ---- instructions ---- */
 
-bool rvm__numbering_agrees(rvm__numbering *n, const rvm_insn *in) {
+bool rvm__numbering_agrees(rvm__numbering *n, const rvm_insn *in, bool bits) {
     const rvm_place *y = rvm__places(n->f, in);
     const number is = number_of(n, y);
     if (!is || is != number_of_row(n, in)) return false;
-    return n->values[is].ordered || !rvm__is_floating(rvm__place_type(n->f, y));
+    return bits || n->values[is].ordered || !rvm__is_floating(rvm__place_type(n->f, y));
 }
 
 static void pass_update(rvm__numbering *n, const rvm_insn *in, rvm_op op) {

@@ -27,8 +27,8 @@ rvm__numbering *rvm__numbering_new(rvm__zone *zone, const rvm_program *p);
 void rvm__numbering_begin(rvm__numbering *n, const rvm_function *f);
 /* An instruction was executed as `op`, itself or its inverse. */
 void rvm__numbering_pass(rvm__numbering *n, const rvm_insn *in, rvm_op op);
-/* Whether its release, which is next, passes for certain: unlet, in effect. */
-bool rvm__numbering_agrees(rvm__numbering *n, const rvm_insn *in);
+/* Whether its release, which is next, passes for certain: unlet, in effect. bits: where any bits agree with themselves. */
+bool rvm__numbering_agrees(rvm__numbering *n, const rvm_insn *in, bool bits);
 /* Whether index d of place k, an element, of an instruction that is next is in bounds for certain, where indices of earlier
  * places are. */
 bool rvm__numbering_inbounds(rvm__numbering *n, const rvm_insn *in, uint32_t k, int d);

@@ -213,9 +213,10 @@ static uint8_t kernels_of(const rvm_machine *m) {
 
 /* For the innermost frame, which stands there. */
 /* Runs that restore every bit record each update in the order of the program. */
-static void in_order(rvm__lowering *what, bool restoring) {
+static void in_order(rvm__lowering *what, bool restoring, bool inside) {
     what->exact = true;
     what->restoring = restoring;
+    what->inside = inside;
     what->fast = what->lanes = what->vector_math = what->threads = what->one_way = false;
     what->device = RVM__NO_KERNELS;
     what->fresh = what->streams = 0;
@@ -245,7 +246,7 @@ static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
                           .tolerance = m->o.tolerance};
     what.one_way = is_one_way(&m->o) && !m->o.profile;
     rvm__want_fresh(m, at, &what);
-    if (m->o.exact) in_order(&what, at->restoring);
+    if (m->o.exact) in_order(&what, at->restoring, at->inside);
     return what;
 }
 
@@ -306,7 +307,7 @@ static bool still_fits(attachment *a, const rvm__record *r, const rvm__native_pl
     latest *f = &a->functions[top->fn];
     uint64_t *shapes = &f->shapes[at->dir > 0];
     if (r->why.code || r->what.turns != at->turns || r->what.discards != m->trail.discards ||
-        r->what.device != (m->o.exact ? RVM__NO_KERNELS : kernels_of(m)) || r->what.restoring != (m->o.exact && at->restoring) || f->fresh[at->dir > 0] != rvm__is_unwritten(m, at))
+        r->what.device != (m->o.exact ? RVM__NO_KERNELS : kernels_of(m)) || (m->o.exact && (r->what.restoring != at->restoring || r->what.inside != at->inside)) || f->fresh[at->dir > 0] != rvm__is_unwritten(m, at))
         return false;
     if (m->store.nframes == 1 && *shapes == m->bound.shapes) return true;
     if (r->what.fresh || f->fresh[at->dir > 0] || !same_as_last(m, f, at->dir) ||
@@ -539,7 +540,7 @@ rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direc
     if ((unsigned)form > RVM_JIT_PTX)
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no form of code has number %d", (int)form);
     what.one_way = is_one_way(&o);
-    if (o.exact) in_order(&what, direction < 0);
+    if (o.exact) in_order(&what, direction < 0, false);
     rvm_status status = discarded(p, fn, direction, &o, &what.discards, err);
     if (status) return status;
     rvm__seize_compiler(j);

@@ -70,7 +70,7 @@ static void refuse_negative(rvm__unit *u, LLVMValueRef entry, const rvm_function
 bool rvm__standalone_entry(rvm__unit *u) {
     rvm__build *k = u->k;
     const rvm_function *f = &u->p->functions[u->w->fn];
-    const rvm__specialisation *v = rvm__version_of(u, u->w->fn, u->w->direction, false, true, u->w->discards);
+    const rvm__specialisation *v = rvm__version_of(u, u->w->fn, u->w->direction, true, u->w->discards);
     LLVMValueRef *args = rvm__unit_alloc(u, (RVM__FIXED_PARAMS + f->nparams * (size_t)RVM__MOST_PARAMS) * sizeof *args);
     rvm__c_lengths *lengths = rvm__unit_alloc(u, sizeof *lengths);
     if (!args || !lengths || !v || !v->function) return false;

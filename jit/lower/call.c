@@ -373,8 +373,15 @@ static void run_call(call *c, bool apart) {
     rvm__emit *e = c->e;
     LLVMValueRef *args = rvm__unit_alloc(e->u, (RVM__FIXED_PARAMS + c->n * (size_t)RVM__MOST_PARAMS) * sizeof *args);
     const uint16_t discards = rvm__discards_at(e, e->control.pc);
-    const rvm__specialisation *v = e->vectorised ? rvm__vectorised(e->u, c->callee, c->dir, apart, discards, c->conflicts)
-                                                 : rvm__version_of(e->u, c->callee, c->dir, e->control.context->restoring, apart, discards);
+    const rvm__specialisation like = {.fn = c->callee,
+                                      .dir = c->dir,
+                                      .restoring = e->u->w->exact && e->control.context->restoring,
+                                      .inside = e->u->w->exact && e->control.context->inside,
+                                      .apart = apart,
+                                      .discards = rvm__discards_that_matter(e->u, c->callee, discards),
+                                      .vectorised = e->vectorised,
+                                      .conflicts = e->vectorised ? c->conflicts : 0};
+    const rvm__specialisation *v = rvm__declare_specialisation(e->u, &like);
     if (!args || !v || !v->function) return;
     if (!rvm__is_inlined(e->u, c->callee) && e->u->summaries[c->callee].most > RVM__MOST_UNSEEN) {
         rvm__charge(e, 0); /* calls alone can go on for ever */
@@ -391,7 +398,9 @@ static void run_call(call *c, bool apart) {
     site.against = c->dir != e->control.context->dir;
     rvm__charge(e, 1);
     args[RVM__COUNTS_PARAM] = rvm__counts_for_call(e, tallies);
+    rvm__window_give(e);
     LLVMValueRef exited = LLVMBuildCall2(e->k->b, v->type, v->function, args, n, "");
+    rvm__window_take(e);
     rvm__counts_of_call(e, args[RVM__COUNTS_PARAM]);
     exit_as_callee(c, exited, site);
     for (uint32_t a = 0; a < c->n; a++)

@@ -12,9 +12,10 @@ rvm__context *rvm__context_in(rvm__emit *e, rvm__context *parent, uint32_t compu
     if (!c || !landing) return NULL;
     *c = (rvm__context){
         .parent = parent, .compute = compute, .pass = pass, .dir = dir, .landing = landing, .next = e->control.contexts};
-    c->tracked = parent && rvm__is_tracked(e, compute, e->f->code[compute].target);
+    c->tracked = parent && rvm__is_part_tracked(e, compute);
     c->depth = parent ? parent->depth + !c->tracked : 0;
     c->restoring = parent ? dir < 0 : e->restoring;
+    c->inside = parent || e->inside;
     c->gap = parent ? parent->gap : 0;
     c->head = parent ? parent->head : 0;
     e->control.contexts = c;

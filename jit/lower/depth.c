@@ -103,10 +103,15 @@ enum rvm__trail_use rvm__trail_use(const rvm__emit *e, uint32_t pc) {
 }
 
 bool rvm__is_tracked(const rvm__emit *e, uint32_t first, uint32_t last) {
-    if (e->u->w->exact) return true; /* what updates lose stands on a stack for each depth */
     RVM__EACH_INSN_IN(x, e->f, first + 1, last)
         if (rvm__trail_use(e, x.pc) == RVM__TRAIL_KEPT) return true;
     return false;
+}
+
+/* What updates lose stands on a stack for each depth, too. */
+bool rvm__is_part_tracked(const rvm__emit *e, uint32_t compute) {
+    const uint32_t last = e->f->code[compute].target;
+    return rvm__is_tracked(e, compute, last) || (e->u->w->exact && rvm__records(e->u, e->fn, compute, last));
 }
 
 uint32_t rvm__untracked_segments(const rvm__emit *e, uint32_t pc, int dir) {

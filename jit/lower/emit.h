@@ -60,7 +60,7 @@ typedef struct rvm__context {
     int dir;
     unsigned depth;             /* compute parts around that no trail tracks */
     bool tracked;               /* this one: something in it uses the trail */
-    bool restoring;             /* as of a specialisation: in a compute part, where it goes down */
+    bool restoring, inside;     /* as of a specialisation: in a compute part, where it goes down */
     LLVMBasicBlockRef *landing; /* by pc: where a jump lands past that instruction */
     LLVMBasicBlockRef *passing; /* by pc, of loops of which trips are passed over: at one end where each begins, at the other
                                    where it ends; or NULL */
@@ -103,7 +103,9 @@ typedef struct rvm__strip {
 /* The registers and arrays of a function, and how they come to the machine. */
 typedef struct rvm__frame_ir {
     LLVMValueRef machine, native, first_slot, first_array, number;
-    LLVMValueRef home;        /* alloca of registers, then of their largest magnitudes; or NULL */
+    LLVMValueRef window[3];       /* exact.c: allocas, or NULL; enum rvm__window */
+    LLVMValueRef surroundings[2]; /* exact.c: what regions say of those that record, and of those that restore; or NULL */
+    LLVMValueRef home;            /* alloca of registers, then of their largest magnitudes; or NULL */
     uint8_t *homed;           /* by register: enum rvm__homed; NULL: none */
     LLVMValueRef *reg, *held; /* by slot of the frame; held: largest magnitudes, or NULL */
     rvm__array_ir *array;
@@ -169,7 +171,7 @@ typedef struct rvm__emit {
     /* As of its specialisation: */
     uint32_t fn, at;
     int dir;
-    bool restoring;
+    bool restoring, inside;
     bool apart;
     bool vectorised; /* an instance, or what it calls: see instance.c */
     uint16_t discards;
@@ -272,6 +274,17 @@ void rvm__know_lengths(rvm__emit *e); /* lengths of parameters are what they are
 void rvm__frame_end(rvm__emit *e);
 bool rvm__frame_make(rvm__emit *e);  /* the first part of the beginning: blocks and allocas; false: noted */
 void rvm__frame_close(rvm__emit *e); /* the last part of the end: e->frame.done has returned */
+
+/* ---- exact.c ---- */
+void rvm__exact_begin(rvm__emit *e); /* fills e->frame.surroundings */
+/* Where values are kept whole (vm/trail/exact_run.c), in allocas. Taken from the machine where the function begins and behind
+ * what may change it there, given before that, and where the function is left. */
+enum rvm__window { RVM__WINDOW_TOP, RVM__WINDOW_BOTTOM, RVM__WINDOW_END, RVM__WINDOWS };
+void rvm__window_make(rvm__emit *e);
+void rvm__window_take(rvm__emit *e);
+void rvm__window_give(rvm__emit *e);
+/* Whether updates of reals are among the instructions between, and in what they call. */
+bool rvm__records(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);
 
 /* ---- home.c ---- */
 /* Of a function that is emitted: finds registers that have a home, fills e->frame.home and e->frame.homed. */

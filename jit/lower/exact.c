@@ -5,6 +5,7 @@
 #include "blocks.h"
 #include "exact.h"
 #include "out_of_line.h"
+#include "builder.h"
 #include "walk.h"
 
 #include <stddef.h>
@@ -49,41 +50,49 @@ static LLVMValueRef by(rvm__emit *e, rvm_op op, LLVMValueRef y, LLVMValueRef f) 
     return rvm__build_update(e->k, op, RVM_F64, y, f, &none);
 }
 
-/* The neighbour of g in the order of bit patterns. */
-static LLVMValueRef beside(rvm__emit *e, LLVMValueRef g, int64_t by) {
+/* ---- the fast path, rvm__exact_alone: one guess and three trials, side by side in a vector ---- */
+
+enum { TRIALS = 4 }; /* the guess, its neighbours by their bits, 0 */
+
+static LLVMValueRef each(rvm__emit *e, LLVMValueRef x) {
     LLVMBuilderRef b = e->k->b;
-    LLVMValueRef bits = LLVMBuildBitCast(b, g, e->k->i64, "");
-    return LLVMBuildBitCast(b, LLVMBuildAdd(b, bits, rvm__build_int(e->k, by), ""), e->k->f64, "");
+    LLVMTypeRef t = LLVMVectorType(LLVMTypeOf(x), TRIALS);
+    LLVMValueRef one = LLVMBuildInsertElement(b, LLVMGetPoison(t), x, LLVMConstInt(e->k->i32, 0, false), "");
+    return LLVMBuildShuffleVector(b, one, LLVMGetPoison(t), LLVMConstNull(LLVMVectorType(e->k->i32, TRIALS)), "");
 }
 
-/* Whether it is a number other than 0: its bits without the sign are. */
-static LLVMValueRef is_some(rvm__emit *e, LLVMValueRef y) {
-    LLVMBuilderRef b = e->k->b;
-    const int64_t infinite = INT64_C(0x7ff) << 53;
-    LLVMValueRef bits = LLVMBuildBitCast(b, y, e->k->i64, ""), one = rvm__build_int(e->k, 1);
-    LLVMValueRef size = LLVMBuildSub(b, LLVMBuildShl(b, bits, one, ""), one, "");
-    return LLVMBuildICmp(b, LLVMIntULT, size, rvm__build_int(e->k, infinite - 1), "");
+static LLVMValueRef numbers(rvm__emit *e, int64_t v0, int64_t v1, int64_t v2, int64_t v3) {
+    LLVMValueRef v[TRIALS] = {rvm__build_int(e->k, v0), rvm__build_int(e->k, v1), rvm__build_int(e->k, v2),
+                              rvm__build_int(e->k, v3)};
+    return LLVMConstVector(v, TRIALS);
 }
 
-/* rvm__exact_alone: whether g, the guess, is the only value from which f leads to what is behind the update. */
+/* Whether g, the guess, is the only value from which f leads to what is behind the update: the guess does, its neighbours do
+ * not. Nor does 0, or the guess may be one, whose neighbours are others. What is behind must be finite: else its difference
+ * with itself makes the guess a NaN, which leads nowhere. Where it is 0, and all this holds, nothing is recorded either. */
 static LLVMValueRef is_alone(rvm__emit *e, const update *u, LLVMValueRef g) {
     LLVMBuilderRef b = e->k->b;
-    LLVMValueRef leads = LLVMBuildFCmp(b, LLVMRealOEQ, by(e, u->op, g, u->f), u->after, "");
-    LLVMValueRef up = LLVMBuildFCmp(b, LLVMRealUNE, by(e, u->op, beside(e, g, 1), u->f), u->after, "");
-    LLVMValueRef down = LLVMBuildFCmp(b, LLVMRealUNE, by(e, u->op, beside(e, g, -1), u->f), u->after, "");
-    LLVMValueRef some = LLVMBuildFCmp(b, LLVMRealUNE, g, LLVMConstNull(e->k->f64), "");
-    LLVMValueRef all = LLVMBuildAnd(b, leads, LLVMBuildAnd(b, up, down, ""), "");
-    return LLVMBuildAnd(b, all, LLVMBuildAnd(b, some, is_some(e, u->after), ""), "");
+    LLVMValueRef finite = LLVMBuildFAdd(b, g, LLVMBuildFSub(b, u->after, u->after, ""), "");
+    LLVMValueRef bits = each(e, LLVMBuildBitCast(b, finite, e->k->i64, ""));
+    bits = LLVMBuildAnd(b, LLVMBuildAdd(b, bits, numbers(e, 0, 1, -1, 0), ""), numbers(e, -1, -1, -1, 0), "");
+    LLVMValueRef y = LLVMBuildBitCast(b, bits, LLVMVectorType(e->k->f64, TRIALS), "");
+    LLVMValueRef leads = LLVMBuildFCmp(b, LLVMRealOEQ, by(e, u->op, y, each(e, u->f)), each(e, u->after), "");
+    LLVMTypeRef mask = LLVMIntTypeInContext(e->k->context, TRIALS);
+    return LLVMBuildICmp(b, LLVMIntEQ, LLVMBuildBitCast(b, leads, mask, ""), LLVMConstInt(mask, 1, false), "");
 }
+
+/* ---- else ---- */
 
 /* By the machine; what it was, where it restores, else NULL. */
 static LLVMValueRef ask_machine(rvm__emit *e, const update *u, bool seldom) {
+    rvm__window_give(e);
     LLVMValueRef args[6] = {e->frame.machine, int32(e, u->type), int32(e, kind_of(u->op)), u->y, u->f, u->after};
     LLVMValueRef was = restores(e) ? rvm__local(e, e->k->f64, "was") : NULL;
     if (was) args[3] = u->after, args[5] = was;
-    const char *name = was ? "rvm__exact_back" : "rvm__exact_keep";
+    const char *name = was ? "rvm__native_back" : "rvm__native_keep";
     LLVMValueRef status = seldom ? rvm__call_seldom(e, name, e->k->i32, 6, args)
                                  : rvm__call_runtime(e, name, e->k->i32, 6, args);
+    rvm__window_take(e);
     rvm__exit_if(e, failed(e, status));
     return was ? rvm__get(e, e->k->f64, was) : NULL;
 }
@@ -107,13 +116,104 @@ static LLVMValueRef ask_if_several(rvm__emit *e, const update *u, LLVMValueRef g
     return phi;
 }
 
+/* ---- in a compute part: values whole, on the machine's memory as long as that has room for them ---- */
+
+static LLVMValueRef on_top(rvm__emit *e, int64_t by) {
+    LLVMValueRef at = rvm__build_int(e->k, by), top = rvm__get(e, e->k->ptr, e->frame.window[RVM__WINDOW_TOP]);
+    return LLVMBuildInBoundsGEP2(e->k->b, e->k->f64, top, &at, 1, "");
+}
+
+static void move_top(rvm__emit *e, LLVMValueRef to) {
+    rvm__put_at(e, to, e->frame.window[RVM__WINDOW_TOP]);
+}
+
+/* An update that is coded, of which there are others before it: counted here, if the guess is the only one. *from: where
+ * that goes on; else control goes to `machine`. What restores leaves the first one to the machine. */
+static void count_coded(rvm__emit *e, const update *u, LLVMValueRef g, LLVMBasicBlockRef machine, LLVMBasicBlockRef on,
+                        LLVMBasicBlockRef *from) {
+    rvm__build *k = e->k;
+    const bool back = restores(e);
+    LLVMValueRef count = rvm__get(e, k->ptr, rvm__member(e, e->frame.machine, offsetof(rvm_machine, exact.coded)));
+    LLVMBasicBlockRef some = rvm__block(e, "coded"), alone = rvm__block(e, "alone");
+    LLVMBuildCondBr(k->b, LLVMBuildIsNull(k->b, count, ""), machine, some);
+    rvm__at(e, some);
+    LLVMValueRef n = rvm__get(e, k->i64, count), good = is_alone(e, u, g), one = rvm__build_int(k, 1);
+    if (back) good = LLVMBuildAnd(k->b, good, LLVMBuildICmp(k->b, LLVMIntUGT, n, one, ""), "");
+    LLVMBuildCondBr(k->b, good, alone, machine);
+    rvm__at(e, alone);
+    rvm__put_at(e, back ? LLVMBuildSub(k->b, n, one, "") : LLVMBuildAdd(k->b, n, one, ""), count);
+    *from = LLVMGetInsertBlock(k->b);
+    LLVMBuildBr(k->b, on);
+}
+
+static LLVMValueRef keep_whole(rvm__emit *e, const update *u, LLVMValueRef g) {
+    rvm__build *k = e->k;
+    const bool back = restores(e);
+    LLVMBasicBlockRef none = rvm__block(e, "none"), often = rvm__block(e, "whole"), machine = rvm__block(e, "machine"),
+                      on = rvm__block(e, "on"), from[3];
+    rvm__settle_erased(e); /* before control parts: one side may exit */
+    LLVMValueRef limit = rvm__get(e, k->ptr, e->frame.window[back ? RVM__WINDOW_BOTTOM : RVM__WINDOW_END]), was[3];
+    rvm__unlikely(e, LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntEQ, on_top(e, 0), limit, ""), none, often));
+    rvm__at(e, often);
+    if (back) {
+        LLVMValueRef at = on_top(e, -1);
+        was[0] = rvm__get_from(e, RVM__TRAIL_CELLS, k->f64, at);
+        move_top(e, at);
+    } else {
+        rvm__put_into(e, RVM__TRAIL_CELLS, u->y, on_top(e, 0));
+        move_top(e, on_top(e, 1));
+    }
+    from[0] = LLVMGetInsertBlock(k->b);
+    LLVMBuildBr(k->b, on);
+    rvm__at(e, none);
+    count_coded(e, u, g, machine, on, &from[1]);
+    was[1] = g;
+    rvm__at(e, machine);
+    was[2] = ask_machine(e, u, true);
+    from[2] = LLVMGetInsertBlock(k->b);
+    LLVMBuildBr(k->b, on);
+    rvm__at(e, on);
+    if (!back) return NULL;
+    LLVMValueRef phi = LLVMBuildPhi(k->b, k->f64, "");
+    LLVMAddIncoming(phi, was, from, 3);
+    return phi;
+}
+
+static size_t const window[RVM__WINDOWS] = {[RVM__WINDOW_TOP] = offsetof(rvm_machine, exact.top),
+                                            [RVM__WINDOW_BOTTOM] = offsetof(rvm_machine, exact.bottom),
+                                            [RVM__WINDOW_END] = offsetof(rvm_machine, exact.end)};
+
+void rvm__window_take(rvm__emit *e) {
+    for (int k = 0; k < RVM__WINDOWS && e->frame.window[k]; k++)
+        rvm__put_at(e, rvm__get(e, e->k->ptr, rvm__member(e, e->frame.machine, window[k])), e->frame.window[k]);
+}
+
+void rvm__window_give(rvm__emit *e) {
+    if (!e->frame.window[RVM__WINDOW_TOP]) return;
+    rvm__put_at(e, on_top(e, 0), rvm__member(e, e->frame.machine, window[RVM__WINDOW_TOP]));
+}
+
+static bool has_parts(const rvm_function *f) {
+    RVM__EACH_INSN(x, f)
+        if (x.in->op == RVM_OP_compute) return true;
+    return false;
+}
+
+void rvm__window_make(rvm__emit *e) {
+    for (int k = 0; k < RVM__WINDOWS && (e->inside || has_parts(e->f)); k++)
+        e->frame.window[k] = rvm__local(e, e->k->ptr, "window");
+}
+
+/* ---- updates ---- */
+
 LLVMValueRef rvm__exact_update(rvm__emit *e, rvm_type t, rvm_op op, LLVMValueRef y, LLVMValueRef f, LLVMValueRef now) {
     const bool back = restores(e);
     const rvm_op recorded = back ? rvm__op_inverse(op) : op;
     const update u = {.type = t, .op = recorded, .y = y, .f = f, .after = back ? y : now};
     LLVMValueRef was;
     if (t == RVM_F64)
-        was = ask_if_several(e, &u, back ? now : by(e, rvm__op_inverse(op), now, f));
+        was = (e->control.context->inside ? keep_whole : ask_if_several)(e, &u,
+                                                                         back ? now : by(e, rvm__op_inverse(op), now, f));
     else
         was = ask_machine(e, &u, false);
     if (!back) count(e, 1);
@@ -128,8 +228,11 @@ void rvm__exact_whole(rvm__emit *e, unsigned n, const LLVMValueRef *was, LLVMVal
     LLVMValueRef all = rvm__local(e, LLVMArrayType2(k->f64, n), "whole");
     LLVMValueRef args[3] = {e->frame.machine, int32(e, n), all};
     for (unsigned i = 0; i < n; i++) rvm__put_at(e, was[i], rvm__member(e, all, i * sizeof(rvm_value)));
-    const char *name = back ? "rvm__exact_back_whole" : "rvm__exact_keep_whole";
-    rvm__exit_if(e, failed(e, rvm__call_runtime(e, name, k->i32, 3, args)));
+    rvm__window_give(e);
+    LLVMValueRef status =
+        rvm__call_runtime(e, back ? "rvm__native_back_whole" : "rvm__native_keep_whole", k->i32, 3, args);
+    rvm__window_take(e);
+    rvm__exit_if(e, failed(e, status));
     if (!back) count(e, n);
     for (unsigned i = 0; i < n && back; i++) now[i] = rvm__get(e, k->f64, rvm__member(e, all, i * sizeof(rvm_value)));
 }
@@ -145,28 +248,51 @@ LLVMValueRef rvm__exact_chunk(rvm__emit *e, unsigned n, const rvm__held_sums *su
         rvm__put_at(e, rvm__build_int(k, sums[i].type), rvm__member(e, at, offsetof(rvm__block_sums, type)));
     }
     LLVMValueRef args[4] = {e->frame.machine, int32(e, n), list, instances};
-    const char *name = restores(e) ? "rvm__block_recall" : "rvm__block_record";
-    return failed(e, rvm__call_runtime(e, name, k->i32, 4, args));
+    rvm__window_give(e);
+    LLVMValueRef status =
+        rvm__call_runtime(e, restores(e) ? "rvm__native_recall" : "rvm__native_record", k->i32, 4, args);
+    rvm__window_take(e);
+    return failed(e, status);
 }
 
 /* ---- regions ---- */
 
-static void set_restoring(rvm__emit *e, bool restoring) {
-    rvm__put_at(e, LLVMConstInt(e->k->i8, restoring, false),
-                rvm__member(e, e->frame.machine, offsetof(rvm_machine, exact.restoring)));
-}
-
-LLVMValueRef rvm__exact_enter(rvm__emit *e, const rvm__context *part) {
+/* Of their hidden slots, vm/interp/control.inc: whether the surroundings restore, but for the course of the run. */
+void rvm__exact_begin(rvm__emit *e) {
     rvm__build *k = e->k;
     LLVMValueRef course = rvm__get(e, k->i32, rvm__member(e, e->frame.machine, offsetof(rvm_machine, run.course)));
     LLVMValueRef began = rvm__get(e, k->i8, rvm__member(e, e->frame.machine, offsetof(rvm_machine, run.began_at_start)));
     LLVMValueRef down = LLVMBuildICmp(k->b, LLVMIntSLT, course, int32(e, 0), "");
     LLVMValueRef at_start = LLVMBuildICmp(k->b, LLVMIntNE, began, LLVMConstInt(k->i8, 0, false), "");
-    LLVMValueRef differs = LLVMBuildICmp(k->b, part->parent->restoring ? LLVMIntNE : LLVMIntEQ, down, at_start, "");
-    set_restoring(e, part->restoring);
-    return LLVMBuildSelect(k->b, differs, rvm__build_int(k, RVM__REGION_RESTORES), rvm__build_int(k, 0), "");
+    LLVMValueRef restores = LLVMBuildICmp(k->b, LLVMIntEQ, down, at_start, ""); /* rvm__course_restores */
+    LLVMValueRef bit = rvm__build_int(k, RVM__REGION_RESTORES), none = rvm__build_int(k, 0);
+    e->frame.surroundings[false] = LLVMBuildSelect(k->b, restores, bit, none, "");
+    e->frame.surroundings[true] = LLVMBuildSelect(k->b, restores, none, bit, "");
 }
 
-void rvm__exact_leave(rvm__emit *e, const rvm__context *part) {
-    set_restoring(e, part->parent->restoring);
+/* ---- what is looked for ---- */
+
+static bool is_recorded(const rvm_function *f, const rvm_insn *in) {
+    const rvm_place *q = rvm__places(f, in);
+    switch (rvm__class_of(in->op)) {
+    case RVM_CLASS_UPDATE: {
+        const bool kept = rvm__pair_of(in->op) == RVM_PAIR_add || rvm__pair_of(in->op) == RVM_PAIR_mul;
+        return kept && rvm__is_floating(rvm__place_type(f, q));
+    }
+    case RVM_CLASS_IN_PLACE: {
+        const rvm_change_info *info = &rvm__change_info[rvm__change_of(in->op)];
+        return info->exact && rvm__is_floating(rvm__place_type(f, &q[info->conditional]));
+    }
+    default: return false;
+    }
+}
+
+bool rvm__records(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to) {
+    const rvm_function *f = &u->p->functions[fn];
+    RVM__EACH_INSN_IN(x, f, from, to) {
+        if (is_recorded(f, x.in)) return true;
+        RVM__EACH_CALLEE(g, u->p, x.in)
+            if (u->summaries[g].records) return true;
+    }
+    return false;
 }

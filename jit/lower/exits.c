@@ -10,6 +10,7 @@ rvm__native_site rvm__site_here(const rvm__emit *e) {
     return (rvm__native_site){.fn = rvm__known_as(e->u, e->fn),
                               .pc = e->control.pc,
                               .dir = (int8_t)e->control.context->dir,
+                              .restoring = e->control.context->restoring,
                               .deeper = (uint8_t)e->control.context->depth};
 }
 
@@ -103,7 +104,7 @@ static LLVMBasicBlockRef side_exit(rvm__emit *e, rvm__native_site site, uint32_t
         rvm__out_of_memory(e->u);
     else {
         e->frame.sites = list;
-        site.segments = rvm__untracked_segments(e, site.pc, site.dir);
+        site.segments = (uint16_t)rvm__untracked_segments(e, site.pc, site.dir);
         e->frame.sites[e->frame.nsites] = site;
     }
     rvm__at(e, cold);

@@ -168,6 +168,7 @@ bool rvm__frame_make(rvm__emit *e) {
     if (e->u->w->exact) e->count.exact = rvm__local(e, k->i64, "exact");
     e->frame.site = rvm__local(e, k->i32, "site");
     for (int n = 0; n < RVM__ERASED; n++) e->count.erased[n] = rvm__local(e, k->i64, "erased");
+    if (e->u->w->exact) rvm__exact_begin(e), rvm__window_make(e);
     make_slots(e);
     make_arrays(e);
     rvm__make_magnitudes(e);
@@ -184,6 +185,7 @@ bool rvm__frame_begin(rvm__emit *e) {
     if (!e->block.chunk) e->count.counts = LLVMGetParam(e->function, RVM__COUNTS_PARAM);
     if (!rvm__frame_make(e)) return false;
     rvm__begin_counts(e);
+    rvm__window_take(e);
     return true;
 }
 
@@ -248,17 +250,17 @@ static void write_array(rvm__emit *e, LLVMValueRef arrays, uint32_t n) {
 
 static LLVMValueRef sites_constant(rvm__emit *e) {
     rvm__build *k = e->k;
-    LLVMTypeRef field[7] = {k->i32, k->i32, k->i8, k->i8, k->i8, k->i8, k->i32},
-                t = LLVMStructTypeInContext(k->context, field, 7, false);
+    LLVMTypeRef field[8] = {k->i32, k->i32, k->i8, k->i8, k->i8, k->i8, k->i16, k->i16},
+                t = LLVMStructTypeInContext(k->context, field, 8, false);
     LLVMValueRef *all = rvm__unit_alloc(e->u, (e->frame.nsites + 1) * sizeof *all);
     if (!all) return LLVMConstNull(k->ptr);
     for (uint32_t n = 0; n < e->frame.nsites; n++) {
         const rvm__native_site *s = &e->frame.sites[n];
-        LLVMValueRef v[7] = {LLVMConstInt(k->i32, s->fn, false),          LLVMConstInt(k->i32, s->pc, false),
+        LLVMValueRef v[8] = {LLVMConstInt(k->i32, s->fn, false),          LLVMConstInt(k->i32, s->pc, false),
                              LLVMConstInt(k->i8, (uint8_t)s->dir, false), LLVMConstInt(k->i8, s->deeper, false),
                              LLVMConstInt(k->i8, s->calling, false),      LLVMConstInt(k->i8, s->against, false),
-                             LLVMConstInt(k->i32, s->segments, false)};
-        all[n] = LLVMConstStructInContext(k->context, v, 7, false);
+                             LLVMConstInt(k->i16, s->restoring, false),   LLVMConstInt(k->i16, s->segments, false)};
+        all[n] = LLVMConstStructInContext(k->context, v, 8, false);
     }
     LLVMValueRef g = LLVMAddGlobal(k->module, LLVMArrayType2(t, e->frame.nsites), "sites");
     LLVMSetInitializer(g, LLVMConstArray2(t, all, e->frame.nsites));
@@ -295,6 +297,7 @@ static void write_frame(rvm__emit *e) {
     rvm__build *k = e->k;
     rvm__at(e, e->frame.exits);
     rvm__join_magnitudes(e);
+    rvm__window_give(e);
     LLVMBasicBlockRef joined = LLVMGetInsertBlock(k->b);
     LLVMValueRef index = LLVMBuildZExt(k->b, rvm__get(e, k->i32, e->frame.site), k->i64, "");
     LLVMValueRef at = LLVMBuildMul(k->b, index, rvm__build_int(k, sizeof(rvm__native_site)), "");
@@ -325,6 +328,7 @@ void rvm__frame_end(rvm__emit *e) {
     rvm__build *k = e->k;
     rvm__at(e, e->frame.done);
     rvm__join_parameters(e);
+    rvm__window_give(e);
     rvm__end_counts(e);
     rvm__share_end(e);
     if (!e->block.chunk) give_back(e);

@@ -12,6 +12,7 @@ void rvm__emit_function(rvm__unit *u, const rvm__specialisation *v) {
                    .fn = v->fn,
                    .dir = v->dir,
                    .restoring = v->restoring,
+                   .inside = v->inside,
                    .apart = v->apart,
                    .discards = v->discards,
                    .fresh = v->fresh,

@@ -24,6 +24,7 @@ static void add_callee(rvm__summary *f, const rvm__summary *g) {
     f->size += g->size;
     f->by_value |= g->by_value;
     f->sums |= g->sums;
+    f->records |= g->records;
 }
 
 static bool summarise(void *userdata, uint32_t fn) {
@@ -36,6 +37,7 @@ static bool summarise(void *userdata, uint32_t fn) {
         summary->sums |= x.in->op == RVM_OP_par && u->m->codes[fn].x[x.pc].to.c;
         RVM__EACH_CALLEE(g, u->p, x.in) add_callee(summary, &u->summaries[g]);
     }
+    summary->records |= summary->recursive || rvm__records(u, fn, 0, f->ncode);
     summary->work = rvm__work_between(u, fn, 0, f->ncode);
     summary->most = summary->recursive ? RVM__UNBOUNDED : rvm__most_between(u, fn, 0, f->ncode, false);
     summary->unseen = summary->recursive ? RVM__UNBOUNDED : rvm__most_between(u, fn, 0, f->ncode, true);
@@ -168,6 +170,7 @@ static bool emit_entry(rvm__unit *u) {
     const rvm__specialisation like = {.fn = u->w->fn,
                                       .dir = u->w->direction,
                                       .restoring = u->w->restoring,
+                                      .inside = u->w->inside,
                                       .apart = u->w->contiguous,
                                       .discards = rvm__discards_that_matter(u, u->w->fn, u->w->discards),
                                       .at = u->w->at,

@@ -149,7 +149,7 @@ static void enter_arrays(rvm__emit *e, LLVMValueRef arrays, uint32_t gap) {
 static unsigned untracked_parts(const rvm__emit *e, uint32_t gap) {
     unsigned n = 0;
     RVM__EACH_INSN_IN(x, e->f, 0, gap)
-        if (x.in->op == RVM_OP_compute && x.in->target >= gap) n += !rvm__is_tracked(e, x.pc, x.in->target);
+        if (x.in->op == RVM_OP_compute && x.in->target >= gap) n += !rvm__is_part_tracked(e, x.pc);
     return n;
 }
 
@@ -199,6 +199,7 @@ void rvm__osr_entry(rvm__emit *e) {
         e->frame.machine,    rvm__known_number(e), int32(e, e->at), int32(e, dir), int32(e, untracked_parts(e, gap)),
         int32(e, untracked), e->frame.first_slot};
     load_slots(e, rvm__call_runtime(e, "rvm__native_enter", e->k->ptr, 7, args));
+    rvm__window_take(e);
     LLVMValueRef arrays_args[2] = {e->frame.machine, e->frame.first_array};
     LLVMValueRef arrays = rvm__call_runtime(e, "rvm__native_arrays", e->k->ptr, 2, arrays_args);
     for (uint32_t n = 0; n < e->f->narrays; n++)

@@ -51,7 +51,7 @@ static void promise(rvm__unit *u, LLVMValueRef f, const rvm_function *g, bool ap
 
 rvm__specialisation *rvm__find_specialisation(rvm__unit *u, rvm__specialisation like) {
     for (rvm__specialisation *v = u->specialisations[like.fn]; v; v = v->next)
-        if (v->dir == like.dir && v->restoring == like.restoring && v->apart == like.apart && v->discards == like.discards && v->block == like.block &&
+        if (v->dir == like.dir && v->restoring == like.restoring && v->inside == like.inside && v->apart == like.apart && v->discards == like.discards && v->block == like.block &&
             v->at == like.at && v->fresh == like.fresh && v->vectorised == like.vectorised && v->conflicts == like.conflicts)
             return v;
     rvm__specialisation *v = rvm__unit_alloc(u, sizeof *v);
@@ -66,8 +66,9 @@ const rvm__specialisation *rvm__declare_specialisation(rvm__unit *u, const rvm__
     const rvm_function *g = &u->p->functions[like->fn];
     char name[256];
     if (!v || v->function || !(v->type = type_of(u, g))) return v;
-    snprintf(name, sizeof name, "%s%s%s%s%s%s%s%s", g->name, v->dir < 0 ? ".backward" : ".forward",
+    snprintf(name, sizeof name, "%s%s%s%s%s%s%s%s%s", g->name, v->dir < 0 ? ".backward" : ".forward",
              u->w->exact && v->restoring != (v->dir < 0) ? v->restoring ? ".restoring" : ".recording" : "",
+             v->inside ? ".inside" : "",
              v->apart ? "" : ".overlapping",
              v->discards == rvm__discards_that_matter(u, like->fn, u->w->discards) ? "" : ".deep",
              v->vectorised ? ".vectorised" : "", v->fresh ? ".fresh" : "",
@@ -85,23 +86,8 @@ const rvm__specialisation *rvm__declare_specialisation(rvm__unit *u, const rvm__
     return v;
 }
 
-const rvm__specialisation *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool restoring, bool apart,
-                                           uint16_t discards) {
-    const rvm__specialisation like = {.fn = fn,
-                                      .dir = dir,
-                                      .restoring = restoring,
-                                      .apart = apart,
-                                      .discards = rvm__discards_that_matter(u, fn, discards)};
-    return rvm__declare_specialisation(u, &like);
-}
-
-const rvm__specialisation *rvm__vectorised(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t discards,
-                                           uint64_t conflicts) {
-    const rvm__specialisation like = {.fn = fn,
-                                      .dir = dir,
-                                      .apart = apart,
-                                      .discards = rvm__discards_that_matter(u, fn, discards),
-                                      .vectorised = true,
-                                      .conflicts = conflicts};
+const rvm__specialisation *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t discards) {
+    const rvm__specialisation like = {
+        .fn = fn, .dir = dir, .apart = apart, .discards = rvm__discards_that_matter(u, fn, discards)};
     return rvm__declare_specialisation(u, &like);
 }

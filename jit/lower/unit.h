@@ -21,7 +21,8 @@ typedef struct rvm__specialisation {
     struct rvm__specialisation *later; /* to be emitted */
     uint32_t fn;
     int dir;
-    bool restoring; /* in a run that restores every bit: updates are taken back where it goes on as it was entered */
+    bool restoring; /* in a run that restores every bit: updates are taken back where it goes on as it was entered, */
+    bool inside;    /* and it is called from a compute part */
     bool apart;
     bool vectorised;    /* called by an instance of a block: it bails out at side exits (instance.c) */
     uint64_t conflicts; /* of a vectorised one, by parameter: see rvm__block_ir.conflicts */
@@ -41,6 +42,7 @@ typedef struct rvm__summary { /* of a function of the program */
     uint64_t most;    /* instructions of a call, or RVM__UNBOUNDED */
     uint64_t unseen;  /* the same in lanes, without what polls where it turns */
     bool by_value;    /* it, or what it calls, calls through function values */
+    bool records;     /* it, or what it calls, updates reals, of which runs that restore every bit keep what is lost */
     bool sums;        /* it, or what it calls, has blocks that add into elements chunk by chunk */
     uint16_t levels;  /* of the trail that something goes onto, or comes from */
     uint16_t asks;    /* of these, where one does not discard it must be known at run time how deep it is; */
@@ -106,10 +108,7 @@ LLVMValueRef rvm__need_constant(rvm__unit *u, uint32_t fn);
 rvm__specialisation *rvm__find_specialisation(rvm__unit *u, rvm__specialisation v);
 /* Of a function that must be there; it will be emitted. */
 const rvm__specialisation *rvm__declare_specialisation(rvm__unit *u, const rvm__specialisation *like);
-const rvm__specialisation *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool restoring, bool apart,
-                                           uint16_t discards);
-const rvm__specialisation *rvm__vectorised(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t discards,
-                                           uint64_t conflicts);
+const rvm__specialisation *rvm__version_of(rvm__unit *u, uint32_t fn, int dir, bool apart, uint16_t discards);
 bool rvm__is_inlined(const rvm__unit *u, uint32_t fn);
 
 #endif

@@ -42,6 +42,7 @@ static bool is_forgotten(const rvm__emit *e, uint32_t compute) {
 static void trail_deeper(rvm__emit *e, const rvm__context *part, int by) {
     LLVMValueRef args[2] = {e->frame.machine, LLVMConstInt(e->k->i32, (uint64_t)(int64_t)by, true)};
     if (!part->tracked || e->u->w->standalone) return;
+    rvm__window_give(e);
     if (!is_forgotten(e, part->compute))
         rvm__call_runtime(e, "rvm__trail_deeper", e->k->nothing, 2, args);
     else if (by < 0)
@@ -51,6 +52,7 @@ static void trail_deeper(rvm__emit *e, const rvm__context *part, int by) {
         LLVMValueRef status = rvm__call_runtime(e, "rvm__forget_begin", e->k->i32, 2, args);
         rvm__exit_if(e, LLVMBuildICmp(e->k->b, LLVMIntNE, status, LLVMConstInt(e->k->i32, 0, false), ""));
     }
+    rvm__window_take(e);
 }
 
 /* Whether the second run of the compute part is left out: not in the region in which the code was entered, of whose first
@@ -73,7 +75,7 @@ static bool enter_part(rvm__emit *e, uint32_t compute, enum rvm__pass pass) {
     if (!inner) return false;
     trail_deeper(e, inner, 1);
     LLVMValueRef bits = rvm__build_int(e->k, (turns ? RVM__REGION_AGAIN : 0) | forgets_bit(e, compute));
-    if (e->u->w->exact) bits = LLVMBuildOr(e->k->b, bits, rvm__exact_enter(e, inner), "");
+    if (e->u->w->exact) bits = LLVMBuildOr(e->k->b, bits, e->frame.surroundings[inner->parent->restoring], "");
     rvm__set_slot(e, e->code->x[compute].to.hidden, bits);
     e->control.context = inner;
     if (!is_elided(e, compute) || is_forgotten(e, compute) || dir < 0) return true;
@@ -88,7 +90,6 @@ static void leave_part(rvm__emit *e) {
     const rvm__context *c = e->control.context;
     LLVMValueRef before = e->count.before[c->compute];
     trail_deeper(e, c, -1);
-    if (e->u->w->exact) rvm__exact_leave(e, c);
     e->control.context = c->parent;
     rvm__set_slot(e, e->code->x[c->compute].to.hidden, rvm__build_int(e->k, forgets_bit(e, c->compute)));
     if (!is_elided(e, c->compute) || is_forgotten(e, c->compute) || c->dir < 0) return;

@@ -90,9 +90,6 @@ typedef struct rvm__held_sums { /* of a register that instances of a block add i
 } rvm__held_sums;
 /* A chunk of so many instances ends, or is to be taken back; an i1, whether that fails, which changes nothing. */
 LLVMValueRef rvm__exact_chunk(rvm__emit *e, unsigned n, const rvm__held_sums *sums, LLVMValueRef instances);
-/* Into and out of a compute part; what its hidden slot says of the surroundings. */
-LLVMValueRef rvm__exact_enter(rvm__emit *e, const rvm__context *part);
-void rvm__exact_leave(rvm__emit *e, const rvm__context *part);
 
 /* ---- update.c, call.c, array.c: the instruction being walked, going up or down ---- */
 void rvm__emit_update(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);

@@ -145,7 +145,7 @@ static unsigned look_at(rvm__numbering *n, const rvm__cursor *x) {
     const char *word = said_at(line, &length);
     if (!word) return 0;
     if (x->in->op == RVM_OP_unlet && (is(word, length, "holds") || is(word, length, "checked"))) {
-        cr_expect(rvm__numbering_agrees(n, x->in) == is(word, length, "holds"), "line %u", line);
+        cr_expect(rvm__numbering_agrees(n, x->in, false) == is(word, length, "holds"), "line %u", line);
         return 1;
     }
     if (x->q[0].kind != RVM_PLACE_ELEM && x->q[x->in->nplaces - 1].kind != RVM_PLACE_ELEM) return 0;

@@ -215,7 +215,7 @@ rvm_status rvm__block_record(rvm_machine *m, uint32_t n, const rvm__block_sums *
 }
 
 rvm_status rvm__block_recall(rvm_machine *m, uint32_t n, const rvm__block_sums *sums, uint64_t instances) {
-    const size_t before = rvm__exact_held(m);
+    const rvm__exact_mark before = rvm__exact_held(m);
     rvm_status status = RVM_OK;
     for (int really = 0; really < 2 && !status; really++) {
         rvm__exact_rewind(m, before);

@@ -14,13 +14,13 @@ FORCE_INLINE rvm_status exact_value(rvm_machine *m, const rvm__xinsn *x, const e
     double after, back;
     rvm_status status;
     if (m->exact.restoring) {
-        if (unlikely(t != RVM_F64 || !rvm__exact_alone(e->inverse, y->f, by, &after)) &&
+        if (unlikely(t != RVM_F64 || m->trail.deep || !rvm__exact_alone(e->inverse, y->f, by, &after)) &&
             unlikely((status = rvm__exact_back(m, t, e->inverse, y->f, by, &after))))
             return status;
     } else {
         after = rvm__exact_apply(e->op, y->f, by);
         if (t == RVM_F32) after = (double)(float)after;
-        if (unlikely(t != RVM_F64 || !rvm__exact_alone(e->op, after, by, &back)) &&
+        if (unlikely(t != RVM_F64 || m->trail.deep || !rvm__exact_alone(e->op, after, by, &back)) &&
             unlikely((status = rvm__exact_keep(m, t, e->op, y->f, by, after))))
             return status;
         m->exact.updates++;

@@ -160,7 +160,7 @@ static void put_sums_back(const transfer *t, uint32_t k) {
 /* The callee is entered from behind, to be taken back: what was added when it returned. */
 static rvm_status take_sums(const transfer *t) {
     rvm_machine *m = t->m;
-    const size_t before = rvm__exact_held(m);
+    const rvm__exact_mark before = rvm__exact_held(m);
     rvm_status status = RVM_OK;
     if (!m->o.exact || !t->shared || !m->exact.restoring) return RVM_OK;
     for (uint32_t k = t->callee->nparams; k-- > 0 && !status;) {

@@ -49,6 +49,7 @@ bool rvm__stands_in_loop(const rvm_machine *m, rvm__native_place *at) {
         } else if (rvm__begins_loop(f, k) && end >= gap)
             loops++;
     }
+    at->inside = m->trail.deep > parts;
     loops += parts - 1; /* without the one that turns */
     for (uint32_t k = m->store.nframes - 1; k > 0 && loops < RVM__MOST_AROUND; k--)
         loops += loops_around(&m->p->functions[m->store.frames[k - 1].fn], m->store.frames[k].call_pc);

@@ -100,8 +100,15 @@ rvm_status rvm__exact_sum(rvm_machine *m, rvm_type t, bool back, double by, doub
  * to what was held before. Memory is given back by a trim. */
 bool rvm__exact_reserve(rvm_machine *m, size_t bits);
 void rvm__exact_load(rvm_machine *m, uint64_t word, unsigned n); /* bits of a record, for which there is room */
-size_t rvm__exact_held(const rvm_machine *m);
-void rvm__exact_rewind(rvm_machine *m, size_t held);
+typedef struct rvm__exact_mark {
+    size_t bits;
+    uint64_t coded;
+} rvm__exact_mark;
+rvm__exact_mark rvm__exact_held(const rvm_machine *m);
+void rvm__exact_rewind(rvm_machine *m, rvm__exact_mark to);
+/* Native code may keep values whole by itself from here on, at the depth where it is; no more. */
+void rvm__exact_open(rvm_machine *m);
+void rvm__exact_close(rvm_machine *m);
 void rvm__exact_trim(rvm_machine *m);
 rvm_status rvm__exact_keep_raw(rvm_machine *m, double y);
 rvm_status rvm__exact_take_raw(rvm_machine *m, double *y);

@@ -101,7 +101,7 @@ static void pass_segments(rvm_machine *m, const rvm__native_site *site, int by) 
 /* The frame of a function that is entered by on-stack replacement, as rvm__native_exit would leave it there: its slots. */
 static rvm_value *rvm__native_enter(rvm_machine *m, uint32_t fn, uint32_t pc, int32_t dir, uint32_t deeper,
                                     uint32_t segments, uint64_t slots) {
-    const rvm__native_site site = {.fn = fn, .pc = pc, .dir = (int8_t)dir, .segments = segments};
+    const rvm__native_site site = {.fn = fn, .pc = pc, .dir = (int8_t)dir, .segments = (uint16_t)segments};
     for (uint32_t k = 0; k < deeper; k++) rvm__trail_deeper(m, -1);
     pass_segments(m, &site, -1);
     return m->store.slots + slots;
@@ -121,6 +121,7 @@ static rvm_value *rvm__native_exit(rvm_machine *m, const rvm__native_site *site,
         m->store.nframes = (uint32_t)frame + 1;
         m->run.dir = site->dir;
         m->run.pc = m->codes[site->fn].x + site->pc;
+        if (m->o.exact) m->exact.restoring = site->restoring;
     }
     for (unsigned k = 0; k < site->deeper; k++) rvm__trail_deeper(m, 1);
     pass_segments(m, site, 1);
@@ -145,6 +146,32 @@ static rvm__tally *rvm__native_tallies_below(rvm_machine *m, const rvm__tally *f
 
 static void rvm__native_exit_path(rvm_machine *m, uint64_t frame, const rvm__tally *tallies) {
     m->store.frames[frame].path = rvm__profile_number(tallies);
+}
+
+/* In runs that restore every bit: what code does not keep by itself. */
+#define BY_MACHINE(...)                                                                                                     \
+    rvm__exact_close(m);                                                                                                    \
+    const rvm_status status = __VA_ARGS__;                                                                                  \
+    rvm__exact_open(m);                                                                                                     \
+    return status
+
+static rvm_status rvm__native_keep(rvm_machine *m, rvm_type t, rvm__exact op, double y, double f, double after) {
+    BY_MACHINE(rvm__exact_keep(m, t, op, y, f, after));
+}
+static rvm_status rvm__native_back(rvm_machine *m, rvm_type t, rvm__exact op, double after, double f, double *y) {
+    BY_MACHINE(rvm__exact_back(m, t, op, after, f, y));
+}
+static rvm_status rvm__native_keep_whole(rvm_machine *m, int n, const rvm_value *v) {
+    BY_MACHINE(rvm__exact_keep_whole(m, n, v));
+}
+static rvm_status rvm__native_back_whole(rvm_machine *m, int n, rvm_value *v) {
+    BY_MACHINE(rvm__exact_back_whole(m, n, v));
+}
+static rvm_status rvm__native_record(rvm_machine *m, uint32_t n, const rvm__block_sums *sums, uint64_t instances) {
+    BY_MACHINE(rvm__block_record(m, n, sums, instances));
+}
+static rvm_status rvm__native_recall(rvm_machine *m, uint32_t n, const rvm__block_sums *sums, uint64_t instances) {
+    BY_MACHINE(rvm__block_recall(m, n, sums, instances));
 }
 
 static double *rvm__native_magnitudes(rvm_machine *m, uint64_t slots) {
@@ -333,12 +360,12 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_tallies),
     SYMBOL(rvm__native_tallies_below),
     SYMBOL(rvm__native_exit_path),
-    SYMBOL(rvm__exact_keep),
-    SYMBOL(rvm__exact_back),
-    SYMBOL(rvm__exact_keep_whole),
-    SYMBOL(rvm__exact_back_whole),
-    SYMBOL(rvm__block_record),
-    SYMBOL(rvm__block_recall),
+    SYMBOL(rvm__native_keep),
+    SYMBOL(rvm__native_back),
+    SYMBOL(rvm__native_keep_whole),
+    SYMBOL(rvm__native_back_whole),
+    SYMBOL(rvm__native_record),
+    SYMBOL(rvm__native_recall),
 #define LIBM(name)
 #define OWN(name)                                 SYMBOL(rvm_##name),
 #define FUNCTION(name, shape, who, error, serves) who(name)
@@ -429,7 +456,11 @@ static rvm_status run_frame(rvm_machine *m, rvm__native_entry entry, const rvm__
     n.swept.by = UINT64_MAX;
     n.swept.done = n.swept.all = 0;
     m->jit.native = &n;
+    m->exact.native = m->o.exact;
+    rvm__exact_open(m);
     *exited = entry(m, &n);
+    rvm__exact_close(m);
+    m->exact.native = false;
     m->jit.native = NULL;
     m->run.budget = (n.limit - n.charged) * SIZE;
     m->stats.calls += n.calls;
@@ -459,13 +490,13 @@ const char *rvm__native_lacks(enum rvm__lacks lacks) {
 }
 
 bool rvm__native_is_there(rvm_machine *m) {
-    const rvm__native_place at = {.dir = m->run.course, .restoring = m->exact.restoring};
+    const rvm__native_place at = {.dir = m->run.course, .restoring = m->exact.restoring, .inside = m->trail.deep > 0};
     const rvm__native_need *need;
     return m->jit.engine->entry(m->jit.engine, m, &at, &need) && has_room(m, need);
 }
 
 rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
-    const rvm__native_place at = {.dir = m->run.dir, .restoring = m->exact.restoring};
+    const rvm__native_place at = {.dir = m->run.dir, .restoring = m->exact.restoring, .inside = m->trail.deep > 0};
     const rvm__native_need *need;
     bool exited;
     *ran = false;
@@ -501,7 +532,7 @@ static rvm_status return_from(rvm_machine *m) {
 }
 
 rvm_status rvm__native_call(rvm_machine *m) {
-    const rvm__native_place at = {.dir = m->run.dir, .restoring = m->exact.restoring};
+    const rvm__native_place at = {.dir = m->run.dir, .restoring = m->exact.restoring, .inside = m->trail.deep > 0};
     const rvm__native_need *need;
     bool exited;
     if (!is_plain(m) || !rvm__trails_fit(m, &at)) return RVM_OK;

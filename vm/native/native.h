@@ -50,7 +50,8 @@ typedef struct rvm__native_site {
     uint8_t deeper;    /* compute parts around that no trail knows of yet */
     uint8_t calling;   /* in a call at pc, whose callee has been written */
     uint8_t against;   /* the callee runs against this function's direction */
-    uint32_t segments; /* around, the innermost of them, that no trail knows of yet */
+    uint16_t restoring; /* in a run that restores every bit */
+    uint16_t segments;  /* around, the innermost of them, that no trail knows of yet */
 } rvm__native_site;
 
 /* What must be there before it may be entered: slots and arrays of its frames and those of all it calls but for recursion,
@@ -235,7 +236,7 @@ typedef struct rvm__native_place {
     uint32_t
         turns; /* of the compute parts around, the outermost first: whether it turns around at its end, a bit for each */
     int dir;   /* in which the function runs, other than within such parts, */
-    bool restoring; /* and whether it takes back there, in a run that restores every bit */
+    bool restoring, inside; /* and whether it takes back there, in a run that restores every bit; in a compute part */
     uint32_t
         loops; /* around the one that turns, compute parts, and loops around the calls below; RVM__MOST_AROUND at most */
 } rvm__native_place;

@@ -110,6 +110,7 @@ void rvm__exact_put(const rvm_machine *m, rvm__tape *tape) {
     for (size_t k = 0; k < depth; k++) {
         const uint64_t n = m->exact.bits[k].n;
         rvm__tape_put(tape, &n, sizeof n);
+        rvm__tape_put(tape, &m->exact.bits[k].coded, sizeof(uint64_t));
         rvm__tape_put(tape, m->exact.bits[k].words, (n + 63) / 64 * 8);
     }
 }
@@ -128,6 +129,7 @@ bool rvm__exact_get(rvm_machine *m, rvm__tape *tape) {
     for (size_t k = 0; k < depth; k++) {
         rvm__bits *b = &m->exact.bits[k];
         rvm__tape_get(tape, &n, sizeof n);
+        rvm__tape_get(tape, &b->coded, sizeof b->coded);
         if (n && !rvm__bits_reserve(&al, b, n)) return false;
         rvm__tape_get(tape, b->words, (n + 63) / 64 * 8);
         b->n = n;

@@ -16,7 +16,8 @@
 /* A stack of bits. Memory comes in halvings and doublings of one block. */
 typedef struct rvm__bits {
     uint64_t *words;
-    size_t n, cap; /* bits held; words there are */
+    size_t n, cap;  /* bits held; words there are */
+    uint64_t coded; /* in a compute part: updates since the last one that kept its value whole (exact_run.c) */
 } rvm__bits;
 
 /* The low `count` (at most 64) bits of v go on top; false: out of memory, nothing changed. al: of the block. */

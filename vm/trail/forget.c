@@ -49,6 +49,7 @@ rvm_status rvm__forget_begin(rvm_machine *m, uint16_t discards) {
     memcpy(part->segments, tr->segments, sizeof part->segments);
     note_stacks(tr, part);
     found(m);
+    rvm__exact_close(m); /* since here nothing is recorded */
     return RVM_OK;
 }
 
@@ -76,9 +77,11 @@ void rvm__forget_end(rvm_machine *m) {
     const rvm__forgetting *part = &tr->forgetting[tr->nforgetting - 1];
     for (uint32_t level = 0; level < RVM_MAX_ORDER; level++)
         if (!(part->discards >> level & 1)) erase_entries(m, part, level);
+    rvm__exact_close(m);
     tr->nforgetting--;
     tr->deep--;
     found(m);
+    rvm__exact_open(m);
 }
 
 /* ---- places ---- */
@@ -251,6 +254,7 @@ static void unwind_trails(rvm_machine *m, const rvm__forgetting *part) {
     for (size_t d = part->deep + 1; d < m->exact.nbits; d++) {
         m->exact.held -= m->exact.bits[d].n;
         m->exact.bits[d].n = 0;
+        m->exact.bits[d].coded = 0;
     }
     memcpy(tr->segments, part->segments, sizeof tr->segments);
     tr->deep = part->deep - 1;
