@@ -85,7 +85,6 @@ static rvm_status open_side(side *s, const subject *of, bool exact, rvm_error *e
     jit.tiers = false;
     jit.cache = "";
     jit.no_lanes = true;
-    if (getenv("LEVEL")) jit.level = (unsigned)atoi(getenv("LEVEL"));
     rvm_status status = rvm_jit_new(&jit, &s->j, e);
     if (!status) status = rvm_machine_new(of->p, &o, &s->m, e);
     return status ? status : rvm_jit_attach(s->j, s->m, e);
@@ -182,11 +181,10 @@ bool measure_exact(table *t, int repetitions) {
     double plain[2], exact[2];
     rvm_stats stats;
     bool same;
-    rvm_status status = getenv("MIX") ? RVM_OK : natively_leapfrog(t, repetitions, &e);
-    if (!status && !getenv("MIX")) status = natively_dot(t, repetitions, &e);
+    rvm_status status = natively_leapfrog(t, repetitions, &e);
+    if (!status) status = natively_dot(t, repetitions, &e);
     if (!status) status = natively_mixture(t, repetitions, &e);
     if (status == RVM_ERR_UNSUPPORTED) status = RVM_OK; /* there is no native code */
-    if (getenv("NATIVE_ONLY")) return true;
     if (!status) status = rvm_open(EXAMPLES_DIR "/leapfrog.rasm", NULL, &p, &e, NULL, NULL);
     if (!status) status = fly(p, false, plain, &stats, &same, &e);
     if (!status) status = fly(p, true, exact, &stats, &same, &e);

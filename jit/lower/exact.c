@@ -33,11 +33,18 @@ static bool restores(const rvm__emit *e) {
 
 /* ---- one update ---- */
 
+enum { MOST = 8 }; /* updates that are looked at together */
 typedef struct update {
     rvm_type type;
     rvm_op op; /* that is recorded: what restores is its inverse */
     LLVMValueRef y, f, after;
 } update;
+
+static update update_of(const rvm__emit *e, rvm_type t, rvm_op op, LLVMValueRef y, LLVMValueRef f, LLVMValueRef now) {
+    const bool back = restores(e);
+    return (update){
+        .type = t, .op = back ? rvm__op_inverse(op) : op, .y = y, .f = f, .after = back ? y : now};
+}
 
 static rvm__exact kind_of(rvm_op op) {
     const bool inverse = rvm__is_inverse(op);
@@ -54,11 +61,14 @@ static LLVMValueRef by(rvm__emit *e, rvm_op op, LLVMValueRef y, LLVMValueRef f) 
 
 enum { TRIALS = 4 }; /* the guess, its neighbours by their bits, 0 */
 
+static LLVMValueRef insert(rvm__emit *e, LLVMValueRef into, LLVMValueRef x, unsigned n) {
+    return LLVMBuildInsertElement(e->k->b, into, x, int32(e, n), "");
+}
+
 static LLVMValueRef each(rvm__emit *e, LLVMValueRef x) {
-    LLVMBuilderRef b = e->k->b;
     LLVMTypeRef t = LLVMVectorType(LLVMTypeOf(x), TRIALS);
-    LLVMValueRef one = LLVMBuildInsertElement(b, LLVMGetPoison(t), x, LLVMConstInt(e->k->i32, 0, false), "");
-    return LLVMBuildShuffleVector(b, one, LLVMGetPoison(t), LLVMConstNull(LLVMVectorType(e->k->i32, TRIALS)), "");
+    LLVMValueRef one = insert(e, LLVMGetPoison(t), x, 0), first = LLVMConstNull(LLVMVectorType(e->k->i32, TRIALS));
+    return LLVMBuildShuffleVector(e->k->b, one, LLVMGetPoison(t), first, "");
 }
 
 static LLVMValueRef numbers(rvm__emit *e, int64_t v0, int64_t v1, int64_t v2, int64_t v3) {
@@ -67,18 +77,59 @@ static LLVMValueRef numbers(rvm__emit *e, int64_t v0, int64_t v1, int64_t v2, in
     return LLVMConstVector(v, TRIALS);
 }
 
+/* The guess, if what is behind the update is finite; else a NaN, which leads nowhere. */
+static LLVMValueRef if_finite(rvm__emit *e, LLVMValueRef g, LLVMValueRef after) {
+    return LLVMBuildFAdd(e->k->b, g, LLVMBuildFSub(e->k->b, after, after, ""), "");
+}
+
+static LLVMValueRef bits_of(rvm__emit *e, LLVMValueRef v, unsigned n) {
+    return LLVMBuildBitCast(e->k->b, v, LLVMVectorType(e->k->i64, n), "");
+}
+
+static LLVMValueRef reals_of(rvm__emit *e, LLVMValueRef bits, unsigned n) {
+    return LLVMBuildBitCast(e->k->b, bits, LLVMVectorType(e->k->f64, n), "");
+}
+
+/* Whether lanes are as the mask has them. */
+static LLVMValueRef are(rvm__emit *e, LLVMValueRef lanes, unsigned n, uint64_t mask) {
+    LLVMTypeRef t = LLVMIntTypeInContext(e->k->context, n);
+    return LLVMBuildICmp(e->k->b, LLVMIntEQ, LLVMBuildBitCast(e->k->b, lanes, t, ""), LLVMConstInt(t, mask, false), "");
+}
+
 /* Whether g, the guess, is the only value from which f leads to what is behind the update: the guess does, its neighbours do
- * not. Nor does 0, or the guess may be one, whose neighbours are others. What is behind must be finite: else its difference
- * with itself makes the guess a NaN, which leads nowhere. Where it is 0, and all this holds, nothing is recorded either. */
+ * not. Nor does 0, or the guess may be one, whose neighbours are others. Where what is behind is 0, and all this holds,
+ * nothing is recorded either. */
 static LLVMValueRef is_alone(rvm__emit *e, const update *u, LLVMValueRef g) {
     LLVMBuilderRef b = e->k->b;
-    LLVMValueRef finite = LLVMBuildFAdd(b, g, LLVMBuildFSub(b, u->after, u->after, ""), "");
-    LLVMValueRef bits = each(e, LLVMBuildBitCast(b, finite, e->k->i64, ""));
+    LLVMValueRef bits = each(e, LLVMBuildBitCast(b, if_finite(e, g, u->after), e->k->i64, ""));
     bits = LLVMBuildAnd(b, LLVMBuildAdd(b, bits, numbers(e, 0, 1, -1, 0), ""), numbers(e, -1, -1, -1, 0), "");
-    LLVMValueRef y = LLVMBuildBitCast(b, bits, LLVMVectorType(e->k->f64, TRIALS), "");
-    LLVMValueRef leads = LLVMBuildFCmp(b, LLVMRealOEQ, by(e, u->op, y, each(e, u->f)), each(e, u->after), "");
-    LLVMTypeRef mask = LLVMIntTypeInContext(e->k->context, TRIALS);
-    return LLVMBuildICmp(b, LLVMIntEQ, LLVMBuildBitCast(b, leads, mask, ""), LLVMConstInt(mask, 1, false), "");
+    LLVMValueRef led = by(e, u->op, reals_of(e, bits, TRIALS), each(e, u->f));
+    return are(e, LLVMBuildFCmp(b, LLVMRealOEQ, led, each(e, u->after), ""), TRIALS, 1);
+}
+
+/* The same of up to MOST sums and differences: whether all are. A difference is a sum with -f. */
+static LLVMValueRef are_alone(rvm__emit *e, unsigned n, const update *u) {
+    LLVMBuilderRef b = e->k->b;
+    unsigned lanes = 2;
+    while (lanes < n) lanes *= 2;
+    LLVMValueRef one[MOST], minus[MOST], from_4[MOST], to_1[MOST]; /* 4 - 3 is 1, and is alone: for lanes without an update */
+    for (unsigned k = 0; k < lanes; k++) {
+        one[k] = rvm__build_int(e->k, 1), minus[k] = rvm__build_int(e->k, -1);
+        from_4[k] = LLVMConstReal(e->k->f64, -3), to_1[k] = LLVMConstReal(e->k->f64, 1);
+    }
+    LLVMValueRef f = LLVMConstVector(from_4, lanes), after = LLVMConstVector(to_1, lanes);
+    for (unsigned k = 0; k < n; k++) {
+        f = insert(e, f, rvm__is_inverse(u[k].op) ? LLVMBuildFNeg(b, u[k].f, "") : u[k].f, k);
+        after = insert(e, after, u[k].after, k);
+    }
+    LLVMValueRef g = if_finite(e, LLVMBuildFSub(b, after, f, ""), after), bits = bits_of(e, g, lanes);
+    LLVMValueRef up = reals_of(e, LLVMBuildAdd(b, bits, LLVMConstVector(one, lanes), ""), lanes);
+    LLVMValueRef down = reals_of(e, LLVMBuildAdd(b, bits, LLVMConstVector(minus, lanes), ""), lanes);
+    LLVMValueRef good = LLVMBuildFCmp(b, LLVMRealOEQ, LLVMBuildFAdd(b, g, f, ""), after, "");
+    const LLVMValueRef others[] = {LLVMBuildFAdd(b, up, f, ""), LLVMBuildFAdd(b, down, f, ""), f};
+    for (unsigned k = 0; k < sizeof others / sizeof *others; k++)
+        good = LLVMBuildAnd(b, good, LLVMBuildFCmp(b, LLVMRealUNE, others[k], after, ""), "");
+    return are(e, good, lanes, (UINT64_C(1) << lanes) - 1);
 }
 
 /* ---- else ---- */
@@ -208,8 +259,7 @@ void rvm__window_make(rvm__emit *e) {
 
 LLVMValueRef rvm__exact_update(rvm__emit *e, rvm_type t, rvm_op op, LLVMValueRef y, LLVMValueRef f, LLVMValueRef now) {
     const bool back = restores(e);
-    const rvm_op recorded = back ? rvm__op_inverse(op) : op;
-    const update u = {.type = t, .op = recorded, .y = y, .f = f, .after = back ? y : now};
+    const update u = update_of(e, t, op, y, f, now);
     LLVMValueRef was;
     if (t == RVM_F64)
         was = (e->control.context->inside ? keep_whole : ask_if_several)(e, &u,
@@ -218,6 +268,91 @@ LLVMValueRef rvm__exact_update(rvm__emit *e, rvm_type t, rvm_op op, LLVMValueRef
         was = ask_machine(e, &u, false);
     if (!back) count(e, 1);
     return back ? was : now;
+}
+
+/* ---- several in a row ---- */
+
+static bool indices_hold(const rvm__emit *e, const rvm_insn *in) {
+    const rvm_place *q = rvm__places(e->f, in);
+    for (uint32_t k = 0; k < in->nplaces; k++) {
+        const bool proved = e->u->w->trust || (k < 4 && in->facts >> k & RVM_FACT_INBOUNDS0);
+        for (int d = 0; d < q[k].nidx && q[k].kind == RVM_PLACE_ELEM; d++)
+            if (!proved && !rvm__numbering_inbounds(e->u->numbering, in, k, d)) return false;
+    }
+    return true;
+}
+
+/* A sum or difference that does nothing but add. */
+static bool is_plain(const rvm__emit *e, uint32_t pc) {
+    const rvm_insn *in = &e->f->code[pc];
+    const rvm__xinsn *x = &e->code->x[pc];
+    if (rvm__class_of(in->op) != RVM_CLASS_UPDATE || rvm__pair_of(in->op) != RVM_PAIR_add || x->type != RVM_F64) return false;
+    return !(in->flags & RVM_FLAG_RESTORE) && !(x->flags & (X_DOMAIN | X_ALIAS)) && indices_hold(e, in);
+}
+
+/* How many follow one another from the instruction being walked on, which numbering passes then. */
+static unsigned find_row(rvm__emit *e, uint32_t *pc) {
+    const rvm__context *c = e->control.context;
+    unsigned n = 0;
+    if (!e->u->w->exact || c->inside || e->u->w->profile) return 0;
+    for (uint32_t at = e->control.pc; n < MOST && at != e->block.ends && is_plain(e, at); at += (uint32_t)c->dir) {
+        const rvm_op op = (rvm_op)e->f->code[at].op;
+        rvm__numbering_pass(e->u->numbering, &e->f->code[at], c->dir > 0 ? op : rvm__op_inverse(op));
+        pc[n++] = at;
+    }
+    return n < 2 ? 0 : n;
+}
+
+typedef struct one { /* of a row */
+    const rvm_insn *in;
+    const rvm__xinsn *x;
+    rvm_op op;
+    rvm__operands o;
+    LLVMValueRef y;
+} one;
+
+static update run_one(rvm__emit *e, one *w) {
+    LLVMValueRef none = NULL;
+    rvm__find_operands(e, w->in, w->x, &w->o);
+    rvm__load_operands(e, w->x, &w->o);
+    LLVMValueRef f = rvm__defined_row(e, w->in, w->x, &w->o, &none);
+    w->y = rvm__load(e, &w->o.y);
+    LLVMValueRef now = rvm__build_update(e->k, w->op, RVM_F64, w->y, f, &none);
+    rvm__store(e, &w->o.y, now);
+    return update_of(e, RVM_F64, w->op, w->y, f, now);
+}
+
+bool rvm__exact_row(rvm__emit *e) {
+    rvm__build *k = e->k;
+    const uint32_t walked = e->count.walked;
+    uint32_t pc[MOST];
+    one w[MOST];
+    update u[MOST];
+    const unsigned n = find_row(e, pc);
+    if (!n) return false;
+    LLVMBasicBlockRef singly = rvm__block(e, "singly"), all = rvm__block(e, "all"), on = rvm__block(e, "on");
+    rvm__settle_erased(e); /* before control parts: one side may exit */
+    for (unsigned i = 0; i < n; i++) {
+        const rvm_insn *in = &e->f->code[e->control.pc = pc[i]];
+        const rvm_op op = (rvm_op)in->op;
+        w[i] = (one){.in = in, .x = &e->code->x[pc[i]], .op = e->control.context->dir > 0 ? op : rvm__op_inverse(op)};
+        rvm__lines_at(e);
+        u[i] = run_one(e, &w[i]);
+    }
+    rvm__unlikely(e, LLVMBuildCondBr(k->b, LLVMBuildNot(k->b, are_alone(e, n, u), ""), singly, all));
+    rvm__at(e, singly); /* which takes back what was done */
+    for (unsigned i = n; i-- > 0;) rvm__store(e, &w[i].o.y, w[i].y);
+    for (unsigned i = 0; i < n; i++) {
+        e->control.pc = pc[i];
+        e->count.walked = walked + i;
+        rvm__emit_update(e, w[i].in, w[i].x, w[i].op);
+    }
+    LLVMBuildBr(k->b, on);
+    rvm__at(e, all);
+    if (!restores(e)) count(e, n);
+    LLVMBuildBr(k->b, on);
+    rvm__at(e, on);
+    return true;
 }
 
 /* ---- whole values ---- */

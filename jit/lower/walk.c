@@ -210,6 +210,15 @@ static void on_trail(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_
         rvm__emit_discarded(e, in, op);
 }
 
+/* One, or several that are done together. */
+static void emit_updates(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op, uint32_t *next) {
+    if (rvm__exact_row(e))
+        *next = e->control.pc + (uint32_t)e->control.context->dir;
+    else
+        (rvm__op_sets(op) ? on_trail : rvm__emit_update)(e, in, x, op);
+    rvm__walked(e);
+}
+
 /* Behind an instruction that ran, and control that goes on. Where loops and blocks end it may have come by other ways. */
 static void note(rvm__emit *e, const rvm_insn *in, rvm_op op) {
     if (rvm__is_loop(op))
@@ -236,7 +245,7 @@ static bool step_on(rvm__emit *e, const rvm_insn *in, rvm_op op, uint32_t *next)
         if (op == RVM_OP_trap) return rvm__exit_now(e), false;
         emit_check(e, x, op);
         break;
-    case RVM_CLASS_UPDATE: (rvm__op_sets(op) ? on_trail : rvm__emit_update)(e, in, x, op); break;
+    case RVM_CLASS_UPDATE: return emit_updates(e, in, x, op, next), true;
     case RVM_CLASS_IN_PLACE: rvm__emit_in_place(e, in, x, op); break;
     case RVM_CLASS_STACK:
     case RVM_CLASS_TRAIL: on_trail(e, in, x, op); break;
