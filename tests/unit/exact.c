@@ -7,6 +7,7 @@
 #include "exact.h"
 #include "rvm.h"
 #include "rvm_asm.h"
+#include "rvm_jit.h"
 #include "instruction.h"
 #include "support.h"
 
@@ -146,5 +147,118 @@ Test(exact, modes) {
     cr_assert(rvm_machine_backward(m, &e) == RVM_OK, "%s", e.message);
     check_same(a);
     rvm_machine_free(m);
+    rvm_program_free(p);
+}
+
+/* ---- compute parts: values whole, then coded; natively, if there is native code, in the same way ---- */
+
+static const char parts[] = "fn far(y: real, x: real[k], n: i64)\n"
+                            "    compute\n"
+                            "        let s: real = 1\n"
+                            "        for i in 0..n\n"
+                            "            s += sin(i) / 3 + x[1] / 9\n"
+                            "            call turn(x, s)\n"
+                            "        end\n"
+                            "    do\n"
+                            "        y += s / 7\n"
+                            "    undo\n"
+                            "    for i in 0..n\n"
+                            "        y -= cos(i) / 3\n"
+                            "    end\n"
+                            "end\n"
+                            "fn turn(x: real[k], s: real)\n"
+                            "    x[0] += x[1] / 3 + s / 1000\n"
+                            "    compute\n"
+                            "        let t: real = x[0]\n"
+                            "        t += s / 3\n"
+                            "        t *= 1.0625\n"
+                            "    do\n"
+                            "        x[1] -= t / 5\n"
+                            "    undo\n"
+                            "end\n";
+enum { TRIPS = 30000 }; /* of each three updates at depth 1, of which the first 16,384 are kept whole */
+
+typedef struct run {
+    rvm_machine *m;
+    rvm_jit *j;
+    rvm_arg a[3];
+    double x[2];
+} run;
+
+static void run_open(run *r, const rvm_program *p, bool native, uint64_t fuel) {
+    static const int64_t two = 2;
+    rvm_options o = rvm_options_default();
+    rvm_jit_options jit = rvm_jit_options_default();
+    rvm_error e;
+    *r = (run){.x = {0.1, -0.7}};
+    o.exact = true;
+    o.fuel = fuel;
+    cr_assert(rvm_machine_new(p, &o, &r->m, &e) == RVM_OK);
+    jit.tiers = false;
+    jit.cache = "";
+    jit.level = 1;
+    if (native && !rvm_jit_new(&jit, &r->j, &e)) cr_assert(rvm_jit_attach(r->j, r->m, &e) == RVM_OK);
+    r->a[0] = rvm_arg_f64(0.3), r->a[1] = rvm_arg_array_f64(r->x, 1, &two), r->a[2] = rvm_arg_i64(TRIPS);
+    cr_assert(rvm_machine_bind(r->m, rvm_program_find(p, "far"), r->a, 3, RVM_PRIMAL, false, &e) == RVM_OK, "%s", e.message);
+}
+
+static void run_close(run *r) {
+    rvm_machine_free(r->m);
+    rvm_jit_free(r->j);
+}
+
+static void check_alike(run r[2], const char *when) {
+    rvm_stats s[2];
+    for (int k = 0; k < 2; k++) rvm_machine_stats(r[k].m, &s[k]);
+    cr_assert(same(r[0].a[0].value.f, r[1].a[0].value.f) && !memcmp(r[0].x, r[1].x, sizeof r[0].x), "%s", when);
+    cr_assert(s[0].exact_updates == s[1].exact_updates && s[0].exact_bits == s[1].exact_bits &&
+                  s[0].exact_peak == s[1].exact_peak,
+              "%s: %llu, %llu updates, %llu, %llu bits, %llu, %llu at most", when, (unsigned long long)s[0].exact_updates,
+              (unsigned long long)s[1].exact_updates, (unsigned long long)s[0].exact_bits,
+              (unsigned long long)s[1].exact_bits, (unsigned long long)s[0].exact_peak,
+              (unsigned long long)s[1].exact_peak);
+}
+
+static void check_home(const run *r) {
+    cr_assert(same(r->a[0].value.f, 0.3) && same(r->x[0], 0.1) && same(r->x[1], -0.7));
+}
+
+Test(exact, long_parts) {
+    rvm_program *p;
+    rvm_error e;
+    run r[2];
+    cr_assert(rvm_assemble(parts, sizeof parts - 1, "p.rasm", NULL, &p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
+    for (int k = 0; k < 2; k++) run_open(&r[k], p, k, 0);
+    for (int there = 0; there < 4; there++) {
+        for (int k = 0; k < 2; k++) {
+            const rvm_status st = (there % 2 ? rvm_machine_backward : rvm_machine_forward)(r[k].m, &e);
+            cr_assert(st == RVM_OK, "%s", e.message);
+            if (there % 2) check_home(&r[k]);
+        }
+        check_alike(r, there % 2 ? "back" : "there");
+    }
+    rvm_stats s;
+    rvm_machine_stats(r[0].m, &s);
+    cr_assert(s.exact_peak > 16384 * 64 && s.exact_peak < 17 * 64 * 1024 + TRIPS * 8, "%llu", (unsigned long long)s.exact_peak);
+    for (int k = 0; k < 2; k++) run_close(&r[k]);
+    rvm_program_free(p);
+}
+
+/* Stopped in the middle, at many places, and turned; also where natively begun is interpreted on, by single steps. */
+Test(exact, long_parts_stopped) {
+    rvm_program *p;
+    rvm_error e;
+    run r;
+    cr_assert(rvm_assemble(parts, sizeof parts - 1, "p.rasm", NULL, &p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
+    for (uint64_t fuel = 20011; fuel < 3000000; fuel = fuel * 5 / 3) {
+        run_open(&r, p, true, fuel);
+        rvm_status st = rvm_machine_forward(r.m, &e);
+        cr_assert(st == RVM_OK || st == RVM_ERR_FUEL, "%s", e.message);
+        for (int k = 0; k < 7; k++) cr_assert(rvm_machine_step(r.m, 1, NULL, &e) == RVM_OK, "%s", e.message);
+        for (st = RVM_ERR_FUEL; st == RVM_ERR_FUEL;) st = rvm_machine_backward(r.m, &e);
+        cr_assert(st == RVM_OK, "%s", e.message);
+        check_home(&r);
+        run_close(&r);
+    }
     rvm_program_free(p);
 }

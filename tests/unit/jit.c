@@ -314,17 +314,54 @@ Test(jit, detached) {
     end(&f);
 }
 
+static void show(void *userdata, const rvm_printed *what) {
+    *(bool *)userdata |= what != NULL;
+}
+
 Test(jit, interpreted_and_why) {
+    static const char shown[] = "fn shown(y: real)\n"
+                                "    y *= 2\n"
+                                "    print y\n"
+                                "end\n";
+    fixture f;
+    rvm_options o = rvm_options_default();
+    rvm_machine *m = NULL;
+    report rep = {.name = "shown"};
+    bool printed = false;
+    begin(&f);
+    o.print = show;
+    o.userdata = &printed;
+    rvm_program *p = assemble_text(shown, NULL, &rep);
+    cr_assert(p && rvm_machine_new(p, &o, &m, &e) == RVM_OK && rvm_jit_attach(f.j, m, &e) == RVM_OK);
+    for (int k = 0; k < 2; k++) {
+        rvm_arg a = rvm_arg_f64(3);
+        cr_assert(rvm_call(m, rvm_program_find(p, "shown"), &a, 1, &e) == RVM_OK && a.value.f == 6 && printed);
+    }
+    cr_assert(rvm_jit_reason(m, &e) == RVM_ERR_UNSUPPORTED && strstr(e.message, "prints"));
+    cr_assert(f.told.refused == 1 && !strcmp(f.told.reason, e.message));
+    rvm_machine_free(m);
+    rvm_program_free(p);
+    cr_assert(!f.told.compiled);
+    end(&f);
+}
+
+/* Code of its own, beside that of other runs; derivatives are interpreted. */
+Test(jit, exact) {
     fixture f;
     rvm_options o = rvm_options_default();
     begin(&f);
     o.exact = true;
-    rvm_machine *m = machine(&f, &o);
-    cr_assert(rvm_jit_attach(f.j, m, &e) == RVM_OK && twice(m, 3) == 6 && twice(m, 3) == 6);
-    cr_assert(rvm_jit_reason(m, &e) == RVM_ERR_UNSUPPORTED && strstr(e.message, "(exact)"));
-    cr_assert(f.told.refused == 1 && !strcmp(f.told.reason, e.message));
+    rvm_machine *m = machine(&f, &o), *other = machine(&f, NULL);
+    cr_assert(rvm_jit_attach(f.j, m, &e) == RVM_OK && rvm_jit_attach(f.j, other, &e) == RVM_OK);
+    cr_assert(twice(m, 3) == 6 && rvm_jit_reason(m, &e) == RVM_OK && f.told.compiled == 1);
+    cr_assert(twice(other, 3) == 6 && rvm_jit_reason(other, &e) == RVM_OK && f.told.compiled == 2);
+    rvm_arg a = rvm_arg_f64(3);
+    a.active = true;
+    a.shadow.f = 1;
+    cr_assert(rvm_gradient(m, TWICE, &a, 1, &e) == RVM_OK && a.value.f == 3 && a.shadow.f == 2);
+    cr_assert(f.told.compiled == 2 && strstr(f.told.reason, "(exact)"), "%s", f.told.reason);
     rvm_machine_free(m);
-    cr_assert(!f.told.compiled);
+    rvm_machine_free(other);
     end(&f);
 }
 
@@ -387,7 +424,7 @@ Test(jit, printed) {
     } rows[] = {
         {SUM, 1, RVM_JIT_IR, NULL, RVM_OK, "fadd double"},    {SUM, -1, RVM_JIT_IR, NULL, RVM_OK, "fsub double"},
         {SUM, 1, RVM_JIT_ASSEMBLY, NULL, RVM_OK, "rvm_need"}, {2, 1, RVM_JIT_IR, NULL, RVM_ERR_USAGE, ""},
-        {SUM, 0, RVM_JIT_IR, NULL, RVM_ERR_USAGE, ""},        {SUM, 1, RVM_JIT_IR, &exact, RVM_ERR_UNSUPPORTED, ""},
+        {SUM, 0, RVM_JIT_IR, NULL, RVM_ERR_USAGE, ""},        {SUM, 1, RVM_JIT_IR, &exact, RVM_OK, "rvm__native_keep"},
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         const rvm_status st = dump(&f, rows[k].fn, rows[k].direction, rows[k].form, rows[k].o, &printed);
