@@ -133,7 +133,8 @@ static rvm_status natively_leapfrog(table *t, int repetitions, rvm_error *e) {
     const rvm_arg args[] = {rvm_arg_array_f64(at.q, 2, shape), rvm_arg_array_f64(at.v, 2, shape),
                             rvm_arg_array_f64(at.mass, 1, shape), rvm_arg_f64(1e-4), rvm_arg_i64(STEPS_NATIVELY)};
     rvm_status status = rvm_open(EXAMPLES_DIR "/leapfrog.rasm", NULL, &p, e, NULL, NULL);
-    const subject s = {"natively: leapfrog, nine bodies, 100,000 steps", p, p ? rvm_program_find(p, "leapfrog") : -1, args, 5};
+    const subject s = {"natively: leapfrog, nine bodies, 100,000 steps", p, p ? rvm_program_find(p, "leapfrog") : -1, args,
+                       5};
     if (!status) status = measure_natively(t, &s, repetitions, e);
     rvm_program_free(p);
     return status;

@@ -307,7 +307,9 @@ static bool still_fits(attachment *a, const rvm__record *r, const rvm__native_pl
     latest *f = &a->functions[top->fn];
     uint64_t *shapes = &f->shapes[at->dir > 0];
     if (r->why.code || r->what.turns != at->turns || r->what.discards != m->trail.discards ||
-        r->what.device != (m->o.exact ? RVM__NO_KERNELS : kernels_of(m)) || (m->o.exact && (r->what.restoring != at->restoring || r->what.inside != at->inside)) || f->fresh[at->dir > 0] != rvm__is_unwritten(m, at))
+        r->what.device != (m->o.exact ? RVM__NO_KERNELS : kernels_of(m)) ||
+        (m->o.exact && (r->what.restoring != at->restoring || r->what.inside != at->inside)) ||
+        f->fresh[at->dir > 0] != rvm__is_unwritten(m, at))
         return false;
     if (m->store.nframes == 1 && *shapes == m->bound.shapes) return true;
     if (r->what.fresh || f->fresh[at->dir > 0] || !same_as_last(m, f, at->dir) ||

@@ -44,12 +44,12 @@ typedef struct rvm__lengths {
     FIELD(bool, threads)     /* parallel blocks may run in threads (chunk.c), */                                            \
     FIELD(uint8_t, device)   /* and on a device (kernel.c): rvm__device_code */                                             \
     FIELD(bool, one_way)     /* the run does not turn back where it is left: dead instructions are left out (liveness.h) */ \
-    FIELD(bool, exact)       /* every update of a real is recorded, or taken back (exact.c); then in one thread, one lane, */   \
-    FIELD(bool, restoring)   /* and the function that is entered takes back, */                                             \
-    FIELD(bool, inside)      /* and is in a compute part */                                                                 \
-    FIELD(bool, profile)     /* stretches are counted (tally.c): nothing else is left out or charged ahead then */          \
-    FIELD(uint64_t, fresh)   /* parameters, by bit, that it writes itself (rvm__native_need) */                             \
-    FIELD(uint64_t, streams) /* of these those that go past the caches */                                                   \
+    FIELD(bool, exact)     /* every update of a real is recorded, or taken back (exact.c); then in one thread, one lane, */ \
+    FIELD(bool, restoring) /* and the function that is entered takes back, */                                               \
+    FIELD(bool, inside)    /* and is in a compute part */                                                                   \
+    FIELD(bool, profile)   /* stretches are counted (tally.c): nothing else is left out or charged ahead then */            \
+    FIELD(uint64_t, fresh) /* parameters, by bit, that it writes itself (rvm__native_need) */                               \
+    FIELD(uint64_t, streams)  /* of these those that go past the caches */                                                  \
     FIELD(uint16_t, discards) /* levels of the trail that keep nothing but in compute parts and segments */                 \
     FIELD(double, tolerance)
 

@@ -78,7 +78,7 @@ enum rvm__trail_use { RVM__TRAIL_UNUSED, RVM__TRAIL_LOST, RVM__TRAIL_KEPT };
 enum rvm__trail_use rvm__trail_use(const rvm__emit *e, uint32_t pc);
 bool rvm__is_discarded(const rvm__emit *e, unsigned level); /* what the instruction being walked puts onto that level */
 bool rvm__is_tracked(const rvm__emit *e, uint32_t first,
-                     uint32_t last); /* at run time, by the machine: the part between them */
+                     uint32_t last);                             /* at run time, by the machine: the part between them */
 bool rvm__is_part_tracked(const rvm__emit *e, uint32_t compute); /* likewise, what updates of reals lose in it included */
 uint32_t rvm__untracked_segments(const rvm__emit *e, uint32_t pc, int dir); /* around, before that instruction */
 

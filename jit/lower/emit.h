@@ -106,8 +106,8 @@ typedef struct rvm__frame_ir {
     LLVMValueRef window[3];       /* exact.c: allocas, or NULL; enum rvm__window */
     LLVMValueRef surroundings[2]; /* exact.c: what regions say of those that record, and of those that restore; or NULL */
     LLVMValueRef home;            /* alloca of registers, then of their largest magnitudes; or NULL */
-    uint8_t *homed;           /* by register: enum rvm__homed; NULL: none */
-    LLVMValueRef *reg, *held; /* by slot of the frame; held: largest magnitudes, or NULL */
+    uint8_t *homed;               /* by register: enum rvm__homed; NULL: none */
+    LLVMValueRef *reg, *held;     /* by slot of the frame; held: largest magnitudes, or NULL */
     rvm__array_ir *array;
     LLVMValueRef lanes; /* alloca of moves.c, or NULL */
     LLVMBasicBlockRef entry, exits, done;
@@ -134,8 +134,8 @@ typedef struct rvm__control {
 
 /* What is counted. */
 typedef struct rvm__accounting {
-    LLVMValueRef counts;                                     /* where its caller has them; NULL: the machine */
-    LLVMValueRef exact; /* alloca: updates recorded, which the machine gets where the function is left; or NULL */
+    LLVMValueRef counts; /* where its caller has them; NULL: the machine */
+    LLVMValueRef exact;  /* alloca: updates recorded, which the machine gets where the function is left; or NULL */
     LLVMValueRef charged, calls, below, erased[RVM__ERASED]; /* allocas; below: frames below this one at most */
     uint32_t walked;                                         /* instructions since the last charge */
     uint32_t ahead; /* 0, or the end by which a loop is entered whose trips are charged already: in its body */
@@ -277,8 +277,8 @@ void rvm__frame_close(rvm__emit *e); /* the last part of the end: e->frame.done 
 
 /* ---- exact.c ---- */
 void rvm__exact_begin(rvm__emit *e); /* fills e->frame.surroundings */
-/* Where values are kept whole (vm/trail/exact_run.c), in allocas. Taken from the machine where the function begins and behind
- * what may change it there, given before that, and where the function is left. */
+/* Where values are kept whole (vm/trail/exact_run.c), in allocas. Taken from the machine where the function begins and
+ * behind what may change it there, given before that, and where the function is left. */
 enum rvm__window { RVM__WINDOW_TOP, RVM__WINDOW_BOTTOM, RVM__WINDOW_END, RVM__WINDOWS };
 void rvm__window_make(rvm__emit *e);
 void rvm__window_take(rvm__emit *e);

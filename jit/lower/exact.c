@@ -1,6 +1,6 @@
 /* exact.c: updates of reals in runs that restore every bit, as vm/interp/exact_handlers.c has them: what rounding loses is
- * recorded, or taken back where the code restores. Most updates lose nothing (vm/trail/exact.h), which is found here; for all
- * else the machine is called, which holds the records. */
+ * recorded, or taken back where the code restores. Most updates lose nothing (vm/trail/exact.h), which is found here; for
+ * all else the machine is called, which holds the records. */
 #include "emit.h"
 #include "blocks.h"
 #include "exact.h"
@@ -42,8 +42,7 @@ typedef struct update {
 
 static update update_of(const rvm__emit *e, rvm_type t, rvm_op op, LLVMValueRef y, LLVMValueRef f, LLVMValueRef now) {
     const bool back = restores(e);
-    return (update){
-        .type = t, .op = back ? rvm__op_inverse(op) : op, .y = y, .f = f, .after = back ? y : now};
+    return (update){.type = t, .op = back ? rvm__op_inverse(op) : op, .y = y, .f = f, .after = back ? y : now};
 }
 
 static rvm__exact kind_of(rvm_op op) {
@@ -112,7 +111,8 @@ static LLVMValueRef are_alone(rvm__emit *e, unsigned n, const update *u) {
     LLVMBuilderRef b = e->k->b;
     unsigned lanes = 2;
     while (lanes < n) lanes *= 2;
-    LLVMValueRef one[MOST], minus[MOST], from_4[MOST], to_1[MOST]; /* 4 - 3 is 1, and is alone: for lanes without an update */
+    LLVMValueRef one[MOST], minus[MOST], from_4[MOST],
+        to_1[MOST]; /* 4 - 3 is 1, and is alone: for lanes without an update */
     for (unsigned k = 0; k < lanes; k++) {
         one[k] = rvm__build_int(e->k, 1), minus[k] = rvm__build_int(e->k, -1);
         from_4[k] = LLVMConstReal(e->k->f64, -3), to_1[k] = LLVMConstReal(e->k->f64, 1);
@@ -141,8 +141,8 @@ static LLVMValueRef ask_machine(rvm__emit *e, const update *u, bool seldom) {
     LLVMValueRef was = restores(e) ? rvm__local(e, e->k->f64, "was") : NULL;
     if (was) args[3] = u->after, args[5] = was;
     const char *name = was ? "rvm__native_back" : "rvm__native_keep";
-    LLVMValueRef status = seldom ? rvm__call_seldom(e, name, e->k->i32, 6, args)
-                                 : rvm__call_runtime(e, name, e->k->i32, 6, args);
+    LLVMValueRef status =
+        seldom ? rvm__call_seldom(e, name, e->k->i32, 6, args) : rvm__call_runtime(e, name, e->k->i32, 6, args);
     rvm__window_take(e);
     rvm__exit_if(e, failed(e, status));
     return was ? rvm__get(e, e->k->f64, was) : NULL;
@@ -286,7 +286,8 @@ static bool indices_hold(const rvm__emit *e, const rvm_insn *in) {
 static bool is_plain(const rvm__emit *e, uint32_t pc) {
     const rvm_insn *in = &e->f->code[pc];
     const rvm__xinsn *x = &e->code->x[pc];
-    if (rvm__class_of(in->op) != RVM_CLASS_UPDATE || rvm__pair_of(in->op) != RVM_PAIR_add || x->type != RVM_F64) return false;
+    if (rvm__class_of(in->op) != RVM_CLASS_UPDATE || rvm__pair_of(in->op) != RVM_PAIR_add || x->type != RVM_F64)
+        return false;
     return !(in->flags & RVM_FLAG_RESTORE) && !(x->flags & (X_DOMAIN | X_ALIAS)) && indices_hold(e, in);
 }
 
@@ -364,8 +365,7 @@ void rvm__exact_whole(rvm__emit *e, unsigned n, const LLVMValueRef *was, LLVMVal
     LLVMValueRef args[3] = {e->frame.machine, int32(e, n), all};
     for (unsigned i = 0; i < n; i++) rvm__put_at(e, was[i], rvm__member(e, all, i * sizeof(rvm_value)));
     rvm__window_give(e);
-    LLVMValueRef status =
-        rvm__call_runtime(e, back ? "rvm__native_back_whole" : "rvm__native_keep_whole", k->i32, 3, args);
+    LLVMValueRef status = rvm__call_runtime(e, back ? "rvm__native_back_whole" : "rvm__native_keep_whole", k->i32, 3, args);
     rvm__window_take(e);
     rvm__exit_if(e, failed(e, status));
     if (!back) count(e, n);
@@ -384,8 +384,7 @@ LLVMValueRef rvm__exact_chunk(rvm__emit *e, unsigned n, const rvm__held_sums *su
     }
     LLVMValueRef args[4] = {e->frame.machine, int32(e, n), list, instances};
     rvm__window_give(e);
-    LLVMValueRef status =
-        rvm__call_runtime(e, restores(e) ? "rvm__native_recall" : "rvm__native_record", k->i32, 4, args);
+    LLVMValueRef status = rvm__call_runtime(e, restores(e) ? "rvm__native_recall" : "rvm__native_record", k->i32, 4, args);
     rvm__window_take(e);
     return failed(e, status);
 }

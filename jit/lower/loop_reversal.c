@@ -19,7 +19,8 @@ struct rvm__turned {
 bool rvm__may_turn(rvm__emit *e, uint32_t pc) {
     const rvm__xinsn *x = &e->code->x[pc];
     const uint8_t shares = RVM_FACT_SUMS | RVM_FACT_GUARD;
-    if (e->u->w->exact || rvm__is_ascending(e, x) || e->at || x->to.shared || x->to.c || !e->apart || x->flags & X_GUARD) return false;
+    if (e->u->w->exact || rvm__is_ascending(e, x) || e->at || x->to.shared || x->to.c || !e->apart || x->flags & X_GUARD)
+        return false;
     if ((e->f->code[pc].facts | e->f->code[e->f->code[pc].target].facts) & shares) return false;
     return !rvm__goes_in_lanes(e, pc) && rvm__trips_unseen(e, pc);
 }

@@ -51,8 +51,9 @@ static void promise(rvm__unit *u, LLVMValueRef f, const rvm_function *g, bool ap
 
 rvm__specialisation *rvm__find_specialisation(rvm__unit *u, rvm__specialisation like) {
     for (rvm__specialisation *v = u->specialisations[like.fn]; v; v = v->next)
-        if (v->dir == like.dir && v->restoring == like.restoring && v->inside == like.inside && v->apart == like.apart && v->discards == like.discards && v->block == like.block &&
-            v->at == like.at && v->fresh == like.fresh && v->vectorised == like.vectorised && v->conflicts == like.conflicts)
+        if (v->dir == like.dir && v->restoring == like.restoring && v->inside == like.inside && v->apart == like.apart &&
+            v->discards == like.discards && v->block == like.block && v->at == like.at && v->fresh == like.fresh &&
+            v->vectorised == like.vectorised && v->conflicts == like.conflicts)
             return v;
     rvm__specialisation *v = rvm__unit_alloc(u, sizeof *v);
     if (!v) return NULL;
@@ -68,8 +69,7 @@ const rvm__specialisation *rvm__declare_specialisation(rvm__unit *u, const rvm__
     if (!v || v->function || !(v->type = type_of(u, g))) return v;
     snprintf(name, sizeof name, "%s%s%s%s%s%s%s%s%s", g->name, v->dir < 0 ? ".backward" : ".forward",
              u->w->exact && v->restoring != (v->dir < 0) ? v->restoring ? ".restoring" : ".recording" : "",
-             v->inside ? ".inside" : "",
-             v->apart ? "" : ".overlapping",
+             v->inside ? ".inside" : "", v->apart ? "" : ".overlapping",
              v->discards == rvm__discards_that_matter(u, like->fn, u->w->discards) ? "" : ".deep",
              v->vectorised ? ".vectorised" : "", v->fresh ? ".fresh" : "",
              v->at ? ".entered" : ""); /* a point keeps it apart from what is called, as C's sin */

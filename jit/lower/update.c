@@ -82,8 +82,7 @@ static void exact_change(rvm__emit *e, const rvm_change_info *info, rvm_type t, 
                          LLVMValueRef *now) {
     const rvm_op sum = rvm__is_inverse(op) ? RVM_OP_sub : RVM_OP_add;
     if (info->exact == RVM_EXACTLY_WHOLE) rvm__exact_whole(e, info->places, was, now);
-    if (info->exact == RVM_EXACTLY_SUM)
-        now[0] = rvm__exact_update(e, t, sum, was[0], LLVMConstReal(e->k->f64, 1), now[0]);
+    if (info->exact == RVM_EXACTLY_SUM) now[0] = rvm__exact_update(e, t, sum, was[0], LLVMConstReal(e->k->f64, 1), now[0]);
 }
 
 /* Its places are the instruction's from `first` on. */

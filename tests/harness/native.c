@@ -283,8 +283,9 @@ static bool check_exact(const subject *s, int way) {
     args out = {0};
     uint64_t executed; /* 0: not where a release leaves something over */
     bool good = check_moves(s, way, &exact_engine, &out, &executed);
-    if (good && executed) good = (s->turn / 2 + (unsigned)way) % 2 ? check_stops(s, way, &exact_engine, &out, executed)
-                                                                   : check_engine(s, way, &trusting);
+    if (good && executed)
+        good = (s->turn / 2 + (unsigned)way) % 2 ? check_stops(s, way, &exact_engine, &out, executed)
+                                                 : check_engine(s, way, &trusting);
     args_free(&out);
     return good;
 }

@@ -215,8 +215,7 @@ static void check_alike(run r[2], const char *when) {
                   s[0].exact_peak == s[1].exact_peak,
               "%s: %llu, %llu updates, %llu, %llu bits, %llu, %llu at most", when, (unsigned long long)s[0].exact_updates,
               (unsigned long long)s[1].exact_updates, (unsigned long long)s[0].exact_bits,
-              (unsigned long long)s[1].exact_bits, (unsigned long long)s[0].exact_peak,
-              (unsigned long long)s[1].exact_peak);
+              (unsigned long long)s[1].exact_bits, (unsigned long long)s[0].exact_peak, (unsigned long long)s[1].exact_peak);
 }
 
 static void check_home(const run *r) {
@@ -239,7 +238,8 @@ Test(exact, long_parts) {
     }
     rvm_stats s;
     rvm_machine_stats(r[0].m, &s);
-    cr_assert(s.exact_peak > 16384 * 64 && s.exact_peak < 17 * 64 * 1024 + TRIPS * 8, "%llu", (unsigned long long)s.exact_peak);
+    cr_assert(s.exact_peak > 16384 * 64 && s.exact_peak < 17 * 64 * 1024 + TRIPS * 8, "%llu",
+              (unsigned long long)s.exact_peak);
     for (int k = 0; k < 2; k++) run_close(&r[k]);
     rvm_program_free(p);
 }

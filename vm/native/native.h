@@ -47,9 +47,9 @@ typedef int32_t (*rvm__native_entry)(rvm_machine *m, rvm__native *n);
 typedef struct rvm__native_site {
     uint32_t fn, pc;
     int8_t dir;
-    uint8_t deeper;    /* compute parts around that no trail knows of yet */
-    uint8_t calling;   /* in a call at pc, whose callee has been written */
-    uint8_t against;   /* the callee runs against this function's direction */
+    uint8_t deeper;     /* compute parts around that no trail knows of yet */
+    uint8_t calling;    /* in a call at pc, whose callee has been written */
+    uint8_t against;    /* the callee runs against this function's direction */
     uint16_t restoring; /* in a run that restores every bit */
     uint16_t segments;  /* around, the innermost of them, that no trail knows of yet */
 } rvm__native_site;

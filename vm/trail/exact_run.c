@@ -46,7 +46,6 @@ static bool kept_whole(const rvm_machine *m, const rvm__bits *b) {
 
 void rvm__exact_open(rvm_machine *m) {
     rvm__exact_run *x = &m->exact;
-    x->coded = NULL;
     if (!x->native || !m->trail.deep || m->trail.deep >= x->nbits || rvm__forgets_at(&m->trail)) return;
     rvm__bits *b = &x->bits[m->trail.deep];
     x->coded = b->coded ? &b->coded : NULL;
@@ -58,6 +57,7 @@ void rvm__exact_open(rvm_machine *m) {
 
 void rvm__exact_close(rvm_machine *m) {
     rvm__exact_run *x = &m->exact;
+    x->coded = NULL;
     if (!x->bottom) return;
     rvm__bits *b = &x->bits[m->trail.deep];
     const size_t n = (size_t)(x->top - x->bottom) * 64;

@@ -49,7 +49,7 @@ rvm_status rvm__forget_begin(rvm_machine *m, uint16_t discards) {
     memcpy(part->segments, tr->segments, sizeof part->segments);
     note_stacks(tr, part);
     found(m);
-    rvm__exact_close(m); /* since here nothing is recorded */
+    rvm__exact_close(m); /* here nothing is recorded */
     return RVM_OK;
 }
 

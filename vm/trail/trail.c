@@ -61,10 +61,10 @@ static void refresh(rvm_machine *m) {
 }
 
 void rvm__trail_deeper(rvm_machine *m, int by) {
-    rvm__exact_close(m);
+    if (m->exact.native) rvm__exact_close(m);
     m->trail.deep += (uint32_t)by;
     refresh(m);
-    rvm__exact_open(m);
+    if (m->exact.native) rvm__exact_open(m);
 }
 
 void rvm__trail_segment(rvm_machine *m, uint32_t level, int by) {
