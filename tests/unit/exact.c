@@ -150,11 +150,133 @@ Test(exact, modes) {
     rvm_program_free(p);
 }
 
-/* ---- compute parts: values whole, then coded; natively, if there is native code, in the same way ---- */
+/* ---- natively, if there is native code, as interpreted ---- */
 
-static const char parts[] = "fn far(y: real, x: real[k], n: i64)\n"
+static rvm_jit *native_code; /* of a test, once it is asked for */
+
+static rvm_machine *new_machine(const rvm_program *p, bool native, uint64_t fuel) {
+    rvm_options o = rvm_options_default();
+    rvm_jit_options jit = rvm_jit_options_default();
+    rvm_machine *m = NULL;
+    rvm_error e;
+    o.exact = true;
+    o.fuel = fuel;
+    cr_assert(rvm_machine_new(p, &o, &m, &e) == RVM_OK);
+    jit.tiers = false;
+    jit.cache = "";
+    jit.level = 1;
+    if (native && !native_code) rvm_jit_new(&jit, &native_code, &e);
+    if (native && native_code) cr_assert(rvm_jit_attach(native_code, m, &e) == RVM_OK);
+    return m;
+}
+
+static void done(rvm_program *p) {
+    rvm_jit_free(native_code);
+    rvm_program_free(p);
+}
+
+static rvm_program *assemble(const char *source) {
+    rvm_program *p;
+    rvm_error e;
+    cr_assert(rvm_assemble(source, strlen(source), "p.rasm", NULL, &p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
+    return p;
+}
+
+static void check_stats(rvm_machine *const m[2], const char *when) {
+    rvm_stats s[2];
+    for (int k = 0; k < 2; k++) rvm_machine_stats(m[k], &s[k]);
+#define SAME(field)                                                                                                         \
+    cr_assert(s[0].field == s[1].field, "%s: %llu, natively %llu", when, (unsigned long long)s[0].field,                    \
+              (unsigned long long)s[1].field)
+    SAME(exact_updates);
+    SAME(exact_bits);
+    SAME(exact_peak);
+#undef SAME
+}
+
+/* Sums one by one, in a row, and in a compute part; products; where a register gathers what instances add. */
+static const char updates[] = "fn all(y: real, z: real[6], w: real, x: real[n])\n"
+                              "    for i in 0..n\n"
+                              "        y += x[i]\n"
+                              "    end\n"
+                              "    for i in 0..n\n"
+                              "        z[0] += x[i]\n"
+                              "        z[1] -= x[i]\n"
+                              "        z[2] += x[i] * x[i]\n"
+                              "        z[3] -= x[i] / 3\n"
+                              "        z[4] -= x[i]\n"
+                              "    end\n"
+                              "    compute\n"
+                              "        let s: real = 0\n"
+                              "        for i in 0..n\n"
+                              "            s -= x[i]\n"
+                              "            z[5] += x[i]\n"
+                              "        end\n"
+                              "    do\n"
+                              "        w += s\n"
+                              "    undo\n"
+                              "    for i in 0..n\n"
+                              "        y -= x[i]\n"
+                              "    end\n"
+                              "    parallel i in 0..n\n"
+                              "        w += x[i]\n"
+                              "    end\n"
+                              "end\n";
+enum { MOST_X = 900 };
+
+static void there_and_back(const rvm_program *p, double y, double *x, int64_t n) {
+    static const int64_t six = 6;
+    const double z[6] = {y, -y, 0, -0.0, 1, y};
+    rvm_machine *m[2];
+    rvm_arg a[2][4];
+    double z_of[2][6];
+    rvm_error e;
+    for (int k = 0; k < 2; k++) {
+        memcpy(z_of[k], z, sizeof z);
+        a[k][0] = rvm_arg_f64(y), a[k][1] = rvm_arg_array_f64(z_of[k], 1, &six);
+        a[k][2] = rvm_arg_f64(y), a[k][3] = rvm_arg_array_f64(x, 1, &n);
+        m[k] = new_machine(p, k, 0);
+        cr_assert(rvm_machine_bind(m[k], 0, a[k], 4, RVM_PRIMAL, false, &e) == RVM_OK, "%s", e.message);
+        cr_assert(rvm_machine_forward(m[k], &e) == RVM_OK, "%s", e.message);
+    }
+    check_stats(m, "there");
+    for (int k = 0; k < 2; k++) {
+        cr_assert(rvm_machine_backward(m[k], &e) == RVM_OK, "%s", e.message);
+        cr_assert(same(a[k][0].value.f, y) && same(a[k][2].value.f, y) && !memcmp(z_of[k], z, sizeof z), "%a, %d", y, k);
+        rvm_machine_free(m[k]);
+    }
+}
+
+Test(exact, native_values) {
+    static const double special[] = {0.0,     -0.0,    1,       -1,       0x1p-1074, -0x1p-1074,
+                                     DBL_MIN, 0x1p-53, DBL_MAX, -DBL_MAX, 3e16,      0.1};
+    enum { SPECIAL = sizeof special / sizeof *special };
+    static double x[MOST_X];
+    rvm_program *p = assemble(updates);
+    uint64_t s = 88172645463325252;
+    for (int k = 0; k < SPECIAL; k++) {
+        for (int i = 0; i < MOST_X; i++) x[i] = special[(i + i / SPECIAL * k) % SPECIAL];
+        there_and_back(p, special[k], x, 3 + k * 7);
+    }
+    memset(x, 0, sizeof x);
+    there_and_back(p, -0.0, x, 5);
+    for (int i = 0; i < MOST_X; i++) x[i] = ldexp((double)(next(&s) >> 11), (int)(next(&s) % 40) - 73) * (i % 3 ? 1 : -1);
+    there_and_back(p, 0.25, x, MOST_X);
+    x[400] = INFINITY;
+    there_and_back(p, 0.25, x, MOST_X);
+    x[500] = -INFINITY; /* from here on NaN */
+    there_and_back(p, 0.25, x, MOST_X);
+    done(p);
+}
+
+/* ---- compute parts: values whole, then coded ---- */
+
+static const char parts[] = "fn far(y: real, x: real[k], lead: i64, n: i64)\n"
                             "    compute\n"
                             "        let s: real = 1\n"
+                            "        for i in 0..lead\n"
+                            "            s += cos(i)\n"
+                            "        end\n"
                             "        for i in 0..n\n"
                             "            s += sin(i) / 3 + x[1] / 9\n"
                             "            call turn(x, s)\n"
@@ -176,89 +298,82 @@ static const char parts[] = "fn far(y: real, x: real[k], n: i64)\n"
                             "        x[1] -= t / 5\n"
                             "    undo\n"
                             "end\n";
-enum { TRIPS = 30000 }; /* of each three updates at depth 1, of which the first 16,384 are kept whole */
+enum { TRIPS = 7000 }; /* of each three updates at depth 1, of which the first 16,384 are kept whole */
 
 typedef struct run {
     rvm_machine *m;
-    rvm_jit *j;
-    rvm_arg a[3];
+    rvm_arg a[4];
     double x[2];
 } run;
 
-static void run_open(run *r, const rvm_program *p, bool native, uint64_t fuel) {
+static void run_open(run *r, const rvm_program *p, bool native, uint64_t fuel, int64_t lead) {
     static const int64_t two = 2;
-    rvm_options o = rvm_options_default();
-    rvm_jit_options jit = rvm_jit_options_default();
     rvm_error e;
     *r = (run){.x = {0.1, -0.7}};
-    o.exact = true;
-    o.fuel = fuel;
-    cr_assert(rvm_machine_new(p, &o, &r->m, &e) == RVM_OK);
-    jit.tiers = false;
-    jit.cache = "";
-    jit.level = 1;
-    if (native && !rvm_jit_new(&jit, &r->j, &e)) cr_assert(rvm_jit_attach(r->j, r->m, &e) == RVM_OK);
-    r->a[0] = rvm_arg_f64(0.3), r->a[1] = rvm_arg_array_f64(r->x, 1, &two), r->a[2] = rvm_arg_i64(TRIPS);
-    cr_assert(rvm_machine_bind(r->m, rvm_program_find(p, "far"), r->a, 3, RVM_PRIMAL, false, &e) == RVM_OK, "%s", e.message);
-}
-
-static void run_close(run *r) {
-    rvm_machine_free(r->m);
-    rvm_jit_free(r->j);
-}
-
-static void check_alike(run r[2], const char *when) {
-    rvm_stats s[2];
-    for (int k = 0; k < 2; k++) rvm_machine_stats(r[k].m, &s[k]);
-    cr_assert(same(r[0].a[0].value.f, r[1].a[0].value.f) && !memcmp(r[0].x, r[1].x, sizeof r[0].x), "%s", when);
-    cr_assert(s[0].exact_updates == s[1].exact_updates && s[0].exact_bits == s[1].exact_bits &&
-                  s[0].exact_peak == s[1].exact_peak,
-              "%s: %llu, %llu updates, %llu, %llu bits, %llu, %llu at most", when, (unsigned long long)s[0].exact_updates,
-              (unsigned long long)s[1].exact_updates, (unsigned long long)s[0].exact_bits,
-              (unsigned long long)s[1].exact_bits, (unsigned long long)s[0].exact_peak, (unsigned long long)s[1].exact_peak);
+    r->m = new_machine(p, native, fuel);
+    r->a[0] = rvm_arg_f64(0.3), r->a[1] = rvm_arg_array_f64(r->x, 1, &two);
+    r->a[2] = rvm_arg_i64(lead), r->a[3] = rvm_arg_i64(TRIPS);
+    cr_assert(rvm_machine_bind(r->m, rvm_program_find(p, "far"), r->a, 4, RVM_PRIMAL, false, &e) == RVM_OK, "%s", e.message);
 }
 
 static void check_home(const run *r) {
     cr_assert(same(r->a[0].value.f, 0.3) && same(r->x[0], 0.1) && same(r->x[1], -0.7));
 }
 
+/* The first value that is coded is another one's each time. */
 Test(exact, long_parts) {
-    rvm_program *p;
+    rvm_program *p = assemble(parts);
     rvm_error e;
     run r[2];
-    cr_assert(rvm_assemble(parts, sizeof parts - 1, "p.rasm", NULL, &p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
-    for (int k = 0; k < 2; k++) run_open(&r[k], p, k, 0);
-    for (int there = 0; there < 4; there++) {
-        for (int k = 0; k < 2; k++) {
-            const rvm_status st = (there % 2 ? rvm_machine_backward : rvm_machine_forward)(r[k].m, &e);
-            cr_assert(st == RVM_OK, "%s", e.message);
-            if (there % 2) check_home(&r[k]);
+    for (int64_t lead = 0; lead < 6; lead++) {
+        for (int k = 0; k < 2; k++) run_open(&r[k], p, k, 0, lead);
+        for (int there = 0; there < 4; there++) {
+            for (int k = 0; k < 2; k++) {
+                const rvm_status st = (there % 2 ? rvm_machine_backward : rvm_machine_forward)(r[k].m, &e);
+                cr_assert(st == RVM_OK, "%s", e.message);
+                if (there % 2) check_home(&r[k]);
+            }
+            cr_assert(same(r[0].a[0].value.f, r[1].a[0].value.f) && !memcmp(r[0].x, r[1].x, sizeof r[0].x));
+            check_stats((rvm_machine *const[2]){r[0].m, r[1].m}, there % 2 ? "back" : "there");
         }
-        check_alike(r, there % 2 ? "back" : "there");
+        rvm_stats s;
+        rvm_machine_stats(r[0].m, &s);
+        cr_assert(s.exact_peak > 16384 * 64 && s.exact_peak < 17000 * 64, "%llu", (unsigned long long)s.exact_peak);
+        for (int k = 0; k < 2; k++) rvm_machine_free(r[k].m);
     }
-    rvm_stats s;
-    rvm_machine_stats(r[0].m, &s);
-    cr_assert(s.exact_peak > 16384 * 64 && s.exact_peak < 17 * 64 * 1024 + TRIPS * 8, "%llu",
-              (unsigned long long)s.exact_peak);
-    for (int k = 0; k < 2; k++) run_close(&r[k]);
-    rvm_program_free(p);
+    done(p);
 }
 
-/* Stopped in the middle, at many places, and turned; also where natively begun is interpreted on, by single steps. */
+static void to_the_end(run *r, bool back) {
+    rvm_error e;
+    rvm_status st = RVM_ERR_FUEL;
+    while (st == RVM_ERR_FUEL) st = (back ? rvm_machine_backward : rvm_machine_forward)(r->m, &e);
+    cr_assert(st == RVM_OK, "%s", e.message);
+}
+
+/* Stopped in the middle, at many places, and turned or not: what was begun natively is interpreted from there on. */
 Test(exact, long_parts_stopped) {
-    rvm_program *p;
+    rvm_program *p = assemble(parts);
     rvm_error e;
     run r;
-    cr_assert(rvm_assemble(parts, sizeof parts - 1, "p.rasm", NULL, &p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
-    for (uint64_t fuel = 20011; fuel < 3000000; fuel = fuel * 5 / 3) {
-        run_open(&r, p, true, fuel);
-        rvm_status st = rvm_machine_forward(r.m, &e);
+    run_open(&r, p, false, 0, 0);
+    to_the_end(&r, false);
+    const double end = r.a[0].value.f;
+    rvm_machine_free(r.m);
+    for (uint64_t fuel = 5011; fuel < 500000; fuel = fuel * 9 / 5) {
+        run_open(&r, p, true, fuel, 0);
+        const rvm_status st = rvm_machine_forward(r.m, &e);
         cr_assert(st == RVM_OK || st == RVM_ERR_FUEL, "%s", e.message);
-        for (int k = 0; k < 7; k++) cr_assert(rvm_machine_step(r.m, 1, NULL, &e) == RVM_OK, "%s", e.message);
-        for (st = RVM_ERR_FUEL; st == RVM_ERR_FUEL;) st = rvm_machine_backward(r.m, &e);
-        cr_assert(st == RVM_OK, "%s", e.message);
+        for (int k = 0; k < 7 && st; k++) cr_assert(rvm_machine_step(r.m, 1, NULL, &e) == RVM_OK, "%s", e.message);
+        to_the_end(&r, true);
         check_home(&r);
-        run_close(&r);
+        for (int k = 0; k < 2; k++) { /* natively from either end, until it stops */
+            to_the_end(&r, false);
+            cr_assert(same(r.a[0].value.f, end));
+            to_the_end(&r, true);
+            check_home(&r);
+        }
+        rvm_machine_free(r.m);
     }
-    rvm_program_free(p);
+    done(p);
 }
