@@ -298,7 +298,7 @@ static const char parts[] = "fn far(y: real, x: real[k], lead: i64, n: i64)\n"
                             "        x[1] -= t / 5\n"
                             "    undo\n"
                             "end\n";
-enum { TRIPS = 7000 }; /* of each three updates at depth 1, of which the first 16,384 are kept whole */
+enum { TRIPS = 7000, MANY = 60000 }; /* of each three updates at depth 1, of which the first 16,384 are kept whole */
 
 typedef struct run {
     rvm_machine *m;
@@ -306,13 +306,13 @@ typedef struct run {
     double x[2];
 } run;
 
-static void run_open(run *r, const rvm_program *p, bool native, uint64_t fuel, int64_t lead) {
+static void run_open(run *r, const rvm_program *p, bool native, uint64_t fuel, int64_t lead, int64_t trips) {
     static const int64_t two = 2;
     rvm_error e;
     *r = (run){.x = {0.1, -0.7}};
     r->m = new_machine(p, native, fuel);
     r->a[0] = rvm_arg_f64(0.3), r->a[1] = rvm_arg_array_f64(r->x, 1, &two);
-    r->a[2] = rvm_arg_i64(lead), r->a[3] = rvm_arg_i64(TRIPS);
+    r->a[2] = rvm_arg_i64(lead), r->a[3] = rvm_arg_i64(trips);
     cr_assert(rvm_machine_bind(r->m, rvm_program_find(p, "far"), r->a, 4, RVM_PRIMAL, false, &e) == RVM_OK, "%s", e.message);
 }
 
@@ -325,8 +325,8 @@ Test(exact, long_parts) {
     rvm_program *p = assemble(parts);
     rvm_error e;
     run r[2];
-    for (int64_t lead = 0; lead < 6; lead++) {
-        for (int k = 0; k < 2; k++) run_open(&r[k], p, k, 0, lead);
+    for (int64_t lead = 0; lead < 12; lead++) {
+        for (int k = 0; k < 2; k++) run_open(&r[k], p, k, 0, lead, TRIPS);
         for (int there = 0; there < 4; there++) {
             for (int k = 0; k < 2; k++) {
                 const rvm_status st = (there % 2 ? rvm_machine_backward : rvm_machine_forward)(r[k].m, &e);
@@ -356,14 +356,16 @@ Test(exact, long_parts_stopped) {
     rvm_program *p = assemble(parts);
     rvm_error e;
     run r;
-    run_open(&r, p, false, 0, 0);
+    run_open(&r, p, false, 0, 0, MANY);
     to_the_end(&r, false);
     const double end = r.a[0].value.f;
+    int stopped = 0;
     rvm_machine_free(r.m);
-    for (uint64_t fuel = 5011; fuel < 500000; fuel = fuel * 9 / 5) {
-        run_open(&r, p, true, fuel, 0);
+    for (uint64_t fuel = 1200011; fuel < 7000000; fuel += 900000) { /* native code polls about each million instructions */
+        run_open(&r, p, true, fuel, 0, MANY);
         const rvm_status st = rvm_machine_forward(r.m, &e);
         cr_assert(st == RVM_OK || st == RVM_ERR_FUEL, "%s", e.message);
+        stopped += st != RVM_OK;
         for (int k = 0; k < 7 && st; k++) cr_assert(rvm_machine_step(r.m, 1, NULL, &e) == RVM_OK, "%s", e.message);
         to_the_end(&r, true);
         check_home(&r);
@@ -375,5 +377,6 @@ Test(exact, long_parts_stopped) {
         }
         rvm_machine_free(r.m);
     }
+    cr_assert(stopped > 2, "%d", stopped);
     done(p);
 }
