@@ -11,10 +11,11 @@
  *   conflicts.c         what instances add to in any order      loop_reversal.c     blocks that need not go down
  *   specialisations.c   codes of a function                     lines.c             line tables
  *   standalone.c        what needs no machine                   words.c             C words as IR
+ *   recorded.c          what exact runs keep something of
  *
  * Instructions:
  *   update.c            updates and changes in place            releases.c          what disappears agrees
- *   exact.c             the same where every bit is restored
+ *   exact.c, exact_row.c   the same where every bit is restored
  *   call.c              calls
  *   array.c             local arrays and views                  pack.c              rows that are copied
  *   lower_trail.c       the stack, set, segments                moves.c             what moves there and to the trail
@@ -283,7 +284,7 @@ enum rvm__window { RVM__WINDOW_TOP, RVM__WINDOW_BOTTOM, RVM__WINDOW_END, RVM__WI
 void rvm__window_make(rvm__emit *e);
 void rvm__window_take(rvm__emit *e);
 void rvm__window_give(rvm__emit *e);
-/* Whether updates of reals are among the instructions between, and in what they call. */
+/* recorded.c: whether updates of reals are among the instructions between, and in what they call. */
 bool rvm__records(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to);
 
 /* ---- home.c ---- */

@@ -2,10 +2,8 @@
  * recorded, or taken back where the code restores. Most updates lose nothing (vm/trail/exact.h), which is found here; for
  * all else the machine is called, which holds the records. */
 #include "emit.h"
-#include "blocks.h"
-#include "exact.h"
+#include "exact_ir.h"
 #include "out_of_line.h"
-#include "builder.h"
 #include "walk.h"
 
 #include <stddef.h>
@@ -18,7 +16,7 @@ static LLVMValueRef failed(rvm__emit *e, LLVMValueRef status) {
     return LLVMBuildICmp(e->k->b, LLVMIntNE, status, int32(e, RVM_OK), "");
 }
 
-static void count(rvm__emit *e, unsigned updates) {
+void rvm__exact_count(rvm__emit *e, unsigned updates) {
     LLVMValueRef now = rvm__get(e, e->k->i64, e->count.exact);
     rvm__put_at(e, LLVMBuildAdd(e->k->b, now, rvm__build_int(e->k, updates), ""), e->count.exact);
 }
@@ -33,16 +31,9 @@ static bool restores(const rvm__emit *e) {
 
 /* ---- one update ---- */
 
-enum { MOST = 8 }; /* updates that are looked at together */
-typedef struct update {
-    rvm_type type;
-    rvm_op op; /* that is recorded: what restores is its inverse */
-    LLVMValueRef y, f, after;
-} update;
-
-static update update_of(const rvm__emit *e, rvm_type t, rvm_op op, LLVMValueRef y, LLVMValueRef f, LLVMValueRef now) {
+rvm__exact_ir rvm__exact_of(const rvm__emit *e, rvm_type t, rvm_op op, LLVMValueRef y, LLVMValueRef f, LLVMValueRef now) {
     const bool back = restores(e);
-    return (update){.type = t, .op = back ? rvm__op_inverse(op) : op, .y = y, .f = f, .after = back ? y : now};
+    return (rvm__exact_ir){.type = t, .op = back ? rvm__op_inverse(op) : op, .y = y, .f = f, .after = back ? y : now};
 }
 
 static rvm__exact kind_of(rvm_op op) {
@@ -98,7 +89,7 @@ static LLVMValueRef are(rvm__emit *e, LLVMValueRef lanes, unsigned n, uint64_t m
 /* Whether g, the guess, is the only value from which f leads to what is behind the update: the guess does, its neighbours do
  * not. Nor does 0, or the guess may be one, whose neighbours are others. Where what is behind is 0, and all this holds,
  * nothing is recorded either. */
-static LLVMValueRef is_alone(rvm__emit *e, const update *u, LLVMValueRef g) {
+static LLVMValueRef is_alone(rvm__emit *e, const rvm__exact_ir *u, LLVMValueRef g) {
     LLVMBuilderRef b = e->k->b;
     LLVMValueRef bits = each(e, LLVMBuildBitCast(b, if_finite(e, g, u->after), e->k->i64, ""));
     bits = LLVMBuildAnd(b, LLVMBuildAdd(b, bits, numbers(e, 0, 1, -1, 0), ""), numbers(e, -1, -1, -1, 0), "");
@@ -106,13 +97,13 @@ static LLVMValueRef is_alone(rvm__emit *e, const update *u, LLVMValueRef g) {
     return are(e, LLVMBuildFCmp(b, LLVMRealOEQ, led, each(e, u->after), ""), TRIALS, 1);
 }
 
-/* The same of up to MOST sums and differences: whether all are. A difference is a sum with -f. */
-static LLVMValueRef are_alone(rvm__emit *e, unsigned n, const update *u) {
+/* A difference is a sum with -f. */
+LLVMValueRef rvm__exact_are_alone(rvm__emit *e, unsigned n, const rvm__exact_ir *u) {
     LLVMBuilderRef b = e->k->b;
     unsigned lanes = 2;
     while (lanes < n) lanes *= 2;
-    LLVMValueRef one[MOST], minus[MOST], from_4[MOST],
-        to_1[MOST]; /* 4 - 3 is 1, and is alone: for lanes without an update */
+    LLVMValueRef one[RVM__EXACT_ROW], minus[RVM__EXACT_ROW], from_4[RVM__EXACT_ROW],
+        to_1[RVM__EXACT_ROW]; /* 4 - 3 is 1, and is alone: for lanes without an update */
     for (unsigned k = 0; k < lanes; k++) {
         one[k] = rvm__build_int(e->k, 1), minus[k] = rvm__build_int(e->k, -1);
         from_4[k] = LLVMConstReal(e->k->f64, -3), to_1[k] = LLVMConstReal(e->k->f64, 1);
@@ -135,7 +126,7 @@ static LLVMValueRef are_alone(rvm__emit *e, unsigned n, const update *u) {
 /* ---- else ---- */
 
 /* By the machine; what it was, where it restores, else NULL. */
-static LLVMValueRef ask_machine(rvm__emit *e, const update *u, bool seldom) {
+static LLVMValueRef ask_machine(rvm__emit *e, const rvm__exact_ir *u, bool seldom) {
     rvm__window_give(e);
     LLVMValueRef args[6] = {e->frame.machine, int32(e, u->type), int32(e, kind_of(u->op)), u->y, u->f, u->after};
     LLVMValueRef was = restores(e) ? rvm__local(e, e->k->f64, "was") : NULL;
@@ -149,7 +140,7 @@ static LLVMValueRef ask_machine(rvm__emit *e, const update *u, bool seldom) {
 }
 
 /* An f64: g is the guess of what was before, which is right where it is the only one. */
-static LLVMValueRef ask_if_several(rvm__emit *e, const update *u, LLVMValueRef g) {
+static LLVMValueRef ask_if_several(rvm__emit *e, const rvm__exact_ir *u, LLVMValueRef g) {
     rvm__build *k = e->k;
     LLVMBasicBlockRef several = rvm__block(e, "several"), on = rvm__block(e, "on"), from[2];
     rvm__settle_erased(e); /* before control parts: one side may exit */
@@ -180,8 +171,8 @@ static void move_top(rvm__emit *e, LLVMValueRef to) {
 
 /* An update that is coded, of which there are others before it: counted here, if the guess is the only one. *from: where
  * that goes on; else control goes to `machine`. What restores leaves the first one to the machine. */
-static void count_coded(rvm__emit *e, const update *u, LLVMValueRef g, LLVMBasicBlockRef machine, LLVMBasicBlockRef on,
-                        LLVMBasicBlockRef *from) {
+static void count_coded(rvm__emit *e, const rvm__exact_ir *u, LLVMValueRef g, LLVMBasicBlockRef machine,
+                        LLVMBasicBlockRef on, LLVMBasicBlockRef *from) {
     rvm__build *k = e->k;
     const bool back = restores(e);
     LLVMValueRef count = rvm__get(e, k->ptr, rvm__member(e, e->frame.machine, offsetof(rvm_machine, exact.coded)));
@@ -197,7 +188,7 @@ static void count_coded(rvm__emit *e, const update *u, LLVMValueRef g, LLVMBasic
     LLVMBuildBr(k->b, on);
 }
 
-static LLVMValueRef keep_whole(rvm__emit *e, const update *u, LLVMValueRef g) {
+static LLVMValueRef keep_whole(rvm__emit *e, const rvm__exact_ir *u, LLVMValueRef g) {
     rvm__build *k = e->k;
     const bool back = restores(e);
     LLVMBasicBlockRef none = rvm__block(e, "none"), often = rvm__block(e, "whole"), machine = rvm__block(e, "machine"),
@@ -259,101 +250,15 @@ void rvm__window_make(rvm__emit *e) {
 
 LLVMValueRef rvm__exact_update(rvm__emit *e, rvm_type t, rvm_op op, LLVMValueRef y, LLVMValueRef f, LLVMValueRef now) {
     const bool back = restores(e);
-    const update u = update_of(e, t, op, y, f, now);
+    const rvm__exact_ir u = rvm__exact_of(e, t, op, y, f, now);
     LLVMValueRef was;
     if (t == RVM_F64)
         was = (e->control.context->inside ? keep_whole : ask_if_several)(e, &u,
                                                                          back ? now : by(e, rvm__op_inverse(op), now, f));
     else
         was = ask_machine(e, &u, false);
-    if (!back) count(e, 1);
+    if (!back) rvm__exact_count(e, 1);
     return back ? was : now;
-}
-
-/* ---- several in a row ---- */
-
-static bool indices_hold(const rvm__emit *e, const rvm_insn *in) {
-    const rvm_place *q = rvm__places(e->f, in);
-    for (uint32_t k = 0; k < in->nplaces; k++) {
-        const bool proved = e->u->w->trust || (k < 4 && in->facts >> k & RVM_FACT_INBOUNDS0);
-        for (int d = 0; d < q[k].nidx && q[k].kind == RVM_PLACE_ELEM; d++)
-            if (!proved && !rvm__numbering_inbounds(e->u->numbering, in, k, d)) return false;
-    }
-    return true;
-}
-
-/* A sum or difference that does nothing but add. */
-static bool is_plain(const rvm__emit *e, uint32_t pc) {
-    const rvm_insn *in = &e->f->code[pc];
-    const rvm__xinsn *x = &e->code->x[pc];
-    if (rvm__class_of(in->op) != RVM_CLASS_UPDATE || rvm__pair_of(in->op) != RVM_PAIR_add || x->type != RVM_F64)
-        return false;
-    return !(in->flags & RVM_FLAG_RESTORE) && !(x->flags & (X_DOMAIN | X_ALIAS)) && indices_hold(e, in);
-}
-
-/* How many follow one another from the instruction being walked on, which numbering passes then. */
-static unsigned find_row(rvm__emit *e, uint32_t *pc) {
-    const rvm__context *c = e->control.context;
-    unsigned n = 0;
-    if (!e->u->w->exact || c->inside || e->u->w->profile) return 0;
-    for (uint32_t at = e->control.pc; n < MOST && at != e->block.ends && is_plain(e, at); at += (uint32_t)c->dir) {
-        const rvm_op op = (rvm_op)e->f->code[at].op;
-        rvm__numbering_pass(e->u->numbering, &e->f->code[at], c->dir > 0 ? op : rvm__op_inverse(op));
-        pc[n++] = at;
-    }
-    return n < 2 ? 0 : n;
-}
-
-typedef struct one { /* of a row */
-    const rvm_insn *in;
-    const rvm__xinsn *x;
-    rvm_op op;
-    rvm__operands o;
-    LLVMValueRef y;
-} one;
-
-static update run_one(rvm__emit *e, one *w) {
-    LLVMValueRef none = NULL;
-    rvm__find_operands(e, w->in, w->x, &w->o);
-    rvm__load_operands(e, w->x, &w->o);
-    LLVMValueRef f = rvm__defined_row(e, w->in, w->x, &w->o, &none);
-    w->y = rvm__load(e, &w->o.y);
-    LLVMValueRef now = rvm__build_update(e->k, w->op, RVM_F64, w->y, f, &none);
-    rvm__store(e, &w->o.y, now);
-    return update_of(e, RVM_F64, w->op, w->y, f, now);
-}
-
-bool rvm__exact_row(rvm__emit *e) {
-    rvm__build *k = e->k;
-    const uint32_t walked = e->count.walked;
-    uint32_t pc[MOST];
-    one w[MOST];
-    update u[MOST];
-    const unsigned n = find_row(e, pc);
-    if (!n) return false;
-    LLVMBasicBlockRef singly = rvm__block(e, "singly"), all = rvm__block(e, "all"), on = rvm__block(e, "on");
-    rvm__settle_erased(e); /* before control parts: one side may exit */
-    for (unsigned i = 0; i < n; i++) {
-        const rvm_insn *in = &e->f->code[e->control.pc = pc[i]];
-        const rvm_op op = (rvm_op)in->op;
-        w[i] = (one){.in = in, .x = &e->code->x[pc[i]], .op = e->control.context->dir > 0 ? op : rvm__op_inverse(op)};
-        rvm__lines_at(e);
-        u[i] = run_one(e, &w[i]);
-    }
-    rvm__unlikely(e, LLVMBuildCondBr(k->b, LLVMBuildNot(k->b, are_alone(e, n, u), ""), singly, all));
-    rvm__at(e, singly); /* which takes back what was done */
-    for (unsigned i = n; i-- > 0;) rvm__store(e, &w[i].o.y, w[i].y);
-    for (unsigned i = 0; i < n; i++) {
-        e->control.pc = pc[i];
-        e->count.walked = walked + i;
-        rvm__emit_update(e, w[i].in, w[i].x, w[i].op);
-    }
-    LLVMBuildBr(k->b, on);
-    rvm__at(e, all);
-    if (!restores(e)) count(e, n);
-    LLVMBuildBr(k->b, on);
-    rvm__at(e, on);
-    return true;
 }
 
 /* ---- whole values ---- */
@@ -368,7 +273,7 @@ void rvm__exact_whole(rvm__emit *e, unsigned n, const LLVMValueRef *was, LLVMVal
     LLVMValueRef status = rvm__call_runtime(e, back ? "rvm__native_back_whole" : "rvm__native_keep_whole", k->i32, 3, args);
     rvm__window_take(e);
     rvm__exit_if(e, failed(e, status));
-    if (!back) count(e, n);
+    if (!back) rvm__exact_count(e, n);
     for (unsigned i = 0; i < n && back; i++) now[i] = rvm__get(e, k->f64, rvm__member(e, all, i * sizeof(rvm_value)));
 }
 
@@ -402,31 +307,4 @@ void rvm__exact_begin(rvm__emit *e) {
     LLVMValueRef bit = rvm__build_int(k, RVM__REGION_RESTORES), none = rvm__build_int(k, 0);
     e->frame.surroundings[false] = LLVMBuildSelect(k->b, restores, bit, none, "");
     e->frame.surroundings[true] = LLVMBuildSelect(k->b, restores, none, bit, "");
-}
-
-/* ---- what is looked for ---- */
-
-static bool is_recorded(const rvm_function *f, const rvm_insn *in) {
-    const rvm_place *q = rvm__places(f, in);
-    switch (rvm__class_of(in->op)) {
-    case RVM_CLASS_UPDATE: {
-        const bool kept = rvm__pair_of(in->op) == RVM_PAIR_add || rvm__pair_of(in->op) == RVM_PAIR_mul;
-        return kept && rvm__is_floating(rvm__place_type(f, q));
-    }
-    case RVM_CLASS_IN_PLACE: {
-        const rvm_change_info *info = &rvm__change_info[rvm__change_of(in->op)];
-        return info->exact && rvm__is_floating(rvm__place_type(f, &q[info->conditional]));
-    }
-    default: return false;
-    }
-}
-
-bool rvm__records(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to) {
-    const rvm_function *f = &u->p->functions[fn];
-    RVM__EACH_INSN_IN(x, f, from, to) {
-        if (is_recorded(f, x.in)) return true;
-        RVM__EACH_CALLEE(g, u->p, x.in)
-            if (u->summaries[g].records) return true;
-    }
-    return false;
 }

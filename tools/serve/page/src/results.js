@@ -74,8 +74,8 @@ function Returned({ run }) {
 
 function Next({ run }) {
     if (run.result.ok === false || !run.result.values) return null;
-    if (run.kind === "run") return html`<p class="next"><button onClick=${takeBack}>◀ Run it backward from these results</button></p>`;
-    if (run.kind === "backward") return html`<p class="next"><button onClick=${takeBack}>▶ Run it forward again from here</button></p>`;
+    if (run.kind === "run") return html`<p class="next"><button disabled=${!!s.running.value} onClick=${takeBack}>◀ Run it backward from these results</button></p>`;
+    if (run.kind === "backward") return html`<p class="next"><button disabled=${!!s.running.value} onClick=${takeBack}>▶ Run it forward again from here</button></p>`;
     return null;
 }
 

@@ -1,0 +1,29 @@
+/* recorded.c: what updates reals, of which runs that restore every bit keep what is lost (exact.c). */
+#include "builder.h"
+#include "emit.h"
+#include "instruction.h"
+
+static bool is_recorded(const rvm_function *f, const rvm_insn *in) {
+    const rvm_place *q = rvm__places(f, in);
+    switch (rvm__class_of(in->op)) {
+    case RVM_CLASS_UPDATE: {
+        const bool kept = rvm__pair_of(in->op) == RVM_PAIR_add || rvm__pair_of(in->op) == RVM_PAIR_mul;
+        return kept && rvm__is_floating(rvm__place_type(f, q));
+    }
+    case RVM_CLASS_IN_PLACE: {
+        const rvm_change_info *info = &rvm__change_info[rvm__change_of(in->op)];
+        return info->exact && rvm__is_floating(rvm__place_type(f, &q[info->conditional]));
+    }
+    default: return false;
+    }
+}
+
+bool rvm__records(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to) {
+    const rvm_function *f = &u->p->functions[fn];
+    RVM__EACH_INSN_IN(x, f, from, to) {
+        if (is_recorded(f, x.in)) return true;
+        RVM__EACH_CALLEE(g, u->p, x.in)
+            if (u->summaries[g].records) return true;
+    }
+    return false;
+}
