@@ -76,7 +76,7 @@ static bool is_lost(const rvm_machine *m, uint32_t fn, double y) {
 }
 
 bool rvm__agrees_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double y, double f, double held) {
-    if (m->o.exact) return ((rvm_value){.f = y}).u == ((rvm_value){.f = f}).u;
+    if (m->o.exact) return rvm__exact_same(y, f);
     if (is_lost(m, fn, y)) return true;
     const double residue = fabs(y - f);
     if (!(residue <= rvm__tolerance_at(m, fn, x) * fmax(1, fmax(held, fabs(y))))) return false;

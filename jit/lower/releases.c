@@ -55,11 +55,19 @@ static LLVMValueRef agree_or_bail_out(rvm__emit *e, LLVMValueRef y, LLVMValueRef
     return LLVMConstInt(e->k->i1, 1, false);
 }
 
+/* rvm__exact_same */
+static LLVMValueRef same_bits(rvm__emit *e, LLVMValueRef y, LLVMValueRef f) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMValueRef nan[2] = {LLVMBuildFCmp(b, LLVMRealUNO, y, y, ""), LLVMBuildFCmp(b, LLVMRealUNO, f, f, "")};
+    LLVMValueRef same = LLVMBuildICmp(b, LLVMIntEQ, bits(e, y), bits(e, f), "");
+    return LLVMBuildOr(b, same, LLVMBuildAnd(b, nan[0], nan[1], ""), "");
+}
+
 LLVMValueRef rvm__emit_agrees(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, LLVMValueRef y, LLVMValueRef f) {
     LLVMBuilderRef b = e->k->b;
     LLVMValueRef held = x->flags & X_TRACK ? rvm__magnitude(e, q) : NULL;
     if (!rvm__is_floating((rvm_type)x->type)) return LLVMBuildICmp(b, LLVMIntEQ, y, f, "");
-    if (e->u->w->exact) return LLVMBuildICmp(b, LLVMIntEQ, bits(e, y), bits(e, f), "");
+    if (e->u->w->exact) return same_bits(e, y, f);
     LLVMBasicBlockRef here, near = rvm__block(e, "near"), on = rvm__block(e, "on");
     LLVMValueRef equal = LLVMBuildFCmp(b, LLVMRealOEQ, y, f, "");
     here = LLVMGetInsertBlock(b);

@@ -380,3 +380,78 @@ Test(exact, long_parts_stopped) {
     cr_assert(stopped > 2, "%d", stopped);
     done(p);
 }
+
+/* ---- loops that become native while they run ---- */
+
+/* Behind the loop in f, which may be entered in either pass of its compute part, the callers go on interpreted. */
+static const char entered[] = "fn f(y: real, x: real, k: i64)\n"
+                              "    compute\n"
+                              "        let s: real\n"
+                              "        for j in 0..k\n"
+                              "            s += x\n"
+                              "        end\n"
+                              "    do\n"
+                              "        y += s / 3\n"
+                              "    undo\n"
+                              "end\n"
+                              "fn main(y: real, z: real, x: real, k: i64)\n"
+                              "    y += 1e17\n"
+                              "    rot y, z, 1\n"
+                              "    for t in 0..3\n"
+                              "        call f(y, x, k)\n"
+                              "        y += x / 7\n"
+                              "    end\n"
+                              "    uncall f(z, x, k)\n"
+                              "    rot y, z, 1\n"
+                              "end\n";
+
+Test(exact, entered_in_loops) {
+    rvm_program *p = assemble(entered);
+    rvm_jit_options jit = rvm_jit_options_default();
+    rvm_error e;
+    jit.cache = "";
+    jit.level = 0;
+    jit.wait = true;
+    jit.hot = 1;
+    if (rvm_jit_new(&jit, &native_code, &e)) cr_skip_test("%s", e.message);
+    double y[2], z[2];
+    for (uint64_t hot = 1; hot < 100000; hot = hot * 5 + 3) {
+        rvm_jit_free(native_code);
+        jit.hot = hot;
+        cr_assert(rvm_jit_new(&jit, &native_code, &e) == RVM_OK);
+        for (int k = 0; k < 2; k++) {
+            rvm_machine *m = new_machine(p, k, 0);
+            rvm_arg a[] = {rvm_arg_f64(0.7), rvm_arg_f64(0.3), rvm_arg_f64(0.3), rvm_arg_i64(20000)};
+            cr_assert(rvm_machine_bind(m, rvm_program_find(p, "main"), a, 4, RVM_PRIMAL, false, &e) == RVM_OK);
+            for (int there = 0; there < 4; there++) {
+                const rvm_status st = (there % 2 ? rvm_machine_backward : rvm_machine_forward)(m, &e);
+                cr_assert(st == RVM_OK, "%s", e.message);
+                if (there % 2) cr_assert(same(a[0].value.f, 0.7) && same(a[1].value.f, 0.3), "%a", a[0].value.f);
+                if (!there) y[k] = a[0].value.f, z[k] = a[1].value.f;
+            }
+            rvm_machine_free(m);
+        }
+        cr_assert(same(y[0], y[1]) && same(z[0], z[1]), "%llu", (unsigned long long)hot);
+    }
+    done(p);
+}
+
+/* Which of two NaNs comes out an engine may choose. */
+Test(exact, released_nan) {
+    rvm_program *p = assemble("fn f(y: real, x: real, z: real)\n"
+                              "    let u = z - z\n"
+                              "    let t = x + u -> u + x\n"
+                              "    let a: real[2] = x - u -> u - x\n"
+                              "    y += t\n"
+                              "end\n");
+    rvm_error e;
+    for (int k = 0; k < 2; k++) {
+        rvm_machine *m = new_machine(p, k, 0);
+        rvm_arg a[] = {rvm_arg_f64(0.7), rvm_arg_f64((double)NAN), rvm_arg_f64((double)INFINITY)};
+        cr_assert(rvm_machine_bind(m, 0, a, 3, RVM_PRIMAL, false, &e) == RVM_OK);
+        cr_assert(rvm_machine_forward(m, &e) == RVM_OK && isnan(a[0].value.f), "%s", e.message);
+        cr_assert(rvm_machine_backward(m, &e) == RVM_OK && same(a[0].value.f, 0.7), "%s", e.message);
+        rvm_machine_free(m);
+    }
+    done(p);
+}

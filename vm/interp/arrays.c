@@ -181,6 +181,7 @@ bool rvm__elements_agree_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, co
     double worst = 0;
     for (size_t k = 0; k < n; k++) {
         if (bits ? e[k].i == v.i : e[k].f == v.f) continue;
+        if (floating && m->o.exact && rvm__exact_same(e[k].f, v.f)) continue;
         const double residue = bits ? INFINITY : fabs(e[k].f - v.f);
         if (residue <= bound) {
             worst = fmax(worst, residue);

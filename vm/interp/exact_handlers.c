@@ -90,10 +90,9 @@ FORCE_INLINE rvm_status release_exactly(const update *u) {
     return release_tangent(u, 0);
 }
 
-/* The bits are those of f. */
 FORCE_INLINE rvm_status agree_exactly(const update *u) {
     int overflow = 0;
-    return u->p.y->u == value_of(u, &overflow).u ? RVM_OK : RVM_ERR_RELEASE;
+    return rvm__exact_same(u->p.y->f, value_of(u, &overflow).f) ? RVM_OK : RVM_ERR_RELEASE;
 }
 
 #define EXACT_HANDLER(level, name, ...)                                                                                     \

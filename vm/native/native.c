@@ -575,6 +575,7 @@ static rvm_status go_native(rvm_machine *m) {
     rvm_status status = run_frame(m, entry, need, &exited);
     if (status || exited) return status;
     m->run.dir = at.dir;
+    if (m->o.exact) m->exact.restoring = at.restoring; /* as the caller does */
     forget_locals(m);
     if ((status = return_from(m))) m->run.budget += SIZE; /* that instruction was charged */
     return status;
