@@ -415,15 +415,16 @@ Test(exact, entered_in_loops) {
     jit.hot = 1;
     if (rvm_jit_new(&jit, &native_code, &e)) cr_skip_test("%s", e.message);
     double y[2], z[2];
-    for (uint64_t hot = 1; hot < 100000; hot = hot * 5 + 3) {
+    for (uint64_t hot = 1; hot < 2000000; hot = hot * 6 + 3) {
         rvm_jit_free(native_code);
         jit.hot = hot;
         cr_assert(rvm_jit_new(&jit, &native_code, &e) == RVM_OK);
         for (int k = 0; k < 2; k++) {
             rvm_machine *m = new_machine(p, k, 0);
-            rvm_arg a[] = {rvm_arg_f64(0.7), rvm_arg_f64(0.3), rvm_arg_f64(0.3), rvm_arg_i64(20000)};
+            rvm_arg a[] = {rvm_arg_f64(0.7), rvm_arg_f64(0.3), rvm_arg_f64(0.3), rvm_arg_i64(100000)};
             cr_assert(rvm_machine_bind(m, rvm_program_find(p, "main"), a, 4, RVM_PRIMAL, false, &e) == RVM_OK);
             for (int there = 0; there < 4; there++) {
+                cr_assert(rvm_machine_step(m, there % 2 ? -1 : 1, NULL, &e) == RVM_OK); /* so that it begins interpreted */
                 const rvm_status st = (there % 2 ? rvm_machine_backward : rvm_machine_forward)(m, &e);
                 cr_assert(st == RVM_OK, "%s", e.message);
                 if (there % 2) cr_assert(same(a[0].value.f, 0.7) && same(a[1].value.f, 0.3), "%a", a[0].value.f);
