@@ -82,8 +82,8 @@ LLVMValueRef rvm__elements_agree(rvm__emit *e, rvm_type t, const rvm__released *
 bool rvm__is_exact(const rvm__emit *e, rvm_type t); /* whether updates of that type are recorded, or taken back */
 /* The update y op f, which rounded becomes `now`: recorded, or what was before it. f32 is an f64 here. */
 LLVMValueRef rvm__exact_update(rvm__emit *e, rvm_type t, rvm_op op, LLVMValueRef y, LLVMValueRef f, LLVMValueRef now);
-/* exact_row.c: several updates in a row, from the one being walked on, of which most often none loses anything: the last is walked then;
- * false: it is to be emitted as others are. */
+/* exact_row.c: several updates in a row, from the one being walked on, of which most often none loses anything: the last is
+ * walked then; false: it is to be emitted as others are. */
 bool rvm__exact_row(rvm__emit *e);
 /* A change of n places that keeps all of them; where it restores, now is what they were. */
 void rvm__exact_whole(rvm__emit *e, unsigned n, const LLVMValueRef *was, LLVMValueRef *now);

@@ -63,8 +63,8 @@ static inline bool rvm__exact_alone(rvm__exact op, double after, double x, doubl
            rvm__exact_apply(op, down.f, x) != after && after - after == 0;
 }
 
-/* Whether what a release finds is what it must be: the same bits, but of a NaN, whose sign and payload depend on the order of
- * operands that an engine chooses. What a NaN was added to comes back whole. */
+/* Whether what a release finds is what it must be: the same bits, but of a NaN, whose sign and payload depend on the order
+ * of operands that an engine chooses. What a NaN was added to comes back whole. */
 static inline bool rvm__exact_same(double y, double f) {
     return ((rvm_value){.f = y}).u == ((rvm_value){.f = f}).u || (y != y && f != f);
 }
