@@ -5,12 +5,13 @@
  *         rvm_jit_attach(j, m, &e);
  *     rvm_call(m, fn, a, 2, &e); // as ever: the first time compiled, then native
  *
- * Native code gives the same bits as the interpreter, the same errors and the same state after them, unless fast_math allows
- * it otherwise. Instructions are counted as if interpreted, those of uncomputing that is left out because nobody observes it
- * included; calls are counted where they are made, and memory_peak and ancilla_peak are those of native code. It runs whole
- * calls in primal mode, and derivatives that are asked for whole as the programs that compute them (rvm.h); what else is
- * asked of a machine, and what cannot be compiled, is interpreted. Where native code leaves something to the
- * interpreter, that goes on, and what it calls often, or a loop that it is in for long, is native again.
+ * Native code gives the same bits as the interpreter, a NaN's sign and payload apart, the same errors and the same state
+ * after them, unless fast_math allows it otherwise. Instructions are counted as if interpreted, those of uncomputing that is
+ * left out because nobody observes it included; calls are counted where they are made, and memory_peak and ancilla_peak are
+ * those of native code. It runs whole calls in primal mode, and derivatives that are asked for whole as the programs that
+ * compute them (rvm.h); what else is asked of a machine, and what cannot be compiled, is interpreted. Where native code
+ * leaves something to the interpreter, that goes on, and what it calls often, or a loop that it is in for long, is native
+ * again.
  *
  * A machine that is unchecked and keeps no trail (RVM_TRAIL_OFF) says that its runs need not turn back. Then native code
  * leaves out single instructions of which no result is ever read, too, unless blocks in threads change arrays that would be
