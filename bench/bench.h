@@ -8,6 +8,7 @@
  *   derived.c   counts of derivative programs
  *   compile.c   until native code can be called
  *   api.c       what the C interface costs beyond the work       profile.c  what a profile costs
+ *   native.c    machines with native code of their own
  *   pisa.c      steps a second of the Pendulum processor
  *   table.c     rows with their targets, as text or JSON         main.c     the command line
  *   compare/    engines side by side: a table of its own
@@ -22,6 +23,7 @@
 
 #include "bal.h"
 #include "rvm.h"
+#include "rvm_jit.h"
 
 /* ---- the table ---- */
 
@@ -107,5 +109,18 @@ bool bench_schedules(bool small_ones, const char *only, bool json);
 /* gpu.c: gradients on a CUDA device. check: small ones, which are compared only; device: nothing runs here. */
 extern int gpu_repeats; /* of a check */
 bool bench_gpu(bool check, bool device, const char *only, bool json);
+
+/* ---- native.c ---- */
+
+typedef struct native_machine {
+    rvm_jit *j;
+    rvm_machine *m;
+} native_machine;
+bool native_is_there(void);           /* if not, stderr has why */
+rvm_jit_options native_options(void); /* compiled when it is first run, in no cache */
+/* Close it with native_close either way; all 0 it may be closed, too. */
+rvm_status native_open(native_machine *n, const rvm_program *p, const rvm_options *o, const rvm_jit_options *jit,
+                       rvm_error *e);
+void native_close(native_machine *n);
 
 #endif

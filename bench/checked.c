@@ -11,8 +11,7 @@
 enum { PAIR = 2 }; /* checked, unchecked */
 
 typedef struct side {
-    rvm_jit *j;
-    rvm_machine *m;
+    native_machine n;
     double samples[MAX_REPETITIONS];
 } side;
 
@@ -24,24 +23,15 @@ typedef struct setting {
 
 static const setting settings[] = {{"strict", false, 1}, {"fast math", true, 1}, {"fast math, 2 threads", true, 2}};
 
-static void close_side(side *s) {
-    rvm_machine_free(s->m);
-    rvm_jit_free(s->j);
-}
-
 static rvm_status open_side(side *s, const setting *how, const task *t, const rvm_program *p, bool unchecked, rvm_error *e) {
     rvm_options o = rvm_options_default();
-    rvm_jit_options jit = rvm_jit_options_default();
+    rvm_jit_options jit = native_options();
     o.unchecked = unchecked;
     o.trail = RVM_TRAIL_OFF;
     if (t->tolerance > o.tolerance) o.tolerance = t->tolerance;
-    jit.tiers = false;
-    jit.cache = "";
     jit.fast_math = how->fast;
     jit.threads = how->threads;
-    rvm_status status = rvm_jit_new(&jit, &s->j, e);
-    if (!status) status = rvm_machine_new(p, &o, &s->m, e);
-    return status ? status : rvm_jit_attach(s->j, s->m, e);
+    return native_open(&s->n, p, &o, &jit, e);
 }
 
 /* Scalars come back in the arguments, so that each run has its own. */
@@ -49,9 +39,9 @@ static rvm_status run(side *s, const call *c, double *seconds, rvm_error *e) {
     rvm_arg args[2 * MAX_ARGS];
     memcpy(args, c->args, sizeof args);
     const double before = process_seconds();
-    const rvm_status status = rvm_call(s->m, c->fn, args, c->nargs, e);
+    const rvm_status status = rvm_call(s->n.m, c->fn, args, c->nargs, e);
     *seconds = process_seconds() - before;
-    return status ? status : rvm_jit_reason(s->m, e);
+    return status ? status : rvm_jit_reason(s->n.m, e);
 }
 
 static rvm_status run_by_turns(side s[PAIR], const call *c, int repetitions, rvm_error *e) {
@@ -82,7 +72,7 @@ static rvm_status measure_setting(table *t, const char *group, const task *of, c
     for (int k = 0; k < PAIR && !status; k++) status = open_side(&s[k], how, of, c.p, k != CHECKED, e);
     if (!status) status = run_by_turns(s, &c, repetitions, e);
     if (!status) add_rows(t, group, how, s, repetitions);
-    for (int k = 0; k < PAIR; k++) close_side(&s[k]);
+    for (int k = 0; k < PAIR; k++) native_close(&s[k].n);
     call_free(&c);
     return status;
 }

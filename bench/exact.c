@@ -65,8 +65,7 @@ static void add(table *t, const char *label, const char *unit, double value, bou
 enum { PLAIN, EXACT_SIDE, SIDES, FORWARD = 0, BACKWARD, WAYS };
 
 typedef struct side {
-    rvm_jit *j;
-    rvm_machine *m;
+    native_machine n;
     double samples[WAYS][MAX_REPETITIONS];
 } side;
 
@@ -80,27 +79,23 @@ typedef struct subject {
 
 static rvm_status open_side(side *s, const subject *of, bool exact, rvm_error *e) {
     rvm_options o = rvm_options_default();
-    rvm_jit_options jit = rvm_jit_options_default();
+    rvm_jit_options jit = native_options();
     o.exact = exact;
-    jit.tiers = false;
-    jit.cache = "";
     jit.no_lanes = true;
-    rvm_status status = rvm_jit_new(&jit, &s->j, e);
-    if (!status) status = rvm_machine_new(of->p, &o, &s->m, e);
-    return status ? status : rvm_jit_attach(s->j, s->m, e);
+    return native_open(&s->n, of->p, &o, &jit, e);
 }
 
 static rvm_status there_and_back(side *s, const subject *of, int n, rvm_error *e) {
     rvm_arg args[MAX_ARGS];
     memcpy(args, of->args, of->n * sizeof *args);
-    rvm_status status = rvm_machine_bind(s->m, of->fn, args, of->n, RVM_PRIMAL, false, e);
+    rvm_status status = rvm_machine_bind(s->n.m, of->fn, args, of->n, RVM_PRIMAL, false, e);
     for (int to = FORWARD; to <= BACKWARD && !status; to++) {
         const double before = processor_seconds();
-        status = (to == FORWARD ? rvm_machine_forward : rvm_machine_backward)(s->m, e);
+        status = (to == FORWARD ? rvm_machine_forward : rvm_machine_backward)(s->n.m, e);
         s->samples[to][n] = processor_seconds() - before;
     }
-    rvm_machine_unbind(s->m);
-    return status ? status : rvm_jit_reason(s->m, e);
+    rvm_machine_unbind(s->n.m);
+    return status ? status : rvm_jit_reason(s->n.m, e);
 }
 
 static rvm_status measure_natively(table *t, const subject *of, int repetitions, rvm_error *e) {
@@ -118,10 +113,7 @@ static rvm_status measure_natively(table *t, const subject *of, int repetitions,
         figure_set(f, ratios, repetitions);
         figure_target(f, AT_MOST, 2.5);
     }
-    for (int k = 0; k < SIDES; k++) {
-        rvm_machine_free(s[k].m);
-        rvm_jit_free(s[k].j);
-    }
+    for (int k = 0; k < SIDES; k++) { native_close(&s[k].n); }
     return status;
 }
 
@@ -182,10 +174,12 @@ bool measure_exact(table *t, int repetitions) {
     double plain[2], exact[2];
     rvm_stats stats;
     bool same;
-    rvm_status status = natively_leapfrog(t, repetitions, &e);
-    if (!status) status = natively_dot(t, repetitions, &e);
-    if (!status) status = natively_mixture(t, repetitions, &e);
-    if (status == RVM_ERR_UNSUPPORTED) status = RVM_OK; /* there is no native code */
+    rvm_status status = RVM_OK;
+    if (native_is_there()) {
+        status = natively_leapfrog(t, repetitions, &e);
+        if (!status) status = natively_dot(t, repetitions, &e);
+        if (!status) status = natively_mixture(t, repetitions, &e);
+    }
     if (!status) status = rvm_open(EXAMPLES_DIR "/leapfrog.rasm", NULL, &p, &e, NULL, NULL);
     if (!status) status = fly(p, false, plain, &stats, &same, &e);
     if (!status) status = fly(p, true, exact, &stats, &same, &e);

@@ -80,23 +80,14 @@ static rvm_status measure_length(table *t, const dot *d, const struct length *l,
 
 enum { SETS = 20000000 };
 
-typedef struct native {
-    rvm_jit *j;
-    rvm_machine *m;
-} native;
-
-static rvm_status open_native(native *n, const rvm_program *p, rvm_trail trail, rvm_error *e) {
+static rvm_status open_native(native_machine *n, const rvm_program *p, rvm_trail trail, rvm_error *e) {
     rvm_options o = rvm_options_default();
-    rvm_jit_options jit = rvm_jit_options_default();
+    const rvm_jit_options jit = native_options();
     o.trail = trail;
-    jit.tiers = false;
-    jit.cache = "";
-    rvm_status status = rvm_jit_new(&jit, &n->j, e);
-    if (!status) status = rvm_machine_new(p, &o, &n->m, e);
-    return status ? status : rvm_jit_attach(n->j, n->m, e);
+    return native_open(n, p, &o, &jit, e);
 }
 
-static rvm_status run_sets(const native *n, const rvm_program *p, double *seconds, rvm_error *e) {
+static rvm_status run_sets(const native_machine *n, const rvm_program *p, double *seconds, rvm_error *e) {
     rvm_arg args[] = {rvm_arg_f64(1), rvm_arg_i64(SETS)};
     const double start = processor_seconds();
     const rvm_status status = rvm_call(n->m, rvm_program_find(p, "sets"), args, 2, e);
@@ -105,7 +96,7 @@ static rvm_status run_sets(const native *n, const rvm_program *p, double *second
 }
 
 static rvm_status measure_native(table *t, const rvm_program *p, int repetitions, rvm_error *e) {
-    native n[2] = {{NULL, NULL}, {NULL, NULL}};
+    native_machine n[2] = {{NULL, NULL}, {NULL, NULL}};
     double seconds[2], each[MAX_REPETITIONS];
     rvm_status status = open_native(&n[0], p, RVM_TRAIL_OFF, e);
     if (!status) status = open_native(&n[1], p, RVM_TRAIL_KEEP, e);
@@ -113,10 +104,7 @@ static rvm_status measure_native(table *t, const rvm_program *p, int repetitions
         for (int i = 0; i < 2 && !status; i++) status = run_sets(&n[i], p, &seconds[i], e);
         each[k < 0 ? 0 : k] = (seconds[1] - seconds[0]) / SETS * 1e9;
     }
-    for (int i = 0; i < 2; i++) {
-        rvm_machine_free(n[i].m);
-        rvm_jit_free(n[i].j);
-    }
+    for (int i = 0; i < 2; i++) native_close(&n[i]);
     if (status) return status;
     figure *f =
         &table_row(t, "(h) 20 million sets, natively", "a value, beyond the run with the trail off", "ns")->figures[CHECKED];

@@ -177,6 +177,11 @@ int rvm__row_find(const char *name, size_t length); /* row or -1 */
 bool rvm__row_types(rvm_row row, rvm_type y, rvm_type t, rvm_type operand[3]);
 /* Whether op y, row(...) exists for target type y (families: xor is i64 only, and so on). */
 bool rvm__update_legal(rvm_op op, rvm_row row, rvm_type y);
+/* Whether it is an update by which rounding may lose bits of a real, which exact runs record; the others make a value
+ * appear, check it or move it whole. */
+static inline bool rvm__op_rounds(unsigned op) {
+    return rvm__class_of(op) == RVM_CLASS_UPDATE && (rvm__pair_of(op) == RVM_PAIR_add || rvm__pair_of(op) == RVM_PAIR_mul);
+}
 /* Whether the last place of an update is the site of what it moves onto the trail. */
 static inline bool rvm__op_sets(rvm_op op) {
     return rvm__pair_of(op) == RVM_PAIR_set;

@@ -211,7 +211,6 @@ static uint8_t kernels_of(const rvm_machine *m) {
     return m->jit.device_code && m->o.unchecked && !m->o.profile ? m->jit.device_code : RVM__NO_KERNELS;
 }
 
-/* For the innermost frame, which stands there. */
 /* Runs that restore every bit record each update in the order of the program. */
 static void in_order(rvm__lowering *what, bool restoring, bool inside) {
     what->exact = true;
@@ -222,6 +221,7 @@ static void in_order(rvm__lowering *what, bool restoring, bool inside) {
     what->fresh = what->streams = 0;
 }
 
+/* For the innermost frame, which stands there. */
 static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
     const rvm_machine *m = a->m;
     const rvm__frame *top = &m->store.frames[m->store.nframes - 1];

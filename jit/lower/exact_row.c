@@ -24,7 +24,8 @@ static bool is_plain(const rvm__emit *e, uint32_t pc) {
     return !(in->flags & RVM_FLAG_RESTORE) && !(x->flags & (X_DOMAIN | X_ALIAS)) && indices_hold(e, in);
 }
 
-/* How many follow one another from the instruction being walked on, which numbering passes then. */
+/* How many follow one another from the instruction being walked on, which numbering passes then. With a profile each is
+ * counted where it stands. */
 static unsigned find_row(rvm__emit *e, uint32_t *pc) {
     const rvm__context *c = e->control.context;
     unsigned n = 0;

@@ -5,17 +5,10 @@
 
 static bool is_recorded(const rvm_function *f, const rvm_insn *in) {
     const rvm_place *q = rvm__places(f, in);
-    switch (rvm__class_of(in->op)) {
-    case RVM_CLASS_UPDATE: {
-        const bool kept = rvm__pair_of(in->op) == RVM_PAIR_add || rvm__pair_of(in->op) == RVM_PAIR_mul;
-        return kept && rvm__is_floating(rvm__place_type(f, q));
-    }
-    case RVM_CLASS_IN_PLACE: {
-        const rvm_change_info *info = &rvm__change_info[rvm__change_of(in->op)];
-        return info->exact && rvm__is_floating(rvm__place_type(f, &q[info->conditional]));
-    }
-    default: return false;
-    }
+    if (rvm__op_rounds(in->op)) return rvm__is_floating(rvm__place_type(f, q));
+    if (rvm__class_of(in->op) != RVM_CLASS_IN_PLACE) return false;
+    const rvm_change_info *info = &rvm__change_info[rvm__change_of(in->op)];
+    return info->exact && rvm__is_floating(rvm__place_type(f, &q[info->conditional]));
 }
 
 bool rvm__records(const rvm__unit *u, uint32_t fn, uint32_t from, uint32_t to) {

@@ -67,7 +67,7 @@ void rvm__emit_update(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm
     if (rvm__pair_of(op) == RVM_PAIR_mul && rvm__is_floating(y_type))
         rvm__exit_if(e, negate(e, rvm__build_is_factor(e->k, f)));
     if (overflow && !unchecked) rvm__exit_if(e, overflow);
-    if (exact && op != RVM_OP_let) now = rvm__exact_update(e, y_type, op, old, f, now);
+    if (exact && rvm__op_rounds(op)) now = rvm__exact_update(e, y_type, op, old, f, now);
     rvm__store(e, &o.y, now);
     if (x->flags & X_TRACK) rvm__track_held(e, q, now, x->flags & X_FRESH);
 }

@@ -125,8 +125,8 @@ static uint16_t exact_handler(const preparation *p, const rvm_insn *in, rvm_type
     if (!p->m->o.exact || !rvm__is_floating(y)) return 0;
     if (in->flags & RVM_FLAG_RESTORE) return H_x_foreign;
     if (is_let(in)) return unchecked ? 0 : H_x_let;
-    if (rvm__pair_of(in->op) == RVM_PAIR_add) return H_x_add;
-    return rvm__pair_of(in->op) == RVM_PAIR_mul ? H_x_mul : 0;
+    if (!rvm__op_rounds(in->op)) return 0;
+    return rvm__pair_of(in->op) == RVM_PAIR_add ? H_x_add : H_x_mul;
 }
 
 static void prepare_update(const preparation *p, const rvm_insn *in, const rvm_place *places, bool unchecked,
