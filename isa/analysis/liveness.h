@@ -8,7 +8,8 @@
  * that these are other elements.
  *
  * An engine that leaves dead instructions out has the same results. Of a whole run, it also goes on from any point as the
- * interpreter would; but not back from there, since what would be taken back was not done.
+ * interpreter would; but not back from there, since what would be taken back was not done. Nor does that hold for exact
+ * runs, of which each update records what it loses.
  */
 #ifndef RVM_LIVENESS_H
 #define RVM_LIVENESS_H

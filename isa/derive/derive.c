@@ -6,9 +6,10 @@
  *     segment n - 1 ; C again ; endsegment n - 1 ; B's adjoint ; segment n - 1 ; C's adjoint ; endsegment n - 1
  *
  * C runs again as it is, the shadows of what it leaves appearing beside, unless it borrows (activity.h): then as the adjoint
- * of its inverse. The segments are left out where C does nothing with a trail. Where nothing in C has a shadow, either, its
- * adjoint is C backward, and all of it a region around B's adjoint, which engines know to shorten (elision.h). A region that
- * ends by `forget` has these adjoints too: C again, with what it overwrites kept, so that C's adjoint can take it back.
+ * of its inverse. The segments are left out where C does nothing with a trail, but for exact runs, which record as on one.
+ * Where nothing in C has a shadow, either, its adjoint is C backward, and all of it a region around B's adjoint, which
+ * engines know to shorten (elision.h). A region that ends by `forget` has these adjoints too: C again, with what it
+ * overwrites kept, so that C's adjoint can take it back.
  *
  * Walking a list up with the sweep's style gives the adjoint of its inverse.
  */
@@ -66,7 +67,7 @@ static bool derives(const rvm__derive *t, const rvm_insn *in, const uint8_t *act
 }
 
 /* active: by place. What is active in the callee and not here is lent a shadow; what that gains is nobody's. */
-static void emit_call(rvm__derive *t, const rvm_insn *in, rvm_op op, uint32_t target, const uint8_t *active) {
+static void emit_call(rvm__derive *t, const rvm_insn *in, rvm_op op, uint8_t flags, uint32_t target, const uint8_t *active) {
     const rvm_place *q = rvm__places(rvm__source(t), in);
     rvm_place places[2 * RVM_MAX_PARAMS] = {{0}};
     int n = 0, lent[RVM_MAX_PARAMS + 1] = {0};
@@ -76,7 +77,7 @@ static void emit_call(rvm__derive *t, const rvm_insn *in, rvm_op op, uint32_t ta
         if (!rvm__active(t, &q[k])) lent[k] = n;
         places[n++] = lent[k] ? rvm__lend(t, &q[k]) : rvm__shadow_place(t, &q[k]);
     }
-    const uint32_t at = rvm__add(t, op, 0, in->flags, n, places);
+    const uint32_t at = rvm__add(t, op, 0, flags, n, places);
     if (!t->status) t->g.code[at].target = target;
     for (int k = in->nplaces; k-- > 0;) /* arrays are nested */
         if (lent[k]) rvm__take_lent(t, &q[k], places[lent[k]]);
@@ -117,6 +118,7 @@ static uint32_t derive_variant(rvm__derive *t, uint32_t parent, rvm_transform ki
                            .kind = (uint8_t)kind,
                            .level = kind == RVM_INVERSE ? 0 : t->level,
                            .stack = kind != RVM_INVERSE && t->a.stack,
+                           .paired = kind == RVM_ADJOINT && rvm__takes_back(t),
                            .active = (uint8_t *)(uintptr_t)active};
     const int64_t out = t->status ? 0 : rvm__variant_derive(t->p, &v);
     if (out == -1) rvm__derive_fail(t, RVM_ERR_MEMORY);
@@ -134,6 +136,13 @@ static uint32_t derive_target(rvm__derive *t, const rvm_insn *in, uint32_t targe
     return value ? derive_variant(t, target, kind, active + 1) : rvm__derive_request(t, target, kind, active);
 }
 
+/* Of a call of a derivative: an adjoint that takes back does so by itself. */
+static uint8_t adjoint_flags(const rvm__derive *t, const rvm_insn *in) {
+    const bool marked = in->flags & (RVM_FLAG_RESTORE | RVM_FLAG_SWEPT);
+    if (t->kind != RVM_ADJOINT || !rvm__takes_back(t) || marked) return rvm__value_flags(t, in);
+    return in->flags | RVM_FLAG_SWEPT;
+}
+
 static void derive_call(rvm__derive *t, const rvm_insn *in, rvm_op op) {
     if (is_print(t, in)) return;
     static const uint8_t none[RVM_MAX_PARAMS];
@@ -142,13 +151,14 @@ static void derive_call(rvm__derive *t, const rvm_insn *in, rvm_op op) {
     for (int k = 0; k < in->nplaces; k++) active[k] = rvm__active(t, &q[k]);
     const bool sweep = t->kind == RVM_ADJOINT;
     if (!derives(t, in, active)) {
-        emit_call(t, in, sweep ? rvm__op_inverse(op) : op, in->target, none);
+        emit_call(t, in, sweep ? rvm__op_inverse(op) : op, rvm__value_flags(t, in), in->target, none);
         return;
     }
     close_active(t, in, active);
     uint32_t target = in->target;
     if (sweep && rvm__is_inverse(op)) target = derive_target(t, in, target, RVM_INVERSE, none);
-    emit_call(t, in, sweep ? (rvm_op)(op & ~1u) : op, derive_target(t, in, target, t->kind, active), active);
+    emit_call(t, in, sweep ? (rvm_op)(op & ~1u) : op, adjoint_flags(t, in), derive_target(t, in, target, t->kind, active),
+              active);
 }
 
 /* ---- one instruction ---- */
@@ -159,7 +169,7 @@ static void copy(rvm__derive *t, const rvm_insn *in, rvm_op op) {
         return;
     }
     static const uint8_t none[RVM_MAX_PARAMS];
-    if (!is_print(t, in)) emit_call(t, in, op, in->target, none);
+    if (!is_print(t, in)) emit_call(t, in, op, rvm__value_flags(t, in), in->target, none);
 }
 
 static void one_op(rvm__derive *t, const rvm_insn *in, rvm_op op, bool sweep) {
@@ -170,6 +180,7 @@ static void emit_one(rvm__derive *t, uint32_t pc, int step, enum rvm__style styl
     const rvm_insn in = rvm__source(t)->code[pc];
     const rvm_op op = (rvm_op)in.op;
     t->pc = pc;
+    t->step = style == RVM__SWEEP ? step : 1;
     switch (style) {
     case RVM__COPY: copy(t, &in, op); return;
     case RVM__INVERT: copy(t, &in, rvm__op_inverse(op)); return;
@@ -262,7 +273,7 @@ static bool touches_trail(const rvm__derive *t, region r) {
 
 static void segment(rvm__derive *t, uint32_t pc, bool touches, rvm_op op) {
     t->pc = pc;
-    if (touches) RVM__ADD(t, op, 0, 0, rvm__integer_place(t, t->level - 1));
+    if (touches || t->p->exact) RVM__ADD(t, op, 0, 0, rvm__integer_place(t, t->level - 1));
 }
 
 /* Whether C has neither shadows nor trails: then its adjoint is C backward; or is forgotten, whatever it overwrites. */
@@ -283,13 +294,17 @@ static void sweep_region(rvm__derive *t, region r, int step) {
     const bool touches = touches_trail(t, r);
     note_here(t, step < 0 ? r.undo : r.compute, step, true);
     segment(t, r.compute, touches, RVM_OP_segment);
+    t->again++;
     run_again(t, r);
+    t->again--;
     note_here(t, r.begin, 1, t->borrows[r.compute]);
     segment(t, r.begin, touches, RVM_OP_endsegment);
     walk(t, r.begin + 1, r.undo, step, RVM__SWEEP);
     note_here(t, step < 0 ? r.begin : r.undo, step, true);
     segment(t, r.begin, touches, RVM_OP_segment);
+    t->again++;
     walk(t, r.compute + 1, r.begin, -1, RVM__SWEEP);
+    t->again--;
     note_here(t, r.compute, -1, true);
     segment(t, r.compute, touches, RVM_OP_endsegment);
 }
@@ -391,7 +406,7 @@ static void gradient(rvm__derive *t) {
     rvm__add(t, RVM_OP_start, 0, 0, 0, NULL);
     uint32_t at = rvm__add(t, RVM_OP_call, 0, 0, m, plain);
     if (!t->status) t->g.code[at].target = t->src;
-    at = rvm__add(t, RVM_OP_call, 0, 0, n, all);
+    at = rvm__add(t, RVM_OP_call, 0, t->p->exact ? RVM_FLAG_SWEPT : 0, n, all);
     const uint32_t adjoint = rvm__derive_request(t, t->src, RVM_ADJOINT, t->wrt);
     if (!t->status) t->g.code[at].target = adjoint;
     if (!t->status) t->pc = rvm__source(t)->ncode - 1;

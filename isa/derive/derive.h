@@ -35,6 +35,7 @@ typedef struct rvm__request {
     rvm_transform kind;
     uint8_t level;           /* 0: the natural one, the order of `of` */
     bool stack;              /* the stack carries shadows */
+    bool paired;             /* of an adjoint for exact runs: what it takes back has been recorded just before (derive.c) */
     const uint8_t *active;   /* by parameter; NULL: every real */
     const rvm__reach *reach; /* of the first nreach functions; NULL: not known */
     uint32_t nreach;
@@ -75,6 +76,11 @@ typedef struct rvm__derive {
     uint32_t *open, nopen, cap_open; /* emitted instructions whose target is still that of the source */
     uint32_t *from, cap_from;        /* by emitted instruction: pc in the source */
     uint32_t pc;                     /* the instruction being derived */
+    /* For runs that restore every bit: what it takes back was recorded before; how many compute parts are around that it
+     * runs again, and records, and takes back itself; the way that the values of what is derived now go. */
+    bool paired;
+    unsigned again;
+    int step;
     uint32_t *next_site;
     const struct rvm__verifier *v; /* of the source: what is present at the ends of compute parts */
 } rvm__derive;
@@ -108,6 +114,10 @@ void rvm__temp_array_free(rvm__derive *t, rvm_place q);
 uint32_t rvm__add(rvm__derive *t, rvm_op op, rvm_row row, uint8_t flags, int n, const rvm_place *places);
 #define RVM__ADD(t, op, row, flags, ...)                                                                                    \
     rvm__add(t, op, row, flags, (int)(sizeof((rvm_place[]){__VA_ARGS__}) / sizeof(rvm_place)), (rvm_place[]){__VA_ARGS__})
+bool rvm__takes_back(const rvm__derive *t); /* what adjoints take back here was recorded before */
+/* Of what stands for an instruction on values. What stood in an adjoint for exact runs has no further derivatives for them:
+ * RVM_FLAG_RESTORE alone, which is refused there. */
+uint8_t rvm__value_flags(const rvm__derive *t, const rvm_insn *in);
 void rvm__discard(rvm__derive *t, rvm_op op, rvm_place shadow); /* drop or shed: onto the trail of this level */
 void rvm__entry_too_deep(rvm__derive *t);                       /* the error: more shadows than an entry has positions */
 /* The instruction with op in place of its own, on values or on shadows. */

@@ -156,7 +156,7 @@ static void grows_too_large(rvm__derive *t) {
                      rvm__source(t)->name, rvm__transform_tick[t->kind], most_instructions(t), nested(t));
 }
 
-uint32_t rvm__add(rvm__derive *t, rvm_op op, rvm_row row, uint8_t flags, int n, const rvm_place *places) {
+static uint32_t add(rvm__derive *t, rvm_op op, rvm_row row, unsigned flags, int n, const rvm_place *places) {
     if (t->status) return 0;
     const rvm_function *f = rvm__source(t);
     if (t->g.ncode >= most_instructions(t)) {
@@ -167,7 +167,7 @@ uint32_t rvm__add(rvm__derive *t, rvm_op op, rvm_row row, uint8_t flags, int n, 
         n > UINT8_MAX ? too_large(t) : rvm__derive_fail(t, RVM_ERR_MEMORY);
         return 0;
     }
-    const int64_t at = rvm__function_emit(t->p, &t->g, op, row, flags, 0, places, (uint32_t)n, f->positions[t->pc]);
+    const int64_t at = rvm__function_emit(t->p, &t->g, op, row, (uint8_t)flags, 0, places, (uint32_t)n, f->positions[t->pc]);
     if (at < 0) {
         no_room(t);
         return 0;
@@ -176,11 +176,29 @@ uint32_t rvm__add(rvm__derive *t, rvm_op op, rvm_row row, uint8_t flags, int n, 
     return (uint32_t)at;
 }
 
+uint32_t rvm__add(rvm__derive *t, rvm_op op, rvm_row row, uint8_t flags, int n, const rvm_place *places) {
+    const bool swept = t->p->exact && t->kind == RVM_ADJOINT && rvm__op_is_recorded(op);
+    return add(t, op, row, flags | (swept ? RVM_FLAG_SWEPT : 0u), n, places);
+}
+
+bool rvm__takes_back(const rvm__derive *t) {
+    return t->p->exact && (t->kind == RVM_GRADIENT_OF || (t->step < 0 && (t->paired || t->again)));
+}
+
+uint8_t rvm__value_flags(const rvm__derive *t, const rvm_insn *in) {
+    const unsigned marks = RVM_FLAG_RESTORE | RVM_FLAG_SWEPT;
+    if (!t->p->exact || t->kind == RVM_GRADIENT_OF) return in->flags;
+    if (in->flags & marks) return (uint8_t)((in->flags & ~marks) | RVM_FLAG_RESTORE);
+    return (uint8_t)(in->flags | (rvm__takes_back(t) ? marks : 0u));
+}
+
 static uint32_t emit_mapped(rvm__derive *t, const rvm_insn *in, rvm_op op, bool shadow) {
     rvm_place places[UINT8_MAX];
     const rvm_place *q = rvm__places(rvm__source(t), in);
     for (int k = 0; k < in->nplaces; k++) places[k] = map_place(t, &q[k], shadow && rvm__active(t, &q[k]));
-    return rvm__add(t, op, (rvm_row)in->row, in->flags, in->nplaces, places);
+    if (shadow) return rvm__add(t, op, (rvm_row)in->row, in->flags, in->nplaces, places);
+    const uint8_t flags = rvm__op_is_recorded(op) ? rvm__value_flags(t, in) : in->flags;
+    return add(t, op, (rvm_row)in->row, flags, in->nplaces, places);
 }
 
 void rvm__discard(rvm__derive *t, rvm_op op, rvm_place shadow) {
@@ -210,6 +228,8 @@ void rvm__add_control(rvm__derive *t, const rvm_insn *in, rvm_op op) {
     t->map[t->pc] = at;
     t->g.code[at].target = in->target;
     if (op != in->op) t->g.code[at].flags ^= rvm__op_flags(op) & RVM_FLAG_REVERSED; /* the last trip is undone first */
+    if (rvm__pair_of(op) == RVM_PAIR_par)
+        t->g.code[at].flags |= rvm__value_flags(t, in) & (RVM_FLAG_SWEPT | RVM_FLAG_RESTORE);
     if (!rvm__grow(&t->p->al, (void **)&t->open, &t->cap_open, t->nopen + 1, sizeof *t->open))
         rvm__derive_fail(t, RVM_ERR_MEMORY);
     else
@@ -254,7 +274,7 @@ void rvm__take_lent(rvm__derive *t, const rvm_place *q, rvm_place lent) {
 }
 
 uint32_t rvm__derive_request(rvm__derive *t, uint32_t of, rvm_transform kind, const uint8_t *active) {
-    const rvm__request r = {of, kind, t->level, t->a.stack, active, t->reach, t->nreach};
+    const rvm__request r = {of, kind, t->level, t->a.stack, rvm__takes_back(t), active, t->reach, t->nreach};
     uint32_t out = 0;
     if (!t->status) rvm__derive_fail(t, rvm__transform_request(t->p, &r, &out, t->err));
     return out;

@@ -323,7 +323,7 @@ static void shadow_by(use *u, int formula) {
 
 static void emit_restoring(rvm__derive *t, const rvm_insn *in, rvm_op op) {
     rvm_insn back = *in;
-    back.flags |= RVM_FLAG_RESTORE;
+    if (!t->p->exact) back.flags |= RVM_FLAG_RESTORE;
     rvm__add_value(t, &back, op);
 }
 

@@ -41,6 +41,7 @@ static rvm_status derive_one(round_ *w, const rvm__derivation *d) {
     rvm__derive t = {.p = p, .err = w->err, .src = d->of, .dst = d->fn, .kind = (rvm_transform)d->kind, .wrt = d->active};
     t.a = w->a[0];
     t.of_callee = &w->a[1];
+    t.paired = d->paired;
     t.level = d->level ? d->level : w->reach[d->of].order;
     t.reach = w->reach;
     t.nreach = w->n;
@@ -81,6 +82,7 @@ static rvm_status fill_variant(rvm_program *p, uint32_t variant, const rvm__reac
                                 .kind = (rvm_transform)v.kind,
                                 .level = v.level,
                                 .stack = v.stack,
+                                .paired = v.paired,
                                 .active = v.active,
                                 .reach = reach,
                                 .nreach = n};

@@ -55,7 +55,9 @@ static size_t name_of(const rvm_program *p, const rvm__request *r, const uint8_t
     char level[24] = "";
     if (r->level) snprintf(level, sizeof level, "'at%d", r->level);
     at = append(name, append(name, at, level), r->stack ? "'stack" : "");
-    return append(name, at, p->origins ? "'counted" : ""); /* its own: one that is there does not tell where it is from */
+    at = append(name, at, p->origins ? "'counted" : ""); /* its own: one that is there does not tell where it is from, */
+    if (p->exact && r->kind == RVM_GRADIENT_OF) return append(name, at, "'exact"); /* or what it restores */
+    return append(name, at, !p->exact || r->kind != RVM_ADJOINT ? "" : r->paired ? "'paired" : "'exact");
 }
 
 static bool has_param(const rvm_function *f, const char *name) {
@@ -183,6 +185,7 @@ static rvm__request normal(const rvm_program *p, const rvm__request *r) {
     if (r->kind == RVM_TANGENT_OF && !touches_trail(p, r, r->of) && !(r->stack && touches_stack(p, r, r->of))) n.level = 0;
     if (n.level && n.level == order_of(p, r, r->of)) n.level = 0;
     if (n.stack && !touches_stack(p, r, r->of)) n.stack = false;
+    n.paired &= p->exact && r->kind == RVM_ADJOINT;
     return n;
 }
 
@@ -190,7 +193,7 @@ rvm_status rvm__transform_request(rvm_program *p, const rvm__request *r, uint32_
     const rvm__request n = normal(p, r);
     const rvm_function *f = &p->functions[n.of];
     const rvm__derivation *from = rvm__derived_find(p, n.of);
-    rvm__derivation d = {.of = n.of, .kind = (uint8_t)n.kind, .level = n.level, .stack = n.stack};
+    rvm__derivation d = {.of = n.of, .kind = (uint8_t)n.kind, .level = n.level, .stack = n.stack, .paired = n.paired};
     d.depth = (uint8_t)(from ? from->depth + 1 : 1);
     for (uint32_t k = 0; k < f->nparams && n.kind != RVM_INVERSE; k++)
         d.active[k] = n.active ? n.active[k] != 0 : f->params[k].type != RVM_I64;

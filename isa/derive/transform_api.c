@@ -22,6 +22,7 @@ rvm_status rvm__program_copy(const rvm_program *p, const rvm_allocator *al, rvm_
     rvm_program_free_bytes(p, bytes, size);
     if (st) return st;
     (*out)->roles_claimed = false;
+    (*out)->exact = p->exact;
     (*out)->id[0] = (*out)->id[1] = 0;
     return RVM_OK;
 }

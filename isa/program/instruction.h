@@ -170,6 +170,13 @@ static inline unsigned rvm__change_of(unsigned op) {
 static inline rvm_class rvm__class_of(unsigned op) {
     return rvm__op_info[op].class;
 }
+/* Whether it is an update by which rounding may lose bits of a real, which exact runs record; the others make a value
+ * appear, check it or move it whole. */
+static inline bool rvm__op_rounds(unsigned op) {
+    return rvm__class_of(op) == RVM_CLASS_UPDATE && (rvm__pair_of(op) == RVM_PAIR_add || rvm__pair_of(op) == RVM_PAIR_mul);
+}
+/* Whether exact runs keep something of what it loses, of reals. */
+bool rvm__op_is_recorded(rvm_op op);
 int rvm__op_find(const char *name, size_t length);  /* opcode or -1 */
 int rvm__row_find(const char *name, size_t length); /* row or -1 */
 /* Types of operand k of a row whose first typed operand is T and whose target has type y: what the verifier, the assembler
@@ -177,11 +184,6 @@ int rvm__row_find(const char *name, size_t length); /* row or -1 */
 bool rvm__row_types(rvm_row row, rvm_type y, rvm_type t, rvm_type operand[3]);
 /* Whether op y, row(...) exists for target type y (families: xor is i64 only, and so on). */
 bool rvm__update_legal(rvm_op op, rvm_row row, rvm_type y);
-/* Whether it is an update by which rounding may lose bits of a real, which exact runs record; the others make a value
- * appear, check it or move it whole. */
-static inline bool rvm__op_rounds(unsigned op) {
-    return rvm__class_of(op) == RVM_CLASS_UPDATE && (rvm__pair_of(op) == RVM_PAIR_add || rvm__pair_of(op) == RVM_PAIR_mul);
-}
 /* Whether the last place of an update is the site of what it moves onto the trail. */
 static inline bool rvm__op_sets(rvm_op op) {
     return rvm__pair_of(op) == RVM_PAIR_set;
@@ -228,7 +230,10 @@ enum rvm_flag {
     RVM_FLAG_REVERSED = 8,  /* loops, parallel blocks, at both ends: from the last trip to the first, as their inverse */
     RVM_FLAG_FORGETS = 16,  /* undo: what compute made is discarded, rather than taken back */
     RVM_FLAG_TELLS = 32,    /* for, next: its trips tell how far a run is that goes back from snapshots */
-    RVM_FLAG_ALL = 63
+    RVM_FLAG_SWEPT = 64,    /* of an adjoint for --exact; with restore: what the function recorded is taken back (of a call
+                               or block: by what it runs); alone: arithmetic of shadows, recorded nowhere (of a call: the
+                               callee is marked likewise) */
+    RVM_FLAG_ALL = 127
 };
 /* What stands before a mnemonic in the text for a flag; NULL: nothing does. And the flag of a word, or 0. */
 const char *rvm__flag_word(unsigned flag);
@@ -251,9 +256,21 @@ typedef struct rvm_insn {
                         see below */
 } rvm_insn; /* target of compute: its do; of do: its undo; of undo: its compute. Filled by the verifier, not stored */
 
+/* With --exact, of an adjoint: whether it is arithmetic of shadows; whether it takes back where the code around it records,
+ * and records where that takes back; whether it takes back what nobody knows to have been recorded. */
+static inline bool rvm__is_of_shadows(const rvm_insn *in) {
+    return (in->flags & (RVM_FLAG_SWEPT | RVM_FLAG_RESTORE)) == RVM_FLAG_SWEPT;
+}
+static inline bool rvm__restores_otherwise(const rvm_insn *in) {
+    return (in->flags & (RVM_FLAG_SWEPT | RVM_FLAG_RESTORE)) == (RVM_FLAG_SWEPT | RVM_FLAG_RESTORE);
+}
+static inline bool rvm__is_foreign(const rvm_insn *in) {
+    return (in->flags & (RVM_FLAG_SWEPT | RVM_FLAG_RESTORE)) == RVM_FLAG_RESTORE;
+}
+
 /* The flags that an instruction may have. */
 static inline unsigned rvm__op_flags(rvm_op op) {
-    const unsigned flags = RVM_FLAG_UNCHECKED | RVM_FLAG_RESTORE;
+    const unsigned flags = RVM_FLAG_UNCHECKED | RVM_FLAG_RESTORE | RVM_FLAG_SWEPT;
     if (rvm__pair_of(op) == RVM_PAIR_let) return flags | RVM_FLAG_TOL;
     if (rvm__pair_of(op) == RVM_PAIR_undo) return flags | RVM_FLAG_FORGETS;
     if (rvm__pair_of(op) == RVM_PAIR_for) return flags | RVM_FLAG_REVERSED | RVM_FLAG_TELLS;

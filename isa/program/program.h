@@ -82,7 +82,7 @@ typedef struct rvm_variant {
     uint32_t signature;         /* of the arguments: `of`, or what `kind` makes of the parent's */
     uint32_t parent;            /* its own number: the functions themselves */
     uint8_t kind, level;        /* rvm_transform, and the level of its trail (transform.h); 0 of its own parent */
-    bool stack;                 /* the stack carries shadows */
+    bool stack, paired;         /* the stack carries shadows; as of a derivation */
     bool full;                  /* transform.c: its table is */
     uint8_t *active;            /* by parameter of the parent's signature: 1 where it has a shadow; else NULL */
     rvm_variant_entry *derived; /* in order of fn; a function that is not here is refused when it is called */
@@ -100,7 +100,7 @@ enum { RVM_MAX_SIGNATURES = 4096, RVM_MAX_SIGNATURE_SIZE = 1024, RVM_MAX_VARIANT
 typedef struct rvm__derivation {
     uint32_t fn, of;
     uint8_t kind, level, depth; /* depth: of nesting */
-    bool stack;
+    bool stack, paired; /* the stack carries shadows; of an adjoint for exact runs, what it takes back was recorded before */
     uint8_t active[RVM_MAX_PARAMS];
 } rvm__derivation;
 
@@ -158,6 +158,7 @@ struct rvm_program {
     uint32_t nruled;
     rvm__derivation *derived; /* not stored in a file */
     uint32_t nderived, cap_derived;
+    bool exact; /* adjoints that are derived are for runs that restore every bit: RVM_FLAG_SWEPT says what restores */
     rvm__origins *origins; /* where what is derived is noted (derive/origin.h); borrowed, NULL: nowhere */
     const uint32_t
         *copied; /* of functions from first_copy on: what each is a copy of (derive/shaped.h); borrowed, or NULL */
@@ -169,6 +170,12 @@ struct rvm_program {
     bool
         roles_claimed; /* decoded: the params' roles are the file's claim, which the verifier compares with what it infers */
 };
+
+/* Whether it is an adjoint that was derived for exact runs, or calls a function and then its adjoint: swept; or, restore
+ * alone, one of a higher order, through which they do not go. */
+static inline bool rvm__is_marked(const rvm_function *f) {
+    return f->code[0].flags & (RVM_FLAG_SWEPT | RVM_FLAG_RESTORE);
+}
 
 static inline rvm_type rvm__slot_type(const rvm_function *f, uint16_t slot) {
     return (rvm_type)(slot < f->nregs ? f->reg_type[slot] : f->const_type[slot - f->nregs]);

@@ -141,7 +141,7 @@ static int64_t add_variant(rvm_program *p, const rvm_variant *v, uint32_t nactiv
 /* Both not their own parents. */
 static bool same_variant(const rvm_variant *a, const rvm_variant *b, uint32_t nactive) {
     return a->parent == b->parent && a->kind == b->kind && a->level == b->level && a->stack == b->stack &&
-           a->signature == b->signature && (!nactive || !memcmp(a->active, b->active, nactive));
+           a->paired == b->paired && a->signature == b->signature && (!nactive || !memcmp(a->active, b->active, nactive));
 }
 
 int64_t rvm__variant_find(const rvm_program *p, const rvm_variant *v, uint32_t number) {

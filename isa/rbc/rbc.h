@@ -44,7 +44,7 @@
 #include <stdint.h>
 
 #define RVM_RBC_MAGIC "\x89RVM"
-enum { RVM_RBC_VERSION = 2 };
+enum { RVM_RBC_VERSION = 3 };
 enum { /* where the fields of the header start, and the body */
        RVM_RBC_AT_VERSION = 4,
        RVM_RBC_AT_TYPES = 6,

@@ -90,3 +90,7 @@ const rvm_change_info rvm__change_info[RVM_CHANGE_COUNT] = {
 #include "inplace.def"
 #undef CHANGE
 };
+
+bool rvm__op_is_recorded(rvm_op op) {
+    return rvm__op_rounds(op) || (rvm__class_of(op) == RVM_CLASS_IN_PLACE && rvm__change_info[rvm__change_of(op)].exact);
+}

@@ -159,7 +159,7 @@ static const struct flag_word {
     unsigned flag;
 } flag_words[] = {
     {"unchecked", RVM_FLAG_UNCHECKED}, {"restore", RVM_FLAG_RESTORE}, {"reversed", RVM_FLAG_REVERSED},
-    {"forgetting", RVM_FLAG_FORGETS},  {"telling", RVM_FLAG_TELLS},
+    {"forgetting", RVM_FLAG_FORGETS},  {"telling", RVM_FLAG_TELLS},   {"swept", RVM_FLAG_SWEPT},
 };
 enum { FLAG_WORDS = sizeof flag_words / sizeof *flag_words };
 

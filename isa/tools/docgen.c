@@ -289,7 +289,8 @@ int main(void) {
            "before an\n"
            "instruction drops its assertion, `restore` marks an inverse that takes back what was done, and `reversed`\n"
            "turns the order of a loop or parallel block around; a `forgetting undo` discards what its compute part made;\n"
-           "the trips of a `telling` loop tell how far a gradient by checkpoints is.\n\n");
+           "the trips of a `telling` loop tell how far a gradient by checkpoints is; `swept` is of adjoints,\n"
+           "for exact runs (semantics.md, section 12).\n\n");
     print_families();
     print_rows();
     if (!docgen_derivatives()) return 1;
