@@ -452,10 +452,7 @@ rvm_status rvm__explain(rvm_machine *m, rvm_status status, rvm_error *err) {
     case RVM_ERR_CONDITION:
     case RVM_ERR_TRAP: return explain_condition(s, status, err);
     case RVM_ERR_UNSUPPORTED:
-        if (m->o.exact && !m->hessian)
-            SAY("exact runs do not go through a derivative program here: it takes back what its original has recorded "
-                "beneath "
-                "what it records itself");
+        if (m->o.exact && !m->hessian) SAY("%s", rvm__exact_refuses);
         if (m->hessian) SAY("the Hessian by one sweep does not go through `%s`; by products it does", text);
         break;
     case RVM_ERR_LOOP: SAY("the step of the loop is 0");

@@ -33,6 +33,7 @@
 #include "maths.h"
 #include "rvm.h"
 #include "summed.h"
+#include "swept.h"
 #include "trail.h"
 
 /* ---- prepared code ---- */
@@ -49,7 +50,9 @@ enum rvm__xflag {
     X_DOMAIN = 8, /* operands are looked at: of i64 the second must not be 0, of reals the first positive and finite */
     X_FRESH = 16, /* let or unlet: magnitudes start anew */
     X_UNCHECKED = 32,
-    X_BORROWS = 64, /* compute, undo: a sweep runs the compute part as an adjoint from the start (activity.h) */
+    X_OF_SHADOWS = 64, /* of an update or a change in place in exact runs, of an adjoint: arithmetic of shadows */
+    X_BORROWS = 64,    /* compute, undo: a sweep runs the compute part as an adjoint from the start (activity.h) */
+    X_OTHERWISE = 128, /* in exact runs, of an adjoint: it restores where the code around records, and the other way round */
     /* par and endpar, which have none of the above but X_UNCHECKED */
     /* of a call */
     X_BY_VALUE = 2, /* through a function value */
@@ -93,7 +96,9 @@ enum rvm__sharing {
     SHARED_VALUE = 1,
     SHARED_SWEEP = 2, /* its shadow in that mode */
     SHARED_TANGENT = 4,
-    SHARED_SHADOW = SHARED_SWEEP | SHARED_TANGENT
+    SHARED_SHADOW = SHARED_SWEEP | SHARED_TANGENT,
+    SHARED_EXACTLY = 8, /* what is added is recorded, */
+    SHARED_SWEPT = 16   /* as arithmetic of shadows */
 };
 typedef struct rvm__shared {
     uint16_t slot;
@@ -154,8 +159,13 @@ typedef struct rvm__guard rvm__guard; /* of a parallel block that runs */
 
 /* What rounding lost, in runs that restore every bit (exact.h). */
 typedef struct rvm__exact_run {
-    bool restoring;  /* the instructions that run take back what was recorded */
-    rvm__bits *bits; /* by depth of compute parts */
+    bool restoring; /* the instructions that run take back what was recorded */
+    /* Whose stack the next step is on: that of the program's values, or that of the arithmetic of shadows in adjoints, which
+     * goes on while the other is taken back; where only values are recorded, it has none. */
+    enum { RVM__OF_VALUES, RVM__OF_SHADOWS, RVM__EXACT_LEVELS } level;
+    unsigned levels; /* that the prepared code uses */
+    bool values_only;
+    rvm__bits *bits; /* by depth of compute parts, at each by level */
     size_t nbits;
     uint64_t updates, recorded, held, peak; /* updates and bits recorded since the statistics began; bits held */
     /* While native code runs, at the present depth, if values are kept whole there (exact_run.c): where the next one goes,
@@ -331,6 +341,7 @@ struct rvm_machine {
     rvm__storage store;
     rvm__trail trail;
     rvm__exact_run exact;
+    rvm__swept swept; /* in exact runs, of prepared code */
     rvm__natively jit;
     struct rvm__hessian *hessian; /* carried by the sweep (hessian.h); NULL: none */
     struct rvm__derived *derived; /* derivatives as programs, the latest first (derived.h) */
@@ -340,6 +351,11 @@ struct rvm_machine {
     char detail[256];      /* of a failure found out of line, */
     uint32_t detail_place; /* and the place of the instruction that it is about */
 };
+
+/* How deep the program's own level is: what exact runs record stands on a stack for each depth, as its slots do. */
+static inline size_t rvm__exact_depth(const rvm_machine *m) {
+    return (size_t)m->trail.deep + m->trail.segments[0];
+}
 
 /* Those of a frame, from number `arrays` on; a program without any has none to count from. */
 static inline rvm__array *rvm__arrays_from(const rvm_machine *m, uint64_t arrays) {

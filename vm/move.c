@@ -21,7 +21,7 @@ void rvm__step_in(rvm_machine *m, int course) {
     const rvm_function *f = &m->p->functions[m->bound.entry];
     m->run.course = m->run.dir = course;
     if (is_far(m, m->run.where)) m->run.at[m->run.sweep_begun] += rvm__towards(m);
-    m->exact.restoring = (course < 0) == m->run.began_at_start;
+    m->exact.restoring = rvm__course_restores(m);
     m->run.pc = course > 0 ? m->codes[m->bound.entry].x + 1 : m->codes[m->bound.entry].x + f->ncode - 2;
     m->run.where = INSIDE;
 }
@@ -124,10 +124,18 @@ static rvm_status refuse_ruled(const rvm_machine *m, bool sweep, rvm_error *err)
         m->p->functions[fn].name, sweep ? "grad" : "tan");
 }
 
+/* What takes back what was recorded just before, as a run that begins. */
+static rvm_status refuse_marked(const rvm_machine *m, int course, rvm_error *err) {
+    const bool restoring = (course < 0) == m->run.began_at_start;
+    if (m->run.where == INSIDE || rvm__exact_enters(m, m->bound.entry, restoring, 0, course)) return RVM_OK;
+    return rvm__fail_at(err, RVM_ERR_UNSUPPORTED, m->p, m->bound.entry, 0, "%s", rvm__exact_refuses);
+}
+
 rvm_status rvm__move(rvm_machine *m, int course, bool sweep, uint64_t *count, rvm_error *err) {
     rvm_status status = rvm__check_bound(m, err);
     if (!status) status = refuse_turning(m, course, err);
     if (!status && m->p->nrules) status = refuse_ruled(m, sweep, err);
+    if (!status && m->o.exact) status = refuse_marked(m, course, err);
     if (status) return status;
     if (m->run.where == (course > 0 ? AT_END : AT_START)) return RVM_OK;
     if (m->profile && (status = rvm__profile_enter(m))) return rvm__no_memory(m, err);

@@ -212,8 +212,9 @@ static uint8_t kernels_of(const rvm_machine *m) {
 }
 
 /* Runs that restore every bit record each update in the order of the program. */
-static void in_order(rvm__lowering *what, bool restoring, bool inside) {
+static void in_order(rvm__lowering *what, const rvm_machine *m, bool restoring, bool inside) {
     what->exact = true;
+    what->values_only = m && m->exact.values_only;
     what->restoring = restoring;
     what->inside = inside;
     what->fast = what->lanes = what->vector_math = what->threads = what->one_way = false;
@@ -246,7 +247,7 @@ static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
                           .tolerance = m->o.tolerance};
     what.one_way = is_one_way(&m->o) && !m->o.profile;
     rvm__want_fresh(m, at, &what);
-    if (m->o.exact) in_order(&what, at->restoring, at->inside);
+    if (m->o.exact) in_order(&what, m, at->restoring, at->inside);
     return what;
 }
 
@@ -542,7 +543,7 @@ rvm_status rvm_jit_dump(rvm_jit *j, const rvm_program *p, uint32_t fn, int direc
     if ((unsigned)form > RVM_JIT_PTX)
         return rvm__fail(err, RVM_ERR_USAGE, NULL, 0, 0, "no form of code has number %d", (int)form);
     what.one_way = is_one_way(&o);
-    if (o.exact) in_order(&what, direction < 0, false);
+    if (o.exact) in_order(&what, NULL, direction < 0, false);
     rvm_status status = discarded(p, fn, direction, &o, &what.discards, err);
     if (status) return status;
     rvm__seize_compiler(j);

@@ -46,9 +46,10 @@ typedef struct rvm__lengths {
     FIELD(bool, one_way)     /* the run does not turn back where it is left: dead instructions are left out (liveness.h) */ \
     FIELD(bool, exact)     /* every update of a real is recorded, or taken back (exact.c); then in one thread, one lane, */ \
     FIELD(bool, restoring) /* and the function that is entered takes back, */                                               \
-    FIELD(bool, inside)    /* and is in a compute part */                                                                   \
-    FIELD(bool, profile)   /* stretches are counted (tally.c): nothing else is left out or charged ahead then */            \
-    FIELD(uint64_t, fresh) /* parameters, by bit, that it writes itself (rvm__native_need) */                               \
+    FIELD(bool, inside)    /* and is in a compute part; */                                                                  \
+    FIELD(bool, values_only)  /* arithmetic of shadows is recorded nowhere */                                               \
+    FIELD(bool, profile)      /* stretches are counted (tally.c): nothing else is left out or charged ahead then */         \
+    FIELD(uint64_t, fresh)    /* parameters, by bit, that it writes itself (rvm__native_need) */                            \
     FIELD(uint64_t, streams)  /* of these those that go past the caches */                                                  \
     FIELD(uint16_t, discards) /* levels of the trail that keep nothing but in compute parts and segments */                 \
     FIELD(double, tolerance)
@@ -107,7 +108,7 @@ typedef struct rvm__compiler_options {
 typedef struct rvm__compiler rvm__compiler;
 
 /* Changes with everything that both sides must agree in, in this file or in native.h. */
-#define RVM__MODULE_INTERFACE 19
+#define RVM__MODULE_INTERFACE 20
 /* `interface` stands first in every version. */
 typedef struct rvm__module {
     uint32_t interface;

@@ -57,16 +57,22 @@ static LLVMValueRef memory_of(rvm__emit *e, const rvm__xinsn *x, uint64_t each) 
     return e->block.asides[pc];
 }
 
-/* How many arrays are put aside; those of runs that restore every bit are added to as they stand. */
+/* Whether array k is put aside; in runs that restore every bit values are added to as they stand. */
+static bool is_aside(const rvm__emit *e, const rvm__xinsn *x, uint32_t k) {
+    return !(summed_of(e, x, k)->how & SHARED_EXACTLY);
+}
+
 static uint32_t count_of(const rvm__emit *e, const rvm__xinsn *x) {
-    return e->u->w->exact ? 0 : x->to.c;
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < x->to.c; k++) n += is_aside(e, x, k);
+    return n;
 }
 
 /* The arrays as they stand now. */
 static LLVMValueRef write_all(rvm__emit *e, const rvm__xinsn *x) {
     LLVMValueRef list = memory_of(e, x, sizeof(rvm__native_aside));
-    for (uint32_t k = 0; k < count_of(e, x); k++)
-        write_one(e, &summed_of(e, x, k)->of, rvm__member(e, list, k * sizeof(rvm__native_aside)));
+    for (uint32_t k = 0, n = 0; k < x->to.c; k++)
+        if (is_aside(e, x, k)) write_one(e, &summed_of(e, x, k)->of, rvm__member(e, list, n++ * sizeof(rvm__native_aside)));
     return list;
 }
 

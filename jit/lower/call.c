@@ -173,9 +173,15 @@ static LLVMValueRef overlapping(rvm__emit *e, const argument *a, const argument 
     return LLVMBuildAnd(builder, near, LLVMBuildOr(builder, LLVMBuildNot(builder, plain, ""), common, ""), "");
 }
 
+static bool is_exact(const call *c, const rvm_param *param) {
+    if (!c->e->u->w->exact || param->ndim || !rvm__is_floating((rvm_type)param->type)) return false;
+    return !c->e->u->w->values_only || !rvm__is_swept(c->e->u->p, &c->e->u->m->swept, c->callee, false, param->index);
+}
+
 /* What is added on return is recorded by the interpreter. */
-static void share(rvm__emit *e, argument *a, LLVMValueRef cond) {
-    if (!a->param->ndim && rvm__is_exact(e, (rvm_type)a->param->type)) rvm__exit_if(e, cond), cond = NULL;
+static void share(const call *c, argument *a, LLVMValueRef cond) {
+    rvm__emit *e = c->e;
+    if (is_exact(c, a->param)) rvm__exit_if(e, cond), cond = NULL;
     if (cond && !a->param->ndim) a->shares = a->shares ? LLVMBuildOr(e->k->b, a->shares, cond, "") : cond;
 }
 
@@ -187,7 +193,7 @@ static bool look_at_pair(call *c, argument *a, argument *b, bool *apart) {
     if (!same_memory(c->e, a->q, b->q)) return true;
     if (x == RVM_ACC && y == RVM_ACC && a->param->ndim && b->param->ndim) return *apart = false, true;
     if (a->q->kind == RVM_PLACE_SLOT) { /* the same register */
-        if (x != RVM_ACC || y != RVM_ACC || rvm__is_exact(c->e, b->o.type)) return false;
+        if (x != RVM_ACC || y != RVM_ACC || is_exact(c, b->param)) return false;
         b->added = true;
         return true;
     }
@@ -195,8 +201,8 @@ static bool look_at_pair(call *c, argument *a, argument *b, bool *apart) {
     if (x != RVM_ACC || y != RVM_ACC)
         rvm__exit_if(c->e, cond);
     else {
-        share(c->e, b, cond);
-        if (b->param->ndim) share(c->e, a, cond);
+        share(c, b, cond);
+        if (b->param->ndim) share(c, a, cond);
     }
     return true;
 }
@@ -369,14 +375,35 @@ static LLVMValueRef tallies_below(rvm__emit *e, uint32_t callee) {
     return phi;
 }
 
+/* rvm__exact_enters; where it depends on the run, else there is a side exit. */
+static bool enters(const call *c, const rvm_insn *in) {
+    rvm__emit *e = c->e;
+    if (!e->u->w->exact || in->flags & RVM_FLAG_SWEPT || !rvm__is_marked(&e->u->p->functions[c->callee])) return true;
+    if (rvm__is_foreign(&e->u->p->functions[c->callee].code[0])) return false;
+    if (rvm__restores_at(e, e->control.pc) != (c->dir < 0)) return false;
+    LLVMValueRef n = rvm__get(e, e->k->i64, rvm__member(e, e->frame.machine, offsetof(rvm_machine, trail.nforgetting)));
+    rvm__exit_if(e, LLVMBuildICmp(e->k->b, LLVMIntNE, n, rvm__build_int(e->k, 0), ""));
+    return true;
+}
+
+/* What was kept whole before an adjoint takes it back, or recorded it, is counted. */
+static void settle(const call *c) {
+    rvm__emit *e = c->e;
+    LLVMValueRef args[2] = {e->frame.machine, LLVMConstInt(e->k->i32, 0, false)};
+    if (!rvm__is_inside(e) || !(e->f->code[e->control.pc].flags & RVM_FLAG_SWEPT)) return;
+    rvm__window_give(e);
+    rvm__call_runtime(e, "rvm__trail_deeper", e->k->nothing, 2, args);
+    rvm__window_take(e);
+}
+
 static void run_call(call *c, bool apart) {
     rvm__emit *e = c->e;
     LLVMValueRef *args = rvm__unit_alloc(e->u, (RVM__FIXED_PARAMS + c->n * (size_t)RVM__MOST_PARAMS) * sizeof *args);
     const uint16_t discards = rvm__discards_at(e, e->control.pc);
     const rvm__specialisation like = {.fn = c->callee,
                                       .dir = c->dir,
-                                      .restoring = e->u->w->exact && e->control.context->restoring,
-                                      .inside = e->u->w->exact && e->control.context->inside,
+                                      .restoring = rvm__restores_at(e, e->control.pc),
+                                      .inside = rvm__is_inside(e),
                                       .apart = apart,
                                       .discards = rvm__discards_that_matter(e->u, c->callee, discards),
                                       .vectorised = e->vectorised,
@@ -398,9 +425,11 @@ static void run_call(call *c, bool apart) {
     site.against = c->dir != e->control.context->dir;
     rvm__charge(e, 1);
     args[RVM__COUNTS_PARAM] = rvm__counts_for_call(e, tallies);
+    settle(c);
     rvm__window_give(e);
     LLVMValueRef exited = LLVMBuildCall2(e->k->b, v->type, v->function, args, n, "");
     rvm__window_take(e);
+    settle(c);
     rvm__counts_of_call(e, args[RVM__COUNTS_PARAM]);
     exit_as_callee(c, exited, site);
     for (uint32_t a = 0; a < c->n; a++)
@@ -423,7 +452,7 @@ static void call_one(rvm__emit *e, const rvm_insn *in, uint32_t callee, int dir,
     }
     c.conflicts = rvm__conflicting_arguments(e, g, places);
     look_at_lengths(&c);
-    if ((x->flags & X_ALIAS || !e->apart) && !look_at_sharing(&c, &apart)) {
+    if (!enters(&c, in) || ((x->flags & X_ALIAS || !e->apart) && !look_at_sharing(&c, &apart))) {
         const uint32_t walked = e->count.walked;
         rvm__exit_now(e);
         rvm__at(e, rvm__block(e, "dead"));

@@ -109,9 +109,12 @@ bool rvm__is_tracked(const rvm__emit *e, uint32_t first, uint32_t last) {
 }
 
 /* What updates lose stands on a stack for each depth, too. */
+static bool is_tracked(const rvm__emit *e, uint32_t first, uint32_t last) {
+    return rvm__is_tracked(e, first, last) || (e->u->w->exact && rvm__records(e->u, e->fn, first, last));
+}
+
 bool rvm__is_part_tracked(const rvm__emit *e, uint32_t compute) {
-    const uint32_t last = e->f->code[compute].target;
-    return rvm__is_tracked(e, compute, last) || (e->u->w->exact && rvm__records(e->u, e->fn, compute, last));
+    return is_tracked(e, compute, e->f->code[compute].target);
 }
 
 uint32_t rvm__untracked_segments(const rvm__emit *e, uint32_t pc, int dir) {
@@ -124,14 +127,16 @@ bool rvm__find_segments(rvm__emit *e) {
     uint32_t open[sizeof c.outer / sizeof *c.outer], n = 0;
     e->control.covered = rvm__unit_alloc(e->u, f->ncode * sizeof *e->control.covered);
     e->control.tracked = rvm__unit_alloc(e->u, f->ncode);
+    e->control.within = rvm__unit_alloc(e->u, f->ncode + 1);
     e->control.untracked = rvm__unit_alloc(e->u, f->ncode + 1);
-    if (!e->control.covered || !e->control.tracked || !e->control.untracked) return false;
+    if (!e->control.covered || !e->control.tracked || !e->control.within || !e->control.untracked) return false;
     RVM__EACH_INSN(x, f) {
         rvm__trail_pass(&c, &x, forgets_at(e->code, &x));
         e->control.covered[x.pc] = c.now;
+        e->control.within[x.pc] = (uint8_t)n;
         if (x.in->op == RVM_OP_segment) open[n++] = x.pc;
         if (x.in->op == RVM_OP_endsegment)
-            e->control.tracked[x.pc] = e->control.tracked[open[n - 1]] = rvm__is_tracked(e, open[n - 1], x.pc), n--;
+            e->control.tracked[x.pc] = e->control.tracked[open[n - 1]] = is_tracked(e, open[n - 1], x.pc), n--;
     }
     RVM__EACH_INSN(x, f) {
         const int by = e->control.tracked[x.pc] ? 0 : (x.in->op == RVM_OP_segment) - (x.in->op == RVM_OP_endsegment);

@@ -130,6 +130,7 @@ typedef struct rvm__control {
     rvm__strip *strips;       /* by pc of the lower end */
     rvm__discarding *covered; /* by pc */
     uint8_t *tracked;         /* by pc, of segments: the machine tracks it */
+    uint8_t *within;          /* by pc: how many segments are around */
     uint8_t *untracked;       /* between pc - 1 and pc: how many segments around are not tracked */
 } rvm__control;
 

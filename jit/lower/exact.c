@@ -21,12 +21,29 @@ void rvm__exact_count(rvm__emit *e, unsigned updates) {
     rvm__put_at(e, LLVMBuildAdd(e->k->b, now, rvm__build_int(e->k, updates), ""), e->count.exact);
 }
 
+static unsigned level_at(const rvm__emit *e, uint32_t pc) {
+    return rvm__is_of_shadows(&e->f->code[pc]) ? RVM__OF_SHADOWS : RVM__OF_VALUES;
+}
+
+static bool is_of_shadows(const rvm__emit *e) {
+    return level_at(e, e->control.pc) == RVM__OF_SHADOWS;
+}
+
 bool rvm__is_exact(const rvm__emit *e, rvm_type t) {
-    return e->u->w->exact && rvm__is_floating(t);
+    return e->u->w->exact && rvm__is_floating(t) && !(e->u->w->values_only && is_of_shadows(e));
+}
+
+bool rvm__restores_at(const rvm__emit *e, uint32_t pc) {
+    const bool otherwise = rvm__restores_otherwise(&e->f->code[pc]);
+    return e->u->w->exact && e->control.context->restoring != otherwise;
+}
+
+bool rvm__is_inside(const rvm__emit *e) {
+    return e->u->w->exact && (e->control.context->inside || e->control.within[e->control.pc]);
 }
 
 static bool restores(const rvm__emit *e) {
-    return e->control.context->restoring;
+    return rvm__restores_at(e, e->control.pc);
 }
 
 /* ---- one update ---- */
@@ -125,10 +142,15 @@ LLVMValueRef rvm__exact_are_alone(rvm__emit *e, unsigned n, const rvm__exact_ir 
 
 /* ---- else ---- */
 
+/* A number and the level of the record, as vm/native/native.c takes them apart. */
+static LLVMValueRef on_level(rvm__emit *e, unsigned n) {
+    return int32(e, n | level_at(e, e->control.pc) << RVM__NATIVE_LEVEL);
+}
+
 /* By the machine; what it was, where it restores, else NULL. */
 static LLVMValueRef ask_machine(rvm__emit *e, const rvm__exact_ir *u, bool seldom) {
     rvm__window_give(e);
-    LLVMValueRef args[6] = {e->frame.machine, int32(e, u->type), int32(e, kind_of(u->op)), u->y, u->f, u->after};
+    LLVMValueRef args[6] = {e->frame.machine, on_level(e, u->type), int32(e, kind_of(u->op)), u->y, u->f, u->after};
     LLVMValueRef was = restores(e) ? rvm__local(e, e->k->f64, "was") : NULL;
     if (was) args[3] = u->after, args[5] = was;
     const char *name = was ? "rvm__native_back" : "rvm__native_keep";
@@ -237,7 +259,7 @@ void rvm__window_give(rvm__emit *e) {
 
 static bool has_parts(const rvm_function *f) {
     RVM__EACH_INSN(x, f)
-        if (x.in->op == RVM_OP_compute) return true;
+        if (x.in->op == RVM_OP_compute || x.in->op == RVM_OP_segment) return true;
     return false;
 }
 
@@ -253,8 +275,8 @@ LLVMValueRef rvm__exact_update(rvm__emit *e, rvm_type t, rvm_op op, LLVMValueRef
     const rvm__exact_ir u = rvm__exact_of(e, t, op, y, f, now);
     LLVMValueRef was;
     if (t == RVM_F64)
-        was = (e->control.context->inside ? keep_whole : ask_if_several)(e, &u,
-                                                                         back ? now : by(e, rvm__op_inverse(op), now, f));
+        was = (rvm__is_inside(e) && !is_of_shadows(e) ? keep_whole : ask_if_several)(
+            e, &u, back ? now : by(e, rvm__op_inverse(op), now, f));
     else
         was = ask_machine(e, &u, false);
     if (!back) rvm__exact_count(e, 1);
@@ -267,7 +289,7 @@ void rvm__exact_whole(rvm__emit *e, unsigned n, const LLVMValueRef *was, LLVMVal
     rvm__build *k = e->k;
     const bool back = restores(e);
     LLVMValueRef all = rvm__local(e, LLVMArrayType2(k->f64, n), "whole");
-    LLVMValueRef args[3] = {e->frame.machine, int32(e, n), all};
+    LLVMValueRef args[3] = {e->frame.machine, on_level(e, n), all};
     for (unsigned i = 0; i < n; i++) rvm__put_at(e, was[i], rvm__member(e, all, i * sizeof(rvm_value)));
     rvm__window_give(e);
     LLVMValueRef status = rvm__call_runtime(e, back ? "rvm__native_back_whole" : "rvm__native_keep_whole", k->i32, 3, args);
@@ -279,17 +301,26 @@ void rvm__exact_whole(rvm__emit *e, unsigned n, const LLVMValueRef *was, LLVMVal
 
 /* ---- registers that instances of a block add into ---- */
 
-LLVMValueRef rvm__exact_chunk(rvm__emit *e, unsigned n, const rvm__held_sums *sums, LLVMValueRef instances) {
+LLVMValueRef rvm__exact_chunk(rvm__emit *e, unsigned n, const rvm__held_sums *sums, LLVMValueRef instances, bool back) {
     rvm__build *k = e->k;
     LLVMValueRef list = rvm__local(e, LLVMArrayType2(k->i64, n * sizeof(rvm__block_sums) / 8), "chunk");
     for (unsigned i = 0; i < n; i++) {
         LLVMValueRef at = rvm__member(e, list, i * sizeof(rvm__block_sums));
         rvm__put_at(e, sums[i].held, rvm__member(e, at, offsetof(rvm__block_sums, held)));
         rvm__put_at(e, rvm__build_int(k, sums[i].type), rvm__member(e, at, offsetof(rvm__block_sums, type)));
+        rvm__put_at(e, rvm__build_int(k, sums[i].level), rvm__member(e, at, offsetof(rvm__block_sums, level)));
     }
     LLVMValueRef args[4] = {e->frame.machine, int32(e, n), list, instances};
     rvm__window_give(e);
-    LLVMValueRef status = rvm__call_runtime(e, restores(e) ? "rvm__native_recall" : "rvm__native_record", k->i32, 4, args);
+    LLVMValueRef status = rvm__call_runtime(e, back ? "rvm__native_recall" : "rvm__native_record", k->i32, 4, args);
+    rvm__window_take(e);
+    return failed(e, status);
+}
+
+LLVMValueRef rvm__exact_room(rvm__emit *e, unsigned n) {
+    LLVMValueRef args[2] = {e->frame.machine, int32(e, n)};
+    rvm__window_give(e);
+    LLVMValueRef status = rvm__call_runtime(e, "rvm__native_record_room", e->k->i32, 2, args);
     rvm__window_take(e);
     return failed(e, status);
 }

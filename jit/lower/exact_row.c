@@ -21,21 +21,40 @@ static bool is_plain(const rvm__emit *e, uint32_t pc) {
     const rvm__xinsn *x = &e->code->x[pc];
     if (rvm__class_of(in->op) != RVM_CLASS_UPDATE || rvm__pair_of(in->op) != RVM_PAIR_add || x->type != RVM_F64)
         return false;
-    return !(in->flags & RVM_FLAG_RESTORE) && !(x->flags & (X_DOMAIN | X_ALIAS)) && indices_hold(e, in);
+    return !rvm__is_foreign(in) && !(x->flags & (X_DOMAIN | X_ALIAS)) && indices_hold(e, in);
 }
 
-/* How many follow one another from the instruction being walked on, which numbering passes then. With a profile each is
- * counted where it stands. */
-static unsigned find_row(rvm__emit *e, uint32_t *pc) {
+/* Sums of shadows of which nothing is recorded stand between the others in an adjoint. */
+static bool is_of_shadows(const rvm__emit *e, uint32_t pc) {
+    return e->u->w->values_only && rvm__is_of_shadows(&e->f->code[pc]);
+}
+
+enum { MOST = 2 * RVM__EXACT_ROW };
+
+typedef struct row {
+    uint32_t pc[MOST];
+    unsigned n, exact; /* how many follow one another; of them, not of shadows, RVM__EXACT_ROW at most */
+} row;
+
+/* Those that follow one another from the instruction being walked on, which numbering passes then. All are recorded, or all
+ * taken back. With a profile each is counted where it stands. */
+static row find_row(rvm__emit *e) {
     const rvm__context *c = e->control.context;
-    unsigned n = 0;
-    if (!e->u->w->exact || c->inside || e->u->w->profile) return 0;
-    for (uint32_t at = e->control.pc; n < RVM__EXACT_ROW && at != e->block.ends && is_plain(e, at); at += (uint32_t)c->dir) {
+    const bool back = rvm__restores_at(e, e->control.pc);
+    row r = {.n = 0}, good = r;
+    if (!e->u->w->exact || e->u->w->profile || rvm__is_inside(e) || is_of_shadows(e, e->control.pc)) return good;
+    for (uint32_t at = e->control.pc; r.n < MOST && at != e->block.ends && is_plain(e, at); at += (uint32_t)c->dir) {
         const rvm_op op = (rvm_op)e->f->code[at].op;
+        const bool shadows = is_of_shadows(e, at);
+        if (!shadows && (r.exact == RVM__EXACT_ROW || rvm__restores_at(e, at) != back)) break;
         rvm__numbering_pass(e->u->numbering, &e->f->code[at], c->dir > 0 ? op : rvm__op_inverse(op));
-        pc[n++] = at;
+        r.pc[r.n++] = at;
+        if (shadows) continue;
+        r.exact++;
+        good = r;
     }
-    return n < 2 ? 0 : n;
+    if (good.exact < 2) good.n = 0;
+    return good;
 }
 
 typedef struct one { /* of a row */
@@ -60,31 +79,32 @@ static rvm__exact_ir run_one(rvm__emit *e, one *w) {
 bool rvm__exact_row(rvm__emit *e) {
     rvm__build *k = e->k;
     const uint32_t walked = e->count.walked;
-    uint32_t pc[RVM__EXACT_ROW];
-    one w[RVM__EXACT_ROW];
-    rvm__exact_ir u[RVM__EXACT_ROW];
-    const unsigned n = find_row(e, pc);
+    one w[MOST];
+    rvm__exact_ir u[RVM__EXACT_ROW + 1]; /* the last is no update's */
+    const row r = find_row(e);
+    const unsigned n = r.n;
     if (!n) return false;
     LLVMBasicBlockRef singly = rvm__block(e, "singly"), all = rvm__block(e, "all"), on = rvm__block(e, "on");
     rvm__settle_erased(e); /* before control parts: one side may exit */
-    for (unsigned i = 0; i < n; i++) {
-        const rvm_insn *in = &e->f->code[e->control.pc = pc[i]];
+    for (unsigned i = 0, exact = 0; i < n; i++) {
+        const rvm_insn *in = &e->f->code[e->control.pc = r.pc[i]];
         const rvm_op op = (rvm_op)in->op;
-        w[i] = (one){.in = in, .x = &e->code->x[pc[i]], .op = e->control.context->dir > 0 ? op : rvm__op_inverse(op)};
+        w[i] = (one){.in = in, .x = &e->code->x[r.pc[i]], .op = e->control.context->dir > 0 ? op : rvm__op_inverse(op)};
         rvm__lines_at(e);
-        u[i] = run_one(e, &w[i]);
+        u[exact] = run_one(e, &w[i]);
+        exact += !is_of_shadows(e, r.pc[i]);
     }
-    rvm__unlikely(e, LLVMBuildCondBr(k->b, LLVMBuildNot(k->b, rvm__exact_are_alone(e, n, u), ""), singly, all));
+    rvm__unlikely(e, LLVMBuildCondBr(k->b, LLVMBuildNot(k->b, rvm__exact_are_alone(e, r.exact, u), ""), singly, all));
     rvm__at(e, singly); /* which takes back what was done */
     for (unsigned i = n; i-- > 0;) rvm__store(e, &w[i].o.y, w[i].y);
     for (unsigned i = 0; i < n; i++) {
-        e->control.pc = pc[i];
+        e->control.pc = r.pc[i];
         e->count.walked = walked + i;
         rvm__emit_update(e, w[i].in, w[i].x, w[i].op);
     }
     LLVMBuildBr(k->b, on);
     rvm__at(e, all);
-    if (!e->control.context->restoring) rvm__exact_count(e, n);
+    if (!rvm__restores_at(e, e->control.pc)) rvm__exact_count(e, r.exact);
     LLVMBuildBr(k->b, on);
     rvm__at(e, on);
     return true;

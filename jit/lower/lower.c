@@ -221,6 +221,7 @@ static bool prepare(rvm__unit *u) {
     o.tolerance = u->w->tolerance;
     o.exact = u->w->exact;
     if ((u->status = rvm_machine_new(u->p, &o, &u->m, u->err))) return false;
+    u->m->exact.values_only = u->w->values_only;
     u->status = rvm__prepare(u->m, u->w->fn, false, &u->m->primal_codes);
     if (u->status) rvm__tell_unprepared(u->m, u->status, u->err);
     u->m->codes = u->m->primal_codes;

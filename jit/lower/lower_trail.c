@@ -150,7 +150,10 @@ static void unset(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, uint32_
 
 static void segment(rvm__emit *e, const rvm__xinsn *x, bool out) {
     LLVMValueRef args[3] = {e->frame.machine, int32(e, x->trail.level), int32(e, out ? UINT32_MAX : 1)};
-    if (e->control.tracked[e->control.pc]) rvm__call_runtime(e, "rvm__trail_segment", e->k->nothing, 3, args);
+    if (!e->control.tracked[e->control.pc]) return;
+    rvm__window_give(e);
+    rvm__call_runtime(e, "rvm__trail_segment", e->k->nothing, 3, args);
+    rvm__window_take(e);
 }
 
 void rvm__emit_trail(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {

@@ -40,8 +40,14 @@ static LLVMValueRef part_number(rvm__emit *e, LLVMValueRef k) {
 
 /* ---- in runs that restore every bit ---- */
 
-static bool is_taken_back(const rvm__emit *e, const rvm__shared *s) {
-    return rvm__is_exact(e, (rvm_type)s->type) && e->control.context->restoring;
+static uint32_t pc_of(const rvm__emit *e, const rvm__xinsn *x) {
+    return (uint32_t)(x - e->code->x);
+}
+
+/* In an adjoint values are taken back while sums of shadows are recorded, and the other way round. */
+static bool is_taken_back(const rvm__emit *e, const rvm__xinsn *x, const rvm__shared *s) {
+    if (!(s->how & SHARED_EXACTLY)) return false;
+    return s->how & SHARED_SWEPT ? e->control.context->restoring : rvm__restores_at(e, pc_of(e, x));
 }
 
 static LLVMValueRef *held_of(const rvm__emit *e, const rvm__xinsn *x, uint32_t k) {
@@ -49,18 +55,20 @@ static LLVMValueRef *held_of(const rvm__emit *e, const rvm__xinsn *x, uint32_t k
 }
 
 /* What the chunk of instance k records, or takes back; an i1, whether that fails, or NULL. */
-static LLVMValueRef exact_chunk(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k) {
+static LLVMValueRef exact_chunk(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, bool back) {
     LLVMBuilderRef b = e->k->b;
     rvm__held_sums *sums = rvm__unit_alloc(e->u, (x->to.shared + 1u) * sizeof *sums);
     unsigned n = 0;
     for (uint32_t i = 0; i < x->to.shared && sums; i++) {
         const rvm__shared *s = shared_of(e, x, i);
-        if (rvm__is_exact(e, (rvm_type)s->type)) sums[n++] = (rvm__held_sums){(rvm_type)s->type, held_of(e, x, i)[0]};
+        const unsigned level = s->how & SHARED_SWEPT ? RVM__OF_SHADOWS : RVM__OF_VALUES;
+        if (s->how & SHARED_EXACTLY && is_taken_back(e, x, s) == back)
+            sums[n++] = (rvm__held_sums){(rvm_type)s->type, level, held_of(e, x, i)[0]};
     }
     if (!n) return NULL;
     LLVMValueRef all = LLVMBuildSub(b, rvm__slot_value(e, x->to.hi), rvm__slot_value(e, x->to.lo), "");
     LLVMValueRef first = LLVMBuildAnd(b, k, rvm__build_int(e->k, ~(int64_t)(CHUNK - 1)), "");
-    return rvm__exact_chunk(e, n, sums, LLVMBuildSub(b, all, first, ""));
+    return rvm__exact_chunk(e, n, sums, LLVMBuildSub(b, all, first, ""), back);
 }
 
 /* What was recorded stands in the parts: the register of instance k has its own. */
@@ -68,7 +76,7 @@ static void take_parts(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k) {
     for (uint32_t n = 0; n < x->to.shared; n++) {
         const rvm__shared *s = shared_of(e, x, n);
         LLVMValueRef at = part_at(e, held_of(e, x, n), part_number(e, k));
-        if (is_taken_back(e, s)) rvm__put_at(e, rvm__get(e, type_of(e, s), at), e->frame.reg[s->slot]);
+        if (is_taken_back(e, x, s)) rvm__put_at(e, rvm__get(e, type_of(e, s), at), e->frame.reg[s->slot]);
     }
 }
 
@@ -78,9 +86,9 @@ static void begin_taken_back(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k) 
     for (uint32_t n = 0; n < x->to.shared; n++) {
         const rvm__shared *s = shared_of(e, x, n);
         LLVMValueRef now = rvm__get(e, type_of(e, s), e->frame.reg[s->slot]);
-        if (is_taken_back(e, s)) rvm__put_at(e, now, held_of(e, x, n)[0]);
+        if (is_taken_back(e, x, s)) rvm__put_at(e, now, held_of(e, x, n)[0]);
     }
-    LLVMValueRef failed = exact_chunk(e, x, k);
+    LLVMValueRef failed = exact_chunk(e, x, k, true);
     if (!failed) return;
     LLVMBasicBlockRef lacks = rvm__block(e, "lacks"), on = rvm__block(e, "on");
     rvm__unlikely(e, LLVMBuildCondBr(c->b, failed, lacks, on));
@@ -95,12 +103,12 @@ static void begin_taken_back(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k) 
 /* ---- from instance to instance ---- */
 
 void rvm__begin_sums(rvm__emit *e, const rvm__xinsn *x) {
-    if (e->u->w->exact && e->control.context->restoring)
+    if (e->u->w->exact)
         begin_taken_back(e, x, LLVMBuildSub(e->k->b, rvm__slot_value(e, x->to.i), rvm__slot_value(e, x->to.lo), ""));
     for (uint32_t k = 0; k < x->to.shared; k++) {
         const rvm__shared *s = shared_of(e, x, k);
         LLVMValueRef *held = held_of(e, x, k), *place = &e->frame.reg[s->slot];
-        if (is_taken_back(e, s)) continue;
+        if (is_taken_back(e, x, s)) continue;
         rvm__put_at(e, rvm__get(e, type_of(e, s), *place), held[0]);
         rvm__put_at(e, nothing(e, s), *place);
         fill(e, held, nothing(e, s));
@@ -136,11 +144,21 @@ static void note_magnitude(rvm__emit *e, const rvm__shared *s, LLVMValueRef sum)
     if (e->frame.held[s->slot]) rvm__track_held(e, &q, sum, false);
 }
 
-/* The records of a chunk's end, or of the next chunk, which is taken back. */
+static bool any(const rvm__emit *e, const rvm__xinsn *x, bool back) {
+    for (uint32_t i = 0; i < x->to.shared; i++) {
+        const rvm__shared *s = shared_of(e, x, i);
+        if (s->how & SHARED_EXACTLY && is_taken_back(e, x, s) == back) return true;
+    }
+    return false;
+}
+
+/* The records of a chunk's end, and of the next chunk what is taken back: where that fails nothing has changed. */
 static void end_exactly(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next) {
-    const bool restores = e->control.context->restoring;
-    LLVMValueRef failed = !restores ? exact_chunk(e, x, k) : next ? exact_chunk(e, x, next) : NULL;
+    const bool both = next && any(e, x, true) && any(e, x, false);
+    LLVMValueRef failed = both ? rvm__exact_room(e, x->to.shared) : NULL;
     if (failed) rvm__exit_if(e, failed);
+    if (next && (failed = exact_chunk(e, x, next, true))) rvm__exit_if(e, failed);
+    if ((failed = exact_chunk(e, x, k, false))) rvm__exit_if(e, failed);
 }
 
 void rvm__end_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRef next) {
@@ -152,7 +170,7 @@ void rvm__end_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueR
          n++) { /* of sums all are known before any changes; what is put away is the same */
         const rvm__shared *s = shared_of(e, x, n);
         LLVMValueRef *held = held_of(e, x, n);
-        if (is_taken_back(e, s)) continue;
+        if (is_taken_back(e, x, s)) continue;
         rvm__put_at(e, rvm__get(e, type_of(e, s), e->frame.reg[s->slot]), part_at(e, held, at));
         sum[n] = total(e, s, held, &overflow);
     }
@@ -161,7 +179,7 @@ void rvm__end_sums(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueR
     for (uint32_t n = 0; n < x->to.shared; n++) {
         const rvm__shared *s = shared_of(e, x, n);
         LLVMValueRef *held = held_of(e, x, n), zero = LLVMConstNull(type_of(e, s));
-        if (is_taken_back(e, s)) {
+        if (is_taken_back(e, x, s)) {
             if (!leaves) continue;
             sum[n] = rvm__get(e, type_of(e, s), held[0]);
         }

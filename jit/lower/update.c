@@ -48,7 +48,7 @@ void rvm__emit_update(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm
     rvm__operands o;
     LLVMValueRef overflow = NULL;
     const bool exact = rvm__is_exact(e, y_type);
-    if (exact && in->flags & RVM_FLAG_RESTORE) rvm__exit_if(e, LLVMConstInt(e->k->i1, 1, false)); /* which is refused */
+    if (exact && rvm__is_foreign(in)) rvm__exit_if(e, LLVMConstInt(e->k->i1, 1, false)); /* which is refused */
     if (is_release(op) && (unchecked || rvm__numbering_agrees(e->u->numbering, in, exact))) {
         if (q->kind == RVM_PLACE_SLOT) rvm__gone(e, q->slot);
         return;

@@ -79,7 +79,10 @@ typedef struct rvm__released {
 LLVMValueRef rvm__elements_agree(rvm__emit *e, rvm_type t, const rvm__released *r); /* whether they are, likewise */
 
 /* ---- exact.c: in runs that restore every bit ---- */
-bool rvm__is_exact(const rvm__emit *e, rvm_type t); /* whether updates of that type are recorded, or taken back */
+/* Of the instruction being walked: whether a place of that type is recorded, or taken back. */
+bool rvm__is_exact(const rvm__emit *e, rvm_type t);
+bool rvm__restores_at(const rvm__emit *e, uint32_t pc); /* whether that one, where the context is, takes back */
+bool rvm__is_inside(const rvm__emit *e); /* a compute part or a segment is around, here or where it is called */
 /* The update y op f, which rounded becomes `now`: recorded, or what was before it. f32 is an f64 here. */
 LLVMValueRef rvm__exact_update(rvm__emit *e, rvm_type t, rvm_op op, LLVMValueRef y, LLVMValueRef f, LLVMValueRef now);
 /* exact_row.c: several updates in a row, from the one being walked on, of which most often none loses anything: the last is
@@ -89,10 +92,12 @@ bool rvm__exact_row(rvm__emit *e);
 void rvm__exact_whole(rvm__emit *e, unsigned n, const LLVMValueRef *was, LLVMValueRef *now);
 typedef struct rvm__held_sums { /* of a register that instances of a block add into */
     rvm_type type;
+    unsigned level;    /* of the record */
     LLVMValueRef held; /* the address of what was before a chunk, then its partial sums */
 } rvm__held_sums;
 /* A chunk of so many instances ends, or is to be taken back; an i1, whether that fails, which changes nothing. */
-LLVMValueRef rvm__exact_chunk(rvm__emit *e, unsigned n, const rvm__held_sums *sums, LLVMValueRef instances);
+LLVMValueRef rvm__exact_room(rvm__emit *e, unsigned n); /* for the end of a chunk of n registers: an i1, likewise */
+LLVMValueRef rvm__exact_chunk(rvm__emit *e, unsigned n, const rvm__held_sums *sums, LLVMValueRef instances, bool back);
 
 /* ---- update.c, call.c, array.c: the instruction being walked, going up or down ---- */
 void rvm__emit_update(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op);

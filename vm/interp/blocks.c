@@ -35,6 +35,12 @@ static unsigned sharing_of(unsigned bits, bool active) {
     return bits == RVM__BITS_READ && active ? SHARED_SWEEP : 0;
 }
 
+/* In exact runs. */
+static unsigned recorded_of(const rvm_machine *m, uint32_t fn, bool array, uint16_t slot) {
+    if (!rvm__is_swept(m->p, &m->swept, fn, array, slot)) return SHARED_EXACTLY;
+    return m->exact.values_only ? 0 : SHARED_EXACTLY | SHARED_SWEPT;
+}
+
 static bool add_summed(rvm_machine *m, rvm__code *code, size_t n, const rvm__summed *list, uint32_t more, bool active,
                        enum rvm__sharing how, uint32_t fn) {
     void *all = code->summed;
@@ -42,7 +48,8 @@ static bool add_summed(rvm_machine *m, rvm__code *code, size_t n, const rvm__sum
     code->summed = all;
     for (uint32_t k = 0; k < more && good; k++) {
         const bool shadows = active && rvm__is_ever_active(m->p, &m->bound.activity, fn, true, list[k].array);
-        const unsigned with = how == SHARED_VALUE && shadows ? SHARED_VALUE | SHARED_TANGENT : how;
+        unsigned with = how == SHARED_VALUE && shadows ? SHARED_VALUE | SHARED_TANGENT : how;
+        if (how == SHARED_VALUE && m->o.exact) with |= recorded_of(m, fn, true, list[k].array);
         code->summed[n + k] = (rvm__summing){list[k], (uint8_t)(shadows || how == SHARED_VALUE ? with : 0)};
     }
     return good;
@@ -81,7 +88,9 @@ static bool prepare_block(rvm_machine *m, uint32_t fn, uint32_t pc, bool shadow,
     rvm__block_registers(m->p, f, pc, bits);
     for (uint32_t k = 0; k < f->nregs; k++) {
         const uint16_t slot = (uint16_t)k;
-        const unsigned how = sharing_of(bits[k], shadow && rvm__is_ever_active(m->p, &m->bound.activity, fn, false, slot));
+        unsigned how = sharing_of(bits[k], shadow && rvm__is_ever_active(m->p, &m->bound.activity, fn, false, slot));
+        const bool exact = m->o.exact && rvm__is_floating((rvm_type)f->reg_type[k]);
+        if (how & SHARED_VALUE && exact) how |= recorded_of(m, fn, false, slot);
         if (how && !add_shared(m, code, (*n)++, (rvm__shared){slot, f->reg_type[k], (uint8_t)how})) return false;
     }
     rvm__xinsn *ends[] = {&code->x[pc], &code->x[f->code[pc].target]};
@@ -166,12 +175,18 @@ static void begin(rvm_value *held, rvm_value *place, rvm_type t) {
 
 /* ---- running so that every bit comes back ---- */
 
-static bool exactly(const rvm_machine *m, const rvm__shared *a, unsigned mask) {
-    return m->o.exact && (a->how & mask & SHARED_VALUE) && rvm__is_floating((rvm_type)a->type);
+static bool exactly(const rvm__shared *a, unsigned mask) {
+    return (a->how & mask & SHARED_VALUE) && (a->how & SHARED_EXACTLY);
 }
 
-static bool taken_back(const rvm_machine *m, const rvm__shared *a, unsigned mask) {
-    return m->exact.restoring && exactly(m, a, mask);
+static unsigned level_of(const rvm__shared *a) {
+    return a->how & SHARED_SWEPT ? RVM__OF_SHADOWS : RVM__OF_VALUES;
+}
+
+/* In an adjoint values are taken back while sums of shadows are recorded, and the other way round. */
+static bool taken_back(const rvm_machine *m, const rvm__xinsn *x, const rvm__shared *a, unsigned mask) {
+    const bool otherwise = x->flags & X_OTHERWISE && level_of(a) == RVM__OF_VALUES;
+    return exactly(a, mask) && rvm__exact_restores(m, otherwise);
 }
 
 /* Instances from the first one of the chunk of instance k on. */
@@ -179,8 +194,7 @@ static uint64_t instances_from(const sharing *s, const rvm__xinsn *x, uint64_t k
     return s->values[x->to.hi].u - s->values[x->to.lo].u - k / CHUNK * CHUNK;
 }
 
-/* Room for what a chunk's end records of n registers. */
-static bool reserve(rvm_machine *m, uint32_t n) {
+bool rvm__block_record_room(rvm_machine *m, uint32_t n) {
     return !m->o.exact || rvm__exact_reserve(m, (size_t)n * (64 * PARTS + RVM__EXACT_MOST));
 }
 
@@ -190,11 +204,13 @@ static uint64_t parts_in(uint64_t instances) {
 }
 
 /* held: before the chunk, and its sums. */
-static void record(rvm_machine *m, rvm_type t, const rvm_value *held, uint64_t parts) {
+static void record(rvm_machine *m, unsigned level, rvm_type t, const rvm_value *held, uint64_t parts) {
     int none = 0;
     const rvm_value s = tree(t, held + 1, &none);
+    m->exact.level = level;
     rvm__exact_keep(m, t, RVM__EXACT_ADD, held[0].f, s.f, plus(t, held[0], s, &none).f);
     for (uint64_t k = 0; k < parts; k++) rvm__exact_keep_raw(m, held[1 + k].f);
+    m->exact.level = RVM__OF_VALUES;
     m->exact.updates++;
 }
 
@@ -209,8 +225,9 @@ static rvm_status recall(rvm_machine *m, rvm_type t, rvm_value *held, uint64_t p
 }
 
 rvm_status rvm__block_record(rvm_machine *m, uint32_t n, const rvm__block_sums *sums, uint64_t instances) {
-    if (!reserve(m, n)) return RVM_ERR_MEMORY;
-    for (uint32_t k = 0; k < n; k++) record(m, (rvm_type)sums[k].type, sums[k].held, parts_in(instances));
+    if (!rvm__block_record_room(m, n)) return RVM_ERR_MEMORY;
+    for (uint32_t k = 0; k < n; k++)
+        record(m, (unsigned)sums[k].level, (rvm_type)sums[k].type, sums[k].held, parts_in(instances));
     return RVM_OK;
 }
 
@@ -218,16 +235,18 @@ rvm_status rvm__block_recall(rvm_machine *m, uint32_t n, const rvm__block_sums *
     const rvm__exact_mark before = rvm__exact_held(m);
     rvm_status status = RVM_OK;
     for (int really = 0; really < 2 && !status; really++) {
-        rvm__exact_rewind(m, before);
+        rvm__exact_rewind(m, &before);
         for (uint32_t k = n; k-- > 0 && !status;) {
             rvm_value held[SLOTS];
             memcpy(held, sums[k].held, sizeof held);
+            m->exact.level = (unsigned)sums[k].level;
             status = recall(m, (rvm_type)sums[k].type, held, parts_in(instances));
+            m->exact.level = RVM__OF_VALUES;
             if (!status && really) memcpy(sums[k].held, held, sizeof held);
         }
     }
     if (status)
-        rvm__exact_rewind(m, before);
+        rvm__exact_rewind(m, &before);
     else
         rvm__exact_trim(m);
     return status;
@@ -237,18 +256,18 @@ rvm_status rvm__block_recall(rvm_machine *m, uint32_t n, const rvm__block_sums *
  * behind it. */
 static rvm_status recall_all(rvm_machine *m, const rvm__xinsn *x, const sharing *s, unsigned mask, uint64_t k, bool first) {
     uint32_t n = 0;
-    if (!m->o.exact || !m->exact.restoring || !s->n) return RVM_OK;
+    if (!m->o.exact || !s->n) return RVM_OK;
     rvm__block_sums *sums = rvm__scratch(m, SCRATCH_SUMS, s->n * sizeof *sums);
     if (!sums) return RVM_ERR_MEMORY;
     for (uint32_t j = 0; j < s->n; j++) {
         const rvm__shared *a = &s->first[j];
-        if (!taken_back(m, a, mask)) continue;
-        sums[n++] = (rvm__block_sums){s->held + j * SLOTS, a->type};
+        if (!taken_back(m, x, a, mask)) continue;
+        sums[n++] = (rvm__block_sums){s->held + j * SLOTS, a->type, level_of(a)};
         if (first) s->held[j * SLOTS] = s->values[a->slot];
     }
     const rvm_status status = rvm__block_recall(m, n, sums, instances_from(s, x, k));
     for (uint32_t j = 0; j < s->n && !status; j++)
-        if (taken_back(m, &s->first[j], mask)) s->values[s->first[j].slot] = s->held[j * SLOTS + 1 + k % PARTS];
+        if (taken_back(m, x, &s->first[j], mask)) s->values[s->first[j].slot] = s->held[j * SLOTS + 1 + k % PARTS];
     return status;
 }
 
@@ -287,7 +306,8 @@ static bool find_aside(const rvm_machine *m, const rvm__xinsn *x, uint32_t k, un
     const rvm__summing *s = summed_at(m, x) + k / 2;
     const rvm__array *a = rvm__arrays_from(m, top->arrays) + s->of.array;
     const bool shadow = k % 2;
-    if (!(s->how & how & (shadow ? SHARED_SHADOW : SHARED_VALUE)) || (shadow ? !a->shadow : m->o.exact)) return false;
+    if (!(s->how & how & (shadow ? SHARED_SHADOW : SHARED_VALUE)) || (shadow ? !a->shadow : s->how & SHARED_EXACTLY))
+        return false;
     *to = aside_of(a, &s->of, m->store.slots + top->slots, shadow);
     return true;
 }
@@ -315,7 +335,7 @@ static rvm_status open_registers(rvm_machine *m, const rvm__xinsn *x, unsigned m
     if (status) return status;
     for (uint32_t k = 0; k < s.n; k++) {
         const rvm__shared *a = &s.first[k];
-        if ((a->how & mask & SHARED_VALUE) && !taken_back(m, a, mask))
+        if ((a->how & mask & SHARED_VALUE) && !taken_back(m, x, a, mask))
             begin(s.held + k * SLOTS, &s.values[a->slot], (rvm_type)a->type);
         if (a->how & mask & SHARED_SHADOW) begin(s.shadows_held + k * SLOTS, &s.shadows[a->slot], (rvm_type)a->type);
     }
@@ -360,18 +380,19 @@ static void note_magnitude(rvm_machine *m, size_t slot, rvm_value sum) {
 }
 
 /* Of all registers; one that is taken back begins the next chunk already. parts: how many sums the chunk has. */
-static void end_chunk(rvm_machine *m, const sharing *s, unsigned mask, uint64_t at, uint64_t parts, bool leaves) {
+static void end_chunk(rvm_machine *m, const rvm__xinsn *x, const sharing *s, unsigned mask, uint64_t at, uint64_t parts,
+                      bool leaves) {
     int wraps = 0;
     for (uint32_t j = 0; j < s->n; j++) {
         const rvm__shared *a = &s->first[j];
         const rvm_type t = (rvm_type)a->type;
         rvm_value *value = &s->values[a->slot], *shadow = &s->shadows[a->slot];
         rvm_value *held = s->held + j * SLOTS, *shadow_held = s->shadows_held + j * SLOTS;
-        if (taken_back(m, a, mask)) {
+        if (taken_back(m, x, a, mask)) {
             if (leaves) merge(held, value, t, held[0], true);
         } else if (a->how & mask & SHARED_VALUE) {
             const rvm_value sum = total(t, held, *value, at, &wraps);
-            if (exactly(m, a, mask)) record(m, t, held, parts);
+            if (exactly(a, mask)) record(m, level_of(a), t, held, parts);
             merge(held, value, t, sum, leaves);
             if (rvm__is_floating(t)) note_magnitude(m, s->slots + a->slot, sum);
         }
@@ -395,10 +416,10 @@ rvm_status rvm__block_turn(rvm_machine *m, const rvm__xinsn *x, unsigned mask, u
         return RVM_OK;
     }
     if (!(x->flags & X_UNCHECKED) && !fits(&s, mask, at)) return RVM_ERR_OVERFLOW;
-    if (!reserve(m, s.n)) return RVM_ERR_MEMORY;
+    if (!rvm__block_record_room(m, s.n)) return RVM_ERR_MEMORY;
     const rvm_status status = leaves ? RVM_OK : recall_all(m, x, &s, mask, next, false);
     if (status) return status;
-    end_chunk(m, &s, mask, at, parts_in(instances_from(&s, x, k)), leaves);
+    end_chunk(m, x, &s, mask, at, parts_in(instances_from(&s, x, k)), leaves);
     if (x->to.c) pass_elements(m, x, leaves ? RVM__ASIDE_END : RVM__ASIDE_TURN);
     return RVM_OK;
 }

@@ -76,9 +76,9 @@ static void change_shadows(change *c, const rvm_value *was) {
 /* ---- values ---- */
 
 /* Runs that restore every bit record what the places held, or take it back. */
-static rvm_status change_whole(change *c) {
+static rvm_status change_whole(change *c, bool restores) {
     rvm_value v[RVM_MAX_CHANGED];
-    if (c->m->exact.restoring) return rvm__exact_back_whole(c->m, c->info->places, c->v);
+    if (restores) return rvm__exact_back_whole(c->m, c->info->places, c->v);
     memcpy(v, c->v, sizeof v);
     if (!apply(c, v)) return RVM_ERR_DOMAIN;
     const rvm_status status = rvm__exact_keep_whole(c->m, c->info->places, c->v);
@@ -89,10 +89,18 @@ static rvm_status change_whole(change *c) {
 }
 
 static rvm_status change_values(change *c) {
-    const bool exact = c->m->o.exact && rvm__is_floating((rvm_type)c->x->type);
-    if (exact && c->info->exact == RVM_EXACTLY_WHOLE) return change_whole(c);
-    if (exact && c->info->exact == RVM_EXACTLY_SUM)
-        return rvm__exact_sum(c->m, (rvm_type)c->x->type, c->back, 1, &c->v[0].f);
+    rvm__exact_run *run = &c->m->exact;
+    const bool shadows = c->x->flags & X_OF_SHADOWS;
+    const unsigned level = shadows ? RVM__OF_SHADOWS : RVM__OF_VALUES;
+    const bool restores = rvm__exact_restores(c->m, c->x->flags & X_OTHERWISE);
+    if (c->m->o.exact && rvm__is_floating((rvm_type)c->x->type) && c->info->exact && !(shadows && run->values_only)) {
+        run->level = level;
+        const rvm_status status = c->info->exact == RVM_EXACTLY_WHOLE
+                                      ? change_whole(c, restores)
+                                      : rvm__exact_sum(c->m, (rvm_type)c->x->type, c->back, restores, 1, &c->v[0].f);
+        run->level = RVM__OF_VALUES;
+        return status;
+    }
     return apply(c, c->v) ? RVM_OK : RVM_ERR_DOMAIN;
 }
 

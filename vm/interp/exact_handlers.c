@@ -8,20 +8,43 @@ typedef struct exact {
     rvm__exact op, inverse;
 } exact;
 
+FORCE_INLINE unsigned level_of(const rvm__xinsn *x) {
+    return x->flags & X_OF_SHADOWS ? RVM__OF_SHADOWS : RVM__OF_VALUES;
+}
+
+FORCE_INLINE bool restores(const rvm_machine *m, const rvm__xinsn *x) {
+    return rvm__exact_restores(m, x->flags & X_OTHERWISE);
+}
+
+/* By the records, of the level that the instruction is of. */
+static rvm_status back(rvm_machine *m, const rvm__xinsn *x, rvm__exact op, double after, double by, double *y) {
+    m->exact.level = level_of(x);
+    const rvm_status status = rvm__exact_back(m, (rvm_type)x->type, op, after, by, y);
+    m->exact.level = RVM__OF_VALUES;
+    return status;
+}
+
+static rvm_status keep(rvm_machine *m, const rvm__xinsn *x, rvm__exact op, double y, double by, double after) {
+    m->exact.level = level_of(x);
+    const rvm_status status = rvm__exact_keep(m, (rvm_type)x->type, op, y, by, after);
+    m->exact.level = RVM__OF_VALUES;
+    return status;
+}
+
 /* *y = *y op by, or what it was before that. */
 FORCE_INLINE rvm_status exact_value(rvm_machine *m, const rvm__xinsn *x, const exact *e, double by, rvm_value *y) {
-    const rvm_type t = (rvm_type)x->type;
-    double after, back;
+    const bool coded = x->type == RVM_F64 && (!rvm__exact_depth(m) || x->flags & X_OF_SHADOWS);
+    double after, was;
     rvm_status status;
-    if (m->exact.restoring) {
-        if (unlikely(t != RVM_F64 || m->trail.deep || !rvm__exact_alone(e->inverse, y->f, by, &after)) &&
-            unlikely((status = rvm__exact_back(m, t, e->inverse, y->f, by, &after))))
+    if (restores(m, x)) {
+        if (unlikely(!coded || !rvm__exact_alone(e->inverse, y->f, by, &after)) &&
+            unlikely((status = back(m, x, e->inverse, y->f, by, &after))))
             return status;
     } else {
         after = rvm__exact_apply(e->op, y->f, by);
-        if (t == RVM_F32) after = (double)(float)after;
-        if (unlikely(t != RVM_F64 || m->trail.deep || !rvm__exact_alone(e->op, after, by, &back)) &&
-            unlikely((status = rvm__exact_keep(m, t, e->op, y->f, by, after))))
+        if (x->type == RVM_F32) after = (double)(float)after;
+        if (unlikely(!coded || !rvm__exact_alone(e->op, after, by, &was)) &&
+            unlikely((status = keep(m, x, e->op, y->f, by, after))))
             return status;
         m->exact.updates++;
     }

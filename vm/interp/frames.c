@@ -142,10 +142,15 @@ static rvm_status pass_scalar(const transfer *t, uint32_t k) {
 
 /* ---- sums of accumulating scalars, in runs that restore every bit ---- */
 
+static unsigned level_of(const transfer *t, uint32_t k) {
+    const bool shadows = rvm__is_swept(t->p, &t->m->swept, t->callee_fn, false, t->callee->params[k].index);
+    return shadows ? RVM__OF_SHADOWS : RVM__OF_VALUES;
+}
+
 static bool sums_exactly(const transfer *t, uint32_t k) {
     const rvm_param *param = &t->callee->params[k];
     if (!t->m->o.exact || param->ndim || param->role != RVM_ACC || !rvm__is_floating((rvm_type)param->type)) return false;
-    return shares(t, k);
+    return shares(t, k) && (level_of(t, k) == RVM__OF_VALUES || !t->m->exact.values_only);
 }
 
 /* What arguments before k, from behind, have given back is added again. */
@@ -155,6 +160,13 @@ static void put_sums_back(const transfer *t, uint32_t k) {
         const rvm_param *param = &t->callee->params[k];
         if (place) *place = rvm__sum((rvm_type)param->type, *place, t->m->store.slots[t->slots + param->index]);
     }
+}
+
+/* An adjoint takes back what its function's return recorded, which is not beneath what the call records then. */
+static bool takes_sums_back(const transfer *t, const rvm_insn *in) {
+    for (uint32_t k = 0; in->flags & RVM_FLAG_SWEPT && k < t->callee->nparams; k++)
+        if (sums_exactly(t, k) && level_of(t, k) == RVM__OF_VALUES) return true;
+    return false;
 }
 
 /* The callee is entered from behind, to be taken back: what was added when it returned. */
@@ -167,12 +179,14 @@ static rvm_status take_sums(const transfer *t) {
         const rvm_param *param = &t->callee->params[k];
         rvm_value *place = scalar_place(t, &t->args[k], false), *v = &m->store.slots[t->slots + param->index];
         if (!sums_exactly(t, k)) continue;
+        m->exact.level = level_of(t, k);
         status = rvm__exact_take_raw(m, &v->f);
         if (!status) status = rvm__exact_take(m, (rvm_type)param->type, RVM__EXACT_ADD, place->f, v->f, &place->f);
+        m->exact.level = RVM__OF_VALUES;
         if (status) put_sums_back(t, k + 1);
     }
     if (status) {
-        rvm__exact_rewind(m, before);
+        rvm__exact_rewind(m, &before);
         return status;
     }
     rvm__exact_trim(m);
@@ -190,11 +204,13 @@ static bool reserve_sums(const transfer *t) {
 }
 
 /* v is added to what the place holds. */
-static void add_exactly(rvm_machine *m, rvm_value *place, rvm_value v, rvm_type type) {
+static void add_exactly(rvm_machine *m, unsigned level, rvm_value *place, rvm_value v, rvm_type type) {
     if (m->exact.restoring) return;
     const rvm_value sum = rvm__sum(type, *place, v);
+    m->exact.level = level;
     rvm__exact_keep(m, type, RVM__EXACT_ADD, place->f, v.f, sum.f);
     rvm__exact_keep_raw(m, v.f);
+    m->exact.level = RVM__OF_VALUES;
     m->exact.updates++;
     *place = sum;
 }
@@ -265,8 +281,11 @@ rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
     if (!status && m->hessian && t.shadows) status = pass_rows(&t);
     rvm__path_edge *path = NULL;
     if (!status && m->profile && !(path = rvm__profile_call(m, pc, callee))) status = RVM_ERR_MEMORY;
+    if (!status && !rvm__exact_enters(m, callee, m->exact.restoring, in->flags, direction)) status = RVM_ERR_UNSUPPORTED;
+    if (!status && takes_sums_back(&t, in)) status = RVM_ERR_UNSUPPORTED;
     if (!status) status = take_sums(&t);
     if (status) return status;
+    if (x->flags & X_OTHERWISE) m->exact.restoring = !m->exact.restoring;
     m->store.frames[m->store.nframes++] =
         (rvm__frame){t.callee_fn, pc, t.slots, t.arrays, direction != m->run.dir, false, path ? path->to : 0};
     m->run.dir = direction;
@@ -291,7 +310,7 @@ static void return_scalar(const transfer *t, uint32_t k) {
     if (param->role != RVM_READ) {
         const rvm_value v = t->m->store.slots[t->slots + param->index];
         if (sums_exactly(t, k))
-            add_exactly(t->m, scalar_place(t, q, false), v, (rvm_type)param->type);
+            add_exactly(t->m, level_of(t, k), scalar_place(t, q, false), v, (rvm_type)param->type);
         else
             give_back(scalar_place(t, q, false), v, (rvm_type)param->type, again && param->role == RVM_ACC);
         if (rvm__is_floating((rvm_type)param->type) && q->kind == RVM_PLACE_SLOT && t->m->store.magnitudes) {
@@ -324,6 +343,7 @@ rvm_status rvm__return(rvm_machine *m) {
     if (m->hessian && t.shadows && return_rows(&t)) return RVM_ERR_MEMORY;
     /* Shadows of constants gain too, so that handlers need not ask; the next frame here must not find that. */
     if (t.shadows) memset(m->store.shadows + t.slots + t.callee->nregs, 0, t.callee->nconsts * sizeof(rvm_value));
+    if (call->flags & X_OTHERWISE) m->exact.restoring = !m->exact.restoring;
     if (top->against) m->run.dir = -m->run.dir;
     m->run.pc = call + m->run.dir;
     m->store.nframes--;

@@ -33,7 +33,7 @@ bool rvm__stands_in_loop(const rvm_machine *m, rvm__native_place *at) {
     const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     const rvm_function *f = &m->p->functions[top->fn];
     const uint32_t pc = (uint32_t)(m->run.pc - m->codes[top->fn].x), gap = rvm__gap(pc, m->run.dir);
-    uint32_t parts = 0, loops = 0;
+    uint32_t parts = 0, loops = 0, segments = 0; /* around */
     *at = (rvm__native_place){.pc = pc, .dir = m->run.dir, .restoring = m->exact.restoring};
     if (!rvm__loop_head(f, pc, m->run.dir)) return false;
     for (uint32_t k = 0; k < gap; k++) {
@@ -48,8 +48,9 @@ bool rvm__stands_in_loop(const rvm_machine *m, rvm__native_place *at) {
             if (turns) at->dir = -at->dir;
         } else if (rvm__begins_loop(f, k) && end >= gap)
             loops++;
+        segments += (f->code[k].op == RVM_OP_segment) - (f->code[k].op == RVM_OP_endsegment);
     }
-    at->inside = m->trail.deep > parts;
+    at->inside = rvm__exact_depth(m) > parts + segments;
     loops += parts - 1; /* without the one that turns */
     for (uint32_t k = m->store.nframes - 1; k > 0 && loops < RVM__MOST_AROUND; k--)
         loops += loops_around(&m->p->functions[m->store.frames[k - 1].fn], m->store.frames[k].call_pc);

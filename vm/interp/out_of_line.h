@@ -95,17 +95,18 @@ rvm_status rvm__exact_keep(rvm_machine *m, rvm_type t, rvm__exact op, double y, 
 rvm_status rvm__exact_back(rvm_machine *m, rvm_type t, rvm__exact op, double after, double f, double *y);
 rvm_status rvm__exact_keep_whole(rvm_machine *m, int n, const rvm_value *v);
 rvm_status rvm__exact_back_whole(rvm_machine *m, int n, rvm_value *v);
-rvm_status rvm__exact_sum(rvm_machine *m, rvm_type t, bool back, double by, double *y); /* y += by, or back */
+/* y += by, or back; restores: as it was before, from what was recorded. */
+rvm_status rvm__exact_sum(rvm_machine *m, rvm_type t, bool back, bool restores, double by, double *y);
 /* For what takes several such steps: with room reserved, keeping cannot fail; what was taken is there again after a rewind
  * to what was held before. Memory is given back by a trim. */
 bool rvm__exact_reserve(rvm_machine *m, size_t bits);
 void rvm__exact_load(rvm_machine *m, uint64_t word, unsigned n); /* bits of a record, for which there is room */
-typedef struct rvm__exact_mark {
-    size_t bits;
-    uint64_t coded;
+typedef struct rvm__exact_mark {                                 /* by level */
+    size_t bits[RVM__EXACT_LEVELS];
+    uint64_t coded[RVM__EXACT_LEVELS];
 } rvm__exact_mark;
 rvm__exact_mark rvm__exact_held(const rvm_machine *m);
-void rvm__exact_rewind(rvm_machine *m, rvm__exact_mark to);
+void rvm__exact_rewind(rvm_machine *m, const rvm__exact_mark *to);
 /* Native code may keep values whole by itself from here on, at the depth where it is; no more. */
 void rvm__exact_open(rvm_machine *m);
 void rvm__exact_close(rvm_machine *m);
@@ -113,11 +114,20 @@ void rvm__exact_trim(rvm_machine *m);
 rvm_status rvm__exact_keep_raw(rvm_machine *m, double y);
 rvm_status rvm__exact_take_raw(rvm_machine *m, double *y);
 rvm_status rvm__exact_take(rvm_machine *m, rvm_type t, rvm__exact op, double after, double f, double *y);
+/* Whether an exact run can go through function fn in that direction, called by an instruction with such flags (0: as a run):
+ * adjoints that are derived for such, and what calls them, take back what was recorded just before, so as a computation of
+ * its own only forward; nor where it is forgotten. restoring: as of the machine, where it is entered. And why not. */
+bool rvm__exact_enters(const rvm_machine *m, uint32_t fn, bool restoring, unsigned flags, int dir);
+extern const char rvm__exact_refuses[];
 void rvm__exact_clear(rvm_machine *m);
 void rvm__exact_free(rvm_machine *m);
 /* Whether the course of the run takes back what it did: towards where it was bound. */
 static inline bool rvm__course_restores(const rvm_machine *m) {
     return (m->run.course < 0) == m->run.began_at_start;
+}
+/* Whether an instruction takes back; otherwise: it does so where the code around records. */
+static inline bool rvm__exact_restores(const rvm_machine *m, bool otherwise) {
+    return m->exact.restoring != otherwise;
 }
 
 /* extra_shadows.c. top: the value on top of trail 0 and its shadow, for `unset`; nothing changed. keep: what a sweep
@@ -162,11 +172,13 @@ rvm_status rvm__block_turn(rvm_machine *m, const rvm__xinsn *x, unsigned mask, u
 /* A register that instances add into: what was before a chunk, then its partial sums, RVM__PARTS. */
 typedef struct rvm__block_sums {
     rvm_value *held;
-    int64_t type; /* a real */
+    int64_t type;  /* a real */
+    int64_t level; /* of the record */
 } rvm__block_sums;
 /* In runs that restore every bit, n of them: the end of a chunk records; a chunk that is to be taken back, behind which
  * held[0] is, begins with all as that recorded it. instances: of the block from the chunk's first on. What fails has changed
  * nothing. */
+bool rvm__block_record_room(rvm_machine *m, uint32_t n); /* record cannot fail then */
 rvm_status rvm__block_record(rvm_machine *m, uint32_t n, const rvm__block_sums *sums, uint64_t instances);
 rvm_status rvm__block_recall(rvm_machine *m, uint32_t n, const rvm__block_sums *sums, uint64_t instances);
 

@@ -123,7 +123,8 @@ static uint16_t element_handler(const preparation *p, const rvm_insn *in, const 
 _Static_assert(H_x_let > 0 && H_x_add > 0 && H_x_mul > 0 && H_x_foreign > 0, "0 is no exact handler");
 static uint16_t exact_handler(const preparation *p, const rvm_insn *in, rvm_type y, bool unchecked) {
     if (!p->m->o.exact || !rvm__is_floating(y)) return 0;
-    if (in->flags & RVM_FLAG_RESTORE) return H_x_foreign;
+    if (rvm__is_of_shadows(in) && p->m->exact.values_only) return 0;
+    if (rvm__is_foreign(in)) return H_x_foreign;
     if (is_let(in)) return unchecked ? 0 : H_x_let;
     if (!rvm__op_rounds(in->op)) return 0;
     return rvm__pair_of(in->op) == RVM_PAIR_add ? H_x_add : H_x_mul;
@@ -234,7 +235,8 @@ static uint16_t in_place_handler(const preparation *p, const rvm_insn *in, const
     x->kernel = (uint16_t)rvm__change_of(in->op);
     const rvm_type t = rvm__place_type(p->f, &places[0]);
     const uint16_t inlined = hot_changes[t][x->kernel];
-    if (inlined && !(p->m->o.exact && rvm__is_floating(t))) return (uint16_t)(inlined - 1);
+    const bool recorded = p->m->o.exact && !(rvm__is_of_shadows(in) && p->m->exact.values_only);
+    if (inlined && !(recorded && rvm__is_floating(t))) return (uint16_t)(inlined - 1);
     if (in->op != RVM_OP_swap) return shape_of(&rvm__change_info[x->kernel]);
     return !(x->flags & X_TRACK) && all_registers(p, places, 2, false) ? H_r_swap : H_g_swap;
 }
@@ -254,8 +256,10 @@ static uint16_t other_handler(const preparation *p, const rvm_insn *in, const rv
     case RVM_CLASS_REGION:
         if (in->flags & RVM_FLAG_FORGETS) return H_forget_up;
         return pair == RVM_PAIR_compute ? H_compute_up : pair == RVM_PAIR_do ? H_do_up : H_undo_up;
-    case RVM_CLASS_CALL: prepare_call(p, in, places, x); return H_call;
-    case RVM_CLASS_IN_PLACE: return in_place_handler(p, in, places, x);
+    case RVM_CLASS_CALL: prepare_call(p, in, places, x); return p->m->o.exact && rvm__is_foreign(in) ? H_x_foreign : H_call;
+    case RVM_CLASS_IN_PLACE:
+        if (p->m->o.exact && rvm__is_foreign(in) && rvm__op_is_recorded((rvm_op)in->op)) return H_x_foreign;
+        return in_place_handler(p, in, places, x);
     case RVM_CLASS_STACK: return pair == RVM_PAIR_push ? H_push : pair == RVM_PAIR_pushc ? H_pushc : H_stow;
     case RVM_CLASS_TRAIL: return pair == RVM_PAIR_drop ? H_drop : pair == RVM_PAIR_recall ? H_recall : H_segment;
     case RVM_CLASS_ARRAY: return pair == RVM_PAIR_view ? H_view : H_new;
@@ -366,6 +370,8 @@ static void prepare_one(preparation *p, uint32_t pc, rvm__xinsn *x) {
     x->touches = touches_elements(p, in);
     if (unchecked) x->flags |= X_UNCHECKED;
     if (in->facts & RVM_FACT_ALIAS) x->flags |= X_ALIAS;
+    if (rvm__restores_otherwise(in)) x->flags |= X_OTHERWISE;
+    if (rvm__is_of_shadows(in) && rvm__op_is_recorded((rvm_op)in->op)) x->flags |= X_OF_SHADOWS;
     if (rvm__op_is_update((rvm_op)in->op))
         prepare_update(p, in, places, unchecked, x);
     else
@@ -465,6 +471,18 @@ static rvm_status prepare_marked(rvm_machine *m, bool shadow, const uint8_t *mar
     return status;
 }
 
+static bool find_swept(rvm_machine *m) {
+    if (m->swept.at) return true;
+    const size_t size = rvm__swept_size(m->p);
+    void *block = rvm__zeroed(m, size);
+    if (!block) return false;
+    m->swept = rvm__swept_find(m->p, block);
+    m->exact.levels = RVM__OF_VALUES + 1;
+    if (!m->exact.values_only && memchr(m->swept.marks, 1, size - (size_t)((char *)m->swept.marks - (char *)block)))
+        m->exact.levels = RVM__EXACT_LEVELS;
+    return true;
+}
+
 rvm_status rvm__prepare(rvm_machine *m, uint32_t fn, bool shadow, rvm__code **codes) {
     const size_t n = m->p->nfunctions;
     if (!*codes && !(*codes = rvm__zeroed(m, (n + 1) * sizeof **codes))) return RVM_ERR_MEMORY;
@@ -472,6 +490,7 @@ rvm_status rvm__prepare(rvm_machine *m, uint32_t fn, bool shadow, rvm__code **co
     uint32_t *list = rvm__scratch(m, SCRATCH_REACHED, n * (sizeof *list + 1));
     if (!list) return RVM_ERR_MEMORY;
     uint8_t *marks = memset(list + n, 0, n);
+    if (m->o.exact && !find_swept(m)) return RVM_ERR_MEMORY;
     mark_reached(m->p, fn, list, marks);
     return prepare_marked(m, shadow, marks, *codes);
 }
@@ -489,6 +508,8 @@ rvm_status rvm__tell_unprepared(const rvm_machine *m, rvm_status status, rvm_err
 }
 
 void rvm__prepare_free(rvm_machine *m, rvm__code **codes) {
+    if (m->swept.at) rvm__resize(m, m->swept.at, rvm__swept_size(m->p), 0);
+    m->swept.at = NULL;
     if (!*codes) return;
     for (uint32_t fn = 0; fn < m->p->nfunctions; fn++) {
         rvm__code *code = &(*codes)[fn];

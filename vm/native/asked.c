@@ -124,6 +124,7 @@ static rvm_status machine_for(rvm_machine *m, rvm__derived *d, rvm_error *err) {
             (rvm__profile_source){.of = m, .origins = &d->origins, .tangents = d->kind == RVM_TANGENT_OF};
     d->machine->run.cancelled = m->run.cancelled;
     d->machine->bound.compared_elsewhere = true;
+    d->machine->exact.values_only = true;
     d->machine->run.shown = m->run.shown;
     if (!rvm__trail_pops(d->machine, d->fn, 1, &d->levels)) return rvm__no_memory(m, err);
     return RVM_OK;
@@ -133,6 +134,7 @@ static rvm_status derive(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     rvm_status status = rvm_program_close_active(m->p, d->of, d->active, err);
     if (!status) status = rvm__program_copy(m->p, &m->al, &d->program, err);
     if (!status && m->profile) d->program->origins = &d->origins;
+    if (!status) d->program->exact = m->o.exact; /* what it calls that was derived otherwise is refused */
     if (!status && d->marches) status = outline(m, d, err);
     if (!status) status = rvm__transform_declare(d->program, d->of, d->kind, d->active, &d->fn, err);
     if (!status) status = rvm__transform_resolve(d->program, err);
@@ -324,6 +326,9 @@ void rvm__derived_count(rvm_machine *m, rvm_machine *d, uint32_t ran, uint64_t *
     m->trail.erased[RVM__ERASED_PLACES] += s.bits_forgotten;
     m->store.stack_lost += s.bits_stack / 64;
     if (m->memory + s.memory_peak > m->stats.memory_peak) m->stats.memory_peak = m->memory + s.memory_peak;
+    m->exact.updates += d->exact.updates;
+    m->exact.recorded += d->exact.recorded;
+    m->exact.peak = rvm__most(m->exact.peak, d->exact.peak);
     if (s.ancilla_peak > m->stats.ancilla_peak) m->stats.ancilla_peak = s.ancilla_peak;
     if (s.depth_peak > m->stats.depth_peak) m->stats.depth_peak = s.depth_peak;
     m->trail.peak = rvm__most(m->trail.peak, s.trail_peak / RVM__TRAIL_CELL);

@@ -164,7 +164,7 @@ static rvm_status run_both(rvm__asked *q, rvm__derived *d, rvm_error *err) {
     if (!status && !save_results(q)) status = rvm__no_memory(q->m, err);
     if (!status && q->m->profile && d->machine->store.nstack)
         return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "%s", left);
-    if (!status && (d->levels || q->m->store.nstack)) {
+    if (!status && (d->levels || q->m->store.nstack || q->m->o.exact)) {
         rvm__asked_give(q, RVM__INPUTS);
         d = find_for(q, RVM_GRADIENT_OF);
         status = d ? rvm__derived_ready(q->m, d, err) : rvm__no_memory(q->m, err);
@@ -228,7 +228,8 @@ static void note_engine(const rvm__asked *q, rvm__derived *d) {
     tell(q, d, NULL);
 }
 
-/* Limits are of the program that runs: f'adj may pass them where f does not. Then shadows begin anew, too. */
+/* Limits are of the program that runs: f'adj may pass them where f does not. Then shadows begin anew, too; and in exact
+ * runs, where f'adj has less than the modes. */
 static bool has_limits(const rvm_options *o) {
     return o->fuel || o->memory || o->trail_limit;
 }
@@ -238,7 +239,7 @@ static rvm_status natively(rvm__asked *q, rvm__derived *d, rvm_error *err) {
     why.code = RVM_OK;
     why.line = why.column = why.pc = 0;
     why.file[0] = why.message[0] = 0;
-    q->shadows = q->ask == ASK_TANGENT || has_limits(&q->m->o) || q->m->profile;
+    q->shadows = q->ask == ASK_TANGENT || has_limits(&q->m->o) || q->m->profile || q->m->o.exact;
     rvm_status status = begin(q, d, &why);
     if (!status) status = run_natively(q, d, &why);
     if (!status) return note_engine(q, d), RVM_OK;
@@ -260,7 +261,7 @@ static rvm_status natively(rvm__asked *q, rvm__derived *d, rvm_error *err) {
 
 /* The program that goes back to the start. */
 static rvm__derived *backward_program(const rvm__asked *q, rvm__derived *d) {
-    if (q->ask != ASK_VALUE_AND_GRADIENT || !d->levels) return d;
+    if (q->ask != ASK_VALUE_AND_GRADIENT || !(d->levels || q->m->o.exact)) return d;
     rvm__derived *back = find_for(q, RVM_GRADIENT_OF);
     if (!back || rvm__derived_ready(q->m, back, NULL)) return NULL;
     if (back->ran < d->ran) back->ran = d->ran;
@@ -355,7 +356,9 @@ static const char *refused(const rvm__asked *q, const rvm__derived *d) {
         return "native code does not go forward again after a sweep (keep_shadows)";
     if (d->machine && lacks_trail(q, d)) return no_trail;
     if (q->m->o.activity) return "what writes change is measured by single steps (activity)";
-    return q->m->o.exact ? "native code of a derivative keeps no record of what rounding loses (exact)" : NULL;
+    if (!q->m->o.exact) return NULL;
+    if (q->ask == ASK_TANGENT) return "its tangents would be recorded, too (exact)";
+    return q->ask == ASK_SWEEP ? "of a sweep alone nothing is recorded that it could take back (exact)" : NULL;
 }
 
 static void tell_refused(const rvm__asked *q, rvm__derived *d, const char *reason) {

@@ -148,24 +148,30 @@ static void rvm__native_exit_path(rvm_machine *m, uint64_t frame, const rvm__tal
     m->store.frames[frame].path = rvm__profile_number(tallies);
 }
 
-/* In runs that restore every bit: what code does not keep by itself. */
+/* In runs that restore every bit: what code does not keep by itself. `on`: a number, and RVM__NATIVE_LEVEL bits above the
+ * level of the record. */
 #define BY_MACHINE(...)                                                                                                     \
     rvm__exact_close(m);                                                                                                    \
     const rvm_status status = __VA_ARGS__;                                                                                  \
+    m->exact.level = RVM__OF_VALUES;                                                                                        \
     rvm__exact_open(m);                                                                                                     \
     return status
+enum { MASK = (1 << RVM__NATIVE_LEVEL) - 1 };
 
-static rvm_status rvm__native_keep(rvm_machine *m, rvm_type t, rvm__exact op, double y, double f, double after) {
-    BY_MACHINE(rvm__exact_keep(m, t, op, y, f, after));
+static rvm_status rvm__native_keep(rvm_machine *m, uint32_t on, rvm__exact op, double y, double f, double after) {
+    BY_MACHINE((m->exact.level = on >> RVM__NATIVE_LEVEL, rvm__exact_keep(m, (rvm_type)(on & MASK), op, y, f, after)));
 }
-static rvm_status rvm__native_back(rvm_machine *m, rvm_type t, rvm__exact op, double after, double f, double *y) {
-    BY_MACHINE(rvm__exact_back(m, t, op, after, f, y));
+static rvm_status rvm__native_back(rvm_machine *m, uint32_t on, rvm__exact op, double after, double f, double *y) {
+    BY_MACHINE((m->exact.level = on >> RVM__NATIVE_LEVEL, rvm__exact_back(m, (rvm_type)(on & MASK), op, after, f, y)));
 }
-static rvm_status rvm__native_keep_whole(rvm_machine *m, int n, const rvm_value *v) {
-    BY_MACHINE(rvm__exact_keep_whole(m, n, v));
+static rvm_status rvm__native_keep_whole(rvm_machine *m, uint32_t on, const rvm_value *v) {
+    BY_MACHINE((m->exact.level = on >> RVM__NATIVE_LEVEL, rvm__exact_keep_whole(m, (int)(on & MASK), v)));
 }
-static rvm_status rvm__native_back_whole(rvm_machine *m, int n, rvm_value *v) {
-    BY_MACHINE(rvm__exact_back_whole(m, n, v));
+static rvm_status rvm__native_back_whole(rvm_machine *m, uint32_t on, rvm_value *v) {
+    BY_MACHINE((m->exact.level = on >> RVM__NATIVE_LEVEL, rvm__exact_back_whole(m, (int)(on & MASK), v)));
+}
+static rvm_status rvm__native_record_room(rvm_machine *m, uint32_t n) {
+    BY_MACHINE(rvm__block_record_room(m, n) ? RVM_OK : RVM_ERR_MEMORY);
 }
 static rvm_status rvm__native_record(rvm_machine *m, uint32_t n, const rvm__block_sums *sums, uint64_t instances) {
     BY_MACHINE(rvm__block_record(m, n, sums, instances));
@@ -364,6 +370,7 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_back),
     SYMBOL(rvm__native_keep_whole),
     SYMBOL(rvm__native_back_whole),
+    SYMBOL(rvm__native_record_room),
     SYMBOL(rvm__native_record),
     SYMBOL(rvm__native_recall),
 #define LIBM(name)
@@ -490,13 +497,13 @@ const char *rvm__native_lacks(enum rvm__lacks lacks) {
 }
 
 bool rvm__native_is_there(rvm_machine *m) {
-    const rvm__native_place at = {.dir = m->run.course, .restoring = m->exact.restoring, .inside = m->trail.deep > 0};
+    const rvm__native_place at = {.dir = m->run.course, .restoring = m->exact.restoring, .inside = rvm__exact_depth(m) > 0};
     const rvm__native_need *need;
     return m->jit.engine->entry(m->jit.engine, m, &at, &need) && has_room(m, need);
 }
 
 rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
-    const rvm__native_place at = {.dir = m->run.dir, .restoring = m->exact.restoring, .inside = m->trail.deep > 0};
+    const rvm__native_place at = {.dir = m->run.dir, .restoring = m->exact.restoring, .inside = rvm__exact_depth(m) > 0};
     const rvm__native_need *need;
     bool exited;
     *ran = false;
@@ -532,7 +539,7 @@ static rvm_status return_from(rvm_machine *m) {
 }
 
 rvm_status rvm__native_call(rvm_machine *m) {
-    const rvm__native_place at = {.dir = m->run.dir, .restoring = m->exact.restoring, .inside = m->trail.deep > 0};
+    const rvm__native_place at = {.dir = m->run.dir, .restoring = m->exact.restoring, .inside = rvm__exact_depth(m) > 0};
     const rvm__native_need *need;
     bool exited;
     if (!is_plain(m) || !rvm__trails_fit(m, &at)) return RVM_OK;

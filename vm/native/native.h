@@ -67,6 +67,7 @@ typedef struct rvm__native_need {
 } rvm__native_need;
 
 /* Where an instance of a parallel block has added to so far: bytes in ranges, ascending, that do not touch. 0 at first. */
+enum { RVM__NATIVE_LEVEL = 16 }; /* by how many bits a level of exact records is above a number, in one argument */
 enum { RVM__MOST_SEEN = 256 };
 typedef struct rvm__native_range {
     uint64_t from, to;

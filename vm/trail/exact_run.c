@@ -16,10 +16,14 @@ static void *counted(void *userdata, void *p, size_t old_size, size_t new_size) 
     return rvm__resize(userdata, p, old_size, new_size);
 }
 
+static size_t number_of(const rvm_machine *m) {
+    return rvm__exact_depth(m) * RVM__EXACT_LEVELS + m->exact.level;
+}
+
 static rvm__bits *bits_at_depth(rvm_machine *m) {
-    const size_t depth = m->trail.deep;
-    if (!rvm__reserve(m, (void **)&m->exact.bits, &m->exact.nbits, depth + 1, sizeof *m->exact.bits)) return NULL;
-    return &m->exact.bits[depth];
+    const size_t number = number_of(m);
+    if (!rvm__reserve(m, (void **)&m->exact.bits, &m->exact.nbits, number + 1, sizeof *m->exact.bits)) return NULL;
+    return &m->exact.bits[number];
 }
 
 static void count(rvm_machine *m, size_t more) {
@@ -34,20 +38,37 @@ static rvm_status nothing_left(rvm_machine *m) {
     return RVM_ERR_TRAIL;
 }
 
+bool rvm__exact_enters(const rvm_machine *m, uint32_t fn, bool restoring, unsigned flags, int dir) {
+    const rvm_function *f = &m->p->functions[fn];
+    if (!m->o.exact || !rvm__is_marked(f)) return true;
+    if (rvm__is_foreign(&f->code[0])) return false;
+    return flags & RVM_FLAG_SWEPT || (restoring == (dir < 0) && !m->trail.nforgetting);
+}
+
+const char rvm__exact_refuses[] =
+    "an exact run does not go through this derivative program: it was derived for other runs, or of "
+    "an adjoint; or its inverse would be a computation of its own; or it is in a part that is "
+    "forgotten; or it adds together what overlaps";
+
 /* ---- values kept whole ---- */
 
+/* Of values, at depths that compute parts take back soon. */
+static bool is_whole_at(const rvm_machine *m) {
+    return rvm__exact_depth(m) && m->exact.level == RVM__OF_VALUES;
+}
+
 static bool keeps_whole(const rvm_machine *m, const rvm__bits *b) {
-    return m->trail.deep && !b->coded && b->n % 64 == 0 && b->n / 64 < WHOLE;
+    return is_whole_at(m) && !b->coded && b->n % 64 == 0 && b->n / 64 < WHOLE;
 }
 
 static bool kept_whole(const rvm_machine *m, const rvm__bits *b) {
-    return m->trail.deep && !b->coded;
+    return is_whole_at(m) && !b->coded;
 }
 
 void rvm__exact_open(rvm_machine *m) {
     rvm__exact_run *x = &m->exact;
-    if (!x->native || !m->trail.deep || m->trail.deep >= x->nbits || rvm__forgets_at(&m->trail)) return;
-    rvm__bits *b = &x->bits[m->trail.deep];
+    if (!x->native || !rvm__exact_depth(m) || number_of(m) >= x->nbits || rvm__forgets_at(&m->trail)) return;
+    rvm__bits *b = &x->bits[number_of(m)];
     x->coded = b->coded ? &b->coded : NULL;
     if (b->coded || b->n % 64 || b->n / 64 > WHOLE || !b->words) return;
     x->bottom = (double *)(void *)b->words;
@@ -59,7 +80,7 @@ void rvm__exact_close(rvm_machine *m) {
     rvm__exact_run *x = &m->exact;
     x->coded = NULL;
     if (!x->bottom) return;
-    rvm__bits *b = &x->bits[m->trail.deep];
+    rvm__bits *b = &x->bits[number_of(m)];
     const size_t n = (size_t)(x->top - x->bottom) * 64;
     if (n > b->n)
         count(m, n - b->n);
@@ -71,35 +92,53 @@ void rvm__exact_close(rvm_machine *m) {
 
 /* ---- in steps, of which the last may fail ---- */
 
+static rvm__bits *bits_there(const rvm_machine *m, unsigned level) {
+    const size_t number = rvm__exact_depth(m) * RVM__EXACT_LEVELS + level;
+    return number < m->exact.nbits ? &m->exact.bits[number] : NULL;
+}
+
 bool rvm__exact_reserve(rvm_machine *m, size_t bits) {
-    if (rvm__forgets_at(&m->trail)) return true;
     const rvm_allocator al = {counted, m};
-    rvm__bits *b = bits_at_depth(m);
-    return b && rvm__bits_reserve(&al, b, bits);
+    const size_t first = rvm__exact_depth(m) * RVM__EXACT_LEVELS;
+    bool good = true;
+    if (rvm__forgets_at(&m->trail)) return true;
+    if (!rvm__reserve(m, (void **)&m->exact.bits, &m->exact.nbits, first + m->exact.levels, sizeof *m->exact.bits))
+        return false;
+    for (unsigned level = 0; level < m->exact.levels; level++)
+        good = good && rvm__bits_reserve(&al, bits_there(m, level), bits);
+    return good;
 }
 
 rvm__exact_mark rvm__exact_held(const rvm_machine *m) {
-    if (m->trail.deep >= m->exact.nbits) return (rvm__exact_mark){0};
-    const rvm__bits *b = &m->exact.bits[m->trail.deep];
-    return (rvm__exact_mark){b->n, b->coded};
+    rvm__exact_mark now = {.bits = {0}};
+    for (unsigned level = 0; level < RVM__EXACT_LEVELS; level++) {
+        const rvm__bits *b = bits_there(m, level);
+        if (b) now.bits[level] = b->n, now.coded[level] = b->coded;
+    }
+    return now;
 }
 
-void rvm__exact_rewind(rvm_machine *m, rvm__exact_mark to) {
-    if (m->trail.deep >= m->exact.nbits) return;
-    rvm__bits *b = &m->exact.bits[m->trail.deep];
-    m->exact.held += to.bits - b->n;
-    b->n = to.bits;
-    b->coded = to.coded;
+void rvm__exact_rewind(rvm_machine *m, const rvm__exact_mark *to) {
+    for (unsigned level = 0; level < RVM__EXACT_LEVELS; level++) {
+        rvm__bits *b = bits_there(m, level);
+        if (!b) continue;
+        m->exact.held += to->bits[level] - b->n;
+        b->n = to->bits[level];
+        b->coded = to->coded[level];
+    }
 }
 
 void rvm__exact_trim(rvm_machine *m) {
     const rvm_allocator al = {counted, m};
-    if (m->trail.deep < m->exact.nbits) rvm__bits_trim(&al, &m->exact.bits[m->trail.deep]);
+    for (unsigned level = 0; level < m->exact.levels; level++) {
+        rvm__bits *b = bits_there(m, level);
+        if (b) rvm__bits_trim(&al, b);
+    }
 }
 
 void rvm__exact_load(rvm_machine *m, uint64_t word, unsigned n) {
     const rvm_allocator al = {counted, m};
-    rvm__bits_push(&al, &m->exact.bits[m->trail.deep], word, n);
+    rvm__bits_push(&al, &m->exact.bits[number_of(m)], word, n);
     m->exact.held += n;
     if (m->exact.held > m->exact.peak) m->exact.peak = m->exact.held;
 }
@@ -131,7 +170,7 @@ rvm_status rvm__exact_keep(rvm_machine *m, rvm_type t, rvm__exact op, double y, 
     if (keeps_whole(m, b)) return rvm__exact_keep_raw(m, y);
     const size_t before = b->n;
     if (!rvm__exact_record(&al, b, op, y, f, after)) return RVM_ERR_MEMORY;
-    b->coded += m->trail.deep > 0;
+    b->coded += is_whole_at(m);
     count(m, b->n - before);
     return RVM_OK;
 }
@@ -143,7 +182,7 @@ rvm_status rvm__exact_take(rvm_machine *m, rvm_type t, rvm__exact op, double aft
     if (kept_whole(m, b)) return rvm__exact_take_raw(m, y);
     const size_t before = b->n;
     if (!rvm__exact_restore(b, op, after, f, y)) return nothing_left(m);
-    b->coded -= m->trail.deep > 0;
+    b->coded -= is_whole_at(m);
     m->exact.held -= before - b->n;
     return RVM_OK;
 }
@@ -163,24 +202,25 @@ rvm_status rvm__exact_keep_whole(rvm_machine *m, int n, const rvm_value *v) {
 }
 
 rvm_status rvm__exact_back_whole(rvm_machine *m, int n, rvm_value *v) {
-    if (rvm__exact_held(m).bits < (size_t)n * 64) return nothing_left(m);
+    const rvm__bits *b = bits_there(m, m->exact.level);
+    if (!b || b->n < (size_t)n * 64) return nothing_left(m);
     while (n-- > 0) rvm__exact_take_raw(m, &v[n].f);
     rvm__exact_trim(m);
     return RVM_OK;
 }
 
-rvm_status rvm__exact_sum(rvm_machine *m, rvm_type t, bool back, double by, double *y) {
+rvm_status rvm__exact_sum(rvm_machine *m, rvm_type t, bool back, bool restores, double by, double *y) {
     const rvm__exact op = back ? RVM__EXACT_SUB : RVM__EXACT_ADD, inverse = back ? RVM__EXACT_ADD : RVM__EXACT_SUB;
     double was, after;
-    if (m->exact.restoring) {
-        const bool alone = t == RVM_F64 && !m->trail.deep && rvm__exact_alone(inverse, *y, by, &was);
+    if (restores) {
+        const bool alone = t == RVM_F64 && !is_whole_at(m) && rvm__exact_alone(inverse, *y, by, &was);
         const rvm_status status = alone ? RVM_OK : rvm__exact_back(m, t, inverse, *y, by, &was);
         if (!status) *y = was;
         return status;
     }
     after = rvm__exact_apply(op, *y, by);
     if (t == RVM_F32) after = (double)(float)after;
-    const bool alone = t == RVM_F64 && !m->trail.deep && rvm__exact_alone(op, after, by, &was);
+    const bool alone = t == RVM_F64 && !is_whole_at(m) && rvm__exact_alone(op, after, by, &was);
     const rvm_status status = alone ? RVM_OK : rvm__exact_keep(m, t, op, *y, by, after);
     if (status) return status;
     m->exact.updates++;
@@ -193,6 +233,7 @@ void rvm__exact_clear(rvm_machine *m) {
     for (size_t k = 0; k < m->exact.nbits; k++) rvm__bits_free(&al, &m->exact.bits[k]);
     m->exact.held = 0;
     m->exact.restoring = false;
+    m->exact.level = RVM__OF_VALUES;
 }
 
 void rvm__exact_free(rvm_machine *m) {

@@ -251,7 +251,9 @@ static void unwind_trails(rvm_machine *m, const rvm__forgetting *part) {
             memset(tr->segments, 0, sizeof tr->segments);
             erase_entries(m, &here, level);
         }
-    for (size_t d = part->deep + 1; d < m->exact.nbits; d++) {
+    /* Of values; shadows have no arithmetic in what is forgotten, and what they have deeper stays. */
+    for (size_t d = RVM__EXACT_LEVELS * ((size_t)part->deep + part->segments[0] + 1) + RVM__OF_VALUES; d < m->exact.nbits;
+         d += RVM__EXACT_LEVELS) {
         m->exact.held -= m->exact.bits[d].n;
         m->exact.bits[d].n = 0;
         m->exact.bits[d].coded = 0;

@@ -19,7 +19,7 @@
 #include "support.h"
 
 #define MAGIC "\x89RVR"
-enum { VERSION = 2, HASHED_FROM = 16, UNCHECKED = 1, TRUSTED = 2 };
+enum { VERSION = 3, HASHED_FROM = 16, UNCHECKED = 1, TRUSTED = 2 };
 
 #define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
 
@@ -93,12 +93,21 @@ static void put_head(writer *w, const rvm_machine *m) {
     }
 }
 
-static void put_bits(writer *w, const rvm_machine *m) {
-    const rvm__bits *b = m->exact.nbits ? &m->exact.bits[0] : NULL;
+static void put_bits(writer *w, const rvm_machine *m, size_t number) {
+    const rvm__bits *b = number < m->exact.nbits ? &m->exact.bits[number] : NULL;
     const size_t n = b ? b->n : 0;
     put(w, n, 8);
     for (size_t k = 0; k < n / 64; k++) put(w, b->words[k], 8);
     if (n % 64) put(w, b->words[n / 64] & ((UINT64_C(1) << n % 64) - 1), 8);
+}
+
+/* Of values, which compute parts have taken back; of shadows at each depth, since what adjoints add to them in compute
+ * parts that they run again stays there. */
+static void put_records(writer *w, const rvm_machine *m) {
+    const size_t depths = (m->exact.nbits + RVM__EXACT_LEVELS - 1) / RVM__EXACT_LEVELS;
+    put_bits(w, m, RVM__OF_VALUES);
+    put(w, depths, 8);
+    for (size_t d = 0; d < depths; d++) put_bits(w, m, d * RVM__EXACT_LEVELS + RVM__OF_SHADOWS);
 }
 
 enum { ENTRY_HEAD = 5, ENTRY_CELL = 9 };
@@ -143,7 +152,7 @@ rvm_status rvm_machine_record_save(const rvm_machine *m, void **bytes, size_t *s
     writer w = {.al = &m->al, .spots = rvm__make(&m->al, spots)};
     if (!w.spots) BAD(RVM_ERR_MEMORY, "out of memory for a record");
     put_head(&w, m);
-    put_bits(&w, m);
+    put_records(&w, m);
     for (uint32_t level = 0; level < RVM_MAX_ORDER; level++) put_level(&w, m, level);
     put_stack(&w, m);
     rvm__release(&m->al, w.spots, spots);
@@ -243,6 +252,7 @@ static rvm_status load_bits(reader *r, rvm_machine *m) {
     const uint64_t n = get(r, 8), words = n / 64 + (n % 64 != 0);
     if (words > (uint64_t)(r->end - r->at) / 8) return RVM_ERR_FORMAT;
     if (!n) return RVM_OK;
+    if ((unsigned)m->exact.level >= m->exact.levels) return RVM_ERR_FORMAT; /* no code here records there */
     if (!rvm__exact_reserve(m, n)) return RVM_ERR_MEMORY;
     for (uint64_t left = n; left;) {
         const unsigned some = left < 64 ? (unsigned)left : 64;
@@ -250,6 +260,20 @@ static rvm_status load_bits(reader *r, rvm_machine *m) {
         left -= some;
     }
     return RVM_OK;
+}
+
+static rvm_status load_records(reader *r, rvm_machine *m) {
+    rvm_status status = load_bits(r, m);
+    const uint64_t depths = status ? 0 : get(r, 8);
+    if (depths > (uint64_t)(r->end - r->at) / 8) return RVM_ERR_FORMAT;
+    m->exact.level = RVM__OF_SHADOWS;
+    for (uint64_t d = 0; d < depths && !status; d++) {
+        m->trail.deep = (uint32_t)d; /* which says where they go */
+        status = load_bits(r, m);
+    }
+    m->trail.deep = 0;
+    m->exact.level = RVM__OF_VALUES;
+    return status;
 }
 
 /* Indices rise, as they do in entries that the machine makes. */
@@ -317,7 +341,7 @@ rvm_status rvm_machine_record_load(rvm_machine *m, const void *bytes, size_t siz
     rvm_status status = check_whole(&r, err);
     if (!status) status = check_head(&r, m, err);
     if (status) return rvm__fail_in(err, status, m->p, m->bound.entry);
-    status = load_bits(&r, m);
+    status = load_records(&r, m);
     if (!status) status = load_trail(&r, m);
     if (!status) status = load_stack(&r, m);
     m->run.began_at_start = !status;

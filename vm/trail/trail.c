@@ -68,8 +68,10 @@ void rvm__trail_deeper(rvm_machine *m, int by) {
 }
 
 void rvm__trail_segment(rvm_machine *m, uint32_t level, int by) {
+    if (m->exact.native) rvm__exact_close(m);
     for (uint32_t k = 0; k <= level; k++) m->trail.segments[k] += (uint32_t)by;
     refresh(m);
+    if (m->exact.native) rvm__exact_open(m);
 }
 
 void rvm__trail_clear(rvm_machine *m) {
