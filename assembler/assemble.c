@@ -33,6 +33,7 @@ static bool start(assembler *a, const rvm_asm_options *options) {
     a->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     a->program = rvm__program_new(&a->al);
     a->oom = !a->c_locale || !a->program;
+    if (a->program) a->program->exact = a->options.exact;
     if (!a->oom) add_pi(a);
     if (!a->oom && !rvm__add_complex(a)) a->oom = true;
     return !a->oom;
@@ -148,6 +149,12 @@ rvm_status rvm_assemble_file(const char *path, const rvm_asm_options *options, r
     return status;
 }
 
+static rvm_status load(const char *path, const rvm_asm_options *options, rvm_program **out, rvm_error *err) {
+    const rvm_status status = rvm_program_load_file(path, options ? options->allocator : NULL, out, err);
+    if (!status && options) (*out)->exact = options->exact;
+    return status;
+}
+
 rvm_status rvm_open(const char *path, const rvm_asm_options *options, rvm_program **out, rvm_error *err,
                     rvm_diagnostic report, void *userdata) {
     char head[4] = "";
@@ -162,7 +169,6 @@ rvm_status rvm_open(const char *path, const rvm_asm_options *options, rvm_progra
     const bool empty = !n && !ferror(in);
     fclose(in);
     if (empty) return rvm__fail(err, RVM_ERR_FORMAT, path, 0, 0, "the file is empty");
-    if (!n || rvm_bytecode_begins(head, n))
-        return rvm_program_load_file(path, options ? options->allocator : NULL, out, err);
+    if (!n || rvm_bytecode_begins(head, n)) return load(path, options, out, err);
     return rvm_assemble_file(path, options, out, err, report, userdata);
 }

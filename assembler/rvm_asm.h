@@ -33,6 +33,8 @@ typedef struct rvm_asm_options {
     rvm_include include;            /* NULL: files only */
     void *include_userdata;
     bool no_files; /* no path that a source names is opened, std/ included; that of rvm_assemble_file and rvm_open is */
+    bool exact;    /* derivatives that the program calls, or that are derived of it, are for machines with that option, too:
+                      their adjoints say what they take back, and have a few instructions more */
 } rvm_asm_options;
 
 /* Called for each diagnostic, in order of place: text is the whole of it as a compiler would print it (file:line:column:

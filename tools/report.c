@@ -41,12 +41,12 @@ static const struct hint {
     {RVM_ERR_DEPTH, "", "--depth N allows more"},
     {RVM_ERR_FUEL, "", "--fuel N allows more"},
     {RVM_ERR_LIMIT, "the trail", "--trail-limit SIZE allows more; --trail off keeps nothing"},
-    {RVM_ERR_UNSUPPORTED, "exact runs do not go through a derivative program",
-     "`rvm grad --exact`, or jac, hess, of the function itself: they run the program that is there exactly"},
+    {RVM_ERR_UNSUPPORTED, "does not go through this derivative program",
+     "`rasm --exact`, and --exact where a source is given, derive for such runs; `compute` and `undo` take f'grad back"},
     {RVM_ERR_MEMORY, "the limit is", "--memory SIZE allows more"},
 };
 
-static const char in_derived[] = "`rvm grad`, `jac` and `hess` run exactly where need be; a derivative program cannot";
+static const char in_derived[] = "`rvm grad`, `jac` and `hess` run exactly where need be; `rvm run --exact` runs this so";
 
 /* Of a run: an assembler's error has its own. */
 static const char *hint_of(const tool *t, const rvm_error *e) {

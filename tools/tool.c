@@ -34,6 +34,7 @@ rvm_status tool_asm_options(tool *t, rvm_asm_options *o) {
     const rvm_status st = tool_math(t, &math);
     if (st) return st;
     *o = (rvm_asm_options){.math = math, .real = RVM_F64, .include_path = t->o.include.item, .no_files = t->o.no_include};
+    o->exact = t->o.exact || t->o.save_record || t->o.record;
     if (!t->o.real || strcmp(t->o.real, rvm_type_name(RVM_F64)) == 0) return RVM_OK;
     for (rvm_type r = RVM_F64; r < RVM_TYPE_COUNT; r++) {
         o->real = r;

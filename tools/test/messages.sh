@@ -165,10 +165,13 @@ printf 'fn n(x: real[m], k: i64, z: complex)\n    k += 1\n    x[0] += z.re\nend\
 expect 2 'k: expected the end of the value, found `2` [[]ARG' sh -c "printf '1 2\n' | '$bin/rvm' run n.rasm x=[1] z=1 k=@-"
 expect 2 'z: `1+2` is no complex number: 2+3i is one [[]ARG' sh -c "printf '1+2\n' | '$bin/rvm' run n.rasm x=[1] k=1 z=@-"
 
-# a derivative program is not run exactly; what runs its original so does the same
+# a derivative program runs exactly where it was derived for that
 printf 'fn r(y: real, x: real)\n    set x = x * 0.3\n    y += sin(x)\n    x += y\nend\n' >recorded.rasm
-expect 2 'a derivative program here*hint: `rvm grad --exact`' \
-    rvm run recorded.rasm "r'grad" y=0 y_b=1 x=1 --save-record F
+expect 0 'x_b = 0.28660094673768177' rvm run recorded.rasm "r'grad" y=0 y_b=1 x=1 --save-record F
+expect 0 '' rvm transform recorded.rasm --gradient r -o derived.rbc
+expect 2 'this derivative program*hint: `rasm --exact`' rvm run derived.rbc "r'grad" y=0 y_b=1 x=1 --exact
+expect 0 '' rvm transform recorded.rasm --gradient r --exact -o derived.rbc
+expect 0 'x_b = 0.28660094673768177' rvm run derived.rbc "r'grad'exact" y=0 y_b=1 x=1 --exact
 expect 0 'd y / d x' rvm grad recorded.rasm r --of y y=0 x=1 --exact
 
 # colours on a terminal only, and not where NO_COLOR is
