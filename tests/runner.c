@@ -466,7 +466,7 @@ static bool do_options(test_case *t, const directive *d) {
         else if (v && !strcmp(name, "restore"))
             t->restore = x;
         else if (v && !strcmp(name, "exact"))
-            t->options.exact = x != 0;
+            t->options.exact = t->assembler.exact = x != 0;
         else if (v && !strcmp(name, "orders"))
             t->orders = (int)x;
         else if (v && !strcmp(name, "real"))

@@ -182,7 +182,7 @@ bool runs_exactly(const subject *s) {
 }
 
 /* With every bit restored: from the end, and from where some steps led, if only to where the run was refused. */
-static bool check_exact(const subject *s, args *out) {
+bool check_exact(const subject *s, args *out) {
     session x;
     bool good = session_open(&x, s, &exact_engine, s->in) && ok(&x, "exact: bind", bind(&x, s->inverse));
     const rvm_status there = good ? go(&x, s->inverse) : RVM_OK;

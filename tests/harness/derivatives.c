@@ -182,7 +182,7 @@ static bool check_engine(const subject *s, const engine *e, args *v, args *w, bo
     yw = args_copy(w);
     for (uint32_t i = 0; i < yw.n; i++)
         for (size_t k = 0; k < arg_count(&yw.a[i]); k++) *arg_value(&yw.a[i], k) = *arg_value(&y.a[i], k);
-    if (!left && !e->exact) /* else the outputs alone do not say where it began */
+    if (!left && !o.exact) /* else the outputs alone do not say where it began */
         good =
             good && run_on(s, m, "sweep", rvm_sweep, &yw, &swept) &&
             args_agree(s->rep, "sweep from the outputs", s->program, s->fn, &xb, &swept, COMPARE_SHADOWS | COMPARE_BITS, 0);

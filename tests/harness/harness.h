@@ -136,6 +136,7 @@ bool check_dead(const subject *s, args *out);   /* with the outputs of a run: no
 bool check_folded(const subject *s, args *out); /* the same with constants in place of what is only read */
 bool left_behind(const rvm_machine *m);         /* on the trail or on the stack, as a call of the inverse lacks it */
 bool runs_exactly(const subject *s);            /* forward, by exact_engine */
+bool check_exact(const subject *s, args *out);  /* with every bit restored */
 /* What a profile counts, against single steps: forward, backward, sweeps taken back, tangents; also of a run that fails. */
 bool check_profile(const subject *s);
 /* Positions, stops, watches, keyframes, clones and seeks, against single steps; of short runs. */
@@ -156,6 +157,7 @@ void native_close(natives *n);
 /* Against the interpreter, bit for bit, forward and backward, stopped on the way too; in each way by one engine, another for
  * another turn, since LLVM compiles a program anew for each. */
 bool check_native(const subject *s);
+bool check_native_exactly(const subject *s);
 /* What is compiled is short, since that takes most of the time: instructions of the program. */
 bool is_short(const subject *s);
 /* Derivatives as users ask for them, natively and interpreted; fails: the run does, checked. */

@@ -278,7 +278,7 @@ static bool check_one_way(const subject *s, int way) {
 }
 
 /* Restoring every bit, there and back; checked, or trusting, also where it stops on the way and turns. */
-static bool check_exact(const subject *s, int way) {
+static bool check_exact_natively(const subject *s, int way) {
     static const engine trusting = {.name = "exact, trust", .unchecked = true, .trust = true, .exact = true};
     args out = {0};
     uint64_t executed; /* 0: not where a release leaves something over */
@@ -340,9 +340,13 @@ bool check_native(const subject *s) {
         for (unsigned k = 0; k < engine_count; k++)
             if (is_paired(s, way, k) && !check_engine(s, way, &engines[k])) return false;
         if (is_paired(s, way, 0) && !check_one_way(s, way)) return false;
-        if (is_paired(s, way, 1) && !check_exact(s, way)) return false;
+        if (is_paired(s, way, 1) && !check_exact_natively(s, way)) return false;
     }
     return true;
+}
+
+bool check_native_exactly(const subject *s) {
+    return !is_wanted(s) || s->native->device || check_exact_natively(s, NATIVE_WHOLE);
 }
 
 /* Unchecked, anything may come out, but nothing may break. What fails nevertheless, by a check that is not dropped, fails

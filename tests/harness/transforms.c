@@ -10,6 +10,8 @@
  * f'adj must fail as the modes do, and f'grad is what runs them.
  */
 #include "harness.h"
+#include "program.h"
+#include "transform.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -153,6 +155,54 @@ static bool same_erased(derivation *d, const char *what, const rvm_program *p, u
                        (unsigned long long)sweep.bits_shadows, (unsigned long long)program.bits_shadows);
 }
 
+/* ---- in exact runs ---- */
+
+static rvm_status derive_exactly(const derivation *d, rvm_transform kind, const uint8_t *active, rvm_program **p,
+                                 uint32_t *fn, rvm_error *e) {
+    rvm_status st = rvm__program_copy(d->s->program, &d->s->program->al, p, e);
+    if (st) return st;
+    (*p)->exact = true;
+    st = rvm__transform_declare(*p, (uint32_t)d->s->fn, kind, active, fn, e);
+    return st ? st : rvm__transform_resolve(*p, e);
+}
+
+/* What a derivative leaves is what the mode leaves; its own run takes back every bit. Only f'grad must get through: alone an
+ * adjoint is a computation of its own, of which rounding leaves something over. */
+static bool check_exactly(derivation *d, rvm_transform kind, const uint8_t *active, const args *want, args *in) {
+    subject t = *d->s;
+    rvm_error e = {0};
+    rvm_program *p = NULL;
+    uint32_t fn = 0;
+    args by_mode = args_copy(want), out = args_copy(in), got = {0};
+    rvm_status st = RVM_OK;
+    bool good = report_ok(t.rep, "derived for exact runs", derive_exactly(d, kind, active, &p, &fn, &e), &e);
+    t.options.exact = true;
+    if (good) st = run(p, fn, rvm_call, &t, &out, NULL, &e);
+    if (good && !st && kind == RVM_GRADIENT_OF) {
+        good = report_ok(t.rep, "gradient mode", run(d->s->program, d->s->fn, rvm_gradient, &t, &by_mode, NULL, &e), &e);
+        got = separate(&out, &by_mode, active);
+        good = good && args_agree(t.rep, "exactly", d->s->program, d->s->fn, &by_mode, &got, COMPARE_BITS, 0) &&
+               args_agree(t.rep, "exactly", d->s->program, d->s->fn, &by_mode, &got, COMPARE_REAL_FIX | COMPARE_SHADOWS,
+                          rounding(&by_mode) * size_of(&by_mode));
+    }
+    if (good && kind == RVM_GRADIENT_OF && st != RVM_ERR_UNSUPPORTED && st != RVM_ERR_DEPTH)
+        good = report_ok(t.rep, "exactly, f'grad", st, &e);
+    t.options.exact = false;
+    t.program = p;
+    t.fn = fn;
+    t.in = in;
+    t.inverse = false;
+    t.derived = t.few = true;
+    t.active = NULL;
+    const bool natively = d->s->native_orders >= 1 && is_short(&t) && (t.turn + (unsigned)kind) % RVM_TRANSFORM_COUNT == 0;
+    if (good && !st) good = check_exact(&t, &out) && (!natively || check_native_exactly(&t)); /* one of them */
+    args_free(&by_mode);
+    args_free(&out);
+    args_free(&got);
+    rvm_program_free(p);
+    return good;
+}
+
 static bool check_kind(derivation *d, rvm_transform kind, int order) {
     const subject *s = d->s;
     rvm_program *p = NULL;
@@ -181,6 +231,12 @@ static bool check_kind(derivation *d, rvm_transform kind, int order) {
     }
     if (good && order == 1 && kind == RVM_ADJOINT && !s->no_erased) good = same_erased(d, what, p, fn, &in);
     good = good && check_as_program(d, kind, p, fn, &in, order);
+    const bool by_hand = rvm_program_by_hand(s->program, (uint32_t)s->fn, RVM_ADJOINT);
+    if (good && order == 1 && !by_hand && runs_exactly(s)) {
+        args first = inputs(d, kind);
+        good = check_exactly(d, kind, active, &first, &in);
+        args_free(&first);
+    }
 done:
     args_free(&want);
     args_free(&in);

@@ -234,7 +234,7 @@ Test(answers, interpreted_and_why) {
         begin(&f, &o, &options);
         for (int round = 0; round < 2; round++) {
             fill(&v);
-            cr_assert(!rvm_gradient(f.m, ROSENBROCK, v.a, 2, &e));
+            cr_assert(!(k ? rvm_gradient : rvm_tangent)(f.m, ROSENBROCK, v.a, 2, &e));
         }
         static const char *const names[] = {"(exact)", "(activity)", "(keep_shadows)"};
         cr_expect(!compiled(&f) && f.refused == 1 && strstr(f.reason, names[k]), "%u %s", f.refused, f.reason);

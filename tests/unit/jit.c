@@ -345,7 +345,7 @@ Test(jit, interpreted_and_why) {
     end(&f);
 }
 
-/* Code of its own, beside that of other runs; derivatives are interpreted. */
+/* Code of its own, beside that of other runs; a gradient's besides, and tangents are interpreted. */
 Test(jit, exact) {
     fixture f;
     rvm_options o = rvm_options_default();
@@ -359,7 +359,9 @@ Test(jit, exact) {
     a.active = true;
     a.shadow.f = 1;
     cr_assert(rvm_gradient(m, TWICE, &a, 1, &e) == RVM_OK && a.value.f == 3 && a.shadow.f == 2);
-    cr_assert(f.told.compiled == 2 && strstr(f.told.reason, "(exact)"), "%s", f.told.reason);
+    cr_assert(f.told.compiled == 3, "%s", f.told.reason);
+    cr_assert(rvm_tangent(m, TWICE, &a, 1, &e) == RVM_OK && a.value.f == 6 && a.shadow.f == 4);
+    cr_assert(f.told.compiled == 3 && strstr(f.told.reason, "(exact)"), "%s", f.told.reason);
     rvm_machine_free(m);
     rvm_machine_free(other);
     end(&f);

@@ -56,8 +56,9 @@ static void take(state *s, const rvm_arg a[4]) {
 }
 
 static rvm_program *program(const char *source) {
+    const rvm_asm_options o = {.exact = true};
     rvm_program *p;
-    cr_assert(rvm_assemble(source, strlen(source), "leap", NULL, &p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
+    cr_assert(rvm_assemble(source, strlen(source), "leap", &o, &p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
     return p;
 }
 
@@ -71,12 +72,12 @@ static rvm_machine *machine(const rvm_program *p, bool exact) {
 }
 
 /* The results of a run from `start`, and its record, which belongs to the machine. */
-static void *run(rvm_machine *m, state *s, size_t *size) {
+static void *run(rvm_machine *m, state *s, size_t *size, int64_t fn) {
     rvm_arg a[4];
     void *bytes;
     *s = start;
     arguments(s, a);
-    cr_assert(rvm_call(m, 0, a, 4, &e) == RVM_OK, "%s", e.message);
+    cr_assert(rvm_call(m, fn, a, 4, &e) == RVM_OK, "%s", e.message);
     take(s, a);
     cr_assert(rvm_machine_record_save(m, &bytes, size, &e) == RVM_OK, "%s", e.message);
     return bytes;
@@ -88,15 +89,36 @@ static rvm_status load(rvm_machine *m, int64_t fn, state *s, rvm_arg a[4], const
     return rvm_machine_record_load(m, bytes, size, &e);
 }
 
-Test(record, brings_a_run_back_bit_for_bit) {
-    rvm_program *p = program(text), *q = program(text);
+/* What it adds to shadows is on a stack of its own. */
+static const char adjoint[] = "fn grows(k: real, x: real[n])\n"
+                              "    for i in 0..n\n"
+                              "        k += x[i] * x[i] / 3\n"
+                              "        k *= 1.1\n"
+                              "    end\n"
+                              "    compute\n" /* which the adjoint runs again, and adds to x_b there */
+                              "        let t = x[0] * 0.1\n"
+                              "        t += x[1]\n"
+                              "    do\n"
+                              "        k += t\n"
+                              "    undo\n"
+                              "end\n"
+                              "fn leap(x: real[n], v: real[n], f: f32, k: real)\n"
+                              "    let k_b: real\n"
+                              "    k_b += 0.7\n"
+                              "    call grows'adj(k, k_b, x, v)\n"
+                              "    f += 0.1\n"
+                              "    drop k_b\n"
+                              "end\n";
+
+static void bring_back(const char *source) {
+    rvm_program *p = program(source), *q = program(source);
     rvm_machine *m = machine(p, true), *other = machine(q, true);
     rvm_arg a[4];
     state s;
     size_t size;
-    void *bytes = run(m, &s, &size);
+    void *bytes = run(m, &s, &size, rvm_program_find(p, "leap"));
     cr_assert(memcmp(&s, &start, sizeof s) != 0);
-    cr_assert(load(other, 0, &s, a, bytes, size) == RVM_OK, "%s", e.message);
+    cr_assert(load(other, rvm_program_find(q, "leap"), &s, a, bytes, size) == RVM_OK, "%s", e.message);
     cr_assert(rvm_machine_backward(other, &e) == RVM_OK, "%s", e.message);
     take(&s, a);
     cr_assert(memcmp(&s, &start, sizeof s) == 0);
@@ -111,6 +133,11 @@ Test(record, brings_a_run_back_bit_for_bit) {
     rvm_program_free(q);
 }
 
+Test(record, brings_a_run_back_bit_for_bit) {
+    bring_back(text);
+    bring_back(adjoint);
+}
+
 Test(record, of_another_run_is_refused) {
     rvm_program *p = program(text),
                 *q = program("fn leap(x: real[n], v: real[n], f: f32, k: real)\n    neg x[0]\n    neg v[0]\n"
@@ -119,7 +146,7 @@ Test(record, of_another_run_is_refused) {
     rvm_arg a[4];
     state s, t;
     size_t size, none;
-    void *bytes = run(m, &s, &size), *nothing;
+    void *bytes = run(m, &s, &size, 0), *nothing;
     cr_assert(load(foreign, 0, &s, a, bytes, size) == RVM_ERR_ARGUMENT && strstr(e.message, "another program"));
     cr_assert(load(same, 1, &s, a, bytes, size) == RVM_ERR_ARGUMENT && strstr(e.message, "function leap"), "%s", e.message);
     cr_assert(load(plain, 0, &s, a, bytes, size) == RVM_ERR_USAGE);
@@ -168,7 +195,7 @@ Test(record, hostile_bytes_do_no_harm) {
     rvm_arg a[4];
     state s, t;
     size_t size;
-    unsigned char *bytes = run(m, &s, &size), *bad = malloc(size);
+    unsigned char *bytes = run(m, &s, &size, 0), *bad = malloc(size);
     int loaded = 0;
     for (size_t at = 16; at < size; at++)
         for (size_t c = 0; c < sizeof change; c++) {
