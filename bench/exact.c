@@ -62,7 +62,7 @@ static void add(table *t, const char *label, const char *unit, double value, bou
 
 /* ---- natively ---- */
 
-enum { PLAIN, EXACT_SIDE, SIDES, FORWARD = 0, BACKWARD, WAYS };
+enum { PLAIN, EXACT_SIDE, SIDES, FORWARD = 0, BACKWARD, GRADIENT, WAYS };
 
 typedef struct side {
     native_machine n;
@@ -98,15 +98,49 @@ static rvm_status there_and_back(side *s, const subject *of, int n, rvm_error *e
     return status ? status : rvm_jit_reason(s->n.m, e);
 }
 
+static size_t elements_of(const rvm_arg *a) {
+    size_t n = 1;
+    for (int d = 0; d < a->ndim; d++) n *= (size_t)a->shape[d];
+    return n;
+}
+
+/* The gradient along ones, of all that is real. *room: shadows, made the first time. */
+static rvm_status gradient(side *s, const subject *of, int n, double *room, rvm_error *e) {
+    rvm_arg args[MAX_ARGS];
+    memcpy(args, of->args, of->n * sizeof *args);
+    for (uint32_t k = 0; k < of->n; k++) {
+        if (args[k].type == RVM_I64) continue;
+        args[k].active = true;
+        args[k].shadow.f = 1;
+        if (!args[k].ndim) continue;
+        args[k].shadow_data = room;
+        memcpy(args[k].shadow_stride, args[k].stride, sizeof args[k].stride);
+        for (size_t i = elements_of(&args[k]); i-- > 0;) *room++ = 1;
+    }
+    const double before = processor_seconds();
+    const rvm_status status = rvm_gradient(s->n.m, of->fn, args, of->n, e);
+    s->samples[GRADIENT][n] = processor_seconds() - before;
+    rvm_machine_unbind(s->n.m);
+    return status ? status : rvm_jit_reason(s->n.m, e);
+}
+
 static rvm_status measure_natively(table *t, const subject *of, int repetitions, rvm_error *e) {
-    static const char *const names[WAYS] = {"forward, exact / checked", "backward, exact / checked"};
+    static const char *const names[WAYS] = {"forward, exact / checked", "backward, exact / checked",
+                                            "gradient, exact / checked"};
     static side s[SIDES];
     double ratios[MAX_REPETITIONS];
+    size_t reals = 0;
     memset(s, 0, sizeof s);
+    for (uint32_t k = 0; k < of->n; k++) reals += elements_of(&of->args[k]);
+    double *shadows = malloc(reals * sizeof *shadows);
+    if (!shadows) return e->code = RVM_ERR_MEMORY;
     rvm_status status = open_side(&s[PLAIN], of, false, e);
     if (!status) status = open_side(&s[EXACT_SIDE], of, true, e);
     for (int n = -1; n < repetitions && !status; n++) /* the first one compiles */
-        for (int k = 0; k < SIDES && !status; k++) status = there_and_back(&s[k], of, n < 0 ? 0 : n, e);
+        for (int k = 0; k < SIDES && !status; k++) {
+            status = there_and_back(&s[k], of, n < 0 ? 0 : n, e);
+            if (!status) status = gradient(&s[k], of, n < 0 ? 0 : n, shadows, e);
+        }
     for (int to = 0; to < WAYS && !status; to++) {
         for (int n = 0; n < repetitions; n++) ratios[n] = s[EXACT_SIDE].samples[to][n] / s[PLAIN].samples[to][n];
         figure *f = &table_row(t, of->title, names[to], "x")->figures[0];
@@ -114,6 +148,7 @@ static rvm_status measure_natively(table *t, const subject *of, int repetitions,
         figure_target(f, AT_MOST, 2.5);
     }
     for (int k = 0; k < SIDES; k++) { native_close(&s[k].n); }
+    free(shadows);
     return status;
 }
 
