@@ -190,8 +190,8 @@ RVM_API rvm_status rvm_uncall(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_
  * bound: to step through a derivative, or to take it back, bind and move. After an interpreted one the machine stands where
  * the run ended. After an error it stands where f failed, in either case, in the interpreter's mode, so that it can be
  * stepped or run back; shadows of a sweep that failed mean nothing. A run that is NOT_RESTORABLE, on any engine, or a native
- * one that is cancelled, gives the values back, and nothing is bound. rvm_jit_reason says why a run was interpreted: options
- * exact and activity, keep_shadows, what has no derivative program. */
+ * one that is cancelled, gives the values back, and nothing is bound. rvm_jit_reason says why a run was interpreted: option
+ * exact, but of gradients; activity, keep_shadows, what has no derivative program. */
 
 /* Forward, then the backward sweep in gradient mode: values end as they began (else NOT_RESTORABLE, see below), shadows have
  * gained. rvm_call of a program f'grad compares likewise when it ends. */

@@ -1,5 +1,5 @@
 /* swept.h: what holds shadows in adjoints that are derived for exact runs (RVM_FLAG_SWEPT): where instances of a block add
- * into it, nothing is recorded. Not installed. */
+ * into it, what is lost is recorded apart, if at all. Not installed. */
 #ifndef RVM_SWEPT_H
 #define RVM_SWEPT_H
 

@@ -231,7 +231,7 @@ enum rvm_flag {
     RVM_FLAG_FORGETS = 16,  /* undo: what compute made is discarded, rather than taken back */
     RVM_FLAG_TELLS = 32,    /* for, next: its trips tell how far a run is that goes back from snapshots */
     RVM_FLAG_SWEPT = 64,    /* of an adjoint for --exact; with restore: what the function recorded is taken back (of a call
-                               or block: by what it runs); alone: arithmetic of shadows, recorded nowhere (of a call: the
+                               or block: by what it runs); alone: arithmetic of shadows, recorded apart (of a call: the
                                callee is marked likewise) */
     RVM_FLAG_ALL = 127
 };

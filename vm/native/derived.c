@@ -4,7 +4,8 @@
  *
  *     tangent              f'tan                     sweep      f'adj
  *     gradient             f'grad, which is f, then f'adj
- *     value and gradient   f, whose results are kept; f'adj; where f leaves something on the trail or the stack, f'grad
+ *     value and gradient   f, whose results are kept; f'adj; where f leaves something on the trail, the stack or the record
+ *                          of an exact run, f'grad
  *
  * Their arguments are the caller's arrays and shadows. Nothing of them is ever taken back, so they keep no trail. What a
  * function is derived into is kept (rvm__derived), the last MOST_DERIVED of them.
