@@ -169,6 +169,11 @@ static bool takes_sums_back(const transfer *t, const rvm_insn *in) {
     return false;
 }
 
+static bool refuses(const transfer *t, const rvm_insn *in, int direction) {
+    const bool enters = rvm__exact_enters(t->m, t->callee_fn, t->m->exact.restoring, in->flags, direction);
+    return !enters || takes_sums_back(t, in);
+}
+
 /* The callee is entered from behind, to be taken back: what was added when it returned. */
 static rvm_status take_sums(const transfer *t) {
     rvm_machine *m = t->m;
@@ -281,8 +286,7 @@ rvm_status rvm__enter(rvm_machine *m, const rvm__xinsn *x, int direction) {
     if (!status && m->hessian && t.shadows) status = pass_rows(&t);
     rvm__path_edge *path = NULL;
     if (!status && m->profile && !(path = rvm__profile_call(m, pc, callee))) status = RVM_ERR_MEMORY;
-    if (!status && !rvm__exact_enters(m, callee, m->exact.restoring, in->flags, direction)) status = RVM_ERR_UNSUPPORTED;
-    if (!status && takes_sums_back(&t, in)) status = RVM_ERR_UNSUPPORTED;
+    if (!status && m->o.exact && refuses(&t, in, direction)) status = RVM_ERR_UNSUPPORTED;
     if (!status) status = take_sums(&t);
     if (status) return status;
     if (x->flags & X_OTHERWISE) m->exact.restoring = !m->exact.restoring;
