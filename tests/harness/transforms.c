@@ -185,8 +185,9 @@ static bool check_exactly(derivation *d, rvm_transform kind, const uint8_t *acti
                args_agree(t.rep, "exactly", d->s->program, d->s->fn, &by_mode, &got, COMPARE_REAL_FIX | COMPARE_SHADOWS,
                           rounding(&by_mode) * size_of(&by_mode));
     }
-    if (good && kind == RVM_GRADIENT_OF && st != RVM_ERR_UNSUPPORTED && st != RVM_ERR_DEPTH)
-        good = report_ok(t.rep, "exactly, f'grad", st, &e);
+    const bool refused = st == RVM_ERR_UNSUPPORTED || st == RVM_ERR_DEPTH;
+    if (good && refused) report_skip(t.rep, "exactly, %s: %s", rvm_program_function_name(p, fn), e.message);
+    if (good && kind == RVM_GRADIENT_OF && !refused) good = report_ok(t.rep, "exactly, f'grad", st, &e);
     t.options.exact = false;
     t.program = p;
     t.fn = fn;
