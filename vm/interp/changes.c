@@ -90,8 +90,8 @@ static rvm_status change_whole(change *c, bool restores) {
 
 static rvm_status change_values(change *c) {
     rvm__exact_run *run = &c->m->exact;
-    const bool shadows = c->x->flags & X_OF_SHADOWS;
-    const unsigned level = shadows ? RVM__OF_SHADOWS : RVM__OF_VALUES;
+    const unsigned level = rvm__level_of(c->x);
+    const bool shadows = level == RVM__OF_SHADOWS;
     const bool restores = rvm__exact_restores(c->m, c->x->flags & X_OTHERWISE);
     if (c->m->o.exact && rvm__is_floating((rvm_type)c->x->type) && c->info->exact && !(shadows && run->values_only)) {
         run->level = level;

@@ -8,24 +8,20 @@ typedef struct exact {
     rvm__exact op, inverse;
 } exact;
 
-FORCE_INLINE unsigned level_of(const rvm__xinsn *x) {
-    return x->flags & X_OF_SHADOWS ? RVM__OF_SHADOWS : RVM__OF_VALUES;
-}
-
 FORCE_INLINE bool restores(const rvm_machine *m, const rvm__xinsn *x) {
     return rvm__exact_restores(m, x->flags & X_OTHERWISE);
 }
 
 /* By the records, of the level that the instruction is of. */
 static rvm_status back(rvm_machine *m, const rvm__xinsn *x, rvm__exact op, double after, double by, double *y) {
-    m->exact.level = level_of(x);
+    m->exact.level = rvm__level_of(x);
     const rvm_status status = rvm__exact_back(m, (rvm_type)x->type, op, after, by, y);
     m->exact.level = RVM__OF_VALUES;
     return status;
 }
 
 static rvm_status keep(rvm_machine *m, const rvm__xinsn *x, rvm__exact op, double y, double by, double after) {
-    m->exact.level = level_of(x);
+    m->exact.level = rvm__level_of(x);
     const rvm_status status = rvm__exact_keep(m, (rvm_type)x->type, op, y, by, after);
     m->exact.level = RVM__OF_VALUES;
     return status;

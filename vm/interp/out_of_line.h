@@ -125,6 +125,10 @@ void rvm__exact_free(rvm_machine *m);
 static inline bool rvm__course_restores(const rvm_machine *m) {
     return (m->run.course < 0) == m->run.began_at_start;
 }
+/* Whose record an update or a change in place is of. */
+static inline unsigned rvm__level_of(const rvm__xinsn *x) {
+    return x->flags & X_OF_SHADOWS ? RVM__OF_SHADOWS : RVM__OF_VALUES;
+}
 /* Whether an instruction takes back; otherwise: it does so where the code around records. */
 static inline bool rvm__exact_restores(const rvm_machine *m, bool otherwise) {
     return m->exact.restoring != otherwise;
