@@ -6,6 +6,9 @@
  *
  * Marks lie in an open-addressed table by address. Those of a run of the block that is over count as empty, so that a block
  * costs nothing to begin again and allocates only while its table grows.
+ *
+ * Native code asks the same of each element that it is about to use, and tells which instance runs (jit/lower/guard.c).
+ * Where it leaves the block at a side exit, the instance is in the frame that it writes.
  */
 #include "memory.h"
 #include "copied.h"
@@ -32,9 +35,12 @@ struct rvm__guard {
     uint32_t run;
     extent *extents; /* of the arrays around the block */
     size_t nextents, cap_extents;
-    size_t index;    /* slot of the instance */
-    uint32_t fn, pc; /* of the block */
+    size_t index;     /* slot of the instance; IN_NATIVE: it is in no slot, */
+    int64_t instance; /* but here */
+    uint32_t fn, pc;  /* of the block */
 };
+
+#define IN_NATIVE SIZE_MAX
 
 /* ---- marks ---- */
 
@@ -76,74 +82,84 @@ static bool admits(rvm__mark *k, int64_t i, unsigned bits, int64_t *other) {
     return true;
 }
 
-typedef struct use {
-    const rvm_function *f;
-    const rvm_place *place;
-    uint32_t pc;
-    unsigned bits;
-} use;
+typedef struct meeting {
+    const rvm__guard *block;
+    int64_t instance, other;
+} meeting;
 
-static rvm_status refuse(rvm_machine *m, const rvm__guard *g, const use *u, int64_t i, int64_t other) {
-    char name[64];
-    rvm__place_text(u->f, u->place, u->pc, m->store.slots + m->store.frames[m->store.nframes - 1].slots, name, sizeof name);
-    snprintf(
-        m->detail, sizeof m->detail,
-        "instances %lld and %lld of the parallel block at line %u meet at `%s`: all may read it, all may add to it, or one "
-        "alone may use it",
-        (long long)i, (long long)other, m->p->functions[g->fn].positions[g->pc].line, name);
-    return RVM_ERR_RACE;
+static int64_t instance_of(const rvm_machine *m, const rvm__guard *g) {
+    return g->index == IN_NATIVE ? g->instance : m->store.slots[g->index].i;
 }
 
-static rvm_status mark(rvm_machine *m, rvm__guard *g, const use *u, uintptr_t at) {
-    const int64_t i = m->store.slots[g->index].i;
-    int64_t other;
+/* RACE: *at says where. */
+static rvm_status mark(rvm_machine *m, rvm__guard *g, unsigned bits, uintptr_t at, meeting *w) {
+    *w = (meeting){.block = g, .instance = instance_of(m, g)};
     if (!is_guarded(g, at)) return RVM_OK;
     rvm__mark *k = g->cap ? &g->marks[place_in(g, at)] : NULL;
-    if (k && k->run == g->run) return admits(k, i, u->bits, &other) ? RVM_OK : refuse(m, g, u, i, other);
+    if (k && k->run == g->run) return admits(k, w->instance, bits, &w->other) ? RVM_OK : RVM_ERR_RACE;
     if (g->cap <= 2 * g->used) { /* going back needs none: all is marked already */
         if (!grow(m, g)) return RVM_ERR_MEMORY;
         k = &g->marks[place_in(g, at)];
     }
-    *k = (rvm__mark){.at = at, .run = g->run, .first = i, .bits = (uint8_t)u->bits};
+    *k = (rvm__mark){.at = at, .run = g->run, .first = w->instance, .bits = (uint8_t)bits};
     g->used++;
     return RVM_OK;
 }
 
-static rvm_status mark_all(rvm_machine *m, const use *u, const void *at) {
-    for (uint32_t k = 0; k < m->store.nguards; k++) {
-        const rvm_status status = mark(m, &m->store.guards[k], u, (uintptr_t)at);
-        if (status) return status;
-    }
-    return RVM_OK;
+static rvm_status mark_element(rvm_machine *m, unsigned bits, const void *at, meeting *w) {
+    rvm_status status = RVM_OK;
+    for (uint32_t k = 0; k < m->store.nguards && !status; k++) status = mark(m, &m->store.guards[k], bits, (uintptr_t)at, w);
+    return status;
+}
+
+/* Every element, from dimension d on. */
+static rvm_status mark_elements(rvm_machine *m, unsigned bits, const rvm__array *a, int d, const char *p, meeting *w) {
+    if (d >= a->ndim || d >= RVM_MAX_DIMS) return mark_element(m, bits, p, w);
+    rvm_status status = RVM_OK;
+    for (int64_t k = 0; k < a->dim[d] && !status; k++) status = mark_elements(m, bits, a, d + 1, p + k * a->stride[d], w);
+    return status;
 }
 
 /* ---- what an instruction uses ---- */
 
-/* Every element of an array that an instruction takes whole. */
-static rvm_status mark_elements(rvm_machine *m, const use *u, const rvm__array *a, int d, const char *p) {
-    if (d >= a->ndim || d >= RVM_MAX_DIMS) return mark_all(m, u, p);
-    rvm_status status = RVM_OK;
-    for (int64_t k = 0; k < a->dim[d] && !status; k++) status = mark_elements(m, u, a, d + 1, p + k * a->stride[d]);
-    return status;
+static rvm_status refuse(rvm_machine *m, const rvm_function *f, uint32_t pc, const rvm_place *q, const meeting *w) {
+    char name[64];
+    rvm__place_text(f, q, pc, m->store.slots + m->store.frames[m->store.nframes - 1].slots, name, sizeof name);
+    snprintf(
+        m->detail, sizeof m->detail,
+        "instances %lld and %lld of the parallel block at line %u meet at `%s`: all may read it, all may add to it, or one "
+        "alone may use it",
+        (long long)w->instance, (long long)w->other, m->p->functions[w->block->fn].positions[w->block->pc].line, name);
+    return RVM_ERR_RACE;
 }
 
 rvm_status rvm__guard_note(rvm_machine *m, const rvm__xinsn *x) {
     const rvm__frame *top = &m->store.frames[m->store.nframes - 1];
     const rvm_function *f = &m->p->functions[top->fn];
-    use u = {.f = f, .pc = (uint32_t)(x - m->codes[top->fn].x)};
-    rvm_status status = RVM_OK;
-    RVM__EACH_ACCESS(a, m->p, f, &f->code[u.pc]) {
-        u.place = a.q;
-        u.bits = a.bits;
-        if (status || !a.array || a.toggles || !a.bits) continue;
+    const uint32_t pc = (uint32_t)(x - m->codes[top->fn].x);
+    RVM__EACH_ACCESS(a, m->p, f, &f->code[pc]) {
+        rvm_status status = RVM_OK;
+        meeting w;
+        if (!rvm__is_guarded_access(&a)) continue;
         const rvm__array *array = &m->store.arrays[top->arrays + a.q->slot];
         if (a.q->kind == RVM_PLACE_ELEM) { /* out of bounds: the instruction will say so */
             const rvm_value *at = rvm__element_at(array, a.q, m->store.slots + top->slots, false);
-            if (at) status = mark_all(m, &u, at);
-        } else if (!a.param) /* else the callee's instructions come here too */
-            status = mark_elements(m, &u, array, 0, array->data);
+            if (at) status = mark_element(m, a.bits, at, &w);
+        } else
+            status = mark_elements(m, a.bits, array, 0, array->data, &w);
+        if (status) return status == RVM_ERR_RACE ? refuse(m, f, pc, a.q, &w) : status;
     }
-    return status;
+    return RVM_OK;
+}
+
+bool rvm__guard_admits(rvm_machine *m, const rvm_value *at, uint32_t bits) {
+    meeting w;
+    return !mark_element(m, bits, at, &w);
+}
+
+bool rvm__guard_admits_all(rvm_machine *m, const rvm__array *a, uint32_t bits) {
+    meeting w;
+    return !mark_elements(m, bits, a, 0, a->data, &w);
 }
 
 /* ---- blocks ---- */
@@ -203,6 +219,31 @@ rvm_status rvm__guard_open(rvm_machine *m, const rvm__xinsn *x) {
     if (!find_extents(m, g, f, rvm__arrays_from(m, top->arrays))) return RVM_ERR_MEMORY;
     m->store.nguards++;
     return RVM_OK;
+}
+
+bool rvm__guard_begin(rvm_machine *m, uint32_t fn, uint32_t pc, const rvm__array *arrays, uint32_t n) {
+    rvm__guard *g = next_guard(m);
+    if (!g) return false;
+    g->index = IN_NATIVE;
+    g->fn = fn;
+    g->pc = pc;
+    for (uint32_t k = 0; k < n; k++)
+        if (!add_extent(m, g, &arrays[k])) return false;
+    m->store.nguards++;
+    return true;
+}
+
+void rvm__guard_instance(rvm_machine *m, int64_t i) {
+    m->store.guards[m->store.nguards - 1].instance = i;
+}
+
+void rvm__guard_settle(rvm_machine *m, uint32_t n, uint64_t slots) {
+    for (uint32_t k = m->store.nguards; n && k-- > 0;) {
+        rvm__guard *g = &m->store.guards[k];
+        if (g->index != IN_NATIVE) continue;
+        g->index = slots + m->codes[g->fn].x[g->pc].to.i;
+        n--;
+    }
 }
 
 /* None is open where native code for some lengths, for which the roles are proved, has left the block in its middle: then it

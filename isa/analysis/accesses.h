@@ -58,6 +58,12 @@ static inline bool rvm__accesses_next(rvm__accesses *a) {
 }
 #define RVM__EACH_ACCESS(a, p, f, in) for (rvm__accesses a = rvm__accesses_begin(p, f, in); rvm__accesses_next(&a);)
 
+/* Whether a block that enforces roles looks at it: an element, or an array that the instruction itself uses whole; of one
+ * that is passed, what is called uses the elements. */
+static inline bool rvm__is_guarded_access(const rvm__accesses *a) {
+    return a->array && !a->toggles && a->bits && (a->q->kind == RVM_PLACE_ELEM || !a->param);
+}
+
 static inline rvm__accesses rvm__changes_begin(const rvm_program *p, const rvm_function *f, const rvm_insn *in) {
     rvm__accesses a = rvm__accesses_begin(p, f, in);
     if (rvm__op_is_update((rvm_op)in->op)) a.n = 1;

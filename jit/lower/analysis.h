@@ -82,4 +82,16 @@ bool rvm__is_tracked(const rvm__emit *e, uint32_t first,
 bool rvm__is_part_tracked(const rvm__emit *e, uint32_t compute); /* likewise, what updates of reals lose in it included */
 uint32_t rvm__untracked_segments(const rvm__emit *e, uint32_t pc, int dir); /* around, before that instruction */
 
+/* Blocks of a function that is emitted which enforce roles natively (guard.c), e->block.guards. */
+typedef struct rvm__guarding {
+    uint32_t par; /* the lower end */
+    const struct rvm__plan *plan;
+    struct rvm__guarding *next;
+} rvm__guarding;
+bool rvm__is_around(const rvm__emit *e, const rvm__guarding *g, uint32_t pc);
+/* How many of these the frame stands in before instruction pc, in that direction. */
+unsigned rvm__guards_open(const rvm__emit *e, uint32_t pc, int dir);
+/* Whether the instruction stands in such a block, of this function or of one that it is called from. */
+bool rvm__is_within_guard(const rvm__emit *e, uint32_t pc);
+
 #endif

@@ -1,4 +1,4 @@
-/* block.c: parallel blocks, instance by instance. Those whose roles are enforced while they run are the interpreter's. */
+/* block.c: parallel blocks, instance by instance. */
 #include "emit.h"
 #include "blocks.h"
 #include "fresh_ir.h"
@@ -8,24 +8,28 @@
 
 void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBuilderRef b = e->k->b;
-    if (x->flags & X_GUARD) {
+    const bool guarded = x->flags & X_GUARD;
+    LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi);
+    LLVMValueRef any = LLVMBuildICmp(b, LLVMIntSLT, lo, hi, "");
+    rvm__aside_room(e, x);
+    if (guarded && !rvm__enter_guard(e, any)) {
         if (e->u->w->standalone) rvm__refuse(e, "roles in this block are only known while it runs");
         rvm__exit_now(e);
         return;
     }
-    LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi);
-    LLVMBasicBlockRef none = rvm__block(e, "none"), some = rvm__block(e, "some");
-    rvm__aside_room(e, x);
     rvm__charge(e, 1);
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSGE, lo, hi, ""), none, some);
+    LLVMBasicBlockRef none = rvm__block(e, "none"), some = rvm__block(e, "some");
+    LLVMBuildCondBr(b, any, some, none);
     rvm__at(e, none);
     rvm__fresh_enter(e, rvm__build_int(e->k, 0), rvm__build_int(e->k, 0));
     rvm__jump(e, e->control.context, in->target, false);
     rvm__at(e, some);
     rvm__fresh_enter(e, lo, hi);
     rvm__set_slot(e, x->to.i, rvm__is_ascending(e, x) ? lo : LLVMBuildSub(b, hi, rvm__build_int(e->k, 1), ""));
+    rvm__guard_instance_at(e, x);
     rvm__begin_sums(e, x);
-    if ((e->u->w->threads || e->u->w->device) && !e->block.chunk && !e->vectorised) rvm__run_chunks(e, in, x);
+    const bool elsewhere = (e->u->w->threads || e->u->w->device) && !e->block.chunk && !e->vectorised && !guarded;
+    if (elsewhere && !rvm__is_within_guard(e, e->control.pc)) rvm__run_chunks(e, in, x);
     rvm__pass_aside(e, x, RVM__ASIDE_BEGIN);
     rvm__begin_strips(e, x);
     rvm__to_instance(e, e->control.pc, false);
@@ -36,6 +40,7 @@ static void go_on(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k, LLVMValueRe
     if (x->to.shared | x->to.c) rvm__next_sums(e, x, k, next);
     rvm__charge(e, 1);
     rvm__set_slot(e, x->to.i, LLVMBuildAdd(e->k->b, rvm__slot_value(e, x->to.lo), next, ""));
+    rvm__guard_instance_at(e, x);
 }
 
 /* The other end of a chunk's block. */
@@ -102,6 +107,7 @@ bool rvm__turn_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     e->count.walked = walked;
     if (x->to.shared) rvm__end_sums(e, x, k, NULL);
     rvm__pass_aside(e, x, RVM__ASIDE_END);
+    rvm__leave_guard(e, x);
     rvm__charge(e, 1);
     return true;
 }

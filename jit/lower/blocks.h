@@ -83,6 +83,19 @@ static inline bool rvm__takes_register(const rvm__instance *o, uint32_t k) {
 /* ---- instance_body.c ---- */
 void rvm__emit_instance(rvm__instance *o);
 
+/* ---- guard.c: of blocks that enforce roles while they run ---- */
+/* Which of a function that is emitted go natively; false: out of memory, noted. */
+bool rvm__find_guards(rvm__emit *e);
+/* The block at e->control.pc begins if `some`; false: it is the interpreter's. */
+bool rvm__enter_guard(rvm__emit *e, LLVMValueRef some);
+/* Of the block at x, nothing of any other: the next instance begins; the block ends. */
+void rvm__guard_instance_at(rvm__emit *e, const rvm__xinsn *x);
+void rvm__leave_guard(rvm__emit *e, const rvm__xinsn *x);
+/* A side exit where the instance may not use what the instruction at e->control.pc uses. */
+void rvm__guard_accesses(rvm__emit *e, const rvm_insn *in);
+/* The parameters of a callee, by bit, whose elements are to be asked for. */
+uint64_t rvm__guarded_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places);
+
 /* ---- kernel.c ---- */
 struct rvm__plan;
 /* A kernel of the block that is entered at e->control.pc, with its arguments in *params, which its job is to name; NULL: why

@@ -28,6 +28,7 @@ typedef struct call {
     int dir;
     uint32_t n;
     uint64_t conflicts; /* of what is vectorised, by parameter */
+    uint64_t guarded;   /* by parameter: guard.c */
     argument *arg;
 } call;
 
@@ -407,7 +408,8 @@ static void run_call(call *c, bool apart) {
                                       .apart = apart,
                                       .discards = rvm__discards_that_matter(e->u, c->callee, discards),
                                       .vectorised = e->vectorised,
-                                      .conflicts = e->vectorised ? c->conflicts : 0};
+                                      .conflicts = e->vectorised ? c->conflicts : 0,
+                                      .guarded = c->guarded};
     const rvm__specialisation *v = rvm__declare_specialisation(e->u, &like);
     if (!args || !v || !v->function) return;
     if (!rvm__is_inlined(e->u, c->callee) && e->u->summaries[c->callee].most > RVM__MOST_UNSEEN) {
@@ -451,6 +453,7 @@ static void call_one(rvm__emit *e, const rvm_insn *in, uint32_t callee, int dir,
                              c.arg[k].param->role == RVM_ACC;
     }
     c.conflicts = rvm__conflicting_arguments(e, g, places);
+    c.guarded = rvm__guarded_arguments(e, g, places);
     look_at_lengths(&c);
     if (!enters(&c, in) || ((x->flags & X_ALIAS || !e->apart) && !look_at_sharing(&c, &apart))) {
         const uint32_t walked = e->count.walked;

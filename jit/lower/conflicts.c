@@ -64,11 +64,6 @@ static bool spread_to_part(void *userdata, uint32_t pc) {
     return e->f->code[pc].op == RVM_OP_view && rvm__join8(&conflicts[q[0].slot], conflicts[q[1].slot]);
 }
 
-/* Of a parameter; the last bit is that of all further ones together: what conflicts needlessly is added to lane by lane. */
-static uint64_t bit_of(uint32_t k) {
-    return UINT64_C(1) << (k < 63 ? k : 63);
-}
-
 static bool may_conflict(const rvm_param *p) {
     return p->ndim && p->role == RVM_ACC && p->type != RVM_F32;
 }
@@ -76,14 +71,14 @@ static bool may_conflict(const rvm_param *p) {
 void rvm__find_conflicts(rvm__emit *e, uint64_t params) {
     if (!params || !(e->block.conflicts = rvm__unit_alloc(e->u, e->f->narrays + 1u))) return;
     for (uint32_t k = 0; k < e->f->nparams; k++)
-        if (params & bit_of(k) && may_conflict(&e->f->params[k])) e->block.conflicts[e->f->params[k].index] = 1;
+        if (params & rvm__param_bit(k) && may_conflict(&e->f->params[k])) e->block.conflicts[e->f->params[k].index] = 1;
     rvm__solve(e->f->ncode, spread_to_part, e);
 }
 
 uint64_t rvm__conflicting_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places) {
     uint64_t found = 0;
     for (uint32_t k = 0; e->block.conflicts && k < g->nparams; k++)
-        if (may_conflict(&g->params[k]) && e->block.conflicts[places[k].slot]) found |= bit_of(k);
+        if (may_conflict(&g->params[k]) && e->block.conflicts[places[k].slot]) found |= rvm__param_bit(k);
     return found;
 }
 

@@ -25,7 +25,7 @@
  * Functions; what one calls, or runs instances of, is declared and emitted later:
  *   walk.c              in the order of control; regions        block.c             parallel blocks
  *   chunk.c             chunks of blocks, for threads           sums.c              registers that blocks add into
- *   aside.c             elements that blocks add into
+ *   aside.c             elements that blocks add into           guard.c             roles that are enforced
  *   groups.c            groups of instances in lanes            instance.c          an instance as a function: what it takes
  *   instance_body.c     its body                                function.c          one from its beginning to its end
  *   fresh.c             arrays that are not read
@@ -162,6 +162,7 @@ typedef struct rvm__block_ir {
     LLVMValueRef *asides;         /* by pc of a block's lower end: memory of aside.c, or NULL; or NULL */
     LLVMValueRef *asked;          /* by that pc: a local that says what is known of the order of sums, or NULL; or NULL */
     struct rvm__turned *turned, *between; /* loop_reversal.c */
+    struct rvm__guarding *guards;         /* guard.c: blocks that enforce roles natively */
 } rvm__block_ir;
 
 typedef struct rvm__emit {
@@ -176,6 +177,7 @@ typedef struct rvm__emit {
     bool restoring, inside;
     bool apart;
     bool vectorised; /* an instance, or what it calls: see instance.c */
+    uint64_t guarded;
     uint16_t discards;
     bool fresh;
     rvm__frame_ir frame;
@@ -256,6 +258,10 @@ LLVMValueRef rvm__load(rvm__emit *e, const rvm__operand *o);
 void rvm__store(rvm__emit *e, const rvm__operand *o, LLVMValueRef v);
 void rvm__apart(rvm__emit *e, const rvm__operand *a,
                 const rvm__operand *b); /* a side exit where both are the same element */
+
+/* ---- moves.c ---- */
+/* The address, lengths and strides of an array, as an rvm__array at that address. */
+void rvm__describe_array(rvm__emit *e, uint16_t array, LLVMValueRef to);
 
 /* ---- magnitudes.c ---- */
 void rvm__make_magnitudes(rvm__emit *e); /* of the frame's arrays */

@@ -105,6 +105,7 @@ static LLVMBasicBlockRef side_exit(rvm__emit *e, rvm__native_site site, uint32_t
     else {
         e->frame.sites = list;
         site.segments = (uint16_t)rvm__untracked_segments(e, site.pc, site.dir);
+        site.guards = (uint8_t)rvm__guards_open(e, site.pc, site.dir);
         e->frame.sites[e->frame.nsites] = site;
     }
     rvm__at(e, cold);

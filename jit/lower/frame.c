@@ -173,7 +173,7 @@ bool rvm__frame_make(rvm__emit *e) {
     make_arrays(e);
     rvm__make_magnitudes(e);
     rvm__find_elisions(e);
-    return true;
+    return e->vectorised || e->u->w->standalone || rvm__find_guards(e);
 }
 
 bool rvm__frame_begin(rvm__emit *e) {
@@ -250,17 +250,18 @@ static void write_array(rvm__emit *e, LLVMValueRef arrays, uint32_t n) {
 
 static LLVMValueRef sites_constant(rvm__emit *e) {
     rvm__build *k = e->k;
-    LLVMTypeRef field[8] = {k->i32, k->i32, k->i8, k->i8, k->i8, k->i8, k->i16, k->i16},
-                t = LLVMStructTypeInContext(k->context, field, 8, false);
+    LLVMTypeRef field[9] = {k->i32, k->i32, k->i8, k->i8, k->i8, k->i8, k->i8, k->i8, k->i16},
+                t = LLVMStructTypeInContext(k->context, field, 9, false);
     LLVMValueRef *all = rvm__unit_alloc(e->u, (e->frame.nsites + 1) * sizeof *all);
     if (!all) return LLVMConstNull(k->ptr);
     for (uint32_t n = 0; n < e->frame.nsites; n++) {
         const rvm__native_site *s = &e->frame.sites[n];
-        LLVMValueRef v[8] = {LLVMConstInt(k->i32, s->fn, false),          LLVMConstInt(k->i32, s->pc, false),
+        LLVMValueRef v[9] = {LLVMConstInt(k->i32, s->fn, false),          LLVMConstInt(k->i32, s->pc, false),
                              LLVMConstInt(k->i8, (uint8_t)s->dir, false), LLVMConstInt(k->i8, s->deeper, false),
                              LLVMConstInt(k->i8, s->calling, false),      LLVMConstInt(k->i8, s->against, false),
-                             LLVMConstInt(k->i16, s->restoring, false),   LLVMConstInt(k->i16, s->segments, false)};
-        all[n] = LLVMConstStructInContext(k->context, v, 8, false);
+                             LLVMConstInt(k->i8, s->restoring, false),    LLVMConstInt(k->i8, s->guards, false),
+                             LLVMConstInt(k->i16, s->segments, false)};
+        all[n] = LLVMConstStructInContext(k->context, v, 9, false);
     }
     LLVMValueRef g = LLVMAddGlobal(k->module, LLVMArrayType2(t, e->frame.nsites), "sites");
     LLVMSetInitializer(g, LLVMConstArray2(t, all, e->frame.nsites));

@@ -160,8 +160,7 @@ static void put_lane(rvm__emit *e, const scratch *s, uint32_t k, const rvm_place
 #undef PUT
 }
 
-/* What a lane asks of an array. */
-static void describe(rvm__emit *e, uint16_t array, LLVMValueRef to) {
+void rvm__describe_array(rvm__emit *e, uint16_t array, LLVMValueRef to) {
     const rvm__array_ir *a = &e->frame.array[array];
     const unsigned ndim = e->f->arrays[array].ndim;
     rvm__put_at(e, rvm__get(e, e->k->ptr, a->data), rvm__member(e, to, offsetof(rvm__array, data)));
@@ -187,7 +186,7 @@ static void make_lane(rvm__emit *e, const moving *w, const scratch *s, uint32_t 
     LLVMValueRef held = a->magnitude ? rvm__get(e, e->k->ptr, a->magnitude) : NULL, array = NULL, value;
     if (q->kind == RVM_PLACE_ARRAY) {
         array = array_at(e, s, k);
-        describe(e, q->slot, array);
+        rvm__describe_array(e, q->slot, array);
         value = rvm__get(e, e->k->ptr, a->data);
     } else
         value = rvm__operand_of(e, q, w->first + k).address;

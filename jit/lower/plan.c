@@ -31,20 +31,23 @@ static bool is_guarded(const rvm__emit *e, uint32_t pc) {
     return e->code->x[pc].flags & X_GUARD || (e->f->code[pc].facts & RVM_FACT_GUARD && !e->u->w->trust);
 }
 
+static void refuse(rvm__plan *p, const char *why) { /* the first reason counts */
+    if (!p->why) p->why = why;
+}
+
 static void use_body(const rvm__emit *e, rvm__plan *p, const uint8_t *inner) {
     const uint32_t first = p->par + 1, end = e->f->code[p->par].target;
     p->work = 1 + rvm__work_between(e->u, e->fn, first, end);
     RVM__EACH_INSN_IN(x, e->f, first, end) {
-        if (p->why) return;
         const enum rvm__trail_use use = rvm__trail_use(e, x.pc);
         use_places(e, p, inner, x.pc);
-        if (use == RVM__TRAIL_KEPT) p->why = "what it overwrites is kept on a trail";
-        if (use == RVM__TRAIL_LOST && rvm__is_forgotten(e, x.pc)) p->why = "what it overwrites is forgotten";
+        if (use == RVM__TRAIL_KEPT) refuse(p, "what it overwrites is kept on a trail");
+        if (use == RVM__TRAIL_LOST && rvm__is_forgotten(e, x.pc)) refuse(p, "what it overwrites is forgotten");
         if (use == RVM__TRAIL_LOST) p->lost = true;
         if (rvm__pair_of(x.in->op) == RVM_PAIR_par && is_guarded(e, x.pc))
-            p->why = "roles in a block within are only known while it runs";
+            refuse(p, "roles in a block within are only known while it runs");
         RVM__EACH_CALLEE(g, e->u->p, x.in)
-            if (e->u->summaries[g].recursive) p->why = "it calls what is recursive";
+            if (e->u->summaries[g].recursive) refuse(p, "it calls what is recursive");
     }
 }
 
@@ -109,7 +112,7 @@ const rvm__plan *rvm__plan_of(const rvm__emit *e, uint32_t pc) {
     p->base = rvm__unit_alloc(e->u, (e->f->narrays + 1u) * sizeof *p->base);
     if (!p->bits || !p->base) return NULL;
     p->par = pc < other ? pc : other;
-    p->why = is_guarded(e, p->par) ? "roles in it are not proved" : NULL;
+    if (is_guarded(e, p->par)) refuse(p, "roles in it are not proved");
     find_inner(e, p->par, inner);
     use_body(e, p, inner);
     p->serial = p->why;

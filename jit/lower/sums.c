@@ -95,6 +95,7 @@ static void begin_taken_back(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef k) 
     rvm__at(e, lacks);
     LLVMValueRef charged = rvm__get(e, c->i64, e->count.charged);
     rvm__put_at(e, LLVMBuildSub(c->b, charged, rvm__build_int(c, 1), ""), e->count.charged);
+    rvm__leave_guard(e, x);
     rvm__exit_now(e);
     rvm__at(e, on);
     take_parts(e, x, k);

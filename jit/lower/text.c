@@ -127,6 +127,24 @@ void rvm__body_of(const rvm__emit *e, uint32_t pc, uint32_t *first, uint32_t *la
     *last = (pc < other ? other : pc) - 1;
 }
 
+bool rvm__is_around(const rvm__emit *e, const rvm__guarding *g, uint32_t pc) {
+    return g->par < pc && pc < e->f->code[g->par].target;
+}
+
+unsigned rvm__guards_open(const rvm__emit *e, uint32_t pc, int dir) {
+    unsigned n = 0;
+    for (const rvm__guarding *g = e->block.guards; g; g = g->next)
+        n += rvm__is_around(e, g, pc) || pc == (dir > 0 ? e->f->code[g->par].target : g->par);
+    return n;
+}
+
+bool rvm__is_within_guard(const rvm__emit *e, uint32_t pc) {
+    if (e->guarded) return true;
+    for (const rvm__guarding *g = e->block.guards; g; g = g->next)
+        if (rvm__is_around(e, g, pc)) return true;
+    return false;
+}
+
 static bool calls_are_plain(const rvm__emit *e, uint32_t first, uint32_t last) {
     RVM__EACH_INSN_IN(x, e->f, first, last + 1) {
         if (rvm__pair_of(x.in->op) == RVM_PAIR_calli) return false;
@@ -141,7 +159,8 @@ bool rvm__is_instance(rvm__emit *e, uint32_t pc) {
     const rvm__xinsn *x = &e->code->x[pc];
     const rvm__lowering *w = e->u->w;
     uint32_t first, last;
-    if (!(w->lanes || w->device) || w->standalone || e->vectorised || x->flags & X_GUARD) return false;
+    if (!(w->lanes || w->device) || w->standalone || e->vectorised || x->flags & X_GUARD || rvm__is_within_guard(e, pc))
+        return false;
     rvm__body_of(e, pc, &first, &last);
     return first <= last && calls_are_plain(e, first, last) && !rvm__is_tracked(e, first - 1, last + 1);
 }

@@ -14,6 +14,12 @@
 #include "reach.h"
 #include "shaped.h"
 
+/* Of a parameter; the last bit is that of all further ones together: what conflicts needlessly is added to lane by lane, and
+ * what is asked for needlessly is no array of the block's. */
+static inline uint64_t rvm__param_bit(uint32_t k) {
+    return UINT64_C(1) << (k < 63 ? k : 63);
+}
+
 /* A function in a direction, or, for threads, a parallel block of it; `apart`: its arrays that are added into are known not
  * to overlap; `discards`: levels of the trail that discard where it is entered, of those that it matters for. */
 typedef struct rvm__specialisation {
@@ -26,6 +32,7 @@ typedef struct rvm__specialisation {
     bool apart;
     bool vectorised;    /* called by an instance of a block: it bails out at side exits (instance.c) */
     uint64_t conflicts; /* of a vectorised one, by parameter: see rvm__block_ir.conflicts */
+    uint64_t guarded;   /* parameters, by bit, of whose elements guard.c asks */
     uint16_t discards;
     uint32_t block;               /* 0, or the end by which the block is entered */
     uint32_t at;                  /* 0, or the instruction at which it is entered (osr.c) */

@@ -212,7 +212,7 @@ static void on_trail(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_
 
 /* One, or several that are done together. */
 static void emit_updates(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op, uint32_t *next) {
-    if (rvm__exact_row(e))
+    if (!rvm__is_within_guard(e, e->control.pc) && rvm__exact_row(e))
         *next = e->control.pc + (uint32_t)e->control.context->dir;
     else
         (rvm__op_sets(op) ? on_trail : rvm__emit_update)(e, in, x, op);
@@ -237,6 +237,7 @@ static bool step_on(rvm__emit *e, const rvm_insn *in, rvm_op op, uint32_t *next)
         return false;
     }
     if (rvm__leave_out(e, in, op)) return rvm__walked(e), true;
+    rvm__guard_accesses(e, in);
     switch (rvm__class_of(op)) {
     case RVM_CLASS_CONTROL: return emit_control(e, in, x, op);
     case RVM_CLASS_REGION: return pass_region(e, in, next);

@@ -125,6 +125,7 @@ static rvm_value *rvm__native_exit(rvm_machine *m, const rvm__native_site *site,
     }
     for (unsigned k = 0; k < site->deeper; k++) rvm__trail_deeper(m, 1);
     pass_segments(m, site, 1);
+    rvm__guard_settle(m, site->guards, slots);
     if (home) {
         memcpy(m->store.slots + slots, home, f->nregs * sizeof *home);
         memcpy(m->store.magnitudes + slots, home + f->nregs, f->nregs * sizeof *home);
@@ -366,6 +367,11 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_tallies),
     SYMBOL(rvm__native_tallies_below),
     SYMBOL(rvm__native_exit_path),
+    SYMBOL(rvm__guard_begin),
+    SYMBOL(rvm__guard_instance),
+    SYMBOL(rvm__guard_admits),
+    SYMBOL(rvm__guard_admits_all),
+    SYMBOL(rvm__guard_close),
     SYMBOL(rvm__native_keep),
     SYMBOL(rvm__native_back),
     SYMBOL(rvm__native_keep_whole),

@@ -47,11 +47,12 @@ typedef int32_t (*rvm__native_entry)(rvm_machine *m, rvm__native *n);
 typedef struct rvm__native_site {
     uint32_t fn, pc;
     int8_t dir;
-    uint8_t deeper;     /* compute parts around that no trail knows of yet */
-    uint8_t calling;    /* in a call at pc, whose callee has been written */
-    uint8_t against;    /* the callee runs against this function's direction */
-    uint16_t restoring; /* in a run that restores every bit */
-    uint16_t segments;  /* around, the innermost of them, that no trail knows of yet */
+    uint8_t deeper;    /* compute parts around that no trail knows of yet */
+    uint8_t calling;   /* in a call at pc, whose callee has been written */
+    uint8_t against;   /* the callee runs against this function's direction */
+    uint8_t restoring; /* in a run that restores every bit */
+    uint8_t guards;    /* blocks around in that frame that enforce roles */
+    uint16_t segments; /* around, the innermost of them, that no trail knows of yet */
 } rvm__native_site;
 
 /* What must be there before it may be entered: slots and arrays of its frames and those of all it calls but for recursion,

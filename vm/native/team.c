@@ -143,7 +143,7 @@ static void clear(rvm_machine *w) {
     rvm__locals_clear(w);
     rvm__trail_clear(w);
     rvm__aside_clear(w);
-    w->store.nstack = 0;
+    w->store.nstack = w->store.nguards = 0;
 }
 
 /* Whole instances; false: they could not be. */
