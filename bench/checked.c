@@ -85,7 +85,8 @@ bool measure_checked(table *t, int repetitions) {
     } measured[] = {{make_gmm, "mixture d = 10, K = 25, 1,000 points: gradient", {10, 25, 1000}},
                     {make_gmm, "mixture d = 10, K = 25, 10,000 points: gradient", {10, 25, 10000}},
                     {make_bundle, "bundle adjustment, 31,843 observations: Jacobian", {49, 7776, 31843}},
-                    {make_lstm, "LSTM, 2 layers, 1,024 characters: gradient", {2, 1024}}};
+                    {make_lstm, "LSTM, 2 layers, 1,024 characters: gradient", {2, 1024}},
+                    {make_pairs, "plane rotations of 10,000 pairs, by index: roles are enforced", {10000}}};
     static problem p;
     rvm_error e = {0};
     rvm_status status = RVM_OK;

@@ -1,11 +1,12 @@
 /* guard.c: the roles of elements in parallel blocks where the verifier could not prove them (RVM_FACT_GUARD).
  *
  * While such a block runs, a table of the interpreter sends every instruction here first, in what is called too. Each
- * element of the arrays around the block has a mark: which instance used it first, a second one, and how all of them use it.
- * The access that would give an element of several instances a role other than read or accumulate fails, before it is made.
+ * element of an array that instances use in more than one way has a mark: which instance used it first, and how all of them
+ * use it. The access that would give an element of several instances a role other than read or accumulate fails, before it
+ * is made.
  *
- * Marks lie in an open-addressed table by address. Those of a run of the block that is over count as empty, so that a block
- * costs nothing to begin again and allocates only while its table grows.
+ * Marks lie in the order of the elements. Those of a run of the block that is over count as empty, so that a block costs
+ * nothing to begin again.
  *
  * Native code asks the same of each element that it is about to use, and tells which instance runs (jit/lower/guard.c).
  * Where it leaves the block at a side exit, the instance is in the frame that it writes.
@@ -17,69 +18,56 @@
 
 #include <string.h>
 
-struct rvm__mark {
-    uintptr_t at;
-    int64_t first, second; /* instances; second where `several` */
-    uint32_t run;
-    uint8_t bits; /* rvm__access_bits of all of them */
-    bool several;
-};
-
+/* An array around the block, that is part of no other. */
 typedef struct extent {
     uintptr_t from, to;
+    size_t first; /* its marks */
+    bool dense;   /* else: */
+    int ndim;     /* dimensions by their strides, the largest first */
+    int64_t dim[RVM_MAX_DIMS], stride[RVM_MAX_DIMS];
 } extent;
 
+/* A mark: a run, an instance as it counts from the lower bound, and bits; 0: none. */
+enum { SEVERAL = 4, MARK_BITS = 3, RUN_AT = 48, MOST_RUNS = UINT16_MAX };
+#define MARK_INSTANCE (((UINT64_C(1) << RUN_AT) - 1) >> MARK_BITS)
+
 struct rvm__guard {
-    rvm__mark *marks;
-    size_t cap, used; /* a power of two; marks of this run */
-    uint32_t run;
-    extent *extents; /* of the arrays around the block */
+    uint64_t *marks;
+    int64_t *second; /* where SEVERAL: another instance than the first; NULL as long as there is none */
+    size_t cap, cap_second, n;
+    uint64_t run;
+    extent *extents;
     size_t nextents, cap_extents;
+    int64_t lo;
     size_t index;     /* slot of the instance; IN_NATIVE: it is in no slot, */
     int64_t instance; /* but here */
     uint32_t fn, pc;  /* of the block */
 };
-
 #define IN_NATIVE SIZE_MAX
 
 /* ---- marks ---- */
 
-/* Neighbours among eight elements stay neighbours. */
-static size_t place_in(const rvm__guard *g, uintptr_t at) {
-    const uint64_t group = (uint64_t)(at / 64) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
-    size_t k = (size_t)(group * 8 + at / 8 % 8) & (g->cap - 1);
-    while (g->marks[k].run == g->run && g->marks[k].at != at) k = (k + 1) & (g->cap - 1);
-    return k;
+/* What the address is that far behind the first element; false: no element. */
+static bool number_of(const extent *e, uintptr_t offset, size_t *n) {
+    *n = 0;
+    for (int d = 0; d < e->ndim; d++) {
+        const uintptr_t k = offset / (uintptr_t)e->stride[d];
+        if (k >= (uintptr_t)e->dim[d]) return false;
+        offset -= k * (uintptr_t)e->stride[d];
+        *n = *n * (size_t)e->dim[d] + k;
+    }
+    return !offset;
 }
 
-static bool grow(rvm_machine *m, rvm__guard *g) {
-    const rvm__guard old = *g;
-    const size_t cap = old.cap ? 2 * old.cap : 256;
-    rvm__mark *marks = rvm__zeroed(m, cap * sizeof *marks);
-    if (!marks) return false;
-    g->marks = marks;
-    g->cap = cap;
-    for (size_t k = 0; k < old.cap; k++)
-        if (old.marks[k].run == g->run) marks[place_in(g, old.marks[k].at)] = old.marks[k];
-    rvm__resize(m, old.marks, old.cap * sizeof *old.marks, 0);
-    return true;
-}
-
-static bool is_guarded(const rvm__guard *g, uintptr_t at) {
-    for (size_t k = 0; k < g->nextents; k++)
-        if (at >= g->extents[k].from && at < g->extents[k].to) return true;
-    return false;
-}
-
-/* Whether instance i may use the element; if not, *other is one that it conflicts with. */
-static bool admits(rvm__mark *k, int64_t i, unsigned bits, int64_t *other) {
-    const unsigned all = k->bits | bits;
-    const bool alone = !k->several && k->first == i;
-    *other = k->first != i ? k->first : k->second;
-    if (!alone && all == RVM__BITS_OWN) return false;
-    if (k->first != i) k->several = true, k->second = i;
-    k->bits = (uint8_t)all;
-    return true;
+/* NULL: it is no element of these arrays. */
+static uint64_t *mark_of(const rvm__guard *g, uintptr_t at) {
+    size_t n;
+    for (const extent *e = g->extents; e < g->extents + g->nextents; e++) {
+        if (at < e->from || at >= e->to) continue;
+        if (e->dense) return &g->marks[e->first + (at - e->from) / sizeof(rvm_value)];
+        if (number_of(e, at - e->from, &n)) return &g->marks[e->first + n];
+    }
+    return NULL;
 }
 
 typedef struct meeting {
@@ -91,18 +79,36 @@ static int64_t instance_of(const rvm_machine *m, const rvm__guard *g) {
     return g->index == IN_NATIVE ? g->instance : m->store.slots[g->index].i;
 }
 
-/* RACE: *at says where. */
+static rvm_status note_second(rvm_machine *m, rvm__guard *g, size_t n, int64_t instance) {
+    void *list = g->second;
+    const bool good = rvm__reserve(m, &list, &g->cap_second, g->cap, sizeof *g->second);
+    g->second = list;
+    if (!good) return RVM_ERR_MEMORY;
+    g->second[n] = instance;
+    return RVM_OK;
+}
+
+/* RACE: *w says which instances. */
 static rvm_status mark(rvm_machine *m, rvm__guard *g, unsigned bits, uintptr_t at, meeting *w) {
-    *w = (meeting){.block = g, .instance = instance_of(m, g)};
-    if (!is_guarded(g, at)) return RVM_OK;
-    rvm__mark *k = g->cap ? &g->marks[place_in(g, at)] : NULL;
-    if (k && k->run == g->run) return admits(k, w->instance, bits, &w->other) ? RVM_OK : RVM_ERR_RACE;
-    if (g->cap <= 2 * g->used) { /* going back needs none: all is marked already */
-        if (!grow(m, g)) return RVM_ERR_MEMORY;
-        k = &g->marks[place_in(g, at)];
+    uint64_t *mark = mark_of(g, at);
+    if (!mark) return RVM_OK;
+    const int64_t i = instance_of(m, g);
+    const uint64_t k = ((uint64_t)i - (uint64_t)g->lo) & MARK_INSTANCE, old = *mark;
+    if (old >> RUN_AT != g->run) {
+        *mark = g->run << RUN_AT | k << MARK_BITS | bits;
+        return RVM_OK;
     }
-    *k = (rvm__mark){.at = at, .run = g->run, .first = w->instance, .bits = (uint8_t)bits};
-    g->used++;
+    const uint64_t first = old >> MARK_BITS & MARK_INSTANCE;
+    const bool several = old & SEVERAL, alone = !several && first == k;
+    if (!alone && ((old | bits) & RVM__BITS_OWN) == RVM__BITS_OWN) {
+        *w = (meeting){g, i, first != k ? (int64_t)((uint64_t)g->lo + first) : g->second[mark - g->marks]};
+        return RVM_ERR_RACE;
+    }
+    if (!alone && !several) {
+        const rvm_status status = note_second(m, g, (size_t)(mark - g->marks), i);
+        if (status) return status;
+    }
+    *mark = old | bits | (alone ? 0 : SEVERAL);
     return RVM_OK;
 }
 
@@ -164,32 +170,65 @@ bool rvm__guard_admits_all(rvm_machine *m, const rvm__array *a, uint32_t bits) {
 
 /* ---- blocks ---- */
 
+/* Dimensions by their strides, but for those that lead nowhere. */
+static void sort_dimensions(extent *e, const rvm__array *a) {
+    int64_t gap = sizeof(rvm_value);
+    e->ndim = 0;
+    for (int d = 0; d < a->ndim; d++) {
+        int at = e->ndim;
+        if (a->dim[d] == 1 || !a->stride[d]) continue;
+        for (; at > 0 && e->stride[at - 1] < a->stride[d]; at--) {
+            e->dim[at] = e->dim[at - 1];
+            e->stride[at] = e->stride[at - 1];
+        }
+        e->dim[at] = a->dim[d];
+        e->stride[at] = a->stride[d];
+        e->ndim++;
+    }
+    e->dense = true;
+    for (int d = e->ndim; d-- > 0; gap *= e->dim[d]) e->dense = e->dense && e->stride[d] == gap;
+}
+
 static bool add_extent(rvm_machine *m, rvm__guard *g, const rvm__array *a) {
     void *list = g->extents;
     const bool good = rvm__reserve(m, &list, &g->cap_extents, g->nextents + 1, sizeof *g->extents);
     g->extents = list;
     if (!good) return false;
-    extent e = {(uintptr_t)a->data, (uintptr_t)a->data + sizeof(rvm_value)};
+    extent e = {.from = (uintptr_t)a->data, .to = (uintptr_t)a->data + sizeof(rvm_value), .first = g->n};
+    size_t n = 1;
     for (int d = 0; d < a->ndim; d++) {
         if (a->dim[d] == 0) return true;
         e.to += (uintptr_t)((a->dim[d] - 1) * a->stride[d]);
+        n *= (size_t)a->dim[d];
     }
+    sort_dimensions(&e, a);
     g->extents[g->nextents++] = e;
+    g->n += n;
     return true;
 }
 
-/* The arrays that the body uses and that do not appear in it. */
+/* Marks for all extents, of no run that is not over. */
+static bool have_marks(rvm_machine *m, rvm__guard *g) {
+    if (g->n <= g->cap) return true;
+    uint64_t *marks = rvm__zeroed(m, g->n * sizeof *marks);
+    if (!marks) return false;
+    rvm__resize(m, g->marks, g->cap * sizeof *g->marks, 0);
+    g->marks = marks;
+    g->cap = g->n;
+    return true;
+}
+
+/* The arrays around the block whose elements, or those of what is part of them, the body uses in more than one way. */
 static bool find_extents(rvm_machine *m, rvm__guard *g, const rvm_function *f, const rvm__array *arrays) {
-    enum { USED = 1, OWN = 2 };
+    enum { INNER = 4 };
     uint8_t *how = rvm__scratch(m, SCRATCH_BLOCK, f->narrays);
     if (!how) return false;
     RVM__EACH_INSN_IN(x, f, g->pc + 1, f->code[g->pc].target)
         RVM__EACH_ACCESS(a, m->p, f, x.in)
-            if (a.array) how[a.q->slot] |= a.toggles ? OWN : USED;
-    bool good = true;
-    for (uint32_t k = 0; k < f->narrays && good; k++)
-        if (how[k] == USED) good = add_extent(m, g, &arrays[k]);
-    return good;
+            if (a.array) how[a.toggles ? a.q->slot : rvm__root_of(f, a.q)] |= a.toggles ? INNER : a.bits;
+    for (uint32_t k = 0; k < f->narrays; k++)
+        if (how[k] == RVM__BITS_OWN && !add_extent(m, g, &arrays[k])) return false;
+    return have_marks(m, g);
 }
 
 /* The one above those that are open, without marks; NULL: out of memory. */
@@ -199,11 +238,11 @@ static rvm__guard *next_guard(rvm_machine *m) {
     m->store.guards = list;
     if (!good) return NULL;
     rvm__guard *g = &m->store.guards[m->store.nguards];
-    if (++g->run == 0) { /* came around: older marks would count */
+    if (g->run++ == MOST_RUNS) { /* came around: older marks would count */
         if (g->cap) memset(g->marks, 0, g->cap * sizeof *g->marks);
         g->run = 1;
     }
-    g->used = g->nextents = 0;
+    g->n = g->nextents = 0;
     return g;
 }
 
@@ -213,6 +252,7 @@ rvm_status rvm__guard_open(rvm_machine *m, const rvm__xinsn *x) {
     rvm__guard *g = next_guard(m);
     const uint32_t pc = (uint32_t)(x - m->codes[top->fn].x);
     if (!g) return RVM_ERR_MEMORY;
+    g->lo = m->store.slots[top->slots + x->to.lo].i;
     g->index = top->slots + x->to.i;
     g->fn = top->fn;
     g->pc = f->code[pc].op == RVM_OP_par ? pc : f->code[pc].target;
@@ -221,14 +261,16 @@ rvm_status rvm__guard_open(rvm_machine *m, const rvm__xinsn *x) {
     return RVM_OK;
 }
 
-bool rvm__guard_begin(rvm_machine *m, uint32_t fn, uint32_t pc, const rvm__array *arrays, uint32_t n) {
+bool rvm__guard_begin(rvm_machine *m, uint32_t fn, uint32_t pc, int64_t lo, const rvm__array *arrays, uint32_t n) {
     rvm__guard *g = next_guard(m);
     if (!g) return false;
+    g->lo = lo;
     g->index = IN_NATIVE;
     g->fn = fn;
     g->pc = pc;
     for (uint32_t k = 0; k < n; k++)
         if (!add_extent(m, g, &arrays[k])) return false;
+    if (!have_marks(m, g)) return false;
     m->store.nguards++;
     return true;
 }
@@ -256,36 +298,55 @@ void rvm__guard_close(rvm_machine *m) {
 
 typedef struct guard_counts {
     uint64_t index, marks, extents;
+    int64_t lo;
     uint32_t fn, pc;
 } guard_counts;
+
+typedef struct kept_mark {
+    uint64_t at, mark;
+    int64_t second;
+} kept_mark;
+
+static uint64_t count_marks(const rvm__guard *g) {
+    uint64_t n = 0;
+    for (size_t k = 0; k < g->n; k++) n += g->marks[k] >> RUN_AT == g->run;
+    return n;
+}
 
 void rvm__guards_put(const rvm_machine *m, rvm__tape *tape) {
     for (uint32_t k = 0; k < m->store.nguards; k++) {
         const rvm__guard *g = &m->store.guards[k];
-        const guard_counts n = {g->index, g->used, g->nextents, g->fn, g->pc};
+        const guard_counts n = {g->index, count_marks(g), g->nextents, g->lo, g->fn, g->pc};
         rvm__tape_put(tape, &n, sizeof n);
         rvm__tape_put(tape, g->extents, g->nextents * sizeof *g->extents);
-        for (size_t i = 0; i < g->cap; i++)
-            if (g->marks[i].run == g->run) rvm__tape_put(tape, &g->marks[i], sizeof g->marks[i]);
+        for (size_t i = 0; i < g->n; i++) {
+            if (g->marks[i] >> RUN_AT != g->run) continue;
+            const kept_mark kept = {i, g->marks[i], g->marks[i] & SEVERAL ? g->second[i] : 0};
+            rvm__tape_put(tape, &kept, sizeof kept);
+        }
     }
 }
 
-static uintptr_t shifted(const rvm__shifts *shifts, uintptr_t at) {
-    return (uintptr_t)rvm__shifted(shifts, (char *)at);
-}
-
-static bool get_marks(rvm_machine *m, rvm__guard *g, rvm__tape *tape, uint64_t n, const rvm__shifts *shifts) {
-    while (g->cap <= 2 * n)
-        if (!grow(m, g)) return false;
+static bool get_marks(rvm_machine *m, rvm__guard *g, rvm__tape *tape, uint64_t n) {
     for (uint64_t k = 0; k < n; k++) {
-        rvm__mark mark;
-        rvm__tape_get(tape, &mark, sizeof mark);
-        mark.at = shifted(shifts, mark.at);
-        mark.run = g->run;
-        g->marks[place_in(g, mark.at)] = mark;
+        kept_mark kept;
+        rvm__tape_get(tape, &kept, sizeof kept);
+        g->marks[kept.at] = (kept.mark & ((UINT64_C(1) << RUN_AT) - 1)) | g->run << RUN_AT;
+        if (kept.mark & SEVERAL && note_second(m, g, kept.at, kept.second)) return false;
     }
-    g->used = n;
     return true;
+}
+
+static void get_extents(rvm__guard *g, rvm__tape *tape, const rvm__shifts *shifts) {
+    rvm__tape_get(tape, g->extents, g->nextents * sizeof *g->extents);
+    for (extent *e = g->extents; e < g->extents + g->nextents; e++) {
+        const uintptr_t size = e->to - e->from;
+        e->from = (uintptr_t)rvm__shifted(shifts, (char *)e->from);
+        e->to = e->from + size;
+        size_t n = 1;
+        for (int d = 0; d < e->ndim; d++) n *= (size_t)e->dim[d];
+        g->n = e->first + n;
+    }
 }
 
 bool rvm__guards_get(rvm_machine *m, rvm__tape *tape, uint32_t n, const rvm__shifts *shifts) {
@@ -294,24 +355,24 @@ bool rvm__guards_get(rvm_machine *m, rvm__tape *tape, uint32_t n, const rvm__shi
         rvm__guard *g = next_guard(m);
         if (!g) return false;
         rvm__tape_get(tape, &c, sizeof c);
-        if (!rvm__reserve(m, (void **)&g->extents, &g->cap_extents, c.extents, sizeof *g->extents)) return false;
-        rvm__tape_get(tape, g->extents, c.extents * sizeof *g->extents);
-        for (uint64_t k = 0; k < c.extents; k++) {
-            const uintptr_t size = g->extents[k].to - g->extents[k].from;
-            g->extents[k].from = shifted(shifts, g->extents[k].from);
-            g->extents[k].to = g->extents[k].from + size;
-        }
+        void *list = g->extents;
+        const bool good = rvm__reserve(m, &list, &g->cap_extents, c.extents, sizeof *g->extents);
+        g->extents = list;
+        if (!good) return false;
         g->nextents = c.extents;
-        g->index = c.index, g->fn = c.fn, g->pc = c.pc;
-        if (!get_marks(m, g, tape, c.marks, shifts)) return false;
+        get_extents(g, tape, shifts);
+        g->index = c.index, g->lo = c.lo, g->fn = c.fn, g->pc = c.pc;
+        if (!have_marks(m, g) || !get_marks(m, g, tape, c.marks)) return false;
     }
     return true;
 }
 
 void rvm__guards_free(rvm_machine *m) {
     for (size_t k = 0; k < m->store.cap_guards; k++) {
-        rvm__resize(m, m->store.guards[k].marks, m->store.guards[k].cap * sizeof *m->store.guards[k].marks, 0);
-        rvm__resize(m, m->store.guards[k].extents, m->store.guards[k].cap_extents * sizeof *m->store.guards[k].extents, 0);
+        rvm__guard *g = &m->store.guards[k];
+        rvm__resize(m, g->marks, g->cap * sizeof *g->marks, 0);
+        rvm__resize(m, g->second, g->cap_second * sizeof *g->second, 0);
+        rvm__resize(m, g->extents, g->cap_extents * sizeof *g->extents, 0);
     }
     rvm__resize(m, m->store.guards, m->store.cap_guards * sizeof *m->store.guards, 0);
 }

@@ -154,8 +154,7 @@ typedef struct rvm__inline_cache {
     bool any;
 } rvm__inline_cache;
 
-typedef struct rvm__mark rvm__mark;   /* guard.c */
-typedef struct rvm__guard rvm__guard; /* of a parallel block that runs */
+typedef struct rvm__guard rvm__guard; /* guard.c: of a parallel block that runs */
 
 /* What rounding lost, in runs that restore every bit (exact.h). */
 typedef struct rvm__exact_run {

@@ -12,7 +12,7 @@ void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMValueRef lo = rvm__slot_value(e, x->to.lo), hi = rvm__slot_value(e, x->to.hi);
     LLVMValueRef any = LLVMBuildICmp(b, LLVMIntSLT, lo, hi, "");
     rvm__aside_room(e, x);
-    if (guarded && !rvm__enter_guard(e, any)) {
+    if (guarded && !rvm__enter_guard(e, x, any)) {
         if (e->u->w->standalone) rvm__refuse(e, "roles in this block are only known while it runs");
         rvm__exit_now(e);
         return;

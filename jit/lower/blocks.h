@@ -86,8 +86,8 @@ void rvm__emit_instance(rvm__instance *o);
 /* ---- guard.c: of blocks that enforce roles while they run ---- */
 /* Which of a function that is emitted go natively; false: out of memory, noted. */
 bool rvm__find_guards(rvm__emit *e);
-/* The block at e->control.pc begins if `some`; false: it is the interpreter's. */
-bool rvm__enter_guard(rvm__emit *e, LLVMValueRef some);
+/* The block at x, where e->control.pc is, begins if `some`; false: it is the interpreter's. */
+bool rvm__enter_guard(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef some);
 /* Of the block at x, nothing of any other: the next instance begins; the block ends. */
 void rvm__guard_instance_at(rvm__emit *e, const rvm__xinsn *x);
 void rvm__leave_guard(rvm__emit *e, const rvm__xinsn *x);

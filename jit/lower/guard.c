@@ -21,11 +21,14 @@ static bool is_asked(const rvm__plan *p, uint16_t root) {
 }
 
 bool rvm__find_guards(rvm__emit *e) {
+    unsigned n = 0;
     RVM__EACH_INSN(x, e->f) {
+        if (n == UINT8_MAX) return true; /* a site counts so many */
         if (x.in->op != RVM_OP_par || !(e->code->x[x.pc].flags & X_GUARD)) continue;
         const rvm__plan *p = rvm__plan_of(e, x.pc);
         rvm__guarding *g = rvm__unit_alloc(e->u, sizeof *g);
         if (!p || !g) return false;
+        n++;
         *g = (rvm__guarding){x.pc, p, e->block.guards};
         e->block.guards = g;
     }
@@ -50,7 +53,7 @@ static void stay_in_place(rvm__emit *e, uint16_t array) {
     rvm__exit_if(e, moves);
 }
 
-bool rvm__enter_guard(rvm__emit *e, LLVMValueRef some) {
+bool rvm__enter_guard(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef some) {
     rvm__build *k = e->k;
     const rvm__guarding *g = guarding_at(e, e->control.pc);
     if (!g) return false;
@@ -63,13 +66,17 @@ bool rvm__enter_guard(rvm__emit *e, LLVMValueRef some) {
     rvm__at(e, begin);
     for (uint32_t i = 0; i < p->narrays; i++) {
         const uint16_t array = p->arrays[i];
-        if (!is_asked(p, p->base[array])) continue;
+        if (p->base[array] != array || !is_asked(p, array)) continue; /* what it is part of tells of it */
         stay_in_place(e, array);
         rvm__describe_array(e, array, rvm__member(e, list, n++ * sizeof(rvm__array)));
     }
-    LLVMValueRef args[5] = {e->frame.machine, rvm__known_number(e), LLVMConstInt(k->i32, p->par, false), list,
+    LLVMValueRef args[6] = {e->frame.machine,
+                            rvm__known_number(e),
+                            LLVMConstInt(k->i32, p->par, false),
+                            rvm__slot_value(e, x->to.lo),
+                            list,
                             LLVMConstInt(k->i32, n, false)};
-    LLVMValueRef begun = rvm__call_runtime(e, "rvm__guard_begin", k->i1, 5, args);
+    LLVMValueRef begun = rvm__call_runtime(e, "rvm__guard_begin", k->i1, 6, args);
     rvm__exit_if(e, LLVMBuildNot(k->b, begun, ""));
     LLVMBuildBr(k->b, on);
     rvm__at(e, on);
