@@ -82,6 +82,14 @@ bool rvm__is_tracked(const rvm__emit *e, uint32_t first,
 bool rvm__is_part_tracked(const rvm__emit *e, uint32_t compute); /* likewise, what updates of reals lose in it included */
 uint32_t rvm__untracked_segments(const rvm__emit *e, uint32_t pc, int dir); /* around, before that instruction */
 
+/* What register or constant `slot` holds where it is read at `from`, before pc in straight text or there, by what registers
+ * hold at pc: another register's value and a number, modulo 2^64. False: not known. */
+typedef struct rvm__index {
+    uint16_t reg;
+    uint64_t plus;
+} rvm__index;
+bool rvm__index_at(const rvm__emit *e, uint16_t slot, uint32_t from, uint32_t pc, rvm__index *of);
+
 /* Blocks of a function that is emitted which enforce roles natively (guard.c), e->block.guards. */
 typedef struct rvm__guarding {
     uint32_t par; /* the lower end */

@@ -40,6 +40,7 @@ static bool has_magnitudes(const rvm__emit *e) {
 
 typedef struct part { /* of an array: one index or a range in each of its first dimensions */
     uint16_t whole;
+    uint32_t pc; /* where its indices are read */
     unsigned n;
     struct {
         uint16_t lo, hi; /* slots; hi RVM__NO_BASE: an index */
@@ -49,14 +50,14 @@ typedef struct part { /* of an array: one index or a range in each of its first 
 /* False: all of an array. */
 static bool part_of(const rvm__emit *e, const rvm_place *q, part *to) {
     if (q->kind == RVM_PLACE_ELEM) {
-        *to = (part){.whole = q->slot, .n = q->nidx};
+        *to = (part){.whole = q->slot, .pc = e->control.pc, .n = q->nidx};
         for (unsigned d = 0; d < to->n; d++) to->cut[d].lo = q->idx[d], to->cut[d].hi = RVM__NO_BASE;
         return true;
     }
     const rvm_insn *in = rvm__view_at(e, q->slot, e->control.pc);
     if (!in) return false;
     const rvm_place *of = rvm__places(e->f, in) + 1;
-    *to = (part){.whole = of->slot, .n = in->nplaces - 2u};
+    *to = (part){.whole = of->slot, .pc = (uint32_t)(in - e->f->code), .n = in->nplaces - 2u};
     for (unsigned d = 0; d < to->n; d++) {
         const rvm_place *cut = &of[1 + d];
         to->cut[d].lo = cut->slot;
@@ -75,12 +76,23 @@ static bool constant_cut(const rvm__emit *e, const part *p, unsigned d, int64_t 
     return true;
 }
 
-/* Parts of one array that constants keep apart in some dimension. Only where no array of the call overlaps itself. */
+/* Whether they are indices in dimension d that differ by a number. */
+static bool differ(const rvm__emit *e, const part *x, const part *y, unsigned d) {
+    rvm__index a, b;
+    if (x->cut[d].hi != RVM__NO_BASE || y->cut[d].hi != RVM__NO_BASE) return false;
+    const uint32_t pc = e->control.pc;
+    if (!rvm__index_at(e, x->cut[d].lo, x->pc, pc, &a) || !rvm__index_at(e, y->cut[d].lo, y->pc, pc, &b)) return false;
+    return a.reg == b.reg && a.plus != b.plus;
+}
+
+/* Parts of one array that are apart in some dimension by what the text says. Only where no array of the call overlaps
+ * itself. */
 static bool cut_apart(const rvm__emit *e, const rvm_place *a, const rvm_place *b) {
     part x, y;
     if (!e->u->w->contiguous || !part_of(e, a, &x) || !part_of(e, b, &y) || x.whole != y.whole) return false;
     for (unsigned d = 0; d < x.n && d < y.n; d++) {
         int64_t x_lo, x_hi, y_lo, y_hi;
+        if (differ(e, &x, &y, d)) return true;
         if (!constant_cut(e, &x, d, &x_lo, &x_hi) || !constant_cut(e, &y, d, &y_lo, &y_hi)) continue;
         if (x_hi <= y_lo || y_hi <= x_lo) return true;
     }

@@ -98,27 +98,38 @@ typedef struct search {
     uint8_t *from;        /* by array */
     uint8_t *inside;      /* by array: it appears in the body */
     uint8_t *bits;        /* by array: how it is accessed, by what is part of it too */
-    uint8_t *dimension;   /* by array from outside that is added into: the one in which all are at the block's index */
+    uint8_t *dimension;   /* by array from outside that is added into: the one in which all are at the block's index, */
+    uint64_t *plus;       /* plus that number */
     bool any;             /* some array conflicts */
 } search;
 
-static bool is_sliced_at(const search *s, const rvm_place *q) {
-    return q->kind == RVM_PLACE_SLOT && q->slot == s->index;
+/* Whether the slot, read by that instruction, is the block's index and a number. */
+static bool is_index(const search *s, uint16_t slot, const rvm_insn *in, uint64_t *plus) {
+    const uint32_t pc = (uint32_t)(in - s->e->f->code);
+    rvm__index of = {slot, 0};
+    if (slot != s->index && !rvm__index_at(s->e, slot, pc, pc, &of)) return false;
+    *plus = of.plus;
+    return of.reg == s->index;
+}
+
+static bool is_sliced_at(const search *s, const rvm_place *q, const rvm_insn *in, uint64_t *plus) {
+    return q->kind == RVM_PLACE_SLOT && is_index(s, q->slot, in, plus);
 }
 
 /* Where a view begins; *dimension of what it is part of. */
 static uint8_t origin(const search *s, const rvm_insn *in) {
     const rvm_place *q = rvm__places(s->e->f, in);
+    uint64_t plus;
     if (s->from[q[1].slot] != OUTSIDE) return s->from[q[1].slot];
     for (uint32_t d = 2; d < in->nplaces; d++)
-        if (is_sliced_at(s, &q[d])) return SLICED;
+        if (is_sliced_at(s, &q[d], in, &plus)) return SLICED;
     return OUTSIDE;
 }
 
 static bool visit_origin(void *userdata, uint32_t node) {
     const search *s = userdata;
     const rvm_insn *in = &s->e->f->code[s->first + node];
-    if (rvm__pair_of(in->op) != RVM_PAIR_view) return false;
+    if (in->op != RVM_OP_view) return false; /* where it disappears the indices are the same */
     uint8_t *to = &s->from[rvm__places(s->e->f, in)->slot], now = origin(s, in);
     const bool grows = now == OUTSIDE ? *to != OUTSIDE : *to == MADE && now == SLICED;
     if (grows) *to = now;
@@ -139,16 +150,17 @@ static void found_conflict(search *s, uint16_t array) {
     s->any = true;
 }
 
-static void sliced(search *s, uint16_t array, unsigned d) {
-    if (s->dimension[array] == NO_DIMENSION) s->dimension[array] = (uint8_t)d;
-    if (s->dimension[array] != d) found_conflict(s, array);
+static void sliced(search *s, uint16_t array, unsigned d, uint64_t plus) {
+    if (s->dimension[array] == NO_DIMENSION) s->dimension[array] = (uint8_t)d, s->plus[array] = plus;
+    if (s->dimension[array] != d || s->plus[array] != plus) found_conflict(s, array);
 }
 
 /* Of an array from outside, which is added into at this place. */
-static void look_at_addition(search *s, const rvm_place *q) {
+static void look_at_addition(search *s, const rvm_insn *in, const rvm_place *q) {
+    uint64_t plus;
     for (unsigned d = 0; q->kind == RVM_PLACE_ELEM && !s->inside[q->slot] && d < q->nidx; d++)
-        if (q->idx[d] == s->index) {
-            sliced(s, q->slot, d);
+        if (is_index(s, q->idx[d], in, &plus)) {
+            sliced(s, q->slot, d, plus);
             return;
         }
     found_conflict(s, q->slot);
@@ -171,10 +183,11 @@ static void find_bits(search *s) {
 /* A part of an array from outside, through which it is added into. */
 static void look_at_view(search *s, const rvm_insn *in) {
     const rvm_place *q = rvm__places(s->e->f, in);
+    uint64_t plus;
     if (s->from[q[1].slot] != OUTSIDE || !(s->bits[q[0].slot] & RVM__BITS_ACC)) return;
     for (uint32_t d = 2; d < in->nplaces && !s->inside[q[1].slot]; d++)
-        if (is_sliced_at(s, &q[d])) {
-            sliced(s, q[1].slot, d - 2);
+        if (is_sliced_at(s, &q[d], in, &plus)) {
+            sliced(s, q[1].slot, d - 2, plus);
             return;
         }
     if (s->inside[q[1].slot]) found_conflict(s, q[1].slot);
@@ -183,7 +196,7 @@ static void look_at_view(search *s, const rvm_insn *in) {
 static void look_at(search *s, const rvm_insn *in) {
     if (in->op == RVM_OP_view) look_at_view(s, in);
     RVM__EACH_ACCESS(a, s->e->u->p, s->e->f, in)
-        if (a.array && a.bits == RVM__BITS_ACC && s->from[a.q->slot] == OUTSIDE) look_at_addition(s, a.q);
+        if (a.array && a.bits == RVM__BITS_ACC && s->from[a.q->slot] == OUTSIDE) look_at_addition(s, in, a.q);
 }
 
 /* What is added into through a part of it may meet there what is added into directly. */
@@ -219,10 +232,11 @@ bool rvm__find_array_conflicts(rvm__emit *e, uint32_t first, uint32_t last, uint
     search s = {.e = e, .first = first, .last = last, .index = index};
     s.from = rvm__unit_alloc(e->u, e->f->narrays + 1u);
     s.dimension = rvm__unit_alloc(e->u, e->f->narrays + 1u);
+    s.plus = rvm__unit_alloc(e->u, (e->f->narrays + 1u) * sizeof *s.plus);
     s.inside = rvm__unit_alloc(e->u, e->f->narrays + 1u);
     s.bits = rvm__unit_alloc(e->u, e->f->narrays + 1u);
     e->block.conflicts = rvm__unit_alloc(e->u, e->f->narrays + 1u);
-    if (!s.from || !s.dimension || !s.inside || !s.bits || !e->block.conflicts) return false;
+    if (!s.from || !s.dimension || !s.plus || !s.inside || !s.bits || !e->block.conflicts) return false;
     memset(s.dimension, NO_DIMENSION, e->f->narrays + 1u);
     find_origins(&s);
     find_bits(&s);

@@ -3,6 +3,7 @@
 #include "emit.h"
 #include "blocks.h"
 #include "analysis.h"
+#include "accesses.h"
 #include "builder.h"
 #include "instance.h"
 
@@ -36,6 +37,47 @@ uint16_t rvm__base_of(const rvm__emit *e, uint16_t array, uint32_t pc) {
 const rvm_insn *rvm__view_at(const rvm__emit *e, uint16_t array, uint32_t pc) {
     const uint32_t at = rvm__maker_of(e->f, array, pc);
     return at && rvm__is_closed(e->f, at, pc) && e->f->code[at].op == RVM_OP_view ? &e->f->code[at] : NULL;
+}
+
+/* ---- indices ---- */
+
+static bool changes(const rvm__emit *e, const rvm_insn *in, uint16_t reg) {
+    RVM__EACH_CHANGE(a, e->u->p, e->f, in)
+        if (a.reg && a.q->slot == reg && (a.toggles || a.bits & RVM__BITS_ACC)) return true;
+    return false;
+}
+
+static bool is_changed(const rvm__emit *e, uint16_t reg, uint32_t from, uint32_t to) {
+    RVM__EACH_INSN_IN(x, e->f, from, to)
+        if (changes(e, x.in, reg)) return true;
+    return false;
+}
+
+/* The register appears as another one, or a constant, plus or minus a constant. */
+static bool is_let_as_sum(const rvm__emit *e, const rvm_insn *in, rvm__index *of) {
+    const rvm_place *q = rvm__places(e->f, in);
+    if (rvm__pair_of(in->op) != RVM_PAIR_let || rvm__is_inverse(in->op)) return false;
+    if ((in->row != RVM_ROW_add && in->row != RVM_ROW_sub) || q[1].kind != RVM_PLACE_SLOT || q[2].kind != RVM_PLACE_SLOT ||
+        q[2].slot < e->f->nregs)
+        return false;
+    const uint64_t c = e->f->consts[q[2].slot - e->f->nregs].u;
+    *of = (rvm__index){q[1].slot, in->row == RVM_ROW_add ? c : -c};
+    return true;
+}
+
+bool rvm__index_at(const rvm__emit *e, uint16_t slot, uint32_t from, uint32_t pc, rvm__index *of) {
+    *of = (rvm__index){slot, 0};
+    if (slot >= e->f->nregs) return true;
+    RVM__EACH_INSN_UP(x, e->f, pc, 1) {
+        if (x.pc < from && !rvm__goes_on(x.in)) return true;
+        if (!rvm__goes_on(x.in)) return false;
+        if (!changes(e, x.in, slot)) continue;
+        if (x.pc > from) return false;
+        if (!is_let_as_sum(e, x.in, of) || (of->reg < e->f->nregs && is_changed(e, of->reg, x.pc, pc)))
+            *of = (rvm__index){slot, 0};
+        return true;
+    }
+    return true;
 }
 
 /* ---- local arrays that need no memory ---- */
