@@ -3,7 +3,8 @@
  * While such a block runs, a table of the interpreter sends every instruction here first, in what is called too. Each
  * element of an array that instances use in more than one way has a mark: which instance used it first, and how all of them
  * use it. The access that would give an element of several instances a role other than read or accumulate fails, before it
- * is made.
+ * is made. Instances come one after the other, and go back as they came, so that none comes back to an element after
+ * others have used it.
  *
  * Marks lie in the order of the elements. Those of a run of the block that is over count as empty, so that a block costs
  * nothing to begin again.
@@ -27,14 +28,13 @@ typedef struct extent {
     int64_t dim[RVM_MAX_DIMS], stride[RVM_MAX_DIMS];
 } extent;
 
-/* A mark: a run, an instance as it counts from the lower bound, and bits; 0: none. */
-enum { SEVERAL = 4, MARK_BITS = 3, RUN_AT = 48, MOST_RUNS = UINT16_MAX };
+/* A mark: a run, an instance as it counts from the lower bound, and rvm__access_bits; 0: none. */
+enum { MARK_BITS = 2, RUN_AT = 48, MOST_RUNS = UINT16_MAX };
 #define MARK_INSTANCE (((UINT64_C(1) << RUN_AT) - 1) >> MARK_BITS)
 
 struct rvm__guard {
     uint64_t *marks;
-    int64_t *second; /* where SEVERAL: another instance than the first; NULL as long as there is none */
-    size_t cap, cap_second, n;
+    size_t cap, n;
     uint64_t run;
     extent *extents;
     size_t nextents, cap_extents;
@@ -79,51 +79,37 @@ static int64_t instance_of(const rvm_machine *m, const rvm__guard *g) {
     return g->index == IN_NATIVE ? g->instance : m->store.slots[g->index].i;
 }
 
-static rvm_status note_second(rvm_machine *m, rvm__guard *g, size_t n, int64_t instance) {
-    void *list = g->second;
-    const bool good = rvm__reserve(m, &list, &g->cap_second, g->cap, sizeof *g->second);
-    g->second = list;
-    if (!good) return RVM_ERR_MEMORY;
-    g->second[n] = instance;
-    return RVM_OK;
-}
-
-/* RACE: *w says which instances. */
-static rvm_status mark(rvm_machine *m, rvm__guard *g, unsigned bits, uintptr_t at, meeting *w) {
+/* Marks it; false: *w says which instances would meet there. */
+static bool mark(const rvm_machine *m, rvm__guard *g, unsigned bits, uintptr_t at, meeting *w) {
     uint64_t *mark = mark_of(g, at);
-    if (!mark) return RVM_OK;
+    if (!mark) return true;
     const int64_t i = instance_of(m, g);
     const uint64_t k = ((uint64_t)i - (uint64_t)g->lo) & MARK_INSTANCE, old = *mark;
     if (old >> RUN_AT != g->run) {
         *mark = g->run << RUN_AT | k << MARK_BITS | bits;
-        return RVM_OK;
+        return true;
     }
     const uint64_t first = old >> MARK_BITS & MARK_INSTANCE;
-    const bool several = old & SEVERAL, alone = !several && first == k;
-    if (!alone && ((old | bits) & RVM__BITS_OWN) == RVM__BITS_OWN) {
-        *w = (meeting){g, i, first != k ? (int64_t)((uint64_t)g->lo + first) : g->second[mark - g->marks]};
-        return RVM_ERR_RACE;
+    if (first != k && ((old | bits) & RVM__BITS_OWN) == RVM__BITS_OWN) {
+        *w = (meeting){g, i, (int64_t)((uint64_t)g->lo + first)};
+        return false;
     }
-    if (!alone && !several) {
-        const rvm_status status = note_second(m, g, (size_t)(mark - g->marks), i);
-        if (status) return status;
-    }
-    *mark = old | bits | (alone ? 0 : SEVERAL);
-    return RVM_OK;
+    *mark = old | bits;
+    return true;
 }
 
-static rvm_status mark_element(rvm_machine *m, unsigned bits, const void *at, meeting *w) {
-    rvm_status status = RVM_OK;
-    for (uint32_t k = 0; k < m->store.nguards && !status; k++) status = mark(m, &m->store.guards[k], bits, (uintptr_t)at, w);
-    return status;
+static bool mark_element(rvm_machine *m, unsigned bits, const void *at, meeting *w) {
+    for (uint32_t k = 0; k < m->store.nguards; k++)
+        if (!mark(m, &m->store.guards[k], bits, (uintptr_t)at, w)) return false;
+    return true;
 }
 
 /* Every element, from dimension d on. */
-static rvm_status mark_elements(rvm_machine *m, unsigned bits, const rvm__array *a, int d, const char *p, meeting *w) {
+static bool mark_elements(rvm_machine *m, unsigned bits, const rvm__array *a, int d, const char *p, meeting *w) {
     if (d >= a->ndim || d >= RVM_MAX_DIMS) return mark_element(m, bits, p, w);
-    rvm_status status = RVM_OK;
-    for (int64_t k = 0; k < a->dim[d] && !status; k++) status = mark_elements(m, bits, a, d + 1, p + k * a->stride[d], w);
-    return status;
+    for (int64_t k = 0; k < a->dim[d]; k++)
+        if (!mark_elements(m, bits, a, d + 1, p + k * a->stride[d], w)) return false;
+    return true;
 }
 
 /* ---- what an instruction uses ---- */
@@ -144,28 +130,28 @@ rvm_status rvm__guard_note(rvm_machine *m, const rvm__xinsn *x) {
     const rvm_function *f = &m->p->functions[top->fn];
     const uint32_t pc = (uint32_t)(x - m->codes[top->fn].x);
     RVM__EACH_ACCESS(a, m->p, f, &f->code[pc]) {
-        rvm_status status = RVM_OK;
+        bool good = true;
         meeting w;
         if (!rvm__is_guarded_access(&a)) continue;
         const rvm__array *array = &m->store.arrays[top->arrays + a.q->slot];
         if (a.q->kind == RVM_PLACE_ELEM) { /* out of bounds: the instruction will say so */
             const rvm_value *at = rvm__element_at(array, a.q, m->store.slots + top->slots, false);
-            if (at) status = mark_element(m, a.bits, at, &w);
+            if (at) good = mark_element(m, a.bits, at, &w);
         } else
-            status = mark_elements(m, a.bits, array, 0, array->data, &w);
-        if (status) return status == RVM_ERR_RACE ? refuse(m, f, pc, a.q, &w) : status;
+            good = mark_elements(m, a.bits, array, 0, array->data, &w);
+        if (!good) return refuse(m, f, pc, a.q, &w);
     }
     return RVM_OK;
 }
 
 bool rvm__guard_admits(rvm_machine *m, const rvm_value *at, uint32_t bits) {
     meeting w;
-    return !mark_element(m, bits, at, &w);
+    return mark_element(m, bits, at, &w);
 }
 
 bool rvm__guard_admits_all(rvm_machine *m, const rvm__array *a, uint32_t bits) {
     meeting w;
-    return !mark_elements(m, bits, a, 0, a->data, &w);
+    return mark_elements(m, bits, a, 0, a->data, &w);
 }
 
 /* ---- blocks ---- */
@@ -304,7 +290,6 @@ typedef struct guard_counts {
 
 typedef struct kept_mark {
     uint64_t at, mark;
-    int64_t second;
 } kept_mark;
 
 static uint64_t count_marks(const rvm__guard *g) {
@@ -321,20 +306,18 @@ void rvm__guards_put(const rvm_machine *m, rvm__tape *tape) {
         rvm__tape_put(tape, g->extents, g->nextents * sizeof *g->extents);
         for (size_t i = 0; i < g->n; i++) {
             if (g->marks[i] >> RUN_AT != g->run) continue;
-            const kept_mark kept = {i, g->marks[i], g->marks[i] & SEVERAL ? g->second[i] : 0};
+            const kept_mark kept = {i, g->marks[i]};
             rvm__tape_put(tape, &kept, sizeof kept);
         }
     }
 }
 
-static bool get_marks(rvm_machine *m, rvm__guard *g, rvm__tape *tape, uint64_t n) {
+static void get_marks(rvm__guard *g, rvm__tape *tape, uint64_t n) {
     for (uint64_t k = 0; k < n; k++) {
         kept_mark kept;
         rvm__tape_get(tape, &kept, sizeof kept);
         g->marks[kept.at] = (kept.mark & ((UINT64_C(1) << RUN_AT) - 1)) | g->run << RUN_AT;
-        if (kept.mark & SEVERAL && note_second(m, g, kept.at, kept.second)) return false;
     }
-    return true;
 }
 
 static void get_extents(rvm__guard *g, rvm__tape *tape, const rvm__shifts *shifts) {
@@ -362,7 +345,8 @@ bool rvm__guards_get(rvm_machine *m, rvm__tape *tape, uint32_t n, const rvm__shi
         g->nextents = c.extents;
         get_extents(g, tape, shifts);
         g->index = c.index, g->lo = c.lo, g->fn = c.fn, g->pc = c.pc;
-        if (!have_marks(m, g) || !get_marks(m, g, tape, c.marks)) return false;
+        if (!have_marks(m, g)) return false;
+        get_marks(g, tape, c.marks);
     }
     return true;
 }
@@ -371,7 +355,6 @@ void rvm__guards_free(rvm_machine *m) {
     for (size_t k = 0; k < m->store.cap_guards; k++) {
         rvm__guard *g = &m->store.guards[k];
         rvm__resize(m, g->marks, g->cap * sizeof *g->marks, 0);
-        rvm__resize(m, g->second, g->cap_second * sizeof *g->second, 0);
         rvm__resize(m, g->extents, g->cap_extents * sizeof *g->extents, 0);
     }
     rvm__resize(m, m->store.guards, m->store.cap_guards * sizeof *m->store.guards, 0);

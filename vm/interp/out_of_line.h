@@ -197,8 +197,8 @@ rvm_status rvm__guard_note(rvm_machine *m, const rvm__xinsn *x);
 void rvm__guards_free(rvm_machine *m);
 /* The same for native code. begin: the block at pc, of whose arrays these are the ones that instances may use as their own.
  * instance: which one runs of the innermost block. admits: before an element, or all of an array, is used like that
- * (rvm__access_bits); settle: at a side exit, whose frame with its slots there stands in n such blocks. False: memory, or a
- * race; the interpreter, which comes there again, says which. */
+ * (rvm__access_bits); settle: at a side exit, whose frame with its slots there stands in n such blocks. False: of
+ * begin, out of memory; of admits, a race; the interpreter, which comes there again, says so. */
 bool rvm__guard_begin(rvm_machine *m, uint32_t fn, uint32_t pc, int64_t lo, const rvm__array *arrays, uint32_t n);
 void rvm__guard_instance(rvm_machine *m, int64_t i);
 bool rvm__guard_admits(rvm_machine *m, const rvm_value *at, uint32_t bits);
