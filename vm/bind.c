@@ -173,15 +173,15 @@ static bool overlap(const rvm_arg *a, bool a_shadow, const rvm_arg *b, bool b_sh
     return rvm__overlap(&x, &y);
 }
 
-/* Values may overlap where both roles are read or both accumulate, and neither is fresh; so may shadows; a value and a
- * shadow never. Scalars are copies. */
+/* Values may overlap where both roles are read or both accumulate, or one is untouched, and neither is fresh; so may shadows;
+ * a value and a shadow never. Scalars are copies. */
 static rvm_status check_overlap(const rvm_function *f, const rvm_arg *args, rvm_mode mode, rvm_error *err) {
     const bool shadows = mode != RVM_PRIMAL;
     for (uint32_t k = 0; k < f->nparams; k++)
         for (uint32_t i = 0; i <= k && args[k].ndim; i++) {
             if (!args[i].ndim) continue;
             const rvm_arg *a = &args[i], *b = &args[k];
-            const bool alike = f->params[i].role == f->params[k].role && f->params[k].role != RVM_OWN;
+            const bool alike = rvm__may_share(&f->params[i], &f->params[k]);
             bool bad = i < k && (!alike || a->fresh || b->fresh) && overlap(a, false, b, false);
             if (shadows) {
                 bad |= i < k && (!alike || a->fresh_shadow || b->fresh_shadow) && overlap(a, true, b, true);

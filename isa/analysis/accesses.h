@@ -16,7 +16,7 @@ typedef struct rvm__accesses {
     const rvm_place *q;
     uint32_t k;             /* its number among the places */
     char letter;            /* rvm__place_letters */
-    unsigned bits;          /* rvm__access_bits: of an argument, by the parameter's role */
+    unsigned bits;          /* rvm__access_bits: of an argument, by the parameter's role; none where that is untouched */
     const rvm_param *param; /* that it is passed for; or NULL */
     bool reg;               /* it is a register, q->slot, */
     bool array;             /* or that array, or an element of it; or neither: a constant, a range */
@@ -49,7 +49,9 @@ static inline bool rvm__accesses_next(rvm__accesses *a) {
     a->q = a->places + a->k;
     a->letter = rvm__letter_at(a->in, a->at, a->last, a->k);
     a->param = a->letter == '*' ? a->callee.params + (a->k - a->callee.first) : NULL;
-    a->bits = a->param ? rvm__role_access((rvm_role)a->param->role) : rvm__letter_access(a->in, a->letter);
+    a->bits = !a->param             ? rvm__letter_access(a->in, a->letter)
+              : a->param->untouched ? RVM__BITS_NONE
+                                    : rvm__role_access((rvm_role)a->param->role);
     a->reg = a->q->kind == RVM_PLACE_SLOT && a->q->slot < a->nregs;
     a->array = a->q->kind == RVM_PLACE_ELEM || a->q->kind == RVM_PLACE_ARRAY;
     a->toggles = rvm__letter_toggles(a->letter);

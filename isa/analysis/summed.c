@@ -193,7 +193,7 @@ static bool visit(void *userdata, uint32_t node) {
 
 /* Whether the adjoint adds to the shadow of what is read there. */
 static bool gives(const scope *s, const rvm__accesses *a) {
-    if (a->bits != RVM__BITS_READ || (a->param && a->param->untouched)) return false;
+    if (a->bits != RVM__BITS_READ) return false;
     if (a->letter != 'a' && a->letter != 'p' && !a->param) return false;
     if (!rvm__op_is_update((rvm_op)a->in->op)) return true;
     const char *partial = a->k ? rvm__row_info[a->in->row].partial[a->k - 1] : NULL;

@@ -14,6 +14,11 @@ typedef struct rvm_param {
     uint16_t dim[RVM_MAX_DIMS]; /* slots: a length register (set by the call, read-only), or an i64 constant */
 } rvm_param;
 
+/* Whether two parameters of a function may get the same memory, as far as their values go, and likewise their shadows. */
+static inline bool rvm__may_share(const rvm_param *p, const rvm_param *q) {
+    return p->untouched || q->untouched || (p->role == q->role && p->role != RVM_OWN);
+}
+
 typedef struct rvm_array_decl {
     uint8_t type, ndim;
 } rvm_array_decl;

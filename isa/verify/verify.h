@@ -87,10 +87,6 @@ static inline uint32_t rvm__first_toggle(const rvm_insn *in, const char *letters
     while (k < in->nplaces && !rvm__letter_toggles(letters[k])) k = update ? in->nplaces : k + 1;
     return k;
 }
-/* How a place is accessed where roles are known: an argument that is passed on to nothing is not. */
-static inline unsigned rvm__access(const rvm__accesses *a) {
-    return a->param && a->param->untouched ? RVM__BITS_NONE : a->bits;
-}
 static inline bool rvm__is_register(const rvm_function *f, const rvm_place *q) {
     return q->kind == RVM_PLACE_SLOT && q->slot < f->nregs;
 }

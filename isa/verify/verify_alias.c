@@ -87,7 +87,7 @@ static rvm_status check_arguments(rvm__verifier *v, uint32_t pc, rvm_insn *in, u
     const rvm_place *a = rvm__places(v->f, in) + i, *b = rvm__places(v->f, in) + j;
     const rvm_callee g = rvm__callee_of(v->p, in);
     const rvm_param *p = g.params + (i - g.first), *q = g.params + (j - g.first);
-    bool allowed = p->role == q->role && p->role != RVM_OWN;
+    const bool allowed = rvm__may_share(p, q);
     if ((p->role != RVM_READ && is_index(v->f, a, b)) || (q->role != RVM_READ && is_index(v->f, b, a)))
         return RVM__OVERLAP(v, pc, "the arguments '%s' and '%s': the call would change the index", RVM__NAME(v, pc, a),
                             RVM__NAME(v, pc, b));
@@ -99,6 +99,7 @@ static rvm_status check_arguments(rvm__verifier *v, uint32_t pc, rvm_insn *in, u
                             RVM__NAME(v, pc, a), RVM__NAME(v, pc, b), rvm_role_name((rvm_role)p->role),
                             rvm_role_name((rvm_role)q->role));
     bool copied = a->kind != RVM_PLACE_ARRAY || b->kind != RVM_PLACE_ARRAY; /* scalars go in and come back as copies */
+    if (p->untouched || q->untouched) return RVM_OK;
     if (o != APART && (!allowed || copied)) in->facts |= RVM_FACT_ALIAS;
     return RVM_OK;
 }

@@ -95,7 +95,7 @@ static void add_access(block *w, const access *a) {
 static rvm_status use_array(block *w, uint32_t pc, const rvm__accesses *x) {
     rvm__verifier *v = w->v;
     const rvm_place *q = x->q;
-    const uint8_t bits = (uint8_t)rvm__access(x);
+    const uint8_t bits = (uint8_t)x->bits;
     const uint16_t root = x->toggles ? q->slot : rvm__root_of(v->f, q);
     if (!bits || !rvm__is_outer(&w->forms, true, root)) return RVM_OK;
     if (x->toggles)
@@ -125,7 +125,7 @@ static rvm_status check_stack(block *w, uint32_t pc, const rvm_insn *in) {
 static rvm_status use_places(block *w, uint32_t pc, const rvm_insn *in) {
     RVM__EACH_ACCESS(a, w->v->p, w->v->f, in) {
         for (uint32_t d = 0; d < rvm__nindices(a.q); d++) RVM__TRY(use_register(w, pc, a.q->idx[d], RVM__BITS_READ));
-        RVM__TRY(a.array ? use_array(w, pc, &a) : use_register(w, pc, a.q->slot, rvm__access(&a)));
+        RVM__TRY(a.array ? use_array(w, pc, &a) : use_register(w, pc, a.q->slot, a.bits));
     }
     return RVM_OK;
 }

@@ -202,7 +202,7 @@ static void share(const call *c, argument *a, LLVMValueRef cond) {
  * their roles, or the interpreter goes on. */
 static bool look_at_pair(call *c, argument *a, argument *b, bool *apart) {
     const rvm_role x = (rvm_role)a->param->role, y = (rvm_role)b->param->role;
-    if (x == RVM_READ && y == RVM_READ) return true;
+    if ((x == RVM_READ && y == RVM_READ) || a->param->untouched || b->param->untouched) return true;
     if (!same_memory(c->e, a->q, b->q)) return true;
     if (x == RVM_ACC && y == RVM_ACC && a->param->ndim && b->param->ndim) return *apart = false, true;
     if (a->q->kind == RVM_PLACE_SLOT) { /* the same register */

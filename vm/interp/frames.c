@@ -77,18 +77,20 @@ static bool arguments_overlap(const transfer *t, uint32_t i, uint32_t k) {
     return extent_of(t, &t->args[i], &a) && extent_of(t, &t->args[k], &b) && rvm__overlap(&a, &b);
 }
 
-/* Whether scalar argument k shares its place with an earlier scalar, or with any array, which is not copied. */
+/* Whether scalar argument k shares its place with an earlier scalar, or with any array, which is not copied. What nothing is
+ * done with shares none. */
 static bool shares(const transfer *t, uint32_t k) {
-    for (uint32_t i = 0; t->shared && i < t->callee->nparams; i++)
-        if ((i < k || (i > k && t->args[i].kind == RVM_PLACE_ARRAY)) && arguments_overlap(t, i, k)) return true;
+    const rvm_param *params = t->callee->params;
+    for (uint32_t i = 0; t->shared && !params[k].untouched && i < t->callee->nparams; i++)
+        if (!params[i].untouched && (i < k || (i > k && t->args[i].kind == RVM_PLACE_ARRAY)) && arguments_overlap(t, i, k))
+            return true;
     return false;
 }
 
 static rvm_status check_overlap(const transfer *t) {
     for (uint32_t k = 1; t->shared && k < t->callee->nparams; k++)
         for (uint32_t i = 0; i < k; i++) {
-            const uint8_t a = t->types[i].role, b = t->types[k].role;
-            if (a == b && a != RVM_OWN) continue;
+            if (rvm__may_share(&t->types[i], &t->types[k])) continue;
             if (!arguments_overlap(t, i, k)) continue;
             snprintf(t->m->detail, sizeof t->m->detail, "arguments %u and %u of %s", i + 1, k + 1, t->callee->name);
             return RVM_ERR_ALIAS;
@@ -227,7 +229,7 @@ static rvm_status pass_rows(const transfer *t) {
     for (int copies = 1; copies >= 0; copies--)
         for (uint32_t k = 0; k < t->callee->nparams; k++) {
             const rvm_param *param = &t->callee->params[k];
-            if (param->ndim || shares(t, k) != copies) continue;
+            if (param->ndim || param->untouched || shares(t, k) != copies) continue;
             if (!rvm__hessian_pass(t->m, key_of(t, &t->args[k]), t->slots + param->index, copies, (rvm_role)param->role))
                 return RVM_ERR_MEMORY;
         }
@@ -237,7 +239,7 @@ static rvm_status pass_rows(const transfer *t) {
 static rvm_status return_rows(const transfer *t) {
     for (uint32_t k = 0; k < t->callee->nparams; k++) {
         const rvm_param *param = &t->callee->params[k];
-        if (param->ndim) continue;
+        if (param->ndim || param->untouched) continue;
         const bool again = shares(t, k);
         if (!rvm__hessian_return(t->m, key_of(t, &t->args[k]), t->slots + param->index, again, (rvm_role)param->role))
             return RVM_ERR_MEMORY;
@@ -323,8 +325,8 @@ static void return_scalar(const transfer *t, uint32_t k) {
         }
     }
     if (!shadow) return;
-    const rvm_role untouched = t->m->bound.mode == RVM_TANGENT ? RVM_READ : RVM_ACC;
-    if (param->role != untouched && place_active(t, q))
+    const rvm_role same = t->m->bound.mode == RVM_TANGENT ? RVM_READ : RVM_ACC;
+    if (param->role != same && !param->untouched && place_active(t, q))
         give_back(scalar_place(t, q, true), *shadow, (rvm_type)param->type, again && param->role != RVM_OWN);
     shadow->i = 0;
 }
