@@ -19,6 +19,7 @@ typedef struct check {
     tool *t;
     bool wrt[RVM_MAX_PARAMS + 1];    /* parameters to move */
     bool active[RVM_MAX_PARAMS + 1]; /* those, and the reals that the function writes */
+    bool single;                     /* something is computed in f32, by the function or by what it calls */
     values out;                      /* what the function makes of t->v */
     values tangent;                  /* its shadows: J v */
     values gradient;                 /* its shadows: J'w */
@@ -34,6 +35,8 @@ bool check_is_limit(rvm_status status); /* or a cancellation: what ends a comman
 /* A run has failed, or not (status OK): a limit and a cancellation end the command, so that they come back, in t->err; any
  * other failure is the row's. */
 rvm_status check_run(check *c, row *r, rvm_status status, const rvm_error *e);
+/* Fills c->single. False: out of memory. */
+bool check_find_single(check *c);
 /* What transposes may be apart, relative to their size. */
 double check_transpose_tolerance(const check *c);
 

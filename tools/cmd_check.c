@@ -146,8 +146,9 @@ static double tolerance_for(rvm_type t) {
     return t == RVM_FIX ? 1e-4 : t == RVM_F32 ? 1e-3 : difference_tolerance;
 }
 
-/* The one whose steps or values are rounded more. */
-static rvm_type coarser(rvm_type a, rvm_type b) {
+/* The one whose steps or values are rounded more; f32, if something between is. */
+static rvm_type coarser(const check *c, rvm_type a, rvm_type b) {
+    if (c->single) return RVM_F32;
     return tolerance_for(a) >= tolerance_for(b) ? a : b;
 }
 
@@ -155,7 +156,7 @@ static rvm_type coarser(rvm_type a, rvm_type b) {
 static bool compare_tangents(const check *c, const stencil *s, row *r, uint32_t param) {
     double magnitude = magnitude_of(&c->out);
     for (uint32_t i = 0; i < c->out.n; i++) {
-        const rvm_type type = coarser(c->out.info[i].type, c->t->v.info[param].type);
+        const rvm_type type = coarser(c, c->out.info[i].type, c->t->v.info[param].type);
         for (size_t k = 0, n = c->active[i] ? arg_count(&c->out.arg[i]) : 0; k < n; k++) {
             char name[80];
             double central = stencil_slope(s, i, k, 0), got = shadow(&c->tangent, i, k);
@@ -179,7 +180,7 @@ static bool compare_gradient(const check *c, const stencil *s, row *r, uint32_t 
             double w = noise(STREAM_W, i, k);
             for (int side = -1; side <= 1; side++) slope[side + 1] += w * stencil_slope(s, i, k, side);
             weight += fabs(w);
-            type = coarser(type, c->out.info[i].type);
+            type = coarser(c, type, c->out.info[i].type);
         }
     if (!isfinite(slope[1])) return false;
     values_element_name(&c->t->v, param, element, name, sizeof name);
@@ -193,7 +194,7 @@ static bool compare_gradient(const check *c, const stencil *s, row *r, uint32_t 
 static rvm_status attempt(check *c, stencil *s, row *r, uint32_t param, ptrdiff_t element) {
     static const double steps[] = {1e-3, 1e-5, 1e-7}, singles[] = {1e-2, 1e-1, 1e-3};
     row best = *r;
-    bool learned = false, single = c->t->v.info[param].type == RVM_F32;
+    bool learned = false, single = c->single || c->t->v.info[param].type == RVM_F32;
     char why[200] = "the function is not a number nearby";
     for (size_t h = 0; h < sizeof steps / sizeof *steps; h++) {
         row now = *r;
@@ -348,6 +349,7 @@ rvm_status command_CHECK(tool *t) {
         any |= c->wrt[i];
         c->active[i] = c->wrt[i] || (type_is_real(t->v.info[i].type) && t->v.info[i].role != RVM_READ);
     }
+    if (!st && !check_find_single(c)) st = tool_fail(t, RVM_ERR_MEMORY, "out of memory");
     if (st) goto done;
     progress_begin(&t->progress, t->machine);
     st = check_restore(c);

@@ -89,6 +89,16 @@ expect 0 'y = [[]0.400000005960464*, 1[]]' rvm run single.rasm x=@y4.npy
 expect 0 '<f4' head -c 80 y4.npy
 expect 2 'is outside the range of f32' rvm run single.rasm x=[1e39]
 expect 0 'ok' rvm check single.rasm x=[0.1,0.25]
+cat >between.rasm <<'TEXT'
+fn third(y: real, x: f32)
+    y += 0.3 * real(sin(x))
+end
+fn between(y: real, x: real)
+    let t = f32(x)
+    call third(y, t)
+end
+TEXT
+expect 0 '8 of 8 checks passed' rvm check between.rasm between x=1.1
 expect 0 '' rvm run norm.rasm x=[3,4] --real f32
 cat >numbers.rasm <<'END'
 fn clog(y: complex, x: complex)
