@@ -1,9 +1,9 @@
 /* verify_alias.c: places of one instruction that overlap.
  *
  * What an instruction changes must be none of its other places, nor the index of one: otherwise going back would compute
- * from the changed value. Arguments may overlap when the callee only reads both or only accumulates into both. What overlaps
- * for certain is rejected; what may, gets RVM_FACT_ALIAS, and the engine compares addresses. Different parameters never need
- * a look: they overlap only where both are read or both are accumulated into, as every call on the way here made sure.
+ * from the changed value. Arguments may overlap when the callee only reads both, only accumulates into both, or uses one for
+ * nothing. What overlaps for certain is rejected; what may, gets RVM_FACT_ALIAS, and the engine compares addresses.
+ * Different parameters never need a look: they overlap only where they may, as every call on the way here made sure.
  */
 #include "verify.h"
 #include "support.h"
