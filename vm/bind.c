@@ -173,8 +173,8 @@ static bool overlap(const rvm_arg *a, bool a_shadow, const rvm_arg *b, bool b_sh
     return rvm__overlap(&x, &y);
 }
 
-/* Values may overlap where both roles are read or both accumulate, or one is untouched, and neither is fresh; so may shadows;
- * a value and a shadow never. Scalars are copies. */
+/* Values may overlap where both roles are read or both accumulate, or one is untouched, and neither is fresh; so may
+ * shadows; a value and a shadow never. Scalars are copies. */
 static rvm_status check_overlap(const rvm_function *f, const rvm_arg *args, rvm_mode mode, rvm_error *err) {
     const bool shadows = mode != RVM_PRIMAL;
     for (uint32_t k = 0; k < f->nparams; k++)

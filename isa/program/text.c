@@ -78,19 +78,42 @@ void rvm__put_slot(rvm_sink *to, const rvm_view *v, uint16_t slot) {
         rvm__put(to, "%%%u", slot);
 }
 
-static void put_array(rvm_sink *to, const rvm_view *v, uint16_t array) {
-    const char *name = rvm__view_name(v, true, array);
-    if (name)
-        rvm__put(to, "%s", name);
-    else
-        rvm__put(to, "@%u", array);
-}
-
 static void put_index(rvm_sink *to, const rvm_view *v, uint16_t slot) {
     if (v->values && slot < v->f->nregs && !rvm__view_name(v, false, slot))
         rvm__put(to, "%lld", (long long)v->values[slot].i);
     else
         rvm__put_slot(to, v, slot);
+}
+
+/* In a message, a part of an array that the source gives no name: as what made it says, where that stands above and has a
+ * name itself. */
+static bool put_part(rvm_sink *to, const rvm_view *v, uint16_t array) {
+    const rvm_insn *in = NULL;
+    for (uint32_t pc = v->pc; pc-- > 0 && !in;)
+        if (v->f->code[pc].op == RVM_OP_view && v->f->code[pc].nplaces > 1 &&
+            rvm__places(v->f, &v->f->code[pc])->slot == array)
+            in = &v->f->code[pc];
+    const rvm_place *q = in ? rvm__places(v->f, in) : NULL;
+    const char *name = in ? rvm__view_name(v, true, q[1].slot) : NULL;
+    if (!name) return false;
+    rvm__put(to, "%s", name);
+    for (uint32_t k = 2; k < in->nplaces; k++) {
+        rvm__put(to, "%s", k > 2 ? ", " : "[");
+        put_index(to, v, q[k].slot);
+        if (q[k].kind != RVM_PLACE_RANGE) continue;
+        rvm__put(to, "..");
+        put_index(to, v, q[k].idx[0]);
+    }
+    rvm__put(to, "]");
+    return true;
+}
+
+static void put_array(rvm_sink *to, const rvm_view *v, uint16_t array) {
+    const char *name = rvm__view_name(v, true, array);
+    if (name)
+        rvm__put(to, "%s", name);
+    else if (v->raw || v->names || !put_part(to, v, array))
+        rvm__put(to, "@%u", array);
 }
 
 void rvm__put_place(rvm_sink *to, const rvm_view *v, const rvm_place *q) {

@@ -5,8 +5,6 @@
 #include "analysis.h"
 #include "builder.h"
 
-#include <string.h>
-
 enum { MOST_TRIPS = 1 << 16 };
 
 static uint64_t limited(uint64_t n) {
@@ -17,11 +15,6 @@ static bool constant(const rvm_function *f, uint16_t slot, int64_t *to) {
     if (slot < f->nregs) return false;
     *to = f->consts[slot - f->nregs].i;
     return true;
-}
-
-bool rvm__goes_on(const rvm_insn *in) {
-    const char *operands = rvm__op_info[in->op].operands;
-    return !operands || (*operands && !strpbrk(operands, "LFS")); /* none: an update */
 }
 
 /* Bytes of a local array in an alloca, if that is what has the name at pc, and not a view. */

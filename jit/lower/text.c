@@ -7,6 +7,8 @@
 #include "builder.h"
 #include "instance.h"
 
+#include <string.h>
+
 /* ---- what arrays are part of ---- */
 
 uint32_t rvm__maker_of(const rvm_function *f, uint16_t array, uint32_t pc) {
@@ -40,6 +42,11 @@ const rvm_insn *rvm__view_at(const rvm__emit *e, uint16_t array, uint32_t pc) {
 }
 
 /* ---- indices ---- */
+
+bool rvm__goes_on(const rvm_insn *in) {
+    const char *operands = rvm__op_info[in->op].operands;
+    return !operands || (*operands && !strpbrk(operands, "LFS")); /* none: an update */
+}
 
 static bool changes(const rvm__emit *e, const rvm_insn *in, uint16_t reg) {
     RVM__EACH_CHANGE(a, e->u->p, e->f, in)
