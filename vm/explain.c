@@ -385,7 +385,7 @@ static rvm_status explain_alias(scene *s, rvm_status status, rvm_error *err) {
         char first[200];
         if (!find_overlap(s, &i, &k)) SAY("%s overlap", s->m->detail);
         snprintf(first, sizeof first, "%s", array_name(s, &s->places[i]));
-        SAY("parts of `%s` and `%s` overlap, of which this statement changes one", first, array_name(s, &s->places[k]));
+        SAY("`%s` and `%s` overlap, of which this statement changes one", first, array_name(s, &s->places[k]));
     }
     char first[200];
     snprintf(first, sizeof first, "%s", name_of(s, &s->places[0]));
