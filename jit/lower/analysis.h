@@ -83,7 +83,7 @@ bool rvm__is_part_tracked(const rvm__emit *e, uint32_t compute); /* likewise, wh
 uint32_t rvm__untracked_segments(const rvm__emit *e, uint32_t pc, int dir); /* around, before that instruction */
 
 /* What register or constant `slot` holds where it is read at `from`, before pc in straight text or there, by what registers
- * hold at pc: another register's value and a number, modulo 2^64. False: not known. */
+ * hold at pc: another register's value and a number, modulo 2^64. Backward it is the slot itself. False: not known. */
 typedef struct rvm__index {
     uint16_t reg;
     uint64_t plus;

@@ -74,7 +74,7 @@ static bool is_let_as_sum(const rvm__emit *e, const rvm_insn *in, rvm__index *of
 
 bool rvm__index_at(const rvm__emit *e, uint16_t slot, uint32_t from, uint32_t pc, rvm__index *of) {
     *of = (rvm__index){slot, 0};
-    if (slot >= e->f->nregs) return true;
+    if (slot >= e->f->nregs || e->control.context->dir < 0) return true; /* backward, what is let above is still to come */
     RVM__EACH_INSN_UP(x, e->f, pc, 1) {
         if (x.pc < from && !rvm__goes_on(x.in)) return true;
         if (!rvm__goes_on(x.in)) return false;
