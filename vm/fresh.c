@@ -128,24 +128,51 @@ rvm_status rvm__fresh_write_now(rvm_machine *m, uint64_t but) {
 /* ---- what native code wrote ---- */
 
 /* Elements of which that index lies from lo up to hi. */
-static void fill_slices(const rvm_arg *a, unsigned dimension, char *data, int64_t lo, int64_t hi) {
+static void fill_slices(const rvm_arg *a, unsigned dimension, int64_t lo, int64_t hi) {
     rvm_arg part = *a;
-    const int64_t n = a->shape[dimension];
-    if (lo < 0) lo = 0;
-    if (hi > n) hi = n;
     if (lo >= hi) return;
     part.shape[dimension] = hi - lo;
-    part.data = (rvm_value *)(void *)data + lo * a->stride[dimension];
+    part.data = (rvm_value *)a->data + lo * a->stride[dimension];
     rvm__fresh_fill(&part, false, rvm__sum_start(a->type));
+}
+
+/* Of the row q of so many instances, those from lo up to hi. */
+static void fill_row_of(const rvm_arg *a, const rvm__first_block *b, int64_t q, int64_t lo, int64_t hi) {
+    rvm_arg row = *a;
+    row.shape[b->dimension] = 1;
+    row.data = (rvm_value *)a->data + q * a->stride[b->dimension];
+    fill_slices(&row, b->within, lo, hi);
+}
+
+/* Instances whose elements there are. */
+static int64_t instances_of(const rvm_arg *a, const rvm__first_block *b) {
+    return a->shape[b->dimension] * (b->within < RVM_MAX_DIMS ? a->shape[b->within] : 1);
+}
+
+/* Elements of the instances from lo up to hi. */
+static void fill_parts(const rvm_arg *a, const rvm__first_block *b, int64_t lo, int64_t hi) {
+    const int64_t all = instances_of(a, b), n = b->within < RVM_MAX_DIMS ? a->shape[b->within] : 1;
+    if (lo < 0) lo = 0;
+    if (hi > all) hi = all;
+    if (lo >= hi) return;
+    int64_t first = lo / n, last = hi / n;
+    if (first == last) {
+        fill_row_of(a, b, first, lo % n, hi % n);
+        return;
+    }
+    if (lo % n) fill_row_of(a, b, first++, lo % n, n);
+    fill_slices(a, b->dimension, first, last);
+    if (hi % n) fill_row_of(a, b, last, 0, hi % n);
 }
 
 void rvm__fresh_outside(rvm_machine *m, uint32_t k, char *data, int64_t lo, int64_t hi) {
     const rvm_function *f = &m->p->functions[m->bound.entry];
-    const rvm_arg *a = &m->bound.args[k];
+    rvm_arg a = m->bound.args[k];
     rvm__first_block b;
     if (!rvm__first_block_of(m->p, f, k, &b)) return;
-    fill_slices(a, b.dimension, data, 0, lo);
-    fill_slices(a, b.dimension, data, hi > lo ? hi : lo, a->shape[b.dimension]);
+    a.data = data;
+    fill_parts(&a, &b, 0, lo);
+    fill_parts(&a, &b, hi > lo ? hi : lo, instances_of(&a, &b));
 }
 
 /* The run stands in frame 0 at an instruction; an instance that stands before its first one has written nothing. */
@@ -158,9 +185,9 @@ static void fill_rest(rvm_machine *m, const rvm__first_block *b, rvm_arg *a) {
     if (at <= b->par) rvm__fresh_fill(a, false, rvm__sum_start(a->type));
     if (at <= b->par || at > m->p->functions[fn].code[b->par].target) return;
     if (x->flags & X_REVERSED)
-        fill_slices(a, b->dimension, a->data, lo, i + begins);
+        fill_parts(a, b, lo, i + begins);
     else
-        fill_slices(a, b->dimension, a->data, i + !begins, hi);
+        fill_parts(a, b, i + !begins, hi);
 }
 
 void rvm__fresh_rest(rvm_machine *m, uint64_t by, bool exited) {

@@ -73,6 +73,13 @@ static inline rvm__accesses rvm__changes_begin(const rvm_program *p, const rvm_f
 }
 #define RVM__EACH_CHANGE(a, p, f, in) for (rvm__accesses a = rvm__changes_begin(p, f, in); rvm__accesses_next(&a);)
 
+/* Whether the instruction changes the register, which may appear or disappear by it. */
+static inline bool rvm__changes_register(const rvm_program *p, const rvm_function *f, const rvm_insn *in, uint16_t reg) {
+    RVM__EACH_CHANGE(a, p, f, in)
+        if (a.reg && a.q->slot == reg && (a.toggles || a.bits & RVM__BITS_ACC)) return true;
+    return false;
+}
+
 /* How shadows go through a place, by its letter, as bits: ACC, whether it gains one where another place has one; READ,
  * whether others do where it has one. Arguments apart. */
 static inline unsigned rvm__letter_shadow(char letter) {

@@ -38,39 +38,95 @@ static bool is_passed_once(const rvm_function *f, uint32_t par) {
     return !regions;
 }
 
-static bool is_index(const rvm_place *q, uint16_t index) {
-    return q->kind == RVM_PLACE_SLOT && q->slot == index;
+/* ---- the block's index, its quotient and remainder ---- */
+
+typedef struct search {
+    const rvm_program *p;
+    const rvm_function *f;
+    const rvm_param *param;
+    uint32_t par;
+    uint16_t index;
+} search;
+
+/* Whether the register has at pc what it was given at `from`, above it: no jump from elsewhere lands between, and none from
+ * below behind a change. */
+static bool reaches(const search *s, uint16_t slot, uint32_t from, uint32_t pc) {
+    RVM__EACH_INSN_IN(x, s->f, s->par + 1, s->f->code[s->par].target) {
+        if (rvm__op_target((rvm_op)x.in->op) != 'L' || x.in->target <= from || x.in->target > pc) continue;
+        if (x.pc < from) return false;
+        RVM__EACH_INSN_IN(y, s->f, pc, x.pc)
+            if (rvm__changes_register(s->p, s->f, y.in, slot)) return false;
+    }
+    return true;
 }
 
-/* The dimension in which the instruction's place k, which is of the array, is at the index; *part: it is a part of such a
- * part already; -1: in none. */
-static int dimension_of(const rvm__accesses *a, uint16_t array, uint16_t index, bool *part) {
+/* The row by which the register appeared, of the index and a number *by; RVM_ROW_id: otherwise. */
+static rvm_row row_at(const search *s, uint16_t slot, uint32_t pc, uint16_t *by) {
+    RVM__EACH_INSN_UP(x, s->f, pc, s->par + 1) {
+        if (x.in->op == RVM_OP_undo) break; /* what stands above is partly undone */
+        if (!rvm__changes_register(s->p, s->f, x.in, slot)) continue;
+        if (x.in->op != RVM_OP_let || (x.in->row != RVM_ROW_idiv && x.in->row != RVM_ROW_irem)) break;
+        if (x.q[1].kind != RVM_PLACE_SLOT || x.q[1].slot != s->index || x.q[2].kind != RVM_PLACE_SLOT) break;
+        *by = x.q[2].slot;
+        return reaches(s, slot, x.pc, pc) ? (rvm_row)x.in->row : RVM_ROW_id;
+    }
+    return RVM_ROW_id;
+}
+
+static bool same_number(const rvm_function *f, uint16_t a, uint16_t b) {
+    if (a == b || a < f->nregs || b < f->nregs) return a == b;
+    return f->consts[a - f->nregs].i == f->consts[b - f->nregs].i;
+}
+
+/* The slot by which the place k of an instruction cuts dimension d of the array; false: by none, or by a range. */
+static bool cut_at(const rvm__accesses *a, unsigned d, uint16_t *slot) {
     const rvm_place *q = a->q;
-    const bool views = rvm__pair_of(a->in->op) == RVM_PAIR_view;
-    *part = q->slot != array || (views && !a->k);
-    for (uint32_t d = 0; !*part && q->kind == RVM_PLACE_ELEM && d < q->nidx; d++)
-        if (q->idx[d] == index) return (int)d;
-    for (uint32_t d = 2; !*part && views && d < a->n; d++)
-        if (is_index(&a->places[d], index)) return (int)d - 2;
-    return -1;
+    if (q->kind == RVM_PLACE_ELEM) {
+        *slot = q->idx[d];
+        return true;
+    }
+    if (rvm__pair_of(a->in->op) != RVM_PAIR_view || d + 2 >= a->n || a->places[d + 2].kind != RVM_PLACE_SLOT) return false;
+    *slot = a->places[d + 2].slot;
+    return true;
+}
+
+/* Where the instruction's place, which is of the array, is that of one instance alone; false: nowhere. *part: it is a part
+ * of such a part already. */
+static bool find_part(const search *s, const rvm__accesses *a, rvm__first_block *out, bool *part) {
+    const int ndim = s->param->ndim;
+    const uint32_t pc = (uint32_t)(a->in - s->f->code);
+    int quotient = -1, remainder = -1;
+    uint16_t slot, by, divisor = 0;
+    *part = a->q->slot != s->param->index || (rvm__pair_of(a->in->op) == RVM_PAIR_view && !a->k);
+    for (int d = 0; !*part && d < ndim; d++) {
+        if (!cut_at(a, (unsigned)d, &slot)) continue;
+        *out = (rvm__first_block){s->par, (uint8_t)d, RVM_MAX_DIMS};
+        if (slot == s->index) return true;
+        const rvm_row row = row_at(s, slot, pc, &by);
+        if (row == RVM_ROW_idiv && quotient < 0) quotient = d, divisor = by;
+        if (row == RVM_ROW_irem && same_number(s->f, by, s->param->dim[d])) remainder = d;
+    }
+    if (quotient < 0 || remainder < 0 || !same_number(s->f, divisor, s->param->dim[remainder])) return false;
+    *out = (rvm__first_block){s->par, (uint8_t)quotient, (uint8_t)remainder};
+    return true;
 }
 
 bool rvm__first_block_of(const rvm_program *p, const rvm_function *f, uint32_t k, rvm__first_block *out) {
-    const uint16_t array = f->params[k].index;
-    const uint32_t par = f->params[k].ndim ? block_of_first(p, f, array) : 0;
-    int dimension = -1;
-    if (!par || !is_passed_once(f, par)) return false;
-    const uint16_t index = rvm__places(f, &f->code[par])->slot;
-    RVM__EACH_INSN_IN(x, f, par + 1, f->code[par].target)
+    search s = {.p = p, .f = f, .param = &f->params[k]};
+    bool any = false;
+    s.par = s.param->ndim ? block_of_first(p, f, s.param->index) : 0;
+    if (!s.par || !is_passed_once(f, s.par)) return false;
+    s.index = rvm__places(f, &f->code[s.par])->slot;
+    RVM__EACH_INSN_IN(x, f, s.par + 1, f->code[s.par].target)
         RVM__EACH_ACCESS(a, p, f, x.in) {
+            rvm__first_block here;
             bool part;
-            if (!is_of(f, &a, array)) continue;
-            const int d = dimension_of(&a, array, index, &part);
+            if (!is_of(f, &a, s.param->index)) continue;
+            const bool found = find_part(&s, &a, &here, &part);
             if (part) continue;
-            if (d < 0 || (dimension >= 0 && d != dimension)) return false;
-            dimension = d;
+            if (!found || (any && (here.dimension != out->dimension || here.within != out->within))) return false;
+            *out = here;
+            any = true;
         }
-    if (dimension < 0) return false;
-    *out = (rvm__first_block){par, (uint8_t)dimension};
-    return true;
+    return any;
 }

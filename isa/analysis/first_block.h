@@ -8,12 +8,18 @@
 #include "program.h"
 
 /* A parallel block outside of all loops, branches and regions, so that control passes it once, before which nothing of
- * the array is touched. In it elements and views of the array are at the block's index in this dimension, so that each
- * instance has a part of its own; what is left of the array the block does not touch. */
+ * the array is touched. In it elements and views of the array are at the block's index in this dimension; or at the quotient
+ * of the index by the length of dimension `within`, and there at the remainder. So each instance has a part of its own; what
+ * is left of the array the block does not touch. */
 typedef struct rvm__first_block {
     uint32_t par;
-    uint8_t dimension;
+    uint8_t dimension, within; /* within: RVM_MAX_DIMS where there is none */
 } rvm__first_block;
+
+/* Whether elements of one instance may differ in dimension d. */
+static inline bool rvm__is_within_part(const rvm__first_block *b, int d) {
+    return d != b->dimension && d != b->within;
+}
 
 /* Of parameter k of a verified function, going up the text; false: there is no such block. */
 bool rvm__first_block_of(const rvm_program *p, const rvm_function *f, uint32_t k, rvm__first_block *out);

@@ -16,9 +16,10 @@ enum { MAX_STRIDE = 1 << 20, WORK = 64 };
 
 static const rvm__form unknown = {.base = RVM__NO_BASE};
 
-static rvm__form checked(rvm__form f) {
-    bool small = f.stride <= MAX_STRIDE && f.stride >= -MAX_STRIDE && f.lo >= -MAX_OFFSET && f.hi <= MAX_OFFSET;
-    return f.known && small && f.lo <= f.hi ? f : unknown;
+static rvm__form line(uint16_t base, int64_t stride, int64_t lo, int64_t hi) {
+    bool small = stride <= MAX_STRIDE && stride >= -MAX_STRIDE && lo >= -MAX_OFFSET && hi <= MAX_OFFSET;
+    if (!small || lo > hi) return unknown;
+    return (rvm__form){.known = true, .base = base, .stride = stride, .lo = lo, .hi = hi};
 }
 
 static rvm__form constant(int64_t c) {
@@ -28,16 +29,21 @@ static rvm__form constant(int64_t c) {
 
 /* ---- sums and products ---- */
 
+static bool is_number(rvm__form f) {
+    return f.known && !f.stride && f.base == RVM__NO_BASE && f.lo == f.hi;
+}
+
 static rvm__form sum(rvm__form a, rvm__form b) {
+    if (is_number(a) && !a.lo) return b;
     if (!a.known || !b.known || (a.base != RVM__NO_BASE && b.base != RVM__NO_BASE)) return unknown;
     uint16_t base = a.base != RVM__NO_BASE ? a.base : b.base;
-    return checked((rvm__form){true, base, a.stride + b.stride, a.lo + b.lo, a.hi + b.hi});
+    return line(base, a.stride + b.stride, a.lo + b.lo, a.hi + b.hi);
 }
 
 static rvm__form times(rvm__form a, int64_t c) {
     if (!a.known || a.base != RVM__NO_BASE || c > MAX_STRIDE || c < -MAX_STRIDE) return unknown;
     int64_t lo = (c < 0 ? a.hi : a.lo), hi = (c < 0 ? a.lo : a.hi);
-    return checked((rvm__form){true, a.base, a.stride * c, lo * c, hi * c});
+    return line(a.base, a.stride * c, lo * c, hi * c);
 }
 
 static rvm__form difference(rvm__form a, rvm__form b) {
@@ -45,14 +51,18 @@ static rvm__form difference(rvm__form a, rvm__form b) {
     return sum(a, times(b, -1));
 }
 
-static bool is_number(rvm__form f) {
-    return f.known && !f.stride && f.base == RVM__NO_BASE && f.lo == f.hi;
+/* Of one number by what is the same in all instances. */
+static rvm__form half(rvm__form a, rvm__form by, enum rvm__half half) {
+    if (!a.known || !by.known || a.lo != a.hi || by.stride || by.lo != by.hi) return unknown;
+    a.known = false;
+    a.half = (uint8_t)half, a.by_base = by.base, a.by = by.lo;
+    return a;
 }
 
 /* From lo up to, not including, hi: the values of a loop's index, or of a range. */
 static rvm__form between(rvm__form lo, rvm__form hi) {
     if (!lo.known || !hi.known || lo.stride != hi.stride || lo.base != hi.base) return unknown;
-    return checked((rvm__form){true, lo.base, lo.stride, lo.lo, hi.hi - 1});
+    return line(lo.base, lo.stride, lo.lo, hi.hi - 1);
 }
 
 /* ---- registers ---- */
@@ -68,7 +78,7 @@ static rvm__form value_of(const rvm__forms *w, uint16_t slot) {
 
 static void know(rvm__forms *w, uint16_t slot, rvm__form f) {
     w->value[slot] = f;
-    w->known[slot] = f.known && w->varies[slot] != w->block ? w->block : 0;
+    w->known[slot] = (f.known || f.half) && w->varies[slot] != w->block ? w->block : 0;
 }
 
 static rvm__form result(const rvm__forms *w, const rvm_insn *in, const rvm_place *q) {
@@ -82,6 +92,8 @@ static rvm__form result(const rvm__forms *w, const rvm_insn *in, const rvm_place
     case RVM_ROW_add: return sum(a, b);
     case RVM_ROW_sub: return difference(a, b);
     case RVM_ROW_neg: return times(a, -1);
+    case RVM_ROW_idiv: return half(a, b, RVM__QUOTIENT);
+    case RVM_ROW_irem: return half(a, b, RVM__REMAINDER);
     case RVM_ROW_mul: return is_number(a) ? times(b, a.lo) : is_number(b) ? times(a, b.lo) : unknown;
     }
     return unknown;

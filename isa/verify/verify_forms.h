@@ -5,13 +5,17 @@
 #include "verify.h"
 #include "instruction.h"
 
-/* A value between stride * i + lo and stride * i + hi, plus a register of the function around the block (NO_BASE: none). */
+/* A value between stride * i + lo and stride * i + hi, plus a register of the function around the block (NO_BASE: none).
+ * Or, where `half` says so, the quotient or remainder of such a value, one number, by a number plus a register; it is then
+ * not known otherwise. */
 typedef struct rvm__form {
     bool known;
-    uint16_t base;
-    int64_t stride, lo, hi;
+    uint8_t half; /* rvm__half */
+    uint16_t base, by_base;
+    int64_t stride, lo, hi, by;
 } rvm__form;
 enum { RVM__NO_BASE = UINT16_MAX };
+enum rvm__half { RVM__WHOLE, RVM__QUOTIENT, RVM__REMAINDER };
 
 /* Where one dimension of an outer array goes in what is a part of it: index k of the part (dim) counts from `from`, and
  * stays within `all`; dim < 0: the dimension is fixed at `from`. */

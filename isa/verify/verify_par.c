@@ -9,7 +9,8 @@
  *
  * Two accesses agree if both only read or both only add. Any other two are tested for dependence, dimension by dimension:
  * they are apart if in some dimension the index of one in one instance is never that of the other in another instance (the
- * strong SIV test of G. Goff, K. Kennedy, C.-W. Tseng, PLDI 1991, with ranges in place of points).
+ * strong SIV test of G. Goff, K. Kennedy, C.-W. Tseng, PLDI 1991, with ranges in place of points); or in two, where these
+ * are quotient and remainder of a value that is: rows and columns of the index of a flat loop, blocks of a layout.
  */
 #include "verify_forms.h"
 #include "support.h"
@@ -70,7 +71,9 @@ static rvm_status use_register(block *w, uint32_t pc, uint16_t slot, unsigned bi
 /* ---- accesses of elements ---- */
 
 static bool same_form(const rvm__form *a, const rvm__form *b) {
-    if (!a->known || !b->known) return a->known == b->known;
+    if (a->known != b->known || a->half != b->half) return false;
+    if (a->half && (a->by_base != b->by_base || a->by != b->by)) return false;
+    if (!a->known && !a->half) return true;
     return a->base == b->base && a->stride == b->stride && a->lo == b->lo && a->hi == b->hi;
 }
 
@@ -162,20 +165,47 @@ static bool overlaps_at(const rvm__form *a, const rvm__form *b, int64_t *k) {
     return true;
 }
 
+/* Whether, in different instances, they differ by multiples of one stride and what is known. */
+static bool comparable(const rvm__form *p, const rvm__form *q) {
+    return p->base == q->base && p->stride == q->stride;
+}
+
+static bool never_meet(const block *w, const rvm__form *p, const rvm__form *q) {
+    return comparable(p, q) && !multiple_within(p->stride, p->lo - q->hi, p->hi - q->lo, w->trips);
+}
+
+/* Quotient and remainder of one value by one divisor. */
+static bool are_halves(const rvm__form *quotient, const rvm__form *remainder) {
+    rvm__form other = *quotient;
+    other.half = RVM__REMAINDER;
+    return quotient->half == RVM__QUOTIENT && same_form(&other, remainder);
+}
+
+/* Apart by two dimensions: where both quotients and both remainders are the same, so are the values. */
+static bool halves_apart(const block *w, const access *a, const access *b) {
+    const int n = w->v->f->arrays[a->root].ndim;
+    for (int d = 0; d < n; d++)
+        for (int r = 0; r < n; r++) {
+            const rvm__form *p = a->of + d, *q = b->of + d;
+            if (!are_halves(p, a->of + r) || !are_halves(q, b->of + r)) continue;
+            if (p->by_base == q->by_base && p->by == q->by && never_meet(w, p, q)) return true;
+        }
+    return false;
+}
+
 static overlap overlap_of(const block *w, const access *a, const access *b) {
     int64_t k = 0;
     bool certain = a->always && b->always;
     for (int d = 0; d < w->v->f->arrays[a->root].ndim; d++) {
         const rvm__form *p = a->of + d, *q = b->of + d;
-        bool comparable = p->known && q->known && p->base == q->base && p->stride == q->stride;
-        if (!comparable) {
+        if (!p->known || !q->known || !comparable(p, q)) {
             certain = false;
             continue;
         }
-        if (!multiple_within(p->stride, p->lo - q->hi, p->hi - q->lo, w->trips)) return APART;
+        if (never_meet(w, p, q)) return APART;
         certain = certain && overlaps_at(p, q, &k);
     }
-    return certain ? CERTAIN : PERHAPS;
+    return certain ? CERTAIN : halves_apart(w, a, b) ? APART : PERHAPS;
 }
 
 static bool agree(unsigned a, unsigned b) {

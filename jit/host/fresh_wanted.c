@@ -12,7 +12,7 @@ static bool writes_itself(const rvm_program *p, const rvm_function *f, uint32_t 
     uint64_t n = 1;
     if (!rvm__first_block_of(p, f, k, &b)) return false;
     for (int d = 0; d < f->params[k].ndim; d++) {
-        if (d != b.dimension) n *= rvm__length_known(f, &f->params[k], d, lengths);
+        if (rvm__is_within_part(&b, d)) n *= rvm__length_known(f, &f->params[k], d, lengths);
         if (n > RVM__MOST_FRESH) return false;
     }
     return n > 0;

@@ -14,6 +14,9 @@
 
 enum rvm__memory { RVM__NOWHERE, RVM__SHARED, RVM__PRIVATE_MEMORY, RVM__MIXED };
 
+/* In its first lane, a multiple of lanes * stride; and not negative. */
+enum rvm__aligned { RVM__NOT_ALIGNED, RVM__ALIGNED_BITS, RVM__ALIGNED_NUMBER };
+
 typedef struct rvm__item { /* a value of the instance: a parameter or an instruction */
     LLVMValueRef v;
     bool varying;
@@ -21,6 +24,7 @@ typedef struct rvm__item { /* a value of the instance: a parameter or an instruc
     /* In a group: */
     LLVMValueRef one;       /* if it is uniform; of a linear one in its first lane */
     LLVMValueRef stride;    /* of a linear one: an i64, bytes where it is a pointer; else NULL */
+    uint8_t aligned;        /* of such, stride a power of two: rvm__aligned */
     LLVMValueRef many, phi; /* its vector, if it is varying; an alloca for a phi */
 } rvm__item;
 

@@ -29,6 +29,7 @@ typedef struct rvm__group {
     LLVMTargetDataRef layout;
     bool vector_math;
     unsigned lanes; /* of the group */
+    bool aligned;   /* as RVM__ALIGNED says */
     bool part;      /* only the first ones run, of which `to` takes the number last */
     LLVMValueRef to;
     uint32_t emitted;

@@ -37,7 +37,43 @@ static LLVMValueRef binary(rvm__group *g, LLVMValueRef v, LLVMOpcode op, LLVMVal
     return z;
 }
 
-/* Sums, differences and multiples of what is linear. */
+/* A stride times, or shifted by, what is uniform. */
+static LLVMValueRef scaled(rvm__group *g, LLVMOpcode op, LLVMValueRef stride, LLVMValueRef by) {
+    return LLVMIsNull(stride) ? stride : LLVMBuildBinOp(g->k->b, op, stride, by, "");
+}
+
+static bool found(const rvm__group *g, rvm__item *to, uint64_t stride, uint8_t aligned) {
+    to->stride = rvm__number(g, stride);
+    to->aligned = stride ? aligned : RVM__NOT_ALIGNED;
+    return true;
+}
+
+/* What an aligned line is divided by, shifted or masked by: lanes either keep their distance, or all have the same. False:
+ * neither. */
+static bool follow_aligned(const rvm__group *g, rvm__item *to, const rvm__item *x, LLVMOpcode op, LLVMValueRef by) {
+    if (!x || !x->aligned || !LLVMIsAConstantInt(by)) return false;
+    const bool number = x->aligned == RVM__ALIGNED_NUMBER;
+    const uint64_t stride = LLVMConstIntGetZExtValue(x->stride), all = stride * g->lanes, n = LLVMConstIntGetZExtValue(by);
+    const uint64_t differ = all - stride; /* the bits in which lanes do */
+    if (!all) return false;
+    switch (op) {
+    case LLVMSDiv:
+    case LLVMUDiv: return number && n && n <= INT64_MAX && n % all == 0 && found(g, to, 0, 0);
+    case LLVMSRem:
+    case LLVMURem: return number && n && n <= INT64_MAX && n % all == 0 && found(g, to, stride, RVM__ALIGNED_NUMBER);
+    case LLVMAnd:
+        if ((n & differ) == differ) return found(g, to, stride, RVM__ALIGNED_BITS);
+        return !(n & differ) && found(g, to, 0, 0);
+    case LLVMAShr:
+    case LLVMLShr:
+        if ((op == LLVMAShr && !number) || n > 63) return false;
+        if (n <= (unsigned)__builtin_ctzll(stride)) return found(g, to, stride >> n, x->aligned);
+        return n >= (unsigned)__builtin_ctzll(all) && found(g, to, 0, 0);
+    default: return false;
+    }
+}
+
+/* Sums, differences and multiples of what is linear, and parts of what is aligned. */
 static void follow_line(rvm__group *g, LLVMValueRef v, LLVMOpcode op) {
     LLVMBuilderRef b = g->k->b;
     rvm__item *to = rvm__item_of(&g->flow, v);
@@ -50,9 +86,10 @@ static void follow_line(rvm__group *g, LLVMValueRef v, LLVMOpcode op) {
     if (op == LLVMAdd || op == LLVMSub)
         to->stride = LLVMBuildBinOp(b, op, s, t, "");
     else if ((op == LLVMMul && !(moves_x && moves_y)) || (op == LLVMShl && !moves_y))
-        to->stride = moves_x ? LLVMBuildBinOp(b, op, s, one_y, "") : LLVMBuildMul(b, one_x, t, "");
-    else
+        to->stride = moves_x ? scaled(g, op, s, one_y) : scaled(g, LLVMMul, t, one_x);
+    else if (moves_y || !follow_aligned(g, to, i, op, y))
         return;
+    if (op == LLVMShl && i && i->aligned && LLVMIsAConstantInt(to->stride)) to->aligned = RVM__ALIGNED_BITS;
     to->one = LLVMBuildBinOp(b, op, one_x, one_y, "");
     to->many = LLVMBuildAdd(b, rvm__splat(g, to->one), rvm__steps(g, to->stride), "");
 }

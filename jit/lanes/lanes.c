@@ -311,6 +311,7 @@ static void emit(rvm__group *g) {
     if (!g->traces) make_mark(g);
     rvm__item *index = rvm__item_of(&g->flow, LLVMGetParam(g->flow.function, RVM__VECTORISED_INDEX));
     index->stride = LLVMConstInt(g->k->i64, 1, false);
+    index->aligned = g->aligned ? RVM__ALIGNED_NUMBER : RVM__NOT_ALIGNED;
     index->many = LLVMBuildAdd(b, rvm__splat(g, index->one), rvm__steps(g, index->stride), "");
     region(g, 0, RVM__NO_NODE, mask_of_part(g));
     rvm__group_give(g);
@@ -347,6 +348,7 @@ static rvm__group group_of(rvm__build *k, LLVMTargetDataRef layout, LLVMValueRef
                         .flow.function = from,
                         .flow.al = k->al,
                         .lanes = letter_of(from, RVM__LANES) == '4' ? 4 : RVM__MOST_GROUP,
+                        .aligned = letter_of(from, RVM__ALIGNED) != 0,
                         .takes_back = letter_of(from, RVM__TAKES_BACK) != 0,
                         .ordered = order == '+'   ? 1
                                    : order == '-' ? -1

@@ -29,6 +29,8 @@ enum { RVM__GROUP_DONE, RVM__GROUP_GAVE_UP, RVM__GROUP_ADRIFT };
 
 /* On an instance: how many make a group, a digit. */
 #define RVM__LANES "rvm-lanes"
+/* On an instance: the index of a group's first lane is a multiple of lanes, and not negative. */
+#define RVM__ALIGNED "rvm-aligned"
 /* On an instance: what a group of it changes can be taken back wherever the run ends. */
 #define RVM__TAKES_BACK "rvm-takes-back"
 /* On an instance: elements gain in the order of instances, which ascend, "+", or descend, "-". RVM__ORDER and its number is

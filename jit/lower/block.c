@@ -17,6 +17,7 @@ void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
         rvm__exit_now(e);
         return;
     }
+    rvm__fresh_check(e, any, lo, hi);
     rvm__charge(e, 1);
     LLVMBasicBlockRef none = rvm__block(e, "none"), some = rvm__block(e, "some");
     LLVMBuildCondBr(b, any, some, none);

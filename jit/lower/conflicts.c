@@ -212,8 +212,7 @@ static bool spread_to_whole(void *userdata, uint32_t node) {
 
 /* Whether it is added into, and appears around the block. */
 static bool is_added_into(const search *s, uint32_t array) {
-    return !s->inside[array] && s->bits[array] == RVM__BITS_ACC &&
-           (s->e->block.conflicts[array] || s->dimension[array] != NO_DIMENSION);
+    return !s->inside[array] && s->bits[array] == RVM__BITS_ACC;
 }
 
 /* Two arrays that are added into may be the same memory, unless both are parameters that are apart. */
@@ -240,8 +239,10 @@ bool rvm__find_array_conflicts(rvm__emit *e, uint32_t first, uint32_t last, uint
     memset(s.dimension, NO_DIMENSION, e->f->narrays + 1u);
     find_origins(&s);
     find_bits(&s);
-    RVM__EACH_INSN_IN(x, e->f, first, last + 1) look_at(&s, x.in);
-    rvm__solve(last + 1 - first, spread_to_whole, &s);
+    if (e->f->code[first - 1].facts & RVM_FACT_SUMS) {
+        RVM__EACH_INSN_IN(x, e->f, first, last + 1) look_at(&s, x.in);
+        rvm__solve(last + 1 - first, spread_to_whole, &s);
+    }
     look_at_roots(&s);
     rvm__solve(e->f->ncode, spread_to_part, e);
     *any = s.any;

@@ -33,22 +33,40 @@ static LLVMTypeRef element_type(const rvm__emit *e, uint16_t array) {
     return rvm__build_type(e->k, (rvm_type)e->f->arrays[array].type);
 }
 
+/* Of the dimension in which remainders of the index are. */
+static LLVMValueRef length_within(rvm__emit *e, uint16_t array) {
+    const int d = e->u->fresh[array].block.within;
+    const uint64_t known = e->u->fresh[array].length[d];
+    return known ? rvm__build_int(e->k, (int64_t)known) : rvm__dimension(e, array, d);
+}
+
 /* ---- the elements of a part, in order ---- */
 
 static uint64_t elements_of(const rvm__emit *e, uint16_t array) {
     uint64_t n = 1;
     for (int d = 0; d < e->f->arrays[array].ndim; d++)
-        if (d != e->u->fresh[array].block.dimension) n *= e->u->fresh[array].length[d];
+        if (rvm__is_within_part(&e->u->fresh[array].block, d)) n *= e->u->fresh[array].length[d];
     return n;
+}
+
+/* How far behind the array's address the part at an index begins. */
+static LLVMValueRef part_at(rvm__emit *e, uint16_t array, LLVMValueRef index, const LLVMValueRef *stride) {
+    const rvm__first_block *at = &e->u->fresh[array].block;
+    LLVMBuilderRef b = e->k->b;
+    if (at->within == RVM_MAX_DIMS) return LLVMBuildNSWMul(b, index, stride[at->dimension], "");
+    LLVMValueRef n = length_within(e, array);
+    LLVMValueRef q = LLVMBuildUDiv(b, index, n, ""), r = LLVMBuildURem(b, index, n, "");
+    return LLVMBuildNSWAdd(b, LLVMBuildNSWMul(b, q, stride[at->dimension], ""),
+                           LLVMBuildNSWMul(b, r, stride[at->within], ""), "");
 }
 
 /* The address of element n of the part at an index, by the array's address and strides. */
 static LLVMValueRef element_at(rvm__emit *e, uint16_t array, uint64_t n, LLVMValueRef index, LLVMValueRef data,
                                const LLVMValueRef *stride) {
-    const int block = e->u->fresh[array].block.dimension;
-    LLVMValueRef at = LLVMBuildNSWMul(e->k->b, index, stride[block], "");
+    const rvm__first_block *b = &e->u->fresh[array].block;
+    LLVMValueRef at = part_at(e, array, index, stride);
     for (int d = e->f->arrays[array].ndim - 1; d >= 0; d--) {
-        if (d == block) continue;
+        if (!rvm__is_within_part(b, d)) continue;
         const uint64_t length = e->u->fresh[array].length[d];
         LLVMValueRef way = LLVMBuildNSWMul(e->k->b, rvm__build_int(e->k, (int64_t)(n % length)), stride[d], "");
         at = LLVMBuildNSWAdd(e->k->b, at, way, "");
@@ -58,6 +76,23 @@ static LLVMValueRef element_at(rvm__emit *e, uint16_t array, uint64_t n, LLVMVal
 }
 
 /* ---- around the block ---- */
+
+/* Instances whose parts the array has. */
+static LLVMValueRef instances_of(rvm__emit *e, uint16_t array) {
+    const rvm__first_block *b = &e->u->fresh[array].block;
+    LLVMValueRef n = rvm__dimension(e, array, b->dimension);
+    return b->within == RVM_MAX_DIMS ? n : LLVMBuildMul(e->k->b, n, length_within(e, array), "");
+}
+
+void rvm__fresh_check(rvm__emit *e, LLVMValueRef any, LLVMValueRef lo, LLVMValueRef hi) {
+    LLVMBuilderRef b = e->k->b;
+    for (uint32_t k = 0; k < e->f->narrays; k++) {
+        if (!is_first_of(e, k, e->control.pc)) continue;
+        LLVMValueRef below = LLVMBuildICmp(b, LLVMIntSLT, lo, rvm__build_int(e->k, 0), "");
+        LLVMValueRef above = LLVMBuildICmp(b, LLVMIntSGT, hi, instances_of(e, (uint16_t)k), "");
+        rvm__exit_if(e, LLVMBuildAnd(b, any, LLVMBuildOr(b, below, above, ""), ""));
+    }
+}
 
 void rvm__fresh_enter(rvm__emit *e, LLVMValueRef lo, LLVMValueRef hi) {
     for (uint32_t k = 0; k < e->f->nparams && k < 64; k++) {
@@ -97,10 +132,10 @@ static void begin_copy(rvm__instance *o, uint16_t array) {
     c->data = rvm__get(e, e->k->ptr, a->data);
     rvm__put_at(e, c->memory, a->data);
     for (int d = e->f->arrays[array].ndim - 1; d >= 0; d--) {
-        const bool block = d == e->u->fresh[array].block.dimension;
+        const bool varies = rvm__is_within_part(&e->u->fresh[array].block, d);
         c->stride[d] = rvm__stride(e, array, d);
-        rvm__put_at(e, rvm__build_int(e->k, block ? 0 : gap), a->stride[d]);
-        if (!block) gap *= (int64_t)e->u->fresh[array].length[d];
+        rvm__put_at(e, rvm__build_int(e->k, varies ? gap : 0), a->stride[d]);
+        if (varies) gap *= (int64_t)e->u->fresh[array].length[d];
     }
     for (uint64_t k = 0; k < n; k++)
         rvm__put_into(e, RVM__ELEMENTS, nothing(e, array), rvm__member(e, c->memory, k * sizeof(rvm_value)));

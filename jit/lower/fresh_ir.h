@@ -6,6 +6,9 @@
 
 /* Which arrays of the function that is asked for, and by which blocks. */
 void rvm__fresh_find(rvm__unit *u, const rvm__lowering *asked);
+/* Before the block at e->control.pc is entered, with some instances: a side exit if one would have no part of such an array,
+ * where it then fails. */
+void rvm__fresh_check(rvm__emit *e, LLVMValueRef any, LLVMValueRef lo, LLVMValueRef hi);
 /* Where the block at e->control.pc is entered: what its instances lo to hi leave of the arrays that it touches first; none
  * if hi is not above lo. */
 void rvm__fresh_enter(rvm__emit *e, LLVMValueRef lo, LLVMValueRef hi);

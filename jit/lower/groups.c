@@ -33,10 +33,17 @@ static void say(rvm__build *k, LLVMValueRef f, const char *name, const char *let
                             LLVMCreateStringAttribute(k->context, name, (unsigned)strlen(name), letter, 1));
 }
 
+/* Whether groups begin at multiples of their lanes: the block does. */
+static bool is_aligned(const grouping *g) {
+    LLVMValueRef lo = rvm__slot_value(g->o->outer, g->o->x->to.lo);
+    return LLVMIsAConstantInt(lo) && LLVMConstIntGetSExtValue(lo) >= 0 && LLVMConstIntGetSExtValue(lo) % g->lanes == 0;
+}
+
 /* On the instance: how groups are to be made of it. */
 static void say_how(const grouping *g, LLVMValueRef f) {
     rvm__build *k = g->o->outer->k;
     say(k, f, RVM__LANES, &"48"[g->lanes > 4]);
+    if (is_aligned(g)) say(k, f, RVM__ALIGNED, "1");
     if (g->order) say(k, f, RVM__ORDERED, &g->order);
     if (!g->o->outer->u->w->unchecked) say(k, f, RVM__TAKES_BACK, "1");
 }

@@ -48,15 +48,9 @@ bool rvm__goes_on(const rvm_insn *in) {
     return !operands || (*operands && !strpbrk(operands, "LFS")); /* none: an update */
 }
 
-static bool changes(const rvm__emit *e, const rvm_insn *in, uint16_t reg) {
-    RVM__EACH_CHANGE(a, e->u->p, e->f, in)
-        if (a.reg && a.q->slot == reg && (a.toggles || a.bits & RVM__BITS_ACC)) return true;
-    return false;
-}
-
 static bool is_changed(const rvm__emit *e, uint16_t reg, uint32_t from, uint32_t to) {
     RVM__EACH_INSN_IN(x, e->f, from, to)
-        if (changes(e, x.in, reg)) return true;
+        if (rvm__changes_register(e->u->p, e->f, x.in, reg)) return true;
     return false;
 }
 
@@ -78,7 +72,7 @@ bool rvm__index_at(const rvm__emit *e, uint16_t slot, uint32_t from, uint32_t pc
     RVM__EACH_INSN_UP(x, e->f, pc, 1) {
         if (x.pc < from && !rvm__goes_on(x.in)) return true;
         if (!rvm__goes_on(x.in)) return false;
-        if (!changes(e, x.in, slot)) continue;
+        if (!rvm__changes_register(e->u->p, e->f, x.in, slot)) continue;
         if (x.pc > from) return false;
         if (!is_let_as_sum(e, x.in, of) || (of->reg < e->f->nregs && is_changed(e, of->reg, x.pc, pc)))
             *of = (rvm__index){slot, 0};

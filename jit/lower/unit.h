@@ -70,7 +70,7 @@ typedef struct rvm__end { /* where a standalone function may end early, and why 
 typedef struct rvm__fresh_array {
     rvm__first_block block;        /* par 0: it does not */
     bool streams;                  /* past the caches */
-    uint64_t length[RVM_MAX_DIMS]; /* but for the block's dimension */
+    uint64_t length[RVM_MAX_DIMS]; /* of dimensions in which an instance's elements differ; of others 0, or known */
 } rvm__fresh_array;
 
 typedef struct rvm__unit {
