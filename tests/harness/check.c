@@ -283,5 +283,5 @@ bool check_failure(const subject *s, rvm_status code, uint32_t line, char *const
     if (session_open(&x, &u, &engines[1], s->in) && bind(&x, s->inverse) == RVM_OK && go(&x, s->inverse) == RVM_OK)
         go(&x, !s->inverse);
     session_close(&x);
-    return good && check_profile(s) && check_native_failure(s) && check_answers(s, true);
+    return good && check_profile(s) && check_native_failure(s) && check_fresh(s, true) && check_answers(s, true);
 }

@@ -141,8 +141,8 @@ bool check_exact(const subject *s, args *out);  /* with every bit restored */
 bool check_profile(const subject *s);
 /* Positions, stops, watches, keyframes, clones and seeks, against single steps; of short runs. */
 bool check_travel(const subject *s);
-bool check_fresh(const subject *s);       /* of what it adds to, nothing is read that stands there */
-bool check_derivatives(const subject *s); /* adjoint against tangent, both against differences */
+bool check_fresh(const subject *s, bool fails); /* of what it adds to, nothing is read that stands there */
+bool check_derivatives(const subject *s);       /* adjoint against tangent, both against differences */
 /* Gradients of these seeds, the values of which are the inputs: by snapshots as by the trail. */
 bool check_checkpoints(const subject *s, args *seeds);
 /* The Hessian of <shadows of seed, f>, at s->in, times the shadows of `along`, into the shadows of *got: by one method. */
