@@ -38,6 +38,7 @@ void rvm__body_of(const rvm__emit *e, uint32_t pc, uint32_t *first, uint32_t *la
 /* Whether an instance of the block that is entered at pc, an end of it, may be a function; and whether the block goes in
  * lanes by that. */
 bool rvm__is_instance(rvm__emit *e, uint32_t pc);
+const char *rvm__why_no_instance(rvm__emit *e, uint32_t pc); /* of the text alone; NULL: it may */
 bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc);
 
 /* ---- cost_bound.c ---- */

@@ -316,9 +316,19 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
     return start;
 }
 
+/* A block that is entered. */
+static void note_single(rvm__emit *e, uint32_t pc) {
+    const rvm__lowering *w = e->u->w;
+    const char *why = w->lanes && !w->lines && !w->standalone && !e->vectorised ? rvm__why_no_instance(e, pc) : NULL;
+    if (!why) return;
+    e->k->single++;
+    snprintf(e->k->why, sizeof e->k->why, "%s", why);
+}
+
 void rvm__to_instance(rvm__emit *e, uint32_t pc, bool back) {
     rvm__context *c = e->control.context;
     if (!rvm__goes_in_lanes(e, pc)) {
+        if (!back) note_single(e, pc);
         rvm__fresh_begin(e, pc);
         rvm__jump(e, c, pc, back);
         return;

@@ -188,24 +188,31 @@ bool rvm__is_within_guard(const rvm__emit *e, uint32_t pc) {
     return false;
 }
 
-static bool calls_are_plain(const rvm__emit *e, uint32_t first, uint32_t last) {
+static const char *why_calls_are_not_plain(const rvm__emit *e, uint32_t first, uint32_t last) {
     RVM__EACH_INSN_IN(x, e->f, first, last + 1) {
-        if (rvm__pair_of(x.in->op) == RVM_PAIR_calli) return false;
+        if (rvm__pair_of(x.in->op) == RVM_PAIR_calli) return "it calls function values";
         if (rvm__pair_of(x.in->op) != RVM_PAIR_call) continue;
         const rvm__summary *g = &e->u->summaries[x.in->target];
-        if (g->recursive || g->by_value || g->sums || g->size > RVM__MOST_VECTORISED) return false;
+        if (g->recursive) return "it calls what recurses";
+        if (g->by_value || g->sums) return "it calls function values, or what has blocks with sums";
+        if (g->size > RVM__MOST_VECTORISED) return "it calls too much";
     }
-    return true;
+    return NULL;
+}
+
+const char *rvm__why_no_instance(rvm__emit *e, uint32_t pc) {
+    uint32_t first, last;
+    rvm__body_of(e, pc, &first, &last);
+    if (e->code->x[pc].flags & X_GUARD || rvm__is_within_guard(e, pc)) return "its roles are enforced while it runs";
+    if (first > last) return "it is empty";
+    const char *why = why_calls_are_not_plain(e, first, last);
+    if (!why && rvm__is_tracked(e, first - 1, last + 1)) why = "it keeps a trail (which --trail off does not)";
+    return why;
 }
 
 bool rvm__is_instance(rvm__emit *e, uint32_t pc) {
-    const rvm__xinsn *x = &e->code->x[pc];
     const rvm__lowering *w = e->u->w;
-    uint32_t first, last;
-    if (!(w->lanes || w->device) || w->standalone || e->vectorised || x->flags & X_GUARD || rvm__is_within_guard(e, pc))
-        return false;
-    rvm__body_of(e, pc, &first, &last);
-    return first <= last && calls_are_plain(e, first, last) && !rvm__is_tracked(e, first - 1, last + 1);
+    return (w->lanes || w->device) && !w->standalone && !e->vectorised && !rvm__why_no_instance(e, pc);
 }
 
 /* Vectors have no lines. */
