@@ -210,6 +210,12 @@ static void count_coded(rvm__emit *e, const rvm__exact_ir *u, LLVMValueRef g, LL
     LLVMBuildBr(k->b, on);
 }
 
+static LLVMValueRef differ(rvm__emit *e, LLVMValueRef x, LLVMValueRef y) {
+    LLVMTypeRef bits = e->k->i64;
+    return LLVMBuildICmp(e->k->b, LLVMIntNE, LLVMBuildBitCast(e->k->b, x, bits, ""), LLVMBuildBitCast(e->k->b, y, bits, ""),
+                         "");
+}
+
 static LLVMValueRef keep_whole(rvm__emit *e, const rvm__exact_ir *u, LLVMValueRef g) {
     rvm__build *k = e->k;
     const bool back = restores(e);
@@ -222,6 +228,7 @@ static LLVMValueRef keep_whole(rvm__emit *e, const rvm__exact_ir *u, LLVMValueRe
     if (back) {
         LLVMValueRef at = on_top(e, -1);
         was[0] = rvm__get_from(e, RVM__TRAIL_CELLS, k->f64, at);
+        rvm__exit_if(e, differ(e, by(e, u->op, was[0], u->f), u->after)); /* the machine says why, if it is no NaN */
         move_top(e, at);
     } else {
         rvm__put_into(e, RVM__TRAIL_CELLS, u->y, on_top(e, 0));
@@ -297,6 +304,24 @@ void rvm__exact_whole(rvm__emit *e, unsigned n, const LLVMValueRef *was, LLVMVal
     rvm__exit_if(e, failed(e, status));
     if (!back) rvm__exact_count(e, n);
     for (unsigned i = 0; i < n && back; i++) now[i] = rvm__get(e, k->f64, rvm__member(e, all, i * sizeof(rvm_value)));
+}
+
+void rvm__exact_exit_unless_led(rvm__emit *e, unsigned n, const LLVMValueRef *led, const LLVMValueRef *after,
+                                const LLVMValueRef *was) {
+    rvm__build *k = e->k;
+    LLVMBasicBlockRef other = rvm__block(e, "disturbed"), on = rvm__block(e, "on");
+    LLVMValueRef any = LLVMConstInt(k->i1, 0, false), all = rvm__local(e, LLVMArrayType2(k->f64, n), "whole");
+    for (unsigned i = 0; i < n; i++) any = LLVMBuildOr(k->b, any, differ(e, led[i], after[i]), "");
+    rvm__settle_erased(e); /* before control parts: one side may exit */
+    rvm__unlikely(e, LLVMBuildCondBr(k->b, any, other, on));
+    rvm__at(e, other);
+    LLVMValueRef args[3] = {e->frame.machine, on_level(e, n), all};
+    for (unsigned i = 0; i < n; i++) rvm__put_at(e, was[i], rvm__member(e, all, i * sizeof(rvm_value)));
+    rvm__window_give(e);
+    rvm__call_runtime(e, "rvm__native_return_whole", k->i32, 3, args); /* there is room: they have just been taken */
+    rvm__window_take(e);
+    rvm__exit_now(e);
+    rvm__at(e, on);
 }
 
 /* ---- registers that instances of a block add into ---- */

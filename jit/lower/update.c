@@ -78,10 +78,23 @@ static void track_place(rvm__emit *e, const rvm_place *q, LLVMValueRef now) {
     if (e->frame.held && (q->kind != RVM_PLACE_SLOT || e->frame.held[q->slot])) rvm__track_held(e, q, now, false);
 }
 
+/* What has come back in a compute part must lead to what is there. */
+static void check_back(rvm__emit *e, const rvm_change_info *info, rvm_type t, rvm_op op, const LLVMValueRef *after,
+                       const LLVMValueRef *a, const LLVMValueRef *was) {
+    LLVMValueRef led[RVM_MAX_CHANGED], overflow = NULL;
+    if (!rvm__is_inside(e) || !rvm__restores_at(e, e->control.pc) || rvm__is_of_shadows(&e->f->code[e->control.pc])) return;
+    memcpy(led, was, info->places * sizeof *led);
+    rvm__build_change(e->k, rvm__op_inverse(op), t, led, a, &overflow);
+    rvm__exact_exit_unless_led(e, info->places, led, after, was);
+}
+
 static void exact_change(rvm__emit *e, const rvm_change_info *info, rvm_type t, rvm_op op, const LLVMValueRef *was,
-                         LLVMValueRef *now) {
+                         const LLVMValueRef *a, LLVMValueRef *now) {
     const rvm_op sum = rvm__is_inverse(op) ? RVM_OP_sub : RVM_OP_add;
-    if (info->exact == RVM_EXACTLY_WHOLE) rvm__exact_whole(e, info->places, was, now);
+    if (info->exact == RVM_EXACTLY_WHOLE) {
+        rvm__exact_whole(e, info->places, was, now);
+        check_back(e, info, t, op, was, a, now);
+    }
     if (info->exact == RVM_EXACTLY_SUM) now[0] = rvm__exact_update(e, t, sum, was[0], LLVMConstReal(e->k->f64, 1), now[0]);
 }
 
@@ -99,7 +112,7 @@ static void change(rvm__emit *e, const rvm__xinsn *x, const rvm_place *q, unsign
     LLVMValueRef good = rvm__build_change(e->k, op, o[0].type, v, a, &overflow);
     if (good) rvm__exit_if(e, negate(e, good));
     if (overflow && !(x->flags & X_UNCHECKED)) rvm__exit_if(e, overflow);
-    if (rvm__is_exact(e, o[0].type)) exact_change(e, info, o[0].type, op, was, v);
+    if (rvm__is_exact(e, o[0].type)) exact_change(e, info, o[0].type, op, was, a, v);
     for (unsigned k = 0; k < places; k++) rvm__store(e, &o[k], v[k]);
     for (unsigned k = 0; k < places && x->flags & X_TRACK; k++) track_place(e, &q[first + k], v[k]);
 }

@@ -90,6 +90,10 @@ LLVMValueRef rvm__exact_update(rvm__emit *e, rvm_type t, rvm_op op, LLVMValueRef
 bool rvm__exact_row(rvm__emit *e);
 /* A change of n places that keeps all of them; where it restores, now is what they were. */
 void rvm__exact_whole(rvm__emit *e, unsigned n, const LLVMValueRef *was, LLVMValueRef *now);
+/* Of n such values in a compute part that have come back: a side exit, before they were taken, unless `led`, to which the
+ * change leads from them, is what was there. */
+void rvm__exact_exit_unless_led(rvm__emit *e, unsigned n, const LLVMValueRef *led, const LLVMValueRef *after,
+                                const LLVMValueRef *was);
 typedef struct rvm__held_sums { /* of a register that instances of a block add into */
     rvm_type type;
     unsigned level;    /* of the record */

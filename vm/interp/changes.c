@@ -75,10 +75,32 @@ static void change_shadows(change *c, const rvm_value *was) {
 
 /* ---- values ---- */
 
+/* Whether the change leads from what has come back to what is there. */
+static bool leads_back(change *c, const rvm_value *was) {
+    rvm_value led[RVM_MAX_CHANGED];
+    memcpy(led, was, sizeof led);
+    c->back = !c->back;
+    bool same = apply(c, led);
+    c->back = !c->back;
+    for (int k = 0; k < c->info->places; k++) same = same && rvm__exact_same(led[k].f, c->v[k].f);
+    return same;
+}
+
+static rvm_status take_back(change *c) {
+    rvm_value was[RVM_MAX_CHANGED];
+    rvm_status status = rvm__exact_back_whole(c->m, c->info->places, was);
+    if (!status && rvm__exact_is_inside(c->m) && !leads_back(c, was)) {
+        status = rvm__exact_return_whole(c->m, c->info->places, was);
+        return status ? status : rvm__exact_disturbed(c->m);
+    }
+    if (!status) memcpy(c->v, was, sizeof was);
+    return status;
+}
+
 /* Runs that restore every bit record what the places held, or take it back. */
 static rvm_status change_whole(change *c, bool restores) {
     rvm_value v[RVM_MAX_CHANGED];
-    if (restores) return rvm__exact_back_whole(c->m, c->info->places, c->v);
+    if (restores) return take_back(c);
     memcpy(v, c->v, sizeof v);
     if (!apply(c, v)) return RVM_ERR_DOMAIN;
     const rvm_status status = rvm__exact_keep_whole(c->m, c->info->places, c->v);

@@ -94,7 +94,11 @@ rvm_status rvm__change_in_place(rvm_machine *m, const rvm__xinsn *x, rvm_value *
 rvm_status rvm__exact_keep(rvm_machine *m, rvm_type t, rvm__exact op, double y, double f, double after);
 rvm_status rvm__exact_back(rvm_machine *m, rvm_type t, rvm__exact op, double after, double f, double *y);
 rvm_status rvm__exact_keep_whole(rvm_machine *m, int n, const rvm_value *v);
+/* Whether values are recorded for an `undo` that takes them back soon; what has come back does not lead to what is there. */
+bool rvm__exact_is_inside(const rvm_machine *m);
+rvm_status rvm__exact_disturbed(rvm_machine *m);
 rvm_status rvm__exact_back_whole(rvm_machine *m, int n, rvm_value *v);
+rvm_status rvm__exact_return_whole(rvm_machine *m, int n, const rvm_value *v); /* as if they had not been taken */
 /* y += by, or back; restores: as it was before, from what was recorded. */
 rvm_status rvm__exact_sum(rvm_machine *m, rvm_type t, bool back, bool restores, double by, double *y);
 /* For what takes several such steps: with room reserved, keeping cannot fail; what was taken is there again after a rewind

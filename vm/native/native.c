@@ -171,6 +171,9 @@ static rvm_status rvm__native_keep_whole(rvm_machine *m, uint32_t on, const rvm_
 static rvm_status rvm__native_back_whole(rvm_machine *m, uint32_t on, rvm_value *v) {
     BY_MACHINE((m->exact.level = on >> RVM__NATIVE_LEVEL, rvm__exact_back_whole(m, (int)(on & MASK), v)));
 }
+static rvm_status rvm__native_return_whole(rvm_machine *m, uint32_t on, const rvm_value *v) {
+    BY_MACHINE((m->exact.level = on >> RVM__NATIVE_LEVEL, rvm__exact_return_whole(m, (int)(on & MASK), v)));
+}
 static rvm_status rvm__native_record_room(rvm_machine *m, uint32_t n) {
     BY_MACHINE(rvm__block_record_room(m, n) ? RVM_OK : RVM_ERR_MEMORY);
 }
@@ -376,6 +379,7 @@ const rvm__native_symbol rvm__native_symbols[] = {
     SYMBOL(rvm__native_back),
     SYMBOL(rvm__native_keep_whole),
     SYMBOL(rvm__native_back_whole),
+    SYMBOL(rvm__native_return_whole),
     SYMBOL(rvm__native_record_room),
     SYMBOL(rvm__native_record),
     SYMBOL(rvm__native_recall),

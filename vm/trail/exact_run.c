@@ -38,6 +38,12 @@ static rvm_status nothing_left(rvm_machine *m) {
     return RVM_ERR_TRAIL;
 }
 
+rvm_status rvm__exact_disturbed(rvm_machine *m) {
+    m->detail_place = 0;
+    snprintf(m->detail, sizeof m->detail, "the `do` part has changed it, or what it was changed by");
+    return RVM_ERR_TRAIL;
+}
+
 bool rvm__exact_enters(const rvm_machine *m, uint32_t fn, bool restoring, unsigned flags, int dir) {
     const rvm_function *f = &m->p->functions[fn];
     if (!m->o.exact || !rvm__is_marked(f)) return true;
@@ -52,17 +58,22 @@ const char rvm__exact_refuses[] =
 
 /* ---- values kept whole ---- */
 
-/* Of values, at depths that compute parts take back soon. */
-static bool is_whole_at(const rvm_machine *m) {
+bool rvm__exact_is_inside(const rvm_machine *m) {
     return rvm__exact_depth(m) && m->exact.level == RVM__OF_VALUES;
 }
 
 static bool keeps_whole(const rvm_machine *m, const rvm__bits *b) {
-    return is_whole_at(m) && !b->coded && b->n % 64 == 0 && b->n / 64 < WHOLE;
+    return rvm__exact_is_inside(m) && !b->coded && b->n % 64 == 0 && b->n / 64 < WHOLE;
+}
+
+/* Whether what has come back leads to what was there: else a `do` part changed that, or what leads there. */
+static bool leads_back(rvm_type t, rvm__exact op, double was, double f, double after) {
+    const double led = rvm__exact_apply(op, was, f);
+    return rvm__exact_same(t == RVM_F32 ? (double)(float)led : led, after);
 }
 
 static bool kept_whole(const rvm_machine *m, const rvm__bits *b) {
-    return is_whole_at(m) && !b->coded;
+    return rvm__exact_is_inside(m) && !b->coded;
 }
 
 void rvm__exact_open(rvm_machine *m) {
@@ -170,19 +181,24 @@ rvm_status rvm__exact_keep(rvm_machine *m, rvm_type t, rvm__exact op, double y, 
     if (keeps_whole(m, b)) return rvm__exact_keep_raw(m, y);
     const size_t before = b->n;
     if (!rvm__exact_record(&al, b, op, y, f, after)) return RVM_ERR_MEMORY;
-    b->coded += is_whole_at(m);
+    b->coded += rvm__exact_is_inside(m);
     count(m, b->n - before);
     return RVM_OK;
 }
 
 rvm_status rvm__exact_take(rvm_machine *m, rvm_type t, rvm__exact op, double after, double f, double *y) {
-    if (t != RVM_F64) return rvm__exact_take_raw(m, y);
     rvm__bits *b = bits_at_depth(m);
     if (!b) return RVM_ERR_MEMORY;
-    if (kept_whole(m, b)) return rvm__exact_take_raw(m, y);
     const size_t before = b->n;
+    if (t != RVM_F64 || kept_whole(m, b)) {
+        const rvm_status status = rvm__exact_take_raw(m, y);
+        if (status || !rvm__exact_is_inside(m) || leads_back(t, op, *y, f, after)) return status;
+        m->exact.held += before - b->n;
+        b->n = before;
+        return rvm__exact_disturbed(m);
+    }
     if (!rvm__exact_restore(b, op, after, f, y)) return nothing_left(m);
-    b->coded -= is_whole_at(m);
+    b->coded -= rvm__exact_is_inside(m);
     m->exact.held -= before - b->n;
     return RVM_OK;
 }
@@ -209,18 +225,25 @@ rvm_status rvm__exact_back_whole(rvm_machine *m, int n, rvm_value *v) {
     return RVM_OK;
 }
 
+rvm_status rvm__exact_return_whole(rvm_machine *m, int n, const rvm_value *v) {
+    const size_t recorded = m->exact.recorded;
+    const rvm_status status = rvm__exact_keep_whole(m, n, v);
+    m->exact.recorded = recorded;
+    return status;
+}
+
 rvm_status rvm__exact_sum(rvm_machine *m, rvm_type t, bool back, bool restores, double by, double *y) {
     const rvm__exact op = back ? RVM__EXACT_SUB : RVM__EXACT_ADD, inverse = back ? RVM__EXACT_ADD : RVM__EXACT_SUB;
     double was, after;
     if (restores) {
-        const bool alone = t == RVM_F64 && !is_whole_at(m) && rvm__exact_alone(inverse, *y, by, &was);
+        const bool alone = t == RVM_F64 && !rvm__exact_is_inside(m) && rvm__exact_alone(inverse, *y, by, &was);
         const rvm_status status = alone ? RVM_OK : rvm__exact_back(m, t, inverse, *y, by, &was);
         if (!status) *y = was;
         return status;
     }
     after = rvm__exact_apply(op, *y, by);
     if (t == RVM_F32) after = (double)(float)after;
-    const bool alone = t == RVM_F64 && !is_whole_at(m) && rvm__exact_alone(op, after, by, &was);
+    const bool alone = t == RVM_F64 && !rvm__exact_is_inside(m) && rvm__exact_alone(op, after, by, &was);
     const rvm_status status = alone ? RVM_OK : rvm__exact_keep(m, t, op, *y, by, after);
     if (status) return status;
     m->exact.updates++;
