@@ -184,11 +184,14 @@ static bool only_asserts(const step *x) {
     return pair == RVM_PAIR_assert || (place && rvm__is_inverse(x->op));
 }
 
-/* Whether the place has nothing left of what it held: it disappears or appears, or all of it is moved or overwritten. */
-static bool is_replaced(const step *x, uint32_t k) {
+/* Whether the place, with all that is part of it, has nothing left of what it held: it disappears or appears, or all of it
+ * is moved or overwritten. */
+static bool is_replaced(const flow *w, const step *x, uint32_t k) {
     const char letter = x->letters[k];
     if (rvm__letter_toggles(letter)) return true;
-    if (x->q[k].kind == RVM_PLACE_ELEM) return false;
+    if (x->q[k].kind != RVM_PLACE_SLOT &&
+        (x->q[k].kind != RVM_PLACE_ARRAY || rvm__root_of(w->list.f, &x->q[k]) != x->q[k].slot))
+        return false;
     return letter == 'd' || letter == 'w' || (letter == 'y' && rvm__pair_of(x->op) == RVM_PAIR_push);
 }
 
@@ -202,7 +205,7 @@ static bool reads(const step *x, uint32_t k) {
 
 static void pass(const flow *w, const step *x, bool needed) {
     for (uint32_t k = 0; k < x->in->nplaces; k++)
-        if (is_replaced(x, k) && rvm__pair_of(x->op) != RVM_PAIR_view) set_live(w, bit_of(w, &x->q[k]), false);
+        if (is_replaced(w, x, k) && rvm__pair_of(x->op) != RVM_PAIR_view) set_live(w, bit_of(w, &x->q[k]), false);
     for (uint32_t k = 0; k < x->in->nplaces; k++) {
         if (!needed && !(x->letters[0] == 'X' && x->letters[k] == 'k')) continue; /* lengths agree, unchecked too */
         use_indices(w, &x->q[k]);
