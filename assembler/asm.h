@@ -541,6 +541,7 @@ void rvm__lower_scope_end(gen *g, const var *mark, bool releases); /* names decl
 
 /* lower_whole.c: updates, instructions and set (without its condition) on whole arrays and states */
 bool rvm__on_wholes(const stmt *s);
+const expr *rvm__changed_whole(const stmt *s); /* of such a statement, the first place that it changes */
 void rvm__lower_whole(gen *g, const stmt *s);
 
 /* lower_broadcast.c: the same where operands are expressions: arrays of one shape element by element, other places for each

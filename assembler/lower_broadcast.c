@@ -208,7 +208,7 @@ static func *make_function(broadcast *b, bool unchecked) {
 }
 
 void rvm__lower_broadcast(gen *g, const stmt *s) {
-    broadcast b = {.a = g->a, .s = s, .ndim = rvm__whole_ndim(s->args[0])};
+    broadcast b = {.a = g->a, .s = s, .ndim = rvm__whole_ndim(rvm__changed_whole(s))};
     const bool lenient = g->a->lenient;
     func *fn = make_function(&b, g->flags & RVM_FLAG_UNCHECKED);
     g->a->lenient = lenient;

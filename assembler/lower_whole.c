@@ -30,6 +30,10 @@ static whole operands_of(const stmt *s) {
     return w;
 }
 
+const expr *rvm__changed_whole(const stmt *s) {
+    return operands_of(s).e[0];
+}
+
 bool rvm__on_wholes(const stmt *s) {
     if ((s->kind != S_OP && s->kind != S_UPDATE && s->kind != S_SET) || s->row >= 0 || s->broken || !s->nargs) return false;
     if (s->kind == S_OP && s->nargs != strlen(rvm__op_info[s->op].operands)) return false;

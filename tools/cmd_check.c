@@ -192,7 +192,7 @@ static bool compare_gradient(const check *c, const stencil *s, row *r, uint32_t 
 
 /* One direction with shorter and shorter steps, until the row passes. The row keeps the best attempt. */
 static rvm_status attempt(check *c, stencil *s, row *r, uint32_t param, ptrdiff_t element) {
-    static const double steps[] = {1e-3, 1e-5, 1e-7}, singles[] = {1e-2, 1e-1, 1e-3};
+    static const double steps[] = {1e-3, 1e-5, 1e-7, 1e-4}, singles[] = {1e-2, 1e-1, 1e-3, 1e-4};
     row best = *r;
     bool learned = false, single = c->single || c->t->v.info[param].type == RVM_F32;
     char why[200] = "the function is not a number nearby";
