@@ -5,7 +5,7 @@
  *   second.c    the one-sweep Hessian                            trail.c    gradients by the trail
  *   peaks.c     what this processor can do at most         checked.c    what checks cost natively
  *   exact.c     runs that restore every bit                jacobian.c   a sparse Jacobian
- *   derived.c   counts of derivative programs
+ *   derived.c   counts of derivative programs              layouts.c    results side by side, or not
  *   compile.c   until native code can be called
  *   api.c       what the C interface costs beyond the work       profile.c  what a profile costs
  *   native.c    machines with native code of their own
@@ -99,6 +99,7 @@ bool measure_profile(table *t, int repetitions);
 bool measure_pisa(table *t, int repetitions);
 bool measure_peaks(table *t, int repetitions);
 bool measure_checked(table *t, int repetitions);
+bool measure_layouts(table *t, int repetitions);
 bool measure_jacobian(table *t, int repetitions);
 
 /* ---- tables of their own ---- */

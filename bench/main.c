@@ -8,7 +8,7 @@
 static const char usage[] =
     "usage: rvm_bench [--json] [--repetitions N]\n"
     "                 [memory|loop|matvec|bundle|derived|hessian|trail|exact|assembler|start|compile|api|profile|pisa|peaks|"
-    "checked|jacobian ...]\n"
+    "checked|jacobian|layouts ...]\n"
     "       rvm_bench peers [--json] [--full|--check] [--only TEXT] [--engine TEXT] [--seconds S] [--any-lengths]\n"
     "                 [--math M]\n"
     "       rvm_bench schedules [--json] [--check] [--only TEXT]\n"
@@ -48,11 +48,12 @@ enum {
     PEAKS,
     CHECKS,
     JACOBIAN,
+    LAYOUTS,
     PARTS
 }; /* memory first: it reads the peak of the process */
-static const char *const part_names[PARTS] = {"memory",  "loop",  "matvec",    "bundle",  "derived", "hessian",
-                                              "trail",   "exact", "assembler", "start",   "compile", "api",
-                                              "profile", "pisa",  "peaks",     "checked", "jacobian"};
+static const char *const part_names[PARTS] = {"memory",  "loop",  "matvec",    "bundle",  "derived",  "hessian",
+                                              "trail",   "exact", "assembler", "start",   "compile",  "api",
+                                              "profile", "pisa",  "peaks",     "checked", "jacobian", "layouts"};
 
 static bool measure_one(table *t, bool (*make)(job *), int repetitions) { /* 0: its derivatives */
     static job j;
@@ -85,6 +86,7 @@ static bool measure(table *t, int part, int repetitions) {
     case PEAKS: return measure_peaks(t, repetitions);
     case CHECKS: return measure_checked(t, repetitions);
     case JACOBIAN: return measure_jacobian(t, repetitions);
+    case LAYOUTS: return measure_layouts(t, repetitions);
     }
     return false;
 }

@@ -59,3 +59,25 @@ void make_bundle(problem *p, const int64_t *size) {
     task_output(t, g->Jw, g->n, NULL);
     common_arguments(t, g);
 }
+
+void make_layouts(problem *p, const int64_t *size) {
+    static const char *const names[] = {"by_entry", "by_observation", "by_blocks"};
+    const char *path = BENCH_DIR "/problems/layouts.rasm";
+    bundle_data *g = problem_memory(p, 1, sizeof *g);
+    if (!g) return;
+    *g = (bundle_data){.m = size[0], .p = size[1], .n = size[2]};
+    snprintf(p->title, sizeof p->title, "Jacobian of bundle adjustment, %d observations", (int)g->n);
+    make_scene(p, g);
+    const int64_t blocks = (g->n + 7) / 8;
+    double *J = problem_reals(p, 8 * 30 * blocks + 8), *Jw = problem_reals(p, g->n);
+    while ((uintptr_t)J % 64) J++; /* a line of the cache */
+    for (int k = 0; k < 3; k++) {
+        const int64_t shape[3][3] = {{30, g->n}, {g->n, 30}, {blocks, 30, 8}};
+        task *t = problem_task(p, names[k], path, names[k], BY_CALL, PEER_bundle_jacobian, g);
+        task_reals(t, J, NULL, k < 2 ? 2 : 3, shape[k][0], shape[k][1], shape[k][2]);
+        task_fresh(t);
+        task_reals(t, Jw, NULL, 1, g->n, 0, 0);
+        task_fresh(t);
+        common_arguments(t, g);
+    }
+}

@@ -73,6 +73,16 @@ static bool follow_aligned(const rvm__group *g, rvm__item *to, const rvm__item *
     }
 }
 
+/* LLVM writes a sum of numbers that have no bit in common so. */
+static bool is_sum_of_bits(LLVMValueRef v, LLVMOpcode op) {
+#if LLVM_VERSION_MAJOR >= 18
+    return op == LLVMOr && LLVMGetIsDisjoint(v);
+#else
+    (void)v, (void)op;
+    return false;
+#endif
+}
+
 /* Sums, differences and multiples of what is linear, and parts of what is aligned. */
 static void follow_line(rvm__group *g, LLVMValueRef v, LLVMOpcode op) {
     LLVMBuilderRef b = g->k->b;
@@ -83,6 +93,7 @@ static void follow_line(rvm__group *g, LLVMValueRef v, LLVMOpcode op) {
     const bool moves_x = i && i->varying, moves_y = j && j->varying;
     LLVMValueRef s = moves_x ? i->stride : zero, t = moves_y ? j->stride : zero, one_x = rvm__one(g, x),
                  one_y = rvm__one(g, y);
+    if (is_sum_of_bits(v, op)) op = LLVMAdd;
     if (op == LLVMAdd || op == LLVMSub)
         to->stride = LLVMBuildBinOp(b, op, s, t, "");
     else if ((op == LLVMMul && !(moves_x && moves_y)) || (op == LLVMShl && !moves_y))
