@@ -541,7 +541,6 @@ void rvm__lower_scope_end(gen *g, const var *mark, bool releases); /* names decl
 
 /* lower_whole.c: updates, instructions and set (without its condition) on whole arrays and states */
 bool rvm__on_wholes(const stmt *s);
-const expr *rvm__changed_whole(const stmt *s); /* of such a statement, the first place that it changes */
 void rvm__lower_whole(gen *g, const stmt *s);
 
 /* lower_broadcast.c: the same where operands are expressions: arrays of one shape element by element, other places for each
@@ -551,7 +550,7 @@ name *rvm__numbered(assembler *a, const char *text, uint32_t number); /* text'3,
  * move. False: out of memory. */
 bool rvm__add_written(assembler *a, func *fn, const char *stem);
 void rvm__lower_print(gen *g, const stmt *s); /* lower_print.c */
-void rvm__lower_broadcast(gen *g, const stmt *s);
+void rvm__lower_broadcast(gen *g, const stmt *s, int ndim); /* of what it changes */
 
 /* undone.c: of a region that is not lowered yet */
 void rvm__warn_undone(assembler *a, const stmt *region);

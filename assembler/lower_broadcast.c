@@ -207,8 +207,8 @@ static func *make_function(broadcast *b, bool unchecked) {
     return rvm__add_written(b->a, fn, "elementwise") ? fn : NULL;
 }
 
-void rvm__lower_broadcast(gen *g, const stmt *s) {
-    broadcast b = {.a = g->a, .s = s, .ndim = rvm__whole_ndim(rvm__changed_whole(s))};
+void rvm__lower_broadcast(gen *g, const stmt *s, int ndim) {
+    broadcast b = {.a = g->a, .s = s, .ndim = ndim};
     const bool lenient = g->a->lenient;
     func *fn = make_function(&b, g->flags & RVM_FLAG_UNCHECKED);
     g->a->lenient = lenient;

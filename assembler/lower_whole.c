@@ -30,10 +30,6 @@ static whole operands_of(const stmt *s) {
     return w;
 }
 
-const expr *rvm__changed_whole(const stmt *s) {
-    return operands_of(s).e[0];
-}
-
 bool rvm__on_wholes(const stmt *s) {
     if ((s->kind != S_OP && s->kind != S_UPDATE && s->kind != S_SET) || s->row >= 0 || s->broken || !s->nargs) return false;
     if (s->kind == S_OP && s->nargs != strlen(rvm__op_info[s->op].operands)) return false;
@@ -261,7 +257,7 @@ static void lower_any(gen *g, const stmt *s) {
     const record *r = rvm__record(g->a, type);
     const bool adds = s->kind == S_UPDATE && rvm__pair_of(s->op) == RVM_PAIR_add;
     if (broadcast && !rvm__is_state(type))
-        rvm__lower_broadcast(g, s);
+        rvm__lower_broadcast(g, s, rvm__whole_ndim(w.e[0]));
     else if (!r)
         lower_arrays(g, s, &w, type, ndim);
     else if (adds || s->kind == S_SET ||
