@@ -549,7 +549,7 @@ name *rvm__numbered(assembler *a, const char *text, uint32_t number); /* text'3,
 /* A function that the assembler writes is declared, under such a name, and lowered behind those of the sources: functions
  * move. False: out of memory. */
 bool rvm__add_written(assembler *a, func *fn, const char *stem);
-void rvm__lower_print(gen *g, const stmt *s); /* lower_print.c */
+void rvm__lower_print(gen *g, const stmt *s);               /* lower_print.c */
 void rvm__lower_broadcast(gen *g, const stmt *s, int ndim); /* of what it changes */
 
 /* undone.c: of a region that is not lowered yet */
