@@ -28,7 +28,8 @@ typedef struct rvm_machine rvm_machine;
 /* ---- creation ---- */
 
 typedef enum rvm_trail {
-    RVM_TRAIL_KEEP, /* what `set` and `drop` overwrite is kept for going back */
+    RVM_TRAIL_KEEP, /* what `set` and `drop` overwrite is kept for going back; natively parallel blocks that overwrite, or
+                       whose derivatives drop shadows, then run one instance after the other */
     RVM_TRAIL_OFF   /* it is discarded and counted, but for what the run itself takes back; going back over it fails */
 } rvm_trail;
 
