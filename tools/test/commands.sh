@@ -614,6 +614,20 @@ if rvm run norm.rasm --dump=ir >dump 2>&1; then
     expect 0 'the cache: *Not a directory*norm, forward, for n=2: *lowering*out = 5' rvm run norm.rasm x=[3,4] --engine=jit --verbose --cache /dev/null/x
     expect 0 'norm, forward: *lowering*out = 5' rvm run norm.rasm x=[3,4] --engine=jit --verbose --any-lengths --cache off
     expect 0 "norm'adj, forward, for n=2: *d out / d x" rvm grad norm.rasm --of out x=[3,4] --engine=jit --verbose
+    cat >lanes.rasm <<'END'
+fn kept(y: real[n], x: real[n])
+    parallel i in 0..n
+        set y[i] = x[i]
+    end
+end
+fn named(y: real[n], p: i64[n])
+    parallel i in 0..n
+        y[p[i]] *= 2
+    end
+end
+END
+    expect 0 'not in lanes: *: it keeps a trail (which --trail off does not)' rvm run lanes.rasm kept y=[0,0] x=[1,2] --engine=jit --verbose
+    expect 0 'not in lanes: *: its roles are enforced while it runs' rvm run lanes.rasm named y=[0,0] p=[1,0] --engine=jit --verbose
     expect 0 "over'grad, forward: " rvm grad over.rasm --of y y=2 x=3 --engine=jit --verbose
     expect 0 'norm, forward, for n=2: *bytes of native code*2 add.sqr' rvm run norm.rasm x=[3,4] --engine=jit --profile --verbose
     expect 0 'norm, forward, for n=2: *18 instructions: 3 forward, 8 compute, 7 undo' rvm profile norm.rasm x=[3,4] --engine=jit --verbose
