@@ -21,7 +21,7 @@ fail() {
     echo "$*"
     bad=1
 }
-# Of one function. For sm_80 the assembler takes those without index checks alone, and leaves its own passes out, to save time.
+# Of one function. For sm_80 the assembler leaves its own passes out, to save time.
 one() { # file, function, options
     local ptx=$scratch/x.ptx
     if ! "$binaries/rvm" run "$1" "$2" --dump ptx --unchecked --trail=off "${@:3}" >"$ptx" 2>"$scratch/why"; then
@@ -30,7 +30,7 @@ one() { # file, function, options
         return
     fi
     kernels=$((kernels + $(grep -c '\.visible \.entry' "$ptx")))
-    [ $# -eq 2 ] || "$assembler" -O0 -arch=sm_80 "$ptx" -o /dev/null 2>"$scratch/why" || fail "$*: sm_80: $(head -3 "$scratch/why")"
+    "$assembler" -O0 -arch=sm_80 "$ptx" -o /dev/null 2>"$scratch/why" || fail "$*: sm_80: $(head -3 "$scratch/why")"
     "$assembler" -arch=sm_90 "$ptx" -o /dev/null 2>"$scratch/why" || fail "$*: sm_90: $(head -3 "$scratch/why")"
     ! grep -q 'st\.local\.[us]8' "$ptx" || fail "$*: stores bytes"
 }

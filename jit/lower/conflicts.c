@@ -239,7 +239,7 @@ bool rvm__find_array_conflicts(rvm__emit *e, uint32_t first, uint32_t last, uint
     memset(s.dimension, NO_DIMENSION, e->f->narrays + 1u);
     find_origins(&s);
     find_bits(&s);
-    if (e->f->code[first - 1].facts & RVM_FACT_SUMS) {
+    if (e->f->code[first - 1].facts & RVM_FACT_SUMS) { /* else it is proved that none does by one name */
         RVM__EACH_INSN_IN(x, e->f, first, last + 1) look_at(&s, x.in);
         rvm__solve(last + 1 - first, spread_to_whole, &s);
     }

@@ -7,9 +7,9 @@
  * sums the counts in out.
  *
  * It counts into out, and adds into partial sums of the registers that instances add into. Where others take
- * a side exit it bails out; where instances may add to the same element (an array that is added into, but not only at the
- * block's index in one dimension) that array *conflicts*, and each addition is a call of RVM__ADD. Whoever runs instances
- * says what these calls do: groups.c makes groups of lanes of it.
+ * a side exit it bails out; where instances may add to the same element (an array that is added into, of which the verifier
+ * has not proved that they do not, and not only at the block's index in one dimension) that array *conflicts*, and each
+ * addition is a call of RVM__ADD. Whoever runs instances says what these calls do: groups.c makes groups of lanes of it.
  */
 #include <stdio.h>
 #include <string.h>

@@ -194,7 +194,8 @@ static const char *why_calls_are_not_plain(const rvm__emit *e, uint32_t first, u
         if (rvm__pair_of(x.in->op) != RVM_PAIR_call) continue;
         const rvm__summary *g = &e->u->summaries[x.in->target];
         if (g->recursive) return "it calls what recurses";
-        if (g->by_value || g->sums) return "it calls function values, or what has blocks with sums";
+        if (g->by_value) return "it calls what calls function values";
+        if (g->sums) return "it calls what has blocks that add into elements chunk by chunk";
         if (g->size > RVM__MOST_VECTORISED) return "it calls too much";
     }
     return NULL;
@@ -206,7 +207,8 @@ const char *rvm__why_no_instance(rvm__emit *e, uint32_t pc) {
     if (e->code->x[pc].flags & X_GUARD || rvm__is_within_guard(e, pc)) return "its roles are enforced while it runs";
     if (first > last) return "it is empty";
     const char *why = why_calls_are_not_plain(e, first, last);
-    if (!why && rvm__is_tracked(e, first - 1, last + 1)) why = "it keeps a trail (which --trail off does not)";
+    if (!why && rvm__is_tracked(e, first - 1, last + 1))
+        why = "it leaves something on a trail that is kept (--trail off, RVM_TRAIL_OFF)";
     return why;
 }
 

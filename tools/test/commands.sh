@@ -99,6 +99,18 @@ fn between(y: real, x: real)
 end
 TEXT
 expect 0 '8 of 8 checks passed' rvm check between.rasm between x=1.1
+cat >waves.rasm <<'TEXT'
+fn waves(y: real, x: real)
+    compute
+        let t = f32(x)
+        t *= 1.1
+        let u = sin(t)
+    do
+        y += real(u) * x
+    undo
+end
+TEXT
+expect 0 '8 of 8 checks passed' rvm check waves.rasm x=1234.567
 expect 0 '' rvm run norm.rasm x=[3,4] --real f32
 cat >numbers.rasm <<'END'
 fn clog(y: complex, x: complex)
@@ -626,7 +638,7 @@ fn named(y: real[n], p: i64[n])
     end
 end
 END
-    expect 0 'not in lanes: *: it keeps a trail (which --trail off does not)' rvm run lanes.rasm kept y=[0,0] x=[1,2] --engine=jit --verbose
+    expect 0 'not in lanes: *: it leaves something on a trail that is kept (--trail off, RVM_TRAIL_OFF)' rvm run lanes.rasm kept y=[0,0] x=[1,2] --engine=jit --verbose
     expect 0 'not in lanes: *: its roles are enforced while it runs' rvm run lanes.rasm named y=[0,0] p=[1,0] --engine=jit --verbose
     expect 0 "over'grad, forward: " rvm grad over.rasm --of y y=2 x=3 --engine=jit --verbose
     expect 0 'norm, forward, for n=2: *bytes of native code*2 add.sqr' rvm run norm.rasm x=[3,4] --engine=jit --profile --verbose
