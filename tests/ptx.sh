@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Kernels of the parallel cases, as CUDA's assembler takes them for sm_80 and sm_90: of one function with index checks, of the
-# next without; those of longer programs with fast math, too. Arguments: the folder of binaries, the source folder. Exit
+# Kernels of the parallel cases, as CUDA's assembler takes them: of one function with index checks for sm_90, of the next without
+# for sm_80; those of longer programs with fast math and for both, too. Arguments: the folder of binaries, the source folder. Exit
 # status 77: skipped, the reason printed.
 set -eu
 binaries=$1 tree=$2
@@ -21,7 +21,7 @@ fail() {
     echo "$*"
     bad=1
 }
-# Of one function. For sm_80 the assembler leaves its own passes out, to save time.
+# Of one function, for the processors of $archs. For sm_80 the assembler leaves its own passes out, to save time.
 one() { # file, function, options
     local ptx=$scratch/x.ptx
     if ! "$binaries/rvm" run "$1" "$2" --dump ptx --unchecked --trail=off "${@:3}" >"$ptx" 2>"$scratch/why"; then
@@ -30,14 +30,19 @@ one() { # file, function, options
         return
     fi
     kernels=$((kernels + $(grep -c '\.visible \.entry' "$ptx")))
-    "$assembler" -O0 -arch=sm_80 "$ptx" -o /dev/null 2>"$scratch/why" || fail "$*: sm_80: $(head -3 "$scratch/why")"
-    "$assembler" -arch=sm_90 "$ptx" -o /dev/null 2>"$scratch/why" || fail "$*: sm_90: $(head -3 "$scratch/why")"
+    local arch
+    for arch in $archs; do
+        "$assembler" ${passes[$arch]} -arch="$arch" "$ptx" -o /dev/null 2>"$scratch/why" || fail "$*: $arch: $(head -3 "$scratch/why")"
+    done
     ! grep -q 'st\.local\.[us]8' "$ptx" || fail "$*: stores bytes"
 }
+declare -A passes=([sm_80]=-O0 [sm_90]=-O3)
 trust=()
 while IFS=: read -r file name; do
+    if [ ${#trust[@]} -eq 0 ]; then archs=sm_90; else archs=sm_80; fi
     one "$file" "$name" "${trust[@]}"
     if [ ${#trust[@]} -eq 0 ]; then trust=(--trust); else trust=(); fi
+    archs="sm_80 sm_90"
     case $file in
     tests/*/functions.rasm | examples/* | bench/*) one "$file" "$name" --trust --fast-math ;;
     esac
