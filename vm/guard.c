@@ -29,7 +29,7 @@ typedef struct extent {
 } extent;
 
 /* A mark: a run, an instance as it counts from the lower bound, and rvm__access_bits; 0: none. */
-enum { MARK_BITS = 2, RUN_AT = 48, MOST_RUNS = UINT16_MAX };
+enum { MARK_BITS = RVM__MARK_BITS, RUN_AT = RVM__MARK_RUN, MOST_RUNS = UINT16_MAX };
 #define MARK_INSTANCE (((UINT64_C(1) << RUN_AT) - 1) >> MARK_BITS)
 
 struct rvm__guard {
@@ -217,6 +217,13 @@ static bool find_extents(rvm_machine *m, rvm__guard *g, const rvm_function *f, c
     return have_marks(m, g);
 }
 
+/* Marks so far are of a run that is over. */
+static void begin_run(rvm__guard *g) {
+    if (g->run++ < MOST_RUNS) return;
+    if (g->cap) memset(g->marks, 0, g->cap * sizeof *g->marks); /* came around: older marks would count */
+    g->run = 1;
+}
+
 /* The one above those that are open, without marks; NULL: out of memory. */
 static rvm__guard *next_guard(rvm_machine *m) {
     void *list = m->store.guards;
@@ -224,10 +231,7 @@ static rvm__guard *next_guard(rvm_machine *m) {
     m->store.guards = list;
     if (!good) return NULL;
     rvm__guard *g = &m->store.guards[m->store.nguards];
-    if (g->run++ == MOST_RUNS) { /* came around: older marks would count */
-        if (g->cap) memset(g->marks, 0, g->cap * sizeof *g->marks);
-        g->run = 1;
-    }
+    begin_run(g);
     g->n = g->nextents = 0;
     return g;
 }
@@ -259,6 +263,24 @@ bool rvm__guard_begin(rvm_machine *m, uint32_t fn, uint32_t pc, int64_t lo, cons
     if (!have_marks(m, g)) return false;
     m->store.nguards++;
     return true;
+}
+
+uint64_t rvm__guard_tag(const rvm_machine *m) {
+    return m->store.guards[m->store.nguards - 1].run << RUN_AT;
+}
+
+uint64_t *rvm__guard_marks(const rvm_machine *m, const void *first, uint64_t n) {
+    const rvm__guard *g = &m->store.guards[m->store.nguards - 1];
+    const uintptr_t at = (uintptr_t)first;
+    for (const extent *e = g->extents; e < g->extents + g->nextents; e++) {
+        if (at < e->from || at >= e->to) continue;
+        return e->dense && e->from == at && e->to - e->from == n * sizeof(rvm_value) ? &g->marks[e->first] : NULL;
+    }
+    return NULL;
+}
+
+void rvm__guard_again(rvm_machine *m) {
+    begin_run(&m->store.guards[m->store.nguards - 1]);
 }
 
 void rvm__guard_instance(rvm_machine *m, int64_t i) {

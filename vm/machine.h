@@ -155,6 +155,7 @@ typedef struct rvm__inline_cache {
 } rvm__inline_cache;
 
 typedef struct rvm__guard rvm__guard; /* guard.c: of a parallel block that runs */
+enum { RVM__MARK_BITS = 2, RVM__MARK_RUN = 48 }; /* of a mark of guard.c: where the instance begins, and the run */
 
 /* What rounding lost, in runs that restore every bit (exact.h). */
 typedef struct rvm__exact_run {

@@ -91,10 +91,16 @@ typedef struct rvm__index {
 } rvm__index;
 bool rvm__index_at(const rvm__emit *e, uint16_t slot, uint32_t from, uint32_t pc, rvm__index *of);
 
+typedef struct rvm__inspection { /* inspector.c */
+    bool known, may;
+    uint8_t *needed; /* by register: it says which elements are used */
+} rvm__inspection;
 /* Blocks of a function that is emitted which enforce roles natively (guard.c), e->block.guards. */
 typedef struct rvm__guarding {
     uint32_t par; /* the lower end */
     const struct rvm__plan *plan;
+    rvm__inspection inspection[2]; /* where it goes down, up */
+    LLVMValueRef clean;            /* alloca of inspector.c, or NULL */
     struct rvm__guarding *next;
 } rvm__guarding;
 bool rvm__is_around(const rvm__emit *e, const rvm__guarding *g, uint32_t pc);

@@ -163,6 +163,7 @@ typedef struct rvm__block_ir {
     LLVMValueRef *asked;          /* by that pc: a local that says what is known of the order of sums, or NULL; or NULL */
     struct rvm__turned *turned, *between; /* loop_reversal.c */
     struct rvm__guarding *guards;         /* guard.c: blocks that enforce roles natively */
+    LLVMBasicBlockRef unclean;            /* inspector.c, while it is emitted: where side exits lead; else NULL */
 } rvm__block_ir;
 
 typedef struct rvm__emit {

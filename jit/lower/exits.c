@@ -126,7 +126,7 @@ void rvm__exit_at(rvm__emit *e, LLVMValueRef cond, rvm__native_site site, uint32
         rvm__bail_out(e, cond);
         return;
     }
-    LLVMBasicBlockRef cold = side_exit(e, site, uncharged), on = rvm__block(e, "ok");
+    LLVMBasicBlockRef on = rvm__block(e, "ok"), cold = e->block.unclean ? e->block.unclean : side_exit(e, site, uncharged);
     rvm__unlikely(e, LLVMBuildCondBr(e->k->b, cond, cold, on));
     rvm__at(e, on);
 }

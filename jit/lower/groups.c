@@ -275,6 +275,15 @@ static void run_rest(rvm__emit *e, const grouping *whole, uint32_t pc, bool up, 
         run_group(e, &g, pc, &(span){lowest, up ? highest : lowest, n, true}, single, out, cost);
 }
 
+/* Where roles are enforced, instances run together only if it is known that no two meet. */
+static void only_if_clean(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef single) {
+    LLVMValueRef clean = rvm__is_clean(e, pc);
+    if (!clean) return;
+    LLVMBasicBlockRef on = rvm__block(e, "clean");
+    LLVMBuildCondBr(e->k->b, clean, on, single);
+    rvm__at(e, on);
+}
+
 /* A block that goes on with a group, if it can, or with one instance. */
 static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
     rvm__build *k = e->k;
@@ -300,6 +309,7 @@ static LLVMBasicBlockRef start_block(rvm__emit *e, uint32_t pc) {
         rvm__put_at(e, rvm__build_int(k, 0), cost);
         forget_order(e, pc, g->asked); /* the block may have been entered by on-stack replacement */
         rvm__at(e, start);
+        only_if_clean(e, pc, single);
         LLVMBasicBlockRef some = rvm__block(e, "group"), rest = is_of_chunk(e, pc) ? single : rvm__block(e, "rest");
         LLVMBuildCondBr(k->b, may_group(g, pc, up, cost), some, rest);
         rvm__at(e, some);

@@ -14,8 +14,7 @@
 
 #include <stddef.h>
 
-/* Whether instances use the array of the surroundings, with all that is part of it, in more than one way. */
-static bool is_asked(const rvm__plan *p, uint16_t root) {
+bool rvm__is_asked(const rvm__plan *p, uint16_t root) {
     const unsigned bits = p->bits[root] & RVM__BITS_OWN;
     return p->bits[root] & RVM__TOUCHED && bits != RVM__BITS_READ && bits != RVM__BITS_ACC;
 }
@@ -29,7 +28,7 @@ bool rvm__find_guards(rvm__emit *e) {
         rvm__guarding *g = rvm__unit_alloc(e->u, sizeof *g);
         if (!p || !g) return false;
         n++;
-        *g = (rvm__guarding){x.pc, p, e->block.guards};
+        *g = (rvm__guarding){.par = x.pc, .plan = p, .next = e->block.guards};
         e->block.guards = g;
     }
     return true;
@@ -37,8 +36,8 @@ bool rvm__find_guards(rvm__emit *e) {
 
 /* ---- the block ---- */
 
-static const rvm__guarding *guarding_at(const rvm__emit *e, uint32_t pc) {
-    const rvm__guarding *g = e->block.guards;
+rvm__guarding *rvm__guarding_at(const rvm__emit *e, uint32_t pc) {
+    rvm__guarding *g = e->block.guards;
     while (g && g->par != pc && e->f->code[g->par].target != pc) g = g->next;
     return g;
 }
@@ -55,7 +54,7 @@ static void stay_in_place(rvm__emit *e, uint16_t array) {
 
 bool rvm__enter_guard(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef some) {
     rvm__build *k = e->k;
-    const rvm__guarding *g = guarding_at(e, e->control.pc);
+    const rvm__guarding *g = rvm__guarding_at(e, e->control.pc);
     if (!g) return false;
     const rvm__plan *p = g->plan;
     LLVMValueRef list = rvm__local(e, LLVMArrayType2(k->i64, (p->narrays + 1) * sizeof(rvm__array) / 8), "guarded");
@@ -66,7 +65,7 @@ bool rvm__enter_guard(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef some) {
     rvm__at(e, begin);
     for (uint32_t i = 0; i < p->narrays; i++) {
         const uint16_t array = p->arrays[i];
-        if (p->base[array] != array || !is_asked(p, array)) continue; /* what it is part of tells of it */
+        if (p->base[array] != array || !rvm__is_asked(p, array)) continue; /* what it is part of tells of it */
         stay_in_place(e, array);
         rvm__describe_array(e, array, rvm__member(e, list, n++ * sizeof(rvm__array)));
     }
@@ -78,6 +77,7 @@ bool rvm__enter_guard(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef some) {
                             LLVMConstInt(k->i32, n, false)};
     LLVMValueRef begun = rvm__call_runtime(e, "rvm__guard_begin", k->i1, 6, args);
     rvm__exit_if(e, LLVMBuildNot(k->b, begun, ""));
+    rvm__inspect(e, x);
     LLVMBuildBr(k->b, on);
     rvm__at(e, on);
     return true;
@@ -100,7 +100,7 @@ static bool is_asked_around(const rvm__emit *e, uint16_t root) {
     for (uint32_t k = 0; e->guarded && k < e->f->nparams; k++)
         if (e->guarded & rvm__param_bit(k) && e->f->params[k].ndim && e->f->params[k].index == root) return true;
     for (const rvm__guarding *g = e->block.guards; g; g = g->next)
-        if (rvm__is_around(e, g, e->control.pc) && is_asked(g->plan, root)) return true;
+        if (rvm__is_around(e, g, e->control.pc) && rvm__is_asked(g->plan, root)) return true;
     return false;
 }
 

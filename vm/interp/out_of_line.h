@@ -200,10 +200,15 @@ void rvm__guard_close(rvm_machine *m);
 rvm_status rvm__guard_note(rvm_machine *m, const rvm__xinsn *x);
 void rvm__guards_free(rvm_machine *m);
 /* The same for native code. begin: the block at pc, of whose arrays these are the ones that instances may use as their own.
+ * tag: of the marks of the innermost block's first instance, without bits; marks: those of the array of n elements that
+ * begins there, one after the other, or NULL where there are others between them; again: all marks so far are dropped.
  * instance: which one runs of the innermost block. admits: before an element, or all of an array, is used like that
  * (rvm__access_bits); settle: at a side exit, whose frame with its slots there stands in n such blocks. False: of
  * begin, out of memory; of admits, a race; the interpreter, which comes there again, says so. */
 bool rvm__guard_begin(rvm_machine *m, uint32_t fn, uint32_t pc, int64_t lo, const rvm__array *arrays, uint32_t n);
+uint64_t rvm__guard_tag(const rvm_machine *m);
+uint64_t *rvm__guard_marks(const rvm_machine *m, const void *first, uint64_t n);
+void rvm__guard_again(rvm_machine *m);
 void rvm__guard_instance(rvm_machine *m, int64_t i);
 bool rvm__guard_admits(rvm_machine *m, const rvm_value *at, uint32_t bits);
 bool rvm__guard_admits_all(rvm_machine *m, const rvm__array *a, uint32_t bits);

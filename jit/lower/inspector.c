@@ -1,0 +1,323 @@
+/* inspector.c: blocks that enforce roles, looked through before they run: inspector and executor, as Saltz, Mirchandaney
+ * and Crowley have them ("Run-time parallelization and scheduling of loops", IEEE Transactions on Computers 40, 1991).
+ *
+ * Where straight text and arrays that the block only reads say which elements an instance uses, a loop over the instances
+ * marks these elements first, and does no more of each instance than the arithmetic of their indices. The marks are those of
+ * vm/guard.c. If no two instances meet, the block goes in lanes, as one whose roles are proved. If some do, or an index is
+ * out of bounds, or where arrays have gaps, the marks are dropped: each access asks, and what fails fails there (guard.c).
+ */
+#include "emit.h"
+#include "accesses.h"
+#include "analysis.h"
+#include "blocks.h"
+#include "plan.h"
+#include "walk.h"
+
+#include <string.h>
+
+/* More could not be cancelled in time: nobody polls. */
+enum { MOST_INSTANCES = 1 << 26 };
+
+static int dir_of(const rvm__emit *e) {
+    return e->control.context->dir;
+}
+
+static rvm_op op_now(const rvm__emit *e, const rvm_insn *in) {
+    return dir_of(e) > 0 ? (rvm_op)in->op : rvm__op_inverse((rvm_op)in->op);
+}
+
+/* Instructions of the body in the order in which they run now. */
+#define EACH_NOW(e, g, pc)                                                                                                  \
+    for (uint32_t pc = dir_of(e) > 0 ? (g)->par + 1 : (e)->f->code[(g)->par].target - 1;                                    \
+         pc > (g)->par && pc < (e)->f->code[(g)->par].target; pc += (uint32_t)dir_of(e))
+
+/* ---- whether it can be ---- */
+
+static bool is_straight(const rvm__emit *e, const rvm__guarding *g) {
+    RVM__EACH_INSN_IN(x, e->f, g->par + 1, e->f->code[g->par].target) {
+        const rvm_class c = rvm__class_of((rvm_op)x.in->op);
+        if (c != RVM_CLASS_UPDATE && c != RVM_CLASS_IN_PLACE && x.in->op != RVM_OP_assert) return false;
+        if (rvm__is_foreign(x.in)) return false;
+    }
+    return true;
+}
+
+static bool is_asked(const rvm__emit *e, const rvm__guarding *g, const rvm__accesses *a) {
+    return rvm__is_guarded_access(a) && rvm__is_asked(g->plan, rvm__root_of(e->f, a->q));
+}
+
+/* Indices of the place are needed; whether one was not yet. */
+static bool need_indices(const rvm__emit *e, const rvm_place *q, uint8_t *needed) {
+    bool more = false;
+    for (uint32_t k = 0; k < rvm__nindices(q); k++) {
+        if (q->idx[k] >= e->f->nregs || needed[q->idx[k]]) continue;
+        needed[q->idx[k]] = more = true;
+    }
+    return more;
+}
+
+static bool need_operand(const rvm__emit *e, const rvm_place *q, uint8_t *needed) {
+    if (q->kind != RVM_PLACE_SLOT) return need_indices(e, q, needed);
+    if (q->slot >= e->f->nregs || needed[q->slot]) return false;
+    needed[q->slot] = true;
+    return true;
+}
+
+static bool is_to_needed(const rvm__emit *e, const rvm_insn *in, const uint8_t *needed) {
+    const rvm_place *q = rvm__places(e->f, in);
+    return rvm__class_of((rvm_op)in->op) == RVM_CLASS_UPDATE && q->kind == RVM_PLACE_SLOT && q->slot < e->f->nregs &&
+           needed[q->slot];
+}
+
+/* Registers, by number, that say which elements are used, and those that these come from. */
+static void find_needed(const rvm__emit *e, const rvm__guarding *g, uint8_t *needed) {
+    const uint32_t end = e->f->code[g->par].target;
+    RVM__EACH_INSN_IN(x, e->f, g->par + 1, end)
+        RVM__EACH_ACCESS(a, e->u->p, e->f, x.in)
+            if (is_asked(e, g, &a)) need_indices(e, a.q, needed);
+    for (bool more = true; more;) {
+        more = false;
+        RVM__EACH_INSN_IN(x, e->f, g->par + 1, end)
+            for (unsigned k = 1; is_to_needed(e, x.in, needed) && k < x.in->nplaces; k++)
+                more |= need_operand(e, &x.q[k], needed);
+    }
+}
+
+static bool are_known(const rvm__emit *e, const rvm_place *q, const uint8_t *known) {
+    for (uint32_t k = 0; k < rvm__nindices(q); k++)
+        if (q->idx[k] < e->f->nregs && !known[q->idx[k]]) return false;
+    return true;
+}
+
+/* Its value is what it was before the block, or follows from what is known. */
+static bool is_known(const rvm__emit *e, const rvm__guarding *g, const rvm_place *q, const uint8_t *known) {
+    if (q->kind == RVM_PLACE_SLOT) return q->slot >= e->f->nregs || known[q->slot];
+    if (q->kind != RVM_PLACE_ELEM) return false;
+    return (g->plan->bits[rvm__root_of(e->f, q)] & RVM__BITS_OWN) == RVM__BITS_READ && are_known(e, q, known);
+}
+
+/* Registers are what the instruction leaves. */
+static void pass(const rvm__emit *e, const rvm__guarding *g, const rvm_insn *in, uint8_t *known) {
+    const rvm_place *q = rvm__places(e->f, in);
+    const rvm_op op = op_now(e, in);
+    bool follows = rvm__class_of(op) == RVM_CLASS_UPDATE && !rvm__op_sets(op) && op != RVM_OP_unlet &&
+                   q->kind == RVM_PLACE_SLOT && q->slot < e->f->nregs && (op == RVM_OP_let || known[q->slot]);
+    for (unsigned k = 1; follows && k < in->nplaces; k++) follows = is_known(e, g, &q[k], known);
+    RVM__EACH_CHANGE(a, e->u->p, e->f, in)
+        if (a.reg && (a.toggles || a.bits & RVM__BITS_ACC)) known[a.q->slot] = follows;
+}
+
+static bool is_plain(const rvm__emit *e, const rvm__accesses *a, const uint8_t *known) {
+    return a->q->kind == RVM_PLACE_ELEM && a->q->slot == rvm__root_of(e->f, a->q) && are_known(e, a->q, known);
+}
+
+static bool may_inspect(rvm__emit *e, const rvm__guarding *g, uint8_t *needed) {
+    uint8_t *known = rvm__unit_alloc(e->u, e->f->nregs + 1u);
+    if (!known || !is_straight(e, g)) return false;
+    find_needed(e, g, needed);
+    rvm__block_registers(e->u->p, e->f, g->par, known);
+    for (uint32_t k = 0; k < e->f->nregs; k++) known[k] = known[k] == RVM__BITS_READ;
+    known[e->code->x[g->par].to.i] = true;
+    EACH_NOW(e, g, pc) {
+        RVM__EACH_ACCESS(a, e->u->p, e->f, &e->f->code[pc])
+            if (is_asked(e, g, &a) && !is_plain(e, &a, known)) return false;
+        pass(e, g, &e->f->code[pc], known);
+    }
+    return true;
+}
+
+bool rvm__is_inspected(rvm__emit *e, uint32_t pc) {
+    rvm__guarding *g = rvm__guarding_at(e, pc);
+    if (!g || !e->u->w->lanes || e->u->w->lines || e->u->w->exact) return false;
+    rvm__inspection *i = &g->inspection[dir_of(e) > 0];
+    if (!i->known) {
+        i->needed = rvm__unit_alloc(e->u, e->f->nregs + 1u);
+        i->may = i->needed && may_inspect(e, g, i->needed);
+        i->known = true;
+    }
+    return i->may;
+}
+
+/* An alloca; false where the block was entered by on-stack replacement. */
+static LLVMValueRef clean_of(rvm__emit *e, rvm__guarding *g) {
+    if (g->clean) return g->clean;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b);
+    g->clean = rvm__local(e, e->k->i1, "clean");
+    rvm__at(e, e->frame.entry);
+    rvm__put_at(e, LLVMConstInt(e->k->i1, 0, false), g->clean);
+    rvm__at(e, here);
+    return g->clean;
+}
+
+LLVMValueRef rvm__is_clean(rvm__emit *e, uint32_t pc) {
+    rvm__guarding *g = rvm__guarding_at(e, pc);
+    return g ? rvm__get(e, e->k->i1, clean_of(e, g)) : NULL;
+}
+
+/* ---- the inspector ---- */
+
+/* An element that is marked, before the instruction at pc: how all use it up to where its indices change. */
+typedef struct marked {
+    const rvm_place *q;
+    uint32_t pc;
+    unsigned bits;
+} marked;
+
+typedef struct inspector {
+    const rvm__guarding *g;
+    const uint8_t *needed;
+    LLVMValueRef *marks; /* by array: of its first element */
+    LLVMValueRef tag;    /* of a mark of the first instance */
+    LLVMValueRef met;    /* alloca: some have met */
+    marked *list;
+    uint32_t n;
+} inspector;
+
+static bool same_place(const rvm_place *a, const rvm_place *b) {
+    return a->slot == b->slot && a->nidx == b->nidx && !memcmp(a->idx, b->idx, a->nidx * sizeof *a->idx);
+}
+
+static bool changes_index(const rvm__emit *e, const rvm_insn *in, const rvm_place *q) {
+    for (uint32_t k = 0; k < q->nidx; k++)
+        if (q->idx[k] < e->f->nregs && rvm__changes_register(e->u->p, e->f, in, q->idx[k])) return true;
+    return false;
+}
+
+/* Whether indices of the place are the same from one instruction to the other. */
+static bool is_steady(const rvm__emit *e, const rvm_place *q, uint32_t from, uint32_t to) {
+    for (uint32_t pc = from; pc != to; pc += (uint32_t)dir_of(e))
+        if (changes_index(e, &e->f->code[pc], q)) return false;
+    return true;
+}
+
+static void list_marked(const rvm__emit *e, inspector *s) {
+    EACH_NOW(e, s->g, pc)
+    RVM__EACH_ACCESS(a, e->u->p, e->f, &e->f->code[pc]) {
+        uint32_t k = 0;
+        if (!is_asked(e, s->g, &a)) continue;
+        while (k < s->n && !(same_place(s->list[k].q, a.q) && is_steady(e, a.q, s->list[k].pc, pc))) k++;
+        if (k == s->n) s->list[s->n++] = (marked){a.q, pc, 0};
+        s->list[k].bits |= a.bits;
+    }
+}
+
+/* Checked in any case: what proves it may be left out here. */
+static LLVMValueRef address(rvm__emit *e, const rvm_place *q) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMValueRef offset = rvm__build_int(e->k, 0);
+    for (int d = 0; d < q->nidx; d++) {
+        LLVMValueRef i = rvm__slot_value(e, q->idx[d]);
+        rvm__exit_if(e, LLVMBuildICmp(b, LLVMIntUGE, i, rvm__dimension(e, q->slot, d), ""));
+        offset = LLVMBuildAdd(b, offset, LLVMBuildMul(b, i, rvm__stride(e, q->slot, d), ""), "");
+    }
+    return LLVMBuildInBoundsGEP2(b, e->k->i8, rvm__get(e, e->k->ptr, e->frame.array[q->slot].data), &offset, 1, "");
+}
+
+static rvm__operand operand(rvm__emit *e, const rvm_place *q) {
+    if (q->kind != RVM_PLACE_ELEM) return rvm__operand_of(e, q, UINT32_MAX);
+    LLVMValueRef at = address(e, q);
+    return (rvm__operand){.type = rvm__place_type(e->f, q), .address = at, .element = at};
+}
+
+/* An update of a register that is needed. */
+static void update(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op op) {
+    const rvm_place *q = rvm__places(e->f, in);
+    LLVMValueRef overflow = NULL;
+    rvm__operands o = {.y = operand(e, &q[0])};
+    if (op == RVM_OP_unlet) return;
+    for (unsigned n = 0; n < x->arity; n++) o.o[n] = operand(e, &q[1 + n]);
+    o.t = o.o[rvm__row_first((rvm_row)in->row)].type;
+    rvm__load_operands(e, x, &o);
+    LLVMValueRef f = rvm__defined_row(e, in, x, &o, &overflow);
+    LLVMValueRef old = op == RVM_OP_let ? LLVMGetUndef(LLVMTypeOf(f)) : rvm__load(e, &o.y);
+    LLVMValueRef now = rvm__build_update(e->k, op, (rvm_type)x->type, old, f, &overflow);
+    if (overflow) rvm__exit_if(e, overflow);
+    rvm__store(e, &o.y, now);
+}
+
+/* As mark() of vm/guard.c; k: the instance, from the first on. */
+static void mark(rvm__emit *e, const inspector *s, const marked *m, LLVMValueRef k) {
+    LLVMBuilderRef b = e->k->b;
+    LLVMTypeRef i64 = e->k->i64;
+    LLVMValueRef first = LLVMBuildPtrToInt(b, rvm__get(e, e->k->ptr, e->frame.array[m->q->slot].data), i64, "");
+    LLVMValueRef offset = LLVMBuildSub(b, LLVMBuildPtrToInt(b, address(e, m->q), i64, ""), first, "");
+    LLVMValueRef at = LLVMBuildInBoundsGEP2(b, e->k->i8, s->marks[m->q->slot], &offset, 1, "");
+    LLVMValueRef tag = LLVMBuildOr(b, s->tag, LLVMBuildShl(b, k, rvm__build_int(e->k, RVM__MARK_BITS), ""), "");
+    LLVMValueRef bits = rvm__build_int(e->k, m->bits & RVM__BITS_OWN), old = rvm__get(e, i64, at);
+    LLVMValueRef differs = LLVMBuildXor(b, old, tag, ""), joined = LLVMBuildOr(b, old, bits, "");
+    LLVMValueRef over = LLVMBuildICmp(b, LLVMIntUGE, differs, rvm__build_int(e->k, INT64_C(1) << RVM__MARK_RUN), "");
+    LLVMValueRef other = LLVMBuildICmp(b, LLVMIntUGE, differs, rvm__build_int(e->k, INT64_C(1) << RVM__MARK_BITS), "");
+    LLVMValueRef alone = LLVMBuildAnd(b, joined, rvm__build_int(e->k, RVM__BITS_OWN), "");
+    alone = LLVMBuildICmp(b, LLVMIntEQ, alone, rvm__build_int(e->k, RVM__BITS_OWN), "");
+    LLVMValueRef meet = LLVMBuildAnd(b, LLVMBuildAnd(b, other, alone, ""), LLVMBuildNot(b, over, ""), "");
+    rvm__put_at(e, LLVMBuildSelect(b, over, LLVMBuildOr(b, tag, bits, ""), joined, ""), at);
+    rvm__put_at(e, LLVMBuildOr(b, rvm__get(e, e->k->i1, s->met), meet, ""), s->met);
+}
+
+static void look_at_instance(rvm__emit *e, const inspector *s, LLVMValueRef k) {
+    const uint32_t pc_was = e->control.pc;
+    EACH_NOW(e, s->g, pc) {
+        const rvm_insn *in = &e->f->code[pc];
+        e->control.pc = pc;
+        for (uint32_t n = 0; n < s->n; n++)
+            if (s->list[n].pc == pc) mark(e, s, &s->list[n], k);
+        if (is_to_needed(e, in, s->needed)) update(e, in, &e->code->x[pc], op_now(e, in));
+    }
+    e->control.pc = pc_was;
+}
+
+/* Where marks stand, from the machine; control goes to `out` where arrays have gaps. */
+static void find_marks(rvm__emit *e, inspector *s, LLVMBasicBlockRef out) {
+    rvm__build *k = e->k;
+    s->tag = rvm__call_runtime(e, "rvm__guard_tag", k->i64, 1, &e->frame.machine);
+    for (uint32_t n = 0; n < s->g->plan->narrays; n++) {
+        const uint16_t array = s->g->plan->arrays[n];
+        if (s->g->plan->base[array] != array || !rvm__is_asked(s->g->plan, array)) continue;
+        LLVMBasicBlockRef on = rvm__block(e, "on");
+        LLVMValueRef args[3] = {e->frame.machine, rvm__get(e, k->ptr, e->frame.array[array].data), rvm__elements(e, array)};
+        s->marks[array] = rvm__call_runtime(e, "rvm__guard_marks", k->ptr, 3, args);
+        LLVMBuildCondBr(k->b, LLVMBuildIsNull(k->b, s->marks[array], ""), out, on);
+        rvm__at(e, on);
+    }
+}
+
+static bool make(rvm__emit *e, inspector *s) {
+    uint32_t n = 0;
+    EACH_NOW(e, s->g, pc) n += e->f->code[pc].nplaces;
+    s->marks = rvm__unit_alloc(e->u, (e->f->narrays + 1u) * sizeof *s->marks);
+    s->list = rvm__unit_alloc(e->u, (n + 1) * sizeof *s->list);
+    if (!s->marks || !s->list) return false;
+    list_marked(e, s);
+    s->met = rvm__local(e, e->k->i1, "met");
+    return true;
+}
+
+void rvm__inspect(rvm__emit *e, const rvm__xinsn *x) {
+    rvm__build *k = e->k;
+    rvm__guarding *g = rvm__guarding_at(e, e->control.pc);
+    if (!rvm__is_inspected(e, e->control.pc)) return;
+    inspector s = {.g = g, .needed = g->inspection[dir_of(e) > 0].needed};
+    LLVMValueRef no = LLVMConstInt(k->i1, 0, false), clean = clean_of(e, g);
+    LLVMBasicBlockRef few = rvm__block(e, "inspect"), out = rvm__block(e, "unclean"), on = rvm__block(e, "inspected");
+    if (!make(e, &s)) return;
+    rvm__put_at(e, no, clean);
+    rvm__put_at(e, no, s.met);
+    LLVMValueRef lo = rvm__slot_value(e, x->to.lo), n = LLVMBuildSub(k->b, rvm__slot_value(e, x->to.hi), lo, "");
+    LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntULE, n, rvm__build_int(k, MOST_INSTANCES), ""), few, on);
+    rvm__at(e, few);
+    find_marks(e, &s, on);
+    e->block.unclean = out;
+    const rvm__each each = rvm__each_begin(e, n);
+    rvm__set_slot(e, x->to.i, LLVMBuildAdd(k->b, lo, each.i, ""));
+    look_at_instance(e, &s, each.i);
+    rvm__each_end(e, &each);
+    e->block.unclean = NULL;
+    rvm__put_at(e, LLVMBuildNot(k->b, rvm__get(e, k->i1, s.met), ""), clean);
+    LLVMBuildCondBr(k->b, rvm__get(e, k->i1, s.met), out, on);
+    rvm__at(e, out);
+    rvm__call_runtime(e, "rvm__guard_again", k->nothing, 1, &e->frame.machine);
+    LLVMBuildBr(k->b, on);
+    rvm__at(e, on);
+    EACH_NOW(e, g, pc)
+    if (is_to_needed(e, &e->f->code[pc], s.needed)) rvm__gone(e, rvm__places(e->f, &e->f->code[pc])->slot);
+}
