@@ -29,7 +29,7 @@ void rvm__enter_block(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__set_slot(e, x->to.i, rvm__is_ascending(e, x) ? lo : LLVMBuildSub(b, hi, rvm__build_int(e->k, 1), ""));
     rvm__guard_instance_at(e, x);
     rvm__begin_sums(e, x);
-    const bool elsewhere = (e->u->w->threads || e->u->w->device) && !e->block.chunk && !e->vectorised && !guarded;
+    const bool elsewhere = (e->u->w->threads || e->u->w->device) && !e->block.chunk && !e->vectorised;
     if (elsewhere && !rvm__is_within_guard(e, e->control.pc)) rvm__run_chunks(e, in, x);
     rvm__pass_aside(e, x, RVM__ASIDE_BEGIN);
     rvm__begin_strips(e, x);

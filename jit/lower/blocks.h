@@ -85,6 +85,8 @@ void rvm__emit_instance(rvm__instance *o);
 
 /* ---- guard.c: of blocks that enforce roles while they run ---- */
 struct rvm__plan;
+/* Whether the block with an end at pc does; not in a function of chunks of it, which threads run only if no two meet. */
+bool rvm__enforces(const rvm__emit *e, uint32_t pc);
 /* Which of a function that is emitted go natively; false: out of memory, noted. */
 bool rvm__find_guards(rvm__emit *e);
 /* The block at x, where e->control.pc is, begins if `some`; false: it is the interpreter's. */

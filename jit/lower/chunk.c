@@ -432,35 +432,39 @@ static void go_on(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, LLVMVal
     LLVMValueRef last = LLVMBuildSub(b, count, one, "");
     rvm__set_slot(e, x->to.i, up ? LLVMBuildAdd(b, i, last, "") : LLVMBuildSub(b, i, last, ""));
     rvm__leave_sums(e, x);
+    rvm__leave_guard(e, x);
     rvm__jump(e, e->control.context, in->target, false);
     rvm__at(e, rest);
     rvm__set_slot(e, x->to.i, up ? LLVMBuildAdd(b, i, done, "") : LLVMBuildSub(b, i, done, ""));
+    rvm__guard_instance_at(e, x);
     rvm__pass_aside(e, x, RVM__ASIDE_BEGIN);
     rvm__begin_strips(e, x);
     rvm__to_instance(e, e->control.pc, true);
 }
 
-static void count(rvm__emit *e, const rvm__plan *p) {
+static void count(rvm__emit *e, const rvm__plan *p, const char *serial) {
     rvm__build *k = e->k;
     if (!e->u->w->threads) return;
     k->blocks++;
-    k->in_threads += !p->serial;
-    if (p->serial && !k->serial[0])
-        snprintf(k->serial, sizeof k->serial, "line %u: %s", e->f->positions[p->par].line, p->serial);
+    k->in_threads += !serial;
+    if (serial && !k->serial[0])
+        snprintf(k->serial, sizeof k->serial, "line %u: %s", e->f->positions[p->par].line, serial);
 }
 
 void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     rvm__build *k = e->k;
     const rvm__plan *p = rvm__plan_of(e, e->control.pc);
     if (!p) return;
-    ways w = {.threads = e->u->w->threads && !p->serial};
-    count(e, p);
+    const char *serial = p->serial ? p->serial : rvm__why_not_apart(e, p);
+    ways w = {.threads = e->u->w->threads && !serial};
+    count(e, p, serial);
     if (e->u->w->device) w.kernel = rvm__kernel_of(e, p, &w.params);
     if (!w.threads && !w.kernel) return;
     LLVMBasicBlockRef threads = rvm__block(e, "threads"), here = rvm__block(e, "here");
     LLVMValueRef count = LLVMBuildSub(k->b, rvm__slot_value(e, x->to.hi), rvm__slot_value(e, x->to.lo), "");
     copied elements;
-    LLVMValueRef good = may_run(e, p, &elements);
+    LLVMValueRef good = may_run(e, p, &elements), clean = rvm__is_clean(e, e->control.pc);
+    if (clean) good = both(e, good, clean);
     w.pays = pays(e, p, count, &elements);
     LLVMBuildCondBr(k->b, w.kernel ? good : both(e, good, w.pays), threads, here);
     rvm__at(e, threads);

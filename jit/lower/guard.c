@@ -19,11 +19,16 @@ bool rvm__is_asked(const rvm__plan *p, uint16_t root) {
     return p->bits[root] & RVM__TOUCHED && bits != RVM__BITS_READ && bits != RVM__BITS_ACC;
 }
 
+bool rvm__enforces(const rvm__emit *e, uint32_t pc) {
+    const bool of_chunk = e->block.chunk && (pc == e->block.chunk || e->f->code[pc].target == e->block.chunk);
+    return e->code->x[pc].flags & X_GUARD && !of_chunk;
+}
+
 bool rvm__find_guards(rvm__emit *e) {
     unsigned n = 0;
     RVM__EACH_INSN(x, e->f) {
         if (n == UINT8_MAX) return true; /* a site counts so many */
-        if (x.in->op != RVM_OP_par || !(e->code->x[x.pc].flags & X_GUARD)) continue;
+        if (x.in->op != RVM_OP_par || !rvm__enforces(e, x.pc)) continue;
         const rvm__plan *p = rvm__plan_of(e, x.pc);
         rvm__guarding *g = rvm__unit_alloc(e->u, sizeof *g);
         if (!p || !g) return false;

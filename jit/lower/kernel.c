@@ -99,7 +99,7 @@ rvm__block_kernel *rvm__kernel_of(rvm__emit *e, const rvm__plan *p, LLVMValueRef
     const uint32_t pc = e->control.pc, line = e->f->positions[p->par].line;
     rvm__build *k = e->k;
     rvm__block_kernel *made = NULL;
-    const char *why = p->why;
+    const char *why = p->why ? p->why : p->guarded ? "roles in it are enforced while it runs" : NULL;
     if (!why && !rvm__is_instance(e, pc)) why = "what it calls, or a trail that it keeps, is the machine's";
     rvm__instance *o = why ? NULL : rvm__instance_of(e, pc);
     if (o && o->x->to.shared <= RVM__MOST_KERNEL_SUMS && declare(e, o, pc))

@@ -3,6 +3,7 @@
 #include "emit.h"
 #include "accesses.h"
 #include "analysis.h"
+#include "blocks.h"
 #include "plan.h"
 #include "walk.h"
 
@@ -29,6 +30,10 @@ static void use_places(const rvm__emit *e, rvm__plan *p, const uint8_t *inner, u
 
 static bool is_guarded(const rvm__emit *e, uint32_t pc) {
     return e->code->x[pc].flags & X_GUARD || (e->f->code[pc].facts & RVM_FACT_GUARD && !e->u->w->trust);
+}
+
+const char *rvm__why_not_apart(rvm__emit *e, const rvm__plan *p) {
+    return p->guarded && !rvm__is_inspected(e, e->control.pc) ? "roles in it are not proved" : NULL;
 }
 
 static void refuse(rvm__plan *p, const char *why) { /* the first reason counts */
@@ -112,7 +117,8 @@ const rvm__plan *rvm__plan_of(const rvm__emit *e, uint32_t pc) {
     p->base = rvm__unit_alloc(e->u, (e->f->narrays + 1u) * sizeof *p->base);
     if (!p->bits || !p->base) return NULL;
     p->par = pc < other ? pc : other;
-    if (is_guarded(e, p->par)) refuse(p, "roles in it are not proved");
+    p->guarded = e->code->x[p->par].flags & X_GUARD;
+    if (!p->guarded && is_guarded(e, p->par)) refuse(p, "roles in it are not proved");
     find_inner(e, p->par, inner);
     use_body(e, p, inner);
     p->serial = p->why;

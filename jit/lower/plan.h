@@ -9,8 +9,8 @@
 enum { RVM__TOUCHED = 4, RVM__COPIED = 8, RVM__SHARED_READ = 16, RVM__SUMMED = 32 };
 
 typedef struct rvm__plan {
-    const char *why;         /* it may run neither in threads nor on a device; NULL: it may */
-    const char *serial;      /* it may not run in threads; NULL: it may */
+    const char *why;         /* it may run neither in threads nor on a device; NULL: it may, where instances do not meet */
+    const char *serial;      /* it may not run in threads; NULL: it may, where they do not */
     uint32_t par;            /* the lower end */
     uint16_t *regs, *arrays; /* of the surroundings, those that are read or touched */
     uint32_t nregs, narrays;
@@ -18,12 +18,15 @@ typedef struct rvm__plan {
     uint16_t *base; /* by array of the surroundings that is touched: what it is part of */
     bool undone;    /* instances change what is left when a chunk is taken back */
     bool lost;      /* what they overwrite is discarded */
+    bool guarded;   /* roles are enforced while it runs: see rvm__why_not_apart */
     uint64_t work;  /* of an instance */
 } rvm__plan;
 
 /* ---- plan.c ---- */
 /* Of the block with an end at pc; NULL: out of memory, noted. */
 const rvm__plan *rvm__plan_of(const rvm__emit *e, uint32_t pc);
+/* Of the block that e->control.pc enters: why its instances may meet; NULL: they do not, or if rvm__is_clean. */
+const char *rvm__why_not_apart(rvm__emit *e, const rvm__plan *p);
 /* Of an array of the plan: where it stands in p->arrays. */
 uint32_t rvm__plan_index(const rvm__plan *p, uint16_t array);
 

@@ -204,7 +204,7 @@ static const char *why_calls_are_not_plain(const rvm__emit *e, uint32_t first, u
 const char *rvm__why_no_instance(rvm__emit *e, uint32_t pc) {
     uint32_t first, last;
     rvm__body_of(e, pc, &first, &last);
-    if ((e->code->x[pc].flags & X_GUARD && !rvm__is_inspected(e, pc)) || rvm__is_within_guard(e, pc))
+    if ((rvm__enforces(e, pc) && !rvm__is_inspected(e, pc)) || rvm__is_within_guard(e, pc))
         return "its roles are enforced while it runs";
     if (first > last) return "it is empty";
     const char *why = why_calls_are_not_plain(e, first, last);
