@@ -242,7 +242,9 @@ enum rvm_fact {                         /* what the verifier found; never stored
                 RVM_FACT_INBOUNDS0 = 1, /* place k's indices are proved in bounds: RVM_FACT_INBOUNDS0 << k, k < 4 */
                 RVM_FACT_ALIAS = 16,    /* two places may be the same element: the engine compares them */
                 RVM_FACT_GUARD = 32,    /* par, endpar: roles of elements are not proved, the engine enforces them */
-                RVM_FACT_SUMS = 64      /* par, endpar: several instances may add into the same element */
+                RVM_FACT_SUMS = 64      /* par, endpar: several instances may add into the same element; within: another
+                                           instance may add into the element that this one does, of an array that they do
+                                           not only add into */
 };
 
 typedef struct rvm_insn {

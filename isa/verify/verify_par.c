@@ -242,14 +242,31 @@ static bool any_used(const block *w, unsigned bits) {
     return false;
 }
 
-/* Whether two instances may add into the same element of an array that the block only adds into. */
+static bool may_add_together(const block *w, const access *a, const access *b) {
+    return a->bits == RVM__BITS_ACC && b->bits == RVM__BITS_ACC && a->root == b->root && overlap_of(w, a, b) != APART;
+}
+
+static void note_additions(const block *w) {
+    rvm_insn *code = w->v->p->functions[w->v->fn].code;
+    for (uint32_t pc = w->par + 1; pc < code[w->par].target; pc++)
+        if (rvm__pair_of(code[pc].op) != RVM_PAIR_par) code[pc].facts |= RVM_FACT_SUMS;
+}
+
+/* Whether two instances may add into the same element; notes where, of an array that the block does not only add into. */
 static bool sums_elements(const block *w) {
-    if (w->too_many) return any_used(w, RVM__BITS_ACC);
-    for (uint32_t k = 0; k < w->n; k++)
-        for (uint32_t j = 0; j <= k && w->bits[w->accesses[k].root] == RVM__BITS_ACC; j++)
-            if (w->accesses[j].root == w->accesses[k].root && overlap_of(w, &w->accesses[j], &w->accesses[k]) != APART)
-                return true;
-    return false;
+    rvm_insn *code = w->v->p->functions[w->v->fn].code;
+    bool any = false;
+    if (w->too_many && any_used(w, RVM__BITS_OWN)) note_additions(w);
+    if (w->too_many) return any_used(w, RVM__BITS_ACC) || any_used(w, RVM__BITS_OWN);
+    for (uint32_t k = 0; k < w->n; k++) {
+        const bool only = w->bits[w->accesses[k].root] == RVM__BITS_ACC;
+        for (uint32_t j = 0; j <= k && !(only && any); j++) {
+            if (!may_add_together(w, &w->accesses[j], &w->accesses[k])) continue;
+            any = true;
+            if (!only) code[w->accesses[j].pc].facts |= RVM_FACT_SUMS, code[w->accesses[k].pc].facts |= RVM_FACT_SUMS;
+        }
+    }
+    return any;
 }
 
 static rvm_status check_elements(block *w, bool *guard) {

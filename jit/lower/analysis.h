@@ -100,7 +100,7 @@ typedef struct rvm__guarding {
     uint32_t par; /* the lower end */
     const struct rvm__plan *plan;
     rvm__inspection inspection[2]; /* where it goes down, up */
-    LLVMValueRef clean;            /* alloca of inspector.c, or NULL */
+    LLVMValueRef clean, alone;     /* allocas of inspector.c, or NULL */
     struct rvm__guarding *next;
 } rvm__guarding;
 bool rvm__is_around(const rvm__emit *e, const rvm__guarding *g, uint32_t pc);

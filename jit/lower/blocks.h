@@ -85,7 +85,8 @@ void rvm__emit_instance(rvm__instance *o);
 
 /* ---- guard.c: of blocks that enforce roles while they run ---- */
 struct rvm__plan;
-/* Whether the block with an end at pc does; not in a function of chunks of it, which threads run only if no two meet. */
+/* Whether the block with an end at pc does; not in a function of chunks of it, which threads run only if it
+ * rvm__is_alone. */
 bool rvm__enforces(const rvm__emit *e, uint32_t pc);
 /* Which of a function that is emitted go natively; false: out of memory, noted. */
 bool rvm__find_guards(rvm__emit *e);
@@ -109,8 +110,10 @@ struct rvm__guarding *rvm__guarding_at(const rvm__emit *e, uint32_t pc);
 bool rvm__is_inspected(rvm__emit *e, uint32_t pc);
 /* Where roles have begun to be enforced, in the block that e->control.pc enters: looks through it, if that can be. */
 void rvm__inspect(rvm__emit *e, const rvm__xinsn *x);
-/* An i1, whether that has found that no two instances meet; NULL: the block at pc enforces none. */
+/* An i1, whether that has found that roles are kept, that no two instances use an element but to read it; NULL: the block at
+ * pc enforces none. */
 LLVMValueRef rvm__is_clean(rvm__emit *e, uint32_t pc);
+LLVMValueRef rvm__is_alone(rvm__emit *e, uint32_t pc);
 
 /* ---- kernel.c ---- */
 /* A kernel of the block that is entered at e->control.pc, with its arguments in *params, which its job is to name; NULL: why

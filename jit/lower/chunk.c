@@ -447,8 +447,7 @@ static void count(rvm__emit *e, const rvm__plan *p, const char *serial) {
     if (!e->u->w->threads) return;
     k->blocks++;
     k->in_threads += !serial;
-    if (serial && !k->serial[0])
-        snprintf(k->serial, sizeof k->serial, "line %u: %s", e->f->positions[p->par].line, serial);
+    if (serial && !k->serial[0]) snprintf(k->serial, sizeof k->serial, "line %u: %s", e->f->positions[p->par].line, serial);
 }
 
 void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
@@ -463,8 +462,8 @@ void rvm__run_chunks(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x) {
     LLVMBasicBlockRef threads = rvm__block(e, "threads"), here = rvm__block(e, "here");
     LLVMValueRef count = LLVMBuildSub(k->b, rvm__slot_value(e, x->to.hi), rvm__slot_value(e, x->to.lo), "");
     copied elements;
-    LLVMValueRef good = may_run(e, p, &elements), clean = rvm__is_clean(e, e->control.pc);
-    if (clean) good = both(e, good, clean);
+    LLVMValueRef good = may_run(e, p, &elements), alone = rvm__is_alone(e, e->control.pc);
+    if (alone) good = both(e, good, alone);
     w.pays = pays(e, p, count, &elements);
     LLVMBuildCondBr(k->b, w.kernel ? good : both(e, good, w.pays), threads, here);
     rvm__at(e, threads);

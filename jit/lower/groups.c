@@ -275,7 +275,7 @@ static void run_rest(rvm__emit *e, const grouping *whole, uint32_t pc, bool up, 
         run_group(e, &g, pc, &(span){lowest, up ? highest : lowest, n, true}, single, out, cost);
 }
 
-/* Where roles are enforced, instances run together only if it is known that no two meet. */
+/* Where roles are enforced, instances run together only if it is known that they keep them. */
 static void only_if_clean(rvm__emit *e, uint32_t pc, LLVMBasicBlockRef single) {
     LLVMValueRef clean = rvm__is_clean(e, pc);
     if (!clean) return;

@@ -3,8 +3,9 @@
  *
  * Where straight text and arrays that the block only reads say which elements an instance uses, a loop over the instances
  * marks these elements first, and does no more of each instance than the arithmetic of their indices. The marks are those of
- * vm/guard.c. If no two instances meet, the block goes in lanes, as one whose roles are proved. If some do, or an index is
- * out of bounds, or where arrays have gaps, the marks are dropped: each access asks, and what fails fails there (guard.c).
+ * vm/guard.c. If no roles are broken the block goes in lanes, as one whose roles are proved; in threads, too, if no two
+ * instances add into the same element. If some are, or an index is out of bounds, or where arrays have gaps, the marks are
+ * dropped: each access asks, and what fails fails there (guard.c).
  */
 #include "emit.h"
 #include "accesses.h"
@@ -138,20 +139,31 @@ bool rvm__is_inspected(rvm__emit *e, uint32_t pc) {
     return i->may;
 }
 
-/* An alloca; false where the block was entered by on-stack replacement. */
-static LLVMValueRef clean_of(rvm__emit *e, rvm__guarding *g) {
-    if (g->clean) return g->clean;
+/* Allocas of what is found, false where the block was entered by on-stack replacement. */
+static void make_found(rvm__emit *e, rvm__guarding *g) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->k->b);
+    LLVMValueRef no = LLVMConstInt(e->k->i1, 0, false);
+    if (g->clean) return;
     g->clean = rvm__local(e, e->k->i1, "clean");
+    g->alone = rvm__local(e, e->k->i1, "alone");
     rvm__at(e, e->frame.entry);
-    rvm__put_at(e, LLVMConstInt(e->k->i1, 0, false), g->clean);
+    rvm__put_at(e, no, g->clean);
+    rvm__put_at(e, no, g->alone);
     rvm__at(e, here);
-    return g->clean;
 }
 
 LLVMValueRef rvm__is_clean(rvm__emit *e, uint32_t pc) {
     rvm__guarding *g = rvm__guarding_at(e, pc);
-    return g ? rvm__get(e, e->k->i1, clean_of(e, g)) : NULL;
+    if (!g) return NULL;
+    make_found(e, g);
+    return rvm__get(e, e->k->i1, g->clean);
+}
+
+LLVMValueRef rvm__is_alone(rvm__emit *e, uint32_t pc) {
+    rvm__guarding *g = rvm__guarding_at(e, pc);
+    if (!g) return NULL;
+    make_found(e, g);
+    return rvm__get(e, e->k->i1, g->alone);
 }
 
 /* ---- the inspector ---- */
@@ -168,7 +180,8 @@ typedef struct inspector {
     const uint8_t *needed;
     LLVMValueRef *marks; /* by array: of its first element */
     LLVMValueRef tag;    /* of a mark of the first instance */
-    LLVMValueRef met;    /* alloca: some have met */
+    LLVMValueRef met;    /* allocas: some have met; some have added into the same element */
+    LLVMValueRef shared;
     marked *list;
     uint32_t n;
 } inspector;
@@ -235,6 +248,14 @@ static void update(rvm__emit *e, const rvm_insn *in, const rvm__xinsn *x, rvm_op
     rvm__store(e, &o.y, now);
 }
 
+static LLVMValueRef is(rvm__emit *e, LLVMValueRef v, unsigned n) {
+    return LLVMBuildICmp(e->k->b, LLVMIntEQ, v, rvm__build_int(e->k, n), "");
+}
+
+static void note_if(rvm__emit *e, LLVMValueRef cond, LLVMValueRef to) {
+    rvm__put_at(e, LLVMBuildOr(e->k->b, rvm__get(e, e->k->i1, to), cond, ""), to);
+}
+
 /* As mark() of vm/guard.c; k: the instance, from the first on. */
 static void mark(rvm__emit *e, const inspector *s, const marked *m, LLVMValueRef k) {
     LLVMBuilderRef b = e->k->b;
@@ -247,11 +268,11 @@ static void mark(rvm__emit *e, const inspector *s, const marked *m, LLVMValueRef
     LLVMValueRef differs = LLVMBuildXor(b, old, tag, ""), joined = LLVMBuildOr(b, old, bits, "");
     LLVMValueRef over = LLVMBuildICmp(b, LLVMIntUGE, differs, rvm__build_int(e->k, INT64_C(1) << RVM__MARK_RUN), "");
     LLVMValueRef other = LLVMBuildICmp(b, LLVMIntUGE, differs, rvm__build_int(e->k, INT64_C(1) << RVM__MARK_BITS), "");
-    LLVMValueRef alone = LLVMBuildAnd(b, joined, rvm__build_int(e->k, RVM__BITS_OWN), "");
-    alone = LLVMBuildICmp(b, LLVMIntEQ, alone, rvm__build_int(e->k, RVM__BITS_OWN), "");
-    LLVMValueRef meet = LLVMBuildAnd(b, LLVMBuildAnd(b, other, alone, ""), LLVMBuildNot(b, over, ""), "");
+    LLVMValueRef meet = LLVMBuildAnd(b, other, LLVMBuildNot(b, over, ""), "");
+    LLVMValueRef how = LLVMBuildAnd(b, joined, rvm__build_int(e->k, RVM__BITS_OWN), "");
     rvm__put_at(e, LLVMBuildSelect(b, over, LLVMBuildOr(b, tag, bits, ""), joined, ""), at);
-    rvm__put_at(e, LLVMBuildOr(b, rvm__get(e, e->k->i1, s->met), meet, ""), s->met);
+    note_if(e, LLVMBuildAnd(b, meet, is(e, how, RVM__BITS_OWN), ""), s->met);
+    note_if(e, LLVMBuildAnd(b, meet, is(e, how, RVM__BITS_ACC), ""), s->shared);
 }
 
 static void look_at_instance(rvm__emit *e, const inspector *s, LLVMValueRef k) {
@@ -289,6 +310,7 @@ static bool make(rvm__emit *e, inspector *s) {
     if (!s->marks || !s->list) return false;
     list_marked(e, s);
     s->met = rvm__local(e, e->k->i1, "met");
+    s->shared = rvm__local(e, e->k->i1, "shared");
     return true;
 }
 
@@ -297,11 +319,12 @@ void rvm__inspect(rvm__emit *e, const rvm__xinsn *x) {
     rvm__guarding *g = rvm__guarding_at(e, e->control.pc);
     if (!rvm__is_inspected(e, e->control.pc)) return;
     inspector s = {.g = g, .needed = g->inspection[dir_of(e) > 0].needed};
-    LLVMValueRef no = LLVMConstInt(k->i1, 0, false), clean = clean_of(e, g);
+    LLVMValueRef no = LLVMConstInt(k->i1, 0, false);
     LLVMBasicBlockRef few = rvm__block(e, "inspect"), out = rvm__block(e, "unclean"), on = rvm__block(e, "inspected");
     if (!make(e, &s)) return;
-    rvm__put_at(e, no, clean);
-    rvm__put_at(e, no, s.met);
+    make_found(e, g);
+    LLVMValueRef begins[] = {g->clean, g->alone, s.met, s.shared};
+    for (int i = 0; i < 4; i++) rvm__put_at(e, no, begins[i]);
     LLVMValueRef lo = rvm__slot_value(e, x->to.lo), n = LLVMBuildSub(k->b, rvm__slot_value(e, x->to.hi), lo, "");
     LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntULE, n, rvm__build_int(k, MOST_INSTANCES), ""), few, on);
     rvm__at(e, few);
@@ -312,8 +335,10 @@ void rvm__inspect(rvm__emit *e, const rvm__xinsn *x) {
     look_at_instance(e, &s, each.i);
     rvm__each_end(e, &each);
     e->block.unclean = NULL;
-    rvm__put_at(e, LLVMBuildNot(k->b, rvm__get(e, k->i1, s.met), ""), clean);
-    LLVMBuildCondBr(k->b, rvm__get(e, k->i1, s.met), out, on);
+    LLVMValueRef met = rvm__get(e, k->i1, s.met), some = LLVMBuildOr(k->b, met, rvm__get(e, k->i1, s.shared), "");
+    rvm__put_at(e, LLVMBuildNot(k->b, met, ""), g->clean);
+    rvm__put_at(e, LLVMBuildNot(k->b, some, ""), g->alone);
+    LLVMBuildCondBr(k->b, met, out, on);
     rvm__at(e, out);
     rvm__call_runtime(e, "rvm__guard_again", k->nothing, 1, &e->frame.machine);
     LLVMBuildBr(k->b, on);

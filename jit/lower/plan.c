@@ -24,8 +24,9 @@ static void use_array(const rvm__emit *e, rvm__plan *p, const uint8_t *inner, co
 }
 
 static void use_places(const rvm__emit *e, rvm__plan *p, const uint8_t *inner, uint32_t pc) {
+    const bool meets = e->f->code[pc].facts & RVM_FACT_SUMS && rvm__pair_of(e->f->code[pc].op) != RVM_PAIR_par;
     RVM__EACH_ACCESS(a, e->u->p, e->f, &e->f->code[pc])
-        if (a.array && !a.toggles) use_array(e, p, inner, a.q, a.bits);
+        if (a.array && !a.toggles) use_array(e, p, inner, a.q, a.bits | (meets && a.bits == RVM__BITS_ACC ? RVM__MEETS : 0));
 }
 
 static bool is_guarded(const rvm__emit *e, uint32_t pc) {
@@ -33,7 +34,8 @@ static bool is_guarded(const rvm__emit *e, uint32_t pc) {
 }
 
 const char *rvm__why_not_apart(rvm__emit *e, const rvm__plan *p) {
-    return p->guarded && !rvm__is_inspected(e, e->control.pc) ? "roles in it are not proved" : NULL;
+    if (p->guarded) return rvm__is_inspected(e, e->control.pc) ? NULL : "roles in it are not proved";
+    return p->meets ? "its instances add into elements of an array that they do not only add into" : NULL;
 }
 
 static void refuse(rvm__plan *p, const char *why) { /* the first reason counts */
@@ -77,6 +79,7 @@ static void use_arrays(const rvm__emit *e, rvm__plan *p) {
     for (uint32_t k = 0; k < e->f->narrays; k++) {
         const unsigned bits = p->bits[k] & RVM__BITS_OWN;
         if (bits == RVM__BITS_READ) p->bits[k] |= RVM__SHARED_READ;
+        p->meets |= p->bits[k] & RVM__MEETS && bits == RVM__BITS_OWN;
         if (bits != RVM__BITS_ACC || !sums) {
             p->undone |= bits > RVM__BITS_READ;
             continue;

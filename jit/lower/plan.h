@@ -5,8 +5,8 @@
 #include "emit.h"
 
 /* By array, beside the bits of accesses.h: it is of the surroundings and used; has a copy for each chunk; is only read;
- * gains chunk by chunk in any case (isa/analysis/summed.h). */
-enum { RVM__TOUCHED = 4, RVM__COPIED = 8, RVM__SHARED_READ = 16, RVM__SUMMED = 32 };
+ * gains chunk by chunk in any case (isa/analysis/summed.h); several instances may add into an element of it. */
+enum { RVM__TOUCHED = 4, RVM__COPIED = 8, RVM__SHARED_READ = 16, RVM__SUMMED = 32, RVM__MEETS = 64 };
 
 typedef struct rvm__plan {
     const char *why;         /* it may run neither in threads nor on a device; NULL: it may, where instances do not meet */
@@ -18,14 +18,15 @@ typedef struct rvm__plan {
     uint16_t *base; /* by array of the surroundings that is touched: what it is part of */
     bool undone;    /* instances change what is left when a chunk is taken back */
     bool lost;      /* what they overwrite is discarded */
-    bool guarded;   /* roles are enforced while it runs: see rvm__why_not_apart */
+    bool guarded;   /* roles are enforced while it runs, or several instances may add into an element of an array that */
+    bool meets;     /* they do not only add into: see rvm__why_not_apart */
     uint64_t work;  /* of an instance */
 } rvm__plan;
 
 /* ---- plan.c ---- */
 /* Of the block with an end at pc; NULL: out of memory, noted. */
 const rvm__plan *rvm__plan_of(const rvm__emit *e, uint32_t pc);
-/* Of the block that e->control.pc enters: why its instances may meet; NULL: they do not, or if rvm__is_clean. */
+/* Of the block that e->control.pc enters: why its instances may meet; NULL: they do not, or unless rvm__is_alone. */
 const char *rvm__why_not_apart(rvm__emit *e, const rvm__plan *p);
 /* Of an array of the plan: where it stands in p->arrays. */
 uint32_t rvm__plan_index(const rvm__plan *p, uint16_t array);

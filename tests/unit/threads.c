@@ -130,6 +130,37 @@ static const char text[] =
     "        undo\n"
     "    end\n"
     "end\n"
+    "fn listed(v: real[n], y: i64[n], x: real[n], stop: real)\n" /* roles are enforced: no two meet */
+    "    parallel i in 0..n\n"
+    "        let k = i * 7 % n\n"
+    "        let go = x[k] != stop\n"
+    "        assert go\n"
+    "        v[k] += sin(x[i])\n"
+    "        y[k] ^= i64(v[k] * 1000)\n"
+    "    end\n"
+    "end\n"
+    "fn met(v: real[n], x: real[n], stop: real)\n" /* two meet where x is stop */
+    "    parallel i in 0..n\n"
+    "        let k = i * 7 % (n - (x[i] == stop))\n"
+    "        v[k] += sin(x[i])\n"
+    "        v[k] *= 2\n"
+    "    end\n"
+    "end\n"
+    "fn between(x: real[n])\n" /* two add into every other element: proved to be no race, but not apart */
+    "    parallel i in 0..2500\n"
+    "        for k in 0..3\n"
+    "            x[2 * i] += sin(x[2 * i + 1])\n"
+    "            x[2 * i + 2] += cos(x[2 * i + 1])\n"
+    "        end\n"
+    "    end\n"
+    "end\n"
+    "fn around(x: real[n], w: i64)\n" /* the same, which only the run shows */
+    "    parallel i in 0..2500\n"
+    "        let k = 2 * i % (n + w)\n"
+    "        x[k] += sin(x[k + 1])\n"
+    "        x[k + 2] += cos(x[k + 1])\n"
+    "    end\n"
+    "end\n"
     "fn spin(y: i64[n], m: i64)\n"
     "    parallel i in 0..n\n"
     "        for k in 0..m\n"
@@ -228,6 +259,24 @@ Test(threads, failures) {
     check("own", 1023, false);
     check("own", 5000, false);
     check("back", 3000, false);
+}
+
+Test(threads, added_into_between) {
+    check("between", -1, false);
+    check("between", -1, true);
+    check("around", -1, false);
+    check("around", -1, true);
+}
+
+Test(threads, roles_enforced) {
+    check("listed", -1, false);
+    check("listed", -1, true);
+    check("listed", 3000, false);
+    check("listed", 0, true);
+    check("met", -1, false);
+    check("met", -1, true);
+    check("met", 3000, false);
+    check("met", 1000, true);
 }
 
 Test(threads, local_arrays) {
