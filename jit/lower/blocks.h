@@ -141,7 +141,11 @@ void rvm__note_residue(rvm__emit *e, LLVMValueRef residue);
 void rvm__raise_in_instance(rvm__emit *e, LLVMValueRef held, LLVMValueRef size);
 /* Where instances may add to the same element, an update of it adds f (or takes it away): then it is done here. */
 bool rvm__add_conflicting(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f);
-/* The parameters of a callee, by bit, that get arrays which conflict. */
+/* Of what is called: the element of an array that conflicts which the register is, or NULL. */
+LLVMValueRef rvm__conflicting_element(const rvm__emit *e, const rvm_place *q);
+/* Whether parameter k of a callee to which these, by bit, conflict is such an array, or the address of such an element. */
+bool rvm__takes_conflict(uint64_t conflicts, const rvm_function *f, uint32_t k);
+/* The parameters of a callee, by bit, that get arrays which conflict, or elements of such. */
 uint64_t rvm__conflicting_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places);
 /* Fills e->block.conflicts for the block between these, and says whether any is; false: of a type that RVM__ADD has not, or
  * out of memory. */

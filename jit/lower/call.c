@@ -18,7 +18,7 @@ typedef struct argument {
     rvm__operand o;          /* scalars */
     LLVMValueRef copy, held; /* of one that comes back: allocas */
     bool added;              /* an accumulating scalar that entered as 0, since an earlier one has its register */
-    bool conflicts;          /* likewise, since instances of a block may add to its place */
+    bool conflicts;          /* it goes as its address: instances of a block may add to its place */
     LLVMValueRef shares;     /* likewise where this is so: its place is another's; or NULL */
 } argument;
 
@@ -191,10 +191,10 @@ static bool is_exact(const call *c, const rvm_param *param) {
     return !c->e->u->w->values_only || !rvm__is_swept(c->e->u->p, &c->e->u->m->swept, c->callee, false, param->index);
 }
 
-/* What is added on return is recorded by the interpreter. */
+/* What is added on return is recorded by the interpreter; what is an address adds at once, and a group bails out. */
 static void share(const call *c, argument *a, LLVMValueRef cond) {
     rvm__emit *e = c->e;
-    if (is_exact(c, a->param)) rvm__exit_if(e, cond), cond = NULL;
+    if (is_exact(c, a->param) || a->conflicts) rvm__exit_if(e, cond), cond = NULL;
     if (cond && !a->param->ndim) a->shares = a->shares ? LLVMBuildOr(e->k->b, a->shares, cond, "") : cond;
 }
 
@@ -206,7 +206,7 @@ static bool look_at_pair(call *c, argument *a, argument *b, bool *apart) {
     if (!same_memory(c->e, a->q, b->q)) return true;
     if (x == RVM_ACC && y == RVM_ACC && a->param->ndim && b->param->ndim) return *apart = false, true;
     if (a->q->kind == RVM_PLACE_SLOT) { /* the same register */
-        if (x != RVM_ACC || y != RVM_ACC || is_exact(c, b->param)) return false;
+        if (x != RVM_ACC || y != RVM_ACC || is_exact(c, b->param) || b->conflicts) return false;
         b->added = true;
         return true;
     }
@@ -290,12 +290,19 @@ static unsigned pass_array(call *c, const argument *a, LLVMValueRef *to) {
 static unsigned pass_scalar(call *c, argument *a, LLVMValueRef *to) {
     rvm__emit *e = c->e;
     LLVMTypeRef t = rvm__build_type(e->k, a->o.type);
-    LLVMValueRef v = a->added || a->conflicts ? LLVMConstNull(t) : rvm__load(e, &a->o);
+    const bool held = has_magnitudes(e) && rvm__is_floating(a->o.type);
+    if (a->conflicts) {
+        to[0] = rvm__conflicting_element(e, a->q);
+        if (!to[0]) to[0] = a->o.address;
+        if (held) to[1] = LLVMConstNull(e->k->ptr);
+        return 1 + held;
+    }
+    LLVMValueRef v = a->added ? LLVMConstNull(t) : rvm__load(e, &a->o);
     if (a->shares) v = LLVMBuildSelect(e->k->b, a->shares, LLVMConstNull(t), v, "");
     if (a->param->role == RVM_READ) return to[0] = v, 1;
     to[0] = a->copy = rvm__local(e, t, "copy");
     rvm__put_at(e, v, a->copy);
-    if (!has_magnitudes(e) || !rvm__is_floating(a->o.type)) return 1;
+    if (!held) return 1;
     to[1] = a->held = rvm__local(e, e->k->f64, "held");
     return 2;
 }
@@ -306,10 +313,6 @@ static void take_back(call *c, const argument *a) {
     if (!a->copy) return;
     LLVMValueRef v = rvm__get(e, rvm__build_type(e->k, a->o.type), a->copy), overflow = NULL;
     LLVMValueRef now = v;
-    if (a->conflicts) {
-        rvm__add_conflicting(e, a->q, &a->o, RVM_OP_add, v);
-        return;
-    }
     if (a->added || a->shares) now = rvm__build_update(e->k, RVM_OP_add, a->o.type, rvm__load(e, &a->o), v, &overflow);
     if (a->shares) now = LLVMBuildSelect(e->k->b, a->shares, now, v, "");
     rvm__store(e, &a->o, now);
@@ -458,13 +461,12 @@ static void call_one(rvm__emit *e, const rvm_insn *in, uint32_t callee, int dir,
     c.arg = rvm__unit_alloc(e->u, (g->nparams + 1) * sizeof *c.arg);
     bool apart = e->apart;
     if (!c.arg) return;
+    c.conflicts = rvm__conflicting_arguments(e, g, places);
     for (uint32_t k = 0; k < c.n; k++) {
         c.arg[k] = (argument){.q = &places[k], .param = &g->params[k]};
         if (!c.arg[k].param->ndim) c.arg[k].o = rvm__operand_of(e, &places[k], UINT32_MAX);
-        c.arg[k].conflicts = e->block.conflicts && places[k].kind == RVM_PLACE_ELEM && e->block.conflicts[places[k].slot] &&
-                             c.arg[k].param->role == RVM_ACC;
+        c.arg[k].conflicts = !g->params[k].ndim && rvm__takes_conflict(c.conflicts, g, k);
     }
-    c.conflicts = rvm__conflicting_arguments(e, g, places);
     c.guarded = rvm__guarded_arguments(e, g, places);
     look_at_lengths(&c);
     if (!enters(&c, in) || ((x->flags & X_ALIAS || !e->apart) && !look_at_sharing(&c, &apart))) {

@@ -48,11 +48,22 @@ void rvm__raise_in_instance(rvm__emit *e, LLVMValueRef held, LLVMValueRef size) 
     marker(e, RVM__RAISE, ARGUMENTS, 2, (LLVMValueRef[]){held, size});
 }
 
+LLVMValueRef rvm__conflicting_element(const rvm__emit *e, const rvm_place *q) {
+    return e->block.added && q->kind == RVM_PLACE_SLOT && q->slot < e->f->nregs ? e->block.added[q->slot] : NULL;
+}
+
+/* Whether the place is an array that conflicts, or an element of one. */
+static bool conflicts(const rvm__emit *e, const rvm_place *q) {
+    if (q->kind == RVM_PLACE_SLOT) return rvm__conflicting_element(e, q);
+    return e->block.conflicts && e->block.conflicts[q->slot];
+}
+
 bool rvm__add_conflicting(rvm__emit *e, const rvm_place *q, const rvm__operand *y, rvm_op op, LLVMValueRef f) {
-    if (!e->block.conflicts || q->kind != RVM_PLACE_ELEM || !e->block.conflicts[q->slot]) return false;
+    LLVMValueRef to = q->kind == RVM_PLACE_SLOT ? rvm__conflicting_element(e, q) : y->address;
+    if (!conflicts(e, q)) return false;
     if (rvm__is_inverse(op)) f = rvm__build_negated(e->k, y->type, f, NULL);
     const char *name = rvm__is_floating(y->type) ? RVM__ADD "f64" : RVM__ADD "i64";
-    marker(e, name, ARGUMENTS, 2, (LLVMValueRef[]){y->address, f});
+    marker(e, name, ARGUMENTS, 2, (LLVMValueRef[]){to, f});
     return true;
 }
 
@@ -65,20 +76,27 @@ static bool spread_to_part(void *userdata, uint32_t pc) {
 }
 
 static bool may_conflict(const rvm_param *p) {
-    return p->ndim && p->role == RVM_ACC && p->type != RVM_F32;
+    return p->role == RVM_ACC && p->type != RVM_F32;
+}
+
+bool rvm__takes_conflict(uint64_t conflicts, const rvm_function *f, uint32_t k) {
+    return conflicts & rvm__param_bit(k) && may_conflict(&f->params[k]);
 }
 
 void rvm__find_conflicts(rvm__emit *e, uint64_t params) {
+    e->block.passed = params;
     if (!params || !(e->block.conflicts = rvm__unit_alloc(e->u, e->f->narrays + 1u))) return;
+    if (!(e->block.added = rvm__unit_alloc(e->u, (e->f->nregs + 1u) * sizeof *e->block.added))) return;
     for (uint32_t k = 0; k < e->f->nparams; k++)
-        if (params & rvm__param_bit(k) && may_conflict(&e->f->params[k])) e->block.conflicts[e->f->params[k].index] = 1;
+        if (rvm__takes_conflict(e->block.passed, e->f, k) && e->f->params[k].ndim)
+            e->block.conflicts[e->f->params[k].index] = 1;
     rvm__solve(e->f->ncode, spread_to_part, e);
 }
 
 uint64_t rvm__conflicting_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places) {
     uint64_t found = 0;
-    for (uint32_t k = 0; e->block.conflicts && k < g->nparams; k++)
-        if (may_conflict(&g->params[k]) && e->block.conflicts[places[k].slot]) found |= rvm__param_bit(k);
+    for (uint32_t k = 0; k < g->nparams; k++)
+        if (may_conflict(&g->params[k]) && conflicts(e, &places[k])) found |= rvm__param_bit(k);
     return found;
 }
 

@@ -158,6 +158,8 @@ typedef struct rvm__block_ir {
     const struct rvm__plan *plan; /* chunk.c */
     uint32_t ends;                /* of an instance: the end of the block, where it ends; else 0 */
     uint8_t *conflicts;           /* by array, of what is vectorised: instances may add to the same element; or NULL */
+    uint64_t passed;              /* of what is called there: parameters that are such arrays, or elements of such: */
+    LLVMValueRef *added;          /* by register: the element that it is, or NULL; or NULL */
     LLVMValueRef *instances;      /* by pc of a block's end: that function, or NULL; or NULL */
     LLVMValueRef *asides;         /* by pc of a block's lower end: memory of aside.c, or NULL; or NULL */
     LLVMValueRef *asked;          /* by that pc: a local that says what is known of the order of sums, or NULL; or NULL */

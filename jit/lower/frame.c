@@ -113,8 +113,14 @@ static bool gives_back(const rvm_param *param) {
     return !param->ndim && param->role != RVM_READ;
 }
 
-static void take_scalar(rvm__emit *e, const rvm_param *param, unsigned *at) {
+static void take_scalar(rvm__emit *e, uint32_t n, unsigned *at) {
+    const rvm_param *param = &e->f->params[n];
     LLVMValueRef given = LLVMGetParam(e->function, (*at)++);
+    if (rvm__takes_conflict(e->block.passed, e->f, n)) {
+        *at += has_magnitudes(e) && rvm__is_floating((rvm_type)param->type);
+        e->block.added[param->index] = given;
+        return;
+    }
     if (gives_back(param)) {
         given = rvm__get(e, rvm__build_type(e->k, (rvm_type)param->type), given);
         *at += has_magnitudes(e) && rvm__is_floating((rvm_type)param->type);
@@ -134,6 +140,10 @@ static void give_back(rvm__emit *e) {
         }
         LLVMValueRef to = LLVMGetParam(e->function, at++);
         if (!gives_back(param)) continue;
+        if (rvm__takes_conflict(e->block.passed, e->f, k)) {
+            at += has_magnitudes(e) && rvm__is_floating((rvm_type)param->type);
+            continue;
+        }
         LLVMTypeRef t = rvm__build_type(e->k, (rvm_type)param->type);
         rvm__put_at(e, rvm__get(e, t, e->frame.reg[param->index]), to);
         if (e->frame.held[param->index])
@@ -192,7 +202,7 @@ bool rvm__frame_begin(rvm__emit *e) {
 void rvm__take_parameters(rvm__emit *e) {
     unsigned at = RVM__FIXED_PARAMS;
     for (uint32_t n = 0; n < e->f->nparams; n++)
-        e->f->params[n].ndim ? take_array(e, &e->f->params[n], &at) : take_scalar(e, &e->f->params[n], &at);
+        e->f->params[n].ndim ? take_array(e, &e->f->params[n], &at) : take_scalar(e, n, &at);
     rvm__know_lengths(e);
 }
 

@@ -22,9 +22,9 @@ void rvm__emit_function(rvm__unit *u, const rvm__specialisation *v) {
                    .guarded = v->guarded,
                    .function = v->function};
     if (!rvm__frame_begin(&e)) return;
+    if (e.vectorised) rvm__find_conflicts(&e, v->conflicts);
     (e.block.chunk ? rvm__begin_chunk : rvm__take_parameters)(&e);
     rvm__share_begin(&e);
-    if (e.vectorised) rvm__find_conflicts(&e, v->conflicts);
     LLVMBasicBlockRef first = rvm__block(&e, "first");
     LLVMBuildBr(u->k->b, first);
     if (v->block) {

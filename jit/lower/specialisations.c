@@ -37,14 +37,16 @@ static LLVMTypeRef type_of(rvm__unit *u, const rvm_function *f) {
     return LLVMFunctionType(k->i32, t, n, false);
 }
 
-static void promise(rvm__unit *u, LLVMValueRef f, const rvm_function *g, bool apart) {
+/* conflicts: parameters, by bit, of which scalars go as addresses that others may have, too. */
+static void promise(rvm__unit *u, LLVMValueRef f, const rvm_function *g, bool apart, uint64_t conflicts) {
     int n = RVM__FIXED_PARAMS;
     rvm__attribute(u->k, f, 1, "noalias", 0);
     rvm__attribute(u->k, f, RVM__COUNTS_PARAM, "noalias", 0);
     for (uint32_t i = 0; i < g->nparams; i++) {
         const rvm_param *p = &g->params[i];
         const bool magnitude = !u->w->unchecked && (p->ndim || (p->role != RVM_READ && rvm__is_floating((rvm_type)p->type)));
-        if (p->ndim ? rvm__is_apart(p, apart) : p->role != RVM_READ) rvm__attribute(u->k, f, n, "noalias", 0);
+        const bool own = p->role != RVM_READ && !(conflicts & rvm__param_bit(i));
+        if (p->ndim ? rvm__is_apart(p, apart) : own) rvm__attribute(u->k, f, n, "noalias", 0);
         n += p->ndim ? (int)rvm__array_params(p->ndim, magnitude) : 1 + magnitude;
     }
 }
@@ -80,7 +82,7 @@ const rvm__specialisation *rvm__declare_specialisation(rvm__unit *u, const rvm__
         rvm__attribute(u->k, v->function, -1, "alwaysinline", 0); /* by rvm__simplify */
     else if (rvm__is_inlined(u, v->fn))
         inline_always(u->k, v->function);
-    promise(u, v->function, g, v->apart);
+    promise(u, v->function, g, v->apart, v->conflicts);
     v->later = u->work;
     u->work = v;
     return v;
