@@ -240,6 +240,26 @@ static int chain(use *u, int node, link links[4]) {
 
 /* ---- tangent ---- */
 
+/* `op y by` the term of operand k. */
+static void term(use *u, rvm_op op, rvm_place y, int coef, int k) {
+    product(u, op, y, rvm__node(&u->g, RVM_ROW_mul, coef, u->row.d[k], 0), 1, rvm__shadow_place(u->t, &u->q[k + 1]));
+}
+
+/* The shadow appears or disappears as the sum of n terms, 2 or 3, that are there for this only: nothing is added to it,
+ * which an exact run would record, and so it has the same bits both times. */
+static void toggle_sum(use *u, rvm_op op, int coef, const int *terms, int n) {
+    rvm_place part[3], sum;
+    for (int i = 0; i < n; i++) term(u, RVM_OP_let, part[i] = rvm__temp(u->t, u->type), coef, terms[i]);
+    sum = part[0];
+    if (n > 2) RVM__ADD(u->t, RVM_OP_let, RVM_ROW_add, 0, sum = rvm__temp(u->t, u->type), part[0], part[1]);
+    RVM__ADD(u->t, op, RVM_ROW_add, 0, u->leaf[RVM__LEAF_SHADOW], sum, part[n - 1]);
+    if (n > 2) {
+        RVM__ADD(u->t, RVM_OP_unlet, RVM_ROW_add, 0, sum, part[0], part[1]);
+        rvm__temp_free(u->t, sum);
+    }
+    for (int i = n; i-- > 0; rvm__temp_free(u->t, part[i])) term(u, RVM_OP_unlet, part[i], coef, terms[i]);
+}
+
 /* Shadow op= coefficient * (da * a_d + ...), one term an instruction; a shadow that appears does so as the first. Backwards
  * for a disappearing one. */
 static void add_terms(use *u, rvm_op op, int coef, bool disappears) {
@@ -252,6 +272,10 @@ static void add_terms(use *u, rvm_op op, int coef, bool disappears) {
         const rvm_place zero = rvm__const_place(u->t, u->type, 0);
         RVM__ADD(u->t, disappears ? RVM_OP_unlet : RVM_OP_let, RVM_ROW_id, 0, y, zero);
     }
+    if (n > 1 && toggles && u->t->p->exact) {
+        toggle_sum(u, disappears ? RVM_OP_unlet : RVM_OP_let, coef, terms, n);
+        return;
+    }
     for (int i = 0; i < n; i++) {
         const int k = terms[disappears ? n - 1 - i : i];
         const bool first = toggles && k == terms[0];
@@ -259,7 +283,7 @@ static void add_terms(use *u, rvm_op op, int coef, bool disappears) {
                             : disappears ? RVM_OP_sub
                             : toggles    ? RVM_OP_add
                                          : op;
-        product(u, op_k, y, rvm__node(&u->g, RVM_ROW_mul, coef, u->row.d[k], 0), 1, rvm__shadow_place(u->t, &u->q[k + 1]));
+        term(u, op_k, y, coef, k);
     }
 }
 
