@@ -95,27 +95,27 @@ static void lex_int(parser *p, token *t, const char *text, size_t length) {
     t->exact = rvm__exact_read(p->a, text);
 }
 
-enum { NUMBER = 400, MOST_DIGITS = NUMBER - 8 }; /* which leaves room for an exponent */
+enum { NUMBER = 4016, MOST_DIGITS = NUMBER - 16 }; /* which leaves room for a point and an exponent */
 
-/* As strtod reads it, without underscores; *real: with a point or an exponent. Its length, from MOST_DIGITS on too long. */
-static size_t take_decimal(parser *p, char text[NUMBER], bool *real) {
-    size_t used = digits(p, text, 0, MOST_DIGITS);
+/* As strtod reads it, without underscores; *real: with a point or an exponent. False: it is too long. */
+static bool take_decimal(parser *p, char text[NUMBER], size_t *used, bool *real) {
+    *used = digits(p, text, 0, MOST_DIGITS + 1);
     *real = at(p, 0) == '.' && is_digit(at(p, 1));
     if (*real) {
-        text[used++] = '.';
+        text[(*used)++] = '.';
         p->pos++;
-        used = digits(p, text, used, MOST_DIGITS);
+        *used = digits(p, text, *used, MOST_DIGITS + 2);
     }
-    const size_t sign = at(p, 1) == '-' || at(p, 1) == '+';
+    const size_t sign = at(p, 1) == '-' || at(p, 1) == '+', before = *used;
     if ((at(p, 0) == 'e' || at(p, 0) == 'E') && is_digit(at(p, 1 + sign))) {
         *real = true;
-        text[used++] = 'e';
-        if (sign) text[used++] = (char)at(p, 1);
+        text[(*used)++] = 'e';
+        if (sign) text[(*used)++] = (char)at(p, 1);
         p->pos += 1 + sign;
-        used = digits(p, text, used, NUMBER - 1);
+        *used = digits(p, text, *used, NUMBER - 1);
     }
-    text[used] = 0;
-    return used;
+    text[*used] = 0;
+    return before <= MOST_DIGITS && *used < NUMBER - 1;
 }
 
 static void lex_real(parser *p, token *t, const char *text, size_t start) {
@@ -127,19 +127,22 @@ static void lex_real(parser *p, token *t, const char *text, size_t start) {
 
 static void lex_number(parser *p, token *t, size_t start) {
     char text[NUMBER];
+    size_t used;
     bool real;
     if (at(p, 0) == '0' && (at(p, 1) == 'x' || at(p, 1) == 'X')) {
         lex_hex(p, t, start);
         return;
     }
-    const size_t used = take_decimal(p, text, &real);
+    const bool fits = take_decimal(p, text, &used, &real);
     const bool ends_in_point = !real && at(p, 0) == '.' && at(p, 1) != '.' && !is_letter(at(p, 1));
     if (ends_in_point) p->pos++;
     const bool imaginary = at(p, 0) == 'i' && !is_letter(at(p, 1)) && !is_digit(at(p, 1)) && at(p, 1) != '_';
-    if ((is_letter(at(p, 0)) && !imaginary) || used >= MOST_DIGITS || ends_in_point) {
+    if ((is_letter(at(p, 0)) && !imaginary) || ends_in_point) {
         while (is_letter(at(p, 0)) || is_digit(at(p, 0))) p->pos++;
         bad(p, t, start, D_NUMBER, NULL);
-    } else if (real)
+    } else if (!fits)
+        bad(p, t, start, D_DIGITS, NULL);
+    else if (real)
         lex_real(p, t, text, start);
     else
         lex_int(p, t, text, used);

@@ -95,7 +95,7 @@ rvm_status number_parse(rvm_type t, const char **at, rvm_scalar *out, rvm_error 
     if (t == RVM_I64) return parse_i64(at, out, err);
     if (t == RVM_FIX) return parse_fix(at, out, err);
     char *end;
-    out->f = strtod(*at, &end);
+    out->f = t == RVM_F32 ? (double)strtof(*at, &end) : strtod(*at, &end); /* rounded once */
     if (end == *at) return bad_number(*at, "is not a number", err);
     *out = rvm_scalar_from_double(t, out->f);
     if (isinf(out->f) && isdigit((unsigned char)end[-1]))

@@ -154,7 +154,7 @@ typedef struct rvm__inline_cache {
     bool any;
 } rvm__inline_cache;
 
-typedef struct rvm__guard rvm__guard; /* guard.c: of a parallel block that runs */
+typedef struct rvm__guard rvm__guard;            /* guard.c: of a parallel block that runs */
 enum { RVM__MARK_BITS = 2, RVM__MARK_RUN = 48 }; /* of a mark of guard.c: where the instance begins, and the run */
 
 /* What rounding lost, in runs that restore every bit (exact.h). */

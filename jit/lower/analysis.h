@@ -35,11 +35,17 @@ uint32_t rvm__machine_slot(const rvm__emit *e, uint32_t slot);
 LLVMValueRef rvm__known_length(const rvm__unit *u, uint32_t fn, uint16_t slot);
 bool rvm__is_ascending(const rvm__emit *e, const rvm__xinsn *x); /* of a block: where it runs now */
 void rvm__body_of(const rvm__emit *e, uint32_t pc, uint32_t *first, uint32_t *last);
+
+/* ---- eligible.c ---- */
 /* Whether an instance of the block that is entered at pc, an end of it, may be a function; and whether the block goes in
  * lanes by that. */
 bool rvm__is_instance(rvm__emit *e, uint32_t pc);
 const char *rvm__why_no_instance(rvm__emit *e, uint32_t pc); /* of the text alone; NULL: it may */
 bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc);
+/* Of the block that e->control.pc enters, with that plan: why its instances may meet, so that they do not run in threads;
+ * NULL: they do not, or unless rvm__is_alone. */
+struct rvm__plan;
+const char *rvm__why_not_apart(rvm__emit *e, const struct rvm__plan *p);
 
 /* ---- cost_bound.c ---- */
 /* Instructions from pc `from` to before `to`, each as often as it may run, or RVM__UNBOUNDED. polled: in lanes, without
@@ -91,19 +97,9 @@ typedef struct rvm__index {
 } rvm__index;
 bool rvm__index_at(const rvm__emit *e, uint16_t slot, uint32_t from, uint32_t pc, rvm__index *of);
 
-typedef struct rvm__inspection { /* inspector.c */
-    bool known, may;
-    uint8_t *needed; /* by register: it says which elements are used */
-} rvm__inspection;
-/* Blocks of a function that is emitted which enforce roles natively (guard.c), e->block.guards. */
-typedef struct rvm__guarding {
-    uint32_t par; /* the lower end */
-    const struct rvm__plan *plan;
-    rvm__inspection inspection[2]; /* where it goes down, up */
-    LLVMValueRef clean, alone;     /* allocas of inspector.c, or NULL */
-    struct rvm__guarding *next;
-} rvm__guarding;
-bool rvm__is_around(const rvm__emit *e, const rvm__guarding *g, uint32_t pc);
+/* Of blocks of a function that is emitted which enforce roles natively (guarding.h), e->block.guards. */
+struct rvm__guarding;
+bool rvm__is_around(const rvm__emit *e, const struct rvm__guarding *g, uint32_t pc);
 /* How many of these the frame stands in before instruction pc, in that direction. */
 unsigned rvm__guards_open(const rvm__emit *e, uint32_t pc, int dir);
 /* Whether the instruction stands in such a block, of this function or of one that it is called from. */

@@ -85,11 +85,6 @@ void rvm__emit_instance(rvm__instance *o);
 
 /* ---- guard.c: of blocks that enforce roles while they run ---- */
 struct rvm__plan;
-/* Whether the block with an end at pc does; not in a function of chunks of it, which threads run only if it
- * rvm__is_alone. */
-bool rvm__enforces(const rvm__emit *e, uint32_t pc);
-/* Which of a function that is emitted go natively; false: out of memory, noted. */
-bool rvm__find_guards(rvm__emit *e);
 /* The block at x, where e->control.pc is, begins if `some`; false: it is the interpreter's. */
 bool rvm__enter_guard(rvm__emit *e, const rvm__xinsn *x, LLVMValueRef some);
 /* Of the block at x, nothing of any other: the next instance begins; the block ends. */
@@ -100,14 +95,7 @@ void rvm__guard_accesses(rvm__emit *e, const rvm_insn *in);
 /* The parameters of a callee, by bit, whose elements are to be asked for. */
 uint64_t rvm__guarded_arguments(const rvm__emit *e, const rvm_function *g, const rvm_place *places);
 
-/* Whether instances use the array of the surroundings, with all that is part of it, in more than one way. */
-bool rvm__is_asked(const struct rvm__plan *p, uint16_t root);
-/* The block with an end at pc; NULL: it does not enforce roles, or this is not the function around it. */
-struct rvm__guarding *rvm__guarding_at(const rvm__emit *e, uint32_t pc);
-
 /* ---- inspector.c ---- */
-/* Whether the block that is entered at pc is looked through before it runs in the direction in which code is walked. */
-bool rvm__is_inspected(rvm__emit *e, uint32_t pc);
 /* Where roles have begun to be enforced, in the block that e->control.pc enters: looks through it, if that can be. */
 void rvm__inspect(rvm__emit *e, const rvm__xinsn *x);
 /* An i1, whether that has found that roles are kept, that no two instances use an element but to read it; NULL: the block at

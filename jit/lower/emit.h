@@ -11,7 +11,8 @@
  *   conflicts.c         what instances add to in any order      loop_reversal.c     blocks that need not go down
  *   specialisations.c   codes of a function                     lines.c             line tables
  *   standalone.c        what needs no machine                   words.c             C words as IR
- *   recorded.c          what exact runs keep something of
+ *   recorded.c          what exact runs keep something of       guarding.c          blocks that enforce roles
+ *   eligible.c          blocks for lanes, for threads
  *
  * Instructions:
  *   update.c            updates and changes in place            releases.c          what disappears agrees
@@ -26,6 +27,7 @@
  *   walk.c              in the order of control; regions        block.c             parallel blocks
  *   chunk.c             chunks of blocks, for threads           sums.c              registers that blocks add into
  *   aside.c             elements that blocks add into           guard.c             roles that are enforced
+ *   inspector.c         blocks looked through for that before
  *   groups.c            groups of instances in lanes            instance.c          an instance as a function: what it takes
  *   instance_body.c     its body                                function.c          one from its beginning to its end
  *   fresh.c             arrays that are not read

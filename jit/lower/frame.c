@@ -1,6 +1,7 @@
 /* frame.c: registers and arrays of a function as allocas; at a side exit the interpreter finds them in its own frame
  * (deoptimisation). */
 #include "emit.h"
+#include "guarding.h"
 #include "analysis.h"
 #include "blocks.h"
 #include "walk.h"

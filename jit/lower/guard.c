@@ -9,43 +9,13 @@
 #include "accesses.h"
 #include "analysis.h"
 #include "blocks.h"
+#include "guarding.h"
 #include "plan.h"
 #include "walk.h"
 
 #include <stddef.h>
 
-bool rvm__is_asked(const rvm__plan *p, uint16_t root) {
-    const unsigned bits = p->bits[root] & RVM__BITS_OWN;
-    return p->bits[root] & RVM__TOUCHED && bits != RVM__BITS_READ && bits != RVM__BITS_ACC;
-}
-
-bool rvm__enforces(const rvm__emit *e, uint32_t pc) {
-    const bool of_chunk = e->block.chunk && (pc == e->block.chunk || e->f->code[pc].target == e->block.chunk);
-    return e->code->x[pc].flags & X_GUARD && !of_chunk;
-}
-
-bool rvm__find_guards(rvm__emit *e) {
-    unsigned n = 0;
-    RVM__EACH_INSN(x, e->f) {
-        if (n == UINT8_MAX) return true; /* a site counts so many */
-        if (x.in->op != RVM_OP_par || !rvm__enforces(e, x.pc)) continue;
-        const rvm__plan *p = rvm__plan_of(e, x.pc);
-        rvm__guarding *g = rvm__unit_alloc(e->u, sizeof *g);
-        if (!p || !g) return false;
-        n++;
-        *g = (rvm__guarding){.par = x.pc, .plan = p, .next = e->block.guards};
-        e->block.guards = g;
-    }
-    return true;
-}
-
 /* ---- the block ---- */
-
-rvm__guarding *rvm__guarding_at(const rvm__emit *e, uint32_t pc) {
-    rvm__guarding *g = e->block.guards;
-    while (g && g->par != pc && e->f->code[g->par].target != pc) g = g->next;
-    return g;
-}
 
 /* Side exits where an array may move at one. */
 static void stay_in_place(rvm__emit *e, uint16_t array) {

@@ -11,6 +11,7 @@
 #include "accesses.h"
 #include "analysis.h"
 #include "blocks.h"
+#include "guarding.h"
 #include "plan.h"
 #include "walk.h"
 
@@ -18,126 +19,6 @@
 
 /* More could not be cancelled in time: nobody polls. */
 enum { MOST_INSTANCES = 1 << 26 };
-
-static int dir_of(const rvm__emit *e) {
-    return e->control.context->dir;
-}
-
-static rvm_op op_now(const rvm__emit *e, const rvm_insn *in) {
-    return dir_of(e) > 0 ? (rvm_op)in->op : rvm__op_inverse((rvm_op)in->op);
-}
-
-/* Instructions of the body in the order in which they run now. */
-#define EACH_NOW(e, g, pc)                                                                                                  \
-    for (uint32_t pc = dir_of(e) > 0 ? (g)->par + 1 : (e)->f->code[(g)->par].target - 1;                                    \
-         pc > (g)->par && pc < (e)->f->code[(g)->par].target; pc += (uint32_t)dir_of(e))
-
-/* ---- whether it can be ---- */
-
-static bool is_straight(const rvm__emit *e, const rvm__guarding *g) {
-    RVM__EACH_INSN_IN(x, e->f, g->par + 1, e->f->code[g->par].target) {
-        const rvm_class c = rvm__class_of((rvm_op)x.in->op);
-        if (c != RVM_CLASS_UPDATE && c != RVM_CLASS_IN_PLACE && x.in->op != RVM_OP_assert) return false;
-        if (rvm__is_foreign(x.in)) return false;
-    }
-    return true;
-}
-
-static bool is_asked(const rvm__emit *e, const rvm__guarding *g, const rvm__accesses *a) {
-    return rvm__is_guarded_access(a) && rvm__is_asked(g->plan, rvm__root_of(e->f, a->q));
-}
-
-/* Indices of the place are needed; whether one was not yet. */
-static bool need_indices(const rvm__emit *e, const rvm_place *q, uint8_t *needed) {
-    bool more = false;
-    for (uint32_t k = 0; k < rvm__nindices(q); k++) {
-        if (q->idx[k] >= e->f->nregs || needed[q->idx[k]]) continue;
-        needed[q->idx[k]] = more = true;
-    }
-    return more;
-}
-
-static bool need_operand(const rvm__emit *e, const rvm_place *q, uint8_t *needed) {
-    if (q->kind != RVM_PLACE_SLOT) return need_indices(e, q, needed);
-    if (q->slot >= e->f->nregs || needed[q->slot]) return false;
-    needed[q->slot] = true;
-    return true;
-}
-
-static bool is_to_needed(const rvm__emit *e, const rvm_insn *in, const uint8_t *needed) {
-    const rvm_place *q = rvm__places(e->f, in);
-    return rvm__class_of((rvm_op)in->op) == RVM_CLASS_UPDATE && q->kind == RVM_PLACE_SLOT && q->slot < e->f->nregs &&
-           needed[q->slot];
-}
-
-/* Registers, by number, that say which elements are used, and those that these come from. */
-static void find_needed(const rvm__emit *e, const rvm__guarding *g, uint8_t *needed) {
-    const uint32_t end = e->f->code[g->par].target;
-    RVM__EACH_INSN_IN(x, e->f, g->par + 1, end)
-        RVM__EACH_ACCESS(a, e->u->p, e->f, x.in)
-            if (is_asked(e, g, &a)) need_indices(e, a.q, needed);
-    for (bool more = true; more;) {
-        more = false;
-        RVM__EACH_INSN_IN(x, e->f, g->par + 1, end)
-            for (unsigned k = 1; is_to_needed(e, x.in, needed) && k < x.in->nplaces; k++)
-                more |= need_operand(e, &x.q[k], needed);
-    }
-}
-
-static bool are_known(const rvm__emit *e, const rvm_place *q, const uint8_t *known) {
-    for (uint32_t k = 0; k < rvm__nindices(q); k++)
-        if (q->idx[k] < e->f->nregs && !known[q->idx[k]]) return false;
-    return true;
-}
-
-/* Its value is what it was before the block, or follows from what is known. */
-static bool is_known(const rvm__emit *e, const rvm__guarding *g, const rvm_place *q, const uint8_t *known) {
-    if (q->kind == RVM_PLACE_SLOT) return q->slot >= e->f->nregs || known[q->slot];
-    if (q->kind != RVM_PLACE_ELEM) return false;
-    return (g->plan->bits[rvm__root_of(e->f, q)] & RVM__BITS_OWN) == RVM__BITS_READ && are_known(e, q, known);
-}
-
-/* Registers are what the instruction leaves. */
-static void pass(const rvm__emit *e, const rvm__guarding *g, const rvm_insn *in, uint8_t *known) {
-    const rvm_place *q = rvm__places(e->f, in);
-    const rvm_op op = op_now(e, in);
-    bool follows = rvm__class_of(op) == RVM_CLASS_UPDATE && !rvm__op_sets(op) && op != RVM_OP_unlet &&
-                   q->kind == RVM_PLACE_SLOT && q->slot < e->f->nregs && (op == RVM_OP_let || known[q->slot]);
-    for (unsigned k = 1; follows && k < in->nplaces; k++) follows = is_known(e, g, &q[k], known);
-    RVM__EACH_CHANGE(a, e->u->p, e->f, in)
-        if (a.reg && (a.toggles || a.bits & RVM__BITS_ACC)) known[a.q->slot] = follows;
-}
-
-static bool is_plain(const rvm__emit *e, const rvm__accesses *a, const uint8_t *known) {
-    return a->q->kind == RVM_PLACE_ELEM && a->q->slot == rvm__root_of(e->f, a->q) && are_known(e, a->q, known);
-}
-
-static bool may_inspect(rvm__emit *e, const rvm__guarding *g, uint8_t *needed) {
-    uint8_t *known = rvm__unit_alloc(e->u, e->f->nregs + 1u);
-    if (!known || !is_straight(e, g)) return false;
-    find_needed(e, g, needed);
-    rvm__block_registers(e->u->p, e->f, g->par, known);
-    for (uint32_t k = 0; k < e->f->nregs; k++) known[k] = known[k] == RVM__BITS_READ;
-    known[e->code->x[g->par].to.i] = true;
-    EACH_NOW(e, g, pc) {
-        RVM__EACH_ACCESS(a, e->u->p, e->f, &e->f->code[pc])
-            if (is_asked(e, g, &a) && !is_plain(e, &a, known)) return false;
-        pass(e, g, &e->f->code[pc], known);
-    }
-    return true;
-}
-
-bool rvm__is_inspected(rvm__emit *e, uint32_t pc) {
-    rvm__guarding *g = rvm__guarding_at(e, pc);
-    if (!g || !e->u->w->lanes || e->u->w->lines || e->u->w->exact) return false;
-    rvm__inspection *i = &g->inspection[dir_of(e) > 0];
-    if (!i->known) {
-        i->needed = rvm__unit_alloc(e->u, e->f->nregs + 1u);
-        i->may = i->needed && may_inspect(e, g, i->needed);
-        i->known = true;
-    }
-    return i->may;
-}
 
 /* Allocas of what is found, false where the block was entered by on-stack replacement. */
 static void make_found(rvm__emit *e, rvm__guarding *g) {
@@ -198,16 +79,16 @@ static bool changes_index(const rvm__emit *e, const rvm_insn *in, const rvm_plac
 
 /* Whether indices of the place are the same from one instruction to the other. */
 static bool is_steady(const rvm__emit *e, const rvm_place *q, uint32_t from, uint32_t to) {
-    for (uint32_t pc = from; pc != to; pc += (uint32_t)dir_of(e))
+    for (uint32_t pc = from; pc != to; pc += (uint32_t)rvm__dir_of(e))
         if (changes_index(e, &e->f->code[pc], q)) return false;
     return true;
 }
 
 static void list_marked(const rvm__emit *e, inspector *s) {
-    EACH_NOW(e, s->g, pc)
+    RVM__EACH_NOW(e, s->g, pc)
     RVM__EACH_ACCESS(a, e->u->p, e->f, &e->f->code[pc]) {
         uint32_t k = 0;
-        if (!is_asked(e, s->g, &a)) continue;
+        if (!rvm__asks_for(e, s->g, &a)) continue;
         while (k < s->n && !(same_place(s->list[k].q, a.q) && is_steady(e, a.q, s->list[k].pc, pc))) k++;
         if (k == s->n) s->list[s->n++] = (marked){a.q, pc, 0};
         s->list[k].bits |= a.bits;
@@ -277,12 +158,12 @@ static void mark(rvm__emit *e, const inspector *s, const marked *m, LLVMValueRef
 
 static void look_at_instance(rvm__emit *e, const inspector *s, LLVMValueRef k) {
     const uint32_t pc_was = e->control.pc;
-    EACH_NOW(e, s->g, pc) {
+    RVM__EACH_NOW(e, s->g, pc) {
         const rvm_insn *in = &e->f->code[pc];
         e->control.pc = pc;
         for (uint32_t n = 0; n < s->n; n++)
             if (s->list[n].pc == pc) mark(e, s, &s->list[n], k);
-        if (is_to_needed(e, in, s->needed)) update(e, in, &e->code->x[pc], op_now(e, in));
+        if (rvm__is_to_needed(e, in, s->needed)) update(e, in, &e->code->x[pc], rvm__op_now(e, in));
     }
     e->control.pc = pc_was;
 }
@@ -304,7 +185,7 @@ static void find_marks(rvm__emit *e, inspector *s, LLVMBasicBlockRef out) {
 
 static bool make(rvm__emit *e, inspector *s) {
     uint32_t n = 0;
-    EACH_NOW(e, s->g, pc) n += e->f->code[pc].nplaces;
+    RVM__EACH_NOW(e, s->g, pc) n += e->f->code[pc].nplaces;
     s->marks = rvm__unit_alloc(e->u, (e->f->narrays + 1u) * sizeof *s->marks);
     s->list = rvm__unit_alloc(e->u, (n + 1) * sizeof *s->list);
     if (!s->marks || !s->list) return false;
@@ -318,7 +199,7 @@ void rvm__inspect(rvm__emit *e, const rvm__xinsn *x) {
     rvm__build *k = e->k;
     rvm__guarding *g = rvm__guarding_at(e, e->control.pc);
     if (!rvm__is_inspected(e, e->control.pc)) return;
-    inspector s = {.g = g, .needed = g->inspection[dir_of(e) > 0].needed};
+    inspector s = {.g = g, .needed = g->inspection[rvm__dir_of(e) > 0].needed};
     LLVMValueRef no = LLVMConstInt(k->i1, 0, false);
     LLVMBasicBlockRef few = rvm__block(e, "inspect"), out = rvm__block(e, "unclean"), on = rvm__block(e, "inspected");
     if (!make(e, &s)) return;
@@ -343,6 +224,6 @@ void rvm__inspect(rvm__emit *e, const rvm__xinsn *x) {
     rvm__call_runtime(e, "rvm__guard_again", k->nothing, 1, &e->frame.machine);
     LLVMBuildBr(k->b, on);
     rvm__at(e, on);
-    EACH_NOW(e, g, pc)
-    if (is_to_needed(e, &e->f->code[pc], s.needed)) rvm__gone(e, rvm__places(e->f, &e->f->code[pc])->slot);
+    RVM__EACH_NOW(e, g, pc)
+    if (rvm__is_to_needed(e, &e->f->code[pc], s.needed)) rvm__gone(e, rvm__places(e->f, &e->f->code[pc])->slot);
 }

@@ -3,7 +3,6 @@
 #include "emit.h"
 #include "accesses.h"
 #include "analysis.h"
-#include "blocks.h"
 #include "plan.h"
 #include "walk.h"
 
@@ -31,11 +30,6 @@ static void use_places(const rvm__emit *e, rvm__plan *p, const uint8_t *inner, u
 
 static bool is_guarded(const rvm__emit *e, uint32_t pc) {
     return e->code->x[pc].flags & X_GUARD || (e->f->code[pc].facts & RVM_FACT_GUARD && !e->u->w->trust);
-}
-
-const char *rvm__why_not_apart(rvm__emit *e, const rvm__plan *p) {
-    if (p->guarded) return rvm__is_inspected(e, e->control.pc) ? NULL : "roles in it are not proved";
-    return p->meets ? "its instances add into elements of an array that they do not only add into" : NULL;
 }
 
 static void refuse(rvm__plan *p, const char *why) { /* the first reason counts */

@@ -26,8 +26,6 @@ typedef struct rvm__plan {
 /* ---- plan.c ---- */
 /* Of the block with an end at pc; NULL: out of memory, noted. */
 const rvm__plan *rvm__plan_of(const rvm__emit *e, uint32_t pc);
-/* Of the block that e->control.pc enters: why its instances may meet; NULL: they do not, or unless rvm__is_alone. */
-const char *rvm__why_not_apart(rvm__emit *e, const rvm__plan *p);
 /* Of an array of the plan: where it stands in p->arrays. */
 uint32_t rvm__plan_index(const rvm__plan *p, uint16_t array);
 

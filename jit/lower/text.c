@@ -1,6 +1,7 @@
 /* text.c: what the text of a function tells: which array a name stands for, whether that needs memory, which lengths are
  * known, which blocks go in lanes. */
 #include "emit.h"
+#include "guarding.h"
 #include "blocks.h"
 #include "analysis.h"
 #include "accesses.h"
@@ -186,39 +187,4 @@ bool rvm__is_within_guard(const rvm__emit *e, uint32_t pc) {
     for (const rvm__guarding *g = e->block.guards; g; g = g->next)
         if (rvm__is_around(e, g, pc)) return true;
     return false;
-}
-
-static const char *why_calls_are_not_plain(const rvm__emit *e, uint32_t first, uint32_t last) {
-    RVM__EACH_INSN_IN(x, e->f, first, last + 1) {
-        if (rvm__pair_of(x.in->op) == RVM_PAIR_calli) return "it calls function values";
-        if (rvm__pair_of(x.in->op) != RVM_PAIR_call) continue;
-        const rvm__summary *g = &e->u->summaries[x.in->target];
-        if (g->recursive) return "it calls what recurses";
-        if (g->by_value) return "it calls what calls function values";
-        if (g->sums) return "it calls what has blocks that add into elements chunk by chunk";
-        if (g->size > RVM__MOST_VECTORISED) return "it calls too much";
-    }
-    return NULL;
-}
-
-const char *rvm__why_no_instance(rvm__emit *e, uint32_t pc) {
-    uint32_t first, last;
-    rvm__body_of(e, pc, &first, &last);
-    if ((rvm__enforces(e, pc) && !rvm__is_inspected(e, pc)) || rvm__is_within_guard(e, pc))
-        return "its roles are enforced while it runs";
-    if (first > last) return "it is empty";
-    const char *why = why_calls_are_not_plain(e, first, last);
-    if (!why && rvm__is_tracked(e, first - 1, last + 1))
-        why = "it leaves something on a trail that is kept (--trail off, RVM_TRAIL_OFF)";
-    return why;
-}
-
-bool rvm__is_instance(rvm__emit *e, uint32_t pc) {
-    const rvm__lowering *w = e->u->w;
-    return (w->lanes || w->device) && !w->standalone && !e->vectorised && !rvm__why_no_instance(e, pc);
-}
-
-/* Vectors have no lines. */
-bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc) {
-    return e->u->w->lanes && !e->u->w->lines && rvm__is_instance(e, pc);
 }

@@ -634,7 +634,9 @@ fn kept(y: real[n], x: real[n])
 end
 fn named(y: real[n], p: i64[n])
     parallel i in 0..n
-        y[p[i]] *= 2
+        for k in 0..2
+            y[p[i]] *= 2
+        end
     end
 end
 END
