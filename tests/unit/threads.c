@@ -157,8 +157,10 @@ static const char text[] =
     "fn around(x: real[n], w: i64)\n" /* the same, which only the run shows */
     "    parallel i in 0..2500\n"
     "        let k = 2 * i % (n + w)\n"
-    "        x[k] += sin(x[k + 1])\n"
-    "        x[k + 2] += cos(x[k + 1])\n"
+    "        x[k] += 100 * sin(x[k + 1])\n"
+    "        x[k + 2] += 100 * cos(x[k + 1])\n"
+    "        x[k] -= exp(x[k + 1] / 200)\n"
+    "        x[k + 2] -= exp(x[k + 1] / 300)\n"
     "    end\n"
     "end\n"
     "fn spin(y: i64[n], m: i64)\n"
