@@ -110,7 +110,8 @@ static rvm_status read_filled(reader *r, double value, rvm_arg *a, rvm_arg *im) 
         rvm_scalar length;
         rvm_status st = number_parse(RVM_I64, &r->at, &length, r->err);
         if (st) return st;
-        if (length.i < 0) return wrong(r, "a length must not be negative");
+        if (length.i < 0)
+            return fail(r->err, RVM_ERR_ARGUMENT, NULL, "a length must not be negative, found %lld", (long long)length.i);
         if (d == r->p->ndim) return wrong_depth(r);
         r->shape[d++] = length.i;
     } while (accept(r, ','));
