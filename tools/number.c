@@ -66,10 +66,13 @@ static rvm_status parse_i64(const char **at, rvm_scalar *out, rvm_error *err) {
     errno = 0;
     long long n = strtoll(*at, &end, base);
     if (end != *at && errno == ERANGE) return bad_number(*at, "is outside the range of i64", err);
+    errno = 0;
     double x = strtod(*at, &real_end);
+    const bool vanished = errno == ERANGE && fabs(x) < 1;
     if (real_end == *at) return bad_number(*at, "is not a number", err);
     if (real_end > end) { /* 1e6 is whole, too */
-        if (x != floor(x) || isinf(x)) return bad_number(*at, "is not whole, as an i64 must be", err);
+        if (errno == ERANGE && isinf(x)) return bad_number(*at, "is outside the range of i64", err);
+        if (x != floor(x) || isinf(x) || vanished) return bad_number(*at, "is not whole, as an i64 must be", err);
         if (fabs(x) > 0x1p53) return bad_number(*at, "is too large for this notation: write all its digits", err);
         n = (long long)x;
         end = real_end;

@@ -127,13 +127,18 @@ static rvm_status pass_array(const transfer *t, const rvm_param *param, const rv
     return bind_lengths(t, param, to);
 }
 
+/* An accumulating scalar whose place an argument before it has. */
+static bool enters_as_zero(const transfer *t, uint32_t k) {
+    return t->callee->params[k].role == RVM_ACC && shares(t, k);
+}
+
 static rvm_status pass_scalar(const transfer *t, uint32_t k) {
     const rvm_param *param = &t->callee->params[k];
     const rvm_place *q = &t->args[k];
     const rvm_value *v = scalar_place(t, q, false);
     if (!v) return RVM_ERR_INDEX;
     const bool again = shares(t, k);
-    t->m->store.slots[t->slots + param->index] = again && param->role == RVM_ACC ? (rvm_value){0} : *v;
+    t->m->store.slots[t->slots + param->index] = enters_as_zero(t, k) ? (rvm_value){0} : *v;
     if (t->m->store.magnitudes) t->m->store.magnitudes[t->slots + param->index] = fabs(v->f); /* of a floating one */
     if (!t->shadows) return RVM_OK;
     const bool gathers = t->m->bound.mode == RVM_TANGENT ? param->role == RVM_ACC : param->role == RVM_READ;
@@ -199,7 +204,7 @@ static rvm_status take_sums(const transfer *t) {
     rvm__exact_trim(m);
     for (uint32_t k = 0; k < t->callee->nparams; k++) { /* the first of those that share has what the others left */
         const rvm_param *param = &t->callee->params[k];
-        if (!param->ndim && !sums_exactly(t, k))
+        if (!param->ndim && !enters_as_zero(t, k))
             m->store.slots[t->slots + param->index] = *scalar_place(t, &t->args[k], false);
     }
     return RVM_OK;
@@ -318,7 +323,7 @@ static void return_scalar(const transfer *t, uint32_t k) {
         if (sums_exactly(t, k))
             add_exactly(t->m, level_of(t, k), scalar_place(t, q, false), v, (rvm_type)param->type);
         else
-            give_back(scalar_place(t, q, false), v, (rvm_type)param->type, again && param->role == RVM_ACC);
+            give_back(scalar_place(t, q, false), v, (rvm_type)param->type, enters_as_zero(t, k));
         if (rvm__is_floating((rvm_type)param->type) && q->kind == RVM_PLACE_SLOT && t->m->store.magnitudes) {
             double *held = &t->m->store.magnitudes[t->from->slots + q->slot];
             *held = fmax(*held, fmax(fabs(v.f), t->m->store.magnitudes[t->slots + param->index]));
