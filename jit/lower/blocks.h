@@ -98,8 +98,8 @@ uint64_t rvm__guarded_arguments(const rvm__emit *e, const rvm_function *g, const
 /* ---- inspector.c ---- */
 /* Where roles have begun to be enforced, in the block that e->control.pc enters: looks through it, if that can be. */
 void rvm__inspect(rvm__emit *e, const rvm__xinsn *x);
-/* An i1, whether that has found that roles are kept, that no two instances use an element but to read it; NULL: the block at
- * pc enforces none. */
+/* An i1, whether that has found that roles are kept; that moreover no two instances add into the same element of those
+ * arrays. NULL: the block at pc enforces none. */
 LLVMValueRef rvm__is_clean(rvm__emit *e, uint32_t pc);
 LLVMValueRef rvm__is_alone(rvm__emit *e, uint32_t pc);
 

@@ -18,8 +18,8 @@ typedef struct rvm__plan {
     uint16_t *base; /* by array of the surroundings that is touched: what it is part of */
     bool undone;    /* instances change what is left when a chunk is taken back */
     bool lost;      /* what they overwrite is discarded */
-    bool guarded;   /* roles are enforced while it runs, or several instances may add into an element of an array that */
-    bool meets;     /* they do not only add into: see rvm__why_not_apart */
+    bool guarded;   /* roles are enforced while it runs; of this and the next see rvm__why_not_apart */
+    bool meets;     /* several instances may add into an element of an array that they do not only add into */
     uint64_t work;  /* of an instance */
 } rvm__plan;
 
