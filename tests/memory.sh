@@ -2,6 +2,7 @@
 # Memory that runs out while LLVM is opened, compiles or links: the interpreter goes on, and results are its, or it finds too
 # little left for itself and says so. The limit grows until native code runs. memory.sh RVM EXAMPLES
 set -u
+unset MALLOC_TOP_PAD_ MALLOC_TRIM_THRESHOLD_ # which would take a limit at once
 rvm=$1 mixture=$2/gmm/gmm.rasm
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
