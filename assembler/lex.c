@@ -100,8 +100,8 @@ enum { NUMBER = 4016, MOST_DIGITS = NUMBER - 16 }; /* which leaves room for a po
 /* As strtod reads it, without underscores; *real: with a point or an exponent. False: it is too long. */
 static bool take_decimal(parser *p, char text[NUMBER], size_t *used, bool *real) {
     *used = digits(p, text, 0, MOST_DIGITS + 1);
-    *real = at(p, 0) == '.' && is_digit(at(p, 1));
-    if (*real) {
+    const bool point = *real = at(p, 0) == '.' && is_digit(at(p, 1));
+    if (point) {
         text[(*used)++] = '.';
         p->pos++;
         *used = digits(p, text, *used, MOST_DIGITS + 2);
@@ -115,7 +115,7 @@ static bool take_decimal(parser *p, char text[NUMBER], size_t *used, bool *real)
         *used = digits(p, text, *used, NUMBER - 1);
     }
     text[*used] = 0;
-    return before <= MOST_DIGITS && *used < NUMBER - 1;
+    return before - point <= MOST_DIGITS && *used < NUMBER - 1;
 }
 
 static void lex_real(parser *p, token *t, const char *text, size_t start) {
@@ -141,7 +141,7 @@ static void lex_number(parser *p, token *t, size_t start) {
         while (is_letter(at(p, 0)) || is_digit(at(p, 0))) p->pos++;
         bad(p, t, start, D_NUMBER, NULL);
     } else if (!fits)
-        bad(p, t, start, D_DIGITS, NULL);
+        bad(p, t, start, D_DIGITS, rvm__number(p->a, MOST_DIGITS));
     else if (real)
         lex_real(p, t, text, start);
     else

@@ -123,7 +123,8 @@ static bool check_as_program(derivation *d, rvm_transform kind, const rvm_progra
     t.active = NULL;
     if (!d->s->derived) t.restore *= fmax(size_of(&d->x), size_of(&d->y)) * (rounding(&d->x) > 1e-10 ? F32_COARSER : 1);
     if (t.no_undoing && order == 1) report_skip(t.rep, "undoing derivatives: %s", t.no_undoing);
-    const bool natively = t.turn % 2; /* every other kind: compiling takes most of the time */
+    const bool natively =
+        t.turn / (engine_count + 1) % 2; /* of all engines every other time: compiling takes most of the time */
     bool good = order > 1 ||
                 ((t.no_undoing || check_run(&t, &out)) && (!natively || check_native(&t)) && check_round_trips(p, t.rep));
     args_free(&out);
