@@ -164,6 +164,40 @@ static void allow_speculation(const rvm__build *k, bool allowed) {
     }
 }
 
+/* ---- between functions ---- */
+
+/* The index that a group's call passes is its lowest instance's: the others have others, so that nothing that LLVM finds out
+ * about it from calls may go into the instance. */
+#define HIDDEN "rvm.index"
+
+static void hide_index(rvm__build *k, LLVMValueRef hides, LLVMValueRef call) {
+    LLVMValueRef index = LLVMGetOperand(call, RVM__VECTORISED_INDEX);
+    LLVMPositionBuilderBefore(k->b, call);
+    index = LLVMBuildCall2(k->b, LLVMGlobalGetValueType(hides), hides, &index, 1, "");
+    LLVMSetOperand(call, RVM__VECTORISED_INDEX, index);
+}
+
+static void hide_indices(rvm__build *k) {
+    LLVMValueRef hides = LLVMAddFunction(k->module, HIDDEN, LLVMFunctionType(k->i64, &k->i64, 1, false));
+    set(k, hides, "nounwind");
+    set(k, hides, "memory"); /* it touches none */
+    for (unsigned n = 0; n < k->instances; n++) {
+        LLVMValueRef f = rvm__instance_function(k, RVM__INSTANCE, n);
+        for (LLVMUseRef u = f ? LLVMGetFirstUse(f) : NULL; u; u = LLVMGetNextUse(u)) hide_index(k, hides, LLVMGetUser(u));
+    }
+}
+
+static void show_indices(rvm__build *k) {
+    LLVMValueRef hides = LLVMGetNamedFunction(k->module, HIDDEN);
+    for (LLVMUseRef u = LLVMGetFirstUse(hides), next; u; u = next) {
+        LLVMValueRef call = LLVMGetUser(u);
+        next = LLVMGetNextUse(u);
+        LLVMReplaceAllUsesWith(call, LLVMGetOperand(call, 0));
+        LLVMInstructionEraseFromParent(call);
+    }
+    LLVMDeleteFunction(hides);
+}
+
 static LLVMErrorRef simplify_instances(rvm__build *k, LLVMTargetMachineRef machine, LLVMPassBuilderOptionsRef options) {
     LLVMErrorRef e = LLVMRunPasses(k->module, straightens, machine, options);
     bool any = false;
@@ -181,7 +215,9 @@ static LLVMErrorRef simplify_instances(rvm__build *k, LLVMTargetMachineRef machi
 
 LLVMErrorRef rvm__simplify_for_device(rvm__build *k, LLVMTargetMachineRef machine) {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    hide_indices(k);
     LLVMErrorRef e = LLVMRunPasses(k->module, inlines, machine, options);
+    show_indices(k);
     drop_never(k->module);
     raise_locals(k);
     if (!e) cut_dead_ends(k);
