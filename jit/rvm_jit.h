@@ -36,7 +36,11 @@
  * Threads: an rvm_jit may be shared; what is compiled for one thread is there for all. A machine still belongs to one
  * thread, and attaching and detaching it are its thread's. Nothing here prints. Where LLVM itself runs out of memory what
  * it holds is lost, with what the compiler holds of the allocator, and the process compiles nothing any more (MEMORY): what
- * is not compiled by then is interpreted. While LLVM is being loaded, the process may end. */
+ * is not compiled by then is interpreted. While LLVM is being loaded, the process may end.
+ *
+ * Signals: where LLVM has a fault it crashes with what it compiles, which is compiled once more without its vectorizers,
+ * then interpreted (UNSUPPORTED); what it held is lost. So SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT have handlers while
+ * something compiles, which leave LLVM in that thread and pass on those of others to the handlers that were there before. */
 #ifndef RVM_JIT_H
 #define RVM_JIT_H
 

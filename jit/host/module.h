@@ -6,7 +6,8 @@
  *   load.c     object files into the process, without LLVM
  *   header.c   C headers of what is compiled ahead of time
  *   cache.c    files of what was compiled before           cache_key.c   what that depended on
- *   module.c   its entry point           engine.c   a request from IR to an object     out_of_memory.c   out of memory there
+ *   module.c   its entry point           engine.c   a request from IR to an object     guarded.c   out of memory there, or a
+ *   crash (crash.c)
  *
  * The module has a copy of isa/ and vm/ of its own, and works on the library's programs and machines: so both must be of one
  * build. What code calls while it runs is the library's (`symbols`).
@@ -64,6 +65,7 @@ typedef struct rvm__lowering {
     const char *standalone; /* NULL, or the name of the C function to be made of it, which needs no machine */
     uint32_t depth;         /* of calls, where standalone, */
     size_t stack;           /* and bytes of the C stack that calls which recurse may take; 0: no limit */
+    bool plain;             /* without LLVM's vectorizers */
 } rvm__lowering;
 
 /* What rvm_jit_notice has of the code; the cache keeps it beside the object. */
@@ -108,7 +110,7 @@ typedef struct rvm__compiler_options {
 typedef struct rvm__compiler rvm__compiler;
 
 /* Changes with everything that both sides must agree in, in this file or in native.h. */
-#define RVM__MODULE_INTERFACE 23
+#define RVM__MODULE_INTERFACE 24
 /* `interface` stands first in every version. */
 typedef struct rvm__module {
     uint32_t interface;

@@ -18,18 +18,10 @@ static bool is_instance(LLVMValueRef f) {
     return !strncmp(name, RVM__INSTANCE, strlen(RVM__INSTANCE)) || !strncmp(name, RVM__ORDER, strlen(RVM__ORDER));
 }
 
-/* Functions that are to stay as they are: LLVM may make no vectors of their numbers for now. */
+/* Functions that are to stay as they are. */
 static void spare_others(const rvm__build *k, bool spared) {
-    static const char name[] = "noimplicitfloat";
-    const unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
-    for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f)) {
-        if (LLVMIsDeclaration(f) || is_instance(f)) continue;
-        if (spared)
-            LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                    LLVMCreateEnumAttribute(k->context, kind, 0));
-        else
-            LLVMRemoveEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind);
-    }
+    for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && !is_instance(f)) rvm__build_vectors(k, f, !spared);
 }
 
 LLVMErrorRef rvm__find_pairs(rvm__build *k, LLVMTargetMachineRef machine) {

@@ -69,6 +69,16 @@ LLVMValueRef rvm__build_value(const rvm__build *k, rvm_type t, rvm_value v) {
     return rvm__build_splat(k, rvm__is_floating(t) ? LLVMConstBitCast(bits, k->f64) : bits);
 }
 
+void rvm__build_vectors(const rvm__build *k, LLVMValueRef f, bool allowed) {
+    static const char forbids[] = "noimplicitfloat";
+    const unsigned kind = LLVMGetEnumAttributeKindForName(forbids, sizeof forbids - 1);
+    const LLVMAttributeIndex whole = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+    if (allowed)
+        LLVMRemoveEnumAttributeAtIndex(f, whole, kind);
+    else
+        LLVMAddAttributeAtIndex(f, whole, LLVMCreateEnumAttribute(k->context, kind, 0));
+}
+
 void rvm__stays_on_host(rvm__build *k, uint32_t line, const char *why) {
     const size_t n = strlen(k->on_host);
     char one[160];

@@ -93,7 +93,8 @@ LLVMTypeRef rvm__build_type(const rvm__build *k, rvm_type t);
 LLVMTypeRef rvm__build_bool(const rvm__build *k);
 LLVMValueRef rvm__build_splat(const rvm__build *k, LLVMValueRef constant);
 LLVMValueRef rvm__build_value(const rvm__build *k, rvm_type t, rvm_value v);
-LLVMValueRef rvm__build_int(const rvm__build *k, int64_t v); /* an i64, never in lanes */
+LLVMValueRef rvm__build_int(const rvm__build *k, int64_t v);                /* an i64, never in lanes */
+void rvm__build_vectors(const rvm__build *k, LLVMValueRef f, bool allowed); /* whether LLVM may make some of f's numbers */
 
 /* ---- words.c ---- */
 

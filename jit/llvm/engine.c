@@ -21,7 +21,7 @@
 #include "c_function.h"
 #include "device.h"
 #include "lower.h"
-#include "out_of_memory.h"
+#include "guarded.h"
 #include "target.h"
 
 struct rvm__compiler {
@@ -215,7 +215,7 @@ static rvm_status make_ir(rvm__compiler *c, const rvm__target *t, const rvm__low
         status = rvm__device_make(k, (enum rvm__device_code)what->device, t->level, what->lines, c->o.libdevice, ptx, err);
     if (status || ptx) return status; /* PTX is all that is asked for */
     status = rvm__target_group(t, k, what, err);
-    if (!status) status = rvm__target_optimise(t, k, !what->trust, err);
+    if (!status) status = rvm__target_optimise(t, k, what, err);
     n->seconds[RVM_JIT_OPTIMISE] = lap(&since);
     return status;
 }

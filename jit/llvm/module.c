@@ -1,8 +1,10 @@
-/* module.c: the one thing that the module exports. Requests are guarded: where LLVM runs out of memory they fail. What
- * compiles goes through calls and expressions by recursion, as LLVM does: it has a thread with enough stack of its own,
- * whatever the caller's is like. */
+/* module.c: the one thing that the module exports. Requests are guarded: where LLVM runs out of memory they fail, and where
+ * it crashes they are made once more without its vectorizers, in which most of its faults are. What compiles goes through
+ * calls and expressions by recursion, as LLVM does: it has a thread with enough stack of its own, whatever the caller's is
+ * like. */
 #include "engine.h"
-#include "out_of_memory.h"
+#include "crash.h"
+#include "guarded.h"
 #include "support.h"
 #include "thread.h"
 
@@ -33,28 +35,48 @@ static rvm_status carry_out(void *p, rvm_error *err) {
 typedef struct errand {
     request *r;
     rvm_status status;
+    bool crashed;
     rvm_error *err;
 } errand;
 
 static void *run_errand(void *p) {
     errand *x = p;
-    x->status = rvm__guarded(carry_out, x->r, x->err);
+    char stack[RVM__CRASH_STACK];
+    rvm__crash_thread(stack);
+    x->status = rvm__guarded(carry_out, x->r, &x->crashed, x->err);
+    rvm__crash_thread(NULL);
     return NULL;
 }
 
 /* In a thread of its own, for which the caller waits. */
-static rvm_status carry_out_apart(request r, rvm_error *err) {
+static bool run_apart(errand *x) {
     enum { ROOMY = 64 << 20, ENOUGH = 8 << 20 };
-    errand x = {.r = &r, .err = err};
     pthread_t thread;
-    if (!rvm__thread_start(&thread, ROOMY, run_errand, &x) && !rvm__thread_start(&thread, ENOUGH, run_errand, &x))
-        return rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "there is no memory for a thread that compiles");
+    if (!rvm__thread_start(&thread, ROOMY, run_errand, x) && !rvm__thread_start(&thread, ENOUGH, run_errand, x))
+        return false;
     pthread_join(thread, NULL);
-    return x.status;
+    return true;
+}
+
+static rvm_status carry_out_apart(request r, rvm_error *err) {
+    errand x = {.r = &r, .err = err};
+    bool ran = run_apart(&x);
+    if (ran && x.crashed) {
+        rvm__lowering plain = *r.what;
+        plain.plain = true;
+        r.what = &plain;
+        ran = run_apart(&x);
+    }
+    return ran ? x.status : rvm__fail(err, RVM_ERR_MEMORY, NULL, 0, 0, "there is no memory for a thread that compiles");
+}
+
+static rvm_status carry_out_here(request r, rvm_error *err) {
+    bool crashed;
+    return rvm__guarded(carry_out, &r, &crashed, err);
 }
 
 static rvm_status module_open(const rvm__compiler_options *o, rvm__compiler **out, const char **about, rvm_error *err) {
-    return rvm__guarded(carry_out, &(request){OPEN, .options = o, .out = out, .about = about}, err);
+    return carry_out_here((request){OPEN, .options = o, .out = out, .about = about}, err);
 }
 
 static void module_close(rvm__compiler *c) {
@@ -66,7 +88,7 @@ static rvm_status module_compile(rvm__compiler *c, const rvm__lowering *what, rv
 }
 
 static rvm_status module_link(rvm__compiler *c, const rvm__object *object, rvm__compiled *out, rvm_error *err) {
-    return rvm__guarded(carry_out, &(request){LINK, .c = c, .object = object, .out = out}, err);
+    return carry_out_here((request){LINK, .c = c, .object = object, .out = out}, err);
 }
 
 static rvm_status module_print(rvm__compiler *c, const rvm__lowering *what, rvm_jit_form form, FILE *out, rvm_error *err) {
