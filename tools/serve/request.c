@@ -8,20 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Members that are options of the command: a text, names as a text or a list, values by name, a flag, a real, a count. */
-enum form { TEXT, NAMES, VALUES, FLAG, REAL, COUNT };
-#define MEMBER(form, name)                                                                                                  \
+/* Members that are options of the command: a text, a text or a whole number, names as a text or a list, values by name, a
+ * flag, a real. What the option is in C says which, but for those that are a text in other words. */
+enum form { TEXT, WORD, NAMES, VALUES, FLAG, REAL };
+#define MEMBER_AS(form, name)                                                                                               \
     { #name, form, offsetof(options, name), OPTION_##name }
+#define MEMBER(name)                                                                                                        \
+    MEMBER_AS(_Generic(((options *)0)->name, const char * : TEXT, text_list : VALUES, bool : FLAG, double : REAL), name)
+#define IN_WORDS(form, name) MEMBER_AS(_Generic(((options *)0)->name, const char * : form), name)
 static const struct member {
     const char *name;
     enum form form;
     size_t at;
     int option;
 } members[] = {
-    MEMBER(TEXT, of),     MEMBER(NAMES, wrt),        MEMBER(VALUES, dot),     MEMBER(VALUES, seed),
-    MEMBER(TEXT, method), MEMBER(FLAG, exact),       MEMBER(FLAG, unchecked), MEMBER(FLAG, undo),
-    MEMBER(FLAG, points), MEMBER(FLAG, no_exact),    MEMBER(REAL, tol),       MEMBER(COUNT, checkpoints),
-    MEMBER(TEXT, trail),  MEMBER(VALUES, constants), MEMBER(FLAG, profile),   MEMBER(TEXT, engine),
+    MEMBER(of),        IN_WORDS(NAMES, wrt), MEMBER(dot),     MEMBER(seed),     MEMBER(method), MEMBER(exact),
+    MEMBER(unchecked), MEMBER(undo),         MEMBER(points),  MEMBER(no_exact), MEMBER(tol),    IN_WORDS(WORD, checkpoints),
+    MEMBER(trail),     MEMBER(constants),    MEMBER(profile), MEMBER(engine),
 };
 enum { MEMBERS = sizeof members / sizeof *members };
 /* Read elsewhere. */
@@ -97,6 +100,17 @@ static rvm_status read_names(tool *t, const char *name, const json_t *v, const c
     return RVM_OK;
 }
 
+static rvm_status read_word(tool *t, const char *name, const json_t *v, const char **to, text_pool *texts) {
+    char number[24];
+    if (json_is_string(v)) return *to = json_string_value(v), RVM_OK;
+    if (!json_is_integer(v)) return wrong(t, name, "a text or a whole number");
+    snprintf(number, sizeof number, "%lld", (long long)json_integer_value(v));
+    char *const text = strdup(number);
+    if (!keep(texts, text)) return tool_fail(t, RVM_ERR_MEMORY, "out of memory");
+    *to = text;
+    return RVM_OK;
+}
+
 static rvm_status read_values(tool *t, const char *name, json_t *v, text_list *to, text_pool *texts) {
     const char *key;
     json_t *value;
@@ -112,15 +126,13 @@ static rvm_status read_member(tool *t, const struct member *m, json_t *v, text_p
     t->o.given[m->option] = true;
     switch (m->form) {
     case TEXT: return (*(const char **)to = json_string_value(v)) ? RVM_OK : wrong(t, m->name, "a text");
+    case WORD: return read_word(t, m->name, v, to, texts);
     case NAMES: return read_names(t, m->name, v, to, texts);
     case VALUES: return read_values(t, m->name, v, to, texts);
     case FLAG: return *(bool *)to = json_is_true(v), json_is_boolean(v) ? RVM_OK : wrong(t, m->name, "true or false");
     case REAL:
         *(double *)to = json_number_value(v);
         return json_is_number(v) && json_number_value(v) >= 0 ? RVM_OK : wrong(t, m->name, "a number that is not negative");
-    case COUNT:
-        *(uint64_t *)to = (uint64_t)json_integer_value(v);
-        return json_integer_value(v) > 0 ? RVM_OK : wrong(t, m->name, "a whole number above 0");
     }
     return RVM_OK;
 }
