@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fenv.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,12 +83,25 @@ static rvm_status parse_i64(const char **at, rvm_scalar *out, rvm_error *err) {
     return RVM_OK;
 }
 
+/* To nearest, ties to even, of the decimal itself: a long double has no bits to spare beyond 2^19. Ties are among its
+ * values, so that what lies between two of them rounds as what is a little above the lower one. */
+static long double nearest_unit(const char *decimal) {
+    const int mode = fegetround();
+    fesetround(FE_DOWNWARD);
+    const long double below = strtold(decimal, NULL);
+    fesetround(FE_UPWARD);
+    const long double above = strtold(decimal, NULL);
+    fesetround(mode);
+    const long double scaled = ldexpl(below, RVM_FIX_FRACTION), floor = floorl(scaled);
+    return below != above && scaled - floor == 0.5L ? floor + 1 : rintl(scaled);
+}
+
 static rvm_status parse_fix(const char **at, rvm_scalar *out, rvm_error *err) {
     char *end;
     long double x = strtold(*at, &end);
     if (end == *at) return bad_number(*at, "is not a number", err);
     if (!(x >= -FIX_LIMIT && x < FIX_LIMIT)) return bad_number(*at, "is outside the range of fix, [-1048576, 1048576)", err);
-    long double scaled = rintl(ldexpl(x, RVM_FIX_FRACTION));
+    const long double scaled = nearest_unit(*at);
     out->i = scaled < 0x1p63L ? (int64_t)scaled : INT64_MAX;
     *at = end;
     return RVM_OK;
