@@ -149,10 +149,25 @@ rvm_status rvm_assemble_file(const char *path, const rvm_asm_options *options, r
     return status;
 }
 
+/* Derivatives that are derived of bytecode are for runs as derivatives of a source are. */
+static rvm_status loaded(rvm_status status, const rvm_asm_options *options, rvm_program *p) {
+    if (!status && options) p->exact = options->exact;
+    return status;
+}
+
 static rvm_status load(const char *path, const rvm_asm_options *options, rvm_program **out, rvm_error *err) {
     const rvm_status status = rvm_program_load_file(path, options ? options->allocator : NULL, out, err);
-    if (!status && options) (*out)->exact = options->exact;
-    return status;
+    return loaded(status, options, *out);
+}
+
+rvm_status rvm_open_bytes(const void *bytes, size_t size, const char *shown, const rvm_asm_options *options,
+                          rvm_program **out, rvm_error *err, rvm_diagnostic report, void *userdata) {
+    RVM__NEEDS(out);
+    *out = NULL;
+    RVM__NEEDS(bytes);
+    if (!rvm_bytecode_begins(bytes, size)) return rvm_assemble(bytes, size, shown, options, out, err, report, userdata);
+    const rvm_status status = rvm_program_load(bytes, size, shown, options ? options->allocator : NULL, out, err);
+    return loaded(status, options, *out);
 }
 
 rvm_status rvm_open(const char *path, const rvm_asm_options *options, rvm_program **out, rvm_error *err,

@@ -52,6 +52,9 @@ RVM_API rvm_status rvm_assemble_file(const char *path, const rvm_asm_options *op
 /* Source or bytecode, told by its first bytes. Errors: those of rvm_assemble_file and of rvm_program_load_file. */
 RVM_API rvm_status rvm_open(const char *path, const rvm_asm_options *options, rvm_program **out, rvm_error *err,
                             rvm_diagnostic report, void *userdata);
+/* The same of `size` bytes, as rvm_assemble takes them, and of bytecode as rvm_program_load does. */
+RVM_API rvm_status rvm_open_bytes(const void *bytes, size_t size, const char *name, const rvm_asm_options *options,
+                                  rvm_program **out, rvm_error *err, rvm_diagnostic report, void *userdata);
 /* Write the source at path, which p was assembled from, with the instructions under each line that it became. Errors: IO,
  * MEMORY. */
 RVM_API rvm_status rvm_listing(const rvm_program *p, const char *path, FILE *out, rvm_error *err);

@@ -6,12 +6,10 @@
 
 #include <string.h>
 
-/* Source or bytecode, as rvm_open tells them apart, that is in memory. */
+/* That is in memory. */
 static rvm_status open_source(tool *t, const char *name, const rvm_asm_options *o) {
     if (!t->source_size) return fail(&t->err, RVM_ERR_FORMAT, name, "the file is empty");
-    if (rvm_bytecode_begins(t->source, t->source_size))
-        return rvm_program_load(t->source, t->source_size, name, NULL, &t->program, &t->err);
-    return rvm_assemble(t->source, t->source_size, name, o, &t->program, &t->err, tool_diagnostic, t);
+    return rvm_open_bytes(t->source, t->source_size, name, o, &t->program, &t->err, tool_diagnostic, t);
 }
 
 /* That comes by standard input. */

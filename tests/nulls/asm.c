@@ -39,6 +39,15 @@ void try_asm(void) {
     UNTOLD(rvm_open, NULL, NULL, &made, NULL, NULL, NULL);
     HARMLESS(rvm_open, report, rvm_open("no/such/file", NULL, &made, &e, NULL, NULL) == RVM_ERR_IO);
     HARMLESS(rvm_open, userdata, is_cleared());
+    REFUSED(rvm_open_bytes, bytes, NULL, 0, "x", NULL, &made, &e, NULL, NULL);
+    HARMLESS(rvm_open_bytes, bytes, is_cleared());
+    REFUSED(rvm_open_bytes, name, "", 0, NULL, NULL, &made, &e, NULL, NULL);
+    HARMLESS(rvm_open_bytes, name, is_cleared());
+    REFUSED(rvm_open_bytes, out, "", 0, "x", NULL, NULL, &e, NULL, NULL);
+    HARMLESS(rvm_open_bytes, options, rvm_open_bytes("?", 1, "x", NULL, &made, &e, NULL, NULL) == RVM_ERR_SYNTAX);
+    UNTOLD(rvm_open_bytes, NULL, 0, "x", NULL, &made, NULL, NULL, NULL);
+    HARMLESS(rvm_open_bytes, report, rvm_open_bytes("?", 1, "x", NULL, &made, &e, NULL, NULL) == RVM_ERR_SYNTAX);
+    HARMLESS(rvm_open_bytes, userdata, is_cleared());
     char text[8] = "x";
     HARMLESS(rvm_asm_excerpt, source, !rvm_asm_excerpt(NULL, 1, 1, 1, text, sizeof text) && !*text);
     HARMLESS(rvm_asm_excerpt, text, !rvm_asm_excerpt("x", 1, 1, 1, NULL, 100));

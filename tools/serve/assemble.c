@@ -55,10 +55,7 @@ static rvm_status assemble(tool *t, uploaded *u, const char *name) {
     rvm_status st = tool_asm_options(t, &o);
     o.include = include, o.include_userdata = u, o.no_files = true;
     if (!st && !t->source_size) st = tool_fail(t, RVM_ERR_FORMAT, "the upload is empty");
-    if (!st && rvm_bytecode_begins(t->source, t->source_size))
-        st = rvm_program_load(t->source, t->source_size, name, NULL, &t->program, &t->err);
-    else if (!st)
-        st = rvm_assemble(t->source, t->source_size, name, &o, &t->program, &t->err, tool_diagnostic, t);
+    if (!st) st = rvm_open_bytes(t->source, t->source_size, name, &o, &t->program, &t->err, tool_diagnostic, t);
     return st;
 }
 

@@ -131,6 +131,7 @@ run norm.rasm @all.npz
 run norm.rasm x=[3,4] --save x=out.x.npy --save out=out.out.npy
 run norm.rasm x=[3,4] --save-all out.all.npz --json
 run norm.rasm x=[3,4] --save-record out.record --exact
+run norm.rasm "norm'grad" out_b=1 x=[3,4] --exact
 run --backward --record record norm.rasm out=5 x=[3,4]
 run norm.rasm x=[3,4] --const n=2
 run --unchecked --exact --trail off --tol 1e-9 --memory 1M --depth 100 --fuel 10k norm.rasm x=[3,4]
