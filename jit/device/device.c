@@ -46,7 +46,7 @@ typedef struct making {
     rvm__device_kernel *kernels;
     unsigned n;
     const char *libdevice;
-    bool grid, lines;
+    bool grid, lines, plain;
     rvm_error *err;
 } making;
 
@@ -193,7 +193,7 @@ static rvm_status emit(making *m, LLVMMemoryBufferRef *ptx) {
     for (unsigned n = 0; n < m->n && m->grid; n++)
         if (m->kernels[n].kernel) rvm__device_make_call(&m->k, &m->kernels[n]);
     finish(m);
-    if (!status) status = rvm__target_optimise(&m->target, &m->k, false, m->err);
+    if (!status) status = rvm__target_optimise(&m->target, &m->k, false, m->plain, m->err);
     return status ? status
                   : rvm__target_emit(&m->target, m->k.module, m->grid ? LLVMObjectFile : LLVMAssemblyFile, ptx, m->err);
 }
@@ -283,10 +283,11 @@ static void find(making *m, bool *by_copies) {
     }
 }
 
-rvm_status rvm__device_make(rvm__build *k, enum rvm__device_code form, unsigned level, bool lines, const char *libdevice,
-                            LLVMMemoryBufferRef *out, rvm_error *err) {
+rvm_status rvm__device_make(rvm__build *k, enum rvm__device_code form, unsigned level, bool lines, bool plain,
+                            const char *libdevice, LLVMMemoryBufferRef *out, rvm_error *err) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    making m = {.host = k, .libdevice = libdevice, .grid = form == RVM__KERNELS_GRID, .lines = lines, .err = err};
+    making m = {
+        .host = k, .libdevice = libdevice, .grid = form == RVM__KERNELS_GRID, .lines = lines, .plain = plain, .err = err};
     LLVMMemoryBufferRef ptx = NULL;
     size_t nargs = 0;
     rvm_status status = RVM_OK;

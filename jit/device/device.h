@@ -58,10 +58,10 @@ LLVMModuleRef rvm__device_copy_with_lines(const rvm__build *k);
 
 /* ---- device.c ---- */
 /* Kernels of k->kernels, with lines where k->module has any and they are asked for: each record is defined, of those that
- * could not be made with no code; k->made, k->on_host tell.
+ * could not be made with no code; k->made, k->on_host tell. plain: without LLVM's vectorizers.
  * Code goes to *text, too, unless that is NULL: to be disposed of. Errors: UNSUPPORTED, INTERNAL, MEMORY; where this LLVM
  * has no code for devices, or there are no kernels, records say that there is none. */
-rvm_status rvm__device_make(rvm__build *k, enum rvm__device_code form, unsigned level, bool lines, const char *libdevice,
-                            LLVMMemoryBufferRef *text, rvm_error *err);
+rvm_status rvm__device_make(rvm__build *k, enum rvm__device_code form, unsigned level, bool lines, bool plain,
+                            const char *libdevice, LLVMMemoryBufferRef *text, rvm_error *err);
 
 #endif

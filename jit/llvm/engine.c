@@ -212,10 +212,11 @@ static rvm_status make_ir(rvm__compiler *c, const rvm__target *t, const rvm__low
                                   : name_piece(c, k, what->p->functions[what->fn].name, n, err);
     n->seconds[RVM_JIT_LOWER] = lap(&since);
     if (!status && what->device)
-        status = rvm__device_make(k, (enum rvm__device_code)what->device, t->level, what->lines, c->o.libdevice, ptx, err);
+        status = rvm__device_make(k, (enum rvm__device_code)what->device, t->level, what->lines, what->plain, c->o.libdevice,
+                                  ptx, err);
     if (status || ptx) return status; /* PTX is all that is asked for */
     status = rvm__target_group(t, k, what, err);
-    if (!status) status = rvm__target_optimise(t, k, what, err);
+    if (!status) status = rvm__target_optimise(t, k, !what->trust, what->plain, err);
     n->seconds[RVM_JIT_OPTIMISE] = lap(&since);
     return status;
 }

@@ -224,21 +224,21 @@ static void vectorise(const rvm__build *k, bool allowed) {
         if (!LLVMIsDeclaration(f)) rvm__build_vectors(k, f, allowed);
 }
 
-rvm_status rvm__target_optimise(const rvm__target *t, const rvm__build *k, const rvm__lowering *what, rvm_error *err) {
+rvm_status rvm__target_optimise(const rvm__target *t, const rvm__build *k, bool checked, bool plain, rvm_error *err) {
     /* Once more behind all else: of a product that may be taken in any order the factors come last that are there last. */
     static const char again[] = ",function(reassociate)";
     char passes[sizeof "default<O0>" + sizeof again] = "default<O0>";
     enum { MOST_CHECKED = 2 };
-    const unsigned level = !what->trust && t->level > MOST_CHECKED ? MOST_CHECKED : t->level;
+    const unsigned level = checked && t->level > MOST_CHECKED ? MOST_CHECKED : t->level;
     if (verify(k->module, err)) return RVM_ERR_INTERNAL;
     keep_narrow(k->module);
-    if (what->plain) vectorise(k, false);
+    if (plain) vectorise(k, false);
     *strchr(passes, '0') = (char)('0' + level);
     if (k->fast && t->level >= 2) strcat(passes, again);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef e = LLVMRunPasses(k->module, passes, t->machine, options);
     LLVMDisposePassBuilderOptions(options);
-    if (what->plain) vectorise(k, true);
+    if (plain) vectorise(k, true);
     return rvm__target_fail(e, "optimises", "", err);
 }
 

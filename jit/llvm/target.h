@@ -36,10 +36,11 @@ void rvm__target_prepare(const rvm__target *t, LLVMModuleRef module);
  * loops.
  */
 rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, const rvm__lowering *what, rvm_error *err);
-/* Checks what was built, INTERNAL if it is not well formed, and optimises it. What tests its indices is not at the
+/* Checks what was built, INTERNAL if it is not well formed, and optimises it. What tests its indices (checked) is not at the
  * highest level: that makes a loop apart for each test that a loop does not change (unswitching), and loops in loops many
- * times as much code, which takes more than a minute. */
-rvm_status rvm__target_optimise(const rvm__target *t, const rvm__build *k, const rvm__lowering *what, rvm_error *err);
+ * times as much code, which takes more than a minute. plain: without LLVM's
+ * vectorizers. */
+rvm_status rvm__target_optimise(const rvm__target *t, const rvm__build *k, bool checked, bool plain, rvm_error *err);
 /* Object code or assembly; to be disposed of. */
 rvm_status rvm__target_emit(const rvm__target *t, LLVMModuleRef module, LLVMCodeGenFileType form, LLVMMemoryBufferRef *out,
                             rvm_error *err);

@@ -110,7 +110,7 @@ static bool check_all_entries(const subject *s, const engine *e, args *in, args 
         good = check_entry(s, x, k, entries[k].from_outputs ? out : in);
         const bool interpreted = e->exact && (entries[k].tangents || entries[k].from_outputs); /* as derived.c says */
         if (good && !interpreted && !x[NATIVE].status && rvm_jit_reason(x[NATIVE].m, &why))
-            report_skip(s->rep, "natively: %s: %s", entries[k].name, why.message);
+            report_interpreted(s->rep, entries[k].name, &why);
     }
     sides_close(x);
     return good;

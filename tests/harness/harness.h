@@ -34,6 +34,8 @@ typedef struct report {
 /* Print a failure and return false. */
 bool report_fail(report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void report_skip(report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Skips `what`, which is not compiled, unless that is by a crash of the compiler: a failure. */
+void report_interpreted(report *r, const char *what, const rvm_error *why);
 /* True, or a failure that shows the status, place and message of *e. */
 bool report_ok(report *r, const char *what, rvm_status s, const rvm_error *e);
 

@@ -82,7 +82,7 @@ static void go(pair *x, side *y, bool back) {
 static bool ran_natively(const pair *x) {
     rvm_error e = {0};
     const rvm_status why = rvm_jit_reason(x->side[NATIVE].m, &e);
-    if (why == RVM_ERR_UNSUPPORTED) report_skip(x->s->rep, "natively: %s", e.message);
+    if (why == RVM_ERR_UNSUPPORTED) report_interpreted(x->s->rep, "a run", &e);
     if (why && why != RVM_ERR_UNSUPPORTED) report_fail(x->s->rep, "compiling: %s: %s", rvm_status_name(why), e.message);
     return !why;
 }

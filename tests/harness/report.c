@@ -32,6 +32,13 @@ void report_skip(report *r, const char *format, ...) {
     va_end(list);
 }
 
+void report_interpreted(report *r, const char *what, const rvm_error *why) {
+    if (strstr(why->message, "crashes"))
+        report_fail(r, "natively: %s: %s", what, why->message);
+    else
+        report_skip(r, "natively: %s: %s", what, why->message);
+}
+
 bool report_ok(report *r, const char *what, rvm_status s, const rvm_error *e) {
     r->checks++;
     if (s == RVM_OK) return true;

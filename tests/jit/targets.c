@@ -64,7 +64,7 @@ static LLVMMemoryBufferRef emit(report *r, const rvm_program *p, const wanted *w
     }
     if (!status) status = rvm__target_group(&t, &k, &what, &e);
     if (!status && lanes && !k.grouped) report_fail(r, "no lanes: %s", k.why);
-    if (!status) status = rvm__target_optimise(&t, &k, false, &e);
+    if (!status) status = rvm__target_optimise(&t, &k, false, false, &e);
     if (!status) status = rvm__target_emit(&t, k.module, LLVMAssemblyFile, &out, &e);
     report_ok(r, "code", status, &e);
     rvm__build_end(&k);
