@@ -43,9 +43,8 @@ uint8_t rvm__memory_of(const rvm__flow *w, LLVMValueRef v) {
 }
 
 uint32_t rvm__node_of(const rvm__flow *w, LLVMBasicBlockRef b) {
-    for (uint32_t n = 0; n < w->n; n++)
-        if (w->nodes[n].b == b) return n;
-    return RVM__NO_NODE;
+    const rvm__item *i = rvm__item_of(w, LLVMBasicBlockAsValue(b));
+    return i ? i->node : RVM__NO_NODE;
 }
 
 const char *rvm__callee_name(LLVMValueRef call) {
@@ -60,16 +59,17 @@ bool rvm__changes_shared(const rvm__flow *w, LLVMValueRef v) {
     return op == LLVMCall && !strncmp(rvm__callee_name(v), RVM__ADD, strlen(RVM__ADD));
 }
 
-static bool add_item(rvm__flow *w, LLVMValueRef v) {
+static rvm__item *add_item(rvm__flow *w, LLVMValueRef v) {
     rvm__item *i = slot_of(w, v);
     i->v = v;
-    return true;
+    return i;
 }
 
 bool rvm__flow_begin(rvm__flow *w) {
     uint32_t values = LLVMCountParams(w->function);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(w->function); b; b = LLVMGetNextBasicBlock(b)) {
         w->n += !rvm__is_dead_end(b);
+        values++;
         for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v)) values++;
     }
     if (!w->n) return rvm__no_flow(w, "an instance bails out in any case");
@@ -78,12 +78,16 @@ bool rvm__flow_begin(rvm__flow *w) {
     w->nodes = rvm__realloc(w->al, NULL, 0, w->n * sizeof *w->nodes);
     w->loops = rvm__realloc(w->al, NULL, 0, w->n * sizeof *w->loops);
     w->order = rvm__realloc(w->al, NULL, 0, w->n * sizeof *w->order);
-    if (!w->items || !w->nodes || !w->loops || !w->order) return rvm__no_flow(w, "out of memory");
+    w->before = rvm__realloc(w->al, NULL, 0, 2 * (size_t)w->n * sizeof *w->before);
+    if (!w->items || !w->nodes || !w->loops || !w->order || !w->before) return rvm__no_flow(w, "out of memory");
     memset(w->items, 0, w->cap_items * sizeof *w->items);
     memset(w->nodes, 0, w->n * sizeof *w->nodes);
     uint32_t n = 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(w->function); b; b = LLVMGetNextBasicBlock(b)) {
-        if (!rvm__is_dead_end(b)) w->nodes[n++].b = b;
+        if (!rvm__is_dead_end(b)) {
+            add_item(w, LLVMBasicBlockAsValue(b))->node = n;
+            w->nodes[n++].b = b;
+        }
         for (LLVMValueRef v = LLVMGetFirstInstruction(b); v; v = LLVMGetNextInstruction(v)) add_item(w, v);
     }
     for (unsigned k = 0; k < LLVMCountParams(w->function); k++) {
@@ -102,4 +106,5 @@ void rvm__flow_end(rvm__flow *w) {
     rvm__realloc(w->al, w->nodes, w->n * sizeof *w->nodes, 0);
     rvm__realloc(w->al, w->loops, w->n * sizeof *w->loops, 0);
     rvm__realloc(w->al, w->order, w->n * sizeof *w->order, 0);
+    rvm__realloc(w->al, w->before, 2 * (size_t)w->n * sizeof *w->before, 0);
 }

@@ -17,8 +17,9 @@ enum rvm__memory { RVM__NOWHERE, RVM__SHARED, RVM__PRIVATE_MEMORY, RVM__MIXED };
 /* In its first lane, a multiple of lanes * stride; and not negative. */
 enum rvm__aligned { RVM__NOT_ALIGNED, RVM__ALIGNED_BITS, RVM__ALIGNED_NUMBER };
 
-typedef struct rvm__item { /* a value of the instance: a parameter or an instruction */
+typedef struct rvm__item { /* a value of the instance: a parameter, an instruction, a block */
     LLVMValueRef v;
+    uint32_t node; /* of a block, and no dead end */
     bool varying;
     uint8_t memory; /* of a pointer: rvm__memory */
     /* In a group: */
@@ -34,7 +35,10 @@ typedef struct rvm__node { /* a block of the instance */
     uint32_t nsucc, succ[2]; /* as they stand */
     uint32_t nout, out[2]; /* forward edges: a back edge goes to its loop's exit instead, edges out of a loop are left out */
     uint32_t loop, dominator; /* innermost; the nearest one */
-    uint32_t order, join;     /* postorder number; immediate post-dominator */
+    uint32_t first,
+        dominated;        /* what it dominates, itself too, are so many from there, in preorder of the dominators' tree */
+    uint32_t order, join; /* postorder number; immediate post-dominator */
+    uint32_t before, nbefore; /* its predecessors, among flow.before */
     uint8_t bails_out;        /* 1: where its condition holds, 2: where it does not; 0: never, by an edge that it has */
     bool changed;             /* shared memory may have been, on some path to its end */
     bool guarded;             /* not all instances that are in its loop, or in the function, need be here */
@@ -57,7 +61,8 @@ typedef struct rvm__flow {
     uint32_t cap_items;
     rvm__node *nodes;
     rvm__loop *loops;
-    uint32_t *order; /* nodes in postorder */
+    uint32_t *order;  /* nodes in postorder */
+    uint32_t *before; /* predecessors, node by node: two for each node at most */
     uint32_t n, nloops;
     const char *why; /* NULL, or what cannot be */
 } rvm__flow;

@@ -67,24 +67,61 @@ static void find_dominators(rvm__flow *w) {
     }
 }
 
+/* Preorder of the dominators' tree: what a node dominates stands behind it, all together. */
+static void number_dominated(rvm__flow *w) {
+    for (uint32_t n = 0; n < w->n; n++) w->nodes[n].dominated = 1;
+    for (uint32_t k = 0; k + 1 < w->n; k++) { /* in postorder: what it dominates comes before it */
+        const rvm__node *b = &w->nodes[w->order[k]];
+        w->nodes[b->dominator].dominated += b->dominated;
+    }
+    for (uint32_t n = 0; n < w->n; n++) w->nodes[n].join = 1; /* where its next child begins */
+    w->nodes[0].first = 0;
+    for (uint32_t k = w->n - 1; k-- > 0;) {
+        rvm__node *b = &w->nodes[w->order[k]], *by = &w->nodes[b->dominator];
+        b->first = by->first + by->join;
+        by->join += b->dominated;
+    }
+}
+
 static bool dominates(const rvm__flow *w, uint32_t a, uint32_t b) {
-    while (b != a && b) b = w->nodes[b].dominator;
-    return a == b;
+    return w->nodes[b].first - w->nodes[a].first < w->nodes[a].dominated;
+}
+
+static void find_predecessors(rvm__flow *w) {
+    uint32_t all = 0;
+    for (uint32_t n = 0; n < w->n; n++)
+        for (uint32_t s = 0; s < w->nodes[n].nsucc; s++) w->nodes[w->nodes[n].succ[s]].nbefore++;
+    for (uint32_t n = 0; n < w->n; n++) {
+        rvm__node *b = &w->nodes[n];
+        b->before = all;
+        all += b->nbefore;
+        b->nbefore = 0;
+    }
+    for (uint32_t n = 0; n < w->n; n++)
+        for (uint32_t s = 0; s < w->nodes[n].nsucc; s++) {
+            rvm__node *to = &w->nodes[w->nodes[n].succ[s]];
+            w->before[to->before + to->nbefore++] = n;
+        }
 }
 
 /* All from which the latch is reached without the header. */
-static void fill_loop(rvm__flow *w, uint32_t loop) {
+static bool fill_loop(rvm__flow *w, uint32_t loop) {
     const rvm__loop *l = &w->loops[loop];
+    uint32_t *stack = rvm__realloc(w->al, NULL, 0, w->n * sizeof *stack), top = 0;
+    if (!stack) return rvm__no_flow(w, "out of memory");
     w->nodes[l->header].loop = w->nodes[l->latch].loop = loop;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t n = 0; n < w->n; n++) {
-            rvm__node *b = &w->nodes[n];
-            if (b->loop == loop || !dominates(w, l->header, n)) continue;
-            for (uint32_t s = 0; s < b->nsucc; s++)
-                if (b->succ[s] != l->header && w->nodes[b->succ[s]].loop == loop) b->loop = loop, changed = true;
+    if (l->latch != l->header) stack[top++] = l->latch;
+    while (top) {
+        const rvm__node *b = &w->nodes[stack[--top]];
+        for (uint32_t k = 0; k < b->nbefore; k++) {
+            const uint32_t n = w->before[b->before + k];
+            if (w->nodes[n].loop == loop || !dominates(w, l->header, n)) continue;
+            w->nodes[n].loop = loop;
+            stack[top++] = n;
         }
     }
+    rvm__realloc(w->al, stack, w->n * sizeof *stack, 0);
+    return true;
 }
 
 /* From outer loops to inner ones. */
@@ -92,15 +129,15 @@ static bool find_loops(rvm__flow *w) {
     for (uint32_t k = w->n; k-- > 0;) {
         const uint32_t h = w->order[k];
         uint32_t latch = RVM__NO_NODE;
-        for (uint32_t n = 0; n < w->n; n++)
-            for (uint32_t s = 0; s < w->nodes[n].nsucc; s++) {
-                if (w->nodes[n].succ[s] != h || w->nodes[n].order > w->nodes[h].order) continue;
-                if (latch != RVM__NO_NODE || !dominates(w, h, n)) return rvm__no_flow(w, "a loop of another form");
-                latch = n;
-            }
+        for (uint32_t s = 0; s < w->nodes[h].nbefore; s++) {
+            const uint32_t n = w->before[w->nodes[h].before + s];
+            if (w->nodes[n].order > w->nodes[h].order) continue;
+            if (latch != RVM__NO_NODE || !dominates(w, h, n)) return rvm__no_flow(w, "a loop of another form");
+            latch = n;
+        }
         if (latch == RVM__NO_NODE) continue;
         w->loops[w->nloops] = (rvm__loop){.header = h, .latch = latch, .exit = RVM__NO_NODE, .parent = w->nodes[h].loop};
-        fill_loop(w, w->nloops++);
+        if (!fill_loop(w, w->nloops++)) return false;
     }
     return true;
 }
@@ -179,6 +216,8 @@ bool rvm__graph_find(rvm__flow *w) {
     }
     if (sort(w, false) != w->n) return rvm__no_flow(w, "control that is not reached");
     find_dominators(w);
+    number_dominated(w);
+    find_predecessors(w);
     if (!find_loops(w) || !find_exits(w)) return false;
     find_ways(w);
     return find_post_dominators(w);
