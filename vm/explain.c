@@ -415,7 +415,8 @@ static rvm_status explain_trail(scene *s, rvm_status status, rvm_error *err) {
     const rvm_place *q = &s->places[s->m->detail_place];
     const bool named = !strpbrk(name_of(s, q), "%@");
     if (named) SAY("nothing comes back into `%s`, going %s: %s", s->text, s->going, s->m->detail);
-    if (s->pc && s->in[-1].op == RVM_OP_cff) /* what a `while` without `from` keeps: whether it was entered */
+    /* What a `while` without `from` keeps, whether it was entered: control comes there from behind. */
+    if (s->pc && s->in[-1].op == RVM_OP_cff && s->in[-1].target > s->pc)
         SAY("nothing tells how often this `while` turned, going %s: %s", s->going, s->m->detail);
     SAY("nothing comes back for this statement, going %s: %s", s->going, s->m->detail);
 }

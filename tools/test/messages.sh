@@ -66,6 +66,8 @@ expect 3 '"error":{"severity":"error","code":"NAME"*"diagnostics":[[]{"severity"
 
 # names of the user's, not of registers
 expect 1 'nothing tells how often this `while` turned, going backward: the trail is exhausted' rvm run two.rasm double x=128 n=1 --backward
+printf 'fn f(z: real, c: i64)\n    set z = 2.0 if c > 0\nend\n' >set_if.rasm
+expect 1 'nothing comes back for this statement, going backward: the trail is exhausted' rvm run set_if.rasm z=1 c=1 --backward
 expect 2 'name one of: double, lost [[]USAGE]' rvm run two.rasm
 expect 2 '"message":"two.rasm has several functions; name one of: double, lost"' rvm run two.rasm --json
 expect 0 'x = 2' rvm run one.rasm x=1
