@@ -116,7 +116,8 @@ static rvm_status check_one(const rvm_program *p, const rvm_function *f, uint32_
     const rvm_status status = check_size(param, f, a, left, err);
     if (status) return status;
     const bool elements = !is_empty(a);
-    const bool shadow = mode != RVM_PRIMAL && rvm__is_fresh(a, true) && !is_apart(a, a->shadow_stride);
+    const bool whole = rvm__is_fresh(a, true) || (a->active && param->role == RVM_OWN);
+    const bool shadow = mode != RVM_PRIMAL && whole && !is_apart(a, a->shadow_stride);
     if (elements && (shadow || ((param->role == RVM_OWN || a->fresh) && !is_apart(a, a->stride))))
         BAD(RVM_ERR_ALIAS, "elements of argument `%s` of %s overlap: its strides are too small for its shape", param->name,
             f->name);
@@ -207,6 +208,14 @@ static rvm_status check_arguments(const rvm_machine *m, int64_t fn, const rvm_ar
         if (status) return status;
     }
     return check_overlap(f, args, mode, err);
+}
+
+/* Whether elements that are added into coincide: what the verifier proves to be different elements is one. */
+static bool adds_together(const rvm_function *f, const rvm_arg *args) {
+    for (uint32_t k = 0; k < f->nparams; k++)
+        if (f->params[k].ndim && f->params[k].role == RVM_ACC && !is_empty(&args[k]) && !is_apart(&args[k], args[k].stride))
+            return true;
+    return false;
 }
 
 static bool is_array_before(const rvm__array *before, const rvm_param *param, const rvm_arg *a) {
@@ -386,6 +395,7 @@ rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
     m->bound.shapes += !m->bound.before;
     m->bound.checked = 0;
     if (status) return rvm__fail_in(err, status, m->p, fn);
+    if (!m->bound.before) m->bound.adds_together = adds_together(&m->p->functions[fn], args);
     m->bound.mode = mode;
     m->bound.entry = (uint32_t)fn;
     status = choose_codes(m, m->bound.entry, args, mode);

@@ -213,9 +213,10 @@ enum { RVM__CHUNK = 256, RVM__PARTS = 8 };
 typedef struct rvm__binding {
     rvm_arg *args;
     uint32_t nargs, entry;
-    bool before;      /* it is of the same function and arrays as the one before, which stand there */
-    uint64_t shapes;  /* changes with them */
-    uint32_t checked; /* 1 + the function whose arguments, in primal mode, stand in the arrays of the entry frame; or 0 */
+    bool before;        /* it is of the same function and arrays as the one before, which stand there */
+    bool adds_together; /* elements of an argument that is added into coincide: instances run one by one */
+    uint64_t shapes;    /* changes with them */
+    uint32_t checked;   /* 1 + the function whose arguments, in primal mode, stand in the arrays of the entry frame; or 0 */
     rvm_mode mode;
     rvm__activity activity;      /* in one block; `at` NULL: none yet */
     uint8_t wrt[RVM_MAX_PARAMS]; /* activity of the entry's parameters that shadow_codes were prepared for */

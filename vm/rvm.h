@@ -126,8 +126,9 @@ RVM_API bool rvm_lns_text(rvm_type t, rvm_scalar logarithm, char *text, size_t s
 /* An argument: a scalar held here, or an array borrowed for as long as the call is bound.
  * Scalars: value is read at the start and written back when a run ends (also one that ends in an error that was undone).
  * Arrays: element (i, j, ...) stands at data + 8 * (i * stride[0] + j * stride[1] + ...); strides count elements and are not
- * negative. Arrays of one call must not overlap unless both parameters are read, both accumulate, or one has no use; values
- * and shadows never. Arrays of equal strides may interleave (two members of an array of structs); of other strides, an array
+ * negative. Elements of one array coincide (stride 0) only if it is read, or only added into; so do those of a shadow.
+ * Arrays of one call must not overlap unless both parameters are read, both accumulate, or one has no use; values and
+ * shadows never. Arrays of equal strides may interleave (two members of an array of structs); of other strides, an array
  * counts as all memory from its first element to its last. active: in gradient and tangent mode this argument has a shadow:
  * shadow (scalar) or shadow_data (array, same shape, strides shadow_stride). Gradient mode: shadows are the seeds of what
  * the function puts out and gain the derivatives with respect to what it reads; never cleared. Tangent mode: shadows are the

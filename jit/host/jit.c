@@ -207,8 +207,21 @@ static bool same_as_last(const rvm_machine *m, const latest *f, int dir) {
 }
 
 /* What blocks are beside native code. */
+static bool may_go_together(const rvm_machine *m) {
+    return !m->o.profile && !m->bound.adds_together;
+}
+
 static uint8_t kernels_of(const rvm_machine *m) {
-    return m->jit.device_code && m->o.unchecked && !m->o.profile ? m->jit.device_code : RVM__NO_KERNELS;
+    return m->jit.device_code && m->o.unchecked && may_go_together(m) ? m->jit.device_code : RVM__NO_KERNELS;
+}
+
+static bool in_lanes(const attachment *a) {
+    return !a->jit->o.no_lanes && may_go_together(a->m);
+}
+
+static bool in_threads(const attachment *a) {
+    const unsigned threads = a->m->jit.threads;
+    return may_go_together(a->m) && (threads > 1 || (threads && a->jit->o.fast_math));
 }
 
 /* Runs that restore every bit record each update in the order of the program. */
@@ -236,14 +249,14 @@ static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
                           .trust = m->o.trust,
                           .contiguous = are_contiguous(&m->p->functions[top->fn], rvm__arrays_from(m, top->arrays)),
                           .fast = a->jit->o.fast_math,
-                          .lanes = !a->jit->o.no_lanes && !m->o.profile,
+                          .lanes = in_lanes(a),
                           .vector_math = a->jit->o.vector_math || a->jit->o.fast_math,
                           .math = (uint8_t)m->o.math,
                           .profile = m->o.profile,
                           .discards = m->trail.discards,
                           .lines = a->jit->o.symbols,
                           .device = kernels_of(m),
-                          .threads = !m->o.profile && (m->jit.threads > 1 || (m->jit.threads && a->jit->o.fast_math)),
+                          .threads = in_threads(a),
                           .tolerance = m->o.tolerance};
     what.one_way = is_one_way(&m->o) && !m->o.profile;
     rvm__want_fresh(m, at, &what);
@@ -309,6 +322,7 @@ static bool still_fits(attachment *a, const rvm__record *r, const rvm__native_pl
     uint64_t *shapes = &f->shapes[at->dir > 0];
     if (r->why.code || r->what.turns != at->turns || r->what.discards != m->trail.discards ||
         r->what.device != (m->o.exact ? RVM__NO_KERNELS : kernels_of(m)) ||
+        (!m->o.exact && (r->what.lanes != in_lanes(a) || r->what.threads != in_threads(a))) ||
         (m->o.exact && (r->what.restoring != at->restoring || r->what.inside != at->inside)) ||
         f->fresh[at->dir > 0] != rvm__is_unwritten(m, at))
         return false;

@@ -157,6 +157,22 @@ Test(machine, shapes_without_strides) {
     rvm_program_free(p);
 }
 
+/* Shadows of what is changed are as many as its elements, which are apart. */
+Test(machine, shadows_that_coincide) {
+    rvm_program *p = assemble_text("fn f(x: real[n])\nfor i in 0..n\nx[i] *= 2\nend\nend\n", NULL, &rep);
+    rvm_machine *m = NULL;
+    cr_assert(p && rvm_machine_new(p, NULL, &m, &e) == RVM_OK);
+    double x[3] = {1, 2, 3}, g[3] = {1, 1, 1};
+    const int64_t n = 3;
+    rvm_arg a = rvm_arg_array_f64(x, 1, &n);
+    a.active = true, a.shadow_data = g, a.shadow_stride[0] = 0;
+    rvm_status (*const runs[])(rvm_machine *, int64_t, rvm_arg *, uint32_t, rvm_error *) = {rvm_gradient, rvm_sweep,
+                                                                                            rvm_tangent};
+    for (unsigned k = 0; k < 3; k++) cr_assert(runs[k](m, 0, &a, 1, &e) == RVM_ERR_ALIAS, "%s", e.message);
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}
+
 /* A product of lengths that is no number; and one with a 0 in it, which is an array without elements. */
 Test(machine, shapes_that_overflow) {
     double x = 1, J[1];
