@@ -64,7 +64,6 @@ static rvm_status make(tool *t, text *object, text *header) {
     what.stack = t->o.stack;
     if (t->o.cpu) what.cpu = t->o.cpu;
     rvm_status st = tool_options(t, &o);
-    if (!t->o.math) o.math = RVM_MATH_LIBM; /* that every host has */
     if (!st) st = rvm_jit_new(&jo, &j, &t->err);
     if (!st) st = text_open(t, object);
     if (!st) st = text_open(t, header);
@@ -87,6 +86,7 @@ rvm_status command_COMPILE(tool *t) {
     text object = {0}, header = {0};
     char *beside = NULL;
     if (!t->o.output) return tool_fail(t, RVM_ERR_USAGE, "-o names the object file");
+    if (!t->o.math) t->o.math = rvm_math_name(RVM_MATH_LIBM); /* that every host has; constants are folded with it, too */
     const char *path = t->o.header ? t->o.header : (beside = header_beside(t->o.output));
     rvm_status st = path ? files_check_output(t, path) : tool_fail(t, RVM_ERR_MEMORY, "out of memory");
     if (!st && strcmp(path, t->o.output) == 0)

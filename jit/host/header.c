@@ -113,7 +113,21 @@ static const char *const macros[] = {"EOF",    "HUGE_VAL", "I",      "INFINITY",
                                      "NAN",    "NULL",     "errno",  "complex",  "linux",    "noreturn",
                                      "stderr", "stdin",    "stdout", "unix",     "imaginary"};
 
+/* Of limits.h and stdint.h: INT64_MAX, UINT8_C. */
+static bool is_limit(const char *name) {
+    static const char *const ends[] = {"_MAX", "_MIN", "_WIDTH", "_C"};
+    const size_t length = strlen(name);
+    for (const char *c = name; *c; c++)
+        if (islower((unsigned char)*c)) return false;
+    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+        const size_t end = strlen(ends[k]);
+        if (length > end && strcmp(name + length - end, ends[k]) == 0) return true;
+    }
+    return false;
+}
+
 static bool is_reserved(const char *name) {
+    if (is_limit(name)) return true;
     if (name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1]))) return true;
     for (size_t k = 0; k < sizeof reserved / sizeof *reserved; k++)
         if (strcmp(name, reserved[k]) == 0) return true;
