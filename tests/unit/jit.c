@@ -574,10 +574,8 @@ Test(jit, elements_that_coincide) {
         o.threads = threads;
         if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
         rvm_machine *m = native_machine(j, source, &p);
-        for (size_t k = 0; k < sizeof strides / sizeof *strides; k++) {
-            adds_to(m, strides[k], false);
-            adds_to(m, strides[k], true);
-        }
+        for (int shadow = 0; shadow < 2; shadow++)
+            for (size_t k = 0; k < sizeof strides / sizeof *strides; k++) adds_to(m, strides[k], shadow);
         rvm_machine_free(m);
         rvm_jit_free(j);
         rvm_program_free(p);
