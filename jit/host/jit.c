@@ -215,6 +215,11 @@ static uint8_t kernels_of(const rvm_machine *m) {
     return m->jit.device_code && m->o.unchecked && may_go_together(m) ? m->jit.device_code : RVM__NO_KERNELS;
 }
 
+/* What has no exits may turn loops around (jit/lower/loop_reversal.h), which is for elements that differ. */
+static bool trusts(const rvm_machine *m) {
+    return m->o.trust && !m->bound.adds_together;
+}
+
 static bool in_lanes(const attachment *a) {
     return !a->jit->o.no_lanes && may_go_together(a->m);
 }
@@ -246,7 +251,7 @@ static rvm__lowering wanted(attachment *a, const rvm__native_place *at) {
                           .turns = at->turns,
                           .lengths = lengths_of(a),
                           .unchecked = m->o.unchecked,
-                          .trust = m->o.trust,
+                          .trust = trusts(m),
                           .contiguous = are_contiguous(&m->p->functions[top->fn], rvm__arrays_from(m, top->arrays)),
                           .fast = a->jit->o.fast_math,
                           .lanes = in_lanes(a),
@@ -321,7 +326,7 @@ static bool still_fits(attachment *a, const rvm__record *r, const rvm__native_pl
     latest *f = &a->functions[top->fn];
     uint64_t *shapes = &f->shapes[at->dir > 0];
     if (r->why.code || r->what.turns != at->turns || r->what.discards != m->trail.discards ||
-        r->what.device != (m->o.exact ? RVM__NO_KERNELS : kernels_of(m)) ||
+        r->what.device != (m->o.exact ? RVM__NO_KERNELS : kernels_of(m)) || r->what.trust != trusts(m) ||
         (!m->o.exact && (r->what.lanes != in_lanes(a) || r->what.threads != in_threads(a))) ||
         (m->o.exact && (r->what.restoring != at->restoring || r->what.inside != at->inside)) ||
         f->fresh[at->dir > 0] != rvm__is_unwritten(m, at))

@@ -173,6 +173,29 @@ Test(machine, shadows_that_coincide) {
     rvm_program_free(p);
 }
 
+/* Shadows of several arguments on one memory, of which a call has elements. */
+Test(machine, shadows_that_are_shared) {
+    static const char text[] =
+        "fn mul(y: real, x: real, z: real)\ny += x * z\nend\n"
+        "fn two(y: real, z: real, x: real)\ny += x\nz += 10 * x\nend\n"
+        "fn f(y: real[n], x: real[n], z: real[n])\nfor i in 0..n\ncall mul(y[i], x[i], z[i])\nend\nend\n"
+        "fn t(y: real[n], z: real[n], x: real[n])\nfor i in 0..n\ncall two(y[i], z[i], x[i])\nend\nend\n";
+    rvm_program *p = assemble_text(text, NULL, &rep);
+    rvm_machine *m = NULL;
+    cr_assert(p && rvm_machine_new(p, NULL, &m, &e) == RVM_OK);
+    for (int tangent = 0; tangent < 2; tangent++) {
+        double y[2] = {0}, x[2] = {2, 3}, z[2] = {5, 7}, own[2] = {1, 1}, both[2] = {0};
+        const int64_t n = 2;
+        rvm_arg a[] = {rvm_arg_array_f64(y, 1, &n), rvm_arg_array_f64(x, 1, &n), rvm_arg_array_f64(z, 1, &n)};
+        for (int k = 0; k < 3; k++) a[k].active = true, a[k].shadow_data = both;
+        a[tangent ? 2 : 0].shadow_data = own;
+        cr_assert((tangent ? rvm_tangent : rvm_gradient)(m, tangent ? 3 : 2, a, 3, &e) == RVM_OK, "%s", e.message);
+        cr_assert(both[0] == (tangent ? 11 : 7) && both[1] == (tangent ? 11 : 10), "%g %g", both[0], both[1]);
+    }
+    rvm_machine_free(m);
+    rvm_program_free(p);
+}
+
 /* A product of lengths that is no number; and one with a 0 in it, which is an array without elements. */
 Test(machine, shapes_that_overflow) {
     double x = 1, J[1];

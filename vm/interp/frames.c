@@ -63,27 +63,34 @@ static bool place_active(const transfer *t, const rvm_place *q) {
     return rvm__is_active(t->m->p, &t->m->bound.activity, t->caller_fn, q);
 }
 
-/* Memory that an argument covers; false for an index out of bounds or nothing. */
-static bool extent_of(const transfer *t, const rvm_place *q, rvm__extent *e) {
+/* Memory that an argument covers, or its shadow; false for an index out of bounds or nothing. */
+static bool extent_of(const transfer *t, const rvm_place *q, bool shadow, rvm__extent *e) {
+    if (shadow && !place_active(t, q)) return false;
     if (q->kind != RVM_PLACE_ARRAY) {
-        *e = (rvm__extent){.data = (const char *)scalar_place(t, q, false)};
+        *e = (rvm__extent){.data = (const char *)scalar_place(t, q, shadow)};
         return e->data != NULL;
     }
-    return rvm__array_extent(&t->m->store.arrays[t->from->arrays + q->slot], e);
+    const rvm__array *a = &t->m->store.arrays[t->from->arrays + q->slot];
+    if (!rvm__array_extent(a, e)) return false;
+    if (!shadow) return true;
+    e->data = a->shadow;
+    memcpy(e->stride, a->shadow_stride, sizeof e->stride);
+    return e->data != NULL;
 }
 
-static bool arguments_overlap(const transfer *t, uint32_t i, uint32_t k) {
+static bool arguments_overlap(const transfer *t, uint32_t i, uint32_t k, bool shadows) {
     rvm__extent a, b;
-    return extent_of(t, &t->args[i], &a) && extent_of(t, &t->args[k], &b) && rvm__overlap(&a, &b);
+    return extent_of(t, &t->args[i], shadows, &a) && extent_of(t, &t->args[k], shadows, &b) && rvm__overlap(&a, &b);
 }
 
-/* Whether scalar argument k shares its place with an earlier scalar, or with any array, which is not copied. What nothing is
- * done with shares none. */
-static bool shares(const transfer *t, uint32_t k) {
+/* Whether scalar argument k shares its place with an earlier scalar, or with any array, which is not copied; shadows: or its
+ * shadow's. What nothing is done with shares none. */
+static bool shares(const transfer *t, uint32_t k, bool shadows) {
     const rvm_param *params = t->callee->params;
-    for (uint32_t i = 0; t->shared && !params[k].untouched && i < t->callee->nparams; i++)
-        if (!params[i].untouched && (i < k || (i > k && t->args[i].kind == RVM_PLACE_ARRAY)) && arguments_overlap(t, i, k))
-            return true;
+    for (uint32_t i = 0; t->shared && !params[k].untouched && i < t->callee->nparams; i++) {
+        if (params[i].untouched || !(i < k || (i > k && t->args[i].kind == RVM_PLACE_ARRAY))) continue;
+        if (arguments_overlap(t, i, k, false) || (shadows && arguments_overlap(t, i, k, true))) return true;
+    }
     return false;
 }
 
@@ -91,7 +98,7 @@ static rvm_status check_overlap(const transfer *t) {
     for (uint32_t k = 1; t->shared && k < t->callee->nparams; k++)
         for (uint32_t i = 0; i < k; i++) {
             if (rvm__may_share(&t->types[i], &t->types[k])) continue;
-            if (!arguments_overlap(t, i, k)) continue;
+            if (!arguments_overlap(t, i, k, false)) continue;
             snprintf(t->m->detail, sizeof t->m->detail, "arguments %u and %u of %s", i + 1, k + 1, t->callee->name);
             return RVM_ERR_ALIAS;
         }
@@ -129,7 +136,7 @@ static rvm_status pass_array(const transfer *t, const rvm_param *param, const rv
 
 /* An accumulating scalar whose place an argument before it has. */
 static bool enters_as_zero(const transfer *t, uint32_t k) {
-    return t->callee->params[k].role == RVM_ACC && shares(t, k);
+    return t->callee->params[k].role == RVM_ACC && shares(t, k, false);
 }
 
 static rvm_status pass_scalar(const transfer *t, uint32_t k) {
@@ -137,13 +144,12 @@ static rvm_status pass_scalar(const transfer *t, uint32_t k) {
     const rvm_place *q = &t->args[k];
     const rvm_value *v = scalar_place(t, q, false);
     if (!v) return RVM_ERR_INDEX;
-    const bool again = shares(t, k);
     t->m->store.slots[t->slots + param->index] = enters_as_zero(t, k) ? (rvm_value){0} : *v;
     if (t->m->store.magnitudes) t->m->store.magnitudes[t->slots + param->index] = fabs(v->f); /* of a floating one */
     if (!t->shadows) return RVM_OK;
     const bool gathers = t->m->bound.mode == RVM_TANGENT ? param->role == RVM_ACC : param->role == RVM_READ;
     rvm_value *shadow = &t->m->store.shadows[t->slots + param->index];
-    *shadow = place_active(t, q) && !(again && gathers) ? *scalar_place(t, q, true) : (rvm_value){0};
+    *shadow = place_active(t, q) && !(gathers && shares(t, k, true)) ? *scalar_place(t, q, true) : (rvm_value){0};
     return RVM_OK;
 }
 
@@ -157,7 +163,7 @@ static unsigned level_of(const transfer *t, uint32_t k) {
 static bool sums_exactly(const transfer *t, uint32_t k) {
     const rvm_param *param = &t->callee->params[k];
     if (!t->m->o.exact || param->ndim || param->role != RVM_ACC || !rvm__is_floating((rvm_type)param->type)) return false;
-    return shares(t, k) && (level_of(t, k) == RVM__OF_VALUES || !t->m->exact.values_only);
+    return shares(t, k, false) && (level_of(t, k) == RVM__OF_VALUES || !t->m->exact.values_only);
 }
 
 /* What arguments before k, from behind, have given back is added again. */
@@ -234,7 +240,7 @@ static rvm_status pass_rows(const transfer *t) {
     for (int copies = 1; copies >= 0; copies--)
         for (uint32_t k = 0; k < t->callee->nparams; k++) {
             const rvm_param *param = &t->callee->params[k];
-            if (param->ndim || param->untouched || shares(t, k) != copies) continue;
+            if (param->ndim || param->untouched || shares(t, k, true) != copies) continue;
             if (!rvm__hessian_pass(t->m, key_of(t, &t->args[k]), t->slots + param->index, copies, (rvm_role)param->role))
                 return RVM_ERR_MEMORY;
         }
@@ -245,7 +251,7 @@ static rvm_status return_rows(const transfer *t) {
     for (uint32_t k = 0; k < t->callee->nparams; k++) {
         const rvm_param *param = &t->callee->params[k];
         if (param->ndim || param->untouched) continue;
-        const bool again = shares(t, k);
+        const bool again = shares(t, k, true);
         if (!rvm__hessian_return(t->m, key_of(t, &t->args[k]), t->slots + param->index, again, (rvm_role)param->role))
             return RVM_ERR_MEMORY;
     }
@@ -316,7 +322,7 @@ static void give_back(rvm_value *place, rvm_value v, rvm_type type, bool add) {
 static void return_scalar(const transfer *t, uint32_t k) {
     const rvm_param *param = &t->callee->params[k];
     const rvm_place *q = &t->args[k];
-    const bool again = shares(t, k);
+    const bool again = t->shadows && shares(t, k, true);
     rvm_value *shadow = t->shadows ? &t->m->store.shadows[t->slots + param->index] : NULL;
     if (param->role != RVM_READ) {
         const rvm_value v = t->m->store.slots[t->slots + param->index];
