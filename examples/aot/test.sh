@@ -52,10 +52,16 @@ no such status
 END
 diff -u expected printed
 
+# Constants are folded with the functions that the object calls: the C library's, where nothing else is said.
+printf 'fn folded(y: real)\n    y += sin(2.5)\nend\n' >folded.rasm
+rvm compile folded.rasm folded -o folded.o
+rvm compile folded.rasm folded --math libm -o folded_libm.o
+cmp folded.o folded_libm.o
+
 # Names that mean something else in C: keywords, and macros of headers that stand before.
 cat >names.rasm <<'END'
-fn names(_Bool: real, double: real, I: real[complex], errno: i64)
-    double += _Bool * I[0] + errno
+fn names(_Bool: real, double: real, I: real[complex], errno: i64, INT64_MAX: i64)
+    double += _Bool * I[0] + errno + INT64_MAX
 end
 END
 rvm compile names.rasm names -o names.o
@@ -67,7 +73,7 @@ cat >names.c <<'END'
 int main(void) {
     const double i[] = {3};
     double y = 0;
-    const int status = names(2, &y, i, 1, 1);
+    const int status = names(2, &y, i, 1, 0, 1);
     printf("%d %g\n", status, y);
     return 0;
 }
