@@ -115,7 +115,8 @@ typedef struct search {
     uint16_t index;       /* the block's */
     uint8_t *from;        /* by array */
     uint8_t *inside;      /* by array: it appears in the body */
-    uint8_t *bits;        /* by array: how it is accessed, by what is part of it too */
+    uint8_t *bits;        /* by array: how it may be accessed, by what may be part of it too; names have several parts */
+    uint8_t *of_root;     /* by array that is part of none: how it is accessed */
     uint8_t *dimension;   /* by array from outside that is added into: the one in which all are at the block's index, */
     uint64_t *plus;       /* plus that number */
     bool any;             /* some array conflicts */
@@ -194,7 +195,10 @@ static bool visit_bits(void *userdata, uint32_t node) {
 static void find_bits(search *s) {
     RVM__EACH_INSN_IN(x, s->e->f, s->first, s->last + 1)
         RVM__EACH_ACCESS(a, s->e->u->p, s->e->f, x.in)
-            if (a.array && !a.toggles) s->bits[a.q->slot] |= (uint8_t)a.bits;
+            if (a.array && !a.toggles) {
+                s->bits[a.q->slot] |= (uint8_t)a.bits;
+                s->of_root[rvm__root_of(s->e->f, a.q)] |= (uint8_t)a.bits;
+            }
     rvm__solve(s->last + 1 - s->first, visit_bits, s);
 }
 
@@ -228,9 +232,11 @@ static bool spread_to_whole(void *userdata, uint32_t node) {
     return true;
 }
 
-/* Whether it is added into, and appears around the block. */
+/* Whether it is only added into, and appears around the block. */
 static bool is_added_into(const search *s, uint32_t array) {
-    return !s->inside[array] && s->bits[array] == RVM__BITS_ACC;
+    if (s->inside[array] || !(s->bits[array] & RVM__BITS_ACC)) return false;
+    const uint16_t root = rvm__base_of(s->e, (uint16_t)array, s->first);
+    return root == RVM__NO_BASE || s->of_root[root] == RVM__BITS_ACC;
 }
 
 /* Two arrays that are added into may be the same memory, unless both are parameters that are apart. */
@@ -252,8 +258,9 @@ bool rvm__find_array_conflicts(rvm__emit *e, uint32_t first, uint32_t last, uint
     s.plus = rvm__unit_alloc(e->u, (e->f->narrays + 1u) * sizeof *s.plus);
     s.inside = rvm__unit_alloc(e->u, e->f->narrays + 1u);
     s.bits = rvm__unit_alloc(e->u, e->f->narrays + 1u);
+    s.of_root = rvm__unit_alloc(e->u, e->f->narrays + 1u);
     e->block.conflicts = rvm__unit_alloc(e->u, e->f->narrays + 1u);
-    if (!s.from || !s.dimension || !s.plus || !s.inside || !s.bits || !e->block.conflicts) return false;
+    if (!s.from || !s.dimension || !s.plus || !s.inside || !s.bits || !s.of_root || !e->block.conflicts) return false;
     memset(s.dimension, NO_DIMENSION, e->f->narrays + 1u);
     find_origins(&s);
     find_bits(&s);
