@@ -50,13 +50,29 @@ static bool touches(const rvm__extent *a, const rvm__extent *b, const int order[
     return false;
 }
 
-bool rvm__overlap(const rvm__extent *a, const rvm__extent *b) {
+/* What a dimension of one element strides says nothing: it takes the other's stride, and disappears if both have but one.
+ * False: strides differ. */
+static bool align(rvm__extent *a, rvm__extent *b) {
+    int n = 0;
+    if (a->ndim != b->ndim) return false;
+    for (int d = 0; d < a->ndim; d++) {
+        const int64_t stride = a->dim[d] > 1 ? a->stride[d] : b->stride[d];
+        if (a->dim[d] == 1 && b->dim[d] == 1) continue;
+        if (b->dim[d] > 1 && b->stride[d] != stride) return false;
+        a->dim[n] = a->dim[d], b->dim[n] = b->dim[d];
+        a->stride[n] = b->stride[n] = stride;
+        n++;
+    }
+    a->ndim = b->ndim = n;
+    return true;
+}
+
+bool rvm__overlap(const rvm__extent *x, const rvm__extent *y) {
     int order[RVM_MAX_DIMS] = {0};
-    if (rvm__extent_last(a) < b->data || rvm__extent_last(b) < a->data) return false;
-    if (a->ndim != b->ndim) return true;
-    for (int d = 0; d < a->ndim; d++)
-        if (a->stride[d] != b->stride[d]) return true;
-    by_stride(a, order);
-    if (!nests(a, order) || !nests(b, order)) return true;
-    return touches(a, b, order, 0, b->data - a->data);
+    rvm__extent a = *x, b = *y;
+    if (rvm__extent_last(&a) < b.data || rvm__extent_last(&b) < a.data) return false;
+    if (!align(&a, &b)) return true;
+    by_stride(&a, order);
+    if (!nests(&a, order) || !nests(&b, order)) return true;
+    return touches(&a, &b, order, 0, b.data - a.data);
 }

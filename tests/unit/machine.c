@@ -44,6 +44,10 @@ static const char scale_text[] = "fn scale(y: real[n], x: real[n], k: real)\n"
                                  "    neg A[0, 0]\n"
                                  "    neg y[0]\n"
                                  "end\n"
+                                 "fn table(A: real[m, n], B: real[m, n])\n"
+                                 "    neg A[m - 1, n - 1]\n"
+                                 "    B += A\n"
+                                 "end\n"
                                  "fn losses(x: real)\n"
                                  "    neg x\n"
                                  "    let a: real\n"
@@ -268,7 +272,6 @@ Test(machine, overlap) {
     cr_assert(s == RVM_ERR_ALIAS, "%s", rvm_status_name(s));
 }
 
-/* Interleaved arrays do not overlap, though their extents do: one by one, and as members of rows in two dimensions. */
 /* Arrays of different dimensions one behind the other. */
 Test(machine, one_behind_the_other) {
     double v[9] = {0};
@@ -278,6 +281,7 @@ Test(machine, one_behind_the_other) {
     refused(a, 2, "beside", RVM_ERR_ALIAS, "arguments `A` and `y` of beside overlap");
 }
 
+/* Interleaved arrays do not overlap, though their extents do. */
 Test(machine, interleaved) {
     double v[6] = {1, 10, 2, 20, 3, 30};
     int64_t three = 3;
@@ -289,6 +293,28 @@ Test(machine, interleaved) {
     cr_assert(rvm_call(machine, fn("scale"), a, 3, &e) == RVM_ERR_ALIAS, "v[2] is in both");
     a[1].data = (char *)v + 12;
     cr_assert(rvm_call(machine, fn("scale"), a, 3, &e) == RVM_ERR_ALIAS, "half an element apart");
+}
+
+/* A dimension of one element strides over nothing, whatever its stride. */
+Test(machine, interleaved_columns) {
+    double v[8] = {1, 10, 2, 20, 3, 30, 4, 40};
+    rvm_arg a[] = {rvm_arg_array_f64(v, 2, (int64_t[]){4, 1}), rvm_arg_array_f64(v + 1, 2, (int64_t[]){4, 1})};
+    static const int64_t strides[][2] = {{1, 1}, {1, 100}, {0, 2}, {2, 2}, {7, 0}};
+    for (size_t k = 0; k < sizeof strides / sizeof *strides; k++) {
+        a[0].stride[0] = a[1].stride[0] = 2;
+        a[0].stride[1] = strides[k][0], a[1].stride[1] = strides[k][1];
+        cr_assert(rvm_call(machine, fn("table"), a, 2, &e) == RVM_OK, "strides %zu: %s", k, e.message);
+        cr_assert(rvm_uncall(machine, fn("table"), a, 2, &e) == RVM_OK && v[6] == 4 && v[7] == 40, "strides %zu: %s", k,
+                  e.message);
+    }
+    a[1].data = v + 2;
+    cr_assert(rvm_call(machine, fn("table"), a, 2, &e) == RVM_ERR_ALIAS, "v[2] is in both");
+    a[0].shape[0] = 1, a[0].shape[1] = 3; /* v[0], v[2], v[4] of a row; of the column the others */
+    a[0].stride[0] = 1, a[0].stride[1] = 2;
+    a[1].shape[0] = 1, a[1].shape[1] = 3;
+    a[1].stride[0] = 5, a[1].stride[1] = 2;
+    a[1].data = v + 1;
+    cr_assert(rvm_call(machine, fn("table"), a, 2, &e) == RVM_OK, "%s", e.message);
 }
 
 Test(machine, parts_of_a_run) {
