@@ -174,6 +174,18 @@ static bool overlap(const rvm_arg *a, bool a_shadow, const rvm_arg *b, bool b_sh
     return rvm__overlap(&x, &y);
 }
 
+/* Whether one's value and the other's shadow overlap. */
+static bool meets(const rvm_arg *a, const rvm_arg *b) {
+    return overlap(a, false, b, true) || overlap(b, false, a, true);
+}
+
+bool rvm__value_meets_shadow(const rvm_arg *args, uint32_t nargs) {
+    for (uint32_t k = 0; k < nargs; k++)
+        for (uint32_t i = 0; i <= k && args[k].ndim; i++)
+            if (args[i].ndim && meets(&args[i], &args[k])) return true;
+    return false;
+}
+
 /* Values may overlap where both roles are read or both accumulate, or one is untouched, and neither is fresh; so may
  * shadows; a value and a shadow never. Scalars are copies. */
 static rvm_status check_overlap(const rvm_function *f, const rvm_arg *args, rvm_mode mode, rvm_error *err) {
@@ -186,7 +198,7 @@ static rvm_status check_overlap(const rvm_function *f, const rvm_arg *args, rvm_
             bool bad = i < k && (!alike || a->fresh || b->fresh) && overlap(a, false, b, false);
             if (shadows) {
                 bad |= i < k && (!alike || a->fresh_shadow || b->fresh_shadow) && overlap(a, true, b, true);
-                bad |= overlap(a, false, b, true) || overlap(b, false, a, true);
+                bad |= meets(a, b);
             }
             if (bad)
                 BAD(RVM_ERR_ALIAS, "arguments `%s` and `%s` of %s overlap", f->params[i].name, f->params[k].name, f->name);

@@ -36,6 +36,8 @@ rvm_status rvm__refuse_after_sweep(const rvm_machine *m, rvm_error *err);
 /* bind.c: arguments into the entry frame and back. */
 void rvm__take_seeds(rvm_machine *m);
 void rvm__write_back(rvm_machine *m);
+/* Whether some array of values overlaps some shadow; of arguments that a call would take. */
+bool rvm__value_meets_shadow(const rvm_arg *args, uint32_t nargs);
 
 /* explain.c: a number as messages have it; nan has no sign. */
 void rvm__plain_text(rvm_type t, rvm_value v, char *text, size_t size);

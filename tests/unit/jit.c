@@ -581,3 +581,30 @@ Test(jit, elements_that_coincide) {
         rvm_program_free(p);
     }
 }
+
+/* To a derived program both are parameters, which may share memory as far as roles go. */
+Test(jit, value_over_a_shadow) {
+    static const char source[] = "fn f(y: real[n], x: real[n])\nparallel i in 0..n\ny[i] += x[i] * x[i]\nend\nend\n";
+    typedef rvm_status derivative(rvm_machine * m, int64_t fn, rvm_arg * args, uint32_t nargs, rvm_error * err);
+    derivative *const all[] = {rvm_gradient, rvm_value_and_gradient, rvm_sweep, rvm_tangent};
+    rvm_jit_options o = rvm_jit_options_default();
+    const int64_t n = 4;
+    rvm_program *p;
+    rvm_jit *j;
+    o.tiers = false;
+    o.cache = "";
+    if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
+    rvm_machine *m = native_machine(j, source, &p);
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        double x[4] = {1, 2, 3, 4}, y[4] = {0}, g[4] = {0};
+        rvm_arg a[] = {rvm_arg_array_f64(y, 1, &n), rvm_arg_array_f64(x, 1, &n)};
+        a[0].active = a[1].active = true;
+        a[0].shadow_data = x, a[1].shadow_data = g;
+        cr_assert(all[k](m, 0, a, 2, &e) == RVM_ERR_ALIAS, "%zu", k);
+        cr_assert(!strcmp(e.message, "arguments `y` and `x` of f overlap"), "%zu: %s", k, e.message);
+        cr_assert(x[3] == 4 && y[3] == 0 && g[3] == 0, "%zu: x %g, y %g, g %g", k, x[3], y[3], g[3]);
+    }
+    rvm_machine_free(m);
+    rvm_jit_free(j);
+    rvm_program_free(p);
+}

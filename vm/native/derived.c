@@ -112,10 +112,14 @@ rvm_status rvm__gradient_tangent(rvm_machine *m, uint32_t of, const rvm__gradien
     return status;
 }
 
-/* Places the derived function on the arguments as they are. */
+/* Places the derived function on the arguments as they are. A shadow is a parameter to it, which values may share as far as
+ * roles go: the modes refuse that, and say why. */
 static rvm_status bind_derived(const rvm__asked *q, rvm__derived *d, rvm_error *err) {
     if (!rvm__asked_lay_out(q, d)) return rvm__no_memory(q->m, err);
-    return rvm_machine_bind(d->machine, d->fn, d->args, d->nargs, RVM_PRIMAL, false, err);
+    const rvm_status status = rvm_machine_bind(d->machine, d->fn, d->args, d->nargs, RVM_PRIMAL, false, err);
+    if (status || !rvm__value_meets_shadow(q->args, q->n)) return status;
+    rvm_machine_unbind(d->machine);
+    return rvm__fail(err, RVM_ERR_ALIAS, NULL, 0, 0, "a value and a shadow overlap");
 }
 
 /* f alone, on the machine that is asked, which need not take it back; with a profile on the derivative's, since what it
