@@ -384,6 +384,26 @@ void tool_json_end(json *j) {
     putc('\n', j->out);
 }
 
+/* In an object of tool_json_begin: where "diagnostics" have their first item or, if there are none, would stand. */
+static const char *place_of_diagnostics(const char *text, bool *any) {
+    static const char well[] = "{\"ok\":true", badly[] = "{\"ok\":false", key[] = ",\"diagnostics\":[";
+    const bool is_well = !strncmp(text, well, strlen(well));
+    const char *to = is_well ? text + strlen(well) : !strncmp(text, badly, strlen(badly)) ? strstr(text, key) : NULL;
+    *any = to && !strncmp(to, key, strlen(key)); /* within a string the quotes have a backslash */
+    return *any ? to + strlen(key) : to;
+}
+
+void tool_json_pass(const tool *t, const char *text, size_t size, FILE *out) {
+    bool any;
+    const char *to = t->diagnosed ? place_of_diagnostics(text, &any) : NULL;
+    if (to) {
+        fwrite(text, 1, (size_t)(to - text), out);
+        fprintf(out, any ? "%s%s" : ",\"diagnostics\":[%s]%s", t->diagnostics_text, any && *to != ']' ? "," : "");
+        size -= (size_t)(to - text), text = to;
+    }
+    fwrite(text, 1, size, out);
+}
+
 static void report_json(tool *t, rvm_status st) {
     json j;
     if (t->shown) return;

@@ -29,12 +29,16 @@ rvm_status tool_math(tool *t, rvm_math *out) {
     return tool_fail(t, RVM_ERR_USAGE, "--math takes auto, libm or sleef, not `%s`", t->o.math);
 }
 
+bool tool_runs_exactly(const tool *t) {
+    return t->o.exact || t->o.save_record || t->o.record;
+}
+
 rvm_status tool_asm_options(tool *t, rvm_asm_options *o) {
     rvm_math math;
     const rvm_status st = tool_math(t, &math);
     if (st) return st;
     *o = (rvm_asm_options){.math = math, .real = RVM_F64, .include_path = t->o.include.item, .no_files = t->o.no_include};
-    o->exact = t->o.exact || t->o.save_record || t->o.record;
+    o->exact = tool_runs_exactly(t);
     if (!t->o.real || strcmp(t->o.real, rvm_type_name(RVM_F64)) == 0) return RVM_OK;
     for (rvm_type r = RVM_F64; r < RVM_TYPE_COUNT; r++) {
         o->real = r;
@@ -72,7 +76,7 @@ rvm_status tool_options(tool *t, rvm_options *o) {
     o->checkpoint_dir = t->o.checkpoint_dir;
     o->unchecked = t->o.unchecked;
     o->trust = t->o.trust;
-    o->exact = t->o.exact || t->o.save_record || t->o.record;
+    o->exact = tool_runs_exactly(t);
     o->profile = t->o.profile || t->command == COMMAND_PROFILE || t->command == COMMAND_COST || t->command == COMMAND_QUEUE;
     o->activity = t->o.activity;
     if (option_given(&t->o, tol)) o->tolerance = t->o.tol;

@@ -74,6 +74,7 @@ int tool_end(tool *t, rvm_status st, bool *idle);
 rvm_status tool_fail(tool *t, rvm_status code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 rvm_status tool_fail_in(tool *t, rvm_status code, uint32_t fn);
 /* Options from the command line: the assembler's, the machine's. */
+bool tool_runs_exactly(const tool *t); /* --exact, and what makes a run exact */
 rvm_status tool_asm_options(tool *t, rvm_asm_options *o);
 rvm_status tool_math(tool *t, rvm_math *out); /* --math */
 rvm_status tool_options(tool *t, rvm_options *out);
@@ -160,6 +161,8 @@ void exactly_note_nan(tool *t, bool nan);
 /* The object of --json, from its bracket to behind "ok", with the error if st says so, which is then told; to its end. */
 void tool_json_begin(json *j, tool *t, rvm_status st);
 void tool_json_end(json *j);
+/* Prints such an object that a server made, with what was told here among its "diagnostics". */
+void tool_json_pass(const tool *t, const char *text, size_t size, FILE *out);
 
 /* native.c: t->jit, if --engine asks for it and it is there; machines are attached to it. */
 rvm_status native_open(tool *t);

@@ -166,12 +166,15 @@ static rvm_status run(client *c) {
 
 /* ---- what it said and wrote ---- */
 
-/* Of one stream's piece: text, or bytes by base64. */
-static void print_piece(const json_t *piece, const json_t *said, FILE *out) {
+/* Of one stream's piece: text, or bytes by base64. with: or NULL; it has what was told here of the object that begins. */
+static void print_piece(const json_t *piece, const json_t *said, const tool *with, FILE *out) {
     const char *text = json_string_value(said);
     size_t size = json_string_length(said);
     char *bytes = text && json_is_true(json_object_get(piece, "base64")) ? base64_decode(text, &size) : NULL;
-    if (text) fwrite(bytes ? bytes : text, 1, size, out);
+    if (text && with && !bytes)
+        tool_json_pass(with, text, size, out);
+    else if (text)
+        fwrite(bytes ? bytes : text, 1, size, out);
     free(bytes);
     fflush(out);
 }
@@ -179,9 +182,12 @@ static void print_piece(const json_t *piece, const json_t *said, FILE *out) {
 static void print(const client *c) {
     size_t k;
     json_t *piece;
+    const tool *with = c->t.o.json ? &c->t : NULL;
     json_array_foreach(json_object_get(c->answer, "output"), k, piece) {
-        print_piece(piece, json_object_get(piece, "stdout"), stdout);
-        print_piece(piece, json_object_get(piece, "stderr"), stderr);
+        const json_t *out = json_object_get(piece, "stdout");
+        print_piece(piece, out, with, stdout);
+        print_piece(piece, json_object_get(piece, "stderr"), NULL, stderr);
+        if (out) with = NULL;
     }
 }
 

@@ -146,7 +146,7 @@ rvm_status gather_program(tool *t, upload *u, file_set *files) {
     bool whole;
     *u = (upload){.name = is_name(root ? root : "") ? root : "program", .real = t->o.real};
     rvm_status st = record_sources(t, root, files, &whole);
-    whole = whole && !bytecode && is_name(root);
+    whole = whole && !bytecode && is_name(root) && !tool_runs_exactly(t); /* a server does not assemble for exact runs */
     if (!st && whole && files->n == 1)
         st = copy_source(t, u, &files->item[0]);
     else if (!st && whole)

@@ -77,6 +77,26 @@ fn turn(z: complex, k: complex)
     z += k * k
 end
 TEXT
+# It is warned of, fails on the way, and notes a point without a derivative.
+cat >warned.rasm <<'TEXT'
+fn f(y: real, x: real, z: real)
+    compute
+        y += x
+    do
+        assert z < 9
+        z += abs(x)
+    undo
+end
+TEXT
+cat >derives.rasm <<'TEXT'
+fn f(y: real, x: real)
+    y += sin(x)
+end
+fn g(y: real, x: real, z: real)
+    y += x
+    call f'grad(y, 1, x, z)
+end
+TEXT
 printf 'fn f(x: real)\n    x += \nend\n' >wrong.rasm
 rasm norm.rasm -o norm.rbc && rasm below/sum.rasm -o sum.rbc
 rvm run --save x=x.npy --save-all all.npz -q norm.rasm 'x=[3,4]'
@@ -118,6 +138,14 @@ run many.rasm apply f=\&square x=1
 run many.rasm long k=-3 n=10
 run many.rasm turn z=2+3i k=1-i
 run many.rasm turn z=2+3i k=1-i --json
+run warned.rasm x=2
+run warned.rasm x=2 --json
+run warned.rasm z=9 --json
+grad warned.rasm --of z x=0 --json
+run derives.rasm g y=.1 x=2 --exact
+grad derives.rasm g --of y y=.1 x=2 --exact --json
+run derives.rasm g y=.1 x=2 --save-record out.record
+run derives.rasm f y=.1 x=2 --save-record out.record --json
 run many.rasm square x=NaN --json
 run many.rasm grow 'x=zeros(2000)'
 run below/sum.rasm x=[1,2]
