@@ -55,32 +55,83 @@ static bool is_dead(const rvm__emit *e, uint16_t array) {
     }
 }
 
-/* Dimensions from d on, at that address, become 0: a loop for each. */
-static void clear(rvm__emit *e, uint16_t array, int d, LLVMValueRef address) {
+/* Arrays that are discarded: of each the address of an element; dead: nothing looks at it any more. */
+typedef struct discarded {
+    const moving *w;
+    LLVMValueRef *address, some; /* some: the address of how many elements beyond the first array's are not 0; or NULL */
+    bool *dead;
+} discarded;
+
+/* An element of each becomes 0. */
+static void discard_element(rvm__emit *e, const discarded *x) {
+    rvm__build *k = e->k;
+    LLVMValueRef zero = rvm__build_int(k, 0);
+    for (uint32_t n = 0; n < x->w->n; n++) {
+        if (n) {
+            LLVMValueRef any = LLVMBuildICmp(k->b, LLVMIntNE, rvm__get(e, k->i64, x->address[n]), zero, "");
+            LLVMValueRef more = LLVMBuildZExt(k->b, any, k->i64, "");
+            rvm__put_at(e, LLVMBuildAdd(k->b, rvm__get(e, k->i64, x->some), more, ""), x->some);
+        }
+        if (!x->dead[n]) rvm__put_at(e, zero, x->address[n]);
+    }
+}
+
+/* Dimensions from d on, at those addresses: a loop for each. */
+static void discard_from(rvm__emit *e, const discarded *x, int d) {
     LLVMBuilderRef b = e->k->b;
-    LLVMValueRef zero = rvm__build_int(e->k, 0);
-    if (d == e->f->arrays[array].ndim) {
-        rvm__put_at(e, zero, address);
+    const uint16_t first = x->w->places->slot;
+    LLVMValueRef *address = x->address, *inner = rvm__unit_alloc(e->u, x->w->n * sizeof *inner);
+    if (!inner || d == e->f->arrays[first].ndim) {
+        discard_element(e, x);
         return;
     }
     LLVMValueRef index = rvm__local(e, e->k->i64, "index");
     LLVMBasicBlockRef next = rvm__block(e, "clear"), some = rvm__block(e, "some"), on = rvm__block(e, "on");
-    rvm__put_at(e, zero, index);
+    rvm__put_at(e, rvm__build_int(e->k, 0), index);
     LLVMBuildBr(b, next);
     rvm__at(e, next);
-    LLVMValueRef i = rvm__get(e, e->k->i64, index), offset = LLVMBuildNSWMul(b, i, rvm__stride(e, array, d), "");
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, i, rvm__dimension(e, array, d), ""), some, on);
+    LLVMValueRef i = rvm__get(e, e->k->i64, index);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, i, rvm__dimension(e, first, d), ""), some, on);
     rvm__at(e, some);
-    clear(e, array, d + 1, LLVMBuildInBoundsGEP2(b, e->k->i8, address, &offset, 1, ""));
+    for (uint32_t n = 0; n < x->w->n; n++) {
+        LLVMValueRef offset = LLVMBuildNSWMul(b, i, rvm__stride(e, x->w->places[n].slot, d), "");
+        inner[n] = LLVMBuildInBoundsGEP2(b, e->k->i8, address[n], &offset, 1, "");
+    }
+    discard_from(e, &(discarded){x->w, inner, x->some, x->dead}, d + 1);
     rvm__put_at(e, LLVMBuildNSWAdd(b, i, rvm__build_int(e->k, 1), ""), index);
     LLVMBuildBr(b, next);
     rvm__at(e, on);
 }
 
-static void discard_array(rvm__emit *e, uint32_t level, uint16_t array) {
-    rvm__count_erased(e, rvm__erased_by(level),
-                      LLVMBuildMul(e->k->b, rvm__elements(e, array), rvm__build_int(e->k, 64), ""));
-    if (!is_dead(e, array)) clear(e, array, 0, rvm__get(e, e->k->ptr, e->frame.array[array].data));
+/* All have the first one's shape, or the interpreter says which has not. */
+static void exit_unless_alike(rvm__emit *e, const moving *w) {
+    const uint16_t first = w->places->slot;
+    for (uint32_t n = 1; n < w->n; n++)
+        for (int d = 0; d < e->f->arrays[first].ndim; d++)
+            rvm__exit_if(e, LLVMBuildICmp(e->k->b, LLVMIntNE, rvm__dimension(e, w->places[n].slot, d),
+                                          rvm__dimension(e, first, d), ""));
+}
+
+/* Elements are erased, but for those beyond the first array's that are 0. */
+static void discard_arrays(rvm__emit *e, const rvm_insn *in, const moving *w) {
+    rvm__build *k = e->k;
+    discarded x = {w, rvm__unit_alloc(e->u, w->n * sizeof *x.address), NULL, rvm__unit_alloc(e->u, w->n)};
+    LLVMValueRef bits = w->n > 1 ? rvm__site_bits_of(e, in) : rvm__build_int(k, 64);
+    bool any = w->n > 1;
+    if (!x.address || !x.dead) return;
+    exit_unless_alike(e, w);
+    for (uint32_t n = 0; n < w->n; n++) {
+        x.address[n] = rvm__get(e, k->ptr, e->frame.array[w->places[n].slot].data);
+        x.dead[n] = is_dead(e, w->places[n].slot);
+        any |= !x.dead[n];
+    }
+    bits = LLVMBuildMul(k->b, rvm__elements(e, w->places->slot), bits, "");
+    if (w->n > 1) rvm__put_at(e, rvm__build_int(k, 0), x.some = rvm__local(e, k->i64, "some"));
+    rvm__settle_erased(e); /* before control parts */
+    if (any) discard_from(e, &x, 0);
+    if (x.some)
+        bits = LLVMBuildAdd(k->b, bits, LLVMBuildMul(k->b, rvm__get(e, k->i64, x.some), rvm__build_int(k, 64), ""), "");
+    rvm__count_erased(e, rvm__erased_by(w->x->trail.level), bits);
 }
 
 /* Each is erased, but for those beyond the first that are 0. */
@@ -108,12 +159,11 @@ static void discard_scalars(rvm__emit *e, const rvm_insn *in, const moving *w) {
 /* False: not such a simple case. */
 static bool discard(rvm__emit *e, const rvm_insn *in, const moving *w) {
     if (w->places->kind != RVM_PLACE_ARRAY) return discard_scalars(e, in, w), true;
-    if (w->n > 1) {
-        if (rvm__is_forgotten(e, e->control.pc)) rvm__exit_if(e, LLVMConstInt(e->k->i1, 1, false)); /* which knows */
-        return false;
-    }
-    discard_array(e, w->x->trail.level, w->places->slot);
-    return true;
+    if (w->n > 1 && rvm__is_forgotten(e, e->control.pc))
+        rvm__exit_if(e, LLVMConstInt(e->k->i1, 1, false)); /* which knows */
+    else if (w->n == 1 || !(w->x->flags & X_ALIAS))
+        return discard_arrays(e, in, w), true;
+    return false;
 }
 
 /* ---- lanes ---- */

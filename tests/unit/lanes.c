@@ -158,3 +158,56 @@ Test(lanes, long_ones_are_the_interpreters) { /* with looks on the way, and past
     cr_assert(!memcmp(a, f.a, sizeof a) && !memcmp(y, f.y, sizeof y));
     end(&f);
 }
+
+/* ---- gradients of local arrays and their tangents, which go onto a trail together ---- */
+
+enum { PLACES = 3, COLUMNS = 11 };
+static const char second[] =
+    "fn f(value: real, x: real[n])\ncompute\nlet s: real[n] = 0\nfor i in 0..n\ns[i] += x[i] ^ 2\nend\n"
+    "do\nfor i in 0..n\nvalue += s[i] ^ 2\nend\nundo\nend\n"
+    "fn columns(x: real[n], d: real[n, c], b: real[n, c], h: real[n, c])\nparallel j in 0..c\nlet value: real\n"
+    "let slope: real\n"
+    "call f'grad[value, x]'tan(value, slope, 1, 0, x, d[0..n, j], b[0..n, j], h[0..n, j])\nend\nend\n";
+
+static void note_groups(void *userdata, const rvm_jit_notice *n) {
+    *(unsigned *)userdata = n->status ? 0 : n->grouped;
+}
+
+static void hessian(rvm_program *p, rvm_jit *j, const rvm_options *o, double *h, rvm_stats *stats) {
+    const int64_t n = PLACES, shape[2] = {PLACES, COLUMNS};
+    double x[PLACES] = {1, 2, 3}, d[PLACES * COLUMNS] = {0}, b[PLACES * COLUMNS] = {0};
+    rvm_arg a[] = {rvm_arg_array_f64(x, 1, &n), rvm_arg_array_f64(d, 2, shape), rvm_arg_array_f64(b, 2, shape),
+                   rvm_arg_array_f64(h, 2, shape)};
+    rvm_machine *m;
+    for (int c = 0; c < COLUMNS; c++) d[c % PLACES * COLUMNS + c] = c < 2 * PLACES;
+    memset(h, 0, sizeof d);
+    cr_assert(rvm_machine_new(p, o, &m, &e) == RVM_OK);
+    if (j) cr_assert(rvm_jit_attach(j, m, &e) == RVM_OK);
+    cr_assert(rvm_call(m, rvm_program_find(p, "columns"), a, 4, &e) == RVM_OK, "%s", e.message);
+    rvm_machine_stats(m, stats);
+    rvm_machine_free(m);
+}
+
+Test(lanes, discarded_arrays) {
+    report rep = {.name = "lanes"};
+    rvm_jit_options jo = rvm_jit_options_default();
+    rvm_options o = rvm_options_default();
+    rvm_program *p = assemble_text(second, NULL, &rep);
+    unsigned grouped = 0;
+    rvm_jit *j;
+    jo.tiers = false, jo.cache = "", jo.notice = note_groups, jo.userdata = &grouped;
+    o.trail = RVM_TRAIL_OFF;
+    cr_assert(p);
+    if (rvm_jit_new(&jo, &j, &e)) cr_skip_test("%s", e.message);
+    for (int unchecked = 0; unchecked < 2; unchecked++) {
+        double h[2][PLACES * COLUMNS];
+        rvm_stats s[2];
+        o.unchecked = unchecked;
+        for (int native = 0; native < 2; native++) hessian(p, native ? j : NULL, &o, h[native], &s[native]);
+        cr_assert(grouped == 1 && !memcmp(h[0], h[1], sizeof *h) && h[0][COLUMNS + 1] == 48);
+        cr_assert(unchecked || (s[0].bits_shadows && s[0].bits_shadows == s[1].bits_shadows), "%llu, natively %llu",
+                  (unsigned long long)s[0].bits_shadows, (unsigned long long)s[1].bits_shadows);
+    }
+    rvm_jit_free(j);
+    rvm_program_free(p);
+}
