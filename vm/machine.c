@@ -73,6 +73,7 @@ void rvm__room_free(rvm_machine *m) {
     rvm__trail_free(m);
     rvm__aside_free(m);
     rvm__resize(m, m->store.outside, m->store.cap_outside, 0);
+    for (int k = 0; k < RVM__SCRATCHES; k++) rvm__resize(m, m->store.scratch[k], m->store.cap_scratch[k], 0);
     rvm__resize(m, m->store.slots, m->store.cap_slots * sizeof *m->store.slots, 0);
     rvm__resize(m, m->store.magnitudes, m->store.cap_magnitudes * sizeof *m->store.magnitudes, 0);
     rvm__resize(m, m->store.arrays, m->store.cap_arrays * sizeof *m->store.arrays, 0);
@@ -93,7 +94,6 @@ void rvm_machine_free(rvm_machine *m) {
     rvm_machine_free(m->bound.beside);
     rvm__exact_free(m);
     for (int k = 0; k < RVM__KEEPS; k++) rvm__resize(m, m->store.kept[k], m->store.cap_kept[k], 0);
-    for (int k = 0; k < RVM__SCRATCHES; k++) rvm__resize(m, m->store.scratch[k], m->store.cap_scratch[k], 0);
     rvm__resize(m, m->store.pops, m->store.pops ? m->p->nfunctions * sizeof *m->store.pops : 0, 0);
     rvm__resize(m, m->store.shadows, m->store.cap_shadows * sizeof *m->store.shadows, 0);
     if (m->bound.activity.at) rvm__resize(m, m->bound.activity.at, m->bound.activity.size, 0);

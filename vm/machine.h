@@ -201,6 +201,7 @@ enum rvm__scratch {
     SCRATCH_MADE,
     SCRATCH_SIZES, /* of sums, rerun.c */
     SCRATCH_SUMS,  /* of a chunk that is taken back, blocks.c */
+    SCRATCH_LANES, /* what a group of lanes has replaced, native/lane_log.c */
     RVM__SCRATCHES
 };
 

@@ -39,7 +39,7 @@ typedef struct rvm__group {
     LLVMValueRef limit, many, ticks; /* safepoints.c: allocas, or NULL */
     uint32_t entered;                /* 1 + the loop that is emitted twice; 0: none */
     bool turns_long;                 /* the loop that is emitted polls */
-    LLVMValueRef log_n, log_at, log_old, log_mask, mark;
+    LLVMValueRef log_n, log_at, log_old, log_mask, log_batches, mark;
     int ordered;       /* elements gain in the order of instances: 1 from the first lane on, -1 from the last; 0: in any */
     bool traces;       /* this is the function of order.c */
     LLVMValueRef seen; /* alloca of an rvm__native_seen (vm/native/native.h) */
@@ -50,7 +50,6 @@ typedef struct rvm__group {
     rvm__gathered *gathered;
     uint32_t ngathered, cap_gathered;
 } rvm__group;
-enum { RVM__LOG = 128 }; /* stores that may be taken back */
 
 static inline bool rvm__no_group(rvm__group *g, const char *why) {
     return rvm__no_flow(&g->flow, why);

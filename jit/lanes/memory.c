@@ -2,9 +2,11 @@
  *
  * Elements that stand side by side go as one vector, those at a stride one by one, others too, or under a mask by the gather
  * and scatter that LLVM has for the host. What a store to shared memory replaces is kept if the group may bail out later:
- * addresses, values and masks of the last RVM__LOG stores. More of them give it up.
+ * addresses, values and masks of RVM__NATIVE_LOG stores in locals, which the machine has batch by batch where there are more
+ * (vm/native/lane_log.c). Where it has no room the group bails out.
  */
 #include "group.h"
+#include "native.h"
 
 static LLVMTypeRef integers(const rvm__group *g) {
     return LLVMVectorType(g->k->i64, g->lanes);
@@ -103,11 +105,13 @@ static void make_log(rvm__group *g) {
     if (g->log_n) return;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->k->b);
     g->log_n = rvm__group_local(g, g->k->i64);
-    g->log_at = rvm__group_local(g, LLVMArrayType2(pointers(g), RVM__LOG));
-    g->log_old = rvm__group_local(g, LLVMArrayType2(integers(g), RVM__LOG));
-    g->log_mask = rvm__group_local(g, LLVMArrayType2(g->k->i64, RVM__LOG));
+    g->log_at = rvm__group_local(g, LLVMArrayType2(pointers(g), RVM__NATIVE_LOG));
+    g->log_old = rvm__group_local(g, LLVMArrayType2(integers(g), RVM__NATIVE_LOG));
+    g->log_mask = rvm__group_local(g, LLVMArrayType2(g->k->i64, RVM__NATIVE_LOG));
+    g->log_batches = rvm__group_local(g, g->k->i64);
     LLVMPositionBuilderAtEnd(g->k->b, g->entry);
     LLVMBuildStore(g->k->b, rvm__number(g, 0), g->log_n);
+    LLVMBuildStore(g->k->b, rvm__number(g, 0), g->log_batches);
     LLVMPositionBuilderAtEnd(g->k->b, here);
 }
 
@@ -121,11 +125,37 @@ static entry entry_at(rvm__group *g, LLVMValueRef n) {
                    entry_of_log(g, g->log_mask, n, 8)};
 }
 
+static LLVMValueRef call_machine(rvm__group *g, const char *name, LLVMTypeRef returns, unsigned n, LLVMValueRef *args) {
+    LLVMTypeRef t[6], type;
+    LLVMValueRef f = LLVMGetNamedFunction(g->k->module, name);
+    for (unsigned k = 0; k < n; k++) t[k] = LLVMTypeOf(args[k]);
+    type = LLVMFunctionType(returns, t, n, false);
+    if (!f) f = LLVMAddFunction(g->k->module, name, type);
+    return LLVMBuildCall2(g->k->b, type, f, args, n, "");
+}
+
+/* All entries become a batch of the machine's. */
+static void hand_over(rvm__group *g) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMValueRef batches = LLVMBuildLoad2(b, g->k->i64, g->log_batches, "");
+    LLVMValueRef args[6] = {LLVMGetParam(g->to, 0), batches, rvm__number(g, g->lanes), g->log_at, g->log_old, g->log_mask};
+    LLVMValueRef kept = call_machine(g, "rvm__native_keep_stores", g->k->i1, 6, args);
+    rvm__bail_group_out(g, LLVMBuildNot(b, kept, ""));
+    LLVMBuildStore(b, LLVMBuildAdd(b, batches, rvm__number(g, 1), ""), g->log_batches);
+    LLVMBuildStore(b, rvm__number(g, 0), g->log_n);
+}
+
 static entry begin_entry(rvm__group *g) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMBasicBlockRef full = rvm__group_block(g, "full"), room = rvm__group_block(g, "room");
     make_log(g);
-    LLVMValueRef n = LLVMBuildLoad2(g->k->b, g->k->i64, g->log_n, "");
-    rvm__bail_group_out(g, LLVMBuildICmp(g->k->b, LLVMIntUGE, n, rvm__number(g, RVM__LOG), ""));
-    return entry_at(g, n);
+    LLVMValueRef n = LLVMBuildLoad2(b, g->k->i64, g->log_n, "");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntUGE, n, rvm__number(g, RVM__NATIVE_LOG), ""), full, room);
+    LLVMPositionBuilderAtEnd(b, full);
+    hand_over(g);
+    LLVMBuildBr(b, room);
+    LLVMPositionBuilderAtEnd(b, room);
+    return entry_at(g, LLVMBuildLoad2(b, g->k->i64, g->log_n, ""));
 }
 
 static void end_entry(rvm__group *g, const entry *e, LLVMValueRef mask) {
@@ -134,7 +164,8 @@ static void end_entry(rvm__group *g, const entry *e, LLVMValueRef mask) {
 }
 
 /* A row, at one address: it needs no mask. */
-enum { ROW = 1 << RVM__MOST_GROUP };
+enum { ROW = RVM__NATIVE_ROW };
+_Static_assert(RVM__NATIVE_ROW == 1 << RVM__MOST_GROUP, "no mask");
 
 static void keep_row(rvm__group *g, LLVMValueRef row) {
     const entry e = begin_entry(g);
@@ -193,18 +224,15 @@ static void replay(rvm__group *g) {
     put_back(g, &e);
     LLVMBuildBr(b, next);
     LLVMPositionBuilderAtEnd(b, on);
+    LLVMValueRef args[3] = {LLVMGetParam(g->to, 0), LLVMBuildLoad2(b, g->k->i64, g->log_batches, ""),
+                            rvm__number(g, g->lanes)};
+    call_machine(g, "rvm__native_put_back", g->k->nothing, 3, args);
 }
 
 void rvm__take_back(rvm__group *g) {
     LLVMPositionBuilderAtEnd(g->k->b, g->bailed_out);
     if (g->log_n) replay(g);
-    if (g->mark) {
-        LLVMTypeRef t[2] = {g->k->ptr, g->k->i64}, type = LLVMFunctionType(g->k->nothing, t, 2, false);
-        LLVMValueRef f = LLVMGetNamedFunction(g->k->module, "rvm__native_release"),
-                     args[2] = {LLVMGetParam(g->to, 0), g->mark};
-        if (!f) f = LLVMAddFunction(g->k->module, "rvm__native_release", type);
-        LLVMBuildCall2(g->k->b, type, f, args, 2, "");
-    }
+    if (g->mark) call_machine(g, "rvm__native_release", g->k->nothing, 2, (LLVMValueRef[]){LLVMGetParam(g->to, 0), g->mark});
     LLVMBuildRet(g->k->b, LLVMConstInt(g->k->i32, RVM__GROUP_GAVE_UP, false));
     LLVMPositionBuilderAtEnd(g->k->b, g->adrift);
     LLVMBuildRet(g->k->b, LLVMConstInt(g->k->i32, RVM__GROUP_ADRIFT, false));

@@ -67,6 +67,11 @@ typedef struct rvm__native_need {
                        (first_block.h) its part; in the code itself 0, likewise */
 } rvm__native_need;
 
+/* What stores of a group of lanes replaced, in the group's order, each of them by lane: addresses, what stood there, and a
+ * mask; or, with RVM__NATIVE_ROW, elements side by side at the first address. A group keeps so many, and hands them over in
+ * batches (lane_log.c). */
+enum { RVM__NATIVE_LOG = 128, RVM__NATIVE_ROW = 1 << 8 };
+
 /* Where an instance of a parallel block has added to so far: bytes in ranges, ascending, that do not touch. 0 at first. */
 enum { RVM__NATIVE_LEVEL = 16 }; /* by how many bits a level of exact records is above a number, in one argument */
 enum { RVM__MOST_SEEN = 256 };
@@ -301,6 +306,11 @@ typedef struct rvm__native_symbol {
     const char *name;
     void *address;
 } rvm__native_symbol;
+/* lane_log.c: the next batch, behind so many; false: no memory, or there are too many. Then so many are put back, the last
+ * store first. */
+bool rvm__native_keep_stores(rvm_machine *m, uint64_t batches, uint64_t lanes, char *const *at, const uint64_t *old,
+                             const uint64_t *mask);
+void rvm__native_put_back(rvm_machine *m, uint64_t batches, uint64_t lanes);
 extern const rvm__native_symbol rvm__native_symbols[];
 extern const size_t rvm__native_nsymbols;
 
