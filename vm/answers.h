@@ -9,13 +9,15 @@
 /* ---- memory (memory.c) ---- */
 
 /* What is kept for the next time: arguments as they were before a run, and as it left them (derived.c); storage of answers
- * (spec.c, products.c); arguments of one more run (rerun.c); stops of a run (stops.c); what
- * a clone is bound to (clone.c); a line that is shown (print.c). */
+ * (spec.c, products.c); of directions at once, and of one (directions.c); arguments of one more run (rerun.c); stops of a
+ * run (stops.c); what a clone is bound to (clone.c); a line that is shown (print.c). */
 enum rvm__keeps {
     RVM__INPUTS,
     RVM__RESULTS,
     RVM__SPEC,
     RVM__PRODUCT,
+    RVM__DIRECTIONS,
+    RVM__DIRECTION,
     RVM__AGAIN,
     RVM__STOPS,
     RVM__CLONED,
@@ -44,6 +46,21 @@ rvm_status rvm__gradient_program(rvm_machine *m, uint32_t fn, const uint8_t *wrt
 /* rvm_tangent of it, counted as a run of m, whose f is `of`; args are free again. */
 rvm_status rvm__gradient_tangent(rvm_machine *m, uint32_t of, const rvm__gradient *g, rvm_arg *args, uint32_t nargs,
                                  rvm_error *err);
+
+/* ---- tangents along several directions (directions.c) ---- */
+
+typedef struct rvm__directions {
+    void *of;
+    int64_t n;
+    void (*set)(void *of, int64_t k);            /* inputs, the same for all, and direction k into arguments and shadows */
+    rvm_status (*run)(void *of, rvm_error *err); /* its tangent */
+    void (*get)(void *of, int64_t k);            /* what it left in shadows */
+} rvm__directions;
+/* All of them, of fn on m: as by set, run and get for each in order, or natively by some in one run, which sets all before
+ * it gets any, and may do some again. What ran is told by the statistics of `counts`: m, or the machine that m is the
+ * gradient program's of. The error of `run`, or MEMORY, CANCELLED. */
+rvm_status rvm__tangents(rvm_machine *m, rvm_machine *counts, int64_t fn, rvm_arg *args, uint32_t nargs,
+                         const rvm__directions *x, rvm_error *err);
 
 /* ---- native code (native.c) ---- */
 

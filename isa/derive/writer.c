@@ -114,6 +114,16 @@ void rvm__write_unwind(rvm__writer *w, uint32_t mark) {
 
 /* ---- loops ---- */
 
+uint32_t rvm__write_par(rvm__writer *w, rvm_place i, rvm_place lo, rvm_place hi) {
+    return RVM__WRITE(w, RVM_OP_par, 0, 0, i, lo, hi);
+}
+
+void rvm__write_endpar(rvm__writer *w, uint32_t at) {
+    rvm_place q[3] = {{0}};
+    if (!w->status) memcpy(q, w->g.places + w->g.code[at].places, sizeof q);
+    pair(w, at, rvm__write(w, RVM_OP_endpar, 0, 0, 3, q));
+}
+
 uint32_t rvm__write_for(rvm__writer *w, rvm_place i, rvm_place lo, rvm_place hi, rvm_place by) {
     return RVM__WRITE(w, RVM_OP_for, 0, 0, i, lo, hi, by);
 }

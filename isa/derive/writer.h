@@ -46,6 +46,9 @@ void rvm__write_drop(rvm__writer *w, rvm_place q); /* onto trail 0, at a site of
 rvm_place rvm__write_let(rvm__writer *w, rvm_row row, rvm_place a, rvm_place b);
 void rvm__write_unwind(rvm__writer *w, uint32_t mark);
 
+/* par: i64 slots; returns the instruction, for its end. */
+uint32_t rvm__write_par(rvm__writer *w, rvm_place i, rvm_place lo, rvm_place hi);
+void rvm__write_endpar(rvm__writer *w, uint32_t at);
 /* for: i64 slots; returns the instruction, for end. */
 uint32_t rvm__write_for(rvm__writer *w, rvm_place i, rvm_place lo, rvm_place hi, rvm_place by);
 void rvm__write_next(rvm__writer *w, uint32_t at);

@@ -92,13 +92,7 @@ static rvm_status by_products(rvm__work *w, const double *weights, double *H, rv
     rvm__product p;
     w->cost.method = "hvp";
     rvm_status status = rvm__product_begin(&p, w, err);
-    for (int64_t j = 0; j < w->columns && !status; j++) {
-        rvm__work_reset(w);
-        rvm__work_set(w, true, j, 1);
-        status = rvm__product_run(&p, weights, err);
-        if (!status) rvm__work_read(w, true, H + j, w->columns);
-    }
-    return status;
+    return status ? status : rvm__product_each(&p, weights, H, err);
 }
 
 static rvm_status by_method(rvm__work *w, const double *weights, rvm_method method, bool limited, double *H,

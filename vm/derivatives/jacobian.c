@@ -34,6 +34,45 @@ rvm_status rvm_vjp(rvm_machine *m, const rvm_derivative_spec *q, const double *w
     return status;
 }
 
+/* ---- all of it ---- */
+
+typedef struct columns {
+    rvm__work *w;
+    double *J;
+} columns;
+
+static void set_column(void *of, int64_t k) {
+    const columns *c = of;
+    rvm__work_reset(c->w);
+    rvm__work_set(c->w, true, k, 1);
+}
+
+static rvm_status run_column(void *of, rvm_error *err) {
+    const columns *c = of;
+    return rvm__work_tangent(c->w, err);
+}
+
+static void get_column(void *of, int64_t k) {
+    const columns *c = of;
+    rvm__work_read(c->w, false, c->J + k, c->w->columns);
+}
+
+static rvm_status by_tangents(rvm__work *w, double *J, rvm_error *err) {
+    columns c = {w, J};
+    return rvm__work_tangents(w, &(rvm__directions){&c, w->columns, set_column, run_column, get_column}, err);
+}
+
+static rvm_status by_adjoints(rvm__work *w, double *J, rvm_error *err) {
+    rvm_status status = RVM_OK;
+    for (int64_t k = 0; k < w->rows && !status; k++) {
+        rvm__work_reset(w);
+        rvm__work_set(w, false, k, 1);
+        status = rvm__work_adjoint(w, err);
+        if (!status) rvm__work_read(w, true, J + k * w->columns, 1);
+    }
+    return status;
+}
+
 rvm_status rvm_jacobian(rvm_machine *m, const rvm_derivative_spec *q, rvm_method method, double *J, rvm_cost *cost,
                         rvm_error *err) {
     rvm__work w;
@@ -48,12 +87,7 @@ rvm_status rvm_jacobian(rvm_machine *m, const rvm_derivative_spec *q, rvm_method
     w.cost.other = tangents ? "adjoint" : "tangent";
     if (w.rows && w.columns) /* a sweep goes forward and back */
         w.other_share = tangents ? 2.0 * (double)w.rows / (double)w.columns : 0.5 * (double)w.columns / (double)w.rows;
-    for (int64_t k = 0; k < (tangents ? w.columns : w.rows) && !status; k++) {
-        rvm__work_reset(&w);
-        rvm__work_set(&w, tangents, k, 1);
-        status = tangents ? rvm__work_tangent(&w, err) : rvm__work_adjoint(&w, err);
-        if (!status) rvm__work_read(&w, !tangents, J + (tangents ? k : k * w.columns), tangents ? w.columns : 1);
-    }
+    if (!status) status = tangents ? by_tangents(&w, J, err) : by_adjoints(&w, J, err);
     rvm__work_end(&w, cost);
     return status;
 }

@@ -102,7 +102,7 @@ static void give(rvm__product *p) {
     }
 }
 
-rvm_status rvm__product_run(rvm__product *p, const double *weights, rvm_error *err) {
+static void set(rvm__product *p, const double *weights) {
     rvm__work *w = p->w;
     take(p, X_D);
     rvm__work_weigh(w, weights);
@@ -110,8 +110,52 @@ rvm_status rvm__product_run(rvm__product *p, const double *weights, rvm_error *e
     for (uint32_t k = 0; k < w->q->nargs; k++)
         if (count(w, k)) memset(plane(p, k, X_BD), 0, count(w, k) * sizeof(rvm_scalar));
     set_scalars(p);
-    w->cost.tangents++;
-    const rvm_status status = rvm__gradient_tangent(w->m, (uint32_t)w->q->fn, &p->gradient, p->args, p->nargs, err);
+}
+
+static rvm_status run(rvm__product *p, rvm_error *err) {
+    p->w->cost.tangents++;
+    return rvm__gradient_tangent(p->w->m, (uint32_t)p->w->q->fn, &p->gradient, p->args, p->nargs, err);
+}
+
+rvm_status rvm__product_run(rvm__product *p, const double *weights, rvm_error *err) {
+    set(p, weights);
+    const rvm_status status = run(p, err);
     give(p);
+    return status;
+}
+
+/* ---- one for each column ---- */
+
+typedef struct columns {
+    rvm__product *p;
+    const double *weights;
+    double *H;
+} columns;
+
+static void set_column(void *of, int64_t k) {
+    const columns *c = of;
+    rvm__work_reset(c->p->w);
+    rvm__work_set(c->p->w, true, k, 1);
+    set(c->p, c->weights);
+}
+
+static rvm_status run_column(void *of, rvm_error *err) {
+    const columns *c = of;
+    return run(c->p, err);
+}
+
+static void get_column(void *of, int64_t k) {
+    const columns *c = of;
+    give(c->p);
+    rvm__work_read(c->p->w, true, c->H + k, c->p->w->columns);
+}
+
+rvm_status rvm__product_each(rvm__product *p, const double *weights, double *H, rvm_error *err) {
+    rvm__work *w = p->w;
+    columns c = {p, weights, H};
+    const rvm__directions all = {&c, w->columns, set_column, run_column, get_column};
+    const uint64_t before = w->cost.tangents;
+    const rvm_status status = rvm__tangents(p->gradient.machine, w->m, p->gradient.fn, p->args, p->nargs, &all, err);
+    if (!status) w->cost.tangents = before + (uint64_t)w->columns;
     return status;
 }

@@ -19,5 +19,7 @@ rvm_status rvm__product_begin(rvm__product *p, rvm__work *w, rvm_error *err);
 /* After rvm__work_reset and the direction by rvm__work_set on columns: H of the weighted rows (NULL: 1) times it, by
  * rvm__work_get on columns. */
 rvm_status rvm__product_run(rvm__product *p, const double *weights, rvm_error *err);
+/* H, row by row, by a product for each column. */
+rvm_status rvm__product_each(rvm__product *p, const double *weights, double *H, rvm_error *err);
 
 #endif

@@ -129,15 +129,35 @@ static rvm_status run(compression *c, rvm_error *err) {
     return c->by_columns ? rvm__work_tangent(&c->w, err) : rvm__work_adjoint(&c->w, err);
 }
 
-static rvm_status run_colour(compression *c, int64_t colour, rvm_error *err) {
+static void set_colour(void *of, int64_t colour) {
+    compression *c = of;
     const lines *l = c->by_columns ? &c->columns : &c->rows;
     rvm__work_reset(&c->w);
     for (int64_t k = 0; k < l->n; k++)
         if (c->colours.colour[k] == colour) rvm__work_set(&c->w, c->by_columns, k, 1);
-    rvm_status status = run(c, err);
-    for (int64_t k = 0; k < l->n && !status; k++)
+}
+
+static rvm_status run_one(void *of, rvm_error *err) {
+    return run(of, err);
+}
+
+static void get_colour(void *of, int64_t colour) {
+    const compression *c = of;
+    const lines *l = c->by_columns ? &c->columns : &c->rows;
+    for (int64_t k = 0; k < l->n; k++)
         for (int64_t e = l->start[k]; c->colours.colour[k] == colour && e < l->start[k + 1]; e++)
             c->value[l->number[e]] = rvm__work_get(&c->w, !c->by_columns, l->other[e]);
+}
+
+static rvm_status run_colours(compression *c, rvm_error *err) {
+    const rvm__directions all = {c, c->colours.n, set_colour, run_one, get_colour};
+    rvm_status status = RVM_OK;
+    if (c->by_columns) return rvm__work_tangents(&c->w, &all, err);
+    for (int64_t k = 0; k < all.n && !status; k++) {
+        set_colour(c, k);
+        status = run(c, err);
+        if (!status) get_colour(c, k);
+    }
     return status;
 }
 
@@ -246,7 +266,7 @@ static rvm_status compress(compression *c, rvm_method method, rvm_error *err) {
     choose(c, method);
     c->w.cost.method = c->by_columns ? "tangent" : "adjoint";
     c->w.cost.colours = c->colours.n;
-    for (int64_t k = 0; k < c->colours.n && !status; k++) status = run_colour(c, k, err);
+    status = run_colours(c, err);
     return status ? status : probe(c, err);
 }
 

@@ -303,6 +303,13 @@ rvm_status rvm__work_tangent(rvm__work *w, rvm_error *err) {
     return rvm_tangent(w->m, w->q->fn, w->args, w->q->nargs, err);
 }
 
+rvm_status rvm__work_tangents(rvm__work *w, const rvm__directions *x, rvm_error *err) {
+    const rvm_cost before = w->cost;
+    const rvm_status status = rvm__tangents(w->m, w->m, w->q->fn, w->args, w->q->nargs, x, err);
+    if (!status) w->cost.tangents = before.tangents + (uint64_t)x->n;
+    return status;
+}
+
 rvm_status rvm__work_adjoint(rvm__work *w, rvm_error *err) {
     w->cost.adjoints++;
     return rvm_gradient(w->m, w->q->fn, w->args, w->q->nargs, err);

@@ -2,7 +2,7 @@
 #ifndef RVM_SPEC_H
 #define RVM_SPEC_H
 
-#include "rvm_derivatives.h"
+#include "answers.h"
 
 typedef struct rvm__work {
     rvm_machine *m;
@@ -38,6 +38,8 @@ void rvm__work_weigh(rvm__work *w, const double *weights);
 /* A run on what the shadows hold. */
 rvm_status rvm__work_tangent(rvm__work *w, rvm_error *err);
 rvm_status rvm__work_adjoint(rvm__work *w, rvm_error *err);
+/* Tangents along all these directions. */
+rvm_status rvm__work_tangents(rvm__work *w, const rvm__directions *x, rvm_error *err);
 
 /* RVM_AUTO, where a derivative is written by hand for sweeps or for tangents alone: that way, since the other one does not
  * know it. */

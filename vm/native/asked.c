@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cells.h"
+#include "columns.h"
 #include "fresh.h"
 #include "memory.h"
 #include "native.h"
@@ -48,11 +49,12 @@ static void drop_last(rvm_machine *m) {
 }
 
 /* First of the list from then on. NULL: out of memory. */
-rvm__derived *rvm__derived_kept(rvm_machine *m, uint32_t fn, rvm_transform kind, bool marches, const uint8_t *wrt) {
+rvm__derived *rvm__derived_kept(rvm_machine *m, uint32_t fn, rvm_transform kind, enum rvm__derived_form form,
+                                const uint8_t *wrt) {
     const uint32_t n = m->p->functions[fn].nparams;
     for (rvm__derived **at = &m->derived; *at; at = &(*at)->next) {
         rvm__derived *d = *at;
-        if (d->of != fn || d->kind != kind || d->marches != marches || memcmp(d->wrt, wrt, n) != 0) continue;
+        if (d->of != fn || d->kind != kind || d->form != form || memcmp(d->wrt, wrt, n) != 0) continue;
         *at = d->next;
         d->next = m->derived;
         return m->derived = d;
@@ -63,7 +65,7 @@ rvm__derived *rvm__derived_kept(rvm_machine *m, uint32_t fn, rvm_transform kind,
     if (!d) return NULL;
     d->of = fn;
     d->kind = kind;
-    d->marches = marches;
+    d->form = form;
     d->origins.al = m->al;
     memcpy(d->wrt, wrt, n);
     memcpy(d->active, wrt, n);
@@ -113,9 +115,10 @@ static rvm_status machine_for(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     rvm_options o = m->o;
     o.trail = RVM_TRAIL_OFF;
     o.print = NULL;
-    if (!d->marches) o.checkpoint_dir = NULL;
+    if (d->form != RVM__MARCHES) o.checkpoint_dir = NULL;
     if (o.checkpoint_dir) o.trail_limit = marching_bytes(&m->o);
-    const uint64_t more = (d->kind == RVM_GRADIENT_OF) + (d->marches ? AT_ONCE + CALLS * (uint64_t)d->loops : 0);
+    uint64_t more = (d->kind == RVM_GRADIENT_OF) + (d->form == RVM__COLUMNS);
+    if (d->form == RVM__MARCHES) more += AT_ONCE + CALLS * (uint64_t)d->loops;
     o.depth += (uint32_t)rvm__least(more, UINT32_MAX - o.depth);
     rvm_status status = rvm_machine_new(d->program, &o, &d->machine, err);
     if (status) return status == RVM_ERR_LIMIT ? RVM_ERR_UNSUPPORTED : status; /* the modes may do */
@@ -130,14 +133,32 @@ static rvm_status machine_for(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     return RVM_OK;
 }
 
+/* What a run changes, and shadows, each direction has for itself. Functions with blocks go in lanes as they are. */
+static rvm_status declare_columns(const rvm_machine *m, rvm__derived *d, rvm_error *err) {
+    rvm__zone memory = {.al = &m->al};
+    const rvm_function *f = &m->p->functions[d->of];
+    uint8_t each[2 * RVM_MAX_PARAMS];
+    uint32_t n = 0;
+    const bool blocks = rvm__runs_blocks(d->program, d->of, &memory);
+    rvm__zone_free(&memory);
+    if (blocks) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "'%s' has parallel blocks", f->name);
+    for (uint32_t k = 0; k < f->nparams; k++) {
+        each[n++] = f->params[k].role != RVM_READ;
+        if (d->active[k]) each[n++] = true;
+    }
+    const rvm_status status = rvm__columns_declare(d->program, d->fn, each, &d->fn, err);
+    return status ? status : rvm__transform_resolve(d->program, err);
+}
+
 static rvm_status derive(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     rvm_status status = rvm_program_close_active(m->p, d->of, d->active, err);
     if (!status) status = rvm__program_copy(m->p, &m->al, &d->program, err);
     if (!status && m->profile) d->program->origins = &d->origins;
     if (!status) d->program->exact = m->o.exact; /* what it calls that was derived otherwise is refused */
-    if (!status && d->marches) status = outline(m, d, err);
+    if (!status && d->form == RVM__MARCHES) status = outline(m, d, err);
     if (!status) status = rvm__transform_declare(d->program, d->of, d->kind, d->active, &d->fn, err);
     if (!status) status = rvm__transform_resolve(d->program, err);
+    if (!status && d->form == RVM__COLUMNS) status = declare_columns(m, d, err);
     if (!status) status = machine_for(m, d, err);
     return rvm__fail_in(err, status, m->p, d->of);
 }
@@ -160,10 +181,10 @@ rvm_status rvm__derived_ready(rvm_machine *m, rvm__derived *d, rvm_error *err) {
     return status;
 }
 
-rvm__derived *rvm__asked_find(const rvm__asked *q, rvm_transform kind, bool marches) {
+rvm__derived *rvm__asked_find(const rvm__asked *q, rvm_transform kind, enum rvm__derived_form form) {
     uint8_t wrt[RVM_MAX_PARAMS];
     for (uint32_t k = 0; k < q->n; k++) wrt[k] = q->args[k].active;
-    return rvm__derived_kept(q->m, (uint32_t)q->fn, kind, marches, wrt);
+    return rvm__derived_kept(q->m, (uint32_t)q->fn, kind, form, wrt);
 }
 
 /* ---- values that are saved, and given back ---- */

@@ -29,8 +29,9 @@ static inline const rvm_function *rvm__asked_function(const rvm__asked *q) {
 
 /* ---- asked.c ---- */
 /* The program of this kind, by what is active; it is kept. NULL: out of memory. */
-rvm__derived *rvm__derived_kept(rvm_machine *m, uint32_t fn, rvm_transform kind, bool marches, const uint8_t *wrt);
-rvm__derived *rvm__asked_find(const rvm__asked *q, rvm_transform kind, bool marches);
+rvm__derived *rvm__derived_kept(rvm_machine *m, uint32_t fn, rvm_transform kind, enum rvm__derived_form form,
+                                const uint8_t *wrt);
+rvm__derived *rvm__asked_find(const rvm__asked *q, rvm_transform kind, enum rvm__derived_form form);
 /* Derived, with a machine; or why not. forget: both go, to be derived anew. */
 rvm_status rvm__derived_ready(rvm_machine *m, rvm__derived *d, rvm_error *err);
 void rvm__derived_forget(rvm__derived *d);
@@ -39,6 +40,8 @@ void rvm__derived_forget(rvm__derived *d);
 int64_t rvm__marching_cells(const rvm_options *o);
 uint32_t rvm__loops_taken(const rvm__loops *loops);
 
+/* Whether there is code for the program as it is bound. What was interpreted in its place counts as its own. */
+bool rvm__derived_is_native(rvm__derived *d);
 /* What machine d did counts for m. */
 void rvm__derived_count(rvm_machine *m, rvm_machine *d, uint32_t ran, uint64_t *to);
 /* Looks at shapes and the like, as for any run, and binds. */

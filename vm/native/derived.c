@@ -36,7 +36,7 @@ static const rvm_transform kind_of[] = {[ASK_TANGENT] = RVM_TANGENT_OF,
                                         [ASK_VALUE_AND_GRADIENT] = RVM_ADJOINT};
 
 static rvm__derived *find_for(const rvm__asked *q, rvm_transform kind) {
-    return rvm__asked_find(q, kind, false);
+    return rvm__asked_find(q, kind, RVM__AS_DERIVED);
 }
 
 /* ---- by the interpreter ---- */
@@ -94,7 +94,7 @@ static rvm_status interpret(rvm__asked *q, rvm_error *err) {
 /* ---- natively ---- */
 
 rvm_status rvm__gradient_program(rvm_machine *m, uint32_t fn, const uint8_t *wrt, rvm__gradient *out, rvm_error *err) {
-    rvm__derived *d = rvm__derived_kept(m, fn, RVM_GRADIENT_OF, false, wrt);
+    rvm__derived *d = rvm__derived_kept(m, fn, RVM_GRADIENT_OF, RVM__AS_DERIVED, wrt);
     const rvm_status status = d ? rvm__derived_ready(m, d, err) : rvm__no_memory(m, err);
     if (!status) *out = (rvm__gradient){d->machine, d->fn, d->active};
     return status;
@@ -273,8 +273,7 @@ static rvm__derived *backward_program(const rvm__asked *q, rvm__derived *d) {
     return back;
 }
 
-/* Whether there is code for the program as it is bound. What was interpreted in its place counts as its own. */
-static bool ask_engine(rvm__derived *d) {
+bool rvm__derived_is_native(rvm__derived *d) {
     rvm__engine *e = d->machine->jit.engine;
     e->ran(e, d->machine, d->ran - d->counted);
     d->counted = d->ran;
@@ -292,7 +291,7 @@ static bool is_there(rvm__asked *q, rvm__derived *d) {
     rvm__derived *back = backward_program(q, d);
     if (!back || back->machine->jit.engine->awaits(back->machine->jit.engine)) return false;
     if (lacks_trail(q, d) || bind_derived(q, back, NULL)) return false;
-    q->placed = ask_engine(back);
+    q->placed = rvm__derived_is_native(back);
     d->asks = back->asks;
     return q->placed;
 }

@@ -6,12 +6,15 @@
 #include "origin.h"
 #include "program.h"
 
+/* As it is; its loops run again from snapshots (option checkpoints); for several directions at once (columns.c). */
+enum rvm__derived_form { RVM__AS_DERIVED, RVM__MARCHES, RVM__COLUMNS };
+
 /* A function derived from one of the machine's, with a machine of its own, which shares what cancels a run. */
 typedef struct rvm__derived {
     struct rvm__derived *next;
     uint32_t of, fn; /* fn: in `program`; of: in the machine's, and there too */
     rvm_transform kind;
-    bool marches;         /* its loops run again from snapshots (option checkpoints) */
+    enum rvm__derived_form form;
     uint32_t values;      /* then: the function that is f, f'adj, and adds what f computes to places behind */
     uint32_t loops;       /* so many of them */
     int64_t cells;        /* of states that are kept at a time, where it is not said how many; 0: not known yet */

@@ -138,7 +138,7 @@ rvm_status rvm__ask_marching(rvm__asked *q, rvm_error *err) {
     if (against)
         return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "gradients by checkpoints do not go with the option %s",
                          against);
-    rvm__derived *d = rvm__asked_find(q, RVM_GRADIENT_OF, true);
+    rvm__derived *d = rvm__asked_find(q, RVM_GRADIENT_OF, RVM__MARCHES);
     if (!d) return rvm__no_memory(q->m, err);
     const bool given = o->checkpoints && o->checkpoints != RVM_CHECKPOINTS_AUTO;
     const rvm_status status = given ? marching(q, d, err) : marching_within(q, d, err);
