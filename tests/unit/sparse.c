@@ -156,3 +156,30 @@ Test(sparse, bands_need_their_width) {
     rvm_machine_free(f.m);
     rvm_program_free(program);
 }
+
+/* An entry that is what rounding leaves of one, beside others of its row that are not. */
+Test(sparse, rounding_is_no_missing_entry) {
+    static const char root[] = "fn root(y: real, x: real)\n"
+                               "    let k = 0\n"
+                               "    from k == 0 while k < 7\n"
+                               "        set y = 0.5 * (y + x / y)\n"
+                               "        k += 1\n"
+                               "    end\n"
+                               "    drop k\n"
+                               "end\n";
+    report rep = {.name = "sparse"};
+    rvm_error e;
+    rvm_machine *m;
+    rvm_program *program = assemble_text(root, NULL, &rep);
+    rvm_arg arg[2] = {rvm_arg_f64(1), rvm_arg_f64(0.7)};
+    int64_t start[2] = {0, 2}, column[2] = {0, 1};
+    double value[2];
+    const rvm_part of = {0, -1}, by[2] = {{0, -1}, {1, -1}};
+    const rvm_derivative_spec q = {.args = arg, .nargs = 2, .outputs = &of, .noutputs = 1, .inputs = by, .ninputs = 2};
+    const rvm_sparse given = {.rows = 1, .columns = 2, .row_start = start, .column = column};
+    cr_assert(program && rvm_machine_new(program, NULL, &m, &e) == RVM_OK);
+    cr_assert(rvm_jacobian_sparse(m, &q, RVM_BY_ADJOINTS, &given, value, NULL, &e) == RVM_OK, "%s", e.message);
+    cr_assert(value[0] != 0 && fabs(value[0]) < 1e-60 && fabs(value[1] - 0.5 / sqrt(0.7)) < 1e-12);
+    rvm_machine_free(m);
+    rvm_program_free(program);
+}

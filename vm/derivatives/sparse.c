@@ -213,6 +213,16 @@ static double roughness(const compression *c, double *least) {
     return rough;
 }
 
+/* The largest term of the lines that meet a cross line: what they are rounded by may be all that it has. */
+static double largest_around(const compression *c, int64_t cross) {
+    const lines *l = c->by_columns ? &c->columns : &c->rows, *x = c->by_columns ? &c->rows : &c->columns;
+    double most = 0;
+    for (int64_t e = x->start[cross]; e < x->start[cross + 1]; e++)
+        for (int64_t line = x->other[e], g = l->start[line]; g < l->start[line + 1]; g++)
+            most = fmax(most, fabs(c->value[l->number[g]] * c->direction[line]));
+    return most;
+}
+
 /* A run along all lines at once, against what the entries give: where they differ, something is missing. */
 static rvm_status probe(compression *c, rvm_error *err) {
     const lines *l = c->by_columns ? &c->columns : &c->rows, *x = c->by_columns ? &c->rows : &c->columns;
@@ -235,6 +245,7 @@ static rvm_status probe(compression *c, rvm_error *err) {
         }
         const double off = fabs(sum - got), allowed = fmax(least, rough * fmax(size, fabs(got)));
         if (sum == got || (isnan(sum) && isnan(got)) || (isfinite(off) && off <= allowed)) continue;
+        if (isfinite(off) && off <= rough * largest_around(c, i)) continue;
         wrong = i, wrong_sum = sum, wrong_got = got;
         break;
     }
