@@ -16,10 +16,13 @@
 
 /* A loop with a sum whose order counts goes in vectors but for the additions of it, which LLVM thinks of where the host has
  * instructions for that alone; more copies are made of loops; and sums that are free to be taken in another order are looked
- * for behind what is stored, too. The options are the process's; of those that are unknown nothing comes. */
+ * for behind what is stored, too. Which integers x86 may as well keep as masks is not asked: that takes the square of a
+ * function's size, a minute for a block of some hundred checked updates. The options are the process's; of those that are
+ * unknown nothing comes. */
 static void set_options(void) {
     static const char *const options[] = {"rvm", "-force-ordered-reductions",
-                                          ("-unroll-max-upperbound=" TEXT_OF(RVM__MOST_COPIES)), "-slp-vectorize-hor-store"};
+                                          ("-unroll-max-upperbound=" TEXT_OF(RVM__MOST_COPIES)), "-slp-vectorize-hor-store",
+                                          "-disable-x86-domain-reassignment"};
     LLVMParseCommandLineOptions(sizeof options / sizeof *options, options, "");
 }
 
