@@ -11,7 +11,9 @@
 #include "builder.h"
 #include "support.h"
 
-enum { MOST_WALKED = 1 << 18 };
+/* Instructions of a function that are walked, which regions within regions do 2^depth times: others are walked a few times
+ * each, the fourteenth part of that at most. */
+enum { WALKED_ANYWAY = 1 << 12, MOST_COPIED = 32 };
 
 static bool is_back(const rvm__context *c, uint32_t from, uint32_t to) {
     return c->dir > 0 ? to < from : to > from;
@@ -282,7 +284,7 @@ static void walk(rvm__emit *e, const rvm__pending *p) {
     e->count.settled = false;
     for (uint32_t pc = p->pc, next; !e->u->status; pc = next) {
         e->control.pc = pc;
-        if (++e->control.emitted > MOST_WALKED) {
+        if (++e->control.emitted > WALKED_ANYWAY + MOST_COPIED * e->f->ncode) {
             e->u->status = rvm__fail_at(e->u->err, RVM_ERR_UNSUPPORTED, e->u->p, e->fn, pc,
                                         "`%s` is too large for native code: regions within regions are copied", e->f->name);
             return;

@@ -608,3 +608,38 @@ Test(jit, value_over_a_shadow) {
     rvm_jit_free(j);
     rvm_program_free(p);
 }
+
+/* Compute parts within each other: each is walked twice as often as the one around it. */
+static const char *parts_in_parts(int depth, char *to, size_t size) {
+    size_t n = (size_t)snprintf(to, size, "fn f(x: real[n], y: real[n])\n");
+    for (int k = 0; k < depth; k++) n += (size_t)snprintf(to + n, size - n, "compute\n");
+    n += (size_t)snprintf(to + n, size - n, "x[n - 1] += x[0] ^ 2\n");
+    for (int k = 1; k <= depth; k++) {
+        n += (size_t)snprintf(to + n, size - n, "do\ny[%d] += sin(x[n - 1]) * x[%d]\nundo\n", k, k);
+        if (k < depth) n += (size_t)snprintf(to + n, size - n, "x[n - 1] += y[%d] * x[%d]\n", k, k);
+    }
+    snprintf(to + n, size - n, "end\n");
+    return to;
+}
+
+Test(jit, regions_within_regions) {
+    for (int depth = 4; depth <= 12; depth += 8) {
+        char text_of[2000];
+        told t = {0};
+        rvm_program *p;
+        rvm_jit *j;
+        rvm_jit_options o = in_tiers(0, &t);
+        o.tiers = false;
+        if (rvm_jit_new(&o, &j, &e)) cr_skip_test("%s", e.message);
+        rvm_machine *m = native_machine(j, parts_in_parts(depth, text_of, sizeof text_of), &p);
+        double x[20] = {0}, y[20] = {0};
+        const int64_t n = 20;
+        rvm_arg a[] = {rvm_arg_array_f64(x, 1, &n), rvm_arg_array_f64(y, 1, &n)};
+        cr_assert(rvm_call(m, 0, a, 2, &e) == RVM_OK, "%s", e.message);
+        cr_assert(depth > 4 ? t.refused == 1 && strstr(t.reason, "regions within regions") : t.compiled == 1, "%d: %s",
+                  depth, t.reason);
+        rvm_machine_free(m);
+        rvm_program_free(p);
+        rvm_jit_free(j);
+    }
+}
