@@ -3,9 +3,10 @@
  *     magic "\x89RVR"  u32 version  u64 XXH3-64 of all behind it  u64 size of the whole
  *     u64 u64 program  u32 function  u32 flags  u32 arguments  u32 elementary functions
  *     each argument: u8 type  u8 dimensions  u64 lengths ...  u64 XXH3-64 of the values
- *     u64 bits  the words that hold them
- *     each level of the trail: u64 entries  entries from the bottom up: u32 site  u8 cells  each cell: u8 index  u64 value
- *     u64 cells of the stack, from the bottom up: u64 value  u64 shadow  u8 type  u8 index  u16 extra       (little-endian)
+ *     u64 depths  at each, of values and of shadows: u64 bits  the words that hold them
+ *     each level of the trail: u64 depths  at each: u64 entries  entries from the bottom up: u32 site  u8 cells  each cell:
+ * u8 index  u64 value u64 cells of the stack, from the bottom up: u64 value  u64 shadow  u8 type  u8 index  u16 extra
+ * (little-endian)
  *
  * A file is untrusted. Values may be any bits: instructions check what they take back. Numbers of cells, sites and indices
  * are what memory safety rests on, and are checked here. */
@@ -19,7 +20,7 @@
 #include "support.h"
 
 #define MAGIC "\x89RVR"
-enum { VERSION = 3, HASHED_FROM = 16, UNCHECKED = 1, TRUSTED = 2 };
+enum { VERSION = 4, HASHED_FROM = 16, UNCHECKED = 1, TRUSTED = 2 };
 
 #define BAD(code, ...) return rvm__fail(err, code, NULL, 0, 0, __VA_ARGS__)
 
@@ -101,19 +102,18 @@ static void put_bits(writer *w, const rvm_machine *m, size_t number) {
     if (n % 64) put(w, b->words[n / 64] & ((UINT64_C(1) << n % 64) - 1), 8);
 }
 
-/* Of values, which compute parts have taken back; of shadows at each depth, since what adjoints add to them in compute
- * parts that they run again stays there. */
+/* At each depth: compute parts have taken back what they did to values, but not segments, nor what adjoints add to shadows
+ * in compute parts that they run again. */
 static void put_records(writer *w, const rvm_machine *m) {
     const size_t depths = (m->exact.nbits + RVM__EXACT_LEVELS - 1) / RVM__EXACT_LEVELS;
-    put_bits(w, m, RVM__OF_VALUES);
     put(w, depths, 8);
-    for (size_t d = 0; d < depths; d++) put_bits(w, m, d * RVM__EXACT_LEVELS + RVM__OF_SHADOWS);
+    for (size_t k = 0; k < depths * RVM__EXACT_LEVELS; k++) put_bits(w, m, k);
 }
 
 enum { ENTRY_HEAD = 5, ENTRY_CELL = 9 };
 
 /* Slots come from the top down, and are written from the end backward. */
-static void put_level(writer *w, const rvm_machine *m, uint32_t level) {
+static void put_stack_of(writer *w, const rvm_machine *m, uint32_t level) {
     rvm__trail_entry entry;
     uint64_t entries = 0;
     size_t size = 0;
@@ -128,6 +128,16 @@ static void put_level(writer *w, const rvm_machine *m, uint32_t level) {
         uint8_t *p = at -= ENTRY_HEAD + ENTRY_CELL * (size_t)entry.n;
         p = set(set(p, entry.site, 4), entry.n, 1);
         for (uint32_t k = 0; k < entry.n; k++) p = set(set(p, k ? entry.index[k] : 0, 1), entry.value[k].u, 8);
+    }
+}
+
+/* What segments have left stands deeper. */
+static void put_level(writer *w, const rvm_machine *m, uint32_t level) {
+    rvm_machine at = *m;
+    put(w, m->trail.nstacks[level], 8);
+    for (size_t d = 0; d < m->trail.nstacks[level]; d++) {
+        at.trail.deep = (uint32_t)d;
+        put_stack_of(w, &at, level);
     }
 }
 
@@ -263,12 +273,12 @@ static rvm_status load_bits(reader *r, rvm_machine *m) {
 }
 
 static rvm_status load_records(reader *r, rvm_machine *m) {
-    rvm_status status = load_bits(r, m);
-    const uint64_t depths = status ? 0 : get(r, 8);
+    rvm_status status = RVM_OK;
+    const uint64_t depths = get(r, 8);
     if (depths > (uint64_t)(r->end - r->at) / 8) return RVM_ERR_FORMAT;
-    m->exact.level = RVM__OF_SHADOWS;
-    for (uint64_t d = 0; d < depths && !status; d++) {
-        m->trail.deep = (uint32_t)d; /* which says where they go */
+    for (uint64_t k = 0; k < depths * RVM__EXACT_LEVELS && !status; k++) {
+        m->trail.deep = (uint32_t)(k / RVM__EXACT_LEVELS); /* which says where they go, */
+        m->exact.level = k % RVM__EXACT_LEVELS ? RVM__OF_SHADOWS : RVM__OF_VALUES;
         status = load_bits(r, m);
     }
     m->trail.deep = 0;
@@ -291,10 +301,21 @@ static rvm_status load_slot(reader *r, rvm_machine *m, uint32_t level) {
     return rvm__trail_push(m, level, &entry);
 }
 
+static rvm_status load_level(reader *r, rvm_machine *m, uint32_t level) {
+    rvm_status status = RVM_OK;
+    uint32_t deep = 0;
+    for (uint64_t depths = get(r, 8); !status && depths; depths--) {
+        for (uint64_t n = get(r, 8); !status && n; n--) status = load_slot(r, m, level);
+        if (r->cut) status = RVM_ERR_FORMAT;
+        rvm__trail_deeper(m, 1), deep++;
+    }
+    rvm__trail_deeper(m, -(int)deep);
+    return status;
+}
+
 static rvm_status load_trail(reader *r, rvm_machine *m) {
     rvm_status status = RVM_OK;
-    for (uint32_t level = 0; !status && level < RVM_MAX_ORDER; level++)
-        for (uint64_t n = get(r, 8); !status && n; n--) status = load_slot(r, m, level);
+    for (uint32_t level = 0; !status && level < RVM_MAX_ORDER; level++) status = load_level(r, m, level);
     return status;
 }
 
