@@ -151,7 +151,8 @@ typedef enum diag {
 void rvm__diag(assembler *a, span at, diag d, const char *a1, const char *a2, const char *a3);
 /* A hint for the message told last, in place of its own. */
 void rvm__diag_hint(assembler *a, diag d, const char *a1, const char *a2, const char *a3);
-const char *rvm__number(assembler *a, int64_t n); /* as text, for messages */
+const char *rvm__number(assembler *a, int64_t n);              /* as text, for messages */
+const char *rvm__line_of(assembler *a, span here, span there); /* "line 8", or "line 8 of FILE" where that is another */
 /* The visible name nearest to `n` in spelling, or NULL; `what` chooses among them. */
 typedef enum near_what { NEAR_VALUE, NEAR_FUNC, NEAR_ROW, NEAR_STATEMENT, NEAR_TYPE } near_what;
 const char *rvm__near(assembler *a, const name *n, near_what what);

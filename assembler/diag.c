@@ -78,6 +78,15 @@ const char *rvm__number(assembler *a, int64_t n) {
     return copy ? copy : "?";
 }
 
+const char *rvm__line_of(assembler *a, span here, span there) {
+    char text[300];
+    const bool elsewhere = there.file != here.file && there.file < a->nsources;
+    const int length = snprintf(text, sizeof text, "line %u%s%.250s", there.line, elsewhere ? " of " : "",
+                                elsewhere ? a->sources[there.file].name : "");
+    const char *copy = rvm__arena_copy(a, text, (size_t)length);
+    return copy ? copy : "?";
+}
+
 /* ---- spelling ---- */
 
 enum { NEAR_LENGTH = 32 };

@@ -329,9 +329,9 @@ var *rvm__declare(gen *g, name *n, var_kind kind, const typed *as, span at) {
     const record *r = rvm__record(g->a, as->type);
     if (r && !make_parts(g, v, r, as->nlengths, as->lengths)) v->failed = true;
     if (n->var)
-        rvm__diag(g->a, at, D_AGAIN, n->text, rvm__number(g->a, n->var->at.line), NULL);
+        rvm__diag(g->a, at, D_AGAIN, n->text, rvm__line_of(g->a, at, n->var->at), NULL);
     else if (n->constant)
-        rvm__diag(g->a, at, D_AGAIN, n->text, rvm__number(g->a, n->constant->at.line), NULL);
+        rvm__diag(g->a, at, D_AGAIN, n->text, rvm__line_of(g->a, at, n->constant->at), NULL);
     else
         n->var = v;
     g->vars = v;

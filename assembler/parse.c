@@ -34,7 +34,7 @@ static bool parse_params(parser *p, func *fn) {
 
 static void add_func(assembler *a, func *fn) {
     if (fn->name->func) {
-        rvm__diag(a, fn->at, D_FUNCTION_AGAIN, fn->name->text, rvm__number(a, fn->name->func->at.line), NULL);
+        rvm__diag(a, fn->at, D_FUNCTION_AGAIN, fn->name->text, rvm__line_of(a, fn->at, fn->name->func->at), NULL);
         return;
     }
     fn->name->func = fn;
@@ -187,7 +187,7 @@ static void parse_const(parser *p) {
     }
     good = good && rvm__expect(p, "=", "and its value behind the name of a constant") && (c->expr = rvm__parse_expr(p));
     if (c->name && c->name->constant)
-        rvm__diag(p->a, c->at, D_CONST_AGAIN, c->name->text, NULL, NULL);
+        rvm__diag(p->a, c->at, D_CONST_AGAIN, c->name->text, rvm__line_of(p->a, c->at, c->name->constant->at), NULL);
     else if (c->name) {
         c->name->constant = c;
         *p->a->constants_end = c;

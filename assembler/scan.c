@@ -19,7 +19,7 @@ static void note_type(parser *p) {
     if (n->type >= 0 || rvm__number_type(p->a, n) >= 0)
         rvm__diag(p->a, at, D_TYPE_OWN, n->text, NULL, NULL);
     else if (n->record && !fallback && !n->record->fallback)
-        rvm__diag(p->a, at, D_TYPE_AGAIN, n->text, rvm__number(p->a, n->record->at.line), NULL);
+        rvm__diag(p->a, at, D_TYPE_AGAIN, n->text, rvm__line_of(p->a, at, n->record->at), NULL);
     else if ((!n->record || !fallback) && (n->record = rvm__record_new(p->a, n, at))) {
         n->record->offset = offset;
         n->record->fallback = fallback;

@@ -63,6 +63,20 @@ Test(includes, callback) {
     rvm_program_free(p);
 }
 
+/* Where something is defined that is defined again, in another file. */
+Test(includes, defined_twice) {
+    static const char *const texts[][2] = {{"own.rasm", "type T = (u: real)\nconst c = 1\nfn f(x: real)\nend\n"},
+                                           {NULL, NULL}};
+    static const char *const hints[] = {"first defined on line 4 of upload.rasm", "first defined on line 7 of upload.rasm",
+                                        "first defined on line 5 of upload.rasm"};
+    shelf s = {.texts = texts};
+    const rvm_asm_options o = {.real = RVM_F64, .include = from_shelf, .include_userdata = &s, .no_files = true};
+    rvm_program *p;
+    rvm_error e;
+    cr_assert(assemble("\n\ninclude \"own.rasm\"\ntype T = (v: real)\nfn f(x: real)\nend\nconst c = 2\n", &o, &p, &e));
+    for (size_t k = 0; k < sizeof hints / sizeof *hints; k++) cr_assert(strstr(told, hints[k]), "%s: %s", hints[k], told);
+}
+
 Test(includes, errors_of_the_callback) {
     static const char *const texts[][2] = {{"bad.rasm", "fn a(x: real)\n    x += nothing\nend\n"}, {NULL, NULL}};
     shelf s = {.texts = texts};
