@@ -20,10 +20,10 @@ static rvm_status check(const rvm__work *w, const double *weights, rvm_error *er
 
 /* ---- the sweep ---- */
 
-/* Products of so many instructions in all run natively where an engine has no patience for them, and then take a sixteenth
- * of the interpreter's time or less: gradients a 17th to a 26th (bench api). */
+/* Products of so many instructions in all run natively where an engine has no patience for them, and then take a 32nd of the
+ * interpreter's time or less: gradients a 17th to a 26th (bench api), and eight columns or more at once half of that. */
 static uint64_t gain_of_products(const rvm__work *w, uint64_t instructions) {
-    return rvm__native_takes(w->m, instructions) ? 16 : 1;
+    return rvm__native_takes(w->m, instructions) ? 32 : 1;
 }
 
 /* A product takes the time of about four runs forward, and an update of an entry that of two instructions, as measured
