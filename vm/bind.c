@@ -206,8 +206,8 @@ static rvm_status check_overlap(const rvm_function *f, const rvm_arg *args, rvm_
     return RVM_OK;
 }
 
-static rvm_status check_arguments(const rvm_machine *m, int64_t fn, const rvm_arg *args, uint32_t nargs, rvm_mode mode,
-                                  rvm_error *err) {
+rvm_status rvm__check_arguments(const rvm_machine *m, int64_t fn, const rvm_arg *args, uint32_t nargs, rvm_mode mode,
+                                rvm_error *err) {
     if (fn < 0 || fn >= m->p->nfunctions) BAD(RVM_ERR_USAGE, "no function %lld", (long long)fn);
     const rvm_function *f = &m->p->functions[fn];
     if (nargs != f->nparams) BAD(RVM_ERR_ARGUMENT, "%s takes %u arguments, %u given", f->name, f->nparams, nargs);
@@ -403,7 +403,7 @@ rvm_status rvm_machine_bind(rvm_machine *m, int64_t fn, rvm_arg *args, uint32_t 
     if ((unsigned)mode > RVM_TANGENT) BAD(RVM_ERR_USAGE, "no mode has number %d", (int)mode);
     rvm_status status = RVM_OK;
     m->bound.before = are_checked(m, fn, args, nargs, mode);
-    if (!m->bound.before) status = check_arguments(m, fn, args, nargs, mode, err);
+    if (!m->bound.before) status = rvm__check_arguments(m, fn, args, nargs, mode, err);
     m->bound.shapes += !m->bound.before;
     m->bound.checked = 0;
     if (status) return rvm__fail_in(err, status, m->p, fn);

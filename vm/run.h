@@ -36,6 +36,9 @@ rvm_status rvm__refuse_after_sweep(const rvm_machine *m, rvm_error *err);
 /* bind.c: arguments into the entry frame and back. */
 void rvm__take_seeds(rvm_machine *m);
 void rvm__write_back(rvm_machine *m);
+/* What a bind says of them, but for lengths that are to be equal. */
+rvm_status rvm__check_arguments(const rvm_machine *m, int64_t fn, const rvm_arg *args, uint32_t nargs, rvm_mode mode,
+                                rvm_error *err);
 /* Whether some array of values overlaps some shadow; of arguments that a call would take. */
 bool rvm__value_meets_shadow(const rvm_arg *args, uint32_t nargs);
 

@@ -34,6 +34,13 @@ static const char source[] = "fn own(y: real[n], s: real, x: real[n], k: i64)\n"
                              "        end\n"
                              "    undo\n"
                              "end\n"
+                             "fn loses(out: real, x: real[n])\n"
+                             "    for i in 0..n\n"
+                             "        x[i] *= 1e-200\n"
+                             "        x[i] *= 1e-200\n"
+                             "        out += x[i] * x[i]\n"
+                             "    end\n"
+                             "end\n"
                              "fn blocks(y: real[n], x: real[n])\n"
                              "    parallel i in 0..n\n"
                              "        y[i] += x[i] * x[i]\n"
@@ -48,6 +55,11 @@ static const char source[] = "fn own(y: real[n], s: real, x: real[n], k: i64)\n"
                              "fn cube(y: real[n, 1, 1, 1], x: real[n])\n"
                              "    for i in 0..n\n"
                              "        y[i, 0, 0, 0] += x[i] ^ 3\n"
+                             "    end\n"
+                             "end\n"
+                             "fn overlaps(y: real[n], x: real[n])\n"
+                             "    for i in 0..n\n"
+                             "        y[i] *= x[i]\n"
                              "    end\n"
                              "end\n";
 
@@ -67,15 +79,17 @@ static void ask(rvm_program *p, rvm_jit *j, const char *fn, int64_t n, asked *a)
     rvm_machine *m;
     rvm_arg arg[4];
     rvm_part of[2] = {{0, -1}, {1, -1}}, by[2] = {{1, -1}, {2, -1}};
-    const bool is_own = !strcmp(fn, "own"), is_table = !strcmp(fn, "table"), is_loss = !strcmp(fn, "loss");
+    const bool is_own = !strcmp(fn, "own"), is_table = !strcmp(fn, "table"), is_loss = !strncmp(fn, "los", 3);
     *a = (asked){.scalar = 1.5, .tiers = a->tiers};
     for (int i = 0; i < MOST_N; i++) a->x[i] = 0.1 + sin(i), a->y[i] = 1 + 0.1 * i;
     if (!strcmp(fn, "fails")) a->x[n - 1] = 31;
     arg[0] = is_loss ? rvm_arg_f64(0) : rvm_arg_array_f64(a->y, 1, is_table ? square : &n);
     arg[1] = is_table ? rvm_arg_array_f64(a->x, 2, square) : rvm_arg_array_f64(a->x, 1, &n);
     if (!strcmp(fn, "cube")) arg[0] = rvm_arg_array_f64(a->y, 4, deep);
+    if (!strcmp(fn, "overlaps")) arg[0].data = a->x + 1;
     arg[2] = rvm_arg_f64(a->scalar);
     if (is_own) arg[2] = arg[1], arg[1] = rvm_arg_f64(a->scalar), arg[3] = rvm_arg_i64(0), by[0].param = 0;
+    cr_assert(rvm_program_find(p, fn) >= 0, "%s", fn);
     const rvm_derivative_spec q = {.fn = rvm_program_find(p, fn),
                                    .args = arg,
                                    .nargs = is_own     ? 4
@@ -91,7 +105,7 @@ static void ask(rvm_program *p, rvm_jit *j, const char *fn, int64_t n, asked *a)
         a->status = is_loss ? rvm_hessian(m, &q, NULL, RVM_BY_HVP, a->J, &a->cost, &e)
                             : rvm_jacobian(m, &q, RVM_BY_TANGENTS, a->J, &a->cost, &e);
     snprintf(a->message, sizeof a->message, "%s", a->status ? e.message : "");
-    for (int64_t k = 0; k < n && is_loss && j; k++) { /* one product alone */
+    for (int64_t k = 0; k < n && is_loss && j && !a->status; k++) { /* one product alone */
         double v[MOST_N] = {0}, hv[MOST_N];
         v[k] = 1;
         cr_assert(rvm_hvp(m, &q, NULL, v, hv, NULL, &e) == RVM_OK, "%s", e.message);
@@ -118,7 +132,7 @@ static const struct {
 } all[] = {{"own", 3, false, 0},     {"own", 4, true, 0},     {"own", 5, true, 0},          {"own", 32, true, 0},
            {"own", 100, true, 0},    {"table", 4, false, 0},  {"table", 16, true, 0},       {"table", 96, true, 0},
            {"loss", 7, false, 1e-9}, {"loss", 8, true, 1e-9}, {"loss", MOST_N, true, 1e-9}, {"blocks", 40, false, 0},
-           {"fails", 40, true, 0},   {"cube", 40, false, 0}};
+           {"fails", 40, true, 0},   {"loses", 9, true, 0},   {"cube", 40, false, 0},       {"overlaps", 40, false, 0}};
 
 static rvm_jit *native_engine(unsigned *blocks, bool tiers) {
     rvm_jit_options o = rvm_jit_options_default();

@@ -19,7 +19,7 @@
 #include "trail.h"
 #include "transform.h"
 
-enum { MOST_DERIVED = 16 };
+enum { MOST_DERIVED = 32 };
 
 /* ---- what is kept between calls ---- */
 

@@ -93,22 +93,35 @@ static void move_cells(block *b, rvm_arg *a, bool shadow, int64_t direction, rvm
     if (back) rvm__cells_give(a, shadow, one);
 }
 
-/* Direction k of the caller's, which is that of the block. */
-static void move(block *b, int64_t k, int64_t direction, bool back) {
+static void move(block *b, int64_t direction, bool back) {
     rvm_value *at = b->cells;
-    if (!back) b->x->set(b->x->of, k);
     for (uint32_t n = 0; n < b->q.n; n++) {
         rvm_arg *a = &b->q.args[n];
-        const int64_t cells = rvm__cells(a) * b->width;
-        if (rvm__asked_value(&b->q, n) && back) at += cells;
-        if (rvm__asked_value(&b->q, n) && !back) move_cells(b, a, false, direction, &at, false);
+        if (rvm__asked_value(&b->q, n)) move_cells(b, a, false, direction, &at, back);
         if (!b->d->active[n]) continue;
         if (a->active)
             move_cells(b, a, true, direction, &at, back);
         else
-            at += cells;
+            at += rvm__cells(a) * b->width;
     }
-    if (back) b->x->get(b->x->of, k);
+}
+
+static void set(block *b, int64_t first) {
+    for (int64_t k = 0; k < b->width; k++) {
+        b->x->set(b->x->of, first + k);
+        move(b, k, false);
+    }
+}
+
+/* Not OK: what a gradient's tangent has to give back did not come back. */
+static rvm_status get(block *b, int64_t first) {
+    rvm_status status = RVM_OK;
+    for (int64_t k = 0; k < b->width && !status; k++) {
+        move(b, k, true);
+        status = rvm__asked_compare(&b->q, NULL);
+        if (!status) b->x->get(b->x->of, first + k);
+    }
+    return status;
 }
 
 /* Room for one direction of the largest argument. */
@@ -134,7 +147,8 @@ static bool is_time(block *b) {
 static bool is_there(block *b, int64_t left) {
     rvm__derived *d = b->d;
     if (!b->width) b->width = width_of(b, left);
-    b->off = b->width < LEAST || !make_room(b) || !lay_out(b) ||
+    b->off = b->width < LEAST || rvm__check_arguments(b->q.m, b->q.fn, b->q.args, b->q.n, RVM_TANGENT, NULL) ||
+             !make_room(b) || !lay_out(b) || !rvm__asked_save(&b->q, RVM__INPUTS) ||
              rvm_machine_bind(d->machine, d->fn, d->args, d->nargs, RVM_PRIMAL, false, NULL);
     if (b->off) return false;
     const bool there = rvm__derived_is_native(d);
@@ -157,16 +171,16 @@ static int64_t run_block(block *b, int64_t k, rvm_status *status, rvm_error *err
     b->x->set(b->x->of, k); /* what is only read is the same for all */
     if (!is_there(b, left)) return 0;
     const int64_t first = left < b->width ? b->x->n - b->width : k;
-    for (int64_t i = 0; i < b->width; i++) move(b, first + i, i, false);
-    const rvm_status ran = rvm_machine_forward(b->d->machine, &why);
+    set(b, first);
+    rvm_status ran = rvm_machine_forward(b->d->machine, &why);
     count(b);
     rvm_machine_unbind(b->d->machine);
-    b->off = ran != RVM_OK;
     if (ran == RVM_ERR_CANCELLED) {
         *status = ran;
         if (err) *err = why;
     }
-    for (int64_t i = 0; i < b->width && !ran; i++) move(b, first + i, i, true);
+    if (!ran) ran = get(b, first);
+    b->off = ran != RVM_OK;
     return ran ? 0 : first + b->width - k;
 }
 
