@@ -47,20 +47,20 @@ rvm_status rvm__gradient_program(rvm_machine *m, uint32_t fn, const uint8_t *wrt
 rvm_status rvm__gradient_tangent(rvm_machine *m, uint32_t of, const rvm__gradient *g, rvm_arg *args, uint32_t nargs,
                                  rvm_error *err);
 
-/* ---- tangents along several directions (directions.c) ---- */
+/* ---- tangents along several directions, gradients of several results (directions.c) ---- */
 
 typedef struct rvm__directions {
     void *of;
     int64_t n;
     void (*set)(void *of, int64_t k);            /* inputs, the same for all, and direction k into arguments and shadows */
-    rvm_status (*run)(void *of, rvm_error *err); /* its tangent */
+    rvm_status (*run)(void *of, rvm_error *err); /* its tangent, or gradient */
     void (*get)(void *of, int64_t k);            /* what it left in shadows */
 } rvm__directions;
-/* All of them, of fn on m: as by set, run and get for each in order, or natively by some in one run, which sets all before
- * it gets any, and may do some again. What ran is told by the statistics of `counts`: m, or the machine that m is the
- * gradient program's of. The error of `run`, or MEMORY, CANCELLED. */
-rvm_status rvm__tangents(rvm_machine *m, rvm_machine *counts, int64_t fn, rvm_arg *args, uint32_t nargs,
-                         const rvm__directions *x, rvm_error *err);
+/* All of them, of fn on m, in tangent or gradient mode: as by set, run and get for each in order, or natively by some in one
+ * run, which sets all before it gets any, and may do some again. What ran is told by the statistics of `counts`: m, or the
+ * machine that m is the gradient program's of. The error of `run`, or MEMORY, CANCELLED. */
+rvm_status rvm__each_direction(rvm_machine *m, rvm_machine *counts, rvm_mode mode, int64_t fn, rvm_arg *args, uint32_t nargs,
+                               const rvm__directions *x, rvm_error *err);
 
 /* ---- native code (native.c) ---- */
 

@@ -41,6 +41,13 @@ static const char source[] = "fn own(y: real[n], s: real, x: real[n], k: i64)\n"
                              "        out += x[i] * x[i]\n"
                              "    end\n"
                              "end\n"
+                             "fn vanishes(y: real[n], x: real[n])\n"
+                             "    for i in 0..n\n"
+                             "        y[i] *= 1e-200\n"
+                             "        y[i] *= 1e-200\n"
+                             "        y[i] += x[i] * x[i]\n"
+                             "    end\n"
+                             "end\n"
                              "fn blocks(y: real[n], x: real[n])\n"
                              "    parallel i in 0..n\n"
                              "        y[i] += x[i] * x[i]\n"
@@ -69,7 +76,7 @@ typedef struct asked {
     int64_t k;
     rvm_cost cost;
     rvm_status status;
-    bool tiers;
+    bool tiers, rows; /* rows: by adjoints */
     char message[600];
 } asked;
 
@@ -80,7 +87,7 @@ static void ask(rvm_program *p, rvm_jit *j, const char *fn, int64_t n, asked *a)
     rvm_arg arg[4];
     rvm_part of[2] = {{0, -1}, {1, -1}}, by[2] = {{1, -1}, {2, -1}};
     const bool is_own = !strcmp(fn, "own"), is_table = !strcmp(fn, "table"), is_loss = !strncmp(fn, "los", 3);
-    *a = (asked){.scalar = 1.5, .tiers = a->tiers};
+    *a = (asked){.scalar = 1.5, .tiers = a->tiers, .rows = a->rows};
     for (int i = 0; i < MOST_N; i++) a->x[i] = 0.1 + sin(i), a->y[i] = 1 + 0.1 * i;
     if (!strcmp(fn, "fails")) a->x[n - 1] = 31;
     arg[0] = is_loss ? rvm_arg_f64(0) : rvm_arg_array_f64(a->y, 1, is_table ? square : &n);
@@ -103,7 +110,7 @@ static void ask(rvm_program *p, rvm_jit *j, const char *fn, int64_t n, asked *a)
     if (j) cr_assert(rvm_jit_attach(j, m, &e) == RVM_OK);
     for (int twice = 0; twice < 2; twice++)
         a->status = is_loss ? rvm_hessian(m, &q, NULL, RVM_BY_HVP, a->J, &a->cost, &e)
-                            : rvm_jacobian(m, &q, RVM_BY_TANGENTS, a->J, &a->cost, &e);
+                            : rvm_jacobian(m, &q, a->rows ? RVM_BY_ADJOINTS : RVM_BY_TANGENTS, a->J, &a->cost, &e);
     snprintf(a->message, sizeof a->message, "%s", a->status ? e.message : "");
     for (int64_t k = 0; k < n && is_loss && j && !a->status; k++) { /* one product alone */
         double v[MOST_N] = {0}, hv[MOST_N];
@@ -174,6 +181,36 @@ static void compare(bool tiers) {
 
 Test(directions, the_same_bits) {
     compare(false);
+}
+
+/* Rows by gradients, which come back to their start. */
+Test(directions, rows) {
+    static const struct {
+        const char *function;
+        int64_t n;
+        bool at_once;
+    } each[] = {{"own", 6, false},   {"own", 7, true},    {"own", 41, true},
+                {"table", 64, true}, {"fails", 40, true}, {"vanishes", 9, true}};
+    static asked is, native;
+    unsigned blocks;
+    rvm_jit *j = native_engine(&blocks, false);
+    rvm_program *p;
+    cr_assert(rvm_assemble(source, strlen(source), "directions.rasm", NULL, &p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
+    is.rows = native.rows = true;
+    for (size_t t = 0; t < sizeof each / sizeof *each; t++) {
+        const char *fn = each[t].function;
+        blocks = 0;
+        ask(p, NULL, fn, each[t].n, &is);
+        ask(p, j, fn, each[t].n, &native);
+        cr_assert(is.status == native.status && !strcmp(is.message, native.message), "%s: %s", fn, native.message);
+        cr_assert((blocks != 0) == each[t].at_once, "%s, %d: %u", fn, (int)each[t].n, blocks);
+        for (int k = 0; k < MOST_ENTRIES && !is.status; k++)
+            cr_assert(is.J[k] == native.J[k], "%s, %d: %d: %g, %g", fn, (int)each[t].n, k, is.J[k], native.J[k]);
+        cr_assert(is.status || (is.cost.adjoints == native.cost.adjoints && !native.cost.tangents), "%s", fn);
+        cr_assert(!memcmp(is.x, native.x, sizeof is.x) && !memcmp(is.y, native.y, sizeof is.y));
+    }
+    rvm_program_free(p);
+    rvm_jit_free(j);
 }
 
 Test(directions, in_tiers) {

@@ -36,41 +36,27 @@ rvm_status rvm_vjp(rvm_machine *m, const rvm_derivative_spec *q, const double *w
 
 /* ---- all of it ---- */
 
-typedef struct columns {
+typedef struct lines { /* columns, by tangents, or rows */
     rvm__work *w;
     double *J;
-} columns;
+    bool columns;
+} lines;
 
-static void set_column(void *of, int64_t k) {
-    const columns *c = of;
-    rvm__work_reset(c->w);
-    rvm__work_set(c->w, true, k, 1);
+static void set_line(void *of, int64_t k) {
+    const lines *l = of;
+    rvm__work_reset(l->w);
+    rvm__work_set(l->w, l->columns, k, 1);
 }
 
-static rvm_status run_column(void *of, rvm_error *err) {
-    const columns *c = of;
-    return rvm__work_tangent(c->w, err);
+static rvm_status run_line(void *of, rvm_error *err) {
+    const lines *l = of;
+    return l->columns ? rvm__work_tangent(l->w, err) : rvm__work_adjoint(l->w, err);
 }
 
-static void get_column(void *of, int64_t k) {
-    const columns *c = of;
-    rvm__work_read(c->w, false, c->J + k, c->w->columns);
-}
-
-static rvm_status by_tangents(rvm__work *w, double *J, rvm_error *err) {
-    columns c = {w, J};
-    return rvm__work_tangents(w, &(rvm__directions){&c, w->columns, set_column, run_column, get_column}, err);
-}
-
-static rvm_status by_adjoints(rvm__work *w, double *J, rvm_error *err) {
-    rvm_status status = RVM_OK;
-    for (int64_t k = 0; k < w->rows && !status; k++) {
-        rvm__work_reset(w);
-        rvm__work_set(w, false, k, 1);
-        status = rvm__work_adjoint(w, err);
-        if (!status) rvm__work_read(w, true, J + k * w->columns, 1);
-    }
-    return status;
+static void get_line(void *of, int64_t k) {
+    const lines *l = of;
+    const int64_t n = l->w->columns;
+    rvm__work_read(l->w, !l->columns, l->J + (l->columns ? k : k * n), l->columns ? n : 1);
 }
 
 rvm_status rvm_jacobian(rvm_machine *m, const rvm_derivative_spec *q, rvm_method method, double *J, rvm_cost *cost,
@@ -87,7 +73,9 @@ rvm_status rvm_jacobian(rvm_machine *m, const rvm_derivative_spec *q, rvm_method
     w.cost.other = tangents ? "adjoint" : "tangent";
     if (w.rows && w.columns) /* a sweep goes forward and back */
         w.other_share = tangents ? 2.0 * (double)w.rows / (double)w.columns : 0.5 * (double)w.columns / (double)w.rows;
-    if (!status) status = tangents ? by_tangents(&w, J, err) : by_adjoints(&w, J, err);
+    lines l = {&w, J, tangents};
+    const rvm__directions all = {&l, tangents ? w.columns : w.rows, set_line, run_line, get_line};
+    if (!status) status = rvm__work_each(&w, tangents, &all, err);
     rvm__work_end(&w, cost);
     return status;
 }

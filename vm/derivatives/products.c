@@ -155,7 +155,8 @@ rvm_status rvm__product_each(rvm__product *p, const double *weights, double *H, 
     columns c = {p, weights, H};
     const rvm__directions all = {&c, w->columns, set_column, run_column, get_column};
     const uint64_t before = w->cost.tangents;
-    const rvm_status status = rvm__tangents(p->gradient.machine, w->m, p->gradient.fn, p->args, p->nargs, &all, err);
+    const rvm_status status =
+        rvm__each_direction(p->gradient.machine, w->m, RVM_TANGENT, p->gradient.fn, p->args, p->nargs, &all, err);
     if (!status) w->cost.tangents = before + (uint64_t)w->columns;
     return status;
 }

@@ -150,15 +150,7 @@ static void get_colour(void *of, int64_t colour) {
 }
 
 static rvm_status run_colours(compression *c, rvm_error *err) {
-    const rvm__directions all = {c, c->colours.n, set_colour, run_one, get_colour};
-    rvm_status status = RVM_OK;
-    if (c->by_columns) return rvm__work_tangents(&c->w, &all, err);
-    for (int64_t k = 0; k < all.n && !status; k++) {
-        set_colour(c, k);
-        status = run(c, err);
-        if (!status) get_colour(c, k);
-    }
-    return status;
+    return rvm__work_each(&c->w, c->by_columns, &(rvm__directions){c, c->colours.n, set_colour, run_one, get_colour}, err);
 }
 
 /* ---- what the pattern misses ---- */

@@ -303,10 +303,12 @@ rvm_status rvm__work_tangent(rvm__work *w, rvm_error *err) {
     return rvm_tangent(w->m, w->q->fn, w->args, w->q->nargs, err);
 }
 
-rvm_status rvm__work_tangents(rvm__work *w, const rvm__directions *x, rvm_error *err) {
-    const rvm_cost before = w->cost;
-    const rvm_status status = rvm__tangents(w->m, w->m, w->q->fn, w->args, w->q->nargs, x, err);
-    if (!status) w->cost.tangents = before.tangents + (uint64_t)x->n;
+rvm_status rvm__work_each(rvm__work *w, bool tangents, const rvm__directions *x, rvm_error *err) {
+    uint64_t *runs = tangents ? &w->cost.tangents : &w->cost.adjoints;
+    const uint64_t before = *runs;
+    const rvm_status status =
+        rvm__each_direction(w->m, w->m, tangents ? RVM_TANGENT : RVM_GRADIENT, w->q->fn, w->args, w->q->nargs, x, err);
+    if (!status) *runs = before + (uint64_t)x->n;
     return status;
 }
 

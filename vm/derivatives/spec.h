@@ -38,8 +38,8 @@ void rvm__work_weigh(rvm__work *w, const double *weights);
 /* A run on what the shadows hold. */
 rvm_status rvm__work_tangent(rvm__work *w, rvm_error *err);
 rvm_status rvm__work_adjoint(rvm__work *w, rvm_error *err);
-/* Tangents along all these directions. */
-rvm_status rvm__work_tangents(rvm__work *w, const rvm__directions *x, rvm_error *err);
+/* Tangents along all these directions, or gradients of all these results. */
+rvm_status rvm__work_each(rvm__work *w, bool tangents, const rvm__directions *x, rvm_error *err);
 
 /* RVM_AUTO, where a derivative is written by hand for sweeps or for tangents alone: that way, since the other one does not
  * know it. */

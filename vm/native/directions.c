@@ -1,5 +1,6 @@
-/* directions.c: tangents along several directions: one after the other, or natively several at once, by a program that is a
- * parallel block over them (isa/derive/columns.h), so that they go in lanes, in threads and on a device.
+/* directions.c: tangents along several directions, or gradients of several results: one after the other, or natively several
+ * at once, by a program that is a parallel block over them (isa/derive/columns.h), so that they go in lanes, in threads and
+ * on a device.
  *
  * What the function changes, and shadows, each direction has for itself: element by element, so that what lanes read
  * together stands together. Nothing of the caller's is changed, so where the block fails its directions are run one by one,
@@ -28,6 +29,14 @@ typedef struct block {
     rvm_value *cells;
     size_t ncells;
 } block;
+
+static rvm_transform kind_of(const block *b) {
+    return b->q.ask == ASK_TANGENT ? RVM_TANGENT_OF : RVM_GRADIENT_OF;
+}
+
+static rvm_mode mode_of(const block *b) {
+    return b->q.ask == ASK_TANGENT ? RVM_TANGENT : RVM_GRADIENT;
+}
 
 /* Limits are of one run; what the modes offer and programs do not. */
 static bool may(const rvm_machine *m) {
@@ -136,10 +145,10 @@ static bool make_room(const block *b) {
 static bool is_time(block *b) {
     rvm_machine *m = b->q.m;
     const rvm__engine *e = m->jit.engine;
-    rvm__derived *d = b->d = rvm__asked_find(&b->q, RVM_TANGENT_OF, RVM__COLUMNS);
+    rvm__derived *d = b->d = rvm__asked_find(&b->q, kind_of(b), RVM__COLUMNS);
     b->off = !d || d->refused || (d->why.code && !d->machine);
     if (b->off || d->ran < e->patience || d->ran < d->asks) return false;
-    b->off = rvm__derived_ready(m, d, NULL) != RVM_OK;
+    b->off = rvm__derived_ready(m, d, NULL) != RVM_OK || d->levels; /* which instances would take from a trail */
     return !b->off && !d->machine->jit.engine->awaits(d->machine->jit.engine);
 }
 
@@ -147,7 +156,7 @@ static bool is_time(block *b) {
 static bool is_there(block *b, int64_t left) {
     rvm__derived *d = b->d;
     if (!b->width) b->width = width_of(b, left);
-    b->off = b->width < LEAST || rvm__check_arguments(b->q.m, b->q.fn, b->q.args, b->q.n, RVM_TANGENT, NULL) ||
+    b->off = b->width < LEAST || rvm__check_arguments(b->q.m, b->q.fn, b->q.args, b->q.n, mode_of(b), NULL) ||
              !make_room(b) || !lay_out(b) || !rvm__asked_save(&b->q, RVM__INPUTS) ||
              rvm_machine_bind(d->machine, d->fn, d->args, d->nargs, RVM_PRIMAL, false, NULL);
     if (b->off) return false;
@@ -158,7 +167,10 @@ static bool is_there(block *b, int64_t left) {
 
 static void count(const block *b) {
     rvm_machine *m = b->q.m;
-    rvm__derived_count(m, b->d->machine, RVM_RAN_TANGENT, &m->stats.forward);
+    if (b->q.ask == ASK_TANGENT)
+        rvm__derived_count(m, b->d->machine, RVM_RAN_TANGENT, &m->stats.forward);
+    else
+        rvm__derived_count(m, b->d->machine, RVM_RAN_GRADIENT, &m->stats.swept);
     if (b->counts != m) rvm__derived_count(b->counts, m, RVM_RAN_GRADIENT_TANGENT, &b->counts->stats.forward);
     m->jit.engine->derived(m->jit.engine, b->d->machine, (uint32_t)b->q.fn, NULL, false);
 }
@@ -194,14 +206,14 @@ static rvm_status run_one(block *b, int64_t k, rvm_error *err) {
     b->x->set(b->x->of, k);
     const rvm_status status = b->x->run(b->x->of, err);
     if (!status) b->x->get(b->x->of, k);
-    rvm__derived *d = b->off ? NULL : rvm__asked_find(&b->q, RVM_TANGENT_OF, RVM__COLUMNS);
+    rvm__derived *d = b->off ? NULL : rvm__asked_find(&b->q, kind_of(b), RVM__COLUMNS);
     if (d) d->ran += instructions(b->counts) - before;
     return status;
 }
 
-rvm_status rvm__tangents(rvm_machine *m, rvm_machine *counts, int64_t fn, rvm_arg *args, uint32_t nargs,
-                         const rvm__directions *x, rvm_error *err) {
-    block b = {.q = {.m = m, .ask = ASK_TANGENT, .fn = fn, .args = args, .n = nargs},
+rvm_status rvm__each_direction(rvm_machine *m, rvm_machine *counts, rvm_mode mode, int64_t fn, rvm_arg *args, uint32_t nargs,
+                               const rvm__directions *x, rvm_error *err) {
+    block b = {.q = {.m = m, .ask = mode == RVM_TANGENT ? ASK_TANGENT : ASK_GRADIENT, .fn = fn, .args = args, .n = nargs},
                .x = x,
                .counts = counts,
                .off = !may(m) || x->n < LEAST};
