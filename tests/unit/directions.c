@@ -48,6 +48,13 @@ static const char source[] = "fn own(y: real[n], s: real, x: real[n], k: i64)\n"
                              "        y[i] += x[i] * x[i]\n"
                              "    end\n"
                              "end\n"
+                             "fn starts(y: real[n], x: real[n])\n"
+                             "    for i in 0..n\n"
+                             "        y[i] += 2\n"
+                             "        y[i] *= x[i]\n"
+                             "        y[i] += x[i] ^ 3\n"
+                             "    end\n"
+                             "end\n"
                              "fn blocks(y: real[n], x: real[n])\n"
                              "    parallel i in 0..n\n"
                              "        y[i] += x[i] * x[i]\n"
@@ -93,6 +100,7 @@ static void ask(rvm_program *p, rvm_jit *j, const char *fn, int64_t n, asked *a)
     arg[0] = is_loss ? rvm_arg_f64(0) : rvm_arg_array_f64(a->y, 1, is_table ? square : &n);
     arg[1] = is_table ? rvm_arg_array_f64(a->x, 2, square) : rvm_arg_array_f64(a->x, 1, &n);
     if (!strcmp(fn, "cube")) arg[0] = rvm_arg_array_f64(a->y, 4, deep);
+    arg[0].fresh = !strcmp(fn, "starts"); /* what stands there is not read */
     if (!strcmp(fn, "overlaps")) arg[0].data = a->x + 1;
     arg[2] = rvm_arg_f64(a->scalar);
     if (is_own) arg[2] = arg[1], arg[1] = rvm_arg_f64(a->scalar), arg[3] = rvm_arg_i64(0), by[0].param = 0;
@@ -139,7 +147,8 @@ static const struct {
 } all[] = {{"own", 3, false, 0},     {"own", 4, true, 0},     {"own", 5, true, 0},          {"own", 32, true, 0},
            {"own", 100, true, 0},    {"table", 4, false, 0},  {"table", 16, true, 0},       {"table", 96, true, 0},
            {"loss", 7, false, 1e-9}, {"loss", 8, true, 1e-9}, {"loss", MOST_N, true, 1e-9}, {"blocks", 40, false, 0},
-           {"fails", 40, true, 0},   {"loses", 9, true, 0},   {"cube", 40, false, 0},       {"overlaps", 40, false, 0}};
+           {"fails", 40, true, 0},   {"loses", 9, true, 0},   {"cube", 40, false, 0},       {"overlaps", 40, false, 0},
+           {"starts", 9, true, 0}};
 
 static rvm_jit *native_engine(unsigned *blocks, bool tiers) {
     rvm_jit_options o = rvm_jit_options_default();
@@ -215,6 +224,32 @@ Test(directions, rows) {
 
 Test(directions, in_tiers) {
     compare(true);
+}
+
+/* The weights of results that are fresh are not. */
+Test(directions, fresh_results) {
+    const int64_t n = 3;
+    double x[3] = {1, 2, 3}, y[3] = {5, 5, 5}, weights[3] = {1, 2, 1}, v[3] = {1, 1, 0}, hv[3], H[9];
+    rvm_program *p;
+    rvm_machine *m;
+    rvm_arg arg[2] = {rvm_arg_array_f64(y, 1, &n), rvm_arg_array_f64(x, 1, &n)};
+    const rvm_part of = {0, -1}, by = {1, -1};
+    arg[0].fresh = true;
+    cr_assert(rvm_assemble(source, strlen(source), "directions.rasm", NULL, &p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
+    cr_assert(rvm_machine_new(p, NULL, &m, &e) == RVM_OK);
+    const rvm_derivative_spec q = {.fn = rvm_program_find(p, "starts"),
+                                   .args = arg,
+                                   .nargs = 2,
+                                   .outputs = &of,
+                                   .noutputs = 1,
+                                   .inputs = &by,
+                                   .ninputs = 1};
+    cr_assert(rvm_hvp(m, &q, weights, v, hv, NULL, &e) == RVM_OK, "%s", e.message);
+    cr_assert(rvm_hessian(m, &q, weights, RVM_BY_HVP, H, NULL, &e) == RVM_OK, "%s", e.message);
+    cr_assert(hv[0] == 6 && hv[1] == 24 && hv[2] == 0 && H[0] == 6 && H[4] == 24 && H[8] == 18, "%g %g %g", hv[0], H[4],
+              H[8]);
+    rvm_machine_free(m);
+    rvm_program_free(p);
 }
 
 /* A pattern's colours are directions, too: of a full one as many as columns. */

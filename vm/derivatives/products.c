@@ -38,6 +38,7 @@ static void lay_out(rvm__product *p) {
         if (!active[k]) continue;
         rvm_arg *b = &p->args[p->nargs++];
         *b = *a;
+        b->fresh = false; /* it has the weights */
         memcpy(b->stride, a->shadow_stride, sizeof b->stride);
         b->data = a->ndim && count(w, k) ? plane(p, k, X_B) : NULL;
         b->shadow_data = a->ndim && count(w, k) ? plane(p, k, X_BD) : NULL;

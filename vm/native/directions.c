@@ -12,6 +12,7 @@
 #include "program.h"
 
 #include "cells.h"
+#include "fresh.h"
 #include "memory.h"
 #include "native.h"
 #include "run.h"
@@ -84,7 +85,7 @@ static bool lay_out(block *b) {
         const rvm_arg *a = &b->q.args[k];
         const int64_t n = rvm__cells(a) * b->width;
         d->args[d->nargs] = *a;
-        d->args[d->nargs].active = d->args[d->nargs].fresh = d->args[d->nargs].fresh_shadow = false;
+        d->args[d->nargs].active = d->args[d->nargs].fresh_shadow = false;
         if (rvm__asked_value(&b->q, k)) d->args[d->nargs] = with_directions(a, b->width, at), at += n;
         d->nargs++;
         if (d->active[k]) d->args[d->nargs++] = with_directions(a, b->width, at), at += n;
@@ -97,7 +98,7 @@ static void move_cells(block *b, rvm_arg *a, bool shadow, int64_t direction, rvm
     const int64_t n = rvm__cells(a);
     rvm_value *cells = *at + direction, *one = b->q.m->store.kept[RVM__DIRECTION];
     *at += n * b->width;
-    if (!back) rvm__cells_take(a, shadow, one);
+    if (!back) rvm__fresh_take(a, shadow, one);
     for (int64_t i = 0; i < n; i++) *(back ? &one[i] : &cells[i * b->width]) = *(back ? &cells[i * b->width] : &one[i]);
     if (back) rvm__cells_give(a, shadow, one);
 }

@@ -4,7 +4,7 @@
 #include "memory.h"
 #include "native.h"
 
-enum { MOST_BATCHES = 4096 }; /* 70 MB */
+enum { MOST_BATCHES = 1024 }; /* 18 MB, which stay; so there are none where memory has a limit */
 
 static size_t bytes_of(uint64_t lanes) {
     return RVM__NATIVE_LOG * (2 * lanes + 1) * sizeof(uint64_t);
@@ -14,7 +14,7 @@ bool rvm__native_keep_stores(rvm_machine *m, uint64_t batches, uint64_t lanes, c
                              const uint64_t *mask) {
     const size_t values = RVM__NATIVE_LOG * lanes * sizeof *old, size = bytes_of(lanes);
     void **log = &m->store.scratch[SCRATCH_LANES];
-    if (batches >= MOST_BATCHES) return false;
+    if (batches >= MOST_BATCHES || m->o.memory) return false;
     if (!rvm__reserve(m, log, &m->store.cap_scratch[SCRATCH_LANES], (batches + 1) * size, 1)) return false;
     char *to = (char *)*log + batches * size;
     memcpy(to, at, values);
