@@ -83,9 +83,9 @@ RVM_API rvm_status rvm_jvp(rvm_machine *m, const rvm_derivative_spec *q, const d
                            rvm_error *err);
 RVM_API rvm_status rvm_vjp(rvm_machine *m, const rvm_derivative_spec *q, const double *w, double *wj, rvm_cost *cost,
                            rvm_error *err);
-/* J[rows * columns], row by row. Natively eight columns (rows) or more are taken at once, in lanes, with the bits of one by
- * one (docs/derivatives.md). RVM_AUTO takes the method that costs less, or the one for which a derivative is written by
- * hand, where one takes part and none for the other. */
+/* J[rows * columns], row by row. Natively eight columns (rows) or more are taken at once, in lanes, strictly with the bits
+ * of one by one (docs/derivatives.md). RVM_AUTO takes the method that costs less, or the one for which a derivative is
+ * written by hand, where one takes part and none for the other. */
 RVM_API rvm_status rvm_jacobian(rvm_machine *m, const rvm_derivative_spec *q, rvm_method method, double *J, rvm_cost *cost,
                                 rvm_error *err);
 
