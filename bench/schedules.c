@@ -88,7 +88,8 @@ static void wave_words(FILE *out, int word, const setting *s) {
                   pulse[] = {middle, cells + middle};
     if (word == 0) put_array(out, "y", 4 * cells, 0, 2, pulse, 1);
     if (word != 1) return;
-    fprintf(out, "env=[%g,0.5,%g,0.6", (double)s->size + 0.5, (double)(s->size / 10 + 1) + 0.5);
+    const int64_t tenth = s->size / 10 + 1;
+    fprintf(out, "env=[%g,0.5,%g,0.6", (double)s->size + 0.5, (double)tenth + 0.5);
     for (int64_t k = 0; k < cells; k++) fputs(",1", out);
     fputc(']', out);
 }

@@ -347,7 +347,7 @@ static uint64_t run_job(rvm_machine *m, rvm__native *n, const rvm__native_job *j
         rvm__cuda_leave(c);
         c->totals.blocks += done;
         if (done) return job->count;
-        note(c, job, why = err.message);
+        note(c, job, err.message);
         if (!home) return give_up(m, n);
     } else {
         const bool entered = (c->arrays || c->locals) && c->d->context_push(c->context) == 0, home = to_host(c, job);

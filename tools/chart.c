@@ -55,7 +55,8 @@ static double tick(const axis *a, int most, int k) {
     const int each = (int)ceil(decades / most), fine = decades * 3 <= most;
     int seen = -1;
     for (int n = 0;; n++) {
-        const double v = fine ? pow(10, first + n / 3) * (n % 3 == 0 ? 1 : n % 3 == 1 ? 2 : 5) : pow(10, first + n * each);
+        const int decade = n / 3;
+        const double v = fine ? pow(10, first + decade) * (n % 3 == 0 ? 1 : n % 3 == 1 ? 2 : 5) : pow(10, first + n * each);
         if (v > a->high * (1 + 1e-9)) return NAN;
         if (v >= a->low * (1 - 1e-9) && ++seen == k) return v;
     }

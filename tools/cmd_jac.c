@@ -322,6 +322,7 @@ static rvm_status drop_zeros(tool *t, answer *a, bool always) {
     for (int64_t k = 0; k < all; k++) n += a->value[k] != 0;
     if (!always && n > all / FEW) return RVM_OK;
     *to = (rvm_sparse){.rows = a->nrows, .columns = a->ncolumns};
+    /* pattern_free frees it: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
     to->row_start = calloc((size_t)a->nrows + 1, sizeof *to->row_start);
     to->column = malloc(((size_t)n + 1) * sizeof *to->column);
     if (!to->row_start || !to->column) return tool_fail(t, RVM_ERR_MEMORY, "no memory for %lld entries", (long long)n);

@@ -68,14 +68,14 @@ static int width_of(const graph_mark *m) {
 }
 
 static void mark(const graph_mark *m, int y, FILE *out) {
-    const int x = x_of(m->column), w = width_of(m);
+    const int x = x_of(m->column), w = width_of(m), half = w / 2;
     if (!m->box) {
         svg_disc(out, "dot", x, y, 3);
         return;
     }
-    svg_box(out, "box", x - w / 2, y - 8, w, 16, m->place);
+    svg_box(out, "box", x - half, y - 8, w, 16, m->place);
     if (*m->text) svg_label(out, "in", x, y + 4, m->text, (size_t)(w - 2) / (LETTER - 1), false);
-    if (*m->value) svg_label(out, "value", x + w / 2 + 2, y - 2, m->value, 23, false);
+    if (*m->value) svg_label(out, "value", x + half + 2, y - 2, m->value, 23, false);
 }
 
 static void row(const graph *g, uint32_t k, FILE *out) {

@@ -79,6 +79,6 @@ rvm_status tool_read_shadows(tool *t, bool *real, const text_list *words, const 
     for (uint32_t i = 0; !st && i < t->v.n; i++)
         if (real[i]) st = arg_activate(&t->v.arg[i], &t->err);
     for (size_t k = 0; !st && k < words->n; k++) st = read_shadow(t, given, option, shadow, words->item[k]);
-    for (uint32_t i = 0; i < t->v.n; i++) free(given[i]);
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) free(given[i]);
     return st;
 }

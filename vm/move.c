@@ -138,7 +138,7 @@ rvm_status rvm__move(rvm_machine *m, int course, bool sweep, uint64_t *count, rv
     if (!status && m->o.exact) status = refuse_marked(m, course, err);
     if (status) return status;
     if (m->run.where == (course > 0 ? AT_END : AT_START)) return RVM_OK;
-    if (m->profile && (status = rvm__profile_enter(m))) return rvm__no_memory(m, err);
+    if (m->profile && rvm__profile_enter(m)) return rvm__no_memory(m, err);
     const bool begins = sweep && !m->run.sweep_begun;
     if (begins) {
         rvm__take_seeds(m);

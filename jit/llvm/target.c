@@ -204,7 +204,7 @@ rvm_status rvm__target_group(const rvm__target *t, rvm__build *k, const rvm__low
 static bool is_wide(LLVMTargetDataRef data, LLVMValueRef f) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef in = LLVMGetFirstInstruction(b); in; in = LLVMGetNextInstruction(in)) {
-            const LLVMTypeRef t = LLVMTypeOf(in);
+            LLVMTypeRef t = LLVMTypeOf(in);
             if (LLVMGetTypeKind(t) == LLVMVectorTypeKind && LLVMSizeOfTypeInBits(data, t) > 256) return true;
         }
     return false;

@@ -8,11 +8,17 @@
 
 #include <stddef.h>
 
-#define OF(struct, name) _Generic(((struct *)0)->name, uint32_t : 4, uint64_t : 8, default : 0)
-_Static_assert(OF(rvm__trail_stack, n) == 4 && OF(rvm__trail_stack, cap) == 4 && OF(rvm__trail_stack, last) == 4 &&
-                   OF(rvm__trail_stack, flags) == 8 && OF(rvm__trail, held) == 8 && OF(rvm__trail, peak) == 8 &&
-                   OF(rvm__trail_link, bits) == 8 && sizeof(rvm_value) == 8 && RVM__LINK_NEAR == 4,
-               "as they are read here");
+#define OF(struct, name)             _Generic(((struct *)0)->name, uint32_t : 4, uint64_t : 8, default : 0)
+#define IS_READ(struct, name, bytes) _Static_assert(OF(struct, name) == (bytes), "as it is read here")
+IS_READ(rvm__trail_stack, n, 4);
+IS_READ(rvm__trail_stack, cap, 4);
+IS_READ(rvm__trail_stack, last, 4);
+IS_READ(rvm__trail_stack, flags, 8);
+IS_READ(rvm__trail, held, 8);
+IS_READ(rvm__trail, peak, 8);
+IS_READ(rvm__trail_link, bits, 8);
+_Static_assert(sizeof(rvm_value) == 8 && RVM__LINK_NEAR == 4, "as they are read here");
+#undef IS_READ
 #undef OF
 
 static LLVMValueRef in_trail(rvm__emit *e, size_t offset) {
