@@ -12,8 +12,8 @@
 #include "support.h"
 
 /* Instructions of a function that are walked, which regions within regions do 2^depth times: others are walked a few times
- * each, the fourteenth part of that at most. */
-enum { WALKED_ANYWAY = 1 << 12, MOST_COPIED = 32 };
+ * each, a quarter of that at most. */
+enum { WALKED_ANYWAY = 1 << 12, MOST_COPIED = 64 };
 
 static bool is_back(const rvm__context *c, uint32_t from, uint32_t to) {
     return c->dir > 0 ? to < from : to > from;

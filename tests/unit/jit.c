@@ -609,6 +609,23 @@ Test(jit, value_over_a_shadow) {
     rvm_program_free(p);
 }
 
+/* A cancel that comes before a run is that run's, however short that is. */
+Test(jit, cancelled_before_it_runs) {
+    fixture f;
+    begin(&f);
+    rvm_machine *m = machine(&f, NULL);
+    cr_assert(rvm_jit_attach(f.j, m, &e) == RVM_OK && sum(m, 1) == 6 && f.told.compiled == 1);
+    double x[] = {1, 2, 3};
+    const int64_t n = 3;
+    rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_array_f64(x, 1, &n)};
+    rvm_machine_cancel(m);
+    cr_assert(rvm_call(m, SUM, a, 2, &e) == RVM_ERR_CANCELLED);
+    rvm_machine_unbind(m);
+    for (int k = 0; k < 3; k++) cr_assert(sum(m, 1) == 6);
+    rvm_machine_free(m);
+    end(&f);
+}
+
 /* Compute parts within each other: each is walked twice as often as the one around it. */
 static const char *parts_in_parts(int depth, char *to, size_t size) {
     size_t n = (size_t)snprintf(to, size, "fn f(x: real[n], y: real[n])\n");

@@ -523,7 +523,7 @@ rvm_status rvm__native_run(rvm_machine *m, bool *ran) {
     bool exited;
     *ran = false;
     rvm__native_entry entry = at_an_end(m) ? ask(m, &at, &need) : NULL;
-    if (!entry && rvm__safepoint_if_cancelled(m)) { /* straight code would not poll */
+    if (rvm__safepoint_if_cancelled(m)) { /* straight code would not poll, native loops do seldom */
         *ran = true;
         return rvm__safepoint(m);
     }
