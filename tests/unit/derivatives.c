@@ -421,3 +421,32 @@ Test(derivatives, partials_take_f_from_what_appeared) {
 Test(derivatives, sums_begin_with_what_adds_nothing) {
     cr_assert_eq(occurrences("f'adj", ", -0.0"), 1);
 }
+
+/* A constant factor has no tangent, though its partial is infinite: neither where all operands are registers, nor elements.
+ */
+Test(derivatives, constants_beside_infinity) {
+    report rep = {.name = "constants"};
+    static const char *const texts[] = {
+        "fn f(y: real, x: real)\n    let a = x * x\n    let t = a * 2\n    y += t\nend\n",
+        "fn f(y: real[1], x: real[1])\n    let a: real[1] = 0\n    a[0] += x[0] * x[0]\n    y[0] += a[0] * 2\n"
+        "    a[0] -= x[0] * x[0]\nend\n"};
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        rvm_program *p = assemble_text(texts[k], NULL, &rep);
+        rvm_machine *m;
+        rvm_error e;
+        double y = 1, x = 1e155, v = 1, jv = 0;
+        const int64_t one = 1;
+        rvm_options o = rvm_options_default();
+        o.unchecked = true;
+        rvm_arg arg[2] = {k ? rvm_arg_array_f64(&y, 1, &one) : rvm_arg_f64(y),
+                          k ? rvm_arg_array_f64(&x, 1, &one) : rvm_arg_f64(x)};
+        const rvm_part of = {0, -1}, by = {1, -1};
+        const rvm_derivative_spec spec = {
+            .args = arg, .nargs = 2, .outputs = &of, .noutputs = 1, .inputs = &by, .ninputs = 1};
+        cr_assert(p && rvm_machine_new(p, &o, &m, &e) == RVM_OK);
+        cr_assert(rvm_jvp(m, &spec, &v, &jv, NULL, &e) == RVM_OK, "%s", e.message);
+        cr_assert(jv == 4e155, "%zu: %g", k, jv);
+        rvm_machine_free(m);
+        rvm_program_free(p);
+    }
+}

@@ -93,15 +93,21 @@ FORCE_INLINE void add_gains(const update *u, const gains *g, bool lose) {
     if (active(u, 2)) *u->p.c_ = sum(*u->p.c_, g->by[2], &overflow);
 }
 
+/* Whether the operand has a tangent that counts: a constant's, which is 0 where all have one, does not, since its partial
+ * may be infinite. */
+FORCE_INLINE bool moves(const update *u, int operand) {
+    return active(u, operand) && u->x->active >> (operand + 1) & 1;
+}
+
 /* The tangent of f. */
 FORCE_INLINE rvm_value tangent_of(const update *u, rvm_value f, int *overflow) {
     rvm_value d = {0};
-    if (active(u, 0)) {
+    if (moves(u, 0)) {
         const rvm_value a_ = converts(u) ? rvm__conv_tangent(u->x, *u->p.a_, overflow) : *u->p.a_;
         d = u->by->plus(d, u->by->times(partial(u, 0, f, overflow), a_, overflow), overflow);
     }
-    if (active(u, 1)) d = u->by->plus(d, u->by->times(partial(u, 1, f, overflow), *u->p.b_, overflow), overflow);
-    if (active(u, 2)) d = u->by->plus(d, u->by->times(partial(u, 2, f, overflow), *u->p.c_, overflow), overflow);
+    if (moves(u, 1)) d = u->by->plus(d, u->by->times(partial(u, 1, f, overflow), *u->p.b_, overflow), overflow);
+    if (moves(u, 2)) d = u->by->plus(d, u->by->times(partial(u, 2, f, overflow), *u->p.c_, overflow), overflow);
     return d;
 }
 
