@@ -6,7 +6,7 @@
  *   peaks.c     what this processor can do at most         checked.c    what checks cost natively
  *   exact.c     runs that restore every bit                jacobian.c   a sparse Jacobian
  *   derived.c   counts of derivative programs              layouts.c    results side by side, or not
- *   compile.c   until native code can be called
+ *   compile.c   until native code can be called            directions.c columns and rows at once
  *   api.c       what the C interface costs beyond the work       profile.c  what a profile costs
  *   native.c    machines with native code of their own
  *   pisa.c      steps a second of the Pendulum processor
@@ -101,6 +101,7 @@ bool measure_peaks(table *t, int repetitions);
 bool measure_checked(table *t, int repetitions);
 bool measure_layouts(table *t, int repetitions);
 bool measure_jacobian(table *t, int repetitions);
+bool measure_directions(table *t, int repetitions);
 
 /* ---- tables of their own ---- */
 

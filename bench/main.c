@@ -8,7 +8,7 @@
 static const char usage[] =
     "usage: rvm_bench [--json] [--repetitions N]\n"
     "                 [memory|loop|matvec|bundle|derived|hessian|trail|exact|assembler|start|compile|api|profile|pisa|peaks|"
-    "checked|jacobian|layouts ...]\n"
+    "checked|jacobian|layouts|directions ...]\n"
     "       rvm_bench peers [--json] [--full|--check] [--only TEXT] [--engine TEXT] [--seconds S] [--any-lengths]\n"
     "                 [--math M]\n"
     "       rvm_bench schedules [--json] [--check] [--only TEXT]\n"
@@ -49,11 +49,12 @@ enum {
     CHECKS,
     JACOBIAN,
     LAYOUTS,
+    DIRECTIONS,
     PARTS
 }; /* memory first: it reads the peak of the process */
-static const char *const part_names[PARTS] = {"memory",  "loop",  "matvec",    "bundle",  "derived",  "hessian",
-                                              "trail",   "exact", "assembler", "start",   "compile",  "api",
-                                              "profile", "pisa",  "peaks",     "checked", "jacobian", "layouts"};
+static const char *const part_names[PARTS] = {"memory", "loop",      "matvec",   "bundle",  "derived",   "hessian", "trail",
+                                              "exact",  "assembler", "start",    "compile", "api",       "profile", "pisa",
+                                              "peaks",  "checked",   "jacobian", "layouts", "directions"};
 
 static bool measure_one(table *t, bool (*make)(job *), int repetitions) { /* 0: its derivatives */
     static job j;
@@ -87,6 +88,7 @@ static bool measure(table *t, int part, int repetitions) {
     case CHECKS: return measure_checked(t, repetitions);
     case JACOBIAN: return measure_jacobian(t, repetitions);
     case LAYOUTS: return measure_layouts(t, repetitions);
+    case DIRECTIONS: return measure_directions(t, repetitions);
     }
     return false;
 }

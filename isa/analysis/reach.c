@@ -1,4 +1,4 @@
-/* reach.c: what functions and all that they call do with trails and the stack. See reach.h. */
+/* reach.c: what functions and all that they call do with trails and the stack, and whether they have blocks. See reach.h. */
 #include "reach.h"
 #include "solver.h"
 #include "support.h"
@@ -26,6 +26,7 @@ static void join(rvm__reach *to, const rvm__reach *from) {
     to->ready &= from->ready;
     to->trail |= from->trail;
     to->stack |= from->stack;
+    to->blocks |= from->blocks;
     to->outlined |= from->outlined;
     to->order = (uint8_t)rvm__most(to->order, from->order);
 }
@@ -50,6 +51,7 @@ static bool visit(void *userdata, uint32_t fn) {
     RVM__EACH_INSN(x, &w->p->functions[fn]) {
         at->stack |= rvm__op_on_stack((rvm_op)x.in->op);
         at->trail |= rvm__op_on_trail((rvm_op)x.in->op);
+        at->blocks |= x.in->op == RVM_OP_par;
         at->order = (uint8_t)rvm__most(at->order, order_shown(x.f, x.in));
         if (rvm__is_call(x.in)) join_callees(w, at, x.in);
     }

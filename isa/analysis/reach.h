@@ -4,11 +4,12 @@
 
 #include "rvm_program.h"
 
-/* What a function and all that it calls do with trails and the stack. Without padding: compared as bytes. */
+/* What a function and all that it calls do with trails and the stack, and have. Without padding: compared as bytes. */
 typedef struct rvm__reach {
     bool ready;    /* all of them have code */
     bool trail;    /* something goes onto a trail, or comes from it */
     bool stack;    /* push, pop and the like */
+    bool blocks;   /* there is a parallel block */
     bool outlined; /* loops that run again from snapshots (derive/checkpoint.h) */
     uint8_t order; /* transforms applied so far, as the trails show: the next one has this level; at least 1 */
 } rvm__reach;

@@ -4,18 +4,10 @@
 
 #include <string.h>
 
-enum { NONE = UINT16_MAX };
-
 static void add_like(rvm__writer *w, const rvm_param *q, const char *suffix) {
     char name[600];
     snprintf(name, sizeof name, "%.500s%s", q->name, suffix);
     rvm__write_param(w, name, (rvm_type)q->type, q->ndim);
-}
-
-static uint16_t value_slot(rvm__writer *w, const rvm_function *f, uint16_t slot, uint16_t *reg) {
-    if (slot >= f->nregs) return rvm__write_integer(w, f->consts[slot - f->nregs].i).slot;
-    if (reg[slot] == NONE) reg[slot] = rvm__write_register(w, RVM_I64).slot;
-    return reg[slot];
 }
 
 typedef struct values {
@@ -41,7 +33,7 @@ static void values_params(values *v, const uint8_t *active) {
     for (uint32_t i = 0; i < n && !v->w.status; i++) {
         rvm_param *q = &v->w.g.params[i];
         const rvm_place at = {.kind = q->ndim ? RVM_PLACE_ARRAY : RVM_PLACE_SLOT, .slot = q->index};
-        for (int d = 0; d < q->ndim; d++) q->dim[d] = value_slot(&v->w, f, f->params[of[i]].dim[d], v->reg);
+        for (int d = 0; d < q->ndim; d++) q->dim[d] = rvm__write_length(&v->w, f, f->params[of[i]].dim[d], v->reg);
         if (i < v->nall) v->all[i] = at;
         if (i < v->nall && (!i || of[i] != of[i - 1])) v->plain[of[i]] = at;
         if (i >= v->nall) v->result[of[i]] = at;

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-enum { NONE = UINT16_MAX };
-
 typedef struct columns {
     rvm__writer w;
     uint32_t of;
@@ -15,13 +13,6 @@ typedef struct columns {
     rvm_place param[RVM_MAX_PARAMS], passed[RVM_MAX_PARAMS]; /* as it came; as fn gets it */
     rvm_place view[RVM_MAX_PARAMS][RVM_MAX_DIMS + 2];        /* of arrays of which fn gets a part: the instruction's */
 } columns;
-
-static uint16_t length_of(columns *c, uint16_t slot) {
-    const rvm_function *f = &c->w.p->functions[c->of];
-    if (slot >= f->nregs) return rvm__write_integer(&c->w, f->consts[slot - f->nregs].i).slot;
-    if (c->reg[slot] == NONE) c->reg[slot] = rvm__write_register(&c->w, RVM_I64).slot;
-    return c->reg[slot];
-}
 
 /* Why there is no such function, or NULL. */
 static const char *refused(const rvm_function *f, const uint8_t *each) {
@@ -41,7 +32,7 @@ static void write_params(columns *c) {
     c->count = rvm__write_register(&c->w, RVM_I64);
     for (uint32_t k = 0; k < f->nparams && !c->w.status; k++) {
         rvm_param *q = &c->w.g.params[k];
-        for (int d = 0; d < f->params[k].ndim; d++) q->dim[d] = length_of(c, f->params[k].dim[d]);
+        for (int d = 0; d < f->params[k].ndim; d++) q->dim[d] = rvm__write_length(&c->w, f, f->params[k].dim[d], c->reg);
         if (c->each[k]) q->dim[f->params[k].ndim] = c->count.slot;
     }
     c->index = rvm__write_register(&c->w, RVM_I64);
@@ -89,7 +80,7 @@ static rvm_status declare(rvm__zone *memory, rvm_program *p, uint32_t fn, const 
     columns *c = rvm__zone_make(memory, 1, sizeof *c);
     const size_t nregs = p->functions[fn].nregs + 1u;
     if (!c || !(c->reg = rvm__zone_make(memory, nregs, sizeof *c->reg))) return RVM_ERR_MEMORY;
-    memset(c->reg, 0xff, nregs * sizeof *c->reg);
+    memset(c->reg, 0xff, nregs * sizeof *c->reg); /* RVM__NO_LENGTH */
     c->w.p = p;
     c->of = fn;
     c->each = each;
@@ -100,20 +91,6 @@ static rvm_status declare(rvm__zone *memory, rvm_program *p, uint32_t fn, const 
     write_code(c);
     *out = c->w.fn;
     return rvm__write_end(&c->w);
-}
-
-bool rvm__runs_blocks(const rvm_program *p, uint32_t fn, rvm__zone *memory) {
-    uint8_t *met = rvm__zone_make(memory, p->nfunctions, 1);
-    uint32_t *list = rvm__zone_make(memory, p->nfunctions, sizeof *list), n = 0;
-    if (!met || !list) return true;
-    met[list[n++] = fn] = 1;
-    for (uint32_t k = 0; k < n; k++)
-        RVM__EACH_INSN(x, &p->functions[list[k]]) {
-            if (x.in->op == RVM_OP_par) return true;
-            RVM__EACH_CALLEE(g, p, x.in)
-                if (!met[g]) met[list[n++] = g] = 1;
-        }
-    return false;
 }
 
 rvm_status rvm__columns_declare(rvm_program *p, uint32_t fn, const uint8_t *each, uint32_t *out, rvm_error *err) {

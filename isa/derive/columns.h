@@ -3,14 +3,10 @@
 #define RVM_COLUMNS_H
 
 #include "program.h"
-#include "support.h"
 
-/* fn'columns: with the parameters of fn; where each[k], parameter k has one more dimension, the last, of one length c for
- * all, and instance i of c runs fn, which has code, on what has index i there. Its roles are found when the
- * program is resolved. Errors: UNSUPPORTED (more dimensions than an array may have, a function value), MEMORY. */
+/* fn'columns: with the parameters of fn, which has code; where each[k], parameter k has one more dimension, the last, of one
+ * length c for all, and instance i of c runs fn on what has index i there. Its roles are found when the program is resolved.
+ * Errors: UNSUPPORTED (more dimensions than an array may have, a function value), MEMORY. */
 rvm_status rvm__columns_declare(rvm_program *p, uint32_t fn, const uint8_t *each, uint32_t *out, rvm_error *err);
-
-/* Whether fn, or what it may call, has a parallel block; also where there is no memory to find out. */
-bool rvm__runs_blocks(const rvm_program *p, uint32_t fn, rvm__zone *memory);
 
 #endif

@@ -64,6 +64,12 @@ rvm_place rvm__write_integer(rvm__writer *w, int64_t k) {
     return rvm__write_constant(w, RVM_I64, (rvm_value){.i = k});
 }
 
+uint16_t rvm__write_length(rvm__writer *w, const rvm_function *f, uint16_t slot, uint16_t *reg) {
+    if (slot >= f->nregs) return rvm__write_integer(w, f->consts[slot - f->nregs].i).slot;
+    if (reg[slot] == RVM__NO_LENGTH) reg[slot] = rvm__write_register(w, RVM_I64).slot;
+    return reg[slot];
+}
+
 rvm_place rvm__write_nothing(rvm__writer *w, rvm_type type) {
     return rvm__write_constant(w, type, rvm__sum_start(type));
 }
@@ -118,10 +124,15 @@ uint32_t rvm__write_par(rvm__writer *w, rvm_place i, rvm_place lo, rvm_place hi)
     return RVM__WRITE(w, RVM_OP_par, 0, 0, i, lo, hi);
 }
 
+/* The end of the loop or block at `at`, with its n places. */
+static void end(rvm__writer *w, uint32_t at, rvm_op op, uint32_t n) {
+    rvm_place q[4] = {{0}};
+    if (!w->status) memcpy(q, w->g.places + w->g.code[at].places, n * sizeof *q);
+    pair(w, at, rvm__write(w, op, 0, 0, n, q));
+}
+
 void rvm__write_endpar(rvm__writer *w, uint32_t at) {
-    rvm_place q[3] = {{0}};
-    if (!w->status) memcpy(q, w->g.places + w->g.code[at].places, sizeof q);
-    pair(w, at, rvm__write(w, RVM_OP_endpar, 0, 0, 3, q));
+    end(w, at, RVM_OP_endpar, 3);
 }
 
 uint32_t rvm__write_for(rvm__writer *w, rvm_place i, rvm_place lo, rvm_place hi, rvm_place by) {
@@ -129,9 +140,7 @@ uint32_t rvm__write_for(rvm__writer *w, rvm_place i, rvm_place lo, rvm_place hi,
 }
 
 void rvm__write_next(rvm__writer *w, uint32_t at) {
-    rvm_place q[4] = {{0}};
-    if (!w->status) memcpy(q, w->g.places + w->g.code[at].places, sizeof q);
-    pair(w, at, rvm__write(w, RVM_OP_next, 0, 0, 4, q));
+    end(w, at, RVM_OP_next, 4);
 }
 
 uint32_t rvm__write_if(rvm__writer *w, rvm_place c) {

@@ -30,6 +30,9 @@ rvm_status rvm__write_end(rvm__writer *w);
 
 rvm_place rvm__write_register(rvm__writer *w, rvm_type type);
 rvm_place rvm__write_array(rvm__writer *w, rvm_type type, int ndim);
+/* A length of f, as g has it: reg, by register of f, has the numbers of those that g has, others RVM__NO_LENGTH. */
+enum { RVM__NO_LENGTH = UINT16_MAX };
+uint16_t rvm__write_length(rvm__writer *w, const rvm_function *f, uint16_t slot, uint16_t *reg);
 rvm_place rvm__write_constant(rvm__writer *w, rvm_type type, rvm_value v);
 rvm_place rvm__write_integer(rvm__writer *w, int64_t k);
 /* rvm__sum_start */

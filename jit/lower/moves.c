@@ -80,11 +80,12 @@ static void discard_element(rvm__emit *e, const discarded *x) {
 static void discard_from(rvm__emit *e, const discarded *x, int d) {
     LLVMBuilderRef b = e->k->b;
     const uint16_t first = x->w->places->slot;
-    LLVMValueRef *address = x->address, *inner = rvm__unit_alloc(e->u, x->w->n * sizeof *inner);
-    if (!inner || d == e->f->arrays[first].ndim) {
+    if (d == e->f->arrays[first].ndim) {
         discard_element(e, x);
         return;
     }
+    LLVMValueRef *address = x->address, *inner = rvm__unit_alloc(e->u, x->w->n * sizeof *inner);
+    if (!inner) return;
     LLVMValueRef index = rvm__local(e, e->k->i64, "index");
     LLVMBasicBlockRef next = rvm__block(e, "clear"), some = rvm__block(e, "some"), on = rvm__block(e, "on");
     rvm__put_at(e, rvm__build_int(e->k, 0), index);

@@ -226,30 +226,45 @@ Test(directions, in_tiers) {
     compare(true);
 }
 
-/* The weights of results that are fresh are not. */
-Test(directions, fresh_results) {
-    const int64_t n = 3;
-    double x[3] = {1, 2, 3}, y[3] = {5, 5, 5}, weights[3] = {1, 2, 1}, v[3] = {1, 1, 0}, hv[3], H[9];
+/* Of x, n values, by a function of them and of y, which has as many. */
+typedef struct vector {
     rvm_program *p;
     rvm_machine *m;
-    rvm_arg arg[2] = {rvm_arg_array_f64(y, 1, &n), rvm_arg_array_f64(x, 1, &n)};
-    const rvm_part of = {0, -1}, by = {1, -1};
-    arg[0].fresh = true;
-    cr_assert(rvm_assemble(source, strlen(source), "directions.rasm", NULL, &p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
-    cr_assert(rvm_machine_new(p, NULL, &m, &e) == RVM_OK);
-    const rvm_derivative_spec q = {.fn = rvm_program_find(p, "starts"),
-                                   .args = arg,
-                                   .nargs = 2,
-                                   .outputs = &of,
-                                   .noutputs = 1,
-                                   .inputs = &by,
-                                   .ninputs = 1};
-    cr_assert(rvm_hvp(m, &q, weights, v, hv, NULL, &e) == RVM_OK, "%s", e.message);
-    cr_assert(rvm_hessian(m, &q, weights, RVM_BY_HVP, H, NULL, &e) == RVM_OK, "%s", e.message);
+    rvm_arg arg[2];
+    rvm_part of, by;
+    rvm_derivative_spec q;
+} vector;
+
+static void open_vector(vector *f, const char *fn, double *y, double *x, int64_t n) {
+    *f = (vector){.arg = {rvm_arg_array_f64(y, 1, &n), rvm_arg_array_f64(x, 1, &n)}, .of = {0, -1}, .by = {1, -1}};
+    cr_assert(rvm_assemble(source, strlen(source), "directions.rasm", NULL, &f->p, &e, NULL, NULL) == RVM_OK, "%s",
+              e.message);
+    cr_assert(rvm_machine_new(f->p, NULL, &f->m, &e) == RVM_OK);
+    f->q = (rvm_derivative_spec){.fn = rvm_program_find(f->p, fn),
+                                 .args = f->arg,
+                                 .nargs = 2,
+                                 .outputs = &f->of,
+                                 .noutputs = 1,
+                                 .inputs = &f->by,
+                                 .ninputs = 1};
+}
+
+static void close_vector(vector *f) {
+    rvm_machine_free(f->m);
+    rvm_program_free(f->p);
+}
+
+/* The weights of results that are fresh are not. */
+Test(directions, fresh_results) {
+    double x[3] = {1, 2, 3}, y[3] = {5, 5, 5}, weights[3] = {1, 2, 1}, v[3] = {1, 1, 0}, hv[3], H[9];
+    vector f;
+    open_vector(&f, "starts", y, x, 3);
+    f.arg[0].fresh = true;
+    cr_assert(rvm_hvp(f.m, &f.q, weights, v, hv, NULL, &e) == RVM_OK, "%s", e.message);
+    cr_assert(rvm_hessian(f.m, &f.q, weights, RVM_BY_HVP, H, NULL, &e) == RVM_OK, "%s", e.message);
     cr_assert(hv[0] == 6 && hv[1] == 24 && hv[2] == 0 && H[0] == 6 && H[4] == 24 && H[8] == 18, "%g %g %g", hv[0], H[4],
               H[8]);
-    rvm_machine_free(m);
-    rvm_program_free(p);
+    close_vector(&f);
 }
 
 /* A pattern's colours are directions, too: of a full one as many as columns. */
@@ -257,30 +272,18 @@ Test(directions, colours) {
     enum { N = 12 };
     unsigned blocks = 0;
     rvm_jit *j = native_engine(&blocks, false);
-    rvm_program *p;
-    rvm_machine *m;
-    const int64_t n = N;
     double x[N], y[N] = {0}, value[N * N];
     int64_t start[N + 1], column[N * N];
-    rvm_arg arg[2] = {rvm_arg_array_f64(y, 1, &n), rvm_arg_array_f64(x, 1, &n)};
-    const rvm_part of = {0, -1}, by = {1, -1};
     rvm_cost cost;
-    cr_assert(rvm_assemble(source, strlen(source), "directions.rasm", NULL, &p, &e, NULL, NULL) == RVM_OK, "%s", e.message);
-    cr_assert(rvm_machine_new(p, NULL, &m, &e) == RVM_OK && rvm_jit_attach(j, m, &e) == RVM_OK);
+    vector f;
     for (int k = 0; k <= N; k++) start[k] = N * k;
     for (int k = 0; k < N * N; k++) column[k] = k % N, x[k % N] = k % N * 0.25;
+    open_vector(&f, "fails", y, x, N);
+    cr_assert(rvm_jit_attach(j, f.m, &e) == RVM_OK);
     const rvm_sparse pattern = {.rows = N, .columns = N, .row_start = start, .column = column};
-    const rvm_derivative_spec q = {.fn = rvm_program_find(p, "fails"),
-                                   .args = arg,
-                                   .nargs = 2,
-                                   .outputs = &of,
-                                   .noutputs = 1,
-                                   .inputs = &by,
-                                   .ninputs = 1};
-    cr_assert(rvm_jacobian_sparse(m, &q, RVM_BY_TANGENTS, &pattern, value, &cost, &e) == RVM_OK, "%s", e.message);
+    cr_assert(rvm_jacobian_sparse(f.m, &f.q, RVM_BY_TANGENTS, &pattern, value, &cost, &e) == RVM_OK, "%s", e.message);
     cr_assert(cost.colours == N && blocks, "%d colours, %u blocks", (int)cost.colours, blocks);
     for (int k = 0; k < N * N; k++) cr_assert(value[k] == (k % (N + 1) ? 0 : 2 * x[k % N]), "%d: %g", k, value[k]);
-    rvm_machine_free(m);
-    rvm_program_free(p);
+    close_vector(&f);
     rvm_jit_free(j);
 }

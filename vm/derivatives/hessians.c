@@ -20,8 +20,9 @@ static rvm_status check(const rvm__work *w, const double *weights, rvm_error *er
 
 /* ---- the sweep ---- */
 
-/* Products of so many instructions in all run natively where an engine has no patience for them, and then take a 32nd of the
- * interpreter's time or less: gradients a 17th to a 26th (bench api), and eight columns or more at once half of that. */
+/* Products of so many instructions in all run natively where an engine has no patience for them. Gradients then take a 17th
+ * to a 26th of the interpreter's time (bench api); eight columns and more at once, with what a column costs besides, a ninth
+ * (10) to a 42nd (100). */
 static uint64_t gain_of_products(const rvm__work *w, uint64_t instructions) {
     return rvm__native_takes(w->m, instructions) ? 32 : 1;
 }

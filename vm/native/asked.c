@@ -3,6 +3,7 @@
 #include "asked.h"
 #include "builder.h"
 #include "program.h"
+#include "reach.h"
 #include "support.h"
 
 #include <string.h>
@@ -139,8 +140,10 @@ static rvm_status declare_columns(const rvm_machine *m, rvm__derived *d, rvm_err
     const rvm_function *f = &m->p->functions[d->of];
     uint8_t each[2 * RVM_MAX_PARAMS];
     uint32_t n = 0;
-    const bool blocks = rvm__runs_blocks(d->program, d->of, &memory);
+    rvm__reach *reach = rvm__zone_make(&memory, m->p->nfunctions, sizeof *reach);
+    const bool found = reach && rvm__reach_find(m->p, reach), blocks = found && reach[d->of].blocks;
     rvm__zone_free(&memory);
+    if (!found) return rvm__fail_memory(err);
     if (blocks) return rvm__fail(err, RVM_ERR_UNSUPPORTED, NULL, 0, 0, "'%s' has parallel blocks", f->name);
     for (uint32_t k = 0; k < f->nparams; k++) {
         each[n++] = f->params[k].role != RVM_READ;
