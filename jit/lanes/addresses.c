@@ -109,6 +109,12 @@ bool rvm__is_line(const rvm__group *g, LLVMValueRef v) {
     return i && i->stride && i->memory != RVM__PRIVATE_MEMORY;
 }
 
+unsigned rvm__elements_apart(const rvm__group *g, LLVMValueRef v) {
+    LLVMValueRef stride = rvm__is_line(g, v) ? rvm__item_of(&g->flow, v)->stride : NULL;
+    const int64_t bytes = stride && LLVMIsAConstantInt(stride) ? LLVMConstIntGetSExtValue(stride) : 0;
+    return bytes > 8 && bytes <= 8 * RVM__MOST_APART && bytes % 8 == 0 ? (unsigned)(bytes / 8) : 0;
+}
+
 LLVMValueRef rvm__address_among(rvm__group *g, LLVMValueRef v, LLVMValueRef many, unsigned element, unsigned n) {
     const rvm__item *i = rvm__item_of(&g->flow, v);
     if (!rvm__is_line(g, v)) return rvm__lane_of(g, many, n);

@@ -99,6 +99,9 @@ void rvm__group_instruction(rvm__group *g, LLVMValueRef v, LLVMValueRef mask);
 /* addresses.c */
 void rvm__group_address(rvm__group *g, LLVMValueRef gep);
 bool rvm__is_line(const rvm__group *g, LLVMValueRef v); /* shared memory at a stride */
+/* How many elements that stride has, known and few, but more than one; else 0. */
+enum { RVM__MOST_APART = 4 };
+unsigned rvm__elements_apart(const rvm__group *g, LLVMValueRef v);
 /* Where a lane's own element is, so many behind v, of shared memory; where all lanes' are, of any; one among these. */
 LLVMValueRef rvm__address_of_lane(rvm__group *g, LLVMValueRef v, unsigned element, unsigned n);
 LLVMValueRef rvm__addresses(rvm__group *g, LLVMValueRef v, unsigned element);

@@ -45,6 +45,25 @@ static void store_each(rvm__group *g, LLVMValueRef to, unsigned element, LLVMVal
         LLVMBuildStore(g->k->b, rvm__lane_of(g, v, n), rvm__address_among(g, to, many, element, n));
 }
 
+/* Elements `apart` from one to the next: vectors of all that stands from the first to the last, of which lanes take theirs.
+ * The last vector ends with the last element. */
+static LLVMValueRef load_apart(rvm__group *g, LLVMValueRef from, unsigned apart, LLVMTypeRef t) {
+    LLVMBuilderRef b = g->k->b;
+    LLVMTypeRef row = rvm__vector_of(g, t);
+    LLVMValueRef all = LLVMGetPoison(row);
+    for (unsigned p = 0; p < apart; p++) {
+        const unsigned start = p + 1 < apart ? p * g->lanes : (g->lanes - 1) * (apart - 1);
+        LLVMValueRef each[RVM__MAX_LANES], v = LLVMBuildLoad2(b, row, rvm__behind(g, from, rvm__number(g, 8 * start)), "");
+        LLVMSetAlignment(v, 8);
+        for (unsigned n = 0; n < g->lanes; n++) {
+            const unsigned here = n * apart - start, taken = n * apart / g->lanes < p;
+            each[n] = LLVMConstInt(g->k->i32, !taken && here < g->lanes ? g->lanes + here : n, false);
+        }
+        all = LLVMBuildShuffleVector(b, all, v, LLVMConstVector(each, g->lanes), "");
+    }
+    return all;
+}
+
 /* ---- under a mask ---- */
 
 static LLVMValueRef gather(rvm__group *g, LLVMValueRef from, LLVMTypeRef t, LLVMValueRef mask) {
@@ -245,10 +264,17 @@ static bool gathers(const rvm__group *g) {
     return g->k->target->width == RVM__MOST_GROUP;
 }
 
+/* How many elements apart lanes' are, where whole vectors with what is between pay; 0: not. */
+static unsigned apart_of(const rvm__group *g, LLVMValueRef address, LLVMTypeRef t) {
+    return gathers(g) && LLVMABISizeOfType(g->layout, t) == 8 ? rvm__elements_apart(g, address) : 0;
+}
+
 /* What varies: each lane's own element, so many behind `from`. */
 static LLVMValueRef load(rvm__group *g, LLVMValueRef from, unsigned element, LLVMTypeRef t, LLVMValueRef mask) {
     LLVMValueRef row = rvm__side_by_side(g, from, element);
     if (row) return load_row(g, row, rvm__vector_of(g, t), rvm__memory_of(&g->flow, from) == RVM__SHARED ? mask : NULL);
+    const unsigned apart = mask ? 0 : apart_of(g, from, t);
+    if (apart) return load_apart(g, rvm__address_of_lane(g, from, element, 0), apart, t);
     if (mask || gathers(g)) return gather(g, rvm__addresses(g, from, element), rvm__vector_of(g, t), mask);
     return load_each(g, from, element, t);
 }
@@ -262,7 +288,8 @@ static bool as_pairs(rvm__group *g, LLVMValueRef address, LLVMValueRef mask) {
 static LLVMValueRef load_rows(rvm__group *g, LLVMValueRef from, LLVMTypeRef t, LLVMValueRef mask) {
     LLVMTypeRef one = LLVMGetElementType(t);
     LLVMValueRef rows = LLVMGetPoison(rvm__vector_of(g, t)), row[2];
-    const bool pairs = as_pairs(g, from, mask) && (!gathers(g) || rvm__is_line(g, from));
+    const bool threes = apart_of(g, from, one) == 3; /* two rows of them take fewer loads than pairs */
+    const bool pairs = as_pairs(g, from, mask) && (!gathers(g) || rvm__is_line(g, from)) && !threes;
     for (unsigned n = 0, width = rvm__width_of(t), some; n < width; n += some) {
         some = pairs && n + 1 < width ? 2 : 1;
         if (some == 2)
