@@ -71,8 +71,8 @@ void rvm__record_residue_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, do
 /* Going back over what overflowed or became NaN: whether an argument was lost is said at the start. */
 static bool is_lost(const rvm_machine *m, uint32_t fn, double y) {
     if (isfinite(y)) return false;
-    if (m->run.course < 0) return m->bound.compares;
-    return (m->bound.compares || m->bound.compared_elsewhere) && rvm__is_adjoint(m->p, fn);
+    if (!m->bound.compares && !m->bound.compared_elsewhere) return false;
+    return m->run.course < 0 || rvm__is_adjoint(m->p, fn);
 }
 
 bool rvm__agrees_at(rvm_machine *m, uint32_t fn, const rvm__xinsn *x, double y, double f, double held) {

@@ -54,7 +54,7 @@ rvm_status rvm__values_declare(rvm_program *p, uint32_t fn, uint32_t adjoint, co
                                rvm_error *err) {
     rvm__zone memory = {.al = &p->al};
     values *v = rvm__zone_make(&memory, 1, sizeof *v);
-    rvm_status s = v ? RVM_OK : RVM_ERR_MEMORY;
+    rvm_status s = RVM_ERR_MEMORY;
     if (v) v->reg = rvm__zone_make(&memory, p->functions[fn].nregs + 1u, sizeof *v->reg);
     if (v && v->reg) {
         char name[600];

@@ -54,7 +54,7 @@ static rvm_status derive_one(round_ *w, const rvm__derivation *d) {
                                 p->functions[d->of].name, RVM_MAX_ORDER);
     if (!t.status) {
         rvm__derive_begin(&t);
-        rvm__derive_code(&t);
+        if (!t.status) rvm__derive_code(&t);
         rvm__derive_end(&t);
     }
     return t.status;

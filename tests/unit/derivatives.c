@@ -450,3 +450,23 @@ Test(derivatives, constants_beside_infinity) {
         rvm_program_free(p);
     }
 }
+
+/* What a constant multiplies has its tangent times that, though it is infinite itself. */
+Test(derivatives, constants_times_infinity) {
+    report rep = {.name = "constants"};
+    static const char text[] = "fn times(y: real, k: i64)\n    y *= 2 + real(k)\nend\n"
+                               "fn by(y: real, k: i64)\n    y /= 2 + real(k)\nend\n";
+    rvm_program *p = assemble_text(text, NULL, &rep);
+    for (uint32_t fn = 0; fn < 2; fn++) {
+        rvm_machine *m;
+        rvm_error e;
+        rvm_arg a[2] = {rvm_arg_f64(INFINITY), rvm_arg_i64(2)};
+        a[0].active = true;
+        a[0].shadow.f = 1;
+        cr_assert(p && rvm_machine_new(p, NULL, &m, &e) == RVM_OK);
+        cr_assert(rvm_tangent(m, fn, a, 2, &e) == RVM_OK, "%s", e.message);
+        cr_assert(a[0].shadow.f == (fn ? 0.25 : 4), "%g", a[0].shadow.f);
+        rvm_machine_free(m);
+    }
+    rvm_program_free(p);
+}

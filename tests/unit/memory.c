@@ -366,6 +366,41 @@ Test(memory, calls_of_derivatives_out_of_memory, .timeout = 120) {
     each_failure(work_derived_calls, true);
 }
 
+/* Gradients with checkpoints, alone and with the value, of a function that is not the program's first: the same numbers, or
+ * none and then the same. */
+static const char marched[] =
+    "fn other(a: real, b: real, c: real, d: real, e: real, g: real)\n    d += b * 42\n    e += c * 57\n"
+    "end\nfn f(y: real, x: real)\n    for t in 0..10\n        set x = sin(x)\n    end\n    y += x\nend\n";
+
+static void work_marched(counting *c, bool *complete) {
+    rvm_options o = rvm_options_default();
+    rvm_machine *m = NULL;
+    rvm_error e;
+    o.allocator = &c->al;
+    o.checkpoints = 2;
+    *complete = rvm_machine_new(shared, &o, &m, &e) == RVM_OK;
+    for (int k = 0; k < 4 && m; k++) { /* the last two after what failed */
+        rvm_arg a[] = {rvm_arg_f64(0), rvm_arg_f64(0.5)};
+        double x = 0.5, by = 1;
+        for (int t = 0; t < 10; t++) by *= cos(x), x = sin(x);
+        a[0].active = a[1].active = true;
+        a[0].shadow.f = 1;
+        const rvm_status s = (k % 2 ? rvm_gradient : rvm_value_and_gradient)(m, 1, a, 2, &e);
+        cr_assert(s == RVM_OK || s == RVM_ERR_MEMORY, "%s: %s", rvm_status_name(s), e.message);
+        cr_assert(s || (fabs(a[1].shadow.f - by) < 1e-12 && fabs(a[0].value.f - (k % 2 ? 0 : x)) < 1e-12), "%d: %g, by %g",
+                  k, a[0].value.f, a[1].shadow.f);
+        *complete &= !s;
+    }
+    rvm_machine_free(m);
+}
+
+Test(memory, each_failure_of_checkpoints, .timeout = 120) {
+    shared = assemble_text(marched, NULL, &rep);
+    each_failure(work_marched, false);
+    each_failure(work_marched, true);
+    rvm_program_free(shared);
+}
+
 /* ---- all of it, with one allocator: assembled, derived, compiled, run ---- */
 
 static const char whole_text[] = "fn f(out: real, x: real[n])\n    compute\n        let t: real[n]\n"

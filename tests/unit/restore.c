@@ -262,3 +262,37 @@ Test(restore, memory) {
     end(&f);
     cr_assert(c.live_blocks == 0 && !c.mismatch);
 }
+
+/* An instance that fails while a temporary is NaN, in another thread: it is taken back there, and fails here as it does in
+ * one thread. */
+Test(restore, past_nan_in_threads, .timeout = 60) {
+    enum { MANY = 2000, BAD = 1500 };
+    static const char text[] = "fn f(y: real[n], x: real[n], k: i64[n])\n    parallel i in 0..n\n        for j in 0..20\n"
+                               "            y[i] *= 1.5 + 0.1 * log(77 - x[i] - real(k[i]))\n        end\n    end\nend\n";
+    typedef rvm_status call(rvm_machine * m, int64_t fn, rvm_arg * args, uint32_t nargs, rvm_error * err);
+    static call *const calls[] = {rvm_gradient, rvm_value_and_gradient, rvm_tangent};
+    static double y[MANY], x[MANY], y_b[MANY], x_b[MANY];
+    static int64_t n = MANY, k[MANY];
+    report rep = {.name = "nan"};
+    rvm_jit_options jo = rvm_jit_options_default();
+    rvm_jit *j;
+    jo.tiers = false, jo.cache = "", jo.threads = 2;
+    rvm_program *p = assemble_text(text, NULL, &rep);
+    if (rvm_jit_new(&jo, &j, &e)) cr_skip_test("no native code");
+    for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
+        rvm_machine *m;
+        rvm_arg a[3] = {rvm_arg_array_f64(y, 1, &n), rvm_arg_array_f64(x, 1, &n), rvm_arg_array_i64(k, 1, &n)};
+        for (int i = 0; i < MANY; i++) y[i] = 2, x[i] = 0.25, y_b[i] = 1, x_b[i] = 0, k[i] = i == BAD ? 77 : 3;
+        a[0].active = a[1].active = true;
+        a[0].shadow_data = y_b, a[1].shadow_data = x_b;
+        cr_assert(!rvm_machine_new(p, NULL, &m, &e) && !rvm_jit_attach(j, m, &e));
+        cr_assert(calls[c](m, 0, a, 3, &e) == RVM_ERR_DOMAIN && e.line == 4, "%zu: %s", c, e.message);
+        cr_assert(rvm_machine_bound(m));
+        cr_assert(!rvm_machine_backward(m, &e), "%zu: %s", c, e.message);
+        for (int i = 0; i < MANY; i++) cr_assert(fabs(y[i] - 2) < 1e-12, "%zu: %d: %g", c, i, y[i]);
+        rvm_machine_unbind(m);
+        rvm_machine_free(m);
+    }
+    rvm_jit_free(j);
+    rvm_program_free(p);
+}

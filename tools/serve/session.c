@@ -97,6 +97,11 @@ void work_open(work *w) {
 
 /* ---- what is asked then ---- */
 
+uint32_t session_number(const json_t *v, uint32_t none) {
+    const json_int_t n = json_integer_value(v);
+    return n >= 0 && n <= UINT32_MAX ? (uint32_t)n : none;
+}
+
 static rvm_status do_move(session *s, const json_t *v) {
     rvm_arrival how;
     json j;
@@ -112,7 +117,7 @@ static rvm_status do_move(session *s, const json_t *v) {
 }
 
 static rvm_status do_state(session *s, const json_t *v) {
-    const uint32_t frame = (uint32_t)json_integer_value(json_object_get(v, "frame"));
+    const uint32_t frame = session_number(json_object_get(v, "frame"), UINT32_MAX);
     json j;
     tool_json_begin(&j, &s->t, RVM_OK);
     session_position(&j, s, NULL);

@@ -24,7 +24,7 @@ static rvm_status log_forward(session *s, const rvm_goal *g, const json_t *place
 rvm_status session_log(session *s, const json_t *v, json *j) {
     const rvm_run_position home = rvm_machine_position(s->t.machine);
     const json_t *from = json_object_get(v, "from"), *to = json_object_get(v, "to"), *swept = json_object_get(v, "swept");
-    const uint32_t line = (uint32_t)json_integer_value(json_object_get(v, "line"));
+    const uint32_t line = session_number(json_object_get(v, "line"), 0);
     rvm_run_position begin = home, end = home;
     rvm_stop stops[SESSION_STOPS];
     const uint32_t n = session_line(s, line, stops);

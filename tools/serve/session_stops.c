@@ -46,14 +46,16 @@ static void free_stops(session_stop *stops, uint32_t n) {
 /* 7, or {"line": 7, "if": "k > 100"}. */
 static rvm_status read_stop(session *s, const json_t *v, session_stop *to, uint32_t *n) {
     const json_t *number = json_is_object(v) ? json_object_get(v, "line") : v, *condition = json_object_get(v, "if");
-    const uint32_t line = (uint32_t)json_integer_value(number);
+    const uint32_t line = session_number(number, 0);
     const char *text = json_string_value(condition);
     if (!json_is_integer(number) || (condition && !text))
         return tool_fail(&s->t, RVM_ERR_USAGE, "a stop is a line, or {\"line\": 3, \"if\": \"k > 100\"}");
     if (text && strlen(text) >= EXPRESSION_TEXT)
         return tool_fail(&s->t, RVM_ERR_LIMIT, "a condition has at most %d bytes", EXPRESSION_TEXT - 1);
     const uint32_t found = find_stops(s, line, to + *n, SESSION_STOPS - *n);
-    if (!found) return tool_fail(&s->t, RVM_ERR_ARGUMENT, "line %u has no instruction, or there are too many stops", line);
+    if (*n == SESSION_STOPS) return tool_fail(&s->t, RVM_ERR_LIMIT, "there are more stops than %d", SESSION_STOPS);
+    if (!found)
+        return tool_fail(&s->t, RVM_ERR_ARGUMENT, "line %lld has no instruction", (long long)json_integer_value(number));
     for (const uint32_t end = *n + found; *n < end; ++*n) {
         to[*n].of = s;
         snprintf(to[*n].condition.text, EXPRESSION_TEXT, "%s", text ? text : "");

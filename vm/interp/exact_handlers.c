@@ -64,7 +64,7 @@ FORCE_INLINE void exact_shadows(update *u, const rule *by, rvm_value y, rvm_valu
         add_gains(u, &g, false);
         *u->p.y_ = by->inverse_shadow_b(y, f, y_, nothing, &overflow);
     } else if (level == 2) {
-        *u->p.y_ = by->shadow_d(y, f, y_, tangent_of(u, f, &overflow), &overflow);
+        *u->p.y_ = by->shadow_d(beside_tangent(u, y), f, y_, tangent_of(u, f, &overflow), &overflow);
     } else {
         const rvm_value new_y_ = by->inverse_shadow_b(y, f, y_, nothing, &overflow);
         const gains g = gains_of(u, by->seed(after, f, new_y_, nothing, &overflow), f, &overflow);

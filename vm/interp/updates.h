@@ -139,11 +139,16 @@ FORCE_INLINE rvm_status update_in_sweep(const update *u) {
     return RVM_OK;
 }
 
+/* What is multiplied by the tangent of f: nothing where no operand moves, since y may be infinite. */
+FORCE_INLINE rvm_value beside_tangent(const update *u, rvm_value y) {
+    return moves(u, 0) || moves(u, 1) || moves(u, 2) ? y : nothing;
+}
+
 FORCE_INLINE rvm_status update_with_tangent(const update *u) {
     int overflow = 0;
     const rvm_value f = value_of(u, &overflow), d = tangent_of(u, f, &overflow), y = *u->p.y, y_ = *u->p.y_;
     const rvm_value new_y = u->by->value(y, f, nothing, nothing, &overflow);
-    const rvm_value new_y_ = u->by->shadow_d(y, f, y_, d, &overflow);
+    const rvm_value new_y_ = u->by->shadow_d(beside_tangent(u, y), f, y_, d, &overflow);
     if (!has_inverse(u, f)) return RVM_ERR_DOMAIN;
     if (overflowed(u, overflow)) return RVM_ERR_OVERFLOW;
     *u->p.y_ = new_y_;

@@ -137,9 +137,10 @@ static rvm_status bind_primal(const rvm__asked *q, rvm__derived *d, rvm_error *e
         args[k].active = args[k].fresh_shadow = false;
     }
     if (m->o.unchecked) m->o.trail = RVM_TRAIL_OFF;
+    const bool elsewhere = m->bound.compared_elsewhere;
     m->bound.compared_elsewhere = true;
     const rvm_status status = rvm_machine_bind(m, q->fn, args, q->n, RVM_PRIMAL, false, err);
-    m->bound.compared_elsewhere = false;
+    m->bound.compared_elsewhere = elsewhere;
     m->o.trail = trail;
     return status;
 }
@@ -149,9 +150,12 @@ static rvm_status run_primal(const rvm__asked *q, const rvm__derived *d, rvm_err
     uint64_t apart = 0;
     const rvm_arg *args = d->args + 2 * q->n;
     const rvm_options kept = m->o;
+    const bool elsewhere = m->bound.compared_elsewhere;
     if (m->o.unchecked) m->o.trail = RVM_TRAIL_OFF;
     m->o.print = NULL;
+    m->bound.compared_elsewhere = true;
     const rvm_status status = rvm_machine_forward(m, err);
+    m->bound.compared_elsewhere = elsewhere;
     m->o = kept;
     m->run.where = UNBOUND;
     if (m != q->m) rvm__derived_count(q->m, m, RVM_RAN_FUNCTION, &apart);

@@ -133,6 +133,7 @@ static bool set_up(const team *t, rvm_machine *w) {
     w->run.course = m->run.course;
     w->run.began_at_start = m->run.began_at_start;
     w->bound.compares = m->bound.compares;
+    w->bound.compared_elsewhere = m->bound.compared_elsewhere;
     memset(&w->stats, 0, sizeof w->stats);
     w->jit.gate = NULL;
     w->store.outside_arrays = 0;
