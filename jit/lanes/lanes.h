@@ -46,6 +46,7 @@ LLVMErrorRef rvm__simplify(rvm__build *k, LLVMTargetMachineRef machine);
 /* The same, but for elements side by side, which are not put together. */
 LLVMErrorRef rvm__simplify_for_device(rvm__build *k, LLVMTargetMachineRef machine);
 LLVMValueRef rvm__instance_function(const rvm__build *k, const char *prefix, unsigned n); /* NULL: it is never run */
+bool rvm__is_instance_function(LLVMValueRef f);                                           /* or the order of one */
 bool rvm__calls_functions(const rvm__build *k); /* elementary ones, which are worth moving */
 /* Instances of the module, simplified, become groups; one that cannot leaves its block to single instances. Fills
  * k->grouped, single and why. vector_math: as in rvm__lowering. */

@@ -6,22 +6,14 @@
  */
 #include "group.h"
 
-#include <string.h>
-
 #include <llvm-c/Transforms/PassBuilder.h>
 
 /* ---- in instances ---- */
 
-static bool is_instance(LLVMValueRef f) {
-    size_t length;
-    const char *name = LLVMGetValueName2(f, &length);
-    return !strncmp(name, RVM__INSTANCE, strlen(RVM__INSTANCE)) || !strncmp(name, RVM__ORDER, strlen(RVM__ORDER));
-}
-
 /* Functions that are to stay as they are. */
 static void spare_others(const rvm__build *k, bool spared) {
     for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f) && !is_instance(f)) rvm__build_vectors(k, f, !spared);
+        if (!LLVMIsDeclaration(f) && !rvm__is_instance_function(f)) rvm__build_vectors(k, f, !spared);
 }
 
 LLVMErrorRef rvm__find_pairs(rvm__build *k, LLVMTargetMachineRef machine) {

@@ -111,6 +111,12 @@ LLVMValueRef rvm__instance_function(const rvm__build *k, const char *prefix, uns
     return LLVMGetNamedFunction(k->module, name);
 }
 
+bool rvm__is_instance_function(LLVMValueRef f) {
+    size_t length;
+    const char *name = LLVMGetValueName2(f, &length);
+    return !strncmp(name, RVM__INSTANCE, strlen(RVM__INSTANCE)) || !strncmp(name, RVM__ORDER, strlen(RVM__ORDER));
+}
+
 bool rvm__is_dead_end(LLVMBasicBlockRef b) {
     return LLVMGetInstructionOpcode(LLVMGetBasicBlockTerminator(b)) == LLVMUnreachable;
 }
@@ -198,7 +204,23 @@ static void show_indices(rvm__build *k) {
     LLVMDeleteFunction(hides);
 }
 
+/* ---- loops of instances ---- */
+
+/* Passes leave all other functions alone meanwhile: what leaves their loops is together already (jit/lower/exits.c), and to
+ * make one end of all ends of a loop takes the square of its size. */
+static void keep_others(const rvm__build *k, bool kept) {
+    static const char optnone[] = "optnone";
+    for (LLVMValueRef f = LLVMGetFirstFunction(k->module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f) || rvm__is_instance_function(f)) continue;
+        if (kept)
+            set(k, f, optnone);
+        else
+            LLVMRemoveEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind_of(optnone));
+    }
+}
+
 static LLVMErrorRef simplify_instances(rvm__build *k, LLVMTargetMachineRef machine, LLVMPassBuilderOptionsRef options) {
+    keep_others(k, true);
     LLVMErrorRef e = LLVMRunPasses(k->module, straightens, machine, options);
     bool any = false;
     if (e) {
@@ -210,6 +232,7 @@ static LLVMErrorRef simplify_instances(rvm__build *k, LLVMTargetMachineRef machi
         any |= f && rvm__mark_adding_loops(k, f);
     }
     if (any) e = LLVMRunPasses(k->module, unrolls, machine, options);
+    keep_others(k, false);
     return e;
 }
 
