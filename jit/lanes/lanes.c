@@ -3,9 +3,31 @@
 #include "group.h"
 #include "support.h"
 
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/TargetMachine.h>
 #include <stdio.h>
 #include <string.h>
+
+/* ---- lines ---- */
+
+/* Whether there are any: the group has those of its instance, whose place it takes. What else is made of it has none. */
+static bool has_lines(const rvm__group *g) {
+    return !g->traces && !g->part && LLVMGetSubprogram(g->flow.function);
+}
+
+/* What is built from now on belongs to the line of v, if v has one. */
+static void go_to_line_of(rvm__group *g, LLVMValueRef v) {
+    LLVMMetadataRef where = has_lines(g) ? LLVMInstructionGetDebugLoc(v) : NULL;
+    if (where) LLVMSetCurrentDebugLocation2(g->k->b, where);
+}
+
+static void begin_lines(rvm__group *g) {
+    if (!has_lines(g)) return;
+    LLVMMetadataRef in = LLVMGetSubprogram(g->flow.function);
+    LLVMSetSubprogram(g->to, in);
+    LLVMSetCurrentDebugLocation2(g->k->b,
+                                 LLVMDIBuilderCreateDebugLocation(g->k->context, LLVMDISubprogramGetLine(in), 0, in, NULL));
+}
 
 /* ---- branches ---- */
 
@@ -52,8 +74,12 @@ static void block(rvm__group *g, uint32_t n, LLVMValueRef mask) {
         else
             i->one = LLVMBuildLoad2(g->k->b, t, i->phi, "");
     }
-    for (; v != end; v = LLVMGetNextInstruction(v)) rvm__group_instruction(g, v, mask);
+    for (; v != end; v = LLVMGetNextInstruction(v)) {
+        go_to_line_of(g, v);
+        rvm__group_instruction(g, v, mask);
+    }
     rvm__add_what_waits(g);
+    go_to_line_of(g, end);
 }
 
 static LLVMTypeRef mask_type(const rvm__group *g) {
@@ -304,6 +330,7 @@ static LLVMValueRef mask_of_part(rvm__group *g) {
 static void emit(rvm__group *g) {
     LLVMBuilderRef b = g->k->b;
     declare(g);
+    begin_lines(g);
     LLVMBasicBlockRef body = rvm__group_block(g, "body");
     LLVMPositionBuilderAtEnd(b, body);
     make_phis(g);
@@ -319,6 +346,7 @@ static void emit(rvm__group *g) {
     rvm__take_back(g);
     LLVMPositionBuilderAtEnd(b, g->entry);
     LLVMBuildBr(b, body);
+    LLVMSetCurrentDebugLocation2(b, NULL);
 }
 
 /* Calls of it bail out at once. */

@@ -35,9 +35,8 @@ bool rvm__is_instance(rvm__emit *e, uint32_t pc) {
     return (w->lanes || w->device) && !w->standalone && !e->vectorised && !rvm__why_no_instance(e, pc);
 }
 
-/* Vectors have no lines. */
 bool rvm__goes_in_lanes(rvm__emit *e, uint32_t pc) {
-    return e->u->w->lanes && !e->u->w->lines && rvm__is_instance(e, pc);
+    return e->u->w->lanes && rvm__is_instance(e, pc);
 }
 
 const char *rvm__why_not_apart(rvm__emit *e, const rvm__plan *p) {

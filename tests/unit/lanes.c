@@ -1,6 +1,7 @@
 /* lanes.c: groups of instances that run long are ended by fuel and by a cancel: where they can be taken back the run can go
  * on, else it can go neither on nor back, and says so. What groups compute is tested by the cases and random programs. */
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "harness.h"
@@ -186,6 +187,41 @@ static void hessian(rvm_program *p, rvm_jit *j, const rvm_options *o, double *h,
     cr_assert(rvm_call(m, rvm_program_find(p, "columns"), a, 4, &e) == RVM_OK, "%s", e.message);
     rvm_machine_stats(m, stats);
     rvm_machine_free(m);
+}
+
+/* How often that is in what LLVM is left with. */
+static unsigned occurrences(rvm_jit *j, const rvm_program *p, const rvm_options *o, const char *what) {
+    char *text = NULL;
+    size_t size;
+    unsigned n = 0;
+    FILE *out = open_memstream(&text, &size);
+    const rvm_status status = rvm_jit_dump(j, p, (uint32_t)rvm_program_find(p, "columns"), 1, o, RVM_JIT_IR, out, &e);
+    fclose(out);
+    cr_assert(!status, "%s", e.message);
+    for (const char *at = text; (at = strstr(at, what)); at += strlen(what)) n++;
+    free(text);
+    return n;
+}
+
+/* Debuggers and profilers are told the lines of the code that runs else, not of other code. */
+Test(lanes, lines) {
+    report rep = {.name = "lanes"};
+    rvm_options o = rvm_options_default();
+    rvm_program *p = assemble_text(second, NULL, &rep);
+    unsigned vectors[2], lines[2];
+    o.unchecked = true, o.trail = RVM_TRAIL_OFF;
+    for (int k = 0; k < 2; k++) {
+        rvm_jit_options jo = rvm_jit_options_default();
+        rvm_jit *j;
+        jo.tiers = false, jo.cache = "", jo.symbols = k;
+        if (rvm_jit_new(&jo, &j, &e)) cr_skip_test("%s", e.message);
+        vectors[k] = occurrences(j, p, &o, " x double> ");
+        lines[k] = occurrences(j, p, &o, "!dbg");
+        rvm_jit_free(j);
+    }
+    cr_assert(vectors[0] > 20 && vectors[1] == vectors[0], "%u, with lines %u", vectors[0], vectors[1]);
+    cr_assert(!lines[0] && lines[1] > vectors[1] / 2, "%u of %u", lines[1], vectors[1]);
+    rvm_program_free(p);
 }
 
 Test(lanes, discarded_arrays) {
