@@ -208,7 +208,7 @@ Test(lanes, lines) {
     report rep = {.name = "lanes"};
     rvm_options o = rvm_options_default();
     rvm_program *p = assemble_text(second, NULL, &rep);
-    unsigned vectors[2], lines[2];
+    unsigned vectors[2], lines[2], places = 0;
     o.unchecked = true, o.trail = RVM_TRAIL_OFF;
     for (int k = 0; k < 2; k++) {
         rvm_jit_options jo = rvm_jit_options_default();
@@ -217,10 +217,11 @@ Test(lanes, lines) {
         if (rvm_jit_new(&jo, &j, &e)) cr_skip_test("%s", e.message);
         vectors[k] = occurrences(j, p, &o, " x double> ");
         lines[k] = occurrences(j, p, &o, "!dbg");
+        places = occurrences(j, p, &o, "!DILocation(");
         rvm_jit_free(j);
     }
     cr_assert(vectors[0] > 20 && vectors[1] == vectors[0], "%u, with lines %u", vectors[0], vectors[1]);
-    cr_assert(!lines[0] && lines[1] > vectors[1] / 2, "%u of %u", lines[1], vectors[1]);
+    cr_assert(!lines[0] && lines[1] > vectors[1] / 2 && places > 40, "%u of %u, %u places", lines[1], vectors[1], places);
     rvm_program_free(p);
 }
 

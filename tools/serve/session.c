@@ -97,11 +97,6 @@ void work_open(work *w) {
 
 /* ---- what is asked then ---- */
 
-uint32_t session_number(const json_t *v, uint32_t none) {
-    const json_int_t n = json_integer_value(v);
-    return n >= 0 && n <= UINT32_MAX ? (uint32_t)n : none;
-}
-
 static rvm_status do_move(session *s, const json_t *v) {
     rvm_arrival how;
     json j;

@@ -43,11 +43,11 @@ void session_places(json *j, const session *s, uint32_t frame, const json_t *nam
 /* session_move.c: going somewhere; a position that a request names. Errors of all these are in s->t.err. */
 rvm_status session_move(session *s, const json_t *v, rvm_arrival *how);
 rvm_status session_read_to(session *s, const json_t *to, const json_t *swept, rvm_run_position *out);
-/* session.c: a number, 0 if it is left out; `none` for one that is out of range. */
-uint32_t session_number(const json_t *v, uint32_t none);
 /* session_lines.c: to where a line begins, so many lines on, or back if negative. */
 rvm_status session_lines(session *s, int64_t lines, rvm_arrival *how);
-/* session_stops.c: sets stops; runs to the next one; instructions at which a line begins: their number. */
+/* session_stops.c: a number, 0 if it is left out, `none` for one that is out of range; sets stops; runs to the next one;
+ * instructions at which a line begins: their number. */
+uint32_t session_number(const json_t *v, uint32_t none);
 rvm_status session_stops(session *s, const json_t *v);
 rvm_status session_run(session *s, rvm_run_position to, rvm_arrival *how);
 uint32_t session_line(const session *s, uint32_t line, rvm_stop to[SESSION_STOPS]);

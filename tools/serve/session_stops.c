@@ -6,6 +6,11 @@
 
 /* ---- where lines begin ---- */
 
+uint32_t session_number(const json_t *v, uint32_t none) {
+    const json_int_t n = json_integer_value(v);
+    return n >= 0 && n <= UINT32_MAX ? (uint32_t)n : none;
+}
+
 /* The first instruction of each piece of a line. */
 static bool begins_line(const rvm_program *p, uint32_t fn, uint32_t pc, uint32_t line, const char *own) {
     const char *file, *before_file;
