@@ -3,8 +3,10 @@
  * barriers, else they run one after the other. RVM_CUDA_DRIVER names it.
  *
  * RVM_GRID_FAIL=NAME:N makes the N-th call of that function of the driver fail, with error 2 (out of memory) where NAME is
- * allocate, else with 719 (a launch failed); RVM_GRID_MEMORY=N limits memory to N bytes; RVM_GRID_DEVICES=N: so many.
- * Each mistake of who calls ends the process: memory used that is not the device's, freed twice, or left over. */
+ * allocate, else with 719 (a launch failed), NAME:N:D the N-th of those on device D; RVM_GRID_MEMORY=N limits memory of each
+ * device to N bytes; RVM_GRID_DEVICES=N: so many. Of several each has memory of its own: while a kernel runs no other's can
+ * be touched. Each mistake of who calls ends the process: memory, a stream, an event or a kernel used that is not of the
+ * device whose context is current, freed twice, or left over. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -28,14 +30,38 @@ static void die(const char *what) {
     abort();
 }
 
+/* ---- devices: a context of one is its address; those that are entered are a stack ---- */
+
+enum { MOST_DEVICES = 20, MOST_ENTERED = 8 };
+typedef struct owner {
+    size_t used; /* bytes */
+    char stream, event;
+} owner;
+static owner contexts[MOST_DEVICES];
+static owner *entered[MOST_ENTERED];
+static unsigned depth;
+
+static owner *current(void) {
+    if (!depth) die("there is no context");
+    return entered[depth - 1];
+}
+
+/* A stream, or an event, of that kind: of the current device, or who calls has made it. */
+static void check_owner(const void *stream) {
+    for (int d = 0; d < MOST_DEVICES; d++)
+        if ((stream == &contexts[d].stream || stream == &contexts[d].event) && current() != &contexts[d])
+            die("a stream or an event of another device");
+}
+
 /* ---- failures that are asked for ---- */
 
 static int fails(const char *name) {
     static int calls;
     if (getenv("RVM_GRID_RESET")) calls = 0, unsetenv("RVM_GRID_RESET");
-    const char *asked = getenv("RVM_GRID_FAIL");
+    const char *asked = getenv("RVM_GRID_FAIL"), *on = asked ? strrchr(asked, ':') : NULL;
     const size_t n = strlen(name);
     if (!asked || strncmp(asked, name, n) != 0 || asked[n] != ':') return 0;
+    if (on != asked + n && current() != &contexts[atoi(on + 1)]) return 0;
     if (++calls != atoi(asked + n + 1)) return 0;
     return strcmp(name, "allocate") == 0 ? 2 : 719;
 }
@@ -226,21 +252,23 @@ static void call_sum_copies(void *p) {
 static void call_sum_log(void *p) {
     const uint64_t *v = p;
     rvm_sum_log((double *const *)(uintptr_t)v[0], (const unsigned *)(uintptr_t)v[1], (const unsigned *)(uintptr_t)v[2],
-                (const double *)(uintptr_t)v[3], v[4], v[5], (unsigned)v[6]);
+                (const double *)(uintptr_t)v[3], v[4], v[5], (unsigned)v[6], (double *)(uintptr_t)v[7]);
 }
 static const struct {
     const char *name;
     void (*call)(void *);
     unsigned params;
-} sums[] = {{"rvm_sum_terms", call_sum_terms, 6}, {"rvm_sum_copies", call_sum_copies, 5}, {"rvm_sum_log", call_sum_log, 7}};
+} sums[] = {{"rvm_sum_terms", call_sum_terms, 6}, {"rvm_sum_copies", call_sum_copies, 5}, {"rvm_sum_log", call_sum_log, 8}};
 
 /* ---- modules ---- */
 
 typedef struct kernel {
     void (*run)(void *);
     unsigned params;
+    const owner *on;
 } kernel;
 typedef struct module {
+    const owner *on;
     void *library; /* NULL: that of sums */
     kernel kernels[64];
     unsigned n;
@@ -280,6 +308,7 @@ int cuModuleLoadDataEx(void **out, const void *image, unsigned n, int *options, 
     module *m = calloc(1, sizeof *m);
     const int failed = fails("module_load");
     if (failed) return free(m), failed;
+    m->on = current();
     if (memcmp(image, "\177ELF", 4) == 0) m->library = link_object(image);
     *out = m;
     return 0;
@@ -288,6 +317,7 @@ int cuModuleLoadDataEx(void **out, const void *image, unsigned n, int *options, 
 EXPORT int cuModuleUnload(void *m);
 int cuModuleUnload(void *m) {
     module *x = m;
+    if (x->on != current()) die("a module of another device");
     if (x->library) dlclose(x->library);
     free(x);
     return 0;
@@ -300,7 +330,7 @@ int cuModuleGetFunction(void **f, void *m, const char *name) {
     char params[80];
     if (!x->library) {
         for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
-            if (!strcmp(name, sums[i].name)) *k = (kernel){sums[i].call, sums[i].params}, *f = k;
+            if (!strcmp(name, sums[i].name)) *k = (kernel){sums[i].call, sums[i].params, x->on}, *f = k;
         return k->run ? 0 : 500;
     }
     snprintf(params, sizeof params, "%s_params", name);
@@ -309,6 +339,7 @@ int cuModuleGetFunction(void **f, void *m, const char *name) {
     if (!found || !count) return 500;
     memcpy(&k->run, &found, sizeof found);
     k->params = (unsigned)*count;
+    k->on = x->on;
     *f = k;
     return 0;
 }
@@ -320,6 +351,33 @@ int cuFuncGetAttribute(int *value, int attribute, void *f) {
     return 0;
 }
 
+/* ---- memory ---- */
+
+typedef struct block {
+    struct block *next;
+    char *p;
+    size_t size, mapped;
+    owner *on;
+} block;
+static block *blocks;
+
+static void check_on(const owner *on, uint64_t p, size_t bytes) {
+    for (const block *b = blocks; b; b = b->next)
+        if (b->on == on && p >= (uintptr_t)b->p && p - (uintptr_t)b->p <= b->size &&
+            bytes <= b->size - (p - (uintptr_t)b->p))
+            return;
+    die("memory that is not the device's");
+}
+
+static void check(uint64_t p, size_t bytes) {
+    check_on(current(), p, bytes);
+}
+
+static void protect_others(int how) {
+    for (const block *b = blocks; b; b = b->next)
+        if (b->on != current() && mprotect(b->p, b->mapped, how)) die("memory cannot be kept apart");
+}
+
 EXPORT int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                           unsigned shared, void *stream, void **params, void **extra);
 int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
@@ -327,8 +385,10 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
     const kernel *k = f;
     static uint64_t arguments[1024];
     const int failed = fails("launch");
-    (void)gy, (void)gz, (void)bz, (void)shared, (void)stream, (void)extra;
+    (void)gy, (void)gz, (void)bz, (void)shared, (void)extra;
     if (failed) return failed;
+    check_owner(stream);
+    if (k->on != current()) die("a kernel of another device");
     if (!gx || bx * by > MOST || k->params > 1024) die("a launch of a wrong size");
     for (unsigned n = 0; n < k->params; n++) memcpy(&arguments[n], params[n], 8);
     gridDim = (dim3){gx, 1, 1};
@@ -336,39 +396,28 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
     threads = bx * by;
     body = k->run;
     argument = arguments;
+    protect_others(PROT_NONE);
     for (unsigned n = 0; n < gx; n++) {
         blockIdx = (dim3){n, 0, 0};
         run_cta();
     }
+    protect_others(PROT_READ | PROT_WRITE);
     return 0;
-}
-
-/* ---- memory ---- */
-
-typedef struct block {
-    struct block *next;
-    char *p;
-    size_t size;
-} block;
-static block *blocks;
-static size_t used;
-
-static void check(uint64_t p, size_t bytes) {
-    for (const block *b = blocks; b; b = b->next)
-        if (p >= (uintptr_t)b->p && p - (uintptr_t)b->p <= b->size && bytes <= b->size - (p - (uintptr_t)b->p)) return;
-    die("memory that is not the device's");
 }
 
 EXPORT int cuMemAlloc_v2(uint64_t *p, size_t bytes);
 int cuMemAlloc_v2(uint64_t *p, size_t bytes) {
     const int failed = fails("allocate");
     if (failed) return failed;
-    if (used + bytes > (size_t)setting("RVM_GRID_MEMORY", 1L << 40)) return 2;
+    if (current()->used + bytes > (size_t)setting("RVM_GRID_MEMORY", 1L << 40)) return 2;
     block *b = malloc(sizeof *b);
-    *b = (block){blocks, malloc(bytes), bytes};
+    const size_t mapped = (bytes + 4095) / 4096 * 4096;
+    *b = (block){blocks, mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), bytes, mapped,
+                 current()};
+    if (b->p == MAP_FAILED) return free(b), 2;
     memset(b->p, 0x5a, bytes);
     blocks = b;
-    used += bytes;
+    b->on->used += bytes;
     *p = (uintptr_t)b->p;
     return 0;
 }
@@ -376,10 +425,10 @@ int cuMemAlloc_v2(uint64_t *p, size_t bytes) {
 EXPORT int cuMemFree_v2(uint64_t p);
 int cuMemFree_v2(uint64_t p) {
     for (block **link = &blocks, *b; (b = *link); link = &b->next)
-        if ((uintptr_t)b->p == p) {
+        if ((uintptr_t)b->p == p && b->on == current()) {
             *link = b->next;
-            used -= b->size;
-            free(b->p);
+            b->on->used -= b->size;
+            munmap(b->p, b->mapped);
             free(b);
             return 0;
         }
@@ -400,8 +449,8 @@ int cuMemFreeHost(void *p) {
 EXPORT int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream);
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream) {
     const int failed = fails("upload");
-    (void)stream;
     if (failed) return failed;
+    check_owner(stream);
     check(to, bytes);
     memcpy((void *)(uintptr_t)to, from, bytes);
     return 0;
@@ -409,22 +458,31 @@ int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stre
 EXPORT int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream);
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream) {
     const int failed = fails("download");
-    (void)stream;
     if (failed) return failed;
+    check_owner(stream);
     check(from, bytes);
     memcpy(to, (const void *)(uintptr_t)from, bytes);
     return 0;
 }
 EXPORT int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream);
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream) {
-    (void)stream;
+    check_owner(stream);
     check(to, bytes), check(from, bytes);
+    memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+    return 0;
+}
+EXPORT int cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes, void *stream);
+int cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes, void *stream) {
+    const int failed = fails("copy_across");
+    if (failed) return failed;
+    check_owner(stream);
+    check_on(to_context, to, bytes), check_on(from_context, from, bytes);
     memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
     return 0;
 }
 EXPORT int cuMemsetD8Async(uint64_t p, unsigned char value, size_t bytes, void *stream);
 int cuMemsetD8Async(uint64_t p, unsigned char value, size_t bytes, void *stream) {
-    (void)stream;
+    check_owner(stream);
     check(p, bytes);
     memset((void *)(uintptr_t)p, value, bytes);
     return 0;
@@ -432,7 +490,7 @@ int cuMemsetD8Async(uint64_t p, unsigned char value, size_t bytes, void *stream)
 EXPORT int cuMemGetInfo_v2(size_t *left, size_t *total);
 int cuMemGetInfo_v2(size_t *left, size_t *total) {
     *total = (size_t)setting("RVM_GRID_MEMORY", 1L << 40);
-    *left = *total - used;
+    *left = *total - current()->used;
     return 0;
 }
 
@@ -449,26 +507,43 @@ int cuMemGetInfo_v2(size_t *left, size_t *total) {
         *to = value;                                                                                                        \
         return 0;                                                                                                           \
     }
+#define OWNED(name, what, ...)                                                                                              \
+    EXPORT int name(__VA_ARGS__);                                                                                           \
+    int name(__VA_ARGS__) {                                                                                                 \
+        check_owner(what);                                                                                                  \
+        return 0;                                                                                                           \
+    }
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 DONE(cuInit, unsigned flags)
 SETS(cuDriverGetVersion, version, (int)setting("RVM_GRID_VERSION", 12000), int *version)
 SETS(cuDeviceGetCount, count, (int)setting("RVM_GRID_DEVICES", 1), int *count)
 SETS(cuDeviceGet, device, ordinal, int *device, int ordinal)
 SETS(cuDeviceTotalMem_v2, bytes, (size_t)setting("RVM_GRID_MEMORY", 1L << 40), size_t *bytes, int device)
-SETS(cuDevicePrimaryCtxRetain, context, (void *)&used, void **context, int device)
+SETS(cuDevicePrimaryCtxRetain, context, (void *)&contexts[device], void **context, int device)
 DONE(cuDevicePrimaryCtxRelease_v2, int device)
-DONE(cuCtxPushCurrent_v2, void *context)
-SETS(cuCtxPopCurrent_v2, context, (void *)&used, void **context)
 DONE(cuCtxSetLimit, int limit, size_t value)
-SETS(cuStreamCreate, stream, (void *)&used, void **stream, unsigned flags)
-DONE(cuStreamDestroy_v2, void *stream)
-DONE(cuStreamSynchronize, void *stream)
-SETS(cuEventCreate, event, (void *)&used, void **event, unsigned flags)
-DONE(cuEventDestroy_v2, void *event)
-DONE(cuEventRecord, void *event, void *stream)
+SETS(cuStreamCreate, stream, (void *)&current()->stream, void **stream, unsigned flags)
+OWNED(cuStreamDestroy_v2, stream, void *stream)
+OWNED(cuStreamSynchronize, stream, void *stream)
+SETS(cuEventCreate, event, (void *)&current()->event, void **event, unsigned flags)
+OWNED(cuEventDestroy_v2, event, void *event)
+OWNED(cuEventRecord, stream, void *event, void *stream)
 SETS(cuEventElapsedTime, milliseconds, 1.0F, float *milliseconds, void *begin_event, void *end_event)
 SETS(cuGetErrorName, name, error == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR", int error, const char **name)
 SETS(cuGetErrorString, text, error == 2 ? "out of memory" : "it was asked to fail", int error, const char **text)
+
+EXPORT int cuCtxPushCurrent_v2(void *context_entered);
+int cuCtxPushCurrent_v2(void *context_entered) {
+    if (depth == MOST_ENTERED) die("contexts are entered and not left");
+    entered[depth++] = context_entered;
+    return 0;
+}
+EXPORT int cuCtxPopCurrent_v2(void **context_left);
+int cuCtxPopCurrent_v2(void **context_left) {
+    *context_left = current();
+    depth--;
+    return 0;
+}
 
 EXPORT int cuDeviceGetName(char *name, int length, int device);
 int cuDeviceGetName(char *name, int length, int device) {
